@@ -1,0 +1,156 @@
+/* The memory that the traced programs and gtcollect share: how a record gets out of a process that may die at any moment.
+ *
+ * gtcollect makes one sealed-size memory file for the whole tree of processes, reserves all of it (fallocate) before anybody
+ * touches a byte, and waits on a Unix socket "sock" in a session directory of its own:
+ *
+ *      $SESSION/libgtpreload.so   a link to the library: LD_PRELOAD names it here, so a child that rebuilt its environment
+ *                                 but kept LD_PRELOAD still finds the session, from the library's own path
+ *      $SESSION/sock              each process connects once, at its first traced call, and receives the memory's descriptor;
+ *                                 the socket's credentials tell gtcollect the process id as gtcollect sees it
+ *
+ * Layout: struct gt_session | struct gt_ring_proc[nprocs] | struct gt_ring_thread[nthreads] | chunks.
+ *
+ * A thread owns a slot and a chain of chunks taken from one shared stack of free ones. It is the only writer of both; the
+ * recorder is the only reader, follows the chain and puts drained chunks back on the stack. Nothing on the way needs a lock
+ * or a system call, and what is committed is in memory that outlives the process: a SIGKILL loses nothing.
+ *
+ *   entering a call:  open[depth] = { start, id, arguments known by now };  word = position << 8 | depth + 1
+ *   leaving it:       record at position;                                   word = position' << 8 | depth
+ *
+ * One store publishes both facts, so a reader sees a call as open, or as recorded, and never as neither. Both sides rely on
+ * stores becoming visible in program order: plain on x86-64, by release stores in the code on every processor.
+ */
+#ifndef GT_RING_H
+#define GT_RING_H
+#include <stdint.h>
+#include "formats/cuda_api.h"
+
+#define GT_RING_MAGIC 0x31676e6972746721ULL
+#define GT_RING_VERSION 1
+#define GT_RING_OPEN_MAX 16		/* calls nested deeper than this are counted, not recorded */
+#define GT_RING_OPEN_ARGS 5
+#define GT_RING_CHUNK (32u << 10)	/* default bytes of a chunk, header included */
+#define GT_RING_NIL UINT32_MAX
+
+/* Ids beyond the API table, for what else the guest sees. */
+enum gt_ring_id {
+	GT_ID_IOCTL = GT_API_MAX, GT_ID_OPEN, GT_ID_CLOSE, GT_ID_MMAP, GT_ID_MUNMAP,
+	GT_IDS
+};
+
+enum gt_gate { GT_GATE_OFF, GT_GATE_ON, GT_GATE_SAMPLE };
+enum gt_args_mode { GT_ARGS_NONE, GT_ARGS_KEY, GT_ARGS_ALL };
+enum gt_range_mode { GT_RANGE_ALWAYS, GT_RANGE_PROFILER /* only between cuProfilerStart and cuProfilerStop */ };
+
+struct gt_session {
+	uint64_t magic;
+	uint32_t version, bytes_of_this;	/* sizeof, so that a library of another build refuses politely */
+	uint64_t bytes;				/* of the whole memory */
+	uint64_t procs_at, threads_at, chunks_at;	/* offsets */
+	uint32_t nprocs, nthreads, nchunks, chunk_bytes;
+	/* settings, constant after start */
+	uint32_t ticks;				/* 1: records carry gt_ticks(); 0: clock_gettime(CLOCK_MONOTONIC) in ns */
+	uint32_t args;				/* enum gt_args_mode */
+	uint32_t lossless;			/* a full ring waits instead of dropping */
+	uint32_t range;				/* enum gt_range_mode */
+	uint32_t sample;			/* GT_GATE_SAMPLE records 1 call in this many, per name and thread */
+	uint32_t ioctls;			/* interpose ioctl, open, close, mmap */
+	uint64_t ring_max;			/* bytes of chunks one thread may hold at a time (--ring-size) */
+	uint32_t name_fields;			/* reserved, 0 */
+	uint32_t reserved;
+	uint8_t gate[(GT_IDS + 7) & ~7];		/* enum gt_gate by id; constant */
+	/* written by the recorder */
+	uint32_t recording __attribute__((aligned(64)));	/* 0 while --delay runs or after --duration: calls pass untraced */
+	uint32_t owner;		/* a robust futex word held by gtcollect's main thread: when gtcollect dies, however, the kernel sets
+				 * FUTEX_OWNER_DIED in it at once, and every guest stops recording */
+	uint32_t space;		/* futex: the recorder adds one and wakes after it freed chunks while waiters != 0 */
+	uint32_t waiters;	/* guests asleep under --lossless */
+	/* written by everybody */
+	uint64_t free_head __attribute__((aligned(64)));	/* stack of free chunks: tag << 32 | chunk index (GT_RING_NIL: empty) */
+	uint32_t free_count;	/* about how many are left */
+	uint32_t thread_hint, proc_hint;	/* where to start looking for a free slot */
+	uint64_t untraced;	/* calls that passed untraced because a table or the memory was full */
+};
+
+enum gt_slot_state { GT_SLOT_FREE, GT_SLOT_TAKEN /* being filled in */, GT_SLOT_LIVE, GT_SLOT_DONE /* guest is through with it */ };
+
+struct gt_ring_proc {
+	uint32_t state;		/* FREE -> TAKEN -> LIVE by the guest, -> FREE by the recorder when the process is gone and drained */
+	int32_t pid;		/* own namespace */
+	int32_t ppid;
+	uint32_t generation;	/* rises with each use of the slot */
+	int32_t host_pid;	/* set by the recorder from the socket's credentials; 0 until then */
+	uint32_t flags;		/* reserved */
+	uint64_t start_ticks;	/* when it attached */
+	uint64_t untraced;	/* calls of this process that passed untraced (no slot, no chunk for a new thread) */
+	char comm[16];
+};
+
+/* A call in progress. */
+struct gt_ring_open {
+	uint64_t start;		/* ticks */
+	uint16_t id;
+	uint8_t nargs;		/* values in args: the leading input fields of the call, if any */
+	uint8_t reserved[5];
+	uint64_t args[GT_RING_OPEN_ARGS];
+};
+
+struct gt_ring_thread {
+	uint32_t state;
+	uint32_t proc;			/* index into procs */
+	uint32_t generation;
+	int32_t tid;			/* own namespace */
+	uint32_t first;			/* first chunk of the chain; the recorder remembers where it is */
+	uint32_t reserved;
+	char name[16];
+	uint64_t word __attribute__((aligned(64)));	/* position << 8 | depth. Position counts bytes of chunk payload ever
+							 * passed, the unused tail of each left chunk included, so payload p lies
+							 * in the chain's chunk number p / payload_bytes at p % payload_bytes */
+	uint64_t dropped;		/* calls lost because no chunk was free */
+	uint64_t dropped_from, dropped_to;	/* ticks: start of the first, end of the last of all drops so far */
+	uint64_t deep;			/* calls nested too deep to record */
+	uint64_t sampled_out;		/* calls that --sample left out */
+	uint64_t consumed;		/* written by the recorder: position drained so far */
+	struct gt_ring_open open[GT_RING_OPEN_MAX] __attribute__((aligned(64)));
+};
+
+struct gt_ring_chunk {
+	uint32_t next;			/* next in the owner's chain, or in the free stack; set before the position passes the end */
+	uint32_t owner;			/* thread slot, GT_RING_NIL when free */
+	uint64_t number;		/* how many chunks of its chain came before */
+	uint8_t payload[];		/* chunk_bytes - 16 */
+};
+
+/* ---- records: 8-byte words in a chunk's payload; none straddles two chunks; a zero first word ends the chunk ---- */
+enum gt_rec_kind {
+	GT_REC_CALL,	/* start, end, id|nargs|kind|depth|ret, args: the fields of gt_api_fields that the mode wants, in order */
+	GT_REC_NAME,	/* a handle has a name (kernel): start = handle, end = length in bytes, then the bytes, zero-padded */
+	GT_REC_STRING,	/* a string argument: start = its gt_ring_hash, end = length, then the bytes; each once per process */
+	GT_REC_MISSING,	/* somebody looked up a driver function that the table lacks: like STRING, the name */
+	GT_REC_THREAD,	/* this thread's name is now: like STRING */
+};
+struct gt_rec {
+	uint64_t start, end;	/* ticks; start is never 0 */
+	uint16_t id;
+	uint8_t nargs;		/* CALL: words that follow. The other kinds: 0, and (end + 7) / 8 words follow (texts up to 30 KiB) */
+	uint8_t kind_depth;	/* kind << 5 | depth (0..16) */
+	int32_t ret;
+	uint64_t args[];
+};
+_Static_assert(sizeof(struct gt_rec) == 24, "a record's head is three words");
+_Static_assert(sizeof(struct gt_ring_open) == 56, "an open call is seven words");
+
+/* FNV-1a over the bytes; stands for a string among the argument words. 0 is NULL. */
+static inline uint64_t gt_ring_hash(const char *s, uint32_t len)
+{
+	uint64_t h = 0xcbf29ce484222325ULL;
+
+	for (uint32_t i = 0; i < len; i++)
+		h = (h ^ (uint8_t)s[i]) * 0x100000001b3ULL;
+	return h ? h : 1;
+}
+/* ioctl records carry these words: file (minor number, GT_DEV_* << 32), request, command (RM control cmd or alloc class, else 0),
+ * driver status (0 ok; UINT64_MAX unknown). open, close, mmap: file, then fd or length. */
+enum gt_ring_dev { GT_DEV_CTL = 1, GT_DEV_GPU, GT_DEV_UVM, GT_DEV_UVM_TOOLS, GT_DEV_CAPS, GT_DEV_MODESET };
+#define GT_IOCTL_ARGS 4
+#endif

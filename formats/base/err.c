@@ -1,0 +1,54 @@
+#include "formats/base/err.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void fill(struct gt_err *err, uint64_t offset, int code, const char *fmt, va_list ap)
+{
+	if (!err || err->code)
+		return;
+	err->code = code;
+	err->offset = offset;
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+}
+
+int gt_err_set(struct gt_err *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill(err, GT_NO_OFFSET, code, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+int gt_err_at(struct gt_err *err, uint64_t offset, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill(err, offset, code, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+static void put_safely(const char *s)
+{
+	for (; *s; s++)
+		fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, stderr);
+}
+
+void gt_err_print(const char *tool, const char *file, const struct gt_err *err)
+{
+	fprintf(stderr, "%s: ", tool);
+	if (file) {
+		put_safely(file);
+		fputs(": ", stderr);
+	}
+	if (err->offset != GT_NO_OFFSET)
+		fprintf(stderr, "byte %" PRIu64 ": ", err->offset);
+	put_safely(err->code && !err->text[0] ? strerror(-err->code) : err->text);
+	fputc('\n', stderr);
+}

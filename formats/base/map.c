@@ -1,0 +1,78 @@
+#include "formats/base/map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t gt_hash_u64(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= 0x9e3779b97f4a7c15ULL;
+	x ^= x >> 29;
+	x *= 0xbf58476d1ce4e5b9ULL;
+	return x ^ x >> 32;
+}
+
+uint64_t gt_hash(const void *bytes, size_t len)
+{
+	const uint8_t *p = bytes;
+	uint64_t h = len, word;
+
+	for (; len >= 8; p += 8, len -= 8) {
+		memcpy(&word, p, 8);
+		h = gt_hash_u64(h ^ word);
+	}
+	word = 0;
+	if (len)
+		memcpy(&word, p, len);
+	return gt_hash_u64(h ^ word);
+}
+
+uint32_t gt_map_get(const struct gt_map *m, uint64_t hash, gt_map_same *same, const void *arg, const void *key, size_t len)
+{
+	if (!m->slots)
+		return UINT32_MAX;
+	for (uint32_t i = (uint32_t)hash & m->mask; m->slots[i].value; i = (i + 1) & m->mask)
+		if (m->slots[i].hash == (uint32_t)hash && same(arg, m->slots[i].value - 1, key, len))
+			return m->slots[i].value - 1;
+	return UINT32_MAX;
+}
+
+static void place(struct gt_map *m, uint32_t hash, uint32_t stored)
+{
+	uint32_t i = hash & m->mask;
+
+	while (m->slots[i].value)
+		i = (i + 1) & m->mask;
+	m->slots[i] = (struct gt_map_slot){ hash, stored };
+}
+
+static int widen(struct gt_map *m)
+{
+	uint32_t n = m->slots ? (m->mask + 1) * 2 : 64;
+	struct gt_map bigger = { .slots = calloc(n, sizeof(*m->slots)), .used = m->used, .mask = n - 1 };
+
+	if (!bigger.slots)
+		return -ENOMEM;
+	for (uint32_t i = 0; m->slots && i <= m->mask; i++)
+		if (m->slots[i].value)
+			place(&bigger, m->slots[i].hash, m->slots[i].value);
+	free(m->slots);
+	*m = bigger;
+	return 0;
+}
+
+int gt_map_add(struct gt_map *m, uint64_t hash, uint32_t value)
+{
+	if ((!m->slots || m->used >= (m->mask + 1) / 4 * 3) && widen(m))
+		return -ENOMEM;
+	place(m, (uint32_t)hash, value + 1);
+	m->used++;
+	return 0;
+}
+
+void gt_map_release(struct gt_map *m)
+{
+	free(m->slots);
+	memset(m, 0, sizeof(*m));
+}

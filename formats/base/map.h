@@ -1,0 +1,24 @@
+/* An open-addressing hash table from bytes or 64-bit keys to a 32-bit value. Keys are not copied into the table: a
+ * caller keeps them in a vector and says, by a callback, whether entry `value` has the key it is looking for. That one
+ * trick lets strings, schemas, stacks and tracks share these forty lines. Zero-initialised is empty and valid. */
+#ifndef GT_MAP_H
+#define GT_MAP_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gt_map {
+	struct gt_map_slot { uint32_t hash, value; } *slots;	/* value is stored plus one; 0 is a free slot */
+	uint32_t used, mask;
+};
+typedef bool gt_map_same(const void *arg, uint32_t value, const void *key, size_t len);
+
+uint64_t gt_hash(const void *bytes, size_t len);	/* stable within a run; not for files */
+uint64_t gt_hash_u64(uint64_t x);
+
+/* The value stored for this key, or UINT32_MAX. */
+uint32_t gt_map_get(const struct gt_map *m, uint64_t hash, gt_map_same *same, const void *arg, const void *key, size_t len);
+/* Adds a key known to be absent. value < UINT32_MAX. 0 or -ENOMEM. */
+int gt_map_add(struct gt_map *m, uint64_t hash, uint32_t value);
+void gt_map_release(struct gt_map *m);
+#endif

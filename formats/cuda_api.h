@@ -1,0 +1,42 @@
+/* The CUDA driver API, CUDA 11 to 13, as one table (cuda_api.def): names, parameters, what each call does. The guest's
+ * wrappers are generated from it, the recorder makes trace types from it, and importers that only know names get categories
+ * from it. A function that is not in it still works everywhere: it is merely not traced, and counted.
+ *
+ * Parameters are words "kind:name[=role][!]", in the order of the C prototype; '!' marks the ones that --args key records.
+ *   kinds   i u  32-bit signed/unsigned (also enums)     l z  64-bit signed/unsigned, size_t    w b  16, 8 bits    f  float
+ *           h    a handle (pointer-sized)   p  a pointer that is only shown   a  CUdeviceptr   s  const char *
+ *           H A Z U I  what it points at is an output: handle, CUdeviceptr, size_t, unsigned, int; read after success
+ *           X    a 64-byte struct by value (CUipc*Handle)
+ *           L    const CUlaunchConfig *     2 3 4  const CUDA_MEMCPY2D / 3D / 3D_PEER *     M  const CUmemAllocationProp *
+ *           R    const CUDA_ARRAY_DESCRIPTOR *   T  const CUDA_ARRAY3D_DESCRIPTOR *   N  const CUDA_KERNEL_NODE_PARAMS *
+ *   roles   words of GT_R_* in lower case: bytes addr stream func grid block shared event graph device context src dst value
+ * Struct kinds expand to several fields; gt_api_fields gives the expansion.
+ */
+#ifndef GT_CUDA_API_H
+#define GT_CUDA_API_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "formats/record.h"
+
+struct gt_api {
+	const char *name;	/* as libcuda exports it: cuMemAlloc_v2, cuLaunchKernel_ptsz */
+	uint32_t since;		/* CUDA version cuGetProcAddress knows it from, 3020 for 3.2; 0 unknown */
+	uint8_t category, op, memkind;	/* enums of record.h */
+	uint8_t direction;	/* enum gt_direction of copies whose name says it */
+	const char *params;	/* "" when it has none */
+};
+/* Ids are indices into this table and mean something only in one build; files carry names. */
+extern const struct gt_api gt_api[];
+extern const uint32_t gt_api_count;
+#define GT_API_MAX 1024
+
+uint32_t gt_api_find(const char *name);			/* id or GT_NONE; O(1) */
+/* Category and so on of a name that may be missing in the table or lack its suffix ("cuMemAlloc", "cudaMalloc"): by table,
+ * then by the table's base name, then by its words. name always set to the caller's. */
+struct gt_api gt_api_guess(const char *name);
+
+struct gt_api_field { const char *name; uint8_t kind /* GT_F_* */, role /* GT_R_* */; bool key; };
+/* The fields of a call in the order the guest writes their values. Returns how many (<= GT_FIELDS_MAX). */
+unsigned gt_api_fields(const struct gt_api *api, struct gt_api_field fields[GT_FIELDS_MAX]);
+#endif

@@ -1,0 +1,23 @@
+/* Other tools' files in. One importer is one file, import_<tool>.c, ending in its descriptor, and one row in importers.c. */
+#ifndef GT_IMPORTERS_H
+#define GT_IMPORTERS_H
+#include "formats/base/err.h"
+#include "formats/reader.h"
+#include "formats/writer.h"
+
+struct gt_in;	/* formats/in.h: a byte stream, plain, gz or zst by its content */
+
+struct gt_importer {
+	const char *name;	/* "jsonl-a": in the source word "import NAME", and in messages */
+	const char *help;
+	/* How sure this importer is, 0..100, that a file whose (unpacked) first bytes these are is its own. */
+	int (*sniff)(const char *head, size_t len);
+	/* Reads everything from in, writes rows to w. 0 or negative with the place in err. */
+	int (*import)(struct gt_in *in, struct gt_writer *w, struct gt_err *err);
+};
+extern const struct gt_importer *const gt_importers[];	/* NULL-terminated */
+
+/* Opens whatever it is: our own format directly; anything an importer knows by way of an unlinked temporary file in our
+ * format (in $TMPDIR or /tmp). "-" is stdin (spooled the same way if it is ours). new: gt_reader_close it. */
+struct gt_reader *gt_open_any(const char *path, struct gt_err *err);
+#endif

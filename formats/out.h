@@ -1,0 +1,44 @@
+/* A buffered byte sink for everything that is printed or exported. Errors (closed pipe, full disk) are remembered and come
+ * out of gt_out_close, so nothing that writes has to check each line; long loops may ask gt_out_failed. */
+#ifndef GT_OUT_H
+#define GT_OUT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include "formats/base/err.h"
+
+struct gt_out {
+	char *data;
+	size_t len, cap;
+	struct gt_out_sink *sink;	/* where full buffers go: fd, or gz by the file's name */
+	int failed;			/* negative errno of the first failure */
+};
+/* "-" is stdout; a name that ends in .gz is compressed. Without force an existing file is refused (-EEXIST). */
+int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *err);
+void gt_out_memory(struct gt_out *o);	/* collects in data/len; for tests */
+int gt_out_close(struct gt_out *o, struct gt_err *err);	/* flushes; the first error since open */
+void gt_out_flush_(struct gt_out *o, size_t room);	/* makes room for that many bytes */
+
+/* At least n bytes to write into, n <= 64 KiB; follow with gt_out_used(o, end). */
+static inline char *gt_out_room(struct gt_out *o, size_t n)
+{
+	if (__builtin_expect(o->cap - o->len < n, 0))
+		gt_out_flush_(o, n);
+	return o->data + o->len;
+}
+static inline void gt_out_used(struct gt_out *o, char *end) { o->len = (size_t)(end - o->data); }
+
+void gt_out_add(struct gt_out *o, const void *bytes, size_t n);	/* any n */
+void gt_out_str(struct gt_out *o, const char *s);
+void gt_out_printf(struct gt_out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A JSON string with its quotes. Invalid UTF-8 becomes U+FFFD. */
+void gt_out_json(struct gt_out *o, const char *s, size_t len);
+
+/* Digits without printf; each returns the byte behind the last one. */
+char *gt_put_u64(char *p, uint64_t v);
+char *gt_put_i64(char *p, int64_t v);
+char *gt_put_hex(char *p, uint64_t v);		/* 0x... */
+char *gt_put_us(char *p, int64_t ns);		/* microseconds with exactly 3 decimals: 1234.567 */
+char *gt_put_s(char *p, int64_t ns);		/* seconds with exactly 9 decimals */
+#endif

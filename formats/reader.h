@@ -1,0 +1,138 @@
+/* Reads traces in our own format (gt_open_any in importers.h reads everybody's). Every byte is distrusted: what comes out
+ * of here has ids in range, end >= start, valid UTF-8-or-not strings with lengths, and sizes within the format's limits.
+ *
+ * Two ways to read:
+ *   columns: gt_scan() hands each block's runs (one track's rows, column-wise) to a callback, fast, in file order or by
+ *            start, on several threads if asked; for analyses.
+ *   events:  gt_iter_next() walks all rows of all tracks in order of start time, holding only the blocks that overlap the
+ *            moment; for exporters and whatever needs global order.
+ * Memory: under 64 MiB whatever the file, apart from strings and tracks which are held (bounded by GT_DICT_MAX).
+ */
+#ifndef GT_READER_H
+#define GT_READER_H
+#include <stddef.h>
+#include "formats/base/err.h"
+#include "formats/record.h"
+
+struct gt_reader;
+
+struct gt_string { const char *ptr; uint32_t len; };	/* ptr[len] is 0, and there may be more zeros before it */
+
+/* One recording. All pointers are borrowed until gt_reader_close. */
+struct gt_segment {
+	uint32_t index;			/* 0, 1, ... in file order */
+	const char *meta_json;		/* merged metadata, one JSON object */
+	const char *host, *boot_id;
+	const struct gt_string *strings; uint32_t nstrings;
+	const struct gt_type *types;	 uint32_t ntypes;
+	const struct gt_track *tracks;	 uint32_t ntracks;
+	const struct gt_anchor *anchors; uint32_t nanchors;
+	const struct gt_stack { const uint32_t *frames; uint32_t n; } *stacks; uint32_t nstacks;
+	int64_t min_start, max_end;	/* of all rows in the index */
+	uint64_t rows[GT_KINDS];	/* by kind; GT_OPEN: those open at the last epoch's close only */
+	bool closed;			/* has its index and footer */
+	bool simulated;			/* metadata says "simulated": true */
+	int64_t complete_to;		/* not closed: every row that ended before this time is there */
+	uint64_t unread_bytes;		/* not closed: bytes at the end that hold no whole block */
+};
+
+/* Opens a trace in our format. -EILSEQ when it is not one (err says what it looks like). new: close it. */
+struct gt_reader *gt_reader_open(const char *path, struct gt_err *err);
+struct gt_reader *gt_reader_open_fd(int fd, struct gt_err *err);	/* takes fd over */
+void gt_reader_close(struct gt_reader *r);				/* NULL is fine */
+
+uint32_t gt_reader_segments(const struct gt_reader *r);
+const struct gt_segment *gt_reader_segment(const struct gt_reader *r, uint32_t i);
+/* The string, or "?" for GT_NONE. NUL-terminated. */
+const char *gt_str(const struct gt_segment *seg, uint32_t id);
+const char *gt_type_name(const struct gt_segment *seg, uint32_t type);
+/* The process track above (or at) this track, or GT_NONE. */
+uint32_t gt_track_process(const struct gt_segment *seg, uint32_t track);
+
+/* Where the file turned out damaged: blocks whose rows are missing from everything read so far. A report over a damaged
+ * file must say so and its program exit 1. Grows while reading. */
+struct gt_damage { uint64_t offset; uint32_t segment; uint32_t rows; int64_t min_start, max_end; char text[120]; };
+const struct gt_damage *gt_reader_damage(const struct gt_reader *r, size_t *n);
+
+/* What to read. Zero-initialised plus kinds = everything of those kinds. */
+struct gt_filter {
+	uint32_t kinds;			/* GT_BIT(enum gt_kind) | ...; 0 means all */
+	bool ranged;			/* only rows that overlap [from, to) */
+	int64_t from, to;
+	int64_t pid, tid;		/* 0: any; tracks whose process or thread has this id */
+	bool args;			/* argument columns are wanted (gt_scan; events always have them) */
+	/* one bit per type or NULL for all: called once per (segment, type) */
+	bool (*match)(const struct gt_segment *seg, const struct gt_type *type, void *arg);
+	void *match_arg;
+};
+
+/* One run: rows of one kind on one track, sorted by start (a parent before its children). Borrowed for the callback. */
+struct gt_cols {
+	const struct gt_segment *seg;
+	enum gt_kind kind;
+	uint32_t track;
+	uint32_t n;
+	const int64_t *start, *dur;	/* ns; n of each; dur >= 0 */
+	const uint16_t *code;		/* n indices into types[]; NULL when every row has code 0 */
+	const uint32_t *types;		/* the block's types: type ids, or GT_NONE (losses) */
+	uint32_t ntypes;
+	const uint8_t *depth;		/* n, or NULL when all are 0 */
+	const uint32_t *ret_row;	/* the rows with ret != 0, ascending, and their values */
+	const int32_t *ret;
+	uint32_t nret;
+	uint64_t block;			/* identifies the block: byte offset in the file */
+	uint32_t epoch;
+	bool last_of_block;		/* no more runs of this block follow */
+	const struct gt_block_args *args_;	/* for gt_cols_args */
+};
+/* The values of `field` for the rows of this run whose code is `code`, in row order: *n of them, borrowed for the
+ * callback. NULL when the type has no such field or the filter did not ask for args. For GT_OPEN rows, fields not known when
+ * the call was open read 0. */
+const uint64_t *gt_cols_args(const struct gt_cols *cols, uint32_t code, uint32_t field, uint32_t *n);
+
+enum gt_order { GT_ANY_ORDER, GT_PER_TRACK /* a track's blocks in file order, tracks interleaved */, GT_BY_TIME /* blocks by min start */ };
+/* Calls fn for each run that the filter wants; rows outside the range or of unwanted types are cut out of the columns.
+ * Stops at the first non-zero return and returns it. GT_OPEN rows are only those of each segment's last epoch.
+ * threads > 1 needs GT_ANY_ORDER: fn gets worker 0..threads-1 and runs concurrently for different workers. */
+typedef int gt_scan_fn(void *arg, unsigned worker, const struct gt_cols *cols);
+int gt_scan(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order, unsigned threads, gt_scan_fn *fn, void *arg,
+	    struct gt_err *err);
+
+/* One row with everything about it. args is borrowed until the next gt_iter_next. */
+struct gt_event {
+	const struct gt_segment *seg;
+	enum gt_kind kind;
+	uint32_t track;
+	struct gt_row row;
+	const uint64_t *args;
+};
+struct gt_iter;
+/* By start time over all segments (segments one after another unless they share a boot id); equal starts: lower depth
+ * first. new: close it. */
+struct gt_iter *gt_iter_open(struct gt_reader *r, const struct gt_filter *filter, struct gt_err *err);
+int gt_iter_next(struct gt_iter *it, struct gt_event *ev, struct gt_err *err);	/* 1, 0 at the end, negative */
+void gt_iter_close(struct gt_iter *it);
+
+/* ---- summaries: what a viewer draws from (TRACE_FORMAT.md, Summaries) ---- */
+struct gt_bucket {		/* one interval [start, start + width) of the grid, one track, one nesting depth */
+	int64_t start;
+	uint64_t width;		/* a power of two */
+	uint64_t busy;		/* ns covered by at least one row */
+	uint64_t count;		/* rows that start in it */
+	uint64_t bytes;		/* sum of GT_R_BYTES fields of rows that start in it */
+	uint64_t longest;	/* ns: longest row that starts in it */
+	uint64_t longest_at;	/* start of that row */
+	uint8_t category;	/* the category that covers most of it */
+	uint8_t share;		/* of the busy time, in 1/255 */
+};
+struct gt_summary {
+	uint32_t segment, track;
+	uint8_t depth, level;	/* level 0: one block's; higher levels cover more time in wider buckets */
+	bool derived;		/* a union of the tracks below `track` */
+	int64_t from, to;
+	const struct gt_bucket *buckets; uint32_t n;	/* only those that are not empty, by start */
+};
+typedef int gt_summary_fn(void *arg, const struct gt_summary *s);
+/* Every stored summary that overlaps [from, to) at this level (level 255: all levels). */
+int gt_summaries(struct gt_reader *r, unsigned level, int64_t from, int64_t to, gt_summary_fn *fn, void *arg, struct gt_err *err);
+#endif

@@ -1,0 +1,139 @@
+/* What a trace says: the nouns every room shares.
+ *
+ * A trace is one or more SEGMENTS (one recording on one machine each; `cat a b` makes two). A segment interns STRINGS,
+ * TYPES (what kind of thing happened: name, category, what it does, its typed arguments) and TRACKS (where it happened:
+ * process, thread, GPU, stream), and holds ROWS: finished calls, complete spans, instants, counters, losses. All ids are
+ * dense, start at 0, and mean something only inside their segment. All times are int64 ns on CLOCK_MONOTONIC.
+ */
+#ifndef GT_RECORD_H
+#define GT_RECORD_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GT_NONE UINT32_MAX	/* no such id */
+
+/* ---- rows ---- */
+enum gt_kind {
+	GT_CALL = 1,	/* a finished call on a thread: nests properly with its siblings on the same track */
+	GT_OPEN,	/* a call begun but not finished when its epoch closed: `end` is when the epoch closed */
+	GT_SPAN,	/* a complete interval that may overlap others on its track */
+	GT_GPU,		/* work the GPU did (a span that carries its launch) */
+	GT_INSTANT,	/* a moment: end == start */
+	GT_COUNTER,	/* a value from `start` on: args[0] is the value */
+	GT_UNMATCHED,	/* a begin without end (ret 0; end == start) or an end without begin (ret 1), as found in a foreign file */
+	GT_LOST,	/* events missing between start and end; type is GT_NONE, args[0] the count (UINT64_MAX unknown), args[1] an
+			 * enum gt_scope; the track says whose, GT_NONE when the scope is not a track */
+	GT_KINDS
+};
+#define GT_BIT(x) (1u << (x))
+#define GT_LOST_UNKNOWN UINT64_MAX
+enum gt_scope { GT_SCOPE_TRACK, GT_SCOPE_PROCESS, GT_SCOPE_CPU, GT_SCOPE_DEVICE, GT_SCOPE_ALL };
+
+struct gt_row {
+	int64_t start, end;	/* ns; end >= start */
+	uint32_t type;
+	int32_t ret;		/* return code of a call, 0 is success */
+	uint8_t depth;		/* calls it is nested in on its track */
+	uint8_t nargs;		/* must equal the type's field count */
+};
+
+/* ---- types ---- */
+#define GT_CATEGORIES(X)	/* enum, word in files and reports */ \
+	X(OTHER, other) X(INIT, init) X(CONTEXT, context) X(MEMORY, memory) X(COPY, copy) X(LAUNCH, launch) X(SYNC, sync) \
+	X(STREAM, stream) X(MODULE, module) X(GRAPH, graph) X(QUERY, query) X(INTEROP, interop) \
+	X(IOCTL, ioctl) X(FILE, file) X(KERNEL, kernel) X(SCHEDULER, scheduler) X(USER, user)
+enum gt_category {
+#define X(e, w) GT_CAT_##e,
+	GT_CATEGORIES(X)
+#undef X
+	GT_CATEGORY_COUNT
+};
+
+/* What a call does, so that no analysis compares names. */
+#define GT_OPS(X) \
+	X(NONE, none) X(ALLOC, alloc) X(FREE, free) X(COPY, copy) X(SET, set) X(LAUNCH, launch) X(GRAPH_LAUNCH, graph_launch) \
+	X(SYNC, sync) X(IOCTL, ioctl) X(SCHED, sched)
+enum gt_op {
+#define X(e, w) GT_OP_##e,
+	GT_OPS(X)
+#undef X
+	GT_OP_COUNT
+};
+
+/* Kinds of memory an ALLOC or FREE deals in. */
+#define GT_MEMKINDS(X) \
+	X(UNKNOWN, unknown) X(DEVICE, device) X(POOL, pool) X(MANAGED, managed) X(HOST, host) X(ARRAY, array) X(PHYSICAL, physical)
+enum gt_memkind {
+#define X(e, w) GT_MEM_##e,
+	GT_MEMKINDS(X)
+#undef X
+	GT_MEMKIND_COUNT
+};
+
+/* Where a type's calls were made, for "time per layer". */
+enum gt_layer { GT_LAYER_API, GT_LAYER_IOCTL, GT_LAYER_SCHED, GT_LAYER_GPU, GT_LAYER_USER, GT_LAYER_COUNT };
+
+enum gt_field_kind {
+	GT_F_U64, GT_F_I64, GT_F_HEX,	/* HEX: a handle or address */
+	GT_F_F64,			/* the bits of a double */
+	GT_F_STR,			/* a string id, or GT_NONE */
+	GT_F_BOOL,
+	GT_FIELD_KINDS
+};
+/* What a field means, so that no analysis looks fields up by name. */
+enum gt_role {
+	GT_R_NONE, GT_R_BYTES, GT_R_ADDR /* allocated or freed */, GT_R_STREAM, GT_R_FUNC, GT_R_KERNEL /* STR: kernel name, mangled */,
+	GT_R_GRID, GT_R_BLOCK, GT_R_SHARED, GT_R_EVENT, GT_R_GRAPH, GT_R_DEVICE, GT_R_CONTEXT, GT_R_SRC, GT_R_DST, GT_R_STATUS,
+	GT_R_VALUE, GT_R_CORRELATION, GT_R_DIRECTION /* U64: enum gt_direction */, GT_ROLES
+};
+enum gt_direction { GT_DIR_UNKNOWN, GT_DIR_HTOD, GT_DIR_DTOH, GT_DIR_DTOD, GT_DIR_HTOH, GT_DIR_PEER };
+
+#define GT_FIELDS_MAX 64
+struct gt_field {
+	uint32_t name;		/* string id */
+	uint8_t kind;		/* enum gt_field_kind */
+	uint8_t role;		/* enum gt_role */
+};
+struct gt_type {
+	uint32_t name;		/* string id; several types may share a name (other arguments) */
+	uint8_t category;	/* enum gt_category */
+	uint8_t op;		/* enum gt_op */
+	uint8_t memkind;	/* enum gt_memkind */
+	uint8_t layer;		/* enum gt_layer */
+	uint8_t nfields;
+	const struct gt_field *fields;
+};
+
+/* ---- tracks ---- */
+#define GT_TRACK_KINDS(X) X(MACHINE, machine) X(PROCESS, process) X(THREAD, thread) X(DEVICE, device) X(CONTEXT, context) \
+	X(STREAM, stream) X(CPU, cpu) X(CUSTOM, custom)
+enum gt_track_kind {
+#define X(e, w) GT_TRACK_##e,
+	GT_TRACK_KINDS(X)
+#undef X
+	GT_TRACK_KIND_COUNT
+};
+struct gt_track {
+	uint32_t parent;	/* track id smaller than this one's, or GT_NONE; a thread's parent is its process */
+	uint32_t name;		/* string id: thread name, process command; GT_NONE when unknown */
+	uint32_t source;	/* string id: "preload", "cupti", "ebpf", "import NAME"; no analysis counts one call from two */
+	uint8_t kind;		/* enum gt_track_kind */
+	int64_t id;		/* pid, tid, device ordinal, stream id ... as the recorder's namespace sees it */
+	int64_t ns_id;		/* pid or tid in its own namespace; equal to id outside containers */
+	int64_t start;		/* ns: when a process started (its identity is machine, pid and this); 0 unknown */
+};
+
+/* ---- clock anchors: one moment read on three clocks ---- */
+struct gt_anchor {
+	int64_t monotonic;	/* ns */
+	int64_t realtime;	/* ns since 1970 */
+	uint64_t ticks;		/* the tick counter; equal to monotonic where none is used */
+	uint32_t error;		/* ns: the reads lie within this of one another */
+};
+
+const char *gt_category_word(unsigned category);	/* "?" for an unknown one; likewise below */
+const char *gt_op_word(unsigned op);
+const char *gt_memkind_word(unsigned memkind);
+const char *gt_track_kind_word(unsigned kind);
+int gt_category_from_word(const char *word);		/* -1 when there is none such */
+#endif

@@ -1,0 +1,42 @@
+/* A result: typed columns and rows, printed as text, csv, tsv or json. Reports fill tables and never print.
+ * JSON keys are the column keys, which carry their unit (`total_ns`, `peak_bytes`, `share_percent`); text headings are
+ * the column titles. A cell may be absent: text prints "not recorded" or "-", csv an empty cell, json null. */
+#ifndef GT_TABLE_H
+#define GT_TABLE_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "formats/base/err.h"
+#include "formats/out.h"
+
+enum gt_cell_kind {
+	GT_C_TEXT,	/* a string, copied */
+	GT_C_COUNT,	/* a whole number */
+	GT_C_NS,	/* a duration in ns; text scales it (1.234 ms) */
+	GT_C_TIME,	/* ns since the report's origin; text prints seconds with 9 decimals */
+	GT_C_BYTES,	/* text scales it (1.50 MiB) */
+	GT_C_PERCENT,	/* hundredths of a percent as a whole number; text 12.34 */
+	GT_C_REAL	/* a double */
+};
+struct gt_column { const char *key, *title; enum gt_cell_kind kind; };	/* static storage, borrowed */
+struct gt_cell { bool absent; int64_t i; double d; const char *s; };	/* s: copied on add */
+
+struct gt_table;
+/* name is the JSON key of the table, title its heading in text (NULL: none). new. */
+struct gt_table *gt_table_new(const char *name, const char *title, const struct gt_column *columns, unsigned ncolumns);
+/* One row of ncolumns cells. Memory failure is remembered and reported by gt_table_print. */
+void gt_table_add(struct gt_table *t, const struct gt_cell *cells);
+/* A line under the heading (text), a member of "notes" (json): "sampled 1 in 100", "34 rows below --top left out". */
+void gt_table_note(struct gt_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+unsigned gt_table_rows(const struct gt_table *t);
+/* Sorts by column, largest first if descending; ties by the first text column. Keeps the first `top` rows (0: all) and
+ * notes how many were left out. */
+void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigned top);
+/* A table of one row prints in text as "  Title: value" lines (a list), not as a grid. */
+void gt_table_as_list(struct gt_table *t);
+void gt_table_free(struct gt_table *t);	/* NULL is fine */
+
+enum gt_table_format { GT_TEXT, GT_CSV, GT_TSV, GT_JSON };
+/* Prints several tables as one document: text one below the other; json one object {"name": {...}, ...} and always valid
+ * (bad UTF-8 becomes U+FFFD, control characters are escaped); csv/tsv each table with a header row, blank line between. */
+int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_format format, struct gt_out *out, struct gt_err *err);
+#endif
