@@ -1,13 +1,16 @@
-# gt: make, make demo, make check, make bench, make fuzz, make portable, make install PREFIX=/usr/local
+# gt: make, make demo, make check, make bench, make fuzz, make portable, make install PREFIX=/usr/local, make docs, make lint
 # SAN=address,undefined builds everything sanitized in a folder of its own. BUILD=DIR puts a build elsewhere.
-CC       ?= gcc
+ifeq ($(origin CC),default)
+CC       := gcc
+endif
 PREFIX   ?= /usr/local
-ifdef SAN
+ifneq ($(SAN),)
 BUILD    ?= build/san
 SANFLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 else
 BUILD    ?= build
 endif
+export CC SAN
 CFLAGS   ?= -O2 -g
 GTFLAGS  := -std=gnu11 -I. -I$(BUILD)/gen -Wall -Wextra -Wshadow -Wstrict-prototypes -Wno-unused-parameter -fno-strict-aliasing -pthread -MMD -MP \
             $(if $(WERROR),-Werror)
@@ -22,18 +25,18 @@ PROGRAMS := $(if $(wildcard collect/gtcollect.c),$(BUILD)/gtcollect) $(if $(wild
 GUEST    := $(if $(wildcard collect/guest/*.c),$(BUILD)/libgtpreload.so)
 SIM      := $(if $(wildcard samples/simgpu/*.c),$(BUILD)/sim/libcuda.so.1)
 SAMPLES  := $(patsubst samples/%.c,$(BUILD)/samples/%,$(wildcard samples/*.c))
-UNITS    := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
-BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
 
 all: $(PROGRAMS) $(GUEST) $(SIM) $(SAMPLES)
-units: $(UNITS)
-benches: $(BENCHES)
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) -c $< -o $@
 
+# A room's archive holds all of it but its main, so that unit tests link what they name.
 $(LIBGT): $(call obj,$(FORMATS))
+$(BUILD)/libgtanalyze.a: $(call obj,$(filter-out analyze/gtanalyze.c,$(wildcard analyze/*.c)))
+$(BUILD)/libgtcollect.a: $(call obj,$(filter-out collect/gtcollect.c,$(wildcard collect/*.c)))
+$(BUILD)/lib%.a:
 	@rm -f $@
 	ar rcs $@ $^
 
@@ -44,17 +47,35 @@ $(BUILD)/gtanalyze: $(call obj,$(wildcard analyze/*.c)) $(LIBGT)
 $(BUILD)/gtcollect: $(call obj,$(wildcard collect/*.c)) $(LIBGT)
 	$(CC) $(SANFLAGS) $^ $(LIBS) -ldl -o $@
 
-$(BUILD)/unit/%: tests/unit/%.c $(LIBGT)
-	@mkdir -p $(@D)
-	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) $< $(EXTRA_$*) $(LIBGT) $(LIBS) -o $@
-$(BUILD)/bench/%: tests/bench/%.c $(LIBGT)
-	@mkdir -p $(@D)
-	$(CC) $(GTFLAGS) $(CFLAGS) $< $(LIBGT) $(LIBS) -ldl -o $@
+setup:
+	@.ci/setup
 
--include collect/guest/guest.mk samples/samples.mk tests/tests.mk
+# What a manual page says between its two marker lines is what --help prints.
+docs: $(PROGRAMS)
+	@for p in $(notdir $(PROGRAMS)); do [ ! -f docs/$$p.1.md ] || docs/put-help $(BUILD)/$$p docs/$$p.1.md; done
+
+MAN1      = $(patsubst docs/%.1.md,$(BUILD)/man/%.1,$(wildcard docs/*.1.md))
+$(BUILD)/man/%.1: docs/%.1.md docs/md2man.awk
+	@mkdir -p $(@D)
+	awk -f docs/md2man.awk $< >$@
+man: $(MAN1)
+
+INSTALL   = install -D -m
+install: $(PROGRAMS) $(GUEST) $(MAN1)
+	for p in $(PROGRAMS); do $(INSTALL) 755 $$p $(DESTDIR)$(PREFIX)/bin/$${p##*/} || exit 1; done
+	for l in $(GUEST); do $(INSTALL) 755 $$l $(DESTDIR)$(PREFIX)/lib/gt/$${l##*/} || exit 1; done
+	for m in $(MAN1); do $(INSTALL) 644 $$m $(DESTDIR)$(PREFIX)/share/man/man1/$${m##*/} || exit 1; done
+	for d in README.md NEWS.md LICENSE docs/*.md formats/TRACE_FORMAT.md; do \
+		[ ! -f $$d ] || $(INSTALL) 644 $$d $(DESTDIR)$(PREFIX)/share/doc/gt/$${d##*/} || exit 1; done
+
+demo: setup
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@B=$(BUILD) samples/demo
 
 clean:
 	rm -rf build
-.PHONY: all units benches clean
+.PHONY: all setup docs man install demo clean
 .DELETE_ON_ERROR:
+
+-include collect/guest/guest.mk samples/samples.mk tests/tests.mk portable/portable.mk
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

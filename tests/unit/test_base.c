@@ -4,7 +4,6 @@
 #include "formats/base/map.h"
 #include "tests/unit/t.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 static void the_first_error_wins(void)

@@ -1,0 +1,32 @@
+# What a test in tests/cli says its results with. Sourced; a result is one line on stdout, which tests/run counts:
+#   ok NAME    FAIL NAME: WHY    skip NAME: REASON
+# A test runs in an empty folder of its own with B (the build folder), SRC (the sources) and, when sanitized, SAN.
+# "# serial" on a line of its own in a test keeps it from running beside others.
+
+ok() { echo "ok $1"; }
+fail() { echo "FAIL $1: $2"; }
+skip() { echo "skip $1: $2"; }
+
+# check NAME CMD...: ok when CMD succeeds; otherwise its status and the last line it said are the reason.
+check() {
+	check_name=$1; shift
+	check_status=0
+	"$@" >check.out 2>&1 || check_status=$?
+	if [ $check_status -eq 0 ]; then ok "$check_name"
+	else fail "$check_name" "status $check_status: $(tail -n 1 check.out | cut -c 1-300)"; fi
+}
+
+# want NAME STATUS CMD...: ok when CMD exits with exactly STATUS. Its output stays in want.out and want.err.
+want() {
+	want_name=$1; want_status=$2; shift 2
+	got_status=0
+	"$@" >want.out 2>want.err || got_status=$?
+	if [ $got_status -eq "$want_status" ]; then ok "$want_name"
+	else fail "$want_name" "status $got_status, not $want_status: $(tail -n 1 want.err | cut -c 1-300)"; fi
+}
+
+# same NAME EXPECTED GOT: ok when the two files are equal; otherwise the first difference is the reason.
+same() {
+	if cmp -s "$2" "$3"; then ok "$1"
+	else fail "$1" "$(diff "$2" "$3" 2>&1 | head -n 3 | tr '\n' ' ' | cut -c 1-300)"; fi
+}

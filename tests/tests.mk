@@ -1,0 +1,52 @@
+# make check (set-up, build, every test), make bench, make fuzz, make lint.
+UNITS    := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
+BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
+TARGETS  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+REPLAYS  := $(addprefix $(BUILD)/replay/,$(TARGETS))
+FUZZERS  := $(addprefix $(BUILD)/fuzz/,$(TARGETS))
+CLANG    ?= clang
+FUZZ_SECONDS ?= 60
+
+units: $(UNITS)
+benches: $(BENCHES)
+replays: $(REPLAYS)
+
+check: setup
+	@$(MAKE) --no-print-directory -j$$(nproc) all units replays
+	@tests/run $(BUILD)
+
+# A test of a room above formats/ gets that room's archive too: its includes say which. EXTRA_test_x adds objects by name.
+rooms_of  = $(foreach r,analyze collect,$(if $(shell grep -l '^\#include "$(r)/' $(1)),$(BUILD)/libgt$(r).a))
+define test_rule
+$(BUILD)/$(1): tests/$(1).c $(EXTRA_$(notdir $(1))) $(filter-out $(if $(wildcard collect/*.c),,$(BUILD)/libgtcollect.a),$(call rooms_of,tests/$(1).c)) $(LIBGT)
+	@mkdir -p $$(@D)
+	$$(CC) $$(GTFLAGS) $$(CFLAGS) $(2) $$(filter %.c %.o,$$^) $$(filter %.a,$$^) $$(LIBS) -ldl -o $$@
+endef
+$(foreach u,$(UNITS),$(eval $(call test_rule,$(u:$(BUILD)/%=%),$(SANFLAGS))))
+$(foreach b,$(BENCHES),$(eval $(call test_rule,$(b:$(BUILD)/%=%),)))
+
+# A fuzz target is one function (LLVMFuzzerTestOneInput). make check replays its corpus with any compiler; make fuzz looks
+# for new inputs with clang's libFuzzer and leaves what it finds in BUILD/fuzz/.
+$(BUILD)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c $(LIBGT)
+	@mkdir -p $(@D)
+	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) $(filter %.c,$^) $(LIBGT) $(LIBS) -o $@
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(FORMATS) $(wildcard formats/*.h formats/base/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(filter-out -MMD -MP,$(GTFLAGS)) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+		$(filter %.c,$^) $(LIBS) -o $@
+fuzz: setup $(FUZZERS)
+	@for t in $(TARGETS); do mkdir -p $(BUILD)/fuzz/$$t.new tests/fuzz/corpus/$$t && echo "== $$t, $(FUZZ_SECONDS) s" && \
+		$(BUILD)/fuzz/$$t -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=512 -print_final_stats=1 \
+		-artifact_prefix=$(BUILD)/fuzz/$$t- $(BUILD)/fuzz/$$t.new tests/fuzz/corpus/$$t || exit 1; done
+
+bench: setup
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all benches
+	@tests/bench/run $(BUILD)
+
+lint:
+	@command -v cppcheck >/dev/null && cppcheck -q --std=c11 -I. --enable=warning,portability --inline-suppr formats analyze collect || \
+		echo "cppcheck is not installed"
+	@command -v clang-tidy >/dev/null && clang-tidy -quiet $(FORMATS) $(wildcard analyze/*.c collect/*.c) -- -std=gnu11 -I. || \
+		echo "clang-tidy is not installed"
+
+.PHONY: check units benches replays fuzz bench lint
