@@ -83,6 +83,7 @@ struct gt_cols {
 	uint64_t block;			/* identifies the block: byte offset in the file */
 	uint32_t epoch;
 	bool last_of_block;		/* no more runs of this block follow */
+	int64_t floor;			/* the block's min start: under GT_BY_TIME no later run of the segment has a row before it */
 	const struct gt_block_args *args_;	/* for gt_cols_args */
 };
 /* The values of `field` for the rows of this run whose code is `code`, in row order: *n of them, borrowed for the

@@ -1,0 +1,482 @@
+/* The content of a block of rows, unpacked (TRACE_FORMAT.md, Rows):
+ *
+ *      base     the earliest start
+ *      runs     how many; of each: track + 1, rows            rows of all runs follow one another in every column
+ *      types    how many; of each: type id + 1                a row names its type by its place here, its code
+ *      flags    which columns there are
+ *      code     one or two bytes a row, absent when there is one type only
+ *      depth    one byte a row, absent when all are 0
+ *      gap      start, less where the previous row of the run ended (or started, for a call nested in it)
+ *      dur      end - start
+ *      ret      only the rows where it is not 0
+ *      args     per type with arguments: bytes that follow, then one column a field
+ *
+ * Rows of a run are sorted by start, a parent before its children, so that gaps of nested calls are never negative; only
+ * intervals that overlap (GPU work, foreign spans) need signed gaps, and a flag says so.
+ */
+#include "formats/block.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HAS_CODES = 1, WIDE_CODES = 2, HAS_DEPTH = 4, SIGNED_GAPS = 8, ALL_FLAGS = 15 };
+
+static bool nests(enum gt_kind kind) { return kind == GT_CALL || kind == GT_OPEN; }
+
+static unsigned fields_of(const struct gt_type *types, uint32_t type) { return type == GT_NONE ? 2 : types[type].nfields; }
+
+/* ---- packing ---- */
+
+static int prepare(struct gt_packer *p)
+{
+	if (!p->column) {
+		p->column = malloc(GT_BLOCK_ROWS * 8);
+		p->other = malloc(GT_BLOCK_ROWS * 8);
+		p->code = malloc(GT_BLOCK_ROWS * 2);
+		p->bytes = malloc(GT_BLOCK_ROWS * 2);
+	}
+	if (!p->column || !p->other || !p->code || !p->bytes)
+		return -ENOMEM;
+	if (++p->stamp > 0xffff) {
+		memset(p->code_of, 0, p->ncode_of * sizeof(*p->code_of));
+		p->stamp = 1;
+	}
+	return 0;
+}
+
+/* A code for a type this block has not met yet. */
+static int new_code(struct gt_packer *p, uint32_t slot, uint32_t n)
+{
+	size_t old = p->ncode_of;
+
+	if (gt_grow(&p->code_of, &p->ncode_of, (size_t)slot + 1, sizeof(*p->code_of)) ||
+	    gt_grow(&p->types, &p->ntypes_cap, n + 1, sizeof(*p->types)) || gt_grow(&p->count, &p->ncount_cap, n + 1, sizeof(*p->count)))
+		return -ENOMEM;
+	if (p->ncode_of > old)
+		memset(p->code_of + old, 0, (p->ncode_of - old) * sizeof(*p->code_of));
+	p->code_of[slot] = p->stamp << 16 | n;
+	p->types[n] = slot - 1;
+	p->count[n] = 0;
+	return 0;
+}
+
+/* Fills in p->code, p->types, p->count; returns how many types, or negative. */
+static int assign_codes(struct gt_packer *p, const struct gt_slice *slices, size_t nslices)
+{
+	uint32_t ntypes = 0;
+	size_t at = 0;
+
+	for (size_t s = 0; s < nslices; s++)
+		for (size_t i = 0; i < slices[s].n; i++) {
+			uint32_t slot = slices[s].rows[i].type + 1, code;	/* GT_NONE + 1 is 0 */
+
+			if (slot >= p->ncode_of || p->code_of[slot] >> 16 != p->stamp)
+				if (new_code(p, slot, ntypes++))
+					return -ENOMEM;
+			code = p->code_of[slot] & 0xffff;
+			p->count[code]++;
+			p->code[at++] = (uint16_t)code;
+		}
+	return (int)ntypes;
+}
+
+/* The gap column into p->column, durations into p->other. Returns the flags that describe them. */
+static unsigned measure(struct gt_packer *p, bool nested, const struct gt_slice *slices, size_t nslices, struct gt_wire_block *head)
+{
+	uint64_t negative = 0, deep = 0;
+	size_t at = 0;
+
+	for (size_t s = 0; s < nslices; s++) {
+		int64_t base = head->min_start, start = base, end = base;
+		unsigned depth = 0;
+
+		for (size_t i = 0; i < slices[s].n; i++, at++) {
+			const struct gt_held *r = &slices[s].rows[i];
+
+			base = nested && i && r->depth > depth ? start : end;
+			p->column[at] = (uint64_t)(r->start - base);
+			p->other[at] = (uint64_t)(r->end - r->start);
+			p->bytes[at] = r->depth;
+			negative |= p->column[at];
+			deep |= r->depth;
+			start = r->start;
+			end = r->end;
+			depth = r->depth;
+		}
+	}
+	return (negative >> 63 ? SIGNED_GAPS : 0) | (deep ? HAS_DEPTH : 0);
+}
+
+static void put_codes(struct gt_packer *p, size_t n, int ntypes, struct gt_buf *out)
+{
+	uint8_t *to = gt_buf_room(out, n * 2);
+
+	if (!to || ntypes < 2)
+		return;
+	for (size_t i = 0; i < n; i++)
+		to[i] = (uint8_t)p->code[i];
+	for (size_t i = 0; ntypes > 256 && i < n; i++)
+		to[n + i] = (uint8_t)(p->code[i] >> 8);
+	out->len += ntypes > 256 ? n * 2 : n;
+}
+
+static void put_rets(struct gt_packer *p, const struct gt_slice *slices, size_t nslices, struct gt_buf *out)
+{
+	size_t n = 0, at = 0, last = 0;
+
+	for (size_t s = 0; s < nslices; s++)
+		for (size_t i = 0; i < slices[s].n; i++, at++)
+			if (slices[s].rows[i].ret) {
+				p->column[n] = at - last;
+				p->other[n++] = gt_zigzag(slices[s].rows[i].ret);
+				last = at;
+			}
+	gt_put_varint(out, n);
+	if (!n)
+		return;
+	gt_put_column(out, p->column, n);
+	gt_put_column(out, p->other, n);
+}
+
+/* The argument columns: values are sorted into place by code and field first, then packed one column after another. */
+static int put_args(struct gt_packer *p, const struct gt_type *types, int ntypes, const struct gt_slice *slices, size_t nslices, struct gt_buf *out)
+{
+	size_t total = 0, row = 0;
+
+	if (gt_grow(&p->at, &p->nat_cap, (size_t)ntypes, sizeof(*p->at)))
+		return -ENOMEM;
+	for (int c = 0; c < ntypes; c++) {
+		p->at[c] = (uint32_t)total;
+		total += (size_t)p->count[c] * fields_of(types, p->types[c]);
+	}
+	if (!total)
+		return 0;
+	if (gt_grow(&p->values, &p->nvalues_cap, total, 8))
+		return -ENOMEM;
+	for (size_t s = 0; s < nslices; s++)
+		for (size_t i = 0; i < slices[s].n; i++, row++) {
+			const struct gt_held *r = &slices[s].rows[i];
+			unsigned c = p->code[row], nfields = fields_of(types, r->type);
+
+			for (unsigned f = 0; f < nfields; f++)
+				p->values[p->at[c] + (size_t)f * p->count[c]] = f < r->nargs ? slices[s].args[r->args + f] : 0;
+			p->at[c]++;
+		}
+	for (int c = 0; c < ntypes; c++) {
+		unsigned nfields = fields_of(types, p->types[c]);
+		const uint64_t *v = p->values + p->at[c] - p->count[c];
+
+		if (!nfields)
+			continue;
+		gt_buf_clear(&p->section);
+		for (unsigned f = 0; f < nfields; f++)
+			gt_put_values(&p->section, v + (size_t)f * p->count[c], p->count[c], &p->scratch);
+		gt_put_varint(out, p->section.len);
+		gt_buf_add(out, p->section.data, p->section.len);
+		out->failed |= p->section.failed;
+	}
+	return 0;
+}
+
+static size_t survey(const struct gt_slice *slices, size_t nslices, struct gt_wire_block *head)
+{
+	size_t n = 0;
+
+	head->min_start = INT64_MAX;
+	head->max_end = INT64_MIN;
+	for (size_t s = 0; s < nslices; s++) {
+		n += slices[s].n;
+		for (size_t i = 0; i < slices[s].n; i++) {
+			const struct gt_held *r = &slices[s].rows[i];
+
+			head->min_start = r->start < head->min_start ? r->start : head->min_start;
+			head->max_end = r->end > head->max_end ? r->end : head->max_end;
+		}
+	}
+	head->rows = (uint32_t)n;
+	head->runs = (uint32_t)nslices;
+	head->track = nslices == 1 ? slices[0].track : GT_NONE;
+	return n;
+}
+
+int gt_block_pack(struct gt_packer *p, enum gt_kind kind, const struct gt_type *types, const struct gt_slice *slices, size_t nslices,
+		  struct gt_buf *out, struct gt_wire_block *head)
+{
+	size_t n = survey(slices, nslices, head);
+	unsigned flags;
+	int ntypes;
+
+	if (prepare(p) || (ntypes = assign_codes(p, slices, nslices)) < 0)
+		return -ENOMEM;
+	gt_put_varint(out, gt_zigzag(head->min_start));
+	gt_put_varint(out, nslices);
+	for (size_t s = 0; s < nslices; s++) {
+		gt_put_varint(out, slices[s].track == GT_NONE ? 0 : (uint64_t)slices[s].track + 1);
+		gt_put_varint(out, slices[s].n);
+	}
+	gt_put_varint(out, (uint64_t)ntypes);
+	for (int c = 0; c < ntypes; c++)
+		gt_put_varint(out, p->types[c] == GT_NONE ? 0 : (uint64_t)p->types[c] + 1);
+	flags = measure(p, nests(kind), slices, nslices, head) | (ntypes > 1 ? HAS_CODES : 0) | (ntypes > 256 ? WIDE_CODES : 0);
+	gt_buf_byte(out, (uint8_t)flags);
+	put_codes(p, n, ntypes, out);
+	if (flags & HAS_DEPTH)
+		gt_buf_add(out, p->bytes, n);
+	for (size_t i = 0; flags & SIGNED_GAPS && i < n; i++)
+		p->column[i] = gt_zigzag((int64_t)p->column[i]);
+	gt_put_column(out, p->column, n);
+	gt_put_column(out, p->other, n);
+	put_rets(p, slices, nslices, out);
+	if (put_args(p, types, ntypes, slices, nslices, out) || out->failed)
+		return -ENOMEM;
+	return 0;
+}
+
+void gt_packer_release(struct gt_packer *p)
+{
+	free(p->column);
+	free(p->other);
+	free(p->code);
+	free(p->bytes);
+	free(p->code_of);
+	free(p->types);
+	free(p->count);
+	free(p->at);
+	free(p->values);
+	gt_buf_release(&p->scratch);
+	gt_buf_release(&p->section);
+	memset(p, 0, sizeof(*p));
+}
+
+/* ---- unpacking ---- */
+
+#define LIES(err, what) gt_err_set(err, -EBADMSG, "a block's " what)
+
+/* Room for the arrays: everything that the head's numbers ask for, once, before anything is believed. */
+static int carve(struct gt_unpacked *u, uint32_t nrows, uint32_t nruns)
+{
+	size_t n = nrows ? nrows : 1, need = n * (8 + 8 + 2 + 1 + 4 + 4 + 4 + 4) + (size_t)nruns * sizeof(struct gt_run) + 8 * 16;
+	uint8_t *at;
+
+	gt_buf_clear(&u->arena);
+	at = gt_buf_room(&u->arena, need);
+	if (!at)
+		return -ENOMEM;
+	at += -(uintptr_t)at & 7;
+#define CARVE(field, count) ((u)->field = (void *)at, at += ((count) * sizeof(*(u)->field) + 7) & ~(size_t)7)
+	CARVE(start, n);
+	CARVE(dur, n);
+	CARVE(runs, nruns);
+	CARVE(types, n);	/* no more types than rows */
+	CARVE(per_code, n);
+	CARVE(ret_row, n);
+	CARVE(ret, n);
+	CARVE(code, n);
+	CARVE(depth, n);
+#undef CARVE
+	return 0;
+}
+
+static int get_runs(struct gt_unpacked *u, struct gt_span *in, const struct gt_segment *seg, struct gt_err *err)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; i < u->nruns; i++) {
+		uint32_t track, n;
+
+		if (!gt_get_u32(in, &track) || !gt_get_u32(in, &n) || n > u->nrows - first)
+			return LIES(err, "runs do not add up");
+		if (track ? track > seg->ntracks : u->kind != GT_LOST)
+			return LIES(err, "run is on a track that does not exist");
+		u->runs[i] = (struct gt_run){ track - 1, first, n };
+		first += n;
+	}
+	return first == u->nrows ? 0 : LIES(err, "runs do not add up");
+}
+
+static int get_types(struct gt_unpacked *u, struct gt_span *in, const struct gt_segment *seg, struct gt_err *err)
+{
+	if (!gt_get_u32(in, &u->ntypes) || u->ntypes > u->nrows || (u->nrows && !u->ntypes))
+		return LIES(err, "types do not fit its rows");
+	for (uint32_t i = 0; i < u->ntypes; i++) {
+		uint32_t type;
+
+		if (!gt_get_u32(in, &type) || (type ? type > seg->ntypes : u->kind != GT_LOST))
+			return LIES(err, "row has a type that does not exist");
+		u->types[i] = type - 1;
+		u->per_code[i] = 0;
+	}
+	return 0;
+}
+
+static int get_codes(struct gt_unpacked *u, struct gt_span *in, unsigned flags, struct gt_err *err)
+{
+	size_t n = u->nrows, bytes = flags & WIDE_CODES ? 2 * n : n;
+	uint32_t beyond = 0;
+
+	if (!(flags & HAS_CODES)) {
+		u->code = NULL;
+		if (u->ntypes > 1)
+			return LIES(err, "codes are missing");
+		if (n)
+			u->per_code[0] = (uint32_t)n;
+		return 0;
+	}
+	if ((size_t)(in->end - in->at) < bytes)
+		return LIES(err, "codes are cut short");
+	for (size_t i = 0; i < n; i++)
+		u->code[i] = (uint16_t)(in->at[i] | (flags & WIDE_CODES ? in->at[n + i] << 8 : 0));
+	in->at += bytes;
+	for (size_t i = 0; i < n; i++)
+		beyond |= u->code[i] >= u->ntypes;
+	if (beyond)
+		return LIES(err, "code has no type");
+	for (size_t i = 0; i < n; i++)
+		u->per_code[u->code[i]]++;
+	return 0;
+}
+
+/* Gaps (in start) and durations become starts. Returns whether all stayed in range and in order. */
+static bool integrate_run(struct gt_unpacked *u, const struct gt_run *run, int64_t base, bool is_signed)
+{
+	int64_t start = base, end = base;
+	unsigned depth = 0;
+	bool fine = true;
+
+	for (uint32_t i = run->first; i < run->first + run->n; i++) {
+		bool nested = i != run->first && u->depth && u->depth[i] > depth && nests(u->kind);
+		int64_t from = nested ? start : end, gap = is_signed ? gt_unzigzag((uint64_t)u->start[i]) : u->start[i], s;
+
+		fine &= !__builtin_add_overflow(from, gap, &s) && (is_signed || gap >= 0) && (i == run->first || s >= start);
+		fine &= u->dur[i] >= 0 && !__builtin_add_overflow(s, u->dur[i], &end);
+		u->start[i] = start = s;
+		depth = u->depth ? u->depth[i] : 0;
+	}
+	return fine;
+}
+
+/* The same for the usual case: no nesting, no signs, and nothing so large that sums could overflow. */
+static void integrate_flat(struct gt_unpacked *u, const struct gt_run *run, int64_t base)
+{
+	int64_t end = base;
+
+	for (uint32_t i = run->first; i < run->first + run->n; i++) {
+		u->start[i] += end;
+		end = u->start[i] + u->dur[i];
+	}
+}
+
+static int get_times(struct gt_unpacked *u, struct gt_span *in, unsigned flags, int64_t base, struct gt_err *err)
+{
+	uint64_t all = 0;
+	bool flat;
+
+	if (gt_get_column(in, (uint64_t *)u->start, u->nrows) || gt_get_column(in, (uint64_t *)u->dur, u->nrows))
+		return LIES(err, "times are cut short");
+	for (uint32_t i = 0; i < u->nrows; i++)
+		all |= (uint64_t)u->start[i] | (uint64_t)u->dur[i];
+	flat = !(flags & (SIGNED_GAPS | HAS_DEPTH)) && !(all >> 46) && base > -(1ll << 61) && base < 1ll << 61;
+	for (uint32_t r = 0; r < u->nruns; r++)
+		if (flat)
+			integrate_flat(u, &u->runs[r], base);
+		else if (!integrate_run(u, &u->runs[r], base, flags & SIGNED_GAPS))
+			return LIES(err, "times run backwards or overflow");
+	return 0;
+}
+
+static int get_rets(struct gt_unpacked *u, struct gt_span *in, struct gt_err *err)
+{
+	uint64_t n, row = 0, *tmp;
+	int code = 0;
+
+	if (!gt_get_varint(in, &n) || n > u->nrows)
+		return LIES(err, "return codes are more than its rows");
+	u->nret = (uint32_t)n;
+	if (!n)
+		return 0;
+	tmp = malloc(n * 8);
+	if (!tmp)
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	if (gt_get_column(in, tmp, n))
+		code = -EBADMSG;
+	for (uint64_t i = 0; !code && i < n; i++) {
+		if (tmp[i] >= u->nrows - row || (i && !tmp[i]))
+			code = -EBADMSG;
+		u->ret_row[i] = (uint32_t)(row += tmp[i]);
+	}
+	if (!code && gt_get_column(in, tmp, n))
+		code = -EBADMSG;
+	for (uint64_t i = 0; !code && i < n; i++)
+		u->ret[i] = (int32_t)gt_unzigzag(tmp[i]);
+	free(tmp);
+	return code ? LIES(err, "return codes do not fit its rows") : 0;
+}
+
+int gt_block_unpack(struct gt_unpacked *u, enum gt_kind kind, struct gt_span bytes, uint32_t nrows, const struct gt_segment *seg,
+		    struct gt_err *err)
+{
+	struct gt_span in = bytes;
+	uint64_t base;
+	unsigned flags;
+	int code;
+
+	u->kind = kind;
+	u->nrows = nrows;
+	if (nrows > GT_BLOCK_ROWS || !gt_get_varint(&in, &base) || !gt_get_u32(&in, &u->nruns) || u->nruns > nrows)
+		return LIES(err, "head does not fit its content");
+	if (carve(u, nrows, u->nruns))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	if ((code = get_runs(u, &in, seg, err)) || (code = get_types(u, &in, seg, err)))
+		return code;
+	if (in.at >= in.end || (flags = *in.at++) > ALL_FLAGS)
+		return LIES(err, "flags are unknown");
+	if ((code = get_codes(u, &in, flags, err)))
+		return code;
+	if (!(flags & HAS_DEPTH)) {
+		u->depth = NULL;
+	} else {
+		if ((size_t)(in.end - in.at) < nrows)
+			return LIES(err, "depths are cut short");
+		memcpy(u->depth, in.at, nrows);
+		in.at += nrows;
+	}
+	if ((code = get_times(u, &in, flags, gt_unzigzag(base), err)) || (code = get_rets(u, &in, err)))
+		return code;
+	u->args = in;
+	return 0;
+}
+
+unsigned gt_block_fields(const struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code)
+{
+	return code < u->ntypes ? fields_of(seg->types, u->types[code]) : 0;
+}
+
+int gt_block_values(const struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code, uint64_t *v)
+{
+	struct gt_span in = u->args;
+	uint64_t bytes;
+
+	for (uint32_t c = 0; c < u->ntypes; c++, in.at += bytes) {
+		unsigned nfields = gt_block_fields(u, seg, c);
+
+		bytes = 0;
+		if (!nfields)
+			continue;
+		if (!gt_get_varint(&in, &bytes) || bytes > (uint64_t)(in.end - in.at))
+			return -EBADMSG;
+		if (c != code)
+			continue;
+		in.end = in.at + bytes;
+		for (unsigned f = 0; f < nfields; f++)
+			if (gt_get_values(&in, v + (size_t)f * u->per_code[c], u->per_code[c]))
+				return -EBADMSG;
+		return in.at == in.end ? 0 : -EBADMSG;
+	}
+	return 0;
+}
+
+void gt_unpacked_release(struct gt_unpacked *u)
+{
+	gt_buf_release(&u->arena);
+	memset(u, 0, sizeof(*u));
+}

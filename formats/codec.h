@@ -1,0 +1,39 @@
+/* Numbers as bytes: varints for lists, and columns ("code byte plus extras") for everything there is much of. */
+#ifndef GT_CODEC_H
+#define GT_CODEC_H
+#include <stddef.h>
+#include <stdint.h>
+#include "formats/base/buf.h"
+#include "formats/base/err.h"
+
+/* What a decoder reads from. Wherever a span's bytes come from, GT_SLACK bytes behind its end must be readable: decoders
+ * load eight bytes at a time and check where they got to every few values. */
+#define GT_SLACK 1024
+struct gt_span { const uint8_t *at, *end; };
+
+static inline uint64_t gt_zigzag(int64_t v) { return (uint64_t)v << 1 ^ (uint64_t)(v >> 63); }
+static inline int64_t gt_unzigzag(uint64_t v) { return (int64_t)(v >> 1) ^ -(int64_t)(v & 1); }
+
+void gt_put_varint(struct gt_buf *b, uint64_t v);
+/* 0 when the bytes end, or run over 64 bits. */
+int gt_get_varint(struct gt_span *in, uint64_t *v);
+static inline int gt_get_u32(struct gt_span *in, uint32_t *v)
+{
+	uint64_t x = 0;
+	int ok = gt_get_varint(in, &x) && x <= UINT32_MAX;
+
+	*v = (uint32_t)x;
+	return ok;
+}
+
+/* A column of n values: a varint with the length of the extras, n code bytes, the extras. Small values are their code. */
+void gt_put_column(struct gt_buf *b, const uint64_t *v, size_t n);
+/* Decodes n values and moves `in` behind the column. 0 or -EBADMSG. */
+int gt_get_column(struct gt_span *in, uint64_t *v, size_t n);
+/* Bytes gt_put_column would take for one value, for choosing between encodings. */
+unsigned gt_column_cost(uint64_t v);
+
+/* An argument column: like the above, but constant, dictionary, delta or plain, whichever is shortest. */
+void gt_put_values(struct gt_buf *b, const uint64_t *v, size_t n, struct gt_buf *scratch);
+int gt_get_values(struct gt_span *in, uint64_t *v, size_t n);
+#endif
