@@ -5,8 +5,9 @@
  *
  *      $SESSION/libgtpreload.so   a link to the library: LD_PRELOAD names it here, so a child that rebuilt its environment
  *                                 but kept LD_PRELOAD still finds the session, from the library's own path
- *      $SESSION/sock              each process connects once, at its first traced call, and receives the memory's descriptor;
- *                                 the socket's credentials tell gtcollect the process id as gtcollect sees it
+ *      $SESSION/sock              (SOCK_STREAM) each process, a forked child too, connects once, at its first traced call, and
+ *                                 receives one byte that carries the memory's descriptor (SCM_RIGHTS); the socket's
+ *                                 credentials tell gtcollect the process id as gtcollect sees it
  *
  * Layout: struct gt_session | struct gt_ring_proc[nprocs] | struct gt_ring_thread[nthreads] | chunks.
  *
