@@ -1,7 +1,12 @@
 /* One question to a trace, one file, one row in analyses.c. An analysis takes the columns of a block, declares in what order
- * it must see blocks and along what its state splits, and ends in tables; it prints nothing. */
+ * it must see blocks and along what its state splits, and ends in tables; it prints nothing.
+ *
+ * Most questions ask for sums per type or per track. Those are counted once for everybody, in the fold (fold.h): a report
+ * names the parts it reads in `folds`, has no block() of its own unless it needs more, and finds the fold in the options
+ * it was given at init; the fold is complete when finish() is called. */
 #ifndef GT_ANALYSIS_H
 #define GT_ANALYSIS_H
+#include "analyze/fold.h"
 #include "formats/reader.h"
 #include "formats/table.h"
 
@@ -9,6 +14,9 @@ struct gt_analysis_options {
 	unsigned top;			/* rows a table shows; 0 all */
 	struct gt_filter filter;
 	int64_t origin;			/* time 0 of what is printed */
+	const char *file;		/* as the user named it */
+	const char *restricted;		/* the options that leave rows out, as given; NULL: none */
+	const struct gt_fold *fold;	/* borrowed, lives longer than any state */
 };
 enum gt_splits { GT_BY_BLOCK = 1, GT_BY_TRACK = 2, GT_BY_FILE = 4 };
 
@@ -17,11 +25,13 @@ struct gt_analysis {
 	const char *help;
 	uint32_t wants;			/* kinds of rows */
 	bool wants_args;
+	unsigned folds;			/* enum gt_fold_part: what it reads of the fold */
 	enum gt_order order;
 	unsigned splits;		/* enum gt_splits: only what a test proves equal to the whole */
 	bool in_default;		/* part of the report without REPORT names */
 	size_t state_size;
-	/* The state is zeroed before init. All return 0 or negative. init and release may be NULL. */
+	/* The state is zeroed before init. All return 0 or negative. init, block, merge and release may be NULL (merge: nothing
+	 * to merge, or it does not split). opt is borrowed until release. */
 	int (*init)(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err);
 	int (*block)(void *state, const struct gt_cols *cols, struct gt_err *err);
 	int (*merge)(void *into, void *from, struct gt_err *err);	/* from is released after */

@@ -122,7 +122,7 @@ struct gt_bucket {		/* one interval [start, start + width) of the grid, one trac
 	uint64_t count;		/* rows that start in it */
 	uint64_t bytes;		/* sum of GT_R_BYTES fields of rows that start in it */
 	uint64_t longest;	/* ns: longest row that starts in it */
-	uint64_t longest_at;	/* start of that row */
+	int64_t longest_at;	/* start of that row: with its track and depth this names it */
 	uint8_t category;	/* the category that covers most of it */
 	uint8_t share;		/* of the busy time, in 1/255 */
 };
