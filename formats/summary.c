@@ -1,0 +1,248 @@
+#include "formats/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FEW_ROWS 64		/* a slice this short is read faster than a summary of it */
+#define ROWS_PER_BUCKET 128
+
+static uint64_t span_of(int64_t from, int64_t to) { return to > from ? (uint64_t)to - (uint64_t)from : 0; }
+
+void gt_grid_init(struct gt_grid *g, int64_t from, int64_t to, size_t most)
+{
+	memset(g, 0, sizeof(*g));
+	if (to < from)
+		to = from;
+	while (g->shift < 62 && span_of(from >> g->shift, to >> g->shift) >= most)
+		g->shift++;
+	g->first = from >> g->shift;
+	g->n = (size_t)span_of(g->first, to >> g->shift) + 1;
+	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++)
+		g->covered[d] = INT64_MIN;
+}
+
+/* Adds the busy time of [start, end) to the buckets it touches. */
+static void spread(struct gt_grid *g, struct gt_tally *t, int64_t start, int64_t end, unsigned category)
+{
+	int64_t low = g->first << g->shift;
+
+	if (start < low)
+		start = low;
+	while (start < end) {
+		uint64_t b = (uint64_t)((start >> g->shift) - g->first);
+		int64_t next;
+		uint64_t part;
+
+		if (b >= g->n)
+			return;
+		next = ((start >> g->shift) + 1) << g->shift;
+		part = (uint64_t)((end < next ? end : next) - start);
+		t[b].busy += part;
+		t[b].by_category[category] += part;
+		start = next;
+	}
+}
+
+int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes)
+{
+	uint64_t b = (uint64_t)((start >> g->shift) - g->first), dur = span_of(start, end);
+	struct gt_tally *t;
+
+	if (depth >= GT_SUMMARY_DEPTHS)
+		depth = GT_SUMMARY_DEPTHS - 1;
+	if (!g->tally[depth] && !(g->tally[depth] = calloc(g->n, sizeof(*t))))
+		return -ENOMEM;
+	t = g->tally[depth];
+	if (b < g->n) {
+		t[b].count++;
+		t[b].bytes += bytes;
+		if (dur >= t[b].longest) {
+			t[b].longest = dur;
+			t[b].longest_at = start;
+			t[b].longest_category = (uint8_t)category;
+		}
+	}
+	if (end > g->covered[depth]) {
+		spread(g, t, start > g->covered[depth] ? start : g->covered[depth], end, category);
+		g->covered[depth] = end;
+	}
+	return 0;
+}
+
+static void fold(struct gt_tally *into, const struct gt_tally *from)
+{
+	into->busy += from->busy;
+	into->count += from->count;
+	into->bytes += from->bytes;
+	for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
+		into->by_category[c] += from->by_category[c];
+	if (from->count && (from->longest > into->longest || into->count == from->count)) {
+		into->longest = from->longest;
+		into->longest_at = from->longest_at;
+		into->longest_category = from->longest_category;
+	}
+}
+
+void gt_grid_coarsen(struct gt_grid *g, unsigned times)
+{
+	int64_t first = g->first >> times;
+	size_t n = (size_t)(((g->first + (int64_t)g->n - 1) >> times) - first) + 1;
+
+	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++) {
+		struct gt_tally *t = g->tally[d];
+
+		for (size_t i = 0; t && i < g->n; i++) {
+			size_t to = (size_t)(((g->first + (int64_t)i) >> times) - first);
+			struct gt_tally moved = t[i];
+
+			if (i != to) {
+				memset(&t[i], 0, sizeof(t[i]));
+				fold(&t[to], &moved);
+			}
+		}
+	}
+	g->first = first;
+	g->shift += times;
+	g->n = n;
+}
+
+void gt_grid_release(struct gt_grid *g)
+{
+	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++)
+		free(g->tally[d]);
+	memset(g, 0, sizeof(*g));
+}
+
+/* ---- bytes ---- */
+
+enum { GAP, BUSY, COUNT, BYTES, LONGEST, LONGEST_AT, CATEGORY, SHARE, COLUMNS };
+
+static void tally_columns(const struct gt_tally *t, int64_t bucket_start, uint64_t gap, size_t i, uint64_t v[COLUMNS][GT_SUMMARY_BUCKETS])
+{
+	unsigned best = t->longest_category;
+
+	for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
+		if (t->by_category[c] > t->by_category[best])
+			best = c;
+	v[GAP][i] = gap;
+	v[BUSY][i] = t->busy;
+	v[COUNT][i] = t->count;
+	v[BYTES][i] = t->bytes;
+	v[LONGEST][i] = t->longest;
+	v[LONGEST_AT][i] = t->count ? (uint64_t)(t->longest_at - bucket_start) : 0;
+	v[CATEGORY][i] = best;
+	v[SHARE][i] = t->busy ? (uint64_t)((double)t->by_category[best] * 255.0 / (double)t->busy) : 255;
+}
+
+/* One summary: the non-empty ones of buckets [from, to). Returns 0 when all are empty. */
+static unsigned put_piece(const struct gt_grid *g, unsigned depth, size_t from, size_t to, uint32_t track, unsigned level, bool derived,
+			  struct gt_buf *out)
+{
+	uint64_t v[COLUMNS][GT_SUMMARY_BUCKETS];
+	size_t n = 0, last = from;
+
+	for (size_t i = from; i < to; i++) {
+		const struct gt_tally *t = &g->tally[depth][i];
+
+		if (!t->busy && !t->count)
+			continue;
+		tally_columns(t, (g->first + (int64_t)i) << g->shift, i - last, n++, v);
+		last = i;
+	}
+	if (!n)
+		return 0;
+	gt_put_varint(out, track);
+	gt_buf_byte(out, (uint8_t)(depth | (derived ? 0x80 : 0)));
+	gt_buf_byte(out, (uint8_t)level);
+	gt_buf_byte(out, (uint8_t)g->shift);
+	gt_put_varint(out, gt_zigzag(g->first + (int64_t)from));
+	gt_put_varint(out, n);
+	for (unsigned c = 0; c < COLUMNS; c++)
+		gt_put_column(out, v[c], n);
+	return 1;
+}
+
+uint32_t gt_grid_put(const struct gt_grid *g, uint32_t track, unsigned level, bool derived, struct gt_buf *out)
+{
+	uint32_t pieces = 0;
+
+	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++)
+		for (size_t i = 0; g->tally[d] && i < g->n; i += GT_SUMMARY_BUCKETS)
+			pieces += put_piece(g, d, i, g->n - i < GT_SUMMARY_BUCKETS ? g->n : i + GT_SUMMARY_BUCKETS, track, level, derived, out);
+	return pieces;
+}
+
+int gt_bytes_field(const struct gt_type *type)
+{
+	for (int f = 0; f < type->nfields; f++)
+		if (type->fields[f].role == GT_R_BYTES)
+			return f;
+	return -1;
+}
+
+int gt_summary_of_slice(const struct gt_type *types, const struct gt_slice *slice, struct gt_buf *out)
+{
+	struct gt_grid g;
+	int64_t max_end = INT64_MIN;
+	size_t most = slice->n / ROWS_PER_BUCKET;
+	int code = 0;
+
+	if (slice->n < FEW_ROWS)
+		return 0;
+	for (size_t i = 0; i < slice->n; i++)
+		max_end = slice->rows[i].end > max_end ? slice->rows[i].end : max_end;
+	gt_grid_init(&g, slice->rows[0].start, max_end, most < 8 ? 8 : most > GT_SUMMARY_BUCKETS ? GT_SUMMARY_BUCKETS : most);
+	for (size_t i = 0; !code && i < slice->n; i++) {
+		const struct gt_held *r = &slice->rows[i];
+		int field = r->nargs ? gt_bytes_field(&types[r->type]) : -1;
+
+		code = gt_grid_add(&g, r->depth, r->start, r->end, types[r->type].category,
+				   field >= 0 && field < r->nargs ? slice->args[r->args + (uint32_t)field] : 0);
+	}
+	if (!code)
+		code = (int)gt_grid_put(&g, slice->track, 0, false, out);
+	gt_grid_release(&g);
+	return out->failed ? -ENOMEM : code;
+}
+
+int gt_summary_get(struct gt_span *in, const struct gt_segment *seg, struct gt_summary *s, struct gt_bucket *b)
+{
+	uint64_t v[COLUMNS][GT_SUMMARY_BUCKETS], zigzag, number;
+	uint32_t n;
+	unsigned shift;
+	int64_t first;
+
+	if (in->at == in->end)
+		return 0;
+	if (!gt_get_u32(in, &s->track) || s->track >= seg->ntracks || in->end - in->at < 3)
+		return -EBADMSG;
+	s->depth = *in->at & 0x7f;
+	s->derived = *in->at++ >> 7;
+	s->level = *in->at++;
+	shift = *in->at++;
+	if (shift > 62 || !gt_get_varint(in, &zigzag) || !gt_get_u32(in, &n) || !n || n > GT_SUMMARY_BUCKETS)
+		return -EBADMSG;
+	first = gt_unzigzag(zigzag);
+	if (first > INT64_MAX >> shift || first < INT64_MIN >> shift)
+		return -EBADMSG;
+	for (unsigned c = 0; c < COLUMNS; c++)
+		if (gt_get_column(in, v[c], n))
+			return -EBADMSG;
+	number = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		number += v[GAP][i];
+		if (v[GAP][i] > GT_SUMMARY_BUCKETS || number > GT_SUMMARY_BUCKETS || first + (int64_t)number >= INT64_MAX >> shift ||
+		    v[CATEGORY][i] >= GT_CATEGORY_COUNT || v[BUSY][i] > 1ull << shift)
+			return -EBADMSG;
+		b[i] = (struct gt_bucket){ .start = (first + (int64_t)number) << shift, .width = 1ull << shift, .busy = v[BUSY][i],
+					   .count = v[COUNT][i], .bytes = v[BYTES][i], .longest = v[LONGEST][i],
+					   .category = (uint8_t)v[CATEGORY][i], .share = (uint8_t)v[SHARE][i] };
+		b[i].longest_at = (int64_t)((uint64_t)b[i].start + v[LONGEST_AT][i]);
+	}
+	s->segment = seg->index;
+	s->from = b[0].start;
+	s->to = b[n - 1].start + (int64_t)b[n - 1].width;
+	s->buckets = b;
+	s->n = n;
+	return 1;
+}

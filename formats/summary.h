@@ -1,0 +1,51 @@
+/* Summaries: what a viewer draws instead of rows. Buckets of power-of-two ns on one absolute grid, so that those of different
+ * blocks, tracks and levels line up, and adding them up never counts a moment twice (TRACE_FORMAT.md, Summaries). */
+#ifndef GT_SUMMARY_H
+#define GT_SUMMARY_H
+#include "formats/base/buf.h"
+#include "formats/block.h"
+#include "formats/codec.h"
+#include "formats/reader.h"
+
+#define GT_SUMMARY_BUCKETS 256	/* of one summary, at most */
+#define GT_SUMMARY_DEPTHS 8	/* deeper calls count as depth 7 */
+
+/* Buckets being filled in: a grid per depth. */
+struct gt_grid {
+	unsigned shift;			/* log2 of the width */
+	int64_t first;			/* number of the first bucket: start >> shift */
+	size_t n;
+	struct gt_tally {
+		uint64_t busy, count, bytes, longest;
+		int64_t longest_at;
+		uint64_t by_category[GT_CATEGORY_COUNT];
+		uint8_t longest_category;
+	} *tally[GT_SUMMARY_DEPTHS];	/* n each, zeroed; NULL until the depth has a row */
+	int64_t covered[GT_SUMMARY_DEPTHS];	/* end of what rows so far cover, per depth */
+};
+/* A grid over [from, to] of at most `most` buckets (a power of two). */
+void gt_grid_init(struct gt_grid *g, int64_t from, int64_t to, size_t most);
+/* One row, in order of start within its depth. Time another row of this depth covered already is not busy twice.
+ * Parts outside the grid are left out. 0 or -ENOMEM. */
+int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes);
+/* Halves the number of buckets `times` times. */
+void gt_grid_coarsen(struct gt_grid *g, unsigned times);
+void gt_grid_release(struct gt_grid *g);
+
+/* Appends every depth of the grid, in pieces of at most GT_SUMMARY_BUCKETS buckets of time, empty ones left out. Returns how
+ * many summaries that were. */
+uint32_t gt_grid_put(const struct gt_grid *g, uint32_t track, unsigned level, bool derived, struct gt_buf *out);
+
+/* The level-0 summary of a slice, appended to out; slices of few rows get none. Returns how many, or negative. */
+int gt_summary_of_slice(const struct gt_type *types, const struct gt_slice *slice, struct gt_buf *out);
+/* Which field of a type counts as its bytes, or -1. */
+int gt_bytes_field(const struct gt_type *type);
+
+/* Reads the next summary: 1 with *s and buckets (GT_SUMMARY_BUCKETS of room) filled in, 0 at the end, -EBADMSG. */
+int gt_summary_get(struct gt_span *in, const struct gt_segment *seg, struct gt_summary *s, struct gt_bucket *buckets);
+
+/* Upper levels and unions of a whole segment that has just been written: read back through r, handed to put() in contents of
+ * at most GT_BLOCK_BYTES. Memory is bounded however long the trace is. */
+int gt_summary_upper(struct gt_reader *r, uint32_t segment, int (*put)(void *arg, struct gt_buf *content, uint32_t count), void *arg,
+		     struct gt_err *err);
+#endif

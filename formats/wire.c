@@ -1,0 +1,8 @@
+#include "formats/wire.h"
+
+#include <zlib.h>
+
+uint32_t gt_crc(const void *bytes, uint64_t n)
+{
+	return (uint32_t)crc32_z(0, bytes, n);
+}
