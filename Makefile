@@ -70,7 +70,7 @@ install: $(PROGRAMS) $(GUEST) $(MAN1)
 
 demo: setup
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
-	@B=$(BUILD) samples/demo
+	@B=$(BUILD) samples/demo.sh
 
 clean:
 	rm -rf build

@@ -1,0 +1,36 @@
+# make portable: one tarball to carry to any node of a cluster, BUILD/gt-portable-ARCH.tar.gz. Its programs bring zstd, zlib,
+# jansson and libstdc++ with them and run on glibc 2.31 and newer; the preloaded library asks for nothing above 2.17.
+ARCH     := $(shell uname -m)
+PORT     := $(BUILD)/portable
+PORTNAME := gt-portable-$(ARCH)
+PORTLIBS := -Wl,-Bstatic -lzstd -lz -ljansson -lstdc++ -Wl,-Bdynamic
+PORTABLE := $(patsubst $(BUILD)/%,$(PORT)/bin/%,$(PROGRAMS)) $(if $(GUEST),$(PORT)/lib/gt/libgtpreload.so)
+
+$(PORT)/stubs-%/done: portable/stubs.sh
+	CC="$(CC)" portable/stubs.sh $(@D) $*
+	@touch $@
+$(PORT)/shim.o: portable/shim.c
+	@mkdir -p $(@D)
+	$(CC) $(GTFLAGS) $(CFLAGS) -fno-builtin -c $< -o $@
+
+# The start files and libgcc are the compiler's own; everything that would come from the C library comes from the stubs.
+stubs     = $(addprefix $(PORT)/stubs-$(1)/,libpthread.so libdl.so librt.so libm.so libc.so)
+port_link = $(CC) -pie -nodefaultlibs -Wl,--wrap=__libc_start_main -Wl,-z,relro,-z,now $(filter %.o %.a,$^) $(PORTLIBS) \
+            -Wl,--no-as-needed $(call stubs,2.31) -lgcc -o $@
+
+$(PORT)/bin/gtcollect: $(call obj,$(wildcard collect/*.c))
+$(PORT)/bin/gtexport: $(call obj,formats/gtexport.c)
+$(PORT)/bin/gtanalyze: $(call obj,$(wildcard analyze/*.c))
+$(PORT)/bin/%: $(PORT)/shim.o $(LIBGT) $(PORT)/stubs-2.31/done
+	@mkdir -p $(@D)
+	$(port_link)
+
+$(BUILD)/$(PORTNAME).tar.gz: $(PORTABLE) $(wildcard README.md NEWS.md LICENSE docs/*.md formats/TRACE_FORMAT.md)
+	@mkdir -p $(PORT)/share/doc/gt
+	cp $(filter %.md LICENSE,$^) $(PORT)/share/doc/gt/
+	tar -C $(PORT) --owner=0 --group=0 --sort=name --transform='s,^,$(PORTNAME)/,' -czf $@ \
+		bin $(if $(GUEST),lib) share
+portable: setup
+	@$(MAKE) --no-print-directory -j$$(nproc) $(BUILD)/$(PORTNAME).tar.gz
+	@ls -l $(BUILD)/$(PORTNAME).tar.gz
+.PHONY: portable

@@ -1,0 +1,130 @@
+/* What a newer C library's headers, start files and static libraries ask for and an older C library does not have, said in
+ * terms of what every one has. Linked into portable programs only (portable/stubs.sh says why).
+ *
+ * None of the headers that declare these functions is included: glibc 2.38's rename strtol, behind our back, to the very
+ * symbols defined here, and older ones make stat an inline function.
+ */
+#include <linux/fcntl.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+long syscall(long number, ...);
+
+/* ---- the start of a program ---- */
+
+/* Start files since 2.34 leave running a program's constructors to the C library and pass no init function; an older
+ * library runs none unless it gets one. The old entry takes one in every library, so it gets this one. */
+typedef void init_function(int argc, char **argv, char **env);
+typedef int main_function(int argc, char **argv, char **env);
+#define LINKER_MADE extern __attribute__((visibility("hidden")))
+LINKER_MADE init_function *__preinit_array_start[], *__preinit_array_end[], *__init_array_start[], *__init_array_end[];
+LINKER_MADE void _init(void);
+
+static void construct(int argc, char **argv, char **env)
+{
+	for (init_function **f = __preinit_array_start; f < __preinit_array_end; f++)
+		(*f)(argc, argv, env);
+	_init();
+	for (init_function **f = __init_array_start; f < __init_array_end; f++)
+		(*f)(argc, argv, env);
+}
+
+int __real___libc_start_main(main_function *, int, char **, init_function *, void (*)(void), void (*)(void), void *);
+int __wrap___libc_start_main(main_function *program, int argc, char **argv, init_function *init, void (*fini)(void),
+			     void (*rtld_fini)(void), void *stack_end)
+{
+	return __real___libc_start_main(program, argc, argv, construct, fini, rtld_fini, stack_end);
+}
+
+/* ---- 2.32: libstdc++ asks whether it may count without locks ---- */
+
+char __libc_single_threaded = 0;
+
+/* ---- 2.33: stat and its kin, calls of __xstat before; the kernel's struct stat is the library's on 64-bit machines ---- */
+
+int fstatat(int at, const char *path, void *st, int flags)
+{
+	return (int)syscall(SYS_newfstatat, at, path, st, flags);
+}
+
+int stat(const char *path, void *st)
+{
+	return fstatat(AT_FDCWD, path, st, 0);
+}
+
+int lstat(const char *path, void *st)
+{
+	return fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+}
+
+int fstat(int fd, void *st)
+{
+	return (int)syscall(SYS_fstat, fd, st);
+}
+
+int fstatat64(int, const char *, void *, int) __attribute__((alias("fstatat")));
+int stat64(const char *, void *) __attribute__((alias("stat")));
+int lstat64(const char *, void *) __attribute__((alias("lstat")));
+int fstat64(int, void *) __attribute__((alias("fstat")));
+
+/* ---- 2.34 and later: system calls that got a function ---- */
+
+int close_range(unsigned int first, unsigned int last, int flags)
+{
+	return (int)syscall(436, first, last, flags);
+}
+
+int pidfd_open(int pid, unsigned int flags)
+{
+	return (int)syscall(434, pid, flags);
+}
+
+/* ---- 2.36: random numbers that cannot fail ---- */
+
+void arc4random_buf(void *to, size_t n)
+{
+	for (size_t done = 0; done < n;) {
+		long got = syscall(SYS_getrandom, (char *)to + done, n - done, 0);
+
+		done += got > 0 ? (size_t)got : 0;	/* interrupted: again */
+	}
+}
+
+uint32_t arc4random(void)
+{
+	uint32_t v;
+
+	arc4random_buf(&v, sizeof(v));
+	return v;
+}
+
+/* ---- 2.38: the C23 readings of numbers, which differ in accepting 0b ---- */
+
+#define NUMBER(type, name) \
+	type name(const char *s, char **end, int base); \
+	type __isoc23_##name(const char *s, char **end, int base) { return name(s, end, base); }
+NUMBER(long, strtol)
+NUMBER(unsigned long, strtoul)
+NUMBER(long long, strtoll)
+NUMBER(unsigned long long, strtoull)
+NUMBER(intmax_t, strtoimax)
+NUMBER(uintmax_t, strtoumax)
+
+#define SCAN(name, vname, from) \
+	int vname(from, const char *fmt, va_list ap) __asm__("__isoc99_" #vname); \
+	int __isoc23_##vname(from in, const char *fmt, va_list ap) { return vname(in, fmt, ap); } \
+	int __isoc23_##name(from in, const char *fmt, ...) \
+	{ \
+		va_list ap; \
+		int n; \
+		va_start(ap, fmt); \
+		n = vname(in, fmt, ap); \
+		va_end(ap); \
+		return n; \
+	}
+typedef const char *text;
+typedef struct _IO_FILE *stream;
+SCAN(sscanf, vsscanf, text)
+SCAN(fscanf, vfscanf, stream)

@@ -1,0 +1,29 @@
+#!/bin/sh
+# make demo: one program recorded, read and exported. B is the build folder.
+set -e
+B=${B:?the build folder} out=$B/demo
+for p in gtcollect gtanalyze gtexport samples/train; do
+	[ -x "$B/$p" ] || { echo "make demo needs $B/$p, which this tree does not build" >&2; exit 1; }
+done
+mkdir -p "$out"
+if [ -e /dev/nvidiactl ]; then
+	echo "== This machine has an NVIDIA GPU: the demo records the real driver."
+else
+	echo "== No NVIDIA GPU here: the demo records a SIMULATED one (samples/simgpu). Its times are a cost model's, not a GPU's."
+	LD_LIBRARY_PATH=$(cd "$B/sim" && pwd)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	export LD_LIBRARY_PATH
+fi
+say() { echo; echo "\$ $*"; "$@"; }
+say "$B/gtcollect" -f -o "$out/train.zst" -- "$B/samples/train"
+say "$B/gtanalyze" "$out/train.zst"
+say "$B/gtexport" --chrome -f -o "$out/train.json" "$out/train.zst"
+say "$B/gtexport" --folded -f -o "$out/train.folded" "$out/train.zst"
+cat <<END
+
+== What to try next
+  Open $out/train.json in https://ui.perfetto.dev or chrome://tracing: a timeline of every call and ioctl.
+  Make a flame graph: flamegraph.pl $out/train.folded > train.svg
+  $B/gtanalyze --list                      the reports there are
+  $B/gtanalyze --format json $out/train.zst
+  $B/gtcollect -- YOUR PROGRAM             record your own
+END

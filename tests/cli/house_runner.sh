@@ -1,0 +1,37 @@
+# The runner counts rightly: a test that fails, dies, hangs, or says nothing must not look like a good one.
+. "$SRC/tests/lib.sh"
+
+mkdir -p src/tests/cli src/tests/fuzz b/unit
+cp "$SRC/tests/run" "$SRC/tests/lib.sh" src/tests/
+echo 'cli/skips:known*	# a reason' >src/tests/may-skip
+
+# says NAME LAST STATUS [ENV...]: the runner over src/tests/cli ends with LAST and exits with STATUS
+says() {
+	name=$1 last=$2 status=$3; shift 3
+	env -u CI -u SAN "$@" sh src/tests/run b >out 2>&1
+	got=$?
+	if [ "$(tail -n 1 out)" = "$last" ] && [ $got -eq "$status" ]; then ok "$name"
+	else fail "$name" "status $got, '$(tail -n 1 out)' and not '$last'"; fi
+}
+test_is() { rm -f src/tests/cli/*; printf '%s\n' "$2" >"src/tests/cli/$1.sh"; }
+
+test_is good 'echo "ok a"; echo "ok b"; echo chatter'
+says counts-passes '2 passed, 0 failed, 0 skipped' 0 A=1
+test_is bad 'echo "ok a"; echo "FAIL b: because"'
+says counts-failures '1 passed, 1 failed, 0 skipped' 1 A=1
+check shows-why grep -q '^FAIL cli/bad: b: because$' out
+test_is dies 'echo "ok a"; exit 3'
+says a-bad-exit-fails '1 passed, 1 failed, 0 skipped' 1 A=1
+test_is killed 'echo "ok a"; kill -SEGV $$'
+says a-crash-fails '1 passed, 1 failed, 0 skipped' 1 A=1
+test_is hangs 'echo "ok a"; sleep 60'
+says a-hang-fails '1 passed, 1 failed, 0 skipped' 1 TEST_SECONDS=1
+test_is silent 'echo nothing to say'
+says silence-fails '0 passed, 1 failed, 0 skipped' 1 A=1
+test_is skips 'echo "ok a"; echo "skip known-1: no such thing here"; echo "skip other: neither"'
+says skips-are-counted '1 passed, 0 failed, 2 skipped' 0 A=1
+says ci-fails-unlisted-skips '1 passed, 1 failed, 1 skipped' 1 CI=1
+test_is report 'echo "ok a"; echo "x.c:1: runtime error: boom" >"${ASAN_OPTIONS##*log_path=}.1"'
+says a-sanitizer-report-fails '1 passed, 1 failed, 0 skipped' 1 SAN=address
+rm -f src/tests/cli/*
+says no-tests-is-no-success '0 passed, 0 failed, 0 skipped' 1 A=1
