@@ -1,0 +1,36 @@
+/* A session's memory (ring.h) as its owner sees it. */
+#ifndef GT_SESSION_H
+#define GT_SESSION_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "collect/ring.h"
+#include "formats/base/err.h"
+
+struct gt_rings {			/* where everything lies in the memory */
+	struct gt_session *s;
+	struct gt_ring_proc *procs;
+	struct gt_ring_thread *threads;
+	uint8_t *chunks;
+	int fd;
+};
+struct gt_rings_options {
+	uint64_t memory;		/* bytes in all; 0: 64 MiB */
+	uint64_t per_thread;		/* bytes of chunks a thread may hold; 0: half of all */
+	bool ticks, lossless;
+};
+#define GT_RINGS_MIN (1u << 20)
+
+/* Makes and reserves the memory; nothing is recorded before s->recording is set. 0 or negative. */
+int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct gt_err *err);
+void gt_rings_close(struct gt_rings *r);
+/* The calling thread owns the session from now on: when it dies, guests learn it from the kernel. */
+void gt_rings_own(struct gt_rings *r);
+/* Nobody drains any more: guests stop recording, and those that wait go on. */
+void gt_rings_disown(struct gt_rings *r);
+static inline struct gt_ring_chunk *gt_rings_chunk(const struct gt_rings *r, uint32_t i)
+{
+	return (struct gt_ring_chunk *)(r->chunks + (size_t)i * r->s->chunk_bytes);
+}
+/* Puts a chunk on the stack of free ones. */
+void gt_rings_give(struct gt_rings *r, uint32_t chunk);
+#endif
