@@ -9,6 +9,8 @@
  *           X    a 64-byte struct by value (CUipc*Handle)
  *           L    const CUlaunchConfig *     2 3 4  const CUDA_MEMCPY2D / 3D / 3D_PEER *     M  const CUmemAllocationProp *
  *           R    const CUDA_ARRAY_DESCRIPTOR *   T  const CUDA_ARRAY3D_DESCRIPTOR *   N  const CUDA_KERNEL_NODE_PARAMS *
+ *           E Q  size_t in elements of 2 / 4 bytes, recorded as bytes    P  height of a pitched allocation: gives bytes, too
+ *           B C D  height of a rectangle whose width stands before it in elements of 1 / 2 / 4 bytes: gives bytes, too
  *   roles   words of GT_R_* in lower case: bytes addr stream func grid block shared event graph device context src dst value
  * Struct kinds expand to several fields; gt_api_fields gives the expansion.
  */
@@ -36,7 +38,27 @@ uint32_t gt_api_find(const char *name);			/* id or GT_NONE; O(1) */
  * then by the table's base name, then by its words. name always set to the caller's. */
 struct gt_api gt_api_guess(const char *name);
 
-struct gt_api_field { const char *name; uint8_t kind /* GT_F_* */, role /* GT_R_* */; bool key; };
+/* How the guest gets a field's value from parameter `param`, the word w. */
+enum gt_api_from {
+	GT_FROM_WORD, GT_FROM_I32,			/* w itself; sign-extended */
+	GT_FROM_STR,					/* the text at w */
+	GT_FROM_OUT64, GT_FROM_OUT32, GT_FROM_OUT32S,	/* *w, an output */
+	GT_FROM_MEM64, GT_FROM_MEM32, GT_FROM_MEM32S,	/* member `at` of the struct at w, an input; so are the following */
+	GT_FROM_END,		/* an end of a copy: `at` is its memory type, behind which stand host, device and array */
+	GT_FROM_ENDS,		/* the direction: memory types of source at >> 8, of destination at & 255 */
+	GT_FROM_RECT, GT_FROM_BOX,	/* bytes: product of the two, three sizes from `at` on */
+	GT_FROM_ARRAY2, GT_FROM_ARRAY3,	/* bytes of an array by its descriptor; 0 for formats that have no fixed element */
+	GT_FROM_TIMES,		/* w * at */
+	GT_FROM_AREA,		/* w * the word before * at */
+	GT_FROM_PITCH,		/* w * what the pointer two words before points at, an output */
+};
+struct gt_api_field {
+	char name[32];
+	uint8_t kind /* GT_F_* */, role /* GT_R_* */;
+	bool key;
+	uint8_t param, how;	/* which parameter, enum gt_api_from */
+	uint16_t at;
+};
 /* The fields of a call in the order the guest writes their values. Returns how many (<= GT_FIELDS_MAX). */
 unsigned gt_api_fields(const struct gt_api *api, struct gt_api_field fields[GT_FIELDS_MAX]);
 #endif

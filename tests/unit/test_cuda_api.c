@@ -1,0 +1,142 @@
+#include "formats/cuda_api.h"
+#include "t.h"
+
+static void every_row_parses(void)
+{
+	static const char kinds[] = "iulzwbfhpasHAZUIXL234MRTNEQBCDP";
+	struct gt_api_field f[GT_FIELDS_MAX];
+
+	CHECK(gt_api_count > 650 && gt_api_count <= GT_API_MAX);
+	for (uint32_t id = 0; id < gt_api_count; id++) {
+		const struct gt_api *api = &gt_api[id];
+		unsigned params = 0, n = gt_api_fields(api, f);
+
+		for (const char *p = api->params; *p; params++) {
+			CHECK(strchr(kinds, *p) && p[1] == ':');
+			p += strcspn(p, " ");
+			p += *p == ' ';
+		}
+		CHECK(n >= params && n <= GT_FIELDS_MAX);
+		CHECK(api->since >= 2000 && api->since <= 13000 && api->category < GT_CATEGORY_COUNT && api->op < GT_OP_COUNT);
+		for (unsigned i = 0; i < n; i++) {
+			CHECK(f[i].name[0] && f[i].param < params && f[i].role < GT_ROLES && f[i].kind < GT_FIELD_KINDS);
+			CHECK(strspn(f[i].name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(f[i].name));
+		}
+	}
+}
+
+static void each_name_is_found_once(void)
+{
+	for (uint32_t id = 0; id < gt_api_count; id++)
+		CHECK(gt_api_find(gt_api[id].name) == id);
+	CHECK(gt_api_find("cuNoSuchThing") == GT_NONE);
+	CHECK(gt_api_find("") == GT_NONE);
+	CHECK(gt_api_find("cuMemAlloc_v") == GT_NONE);
+}
+
+static unsigned role_count(const char *name, unsigned role, bool key_only)
+{
+	struct gt_api_field f[GT_FIELDS_MAX];
+	unsigned n = gt_api_fields(&gt_api[gt_api_find(name)], f), found = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		found += f[i].role == role && (f[i].key || !key_only);
+	return found;
+}
+
+static void launches_have_their_key_arguments(void)
+{
+	static const char *const names[] = { "cuLaunchKernel", "cuLaunchKernel_ptsz", "cuLaunchKernelEx", "cuLaunchCooperativeKernel" };
+
+	for (unsigned i = 0; i < 4; i++) {
+		CHECK(role_count(names[i], GT_R_GRID, true) == 3);
+		CHECK(role_count(names[i], GT_R_BLOCK, true) == 3);
+		CHECK(role_count(names[i], GT_R_SHARED, true) == 1);
+		CHECK(role_count(names[i], GT_R_STREAM, true) == 1);
+		CHECK(role_count(names[i], GT_R_FUNC, true) == 1);
+	}
+	CHECK(role_count("cuGraphLaunch", GT_R_GRAPH, true) == 1 && role_count("cuGraphLaunch", GT_R_STREAM, true) == 1);
+}
+
+static bool is_old(const char *name)	/* the 32-bit versions, whose structs are not followed */
+{
+	const struct gt_api *api = &gt_api[gt_api_find(name)];
+
+	return api->since < 3020 && !strstr(name, "_v");
+}
+
+static void memory_and_copies_have_bytes_and_addresses(void)
+{
+	for (uint32_t id = 0; id < gt_api_count; id++) {
+		const struct gt_api *api = &gt_api[id];
+
+		if (api->op == GT_OP_ALLOC || api->op == GT_OP_FREE) {
+			CHECK(role_count(api->name, GT_R_ADDR, true) == 1 && api->memkind);
+			CHECK(api->op == GT_OP_FREE || is_old(api->name) || role_count(api->name, GT_R_BYTES, true) == 1);
+		}
+		if ((api->op == GT_OP_COPY || api->op == GT_OP_SET) && !is_old(api->name) && !strstr(api->name, "Batch")) {
+			CHECK(role_count(api->name, GT_R_BYTES, true) == 1);
+			CHECK(role_count(api->name, GT_R_DST, true) == 1);
+			CHECK(!strstr(api->name, "Async") || role_count(api->name, GT_R_STREAM, true) == 1);
+		}
+	}
+}
+
+static void spot_checks(void)
+{
+	static const struct { const char *name; uint32_t since; uint8_t category, op, memkind, direction; } rows[] = {
+		{ "cuInit", 2000, GT_CAT_INIT, 0, 0, 0 },
+		{ "cuMemAlloc_v2", 3020, GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_DEVICE, 0 },
+		{ "cuMemAllocAsync_ptsz", 11020, GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_POOL, 0 },
+		{ "cuMemFreeHost", 2000, GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_HOST, 0 },
+		{ "cuMemcpyHtoDAsync_v2_ptsz", 7000, GT_CAT_COPY, GT_OP_COPY, 0, GT_DIR_HTOD },
+		{ "cuMemcpyDtoH_v2", 3020, GT_CAT_COPY, GT_OP_COPY, 0, GT_DIR_DTOH },
+		{ "cuMemsetD8Async", 3020, GT_CAT_COPY, GT_OP_SET, 0, 0 },
+		{ "cuLaunchKernelEx_ptsz", 11060, GT_CAT_LAUNCH, GT_OP_LAUNCH, 0, 0 },
+		{ "cuStreamSynchronize", 2000, GT_CAT_SYNC, GT_OP_SYNC, 0, 0 },
+		{ "cuCtxGetDevice_v2", 13000, GT_CAT_QUERY, 0, 0, 0 },
+		{ "cuDevicePrimaryCtxGetState", 7000, GT_CAT_QUERY, 0, 0, 0 },
+		{ "cuGetProcAddress_v2", 12000, GT_CAT_QUERY, 0, 0, 0 },
+		{ "cuGLGetDevices_v2", 6050, GT_CAT_INTEROP, 0, 0, 0 },
+		{ "cuProfilerStart", 4000, GT_CAT_INIT, 0, 0, 0 },
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		uint32_t id = gt_api_find(rows[i].name);
+
+		CHECK(id != GT_NONE);
+		CHECK(gt_api[id].since == rows[i].since && gt_api[id].category == rows[i].category && gt_api[id].op == rows[i].op);
+		CHECK(gt_api[id].memkind == rows[i].memkind && gt_api[id].direction == rows[i].direction);
+	}
+}
+
+static void getters_have_no_key_arguments(void)
+{
+	CHECK(!role_count("cuCtxGetDevice_v2", GT_R_DEVICE, true) && role_count("cuCtxGetDevice_v2", GT_R_DEVICE, false) == 1);
+	CHECK(!role_count("cuDevicePrimaryCtxGetState", GT_R_DEVICE, true));
+	CHECK(!role_count("cuCtxGetCurrent", GT_R_CONTEXT, true));
+}
+
+static void guesses(void)
+{
+	struct gt_api a = gt_api_guess("cuMemAlloc");
+
+	CHECK(a.op == GT_OP_ALLOC && a.memkind == GT_MEM_DEVICE && !strcmp(a.name, "cuMemAlloc"));
+	a = gt_api_guess("cudaMalloc");
+	CHECK(a.category == GT_CAT_MEMORY && a.op == GT_OP_ALLOC && a.memkind == GT_MEM_DEVICE && !strcmp(a.name, "cudaMalloc"));
+	a = gt_api_guess("cudaFreeHost");
+	CHECK(a.op == GT_OP_FREE && a.memkind == GT_MEM_HOST);
+	CHECK(gt_api_guess("cuLaunchKernel").op == GT_OP_LAUNCH);
+	CHECK(gt_api_guess("cudaLaunchKernel_v7000").op == GT_OP_LAUNCH);
+	CHECK(gt_api_guess("cudaMemcpyAsync").op == GT_OP_COPY);
+	CHECK(gt_api_guess("cudaStreamSynchronize").op == GT_OP_SYNC);
+	CHECK(gt_api_guess("cudaDeviceSynchronize").op == GT_OP_SYNC);
+	CHECK(gt_api_guess("cuCtxPopCurrent_v7").category == GT_CAT_CONTEXT);
+	CHECK(gt_api_guess("cudaGetDevice").category == GT_CAT_QUERY);
+	CHECK(gt_api_guess("malloc").category == GT_CAT_OTHER);
+	a = gt_api_guess("cu");
+	CHECK(a.category == GT_CAT_OTHER && !strcmp(a.params, ""));
+}
+
+T_MAIN(T(every_row_parses), T(each_name_is_found_once), T(launches_have_their_key_arguments),
+       T(memory_and_copies_have_bytes_and_addresses), T(spot_checks), T(getters_have_no_key_arguments), T(guesses))
