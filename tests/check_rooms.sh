@@ -27,7 +27,7 @@ inner='collect/guest/'
 may_see collect formats
 inner='-'
 may_see formats/base
-may_see collect/guest collect/ring.h 'formats/cuda_api[.a-z_]*h' 'formats/arch[a-z0-9_]*.h'
+may_see collect/guest collect/ring.h 'formats/cuda_api[^"]*' 'formats/arch[^"]*'
 may_see analyze formats
 may_see viewer formats analyze
 may_see samples

@@ -1,0 +1,24 @@
+# The set-up: silent and without network where nothing is missing, the one line that would help where we are not root, the
+# installation where we are. The package manager, the compiler and the user are played by scripts.
+. "$SRC/tests/lib.sh"
+
+mkdir fake
+play() { printf '#!/bin/sh\n%s\n' "$2" >"fake/$1"; chmod +x "fake/$1"; }
+setup() { env -u MAKEFLAGS CC="$PWD/fake/cc" PATH="$PWD/fake:$PATH" "$SRC/.ci/setup"; }
+play apt-get 'echo "$*" >>apt.log'
+play cc 'exit 0'
+play id 'echo 1000'
+for t in c++ make zstd objdump; do play $t ''; done
+
+want nothing-missing 0 setup
+check nothing-missing-is-silent test ! -s want.out -a ! -s want.err -a ! -e apt.log
+play cc 'if grep -q jansson.h; then exit 1; fi'
+want user-is-told 1 setup
+check user-gets-one-line grep -qx "  sudo sh -c 'apt-get update && apt-get install -y --no-install-recommends libjansson-dev'" want.err
+check user-installs-nothing test ! -e apt.log
+play id 'echo 0'
+want root-installs 0 setup
+printf 'update -q\ninstall -q -y --no-install-recommends libjansson-dev\n' >expected
+same root-installs-what-is-missing expected apt.log
+play apt-get 'exit 100'
+want failed-installation-fails 100 setup
