@@ -34,7 +34,12 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(FORMATS) $(wildcard formats/*.h formats/base/*
 	@mkdir -p $(@D)
 	$(CLANG) $(filter-out -MMD -MP,$(GTFLAGS)) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 		$(filter %.c,$^) $(LIBS) -o $@
-fuzz: setup $(FUZZERS)
+have_fuzzer:
+	@echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n); int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return 0; }' | \
+		$(CLANG) -x c -fsanitize=fuzzer - -o /dev/null 2>/dev/null || { echo "make fuzz needs clang with libFuzzer:" \
+		"apt-get install clang libclang-rt-14-dev (Debian 12) or libclang-rt-18-dev (Ubuntu 24.04)"; exit 1; }
+fuzz: setup have_fuzzer
+	@$(MAKE) --no-print-directory $(FUZZERS)
 	@for t in $(TARGETS); do mkdir -p $(BUILD)/fuzz/$$t.new tests/fuzz/corpus/$$t && echo "== $$t, $(FUZZ_SECONDS) s" && \
 		$(BUILD)/fuzz/$$t -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=512 -print_final_stats=1 \
 		-artifact_prefix=$(BUILD)/fuzz/$$t- $(BUILD)/fuzz/$$t.new tests/fuzz/corpus/$$t || exit 1; done
@@ -49,4 +54,4 @@ lint:
 	@command -v clang-tidy >/dev/null && clang-tidy -quiet $(FORMATS) $(wildcard analyze/*.c collect/*.c) -- -std=gnu11 -I. || \
 		echo "clang-tidy is not installed"
 
-.PHONY: check units benches replays fuzz bench lint
+.PHONY: check units benches replays have_fuzzer fuzz bench lint
