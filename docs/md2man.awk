@@ -1,5 +1,5 @@
 # docs/PROGRAM.1.md to a manual page. Knows what our pages use: # and ## headings, paragraphs, lists (- item), fenced blocks,
-# tables (printed as they stand), `code`, **strong**, *emphasis* and comments, which vanish.
+# indented blocks, tables (printed as they stand), `code`, **strong**, and comments, which vanish.
 function text(s) {
 	gsub(/\\/, "\\e", s)
 	s = spans(s, "`", "\\fB")
@@ -29,7 +29,8 @@ function plain(on) {
 /^<!--/ { next }
 /^```/ { fenced = !fenced; plain(fenced); next }
 fenced { gsub(/\\/, "\\e"); gsub(/-/, "\\-"); print /^[.']/ ? "\\&" $0 : $0; next }
-/^\|/ { plain(1); print text($0); next }
+/^\|[-|: ]*$/ { next }
+/^(\||    )/ { plain(1); print text($0); next }
 { plain(0) }
 /^# / { n = $2; sub(/\(.*/, "", n); print ".TH " toupper(n) " 1 \"\" gt"; next }
 /^## / { print ".SH " toupper(substr($0, 4)); next }
