@@ -69,6 +69,7 @@ install: $(PROGRAMS) $(GUEST) $(MAN1)
 		[ ! -f $$d ] || $(INSTALL) 644 $$d $(DESTDIR)$(PREFIX)/share/doc/gt/$${d##*/} || exit 1; done
 
 demo: setup
+	@echo "== building"
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@B=$(BUILD) samples/demo.sh
 

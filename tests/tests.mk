@@ -49,9 +49,9 @@ bench: setup
 	@tests/bench/run $(BUILD)
 
 lint:
-	@command -v cppcheck >/dev/null && cppcheck -q --std=c11 -I. --enable=warning,portability --inline-suppr formats analyze collect || \
-		echo "cppcheck is not installed"
-	@command -v clang-tidy >/dev/null && clang-tidy -quiet $(FORMATS) $(wildcard analyze/*.c collect/*.c) -- -std=gnu11 -I. || \
-		echo "clang-tidy is not installed"
+	@if command -v cppcheck >/dev/null; then cppcheck -q --std=c11 -I. --enable=warning,portability --inline-suppr formats analyze collect; \
+		else echo "cppcheck is not installed"; fi
+	@if command -v clang-tidy >/dev/null; then clang-tidy -quiet $(FORMATS) $(wildcard analyze/*.c collect/*.c) -- -std=gnu11 -I. -I$(BUILD)/gen; \
+		else echo "clang-tidy is not installed"; fi
 
 .PHONY: check units benches replays have_fuzzer fuzz bench lint
