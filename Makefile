@@ -11,7 +11,7 @@ else
 BUILD    ?= build
 endif
 export CC SAN
-CFLAGS   ?= -O2 -g
+CFLAGS   ?= -O3 -g
 GTFLAGS  := -std=gnu11 -I. -I$(BUILD)/gen -Wall -Wextra -Wshadow -Wstrict-prototypes -Wno-unused-parameter -fno-strict-aliasing -pthread -MMD -MP \
             $(if $(WERROR),-Werror)
 LIBS     := -lzstd -lz -ljansson -lstdc++ -lm -pthread

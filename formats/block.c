@@ -309,6 +309,22 @@ static int get_types(struct gt_unpacked *u, struct gt_span *in, const struct gt_
 	return 0;
 }
 
+/* How many rows of each code. The same code comes many times in a row, and an increment that waits for the one before takes
+ * five cycles: four counters each keep them apart. */
+static void count_codes(struct gt_unpacked *u)
+{
+	uint32_t lane[4][256] = { { 0 } };
+	size_t n = u->nrows, i = 0;
+
+	for (; u->ntypes <= 256 && i + 4 <= n; i += 4)
+		for (unsigned k = 0; k < 4; k++)
+			lane[k][u->code[i + k]]++;
+	for (unsigned c = 0; c < u->ntypes && c < 256; c++)
+		u->per_code[c] = lane[0][c] + lane[1][c] + lane[2][c] + lane[3][c];
+	for (; i < n; i++)
+		u->per_code[u->code[i]]++;
+}
+
 static int get_codes(struct gt_unpacked *u, struct gt_span *in, unsigned flags, struct gt_err *err)
 {
 	size_t n = u->nrows, bytes = flags & WIDE_CODES ? 2 * n : n;
@@ -331,8 +347,7 @@ static int get_codes(struct gt_unpacked *u, struct gt_span *in, unsigned flags, 
 		beyond |= u->code[i] >= u->ntypes;
 	if (beyond)
 		return LIES(err, "code has no type");
-	for (size_t i = 0; i < n; i++)
-		u->per_code[u->code[i]]++;
+	count_codes(u);
 	return 0;
 }
 

@@ -18,6 +18,9 @@ struct gt_out {
 int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *err);
 void gt_out_memory(struct gt_out *o);	/* collects in data/len; for tests */
 int gt_out_close(struct gt_out *o, struct gt_err *err);	/* flushes; the first error since open */
+/* For a writer that puts whole files through a descriptor itself: everything so far is written, then the descriptor,
+ * borrowed. -EINVAL when the output is compressed or in memory. */
+int gt_out_fd(struct gt_out *o);
 void gt_out_flush_(struct gt_out *o, size_t room);	/* makes room for that many bytes */
 
 /* At least n bytes to write into, n <= 64 KiB; follow with gt_out_used(o, end). */

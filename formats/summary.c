@@ -43,7 +43,7 @@ static void spread(struct gt_grid *g, struct gt_tally *t, int64_t start, int64_t
 	}
 }
 
-int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes)
+int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes, bool overlapping)
 {
 	uint64_t b = (uint64_t)((start >> g->shift) - g->first), dur = span_of(start, end);
 	struct gt_tally *t;
@@ -62,7 +62,9 @@ int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, u
 			t[b].longest_category = (uint8_t)category;
 		}
 	}
-	if (end > g->covered[depth]) {
+	if (!overlapping) {
+		spread(g, t, start, end, category);
+	} else if (end > g->covered[depth]) {
 		spread(g, t, start > g->covered[depth] ? start : g->covered[depth], end, category);
 		g->covered[depth] = end;
 	}
@@ -117,7 +119,7 @@ void gt_grid_release(struct gt_grid *g)
 
 enum { GAP, BUSY, COUNT, BYTES, LONGEST, LONGEST_AT, CATEGORY, SHARE, COLUMNS };
 
-static void tally_columns(const struct gt_tally *t, int64_t bucket_start, uint64_t gap, size_t i, uint64_t v[COLUMNS][GT_SUMMARY_BUCKETS])
+static void tally_columns(const struct gt_tally *t, int64_t bucket_start, uint64_t width, uint64_t gap, size_t i, uint64_t v[COLUMNS][GT_SUMMARY_BUCKETS])
 {
 	unsigned best = t->longest_category;
 
@@ -125,7 +127,7 @@ static void tally_columns(const struct gt_tally *t, int64_t bucket_start, uint64
 		if (t->by_category[c] > t->by_category[best])
 			best = c;
 	v[GAP][i] = gap;
-	v[BUSY][i] = t->busy;
+	v[BUSY][i] = t->busy < width ? t->busy : width;	/* calls that foreign data let overlap */
 	v[COUNT][i] = t->count;
 	v[BYTES][i] = t->bytes;
 	v[LONGEST][i] = t->longest;
@@ -146,7 +148,7 @@ static unsigned put_piece(const struct gt_grid *g, unsigned depth, size_t from, 
 
 		if (!t->busy && !t->count)
 			continue;
-		tally_columns(t, (g->first + (int64_t)i) << g->shift, i - last, n++, v);
+		tally_columns(t, (g->first + (int64_t)i) << g->shift, 1ull << g->shift, i - last, n++, v);
 		last = i;
 	}
 	if (!n)
@@ -162,14 +164,21 @@ static unsigned put_piece(const struct gt_grid *g, unsigned depth, size_t from, 
 	return 1;
 }
 
-uint32_t gt_grid_put(const struct gt_grid *g, uint32_t track, unsigned level, bool derived, struct gt_buf *out)
+uint32_t gt_grid_put(const struct gt_grid *g, uint32_t track, unsigned level, bool derived, size_t limit, size_t *at, struct gt_buf *out)
 {
-	uint32_t pieces = 0;
+	size_t pieces = (g->n + GT_SUMMARY_BUCKETS - 1) / GT_SUMMARY_BUCKETS;
+	uint32_t count = 0;
 
-	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++)
-		for (size_t i = 0; g->tally[d] && i < g->n; i += GT_SUMMARY_BUCKETS)
-			pieces += put_piece(g, d, i, g->n - i < GT_SUMMARY_BUCKETS ? g->n : i + GT_SUMMARY_BUCKETS, track, level, derived, out);
-	return pieces;
+	for (; *at < pieces * GT_SUMMARY_DEPTHS && out->len < limit; ++*at) {
+		unsigned depth = (unsigned)(*at / pieces);
+		size_t i = *at % pieces * GT_SUMMARY_BUCKETS;
+
+		if (g->tally[depth])
+			count += put_piece(g, depth, i, g->n - i < GT_SUMMARY_BUCKETS ? g->n : i + GT_SUMMARY_BUCKETS, track, level, derived, out);
+	}
+	if (*at == pieces * GT_SUMMARY_DEPTHS)
+		*at = GT_GRID_DONE;
+	return count;
 }
 
 int gt_bytes_field(const struct gt_type *type)
@@ -180,11 +189,12 @@ int gt_bytes_field(const struct gt_type *type)
 	return -1;
 }
 
-int gt_summary_of_slice(const struct gt_type *types, const struct gt_slice *slice, struct gt_buf *out)
+int gt_summary_of_slice(const struct gt_type *types, const struct gt_slice *slice, bool overlapping, struct gt_buf *out)
 {
 	struct gt_grid g;
 	int64_t max_end = INT64_MIN;
 	size_t most = slice->n / ROWS_PER_BUCKET;
+	size_t at = 0;
 	int code = 0;
 
 	if (slice->n < FEW_ROWS)
@@ -197,10 +207,10 @@ int gt_summary_of_slice(const struct gt_type *types, const struct gt_slice *slic
 		int field = r->nargs ? gt_bytes_field(&types[r->type]) : -1;
 
 		code = gt_grid_add(&g, r->depth, r->start, r->end, types[r->type].category,
-				   field >= 0 && field < r->nargs ? slice->args[r->args + (uint32_t)field] : 0);
+				   field >= 0 && field < r->nargs ? slice->args[r->args + (uint32_t)field] : 0, overlapping);
 	}
 	if (!code)
-		code = (int)gt_grid_put(&g, slice->track, 0, false, out);
+		code = (int)gt_grid_put(&g, slice->track, 0, false, SIZE_MAX, &at, out);
 	gt_grid_release(&g);
 	return out->failed ? -ENOMEM : code;
 }

@@ -25,19 +25,20 @@ struct gt_grid {
 };
 /* A grid over [from, to] of at most `most` buckets (a power of two). */
 void gt_grid_init(struct gt_grid *g, int64_t from, int64_t to, size_t most);
-/* One row, in order of start within its depth. Time another row of this depth covered already is not busy twice.
- * Parts outside the grid are left out. 0 or -ENOMEM. */
-int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes);
+/* One row. `overlapping`: others of its depth may cover the same time, which then is busy once; such rows must come in order
+ * of start. Parts outside the grid are left out. 0 or -ENOMEM. */
+int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes, bool overlapping);
 /* Halves the number of buckets `times` times. */
 void gt_grid_coarsen(struct gt_grid *g, unsigned times);
 void gt_grid_release(struct gt_grid *g);
 
-/* Appends every depth of the grid, in pieces of at most GT_SUMMARY_BUCKETS buckets of time, empty ones left out. Returns how
- * many summaries that were. */
-uint32_t gt_grid_put(const struct gt_grid *g, uint32_t track, unsigned level, bool derived, struct gt_buf *out);
+/* Appends the grid, in pieces of at most GT_SUMMARY_BUCKETS buckets of time, empty ones left out, until all is there or out
+ * holds `limit` bytes. *at is where to go on (begin with 0); GT_GRID_DONE when all is there. Returns how many pieces. */
+#define GT_GRID_DONE SIZE_MAX
+uint32_t gt_grid_put(const struct gt_grid *g, uint32_t track, unsigned level, bool derived, size_t limit, size_t *at, struct gt_buf *out);
 
 /* The level-0 summary of a slice, appended to out; slices of few rows get none. Returns how many, or negative. */
-int gt_summary_of_slice(const struct gt_type *types, const struct gt_slice *slice, struct gt_buf *out);
+int gt_summary_of_slice(const struct gt_type *types, const struct gt_slice *slice, bool overlapping, struct gt_buf *out);
 /* Which field of a type counts as its bytes, or -1. */
 int gt_bytes_field(const struct gt_type *type);
 

@@ -208,7 +208,7 @@ static int summarize(struct gt_writer *w, const struct gt_slice *slices, size_t 
 				return w->failed;
 			w->nsummaries = 0;
 		}
-		count = gt_summary_of_slice(w->dict.types, &slices[i], &w->summaries);
+		count = gt_summary_of_slice(w->dict.types, &slices[i], head->sub != GT_CALL, &w->summaries);
 		if (count < 0)
 			return fail(w, err, count, "cannot summarize");
 		w->nsummaries += (uint32_t)count;

@@ -1,0 +1,460 @@
+/* Opening a trace: finding its segments and their blocks.
+ *
+ * A closed segment is found from its end: footer -> index -> done, whatever its size. Where there is no valid footer (the
+ * program that wrote it was killed, or is still writing) or the index is damaged, the block heads are walked from the front;
+ * they say how long the frames behind them are, so nothing is decompressed. Where a head is damaged, the walk looks for the
+ * next thing that has a valid checksum and notes what lies between as damage.
+ */
+#define _GNU_SOURCE	/* memmem */
+#include "formats/reader.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/reader_in.h"
+
+#define FRAME_HEAD (sizeof(struct gt_wire_skip) + sizeof(struct gt_wire_block))
+
+int gt_pread(const struct gt_reader *r, void *to, size_t n, uint64_t at)
+{
+	uint8_t *p = to;
+
+	while (n) {
+		ssize_t got = pread(r->fd, p, n, (off_t)at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return -EIO;
+		p += got;
+		at += (uint64_t)got;
+		n -= (size_t)got;
+	}
+	return 0;
+}
+
+/* A skippable frame of ours at `at`, at least `need` bytes long and inside `end`? */
+static bool get_skip(const struct gt_reader *r, uint64_t at, uint64_t end, uint32_t need, struct gt_wire_skip *skip)
+{
+	return end - at >= sizeof(*skip) && !gt_pread(r, skip, sizeof(*skip), at) && skip->magic == GT_WIRE_SKIP_MAGIC && skip->size >= need &&
+	       skip->size <= end - at - sizeof(*skip);
+}
+
+static bool sane_head(const struct gt_wire_block *h)
+{
+	return h->magic == GT_WIRE_BLOCK_MAGIC && h->size == sizeof(*h) && h->bytes <= GT_BLOCK_BYTES &&
+	       h->zbytes <= ZSTD_COMPRESSBOUND(GT_BLOCK_BYTES) && h->zbytes > 0 && h->runs <= h->rows &&
+	       (h->kind != GT_W_ROWS || (h->rows <= GT_BLOCK_ROWS && h->max_end >= h->min_start)) &&
+	       h->crc == gt_crc(h, offsetof(struct gt_wire_block, crc));
+}
+
+static bool sane_segment(const struct gt_wire_segment *s)
+{
+	return !memcmp(s->magic, GT_WIRE_SEGMENT_MAGIC, sizeof(s->magic)) && s->crc == gt_crc(s, offsetof(struct gt_wire_segment, crc));
+}
+
+static struct gt_seg *new_segment(struct gt_reader *r, uint64_t at, struct gt_err *err)
+{
+	struct gt_seg *seg;
+
+	if (gt_grow(&r->segs, &r->segs_cap, r->nsegs + 1, sizeof(*r->segs))) {
+		gt_err_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	seg = &r->segs[r->nsegs++];
+	memset(seg, 0, sizeof(*seg));
+	seg->at = at;
+	seg->last_open_epoch = GT_NONE;
+	return seg;
+}
+
+static void damage_at(struct gt_reader *r, uint64_t at, uint32_t segment, const char *text)
+{
+	struct gt_err why = GT_ERR_INIT;
+	struct gt_seg seg = { .at = at, .pub.index = segment };
+	struct gt_wire_entry e = { 0 };
+
+	gt_err_set(&why, -EBADMSG, "%s", text);
+	gt_note_damage(r, &seg, &e, &why);
+}
+
+/* ---- from the end ---- */
+
+static int load_index(struct gt_reader *r, struct gt_seg *seg, uint64_t index_at, uint64_t end)
+{
+	struct gt_wire_skip skip;
+	struct gt_wire_index ix;
+	uint8_t *bytes;
+	uint32_t crc;
+	size_t n;
+	int code = -EBADMSG;
+
+	if (index_at >= end || !get_skip(r, index_at, end, sizeof(ix) + sizeof(crc), &skip) || gt_pread(r, &ix, sizeof(ix), index_at + sizeof(skip)))
+		return -EBADMSG;
+	n = skip.size - sizeof(ix) - sizeof(crc);
+	if (ix.magic != GT_WIRE_INDEX_MAGIC || n / sizeof(struct gt_wire_entry) != ix.count || n % sizeof(struct gt_wire_entry))
+		return -EBADMSG;
+	bytes = malloc(skip.size);
+	if (!bytes)
+		return -ENOMEM;
+	if (!gt_pread(r, bytes, skip.size, index_at + sizeof(skip))) {
+		memcpy(&crc, bytes + skip.size - sizeof(crc), sizeof(crc));
+		if (crc == gt_crc(bytes, skip.size - sizeof(crc)) && !gt_grow(&seg->entries, &seg->entries_cap, ix.count, sizeof(*seg->entries))) {
+			memcpy(seg->entries, bytes + sizeof(ix), n);
+			seg->nentries = ix.count;
+			code = 0;
+		}
+	}
+	free(bytes);
+	for (size_t i = 0; !code && i < seg->nentries; i++)
+		if (!sane_head(&seg->entries[i].head) || seg->entries[i].at > index_at - seg->at ||
+		    seg->entries[i].head.zbytes + FRAME_HEAD > index_at - seg->at - seg->entries[i].at)
+			code = -EBADMSG;
+	if (code)
+		seg->nentries = 0;
+	return code;
+}
+
+/* A segment whose footer ends at `end`: 1 found, 0 there is none, negative. *index_fine says whether its index can be used. */
+static int segment_before(struct gt_reader *r, uint64_t end, bool *index_fine, struct gt_err *err)
+{
+	struct { struct gt_wire_skip skip; struct gt_wire_footer foot; } tail;
+	struct { struct gt_wire_skip skip; struct gt_wire_segment seg; } head;
+	struct gt_seg *seg;
+
+	if (end < sizeof(tail) + sizeof(head) || gt_pread(r, &tail, sizeof(tail), end - sizeof(tail)) ||
+	    tail.skip.magic != GT_WIRE_SKIP_MAGIC || tail.foot.magic != GT_WIRE_FOOTER_MAGIC ||
+	    tail.foot.crc != gt_crc(&tail.foot, offsetof(struct gt_wire_footer, crc)))
+		return 0;
+	if (tail.foot.bytes > end || tail.foot.bytes < sizeof(tail) + sizeof(head) || tail.foot.index_at > tail.foot.bytes)
+		return 0;
+	if (gt_pread(r, &head, sizeof(head), end - tail.foot.bytes) || !sane_segment(&head.seg) || head.seg.id != tail.foot.id)
+		return 0;
+	if (!(seg = new_segment(r, end - tail.foot.bytes, err)))
+		return -ENOMEM;
+	seg->bytes = tail.foot.bytes;
+	seg->id = head.seg.id;
+	seg->began = head.seg.monotonic;
+	seg->pub.closed = true;
+	*index_fine = !load_index(r, seg, seg->at + tail.foot.index_at, end - sizeof(tail));
+	return 1;
+}
+
+/* ---- from the front ---- */
+
+enum thing { NOTHING, SEGMENT, BLOCK, INDEX, FOOTER, UNKNOWN };
+
+/* What stands at `at`? Its whole length goes to *bytes. */
+static enum thing look(const struct gt_reader *r, uint64_t at, uint64_t end, struct gt_wire_block *block, struct gt_wire_segment *seg,
+		       uint64_t *bytes)
+{
+	struct gt_wire_skip skip;
+	struct gt_wire_footer foot;
+	uint32_t magic;
+
+	if (!get_skip(r, at, end, sizeof(magic), &skip) || gt_pread(r, &magic, sizeof(magic), at + sizeof(skip)))
+		return NOTHING;
+	*bytes = sizeof(skip) + skip.size;
+	if (magic == GT_WIRE_BLOCK_MAGIC) {
+		if (skip.size != sizeof(*block) || gt_pread(r, block, sizeof(*block), at + sizeof(skip)) || !sane_head(block) ||
+		    block->zbytes > end - at - *bytes)
+			return NOTHING;
+		*bytes += block->zbytes;
+		return BLOCK;
+	}
+	if (!memcmp(&magic, GT_WIRE_SEGMENT_MAGIC, sizeof(magic)))
+		return skip.size >= sizeof(*seg) && !gt_pread(r, seg, sizeof(*seg), at + sizeof(skip)) && sane_segment(seg) ? SEGMENT : NOTHING;
+	if (magic == GT_WIRE_INDEX_MAGIC)
+		return INDEX;
+	if (magic == GT_WIRE_FOOTER_MAGIC)
+		return skip.size == sizeof(foot) && !gt_pread(r, &foot, sizeof(foot), at + sizeof(skip)) &&
+		       foot.crc == gt_crc(&foot, offsetof(struct gt_wire_footer, crc)) ? FOOTER : NOTHING;
+	return UNKNOWN;		/* a later version's; passed over */
+}
+
+/* The next place behind `at` where something with a valid checksum stands, or end. */
+static uint64_t resync(const struct gt_reader *r, uint64_t at, uint64_t end)
+{
+	static const uint32_t magic = GT_WIRE_SKIP_MAGIC;
+	uint8_t window[65536];
+	struct gt_wire_block b;
+	struct gt_wire_segment s;
+	uint64_t bytes;
+
+	for (at++; at + sizeof(magic) <= end;) {
+		size_t n = end - at < sizeof(window) ? (size_t)(end - at) : sizeof(window);
+		uint8_t *p = window, *hit;
+
+		if (gt_pread(r, window, n, at))
+			return end;
+		while ((hit = memmem(p, n - (size_t)(p - window), &magic, sizeof(magic)))) {
+			enum thing t = look(r, at + (uint64_t)(hit - window), end, &b, &s, &bytes);
+
+			if (t == BLOCK || t == SEGMENT || t == FOOTER)
+				return at + (uint64_t)(hit - window);
+			p = hit + 1;
+		}
+		at += n < sizeof(window) ? n : n - sizeof(magic) + 1;
+	}
+	return end;
+}
+
+static int add_entry(struct gt_seg *seg, uint64_t at, const struct gt_wire_block *head, struct gt_err *err)
+{
+	if (gt_grow(&seg->entries, &seg->entries_cap, seg->nentries + 1, sizeof(*seg->entries)))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	seg->entries[seg->nentries++] = (struct gt_wire_entry){ at - seg->at, *head };
+	return 0;
+}
+
+/* Walks [at, end), which begins with a segment header. Fills in `into` when given (its index was bad), else new segments. */
+static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *into, struct gt_err *err)
+{
+	struct gt_wire_block block;
+	struct gt_wire_segment head;
+	struct gt_seg *seg = into;
+	uint64_t bytes = 0, next;
+
+	for (; at < end; at = next) {
+		enum thing t = look(r, at, end, &block, &head, &bytes);
+
+		next = at + bytes;
+		if (t == BLOCK && seg && add_entry(seg, at, &block, err))
+			return -ENOMEM;
+		if (t == FOOTER && seg)
+			seg->pub.closed = true;
+		if (t == SEGMENT && !into) {
+			if (!(seg = new_segment(r, at, err)))
+				return -ENOMEM;
+			seg->id = head.id;
+			seg->began = head.monotonic;
+		}
+		if (t == NOTHING) {
+			next = resync(r, at, end);
+			if (seg && next < end && !seg->pub.closed)
+				damage_at(r, at, (uint32_t)(seg - r->segs), "a block's head is damaged; what it held is missing");
+			else if (seg && next == end && !into)
+				seg->pub.unread_bytes = end - at;
+		}
+		if (seg)
+			seg->bytes = next - seg->at;
+	}
+	return 0;
+}
+
+/* ---- putting it together ---- */
+
+static void finish_segment(struct gt_seg *seg, uint32_t index)
+{
+	struct gt_segment *pub = &seg->pub;
+
+	pub->index = index;
+	pub->min_start = INT64_MAX;
+	pub->max_end = INT64_MIN;
+	pub->complete_to = seg->began;
+	for (size_t i = 0; i < seg->nentries; i++) {
+		const struct gt_wire_block *h = &seg->entries[i].head;
+
+		if (h->kind != GT_W_ROWS || !h->sub || h->sub >= GT_KINDS)
+			continue;
+		if (h->sub == GT_OPEN) {
+			if (h->epoch != seg->last_open_epoch)
+				pub->rows[GT_OPEN] = 0;
+			seg->last_open_epoch = h->epoch;
+			pub->complete_to = h->max_end;
+		}
+		pub->rows[h->sub] += h->rows;
+		if (h->rows) {
+			pub->min_start = h->min_start < pub->min_start ? h->min_start : pub->min_start;
+			pub->max_end = h->max_end > pub->max_end ? h->max_end : pub->max_end;
+		}
+	}
+	if (pub->min_start > pub->max_end)
+		pub->min_start = pub->max_end = seg->began;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	uint64_t x = ((const struct gt_seg *)a)->at, y = ((const struct gt_seg *)b)->at;
+
+	return x < y ? -1 : x > y;
+}
+
+static int find_segments(struct gt_reader *r, struct gt_err *err)
+{
+	uint64_t end = r->size;
+	bool index_fine = false;
+	int code;
+
+	while (end && (code = segment_before(r, end, &index_fine, err)) > 0) {
+		struct gt_seg *seg = &r->segs[r->nsegs - 1];
+
+		if (!index_fine) {
+			damage_at(r, seg->at, 0, "the index is damaged; it was rebuilt from the blocks' heads");
+			if ((code = walk(r, seg->at, end, seg, err)))
+				return code;
+		}
+		end = seg->at;
+	}
+	if (end && (code < 0 || (code = walk(r, 0, end, NULL, err))))
+		return code;
+	if (r->nsegs > 1)
+		qsort(r->segs, r->nsegs, sizeof(*r->segs), by_offset);
+	for (size_t i = 0; i < r->nsegs; i++)
+		finish_segment(&r->segs[i], (uint32_t)i);
+	return 0;
+}
+
+static const char *looks_like(const uint8_t *b, size_t n)
+{
+	static const struct { const char *magic; size_t n; const char *what; } known[] = {
+		{ "\x28\xb5\x2f\xfd", 4, "zstd data of something else" }, { "\x1f\x8b", 2, "gzip data" }, { "\x7f" "ELF", 4, "a program" },
+		{ "SQLite format 3", 15, "an SQLite file" }, { "{", 1, "JSON" }, { "[", 1, "JSON" }, { "PK", 2, "a zip file" },
+	};
+	static const uint8_t skip[4] = { GT_WIRE_SKIP_MAGIC & 0xff, GT_WIRE_SKIP_MAGIC >> 8 & 0xff, GT_WIRE_SKIP_MAGIC >> 16 & 0xff,
+					 GT_WIRE_SKIP_MAGIC >> 24 };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (n >= known[i].n && !memcmp(b, known[i].magic, known[i].n))
+			return known[i].what;
+	return n >= 4 && !memcmp(b, skip, 4) ? "the beginning of one, cut off or damaged" : "something else";
+}
+
+static int check_file(struct gt_reader *r, struct gt_err *err)
+{
+	struct stat st;
+	uint8_t head[16];
+
+	if (fstat(r->fd, &st))
+		return gt_err_set(err, -errno, "%s", strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return gt_err_set(err, -EISDIR, "is a directory");
+	if (!S_ISREG(st.st_mode))
+		return gt_err_set(err, -ESPIPE, "is not a regular file");
+	r->size = (uint64_t)st.st_size;
+	if (!r->size)
+		return gt_err_set(err, -EILSEQ, "the file is empty");
+	if (find_segments(r, err))
+		return err && err->code ? err->code : -EBADMSG;
+	if (r->nsegs)
+		return 0;
+	memset(head, 0, sizeof(head));
+	gt_pread(r, head, r->size < sizeof(head) ? (size_t)r->size : sizeof(head), 0);
+	return gt_err_at(err, 0, -EILSEQ, "not a gt trace: it looks like %s", looks_like(head, r->size < 16 ? (size_t)r->size : 16));
+}
+
+struct gt_reader *gt_reader_open_fd(int fd, struct gt_err *err)
+{
+	struct gt_err local = GT_ERR_INIT;
+	struct gt_reader *r = calloc(1, sizeof(*r));
+
+	if (!err)
+		err = &local;
+	if (!r) {
+		gt_err_set(err, -ENOMEM, "out of memory");
+		close(fd);
+		return NULL;
+	}
+	r->fd = fd;
+	pthread_mutex_init(&r->lock, NULL);
+	if (check_file(r, err))
+		goto out;
+	for (size_t i = 0; i < r->nsegs; i++)
+		if (gt_read_dicts(r, &r->segs[i], err))
+			goto out;
+	return r;
+out:
+	gt_reader_close(r);
+	return NULL;
+}
+
+struct gt_reader *gt_reader_open(const char *path, struct gt_err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0) {
+		gt_err_set(err, -errno, "%s", strerror(errno));
+		return NULL;
+	}
+	return gt_reader_open_fd(fd, err);
+}
+
+void gt_reader_close(struct gt_reader *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->nsegs; i++) {
+		gt_free_dicts(&r->segs[i]);
+		free(r->segs[i].entries);
+	}
+	free(r->segs);
+	free(r->damage);
+	pthread_mutex_destroy(&r->lock);
+	close(r->fd);
+	free(r);
+}
+
+uint32_t gt_reader_segments(const struct gt_reader *r) { return (uint32_t)r->nsegs; }
+const struct gt_segment *gt_reader_segment(const struct gt_reader *r, uint32_t i) { return &r->segs[i].pub; }
+
+const struct gt_damage *gt_reader_damage(const struct gt_reader *r, size_t *n)
+{
+	*n = r->ndamage;
+	return r->damage;
+}
+
+void gt_note_damage(struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e, const struct gt_err *why)
+{
+	struct gt_damage d = { .offset = seg->at + e->at, .segment = seg->pub.index, .min_start = e->head.min_start, .max_end = e->head.max_end };
+
+	d.rows = e->head.kind == GT_W_ROWS ? e->head.rows : 0;
+	memcpy(d.text, why->text, sizeof(d.text) - 1);
+	pthread_mutex_lock(&r->lock);
+	for (size_t i = 0; i < r->ndamage; i++)
+		if (r->damage[i].offset == d.offset && r->damage[i].rows == d.rows)
+			goto out;
+	if (r->ndamage < 10000 && !gt_grow(&r->damage, &r->damage_cap, r->ndamage + 1, sizeof(d)))
+		r->damage[r->ndamage++] = d;
+out:
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* ---- loading a block's content ---- */
+
+int gt_load(const struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e, struct gt_loader *l, struct gt_span *content,
+	    struct gt_err *err)
+{
+	uint64_t at = seg->at + e->at;
+	uint8_t *packed, *bytes;
+	size_t got;
+
+	gt_buf_clear(&l->packed);
+	gt_buf_clear(&l->bytes);
+	packed = gt_buf_room(&l->packed, e->head.zbytes);
+	bytes = gt_buf_room(&l->bytes, e->head.bytes + GT_SLACK);
+	if (!packed || !bytes || (!l->zstd && !(l->zstd = ZSTD_createDCtx())))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	if (gt_pread(r, packed, e->head.zbytes, at + FRAME_HEAD))
+		return gt_err_at(err, at, -EBADMSG, "a block cannot be read");
+	if (e->head.zbytes < 5 || !(packed[4] & 4))		/* the frame header's checksum flag */
+		return gt_err_at(err, at, -EBADMSG, "a block has no checksum");
+	got = ZSTD_decompressDCtx(l->zstd, bytes, e->head.bytes, packed, e->head.zbytes);
+	if (ZSTD_isError(got))
+		return gt_err_at(err, at, -EBADMSG, "a block is damaged (%s)", ZSTD_getErrorName(got));
+	if (got != e->head.bytes)
+		return gt_err_at(err, at, -EBADMSG, "a block is shorter than its head says");
+	memset(bytes + got, 0, GT_SLACK);
+	*content = (struct gt_span){ bytes, bytes + got };
+	return 0;
+}
+
+void gt_loader_release(struct gt_loader *l)
+{
+	ZSTD_freeDCtx(l->zstd);
+	gt_buf_release(&l->packed);
+	gt_buf_release(&l->bytes);
+	memset(l, 0, sizeof(*l));
+}

@@ -1,0 +1,375 @@
+/* The columns path: block after block, run after run, straight from the unpacked arrays. Only where a filter cuts through a
+ * block are rows copied. Workers share nothing but the next block's number. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/reader_in.h"
+
+/* ---- what a filter means for a segment ---- */
+
+static bool id_wanted(const struct gt_segment *seg, uint32_t track, const struct gt_filter *f)
+{
+	bool pid = !f->pid, tid = !f->tid;
+
+	for (uint32_t t = track; t != GT_NONE; t = seg->tracks[t].parent) {
+		pid |= seg->tracks[t].kind == GT_TRACK_PROCESS && (seg->tracks[t].id == f->pid || seg->tracks[t].ns_id == f->pid);
+		tid |= seg->tracks[t].kind == GT_TRACK_THREAD && (seg->tracks[t].id == f->tid || seg->tracks[t].ns_id == f->tid);
+	}
+	return pid && tid;
+}
+
+int gt_wanted_init(struct gt_wanted *w, const struct gt_segment *seg, const struct gt_filter *filter)
+{
+	memset(w, 0, sizeof(*w));
+	w->filter = filter;
+	w->kinds = filter->kinds ? filter->kinds : ~0u;
+	if (filter->pid || filter->tid) {
+		if (!(w->tracks = malloc(seg->ntracks + 1)))
+			return -ENOMEM;
+		for (uint32_t t = 0; t < seg->ntracks; t++)
+			w->tracks[t] = id_wanted(seg, t, filter);
+	}
+	if (filter->match) {
+		if (!(w->types = malloc(seg->ntypes + 1)))
+			return -ENOMEM;
+		for (uint32_t t = 0; t < seg->ntypes; t++)
+			w->types[t] = filter->match(seg, &seg->types[t], filter->match_arg);
+	}
+	return 0;
+}
+
+void gt_wanted_release(struct gt_wanted *w)
+{
+	free(w->tracks);
+	free(w->types);
+}
+
+static bool wants_track(const struct gt_wanted *w, uint32_t track) { return !w->tracks || track == GT_NONE || w->tracks[track]; }
+
+bool gt_wants_block(const struct gt_wanted *w, const struct gt_seg *seg, const struct gt_wire_entry *e)
+{
+	const struct gt_wire_block *h = &e->head;
+
+	if (h->kind != GT_W_ROWS || !h->sub || h->sub >= GT_KINDS || !(w->kinds & GT_BIT(h->sub)) || !h->rows)
+		return false;
+	if (h->sub == GT_OPEN && h->epoch != seg->last_open_epoch)
+		return false;
+	if (h->track != GT_NONE && (h->track >= seg->pub.ntracks || !wants_track(w, h->track)))
+		return false;
+	return gt_wants_time(w->filter, h->min_start, h->max_end);
+}
+
+/* ---- one worker ---- */
+
+struct gt_block_args {		/* what gt_cols_args needs to know about the run in hand */
+	struct scanner *s;
+	const struct gt_run *run;
+	const uint8_t *keep;	/* a byte per row of the run, NULL: all kept */
+};
+
+struct scanner {
+	struct gt_reader *reader;
+	const struct gt_wanted *wanted;	/* by segment */
+	struct gt_loader loader;
+	struct gt_unpacked u;
+	const struct gt_segment *seg;
+	struct gt_buf *values;		/* by code: all fields, see gt_block_values; len 0: not unpacked yet */
+	size_t values_cap, nvalues;
+	struct gt_buf cut;		/* rows that a filter kept, and arguments cut to a run */
+	struct gt_buf picked[4];
+	unsigned npicked;
+	struct gt_block_args args;
+	uint32_t *seen;			/* by code: rows in the runs before this one */
+	size_t seen_cap;
+};
+
+static int unpack_values(struct scanner *s, uint32_t code)
+{
+	struct gt_buf *v = &s->values[code];
+	size_t need = (size_t)gt_block_fields(&s->u, s->seg, code) * s->u.per_code[code] * 8;
+
+	if (v->len)
+		return 0;
+	if (!gt_buf_room(v, need + 8))
+		return -ENOMEM;
+	memset(v->data, 0, need);
+	if (gt_block_values(&s->u, s->seg, code, (uint64_t *)(void *)v->data))
+		return -EBADMSG;
+	v->len = need + 8;
+	return 0;
+}
+
+const uint64_t *gt_cols_args(const struct gt_cols *cols, uint32_t code, uint32_t field, uint32_t *n)
+{
+	const struct gt_block_args *a = cols->args_;
+	struct scanner *s = a->s;
+	const struct gt_unpacked *u = &s->u;
+	const uint64_t *from;
+	uint64_t *to;
+	uint32_t row = 0, kept = 0;
+
+	*n = 0;
+	if (code >= u->ntypes || field >= gt_block_fields(u, s->seg, code) || unpack_values(s, code))
+		return NULL;
+	from = (const uint64_t *)(const void *)s->values[code].data + (size_t)field * u->per_code[code];
+	if (u->nruns == 1 && !a->keep)
+		return *n = u->per_code[code], from;
+	from += s->seen[code];
+	gt_buf_clear(&s->picked[s->npicked]);
+	to = (uint64_t *)(void *)gt_buf_room(&s->picked[s->npicked], (size_t)a->run->n * 8 + 8);
+	s->npicked = (s->npicked + 1) % 4;	/* the last four answers stay good */
+	if (!to)
+		return NULL;
+	for (uint32_t i = 0; i < a->run->n; i++)
+		if ((u->code ? u->code[a->run->first + i] : 0) == code) {
+			if (!a->keep || a->keep[i])
+				to[kept++] = from[row];
+			row++;
+		}
+	return *n = kept, to;
+}
+
+/* The run's rows with a return code, counted from the run's first row. */
+static void cut_rets(struct scanner *s, const struct gt_run *run, struct gt_cols *c, uint32_t *rows)
+{
+	const struct gt_unpacked *u = &s->u;
+	uint32_t i = 0, n = 0;
+
+	if (u->nruns == 1) {
+		c->ret_row = u->ret_row;
+		c->ret = u->ret;
+		c->nret = u->nret;
+		return;
+	}
+	while (i < u->nret && u->ret_row[i] < run->first)
+		i++;
+	c->ret = u->ret + i;
+	c->ret_row = rows;
+	for (; i < u->nret && u->ret_row[i] < run->first + run->n; i++)
+		rows[n++] = u->ret_row[i] - run->first;
+	c->nret = n;
+}
+
+/* Copies the rows that the filter keeps. Returns how many. */
+static uint32_t cut_rows(struct scanner *s, const struct gt_wanted *w, const struct gt_run *run, struct gt_cols *c, uint8_t *room)
+{
+	uint32_t n = run->n, kept = 0, r = 0, nret = 0;
+	int64_t *start = (int64_t *)(void *)room, *dur = start + n;
+	uint32_t *ret_row = (uint32_t *)(void *)(dur + n);
+	int32_t *ret = (int32_t *)(void *)(ret_row + n);
+	uint16_t *code = (uint16_t *)(void *)(ret + n);
+	uint8_t *depth = (uint8_t *)(void *)(code + n), *keep = depth + n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint16_t k = c->code ? c->code[i] : 0;
+
+		while (r < c->nret && c->ret_row[r] < i)
+			r++;
+		keep[i] = gt_wants_row(w, c->types[k], c->start[i], c->start[i] + c->dur[i]);
+		if (!keep[i])
+			continue;
+		if (r < c->nret && c->ret_row[r] == i) {
+			ret_row[nret] = kept;
+			ret[nret++] = c->ret[r];
+		}
+		start[kept] = c->start[i];
+		dur[kept] = c->dur[i];
+		code[kept] = k;
+		depth[kept++] = c->depth ? c->depth[i] : 0;
+	}
+	c->start = start;
+	c->dur = dur;
+	c->code = c->code ? code : NULL;
+	c->depth = c->depth ? depth : NULL;
+	c->ret_row = ret_row;
+	c->ret = ret;
+	c->nret = nret;
+	s->args.keep = keep;
+	return c->n = kept;
+}
+
+static void count_seen(struct scanner *s, const struct gt_run *run)
+{
+	for (uint32_t i = 0; i < run->n; i++)
+		s->seen[s->u.code ? s->u.code[run->first + i] : 0]++;
+}
+
+static int prepare_block(struct scanner *s)
+{
+	const struct gt_unpacked *u = &s->u;
+	size_t old = s->values_cap;
+
+	if (gt_grow(&s->values, &s->values_cap, u->ntypes, sizeof(*s->values)) || gt_grow(&s->seen, &s->seen_cap, u->ntypes + 1u, 4))
+		return -ENOMEM;
+	if (s->values_cap > old)
+		memset(s->values + old, 0, (s->values_cap - old) * sizeof(*s->values));
+	for (uint32_t c = 0; c < u->ntypes; c++)
+		s->values[c].len = 0;
+	memset(s->seen, 0, u->ntypes * sizeof(*s->seen));
+	gt_buf_clear(&s->cut);
+	return gt_buf_room(&s->cut, (size_t)u->nrows * 32 + 64) ? 0 : -ENOMEM;
+}
+
+static int scan_runs(struct scanner *s, const struct gt_wanted *w, const struct gt_seg *seg, const struct gt_wire_entry *e, unsigned worker,
+		     gt_scan_fn *fn, void *arg)
+{
+	const struct gt_unpacked *u = &s->u;
+	bool cut = w->types || (w->filter->ranged && (e->head.min_start < w->filter->from || e->head.max_end >= w->filter->to));
+	int code = 0;
+
+	for (uint32_t i = 0; !code && i < u->nruns; i++) {
+		const struct gt_run *run = &u->runs[i];
+		struct gt_cols c = { .seg = &seg->pub, .kind = u->kind, .track = run->track, .n = run->n, .start = u->start + run->first,
+				     .dur = u->dur + run->first, .code = u->code ? u->code + run->first : NULL, .types = u->types,
+				     .ntypes = u->ntypes, .depth = u->depth ? u->depth + run->first : NULL, .block = seg->at + e->at,
+				     .epoch = e->head.epoch, .last_of_block = i + 1 == u->nruns, .args_ = &s->args };
+
+		s->args = (struct gt_block_args){ s, run, NULL };
+		if (wants_track(w, run->track)) {
+			cut_rets(s, run, &c, (uint32_t *)(void *)(s->cut.data + (size_t)u->nrows * 28));
+			if (!cut || cut_rows(s, w, run, &c, s->cut.data))
+				code = fn(arg, worker, &c);
+		}
+		if (u->nruns > 1 && w->filter->args)
+			count_seen(s, run);
+	}
+	return code;
+}
+
+static int scan_block(struct scanner *s, const struct gt_seg *seg, const struct gt_wire_entry *e, unsigned worker, gt_scan_fn *fn, void *arg,
+		      struct gt_err *err)
+{
+	struct gt_err why = GT_ERR_INIT;
+	struct gt_span content;
+	int code = gt_load(s->reader, seg, e, &s->loader, &content, &why);
+
+	s->seg = &seg->pub;
+	if (!code)
+		code = gt_block_unpack(&s->u, (enum gt_kind)e->head.sub, content, e->head.rows, &seg->pub, &why);
+	if (!code)
+		code = prepare_block(s);
+	if (code == -EBADMSG) {
+		gt_note_damage(s->reader, seg, e, &why);
+		return 0;
+	}
+	if (code)
+		return gt_err_set(err, code, "out of memory");
+	return scan_runs(s, &s->wanted[seg->pub.index], seg, e, worker, fn, arg);
+}
+
+static void scanner_release(struct scanner *s)
+{
+	gt_loader_release(&s->loader);
+	gt_unpacked_release(&s->u);
+	for (size_t i = 0; i < s->values_cap; i++)
+		gt_buf_release(&s->values[i]);
+	for (unsigned i = 0; i < 4; i++)
+		gt_buf_release(&s->picked[i]);
+	gt_buf_release(&s->cut);
+	free(s->values);
+	free(s->seen);
+}
+
+/* ---- all of them ---- */
+
+struct job { const struct gt_seg *seg; const struct gt_wire_entry *e; };
+struct crew {
+	struct gt_reader *reader;
+	const struct gt_wanted *wanted;
+	struct job *jobs;
+	size_t njobs;
+	atomic_size_t next;
+	atomic_int result;
+	gt_scan_fn *fn;
+	void *arg;
+	struct gt_err *err;
+};
+struct hand { struct crew *crew; unsigned number; pthread_t thread; struct gt_err err; };
+
+static void *work(void *arg)
+{
+	struct hand *h = arg;
+	struct crew *c = h->crew;
+	struct scanner s = { .reader = c->reader, .wanted = c->wanted };
+	size_t i;
+
+	while (!atomic_load(&c->result) && (i = atomic_fetch_add(&c->next, 1)) < c->njobs) {
+		int code = scan_block(&s, c->jobs[i].seg, c->jobs[i].e, h->number, c->fn, c->arg, &h->err), none = 0;
+
+		if (code)
+			atomic_compare_exchange_strong(&c->result, &none, code);
+	}
+	scanner_release(&s);
+	return NULL;
+}
+
+static int earlier(const void *a, const void *b)
+{
+	const struct job *x = a, *y = b;
+
+	if (x->seg != y->seg)
+		return x->seg->pub.index < y->seg->pub.index ? -1 : 1;
+	if (x->e->head.min_start != y->e->head.min_start)
+		return x->e->head.min_start < y->e->head.min_start ? -1 : 1;
+	return x->e->at < y->e->at ? -1 : x->e->at > y->e->at;
+}
+
+static int list_jobs(struct crew *c, enum gt_order order)
+{
+	size_t cap = 0;
+
+	for (size_t i = 0; i < c->reader->nsegs; i++)
+		for (size_t b = 0; b < c->reader->segs[i].nentries; b++) {
+			const struct gt_seg *seg = &c->reader->segs[i];
+
+			if (!gt_wants_block(&c->wanted[i], seg, &seg->entries[b]))
+				continue;
+			if (gt_grow(&c->jobs, &cap, c->njobs + 1, sizeof(*c->jobs)))
+				return -ENOMEM;
+			c->jobs[c->njobs++] = (struct job){ seg, &seg->entries[b] };
+		}
+	if (order == GT_BY_TIME && c->njobs > 1)
+		qsort(c->jobs, c->njobs, sizeof(*c->jobs), earlier);
+	return 0;
+}
+
+static int run_crew(struct crew *c, unsigned threads, struct gt_err *err)
+{
+	struct hand *hands = calloc(threads, sizeof(*hands));
+	unsigned started = 1;
+
+	if (!hands)
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	for (unsigned i = 0; i < threads; i++)
+		hands[i] = (struct hand){ .crew = c, .number = i, .err = GT_ERR_INIT };
+	while (started < threads && !pthread_create(&hands[started].thread, NULL, work, &hands[started]))
+		started++;
+	work(&hands[0]);
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(hands[i].thread, NULL);
+	for (unsigned i = 0; i < started; i++)
+		if (hands[i].err.code && err && !err->code)
+			*err = hands[i].err;
+	free(hands);
+	return atomic_load(&c->result);
+}
+
+int gt_scan(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order, unsigned threads, gt_scan_fn *fn, void *arg,
+	    struct gt_err *err)
+{
+	struct gt_wanted *wanted = calloc(r->nsegs, sizeof(*wanted));
+	struct crew c = { .reader = r, .wanted = wanted, .fn = fn, .arg = arg };
+	int code = wanted ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !code && i < r->nsegs; i++)
+		code = gt_wanted_init(&wanted[i], &r->segs[i].pub, filter);
+	if (!code)
+		code = list_jobs(&c, order);
+	code = code ? gt_err_set(err, code, "out of memory") : run_crew(&c, threads && order == GT_ANY_ORDER ? threads : 1, err);
+	for (size_t i = 0; wanted && i < r->nsegs; i++)
+		gt_wanted_release(&wanted[i]);
+	free(wanted);
+	free(c.jobs);
+	return code;
+}
