@@ -1,0 +1,25 @@
+/* C++ names as people write them, and short forms of kernel names that fit a column. */
+#ifndef GT_DEMANGLE_H
+#define GT_DEMANGLE_H
+#include <stddef.h>
+
+/* The name in C++ spelling: new, free() it. NULL when it is not a mangled name, or one that is too long or too convoluted
+ * to be worth it, or memory is out: then the name as it stands is the best there is. */
+char *gt_demangle(const char *name);
+
+/* Function and first template argument of a mangled or C++ name, without namespaces, at most GT_SHORT_MAX bytes. `nargs`
+ * says how many template arguments to keep (1 is the usual). Two names may share a short form: see below. */
+#define GT_SHORT_MAX 60
+void gt_kernel_short(const char *name, unsigned nargs, char out[GT_SHORT_MAX + 1]);
+
+/* Short forms that differ for different names: the first name gets the plain form; a later one that would look the same
+ * gets more of its template arguments, and where that does not help "#2", "#3" ... The same name always gets the same form. */
+struct gt_kernel_names;
+struct gt_kernel_names *gt_kernel_names_new(void);
+/* The form of this name (mangled or not), borrowed until gt_kernel_names_free; NULL when memory is out. */
+const char *gt_kernel_names_get(struct gt_kernel_names *k, const char *name);
+/* All so far, in the order they came: 0 .. count - 1. full is as it was handed in. */
+size_t gt_kernel_names_count(const struct gt_kernel_names *k);
+const char *gt_kernel_names_at(const struct gt_kernel_names *k, size_t i, const char **full);
+void gt_kernel_names_free(struct gt_kernel_names *k);	/* NULL is fine */
+#endif

@@ -1,0 +1,295 @@
+/* Short forms of kernel names.
+ *
+ * "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<...> >(at::native::ReduceOp<...>)" is 300 characters of which
+ * a table has room for 60. What tells people most is the function and its first template argument, without namespaces:
+ * reduce_kernel<512, ..>. When two kernels of one table would read the same, the later one shows more of its arguments
+ * (reduce_kernel<512, 1, ReduceOp<MeanOps<float>>, ..>), and where all are shown or no room is left, a number: foo<int>#2.
+ */
+#include "formats/demangle.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+#include "formats/base/map.h"
+
+#define MORE_ARGS 12	/* so many are tried before numbers are */
+
+struct range { const char *s, *end; };
+
+/* The index behind the bracket that closes the one at p, or end. */
+static const char *behind_bracket(const char *p, const char *end)
+{
+	unsigned depth = 0;
+
+	for (; p < end; p++) {
+		if (strchr("<({[", *p))
+			depth++;
+		else if (strchr(">)}]", *p) && !(*p == '>' && p[-1] == '-') && !--depth)
+			return p + 1;
+	}
+	return end;
+}
+
+static bool starts(const char *p, const char *end, const char *word)
+{
+	size_t n = strlen(word);
+
+	return (size_t)(end - p) >= n && !memcmp(p, word, n);
+}
+
+/* Where the parameter list begins, and where the function's own name does: behind the last top-level space and "::". */
+static struct range function_of(const char *s, const char *end, struct range *args)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	struct range name = { s, end };
+	const char *p = s;
+
+	args->s = args->end = NULL;
+	while (p < end) {
+		if (starts(p, end, anonymous)) {
+			p += sizeof(anonymous) - 1;
+			continue;
+		}
+		if (starts(p, end, "operator") && (p == s || !(isalnum((unsigned char)p[-1]) || p[-1] == '_'))) {
+			p += 8;
+			while (p < end && strchr("<>()[]=+-*/%&|^!~,", *p) && !(p[-1] != 'r' && (*p == '(' || *p == '<')))
+				p++;
+			p += starts(p, end, ")") || starts(p, end, "]");
+			continue;
+		}
+		if (*p == '(')
+			break;
+		if (*p == '<' || *p == '{') {
+			const char *close = behind_bracket(p, end);
+
+			if (*p == '<') {
+				args->s = p;
+				args->end = close;
+			}
+			p = close;
+			continue;
+		}
+		if (*p == ' ' || (*p == ':' && p + 1 < end && p[1] == ':')) {
+			p += *p == ' ' ? 1 : 2;
+			name.s = p;
+			args->s = args->end = NULL;
+			continue;
+		}
+		p++;
+	}
+	name.end = args->s ? args->s : p;
+	return name;
+}
+
+/* One template argument without the namespaces in it: "at::native::AddFunctor<float>" becomes "AddFunctor<float>". */
+static void add_plain(struct gt_buf *b, const char *s, const char *end)
+{
+	size_t word = b->len;	/* where the name now being written began */
+
+	for (const char *p = s; p < end; p++) {
+		if (*p == ':' && p + 1 < end && p[1] == ':') {
+			b->len = word;
+			p++;
+		} else if (starts(p, end, "(anonymous namespace)")) {
+			p += 20;
+		} else if (*p == ' ' && p + 1 < end && p[1] == '>') {
+			continue;
+		} else {
+			gt_buf_byte(b, (uint8_t)*p);
+			if (!isalnum((unsigned char)*p) && *p != '_')
+				word = b->len;
+		}
+	}
+}
+
+static const char *next_argument(const char *p, const char *end)
+{
+	while (p < end && *p != ',')
+		p = strchr("<({[", *p) ? behind_bracket(p, end) : p + 1;
+	return p;
+}
+
+static void add_arguments(struct gt_buf *b, struct range args, unsigned nargs)
+{
+	const char *p = args.s + 1, *end = args.end - (args.end > args.s + 1 && args.end[-1] == '>');
+
+	gt_buf_byte(b, '<');
+	for (unsigned i = 0; i < nargs && p < end; i++) {
+		const char *stop = next_argument(p, end);
+
+		while (p < stop && *p == ' ')
+			p++;
+		gt_buf_str(b, i ? ", " : "");
+		add_plain(b, p, stop);
+		p = stop + (stop < end);
+	}
+	gt_buf_str(b, p < end ? ", ..>" : ">");
+}
+
+/* What a name says that gt_demangle cannot take: the last plain word of its nested name. */
+static struct range mangled_word(const char *s)
+{
+	struct range r = { s, s + strlen(s) };
+	const char *p = s + 2;
+
+	if (strncmp(s, "_Z", 2))
+		return r;
+	p += strspn(p, "NLKVr");
+	while (isdigit((unsigned char)*p) || (*p == 'L' && isdigit((unsigned char)p[1]))) {
+		char *word;
+		unsigned long n = strtoul(p + (*p == 'L'), &word, 10);
+
+		if (!n || n > strlen(word))
+			break;
+		r = (struct range){ word, word + n };
+		p = word + n;
+	}
+	return r;
+}
+
+/* Copies at most size - 1 bytes, ending in ".." when that is not all, never within a character. */
+static void cut(char *to, size_t size, const char *s, size_t len)
+{
+	if (len >= size) {
+		len = size - 3;
+		while (len && ((unsigned char)s[len] & 0xc0) == 0x80)
+			len--;
+		memcpy(to, s, len);
+		memcpy(to + len, "..", 3);
+		return;
+	}
+	memcpy(to, s, len);
+	to[len] = '\0';
+}
+
+/* The whole short form, not cut yet. */
+static void short_form(struct gt_buf *b, const char *raw, const char *plain, unsigned nargs)
+{
+	struct range args = { NULL, NULL }, f;
+
+	if (plain || strncmp(raw, "_Z", 2))
+		f = function_of(plain ? plain : raw, (plain ? plain : raw) + strlen(plain ? plain : raw), &args);
+	else
+		f = mangled_word(raw);
+	if (f.s >= f.end)
+		f = (struct range){ raw, raw + strlen(raw) };
+	gt_buf_add(b, f.s, (size_t)(f.end - f.s));
+	if (args.s && nargs)
+		add_arguments(b, args, nargs);
+}
+
+void gt_kernel_short(const char *name, unsigned nargs, char out[GT_SHORT_MAX + 1])
+{
+	char *plain = gt_demangle(name);
+	struct gt_buf b = { 0 };
+
+	short_form(&b, name, plain, nargs);
+	cut(out, GT_SHORT_MAX + 1, b.failed || !b.len ? name : (const char *)b.data, b.failed || !b.len ? strlen(name) : b.len);
+	gt_buf_release(&b);
+	free(plain);
+}
+
+/* ---- short forms that differ ---- */
+
+struct kernel { char *full; char brief[GT_SHORT_MAX + 1]; };
+struct gt_kernel_names {
+	struct kernel *list;
+	size_t n, cap;
+	struct gt_map by_full, by_brief;
+};
+
+static bool same_full(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const char *full = ((const struct gt_kernel_names *)arg)->list[value].full;
+
+	return !strncmp(full, key, len) && !full[len];
+}
+
+static bool same_brief(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return !strcmp(((const struct gt_kernel_names *)arg)->list[value].brief, key);
+}
+
+static bool taken(const struct gt_kernel_names *k, const char *brief)
+{
+	size_t len = strlen(brief);
+
+	return gt_map_get(&k->by_brief, gt_hash(brief, len), same_brief, k, brief, len) != UINT32_MAX;
+}
+
+/* The plain form, then more arguments as long as they still show, then numbers. */
+static int choose(struct gt_kernel_names *k, const char *name, char brief[GT_SHORT_MAX + 1])
+{
+	char *plain = gt_demangle(name), first[GT_SHORT_MAX + 1] = "";
+	struct gt_buf b = { 0 };
+
+	for (unsigned nargs = 1; nargs <= MORE_ARGS; nargs++) {
+		gt_buf_clear(&b);
+		short_form(&b, name, plain, nargs);
+		if (b.failed)
+			break;
+		cut(brief, GT_SHORT_MAX + 1, (const char *)b.data, b.len);
+		if (!taken(k, brief))
+			break;
+		if (nargs == 1)
+			strcpy(first, brief);
+	}
+	for (uint32_t i = 2; !b.failed && taken(k, brief); i++) {
+		char suffix[16];
+		size_t n = (size_t)snprintf(suffix, sizeof(suffix), "#%u", i);
+
+		cut(brief, GT_SHORT_MAX + 1 - n, first, strlen(first));
+		strcat(brief, suffix);
+	}
+	free(plain);
+	gt_buf_release(&b);
+	return b.failed ? -ENOMEM : 0;
+}
+
+struct gt_kernel_names *gt_kernel_names_new(void) { return calloc(1, sizeof(struct gt_kernel_names)); }
+
+const char *gt_kernel_names_get(struct gt_kernel_names *k, const char *name)
+{
+	size_t len = strlen(name);
+	uint64_t hash = gt_hash(name, len);
+	uint32_t at = gt_map_get(&k->by_full, hash, same_full, k, name, len);
+	struct kernel *new;
+
+	if (at != UINT32_MAX)
+		return k->list[at].brief;
+	if (gt_grow(&k->list, &k->cap, k->n + 1, sizeof(*k->list)))
+		return NULL;
+	new = &k->list[k->n];
+	new->full = strdup(name);
+	if (!new->full || choose(k, name, new->brief) || gt_map_add(&k->by_full, hash, (uint32_t)k->n) ||
+	    gt_map_add(&k->by_brief, gt_hash(new->brief, strlen(new->brief)), (uint32_t)k->n)) {
+		free(new->full);
+		return NULL;
+	}
+	return k->list[k->n++].brief;
+}
+
+size_t gt_kernel_names_count(const struct gt_kernel_names *k) { return k->n; }
+
+const char *gt_kernel_names_at(const struct gt_kernel_names *k, size_t i, const char **full)
+{
+	*full = k->list[i].full;
+	return k->list[i].brief;
+}
+
+void gt_kernel_names_free(struct gt_kernel_names *k)
+{
+	if (!k)
+		return;
+	for (size_t i = 0; i < k->n; i++)
+		free(k->list[i].full);
+	free(k->list);
+	gt_map_release(&k->by_full);
+	gt_map_release(&k->by_brief);
+	free(k);
+}

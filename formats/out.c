@@ -1,0 +1,415 @@
+/* Everything that leaves the tools passes through here: one buffer, filled by inline writers, handed on in large pieces.
+ *
+ * Nobody who writes looks at errors. The first one is kept in `failed`, everything after it is thrown away, and
+ * gt_out_close tells the story once, naming the file. That includes the two that C programs tend to swallow: a reader that
+ * went away (SIGPIPE is turned into EPIPE) and a disk that filled up, seen at the latest when the file is closed.
+ */
+#include "formats/out.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define OUT_CAP (256u << 10)
+#define ROOM_MAX (64u << 10)
+
+struct gt_out_sink {
+	int fd;
+	gzFile gz;		/* NULL: plain */
+	char name[];
+};
+/* Where writers scribble when there is no memory for a buffer; its contents go nowhere. */
+static char scrap[ROOM_MAX];
+
+static void fail(struct gt_out *o, int code)
+{
+	if (!o->failed)
+		o->failed = code;
+}
+
+static void use_scrap(struct gt_out *o)
+{
+	fail(o, -ENOMEM);
+	o->data = scrap;
+	o->cap = sizeof(scrap);
+	o->len = 0;
+}
+
+static int write_all(int fd, const char *data, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			data += n;
+			len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+static int sink_write(struct gt_out_sink *s, const char *data, size_t len)
+{
+	int code;
+
+	if (!s->gz)
+		return write_all(s->fd, data, len);
+	if (!len || gzwrite(s->gz, data, (unsigned)len) == (int)len)
+		return 0;
+	gzerror(s->gz, &code);
+	return code == Z_ERRNO && errno ? -errno : -EIO;
+}
+
+void gt_out_flush_(struct gt_out *o, size_t room)
+{
+	if (o->sink || o->failed) {
+		if (!o->failed)
+			fail(o, sink_write(o->sink, o->data, o->len));
+		o->len = 0;
+	}
+	if (o->cap - o->len < room) {
+		size_t cap = o->cap * 2 > o->len + room ? o->cap * 2 : o->len + room;
+		char *data = o->data == scrap ? NULL : realloc(o->data, cap);
+
+		if (!data) {
+			if (o->data != scrap)
+				free(o->data);
+			use_scrap(o);
+			return;
+		}
+		o->data = data;
+		o->cap = cap;
+	}
+}
+
+void gt_out_memory(struct gt_out *o)
+{
+	memset(o, 0, sizeof(*o));
+	o->data = malloc(ROOM_MAX);
+	o->cap = ROOM_MAX;
+	if (!o->data)
+		use_scrap(o);
+}
+
+/* A pipe without a reader is an error of ours to report, not a reason to die without a word. */
+static void ignore_sigpipe(void)
+{
+	struct sigaction now;
+
+	if (!sigaction(SIGPIPE, NULL, &now) && now.sa_handler == SIG_DFL)
+		signal(SIGPIPE, SIG_IGN);
+}
+
+/* Devices and pipes (/dev/null, /dev/stdout) exist and are meant. */
+static int open_file(const char *path, bool force)
+{
+	struct stat st;
+	int flags = O_WRONLY | O_CREAT | O_CLOEXEC, fd;
+
+	fd = open(path, flags | (force ? O_TRUNC : O_EXCL), 0666);
+	if (fd >= 0 || errno != EEXIST)
+		return fd < 0 ? -errno : fd;
+	if (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+		return -EEXIST;
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_gz(struct gt_out_sink *s)
+{
+	int fd = dup(s->fd);	/* gzclose closes its own; ours is closed with the error looked at */
+
+	if (fd < 0)
+		return -errno;
+	s->gz = gzdopen(fd, "wb");
+	if (!s->gz) {
+		close(fd);
+		return -ENOMEM;
+	}
+	gzbuffer(s->gz, OUT_CAP);
+	return 0;
+}
+
+static bool ends_in(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+static int open_sink(struct gt_out *o, const char *path, bool force)
+{
+	struct gt_out_sink *s = o->sink;
+	int rc;
+
+	s->fd = strcmp(path, "-") ? open_file(path, force) : STDOUT_FILENO;
+	if (s->fd < 0)
+		return s->fd;
+	rc = ends_in(path, ".gz") ? open_gz(s) : 0;
+	if (rc)
+		close(s->fd);
+	return rc;
+}
+
+int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *err)
+{
+	bool is_stdout = !strcmp(path, "-");
+	const char *name = is_stdout ? "standard output" : path;
+	int rc = -ENOMEM;
+
+	memset(o, 0, sizeof(*o));
+	ignore_sigpipe();
+	o->sink = calloc(1, sizeof(*o->sink) + strlen(name) + 1);
+	o->data = malloc(OUT_CAP);
+	o->cap = OUT_CAP;
+	if (o->sink && o->data) {
+		strcpy(o->sink->name, name);
+		rc = open_sink(o, path, force);
+	}
+	if (!rc)
+		return 0;
+	free(o->sink);
+	free(o->data);
+	memset(o, 0, sizeof(*o));
+	use_scrap(o);
+	o->failed = rc;
+	if (rc == -EEXIST)
+		return gt_err_set(err, rc, "cannot write %s: it exists (-f replaces it)", name);
+	return gt_err_set(err, rc, "cannot write %s: %s", name, strerror(-rc));
+}
+
+int gt_out_fd(struct gt_out *o)
+{
+	if (!o->sink || o->sink->gz)
+		return -EINVAL;
+	gt_out_flush_(o, 0);
+	return o->failed ? o->failed : o->sink->fd;
+}
+
+static void close_sink(struct gt_out *o)
+{
+	struct gt_out_sink *s = o->sink;
+	int rc = 0;
+
+	gt_out_flush_(o, 0);
+	errno = 0;
+	if (s->gz && gzclose(s->gz) != Z_OK)
+		rc = errno ? -errno : -EIO;
+	if (s->fd != STDOUT_FILENO && close(s->fd) && !rc)
+		rc = -errno;
+	if (rc)
+		fail(o, rc);
+}
+
+int gt_out_close(struct gt_out *o, struct gt_err *err)
+{
+	int rc;
+
+	if (o->sink)
+		close_sink(o);
+	rc = o->failed;
+	if (rc == -EPIPE)
+		gt_err_set(err, rc, "%s was closed by its reader before everything was written", o->sink ? o->sink->name : "output");
+	else if (rc)
+		gt_err_set(err, rc, "cannot write %s: %s", o->sink ? o->sink->name : "output", strerror(-rc));
+	free(o->sink);
+	if (o->data != scrap)
+		free(o->data);
+	memset(o, 0, sizeof(*o));
+	return rc;
+}
+
+void gt_out_add(struct gt_out *o, const void *bytes, size_t n)
+{
+	const char *from = bytes;
+
+	while (n) {
+		size_t piece = n < ROOM_MAX ? n : ROOM_MAX;
+
+		memcpy(gt_out_room(o, piece), from, piece);
+		o->len += piece;
+		from += piece;
+		n -= piece;
+	}
+}
+
+void gt_out_str(struct gt_out *o, const char *s)
+{
+	gt_out_add(o, s, strlen(s));
+}
+
+void gt_out_printf(struct gt_out *o, const char *fmt, ...)
+{
+	char small[512], *text = small;
+	va_list ap, again;
+	int n;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	n = vsnprintf(small, sizeof(small), fmt, ap);
+	if (n >= (int)sizeof(small)) {
+		text = malloc((size_t)n + 1);
+		if (text)
+			vsnprintf(text, (size_t)n + 1, fmt, again);
+	}
+	va_end(again);
+	va_end(ap);
+	if (n < 0 || !text)
+		fail(o, -ENOMEM);
+	else
+		gt_out_add(o, text, (size_t)n);
+	if (text != small)
+		free(text);
+}
+
+/* ---- JSON strings ---- */
+
+/* Bytes of the well-formed UTF-8 character at s, or 0. */
+static size_t utf8_char(const unsigned char *s, size_t len)
+{
+	size_t n = s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+
+	if (!n || n > len)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;	/* overlong, a surrogate, or beyond U+10FFFF */
+	return n;
+}
+
+static char *put_escaped(char *p, unsigned char c)
+{
+	static const char names[] = "\bb\tt\nn\ff\rr\"\"\\\\";
+	static const char digits[] = "0123456789abcdef";
+
+	for (const char *n = names; *n; n += 2)
+		if ((unsigned char)*n == c) {
+			*p++ = '\\';
+			*p++ = n[1];
+			return p;
+		}
+	memcpy(p, "\\u00", 4);
+	p[4] = digits[c >> 4];
+	p[5] = digits[c & 15];
+	return p + 6;
+}
+
+void gt_out_json(struct gt_out *o, const char *str, size_t len)
+{
+	const unsigned char *s = (const unsigned char *)str, *end = s + len;
+
+	*gt_out_room(o, 1) = '"';
+	o->len++;
+	while (s < end) {
+		const unsigned char *stop = end - s > 8192 ? s + 8192 : end;
+		char *p = gt_out_room(o, 8192 * 6 + 8);
+
+		while (s < stop) {
+			size_t n;
+
+			if (*s < 0x80) {
+				if (*s < 0x20 || *s == '"' || *s == '\\' || *s == 0x7f)
+					p = put_escaped(p, *s++);
+				else
+					*p++ = (char)*s++;
+				continue;
+			}
+			n = utf8_char(s, (size_t)(end - s));
+			memcpy(p, n ? (const char *)s : "\xef\xbf\xbd", n ? n : 3);
+			p += n ? n : 3;
+			s += n ? n : 1;
+		}
+		gt_out_used(o, p);
+	}
+	*gt_out_room(o, 1) = '"';
+	o->len++;
+}
+
+/* ---- digits ---- */
+
+#define D1(a) a "0" a "1" a "2" a "3" a "4" a "5" a "6" a "7" a "8" a "9"
+static const char pairs[201] = D1("0") D1("1") D1("2") D1("3") D1("4") D1("5") D1("6") D1("7") D1("8") D1("9");
+
+static inline unsigned count_digits(uint64_t v)
+{
+	static const uint64_t tens[20] = { 0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000,
+		100000000000, 1000000000000, 10000000000000, 100000000000000, 1000000000000000, 10000000000000000,
+		100000000000000000, 1000000000000000000, 10000000000000000000u };
+	unsigned guess = (64 - (unsigned)__builtin_clzll(v | 1)) * 1233 >> 12;	/* log10 from log2, at most one too small */
+
+	return guess + (v >= tens[guess]);
+}
+
+/* Exactly n digits of v, with zeros in front. */
+static inline void put_fixed(char *p, uint64_t v, unsigned n)
+{
+	for (; n >= 2; n -= 2) {
+		memcpy(p + n - 2, pairs + v % 100 * 2, 2);
+		v /= 100;
+	}
+	if (n)
+		p[0] = (char)('0' + v % 10);
+}
+
+char *gt_put_u64(char *p, uint64_t v)
+{
+	unsigned n = count_digits(v);
+
+	put_fixed(p, v, n);
+	return p + n;
+}
+
+static inline uint64_t magnitude(char **p, int64_t v)
+{
+	if (v >= 0)
+		return (uint64_t)v;
+	*(*p)++ = '-';
+	return -(uint64_t)v;
+}
+
+char *gt_put_i64(char *p, int64_t v)
+{
+	uint64_t u = magnitude(&p, v);
+
+	return gt_put_u64(p, u);
+}
+
+char *gt_put_hex(char *p, uint64_t v)
+{
+	unsigned n = (67 - (unsigned)__builtin_clzll(v | 1)) / 4;
+
+	*p++ = '0';
+	*p++ = 'x';
+	for (unsigned i = n; i--; v >>= 4)
+		p[i] = "0123456789abcdef"[v & 15];
+	return p + n;
+}
+
+char *gt_put_us(char *p, int64_t ns)
+{
+	uint64_t u = magnitude(&p, ns);
+
+	p = gt_put_u64(p, u / 1000);
+	*p = '.';
+	put_fixed(p + 1, u % 1000, 3);
+	return p + 4;
+}
+
+char *gt_put_s(char *p, int64_t ns)
+{
+	uint64_t u = magnitude(&p, ns);
+
+	p = gt_put_u64(p, u / 1000000000);
+	*p = '.';
+	put_fixed(p + 1, u % 1000000000, 9);
+	return p + 10;
+}
