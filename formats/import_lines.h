@@ -1,0 +1,35 @@
+/* Files of one JSON object a line that say "ts", "name" and "phase": what formats A and B have in common. Each of them adds
+ * what to do with a line. Not an importer itself. */
+#ifndef GT_IMPORT_LINES_H
+#define GT_IMPORT_LINES_H
+#include "formats/import_rows.h"
+#include "formats/in.h"
+
+enum gt_line_has {
+	GT_LINE_TS = 1, GT_LINE_NAME = 2, GT_LINE_PHASE = 4, GT_LINE_OP_ID = 8, GT_LINE_TYPE = 16, GT_LINE_DURATION = 32,
+	GT_LINE_EVENT_ID = 64, GT_LINE_SIZE = 128,
+};
+struct gt_line {
+	unsigned has;		/* enum gt_line_has */
+	char phase;		/* 'B', 'E', or 0: a moment */
+	int64_t time;		/* ns: "ts", which is in seconds */
+	int64_t duration;	/* ns: "duration_us" */
+	uint64_t op_id, size;
+	int64_t pid, tid;	/* 0 where the file does not say */
+	uint32_t name;		/* of gt_rows_name, in group `group` */
+	unsigned group;		/* 1 + index of "type" in the format's words, 0 for any other */
+	int32_t ret;		/* "status" */
+};
+struct gt_line_format {
+	struct gt_rows_config rows;
+	const char *const *words;	/* of "type", NULL-terminated; NULL: there is no such key */
+	/* May read the beginning of a line in its most usual shape: from j->at to the ',' or '}' behind what it understood, which
+	 * it returns; NULL when the line looks otherwise, and it will be read the long way. NULL: no short cut. */
+	const char *(*begin)(struct gt_rows *r, struct gt_json *j, struct gt_line *line);
+	/* Arguments are in r. An err without a place gets the line's. */
+	int (*row)(struct gt_rows *r, const struct gt_line *line, struct gt_err *err);
+};
+int gt_import_lines(const struct gt_line_format *format, struct gt_in *in, struct gt_writer *w, struct gt_err *err);
+/* Which of these keys (enum gt_line_has) the first object has, as far as it can be seen. 0: it begins with no object. */
+unsigned gt_lines_sniff(const char *head, size_t len);
+#endif

@@ -1,0 +1,51 @@
+/* What importers of begin/end files share: names, typed arguments, tracks and pairing on the way to a writer. An importer reads
+ * a line, tells the rows what it says, and knows nothing of schemas or ids. Not an importer itself.
+ *
+ * Bounds: GT_ROWS_TEXT bytes of different names and strings (more names are an error, more string arguments are left out and
+ * counted), GT_ROWS_TRACKS threads, GT_ROWS_TYPES different sets of arguments (beyond them arguments are left out, counted).
+ */
+#ifndef GT_IMPORT_ROWS_H
+#define GT_IMPORT_ROWS_H
+#include "formats/base/err.h"
+#include "formats/json_scan.h"
+#include "formats/pair.h"
+#include "formats/writer.h"
+
+#define GT_ROWS_TEXT (24u << 20)
+#define GT_ROWS_TRACKS (1u << 17)
+#define GT_ROWS_TYPES (1u << 15)
+#define GT_ROWS_TIME_MAX ((int64_t)1 << 61)	/* ns: 73 years either way; no difference of two times overflows */
+
+struct gt_rows;
+
+struct gt_rows_config {
+	const char *importer;		/* "jsonl-b" */
+	enum gt_pair_mode mode;
+	/* What calls of this name do; type comes with the name's string id. group: as given to gt_rows_name. */
+	void (*classify)(const char *name, unsigned group, struct gt_type *type);
+};
+struct gt_rows *gt_rows_new(const struct gt_rows_config *config, struct gt_writer *w, struct gt_err *err);
+/* Delivers what waits, writes the metadata. truncated: the input's last line was not whole. 0 or negative. */
+int gt_rows_finish(struct gt_rows *r, bool truncated, struct gt_err *err);
+void gt_rows_free(struct gt_rows *r);	/* NULL is fine */
+
+/* A name within a group (names of different groups are different types). Negative or its number. */
+int64_t gt_rows_name(struct gt_rows *r, const char *text, size_t len, unsigned group, struct gt_err *err);
+/* The same name in another group. */
+int64_t gt_rows_regroup(struct gt_rows *r, uint32_t name, unsigned group, struct gt_err *err);
+/* The track of this thread; word, if not NULL, names it. Negative or its number. */
+int64_t gt_rows_track(struct gt_rows *r, int64_t pid, int64_t tid, const char *word, struct gt_err *err);
+
+/* The arguments of the row to come: forget those before; one number by hand; the object or array whose opening bracket the
+ * scanner has just handed out (objects in it become "a.b", array elements "a.0"). *ret: where a "status" in it goes, or NULL. */
+void gt_rows_no_args(struct gt_rows *r);
+void gt_rows_number(struct gt_rows *r, const char *key, uint64_t value);
+int gt_rows_details(struct gt_rows *r, struct gt_json *j, bool array, int32_t *ret, struct gt_err *err);
+
+/* Rows, with the arguments collected so far. key: pairs begin with end (GT_PAIR_BY_ID). */
+int gt_rows_begin(struct gt_rows *r, uint32_t track, uint32_t name, int64_t time, uint64_t key, struct gt_err *err);
+int gt_rows_end(struct gt_rows *r, uint32_t track, uint32_t name, int64_t time, uint64_t key, int32_t ret, struct gt_err *err);
+bool gt_rows_is_open(const struct gt_rows *r, uint32_t track, uint32_t name);	/* nested: has a begin that awaits its end */
+int gt_rows_whole(struct gt_rows *r, enum gt_kind kind, uint32_t track, uint32_t name, int64_t start, int64_t end,
+		  struct gt_err *err);
+#endif

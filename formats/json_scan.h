@@ -1,0 +1,83 @@
+/* A pull scanner for bulk JSON: one pass, no tree, nothing allocated per token, any number of values one behind another (with
+ * or without white space between them: JSON lines, and whole documents too). jansson reads metadata; this reads gigabytes.
+ *
+ *	while ((t = gt_json_next(&j, &err)) > GT_JSON_END)
+ *		if (t == GT_JSON_KEY && gt_json_is(&j, "ts")) ...
+ *
+ * Strict, it accepts exactly what jansson accepts. Lax (what importers use) it also takes what loggers really write: strings
+ * that are not UTF-8 (kept as they are), lone surrogates (\udc80 becomes U+FFFD), integers of any length, reals of any size.
+ * Numbers are handed out as text, so that no caller is tempted by a double: gt_json_scaled makes "0.000003406" 3406 ns.
+ *
+ * Errors: -ENODATA when the input ends inside a value (a killed writer's last line), -EBADMSG for everything that is no JSON,
+ * -EMSGSIZE for a token longer than GT_JSON_TOKEN_MAX; always with the byte of the unpacked text where it was noticed.
+ */
+#ifndef GT_JSON_SCAN_H
+#define GT_JSON_SCAN_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include "formats/base/buf.h"
+#include "formats/base/err.h"
+
+struct gt_in;
+
+#define GT_JSON_DEPTH_MAX 2048		/* as jansson's */
+#define GT_JSON_TOKEN_MAX (16u << 20)	/* bytes of one string or number as written */
+
+enum gt_json_token {
+	GT_JSON_END,		/* of the input, between two values */
+	GT_JSON_OBJECT, GT_JSON_OBJECT_END, GT_JSON_ARRAY, GT_JSON_ARRAY_END,
+	GT_JSON_KEY,		/* text is the key, decoded */
+	GT_JSON_STRING,		/* text is the string, decoded */
+	GT_JSON_INT, GT_JSON_REAL,	/* text is the number as written */
+	GT_JSON_TRUE, GT_JSON_FALSE, GT_JSON_NULL
+};
+
+struct gt_json {
+	const char *text;	/* of a key, string or number: len bytes, borrowed until the next call; not terminated */
+	size_t len;
+	unsigned depth;		/* arrays and objects that are open */
+	/* The unread part of the window. *end is 0, and so are GT_JSON_PAD bytes behind it: loops need look at no length. */
+	const char *at, *end;
+	/* the rest is private */
+	struct gt_in *in;	/* borrowed */
+	char *window;
+	size_t cap;
+	uint64_t before;	/* bytes of the text before window[0] */
+	struct gt_buf decoded;	/* the last string, if it had escapes */
+	void *c_locale;
+	uint64_t objects[GT_JSON_DEPTH_MAX / 64 + 1];	/* bit n: what is open at depth n is an object */
+	uint8_t expect;
+	bool strict, input_ended;
+};
+#define GT_JSON_PAD 16
+
+/* 0 or -ENOMEM. in stays the caller's. After an error from gt_json_next only gt_json_release is left to do. */
+int gt_json_init(struct gt_json *j, struct gt_in *in, bool strict, struct gt_err *err);
+void gt_json_release(struct gt_json *j);
+
+/* The next token (enum gt_json_token), or negative. */
+int gt_json_next(struct gt_json *j, struct gt_err *err);
+/* After GT_JSON_OBJECT or GT_JSON_ARRAY: reads to its end. After any other token there is nothing to skip. 0 or negative. */
+int gt_json_skip(struct gt_json *j, struct gt_err *err);
+/* Bytes of the (unpacked) text before `at`. */
+static inline uint64_t gt_json_offset(const struct gt_json *j) { return j->before + (uint64_t)(j->at - j->window); }
+
+static inline bool gt_json_is(const struct gt_json *j, const char *word)
+{
+	return j->len == strlen(word) && !memcmp(j->text, word, j->len);
+}
+
+/* For callers that know how their lines usually look and read the beginning of those by themselves, from `at`. A string whose
+ * first byte is p has no quote, backslash or control character before the byte returned. */
+const char *gt_json_plain(const char *p);
+/* Between two values: such a caller has read an object up to, not including, the ',' or '}' at `at`; gt_json_next goes on there. */
+void gt_json_resume(struct gt_json *j, const char *at);
+
+/* The number text[0..len) times 10^scale as an exact integer; digits finer than that are cut. The sign comes apart. -ERANGE
+ * when it has more than 64 bits. The text must be a number that the scanner accepted. */
+int gt_json_magnitude(const char *text, size_t len, int scale, bool *negative, uint64_t *value);
+int gt_json_scaled(const char *text, size_t len, int scale, int64_t *value);	/* the same within int64 */
+double gt_json_double(const struct gt_json *j);		/* of the last number; infinite when it is too large for a double */
+#endif
