@@ -15,7 +15,7 @@ $(PORT)/shim.o: portable/shim.c
 
 # The start files and libgcc are the compiler's own; everything that would come from the C library comes from the stubs.
 stubs     = $(addprefix $(PORT)/stubs-$(1)/,libpthread.so libdl.so librt.so libm.so libc.so)
-port_link = $(CC) -pie -nodefaultlibs -Wl,--wrap=__libc_start_main -Wl,-z,relro,-z,now $(filter %.o %.a,$^) $(PORTLIBS) \
+port_link = $(CC) -pie -nodefaultlibs -Wl,--wrap=__libc_start_main -Wl,-z,relro,-z,now,--strip-debug $(filter %.o %.a,$^) $(PORTLIBS) \
             -Wl,--no-as-needed $(call stubs,2.31) -lgcc -o $@
 
 $(PORT)/bin/gtcollect: $(call obj,$(wildcard collect/*.c))
@@ -24,6 +24,11 @@ $(PORT)/bin/gtanalyze: $(call obj,$(wildcard analyze/*.c))
 $(PORT)/bin/%: $(PORT)/shim.o $(LIBGT) $(PORT)/stubs-2.31/done
 	@mkdir -p $(@D)
 	$(port_link)
+
+# The guest is built to need nothing above 2.17 in the first place.
+$(PORT)/lib/gt/libgtpreload.so: $(BUILD)/libgtpreload.so
+	@mkdir -p $(@D)
+	objcopy --strip-debug $< $@
 
 $(BUILD)/$(PORTNAME).tar.gz: $(PORTABLE) $(wildcard README.md NEWS.md LICENSE docs/*.md formats/TRACE_FORMAT.md)
 	@mkdir -p $(PORT)/share/doc/gt
