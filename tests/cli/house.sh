@@ -21,6 +21,16 @@ wall door-cuda collect/guest/x.c '<cuda.h>'
 rm -rf house && mkdir -p house/formats house/analyze && : >house/formats/x.c && : >house/analyze/x.c
 want wall-names 1 "$SRC/tests/check_rooms.sh" house
 
+# Every page leads somewhere: relative links of all pages name files that exist.
+(cd "$SRC" && for page in *.md */*.md */*/*.md; do
+	[ -f "$page" ] || continue
+	case $page in build*) continue ;; esac
+	grep -oE '\]\([^)#:]+\)' "$page" | sed 's/^](//; s/)$//' | while read -r to; do
+		[ -e "$(dirname "$page")/$to" ] || echo "$page: $to"
+	done
+done) >links.out
+if [ -s links.out ]; then fail links "lead nowhere: $(tr '\n' ' ' <links.out)"; else ok links; fi
+
 # Each program: --help equals the manual page, --version, completion that a shell can parse, exit status 2 on bad use.
 for p in "$B"/gtcollect "$B"/gtexport "$B"/gtanalyze "$B"/gtview; do
 	[ -x "$p" ] || continue
