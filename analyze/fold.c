@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/pick.h"
 #include "formats/base/buf.h"
 
 #define HIST_MEMORY (16u << 20)
@@ -21,7 +22,6 @@ struct acc {			/* one code of the block at hand; [1] for the nested rows */
 	struct gt_stat *stat;
 	struct gt_hist *hist;	/* the stat's, or the spill when there is no memory for one */
 	uint32_t bytes_field;	/* GT_NONE: has none */
-	uint32_t ordinal;	/* scratch of sum_bytes */
 };
 struct seg {
 	const struct gt_segment *seg;
@@ -42,14 +42,6 @@ struct gt_fold {
 	struct gt_hist spill;	/* takes the counts nobody will read; without memory */
 	uint64_t spilled[GT_HIST_OCTAVE];
 };
-
-uint32_t gt_type_field(const struct gt_type *type, unsigned role)
-{
-	for (uint32_t i = 0; i < type->nfields; i++)
-		if (type->fields[i].role == role)
-			return i;
-	return GT_NONE;
-}
 
 static int seg_init(struct seg *s, const struct gt_segment *seg, unsigned parts, struct gt_err *err)
 {
@@ -254,35 +246,21 @@ static uint64_t sum_of(const uint64_t *values, uint32_t n)
 	return sum;
 }
 
-/* Takes the failed calls of a code out again: what they asked for did not happen. Needs each failed row's place among the
- * rows of its code, so it walks the codes; few runs have failures. */
-static void without_failed(struct gt_fold *f, const struct gt_cols *cols)
+/* What failed calls asked for did not happen. Few runs have failures, so this walk is rare. */
+static void take_out_failed(struct acc *a, const struct gt_cols *cols, uint32_t code)
 {
-	uint32_t row = 0;
+	struct gt_pick p;
+	uint64_t bytes;
 
-	for (size_t i = 0; i < f->naccs; i++)
-		f->accs[i].ordinal = 0;
-	for (uint32_t i = 0; i < cols->nret; i++) {
-		struct acc *a = &f->accs[cols->code ? cols->code[cols->ret_row[i]] : 0];
-		const uint64_t *values;
-		uint32_t n;
-
-		for (; row < cols->ret_row[i]; row++)
-			f->accs[cols->code ? cols->code[row] : 0].ordinal++;
-		if (a->bytes_field == GT_NONE)
-			continue;
-		values = gt_cols_args(cols, (uint32_t)(a - f->accs), a->bytes_field, &n);
-		if (!values || a->ordinal >= n || a->stat->bytes == UINT64_MAX)
-			continue;
-		a->stat->bytes -= values[a->ordinal];
-		a->stat->sized--;
-	}
+	for (gt_pick_start(&p, cols, code, GT_R_BYTES, GT_R_NONE); gt_pick_next(&p); )
+		if (p.ret && gt_pick_value(&p, 0, &bytes)) {
+			a->stat->bytes -= a->stat->bytes == UINT64_MAX ? 0 : bytes;
+			a->stat->sized--;
+		}
 }
 
 static void sum_bytes(struct gt_fold *f, const struct gt_cols *cols)
 {
-	bool any = false;
-
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		struct acc *a = &f->accs[c];
 		const uint64_t *values;
@@ -292,10 +270,9 @@ static void sum_bytes(struct gt_fold *f, const struct gt_cols *cols)
 			continue;
 		a->stat->bytes = gt_sat_add(a->stat->bytes, sum_of(values, n));
 		a->stat->sized += n;
-		any = true;
+		if (cols->nret)
+			take_out_failed(a, cols, c);
 	}
-	if (any && cols->nret)
-		without_failed(f, cols);
 }
 
 int gt_fold_block(struct gt_fold *f, const struct gt_cols *cols, struct gt_err *err)
@@ -328,7 +305,7 @@ int gt_fold_block(struct gt_fold *f, const struct gt_cols *cols, struct gt_err *
 
 /* ---- whole folds ---- */
 
-static int merge_stat(struct gt_stat *into, const struct gt_stat *from)
+void gt_stat_add(struct gt_stat *into, const struct gt_stat *from)
 {
 	into->count += from->count;
 	into->outer += from->outer;
@@ -342,6 +319,10 @@ static int merge_stat(struct gt_stat *into, const struct gt_stat *from)
 	into->coarse |= from->coarse;
 	if (from->longest > into->longest)
 		into->longest = from->longest;
+}
+
+static int merge_hist(struct gt_stat *into, const struct gt_stat *from)
+{
 	if (!from->hist)
 		return 0;
 	if (!into->hist && !(into->hist = calloc(1, sizeof(*into->hist))))
@@ -365,9 +346,11 @@ int gt_fold_merge(struct gt_fold *into, struct gt_fold *from, struct gt_err *err
 	for (uint32_t i = 0; i < into->nsegs; i++) {
 		struct seg *a = &into->segs[i], *b = &from->segs[i];
 
-		for (uint32_t t = 0; t < a->seg->ntypes; t++)
-			if (merge_stat(&a->stats[t], &b->stats[t]))
+		for (uint32_t t = 0; t < a->seg->ntypes; t++) {
+			gt_stat_add(&a->stats[t], &b->stats[t]);
+			if (merge_hist(&a->stats[t], &b->stats[t]))
 				return gt_err_set(err, -ENOMEM, "no memory for histograms");
+		}
 		for (uint32_t t = 0; a->lanes && t < a->seg->ntracks; t++)
 			merge_lane(&a->lanes[t], &b->lanes[t]);
 	}

@@ -51,7 +51,6 @@ struct gt_reader *gt_fold_reader(const struct gt_fold *f);
 const struct gt_stat *gt_fold_stat(const struct gt_fold *f, uint32_t segment, uint32_t type);
 const struct gt_lane *gt_fold_lane(const struct gt_fold *f, uint32_t segment, uint32_t track);
 
+void gt_stat_add(struct gt_stat *into, const struct gt_stat *from);	/* all but the histogram */
 static inline uint64_t gt_sat_add(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
-/* The field of a type with this role, or GT_NONE. */
-uint32_t gt_type_field(const struct gt_type *type, unsigned role);
 #endif

@@ -1,0 +1,107 @@
+/* Time by category and by layer.
+ *
+ * Categories divide the time the program's threads spent in calls: only outermost calls count (depth 0), so a call or an
+ * ioctl made inside another one is part of it and no time counts twice; the column adds up to the threads' busy time. What
+ * was nested is shown beside it and is in no share. Layers list all rows of each kind at its full time, nested or not. */
+#include "analyze/report.h"
+
+struct sum { struct gt_stat all; uint64_t nested; };
+
+static void gather(const struct gt_asked *a, struct sum sums[], unsigned n, bool by_layer)
+{
+	for (uint32_t i = 0; i < gt_reader_segments(a->reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
+
+		for (uint32_t t = 0; t < seg->ntypes; t++) {
+			const struct gt_type *type = &seg->types[t];
+			unsigned where = by_layer ? type->layer : type->category;
+
+			if (where < n && (by_layer || type->layer != GT_LAYER_GPU))
+				gt_stat_add(&sums[where].all, gt_fold_stat(a->opt->fold, i, t));
+		}
+	}
+	for (unsigned i = 0; i < n; i++)
+		sums[i].nested = sums[i].all.total - sums[i].all.outer_total;
+}
+
+static const struct gt_column category_columns[] = {
+	{ "category", "Category", GT_C_TEXT }, { "count", "Calls", GT_C_COUNT }, { "outermost", "Outermost", GT_C_COUNT },
+	{ "time_ns", "Time", GT_C_NS }, { "share_percent", "Share %", GT_C_PERCENT }, { "nested_ns", "Nested in others", GT_C_NS },
+};
+
+static int categories_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct sum sums[GT_CATEGORY_COUNT] = { 0 };
+	uint64_t parts[GT_CATEGORY_COUNT];
+	int64_t shares[GT_CATEGORY_COUNT];
+	int rc;
+
+	gather(state, sums, GT_CATEGORY_COUNT, false);
+	for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
+		parts[c] = sums[c].all.outer_total;
+	rc = gt_shares(parts, GT_CATEGORY_COUNT, shares, err);
+	if (rc)
+		return rc;
+	tables[0] = gt_table_new("categories", "Time by category (outermost calls)", category_columns, 6);
+	if (!tables[0])
+		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
+		if (sums[c].all.count)
+			gt_table_add(tables[0], (struct gt_cell[]){
+				gt_cell_text(gt_category_word(c)), gt_cell_u(sums[c].all.count), gt_cell_u(sums[c].all.outer),
+				gt_cell_u(parts[c]), gt_cell_i(shares[c]), gt_cell_u(sums[c].nested) });
+	gt_table_sort(tables[0], 3, true, 0);
+	return 1;
+}
+
+static const struct gt_column layer_columns[] = {
+	{ "layer", "Layer", GT_C_TEXT }, { "count", "Calls", GT_C_COUNT }, { "open", "Still open", GT_C_COUNT },
+	{ "instants", "Instants", GT_C_COUNT }, { "failed", "Failed", GT_C_COUNT }, { "time_ns", "Time", GT_C_NS },
+	{ "max_ns", "Max", GT_C_NS },
+};
+
+static int layers_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	const struct gt_asked *a = state;
+	struct sum sums[GT_LAYER_COUNT] = { 0 };
+
+	gather(a, sums, GT_LAYER_COUNT, true);
+	tables[0] = gt_table_new("layers", "Time by layer", layer_columns, 7);
+	if (!tables[0])
+		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	for (unsigned l = 0; l < GT_LAYER_COUNT; l++) {
+		const struct gt_stat *s = &sums[l].all;
+		bool known = gt_recorded(a->reader, l);
+
+		gt_table_add(tables[0], (struct gt_cell[]){
+			gt_cell_text(gt_layer_word(l)), gt_cell_known(known, s->count), gt_cell_known(known, s->open),
+			gt_cell_known(known, s->instants), gt_cell_known(known, s->failed), gt_cell_known(known, s->total),
+			gt_cell_known(known, s->longest) });
+	}
+	return 1;
+}
+
+#define ALL (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) | GT_BIT(GT_INSTANT))
+
+const struct gt_analysis gt_categories_report = {
+	.name       = "categories",
+	.help       = "time of outermost calls by category: init, memory, copy, launch, sync ...",
+	.wants      = ALL,
+	.folds      = GT_FOLD_TYPES,
+	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
+	.in_default = true,
+	.state_size = sizeof(struct gt_asked),
+	.init       = gt_asked_init,
+	.finish     = categories_finish,
+};
+
+const struct gt_analysis gt_layers_report = {
+	.name       = "layers",
+	.help       = "rows and time by layer: API, ioctl, scheduler, GPU, user",
+	.wants      = ALL,
+	.folds      = GT_FOLD_TYPES,
+	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
+	.state_size = sizeof(struct gt_asked),
+	.init       = gt_asked_init,
+	.finish     = layers_finish,
+};

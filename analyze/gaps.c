@@ -1,0 +1,249 @@
+/* When nothing was being launched.
+ *
+ * A gap is the time between the end of one launch call and the start of the next one in the same process, over all its
+ * threads: launches are taken in order of their start, and where one starts after every earlier one has ended, the time in
+ * between is a gap. Launches that overlap or touch leave none. A gap in which rows were lost may not have been one: it is
+ * counted, and how many of those there are, and their time, stands beside it.
+ */
+#include <stdlib.h>
+#include "analyze/keep.h"
+#include "analyze/pick.h"
+#include "analyze/places.h"
+#include "analyze/report.h"
+#include "analyze/timeline.h"
+#include "formats/base/buf.h"
+
+enum { LAUNCH, LOSS };
+
+struct place {			/* of one process */
+	uint64_t launches, gaps, total, doubtful, doubtful_ns;
+	int64_t last_end, longest, longest_at, lost_to;
+	uint32_t last_type;	/* of the launch that ended last */
+	bool lost;
+};
+struct gaps {
+	struct gt_asked asked;
+	struct gt_places where;
+	struct place *places;
+	struct gt_timeline *lines;	/* one per segment */
+	struct gt_moment *batch;
+	size_t cap;
+	struct gt_keep longest;
+	uint8_t *launches;		/* one per code of the block at hand */
+	size_t codes_cap;
+	uint64_t block;
+	const struct gt_segment *block_seg;
+	bool any;			/* the block at hand has a type that launches */
+};
+
+static int gaps_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	struct gaps *g = state;
+	int rc = gt_places_init(&g->where, r, err);
+
+	g->asked = (struct gt_asked){ r, opt };
+	gt_keep_init(&g->longest, opt->top);
+	if (rc)
+		return rc;
+	g->places = calloc(g->where.n + 1, sizeof(*g->places));
+	g->lines = calloc(gt_reader_segments(r) + 1ul, sizeof(*g->lines));
+	return g->places && g->lines ? 0 : gt_err_set(err, -ENOMEM, "no memory for the gaps");
+}
+
+static bool in_doubt(const struct gaps *g, const struct gt_moment *m, const struct place *p)
+{
+	const struct place *all = &g->places[g->where.places[m->place].seg->index];	/* losses of no one process */
+
+	return (p->lost && p->lost_to >= p->last_end) || (all->lost && all->lost_to >= p->last_end);
+}
+
+static int add_gap(struct gaps *g, const struct gt_moment *m, struct place *p, struct gt_err *err)
+{
+	const struct gt_place *where = &g->where.places[m->place];
+	struct gt_kept one = { .start = p->last_end, .dur = m->at - p->last_end, .seg = where->seg, .track = where->track,
+			       .score = m->at - p->last_end, .type = m->type, .a = p->last_type };
+
+	p->gaps++;
+	p->total = gt_sat_add(p->total, (uint64_t)one.dur);
+	if (one.dur > p->longest) {
+		p->longest = one.dur;
+		p->longest_at = p->last_end;
+	}
+	if (in_doubt(g, m, p)) {
+		p->doubtful++;
+		p->doubtful_ns += (uint64_t)one.dur;
+		one.b = 1;
+	}
+	return gt_keep_wants(&g->longest, one.score) ? gt_keep_add(&g->longest, &one, err) : 0;
+}
+
+static int gaps_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct gaps *g = arg;
+	struct place *p = &g->places[m->place];
+	int rc = 0;
+
+	if (m->tag == LOSS) {
+		p->lost_to = !p->lost || m->end > p->lost_to ? m->end : p->lost_to;
+		p->lost = true;
+		return 0;
+	}
+	if (p->launches++ && m->at > p->last_end)
+		rc = add_gap(g, m, p, err);
+	if (p->launches == 1 || m->end > p->last_end) {
+		p->last_end = m->end;
+		p->last_type = m->type;
+	}
+	return rc;
+}
+
+/* Which codes of the block launch. */
+static int look_at_types(struct gaps *g, const struct gt_cols *cols, struct gt_err *err)
+{
+	if (gt_grow(&g->launches, &g->codes_cap, cols->ntypes, 1))
+		return gt_err_set(err, -ENOMEM, "no memory for the gaps");
+	g->any = false;
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		const struct gt_type *type = gt_cols_type(cols, c);
+
+		g->launches[c] = type && type->layer == GT_LAYER_API && (type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH);
+		g->any |= g->launches[c];
+	}
+	g->block = cols->block;
+	g->block_seg = cols->seg;
+	return 0;
+}
+
+/* Rows of a run that launch, as moments; every row of a run of losses. */
+static size_t collect(struct gaps *g, const struct gt_cols *cols)
+{
+	uint32_t slot = gt_places_slot(&g->where, cols->seg, cols->track);
+	bool loss = cols->kind == GT_LOST;
+	struct gt_moment *m = g->batch;
+
+	for (uint32_t i = 0; i < cols->n; i++) {
+		uint32_t code = cols->code ? cols->code[i] : 0;
+
+		if (!loss && !g->launches[code])
+			continue;
+		*m++ = (struct gt_moment){ .at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = slot,
+					   .type = cols->types[code], .tag = loss ? LOSS : LAUNCH };
+	}
+	return (size_t)(m - g->batch);
+}
+
+static int gaps_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gaps *g = state;
+	struct gt_timeline *line = &g->lines[cols->seg->index];
+	int rc = gt_timeline_advance(line, cols->floor, gaps_moment, g, err);
+
+	if (!rc && (g->block_seg != cols->seg || g->block != cols->block || cols->ntypes > g->codes_cap))
+		rc = look_at_types(g, cols, err);
+	if (rc || (!g->any && cols->kind != GT_LOST))
+		return rc;
+	if (gt_grow(&g->batch, &g->cap, cols->n, sizeof(*g->batch)))
+		return gt_err_set(err, -ENOMEM, "no memory for the gaps");
+	return gt_timeline_add(line, g->batch, collect(g, cols), err);
+}
+
+static const struct gt_column columns[] = {
+	GT_WHERE_PROCESS, { "launches", "Launches", GT_C_COUNT }, { "gaps", "Gaps", GT_C_COUNT },
+	{ "total_ns", "Total", GT_C_NS }, { "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Largest", GT_C_NS },
+	{ "max_at_ns", "at", GT_C_TIME }, { "doubtful", "With losses", GT_C_COUNT }, { "doubtful_ns", "Their time", GT_C_NS },
+};
+#define NCOLUMNS 11
+static const struct gt_column largest_columns[] = {
+	GT_WHERE_PROCESS, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Gap", GT_C_NS },
+	{ "after", "After", GT_C_TEXT }, { "before", "Before", GT_C_TEXT }, { "doubtful", "With losses", GT_C_COUNT },
+};
+#define NLARGEST 8
+
+static void add_process(const struct gaps *g, struct gt_table *t, const struct gt_place *where, const struct place *p)
+{
+	struct gt_cell cells[NCOLUMNS];
+
+	gt_where_process(cells, where->seg, where->track);
+	cells[3] = gt_cell_u(p->launches);
+	cells[4] = gt_cell_u(p->gaps);
+	cells[5] = gt_cell_u(p->total);
+	cells[6] = gt_cell_known(p->gaps, p->gaps ? p->total / p->gaps : 0);
+	cells[7] = gt_cell_known(p->gaps, (uint64_t)p->longest);
+	cells[8] = p->gaps ? gt_cell_i(gt_since(g->asked.opt, g->asked.reader, where->seg, p->longest_at)) : gt_cell_none();
+	cells[9] = gt_cell_u(p->doubtful);
+	cells[10] = gt_cell_u(p->doubtful_ns);
+	gt_table_add(t, cells + gt_where_skip(g->asked.reader));
+}
+
+static const char *type_name(const struct gt_segment *seg, uint64_t type)
+{
+	return type < seg->ntypes ? gt_type_name(seg, (uint32_t)type) : "?";
+}
+
+static void add_largest(const struct gaps *g, struct gt_table *t, const struct gt_kept *one)
+{
+	struct gt_cell cells[NLARGEST];
+
+	gt_where_process(cells, one->seg, one->track);
+	cells[3] = gt_cell_i(gt_since(g->asked.opt, g->asked.reader, one->seg, one->start));
+	cells[4] = gt_cell_i(one->dur);
+	cells[5] = gt_cell_text(type_name(one->seg, one->a));
+	cells[6] = gt_cell_text(type_name(one->seg, one->type));
+	cells[7] = gt_cell_u(one->b);
+	gt_table_add(t, cells + gt_where_skip(g->asked.reader));
+}
+
+static int gaps_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct gaps *g = state;
+	unsigned skip = gt_where_skip(g->asked.reader);
+	uint64_t late = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(g->asked.reader); i++) {
+		if (gt_timeline_flush(&g->lines[i], gaps_moment, g, err))
+			return -ENOMEM;
+		late += g->lines[i].late;
+	}
+	tables[0] = gt_table_new("gaps", "Gaps between launches", columns + skip, NCOLUMNS - skip);
+	tables[1] = gt_table_new("largest_gaps", "Largest gaps", largest_columns + skip, NLARGEST - skip);
+	if (!tables[0] || !tables[1])
+		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	for (size_t i = 0; i < g->where.n; i++)
+		if (g->places[i].launches)
+			add_process(g, tables[0], &g->where.places[i], &g->places[i]);
+	gt_table_sort(tables[0], 5 - skip, true, g->asked.opt->top);
+	gt_keep_sort(&g->longest);
+	for (size_t i = 0; i < g->longest.n; i++)
+		add_largest(g, tables[1], &g->longest.list[i]);
+	gt_note_cut(tables[1], g->longest.offered, g->longest.n);
+	if (late)
+		gt_table_note(tables[0], "%llu launches came too late to be put in order", (unsigned long long)late);
+	return 2;
+}
+
+static void gaps_release(void *state)
+{
+	struct gaps *g = state;
+
+	for (uint32_t i = 0; g->lines && i < g->where.nsegs; i++)
+		gt_timeline_release(&g->lines[i]);
+	free(g->lines);
+	free(g->places);
+	free(g->batch);
+	free(g->launches);
+	gt_keep_release(&g->longest);
+	gt_places_release(&g->where);
+}
+
+const struct gt_analysis gt_gaps_report = {
+	.name       = "gaps",
+	.help       = "time between launches of a process: count, total, mean, largest and when",
+	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_LOST),
+	.order      = GT_BY_TIME,
+	.in_default = true,
+	.state_size = sizeof(struct gaps),
+	.init       = gaps_init,
+	.block      = gaps_block,
+	.finish     = gaps_finish,
+	.release    = gaps_release,
+};

@@ -1,0 +1,252 @@
+/* What was recorded, and how far it can be trusted: stands above every report. Counts are of the whole file, whatever was
+ * filtered, except lost rows, which are those of the range. */
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/report.h"
+#include "formats/base/buf.h"
+#include "formats/meta.h"
+
+struct losses { uint64_t rows, count, unknown; };
+struct header {
+	struct gt_asked asked;
+	struct losses *losses;	/* per segment */
+	uint32_t nsegs;
+};
+
+static int header_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	struct header *h = state;
+
+	h->asked = (struct gt_asked){ r, opt };
+	h->nsegs = gt_reader_segments(r);
+	h->losses = calloc(h->nsegs + 1ul, sizeof(*h->losses));
+	return h->losses ? 0 : gt_err_set(err, -ENOMEM, "no memory for the header");
+}
+
+static int header_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct losses *l = &((struct header *)state)->losses[cols->seg->index];
+
+	l->rows += cols->n;
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		uint32_t n = 0;
+		const uint64_t *counts = gt_cols_args(cols, c, 0, &n);
+
+		for (uint32_t i = 0; counts && i < n; i++) {
+			if (counts[i] == GT_LOST_UNKNOWN)
+				l->unknown++;
+			else
+				l->count = gt_sat_add(l->count, counts[i]);
+		}
+	}
+	return 0;
+}
+
+static int header_merge(void *into, void *from, struct gt_err *err)
+{
+	struct header *a = into, *b = from;
+
+	for (uint32_t i = 0; i < a->nsegs; i++) {
+		a->losses[i].rows += b->losses[i].rows;
+		a->losses[i].unknown += b->losses[i].unknown;
+		a->losses[i].count = gt_sat_add(a->losses[i].count, b->losses[i].count);
+	}
+	return 0;
+}
+
+static const struct gt_column columns[] = {
+	{ "file", "File", GT_C_TEXT }, { "recording", "Recording", GT_C_COUNT }, { "host", "Host", GT_C_TEXT },
+	{ "simulated", "GPU", GT_C_TEXT }, { "layers", "Layers recorded", GT_C_TEXT }, { "sources", "Recorded by", GT_C_TEXT },
+	{ "span_ns", "Time span", GT_C_NS }, { "processes", "Processes", GT_C_COUNT }, { "threads", "Threads", GT_C_COUNT },
+	{ "calls", "Finished calls", GT_C_COUNT }, { "open", "Still open", GT_C_COUNT }, { "spans", "Spans", GT_C_COUNT },
+	{ "gpu", "GPU operations", GT_C_COUNT }, { "instants", "Instants", GT_C_COUNT }, { "counters", "Counter values", GT_C_COUNT },
+	{ "unmatched", "Unmatched begins and ends", GT_C_COUNT }, { "lost", "Lost events", GT_C_COUNT },
+	{ "lost_unknown", "Losses of unknown size", GT_C_COUNT }, { "closed", "State", GT_C_TEXT },
+	{ "complete_to_ns", "Complete up to", GT_C_TIME }, { "unread_bytes", "Unread at the end", GT_C_BYTES },
+	{ "damaged_blocks", "Damaged blocks", GT_C_COUNT }, { "damaged_rows", "Rows in them", GT_C_COUNT },
+};
+#define NCOLUMNS (sizeof(columns) / sizeof(*columns))
+
+/* "api ioctl": the layers that the segment declares types of. */
+static void put_layers(struct gt_buf *b, const struct gt_segment *seg)
+{
+	unsigned seen = 0;
+
+	for (uint32_t t = 0; t < seg->ntypes; t++)
+		seen |= seg->types[t].layer < GT_LAYER_COUNT ? GT_BIT(seg->types[t].layer) : 0;
+	for (unsigned l = 0; l < GT_LAYER_COUNT; l++)
+		if (seen & GT_BIT(l))
+			gt_buf_printf(b, "%s%s", b->len ? " " : "", gt_layer_word(l));
+	gt_buf_byte(b, 0);
+}
+
+/* The sources of its tracks, each once; a file has a handful. */
+static void put_sources(struct gt_buf *b, const struct gt_segment *seg)
+{
+	uint32_t seen[16], n = 0;
+
+	for (uint32_t t = 0; t < seg->ntracks; t++) {
+		uint32_t k = 0;
+
+		while (k < n && seen[k] != seg->tracks[t].source)
+			k++;
+		if (k < n || n == 16 || seg->tracks[t].source == GT_NONE)
+			continue;
+		seen[n++] = seg->tracks[t].source;
+		gt_buf_printf(b, "%s%s", b->len ? ", " : "", gt_str(seg, seg->tracks[t].source));
+	}
+	gt_buf_byte(b, 0);
+}
+
+static uint64_t tracks_of_kind(const struct gt_segment *seg, unsigned kind)
+{
+	uint64_t n = 0;
+
+	for (uint32_t t = 0; t < seg->ntracks; t++)
+		n += seg->tracks[t].kind == kind;
+	return n;
+}
+
+static struct losses damage_of(struct gt_reader *r, uint32_t segment)
+{
+	struct losses sum = { 0 };
+	size_t n;
+	const struct gt_damage *d = gt_reader_damage(r, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (d[i].segment == segment) {
+			sum.count++;
+			sum.rows += d[i].rows;
+		}
+	return sum;
+}
+
+static void add_segment(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
+{
+	const struct losses *l = &h->losses[seg->index];
+	struct losses damage = damage_of(h->asked.reader, seg->index);
+	struct gt_buf layers = { 0 }, sources = { 0 };
+	int64_t complete = gt_since(h->asked.opt, h->asked.reader, seg, seg->complete_to);
+
+	put_layers(&layers, seg);
+	put_sources(&sources, seg);
+	gt_table_add(t, (struct gt_cell[]){
+		gt_cell_text(h->asked.opt->file), gt_cell_u(seg->index), seg->host && *seg->host ? gt_cell_text(seg->host) : gt_cell_none(),
+		gt_cell_text(seg->simulated ? "simulated" : "real"),
+		layers.len > 1 ? gt_cell_text((char *)layers.data) : gt_cell_none(),
+		sources.len > 1 ? gt_cell_text((char *)sources.data) : gt_cell_none(),
+		gt_cell_u(seg->max_end > seg->min_start ? (uint64_t)seg->max_end - (uint64_t)seg->min_start : 0),
+		gt_cell_u(tracks_of_kind(seg, GT_TRACK_PROCESS)), gt_cell_u(tracks_of_kind(seg, GT_TRACK_THREAD)),
+		gt_cell_u(seg->rows[GT_CALL]), gt_cell_u(seg->rows[GT_OPEN]), gt_cell_u(seg->rows[GT_SPAN]),
+		gt_cell_u(seg->rows[GT_GPU]), gt_cell_u(seg->rows[GT_INSTANT]), gt_cell_u(seg->rows[GT_COUNTER]),
+		gt_cell_u(seg->rows[GT_UNMATCHED]), gt_cell_u(l->count), gt_cell_u(l->unknown),
+		gt_cell_text(seg->closed ? "closed" : "not closed"),
+		seg->closed ? gt_cell_none() : gt_cell_i(complete), gt_cell_known(!seg->closed, seg->unread_bytes),
+		gt_cell_u(damage.count), gt_cell_u(damage.rows) });
+	gt_buf_release(&layers);
+	gt_buf_release(&sources);
+}
+
+static void note_doubts(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
+{
+	const struct losses *l = &h->losses[seg->index];
+	size_t n;
+
+	gt_reader_damage(h->asked.reader, &n);
+	if (seg->simulated)
+		gt_table_note(t, "the GPU was simulated: times say nothing about a real one");
+	if (l->rows)
+		gt_table_note(t, "events were lost: counts and sums are too small, gaps may be no gaps");
+	if (seg->rows[GT_UNMATCHED])
+		gt_table_note(t, "begins or ends without their other half are in no report");
+	if (!seg->closed)
+		gt_table_note(t, "the file was not closed: the recorder died, or it is still being written");
+	if (!seg->index && n)
+		gt_table_note(t, "the file is damaged: rows are missing from every report");
+	if (!seg->index && h->asked.opt->restricted)
+		gt_table_note(t, "restricted to %s; calls that lie partly in the range count whole", h->asked.opt->restricted);
+}
+
+static const struct gt_column damage_columns[] = {
+	{ "offset_bytes", "At byte", GT_C_COUNT }, { "recording", "Recording", GT_C_COUNT }, { "rows", "Rows", GT_C_COUNT },
+	{ "from_ns", "From", GT_C_TIME }, { "to_ns", "To", GT_C_TIME }, { "what", "What", GT_C_TEXT },
+};
+
+/* NULL when nothing is damaged, or memory is out. */
+static struct gt_table *damage_table(const struct header *h)
+{
+	size_t n;
+	const struct gt_damage *d = gt_reader_damage(h->asked.reader, &n);
+	size_t shown = gt_shown(n, h->asked.opt->top);
+	struct gt_table *t = n ? gt_table_new("damage", "Damage", damage_columns, 6) : NULL;
+
+	for (size_t i = 0; t && i < shown; i++) {
+		const struct gt_segment *seg = gt_reader_segment(h->asked.reader, d[i].segment < h->nsegs ? d[i].segment : 0);
+		bool timed = d[i].rows && seg;
+
+		gt_table_add(t, (struct gt_cell[]){
+			gt_cell_u(d[i].offset), gt_cell_u(d[i].segment), gt_cell_u(d[i].rows),
+			timed ? gt_cell_i(gt_since(h->asked.opt, h->asked.reader, seg, d[i].min_start)) : gt_cell_none(),
+			timed ? gt_cell_i(gt_since(h->asked.opt, h->asked.reader, seg, d[i].max_end)) : gt_cell_none(),
+			gt_cell_text(d[i].text) });
+	}
+	if (t)
+		gt_note_cut(t, n, shown);
+	return t;
+}
+
+static const struct gt_column meta_columns[] = {
+	{ "recording", "Recording", GT_C_COUNT }, { "key", "Key", GT_C_TEXT }, { "value", "Value", GT_C_TEXT },
+};
+struct meta { struct gt_table *t; const struct gt_segment *seg; unsigned skip; };
+
+static int add_meta(void *arg, const char *key, const char *value)
+{
+	struct meta *m = arg;
+
+	gt_table_add(m->t, (struct gt_cell[]){ gt_cell_u(m->seg->index), gt_cell_text(key), gt_cell_text(value) } + m->skip);
+	return 0;
+}
+
+static int header_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct header *h = state;
+	unsigned skip = gt_where_skip(h->asked.reader);
+	struct meta m = { .skip = skip };
+
+	tables[0] = gt_table_new("header", "Trace", columns, NCOLUMNS);
+	tables[1] = m.t = gt_table_new("metadata", "Metadata", meta_columns + skip, 3 - skip);
+	if (!tables[0] || !tables[1])
+		return gt_err_set(err, -ENOMEM, "no memory for the header");
+	if (h->nsegs == 1)
+		gt_table_as_list(tables[0]);
+	for (uint32_t i = 0; i < h->nsegs; i++) {
+		m.seg = gt_reader_segment(h->asked.reader, i);
+		add_segment(h, tables[0], m.seg);
+		note_doubts(h, tables[0], m.seg);
+		if (gt_meta_each(m.seg, add_meta, &m))
+			return gt_err_set(err, -ENOMEM, "no memory for the metadata");
+	}
+	tables[2] = damage_table(h);
+	return tables[2] ? 3 : 2;
+}
+
+static void header_release(void *state)
+{
+	free(((struct header *)state)->losses);
+}
+
+const struct gt_analysis gt_header_report = {
+	.name       = "header",
+	.help       = "what was recorded and by whom, losses, damage, metadata",
+	.wants      = GT_BIT(GT_LOST),
+	.wants_args = true,
+	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
+	.in_default = true,
+	.state_size = sizeof(struct header),
+	.init       = header_init,
+	.block      = header_block,
+	.merge      = header_merge,
+	.finish     = header_finish,
+	.release    = header_release,
+};

@@ -1,0 +1,328 @@
+/* How much memory the program held, when, and what it never gave back.
+ *
+ * Allocations and frees of all threads of a process are put in order of time and played against a table of live addresses.
+ * An allocation counts from its end, a free from its start: before an address can be handed out again its free has begun, so
+ * this order is right for each address whatever the threads do, and never shows more than was really held. Only calls that
+ * succeeded count. Device, pool, managed and host memory share one space of addresses (any of them may be freed by a call
+ * that names another); handles of arrays and of physical memory have spaces of their own. A free of an address that is not
+ * in the table (allocated before recording began, or lost) is an unknown free. An allocation at an address that is in the
+ * table tells that a free was missed; the old one ends there.
+ */
+#include <stdlib.h>
+#include "analyze/addrs.h"
+#include "analyze/pick.h"
+#include "analyze/places.h"
+#include "analyze/report.h"
+#include "analyze/timeline.h"
+#include "formats/base/buf.h"
+
+#define ALL GT_MEMKIND_COUNT	/* the sum of all kinds */
+
+struct held {
+	uint64_t allocs, failed, frees, unknown_frees, allocated, freed, live, live_count, peak;
+	uint64_t sized, tracked;	/* allocations whose size is known; and whose address too */
+	int64_t peak_at;
+};
+struct what { uint32_t code; uint8_t op, kind; };	/* a code of the block at hand that allocates or frees */
+struct memory {
+	struct gt_asked asked;
+	struct gt_places where;
+	struct gt_addrs addrs;
+	struct held (*kinds)[ALL + 1];	/* per segment */
+	struct held *places;		/* per process */
+	struct gt_timeline *lines;
+	struct what *whats;
+	size_t nwhats, whats_cap, batch_cap;
+	struct gt_moment *batch;
+	uint64_t block, missed_frees, not_followed;
+	const struct gt_segment *block_seg;
+};
+
+static int memory_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	struct memory *m = state;
+	int rc = gt_places_init(&m->where, r, err);
+
+	m->asked = (struct gt_asked){ r, opt };
+	if (rc)
+		return rc;
+	m->kinds = calloc(gt_reader_segments(r) + 1ul, sizeof(*m->kinds));
+	m->places = calloc(m->where.n + 1, sizeof(*m->places));
+	m->lines = calloc(gt_reader_segments(r) + 1ul, sizeof(*m->lines));
+	return m->kinds && m->places && m->lines ? 0 : gt_err_set(err, -ENOMEM, "no memory for the memory report");
+}
+
+/* The three accounts that one allocation belongs to. */
+struct accounts { struct held *of[3]; };
+static struct accounts accounts_of(struct memory *m, uint32_t place, unsigned kind)
+{
+	struct held *kinds = m->kinds[m->where.places[place].seg->index];
+
+	return (struct accounts){ { &kinds[kind], &kinds[ALL], &m->places[place] } };
+}
+#define EACH_ACCOUNT(h, m, place, kind) \
+	for (struct accounts acc_ = accounts_of(m, place, kind), *once_ = &acc_; once_; once_ = NULL) \
+		for (struct held **p_ = acc_.of, *h; p_ < acc_.of + 3 && (h = *p_); p_++)
+
+static void give_back(struct memory *m, const struct gt_addr *old)
+{
+	EACH_ACCOUNT(h, m, old->place, old->kind) {
+		h->live -= old->bytes < h->live ? old->bytes : h->live;
+		h->live_count--;
+	}
+}
+
+static int play_alloc(struct memory *m, const struct gt_moment *mo, unsigned kind, uint8_t space, struct gt_err *err)
+{
+	struct gt_addr entry = { .addr = mo->addr, .bytes = mo->bytes, .place = mo->place, .space = space, .kind = (uint8_t)kind };
+	struct gt_addr old;
+	int rc = gt_addrs_put(&m->addrs, &entry, &old);
+
+	if (rc == -ENOMEM)
+		return gt_err_set(err, rc, "no memory for the addresses that are allocated");
+	if (rc == -ENOSPC) {
+		m->not_followed++;
+		return 0;
+	}
+	if (rc == 0) {
+		m->missed_frees++;
+		give_back(m, &old);
+	}
+	EACH_ACCOUNT(h, m, mo->place, kind) {
+		h->tracked++;
+		h->live_count++;
+		h->live = gt_sat_add(h->live, mo->bytes);
+		if (h->live > h->peak) {
+			h->peak = h->live;
+			h->peak_at = mo->at;
+		}
+	}
+	return 0;
+}
+
+static void play_free(struct memory *m, const struct gt_moment *mo, unsigned kind, uint8_t space)
+{
+	struct gt_addr old;
+
+	if (!gt_addrs_take(&m->addrs, mo->place, space, mo->addr, &old)) {
+		EACH_ACCOUNT(h, m, mo->place, kind)
+			h->unknown_frees++;
+		return;
+	}
+	EACH_ACCOUNT(h, m, mo->place, old.kind)
+		h->freed = gt_sat_add(h->freed, old.bytes);
+	give_back(m, &old);
+}
+
+static int memory_moment(void *arg, const struct gt_moment *mo, struct gt_err *err)
+{
+	unsigned kind = mo->tag >> 8;
+	uint8_t space = kind == GT_MEM_ARRAY ? 1 : kind == GT_MEM_PHYSICAL ? 2 : 0;
+
+	if ((mo->tag & 0xff) == GT_OP_ALLOC)
+		return play_alloc(arg, mo, kind, space, err);
+	play_free(arg, mo, kind, space);
+	return 0;
+}
+
+/* ---- the rows of interest ---- */
+
+static int look_at_types(struct memory *m, const struct gt_cols *cols, struct gt_err *err)
+{
+	if (gt_grow(&m->whats, &m->whats_cap, cols->ntypes, sizeof(*m->whats)))
+		return gt_err_set(err, -ENOMEM, "no memory for the memory report");
+	m->nwhats = 0;
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		const struct gt_type *type = gt_cols_type(cols, c);
+
+		if (type && type->layer != GT_LAYER_GPU && (type->op == GT_OP_ALLOC || type->op == GT_OP_FREE))
+			m->whats[m->nwhats++] = (struct what){
+				c, type->op, type->memkind < GT_MEMKIND_COUNT ? type->memkind : GT_MEM_UNKNOWN };
+	}
+	m->block = cols->block;
+	m->block_seg = cols->seg;
+	return 0;
+}
+
+/* Counts one row, and makes a moment of it if it can be followed. */
+static bool count_row(struct memory *m, const struct gt_pick *p, const struct what *w, uint32_t place, struct gt_moment *to)
+{
+	bool alloc = w->op == GT_OP_ALLOC;
+	uint64_t bytes = 0, addr = 0;
+	bool sized = gt_pick_value(p, 0, &bytes), known = gt_pick_value(p, 1, &addr) && addr;
+	int64_t start = p->cols->start[p->row], end = start + p->cols->dur[p->row];
+
+	EACH_ACCOUNT(h, m, place, w->kind) {
+		h->allocs += alloc;
+		h->frees += !alloc;
+		h->failed += p->ret != 0;
+		h->sized += alloc && sized && !p->ret;
+		h->allocated = gt_sat_add(h->allocated, alloc && !p->ret ? bytes : 0);
+	}
+	*to = (struct gt_moment){ .at = alloc ? end : start, .end = end, .addr = addr, .bytes = bytes, .place = place,
+				  .type = GT_NONE, .tag = w->op | (uint32_t)w->kind << 8 };
+	return known && !p->ret;
+}
+
+static int memory_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct memory *m = state;
+	uint32_t place = gt_places_slot(&m->where, cols->seg, cols->track);
+	struct gt_timeline *line = &m->lines[cols->seg->index];
+	struct gt_pick p;
+	size_t n = 0;
+	int rc = 0;
+
+	if (m->block_seg != cols->seg || m->block != cols->block)
+		rc = look_at_types(m, cols, err);
+	if (!rc && line->held)
+		rc = gt_timeline_advance(line, cols->floor, memory_moment, m, err);
+	if (rc || !m->nwhats)
+		return rc;
+	if (gt_grow(&m->batch, &m->batch_cap, cols->n, sizeof(*m->batch)))
+		return gt_err_set(err, -ENOMEM, "no memory for the memory report");
+	for (size_t i = 0; i < m->nwhats; i++)
+		for (gt_pick_start(&p, cols, m->whats[i].code, GT_R_BYTES, GT_R_ADDR); gt_pick_next(&p); )
+			n += count_row(m, &p, &m->whats[i], place, &m->batch[n]);
+	return gt_timeline_add(line, m->batch, n, err);
+}
+
+/* ---- the tables ---- */
+
+static const struct gt_column kind_columns[] = {
+	{ "kind", "Kind", GT_C_TEXT }, { "allocations", "Allocations", GT_C_COUNT }, { "failed", "Failed", GT_C_COUNT },
+	{ "frees", "Frees", GT_C_COUNT }, { "unknown_frees", "Unknown frees", GT_C_COUNT },
+	{ "allocated_bytes", "Allocated", GT_C_BYTES }, { "freed_bytes", "Freed", GT_C_BYTES },
+	{ "peak_bytes", "Peak live", GT_C_BYTES }, { "live_bytes", "Live at end", GT_C_BYTES },
+	{ "live_count", "Live blocks", GT_C_COUNT },
+};
+static const struct gt_column process_columns[] = {
+	GT_WHERE_PROCESS, { "allocated_bytes", "Allocated", GT_C_BYTES }, { "freed_bytes", "Freed", GT_C_BYTES },
+	{ "peak_bytes", "Peak live", GT_C_BYTES }, { "peak_at_ns", "at", GT_C_TIME }, { "live_bytes", "Live at end", GT_C_BYTES },
+	{ "live_count", "Live blocks", GT_C_COUNT },
+};
+
+static void add_held(struct held *into, const struct held *h)
+{
+	into->allocs += h->allocs;
+	into->failed += h->failed;
+	into->frees += h->frees;
+	into->unknown_frees += h->unknown_frees;
+	into->allocated = gt_sat_add(into->allocated, h->allocated);
+	into->freed = gt_sat_add(into->freed, h->freed);
+	into->live = gt_sat_add(into->live, h->live);
+	into->peak = gt_sat_add(into->peak, h->peak);
+	into->live_count += h->live_count;
+	into->sized += h->sized;
+	into->tracked += h->tracked;
+}
+
+static void add_kind(struct gt_table *t, const char *word, const struct held *h)
+{
+	bool sized = h->sized || h->allocs == 0, tracked = (h->tracked && h->sized) || h->allocs == 0;
+
+	if (!h->allocs && !h->frees)
+		return;
+	gt_table_add(t, (struct gt_cell[]){
+		gt_cell_text(word), gt_cell_u(h->allocs), gt_cell_u(h->failed), gt_cell_u(h->frees), gt_cell_u(h->unknown_frees),
+		gt_cell_known(sized, h->allocated), gt_cell_known(tracked, h->freed), gt_cell_known(tracked, h->peak),
+		gt_cell_known(tracked, h->live), gt_cell_known(tracked, h->live_count) });
+}
+
+static void note_doubts(const struct memory *m, struct gt_table *t, uint64_t late)
+{
+	if (!gt_recorded(m->asked.reader, GT_LAYER_API))
+		gt_table_note(t, "not recorded");
+	if (m->missed_frees)
+		gt_table_note(t, "%llu frees were missed: their addresses were handed out again", (unsigned long long)m->missed_frees);
+	if (m->not_followed)
+		gt_table_note(t, "%llu allocations were beyond the %u that can be followed: freed, peak and live are too small",
+			      (unsigned long long)m->not_followed, GT_ADDRS_MAX);
+	if (late)
+		gt_table_note(t, "%llu calls came too late to be put in order: the peak is approximate", (unsigned long long)late);
+}
+
+static void fill_kinds(struct memory *m, struct gt_table *t)
+{
+	for (unsigned k = 0; k <= ALL; k++) {
+		struct held sum = { 0 };
+
+		for (uint32_t i = 0; i < m->where.nsegs; i++)
+			add_held(&sum, &m->kinds[i][k]);
+		add_kind(t, k == ALL ? "all" : gt_memkind_word(k), &sum);
+	}
+}
+
+static void fill_processes(struct memory *m, struct gt_table *t)
+{
+	for (size_t i = 0; i < m->where.n; i++) {
+		const struct held *h = &m->places[i];
+		const struct gt_segment *seg = m->where.places[i].seg;
+		bool tracked = h->tracked && h->sized;
+		struct gt_cell cells[9];
+
+		if (!h->allocs)
+			continue;
+		gt_where_process(cells, seg, m->where.places[i].track);
+		cells[3] = gt_cell_known(h->sized, h->allocated);
+		cells[4] = gt_cell_known(tracked, h->freed);
+		cells[5] = gt_cell_known(tracked, h->peak);
+		cells[6] = tracked ? gt_cell_i(gt_since(m->asked.opt, m->asked.reader, seg, h->peak_at)) : gt_cell_none();
+		cells[7] = gt_cell_known(tracked, h->live);
+		cells[8] = gt_cell_known(tracked, h->live_count);
+		gt_table_add(t, cells + gt_where_skip(m->asked.reader));
+	}
+	gt_table_sort(t, 5 - gt_where_skip(m->asked.reader), true, m->asked.opt->top);
+}
+
+static int memory_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct memory *m = state;
+	unsigned skip = gt_where_skip(m->asked.reader);
+	uint64_t late = 0;
+
+	for (uint32_t i = 0; i < m->where.nsegs; i++) {
+		int rc = gt_timeline_flush(&m->lines[i], memory_moment, m, err);
+
+		if (rc)
+			return rc;
+		late += m->lines[i].late;
+	}
+	tables[0] = gt_table_new("memory", "Memory by kind", kind_columns, 10);
+	tables[1] = gt_table_new("memory_processes", "Memory by process", process_columns + skip, 9 - skip);
+	if (!tables[0] || !tables[1])
+		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	fill_kinds(m, tables[0]);
+	fill_processes(m, tables[1]);
+	note_doubts(m, tables[0], late);
+	return 2;
+}
+
+static void memory_release(void *state)
+{
+	struct memory *m = state;
+
+	for (uint32_t i = 0; m->lines && i < m->where.nsegs; i++)
+		gt_timeline_release(&m->lines[i]);
+	free(m->lines);
+	free(m->kinds);
+	free(m->places);
+	free(m->whats);
+	free(m->batch);
+	gt_addrs_release(&m->addrs);
+	gt_places_release(&m->where);
+}
+
+const struct gt_analysis gt_memory_report = {
+	.name       = "memory",
+	.help       = "allocated, freed, peak and live memory by kind and by process",
+	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT),
+	.wants_args = true,
+	.order      = GT_BY_TIME,
+	.in_default = true,
+	.state_size = sizeof(struct memory),
+	.init       = memory_init,
+	.block      = memory_block,
+	.finish     = memory_finish,
+	.release    = memory_release,
+};

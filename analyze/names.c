@@ -1,0 +1,148 @@
+#include "analyze/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/report.h"
+#include "formats/base/buf.h"
+
+static bool same_name(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct gt_name *have = &((const struct gt_names *)arg)->list[value], *want = key;
+
+	return have->len == want->len && have->category == want->category && have->layer == want->layer &&
+	       !memcmp(have->text, want->text, want->len);
+}
+
+static struct gt_name *find_or_add(struct gt_names *names, const struct gt_name *key)
+{
+	uint64_t hash = gt_hash(key->text, key->len) + key->category * 31u + key->layer;
+	uint32_t i = gt_map_get(&names->map, hash, same_name, names, key, 0);
+
+	if (i != GT_NONE)
+		return &names->list[i];
+	if (gt_grow(&names->list, &names->cap, names->n + 1, sizeof(*names->list)) ||
+	    gt_map_add(&names->map, hash, (uint32_t)names->n))
+		return NULL;
+	names->list[names->n] = *key;
+	return &names->list[names->n++];
+}
+
+static int add_type(struct gt_names *names, const struct gt_segment *seg, const struct gt_type *type, const struct gt_stat *s)
+{
+	struct gt_name key = { .category = type->category, .layer = type->layer, .first = GT_NONE, .text = "?", .len = 1 };
+	struct gt_name *name;
+
+	if (type->name < seg->nstrings) {
+		key.text = seg->strings[type->name].ptr;
+		key.len = seg->strings[type->name].len;
+	}
+	name = find_or_add(names, &key);
+	if (!name || gt_grow(&names->members, &names->members_cap, names->nmembers + 1, sizeof(*names->members)))
+		return -ENOMEM;
+	names->members[names->nmembers] = (struct member){ s, name->first };
+	name->first = (uint32_t)names->nmembers++;
+	gt_stat_add(&name->sum, s);
+	return 0;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct gt_name *x = a, *y = b;
+	int order;
+
+	if (x->sum.total != y->sum.total)
+		return x->sum.total < y->sum.total ? 1 : -1;
+	order = memcmp(x->text, y->text, x->len < y->len ? x->len : y->len);
+	return order ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+int gt_names_collect(struct gt_names *names, const struct gt_fold *fold, gt_names_want *want, struct gt_err *err)
+{
+	struct gt_reader *r = gt_fold_reader(fold);
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+
+		for (uint32_t t = 0; t < seg->ntypes; t++) {
+			const struct gt_stat *s = gt_fold_stat(fold, i, t);
+
+			if (!(s->count | s->open | s->instants) || (want && !want(&seg->types[t])))
+				continue;
+			if (add_type(names, seg, &seg->types[t], s))
+				return gt_err_set(err, -ENOMEM, "no memory for the names");
+		}
+	}
+	if (names->n)
+		qsort(names->list, names->n, sizeof(*names->list), by_total);
+	gt_map_release(&names->map);	/* its indices were those before sorting */
+	return 0;
+}
+
+int gt_names_hist(const struct gt_names *names, const struct gt_name *name, struct gt_hist *into, struct gt_err *err)
+{
+	for (uint32_t m = name->first; m != GT_NONE; m = names->members[m].next)
+		if (names->members[m].stat->hist && gt_hist_merge(into, names->members[m].stat->hist))
+			return gt_err_set(err, -ENOMEM, "no memory for a histogram");
+	return 0;
+}
+
+int gt_names_quantiles(const struct gt_names *names, const struct gt_name *name, struct gt_cell *p50, struct gt_cell *p99,
+		       struct gt_err *err)
+{
+	struct gt_hist hist = { 0 };
+	int rc;
+
+	*p50 = *p99 = gt_cell_none();
+	if (!name->sum.count || name->sum.coarse)
+		return 0;
+	rc = gt_names_hist(names, name, &hist, err);
+	if (!rc) {
+		*p50 = gt_cell_i(gt_hist_quantile(&hist, 0.50, gt_clamp(name->sum.longest)));
+		*p99 = gt_cell_i(gt_hist_quantile(&hist, 0.99, gt_clamp(name->sum.longest)));
+	}
+	gt_hist_release(&hist);
+	return rc;
+}
+
+int gt_names_cells(const struct gt_names *names, const struct gt_name *name, int64_t share, struct gt_cell cells[GT_OPERATION_CELLS],
+		   struct gt_err *err)
+{
+	const struct gt_stat *s = &name->sum;
+
+	cells[0] = gt_cell_u(s->count);
+	cells[1] = gt_cell_u(s->failed);
+	cells[2] = gt_cell_u(s->total);
+	cells[3] = gt_cell_known(s->count, s->count ? s->total / s->count : 0);
+	cells[6] = gt_cell_known(s->count, s->longest);
+	cells[7] = gt_cell_i(share);
+	return gt_names_quantiles(names, name, &cells[4], &cells[5], err);
+}
+
+int64_t *gt_names_shares(const struct gt_names *names, struct gt_err *err)
+{
+	uint64_t *parts = calloc(names->n + 1, sizeof(*parts));
+	int64_t *shares = calloc(names->n + 1, sizeof(*shares));
+
+	if (!parts || !shares) {
+		gt_err_set(err, -ENOMEM, "no memory for shares");
+		goto fail;
+	}
+	for (size_t i = 0; i < names->n; i++)
+		parts[i] = names->list[i].sum.total;
+	if (gt_shares(parts, names->n, shares, err))
+		goto fail;
+	free(parts);
+	return shares;
+fail:
+	free(parts);
+	free(shares);
+	return NULL;
+}
+
+void gt_names_release(struct gt_names *names)
+{
+	free(names->list);
+	free(names->members);
+	gt_map_release(&names->map);
+	memset(names, 0, sizeof(*names));
+}

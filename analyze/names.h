@@ -1,0 +1,41 @@
+/* The sums of the fold by name: several types share one (other arguments, other recordings), readers think in names. */
+#ifndef GT_NAMES_H
+#define GT_NAMES_H
+#include "analyze/analysis.h"
+#include "formats/base/map.h"
+
+struct gt_name {
+	const char *text;		/* borrowed from the reader */
+	uint32_t len;
+	uint8_t category, layer;	/* part of what tells two apart */
+	uint32_t first;			/* its types, a chain in gt_names.members */
+	struct gt_stat sum;		/* without hist */
+};
+struct gt_names {
+	struct gt_name *list;		/* those with at least one row; by total time, longest first, then by name */
+	size_t n, cap;
+	struct member { const struct gt_stat *stat; uint32_t next; } *members;
+	size_t nmembers, members_cap;
+	struct gt_map map;
+};
+typedef bool gt_names_want(const struct gt_type *type);
+
+int gt_names_collect(struct gt_names *names, const struct gt_fold *fold, gt_names_want *want, struct gt_err *err);
+/* p50 and p99 of one name's durations, as cells: absent when there are none or the histogram is coarse. */
+int gt_names_quantiles(const struct gt_names *names, const struct gt_name *name, struct gt_cell *p50, struct gt_cell *p99,
+		       struct gt_err *err);
+/* The histogram of one name, merged. `into` must be empty; the caller's to release. */
+int gt_names_hist(const struct gt_names *names, const struct gt_name *name, struct gt_hist *into, struct gt_err *err);
+void gt_names_release(struct gt_names *names);
+
+/* The columns that every list of operations has, and one row of it; a share is of the sum of `total`. */
+#define GT_OPERATION_COLUMNS \
+	{ "count", "Calls", GT_C_COUNT }, { "failed", "Failed", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, \
+	{ "mean_ns", "Mean", GT_C_NS }, { "p50_ns", "p50", GT_C_NS }, { "p99_ns", "p99", GT_C_NS }, { "max_ns", "Max", GT_C_NS }, \
+	{ "share_percent", "Share %", GT_C_PERCENT }
+#define GT_OPERATION_CELLS 8
+int gt_names_cells(const struct gt_names *names, const struct gt_name *name, int64_t share, struct gt_cell cells[GT_OPERATION_CELLS],
+		   struct gt_err *err);
+/* Shares of total time for all names: n of them, new, the caller frees. NULL: no memory. */
+int64_t *gt_names_shares(const struct gt_names *names, struct gt_err *err);
+#endif

@@ -1,0 +1,43 @@
+#include "analyze/pick.h"
+
+#include <string.h>
+
+uint32_t gt_type_field(const struct gt_type *type, unsigned role)
+{
+	for (uint32_t i = 0; i < type->nfields; i++)
+		if (type->fields[i].role == role)
+			return i;
+	return GT_NONE;
+}
+
+void gt_pick_start(struct gt_pick *p, const struct gt_cols *cols, uint32_t code, unsigned role0, unsigned role1)
+{
+	const struct gt_type *type = gt_cols_type(cols, code);
+	const unsigned roles[2] = { role0, role1 };
+
+	memset(p, 0, sizeof(*p));
+	p->cols = cols;
+	p->code = code;
+	for (unsigned i = 0; type && i < 2; i++) {
+		uint32_t field = roles[i] ? gt_type_field(type, roles[i]) : GT_NONE, n = 0;
+
+		p->values[i] = field == GT_NONE ? NULL : gt_cols_args(cols, code, field, &n);
+		p->nvalues[i] = p->values[i] ? n : 0;
+	}
+}
+
+bool gt_pick_next(struct gt_pick *p)
+{
+	const struct gt_cols *c = p->cols;
+
+	while (p->next < c->n && c->code && c->code[p->next] != p->code)
+		p->next++;
+	if (p->next == c->n || (!c->code && p->code))
+		return false;
+	p->row = p->next++;
+	p->nth++;
+	while (p->next_ret < c->nret && c->ret_row[p->next_ret] < p->row)
+		p->next_ret++;
+	p->ret = p->next_ret < c->nret && c->ret_row[p->next_ret] == p->row ? c->ret[p->next_ret] : 0;
+	return true;
+}

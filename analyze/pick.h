@@ -1,0 +1,39 @@
+/* Walks those rows of a run that have one code, with their arguments and whether they failed: for the few types whose
+ * arguments a report reads. A walk costs one look at each row's code.
+ *
+ *	struct gt_pick p;
+ *	for (gt_pick_start(&p, cols, code, GT_R_BYTES, GT_R_ADDR); gt_pick_next(&p); )
+ *		... p.row, p.failed, gt_pick_value(&p, 0, &bytes)
+ */
+#ifndef GT_PICK_H
+#define GT_PICK_H
+#include "formats/reader.h"
+
+struct gt_pick {
+	const struct gt_cols *cols;
+	uint32_t code;
+	uint32_t row;			/* index into the columns */
+	int32_t ret;
+	/* the rest is private */
+	const uint64_t *values[2];
+	uint32_t nvalues[2], nth, next, next_ret;
+};
+
+void gt_pick_start(struct gt_pick *p, const struct gt_cols *cols, uint32_t code, unsigned role0, unsigned role1);
+bool gt_pick_next(struct gt_pick *p);
+/* The field with the first (0) or second (1) role; false: not recorded. */
+static inline bool gt_pick_value(const struct gt_pick *p, unsigned which, uint64_t *value)
+{
+	if (p->nth > p->nvalues[which])
+		return false;
+	*value = p->values[which][p->nth - 1];
+	return true;
+}
+
+/* The type of a code, or NULL (losses have none). */
+static inline const struct gt_type *gt_cols_type(const struct gt_cols *cols, uint32_t code)
+{
+	return cols->types[code] < cols->seg->ntypes ? &cols->seg->types[cols->types[code]] : NULL;
+}
+uint32_t gt_type_field(const struct gt_type *type, unsigned role);	/* the first field with this role, or GT_NONE */
+#endif

@@ -1,0 +1,119 @@
+#include "analyze/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int gt_asked_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	*(struct gt_asked *)state = (struct gt_asked){ r, opt };
+	return 0;
+}
+
+void gt_note_cut(struct gt_table *t, size_t n, size_t shown)
+{
+	if (n > shown)
+		gt_table_note(t, "%zu rows below --top left out", n - shown);
+}
+
+struct rest { uint64_t remainder; size_t i; };
+
+static int larger_rest(const void *a, const void *b)
+{
+	const struct rest *x = a, *y = b;
+
+	if (x->remainder != y->remainder)
+		return x->remainder < y->remainder ? 1 : -1;
+	return (x->i > y->i) - (x->i < y->i);
+}
+
+int gt_shares(const uint64_t *parts, size_t n, int64_t *shares, struct gt_err *err)
+{
+	struct rest *rests = calloc(n + 1, sizeof(*rests));
+	unsigned __int128 sum = 0;
+	int64_t left = 10000;
+
+	if (!rests)
+		return gt_err_set(err, -ENOMEM, "no memory for shares");
+	for (size_t i = 0; i < n; i++)
+		sum += parts[i];
+	for (size_t i = 0; i < n; i++) {
+		unsigned __int128 scaled = (unsigned __int128)parts[i] * 10000;
+
+		shares[i] = sum ? (int64_t)(scaled / sum) : 0;
+		/* compared with one another only: the low bits of a remainder beyond 2^64 do not matter */
+		rests[i] = (struct rest){ sum ? (uint64_t)(scaled % sum >> (sum >> 64 ? 32 : 0)) : 0, i };
+		left -= shares[i];
+	}
+	if (sum)
+		qsort(rests, n, sizeof(*rests), larger_rest);
+	for (size_t i = 0; sum && i < n && left > 0; i++, left--)
+		shares[rests[i].i]++;
+	free(rests);
+	return 0;
+}
+
+struct gt_cell gt_cell_share(uint64_t part, uint64_t whole)
+{
+	if (!whole)
+		return gt_cell_none();
+	return gt_cell_u((uint64_t)(((unsigned __int128)part * 10000 + whole / 2) / whole));
+}
+
+static bool same_clock(const struct gt_segment *a, const struct gt_segment *b)
+{
+	return a == b || (a->boot_id && b->boot_id && a->boot_id[0] && !strcmp(a->boot_id, b->boot_id));
+}
+
+int64_t gt_since(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg, int64_t at)
+{
+	return at - (same_clock(gt_reader_segment(r, 0), seg) ? opt->origin : seg->min_start);
+}
+
+uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segment *seg)
+{
+	int64_t from = seg->min_start, to = seg->max_end;
+
+	if (opt->filter.ranged && opt->filter.from > from)
+		from = opt->filter.from;
+	if (opt->filter.ranged && opt->filter.to < to)
+		to = opt->filter.to;
+	return to > from ? (uint64_t)to - (uint64_t)from : 0;
+}
+
+bool gt_recorded(struct gt_reader *r, unsigned layer)
+{
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+
+		for (uint32_t t = 0; t < seg->ntypes; t++)
+			if (seg->types[t].layer == layer)
+				return true;
+	}
+	return false;
+}
+
+const char *gt_layer_word(unsigned layer)
+{
+	static const char *const words[] = { "api", "ioctl", "scheduler", "gpu", "user" };
+
+	return layer < GT_LAYER_COUNT ? words[layer] : "?";
+}
+
+void gt_where_process(struct gt_cell cells[3], const struct gt_segment *seg, uint32_t process)
+{
+	bool known = process < seg->ntracks;
+
+	cells[0] = gt_cell_u(seg->index);
+	cells[1] = known ? gt_cell_i(seg->tracks[process].id) : gt_cell_none();
+	cells[2] = known && seg->tracks[process].name != GT_NONE ? gt_cell_text(gt_str(seg, seg->tracks[process].name))
+								 : gt_cell_none();
+}
+
+void gt_where_thread(struct gt_cell cells[2], const struct gt_segment *seg, uint32_t track)
+{
+	const struct gt_track *t = track < seg->ntracks ? &seg->tracks[track] : NULL;
+
+	cells[0] = t && t->kind == GT_TRACK_THREAD ? gt_cell_i(t->id) : gt_cell_none();
+	cells[1] = t && t->name != GT_NONE ? gt_cell_text(gt_str(seg, t->name)) :
+		   t && t->kind != GT_TRACK_THREAD ? gt_cell_text(gt_track_kind_word(t->kind)) : gt_cell_none();
+}

@@ -1,0 +1,44 @@
+/* Small things that most reports do the same way. */
+#ifndef GT_REPORT_H
+#define GT_REPORT_H
+#include "analyze/analysis.h"
+
+/* The state, or its head, of a report that keeps only what it was given. */
+struct gt_asked { struct gt_reader *reader; const struct gt_analysis_options *opt; };
+int gt_asked_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err);
+
+/* Cells. Figures beyond INT64_MAX print as INT64_MAX. */
+static inline int64_t gt_clamp(uint64_t v) { return v > INT64_MAX ? INT64_MAX : (int64_t)v; }
+static inline struct gt_cell gt_cell_text(const char *s) { return (struct gt_cell){ .s = s }; }
+static inline struct gt_cell gt_cell_u(uint64_t v) { return (struct gt_cell){ .i = gt_clamp(v) }; }
+static inline struct gt_cell gt_cell_i(int64_t v) { return (struct gt_cell){ .i = v }; }
+static inline struct gt_cell gt_cell_none(void) { return (struct gt_cell){ .absent = true }; }
+static inline struct gt_cell gt_cell_known(bool known, uint64_t v) { return known ? gt_cell_u(v) : gt_cell_none(); }
+
+/* How many of n rows a table shows under --top. */
+static inline size_t gt_shown(size_t n, unsigned top) { return top && n > top ? top : n; }
+/* Notes how many rows were left out, if any. */
+void gt_note_cut(struct gt_table *t, size_t n, size_t shown);
+/* shares[i] = hundredths of a percent that parts[i] is of their sum; they add up to exactly 10000 (largest remainder).
+ * All 0 when the sum is 0. 0 or -ENOMEM. */
+int gt_shares(const uint64_t *parts, size_t n, int64_t *shares, struct gt_err *err);
+/* part of whole in hundredths of a percent, rounded; absent when whole is 0. */
+struct gt_cell gt_cell_share(uint64_t part, uint64_t whole);
+
+/* A time as printed: since the report's origin, or since the segment's own start where it was recorded on another boot. */
+int64_t gt_since(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg, int64_t at);
+/* The time that was looked at: the segment's extent, cut to --from and --to. ns. */
+uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segment *seg);
+
+/* Does any segment declare a type of this layer (enum gt_layer)? What was not recorded is absent from tables, never 0. */
+bool gt_recorded(struct gt_reader *r, unsigned layer);
+const char *gt_layer_word(unsigned layer);
+
+/* Where something happened, as four columns: recording (which segment), pid, process, tid and thread. Tables of files with
+ * one segment leave the first out: pass columns and cells from gt_where_skip(r) on. */
+#define GT_WHERE_PROCESS { "recording", "Recording", GT_C_COUNT }, { "pid", "PID", GT_C_COUNT }, { "process", "Process", GT_C_TEXT }
+#define GT_WHERE_THREAD { "tid", "TID", GT_C_COUNT }, { "thread", "Thread", GT_C_TEXT }
+void gt_where_process(struct gt_cell cells[3], const struct gt_segment *seg, uint32_t process);
+void gt_where_thread(struct gt_cell cells[2], const struct gt_segment *seg, uint32_t track);
+static inline unsigned gt_where_skip(struct gt_reader *r) { return gt_reader_segments(r) > 1 ? 0 : 1; }
+#endif

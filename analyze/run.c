@@ -1,0 +1,230 @@
+#include "analyze/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct worker {
+	struct gt_fold *fold;
+	void **states;			/* one per chosen analysis; NULL where it has none */
+	struct gt_err err;
+	char pad[64];			/* no two workers in one cache line */
+};
+struct run {
+	struct gt_reader *reader;
+	const struct gt_analysis *const *chosen;
+	unsigned n, nworkers;
+	struct gt_analysis_options *opt;
+	struct worker *workers;
+	struct gt_table **tables;
+};
+struct pass {				/* one scan */
+	struct run *run;
+	enum gt_order order;
+	unsigned threads;
+	bool *member;			/* per chosen analysis */
+	bool fold;
+};
+
+const struct gt_analysis *gt_analysis_find(const char *name)
+{
+	for (unsigned i = 0; gt_analyses[i]; i++)
+		if (!strcmp(gt_analyses[i]->name, name))
+			return gt_analyses[i];
+	return NULL;
+}
+
+/* ---- states ---- */
+
+static bool splits(const struct gt_analysis *a)
+{
+	return a->order == GT_ANY_ORDER && a->splits & GT_BY_BLOCK;
+}
+
+static int new_states(struct run *run, unsigned w, struct gt_err *err)
+{
+	struct worker *worker = &run->workers[w];
+
+	worker->err = (struct gt_err)GT_ERR_INIT;
+	worker->states = calloc(run->n + 1ul, sizeof(*worker->states));
+	if (!worker->states)
+		return gt_err_set(err, -ENOMEM, "no memory for %u reports", run->n);
+	for (unsigned i = 0; i < run->n; i++) {
+		const struct gt_analysis *a = run->chosen[i];
+		int rc;
+
+		if (w && !(a->block && splits(a)))
+			continue;
+		worker->states[i] = calloc(1, a->state_size + 1);
+		if (!worker->states[i])
+			return gt_err_set(err, -ENOMEM, "no memory for the report '%s'", a->name);
+		rc = a->init ? a->init(worker->states[i], run->reader, run->opt, err) : 0;
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static void free_states(struct run *run)
+{
+	for (unsigned w = 0; run->workers && w < run->nworkers; w++) {
+		struct worker *worker = &run->workers[w];
+
+		for (unsigned i = 0; worker->states && i < run->n; i++) {
+			if (worker->states[i] && run->chosen[i]->release)
+				run->chosen[i]->release(worker->states[i]);
+			free(worker->states[i]);
+		}
+		free(worker->states);
+		gt_fold_free(worker->fold);
+	}
+	free(run->workers);
+}
+
+static int new_workers(struct run *run, struct gt_err *err)
+{
+	unsigned parts = 0;
+	int rc = 0;
+
+	for (unsigned i = 0; i < run->n; i++)
+		parts |= run->chosen[i]->folds;
+	run->workers = calloc(run->nworkers, sizeof(*run->workers));
+	if (!run->workers)
+		return gt_err_set(err, -ENOMEM, "no memory for %u threads", run->nworkers);
+	for (unsigned w = 0; parts && w < run->nworkers; w++) {
+		run->workers[w].fold = gt_fold_new(run->reader, parts, &run->opt->filter, err);
+		if (!run->workers[w].fold)
+			return -ENOMEM;
+	}
+	run->opt->fold = run->workers[0].fold;
+	for (unsigned w = 0; !rc && w < run->nworkers; w++)
+		rc = new_states(run, w, err);
+	return rc;
+}
+
+/* ---- one scan ---- */
+
+static int on_run(void *arg, unsigned w, const struct gt_cols *cols)
+{
+	const struct pass *pass = arg;
+	struct run *run = pass->run;
+	struct worker *worker = &run->workers[w];
+	int rc = pass->fold ? gt_fold_block(worker->fold, cols, &worker->err) : 0;
+
+	for (unsigned i = 0; !rc && i < run->n; i++) {
+		const struct gt_analysis *a = run->chosen[i];
+
+		if (pass->member[i] && a->wants & GT_BIT(cols->kind))
+			rc = a->block(worker->states[i], cols, &worker->err);
+	}
+	return rc;
+}
+
+static int scan(struct pass *pass, struct gt_err *err)
+{
+	struct run *run = pass->run;
+	struct gt_filter filter = run->opt->filter;
+	int rc;
+
+	filter.kinds = 0;
+	for (unsigned i = 0; i < run->n; i++) {
+		const struct gt_analysis *a = run->chosen[i];
+
+		if (!pass->member[i] && !(pass->fold && a->folds))
+			continue;
+		filter.kinds |= a->wants;
+		filter.args |= a->wants_args;
+	}
+	if (!filter.kinds)
+		return 0;
+	rc = gt_scan(run->reader, &filter, pass->order, pass->threads, on_run, pass, err);
+	for (unsigned w = 0; rc && w < run->nworkers; w++)
+		if (run->workers[w].err.code && !err->code)
+			*err = run->workers[w].err;
+	return rc;
+}
+
+/* Those that need an order go first, each order with a scan of its own; those that do not join the first of them when there
+ * is one thread, and have a scan over all threads otherwise. */
+static int scan_all(struct run *run, struct gt_err *err)
+{
+	static const enum gt_order orders[] = { GT_BY_TIME, GT_PER_TRACK, GT_ANY_ORDER };
+	bool *member = calloc(run->n + 1ul, sizeof(*member)), *done = calloc(run->n + 1ul, sizeof(*done));
+	bool fold_done = !run->workers[0].fold;
+	int rc = member && done ? 0 : gt_err_set(err, -ENOMEM, "no memory for %u reports", run->n);
+
+	for (unsigned o = 0; !rc && o < 3; o++) {
+		struct pass pass = { .run = run, .order = orders[o], .member = member, .threads = 1 };
+		bool any = orders[o] == GT_ANY_ORDER;
+
+		for (unsigned i = 0; i < run->n; i++)
+			any |= run->chosen[i]->block && run->chosen[i]->order == orders[o];
+		if (!any)
+			continue;
+		for (unsigned i = 0; i < run->n; i++) {
+			const struct gt_analysis *a = run->chosen[i];
+
+			member[i] = a->block && !done[i] &&
+				    (a->order == orders[o] || (a->order == GT_ANY_ORDER && (run->nworkers == 1 || !splits(a))));
+			done[i] |= member[i];
+		}
+		if (orders[o] == GT_ANY_ORDER)
+			pass.threads = run->nworkers;
+		pass.fold = !fold_done && (run->nworkers == 1 || orders[o] == GT_ANY_ORDER);
+		fold_done |= pass.fold;
+		rc = scan(&pass, err);
+	}
+	free(member);
+	free(done);
+	return rc;
+}
+
+static int merge_workers(struct run *run, struct gt_err *err)
+{
+	struct worker *into = &run->workers[0];
+	int rc = 0;
+
+	for (unsigned w = 1; !rc && w < run->nworkers; w++) {
+		struct worker *from = &run->workers[w];
+
+		if (into->fold)
+			rc = gt_fold_merge(into->fold, from->fold, err);
+		for (unsigned i = 0; !rc && i < run->n; i++)
+			if (from->states[i] && run->chosen[i]->merge)
+				rc = run->chosen[i]->merge(into->states[i], from->states[i], err);
+	}
+	if (into->fold)
+		gt_fold_finish(into->fold);
+	return rc;
+}
+
+static int finish(struct run *run, struct gt_err *err)
+{
+	unsigned made = 0;
+
+	for (unsigned i = 0; i < run->n; i++) {
+		int n = run->chosen[i]->finish(run->workers[0].states[i], run->tables + made, GT_RUN_TABLES - made, err);
+
+		if (n < 0)
+			return n;
+		made += (unsigned)n;
+	}
+	return (int)made;
+}
+
+int gt_run(struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, struct gt_analysis_options *opt, unsigned threads,
+	   struct gt_table *tables[GT_RUN_TABLES], struct gt_err *err)
+{
+	struct run run = { .reader = r, .chosen = chosen, .n = n, .nworkers = threads ? threads : 1, .opt = opt, .tables = tables };
+	int rc;
+
+	memset(tables, 0, GT_RUN_TABLES * sizeof(*tables));
+	rc = new_workers(&run, err);
+	if (!rc)
+		rc = scan_all(&run, err);
+	if (!rc)
+		rc = merge_workers(&run, err);
+	if (!rc)
+		rc = finish(&run, err);
+	free_states(&run);
+	return rc;
+}

@@ -1,0 +1,14 @@
+/* Runs any number of analyses over one trace: the file is decoded once for all of them. */
+#ifndef GT_RUN_H
+#define GT_RUN_H
+#include "analyze/analysis.h"
+
+#define GT_RUN_TABLES 64	/* room that `tables` must have */
+
+/* opt->filter says what rows to look at (kinds and args are filled in here), the rest as in analysis.h. With threads > 1 the
+ * analyses whose state splits share one scan over all threads and the others follow in a second one; figures are the same.
+ * Returns how many tables were made, the caller's to free also when it is negative (then NULL or not). */
+int gt_run(struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, struct gt_analysis_options *opt, unsigned threads,
+	   struct gt_table *tables[GT_RUN_TABLES], struct gt_err *err);
+const struct gt_analysis *gt_analysis_find(const char *name);	/* NULL: no such report */
+#endif

@@ -1,0 +1,174 @@
+/* Lists of single calls: the slowest ones, those still open at the end, and what happened to contexts. All three keep the
+ * best few rows by some score and print them alike. */
+#include <stdio.h>
+#include "analyze/keep.h"
+#include "analyze/pick.h"
+#include "analyze/report.h"
+
+struct calls {
+	struct gt_asked asked;	/* first: gt_asked_init fills it */
+	struct gt_keep keep;
+};
+
+static int calls_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	struct calls *c = state;
+
+	c->asked = (struct gt_asked){ r, opt };
+	gt_keep_init(&c->keep, opt->top);
+	return 0;
+}
+
+static int calls_merge(void *into, void *from, struct gt_err *err)
+{
+	return gt_keep_merge(&((struct calls *)into)->keep, &((struct calls *)from)->keep, err);
+}
+
+static void calls_release(void *state)
+{
+	gt_keep_release(&((struct calls *)state)->keep);
+}
+
+static int longest_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_keep *k = &((struct calls *)state)->keep;
+
+	for (uint32_t i = 0; i < cols->n; i++) {
+		struct gt_kept one;
+
+		if (!gt_keep_wants(k, cols->dur[i]))
+			continue;
+		one = gt_kept_row(cols, i, cols->dur[i]);
+		if (gt_keep_add(k, &one, err))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int contexts_of_code(struct gt_keep *k, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
+{
+	struct gt_pick p;
+
+	for (gt_pick_start(&p, cols, code, GT_R_CONTEXT, GT_R_DEVICE); gt_pick_next(&p); ) {
+		struct gt_kept one;
+
+		if (!gt_keep_wants(k, -cols->start[p.row]))
+			continue;
+		one = gt_kept_row(cols, p.row, -cols->start[p.row]);
+		one.a = one.b = UINT64_MAX;
+		gt_pick_value(&p, 0, &one.a);
+		gt_pick_value(&p, 1, &one.b);
+		if (gt_keep_add(k, &one, err))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int contexts_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	int rc = 0;
+
+	for (uint32_t c = 0; !rc && c < cols->ntypes; c++) {
+		const struct gt_type *type = gt_cols_type(cols, c);
+
+		if (type && type->category == GT_CAT_CONTEXT)
+			rc = contexts_of_code(&((struct calls *)state)->keep, cols, c, err);
+	}
+	return rc;
+}
+
+static const struct gt_column columns[] = {
+	GT_WHERE_PROCESS, GT_WHERE_THREAD, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Duration", GT_C_NS },
+	{ "operation", "Operation", GT_C_TEXT }, { "depth", "Depth", GT_C_COUNT }, { "result", "Result", GT_C_COUNT },
+	{ "context", "Context", GT_C_TEXT }, { "device", "Device", GT_C_COUNT },
+};
+#define PLAIN 10	/* without context and device */
+
+static void add(const struct calls *c, struct gt_table *t, const struct gt_kept *one, bool open)
+{
+	char handle[24];
+	struct gt_cell cells[PLAIN + 2];
+
+	snprintf(handle, sizeof(handle), "0x%llx", (unsigned long long)one->a);
+	gt_where_process(cells, one->seg, gt_track_process(one->seg, one->track));
+	gt_where_thread(cells + 3, one->seg, one->track);
+	cells[5] = gt_cell_i(gt_since(c->asked.opt, c->asked.reader, one->seg, one->start));
+	cells[6] = gt_cell_i(one->dur);
+	cells[7] = gt_cell_text(one->type < one->seg->ntypes ? gt_type_name(one->seg, one->type) : "?");
+	cells[8] = gt_cell_u(one->depth);
+	cells[9] = open ? gt_cell_none() : gt_cell_i(one->ret);
+	cells[10] = one->a == UINT64_MAX ? gt_cell_none() : gt_cell_text(handle);
+	cells[11] = gt_cell_known(one->b != UINT64_MAX, one->b);
+	gt_table_add(t, cells + gt_where_skip(c->asked.reader));
+}
+
+static int finish(struct calls *c, const char *name, const char *title, unsigned ncolumns, bool open, struct gt_table **tables,
+		  struct gt_err *err)
+{
+	unsigned skip = gt_where_skip(c->asked.reader);
+
+	tables[0] = gt_table_new(name, title, columns + skip, ncolumns - skip);
+	if (!tables[0])
+		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	gt_keep_sort(&c->keep);
+	for (size_t i = 0; i < c->keep.n; i++)
+		add(c, tables[0], &c->keep.list[i], open);
+	gt_note_cut(tables[0], c->keep.offered, c->keep.n);
+	return 1;
+}
+
+static int slowest_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	return finish(state, "slowest", "Slowest calls", PLAIN, false, tables, err);
+}
+
+static int open_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	return finish(state, "open", "Calls still open at the end", PLAIN, true, tables, err);
+}
+
+static int contexts_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	return finish(state, "contexts", "Context events", PLAIN + 2, false, tables, err);
+}
+
+const struct gt_analysis gt_slowest_report = {
+	.name       = "slowest",
+	.help       = "the slowest single calls",
+	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU),
+	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
+	.state_size = sizeof(struct calls),
+	.init       = calls_init,
+	.block      = longest_block,
+	.merge      = calls_merge,
+	.finish     = slowest_finish,
+	.release    = calls_release,
+};
+
+const struct gt_analysis gt_open_report = {
+	.name       = "open",
+	.help       = "calls that had not returned when the recording ended, and for how long",
+	.wants      = GT_BIT(GT_OPEN),
+	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
+	.in_default = true,
+	.state_size = sizeof(struct calls),
+	.init       = calls_init,
+	.block      = longest_block,
+	.merge      = calls_merge,
+	.finish     = open_finish,
+	.release    = calls_release,
+};
+
+const struct gt_analysis gt_contexts_report = {
+	.name       = "contexts",
+	.help       = "contexts created, bound and destroyed, in order of time",
+	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT),
+	.wants_args = true,
+	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
+	.state_size = sizeof(struct calls),
+	.init       = calls_init,
+	.block      = contexts_block,
+	.merge      = calls_merge,
+	.finish     = contexts_finish,
+	.release    = calls_release,
+};

@@ -1,0 +1,93 @@
+/* Who was busy: per thread, the union of its calls. The share is of the time that was looked at (the extent of the
+ * recording, cut to --from and --to; so is the busy time), the depth how far calls nest: 1 where they stand alone. */
+#include <stdlib.h>
+#include "analyze/report.h"
+
+struct busy { const struct gt_segment *seg; const struct gt_lane *lane; uint32_t track; };
+
+static const struct gt_column columns[] = {
+	GT_WHERE_PROCESS, GT_WHERE_THREAD, { "calls", "Calls", GT_C_COUNT }, { "open", "Still open", GT_C_COUNT },
+	{ "busy_ns", "Busy", GT_C_NS }, { "share_percent", "Busy %", GT_C_PERCENT }, { "max_depth", "Depth", GT_C_COUNT },
+};
+
+static int by_busy(const void *pa, const void *pb)
+{
+	const struct busy *a = pa, *b = pb;
+
+	if (a->lane->busy != b->lane->busy)
+		return a->lane->busy < b->lane->busy ? 1 : -1;
+	if (a->seg->index != b->seg->index)
+		return a->seg->index < b->seg->index ? -1 : 1;
+	return (a->track > b->track) - (a->track < b->track);
+}
+
+/* new: free it */
+static struct busy *collect(const struct gt_asked *a, size_t *n)
+{
+	struct busy *list;
+	size_t all = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(a->reader); i++)
+		all += gt_reader_segment(a->reader, i)->ntracks;
+	list = calloc(all + 1, sizeof(*list));
+	*n = 0;
+	for (uint32_t i = 0; list && i < gt_reader_segments(a->reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
+
+		for (uint32_t t = 0; t < seg->ntracks; t++) {
+			const struct gt_lane *lane = gt_fold_lane(a->opt->fold, i, t);
+
+			if (lane->calls || lane->open)
+				list[(*n)++] = (struct busy){ seg, lane, t };
+		}
+	}
+	if (list)
+		qsort(list, *n, sizeof(*list), by_busy);
+	return list;
+}
+
+static void add(const struct gt_asked *a, struct gt_table *t, const struct busy *b)
+{
+	struct gt_cell cells[10];
+
+	gt_where_process(cells, b->seg, gt_track_process(b->seg, b->track));
+	gt_where_thread(cells + 3, b->seg, b->track);
+	cells[5] = gt_cell_u(b->lane->calls);
+	cells[6] = gt_cell_u(b->lane->open);
+	cells[7] = gt_cell_u(b->lane->busy);
+	cells[8] = gt_cell_share(b->lane->busy, gt_span_of(a->opt, b->seg));
+	cells[9] = gt_cell_u(b->lane->max_depth);
+	gt_table_add(t, cells + gt_where_skip(a->reader));
+}
+
+static int threads_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	const struct gt_asked *a = state;
+	unsigned skip = gt_where_skip(a->reader);
+	size_t n, shown;
+	struct busy *list = collect(a, &n);
+
+	tables[0] = gt_table_new("threads", "Threads", columns + skip, 10 - skip);
+	if (!list || !tables[0]) {
+		free(list);
+		return gt_err_set(err, -ENOMEM, "no memory for the threads");
+	}
+	shown = gt_shown(n, a->opt->top);
+	for (size_t i = 0; i < shown; i++)
+		add(a, tables[0], &list[i]);
+	gt_note_cut(tables[0], n, shown);
+	free(list);
+	return 1;
+}
+
+const struct gt_analysis gt_threads_report = {
+	.name       = "threads",
+	.help       = "calls, busy time and nesting depth of each thread",
+	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
+	.folds      = GT_FOLD_TRACKS,
+	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
+	.in_default = true,
+	.state_size = sizeof(struct gt_asked),
+	.init       = gt_asked_init,
+	.finish     = threads_finish,
+};

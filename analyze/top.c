@@ -1,0 +1,98 @@
+/* Where the time went, by operation. Every row of the trace that took time counts under its name, whatever it is nested in:
+ * a share is of the sum of this table, not of the time that passed. ioctls have a table of their own. */
+#include <stdlib.h>
+#include "analyze/names.h"
+#include "analyze/report.h"
+
+static const struct gt_column columns[] = {
+	{ "operation", "Operation", GT_C_TEXT }, { "category", "Category", GT_C_TEXT }, GT_OPERATION_COLUMNS
+};
+
+static int list(struct gt_table *t, const struct gt_names *names, unsigned top, struct gt_err *err)
+{
+	int64_t *shares = gt_names_shares(names, err);
+	size_t shown = gt_shown(names->n, top);
+	bool coarse = false;
+	int rc = shares ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !rc && i < shown; i++) {
+		const struct gt_name *name = &names->list[i];
+		struct gt_cell cells[2 + GT_OPERATION_CELLS] = { gt_cell_text(name->text),
+								 gt_cell_text(gt_category_word(name->category)) };
+
+		rc = gt_names_cells(names, name, shares[i], cells + 2, err);
+		coarse |= name->sum.coarse;
+		gt_table_add(t, cells);
+	}
+	gt_note_cut(t, names->n, shown);
+	if (coarse)
+		gt_table_note(t, "too many operations: some have no p50 and p99");
+	free(shares);
+	return rc;
+}
+
+static int finish(const struct gt_asked *a, const char *name, const char *title, gt_names_want *want, struct gt_table **tables,
+		  struct gt_err *err)
+{
+	struct gt_names names = { 0 };
+	int rc = gt_names_collect(&names, a->opt->fold, want, err);
+
+	tables[0] = gt_table_new(name, title, columns, sizeof(columns) / sizeof(*columns));
+	if (!rc && !tables[0])
+		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
+	if (!rc)
+		rc = list(tables[0], &names, a->opt->top, err);
+	gt_names_release(&names);
+	return rc ? rc : 1;
+}
+
+static bool no_ioctl(const struct gt_type *type)
+{
+	return type->layer != GT_LAYER_IOCTL;
+}
+
+static bool ioctl_only(const struct gt_type *type)
+{
+	return type->layer == GT_LAYER_IOCTL;
+}
+
+static int top_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	return finish(state, "top", "Operations by total time", no_ioctl, tables, err);
+}
+
+static int ioctls_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	const struct gt_asked *a = state;
+	int n = finish(a, "ioctls", "ioctls by total time", ioctl_only, tables, err);
+
+	if (n > 0 && !gt_recorded(a->reader, GT_LAYER_IOCTL))
+		gt_table_note(tables[0], "not recorded");
+	return n;
+}
+
+#define TIMED (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU))
+
+const struct gt_analysis gt_top_report = {
+	.name       = "top",
+	.help       = "operations by total time: count, failed, total, mean, p50, p99, max, share",
+	.wants      = TIMED,
+	.folds      = GT_FOLD_TYPES,
+	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
+	.in_default = true,
+	.state_size = sizeof(struct gt_asked),
+	.init       = gt_asked_init,
+	.finish     = top_finish,
+};
+
+const struct gt_analysis gt_ioctls_report = {
+	.name       = "ioctls",
+	.help       = "time in the driver's ioctls by decoded name",
+	.wants      = TIMED,
+	.folds      = GT_FOLD_TYPES,
+	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
+	.in_default = true,
+	.state_size = sizeof(struct gt_asked),
+	.init       = gt_asked_init,
+	.finish     = ioctls_finish,
+};
