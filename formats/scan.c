@@ -223,7 +223,8 @@ static int scan_runs(struct scanner *s, const struct gt_wanted *w, const struct 
 		struct gt_cols c = { .seg = &seg->pub, .kind = u->kind, .track = run->track, .n = run->n, .start = u->start + run->first,
 				     .dur = u->dur + run->first, .code = u->code ? u->code + run->first : NULL, .types = u->types,
 				     .ntypes = u->ntypes, .depth = u->depth ? u->depth + run->first : NULL, .block = seg->at + e->at,
-				     .epoch = e->head.epoch, .last_of_block = i + 1 == u->nruns, .args_ = &s->args };
+				     .epoch = e->head.epoch, .last_of_block = i + 1 == u->nruns, .floor = e->head.min_start,
+				     .args_ = &s->args };
 
 		s->args = (struct gt_block_args){ s, run, NULL };
 		if (wants_track(w, run->track)) {
