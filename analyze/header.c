@@ -56,7 +56,7 @@ static int header_merge(void *into, void *from, struct gt_err *err)
 
 static const struct gt_column columns[] = {
 	{ "file", "File", GT_C_TEXT }, { "recording", "Recording", GT_C_COUNT }, { "host", "Host", GT_C_TEXT },
-	{ "simulated", "GPU", GT_C_TEXT }, { "layers", "Layers recorded", GT_C_TEXT }, { "sources", "Recorded by", GT_C_TEXT },
+	{ "simulated", "Simulated GPU", GT_C_TEXT }, { "layers", "Layers recorded", GT_C_TEXT }, { "sources", "Recorded by", GT_C_TEXT },
 	{ "span_ns", "Time span", GT_C_NS }, { "processes", "Processes", GT_C_COUNT }, { "threads", "Threads", GT_C_COUNT },
 	{ "calls", "Finished calls", GT_C_COUNT }, { "open", "Still open", GT_C_COUNT }, { "spans", "Spans", GT_C_COUNT },
 	{ "gpu", "GPU operations", GT_C_COUNT }, { "instants", "Instants", GT_C_COUNT }, { "counters", "Counter values", GT_C_COUNT },
@@ -132,7 +132,7 @@ static void add_segment(const struct header *h, struct gt_table *t, const struct
 	put_sources(&sources, seg);
 	gt_table_add(t, (struct gt_cell[]){
 		gt_cell_text(h->asked.opt->file), gt_cell_u(seg->index), seg->host && *seg->host ? gt_cell_text(seg->host) : gt_cell_none(),
-		gt_cell_text(seg->simulated ? "simulated" : "real"),
+		gt_cell_text(seg->simulated ? "yes" : "no"),
 		layers.len > 1 ? gt_cell_text((char *)layers.data) : gt_cell_none(),
 		sources.len > 1 ? gt_cell_text((char *)sources.data) : gt_cell_none(),
 		gt_cell_u(seg->max_end > seg->min_start ? (uint64_t)seg->max_end - (uint64_t)seg->min_start : 0),
@@ -198,12 +198,20 @@ static struct gt_table *damage_table(const struct header *h)
 static const struct gt_column meta_columns[] = {
 	{ "recording", "Recording", GT_C_COUNT }, { "key", "Key", GT_C_TEXT }, { "value", "Value", GT_C_TEXT },
 };
-struct meta { struct gt_table *t; const struct gt_segment *seg; unsigned skip; };
+struct meta { struct gt_table *header, *t; const struct gt_segment *seg; unsigned skip; };
 
 static int add_meta(void *arg, const char *key, const char *value)
 {
 	struct meta *m = arg;
 
+	if (!*value)
+		return 0;	/* a filter that was not given, say */
+	if (!strcmp(key, "sample") && strcmp(value, "1"))
+		gt_table_note(m->header, "sampled: one call in %s of each name was recorded", value);
+	if (!strcmp(key, "filter"))
+		gt_table_note(m->header, "filtered while recording: only %s", value);
+	if (!strcmp(key, "exclude"))
+		gt_table_note(m->header, "filtered while recording: without %s", value);
 	gt_table_add(m->t, (struct gt_cell[]){ gt_cell_u(m->seg->index), gt_cell_text(key), gt_cell_text(value) } + m->skip);
 	return 0;
 }
@@ -214,7 +222,7 @@ static int header_finish(void *state, struct gt_table **tables, unsigned max, st
 	unsigned skip = gt_where_skip(h->asked.reader);
 	struct meta m = { .skip = skip };
 
-	tables[0] = gt_table_new("header", "Trace", columns, NCOLUMNS);
+	tables[0] = m.header = gt_table_new("header", "Trace", columns, NCOLUMNS);
 	tables[1] = m.t = gt_table_new("metadata", "Metadata", meta_columns + skip, 3 - skip);
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for the header");

@@ -12,7 +12,7 @@ int gt_asked_init(void *state, struct gt_reader *r, const struct gt_analysis_opt
 void gt_note_cut(struct gt_table *t, size_t n, size_t shown)
 {
 	if (n > shown)
-		gt_table_note(t, "%zu rows below --top left out", n - shown);
+		gt_table_note(t, "%zu more row%s below --top %zu left out", n - shown, n - shown == 1 ? "" : "s", shown);
 }
 
 struct rest { uint64_t remainder; size_t i; };

@@ -376,12 +376,26 @@ static int print_grid(struct gt_out *out, const struct gt_table *t, size_t limit
 	return rc;
 }
 
+/* A list has room for the exact figure: "524288000 bytes (500.00 MiB)", "15.234 ms". */
+static char *list_text(const struct gt_column *col, const struct gt_cell *c)
+{
+	char text[96];
+
+	if (c->absent || (col->kind != GT_C_BYTES && col->kind != GT_C_NS))
+		return cell_text(col, c, "not recorded");
+	if (col->kind == GT_C_BYTES)
+		snprintf(text, sizeof(text), "%" PRId64 " bytes (%.2f MiB)", c->i, (double)c->i / 0x1p20);
+	else
+		snprintf(text, sizeof(text), "%.3f ms", (double)c->i / 1e6);
+	return strdup(text);
+}
+
 static int print_list(struct gt_out *out, const struct gt_table *t)
 {
 	for (unsigned row = 0; row < t->nrows; row++)
 		for (unsigned i = 0; i < t->ncolumns; i++) {
 			const struct gt_cell *c = &row_of(t, row)[i];
-			char *text = cell_text(&t->columns[i], c, "not recorded");
+			char *text = list_text(&t->columns[i], c);
 
 			if (!text)
 				return -ENOMEM;
