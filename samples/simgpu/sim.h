@@ -1,0 +1,299 @@
+/* The simulated GPU: a libcuda.so.1 that programs run on where there is no GPU.
+ *
+ * It is a small driver with a true shape: device memory has addresses the CPU cannot touch (an arena of host memory stands
+ * behind them, so that copies really copy), streams are queues served by a worker thread on a simulated clock, modules are
+ * parsed for their kernels' names, and what a real driver refuses is refused with the same error. What it computes: the few
+ * kernels of samples/cu.h, by name (kernels.c); any other kernel only takes time. It never opens a real device.
+ *
+ *   device.c  errors, devices, contexts        copy.c    copies and sets           graph.c   graphs and capture
+ *   memory.c  addresses and allocations        module.c  modules, functions        files.c   device files and their ioctls
+ *   mapping.c pools, virtual memory, arrays    kernels.c launches, what they do    resolve.c cuGetProcAddress
+ *   queue.c   the clock, streams and events
+ *
+ * All state is guarded by one mutex, sim_lock(); the getters that programs call by the million read only what a thread owns.
+ *
+ * DEVICE FILES, for whoever watches them. The real driver opens /dev/nvidiactl, /dev/nvidia-uvm and /dev/nvidia0 and talks to
+ * them by ioctl. The simulator makes a memfd for each, named sim:nvidiactl, sim:nvidia-uvm, sim:nvidia0 (sim:nvidia1, ...),
+ * and opens it again through libc's open() as /proc/self/fd/N, O_RDWR|O_CLOEXEC; it works with that second descriptor. So an
+ * interposed open(), ioctl(), mmap() or close() sees what it would see of the real one, and tells the files by
+ *     readlink("/proc/self/fd/FD") = "/memfd:sim:nvidiactl (deleted)"       (a regular file; a real one is a character device)
+ * Requests have the real numbers and struct layouts, and `status` inside the struct is the driver's verdict (0 is NV_OK).
+ * Each request goes to the `ioctl` in line: to the one this library exports where that comes next (a program linked with it,
+ * or one that has it preloaded), which returns 0; else to the kernel, which knows no such file: it returns -1 with ENOTTY, and
+ * the simulator takes that for 0. The verdict stands in the struct before the call, so both ways show the same status. */
+#ifndef SIM_H
+#define SIM_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIM_MAX_DEVICES		16
+#define SIM_DRIVER_VERSION	13000
+#define SIM_NAME		"NVIDIA H200 (Simulated)"
+#define SIM_SMS			132
+#define SIM_MAX_PENDING		1024	/* operations a stream holds before a launch waits, as the real one does */
+#define SIM_NEVER		UINT64_MAX
+
+enum {
+	CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_OUT_OF_MEMORY = 2, CUDA_ERROR_NOT_INITIALIZED = 3,
+	CUDA_ERROR_NO_DEVICE = 100, CUDA_ERROR_INVALID_DEVICE = 101, CUDA_ERROR_INVALID_IMAGE = 200,
+	CUDA_ERROR_INVALID_CONTEXT = 201, CUDA_ERROR_UNSUPPORTED_LIMIT = 215, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED = 217,
+	CUDA_ERROR_INVALID_PTX = 218, CUDA_ERROR_FILE_NOT_FOUND = 301, CUDA_ERROR_OPERATING_SYSTEM = 304,
+	CUDA_ERROR_INVALID_HANDLE = 400, CUDA_ERROR_ILLEGAL_STATE = 401, CUDA_ERROR_NOT_FOUND = 500, CUDA_ERROR_NOT_READY = 600,
+	CUDA_ERROR_ILLEGAL_ADDRESS = 700, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
+	CUDA_ERROR_PEER_ACCESS_NOT_ENABLED = 705, CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE = 708,
+	CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
+	CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720, CUDA_ERROR_NOT_SUPPORTED = 801,
+	CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
+	CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903, CUDA_ERROR_STREAM_CAPTURE_UNJOINED = 904,
+	CUDA_ERROR_STREAM_CAPTURE_ISOLATION = 905, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906, CUDA_ERROR_CAPTURED_EVENT = 907,
+};
+typedef int CUresult, CUdevice;
+typedef uint64_t CUdeviceptr, CUmemGenericAllocationHandle;
+typedef struct sim_ctx *CUcontext;
+typedef struct sim_stream *CUstream;
+typedef struct sim_event *CUevent;
+typedef struct sim_module *CUmodule, *CUlibrary;
+typedef struct sim_function *CUfunction, *CUkernel;	/* one struct: a kernel is its own function */
+typedef struct sim_graph *CUgraph, *CUgraphExec;
+typedef struct sim_node *CUgraphNode;
+typedef struct sim_pool *CUmemoryPool;
+typedef struct sim_array *CUarray;
+typedef void (*CUhostFn)(void *);
+typedef void (*CUstreamCallback)(CUstream, CUresult, void *);
+typedef struct { char bytes[16]; } CUuuid;
+
+#define CU_STREAM_LEGACY	((CUstream)1)
+#define CU_STREAM_PER_THREAD	((CUstream)2)
+
+/* Layouts of cuda.h, held to it by tests/unit/test_sim_layout.c. */
+struct cu_2d {
+	size_t src_x, src_y;
+	unsigned src_type;	/* 1 host, 2 device, 3 array, 4 unified */
+	const void *src_host;
+	CUdeviceptr src_dev;
+	CUarray src_array;
+	size_t src_pitch, dst_x, dst_y;
+	unsigned dst_type;
+	void *dst_host;
+	CUdeviceptr dst_dev;
+	CUarray dst_array;
+	size_t dst_pitch, width, height;
+};
+struct cu_3d {
+	size_t src_x, src_y, src_z, src_lod;
+	unsigned src_type;
+	const void *src_host;
+	CUdeviceptr src_dev;
+	CUarray src_array;
+	void *reserved0;
+	size_t src_pitch, src_height, dst_x, dst_y, dst_z, dst_lod;
+	unsigned dst_type;
+	void *dst_host;
+	CUdeviceptr dst_dev;
+	CUarray dst_array;
+	void *reserved1;
+	size_t dst_pitch, dst_height, width, height, depth;
+};
+struct cu_launch { unsigned grid[3], block[3], shared; CUstream stream; void *attrs; unsigned attrs_n; };
+struct cu_kernel_node {
+	CUfunction func;
+	unsigned grid[3], block[3], shared;
+	void **params, **extra;
+	CUkernel kern;
+	CUcontext ctx;
+};
+struct cu_memset_node { CUdeviceptr dst; size_t pitch; unsigned value, element; size_t width, height; };
+struct cu_host_node { CUhostFn fn; void *arg; };
+struct cu_location { int type, id; };
+struct cu_alloc_prop { int type, handle_types; struct cu_location location; void *win32; unsigned char flags[8]; };
+struct cu_access { struct cu_location location; int flags; };
+struct cu_pool_props { int type, handle_types; struct cu_location location; void *win32; size_t max; unsigned short usage;
+		       unsigned char reserved[54]; };
+struct cu_array_desc { size_t width, height; int format; unsigned channels; };
+struct cu_array3d_desc { size_t width, height, depth; int format; unsigned channels, flags; };
+
+/* A handle is a pointer to one of these. Freed ones keep their memory for the next of their kind, so a stale handle is told
+ * from a live one and not followed. */
+enum sim_kind { SIM_FREE, SIM_CTX, SIM_STREAM, SIM_EVENT, SIM_MODULE, SIM_FUNCTION, SIM_GRAPH, SIM_EXEC, SIM_NODE, SIM_POOL,
+		SIM_ARRAY, SIM_KINDS };
+struct sim_obj { uint32_t kind; struct sim_obj *next; };
+void *sim_new(enum sim_kind kind, size_t size);		/* zeroed; NULL without memory */
+void sim_drop(void *obj);
+bool sim_is(const void *obj, enum sim_kind kind);	/* false for NULL and for what has been dropped */
+
+struct sim_ctx {
+	struct sim_obj obj;
+	int dev, refs, error;		/* error: sticky, as after an illegal address */
+	unsigned flags, api;
+	bool primary;
+	uint64_t id;
+	size_t limit[16];
+	struct sim_stream *legacy;
+	struct sim_module *modules;
+};
+
+struct sim_config {
+	int devices, ioctls;
+	uint64_t memory, seed;
+	double speed;
+};
+extern struct sim_config sim_config;
+extern struct sim_ctx *sim_primary[SIM_MAX_DEVICES];
+extern __thread struct sim_ctx *sim_current __attribute__((tls_model("initial-exec")));
+
+void sim_lock(void);
+void sim_unlock(void);
+/* Begins most entry points: takes the lock; returns CUDA_SUCCESS with *ctx the current context, or, with the lock given back,
+ * the error the call must return (not initialised, forked, no context, sticky error). */
+int sim_enter(struct sim_ctx **ctx);
+static inline int sim_leave(int rc) { sim_unlock(); return rc; }
+int sim_ready(void);			/* CUDA_SUCCESS once cuInit has run in this process */
+uint64_t sim_random(void);		/* the next number of the seeded sequence */
+int sim_queue_start(void);		/* the worker of this process; CUDA_SUCCESS or an error */
+int sim_memory_init(void);		/* the arenas; CUDA_SUCCESS or an error */
+
+/* Memory. Each range of addresses a device can use has one row. */
+enum sim_mem { SIM_DEVICE, SIM_ASYNC, SIM_PHYSICAL, SIM_MAPPED, SIM_HOST, SIM_REGISTERED, SIM_MANAGED };
+struct sim_range {
+	uint64_t addr, size;
+	char *host;			/* where its bytes are; for SIM_PHYSICAL where they would be */
+	enum sim_mem mem;
+	int dev;
+	unsigned flags, refs;		/* refs: of SIM_PHYSICAL, its handle and its mappings */
+	bool open;			/* may be touched: mapped memory not before cuMemSetAccess */
+	bool freed;			/* by cuMemFreeAsync, whose turn has not come */
+	uint64_t handle, id;		/* handle: of SIM_PHYSICAL, and of what SIM_MAPPED maps */
+	struct sim_ctx *ctx;		/* dies with it; NULL lives on */
+	struct sim_pool *pool;
+};
+struct sim_pool { struct sim_obj obj; int dev; uint64_t used, high; uint64_t attribute[8]; };
+struct sim_array { struct sim_obj obj; struct cu_array3d_desc desc; size_t element; CUdeviceptr at; };
+char *sim_host(uint64_t addr, uint64_t size);		/* where the device's bytes are, or NULL when not all of them are its own */
+bool sim_pinned(uint64_t addr, uint64_t size);		/* host memory the device reaches by itself */
+int sim_alloc(struct sim_ctx *ctx, uint64_t size, enum sim_mem mem, struct sim_range **out);	/* of the context's device */
+struct sim_range *sim_range_at(uint64_t addr);		/* the range that holds addr, or NULL; borrowed, under the lock */
+struct sim_range *sim_range_next(const struct sim_range *r);	/* the one after r, or the first of all; NULL at the end */
+struct sim_range *sim_range_add(struct sim_range r);	/* NULL without memory */
+void sim_range_end(struct sim_range *r);
+int sim_arena(int dev, uint64_t addr, uint64_t *offset);	/* the memfd behind the device's memory, and where addr is in it */
+int sim_pools_init(void);
+void sim_release_ctx(struct sim_ctx *ctx);		/* what a destroyed context leaves */
+
+/* Operations and streams. */
+enum sim_engine { SIM_NO_ENGINE, SIM_COMPUTE, SIM_H2D, SIM_D2H, SIM_D2D, SIM_ENGINES };
+struct sim_op;
+typedef bool (*sim_run)(struct sim_op *op);	/* runs when its time has come; false: not yet, ask again. Lock held. */
+struct sim_rect { char *at; size_t pitch, slice; };
+struct sim_launch { struct sim_function *func; unsigned grid[3], block[3], shared; void *params; };
+struct sim_op {
+	struct sim_op *next, *after;	/* in its stream; in the queue of host functions */
+	struct sim_stream *stream;
+	int node_type;			/* CUgraphNodeType when captured */
+	sim_run run;
+	enum sim_engine engine;
+	bool started;
+	int phase;			/* of a host function: 0, 1 running, 2 returned */
+	uint64_t seq, queued, cost, start, end;	/* simulated ns */
+	struct sim_event *event;	/* recorded or waited for */
+	uint64_t gen;			/* which of its recordings */
+	void *staged;			/* freed with the operation */
+	struct sim_graph *exec;
+	union {
+		struct { struct sim_rect dst, src; size_t width, height, depth; } copy;
+		struct { char *at; size_t pitch, width, height; unsigned value, element; } set;
+		struct { CUhostFn fn; CUstreamCallback callback; void *arg; CUstream handle; } host;
+		struct { char *at; uint64_t value; unsigned flags, bytes; } word;
+		struct sim_launch launch;
+		uint64_t addr;
+	};
+};
+#define SIM_MAX_TIPS 16
+struct sim_tips { struct sim_node *v[SIM_MAX_TIPS]; unsigned n; };	/* captured nodes that the next must follow */
+struct sim_stream {
+	struct sim_obj obj;
+	struct sim_stream *next;	/* all there are */
+	struct sim_ctx *ctx;
+	struct sim_op *head, **tail;
+	uint64_t id, submitted, done, last_end;
+	unsigned flags;
+	int priority, tid;		/* tid: whose default stream it is */
+	bool dying;			/* destroyed; freed when its work is done */
+	struct sim_graph *capture;
+	struct sim_tips tips;
+	bool origin;			/* the capture began here */
+};
+struct sim_event {
+	struct sim_obj obj;
+	struct sim_ctx *ctx;
+	unsigned flags;
+	int refs;
+	uint64_t recorded, done, time;	/* generations; simulated ns of the last one done */
+	struct sim_graph *capture;	/* recorded in it last, not by a running stream */
+	struct sim_tips tips;
+};
+int sim_stream_get(struct sim_ctx *ctx, CUstream h, struct sim_stream **s);	/* resolves 0, 1, 2 and checks the rest */
+int sim_submit(struct sim_stream *s, struct sim_op *op);	/* copies *op; owns op->staged whatever comes of it */
+int sim_wait(struct sim_stream *s);				/* until all submitted so far is done; the sticky error */
+int sim_wait_ctx(struct sim_ctx *ctx);
+int sim_no_capture(struct sim_ctx *ctx, struct sim_stream *s);	/* the error when s (NULL: any) or what it waits for captures */
+void sim_streams_free(struct sim_ctx *ctx);
+struct sim_stream *sim_streams(void);				/* the first of all; ->next */
+uint64_t sim_now(void);						/* simulated ns */
+bool sim_host_run(struct sim_op *op);				/* a sim_run: hands op->host to the callback thread */
+
+/* Copies and sets as operations: shared by the calls of copy.c and the nodes of graph.c. */
+int sim_copy_op(const struct cu_3d *c, struct sim_op *op, bool *pageable);
+int sim_set_op(CUdeviceptr at, size_t pitch, unsigned value, unsigned element, size_t w, size_t h, struct sim_op *op);
+
+/* Modules and launches. */
+struct sim_param { uint32_t offset, size; };
+struct sim_function {
+	struct sim_obj obj;
+	struct sim_function *next;
+	struct sim_module *module;
+	char *name;
+	struct sim_param *params;
+	unsigned params_n, params_size;
+	int max_dynamic, carveout;
+};
+struct sim_global { struct sim_global *next; char *name; CUdeviceptr at; size_t size; };
+struct sim_module {
+	struct sim_obj obj;
+	struct sim_module *next;
+	struct sim_ctx *ctx;		/* NULL for a library */
+	struct sim_function *functions;
+	struct sim_global *globals;
+	unsigned functions_n;
+	bool guess;			/* the image is no text of ours: any name is a kernel of it */
+};
+int sim_launch_op(CUfunction f, const unsigned grid[3], const unsigned block[3], unsigned shared, void **params, void **extra,
+		  struct sim_op *op);
+bool sim_kernel_run(struct sim_op *op);
+void sim_module_free(struct sim_module *m);
+
+/* Graphs. */
+int sim_capture(struct sim_stream *s, const struct sim_op *op);
+int sim_capture_wait(struct sim_stream *s, struct sim_event *e);
+void sim_capture_record(struct sim_stream *s, struct sim_event *e);
+void sim_capture_spoil(struct sim_stream *s);	/* something was asked that a capture forbids */
+void sim_exec_put(struct sim_graph *exec);	/* NULL is fine */
+
+/* Device files. */
+void sim_files_open(void);
+void sim_files_device(int dev);		/* a context on the device: channels and all */
+void sim_files_alloc(int dev, uint64_t addr, uint64_t size);
+void sim_files_free(int dev, uint64_t addr, uint64_t size);
+bool sim_owns(int fd);			/* is it one of them? */
+
+/* The table of entry points (entries.c). */
+struct sim_entry { const char *name; int version; bool per_thread; void (*at)(void); };
+extern const struct sim_entry sim_entries[];
+extern const size_t sim_entries_n;
+
+/* Entry points that take a stream exist twice, for the two meanings of stream 0. */
+#define BOTH(name, suffix, params, ...) \
+	CUresult name params; CUresult name params { const CUstream none = CU_STREAM_LEGACY; (void)none; return __VA_ARGS__; } \
+	CUresult name##suffix params; CUresult name##suffix params { const CUstream none = CU_STREAM_PER_THREAD; (void)none; return __VA_ARGS__; }
+#define OR_NONE(stream) ((stream) ? (stream) : none)
+#endif
