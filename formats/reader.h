@@ -60,6 +60,7 @@ struct gt_filter {
 	bool ranged;			/* only rows that overlap [from, to) */
 	int64_t from, to;
 	int64_t pid, tid;		/* 0: any; tracks whose process or thread has this id */
+	uint32_t segment;		/* 1 + the only segment wanted; 0: all */
 	bool args;			/* argument columns are wanted (gt_scan; events always have them) */
 	/* one bit per type or NULL for all: called once per (segment, type) */
 	bool (*match)(const struct gt_segment *seg, const struct gt_type *type, void *arg);

@@ -1,0 +1,390 @@
+/* Folded stacks, one line each, for flamegraph.pl, inferno and speedscope:
+ *
+ *   python3 (4711);worker (4712);cuLaunchKernel;vectorAdd 1200
+ *
+ * The frames are process, thread, and the calls as they nest, ioctls among them; a launch that knows its kernel is followed
+ * by a frame of the kernel's short name. The number is what the stack itself cost, without its children (they have lines
+ * of their own): ns, calls or bytes. A flame graph adds the children up again. Spans and GPU work may overlap, so they do
+ * not nest: each is a frame of its own under its track, with its whole duration.
+ *
+ * Stacks are nodes of one tree, found by parent and label. Lines are sorted as LC_ALL=C sort does, which a walk of the tree
+ * does not give, since ';' sorts behind digits; so they are made first, within a limit.
+ */
+#include "formats/exporters.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "formats/base/buf.h"
+#include "formats/base/map.h"
+#include "formats/demangle.h"
+
+#define TEXT_MAX (96u << 20)	/* bytes of lines; a trace with more different stacks than that is beyond a flame graph */
+#define NODES_MAX (1u << 21)
+
+struct node { uint32_t parent, label; int64_t cost; };
+struct frame { uint32_t node; int64_t end, covered; };	/* covered: children up to here are taken off */
+struct track { uint32_t node; struct frame *stack; size_t n, cap; };	/* node: of the track, plus 1 */
+struct segment { uint32_t *types, *kernels; struct track *tracks; };	/* labels by type and by string, plus 1 */
+
+struct folded {
+	struct gt_reader *r;
+	struct gt_err *err;
+	enum gt_cost cost;
+	struct segment *segs;
+	struct node *nodes;
+	size_t nnodes, nodes_cap;
+	struct gt_map by_place, by_label;
+	struct gt_buf text;		/* of labels, each with its NUL */
+	size_t *labels;			/* where each starts */
+	size_t nlabels, labels_cap;
+	struct gt_kernel_names *names;
+	bool hosts;			/* several machines: a frame for each */
+};
+
+static uint32_t no_memory(struct folded *f)
+{
+	gt_err_set(f->err, -ENOMEM, "out of memory");
+	return GT_NONE;
+}
+
+/* ---- labels and nodes ---- */
+
+static const char *label_text(const struct folded *f, uint32_t label) { return (const char *)f->text.data + f->labels[label]; }
+
+static bool same_label(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return !strcmp(label_text(arg, value), key);
+}
+
+/* There is no escaping in this format: ';' separates, a line ends, and that is all. */
+static void make_safe(char *s)
+{
+	for (; *s; s++)
+		if (*s == ';')
+			*s = ':';
+		else if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			*s = ' ';
+}
+
+static uint32_t get_label(struct folded *f, const char *name)
+{
+	char *safe = strdup(*name ? name : "?");
+	uint32_t id = GT_NONE;
+	uint64_t hash;
+
+	if (!safe)
+		return no_memory(f);
+	make_safe(safe);
+	hash = gt_hash(safe, strlen(safe));
+	id = gt_map_get(&f->by_label, hash, same_label, f, safe, strlen(safe));
+	if (id == UINT32_MAX) {
+		size_t at = f->text.len;
+
+		gt_buf_add(&f->text, safe, strlen(safe) + 1);
+		if (f->text.failed || gt_grow(&f->labels, &f->labels_cap, f->nlabels + 1, sizeof(*f->labels)) ||
+		    gt_map_add(&f->by_label, hash, (uint32_t)f->nlabels)) {
+			free(safe);
+			return no_memory(f);
+		}
+		f->labels[f->nlabels] = at;
+		id = (uint32_t)f->nlabels++;
+	}
+	free(safe);
+	return id;
+}
+
+static bool same_node(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct node *a = &((const struct folded *)arg)->nodes[value], *b = key;
+
+	return a->parent == b->parent && a->label == b->label;
+}
+
+static uint32_t get_node(struct folded *f, uint32_t parent, uint32_t label)
+{
+	struct node key = { .parent = parent, .label = label };
+	uint64_t hash = gt_hash_u64((uint64_t)parent << 32 | label);
+	uint32_t id;
+
+	if (label == GT_NONE)
+		return GT_NONE;
+	id = gt_map_get(&f->by_place, hash, same_node, f, &key, sizeof(key));
+	if (id != UINT32_MAX)
+		return id;
+	if (f->nnodes >= NODES_MAX) {
+		gt_err_set(f->err, -E2BIG, "more than %u different stacks", NODES_MAX);
+		return GT_NONE;
+	}
+	if (gt_grow(&f->nodes, &f->nodes_cap, f->nnodes + 1, sizeof(*f->nodes)) || gt_map_add(&f->by_place, hash, (uint32_t)f->nnodes))
+		return no_memory(f);
+	f->nodes[f->nnodes] = key;
+	return (uint32_t)f->nnodes++;
+}
+
+/* ---- frames ---- */
+
+/* "name (id)" where there is a name, else "thread 4711". */
+static uint32_t track_label(struct folded *f, const struct gt_segment *seg, uint32_t track)
+{
+	const struct gt_track *t = &seg->tracks[track];
+	char name[256], label[300];
+
+	gt_export_track_name(seg, track, name, sizeof(name));
+	if (t->name == GT_NONE || !gt_str(seg, t->name)[0])
+		return get_label(f, name);
+	snprintf(label, sizeof(label), "%s (%" PRId64 ")", name, t->id);
+	return get_label(f, label);
+}
+
+static uint32_t track_node(struct folded *f, const struct gt_segment *seg, uint32_t track)
+{
+	struct track *t = &f->segs[seg->index].tracks[track];
+	uint32_t process = gt_track_process(seg, track), node = GT_NONE;
+
+	if (t->node)
+		return t->node - 1;
+	if (f->hosts)
+		node = get_node(f, GT_NONE, get_label(f, seg->host ? seg->host : "?"));
+	if (process != GT_NONE && process != track)
+		node = get_node(f, node, track_label(f, seg, process));
+	node = get_node(f, node, track_label(f, seg, track));
+	if (node != GT_NONE)
+		t->node = node + 1;
+	return node;
+}
+
+static uint32_t row_node(struct folded *f, const struct gt_event *ev, uint32_t parent)
+{
+	struct segment *s = &f->segs[ev->seg->index];
+	uint32_t *label = &s->types[ev->row.type], kernel = gt_export_kernel(ev->seg, ev->row.type, ev->args, ev->row.nargs), node;
+	const char *brief;
+
+	if (!*label)
+		*label = get_label(f, gt_type_name(ev->seg, ev->row.type)) + 1;
+	if (!*label)
+		return GT_NONE;
+	node = get_node(f, parent, *label - 1);
+	if (kernel == GT_NONE || node == GT_NONE)
+		return node;
+	if (!s->kernels)
+		s->kernels = calloc((size_t)ev->seg->nstrings + 1, sizeof(*s->kernels));
+	if (!s->kernels)
+		return no_memory(f);
+	if (!s->kernels[kernel]) {
+		brief = gt_kernel_names_get(f->names, gt_str(ev->seg, kernel));
+		s->kernels[kernel] = brief ? get_label(f, brief) + 1 : 0;
+	}
+	return s->kernels[kernel] ? get_node(f, node, s->kernels[kernel] - 1) : no_memory(f);
+}
+
+static int64_t bytes_of(const struct gt_event *ev)
+{
+	const struct gt_type *t = &ev->seg->types[ev->row.type];
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; ev->args && i < t->nfields && i < ev->row.nargs; i++)
+		if (t->fields[i].role == GT_R_BYTES)
+			sum += ev->args[i];
+	return (int64_t)(sum & INT64_MAX);
+}
+
+static int64_t own_cost(const struct folded *f, const struct gt_event *ev)
+{
+	if (f->cost == GT_COST_TIME)
+		return ev->row.end - ev->row.start;
+	return f->cost == GT_COST_COUNT ? 1 : bytes_of(ev);
+}
+
+static void add_cost(struct folded *f, uint32_t node, int64_t cost)
+{
+	if (__builtin_add_overflow(f->nodes[node].cost, cost, &f->nodes[node].cost))
+		f->nodes[node].cost = INT64_MAX;
+}
+
+/* Takes a child's time off its parent, each moment once even if children overlap. */
+static void take_off(struct folded *f, struct frame *parent, int64_t start, int64_t end)
+{
+	if (start < parent->covered)
+		start = parent->covered;
+	if (end <= start)
+		return;
+	add_cost(f, parent->node, start - end);
+	parent->covered = end;
+}
+
+/* Rows come by start time, parents first: what does not hold the new row is not above it. */
+static int add_call(struct folded *f, const struct gt_event *ev)
+{
+	struct track *t = &f->segs[ev->seg->index].tracks[ev->track];
+	uint32_t node = track_node(f, ev->seg, ev->track);
+	struct frame *parent;
+
+	while (t->n && t->stack[t->n - 1].end < ev->row.end)
+		t->n--;
+	while (t->n && t->stack[t->n - 1].end <= ev->row.start && t->n > ev->row.depth)
+		t->n--;		/* one that ended just now, before a call of no duration */
+	parent = t->n ? &t->stack[t->n - 1] : NULL;
+	node = node == GT_NONE ? node : row_node(f, ev, parent ? parent->node : node);
+	if (node == GT_NONE)
+		return f->err->code;
+	if (parent && f->cost == GT_COST_TIME)
+		take_off(f, parent, ev->row.start, ev->row.end);
+	add_cost(f, node, own_cost(f, ev));
+	if (gt_grow(&t->stack, &t->cap, t->n + 1, sizeof(*t->stack))) {
+		no_memory(f);
+		return -ENOMEM;
+	}
+	t->stack[t->n++] = (struct frame){ .node = node, .end = ev->row.end, .covered = ev->row.start };
+	return 0;
+}
+
+static int add_flat(struct folded *f, const struct gt_event *ev)
+{
+	uint32_t node = track_node(f, ev->seg, ev->track);
+
+	node = node == GT_NONE ? node : row_node(f, ev, node);
+	if (node == GT_NONE)
+		return f->err->code;
+	add_cost(f, node, own_cost(f, ev));
+	return 0;
+}
+
+/* ---- lines ---- */
+
+static void add_path(struct folded *f, struct gt_buf *b, uint32_t node)
+{
+	uint32_t path[600];	/* host, process, track, and a call and a kernel for each of 256 depths */
+	unsigned n = 0;
+
+	for (; node != GT_NONE && n < 600; node = f->nodes[node].parent)
+		path[n++] = f->nodes[node].label;
+	while (n--) {
+		gt_buf_str(b, label_text(f, path[n]));
+		gt_buf_byte(b, n ? ';' : ' ');
+	}
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int print_sorted(struct gt_out *out, struct gt_buf *text, size_t nlines)
+{
+	char **lines = malloc((nlines + 1) * sizeof(*lines)), *p = (char *)text->data;
+
+	if (!lines)
+		return -ENOMEM;
+	for (size_t i = 0; i < nlines; i++, p += strlen(p) + 1)
+		lines[i] = p;
+	qsort(lines, nlines, sizeof(*lines), compare_lines);
+	for (size_t i = 0; i < nlines; i++) {
+		gt_out_str(out, lines[i]);
+		gt_out_str(out, "\n");
+	}
+	free(lines);
+	return 0;
+}
+
+static int print_lines(struct folded *f, struct gt_out *out)
+{
+	struct gt_buf text = { 0 };
+	size_t nlines = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < f->nnodes && !rc; i++) {
+		char number[32];
+
+		if (f->nodes[i].cost <= 0)
+			continue;
+		add_path(f, &text, i);
+		*gt_put_i64(number, f->nodes[i].cost) = '\0';
+		gt_buf_add(&text, number, strlen(number) + 1);
+		nlines++;
+		if (text.len > TEXT_MAX)
+			rc = gt_err_set(f->err, -E2BIG, "the folded stacks need more than %u MiB", TEXT_MAX >> 20);
+	}
+	if (!rc && (text.failed || print_sorted(out, &text, nlines)))
+		rc = gt_err_set(f->err, -ENOMEM, "out of memory");
+	gt_buf_release(&text);
+	return rc;
+}
+
+static int folded_init(struct folded *f)
+{
+	uint32_t n = gt_reader_segments(f->r);
+
+	f->segs = calloc((size_t)n + 1, sizeof(*f->segs));
+	f->names = gt_kernel_names_new();
+	if (!f->segs || !f->names)
+		return gt_err_set(f->err, -ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct gt_segment *seg = gt_reader_segment(f->r, i), *first = gt_reader_segment(f->r, 0);
+
+		f->segs[i].types = calloc((size_t)seg->ntypes + 1, sizeof(*f->segs[i].types));
+		f->segs[i].tracks = calloc((size_t)seg->ntracks + 1, sizeof(*f->segs[i].tracks));
+		if (!f->segs[i].types || !f->segs[i].tracks)
+			return gt_err_set(f->err, -ENOMEM, "out of memory");
+		f->hosts |= seg->host && first->host && strcmp(seg->host, first->host);
+	}
+	return 0;
+}
+
+static void folded_release(struct folded *f)
+{
+	for (uint32_t i = 0; f->segs && i < gt_reader_segments(f->r); i++) {
+		const struct gt_segment *seg = gt_reader_segment(f->r, i);
+
+		for (uint32_t j = 0; f->segs[i].tracks && j < seg->ntracks; j++)
+			free(f->segs[i].tracks[j].stack);
+		free(f->segs[i].tracks);
+		free(f->segs[i].types);
+		free(f->segs[i].kernels);
+	}
+	free(f->segs);
+	free(f->nodes);
+	free(f->labels);
+	gt_map_release(&f->by_place);
+	gt_map_release(&f->by_label);
+	gt_buf_release(&f->text);
+	gt_kernel_names_free(f->names);
+}
+
+static int read_rows(struct folded *f, const struct gt_filter *filter)
+{
+	struct gt_iter *it = gt_iter_open(f->r, filter, f->err);
+	struct gt_event ev;
+	int rc;
+
+	if (!it)
+		return f->err->code ? f->err->code : -EIO;
+	while ((rc = gt_iter_next(it, &ev, f->err)) > 0) {
+		rc = ev.kind == GT_CALL || ev.kind == GT_OPEN ? add_call(f, &ev) : add_flat(f, &ev);
+		if (rc)
+			break;
+	}
+	gt_iter_close(it);
+	return rc;
+}
+
+static int folded_export(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
+{
+	struct folded f = { .r = r, .err = err, .cost = opt->cost };
+	const uint32_t kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
+	struct gt_filter filter = opt->filter;
+	int rc = folded_init(&f), printed;
+
+	filter.kinds = filter.kinds ? filter.kinds & kinds : kinds;
+	if (!rc && filter.kinds) {
+		rc = read_rows(&f, &filter);
+		printed = print_lines(&f, out);
+		rc = rc ? rc : printed;
+	}
+	folded_release(&f);
+	return rc;
+}
+
+const struct gt_exporter gt_export_folded = {
+	.name = "folded", .suffix = "folded", .help = "folded stacks, for flamegraph.pl, inferno and speedscope", .export = folded_export,
+};

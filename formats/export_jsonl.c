@@ -1,0 +1,170 @@
+/* JSON lines, a begin and an end for every call, in order of time:
+ *
+ *   {"ts":0.000001000,"op_id":0,"phase":"B","name":"cuMemAlloc_v2","pid":7,"tid":8,"details":{"bytesize":4096}}
+ *   {"ts":0.000004210,"op_id":0,"phase":"E","name":"cuMemAlloc_v2","pid":7,"tid":8,"details":{"status":0}}
+ *
+ * ts is seconds since the segment's first row, with 9 decimals; op_id pairs an end with its begin. Calls still open have a
+ * begin and no end; instants, counters and losses have neither phase nor op_id. Rows arrive by start; a heap keeps the ends
+ * that are due, and they are written before the next begin that is not older.
+ */
+#include "formats/exporters.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct jsonl {
+	struct gt_reader *r;
+	struct gt_out *out;
+	struct gt_err *err;
+	int64_t *bases;
+	struct gt_pending ends;
+	uint64_t next_op;
+};
+
+static void put_head(struct jsonl *j, const struct gt_segment *seg, int64_t time)
+{
+	gt_out_str(j->out, "{\"ts\":");
+	gt_out_used(j->out, gt_put_s(gt_out_room(j->out, 64), gt_since(time, j->bases[seg->index])));
+}
+
+static void put_op(struct jsonl *j, uint64_t op, char phase)
+{
+	gt_out_str(j->out, ",\"op_id\":");
+	gt_out_used(j->out, gt_put_u64(gt_out_room(j->out, 64), op));
+	gt_out_printf(j->out, ",\"phase\":\"%c\"", phase);
+}
+
+static void put_id(struct jsonl *j, const char *key, const struct gt_segment *seg, uint32_t track)
+{
+	if (track == GT_NONE)
+		return;
+	gt_out_str(j->out, key);
+	gt_out_used(j->out, gt_put_i64(gt_out_room(j->out, 64), seg->tracks[track].id));
+}
+
+static void put_place(struct jsonl *j, const struct gt_segment *seg, uint32_t track, const char *name)
+{
+	gt_out_str(j->out, ",\"name\":");
+	gt_out_json(j->out, name, strlen(name));
+	if (track == GT_NONE)
+		return;
+	put_id(j, ",\"pid\":", seg, gt_track_process(seg, track));
+	put_id(j, ",\"tid\":", seg, track);
+}
+
+static void put_details(struct jsonl *j, const struct gt_event *ev)
+{
+	const struct gt_type *t = &ev->seg->types[ev->row.type];
+	const char *sep = ",\"details\":{";
+
+	for (unsigned i = 0; ev->args && i < t->nfields && i < ev->row.nargs; i++) {
+		const char *name = gt_str(ev->seg, t->fields[i].name);
+
+		if (t->fields[i].kind == GT_F_STR && ev->args[i] >= ev->seg->nstrings)
+			continue;	/* no string */
+		gt_out_str(j->out, sep);
+		gt_out_json(j->out, name, strlen(name));
+		gt_out_str(j->out, ":");
+		gt_export_value(j->out, ev->seg, &t->fields[i], ev->args[i]);
+		sep = ",";
+	}
+	if (!sep[1])
+		gt_out_str(j->out, "}");
+}
+
+static void put_end(struct jsonl *j, const struct gt_pending_row *e)
+{
+	const struct gt_segment *seg = gt_reader_segment(j->r, e->segment);
+
+	put_head(j, seg, e->end);
+	put_op(j, e->seq, 'E');
+	put_place(j, seg, e->track, gt_type_name(seg, e->row.type));
+	gt_out_printf(j->out, ",\"details\":{\"status\":%d}}\n", e->row.ret);
+}
+
+/* Ends up to this row's start, but not that of its own parent, which may end in the same ns. */
+static void put_ends_before(struct jsonl *j, const struct gt_event *ev)
+{
+	struct gt_pending_row e;
+
+	while (j->ends.n) {
+		const struct gt_pending_row *top = &j->ends.heap[0];
+
+		if (top->end > ev->row.start || (top->end == ev->row.start && top->segment == ev->seg->index && top->track == ev->track &&
+						 top->row.depth < ev->row.depth))
+			break;
+		gt_pending_pop(&j->ends, &e);
+		put_end(j, &e);
+	}
+}
+
+static int put_begin(struct jsonl *j, const struct gt_event *ev)
+{
+	struct gt_pending_row e = { .end = ev->row.end, .seq = j->next_op++, .segment = ev->seg->index, .track = ev->track, .row = ev->row };
+	bool has_end = ev->kind != GT_OPEN && ev->kind != GT_UNMATCHED;
+
+	put_head(j, ev->seg, ev->row.start);
+	put_op(j, e.seq, ev->kind == GT_UNMATCHED && ev->row.ret ? 'E' : 'B');
+	put_place(j, ev->seg, ev->track, gt_type_name(ev->seg, ev->row.type));
+	put_details(j, ev);
+	gt_out_str(j->out, "}\n");
+	return has_end ? gt_pending_push(&j->ends, &e, j->err) : 0;
+}
+
+static int put_moment(struct jsonl *j, const struct gt_event *ev)
+{
+	put_head(j, ev->seg, ev->row.start);
+	put_place(j, ev->seg, ev->track, ev->kind == GT_LOST ? "LOST" : gt_type_name(ev->seg, ev->row.type));
+	if (ev->kind == GT_LOST) {
+		gt_out_str(j->out, ",\"details\":{\"until\":");
+		gt_out_used(j->out, gt_put_s(gt_out_room(j->out, 64), gt_since(ev->row.end, j->bases[ev->seg->index])));
+		if (ev->args[0] != GT_LOST_UNKNOWN)
+			gt_out_printf(j->out, ",\"count\":%" PRIu64, ev->args[0]);
+		gt_out_str(j->out, "}");
+	} else
+		put_details(j, ev);
+	gt_out_str(j->out, "}\n");
+	return 0;
+}
+
+static int read_rows(struct jsonl *j, const struct gt_filter *filter)
+{
+	const uint32_t moments = GT_BIT(GT_INSTANT) | GT_BIT(GT_COUNTER) | GT_BIT(GT_LOST);
+	struct gt_iter *it = gt_iter_open(j->r, filter, j->err);
+	struct gt_event ev;
+	int rc;
+
+	if (!it)
+		return j->err->code ? j->err->code : -EIO;
+	while ((rc = gt_iter_next(it, &ev, j->err)) > 0) {
+		put_ends_before(j, &ev);
+		rc = GT_BIT(ev.kind) & moments ? put_moment(j, &ev) : put_begin(j, &ev);
+		if (!rc)
+			rc = j->out->failed;
+		if (rc)
+			break;
+	}
+	gt_iter_close(it);
+	return rc;
+}
+
+static int jsonl_export(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
+{
+	struct jsonl j = { .r = r, .out = out, .err = err, .bases = gt_export_bases(r) };
+	struct gt_pending_row e;
+	int rc;
+
+	if (!j.bases)
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	rc = read_rows(&j, &opt->filter);
+	while (gt_pending_pop(&j.ends, &e))
+		put_end(&j, &e);
+	gt_pending_release(&j.ends);
+	free(j.bases);
+	return rc;
+}
+
+const struct gt_exporter gt_export_jsonl = {
+	.name = "jsonl", .suffix = "jsonl", .help = "JSON lines: a begin and an end line for every call, by time", .export = jsonl_export,
+};

@@ -1,0 +1,237 @@
+/* gtexport: a trace into other tools' files. Which exporters there are is exporters.c's business: each gives an option. */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include "formats/base/buf.h"
+#include "formats/base/opt.h"
+#include "formats/exporters.h"
+#include "formats/importers.h"
+
+#define TOOL "gtexport"
+#define EXPORTERS_MAX 16
+#define NOT_GIVEN INT64_MIN
+
+struct args {
+	bool exporter[EXPORTERS_MAX], force;
+	const char *output;
+	int64_t from, to;
+	uint64_t pid, tid;
+	struct gt_opt_list match;
+	int cost;
+};
+
+static const char *const costs[] = { "time", "count", "bytes", NULL };
+
+static bool name_matches(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+{
+	const struct gt_opt_list *globs = arg;
+
+	for (size_t i = 0; i < globs->n; i++)
+		if (!fnmatch(globs->items[i], gt_str(seg, type->name), 0))
+			return true;
+	return false;
+}
+
+/* One flag per exporter, then what they have in common. Returns how many rows. */
+static size_t make_options(struct args *a, struct gt_opt *o)
+{
+	const struct gt_opt common[] = {
+		{ .name = "output", .letter = 'o', .kind = GT_OPT_STR, .to = &a->output, .arg = "FILE",
+		  .help = "write to FILE, compressed if it ends in .gz; - is standard output" },
+		{ .name = "force", .letter = 'f', .kind = GT_OPT_FLAG, .to = &a->force, .help = "replace FILE if it exists" },
+		{ .name = NULL, .kind = GT_OPT_TEXT, .help = "What to export" },
+		{ .name = "from", .kind = GT_OPT_NS, .to = &a->from, .arg = "TIME", .help = "only what lasts beyond TIME after the trace's start" },
+		{ .name = "to", .kind = GT_OPT_NS, .to = &a->to, .arg = "TIME", .help = "only what begins before TIME after the trace's start" },
+		{ .name = "pid", .kind = GT_OPT_U64, .to = &a->pid, .arg = "PID", .help = "only this process" },
+		{ .name = "tid", .kind = GT_OPT_U64, .to = &a->tid, .arg = "TID", .help = "only this thread" },
+		{ .name = "match", .kind = GT_OPT_LIST, .to = &a->match, .arg = "GLOB", .help = "only names that match; several are alternatives" },
+		{ .name = "cost", .kind = GT_OPT_WORD, .to = &a->cost, .arg = "WHAT", .help = "what folded stacks count", .words = costs },
+	};
+	size_t n = 0;
+
+	o[n++] = (struct gt_opt){ .kind = GT_OPT_TEXT, .help = "Formats" };
+	for (unsigned i = 0; gt_exporters[i] && i < EXPORTERS_MAX; i++)
+		o[n++] = (struct gt_opt){ .name = gt_exporters[i]->name, .kind = GT_OPT_FLAG, .to = &a->exporter[i], .help = gt_exporters[i]->help };
+	o[n++] = (struct gt_opt){ .kind = GT_OPT_TEXT, .help = "Output" };
+	memcpy(o + n, common, sizeof(common));
+	return n + sizeof(common) / sizeof(*common);
+}
+
+static const struct gt_exporter *chosen(const struct args *a, struct gt_err *err)
+{
+	const struct gt_exporter *one = NULL;
+	char names[200] = "";
+
+	for (unsigned i = 0; gt_exporters[i] && i < EXPORTERS_MAX; i++) {
+		size_t len = strlen(names);
+
+		if (a->exporter[i] && one) {
+			gt_err_set(err, -EINVAL, "--%s and --%s: one format at a time", one->name, gt_exporters[i]->name);
+			return NULL;
+		}
+		if (a->exporter[i])
+			one = gt_exporters[i];
+		snprintf(names + len, sizeof(names) - len, "%s--%s", i ? ", " : "", gt_exporters[i]->name);
+	}
+	if (!one)
+		gt_err_set(err, -EINVAL, "which format? %s", names);
+	return one;
+}
+
+/* TRACE without the ending that says what it was, with the exporter's. new. */
+static char *default_name(const char *trace, const char *suffix)
+{
+	static const char *const known[] = { ".gz", ".zst", ".gt", ".jsonl", ".json" };
+	const char *base = strcmp(trace, "-") ? trace : "trace";
+	size_t len = strlen(base), room;
+	char *name;
+
+	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		size_t n = strlen(known[i]);
+
+		if (len > n && base[len - n - 1] != '/' && !strncmp(base + len - n, known[i], n))
+			len -= n;
+	}
+	room = len + strlen(suffix) + 2;
+	name = malloc(room);
+	if (name)
+		snprintf(name, room, "%.*s.%s", (int)len, base, suffix);
+	return name;
+}
+
+/* Would writing there destroy what is being read? */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return strcmp(a, "-") && strcmp(b, "-") && !stat(a, &sa) && !stat(b, &sb) && S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev &&
+	       sa.st_ino == sb.st_ino;
+}
+
+static int64_t plus(int64_t base, int64_t by)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(base, by, &sum) ? (by < 0 ? INT64_MIN : INT64_MAX) : sum;
+}
+
+/* Times on the command line count from the first row of the first segment, like those in reports. */
+static void set_filter(const struct args *a, struct gt_reader *r, struct gt_filter *f)
+{
+	int64_t start = gt_reader_segments(r) ? gt_reader_segment(r, 0)->min_start : 0;
+
+	f->pid = (int64_t)(a->pid & INT64_MAX);
+	f->tid = (int64_t)(a->tid & INT64_MAX);
+	f->ranged = a->from != NOT_GIVEN || a->to != NOT_GIVEN;
+	f->from = a->from == NOT_GIVEN ? INT64_MIN : plus(start, a->from);
+	f->to = a->to == NOT_GIVEN ? INT64_MAX : plus(start, a->to);
+	if (a->match.n) {
+		f->match = name_matches;
+		f->match_arg = (void *)&a->match;
+	}
+}
+
+static void complain(const char *file, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void complain(const char *file, const char *fmt, ...)
+{
+	struct gt_err e = GT_ERR_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(e.text, sizeof(e.text), fmt, ap);
+	va_end(ap);
+	e.code = -EIO;
+	gt_err_print(TOOL, file, &e);
+}
+
+/* A line for everything that is missing from the output because it is missing in the trace. Returns the exit status. */
+static int tell_missing(const char *file, struct gt_reader *r)
+{
+	size_t n;
+	const struct gt_damage *d = gt_reader_damage(r, &n);
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
+		const struct gt_segment *s = gt_reader_segment(r, i);
+
+		if (!s->closed)
+			complain(file, "segment %u was not closed: complete up to %.9f s, %" PRIu64 " bytes at its end unread", i,
+				 s->complete_to > s->min_start ? (double)gt_since(s->complete_to, s->min_start) / 1e9 : 0.0, s->unread_bytes);
+	}
+	for (size_t i = 0; i < n && i < 10; i++)
+		complain(file, "damaged at byte %" PRIu64 ": %u rows are missing: %.100s", d[i].offset, d[i].rows, d[i].text);
+	if (n > 10)
+		complain(file, "and %zu more damaged places", n - 10);
+	return n ? 1 : 0;
+}
+
+static int run(const struct args *a, const struct gt_exporter *x, const char *trace, const char *output)
+{
+	struct gt_export_options opt = { .cost = (enum gt_cost)a->cost };
+	struct gt_err err = GT_ERR_INIT, out_err = GT_ERR_INIT;
+	struct gt_reader *r = gt_open_any(trace, &err);
+	struct gt_out out;
+	int status = 0;
+
+	if (!r) {
+		gt_err_print(TOOL, trace, &err);
+		return 1;
+	}
+	set_filter(a, r, &opt.filter);
+	if (same_file(trace, output))
+		gt_err_set(&err, -EEXIST, "that is the trace itself: give another file with -o");
+	if (err.code || gt_out_open(&out, output, a->force, &err)) {
+		gt_err_print(TOOL, err.code == -EEXIST && same_file(trace, output) ? output : NULL, &err);
+		gt_reader_close(r);
+		return 1;
+	}
+	if (x->export(r, &opt, &out, &err) && err.code) {
+		gt_err_print(TOOL, trace, &err);
+		status = 1;
+	}
+	if (gt_out_close(&out, &out_err)) {
+		gt_err_print(TOOL, NULL, &out_err);
+		status = 1;
+	}
+	status |= tell_missing(trace, r);
+	if (!status && !a->output)
+		fprintf(stderr, TOOL ": wrote %s\n", output);
+	gt_reader_close(r);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct args a = { .from = NOT_GIVEN, .to = NOT_GIVEN };
+	struct gt_opt options[EXPORTERS_MAX + 16];
+	struct gt_command cmd = {
+		.name = TOOL, .usage = "--FORMAT [options] TRACE", .about = "Writes a trace in another tool's format.", .options = options,
+		.after = "TRACE is a trace of gtcollect or any file gt can read; - is standard input. Without -o the output lies beside\n"
+			 "it under its name with the format's ending. Exit status: 0, 1 failure or damaged trace, 2 usage.",
+	};
+	struct gt_err err = GT_ERR_INIT;
+	const struct gt_exporter *x = NULL;
+	char *name = NULL;
+	int operands = 0, rc, status;
+
+	cmd.noptions = make_options(&a, options);
+	rc = gt_opt_parse(&cmd, argc, argv, &operands, &err);
+	if (rc > 0)
+		return 0;
+	if (!rc && operands != 1)
+		rc = gt_err_set(&err, -EINVAL, operands ? "one trace at a time" : "which trace? (gtexport --help)");
+	if (!rc && !(x = chosen(&a, &err)))
+		rc = -EINVAL;
+	if (!rc && !a.output && !(name = default_name(argv[1], x->suffix)))
+		rc = gt_err_set(&err, -ENOMEM, "out of memory");
+	if (rc) {
+		gt_err_print(TOOL, NULL, &err);
+		return rc == -ENOMEM ? 1 : 2;
+	}
+	status = run(&a, x, argv[1], a.output ? a.output : name);
+	gt_opt_list_release(&a.match);
+	free(name);
+	return status;
+}
