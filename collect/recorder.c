@@ -36,7 +36,7 @@
 #define ANCHOR_EVERY (5 * SECOND)
 #define ROLL_CALL (SECOND / 10)		/* how often we ask who is still alive */
 #define GRAVES_MAX 8192
-#define MISSING_MAX 1024
+#define MISSING_MAX 512
 #define STALL 1
 
 struct process {
@@ -85,7 +85,6 @@ struct gt_recorder {
 	bool patient;			/* a launch may still wait for its name */
 	bool active;			/* something moved since the last epoch */
 	uint64_t taken, freed;		/* bytes and chunks in this pass */
-	uint64_t untraced;		/* of the whole session, already reported */
 	struct gt_anchor now, epoch;
 	int64_t anchored, called;	/* ns: last anchor in the file, last roll call */
 	struct gt_recorder_totals totals;
@@ -280,6 +279,7 @@ static inline int put_call(struct gt_recorder *r, struct thread *t, const struct
 
 static void note_missing(struct gt_recorder *r, const char *name, size_t len)
 {
+	len = len < 200 ? len : 200;
 	for (size_t i = 0; i < r->nmissing; i++)
 		if (!strncmp(r->missing[i].name, name, len) && !r->missing[i].name[len]) {
 			r->missing[i].count++;
@@ -501,9 +501,12 @@ static int tell_process_losses(struct gt_recorder *r, struct process *p, const s
 	return gt_writer_lost(r->w, GT_SCOPE_PROCESS, p->track, from, r->now.monotonic, more, err);
 }
 
+/* A guest counts what it lets pass for the session, and for its process when it has a slot. What is told of processes is taken
+ * off; a little may be told in the next epoch, as the two are not read at one moment. */
 static int tell_losses(struct gt_recorder *r, struct gt_err *err)
 {
-	uint64_t untraced = __atomic_load_n(&r->rings->s->untraced, __ATOMIC_RELAXED), more = untraced - r->untraced;
+	uint64_t all = __atomic_load_n(&r->rings->s->untraced, __ATOMIC_ACQUIRE);
+	int64_t more;
 	int code = 0;
 
 	for (uint32_t i = 0; !code && i < r->high; i++)
@@ -512,11 +515,11 @@ static int tell_losses(struct gt_recorder *r, struct gt_err *err)
 	for (uint32_t i = 0; !code && i < r->nprocs; i++)
 		if (r->procs[i].used)
 			code = tell_process_losses(r, &r->procs[i], &r->rings->procs[i], err);
-	if (code || !more)
+	more = (int64_t)(all - r->totals.untraced);
+	if (code || more <= 0)
 		return code;
-	r->untraced = untraced;
-	r->totals.untraced += more;
-	return gt_writer_lost(r->w, GT_SCOPE_ALL, GT_NONE, r->epoch.monotonic, r->now.monotonic, more, err);
+	r->totals.untraced += (uint64_t)more;
+	return gt_writer_lost(r->w, GT_SCOPE_ALL, GT_NONE, r->epoch.monotonic, r->now.monotonic, (uint64_t)more, err);
 }
 
 /* ---- who comes ---- */

@@ -1,0 +1,286 @@
+/* A check is a function that looks at one thing and says what it found; the table at the end is what --doctor prints. Checks
+ * that fail say what to do. What is merely absent here (no GPU on a login node) is a note: traces can still be taken elsewhere
+ * or on the simulated driver. */
+#define _GNU_SOURCE
+#include "collect/doctor.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <limits.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include "collect/door.h"
+#include "collect/headroom.h"
+#include "collect/metadata.h"
+#include "formats/arch.h"
+#include "formats/clock.h"
+
+enum verdict { FINE, NOTE, BAD };
+struct finding { enum verdict verdict; char text[512]; };
+
+static void say(struct finding *f, enum verdict v, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void say(struct finding *f, enum verdict v, const char *fmt, ...)
+{
+	va_list ap;
+
+	f->verdict = v;
+	va_start(ap, fmt);
+	vsnprintf(f->text, sizeof(f->text), fmt, ap);
+	va_end(ap);
+}
+
+/* ---- loading a library, in a child: what its constructors do is not our risk ---- */
+
+static void load_and_tell(const char *name, int to)
+{
+	void *h = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	struct link_map *map = NULL;
+	const char *s;
+
+	if (h && !dlinfo(h, RTLD_DI_LINKMAP, &map) && map) {
+		char real[PATH_MAX];
+
+		s = realpath(map->l_name, real) ? real : map->l_name;
+	} else {
+		s = dlerror();
+	}
+	if (s && write(to, s, strlen(s)) < 0)
+		_exit(2);
+	_exit(!h);
+}
+
+/* True when it loads; `said` is its path, or why not. */
+static bool loads(const char *name, char *said, size_t size)
+{
+	int p[2], status = 1;
+	ssize_t n, got = 0;
+	pid_t pid;
+
+	said[0] = 0;
+	if (pipe2(p, O_CLOEXEC))
+		return false;
+	pid = fork();
+	if (!pid)
+		load_and_tell(name, p[1]);
+	close(p[1]);
+	while (pid > 0 && (size_t)got < size - 1 && (n = read(p[0], said + got, size - 1 - (size_t)got)) > 0)
+		got += n;
+	said[got] = 0;
+	close(p[0]);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return false;
+	return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+/* ---- the checks ---- */
+
+static void check_library(struct finding *f)
+{
+	struct gt_err err = GT_ERR_INIT;
+	char path[4200], said[300];
+
+	if (gt_door_library(path, sizeof(path), &err))
+		say(f, BAD, "%s: reinstall, or set GT_GUEST to the library's path", err.text);
+	else if (!loads(path, said, sizeof(said)))
+		say(f, BAD, "%.150s does not load: %.280s", path, said);
+	else
+		say(f, FINE, "%.300s loads; C library %s (2.17 or newer is needed)", path, gnu_get_libc_version());
+}
+
+static void check_session(struct finding *f)
+{
+	const char *places[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp" };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (places[i] && *places[i] == '/' && !access(places[i], W_OK | X_OK)) {
+			say(f, FINE, "session directories go to %.300s", places[i]);
+			return;
+		}
+	say(f, BAD, "none of $XDG_RUNTIME_DIR, $TMPDIR and /tmp can be written: set TMPDIR to a directory that can");
+}
+
+static void check_memory(struct finding *f)
+{
+	struct gt_rings_options opt = { 0 };
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_rings rings;
+	char what[300];
+	uint64_t room = gt_headroom(what, sizeof(what));
+
+	if (gt_rings_open(&rings, &opt, &err)) {
+		say(f, BAD, "%s", err.text);
+		return;
+	}
+	gt_rings_close(&rings);
+	if (room == UINT64_MAX)
+		say(f, FINE, "64 MiB of shared memory for the rings can be reserved");
+	else
+		say(f, FINE, "64 MiB of shared memory for the rings can be reserved; %llu MiB are left under %s",
+		    (unsigned long long)(room >> 20), what);
+}
+
+static void check_clock(struct finding *f)
+{
+	struct gt_anchor a = gt_clock_anchor(gt_clock_trusts_ticks());
+
+	if (!gt_clock_trusts_ticks())
+		say(f, NOTE, "the kernel's clock source is not " GT_ARCH_CLOCKSOURCE ": calls are timed with clock_gettime, some 20 ns dearer each");
+	else
+		say(f, a.error <= GT_CLOCK_ERROR_MAX ? FINE : NOTE, "clock source " GT_ARCH_CLOCKSOURCE ", read to within %u ns", a.error);
+}
+
+static void check_driver(struct finding *f)
+{
+	char version[64];
+
+	if (gt_driver_version(version, sizeof(version)))
+		say(f, FINE, "NVIDIA kernel driver %s (CUDA up to %d.%d)", version, gt_driver_cuda(version) / 1000,
+		    gt_driver_cuda(version) % 1000 / 10);
+	else
+		say(f, NOTE, "no NVIDIA kernel driver is loaded: real programs need one; the samples run on the simulated driver");
+}
+
+static void check_devices(struct finding *f)
+{
+	DIR *d = opendir("/dev");
+	struct dirent *e;
+	char path[300], closed[400] = "";
+	unsigned open_ones = 0;
+
+	while (d && (e = readdir(d))) {
+		if (strncmp(e->d_name, "nvidia", 6) || !strcmp(e->d_name, "nvidia-caps") || !strcmp(e->d_name, "nvidia-caps-imex-channels"))
+			continue;
+		snprintf(path, sizeof(path), "/dev/%s", e->d_name);
+		if (!access(path, R_OK | W_OK))
+			open_ones++;
+		else if (!closed[0])
+			snprintf(closed, sizeof(closed), "%s: %s", path, strerror(errno));
+	}
+	if (d)
+		closedir(d);
+	if (closed[0])
+		say(f, NOTE, "%s: a program of yours cannot use it; ask for access to it", closed);
+	else if (open_ones)
+		say(f, FINE, "%u device files /dev/nvidia* can be opened", open_ones);
+	else
+		say(f, NOTE, "there are no device files /dev/nvidia*; in a container, start it with the GPU passed in");
+}
+
+static void check_libcuda(struct finding *f)
+{
+	char said[400];
+
+	if (loads("libcuda.so.1", said, sizeof(said)))
+		say(f, FINE, "libcuda.so.1 is %s", said);
+	else
+		say(f, NOTE, "libcuda.so.1 is not found (%.300s): set LD_LIBRARY_PATH if it is somewhere unusual", said);
+}
+
+static void check_lockdown(struct finding *f)
+{
+	char line[128] = "";
+	FILE *file = fopen("/sys/kernel/security/lockdown", "re");
+
+	if (file && !fgets(line, sizeof(line), file))
+		line[0] = 0;
+	if (file)
+		fclose(file);
+	line[strcspn(line, "\n")] = 0;
+	say(f, FINE, "nothing here needs root or the kernel's help%s%.100s", line[0] ? "; lockdown: " : "", line);
+}
+
+static const struct { const char *name; void (*look)(struct finding *f); } checks[] = {
+	{ "library", check_library }, { "session", check_session }, { "memory", check_memory }, { "clock", check_clock },
+	{ "rights", check_lockdown }, { "driver", check_driver }, { "devices", check_devices }, { "libcuda", check_libcuda },
+};
+
+int gt_doctor(FILE *to)
+{
+	static const char *const words[] = { "ok", "note", "FAIL" };
+	int bad = 0;
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
+		struct finding f = { FINE, "" };
+
+		checks[i].look(&f);
+		fprintf(to, "%-5s %-8s %s\n", words[f.verdict], checks[i].name, f.text);
+		bad |= f.verdict == BAD;
+	}
+	fprintf(to, "%s\n", bad ? "Recording does not work here yet: see the lines that say FAIL." : "Recording works here.");
+	return bad;
+}
+
+/* ---- why nothing was seen ---- */
+
+static bool find_in_path(const char *command, char *path, size_t size)
+{
+	const char *dirs = getenv("PATH");
+
+	if (strchr(command, '/')) {
+		snprintf(path, size, "%s", command);
+		return true;
+	}
+	for (const char *p = dirs ? dirs : ""; *p; p += *p == ':') {
+		int n = (int)strcspn(p, ":");
+
+		snprintf(path, size, "%.*s/%s", n, p, command);
+		if (!access(path, X_OK))
+			return true;
+		p += n;
+	}
+	return false;
+}
+
+/* Does the ELF file ask for a dynamic linker? */
+static bool has_interpreter(int fd, const ElfW(Ehdr) *e)
+{
+	for (unsigned i = 0; i < e->e_phnum; i++) {
+		ElfW(Phdr) p;
+
+		if (pread(fd, &p, sizeof(p), (off_t)(e->e_phoff + i * (uint64_t)e->e_phentsize)) != sizeof(p))
+			return true;	/* cannot tell */
+		if (p.p_type == PT_INTERP)
+			return true;
+	}
+	return false;
+}
+
+static const char *look_at_elf(int fd)
+{
+	ElfW(Ehdr) e;
+
+	if (pread(fd, &e, sizeof(e), 0) != sizeof(e) || memcmp(e.e_ident, ELFMAG, SELFMAG))
+		return NULL;
+	if (e.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
+		return "it is a program for another word size, into which the library cannot be loaded";
+	return has_interpreter(fd, &e) ? NULL : "it is linked statically, so no library can be preloaded into it";
+}
+
+const char *gt_doctor_command(const char *command)
+{
+	char path[4200];
+	const char *why = NULL;
+	struct stat st;
+	int fd;
+
+	if (!find_in_path(command, path, sizeof(path)) || (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+		return NULL;
+	if (!fstat(fd, &st) && st.st_mode & (S_ISUID | S_ISGID) && geteuid())
+		why = "it is set-user-ID or set-group-ID, and the system ignores LD_PRELOAD for such programs";
+	else if (fgetxattr(fd, "security.capability", NULL, 0) > 0 && geteuid())
+		why = "its file has capabilities, and the system ignores LD_PRELOAD for such programs";
+	else
+		why = look_at_elf(fd);
+	close(fd);
+	return why;
+}

@@ -1,0 +1,434 @@
+/* gtcollect: runs a program and leaves a trace of what it asked of the GPU.
+ *
+ * This file is the order of things: options, file, session, program, rounds of the recorder until the program is through, the
+ * last line. Each step is a function; what is undone in finish() is whatever was done so far, so every failure takes one way out. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "collect/doctor.h"
+#include "collect/door.h"
+#include "collect/launch.h"
+#include "collect/metadata.h"
+#include "collect/output.h"
+#include "collect/recorder.h"
+#include "collect/session.h"
+#include "collect/source.h"
+#include "formats/clock.h"
+
+#define SECOND 1000000000LL
+#define PAUSE_LEAST (SECOND / 2000)	/* between passes: shorter ones would only make the clock's pieces short */
+#define PAUSE_MOST (5 * SECOND / 1000)
+#define BUSY (256u << 10)		/* bytes a pass takes when there is no time to pause */
+#define STATUS_EVERY (SECOND / 2)
+
+/* ---- options ---- */
+
+static struct {
+	const char *output, *events, *range;
+	bool force, lossless, quiet, doctor;
+	int verbose, args, wait;
+	struct gt_opt_list filter, exclude;
+	uint64_t sample, ring_size, ring_memory;
+	int64_t delay, duration;
+} o = { .events = "api,ioctl", .args = GT_ARGS_KEY };
+
+static const char *const args_words[] = { "none", "key", "all", NULL };
+static const char *const wait_words[] = { "primary", "all", NULL };
+enum { WAIT_PRIMARY, WAIT_ALL };
+
+static const struct gt_opt options[] = {
+	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "The trace", NULL },
+	{ 'o', "output", GT_OPT_STR, &o.output, "FILE", "write here; %h is the host, %p the process id, %t the time, %q{VAR} a variable", NULL },
+	{ 'f', "force", GT_OPT_FLAG, &o.force, NULL, "write over an existing file", NULL },
+	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "What to record", NULL },
+	{ 'e', "events", GT_OPT_STR, &o.events, "LIST", "api, ioctl, or both with a comma (the default)", NULL },
+	{ 0, "filter", GT_OPT_LIST, &o.filter, "GLOB", "only names that match; may be given several times", NULL },
+	{ 0, "exclude", GT_OPT_LIST, &o.exclude, "GLOB", "no names that match; may be given several times", NULL },
+	{ 0, "sample", GT_OPT_U64, &o.sample, "N", "one call in N of each name and thread", NULL },
+	{ 0, "args", GT_OPT_WORD, &o.args, "WHICH", "arguments: none, key (the default) or all", args_words },
+	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "When", NULL },
+	{ 0, "delay", GT_OPT_NS, &o.delay, "TIME", "begin to record after so long (2s, 500ms)", NULL },
+	{ 0, "duration", GT_OPT_NS, &o.duration, "TIME", "stop recording after so long; the program runs on", NULL },
+	{ 0, "range", GT_OPT_STR, &o.range, "cuda-profiler", "record only between cuProfilerStart and cuProfilerStop", NULL },
+	{ 0, "wait", GT_OPT_WORD, &o.wait, "FOR", "primary: end with COMMAND (the default); all: with the last traced process", wait_words },
+	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "How", NULL },
+	{ 0, "ring-memory", GT_OPT_SIZE, &o.ring_memory, "BYTES", "shared memory for all threads together (64M)", NULL },
+	{ 0, "ring-size", GT_OPT_SIZE, &o.ring_size, "BYTES", "most that one thread may hold of it (half)", NULL },
+	{ 0, "lossless", GT_OPT_FLAG, &o.lossless, NULL, "a thread whose ring is full waits instead of losing calls", NULL },
+	{ 'q', "quiet", GT_OPT_FLAG, &o.quiet, NULL, "say nothing but errors", NULL },
+	{ 'v', "verbose", GT_OPT_COUNT, &o.verbose, NULL, "say more", NULL },
+	{ 0, "doctor", GT_OPT_FLAG, &o.doctor, NULL, "tell what works on this machine, what does not, and what to do", NULL },
+};
+static const struct gt_command command = {
+	.name = "gtcollect", .usage = "[options] [--] COMMAND [ARGS]",
+	.about = "Runs COMMAND and records its calls to the CUDA driver, and the driver's to the kernel, into one small file.",
+	.options = options, .noptions = sizeof(options) / sizeof(*options), .stop_at_first = true,
+	.after = "Exit status: COMMAND's own (128+N when signal N killed it); 2 bad use; 125 gtcollect failed; 126 COMMAND cannot be run;\n"
+		 "127 it was not found.",
+};
+
+/* ---- the run ---- */
+
+static struct {
+	char name[4096];
+	struct gt_output out;
+	struct gt_rings rings;
+	struct gt_door door;
+	struct gt_writer *w;
+	struct gt_recorder *r;
+	struct gt_launch launch;
+	struct gt_err lost;		/* why recording stopped early */
+	int64_t start, stopped, told;
+	bool simulated, shown, terminal;
+	struct gt_writer_stats stats;	/* the last ones */
+} run = { .rings.fd = -1, .door = { .dir_fd = -1, .listen_fd = -1, .stop = { -1, -1 } }, .lost = GT_ERR_INIT };
+
+static int check_options(struct gt_err *err)
+{
+	if (o.range && strcmp(o.range, "cuda-profiler"))
+		return gt_err_set(err, -EINVAL, "--range: there is cuda-profiler");
+	if (o.delay < 0 || o.duration < 0)
+		return gt_err_set(err, -EINVAL, "--delay and --duration cannot be negative");
+	return 0;
+}
+
+static int open_session(struct gt_err *err)
+{
+	struct gt_rings_options opt = { .memory = o.ring_memory, .per_thread = o.ring_size, .ticks = gt_clock_trusts_ticks(),
+					.lossless = o.lossless };
+	const char *useless;
+	int code = gt_rings_open(&run.rings, &opt, err);
+
+	if (code)
+		return code;
+	run.rings.s->args = (uint32_t)o.args;
+	run.rings.s->range = o.range ? GT_RANGE_PROFILER : GT_RANGE_ALWAYS;
+	code = gt_sources_enable(run.rings.s, o.events, err);
+	if (code)
+		return code;
+	if (!gt_sources_filter(run.rings.s, &o.filter, &o.exclude, o.sample, &useless))
+		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
+	if (useless && !o.quiet)
+		fprintf(stderr, "gtcollect: note: no name that is recorded matches %s\n", useless);
+	gt_rings_own(&run.rings);
+	return gt_door_open(&run.door, &run.rings, err);
+}
+
+static int open_trace(char *const *argv, struct gt_err *err)
+{
+	struct gt_metadata_settings s = { .argv = argv, .events = o.events, .args = args_words[o.args], .range = o.range,
+		.filter = &o.filter, .exclude = &o.exclude, .sample = o.sample, .ring_bytes = run.rings.s->bytes, .delay = o.delay,
+		.duration = o.duration, .lossless = o.lossless, .ticks = run.rings.s->ticks };
+	char *json = gt_metadata_begin(&s);
+	struct gt_writer_options opt = { .level = 3, .rows_sorted = true, .meta_json = json };
+	int fd = run.out.fd;
+
+	run.out.fd = -1;	/* the writer's from here on, whatever comes */
+	run.w = gt_writer_open(fd, &opt, err);
+	free(json);
+	if (run.w)
+		run.r = gt_recorder_open(&run.rings, &run.door, run.w, err);
+	return run.r ? 0 : err->code ? err->code : -ENOMEM;
+}
+
+/* The file cannot be written any more. The program must not notice: recording stops, rings are left to themselves. */
+static void stop_recording(struct gt_err *why)
+{
+	gt_rings_disown(&run.rings);
+	run.lost = *why;
+	run.stopped = gt_clock_monotonic();
+}
+
+/* --delay and --duration */
+static void mind_the_time(int64_t now)
+{
+	int64_t since = now - run.start;
+	bool on = since >= o.delay && (!o.duration || since - o.delay < o.duration);
+
+	if (run.rings.s->recording != on)
+		__atomic_store_n(&run.rings.s->recording, on, __ATOMIC_RELEASE);
+}
+
+/* Said in the file as soon as it is known, should we not live to write the end. */
+static int say_simulated(struct gt_err *err)
+{
+	if (run.simulated || !gt_recorder_totals(run.r)->simulated)
+		return 0;
+	run.simulated = true;
+	return gt_writer_meta(run.w, "{\"simulated\":true}", err);
+}
+
+static char *human(char *to, size_t size, uint64_t bytes)
+{
+	if (bytes < 10000)
+		snprintf(to, size, "%" PRIu64 " bytes", bytes);
+	else if (bytes < 1 << 20)
+		snprintf(to, size, "%.1f KiB", (double)bytes / 1024);
+	else
+		snprintf(to, size, "%.1f MiB", (double)bytes / (1 << 20));
+	return to;
+}
+
+static uint64_t events(void) { return run.stats.rows[GT_CALL] + gt_recorder_totals(run.r)->open; }
+
+static uint64_t losses(void)
+{
+	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
+
+	return t->dropped + t->untraced + t->deep + t->nameless;
+}
+
+static void clear_status(void)
+{
+	if (run.shown)
+		fputs("\r\033[K", stderr);
+	run.shown = false;
+}
+
+static void show_status(int64_t now)
+{
+	char size[32];
+
+	if (!run.terminal || now - run.told < STATUS_EVERY || tcgetpgrp(2) != getpgrp())
+		return;
+	run.told = now;
+	run.stats = *gt_writer_stats(run.w);
+	fprintf(stderr, "\r\033[Kgtcollect: %.0f s, %" PRIu64 " events, %s, %u processes, %" PRIu64 " lost",
+		(double)(now - run.start) / SECOND, events(), human(size, sizeof(size), run.stats.bytes), gt_recorder_totals(run.r)->processes, losses());
+	run.shown = true;
+}
+
+/* The pause after a pass that took so many bytes: none under load, growing while nothing comes. Small rings fill faster. */
+static int64_t pause_after(int64_t taken, int64_t before)
+{
+	int64_t most = (int64_t)(run.rings.s->bytes / 8);	/* ns: at a byte a ns an eighth of the rings fills */
+
+	most = most < PAUSE_MOST ? most : PAUSE_MOST;
+	if (taken >= BUSY)
+		return 0;
+	if (taken)
+		return PAUSE_LEAST;
+	before = before < PAUSE_LEAST ? PAUSE_LEAST : before * 2;
+	return before < most ? before : most;
+}
+
+static void sleep_or_signal(int64_t ns)
+{
+	struct pollfd p = { .fd = run.launch.signals, .events = POLLIN };
+	struct timespec t = { ns / SECOND, ns % SECOND };
+
+	ppoll(&p, 1, &t, NULL);
+	gt_launch_look(&run.launch);
+}
+
+/* One round: a pass, unless recording has stopped. Returns how many bytes it took. */
+static int64_t round_of_recorder(int64_t now)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int64_t taken;
+
+	if (run.lost.code)
+		return 0;
+	mind_the_time(now);
+	taken = gt_recorder_pass(run.r, &err);
+	if (taken < 0 || say_simulated(&err)) {
+		stop_recording(&err);
+		return 0;
+	}
+	return taken;
+}
+
+static bool through(int64_t now, int64_t *asked)
+{
+	if (!run.launch.ended)
+		return false;
+	if (o.wait == WAIT_PRIMARY || run.launch.enough || run.lost.code)
+		return true;
+	if (now - *asked < SECOND / 20)
+		return false;
+	*asked = now;
+	return !gt_recorder_alive(run.r);
+}
+
+static void watch(void)
+{
+	int64_t pause = PAUSE_LEAST, asked = 0, before, taken, now;
+
+	for (;;) {
+		before = gt_clock_monotonic();
+		taken = round_of_recorder(before);
+		now = gt_clock_monotonic();
+		if (through(now, &asked))
+			break;
+		show_status(now);
+		pause = run.lost.code ? SECOND : pause_after(taken, pause);
+		if (now - before + pause < PAUSE_LEAST)
+			sleep_or_signal(PAUSE_LEAST - (now - before));
+		else
+			sleep_or_signal(pause);
+	}
+	__atomic_store_n(&run.rings.s->recording, 0, __ATOMIC_SEQ_CST);
+}
+
+/* ---- the end ---- */
+
+/* Takes what is left, writes the last words, closes the file. */
+static void close_trace(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	char *json;
+	int code = run.lost.code ? run.lost.code : gt_recorder_finish(run.r, &err);
+
+	run.stats = *gt_writer_stats(run.w);
+	gt_rings_disown(&run.rings);
+	if (!code)
+		code = say_simulated(&err);
+	json = gt_metadata_end(gt_recorder_totals(run.r), &run.stats, run.launch.status, gt_clock_monotonic() - run.start);
+	if (!code && json)
+		code = gt_writer_meta(run.w, json, &err);
+	free(json);
+	if (run.lost.code)
+		gt_writer_abandon(run.w);
+	else if (gt_writer_close(run.w, &err) || code)
+		stop_recording(&err);
+	run.w = NULL;
+}
+
+static void say_nothing_seen(const char *program)
+{
+	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
+	const char *why = gt_doctor_command(program);
+
+	if (!why && o.range)
+		why = "the program did not call cuProfilerStart (see --range)";
+	else if (!why && run.rings.s->untraced)
+		why = "there was no room in the rings for its threads; try a larger --ring-memory";
+	else if (!why && t->processes)
+		why = "it came to the driver only outside of what was asked for (see -e, --filter, --delay)";
+	else if (!why)
+		why = "it never loaded libcuda.so.1 or never called it, or what called it had LD_PRELOAD taken out of its environment; "
+		      "gtcollect --doctor tells more";
+	fprintf(stderr, "gtcollect: no CUDA call was seen: %s\n", why);
+}
+
+static void say_losses(void)
+{
+	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
+
+	if (t->dropped)
+		fprintf(stderr, "gtcollect: %" PRIu64 " calls were lost as rings were full: try a larger --ring-memory, or --lossless\n", t->dropped);
+	if (t->untraced)
+		fprintf(stderr, "gtcollect: %" PRIu64 " calls passed untraced, as there were more threads than room: try a larger --ring-memory\n",
+			t->untraced);
+	if (t->deep + t->nameless)
+		fprintf(stderr, "gtcollect: %" PRIu64 " calls nested too deep, %" PRIu64 " had no room in the trace's dictionary\n", t->deep, t->nameless);
+	if (t->broken)
+		fprintf(stderr, "gtcollect: %" PRIu64 " threads' rings were overwritten by the program and given up\n", t->broken);
+	if (t->nmissing && o.verbose)
+		for (size_t i = 0; i < t->nmissing; i++)
+			fprintf(stderr, "gtcollect: newer than our table, untraced: %s\n", t->missing[i].name);
+	else if (t->nmissing)
+		fprintf(stderr, "gtcollect: %zu driver functions are newer than our table and were not traced; -v names them\n", t->nmissing);
+}
+
+static void say_end(const char *program)
+{
+	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
+	int64_t ended = run.stopped ? run.stopped : gt_clock_monotonic();
+	char size[32], lost[48] = "no losses";
+	struct stat st;
+
+	clear_status();
+	if (run.lost.code) {
+		gt_err_print("gtcollect", run.name, &run.lost);
+		fprintf(stderr, "gtcollect: recording stopped after %.2f s; the program ran on; what the file holds can be read\n",
+			(double)(ended - run.start) / SECOND);
+		return;
+	}
+	if (o.quiet)
+		return;
+	say_losses();
+	if (!run.stats.rows[GT_CALL] && !t->open)
+		say_nothing_seen(program);
+	if (losses())
+		snprintf(lost, sizeof(lost), "%" PRIu64 " LOST", losses());
+	if (stat(run.name, &st) || !S_ISREG(st.st_mode))
+		st.st_size = (off_t)run.stats.bytes;
+	fprintf(stderr, "gtcollect: %s%s: %s, %" PRIu64 " events, %u process%s, %s, %.2f s; next: gtanalyze %s\n",
+		run.simulated ? "simulated GPU: " : "", run.name, human(size, sizeof(size), (uint64_t)st.st_size), events(), t->processes,
+		t->processes == 1 ? "" : "es", lost, (double)(ended - run.start) / SECOND, run.name);
+	if (o.verbose)
+		fprintf(stderr, "gtcollect: %u threads, %" PRIu64 " calls left out by --sample, clock error at most %u ns\n", t->threads,
+			t->sampled_out, t->clock_error);
+}
+
+static int finish(int status, bool keep)
+{
+	gt_recorder_close(run.r);
+	gt_writer_abandon(run.w);
+	gt_door_close(&run.door);
+	gt_rings_close(&run.rings);
+	if (run.out.fd >= 0)
+		close(run.out.fd);
+	if (!keep && run.out.created)
+		unlink(run.name);
+	gt_opt_list_release(&o.filter);
+	gt_opt_list_release(&o.exclude);
+	return status;
+}
+
+static int run_program(char **argv)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int status;
+
+	run.start = gt_clock_monotonic();
+	run.told = run.start + SECOND / 2;
+	mind_the_time(run.start);
+	if (gt_launch_start(&run.launch, argv, run.door.preload, &err)) {
+		gt_err_print("gtcollect", NULL, &err);
+		return finish(run.launch.status, false);
+	}
+	run.terminal = !o.quiet && isatty(2);
+	watch();
+	close_trace();
+	say_end(argv[0]);
+	status = run.launch.status;
+	return finish(run.lost.code && !status ? GT_EXIT_OWN : status, true);
+}
+
+int main(int argc, char **argv)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int operands, code = gt_opt_parse(&command, argc, argv, &operands, &err);
+
+	run.out.fd = -1;
+	if (code > 0)
+		return 0;
+	if (!code && o.doctor)
+		return gt_doctor(stdout);
+	if (!code && operands < 1)
+		code = gt_err_set(&err, -EINVAL, "what is to be run? (gtcollect [options] [--] COMMAND [ARGS])");
+	if (!code)
+		code = check_options(&err);
+	if (code) {
+		gt_err_print("gtcollect", NULL, &err);
+		return finish(2, false);
+	}
+	if (gt_output_name(o.output, argv[1], run.name, sizeof(run.name), &err) || gt_launch_init(&run.launch, &err) ||
+	    open_session(&err)) {
+		gt_err_print("gtcollect", NULL, &err);
+		return finish(GT_EXIT_OWN, false);
+	}
+	if (gt_output_open(&run.out, run.name, o.force, &err) || open_trace(argv + 1, &err)) {
+		gt_err_print("gtcollect", run.name, &err);
+		return finish(GT_EXIT_OWN, false);
+	}
+	return run_program(argv + 1);
+}

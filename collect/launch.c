@@ -1,0 +1,127 @@
+/* Signals. The program stays in our process group, so the terminal's Ctrl-C, Ctrl-\ and Ctrl-Z reach it without us; we survive
+ * the first two in order to finish the file, and stop and go on with the third. What a person or a batch system sends to our
+ * process id was meant for the program and is forwarded. A signal says which of the two it is: the kernel's own (SI_KERNEL)
+ * or somebody's. */
+#define _GNU_SOURCE
+#include "collect/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const int forwarded[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGWINCH, SIGURG, SIGIO };
+static const int ignored[] = { SIGPIPE, SIGXFSZ, SIGTTOU };	/* what we print and write must fail, not kill */
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+static sigset_t old_mask;
+static struct sigaction old_action[COUNT(ignored)], old_child;
+
+int gt_launch_init(struct gt_launch *l, struct gt_err *err)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, plain = { .sa_handler = SIG_DFL };
+	sigset_t set;
+
+	memset(l, 0, sizeof(*l));
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (size_t i = 0; i < COUNT(forwarded); i++)
+		sigaddset(&set, forwarded[i]);
+	sigprocmask(SIG_BLOCK, &set, &old_mask);
+	for (size_t i = 0; i < COUNT(ignored); i++)
+		sigaction(ignored[i], &ignore, &old_action[i]);
+	sigaction(SIGCHLD, &plain, &old_child);		/* inherited as ignored it would take the exit status away */
+	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return l->signals < 0 ? gt_err_set(err, -errno, "signalfd: %s", strerror(errno)) : 0;
+}
+
+static void set_preload(const char *preload)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char *both;
+
+	if (!before || !*before)
+		setenv("LD_PRELOAD", preload, 1);
+	else if (asprintf(&both, "%s:%s", preload, before) >= 0)
+		setenv("LD_PRELOAD", both, 1);
+}
+
+static void become(char *const *argv, const char *preload, int tell)
+{
+	int code;
+
+	for (size_t i = 0; i < COUNT(ignored); i++)
+		sigaction(ignored[i], &old_action[i], NULL);
+	sigaction(SIGCHLD, &old_child, NULL);
+	sigprocmask(SIG_SETMASK, &old_mask, NULL);
+	set_preload(preload);
+	execvp(argv[0], argv);
+	code = errno;
+	if (write(tell, &code, sizeof(code)) != sizeof(code))
+		_exit(GT_EXIT_OWN);
+	_exit(127);
+}
+
+int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload, struct gt_err *err)
+{
+	int tell[2], code = 0;
+	ssize_t n;
+
+	l->status = GT_EXIT_OWN;
+	if (pipe2(tell, O_CLOEXEC))
+		return gt_err_set(err, -errno, "pipe: %s", strerror(errno));
+	l->pid = fork();
+	if (!l->pid)
+		become(argv, preload, tell[1]);
+	close(tell[1]);
+	if (l->pid < 0) {
+		code = errno;
+		close(tell[0]);
+		return gt_err_set(err, -code, "cannot start a process: %s", strerror(code));
+	}
+	while ((n = read(tell[0], &code, sizeof(code))) < 0 && errno == EINTR)
+		;
+	close(tell[0]);
+	if (n != sizeof(code))
+		return 0;	/* exec closed the pipe: it runs */
+	waitpid(l->pid, NULL, 0);
+	l->ended = true;
+	l->status = code == ENOENT || code == ENOTDIR ? 127 : 126;
+	return gt_err_set(err, -code, "%.120s: %s", argv[0], strerror(code));
+}
+
+static void reap(struct gt_launch *l)
+{
+	int status;
+
+	if (l->ended || waitpid(l->pid, &status, WNOHANG) != l->pid)
+		return;
+	l->ended = true;
+	l->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void forward(struct gt_launch *l, const struct signalfd_siginfo *s)
+{
+	bool elsewhere = !l->ended && getpgid(l->pid) != getpgrp();
+
+	if (l->ended) {
+		l->enough |= s->ssi_signo == SIGINT || s->ssi_signo == SIGTERM || s->ssi_signo == SIGHUP || s->ssi_signo == SIGQUIT;
+		return;
+	}
+	if (s->ssi_code != SI_KERNEL || elsewhere)
+		kill(l->pid, (int)s->ssi_signo);
+}
+
+void gt_launch_look(struct gt_launch *l)
+{
+	struct signalfd_siginfo s;
+
+	while (read(l->signals, &s, sizeof(s)) == sizeof(s))
+		if (s.ssi_signo != SIGCHLD)
+			forward(l, &s);
+	reap(l);
+}

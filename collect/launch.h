@@ -1,0 +1,24 @@
+/* Starts the program and stays out of its way: what the terminal or anybody sends reaches it, and how it ends is how we end. */
+#ifndef GT_LAUNCH_H
+#define GT_LAUNCH_H
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+#include "formats/base/err.h"
+
+#define GT_EXIT_OWN 125		/* our own failure; 126: found but cannot run; 127: not found; 128+n: killed by signal n */
+
+struct gt_launch {
+	pid_t pid;
+	int signals;		/* signalfd: readable when gt_launch_look has something to do */
+	bool ended;
+	bool enough;		/* told to stop while only descendants were left */
+	int status;		/* exit status to pass on, once ended */
+};
+/* Before any thread is made: from here on signals wait to be looked at. 0 or negative. */
+int gt_launch_init(struct gt_launch *l, struct gt_err *err);
+/* preload: put before whatever LD_PRELOAD already names. 0; or negative with l->status the exit status to use. */
+int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload, struct gt_err *err);
+/* Forwards what was sent to us and notices the end. */
+void gt_launch_look(struct gt_launch *l);
+#endif

@@ -1,0 +1,282 @@
+#define _GNU_SOURCE
+#include "collect/metadata.h"
+
+#include <dirent.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include "formats/clock.h"
+
+#define TEXT_BUDGET (64u << 10)		/* of the command line, and again of the environment */
+
+extern char **environ;
+
+/* ---- pieces ---- */
+
+/* JSON is UTF-8, file names need not be: what is not becomes '?'. */
+static json_t *text(const char *s, size_t len)
+{
+	json_t *j = json_stringn(s, len);
+	char *copy;
+
+	if (j || !(copy = strndup(s, len)))
+		return j;
+	for (char *p = copy; *p; p++)
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	j = json_string(copy);
+	free(copy);
+	return j;
+}
+
+static void put(json_t *o, const char *key, const char *s)
+{
+	if (s && *s)
+		json_object_set_new(o, key, text(s, strlen(s)));
+}
+
+static void put_command(json_t *o, char *const *argv)
+{
+	json_t *a = json_array();
+	size_t left = TEXT_BUDGET, n, cut = 0;
+
+	for (; *argv; argv++) {
+		n = strlen(*argv);
+		if (n + 3 > left) {
+			cut++;
+			continue;
+		}
+		left -= n + 3;
+		json_array_append_new(a, text(*argv, n));
+	}
+	json_object_set_new(o, "command", a);
+	if (cut)
+		json_object_set_new(o, "command_arguments_cut", json_integer((json_int_t)cut));
+}
+
+/* Only what tells how a job was set up; an environment may hold secrets. */
+static bool allowed(const char *variable, size_t len)
+{
+	static const char *const names[] = {
+		"CUDA_*", "NCCL_*", "CUBLAS_WORKSPACE_CONFIG", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK",
+		"NODE_RANK", "MASTER_ADDR", "MASTER_PORT", "OMP_NUM_THREADS", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID",
+		"SLURM_NTASKS", "SLURM_JOB_ID", "SLURM_JOB_NODELIST", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
+		"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t n = strlen(names[i]);
+
+		if (names[i][n - 1] == '*' ? len >= n - 1 && !strncmp(variable, names[i], n - 1) :
+		    len == n && !strncmp(variable, names[i], n))
+			return true;
+	}
+	return false;
+}
+
+static json_t *environment(void)
+{
+	json_t *o = json_object();
+	size_t left = TEXT_BUDGET;
+
+	for (char **e = environ; e && *e; e++) {
+		size_t n = strcspn(*e, "="), all = strlen(*e);
+		char key[128];
+
+		if (!(*e)[n] || n >= sizeof(key) || !allowed(*e, n) || all > left)
+			continue;
+		left -= all;
+		snprintf(key, sizeof(key), "%.*s", (int)n, *e);
+		json_object_set_new(o, key, text(*e + n + 1, all - n - 1));
+	}
+	return o;
+}
+
+static json_t *globs(const struct gt_opt_list *l)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < l->n && i < 100; i++)
+		json_array_append_new(a, text(l->items[i], strnlen(l->items[i], 200)));
+	return a;
+}
+
+/* ---- the machine ---- */
+
+bool gt_driver_version(char *to, size_t size)
+{
+	char line[256] = "", *p;
+	FILE *f = fopen("/proc/driver/nvidia/version", "re");
+
+	if (!f)
+		return false;
+	if (!fgets(line, sizeof(line), f))
+		line[0] = 0;
+	fclose(f);
+	for (p = strtok(line, " \t\n"); p; p = strtok(NULL, " \t\n"))	/* the first word that is digits, dot, digits */
+		if (strspn(p, "0123456789.") == strlen(p) && strchr(p, '.')) {
+			snprintf(to, size, "%s", p);
+			return true;
+		}
+	return false;
+}
+
+int gt_driver_cuda(const char *driver)
+{
+	static const struct { int driver, cuda; } newest[] = {	/* NVIDIA's compatibility table, by branch */
+		{ 590, 13010 }, { 580, 13000 }, { 575, 12090 }, { 570, 12080 }, { 565, 12070 }, { 560, 12060 }, { 555, 12050 },
+		{ 550, 12040 }, { 545, 12030 }, { 535, 12020 }, { 530, 12010 }, { 525, 12000 }, { 520, 11080 }, { 515, 11070 },
+		{ 510, 11060 }, { 495, 11050 }, { 470, 11040 }, { 465, 11030 }, { 460, 11020 }, { 455, 11010 }, { 450, 11000 },
+	};
+	int branch = atoi(driver);
+
+	for (size_t i = 0; i < sizeof(newest) / sizeof(*newest); i++)
+		if (branch / 5 == newest[i].driver / 5)
+			return newest[i].cuda;
+	return 0;
+}
+
+static void put_cuda(json_t *o, int version)
+{
+	char s[32];
+
+	snprintf(s, sizeof(s), "%d.%d", version / 1000, version % 1000 / 10);
+	if (version > 0)
+		put(o, "cuda_version", s);
+}
+
+/* One GPU, from lines "Key: \t value". */
+static json_t *read_gpu(const char *bus)
+{
+	static const struct { const char *line, *key; } wanted[] = {
+		{ "Model", "model" }, { "GPU UUID", "uuid" }, { "Bus Location", "bus" }, { "Video BIOS", "vbios" },
+		{ "Device Minor", "minor" },
+	};
+	char path[512], line[256], *value;
+	json_t *o = json_object();
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/driver/nvidia/gpus/%s/information", bus);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = 0;
+		value = strchr(line, ':');
+		if (!value)
+			continue;
+		*value++ = 0;
+		line[strcspn(line, "\t")] = 0;
+		value += strspn(value, " \t");
+		for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+			if (!strcmp(line, wanted[i].line))
+				put(o, wanted[i].key, value);
+	}
+	if (f)
+		fclose(f);
+	return o;
+}
+
+static json_t *gpus(void)
+{
+	json_t *a = json_array();
+	DIR *d = opendir("/proc/driver/nvidia/gpus");
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			json_array_append_new(a, read_gpu(e->d_name));
+	if (d)
+		closedir(d);
+	return a;
+}
+
+static void put_machine(json_t *o)
+{
+	struct utsname u;
+	char driver[64];
+
+	if (!uname(&u)) {
+		put(o, "kernel", u.release);
+		put(o, "architecture", u.machine);
+	}
+	if (gt_driver_version(driver, sizeof(driver))) {
+		put(o, "driver_version", driver);
+		put_cuda(o, gt_driver_cuda(driver));
+	}
+	json_object_set_new(o, "gpus", gpus());
+	json_object_set_new(o, "cpus", json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+/* ---- the whole ---- */
+
+static void put_start(json_t *o)
+{
+	struct timespec t;
+	struct tm utc;
+	char s[40];
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	gmtime_r(&t.tv_sec, &utc);
+	strftime(s, sizeof(s), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	put(o, "start_utc", s);
+}
+
+static char *dump(json_t *o)
+{
+	char *s = json_dumps(o, JSON_COMPACT);
+
+	json_decref(o);
+	return s;
+}
+
+char *gt_metadata_begin(const struct gt_metadata_settings *s)
+{
+	json_t *o = json_object();
+	char cwd[4096];
+
+	put(o, "tool", "gtcollect " GT_VERSION);
+	put_start(o);
+	put_machine(o);
+	put_command(o, s->argv);
+	put(o, "cwd", getcwd(cwd, sizeof(cwd)));
+	json_object_set_new(o, "environment", environment());
+	put(o, "events", s->events);
+	put(o, "args", s->args);
+	put(o, "range", s->range);
+	json_object_set_new(o, "filter", globs(s->filter));
+	json_object_set_new(o, "exclude", globs(s->exclude));
+	json_object_set_new(o, "sample", json_integer((json_int_t)(s->sample ? s->sample : 1)));
+	json_object_set_new(o, "delay_ns", json_integer(s->delay));
+	if (s->duration)
+		json_object_set_new(o, "duration_limit_ns", json_integer(s->duration));
+	json_object_set_new(o, "ring_memory_bytes", json_integer((json_int_t)s->ring_bytes));
+	json_object_set_new(o, "lossless", json_boolean(s->lossless));
+	put(o, "clock", s->ticks ? "tick counter" : "CLOCK_MONOTONIC");
+	json_object_set_new(o, "clock_error_max_ns", json_integer(GT_CLOCK_ERROR_MAX));
+	return dump(o);
+}
+
+char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer_stats *w, int status, int64_t duration)
+{
+	json_t *o = json_object(), *missing = json_object();
+	const struct { const char *key; uint64_t value; } counts[] = {
+		{ "calls", w->rows[GT_CALL] }, { "open_calls", t->open }, { "processes", t->processes }, { "threads", t->threads },
+		{ "dropped_calls", t->dropped }, { "untraced_calls", t->untraced }, { "too_deep_calls", t->deep },
+		{ "sampled_out_calls", t->sampled_out }, { "nameless_calls", t->nameless }, { "broken_rings", t->broken },
+		{ "clock_error_ns", t->clock_error },
+	};
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		json_object_set_new(o, counts[i].key, json_integer((json_int_t)counts[i].value));
+	for (size_t i = 0; i < t->nmissing; i++)
+		json_object_set_new(missing, t->missing[i].name, json_integer((json_int_t)t->missing[i].count));
+	json_object_set_new(o, "untraced_functions", missing);
+	json_object_set_new(o, "exit_status", json_integer(status));
+	json_object_set_new(o, "duration_ns", json_integer(duration));
+	json_object_set_new(o, "simulated", json_boolean(t->simulated));
+	put_cuda(o, t->driver_version);
+	return dump(o);
+}

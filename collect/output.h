@@ -1,0 +1,19 @@
+/* The trace file: its name, and the right to write it. */
+#ifndef GT_OUTPUT_H
+#define GT_OUTPUT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "formats/base/err.h"
+
+/* Expands %h host, %p our process id, %t time (YYYYMMDD-HHMMSS), %q{VAR} an environment variable, %% in a pattern; NULL is
+ * gt-COMMAND-TIME-PID.zst. What is put in for %h and %q has its slashes made '_'. 0 or negative. */
+int gt_output_name(const char *pattern, const char *command, char *to, size_t size, struct gt_err *err);
+
+struct gt_output {
+	int fd;
+	bool created;		/* by us: may be removed if nothing comes of it */
+	char path[4096];
+};
+/* Opens and locks. Refused: an existing regular file unless force; one that is being written, always. 0 or negative. */
+int gt_output_open(struct gt_output *o, const char *path, bool force, struct gt_err *err);
+#endif

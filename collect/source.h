@@ -1,0 +1,22 @@
+/* Sources of events that gtcollect can record: one row each, chosen with -e. */
+#ifndef GT_SOURCE_H
+#define GT_SOURCE_H
+#include "collect/ring.h"
+#include "formats/base/opt.h"
+
+struct gt_source {
+	const char *name;	/* as in -e */
+	const char *help;
+	void (*enable)(struct gt_session *s);	/* opens its gates, before anybody reads them */
+};
+extern const struct gt_source gt_sources[];
+extern const unsigned gt_source_count;
+
+/* Opens the gates of the sources in `list` ("api,ioctl"). 0 or -EINVAL. */
+int gt_sources_enable(struct gt_session *s, const char *list, struct gt_err *err);
+/* Closes the gates of names that no filter matches (when there are filters) or that an exclude matches; sample > 1 makes
+ * those left sample. A glob is held against the whole name and against the name without _v2, _ptsz and the like. Returns how
+ * many gates are open; *useless is a glob that matched nothing, or NULL. */
+unsigned gt_sources_filter(struct gt_session *s, const struct gt_opt_list *filter, const struct gt_opt_list *exclude, uint64_t sample,
+			   const char **useless);
+#endif

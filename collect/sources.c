@@ -1,0 +1,107 @@
+#include "collect/source.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+static void enable_api(struct gt_session *s) { memset(s->gate, GT_GATE_ON, gt_api_count); }
+
+static void enable_ioctl(struct gt_session *s)
+{
+	s->ioctls = 1;
+	memset(s->gate + GT_ID_IOCTL, GT_GATE_ON, GT_IDS - GT_ID_IOCTL);
+}
+
+const struct gt_source gt_sources[] = {
+	{ "api", "calls of the CUDA driver API", enable_api },
+	{ "ioctl", "requests to the NVIDIA kernel driver, and open, close, mmap of its files", enable_ioctl },
+};
+const unsigned gt_source_count = sizeof(gt_sources) / sizeof(*gt_sources);
+
+int gt_sources_enable(struct gt_session *s, const char *list, struct gt_err *err)
+{
+	for (const char *p = list; *p; p += *p == ',') {
+		size_t len = strcspn(p, ",");
+		const struct gt_source *found = NULL;
+
+		for (unsigned i = 0; i < gt_source_count; i++)
+			if (strlen(gt_sources[i].name) == len && !memcmp(gt_sources[i].name, p, len))
+				found = &gt_sources[i];
+		if (!found)
+			return gt_err_set(err, -EINVAL, "-e %.100s: there are api and ioctl, separated by commas", list);
+		found->enable(s);
+		p += len;
+	}
+	return *list ? 0 : gt_err_set(err, -EINVAL, "-e needs at least one of api and ioctl");
+}
+
+static const char *name_of(unsigned id)
+{
+	static const char *const files[] = { "ioctl", "open", "close", "mmap", "munmap" };
+
+	return id >= GT_ID_IOCTL ? files[id - GT_ID_IOCTL] : id < gt_api_count ? gt_api[id].name : NULL;
+}
+
+/* Cuts _ptsz, _ptds and _v2 off the end. */
+static void shorten(char *name)
+{
+	char *end = name + strlen(name), *p;
+
+	if (end - name > 5 && (!strcmp(end - 5, "_ptsz") || !strcmp(end - 5, "_ptds")))
+		*(end -= 5) = 0;
+	for (p = end; p > name && isdigit((unsigned char)p[-1]);)
+		p--;
+	if (p < end && p - name > 2 && p[-1] == 'v' && p[-2] == '_')
+		p[-2] = 0;
+}
+
+/* Which of the globs match this name? Counts each in hits. */
+static bool any(const struct gt_opt_list *globs, const char *name, unsigned *hits)
+{
+	char base[128];
+	bool found = false;
+
+	snprintf(base, sizeof(base), "%s", name);
+	shorten(base);
+	for (size_t i = 0; i < globs->n; i++)
+		if (!fnmatch(globs->items[i], name, 0) || !fnmatch(globs->items[i], base, 0)) {
+			found = true;
+			if (i < 64)
+				hits[i]++;
+		}
+	return found;
+}
+
+static const char *first_useless(const struct gt_opt_list *globs, const unsigned *hits)
+{
+	for (size_t i = 0; i < globs->n && i < 64; i++)
+		if (!hits[i])
+			return globs->items[i];
+	return NULL;
+}
+
+unsigned gt_sources_filter(struct gt_session *s, const struct gt_opt_list *filter, const struct gt_opt_list *exclude, uint64_t sample,
+			   const char **useless)
+{
+	unsigned in[64] = { 0 }, out[64] = { 0 }, open = 0;
+
+	s->sample = sample > UINT32_MAX ? UINT32_MAX : (uint32_t)sample;
+	for (unsigned id = 0; id < GT_IDS; id++) {
+		const char *name = name_of(id);
+
+		if (!name || !s->gate[id])
+			continue;
+		if (filter->n && !any(filter, name, in))
+			s->gate[id] = GT_GATE_OFF;
+		if (any(exclude, name, out))
+			s->gate[id] = GT_GATE_OFF;
+		if (s->gate[id] && sample > 1)
+			s->gate[id] = GT_GATE_SAMPLE;
+		open += s->gate[id] != GT_GATE_OFF;
+	}
+	*useless = first_useless(filter, in);
+	if (!*useless)
+		*useless = first_useless(exclude, out);
+	return open;
+}
