@@ -1,0 +1,95 @@
+/* Prints wrappers.c, at build time: a line for each function of the driver API, and the fields of its arguments. */
+#include <stdio.h>
+#include <string.h>
+#include "formats/cuda_api.h"
+
+/* Kinds of parameters (cuda_api.h) by what they are to a compiler. What is not here is a pointer. */
+static const struct { const char *kinds, *type; char word; } types[] = {
+	{ "i", "int32_t", 'N' }, { "u", "uint32_t", 'N' }, { "w", "uint16_t", 'N' }, { "b", "uint8_t", 'N' }, { "f", "float", 'F' },
+	{ "lzaEQBCDP", "uint64_t", 'N' }, { "X", "struct gt_64", 'S' }, { "", "void *", 'P' },
+};
+#define TYPES (sizeof(types) / sizeof(*types))
+
+/* What has to be done after some functions. */
+static const struct { const char *name, *after; } specials[] = {
+	{ "cuGetProcAddress", "gt_after_get_proc" }, { "cuGetProcAddress_v2", "gt_after_get_proc" },
+	{ "cuModuleGetFunction", "gt_after_get_function" }, { "cuLibraryGetKernel", "gt_after_get_kernel" },
+	{ "cuKernelGetFunction", "gt_after_kernel_function" }, { "cuLibraryEnumerateKernels", "gt_after_kernels" },
+	{ "cuProfilerStart", "gt_after_profiler_start" }, { "cuProfilerStop", "gt_after_profiler_stop" },
+};
+
+static unsigned type_of(char kind)
+{
+	unsigned i = 0;
+
+	while (i < TYPES - 1 && !strchr(types[i].kinds, kind))
+		i++;
+	return i;
+}
+
+static const char *after(const char *name)
+{
+	for (size_t i = 0; i < sizeof(specials) / sizeof(*specials); i++)
+		if (!strcmp(specials[i].name, name))
+			return specials[i].after;
+	return NULL;
+}
+
+/* The least mode in which this function has arguments to record: "GT_ARGS_KEY", ..., or one that never comes. */
+static const char *least_mode(const struct gt_api *api)
+{
+	struct gt_api_field f[GT_FIELDS_MAX];
+	unsigned n = gt_api_fields(api, f), i;
+
+	for (i = 0; i < n && !f[i].key; i++)
+		;
+	return i < n ? "GT_ARGS_KEY" : n ? "GT_ARGS_ALL" : "GT_ARGS_ALL + 1";
+}
+
+static void print_wrapper(uint32_t id)
+{
+	const struct gt_api *api = &gt_api[id];
+	char params[2048] = "", args[512] = "", words[1024] = "";
+	unsigned n = 0;
+
+	for (const char *p = api->params; *p; n++, p += strcspn(p, " "), p += *p == ' ') {
+		unsigned type = type_of(*p);
+
+		sprintf(params + strlen(params), "%s%s a%u", n ? ", " : "", types[type].type, n);
+		sprintf(args + strlen(args), "%sa%u", n ? ", " : "", n);
+		sprintf(words + strlen(words), ", %c(a%u)", types[type].word, n);
+	}
+	printf("%s(%u, %s, %s, (%s), (%s)%s%s%s)\n", after(api->name) ? "WRAP_THEN" : "WRAP", id, api->name, least_mode(api),
+	       n ? params : "void", args, after(api->name) ? ", " : "", after(api->name) ? after(api->name) : "", n ? words : ", 0");
+}
+
+static void print_args(void)
+{
+	struct gt_api_field f[GT_FIELDS_MAX];
+	unsigned total = 0;
+
+	printf("\nconst struct gt_arg gt_args[] = {\n");
+	for (uint32_t id = 0; id < gt_api_count; id++)
+		for (unsigned i = 0, n = gt_api_fields(&gt_api[id], f); i < n; i++)
+			printf("\t{ %u, %u, %u, %u, %u },%s", f[i].param, f[i].how, f[i].role, f[i].key, f[i].at, i + 1 < n ? "" : "\n");
+	printf("};\nconst uint16_t gt_args_first[] = {");
+	for (uint32_t id = 0; id <= gt_api_count; id++) {
+		printf("%s%u,", id % 16 ? " " : "\n\t", total);
+		if (id < gt_api_count)
+			total += gt_api_fields(&gt_api[id], f);
+	}
+	printf("\n};\n");
+}
+
+int main(void)
+{
+	printf("/* Made by gen_wrappers from formats/cuda_api.def. */\n#include \"collect/guest/guest_wrap.h\"\n\n");
+	for (uint32_t id = 0; id < gt_api_count; id++)
+		print_wrapper(id);
+	printf("\nvoid *const gt_wrapper[] = {\n");
+	for (uint32_t id = 0; id < gt_api_count; id++)
+		printf("\t(void *)%s,\n", gt_api[id].name);
+	printf("};\n");
+	print_args();
+	return ferror(stdout) || fflush(stdout);
+}

@@ -1,0 +1,212 @@
+/* Inside the traced program.
+ *
+ * libgtpreload.so stands between a program and its CUDA driver. The program reaches a driver function by one of three ways:
+ * its own linkage, dlsym, or cuGetProcAddress; on each it is handed a wrapper (generated from formats/cuda_api.def), which
+ * notes the time, calls the real function, notes the time again, and leaves a record in memory that gtcollect reads (ring.h).
+ *
+ *   guest_find.c     which libraries are loaded, and what they export: the loader's own tables, read without the loader
+ *   guest_resolve.c  dlsym and cuGetProcAddress: wrappers for functions
+ *   guest_session.c  finding gtcollect, taking a place in its memory: once per process, once per thread
+ *   guest_ring.c     the slow ways in and out of a call: a full chunk, losses, nesting; texts
+ *   guest_args.c     argument words; names of kernels
+ *   guest_files.c    ioctl, open, close, mmap of the driver's files
+ *   gen_wrappers.c   makes the wrappers, at build time
+ *
+ * We are guests. So: no malloc, no lock, no stdio, no exit; nothing of libc newer than 2.17; errno as found; nothing of ours
+ * is done before a first driver call, and without gtcollect nothing is done at all. What goes wrong on our side means
+ * "not traced, and counted", never an error of the program.
+ *
+ * FORK. All that belongs to one process lies in one mapping that the kernel empties in a forked child (MADV_WIPEONFORK). The
+ * child's first call finds no ring, takes the slow way, and becomes a process of its own; the parent's rings are never touched.
+ */
+#ifndef GT_GUEST_H
+#define GT_GUEST_H
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include "collect/ring.h"
+#include "formats/arch.h"
+
+#define GT_EXPORT __attribute__((visibility("default")))
+#define gt_likely(x) __builtin_expect(!!(x), 1)
+#define gt_unlikely(x) __builtin_expect(!!(x), 0)
+#define GT_TLS __attribute__((tls_model("initial-exec")))
+
+/* ---- a thread ---- */
+#define GT_NAMED 512		/* handles whose name this thread has told already */
+#define GT_TOLD 64		/* likewise texts */
+struct gt_tcb {
+	/* what every call needs, in one cache line */
+	struct gt_ring_thread *ring;	/* NULL: not registered */
+	uint8_t *base;			/* the record of position p is written at base + p */
+	uint64_t position, limit;	/* limit: the position at which the chunk in use ends */
+	uint32_t depth;
+	uint8_t ticks, args;		/* from the session */
+	uint32_t chunk;			/* in use; GT_RING_NIL: none */
+	uint64_t number;		/* of that chunk in the chain */
+	/* the rest */
+	uintptr_t frames[GT_RING_OPEN_MAX] __attribute__((aligned(64)));	/* stack addresses of the calls in progress */
+	int32_t tid;			/* 0: never used */
+	uint32_t generation;		/* of the slot */
+	uint32_t names_epoch;
+	uint64_t named[GT_NAMED];
+	uint64_t told[GT_TOLD];
+	uint32_t seen[GT_IDS];		/* calls by id, for --sample */
+};
+extern __thread struct gt_tcb *gt_self GT_TLS;	/* never NULL: a blank one until registered */
+extern __thread bool gt_inside GT_TLS;		/* our own doings: not to be traced */
+
+/* ---- the process ---- */
+extern struct gt_session *gt_shared;	/* NULL until attached; stays mapped for good */
+extern const uint32_t *gt_live;		/* what says whether to record now: 1 until it is known */
+extern void *gt_real[GT_API_MAX];	/* what a wrapper calls, by id; NULL: not resolved yet */
+extern void *const gt_wrapper[];	/* generated: the wrappers, by id */
+
+static inline struct gt_ring_proc *gt_procs(void) { return (void *)((uint8_t *)gt_shared + gt_shared->procs_at); }
+static inline struct gt_ring_thread *gt_threads(void) { return (void *)((uint8_t *)gt_shared + gt_shared->threads_at); }
+
+/* ---- a call ---- */
+struct gt_call {
+	struct gt_tcb *t;
+	uint64_t start, end;
+	uint32_t depth;
+	uint16_t id;
+};
+
+uint64_t gt_slow_clock(void);
+static inline uint64_t gt_now(const struct gt_tcb *t) { return gt_likely(t->ticks) ? gt_ticks() : gt_slow_clock(); }
+
+bool gt_enter_slowly(struct gt_call *c);
+/* Is this call to be recorded? Then gt_start, the call, gt_stop and one of the gt_record must follow. */
+static inline bool gt_enter(struct gt_call *c, uint32_t id)
+{
+	struct gt_tcb *t = gt_self;
+
+	if (gt_unlikely(!__atomic_load_n(gt_live, __ATOMIC_RELAXED)))
+		return false;
+	c->t = t;
+	c->id = (uint16_t)id;
+	c->depth = 0;
+	if (gt_likely(t->ring && !t->depth && gt_shared->gate[id] == GT_GATE_ON))
+		return true;
+	return gt_enter_slowly(c);
+}
+
+/* Publishes the call as begun. nargs words of open->args have been filled in. */
+static inline void gt_start(struct gt_call *c, uint32_t nargs)
+{
+	struct gt_tcb *t = c->t;
+	struct gt_ring_open *o = &t->ring->open[c->depth];
+	uint64_t head = c->id | (uint64_t)nargs << 16;
+
+	_Static_assert(offsetof(struct gt_ring_open, id) == 8 && offsetof(struct gt_ring_open, nargs) == 10, "head is id and nargs");
+	t->frames[c->depth] = (uintptr_t)c;
+	memcpy(&o->id, &head, sizeof(head));
+	t->depth = c->depth + 1;
+	c->start = gt_now(t);
+	__atomic_store_n(&o->start, c->start, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->ring->word, t->position << 8 | t->depth, __ATOMIC_RELEASE);
+}
+
+static inline void gt_stop(struct gt_call *c) { c->end = gt_now(c->t); }
+
+void gt_record_words(const struct gt_call *c, int32_t ret, const uint64_t *words, uint32_t n);
+/* The record of a call without argument words. */
+static inline void gt_record(const struct gt_call *c, int32_t ret)
+{
+	struct gt_tcb *t = c->t;
+	uint64_t at = t->position, *rec = (uint64_t *)(t->base + at);
+
+	if (gt_unlikely(at + sizeof(struct gt_rec) > t->limit)) {
+		gt_record_words(c, ret, NULL, 0);
+		return;
+	}
+	rec[0] = c->start;
+	rec[1] = c->end;
+	rec[2] = c->id | (uint64_t)c->depth << 24 | (uint64_t)(uint32_t)ret << 32;
+	at += sizeof(struct gt_rec);
+	t->position = at;
+	t->depth = c->depth;
+	__atomic_store_n(&t->ring->word, at << 8 | c->depth, __ATOMIC_RELEASE);
+}
+_Static_assert(GT_REC_CALL == 0 && offsetof(struct gt_rec, kind_depth) == 19 && offsetof(struct gt_rec, ret) == 20, "gt_record's third word");
+
+/* guest_args.c: words are the call's parameters, as passed. */
+uint32_t gt_open_args(const struct gt_call *c, const uint64_t *words);	/* fills open->args, returns how many */
+void gt_record_args(const struct gt_call *c, int32_t ret, const uint64_t *words);
+/* What some functions need done when they have returned, recorded or not. */
+typedef void gt_after(int32_t ret, const uint64_t *words, const void *caller);
+gt_after gt_after_get_proc, gt_after_get_function, gt_after_get_kernel, gt_after_kernel_function, gt_after_kernels,
+	 gt_after_profiler_start, gt_after_profiler_stop;
+struct gt_arg { uint8_t param, how, role, key; uint16_t at; };
+extern const struct gt_arg gt_args[];		/* generated: the fields of all functions, one after the other */
+extern const uint16_t gt_args_first[];		/* generated: where those of function id begin; gt_api_count + 1 entries */
+
+/* ---- guest_ring.c ---- */
+/* Room for so many bytes at t->position, or NULL: count the loss. */
+uint8_t *gt_room(struct gt_tcb *t, uint32_t bytes);
+void gt_lost(struct gt_tcb *t, uint64_t from, uint64_t to);
+/* A record that is no call. False when there was no room. */
+bool gt_text(struct gt_tcb *t, enum gt_rec_kind kind, uint64_t start, const char *text, uint32_t len);
+uint32_t gt_text_len(const char *text);		/* as much of it as a record may hold */
+uint64_t gt_tell_string(struct gt_tcb *t, const char *text);	/* its hash, told by this thread before */
+/* A call seen only when it is over. */
+void gt_record_late(uint32_t id, uint64_t start, uint64_t end, int32_t ret, const uint64_t *words, uint32_t n);
+bool gt_take_chunk(struct gt_tcb *t);	/* the next one, without waiting */
+void gt_missing(const char *name);	/* the program found a driver function that the table lacks */
+
+/* ---- guest_session.c ---- */
+struct gt_name {
+	uint64_t handle;
+	uint64_t text;		/* where in texts << 32 | length; GT_NAME_ASK: a kernel, ask the driver */
+};
+#define GT_NAME_ASK 1
+#define GT_NAMES 8192
+#define GT_TEXTS (1u << 20)
+/* What is this process's alone. */
+struct gt_own {
+	int32_t pid;			/* 0: not attached (yet, or in a forked child) */
+	uint32_t proc;			/* slot; GT_RING_NIL: none was free */
+	uint32_t tcbs, hand;		/* how many were ever used; where to look for one whose thread has ended */
+	uint32_t names_epoch;		/* rises when a handle is given another name */
+	uint32_t texts_used;
+	struct gt_name names[GT_NAMES];
+	char texts[GT_TEXTS];
+	struct gt_tcb tcb[];
+};
+extern struct gt_own *gt_own;
+/* This thread's control block with a ring, or NULL: not traced. Attaches the process first. */
+struct gt_tcb *gt_register(void);
+void gt_stop_for_good(void);
+bool gt_owner_died(void);
+void gt_untraced(void);		/* counts a call */
+void gt_range(bool on);		/* cuProfilerStart, cuProfilerStop */
+
+/* ---- guest_find.c ---- */
+struct gt_object {		/* a loaded library */
+	uintptr_t base, low, high;
+	const char *path, *soname;	/* soname "" when it has none */
+	const void *dynamic, *symbols, *versions;
+	const char *strings;
+	const uint32_t *gnu_hash, *hash;
+	bool behind;		/* loaded after our own library */
+};
+bool gt_object_at(const void *address, struct gt_object *o);	/* the one that holds the address */
+void *gt_object_symbol(const struct gt_object *o, const char *name);
+bool gt_object_named(const struct gt_object *o, const char *prefix);	/* by soname or file name */
+bool gt_object_needs(const struct gt_object *o, const char *prefix);	/* needs, at whatever remove, a library so named */
+/* The first definition in load order behind our own library; *o (may be NULL) is where. */
+void *gt_find_next(const char *name, struct gt_object *o);
+void *gt_find_driver(const char *name);		/* in libcuda.so*, as it is loaded now */
+bool gt_from_driver(const void *address);	/* code of libcuda, or of libraries that watch it */
+bool gt_is_ours(const void *address);
+
+/* ---- guest_resolve.c ---- */
+void *gt_resolve(uint32_t id);		/* for a wrapper whose gt_real is NULL; NULL when there is no driver */
+#define GT_NO_DRIVER 302		/* CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND */
+
+/* GT_DEBUG=1: a line on stderr. */
+void gt_debug(const char *what, const char *detail, int64_t value);
+#endif

@@ -1,0 +1,242 @@
+/* Which libraries are loaded, and what they export.
+ *
+ * dlsym cannot be asked: it is what we stand before, it may call malloc (which may be the very program's, and not ready), and a
+ * failed look-up leaves a message that the program would find in dlerror. So we read what the loader reads: each library's
+ * dynamic section, symbol table and hash. dl_iterate_phdr names the libraries in the order in which they were loaded. */
+#define _GNU_SOURCE
+#include "collect/guest/guest.h"
+
+#include <elf.h>
+#include <link.h>
+
+/* The addresses in a dynamic section were relocated by glibc, except in the vdso and with some other loaders. */
+static const void *at(const struct gt_object *o, ElfW(Addr) value)
+{
+	return (const void *)(value < o->base ? o->base + value : value);
+}
+
+static bool read_dynamic(struct gt_object *o)
+{
+	const ElfW(Dyn) *d = o->dynamic;
+	ElfW(Xword) soname = 0;
+
+	if (!d)
+		return false;
+	for (; d->d_tag != DT_NULL; d++)
+		switch (d->d_tag) {
+		case DT_SYMTAB: o->symbols = at(o, d->d_un.d_ptr); break;
+		case DT_STRTAB: o->strings = at(o, d->d_un.d_ptr); break;
+		case DT_GNU_HASH: o->gnu_hash = at(o, d->d_un.d_ptr); break;
+		case DT_HASH: o->hash = at(o, d->d_un.d_ptr); break;
+		case DT_VERSYM: o->versions = at(o, d->d_un.d_ptr); break;
+		case DT_SONAME: soname = d->d_un.d_val; break;
+		}
+	o->soname = soname && o->strings ? o->strings + soname : "";
+	return o->symbols && o->strings;
+}
+
+static bool read_object(const struct dl_phdr_info *info, struct gt_object *o)
+{
+	*o = (struct gt_object){ .base = info->dlpi_addr, .path = info->dlpi_name ? info->dlpi_name : "", .low = UINTPTR_MAX };
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t from = o->base + p->p_vaddr;
+
+		if (p->p_type == PT_DYNAMIC)
+			o->dynamic = (const void *)from;
+		if (p->p_type != PT_LOAD)
+			continue;
+		o->low = from < o->low ? from : o->low;
+		o->high = from + p->p_memsz > o->high ? from + p->p_memsz : o->high;
+	}
+	return read_dynamic(o);
+}
+
+/* ---- symbols ---- */
+
+/* A usable definition of `name` at index i? Hidden versions are there for old programs only, but better than nothing. */
+static void *definition(const struct gt_object *o, uint32_t i, const char *name, void **hidden)
+{
+	const ElfW(Sym) *s = (const ElfW(Sym) *)o->symbols + i;
+	unsigned type = s->st_info & 15, bind = s->st_info >> 4;
+	void *address = (void *)(o->base + s->st_value);
+
+	if (s->st_shndx == SHN_UNDEF || !s->st_value || type > STT_FUNC || (bind != STB_GLOBAL && bind != STB_WEAK))
+		return NULL;
+	if (strcmp(o->strings + s->st_name, name))
+		return NULL;
+	if (!o->versions || !(((const uint16_t *)o->versions)[i] & 0x8000))
+		return address;
+	*hidden = address;
+	return NULL;
+}
+
+static void *find_gnu(const struct gt_object *o, const char *name)
+{
+	uint32_t nbuckets = o->gnu_hash[0], first = o->gnu_hash[1], nmasks = o->gnu_hash[2], shift = o->gnu_hash[3], h = 5381, i;
+	const ElfW(Addr) *masks = (const ElfW(Addr) *)(o->gnu_hash + 4);
+	const uint32_t *buckets = (const uint32_t *)(masks + nmasks), *chain = buckets + nbuckets;
+	const unsigned bits = 8 * sizeof(ElfW(Addr));
+	void *hidden = NULL, *found;
+	ElfW(Addr) mask;
+
+	for (const char *c = name; *c; c++)
+		h = h * 33 + (uint8_t)*c;
+	if (!nbuckets || !nmasks)
+		return NULL;
+	mask = masks[h / bits % nmasks];
+	if (!(mask >> h % bits & mask >> (h >> shift) % bits & 1))
+		return NULL;
+	i = buckets[h % nbuckets];
+	if (i < first)
+		return NULL;
+	for (;; i++) {
+		uint32_t there = chain[i - first];
+
+		if ((there | 1) == (h | 1) && (found = definition(o, i, name, &hidden)))
+			return found;
+		if (there & 1)
+			return hidden;
+	}
+}
+
+static void *find_sysv(const struct gt_object *o, const char *name)
+{
+	uint32_t nbuckets = o->hash[0], h = 0, top;
+	void *hidden = NULL, *found;
+
+	for (const char *c = name; *c; c++) {
+		h = (h << 4) + (uint8_t)*c;
+		top = h & 0xf0000000;
+		h = (h ^ top >> 24) & ~top;
+	}
+	for (uint32_t i = nbuckets ? o->hash[2 + h % nbuckets] : 0; i; i = o->hash[2 + nbuckets + i])
+		if ((found = definition(o, i, name, &hidden)))
+			return found;
+	return hidden;
+}
+
+void *gt_object_symbol(const struct gt_object *o, const char *name)
+{
+	if (o->gnu_hash)
+		return find_gnu(o, name);
+	return o->hash ? find_sysv(o, name) : NULL;
+}
+
+/* ---- libraries ---- */
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+bool gt_object_named(const struct gt_object *o, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return !strncmp(o->soname, prefix, n) || !strncmp(file_name(o->path), prefix, n);
+}
+
+struct search {
+	uintptr_t address;		/* wanted: the library that holds it */
+	const char *name, *prefix;	/* wanted: this symbol, from a library so named (NULL: behind ours) */
+	const char *library;		/* wanted: the library of this soname or file name */
+	bool behind;
+	void *found;
+	struct gt_object object;
+};
+
+static int look(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *s = arg;
+	struct gt_object o;
+
+	if (!read_object(info, &o))
+		return 0;
+	o.behind = s->behind;
+	s->behind |= (uintptr_t)&gt_api[0] >= o.low && (uintptr_t)&gt_api[0] < o.high;
+	if (s->address || s->library) {
+		if (s->address ? s->address < o.low || s->address >= o.high :
+				 strcmp(o.soname, s->library) && strcmp(file_name(o.path), s->library))
+			return 0;
+		s->object = o;
+		s->found = (void *)o.base;
+		return 1;
+	}
+	if (s->prefix ? gt_object_named(&o, s->prefix) : o.behind)
+		s->found = gt_object_symbol(&o, s->name);
+	s->object = o;
+	return !!s->found;
+}
+
+bool gt_object_at(const void *address, struct gt_object *o)
+{
+	struct search s = { .address = (uintptr_t)address };
+
+	if (!address || !dl_iterate_phdr(look, &s))
+		return false;
+	*o = s.object;
+	return true;
+}
+
+void *gt_find_next(const char *name, struct gt_object *o)
+{
+	struct search s = { .name = name };
+
+	dl_iterate_phdr(look, &s);
+	if (o)
+		*o = s.object;
+	return s.found;
+}
+
+void *gt_find_driver(const char *name)
+{
+	struct search s = { .name = name, .prefix = "libcuda.so" };
+
+	dl_iterate_phdr(look, &s);
+	return s.found;
+}
+
+bool gt_is_ours(const void *address)
+{
+	struct gt_object o;
+
+	return gt_object_at(address, &o) && (uintptr_t)&gt_api[0] >= o.low && (uintptr_t)&gt_api[0] < o.high;
+}
+
+bool gt_from_driver(const void *address)
+{
+	static const char *const names[] = { "libcuda.so", "libcudadebugger.so", "libcupti.so", "libnvperf_" };
+	struct gt_object o;
+
+	if (!gt_object_at(address, &o))
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (gt_object_named(&o, names[i]))
+			return true;
+	return false;
+}
+
+static bool needs(const struct gt_object *o, const char *prefix, unsigned depth, unsigned *budget)
+{
+	for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++) {
+		struct search s = { .library = o->strings + d->d_un.d_val };
+
+		if (d->d_tag != DT_NEEDED)
+			continue;
+		if (!strncmp(s.library, prefix, strlen(prefix)))
+			return true;
+		if (depth < 12 && *budget && --*budget && dl_iterate_phdr(look, &s) && needs(&s.object, prefix, depth + 1, budget))
+			return true;
+	}
+	return false;
+}
+
+bool gt_object_needs(const struct gt_object *o, const char *prefix)
+{
+	unsigned budget = 2000;		/* libraries to look at, some of them several times */
+
+	return needs(o, prefix, 0, &budget);
+}

@@ -1,0 +1,434 @@
+/* Finding gtcollect, and taking a place in its memory: a process slot once per process, a thread slot once per thread.
+ *
+ * The library was preloaded by a path inside the session's own directory, so its own name says where the socket is; nothing in
+ * the environment is needed. Nobody there: gt_live points at a zero for good, and each wrapper costs one test.
+ *
+ * All of this happens at a first traced call, under gt_inside, with errno kept. A fork or a vfork may come between any two
+ * lines; what decides is always the process id beside which the state was stored. */
+#define _GNU_SOURCE
+#include "collect/guest/guest.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+static struct gt_tcb nobody;
+static const uint32_t one = 1, zero;
+__thread struct gt_tcb *gt_self GT_TLS = &nobody;
+__thread bool gt_inside GT_TLS;
+static __thread uint32_t skip GT_TLS, patience GT_TLS;	/* after a failed registration: calls to let pass before the next try */
+
+struct gt_session *gt_shared;
+const uint32_t *gt_live = &one;
+struct gt_own *gt_own;
+static uint32_t attaching;	/* futex: the process id of who is at it */
+static bool passive;
+
+#ifdef GT_HOSTED
+const char *gt_hosted_directory = "";
+#endif
+
+/* ---- small things ---- */
+
+static int32_t self_pid(void) { return (int32_t)syscall(SYS_getpid); }
+static int32_t self_tid(void) { return (int32_t)syscall(SYS_gettid); }
+
+void gt_debug(const char *what, const char *detail, int64_t value)
+{
+	char line[300] = "gt: ", digits[24];
+	size_t n = 4, i = sizeof(digits);
+	uint64_t v = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	const char *on = NULL;
+	extern char **environ;
+
+	for (char **e = environ; e && *e; e++)
+		if (!strncmp(*e, "GT_DEBUG=", 9))
+			on = *e + 9;
+	if (!on || !*on || *on == '0')
+		return;
+	for (const char *p[] = { what, " ", detail, NULL }, **s = p; *s; s++)
+		for (const char *c = *s; *c && n < 260; c++)
+			line[n++] = *c;
+	line[n++] = ' ';
+	do
+		digits[--i] = (char)('0' + v % 10);
+	while (v /= 10);
+	if (value < 0)
+		line[n++] = '-';
+	memcpy(line + n, digits + i, sizeof(digits) - i);
+	n += sizeof(digits) - i;
+	line[n++] = '\n';
+	syscall(SYS_write, 2, line, n);
+}
+
+uint64_t gt_slow_clock(void)
+{
+	struct timespec t;
+
+	if (!gt_shared)
+		return 1;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+bool gt_owner_died(void)
+{
+	return __atomic_load_n(&gt_shared->owner, __ATOMIC_ACQUIRE) & FUTEX_OWNER_DIED;
+}
+
+void gt_stop_for_good(void)
+{
+	passive = true;
+	__atomic_store_n(&gt_live, &zero, __ATOMIC_RELEASE);
+}
+
+void gt_untraced(void)
+{
+	if (!gt_shared)
+		return;
+	__atomic_fetch_add(&gt_shared->untraced, 1, __ATOMIC_RELAXED);
+	if (gt_own && gt_own->pid && gt_own->proc != GT_RING_NIL)
+		__atomic_fetch_add(&gt_procs()[gt_own->proc].untraced, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- the socket ---- */
+
+/* "DIR/sock" for the directory that our library was loaded from. */
+static bool socket_name(struct sockaddr_un *to)
+{
+	struct gt_object o = { .path = "" };
+	const char *slash;
+	size_t n;
+
+	*to = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (!gt_object_at(&gt_shared, &o))
+		return false;
+#ifdef GT_HOSTED
+	o.path = gt_hosted_directory;
+#endif
+	slash = strrchr(o.path, '/');
+	n = slash ? (size_t)(slash - o.path) : 0;
+	if (!slash || n + sizeof("/sock") > sizeof(to->sun_path))
+		return false;
+	memcpy(to->sun_path, o.path, n);
+	memcpy(to->sun_path + n, "/sock", sizeof("/sock"));
+	return true;
+}
+
+static int receive_fd(int from)
+{
+	char byte;
+	struct iovec v = { &byte, 1 };
+	union { char room[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control;
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof(control.room) };
+	struct cmsghdr *c;
+	long n = -1;
+	int fd = -1;
+
+	for (int tries = 0; tries < 20 && n < 0; tries++) {
+		n = syscall(SYS_recvmsg, from, &m, MSG_CMSG_CLOEXEC);
+		if (n < 0 && errno != EINTR)
+			break;
+	}
+	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len >= CMSG_LEN(sizeof(int)))
+		memcpy(&fd, CMSG_DATA(c), sizeof(int));
+	return fd;
+}
+
+/* Knocks at gtcollect's door: it learns who we are, we get the memory's descriptor, or -1. Takes a second at most. */
+static int knock(void)
+{
+	struct timeval second = { .tv_sec = 1 };
+	struct sockaddr_un name;
+	int s, fd = -1;
+
+	if (!socket_name(&name))
+		return -1;
+	s = (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (s < 0)
+		return -1;
+	syscall(SYS_setsockopt, s, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
+	syscall(SYS_setsockopt, s, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
+	if (!syscall(SYS_connect, s, &name, sizeof(name)))
+		fd = receive_fd(s);
+	else
+		gt_debug("no session at", name.sun_path, errno);
+	syscall(SYS_close, s);
+	return fd;
+}
+
+/* ---- the process ---- */
+
+static bool fits(const struct gt_session *s, uint64_t bytes)
+{
+	return s->magic == GT_RING_MAGIC && s->version == GT_RING_VERSION && s->bytes_of_this == sizeof(*s) && s->bytes == bytes &&
+	       s->procs_at + (uint64_t)s->nprocs * sizeof(struct gt_ring_proc) <= bytes &&
+	       s->threads_at + (uint64_t)s->nthreads * sizeof(struct gt_ring_thread) <= bytes &&
+	       s->chunks_at + (uint64_t)s->nchunks * s->chunk_bytes <= bytes && s->chunk_bytes >= 1024 && s->nthreads;
+}
+
+static void *map(size_t bytes, int flags, int fd)
+{
+	long p = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0L);
+
+	return p == -1 ? NULL : (void *)p;
+}
+
+static bool map_session(int fd)
+{
+	long bytes = syscall(SYS_lseek, fd, 0L, SEEK_END);
+	struct gt_session *s;
+
+	if (bytes < (long)sizeof(*s))
+		return false;
+	s = map((size_t)bytes, MAP_SHARED, fd);
+	if (!s)
+		return false;
+	if (!fits(s, (uint64_t)bytes)) {
+		gt_debug("this session is of another build:", "version", s->version);
+		syscall(SYS_munmap, s, (size_t)bytes);
+		return false;
+	}
+	gt_shared = s;
+	return true;
+}
+
+static bool map_own(void)
+{
+	size_t bytes = sizeof(struct gt_own) + gt_shared->nthreads * sizeof(struct gt_tcb);
+	void *p = map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+
+	if (p && syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK)) {	/* before Linux 4.14: a fork would share our rings */
+		gt_debug("cannot trace:", "madvise(MADV_WIPEONFORK)", errno);
+		syscall(SYS_munmap, p, bytes);
+		p = NULL;
+	}
+	gt_own = p;
+	return p;
+}
+
+static bool claim(uint32_t *state)
+{
+	uint32_t expected = GT_SLOT_FREE;
+
+	return __atomic_compare_exchange_n(state, &expected, GT_SLOT_TAKEN, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static void read_comm(char comm[16])
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC, 0);
+	long n = fd < 0 ? 0 : syscall(SYS_read, fd, comm, 15);
+
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	comm[n > 0 ? n - (comm[n - 1] == '\n') : 0] = 0;
+}
+
+static uint32_t take_proc(int32_t pid)
+{
+	uint32_t from = __atomic_fetch_add(&gt_shared->proc_hint, 1, __ATOMIC_RELAXED), i;
+	struct gt_ring_proc *p;
+
+	for (uint32_t k = 0; k < gt_shared->nprocs; k++) {
+		i = (from + k) % gt_shared->nprocs;
+		p = &gt_procs()[i];
+		if (!claim(&p->state))
+			continue;
+		p->pid = pid;
+		p->ppid = (int32_t)syscall(SYS_getppid);
+		p->generation++;
+		p->host_pid = 0;
+		p->flags = 0;
+		p->untraced = 0;
+		p->start_ticks = gt_shared->ticks ? gt_ticks() : gt_slow_clock();
+		read_comm(p->comm);
+		__atomic_store_n(&p->state, GT_SLOT_LIVE, __ATOMIC_RELEASE);
+		return i;
+	}
+	return GT_RING_NIL;
+}
+
+static bool attach(int32_t pid)
+{
+	int fd = knock();
+	bool ok = fd >= 0 || gt_shared;		/* a forked child that finds nobody still has the memory */
+
+	if (ok && !gt_shared)
+		ok = map_session(fd);
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	if (!ok || gt_owner_died() || (!gt_own && !map_own())) {
+		gt_stop_for_good();
+		return false;
+	}
+	gt_own->proc = take_proc(pid);
+	__atomic_store_n(&gt_own->pid, pid, __ATOMIC_RELEASE);
+	if (!passive && (gt_live == &one))
+		__atomic_store_n(&gt_live, gt_shared->range == GT_RANGE_PROFILER ? &zero : &gt_shared->recording, __ATOMIC_RELEASE);
+	gt_debug("attached, process slot", "", gt_own->proc);
+	return true;
+}
+
+static bool attached(int32_t pid)
+{
+	return gt_own && __atomic_load_n(&gt_own->pid, __ATOMIC_ACQUIRE) == pid;
+}
+
+/* One thread attaches, the others wait for it. A child forked while its parent was at it does not wait for a thread it lacks;
+ * one that shares our memory (vfork) is not traced: it will call exec. */
+static bool attach_once(int32_t pid)
+{
+	struct timespec wait = { .tv_nsec = 50000000 };
+	uint32_t by;
+
+	for (int tries = 0; tries < 60; tries++) {
+		if (passive)
+			return false;
+		if (attached(pid))
+			return true;
+		if (gt_own && __atomic_load_n(&gt_own->pid, __ATOMIC_ACQUIRE))
+			return false;
+		by = __atomic_load_n(&attaching, __ATOMIC_ACQUIRE);
+		if (by == (uint32_t)pid) {
+			syscall(SYS_futex, &attaching, FUTEX_WAIT, by, &wait, NULL, 0);
+			continue;
+		}
+		if (!__atomic_compare_exchange_n(&attaching, &by, (uint32_t)pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			continue;
+		if (!attached(pid))
+			attach(pid);
+		__atomic_store_n(&attaching, 0, __ATOMIC_RELEASE);
+		syscall(SYS_futex, &attaching, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	}
+	return false;
+}
+
+void gt_range(bool on)
+{
+	if (gt_shared && gt_shared->range == GT_RANGE_PROFILER && !passive)
+		__atomic_store_n(&gt_live, on ? &gt_shared->recording : &zero, __ATOMIC_RELEASE);
+}
+
+/* ---- the thread ---- */
+
+/* Its thread has ended: the recorder may have seen that, or cannot (the kernel has given its id to us), so tell. */
+static void bury(struct gt_tcb *t)
+{
+	uint32_t live = GT_SLOT_LIVE;
+
+	if (t->ring && __atomic_load_n(&t->ring->generation, __ATOMIC_ACQUIRE) == t->generation)
+		__atomic_compare_exchange_n(&t->ring->state, &live, GT_SLOT_DONE, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* A control block: one whose thread has ended if the hand passes over such, else a fresh one. */
+static struct gt_tcb *take_tcb(int32_t tid)
+{
+	uint32_t used = __atomic_load_n(&gt_own->tcbs, __ATOMIC_ACQUIRE), n;
+
+	used = used < gt_shared->nthreads ? used : gt_shared->nthreads;
+	for (uint32_t k = 0; k < 8 && k < used; k++) {
+		struct gt_tcb *t = &gt_own->tcb[__atomic_fetch_add(&gt_own->hand, 1, __ATOMIC_RELAXED) % used];
+		int32_t old = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
+
+		if (old <= 0 || (old != tid && (!syscall(SYS_tgkill, gt_own->pid, old, 0) || errno != ESRCH)))
+			continue;
+		if (!__atomic_compare_exchange_n(&t->tid, &old, -1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			continue;
+		bury(t);
+		memset(t, 0, sizeof(*t));
+		t->tid = -1;
+		return t;
+	}
+	n = __atomic_fetch_add(&gt_own->tcbs, 1, __ATOMIC_ACQ_REL);
+	if (n < gt_shared->nthreads)
+		return &gt_own->tcb[n];
+	__atomic_fetch_sub(&gt_own->tcbs, 1, __ATOMIC_ACQ_REL);
+	return NULL;
+}
+
+static struct gt_ring_thread *take_slot(int32_t tid)
+{
+	uint32_t from = __atomic_fetch_add(&gt_shared->thread_hint, 1, __ATOMIC_RELAXED);
+
+	for (uint32_t k = 0; k < gt_shared->nthreads; k++) {
+		struct gt_ring_thread *r = &gt_threads()[(from + k) % gt_shared->nthreads];
+
+		if (__atomic_load_n(&r->state, __ATOMIC_RELAXED) != GT_SLOT_FREE || !claim(&r->state))
+			continue;
+		r->proc = gt_own->proc;
+		r->tid = tid;
+		r->first = GT_RING_NIL;
+		memset(r->name, 0, sizeof(r->name));
+		prctl(PR_GET_NAME, r->name);
+		r->word = r->dropped = r->dropped_from = r->dropped_to = r->deep = r->sampled_out = r->consumed = 0;
+		__atomic_store_n(&r->generation, r->generation + 1, __ATOMIC_RELEASE);
+		return r;
+	}
+	return NULL;
+}
+
+static struct gt_tcb *new_thread(void)
+{
+	int32_t tid = self_tid();
+	struct gt_ring_thread *slot = gt_own->proc == GT_RING_NIL ? NULL : take_slot(tid);
+	struct gt_tcb *t = slot ? take_tcb(tid) : NULL;
+
+	if (!t) {
+		if (slot)
+			__atomic_store_n(&slot->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
+		return NULL;
+	}
+	t->chunk = GT_RING_NIL;
+	t->ticks = (uint8_t)gt_shared->ticks;
+	t->args = (uint8_t)gt_shared->args;
+	t->generation = slot->generation;
+	t->ring = slot;
+	if (!gt_take_chunk(t)) {
+		t->ring = NULL;
+		__atomic_store_n(&slot->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
+		__atomic_store_n(&t->tid, 0x7fffffff, __ATOMIC_RELEASE);	/* no thread's: the hand takes it back */
+		return NULL;
+	}
+	__atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->state, GT_SLOT_LIVE, __ATOMIC_RELEASE);
+	return t;
+}
+
+struct gt_tcb *gt_register(void)
+{
+	int saved = errno;
+	struct gt_tcb *t = NULL;
+
+	if (passive || gt_inside)
+		return NULL;
+	if (skip) {
+		skip--;
+		gt_untraced();
+		return NULL;
+	}
+	gt_inside = true;
+	if (attach_once(self_pid()) && !gt_owner_died())
+		t = new_thread();
+	if (t)
+		gt_self = t;
+	else if (!passive) {	/* no room: try again, but not at every call */
+		gt_untraced();
+		patience = patience ? patience < 65536 ? patience * 2 : patience : 64;
+		skip = patience;
+	}
+	gt_inside = false;
+	errno = saved;
+	return t;
+}
