@@ -349,16 +349,14 @@ static int scan_number(struct gt_json *j, struct gt_err *err)
 
 	for (;;) {
 		end = number_end(j->at, &real, &wrong);
-		if ((end ? end : wrong) < j->end)
+		if ((end ? end : wrong) < j->end || j->input_ended)
 			break;
-		r = refill(j, err);
+		r = refill(j, err);	/* moves the window even when nothing follows */
 		if (r < 0)
 			return r;
-		if (!r && !end)
-			return cut_short(j, err);
-		if (!r)
-			break;
 	}
+	if (!end && wrong == j->end)
+		return cut_short(j, err);
 	if (!end)
 		return bad(j, wrong, err, "not a number as JSON writes them");
 	j->text = j->at;
