@@ -4,17 +4,9 @@
  * says ("pid":..,"tid":..), two numbers, arguments. Finished calls, the bulk of any trace, come as columns and in file
  * order, since JSON viewers sort by themselves; everything else comes one by one in order of time.
  *
- * Slices. Perfetto drops a slice that overlaps another on its thread without lying inside it. Calls nest, unless the file
- * lies, and because a long call is written after its children (rows lie in the epoch of their end) we cannot look at a
- * stack. Instead each track remembers per depth the last row, and the extent of those rows whose parent has not come yet.
- * A row is let through only if (1) the last row of its depth is over, (2) the last row of each smaller depth is over or
- * holds it, (3) it holds the parentless rows of each greater depth or comes after them. By induction nothing on the track
- * overlaps by halves, in memory that depends on the depth alone. What is refused, and spans and GPU work that overlap, go
- * to lanes: more threads of the same name behind the track. What finds no lane becomes a pair of async events.
+ * Slices never overlap by halves on one thread (chrome_tracks.c); what finds no place at all becomes a pair of async events.
  *
  * Numbers. Times are us with exactly 3 decimals, counted from the segment's first row, so that a double holds every ns.
- * Process ids are kept where they can be; a second process of the same id (two hosts in one file) is moved up by a
- * multiple of ten million and its name says who it was.
  */
 #include "formats/exporters.h"
 
@@ -23,50 +15,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "formats/base/buf.h"
-#include "formats/base/map.h"
 #include "formats/base/opt.h"
+#include "formats/chrome_tracks.h"
 #include "formats/demangle.h"
 
-#define PID_STEP 10000000		/* above every pid of Linux */
-#define ID_MAX INT32_MAX
-#define LANE_TID 1000000000		/* first made-up thread id */
-#define LANES_PER_TRACK 256u
-#define LANES_MAX 200000u
-#define LANE_STACK 64u
-#define LEVELS_MAX (1u << 21)		/* of all tracks together; beyond it rows are refused and go to lanes */
 #define TEXT_FAST 32768u		/* longer prefixes are copied piecewise */
 
 struct text { char *s; uint32_t len; };
-struct lane {
-	uint32_t tid;
-	char where[56];			/* PID,"tid":TID,"ts": */
-	uint32_t where_len;
-	int64_t max_end;
-	int64_t *ends;			/* of the slices open on it, outermost first */
-	size_t nends, cap;
-};
-struct level { int64_t start, end, orphans_start, orphans_end; bool orphans; };
-struct track {
-	struct lane *lanes;		/* [0] is the track itself; NULL until its first row */
-	size_t nlanes, cap;
-	uint32_t first_span_lane;	/* spans keep off the lanes that hold calls */
-	bool calls, spans;
-	struct level *levels;		/* by depth */
-	size_t nlevels, levels_cap;
-	uint32_t norphans;		/* levels that have orphans */
-	uint32_t pid;
-};
 struct type {
 	struct text head;		/* ,\n{"name":"..","cat":"..","ph":"X","pid": */
-	struct text *fields;		/* "name": */
+	struct text *fields;		/* ,"name": */
 };
 struct segment {
 	struct type *types;
-	struct track *tracks;
 	struct text *kernels;		/* by string id: the short form as JSON */
 };
-struct ids { struct gt_map map; uint64_t *keys; size_t n, cap; };
-struct process { uint64_t key; uint32_t segment, track, pid; };	/* one per process of the trace */
 /* One type's argument columns in one run, and how far we are in them. */
 struct cursor { uint64_t run; uint32_t next; size_t columns; };
 struct column { const uint64_t *values; uint32_t n; };
@@ -78,180 +41,23 @@ struct chrome {
 	struct gt_err *err;
 	struct segment *segs;
 	int64_t *bases;
-	struct ids pids, tids;
-	struct process *procs;
-	size_t nprocs, procs_cap;
+	struct gt_chrome_tracks tracks;
 	struct gt_kernel_names *names;
 	struct cursor *cursors;
 	size_t cursors_cap;
 	struct column *columns;
 	size_t ncolumns, columns_cap;
 	uint64_t run, lost_rows, lost_events, async_id;
-	uint32_t nlanes, nlevels, ntracks;
-	bool some, lost_unknown, flows;
+	bool lost_unknown, flows;
 };
 
 static int no_memory(struct chrome *c) { return gt_err_set(c->err, -ENOMEM, "out of memory"); }
-
-/* ---- sets of ids ---- */
-
-static bool same_id(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	return ((const struct ids *)arg)->keys[value] == *(const uint64_t *)key;
-}
-
-/* 1 when it is new, 0 when it was there, negative. */
-static int ids_add(struct ids *s, uint64_t key)
-{
-	uint64_t hash = gt_hash_u64(key);
-
-	if (gt_map_get(&s->map, hash, same_id, s, &key, sizeof(key)) != UINT32_MAX)
-		return 0;
-	if (gt_grow(&s->keys, &s->cap, s->n + 1, sizeof(*s->keys)) || gt_map_add(&s->map, hash, (uint32_t)s->n))
-		return -ENOMEM;
-	s->keys[s->n++] = key;
-	return 1;
-}
-
-static void ids_release(struct ids *s)
-{
-	gt_map_release(&s->map);
-	free(s->keys);
-}
-
-/* ---- names, written when a process or track shows up first ---- */
-
-static void separate(struct chrome *c)
-{
-	gt_out_str(c->out, c->some ? ",\n" : "\n");
-	c->some = true;
-}
-
-static void put_name(struct chrome *c, const char *what, uint32_t pid, uint32_t tid, const char *name)
-{
-	separate(c);
-	gt_out_printf(c->out, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what, pid, tid);
-	gt_out_json(c->out, name, strlen(name));
-	gt_out_str(c->out, "}}");
-}
-
-static void put_sort_index(struct chrome *c, const char *what, uint32_t pid, uint32_t tid, uint64_t index)
-{
-	separate(c);
-	gt_out_printf(c->out, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%" PRIu64 "}}", what, pid, tid,
-		      index < ID_MAX ? index : ID_MAX);
-}
-
-/* The track whose Chrome process a track belongs to: its process, or else the highest track that is not the machine. */
-static uint32_t owner(const struct gt_segment *seg, uint32_t track)
-{
-	uint32_t process = gt_track_process(seg, track), up;
-
-	if (process != GT_NONE)
-		return process;
-	while ((up = seg->tracks[track].parent) < track && seg->tracks[up].kind != GT_TRACK_MACHINE)
-		track = up;
-	return track;
-}
-
-/* Do two tracks, perhaps of two recordings, mean one process? */
-static bool same_process(const struct gt_segment *a, const struct gt_track *ta, const struct gt_segment *b, const struct gt_track *tb)
-{
-	if (ta->kind != tb->kind || ta->id != tb->id || ta->start != tb->start)
-		return false;
-	if (a == b)
-		return ta->kind == GT_TRACK_PROCESS;
-	return ta->kind == GT_TRACK_PROCESS && ta->start && a->boot_id && b->boot_id && a->boot_id[0] && !strcmp(a->boot_id, b->boot_id);
-}
-
-static int new_pid(struct chrome *c, int64_t id, uint32_t *pid)
-{
-	uint64_t want = id < 0 || id > ID_MAX ? PID_STEP : (uint64_t)id;
-	int rc;
-
-	while (!(rc = ids_add(&c->pids, want)))
-		want = want + PID_STEP <= ID_MAX ? want + PID_STEP : want % PID_STEP + 1;
-	*pid = (uint32_t)want;
-	return rc < 0 ? no_memory(c) : 0;
-}
-
-/* The Chrome process of an owner track: found, or made and named. */
-static int process_pid(struct chrome *c, const struct gt_segment *seg, uint32_t track, uint32_t *pid)
-{
-	const struct gt_track *t = &seg->tracks[track];
-	char name[300], label[400];
-	struct process *p;
-
-	for (p = c->procs; p < c->procs + c->nprocs; p++)
-		if ((p->segment == seg->index && p->track == track) ||
-		    same_process(gt_reader_segment(c->r, p->segment), &gt_reader_segment(c->r, p->segment)->tracks[p->track], seg, t))
-			return *pid = p->pid, 0;
-	if (gt_grow(&c->procs, &c->procs_cap, c->nprocs + 1, sizeof(*c->procs)))
-		return no_memory(c);
-	if (new_pid(c, t->id, pid))
-		return c->err->code;
-	c->procs[c->nprocs++] = (struct process){ .segment = seg->index, .track = track, .pid = *pid };
-	gt_export_track_name(seg, track, name, sizeof(name));
-	if (*pid == t->id)
-		snprintf(label, sizeof(label), "%s", name);
-	else
-		snprintf(label, sizeof(label), "%s (%s %" PRId64 ", %.60s)", name, gt_track_kind_word(t->kind), t->id, seg->host ? seg->host : "?");
-	put_name(c, "process_name", *pid, 0, label);
-	put_sort_index(c, "process_sort_index", *pid, 0, c->nprocs);
-	return 0;
-}
-
-/* One more thread for this track, named and put behind it. */
-static struct lane *add_lane(struct chrome *c, const struct gt_segment *seg, uint32_t track)
-{
-	struct track *t = &c->segs[seg->index].tracks[track];
-	int64_t id = seg->tracks[track].id;
-	uint64_t tid = t->nlanes || id < 0 || id >= LANE_TID ? LANE_TID : (uint64_t)id;
-	char name[320];
-	struct lane *l;
-	int rc;
-
-	if (gt_grow(&t->lanes, &t->cap, t->nlanes + 1, sizeof(*t->lanes)))
-		return NULL;
-	if (tid == LANE_TID || !(rc = ids_add(&c->tids, (uint64_t)t->pid << 32 | tid))) {
-		tid = LANE_TID + c->nlanes++;
-		rc = 1;
-	}
-	if (rc < 0)
-		return NULL;
-	l = &t->lanes[t->nlanes++];
-	*l = (struct lane){ .tid = (uint32_t)tid, .max_end = INT64_MIN };
-	l->where_len = (uint32_t)snprintf(l->where, sizeof(l->where), "%u,\"tid\":%u,\"ts\":", t->pid, l->tid);
-	gt_export_track_name(seg, track, name, 256);
-	if (t->nlanes > 1)
-		snprintf(name + strlen(name), 32, " (%zu)", t->nlanes);
-	put_name(c, "thread_name", t->pid, l->tid, name);
-	put_sort_index(c, "thread_sort_index", t->pid, l->tid, (uint64_t)c->ntracks * LANES_PER_TRACK + t->nlanes - 1);
-	return l;
-}
-
-/* The state of a track, named on first use. Ids are in range by the reader's word. */
-static struct track *get_track(struct chrome *c, const struct gt_segment *seg, uint32_t track)
-{
-	struct track *t = &c->segs[seg->index].tracks[track];
-
-	if (t->lanes)
-		return t;
-	c->ntracks++;
-	if (process_pid(c, seg, owner(seg, track), &t->pid))
-		return NULL;
-	if (!add_lane(c, seg, track)) {
-		no_memory(c);
-		return NULL;
-	}
-	return t;
-}
 
 /* ---- what a type says ---- */
 
 static struct text keep_text(struct gt_out *o)
 {
-	struct text t = { malloc(o->len + 16), (uint32_t)o->len };	/* 16: put_text reads in pieces */
+	struct text t = { malloc(o->len + 32), (uint32_t)o->len };	/* 16: put_text reads in pieces */
 
 	if (t.s)
 		memcpy(t.s, o->data, o->len);
@@ -272,6 +78,7 @@ static struct type *get_type(struct chrome *c, const struct gt_segment *seg, uin
 		const char *name = type->fields[i].role == GT_R_KERNEL ? "kernel" : gt_str(seg, type->fields[i].name);
 
 		gt_out_memory(&o);
+		gt_out_str(&o, ",");
 		gt_out_json(&o, name, strlen(name));
 		gt_out_str(&o, ":");
 		t->fields[i] = keep_text(&o);
@@ -310,132 +117,6 @@ static const struct text *get_kernel(struct chrome *c, const struct gt_segment *
 		s->kernels[string] = keep_text(&o);
 	}
 	return s->kernels[string].s ? &s->kernels[string] : NULL;
-}
-
-/* ---- does it fit on its thread? ---- */
-
-static int grow_levels(struct chrome *c, struct track *t, unsigned depth)
-{
-	size_t old = t->levels_cap;
-
-	if (c->nlevels + (depth + 1 - t->nlevels) > LEVELS_MAX || gt_grow(&t->levels, &t->levels_cap, depth + 1, sizeof(*t->levels)))
-		return -ENOMEM;
-	if (!old)
-		t->nlevels = 0;
-	for (; t->nlevels <= depth; t->nlevels++, c->nlevels++)
-		t->levels[t->nlevels] = (struct level){ .start = INT64_MIN, .end = INT64_MIN };
-	return 0;
-}
-
-/* Rule 3: rows of greater depths that wait for a parent must be held by this one, or lie before it. */
-static bool orphans_agree(const struct track *t, int64_t start, int64_t end, unsigned depth)
-{
-	for (size_t d = depth + 1; d < t->nlevels; d++) {
-		const struct level *l = &t->levels[d];
-
-		if (l->orphans && l->orphans_end > start && (l->orphans_start < start || l->orphans_end > end))
-			return false;
-	}
-	return true;
-}
-
-static void adopt(struct track *t, int64_t start, int64_t end, unsigned depth)
-{
-	for (size_t d = depth + 1; d < t->nlevels; d++)
-		if (t->levels[d].orphans && t->levels[d].orphans_start >= start && t->levels[d].orphans_end <= end) {
-			t->levels[d].orphans = false;
-			t->norphans--;
-		}
-}
-
-static void note_orphan(struct track *t, struct level *l, int64_t start, int64_t end)
-{
-	if (!l->orphans) {
-		l->orphans = true;
-		l->orphans_start = start;
-		l->orphans_end = end;
-		t->norphans++;
-	}
-	if (l->orphans_start > start)
-		l->orphans_start = start;
-	if (l->orphans_end < end)
-		l->orphans_end = end;
-}
-
-/* The three rules of the essay. Lets the row through, and remembers it, or returns false. */
-static bool nests(struct chrome *c, struct track *t, int64_t start, int64_t end, unsigned depth)
-{
-	struct level *l;
-	bool held = !depth;
-
-	if (depth >= t->nlevels && grow_levels(c, t, depth))
-		return false;
-	l = &t->levels[depth];
-	if (start < l->end)
-		return false;
-	for (unsigned d = depth; d--; ) {
-		const struct level *up = &t->levels[d];
-		bool holds = up->start <= start && up->end >= end;
-
-		if (!holds && up->end > start)
-			return false;
-		if (d + 1 == depth)
-			held = holds;
-	}
-	if (t->norphans) {
-		if (!orphans_agree(t, start, end, depth))
-			return false;
-		adopt(t, start, end, depth);
-	}
-	l->start = start;
-	l->end = end;
-	if (!held)
-		note_orphan(t, l, start, end);
-	return true;
-}
-
-static struct lane *another_lane(struct chrome *c, const struct gt_segment *seg, uint32_t track, struct track *t)
-{
-	if (t->nlanes >= LANES_PER_TRACK || c->nlanes >= LANES_MAX)
-		return NULL;
-	return add_lane(c, seg, track);
-}
-
-/* A lane for a call that does not nest: calls come in no useful order, so only "behind everything" is safe. */
-static struct lane *call_lane(struct chrome *c, const struct gt_segment *seg, uint32_t track, struct track *t, int64_t start)
-{
-	for (size_t i = 1; i < t->nlanes; i++)
-		if (t->lanes[i].max_end <= start)
-			return &t->lanes[i];
-	return another_lane(c, seg, track, t);
-}
-
-static bool lane_takes(struct lane *l, int64_t start, int64_t end)
-{
-	while (l->nends && l->ends[l->nends - 1] <= start)
-		l->nends--;
-	if (l->nends && (l->ends[l->nends - 1] < end || l->nends >= LANE_STACK))
-		return false;
-	if (gt_grow(&l->ends, &l->cap, l->nends + 1, sizeof(*l->ends)))
-		return false;
-	l->ends[l->nends++] = end;
-	return true;
-}
-
-/* A lane for a span; these come in order of time. */
-static struct lane *span_lane(struct chrome *c, const struct gt_segment *seg, uint32_t track, struct track *t, int64_t start, int64_t end)
-{
-	struct lane *l;
-
-	if (!t->spans) {
-		t->spans = true;
-		t->first_span_lane = t->calls ? (uint32_t)t->nlanes : 0;
-	}
-	for (size_t i = t->first_span_lane; i < t->nlanes; i++)
-		if (lane_takes(&t->lanes[i], start, end))
-			return &t->lanes[i];
-	l = another_lane(c, seg, track, t);
-	return l && lane_takes(l, start, end) ? l : NULL;
 }
 
 /* ---- slices ---- */
@@ -494,34 +175,52 @@ static void put_field(struct chrome *c, const struct slice *s, const struct gt_f
 		gt_export_value(c->out, s->seg, f, v);
 }
 
+/* Opens the object, or goes on in it; `comma_text` begins with a comma. */
+static inline void put_key(struct chrome *c, bool *any, const char *comma_text, uint32_t len)
+{
+	char *p;
+
+	if (len > TEXT_FAST) {
+		gt_out_str(c->out, *any ? "," : ",\"args\":{");
+		gt_out_add(c->out, comma_text + 1, len - 1);
+	} else {
+		p = gt_out_room(c->out, len + 32);
+		if (*any) {
+			p = put_text(p, comma_text, len);
+		} else {
+			memcpy(p, ",\"args\":{", 9);
+			p = put_text(p + 9, comma_text + 1, len - 1);
+		}
+		gt_out_used(c->out, p);
+	}
+	*any = true;
+}
+
 static void put_args(struct chrome *c, const struct slice *s, const struct type *t)
 {
+	static const char ret[32] = ",\"ret\":", open[32] = ",\"open\":true";
 	const struct gt_type *type = &s->seg->types[s->type];
-	const char *sep = ",\"args\":{";
+	bool any = false;
 	uint64_t v;
 
 	for (unsigned i = 0; i < type->nfields; i++) {
 		if (!get_arg(s, i, &v) || (type->fields[i].kind == GT_F_STR && v >= s->seg->nstrings))
 			continue;	/* not known, or no string */
-		gt_out_str(c->out, sep);
-		add_text(c, &t->fields[i]);
+		put_key(c, &any, t->fields[i].s, t->fields[i].len);
 		put_field(c, s, &type->fields[i], v);
-		sep = ",";
 	}
 	if (s->ret) {
-		gt_out_printf(c->out, "%s\"ret\":%d", sep, s->ret);
-		sep = ",";
+		put_key(c, &any, ret, (uint32_t)strlen(ret));
+		gt_out_used(c->out, gt_put_i64(gt_out_room(c->out, 32), s->ret));
 	}
-	if (s->open) {
-		gt_out_printf(c->out, "%s\"open\":true", sep);
-		sep = ",";
-	}
-	if (sep[1] == '\0')
+	if (s->open)
+		put_key(c, &any, open, (uint32_t)strlen(open));
+	if (any)
 		gt_out_str(c->out, "}");
 }
 
 /* The launch's arrow starts in the call and ends in the GPU's row; both know the correlation id. */
-static void put_flow(struct chrome *c, const struct slice *s, const struct lane *l, bool arrives)
+static void put_flow(struct chrome *c, const struct slice *s, const struct gt_lane *l, bool arrives)
 {
 	const struct gt_type *type = &s->seg->types[s->type];
 	uint64_t v;
@@ -537,7 +236,7 @@ static void put_flow(struct chrome *c, const struct slice *s, const struct lane 
 		}
 }
 
-static inline void put_slice(struct chrome *c, const struct slice *s, const struct type *t, const struct lane *l)
+static inline void put_slice(struct chrome *c, const struct slice *s, const struct type *t, const struct gt_lane *l)
 {
 	char *p;
 
@@ -552,17 +251,17 @@ static inline void put_slice(struct chrome *c, const struct slice *s, const stru
 		put_args(c, s, t);
 	*gt_out_room(c->out, 1) = '}';
 	c->out->len++;
-	c->some = true;
+	c->tracks.some = true;
 }
 
 /* No lane is left: a pair of async events overlaps whatever it likes. */
-static void put_async(struct chrome *c, const struct slice *s, const struct type *t, const struct lane *l)
+static void put_async(struct chrome *c, const struct slice *s, const struct type *t, const struct gt_lane *l)
 {
 	const char *name = gt_type_name(s->seg, s->type);
 	uint64_t id = ++c->async_id;
 
 	for (unsigned end = 0; end < 2; end++) {
-		separate(c);
+		gt_chrome_separate(&c->tracks);
 		gt_out_str(c->out, "{\"name\":");
 		gt_out_json(c->out, name, strlen(name));
 		gt_out_printf(c->out, ",\"cat\":\"%s\",\"ph\":\"%c\",\"id\":\"%" PRIu64 "\",\"pid\":", gt_category_word(s->seg->types[s->type].category),
@@ -575,28 +274,26 @@ static void put_async(struct chrome *c, const struct slice *s, const struct type
 	}
 }
 
-static inline int put_call(struct chrome *c, uint32_t track, unsigned depth, const struct slice *s)
+/* Writes it where it fits: l, or, when there is none, as a pair of async events. */
+static inline int put_placed(struct chrome *c, uint32_t track, const struct slice *s, const struct gt_lane *l, bool arrives)
 {
-	struct track *t = get_track(c, s->seg, track);
 	const struct type *type = get_type(c, s->seg, s->type);
-	struct lane *l;
 
-	if (!t || !type)
+	if (!type || c->err->code)
 		return c->err->code;
-	t->calls = true;
-	l = t->lanes;
-	if (!nests(c, t, s->start, s->start + s->dur, depth))
-		l = call_lane(c, s->seg, track, t, s->start);
 	if (!l) {
-		put_async(c, s, type, t->lanes);
+		put_async(c, s, type, c->tracks.tracks[s->seg->index][track].lanes);
 		return 0;
 	}
-	if (l->max_end < s->start + s->dur)
-		l->max_end = s->start + s->dur;
 	put_slice(c, s, type, l);
 	if (c->flows)
-		put_flow(c, s, l, false);
+		put_flow(c, s, l, arrives);
 	return 0;
+}
+
+static inline int put_call(struct chrome *c, uint32_t track, unsigned depth, const struct slice *s)
+{
+	return put_placed(c, track, s, gt_chrome_call(&c->tracks, s->seg, track, s->start, s->start + s->dur, depth), false);
 }
 
 /* ---- calls, from columns ---- */
@@ -695,32 +392,19 @@ static int row_open(struct chrome *c, const struct gt_event *ev)
 
 static int row_span(struct chrome *c, const struct gt_event *ev)
 {
-	struct track *t = get_track(c, ev->seg, ev->track);
-	const struct type *type = get_type(c, ev->seg, ev->row.type);
 	struct slice s = row_slice(ev);
-	struct lane *l;
 
-	if (!t || !type)
-		return c->err->code;
-	l = span_lane(c, ev->seg, ev->track, t, ev->row.start, ev->row.end);
-	if (!l) {
-		put_async(c, &s, type, t->lanes);
-		return 0;
-	}
-	put_slice(c, &s, type, l);
-	if (c->flows && ev->kind == GT_GPU)
-		put_flow(c, &s, l, true);
-	return 0;
+	return put_placed(c, ev->track, &s, gt_chrome_span(&c->tracks, ev->seg, ev->track, ev->row.start, ev->row.end), ev->kind == GT_GPU);
 }
 
 /* Opens an event that is no slice: up to and with its time. */
 static int begin_event(struct chrome *c, const struct gt_event *ev, const char *name, const char *category, const char *phase)
 {
-	struct track *t = get_track(c, ev->seg, ev->track);
+	struct gt_chrome_track *t = gt_chrome_track(&c->tracks, ev->seg, ev->track);
 
 	if (!t)
 		return c->err->code;
-	separate(c);
+	gt_chrome_separate(&c->tracks);
 	gt_out_str(c->out, "{\"name\":");
 	gt_out_json(c->out, name, strlen(name));
 	gt_out_printf(c->out, ",\"cat\":\"%s\",\"ph\":%s,\"pid\":", category, phase);
@@ -788,7 +472,7 @@ static int row_lost(struct chrome *c, const struct gt_event *ev)
 		if (rc)
 			return rc;
 	} else {
-		separate(c);
+		gt_chrome_separate(&c->tracks);
 		gt_out_printf(c->out, "{\"name\":\"%s\",\"cat\":\"lost\",\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":", name);
 		gt_out_used(c->out, gt_put_us(gt_out_room(c->out, 64), gt_since(ev->row.start, base)));
 	}
@@ -926,11 +610,10 @@ static int chrome_init(struct chrome *c)
 
 		c->flows |= seg->rows[GT_GPU] > 0;
 		c->segs[i].types = calloc((size_t)seg->ntypes + 1, sizeof(*c->segs[i].types));
-		c->segs[i].tracks = calloc((size_t)seg->ntracks + 1, sizeof(*c->segs[i].tracks));
-		if (!c->segs[i].types || !c->segs[i].tracks)
+		if (!c->segs[i].types)
 			return no_memory(c);
 	}
-	return 0;
+	return gt_chrome_tracks_init(&c->tracks, c->r, c->out, c->err);
 }
 
 static void release_type(struct type *t, unsigned nfields)
@@ -941,14 +624,6 @@ static void release_type(struct type *t, unsigned nfields)
 	free(t->head.s);
 }
 
-static void release_track(struct track *t)
-{
-	for (size_t i = 0; i < t->nlanes; i++)
-		free(t->lanes[i].ends);
-	free(t->lanes);
-	free(t->levels);
-}
-
 static void chrome_release(struct chrome *c)
 {
 	for (uint32_t i = 0; c->segs && i < gt_reader_segments(c->r); i++) {
@@ -957,21 +632,17 @@ static void chrome_release(struct chrome *c)
 
 		for (uint32_t j = 0; s->types && j < seg->ntypes; j++)
 			release_type(&s->types[j], seg->types[j].nfields);
-		for (uint32_t j = 0; s->tracks && j < seg->ntracks; j++)
-			release_track(&s->tracks[j]);
 		for (uint32_t j = 0; s->kernels && j < seg->nstrings; j++)
 			free(s->kernels[j].s);
 		free(s->types);
-		free(s->tracks);
 		free(s->kernels);
 	}
 	free(c->segs);
 	free(c->bases);
-	free(c->procs);
 	free(c->cursors);
 	free(c->columns);
-	ids_release(&c->pids);
-	ids_release(&c->tids);
+	if (c->tracks.r)
+		gt_chrome_tracks_release(&c->tracks);
 	gt_kernel_names_free(c->names);
 }
 
