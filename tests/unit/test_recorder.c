@@ -1,0 +1,525 @@
+/* The recorder against rings that the test writes itself, as a guest would, and the file read back. Times are ns (no counter),
+ * so that the test decides what ended before a pass and what after. */
+#define _GNU_SOURCE
+#include <unistd.h>
+#include "collect/recorder.h"
+#include "formats/clock.h"
+#include "formats/reader.h"
+#include "tests/unit/t.h"
+
+/* ---- a guest ---- */
+
+static struct gt_rings rings;
+static struct gt_writer *w;
+static struct gt_recorder *r;
+static struct gt_err err;
+static char path[64];
+
+static uint64_t payload(void) { return rings.s->chunk_bytes - sizeof(struct gt_ring_chunk); }
+
+static uint32_t pop(void)
+{
+	uint32_t i = (uint32_t)rings.s->free_head;
+
+	if (i == GT_RING_NIL)
+		return i;
+	rings.s->free_head = ((rings.s->free_head >> 32) + 1) << 32 | gt_rings_chunk(&rings, i)->next;
+	rings.s->free_count--;
+	gt_rings_chunk(&rings, i)->next = GT_RING_NIL;
+	return i;
+}
+
+struct pen { uint32_t slot, chunk; uint64_t base, at; unsigned depth; };
+
+static void new_process(uint32_t i, int pid, int ppid)
+{
+	rings.procs[i] = (struct gt_ring_proc){ .pid = pid, .ppid = ppid, .generation = 1, .comm = "fake" };
+	rings.procs[i].state = GT_SLOT_LIVE;
+}
+
+static struct pen new_thread(uint32_t slot, uint32_t proc)
+{
+	struct gt_ring_thread *t = &rings.threads[slot];
+	struct pen p = { .slot = slot, .chunk = pop() };
+
+	memset(t, 0, sizeof(*t));
+	t->proc = proc;
+	t->tid = 1000 + (int)slot;
+	t->generation = 1;
+	t->first = p.chunk;
+	gt_rings_chunk(&rings, p.chunk)->owner = slot;
+	t->state = GT_SLOT_LIVE;
+	return p;
+}
+
+static void publish(struct pen *p) { __atomic_store_n(&rings.threads[p->slot].word, p->at << 8 | p->depth, __ATOMIC_RELEASE); }
+
+static void put(struct pen *p, const struct gt_rec *head, const void *words, size_t len)
+{
+	uint64_t size = sizeof(*head) + ((len + 7) & ~7ull), room = payload() - (p->at - p->base);
+	uint8_t *to;
+
+	if (size > room) {
+		uint32_t next = pop();
+
+		if (room)
+			*(uint64_t *)(gt_rings_chunk(&rings, p->chunk)->payload + (p->at - p->base)) = 0;
+		gt_rings_chunk(&rings, next)->owner = p->slot;
+		gt_rings_chunk(&rings, p->chunk)->next = next;
+		p->chunk = next;
+		p->base += payload();
+		p->at = p->base;
+	}
+	to = gt_rings_chunk(&rings, p->chunk)->payload + (p->at - p->base);
+	memset(to, 0, size);
+	memcpy(to, head, sizeof(*head));
+	memcpy(to + sizeof(*head), words, len);
+	p->at += size;
+}
+
+static void text(struct pen *p, enum gt_rec_kind kind, uint64_t key, const char *s)
+{
+	struct gt_rec head = { .start = key, .end = strlen(s), .kind_depth = (uint8_t)(kind << 5 | p->depth) };
+
+	put(p, &head, s, strlen(s));
+	publish(p);
+}
+
+static void enter(struct pen *p, unsigned id, int64_t start)
+{
+	rings.threads[p->slot].open[p->depth] = (struct gt_ring_open){ .start = (uint64_t)start, .id = (uint16_t)id };
+	p->depth++;
+	publish(p);
+}
+
+static void leave(struct pen *p, unsigned id, int64_t start, int64_t end, int ret, const uint64_t *words, unsigned n)
+{
+	struct gt_rec head = { .start = (uint64_t)start, .end = (uint64_t)end, .id = (uint16_t)id, .nargs = (uint8_t)n, .ret = ret };
+
+	p->depth -= p->depth > 0;
+	head.kind_depth = (uint8_t)p->depth;
+	put(p, &head, words, n * 8);
+	publish(p);
+}
+
+static void call(struct pen *p, const char *name, int64_t start, int64_t end)
+{
+	enter(p, gt_api_find(name), start);
+	leave(p, gt_api_find(name), start, end, 0, NULL, 0);
+}
+
+/* ---- the file ---- */
+
+static bool begin(unsigned args)
+{
+	struct gt_rings_options opt = { .memory = 4 << 20 };
+	struct gt_writer_options wopt = { .rows_sorted = true };
+	int fd;
+
+	err = (struct gt_err)GT_ERR_INIT;
+	if (gt_rings_open(&rings, &opt, &err))
+		return false;
+	rings.s->args = args;
+	strcpy(path, "/tmp/gt-test-recorder-XXXXXX");
+	fd = mkstemp(path);
+	w = gt_writer_open(fd, &wopt, &err);
+	r = w ? gt_recorder_open(&rings, NULL, w, &err) : NULL;
+	new_process(0, 4242, 1);
+	return r;
+}
+
+static struct gt_reader *end(void)
+{
+	struct gt_reader *reader;
+	int code = gt_recorder_finish(r, &err);
+
+	gt_recorder_close(r);
+	code = gt_writer_close(w, &err) || code;
+	gt_rings_close(&rings);
+	reader = code ? NULL : gt_reader_open(path, &err);
+	unlink(path);
+	return reader;
+}
+
+#define ROWS 64
+static struct row { struct gt_event ev; uint64_t args[GT_FIELDS_MAX]; const struct gt_type *type; const char *name; } rows[ROWS];
+static unsigned nrows;
+
+static void read_rows(struct gt_reader *reader)
+{
+	struct gt_filter all = { 0 };
+	struct gt_iter *it = gt_iter_open(reader, &all, &err);
+	struct gt_event ev;
+
+	for (nrows = 0; it && nrows < ROWS && gt_iter_next(it, &ev, &err) > 0; nrows++) {
+		struct row *o = &rows[nrows];
+
+		o->ev = ev;
+		memcpy(o->args, ev.args, ev.row.nargs * sizeof(*o->args));
+		o->type = ev.row.type == GT_NONE ? NULL : &ev.seg->types[ev.row.type];
+		o->name = o->type ? gt_str(ev.seg, o->type->name) : "";
+	}
+	gt_iter_close(it);
+}
+
+static int64_t past(int64_t ns) { return gt_clock_monotonic() - ns; }
+
+static uint64_t field(const struct row *o, enum gt_role role)
+{
+	for (unsigned i = 0; i < o->type->nfields; i++)
+		if (o->type->fields[i].role == role)
+			return o->args[i];
+	return 0xdead;
+}
+
+/* ---- tests ---- */
+
+static void rows_nest_and_keep_their_times(void)
+{
+	struct pen p;
+	struct gt_reader *reader;
+	int64_t t = past(1000000);
+
+	CHECK(begin(GT_ARGS_NONE));
+	p = new_thread(0, 0);
+	enter(&p, gt_api_find("cuInit"), t);
+	enter(&p, GT_ID_IOCTL, t + 100);
+	leave(&p, GT_ID_IOCTL, t + 100, t + 300, 0, (uint64_t[]){ (uint64_t)GT_DEV_CTL << 32 | 255, 0xc020462a, 0x20800102, 0 }, 4);
+	leave(&p, gt_api_find("cuInit"), t, t + 1000, 100, NULL, 0);
+	CHECK(gt_recorder_pass(r, &err) > 0);
+	reader = end();
+	CHECK(reader);
+	read_rows(reader);
+	CHECK(nrows == 2);
+	CHECK(!strcmp(rows[0].name, "cuInit") && rows[0].ev.row.ret == 100 && rows[0].ev.row.depth == 0);
+	CHECK(rows[0].ev.row.start == t && rows[0].ev.row.end == t + 1000);
+	CHECK(!strcmp(rows[1].name, "ioctl RM_CONTROL NV2080_CTRL_CMD_GPU_GET_INFO_V2") && rows[1].ev.row.depth == 1);
+	CHECK(rows[1].ev.row.start == t + 100 && rows[1].ev.row.end == t + 300);
+	gt_reader_close(reader);
+}
+
+static void driver_status_is_a_failure(void)
+{
+	struct pen p;
+	struct gt_reader *reader;
+	int64_t t = past(1000000);
+
+	CHECK(begin(GT_ARGS_KEY));
+	p = new_thread(0, 0);
+	leave(&p, GT_ID_IOCTL, t, t + 10, 0, (uint64_t[]){ (uint64_t)GT_DEV_CTL << 32, 0xc0304600 | 0x2b, 0xcbc0, 0x51 }, 4);
+	leave(&p, GT_ID_IOCTL, t + 20, t + 30, 0, (uint64_t[]){ (uint64_t)GT_DEV_UVM << 32, 37, 0, UINT64_MAX }, 4);
+	leave(&p, GT_ID_OPEN, t + 40, t + 50, 7, (uint64_t[]){ (uint64_t)GT_DEV_GPU << 32 | 3, 7 }, 2);
+	leave(&p, GT_ID_IOCTL, t + 60, t + 70, -22, (uint64_t[]){ (uint64_t)GT_DEV_GPU << 32 | 3, 0x4699, 0, 0 }, 4);
+	reader = end();
+	CHECK(reader);
+	read_rows(reader);
+	CHECK(nrows == 4);
+	CHECK(!strcmp(rows[0].name, "ioctl RM_ALLOC HOPPER_COMPUTE_A") && rows[0].ev.row.ret == 0x51 && field(&rows[0], GT_R_STATUS) == 0x51);
+	CHECK(!strcmp(rows[1].name, "ioctl UVM_REGISTER_GPU") && rows[1].ev.row.ret == 0 && field(&rows[1], GT_R_STATUS) == 0xdead);
+	CHECK(!strcmp(rows[2].name, "open /dev/nvidia3") && rows[2].ev.row.ret == 0 && rows[2].args[1] == 7);
+	CHECK(!strcmp(rows[3].name, "ioctl 0x4699") && rows[3].ev.row.ret == -22 && rows[3].args[0] == 3);
+	gt_reader_close(reader);
+}
+
+static void many_records_cross_chunks_and_chunks_come_back(void)
+{
+	struct pen p;
+	struct gt_reader *reader;
+	int64_t t = past(900000000);
+	uint32_t before, after;
+	uint64_t n = 0;
+
+	CHECK(begin(GT_ARGS_NONE));
+	before = rings.s->free_count;
+	p = new_thread(0, 0);
+	for (int round = 0; round < 40; round++) {
+		for (int i = 0; i < 5000; i++, n++)
+			call(&p, "cuCtxGetCurrent", t + (int64_t)n * 100, t + (int64_t)n * 100 + 30);
+		CHECK(gt_recorder_pass(r, &err) > 0);
+		CHECK(rings.threads[0].consumed == p.at);
+		CHECK(rings.s->free_count == before - 1);	/* it keeps the one it writes to */
+	}
+	rings.threads[0].state = GT_SLOT_DONE;
+	CHECK(gt_recorder_pass(r, &err) == 0);
+	after = rings.s->free_count;
+	CHECK(after == before && rings.threads[0].state == GT_SLOT_FREE && rings.threads[0].first == GT_RING_NIL);
+	reader = end();
+	CHECK(reader);
+	CHECK(gt_reader_segment(reader, 0)->rows[GT_CALL] == n && gt_reader_segment(reader, 0)->rows[GT_LOST] == 0);
+	gt_reader_close(reader);
+}
+
+static void open_call_is_reported_and_later_finished_with_the_same_start(void)
+{
+	struct pen p;
+	struct gt_reader *reader;
+	int64_t t = past(500000);
+	unsigned id = gt_api_find("cuCtxSynchronize");
+
+	CHECK(begin(GT_ARGS_NONE));
+	p = new_thread(0, 0);
+	call(&p, "cuInit", t, t + 10);
+	enter(&p, id, t + 20);
+	CHECK(gt_recorder_finish(r, &err) == 0);	/* closes an epoch */
+	CHECK(gt_recorder_totals(r)->open == 1);
+	leave(&p, id, t + 20, gt_clock_monotonic(), 0, NULL, 0);
+	reader = end();
+	CHECK(reader);
+	read_rows(reader);
+	CHECK(nrows == 2);
+	CHECK(rows[1].ev.kind == GT_CALL && rows[1].ev.row.start == t + 20 && !strcmp(rows[1].name, "cuCtxSynchronize"));
+	gt_reader_close(reader);
+}
+
+static void open_calls_end_the_file(void)
+{
+	struct pen p;
+	struct gt_reader *reader;
+	int64_t t = past(500000);
+
+	CHECK(begin(GT_ARGS_NONE));
+	p = new_thread(0, 0);
+	enter(&p, gt_api_find("cuCtxSynchronize"), t);
+	enter(&p, GT_ID_IOCTL, t + 50);
+	reader = end();
+	CHECK(reader);
+	CHECK(gt_reader_segment(reader, 0)->rows[GT_OPEN] == 2);
+	read_rows(reader);
+	CHECK(nrows == 2 && rows[0].ev.kind == GT_OPEN && rows[0].ev.row.start == t && rows[1].ev.row.depth == 1);
+	gt_reader_close(reader);
+}
+
+/* A call that ended after the pass began is in the ring, but not finished as far as this epoch knows. */
+static void later_ends_wait_and_count_as_open(void)
+{
+	struct pen p;
+	struct gt_reader *reader;
+	int64_t t = past(500000), later = gt_clock_monotonic() + 300000000;
+
+	CHECK(begin(GT_ARGS_NONE));
+	p = new_thread(0, 0);
+	call(&p, "cuInit", t, t + 10);
+	call(&p, "cuCtxSynchronize", t + 20, later);
+	call(&p, "cuCtxGetCurrent", later + 1, later + 2);
+	CHECK(gt_recorder_finish(r, &err) == 0);
+	CHECK(gt_writer_stats(w)->rows[GT_CALL] == 1 && gt_recorder_totals(r)->open == 1);
+	while (gt_clock_monotonic() < later + 3)
+		usleep(1000);
+	reader = end();
+	CHECK(reader);
+	read_rows(reader);
+	CHECK(nrows == 3 && rows[1].ev.row.start == t + 20 && rows[1].ev.row.end == later && gt_reader_segment(reader, 0)->rows[GT_OPEN] == 0);
+	gt_reader_close(reader);
+}
+
+/* The launch lies in the first ring that is walked, the name in the last. */
+static void names_are_found_in_other_rings(void)
+{
+	struct pen a, b;
+	struct gt_reader *reader;
+	uint64_t words[GT_FIELDS_MAX] = { 0x1234 };
+	unsigned id = gt_api_find("cuLaunchKernel"), n = 0;
+	struct gt_api_field f[GT_FIELDS_MAX];
+	int64_t t = past(500000);
+
+	CHECK(begin(GT_ARGS_KEY));
+	for (unsigned i = 0, all = gt_api_fields(&gt_api[id], f); i < all; i++)
+		n += f[i].key;
+	a = new_thread(0, 0);
+	b = new_thread(5, 0);
+	text(&b, GT_REC_NAME, 0x1234, "_Z4saxpyPf");
+	leave(&a, id, t, t + 10, 0, words, n);
+	words[0] = 0x9999;	/* nobody ever names this one */
+	leave(&a, id, t + 20, t + 30, 0, words, n);
+	leave(&a, id, t + 40, t + 50, 0, words, n);
+	CHECK(gt_recorder_pass(r, &err) > 0);
+	CHECK(gt_writer_stats(w)->rows[GT_CALL] == 3);
+	text(&b, GT_REC_NAME, 0x9999, "late");		/* ... until now */
+	CHECK(gt_recorder_pass(r, &err) > 0);
+	leave(&a, id, t + 60, t + 70, 0, words, n);
+	CHECK(gt_recorder_pass(r, &err) > 0);
+	reader = end();
+	CHECK(reader);
+	read_rows(reader);
+	CHECK(nrows == 4);
+	CHECK(!strcmp(gt_str(rows[0].ev.seg, (uint32_t)field(&rows[0], GT_R_KERNEL)), "_Z4saxpyPf"));
+	CHECK(field(&rows[0], GT_R_FUNC) == 0x1234);
+	CHECK(field(&rows[1], GT_R_KERNEL) == GT_NONE && field(&rows[2], GT_R_KERNEL) == GT_NONE);
+	CHECK(!strcmp(gt_str(rows[3].ev.seg, (uint32_t)field(&rows[3], GT_R_KERNEL)), "late"));
+	gt_reader_close(reader);
+}
+
+static void strings_and_missing_functions(void)
+{
+	struct pen p;
+	struct gt_reader *reader;
+	const char *name = "_Z3addPf";
+	uint64_t hash = gt_ring_hash(name, (uint32_t)strlen(name)), words[GT_FIELDS_MAX] = { 0 };
+	unsigned id = gt_api_find("cuModuleGetFunction"), n = 0, at = 0;
+	struct gt_api_field f[GT_FIELDS_MAX];
+	int64_t t = past(500000);
+
+	CHECK(begin(GT_ARGS_KEY));
+	for (unsigned i = 0, all = gt_api_fields(&gt_api[id], f); i < all; i++)
+		if (f[i].key) {
+			if (f[i].kind == GT_F_STR)
+				words[at = n] = hash;
+			n++;
+		}
+	p = new_thread(0, 0);
+	text(&p, GT_REC_STRING, hash, name);
+	text(&p, GT_REC_MISSING, 1, "cuFromTheFuture");
+	text(&p, GT_REC_MISSING, 1, "cuFromTheFuture");
+	text(&p, GT_REC_THREAD, 1, "worker");
+	leave(&p, id, t, t + 10, 0, words, n);
+	CHECK(gt_recorder_pass(r, &err) > 0);
+	CHECK(gt_recorder_totals(r)->nmissing == 1 && gt_recorder_totals(r)->missing[0].count == 2);
+	CHECK(!strcmp(gt_recorder_totals(r)->missing[0].name, "cuFromTheFuture"));
+	reader = end();
+	CHECK(reader);
+	read_rows(reader);
+	CHECK(nrows == 1 && !strcmp(gt_str(rows[0].ev.seg, (uint32_t)rows[0].args[at]), name));
+	CHECK(!strcmp(gt_str(rows[0].ev.seg, rows[0].ev.seg->tracks[rows[0].ev.track].name), "worker"));
+	gt_reader_close(reader);
+}
+
+static void losses_become_rows(void)
+{
+	struct pen p;
+	struct gt_reader *reader;
+	uint64_t track = 0, process = 0, all = 0;
+	int64_t t = past(500000);
+
+	CHECK(begin(GT_ARGS_NONE));
+	p = new_thread(0, 0);
+	call(&p, "cuInit", t, t + 10);
+	rings.threads[0].dropped = 7;
+	rings.threads[0].dropped_from = (uint64_t)t + 20;
+	rings.threads[0].dropped_to = (uint64_t)t + 90;
+	rings.threads[0].deep = 2;
+	rings.procs[0].untraced = 3;
+	rings.s->untraced = 5;		/* the three, and two of a process without a slot */
+	CHECK(gt_recorder_finish(r, &err) == 0);
+	rings.threads[0].dropped = 9;
+	rings.threads[0].dropped_to = (uint64_t)t + 200;
+	rings.threads[0].state = GT_SLOT_DONE;
+	CHECK(gt_recorder_finish(r, &err) == 0);
+	CHECK(gt_recorder_totals(r)->dropped == 9 && gt_recorder_totals(r)->untraced == 5 && gt_recorder_totals(r)->deep == 2);
+	reader = end();
+	CHECK(reader);
+	read_rows(reader);
+	for (unsigned i = 0; i < nrows; i++)
+		if (rows[i].ev.kind == GT_LOST)
+			*(rows[i].args[1] == GT_SCOPE_TRACK ? &track : rows[i].args[1] == GT_SCOPE_PROCESS ? &process : &all) += rows[i].args[0];
+	CHECK(track == 9 && process == 3 && all == 2);
+	CHECK(rows[1].ev.kind == GT_LOST && rows[1].ev.row.start == t + 20 && rows[1].ev.row.end == t + 90);
+	gt_reader_close(reader);
+}
+
+/* What a wild pointer may do to the rings must not reach the other threads' records, nor us. */
+static void garbage_is_given_up(void)
+{
+	static const struct { uint64_t word; int what; } bad[] = {
+		{ UINT64_MAX, 0 }, { (uint64_t)13 << 8, 0 }, { (uint64_t)1 << 40, 0 }, { 0, 1 }, { 0, 2 }, { 0, 3 }, { 0, 4 },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct pen good, evil;
+		struct gt_reader *reader;
+		struct gt_rec *rec;
+		int64_t t = past(500000);
+
+		CHECK(begin(GT_ARGS_KEY));
+		evil = new_thread(0, 0);
+		good = new_thread(1, 0);
+		call(&evil, "cuInit", t, t + 10);
+		call(&evil, "cuInit", t + 20, t + 30);
+		call(&good, "cuInit", t, t + 10);
+		rec = (struct gt_rec *)gt_rings_chunk(&rings, evil.chunk)->payload;
+		if (bad[i].what == 1)
+			rec->kind_depth = 7 << 5;
+		else if (bad[i].what == 2)
+			rec->nargs = 255;
+		else if (bad[i].what == 3)
+			rec->id = 65535;
+		else if (bad[i].what == 4)
+			rings.threads[0].first = 0x7fffffff;
+		else
+			rings.threads[0].word = bad[i].word;
+		CHECK(gt_recorder_pass(r, &err) >= 0);
+		CHECK(gt_recorder_totals(r)->broken == 1);
+		reader = end();
+		CHECK(reader);
+		read_rows(reader);
+		CHECK(nrows >= 2);
+		CHECK(gt_reader_segment(reader, 0)->rows[GT_LOST] == 1 && gt_reader_segment(reader, 0)->rows[GT_CALL] >= 1);
+		gt_reader_close(reader);
+	}
+}
+
+/* Clocks that are off by a few ns between calls: siblings must not overlap, children must stay inside. */
+static void rows_are_made_to_nest(void)
+{
+	struct pen p;
+	struct gt_reader *reader;
+	int64_t t = past(500000);
+
+	CHECK(begin(GT_ARGS_NONE));
+	p = new_thread(0, 0);
+	call(&p, "cuInit", t, t + 100);
+	call(&p, "cuInit", t + 97, t + 200);			/* begins before its sibling ended */
+	enter(&p, gt_api_find("cuMemAlloc_v2"), t + 300);
+	enter(&p, GT_ID_IOCTL, t + 298);			/* begins before its parent */
+	leave(&p, GT_ID_IOCTL, t + 298, t + 402, 0, NULL, 0);
+	leave(&p, gt_api_find("cuMemAlloc_v2"), t + 300, t + 400, 0, NULL, 0);	/* ends before its child */
+	reader = end();
+	CHECK(reader);
+	read_rows(reader);
+	CHECK(nrows == 4);
+	CHECK(rows[1].ev.row.start >= rows[0].ev.row.end);
+	CHECK(rows[2].ev.row.depth == 0 && rows[3].ev.row.depth == 1);
+	CHECK(rows[2].ev.row.start <= rows[3].ev.row.start && rows[2].ev.row.end >= rows[3].ev.row.end);
+	gt_reader_close(reader);
+}
+
+static void forked_child_knows_its_parents_names(void)
+{
+	struct pen a, b;
+	struct gt_reader *reader;
+	uint64_t words[GT_FIELDS_MAX] = { 0x77 };
+	unsigned id = gt_api_find("cuLaunchKernel"), n = 0;
+	struct gt_api_field f[GT_FIELDS_MAX];
+	int64_t t = past(500000);
+
+	CHECK(begin(GT_ARGS_KEY));
+	for (unsigned i = 0, all = gt_api_fields(&gt_api[id], f); i < all; i++)
+		n += f[i].key;
+	a = new_thread(0, 0);
+	text(&a, GT_REC_NAME, 0x77, "parents");
+	CHECK(gt_recorder_pass(r, &err) > 0);
+	new_process(1, 4243, 4242);
+	b = new_thread(1, 1);
+	leave(&b, id, t, t + 10, 0, words, n);
+	reader = end();
+	CHECK(reader);
+	read_rows(reader);
+	CHECK(nrows == 1 && !strcmp(gt_str(rows[0].ev.seg, (uint32_t)field(&rows[0], GT_R_KERNEL)), "parents"));
+	CHECK(gt_track_process(rows[0].ev.seg, rows[0].ev.track) != GT_NONE);
+	CHECK(rows[0].ev.seg->tracks[gt_track_process(rows[0].ev.seg, rows[0].ev.track)].id == 4243);
+	gt_reader_close(reader);
+}
+
+static void rings_refuse_silly_sizes(void)
+{
+	struct gt_rings_options small = { .memory = 4096 }, huge = { .memory = 1ull << 50 }, thin = { .memory = 4 << 20, .per_thread = 100 };
+
+	for (struct gt_rings_options **o = (struct gt_rings_options *[]){ &small, &huge, &thin, NULL }; *o; o++) {
+		err = (struct gt_err)GT_ERR_INIT;
+		CHECK(gt_rings_open(&rings, *o, &err) < 0 && err.text[0]);
+	}
+}
+
+T_MAIN(T(rows_nest_and_keep_their_times), T(driver_status_is_a_failure), T(many_records_cross_chunks_and_chunks_come_back),
+       T(open_call_is_reported_and_later_finished_with_the_same_start), T(open_calls_end_the_file), T(later_ends_wait_and_count_as_open),
+       T(names_are_found_in_other_rings), T(strings_and_missing_functions), T(losses_become_rows), T(garbage_is_given_up),
+       T(rows_are_made_to_nest), T(forked_child_knows_its_parents_names), T(rings_refuse_silly_sizes))
