@@ -70,7 +70,7 @@ install: $(PROGRAMS) $(GUEST) $(MAN1)
 
 demo: setup
 	@echo "== building"
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(MAKE) --no-print-directory -s -j$$(nproc) $(PROGRAMS) $(GUEST) $(SIM) $(BUILD)/samples/train
 	@B=$(BUILD) samples/demo.sh
 
 clean:

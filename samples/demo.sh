@@ -15,9 +15,10 @@ else
 fi
 say() { echo; echo "\$ $*"; "$@"; }
 say "$B/gtcollect" -f -o "$out/train.zst" -- "$B/samples/train"
-say "$B/gtanalyze" "$out/train.zst"
+say "$B/gtanalyze" --top 8 "$out/train.zst"
 say "$B/gtexport" --chrome -f -o "$out/train.json" "$out/train.zst"
 say "$B/gtexport" --folded -f -o "$out/train.folded" "$out/train.zst"
+echo && wc -c "$out"/train.*
 cat <<END
 
 == What to try next
