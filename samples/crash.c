@@ -1,0 +1,42 @@
+/* A program that dies in the middle of a call: the stream runs a host function that brings the process down while the main
+ * thread is inside cuStreamSynchronize.
+ * What to see: every call up to the end is in the trace, and cuStreamSynchronize as still open.
+ * Usage: crash [-n LAUNCHES] [-s SIGNAL]: without -s a write to address 0; SIGNAL 0 is _exit(3). */
+#define _GNU_SOURCE
+#include "samples/cu.h"
+#include <signal.h>
+
+static void fatal(void *arg)
+{
+	long sig = (long)arg;
+
+	usleep(100000);		/* by now the main thread waits */
+	if (sig < 0)
+		*(volatile int *)NULL = 1;
+	else if (sig)
+		kill(getpid(), sig);
+	else
+		_exit(3);
+}
+
+int main(int argc, char **argv)
+{
+	long launches = cu_option(argc, argv, "-n", 20), sig = cu_option(argc, argv, "-s", -1);
+	int n = 1 << 12;
+	CUdeviceptr x;
+	CUfunction relu;
+	CUmodule m;
+	CUstream s;
+
+	cu_start();
+	OK(cuModuleLoadData(&m, cu_ptx));
+	relu = cu_kernel(m, RELU);
+	OK(cuStreamCreate(&s, 1));
+	OK(cuMemAlloc_v2(&x, n * sizeof(float)));
+	for (int i = 0; i < launches; i++)
+		LAUNCH(relu, n, s, &x, &n);
+	OK(cuLaunchHostFunc(s, fatal, (void *)sig));
+	OK(cuStreamSynchronize(s));
+	printf("still alive\n");
+	return 0;
+}

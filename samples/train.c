@@ -1,0 +1,86 @@
+/* A training-like loop, as a framework would drive it: a batch goes up, a few layers of kernels run, gradients are cleared, the
+ * loss comes down every tenth step. Nothing is wrong with it; it is what a healthy trace looks like.
+ * What to see: launches far ahead of the GPU, the host waiting only where the loss is read, no memory growth.
+ * Usage: train [-n STEPS]. */
+#define _GNU_SOURCE
+#include "samples/cu.h"
+
+enum { N = 1 << 16, LAYERS = 4 };
+
+struct net {
+	CUfunction add, saxpy, scale, relu;
+	CUdeviceptr in, weight[LAYERS], out, grad;
+	CUstream stream;
+};
+
+static void step(struct net *t, const float *batch, float *loss, int i)
+{
+	float rate = 0.5f, shrink = 0.25f;
+	int n = N;
+
+	OK(cuMemcpyHtoDAsync_v2(t->in, batch, N * sizeof(float), t->stream));
+	OK(cuMemsetD8Async(t->grad, 0, N * sizeof(float), t->stream));
+	for (int l = 0; l < LAYERS; l++) {
+		LAUNCH(t->add, N, t->stream, &t->in, &t->weight[l], &t->out, &n);
+		LAUNCH(t->relu, N, t->stream, &t->out, &n);
+		LAUNCH(t->scale, N, t->stream, &t->out, &shrink, &n);
+		LAUNCH(t->saxpy, N, t->stream, &rate, &t->out, &t->grad, &n);
+	}
+	if (i % 10)
+		return;
+	OK(cuMemcpyDtoHAsync_v2(loss, t->grad, sizeof(float), t->stream));
+	OK(cuStreamSynchronize(t->stream));
+}
+
+static void prepare(struct net *t, CUmodule m)
+{
+	t->add = cu_kernel(m, VECTOR_ADD);
+	t->saxpy = cu_kernel(m, SAXPY);
+	t->scale = cu_kernel(m, SCALE);
+	t->relu = cu_kernel(m, RELU);
+	OK(cuStreamCreate(&t->stream, 1));
+	OK(cuMemAlloc_v2(&t->in, N * sizeof(float)));
+	OK(cuMemAlloc_v2(&t->out, N * sizeof(float)));
+	OK(cuMemAlloc_v2(&t->grad, N * sizeof(float)));
+	for (int l = 0; l < LAYERS; l++) {
+		OK(cuMemAlloc_v2(&t->weight[l], N * sizeof(float)));
+		OK(cuMemsetD8Async(t->weight[l], 0, N * sizeof(float), t->stream));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int steps = cu_option(argc, argv, "-n", 100);
+	struct net t;
+	CUmodule m;
+	CUevent begin, end;
+	float *batch, loss = 0, ms;
+
+	cu_start();
+	OK(cuModuleLoadData(&m, cu_ptx));
+	prepare(&t, m);
+	OK(cuMemAllocHost_v2((void **)&batch, N * sizeof(float)));
+	for (int i = 0; i < N; i++)
+		batch[i] = 1;
+	OK(cuEventCreate(&begin, 0));
+	OK(cuEventCreate(&end, 0));
+	OK(cuEventRecord(begin, t.stream));
+	for (int i = 0; i < steps; i++)
+		step(&t, batch, &loss, i);
+	OK(cuEventRecord(end, t.stream));
+	OK(cuEventSynchronize(end));
+	OK(cuEventElapsedTime(&ms, begin, end));
+	printf("%d steps, %.3f ms a step, loss %g\n", steps, ms / (steps ? steps : 1), loss);
+	OK(cuEventDestroy_v2(begin));
+	OK(cuEventDestroy_v2(end));
+	OK(cuMemFreeHost(batch));
+	for (int l = 0; l < LAYERS; l++)
+		OK(cuMemFree_v2(t.weight[l]));
+	OK(cuMemFree_v2(t.in));
+	OK(cuMemFree_v2(t.out));
+	OK(cuMemFree_v2(t.grad));
+	OK(cuStreamDestroy_v2(t.stream));
+	OK(cuModuleUnload(m));
+	OK(cuDevicePrimaryCtxRelease_v2(0));
+	return steps && loss != 0.5f;	/* four layers, each adds half of a quarter */
+}
