@@ -309,7 +309,8 @@ static int put_shelf(struct gt_writer *w, struct shelf *shelf, enum gt_kind kind
 	size_t n = 0, rows = 0, first = 0;
 	int code = 0;
 
-	qsort(shelf->touched, shelf->ntouched, sizeof(*shelf->touched), by_id);
+	if (shelf->ntouched)
+		qsort(shelf->touched, shelf->ntouched, sizeof(*shelf->touched), by_id);
 	for (size_t i = 0; !code && i < shelf->ntouched; i++) {
 		struct store *s = &shelf->by_track[shelf->touched[i]];
 
