@@ -18,12 +18,12 @@ static struct {
 static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };	/* as in enum gt_table_format */
 static const struct gt_opt options[] = {
 	{ 'l', "list",   GT_OPT_FLAG, &opt.list,    NULL,      "list the reports and leave", NULL },
-	{ 0,   "format", GT_OPT_WORD, &opt.format,  "FORMAT",  "text, csv, tsv or json", formats },
+	{ 0,   "format", GT_OPT_WORD, &opt.format,  "FORMAT",  "how to print", formats },
 	{ 0,   "top",    GT_OPT_U64,  &opt.top,     "N",       "show at most N rows of a table, 20 unless told; 0 shows all", NULL },
 	{ 'o', "output", GT_OPT_STR,  &opt.output,  "FILE",    "write there instead of to the standard output", NULL },
 	{ 'f', "force",  GT_OPT_FLAG, &opt.force,   NULL,      "overwrite FILE if it exists", NULL },
 	{ 'j', "threads", GT_OPT_U64, &opt.threads, "N",       "decode on N threads, 1 unless told", NULL },
-	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Which rows to look at:", NULL },
+	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Which rows to look at", NULL },
 	{ 0,   "from",   GT_OPT_STR,  &opt.from,    "TIME",    "leave out what ended earlier: 1.5s, 250ms, since the trace's start", NULL },
 	{ 0,   "to",     GT_OPT_STR,  &opt.to,      "TIME",    "leave out what began at that time or later", NULL },
 	{ 0,   "pid",    GT_OPT_U64,  &opt.pid,     "PID",     "this process only", NULL },

@@ -66,7 +66,7 @@ int gt_names_collect(struct gt_names *names, const struct gt_fold *fold, gt_name
 		for (uint32_t t = 0; t < seg->ntypes; t++) {
 			const struct gt_stat *s = gt_fold_stat(fold, i, t);
 
-			if (!(s->count | s->open | s->instants) || (want && !want(&seg->types[t])))
+			if (!s->count || (want && !want(&seg->types[t])))
 				continue;
 			if (add_type(names, seg, &seg->types[t], s))
 				return gt_err_set(err, -ENOMEM, "no memory for the names");

@@ -12,7 +12,7 @@ struct gt_name {
 	struct gt_stat sum;		/* without hist */
 };
 struct gt_names {
-	struct gt_name *list;		/* those with at least one row; by total time, longest first, then by name */
+	struct gt_name *list;		/* those that took time at least once; by total time, longest first, then by name */
 	size_t n, cap;
 	struct member { const struct gt_stat *stat; uint32_t next; } *members;
 	size_t nmembers, members_cap;

@@ -1,0 +1,84 @@
+# gtanalyze through its command line: what it takes, what it prints in each format, what it exits with.
+. "$SRC/tests/lib.sh"
+
+cat >t.jsonl <<'END'
+{"ts":0.000001,"op_id":0,"phase":"B","name":"cuInit","details":{"flags":0}}
+{"ts":0.000050,"op_id":0,"phase":"E","name":"cuInit","details":{"status":0}}
+{"ts":0.000100,"op_id":1,"phase":"B","name":"cuLaunchKernel","details":{}}
+{"ts":0.000110,"op_id":1,"phase":"E","name":"cuLaunchKernel","details":{"status":0}}
+{"ts":0.000210,"op_id":2,"phase":"B","name":"cuLaunchKernel","details":{}}
+{"ts":0.000215,"op_id":2,"phase":"E","name":"cuLaunchKernel","details":{"status":719}}
+END
+A=$B/gtanalyze
+says() { grep -qF -- "$1" want.out; }
+told() { grep -qF -- "$1" want.err; }
+
+want analyze-default 0 $A t.jsonl
+check analyze-default-summary says "  Total CUDA API calls: 3"
+check analyze-default-launches says "  Kernel launches: 2"
+check analyze-default-not-recorded says "  IOCTL calls: not recorded"
+check analyze-default-gap says "100.0 us"
+for table in "Operations by total time" "Time by category" "ioctls by total time" "Memory by kind" Threads "Gaps between launches" \
+	"Calls still open at the end"; do
+	check "analyze-default-has-$(echo $table | tr ' ' -)" says "$table"
+done
+
+want analyze-list 0 $A --list
+cp want.out list
+for r in header summary top categories ioctls memory threads gaps open errors layers contexts slowest histogram kernels copies; do
+	check "analyze-list-$r" grep -q "^  $r " list
+	want "analyze-alone-$r" 0 $A $r t.jsonl
+	check "analyze-manual-$r" grep -q "^\*\*$r\*\*" "$SRC/docs/gtanalyze.1.md"
+done
+
+want analyze-errors 0 $A errors t.jsonl
+check analyze-errors-name says CUDA_ERROR_LAUNCH_FAILED
+want analyze-csv 0 $A errors --format csv t.jsonl
+check analyze-csv-row says "cuLaunchKernel,719,CUDA_ERROR_LAUNCH_FAILED,1,"
+want analyze-tsv 0 $A errors --format tsv t.jsonl
+check analyze-tsv-row says "cuLaunchKernel	719	CUDA_ERROR_LAUNCH_FAILED	1"
+want analyze-json 0 $A gaps --format json t.jsonl
+check analyze-json-keys says '"gaps": 1, "total_ns": 100000, "mean_ns": 100000, "max_ns": 100000'
+
+want analyze-match 0 $A summary --match 'cuLaunch*' t.jsonl
+check analyze-match-counts says "Total CUDA API calls: 2"
+check analyze-match-says says "restricted to --match cuLaunch*"
+want analyze-match-twice 0 $A summary --match 'cuLaunch*' -m cuInit t.jsonl
+check analyze-match-twice-counts says "Total CUDA API calls: 3"
+want analyze-from 0 $A summary --from 150us t.jsonl
+check analyze-from-counts says "Total CUDA API calls: 1"
+want analyze-to 0 $A summary --to 150us t.jsonl
+check analyze-to-counts says "Total CUDA API calls: 2"
+want analyze-pid-none 0 $A summary --pid 4242 t.jsonl
+check analyze-pid-none-counts says "Total CUDA API calls: 0"
+want analyze-top 0 $A top --top 1 t.jsonl
+check analyze-top-note says "1 more row below --top 1"
+$A t.jsonl >one; $A -j 3 t.jsonl >three
+same analyze-threads one three
+
+want analyze-output 0 $A summary -o out.txt t.jsonl
+check analyze-output-file grep -q "Kernel launches: 2" out.txt
+want analyze-output-exists 1 $A summary -o out.txt t.jsonl
+want analyze-output-force 0 $A summary -f -o out.txt t.jsonl
+cp t.jsonl top
+want analyze-name-of-a-report 2 $A top
+want analyze-path-of-such-a-file 0 $A summary ./top
+want analyze-two-files 0 $A summary t.jsonl ./top
+check analyze-two-files-both test "$(grep -c 'TRACE SUMMARY' want.out)" = 2
+
+want analyze-no-file 2 $A
+want analyze-unknown-option 2 $A --frobnicate t.jsonl
+want analyze-bad-time 2 $A --from soon t.jsonl
+check analyze-bad-time-says told "'soon' is no time"
+want analyze-bad-format 2 $A --format xml t.jsonl
+want analyze-no-threads 2 $A -j 0 t.jsonl
+want analyze-missing 1 $A absent.zst
+check analyze-missing-says told "gtanalyze: absent.zst: "
+want analyze-one-bad-of-two 1 $A summary absent.zst t.jsonl
+check analyze-one-bad-of-two-reports says "Kernel launches: 2"
+want analyze-directory 1 $A .
+: >empty
+want analyze-empty 1 $A empty
+want analyze-help 0 $A --help
+want analyze-version 0 $A --version
+want analyze-full-disk 1 sh -c "$A t.jsonl >/dev/full"

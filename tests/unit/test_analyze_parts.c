@@ -1,0 +1,225 @@
+/* The parts that reports are made of, each against a plain way to get the same answer. */
+#include "analyze/addrs.h"
+#include "analyze/hist.h"
+#include "analyze/keep.h"
+#include "analyze/report.h"
+#include "analyze/timeline.h"
+#include "tests/unit/t.h"
+
+static uint64_t seed = 1;
+static uint64_t rnd(void)
+{
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return seed >> 33;
+}
+
+static void buckets_hold_their_values(void)
+{
+	for (unsigned bit = 0; bit < 63; bit++)
+		for (int64_t d = -1; d <= 1; d++) {
+			int64_t v = (int64_t)(1ULL << bit) + d;
+			unsigned b = gt_hist_bucket(v);
+
+			CHECK(b < GT_HIST_BUCKETS);
+			CHECK(gt_hist_low(b) <= (uint64_t)v && (uint64_t)v < gt_hist_high(b));
+			CHECK(v < 128 ? gt_hist_high(b) == (uint64_t)v + 1 : (gt_hist_high(b) - gt_hist_low(b)) * 64 <= (uint64_t)v);
+		}
+	CHECK(gt_hist_bucket(INT64_MAX) == GT_HIST_BUCKETS - 1);
+}
+
+static int ascending(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void quantiles_are_within_one_percent(void)
+{
+	static int64_t v[10001];
+	static const double qs[] = { 0.001, 0.25, 0.5, 0.9, 0.99, 0.999, 1 };
+	struct gt_hist h = { 0 }, a = { 0 }, b = { 0 };
+	size_t n = sizeof(v) / sizeof(*v);
+
+	for (size_t i = 0; i < n; i++) {
+		v[i] = (int64_t)(rnd() >> (rnd() % 30));
+		CHECK(!gt_hist_add(&h, v[i]) && !gt_hist_add(i % 3 ? &a : &b, v[i]));
+	}
+	qsort(v, n, sizeof(*v), ascending);
+	CHECK(gt_hist_count(&h) == n);
+	for (size_t i = 0; i < sizeof(qs) / sizeof(*qs); i++) {
+		int64_t exact = v[(size_t)(qs[i] * (double)n + 0.9999999) - 1], got = gt_hist_quantile(&h, qs[i], v[n - 1]);
+
+		CHECK(llabs(got - exact) * 100 <= exact);
+	}
+	CHECK(!gt_hist_merge(&a, &b));
+	for (unsigned o = 0; o < GT_HIST_OCTAVES; o++)
+		CHECK(!a.octave[o] == !h.octave[o] && (!h.octave[o] || !memcmp(a.octave[o], h.octave[o], 64 * sizeof(uint64_t))));
+	gt_hist_release(&h);
+	gt_hist_release(&a);
+	gt_hist_release(&b);
+	CHECK(gt_hist_quantile(&h, 0.5, 7) == 0);
+}
+
+static void quantile_of_one_value(void)
+{
+	struct gt_hist h = { 0 };
+
+	CHECK(!gt_hist_add(&h, 1000003));
+	CHECK(gt_hist_quantile(&h, 0.5, 1000003) <= 1000003 && gt_hist_quantile(&h, 0.5, 1000003) > 990000);
+	gt_hist_release(&h);
+}
+
+static void shares_add_up(void)
+{
+	static const uint64_t thirds[] = { 1, 1, 1 }, none[] = { 0, 0 }, huge[] = { UINT64_MAX, UINT64_MAX, 1 };
+	int64_t s[3];
+	struct gt_err err = GT_ERR_INIT;
+
+	CHECK(!gt_shares(thirds, 3, s, &err) && s[0] == 3334 && s[1] == 3333 && s[2] == 3333);
+	CHECK(!gt_shares(none, 2, s, &err) && s[0] == 0 && s[1] == 0);
+	CHECK(!gt_shares(huge, 3, s, &err) && s[0] == 5000 && s[1] == 5000 && s[2] == 0);
+	CHECK(!gt_shares(NULL, 0, NULL, &err));
+}
+
+struct seen { int64_t last; size_t n; bool ordered; };
+static int see(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct seen *s = arg;
+
+	(void)err;
+	s->ordered &= m->at >= s->last;
+	s->last = m->at;
+	s->n++;
+	return 0;
+}
+
+/* k tracks, blocks that overlap, floors as a reader would give them. */
+static void timeline_orders(void)
+{
+	struct gt_timeline t = { 0 };
+	struct gt_err err = GT_ERR_INIT;
+	struct seen s = { .last = -1, .ordered = true };
+	struct gt_moment m[50];
+	size_t most = 0;
+
+	for (int block = 0; block < 400; block++) {
+		int64_t floor = block * 100;
+
+		CHECK(!gt_timeline_advance(&t, floor, see, &s, &err));
+		for (int i = 0; i < 50; i++)
+			m[i] = (struct gt_moment){ .at = floor + i * (block % 7 + 1) + (i % 5 == 4 ? -3 : 0) + 3 };
+		CHECK(!gt_timeline_add(&t, m, 50, &err));
+		most = t.held > most ? t.held : most;
+	}
+	CHECK(!gt_timeline_flush(&t, see, &s, &err));
+	CHECK(s.n == 400 * 50 && s.ordered && !t.late && !t.held);
+	CHECK(most < 400);
+	gt_timeline_release(&t);
+}
+
+static void timeline_is_bounded(void)
+{
+	struct gt_timeline t = { 0 };
+	struct gt_err err = GT_ERR_INIT;
+	struct seen s = { .last = -1, .ordered = true };
+	static struct gt_moment m[1000];
+
+	for (int block = 0; block < 400; block++) {
+		for (int i = 0; i < 1000; i++)
+			m[i].at = i ? i * 1000 + block : 0;	/* each block starts at 0: nothing is ever certain */
+		CHECK(!gt_timeline_advance(&t, 0, see, &s, &err) && !gt_timeline_add(&t, m, 1000, &err));
+		CHECK(t.held <= GT_TIMELINE_MAX + 1000);
+	}
+	CHECK(!gt_timeline_flush(&t, see, &s, &err));
+	CHECK(s.n == 400000 && t.late > 0);
+	gt_timeline_release(&t);
+}
+
+static void timeline_sorts_what_is_not(void)
+{
+	struct gt_timeline t = { 0 };
+	struct gt_err err = GT_ERR_INIT;
+	struct seen s = { .last = INT64_MIN, .ordered = true };
+	static struct gt_moment m[5000];
+
+	for (int i = 0; i < 5000; i++)
+		m[i].at = 2500 - i;
+	CHECK(!gt_timeline_add(&t, m, 5000, &err) && !gt_timeline_flush(&t, see, &s, &err));
+	CHECK(s.n == 5000 && s.ordered && !t.late);
+	gt_timeline_release(&t);
+}
+
+/* Against a plain array: 64 addresses in two spaces of two processes. */
+static void addresses_come_and_go(void)
+{
+	struct gt_addrs a = { 0 };
+	static struct gt_addr there[256];
+	struct gt_addr old;
+	uint32_t live = 0;
+
+	for (int step = 0; step < 200000; step++) {
+		uint32_t i = (uint32_t)rnd() % 256;
+		struct gt_addr e = { .addr = (i & 63) * 4096, .bytes = rnd() + 1, .place = i >> 6 & 1, .space = i >> 7 };
+
+		if (rnd() & 1) {
+			CHECK(gt_addrs_put(&a, &e, &old) == !there[i].bytes);
+			CHECK(!there[i].bytes || old.bytes == there[i].bytes);
+			live += !there[i].bytes;
+			there[i] = e;
+		} else {
+			CHECK(gt_addrs_take(&a, e.place, e.space, e.addr, &old) == (there[i].bytes != 0));
+			CHECK(!there[i].bytes || old.bytes == there[i].bytes);
+			live -= there[i].bytes != 0;
+			there[i].bytes = 0;
+		}
+		CHECK(a.used == live);
+	}
+	gt_addrs_release(&a);
+}
+
+static void addresses_are_bounded(void)
+{
+	struct gt_addrs a = { 0 };
+	struct gt_addr old;
+
+	for (uint32_t i = 0; i < GT_ADDRS_MAX; i++)
+		CHECK(gt_addrs_put(&a, &(struct gt_addr){ .addr = i * 512ul, .bytes = 1 }, &old) == 1);
+	CHECK(gt_addrs_put(&a, &(struct gt_addr){ .addr = 7 }, &old) == -ENOSPC);
+	CHECK(gt_addrs_put(&a, &(struct gt_addr){ .addr = 512 }, &old) == 0 && old.bytes == 1);
+	CHECK(gt_addrs_take(&a, 0, 0, 1024, &old) && gt_addrs_put(&a, &(struct gt_addr){ .addr = 7 }, &old) == 1);
+	gt_addrs_release(&a);
+}
+
+static void best_few_do_not_depend_on_order(void)
+{
+	struct gt_segment seg = { 0 };
+	struct gt_keep one = { 0 }, a = { 0 }, b = { 0 };
+	struct gt_err err = GT_ERR_INIT;
+
+	gt_keep_init(&one, 10);
+	gt_keep_init(&a, 10);
+	gt_keep_init(&b, 10);
+	for (int i = 0; i < 1000; i++) {
+		struct gt_kept k = { .score = (int64_t)(rnd() % 40), .start = (int64_t)(i * 7919 % 1000), .seg = &seg };
+
+		CHECK(!gt_keep_wants(&one, k.score) || !gt_keep_add(&one, &k, &err));
+		CHECK(!gt_keep_wants(i % 2 ? &a : &b, k.score) || !gt_keep_add(i % 2 ? &a : &b, &k, &err));
+	}
+	CHECK(!gt_keep_merge(&a, &b, &err));
+	gt_keep_sort(&one);
+	gt_keep_sort(&a);
+	CHECK(one.n == 10 && a.n == 10 && a.offered == 1000 && one.offered == 1000);
+	for (int i = 0; i < 10; i++) {
+		CHECK(one.list[i].score == a.list[i].score && one.list[i].start == a.list[i].start);
+		CHECK(one.list[i].score == 39);
+		CHECK(!i || one.list[i - 1].start < one.list[i].start);
+	}
+	gt_keep_release(&one);
+	gt_keep_release(&a);
+	gt_keep_release(&b);
+}
+
+T_MAIN(T(buckets_hold_their_values), T(quantiles_are_within_one_percent), T(quantile_of_one_value), T(shares_add_up),
+       T(timeline_orders), T(timeline_is_bounded), T(timeline_sorts_what_is_not), T(addresses_come_and_go),
+       T(addresses_are_bounded), T(best_few_do_not_depend_on_order))
