@@ -23,9 +23,11 @@
 #define BUDGET (2u << 20)
 #define NEST_MAX 200
 #define SUBS_MAX 4096u
+#define ARGS_MAX 64u
 
 struct piece { const char *s; uint32_t len, hole; bool infix; };	/* infix: a function or array type */
-struct args { struct piece *list; uint32_t n; };
+struct args { struct arg *list; uint32_t n; };
+struct arg { struct piece text; struct args members; bool pack; };
 
 struct dem {
 	const char *p, *end;
@@ -34,6 +36,8 @@ struct dem {
 	struct piece *subs;
 	uint32_t nsubs, nest;
 	struct args targs;	/* what T_ means now: the template arguments of the function being read */
+	bool in_pack;		/* reading the pattern of an expansion: a pack stands for its member pack_at of pack_n */
+	uint32_t pack_at, pack_n;
 	bool no_return;		/* the last component read was a constructor, destructor or conversion */
 	bool failed;
 };
@@ -274,14 +278,22 @@ static struct piece substitution(struct dem *d, bool *fresh)
 
 static struct piece template_param(struct dem *d)
 {
+	const struct arg *a;
 	uint32_t i;
 
 	d->p++;
 	i = sequence(d, 10);
 	if (d->failed || i >= d->targs.n)
 		return fail(d);
-	join(d, d->targs.list[i], nothing);
-	return d->targs.list[i];
+	a = &d->targs.list[i];
+	if (a->pack && d->in_pack) {
+		d->pack_n = a->members.n;
+		if (d->pack_at >= a->members.n)
+			return nothing;
+		a = &a->members.list[d->pack_at];
+	}
+	join(d, a->text, nothing);	/* charged, like a substitution */
+	return a->text;
 }
 
 static struct piece literal(struct dem *d)
@@ -319,52 +331,60 @@ static struct piece literal(struct dem *d)
 
 static struct piece template_args(struct dem *d, struct args *out);
 
-static struct piece argument(struct dem *d)
+static struct arg argument(struct dem *d)
 {
-	struct args ignored;
+	struct arg a = { .text = nothing };
 
 	if (eat(d, "L"))
-		return literal(d);
-	if (peek(d) == 'J') {	/* a pack: its members, or nothing */
-		struct piece p = template_args(d, &ignored);
-
-		return d->failed ? nothing : (struct piece){ p.s + 1, p.len - 2, p.len - 2, false };
-	}
-	if (eat(d, "X")) {	/* the one expression that is no more than a name */
-		struct piece p = peek(d) == 'T' ? template_param(d) : fail(d);
-
+		a.text = literal(d);
+	else if (peek(d) == 'J') {	/* a pack: its members, or nothing */
+		a.text = template_args(d, &a.members);
+		if (!d->failed)
+			a.text = (struct piece){ a.text.s + 1, a.text.len - 2, a.text.len - 2, false };
+		a.pack = true;
+	} else if (eat(d, "X")) {	/* the one expression that is no more than a name */
+		a.text = peek(d) == 'T' ? template_param(d) : fail(d);
 		expect(d, "E");
-		return p;
-	}
-	return type(d);
+	} else
+		a.text = type(d);
+	return a;
+}
+
+static int keep_args(struct dem *d, const struct arg *list, uint32_t n, struct args *out)
+{
+	d->used = (d->used + 15) & ~(size_t)15;
+	if (d->used > d->cap)
+		d->used = d->cap;
+	out->list = (struct arg *)(void *)room(d, n * sizeof(*list));
+	if (!out->list)
+		return -1;
+	if (n)
+		memcpy(out->list, list, n * sizeof(*list));
+	out->n = n;
+	return 0;
 }
 
 /* I ... E (or J ... E) as "<...>". The list lives in the arena. */
 static struct piece template_args(struct dem *d, struct args *out)
 {
-	struct piece text = lit("<"), list[64];
+	struct piece text = lit("<");
+	struct arg list[ARGS_MAX];
 	uint32_t n = 0;
 
-	out->n = 0;
 	d->p++;
 	if (!enter(d))
 		return leave(d, nothing);
 	while (!d->failed && !eat(d, "E")) {
-		if (n >= 64)
+		if (n >= ARGS_MAX)
 			return leave(d, fail(d));
 		list[n] = argument(d);
-		if (list[n].len)
-			text = join3(d, text, lit(text.len > 1 ? ", " : ""), list[n]);
+		if (list[n].text.len)
+			text = join3(d, text, lit(text.len > 1 ? ", " : ""), list[n].text);
 		n++;
 	}
 	text = join(d, text, lit(text.len && text.s[text.len - 1] == '>' ? " >" : ">"));
-	d->used = (d->used + 15) & ~(size_t)15;
-	if (d->used > d->cap)
+	if (keep_args(d, list, n, out))
 		return leave(d, fail(d));
-	out->list = (struct piece *)(void *)room(d, n * sizeof(*list));
-	if (out->list && n)
-		memcpy(out->list, list, n * sizeof(*list));
-	out->n = out->list ? n : 0;
 	return leave(d, text);
 }
 
@@ -614,6 +634,16 @@ static struct piece qualified_type(struct dem *d)
 	bool restricts = eat(d, "r"), vol = eat(d, "V"), con = eat(d, "K");
 	struct piece t = type(d);
 
+	if (t.infix && t.len > t.hole && t.s[t.hole] != ')') {	/* an array of const things; functions have none */
+		struct piece head = { t.s, t.hole - 1, 0, false }, tail = { t.s + t.hole, t.len - t.hole, 0, false };
+
+		if (t.s[t.hole] != '[')
+			return fail(d);
+		t = join3(d, head, lit(con ? " const " : " volatile "), tail);
+		t.hole = t.len - tail.len;
+		t.infix = true;
+		return t;
+	}
 	if (con)
 		t = fill(d, t, " const");
 	if (vol)
@@ -636,6 +666,34 @@ static struct piece reference(struct dem *d, const char *ref)
 	return fill(d, t, ref);
 }
 
+/* Dp: the pattern once for each member of the pack in it. Substitutions count once. */
+static struct piece expansion(struct dem *d)
+{
+	const char *pattern = d->p;
+	bool outer = d->in_pack;
+	uint32_t at = d->pack_at, n = d->pack_n, nsubs = 0;
+	struct piece text = nothing;
+
+	d->in_pack = true;
+	d->pack_n = 1;
+	for (uint32_t i = 0; !i || (i < d->pack_n && !d->failed); i++) {
+		struct piece t;
+
+		d->p = pattern;
+		d->pack_at = i;
+		t = type(d);
+		if (!i)
+			nsubs = d->nsubs;
+		d->nsubs = nsubs;
+		if (d->pack_n)
+			text = join3(d, text, lit(i ? ", " : ""), t);
+	}
+	d->in_pack = outer;
+	d->pack_at = at;
+	d->pack_n = n;
+	return text;
+}
+
 static struct piece compound(struct dem *d, bool *again)
 {
 	char c = peek(d);
@@ -655,7 +713,7 @@ static struct piece compound(struct dem *d, bool *again)
 	if (eat(d, "M"))
 		return member_pointer(d);
 	if (eat(d, "Dp"))
-		return type(d);
+		return expansion(d);
 	if (c == 'u') {
 		d->p++;
 		return source_name(d);

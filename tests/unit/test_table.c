@@ -1,0 +1,200 @@
+#include "tests/unit/t.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <pty.h>
+#include <unistd.h>
+#include "formats/table.h"
+
+static const struct gt_column columns[] = {
+	{ "name", "Name", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, { "peak_bytes", "Peak", GT_C_BYTES },
+	{ "share_percent", "Share", GT_C_PERCENT }, { "at_ns", "At", GT_C_TIME }, { "rate", "Rate", GT_C_REAL },
+};
+#define N (sizeof(columns) / sizeof(*columns))
+
+static void add(struct gt_table *t, const char *name, int64_t count, int64_t ns, int64_t bytes, int64_t share)
+{
+	gt_table_add(t, (struct gt_cell[]){ { .s = name }, { .i = count }, { .i = ns }, { .i = bytes }, { .i = share }, { .i = 1500000000 }, { .d = 2.5 } });
+}
+
+/* What the tables print: static, until the next call. */
+static const char *print(struct gt_table **t, unsigned n, enum gt_table_format f)
+{
+	static char text[100000];
+	struct gt_out o;
+
+	gt_out_memory(&o);
+	if (gt_tables_print(t, n, f, &o, NULL))
+		return "failed";
+	snprintf(text, sizeof(text), "%.*s", (int)o.len, o.data);
+	gt_out_close(&o, NULL);
+	return text;
+}
+
+static void text(void)
+{
+	struct gt_table *t = gt_table_new("calls", "Calls", columns, N);
+	const char *s;
+
+	add(t, "cuMemAlloc_v2", 12, 1234567, 1536, 1234);
+	add(t, "b", 1, 999, 512, 5);
+	gt_table_note(t, "sampled %d in %d", 1, 100);
+	s = print(&t, 1, GT_TEXT);
+	CHECK(!strcmp(s, "Calls\n  (sampled 1 in 100)\n"
+		      "  Name           Count     Total       Peak  Share           At  Rate\n"
+		      "  cuMemAlloc_v2     12  1.235 ms  1.500 KiB  12.34  1.500000000   2.5\n"
+		      "  b                  1    999 ns      512 B   0.05  1.500000000   2.5\n"));
+	gt_table_free(t);
+}
+
+static void durations(void)
+{
+	static const struct gt_column one[] = { { "d_ns", "D", GT_C_NS } };
+	static const struct { int64_t ns; const char *want; } cases[] = {
+		{ 0, "0 ns" }, { 999, "999 ns" }, { 1000, "1.000 us" }, { 12345, "12.35 us" }, { 999949, "999.9 us" }, { 999960, "1.000 ms" },
+		{ 123456789, "123.5 ms" }, { 999949999, "999.9 ms" }, { 999960000, "1.000 s" }, { 61000000000, "61.00 s" }, { -1500, "-1.500 us" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct gt_table *t = gt_table_new("d", NULL, one, 1);
+		char want[64];
+
+		gt_table_add(t, &(struct gt_cell){ .i = cases[i].ns });
+		snprintf(want, sizeof(want), "%*s\n  %s\n", (int)strlen(cases[i].want) + 2, "D", cases[i].want);
+		CHECK(!strcmp(print(&t, 1, GT_TEXT), want));
+		gt_table_free(t);
+	}
+}
+
+static void absent_cells(void)
+{
+	struct gt_table *t = gt_table_new("calls", NULL, columns, 3);
+	struct gt_cell cells[3] = { { .absent = true }, { .absent = true }, { .i = 5 } };
+	json_t *j, *row;
+
+	gt_table_add(t, cells);
+	CHECK(!strcmp(print(&t, 1, GT_TEXT), "  Name  Count  Total\n  -         -   5 ns\n"));
+	CHECK(!strcmp(print(&t, 1, GT_CSV), "name,count,total_ns\r\n,,5\r\n"));
+	j = json_loads(print(&t, 1, GT_JSON), 0, NULL);
+	row = json_array_get(json_object_get(json_object_get(j, "calls"), "rows"), 0);
+	CHECK(json_is_null(json_object_get(row, "name")) && json_integer_value(json_object_get(row, "total_ns")) == 5);
+	json_decref(j);
+	gt_table_as_list(t);
+	CHECK(!strcmp(print(&t, 1, GT_TEXT), "  Name: not recorded\n  Count: not recorded\n  Total: 0.000 ms\n"));
+	gt_table_free(t);
+}
+
+/* As the summary of a trace has them: exact beside readable. */
+static void list(void)
+{
+	struct gt_table *t = gt_table_new("summary", "Memory", columns + 2, 3);
+
+	gt_table_add(t, (struct gt_cell[]){ { .i = 15234000 }, { .i = 524288000 }, { .i = 1250 } });
+	gt_table_as_list(t);
+	CHECK(!strcmp(print(&t, 1, GT_TEXT), "Memory\n  Total: 15.234 ms\n  Peak: 524288000 bytes (500.00 MiB)\n  Share: 12.50 %\n"));
+	gt_table_free(t);
+}
+
+static void sorting(void)
+{
+	struct gt_table *t = gt_table_new("calls", NULL, columns, 3);
+
+	gt_table_add(t, (struct gt_cell[]){ { .s = "c" }, { .i = 5 }, { .i = 1 } });
+	gt_table_add(t, (struct gt_cell[]){ { .s = "a" }, { .i = 5 }, { .i = 2 } });
+	gt_table_add(t, (struct gt_cell[]){ { .s = "z" }, { .absent = true }, { .i = 3 } });
+	gt_table_add(t, (struct gt_cell[]){ { .s = "b" }, { .i = 9 }, { .i = 4 } });
+	gt_table_sort(t, 1, true, 0);
+	CHECK(!strcmp(print(&t, 1, GT_TSV), "name\tcount\ttotal_ns\nb\t9\t4\na\t5\t2\nc\t5\t1\nz\t\t3\n"));
+	gt_table_sort(t, 1, false, 2);
+	CHECK(gt_table_rows(t) == 2);
+	CHECK(!strcmp(print(&t, 1, GT_TSV), "name\tcount\ttotal_ns\na\t5\t2\nc\t5\t1\n"));
+	CHECK(strstr(print(&t, 1, GT_TEXT), "2 more rows below --top 2 left out"));
+	gt_table_free(t);
+}
+
+static void separated(void)
+{
+	struct gt_table *t = gt_table_new("calls", "Calls", columns, 1), *two[2] = { t, t };
+
+	gt_table_add(t, &(struct gt_cell){ .s = "a,\"b\"\nc\\\td" });
+	CHECK(!strcmp(print(&t, 1, GT_CSV), "name\r\n\"a,\"\"b\"\"\nc\\\td\"\r\n"));
+	CHECK(!strcmp(print(two, 2, GT_TSV), "name\na,\"b\"\\nc\\\\\\td\n\nname\na,\"b\"\\nc\\\\\\td\n"));
+	gt_table_free(t);
+}
+
+static void json_is_always_valid(void)
+{
+	struct gt_table *t = gt_table_new("calls", "Calls", columns, N), *empty = gt_table_new("none", NULL, columns, N);
+	struct gt_table *both[2] = { t, empty };
+	json_t *j, *row;
+
+	add(t, "bad \xff utf8 \" \\ \x01", INT64_MIN, INT64_MAX, 0, -5);
+	gt_table_add(t, (struct gt_cell[]){ { .s = NULL }, { .i = 0 }, { .i = 0 }, { .i = 0 }, { .i = 0 }, { .i = 0 }, { .d = NAN } });
+	gt_table_note(t, "a \"note\"");
+	j = json_loads(print(both, 2, GT_JSON), JSON_REJECT_DUPLICATES, NULL);
+	CHECK(j && json_array_size(json_object_get(json_object_get(j, "calls"), "rows")) == 2);
+	CHECK(json_array_size(json_object_get(json_object_get(j, "none"), "rows")) == 0);
+	row = json_array_get(json_object_get(json_object_get(j, "calls"), "rows"), 0);
+	CHECK(json_integer_value(json_object_get(row, "total_ns")) == INT64_MAX);
+	CHECK(fabs(json_real_value(json_object_get(row, "share_percent")) + 0.05) < 1e-9);
+	row = json_array_get(json_object_get(json_object_get(j, "calls"), "rows"), 1);
+	CHECK(json_is_null(json_object_get(row, "rate")));
+	json_decref(j);
+	CHECK((j = json_loads(print(both, 0, GT_JSON), 0, NULL)));
+	json_decref(j);
+	gt_table_free(t);
+	gt_table_free(empty);
+}
+
+static void no_trailing_spaces(void)
+{
+	static const struct gt_column last_text[] = { { "n", "Number", GT_C_COUNT }, { "s", "A long title", GT_C_TEXT } };
+	struct gt_table *t = gt_table_new("x", "Title", last_text, 2);
+
+	gt_table_add(t, (struct gt_cell[]){ { .i = 1 }, { .s = "" } });
+	gt_table_add(t, (struct gt_cell[]){ { .i = 1 }, { .s = "short" } });
+	gt_table_add(t, (struct gt_cell[]){ { .i = 1 }, { .absent = true } });
+	CHECK(!strstr(print(&t, 1, GT_TEXT), " \n"));
+	gt_table_free(t);
+}
+
+static void control_characters_stay_inside(void)
+{
+	struct gt_table *t = gt_table_new("x", NULL, columns, 1);
+
+	gt_table_add(t, &(struct gt_cell){ .s = "a\x1b[31m\nb" });
+	CHECK(!strcmp(print(&t, 1, GT_TEXT), "  Name\n  a?[31m?b\n"));
+	gt_table_free(t);
+}
+
+/* On a terminal of 40 columns the name gives way; the numbers never do. */
+static void narrow_terminal(void)
+{
+	struct gt_table *t = gt_table_new("x", NULL, columns, 3);
+	struct winsize ws = { .ws_row = 24, .ws_col = 40 };
+	char path[64], got[400] = { 0 }, *line;
+	struct gt_out o;
+	int master, slave;
+	ssize_t n;
+
+	if (openpty(&master, &slave, NULL, NULL, &ws))
+		SKIP("no pseudo terminals");
+	unsetenv("COLUMNS");
+	gt_table_add(t, (struct gt_cell[]){ { .s = "a_very_long_kernel_name_that_goes_on_and_on" }, { .i = 123456 }, { .i = 1234567 } });
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", slave);
+	CHECK(!gt_out_open(&o, path, false, NULL));
+	CHECK(!gt_tables_print(&t, 1, GT_TEXT, &o, NULL));
+	CHECK(!gt_out_close(&o, NULL));
+	n = read(master, got, sizeof(got) - 1);
+	CHECK(n > 0);
+	CHECK(strstr(got, "..") && strstr(got, "123456") && strstr(got, "1.235 ms"));
+	for (line = strtok(got, "\r\n"); line; line = strtok(NULL, "\r\n"))
+		CHECK(strlen(line) <= 40);
+	close(master);
+	close(slave);
+	gt_table_free(t);
+}
+
+T_MAIN(T(text), T(durations), T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
+       T(control_characters_stay_inside), T(narrow_terminal))
