@@ -32,7 +32,7 @@ static bool skip_word(const char **p, const char *word, size_t len)
 	return true;
 }
 #define SKIP(p, word) skip_word(p, word, sizeof(word) - 1)
-_Static_assert(sizeof("\",\"name\":\"") <= GT_JSON_PAD && sizeof(",\"phase\":\"") <= GT_JSON_PAD, "words longer than the padding");
+_Static_assert(sizeof("\",\"name\":\"") <= GT_JSON_PAD && sizeof(",\"details\":{") <= GT_JSON_PAD, "words longer than the padding");
 
 /* Up to 18 digits, so that nothing overflows; how many there were. */
 static unsigned digits(const char **p, uint64_t *v)
@@ -46,6 +46,42 @@ static unsigned digits(const char **p, uint64_t *v)
 	return n;
 }
 
+/* The word, and behind it a whole number as JSON writes them, of less than 18 digits, with `then` behind it. */
+static bool number(const char **p, const char *word, size_t len, char then, uint64_t *v)
+{
+	const char *q = *p, *from;
+	unsigned n;
+
+	if (!skip_word(&q, word, len))
+		return false;
+	from = q;
+	n = digits(&q, v);
+	if (!n || n > 17 || (n > 1 && *from == '0') || *q != then)
+		return false;
+	*p = q;
+	return true;
+}
+#define NUMBER(p, word, then, v) number(p, word, sizeof(word) - 1, then, v)
+
+/* What often stands behind the name; p where the first thing is that looks otherwise. */
+static const char *usual_rest(const char *p, struct gt_line *l)
+{
+	const char *q = p;
+	uint64_t pid, tid, status;
+
+	if (NUMBER(&q, ",\"pid\":", ',', &pid) && (NUMBER(&q, ",\"tid\":", ',', &tid) || NUMBER(&q, ",\"tid\":", '}', &tid))) {
+		l->pid = (int64_t)pid;
+		l->tid = (int64_t)tid;
+		p = q;
+	}
+	q = p;
+	if (l->phase == 'E' && SKIP(&q, ",\"details\":{") && NUMBER(&q, "\"status\":", '}', &status) && q[1] == '}' && status <= INT32_MAX) {
+		l->ret = (int32_t)status;
+		p = q + 1;
+	}
+	return p;
+}
+
 /* The shape nearly all lines have: ts with 9 decimals, op_id, phase and name in this order and without white space. */
 static const char *begin(struct gt_rows *r, struct gt_json *j, struct gt_line *l)
 {
@@ -56,9 +92,10 @@ static const char *begin(struct gt_rows *r, struct gt_json *j, struct gt_line *l
 	while (*p == '\n')
 		p++;
 	j->at = p;
-	if (!SKIP(&p, "{\"ts\":") || !digits(&p, &seconds) || seconds > 2000000000 || *p++ != '.' || digits(&p, &ns) != 9)
+	if (!NUMBER(&p, "{\"ts\":", '.', &seconds) || seconds > 2000000000)
 		return NULL;
-	if (!SKIP(&p, ",\"op_id\":") || digits(&p, &l->op_id) - 1 >= 17 || !SKIP(&p, ",\"phase\":\""))
+	p++;
+	if (digits(&p, &ns) != 9 || !NUMBER(&p, ",\"op_id\":", ',', &l->op_id) || !SKIP(&p, ",\"phase\":\""))
 		return NULL;
 	l->phase = *p;
 	if ((*p != 'B' && *p != 'E') || (p++, !SKIP(&p, "\",\"name\":\"")))
@@ -73,7 +110,7 @@ static const char *begin(struct gt_rows *r, struct gt_json *j, struct gt_line *l
 	l->time = (int64_t)(seconds * 1000000000 + ns);
 	l->name = (uint32_t)n;
 	l->has = GT_LINE_TS | GT_LINE_OP_ID | GT_LINE_PHASE | GT_LINE_NAME;
-	return p + 1;
+	return usual_rest(p + 1, l);
 }
 
 static int row(struct gt_rows *r, const struct gt_line *l, struct gt_err *err)

@@ -15,6 +15,7 @@
 #define KEYS UINT32_MAX		/* the group of the names of arguments */
 #define PATH_MAX_LEN 256	/* of an argument's name; longer ones are cut */
 #define LEVELS 4		/* of objects and arrays in the arguments; deeper ones are left out */
+#define ARGS_TEXT (GT_ROWS_TEXT / 2)	/* of the budget is for arguments: odd ones must not crowd out names */
 #define OPEN_PER_EPOCH 256	/* open calls repeated in each epoch; the last one has all of them */
 
 struct name { struct gt_type type; uint32_t group, plain_type; size_t at, len; };
@@ -55,12 +56,12 @@ static int no_memory(struct gt_err *err)
 
 /* ---- strings and names ---- */
 
-/* A string for good, within the budget. GT_NONE when it is exhausted (or memory is). */
-static uint32_t keep_string(struct gt_rows *r, const char *s, size_t len)
+/* A string for good, while no more than `most` bytes are held. GT_NONE when there are (or memory is out). */
+static uint32_t keep_string(struct gt_rows *r, const char *s, size_t len, size_t most)
 {
 	uint32_t id;
 
-	if (r->held > GT_ROWS_TEXT)
+	if (r->held > most)
 		return GT_NONE;
 	id = gt_writer_string_n(r->w, s, len);
 	if (id != GT_NONE && id >= r->strings_seen) {	/* ids are dense: this one is new */
@@ -101,7 +102,7 @@ static int add_name(struct gt_rows *r, const struct name_key *k, size_t whole, u
 {
 	struct name n = { .group = k->group, .plain_type = GT_NONE, .at = r->text.len, .len = k->len };
 
-	n.type.name = keep_string(r, k->text, whole);
+	n.type.name = keep_string(r, k->text, whole, k->group == KEYS ? ARGS_TEXT : GT_ROWS_TEXT);
 	if (n.type.name == GT_NONE)
 		return gt_err_set(err, -E2BIG, "more than %u MiB of different names", GT_ROWS_TEXT >> 20);
 	gt_buf_add(&r->text, k->text, k->len);
@@ -179,7 +180,7 @@ static int64_t process(struct gt_rows *r, int64_t pid, struct gt_err *err)
 	if (found != UINT32_MAX)
 		return found;
 	if (!pid)
-		t.name = keep_string(r, r->config.importer, strlen(r->config.importer));
+		t.name = gt_writer_string(r->w, r->config.importer);
 	p.track = gt_writer_track(r->w, &t);
 	if (p.track == GT_NONE || gt_grow(&r->processes, &r->processes_cap, r->nprocesses + 1, sizeof(p)) ||
 	    gt_map_add(&r->process_map, hash, (uint32_t)r->nprocesses))
@@ -305,7 +306,7 @@ static void add_arg(struct gt_rows *r, uint32_t key, uint8_t kind, uint64_t valu
 
 	while (i < r->n && r->args[i].name != key)
 		i++;
-	if (key == GT_NONE || i == GT_FIELDS_MAX) {
+	if (i == GT_FIELDS_MAX) {
 		r->args_left_out++;
 		return;
 	}
@@ -316,7 +317,12 @@ static void add_arg(struct gt_rows *r, uint32_t key, uint8_t kind, uint64_t valu
 
 void gt_rows_number(struct gt_rows *r, const char *key, uint64_t value)
 {
-	add_arg(r, key_name(r, key, strlen(key)), GT_F_U64, value);
+	uint32_t name = key_name(r, key, strlen(key));
+
+	if (name == GT_NONE)
+		r->args_left_out++;
+	else
+		add_arg(r, name, GT_F_U64, value);
 }
 
 /* "0x" and up to 16 hex digits. */
@@ -339,11 +345,15 @@ static bool hex_value(const char *s, size_t len, uint64_t *value)
 
 static void add_scalar(struct gt_rows *r, const struct gt_json *j, int token, size_t path_len)
 {
-	uint32_t key = key_name(r, r->path, path_len);
+	uint32_t key = r->n < GT_FIELDS_MAX ? key_name(r, r->path, path_len) : GT_NONE;
 	uint64_t v = 0;
 	double d;
 	bool negative = false;
 
+	if (key == GT_NONE) {
+		r->args_left_out++;
+		return;
+	}
 	if (token == GT_JSON_TRUE || token == GT_JSON_FALSE) {
 		add_arg(r, key, GT_F_BOOL, token == GT_JSON_TRUE);
 	} else if (token == GT_JSON_STRING) {
@@ -351,7 +361,7 @@ static void add_scalar(struct gt_rows *r, const struct gt_json *j, int token, si
 			add_arg(r, key, GT_F_HEX, v);
 			return;
 		}
-		v = keep_string(r, j->text, j->len);
+		v = keep_string(r, j->text, j->len, ARGS_TEXT);
 		r->args_left_out += v == GT_NONE;
 		add_arg(r, key, GT_F_STR, v);
 	} else if (token == GT_JSON_INT && !gt_json_magnitude(j->text, j->len, 0, &negative, &v) && (!negative || v <= (uint64_t)1 << 63)) {
@@ -454,7 +464,7 @@ static int64_t schema(struct gt_rows *r, struct gt_err *err)
 
 	if (found != UINT32_MAX)
 		return found;
-	if (r->nschemas >= GT_ROWS_TYPES || r->held > GT_ROWS_TEXT) {
+	if (r->nschemas >= GT_ROWS_TYPES || r->held > ARGS_TEXT) {
 		r->args_left_out += r->n;
 		r->n = 0;
 		return 0;
@@ -660,7 +670,7 @@ struct gt_rows *gt_rows_new(const struct gt_rows_config *config, struct gt_write
 	}
 	r->schemas[r->nschemas++] = (struct schema){ 0 };
 	snprintf(source, sizeof(source), "import %s", config->importer);
-	r->source = keep_string(r, source, strlen(source));
+	r->source = gt_writer_string(r->w, source);
 	return r;
 }
 

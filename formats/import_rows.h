@@ -1,8 +1,9 @@
 /* What importers of begin/end files share: names, typed arguments, tracks and pairing on the way to a writer. An importer reads
  * a line, tells the rows what it says, and knows nothing of schemas or ids. Not an importer itself.
  *
- * Bounds: GT_ROWS_TEXT bytes of different names and strings (more names are an error, more string arguments are left out and
- * counted), GT_ROWS_TRACKS threads, GT_ROWS_TYPES different sets of arguments (beyond them arguments are left out, counted).
+ * Bounds: GT_ROWS_TEXT bytes of different names and strings (more names are an error; arguments may have half of it, and those
+ * that find no room are left out and counted), GT_ROWS_TRACKS threads (more are an error), GT_ROWS_TYPES different sets of
+ * arguments and GT_FIELDS_MAX arguments a row (what is beyond is left out and counted).
  */
 #ifndef GT_IMPORT_ROWS_H
 #define GT_IMPORT_ROWS_H

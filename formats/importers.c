@@ -65,31 +65,26 @@ static int import_to(int fd, const struct gt_importer *importer, struct gt_in *i
 	return e;
 }
 
-/* ours: why it is no trace in our own format, if that was tried. Takes in over. */
-static struct gt_reader *import(struct gt_in *in, const struct gt_err *ours, struct gt_err *err)
+/* The importer for this stream; NULL without an error when there is none. */
+static const struct gt_importer *find(struct gt_in *in, struct gt_err *err)
 {
-	const struct gt_importer *importer = NULL;
 	const char *head;
 	ssize_t n = gt_in_peek(in, &head, err);
-	int fd, copy, e = -1;
 
-	if (n >= 0)
-		importer = best(head, (size_t)n);
-	if (n >= 0 && !importer) {
-		if (ours && err)
-			*err = *ours;
-		gt_err_set(err, -EILSEQ, n ? "neither a gt trace nor a file that can be imported" : "an empty file");
-	}
-	fd = importer ? temporary(err) : -1;
-	if (fd >= 0) {
-		copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-		e = copy >= 0 ? import_to(copy, importer, in, err) : gt_err_set(err, -errno, "no more descriptors");
-	}
-	gt_in_close(in);
+	return n > 0 ? best(head, (size_t)n) : NULL;
+}
+
+static struct gt_reader *import(const struct gt_importer *importer, struct gt_in *in, struct gt_err *err)
+{
+	int fd = temporary(err), copy, e;
+
+	if (fd < 0)
+		return NULL;
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	e = copy >= 0 ? import_to(copy, importer, in, err) : gt_err_set(err, -errno, "no more descriptors");
 	if (!e && lseek(fd, 0, SEEK_SET) == 0)
 		return gt_reader_open_fd(fd, err);
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	return NULL;
 }
 
@@ -133,29 +128,68 @@ static int spool(struct gt_in *in, struct gt_err *err)
 	return e ? e : fd;
 }
 
-/* Ours if it is, an import otherwise. fd is at the start of a file that can be read in any order; taken over. */
+/* fd stays the caller's, and where it was. */
+static struct gt_reader *read_ours(int fd, struct gt_err *err)
+{
+	off_t at = lseek(fd, 0, SEEK_CUR);
+	int copy = at >= 0 && lseek(fd, 0, SEEK_SET) == 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+	struct gt_reader *r = copy >= 0 ? gt_reader_open_fd(copy, err) : NULL;
+
+	if (copy < 0 || (!r && lseek(fd, at, SEEK_SET) < 0))
+		gt_err_set(err, -errno, "cannot read it again: %s", strerror(errno));
+	return r;
+}
+
+/* What begins like ours is tried as ours first. What does not is imported if somebody knows it, and only then tried as ours: it
+ * may be a trace with a damaged beginning, and if not, the reader has the words for what it looks like. Takes fd over; it is
+ * at the start of a file that can be read in any order. */
 static struct gt_reader *open_file(int fd, struct gt_err *err)
 {
-	struct gt_err ours = GT_ERR_INIT;
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	struct gt_reader *r = copy >= 0 ? gt_reader_open_fd(copy, &ours) : NULL;
-	struct gt_in *in;
+	struct gt_in *in = copy >= 0 ? gt_in_open_fd(copy, err) : NULL;
+	const struct gt_importer *importer = NULL;
+	struct gt_err ours = GT_ERR_INIT, theirs = GT_ERR_INIT;
+	struct gt_reader *r = NULL;
+	bool first = in && may_be_ours(in);
 
 	if (copy < 0)
-		gt_err_set(&ours, -errno, "no more descriptors");
-	if (r || ours.code != -EILSEQ) {
-		close(fd);
-		if (!r && err && !err->code)
-			*err = ours;
-		return r;
-	}
-	if (lseek(fd, 0, SEEK_SET) < 0) {
-		gt_err_set(err, -errno, "cannot read it again: %s", strerror(errno));
+		gt_err_set(err, -errno, "no more descriptors");
+	if (first)
+		r = read_ours(fd, &ours);
+	if (in && !r && (!first || ours.code == -EILSEQ))
+		importer = find(in, &theirs);
+	if (importer)
+		r = import(importer, in, err);
+	else if (in && !first && !theirs.code)
+		r = read_ours(fd, &ours);
+	if (!r && err && !err->code)
+		*err = theirs.code ? theirs : ours;
+	gt_in_close(in);
+	close(fd);
+	return r;
+}
+
+/* A stream that cannot be read twice. Takes in over. */
+static struct gt_reader *open_stream(struct gt_in *in, struct gt_err *err)
+{
+	const struct gt_importer *importer;
+	struct gt_reader *r = NULL;
+	int fd;
+
+	if (may_be_ours(in)) {
+		fd = spool(in, err);
+		if (fd < 0 || lseek(fd, 0, SEEK_SET) == 0)
+			return fd < 0 ? NULL : open_file(fd, err);
 		close(fd);
 		return NULL;
 	}
-	in = gt_in_open_fd(fd, err);
-	return in ? import(in, &ours, err) : NULL;
+	importer = find(in, err);
+	if (importer)
+		r = import(importer, in, err);
+	else
+		gt_err_set(err, -EILSEQ, "neither a gt trace nor a file that can be imported");
+	gt_in_close(in);
+	return r;
 }
 
 struct gt_reader *gt_open_any(const char *path, struct gt_err *err)
@@ -171,11 +205,5 @@ struct gt_reader *gt_open_any(const char *path, struct gt_err *err)
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0)
 		return open_file(fd, err);
 	in = gt_in_open_fd(fd, err);
-	if (!in || !may_be_ours(in))
-		return in ? import(in, NULL, err) : NULL;
-	fd = spool(in, err);
-	if (fd < 0)
-		return NULL;
-	lseek(fd, 0, SEEK_SET);
-	return open_file(fd, err);
+	return in ? open_stream(in, err) : NULL;
 }

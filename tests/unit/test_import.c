@@ -335,6 +335,36 @@ static void many_schemas(void)
 	gt_reader_close(r);
 }
 
+static void array_line(struct gt_buf *b, size_t i)
+{
+	gt_buf_printf(b, "{\"ts\":%zu,\"op_id\":1,\"name\":\"n\",\"details\":[0", i);
+	for (unsigned n = 1; n < 100000; n++)
+		gt_buf_printf(b, ",%u", n);
+	gt_buf_str(b, "]}\n");
+}
+static void long_arrays(void)
+{
+	struct gt_reader *r = generate(3, array_line);
+	const struct gt_segment *seg = r ? gt_reader_segment(r, 0) : NULL;
+
+	CHECK(r && seg->rows[GT_INSTANT] == 3 && seg->ntypes == 1 && seg->types[0].nfields == GT_FIELDS_MAX && seg->nstrings < 100);
+	CHECK(strstr(seg->meta_json, "\"arguments_left_out\":299808"));
+	gt_reader_close(r);
+}
+
+static void key_line(struct gt_buf *b, size_t i)
+{
+	gt_buf_printf(b, "{\"ts\":%zu,\"op_id\":1,\"name\":\"n%zu\",\"details\":{\"%0*zu\":1,\"s\":\"%0*zu\"}}\n", i, i, 200, i, 500, i);
+}
+static void arguments_do_not_crowd_out_names(void)
+{
+	struct gt_reader *r = generate(40000, key_line);
+
+	CHECK(r && gt_reader_segment(r, 0)->rows[GT_INSTANT] == 40000);
+	CHECK(!strcmp(gt_type_name(gt_reader_segment(r, 0), gt_reader_segment(r, 0)->ntypes - 1), "n39999"));
+	gt_reader_close(r);
+}
+
 static void name_line(struct gt_buf *b, size_t i)
 {
 	gt_buf_printf(b, "{\"ts\":%zu,\"op_id\":1,\"name\":\"%0*zu\"}\n", i, 1000, i);
@@ -412,5 +442,5 @@ static void the_beginning(void)
 
 T_MAIN(T(the_beginning), T(format_b), T(pids_and_tids), T(arguments), T(roles_and_categories), T(format_a), T(unsorted_comes_out_sorted),
        T(unmatched_and_open_are_kept), T(threads_without_ids_get_lanes), T(cut_at_every_byte), T(bad_lines_name_their_place),
-       T(packed_or_plain_makes_no_difference), T(hostile_names), T(many_threads), T(many_schemas), T(too_many_names_are_an_error),
+       T(packed_or_plain_makes_no_difference), T(hostile_names), T(many_threads), T(many_schemas), T(long_arrays), T(arguments_do_not_crowd_out_names), T(too_many_names_are_an_error),
        T(many_open_calls), T(memory_stays_bounded), T(other_files), T(without_a_place_for_the_temporary_file), T(the_end))
