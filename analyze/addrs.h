@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GT_ADDRS_MAX (3u << 18)		/* allocations alive at once: 786432, in 32 MiB */
+#define GT_ADDRS_MAX (3u << 16)		/* allocations alive at once: 196608, in 6 MiB */
 
 struct gt_addr {
 	uint64_t addr, bytes;

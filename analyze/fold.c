@@ -13,7 +13,7 @@
 #include "analyze/pick.h"
 #include "formats/base/buf.h"
 
-#define HIST_MEMORY (16u << 20)
+#define HIST_MEMORY (8u << 20)
 
 struct acc {			/* one code of the block at hand; [1] for the nested rows */
 	uint64_t total[2];

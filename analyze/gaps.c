@@ -13,7 +13,7 @@
 #include "analyze/timeline.h"
 #include "formats/base/buf.h"
 
-enum { LAUNCH, LOSS };
+#define LOSS GT_NONE		/* what a moment is; else the type of a launch */
 
 struct place {			/* of one process */
 	uint64_t launches, gaps, total, doubtful, doubtful_ns;
@@ -26,8 +26,6 @@ struct gaps {
 	struct gt_places where;
 	struct place *places;
 	struct gt_timeline *lines;	/* one per segment */
-	struct gt_moment *batch;
-	size_t cap;
 	struct gt_keep longest;
 	uint8_t *launches;		/* one per code of the block at hand */
 	size_t codes_cap;
@@ -61,7 +59,7 @@ static int add_gap(struct gaps *g, const struct gt_moment *m, struct place *p, s
 {
 	const struct gt_place *where = &g->where.places[m->place];
 	struct gt_kept one = { .start = p->last_end, .dur = m->at - p->last_end, .seg = where->seg, .track = where->track,
-			       .score = m->at - p->last_end, .type = m->type, .a = p->last_type };
+			       .score = m->at - p->last_end, .type = m->what, .a = p->last_type };
 
 	p->gaps++;
 	p->total = gt_sat_add(p->total, (uint64_t)one.dur);
@@ -83,7 +81,7 @@ static int gaps_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 	struct place *p = &g->places[m->place];
 	int rc = 0;
 
-	if (m->tag == LOSS) {
+	if (m->what == LOSS) {
 		p->lost_to = !p->lost || m->end > p->lost_to ? m->end : p->lost_to;
 		p->lost = true;
 		return 0;
@@ -92,7 +90,7 @@ static int gaps_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 		rc = add_gap(g, m, p, err);
 	if (p->launches == 1 || m->end > p->last_end) {
 		p->last_end = m->end;
-		p->last_type = m->type;
+		p->last_type = m->what;
 	}
 	return rc;
 }
@@ -114,37 +112,42 @@ static int look_at_types(struct gaps *g, const struct gt_cols *cols, struct gt_e
 	return 0;
 }
 
-/* Rows of a run that launch, as moments; every row of a run of losses. */
-static size_t collect(struct gaps *g, const struct gt_cols *cols)
+/* Rows of a run that launch, as moments; every row of a run of losses. Returns how many. */
+static size_t collect(const struct gaps *g, const struct gt_cols *cols, struct gt_moment *to)
 {
 	uint32_t slot = gt_places_slot(&g->where, cols->seg, cols->track);
-	bool loss = cols->kind == GT_LOST;
-	struct gt_moment *m = g->batch;
+	struct gt_moment *m = to;
 
 	for (uint32_t i = 0; i < cols->n; i++) {
 		uint32_t code = cols->code ? cols->code[i] : 0;
 
-		if (!loss && !g->launches[code])
+		if (cols->kind != GT_LOST && !g->launches[code])
 			continue;
 		*m++ = (struct gt_moment){ .at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = slot,
-					   .type = cols->types[code], .tag = loss ? LOSS : LAUNCH };
+					   .what = cols->kind == GT_LOST ? LOSS : cols->types[code] };
 	}
-	return (size_t)(m - g->batch);
+	return (size_t)(m - to);
 }
 
 static int gaps_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gaps *g = state;
 	struct gt_timeline *line = &g->lines[cols->seg->index];
-	int rc = gt_timeline_advance(line, cols->floor, gaps_moment, g, err);
+	struct gt_moment *to;
+	int rc = 0;
 
-	if (!rc && (g->block_seg != cols->seg || g->block != cols->block || cols->ntypes > g->codes_cap))
-		rc = look_at_types(g, cols, err);
+	if (g->block_seg != cols->seg || g->block != cols->block) {
+		rc = gt_timeline_advance(line, cols->floor, gaps_moment, g, err);
+		if (!rc)
+			rc = look_at_types(g, cols, err);
+	}
 	if (rc || (!g->any && cols->kind != GT_LOST))
 		return rc;
-	if (gt_grow(&g->batch, &g->cap, cols->n, sizeof(*g->batch)))
-		return gt_err_set(err, -ENOMEM, "no memory for the gaps");
-	return gt_timeline_add(line, g->batch, collect(g, cols), err);
+	to = gt_timeline_room(line, cols->n, err);
+	if (!to)
+		return -ENOMEM;
+	gt_timeline_took(line, collect(g, cols, to));
+	return 0;
 }
 
 static const struct gt_column columns[] = {
@@ -200,8 +203,10 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	uint64_t late = 0;
 
 	for (uint32_t i = 0; i < gt_reader_segments(g->asked.reader); i++) {
-		if (gt_timeline_flush(&g->lines[i], gaps_moment, g, err))
-			return -ENOMEM;
+		int rc = gt_timeline_flush(&g->lines[i], gaps_moment, g, err);
+
+		if (rc)
+			return rc;
 		late += g->lines[i].late;
 	}
 	tables[0] = gt_table_new("gaps", "Gaps between launches", columns + skip, NCOLUMNS - skip);
@@ -229,7 +234,6 @@ static void gaps_release(void *state)
 		gt_timeline_release(&g->lines[i]);
 	free(g->lines);
 	free(g->places);
-	free(g->batch);
 	free(g->launches);
 	gt_keep_release(&g->longest);
 	gt_places_release(&g->where);

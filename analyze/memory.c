@@ -32,8 +32,7 @@ struct memory {
 	struct held *places;		/* per process */
 	struct gt_timeline *lines;
 	struct what *whats;
-	size_t nwhats, whats_cap, batch_cap;
-	struct gt_moment *batch;
+	size_t nwhats, whats_cap;
 	uint64_t block, missed_frees, not_followed;
 	const struct gt_segment *block_seg;
 };
@@ -116,10 +115,10 @@ static void play_free(struct memory *m, const struct gt_moment *mo, unsigned kin
 
 static int memory_moment(void *arg, const struct gt_moment *mo, struct gt_err *err)
 {
-	unsigned kind = mo->tag >> 8;
+	unsigned kind = mo->what >> 8;
 	uint8_t space = kind == GT_MEM_ARRAY ? 1 : kind == GT_MEM_PHYSICAL ? 2 : 0;
 
-	if ((mo->tag & 0xff) == GT_OP_ALLOC)
+	if ((mo->what & 0xff) == GT_OP_ALLOC)
 		return play_alloc(arg, mo, kind, space, err);
 	play_free(arg, mo, kind, space);
 	return 0;
@@ -159,8 +158,8 @@ static bool count_row(struct memory *m, const struct gt_pick *p, const struct wh
 		h->sized += alloc && sized && !p->ret;
 		h->allocated = gt_sat_add(h->allocated, alloc && !p->ret ? bytes : 0);
 	}
-	*to = (struct gt_moment){ .at = alloc ? end : start, .end = end, .addr = addr, .bytes = bytes, .place = place,
-				  .type = GT_NONE, .tag = w->op | (uint32_t)w->kind << 8 };
+	*to = (struct gt_moment){ .at = alloc ? end : start, .bytes = bytes, .addr = addr, .place = place,
+				  .what = w->op | (uint32_t)w->kind << 8 };
 	return known && !p->ret;
 }
 
@@ -169,22 +168,26 @@ static int memory_block(void *state, const struct gt_cols *cols, struct gt_err *
 	struct memory *m = state;
 	uint32_t place = gt_places_slot(&m->where, cols->seg, cols->track);
 	struct gt_timeline *line = &m->lines[cols->seg->index];
+	struct gt_moment *to;
 	struct gt_pick p;
 	size_t n = 0;
 	int rc = 0;
 
-	if (m->block_seg != cols->seg || m->block != cols->block)
-		rc = look_at_types(m, cols, err);
-	if (!rc && line->held)
+	if (m->block_seg != cols->seg || m->block != cols->block) {
 		rc = gt_timeline_advance(line, cols->floor, memory_moment, m, err);
+		if (!rc)
+			rc = look_at_types(m, cols, err);
+	}
 	if (rc || !m->nwhats)
 		return rc;
-	if (gt_grow(&m->batch, &m->batch_cap, cols->n, sizeof(*m->batch)))
-		return gt_err_set(err, -ENOMEM, "no memory for the memory report");
+	to = gt_timeline_room(line, cols->n, err);
+	if (!to)
+		return -ENOMEM;
 	for (size_t i = 0; i < m->nwhats; i++)
 		for (gt_pick_start(&p, cols, m->whats[i].code, GT_R_BYTES, GT_R_ADDR); gt_pick_next(&p); )
-			n += count_row(m, &p, &m->whats[i], place, &m->batch[n]);
-	return gt_timeline_add(line, m->batch, n, err);
+			n += count_row(m, &p, &m->whats[i], place, &to[n]);
+	gt_timeline_took(line, n);
+	return 0;
 }
 
 /* ---- the tables ---- */
@@ -308,7 +311,6 @@ static void memory_release(void *state)
 	free(m->kinds);
 	free(m->places);
 	free(m->whats);
-	free(m->batch);
 	gt_addrs_release(&m->addrs);
 	gt_places_release(&m->where);
 }

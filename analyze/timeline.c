@@ -47,7 +47,7 @@ static int by_at(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Moments of one track come sorted but for calls nested in one another. */
+/* Moments of one busy track come sorted but for calls nested in one another; those of many quiet tracks do not. */
 static void sort(struct gt_moment *m, size_t n)
 {
 	size_t steps = 0;
@@ -64,24 +64,33 @@ static void sort(struct gt_moment *m, size_t n)
 		qsort(m, n, sizeof(*m), by_at);
 }
 
-int gt_timeline_add(struct gt_timeline *t, const struct gt_moment *m, size_t n, struct gt_err *err)
+struct gt_moment *gt_timeline_room(struct gt_timeline *t, size_t n, struct gt_err *err)
+{
+	if (!gt_grow(&t->batch, &t->batch_cap, t->nbatch + n, sizeof(*t->batch)))
+		return t->batch + t->nbatch;
+	gt_err_set(err, -ENOMEM, "no memory to put %zu rows in order", n);
+	return NULL;
+}
+
+/* The block at hand is complete: it joins the heap. */
+static int seal(struct gt_timeline *t, struct gt_err *err)
 {
 	struct gt_timeline_run *run;
 
-	if (!n)
+	if (!t->nbatch)
 		return 0;
-	run = malloc(sizeof(*run) + n * sizeof(*m));
+	run = malloc(sizeof(*run) + t->nbatch * sizeof(*run->m));
 	if (!run || gt_grow(&t->heap, &t->cap, t->nheap + 1, sizeof(struct gt_timeline_run *))) {
 		free(run);
-		return gt_err_set(err, -ENOMEM, "no memory to put %zu rows in order", n);
+		return gt_err_set(err, -ENOMEM, "no memory to put %zu rows in order", t->nbatch);
 	}
 	run->seq = t->seq++;
 	run->next = 0;
-	run->n = (uint32_t)n;
-	memcpy(run->m, m, n * sizeof(*m));
-	sort(run->m, n);
+	run->n = (uint32_t)t->nbatch;
+	memcpy(run->m, t->batch, t->nbatch * sizeof(*run->m));
+	sort(run->m, t->nbatch);
+	t->nbatch = 0;
 	t->heap[t->nheap++] = run;
-	t->held += n;
 	sift_up(t, t->nheap - 1);
 	return 0;
 }
@@ -122,7 +131,7 @@ static int hand_out(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, vo
 
 int gt_timeline_advance(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, void *arg, struct gt_err *err)
 {
-	int rc = 0;
+	int rc = seal(t, err);
 
 	while (!rc && t->nheap && (t->heap[0]->m[t->heap[0]->next].at < floor || t->held > GT_TIMELINE_MAX))
 		rc = hand_out(t, floor, fn, arg, err);
@@ -131,7 +140,7 @@ int gt_timeline_advance(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn
 
 int gt_timeline_flush(struct gt_timeline *t, gt_timeline_fn *fn, void *arg, struct gt_err *err)
 {
-	int rc = 0;
+	int rc = seal(t, err);
 
 	while (!rc && t->nheap)
 		rc = hand_out(t, INT64_MAX, fn, arg, err);
@@ -143,5 +152,6 @@ void gt_timeline_release(struct gt_timeline *t)
 	for (size_t i = 0; i < t->nheap; i++)
 		free(t->heap[i]);
 	free(t->heap);
+	free(t->batch);
 	memset(t, 0, sizeof(*t));
 }

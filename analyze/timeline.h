@@ -1,8 +1,8 @@
 /* Puts a few moments of many tracks into one line of time.
  *
  * Under GT_BY_TIME blocks come by their earliest row, but the rows of blocks that overlap still interleave. The timeline
- * holds the moments of those blocks as sorted runs in a heap and hands out, in order, all that lie before the floor: the
- * time before which nothing can come any more. One thread alone costs a copy; k busy threads cost log k comparisons.
+ * holds the moments of those blocks, each block's sorted, in a heap and hands out, in order, all that lie before the floor:
+ * the time before which nothing can come any more. One thread alone costs a copy; k busy threads cost log k comparisons.
  * Memory is bounded: beyond GT_TIMELINE_MAX held moments the oldest are handed out early, and what comes too late for its
  * place is handed out late and counted.
  */
@@ -12,29 +12,32 @@
 #include <stdint.h>
 #include "formats/base/err.h"
 
-#define GT_TIMELINE_MAX (1u << 17)
+#define GT_TIMELINE_MAX (3u << 17)	/* in 12 MiB; epochs, and so blocks that overlap, are smaller than that */
 
 struct gt_moment {
-	int64_t at;		/* what it is sorted by; equal ones in the order of their runs */
-	int64_t end;
-	uint64_t addr, bytes;
-	uint32_t place;		/* the owner's: a process slot */
-	uint32_t type;		/* the owner's: type id or GT_NONE */
-	uint32_t tag;		/* the owner's */
+	int64_t at;		/* what it is sorted by */
+	union { int64_t end; uint64_t bytes; };	/* this and the rest are the owner's */
+	uint64_t addr;
+	uint32_t place;		/* process slot */
+	uint32_t what;
 };
 typedef int gt_timeline_fn(void *arg, const struct gt_moment *m, struct gt_err *err);
 
 struct gt_timeline {
 	struct gt_timeline_run **heap;
-	size_t nheap, cap, held;
+	struct gt_moment *batch;	/* of the block at hand */
+	size_t nheap, cap, nbatch, batch_cap, held;
 	uint64_t handed, late;	/* moments handed out, and of those the ones after a later one */
 	int64_t last;		/* the greatest `at` handed out */
 	uint64_t seq;
 };
 
-/* Takes n moments (copied), nearly sorted by `at`. None may be before the floor of the last gt_timeline_advance. */
-int gt_timeline_add(struct gt_timeline *t, const struct gt_moment *m, size_t n, struct gt_err *err);
-/* Hands out all moments before `floor`, or more when too many are held. Returns the first non-zero fn returned. */
+/* Room for n more moments of the block at hand, of which gt_timeline_took() takes the first; NULL: no memory. Any order; none
+ * before the floor of the last gt_timeline_advance. */
+struct gt_moment *gt_timeline_room(struct gt_timeline *t, size_t n, struct gt_err *err);
+static inline void gt_timeline_took(struct gt_timeline *t, size_t n) { t->nbatch += n; t->held += n; }
+/* A new block begins: hands out all moments before its floor, or more when too many are held. Returns the first non-zero fn
+ * returned. */
 int gt_timeline_advance(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, void *arg, struct gt_err *err);
 int gt_timeline_flush(struct gt_timeline *t, gt_timeline_fn *fn, void *arg, struct gt_err *err);	/* all that is left */
 void gt_timeline_release(struct gt_timeline *t);

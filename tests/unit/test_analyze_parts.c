@@ -100,16 +100,20 @@ static void timeline_orders(void)
 	struct gt_timeline t = { 0 };
 	struct gt_err err = GT_ERR_INIT;
 	struct seen s = { .last = -1, .ordered = true };
-	struct gt_moment m[50];
 	size_t most = 0;
 
 	for (int block = 0; block < 400; block++) {
 		int64_t floor = block * 100;
 
+		struct gt_moment *m;
+
 		CHECK(!gt_timeline_advance(&t, floor, see, &s, &err));
-		for (int i = 0; i < 50; i++)
-			m[i] = (struct gt_moment){ .at = floor + i * (block % 7 + 1) + (i % 5 == 4 ? -3 : 0) + 3 };
-		CHECK(!gt_timeline_add(&t, m, 50, &err));
+		for (int run = 0; run < 2; run++) {	/* two tracks a block */
+			CHECK((m = gt_timeline_room(&t, 25, &err)) != NULL);
+			for (int i = 0; i < 25; i++)
+				m[i] = (struct gt_moment){ .at = floor + 2 * i * (block % 7 + 1) + (i % 5 == 4 ? -3 : 0) + 3 };
+			gt_timeline_took(&t, 25);
+		}
 		most = t.held > most ? t.held : most;
 	}
 	CHECK(!gt_timeline_flush(&t, see, &s, &err));
@@ -123,16 +127,17 @@ static void timeline_is_bounded(void)
 	struct gt_timeline t = { 0 };
 	struct gt_err err = GT_ERR_INIT;
 	struct seen s = { .last = -1, .ordered = true };
-	static struct gt_moment m[1000];
+	for (int block = 0; block < 500; block++) {
+		struct gt_moment *m;
 
-	for (int block = 0; block < 400; block++) {
+		CHECK(!gt_timeline_advance(&t, 0, see, &s, &err) && (m = gt_timeline_room(&t, 1000, &err)) != NULL);
 		for (int i = 0; i < 1000; i++)
 			m[i].at = i ? i * 1000 + block : 0;	/* each block starts at 0: nothing is ever certain */
-		CHECK(!gt_timeline_advance(&t, 0, see, &s, &err) && !gt_timeline_add(&t, m, 1000, &err));
+		gt_timeline_took(&t, 1000);
 		CHECK(t.held <= GT_TIMELINE_MAX + 1000);
 	}
 	CHECK(!gt_timeline_flush(&t, see, &s, &err));
-	CHECK(s.n == 400000 && t.late > 0);
+	CHECK(s.n == 500000 && t.late > 0);
 	gt_timeline_release(&t);
 }
 
@@ -141,11 +146,13 @@ static void timeline_sorts_what_is_not(void)
 	struct gt_timeline t = { 0 };
 	struct gt_err err = GT_ERR_INIT;
 	struct seen s = { .last = INT64_MIN, .ordered = true };
-	static struct gt_moment m[5000];
+	struct gt_moment *m = gt_timeline_room(&t, 5000, &err);
 
+	CHECK(m);
 	for (int i = 0; i < 5000; i++)
 		m[i].at = 2500 - i;
-	CHECK(!gt_timeline_add(&t, m, 5000, &err) && !gt_timeline_flush(&t, see, &s, &err));
+	gt_timeline_took(&t, 5000);
+	CHECK(!gt_timeline_flush(&t, see, &s, &err));
 	CHECK(s.n == 5000 && s.ordered && !t.late);
 	gt_timeline_release(&t);
 }
