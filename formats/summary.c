@@ -6,6 +6,9 @@
 #define FEW_ROWS 64		/* a slice this short is read faster than a summary of it */
 #define ROWS_PER_BUCKET 128
 
+/* Where a bucket begins. Shifting negative numbers left is not C's business. */
+static int64_t begin_of(int64_t number, unsigned shift) { return (int64_t)((uint64_t)number << shift); }
+
 static uint64_t span_of(int64_t from, int64_t to) { return to > from ? (uint64_t)to - (uint64_t)from : 0; }
 
 void gt_grid_init(struct gt_grid *g, int64_t from, int64_t to, size_t most)
@@ -24,7 +27,7 @@ void gt_grid_init(struct gt_grid *g, int64_t from, int64_t to, size_t most)
 /* Adds the busy time of [start, end) to the buckets it touches. */
 static void spread(struct gt_grid *g, struct gt_tally *t, int64_t start, int64_t end, unsigned category)
 {
-	int64_t low = g->first << g->shift;
+	int64_t low = begin_of(g->first, g->shift);
 
 	if (start < low)
 		start = low;
@@ -35,7 +38,7 @@ static void spread(struct gt_grid *g, struct gt_tally *t, int64_t start, int64_t
 
 		if (b >= g->n)
 			return;
-		next = ((start >> g->shift) + 1) << g->shift;
+		next = begin_of((start >> g->shift) + 1, g->shift);
 		part = (uint64_t)((end < next ? end : next) - start);
 		t[b].busy += part;
 		t[b].by_category[category] += part;
@@ -148,7 +151,7 @@ static unsigned put_piece(const struct gt_grid *g, unsigned depth, size_t from, 
 
 		if (!t->busy && !t->count)
 			continue;
-		tally_columns(t, (g->first + (int64_t)i) << g->shift, 1ull << g->shift, i - last, n++, v);
+		tally_columns(t, begin_of(g->first + (int64_t)i, g->shift), 1ull << g->shift, i - last, n++, v);
 		last = i;
 	}
 	if (!n)
@@ -244,7 +247,7 @@ int gt_summary_get(struct gt_span *in, const struct gt_segment *seg, struct gt_s
 		if (v[GAP][i] > GT_SUMMARY_BUCKETS || number > GT_SUMMARY_BUCKETS || first + (int64_t)number >= INT64_MAX >> shift ||
 		    v[CATEGORY][i] >= GT_CATEGORY_COUNT || v[BUSY][i] > 1ull << shift)
 			return -EBADMSG;
-		b[i] = (struct gt_bucket){ .start = (first + (int64_t)number) << shift, .width = 1ull << shift, .busy = v[BUSY][i],
+		b[i] = (struct gt_bucket){ .start = begin_of(first + (int64_t)number, shift), .width = 1ull << shift, .busy = v[BUSY][i],
 					   .count = v[COUNT][i], .bytes = v[BYTES][i], .longest = v[LONGEST][i],
 					   .category = (uint8_t)v[CATEGORY][i], .share = (uint8_t)v[SHARE][i] };
 		b[i].longest_at = (int64_t)((uint64_t)b[i].start + v[LONGEST_AT][i]);

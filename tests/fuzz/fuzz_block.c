@@ -1,0 +1,39 @@
+/* Any bytes as the content of a block of rows: the decoder alone, without checksums in the way. The first byte picks kind
+ * and number of rows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/block.h"
+#include "formats/summary.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct gt_field fields[3] = { { 0, GT_F_U64, GT_R_BYTES }, { 0, GT_F_STR, GT_R_KERNEL }, { 0, GT_F_HEX, GT_R_ADDR } };
+	static const struct gt_type types[4] = { { .nfields = 0 }, { .nfields = 1, .fields = fields }, { .nfields = 3, .fields = fields }, { 0 } };
+	static const struct gt_track tracks[3] = { { .parent = GT_NONE }, { .parent = 0 }, { .parent = 0 } };
+	struct gt_segment seg = { .types = types, .ntypes = 4, .tracks = tracks, .ntracks = 3 };
+	struct gt_bucket buckets[GT_SUMMARY_BUCKETS];
+	struct gt_unpacked u = { 0 };
+	struct gt_summary s;
+	struct gt_span in;
+	uint8_t *copy;
+
+	if (size < 3 || !(copy = calloc(1, size + GT_SLACK)))
+		return 0;
+	memcpy(copy, data, size);
+	in = (struct gt_span){ copy + 3, copy + size };
+	if (!gt_block_unpack(&u, GT_CALL + data[0] % (GT_KINDS - 1), in, data[1] | (uint32_t)(data[2] & 63) << 8, &seg, NULL))
+		for (uint32_t c = 0; c < u.ntypes; c++) {
+			uint64_t *v = calloc((size_t)gt_block_fields(&u, &seg, c) * u.per_code[c] + 1, 8);
+
+			if (v)
+				gt_block_values(&u, &seg, c, v);
+			free(v);
+		}
+	while (gt_summary_get(&in, &seg, &s, buckets) > 0)
+		;
+	gt_unpacked_release(&u);
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,57 @@
+/* Any bytes as a trace: opened, scanned with arguments, walked by time, summaries read. */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "formats/reader.h"
+
+static int touch(void *arg, unsigned worker, const struct gt_cols *c)
+{
+	uint64_t *sum = arg;
+	uint32_t n;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		*sum += (uint64_t)c->start[i] + (uint64_t)c->dur[i] + c->types[c->code ? c->code[i] : 0];
+	for (uint32_t k = 0; k < c->ntypes; k++) {
+		const uint64_t *v = gt_cols_args(c, k, 0, &n);
+
+		for (uint32_t i = 0; v && i < n; i++)
+			*sum += v[i];
+	}
+	return 0;
+}
+
+static int look(void *arg, const struct gt_summary *s)
+{
+	*(uint64_t *)arg += s->n ? s->buckets[s->n - 1].busy : 0;
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_filter all = { .args = true }, some = { .ranged = true, .from = 1000, .to = 100000, .args = true };
+	struct gt_event ev;
+	struct gt_reader *r;
+	struct gt_iter *it;
+	uint64_t sum = 0;
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		return 0;
+	r = gt_reader_open_fd(fd, &err);
+	if (!r)
+		return 0;
+	gt_scan(r, &all, GT_BY_TIME, 1, touch, &sum, &err);
+	gt_scan(r, &some, GT_ANY_ORDER, 1, touch, &sum, &err);
+	it = gt_iter_open(r, &all, &err);
+	while (it && gt_iter_next(it, &ev, &err) > 0)
+		sum += ev.row.nargs ? ev.args[0] : 0;
+	gt_iter_close(it);
+	gt_summaries(r, 255, INT64_MIN, INT64_MAX, look, &sum, &err);
+	gt_reader_close(r);
+	return 0;
+}
