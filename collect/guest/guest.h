@@ -47,7 +47,7 @@ struct gt_tcb {
 	uint32_t chunk;			/* in use; GT_RING_NIL: none */
 	uint64_t number;		/* of that chunk in the chain */
 	/* the rest */
-	uintptr_t frames[GT_RING_OPEN_MAX] __attribute__((aligned(64)));	/* stack addresses of the calls in progress */
+	uintptr_t frames[GT_RING_OPEN_MAX] __attribute__((aligned(64)));	/* low ends of the stack frames of the calls in progress */
 	int32_t tid;			/* 0: never used */
 	uint32_t generation;		/* of the slot */
 	uint32_t names_epoch;
@@ -78,9 +78,9 @@ struct gt_call {
 uint64_t gt_slow_clock(void);
 static inline uint64_t gt_now(const struct gt_tcb *t) { return gt_likely(t->ticks) ? gt_ticks() : gt_slow_clock(); }
 
-bool gt_enter_slowly(struct gt_call *c);
+bool gt_enter_slowly(struct gt_call *c, uintptr_t frame);
 /* Is this call to be recorded? Then gt_start, the call, gt_stop and one of the gt_record must follow. */
-static inline bool gt_enter(struct gt_call *c, uint32_t id)
+static inline __attribute__((always_inline)) bool gt_enter(struct gt_call *c, uint32_t id)
 {
 	struct gt_tcb *t = gt_self;
 
@@ -91,7 +91,7 @@ static inline bool gt_enter(struct gt_call *c, uint32_t id)
 	c->depth = 0;
 	if (gt_likely(t->ring && !t->depth && gt_shared->gate[id] == GT_GATE_ON))
 		return true;
-	return gt_enter_slowly(c);
+	return gt_enter_slowly(c, (uintptr_t)__builtin_frame_address(0));
 }
 
 /* Publishes the call as begun. nargs words of open->args have been filled in. */

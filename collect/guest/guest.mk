@@ -28,3 +28,24 @@ $(BUILD)/hosted/wrappers.o: $(GUEST_GEN)
 	@mkdir -p $(@D)
 	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) -DGT_HOSTED -c $< -o $@
 EXTRA_test_guest_hosted := $(HOSTED_OBJ)
+
+# What the guest's tests run: a tiny driver, programs that reach it by every way, libraries that ask dlsym who they are.
+FAKE := $(BUILD)/guest/fake
+$(FAKE)/libcuda.so.1: tests/unit/fake_cuda.c
+	@mkdir -p $(@D)
+	$(CC) -O1 -g -w -shared -fPIC -Wl,-Bsymbolic -Wl,-soname,libcuda.so.1 $< -o $@
+$(FAKE)/deep/libguestfifth.so: tests/unit/guest_third.c
+	@mkdir -p $(@D)
+	$(CC) -shared -fPIC -DWHICH=5 $< -o $@
+$(FAKE)/libguestfourth.so: tests/unit/guest_third.c
+	@mkdir -p $(@D)
+	$(CC) -shared -fPIC -DWHICH=4 -Wl,-soname,libguestfourth.so $< -o $@
+$(FAKE)/libguestthird.so: tests/unit/guest_third.c $(FAKE)/deep/libguestfifth.so
+	@mkdir -p $(@D)
+	$(CC) -shared -fPIC -DWHICH=3 -Wl,-soname,libguestthird.so '-Wl,-rpath,$$ORIGIN/deep' $< -ldl -o $@
+$(FAKE)/linked: tests/unit/guest_prog.c $(FAKE)/libcuda.so.1
+	$(CC) -O1 -g -DLINKED $< $(FAKE)/libcuda.so.1 '-Wl,-rpath,$$ORIGIN' -pthread -ldl -o $@
+$(FAKE)/unlinked: tests/unit/guest_prog.c $(FAKE)/libguestthird.so $(FAKE)/libguestfourth.so
+	$(CC) -O1 -g $< -Wl,--no-as-needed $(FAKE)/libguestthird.so $(FAKE)/libguestfourth.so '-Wl,-rpath,$$ORIGIN' -pthread -ldl -o $@
+$(BUILD)/unit/test_guest: | $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
+$(BUILD)/bench/bench_guest: | $(FAKE)/linked $(BUILD)/libgtpreload.so

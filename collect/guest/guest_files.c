@@ -242,7 +242,7 @@ GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 		error = 0;	/* the simulator has answered; the kernel does not know its file */
 	if (!error)
 		decode(words[0], number, arg, &words[2], &words[3]);
-	gt_record_words(&c, error ? -error : rc, words, GT_IOCTL_ARGS);
+	gt_record_words(&c, rc >= 0 ? rc : -error, words, GT_IOCTL_ARGS);
 	return rc;
 }
 

@@ -19,7 +19,7 @@ static void publish(struct gt_tcb *t, uint32_t depth)
 
 /* ---- in ---- */
 
-/* A call whose frame lies below ours on the stack was left by longjmp or an exception: it will not come back. */
+/* A call whose frame ends below where ours begins was left by longjmp or an exception: it will not come back. */
 static void pop_abandoned(struct gt_tcb *t, uintptr_t frame)
 {
 	while (t->depth) {
@@ -32,7 +32,7 @@ static void pop_abandoned(struct gt_tcb *t, uintptr_t frame)
 	}
 }
 
-bool gt_enter_slowly(struct gt_call *c)
+bool gt_enter_slowly(struct gt_call *c, uintptr_t frame)
 {
 	struct gt_tcb *t = gt_self;
 
@@ -44,7 +44,7 @@ bool gt_enter_slowly(struct gt_call *c)
 			return false;
 	}
 	if (t->depth)
-		pop_abandoned(t, (uintptr_t)c);
+		pop_abandoned(t, frame);
 	if (gt_shared->gate[c->id] == GT_GATE_OFF)
 		return false;
 	if (gt_shared->gate[c->id] == GT_GATE_SAMPLE && t->seen[c->id]++ % (gt_shared->sample ? gt_shared->sample : 1)) {

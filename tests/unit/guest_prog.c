@@ -1,0 +1,204 @@
+/* A traced program for tests of the guest: each mode takes another way to the driver, and checks that what it reaches is the
+ * right function. Exit status: 0, or the number of the line that found something wrong. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MUST(e) do { if (!(e)) _exit(__LINE__ % 250 + 1); } while (0)
+#ifdef LINKED
+int cuInit(unsigned), cuMemAlloc_v2(uint64_t *, size_t), cuMemFree_v2(uint64_t), cuCtxGetCurrent(void **), cuMemsetD32_v2(uint64_t, unsigned, size_t);
+int cuCtxSynchronize(void), cuLaunchHostFunc(void *, int (*)(void *), void *), cuStreamSynchronize(void *), cuParamSetf(void *, int, float);
+int cuDeviceGetCount(int *), cuDeviceGet(int *, int), cuProfilerStart(void), cuProfilerStop(void), cuMemcpy2D_v2(const void *);
+int cuModuleGetFunction(void **, void *, const char *), cuLaunchKernelEx(const void *, void *, void **, void **), cuGetProcAddress_v2(const char *, void **, int, uint64_t, int *);
+int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+struct handle { char bytes[64]; };
+int cuIpcOpenMemHandle_v2(uint64_t *, struct handle, unsigned);
+void fake_set_jump(jmp_buf *);
+static const char *exe;
+
+static void arguments(void)
+{
+	struct handle h = { { [63] = 63 } };
+	struct { unsigned grid[3], block[3], shared; void *stream, *attrs; unsigned n; } config = { { 8, 9, 10 }, { 11, 12, 13 }, 14, (void *)15, 0, 0 };
+	uint64_t copy[16] = { [2] = 1 /* host */, [3] = 0xaaa, [9] = 2 /* device */, [11] = 0xddd, [14] = 100, [15] = 7 };
+	uint64_t p = 0;
+	void *f = NULL, *ctx;
+
+	MUST(!cuInit(0) && !cuMemAlloc_v2(&p, 4096) && p == 0x700000000000 + 4096);
+	MUST(cuMemAlloc_v2(&p, 2u << 30) == 2);
+	MUST(cuMemsetD32_v2(p, 0, 100) == 0);
+	MUST(!cuModuleGetFunction(&f, (void *)1, "_Z6kernelPfA") && f && cuModuleGetFunction(&f, (void *)1, "missing") == 500);
+	MUST(!cuLaunchKernel(f, 1, 2, 3, 4, 5, 6, 7, (void *)8, (void **)9, (void **)10));
+	MUST(!cuLaunchKernelEx(&config, f, NULL, NULL) && !cuMemcpy2D_v2(copy) && !cuParamSetf(f, 4, 1.5f));
+	MUST(!cuIpcOpenMemHandle_v2(&p, h, 1) && p == 5 && !cuCtxGetCurrent(&ctx) && ctx == (void *)0x77 && !cuMemFree_v2(p));
+}
+
+static int inner(void *arg)
+{
+	void *ctx;
+
+	return *(int *)arg ? (--*(int *)arg, cuLaunchHostFunc(NULL, inner, arg)) : cuCtxGetCurrent(&ctx);
+}
+
+static void jump(void)
+{
+	jmp_buf at;
+	void *ctx;
+
+	fake_set_jump(&at);
+	if (!setjmp(at))
+		cuCtxSynchronize();
+	fake_set_jump(NULL);
+	cuCtxGetCurrent(&ctx);
+}
+
+static void family(const char *how)
+{
+	void *ctx;
+	int status;
+	pid_t child;
+
+	MUST(!cuCtxGetCurrent(&ctx));
+	child = !strcmp(how, "vfork") ? vfork() : fork();
+	if (!child) {
+		if (!strcmp(how, "vfork"))
+			execl(exe, exe, "one", NULL);
+		for (int i = 0; i < 3; i++)
+			cuCtxGetCurrent(&ctx);
+		if (!strcmp(how, "exec"))
+			execl(exe, exe, "one", NULL);
+		_exit(0);
+	}
+	MUST(waitpid(child, &status, 0) == child && !status);
+	MUST(!cuCtxGetCurrent(&ctx));
+}
+
+static void *thread(void *arg)
+{
+	void *ctx;
+
+	for (int i = 0; i < 100; i++)
+		cuCtxGetCurrent(&ctx);
+	return NULL;
+}
+
+static void threads(int n)
+{
+	pthread_t t[64];
+
+	for (int round = 0; round < n; round += 64) {
+		for (int i = 0; i < 64; i++)
+			MUST(!pthread_create(&t[i], NULL, thread, NULL));
+		for (int i = 0; i < 64; i++)
+			pthread_join(t[i], NULL);
+	}
+}
+
+static void linked(const char *mode, int n)
+{
+	void *ctx;
+	int x;
+
+	if (!strcmp(mode, "arguments"))
+		arguments();
+	else if (!strcmp(mode, "one"))
+		cuCtxGetCurrent(&ctx);
+	else if (!strcmp(mode, "many"))
+		while (n-- > 0)
+			MUST(!cuCtxGetCurrent(&ctx));
+	else if (!strcmp(mode, "nested"))
+		inner(&n);
+	else if (!strcmp(mode, "jump"))
+		jump();
+	else if (!strcmp(mode, "threads"))
+		threads(n);
+	else if (!strcmp(mode, "files"))
+		cuDeviceGetCount(&x);
+	else if (!strcmp(mode, "driver"))
+		MUST(!cuDeviceGet(&x, 0) && x);
+	else if (!strcmp(mode, "hang"))
+		cuCtxGetCurrent(&ctx), cuStreamSynchronize((void *)0x51);
+	else if (!strcmp(mode, "range"))
+		cuCtxGetCurrent(&ctx), cuProfilerStart(), cuCtxGetCurrent(&ctx), cuCtxGetCurrent(&ctx), cuProfilerStop(), cuCtxGetCurrent(&ctx);
+	else
+		family(mode);
+}
+#else
+int third_next(void), third_dlopen(void);
+
+static void by_dlsym(const char *cuda)
+{
+	void *h = dlopen(cuda, RTLD_NOW);
+	int (*alloc)(uint64_t *, size_t), (*unknown)(int);
+	uint64_t p;
+
+	MUST(h && !dlsym(h, "cuNoSuchFunction") && dlerror());
+	alloc = (int (*)(uint64_t *, size_t))dlsym(h, "cuMemAlloc_v2");
+	MUST(alloc && !alloc(&p, 10) && p == 0x70000000000a);
+	unknown = (int (*)(int))dlsym(h, "cuFakeBrandNew");
+	MUST(unknown && unknown(41) == 42);
+	dlclose(h);
+}
+
+static void by_get_proc(const char *cuda)
+{
+	void *h = dlopen(cuda, RTLD_NOW);
+	int (*get)(const char *, void **, int, uint64_t, int *);
+	void *a, *b, *c, *d, *l, *m, *n, *v1, *v2;
+	int status;
+
+	get = (int (*)(const char *, void **, int, uint64_t, int *))dlsym(h, "cuGetProcAddress_v2");
+	MUST(get && get("cuNothing", &a, 13000, 0, &status) == 500 && !a && status == 1);
+	MUST(!get("cuMemAlloc", &a, 2000, 0, NULL) && !get("cuMemAlloc", &b, 3020, 0, NULL) && !get("cuMemAlloc", &c, 13000, 2, &status));
+	MUST(a == dlsym(h, "cuMemAlloc") && b == dlsym(h, "cuMemAlloc_v2") && c == b && a != b);
+	MUST(!get("cuMemAlloc", &d, 13050, 0, NULL) && ((int (*)(void *, size_t))d)(NULL, 1) == 99);	/* not in the table: untouched */
+	MUST(!get("cuLaunchKernel", &l, 4000, 0, NULL) && !get("cuLaunchKernel", &m, 7000, 2, NULL) && !get("cuLaunchKernel", &n, 13000, 0, NULL));
+	MUST(l == dlsym(h, "cuLaunchKernel") && m == dlsym(h, "cuLaunchKernel_ptsz") && n == l && l != m);
+	MUST(!get("cuMemcpyHtoD", &a, 7000, 2, NULL) && a == dlsym(h, "cuMemcpyHtoD_v2_ptds"));
+	MUST(!get("cuGetProcAddress", &v1, 11030, 0, NULL) && !get("cuGetProcAddress", &v2, 12000, 0, NULL));
+	MUST(v1 == dlsym(h, "cuGetProcAddress") && v2 == (void *)get);
+	MUST(!get("cuFakeBrandNew", &a, 13000, 0, NULL) && ((int (*)(int))a)(1) == 2);
+	MUST(((int (*)(void *, size_t))b)(&d, 64) == 0 && !((int (*)(uint64_t, void *, size_t))dlsym(h, "cuMemcpyHtoD_v2"))(1, NULL, 2));
+}
+
+/* "Is CUDA there?" must be answered as without us. */
+static void by_default(const char *cuda)
+{
+	int (*init)(unsigned);
+
+	MUST(!dlsym(RTLD_DEFAULT, "cuInit") && dlerror());
+	MUST(!dlsym(RTLD_NEXT, "cuInit"));
+	MUST(!dlsym(dlopen(NULL, RTLD_NOW), "cuInit"));
+	MUST(dlopen(cuda, RTLD_NOW | RTLD_LOCAL) && !dlsym(RTLD_DEFAULT, "cuInit"));
+	MUST(dlopen(cuda, RTLD_NOW | RTLD_GLOBAL));
+	init = (int (*)(unsigned))dlsym(RTLD_DEFAULT, "cuInit");
+	MUST(init && !init(0));
+}
+#endif
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "", *arg = argc > 2 ? argv[2] : "";
+
+#ifdef LINKED
+	exe = argv[0];
+	linked(mode, atoi(arg));
+#else
+	if (!strcmp(mode, "dlsym"))
+		by_dlsym(arg);
+	else if (!strcmp(mode, "get_proc"))
+		by_get_proc(arg);
+	else if (!strcmp(mode, "default"))
+		by_default(arg);
+	else if (!strcmp(mode, "third"))
+		MUST(third_next() == 4 && third_dlopen() == 5);
+#endif
+	return 0;
+}

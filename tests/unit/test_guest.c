@@ -1,0 +1,433 @@
+/* The preloaded library at work in real processes, on a driver made for the purpose. */
+#include "guest_host.h"
+#include "t.h"
+
+static char top[3000];		/* the build folder */
+
+static char *in_build(const char *name)
+{
+	static char paths[4][4096];
+	static int at;
+	char *p = paths[at++ % 4];
+
+	snprintf(p, sizeof(paths[0]), "%s/%s", top, name);
+	return p;
+}
+
+static void find_top(void)
+{
+	ssize_t n = readlink("/proc/self/exe", top, sizeof(top) - 1);
+
+	top[n > 0 ? n : 0] = 0;
+	for (int i = 0; i < 2 && strrchr(top, '/'); i++)
+		*strrchr(top, '/') = 0;
+}
+
+static void open_host(struct host *h, uint32_t nchunks)
+{
+	find_top();
+	host_open(h, in_build("libgtpreload.so"), 300, nchunks, 4096);
+}
+
+/* Runs a mode of a program to its end; its status. */
+static int run(struct host *h, const char *program, const char *mode, const char *arg)
+{
+	char *argv[] = { in_build(program), (char *)mode, (char *)arg, NULL };
+	int status = -1;
+
+	waitpid(host_spawn(h, argv), &status, 0);
+	host_drain(h);
+	return status;
+}
+#define LINKED "guest/fake/linked"
+#define UNLINKED "guest/fake/unlinked"
+
+static unsigned count_kind(const struct host *h, unsigned kind, const char *text)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < h->nseen; i++)
+		n += h->seen[i].kind == kind && !strcmp(h->seen[i].text, text);
+	return n;
+}
+
+static void linked_program(void)
+{
+	struct host h;
+
+	open_host(&h, 200);
+	CHECK(run(&h, LINKED, "many", "1000") == 0);
+	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 1000 && h.nseen == 1000 && h.knocks == 1);
+	CHECK(h.seen[5].start && h.seen[5].end >= h.seen[5].start && h.seen[6].start >= h.seen[5].end);
+	CHECK(h.seen[5].nargs == 0 && h.seen[5].depth == 0 && h.seen[5].ret == 0);
+	CHECK(!strcmp(host_procs(&h)[0].comm, "linked"));
+	host_close(&h);
+}
+
+static void key_arguments(void)
+{
+	const struct seen *s = NULL;
+	struct host h;
+
+	open_host(&h, 200);
+	h.s->args = GT_ARGS_KEY;
+	CHECK(run(&h, LINKED, "arguments", NULL) == 0);
+	CHECK(host_count(&h, "cuMemAlloc_v2", &s) == 2);
+	CHECK(s[0].nargs == 2 && s[0].args[0] == 0x700000001000 && s[0].args[1] == 4096 && s[0].ret == 0);
+	CHECK(s[1].ret == 2 && s[1].args[0] == 0 && s[1].args[1] == 2ull << 30);
+	CHECK(host_count(&h, "cuMemsetD32_v2", &s) == 1 && s->nargs == 2 && s->args[1] == 400);
+	CHECK(host_count(&h, "cuLaunchKernel", &s) == 1 && s->nargs == 9);
+	for (unsigned i = 1; i <= 8; i++)
+		CHECK(s->args[i] == i);
+	CHECK(host_count(&h, "cuLaunchKernelEx", &s) == 1 && s->nargs == 9);
+	for (unsigned i = 0; i < 8; i++)
+		CHECK(s->args[i] == 8 + i);
+	CHECK(host_count(&h, "cuMemcpy2D_v2", &s) == 1 && s->nargs == 4);
+	CHECK(s->args[0] == 0xddd && s->args[1] == 0xaaa && s->args[2] == 700 && s->args[3] == GT_DIR_HTOD);
+	CHECK(host_count(&h, "cuCtxGetCurrent", &s) == 1 && s->nargs == 0);
+	host_close(&h);
+}
+
+static void all_arguments(void)
+{
+	const struct seen *s = NULL;
+	double value;
+	struct host h;
+
+	open_host(&h, 200);
+	h.s->args = GT_ARGS_ALL;
+	CHECK(run(&h, LINKED, "arguments", NULL) == 0);
+	CHECK(host_count(&h, "cuCtxGetCurrent", &s) == 1 && s->nargs == 1 && s->args[0] == 0x77);
+	CHECK(host_count(&h, "cuParamSetf", &s) == 1 && s->nargs == 3);
+	memcpy(&value, &s->args[2], 8);
+	CHECK(value == 1.5);
+	CHECK(host_count(&h, "cuLaunchKernel", &s) == 1 && s->nargs == 11 && s->args[9] == 9 && s->args[10] == 10);
+	host_close(&h);
+}
+
+static void kernel_names_and_strings(void)
+{
+	const char *name = "_Z6kernelPfA";
+	size_t named = 0, launched = 0, told = 0, got = 0;
+	uint32_t launch = gt_api_find("cuLaunchKernel"), get = gt_api_find("cuModuleGetFunction");
+	struct host h;
+
+	open_host(&h, 200);
+	h.s->args = GT_ARGS_KEY;
+	CHECK(run(&h, LINKED, "arguments", NULL) == 0);
+	CHECK(count_kind(&h, GT_REC_NAME, name) == 1 && count_kind(&h, GT_REC_STRING, name) == 1);
+	CHECK(count_kind(&h, GT_REC_STRING, "missing") == 1);
+	for (size_t i = h.nseen; i-- > 0;) {
+		const struct seen *s = &h.seen[i];
+
+		if (s->kind == GT_REC_NAME)
+			named = i;
+		else if (s->kind == GT_REC_STRING && !strcmp(s->text, name))
+			told = i;
+		else if (s->kind == GT_REC_CALL && s->id == launch)
+			launched = i;
+		else if (s->kind == GT_REC_CALL && s->id == get)
+			got = i;
+	}
+	CHECK(named < launched && told < got);
+	CHECK(h.seen[launched].args[0] == h.seen[named].start);
+	CHECK(h.seen[got].args[1] == gt_ring_hash(name, (uint32_t)strlen(name)) && h.seen[told].start == h.seen[got].args[1]);
+	host_close(&h);
+}
+
+static void found_by_dlsym(void)
+{
+	struct host h;
+
+	open_host(&h, 200);
+	CHECK(run(&h, UNLINKED, "dlsym", in_build("guest/fake/libcuda.so.1")) == 0);
+	CHECK(host_count(&h, "cuMemAlloc_v2", NULL) == 1);
+	CHECK(count_kind(&h, GT_REC_MISSING, "cuFakeBrandNew") == 1);
+	host_close(&h);
+}
+
+static void found_by_get_proc_address(void)
+{
+	struct host h;
+
+	open_host(&h, 200);
+	CHECK(run(&h, UNLINKED, "get_proc", in_build("guest/fake/libcuda.so.1")) == 0);
+	CHECK(host_count(&h, "cuMemAlloc_v2", NULL) == 1 && host_count(&h, "cuMemcpyHtoD_v2", NULL) == 1);
+	CHECK(host_count(&h, "cuGetProcAddress_v2", NULL) == 12);
+	CHECK(count_kind(&h, GT_REC_MISSING, "cuFakeBrandNew") == 1 && count_kind(&h, GT_REC_MISSING, "cuMemAlloc") == 1);
+	host_close(&h);
+}
+
+static void absent_driver_stays_absent(void)
+{
+	struct host h;
+
+	open_host(&h, 200);
+	CHECK(run(&h, UNLINKED, "default", in_build("guest/fake/libcuda.so.1")) == 0);
+	CHECK(host_count(&h, "cuInit", NULL) == 1);
+	host_close(&h);
+}
+
+static void callers_of_dlsym_keep_their_identity(void)
+{
+	struct host h;
+
+	open_host(&h, 200);
+	CHECK(run(&h, UNLINKED, "third", NULL) == 0);
+	CHECK(h.knocks == 0);	/* no driver call: nothing was done */
+	host_close(&h);
+}
+
+static void the_driver_is_not_answered(void)
+{
+	struct host h;
+
+	open_host(&h, 200);
+	CHECK(run(&h, LINKED, "driver", NULL) == 0);
+	CHECK(host_count(&h, "cuDeviceGet", NULL) == 1 && host_count(&h, "cuInit", NULL) == 0);
+	host_close(&h);
+}
+
+static void without_a_session_nothing_changes(void)
+{
+	char path[160];
+	struct host h;
+
+	open_host(&h, 200);
+	snprintf(path, sizeof(path), "%s/sock", h.dir);
+	unlink(path);
+	CHECK(run(&h, LINKED, "arguments", NULL) == 0 && h.nseen == 0 && h.knocks == 0);
+	host_close(&h);
+}
+
+static void another_build_is_refused(void)
+{
+	struct host h;
+
+	open_host(&h, 200);
+	h.s->version++;
+	CHECK(run(&h, LINKED, "arguments", NULL) == 0 && h.nseen == 0);
+	host_close(&h);
+}
+
+static unsigned of_pid(const struct host *h, int32_t pid)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < h->nseen; i++)
+		n += h->seen[i].pid == pid && h->seen[i].kind == GT_REC_CALL;
+	return n;
+}
+
+static void forked_child_is_a_process_of_its_own(void)
+{
+	struct host h;
+
+	open_host(&h, 200);
+	CHECK(run(&h, LINKED, "fork", NULL) == 0);
+	CHECK(h.knocks == 2 && h.nseen == 5);
+	CHECK(of_pid(&h, h.seen[0].pid) + of_pid(&h, h.seen[4].pid) == 5 || of_pid(&h, h.seen[0].pid) == 2);
+	CHECK(host_procs(&h)[1].pid != host_procs(&h)[0].pid && of_pid(&h, host_procs(&h)[1].pid) == 3);
+	CHECK(host_procs(&h)[1].ppid == host_procs(&h)[0].pid && of_pid(&h, host_procs(&h)[0].pid) == 2);
+	host_close(&h);
+}
+
+static void vfork_and_exec(void)
+{
+	struct host h;
+
+	open_host(&h, 200);
+	CHECK(run(&h, LINKED, "vfork", NULL) == 0);
+	CHECK(h.knocks == 2 && of_pid(&h, host_procs(&h)[0].pid) == 2 && of_pid(&h, host_procs(&h)[1].pid) == 1);
+	host_close(&h);
+	open_host(&h, 200);
+	CHECK(run(&h, LINKED, "exec", NULL) == 0);
+	CHECK(h.knocks == 3 && h.nseen == 6 && of_pid(&h, host_procs(&h)[1].pid) == 4);	/* one process, before and after exec */
+	host_close(&h);
+}
+
+static void killed_in_a_call(void)
+{
+	char *argv[] = { NULL, (char *)"hang", NULL };
+	unsigned open = 0;
+	struct host h;
+	int status;
+	pid_t pid;
+
+	open_host(&h, 200);
+	h.s->args = GT_ARGS_KEY;
+	argv[0] = in_build(LINKED);
+	pid = host_spawn(&h, argv);
+	for (int i = 0; i < 2000 && !(host_threads(&h)[0].state == GT_SLOT_LIVE && (host_threads(&h)[0].word >> 8) &&
+				      (host_threads(&h)[0].word & 255)); i++)
+		usleep(5000);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	host_drain(&h);
+	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 1);
+	host_open_calls(&h);
+	for (size_t i = 0; i < h.nseen; i++)
+		if (!h.seen[i].end && h.seen[i].id == gt_api_find("cuStreamSynchronize"))
+			open += h.seen[i].nargs == 1 && h.seen[i].args[0] == 0x51 && h.seen[i].start;
+	CHECK(open == 1);
+	host_close(&h);
+}
+
+static void nested_calls(void)
+{
+	const struct seen *s = NULL;
+	struct host h;
+
+	open_host(&h, 200);
+	CHECK(run(&h, LINKED, "nested", "5") == 0);
+	CHECK(host_count(&h, "cuLaunchHostFunc", &s) == 5 && host_count(&h, "cuCtxGetCurrent", NULL) == 1);
+	CHECK(h.seen[0].depth == 5 && h.seen[5].depth == 0 && (host_threads(&h)[0].word & 255) == 0);
+	CHECK(h.seen[0].start >= h.seen[1].start && h.seen[0].end <= h.seen[1].end);
+	host_close(&h);
+	open_host(&h, 200);
+	CHECK(run(&h, LINKED, "nested", "40") == 0);
+	CHECK(h.nseen == GT_RING_OPEN_MAX && host_threads(&h)[0].deep == 41 - GT_RING_OPEN_MAX);
+	host_close(&h);
+}
+
+static void longjmp_out_of_a_call(void)
+{
+	struct host h;
+
+	open_host(&h, 200);
+	CHECK(run(&h, LINKED, "jump", NULL) == 0);
+	CHECK(h.nseen == 1 && h.seen[0].depth == 0 && host_threads(&h)[0].dropped == 1);
+	host_close(&h);
+}
+
+static void losses_are_counted(void)
+{
+	struct host h;
+
+	open_host(&h, 2);
+	CHECK(run(&h, LINKED, "many", "100000") == 0);
+	CHECK(h.nseen > 100 && h.nseen < 400 && host_threads(&h)[0].dropped == 100000 - h.nseen);
+	CHECK(host_threads(&h)[0].dropped_from > h.seen[h.nseen - 1].start && host_threads(&h)[0].dropped_to > host_threads(&h)[0].dropped_from);
+	host_close(&h);
+}
+
+static void one_thread_may_not_take_all(void)
+{
+	struct host h;
+
+	open_host(&h, 200);
+	h.s->ring_max = 3 * 4096;
+	CHECK(run(&h, LINKED, "many", "100000") == 0);
+	CHECK(h.s->free_count >= 197 && h.nseen > 400 && h.nseen < 600);
+	host_close(&h);
+}
+
+static void lossless_waits_and_gives_up_without_a_recorder(void)
+{
+	char *argv[] = { NULL, (char *)"many", (char *)"50000", NULL };
+	int status = -1;
+	struct host h;
+	pid_t pid;
+
+	open_host(&h, 4);
+	h.s->lossless = 1;
+	argv[0] = in_build(LINKED);
+	pid = host_spawn(&h, argv);
+	while (!waitpid(pid, &status, WNOHANG)) {
+		host_drain(&h);
+		usleep(200);
+	}
+	host_drain(&h);
+	CHECK(status == 0 && host_count(&h, "cuCtxGetCurrent", NULL) == 50000 && host_threads(&h)[0].dropped == 0);
+	host_close(&h);
+
+	open_host(&h, 4);
+	h.s->lossless = 1;
+	argv[0] = in_build(LINKED);
+	pid = host_spawn(&h, argv);
+	for (int i = 0; i < 2000 && !h.s->waiters; i++)
+		usleep(5000);
+	CHECK(h.s->waiters == 1 && !waitpid(pid, &status, WNOHANG));
+	__atomic_fetch_or(&h.s->owner, FUTEX_OWNER_DIED, __ATOMIC_SEQ_CST);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	host_close(&h);
+}
+
+static void threads_come_and_go(void)
+{
+	unsigned calls;
+	struct host h;
+
+	open_host(&h, 290);
+	CHECK(run(&h, LINKED, "threads", "128") == 0);
+	calls = host_count(&h, "cuCtxGetCurrent", NULL);
+	CHECK(calls == 12800 && h.s->untraced == 0);
+	host_close(&h);
+	open_host(&h, 4);	/* room for four threads */
+	CHECK(run(&h, LINKED, "threads", "64") == 0);
+	calls = host_count(&h, "cuCtxGetCurrent", NULL);
+	for (unsigned i = 0; i < 4; i++)
+		calls += (unsigned)host_threads(&h)[i].dropped;
+	CHECK(calls + h.s->untraced == 6400 && host_procs(&h)[0].untraced == h.s->untraced && h.s->untraced > 0);
+	host_close(&h);
+}
+
+static void gates_and_samples(void)
+{
+	struct host h;
+
+	open_host(&h, 200);
+	h.s->gate[gt_api_find("cuCtxGetCurrent")] = GT_GATE_SAMPLE;
+	h.s->sample = 10;
+	CHECK(run(&h, LINKED, "many", "1000") == 0);
+	CHECK(h.nseen == 100 && host_threads(&h)[0].sampled_out == 900);
+	host_close(&h);
+	open_host(&h, 200);
+	h.s->gate[gt_api_find("cuCtxGetCurrent")] = GT_GATE_OFF;
+	CHECK(run(&h, LINKED, "many", "1000") == 0 && h.nseen == 0);
+	host_close(&h);
+	open_host(&h, 200);
+	h.s->recording = 0;
+	CHECK(run(&h, LINKED, "many", "1000") == 0 && h.nseen == 0);
+	host_close(&h);
+}
+
+static void profiler_range(void)
+{
+	struct host h;
+
+	open_host(&h, 200);
+	h.s->range = GT_RANGE_PROFILER;
+	CHECK(run(&h, LINKED, "range", NULL) == 0);
+	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 2 && host_count(&h, "cuProfilerStop", NULL) == 1);
+	host_close(&h);
+}
+
+static void driver_files(void)
+{
+	unsigned opens = 0, closes = 0, ioctls = 0;
+	struct host h;
+
+	open_host(&h, 200);
+	CHECK(run(&h, LINKED, "files", NULL) == 0);
+	for (size_t i = 0; i < h.nseen; i++) {
+		const struct seen *s = &h.seen[i];
+
+		if (s->id >= GT_API_MAX)
+			CHECK(s->depth == 1 && s->args[0] == ((uint64_t)GT_DEV_CTL << 32 | 255) && s->ret == 0);
+		opens += s->id == GT_ID_OPEN;
+		closes += s->id == GT_ID_CLOSE;
+		if (s->id == GT_ID_IOCTL)
+			ioctls += s->nargs == GT_IOCTL_ARGS && s->args[1] == 0xc020462a && s->args[2] == 0x20800110 && s->args[3] == 0x1f;
+	}
+	CHECK(opens == 1 && closes == 1 && ioctls == 1);
+	CHECK(host_count(&h, "cuDeviceGetCount", NULL) == 1);
+	host_close(&h);
+}
+
+T_MAIN(T(linked_program), T(key_arguments), T(all_arguments), T(kernel_names_and_strings), T(found_by_dlsym),
+       T(found_by_get_proc_address), T(absent_driver_stays_absent), T(callers_of_dlsym_keep_their_identity),
+       T(the_driver_is_not_answered), T(without_a_session_nothing_changes), T(another_build_is_refused),
+       T(forked_child_is_a_process_of_its_own), T(vfork_and_exec), T(killed_in_a_call), T(nested_calls), T(longjmp_out_of_a_call),
+       T(losses_are_counted), T(one_thread_may_not_take_all), T(lossless_waits_and_gives_up_without_a_recorder),
+       T(threads_come_and_go), T(gates_and_samples), T(profiler_range), T(driver_files))
