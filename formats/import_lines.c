@@ -12,7 +12,7 @@ struct reading {
 
 static int wrong(const struct reading *r, struct gt_err *err, const char *what)
 {
-	return gt_err_at(err, gt_json_offset(r->j), -EBADMSG, "%s", what);
+	return gt_json_wrong(r->j, gt_json_offset(r->j), err, what);
 }
 
 static bool is_number(int token)
@@ -168,15 +168,15 @@ static int read_line(struct reading *r, uint64_t *place, struct gt_err *err)
 			return token;
 		*place = gt_json_offset(r->j) - 1;
 		if (token != GT_JSON_OBJECT)
-			return gt_err_at(err, *place, -EBADMSG, "expected a JSON object, one a line");
+			return gt_json_wrong(r->j, *place, err, "expected a JSON object, one a line");
 	}
 	e = read_keys(r, err);
 	if (e)
 		return e;
 	if (!(r->line.has & GT_LINE_TS))
-		return gt_err_at(err, *place, -EBADMSG, "an event without \"ts\"");
+		return gt_json_wrong(r->j, *place, err, "an event without \"ts\"");
 	if (!(r->line.has & GT_LINE_NAME))
-		return gt_err_at(err, *place, -EBADMSG, "an event without \"name\"");
+		return gt_json_wrong(r->j, *place, err, "an event without \"name\"");
 	return 1;
 }
 

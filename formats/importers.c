@@ -30,14 +30,20 @@ static const struct gt_importer *best(const char *head, size_t len)
 	return best;
 }
 
+static const char *temporary_folder(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir ? dir : "/tmp";
+}
+
 /* A file without a name, gone with its last descriptor. */
 static int temporary(struct gt_err *err)
 {
-	const char *dir = getenv("TMPDIR");
+	const char *dir = temporary_folder();
 	char path[4096];
 	int fd;
 
-	dir = dir && *dir ? dir : "/tmp";
 	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
@@ -50,6 +56,7 @@ static int temporary(struct gt_err *err)
 	return fd;
 }
 
+/* err is not NULL. */
 static int import_to(int fd, const struct gt_importer *importer, struct gt_in *in, struct gt_err *err)
 {
 	struct gt_writer_options opt = { .level = 1, .host = "", .boot_id = "" };	/* nobody knows whose clock it was */
@@ -57,7 +64,7 @@ static int import_to(int fd, const struct gt_importer *importer, struct gt_in *i
 	int e;
 
 	if (!w)
-		return -EIO;
+		return err->code;
 	e = importer->import(in, w, err);
 	if (!e)
 		return gt_writer_close(w, err);
@@ -76,14 +83,19 @@ static const struct gt_importer *find(struct gt_in *in, struct gt_err *err)
 
 static struct gt_reader *import(const struct gt_importer *importer, struct gt_in *in, struct gt_err *err)
 {
+	struct gt_err why = GT_ERR_INIT;
 	int fd = temporary(err), copy, e;
 
 	if (fd < 0)
 		return NULL;
 	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	e = copy >= 0 ? import_to(copy, importer, in, err) : gt_err_set(err, -errno, "no more descriptors");
+	e = copy >= 0 ? import_to(copy, importer, in, &why) : gt_err_set(&why, -errno, "no more descriptors");
 	if (!e && lseek(fd, 0, SEEK_SET) == 0)
 		return gt_reader_open_fd(fd, err);
+	if (e == -ENOSPC || e == -EDQUOT || e == -EFBIG)	/* nobody asked for a file there: say where and why it is */
+		gt_err_set(err, e, "no room for the imported trace in %s (TMPDIR): %s", temporary_folder(), strerror(-e));
+	else if (err && !err->code)
+		*err = why;
 	close(fd);
 	return NULL;
 }

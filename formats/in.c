@@ -167,7 +167,7 @@ static ssize_t read_gz(struct gt_in *in, void *to, size_t room, struct gt_err *e
 static int zstd_failed(struct gt_in *in, size_t code, struct gt_err *err)
 {
 	if (ZSTD_getErrorCode(code) == ZSTD_error_frameParameter_windowTooLarge)
-		return gt_err_at(err, place(in), -EFBIG, "this zst data needs a window of more than %u MiB; pack it without --long",
+		return gt_err_at(err, place(in), -EOVERFLOW, "this zst data needs a window of more than %u MiB; pack it without --long",
 				 1u << (WINDOW_LOG_MAX - 20));
 	return gt_err_at(err, place(in), -EBADMSG, "damaged zst data: %s", ZSTD_getErrorName(code));
 }

@@ -46,16 +46,19 @@ void gt_json_release(struct gt_json *j)
 	memset(j, 0, sizeof(*j));
 }
 
+int gt_json_wrong(const struct gt_json *j, uint64_t offset, struct gt_err *err, const char *what)
+{
+	return gt_err_at(err, offset, -EBADMSG, "%s%s", what, gt_in_packed(j->in) ? " (in the unpacked text)" : "");
+}
+
 static int bad(const struct gt_json *j, const char *where, struct gt_err *err, const char *what)
 {
-	return gt_err_at(err, j->before + (uint64_t)(where - j->window), -EBADMSG, "%s%s", what,
-			 gt_in_packed(j->in) ? " (in the unpacked text)" : "");
+	return gt_json_wrong(j, j->before + (uint64_t)(where - j->window), err, what);
 }
 
 static int cut_short(const struct gt_json *j, struct gt_err *err)
 {
-	return gt_err_at(err, j->before + (uint64_t)(j->end - j->window), -ENODATA, "the text ends inside a JSON value%s",
-			 gt_in_packed(j->in) ? " (unpacked)" : "");
+	return gt_err_at(err, j->before + (uint64_t)(j->end - j->window), -ENODATA, "the text ends inside a JSON value");
 }
 
 static int widen(struct gt_json *j, struct gt_err *err)

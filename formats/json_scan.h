@@ -64,6 +64,9 @@ int gt_json_skip(struct gt_json *j, struct gt_err *err);
 /* Bytes of the (unpacked) text before `at`. */
 static inline uint64_t gt_json_offset(const struct gt_json *j) { return j->before + (uint64_t)(j->at - j->window); }
 
+/* -EBADMSG, for callers that find something wrong at this byte of the text; says so when the text was packed. */
+int gt_json_wrong(const struct gt_json *j, uint64_t offset, struct gt_err *err, const char *what);
+
 static inline bool gt_json_is(const struct gt_json *j, const char *word)
 {
 	return j->len == strlen(word) && !memcmp(j->text, word, j->len);

@@ -3,6 +3,7 @@
  * with KIND C call, O open, S span, I instant, U unmatched, TRACK "pid/tid" and its name if it has one. */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -247,6 +248,8 @@ static void bad_lines_name_their_place(void)
 	}
 }
 
+static const char sample_bad[] = FIRST_CALL B("0.000060000", "1", "cu\\u00e9", "") E("0.000070000", "1", "cu\\u00e9", "") "{}\n";
+
 static size_t gz(const char *from, size_t len, char *to, size_t room)
 {
 	z_stream z = { .next_in = (Bytef *)from, .avail_in = (uInt)len, .next_out = (Bytef *)to, .avail_out = (uInt)room };
@@ -270,6 +273,9 @@ static void packed_or_plain_makes_no_difference(void)
 	n = ZSTD_compress(packed, sizeof(packed), sample, half, 1);
 	n += ZSTD_compress(packed + n, sizeof(packed) - n, sample + half, rest, 1);
 	CHECK(!strcmp(list(open_bytes(packed, n)), plain));
+	CHECK(!open_bytes(packed, ZSTD_compress(packed, sizeof(packed), sample_bad, strlen(sample_bad), 1)));
+	CHECK(err.offset == sizeof(sample) - 1 && strstr(err.text, "without \"ts\" (in the unpacked text)"));
+	n = ZSTD_compress(packed, sizeof(packed), sample, sizeof(sample) - 1, 1);
 	CHECK(!open_bytes(packed, n - 1) && err.code == -EBADMSG && err.offset == n - 1 && strstr(err.text, "cut short"));
 }
 
@@ -427,6 +433,22 @@ static void without_a_place_for_the_temporary_file(void)
 	CHECK(!r && err.code == -ENOENT && strstr(err.text, "/no/such/folder"));
 }
 
+static void without_room_for_the_temporary_file(void)
+{
+	struct rlimit old, small;
+	struct gt_reader *r;
+
+	put_file(sample, strlen(sample));
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &old);
+	small = (struct rlimit){ 100, old.rlim_max };
+	err = (struct gt_err)GT_ERR_INIT;
+	setrlimit(RLIMIT_FSIZE, &small);
+	r = gt_open_any(path, &err);
+	setrlimit(RLIMIT_FSIZE, &old);
+	CHECK(!r && err.code == -EFBIG && strstr(err.text, "no room for the imported trace"));
+}
+
 static void the_end(void)
 {
 	gt_buf_release(&listing);
@@ -443,4 +465,5 @@ static void the_beginning(void)
 T_MAIN(T(the_beginning), T(format_b), T(pids_and_tids), T(arguments), T(roles_and_categories), T(format_a), T(unsorted_comes_out_sorted),
        T(unmatched_and_open_are_kept), T(threads_without_ids_get_lanes), T(cut_at_every_byte), T(bad_lines_name_their_place),
        T(packed_or_plain_makes_no_difference), T(hostile_names), T(many_threads), T(many_schemas), T(long_arrays), T(arguments_do_not_crowd_out_names), T(too_many_names_are_an_error),
-       T(many_open_calls), T(memory_stays_bounded), T(other_files), T(without_a_place_for_the_temporary_file), T(the_end))
+       T(many_open_calls), T(memory_stays_bounded), T(other_files), T(without_a_place_for_the_temporary_file),
+       T(without_room_for_the_temporary_file), T(the_end))
