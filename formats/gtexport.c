@@ -47,7 +47,7 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 		{ .name = "to", .kind = GT_OPT_NS, .to = &a->to, .arg = "TIME", .help = "only what begins before TIME after the trace's start" },
 		{ .name = "pid", .kind = GT_OPT_U64, .to = &a->pid, .arg = "PID", .help = "only this process" },
 		{ .name = "tid", .kind = GT_OPT_U64, .to = &a->tid, .arg = "TID", .help = "only this thread" },
-		{ .name = "match", .kind = GT_OPT_LIST, .to = &a->match, .arg = "GLOB", .help = "only names that match; several are alternatives" },
+		{ .name = "match", .letter = 'm', .kind = GT_OPT_LIST, .to = &a->match, .arg = "GLOB", .help = "only names that match; several are alternatives" },
 		{ .name = "cost", .kind = GT_OPT_WORD, .to = &a->cost, .arg = "WHAT", .help = "what folded stacks count", .words = costs },
 	};
 	size_t n = 0;

@@ -1,0 +1,109 @@
+. "$SRC/tests/lib.sh"
+X=$B/gtexport
+[ -x "$X" ] || { fail export "gtexport was not built"; exit 0; }
+
+# Two threads, a nested ioctl-like call, a failed call, one that never returns.
+cat >t.jsonl <<'EOF'
+{"ts":0.000001000,"op_id":0,"phase":"B","name":"cuMemcpyHtoD_v2","pid":7,"tid":8,"details":{"ByteCount":4096}}
+{"ts":0.000002000,"op_id":1,"phase":"B","name":"cuCtxGetCurrent","pid":7,"tid":8,"details":{}}
+{"ts":0.000003000,"op_id":1,"phase":"E","name":"cuCtxGetCurrent","pid":7,"tid":8,"details":{"status":0}}
+{"ts":0.000004500,"op_id":2,"phase":"B","name":"cuInit","pid":7,"tid":9,"details":{}}
+{"ts":0.000005000,"op_id":0,"phase":"E","name":"cuMemcpyHtoD_v2","pid":7,"tid":8,"details":{"status":700}}
+{"ts":0.000006000,"op_id":2,"phase":"E","name":"cuInit","pid":7,"tid":9,"details":{"status":0}}
+{"ts":0.000007000,"op_id":3,"phase":"B","name":"cuCtxSynchronize","pid":7,"tid":8,"details":{}}
+EOF
+
+# Names of files: TRACE without what it was, with what it is; never over something without -f.
+want export-native 0 "$X" --native -o t.zst t.jsonl
+want export-native-is-zstd 0 zstd -tq t.zst
+for f in chrome:json folded:folded jsonl:jsonl native:gt.zst; do
+	n=${f%%:*} out=d/t.${f#*:}
+	rm -rf d; mkdir d; cp t.zst d/
+	want export-$n-default-name 0 "$X" --$n d/t.zst
+	check export-$n-default-file test -s $out
+	want export-$n-refuses 1 "$X" --$n d/t.zst
+	check export-$n-refuses-says grep -q "$out.*exists" want.err
+	want export-$n-force 0 "$X" --$n -f d/t.zst
+done
+cp t.jsonl own.jsonl
+want export-never-over-itself 1 "$X" --jsonl -f own.jsonl
+same export-never-over-itself-kept t.jsonl own.jsonl
+
+# What is in them.
+want export-chrome 0 "$X" --chrome -o - t.zst; cp want.out c.json
+check export-chrome-times grep -q '"name":"cuMemcpyHtoD_v2","cat":"copy","ph":"X","pid":7,"tid":8,"ts":0.000,"dur":4.000,"args":{"ByteCount":4096,"ret":700}}' c.json
+want export-chrome-gz 0 "$X" --chrome -o c.json.gz t.zst
+gzip -dc c.json.gz >c.unpacked; same export-chrome-gz-same c.json c.unpacked
+if command -v python3 >/dev/null; then check export-chrome-is-json python3 -m json.tool c.json /dev/null
+else skip export-chrome-is-json "no python3"; fi
+want export-folded 0 "$X" --folded -o - t.zst; cp want.out f.txt
+check export-folded-self grep -q 'cuMemcpyHtoD_v2 3000$' f.txt
+check export-folded-nested grep -q 'cuMemcpyHtoD_v2;cuCtxGetCurrent 1000$' f.txt
+check export-folded-sorted env LC_ALL=C sort -c f.txt
+want export-folded-bytes 0 "$X" --folded --cost bytes -o - t.zst
+check export-folded-bytes-value grep -q 'cuMemcpyHtoD_v2 4096$' want.out
+want export-folded-count 0 "$X" --folded --cost=count -o - t.zst
+check export-folded-count-lines test "$(wc -l <want.out)" -ge 3
+
+# JSON lines and the native format carry the same calls back and forth.
+"$X" --jsonl -o one.jsonl t.zst; "$X" --native -o two.zst one.jsonl; "$X" --jsonl -o two.jsonl two.zst; "$X" --native -o three.zst two.zst
+want export-round-trip 0 "$X" --jsonl -o three.jsonl three.zst
+same export-round-trip-jsonl one.jsonl two.jsonl
+same export-round-trip-native two.jsonl three.jsonl
+
+# What is exported.
+want export-tid 0 "$X" --jsonl --tid 9 -o - t.zst
+check export-tid-only test "$(grep -c cuInit want.out):$(wc -l <want.out)" = 2:2
+want export-match 0 "$X" --jsonl --match 'cuM*' --match cuInit -o - t.zst
+check export-match-only test "$(wc -l <want.out)" -eq 4
+want export-range 0 "$X" --jsonl --to 2us -o - t.zst
+check export-range-only test "$(grep -c cuInit want.out)" -eq 0
+want export-other-pid 0 "$X" --jsonl --pid 12345 -o - t.zst
+check export-other-pid-nothing test ! -s want.out
+
+# Usage errors are 2 and say what to do; failures are 1 and name the file.
+want export-no-format 2 "$X" t.zst;			check export-no-format-says grep -q -- '--chrome' want.err
+want export-two-formats 2 "$X" --chrome --folded t.zst; check export-two-formats-says grep -q 'one format' want.err
+want export-no-trace 2 "$X" --chrome
+want export-two-traces 2 "$X" --chrome a b
+want export-bad-option 2 "$X" --nonsense t.zst
+want export-bad-cost 2 "$X" --folded --cost weight t.zst
+want export-missing 1 "$X" --chrome -o - missing.zst;	check export-missing-says grep -q 'missing.zst' want.err
+want export-folder 1 "$X" --chrome -o - .
+want export-unwritable 1 "$X" --chrome -o no/such/folder/x t.zst; check export-unwritable-says grep -q 'no/such/folder/x' want.err
+want export-native-gz 1 "$X" --native -o x.gz t.zst
+
+# A full disk and a closed pipe are errors with a message, in every format.
+for n in chrome folded jsonl native; do
+	if [ -w /dev/full ]; then
+		want export-$n-full 1 "$X" --$n -o /dev/full t.zst
+		check export-$n-full-says grep -q 'No space left' want.err
+	else skip export-$n-full "no /dev/full"; fi
+done
+i=0; while [ $i -lt 3000 ]; do cat t.jsonl; i=$((i + 1)); done | sed '/cuCtxSynchronize/d' >big.jsonl
+(rc=0; "$X" --jsonl -o - big.jsonl 2>pipe.err || rc=$?; echo $rc >pipe.rc) | head -n 1 >pipe.out
+check export-closed-pipe test "$(cat pipe.rc)" = 1
+check export-closed-pipe-says grep -q 'closed by its reader' pipe.err
+
+# Damage: what is left comes out, the rest is named, and the status says so.
+"$X" --native -o whole.zst big.jsonl
+size=$(wc -c <whole.zst)
+head -c $((size * 2 / 3)) whole.zst >cut.zst
+"$X" --chrome -o cut.json cut.zst 2>cut.err || :
+check export-cut-says grep -q 'not closed' cut.err
+if command -v python3 >/dev/null; then check export-cut-is-json python3 -m json.tool cut.json /dev/null
+else skip export-cut-is-json "no python3"; fi
+
+# One byte wrong anywhere: the same output, or a word and status 1; and always JSON.
+"$X" --chrome -o whole.json whole.zst
+bad=0
+for tenth in 1 2 3 4 5 6 7 8 9; do
+	cp whole.zst flip.zst
+	printf '\377' | dd of=flip.zst bs=1 seek=$((size * tenth / 10)) conv=notrunc 2>/dev/null
+	rc=0; "$X" --chrome -f -o flip.json flip.zst 2>flip.err || rc=$?
+	if [ $rc -eq 0 ]; then cmp -s whole.json flip.json || [ -s flip.err ] || bad=$tenth
+	else [ $rc -eq 1 ] && [ -s flip.err ] || bad=$tenth; fi
+	[ ! -s flip.json ] || ! command -v python3 >/dev/null || python3 -m json.tool flip.json /dev/null || bad=$tenth
+	rm -f flip.json
+done
+check export-flips test $bad -eq 0
