@@ -17,7 +17,7 @@ $(BUILD)/guest/wrappers.o: $(GUEST_GEN)
 	@mkdir -p $(@D)
 	$(CC) $(GTFLAGS) $(GUEST_FLAGS) -c $< -o $@
 $(BUILD)/libgtpreload.so: $(GUEST_OBJ)
-	$(CC) -shared -Wl,-soname,libgtpreload.so -Wl,-Bsymbolic -Wl,-z,relro,-z,defs $^ -o $@
+	$(CC) -shared -Wl,-soname,libgtpreload.so -Wl,-Bsymbolic -Wl,-z,relro,-z,now,-z,defs $^ -o $@
 
 # The same code as part of a (sanitized) test program, which stands in for the traced one.
 HOSTED_OBJ  := $(patsubst %.c,$(BUILD)/hosted/%.o,$(filter-out formats/%,$(GUEST_SRC))) $(BUILD)/hosted/wrappers.o

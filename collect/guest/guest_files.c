@@ -135,7 +135,7 @@ static bool marked(int fd)
 
 static bool watching(void)
 {
-	return __atomic_load_n(gt_live, __ATOMIC_RELAXED) && !gt_inside;
+	return __atomic_load_n(gt_live, __ATOMIC_RELAXED) && !gt_inside && (!gt_shared || gt_shared->ioctls);
 }
 
 /* The next function of this name in line: libc's, or another preloaded library's. */

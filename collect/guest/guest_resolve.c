@@ -59,16 +59,51 @@ static bool finds_only_ours(const char *name, const void *caller)
 	return gt_object_at(caller, &o) && !o.behind && !gt_real_dlsym(RTLD_NEXT, name);
 }
 
+/* Libraries that watch or limit the driver, as we do, export its names too. Were they given our wrapper for the real function,
+ * calls would go round in circles. */
+static bool stands_between(const void *caller, const char *name)
+{
+	struct gt_object o;
+
+	return gt_object_at(caller, &o) && gt_object_symbol(&o, name);
+}
+
 static struct gt_tail answer(void *value) { return (struct gt_tail){ .value = value, .answered = 1 }; }
+
+/* What the caller gets for a function that the real look-up has found. */
+static struct gt_tail substitute(const char *name, uint32_t id, void *real, const void *caller)
+{
+	return answer(gt_from_driver(caller) || stands_between(caller, name) ? real : store(id, real));
+}
+
+static struct gt_tail by_default(const char *name, uint32_t id, const void *caller)
+{
+	void *real = find_default(name, caller);
+
+	return real ? substitute(name, id, real, caller) : answer(NULL);
+}
+
+static struct gt_tail by_handle(void *handle, const char *name, uint32_t id, const void *caller)
+{
+	void *real = gt_real_dlsym(handle, name);
+	struct gt_object o;
+
+	if (real && gt_is_ours(real))	/* the handle of the main program */
+		return by_default(name, id, caller);
+	if (!real || !gt_object_at(real, &o) || !gt_object_named(&o, "libcuda.so"))
+		return answer(real);
+	if (id != GT_NONE)
+		return substitute(name, id, real, caller);
+	gt_missing(name);
+	return answer(real);
+}
 
 /* Called by the jump below, with dlsym's arguments and its return address. */
 struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller) __attribute__((visibility("hidden"), used));
 struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller)
 {
 	static const struct gt_tail go_on = { NULL, 0 };
-	struct gt_object o;
 	uint32_t id;
-	void *real;
 
 	if (gt_unlikely(!gt_real_dlsym))
 		gt_real_dlsym = (void *(*)(void *, const char *))gt_find_next("dlsym", NULL);
@@ -77,18 +112,9 @@ struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller)
 	id = gt_api_find(name);
 	if (handle == RTLD_NEXT)
 		return id != GT_NONE && finds_only_ours(name, caller) ? answer(NULL) : go_on;
-	real = handle == RTLD_DEFAULT && id != GT_NONE ? find_default(name, caller) : gt_real_dlsym(handle, name);
-	if (real && gt_is_ours(real))	/* through the handle of the main program */
-		real = gt_real_dlsym(RTLD_NEXT, name);
-	if (!real)
-		return answer(NULL);
-	if (gt_from_driver(caller))
-		return answer(real);
-	if (id != GT_NONE && (handle == RTLD_DEFAULT || (gt_object_at(real, &o) && gt_object_named(&o, "libcuda.so"))))
-		return answer(store(id, real));
-	if (id == GT_NONE && gt_object_at(real, &o) && gt_object_named(&o, "libcuda.so"))
-		gt_missing(name);
-	return handle == RTLD_DEFAULT ? go_on : answer(real);
+	if (handle == RTLD_DEFAULT)
+		return id != GT_NONE ? by_default(name, id, caller) : go_on;
+	return by_handle(handle, name, id, caller);
 }
 
 #ifdef GT_HOSTED
@@ -181,9 +207,9 @@ void gt_after_get_proc(int32_t ret, const uint64_t *w, const void *caller)
 	if (ret || !name || !function || !*function || gt_from_driver(caller) || gt_is_ours(*function))
 		return;
 	id = identify(name, *function, (int)w[2], w[3]);
-	if (id != GT_NONE)
-		*function = store(id, *function);
-	else
+	if (id == GT_NONE)
 		gt_missing(name);
+	else if (!stands_between(caller, gt_api[id].name))
+		*function = store(id, *function);
 	errno = saved;
 }
