@@ -649,7 +649,7 @@ CUresult cuCtxGetLimit(size_t *value, int limit)
 {
 	CURRENT_OR_RETURN(value);
 	if (limit < 0 || limit >= 10)
-		return CUDA_ERROR_UNSUPPORTED_LIMIT;
+		return CUDA_ERROR_INVALID_VALUE;
 	*value = sim_current->limit[limit];
 	return CUDA_SUCCESS;
 }
@@ -658,7 +658,7 @@ CUresult cuCtxSetLimit(int limit, size_t value)
 {
 	CURRENT_OR_RETURN(sim_current);
 	if (limit < 0 || limit >= 10)
-		return CUDA_ERROR_UNSUPPORTED_LIMIT;
+		return CUDA_ERROR_INVALID_VALUE;
 	sim_current->limit[limit] = value;
 	return CUDA_SUCCESS;
 }

@@ -176,7 +176,8 @@ static int graph_copy(struct sim_graph *from, enum sim_kind kind, struct sim_gra
 	return rc;
 }
 
-/* The longest path, in simulated ns: op.end of each node is its end after the graph's start. */
+/* The longest path, in simulated ns: op.end of each node is its end after the graph's start. Inside a graph one kernel follows
+ * another without a launch between them. */
 static uint64_t longest_path(struct sim_graph *g)
 {
 	uint64_t longest = 0;
@@ -188,7 +189,7 @@ static uint64_t longest_path(struct sim_graph *g)
 		for (size_t d = 0; d < n->deps_n; d++)
 			if (n->deps[d]->op.end > start)
 				start = n->deps[d]->op.end;
-		n->op.end = start + n->op.cost;
+		n->op.end = start + n->op.cost - (n->op.run == sim_kernel_run ? SIM_LAUNCH_NS - 200 : 0);
 		if (n->op.end > longest)
 			longest = n->op.end;
 	}
@@ -205,17 +206,22 @@ static void tip(struct sim_stream *s, struct sim_node *n)
 int sim_capture(struct sim_stream *s, const struct sim_op *op)
 {
 	struct sim_node *n;
-	int rc = add_node(s->capture, s->tips.v, s->tips.n, op, &n);
+	int rc = s->capture->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
 
-	if (!rc)
+	if (rc)
+		free(op->staged);
+	else if (!(rc = add_node(s->capture, s->tips.v, s->tips.n, op, &n)))
 		tip(s, n);
 	return rc;
 }
 
-void sim_capture_record(struct sim_stream *s, struct sim_event *e)
+int sim_capture_record(struct sim_stream *s, struct sim_event *e)
 {
+	if (s->capture->invalid)
+		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 	e->capture = s->capture;
 	e->tips = s->tips;
+	return CUDA_SUCCESS;
 }
 
 int sim_capture_wait(struct sim_stream *s, struct sim_event *e)

@@ -131,6 +131,8 @@ bool sim_kernel_run(struct sim_op *op)
 	const struct known *k = known_of(&op->launch);
 	int rc = k ? k->run(&op->launch, k) : CUDA_SUCCESS;
 
+	if (k && k->run == wait_flag)
+		op->end = sim_now();		/* when it was seen to end: nothing tells when the flag was set */
 	if (rc && rc != CUDA_ERROR_NOT_READY)
 		op->stream->ctx->error = rc;	/* nothing works in this context from now on */
 	return rc != CUDA_ERROR_NOT_READY;
@@ -153,11 +155,11 @@ static uint64_t cost_of(const struct sim_launch *l)
 {
 	const struct known *k = known_of(l);
 	int resident = blocks_per_sm(volume(l->block), l->shared);
-	uint64_t waves = volume(l->grid) / (SIM_SMS * (uint64_t)(resident ? resident : 1)) + 1, ns = 2000 + 1000 * waves;
+	uint64_t waves = volume(l->grid) / (SIM_SMS * (uint64_t)(resident ? resident : 1)) + 1, ns = 1000 * waves;
 
 	if (k && k->run == busy)
-		return 2000 + arg64(l, 0) / CLOCK_GHZ;
-	return ns - ns / 20 + sim_random() % (ns / 10);
+		return SIM_LAUNCH_NS + arg64(l, 0) / CLOCK_GHZ;
+	return SIM_LAUNCH_NS + ns - ns / 20 + sim_random() % (ns / 10);
 }
 
 /* The arguments, laid out as the device sees them: new, or NULL when there are none to copy. */

@@ -579,10 +579,8 @@ static int event_record(CUevent e, CUstream h, unsigned flags)
 		return rc;
 	if (!sim_is(e, SIM_EVENT) || flags > 1)
 		return sim_leave(flags > 1 ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE);
-	if (s->capture) {
-		sim_capture_record(s, e);
-		return sim_leave(CUDA_SUCCESS);
-	}
+	if (s->capture)
+		return sim_leave(sim_capture_record(s, e));
 	e->capture = NULL;
 	op.gen = e->recorded + 1;
 	if (!(rc = sim_submit(s, &op)))
@@ -627,6 +625,7 @@ static bool word_wait(struct sim_op *op)
 					      __atomic_load_n((uint32_t *)op->word.at, __ATOMIC_ACQUIRE);
 	uint64_t want = op->word.value;
 
+	op->end = sim_now();	/* if it ends, then now: nothing tells when the word was written */
 	switch (op->word.flags & 3) {
 	case 0: return op->word.bytes == 8 ? (int64_t)(have - want) >= 0 : (int32_t)(have - want) >= 0;
 	case 1: return have == want;

@@ -1,13 +1,24 @@
 /* cuGetProcAddress: from a name, a CUDA version and a default-stream flag to an entry point.
  *
  * A name has a row for each ABI it ever had here: the version it came with, and whether stream 0 means the thread's own. The
- * answer is the newest row that is not newer than the version asked for; with flag 2 a per-thread row goes before others. */
+ * answer is the newest row that is not newer than the version asked for; with flag 2 a name that has per-thread rows is looked
+ * up in these alone. As the real driver (580) has it: _v2 succeeds with a null pointer and a status when there is no answer,
+ * the older form returns NOT_FOUND and leaves the pointer as it was. */
 #include "samples/simgpu/sim.h"
 
 #include <string.h>
 
 enum { LEGACY_STREAM = 1, PER_THREAD_STREAM = 2 };
 enum { FOUND, NO_SYMBOL, NO_VERSION };	/* CUdriverProcAddressQueryResult */
+
+static bool has_per_thread(const char *name)
+{
+	size_t i = 0;
+
+	while (i < sim_entries_n && (!sim_entries[i].per_thread || strcmp(sim_entries[i].name, name)))
+		i++;
+	return i < sim_entries_n;
+}
 
 static const struct sim_entry *best(const char *name, int version, bool per_thread, int *status)
 {
@@ -17,17 +28,18 @@ static const struct sim_entry *best(const char *name, int version, bool per_thre
 	for (size_t i = 0; i < sim_entries_n; i++) {
 		const struct sim_entry *e = &sim_entries[i];
 
-		if (strcmp(e->name, name))
+		if (e->per_thread != per_thread || strcmp(e->name, name))
 			continue;
-		if (e->version > version || (e->per_thread && !per_thread)) {
-			*status = b ? FOUND : NO_VERSION;
-			continue;
-		}
-		if (!b || e->per_thread > b->per_thread || (e->per_thread == b->per_thread && e->version > b->version))
+		if (e->version <= version && (!b || e->version > b->version))
 			b = e;
-		*status = FOUND;
+		*status = b ? FOUND : NO_VERSION;
 	}
 	return b;
+}
+
+static bool valid(const char *name, void **fn, int version, uint64_t flags)
+{
+	return name && fn && flags <= (LEGACY_STREAM | PER_THREAD_STREAM) && version <= SIM_DRIVER_VERSION;
 }
 
 CUresult cuGetProcAddress_v2(const char *name, void **fn, int version, uint64_t flags, int *status)
@@ -35,22 +47,23 @@ CUresult cuGetProcAddress_v2(const char *name, void **fn, int version, uint64_t 
 	const struct sim_entry *e;
 	int found;
 
-	if (!name || !fn || flags > PER_THREAD_STREAM || version > SIM_DRIVER_VERSION)
+	if (!valid(name, fn, version, flags))
 		return CUDA_ERROR_INVALID_VALUE;
-	*fn = NULL;
-	if (status)
-		*status = FOUND;
-	if (!*name)		/* how the runtime asks whether there is such a function */
-		return CUDA_SUCCESS;
-	e = best(name, version, flags == PER_THREAD_STREAM, &found);
+	e = best(name, version, flags & PER_THREAD_STREAM && has_per_thread(name), &found);
+	*fn = e ? (void *)e->at : NULL;
 	if (status)
 		*status = found;
-	if (e)
-		*fn = (void *)e->at;
-	return e ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuGetProcAddress(const char *name, void **fn, int version, uint64_t flags)
 {
-	return cuGetProcAddress_v2(name, fn, version, flags, NULL);
+	void *at;
+
+	if (!valid(name, fn, version, flags))
+		return CUDA_ERROR_INVALID_VALUE;
+	cuGetProcAddress_v2(name, &at, version, flags, NULL);
+	if (at)
+		*fn = at;
+	return at ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

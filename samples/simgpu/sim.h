@@ -32,6 +32,7 @@
 #define SIM_NAME		"NVIDIA H200 (Simulated)"
 #define SIM_SMS			132
 #define SIM_MAX_PENDING		1024	/* operations a stream holds before a launch waits, as the real one does */
+#define SIM_LAUNCH_NS		2000	/* of a kernel's cost: from the queue to its first thread */
 #define SIM_NEVER		UINT64_MAX
 
 enum {
@@ -66,7 +67,7 @@ typedef struct { char bytes[16]; } CUuuid;
 #define CU_STREAM_LEGACY	((CUstream)1)
 #define CU_STREAM_PER_THREAD	((CUstream)2)
 
-/* Layouts of cuda.h, held to it by tests/unit/test_sim_layout.c. */
+/* Layouts of cuda.h (CUDA 13.0); the assertions below hold its sizes and offsets. */
 struct cu_2d {
 	size_t src_x, src_y;
 	unsigned src_type;	/* 1 host, 2 device, 3 array, 4 unified */
@@ -112,6 +113,14 @@ struct cu_pool_props { int type, handle_types; struct cu_location location; void
 		       unsigned char reserved[54]; };
 struct cu_array_desc { size_t width, height; int format; unsigned channels; };
 struct cu_array3d_desc { size_t width, height, depth; int format; unsigned channels, flags; };
+_Static_assert(sizeof(struct cu_2d) == 128 && offsetof(struct cu_2d, dst_x) == 56, "CUDA_MEMCPY2D");
+_Static_assert(sizeof(struct cu_3d) == 200 && offsetof(struct cu_3d, dst_x) == 88, "CUDA_MEMCPY3D");
+_Static_assert(sizeof(struct cu_launch) == 56 && offsetof(struct cu_launch, stream) == 32, "CUlaunchConfig");
+_Static_assert(sizeof(struct cu_kernel_node) == 72 && offsetof(struct cu_kernel_node, params) == 40, "CUDA_KERNEL_NODE_PARAMS");
+_Static_assert(sizeof(struct cu_memset_node) == 40 && sizeof(struct cu_host_node) == 16, "CUDA_MEMSET_, CUDA_HOST_NODE_PARAMS");
+_Static_assert(sizeof(struct cu_alloc_prop) == 32 && offsetof(struct cu_alloc_prop, location) == 8, "CUmemAllocationProp");
+_Static_assert(sizeof(struct cu_access) == 12 && sizeof(struct cu_pool_props) == 88, "CUmemAccessDesc, CUmemPoolProps");
+_Static_assert(sizeof(struct cu_array_desc) == 24 && sizeof(struct cu_array3d_desc) == 40, "CUDA_ARRAY_, CUDA_ARRAY3D_DESCRIPTOR");
 
 /* A handle is a pointer to one of these. Freed ones keep their memory for the next of their kind, so a stale handle is told
  * from a live one and not followed. */
@@ -275,7 +284,7 @@ void sim_module_free(struct sim_module *m);
 /* Graphs. */
 int sim_capture(struct sim_stream *s, const struct sim_op *op);
 int sim_capture_wait(struct sim_stream *s, struct sim_event *e);
-void sim_capture_record(struct sim_stream *s, struct sim_event *e);
+int sim_capture_record(struct sim_stream *s, struct sim_event *e);
 void sim_capture_spoil(struct sim_stream *s);	/* something was asked that a capture forbids */
 void sim_exec_put(struct sim_graph *exec);	/* NULL is fine */
 
