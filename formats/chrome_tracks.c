@@ -73,8 +73,8 @@ static void put_name(struct gt_chrome_tracks *c, const char *what, uint32_t pid,
 static void put_sort_index(struct gt_chrome_tracks *c, const char *what, uint32_t pid, uint32_t tid, uint64_t index)
 {
 	gt_chrome_separate(c);
-	gt_out_printf(c->out, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%" PRIu64 "}}", what, pid, tid,
-		      index < ID_MAX ? index : ID_MAX);
+	gt_out_printf(c->out, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%" PRIu64 "}}", what,
+		      pid, tid, index < ID_MAX ? index : ID_MAX);
 }
 
 /* The track whose Chrome process a track belongs to: its process, or else the highest track that is not the machine. */
@@ -128,7 +128,8 @@ static int process_pid(struct gt_chrome_tracks *c, const struct gt_segment *seg,
 
 	if (at != UINT32_MAX)
 		return *pid = c->procs[at].pid, 0;
-	if (gt_grow(&c->procs, &c->procs_cap, c->nprocs + 1, sizeof(*c->procs)) || gt_map_add(&c->by_identity, hash, (uint32_t)c->nprocs))
+	if (gt_grow(&c->procs, &c->procs_cap, c->nprocs + 1, sizeof(*c->procs)) ||
+	    gt_map_add(&c->by_identity, hash, (uint32_t)c->nprocs))
 		return no_memory(c);
 	if (new_pid(c, t->id, pid))
 		return c->err->code;
@@ -137,7 +138,8 @@ static int process_pid(struct gt_chrome_tracks *c, const struct gt_segment *seg,
 	if (*pid == t->id || !t->id)
 		snprintf(label, sizeof(label), "%s", name);
 	else
-		snprintf(label, sizeof(label), "%s (%s %" PRId64 ", %.60s)", name, gt_track_kind_word(t->kind), t->id, seg->host ? seg->host : "?");
+		snprintf(label, sizeof(label), "%s (%s %" PRId64 ", %.60s)", name, gt_track_kind_word(t->kind), t->id,
+			 seg->host ? seg->host : "?");
 	put_name(c, "process_name", *pid, 0, label);
 	put_sort_index(c, "process_sort_index", *pid, 0, c->nprocs);
 	return 0;
@@ -193,7 +195,8 @@ struct gt_chrome_track *gt_chrome_track(struct gt_chrome_tracks *c, const struct
 
 static int grow_levels(struct gt_chrome_tracks *c, struct gt_chrome_track *t, unsigned depth)
 {
-	if (c->nlevels + (depth + 1 - t->nlevels) > LEVELS_MAX || gt_grow(&t->levels, &t->levels_cap, depth + 1, sizeof(*t->levels)))
+	if (c->nlevels + (depth + 1 - t->nlevels) > LEVELS_MAX ||
+	    gt_grow(&t->levels, &t->levels_cap, depth + 1, sizeof(*t->levels)))
 		return -ENOMEM;
 	for (; t->nlevels <= depth; t->nlevels++, c->nlevels++)
 		t->levels[t->nlevels] = (struct gt_level){ .start = INT64_MIN, .end = INT64_MIN };
@@ -267,7 +270,8 @@ static bool nests(struct gt_chrome_tracks *c, struct gt_chrome_track *t, int64_t
 	return true;
 }
 
-static struct gt_lane *another_lane(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, struct gt_chrome_track *t)
+static struct gt_lane *another_lane(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track,
+				    struct gt_chrome_track *t)
 {
 	if (t->nlanes >= LANES_PER_TRACK || c->nlanes >= LANES_MAX)
 		return NULL;
@@ -275,7 +279,8 @@ static struct gt_lane *another_lane(struct gt_chrome_tracks *c, const struct gt_
 }
 
 /* A lane for a call that does not nest: calls come in no useful order, so only "behind everything" is safe. */
-static struct gt_lane *spare_call_lane(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, struct gt_chrome_track *t, int64_t start)
+static struct gt_lane *spare_call_lane(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track,
+				       struct gt_chrome_track *t, int64_t start)
 {
 	for (size_t i = 1; i < t->nlanes; i++)
 		if (t->lanes[i].max_end <= start)
@@ -295,8 +300,8 @@ static bool lane_takes(struct gt_lane *l, int64_t start, int64_t end)
 	return true;
 }
 
-struct gt_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start, int64_t end,
-			       unsigned depth)
+struct gt_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start,
+			       int64_t end, unsigned depth)
 {
 	struct gt_chrome_track *t = gt_chrome_track(c, seg, track);
 	struct gt_lane *l;
@@ -310,7 +315,8 @@ struct gt_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct gt_segme
 	return l;
 }
 
-struct gt_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start, int64_t end)
+struct gt_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start,
+			       int64_t end)
 {
 	struct gt_chrome_track *t = gt_chrome_track(c, seg, track);
 	struct gt_lane *l;

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "formats/demangle_words.h"
 
 #define NAME_MAX_IN 32768u
 #define NAME_MAX_OUT 65536u
@@ -170,7 +171,12 @@ static uint32_t sequence(struct dem *d, unsigned base)
 		return 0;
 	for (; !d->failed && !eat(d, "_"); d->p++) {
 		char c = peek(d);
-		unsigned digit = isdigit((unsigned char)c) ? (unsigned)(c - '0') : c >= 'A' && c <= 'Z' ? (unsigned)(c - 'A') + 10 : 99;
+		unsigned digit = 99;
+
+		if (isdigit((unsigned char)c))
+			digit = (unsigned)(c - '0');
+		else if (c >= 'A' && c <= 'Z')
+			digit = (unsigned)(c - 'A') + 10;
 
 		if (digit >= base || v > 1000000)
 			return d->failed = true, 0;
@@ -193,15 +199,6 @@ static struct piece source_name(struct dem *d)
 		return lit("(anonymous namespace)");
 	return p;
 }
-
-static const struct { char code[3]; const char *text; } operators[] = {
-	{ "nw", " new" }, { "na", " new[]" }, { "dl", " delete" }, { "da", " delete[]" }, { "aw", " co_await" }, { "ps", "+" }, { "ng", "-" },
-	{ "ad", "&" }, { "de", "*" }, { "co", "~" }, { "pl", "+" }, { "mi", "-" }, { "ml", "*" }, { "dv", "/" }, { "rm", "%" }, { "an", "&" },
-	{ "or", "|" }, { "eo", "^" }, { "aS", "=" }, { "pL", "+=" }, { "mI", "-=" }, { "mL", "*=" }, { "dV", "/=" }, { "rM", "%=" },
-	{ "aN", "&=" }, { "oR", "|=" }, { "eO", "^=" }, { "ls", "<<" }, { "rs", ">>" }, { "lS", "<<=" }, { "rS", ">>=" }, { "eq", "==" },
-	{ "ne", "!=" }, { "lt", "<" }, { "gt", ">" }, { "le", "<=" }, { "ge", ">=" }, { "ss", "<=>" }, { "nt", "!" }, { "aa", "&&" },
-	{ "oo", "||" }, { "pp", "++" }, { "mm", "--" }, { "cm", "," }, { "pm", "->*" }, { "pt", "->" }, { "cl", "()" }, { "ix", "[]" }, { "qu", "?" },
-};
 
 static struct piece operator_name(struct dem *d)
 {
@@ -252,11 +249,6 @@ static struct piece unqualified(struct dem *d)
 	return p;
 }
 
-static const struct { char code; const char *text; } standard[] = {
-	{ 't', "std" }, { 'a', "std::allocator" }, { 'b', "std::basic_string" }, { 's', "std::string" },
-	{ 'i', "std::istream" }, { 'o', "std::ostream" }, { 'd', "std::iostream" },
-};
-
 /* S_, S0_, St ...: *fresh says that it is one of the standard names, which count as new when something is added. */
 static struct piece substitution(struct dem *d, bool *fresh)
 {
@@ -298,7 +290,9 @@ static struct piece template_param(struct dem *d)
 
 static struct piece literal(struct dem *d)
 {
-	static const struct { char code; const char *suffix; } plain[] = { { 'i', "" }, { 'j', "u" }, { 'l', "l" }, { 'm', "ul" }, { 'x', "ll" }, { 'y', "ull" } };
+	static const struct { char code; const char *suffix; } plain[] = {
+		{ 'i', "" }, { 'j', "u" }, { 'l', "l" }, { 'm', "ul" }, { 'x', "ll" }, { 'y', "ull" },
+	};
 	const char *suffix = NULL;
 	struct piece t, value;
 	bool negative;
@@ -530,18 +524,6 @@ static struct piece name(struct dem *d, bool scope, bool *templated, char quals[
 }
 
 /* ---- types ---- */
-
-static const char *const builtins[26] = {
-	['v' - 'a'] = "void", ['w' - 'a'] = "wchar_t", ['b' - 'a'] = "bool", ['c' - 'a'] = "char", ['a' - 'a'] = "signed char",
-	['h' - 'a'] = "unsigned char", ['s' - 'a'] = "short", ['t' - 'a'] = "unsigned short", ['i' - 'a'] = "int", ['j' - 'a'] = "unsigned int",
-	['l' - 'a'] = "long", ['m' - 'a'] = "unsigned long", ['x' - 'a'] = "long long", ['y' - 'a'] = "unsigned long long", ['n' - 'a'] = "__int128",
-	['o' - 'a'] = "unsigned __int128", ['f' - 'a'] = "float", ['d' - 'a'] = "double", ['e' - 'a'] = "long double", ['g' - 'a'] = "__float128",
-	['z' - 'a'] = "...",
-};
-static const struct { char code[5]; const char *text; } d_types[] = {
-	{ "Dn", "decltype(nullptr)" }, { "Di", "char32_t" }, { "Ds", "char16_t" }, { "Du", "char8_t" }, { "Dh", "half" }, { "Da", "auto" },
-	{ "Dc", "decltype(auto)" }, { "DF16b", "std::bfloat16_t" }, { "DF16_", "_Float16" }, { "Df", "decimal32" }, { "Dd", "decimal64" }, { "De", "decimal128" },
-};
 
 /* (a, b, c); a lone void is nothing. Stops at E, end, or what follows a name. */
 static struct piece parameters(struct dem *d)

@@ -227,7 +227,8 @@ static void put_flow(struct chrome *c, const struct slice *s, const struct gt_la
 
 	for (unsigned i = 0; i < type->nfields; i++)
 		if (type->fields[i].role == GT_R_CORRELATION && get_arg(s, i, &v)) {
-			gt_out_printf(c->out, ",\n{\"name\":\"launch\",\"cat\":\"flow\",\"ph\":\"%s,\"id\":\"%u.%" PRIu64 "\",\"pid\":",
+			gt_out_printf(c->out,
+				      ",\n{\"name\":\"launch\",\"cat\":\"flow\",\"ph\":\"%s,\"id\":\"%u.%" PRIu64 "\",\"pid\":",
 				      arrives ? "f\",\"bp\":\"e\"" : "s\"", s->seg->index, v);
 			gt_out_add(c->out, l->where, l->where_len);
 			gt_out_used(c->out, gt_put_us(gt_out_room(c->out, 64), gt_since(s->start, c->bases[s->seg->index])));
@@ -264,10 +265,11 @@ static void put_async(struct chrome *c, const struct slice *s, const struct type
 		gt_chrome_separate(&c->tracks);
 		gt_out_str(c->out, "{\"name\":");
 		gt_out_json(c->out, name, strlen(name));
-		gt_out_printf(c->out, ",\"cat\":\"%s\",\"ph\":\"%c\",\"id\":\"%" PRIu64 "\",\"pid\":", gt_category_word(s->seg->types[s->type].category),
-			      end ? 'e' : 'b', id);
+		gt_out_printf(c->out, ",\"cat\":\"%s\",\"ph\":\"%c\",\"id\":\"%" PRIu64 "\",\"pid\":",
+			      gt_category_word(s->seg->types[s->type].category), end ? 'e' : 'b', id);
 		gt_out_add(c->out, l->where, l->where_len);
-		gt_out_used(c->out, gt_put_us(gt_out_room(c->out, 64), gt_since(s->start, c->bases[s->seg->index]) + (end ? s->dur : 0)));
+		gt_out_used(c->out,
+			    gt_put_us(gt_out_room(c->out, 64), gt_since(s->start, c->bases[s->seg->index]) + (end ? s->dur : 0)));
 		if (!end)
 			put_args(c, s, t);
 		gt_out_str(c->out, "}");
@@ -368,8 +370,13 @@ static int calls_run(void *arg, unsigned worker, const struct gt_cols *cols)
 
 static struct slice row_slice(const struct gt_event *ev)
 {
-	return (struct slice){ .seg = ev->seg, .type = ev->row.type, .start = ev->row.start, .dur = gt_since(ev->row.end, ev->row.start),
-			       .ret = ev->row.ret, .args = ev->args, .nargs = ev->row.nargs };
+	return (struct slice){.seg = ev->seg,
+			      .type = ev->row.type,
+			      .start = ev->row.start,
+			      .dur = gt_since(ev->row.end, ev->row.start),
+			      .ret = ev->row.ret,
+			      .args = ev->args,
+			      .nargs = ev->row.nargs};
 }
 
 static int row_call(struct chrome *c, const struct gt_event *ev)
@@ -394,7 +401,8 @@ static int row_span(struct chrome *c, const struct gt_event *ev)
 {
 	struct slice s = row_slice(ev);
 
-	return put_placed(c, ev->track, &s, gt_chrome_span(&c->tracks, ev->seg, ev->track, ev->row.start, ev->row.end), ev->kind == GT_GPU);
+	return put_placed(c, ev->track, &s, gt_chrome_span(&c->tracks, ev->seg, ev->track, ev->row.start, ev->row.end),
+			  ev->kind == GT_GPU);
 }
 
 /* Opens an event that is no slice: up to and with its time. */
@@ -421,11 +429,13 @@ static int row_instant(struct chrome *c, const struct gt_event *ev)
 
 	if (!type)
 		return c->err->code;
-	rc = begin_event(c, ev, gt_type_name(ev->seg, ev->row.type), gt_category_word(ev->seg->types[ev->row.type].category), "\"i\",\"s\":\"t\"");
+	rc = begin_event(c, ev, gt_type_name(ev->seg, ev->row.type), gt_category_word(ev->seg->types[ev->row.type].category),
+			 "\"i\",\"s\":\"t\"");
 	if (rc)
 		return rc;
 	if (ev->kind == GT_UNMATCHED)
-		gt_out_printf(c->out, ",\"args\":{\"unmatched\":\"%s\"}", ev->row.ret ? "an end without a begin" : "a begin without an end");
+		gt_out_printf(c->out, ",\"args\":{\"unmatched\":\"%s\"}",
+			      ev->row.ret ? "an end without a begin" : "a begin without an end");
 	else
 		put_args(c, &s, type);
 	gt_out_str(c->out, "}");
@@ -473,7 +483,8 @@ static int row_lost(struct chrome *c, const struct gt_event *ev)
 			return rc;
 	} else {
 		gt_chrome_separate(&c->tracks);
-		gt_out_printf(c->out, "{\"name\":\"%s\",\"cat\":\"lost\",\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":", name);
+		gt_out_printf(c->out,
+			      "{\"name\":\"%s\",\"cat\":\"lost\",\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":", name);
 		gt_out_used(c->out, gt_put_us(gt_out_room(c->out, 64), gt_since(ev->row.start, base)));
 	}
 	gt_out_str(c->out, ",\"args\":{\"until_us\":");
@@ -553,14 +564,15 @@ static void put_segment(struct chrome *c, const struct gt_segment *seg)
 
 	gt_out_printf(c->out, "%s{\"host\":", seg->index ? ",\n" : "");
 	gt_out_json(c->out, host, strlen(host));
-	gt_out_printf(c->out, ",\"simulated\":%s,\"closed\":%s,\"base_monotonic_ns\":\"%" PRId64 "\"", seg->simulated ? "true" : "false",
-		      seg->closed ? "true" : "false", c->bases[seg->index]);
+	gt_out_printf(c->out, ",\"simulated\":%s,\"closed\":%s,\"base_monotonic_ns\":\"%" PRId64 "\"",
+		      seg->simulated ? "true" : "false", seg->closed ? "true" : "false", c->bases[seg->index]);
 	if (seg->nanchors)
 		gt_out_printf(c->out, ",\"base_utc_ns\":\"%" PRId64 "\"",
-			      (int64_t)((uint64_t)seg->anchors[0].realtime + (uint64_t)gt_since(c->bases[seg->index], seg->anchors[0].monotonic)));
+			      (int64_t)((uint64_t)seg->anchors[0].realtime +
+					(uint64_t)gt_since(c->bases[seg->index], seg->anchors[0].monotonic)));
 	if (!seg->closed)
-		gt_out_printf(c->out, ",\"complete_to_us\":%.3f,\"unread_bytes\":%" PRIu64, (double)gt_since(seg->complete_to, c->bases[seg->index]) / 1e3,
-			      seg->unread_bytes);
+		gt_out_printf(c->out, ",\"complete_to_us\":%.3f,\"unread_bytes\":%" PRIu64,
+			      (double)gt_since(seg->complete_to, c->bases[seg->index]) / 1e3, seg->unread_bytes);
 	gt_out_str(c->out, ",\"metadata\":");
 	put_metadata(c->out, seg->meta_json);
 	gt_out_str(c->out, "}");
@@ -586,9 +598,10 @@ static void put_foot(struct chrome *c)
 	size_t ndamage = 0;
 
 	gt_reader_damage(c->r, &ndamage);
-	gt_out_printf(c->out, "\n],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"tool\":\"gtexport %s\",\"lost\":{\"rows\":%" PRIu64
-		      ",\"events\":%" PRIu64 ",\"unknown\":%s},\"damaged_blocks\":%zu,\n\"kernels\":{", GT_VERSION, c->lost_rows, c->lost_events,
-		      c->lost_unknown ? "true" : "false", ndamage);
+	gt_out_printf(c->out,
+		      "\n],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"tool\":\"gtexport %s\",\"lost\":{\"rows\":%" PRIu64
+		      ",\"events\":%" PRIu64 ",\"unknown\":%s},\"damaged_blocks\":%zu,\n\"kernels\":{",
+		      GT_VERSION, c->lost_rows, c->lost_events, c->lost_unknown ? "true" : "false", ndamage);
 	put_kernels(c);
 	gt_out_str(c->out, "},\n\"segments\":[");
 	for (uint32_t i = 0; i < gt_reader_segments(c->r); i++)
@@ -665,5 +678,8 @@ static int chrome_export(struct gt_reader *r, const struct gt_export_options *op
 }
 
 const struct gt_exporter gt_export_chrome = {
-	.name = "chrome", .suffix = "json", .help = "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing", .export = chrome_export,
+    .name = "chrome",
+    .suffix = "json",
+    .help = "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing",
+    .export = chrome_export,
 };

@@ -116,7 +116,8 @@ static uint32_t get_node(struct folded *f, uint32_t parent, uint32_t label)
 		gt_err_set(f->err, -E2BIG, "more than %u different stacks", NODES_MAX);
 		return GT_NONE;
 	}
-	if (gt_grow(&f->nodes, &f->nodes_cap, f->nnodes + 1, sizeof(*f->nodes)) || gt_map_add(&f->by_place, hash, (uint32_t)f->nnodes))
+	if (gt_grow(&f->nodes, &f->nodes_cap, f->nnodes + 1, sizeof(*f->nodes)) ||
+	    gt_map_add(&f->by_place, hash, (uint32_t)f->nnodes))
 		return no_memory(f);
 	f->nodes[f->nnodes] = key;
 	return (uint32_t)f->nnodes++;
@@ -157,7 +158,8 @@ static uint32_t track_node(struct folded *f, const struct gt_segment *seg, uint3
 static uint32_t row_node(struct folded *f, const struct gt_event *ev, uint32_t parent)
 {
 	struct segment *s = &f->segs[ev->seg->index];
-	uint32_t *label = &s->types[ev->row.type], kernel = gt_export_kernel(ev->seg, ev->row.type, ev->args, ev->row.nargs), node;
+	uint32_t *label = &s->types[ev->row.type], kernel = gt_export_kernel(ev->seg, ev->row.type, ev->args, ev->row.nargs),
+		 node;
 	const char *brief;
 
 	if (!*label)
@@ -386,5 +388,8 @@ static int folded_export(struct gt_reader *r, const struct gt_export_options *op
 }
 
 const struct gt_exporter gt_export_folded = {
-	.name = "folded", .suffix = "folded", .help = "folded stacks, for flamegraph.pl, inferno and speedscope", .export = folded_export,
+    .name = "folded",
+    .suffix = "folded",
+    .help = "folded stacks, for flamegraph.pl, inferno and speedscope",
+    .export = folded_export,
 };

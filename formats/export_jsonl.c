@@ -30,9 +30,14 @@ static void put_head(struct jsonl *j, const struct gt_segment *seg, int64_t time
 
 static void put_op(struct jsonl *j, uint64_t op, char phase)
 {
-	gt_out_str(j->out, ",\"op_id\":");
-	gt_out_used(j->out, gt_put_u64(gt_out_room(j->out, 64), op));
-	gt_out_printf(j->out, ",\"phase\":\"%c\"", phase);
+	char *p = gt_out_room(j->out, 64);
+
+	memcpy(p, ",\"op_id\":", 9);
+	p = gt_put_u64(p + 9, op);
+	memcpy(p, ",\"phase\":\"", 10);
+	p[10] = phase;
+	p[11] = '"';
+	gt_out_used(j->out, p + 12);
 }
 
 static void put_id(struct jsonl *j, const char *key, const struct gt_segment *seg, uint32_t track)
@@ -80,7 +85,9 @@ static void put_end(struct jsonl *j, const struct gt_pending_row *e)
 	put_head(j, seg, e->end);
 	put_op(j, e->seq, 'E');
 	put_place(j, seg, e->track, gt_type_name(seg, e->row.type));
-	gt_out_printf(j->out, ",\"details\":{\"status\":%d}}\n", e->row.ret);
+	gt_out_str(j->out, ",\"details\":{\"status\":");
+	gt_out_used(j->out, gt_put_i64(gt_out_room(j->out, 64), e->row.ret));
+	gt_out_str(j->out, "}}\n");
 }
 
 /* Ends up to this row's start, but not that of its own parent, which may end in the same ns. */
@@ -91,8 +98,8 @@ static void put_ends_before(struct jsonl *j, const struct gt_event *ev)
 	while (j->ends.n) {
 		const struct gt_pending_row *top = &j->ends.heap[0];
 
-		if (top->end > ev->row.start || (top->end == ev->row.start && top->segment == ev->seg->index && top->track == ev->track &&
-						 top->row.depth < ev->row.depth))
+		if (top->end > ev->row.start || (top->end == ev->row.start && top->segment == ev->seg->index &&
+						 top->track == ev->track && top->row.depth < ev->row.depth))
 			break;
 		gt_pending_pop(&j->ends, &e);
 		put_end(j, &e);
@@ -101,7 +108,8 @@ static void put_ends_before(struct jsonl *j, const struct gt_event *ev)
 
 static int put_begin(struct jsonl *j, const struct gt_event *ev)
 {
-	struct gt_pending_row e = { .end = ev->row.end, .seq = j->next_op++, .segment = ev->seg->index, .track = ev->track, .row = ev->row };
+	struct gt_pending_row e = {
+	    .end = ev->row.end, .seq = j->next_op++, .segment = ev->seg->index, .track = ev->track, .row = ev->row};
 	bool has_end = ev->kind != GT_OPEN && ev->kind != GT_UNMATCHED;
 
 	put_head(j, ev->seg, ev->row.start);
@@ -166,5 +174,8 @@ static int jsonl_export(struct gt_reader *r, const struct gt_export_options *opt
 }
 
 const struct gt_exporter gt_export_jsonl = {
-	.name = "jsonl", .suffix = "jsonl", .help = "JSON lines: a begin and an end line for every call, by time", .export = jsonl_export,
+    .name = "jsonl",
+    .suffix = "jsonl",
+    .help = "JSON lines: a begin and an end line for every call, by time",
+    .export = jsonl_export,
 };

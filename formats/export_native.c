@@ -171,8 +171,11 @@ static int copy_row(struct native *n, const struct gt_event *ev)
 	if (ev->kind == GT_LOST)
 		return gt_writer_lost(n->w, (enum gt_scope)ev->args[1], track, row.start, row.end, ev->args[0], n->err);
 	type = &n->seg->types[row.type];
-	for (unsigned i = 0; i < row.nargs; i++)
-		args[i] = type->fields[i].kind == GT_F_STR ? new_string(n, (uint32_t)(ev->args[i] < GT_NONE ? ev->args[i] : GT_NONE)) : ev->args[i];
+	for (unsigned i = 0; i < row.nargs; i++) {
+		args[i] = ev->args[i];
+		if (type->fields[i].kind == GT_F_STR)
+			args[i] = args[i] < GT_NONE ? new_string(n, (uint32_t)args[i]) : GT_NONE;
+	}
 	row.type = new_type(n, row.type);
 	if (row.type == GT_NONE)
 		return no_memory(n);
@@ -217,8 +220,9 @@ static int finish(struct native *n)
 			n->now = n->open[i].row.end;
 	}
 	if (!rc && !n->seg->closed) {
-		snprintf(recovered, sizeof(recovered), "{\"recovered\":{\"complete_to_ns\":%" PRId64 ",\"unread_bytes\":%" PRIu64 "}}",
-			 n->seg->complete_to, n->seg->unread_bytes);
+		snprintf(recovered, sizeof(recovered),
+			 "{\"recovered\":{\"complete_to_ns\":%" PRId64 ",\"unread_bytes\":%" PRIu64 "}}", n->seg->complete_to,
+			 n->seg->unread_bytes);
 		rc = gt_writer_meta(n->w, recovered, n->err);
 	}
 	if (!rc && n->nopen)

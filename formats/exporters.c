@@ -7,7 +7,8 @@
 #include "formats/base/buf.h"
 
 extern const struct gt_exporter gt_export_chrome, gt_export_folded, gt_export_jsonl, gt_export_native;
-const struct gt_exporter *const gt_exporters[] = { &gt_export_chrome, &gt_export_folded, &gt_export_jsonl, &gt_export_native, NULL };
+const struct gt_exporter *const gt_exporters[] = {&gt_export_chrome, &gt_export_folded, &gt_export_jsonl, &gt_export_native,
+						  NULL};
 
 const char *const gt_direction_words[] = { "unknown", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP" };
 #define DIRECTIONS (sizeof(gt_direction_words) / sizeof(*gt_direction_words))

@@ -43,18 +43,23 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 		  .help = "write to FILE, compressed if it ends in .gz; - is standard output" },
 		{ .name = "force", .letter = 'f', .kind = GT_OPT_FLAG, .to = &a->force, .help = "replace FILE if it exists" },
 		{ .name = NULL, .kind = GT_OPT_TEXT, .help = "What to export" },
-		{ .name = "from", .kind = GT_OPT_NS, .to = &a->from, .arg = "TIME", .help = "only what lasts beyond TIME after the trace's start" },
-		{ .name = "to", .kind = GT_OPT_NS, .to = &a->to, .arg = "TIME", .help = "only what begins before TIME after the trace's start" },
+		{ .name = "from", .kind = GT_OPT_NS, .to = &a->from, .arg = "TIME",
+		  .help = "only what lasts beyond TIME after the trace's start" },
+		{ .name = "to", .kind = GT_OPT_NS, .to = &a->to, .arg = "TIME",
+		  .help = "only what begins before TIME after the trace's start" },
 		{ .name = "pid", .kind = GT_OPT_U64, .to = &a->pid, .arg = "PID", .help = "only this process" },
 		{ .name = "tid", .kind = GT_OPT_U64, .to = &a->tid, .arg = "TID", .help = "only this thread" },
-		{ .name = "match", .letter = 'm', .kind = GT_OPT_LIST, .to = &a->match, .arg = "GLOB", .help = "only names that match; several are alternatives" },
-		{ .name = "cost", .kind = GT_OPT_WORD, .to = &a->cost, .arg = "WHAT", .help = "what folded stacks count", .words = costs },
+		{ .name = "match", .letter = 'm', .kind = GT_OPT_LIST, .to = &a->match, .arg = "GLOB",
+		  .help = "only names that match; several are alternatives" },
+		{ .name = "cost", .kind = GT_OPT_WORD, .to = &a->cost, .arg = "WHAT",
+		  .help = "what folded stacks count", .words = costs },
 	};
 	size_t n = 0;
 
 	o[n++] = (struct gt_opt){ .kind = GT_OPT_TEXT, .help = "Formats" };
 	for (unsigned i = 0; gt_exporters[i] && i < EXPORTERS_MAX; i++)
-		o[n++] = (struct gt_opt){ .name = gt_exporters[i]->name, .kind = GT_OPT_FLAG, .to = &a->exporter[i], .help = gt_exporters[i]->help };
+		o[n++] = (struct gt_opt){ .name = gt_exporters[i]->name, .kind = GT_OPT_FLAG, .to = &a->exporter[i],
+					  .help = gt_exporters[i]->help };
 	o[n++] = (struct gt_opt){ .kind = GT_OPT_TEXT, .help = "Output" };
 	memcpy(o + n, common, sizeof(common));
 	return n + sizeof(common) / sizeof(*common);
@@ -107,8 +112,8 @@ static bool same_file(const char *a, const char *b)
 {
 	struct stat sa, sb;
 
-	return strcmp(a, "-") && strcmp(b, "-") && !stat(a, &sa) && !stat(b, &sb) && S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev &&
-	       sa.st_ino == sb.st_ino;
+	return strcmp(a, "-") && strcmp(b, "-") && !stat(a, &sa) && !stat(b, &sb) && S_ISREG(sa.st_mode) &&
+	       sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
 static int64_t plus(int64_t base, int64_t by)
@@ -158,10 +163,16 @@ static int tell_missing(const char *file, struct gt_reader *r)
 
 		if (!s->closed)
 			complain(file, "segment %u was not closed: complete up to %.9f s, %" PRIu64 " bytes at its end unread", i,
-				 s->complete_to > s->min_start ? (double)gt_since(s->complete_to, s->min_start) / 1e9 : 0.0, s->unread_bytes);
+				 s->complete_to > s->min_start ? (double)gt_since(s->complete_to, s->min_start) / 1e9 : 0.0,
+				 s->unread_bytes);
 	}
-	for (size_t i = 0; i < n && i < 10; i++)
-		complain(file, "damaged at byte %" PRIu64 ": %u rows are missing: %.100s", d[i].offset, d[i].rows, d[i].text);
+	for (size_t i = 0; i < n && i < 10; i++) {
+		if (d[i].rows)
+			complain(file, "damaged at byte %" PRIu64 ": %u rows are missing: %.100s", d[i].offset, d[i].rows,
+				 d[i].text);
+		else
+			complain(file, "damaged at byte %" PRIu64 ": %.100s", d[i].offset, d[i].text);
+	}
 	if (n > 10)
 		complain(file, "and %zu more damaged places", n - 10);
 	return n ? 1 : 0;
@@ -207,9 +218,11 @@ int main(int argc, char **argv)
 	struct args a = { .from = NOT_GIVEN, .to = NOT_GIVEN };
 	struct gt_opt options[EXPORTERS_MAX + 16];
 	struct gt_command cmd = {
-		.name = TOOL, .usage = "--FORMAT [options] TRACE", .about = "Writes a trace in another tool's format.", .options = options,
-		.after = "TRACE is a trace of gtcollect or any file gt can read; - is standard input. Without -o the output lies beside\n"
-			 "it under its name with the format's ending. Exit status: 0, 1 failure or damaged trace, 2 usage.",
+		.name = TOOL, .usage = "--FORMAT [options] TRACE", .options = options,
+		.about = "Writes a trace in another tool's format.",
+		.after = "TRACE is a trace of gtcollect or any file gt can read; - is standard input. Without -o the output\n"
+			 "lies beside it under its name with the format's ending. Exit status: 0, 1 failure or damaged trace,\n"
+			 "2 usage.",
 	};
 	struct gt_err err = GT_ERR_INIT;
 	const struct gt_exporter *x = NULL;

@@ -216,7 +216,8 @@ int gt_out_close(struct gt_out *o, struct gt_err *err)
 		close_sink(o);
 	rc = o->failed;
 	if (rc == -EPIPE)
-		gt_err_set(err, rc, "%s was closed by its reader before everything was written", o->sink ? o->sink->name : "output");
+		gt_err_set(err, rc, "%s was closed by its reader before everything was written",
+			   o->sink ? o->sink->name : "output");
 	else if (rc)
 		gt_err_set(err, rc, "cannot write %s: %s", o->sink ? o->sink->name : "output", strerror(-rc));
 	free(o->sink);
@@ -281,7 +282,8 @@ static size_t utf8_char(const unsigned char *s, size_t len)
 	for (size_t i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+	    (s[0] == 0xf4 && s[1] > 0x8f))
 		return 0;	/* overlong, a surrogate, or beyond U+10FFFF */
 	return n;
 }

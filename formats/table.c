@@ -206,9 +206,8 @@ static void put_unit(char *to, size_t size, int64_t v, const struct scale *scale
 
 /* A unit begins where rounding to four digits would reach it, so that 999.96 us is 1.000 ms and never "1000 us". */
 static const struct scale times[] = { { 999950000.0, 1e9, "s" }, { 999950.0, 1e6, "ms" }, { 1e3, 1e3, "us" }, { 0, 0, NULL } };
-static const struct scale sizes[] = {
-	{ 0x1p50, 0x1p50, "PiB" }, { 0x1p40, 0x1p40, "TiB" }, { 0x1p30, 0x1p30, "GiB" }, { 0x1p20, 0x1p20, "MiB" }, { 0x1p10, 0x1p10, "KiB" }, { 0, 0, NULL }
-};
+static const struct scale sizes[] = {{0x1p50, 0x1p50, "PiB"}, {0x1p40, 0x1p40, "TiB"}, {0x1p30, 0x1p30, "GiB"},
+				     {0x1p20, 0x1p20, "MiB"}, {0x1p10, 0x1p10, "KiB"}, {0, 0, NULL}};
 
 /* Control characters would break lines or speak to the terminal. */
 static char *printable(const char *s)
@@ -244,7 +243,8 @@ static char *cell_text(const struct gt_column *col, const struct gt_cell *c, con
 		put_unit(text, sizeof(text), c->i, sizes, "B");
 		return strdup(text);
 	case GT_C_PERCENT:
-		snprintf(text, sizeof(text), "%s%" PRId64 ".%02d", c->i < 0 && c->i > -100 ? "-" : "", c->i / 100, abs((int)(c->i % 100)));
+		snprintf(text, sizeof(text), "%s%" PRId64 ".%02d", c->i < 0 && c->i > -100 ? "-" : "", c->i / 100,
+			 abs((int)(c->i % 100)));
 		return strdup(text);
 	case GT_C_REAL:
 		if (isfinite(c->d))
@@ -541,7 +541,8 @@ static void json_table(struct gt_out *out, const struct gt_table *t)
 	gt_out_str(out, "]\n  }");
 }
 
-int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_format format, struct gt_out *out, struct gt_err *err)
+int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_format format, struct gt_out *out,
+		    struct gt_err *err)
 {
 	int rc = 0;
 

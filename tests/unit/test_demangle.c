@@ -34,11 +34,14 @@ static void templates(void)
 	CHECK(is("_Z4axpyIfEvPT_S1_i", "void axpy<float>(float*, float*, int)"));
 	CHECK(is("_Z4tileILi32ELb1ELj4EEvPf", "void tile<32, true, 4u>(float*)"));
 	CHECK(is("_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_7MeanOpsIfffEEjfLi4EEEEEvT1_",
-		 "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float, float>, unsigned int, "
+		 "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float, float>, "
+		 "unsigned int, "
 		 "float, 4> >(at::native::ReduceOp<float, at::native::MeanOps<float, float, float>, unsigned int, float, 4>)"));
-	CHECK(is("_ZN7cutlass7Kernel2I43cutlass_80_simt_sgemm_64x64_8x5_nn_align1EEvNT_6ParamsE", NULL));	/* a length that lies */
-	CHECK(is("_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_align1EEvNT_6ParamsE",
-		 "void cutlass::Kernel2<cutlass_80_simt_sgemm_64x64_8x5_nn_align1>(cutlass_80_simt_sgemm_64x64_8x5_nn_align1::Params)"));
+	CHECK(is("_ZN7cutlass7Kernel2I43cutlass_80_simt_sgemm_64x64_8x5_nn_align1EEvNT_6ParamsE", NULL)); /* a length that lies */
+	CHECK(
+	    is("_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_nn_align1EEvNT_6ParamsE",
+	       "void "
+	       "cutlass::Kernel2<cutlass_80_simt_sgemm_64x64_8x5_nn_align1>(cutlass_80_simt_sgemm_64x64_8x5_nn_align1::Params)"));
 	CHECK(is("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back(int const&)"));
 	CHECK(is("_Z4growIN2ns3OpAEJfiEEvT_DpT0_", "void grow<ns::OpA, float, int>(ns::OpA, float, int)"));
 	CHECK(is("_Z4growIJEEvDpT_", "void grow<>()"));
@@ -49,8 +52,9 @@ static void templates(void)
 
 static void not_mangled(void)
 {
-	static const char *const names[] = { "", "_", "_Z", "_Z3", "_Z99999999999x", "main", "sm80_xmma_gemm_f32f32", "_ZN", "_ZNE", "_Z1fI", "_ZS_", "_ZT_",
-		"_Z1fS9_", "_Z1fILi", "_ZTV3Foo", "_Z1f\xff" };
+	static const char *const names[] = {
+	    "",	    "_",    "_Z",      "_Z3",	  "_Z99999999999x", "main",    "sm80_xmma_gemm_f32f32", "_ZN", "_ZNE", "_Z1fI",
+	    "_ZS_", "_ZT_", "_Z1fS9_", "_Z1fILi", "_ZTV3Foo",	    "_Z1f\xff"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		CHECK(is(names[i], NULL));
@@ -127,15 +131,23 @@ static void short_forms(void)
 	CHECK(short_is("_Z9vectorAddPKfS0_Pfi", 1, "vectorAdd"));
 	CHECK(short_is("_Z4axpyIfEvPT_S1_i", 1, "axpy<float>"));
 	CHECK(short_is("sm80_xmma_gemm", 1, "sm80_xmma_gemm"));
-	CHECK(short_is(ELEMENTWISE "FillFunctor<float>, std::array<char*, 1ul> >(int, at::native::FillFunctor<float>, std::array<char*, 1ul>)", 1,
-		       "vectorized_elementwise_kernel<4, ..>"));
-	CHECK(short_is(ELEMENTWISE "FillFunctor<float>, std::array<char*, 1ul> >(int)", 2, "vectorized_elementwise_kernel<4, FillFunctor<float>, ..>"));
-	CHECK(short_is("void cutlass::Kernel2<cutlass_80_simt_sgemm_64x64_8x5_nn_align1>(cutlass_80_simt_sgemm_64x64_8x5_nn_align1::Params)", 1,
-		       "Kernel2<cutlass_80_simt_sgemm_64x64_8x5_nn_align1>"));
-	CHECK(short_is("void cublasLt::splitKreduce_kernel<32, 16, int, float>(cublasLt::cublasSplitKParams<float>)", 1, "splitKreduce_kernel<32, ..>"));
-	CHECK(short_is("void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::TensorListMetadata<2>, "
-		       "std::plus<float>, float>(int)", 1, "multi_tensor_apply_kernel<TensorListMetadata<2>, ..>"));
-	CHECK(short_is("void thrust::cuda_cub::detail::for_each_kernel<(int)256, foo(bar)>(x)", 1, "for_each_kernel<(int)256, ..>"));
+	CHECK(
+	    short_is(ELEMENTWISE
+		     "FillFunctor<float>, std::array<char*, 1ul> >(int, at::native::FillFunctor<float>, std::array<char*, 1ul>)",
+		     1, "vectorized_elementwise_kernel<4, ..>"));
+	CHECK(short_is(ELEMENTWISE "FillFunctor<float>, std::array<char*, 1ul> >(int)", 2,
+		       "vectorized_elementwise_kernel<4, FillFunctor<float>, ..>"));
+	CHECK(short_is(
+	    "void cutlass::Kernel2<cutlass_80_simt_sgemm_64x64_8x5_nn_align1>(cutlass_80_simt_sgemm_64x64_8x5_nn_align1::Params)",
+	    1, "Kernel2<cutlass_80_simt_sgemm_64x64_8x5_nn_align1>"));
+	CHECK(short_is("void cublasLt::splitKreduce_kernel<32, 16, int, float>(cublasLt::cublasSplitKParams<float>)", 1,
+		       "splitKreduce_kernel<32, ..>"));
+	CHECK(short_is("void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+		       "namespace)::TensorListMetadata<2>, "
+		       "std::plus<float>, float>(int)",
+		       1, "multi_tensor_apply_kernel<TensorListMetadata<2>, ..>"));
+	CHECK(short_is("void thrust::cuda_cub::detail::for_each_kernel<(int)256, foo(bar)>(x)", 1,
+		       "for_each_kernel<(int)256, ..>"));
 	CHECK(short_is("", 1, ""));
 	CHECK(short_is("(", 1, "("));
 	CHECK(short_is("f<", 1, "f<>"));
@@ -145,10 +157,16 @@ static void short_forms_are_short(void)
 {
 	char out[GT_SHORT_MAX + 1];
 
-	gt_kernel_short("sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize128x32x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas", 1, out);
+	gt_kernel_short("sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize128x32x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_"
+			"execute_kernel__5x_cublas",
+			1, out);
 	CHECK(strlen(out) == GT_SHORT_MAX && !strcmp(out + GT_SHORT_MAX - 2, ".."));
-	gt_kernel_short("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
-			"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9" "x", 1, out);
+	gt_kernel_short("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+			"\xc3\xa9\xc3\xa9\xc3\xa9"
+			"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+			"\xc3\xa9\xc3\xa9"
+			"x",
+			1, out);
 	CHECK(((unsigned char)out[strlen(out) - 3] & 0xc0) == 0x80);	/* cut between characters */
 	CHECK(strlen(out) <= GT_SHORT_MAX);
 }
@@ -156,12 +174,19 @@ static void short_forms_are_short(void)
 static void names_of_a_table_differ(void)
 {
 	static const char *const names[] = {
-		ELEMENTWISE "FillFunctor<float>, std::array<char*, 1ul> >(int)",
-		ELEMENTWISE "AUnaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >, std::array<char*, 2ul> >(int)",
-		ELEMENTWISE "BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >, std::array<char*, 3ul> >(int)",
-		"_Z9vectorAddPKfS0_Pfi", "_Z9vectorAddPKdS0_Pdi", "_ZN1a9vectorAddEv", "vectorAdd",
-		"sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize128x32x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas",
-		"sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize128x32x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_execute_kernel__6x_cublas",
+	    ELEMENTWISE "FillFunctor<float>, std::array<char*, 1ul> >(int)",
+	    ELEMENTWISE
+	    "AUnaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >, std::array<char*, 2ul> >(int)",
+	    ELEMENTWISE
+	    "BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >, std::array<char*, 3ul> >(int)",
+	    "_Z9vectorAddPKfS0_Pfi",
+	    "_Z9vectorAddPKdS0_Pdi",
+	    "_ZN1a9vectorAddEv",
+	    "vectorAdd",
+	    "sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize128x32x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_execute_kernel__5x_"
+	    "cublas",
+	    "sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize128x32x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_execute_kernel__6x_"
+	    "cublas",
 	};
 	enum { N = sizeof(names) / sizeof(*names) };
 	struct gt_kernel_names *k = gt_kernel_names_new();
@@ -184,5 +209,5 @@ static void names_of_a_table_differ(void)
 	gt_kernel_names_free(k);
 }
 
-T_MAIN(T(plain_names), T(templates), T(not_mangled), T(cut_anywhere), T(a_bomb_is_refused), T(nesting_and_length_are_bounded), T(long_names),
-       T(short_forms), T(short_forms_are_short), T(names_of_a_table_differ))
+T_MAIN(T(plain_names), T(templates), T(not_mangled), T(cut_anywhere), T(a_bomb_is_refused), T(nesting_and_length_are_bounded),
+       T(long_names), T(short_forms), T(short_forms_are_short), T(names_of_a_table_differ))

@@ -18,18 +18,36 @@ enum { LAUNCH, COPY, IOCTL, KERNEL, MARK, GAUGE, PLAIN, TYPES };
 static void add_types(struct made *m)
 {
 	struct gt_writer *w = m->w;
-	const struct gt_field launch[] = { { gt_writer_string(w, "f"), GT_F_STR, GT_R_KERNEL }, { gt_writer_string(w, "gridDimX"), GT_F_U64, GT_R_GRID },
-		{ gt_writer_string(w, "hStream"), GT_F_HEX, GT_R_STREAM }, { gt_writer_string(w, "id"), GT_F_U64, GT_R_CORRELATION } };
-	const struct gt_field copy[] = { { gt_writer_string(w, "ByteCount"), GT_F_U64, GT_R_BYTES }, { gt_writer_string(w, "direction"), GT_F_U64, GT_R_DIRECTION } };
+	const struct gt_field launch[] = {{gt_writer_string(w, "f"), GT_F_STR, GT_R_KERNEL},
+					  {gt_writer_string(w, "gridDimX"), GT_F_U64, GT_R_GRID},
+					  {gt_writer_string(w, "hStream"), GT_F_HEX, GT_R_STREAM},
+					  {gt_writer_string(w, "id"), GT_F_U64, GT_R_CORRELATION}};
+	const struct gt_field copy[] = {{gt_writer_string(w, "ByteCount"), GT_F_U64, GT_R_BYTES},
+					{gt_writer_string(w, "direction"), GT_F_U64, GT_R_DIRECTION}};
 	const struct gt_field gauge[] = { { gt_writer_string(w, "value"), GT_F_F64, GT_R_VALUE } };
 	const struct gt_type types[TYPES] = {
-		[LAUNCH] = { .name = gt_writer_string(w, "cuLaunchKernel"), .category = GT_CAT_LAUNCH, .op = GT_OP_LAUNCH, .nfields = 4, .fields = launch },
-		[COPY] = { .name = gt_writer_string(w, "cuMemcpyHtoD_v2"), .category = GT_CAT_COPY, .op = GT_OP_COPY, .nfields = 2, .fields = copy },
-		[IOCTL] = { .name = gt_writer_string(w, "RM;control"), .category = GT_CAT_IOCTL, .op = GT_OP_IOCTL, .layer = GT_LAYER_IOCTL },
-		[KERNEL] = { .name = gt_writer_string(w, KERNEL_NAME), .category = GT_CAT_KERNEL, .layer = GT_LAYER_GPU, .nfields = 1, .fields = launch + 3 },
-		[MARK] = { .name = gt_writer_string(w, "mark \"one\"\n"), .category = GT_CAT_USER },
-		[GAUGE] = { .name = gt_writer_string(w, "power"), .category = GT_CAT_OTHER, .nfields = 1, .fields = gauge },
-		[PLAIN] = { .name = gt_writer_string(w, "cuInit"), .category = GT_CAT_INIT },
+	    [LAUNCH] = {.name = gt_writer_string(w, "cuLaunchKernel"),
+			.category = GT_CAT_LAUNCH,
+			.op = GT_OP_LAUNCH,
+			.nfields = 4,
+			.fields = launch},
+	    [COPY] = {.name = gt_writer_string(w, "cuMemcpyHtoD_v2"),
+		      .category = GT_CAT_COPY,
+		      .op = GT_OP_COPY,
+		      .nfields = 2,
+		      .fields = copy},
+	    [IOCTL] = {.name = gt_writer_string(w, "RM;control"),
+		       .category = GT_CAT_IOCTL,
+		       .op = GT_OP_IOCTL,
+		       .layer = GT_LAYER_IOCTL},
+	    [KERNEL] = {.name = gt_writer_string(w, KERNEL_NAME),
+			.category = GT_CAT_KERNEL,
+			.layer = GT_LAYER_GPU,
+			.nfields = 1,
+			.fields = launch + 3},
+	    [MARK] = {.name = gt_writer_string(w, "mark \"one\"\n"), .category = GT_CAT_USER},
+	    [GAUGE] = {.name = gt_writer_string(w, "power"), .category = GT_CAT_OTHER, .nfields = 1, .fields = gauge},
+	    [PLAIN] = {.name = gt_writer_string(w, "cuInit"), .category = GT_CAT_INIT},
 	};
 
 	for (int i = 0; i < TYPES; i++)
@@ -38,26 +56,43 @@ static void add_types(struct made *m)
 
 static struct made make_at(int fd, const char *host, int64_t pid)
 {
-	struct gt_writer_options opt = { .meta_json = "{\"simulated\":true,\"command\":\"a \\\"b\\\"\"}", .host = host, .boot_id = host };
+	struct gt_writer_options opt = {
+	    .meta_json = "{\"simulated\":true,\"command\":\"a \\\"b\\\"\"}", .host = host, .boot_id = host};
 	struct made m = { .fd = dup(fd) };
 	uint32_t source;
 
 	m.w = gt_writer_open(fd, &opt, NULL);
 	source = gt_writer_string(m.w, "preload");
-	m.process = gt_writer_track(m.w, &(struct gt_track){ .parent = GT_NONE, .name = gt_writer_string(m.w, "python3"), .source = source,
-							     .kind = GT_TRACK_PROCESS, .id = pid, .ns_id = pid, .start = 77 });
-	m.thread = gt_writer_track(m.w, &(struct gt_track){ .parent = m.process, .name = gt_writer_string(m.w, "main;x"), .source = source,
-							    .kind = GT_TRACK_THREAD, .id = pid, .ns_id = pid });
-	m.other = gt_writer_track(m.w, &(struct gt_track){ .parent = m.process, .name = GT_NONE, .source = source, .kind = GT_TRACK_THREAD,
-							   .id = pid + 1, .ns_id = pid + 1 });
-	m.gpu = gt_writer_track(m.w, &(struct gt_track){ .parent = GT_NONE, .name = GT_NONE, .source = source, .kind = GT_TRACK_STREAM, .id = 7, .ns_id = 7 });
+	m.process = gt_writer_track(m.w, &(struct gt_track){.parent = GT_NONE,
+							    .name = gt_writer_string(m.w, "python3"),
+							    .source = source,
+							    .kind = GT_TRACK_PROCESS,
+							    .id = pid,
+							    .ns_id = pid,
+							    .start = 77});
+	m.thread = gt_writer_track(m.w, &(struct gt_track){.parent = m.process,
+							   .name = gt_writer_string(m.w, "main;x"),
+							   .source = source,
+							   .kind = GT_TRACK_THREAD,
+							   .id = pid,
+							   .ns_id = pid});
+	m.other = gt_writer_track(m.w, &(struct gt_track){.parent = m.process,
+							  .name = GT_NONE,
+							  .source = source,
+							  .kind = GT_TRACK_THREAD,
+							  .id = pid + 1,
+							  .ns_id = pid + 1});
+	m.gpu = gt_writer_track(
+	    m.w, &(struct gt_track){
+		     .parent = GT_NONE, .name = GT_NONE, .source = source, .kind = GT_TRACK_STREAM, .id = 7, .ns_id = 7});
 	add_types(&m);
 	return m;
 }
 
 static struct made make(void) { return make_at(memfd_create("trace", 0), "host-a", 4711); }
 
-static void put(struct made *m, enum gt_kind kind, uint32_t track, int type, int64_t start, int64_t end, unsigned depth, int ret, const uint64_t *args)
+static void put(struct made *m, enum gt_kind kind, uint32_t track, int type, int64_t start, int64_t end, unsigned depth, int ret,
+		const uint64_t *args)
 {
 	static const uint64_t none[GT_FIELDS_MAX];
 	struct gt_row row = { .start = start, .end = end, .type = m->types[type], .ret = ret, .depth = (uint8_t)depth,
@@ -157,7 +192,10 @@ struct placed { int64_t pid, tid, start, end; };
 static int by_place(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
-	int64_t d = x->pid != y->pid ? x->pid - y->pid : x->tid != y->tid ? x->tid - y->tid : x->start != y->start ? x->start - y->start : y->end - x->end;
+	int64_t d = x->pid != y->pid	   ? x->pid - y->pid
+		    : x->tid != y->tid	   ? x->tid - y->tid
+		    : x->start != y->start ? x->start - y->start
+					   : y->end - x->end;
 
 	return (d > 0) - (d < 0);
 }
@@ -173,12 +211,14 @@ static int halves(json_t *trace, size_t want)
 	json_array_foreach(events, i, e) {
 		async += !strcmp(word(e, "ph"), "b");
 		if (!strcmp(word(e, "ph"), "X"))
-			p[n++] = (struct placed){ json_integer_value(json_object_get(e, "pid")), json_integer_value(json_object_get(e, "tid")), ns(e, "ts"),
-						  ns(e, "ts") + ns(e, "dur") };
+			p[n++] = (struct placed){json_integer_value(json_object_get(e, "pid")),
+						 json_integer_value(json_object_get(e, "tid")), ns(e, "ts"),
+						 ns(e, "ts") + ns(e, "dur")};
 	}
 	qsort(p, n, sizeof(*p), by_place);
 	for (i = 0; i < n; i++) {
-		while (top && (stack[top - 1].pid != p[i].pid || stack[top - 1].tid != p[i].tid || stack[top - 1].end <= p[i].start))
+		while (top &&
+		       (stack[top - 1].pid != p[i].pid || stack[top - 1].tid != p[i].tid || stack[top - 1].end <= p[i].start))
 			top--;
 		bad += top && stack[top - 1].end < p[i].end;
 		if (top < 1000)
@@ -205,9 +245,11 @@ static void chrome_says_it_all(void)
 	CHECK(e && ns(e, "ts") == 0 && ns(e, "dur") == 1234 && !strcmp(word(e, "cat"), "launch"));
 	CHECK(json_integer_value(json_object_get(e, "pid")) == 4711 && json_integer_value(json_object_get(e, "tid")) == 4711);
 	CHECK(!strcmp(word(args, "kernel"), "vectorAdd") && !strcmp(word(args, "hStream"), "0x7f00dead"));
-	CHECK(json_integer_value(json_object_get(args, "gridDimX")) == 256 && json_integer_value(json_object_get(args, "ret")) == 700);
+	CHECK(json_integer_value(json_object_get(args, "gridDimX")) == 256 &&
+	      json_integer_value(json_object_get(args, "ret")) == 700);
 	args = json_object_get(event(j, "X", "cuMemcpyHtoD_v2", 0), "args");
-	CHECK(!strcmp(word(args, "ByteCount"), "1152921504606846976") && !strcmp(word(args, "direction"), "HtoD") && !json_object_get(args, "ret"));
+	CHECK(!strcmp(word(args, "ByteCount"), "1152921504606846976") && !strcmp(word(args, "direction"), "HtoD") &&
+	      !json_object_get(args, "ret"));
 	CHECK(event(j, "i", "mark \"one\"\n", 0));
 	CHECK(!strcmp(word(json_object_get(event(j, "M", "process_name", 0), "args"), "name"), "python3"));
 	CHECK(!strcmp(word(json_object_get(event(j, "M", "thread_name", 0), "args"), "name"), "main;x"));
@@ -216,7 +258,8 @@ static void chrome_says_it_all(void)
 	CHECK(!strcmp(word(j, "displayTimeUnit"), "ns"));
 	CHECK(!strcmp(word(json_object_get(e, "kernels"), "vectorAdd"), "vectorAdd(float const*, float const*, float*, int)"));
 	e = json_array_get(json_object_get(e, "segments"), 0);
-	CHECK(json_is_true(json_object_get(e, "simulated")) && !strcmp(word(json_object_get(e, "metadata"), "command"), "a \"b\""));
+	CHECK(json_is_true(json_object_get(e, "simulated")) &&
+	      !strcmp(word(json_object_get(e, "metadata"), "command"), "a \"b\""));
 	CHECK(!strcmp(word(e, "base_monotonic_ns"), "1000000001"));
 	json_decref(j);
 	gt_reader_close(r);
@@ -287,7 +330,8 @@ static void chrome_of_lies(void)
 		for (int i = 0; i < 300; i++) {
 			int64_t start = 1000 + next_random(&state) % 500, dur = next_random(&state) % (seed % 3 ? 12 : 100);
 
-			put(&m, GT_CALL, next_random(&state) % 3 ? m.thread : m.other, PLAIN, start, start + dur, next_random(&state) % 4, 0, NULL);
+			put(&m, GT_CALL, next_random(&state) % 3 ? m.thread : m.other, PLAIN, start, start + dur,
+			    next_random(&state) % 4, 0, NULL);
 			if (i % 50 == 49)
 				gt_writer_epoch(m.w, start, NULL);
 		}
@@ -315,7 +359,8 @@ static void chrome_spans_get_lanes(void)
 	CHECK(event(j, "M", "thread_name", 1) && !event(j, "M", "thread_name", 2));
 	CHECK(!strcmp(word(json_object_get(event(j, "M", "thread_name", 1), "args"), "name"), "stream 7 (2)"));
 	CHECK(json_integer_value(json_object_get(json_object_get(event(j, "M", "thread_sort_index", 1), "args"), "sort_index")) ==
-	      json_integer_value(json_object_get(json_object_get(event(j, "M", "thread_sort_index", 0), "args"), "sort_index")) + 1);
+	      json_integer_value(json_object_get(json_object_get(event(j, "M", "thread_sort_index", 0), "args"), "sort_index")) +
+		  1);
 	json_decref(j);
 	gt_reader_close(r);
 }
@@ -546,9 +591,12 @@ static void jsonl(void)
 	unsigned open[6] = { 0 }, n = 0;
 	double last = -1;
 
-	CHECK(!strncmp(text, "{\"ts\":0.000000000,\"op_id\":0,\"phase\":\"B\",\"name\":\"cuLaunchKernel\",\"pid\":4711,\"tid\":4711,"
-			     "\"details\":{\"f\":\"" KERNEL_NAME "\",\"gridDimX\":1,\"hStream\":\"0x0\",\"id\":5}}\n", 120));
-	CHECK(strstr(text, "{\"ts\":0.000000100,\"op_id\":0,\"phase\":\"E\",\"name\":\"cuLaunchKernel\",\"pid\":4711,\"tid\":4711,\"details\":{\"status\":0}}\n"));
+	CHECK(!strncmp(text,
+		       "{\"ts\":0.000000000,\"op_id\":0,\"phase\":\"B\",\"name\":\"cuLaunchKernel\",\"pid\":4711,\"tid\":4711,"
+		       "\"details\":{\"f\":\"" KERNEL_NAME "\",\"gridDimX\":1,\"hStream\":\"0x0\",\"id\":5}}\n",
+		       120));
+	CHECK(strstr(text, "{\"ts\":0.000000100,\"op_id\":0,\"phase\":\"E\",\"name\":\"cuLaunchKernel\",\"pid\":4711,\"tid\":"
+			   "4711,\"details\":{\"status\":0}}\n"));
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save), n++) {
 		json_t *j = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
 		size_t op = (size_t)json_integer_value(json_object_get(j, "op_id"));
@@ -574,7 +622,8 @@ static struct gt_reader *repack(struct gt_reader *r)
 	struct gt_out o;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (gt_out_open(&o, path, true, &err) || exporter("native")->export(r, &(struct gt_export_options){ 0 }, &o, &err) || gt_out_close(&o, &err))
+	if (gt_out_open(&o, path, true, &err) || exporter("native")->export(r, &(struct gt_export_options){0}, &o, &err) ||
+	    gt_out_close(&o, &err))
 		printf("# %s\n", err.text);
 	return gt_reader_open_fd(fd, &err);
 }
@@ -589,18 +638,21 @@ static bool same_rows(struct gt_reader *ra, struct gt_reader *rb)
 	int more, n = 0;
 
 	for (; (more = gt_iter_next(a, &x, NULL)) == gt_iter_next(b, &y, NULL) && more > 0 && same; n++) {
-		same = x.kind == y.kind && x.row.start == y.row.start && x.row.ret == y.row.ret && x.row.depth == y.row.depth && x.row.nargs == y.row.nargs &&
-		       (x.track == GT_NONE) == (y.track == GT_NONE) && (x.kind == GT_OPEN || x.row.end == y.row.end);
+		same = x.kind == y.kind && x.row.start == y.row.start && x.row.ret == y.row.ret && x.row.depth == y.row.depth &&
+		       x.row.nargs == y.row.nargs && (x.track == GT_NONE) == (y.track == GT_NONE) &&
+		       (x.kind == GT_OPEN || x.row.end == y.row.end);
 		if (same && x.track != GT_NONE)
-			same = x.seg->tracks[x.track].id == y.seg->tracks[y.track].id && x.seg->tracks[x.track].kind == y.seg->tracks[y.track].kind;
+			same = x.seg->tracks[x.track].id == y.seg->tracks[y.track].id &&
+			       x.seg->tracks[x.track].kind == y.seg->tracks[y.track].kind;
 		if (same && x.kind == GT_LOST) {
 			same = x.args[0] == y.args[0] && x.args[1] == y.args[1];
 			continue;
 		}
 		same = same && !strcmp(gt_type_name(x.seg, x.row.type), gt_type_name(y.seg, y.row.type));
 		for (unsigned i = 0; same && i < x.row.nargs; i++)
-			same = x.seg->types[x.row.type].fields[i].kind == GT_F_STR ? !strcmp(gt_str(x.seg, (uint32_t)x.args[i]), gt_str(y.seg, (uint32_t)y.args[i])) :
-										     x.args[i] == y.args[i];
+			same = x.seg->types[x.row.type].fields[i].kind == GT_F_STR
+				   ? !strcmp(gt_str(x.seg, (uint32_t)x.args[i]), gt_str(y.seg, (uint32_t)y.args[i]))
+				   : x.args[i] == y.args[i];
 	}
 	gt_iter_close(a);
 	gt_iter_close(b);
@@ -661,11 +713,21 @@ static void native_keeps_segments(void)
 
 static void values(void)
 {
-	static const struct { uint8_t kind; uint64_t v; const char *want; } cases[] = {
-		{ GT_F_U64, 0, "0" }, { GT_F_U64, 1ull << 53, "9007199254740992" }, { GT_F_U64, (1ull << 53) + 1, "\"9007199254740993\"" },
-		{ GT_F_U64, UINT64_MAX, "\"18446744073709551615\"" }, { GT_F_I64, (uint64_t)-5, "-5" }, { GT_F_I64, 1ull << 63, "\"-9223372036854775808\"" },
-		{ GT_F_HEX, 0xdead, "\"0xdead\"" }, { GT_F_BOOL, 1, "true" }, { GT_F_BOOL, 0, "false" }, { GT_F_F64, 0x3fb999999999999aull, "0.1" },
-		{ GT_F_F64, 0x7ff0000000000000ull, "\"Infinity\"" }, { GT_F_F64, 0x7ff8000000000000ull, "\"NaN\"" }, { GT_F_F64, 0x3fd5555555555555ull, "0.3333333333333333" },
+	static const struct { uint8_t kind; uint64_t v; const char *want;
+	} cases[] = {
+	    {GT_F_U64, 0, "0"},
+	    {GT_F_U64, 1ull << 53, "9007199254740992"},
+	    {GT_F_U64, (1ull << 53) + 1, "\"9007199254740993\""},
+	    {GT_F_U64, UINT64_MAX, "\"18446744073709551615\""},
+	    {GT_F_I64, (uint64_t)-5, "-5"},
+	    {GT_F_I64, 1ull << 63, "\"-9223372036854775808\""},
+	    {GT_F_HEX, 0xdead, "\"0xdead\""},
+	    {GT_F_BOOL, 1, "true"},
+	    {GT_F_BOOL, 0, "false"},
+	    {GT_F_F64, 0x3fb999999999999aull, "0.1"},
+	    {GT_F_F64, 0x7ff0000000000000ull, "\"Infinity\""},
+	    {GT_F_F64, 0x7ff8000000000000ull, "\"NaN\""},
+	    {GT_F_F64, 0x3fd5555555555555ull, "0.3333333333333333"},
 	};
 	char text[64];
 
@@ -689,7 +751,8 @@ static void pending_ends_in_order(void)
 	gt_pending_release(&p);
 }
 
-T_MAIN(T(chrome_says_it_all), T(chrome_times_have_three_decimals), T(chrome_of_nothing), T(chrome_long_call_over_epochs), T(chrome_of_lies),
-       T(chrome_spans_get_lanes), T(chrome_runs_out_of_lanes), T(chrome_spans_beside_calls), T(chrome_open_calls),
-       T(chrome_losses_counters_unmatched), T(chrome_flows), T(chrome_filters), T(chrome_two_hosts), T(folded), T(folded_of_lies_is_never_negative),
-       T(folded_two_hosts), T(jsonl), T(native_is_equal), T(native_keeps_segments), T(values), T(pending_ends_in_order))
+T_MAIN(T(chrome_says_it_all), T(chrome_times_have_three_decimals), T(chrome_of_nothing), T(chrome_long_call_over_epochs),
+       T(chrome_of_lies), T(chrome_spans_get_lanes), T(chrome_runs_out_of_lanes), T(chrome_spans_beside_calls),
+       T(chrome_open_calls), T(chrome_losses_counters_unmatched), T(chrome_flows), T(chrome_filters), T(chrome_two_hosts),
+       T(folded), T(folded_of_lies_is_never_negative), T(folded_two_hosts), T(jsonl), T(native_is_equal),
+       T(native_keeps_segments), T(values), T(pending_ends_in_order))

@@ -16,8 +16,23 @@ static bool is(char *end, const char *text, const char *want)
 
 static void digits(void)
 {
-	static const uint64_t values[] = { 0, 1, 9, 10, 99, 100, 999, 1000, 4294967295u, 4294967296u, 9999999999u, 10000000000u, 9999999999999999999u,
-		10000000000000000000u, UINT64_MAX, INT64_MAX, 1ull << 63 };
+	static const uint64_t values[] = {0,
+					  1,
+					  9,
+					  10,
+					  99,
+					  100,
+					  999,
+					  1000,
+					  4294967295u,
+					  4294967296u,
+					  9999999999u,
+					  10000000000u,
+					  9999999999999999999u,
+					  10000000000000000000u,
+					  UINT64_MAX,
+					  INT64_MAX,
+					  1ull << 63};
 	char got[64], want[64];
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {

@@ -8,14 +8,16 @@
 #include "formats/table.h"
 
 static const struct gt_column columns[] = {
-	{ "name", "Name", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, { "peak_bytes", "Peak", GT_C_BYTES },
-	{ "share_percent", "Share", GT_C_PERCENT }, { "at_ns", "At", GT_C_TIME }, { "rate", "Rate", GT_C_REAL },
+    {"name", "Name", GT_C_TEXT},	{"count", "Count", GT_C_COUNT},		  {"total_ns", "Total", GT_C_NS},
+    {"peak_bytes", "Peak", GT_C_BYTES}, {"share_percent", "Share", GT_C_PERCENT}, {"at_ns", "At", GT_C_TIME},
+    {"rate", "Rate", GT_C_REAL},
 };
 #define N (sizeof(columns) / sizeof(*columns))
 
 static void add(struct gt_table *t, const char *name, int64_t count, int64_t ns, int64_t bytes, int64_t share)
 {
-	gt_table_add(t, (struct gt_cell[]){ { .s = name }, { .i = count }, { .i = ns }, { .i = bytes }, { .i = share }, { .i = 1500000000 }, { .d = 2.5 } });
+	gt_table_add(t, (struct gt_cell[]){
+			    {.s = name}, {.i = count}, {.i = ns}, {.i = bytes}, {.i = share}, {.i = 1500000000}, {.d = 2.5}});
 }
 
 /* What the tables print: static, until the next call. */
@@ -51,9 +53,19 @@ static void text(void)
 static void durations(void)
 {
 	static const struct gt_column one[] = { { "d_ns", "D", GT_C_NS } };
-	static const struct { int64_t ns; const char *want; } cases[] = {
-		{ 0, "0 ns" }, { 999, "999 ns" }, { 1000, "1.000 us" }, { 12345, "12.35 us" }, { 999949, "999.9 us" }, { 999960, "1.000 ms" },
-		{ 123456789, "123.5 ms" }, { 999949999, "999.9 ms" }, { 999960000, "1.000 s" }, { 61000000000, "61.00 s" }, { -1500, "-1.500 us" },
+	static const struct { int64_t ns; const char *want;
+	} cases[] = {
+	    {0, "0 ns"},
+	    {999, "999 ns"},
+	    {1000, "1.000 us"},
+	    {12345, "12.35 us"},
+	    {999949, "999.9 us"},
+	    {999960, "1.000 ms"},
+	    {123456789, "123.5 ms"},
+	    {999949999, "999.9 ms"},
+	    {999960000, "1.000 s"},
+	    {61000000000, "61.00 s"},
+	    {-1500, "-1.500 us"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -92,7 +104,8 @@ static void list(void)
 
 	gt_table_add(t, (struct gt_cell[]){ { .i = 15234000 }, { .i = 524288000 }, { .i = 1250 } });
 	gt_table_as_list(t);
-	CHECK(!strcmp(print(&t, 1, GT_TEXT), "Memory\n  Total: 15.234 ms\n  Peak: 524288000 bytes (500.00 MiB)\n  Share: 12.50 %\n"));
+	CHECK(!strcmp(print(&t, 1, GT_TEXT),
+		      "Memory\n  Total: 15.234 ms\n  Peak: 524288000 bytes (500.00 MiB)\n  Share: 12.50 %\n"));
 	gt_table_free(t);
 }
 
@@ -130,7 +143,7 @@ static void json_is_always_valid(void)
 	json_t *j, *row;
 
 	add(t, "bad \xff utf8 \" \\ \x01", INT64_MIN, INT64_MAX, 0, -5);
-	gt_table_add(t, (struct gt_cell[]){ { .s = NULL }, { .i = 0 }, { .i = 0 }, { .i = 0 }, { .i = 0 }, { .i = 0 }, { .d = NAN } });
+	gt_table_add(t, (struct gt_cell[]){{.s = NULL}, {.i = 0}, {.i = 0}, {.i = 0}, {.i = 0}, {.i = 0}, {.d = NAN}});
 	gt_table_note(t, "a \"note\"");
 	j = json_loads(print(both, 2, GT_JSON), JSON_REJECT_DUPLICATES, NULL);
 	CHECK(j && json_array_size(json_object_get(json_object_get(j, "calls"), "rows")) == 2);
@@ -181,7 +194,7 @@ static void narrow_terminal(void)
 	if (openpty(&master, &slave, NULL, NULL, &ws))
 		SKIP("no pseudo terminals");
 	unsetenv("COLUMNS");
-	gt_table_add(t, (struct gt_cell[]){ { .s = "a_very_long_kernel_name_that_goes_on_and_on" }, { .i = 123456 }, { .i = 1234567 } });
+	gt_table_add(t, (struct gt_cell[]){{.s = "a_very_long_kernel_name_that_goes_on_and_on"}, {.i = 123456}, {.i = 1234567}});
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", slave);
 	CHECK(!gt_out_open(&o, path, false, NULL));
 	CHECK(!gt_tables_print(&t, 1, GT_TEXT, &o, NULL));
