@@ -320,12 +320,12 @@ GT_EXPORT int close(int fd)
 	return rc;
 }
 
-#define DEFINE_MMAP(name)									\
-GT_EXPORT void *name(void *want, size_t bytes, int prot, int flags, int fd, off_t offset)	\
+#define DEFINE_MMAP(name, offset_type)								\
+GT_EXPORT void *name(void *want, size_t bytes, int prot, int flags, int fd, offset_type offset)	\
 {												\
 	static void *cache;									\
-	void *(*real)(void *, size_t, int, int, int, off_t) =					\
-		(void *(*)(void *, size_t, int, int, int, off_t))next(&cache, #name);		\
+	void *(*real)(void *, size_t, int, int, int, offset_type) =					\
+		(void *(*)(void *, size_t, int, int, int, offset_type))next(&cache, #name);		\
 	uint64_t words[2] = { 0, bytes }, start;						\
 	int saved;										\
 	void *p;										\
@@ -339,5 +339,5 @@ GT_EXPORT void *name(void *want, size_t bytes, int prot, int flags, int fd, off_
 	errno = saved;										\
 	return p;										\
 }
-DEFINE_MMAP(mmap)
-DEFINE_MMAP(mmap64)
+DEFINE_MMAP(mmap, off_t)
+DEFINE_MMAP(mmap64, off64_t)
