@@ -10,7 +10,7 @@
 struct gt_addr {
 	uint64_t addr, bytes;
 	uint32_t place;			/* process slot: each has addresses of its own */
-	uint8_t space;			/* handles of arrays and of physical memory are no addresses: see memory.c */
+	uint8_t space;			/* handles of arrays and of physical memory are no addresses: see allocs.c */
 	uint8_t kind;			/* enum gt_memkind */
 	bool used;
 };

@@ -13,7 +13,8 @@
 #include "analyze/timeline.h"
 #include "formats/base/buf.h"
 
-#define LOSS GT_NONE		/* what a moment is; else the type of a launch */
+#define LOSS GT_NONE		/* what a moment is: a loss has no type; else the type of a launch */
+#define PICKED 256		/* rows looked at before the launches among them are copied */
 
 struct place {			/* of one process */
 	uint64_t launches, gaps, total, doubtful, doubtful_ns;
@@ -27,7 +28,7 @@ struct gaps {
 	struct place *places;
 	struct gt_timeline *lines;	/* one per segment */
 	struct gt_keep longest;
-	uint8_t *launches;		/* one per code of the block at hand */
+	uint8_t *launches;		/* one per code of the block at hand: 1 for launches and losses */
 	size_t codes_cap;
 	uint64_t block;
 	const struct gt_segment *block_seg;
@@ -104,7 +105,7 @@ static int look_at_types(struct gaps *g, const struct gt_cols *cols, struct gt_e
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
 
-		g->launches[c] = type && type->layer == GT_LAYER_API && (type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH);
+		g->launches[c] = !type || (type->layer == GT_LAYER_API && (type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH));
 		g->any |= g->launches[c];
 	}
 	g->block = cols->block;
@@ -112,21 +113,37 @@ static int look_at_types(struct gaps *g, const struct gt_cols *cols, struct gt_e
 	return 0;
 }
 
-/* Rows of a run that launch, as moments; every row of a run of losses. Returns how many. */
-static size_t collect(const struct gaps *g, const struct gt_cols *cols, struct gt_moment *to)
+/* Numbers of the rows in [from, to) that launch. Which ones do is hard to predict, so this asks without a branch. */
+static uint32_t pick_launches(const struct gaps *g, const struct gt_cols *cols, uint32_t from, uint32_t to, uint32_t *rows)
 {
-	uint32_t slot = gt_places_slot(&g->where, cols->seg, cols->track);
-	struct gt_moment *m = to;
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < cols->n; i++) {
-		uint32_t code = cols->code ? cols->code[i] : 0;
-
-		if (cols->kind != GT_LOST && !g->launches[code])
-			continue;
-		*m++ = (struct gt_moment){ .at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = slot,
-					   .what = cols->kind == GT_LOST ? LOSS : cols->types[code] };
+	for (uint32_t i = from; i < to; i++) {
+		rows[n] = i;
+		n += g->launches[cols->code ? cols->code[i] : 0];
 	}
-	return (size_t)(m - to);
+	return n;
+}
+
+/* Rows of a run that launch, as moments; every row of a run of losses. Returns how many. */
+static size_t collect(const struct gaps *g, const struct gt_cols *cols, struct gt_moment *m)
+{
+	uint32_t place = gt_places_slot(&g->where, cols->seg, cols->track), rows[PICKED];
+	size_t n = 0;
+
+	for (uint32_t from = 0, to; from < cols->n; from = to) {
+		uint32_t picked;
+
+		to = cols->n - from < PICKED ? cols->n : from + PICKED;
+		picked = pick_launches(g, cols, from, to, rows);
+		for (uint32_t k = 0; k < picked; k++) {
+			uint32_t i = rows[k];
+
+			m[n++] = (struct gt_moment){ .at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = place,
+						     .what = cols->types[cols->code ? cols->code[i] : 0] };
+		}
+	}
+	return n;
 }
 
 static int gaps_block(void *state, const struct gt_cols *cols, struct gt_err *err)
@@ -141,7 +158,7 @@ static int gaps_block(void *state, const struct gt_cols *cols, struct gt_err *er
 		if (!rc)
 			rc = look_at_types(g, cols, err);
 	}
-	if (rc || (!g->any && cols->kind != GT_LOST))
+	if (rc || !g->any)
 		return rc;
 	to = gt_timeline_room(line, cols->n, err);
 	if (!to)

@@ -26,12 +26,29 @@ void gt_pick_start(struct gt_pick *p, const struct gt_cols *cols, uint32_t code,
 	}
 }
 
+/* The next row with this code, or n: four codes at a time, for most rows are others'. */
+static uint32_t find_code(const uint16_t *codes, uint32_t i, uint32_t n, uint16_t code)
+{
+	const uint64_t each = 0x0001000100010001ULL;
+	uint64_t four;
+
+	for (; i + 4 <= n; i += 4) {
+		memcpy(&four, codes + i, sizeof(four));
+		four ^= code * each;
+		if ((four - each) & ~four & each << 15)
+			break;
+	}
+	while (i < n && codes[i] != code)
+		i++;
+	return i;
+}
+
 bool gt_pick_next(struct gt_pick *p)
 {
 	const struct gt_cols *c = p->cols;
 
-	while (p->next < c->n && c->code && c->code[p->next] != p->code)
-		p->next++;
+	if (c->code)
+		p->next = find_code(c->code, p->next, c->n, (uint16_t)p->code);
 	if (p->next == c->n || (!c->code && p->code))
 		return false;
 	p->row = p->next++;

@@ -82,3 +82,24 @@ want analyze-empty 1 $A empty
 want analyze-help 0 $A --help
 want analyze-version 0 $A --version
 want analyze-full-disk 1 sh -c "$A t.jsonl >/dev/full"
+
+# A damaged file: wherever a byte is wrong, the figures are right, or the report says so and the exit status is 1.
+"$B/gtexport" --native -o n.zst t.jsonl && $A summary n.zst >good
+size=$(wc -c <n.zst) at=0 wrong= damaged=0
+while [ $at -lt "$size" ]; do
+	cp n.zst d.zst
+	printf '\125' | dd of=d.zst bs=1 seek=$at conv=notrunc 2>/dev/null
+	if $A summary d.zst >out 2>err; then
+		sed 1,/TRACE/d good >g1; sed 1,/TRACE/d out >o1
+		cmp -s g1 o1 || grep -q 'not closed' out || wrong="$wrong $at"
+	else
+		damaged=$((damaged + 1))
+		[ -s err ] || grep -q damaged out || wrong="$wrong $at"
+	fi
+	at=$((at + 13))
+done
+check analyze-damage-is-told test -z "$wrong"
+check analyze-damage-was-done test $damaged -gt 5
+head -c $((size * 2 / 3)) n.zst >cut.zst
+want analyze-cut 0 $A cut.zst
+check analyze-cut-says says "not closed"
