@@ -39,5 +39,5 @@ door 'bpf/.*|cupti.*' collect
 door 'cuda.*' tests/gpu
 
 twice=$(find formats collect analyze viewer samples -name '*.[ch]' | sed 's,.*/,,' | sort | uniq -d)
-[ -z "$twice" ] || { echo "names used twice: $twice"; status=1; }
+[ -z "$twice" ] || { echo "names used twice: "$twice; status=1; }
 exit $status

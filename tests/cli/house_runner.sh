@@ -8,7 +8,7 @@ echo 'cli/skips:known*	# a reason' >src/tests/may-skip
 # says NAME LAST STATUS [ENV...]: the runner over src/tests/cli ends with LAST and exits with STATUS
 says() {
 	name=$1 last=$2 status=$3; shift 3
-	env -u CI -u SAN "$@" sh src/tests/run b >out 2>&1
+	env -u CI -u SAN -u ASAN_OPTIONS -u UBSAN_OPTIONS "$@" sh src/tests/run b >out 2>&1
 	got=$?
 	if [ "$(tail -n 1 out)" = "$last" ] && [ $got -eq "$status" ]; then ok "$name"
 	else fail "$name" "status $got, '$(tail -n 1 out)' and not '$last'"; fi
