@@ -4,6 +4,8 @@
  *
  * Depth is counted when a call ends: the begins still open on its track that are not later than its own enclose it.
  *
+ * That needs input nearly in order: on a track where more than one time in eight goes back, all that is open says nothing.
+ *
  * Lanes: for each lane of a track the outermost finished calls are remembered for as long as anything is open on the track. A
  * call that finishes swallows those that began inside it; if then the last one ends after the call's start, the two overlap
  * partly, and the call goes to the next lane. A track on which one call follows another never gets that far. */
@@ -33,7 +35,7 @@ struct age { uint32_t oldest, newest, n; };
 
 struct lane { struct span { int64_t start, end; } *spans; size_t n, cap; };
 struct lanes { struct lane lane[GT_PAIR_LANES]; };
-struct track { uint32_t top, open; struct lanes *lanes; };
+struct track { uint32_t top, open; struct lanes *lanes; int64_t latest; uint64_t halves, backwards; };
 
 struct gt_pair {
 	enum gt_pair_mode mode;
@@ -44,6 +46,7 @@ struct gt_pair {
 	uint32_t free;
 	struct age begins, ends;
 	uint32_t *table, mask;	/* slot + 1, 0 is free; linear probing */
+	uint64_t seed;		/* so that no file can choose keys that all have one home */
 	struct track *tracks;
 	size_t ntracks, tracks_cap;
 	size_t args_bytes, lane_bytes;
@@ -65,6 +68,7 @@ struct gt_pair *gt_pair_new(enum gt_pair_mode mode, const struct gt_pair_sink *s
 		return NULL;
 	}
 	p->mask = 255;
+	p->seed = gt_hash_u64((uintptr_t)p);
 	p->mode = mode;
 	p->sink = sink;
 	p->arg = arg;
@@ -106,7 +110,7 @@ uint64_t gt_pair_unmatched(const struct gt_pair *p)
 
 static uint32_t home(const struct gt_pair *p, const struct gt_half *h)
 {
-	return (uint32_t)gt_hash_u64(h->key + h->scope * 0x9e3779b97f4a7c15ULL) & p->mask;
+	return (uint32_t)gt_hash_u64(p->seed + h->key + h->scope * 0x9e3779b97f4a7c15ULL) & p->mask;
 }
 
 /* The place in the table of this key, or of the free entry where it would go. */
@@ -206,7 +210,7 @@ static int need_track(struct gt_pair *p, uint32_t track)
 	if (gt_grow(&p->tracks, &p->tracks_cap, (size_t)track + 1, sizeof(*p->tracks)))
 		return -ENOMEM;
 	for (; p->ntracks <= track; p->ntracks++)
-		p->tracks[p->ntracks] = (struct track){ .top = NIL };
+		p->tracks[p->ntracks] = (struct track){ .top = NIL, .latest = INT64_MIN };
 	return 0;
 }
 
@@ -323,7 +327,7 @@ static int wait_for_other(struct gt_pair *p, const struct gt_half *h, bool is_en
 
 	if (p->begins.n + p->ends.n >= (p->mask + 1) / 2 && table_widen(p))
 		return no_memory(err);
-	if (need_track(p, h->track) || take_slot(p, h, is_end, &s))
+	if (take_slot(p, h, is_end, &s))
 		return no_memory(err);
 	at = look_up(p, h);
 	if (p->table[at]) {
@@ -391,12 +395,31 @@ static unsigned lane_of(struct gt_pair *p, struct track *t, int64_t start, int64
 	return lane;
 }
 
+static bool in_order(const struct track *t)
+{
+	return t->backwards <= t->halves / 8;
+}
+
 static int hand_call(struct gt_pair *p, const struct gt_half *begin, const struct gt_half *end, uint32_t below, struct gt_err *err)
 {
 	struct track *t = &p->tracks[begin->track];
-	uint8_t depth = depth_above(p, below, begin->time);
 
-	return p->sink->call(p->arg, begin, end, lane_of(p, t, begin->time, end->time), depth, err);
+	if (!in_order(t))
+		return p->sink->call(p->arg, begin, end, 0, 0, err);
+	return p->sink->call(p->arg, begin, end, lane_of(p, t, begin->time, end->time), depth_above(p, below, begin->time), err);
+}
+
+static int saw(struct gt_pair *p, const struct gt_half *h, struct gt_err *err)
+{
+	struct track *t;
+
+	if (need_track(p, h->track))
+		return no_memory(err);
+	t = &p->tracks[h->track];
+	t->halves++;
+	t->backwards += h->time < t->latest;
+	t->latest = h->time > t->latest ? h->time : t->latest;
+	return 0;
 }
 
 static bool belong(const struct gt_half *begin, const struct gt_half *end)
@@ -407,16 +430,16 @@ static bool belong(const struct gt_half *begin, const struct gt_half *end)
 int gt_pair_begin(struct gt_pair *p, const struct gt_half *h, struct gt_err *err)
 {
 	uint32_t at = look_up(p, h), s = p->table[at] - 1;
-	int r = 0;
+	int r = saw(p, h, err);
 
+	if (r)
+		return r;
 	if (s == NIL || p->mode == GT_PAIR_NESTED)
 		return wait_for_other(p, h, false, err);
 	if (!p->slots[s].is_end || !belong(h, &p->slots[s].half)) {
 		r = give_up(p, at, err);
 		return r ? r : wait_for_other(p, h, false, err);
 	}
-	if (need_track(p, h->track))
-		return no_memory(err);
 	detach(p, at);
 	r = hand_call(p, h, &p->slots[s].half, p->tracks[h->track].top, err);
 	give_slot(p, s);
@@ -426,8 +449,10 @@ int gt_pair_begin(struct gt_pair *p, const struct gt_half *h, struct gt_err *err
 int gt_pair_end(struct gt_pair *p, const struct gt_half *h, struct gt_err *err)
 {
 	uint32_t at = look_up(p, h), s = p->table[at] - 1;
-	int r = 0;
+	int r = saw(p, h, err);
 
+	if (r)
+		return r;
 	if (s != NIL && !p->slots[s].is_end && belong(&p->slots[s].half, h)) {
 		detach(p, at);
 		r = hand_call(p, &p->slots[s].half, h, p->slots[s].below, err);
@@ -455,7 +480,7 @@ int gt_pair_each_open(struct gt_pair *p, size_t most, struct gt_err *err)
 	for (uint32_t s = p->begins.oldest; !r && s != NIL && most--; s = p->slots[s].newer) {
 		const struct gt_half *h = &p->slots[s].half;
 
-		r = p->sink->open(p->arg, h, depth_above(p, p->slots[s].below, h->time), err);
+		r = p->sink->open(p->arg, h, in_order(&p->tracks[h->track]) ? depth_above(p, p->slots[s].below, h->time) : 0, err);
 	}
 	return r;
 }

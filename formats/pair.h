@@ -6,12 +6,12 @@
  *   GT_PAIR_NESTED	begins of one key stack; an end takes the innermost. An end without a begin is unmatched at once.
  *
  * Bounded memory: GT_PAIR_BEGINS open begins and GT_PAIR_ENDS waiting ends, GT_PAIR_ARGS bytes of arguments, at most
- * GT_PAIR_LANE_BYTES of notes on lanes: under 64 MiB in all, apart from 24 bytes a track. Beyond that the oldest is given up
+ * GT_PAIR_LANE_BYTES of notes on lanes: under 80 MiB in all, apart from 48 bytes a track. Beyond that the oldest is given up
  * as unmatched; nothing vanishes.
  *
  * Calls on one track should nest. Where they do not (several threads in a file that names none) a call that would partly
  * overlap one already delivered is given lane 1, 2 ... of its track, so that each lane nests; GT_PAIR_LANES when none is
- * free. That is exact for input in order of time and a good guess for other input.
+ * free. That is exact for input in order of time and a guess where some times go back; where many do, all is depth 0, lane 0.
  */
 #ifndef GT_PAIR_H
 #define GT_PAIR_H
@@ -21,7 +21,7 @@
 #include "formats/base/err.h"
 
 #define GT_PAIR_BEGINS (1u << 17)
-#define GT_PAIR_ENDS (1u << 15)
+#define GT_PAIR_ENDS (1u << 17)
 #define GT_PAIR_ARGS (16u << 20)
 #define GT_PAIR_LANES 8
 #define GT_PAIR_LANE_BYTES (8u << 20)

@@ -313,6 +313,24 @@ static struct gt_reader *generate(size_t lines, void (*line)(struct gt_buf *b, s
 	return r;
 }
 
+#define SOME 20000
+static void forward_line(struct gt_buf *b, size_t i)
+{
+	gt_buf_printf(b, "{\"ts\":%zu.%09zu,\"op_id\":%zu,\"phase\":\"%c\",\"name\":\"f%zu\"}\n", i / 1000, i % 1000, i / 2, "BE"[i & 1], i / 2 % 5);
+}
+static void backward_line(struct gt_buf *b, size_t i) { forward_line(b, SOME - 1 - i); }
+static void mixed_line(struct gt_buf *b, size_t i) { forward_line(b, i * 7919 % SOME); }
+
+static void any_order_makes_no_difference(void)
+{
+	char *sorted = strdup(list(generate(SOME, forward_line)));
+	bool same = sorted && !strcmp(sorted, list(generate(SOME, backward_line))) && !strcmp(sorted, list(generate(SOME, mixed_line)));
+	size_t len = sorted ? strlen(sorted) : 0;
+
+	free(sorted);
+	CHECK(same && len > SOME / 2 * 20);
+}
+
 static void thread_line(struct gt_buf *b, size_t i)
 {
 	gt_buf_printf(b, "{\"ts\":%zu.%09zu,\"op_id\":%zu,\"phase\":\"%c\",\"name\":\"f\",\"pid\":1,\"tid\":%zu}\n", i / 100000, i % 100000, i / 2,
@@ -464,6 +482,6 @@ static void the_beginning(void)
 
 T_MAIN(T(the_beginning), T(format_b), T(pids_and_tids), T(arguments), T(roles_and_categories), T(format_a), T(unsorted_comes_out_sorted),
        T(unmatched_and_open_are_kept), T(threads_without_ids_get_lanes), T(cut_at_every_byte), T(bad_lines_name_their_place),
-       T(packed_or_plain_makes_no_difference), T(hostile_names), T(many_threads), T(many_schemas), T(long_arrays), T(arguments_do_not_crowd_out_names), T(too_many_names_are_an_error),
+       T(packed_or_plain_makes_no_difference), T(hostile_names), T(any_order_makes_no_difference), T(many_threads), T(many_schemas), T(long_arrays), T(arguments_do_not_crowd_out_names), T(too_many_names_are_an_error),
        T(many_open_calls), T(memory_stays_bounded), T(other_files), T(without_a_place_for_the_temporary_file),
        T(without_room_for_the_temporary_file), T(the_end))
