@@ -13,6 +13,7 @@ struct gt_exporter {
 	const char *name;	/* the option: --NAME */
 	const char *suffix;	/* default file name: TRACE.SUFFIX */
 	const char *help;
+	/* Writes everything that opt wants; err must not be NULL. What could be written stands there even on failure. */
 	int (*export)(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err);
 };
 extern const struct gt_exporter *const gt_exporters[];	/* NULL-terminated */

@@ -55,6 +55,8 @@ bool gt_wants_block(const struct gt_wanted *w, const struct gt_seg *seg, const s
 		return false;
 	if (h->sub == GT_OPEN && h->epoch != seg->last_open_epoch)
 		return false;
+	if (w->filter->segment && w->filter->segment != seg->pub.index + 1)
+		return false;
 	if (h->track != GT_NONE && (h->track >= seg->pub.ntracks || !wants_track(w, h->track)))
 		return false;
 	return gt_wants_time(w->filter, h->min_start, h->max_end);

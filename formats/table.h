@@ -36,7 +36,8 @@ void gt_table_as_list(struct gt_table *t);
 void gt_table_free(struct gt_table *t);	/* NULL is fine */
 
 enum gt_table_format { GT_TEXT, GT_CSV, GT_TSV, GT_JSON };
-/* Prints several tables as one document: text one below the other; json one object {"name": {...}, ...} and always valid
- * (bad UTF-8 becomes U+FFFD, control characters are escaped); csv/tsv each table with a header row, blank line between. */
+/* Prints several tables as one document: text one below the other; json one object of tables, "name": {"rows": [{key: value,
+ * ...}, ...], "notes": [...]}, and always valid (bad UTF-8 becomes U+FFFD, control characters are escaped); csv and tsv each
+ * table with a header row, a blank line between. */
 int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_format format, struct gt_out *out, struct gt_err *err);
 #endif
