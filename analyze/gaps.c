@@ -59,18 +59,19 @@ static bool in_doubt(const struct gaps *g, const struct gt_moment *m, const stru
 static int add_gap(struct gaps *g, const struct gt_moment *m, struct place *p, struct gt_err *err)
 {
 	const struct gt_place *where = &g->where.places[m->place];
-	struct gt_kept one = { .start = p->last_end, .dur = m->at - p->last_end, .seg = where->seg, .track = where->track,
-			       .score = m->at - p->last_end, .type = m->what, .a = p->last_type };
+	int64_t gap = gt_clamp((uint64_t)m->at - (uint64_t)p->last_end);
+	struct gt_kept one = { .start = p->last_end, .dur = gap, .seg = where->seg, .track = where->track, .score = gap,
+			       .type = m->what, .a = p->last_type };
 
 	p->gaps++;
-	p->total = gt_sat_add(p->total, (uint64_t)one.dur);
-	if (one.dur > p->longest) {
-		p->longest = one.dur;
+	p->total = gt_sat_add(p->total, (uint64_t)gap);
+	if (gap > p->longest) {
+		p->longest = gap;
 		p->longest_at = p->last_end;
 	}
 	if (in_doubt(g, m, p)) {
 		p->doubtful++;
-		p->doubtful_ns += (uint64_t)one.dur;
+		p->doubtful_ns = gt_sat_add(p->doubtful_ns, (uint64_t)gap);
 		one.b = 1;
 	}
 	return gt_keep_wants(&g->longest, one.score) ? gt_keep_add(&g->longest, &one, err) : 0;

@@ -66,7 +66,11 @@ static bool same_clock(const struct gt_segment *a, const struct gt_segment *b)
 
 int64_t gt_since(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg, int64_t at)
 {
-	return at - (same_clock(gt_reader_segment(r, 0), seg) ? opt->origin : seg->min_start);
+	int64_t since, origin = same_clock(gt_reader_segment(r, 0), seg) ? opt->origin : seg->min_start;
+
+	if (__builtin_sub_overflow(at, origin, &since))
+		return at < origin ? INT64_MIN : INT64_MAX;
+	return since;
 }
 
 uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segment *seg)

@@ -52,9 +52,9 @@ static int contexts_of_code(struct gt_keep *k, const struct gt_cols *cols, uint3
 	for (gt_pick_start(&p, cols, code, GT_R_CONTEXT, GT_R_DEVICE); gt_pick_next(&p); ) {
 		struct gt_kept one;
 
-		if (!gt_keep_wants(k, -cols->start[p.row]))
+		if (!gt_keep_wants(k, ~cols->start[p.row]))	/* the earlier the better */
 			continue;
-		one = gt_kept_row(cols, p.row, -cols->start[p.row]);
+		one = gt_kept_row(cols, p.row, ~cols->start[p.row]);
 		one.a = one.b = UINT64_MAX;
 		gt_pick_value(&p, 0, &one.a);
 		gt_pick_value(&p, 1, &one.b);

@@ -445,6 +445,22 @@ static void an_unclosed_file_is_told(void)
 	json_decref(j);
 }
 
+static void times_far_apart(void)
+{
+	const int64_t far = INT64_MAX / 8 * 3;
+	struct trace t;
+	json_t *j;
+
+	begin(&t, true);
+	for (int i = 0; i < 3; i++)
+		call(&t, i, LAUNCH, (i - 1) * far, (i - 1) * far + 10, 0, 0, str(&t, "k"), 0);
+	call(&t, 0, CONTEXT, -far + 20, -far + 30, 0, 0, 1, 0);
+	j = report(end(&t), NULL, &plain);
+	CHECK(num(row(j, "gaps", 0), "gaps") == 2 && num(row(j, "gaps", 0), "max_ns") == (double)(far - 10));
+	CHECK(num(row(j, "contexts", 0), "start_ns") == 20);
+	json_decref(j);
+}
+
 static void sums_do_not_wrap(void)
 {
 	static const char *const names[] = { "top", "threads", "memory", "summary", NULL };
@@ -639,5 +655,5 @@ static void nothing_at_all(void)
 
 T_MAIN(T(summary_counts), T(summary_says_what_was_not_recorded), T(summary_text_has_its_shape), T(operations_and_categories),
        T(memory_over_threads), T(an_address_handed_out_twice), T(gaps_between_launches), T(losses_are_told), T(threads_and_open_calls),
-       T(lists_of_calls), T(a_range_cuts), T(top_leaves_rows_out_and_says_so), T(an_unclosed_file_is_told), T(sums_do_not_wrap),
+       T(lists_of_calls), T(a_range_cuts), T(top_leaves_rows_out_and_says_so), T(an_unclosed_file_is_told), T(times_far_apart), T(sums_do_not_wrap),
        T(large_gaps), T(large_memory), T(large_busy), T(split_is_the_whole), T(reports_do_not_disturb_each_other), T(nothing_at_all))
