@@ -94,11 +94,13 @@ static inline __attribute__((always_inline)) bool gt_enter(struct gt_call *c, ui
 	return gt_enter_slowly(c, (uintptr_t)__builtin_frame_address(0));
 }
 
+static inline struct gt_ring_open *gt_open_entry(const struct gt_call *c) { return &c->t->ring->open[c->depth]; }
+
 /* Publishes the call as begun. nargs words of open->args have been filled in. */
 static inline void gt_start(struct gt_call *c, uint32_t nargs)
 {
 	struct gt_tcb *t = c->t;
-	struct gt_ring_open *o = &t->ring->open[c->depth];
+	struct gt_ring_open *o = gt_open_entry(c);
 	uint64_t head = c->id | (uint64_t)nargs << 16;
 
 	_Static_assert(offsetof(struct gt_ring_open, id) == 8 && offsetof(struct gt_ring_open, nargs) == 10, "head is id and nargs");

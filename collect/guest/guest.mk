@@ -49,3 +49,4 @@ $(FAKE)/unlinked: tests/unit/guest_prog.c $(FAKE)/libguestthird.so $(FAKE)/libgu
 	$(CC) -O1 -g $< -Wl,--no-as-needed $(FAKE)/libguestthird.so $(FAKE)/libguestfourth.so '-Wl,-rpath,$$ORIGIN' -pthread -ldl -o $@
 $(BUILD)/unit/test_guest: | $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
 $(BUILD)/bench/bench_guest: | $(FAKE)/linked $(BUILD)/libgtpreload.so
+$(BUILD)/unit/test_guest_hosted: | $(FAKE)/libcuda.so.1

@@ -156,7 +156,7 @@ static void host_close(struct host *h)
 }
 
 /* Runs argv under the library; its standard output goes to /dev/null unless GT_DEBUG is set. */
-static pid_t host_spawn(struct host *h, char *const argv[])
+__attribute__((unused)) static pid_t host_spawn(struct host *h, char *const argv[])
 {
 	char preload[160];
 	pid_t pid = fork();

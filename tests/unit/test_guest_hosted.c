@@ -1,0 +1,154 @@
+/* The guest's code inside this program, so that a sanitizer can watch it: every wrapper of the table in every argument mode, by
+ * many threads at once while the ring is drained. Nothing is preloaded; the exported dlsym, ioctl ... have other names here. */
+#include "guest_host.h"
+#include "t.h"
+#include <dlfcn.h>
+#include <sys/ioctl.h>
+
+extern void *gt_real[];
+extern void *const gt_wrapper[];
+extern const char *gt_hosted_directory;
+void *gt_hosted_dlsym(void *handle, const char *name);
+int gt_hosted_ioctl(int fd, unsigned long number, ...), gt_hosted_open(const char *path, int flags, ...), gt_hosted_close(int fd);
+int cuCtxGetCurrent(void **ctx);
+
+static struct host host;
+static void *driver;
+static volatile bool over;
+
+/* One session for all tests: a process attaches once. */
+static void attach(void)
+{
+	static char directory[120];
+	char path[3000] = "", *slash;
+	ssize_t n = readlink("/proc/self/exe", path, 2900);
+
+	if (driver || n < 0)
+		return;
+	for (int i = 0; i < 2 && (slash = strrchr(path, '/')); i++)
+		*slash = 0;
+	strcat(path, "/guest/fake/libcuda.so.1");
+	driver = dlopen(path, RTLD_NOW);
+	host_open(&host, NULL, 64, 1000, 4096);
+	snprintf(directory, sizeof(directory), "%s/lib", host.dir);
+	gt_hosted_directory = directory;
+	host.s->args = GT_ARGS_ALL;
+}
+
+static int stub(void) { return 0; }
+static int failing_stub(void) { return 700; }
+
+/* Any function can be called so: what it reads as numbers is an address cut short, what it follows is memory of ours. */
+static int call(uint32_t id, void *p)
+{
+	int (*f)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *,
+		 void *, void *, void *, void *, void *, void *, void *, void *) = (void *)gt_wrapper[id];
+
+	return f(p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p);
+}
+
+static bool excluded(uint32_t id)	/* need more than memory */
+{
+	return !strncmp(gt_api[id].name, "cuGetProcAddress", 16) || !strncmp(gt_api[id].name, "cuProfiler", 10);
+}
+
+static unsigned wanted_fields(uint32_t id, bool all)
+{
+	struct gt_api_field f[GT_FIELDS_MAX];
+	unsigned n = gt_api_fields(&gt_api[id], f), want = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		want += all || f[i].key;
+	return want;
+}
+
+static void *all_wrappers(void *arg)
+{
+	uint64_t memory[40];
+
+	memset(memory, 0, sizeof(memory));
+	memcpy(memory, "kernel", 7);
+	for (uint32_t id = 0; id < gt_api_count; id++)
+		if (!excluded(id))
+			call(id, memory);
+	return arg;
+}
+
+static void every_wrapper_records_its_fields(void)
+{
+	unsigned calls = 0;
+
+	attach();
+	CHECK(driver);
+	for (uint32_t id = 0; id < gt_api_count; id++)
+		gt_real[id] = id & 1 ? (void *)stub : (void *)failing_stub;
+	all_wrappers(NULL);
+	host_drain(&host);
+	for (size_t i = 0; i < host.nseen; i++) {
+		const struct seen *s = &host.seen[i];
+
+		if (s->kind != GT_REC_CALL || s->id >= GT_API_MAX)
+			continue;
+		calls++;
+		CHECK(s->nargs == wanted_fields(s->id, true) && s->ret == (s->id & 1 ? 0 : 700) && s->depth == 0);
+	}
+	CHECK(calls >= gt_api_count - 5);
+}
+
+static void *drain(void *arg)
+{
+	while (!over)
+		host_drain(&host);
+	return arg;
+}
+
+static void many_threads_at_once(void)
+{
+	pthread_t t[16], drainer;
+
+	attach();
+	host.discard = true;
+	host.counted = 0;
+	pthread_create(&drainer, NULL, drain, NULL);
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 16; i++)
+			pthread_create(&t[i], NULL, all_wrappers, NULL);
+		for (int i = 0; i < 16; i++)
+			pthread_join(t[i], NULL);
+	}
+	over = true;
+	pthread_join(drainer, NULL);
+	host_drain(&host);
+	host.discard = false;
+	for (uint32_t i = 0; i < host.s->nthreads; i++)
+		host.counted += host_threads(&host)[i].dropped;
+	CHECK(host.counted + host.s->untraced == 48 * (gt_api_count - 5));
+}
+
+static void dlsym_and_files(void)
+{
+	struct { uint32_t words[8]; } control = { { 1, 2, 0x20800110, 0, 0, 0, 0, 9 } };
+	int (*get)(void **), memory = memfd_create("sim:nvidia1", 0), fd;
+	char path[40];
+	size_t before;
+	void *ctx;
+
+	attach();
+	host_drain(&host);
+	before = host.nseen;
+	get = (int (*)(void **))gt_hosted_dlsym(driver, "cuCtxGetCurrent");
+	CHECK((void *)get == (void *)gt_wrapper[gt_api_find("cuCtxGetCurrent")]);
+	CHECK(!get(&ctx) && ctx == (void *)0x77);
+	CHECK(gt_hosted_dlsym(RTLD_DEFAULT, "getpid") == dlsym(RTLD_DEFAULT, "getpid") && !gt_hosted_dlsym(driver, "cuNoneSuch"));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
+	fd = gt_hosted_open(path, O_RDWR | O_CLOEXEC);
+	CHECK(fd >= 0 && gt_hosted_ioctl(fd, 0xc020462a, &control) == -1 && errno == ENOTTY);
+	CHECK(gt_hosted_ioctl(fd, 0x5401, &control) == -1 && !gt_hosted_close(fd) && !close(memory));
+	host_drain(&host);
+	CHECK(host.nseen == before + 4);
+	CHECK(host.seen[before + 2].id == GT_ID_IOCTL && host.seen[before + 2].args[2] == 0x20800110 && host.seen[before + 2].args[3] == 9);
+	CHECK(host.seen[before + 2].args[0] == ((uint64_t)GT_DEV_GPU << 32 | 1));
+	host_close(&host);
+}
+
+T_MAIN(T(every_wrapper_records_its_fields), T(many_threads_at_once), T(dlsym_and_files))
