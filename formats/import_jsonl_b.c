@@ -32,7 +32,7 @@ static bool skip_word(const char **p, const char *word, size_t len)
 	return true;
 }
 #define SKIP(p, word) skip_word(p, word, sizeof(word) - 1)
-_Static_assert(sizeof("\",\"name\":\"") <= GT_JSON_PAD && sizeof(",\"details\":{") <= GT_JSON_PAD, "words longer than the padding");
+_Static_assert(sizeof(",\"details\":{") <= GT_JSON_PAD, "the longest of these words fits the padding");
 
 /* Up to 18 digits, so that nothing overflows; how many there were. */
 static unsigned digits(const char **p, uint64_t *v)
@@ -75,7 +75,8 @@ static const char *usual_rest(const char *p, struct gt_line *l)
 		p = q;
 	}
 	q = p;
-	if (l->phase == 'E' && SKIP(&q, ",\"details\":{") && NUMBER(&q, "\"status\":", '}', &status) && q[1] == '}' && status <= INT32_MAX) {
+	if (l->phase == 'E' && SKIP(&q, ",\"details\":{") && NUMBER(&q, "\"status\":", '}', &status) && q[1] == '}' &&
+	    status <= INT32_MAX) {
 		l->ret = (int32_t)status;
 		p = q + 1;
 	}
@@ -116,6 +117,7 @@ static const char *begin(struct gt_rows *r, struct gt_json *j, struct gt_line *l
 static int row(struct gt_rows *r, const struct gt_line *l, struct gt_err *err)
 {
 	int64_t track = gt_rows_track(r, l->pid, l->tid, NULL, err);
+	int lost;
 
 	if (track < 0)
 		return (int)track;
@@ -125,6 +127,9 @@ static int row(struct gt_rows *r, const struct gt_line *l, struct gt_err *err)
 		return gt_rows_begin(r, (uint32_t)track, l->name, l->time, l->op_id, err);
 	if (l->phase == 'E')
 		return gt_rows_end(r, (uint32_t)track, l->name, l->time, l->op_id, l->ret, err);
+	lost = gt_rows_lost(r, (uint32_t)track, !l->pid && !l->tid, l->name, l->time, err);
+	if (lost)
+		return lost < 0 ? lost : 0;
 	return gt_rows_whole(r, GT_INSTANT, (uint32_t)track, l->name, l->time, l->time, err);
 }
 

@@ -3,6 +3,8 @@
  * last line may be cut short, as a killed logger leaves it; that is noted in the metadata. */
 #include "formats/import_lines.h"
 
+#define SNIFF_OBJECTS 100
+
 struct reading {
 	const struct gt_line_format *format;
 	struct gt_rows *rows;
@@ -20,7 +22,7 @@ static bool is_number(int token)
 	return token == GT_JSON_INT || token == GT_JSON_REAL;
 }
 
-/* Readers of values return 1, 0 when the value is odd but the key only nice to have (as though it were not there), or negative. */
+/* Readers of values return 1, negative, or 0: the value is odd, but the key only nice to have (as though it were not there). */
 static int read_ts(struct reading *r, int token, struct gt_err *err)
 {
 	int64_t *t = &r->line.time;
@@ -222,11 +224,15 @@ unsigned gt_lines_sniff(const char *head, size_t len)
 	struct gt_in *in = gt_in_memory(head, len, NULL);
 	const struct key *key;
 	struct gt_json j;
-	unsigned has = 0;
+	unsigned has = 0, objects = 0;
 	int t;
 
 	if (in && !gt_json_init(&j, in, false, NULL)) {
-		for (t = gt_json_next(&j, NULL); t > 0 && j.depth; t = gt_json_next(&j, NULL)) {
+		/* the first lines may be moments, which have neither phase nor op_id */
+		for (t = gt_json_next(&j, NULL); t > 0 && objects < SNIFF_OBJECTS; t = gt_json_next(&j, NULL)) {
+			objects += !j.depth;
+			if (!j.depth && t != GT_JSON_OBJECT_END)
+				break;
 			key = t == GT_JSON_KEY && j.depth == 1 ? find_key(&j) : NULL;
 			has |= key ? key->has : 0;
 		}

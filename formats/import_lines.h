@@ -30,6 +30,6 @@ struct gt_line_format {
 	int (*row)(struct gt_rows *r, const struct gt_line *line, struct gt_err *err);
 };
 int gt_import_lines(const struct gt_line_format *format, struct gt_in *in, struct gt_writer *w, struct gt_err *err);
-/* Which of these keys (enum gt_line_has) the first object has, as far as it can be seen. 0: it begins with no object. */
+/* Which of these keys (enum gt_line_has) the first objects have, as far as they can be seen. 0: it begins with no object. */
 unsigned gt_lines_sniff(const char *head, size_t len);
 #endif

@@ -4,6 +4,7 @@
 #include "formats/import_rows.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -175,7 +176,8 @@ static int64_t process(struct gt_rows *r, int64_t pid, struct gt_err *err)
 	uint64_t hash = gt_hash_u64((uint64_t)pid);
 	uint32_t found = gt_map_get(&r->process_map, hash, same_process, r, &pid, sizeof(pid));
 	struct process p = { .pid = pid };
-	struct gt_track t = { .parent = GT_NONE, .name = GT_NONE, .source = r->source, .kind = GT_TRACK_PROCESS, .id = pid, .ns_id = pid };
+	struct gt_track t = { .parent = GT_NONE, .name = GT_NONE, .source = r->source, .kind = GT_TRACK_PROCESS,
+			      .id = pid, .ns_id = pid };
 
 	if (found != UINT32_MAX)
 		return found;
@@ -364,7 +366,8 @@ static void add_scalar(struct gt_rows *r, const struct gt_json *j, int token, si
 		v = keep_string(r, j->text, j->len, ARGS_TEXT);
 		r->args_left_out += v == GT_NONE;
 		add_arg(r, key, GT_F_STR, v);
-	} else if (token == GT_JSON_INT && !gt_json_magnitude(j->text, j->len, 0, &negative, &v) && (!negative || v <= (uint64_t)1 << 63)) {
+	} else if (token == GT_JSON_INT && !gt_json_magnitude(j->text, j->len, 0, &negative, &v) &&
+		   (!negative || v <= (uint64_t)1 << 63)) {
 		add_arg(r, key, negative && v ? GT_F_I64 : GT_F_U64, negative ? 0 - v : v);
 	} else if (token == GT_JSON_INT || token == GT_JSON_REAL) {
 		d = gt_json_double(j);
@@ -647,6 +650,32 @@ int gt_rows_whole(struct gt_rows *r, enum gt_kind kind, uint32_t track, uint32_t
 	return write_row(r, kind, lane_track(r, track, 0), &row, r->values, err);
 }
 
+static const uint64_t *find_arg(const struct gt_rows *r, const char *key, unsigned kind)
+{
+	for (unsigned i = 0; i < r->n; i++)
+		if (r->args[i].kind == kind && !strcmp((const char *)r->text.data + r->names[r->args[i].name].at, key))
+			return &r->values[i];
+	return NULL;
+}
+
+int gt_rows_lost(struct gt_rows *r, uint32_t track, bool everywhere, uint32_t name, int64_t from, struct gt_err *err)
+{
+	const uint64_t *until = find_arg(r, "until", GT_F_F64), *count = find_arg(r, "count", GT_F_U64);
+	uint32_t at = everywhere ? GT_NONE : lane_track(r, track, 0);
+	double seconds;
+	int e;
+
+	if (!until || strcmp((const char *)r->text.data + r->names[name].at, "LOST"))
+		return 0;
+	memcpy(&seconds, until, sizeof(seconds));
+	if (!(seconds * 1e9 >= (double)from && seconds * 1e9 <= (double)GT_ROWS_TIME_MAX))
+		return 0;
+	saw_time(r, from);
+	e = gt_writer_lost(r->w, everywhere ? GT_SCOPE_ALL : GT_SCOPE_TRACK, at, from, llround(seconds * 1e9),
+			   count ? *count : GT_LOST_UNKNOWN, err);
+	return e ? e : 1;
+}
+
 /* ---- life ---- */
 
 struct gt_rows *gt_rows_new(const struct gt_rows_config *config, struct gt_writer *w, struct gt_err *err)
@@ -705,8 +734,8 @@ int gt_rows_finish(struct gt_rows *r, bool truncated, struct gt_err *err)
 		e = gt_writer_epoch(r->w, r->now, err);
 	if (e)
 		return e;
-	snprintf(json, sizeof(json), "{\"imported_from\":\"%s\",\"unmatched\":%" PRIu64 ",\"truncated\":%s,\"lines_back_in_time\":%" PRIu64
-		 ",\"arguments_left_out\":%" PRIu64 "}", r->config.importer, gt_pair_unmatched(r->pair), truncated ? "true" : "false",
-		 r->backwards, r->args_left_out);
+	snprintf(json, sizeof(json), "{\"imported_from\":\"%s\",\"unmatched\":%" PRIu64 ",\"truncated\":%s,"
+		 "\"lines_back_in_time\":%" PRIu64 ",\"arguments_left_out\":%" PRIu64 "}", r->config.importer,
+		 gt_pair_unmatched(r->pair), truncated ? "true" : "false", r->backwards, r->args_left_out);
 	return gt_writer_meta(r->w, json, err);
 }

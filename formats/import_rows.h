@@ -46,6 +46,9 @@ int gt_rows_details(struct gt_rows *r, struct gt_json *j, bool array, int32_t *r
 /* Rows, with the arguments collected so far. key: pairs begin with end (GT_PAIR_BY_ID). */
 int gt_rows_begin(struct gt_rows *r, uint32_t track, uint32_t name, int64_t time, uint64_t key, struct gt_err *err);
 int gt_rows_end(struct gt_rows *r, uint32_t track, uint32_t name, int64_t time, uint64_t key, int32_t ret, struct gt_err *err);
+/* A loss as gtexport --jsonl writes it: a moment called LOST whose arguments say "until" (seconds) and perhaps "count". 1 when
+ * this is one and was written, 0 when it is none, or negative. everywhere: the line names no thread. */
+int gt_rows_lost(struct gt_rows *r, uint32_t track, bool everywhere, uint32_t name, int64_t from, struct gt_err *err);
 bool gt_rows_is_open(const struct gt_rows *r, uint32_t track, uint32_t name);	/* nested: has a begin that awaits its end */
 int gt_rows_whole(struct gt_rows *r, enum gt_kind kind, uint32_t track, uint32_t name, int64_t start, int64_t end,
 		  struct gt_err *err);

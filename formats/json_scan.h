@@ -75,7 +75,7 @@ static inline bool gt_json_is(const struct gt_json *j, const char *word)
 /* For callers that know how their lines usually look and read the beginning of those by themselves, from `at`. A string whose
  * first byte is p has no quote, backslash or control character before the byte returned. */
 const char *gt_json_plain(const char *p);
-/* Between two values: such a caller has read an object up to, not including, the ',' or '}' at `at`; gt_json_next goes on there. */
+/* Between two values: such a caller has read an object up to the ',' or '}' at `at`, where gt_json_next goes on. */
 void gt_json_resume(struct gt_json *j, const char *at);
 
 /* The number text[0..len) times 10^scale as an exact integer; digits finer than that are cut. The sign comes apart. -ERANGE

@@ -400,7 +400,8 @@ static bool in_order(const struct track *t)
 	return t->backwards <= t->halves / 8;
 }
 
-static int hand_call(struct gt_pair *p, const struct gt_half *begin, const struct gt_half *end, uint32_t below, struct gt_err *err)
+static int hand_call(struct gt_pair *p, const struct gt_half *begin, const struct gt_half *end, uint32_t below,
+		     struct gt_err *err)
 {
 	struct track *t = &p->tracks[begin->track];
 

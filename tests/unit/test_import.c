@@ -313,6 +313,23 @@ static struct gt_reader *generate(size_t lines, void (*line)(struct gt_buf *b, s
 	return r;
 }
 
+static void losses_stay_losses(void)
+{
+	static const char text[] = "{\"ts\":1.000000000,\"name\":\"LOST\",\"details\":{\"until\":1.500000001,\"count\":7}}\n"
+				   "{\"ts\":2.000000000,\"name\":\"LOST\",\"pid\":1,\"tid\":2,\"details\":{\"until\":3.0}}\n"
+				   "{\"ts\":2.000000000,\"name\":\"LOST\"}\n" B("4", "1", "a", "") E("5", "1", "a", "");
+	struct gt_reader *r = open_bytes(text, strlen(text));
+	struct gt_iter *it = r ? gt_iter_open(r, &(struct gt_filter){ .kinds = GT_BIT(GT_LOST) }, NULL) : NULL;
+	struct gt_event ev;
+
+	CHECK(it && gt_reader_segment(r, 0)->rows[GT_INSTANT] == 1 && gt_reader_segment(r, 0)->rows[GT_CALL] == 1);
+	CHECK(gt_iter_next(it, &ev, NULL) == 1 && ev.row.end == 1500000001 && ev.args[0] == 7 && ev.args[1] == GT_SCOPE_ALL);
+	CHECK(gt_iter_next(it, &ev, NULL) == 1 && ev.row.end == 3000000000 && ev.args[0] == GT_LOST_UNKNOWN && ev.args[1] == GT_SCOPE_TRACK);
+	CHECK(gt_iter_next(it, &ev, NULL) == 0);
+	gt_iter_close(it);
+	gt_reader_close(r);
+}
+
 #define SOME 20000
 static void forward_line(struct gt_buf *b, size_t i)
 {
@@ -482,6 +499,7 @@ static void the_beginning(void)
 
 T_MAIN(T(the_beginning), T(format_b), T(pids_and_tids), T(arguments), T(roles_and_categories), T(format_a), T(unsorted_comes_out_sorted),
        T(unmatched_and_open_are_kept), T(threads_without_ids_get_lanes), T(cut_at_every_byte), T(bad_lines_name_their_place),
-       T(packed_or_plain_makes_no_difference), T(hostile_names), T(any_order_makes_no_difference), T(many_threads), T(many_schemas), T(long_arrays), T(arguments_do_not_crowd_out_names), T(too_many_names_are_an_error),
+       T(packed_or_plain_makes_no_difference), T(hostile_names), T(losses_stay_losses), T(any_order_makes_no_difference), T(many_threads),
+       T(many_schemas), T(long_arrays), T(arguments_do_not_crowd_out_names), T(too_many_names_are_an_error),
        T(many_open_calls), T(memory_stays_bounded), T(other_files), T(without_a_place_for_the_temporary_file),
        T(without_room_for_the_temporary_file), T(the_end))
