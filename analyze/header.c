@@ -56,7 +56,9 @@ static int header_merge(void *into, void *from, struct gt_err *err)
 
 static const struct gt_column columns[] = {
 	{ "file", "File", GT_C_TEXT }, { "recording", "Recording", GT_C_COUNT }, { "host", "Host", GT_C_TEXT },
-	{ "simulated", "Simulated GPU", GT_C_TEXT }, { "layers", "Layers recorded", GT_C_TEXT }, { "sources", "Recorded by", GT_C_TEXT },
+	{ "command", "Command", GT_C_TEXT }, { "start_utc", "Started", GT_C_TEXT }, { "gpu", "GPU", GT_C_TEXT },
+	{ "driver", "Driver", GT_C_TEXT }, { "cuda", "CUDA", GT_C_TEXT }, { "events", "Events", GT_C_TEXT },
+	{ "args", "Arguments", GT_C_TEXT }, { "simulated", "Simulated GPU", GT_C_TEXT }, { "layers", "Layers recorded", GT_C_TEXT }, { "sources", "Recorded by", GT_C_TEXT },
 	{ "span_ns", "Time span", GT_C_NS }, { "processes", "Processes", GT_C_COUNT }, { "threads", "Threads", GT_C_COUNT },
 	{ "calls", "Finished calls", GT_C_COUNT }, { "open", "Still open", GT_C_COUNT }, { "spans", "Spans", GT_C_COUNT },
 	{ "gpu", "GPU operations", GT_C_COUNT }, { "instants", "Instants", GT_C_COUNT }, { "counters", "Counter values", GT_C_COUNT },
@@ -121,30 +123,60 @@ static struct losses damage_of(struct gt_reader *r, uint32_t segment)
 	return sum;
 }
 
-static void add_segment(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
+/* What the header shows of the metadata: keys as the recorder writes them, in the order of the columns. */
+static const char *const known[] = { "command", "start_utc", "gpus.0.model", "driver_version", "cuda_version", "events", "args" };
+#define NKNOWN (sizeof(known) / sizeof(*known))
+struct known { struct gt_table *t; char *values[NKNOWN]; };
+
+static int note_known(void *arg, const char *key, const char *value)
+{
+	struct known *k = arg;
+
+	for (size_t i = 0; *value && i < NKNOWN; i++)
+		if (!strcmp(key, known[i]) && !k->values[i] && !(k->values[i] = strdup(value)))
+			return -ENOMEM;
+	if (!strcmp(key, "sample") && strcmp(value, "1"))
+		gt_table_note(k->t, "sampled: one call in %s of each name was recorded", value);
+	if (!strcmp(key, "filter") && *value)
+		gt_table_note(k->t, "filtered while recording: only %s", value);
+	if (!strcmp(key, "exclude") && *value)
+		gt_table_note(k->t, "filtered while recording: without %s", value);
+	return 0;
+}
+
+static struct gt_cell text_or_none(const char *s)
+{
+	return s && *s ? gt_cell_text(s) : gt_cell_none();
+}
+
+static int add_segment(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
 {
 	const struct losses *l = &h->losses[seg->index];
 	struct losses damage = damage_of(h->asked.reader, seg->index);
 	struct gt_buf layers = { 0 }, sources = { 0 };
-	int64_t complete = gt_since(h->asked.opt, h->asked.reader, seg, seg->complete_to);
+	int64_t complete = gt_since(h->asked.opt, h->asked.reader, seg, seg->closed ? seg->max_end : seg->complete_to);
+	struct known k = { .t = t };
+	int rc = gt_meta_each(seg, note_known, &k);
 
 	put_layers(&layers, seg);
 	put_sources(&sources, seg);
 	gt_table_add(t, (struct gt_cell[]){
-		gt_cell_text(h->asked.opt->file), gt_cell_u(seg->index), seg->host && *seg->host ? gt_cell_text(seg->host) : gt_cell_none(),
-		gt_cell_text(seg->simulated ? "yes" : "no"),
-		layers.len > 1 ? gt_cell_text((char *)layers.data) : gt_cell_none(),
-		sources.len > 1 ? gt_cell_text((char *)sources.data) : gt_cell_none(),
+		gt_cell_text(h->asked.opt->file), gt_cell_u(seg->index), text_or_none(seg->host),
+		text_or_none(k.values[0]), text_or_none(k.values[1]), text_or_none(k.values[2]), text_or_none(k.values[3]),
+		text_or_none(k.values[4]), text_or_none(k.values[5]), text_or_none(k.values[6]),
+		gt_cell_text(seg->simulated ? "yes" : "no"), text_or_none((char *)layers.data), text_or_none((char *)sources.data),
 		gt_cell_u(seg->max_end > seg->min_start ? (uint64_t)seg->max_end - (uint64_t)seg->min_start : 0),
 		gt_cell_u(tracks_of_kind(seg, GT_TRACK_PROCESS)), gt_cell_u(tracks_of_kind(seg, GT_TRACK_THREAD)),
 		gt_cell_u(seg->rows[GT_CALL]), gt_cell_u(seg->rows[GT_OPEN]), gt_cell_u(seg->rows[GT_SPAN]),
 		gt_cell_u(seg->rows[GT_GPU]), gt_cell_u(seg->rows[GT_INSTANT]), gt_cell_u(seg->rows[GT_COUNTER]),
 		gt_cell_u(seg->rows[GT_UNMATCHED]), gt_cell_u(l->count), gt_cell_u(l->unknown),
-		gt_cell_text(seg->closed ? "closed" : "not closed"),
-		seg->closed ? gt_cell_none() : gt_cell_i(complete), gt_cell_known(!seg->closed, seg->unread_bytes),
+		gt_cell_text(seg->closed ? "closed" : "not closed"), gt_cell_i(complete), gt_cell_u(seg->closed ? 0 : seg->unread_bytes),
 		gt_cell_u(damage.count), gt_cell_u(damage.rows) });
 	gt_buf_release(&layers);
 	gt_buf_release(&sources);
+	for (size_t i = 0; i < NKNOWN; i++)
+		free(k.values[i]);
+	return rc;
 }
 
 static void note_doubts(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
@@ -195,48 +227,24 @@ static struct gt_table *damage_table(const struct header *h)
 	return t;
 }
 
-static const struct gt_column meta_columns[] = {
-	{ "recording", "Recording", GT_C_COUNT }, { "key", "Key", GT_C_TEXT }, { "value", "Value", GT_C_TEXT },
-};
-struct meta { struct gt_table *header, *t; const struct gt_segment *seg; unsigned skip; };
-
-static int add_meta(void *arg, const char *key, const char *value)
-{
-	struct meta *m = arg;
-
-	if (!*value)
-		return 0;	/* a filter that was not given, say */
-	if (!strcmp(key, "sample") && strcmp(value, "1"))
-		gt_table_note(m->header, "sampled: one call in %s of each name was recorded", value);
-	if (!strcmp(key, "filter"))
-		gt_table_note(m->header, "filtered while recording: only %s", value);
-	if (!strcmp(key, "exclude"))
-		gt_table_note(m->header, "filtered while recording: without %s", value);
-	gt_table_add(m->t, (struct gt_cell[]){ gt_cell_u(m->seg->index), gt_cell_text(key), gt_cell_text(value) } + m->skip);
-	return 0;
-}
-
 static int header_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct header *h = state;
-	unsigned skip = gt_where_skip(h->asked.reader);
-	struct meta m = { .skip = skip };
+	int rc = 0;
 
-	tables[0] = m.header = gt_table_new("header", "Trace", columns, NCOLUMNS);
-	tables[1] = m.t = gt_table_new("metadata", "Metadata", meta_columns + skip, 3 - skip);
-	if (!tables[0] || !tables[1])
+	tables[0] = gt_table_new("header", "Trace", columns, NCOLUMNS);
+	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for the header");
 	if (h->nsegs == 1)
 		gt_table_as_list(tables[0]);
-	for (uint32_t i = 0; i < h->nsegs; i++) {
-		m.seg = gt_reader_segment(h->asked.reader, i);
-		add_segment(h, tables[0], m.seg);
-		note_doubts(h, tables[0], m.seg);
-		if (gt_meta_each(m.seg, add_meta, &m))
-			return gt_err_set(err, -ENOMEM, "no memory for the metadata");
+	for (uint32_t i = 0; !rc && i < h->nsegs; i++) {
+		note_doubts(h, tables[0], gt_reader_segment(h->asked.reader, i));
+		rc = add_segment(h, tables[0], gt_reader_segment(h->asked.reader, i));
 	}
-	tables[2] = damage_table(h);
-	return tables[2] ? 3 : 2;
+	if (rc)
+		return gt_err_set(err, -ENOMEM, "no memory for the header");
+	tables[1] = damage_table(h);
+	return tables[1] ? 2 : 1;
 }
 
 static void header_release(void *state)
@@ -246,7 +254,7 @@ static void header_release(void *state)
 
 const struct gt_analysis gt_header_report = {
 	.name       = "header",
-	.help       = "what was recorded and by whom, losses, damage, metadata",
+	.help       = "what was recorded and by whom, losses, damage",
 	.wants      = GT_BIT(GT_LOST),
 	.wants_args = true,
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
@@ -257,4 +265,43 @@ const struct gt_analysis gt_header_report = {
 	.merge      = header_merge,
 	.finish     = header_finish,
 	.release    = header_release,
+};
+
+/* ---- everything the recorder noted ---- */
+
+static const struct gt_column meta_columns[] = {
+	{ "recording", "Recording", GT_C_COUNT }, { "key", "Key", GT_C_TEXT }, { "value", "Value", GT_C_TEXT },
+};
+struct meta { struct gt_table *t; const struct gt_segment *seg; unsigned skip; };
+
+static int add_meta(void *arg, const char *key, const char *value)
+{
+	struct meta *m = arg;
+
+	if (*value)	/* a filter that was not given has none */
+		gt_table_add(m->t, (struct gt_cell[]){ gt_cell_u(m->seg->index), gt_cell_text(key), gt_cell_text(value) } + m->skip);
+	return 0;
+}
+
+static int metadata_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	const struct gt_asked *a = state;
+	struct meta m = { .skip = gt_where_skip(a->reader) };
+	int rc = 0;
+
+	tables[0] = m.t = gt_table_new("metadata", "Metadata", meta_columns + m.skip, 3 - m.skip);
+	for (uint32_t i = 0; m.t && !rc && i < gt_reader_segments(a->reader); i++) {
+		m.seg = gt_reader_segment(a->reader, i);
+		rc = gt_meta_each(m.seg, add_meta, &m);
+	}
+	return m.t && !rc ? 1 : gt_err_set(err, -ENOMEM, "no memory for the metadata");
+}
+
+const struct gt_analysis gt_metadata_report = {
+	.name       = "metadata",
+	.help       = "all that the recorder noted: machine, environment, options, totals",
+	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
+	.state_size = sizeof(struct gt_asked),
+	.init       = gt_asked_init,
+	.finish     = metadata_finish,
 };

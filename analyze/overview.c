@@ -11,7 +11,7 @@ static void add(struct sums *u, const struct gt_type *type, const struct gt_stat
 
 	if (type->layer == GT_LAYER_API)
 		u->calls += made;
-	if (type->layer == GT_LAYER_IOCTL) {
+	if (type->layer == GT_LAYER_IOCTL && type->category != GT_CAT_FILE) {
 		u->ioctls += made;
 		u->ioctl_ns = gt_sat_add(u->ioctl_ns, s->total);
 	}

@@ -25,7 +25,7 @@ done
 
 want analyze-list 0 $A --list
 cp want.out list
-for r in header summary top categories ioctls memory threads gaps open errors layers contexts slowest histogram kernels copies; do
+for r in header summary top categories ioctls memory threads gaps open errors layers contexts slowest histogram kernels copies metadata; do
 	check "analyze-list-$r" grep -q "^  $r " list
 	want "analyze-alone-$r" 0 $A $r t.jsonl
 	check "analyze-manual-$r" grep -q "^\*\*$r\*\*" "$SRC/docs/gtanalyze.1.md"
