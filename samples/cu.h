@@ -36,9 +36,11 @@ typedef struct CUgraphExec_st *CUgraphExec;
 	X(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void *from, size_t size, CUstream s)) \
 	X(cuMemcpyDtoHAsync_v2, (void *to, CUdeviceptr from, size_t size, CUstream s)) \
 	X(cuMemsetD8Async, (CUdeviceptr at, unsigned char value, size_t n, CUstream s)) \
-	X(cuStreamCreate, (CUstream *s, unsigned flags)) X(cuStreamDestroy_v2, (CUstream s)) X(cuStreamSynchronize, (CUstream s)) \
+	X(cuStreamCreate, (CUstream *s, unsigned flags)) X(cuStreamDestroy_v2, (CUstream s)) \
+	X(cuStreamSynchronize, (CUstream s)) \
 	X(cuStreamBeginCapture_v2, (CUstream s, int mode)) X(cuStreamEndCapture, (CUstream s, CUgraph *g)) \
-	X(cuEventCreate, (CUevent *e, unsigned flags)) X(cuEventDestroy_v2, (CUevent e)) X(cuEventRecord, (CUevent e, CUstream s)) \
+	X(cuEventCreate, (CUevent *e, unsigned flags)) X(cuEventDestroy_v2, (CUevent e)) \
+	X(cuEventRecord, (CUevent e, CUstream s)) \
 	X(cuEventSynchronize, (CUevent e)) X(cuEventElapsedTime, (float *ms, CUevent from, CUevent to)) \
 	X(cuModuleLoadData, (CUmodule *m, const void *image)) X(cuModuleUnload, (CUmodule m)) \
 	X(cuModuleGetFunction, (CUfunction *f, CUmodule m, const char *name)) \

@@ -80,8 +80,8 @@ int sim_copy_op(const struct cu_3d *c, struct sim_op *op, bool *pageable)
 	struct place dst, src;
 	int rc;
 
-	rc = rect_of(c->src_type, c->src_host, c->src_dev, c->src_array, c->src_x, c->src_y, c->src_z, c->src_pitch, c->src_height,
-		     c, &op->copy.src, &src);
+	rc = rect_of(c->src_type, c->src_host, c->src_dev, c->src_array, c->src_x, c->src_y, c->src_z, c->src_pitch,
+		     c->src_height, c, &op->copy.src, &src);
 	if (rc || (rc = rect_of(c->dst_type, c->dst_host, c->dst_dev, c->dst_array, c->dst_x, c->dst_y, c->dst_z, c->dst_pitch,
 				c->dst_height, c, &op->copy.dst, &dst)))
 		return rc;
@@ -118,9 +118,9 @@ static int copy_2d(const struct cu_2d *c, CUstream h, bool async)
 		return CUDA_ERROR_INVALID_VALUE;
 	return copy_3d(&(struct cu_3d){
 		.src_x = c->src_x, .src_y = c->src_y, .src_type = c->src_type, .src_host = c->src_host, .src_dev = c->src_dev,
-		.src_array = c->src_array, .src_pitch = c->src_pitch, .dst_x = c->dst_x, .dst_y = c->dst_y, .dst_type = c->dst_type,
-		.dst_host = c->dst_host, .dst_dev = c->dst_dev, .dst_array = c->dst_array, .dst_pitch = c->dst_pitch,
-		.width = c->width, .height = c->height, .depth = 1 }, h, async);
+		.src_array = c->src_array, .src_pitch = c->src_pitch, .dst_x = c->dst_x, .dst_y = c->dst_y,
+		.dst_type = c->dst_type, .dst_host = c->dst_host, .dst_dev = c->dst_dev, .dst_array = c->dst_array,
+		.dst_pitch = c->dst_pitch, .width = c->width, .height = c->height, .depth = 1 }, h, async);
 }
 
 /* Puts a small pageable source aside: true when the caller may go on at once. */
@@ -159,8 +159,16 @@ static int copy_1d(uint64_t to, enum side to_side, uint64_t from, enum side from
 	return sim_leave(rc || !wait || s->capture ? rc : sim_wait(s));
 }
 
+static int copy_peer(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t n, CUstream h, bool async)
+{
+	if (!sim_is(to, SIM_CTX) || !sim_is(from, SIM_CTX))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	return copy_1d(dst, DEVICE, src, DEVICE, n, h, async);
+}
+
 #define COPY(name, suffix, to, to_t, to_side, from, from_t, from_side) \
-	BOTH(name, suffix, (to_t to, from_t from, size_t n), copy_1d((uint64_t)to, to_side, (uint64_t)from, from_side, n, none, false))
+	BOTH(name, suffix, (to_t to, from_t from, size_t n), \
+	     copy_1d((uint64_t)to, to_side, (uint64_t)from, from_side, n, none, false))
 #define COPY_ASYNC(name, to, to_t, to_side, from, from_t, from_side) \
 	BOTH(name, _ptsz, (to_t to, from_t from, size_t n, CUstream s), \
 	     copy_1d((uint64_t)to, to_side, (uint64_t)from, from_side, n, OR_NONE(s), true))
@@ -173,9 +181,9 @@ COPY_ASYNC(cuMemcpyHtoDAsync_v2, dst, CUdeviceptr, DEVICE, src, const void *, HO
 COPY_ASYNC(cuMemcpyDtoHAsync_v2, dst, void *, HOST, src, CUdeviceptr, DEVICE)
 COPY_ASYNC(cuMemcpyDtoDAsync_v2, dst, CUdeviceptr, DEVICE, src, CUdeviceptr, DEVICE)
 BOTH(cuMemcpyPeer, _ptds, (CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t n),
-     sim_is(to, SIM_CTX) && sim_is(from, SIM_CTX) ? copy_1d(dst, DEVICE, src, DEVICE, n, none, false) : CUDA_ERROR_INVALID_CONTEXT)
+     copy_peer(dst, to, src, from, n, none, false))
 BOTH(cuMemcpyPeerAsync, _ptsz, (CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t n, CUstream s),
-     sim_is(to, SIM_CTX) && sim_is(from, SIM_CTX) ? copy_1d(dst, DEVICE, src, DEVICE, n, OR_NONE(s), true) : CUDA_ERROR_INVALID_CONTEXT)
+     copy_peer(dst, to, src, from, n, OR_NONE(s), true))
 BOTH(cuMemcpy2D_v2, _ptds, (const struct cu_2d *c), copy_2d(c, none, false))
 BOTH(cuMemcpy2DUnaligned_v2, _ptds, (const struct cu_2d *c), copy_2d(c, none, false))
 BOTH(cuMemcpy2DAsync_v2, _ptsz, (const struct cu_2d *c, CUstream s), copy_2d(c, OR_NONE(s), true))
@@ -237,7 +245,8 @@ static int set(CUdeviceptr at, size_t pitch, unsigned value, unsigned element, s
 
 #define SET(bits, type) \
 	BOTH(cuMemsetD##bits##_v2, _ptds, (CUdeviceptr at, type v, size_t n), set(at, 0, v, bits / 8, n, 1, none, false)) \
-	BOTH(cuMemsetD##bits##Async, _ptsz, (CUdeviceptr at, type v, size_t n, CUstream s), set(at, 0, v, bits / 8, n, 1, OR_NONE(s), true)) \
+	BOTH(cuMemsetD##bits##Async, _ptsz, (CUdeviceptr at, type v, size_t n, CUstream s), \
+		set(at, 0, v, bits / 8, n, 1, OR_NONE(s), true)) \
 	BOTH(cuMemsetD2D##bits##_v2, _ptds, (CUdeviceptr at, size_t pitch, type v, size_t w, size_t h), \
 	     set(at, pitch, v, bits / 8, w, h, none, false)) \
 	BOTH(cuMemsetD2D##bits##Async, _ptsz, (CUdeviceptr at, size_t pitch, type v, size_t w, size_t h, CUstream s), \

@@ -29,15 +29,21 @@ enum { READY = 1, FORKED = 2 };
 	X(0, CUDA_SUCCESS, "no error") X(1, CUDA_ERROR_INVALID_VALUE, "invalid argument") \
 	X(2, CUDA_ERROR_OUT_OF_MEMORY, "out of memory") X(3, CUDA_ERROR_NOT_INITIALIZED, "initialization error") \
 	X(4, CUDA_ERROR_DEINITIALIZED, "driver shutting down") X(34, CUDA_ERROR_STUB_LIBRARY, "CUDA driver is a stub library") \
-	X(100, CUDA_ERROR_NO_DEVICE, "no CUDA-capable device is detected") X(101, CUDA_ERROR_INVALID_DEVICE, "invalid device ordinal") \
-	X(200, CUDA_ERROR_INVALID_IMAGE, "device kernel image is invalid") X(201, CUDA_ERROR_INVALID_CONTEXT, "invalid device context") \
-	X(205, CUDA_ERROR_MAP_FAILED, "mapping of buffer object failed") X(206, CUDA_ERROR_UNMAP_FAILED, "unmapping of buffer object failed") \
+	X(100, CUDA_ERROR_NO_DEVICE, "no CUDA-capable device is detected") \
+	X(101, CUDA_ERROR_INVALID_DEVICE, "invalid device ordinal") \
+	X(200, CUDA_ERROR_INVALID_IMAGE, "device kernel image is invalid") \
+	X(201, CUDA_ERROR_INVALID_CONTEXT, "invalid device context") \
+	X(205, CUDA_ERROR_MAP_FAILED, "mapping of buffer object failed") \
+	X(206, CUDA_ERROR_UNMAP_FAILED, "unmapping of buffer object failed") \
 	X(209, CUDA_ERROR_NO_BINARY_FOR_GPU, "no kernel image is available for execution on the device") \
 	X(215, CUDA_ERROR_UNSUPPORTED_LIMIT, "limit is not supported on this architecture") \
 	X(217, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, "peer access is not supported between these two devices") \
-	X(218, CUDA_ERROR_INVALID_PTX, "a PTX JIT compilation failed") X(300, CUDA_ERROR_INVALID_SOURCE, "device kernel image is invalid") \
-	X(301, CUDA_ERROR_FILE_NOT_FOUND, "file not found") X(304, CUDA_ERROR_OPERATING_SYSTEM, "OS call failed or operation not supported on this OS") \
-	X(400, CUDA_ERROR_INVALID_HANDLE, "invalid resource handle") X(401, CUDA_ERROR_ILLEGAL_STATE, "the operation cannot be performed in the present state") \
+	X(218, CUDA_ERROR_INVALID_PTX, "a PTX JIT compilation failed") \
+	X(300, CUDA_ERROR_INVALID_SOURCE, "device kernel image is invalid") \
+	X(301, CUDA_ERROR_FILE_NOT_FOUND, "file not found") \
+	X(304, CUDA_ERROR_OPERATING_SYSTEM, "OS call failed or operation not supported on this OS") \
+	X(400, CUDA_ERROR_INVALID_HANDLE, "invalid resource handle") \
+	X(401, CUDA_ERROR_ILLEGAL_STATE, "the operation cannot be performed in the present state") \
 	X(500, CUDA_ERROR_NOT_FOUND, "named symbol not found") X(600, CUDA_ERROR_NOT_READY, "device not ready") \
 	X(700, CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered") \
 	X(701, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "too many resources requested for launch") \
@@ -57,7 +63,7 @@ enum { READY = 1, FORKED = 2 };
 	X(903, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "capture was not ended in the same stream as it began") \
 	X(904, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "capturing stream has unjoined work") \
 	X(905, CUDA_ERROR_STREAM_CAPTURE_ISOLATION, "dependency created on uncaptured work in another stream") \
-	X(906, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "operation would make the legacy stream depend on a capturing blocking stream") \
+	X(906, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "operation would make the legacy stream depend on a capturing one") \
 	X(907, CUDA_ERROR_CAPTURED_EVENT, "operation not permitted on an event last recorded in a capturing stream") \
 	X(910, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, "the graph update was not performed because it violated the constraints") \
 	X(999, CUDA_ERROR_UNKNOWN, "unknown error")
@@ -314,12 +320,12 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 
 /* What an H200 answers, for the attributes that programs ask; the others answer 0, "has it not". */
 static const struct { short attribute; int value; } attributes[] = {
-	{ 1, 1024 }, { 2, 1024 }, { 3, 1024 }, { 4, 64 }, { 5, 0x7fffffff }, { 6, 65535 }, { 7, 65535 }, { 8, 49152 }, { 9, 65536 },
-	{ 10, 32 }, { 11, 0x7fffffff }, { 12, 65536 }, { 13, 1980000 }, { 14, 512 }, { 15, 1 }, { 16, SIM_SMS }, { 19, 1 },
-	{ 30, 512 }, { 31, 1 }, { 32, 1 }, { 36, 3201000 }, { 37, 6144 }, { 38, 62914560 }, { 39, 2048 }, { 40, 2 }, { 41, 1 },
-	{ 51, 32 }, { 75, 9 }, { 76, 0 }, { 78, 1 }, { 79, 1 }, { 80, 1 }, { 81, 233472 }, { 82, 65536 }, { 83, 1 }, { 86, 0 },
-	{ 87, 2 }, { 89, 1 }, { 90, 1 }, { 91, 1 }, { 92, 1 }, { 93, 1 }, { 95, 1 }, { 97, 232448 }, { 99, 1 }, { 102, 1 },
-	{ 106, 32 }, { 111, 1024 }, { 115, 1 }, { 122, 1 }, { 134, -1 },
+	{ 1, 1024 }, { 2, 1024 }, { 3, 1024 }, { 4, 64 }, { 5, 0x7fffffff }, { 6, 65535 }, { 7, 65535 }, { 8, 49152 },
+	{ 9, 65536 }, { 10, 32 }, { 11, 0x7fffffff }, { 12, 65536 }, { 13, 1980000 }, { 14, 512 }, { 15, 1 }, { 16, SIM_SMS },
+	{ 19, 1 }, { 30, 512 }, { 31, 1 }, { 32, 1 }, { 36, 3201000 }, { 37, 6144 }, { 38, 62914560 }, { 39, 2048 }, { 40, 2 },
+	{ 41, 1 }, { 51, 32 }, { 75, 9 }, { 76, 0 }, { 78, 1 }, { 79, 1 }, { 80, 1 }, { 81, 233472 }, { 82, 65536 }, { 83, 1 },
+	{ 86, 0 }, { 87, 2 }, { 89, 1 }, { 90, 1 }, { 91, 1 }, { 92, 1 }, { 93, 1 }, { 95, 1 }, { 97, 232448 }, { 99, 1 },
+	{ 102, 1 }, { 106, 32 }, { 111, 1024 }, { 115, 1 }, { 122, 1 }, { 134, -1 },
 };
 
 CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice dev)
@@ -689,7 +695,9 @@ CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
 {
 	CURRENT_OR_RETURN(sim_current);
-	return flags ? CUDA_ERROR_INVALID_VALUE : sim_is(peer, SIM_CTX) ? CUDA_ERROR_PEER_ACCESS_UNSUPPORTED : CUDA_ERROR_INVALID_CONTEXT;
+	if (flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	return sim_is(peer, SIM_CTX) ? CUDA_ERROR_PEER_ACCESS_UNSUPPORTED : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peer)

@@ -80,6 +80,11 @@ static int add_deps(struct sim_node *node, struct sim_node *const *deps, size_t 
 	return CUDA_SUCCESS;
 }
 
+static bool is_node_of(const struct sim_node *n, const struct sim_graph *g)
+{
+	return sim_is(n, SIM_NODE) && n->graph == g;
+}
+
 /* A new node of g that stands for *op and owns op->staged, also when it fails. */
 static int add_node(struct sim_graph *g, struct sim_node *const *deps, size_t n, const struct sim_op *op, struct sim_node **out)
 {
@@ -87,8 +92,12 @@ static int add_node(struct sim_graph *g, struct sim_node *const *deps, size_t n,
 	int rc = CUDA_SUCCESS;
 
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = !sim_is(deps[i], SIM_NODE) || deps[i]->graph != g ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-	if (!rc && (!(v = realloc(g->nodes, (g->n + 1) * sizeof(*v))) || (g->nodes = v, !(node = sim_new(SIM_NODE, sizeof(*node))))))
+		rc = is_node_of(deps[i], g) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	if (!rc && (v = realloc(g->nodes, (g->n + 1) * sizeof(*v)))) {
+		g->nodes = v;
+		node = sim_new(SIM_NODE, sizeof(*node));
+	}
+	if (!rc && !node)
 		rc = CUDA_ERROR_OUT_OF_MEMORY;
 	if (rc) {
 		free(op->staged);
@@ -108,7 +117,7 @@ static int add_node(struct sim_graph *g, struct sim_node *const *deps, size_t n,
 
 static bool copy_op(struct sim_op *to, const struct sim_op *from)
 {
-	size_t size = from->run == sim_kernel_run && from->staged ? from->launch.func->params_size : from->staged ? from->copy.width : 0;
+	size_t size = !from->staged ? 0 : from->run == sim_kernel_run ? from->launch.func->params_size : from->copy.width;
 
 	*to = *from;
 	if (!size)
@@ -315,7 +324,8 @@ void sim_capture_spoil(struct sim_stream *s)
 	s->capture->invalid = true;
 }
 
-static int capture_info(CUstream h, int *status, uint64_t *id, CUgraph *graph, const CUgraphNode **deps, const void **edges, size_t *n)
+static int capture_info(CUstream h, int *status, uint64_t *id, CUgraph *graph, const CUgraphNode **deps, const void **edges,
+			size_t *n)
 {
 	struct sim_stream *s;
 	int rc;
@@ -421,18 +431,22 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *de
 	int rc;
 	ENTER(ctx);
 
-	rc = p && p->width && p->height && p->depth && sim_is(in, SIM_CTX) ? sim_copy_op(p, &op, &pageable) : CUDA_ERROR_INVALID_VALUE;
+	rc = CUDA_ERROR_INVALID_VALUE;
+	if (p && p->width && p->height && p->depth && sim_is(in, SIM_CTX))
+		rc = sim_copy_op(p, &op, &pageable);
 	return sim_leave(add(out, g, deps, n, rc, &op));
 }
 
-CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, const struct cu_memset_node *p, CUcontext in)
+CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *deps, size_t n, const struct cu_memset_node *p,
+			      CUcontext in)
 {
 	struct sim_op op = { 0 };
 	int rc;
 	ENTER(ctx);
 
-	rc = p && p->width && p->height && sim_is(in, SIM_CTX) ?
-	     sim_set_op(p->dst, p->pitch, p->value, p->element, p->width, p->height, &op) : CUDA_ERROR_INVALID_VALUE;
+	rc = CUDA_ERROR_INVALID_VALUE;
+	if (p && p->width && p->height && sim_is(in, SIM_CTX))
+		rc = sim_set_op(p->dst, p->pitch, p->value, p->element, p->width, p->height, &op);
 	return sim_leave(add(out, g, deps, n, rc, &op));
 }
 
@@ -458,8 +472,8 @@ static int add_edges(struct sim_graph *g, const CUgraphNode *from, const CUgraph
 	int rc = sim_is(g, SIM_GRAPH) && (!n || (from && to)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = sim_is(from[i], SIM_NODE) && sim_is(to[i], SIM_NODE) && from[i]->graph == g && to[i]->graph == g && from[i] != to[i] ?
-		     add_deps(to[i], &from[i], 1) : CUDA_ERROR_INVALID_VALUE;
+		rc = !is_node_of(from[i], g) || !is_node_of(to[i], g) || from[i] == to[i] ? CUDA_ERROR_INVALID_VALUE :
+		     add_deps(to[i], &from[i], 1);
 	return rc;
 }
 
@@ -561,7 +575,8 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode n, struct cu_kernel_node *p)
 		for (unsigned i = 0; i < l->func->params_n; i++)
 			n->params[i] = (char *)l->params + l->func->params[i].offset;
 	*p = (struct cu_kernel_node){ .func = l->func, .grid = { l->grid[0], l->grid[1], l->grid[2] },
-				      .block = { l->block[0], l->block[1], l->block[2] }, .shared = l->shared, .params = n->params };
+				      .block = { l->block[0], l->block[1], l->block[2] }, .shared = l->shared,
+				      .params = n->params };
 	return sim_leave(CUDA_SUCCESS);
 }
 
@@ -691,7 +706,8 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, struct update_result 
 	}
 	same = fresh->n == exec->n;
 	for (size_t i = 0; same && i < fresh->n; i++)
-		same = fresh->nodes[i]->op.node_type == exec->nodes[i]->op.node_type && fresh->nodes[i]->deps_n == exec->nodes[i]->deps_n;
+		same = fresh->nodes[i]->op.node_type == exec->nodes[i]->op.node_type &&
+		       fresh->nodes[i]->deps_n == exec->nodes[i]->deps_n;
 	*result = (struct update_result){ .result = same ? 0 : 2 };	/* 2: the topology has changed */
 	if (same) {
 		swap = *exec;

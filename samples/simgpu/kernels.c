@@ -140,7 +140,8 @@ bool sim_kernel_run(struct sim_op *op)
 
 static int blocks_per_sm(unsigned block, size_t shared)
 {
-	unsigned warps = (block + 31) / 32, by_threads = warps ? 64 / warps : 0, by_shared = shared ? 233472 / (shared + 1024) : 32;
+	unsigned warps = (block + 31) / 32, by_threads = warps ? 64 / warps : 0;
+	unsigned by_shared = shared ? 233472 / (shared + 1024) : 32;
 	unsigned least = by_threads < by_shared ? by_threads : by_shared;
 
 	return least < 32 ? least : 32;

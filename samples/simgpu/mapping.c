@@ -247,7 +247,8 @@ CUresult cuMemAddressFree(CUdeviceptr at, size_t size)
 	return sim_leave(CUDA_SUCCESS);
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const struct cu_alloc_prop *prop, unsigned long long flags)
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const struct cu_alloc_prop *prop,
+		     unsigned long long flags)
 {
 	struct sim_range *r;
 	int rc;
@@ -311,7 +312,8 @@ CUresult cuMemMap(CUdeviceptr at, size_t size, size_t offset, CUmemGenericAlloca
 	host = v->host + (at - v->addr);
 	if (mmap(host, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, in_arena) == MAP_FAILED)
 		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
-	if (!sim_range_add((struct sim_range){ .addr = at, .size = size, .host = host, .mem = SIM_MAPPED, .dev = p->dev, .handle = handle }))
+	if (!sim_range_add((struct sim_range){ .addr = at, .size = size, .host = host, .mem = SIM_MAPPED, .dev = p->dev,
+					       .handle = handle }))
 		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	p->refs++;
 	return sim_leave(CUDA_SUCCESS);

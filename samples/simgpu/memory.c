@@ -146,8 +146,9 @@ int sim_alloc(struct sim_ctx *ctx, uint64_t size, enum sim_mem mem, struct sim_r
 	at = gap(dev, size, align);
 	if (at == SIM_NEVER)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*out = sim_range_add((struct sim_range){ .addr = at, .size = size, .host = arena[dev].host + (at - base_of(dev)), .mem = mem,
-					  .dev = dev, .open = mem != SIM_PHYSICAL, .ctx = mem == SIM_PHYSICAL ? NULL : ctx });
+	*out = sim_range_add((struct sim_range){ .addr = at, .size = size, .host = arena[dev].host + (at - base_of(dev)),
+					  .mem = mem, .dev = dev, .open = mem != SIM_PHYSICAL,
+					  .ctx = mem == SIM_PHYSICAL ? NULL : ctx });
 	if (!*out)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	arena[dev].used += size;
@@ -272,8 +273,8 @@ static int host_alloc(enum sim_mem mem, void **at, size_t size, unsigned flags)
 	p = size ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
 	if (p == MAP_FAILED)
 		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
-	if (!sim_range_add((struct sim_range){ .addr = (uint64_t)p, .size = size, .host = p, .mem = mem, .dev = ctx->dev, .flags = flags,
-					.open = true, .ctx = ctx })) {
+	if (!sim_range_add((struct sim_range){ .addr = (uint64_t)p, .size = size, .host = p, .mem = mem, .dev = ctx->dev,
+					.flags = flags, .open = true, .ctx = ctx })) {
 		munmap(p, size);
 		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	}
@@ -339,8 +340,10 @@ CUresult cuMemHostRegister_v2(void *p, size_t size, unsigned flags)
 	next = position(at);
 	if (next < ranges.n && ranges.v[next]->addr < at + size)
 		return sim_leave(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-	return sim_leave(sim_range_add((struct sim_range){ .addr = at, .size = size, .host = p, .mem = SIM_REGISTERED, .dev = ctx->dev,
-						    .flags = flags, .open = true, .ctx = ctx }) ? 0 : CUDA_ERROR_OUT_OF_MEMORY);
+	if (!sim_range_add((struct sim_range){ .addr = at, .size = size, .host = p, .mem = SIM_REGISTERED, .dev = ctx->dev,
+					       .flags = flags, .open = true, .ctx = ctx }))
+		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
+	return sim_leave(CUDA_SUCCESS);
 }
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *at, void *p, unsigned flags)

@@ -520,7 +520,9 @@ CUresult cuKernelSetAttribute(int attribute, int value, CUkernel k, CUdevice dev
 
 CUresult cuFuncSetCacheConfig(CUfunction f, int config)
 {
-	return !sim_is(f, SIM_FUNCTION) ? CUDA_ERROR_INVALID_HANDLE : config < 0 || config > 3 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+	if (!sim_is(f, SIM_FUNCTION))
+		return CUDA_ERROR_INVALID_HANDLE;
+	return config < 0 || config > 3 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 CUresult cuKernelSetCacheConfig(CUkernel k, int config, CUdevice dev)

@@ -109,7 +109,8 @@ static struct sim_op *next_to_end(void)
 	do {	/* in the order they were queued, so that engines serve first who came first */
 		startee = NULL;
 		for (struct sim_stream *s = streams; s; s = s->next)
-			if (s->head && !s->head->started && (!startee || s->head->seq < startee->seq) && startable(s->head, &after))
+			if (s->head && !s->head->started && (!startee || s->head->seq < startee->seq) &&
+			    startable(s->head, &after))
 				startee = s->head, startee_after = after;
 		if (startee)
 			start(startee, startee_after);
@@ -481,7 +482,8 @@ BOTH(cuStreamGetFlags, _ptsz, (CUstream s, unsigned *flags), stream_get(OR_NONE(
 BOTH(cuStreamGetPriority, _ptsz, (CUstream s, int *priority), stream_get(OR_NONE(s), NULL, NULL, priority, NULL, NULL))
 BOTH(cuStreamGetId, _ptsz, (CUstream s, unsigned long long *id), stream_get(OR_NONE(s), NULL, NULL, NULL, id, NULL))
 BOTH(cuStreamGetDevice, _ptsz, (CUstream s, CUdevice *dev), stream_get(OR_NONE(s), NULL, NULL, NULL, NULL, dev))
-BOTH(cuStreamSetAttribute, _ptsz, (CUstream s, unsigned attribute, const void *value), stream_attribute(OR_NONE(s), attribute, value))
+BOTH(cuStreamSetAttribute, _ptsz, (CUstream s, unsigned attribute, const void *value),
+     stream_attribute(OR_NONE(s), attribute, value))
 BOTH(cuLaunchHostFunc, _ptsz, (CUstream s, CUhostFn fn, void *arg),
      host_func(OR_NONE(s), &(struct sim_op){ .host = { .fn = fn, .arg = arg } }, fn))
 BOTH(cuStreamAddCallback, _ptsz, (CUstream s, CUstreamCallback fn, void *arg, unsigned flags),
@@ -531,7 +533,9 @@ CUresult cuEventQuery(CUevent e)
 {
 	int rc = enter_event(e);
 
-	return rc ? rc : sim_leave(e->capture ? CUDA_ERROR_CAPTURED_EVENT : e->done < e->recorded ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
+	if (rc)
+		return rc;
+	return sim_leave(e->capture ? CUDA_ERROR_CAPTURED_EVENT : e->done < e->recorded ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
 }
 
 CUresult cuEventSynchronize(CUevent e)
@@ -647,10 +651,14 @@ static int stream_word(CUstream h, CUdeviceptr at, uint64_t value, unsigned flag
 	return sim_leave(!op.word.at || at % bytes ? CUDA_ERROR_INVALID_VALUE : sim_submit(s, &op));
 }
 
-BOTH(cuStreamWriteValue32_v2, _ptsz, (CUstream s, CUdeviceptr at, uint32_t v, unsigned f), stream_word(OR_NONE(s), at, v, f, 4, word_write))
-BOTH(cuStreamWriteValue64_v2, _ptsz, (CUstream s, CUdeviceptr at, uint64_t v, unsigned f), stream_word(OR_NONE(s), at, v, f, 8, word_write))
-BOTH(cuStreamWaitValue32_v2, _ptsz, (CUstream s, CUdeviceptr at, uint32_t v, unsigned f), stream_word(OR_NONE(s), at, v, f, 4, word_wait))
-BOTH(cuStreamWaitValue64_v2, _ptsz, (CUstream s, CUdeviceptr at, uint64_t v, unsigned f), stream_word(OR_NONE(s), at, v, f, 8, word_wait))
+BOTH(cuStreamWriteValue32_v2, _ptsz, (CUstream s, CUdeviceptr at, uint32_t v, unsigned f),
+     stream_word(OR_NONE(s), at, v, f, 4, word_write))
+BOTH(cuStreamWriteValue64_v2, _ptsz, (CUstream s, CUdeviceptr at, uint64_t v, unsigned f),
+     stream_word(OR_NONE(s), at, v, f, 8, word_write))
+BOTH(cuStreamWaitValue32_v2, _ptsz, (CUstream s, CUdeviceptr at, uint32_t v, unsigned f),
+     stream_word(OR_NONE(s), at, v, f, 4, word_wait))
+BOTH(cuStreamWaitValue64_v2, _ptsz, (CUstream s, CUdeviceptr at, uint64_t v, unsigned f),
+     stream_word(OR_NONE(s), at, v, f, 8, word_wait))
 
 /* Old names. */
 CUresult cuStreamDestroy(CUstream s) __attribute__((alias("cuStreamDestroy_v2")));

@@ -7,7 +7,7 @@
  *
  *   device.c  errors, devices, contexts        copy.c    copies and sets           graph.c   graphs and capture
  *   memory.c  addresses and allocations        module.c  modules, functions        files.c   device files and their ioctls
- *   mapping.c pools, virtual memory, arrays    kernels.c launches, what they do    resolve.c cuGetProcAddress
+ *   mapping.c pools, virtual memory, arrays    kernels.c launches, what they do    proc_address.c, entries.c  cuGetProcAddress
  *   queue.c   the clock, streams and events
  *
  * All state is guarded by one mutex, sim_lock(); the getters that programs call by the million read only what a thread owns.
@@ -120,7 +120,8 @@ _Static_assert(sizeof(struct cu_kernel_node) == 72 && offsetof(struct cu_kernel_
 _Static_assert(sizeof(struct cu_memset_node) == 40 && sizeof(struct cu_host_node) == 16, "CUDA_MEMSET_, CUDA_HOST_NODE_PARAMS");
 _Static_assert(sizeof(struct cu_alloc_prop) == 32 && offsetof(struct cu_alloc_prop, location) == 8, "CUmemAllocationProp");
 _Static_assert(sizeof(struct cu_access) == 12 && sizeof(struct cu_pool_props) == 88, "CUmemAccessDesc, CUmemPoolProps");
-_Static_assert(sizeof(struct cu_array_desc) == 24 && sizeof(struct cu_array3d_desc) == 40, "CUDA_ARRAY_, CUDA_ARRAY3D_DESCRIPTOR");
+_Static_assert(sizeof(struct cu_array_desc) == 24 && sizeof(struct cu_array3d_desc) == 40,
+	"CUDA_ARRAY_, CUDA_ARRAY3D_DESCRIPTOR");
 
 /* A handle is a pointer to one of these. Freed ones keep their memory for the next of their kind, so a stale handle is told
  * from a live one and not followed. */
@@ -178,14 +179,14 @@ struct sim_range {
 };
 struct sim_pool { struct sim_obj obj; int dev; uint64_t used, high; uint64_t attribute[8]; };
 struct sim_array { struct sim_obj obj; struct cu_array3d_desc desc; size_t element; CUdeviceptr at; };
-char *sim_host(uint64_t addr, uint64_t size);		/* where the device's bytes are, or NULL when not all of them are its own */
+char *sim_host(uint64_t addr, uint64_t size);		/* the bytes behind addr; NULL when not all are the device's */
 bool sim_pinned(uint64_t addr, uint64_t size);		/* host memory the device reaches by itself */
 int sim_alloc(struct sim_ctx *ctx, uint64_t size, enum sim_mem mem, struct sim_range **out);	/* of the context's device */
 struct sim_range *sim_range_at(uint64_t addr);		/* the range that holds addr, or NULL; borrowed, under the lock */
 struct sim_range *sim_range_next(const struct sim_range *r);	/* the one after r, or the first of all; NULL at the end */
 struct sim_range *sim_range_add(struct sim_range r);	/* NULL without memory */
 void sim_range_end(struct sim_range *r);
-int sim_arena(int dev, uint64_t addr, uint64_t *offset);	/* the memfd behind the device's memory, and where addr is in it */
+int sim_arena(int dev, uint64_t addr, uint64_t *offset);	/* the memfd behind the memory; where addr is in it */
 int sim_pools_init(void);
 void sim_release_ctx(struct sim_ctx *ctx);		/* what a destroyed context leaves */
 
@@ -301,8 +302,9 @@ extern const struct sim_entry sim_entries[];
 extern const size_t sim_entries_n;
 
 /* Entry points that take a stream exist twice, for the two meanings of stream 0. */
+#define ENTRY(name, zero, params, ...) \
+	CUresult name params; CUresult name params { const CUstream none = zero; (void)none; return __VA_ARGS__; }
 #define BOTH(name, suffix, params, ...) \
-	CUresult name params; CUresult name params { const CUstream none = CU_STREAM_LEGACY; (void)none; return __VA_ARGS__; } \
-	CUresult name##suffix params; CUresult name##suffix params { const CUstream none = CU_STREAM_PER_THREAD; (void)none; return __VA_ARGS__; }
+	ENTRY(name, CU_STREAM_LEGACY, params, __VA_ARGS__) ENTRY(name##suffix, CU_STREAM_PER_THREAD, params, __VA_ARGS__)
 #define OR_NONE(stream) ((stream) ? (stream) : none)
 #endif

@@ -1,6 +1,6 @@
 /* The simulated GPU does what a GPU does: memory holds what was copied and computed, streams keep their order and nothing
  * else, waiting waits. Gates instead of clocks: a kernel that spins on a flag holds a stream until the test opens it. */
-#include "tests/unit/sim.h"
+#include "tests/unit/on_sim.h"
 #include <pthread.h>
 
 static CUstream stream(unsigned flags)
@@ -15,7 +15,8 @@ static CUstream stream(unsigned flags)
 static void copies_and_kernels_compute(void)
 {
 	CUmodule m = sim_start();
-	CUfunction add = cu_kernel(m, VECTOR_ADD), saxpy = cu_kernel(m, SAXPY), scale = cu_kernel(m, SCALE), relu = cu_kernel(m, RELU);
+	CUfunction add = cu_kernel(m, VECTOR_ADD), saxpy = cu_kernel(m, SAXPY), scale = cu_kernel(m, SCALE);
+	CUfunction relu = cu_kernel(m, RELU);
 	float a[1000], b[1000], c[1000], two = 2, three = 3;
 	CUdeviceptr x, y, z;
 	int n = 1000;
@@ -204,6 +205,11 @@ static float between(void (*enqueue)(CUstream a, CUstream b, CUevent joined))
 	gate_open(&g);
 	OK(cuEventSynchronize(to));
 	OK(cuEventElapsedTime(&ms, from, to));
+	OK(cuEventDestroy_v2(from));
+	OK(cuEventDestroy_v2(to));
+	OK(cuEventDestroy_v2(joined));
+	OK(cuStreamDestroy_v2(a));
+	OK(cuStreamDestroy_v2(b));
 	return ms;
 }
 
@@ -228,9 +234,11 @@ static void kernels_of_two_streams_overlap(void)
 
 static CUdeviceptr device_buffer;
 static void *host_buffer;
-static void up(CUstream a, CUstream b, CUevent joined) { (void)b, (void)joined; OK(cuMemcpyHtoDAsync_v2(device_buffer, host_buffer, 1 << 20, a)); }
-static void up_up(CUstream a, CUstream b, CUevent joined) { up(a, b, joined); OK(cuMemcpyHtoDAsync_v2(device_buffer, host_buffer, 1 << 20, b)); }
-static void up_down(CUstream a, CUstream b, CUevent joined) { up(a, b, joined); OK(cuMemcpyDtoHAsync_v2(host_buffer, device_buffer, 1 << 20, b)); }
+static void copy_up(CUstream s) { OK(cuMemcpyHtoDAsync_v2(device_buffer, host_buffer, 1 << 20, s)); }
+static void copy_down(CUstream s) { OK(cuMemcpyDtoHAsync_v2(host_buffer, device_buffer, 1 << 20, s)); }
+static void up(CUstream a, CUstream b, CUevent joined) { (void)b, (void)joined; copy_up(a); }
+static void up_up(CUstream a, CUstream b, CUevent joined) { (void)joined; copy_up(a); copy_up(b); }
+static void up_down(CUstream a, CUstream b, CUevent joined) { (void)joined; copy_up(a); copy_down(b); }
 
 static void there_are_two_copy_engines(void)
 {
@@ -272,6 +280,7 @@ static void graphs_replay_what_was_captured(void)
 	CHECK(!cuGraphExecDestroy(exec) && !cuStreamSynchronize(s) && counter == 5);	/* launched ones still run */
 	CHECK(!cuMemcpyDtoH_v2(&got, y, 4) && got == 2 && !cuMemcpyDtoH_v2(&got, x, 4) && got == 1);	/* set after the copy */
 	CHECK(!cuMemFree_v2(x) && !cuMemFree_v2(y) && !cuStreamDestroy_v2(s) && !cuStreamDestroy_v2(t));
+	CHECK(!cuEventDestroy_v2(fork) && !cuEventDestroy_v2(join));
 }
 
 static void virtual_memory_is_mapped_piece_by_piece(void)

@@ -1,5 +1,5 @@
 /* Errors are those of the real driver: every line below was answered with the same code by an H200 (driver 580, CUDA 13.0). */
-#include "tests/unit/sim.h"
+#include "tests/unit/on_sim.h"
 
 static void before_cuInit(void)
 {
@@ -98,6 +98,7 @@ static void not_ready_yet(void)
 	CHECK(!cuEventRecord(e, s) && cuStreamQuery(s) == 600 && cuEventQuery(e) == 600 && cuEventElapsedTime(&ms, e, e) == 600);
 	gate_open(&g);
 	CHECK(!cuStreamDestroy_v2(s) && !cuEventSynchronize(e) && !cuEventElapsedTime(&ms, e, e) && ms == 0);
+	CHECK(!cuEventDestroy_v2(e));
 }
 
 /* The last test: nothing works in a context after this. */

@@ -1,7 +1,7 @@
 /* What whoever interposes `ioctl` sees of the simulator: its device files, requests with the real numbers and layouts, verdicts;
  * the same sequence whenever the program does the same. This test is the next `ioctl` in line, and hands on to the kernel, which
  * does not know such files: the simulator must not mind. Each case runs in a child of its own, since a driver starts once. */
-#include "tests/unit/sim.h"
+#include "tests/unit/on_sim.h"
 #include <stdarg.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

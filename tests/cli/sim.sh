@@ -1,0 +1,56 @@
+#!/bin/sh
+# The sample programs on the simulated GPU: each runs to its end, says what it shows, and does the same every time.
+. "$SRC/tests/lib.sh"
+export LD_LIBRARY_PATH="$B/sim" SIMGPU_SPEED=20
+
+# says NAME STATUS PATTERN PROGRAM [ARGS]
+says() {
+	name=$1 status=$2 pattern=$3; shift 3
+	got=0
+	"$@" >out 2>err || got=$?
+	if [ $got -ne "$status" ]; then fail "$name" "status $got, not $status: $(tail -n 1 err)"
+	elif [ "$pattern" ] && ! grep -qE "$pattern" out; then fail "$name" "no '$pattern' in: $(tail -n 1 out)"
+	else ok "$name"; fi
+}
+
+says sim_is_named 0 'device: .*Simulated' "$B/samples/spin_calls" -n 10
+says train_computes 0 '^20 steps, .* loss 0.5$' "$B/samples/train" -n 20
+says idle_host_runs 0 '^10 kernels' "$B/samples/idle_host" -n 10 -u 100
+says sync_every_launch_runs 0 '^50 launches' "$B/samples/sync_every_launch" -n 50
+says pageable_copy_runs 0 '^5 copies' "$B/samples/pageable_copy" -n 5
+says leak_leaks 0 '^30 steps: 30 MiB less' "$B/samples/leak" -n 30
+says overlap_runs 0 '^5 rounds' "$B/samples/overlap" -n 5
+says graph_replay_runs 0 '^10 rounds of 20 kernels' "$B/samples/graph_replay" -n 10
+says multiproc_runs 0 '^3 workers and their parent: 10 launches each' "$B/samples/multiproc" -n 10
+says resolve_finds_everything 0 '^100 of 100 entry points found; relu\(-7\) = 0, relu\(8\) = 8$' "$B/samples/resolve"
+says many_threads_run 0 '^100 threads, 100 calls each' "$B/samples/many_threads" -t 100 -n 100
+says forkexec_runs 0 '' "$B/samples/forkexec"
+says hang_is_released 0 '^released$' "$B/samples/hang" -t 0
+says crash_by_sigsegv 139 'device' sh -c "ulimit -c 0; $B/samples/crash"
+says crash_by_sigkill 137 'device' sh -c "$B/samples/crash -s 9; exit \$?"
+says crash_by_exit 3 'device' "$B/samples/crash" -s 0
+says no_memory_is_an_error 1 'device' env SIMGPU_MEM=16M "$B/samples/leak" -n 30
+says no_device_is_an_error 1 '' env SIMGPU_DEVICES=0 "$B/samples/train"
+
+# Without -t it hangs for good.
+"$B/samples/hang" >hang.out 2>&1 &
+pid=$!
+sleep 1
+if kill -0 $pid 2>/dev/null && ! grep -q released hang.out; then ok hang_hangs; else fail hang_hangs "it ended: $(cat hang.out)"; fi
+kill $pid; wait $pid 2>/dev/null
+
+# Linked programs need the library by its soname, as they would the real one; the others ask for it at run time.
+readelf -d "$B/samples/train" | grep -q 'NEEDED.*\[libcuda.so.1\]' && ok train_is_linked || fail train_is_linked "no NEEDED libcuda.so.1"
+if ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'; then skip no_driver_is_said "this machine has a driver"
+else
+	got=0
+	LD_LIBRARY_PATH= "$B/samples/overlap" >out 2>err || got=$?
+	if [ $got -eq 1 ] && grep -q 'no CUDA driver here' err; then ok no_driver_is_said
+	else fail no_driver_is_said "status $got: $(cat err)"; fi
+fi
+
+# Every name of the table is an exported symbol, and every exported cu symbol is in the table.
+nm -D --defined-only "$B/sim/libcuda.so.1" | awk '{ print $3 }' | sed 's/@.*//' | grep '^cu' | sort >exported
+grep -oE '[FP]\(cu[A-Za-z0-9]+, [0-9]+,[ _a-z0-9]*\)' "$SRC/samples/simgpu/entries.c" |
+	sed -E 's/.\((cu[A-Za-z0-9]+), [0-9]+, ?([_a-z0-9]*)\)/\1\2/' | sort >listed
+same every_entry_is_exported listed exported
