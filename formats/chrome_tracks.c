@@ -2,10 +2,15 @@
  *
  * Viewers drop a slice that overlaps another on its thread without lying inside it. Calls nest, unless the file lies, and
  * because a long call is written after its children (rows lie in the epoch of their end) we cannot look at a stack. Instead
- * each track remembers per depth the last row, and the extent of those rows whose parent has not come yet. A row is let
+ * each track remembers per depth the last row, and the extent of the orphans: rows whose parent has not come yet. A row is let
  * through only if (1) the last row of its depth is over, (2) the last row of each smaller depth is over or holds it, (3) it
- * holds the parentless rows of each greater depth or comes after them. By induction nothing on the track overlaps by halves,
- * in memory that depends on the depth alone. What is refused, and spans that overlap, go to lanes.
+ * holds the orphans of each greater depth, or none of them. By induction nothing overlaps by halves, in memory that depends on
+ * the depth alone.
+ *
+ * One kind of row comes out of order: the call that began before its epoch and is written behind rows that began after it
+ * ended. For those (1) and (2) read: at each depth up to its own it lies between what earlier epochs had and the first row of
+ * this one, behind or inside the last such row. Orphans that wait for a parent of that kind are kept apart from those whose
+ * parent began later. What is refused, and spans that overlap, go to lanes.
  *
  * Process ids are kept where they can be; a second process of the same id (two hosts in one file) is moved up by a multiple
  * of ten million and its name says who it was.
@@ -199,55 +204,68 @@ static int grow_levels(struct gt_chrome_tracks *c, struct gt_chrome_track *t, un
 	    gt_grow(&t->levels, &t->levels_cap, depth + 1, sizeof(*t->levels)))
 		return -ENOMEM;
 	for (; t->nlevels <= depth; t->nlevels++, c->nlevels++)
-		t->levels[t->nlevels] = (struct gt_level){ .start = INT64_MIN, .end = INT64_MIN };
+		t->levels[t->nlevels] = (struct gt_level){ .start = INT64_MIN, .end = INT64_MIN, .before = INT64_MIN, .first = INT64_MAX,
+							   .late_start = INT64_MIN, .late_end = INT64_MIN };
 	return 0;
 }
 
-/* Rule 3: rows of greater depths that wait for a parent must be held by this one, or lie before it. */
+static void add_orphan(struct gt_chrome_track *t, struct gt_orphans *o, int64_t start, int64_t end)
+{
+	if (!o->any) {
+		*o = (struct gt_orphans){ start, end, true };
+		t->norphans++;
+	}
+	if (o->start > start)
+		o->start = start;
+	if (o->end < end)
+		o->end = end;
+}
+
+/* The next epoch of this track begins: what waits for a parent now waits for one that began before. */
+static void turn_epoch(struct gt_chrome_track *t, uint32_t epoch)
+{
+	t->epoch = epoch;
+	for (size_t d = 0; d < t->nlevels; d++) {
+		struct gt_level *l = &t->levels[d];
+
+		l->before = l->end;
+		l->first = INT64_MAX;
+		l->late_start = l->late_end = INT64_MIN;
+		if (l->young.any) {
+			add_orphan(t, &l->old, l->young.start, l->young.end);
+			l->young.any = false;
+			t->norphans--;
+		}
+	}
+}
+
+static bool agrees(const struct gt_orphans *o, int64_t start, int64_t end)
+{
+	return !o->any || o->end <= start || o->start >= end || (o->start >= start && o->end <= end);
+}
+
+/* Rule 3. */
 static bool orphans_agree(const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth)
 {
-	for (size_t d = depth + 1; d < t->nlevels; d++) {
-		const struct gt_level *l = &t->levels[d];
-
-		if (l->orphans && l->orphans_end > start && (l->orphans_start < start || l->orphans_end > end))
+	for (size_t d = depth + 1; d < t->nlevels; d++)
+		if (!agrees(&t->levels[d].old, start, end) || !agrees(&t->levels[d].young, start, end))
 			return false;
-	}
 	return true;
 }
 
-static void adopt(struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth)
+/* Only children: a grandchild still waits for the row between. */
+static void adopt(struct gt_chrome_track *t, struct gt_orphans *o, int64_t start, int64_t end)
 {
-	for (size_t d = depth + 1; d < t->nlevels; d++)
-		if (t->levels[d].orphans && t->levels[d].orphans_start >= start && t->levels[d].orphans_end <= end) {
-			t->levels[d].orphans = false;
-			t->norphans--;
-		}
-}
-
-static void note_orphan(struct gt_chrome_track *t, struct gt_level *l, int64_t start, int64_t end)
-{
-	if (!l->orphans) {
-		l->orphans = true;
-		l->orphans_start = start;
-		l->orphans_end = end;
-		t->norphans++;
+	if (o->any && o->start >= start && o->end <= end) {
+		o->any = false;
+		t->norphans--;
 	}
-	if (l->orphans_start > start)
-		l->orphans_start = start;
-	if (l->orphans_end < end)
-		l->orphans_end = end;
 }
 
-/* The three rules of the essay. Lets the row through, and remembers it, or returns false. */
-static bool nests(struct gt_chrome_tracks *c, struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth)
+/* Rules 1 and 2. *held: the row's parent is there. */
+static bool in_order(const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth, bool *held)
 {
-	struct gt_level *l;
-	bool held = !depth;
-
-	if (depth >= t->nlevels && grow_levels(c, t, depth))
-		return false;
-	l = &t->levels[depth];
-	if (start < l->end)
+	if (start < t->levels[depth].end)
 		return false;
 	for (unsigned d = depth; d--; ) {
 		const struct gt_level *up = &t->levels[d];
@@ -256,17 +274,68 @@ static bool nests(struct gt_chrome_tracks *c, struct gt_chrome_track *t, int64_t
 		if (!holds && up->end > start)
 			return false;
 		if (d + 1 == depth)
-			held = holds;
+			*held = holds;
+	}
+	return true;
+}
+
+/* The same for a row that began before this epoch. */
+static bool fits_before(const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth, bool *held)
+{
+	for (unsigned d = 0; d <= depth; d++) {
+		const struct gt_level *l = &t->levels[d];
+		bool holds = d < depth && l->late_start <= start && l->late_end >= end;
+
+		if (l->before > start || l->first < end || (!holds && l->late_end > start))
+			return false;
+		if (d + 1 == depth)
+			*held = holds;
+	}
+	return true;
+}
+
+/* Has this epoch shown a row, in order, that could end the time of a parent from before it? */
+static bool parent_is_young(const struct gt_chrome_track *t, unsigned depth)
+{
+	while (depth--)
+		if (t->levels[depth].first != INT64_MAX)
+			return true;
+	return false;
+}
+
+/* Lets the row through, and remembers it, or returns false. */
+static bool nests(struct gt_chrome_tracks *c, struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth)
+{
+	bool held = !depth, late = false;
+	struct gt_level *l;
+
+	if (depth >= t->nlevels && grow_levels(c, t, depth))
+		return false;
+	if (!in_order(t, start, end, depth, &held)) {
+		late = true;
+		if (!fits_before(t, start, end, depth, &held))
+			return false;
 	}
 	if (t->norphans) {
 		if (!orphans_agree(t, start, end, depth))
 			return false;
-		adopt(t, start, end, depth);
+		if (depth + 1 < t->nlevels) {
+			adopt(t, &t->levels[depth + 1].old, start, end);
+			adopt(t, &t->levels[depth + 1].young, start, end);
+		}
 	}
-	l->start = start;
-	l->end = end;
+	l = &t->levels[depth];
+	if (late) {
+		l->late_start = start;
+		l->late_end = end;
+	} else if (l->first == INT64_MAX)
+		l->first = start;
+	if (!late || l->end < end) {
+		l->start = start;
+		l->end = end;
+	}
 	if (!held)
-		note_orphan(t, l, start, end);
+		add_orphan(t, late || !parent_is_young(t, depth) ? &l->old : &l->young, start, end);
 	return true;
 }
 
@@ -301,7 +370,7 @@ static bool lane_takes(struct gt_lane *l, int64_t start, int64_t end)
 }
 
 struct gt_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start,
-			       int64_t end, unsigned depth)
+			       int64_t end, unsigned depth, uint32_t epoch)
 {
 	struct gt_chrome_track *t = gt_chrome_track(c, seg, track);
 	struct gt_lane *l;
@@ -309,6 +378,8 @@ struct gt_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct gt_segme
 	if (!t)
 		return NULL;
 	t->calls = true;
+	if (t->epoch != epoch)
+		turn_epoch(t, epoch);
 	l = nests(c, t, start, end, depth) ? t->lanes : spare_call_lane(c, seg, track, t, start);
 	if (l && l->max_end < end)
 		l->max_end = end;

@@ -14,7 +14,13 @@ struct gt_lane {
 	int64_t *ends;			/* of the spans open on it, outermost first */
 	size_t nends, cap;
 };
-struct gt_level { int64_t start, end, orphans_start, orphans_end; bool orphans; };
+/* What is known of the rows of one depth; times of rows let through. */
+struct gt_level {
+	int64_t start, end;		/* the last row in order */
+	int64_t before, first;		/* this epoch: end of what came earlier, start of its first row in order */
+	int64_t late_start, late_end;	/* this epoch: the last row that began before it and was written behind others */
+	struct gt_orphans { int64_t start, end; bool any; } old, young;	/* parent began before this epoch, or in it */
+};
 struct gt_chrome_track {
 	struct gt_lane *lanes;		/* [0] is the track itself; NULL until its first row */
 	size_t nlanes, cap;
@@ -22,7 +28,8 @@ struct gt_chrome_track {
 	bool calls, spans;
 	struct gt_level *levels;	/* by depth */
 	size_t nlevels, levels_cap;
-	uint32_t norphans;		/* levels that have orphans */
+	uint32_t norphans;		/* ranges of orphans in all levels */
+	uint32_t epoch;
 	uint32_t pid;
 };
 struct gt_ids { struct gt_map map; uint64_t *keys; size_t n, cap; };
@@ -47,10 +54,10 @@ void gt_chrome_tracks_release(struct gt_chrome_tracks *c);
 void gt_chrome_separate(struct gt_chrome_tracks *c);
 /* The track itself, named by now; NULL with err set. */
 struct gt_chrome_track *gt_chrome_track(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track);
-/* Where a call may go; calls of a track in any order that has parents before their children within a block, and later blocks
- * later. A span: in order of start time, after all calls. NULL: nowhere, there are too many lanes. Both also NULL, with err
+/* Where a call may go; calls of a track block by block as they lie in the file, with the number of the block's epoch, or all in
+ * order of time (epoch 0). A span: in order of start time, after all calls. NULL: nowhere, there are too many lanes. Both also NULL, with err
  * set, when memory is out. */
 struct gt_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start, int64_t end,
-			       unsigned depth);
+			       unsigned depth, uint32_t epoch);
 struct gt_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start, int64_t end);
 #endif

@@ -293,9 +293,9 @@ static inline int put_placed(struct chrome *c, uint32_t track, const struct slic
 	return 0;
 }
 
-static inline int put_call(struct chrome *c, uint32_t track, unsigned depth, const struct slice *s)
+static inline int put_call(struct chrome *c, uint32_t track, unsigned depth, uint32_t epoch, const struct slice *s)
 {
-	return put_placed(c, track, s, gt_chrome_call(&c->tracks, s->seg, track, s->start, s->start + s->dur, depth), false);
+	return put_placed(c, track, s, gt_chrome_call(&c->tracks, s->seg, track, s->start, s->start + s->dur, depth, epoch), false);
 }
 
 /* ---- calls, from columns ---- */
@@ -359,7 +359,7 @@ static int calls_run(void *arg, unsigned worker, const struct gt_cols *cols)
 			s.columns = &c->columns[k->columns];
 			s.row = k->next++;
 		}
-		rc = put_call(c, cols->track, cols->depth ? cols->depth[i] : 0, &s);
+		rc = put_call(c, cols->track, cols->depth ? cols->depth[i] : 0, cols->epoch, &s);
 		if (rc)
 			return rc;
 	}
@@ -383,7 +383,7 @@ static int row_call(struct chrome *c, const struct gt_event *ev)
 {
 	struct slice s = row_slice(ev);
 
-	return put_call(c, ev->track, ev->row.depth, &s);
+	return put_call(c, ev->track, ev->row.depth, 0, &s);
 }
 
 /* It was still running when recording ended: shown to the end of the trace. */
@@ -394,7 +394,7 @@ static int row_open(struct chrome *c, const struct gt_event *ev)
 	s.open = true;
 	if (ev->seg->max_end > ev->row.end)
 		s.dur = gt_since(ev->seg->max_end, s.start);
-	return put_call(c, ev->track, ev->row.depth, &s);
+	return put_call(c, ev->track, ev->row.depth, 0, &s);
 }
 
 static int row_span(struct chrome *c, const struct gt_event *ev)
