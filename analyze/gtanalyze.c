@@ -19,12 +19,12 @@ static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };	/* 
 static const struct gt_opt options[] = {
 	{ 'l', "list",   GT_OPT_FLAG, &opt.list,    NULL,      "list the reports and leave", NULL },
 	{ 0,   "format", GT_OPT_WORD, &opt.format,  "FORMAT",  "how to print", formats },
-	{ 0,   "top",    GT_OPT_U64,  &opt.top,     "N",       "show at most N rows of a table, 20 unless told; 0 shows all", NULL },
+	{ 0,   "top",    GT_OPT_U64,  &opt.top,     "N",       "show at most N rows of a table (20); 0 shows all", NULL },
 	{ 'o', "output", GT_OPT_STR,  &opt.output,  "FILE",    "write there instead of to the standard output", NULL },
 	{ 'f', "force",  GT_OPT_FLAG, &opt.force,   NULL,      "overwrite FILE if it exists", NULL },
 	{ 'j', "threads", GT_OPT_U64, &opt.threads, "N",       "decode on N threads, 1 unless told", NULL },
 	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Which rows to look at", NULL },
-	{ 0,   "from",   GT_OPT_STR,  &opt.from,    "TIME",    "leave out what ended earlier: 1.5s, 250ms, since the trace's start", NULL },
+	{ 0,   "from",   GT_OPT_STR,  &opt.from,    "TIME",    "leave out what ended earlier (1.5s, 250ms after the start)", NULL },
 	{ 0,   "to",     GT_OPT_STR,  &opt.to,      "TIME",    "leave out what began at that time or later", NULL },
 	{ 0,   "pid",    GT_OPT_U64,  &opt.pid,     "PID",     "this process only", NULL },
 	{ 0,   "tid",    GT_OPT_U64,  &opt.tid,     "TID",     "this thread only", NULL },
@@ -36,9 +36,10 @@ static const struct gt_command command = {
 	.about = "Answers questions about traces: what was called, how long it took, what was waited for.",
 	.options = options,
 	.noptions = sizeof(options) / sizeof(*options),
-	.after = "Without REPORT the default report is printed; --list says what it consists of. Words that name a report come before\n"
-		 "the files; a file of such a name needs a path (./top). Exit status: 0, 1 when something failed or a file is damaged,\n"
-		 "2 for wrong usage.\n",
+	.after = "Without REPORT the default report is printed; --list says what it consists of.\n"
+		 "Words that name a report come before the files; a file of such a name needs a\n"
+		 "path (./top). Exit status: 0, 1 when something failed or a file is damaged, 2 for\n"
+		 "wrong usage.\n",
 };
 
 static int fail(const char *file, const struct gt_err *err, int status)

@@ -58,10 +58,12 @@ static const struct gt_column columns[] = {
 	{ "file", "File", GT_C_TEXT }, { "recording", "Recording", GT_C_COUNT }, { "host", "Host", GT_C_TEXT },
 	{ "command", "Command", GT_C_TEXT }, { "start_utc", "Started", GT_C_TEXT }, { "gpu", "GPU", GT_C_TEXT },
 	{ "driver", "Driver", GT_C_TEXT }, { "cuda", "CUDA", GT_C_TEXT }, { "events", "Events", GT_C_TEXT },
-	{ "args", "Arguments", GT_C_TEXT }, { "simulated", "Simulated GPU", GT_C_TEXT }, { "layers", "Layers recorded", GT_C_TEXT }, { "sources", "Recorded by", GT_C_TEXT },
+	{ "args", "Arguments", GT_C_TEXT }, { "simulated", "Simulated GPU", GT_C_TEXT },
+	{ "layers", "Layers recorded", GT_C_TEXT }, { "sources", "Recorded by", GT_C_TEXT },
 	{ "span_ns", "Time span", GT_C_NS }, { "processes", "Processes", GT_C_COUNT }, { "threads", "Threads", GT_C_COUNT },
 	{ "calls", "Finished calls", GT_C_COUNT }, { "open", "Still open", GT_C_COUNT }, { "spans", "Spans", GT_C_COUNT },
-	{ "gpu", "GPU operations", GT_C_COUNT }, { "instants", "Instants", GT_C_COUNT }, { "counters", "Counter values", GT_C_COUNT },
+	{ "gpu_operations", "GPU operations", GT_C_COUNT }, { "instants", "Instants", GT_C_COUNT },
+	{ "counters", "Counter values", GT_C_COUNT },
 	{ "unmatched", "Unmatched begins and ends", GT_C_COUNT }, { "lost", "Lost events", GT_C_COUNT },
 	{ "lost_unknown", "Losses of unknown size", GT_C_COUNT }, { "closed", "State", GT_C_TEXT },
 	{ "complete_to_ns", "Complete up to", GT_C_TIME }, { "unread_bytes", "Unread at the end", GT_C_BYTES },
@@ -170,7 +172,8 @@ static int add_segment(const struct header *h, struct gt_table *t, const struct 
 		gt_cell_u(seg->rows[GT_CALL]), gt_cell_u(seg->rows[GT_OPEN]), gt_cell_u(seg->rows[GT_SPAN]),
 		gt_cell_u(seg->rows[GT_GPU]), gt_cell_u(seg->rows[GT_INSTANT]), gt_cell_u(seg->rows[GT_COUNTER]),
 		gt_cell_u(seg->rows[GT_UNMATCHED]), gt_cell_u(l->count), gt_cell_u(l->unknown),
-		gt_cell_text(seg->closed ? "closed" : "not closed"), gt_cell_i(complete), gt_cell_u(seg->closed ? 0 : seg->unread_bytes),
+		gt_cell_text(seg->closed ? "closed" : "not closed"), gt_cell_i(complete),
+		gt_cell_u(seg->closed ? 0 : seg->unread_bytes),
 		gt_cell_u(damage.count), gt_cell_u(damage.rows) });
 	gt_buf_release(&layers);
 	gt_buf_release(&sources);

@@ -2,8 +2,11 @@
  * when the recording ended were made, so they count; bytes are those of calls that succeeded. */
 #include "analyze/report.h"
 
-struct sums { uint64_t calls, launches, allocs, alloc_bytes, alloc_sized, alloc_failed, copies, copy_bytes, copy_sized, copy_failed,
-	      ioctls, ioctl_ns, sched; };
+struct sums {
+	uint64_t calls, launches, ioctls, ioctl_ns, sched;
+	uint64_t allocs, alloc_bytes, alloc_sized, alloc_failed;	/* sized: that bytes is the sum of */
+	uint64_t copies, copy_bytes, copy_sized, copy_failed;
+};
 
 static void add(struct sums *u, const struct gt_type *type, const struct gt_stat *s)
 {
@@ -38,7 +41,8 @@ static void add(struct sums *u, const struct gt_type *type, const struct gt_stat
 static void note_unsized(struct gt_table *t, const char *what, uint64_t succeeded, uint64_t sized)
 {
 	if (sized && succeeded > sized)
-		gt_table_note(t, "%llu %s have no size and are not in the sum of bytes", (unsigned long long)(succeeded - sized), what);
+		gt_table_note(t, "%llu %s have no size and are not in the sum of bytes",
+			      (unsigned long long)(succeeded - sized), what);
 }
 
 static const struct gt_column user_columns[] = {

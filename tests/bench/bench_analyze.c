@@ -19,16 +19,22 @@
 
 /* Calls of each name in 150,213 of a PyTorch training loop on an H200, and their usual duration in ns. */
 static const struct shape { const char *name; unsigned count; int ns; uint8_t category, op, memkind, layer; } shapes[] = {
-	{ "cuCtxGetDevice_v2", 98496, 20, GT_CAT_QUERY, 0, 0, 0 }, { "cuDevicePrimaryCtxGetState", 24109, 50, GT_CAT_QUERY, 0, 0, 0 },
-	{ "cuLaunchKernel", 9338, 3000, GT_CAT_LAUNCH, GT_OP_LAUNCH, 0, 0 }, { "cuCtxGetCurrent", 7803, 20, GT_CAT_QUERY, 0, 0, 0 },
-	{ "cuLaunchKernelEx", 3045, 2900, GT_CAT_LAUNCH, GT_OP_LAUNCH, 0, 0 }, { "cuDeviceGetAttribute", 1785, 30, GT_CAT_QUERY, 0, 0, 0 },
-	{ "cuMemsetD8Async", 1624, 1000, GT_CAT_COPY, GT_OP_SET, 0, 0 }, { "cuKernelGetFunction", 1426, 115, GT_CAT_MODULE, 0, 0, 0 },
+	{ "cuCtxGetDevice_v2", 98496, 20, GT_CAT_QUERY, 0, 0, 0 },
+	{ "cuDevicePrimaryCtxGetState", 24109, 50, GT_CAT_QUERY, 0, 0, 0 },
+	{ "cuLaunchKernel", 9338, 3000, GT_CAT_LAUNCH, GT_OP_LAUNCH, 0, 0 },
+	{ "cuCtxGetCurrent", 7803, 20, GT_CAT_QUERY, 0, 0, 0 },
+	{ "cuLaunchKernelEx", 3045, 2900, GT_CAT_LAUNCH, GT_OP_LAUNCH, 0, 0 },
+	{ "cuDeviceGetAttribute", 1785, 30, GT_CAT_QUERY, 0, 0, 0 },
+	{ "cuMemsetD8Async", 1624, 1000, GT_CAT_COPY, GT_OP_SET, 0, 0 },
+	{ "cuKernelGetFunction", 1426, 115, GT_CAT_MODULE, 0, 0, 0 },
 	{ "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", 1424, 150, GT_CAT_QUERY, 0, 0, 0 },
-	{ "cuStreamSynchronize", 246, 11000, GT_CAT_SYNC, GT_OP_SYNC, 0, 0 }, { "cuStreamIsCapturing", 244, 550, GT_CAT_QUERY, 0, 0, 0 },
-	{ "cuMemcpyHtoDAsync_v2", 235, 23000, GT_CAT_COPY, GT_OP_COPY, 0, 0 }, { "cuMemcpyDtoDAsync_v2", 203, 9000, GT_CAT_COPY, GT_OP_COPY, 0, 0 },
+	{ "cuStreamSynchronize", 246, 11000, GT_CAT_SYNC, GT_OP_SYNC, 0, 0 },
+	{ "cuStreamIsCapturing", 244, 550, GT_CAT_QUERY, 0, 0, 0 },
+	{ "cuMemcpyHtoDAsync_v2", 235, 23000, GT_CAT_COPY, GT_OP_COPY, 0, 0 },
+	{ "cuMemcpyDtoDAsync_v2", 203, 9000, GT_CAT_COPY, GT_OP_COPY, 0, 0 },
 	{ "cuMemAlloc_v2", 120, 62000, GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_DEVICE, 0 },
 	{ "cuMemFree_v2", 115, 40000, GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_DEVICE, 0 },
-	{ "NV_ESC_RM_CONTROL", 300, 1500, GT_CAT_IOCTL, GT_OP_IOCTL, 0, GT_LAYER_IOCTL },	/* the last: within the call before */
+	{ "NV_ESC_RM_CONTROL", 300, 1500, GT_CAT_IOCTL, GT_OP_IOCTL, 0, GT_LAYER_IOCTL },
 };
 #define NSHAPES (sizeof(shapes) / sizeof(*shapes))
 
@@ -65,14 +71,15 @@ static int make(const char *path, struct gt_err *err)
 	if (!w)
 		return -1;
 	source = gt_writer_string(w, "preload");
-	process = gt_writer_track(w, &(struct gt_track){ .parent = GT_NONE, .name = gt_writer_string(w, "train"), .source = source,
-							 .kind = GT_TRACK_PROCESS, .id = 1, .ns_id = 1 });
+	process = gt_writer_track(w, &(struct gt_track){
+		.parent = GT_NONE, .name = gt_writer_string(w, "train"), .source = source, .kind = GT_TRACK_PROCESS, .id = 1, .ns_id = 1 });
 	for (int i = 0; i < NTHREADS; i++)
 		track[i] = gt_writer_track(w, &(struct gt_track){ .parent = process, .name = GT_NONE, .source = source,
 								  .kind = GT_TRACK_THREAD, .id = 1 + i, .ns_id = 1 + i });
 	for (size_t i = 0; i < NSHAPES; i++)
-		type[i] = gt_writer_type(w, &(struct gt_type){ .name = gt_writer_string(w, shapes[i].name), .category = shapes[i].category,
-							       .op = shapes[i].op, .memkind = shapes[i].memkind, .layer = shapes[i].layer });
+		type[i] = gt_writer_type(w, &(struct gt_type){
+			.name = gt_writer_string(w, shapes[i].name), .category = shapes[i].category, .op = shapes[i].op,
+			.memkind = shapes[i].memkind, .layer = shapes[i].layer });
 	for (int i = 0; i < 256; i++)	/* durations scatter by a factor of e^0.5, some by more */
 		spread[i] = (int64_t)(1024 * exp(0.5 * ((double)(rnd(1000) + rnd(1000) + rnd(1000)) - 1500) / 500 + (i ? 0 : 3)));
 	deal(slots);

@@ -653,7 +653,8 @@ static void nothing_at_all(void)
 	free(text);
 }
 
-T_MAIN(T(summary_counts), T(summary_says_what_was_not_recorded), T(summary_text_has_its_shape), T(operations_and_categories),
-       T(memory_over_threads), T(an_address_handed_out_twice), T(gaps_between_launches), T(losses_are_told), T(threads_and_open_calls),
-       T(lists_of_calls), T(a_range_cuts), T(top_leaves_rows_out_and_says_so), T(an_unclosed_file_is_told), T(times_far_apart), T(sums_do_not_wrap),
+T_MAIN(T(summary_counts), T(summary_says_what_was_not_recorded), T(summary_text_has_its_shape),
+       T(operations_and_categories), T(memory_over_threads), T(an_address_handed_out_twice), T(gaps_between_launches),
+       T(losses_are_told), T(threads_and_open_calls), T(lists_of_calls), T(a_range_cuts),
+       T(top_leaves_rows_out_and_says_so), T(an_unclosed_file_is_told), T(times_far_apart), T(sums_do_not_wrap),
        T(large_gaps), T(large_memory), T(large_busy), T(split_is_the_whole), T(reports_do_not_disturb_each_other), T(nothing_at_all))
