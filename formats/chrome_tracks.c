@@ -204,8 +204,10 @@ static int grow_levels(struct gt_chrome_tracks *c, struct gt_chrome_track *t, un
 	    gt_grow(&t->levels, &t->levels_cap, depth + 1, sizeof(*t->levels)))
 		return -ENOMEM;
 	for (; t->nlevels <= depth; t->nlevels++, c->nlevels++)
-		t->levels[t->nlevels] = (struct gt_level){ .start = INT64_MIN, .end = INT64_MIN, .before = INT64_MIN, .first = INT64_MAX,
-							   .late_start = INT64_MIN, .late_end = INT64_MIN };
+		t->levels[t->nlevels] = (struct gt_level){
+			.start = INT64_MIN, .end = INT64_MIN, .before = INT64_MIN, .first = INT64_MAX, .late_start = INT64_MIN,
+			.late_end = INT64_MIN,
+		};
 	return 0;
 }
 

@@ -54,10 +54,11 @@ void gt_chrome_tracks_release(struct gt_chrome_tracks *c);
 void gt_chrome_separate(struct gt_chrome_tracks *c);
 /* The track itself, named by now; NULL with err set. */
 struct gt_chrome_track *gt_chrome_track(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track);
-/* Where a call may go; calls of a track block by block as they lie in the file, with the number of the block's epoch, or all in
- * order of time (epoch 0). A span: in order of start time, after all calls. NULL: nowhere, there are too many lanes. Both also NULL, with err
- * set, when memory is out. */
-struct gt_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start, int64_t end,
-			       unsigned depth, uint32_t epoch);
-struct gt_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start, int64_t end);
+/* Where a call may go: calls of a track block by block as they lie in the file, with the number of the block's epoch, or all
+ * in order of time (epoch 0). A span: in order of start time, after all calls. NULL: nowhere, there are too many lanes; also
+ * NULL, with err set, when memory is out. */
+struct gt_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start,
+			       int64_t end, unsigned depth, uint32_t epoch);
+struct gt_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start,
+			       int64_t end);
 #endif

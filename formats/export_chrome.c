@@ -295,7 +295,9 @@ static inline int put_placed(struct chrome *c, uint32_t track, const struct slic
 
 static inline int put_call(struct chrome *c, uint32_t track, unsigned depth, uint32_t epoch, const struct slice *s)
 {
-	return put_placed(c, track, s, gt_chrome_call(&c->tracks, s->seg, track, s->start, s->start + s->dur, depth, epoch), false);
+	const struct gt_lane *l = gt_chrome_call(&c->tracks, s->seg, track, s->start, s->start + s->dur, depth, epoch);
+
+	return put_placed(c, track, s, l, false);
 }
 
 /* ---- calls, from columns ---- */
