@@ -13,9 +13,10 @@ $(GUEST_GEN): $(BUILD)/gen/gen_wrappers
 $(BUILD)/guest/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(GTFLAGS) $(GUEST_FLAGS) -c $< -o $@
+# 700 wrappers: small is fast here
 $(BUILD)/guest/wrappers.o: $(GUEST_GEN)
 	@mkdir -p $(@D)
-	$(CC) $(GTFLAGS) $(GUEST_FLAGS) -c $< -o $@
+	$(CC) $(GTFLAGS) $(GUEST_FLAGS) -Os -c $< -o $@
 $(BUILD)/libgtpreload.so: $(GUEST_OBJ)
 	$(CC) -shared -Wl,-soname,libgtpreload.so -Wl,-Bsymbolic -Wl,-z,relro,-z,now,-z,defs $^ -o $@
 
@@ -26,7 +27,7 @@ $(BUILD)/hosted/%.o: %.c
 	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) -DGT_HOSTED -c $< -o $@
 $(BUILD)/hosted/wrappers.o: $(GUEST_GEN)
 	@mkdir -p $(@D)
-	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) -DGT_HOSTED -c $< -o $@
+	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) -Os -DGT_HOSTED -c $< -o $@
 EXTRA_test_guest_hosted := $(HOSTED_OBJ)
 
 # What the guest's tests run: a tiny driver, programs that reach it by every way, libraries that ask dlsym who they are.
