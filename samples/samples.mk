@@ -10,8 +10,11 @@ $(BUILD)/sim/%.o: samples/simgpu/%.c
 	@mkdir -p $(@D)
 	$(CC) $(SIM_FLAGS) -fPIC -c $< -o $@
 
-$(BUILD)/sim/libcuda.so.1: $(SIM_OBJ) samples/simgpu/exports.map
-	$(CC) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,nodelete -Wl,--version-script=samples/simgpu/exports.map $(SIM_OBJ) -ldl -pthread -o $@
+# As in the real driver one entry point that uses another reaches it directly; only ioctl goes through the dynamic linker.
+SIM_LINK := -shared -Wl,-soname,libcuda.so.1 -Wl,-z,nodelete -Wl,--version-script=samples/simgpu/exports.map \
+            -Wl,-Bsymbolic-functions -Wl,--dynamic-list=samples/simgpu/preempt.map
+$(BUILD)/sim/libcuda.so.1: $(SIM_OBJ) samples/simgpu/exports.map samples/simgpu/preempt.map
+	$(CC) $(SIM_LINK) $(SIM_OBJ) -ldl -pthread -o $@
 	ln -sf libcuda.so.1 $(@D)/libcuda.so
 
 $(BUILD)/samples/%: samples/%.c $(BUILD)/sim/libcuda.so.1
