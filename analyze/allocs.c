@@ -173,7 +173,9 @@ static int memory_block(void *state, const struct gt_cols *cols, struct gt_err *
 	size_t n = 0;
 	int rc = 0;
 
-	if (m->block_seg != cols->seg || m->block != cols->block) {
+	if (m->block_seg && m->block_seg != cols->seg)	/* that one is over */
+		rc = gt_timeline_flush(&m->lines[m->block_seg->index], memory_moment, m, err);
+	if (!rc && (m->block_seg != cols->seg || m->block != cols->block)) {
 		rc = gt_timeline_advance(line, cols->floor, memory_moment, m, err);
 		if (!rc)
 			rc = look_at_types(m, cols, err);

@@ -154,7 +154,9 @@ static int gaps_block(void *state, const struct gt_cols *cols, struct gt_err *er
 	struct gt_moment *to;
 	int rc = 0;
 
-	if (g->block_seg != cols->seg || g->block != cols->block) {
+	if (g->block_seg && g->block_seg != cols->seg)	/* that one is over */
+		rc = gt_timeline_flush(&g->lines[g->block_seg->index], gaps_moment, g, err);
+	if (!rc && (g->block_seg != cols->seg || g->block != cols->block)) {
 		rc = gt_timeline_advance(line, cols->floor, gaps_moment, g, err);
 		if (!rc)
 			rc = look_at_types(g, cols, err);

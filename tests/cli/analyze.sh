@@ -103,3 +103,19 @@ check analyze-damage-was-done test $damaged -gt 5
 head -c $((size * 2 / 3)) n.zst >cut.zst
 want analyze-cut 0 $A cut.zst
 check analyze-cut-says says "not closed"
+
+# Two recordings in one file are one set; rows say which one they are of.
+cat n.zst n.zst >two.zst
+want analyze-two-recordings 0 $A summary threads two.zst
+check analyze-two-recordings-sum says "Total CUDA API calls: 6"
+check analyze-two-recordings-column says "  Recording  PID"
+
+# Every table and key that is printed stands in the manual, and the other way round. (csv has a heading for empty tables, too.)
+all=$(sed -n 's/^  \([a-z]*\)  .*/\1/p' list)
+{
+	$A --format json $all two.zst | sed -n 's/^  "\([a-z_]*\)": {$/\1/p'
+	$A --format csv $all two.zst | tr -d '\r' | awk -F, '!before { for (i = 1; i <= NF; i++) print $i } { before = $0 != "" }'
+} | sort -u >printed
+sed -n '/^## JSON/,/^## What/s/^|[^|]*|\([^|]*\)|\([^|]*\)|$/\1 \2/p' "$SRC/docs/gtanalyze.1.md" | grep -v -e '^ table' -e '(when there is any)' |
+	sed 's/as slowest,//' | tr -c 'a-z0-9_\n' ' ' | tr ' ' '\n' | grep . | sort -u >documented
+same analyze-keys-documented documented printed

@@ -152,7 +152,7 @@ static char *report_text(struct gt_reader *r, const char *const *names, const st
 static json_t *report(struct gt_reader *r, const char *const *names, const struct gt_analysis_options *options)
 {
 	char *text = r ? report_text(r, names, options, 1, GT_JSON) : NULL;
-	json_t *json = text ? json_loads(text, 0, NULL) : NULL;
+	json_t *json = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
 
 	free(text);
 	return json;
