@@ -1,0 +1,43 @@
+# A training loop of a small MLP, as a user would write it. Usage: torch_train.py [STEPS | SECONDSs]; prints the loop's time in ms.
+import sys
+import time
+
+import torch
+
+what = sys.argv[1] if len(sys.argv) > 1 else "200"
+torch.manual_seed(0)
+layers = []
+for _ in range(8):
+    layers += [torch.nn.Linear(1024, 1024), torch.nn.ReLU()]
+model = torch.nn.Sequential(*layers).cuda()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+data = torch.randn(64, 256, 1024).pin_memory()
+
+
+def step(i):
+    x = data[i % 64].cuda(non_blocking=True)
+    loss = (model(x) - x).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+for i in range(20):
+    step(i)
+torch.cuda.synchronize()
+start = time.perf_counter()
+if what.endswith("s"):
+    steps, end = 0, start + float(what[:-1])
+    while time.perf_counter() < end:
+        step(steps)
+        steps += 1
+else:
+    steps = int(what)
+    for i in range(steps):
+        loss = step(i)
+        if i % 20 == 0:
+            loss.item()
+torch.cuda.synchronize()
+ms = (time.perf_counter() - start) * 1e3
+print(f"{steps} steps, {ms:.3f} ms, {ms / steps:.6f} ms a step")
