@@ -1,0 +1,123 @@
+# gtcollect as a command: what passes through, options, the file's name and rights, what it says.
+. "$SRC/tests/lib.sh"
+C=$B/gtcollect A=$B/gtanalyze
+export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" TMPDIR="$PWD"
+unset XDG_RUNTIME_DIR
+
+figure() { "$A" header "$2" 2>/dev/null | sed -n "s/^  $1: //p"; }			# figure "Finished calls" FILE
+calls() { "$A" top --top 0 --format csv "$2" 2>/dev/null | awk -F, -v n="$1" '$1 == n { s += $3 } END { print s + 0 }'; }	# calls NAME FILE
+meta() { "$A" header "$2" 2>/dev/null | sed -n "s/^  $1  *//p"; }			# meta KEY FILE
+is() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "is '$3', not '$2'"; fi; }	# is NAME WANTED GOT
+says() { if grep -q -e "$2" want.err; then ok "$1"; else fail "$1" "stderr: $(tr '\n' ' ' <want.err | cut -c 1-300)"; fi; }
+
+# ---- what passes through ----
+want status_passes 7 "$C" -q -o s1.zst sh -c 'exit 7'
+want status_of_signal 143 "$C" -q -o s2.zst sh -c 'kill -TERM $$'
+want status_not_found 127 "$C" -q -o s3.zst ./no-such-program
+says not_found_is_said "no-such-program: No such file"
+is nothing_left_of_failed_start "" "$(ls s3.zst 2>/dev/null)"
+echo text >plain
+want status_not_executable 126 "$C" -q -o s4.zst ./plain
+printf 'in\nput' | "$C" -q -o s5.zst sh -c 'cat; echo err >&2' >out 2>errors
+is stdin_stdout_pass "$(printf 'in\nputx')" "$(cat out)x"
+is stderr_passes_and_quiet_is_quiet err "$(cat errors)"
+want exit_0 0 "$C" -o s6.zst true
+says nothing_seen_is_said "no CUDA call was seen: it never loaded libcuda"
+want arguments_after_the_command_are_its_own 3 "$C" -q -o s7.zst sh -c 'exit $#' x -q -f --version
+want double_dash 0 "$C" -q -o s8.zst -- test -o = -o
+
+# ---- signals to us are the program's ----
+for s in TERM HUP USR1 USR2; do
+	"$C" -q -f -o sig.zst sh -c 'trap "exit 33" '$s'; echo up >up; while :; do sleep 0.05; done' &
+	pid=$!
+	while [ ! -s up ]; do sleep 0.05; done
+	kill -$s $pid; wait $pid
+	is forwards_$s 33 $?
+	rm -f up
+done
+want fine_after_signals 0 zstd -qt sig.zst
+
+# ---- use and files ----
+want no_command 2 "$C"
+want bad_option 2 "$C" --no-such-option true
+want bad_range 2 "$C" --range cpu true
+want version 0 "$C" --version
+want help 0 "$C" --help
+want bad_event 125 "$C" -e api,nonsense true
+want filter_leaves_nothing 125 "$C" --filter nothing_is_called_so true
+want ring_too_large 125 "$C" --ring-memory 60000G -o r.zst true
+want ring_too_small 125 "$C" --ring-memory 4K -o r.zst true
+want no_directory 125 "$C" -o no/such/dir/t.zst true
+want existing_is_refused 125 "$C" -o plain true
+says existing_is_said "plain: exists; -f writes over it"
+is existing_is_untouched text "$(cat plain)"
+want force 0 "$C" -q -f -o plain true
+want force_wrote_a_trace 0 zstd -qt plain
+"$C" -q -o busy.zst sh -c 'echo up >up; while [ ! -e down ]; do sleep 0.05; done' &
+while [ ! -s up ]; do sleep 0.05; done
+want being_written_is_refused_even_with_force 125 "$C" -f -o busy.zst true
+says being_written_is_said "is being written by another gtcollect"
+touch down; wait
+want first_writer_is_unharmed 0 zstd -qt busy.zst
+want device_as_file 0 "$C" -q -o /dev/null "$B/samples/train" -n 2
+(RANK=a/b "$C" -q -o 'x-%q{RANK}-%h-%%.zst' true)
+is pattern "x-a_b-$(uname -n)-%.zst" "$(ls x-*)"
+want pattern_unknown_variable 125 "$C" -o '%q{SURELY_NOT_SET}' true
+want pattern_bad 125 "$C" -o 'a%zb' true
+mkdir default && cd default && "$C" -q -- sh -c true; cd ..
+case $(ls default) in gt-sh-20[0-9][0-9][0-1][0-9][0-3][0-9]-[0-9]*-[0-9]*.zst) ok default_name ;; *) fail default_name "$(ls default)" ;; esac
+
+# ---- a trace ----
+want train_runs 0 "$C" -o t.zst "$B/samples/train" -n 20
+says end_line 'simulated GPU: t.zst: .*[0-9] events, 1 process, no losses, .* s; next: gtanalyze t.zst'
+want trace_is_zstd 0 zstd -qt t.zst
+is metadata_simulated true "$(meta simulated t.zst)"
+is metadata_command "$B/samples/train -n 20" "$(meta command t.zst)"
+is metadata_status 0 "$(meta exit_status t.zst)"
+is track_source preload "$(figure 'Recorded by' t.zst)"
+is ioctl_layer 'api ioctl' "$(figure 'Layers recorded' t.zst)"
+is kernel_names_resolved 0 "$("$A" kernels --format csv t.zst | sed '1,/^kernel,/d' | grep -c '^[?,]')"
+SECRET=x CUDA_MODULE_LOADING=LAZY NCCL_DEBUG=INFO "$C" -q -o e.zst "$B/samples/train" -n 1 >/dev/null
+is environment_allowed 'LAZY INFO' "$(meta environment.CUDA_MODULE_LOADING e.zst) $(meta environment.NCCL_DEBUG e.zst)"
+is environment_secret "" "$(meta environment.SECRET e.zst)"
+
+# ---- what is recorded ----
+all=$(figure 'Finished calls' t.zst)
+"$C" -q -o api.zst -e api "$B/samples/train" -n 20 >/dev/null
+is events_api api "$(figure 'Layers recorded' api.zst)"
+"$C" -q -o f.zst --filter 'cuLaunch*' --filter cuMemAlloc "$B/samples/train" -n 20 >/dev/null
+is filter_keeps "$(calls cuLaunchKernel t.zst)" "$(calls cuLaunchKernel f.zst)"
+is filter_matches_without_version "$(calls cuMemAlloc_v2 t.zst)" "$(calls cuMemAlloc_v2 f.zst)"
+is filter_drops 0 "$(calls cuInit f.zst)"
+"$C" -q -o x.zst --exclude 'cuLaunch*' "$B/samples/train" -n 20 >/dev/null
+is exclude_drops $((all - $(calls cuLaunchKernel t.zst) - $(calls cuLaunchKernel_ptsz t.zst) - $(calls cuLaunchKernelEx t.zst) - $(calls cuLaunchHostFunc t.zst))) "$(figure 'Finished calls' x.zst)"
+"$C" -q -o sa.zst --sample 10 "$B/samples/spin_calls" -n 1000 >/dev/null
+is sample 100 "$(calls cuCtxGetCurrent sa.zst)"
+is sample_counts_the_rest 900 "$(meta sampled_out_calls sa.zst | awk '{ print ($1 >= 900 ? 900 : $1) }')"
+for a in none key all; do
+	"$C" -q -o a-$a.zst --args $a "$B/samples/train" -n 20 >/dev/null
+	is args_${a}_same_calls "$all" "$(figure 'Finished calls' a-$a.zst)"
+done
+none=$("$B/gtexport" --jsonl -o - a-none.zst | grep -c gridDimX) key=$("$B/gtexport" --jsonl -o - a-key.zst | grep -c gridDimX)
+is args_none_has_no_arguments 0 "$none"
+if [ "$key" -gt 0 ]; then ok args_key_has_the_grid; else fail args_key_has_the_grid "no gridDimX"; fi
+"$C" -q -o d.zst --delay 100 "$B/samples/train" -n 2 >/dev/null
+is delay 0 "$(figure 'Finished calls' d.zst)"
+"$C" -q -o du.zst --duration 50ms "$B/samples/spin_calls" -s 1 >/dev/null 2>&1
+is duration_stops_early 1 "$(figure 'Time span' du.zst | grep -c ' ms$')"
+want range_without_start 0 "$C" -o ra.zst --range cuda-profiler "$B/samples/train" -n 2
+says range_is_explained 'cuProfilerStart'
+
+# ---- around it ----
+is sessions_are_removed "" "$(ls -d gt-session-* 2>/dev/null)"
+LD_PRELOAD=$B/sim/libcuda.so.1 "$C" -q -o p.zst sh -c 'echo "$LD_PRELOAD"' >pre
+is preload_is_kept "1 $B/sim/libcuda.so.1" "$(grep -c '^/.*/libgtpreload.so:' pre) $(sed 's/^[^:]*://' pre)"
+want background_child_starts_cleanly 0 "$C" -q -o bg.zst sh -c '(sleep 0.3; ls / >/dev/null 2>late; echo done >>late) &'
+while ! grep -qs done late; do sleep 0.1; done
+is no_complaint_of_the_loader done "$(cat late)"
+want doctor 0 "$C" --doctor
+is doctor_has_a_line_each 8 "$(grep -cE '^(ok|note) ' want.out)"
+cp "$C" alone
+want library_missing 125 env -u GT_GUEST ./alone -o al.zst true
+says library_missing_is_said 'libgtpreload.so is neither in'
+want library_given 0 env GT_GUEST="$B/libgtpreload.so" ./alone -q -o al.zst true
