@@ -400,6 +400,8 @@ CUresult cuStreamDestroy_v2(CUstream h)
 		return rc;
 	if (s != h)
 		return sim_leave(CUDA_ERROR_INVALID_HANDLE);	/* the default streams stay */
+	if (s->capture)
+		sim_capture_spoil(s);
 	s->obj.kind = SIM_FREE;
 	s->dying = true;
 	if (!s->head)

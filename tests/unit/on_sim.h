@@ -32,6 +32,30 @@ CUresult cuCtxGetLimit(size_t *value, int limit);
 CUresult cuGraphGetNodes(CUgraph g, CUgraphNode *nodes, size_t *n);
 CUresult cuGraphGetEdges(CUgraph g, CUgraphNode *from, CUgraphNode *to, size_t *n);
 
+struct rows {	/* CUDA_MEMCPY2D */
+	size_t src_x, src_y;
+	unsigned src_type;
+	const void *src_host;
+	CUdeviceptr src_dev;
+	void *src_array;
+	size_t src_pitch, dst_x, dst_y;
+	unsigned dst_type;
+	void *dst_host;
+	CUdeviceptr dst_dev;
+	void *dst_array;
+	size_t dst_pitch, width, height;
+};
+CUresult cuMemAllocPitch_v2(CUdeviceptr *at, size_t *pitch, size_t width, size_t height, unsigned element);
+CUresult cuMemcpy2D_v2(const struct rows *r);
+struct CUlib_st;
+CUresult cuLibraryLoadData(struct CUlib_st **library, const void *code, int *, void **, unsigned, int *, void **, unsigned);
+CUresult cuLibraryUnload(struct CUlib_st *library);
+CUresult cuLibraryGetKernel(CUfunction *kernel, struct CUlib_st *library, const char *name);
+CUresult cuKernelGetFunction(CUfunction *f, CUfunction kernel);
+CUresult cuKernelGetName(const char **name, CUfunction kernel);
+CUresult cuFuncGetName(const char **name, CUfunction f);
+CUresult cuFuncGetParamInfo(CUfunction f, size_t i, size_t *offset, size_t *size);
+
 /* One device of 64 MiB, initialised and current, with the kernels loaded; fast, unless SIMGPU_SPEED says otherwise. */
 static CUmodule sim_start(void)
 {

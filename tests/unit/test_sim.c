@@ -38,6 +38,43 @@ static void copies_and_kernels_compute(void)
 	CHECK(!cuMemFree_v2(x) && !cuMemFree_v2(y) && !cuMemFree_v2(z));
 }
 
+static void rows_are_copied_with_their_pitch(void)
+{
+	char host[3][8] = { "row 0", "row 1", "row 2" }, back[3][6] = { "" };
+	size_t pitch;
+	CUdeviceptr x;
+
+	sim_start();
+	CHECK(!cuMemAllocPitch_v2(&x, &pitch, 6, 3, 4) && pitch >= 6 && pitch % 512 == 0);
+	CHECK(!cuMemcpy2D_v2(&(struct rows){ .src_type = 1, .src_host = host, .src_pitch = 8, .dst_type = 2, .dst_dev = x,
+					     .dst_pitch = pitch, .width = 6, .height = 3 }));
+	CHECK(!cuMemcpy2D_v2(&(struct rows){ .src_y = 1, .src_type = 2, .src_dev = x, .src_pitch = pitch, .dst_type = 1,
+					     .dst_host = back, .dst_pitch = 6, .width = 6, .height = 2 }));
+	CHECK(!strcmp(back[0], "row 1") && !strcmp(back[1], "row 2") && !back[2][0]);
+	CHECK(cuMemcpy2D_v2(&(struct rows){ .src_type = 1, .src_host = host, .src_pitch = 4, .dst_type = 2, .dst_dev = x,
+					    .dst_pitch = pitch, .width = 6, .height = 3 }) == 1 && !cuMemFree_v2(x));
+}
+
+static void functions_know_their_names_and_parameters(void)
+{
+	static const char cubin[64] = "\177ELF";
+	CUfunction f = cu_kernel(sim_start(), SAXPY), kernel, function;
+	struct CUlib_st *library;
+	const char *name = "";
+	size_t offset, size;
+	CUmodule m;
+
+	CHECK(!cuFuncGetName(&name, f) && !strcmp(name, SAXPY));
+	CHECK(!cuFuncGetParamInfo(f, 1, &offset, &size) && offset == 8 && size == 8);	/* after a float, aligned */
+	CHECK(!cuFuncGetParamInfo(f, 3, &offset, &size) && offset == 24 && size == 4);
+	CHECK(cuFuncGetParamInfo(f, 4, &offset, &size) == 1);
+	CHECK(!cuLibraryLoadData(&library, cu_ptx, NULL, NULL, 0, NULL, NULL, 0) && !cuLibraryGetKernel(&kernel, library, RELU));
+	CHECK(!cuKernelGetFunction(&function, kernel) && !cuKernelGetName(&name, kernel) && !strcmp(name, RELU));
+	CHECK(cuLibraryGetKernel(&kernel, library, "none") == 500 && !cuLibraryUnload(library));
+	CHECK(!cuModuleLoadData(&m, cubin) && !cuModuleGetFunction(&f, m, "_Z3anyv") && !cuFuncGetName(&name, f));
+	CHECK(!strcmp(name, "_Z3anyv") && !cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) && !cuModuleUnload(m));
+}
+
 static void device_addresses_are_not_host_memory(void)
 {
 	CUdeviceptr x, managed;
@@ -343,7 +380,8 @@ static void entry_points_by_version_and_flag(void)
 	CHECK(!cuGetProcAddress("cuGetProcAddress", &fn, 11030, 0) && fn == (void *)cuGetProcAddress);
 }
 
-T_MAIN(T(copies_and_kernels_compute), T(device_addresses_are_not_host_memory), T(memory_runs_out_and_comes_back),
+T_MAIN(T(copies_and_kernels_compute), T(rows_are_copied_with_their_pitch), T(functions_know_their_names_and_parameters),
+       T(device_addresses_are_not_host_memory), T(memory_runs_out_and_comes_back),
        T(async_calls_return_before_their_work), T(waiting_waits), T(streams_wait_for_events_only),
        T(the_legacy_stream_waits_for_blocking_ones), T(each_thread_has_its_default_stream), T(kernels_of_two_streams_overlap),
        T(there_are_two_copy_engines), T(graphs_replay_what_was_captured), T(virtual_memory_is_mapped_piece_by_piece),
