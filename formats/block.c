@@ -381,18 +381,36 @@ static void integrate_flat(struct gt_unpacked *u, const struct gt_run *run, int6
 	}
 }
 
+/* The same with nesting. */
+static void integrate_nested(struct gt_unpacked *u, const struct gt_run *run, int64_t base)
+{
+	int64_t start = base, end = base;
+	unsigned depth = 255;
+
+	for (uint32_t i = run->first; i < run->first + run->n; i++) {
+		int64_t from = u->depth[i] > depth ? start : end;
+
+		depth = u->depth[i];
+		start = from + u->start[i];
+		end = start + u->dur[i];
+		u->start[i] = start;
+	}
+}
+
 static int get_times(struct gt_unpacked *u, struct gt_span *in, unsigned flags, int64_t base, struct gt_err *err)
 {
 	uint64_t all = 0;
-	bool flat;
+	bool small;
 
 	if (gt_get_column(in, (uint64_t *)u->start, u->nrows) || gt_get_column(in, (uint64_t *)u->dur, u->nrows))
 		return LIES(err, "times are cut short");
 	for (uint32_t i = 0; i < u->nrows; i++)
 		all |= (uint64_t)u->start[i] | (uint64_t)u->dur[i];
-	flat = !(flags & (SIGNED_GAPS | HAS_DEPTH)) && !(all >> 46) && base > -(1ll << 61) && base < 1ll << 61;
+	small = !(flags & SIGNED_GAPS) && !(all >> 46) && base > -GT_TIME_MAX && base < GT_TIME_MAX;
 	for (uint32_t r = 0; r < u->nruns; r++)
-		if (flat)
+		if (small && u->depth && nests(u->kind))
+			integrate_nested(u, &u->runs[r], base);
+		else if (small)
 			integrate_flat(u, &u->runs[r], base);
 		else if (!integrate_run(u, &u->runs[r], base, flags & SIGNED_GAPS))
 			return LIES(err, "times run backwards or overflow");

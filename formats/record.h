@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define GT_NONE UINT32_MAX	/* no such id */
+#define GT_TIME_MAX (1ll << 61)	/* ns: times lie within 73 years of 0 either way, so that differences never overflow */
 
 /* ---- rows ---- */
 enum gt_kind {

@@ -406,6 +406,8 @@ static int check_row(struct gt_writer *w, enum gt_kind kind, uint32_t track, con
 		return gt_err_set(err, -EINVAL, "a row has no type or no track (too many names?)");
 	if (row->end < row->start)
 		return gt_err_set(err, -EINVAL, "a row ends before it starts");
+	if (row->start <= -GT_TIME_MAX || row->end >= GT_TIME_MAX)
+		return gt_err_set(err, -ERANGE, "a time lies more than 73 years from 0");
 	if (kind == GT_OPEN ? row->nargs > w->dict.types[row->type].nfields : row->nargs != w->dict.types[row->type].nfields)
 		return gt_err_set(err, -EINVAL, "a row has %u arguments, its type %u", row->nargs, w->dict.types[row->type].nfields);
 	return 0;
@@ -470,6 +472,8 @@ int gt_writer_lost(struct gt_writer *w, enum gt_scope scope, uint32_t track, int
 
 	if (w->failed)
 		return gt_err_set(err, w->failed, "an earlier write failed: %s", strerror(-w->failed));
+	if (row.start <= -GT_TIME_MAX || row.end >= GT_TIME_MAX)
+		return gt_err_set(err, -ERANGE, "a time lies more than 73 years from 0");
 	if (track != GT_NONE && track >= w->dict.ntracks)
 		return gt_err_set(err, -EINVAL, "a loss is on a track that does not exist");
 	if ((code = hold(w, GT_LOST, track, &row, (uint64_t[]){ count, scope }, err)))

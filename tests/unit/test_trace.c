@@ -341,6 +341,8 @@ static void writer_refuses_nonsense(void)
 	CHECK(gt_writer_row(t.w, GT_CALL, t.thread[0], &row, NULL, NULL) == -EINVAL);
 	row.type = t.launch;
 	CHECK(gt_writer_row(t.w, GT_CALL, t.thread[0], &row, NULL, NULL) == -EINVAL);
+	row = (struct gt_row){ .start = 0, .end = GT_TIME_MAX, .type = t.get };
+	CHECK(gt_writer_row(t.w, GT_CALL, t.thread[0], &row, NULL, NULL) == -ERANGE);
 	CHECK(gt_writer_type(t.w, &(struct gt_type){ .name = 999 }) == GT_NONE);
 	CHECK(gt_writer_track(t.w, &(struct gt_track){ .parent = 999, .name = GT_NONE, .source = GT_NONE }) == GT_NONE);
 	CHECK(!gt_writer_close(t.w, NULL));
@@ -414,7 +416,7 @@ static void truncated_anywhere_it_says_so(void)
 		struct gt_err err;
 		struct gt_reader *r = read_bytes(b, cut, &err);
 		const struct gt_segment *seg;
-		uint64_t rows;
+		uint64_t rows = 0;
 
 		if (!r) {
 			CHECK(err.code < 0 && err.text[0] && cut < 56);
@@ -439,7 +441,7 @@ static void no_flipped_bit_changes_a_figure_silently(void)
 	uint8_t *b = small_file(&n);
 	struct gt_err err;
 	struct gt_reader *r = read_bytes(b, n, &err);
-	uint64_t rows, good, all;
+	uint64_t rows = 0, good, all;
 
 	CHECK(r);
 	good = sum_all(r, &all);
@@ -469,7 +471,7 @@ static void joined_files_are_one_trace(void)
 	uint8_t *a = small_file(&n), *b = small_file(&m), *both;
 	struct gt_err err;
 	struct gt_reader *r;
-	uint64_t rows;
+	uint64_t rows = 0;
 
 	CHECK(a && b && (both = malloc(n + m)));
 	memcpy(both, a, n);
