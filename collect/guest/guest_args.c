@@ -127,8 +127,9 @@ void gt_after_kernel_function(int32_t ret, const uint64_t *w, const void *caller
 	text = kernel ? __atomic_load_n(&kernel->text, __ATOMIC_ACQUIRE) : GT_NAME_ASK;
 	if (text > GT_NAME_ASK) {
 		struct gt_name *function = name_entry(*(const uint64_t *)w[0], true);
+		uint64_t old = function ? __atomic_exchange_n(&function->text, text, __ATOMIC_ACQ_REL) : text;
 
-		if (function && __atomic_exchange_n(&function->text, text, __ATOMIC_ACQ_REL) != text)
+		if (old && old != text)
 			__atomic_fetch_add(&gt_own->names_epoch, 1, __ATOMIC_RELEASE);
 	} else if ((name = ask_name(w[1], true)))
 		set_name(*(const uint64_t *)w[0], name);

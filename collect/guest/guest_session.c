@@ -205,9 +205,12 @@ static bool map_session(int fd)
 	return true;
 }
 
+/* A process may trace so many threads at a time. Address space only: a control block costs memory when it is used. */
+static uint32_t tcbs_max(void) { return gt_shared->nthreads < 16384 ? gt_shared->nthreads : 16384; }
+
 static bool map_own(void)
 {
-	size_t bytes = sizeof(struct gt_own) + gt_shared->nthreads * sizeof(struct gt_tcb);
+	size_t bytes = sizeof(struct gt_own) + tcbs_max() * sizeof(struct gt_tcb);
 	void *p = map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 
 	if (p && syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK)) {	/* before Linux 4.14: a fork would share our rings */
@@ -337,7 +340,7 @@ static struct gt_tcb *take_tcb(int32_t tid)
 {
 	uint32_t used = __atomic_load_n(&gt_own->tcbs, __ATOMIC_ACQUIRE), n;
 
-	used = used < gt_shared->nthreads ? used : gt_shared->nthreads;
+	used = used < tcbs_max() ? used : tcbs_max();
 	for (uint32_t k = 0; k < 8 && k < used; k++) {
 		struct gt_tcb *t = &gt_own->tcb[__atomic_fetch_add(&gt_own->hand, 1, __ATOMIC_RELAXED) % used];
 		int32_t old = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
@@ -352,7 +355,7 @@ static struct gt_tcb *take_tcb(int32_t tid)
 		return t;
 	}
 	n = __atomic_fetch_add(&gt_own->tcbs, 1, __ATOMIC_ACQ_REL);
-	if (n < gt_shared->nthreads)
+	if (n < tcbs_max())
 		return &gt_own->tcb[n];
 	__atomic_fetch_sub(&gt_own->tcbs, 1, __ATOMIC_ACQ_REL);
 	return NULL;

@@ -18,6 +18,7 @@ int cuCtxSynchronize(void), cuLaunchHostFunc(void *, int (*)(void *), void *), c
 int cuDeviceGetCount(int *), cuDeviceGet(int *, int), cuProfilerStart(void), cuProfilerStop(void), cuMemcpy2D_v2(const void *);
 int cuModuleGetFunction(void **, void *, const char *), cuLaunchKernelEx(const void *, void *, void **, void **), cuGetProcAddress_v2(const char *, void **, int, uint64_t, int *);
 int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+int cuLibraryGetKernel(void **, void *, const char *), cuKernelGetFunction(void **, void *), cuLibraryEnumerateKernels(void **, unsigned, void *);
 struct handle { char bytes[64]; };
 int cuIpcOpenMemHandle_v2(uint64_t *, struct handle, unsigned);
 void fake_set_jump(jmp_buf *);
@@ -38,6 +39,19 @@ static void arguments(void)
 	MUST(!cuLaunchKernel(f, 1, 2, 3, 4, 5, 6, 7, (void *)8, (void **)9, (void **)10));
 	MUST(!cuLaunchKernelEx(&config, f, NULL, NULL) && !cuMemcpy2D_v2(copy) && !cuParamSetf(f, 4, 1.5f));
 	MUST(!cuIpcOpenMemHandle_v2(&p, h, 1) && p == 5 && !cuCtxGetCurrent(&ctx) && ctx == (void *)0x77 && !cuMemFree_v2(p));
+}
+
+static void kernels(void)
+{
+	void *kernel, *function, *listed[3] = { NULL, (void *)1, (void *)2 };
+
+	MUST(!cuLibraryGetKernel(&kernel, (void *)1, "_Z4kernv") && !cuKernelGetFunction(&function, kernel) && function != kernel);
+	MUST(!cuLibraryEnumerateKernels(listed, 3, (void *)1) && listed[0]);
+	for (int i = 0; i < 3; i++) {
+		cuLaunchKernel(function, 1, 2, 3, 4, 5, 6, 7, (void *)8, (void **)9, (void **)10);
+		cuLaunchKernel(listed[0], 1, 2, 3, 4, 5, 6, 7, (void *)8, (void **)9, (void **)10);
+		cuLaunchKernel(&kernel, 1, 2, 3, 4, 5, 6, 7, (void *)8, (void **)9, (void **)10);
+	}
 }
 
 static int inner(void *arg)
@@ -108,6 +122,8 @@ static void linked(const char *mode, int n)
 
 	if (!strcmp(mode, "arguments"))
 		arguments();
+	else if (!strcmp(mode, "kernels"))
+		kernels();
 	else if (!strcmp(mode, "one"))
 		cuCtxGetCurrent(&ctx);
 	else if (!strcmp(mode, "many"))

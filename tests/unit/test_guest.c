@@ -135,6 +135,21 @@ static void kernel_names_and_strings(void)
 	host_close(&h);
 }
 
+/* A function from a kernel, a kernel from a list, and a handle from nowhere: each is named once. */
+static void names_by_other_ways(void)
+{
+	struct host h;
+
+	open_host(&h, 200);
+	h.s->args = GT_ARGS_KEY;
+	CHECK(run(&h, LINKED, "kernels", NULL) == 0);
+	CHECK(host_count(&h, "cuLaunchKernel", NULL) == 9);
+	CHECK(count_kind(&h, GT_REC_NAME, "_Z6listedv") == 1 && count_kind(&h, GT_REC_NAME, "_Z5askedv") == 1);
+	CHECK(count_kind(&h, GT_REC_NAME, "_Z4kernv") == 2);	/* the kernel and its function */
+	CHECK(host_count(&h, "cuKernelGetName", NULL) == 0 && host_count(&h, "cuFuncGetName", NULL) == 0);
+	host_close(&h);
+}
+
 static void found_by_dlsym(void)
 {
 	struct host h;
@@ -425,7 +440,7 @@ static void driver_files(void)
 	host_close(&h);
 }
 
-T_MAIN(T(linked_program), T(key_arguments), T(all_arguments), T(kernel_names_and_strings), T(found_by_dlsym),
+T_MAIN(T(linked_program), T(key_arguments), T(all_arguments), T(kernel_names_and_strings), T(names_by_other_ways), T(found_by_dlsym),
        T(found_by_get_proc_address), T(absent_driver_stays_absent), T(callers_of_dlsym_keep_their_identity),
        T(the_driver_is_not_answered), T(without_a_session_nothing_changes), T(another_build_is_refused),
        T(forked_child_is_a_process_of_its_own), T(vfork_and_exec), T(killed_in_a_call), T(nested_calls), T(longjmp_out_of_a_call),
