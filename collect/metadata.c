@@ -2,7 +2,6 @@
 #include "collect/metadata.h"
 
 #include <dirent.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "formats/clock.h"
+#include "formats/json_build.h"
 
 #define TEXT_BUDGET (64u << 10)		/* of the command line, and again of the environment */
 
@@ -17,31 +17,15 @@ extern char **environ;
 
 /* ---- pieces ---- */
 
-/* JSON is UTF-8, file names need not be: what is not becomes '?'. */
-static json_t *text(const char *s, size_t len)
-{
-	json_t *j = json_stringn(s, len);
-	char *copy;
-
-	if (j || !(copy = strndup(s, len)))
-		return j;
-	for (char *p = copy; *p; p++)
-		if ((unsigned char)*p >= 0x80)
-			*p = '?';
-	j = json_string(copy);
-	free(copy);
-	return j;
-}
-
-static void put(json_t *o, const char *key, const char *s)
+static void put(struct gt_json *o, const char *key, const char *s)
 {
 	if (s && *s)
-		json_object_set_new(o, key, text(s, strlen(s)));
+		gt_json_put(o, key, gt_json_text(s, strlen(s)));
 }
 
-static void put_command(json_t *o, char *const *argv)
+static void put_command(struct gt_json *o, char *const *argv)
 {
-	json_t *a = json_array();
+	struct gt_json *a = gt_json_array();
 	size_t left = TEXT_BUDGET, n, cut = 0;
 
 	for (; *argv; argv++) {
@@ -51,11 +35,11 @@ static void put_command(json_t *o, char *const *argv)
 			continue;
 		}
 		left -= n + 3;
-		json_array_append_new(a, text(*argv, n));
+		gt_json_add(a, gt_json_text(*argv, n));
 	}
-	json_object_set_new(o, "command", a);
+	gt_json_put(o, "command", a);
 	if (cut)
-		json_object_set_new(o, "command_arguments_cut", json_integer((json_int_t)cut));
+		gt_json_put(o, "command_arguments_cut", gt_json_int((int64_t)cut));
 }
 
 /* Only what tells how a job was set up; an environment may hold secrets. */
@@ -78,9 +62,9 @@ static bool allowed(const char *variable, size_t len)
 	return false;
 }
 
-static json_t *environment(void)
+static struct gt_json *environment(void)
 {
-	json_t *o = json_object();
+	struct gt_json *o = gt_json_object();
 	size_t left = TEXT_BUDGET;
 
 	for (char **e = environ; e && *e; e++) {
@@ -91,17 +75,17 @@ static json_t *environment(void)
 			continue;
 		left -= all;
 		snprintf(key, sizeof(key), "%.*s", (int)n, *e);
-		json_object_set_new(o, key, text(*e + n + 1, all - n - 1));
+		gt_json_put(o, key, gt_json_text(*e + n + 1, all - n - 1));
 	}
 	return o;
 }
 
-static json_t *globs(const struct gt_opt_list *l)
+static struct gt_json *globs(const struct gt_opt_list *l)
 {
-	json_t *a = json_array();
+	struct gt_json *a = gt_json_array();
 
 	for (size_t i = 0; i < l->n && i < 100; i++)
-		json_array_append_new(a, text(l->items[i], strnlen(l->items[i], 200)));
+		gt_json_add(a, gt_json_text(l->items[i], strnlen(l->items[i], 200)));
 	return a;
 }
 
@@ -140,7 +124,7 @@ int gt_driver_cuda(const char *driver)
 	return 0;
 }
 
-static void put_cuda(json_t *o, int version)
+static void put_cuda(struct gt_json *o, int version)
 {
 	char s[32];
 
@@ -150,14 +134,14 @@ static void put_cuda(json_t *o, int version)
 }
 
 /* One GPU, from lines "Key: \t value". */
-static json_t *read_gpu(const char *bus)
+static struct gt_json *read_gpu(const char *bus)
 {
 	static const struct { const char *line, *key; } wanted[] = {
 		{ "Model", "model" }, { "GPU UUID", "uuid" }, { "Bus Location", "bus" }, { "Video BIOS", "vbios" },
 		{ "Device Minor", "minor" },
 	};
 	char path[512], line[256], *value;
-	json_t *o = json_object();
+	struct gt_json *o = gt_json_object();
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/driver/nvidia/gpus/%s/information", bus);
@@ -179,21 +163,21 @@ static json_t *read_gpu(const char *bus)
 	return o;
 }
 
-static json_t *gpus(void)
+static struct gt_json *gpus(void)
 {
-	json_t *a = json_array();
+	struct gt_json *a = gt_json_array();
 	DIR *d = opendir("/proc/driver/nvidia/gpus");
 	struct dirent *e;
 
 	while (d && (e = readdir(d)))
 		if (e->d_name[0] != '.')
-			json_array_append_new(a, read_gpu(e->d_name));
+			gt_json_add(a, read_gpu(e->d_name));
 	if (d)
 		closedir(d);
 	return a;
 }
 
-static void put_machine(json_t *o)
+static void put_machine(struct gt_json *o)
 {
 	struct utsname u;
 	char driver[64];
@@ -206,13 +190,13 @@ static void put_machine(json_t *o)
 		put(o, "driver_version", driver);
 		put_cuda(o, gt_driver_cuda(driver));
 	}
-	json_object_set_new(o, "gpus", gpus());
-	json_object_set_new(o, "cpus", json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
+	gt_json_put(o, "gpus", gpus());
+	gt_json_put(o, "cpus", gt_json_int(sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 /* ---- the whole ---- */
 
-static void put_start(json_t *o)
+static void put_start(struct gt_json *o)
 {
 	struct timespec t;
 	struct tm utc;
@@ -224,17 +208,9 @@ static void put_start(json_t *o)
 	put(o, "start_utc", s);
 }
 
-static char *dump(json_t *o)
-{
-	char *s = json_dumps(o, JSON_COMPACT);
-
-	json_decref(o);
-	return s;
-}
-
 char *gt_metadata_begin(const struct gt_metadata_settings *s)
 {
-	json_t *o = json_object();
+	struct gt_json *o = gt_json_object();
 	char cwd[4096];
 
 	put(o, "tool", "gtcollect " GT_VERSION);
@@ -242,26 +218,26 @@ char *gt_metadata_begin(const struct gt_metadata_settings *s)
 	put_machine(o);
 	put_command(o, s->argv);
 	put(o, "cwd", getcwd(cwd, sizeof(cwd)));
-	json_object_set_new(o, "environment", environment());
+	gt_json_put(o, "environment", environment());
 	put(o, "events", s->events);
 	put(o, "args", s->args);
 	put(o, "range", s->range);
-	json_object_set_new(o, "filter", globs(s->filter));
-	json_object_set_new(o, "exclude", globs(s->exclude));
-	json_object_set_new(o, "sample", json_integer((json_int_t)(s->sample ? s->sample : 1)));
-	json_object_set_new(o, "delay_ns", json_integer(s->delay));
+	gt_json_put(o, "filter", globs(s->filter));
+	gt_json_put(o, "exclude", globs(s->exclude));
+	gt_json_put(o, "sample", gt_json_int((int64_t)(s->sample ? s->sample : 1)));
+	gt_json_put(o, "delay_ns", gt_json_int(s->delay));
 	if (s->duration)
-		json_object_set_new(o, "duration_limit_ns", json_integer(s->duration));
-	json_object_set_new(o, "ring_memory_bytes", json_integer((json_int_t)s->ring_bytes));
-	json_object_set_new(o, "lossless", json_boolean(s->lossless));
+		gt_json_put(o, "duration_limit_ns", gt_json_int(s->duration));
+	gt_json_put(o, "ring_memory_bytes", gt_json_int((int64_t)s->ring_bytes));
+	gt_json_put(o, "lossless", gt_json_bool(s->lossless));
 	put(o, "clock", s->ticks ? "tick counter" : "CLOCK_MONOTONIC");
-	json_object_set_new(o, "clock_error_max_ns", json_integer(GT_CLOCK_ERROR_MAX));
-	return dump(o);
+	gt_json_put(o, "clock_error_max_ns", gt_json_int(GT_CLOCK_ERROR_MAX));
+	return gt_json_done(o);
 }
 
 char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer_stats *w, int status, int64_t duration)
 {
-	json_t *o = json_object(), *missing = json_object();
+	struct gt_json *o = gt_json_object(), *missing = gt_json_object();
 	const struct { const char *key; uint64_t value; } counts[] = {
 		{ "calls", w->rows[GT_CALL] }, { "open_calls", t->open }, { "processes", t->processes }, { "threads", t->threads },
 		{ "dropped_calls", t->dropped }, { "untraced_calls", t->untraced }, { "too_deep_calls", t->deep },
@@ -270,13 +246,13 @@ char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer
 	};
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
-		json_object_set_new(o, counts[i].key, json_integer((json_int_t)counts[i].value));
+		gt_json_put(o, counts[i].key, gt_json_int((int64_t)counts[i].value));
 	for (size_t i = 0; i < t->nmissing; i++)
-		json_object_set_new(missing, t->missing[i].name, json_integer((json_int_t)t->missing[i].count));
-	json_object_set_new(o, "untraced_functions", missing);
-	json_object_set_new(o, "exit_status", json_integer(status));
-	json_object_set_new(o, "duration_ns", json_integer(duration));
-	json_object_set_new(o, "simulated", json_boolean(t->simulated));
+		gt_json_put(missing, t->missing[i].name, gt_json_int((int64_t)t->missing[i].count));
+	gt_json_put(o, "untraced_functions", missing);
+	gt_json_put(o, "exit_status", gt_json_int(status));
+	gt_json_put(o, "duration_ns", gt_json_int(duration));
+	gt_json_put(o, "simulated", gt_json_bool(t->simulated));
 	put_cuda(o, t->driver_version);
-	return dump(o);
+	return gt_json_done(o);
 }

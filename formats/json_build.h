@@ -1,0 +1,18 @@
+/* JSON made piece by piece: the door through which jansson serves whoever writes metadata. Values are owned by what they are put
+ * into; memory failures show as NULL from gt_json_done. */
+#ifndef GT_JSON_BUILD_H
+#define GT_JSON_BUILD_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gt_json;
+struct gt_json *gt_json_object(void);
+struct gt_json *gt_json_array(void);
+struct gt_json *gt_json_text(const char *s, size_t len);	/* what is not UTF-8 becomes '?' */
+struct gt_json *gt_json_int(int64_t value);
+struct gt_json *gt_json_bool(bool value);
+void gt_json_put(struct gt_json *object, const char *key, struct gt_json *value);
+void gt_json_add(struct gt_json *array, struct gt_json *value);
+char *gt_json_done(struct gt_json *value);	/* frees the value; new: free it. NULL when memory is out */
+#endif
