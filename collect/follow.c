@@ -1,0 +1,398 @@
+/* Follows one ring: from records to rows. What a ring holds is written by the traced program's process, so a wild pointer there may
+ * have been at it: indices, sizes and positions are checked here, and everything behind here is safe. */
+#define _GNU_SOURCE
+#include "collect/recorder_inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+
+#define LOOKS 1000			/* tries to see a busy thread standing still */
+#define MISSING_MAX 512
+#define STALL 1
+
+/* ---- walking a ring ---- */
+
+struct record {
+	uint64_t start, end, size;
+	uint16_t id;
+	uint8_t kind, depth, nargs;
+	int32_t ret;
+	const uint64_t *words;
+};
+
+/* The record at p, of which `room` bytes lie in its chunk. False when it lies. */
+static inline bool read_record(const uint8_t *p, uint64_t room, struct record *rec)
+{
+	struct gt_rec head;
+
+	memcpy(&head, p, sizeof(head));
+	*rec = (struct record){ .start = head.start, .end = head.end, .id = head.id, .kind = head.kind_depth >> 5,
+				.depth = head.kind_depth & 31, .nargs = head.nargs, .ret = head.ret,
+				.words = (const uint64_t *)(p + sizeof(head)) };
+	if (rec->kind == GT_REC_CALL) {
+		rec->size = sizeof(head) + rec->nargs * 8u;
+		return rec->size <= room && rec->depth <= GT_RING_OPEN_MAX && rec->nargs <= GT_FIELDS_MAX &&
+		       (rec->id < gt_api_count || (rec->id >= GT_ID_IOCTL && rec->id < GT_IDS));
+	}
+	if (rec->end > room)
+		return false;
+	rec->size = sizeof(head) + ((rec->end + 7) & ~7ULL);
+	return rec->size <= room && rec->kind <= GT_REC_THREAD;
+}
+
+/* Follows the chain to the next chunk; with `owner` the one that is left is free again. */
+static bool next_chunk(struct gt_recorder *r, struct gt_cursor *c, struct gt_ring_thread *owner)
+{
+	uint32_t old = c->chunk, next = __atomic_load_n(&gt_rings_chunk(r->rings, old)->next, __ATOMIC_ACQUIRE);
+
+	if (next >= r->rings->s->nchunks)
+		return false;
+	c->chunk = next;
+	c->base += r->payload;
+	c->at = c->base;
+	if (owner) {
+		__atomic_store_n(&owner->consumed, c->at, __ATOMIC_RELEASE);
+		gt_rings_give(r->rings, old);
+		r->freed++;
+	}
+	return true;
+}
+
+/* Finds the record at the cursor. 1, 0 when there is none below the limit, -1 when the ring lies. The caller steps over it. */
+static inline int find_record(struct gt_recorder *r, struct gt_cursor *c, uint64_t limit, struct gt_ring_thread *owner, struct record *rec)
+{
+	while (c->at < limit) {
+		uint64_t room = r->payload - (c->at - c->base);
+		const uint8_t *p = gt_rings_chunk(r->rings, c->chunk)->payload + (c->at - c->base);
+
+		if (room >= sizeof(struct gt_rec) && *(const uint64_t *)p)
+			return read_record(p, room < limit - c->at ? room : limit - c->at, rec) ? 1 : -1;
+		if (c->base + r->payload >= limit) {
+			c->at = limit;
+			return c->base + r->payload > limit ? -1 : 0;
+		}
+		if (!next_chunk(r, c, owner))
+			return -1;
+	}
+	return 0;
+}
+
+/* Reads the thread's position; for an epoch also its stack of open calls, at one moment. */
+void gt_follow_look(struct gt_recorder *r, struct gt_thread *t, const struct gt_ring_thread *ring, bool closing)
+{
+	uint64_t word = __atomic_load_n(&ring->word, __ATOMIC_ACQUIRE), again;
+
+	for (int i = 0; closing && i < LOOKS; i++, word = again) {
+		t->nopen = (word & 255) < GT_RING_OPEN_MAX ? (uint8_t)word : GT_RING_OPEN_MAX;
+		memcpy(t->open, ring->open, t->nopen * sizeof(*t->open));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		again = __atomic_load_n(&ring->word, __ATOMIC_ACQUIRE);
+		if (again == word)
+			break;
+	}
+	r->active |= word != t->word;
+	t->word = word;
+	t->limit = word >> 8;
+	if (t->c.chunk == GT_RING_NIL && t->limit)
+		t->c.chunk = __atomic_load_n(&ring->first, __ATOMIC_ACQUIRE);
+	if (t->limit < t->c.at || t->limit % 8 || t->limit - t->c.at > (uint64_t)r->rings->s->nchunks * r->payload ||
+	    (t->limit && t->c.chunk >= r->rings->s->nchunks))
+		t->broken = true;
+}
+
+/* ---- rows ---- */
+
+/* Makes a row fit what its track already holds, should clocks or rounding have it off by a few ns. Rows come in the order of
+ * their ends. floor[d] is the latest end at depth d or above, below which nothing at depth d may begin; child[d] is the start
+ * of the first call at depth d since something above it ended: its parent, still to come, begins no later. */
+static inline void fit(struct gt_thread *t, unsigned depth, int64_t *start, int64_t *end)
+{
+	int64_t low = t->floor[depth < t->deepest ? depth : t->deepest];
+
+	if (*start > t->child[depth + 1])
+		*start = t->child[depth + 1];
+	t->child[depth + 1] = INT64_MAX;
+	if (*start < low)
+		*start = low;
+	if (*end < t->last)
+		*end = t->last;
+	if (*end < *start)
+		*end = *start;
+	for (unsigned d = t->deepest + 1; d < depth; d++)
+		t->floor[d] = t->floor[t->deepest];
+	t->floor[depth] = t->last = *end;
+	t->deepest = depth;
+	if (depth && *start < t->child[depth])
+		t->child[depth] = *start;
+}
+
+static struct gt_known *known_of(struct gt_recorder *r, const struct gt_thread *t) { return &r->procs[t->proc].known; }
+
+/* A name by its key. While the recorder is patient an unknown one may turn up in another ring: STALL. Later it is given up, and
+ * that is remembered, so that the next call does not wait again. */
+static int resolve(struct gt_recorder *r, const struct gt_thread *t, enum gt_known_kind kind, uint64_t key, uint64_t *string)
+{
+	struct gt_known *k = known_of(r, t);
+
+	*string = key ? gt_known_get(k, kind, key) : GT_NONE;
+	if (!key || *string != GT_NONE)
+		return 0;
+	if (r->patient && !gt_known_has(k, kind, key))
+		return STALL;
+	gt_known_add(k, kind, key, GT_NONE, false);
+	return 0;
+}
+
+/* Turns the words of a record into a row's arguments; missing ones are 0. 0 or STALL. */
+static int translate(struct gt_recorder *r, const struct gt_thread *t, const struct gt_call_type *c, const uint64_t *words, unsigned n,
+		     uint64_t *args)
+{
+	for (unsigned i = 0; i < c->nwords; i++) {
+		args[i] = i < n ? words[i] : 0;
+		if (c->strings >> i & 1 && resolve(r, t, GT_KNOWN_STRING, args[i], &args[i]))
+			return STALL;
+	}
+	return c->func == GT_NO_WORD ? 0 : resolve(r, t, GT_KNOWN_FUNC, args[c->func], &args[c->nwords]);
+}
+
+static int64_t ns_of_start(struct gt_recorder *r, const struct gt_thread *t, unsigned depth, uint64_t ticks)
+{
+	if (ticks <= r->epoch.ticks && t->pins[depth].ticks == ticks)
+		return t->pins[depth].ns;
+	return gt_clock_ns(&r->clock, ticks);
+}
+
+/* A finished call becomes a row. 0, STALL, or negative from the writer. */
+static inline int put_call(struct gt_recorder *r, struct gt_thread *t, const struct record *rec, struct gt_err *err)
+{
+	struct gt_row row = { .ret = rec->ret, .depth = rec->depth };
+	uint64_t own[GT_FIELDS_MAX + 1];
+	const uint64_t *args = rec->words;
+
+	if (rec->id < gt_api_count) {
+		const struct gt_call_type *c = gt_types_call(&r->types, rec->id);
+
+		if (!c->plain || rec->nargs != c->nwords) {
+			if (translate(r, t, c, rec->words, rec->nargs, own))
+				return STALL;
+			args = own;
+		}
+		row.type = c->type;
+		row.nargs = c->nfields;
+		if (__builtin_expect(rec->id == r->version_id && c->nwords && !rec->ret, 0))
+			r->totals.driver_version = (int32_t)args[0];
+	} else {
+		if (row.ret == -ENOTTY && r->procs[t->proc].guest.simulated)
+			row.ret = 0;	/* the kernel does not know the simulator's files; what counts is the status */
+		row.type = gt_types_file(&r->types, rec->id, rec->words, rec->nargs, own, &row.nargs, &row.ret);
+		args = own;
+	}
+	row.start = ns_of_start(r, t, rec->depth, rec->start);
+	row.end = gt_clock_ns(&r->clock, rec->end);
+	if (t->pins[rec->depth].ticks == rec->start && row.end < r->epoch.monotonic)
+		row.end = r->epoch.monotonic;	/* it was seen open then, between its end and its being recorded */
+	fit(t, rec->depth, &row.start, &row.end);
+	if (__builtin_expect(row.type == GT_NONE, 0)) {
+		r->totals.nameless++;
+		return gt_writer_lost(r->w, GT_SCOPE_TRACK, t->track, row.start, row.end, 1, err);
+	}
+	return gt_writer_row(r->w, GT_CALL, t->track, &row, args, err);
+}
+
+static void note_missing(struct gt_recorder *r, const char *name, size_t len)
+{
+	len = len < 200 ? len : 200;
+	for (size_t i = 0; i < r->nmissing; i++)
+		if (!strncmp(r->missing[i].name, name, len) && !r->missing[i].name[len]) {
+			r->missing[i].count++;
+			return;
+		}
+	if (r->nmissing == MISSING_MAX || gt_grow(&r->missing, &r->missing_cap, r->nmissing + 1, sizeof(*r->missing)))
+		return;
+	r->missing[r->nmissing].name = strndup(name, len);
+	r->missing[r->nmissing].count = 1;
+	r->nmissing += r->missing[r->nmissing].name != NULL;
+}
+
+/* A record that tells a name. early: seen on a search ahead of its turn. */
+static int put_text(struct gt_recorder *r, struct gt_thread *t, const struct record *rec, bool early, struct gt_err *err)
+{
+	const char *text = (const char *)rec->words;
+
+	if (rec->kind == GT_REC_NAME || rec->kind == GT_REC_STRING)
+		gt_known_add(known_of(r, t), rec->kind == GT_REC_NAME ? GT_KNOWN_FUNC : GT_KNOWN_STRING, rec->start,
+			     gt_writer_string_n(r->w, text, rec->end), !early);
+	else if (!early && rec->kind == GT_REC_MISSING)
+		note_missing(r, text, rec->end);
+	else if (!early && rec->kind == GT_REC_THREAD)
+		return gt_writer_track_name(r->w, t->track, gt_writer_string_n(r->w, text, rec->end), err);
+	return 0;
+}
+
+int gt_follow_give_up(struct gt_recorder *r, struct gt_thread *t, struct gt_err *err)
+{
+	t->broken = true;
+	t->c.at = t->limit;
+	r->totals.broken++;
+	return gt_writer_lost(r->w, GT_SCOPE_TRACK, t->track, t->last == INT64_MIN ? r->now.monotonic : t->last, r->now.monotonic,
+			      GT_LOST_UNKNOWN, err);
+}
+
+/* Most records by far are calls of functions whose words go into the row as they are. This takes as many of them as follow one
+ * another in the chunk, and leaves the first that is anything else, or suspicious, to the careful way. */
+static inline int take_plain(struct gt_recorder *r, struct gt_thread *t, struct gt_err *err)
+{
+	const uint64_t until = r->now.ticks, stop = t->limit - t->c.base < r->payload ? t->limit : t->c.base + r->payload;
+	const uint8_t *base = gt_rings_chunk(r->rings, t->c.chunk)->payload;
+	int code = 0;
+
+	while (!code && stop - t->c.at >= sizeof(struct gt_rec)) {
+		const uint64_t *p = (const uint64_t *)(base + (t->c.at - t->c.base));
+		uint64_t start = p[0], end = p[1], head = p[2];
+		unsigned id = head & 0xffff, n = head >> 16 & 255, depth = head >> 24 & 255;
+		struct gt_row row = { .ret = (int32_t)(head >> 32), .nargs = (uint8_t)n, .depth = (uint8_t)depth };
+		const struct gt_call_type *c = &r->types.calls[id < GT_API_MAX ? id : 0];
+
+		if (!start || start <= r->epoch.ticks || end > until || depth > GT_RING_OPEN_MAX || id >= gt_api_count ||
+		    id == r->version_id || c->type == GT_NONE || !c->plain || c->nwords != n || sizeof(struct gt_rec) + n * 8 > stop - t->c.at)
+			break;
+		row.type = c->type;
+		row.start = gt_clock_ns(&r->clock, start);
+		row.end = gt_clock_ns(&r->clock, end);
+		fit(t, depth, &row.start, &row.end);
+		code = gt_writer_row(r->w, GT_CALL, t->track, &row, p + 3, err);
+		t->c.at += sizeof(struct gt_rec) + n * 8;
+	}
+	return code;
+}
+
+/* Takes the records of one thread that ended by now. */
+int gt_follow_drain(struct gt_recorder *r, struct gt_thread *t, struct gt_ring_thread *ring, struct gt_err *err)
+{
+	uint64_t before = t->c.at, until = r->now.ticks;
+	struct record rec;
+	int got = 0, code = 0;
+
+	t->stalled = false;
+	while (!code && (got = find_record(r, &t->c, t->limit, ring, &rec)) > 0) {
+		uint64_t at = t->c.at;
+
+		code = take_plain(r, t, err);
+		if (code || t->c.at != at)
+			continue;
+		if (rec.kind != GT_REC_CALL)
+			code = put_text(r, t, &rec, false, err);
+		else if (rec.end > until)
+			break;
+		else
+			code = put_call(r, t, &rec, err);
+		if (code == STALL) {
+			t->stalled = true;
+			code = 0;
+			break;
+		}
+		t->c.at += rec.size;
+	}
+	r->taken += t->c.at - before;
+	__atomic_store_n(&ring->consumed, t->c.at, __ATOMIC_RELEASE);
+	return code < 0 || got >= 0 ? code : gt_follow_give_up(r, t, err);
+}
+
+/* Some launch lacks its name: looks through everything that is in the rings by now. */
+void gt_follow_search_names(struct gt_recorder *r)
+{
+	for (uint32_t i = 0; i < r->high; i++) {
+		struct gt_thread *t = &r->threads[i];
+		struct gt_cursor c = t->c;
+		struct record rec;
+		uint64_t limit;
+
+		if (!t->used || t->broken || c.chunk >= r->rings->s->nchunks)
+			continue;
+		limit = __atomic_load_n(&r->rings->threads[i].word, __ATOMIC_ACQUIRE) >> 8;
+		if (limit - c.at > (uint64_t)r->rings->s->nchunks * r->payload)
+			continue;
+		while (find_record(r, &c, limit, NULL, &rec) > 0) {
+			if (rec.kind != GT_REC_CALL)
+				put_text(r, t, &rec, true, NULL);
+			c.at += rec.size;
+		}
+	}
+}
+
+/* ---- calls that are open ---- */
+
+struct running { uint64_t start; uint16_t id; uint8_t n; const uint64_t *words; };
+
+/* Fills in the row of a call that has not ended. False when nothing can be said of it. */
+static bool open_row(struct gt_recorder *r, struct gt_thread *t, unsigned depth, const struct running *o, struct gt_row *row, uint64_t *args)
+{
+	unsigned n = o->n;
+
+	*row = (struct gt_row){ .depth = (uint8_t)depth };
+	if (o->id < gt_api_count) {
+		const struct gt_call_type *c = gt_types_call(&r->types, o->id);
+
+		n = n < c->nwords ? n : c->nwords;
+		memcpy(args, o->words, n * sizeof(*args));
+		if (!c->plain) {	/* a string that is not known yet must not read as the first string of all */
+			translate(r, t, c, o->words, n, args);
+			n = c->nfields;
+		}
+		row->type = c->type;
+		row->nargs = (uint8_t)n;
+	} else
+		row->type = gt_types_file(&r->types, o->id, o->words, n, args, &row->nargs, &row->ret);
+	row->ret = 0;
+	row->start = row->end = ns_of_start(r, t, depth, o->start);
+	return row->type != GT_NONE;
+}
+
+/* Collects by depth what was running at the moment of the epoch: the stack, and finished calls that are held back. */
+static unsigned find_running(struct gt_recorder *r, const struct gt_thread *t, struct running *by_depth)
+{
+	struct gt_cursor c = t->c;
+	struct record rec;
+	unsigned found = 0;
+
+	for (unsigned d = 0; d < t->nopen; d++)
+		if (t->open[d].start && t->open[d].start <= r->now.ticks) {
+			by_depth[d] = (struct running){ t->open[d].start, t->open[d].id, t->open[d].nargs, t->open[d].args };
+			found |= 1u << d;
+		}
+	while (!t->broken && find_record(r, &c, t->limit, NULL, &rec) > 0) {
+		if (rec.kind == GT_REC_CALL && rec.start <= r->now.ticks) {
+			by_depth[rec.depth] = (struct running){ rec.start, rec.id, rec.nargs, rec.words };
+			found |= 1u << rec.depth;
+		}
+		if (rec.kind == GT_REC_CALL && !rec.depth)
+			break;	/* what follows began later */
+		c.at += rec.size;
+	}
+	return found;
+}
+
+int gt_follow_each_open(struct gt_recorder *r, struct gt_thread *t, gt_open_fn *fn, struct gt_err *err)
+{
+	struct running by_depth[GT_DEPTHS];
+	unsigned found = find_running(r, t, by_depth);
+	uint64_t args[GT_FIELDS_MAX + 1];
+	struct gt_row row;
+	int code = 0;
+
+	for (unsigned d = 0; !code && d < GT_DEPTHS; d++) {
+		struct running *o = &by_depth[d];
+		int64_t low = t->floor[d < t->deepest ? d : t->deepest];
+
+		if (!(found >> d & 1) || o->n > GT_FIELDS_MAX || (o->id >= gt_api_count && (o->id < GT_ID_IOCTL || o->id >= GT_IDS)) ||
+		    !open_row(r, t, d, o, &row, args))
+			continue;
+		if (row.start < low)
+			row.start = row.end = low;
+		t->pins[d] = (struct gt_pin){ o->start, row.start };
+		code = fn(r, t->track, &row, args, err);
+	}
+	return code;
+}

@@ -1,0 +1,81 @@
+/* What the recorder's files share: recorder.c makes the passes, follow.c walks rings and makes rows, roll.c keeps the roll of
+ * processes and threads. Nobody else includes this. */
+#ifndef GT_RECORDER_INSIDE_H
+#define GT_RECORDER_INSIDE_H
+#include "collect/recorder.h"
+#include "collect/types.h"
+#include "formats/clock.h"
+
+#define SECOND 1000000000LL
+#define GT_DEPTHS (GT_RING_OPEN_MAX + 2)	/* nesting depths a record may have, and one more */
+
+struct gt_process {
+	bool used, gone, busy;		/* busy: has threads */
+	uint32_t generation, track;
+	struct gt_guest guest;
+	struct gt_known known;
+	uint64_t untraced;		/* already reported */
+	int64_t told;			/* ns: until when */
+};
+struct gt_cursor { uint32_t chunk; uint64_t base, at; };	/* base: position where the chunk begins */
+struct gt_pin { uint64_t ticks; int64_t ns; };
+struct gt_thread {
+	bool used, stalled, broken, dead;
+	uint8_t nopen;
+	uint32_t generation, proc, track;
+	int32_t tid;
+	struct gt_cursor c;
+	uint64_t word, limit;		/* as last looked at; limit: records lie below */
+	uint64_t dropped;		/* already reported */
+	int64_t told;
+	/* what keeps rows properly nested, see fit() */
+	unsigned deepest;
+	int64_t last, floor[GT_DEPTHS], child[GT_DEPTHS];
+	struct gt_pin pins[GT_DEPTHS];
+	struct gt_ring_open open[GT_RING_OPEN_MAX];
+};
+/* A call whose thread died in it. It is open for ever. */
+struct gt_grave { uint32_t track; struct gt_row row; uint64_t args[GT_RING_OPEN_ARGS + GT_FIELDS_MAX]; };
+
+struct gt_recorder {
+	struct gt_rings *rings;
+	struct gt_door *door;
+	struct gt_writer *w;
+	struct gt_clock clock;
+	struct gt_types types;
+	struct gt_process *procs;
+	struct gt_thread *threads;
+	struct gt_grave *graves;
+	size_t ngraves, graves_cap;
+	struct gt_missing *missing;
+	size_t nmissing, missing_cap;
+	uint32_t nprocs, nthreads, payload, high;	/* high: slots in use lie below */
+	uint32_t source, version_id;
+	int level;
+	bool patient;			/* a launch may still wait for its name */
+	bool active;			/* something moved since the last epoch */
+	uint64_t taken, freed;		/* bytes and chunks in this pass */
+	struct gt_anchor now, epoch;
+	int64_t anchored, called;	/* ns: last anchor in the file, last roll call */
+	struct gt_recorder_totals totals;
+};
+
+/* ---- follow.c ---- */
+/* Reads the thread's position; for an epoch also its stack of open calls, at one moment. */
+void gt_follow_look(struct gt_recorder *r, struct gt_thread *t, const struct gt_ring_thread *ring, bool closing);
+/* Takes the records of one thread that ended by now; may leave it stalled. */
+int gt_follow_drain(struct gt_recorder *r, struct gt_thread *t, struct gt_ring_thread *ring, struct gt_err *err);
+/* The ring lies: it is not read any more, and counted. */
+int gt_follow_give_up(struct gt_recorder *r, struct gt_thread *t, struct gt_err *err);
+/* Some launch lacks its name: looks through everything that is in the rings by now. */
+void gt_follow_search_names(struct gt_recorder *r);
+/* Calls fn for each call of the thread that was running at r->now, outermost first. After a look with closing. */
+typedef int gt_open_fn(struct gt_recorder *r, uint32_t track, const struct gt_row *row, const uint64_t *args, struct gt_err *err);
+int gt_follow_each_open(struct gt_recorder *r, struct gt_thread *t, gt_open_fn *fn, struct gt_err *err);
+
+/* ---- roll.c ---- */
+void gt_roll_adopt(struct gt_recorder *r);	/* takes note of slots that became live */
+void gt_roll_call(struct gt_recorder *r);	/* asks who is still alive */
+int gt_roll_bury(struct gt_recorder *r, struct gt_err *err);	/* frees slots whose owner is through and whose records are taken */
+int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err);	/* what was lost since the last time, as rows */
+#endif

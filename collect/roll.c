@@ -1,0 +1,269 @@
+/* The roll: who came, who is gone, what they lost. A slot belongs to its guest until the guest is through or dead; then its last
+ * records are taken, the call it died in is kept as open for ever, and the slot and its chunks are free again. */
+#define _GNU_SOURCE
+#include "collect/recorder_inside.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "formats/base/buf.h"
+
+#define GRAVES_MAX 8192
+
+/* ---- losses ---- */
+
+static int64_t clamp_ns(struct gt_recorder *r, uint64_t ticks, int64_t low)
+{
+	int64_t ns = gt_clock_ns(&r->clock, ticks);
+
+	return ns > r->now.monotonic ? r->now.monotonic : ns < low ? low : ns;
+}
+
+static int tell_thread_losses(struct gt_recorder *r, struct gt_thread *t, const struct gt_ring_thread *ring, struct gt_err *err)
+{
+	uint64_t dropped = __atomic_load_n(&ring->dropped, __ATOMIC_RELAXED), more = dropped - t->dropped;
+	int64_t from, to;
+
+	if (!more)
+		return 0;
+	from = clamp_ns(r, ring->dropped_from, t->told);
+	to = clamp_ns(r, ring->dropped_to, from);
+	t->dropped = dropped;
+	t->told = to;
+	r->totals.dropped += more;
+	r->active = true;
+	return gt_writer_lost(r->w, GT_SCOPE_TRACK, t->track, from, to, more, err);
+}
+
+static int tell_process_losses(struct gt_recorder *r, struct gt_process *p, const struct gt_ring_proc *slot, struct gt_err *err)
+{
+	uint64_t untraced = __atomic_load_n(&slot->untraced, __ATOMIC_RELAXED), more = untraced - p->untraced;
+	int64_t from = p->told;
+
+	p->told = r->now.monotonic;
+	if (!more)
+		return 0;
+	p->untraced = untraced;
+	r->totals.untraced += more;
+	r->active = true;
+	return gt_writer_lost(r->w, GT_SCOPE_PROCESS, p->track, from, r->now.monotonic, more, err);
+}
+
+/* A guest counts what it lets pass for the session, and for its process when it has a slot. What is told of processes is taken
+ * off; a little may be told in the next epoch, as the two are not read at one moment. */
+int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err)
+{
+	uint64_t all = __atomic_load_n(&r->rings->s->untraced, __ATOMIC_ACQUIRE);
+	int64_t more;
+	int code = 0;
+
+	for (uint32_t i = 0; !code && i < r->high; i++)
+		if (r->threads[i].used)
+			code = tell_thread_losses(r, &r->threads[i], &r->rings->threads[i], err);
+	for (uint32_t i = 0; !code && i < r->nprocs; i++)
+		if (r->procs[i].used)
+			code = tell_process_losses(r, &r->procs[i], &r->rings->procs[i], err);
+	more = (int64_t)(all - r->totals.untraced);
+	if (code || more <= 0)
+		return code;
+	r->totals.untraced += (uint64_t)more;
+	return gt_writer_lost(r->w, GT_SCOPE_ALL, GT_NONE, r->epoch.monotonic, r->now.monotonic, (uint64_t)more, err);
+}
+
+/* ---- who comes ---- */
+
+/* A process as it knocked; or, where nobody saw it knock (a fork that uses its parent's mapping), as /proc knows it. */
+static void identify(struct gt_recorder *r, struct gt_process *p, const struct gt_ring_proc *slot)
+{
+	if (r->door && gt_door_guest(r->door, slot->pid, &p->guest))
+		return;
+	if (r->door && gt_guest_look(slot->pid, &p->guest) && p->guest.ns_pid == slot->pid)
+		return;
+	memset(&p->guest, 0, sizeof(p->guest));
+	p->guest.ns_pid = slot->pid;
+	snprintf(p->guest.comm, sizeof(p->guest.comm), "%.15s", slot->comm);
+}
+
+static void adopt_process(struct gt_recorder *r, uint32_t i)
+{
+	struct gt_ring_proc *slot = &r->rings->procs[i];
+	struct gt_process *p = &r->procs[i];
+	struct gt_track track = { .parent = GT_NONE, .source = r->source, .kind = GT_TRACK_PROCESS };
+
+	memset(p, 0, sizeof(*p));
+	p->used = true;
+	p->generation = slot->generation;
+	identify(r, p, slot);
+	slot->host_pid = p->guest.host_pid;
+	for (uint32_t k = 0; k < r->nprocs; k++) {
+		struct gt_process *other = &r->procs[k];
+
+		if (k == i || !other->used)
+			continue;
+		if (p->guest.host_pid && other->guest.host_pid == p->guest.host_pid)	/* it called exec, or its pid was used again */
+			*(r->rings->procs[k].start_ticks <= slot->start_ticks ? &other->gone : &p->gone) = true;
+		else if (slot->ppid && other->guest.ns_pid == slot->ppid && !other->gone)
+			gt_known_copy(&p->known, &other->known);
+	}
+	track.id = p->guest.host_pid ? p->guest.host_pid : slot->pid;
+	track.ns_id = slot->pid;
+	track.start = p->guest.start;
+	track.name = gt_writer_string(r->w, p->guest.comm[0] ? p->guest.comm : "?");
+	p->track = gt_writer_track(r->w, &track);
+	p->told = r->now.monotonic;
+	r->totals.processes++;
+	r->totals.libcuda |= p->guest.libcuda;
+	r->totals.simulated |= p->guest.simulated;
+	r->active = true;
+}
+
+static void adopt_thread(struct gt_recorder *r, uint32_t i)
+{
+	struct gt_ring_thread *ring = &r->rings->threads[i];
+	struct gt_thread *t = &r->threads[i];
+	struct gt_track track = { .source = r->source, .kind = GT_TRACK_THREAD, .id = ring->tid, .ns_id = ring->tid, .name = GT_NONE };
+	char name[sizeof(ring->name) + 1] = "";
+
+	if (ring->proc >= r->nprocs || !r->procs[ring->proc].used)
+		return;
+	memset(t, 0, sizeof(*t));
+	t->used = true;
+	t->generation = ring->generation;
+	t->proc = ring->proc;
+	t->tid = ring->tid;
+	t->c.chunk = GT_RING_NIL;
+	t->last = t->floor[0] = INT64_MIN;
+	t->told = r->now.monotonic - SECOND;
+	for (unsigned d = 0; d < GT_DEPTHS; d++)
+		t->child[d] = INT64_MAX;
+	memcpy(name, ring->name, sizeof(ring->name));
+	track.parent = r->procs[t->proc].track;
+	if (name[0])
+		track.name = gt_writer_string(r->w, name);
+	t->track = gt_writer_track(r->w, &track);
+	r->totals.threads++;
+	if (i >= r->high)
+		r->high = i + 1;
+}
+
+/* Takes note of slots that became live. A slot is the guest's until its state says so. */
+void gt_roll_adopt(struct gt_recorder *r)
+{
+	for (uint32_t i = 0; i < r->nprocs; i++) {
+		uint32_t state = __atomic_load_n(&r->rings->procs[i].state, __ATOMIC_ACQUIRE);
+
+		if (!r->procs[i].used && (state == GT_SLOT_LIVE || state == GT_SLOT_DONE))
+			adopt_process(r, i);
+	}
+	for (uint32_t i = 0; i < r->nthreads; i++) {
+		uint32_t state = __atomic_load_n(&r->rings->threads[i].state, __ATOMIC_ACQUIRE);
+
+		if (!r->threads[i].used && (state == GT_SLOT_LIVE || state == GT_SLOT_DONE))
+			adopt_thread(r, i);
+	}
+}
+
+/* ---- who goes ---- */
+
+static bool thread_gone(const struct gt_process *p, int32_t tid)
+{
+	if (!p->guest.host_pid || p->guest.host_pid != p->guest.ns_pid)
+		return false;	/* its thread ids are not ours */
+	return syscall(SYS_tgkill, p->guest.host_pid, tid, 0) && errno == ESRCH;
+}
+
+void gt_roll_call(struct gt_recorder *r)
+{
+	r->called = r->now.monotonic;
+	for (uint32_t i = 0; i < r->nprocs; i++)
+		if (r->procs[i].used && !r->procs[i].gone && r->procs[i].guest.host_pid)
+			r->procs[i].gone = gt_guest_gone(&r->procs[i].guest);
+	for (uint32_t i = 0; i < r->high; i++)
+		if (r->threads[i].used && !r->threads[i].dead)
+			r->threads[i].dead = r->procs[r->threads[i].proc].gone || thread_gone(&r->procs[r->threads[i].proc], r->threads[i].tid);
+}
+
+/* A dead thread may have died with a chunk in its hands that is not in its chain yet, so all are looked at. */
+static void free_chunks(struct gt_recorder *r, uint32_t slot, const struct gt_thread *t)
+{
+	uint32_t n = r->rings->s->nchunks, i = t->c.chunk;
+
+	if (i == GT_RING_NIL)
+		i = r->rings->threads[slot].first;
+	for (uint32_t steps = 0; !t->dead && i < n && steps < n; steps++) {
+		uint32_t next = gt_rings_chunk(r->rings, i)->next;
+
+		if (gt_rings_chunk(r->rings, i)->owner != slot)
+			break;
+		gt_rings_give(r->rings, i);
+		i = next;
+	}
+	for (i = 0; t->dead && i < n; i++)
+		if (gt_rings_chunk(r->rings, i)->owner == slot)
+			gt_rings_give(r->rings, i);
+	r->freed++;
+}
+
+static int bury_open(struct gt_recorder *r, uint32_t track, const struct gt_row *row, const uint64_t *args, struct gt_err *err)
+{
+	struct gt_grave *g;
+
+	if (r->ngraves == GRAVES_MAX || gt_grow(&r->graves, &r->graves_cap, r->ngraves + 1, sizeof(*r->graves)))
+		return gt_writer_lost(r->w, GT_SCOPE_TRACK, track, row->start, row->start, 1, err);
+	g = &r->graves[r->ngraves++];
+	g->track = track;
+	g->row = *row;
+	memcpy(g->args, args, row->nargs * sizeof(*args));
+	r->active = true;
+	return 0;
+}
+
+static int bury_thread(struct gt_recorder *r, uint32_t i, struct gt_err *err)
+{
+	struct gt_thread *t = &r->threads[i];
+	struct gt_ring_thread *ring = &r->rings->threads[i];
+	int code = tell_thread_losses(r, t, ring, err);
+
+	gt_follow_look(r, t, ring, true);
+	if (!code && t->dead)
+		code = gt_follow_each_open(r, t, bury_open, err);
+	r->totals.deep += ring->deep;
+	r->totals.sampled_out += ring->sampled_out;
+	free_chunks(r, i, t);
+	ring->first = GT_RING_NIL;
+	t->used = false;
+	__atomic_store_n(&ring->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
+	return code;
+}
+
+/* Slots whose owner is through and whose records are taken are free again. */
+int gt_roll_bury(struct gt_recorder *r, struct gt_err *err)
+{
+	int code = 0;
+
+	for (uint32_t i = 0; !code && i < r->high; i++) {
+		struct gt_thread *t = &r->threads[i];
+		const struct gt_ring_thread *ring = &r->rings->threads[i];
+		bool done = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) == GT_SLOT_DONE;
+
+		if (t->used && (done || t->dead) && (t->broken || t->c.at == __atomic_load_n(&ring->word, __ATOMIC_ACQUIRE) >> 8))
+			code = bury_thread(r, i, err);
+		if (t->used && !code)
+			r->procs[t->proc].busy = true;
+	}
+	for (uint32_t i = 0; !code && i < r->nprocs; i++) {
+		struct gt_process *p = &r->procs[i];
+
+		if (p->used && p->gone && !p->busy) {
+			code = tell_process_losses(r, p, &r->rings->procs[i], err);
+			gt_known_release(&p->known);
+			p->used = false;
+			__atomic_store_n(&r->rings->procs[i].state, GT_SLOT_FREE, __ATOMIC_RELEASE);
+		}
+		p->busy = false;
+	}
+	return code;
+}
