@@ -134,7 +134,8 @@ static void check_clock(struct finding *f)
 	struct gt_anchor a = gt_clock_anchor(gt_clock_trusts_ticks());
 
 	if (!gt_clock_trusts_ticks())
-		say(f, NOTE, "the kernel's clock source is not " GT_ARCH_CLOCKSOURCE ": calls are timed with clock_gettime, some 20 ns dearer each");
+		say(f, NOTE, "the kernel's clock source is not " GT_ARCH_CLOCKSOURCE
+		    ": calls are timed with clock_gettime, some 20 ns dearer each");
 	else
 		say(f, a.error <= GT_CLOCK_ERROR_MAX ? FINE : NOTE, "clock source " GT_ARCH_CLOCKSOURCE ", read to within %u ns", a.error);
 }

@@ -59,7 +59,8 @@ static bool read_stat(int pid, char *state, long *threads, unsigned long long *s
 
 	if (slurp(pid, "stat", text, sizeof(text)) <= 0 || !(p = strrchr(text, ')')))
 		return false;
-	return sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu", state, threads, start) == 3;
+	return sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu", state, threads,
+		      start) == 3;
 }
 
 static int32_t innermost_pid(int pid)

@@ -61,7 +61,8 @@ static bool next_chunk(struct gt_recorder *r, struct gt_cursor *c, struct gt_rin
 }
 
 /* Finds the record at the cursor. 1, 0 when there is none below the limit, -1 when the ring lies. The caller steps over it. */
-static inline int find_record(struct gt_recorder *r, struct gt_cursor *c, uint64_t limit, struct gt_ring_thread *owner, struct record *rec)
+static inline int find_record(struct gt_recorder *r, struct gt_cursor *c, uint64_t limit, struct gt_ring_thread *owner,
+			      struct record *rec)
 {
 	while (c->at < limit) {
 		uint64_t room = r->payload - (c->at - c->base);
@@ -146,8 +147,8 @@ static int resolve(struct gt_recorder *r, const struct gt_thread *t, enum gt_kno
 }
 
 /* Turns the words of a record into a row's arguments; missing ones are 0. 0 or STALL. */
-static int translate(struct gt_recorder *r, const struct gt_thread *t, const struct gt_call_type *c, const uint64_t *words, unsigned n,
-		     uint64_t *args)
+static int translate(struct gt_recorder *r, const struct gt_thread *t, const struct gt_call_type *c, const uint64_t *words,
+		     unsigned n, uint64_t *args)
 {
 	for (unsigned i = 0; i < c->nwords; i++) {
 		args[i] = i < n ? words[i] : 0;
@@ -327,7 +328,8 @@ void gt_follow_search_names(struct gt_recorder *r)
 struct running { uint64_t start; uint16_t id; uint8_t n; const uint64_t *words; };
 
 /* Fills in the row of a call that has not ended. False when nothing can be said of it. */
-static bool open_row(struct gt_recorder *r, struct gt_thread *t, unsigned depth, const struct running *o, struct gt_row *row, uint64_t *args)
+static bool open_row(struct gt_recorder *r, struct gt_thread *t, unsigned depth, const struct running *o, struct gt_row *row,
+		     uint64_t *args)
 {
 	unsigned n = o->n;
 

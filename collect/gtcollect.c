@@ -1,7 +1,7 @@
 /* gtcollect: runs a program and leaves a trace of what it asked of the GPU.
  *
  * This file is the order of things: options, file, session, program, rounds of the recorder until the program is through, the
- * last line. Each step is a function; what is undone in finish() is whatever was done so far, so every failure takes one way out. */
+ * last line. Each step is a function; finish() undoes whatever was done so far, so every failure takes one way out. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -44,19 +44,21 @@ enum { WAIT_PRIMARY, WAIT_ALL };
 
 static const struct gt_opt options[] = {
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "The trace", NULL },
-	{ 'o', "output", GT_OPT_STR, &o.output, "FILE", "write here; %h is the host, %p the process id, %t the time, %q{VAR} a variable", NULL },
+	{ 'o', "output", GT_OPT_STR, &o.output, "FILE",
+	  "write here; %h is the host, %p the process id, %t the time, %q{VAR} a variable", NULL },
 	{ 'f', "force", GT_OPT_FLAG, &o.force, NULL, "write over an existing file", NULL },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "What to record", NULL },
 	{ 'e', "events", GT_OPT_STR, &o.events, "LIST", "api, ioctl, or both with a comma (the default)", NULL },
 	{ 0, "filter", GT_OPT_LIST, &o.filter, "GLOB", "only names that match; may be given several times", NULL },
 	{ 0, "exclude", GT_OPT_LIST, &o.exclude, "GLOB", "no names that match; may be given several times", NULL },
 	{ 0, "sample", GT_OPT_U64, &o.sample, "N", "one call in N of each name and thread", NULL },
-	{ 0, "args", GT_OPT_WORD, &o.args, "WHICH", "arguments: none, key (the default) or all", args_words },
+	{ 0, "args", GT_OPT_WORD, &o.args, "WHICH", "arguments, the default is key", args_words },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "When", NULL },
 	{ 0, "delay", GT_OPT_NS, &o.delay, "TIME", "begin to record after so long (2s, 500ms)", NULL },
 	{ 0, "duration", GT_OPT_NS, &o.duration, "TIME", "stop recording after so long; the program runs on", NULL },
 	{ 0, "range", GT_OPT_STR, &o.range, "cuda-profiler", "record only between cuProfilerStart and cuProfilerStop", NULL },
-	{ 0, "wait", GT_OPT_WORD, &o.wait, "FOR", "primary: end with COMMAND (the default); all: with the last traced process", wait_words },
+	{ 0, "wait", GT_OPT_WORD, &o.wait, "FOR", "when to end: with COMMAND (the default) or with the last traced process",
+	  wait_words },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "How", NULL },
 	{ 0, "ring-memory", GT_OPT_SIZE, &o.ring_memory, "BYTES", "shared memory for all threads together (64M)", NULL },
 	{ 0, "ring-size", GT_OPT_SIZE, &o.ring_size, "BYTES", "most that one thread may hold of it (half)", NULL },
@@ -67,10 +69,10 @@ static const struct gt_opt options[] = {
 };
 static const struct gt_command command = {
 	.name = "gtcollect", .usage = "[options] [--] COMMAND [ARGS]",
-	.about = "Runs COMMAND and records its calls to the CUDA driver, and the driver's to the kernel, into one small file.",
+	.about = "Runs COMMAND and records its calls to the CUDA driver, and the driver's to\nthe kernel, into one small file.",
 	.options = options, .noptions = sizeof(options) / sizeof(*options), .stop_at_first = true,
-	.after = "Exit status: COMMAND's own (128+N when signal N killed it); 2 bad use; 125 gtcollect failed; 126 COMMAND cannot be run;\n"
-		 "127 it was not found.",
+	.after = "Exit status: COMMAND's own (128+N when signal N killed it); 2 bad use; 125\n"
+		 "gtcollect failed; 126 COMMAND cannot be run; 127 it was not found.",
 };
 
 /* ---- the run ---- */
@@ -322,12 +324,14 @@ static void say_losses(void)
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
 
 	if (t->dropped)
-		fprintf(stderr, "gtcollect: %" PRIu64 " calls were lost as rings were full: try a larger --ring-memory, or --lossless\n", t->dropped);
+		fprintf(stderr, "gtcollect: %" PRIu64 " calls were lost as rings were full: try a larger --ring-memory, or --lossless\n",
+			t->dropped);
 	if (t->untraced)
 		fprintf(stderr, "gtcollect: %" PRIu64 " calls passed untraced, as there were more threads than room: try a larger --ring-memory\n",
 			t->untraced);
 	if (t->deep + t->nameless)
-		fprintf(stderr, "gtcollect: %" PRIu64 " calls nested too deep, %" PRIu64 " had no room in the trace's dictionary\n", t->deep, t->nameless);
+		fprintf(stderr, "gtcollect: %" PRIu64 " calls nested too deep, %" PRIu64 " had no room in the trace's dictionary\n",
+			t->deep, t->nameless);
 	if (t->broken)
 		fprintf(stderr, "gtcollect: %" PRIu64 " threads' rings were overwritten by the program and given up\n", t->broken);
 	if (t->nmissing && o.verbose)

@@ -81,8 +81,8 @@ static const char *first_useless(const struct gt_opt_list *globs, const unsigned
 	return NULL;
 }
 
-unsigned gt_sources_filter(struct gt_session *s, const struct gt_opt_list *filter, const struct gt_opt_list *exclude, uint64_t sample,
-			   const char **useless)
+unsigned gt_sources_filter(struct gt_session *s, const struct gt_opt_list *filter, const struct gt_opt_list *exclude,
+			   uint64_t sample, const char **useless)
 {
 	unsigned in[64] = { 0 }, out[64] = { 0 }, open = 0;
 

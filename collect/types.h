@@ -29,7 +29,8 @@ void gt_types_init(struct gt_types *t, struct gt_writer *w, unsigned args);
 void gt_types_release(struct gt_types *t);
 /* id < gt_api_count. type is GT_NONE when memory is out. */
 const struct gt_call_type *gt_types_call(struct gt_types *t, uint32_t id);
-/* A record of GT_ID_IOCTL and its like: its type; args (room for 2) and *nargs are the row's, *ret may be mended. GT_NONE when memory is out. */
+/* A record of GT_ID_IOCTL and its like: its type; args (room for 2) and *nargs are the row's, *ret may be mended. GT_NONE when
+ * memory is out. */
 uint32_t gt_types_file(struct gt_types *t, uint16_t id, const uint64_t *words, unsigned nwords, uint64_t *args, uint8_t *nargs,
 		       int32_t *ret);
 

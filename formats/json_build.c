@@ -27,7 +27,11 @@ struct gt_json *gt_json_text(const char *s, size_t len)
 	return as(j);
 }
 
-void gt_json_put(struct gt_json *object, const char *key, struct gt_json *value) { json_object_set_new(of(object), key, of(value)); }
+void gt_json_put(struct gt_json *object, const char *key, struct gt_json *value)
+{
+	json_object_set_new(of(object), key, of(value));
+}
+
 void gt_json_add(struct gt_json *array, struct gt_json *value) { json_array_append_new(of(array), of(value)); }
 
 char *gt_json_done(struct gt_json *value)

@@ -6,7 +6,7 @@ unset XDG_RUNTIME_DIR
 
 figure() { "$A" header "$2" 2>/dev/null | sed -n "s/^  $1: //p"; }			# figure "Finished calls" FILE
 calls() { "$A" top --top 0 --format csv "$2" 2>/dev/null | awk -F, -v n="$1" '$1 == n { s += $3 } END { print s + 0 }'; }	# calls NAME FILE
-meta() { "$A" header "$2" 2>/dev/null | sed -n "s/^  $1  *//p"; }			# meta KEY FILE
+meta() { "$A" metadata "$2" 2>/dev/null | sed -n "s/^  $1  *//p"; }			# meta KEY FILE
 is() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "is '$3', not '$2'"; fi; }	# is NAME WANTED GOT
 says() { if grep -q -e "$2" want.err; then ok "$1"; else fail "$1" "stderr: $(tr '\n' ' ' <want.err | cut -c 1-300)"; fi; }
 
