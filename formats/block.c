@@ -60,51 +60,64 @@ static int new_code(struct gt_packer *p, uint32_t slot, uint32_t n)
 	return 0;
 }
 
-/* Fills in p->code, p->types, p->count; returns how many types, or negative. */
+/* Fills in p->code, p->types, p->count; returns how many types, or negative. Rows of one type often follow one another, and
+ * are counted together: an increment in memory that waits for the one before costs more than the rest. */
 static int assign_codes(struct gt_packer *p, const struct gt_slice *slices, size_t nslices)
 {
-	uint32_t ntypes = 0;
+	uint32_t ntypes = 0, last = 0, code = 0, same = 0, none;
 	size_t at = 0;
 
 	for (size_t s = 0; s < nslices; s++)
 		for (size_t i = 0; i < slices[s].n; i++) {
-			uint32_t slot = slices[s].rows[i].type + 1, code;	/* GT_NONE + 1 is 0 */
+			uint32_t slot = slices[s].rows[i].type + 1;	/* GT_NONE + 1 is 0 */
 
-			if (slot >= p->ncode_of || p->code_of[slot] >> 16 != p->stamp)
-				if (new_code(p, slot, ntypes++))
-					return -ENOMEM;
-			code = p->code_of[slot] & 0xffff;
-			p->count[code]++;
+			if (!at || slot != last) {
+				*(at ? &p->count[code] : &none) += same;
+				if (slot >= p->ncode_of || p->code_of[slot] >> 16 != p->stamp)
+					if (new_code(p, slot, ntypes++))
+						return -ENOMEM;
+				code = p->code_of[slot] & 0xffff;
+				last = slot;
+				same = 0;
+			}
+			same++;
 			p->code[at++] = (uint16_t)code;
 		}
+	if (at)
+		p->count[code] += same;
 	return (int)ntypes;
 }
 
-/* The gap column into p->column, durations into p->other. Returns the flags that describe them. */
-static unsigned measure(struct gt_packer *p, bool nested, const struct gt_slice *slices, size_t nslices, struct gt_wire_block *head)
+/* What one pass over the rows finds out. */
+struct measure { uint64_t gaps, deep, rets; int64_t max_end; };
+
+/* The gap column into p->column, durations into p->other, depths into p->bytes. */
+static struct measure measure(struct gt_packer *p, bool nested, const struct gt_slice *slices, size_t nslices, int64_t min_start)
 {
-	uint64_t negative = 0, deep = 0;
+	struct measure m = { .max_end = INT64_MIN };
 	size_t at = 0;
 
 	for (size_t s = 0; s < nslices; s++) {
-		int64_t base = head->min_start, start = base, end = base;
-		unsigned depth = 0;
+		int64_t base = min_start, start = base, end = base;
+		unsigned depth = 255;
 
 		for (size_t i = 0; i < slices[s].n; i++, at++) {
 			const struct gt_held *r = &slices[s].rows[i];
 
-			base = nested && i && r->depth > depth ? start : end;
-			p->column[at] = (uint64_t)(r->start - base);
-			p->other[at] = (uint64_t)(r->end - r->start);
-			p->bytes[at] = r->depth;
-			negative |= p->column[at];
-			deep |= r->depth;
+			base = nested && r->depth > depth ? start : end;
 			start = r->start;
 			end = r->end;
 			depth = r->depth;
+			p->column[at] = (uint64_t)(start - base);
+			p->other[at] = (uint64_t)(end - start);
+			p->bytes[at] = (uint8_t)depth;
+			m.gaps |= p->column[at];
+			m.deep |= depth;
+			m.rets |= (uint32_t)r->ret;
+			m.max_end = end > m.max_end ? end : m.max_end;
 		}
 	}
-	return (negative >> 63 ? SIGNED_GAPS : 0) | (deep ? HAS_DEPTH : 0);
+	return m;
 }
 
 static void put_codes(struct gt_packer *p, size_t n, int ntypes, struct gt_buf *out)
@@ -120,6 +133,7 @@ static void put_codes(struct gt_packer *p, size_t n, int ntypes, struct gt_buf *
 	out->len += ntypes > 256 ? n * 2 : n;
 }
 
+/* Only the rows whose return code is not 0. */
 static void put_rets(struct gt_packer *p, const struct gt_slice *slices, size_t nslices, struct gt_buf *out)
 {
 	size_t n = 0, at = 0, last = 0;
@@ -178,20 +192,16 @@ static int put_args(struct gt_packer *p, const struct gt_type *types, int ntypes
 	return 0;
 }
 
+/* Rows of a slice are sorted, so its first one starts first. */
 static size_t survey(const struct gt_slice *slices, size_t nslices, struct gt_wire_block *head)
 {
 	size_t n = 0;
 
 	head->min_start = INT64_MAX;
-	head->max_end = INT64_MIN;
 	for (size_t s = 0; s < nslices; s++) {
 		n += slices[s].n;
-		for (size_t i = 0; i < slices[s].n; i++) {
-			const struct gt_held *r = &slices[s].rows[i];
-
-			head->min_start = r->start < head->min_start ? r->start : head->min_start;
-			head->max_end = r->end > head->max_end ? r->end : head->max_end;
-		}
+		if (slices[s].rows[0].start < head->min_start)
+			head->min_start = slices[s].rows[0].start;
 	}
 	head->rows = (uint32_t)n;
 	head->runs = (uint32_t)nslices;
@@ -203,6 +213,7 @@ int gt_block_pack(struct gt_packer *p, enum gt_kind kind, const struct gt_type *
 		  struct gt_buf *out, struct gt_wire_block *head)
 {
 	size_t n = survey(slices, nslices, head);
+	struct measure m;
 	unsigned flags;
 	int ntypes;
 
@@ -217,7 +228,9 @@ int gt_block_pack(struct gt_packer *p, enum gt_kind kind, const struct gt_type *
 	gt_put_varint(out, (uint64_t)ntypes);
 	for (int c = 0; c < ntypes; c++)
 		gt_put_varint(out, p->types[c] == GT_NONE ? 0 : (uint64_t)p->types[c] + 1);
-	flags = measure(p, nests(kind), slices, nslices, head) | (ntypes > 1 ? HAS_CODES : 0) | (ntypes > 256 ? WIDE_CODES : 0);
+	m = measure(p, nests(kind), slices, nslices, head->min_start);
+	head->max_end = m.max_end;
+	flags = (m.gaps >> 63 ? SIGNED_GAPS : 0) | (m.deep ? HAS_DEPTH : 0) | (ntypes > 1 ? HAS_CODES : 0) | (ntypes > 256 ? WIDE_CODES : 0);
 	gt_buf_byte(out, (uint8_t)flags);
 	put_codes(p, n, ntypes, out);
 	if (flags & HAS_DEPTH)
@@ -226,7 +239,10 @@ int gt_block_pack(struct gt_packer *p, enum gt_kind kind, const struct gt_type *
 		p->column[i] = gt_zigzag((int64_t)p->column[i]);
 	gt_put_column(out, p->column, n);
 	gt_put_column(out, p->other, n);
-	put_rets(p, slices, nslices, out);
+	if (m.rets)
+		put_rets(p, slices, nslices, out);
+	else
+		gt_put_varint(out, 0);
 	if (put_args(p, types, ntypes, slices, nslices, out) || out->failed)
 		return -ENOMEM;
 	return 0;

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "formats/codec.h"
+#include "formats/summary.h"
 #include "formats/wire.h"
 #include "formats/writer.h"
 
-enum { STRINGS, TYPES, TRACKS, STACKS, RENAMES };
+enum { STRINGS, TYPES, TRACKS, STACKS, RENAMES, BYTES_FIELDS };
 
 static bool same_string(const void *arg, uint32_t value, const void *key, size_t len)
 {
@@ -83,7 +84,7 @@ uint32_t gt_dict_type(struct gt_dict *d, const struct gt_type *type)
 		return id;
 	fields = malloc(type->nfields * sizeof(*fields) + 1);
 	if (!fields || gt_grow(&d->types, &d->cap[TYPES], d->ntypes + 1, sizeof(*d->types)) ||
-	    gt_map_add(&d->type_map, hash, (uint32_t)d->ntypes)) {
+	    gt_grow(&d->bytes_field, &d->cap[BYTES_FIELDS], d->ntypes + 1, 1) || gt_map_add(&d->type_map, hash, (uint32_t)d->ntypes)) {
 		free(fields);
 		return GT_NONE;
 	}
@@ -91,6 +92,7 @@ uint32_t gt_dict_type(struct gt_dict *d, const struct gt_type *type)
 		memcpy(fields, type->fields, type->nfields * sizeof(*fields));
 	d->types[d->ntypes] = *type;
 	d->types[d->ntypes].fields = fields;
+	d->bytes_field[d->ntypes] = (int8_t)gt_bytes_field(type);
 	return (uint32_t)d->ntypes++;
 }
 
@@ -222,6 +224,7 @@ void gt_dict_release(struct gt_dict *d)
 	gt_buf_release(&d->text);
 	free(d->strings);
 	free(d->types);
+	free(d->bytes_field);
 	free(d->tracks);
 	free(d->stacks);
 	free(d->renames);

@@ -9,10 +9,11 @@ struct gt_dict {
 	struct gt_buf text;			/* all strings, each with its NUL */
 	struct gt_dict_string { size_t at; uint32_t len; } *strings;
 	struct gt_type *types;			/* fields point into the heap, one block each */
+	int8_t *bytes_field;			/* by type: the field that counts as its bytes, -1 none */
 	struct gt_track *tracks;
 	struct gt_dict_stack { uint32_t *frames; uint32_t n; } *stacks;
 	struct gt_dict_rename { uint32_t track, name; } *renames;
-	size_t nstrings, ntypes, ntracks, nstacks, nrenames, cap[5];
+	size_t nstrings, ntypes, ntracks, nstacks, nrenames, cap[6];
 	size_t wrote_strings, wrote_types, wrote_tracks, wrote_stacks, wrote_renames;
 	struct gt_map string_map, type_map, stack_map;
 };

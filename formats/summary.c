@@ -46,9 +46,21 @@ static void spread(struct gt_grid *g, struct gt_tally *t, int64_t start, int64_t
 	}
 }
 
+/* How many rows and bytes start in a bucket, and the longest of them. */
+static inline void count_row(struct gt_tally *t, int64_t start, uint64_t dur, unsigned category, uint64_t bytes)
+{
+	t->count++;
+	t->bytes += bytes;
+	if (dur >= t->longest) {
+		t->longest = dur;
+		t->longest_at = start;
+		t->longest_category = (uint8_t)category;
+	}
+}
+
 int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes, bool overlapping)
 {
-	uint64_t b = (uint64_t)((start >> g->shift) - g->first), dur = span_of(start, end);
+	uint64_t b = (uint64_t)((start >> g->shift) - g->first);
 	struct gt_tally *t;
 
 	if (depth >= GT_SUMMARY_DEPTHS)
@@ -56,15 +68,8 @@ int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, u
 	if (!g->tally[depth] && !(g->tally[depth] = calloc(g->n, sizeof(*t))))
 		return -ENOMEM;
 	t = g->tally[depth];
-	if (b < g->n) {
-		t[b].count++;
-		t[b].bytes += bytes;
-		if (dur >= t[b].longest) {
-			t[b].longest = dur;
-			t[b].longest_at = start;
-			t[b].longest_category = (uint8_t)category;
-		}
-	}
+	if (b < g->n)
+		count_row(&t[b], start, span_of(start, end), category, bytes);
 	if (!overlapping) {
 		spread(g, t, start, end, category);
 	} else if (end > g->covered[depth]) {
@@ -72,6 +77,22 @@ int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, u
 		g->covered[depth] = end;
 	}
 	return 0;
+}
+
+/* The same for the row that nearly all are: within one bucket of the grid, at a depth that has buckets, overlapping nothing. */
+static inline bool add_small(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes)
+{
+	int64_t number = start >> g->shift;
+	uint64_t dur = (uint64_t)(end - start), b = (uint64_t)(number - g->first);
+	struct gt_tally *t;
+
+	if (end >> g->shift != number || depth >= GT_SUMMARY_DEPTHS || !g->tally[depth] || b >= g->n)
+		return false;
+	t = &g->tally[depth][b];
+	count_row(t, start, dur, category, bytes);
+	t->busy += dur;
+	t->by_category[category] += dur;
+	return true;
 }
 
 static void fold(struct gt_tally *into, const struct gt_tally *from)
@@ -192,25 +213,24 @@ int gt_bytes_field(const struct gt_type *type)
 	return -1;
 }
 
-int gt_summary_of_slice(const struct gt_type *types, const struct gt_slice *slice, bool overlapping, struct gt_buf *out)
+int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, const struct gt_slice *slice, int64_t max_end, bool overlapping,
+			struct gt_buf *out)
 {
+	size_t most = slice->n / ROWS_PER_BUCKET, at = 0;
 	struct gt_grid g;
-	int64_t max_end = INT64_MIN;
-	size_t most = slice->n / ROWS_PER_BUCKET;
-	size_t at = 0;
 	int code = 0;
 
 	if (slice->n < FEW_ROWS)
 		return 0;
-	for (size_t i = 0; i < slice->n; i++)
-		max_end = slice->rows[i].end > max_end ? slice->rows[i].end : max_end;
 	gt_grid_init(&g, slice->rows[0].start, max_end, most < 8 ? 8 : most > GT_SUMMARY_BUCKETS ? GT_SUMMARY_BUCKETS : most);
 	for (size_t i = 0; !code && i < slice->n; i++) {
 		const struct gt_held *r = &slice->rows[i];
-		int field = r->nargs ? gt_bytes_field(&types[r->type]) : -1;
+		unsigned category = types[r->type].category;
+		int field = r->nargs ? bytes_field[r->type] : -1;
+		uint64_t bytes = field >= 0 && field < r->nargs ? slice->args[r->args + (uint32_t)field] : 0;
 
-		code = gt_grid_add(&g, r->depth, r->start, r->end, types[r->type].category,
-				   field >= 0 && field < r->nargs ? slice->args[r->args + (uint32_t)field] : 0, overlapping);
+		if (overlapping || !add_small(&g, r->depth, r->start, r->end, category, bytes))
+			code = gt_grid_add(&g, r->depth, r->start, r->end, category, bytes, overlapping);
 	}
 	if (!code)
 		code = (int)gt_grid_put(&g, slice->track, 0, false, SIZE_MAX, &at, out);

@@ -26,12 +26,33 @@ struct upper {
 	struct gt_err *err;
 };
 
-static int count_rows(void *arg, unsigned worker, const struct gt_cols *c)
+/* Blocks of one track say in their heads how many rows they have; only the others are opened for it. */
+static int count_rows(struct gt_reader *r, struct upper *u)
 {
-	struct upper *u = arg;
+	const struct gt_seg *seg = &r->segs[u->seg->index];
+	struct gt_loader loader = { 0 };
+	struct gt_unpacked block = { 0 };
+	struct gt_span content;
+	int code = 0;
 
-	u->rows[c->track] += c->seg == u->seg ? c->n : 0;
-	return 0;
+	for (size_t i = 0; !code && i < seg->nentries; i++) {
+		const struct gt_wire_block *h = &seg->entries[i].head;
+
+		if (h->kind != GT_W_ROWS || !h->rows || !(GT_BIT(h->sub & 31) & (GT_BIT(GT_CALL) | OVERLAPPING)))
+			continue;
+		if (h->track < seg->pub.ntracks) {
+			u->rows[h->track] += h->rows;
+			continue;
+		}
+		code = gt_load(r, seg, &seg->entries[i], &loader, &content, u->err);
+		if (!code)
+			code = gt_block_unpack(&block, (enum gt_kind)h->sub, content, h->rows, &seg->pub, u->err);
+		for (uint32_t k = 0; !code && k < block.nruns; k++)
+			u->rows[block.runs[k].track] += block.runs[k].n;
+	}
+	gt_unpacked_release(&block);
+	gt_loader_release(&loader);
+	return code;
 }
 
 static uint32_t above(const struct gt_segment *seg, uint32_t track)
@@ -106,7 +127,7 @@ static int add_calls(void *arg, unsigned worker, const struct gt_cols *c)
 	uint32_t *seen;
 	int code = 0;
 
-	if (c->seg != u->seg || !g->n)
+	if (!g->n)
 		return 0;
 	seen = calloc(c->ntypes, sizeof(*seen));
 	if (!seen)
@@ -123,7 +144,7 @@ static int add_calls(void *arg, unsigned worker, const struct gt_cols *c)
 
 static int add_in_order(struct gt_reader *r, struct upper *u)
 {
-	struct gt_filter filter = { .kinds = GT_BIT(GT_CALL) | OVERLAPPING };
+	struct gt_filter filter = { .kinds = GT_BIT(GT_CALL) | OVERLAPPING, .segment = u->seg->index + 1 };
 	struct gt_iter *it;
 	struct gt_event ev;
 	bool needed = u->seg->rows[GT_SPAN] + u->seg->rows[GT_GPU] > 0;
@@ -210,7 +231,7 @@ int gt_summary_upper(struct gt_reader *r, uint32_t segment, int (*put)(void *arg
 		     struct gt_err *err)
 {
 	const struct gt_segment *seg = gt_reader_segment(r, segment);
-	struct gt_filter rows = { .kinds = GT_BIT(GT_CALL) | OVERLAPPING }, calls = { .kinds = GT_BIT(GT_CALL), .args = true };
+	struct gt_filter calls = { .kinds = GT_BIT(GT_CALL), .args = true, .segment = segment + 1 };
 	struct upper u = { .seg = seg, .err = err };
 	size_t n = seg->ntracks + 1u;
 	int code;
@@ -224,7 +245,7 @@ int gt_summary_upper(struct gt_reader *r, uint32_t segment, int (*put)(void *arg
 	for (uint32_t t = 0; !code && t < seg->ntypes; t++)
 		u.bytes_field[t] = (int8_t)gt_bytes_field(&seg->types[t]);
 	if (!code)
-		code = gt_scan(r, &rows, GT_ANY_ORDER, 1, count_rows, &u, err);
+		code = count_rows(r, &u);
 	if (!code)
 		code = choose(&u);
 	if (!code)
