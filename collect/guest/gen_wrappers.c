@@ -5,7 +5,8 @@
 
 /* Kinds of parameters (cuda_api.h) by what they are to a compiler. What is not here is a pointer. */
 static const struct { const char *kinds, *type; char word; } types[] = {
-	{ "i", "int32_t", 'N' }, { "u", "uint32_t", 'N' }, { "w", "uint16_t", 'N' }, { "b", "uint8_t", 'N' }, { "f", "float", 'F' },
+	{ "i", "int32_t", 'N' }, { "u", "uint32_t", 'N' }, { "w", "uint16_t", 'N' }, { "b", "uint8_t", 'N' },
+	{ "f", "float", 'F' },
 	{ "lzaEQBCDP", "uint64_t", 'N' }, { "X", "struct gt_64", 'S' }, { "", "void *", 'P' },
 };
 #define TYPES (sizeof(types) / sizeof(*types))
@@ -49,6 +50,7 @@ static const char *least_mode(const struct gt_api *api)
 static void print_wrapper(uint32_t id)
 {
 	const struct gt_api *api = &gt_api[id];
+	const char *then = after(api->name);
 	char params[2048] = "", args[512] = "", words[1024] = "";
 	unsigned n = 0;
 
@@ -59,8 +61,8 @@ static void print_wrapper(uint32_t id)
 		sprintf(args + strlen(args), "%sa%u", n ? ", " : "", n);
 		sprintf(words + strlen(words), ", %c(a%u)", types[type].word, n);
 	}
-	printf("%s(%u, %s, %s, (%s), (%s)%s%s%s)\n", after(api->name) ? "WRAP_THEN" : "WRAP", id, api->name, least_mode(api),
-	       n ? params : "void", args, after(api->name) ? ", " : "", after(api->name) ? after(api->name) : "", n ? words : ", 0");
+	printf("%s(%u, %s, %s, (%s), (%s)%s%s%s)\n", then ? "WRAP_THEN" : "WRAP", id, api->name, least_mode(api),
+	       n ? params : "void", args, then ? ", " : "", then ? then : "", n ? words : ", 0");
 }
 
 static void print_args(void)
@@ -71,7 +73,8 @@ static void print_args(void)
 	printf("\nconst struct gt_arg gt_args[] = {\n");
 	for (uint32_t id = 0; id < gt_api_count; id++)
 		for (unsigned i = 0, n = gt_api_fields(&gt_api[id], f); i < n; i++)
-			printf("\t{ %u, %u, %u, %u, %u },%s", f[i].param, f[i].how, f[i].role, f[i].key, f[i].at, i + 1 < n ? "" : "\n");
+			printf("\t{ %u, %u, %u, %u, %u },%s", f[i].param, f[i].how, f[i].role, f[i].key, f[i].at,
+			       i + 1 < n ? "" : "\n");
 	printf("};\nconst uint16_t gt_args_first[] = {");
 	for (uint32_t id = 0; id <= gt_api_count; id++) {
 		printf("%s%u,", id % 16 ? " " : "\n\t", total);

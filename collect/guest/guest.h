@@ -47,7 +47,7 @@ struct gt_tcb {
 	uint32_t chunk;			/* in use; GT_RING_NIL: none */
 	uint64_t number;		/* of that chunk in the chain */
 	/* the rest */
-	uintptr_t frames[GT_RING_OPEN_MAX] __attribute__((aligned(64)));	/* low ends of the stack frames of the calls in progress */
+	uintptr_t frames[GT_RING_OPEN_MAX] __attribute__((aligned(64)));	/* low ends of the stack frames of open calls */
 	int32_t tid;			/* 0: never used */
 	uint32_t generation;		/* of the slot */
 	uint32_t names_epoch;
@@ -96,6 +96,7 @@ static inline __attribute__((always_inline)) bool gt_enter(struct gt_call *c, ui
 
 static inline struct gt_ring_open *gt_open_entry(const struct gt_call *c) { return &c->t->ring->open[c->depth]; }
 
+_Static_assert(offsetof(struct gt_ring_open, nargs) == offsetof(struct gt_ring_open, id) + 2, "gt_start's head");
 /* Publishes the call as begun. nargs words of open->args have been filled in. */
 static inline void gt_start(struct gt_call *c, uint32_t nargs)
 {
@@ -103,7 +104,6 @@ static inline void gt_start(struct gt_call *c, uint32_t nargs)
 	struct gt_ring_open *o = gt_open_entry(c);
 	uint64_t head = c->id | (uint64_t)nargs << 16;
 
-	_Static_assert(offsetof(struct gt_ring_open, id) == 8 && offsetof(struct gt_ring_open, nargs) == 10, "head is id and nargs");
 	t->frames[c->depth] = (uintptr_t)c;
 	memcpy(&o->id, &head, sizeof(head));
 	t->depth = c->depth + 1;
@@ -133,7 +133,7 @@ static inline void gt_record(const struct gt_call *c, int32_t ret)
 	t->depth = c->depth;
 	__atomic_store_n(&t->ring->word, at << 8 | c->depth, __ATOMIC_RELEASE);
 }
-_Static_assert(GT_REC_CALL == 0 && offsetof(struct gt_rec, kind_depth) == 19 && offsetof(struct gt_rec, ret) == 20, "gt_record's third word");
+_Static_assert(!GT_REC_CALL && offsetof(struct gt_rec, kind_depth) == 19 && offsetof(struct gt_rec, ret) == 20, "gt_record");
 
 /* guest_args.c: words are the call's parameters, as passed. */
 uint32_t gt_open_args(const struct gt_call *c, const uint64_t *words);	/* fills open->args, returns how many */

@@ -9,10 +9,12 @@
 
 /* ---- names ---- */
 
+static uint32_t hash_handle(uint64_t handle) { return (uint32_t)(handle * 0x9e3779b97f4a7c15ULL >> 40); }
+
 /* The entry of a handle, new if there is none; NULL when the table is full. */
 static struct gt_name *name_entry(uint64_t handle, bool add)
 {
-	uint64_t hash = handle * 0x9e3779b97f4a7c15ULL >> 40;
+	uint32_t hash = hash_handle(handle);
 
 	for (uint32_t k = 0; k < 64; k++) {
 		struct gt_name *e = &gt_own->names[(hash + k) % GT_NAMES];
@@ -24,7 +26,8 @@ static struct gt_name *name_entry(uint64_t handle, bool add)
 			continue;
 		if (!add)
 			return NULL;
-		if (__atomic_compare_exchange_n(&e->handle, &there, handle, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) || there == handle)
+		if (__atomic_compare_exchange_n(&e->handle, &there, handle, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+		    there == handle)
 			return e;
 	}
 	return NULL;
@@ -61,7 +64,8 @@ static void set_name(uint64_t handle, const char *text)
 /* Asks the driver; its functions for that came with CUDA 12.3. */
 static const char *ask_name(uint64_t handle, bool kernel)
 {
-	int32_t (*ask)(const char **, uint64_t) = (int32_t (*)(const char **, uint64_t))gt_find_driver(kernel ? "cuKernelGetName" : "cuFuncGetName");
+	int32_t (*ask)(const char **, uint64_t) =
+		(int32_t (*)(const char **, uint64_t))gt_find_driver(kernel ? "cuKernelGetName" : "cuFuncGetName");
 	const char *name = NULL;
 	bool was = gt_inside;
 
@@ -74,7 +78,7 @@ static const char *ask_name(uint64_t handle, bool kernel)
 
 static void tell_name(struct gt_tcb *t, uint64_t handle)
 {
-	uint32_t epoch = __atomic_load_n(&gt_own->names_epoch, __ATOMIC_ACQUIRE), at = (uint32_t)(handle * 0x9e3779b97f4a7c15ULL >> 40), k;
+	uint32_t epoch = __atomic_load_n(&gt_own->names_epoch, __ATOMIC_ACQUIRE), at = hash_handle(handle), k;
 	const struct gt_name *e;
 	const char *text = NULL;
 	uint64_t stored;
@@ -197,13 +201,15 @@ static uint64_t copy_direction(uint32_t src, uint32_t dst)
 	return directions[(src != 1) * 2 + (dst != 1)];
 }
 
-/* CUarray_format -> bytes of one channel; 0: compressed or planar, has no such size */
-static uint64_t format_bytes(uint32_t format)
+/* { CUarray_format, channels }: bytes of an element; 0: compressed or planar, has no such size */
+static uint64_t element_bytes(const uint8_t *format)
 {
-	switch (format) {
-	case 0x01: case 0x08: case 0xc0: case 0xc1: case 0xc2: case 0xc6: case 0xc7: case 0xc8: return 1;
-	case 0x02: case 0x09: case 0x10: case 0xc3: case 0xc4: case 0xc5: case 0xc9: case 0xca: case 0xcb: return 2;
-	case 0x03: case 0x0a: case 0x20: return 4;
+	uint64_t channels = u32(format + 4);
+
+	switch (u32(format)) {
+	case 0x01: case 0x08: case 0xc0: case 0xc1: case 0xc2: case 0xc6: case 0xc7: case 0xc8: return channels;
+	case 0x02: case 0x09: case 0x10: case 0xc3: case 0xc4: case 0xc5: case 0xc9: case 0xca: case 0xcb: return 2 * channels;
+	case 0x03: case 0x0a: case 0x20: return 4 * channels;
 	}
 	return 0;
 }
@@ -220,8 +226,8 @@ static uint64_t from_struct(const struct gt_arg *a, const uint8_t *p)
 	case GT_FROM_ENDS: return copy_direction(u32(p + (a->at >> 8)), u32(p + (a->at & 255)));
 	case GT_FROM_RECT: return u64(m) * u64(m + 8);
 	case GT_FROM_BOX: return u64(m) * u64(m + 8) * u64(m + 16);
-	case GT_FROM_ARRAY2: return u64(m) * at_least_1(u64(m + 8)) * format_bytes(u32(m + 16)) * u32(m + 20);
-	case GT_FROM_ARRAY3: return u64(m) * at_least_1(u64(m + 8)) * at_least_1(u64(m + 16)) * format_bytes(u32(m + 24)) * u32(m + 28);
+	case GT_FROM_ARRAY2: return u64(m) * at_least_1(u64(m + 8)) * element_bytes(m + 16);
+	case GT_FROM_ARRAY3: return u64(m) * at_least_1(u64(m + 8)) * at_least_1(u64(m + 16)) * element_bytes(m + 24);
 	}
 	return 0;
 }

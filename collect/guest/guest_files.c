@@ -159,11 +159,17 @@ static void *next(void **cache, const char *name)
  * control, NVOS21 and NVOS64 are alloc (told apart by size), NVOS00 free, ... A size of 0 goes with any. */
 #define NOWHERE 0xffff
 static const struct layout { uint32_t nr; uint16_t size, command, status; bool uvm; } layouts[] = {
-	{ 0x2a, 32, 8, 28, false }, { 0x2b, 32, 12, 28, false }, { 0x2b, 48, 12, 40, false }, { 0x29, 16, NOWHERE, 12, false },
-	{ 0x34, 28, NOWHERE, 24, false }, { 0x27, 0, 12, 40, false }, { 0x4e, 0, NOWHERE, 40, false }, { 0x4f, 0, NOWHERE, 24, false },
-	{ 0x30000001, 0, NOWHERE, 8, true }, { 25, 0, NOWHERE, 28, true }, { 27, 0, NOWHERE, 48, true }, { 34, 0, NOWHERE, 16, true },
-	{ 37, 0, NOWHERE, 36, true }, { 39, 0, NOWHERE, 4, true }, { 72, 0, NOWHERE, 16, true }, { 73, 0, NOWHERE, 16, true },
-	{ 75, 0, NOWHERE, 4, true },
+	{ 0x2a, 32, 8, 28, false },		/* control: the command */
+	{ 0x2b, 32, 12, 28, false }, { 0x2b, 48, 12, 40, false },	/* alloc: the class */
+	{ 0x27, 0, 12, 40, false },		/* alloc memory: likewise */
+	{ 0x29, 16, NOWHERE, 12, false }, { 0x34, 28, NOWHERE, 24, false },
+	{ 0x4e, 0, NOWHERE, 40, false }, { 0x4f, 0, NOWHERE, 24, false },
+	/* UVM: (un)register GPU spaces 25, channels 27, GPUs 37; peers 29; ranges and their groups; ... */
+	{ 0x30000001, 0, NOWHERE, 8, true }, { 23, 0, NOWHERE, 8, true }, { 24, 0, NOWHERE, 8, true },
+	{ 25, 0, NOWHERE, 28, true }, { 26, 0, NOWHERE, 16, true }, { 27, 0, NOWHERE, 48, true }, { 28, 0, NOWHERE, 24, true },
+	{ 29, 0, NOWHERE, 32, true }, { 30, 0, NOWHERE, 32, true }, { 31, 0, NOWHERE, 24, true }, { 34, 0, NOWHERE, 16, true },
+	{ 37, 0, NOWHERE, 36, true }, { 38, 0, NOWHERE, 16, true }, { 39, 0, NOWHERE, 4, true }, { 72, 0, NOWHERE, 16, true },
+	{ 73, 0, NOWHERE, 16, true }, { 75, 0, NOWHERE, 4, true },
 };
 
 struct request { uint32_t nr, size; const uint8_t *body; bool uvm; };

@@ -228,7 +228,8 @@ static bool needs(const struct gt_object *o, const char *prefix, unsigned depth,
 			continue;
 		if (!strncmp(s.library, prefix, strlen(prefix)))
 			return true;
-		if (depth < 12 && *budget && --*budget && dl_iterate_phdr(look, &s) && needs(&s.object, prefix, depth + 1, budget))
+		if (depth < 12 && *budget && --*budget && dl_iterate_phdr(look, &s) &&
+		    needs(&s.object, prefix, depth + 1, budget))
 			return true;
 	}
 	return false;

@@ -161,7 +161,8 @@ static uint32_t by_rule(const char *name, size_t len, int version, bool per_thre
 
 /* Which exported function is it that the driver handed out? By its address there is no doubt. Several names may share one
  * (then they are one function): what the rule says goes first. *exported tells that some name has this address. */
-static uint32_t by_address(const struct gt_object *o, const char *name, size_t len, const void *function, uint32_t first, bool *exported)
+static uint32_t by_address(const struct gt_object *o, const char *name, size_t len, const void *function, uint32_t first,
+			   bool *exported)
 {
 	static const char *const suffixes[] = { "", "_ptsz", "_ptds" };
 	uint32_t found = GT_NONE;

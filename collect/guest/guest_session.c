@@ -173,7 +173,8 @@ static int knock(void)
 
 static bool fits(const struct gt_session *s, uint64_t bytes)
 {
-	return s->magic == GT_RING_MAGIC && s->version == GT_RING_VERSION && s->bytes_of_this == sizeof(*s) && s->bytes == bytes &&
+	return s->magic == GT_RING_MAGIC && s->version == GT_RING_VERSION &&
+	       s->bytes_of_this == sizeof(*s) && s->bytes == bytes &&
 	       s->procs_at + (uint64_t)s->nprocs * sizeof(struct gt_ring_proc) <= bytes &&
 	       s->threads_at + (uint64_t)s->nthreads * sizeof(struct gt_ring_thread) <= bytes &&
 	       s->chunks_at + (uint64_t)s->nchunks * s->chunk_bytes <= bytes && s->chunk_bytes >= 1024 && s->nthreads;
@@ -279,7 +280,7 @@ static bool attach(int32_t pid)
 	gt_own->proc = take_proc(pid);
 	__atomic_store_n(&gt_own->pid, pid, __ATOMIC_RELEASE);
 	if (!passive && (gt_live == &one))
-		__atomic_store_n(&gt_live, gt_shared->range == GT_RANGE_PROFILER ? &zero : &gt_shared->recording, __ATOMIC_RELEASE);
+		__atomic_store_n(&gt_live, gt_shared->range ? &zero : &gt_shared->recording, __ATOMIC_RELEASE);
 	gt_debug("attached, process slot", "", gt_own->proc);
 	return true;
 }

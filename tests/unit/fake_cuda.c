@@ -40,8 +40,8 @@ API int cuKernelGetName(const char **name, void *kernel) { *name = "_Z6listedv";
 API int cuLibraryGetKernelCount(unsigned *n, void *library) { *n = 1; return 0; }
 API int cuLibraryEnumerateKernels(void **kernels, unsigned n, void *library) { kernels[0] = &functions[50]; return 0; }
 API int cuFuncGetName(const char **name, void *f) { *name = "_Z5askedv"; return 0; }
-API int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
-		       void **params, void **extra)
+API int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+		       void *stream, void **params, void **extra)
 {
 	return gx == 1 && gz == 3 && bz == 6 && shared == 7 && params == (void **)0x9 && extra == (void **)0xa ? 0 : 1;
 }
