@@ -32,7 +32,8 @@ fenced { gsub(/\\/, "\\e"); gsub(/-/, "\\-"); print /^[.']/ ? "\\&" $0 : $0; nex
 /^\|[-|: ]*$/ { next }
 /^(\||    )/ { plain(1); print text($0); next }
 { plain(0) }
-/^# / { n = $2; sub(/\(.*/, "", n); print ".TH " toupper(n) " 1 \"\" gt"; next }
+/^# / { n = $2; sub(/\(.*/, "", n); print ".TH " toupper(n) " 1 \"\" gt"
+	if ((at = index($0, ": "))) print ".SH NAME\n" n " \\- " text(substr($0, at + 2)) "\n.SH DESCRIPTION"; next }
 /^## / { print ".SH " toupper(substr($0, 4)); next }
 /^### / { print ".SS " substr($0, 5); next }
 /^[-*] / { print ".IP \\(bu 2\n" text(substr($0, 3)); list = 1; next }
