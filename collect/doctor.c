@@ -45,15 +45,13 @@ static void load_and_tell(const char *name, int to)
 {
 	void *h = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 	struct link_map *map = NULL;
+	char real[PATH_MAX];
 	const char *s;
 
-	if (h && !dlinfo(h, RTLD_DI_LINKMAP, &map) && map) {
-		char real[PATH_MAX];
-
+	if (h && !dlinfo(h, RTLD_DI_LINKMAP, &map) && map)
 		s = realpath(map->l_name, real) ? real : map->l_name;
-	} else {
+	else
 		s = dlerror();
-	}
 	if (s && write(to, s, strlen(s)) < 0)
 		_exit(2);
 	_exit(!h);

@@ -110,7 +110,7 @@ says range_is_explained 'cuProfilerStart'
 
 # ---- around it ----
 is sessions_are_removed "" "$(ls -d gt-session-* 2>/dev/null)"
-LD_PRELOAD=$B/sim/libcuda.so.1 "$C" -q -o p.zst sh -c 'echo "$LD_PRELOAD"' >pre
+ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 LD_PRELOAD=$B/sim/libcuda.so.1 "$C" -q -o p.zst sh -c 'echo "$LD_PRELOAD"' >pre
 is preload_is_kept "1 $B/sim/libcuda.so.1" "$(grep -c '^/.*/libgtpreload.so:' pre) $(sed 's/^[^:]*://' pre)"
 want background_child_starts_cleanly 0 "$C" -q -o bg.zst sh -c '(sleep 0.3; ls / >/dev/null 2>late; echo done >>late) &'
 while ! grep -qs done late; do sleep 0.1; done
