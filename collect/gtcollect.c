@@ -86,7 +86,7 @@ static struct {
 	struct gt_recorder *r;
 	struct gt_launch launch;
 	struct gt_err lost;		/* why recording stopped early */
-	int64_t start, stopped, told;
+	int64_t start, stopped, told;	/* stopped: when recording ended */
 	bool simulated, shown, terminal;
 	struct gt_writer_stats stats;	/* the last ones */
 } run = { .rings.fd = -1, .door = { .dir_fd = -1, .listen_fd = -1, .stop = { -1, -1 } }, .lost = GT_ERR_INIT };
@@ -144,7 +144,8 @@ static void stop_recording(struct gt_err *why)
 {
 	gt_rings_disown(&run.rings);
 	run.lost = *why;
-	run.stopped = gt_clock_monotonic();
+	if (!run.stopped)
+		run.stopped = gt_clock_monotonic();
 }
 
 /* --delay and --duration */
@@ -202,7 +203,8 @@ static void show_status(int64_t now)
 	run.told = now;
 	run.stats = *gt_writer_stats(run.w);
 	fprintf(stderr, "\r\033[Kgtcollect: %.0f s, %" PRIu64 " events, %s, %u processes, %" PRIu64 " lost",
-		(double)(now - run.start) / SECOND, events(), human(size, sizeof(size), run.stats.bytes), gt_recorder_totals(run.r)->processes, losses());
+		(double)(now - run.start) / SECOND, events(), human(size, sizeof(size), run.stats.bytes),
+		gt_recorder_totals(run.r)->processes, losses());
 	run.shown = true;
 }
 
@@ -276,6 +278,8 @@ static void watch(void)
 			sleep_or_signal(pause);
 	}
 	__atomic_store_n(&run.rings.s->recording, 0, __ATOMIC_SEQ_CST);
+	if (!run.stopped)
+		run.stopped = gt_clock_monotonic();
 }
 
 /* ---- the end ---- */
@@ -291,7 +295,7 @@ static void close_trace(void)
 	gt_rings_disown(&run.rings);
 	if (!code)
 		code = say_simulated(&err);
-	json = gt_metadata_end(gt_recorder_totals(run.r), &run.stats, run.launch.status, gt_clock_monotonic() - run.start);
+	json = gt_metadata_end(gt_recorder_totals(run.r), &run.stats, run.launch.status, run.stopped - run.start);
 	if (!code && json)
 		code = gt_writer_meta(run.w, json, &err);
 	free(json);
@@ -327,7 +331,7 @@ static void say_losses(void)
 		fprintf(stderr, "gtcollect: %" PRIu64 " calls were lost as rings were full: try a larger --ring-memory, or --lossless\n",
 			t->dropped);
 	if (t->untraced)
-		fprintf(stderr, "gtcollect: %" PRIu64 " calls passed untraced, as there were more threads than room: try a larger --ring-memory\n",
+		fprintf(stderr, "gtcollect: %" PRIu64 " calls passed untraced, as threads found no room: try a larger --ring-memory\n",
 			t->untraced);
 	if (t->deep + t->nameless)
 		fprintf(stderr, "gtcollect: %" PRIu64 " calls nested too deep, %" PRIu64 " had no room in the trace's dictionary\n",
@@ -344,7 +348,6 @@ static void say_losses(void)
 static void say_end(const char *program)
 {
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
-	int64_t ended = run.stopped ? run.stopped : gt_clock_monotonic();
 	char size[32], lost[48] = "no losses";
 	struct stat st;
 
@@ -352,7 +355,7 @@ static void say_end(const char *program)
 	if (run.lost.code) {
 		gt_err_print("gtcollect", run.name, &run.lost);
 		fprintf(stderr, "gtcollect: recording stopped after %.2f s; the program ran on; what the file holds can be read\n",
-			(double)(ended - run.start) / SECOND);
+			(double)(run.stopped - run.start) / SECOND);
 		return;
 	}
 	if (o.quiet)
@@ -366,7 +369,7 @@ static void say_end(const char *program)
 		st.st_size = (off_t)run.stats.bytes;
 	fprintf(stderr, "gtcollect: %s%s: %s, %" PRIu64 " events, %u process%s, %s, %.2f s; next: gtanalyze %s\n",
 		run.simulated ? "simulated GPU: " : "", run.name, human(size, sizeof(size), (uint64_t)st.st_size), events(), t->processes,
-		t->processes == 1 ? "" : "es", lost, (double)(ended - run.start) / SECOND, run.name);
+		t->processes == 1 ? "" : "es", lost, (double)(run.stopped - run.start) / SECOND, run.name);
 	if (o.verbose)
 		fprintf(stderr, "gtcollect: %u threads, %" PRIu64 " calls left out by --sample, clock error at most %u ns\n", t->threads,
 			t->sampled_out, t->clock_error);
