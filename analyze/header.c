@@ -1,5 +1,6 @@
 /* What was recorded, and how far it can be trusted: stands above every report. Counts are of the whole file, whatever was
  * filtered, except lost rows, which are those of the range. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/report.h"
@@ -151,6 +152,34 @@ static struct gt_cell text_or_none(const char *s)
 	return s && *s ? gt_cell_text(s) : gt_cell_none();
 }
 
+static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
+
+/* In text the header is a few lines, of what there is to say only. */
+static void say(struct gt_table *t, const struct header *h, const struct gt_segment *seg, const char *const *v, const char *layers, const char *sources)
+{
+	uint64_t processes = tracks_of_kind(seg, GT_TRACK_PROCESS), threads = tracks_of_kind(seg, GT_TRACK_THREAD);
+	const struct losses *l = &h->losses[seg->index];
+	struct gt_buf b = { 0 };
+
+	gt_table_say(t, "%s: %" PRIu64 " calls%s in %" PRIu64 " process%s, %" PRIu64 " thread%s, over %.6f s", h->asked.opt->file, seg->rows[GT_CALL],
+		     seg->rows[GT_OPEN] ? ", some still open," : "", processes, processes == 1 ? "" : "es", threads, plural(threads),
+		     (double)(seg->max_end - seg->min_start) / 1e9);
+	if (v[0])
+		gt_table_say(t, "  %s", v[0]);
+	gt_buf_printf(&b, "%s%s%s", seg->simulated ? "SIMULATED GPU" : v[2] ? v[2] : "", v[3] ? ", driver " : "", v[3] ? v[3] : "");
+	gt_buf_printf(&b, "%s%s%s%s%s%s", v[4] ? ", CUDA " : "", v[4] ? v[4] : "", *seg->host ? "; host " : "", seg->host, v[1] ? "; " : "", v[1] ? v[1] : "");
+	gt_buf_printf(&b, "%s%s: %s%s%s", b.len ? "; " : "", sources, layers, v[6] ? ", args " : "", v[6] ? v[6] : "");
+	gt_buf_byte(&b, 0);
+	gt_table_say(t, "  %s", b.failed ? "" : (char *)b.data);
+	if (l->rows)
+		gt_table_say(t, "  LOST: %" PRIu64 " events%s", l->count, l->unknown ? " and an unknown number more" : "");
+	if (!seg->closed)
+		gt_table_say(t, "  NOT CLOSED: complete to %.6f s, %" PRIu64 " bytes unread", (double)(seg->complete_to - seg->min_start) / 1e9, seg->unread_bytes);
+	if (seg->rows[GT_UNMATCHED])
+		gt_table_say(t, "  UNMATCHED: %" PRIu64 " begins or ends without their other half", seg->rows[GT_UNMATCHED]);
+	gt_buf_release(&b);
+}
+
 static int add_segment(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
 {
 	const struct losses *l = &h->losses[seg->index];
@@ -175,6 +204,7 @@ static int add_segment(const struct header *h, struct gt_table *t, const struct 
 		gt_cell_text(seg->closed ? "closed" : "not closed"), gt_cell_i(complete),
 		gt_cell_u(seg->closed ? 0 : seg->unread_bytes),
 		gt_cell_u(damage.count), gt_cell_u(damage.rows) });
+	say(t, h, seg, (const char *const *)k.values, layers.data ? (char *)layers.data : "", sources.data ? (char *)sources.data : "");
 	gt_buf_release(&layers);
 	gt_buf_release(&sources);
 	for (size_t i = 0; i < NKNOWN; i++)
@@ -235,11 +265,9 @@ static int header_finish(void *state, struct gt_table **tables, unsigned max, st
 	struct header *h = state;
 	int rc = 0;
 
-	tables[0] = gt_table_new("header", "Trace", columns, NCOLUMNS);
+	tables[0] = gt_table_new("header", NULL, columns, NCOLUMNS);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for the header");
-	if (h->nsegs == 1)
-		gt_table_as_list(tables[0]);
 	for (uint32_t i = 0; !rc && i < h->nsegs; i++) {
 		note_doubts(h, tables[0], gt_reader_segment(h->asked.reader, i));
 		rc = add_segment(h, tables[0], gt_reader_segment(h->asked.reader, i));

@@ -58,11 +58,29 @@ static inline void count_row(struct gt_tally *t, int64_t start, uint64_t dur, un
 	}
 }
 
+/* The row that nearly all are: within one bucket of the grid, at a depth that has buckets, overlapping nothing. */
+static inline bool add_small(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes)
+{
+	int64_t number = start >> g->shift;
+	uint64_t dur = (uint64_t)(end - start), b = (uint64_t)(number - g->first);
+	struct gt_tally *t;
+
+	if (end >> g->shift != number || depth >= GT_SUMMARY_DEPTHS || !g->tally[depth] || b >= g->n)
+		return false;
+	t = &g->tally[depth][b];
+	count_row(t, start, dur, category, bytes);
+	t->busy += dur;
+	t->by_category[category] += dur;
+	return true;
+}
+
 int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes, bool overlapping)
 {
 	uint64_t b = (uint64_t)((start >> g->shift) - g->first);
 	struct gt_tally *t;
 
+	if (!overlapping && add_small(g, depth, start, end, category, bytes))
+		return 0;
 	if (depth >= GT_SUMMARY_DEPTHS)
 		depth = GT_SUMMARY_DEPTHS - 1;
 	if (!g->tally[depth] && !(g->tally[depth] = calloc(g->n, sizeof(*t))))
@@ -77,22 +95,6 @@ int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, u
 		g->covered[depth] = end;
 	}
 	return 0;
-}
-
-/* The same for the row that nearly all are: within one bucket of the grid, at a depth that has buckets, overlapping nothing. */
-static inline bool add_small(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes)
-{
-	int64_t number = start >> g->shift;
-	uint64_t dur = (uint64_t)(end - start), b = (uint64_t)(number - g->first);
-	struct gt_tally *t;
-
-	if (end >> g->shift != number || depth >= GT_SUMMARY_DEPTHS || !g->tally[depth] || b >= g->n)
-		return false;
-	t = &g->tally[depth][b];
-	count_row(t, start, dur, category, bytes);
-	t->busy += dur;
-	t->by_category[category] += dur;
-	return true;
 }
 
 static void fold(struct gt_tally *into, const struct gt_tally *from)
@@ -229,8 +231,7 @@ int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, 
 		int field = r->nargs ? bytes_field[r->type] : -1;
 		uint64_t bytes = field >= 0 && field < r->nargs ? slice->args[r->args + (uint32_t)field] : 0;
 
-		if (overlapping || !add_small(&g, r->depth, r->start, r->end, category, bytes))
-			code = gt_grid_add(&g, r->depth, r->start, r->end, category, bytes, overlapping);
+		code = gt_grid_add(&g, r->depth, r->start, r->end, category, bytes, overlapping);
 	}
 	if (!code)
 		code = (int)gt_grid_put(&g, slice->track, 0, false, SIZE_MAX, &at, out);

@@ -5,6 +5,7 @@
  * characters, and what still does not fit runs over, for a clipped number would be a wrong one. Into a file nothing is
  * clipped. No line ends in spaces.
  */
+#define _GNU_SOURCE	/* vasprintf */
 #include "formats/table.h"
 
 #include <inttypes.h>
@@ -26,8 +27,8 @@ struct gt_table {
 	unsigned ncolumns, nrows;
 	struct gt_cell *cells;
 	size_t cap;
-	char **notes;
-	size_t nnotes, notes_cap;
+	char **notes, **lines;
+	size_t nnotes, notes_cap, nlines, lines_cap;
 	bool list, failed;
 };
 
@@ -62,22 +63,34 @@ void gt_table_add(struct gt_table *t, const struct gt_cell *cells)
 	}
 }
 
+static void keep_line(struct gt_table *t, char ***lines, size_t *n, size_t *cap, const char *fmt, va_list ap)
+{
+	char *text = NULL;
+
+	if (vasprintf(&text, fmt, ap) < 0 || gt_grow(lines, cap, *n + 1, sizeof(**lines))) {
+		t->failed = true;
+		free(text);
+		return;
+	}
+	(*lines)[(*n)++] = text;
+}
+
 void gt_table_note(struct gt_table *t, const char *fmt, ...)
 {
-	struct gt_buf b = { 0 };
-	char text[512];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	keep_line(t, &t->notes, &t->nnotes, &t->notes_cap, fmt, ap);
 	va_end(ap);
-	gt_buf_add(&b, text, strlen(text) + 1);
-	if (b.failed || gt_grow(&t->notes, &t->notes_cap, t->nnotes + 1, sizeof(*t->notes))) {
-		t->failed = true;
-		gt_buf_release(&b);
-		return;
-	}
-	t->notes[t->nnotes++] = (char *)b.data;
+}
+
+void gt_table_say(struct gt_table *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	keep_line(t, &t->lines, &t->nlines, &t->lines_cap, fmt, ap);
+	va_end(ap);
 }
 
 unsigned gt_table_rows(const struct gt_table *t) { return t->nrows; }
@@ -97,6 +110,9 @@ void gt_table_free(struct gt_table *t)
 	free_rows(t, 0);
 	for (size_t i = 0; i < t->nnotes; i++)
 		free(t->notes[i]);
+	for (size_t i = 0; i < t->nlines; i++)
+		free(t->lines[i]);
+	free(t->lines);
 	free(t->notes);
 	free(t->cells);
 	free(t);
@@ -410,6 +426,16 @@ static int print_list(struct gt_out *out, const struct gt_table *t)
 	return 0;
 }
 
+static void print_lines(struct gt_out *out, const char *fmt, char *const *lines, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char *line = printable(lines[i]);
+
+		gt_out_printf(out, fmt, line ? line : "");
+		free(line);
+	}
+}
+
 static int print_text(struct gt_table *const *tables, unsigned n, struct gt_out *out)
 {
 	size_t limit = terminal_width(out);
@@ -422,12 +448,10 @@ static int print_text(struct gt_table *const *tables, unsigned n, struct gt_out 
 			gt_out_str(out, "\n");
 		if (t->title)
 			gt_out_printf(out, "%s\n", t->title);
-		for (size_t j = 0; j < t->nnotes; j++) {
-			char *note = printable(t->notes[j]);
-
-			gt_out_printf(out, "  (%s)\n", note ? note : "");
-			free(note);
-		}
+		print_lines(out, "%s\n", t->lines, t->nlines);
+		print_lines(out, "  (%s)\n", t->notes, t->nnotes);
+		if (t->nlines)
+			continue;
 		if (!t->nrows)
 			gt_out_str(out, "  none\n");
 		else

@@ -27,6 +27,8 @@ struct gt_table *gt_table_new(const char *name, const char *title, const struct 
 void gt_table_add(struct gt_table *t, const struct gt_cell *cells);
 /* A line under the heading (text), a member of "notes" (json): "sampled 1 in 100", "34 rows below --top left out". */
 void gt_table_note(struct gt_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* What text prints in place of the rows, line by line; the other formats do not have it. */
+void gt_table_say(struct gt_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 unsigned gt_table_rows(const struct gt_table *t);
 /* Sorts by column, largest first if descending; ties by the first text column. Keeps the first `top` rows (0: all) and
  * notes how many were left out. */

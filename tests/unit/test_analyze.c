@@ -447,7 +447,7 @@ static void an_unclosed_file_is_told(void)
 
 static void times_far_apart(void)
 {
-	const int64_t far = INT64_MAX / 8 * 3;
+	const int64_t far = GT_TIME_MAX - 100;
 	struct trace t;
 	json_t *j;
 
@@ -469,7 +469,7 @@ static void sums_do_not_wrap(void)
 
 	begin(&t, true);
 	for (int i = 0; i < 4; i++)
-		call(&t, i, ALLOC, 0, INT64_MAX / 2, 0, 0, UINT64_MAX / 2, 0x1000ul + (uint64_t)i);
+		call(&t, i, ALLOC, -GT_TIME_MAX + 1, GT_TIME_MAX - 1, 0, 0, UINT64_MAX / 2, 0x1000ul + (uint64_t)i);
 	j = report(end(&t), names, &plain);
 	CHECK(num(row(j, "top", 0), "total_ns") == (double)INT64_MAX && num(row(j, "top", 0), "count") == 4);
 	CHECK(num(row(j, "memory", 0), "allocated_bytes") == (double)INT64_MAX);
