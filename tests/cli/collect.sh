@@ -4,7 +4,9 @@ C=$B/gtcollect A=$B/gtanalyze
 export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" TMPDIR="$PWD"
 unset XDG_RUNTIME_DIR
 
-figure() { "$A" header "$2" 2>/dev/null | sed -n "s/^  $1: //p"; }			# figure "Finished calls" FILE
+figure() {	# figure KEY FILE: from the header report, a column by its key
+	"$A" header --format tsv "$2" 2>/dev/null | awk -F '\t' -v key="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == key) c = i } NR == 2 { print $c }'
+}
 calls() { "$A" top --top 0 --format csv "$2" 2>/dev/null | awk -F, -v n="$1" '$1 == n { s += $3 } END { print s + 0 }'; }	# calls NAME FILE
 meta() { "$A" metadata "$2" 2>/dev/null | sed -n "s/^  $1  *//p"; }			# meta KEY FILE
 is() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "is '$3', not '$2'"; fi; }	# is NAME WANTED GOT
@@ -74,37 +76,37 @@ want trace_is_zstd 0 zstd -qt t.zst
 is metadata_simulated true "$(meta simulated t.zst)"
 is metadata_command "$B/samples/train -n 20" "$(meta command t.zst)"
 is metadata_status 0 "$(meta exit_status t.zst)"
-is track_source preload "$(figure 'Recorded by' t.zst)"
-is ioctl_layer 'api ioctl' "$(figure 'Layers recorded' t.zst)"
+is track_source preload "$(figure sources t.zst)"
+is ioctl_layer 'api ioctl' "$(figure layers t.zst)"
 is kernel_names_resolved 0 "$("$A" kernels --format csv t.zst | sed '1,/^kernel,/d' | grep -c '^[?,]')"
 SECRET=x CUDA_MODULE_LOADING=LAZY NCCL_DEBUG=INFO "$C" -q -o e.zst "$B/samples/train" -n 1 >/dev/null
 is environment_allowed 'LAZY INFO' "$(meta environment.CUDA_MODULE_LOADING e.zst) $(meta environment.NCCL_DEBUG e.zst)"
 is environment_secret "" "$(meta environment.SECRET e.zst)"
 
 # ---- what is recorded ----
-all=$(figure 'Finished calls' t.zst)
+all=$(figure calls t.zst)
 "$C" -q -o api.zst -e api "$B/samples/train" -n 20 >/dev/null
-is events_api api "$(figure 'Layers recorded' api.zst)"
+is events_api api "$(figure layers api.zst)"
 "$C" -q -o f.zst --filter 'cuLaunch*' --filter cuMemAlloc "$B/samples/train" -n 20 >/dev/null
 is filter_keeps "$(calls cuLaunchKernel t.zst)" "$(calls cuLaunchKernel f.zst)"
 is filter_matches_without_version "$(calls cuMemAlloc_v2 t.zst)" "$(calls cuMemAlloc_v2 f.zst)"
 is filter_drops 0 "$(calls cuInit f.zst)"
 "$C" -q -o x.zst --exclude 'cuLaunch*' "$B/samples/train" -n 20 >/dev/null
-is exclude_drops $((all - $(calls cuLaunchKernel t.zst) - $(calls cuLaunchKernel_ptsz t.zst) - $(calls cuLaunchKernelEx t.zst) - $(calls cuLaunchHostFunc t.zst))) "$(figure 'Finished calls' x.zst)"
+is exclude_drops $((all - $(calls cuLaunchKernel t.zst) - $(calls cuLaunchKernel_ptsz t.zst) - $(calls cuLaunchKernelEx t.zst) - $(calls cuLaunchHostFunc t.zst))) "$(figure calls x.zst)"
 "$C" -q -o sa.zst --sample 10 "$B/samples/spin_calls" -n 1000 >/dev/null
 is sample 100 "$(calls cuCtxGetCurrent sa.zst)"
 is sample_counts_the_rest 900 "$(meta sampled_out_calls sa.zst | awk '{ print ($1 >= 900 ? 900 : $1) }')"
 for a in none key all; do
 	"$C" -q -o a-$a.zst --args $a "$B/samples/train" -n 20 >/dev/null
-	is args_${a}_same_calls "$all" "$(figure 'Finished calls' a-$a.zst)"
+	is args_${a}_same_calls "$all" "$(figure calls a-$a.zst)"
 done
 none=$("$B/gtexport" --jsonl -o - a-none.zst | grep -c gridDimX) key=$("$B/gtexport" --jsonl -o - a-key.zst | grep -c gridDimX)
 is args_none_has_no_arguments 0 "$none"
 if [ "$key" -gt 0 ]; then ok args_key_has_the_grid; else fail args_key_has_the_grid "no gridDimX"; fi
 "$C" -q -o d.zst --delay 100 "$B/samples/train" -n 2 >/dev/null
-is delay 0 "$(figure 'Finished calls' d.zst)"
+is delay 0 "$(figure calls d.zst)"
 "$C" -q -o du.zst --duration 50ms "$B/samples/spin_calls" -s 1 >/dev/null 2>&1
-is duration_stops_early 1 "$(figure 'Time span' du.zst | grep -c ' ms$')"
+is duration_stops_early 1 "$(figure span_ns du.zst | awk '$1 < 1000000000' | grep -c .)"
 want range_without_start 0 "$C" -o ra.zst --range cuda-profiler "$B/samples/train" -n 2
 says range_is_explained 'cuProfilerStart'
 

@@ -4,15 +4,17 @@ C=$B/gtcollect A=$B/gtanalyze S=$B/samples
 export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" TMPDIR="$PWD"
 unset XDG_RUNTIME_DIR
 
-figure() { "$A" header "$2" 2>/dev/null | sed -n "s/^  $1: //p"; }
+figure() {	# figure KEY FILE: from the header report, a column by its key
+	"$A" header --format tsv "$2" 2>/dev/null | awk -F '\t' -v key="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == key) c = i } NR == 2 { print $c }'
+}
 calls() { "$A" top --top 0 --format csv "$2" 2>/dev/null | awk -F, -v n="$1" '$1 == n { s += $3 } END { print s + 0 }'; }
 is() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "is '$3', not '$2'"; fi; }
 # whole NAME FILE: a closed, undamaged file without losses.
 whole() {
-	is "$1" "0 closed 0 0" "$(zstd -qt "$2" >/dev/null 2>&1; echo $?) $(figure State "$2") $(figure 'Damaged blocks' "$2") $(figure 'Lost events' "$2")"
+	is "$1" "0 closed 0 0" "$(zstd -qt "$2" >/dev/null 2>&1; echo $?) $(figure closed "$2") $(figure damaged_blocks "$2") $(figure lost "$2")"
 }
 # readable NAME FILE: whatever state it is in, it reads as a trace and what is there is not damaged.
-readable() { is "$1" 0 "$(figure 'Damaged blocks' "$2")"; }
+readable() { is "$1" 0 "$(figure damaged_blocks "$2")"; }
 
 # ---- the program dies: every launch is there, and the call it died in is open ----
 for how in 11:139 9:137 6:134 0:3; do
@@ -27,7 +29,7 @@ for after in 0.02 0.05 0.11 0.17 0.23; do	# at any moment
 	"$C" -q -f -o kill.zst sh -c 'echo $$ >pid; exec "$0" -s 20' "$S/spin_calls" >/dev/null 2>&1 &
 	while [ ! -s pid ]; do sleep 0.01; done
 	sleep $after; kill -KILL "$(cat pid)"; wait $!; status=$?; rm -f pid
-	if [ $status -eq 137 ] && zstd -qt kill.zst && [ "$(figure State kill.zst) $(figure 'Damaged blocks' kill.zst)" = "closed 0" ]; then n=$((n + 1)); fi
+	if [ $status -eq 137 ] && zstd -qt kill.zst && [ "$(figure closed kill.zst) $(figure damaged_blocks kill.zst)" = "closed 0" ]; then n=$((n + 1)); fi
 done
 is killed_at_any_moment 5 $n
 
@@ -58,7 +60,7 @@ kill_collector collector_killed_lossless --lossless --ring-memory 1M
 while [ ! -s pids ]; do sleep 0.01; done
 sleep 1.5; kill -KILL $(cat pids); wait 2>/dev/null
 readable both_killed_file_is_readable both.zst
-is both_killed_has_calls 1 "$([ "$(figure 'Finished calls' both.zst)" -gt 0 ] && echo 1)"
+is both_killed_has_calls 1 "$([ "$(figure calls both.zst)" -gt 0 ] && echo 1)"
 
 # ---- the disk is full ----
 want full_device_status 125 timeout 20 "$C" -o /dev/full "$S/train" -n 5
@@ -87,27 +89,27 @@ fi
 
 # ---- losses are counted, waiting loses nothing ----
 "$C" -q -o lossless.zst --lossless --ring-memory 1M "$S/spin_calls" -n 2000000 >/dev/null
-is lossless_has_all "2000000 0" "$(calls cuCtxGetCurrent lossless.zst) $(figure 'Lost events' lossless.zst)"
+is lossless_has_all "2000000 0" "$(calls cuCtxGetCurrent lossless.zst) $(figure lost lossless.zst)"
 "$C" -q -o lossy.zst --ring-memory 1M "$S/spin_calls" -n 2000000 >/dev/null
-is kept_and_lost_make_all 2000000 $(($(calls cuCtxGetCurrent lossy.zst) + $(figure 'Lost events' lossy.zst)))
+is kept_and_lost_make_all 2000000 $(($(calls cuCtxGetCurrent lossy.zst) + $(figure lost lossy.zst)))
 
 # ---- many ----
 want processes 0 timeout 30 "$C" -q -o fe.zst --wait all "$S/forkexec"
-is processes_of_every_kind "6 6 210" "$(figure Processes fe.zst) $(calls cuInit fe.zst) $(calls cuDriverGetVersion fe.zst)"
+is processes_of_every_kind "6 6 210" "$(figure processes fe.zst) $(calls cuInit fe.zst) $(calls cuDriverGetVersion fe.zst)"
 whole processes_file fe.zst
 want multiproc 0 timeout 30 "$C" -q -o mp.zst "$S/multiproc" -p 5 -n 40
-is multiproc_launches "6 240" "$(figure Processes mp.zst) $(($(calls cuLaunchKernel mp.zst)))"
+is multiproc_launches "6 240" "$(figure processes mp.zst) $(($(calls cuLaunchKernel mp.zst)))"
 want threads 0 timeout 60 "$C" -q -o th.zst "$S/many_threads" -t 1000 -n 100
-is thousand_threads "100000 0" "$(calls cuCtxGetCurrent th.zst) $(figure 'Lost events' th.zst)"
-is thousand_tracks 1001 "$(figure Threads th.zst)"
+is thousand_threads "100000 0" "$(calls cuCtxGetCurrent th.zst) $(figure lost th.zst)"
+is thousand_tracks 1001 "$(figure threads th.zst)"
 want one_after_another 0 timeout 60 "$C" -q -o seq.zst sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "$0" -n 100 || exit 9; done' "$S/spin_calls"
-is twenty_processes "20 2000 0" "$(figure Processes seq.zst) $(calls cuCtxGetCurrent seq.zst) $(figure 'Lost events' seq.zst)"
+is twenty_processes "20 2000 0" "$(figure processes seq.zst) $(calls cuCtxGetCurrent seq.zst) $(figure lost seq.zst)"
 "$C" -q -o env.zst sh -c 'cd / && exec env -i LD_PRELOAD="$LD_PRELOAD" LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$0" -n 100' "$S/spin_calls" >/dev/null
 is bare_environment 100 "$(calls cuCtxGetCurrent env.zst)"
 "$C" -q -o wait.zst --wait all sh -c '"$0" -t 1 >/dev/null & sleep 0.4' "$S/hang"
-is wait_all_waits "1 0" "$(calls cuStreamSynchronize wait.zst) $(figure 'Still open' wait.zst)"
+is wait_all_waits "1 0" "$(calls cuStreamSynchronize wait.zst) $(figure open wait.zst)"
 "$C" -q -o primary.zst sh -c '"$0" -t 1 >/dev/null & sleep 0.4' "$S/hang"
-is wait_primary_does_not "0 1" "$(calls cuStreamSynchronize primary.zst) $(figure 'Still open' primary.zst)"
+is wait_primary_does_not "0 1" "$(calls cuStreamSynchronize primary.zst) $(figure open primary.zst)"
 sleep 1
 "$C" -q -o last.zst true
 sleep 0.2
