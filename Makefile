@@ -14,7 +14,7 @@ export CC SAN
 CFLAGS   ?= -O3 -g
 GTFLAGS  := -std=gnu11 -I. -I$(BUILD)/gen -Wall -Wextra -Wshadow -Wstrict-prototypes -Wno-unused-parameter -fno-strict-aliasing -pthread -MMD -MP \
             $(if $(WERROR),-Werror)
-LIBS     := -lzstd -lz -ljansson -lstdc++ -lm -pthread
+LIBS     := -lzstd -lz -ljansson -lm -pthread
 
 FORMATS  := $(filter-out formats/gtexport.c,$(wildcard formats/*.c)) $(wildcard formats/base/*.c)
 LIBGT    := $(BUILD)/libgt.a

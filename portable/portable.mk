@@ -1,9 +1,9 @@
-# make portable: one tarball to carry to any node of a cluster, BUILD/gt-portable-ARCH.tar.gz. Its programs bring zstd, zlib,
-# jansson and libstdc++ with them and run on glibc 2.31 and newer; the preloaded library asks for nothing above 2.17.
+# make portable: one tarball to carry to any node of a cluster, BUILD/gt-portable-ARCH.tar.gz. Its programs bring zstd, zlib and
+# jansson with them and run on glibc 2.31 and newer; the preloaded library asks for nothing above 2.17.
 ARCH     := $(shell uname -m)
 PORT     := $(BUILD)/portable
 PORTNAME := gt-portable-$(ARCH)
-PORTLIBS := -Wl,-Bstatic -lzstd -lz -ljansson -lstdc++ -Wl,-Bdynamic
+PORTLIBS := -Wl,-Bstatic -lzstd -lz -ljansson -Wl,-Bdynamic
 PORTABLE := $(patsubst $(BUILD)/%,$(PORT)/bin/%,$(PROGRAMS)) $(if $(GUEST),$(PORT)/lib/gt/libgtpreload.so)
 
 $(PORT)/stubs-%/done: portable/stubs.sh

@@ -38,10 +38,6 @@ int __wrap___libc_start_main(main_function *program, int argc, char **argv, init
 	return __real___libc_start_main(program, argc, argv, construct, fini, rtld_fini, stack_end);
 }
 
-/* ---- 2.32: libstdc++ asks whether it may count without locks ---- */
-
-char __libc_single_threaded = 0;
-
 /* ---- 2.33: stat and its kin, calls of __xstat before; the kernel's struct stat is the library's on 64-bit machines ---- */
 
 int fstatat(int at, const char *path, void *st, int flags)

@@ -8,7 +8,7 @@ setup() { env -u MAKEFLAGS CC="$PWD/fake/cc" PATH="$PWD/fake:$PATH" "$SRC/.ci/se
 play apt-get 'echo "$*" >>apt.log'
 play cc 'exit 0'
 play id 'echo 1000'
-for t in c++ make zstd objdump; do play $t ''; done
+for t in make zstd objdump; do play $t ''; done
 
 want nothing-missing 0 setup
 check nothing-missing-is-silent test ! -s want.out -a ! -s want.err -a ! -e apt.log
