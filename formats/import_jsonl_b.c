@@ -9,6 +9,14 @@
 #include "formats/importers.h"
 #include "formats/cuda_api.h"
 
+/* "open /dev/nvidiactl": opening, mapping and closing the driver's files, as our own recordings name it. */
+static bool is_file(const char *name)
+{
+	const char *path = strchr(name, ' ');
+
+	return path && !strncmp(path, " /dev/nvidia", sizeof(" /dev/nvidia") - 1);
+}
+
 static void classify(const char *name, unsigned group, struct gt_type *type)
 {
 	struct gt_api api = gt_api_guess(name);
@@ -19,7 +27,9 @@ static void classify(const char *name, unsigned group, struct gt_type *type)
 	type->layer = GT_LAYER_API;
 	if (api.category == GT_CAT_OTHER && strstr(name, "ioctl"))
 		type->category = GT_CAT_IOCTL, type->op = GT_OP_IOCTL;
-	if (type->category == GT_CAT_IOCTL)
+	else if (api.category == GT_CAT_OTHER && is_file(name))
+		type->category = GT_CAT_FILE;
+	if (type->category == GT_CAT_IOCTL || type->category == GT_CAT_FILE)
 		type->layer = GT_LAYER_IOCTL;
 }
 

@@ -26,6 +26,14 @@ want analyze 0 "$B/gtanalyze" b.jsonl
 check analyze-counts grep -q 'Total CUDA API calls: 3' want.out
 check analyze-adds-bytes grep -q 'Total memory allocated: 4096 bytes' want.out
 
+# What gtexport --jsonl wrote of the driver's files are no API calls when they come back.
+{ line 1000 0 B 'open /dev/nvidia-uvm' ''; line 2000 0 E 'open /dev/nvidia-uvm' ''; line 3000 1 B 'mmap /dev/nvidia0' ''
+  line 4000 1 E 'mmap /dev/nvidia0' ''; line 5000 2 B 'ioctl CARD_INFO' ''; line 6000 2 E 'ioctl CARD_INFO' ''; } >files.jsonl
+want files 0 "$B/gtanalyze" summary categories files.jsonl
+check files-are-no-api-calls grep -q 'Total CUDA API calls: not recorded' want.out
+check files-are-no-ioctls grep -q 'IOCTL calls: 1$' want.out
+check files-are-files grep -q '^  file  *2 ' want.out
+
 head -c -30 b.jsonl >cut.jsonl
 want cut 0 "$B/gtanalyze" cut.jsonl
 
