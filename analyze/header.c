@@ -72,15 +72,11 @@ static const struct gt_column columns[] = {
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
-/* "api ioctl": the layers that the segment declares types of. */
+/* "api ioctl" */
 static void put_layers(struct gt_buf *b, const struct gt_segment *seg)
 {
-	unsigned seen = 0;
-
-	for (uint32_t t = 0; t < seg->ntypes; t++)
-		seen |= seg->types[t].layer < GT_LAYER_COUNT ? GT_BIT(seg->types[t].layer) : 0;
 	for (unsigned l = 0; l < GT_LAYER_COUNT; l++)
-		if (seen & GT_BIT(l))
+		if (gt_recorded_in(seg, l))
 			gt_buf_printf(b, "%s%s", b->len ? " " : "", gt_layer_word(l));
 	gt_buf_byte(b, 0);
 }
@@ -126,10 +122,13 @@ static struct losses damage_of(struct gt_reader *r, uint32_t segment)
 	return sum;
 }
 
-/* What the header shows of the metadata: keys as the recorder writes them, in the order of the columns. */
-static const char *const known[] = { "command", "start_utc", "gpus.0.model", "driver_version", "cuda_version", "events", "args" };
-#define NKNOWN (sizeof(known) / sizeof(*known))
-struct known { struct gt_table *t; char *values[NKNOWN]; };
+/* What the header shows of the metadata: keys as the recorder writes them. */
+enum { COMMAND, START, GPU, DRIVER, CUDA, EVENTS, ARGS, TOOL, NKNOWN };
+static const char *const known[NKNOWN] = {
+	[COMMAND] = "command", [START] = "start_utc", [GPU] = "gpus.0.model", [DRIVER] = "driver_version", [CUDA] = "cuda_version",
+	[EVENTS] = "events", [ARGS] = "args", [TOOL] = "tool",
+};
+struct known { struct gt_table *t; char *values[NKNOWN]; unsigned newer; };
 
 static int note_known(void *arg, const char *key, const char *value)
 {
@@ -144,6 +143,7 @@ static int note_known(void *arg, const char *key, const char *value)
 		gt_table_note(k->t, "filtered while recording: only %s", value);
 	if (!strcmp(key, "exclude") && *value)
 		gt_table_note(k->t, "filtered while recording: without %s", value);
+	k->newer += !strncmp(key, "untraced_functions.", sizeof("untraced_functions.") - 1);
 	return 0;
 }
 
@@ -154,8 +154,32 @@ static struct gt_cell text_or_none(const char *s)
 
 static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
 
+/* The third line: whatever is known of the machine and of how it was looked at. */
+static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *const *v, const char *layers, const char *sources, bool all)
+{
+#define ITEM(sep, word, value) \
+	do { if ((value) && *(value)) gt_buf_printf(b, "%s%s%s", b->len ? sep : "", word, (value)); } while (0)
+	ITEM("", "", seg->simulated ? "SIMULATED GPU" : v[GPU]);
+	ITEM(", ", "driver ", v[DRIVER]);
+	ITEM(", ", "CUDA ", v[CUDA]);
+	ITEM("; ", "host ", seg->host);
+	ITEM("; ", "", v[START]);
+	ITEM("; ", "", *sources ? sources : "nothing came to be recorded");
+	ITEM(": ", "", layers);
+	ITEM(", ", "args ", v[ARGS]);
+	ITEM("; ", "", all ? "no losses" : "");
+#undef ITEM
+	gt_buf_byte(b, 0);
+}
+
+/* A foreign file does not tell what its maker lost; nor do a part of the time and a damaged file. */
+static bool lossless(const struct header *h, const struct gt_segment *seg, char *const *v)
+{
+	return v[TOOL] && !h->losses[seg->index].rows && !h->asked.opt->filter.ranged && !damage_of(h->asked.reader, seg->index).count;
+}
+
 /* In text the header is a few lines, of what there is to say only. */
-static void say(struct gt_table *t, const struct header *h, const struct gt_segment *seg, const char *const *v, const char *layers, const char *sources)
+static void say(struct gt_table *t, const struct header *h, const struct gt_segment *seg, char *const *v, const char *layers, const char *sources)
 {
 	uint64_t processes = tracks_of_kind(seg, GT_TRACK_PROCESS), threads = tracks_of_kind(seg, GT_TRACK_THREAD);
 	const struct losses *l = &h->losses[seg->index];
@@ -164,12 +188,9 @@ static void say(struct gt_table *t, const struct header *h, const struct gt_segm
 	gt_table_say(t, "%s: %" PRIu64 " calls%s in %" PRIu64 " process%s, %" PRIu64 " thread%s, over %.6f s", h->asked.opt->file, seg->rows[GT_CALL],
 		     seg->rows[GT_OPEN] ? ", some still open," : "", processes, processes == 1 ? "" : "es", threads, plural(threads),
 		     (double)(seg->max_end - seg->min_start) / 1e9);
-	if (v[0])
-		gt_table_say(t, "  %s", v[0]);
-	gt_buf_printf(&b, "%s%s%s", seg->simulated ? "SIMULATED GPU" : v[2] ? v[2] : "", v[3] ? ", driver " : "", v[3] ? v[3] : "");
-	gt_buf_printf(&b, "%s%s%s%s%s%s", v[4] ? ", CUDA " : "", v[4] ? v[4] : "", *seg->host ? "; host " : "", seg->host, v[1] ? "; " : "", v[1] ? v[1] : "");
-	gt_buf_printf(&b, "%s%s: %s%s%s", b.len ? "; " : "", sources, layers, v[6] ? ", args " : "", v[6] ? v[6] : "");
-	gt_buf_byte(&b, 0);
+	if (v[COMMAND])
+		gt_table_say(t, "  %s", v[COMMAND]);
+	put_machine(&b, seg, v, layers, sources, lossless(h, seg, v));
 	gt_table_say(t, "  %s", b.failed ? "" : (char *)b.data);
 	if (l->rows)
 		gt_table_say(t, "  LOST: %" PRIu64 " events%s", l->count, l->unknown ? " and an unknown number more" : "");
@@ -193,9 +214,9 @@ static int add_segment(const struct header *h, struct gt_table *t, const struct 
 	put_sources(&sources, seg);
 	gt_table_add(t, (struct gt_cell[]){
 		gt_cell_text(h->asked.opt->file), gt_cell_u(seg->index), text_or_none(seg->host),
-		text_or_none(k.values[0]), text_or_none(k.values[1]), text_or_none(k.values[2]), text_or_none(k.values[3]),
-		text_or_none(k.values[4]), text_or_none(k.values[5]), text_or_none(k.values[6]),
-		gt_cell_text(seg->simulated ? "yes" : "no"), text_or_none((char *)layers.data), text_or_none((char *)sources.data),
+		text_or_none(k.values[COMMAND]), text_or_none(k.values[START]), text_or_none(k.values[GPU]),
+		text_or_none(k.values[DRIVER]), text_or_none(k.values[CUDA]), text_or_none(k.values[EVENTS]), text_or_none(k.values[ARGS]),
+		text_or_none(seg->simulated ? "yes" : k.values[TOOL] ? "no" : NULL), text_or_none((char *)layers.data), text_or_none((char *)sources.data),
 		gt_cell_u(seg->max_end > seg->min_start ? (uint64_t)seg->max_end - (uint64_t)seg->min_start : 0),
 		gt_cell_u(tracks_of_kind(seg, GT_TRACK_PROCESS)), gt_cell_u(tracks_of_kind(seg, GT_TRACK_THREAD)),
 		gt_cell_u(seg->rows[GT_CALL]), gt_cell_u(seg->rows[GT_OPEN]), gt_cell_u(seg->rows[GT_SPAN]),
@@ -204,7 +225,9 @@ static int add_segment(const struct header *h, struct gt_table *t, const struct 
 		gt_cell_text(seg->closed ? "closed" : "not closed"), gt_cell_i(complete),
 		gt_cell_u(seg->closed ? 0 : seg->unread_bytes),
 		gt_cell_u(damage.count), gt_cell_u(damage.rows) });
-	say(t, h, seg, (const char *const *)k.values, layers.data ? (char *)layers.data : "", sources.data ? (char *)sources.data : "");
+	if (k.newer)
+		gt_table_note(t, "%u driver function%s newer than the recorder passed untraced; the metadata report names them", k.newer, plural(k.newer));
+	say(t, h, seg, k.values, layers.data ? (char *)layers.data : "", sources.data ? (char *)sources.data : "");
 	gt_buf_release(&layers);
 	gt_buf_release(&sources);
 	for (size_t i = 0; i < NKNOWN; i++)

@@ -55,18 +55,20 @@ static const struct gt_column kernel_columns[] = {
 	{ "scheduler_calls", "Scheduler calls", GT_C_COUNT },
 };
 
-static struct gt_table *userspace(const struct sums *u, bool api)
+/* all: every name was recorded, so that a 0 is one. */
+static struct gt_table *userspace(const struct sums *u, bool api, bool all)
 {
 	struct gt_table *t = gt_table_new("userspace", "=== TRACE SUMMARY ===\n\nUSERSPACE (libcuda.so):", user_columns, 6);
-	bool alloc_known = u->alloc_sized || (api && u->allocs == u->alloc_failed);
-	bool copy_known = u->copy_sized || (api && u->copies == u->copy_failed);
+	bool allocs = u->allocs || (api && all), copies = u->copies || (api && all);
+	bool alloc_known = u->alloc_sized || (allocs && u->allocs == u->alloc_failed);
+	bool copy_known = u->copy_sized || (copies && u->copies == u->copy_failed);
 
 	if (!t)
 		return NULL;
 	gt_table_as_list(t);
 	gt_table_add(t, (struct gt_cell[]){
-		gt_cell_known(api, u->calls), gt_cell_known(api, u->launches), gt_cell_known(api || u->allocs, u->allocs),
-		gt_cell_known(alloc_known, u->alloc_bytes), gt_cell_known(api || u->copies, u->copies),
+		gt_cell_known(api, u->calls), gt_cell_known(u->launches || (api && all), u->launches), gt_cell_known(allocs, u->allocs),
+		gt_cell_known(alloc_known, u->alloc_bytes), gt_cell_known(copies, u->copies),
 		gt_cell_known(copy_known, u->copy_bytes) });
 	note_unsized(t, "allocations", u->allocs - u->alloc_failed, u->alloc_sized);
 	note_unsized(t, "transfers", u->copies - u->copy_failed, u->copy_sized);
@@ -85,7 +87,7 @@ static int summary_finish(void *state, struct gt_table **tables, unsigned max, s
 		for (uint32_t t = 0; t < seg->ntypes; t++)
 			add(&u, &seg->types[t], gt_fold_stat(a->opt->fold, i, t));
 	}
-	tables[0] = userspace(&u, gt_recorded(a->reader, GT_LAYER_API));
+	tables[0] = userspace(&u, gt_recorded(a->reader, GT_LAYER_API), !gt_filtered(a->reader));
 	tables[1] = gt_table_new("kernel_space", "KERNEL SPACE (nvidia.ko):", kernel_columns, 3);
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for the summary");

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "formats/meta.h"
 
 int gt_asked_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
@@ -84,16 +85,56 @@ uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segme
 	return to > from ? (uint64_t)to - (uint64_t)from : 0;
 }
 
+/* Is `word` one of the words of a list with commas? */
+static bool listed(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (; *list; list += strcspn(list, ","), list += *list == ',')
+		if (strcspn(list, ",") == len && !memcmp(list, word, len))
+			return true;
+	return false;
+}
+
+struct told { const char *layer; bool events, filtered; };
+
+static int note_told(void *arg, const char *key, const char *value)
+{
+	struct told *t = arg;
+
+	t->events |= !strcmp(key, "events") && listed(value, t->layer);
+	t->filtered |= *value && (!strcmp(key, "filter") || !strcmp(key, "exclude"));
+	return 0;
+}
+
+bool gt_recorded_in(const struct gt_segment *seg, unsigned layer)
+{
+	struct told told = { .layer = gt_layer_word(layer) };
+	bool somebody = false;
+
+	for (uint32_t t = 0; t < seg->ntypes; t++)
+		if (seg->types[t].layer == layer)
+			return true;
+	for (uint32_t t = 0; t < seg->ntracks && !somebody; t++)
+		somebody = seg->tracks[t].kind == GT_TRACK_THREAD;
+	return somebody && !gt_meta_each(seg, note_told, &told) && told.events && !told.filtered;
+}
+
 bool gt_recorded(struct gt_reader *r, unsigned layer)
 {
-	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
-		const struct gt_segment *seg = gt_reader_segment(r, i);
-
-		for (uint32_t t = 0; t < seg->ntypes; t++)
-			if (seg->types[t].layer == layer)
-				return true;
-	}
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		if (gt_recorded_in(gt_reader_segment(r, i), layer))
+			return true;
 	return false;
+}
+
+bool gt_filtered(struct gt_reader *r)
+{
+	struct told told = { .layer = "" };
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		gt_meta_each(gt_reader_segment(r, i), note_told, &told);
+	return told.filtered;
 }
 
 const char *gt_layer_word(unsigned layer)

@@ -30,8 +30,12 @@ int64_t gt_since(const struct gt_analysis_options *opt, struct gt_reader *r, con
 /* The time that was looked at: the segment's extent, cut to --from and --to. ns. */
 uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segment *seg);
 
-/* Does any segment declare a type of this layer (enum gt_layer)? What was not recorded is absent from tables, never 0. */
+/* Was this layer (enum gt_layer) looked at, in this segment or in any? It was where types of it are declared, and where the
+ * recorder was told to look at all of it and somebody came to be looked at. What was not recorded is absent from tables,
+ * never 0. */
+bool gt_recorded_in(const struct gt_segment *seg, unsigned layer);
 bool gt_recorded(struct gt_reader *r, unsigned layer);
+bool gt_filtered(struct gt_reader *r);	/* did the recorder leave names out? Then a 0 may mean either */
 const char *gt_layer_word(unsigned layer);
 
 /* Where something happened, as four columns: recording (which segment), pid, process, tid and thread. Tables of files with
