@@ -6,11 +6,15 @@
 #include "samples/cu.h"
 #include <signal.h>
 
+static volatile int about_to_wait;
+
 static void fatal(void *arg)
 {
 	long sig = (long)arg;
 
-	usleep(100000);		/* by now the main thread waits */
+	while (!about_to_wait)
+		usleep(1000);
+	usleep(200000);		/* by now the main thread waits */
 	if (sig < 0)
 		*(volatile int *)NULL = 1;
 	else if (sig)
@@ -36,6 +40,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < launches; i++)
 		LAUNCH(relu, n, s, &x, &n);
 	OK(cuLaunchHostFunc(s, fatal, (void *)sig));
+	about_to_wait = 1;
 	OK(cuStreamSynchronize(s));
 	printf("still alive\n");
 	return 0;

@@ -33,6 +33,8 @@ int main(int argc, char **argv)
 	if (seconds >= 0)
 		pthread_create(&thread, NULL, release, (void *)seconds);
 	OK(cuLaunchKernel(wait, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &at }, NULL));
+	printf("waiting for the kernel\n");
+	fflush(stdout);
 	OK(cuStreamSynchronize(s));
 	if (seconds >= 0)
 		pthread_join(thread, NULL);

@@ -15,11 +15,17 @@ whole() {
 }
 # readable NAME FILE: whatever state it is in, it reads as a trace and what is there is not damaged.
 readable() { is "$1" 0 "$(figure damaged_blocks "$2")"; }
+opened() { "$A" open --format csv "$1" 2>/dev/null | grep -c cuStreamSynchronize; }
+# until_it_is WANTED CMD...: waits until the command says so, a slow machine's time at most. What it then says is tested.
+until_it_is() {
+	uw=$1 ui=0; shift
+	while [ "$("$@")" != "$uw" ] && [ $ui -lt 300 ]; do sleep 0.1; ui=$((ui + 1)); done
+}
 
 # ---- the program dies: every launch is there, and the call it died in is open ----
 for how in 11:139 9:137 6:134 0:3; do
 	s=${how%:*}
-	want crash_${s}_status ${how#*:} timeout 20 "$C" -q -o crash$s.zst "$S/crash" -n 50 -s "$s"
+	want crash_${s}_status ${how#*:} timeout 100 "$C" -q -o crash$s.zst "$S/crash" -n 50 -s "$s"
 	is crash_${s}_launches 50 "$(calls cuLaunchKernel crash$s.zst)"
 	is crash_${s}_open_call cuStreamSynchronize "$("$A" open --format csv crash$s.zst | awk -F, '/cuStreamSynchronize/ { print $7 }')"
 	whole crash_${s}_file crash$s.zst
@@ -35,50 +41,48 @@ is killed_at_any_moment 5 $n
 
 # ---- a hang is in the file within a second or so, while it still hangs ----
 "$C" -q -o hang.zst sh -c 'echo $$ >pid; exec "$0"' "$S/hang" >/dev/null 2>&1 &
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-	sleep 0.25
-	[ -s hang.zst ] && "$A" open --format csv hang.zst 2>/dev/null | grep -q cuStreamSynchronize && break
-done
-is hang_is_seen_while_it_hangs 1 "$("$A" open --format csv hang.zst 2>/dev/null | grep -c cuStreamSynchronize)"
+until_it_is 1 opened hang.zst
+is hang_is_seen_while_it_hangs 1 "$(opened hang.zst)"
 kill -KILL "$(cat pid)"; wait; rm -f pid
-is hang_is_open_in_the_end 1 "$("$A" open --format csv hang.zst | grep -c cuStreamSynchronize)"
+is hang_is_open_in_the_end 1 "$(opened hang.zst)"
 
 # ---- gtcollect dies: the program does not notice ----
 kill_collector() {	# kill_collector NAME OPTIONS...: the program runs on to its own end
 	kc=$1; shift
-	timeout 60 sh -c '"$@" & echo $! >collector; wait' x "$C" -q -f -o "$kc.zst" "$@" sh -c '"$0" -s 1 -n 1000 >out; echo $? >status' "$S/spin_calls" 2>/dev/null &
-	while [ ! -s collector ]; do sleep 0.01; done
+	timeout 100 sh -c '"$@" & echo $! >collector; wait' x "$C" -q -f -o "$kc.zst" "$@" sh -c 'echo >begun; "$0" -s 1 -n 1000 >out; echo $? >status' "$S/spin_calls" 2>/dev/null &
+	while [ ! -s begun ] || [ ! -s collector ]; do sleep 0.01; done
 	sleep 0.15; kill -KILL "$(cat collector)"; rm -f collector
-	i=0; while [ ! -s status ] && [ $i -lt 200 ]; do sleep 0.1; i=$((i + 1)); done
+	until_it_is 0 cat status 2>/dev/null
 	is "${kc}_program_is_unharmed" "0 1" "$(cat status 2>/dev/null) $(grep -c 'calls,' out)"
 	readable "${kc}_file_is_readable" "$kc.zst"
-	wait; rm -f status out
+	wait; rm -f status out begun
 }
 kill_collector collector_killed
 kill_collector collector_killed_lossless --lossless --ring-memory 1M
+any_calls() { [ "$(figure calls "$1")" -gt 0 ] 2>/dev/null && echo 1; }
 "$C" -q -o both.zst sh -c 'echo $$ $PPID >pids; exec "$0" -s 20' "$S/spin_calls" >/dev/null 2>&1 &
 while [ ! -s pids ]; do sleep 0.01; done
-sleep 1.5; kill -KILL $(cat pids); wait 2>/dev/null
+until_it_is 1 any_calls both.zst; kill -KILL $(cat pids); wait 2>/dev/null
 readable both_killed_file_is_readable both.zst
-is both_killed_has_calls 1 "$([ "$(figure calls both.zst)" -gt 0 ] && echo 1)"
+is both_killed_has_calls 1 "$(any_calls both.zst)"
 
 # ---- the disk is full ----
-want full_device_status 125 timeout 20 "$C" -o /dev/full "$S/train" -n 5
+want full_device_status 125 timeout 100 "$C" -o /dev/full "$S/train" -n 5
 is full_device_is_said_before_the_start "1 0" "$(grep -c 'No space left on device' want.err) $(grep -c steps want.out)"
 if command -v prlimit >/dev/null; then	# the program takes the room away from gtcollect, once it runs
 	limit='prlimit --pid $PPID --fsize=20000; "$0" -t 20 -n 40000'
-	want limit_status 125 timeout 30 "$C" -f -o limit.zst sh -c "$limit" "$S/many_threads"
+	want limit_status 125 timeout 100 "$C" -f -o limit.zst sh -c "$limit" "$S/many_threads"
 	is limit_program_is_unharmed 1 "$(grep -c '20 threads' want.out)"
 	is limit_is_said "1 1" "$(grep -c 'File too large' want.err) $(grep -c 'recording stopped after' want.err)"
 	readable limit_file_is_readable limit.zst
-	want limit_status_of_the_program_wins 7 timeout 30 "$C" -f -o limit2.zst sh -c "$limit; exit 7" "$S/many_threads"
+	want limit_status_of_the_program_wins 7 timeout 100 "$C" -f -o limit2.zst sh -c "$limit; exit 7" "$S/many_threads"
 else
 	skip limit "there is no prlimit"
 fi
 mkdir full
 if mount -t tmpfs -o size=1m none full 2>/dev/null; then
 	head -c 1000k /dev/zero >full/ballast
-	want tmpfs_status 125 timeout 30 "$C" -o full/t.zst "$S/many_threads" -t 20 -n 40000
+	want tmpfs_status 125 timeout 100 "$C" -o full/t.zst "$S/many_threads" -t 20 -n 40000
 	is tmpfs_program_is_unharmed 1 "$(grep -c '20 threads' want.out)"
 	is tmpfs_is_said 1 "$(grep -c 'No space left on device' want.err)"
 	readable tmpfs_file_is_readable full/t.zst
@@ -94,23 +98,23 @@ is lossless_has_all "2000000 0" "$(calls cuCtxGetCurrent lossless.zst) $(figure 
 is kept_and_lost_make_all 2000000 $(($(calls cuCtxGetCurrent lossy.zst) + $(figure lost lossy.zst)))
 
 # ---- many ----
-want processes 0 timeout 30 "$C" -q -o fe.zst --wait all "$S/forkexec"
+want processes 0 timeout 100 "$C" -q -o fe.zst --wait all "$S/forkexec"
 is processes_of_every_kind "6 6 210" "$(figure processes fe.zst) $(calls cuInit fe.zst) $(calls cuDriverGetVersion fe.zst)"
 whole processes_file fe.zst
-want multiproc 0 timeout 30 "$C" -q -o mp.zst "$S/multiproc" -p 5 -n 40
+want multiproc 0 timeout 100 "$C" -q -o mp.zst "$S/multiproc" -p 5 -n 40
 is multiproc_launches "6 240" "$(figure processes mp.zst) $(($(calls cuLaunchKernel mp.zst)))"
-want threads 0 timeout 60 "$C" -q -o th.zst "$S/many_threads" -t 1000 -n 100
+want threads 0 timeout 100 "$C" -q -o th.zst "$S/many_threads" -t 1000 -n 100
 is thousand_threads "100000 0" "$(calls cuCtxGetCurrent th.zst) $(figure lost th.zst)"
 is thousand_tracks 1001 "$(figure threads th.zst)"
-want one_after_another 0 timeout 60 "$C" -q -o seq.zst sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "$0" -n 100 || exit 9; done' "$S/spin_calls"
+want one_after_another 0 timeout 100 "$C" -q -o seq.zst sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "$0" -n 100 || exit 9; done' "$S/spin_calls"
 is twenty_processes "20 2000 0" "$(figure processes seq.zst) $(calls cuCtxGetCurrent seq.zst) $(figure lost seq.zst)"
 "$C" -q -o env.zst sh -c 'cd / && exec env -i LD_PRELOAD="$LD_PRELOAD" LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$0" -n 100' "$S/spin_calls" >/dev/null
 is bare_environment 100 "$(calls cuCtxGetCurrent env.zst)"
-"$C" -q -o wait.zst --wait all sh -c '"$0" -t 1 >/dev/null & sleep 0.4' "$S/hang"
+"$C" -q -o wait.zst --wait all sh -c '"$0" -t 3 >hung & while ! grep -q waiting hung; do sleep 0.05; done; sleep 0.4' "$S/hang"
 is wait_all_waits "1 0" "$(calls cuStreamSynchronize wait.zst) $(figure open wait.zst)"
-"$C" -q -o primary.zst sh -c '"$0" -t 1 >/dev/null & sleep 0.4' "$S/hang"
+"$C" -q -o primary.zst sh -c '"$0" -t 3 >hung & while ! grep -q waiting hung; do sleep 0.05; done; sleep 0.4' "$S/hang"
 is wait_primary_does_not "0 1" "$(calls cuStreamSynchronize primary.zst) $(figure open primary.zst)"
-sleep 1
+sessions() { ls -d gt-session-* | wc -l; }
 "$C" -q -o last.zst true
-sleep 0.2
-is no_session_is_left_but_of_the_killed 4 "$(ls -d gt-session-* | wc -l)"
+until_it_is 4 sessions
+is no_session_is_left_but_of_the_killed 4 "$(sessions)"
