@@ -24,6 +24,9 @@ test_is dies 'echo "ok a"; exit 3'
 says a-bad-exit-fails '1 passed, 1 failed, 0 skipped' 1 A=1
 test_is killed 'echo "ok a"; kill -SEGV $$'
 says a-crash-fails '1 passed, 1 failed, 0 skipped' 1 A=1
+test_is verdict 'echo "ok a"; { echo "x.c:1: runtime error: boom"; echo "#0 main"; echo "#1 start"; } >&2; exit 99'
+says a-sanitizers-exit-fails '1 passed, 1 failed, 0 skipped' 1 A=1
+check shows-the-verdict grep -q 'exit status 99: x.c:1: runtime error: boom' out
 test_is hangs 'echo "ok a"; sleep 60'
 says a-hang-fails '1 passed, 1 failed, 0 skipped' 1 TEST_SECONDS=1
 test_is silent 'echo nothing to say'
@@ -45,7 +48,7 @@ ci() {	# ci NAME LAST STATUS MAKE: make is played by the script MAKE
 	if [ "$(tail -n 1 out)" = "$2" ] && [ $got -eq "$3" ]; then ok "$1"; else fail "$1" "status $got, '$(tail -n 1 out)' and not '$2'"; fi
 }
 ci ci-adds-up '7 passed, 0 failed, 1 skipped' 0 'if [ "$SAN" ]; then echo "3 passed, 0 failed, 1 skipped"; else echo "4 passed, 0 failed, 0 skipped"; fi'
-ci ci-fails-when-one-fails '8 passed, 1 failed, 0 skipped' 1 '[ "$SAN" ] || { echo "4 passed, 0 failed, 0 skipped"; exit 0; }; echo "4 passed, 1 failed, 0 skipped"; exit 2'
+ci ci-fails-when-one-fails '8 passed, 1 failed, 0 skipped' 1 '[ "$SAN" ] || { echo "4 passed, 0 failed, 0 skipped"; exit 0; }; echo "4 passed, 1 failed, 0 skipped"; echo "make: Error 1"; exit 2'
 ci ci-counts-a-broken-build '4 passed, 1 failed, 0 skipped' 1 '[ "$SAN" ] || { echo "4 passed, 0 failed, 0 skipped"; exit 0; }; echo "error: no"; exit 2'
 ci ci-asks-for-strictness '2 passed, 0 failed, 0 skipped' 0 'echo "$1 $2 CI=$CI" >>made; echo "1 passed, 0 failed, 0 skipped"'
 check ci-is-strict sh -c '[ "$(sort -u ci/made)" = "check WERROR=1 CI=1" ]'
