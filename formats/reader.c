@@ -60,6 +60,10 @@ static struct gt_seg *new_segment(struct gt_reader *r, uint64_t at, struct gt_er
 {
 	struct gt_seg *seg;
 
+	if (gt_hold(r, GT_HOLD_SEGMENT)) {
+		gt_err_at(err, at, -EBADMSG, "more recordings than a trace may have");
+		return NULL;
+	}
 	if (gt_grow(&r->segs, &r->segs_cap, r->nsegs + 1, sizeof(*r->segs))) {
 		gt_err_set(err, -ENOMEM, "out of memory");
 		return NULL;
@@ -71,10 +75,11 @@ static struct gt_seg *new_segment(struct gt_reader *r, uint64_t at, struct gt_er
 	return seg;
 }
 
-static void damage_at(struct gt_reader *r, uint64_t at, uint32_t segment, const char *text)
+/* Of which segment is known when all have been found. */
+static void damage_at(struct gt_reader *r, uint64_t at, const char *text)
 {
 	struct gt_err why = GT_ERR_INIT;
-	struct gt_seg seg = { .at = at, .pub.index = segment };
+	struct gt_seg seg = { .at = at };
 	struct gt_wire_entry e = { 0 };
 
 	gt_err_set(&why, -EBADMSG, "%s", text);
@@ -87,28 +92,23 @@ static int load_index(struct gt_reader *r, struct gt_seg *seg, uint64_t index_at
 {
 	struct gt_wire_skip skip;
 	struct gt_wire_index ix;
-	uint8_t *bytes;
+	uint64_t at;
 	uint32_t crc;
 	size_t n;
-	int code = -EBADMSG;
+	int code = 0;
 
 	if (index_at >= end || !get_skip(r, index_at, end, sizeof(ix) + sizeof(crc), &skip) || gt_pread(r, &ix, sizeof(ix), index_at + sizeof(skip)))
 		return -EBADMSG;
 	n = skip.size - sizeof(ix) - sizeof(crc);
 	if (ix.magic != GT_WIRE_INDEX_MAGIC || n / sizeof(struct gt_wire_entry) != ix.count || n % sizeof(struct gt_wire_entry))
 		return -EBADMSG;
-	bytes = malloc(skip.size);
-	if (!bytes)
+	if (gt_grow(&seg->entries, &seg->entries_cap, ix.count, sizeof(*seg->entries)))
 		return -ENOMEM;
-	if (!gt_pread(r, bytes, skip.size, index_at + sizeof(skip))) {
-		memcpy(&crc, bytes + skip.size - sizeof(crc), sizeof(crc));
-		if (crc == gt_crc(bytes, skip.size - sizeof(crc)) && !gt_grow(&seg->entries, &seg->entries_cap, ix.count, sizeof(*seg->entries))) {
-			memcpy(seg->entries, bytes + sizeof(ix), n);
-			seg->nentries = ix.count;
-			code = 0;
-		}
-	}
-	free(bytes);
+	at = index_at + sizeof(skip) + sizeof(ix);
+	if (gt_pread(r, seg->entries, n, at) || gt_pread(r, &crc, sizeof(crc), at + n) ||
+	    crc != gt_crc_more(gt_crc(&ix, sizeof(ix)), seg->entries, n))
+		return -EBADMSG;
+	seg->nentries = ix.count;
 	for (size_t i = 0; !code && i < seg->nentries; i++)
 		if (!sane_head(&seg->entries[i].head) || seg->entries[i].at > index_at - seg->at ||
 		    seg->entries[i].head.zbytes + FRAME_HEAD > index_at - seg->at - seg->entries[i].at)
@@ -210,7 +210,7 @@ static int add_entry(struct gt_seg *seg, uint64_t at, const struct gt_wire_block
 	return 0;
 }
 
-/* Walks [at, end), which begins with a segment header. Fills in `into` when given (its index was bad), else new segments. */
+/* Walks [at, end). Fills in `into` when given (its index was bad; it begins at `at`), else new segments. */
 static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *into, struct gt_err *err)
 {
 	struct gt_wire_block block;
@@ -222,7 +222,9 @@ static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *i
 		enum thing t = look(r, at, end, &block, &head, &bytes);
 
 		next = at + bytes;
-		if (t == BLOCK && seg && add_entry(seg, at, &block, err))
+		if (t == BLOCK && (!seg || seg->pub.closed))
+			damage_at(r, at, "a block of a recording whose beginning is missing");
+		else if (t == BLOCK && add_entry(seg, at, &block, err))
 			return -ENOMEM;
 		if (t == FOOTER && seg)
 			seg->pub.closed = true;
@@ -234,9 +236,11 @@ static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *i
 		}
 		if (t == NOTHING) {
 			next = resync(r, at, end);
-			if (seg && next < end && !seg->pub.closed)
-				damage_at(r, at, (uint32_t)(seg - r->segs), "a block's head is damaged; what it held is missing");
-			else if (seg && next == end && !into)
+			if (!seg || seg->pub.closed)
+				damage_at(r, at, "bytes that are of no recording");
+			else if (next < end)
+				damage_at(r, at, "a block's head is damaged; what it held is missing");
+			else if (!into)
 				seg->pub.unread_bytes = end - at;
 		}
 		if (seg)
@@ -283,6 +287,21 @@ static int by_offset(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Damage found so far belongs to the segment before it, what stands in front of all to the first. */
+static void place_damage(struct gt_reader *r)
+{
+	for (size_t i = 0; i < r->ndamage; i++) {
+		size_t low = 0, high = r->nsegs;
+
+		while (high - low > 1) {
+			size_t mid = low + (high - low) / 2;
+
+			*(r->segs[mid].at <= r->damage[i].offset ? &low : &high) = mid;
+		}
+		r->damage[i].segment = (uint32_t)low;
+	}
+}
+
 static int find_segments(struct gt_reader *r, struct gt_err *err)
 {
 	uint64_t end = r->size;
@@ -293,7 +312,7 @@ static int find_segments(struct gt_reader *r, struct gt_err *err)
 		struct gt_seg *seg = &r->segs[r->nsegs - 1];
 
 		if (!index_fine) {
-			damage_at(r, seg->at, 0, "the index is damaged; it was rebuilt from the blocks' heads");
+			damage_at(r, seg->at, "the index is damaged; it was rebuilt from the blocks' heads");
 			if ((code = walk(r, seg->at, end, seg, err)))
 				return code;
 		}
@@ -305,6 +324,7 @@ static int find_segments(struct gt_reader *r, struct gt_err *err)
 		qsort(r->segs, r->nsegs, sizeof(*r->segs), by_offset);
 	for (size_t i = 0; i < r->nsegs; i++)
 		finish_segment(&r->segs[i], (uint32_t)i);
+	place_damage(r);
 	return 0;
 }
 

@@ -6,7 +6,7 @@
  *            start, on several threads if asked; for analyses.
  *   events:  gt_iter_next() walks all rows of all tracks in order of start time, holding only the blocks that overlap the
  *            moment; for exporters and whatever needs global order.
- * Memory: under 64 MiB whatever the file, apart from strings and tracks which are held (bounded by GT_DICT_MAX).
+ * Memory: under 64 MiB whatever the file, apart from names and the index, which are held (GT_HOLD_MAX, 72 bytes a block).
  */
 #ifndef GT_READER_H
 #define GT_READER_H

@@ -7,7 +7,6 @@
 
 #include "formats/reader_in.h"
 
-#define META_MAX (16u << 20)
 #define ANCHORS_MAX 65536
 #define FRAMES_MAX 4096
 
@@ -15,6 +14,8 @@ static int lie(struct gt_err *err, const struct gt_seg *seg, const struct gt_wir
 {
 	return gt_err_at(err, seg->at + e->at, -EBADMSG, "%s", what);
 }
+
+int gt_hold(struct gt_reader *r, uint64_t bytes) { return (r->held += bytes) > GT_HOLD_MAX ? -E2BIG : 0; }
 
 /* Ids count up without holes: a block of names says with which id it begins. */
 static bool follows(struct gt_span *in, uint32_t have, uint32_t more)
@@ -45,7 +46,7 @@ static int get_strings(struct gt_reader *r, struct gt_seg *seg, struct gt_span i
 
 		if (!gt_get_u32(&in, &len) || len > (size_t)(in.end - in.at))
 			return -EBADMSG;
-		if ((r->dict_bytes += len + 1) > GT_DICT_BYTES_MAX)
+		if (gt_hold(r, GT_HOLD_STRING(len)))
 			return -E2BIG;
 		/* ptr holds the offset until all strings are there and the text stays where it is */
 		seg->strings[seg->pub.nstrings++] = (struct gt_string){ (const char *)(uintptr_t)seg->text.len, len };
@@ -85,7 +86,7 @@ static int get_type(struct gt_seg *seg, struct gt_span *in, struct gt_type *t)
 	return 0;
 }
 
-static int get_types(struct gt_seg *seg, struct gt_span in, uint32_t n)
+static int get_types(struct gt_reader *r, struct gt_seg *seg, struct gt_span in, uint32_t n)
 {
 	if (!follows(&in, seg->pub.ntypes, n) || n > (size_t)(in.end - in.at))
 		return -EBADMSG;
@@ -96,7 +97,8 @@ static int get_types(struct gt_seg *seg, struct gt_span in, uint32_t n)
 
 		if (code)
 			return code;
-		seg->pub.ntypes++;
+		if (gt_hold(r, GT_HOLD_TYPE(seg->types[seg->pub.ntypes++].nfields)))
+			return -E2BIG;
 	}
 	return 0;
 }
@@ -111,10 +113,12 @@ static bool get_i64(struct gt_span *in, int64_t *v)
 	return true;
 }
 
-static int get_tracks(struct gt_seg *seg, struct gt_span in, uint32_t n)
+static int get_tracks(struct gt_reader *r, struct gt_seg *seg, struct gt_span in, uint32_t n)
 {
 	if (!follows(&in, seg->pub.ntracks, n) || n > (size_t)(in.end - in.at))
 		return -EBADMSG;
+	if (gt_hold(r, (uint64_t)n * GT_HOLD_TRACK))
+		return -E2BIG;
 	if (gt_grow(&seg->tracks, &seg->tracks_cap, seg->pub.ntracks + n, sizeof(*seg->tracks)))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
@@ -146,7 +150,7 @@ static int get_names(struct gt_seg *seg, struct gt_span in, uint32_t n)
 	return 0;
 }
 
-static int get_stacks(struct gt_seg *seg, struct gt_span in, uint32_t n)
+static int get_stacks(struct gt_reader *r, struct gt_seg *seg, struct gt_span in, uint32_t n)
 {
 	if (!follows(&in, seg->pub.nstacks, n) || n > (size_t)(in.end - in.at))
 		return -EBADMSG;
@@ -157,6 +161,8 @@ static int get_stacks(struct gt_seg *seg, struct gt_span in, uint32_t n)
 
 		if (!gt_get_u32(&in, &depth) || depth > FRAMES_MAX || depth > (size_t)(in.end - in.at))
 			return -EBADMSG;
+		if (gt_hold(r, GT_HOLD_STACK(depth)))
+			return -E2BIG;
 		frames = malloc(depth * sizeof(*frames) + 1);
 		if (!frames)
 			return -ENOMEM;
@@ -186,16 +192,20 @@ static int get_anchors(struct gt_seg *seg, struct gt_span in, uint32_t n)
 
 static int get_meta(struct gt_reader *r, struct gt_seg *seg, struct gt_span in)
 {
-	json_t *part = json_loadb((const char *)in.at, (size_t)(in.end - in.at), JSON_REJECT_DUPLICATES, NULL);
+	uint64_t bytes = (uint64_t)(in.end - in.at), commas = 0, openings = 0;
+	json_t *part;
 	int code;
 
+	for (const uint8_t *p = in.at; p < in.end; p++) {
+		commas += *p == ',' || *p == ':';
+		openings += *p == '[' || *p == '{';
+	}
+	if (gt_hold(r, GT_HOLD_META(bytes, commas, openings)))
+		return -E2BIG;
+	part = json_loadb((const char *)in.at, bytes, JSON_REJECT_DUPLICATES, NULL);
 	if (!json_is_object(part)) {
 		json_decref(part);
 		return -EBADMSG;
-	}
-	if ((r->dict_bytes += (uint64_t)(in.end - in.at)) > GT_DICT_BYTES_MAX) {
-		json_decref(part);
-		return -E2BIG;
 	}
 	if (!seg->json)
 		seg->json = json_object();
@@ -215,10 +225,10 @@ static int get_dict(struct gt_reader *r, struct gt_seg *seg, const struct gt_wir
 	switch (e->head.kind) {
 	case GT_W_META:	   code = get_meta(r, seg, in); break;
 	case GT_W_STRINGS: code = get_strings(r, seg, in, n); break;
-	case GT_W_TYPES:   code = get_types(seg, in, n); break;
-	case GT_W_TRACKS:  code = get_tracks(seg, in, n); break;
+	case GT_W_TYPES:   code = get_types(r, seg, in, n); break;
+	case GT_W_TRACKS:  code = get_tracks(r, seg, in, n); break;
 	case GT_W_NAMES:   code = get_names(seg, in, n); break;
-	case GT_W_STACKS:  code = get_stacks(seg, in, n); break;
+	case GT_W_STACKS:  code = get_stacks(r, seg, in, n); break;
 	case GT_W_ANCHORS: code = get_anchors(seg, in, n); break;
 	}
 	if (code == -ENOMEM)

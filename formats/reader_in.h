@@ -33,7 +33,7 @@ struct gt_reader {
 	size_t nsegs, segs_cap;
 	struct gt_damage *damage;
 	size_t ndamage, damage_cap;
-	uint64_t dict_bytes;		/* of strings and metadata, all segments */
+	uint64_t held;			/* of GT_HOLD_MAX, all segments */
 	pthread_mutex_t lock;		/* damage, when several threads scan */
 };
 
@@ -50,6 +50,7 @@ void gt_loader_release(struct gt_loader *l);
 /* Notes that an entry's rows are missing from now on. Thread-safe; once per block. */
 void gt_note_damage(struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e, const struct gt_err *why);
 
+int gt_hold(struct gt_reader *r, uint64_t bytes);	/* 0, or -E2BIG when the file is to be held no longer */
 int gt_read_dicts(struct gt_reader *r, struct gt_seg *seg, struct gt_err *err);
 void gt_free_dicts(struct gt_seg *seg);
 

@@ -21,7 +21,14 @@
 #define GT_BLOCK_BYTES (256u << 10)	/* a block's content unpacked, at most */
 #define GT_BLOCK_ROWS 16384u		/* rows of a block, at most */
 #define GT_DICT_MAX (1u << 24)		/* strings, types, tracks or stacks of a segment, at most */
-#define GT_DICT_BYTES_MAX (192u << 20)	/* bytes of strings of all segments, at most */
+/* What a reader and its reports must hold while a file is open is bounded: the sum of these over all segments. */
+#define GT_HOLD_MAX (192u << 20)
+#define GT_HOLD_STRING(len) ((len) + 17u)
+#define GT_HOLD_TYPE(fields) (256u + 16u * (fields))
+#define GT_HOLD_TRACK 512u
+#define GT_HOLD_STACK(depth) (48u + 4u * (depth))
+#define GT_HOLD_META(bytes, commas, openings) (2u * (bytes) + 128u * (commas) + 512u * (openings))	/* , : and [ { */
+#define GT_HOLD_SEGMENT 1024u
 
 struct gt_wire_skip { uint32_t magic, size; };	/* zstd's own: size counts what follows */
 
@@ -78,4 +85,5 @@ struct gt_wire_footer {			/* the last 48 bytes of a closed segment */
 _Static_assert(sizeof(struct gt_wire_footer) == 40, "footer");
 
 uint32_t gt_crc(const void *bytes, uint64_t n);	/* crc32 as zlib has it */
+uint32_t gt_crc_more(uint32_t crc, const void *bytes, uint64_t n);	/* of what crc was of, and these */
 #endif

@@ -8,7 +8,7 @@
 
 int gt_grow(void *ptr_to_ptr, size_t *cap, size_t need, size_t size)
 {
-	size_t want = *cap + *cap / 2 + 16, bytes;
+	size_t want = *cap + *cap / 2 + 1 + 128 / size, bytes;	/* large elements begin with few: there may be 100,000 such arrays */
 	void *old, *new;
 
 	if (need <= *cap)
