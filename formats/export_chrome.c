@@ -47,7 +47,7 @@ struct chrome {
 	size_t cursors_cap;
 	struct column *columns;
 	size_t ncolumns, columns_cap;
-	uint64_t run, lost_rows, lost_events, async_id;
+	uint64_t run, lost_rows, lost_events, async_id, launches;
 	bool lost_unknown, flows;
 };
 
@@ -219,22 +219,43 @@ static void put_args(struct chrome *c, const struct slice *s, const struct type 
 		gt_out_str(c->out, "}");
 }
 
-/* The launch's arrow starts in the call and ends in the GPU's row; both know the correlation id. */
-static void put_flow(struct chrome *c, const struct slice *s, const struct gt_lane *l, bool arrives)
+static bool get_role(const struct slice *s, unsigned role, uint64_t *value)
 {
 	const struct gt_type *type = &s->seg->types[s->type];
-	uint64_t v;
 
 	for (unsigned i = 0; i < type->nfields; i++)
-		if (type->fields[i].role == GT_R_CORRELATION && get_arg(s, i, &v)) {
-			gt_out_printf(c->out,
-				      ",\n{\"name\":\"launch\",\"cat\":\"flow\",\"ph\":\"%s,\"id\":\"%u.%" PRIu64 "\",\"pid\":",
-				      arrives ? "f\",\"bp\":\"e\"" : "s\"", s->seg->index, v);
-			gt_out_add(c->out, l->where, l->where_len);
-			gt_out_used(c->out, gt_put_us(gt_out_room(c->out, 64), gt_since(s->start, c->bases[s->seg->index])));
-			gt_out_str(c->out, "}");
+		if (type->fields[i].role == role)
+			return get_arg(s, i, value);
+	return false;
+}
+
+/* One end of an arrow; kind keeps ids of two sorts apart. */
+static void put_arrow(struct chrome *c, const struct gt_segment *seg, const struct gt_lane *l, int64_t time, bool arrives, char kind,
+		      uint64_t id)
+{
+	gt_out_printf(c->out, ",\n{\"name\":\"launch\",\"cat\":\"flow\",\"ph\":\"%s,\"id\":\"%u%c%" PRIu64 "\",\"pid\":",
+		      arrives ? "f\",\"bp\":\"e\"" : "s\"", seg->index, kind, id);
+	gt_out_add(c->out, l->where, l->where_len);
+	gt_out_used(c->out, gt_put_us(gt_out_room(c->out, 64), gt_since(time, c->bases[seg->index])));
+	gt_out_str(c->out, "}");
+}
+
+/* An arrow leads from the launching call to what the GPU did. A row that carries its launch draws both ends; else each end is drawn
+ * where its row is, and both rows know the correlation id. */
+static void put_flow(struct chrome *c, const struct slice *s, const struct gt_lane *l, bool arrives)
+{
+	struct gt_chrome_track *t;
+	uint64_t track, start, id;
+
+	if (arrives && get_role(s, GT_R_LAUNCH_TRACK, &track) && track < s->seg->ntracks && get_role(s, GT_R_LAUNCH_START, &start)) {
+		t = gt_chrome_track(&c->tracks, s->seg, (uint32_t)track);
+		if (!t)
 			return;
-		}
+		put_arrow(c, s->seg, &t->lanes[0], (int64_t)start, false, ':', ++c->launches);
+		put_arrow(c, s->seg, l, s->start, true, ':', c->launches);
+	} else if (get_role(s, GT_R_CORRELATION, &id)) {
+		put_arrow(c, s->seg, l, s->start, arrives, '.', id);
+	}
 }
 
 static inline void put_slice(struct chrome *c, const struct slice *s, const struct type *t, const struct gt_lane *l)

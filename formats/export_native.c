@@ -175,6 +175,8 @@ static int copy_row(struct native *n, const struct gt_event *ev)
 		args[i] = ev->args[i];
 		if (type->fields[i].kind == GT_F_STR)
 			args[i] = args[i] < GT_NONE ? new_string(n, (uint32_t)args[i]) : GT_NONE;
+		else if (type->fields[i].role == GT_R_LAUNCH_TRACK)
+			args[i] = args[i] < n->seg->ntracks ? n->tracks[args[i]] - 1 : GT_NONE;
 	}
 	row.type = new_type(n, row.type);
 	if (row.type == GT_NONE)

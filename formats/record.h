@@ -18,7 +18,7 @@ enum gt_kind {
 	GT_CALL = 1,	/* a finished call on a thread: nests properly with its siblings on the same track */
 	GT_OPEN,	/* a call begun but not finished when its epoch closed: `end` is when the epoch closed */
 	GT_SPAN,	/* a complete interval that may overlap others on its track */
-	GT_GPU,		/* work the GPU did (a span that carries its launch) */
+	GT_GPU,		/* work the GPU did: a span; its fields of the roles GT_R_LAUNCH_* say which call launched it */
 	GT_INSTANT,	/* a moment: end == start */
 	GT_COUNTER,	/* a value from `start` on: args[0] is the value */
 	GT_UNMATCHED,	/* a begin without end (ret 0; end == start) or an end without begin (ret 1), as found in a foreign file */
@@ -85,8 +85,12 @@ enum gt_field_kind {
 enum gt_role {
 	GT_R_NONE, GT_R_BYTES, GT_R_ADDR /* allocated or freed */, GT_R_STREAM, GT_R_FUNC, GT_R_KERNEL /* STR: kernel name, mangled */,
 	GT_R_GRID, GT_R_BLOCK, GT_R_SHARED, GT_R_EVENT, GT_R_GRAPH, GT_R_DEVICE, GT_R_CONTEXT, GT_R_SRC, GT_R_DST, GT_R_STATUS,
-	GT_R_VALUE, GT_R_CORRELATION, GT_R_DIRECTION /* U64: enum gt_direction */, GT_ROLES
+	GT_R_VALUE, GT_R_CORRELATION, GT_R_DIRECTION /* U64: enum gt_direction */,
+	/* The launch, in the row of what was launched, so that nobody needs to look it up: the call's track (U64: track id), start
+	 * (I64: ns), duration (U64: ns) and name (STR), and how the two were joined (U64: enum gt_join). */
+	GT_R_LAUNCH_TRACK, GT_R_LAUNCH_START, GT_R_LAUNCH_NS, GT_R_LAUNCH_NAME, GT_R_LAUNCH_JOIN, GT_ROLES
 };
+enum gt_join { GT_JOIN_UNKNOWN, GT_JOIN_CORRELATION /* both carried one id */, GT_JOIN_ORDER /* by their places in a stream: likely */ };
 enum gt_direction { GT_DIR_UNKNOWN, GT_DIR_HTOD, GT_DIR_DTOH, GT_DIR_DTOD, GT_DIR_HTOH, GT_DIR_PEER };
 
 #define GT_FIELDS_MAX 64

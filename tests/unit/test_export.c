@@ -11,7 +11,7 @@
 /* ---- making traces ---- */
 
 struct made { struct gt_writer *w; int fd; uint32_t process, thread, other, gpu, types[8]; };
-enum { LAUNCH, COPY, IOCTL, KERNEL, MARK, GAUGE, PLAIN, TYPES };
+enum { LAUNCH, COPY, IOCTL, KERNEL, MARK, GAUGE, PLAIN, JOINED, TYPES };
 
 #define KERNEL_NAME "_Z9vectorAddPKfS0_Pfi"
 
@@ -24,6 +24,12 @@ static void add_types(struct made *m)
 					  {gt_writer_string(w, "id"), GT_F_U64, GT_R_CORRELATION}};
 	const struct gt_field copy[] = {{gt_writer_string(w, "ByteCount"), GT_F_U64, GT_R_BYTES},
 					{gt_writer_string(w, "direction"), GT_F_U64, GT_R_DIRECTION}};
+	const struct gt_field joined[] = {{gt_writer_string(w, "launch_track"), GT_F_U64, GT_R_LAUNCH_TRACK},
+					  {gt_writer_string(w, "launch_start"), GT_F_I64, GT_R_LAUNCH_START},
+					  {gt_writer_string(w, "launch_ns"), GT_F_U64, GT_R_LAUNCH_NS},
+					  {gt_writer_string(w, "launch_name"), GT_F_STR, GT_R_LAUNCH_NAME},
+					  {gt_writer_string(w, "launch_join"), GT_F_U64, GT_R_LAUNCH_JOIN},
+					  launch[3]};
 	const struct gt_field gauge[] = { { gt_writer_string(w, "value"), GT_F_F64, GT_R_VALUE } };
 	const struct gt_type types[TYPES] = {
 	    [LAUNCH] = {.name = gt_writer_string(w, "cuLaunchKernel"),
@@ -48,6 +54,11 @@ static void add_types(struct made *m)
 	    [MARK] = {.name = gt_writer_string(w, "mark \"one\"\n"), .category = GT_CAT_USER},
 	    [GAUGE] = {.name = gt_writer_string(w, "power"), .category = GT_CAT_OTHER, .nfields = 1, .fields = gauge},
 	    [PLAIN] = {.name = gt_writer_string(w, "cuInit"), .category = GT_CAT_INIT},
+	    [JOINED] = {.name = gt_writer_string(w, KERNEL_NAME),
+			.category = GT_CAT_KERNEL,
+			.layer = GT_LAYER_GPU,
+			.nfields = 6,
+			.fields = joined},
 	};
 
 	for (int i = 0; i < TYPES; i++)
@@ -488,6 +499,29 @@ static void chrome_flows(void)
 	gt_reader_close(r);
 }
 
+/* GPU work that carries its launch needs nobody who knows correlation ids: not the call, not a table. */
+static void chrome_flows_of_the_row_itself(void)
+{
+	struct made m = make();
+	uint64_t joined[] = { m.thread, 100, 50, gt_writer_string(m.w, "cuInit"), GT_JOIN_CORRELATION, 5 };
+	uint64_t nowhere[] = { 12345, 100, 50, joined[3], GT_JOIN_UNKNOWN, 6 };
+	struct gt_reader *r;
+	json_t *j, *s, *f;
+
+	put(&m, GT_CALL, m.thread, PLAIN, 100, 150, 0, 0, NULL);
+	put(&m, GT_GPU, m.gpu, JOINED, 300, 400, 0, 0, joined);
+	put(&m, GT_GPU, m.gpu, JOINED, 500, 600, 0, 0, nowhere);
+	r = reread(&m);
+	j = chrome(r, NULL);
+	s = event(j, "s", NULL, 0);
+	f = event(j, "f", NULL, 0);
+	CHECK(s && f && !strcmp(word(s, "id"), word(f, "id")));
+	CHECK(json_integer_value(json_object_get(s, "tid")) == 4711 && ns(s, "ts") == 0 && ns(f, "ts") == 200);
+	CHECK(!event(j, "s", NULL, 1));
+	json_decref(j);
+	gt_reader_close(r);
+}
+
 static void chrome_filters(void)
 {
 	struct made m = make();
@@ -695,6 +729,7 @@ static void native_is_equal(void)
 	}
 	put(&m, GT_CALL, m.other, COPY, 100, 4900000000, 0, 0, NULL);	/* lasts for epochs */
 	put(&m, GT_GPU, m.gpu, KERNEL, 300, 400, 0, 0, &launch[3]);
+	put(&m, GT_GPU, m.gpu, JOINED, 310, 420, 0, 0, (uint64_t[]){ m.thread, 0, 9000000, launch[0], GT_JOIN_ORDER, 5 });
 	put(&m, GT_SPAN, m.gpu, PLAIN, 350, 450, 0, 0, NULL);
 	put(&m, GT_COUNTER, m.process, GAUGE, 300, 300, 0, 0, &launch[2]);
 	put(&m, GT_INSTANT, m.thread, MARK, 300, 300, 0, 0, NULL);
@@ -773,6 +808,6 @@ static void pending_ends_in_order(void)
 
 T_MAIN(T(chrome_says_it_all), T(chrome_times_have_three_decimals), T(chrome_of_nothing), T(chrome_long_call_over_epochs),
        T(chrome_of_lies), T(chrome_spans_get_lanes), T(chrome_runs_out_of_lanes), T(chrome_spans_beside_calls),
-       T(chrome_open_calls), T(chrome_losses_counters_unmatched), T(chrome_flows), T(chrome_filters), T(chrome_two_hosts),
+       T(chrome_open_calls), T(chrome_losses_counters_unmatched), T(chrome_flows), T(chrome_flows_of_the_row_itself), T(chrome_filters), T(chrome_two_hosts),
        T(folded), T(folded_of_lies_is_never_negative), T(folded_two_hosts), T(jsonl), T(native_is_equal),
        T(native_keeps_segments), T(values), T(pending_ends_in_order))
