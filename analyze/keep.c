@@ -75,7 +75,8 @@ void gt_keep_release(struct gt_keep *k)
 	memset(k, 0, sizeof(*k));
 }
 
-int32_t gt_cols_ret(const struct gt_cols *cols, uint32_t i)
+/* ret of row i, by bisection. */
+static int32_t ret_of(const struct gt_cols *cols, uint32_t i)
 {
 	uint32_t low = 0, high = cols->nret;
 
@@ -94,7 +95,7 @@ struct gt_kept gt_kept_row(const struct gt_cols *cols, uint32_t i, int64_t score
 {
 	return (struct gt_kept){
 		.score = score, .start = cols->start[i], .dur = cols->dur[i], .seg = cols->seg, .track = cols->track,
-		.type = cols->types[cols->code ? cols->code[i] : 0], .ret = gt_cols_ret(cols, i),
+		.type = cols->types[cols->code ? cols->code[i] : 0], .ret = ret_of(cols, i),
 		.depth = cols->depth ? cols->depth[i] : 0,
 	};
 }

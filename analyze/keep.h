@@ -35,6 +35,4 @@ void gt_keep_sort(struct gt_keep *k);	/* no more adding after this */
 void gt_keep_release(struct gt_keep *k);
 /* Row i of a run, scored. */
 struct gt_kept gt_kept_row(const struct gt_cols *cols, uint32_t i, int64_t score);
-/* ret of row i, looked up by bisection. */
-int32_t gt_cols_ret(const struct gt_cols *cols, uint32_t i);
 #endif

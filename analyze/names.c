@@ -86,8 +86,9 @@ int gt_names_hist(const struct gt_names *names, const struct gt_name *name, stru
 	return 0;
 }
 
-int gt_names_quantiles(const struct gt_names *names, const struct gt_name *name, struct gt_cell *p50, struct gt_cell *p99,
-		       struct gt_err *err)
+/* p50 and p99 of its durations, as cells: absent when there are none or the histogram is coarse. */
+static int quantiles(const struct gt_names *names, const struct gt_name *name, struct gt_cell *p50, struct gt_cell *p99,
+		     struct gt_err *err)
 {
 	struct gt_hist hist = { 0 };
 	int rc;
@@ -115,7 +116,7 @@ int gt_names_cells(const struct gt_names *names, const struct gt_name *name, int
 	cells[3] = gt_cell_known(s->count, s->count ? s->total / s->count : 0);
 	cells[6] = gt_cell_known(s->count, s->longest);
 	cells[7] = gt_cell_i(share);
-	return gt_names_quantiles(names, name, &cells[4], &cells[5], err);
+	return quantiles(names, name, &cells[4], &cells[5], err);
 }
 
 int64_t *gt_names_shares(const struct gt_names *names, struct gt_err *err)

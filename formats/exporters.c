@@ -10,8 +10,8 @@ extern const struct gt_exporter gt_export_chrome, gt_export_folded, gt_export_js
 const struct gt_exporter *const gt_exporters[] = {&gt_export_chrome, &gt_export_folded, &gt_export_jsonl, &gt_export_native,
 						  NULL};
 
-const char *const gt_direction_words[] = { "unknown", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP" };
-#define DIRECTIONS (sizeof(gt_direction_words) / sizeof(*gt_direction_words))
+static const char *const directions[] = { "unknown", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP" };
+#define DIRECTIONS (sizeof(directions) / sizeof(*directions))
 
 static bool same_boot(const struct gt_segment *a, const struct gt_segment *b)
 {
@@ -117,7 +117,7 @@ void gt_export_value(struct gt_out *out, const struct gt_segment *seg, const str
 	if (f->kind == GT_F_STR && v < seg->nstrings)
 		gt_out_json(out, seg->strings[v].ptr, seg->strings[v].len);
 	else if (f->role == GT_R_DIRECTION && v < DIRECTIONS)
-		gt_out_json(out, gt_direction_words[v], strlen(gt_direction_words[v]));
+		gt_out_json(out, directions[v], strlen(directions[v]));
 	else
 		gt_out_add(out, text, (size_t)(gt_put_value(text, f->kind, v) - text));
 }

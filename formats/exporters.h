@@ -31,7 +31,6 @@ uint32_t gt_export_kernel(const struct gt_segment *seg, uint32_t type, const uin
 /* A number as JSON: u64 and i64 beyond 2^53 as strings, HEX as "0x..", infinities as strings. At most 64 bytes. STR: "null". */
 char *gt_put_value(char *p, uint8_t kind, uint64_t value);
 void gt_export_value(struct gt_out *out, const struct gt_segment *seg, const struct gt_field *f, uint64_t value);
-extern const char *const gt_direction_words[];	/* by enum gt_direction: "unknown", "HtoD", ... */
 
 /* Rows begun and not yet ended, earliest end first; among equal ends the one begun last, so that children end before
  * their parents. Zero-initialised is empty. */

@@ -137,8 +137,6 @@ struct gt_anchor {
 };
 
 const char *gt_category_word(unsigned category);	/* "?" for an unknown one; likewise below */
-const char *gt_op_word(unsigned op);
 const char *gt_memkind_word(unsigned memkind);
 const char *gt_track_kind_word(unsigned kind);
-int gt_category_from_word(const char *word);		/* -1 when there is none such */
 #endif
