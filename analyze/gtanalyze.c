@@ -212,7 +212,7 @@ int main(int argc, char **argv)
 	int n, first, status = 0, rc = gt_opt_parse(&command, argc, argv, &n, &err);
 
 	if (rc)
-		return rc > 0 ? 0 : fail(NULL, &err, 2);
+		return rc > 0 ? 0 : fail(NULL, &err, rc == -EINVAL ? 2 : 1);
 	if (check_options(&err))
 		return fail(NULL, &err, 2);
 	first = choose_all(&chosen, argv + 1, n);

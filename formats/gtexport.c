@@ -241,7 +241,7 @@ int main(int argc, char **argv)
 		rc = gt_err_set(&err, -ENOMEM, "out of memory");
 	if (rc) {
 		gt_err_print(TOOL, NULL, &err);
-		return rc == -ENOMEM ? 1 : 2;
+		return rc == -EINVAL ? 2 : 1;
 	}
 	status = run(&a, x, argv[1], a.output ? a.output : name);
 	gt_opt_list_release(&a.match);
