@@ -48,8 +48,10 @@ uint64_t gt_hist_count(const struct gt_hist *h)
 
 int64_t gt_hist_quantile(const struct gt_hist *h, double q, int64_t max)
 {
-	uint64_t rank = (uint64_t)ceil(q * (double)gt_hist_count(h)), seen = 0;
+	uint64_t n = gt_hist_count(h), rank = (uint64_t)ceil(q * (double)n), seen = 0;
 
+	if (n && rank >= n)
+		return max;	/* the last of all */
 	if (!rank)
 		rank = 1;
 	for (unsigned b = 0; b < GT_HIST_BUCKETS; b++) {
