@@ -62,11 +62,11 @@ man: $(MAN1)
 
 INSTALL   = install -D -m
 install: $(PROGRAMS) $(GUEST) $(MAN1)
-	for p in $(PROGRAMS); do $(INSTALL) 755 $$p $(DESTDIR)$(PREFIX)/bin/$${p##*/} || exit 1; done
-	for l in $(GUEST); do $(INSTALL) 755 $$l $(DESTDIR)$(PREFIX)/lib/gt/$${l##*/} || exit 1; done
-	for m in $(MAN1); do $(INSTALL) 644 $$m $(DESTDIR)$(PREFIX)/share/man/man1/$${m##*/} || exit 1; done
+	for p in $(PROGRAMS); do $(INSTALL) 755 $$p "$(DESTDIR)$(PREFIX)/bin/$${p##*/}" || exit 1; done
+	for l in $(GUEST); do $(INSTALL) 755 $$l "$(DESTDIR)$(PREFIX)/lib/gt/$${l##*/}" || exit 1; done
+	for m in $(MAN1); do $(INSTALL) 644 $$m "$(DESTDIR)$(PREFIX)/share/man/man1/$${m##*/}" || exit 1; done
 	for d in README.md NEWS.md LICENSE docs/*.md formats/TRACE_FORMAT.md; do \
-		[ ! -f $$d ] || $(INSTALL) 644 $$d $(DESTDIR)$(PREFIX)/share/doc/gt/$${d##*/} || exit 1; done
+		[ ! -f $$d ] || $(INSTALL) 644 $$d "$(DESTDIR)$(PREFIX)/share/doc/gt/$${d##*/}" || exit 1; done
 
 demo: setup
 	@echo "== building"

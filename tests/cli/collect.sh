@@ -1,8 +1,10 @@
 # gtcollect as a command: what passes through, options, the file's name and rights, what it says.
 . "$SRC/tests/lib.sh"
 C=$B/gtcollect A=$B/gtanalyze
-export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" TMPDIR="$PWD"
+export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 unset XDG_RUNTIME_DIR
+export TMPDIR="$(TMPDIR=/tmp mktemp -d)"	# for sessions alone: of a long path they make no use
+trap 'rm -rf "$TMPDIR"' EXIT
 
 figure() {	# figure KEY FILE: from the header report, a column by its key
 	"$A" header --format tsv "$2" 2>/dev/null | awk -F '\t' -v key="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == key) c = i } NR == 2 { print $c }'
@@ -111,7 +113,7 @@ want range_without_start 0 "$C" -o ra.zst --range cuda-profiler "$B/samples/trai
 says range_is_explained 'cuProfilerStart'
 
 # ---- around it ----
-is sessions_are_removed "" "$(ls -d gt-session-* 2>/dev/null)"
+is sessions_are_removed "" "$(ls -d "$TMPDIR"/gt-session-* 2>/dev/null)"
 ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 LD_PRELOAD=$B/sim/libcuda.so.1 "$C" -q -o p.zst sh -c 'echo "$LD_PRELOAD"' >pre
 is preload_is_kept "1 $B/sim/libcuda.so.1" "$(grep -c '^/.*/libgtpreload.so:' pre) $(sed 's/^[^:]*://' pre)"
 want background_child_starts_cleanly 0 "$C" -q -o bg.zst sh -c '(sleep 0.3; ls / >/dev/null 2>late; echo done >>late) &'

@@ -1,8 +1,10 @@
 # Programs and gtcollect die in every way; many processes and threads come and go. What was committed must be in the file.
 . "$SRC/tests/lib.sh"
 C=$B/gtcollect A=$B/gtanalyze S=$B/samples
-export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" TMPDIR="$PWD"
+export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 unset XDG_RUNTIME_DIR
+export TMPDIR="$(TMPDIR=/tmp mktemp -d)"	# for sessions alone: of a long path they make no use
+trap 'rm -rf "$TMPDIR"' EXIT
 
 figure() {	# figure KEY FILE: from the header report, a column by its key
 	"$A" header --format tsv "$2" 2>/dev/null | awk -F '\t' -v key="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == key) c = i } NR == 2 { print $c }'
@@ -114,7 +116,7 @@ is bare_environment 100 "$(calls cuCtxGetCurrent env.zst)"
 is wait_all_waits "1 0" "$(calls cuStreamSynchronize wait.zst) $(figure open wait.zst)"
 "$C" -q -o primary.zst sh -c '"$0" -t 3 >hung & while ! grep -q waiting hung; do sleep 0.05; done; sleep 0.4' "$S/hang"
 is wait_primary_does_not "0 1" "$(calls cuStreamSynchronize primary.zst) $(figure open primary.zst)"
-sessions() { ls -d gt-session-* | wc -l; }
+sessions() { ls -d "$TMPDIR"/gt-session-* | wc -l; }
 "$C" -q -o last.zst true
 until_it_is 4 sessions
 is no_session_is_left_but_of_the_killed 4 "$(sessions)"
