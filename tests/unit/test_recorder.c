@@ -73,7 +73,8 @@ static void put(struct pen *p, const struct gt_rec *head, const void *words, siz
 	to = gt_rings_chunk(&rings, p->chunk)->payload + (p->at - p->base);
 	memset(to, 0, size);
 	memcpy(to, head, sizeof(*head));
-	memcpy(to + sizeof(*head), words, len);
+	if (len)
+		memcpy(to + sizeof(*head), words, len);
 	p->at += size;
 }
 
@@ -294,7 +295,7 @@ static void later_ends_wait_and_count_as_open(void)
 {
 	struct pen p;
 	struct gt_reader *reader;
-	int64_t t = past(500000), later = gt_clock_monotonic() + 300000000;
+	int64_t t = past(500000), later = gt_clock_monotonic() + 1500000000;
 
 	CHECK(begin(GT_ARGS_NONE));
 	p = new_thread(0, 0);
