@@ -21,7 +21,7 @@ struct native {
 	struct gt_err *err;
 	const struct gt_segment *seg;
 	struct gt_writer *w;
-	uint32_t *strings, *types, *tracks;	/* new ids by old, plus 1; 0 not yet */
+	uint32_t *strings, *types, *tracks, *stacks;	/* new ids by old, plus 1; 0 not yet */
 	struct gt_pending running;		/* calls begun and not ended by now, written already */
 	uint64_t nrows;
 	struct open_call *open;			/* those open at the end of the recording */
@@ -90,6 +90,7 @@ static int copy_stacks(struct native *n)
 		free(frames);
 		if (id == GT_NONE)
 			return no_memory(n);
+		n->stacks[i] = id + 1;
 	}
 	return 0;
 }
@@ -160,6 +161,18 @@ static int keep_open(struct native *n, uint32_t track, const struct gt_row *row,
 	return 0;
 }
 
+/* Values that are ids mean something else in the new file. */
+static uint64_t new_value(struct native *n, const struct gt_field *f, uint64_t v)
+{
+	if (f->kind == GT_F_STR)
+		return v < GT_NONE ? new_string(n, (uint32_t)v) : GT_NONE;
+	if (f->role == GT_R_LAUNCH_TRACK)
+		return v < n->seg->ntracks ? n->tracks[v] - 1 : GT_NONE;
+	if (f->role == GT_R_STACK)
+		return v < n->seg->nstacks ? n->stacks[v] - 1 : GT_NONE;
+	return v;
+}
+
 static int copy_row(struct native *n, const struct gt_event *ev)
 {
 	uint32_t track = ev->track < n->seg->ntracks ? n->tracks[ev->track] - 1 : GT_NONE;
@@ -171,13 +184,8 @@ static int copy_row(struct native *n, const struct gt_event *ev)
 	if (ev->kind == GT_LOST)
 		return gt_writer_lost(n->w, (enum gt_scope)ev->args[1], track, row.start, row.end, ev->args[0], n->err);
 	type = &n->seg->types[row.type];
-	for (unsigned i = 0; i < row.nargs; i++) {
-		args[i] = ev->args[i];
-		if (type->fields[i].kind == GT_F_STR)
-			args[i] = args[i] < GT_NONE ? new_string(n, (uint32_t)args[i]) : GT_NONE;
-		else if (type->fields[i].role == GT_R_LAUNCH_TRACK)
-			args[i] = args[i] < n->seg->ntracks ? n->tracks[args[i]] - 1 : GT_NONE;
-	}
+	for (unsigned i = 0; i < row.nargs; i++)
+		args[i] = new_value(n, &type->fields[i], ev->args[i]);
 	row.type = new_type(n, row.type);
 	if (row.type == GT_NONE)
 		return no_memory(n);
@@ -247,7 +255,8 @@ static int copy_segment(struct native *n, const struct gt_filter *filter, int fd
 	n->strings = calloc((size_t)s->nstrings + 1, sizeof(*n->strings));
 	n->types = calloc((size_t)s->ntypes + 1, sizeof(*n->types));
 	n->tracks = calloc((size_t)s->ntracks + 1, sizeof(*n->tracks));
-	if (n->strings && n->types && n->tracks)
+	n->stacks = calloc((size_t)s->nstacks + 1, sizeof(*n->stacks));
+	if (n->strings && n->types && n->tracks && n->stacks)
 		rc = copy_setting(n);
 	if (!rc)
 		rc = copy_rows(n, filter);
@@ -267,6 +276,7 @@ static void native_release(struct native *n)
 	free(n->strings);
 	free(n->types);
 	free(n->tracks);
+	free(n->stacks);
 	gt_pending_release(&n->running);
 }
 

@@ -29,7 +29,8 @@ static void add_types(struct made *m)
 					  {gt_writer_string(w, "launch_ns"), GT_F_U64, GT_R_LAUNCH_NS},
 					  {gt_writer_string(w, "launch_name"), GT_F_STR, GT_R_LAUNCH_NAME},
 					  {gt_writer_string(w, "launch_join"), GT_F_U64, GT_R_LAUNCH_JOIN},
-					  launch[3]};
+					  launch[3],
+					  {gt_writer_string(w, "caller"), GT_F_U64, GT_R_STACK}};
 	const struct gt_field gauge[] = { { gt_writer_string(w, "value"), GT_F_F64, GT_R_VALUE } };
 	const struct gt_type types[TYPES] = {
 	    [LAUNCH] = {.name = gt_writer_string(w, "cuLaunchKernel"),
@@ -57,7 +58,7 @@ static void add_types(struct made *m)
 	    [JOINED] = {.name = gt_writer_string(w, KERNEL_NAME),
 			.category = GT_CAT_KERNEL,
 			.layer = GT_LAYER_GPU,
-			.nfields = 6,
+			.nfields = 7,
 			.fields = joined},
 	};
 
@@ -503,8 +504,8 @@ static void chrome_flows(void)
 static void chrome_flows_of_the_row_itself(void)
 {
 	struct made m = make();
-	uint64_t joined[] = { m.thread, 100, 50, gt_writer_string(m.w, "cuInit"), GT_JOIN_CORRELATION, 5 };
-	uint64_t nowhere[] = { 12345, 100, 50, joined[3], GT_JOIN_UNKNOWN, 6 };
+	uint64_t joined[] = { m.thread, 100, 50, gt_writer_string(m.w, "cuInit"), GT_JOIN_CORRELATION, 5, GT_NONE };
+	uint64_t nowhere[] = { 12345, 100, 50, joined[3], GT_JOIN_UNKNOWN, 6, GT_NONE };
 	struct gt_reader *r;
 	json_t *j, *s, *f;
 
@@ -729,7 +730,7 @@ static void native_is_equal(void)
 	}
 	put(&m, GT_CALL, m.other, COPY, 100, 4900000000, 0, 0, NULL);	/* lasts for epochs */
 	put(&m, GT_GPU, m.gpu, KERNEL, 300, 400, 0, 0, &launch[3]);
-	put(&m, GT_GPU, m.gpu, JOINED, 310, 420, 0, 0, (uint64_t[]){ m.thread, 0, 9000000, launch[0], GT_JOIN_ORDER, 5 });
+	put(&m, GT_GPU, m.gpu, JOINED, 310, 420, 0, 0, (uint64_t[]){ m.thread, 0, 9000000, launch[0], GT_JOIN_ORDER, 5, 0 });
 	put(&m, GT_SPAN, m.gpu, PLAIN, 350, 450, 0, 0, NULL);
 	put(&m, GT_COUNTER, m.process, GAUGE, 300, 300, 0, 0, &launch[2]);
 	put(&m, GT_INSTANT, m.thread, MARK, 300, 300, 0, 0, NULL);
