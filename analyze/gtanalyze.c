@@ -5,6 +5,7 @@
 #include "analyze/run.h"
 #include "formats/base/buf.h"
 #include "formats/base/opt.h"
+#include "formats/base/streams.h"
 #include "formats/importers.h"
 
 static struct {
@@ -209,8 +210,10 @@ int main(int argc, char **argv)
 	struct gt_err err = GT_ERR_INIT;
 	struct chosen chosen = { .n = 0 };
 	struct gt_out out;
-	int n, first, status = 0, rc = gt_opt_parse(&command, argc, argv, &n, &err);
+	int n, first, status = 0, rc;
 
+	gt_streams_guard();
+	rc = gt_opt_parse(&command, argc, argv, &n, &err);
 	if (rc)
 		return rc > 0 ? 0 : fail(NULL, &err, rc == -EINVAL ? 2 : 1);
 	if (check_options(&err))
@@ -220,6 +223,9 @@ int main(int argc, char **argv)
 		gt_err_set(&err, -EINVAL, "no FILE given: gtanalyze [options] [REPORT...] FILE...");
 		return fail(NULL, &err, 2);
 	}
+	for (int i = first; i < n && !opt.list; i++)
+		if (gt_out_would_destroy(opt.output, argv[1 + i], &err))
+			return fail(NULL, &err, 1);
 	if (gt_out_open(&out, opt.output, opt.force, &err))
 		return fail(opt.output, &err, 1);
 	if (opt.list)

@@ -19,6 +19,7 @@
 #include "collect/recorder.h"
 #include "collect/session.h"
 #include "collect/source.h"
+#include "formats/base/streams.h"
 #include "formats/clock.h"
 
 #define SECOND 1000000000LL
@@ -410,23 +411,37 @@ static int run_program(char **argv)
 	return finish(run.lost.code && !status ? GT_EXIT_OWN : status, true);
 }
 
+static int doctor(void)
+{
+	int status;
+
+	gt_streams_keep_pipe();
+	status = gt_doctor(stdout);
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	fprintf(stderr, "gtcollect: cannot write to the standard output: %s\n", strerror(errno));
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	struct gt_err err = GT_ERR_INIT;
-	int operands, code = gt_opt_parse(&command, argc, argv, &operands, &err);
+	int operands, code;
 
+	gt_streams_guard();
+	code = gt_opt_parse(&command, argc, argv, &operands, &err);
 	run.out.fd = -1;
 	if (code > 0)
 		return 0;
 	if (!code && o.doctor)
-		return gt_doctor(stdout);
+		return doctor();
 	if (!code && operands < 1)
 		code = gt_err_set(&err, -EINVAL, "what is to be run? (gtcollect [options] [--] COMMAND [ARGS])");
 	if (!code)
 		code = check_options(&err);
 	if (code) {
 		gt_err_print("gtcollect", NULL, &err);
-		return finish(2, false);
+		return finish(code == -EINVAL ? 2 : GT_EXIT_OWN, false);
 	}
 	if (gt_output_name(o.output, argv[1], run.name, sizeof(run.name), &err) || gt_launch_init(&run.launch, &err) ||
 	    open_session(&err)) {

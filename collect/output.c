@@ -122,7 +122,8 @@ static int take_over(int fd, bool force, struct gt_err *err)
 
 int gt_output_open(struct gt_output *o, const char *path, bool force, struct gt_err *err)
 {
-	int code;
+	struct stat st;
+	int code, flags = O_RDWR;
 
 	snprintf(o->path, sizeof(o->path), "%s", path);
 	o->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -133,11 +134,15 @@ int gt_output_open(struct gt_output *o, const char *path, bool force, struct gt_
 	}
 	if (errno != EEXIST)
 		return gt_err_set(err, -errno, "%s", strerror(errno));
-	o->fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
-	if (o->fd < 0)
+	if (!stat(path, &st) && S_ISFIFO(st.st_mode))	/* to open it for reading, too, or to wait for a reader: nobody would hear us */
+		flags = O_WRONLY | O_NONBLOCK;
+	o->fd = open(path, flags | O_CLOEXEC | O_NOCTTY);
+	if (o->fd < 0 && flags == O_RDWR)
 		o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	if (o->fd < 0)
-		return gt_err_set(err, -errno, "%s", strerror(errno));
+		return gt_err_set(err, -errno, "%s", errno == ENXIO ? "nobody reads it" : strerror(errno));
+	if (flags != O_RDWR)
+		fcntl(o->fd, F_SETFL, 0);
 	code = take_over(o->fd, force, err);
 	if (code) {
 		close(o->fd);

@@ -294,6 +294,10 @@ static int native_export(struct gt_reader *r, const struct gt_export_options *op
 		rc = copy_segment(&n, &opt->filter, fd);
 		native_release(&n);
 	}
+	if (rc == -EPIPE || rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG || rc == -EBADF) {	/* the output's fault, which names itself */
+		*err = (struct gt_err)GT_ERR_INIT;
+		out->failed = rc;
+	}
 	return rc;
 }
 

@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include "formats/base/buf.h"
 #include "formats/base/opt.h"
+#include "formats/base/streams.h"
 #include "formats/exporters.h"
 #include "formats/importers.h"
 
@@ -107,15 +107,6 @@ static char *default_name(const char *trace, const char *suffix)
 	return name;
 }
 
-/* Would writing there destroy what is being read? */
-static bool same_file(const char *a, const char *b)
-{
-	struct stat sa, sb;
-
-	return strcmp(a, "-") && strcmp(b, "-") && !stat(a, &sa) && !stat(b, &sb) && S_ISREG(sa.st_mode) &&
-	       sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
-}
-
 static int64_t plus(int64_t base, int64_t by)
 {
 	int64_t sum;
@@ -191,10 +182,8 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 		return 1;
 	}
 	set_filter(a, r, &opt.filter);
-	if (same_file(trace, output))
-		gt_err_set(&err, -EEXIST, "that is the trace itself: give another file with -o");
-	if (err.code || gt_out_open(&out, output, a->force, &err)) {
-		gt_err_print(TOOL, err.code == -EEXIST && same_file(trace, output) ? output : NULL, &err);
+	if (gt_out_would_destroy(output, trace, &err) || gt_out_open(&out, output, a->force, &err)) {
+		gt_err_print(TOOL, NULL, &err);
 		gt_reader_close(r);
 		return 1;
 	}
@@ -229,6 +218,7 @@ int main(int argc, char **argv)
 	char *name = NULL;
 	int operands = 0, rc, status;
 
+	gt_streams_guard();
 	cmd.noptions = make_options(&a, options);
 	rc = gt_opt_parse(&cmd, argc, argv, &operands, &err);
 	if (rc > 0)

@@ -7,13 +7,13 @@
 #include "formats/out.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include "formats/base/streams.h"
 
 #define OUT_CAP (256u << 10)
 #define ROOM_MAX (64u << 10)
@@ -98,13 +98,18 @@ void gt_out_memory(struct gt_out *o)
 		use_scrap(o);
 }
 
-/* A pipe without a reader is an error of ours to report, not a reason to die without a word. */
-static void ignore_sigpipe(void)
+static bool look_at(const char *path, int standard, struct stat *st)
 {
-	struct sigaction now;
+	return !(strcmp(path, "-") ? stat(path, st) : fstat(standard, st)) && S_ISREG(st->st_mode);
+}
 
-	if (!sigaction(SIGPIPE, NULL, &now) && now.sa_handler == SIG_DFL)
-		signal(SIGPIPE, SIG_IGN);
+int gt_out_would_destroy(const char *path, const char *input, struct gt_err *err)
+{
+	struct stat in, out;
+
+	if (!look_at(input, STDIN_FILENO, &in) || !look_at(path, STDOUT_FILENO, &out) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+		return 0;
+	return gt_err_set(err, -EEXIST, "%.100s is what is being read: write to another file", strcmp(path, "-") ? path : "standard output");
 }
 
 /* Devices and pipes (/dev/null, /dev/stdout) exist and are meant. */
@@ -165,7 +170,7 @@ int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *e
 	int rc = -ENOMEM;
 
 	memset(o, 0, sizeof(*o));
-	ignore_sigpipe();
+	gt_streams_keep_pipe();
 	o->sink = calloc(1, sizeof(*o->sink) + strlen(name) + 1);
 	o->data = malloc(OUT_CAP);
 	o->cap = OUT_CAP;

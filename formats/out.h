@@ -16,6 +16,8 @@ struct gt_out {
 };
 /* "-" is stdout; a name that ends in .gz is compressed. Without force an existing file is refused (-EEXIST). */
 int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *err);
+/* -EEXIST when opening or writing `path` would destroy the file that `input` names ("-" is stdin). 0 otherwise. */
+int gt_out_would_destroy(const char *path, const char *input, struct gt_err *err);
 void gt_out_memory(struct gt_out *o);	/* collects in data/len; for tests */
 int gt_out_close(struct gt_out *o, struct gt_err *err);	/* flushes; the first error since open */
 /* For a writer that puts whole files through a descriptor itself: everything so far is written, then the descriptor,

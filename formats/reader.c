@@ -215,28 +215,32 @@ static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *i
 {
 	struct gt_wire_block block;
 	struct gt_wire_segment head;
-	struct gt_seg *seg = into;
+	struct gt_seg *seg = into;	/* the last one */
+	bool inside = into;		/* it has not ended yet */
 	uint64_t bytes = 0, next;
 
 	for (; at < end; at = next) {
 		enum thing t = look(r, at, end, &block, &head, &bytes);
 
 		next = at + bytes;
-		if (t == BLOCK && (!seg || seg->pub.closed))
+		if (t == BLOCK && !inside)
 			damage_at(r, at, "a block of a recording whose beginning is missing");
 		else if (t == BLOCK && add_entry(seg, at, &block, err))
 			return -ENOMEM;
-		if (t == FOOTER && seg)
+		if (t == FOOTER && inside) {
 			seg->pub.closed = true;
+			inside = false;
+		}
 		if (t == SEGMENT && !into) {
 			if (!(seg = new_segment(r, at, err)))
 				return -ENOMEM;
 			seg->id = head.id;
 			seg->began = head.monotonic;
+			inside = true;
 		}
 		if (t == NOTHING) {
 			next = resync(r, at, end);
-			if (!seg || seg->pub.closed)
+			if (!inside)
 				damage_at(r, at, "bytes that are of no recording");
 			else if (next < end)
 				damage_at(r, at, "a block's head is damaged; what it held is missing");

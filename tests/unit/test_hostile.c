@@ -165,6 +165,22 @@ static void a_later_versions_frame_is_no_damage(void)
 	free(good);
 }
 
+static void a_damaged_index_is_rebuilt(void)
+{
+	size_t n, damaged;
+	uint8_t *good = good_file(&n);
+	struct gt_err err;
+	struct gt_reader *r;
+
+	CHECK(good);
+	good[n - 60] ^= 1;		/* behind it are its checksum and the footer */
+	CHECK((r = read_bytes(good, n, &err)) && gt_reader_segment(r, 0)->closed && rows_of(r) == 100);
+	gt_reader_damage(r, &damaged);
+	CHECK(damaged == 1);
+	gt_reader_close(r);
+	free(good);
+}
+
 /* ---- little that unpacks to much ---- */
 
 static void names_that_unpack_to_much_are_refused(void)
@@ -291,6 +307,6 @@ static void ids_that_lie_are_refused(void)
 	}
 }
 
-T_MAIN(T(other_bytes_beside_a_trace_are_told), T(a_later_versions_frame_is_no_damage), T(names_that_unpack_to_much_are_refused),
+T_MAIN(T(other_bytes_beside_a_trace_are_told), T(a_later_versions_frame_is_no_damage), T(a_damaged_index_is_rebuilt), T(names_that_unpack_to_much_are_refused),
        T(metadata_that_unpack_to_much_are_refused), T(countless_recordings_are_refused),
        T(a_content_that_is_not_what_its_head_says_is_damage), T(ids_that_lie_are_refused))
