@@ -128,7 +128,7 @@ static const char *const known[NKNOWN] = {
 	[COMMAND] = "command", [START] = "start_utc", [GPU] = "gpus.0.model", [DRIVER] = "driver_version", [CUDA] = "cuda_version",
 	[EVENTS] = "events", [ARGS] = "args", [TOOL] = "tool",
 };
-struct known { struct gt_table *t; char *values[NKNOWN]; unsigned newer; };
+struct known { struct gt_table *t; char *values[NKNOWN]; unsigned newer; bool cut; };
 
 static int note_known(void *arg, const char *key, const char *value)
 {
@@ -143,6 +143,14 @@ static int note_known(void *arg, const char *key, const char *value)
 		gt_table_note(k->t, "filtered while recording: only %s", value);
 	if (!strcmp(key, "exclude") && *value)
 		gt_table_note(k->t, "filtered while recording: without %s", value);
+	if (!strncmp(key, "cut.", 4) && *value) {
+		gt_table_note(k->t, "cut out of a longer recording: %s %s", key + 4, value);
+		k->cut = true;
+	}
+	if (!strcmp(key, "recovered.unread_bytes")) {
+		gt_table_note(k->t, "copied from a recording that was not closed: its end, with %s bytes, is not in it", value);
+		k->cut = true;
+	}
 	k->newer += !strncmp(key, "untraced_functions.", sizeof("untraced_functions.") - 1);
 	return 0;
 }
@@ -172,14 +180,15 @@ static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *co
 	gt_buf_byte(b, 0);
 }
 
-/* A foreign file does not tell what its maker lost; nor do a part of the time and a damaged file. */
-static bool lossless(const struct header *h, const struct gt_segment *seg, char *const *v)
+/* A foreign file does not tell what its maker lost; nor do a part of a recording and a damaged one. */
+static bool lossless(const struct header *h, const struct gt_segment *seg, const struct known *k)
 {
-	return v[TOOL] && !h->losses[seg->index].rows && !h->asked.opt->filter.ranged && !damage_of(h->asked.reader, seg->index).count;
+	return k->values[TOOL] && !k->cut && !h->losses[seg->index].rows && !h->asked.opt->filter.ranged && !damage_of(h->asked.reader, seg->index).count;
 }
 
 /* In text the header is a few lines, of what there is to say only. */
-static void say(struct gt_table *t, const struct header *h, const struct gt_segment *seg, char *const *v, const char *layers, const char *sources)
+static void say(struct gt_table *t, const struct header *h, const struct gt_segment *seg, const struct known *k, const char *layers,
+		const char *sources)
 {
 	uint64_t processes = tracks_of_kind(seg, GT_TRACK_PROCESS), threads = tracks_of_kind(seg, GT_TRACK_THREAD);
 	const struct losses *l = &h->losses[seg->index];
@@ -188,9 +197,9 @@ static void say(struct gt_table *t, const struct header *h, const struct gt_segm
 	gt_table_say(t, "%s: %" PRIu64 " calls%s in %" PRIu64 " process%s, %" PRIu64 " thread%s, over %.6f s", h->asked.opt->file, seg->rows[GT_CALL],
 		     seg->rows[GT_OPEN] ? ", some still open," : "", processes, processes == 1 ? "" : "es", threads, plural(threads),
 		     (double)(seg->max_end - seg->min_start) / 1e9);
-	if (v[COMMAND])
-		gt_table_say(t, "  %s", v[COMMAND]);
-	put_machine(&b, seg, v, layers, sources, lossless(h, seg, v));
+	if (k->values[COMMAND])
+		gt_table_say(t, "  %s", k->values[COMMAND]);
+	put_machine(&b, seg, k->values, layers, sources, lossless(h, seg, k));
 	gt_table_say(t, "  %s", b.failed ? "" : (char *)b.data);
 	if (l->rows)
 		gt_table_say(t, "  LOST: %" PRIu64 " events%s", l->count, l->unknown ? " and an unknown number more" : "");
@@ -227,7 +236,7 @@ static int add_segment(const struct header *h, struct gt_table *t, const struct 
 		gt_cell_u(damage.count), gt_cell_u(damage.rows) });
 	if (k.newer)
 		gt_table_note(t, "%u driver function%s newer than the recorder passed untraced; the metadata report names them", k.newer, plural(k.newer));
-	say(t, h, seg, k.values, layers.data ? (char *)layers.data : "", sources.data ? (char *)sources.data : "");
+	say(t, h, seg, &k, layers.data ? (char *)layers.data : "", sources.data ? (char *)sources.data : "");
 	gt_buf_release(&layers);
 	gt_buf_release(&sources);
 	for (size_t i = 0; i < NKNOWN; i++)

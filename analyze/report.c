@@ -103,7 +103,7 @@ static int note_told(void *arg, const char *key, const char *value)
 	struct told *t = arg;
 
 	t->events |= !strcmp(key, "events") && listed(value, t->layer);
-	t->filtered |= *value && (!strcmp(key, "filter") || !strcmp(key, "exclude"));
+	t->filtered |= *value && (!strcmp(key, "filter") || !strcmp(key, "exclude") || !strcmp(key, "cut.match"));
 	return 0;
 }
 

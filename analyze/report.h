@@ -35,7 +35,7 @@ uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segme
  * never 0. */
 bool gt_recorded_in(const struct gt_segment *seg, unsigned layer);
 bool gt_recorded(struct gt_reader *r, unsigned layer);
-bool gt_filtered(struct gt_reader *r);	/* did the recorder leave names out? Then a 0 may mean either */
+bool gt_filtered(struct gt_reader *r);	/* were names left out, by the recorder or a copy? Then a 0 may mean either */
 const char *gt_layer_word(unsigned layer);
 
 /* Where something happened, as four columns: recording (which segment), pid, process, tid and thread. Tables of files with

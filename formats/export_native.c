@@ -2,7 +2,8 @@
  *
  * Everything a reader can see stays: tracks, types, strings in use, metadata, anchors, stacks, losses, unmatched halves,
  * the calls open at the end. Blocks, epochs and summaries are made anew. A long call lies in the epoch it began in, so each
- * epoch also lists it as open until it ends, as the recorder's would. A segment that had not been closed is closed now; its
+ * epoch also lists it as open until it ends, as the recorder's would. Rows that are missing because they were damaged are losses
+ * of the copy, and its metadata say what was left out on purpose ("cut"). A segment that had not been closed is closed now; its
  * metadata then say how far it is complete ("recovered").
  */
 #include "formats/exporters.h"
@@ -218,11 +219,27 @@ static int copy_rows(struct native *n, const struct gt_filter *wanted)
 	return rc;
 }
 
+/* What could not be read is missing in the copy, too, which has no other place to say so. */
+static int tell_damage(struct native *n)
+{
+	size_t ndamage;
+	const struct gt_damage *d = gt_reader_damage(n->r, &ndamage);
+	int rc = 0;
+
+	for (size_t i = 0; i < ndamage && !rc; i++)
+		if (d[i].segment == n->seg->index && d[i].rows)
+			rc = gt_writer_lost(n->w, GT_SCOPE_ALL, GT_NONE, d[i].min_start, d[i].max_end, d[i].rows, n->err);
+	return rc;
+}
+
 /* The last epoch: closed at the end of the recording, with the calls that were open there. */
-static int finish(struct native *n)
+static int finish(struct native *n, const char *cut)
 {
 	char recovered[200];
-	int rc = 0;
+	int rc = tell_damage(n);
+
+	if (!rc && cut)
+		rc = gt_writer_meta(n->w, cut, n->err);
 
 	for (size_t i = 0; i < n->nopen && !rc; i++) {
 		rc = gt_writer_open_call(n->w, n->open[i].track, &n->open[i].row, n->open[i].args, n->err);
@@ -240,7 +257,7 @@ static int finish(struct native *n)
 	return rc;
 }
 
-static int copy_segment(struct native *n, const struct gt_filter *filter, int fd)
+static int copy_segment(struct native *n, const struct gt_export_options *asked, int fd)
 {
 	const struct gt_segment *s = n->seg;
 	struct gt_writer_options opt = { .rows_sorted = true, .meta_json = s->meta_json, .host = s->host ? s->host : "",
@@ -259,9 +276,9 @@ static int copy_segment(struct native *n, const struct gt_filter *filter, int fd
 	if (n->strings && n->types && n->tracks && n->stacks)
 		rc = copy_setting(n);
 	if (!rc)
-		rc = copy_rows(n, filter);
+		rc = copy_rows(n, &asked->filter);
 	if (!rc)
-		rc = finish(n);
+		rc = finish(n, asked->cut);
 	if (rc == -ENOMEM)
 		no_memory(n);
 	closed = gt_writer_close(n->w, n->err);
@@ -291,7 +308,7 @@ static int native_export(struct gt_reader *r, const struct gt_export_options *op
 	for (uint32_t i = 0; i < gt_reader_segments(r) && !rc; i++) {
 		struct native n = { .r = r, .err = err, .seg = gt_reader_segment(r, i), .now = INT64_MIN };
 
-		rc = copy_segment(&n, &opt->filter, fd);
+		rc = copy_segment(&n, opt, fd);
 		native_release(&n);
 	}
 	if (rc == -EPIPE || rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG || rc == -EBADF) {	/* the output's fault, which names itself */

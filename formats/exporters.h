@@ -8,6 +8,7 @@
 struct gt_export_options {
 	struct gt_filter filter;
 	enum gt_cost { GT_COST_TIME, GT_COST_COUNT, GT_COST_BYTES } cost;	/* folded */
+	const char *cut;	/* native: what the filter is, as metadata {"cut":{...}} for the copy; NULL: it leaves nothing out */
 };
 struct gt_exporter {
 	const char *name;	/* the option: --NAME */

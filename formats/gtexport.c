@@ -9,6 +9,7 @@
 #include "formats/base/streams.h"
 #include "formats/exporters.h"
 #include "formats/importers.h"
+#include "formats/json_build.h"
 
 #define TOOL "gtexport"
 #define EXPORTERS_MAX 16
@@ -130,6 +131,26 @@ static void set_filter(const struct args *a, struct gt_reader *r, struct gt_filt
 	}
 }
 
+/* The same for whoever reads a copy. NULL: no memory. new: free it. */
+static char *describe_filter(const struct args *a, const struct gt_filter *f)
+{
+	struct gt_json *o = gt_json_object(), *cut = gt_json_object(), *match = gt_json_array();
+
+	for (size_t i = 0; i < a->match.n; i++)
+		gt_json_add(match, gt_json_text(a->match.items[i], strlen(a->match.items[i])));
+	gt_json_put(cut, "match", match);
+	if (a->from != NOT_GIVEN)
+		gt_json_put(cut, "from_ns", gt_json_int(a->from));
+	if (a->to != NOT_GIVEN)
+		gt_json_put(cut, "to_ns", gt_json_int(a->to));
+	if (f->pid)
+		gt_json_put(cut, "pid", gt_json_int(f->pid));
+	if (f->tid)
+		gt_json_put(cut, "tid", gt_json_int(f->tid));
+	gt_json_put(o, "cut", cut);
+	return gt_json_done(o);
+}
+
 static void complain(const char *file, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void complain(const char *file, const char *fmt, ...)
 {
@@ -175,6 +196,7 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 	struct gt_err err = GT_ERR_INIT, out_err = GT_ERR_INIT;
 	struct gt_reader *r = gt_open_any(trace, &err);
 	struct gt_out out;
+	char *cut = NULL;
 	int status = 0;
 
 	if (!r) {
@@ -187,6 +209,8 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 		gt_reader_close(r);
 		return 1;
 	}
+	if (opt.filter.ranged || opt.filter.pid || opt.filter.tid || opt.filter.match)
+		opt.cut = cut = describe_filter(a, &opt.filter);
 	if (x->export(r, &opt, &out, &err) && err.code) {
 		gt_err_print(TOOL, trace, &err);
 		status = 1;
@@ -199,6 +223,7 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 	if (!status && !a->output)
 		fprintf(stderr, TOOL ": wrote %s\n", output);
 	gt_reader_close(r);
+	free(cut);
 	return status;
 }
 

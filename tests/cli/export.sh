@@ -61,6 +61,18 @@ check export-range-only test "$(grep -c cuInit want.out)" -eq 0
 want export-other-pid 0 "$X" --jsonl --pid 12345 -o - t.zst
 check export-other-pid-nothing test ! -s want.out
 
+# A copy says what it leaves out: what was cut away is no 0.
+want export-cut-copy 0 "$X" --native --match 'cuMemcpy*' --from 0.5us -o part.zst t.zst
+want export-cut-copy-summary 0 "$B/gtanalyze" summary part.zst
+check export-cut-copy-says-match grep -q 'cut out of a longer recording: match cuMemcpy\*' want.out
+check export-cut-copy-says-from grep -q 'cut out of a longer recording: from_ns 500)' want.out
+check export-cut-copy-has-no-zero grep -q 'Kernel launches: not recorded' want.out
+
+"$X" --native -o all.zst t.zst 2>/dev/null; head -c $(($(wc -c <all.zst) - 60)) all.zst >open.zst
+"$X" --native -o recovered.zst open.zst 2>/dev/null
+want export-recovered-copy 0 "$B/gtanalyze" header recovered.zst
+check export-recovered-copy-says grep -q 'copied from a recording that was not closed' want.out
+
 # Usage errors are 2 and say what to do; failures are 1 and name the file.
 want export-no-format 2 "$X" t.zst;			check export-no-format-says grep -q -- '--chrome' want.err
 want export-two-formats 2 "$X" --chrome --folded t.zst; check export-two-formats-says grep -q 'one format' want.err

@@ -765,6 +765,48 @@ static void native_keeps_segments(void)
 	gt_reader_close(r);
 }
 
+static uint64_t lost_in(struct gt_reader *r)
+{
+	struct gt_iter *it = gt_iter_open(r, &(struct gt_filter){ .kinds = GT_BIT(GT_LOST) }, NULL);
+	struct gt_event ev;
+	uint64_t n = 0;
+
+	while (gt_iter_next(it, &ev, NULL) > 0)
+		n += ev.args[0];
+	gt_iter_close(it);
+	return n;
+}
+
+/* The copy is whole again, so only a loss can tell that rows are missing. */
+static void native_tells_what_was_damaged(void)
+{
+	struct made m = make();
+	struct gt_reader *r, *copy;
+	off_t size, found = 0;
+	size_t n = 0;
+	uint8_t byte;
+	int fd = dup(m.fd);	/* a reader closes its own */
+
+	for (int64_t t = 0; t < 2000; t += 10)
+		put(&m, GT_CALL, m.thread, PLAIN, t, t + 5 + t % 3, 0, 0, NULL);
+	gt_reader_close(reread(&m));
+	size = lseek(fd, 0, SEEK_END);
+	for (off_t at = 0; at < size && !found; at++) {
+		CHECK(pread(fd, &byte, 1, at) == 1 && pwrite(fd, &(uint8_t){ byte ^ 64 }, 1, at) == 1);
+		r = gt_reader_open_fd(dup(fd), NULL);
+		copy = r ? repack(r) : NULL;
+		if (copy && gt_reader_segments(copy) && gt_reader_damage(r, &n) && n && gt_reader_segment(copy, 0)->rows[GT_CALL] == 0) {
+			found = at;
+			CHECK(lost_in(copy) == 200);
+		}
+		gt_reader_close(copy);
+		gt_reader_close(r);
+		CHECK(pwrite(fd, &byte, 1, at) == 1);
+	}
+	CHECK(found);
+	close(fd);
+}
+
 /* ---- what they share ---- */
 
 static void values(void)
@@ -811,4 +853,4 @@ T_MAIN(T(chrome_says_it_all), T(chrome_times_have_three_decimals), T(chrome_of_n
        T(chrome_of_lies), T(chrome_spans_get_lanes), T(chrome_runs_out_of_lanes), T(chrome_spans_beside_calls),
        T(chrome_open_calls), T(chrome_losses_counters_unmatched), T(chrome_flows), T(chrome_flows_of_the_row_itself), T(chrome_filters), T(chrome_two_hosts),
        T(folded), T(folded_of_lies_is_never_negative), T(folded_two_hosts), T(jsonl), T(native_is_equal),
-       T(native_keeps_segments), T(values), T(pending_ends_in_order))
+       T(native_keeps_segments), T(native_tells_what_was_damaged), T(values), T(pending_ends_in_order))
