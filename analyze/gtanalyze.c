@@ -141,11 +141,13 @@ static void put_restrictions(struct gt_buf *b)
 static int check_options(struct gt_err *err)
 {
 	const char *const times[] = { opt.from, opt.to };
-	int64_t ns;
+	int64_t ns[2] = { INT64_MIN, INT64_MAX };
 
 	for (unsigned i = 0; i < 2; i++)
-		if (times[i] && gt_parse_ns(times[i], &ns))
+		if (times[i] && gt_parse_ns(times[i], &ns[i]))
 			return gt_err_set(err, -EINVAL, "'%s' is no time: 1.5s, 250ms, 10us, 80ns", times[i]);
+	if (ns[0] >= ns[1])
+		return gt_err_set(err, -EINVAL, "--from must come before --to");
 	if (!opt.threads || opt.threads > 1024)
 		return gt_err_set(err, -EINVAL, "--threads takes 1 to 1024");
 	if (opt.top > UINT_MAX || opt.pid > INT64_MAX || opt.tid > INT64_MAX)
@@ -227,14 +229,14 @@ int main(int argc, char **argv)
 		if (gt_out_would_destroy(opt.output, argv[1 + i], &err))
 			return fail(NULL, &err, 1);
 	if (gt_out_open(&out, opt.output, opt.force, &err))
-		return fail(opt.output, &err, 1);
+		return fail(NULL, &err, 1);
 	if (opt.list)
 		status = list_reports(&out, &err) ? fail(NULL, &err, 1) : 0;
 	else
 		status = analyze_all(&chosen, argv + 1 + first, n - first, &out);
 	err = (struct gt_err)GT_ERR_INIT;
 	if (gt_out_close(&out, &err))
-		status = fail(strcmp(opt.output, "-") ? opt.output : NULL, &err, 1);
+		status = fail(NULL, &err, 1);
 	gt_opt_list_release(&opt.match);
 	return status;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "collect/doctor.h"
@@ -195,17 +196,26 @@ static void clear_status(void)
 	run.shown = false;
 }
 
+/* A line longer than the terminal is wide would wrap, and not be cleared. */
+static int columns(void)
+{
+	struct winsize w;
+
+	return ioctl(2, TIOCGWINSZ, &w) || w.ws_col < 2 ? 79 : w.ws_col - 1;
+}
+
 static void show_status(int64_t now)
 {
-	char size[32];
+	char size[32], line[160];
 
 	if (!run.terminal || now - run.told < STATUS_EVERY || tcgetpgrp(2) != getpgrp())
 		return;
 	run.told = now;
 	run.stats = *gt_writer_stats(run.w);
-	fprintf(stderr, "\r\033[Kgtcollect: %.0f s, %" PRIu64 " events, %s, %u processes, %" PRIu64 " lost",
-		(double)(now - run.start) / SECOND, events(), human(size, sizeof(size), run.stats.bytes),
-		gt_recorder_totals(run.r)->processes, losses());
+	snprintf(line, sizeof(line), "gtcollect: %.0f s, %" PRIu64 " events, %s, %" PRIu64 " lost, %u process%s",
+		 (double)(now - run.start) / SECOND, events(), human(size, sizeof(size), run.stats.bytes), losses(),
+		 gt_recorder_totals(run.r)->processes, gt_recorder_totals(run.r)->processes == 1 ? "" : "es");
+	fprintf(stderr, "\r\033[K%.*s", columns(), line);
 	run.shown = true;
 }
 

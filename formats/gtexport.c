@@ -252,6 +252,8 @@ int main(int argc, char **argv)
 		rc = gt_err_set(&err, -EINVAL, operands ? "one trace at a time" : "which trace? (gtexport --help)");
 	if (!rc && !(x = chosen(&a, &err)))
 		rc = -EINVAL;
+	if (!rc && a.from != NOT_GIVEN && a.to != NOT_GIVEN && a.from >= a.to)
+		rc = gt_err_set(&err, -EINVAL, "--from must come before --to");
 	if (!rc && !a.output && !(name = default_name(argv[1], x->suffix)))
 		rc = gt_err_set(&err, -ENOMEM, "out of memory");
 	if (rc) {
