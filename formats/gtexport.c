@@ -58,7 +58,7 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 	size_t n = 0;
 
 	o[n++] = (struct gt_opt){ .kind = GT_OPT_TEXT, .help = "Formats" };
-	for (unsigned i = 0; gt_exporters[i] && i < EXPORTERS_MAX; i++)
+	for (unsigned i = 0; i < EXPORTERS_MAX && gt_exporters[i]; i++)
 		o[n++] = (struct gt_opt){ .name = gt_exporters[i]->name, .kind = GT_OPT_FLAG, .to = &a->exporter[i],
 					  .help = gt_exporters[i]->help };
 	o[n++] = (struct gt_opt){ .kind = GT_OPT_TEXT, .help = "Output" };
@@ -71,7 +71,7 @@ static const struct gt_exporter *chosen(const struct args *a, struct gt_err *err
 	const struct gt_exporter *one = NULL;
 	char names[200] = "";
 
-	for (unsigned i = 0; gt_exporters[i] && i < EXPORTERS_MAX; i++) {
+	for (unsigned i = 0; i < EXPORTERS_MAX && gt_exporters[i]; i++) {
 		size_t len = strlen(names);
 
 		if (a->exporter[i] && one) {
