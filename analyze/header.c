@@ -128,7 +128,27 @@ static const char *const known[NKNOWN] = {
 	[COMMAND] = "command", [START] = "start_utc", [GPU] = "gpus.0.model", [DRIVER] = "driver_version", [CUDA] = "cuda_version",
 	[EVENTS] = "events", [ARGS] = "args", [TOOL] = "tool",
 };
-struct known { struct gt_table *t; char *values[NKNOWN]; unsigned newer; bool cut; };
+struct known { struct gt_table *t; char *values[NKNOWN]; unsigned newer; bool part; /* of a recording */ };
+
+/* What the metadata say that casts doubt on figures. usual: the value that casts none; NULL: each does. after NULL: the value is no
+ * part of the sentence. */
+static const struct { const char *key, *usual, *before, *after; } doubts[] = {
+	{ "sample", "1", "sampled: one call in ", " of each name was recorded" },
+	{ "filter", "", "filtered while recording: only ", "" },
+	{ "exclude", "", "filtered while recording: without ", "" },
+	{ "delay_ns", "0", "the first ", " ns of the run were not recorded" },
+	{ "duration_limit_ns", NULL, "recorded for ", " ns at most" },
+	{ "range", NULL, "recorded only in the range ", "" },
+	{ "cut.match", "", "cut out of a longer recording: match ", "" },
+	{ "cut.from_ns", NULL, "cut out of a longer recording: from_ns ", "" },
+	{ "cut.to_ns", NULL, "cut out of a longer recording: to_ns ", "" },
+	{ "cut.pid", NULL, "cut out of a longer recording: pid ", "" },
+	{ "cut.tid", NULL, "cut out of a longer recording: tid ", "" },
+	{ "recovered.unread_bytes", NULL, "copied from a recording that was not closed: its end, with ", " bytes, is not in it" },
+	{ "truncated", "false", "the imported file was cut short: its last line is not in it", NULL },
+	{ "lines_back_in_time", "0", "of the imported file ", " lines went back in time" },
+	{ "arguments_left_out", "0", "of the imported file ", " arguments found no room" },
+};
 
 static int note_known(void *arg, const char *key, const char *value)
 {
@@ -137,20 +157,10 @@ static int note_known(void *arg, const char *key, const char *value)
 	for (size_t i = 0; *value && i < NKNOWN; i++)
 		if (!strcmp(key, known[i]) && !k->values[i] && !(k->values[i] = strdup(value)))
 			return -ENOMEM;
-	if (!strcmp(key, "sample") && strcmp(value, "1"))
-		gt_table_note(k->t, "sampled: one call in %s of each name was recorded", value);
-	if (!strcmp(key, "filter") && *value)
-		gt_table_note(k->t, "filtered while recording: only %s", value);
-	if (!strcmp(key, "exclude") && *value)
-		gt_table_note(k->t, "filtered while recording: without %s", value);
-	if (!strncmp(key, "cut.", 4) && *value) {
-		gt_table_note(k->t, "cut out of a longer recording: %s %s", key + 4, value);
-		k->cut = true;
-	}
-	if (!strcmp(key, "recovered.unread_bytes")) {
-		gt_table_note(k->t, "copied from a recording that was not closed: its end, with %s bytes, is not in it", value);
-		k->cut = true;
-	}
+	for (size_t i = 0; i < sizeof(doubts) / sizeof(*doubts); i++)
+		if (!strcmp(key, doubts[i].key) && (!doubts[i].usual || strcmp(value, doubts[i].usual)))
+			gt_table_note(k->t, "%s%s%s", doubts[i].before, doubts[i].after ? value : "", doubts[i].after ? doubts[i].after : "");
+	k->part |= !strncmp(key, "recovered.", 10) || (!strncmp(key, "cut.", 4) && *value);
 	k->newer += !strncmp(key, "untraced_functions.", sizeof("untraced_functions.") - 1);
 	return 0;
 }
@@ -183,7 +193,7 @@ static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *co
 /* A foreign file does not tell what its maker lost; nor do a part of a recording and a damaged one. */
 static bool lossless(const struct header *h, const struct gt_segment *seg, const struct known *k)
 {
-	return k->values[TOOL] && !k->cut && !h->losses[seg->index].rows && !h->asked.opt->filter.ranged && !damage_of(h->asked.reader, seg->index).count;
+	return k->values[TOOL] && !k->part && !h->losses[seg->index].rows && !h->asked.opt->filter.ranged && !damage_of(h->asked.reader, seg->index).count;
 }
 
 /* In text the header is a few lines, of what there is to say only. */

@@ -15,6 +15,7 @@ check whole-is-simulated says '"simulated": "yes"'
 # Recording was on, and the window was empty of them.
 want window 0 $C --range cuda-profiler -o w.zst "$T" -n 3
 want window-summary 0 $A summary w.zst
+check window-is-told says '(recorded only in the range cuda-profiler)'
 check window-header says 'preload: api ioctl, args key; no losses$'
 check window-has-no-calls says 'Total CUDA API calls: 0$'
 check window-has-no-ioctls says 'IOCTL calls: 0$'
