@@ -236,8 +236,7 @@ static void add_kind(struct gt_table *t, const char *word, const struct held *h)
 
 static void note_doubts(const struct memory *m, struct gt_table *t, uint64_t late)
 {
-	if (!gt_recorded(m->asked.reader, GT_LAYER_API))
-		gt_table_note(t, "not recorded");
+	gt_note_unrecorded(t, m->asked.reader, GT_LAYER_API);
 	if (m->missed_frees)
 		gt_table_note(t, "%llu frees were missed: their addresses were handed out again", (unsigned long long)m->missed_frees);
 	if (m->not_followed)

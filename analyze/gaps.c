@@ -241,6 +241,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	for (size_t i = 0; i < g->longest.n; i++)
 		add_largest(g, tables[1], &g->longest.list[i]);
 	gt_note_cut(tables[1], g->longest.offered, g->longest.n);
+	gt_note_unrecorded(tables[0], g->asked.reader, GT_LAYER_API);
 	if (late)
 		gt_table_note(tables[0], "%llu launches came too late to be put in order", (unsigned long long)late);
 	return 2;

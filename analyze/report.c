@@ -137,6 +137,12 @@ bool gt_filtered(struct gt_reader *r)
 	return told.filtered;
 }
 
+void gt_note_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned layer)
+{
+	if (!gt_table_rows(t) && (!gt_recorded(r, layer) || gt_filtered(r)))
+		gt_table_note(t, "not recorded");
+}
+
 const char *gt_layer_word(unsigned layer)
 {
 	static const char *const words[] = { "api", "ioctl", "scheduler", "gpu", "user" };

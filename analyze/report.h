@@ -36,6 +36,8 @@ uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segme
 bool gt_recorded_in(const struct gt_segment *seg, unsigned layer);
 bool gt_recorded(struct gt_reader *r, unsigned layer);
 bool gt_filtered(struct gt_reader *r);	/* were names left out, by the recorder or a copy? Then a 0 may mean either */
+/* Says so under a table that is empty because its layer was not looked at, or names were left out. */
+void gt_note_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned layer);
 const char *gt_layer_word(unsigned layer);
 
 /* Where something happened, as four columns: recording (which segment), pid, process, tid and thread. Tables of files with

@@ -31,8 +31,8 @@ static int list(struct gt_table *t, const struct gt_names *names, unsigned top, 
 	return rc;
 }
 
-static int finish(const struct gt_asked *a, const char *name, const char *title, gt_names_want *want, struct gt_table **tables,
-		  struct gt_err *err)
+static int finish(const struct gt_asked *a, const char *name, const char *title, unsigned layer, gt_names_want *want,
+		  struct gt_table **tables, struct gt_err *err)
 {
 	struct gt_names names = { 0 };
 	int rc = gt_names_collect(&names, a->opt->fold, want, err);
@@ -42,6 +42,8 @@ static int finish(const struct gt_asked *a, const char *name, const char *title,
 		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
 	if (!rc)
 		rc = list(tables[0], &names, a->opt->top, err);
+	if (!rc)
+		gt_note_unrecorded(tables[0], a->reader, layer);
 	gt_names_release(&names);
 	return rc ? rc : 1;
 }
@@ -58,17 +60,12 @@ static bool ioctl_only(const struct gt_type *type)
 
 static int top_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
-	return finish(state, "top", "Operations by total time", no_ioctl, tables, err);
+	return finish(state, "top", "Operations by total time", GT_LAYER_API, no_ioctl, tables, err);
 }
 
 static int ioctls_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
-	const struct gt_asked *a = state;
-	int n = finish(a, "ioctls", "ioctls by total time", ioctl_only, tables, err);
-
-	if (n > 0 && !gt_recorded(a->reader, GT_LAYER_IOCTL))
-		gt_table_note(tables[0], "not recorded");
-	return n;
+	return finish(state, "ioctls", "ioctls by total time", GT_LAYER_IOCTL, ioctl_only, tables, err);
 }
 
 #define TIMED (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU))

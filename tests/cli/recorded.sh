@@ -38,6 +38,9 @@ want events-summary 0 $A summary e.zst
 check events-calls says 'Total CUDA API calls: not recorded$'
 check events-ioctls says 'IOCTL calls: [1-9]'
 
+want events-all 0 $A e.zst
+check events-tables-say-so test "$(grep -c "^  (not recorded)$" want.out)" = 3	# operations, memory, gaps
+
 # A foreign file does not say what its GPU was, nor what it lost.
 echo '{"ts":0.1,"op_id":0,"phase":"B","name":"cuInit"}' >b.jsonl
 want foreign 0 $A header --format json b.jsonl
