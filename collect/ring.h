@@ -104,16 +104,17 @@ struct gt_ring_thread {
 	uint32_t first;			/* first chunk of the chain; the recorder remembers where it is */
 	uint32_t reserved;
 	char name[16];
-	uint64_t word __attribute__((aligned(64)));	/* position << 8 | depth. Position counts bytes of chunk payload ever
-							 * passed, the unused tail of each left chunk included, so payload p lies
-							 * in the chain's chunk number p / payload_bytes at p % payload_bytes */
-	uint64_t dropped;		/* calls lost because no chunk was free */
+	uint64_t consumed;		/* written by the recorder: position drained so far */
+	uint64_t dropped __attribute__((aligned(64)));		/* calls lost because no chunk was free */
 	uint64_t dropped_from, dropped_to;	/* ticks: start of the first, end of the last of all drops so far */
 	uint64_t deep;			/* calls nested too deep to record */
 	uint64_t sampled_out;		/* calls that --sample left out */
-	uint64_t consumed;		/* written by the recorder: position drained so far */
-	struct gt_ring_open open[GT_RING_OPEN_MAX] __attribute__((aligned(64)));
+	uint64_t word __attribute__((aligned(64)));	/* position << 8 | depth. Position counts bytes of chunk payload ever
+							 * passed, the unused tail of each left chunk included, so payload p lies
+							 * in the chain's chunk number p / payload_bytes at p % payload_bytes */
+	struct gt_ring_open open[GT_RING_OPEN_MAX];	/* the outermost one shares the word's cache line: all a call writes here */
 };
+_Static_assert(offsetof(struct gt_ring_thread, open) % 64 == 8, "the word and open[0] are one cache line");
 
 struct gt_ring_chunk {
 	uint32_t next;			/* next in the owner's chain, or in the free stack; set before the position passes the end */

@@ -1,4 +1,5 @@
 /* Prints wrappers.c, at build time: a line for each function of the driver API, and the fields of its arguments. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include "formats/cuda_api.h"
@@ -47,22 +48,64 @@ static const char *least_mode(const struct gt_api *api)
 	return i < n ? "GT_ARGS_KEY" : n ? "GT_ARGS_ALL" : "GT_ARGS_ALL + 1";
 }
 
+/* May it share guest_plain.c's body? */
+static bool plain(const struct gt_api *api)
+{
+	struct gt_api_field f[GT_FIELDS_MAX];
+	unsigned n = 0;
+
+	for (unsigned i = gt_api_fields(api, f); i-- > 0;)
+		if (f[i].key)
+			return false;
+	for (const char *p = api->params; *p; n++, p += strcspn(p, " "), p += *p == ' ')
+		if (strchr("FS", types[type_of(*p)].word))
+			return false;
+	return n <= 6 && !after(api->name);
+}
+
+/* The words of its key arguments, where they all are values that it was handed: "(N(a1), N(a4))"; func as in struct gt_keyed.
+ * False when some have to be fetched, or there are none. */
+static bool key_words(const struct gt_api *api, const char words[][24], char *list, int *func)
+{
+	struct gt_api_field f[GT_FIELDS_MAX];
+	unsigned n = gt_api_fields(api, f), used = 0;
+
+	*func = 255;
+	strcpy(list, "(");
+	for (unsigned i = 0; i < n; i++) {
+		if (!f[i].key)
+			continue;
+		if (f[i].how != GT_FROM_WORD && f[i].how != GT_FROM_I32)
+			return false;
+		if (f[i].role == GT_R_FUNC)
+			*func = (int)used;
+		sprintf(list + strlen(list), f[i].how == GT_FROM_I32 ? "%sI(%s)" : "%s%s", used++ ? ", " : "", words[f[i].param]);
+	}
+	strcat(list, ")");
+	return used && !after(api->name);
+}
+
 static void print_wrapper(uint32_t id)
 {
 	const struct gt_api *api = &gt_api[id];
 	const char *then = after(api->name);
-	char params[2048] = "", args[512] = "", words[1024] = "";
+	char params[2048] = "", args[512] = "", words[64][24], list[1024], all[1024] = "";
 	unsigned n = 0;
+	int func;
 
 	for (const char *p = api->params; *p; n++, p += strcspn(p, " "), p += *p == ' ') {
 		unsigned type = type_of(*p);
 
 		sprintf(params + strlen(params), "%s%s a%u", n ? ", " : "", types[type].type, n);
 		sprintf(args + strlen(args), "%sa%u", n ? ", " : "", n);
-		sprintf(words + strlen(words), ", %c(a%u)", types[type].word, n);
+		sprintf(words[n], "%c(a%u)", types[type].word, n);
+		sprintf(all + strlen(all), ", %s", words[n]);
 	}
-	printf("%s(%u, %s, %s, (%s), (%s)%s%s%s)\n", then ? "WRAP_THEN" : "WRAP", id, api->name, least_mode(api),
-	       n ? params : "void", args, then ? ", " : "", then ? then : "", n ? words : ", 0");
+	if (key_words(api, words, list, &func))
+		printf("KEYED(%u, %s, %s, %d, %s, (%s), (%s)%s)\n", id, api->name, least_mode(api), func, list, params, args, all);
+	else
+		printf("%s(%u, %s, %s, (%s), (%s)%s%s%s)\n", then ? "WRAP_THEN" : plain(api) ? "PLAIN" : "WRAP", id, api->name, least_mode(api),
+		       n ? params : "void", args, then ? ", " : "", then ? then : "", n ? all : ", 0");
 }
 
 static void print_args(void)
@@ -92,6 +135,9 @@ int main(void)
 	printf("\nvoid *const gt_wrapper[] = {\n");
 	for (uint32_t id = 0; id < gt_api_count; id++)
 		printf("\t(void *)%s,\n", gt_api[id].name);
+	printf("};\nvoid *const gt_typed[] = {\n");
+	for (uint32_t id = 0; id < gt_api_count; id++)
+		printf("\t(void *)%s%s,\n", gt_api[id].name, plain(&gt_api[id]) ? "_typed" : "");
 	printf("};\n");
 	print_args();
 	return ferror(stdout) || fflush(stdout);

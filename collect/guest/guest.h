@@ -7,6 +7,7 @@
  *   guest_find.c     which libraries are loaded, and what they export: the loader's own tables, read without the loader
  *   guest_resolve.c  dlsym and cuGetProcAddress: wrappers for functions
  *   guest_session.c  finding gtcollect, taking a place in its memory: once per process, once per thread
+ *   guest_plain.c    the short way of most calls
  *   guest_ring.c     the slow ways in and out of a call: a full chunk, losses, nesting; texts
  *   guest_args.c     argument words; names of kernels
  *   guest_files.c    ioctl, open, close, mmap of the driver's files
@@ -44,17 +45,19 @@ struct gt_tcb {
 	uint64_t position, limit;	/* limit: the position at which the chunk in use ends */
 	uint32_t depth;
 	uint8_t ticks, args;		/* from the session */
+	uint8_t plain;			/* registered, and calls without key arguments go guest_plain.c's way */
 	uint32_t chunk;			/* in use; GT_RING_NIL: none */
 	uint64_t number;		/* of that chunk in the chain */
+	uintptr_t frames[GT_RING_OPEN_MAX];	/* low ends of the stack frames of open calls; the first is in that line, too */
 	/* the rest */
-	uintptr_t frames[GT_RING_OPEN_MAX] __attribute__((aligned(64)));	/* low ends of the stack frames of open calls */
 	int32_t tid;			/* 0: never used */
 	uint32_t generation;		/* of the slot */
 	uint32_t names_epoch;
 	uint64_t named[GT_NAMED];
 	uint64_t told[GT_TOLD];
 	uint32_t seen[GT_IDS];		/* calls by id, for --sample */
-};
+} __attribute__((aligned(64)));
+_Static_assert(offsetof(struct gt_tcb, frames) == 56, "what every call needs, in one cache line");
 extern __thread struct gt_tcb *gt_self GT_TLS;	/* never NULL: a blank one until registered */
 extern __thread bool gt_inside GT_TLS;		/* our own doings: not to be traced */
 
@@ -63,6 +66,8 @@ extern struct gt_session *gt_shared;	/* NULL until attached; stays mapped for go
 extern const uint32_t *gt_live;		/* what says whether to record now: 1 until it is known */
 extern void *gt_real[GT_API_MAX];	/* what a wrapper calls, by id; NULL: not resolved yet */
 extern void *const gt_wrapper[];	/* generated: the wrappers, by id */
+extern void *const gt_typed[];		/* generated: what gt_plain falls back on, by id */
+extern void *gt_fast[GT_API_MAX];	/* as gt_real, of functions that are recorded without more ado; NULL: take the typed way */
 
 static inline struct gt_ring_proc *gt_procs(void) { return (void *)((uint8_t *)gt_shared + gt_shared->procs_at); }
 static inline struct gt_ring_thread *gt_threads(void) { return (void *)((uint8_t *)gt_shared + gt_shared->threads_at); }
@@ -135,7 +140,35 @@ static inline void gt_record(const struct gt_call *c, int32_t ret)
 }
 _Static_assert(!GT_REC_CALL && offsetof(struct gt_rec, kind_depth) == 19 && offsetof(struct gt_rec, ret) == 20, "gt_record");
 
+void gt_pop_abandoned(struct gt_tcb *t, uintptr_t frame);	/* forgets calls left by longjmp; frame: that of a new wrapper */
+/* guest_plain.c. The typed wrapper of a function offers it once a call of it was let in. */
+int32_t gt_plain(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id);
+/* May a call of this thread go the short way? If not, calls left by longjmp have been forgotten. */
+static inline bool gt_short_way(struct gt_tcb *t)
+{
+	if (gt_likely(t->plain && !t->depth && __atomic_load_n(gt_live, __ATOMIC_RELAXED)))
+		return true;
+	gt_pop_abandoned(t, (uintptr_t)__builtin_frame_address(0));
+	return false;
+}
+/* The same for functions whose key arguments are values they were handed. */
+struct gt_keyed {
+	uint16_t id;
+	uint8_t n, func;	/* words; which of them is the handle of a kernel, GT_NO_FUNC: none */
+	uint64_t start;
+	const uint64_t *words;
+};
+#define GT_NO_FUNC 255
+void gt_begin(struct gt_tcb *t, struct gt_keyed *k);
+int32_t gt_end(struct gt_tcb *t, const struct gt_keyed *k, int32_t ret);	/* returns ret */
+static inline void gt_offer(uint32_t id, void *real)
+{
+	if (gt_unlikely(!gt_fast[id]) && gt_shared->gate[id] == GT_GATE_ON)
+		__atomic_store_n(&gt_fast[id], real, __ATOMIC_RELAXED);
+}
+
 /* guest_args.c: words are the call's parameters, as passed. */
+void gt_tell_name(struct gt_tcb *t, uint64_t handle);	/* of a kernel, unless this thread has */
 uint32_t gt_open_args(const struct gt_call *c, const uint64_t *words);	/* fills open->args, returns how many */
 void gt_record_args(const struct gt_call *c, int32_t ret, const uint64_t *words);
 /* What some functions need done when they have returned, recorded or not. */

@@ -76,7 +76,7 @@ static const char *ask_name(uint64_t handle, bool kernel)
 	return name;
 }
 
-static void tell_name(struct gt_tcb *t, uint64_t handle)
+void gt_tell_name(struct gt_tcb *t, uint64_t handle)
 {
 	uint32_t epoch = __atomic_load_n(&gt_own->names_epoch, __ATOMIC_ACQUIRE), at = hash_handle(handle), k;
 	const struct gt_name *e;
@@ -283,7 +283,7 @@ void gt_record_args(const struct gt_call *c, int32_t ret, const uint64_t *w)
 				continue;
 			words[n] = value(t, a, w, ret);
 			if (a->role == GT_R_FUNC && words[n] && !ret)
-				tell_name(t, words[n]);
+				gt_tell_name(t, words[n]);
 			n++;
 		}
 	gt_record_words(c, ret, words, n);

@@ -20,7 +20,7 @@ static void publish(struct gt_tcb *t, uint32_t depth)
 /* ---- in ---- */
 
 /* A call whose frame ends below where ours begins was left by longjmp or an exception: it will not come back. */
-static void pop_abandoned(struct gt_tcb *t, uintptr_t frame)
+void gt_pop_abandoned(struct gt_tcb *t, uintptr_t frame)
 {
 	while (t->depth) {
 		uintptr_t outer = t->frames[t->depth - 1];
@@ -43,8 +43,7 @@ bool gt_enter_slowly(struct gt_call *c, uintptr_t frame)
 		if (!t || !__atomic_load_n(gt_live, __ATOMIC_RELAXED))
 			return false;
 	}
-	if (t->depth)
-		pop_abandoned(t, frame);
+	gt_pop_abandoned(t, frame);
 	if (gt_shared->gate[c->id] == GT_GATE_OFF)
 		return false;
 	if (gt_shared->gate[c->id] == GT_GATE_SAMPLE && t->seen[c->id]++ % (gt_shared->sample ? gt_shared->sample : 1)) {

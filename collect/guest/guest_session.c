@@ -397,6 +397,7 @@ static struct gt_tcb *new_thread(void)
 	t->chunk = GT_RING_NIL;
 	t->ticks = (uint8_t)gt_shared->ticks;
 	t->args = (uint8_t)gt_shared->args;
+	t->plain = t->ticks && t->args < GT_ARGS_ALL;
 	t->generation = slot->generation;
 	t->ring = slot;
 	if (!gt_take_chunk(t)) {

@@ -2,6 +2,7 @@
  *
  *	WRAP(id, name, least argument mode that records something, (parameters), (arguments), words...)
  *
+ * or one of its relatives: PLAIN and KEYED, which have a short way for the usual case (guest_plain.c), and WRAP_THEN.
  * The words are the parameters as 64-bit values, for guest_args.c; they are put together only when that mode is on. Parameters
  * have the sizes and classes of the true prototypes, which is all that a calling convention looks at. */
 #ifndef GT_GUEST_WRAP_H
@@ -12,6 +13,7 @@ struct gt_64 { uint64_t words[8]; };	/* CUipcMemHandle and the like, passed by v
 
 #define P(x) (uint64_t)(uintptr_t)(x)	/* pointer */
 #define N(x) (uint64_t)(x)		/* number */
+#define I(x) (uint64_t)(int64_t)(int32_t)(x)	/* a signed one of 32 bits */
 #define S(x) (uint64_t)(uintptr_t)&(x)	/* struct */
 #define F(x) gt_float_word(x)
 static inline uint64_t gt_float_word(double d) { uint64_t w; memcpy(&w, &d, sizeof(w)); return w; }
@@ -24,13 +26,14 @@ static inline uint64_t gt_float_word(double d) { uint64_t w; memcpy(&w, &d, size
 	if (gt_unlikely(!real) && !(real = (int32_t (*) params)gt_resolve(id)))			\
 		return GT_NO_DRIVER
 
-#define WRAP(id, name, mode, params, arguments, ...)						\
-GT_EXPORT int32_t name params									\
+/* The way that fits all cases. */
+#define GENERAL(id, mode, params, arguments, ...)						\
 {												\
 	GT_REAL(id, params);									\
 	if (gt_unlikely(!gt_enter(&c, id)))							\
 		return real arguments;								\
-	if (gt_unlikely(c.t->args >= mode)) {							\
+	gt_offer(id, (void *)real);								\
+	if (c.t->args >= mode) {								\
 		const uint64_t words[] = { __VA_ARGS__ };					\
 												\
 		gt_start(&c, gt_open_args(&c, words));						\
@@ -44,6 +47,36 @@ GT_EXPORT int32_t name params									\
 	gt_stop(&c);										\
 	gt_record(&c, ret);									\
 	return ret;										\
+}
+#define WRAP(id, name, mode, params, arguments, ...)						\
+GT_EXPORT int32_t name params GENERAL(id, mode, params, arguments, __VA_ARGS__)
+/* The same behind a short way. */
+#define TYPED(id, name, mode, params, arguments, ...)						\
+static __attribute__((noinline)) int32_t name##_typed params GENERAL(id, mode, params, arguments, __VA_ARGS__)
+
+/* Without key arguments, and with nothing but integers and pointers: the exported function is a stub, see guest_plain.c. */
+#define PLAIN(id, name, mode, params, arguments, ...)						\
+TYPED(id, name, mode, params, arguments, __VA_ARGS__)						\
+GT_EXPORT int32_t name(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)	\
+{												\
+	return gt_plain(a0, a1, a2, a3, a4, a5, id);						\
+}
+
+/* With key arguments that are values: key is the list of their words, func as in struct gt_keyed. */
+#define LIST(...) { __VA_ARGS__ }
+#define KEYED(id, name, mode, func, key, params, arguments, ...)				\
+TYPED(id, name, mode, params, arguments, __VA_ARGS__)						\
+GT_EXPORT int32_t name params									\
+{												\
+	int32_t (*real) params = (int32_t (*) params)__atomic_load_n(&gt_fast[id], __ATOMIC_RELAXED);	\
+	struct gt_tcb *t = gt_self;								\
+	const uint64_t words[] = LIST key;							\
+	struct gt_keyed k = { id, sizeof(words) / 8, func, 0, words };				\
+												\
+	if (gt_unlikely(!gt_short_way(t) || !real || t->args != GT_ARGS_KEY))			\
+		return name##_typed arguments;							\
+	gt_begin(t, &k);									\
+	return gt_end(t, &k, real arguments);							\
 }
 
 /* With something to be done when the function has returned, recorded or not. */
