@@ -1,4 +1,5 @@
-# A training loop of a small MLP, as a user would write it. Usage: torch_train.py [STEPS | SECONDSs]; prints the loop's time in ms.
+# A training loop of a small MLP, as a user would write it. Usage: torch_train.py [STEPS | turns]; prints the loop's time in ms.
+# turns: reads lines with a number of seconds, runs that long, answers "STEPS MS".
 import sys
 import time
 
@@ -26,18 +27,20 @@ def step(i):
 for i in range(20):
     step(i)
 torch.cuda.synchronize()
-start = time.perf_counter()
-if what.endswith("s"):
-    steps, end = 0, start + float(what[:-1])
-    while time.perf_counter() < end:
-        step(steps)
-        steps += 1
-else:
-    steps = int(what)
-    for i in range(steps):
-        loss = step(i)
-        if i % 20 == 0:
-            loss.item()
+if what == "turns":
+    for line in sys.stdin:
+        steps, start = 0, time.perf_counter()
+        while time.perf_counter() < start + float(line):
+            step(steps)
+            steps += 1
+        torch.cuda.synchronize()
+        print(steps, (time.perf_counter() - start) * 1e3, flush=True)
+    sys.exit()
+steps, start = int(what), time.perf_counter()
+for i in range(steps):
+    loss = step(i)
+    if i % 20 == 0:
+        loss.item()
 torch.cuda.synchronize()
 ms = (time.perf_counter() - start) * 1e3
 print(f"{steps} steps, {ms:.3f} ms, {ms / steps:.6f} ms a step")
