@@ -312,7 +312,7 @@ static void close_trace(void)
 	free(json);
 	if (run.lost.code)
 		gt_writer_abandon(run.w);
-	else if (gt_writer_close(run.w, &err) || code)
+	else if (gt_writer_close(run.w, &err) || code || gt_output_check(&run.out, &err))
 		stop_recording(&err);
 	run.w = NULL;
 }
@@ -365,6 +365,8 @@ static void say_end(const char *program)
 	clear_status();
 	if (run.lost.code) {
 		gt_err_print("gtcollect", run.name, &run.lost);
+		if (run.lost.code == -ENOENT)
+			return;
 		fprintf(stderr, "gtcollect: recording stopped after %.2f s; the program ran on; what the file holds can be read\n",
 			(double)(run.stopped - run.start) / SECOND);
 		return;

@@ -120,7 +120,7 @@ static int take_over(int fd, bool force, struct gt_err *err)
 	return 0;
 }
 
-int gt_output_open(struct gt_output *o, const char *path, bool force, struct gt_err *err)
+static int open_it(struct gt_output *o, const char *path, bool force, struct gt_err *err)
 {
 	struct stat st;
 	int code, flags = O_RDWR;
@@ -149,4 +149,25 @@ int gt_output_open(struct gt_output *o, const char *path, bool force, struct gt_
 		o->fd = -1;
 	}
 	return code;
+}
+
+int gt_output_open(struct gt_output *o, const char *path, bool force, struct gt_err *err)
+{
+	struct stat st;
+	int code = open_it(o, path, force, err);
+
+	if (!code && !fstat(o->fd, &st) && S_ISREG(st.st_mode)) {
+		o->dev = st.st_dev;
+		o->ino = st.st_ino;
+	}
+	return code;
+}
+
+int gt_output_check(const struct gt_output *o, struct gt_err *err)
+{
+	struct stat st;
+
+	if (!o->ino || (!stat(o->path, &st) && st.st_dev == o->dev && st.st_ino == o->ino))
+		return 0;
+	return gt_err_set(err, -ENOENT, "was removed or replaced while it was written: the recording is lost");
 }

@@ -3,6 +3,7 @@
 #define GT_OUTPUT_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 #include "formats/base/err.h"
 
 /* Expands %h host, %p our process id, %t time (YYYYMMDD-HHMMSS), %q{VAR} an environment variable, %% in a pattern; NULL is
@@ -12,8 +13,12 @@ int gt_output_name(const char *pattern, const char *command, char *to, size_t si
 struct gt_output {
 	int fd;
 	bool created;		/* by us: may be removed if nothing comes of it */
+	dev_t dev;		/* what is behind fd; ino 0: no regular file */
+	ino_t ino;
 	char path[4096];
 };
 /* Opens and locks. Refused: an existing regular file unless force; one that is being written, always. 0 or negative. */
 int gt_output_open(struct gt_output *o, const char *path, bool force, struct gt_err *err);
+/* Does the name still lead to the file? -ENOENT when it was removed or replaced meanwhile. */
+int gt_output_check(const struct gt_output *o, struct gt_err *err);
 #endif

@@ -24,6 +24,7 @@ says graph_replay_runs 0 '^10 rounds of 20 kernels' "$B/samples/graph_replay" -n
 says multiproc_runs 0 '^3 workers and their parent: 10 launches each' "$B/samples/multiproc" -n 10
 says resolve_finds_everything 0 '^100 of 100 entry points found; relu\(-7\) = 0, relu\(8\) = 8$' "$B/samples/resolve"
 says many_threads_run 0 '^100 threads, 100 calls each' "$B/samples/many_threads" -t 100 -n 100
+says churn_runs 0 '^100 threads, 10 processes, 10 calls each' "$B/samples/churn"
 says forkexec_runs 0 '' "$B/samples/forkexec"
 says hang_is_released 0 '^released$' "$B/samples/hang" -t 0
 says crash_by_sigsegv 139 'device' sh -c "ulimit -c 0; $B/samples/crash"

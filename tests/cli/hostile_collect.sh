@@ -1,0 +1,81 @@
+# gtcollect around programs that cannot be run, hide, multiply, or take away what it writes to; and where it finds little room itself.
+. "$SRC/tests/lib.sh"
+C=$B/gtcollect A=$B/gtanalyze S=$B/samples
+export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" TMPDIR="$PWD"
+unset XDG_RUNTIME_DIR
+T="timeout 60"
+
+figure() { "$A" header "$2" --format tsv 2>/dev/null | awk -F'\t' -v k="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == k) c = i } NR == 2 { print $c }'; }
+calls() { "$A" top --top 0 --format csv "$2" 2>/dev/null | awk -F, -v n="$1" '$1 == n { s += $3 } END { print s + 0 }'; }
+is() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "is '$3', not '$2'"; fi; }
+says() { if grep -q -e "$2" want.err; then ok "$1"; else fail "$1" "stderr: $(tr '\n' ' ' <want.err | cut -c 1-300)"; fi; }
+spin() { spin_name=$1; shift; want "$spin_name" 0 $T "$@"; is "$spin_name-calls" 1000 "$(calls cuCtxGetCurrent c.zst)"; rm -f c.zst; }	# spin NAME CMD: 1000 calls in c.zst
+
+# ---- what cannot be run ----
+mkdir folder; printf '#!/no/such/shell\n' >orphan; chmod +x orphan
+want run-a-folder 126 "$C" -o no.zst ./folder;		says run-a-folder-says './folder: Permission denied'
+want run-nothing 127 "$C" -o no.zst ''
+want run-an-orphan 127 "$C" -o no.zst ./orphan;	says run-an-orphan-says './orphan: No such file'
+check nothing-is-left test ! -e no.zst
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	mkdir locked; chmod 555 locked
+	want output-not-permitted 125 setpriv --reuid 65534 --regid 65534 --clear-groups env TMPDIR=/tmp "$C" -o locked/x.zst true
+	says output-not-permitted-says 'locked/x.zst: Permission denied'
+	want other-user 0 $T "$C" -o user.zst setpriv --reuid 65534 --regid 65534 --clear-groups "$S/spin_calls" -n 1000
+	is other-user-is-unharmed 1 "$(grep -c '1000 calls' want.out)"
+else skip other-user "needs root and setpriv"; fi
+
+# ---- programs that hide ----
+spin preload-taken-out-and-put-back "$C" -q -o c.zst sh -c 'keep=$LD_PRELOAD; unset LD_PRELOAD; true; LD_PRELOAD=$keep exec "$0" -n 1000' "$S/spin_calls"
+want preload-taken-out 0 "$C" -o gone.zst sh -c 'unset LD_PRELOAD; exec "$0" -n 1000' "$S/spin_calls"
+says preload-taken-out-says 'had LD_PRELOAD taken out'
+spin streams-closed "$C" -q -o c.zst sh -c 'exec <&- >&- 2>&-; exec "$0" -n 1000' "$S/spin_calls"
+spin few-descriptors "$C" -q -o c.zst sh -c 'ulimit -n 8; exec "$0" -n 1000' "$S/spin_calls"
+spin own-streams-closed sh -c '"$0" -o c.zst "$1" -n 1000 <&- >&- 2>&-' "$C" "$S/spin_calls"
+"$C" -o stderr.zst "$S/spin_calls" -n 10 2>&- >/dev/null
+check messages-go-nowhere-else zstd -qt stderr.zst
+spin in-a-session-of-its-own "$C" -q -o c.zst setsid -w "$S/spin_calls" -n 1000
+if unshare -pf --mount-proc true 2>/dev/null; then spin other-pid-namespace "$C" -q -o c.zst unshare -pf --mount-proc "$S/spin_calls" -n 1000
+else skip other-pid-namespace "unshare is not permitted"; fi
+want inside-itself 0 $T "$C" -q -o outer.zst "$C" -q -o c.zst "$S/spin_calls" -n 1000
+is inside-itself-calls 1000 "$(calls cuCtxGetCurrent c.zst)"; rm c.zst
+"$C" -q -o one.zst "$S/spin_calls" -n 100000 >/dev/null & "$C" -q -o two.zst "$S/spin_calls" -n 100000 >/dev/null; wait
+is two-at-once '100000 100000' "$(calls cuCtxGetCurrent one.zst) $(calls cuCtxGetCurrent two.zst)"
+
+# ---- programs that multiply ----
+want churn 0 $T "$C" -q -o churn.zst "$S/churn" -t 3000 -p 500 -n 10
+is churn-calls '35020 501 3501 0' "$(calls cuDriverGetVersion churn.zst) $(figure processes churn.zst) $(figure threads churn.zst) $(figure lost churn.zst)"
+
+# ---- what it writes to goes away, or is no file ----
+want output-removed 125 "$C" -o r.zst sh -c 'rm r.zst';				says output-removed-says 'r.zst: was removed or replaced'
+want output-replaced 125 "$C" -o r.zst sh -c 'mv r.zst s.zst; echo x >r.zst';	says output-replaced-says 'r.zst: was removed or replaced'
+check output-replaced-is-left test "$(cat r.zst)" = x
+want output-removed-status-of-the-program-wins 3 "$C" -q -o r2.zst sh -c 'rm r2.zst; exit 3'
+mkfifo pipe
+want pipe-nobody-reads 125 $T "$C" -o pipe true;				says pipe-nobody-reads-says 'pipe: nobody reads it'
+cat pipe >piped.zst & want pipe-is-written 0 $T "$C" -q -o pipe "$S/spin_calls" -n 1000; wait
+is pipe-calls 1000 "$(calls cuCtxGetCurrent piped.zst)"
+head -c 500 pipe >/dev/null & want pipe-closed 125 $T "$C" -o pipe "$S/spin_calls" -s 1; wait
+says pipe-closed-says 'pipe: cannot write: Broken pipe'
+is pipe-closed-program-is-unharmed 1 "$(grep -c 'calls,' want.out)"
+
+# ---- little room for itself ----
+want no-descriptors 125 sh -c 'ulimit -n 4; exec "$0" -o no.zst true' "$C";	says no-descriptors-says 'Too many open files'
+want no-file-size 125 sh -c 'ulimit -f 1; exec "$0" -o no.zst true' "$C";	says no-file-size-says 'cannot reserve .* for the rings'
+check nothing-is-left-either test ! -e no.zst
+[ -n "$SAN" ] || { want no-memory 125 sh -c 'ulimit -v 40000; exec "$0" -o no.zst true' "$C"; says no-memory-says 'cannot map the rings'; }
+spin temporary-folder-missing env TMPDIR="$PWD/missing" "$C" -q -o c.zst "$S/spin_calls" -n 1000
+mkdir full
+if mount -t tmpfs -o size=16k none full 2>/dev/null; then
+	head -c 16384 /dev/zero >full/ballast 2>/dev/null
+	spin temporary-folder-full env TMPDIR="$PWD/full" "$C" -q -o c.zst "$S/spin_calls" -n 1000
+	mount -o remount,ro full
+	spin temporary-folder-read-only env TMPDIR="$PWD/full" "$C" -q -o c.zst "$S/spin_calls" -n 1000
+	umount full
+else skip temporary-folder-full "mounting is not permitted"; fi
+
+# ---- names of every kind come out as JSON again ----
+want odd-arguments 0 "$C" -q -o odd.zst sh -c true "$(printf 'a\377\376"\\\001\n')" "$(head -c 100000 /dev/zero | tr '\0' x)"
+want odd-arguments-are-told 0 "$A" --format json metadata odd.zst
+if command -v python3 >/dev/null; then check odd-arguments-are-json python3 -m json.tool want.out /dev/null
+else skip odd-arguments-are-json "no python3"; fi
