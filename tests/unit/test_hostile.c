@@ -1,6 +1,7 @@
 /* Traces made by hand to hurt: what stands beside a trace in its file, little bytes that unpack to much, counts that lie. */
 #include <limits.h>
 #include <sys/resource.h>
+#include <jansson.h>
 #include <zstd.h>
 
 #include "formats/base/buf.h"
@@ -307,6 +308,34 @@ static void ids_that_lie_are_refused(void)
 	}
 }
 
-T_MAIN(T(other_bytes_beside_a_trace_are_told), T(a_later_versions_frame_is_no_damage), T(a_damaged_index_is_rebuilt), T(names_that_unpack_to_much_are_refused),
-       T(metadata_that_unpack_to_much_are_refused), T(countless_recordings_are_refused),
-       T(a_content_that_is_not_what_its_head_says_is_damage), T(ids_that_lie_are_refused))
+static const struct t_case cases[] = {
+	T(other_bytes_beside_a_trace_are_told), T(a_later_versions_frame_is_no_damage), T(a_damaged_index_is_rebuilt), T(names_that_unpack_to_much_are_refused),
+	T(metadata_that_unpack_to_much_are_refused), T(countless_recordings_are_refused),
+	T(a_content_that_is_not_what_its_head_says_is_damage), T(ids_that_lie_are_refused)
+};
+
+/* For tests/cli: is FILE one JSON value (json FILE), or one on each line (jsonl FILE), by jansson's word? */
+static int check_json(const char *how, const char *path)
+{
+	FILE *f = fopen(path, "r");
+	size_t flags = JSON_REJECT_DUPLICATES | (strcmp(how, "jsonl") ? 0 : JSON_DISABLE_EOF_CHECK), values = 0;
+	json_error_t e = { .text = "cannot be opened" };
+	json_t *v;
+	int c = 0;
+
+	while (f && c != EOF && (v = json_loadf(f, flags, &e))) {
+		json_decref(v);
+		values++;
+		while ((c = getc(f)) == '\n')
+			;
+		ungetc(c, f);
+	}
+	if (!f || c != EOF || !values)
+		printf("%s: value %zu: line %d: %s\n", path, values + 1, e.line, e.text);
+	return !f || c != EOF || !values;
+}
+
+int main(int argc, char **argv)
+{
+	return argc == 3 ? check_json(argv[1], argv[2]) : t_main(__FILE__, cases, sizeof(cases) / sizeof(*cases));
+}
