@@ -379,7 +379,7 @@ static bool integrate_run(struct gt_unpacked *u, const struct gt_run *run, int64
 		int64_t from = nested ? start : end, gap = is_signed ? gt_unzigzag((uint64_t)u->start[i]) : u->start[i], s;
 
 		fine &= !__builtin_add_overflow(from, gap, &s) && (is_signed || gap >= 0) && (i == run->first || s >= start);
-		fine &= u->dur[i] >= 0 && !__builtin_add_overflow(s, u->dur[i], &end);
+		fine &= u->dur[i] >= 0 && !__builtin_add_overflow(s, u->dur[i], &end) && s > -GT_TIME_MAX && end < GT_TIME_MAX;
 		u->start[i] = start = s;
 		depth = u->depth ? u->depth[i] : 0;
 	}
@@ -479,8 +479,13 @@ int gt_block_unpack(struct gt_unpacked *u, enum gt_kind kind, struct gt_span byt
 		return code;
 	if (in.at >= in.end || (flags = *in.at++) > ALL_FLAGS)
 		return LIES(err, "flags are unknown");
+	u->base = gt_unzigzag(base);
+	u->wide_codes = flags & WIDE_CODES;
+	u->signed_gaps = flags & SIGNED_GAPS;
+	u->codes_at = flags & HAS_CODES ? (uint32_t)(in.at - bytes.at) : 0;
 	if ((code = get_codes(u, &in, flags, err)))
 		return code;
+	u->depths_at = flags & HAS_DEPTH ? (uint32_t)(in.at - bytes.at) : 0;
 	if (!(flags & HAS_DEPTH)) {
 		u->depth = NULL;
 	} else {
@@ -489,9 +494,12 @@ int gt_block_unpack(struct gt_unpacked *u, enum gt_kind kind, struct gt_span byt
 		memcpy(u->depth, in.at, nrows);
 		in.at += nrows;
 	}
-	if ((code = get_times(u, &in, flags, gt_unzigzag(base), err)) || (code = get_rets(u, &in, err)))
+	u->gaps_at = (uint32_t)(in.at - bytes.at);
+	if ((code = get_times(u, &in, flags, u->base, err)) || (code = get_rets(u, &in, err)))
 		return code;
 	u->args = in;
+	u->next_code = 0;
+	u->next_args = in.at;
 	return 0;
 }
 
@@ -500,12 +508,17 @@ unsigned gt_block_fields(const struct gt_unpacked *u, const struct gt_segment *s
 	return code < u->ntypes ? fields_of(seg->types, u->types[code]) : 0;
 }
 
-int gt_block_values(const struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code, uint64_t *v)
+int gt_block_values(struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code, uint64_t *v)
 {
 	struct gt_span in = u->args;
+	uint32_t c = 0;
 	uint64_t bytes;
 
-	for (uint32_t c = 0; c < u->ntypes; c++, in.at += bytes) {
+	if (code >= u->next_code) {
+		c = u->next_code;
+		in.at = u->next_args;
+	}
+	for (; c < u->ntypes; c++, in.at += bytes) {
 		unsigned nfields = gt_block_fields(u, seg, c);
 
 		bytes = 0;
@@ -515,6 +528,8 @@ int gt_block_values(const struct gt_unpacked *u, const struct gt_segment *seg, u
 			return -EBADMSG;
 		if (c != code)
 			continue;
+		u->next_code = c + 1;
+		u->next_args = in.at + bytes;
 		in.end = in.at + bytes;
 		for (unsigned f = 0; f < nfields; f++)
 			if (gt_get_values(&in, v + (size_t)f * u->per_code[c], u->per_code[c]))
@@ -528,4 +543,71 @@ void gt_unpacked_release(struct gt_unpacked *u)
 {
 	gt_buf_release(&u->arena);
 	memset(u, 0, sizeof(*u));
+}
+
+/* ---- arguments row by row ---- */
+
+static int open_section(struct gt_args *a, uint32_t c, uint32_t rows, struct gt_span *in, struct gt_buf *dicts)
+{
+	struct gt_span section = *in;
+	uint64_t bytes;
+
+	if (!gt_get_varint(&section, &bytes) || bytes > (uint64_t)(section.end - section.at))
+		return -EBADMSG;
+	section.end = in->at = section.at + bytes;
+	for (unsigned f = 0; rows && f < a->codes[c].nfields; f++) {
+		int code = gt_values_open(&a->values[a->codes[c].first + f], &section, rows, dicts);
+
+		if (code)
+			return code;
+	}
+	return rows && section.at != section.end ? -EBADMSG : 0;
+}
+
+/* A code without rows needs no places: its section may be empty, however many fields its type has. */
+static int number_fields(struct gt_args *a, const struct gt_unpacked *u, const struct gt_segment *seg)
+{
+	uint32_t n = 0;
+
+	a->codes = malloc((u->ntypes + 1u) * sizeof(*a->codes));
+	if (!a->codes)
+		return -ENOMEM;
+	for (uint32_t c = 0; c < u->ntypes; c++) {
+		unsigned nfields = gt_block_fields(u, seg, c);
+
+		a->codes[c] = (struct gt_args_code){ u->types[c], n, (uint8_t)nfields };
+		n += u->per_code[c] ? nfields : 0;
+		if (u->per_code[c] && nfields > a->most)
+			a->most = (uint8_t)nfields;
+	}
+	a->values = malloc((n + 1u) * sizeof(*a->values));
+	a->bytes = u->ntypes * sizeof(*a->codes) + n * sizeof(*a->values);
+	return a->values ? 0 : -ENOMEM;
+}
+
+int gt_args_open(struct gt_args *a, const struct gt_unpacked *u, const struct gt_segment *seg, struct gt_span *in)
+{
+	struct gt_buf dicts = { 0 };
+	int code;
+
+	memset(a, 0, sizeof(*a));
+	code = number_fields(a, u, seg);
+	for (uint32_t c = 0; !code && c < u->ntypes; c++)
+		if (a->codes[c].nfields)
+			code = open_section(a, c, u->per_code[c], in, &dicts);
+	if (!code && dicts.len && !(a->dicts = malloc(dicts.len)))
+		code = -ENOMEM;
+	if (a->dicts)
+		memcpy(a->dicts, dicts.data, dicts.len);
+	a->bytes += dicts.len;
+	gt_buf_release(&dicts);
+	return code;
+}
+
+void gt_args_release(struct gt_args *a)
+{
+	free(a->codes);
+	free(a->values);
+	free(a->dicts);
+	memset(a, 0, sizeof(*a));
 }

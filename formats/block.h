@@ -59,6 +59,12 @@ struct gt_unpacked {
 	uint32_t *ret_row; int32_t *ret; uint32_t nret;
 	struct gt_span args;		/* the argument columns, still packed; within the bytes handed in */
 	uint32_t *per_code;		/* rows of each code in the whole block; ntypes */
+	uint32_t next_code;		/* gt_block_values asked for codes in order finds each where the last one ended: here */
+	const uint8_t *next_args;
+	/* for reading the bytes again, row by row: where in them the codes, depths and gaps begin, what gaps count from */
+	uint32_t codes_at, depths_at, gaps_at;	/* 0: there are none */
+	bool wide_codes, signed_gaps;
+	int64_t base;
 	struct gt_buf arena;		/* all of the above */
 };
 /* Unpacks bytes (with GT_SLACK readable behind them, which must stay while args are wanted). Checks everything against the
@@ -66,8 +72,30 @@ struct gt_unpacked {
 int gt_block_unpack(struct gt_unpacked *u, enum gt_kind kind, struct gt_span bytes, uint32_t nrows, const struct gt_segment *seg,
 		    struct gt_err *err);
 /* The arguments of all rows of a code: field f of its i-th row goes to v[f * per_code[code] + i]. 0 or -EBADMSG. */
-int gt_block_values(const struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code, uint64_t *v);
+int gt_block_values(struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code, uint64_t *v);
 /* How many fields rows of this code have. */
 unsigned gt_block_fields(const struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code);
 void gt_unpacked_release(struct gt_unpacked *u);
+
+/* The arguments of a block row by row, in little memory. */
+struct gt_args {
+	struct gt_args_code { uint32_t type, first; uint8_t nfields; } *codes;	/* by code; values[first] reads its first field */
+	struct gt_values *values;
+	uint64_t *dicts;
+	size_t bytes;			/* of memory taken */
+	uint8_t most;			/* fields of any code that has rows */
+};
+/* Checks all of the argument columns in `in` (which u's, or a copy of them) and moves it behind them. The bytes must stay, with
+ * GT_SLACK behind them. 0, -EBADMSG or -ENOMEM; release either way. */
+int gt_args_open(struct gt_args *a, const struct gt_unpacked *u, const struct gt_segment *seg, struct gt_span *in);
+/* The arguments of the next row, which has this code. Returns where the next ones go. */
+static inline uint64_t *gt_args_next(struct gt_args *a, unsigned code, uint64_t *to)
+{
+	struct gt_values *v = a->values + a->codes[code].first;
+
+	for (unsigned f = 0; f < a->codes[code].nfields; f++)
+		*to++ = gt_values_next(&v[f], a->dicts);
+	return to;
+}
+void gt_args_release(struct gt_args *a);
 #endif

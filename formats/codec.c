@@ -104,32 +104,67 @@ struct decode { uint64_t base[256], mask[256]; uint8_t bytes[256]; };
 #define R256(m) R64(m, 0), R64(m, 64), R64(m, 128), R64(m, 192)
 static const struct decode decode = { { R256(L1) }, { R256(M1) }, { R256(B1) } };
 
-int gt_get_column(struct gt_span *in, uint64_t *v, size_t n)
+/* Finds a column's codes and extras and moves `in` behind it. */
+static int find_column(struct gt_column *c, struct gt_span *in, size_t n)
 {
-	const uint8_t *codes, *extra, *end;
 	uint64_t nextra;
 
 	if (!gt_get_varint(in, &nextra) || (size_t)(in->end - in->at) < n || (size_t)(in->end - in->at) - n < nextra)
 		return -EBADMSG;
-	codes = in->at;
-	extra = codes + n;
-	end = extra + nextra;
+	c->code = in->at;
+	c->extra = c->code + n;
+	in->at += n + nextra;
+	return 0;
+}
+
+static inline uint64_t next_value(struct gt_column *c)
+{
+	unsigned code = *c->code++;
+	uint64_t word;
+
+	memcpy(&word, c->extra, 8);
+	c->extra += decode.bytes[code];
+	return decode.base[code] + (le64toh(word) & decode.mask[code]);
+}
+
+int gt_get_column(struct gt_span *in, uint64_t *v, size_t n)
+{
+	struct gt_column c;
+
+	if (find_column(&c, in, n))
+		return -EBADMSG;
 	for (size_t i = 0; i < n;) {
 		size_t stop = n - i < 64 ? n : i + 64;	/* at most 512 bytes of extras: within the slack */
 
-		for (; i < stop; i++) {
-			unsigned c = codes[i];
-			uint64_t word;
-
-			memcpy(&word, extra, 8);
-			v[i] = decode.base[c] + (le64toh(word) & decode.mask[c]);
-			extra += decode.bytes[c];
-		}
-		if (extra > end)
+		for (; i < stop; i++)
+			v[i] = next_value(&c);
+		if (c.extra > in->at)
 			return -EBADMSG;
 	}
-	in->at = end;
-	return extra == end ? 0 : -EBADMSG;
+	return c.extra == in->at ? 0 : -EBADMSG;
+}
+
+int gt_column_open(struct gt_column *c, struct gt_span *in, size_t n)
+{
+	size_t extras = 0;
+
+	if (find_column(c, in, n))
+		return -EBADMSG;
+	for (size_t i = 0; i < n; i++) {	/* decode.bytes, computed: many at a time, where a table takes one */
+		unsigned code = c->code[i];
+
+		extras += (code >= LITERALS) + (code >= FIRST_LONG) * (code - FIRST_LONG + 1);
+	}
+	return c->extra + extras == in->at ? 0 : -EBADMSG;
+}
+
+void gt_column_next(struct gt_column *c, uint64_t *v, size_t n)
+{
+	struct gt_column at = *c;
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = next_value(&at);
+	*c = at;
 }
 
 /* ---- argument columns ---- */
@@ -196,9 +231,11 @@ void gt_put_values(struct gt_buf *b, const uint64_t *v, size_t n, struct gt_buf 
 	gt_put_column(b, delta_cost < plain_cost ? delta : v, n);
 }
 
-static int get_dictionary(struct gt_span *in, uint64_t *v, size_t n)
+/* A dictionary's values to dict, with room for DICT_MAX, and `in` to its codes, which are checked. Returns how many, or -EBADMSG. */
+static int get_dictionary(struct gt_span *in, uint64_t *dict, size_t n)
 {
-	uint64_t dict[256] = { 0 }, used;
+	uint64_t used;
+	uint8_t most = 0;
 
 	if (!gt_get_varint(in, &used) || used > DICT_MAX)
 		return -EBADMSG;
@@ -207,18 +244,14 @@ static int get_dictionary(struct gt_span *in, uint64_t *v, size_t n)
 			return -EBADMSG;
 	if ((size_t)(in->end - in->at) < n)
 		return -EBADMSG;
-	for (size_t i = 0; i < n; i++) {
-		if (in->at[i] >= used)
-			return -EBADMSG;
-		v[i] = dict[in->at[i]];
-	}
-	in->at += n;
-	return 0;
+	for (size_t i = 0; i < n; i++)
+		most = in->at[i] > most ? in->at[i] : most;
+	return n && most >= used ? -EBADMSG : (int)used;
 }
 
 int gt_get_values(struct gt_span *in, uint64_t *v, size_t n)
 {
-	uint64_t value = 0;
+	uint64_t value = 0, dict[DICT_MAX];
 	uint8_t how;
 
 	if (!n)
@@ -226,8 +259,13 @@ int gt_get_values(struct gt_span *in, uint64_t *v, size_t n)
 	if (in->at >= in->end)
 		return -EBADMSG;
 	how = *in->at++;
-	if (how == DICTIONARY)
-		return get_dictionary(in, v, n);
+	if (how == DICTIONARY) {
+		if (get_dictionary(in, dict, n) < 0)
+			return -EBADMSG;
+		for (size_t i = 0; i < n; i++)
+			v[i] = dict[*in->at++];
+		return 0;
+	}
 	if (how == CONSTANT) {
 		if (!gt_get_varint(in, &value))
 			return -EBADMSG;
@@ -240,4 +278,41 @@ int gt_get_values(struct gt_span *in, uint64_t *v, size_t n)
 	for (size_t i = 0; how == DELTA && i < n; i++)
 		v[i] = value += (uint64_t)gt_unzigzag(v[i]);
 	return 0;
+}
+
+int gt_values_open(struct gt_values *s, struct gt_span *in, size_t n, struct gt_buf *dicts)
+{
+	uint64_t *dict;
+	int used;
+
+	memset(s, 0, sizeof(*s));
+	if (!n)
+		return 0;
+	if (in->at >= in->end || (s->how = *in->at++) > PLAIN)
+		return -EBADMSG;
+	if (s->how == CONSTANT)
+		return gt_get_varint(in, &s->value) ? 0 : -EBADMSG;
+	if (s->how != DICTIONARY)
+		return gt_column_open(&s->in, in, n);
+	dict = (uint64_t *)(void *)gt_buf_room(dicts, DICT_MAX * sizeof(*dict));
+	if (!dict)
+		return -ENOMEM;
+	if ((used = get_dictionary(in, dict, n)) < 0)
+		return -EBADMSG;
+	s->value = dicts->len / sizeof(*dict);
+	s->in.code = in->at;
+	dicts->len += (size_t)used * sizeof(*dict);
+	in->at += n;
+	return 0;
+}
+
+uint64_t gt_values_next(struct gt_values *s, const uint64_t *dicts)
+{
+	if (s->how == CONSTANT)
+		return s->value;
+	if (s->how == DICTIONARY)
+		return dicts[s->value + *s->in.code++];
+	if (s->how == PLAIN)
+		return next_value(&s->in);
+	return s->value += (uint64_t)gt_unzigzag(next_value(&s->in));
 }

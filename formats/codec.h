@@ -30,10 +30,24 @@ static inline int gt_get_u32(struct gt_span *in, uint32_t *v)
 void gt_put_column(struct gt_buf *b, const uint64_t *v, size_t n);
 /* Decodes n values and moves `in` behind the column. 0 or -EBADMSG. */
 int gt_get_column(struct gt_span *in, uint64_t *v, size_t n);
+/* The same a few values at a time: opening checks all of the column and moves `in` behind it, so that reading cannot fail. Who
+ * reads counts. */
+struct gt_column { const uint8_t *code, *extra; };
+int gt_column_open(struct gt_column *c, struct gt_span *in, size_t n);
+void gt_column_next(struct gt_column *c, uint64_t *v, size_t n);
 /* Bytes gt_put_column would take for one value, for choosing between encodings. */
 unsigned gt_column_cost(uint64_t v);
 
 /* An argument column: like the above, but constant, dictionary, delta or plain, whichever is shortest. */
 void gt_put_values(struct gt_buf *b, const uint64_t *v, size_t n, struct gt_buf *scratch);
 int gt_get_values(struct gt_span *in, uint64_t *v, size_t n);
+/* The same one value at a time. Dictionaries are unpacked behind dicts->len; reading takes dicts->data as it is then. 0, -EBADMSG
+ * or -ENOMEM. */
+struct gt_values {
+	struct gt_column in;		/* a dictionary has no extras */
+	uint64_t value;			/* constant: it; delta: the last one; dictionary: where it begins in dicts, in values */
+	uint8_t how;
+};
+int gt_values_open(struct gt_values *s, struct gt_span *in, size_t n, struct gt_buf *dicts);
+uint64_t gt_values_next(struct gt_values *s, const uint64_t *dicts);
 #endif
