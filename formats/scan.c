@@ -76,8 +76,13 @@ struct scanner {
 	struct gt_loader loader;
 	struct gt_unpacked u;
 	const struct gt_segment *seg;
-	struct gt_buf *values;		/* by code: all fields, see gt_block_values; len 0: not unpacked yet */
-	size_t values_cap, nvalues;
+	struct values {			/* by code: where its arguments are in args_room, see gt_block_values */
+		size_t at;
+		bool there;
+	} *values;
+	size_t values_cap;
+	uint64_t *args_room;		/* for all of a block's; so that it is bounded, whatever codes a file's blocks use */
+	size_t args_cap;
 	struct gt_buf cut;		/* rows that a filter kept, and arguments cut to a run */
 	struct gt_buf picked[4];
 	unsigned npicked;
@@ -86,20 +91,14 @@ struct scanner {
 	size_t seen_cap;
 };
 
-static int unpack_values(struct scanner *s, uint32_t code)
+static const uint64_t *unpack_values(struct scanner *s, uint32_t code)
 {
-	struct gt_buf *v = &s->values[code];
-	size_t need = (size_t)gt_block_fields(&s->u, s->seg, code) * s->u.per_code[code] * 8;
+	struct values *v = &s->values[code];
 
-	if (v->len)
-		return 0;
-	if (!gt_buf_room(v, need + 8))
-		return -ENOMEM;
-	memset(v->data, 0, need);
-	if (gt_block_values(&s->u, s->seg, code, (uint64_t *)(void *)v->data))
-		return -EBADMSG;
-	v->len = need + 8;
-	return 0;
+	if (!v->there && gt_block_values(&s->u, s->seg, code, s->args_room + v->at))
+		return NULL;
+	v->there = true;
+	return s->args_room + v->at;
 }
 
 const uint64_t *gt_cols_args(const struct gt_cols *cols, uint32_t code, uint32_t field, uint32_t *n)
@@ -112,9 +111,9 @@ const uint64_t *gt_cols_args(const struct gt_cols *cols, uint32_t code, uint32_t
 	uint32_t row = 0, kept = 0;
 
 	*n = 0;
-	if (code >= u->ntypes || field >= gt_block_fields(u, s->seg, code) || unpack_values(s, code))
+	if (code >= u->ntypes || field >= gt_block_fields(u, s->seg, code) || !(from = unpack_values(s, code)))
 		return NULL;
-	from = (const uint64_t *)(const void *)s->values[code].data + (size_t)field * u->per_code[code];
+	from += (size_t)field * u->per_code[code];
 	if (u->nruns == 1 && !a->keep)
 		return *n = u->per_code[code], from;
 	from += s->seen[code];
@@ -200,14 +199,16 @@ static void count_seen(struct scanner *s, const struct gt_run *run)
 static int prepare_block(struct scanner *s)
 {
 	const struct gt_unpacked *u = &s->u;
-	size_t old = s->values_cap;
+	size_t total = 0;
 
 	if (gt_grow(&s->values, &s->values_cap, u->ntypes, sizeof(*s->values)) || gt_grow(&s->seen, &s->seen_cap, u->ntypes + 1u, 4))
 		return -ENOMEM;
-	if (s->values_cap > old)
-		memset(s->values + old, 0, (s->values_cap - old) * sizeof(*s->values));
-	for (uint32_t c = 0; c < u->ntypes; c++)
-		s->values[c].len = 0;
+	for (uint32_t c = 0; c < u->ntypes; c++) {
+		s->values[c] = (struct values){ .at = total };
+		total += (size_t)gt_block_fields(u, s->seg, c) * u->per_code[c];
+	}
+	if (gt_grow(&s->args_room, &s->args_cap, total + 1, sizeof(*s->args_room)))
+		return -ENOMEM;
 	memset(s->seen, 0, u->ntypes * sizeof(*s->seen));
 	gt_buf_clear(&s->cut);
 	return gt_buf_room(&s->cut, (size_t)u->nrows * 32 + 64) ? 0 : -ENOMEM;
@@ -265,12 +266,11 @@ static void scanner_release(struct scanner *s)
 {
 	gt_loader_release(&s->loader);
 	gt_unpacked_release(&s->u);
-	for (size_t i = 0; i < s->values_cap; i++)
-		gt_buf_release(&s->values[i]);
 	for (unsigned i = 0; i < 4; i++)
 		gt_buf_release(&s->picked[i]);
 	gt_buf_release(&s->cut);
 	free(s->values);
+	free(s->args_room);
 	free(s->seen);
 }
 
