@@ -1,4 +1,4 @@
-/* The reader's inside, shared by reader.c (finding blocks), reader_dict.c (names), scan.c and iter.c (rows). */
+/* The reader's inside, shared by reader.c (finding blocks), reader_dict.c (names), scan.c, iter.c and walk.c (rows). */
 #ifndef GT_READER_IN_H
 #define GT_READER_IN_H
 #include <pthread.h>
