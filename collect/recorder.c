@@ -18,10 +18,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define EPOCH SECOND
-#define IDLE_EPOCH (9 * SECOND)		/* nothing moves: say so from time to time */
-#define ANCHOR_EVERY (5 * SECOND)
-#define ROLL_CALL (SECOND / 10)		/* how often we ask who is still alive */
+#define EPOCH GT_SECOND
+#define IDLE_EPOCH (9 * GT_SECOND)		/* nothing moves: say so from time to time */
+#define ANCHOR_EVERY (5 * GT_SECOND)
+#define ROLL_CALL (GT_SECOND / 10)		/* how often we ask who is still alive */
 
 static int report_open(struct gt_recorder *r, uint32_t track, const struct gt_row *row, const uint64_t *args, struct gt_err *err)
 {

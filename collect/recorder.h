@@ -5,6 +5,8 @@
 #include "collect/session.h"
 #include "formats/writer.h"
 
+#define GT_SECOND 1000000000LL	/* ns */
+
 struct gt_recorder;
 
 struct gt_missing { char *name; uint64_t count; };	/* a driver function that was looked up and that the table lacks */

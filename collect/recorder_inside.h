@@ -6,7 +6,6 @@
 #include "collect/types.h"
 #include "formats/clock.h"
 
-#define SECOND 1000000000LL
 #define GT_DEPTHS (GT_RING_OPEN_MAX + 2)	/* nesting depths a record may have, and one more */
 
 struct gt_process {

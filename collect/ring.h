@@ -27,7 +27,7 @@
 #include "formats/cuda_api.h"
 
 #define GT_RING_MAGIC 0x31676e6972746721ULL
-#define GT_RING_VERSION 1
+#define GT_RING_VERSION 2
 #define GT_RING_OPEN_MAX 16		/* calls nested deeper than this are counted, not recorded */
 #define GT_RING_OPEN_ARGS 5
 #define GT_RING_CHUNK (32u << 10)	/* default bytes of a chunk, header included */
@@ -57,8 +57,6 @@ struct gt_session {
 	uint32_t sample;			/* GT_GATE_SAMPLE records 1 call in this many, per name and thread */
 	uint32_t ioctls;			/* interpose ioctl, open, close, mmap */
 	uint64_t ring_max;			/* bytes of chunks one thread may hold at a time (--ring-size) */
-	uint32_t name_fields;			/* reserved, 0 */
-	uint32_t reserved;
 	uint8_t gate[(GT_IDS + 7) & ~7];		/* enum gt_gate by id; constant */
 	/* written by the recorder */
 	uint32_t recording __attribute__((aligned(64)));	/* 0 while --delay runs or after --duration: calls pass untraced */
@@ -81,7 +79,6 @@ struct gt_ring_proc {
 	int32_t ppid;
 	uint32_t generation;	/* rises with each use of the slot */
 	int32_t host_pid;	/* set by the recorder from the socket's credentials; 0 until then */
-	uint32_t flags;		/* reserved */
 	uint64_t start_ticks;	/* when it attached */
 	uint64_t untraced;	/* calls of this process that passed untraced (no slot, no chunk for a new thread) */
 	char comm[16];
@@ -92,7 +89,6 @@ struct gt_ring_open {
 	uint64_t start;		/* ticks */
 	uint16_t id;
 	uint8_t nargs;		/* values in args: the leading input fields of the call, if any */
-	uint8_t reserved[5];
 	uint64_t args[GT_RING_OPEN_ARGS];
 };
 
@@ -102,7 +98,6 @@ struct gt_ring_thread {
 	uint32_t generation;
 	int32_t tid;			/* own namespace */
 	uint32_t first;			/* first chunk of the chain; the recorder remembers where it is */
-	uint32_t reserved;
 	char name[16];
 	uint64_t consumed;		/* written by the recorder: position drained so far */
 	uint64_t dropped __attribute__((aligned(64)));		/* calls lost because no chunk was free */

@@ -136,7 +136,7 @@ static void adopt_thread(struct gt_recorder *r, uint32_t i)
 	t->tid = ring->tid;
 	t->c.chunk = GT_RING_NIL;
 	t->last = t->floor[0] = INT64_MIN;
-	t->told = r->now.monotonic - SECOND;
+	t->told = r->now.monotonic - GT_SECOND;
 	for (unsigned d = 0; d < GT_DEPTHS; d++)
 		t->child[d] = INT64_MAX;
 	memcpy(name, ring->name, sizeof(ring->name));

@@ -254,7 +254,6 @@ static uint32_t take_proc(int32_t pid)
 		p->ppid = (int32_t)syscall(SYS_getppid);
 		p->generation++;
 		p->host_pid = 0;
-		p->flags = 0;
 		p->untraced = 0;
 		p->start_ticks = gt_shared->ticks ? gt_ticks() : gt_slow_clock();
 		read_comm(p->comm);
