@@ -97,14 +97,12 @@ static void check_library(struct finding *f)
 
 static void check_session(struct finding *f)
 {
-	const char *places[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp" };
+	char place[GT_DOOR_DIR];
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (places[i] && *places[i] == '/' && !access(places[i], W_OK | X_OK)) {
-			say(f, FINE, "session directories go to %.300s", places[i]);
-			return;
-		}
-	say(f, BAD, "none of $XDG_RUNTIME_DIR, $TMPDIR and /tmp can be written: set TMPDIR to a directory that can");
+	if (gt_door_place(place))
+		say(f, FINE, "session directories go to %s", place);
+	else
+		say(f, BAD, "no directory can be made in any of $XDG_RUNTIME_DIR, $TMPDIR and /tmp: set TMPDIR to one that is yours");
 }
 
 static void check_memory(struct finding *f)
@@ -143,8 +141,7 @@ static void check_driver(struct finding *f)
 	char version[64];
 
 	if (gt_driver_version(version, sizeof(version)))
-		say(f, FINE, "NVIDIA kernel driver %s (CUDA up to %d.%d)", version, gt_driver_cuda(version) / 1000,
-		    gt_driver_cuda(version) % 1000 / 10);
+		say(f, FINE, "NVIDIA kernel driver %s", version);
 	else
 		say(f, NOTE, "no NVIDIA kernel driver is loaded: real programs need one; the samples run on the simulated driver");
 }

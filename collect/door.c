@@ -269,7 +269,7 @@ static bool still_named(const char *dir)
 
 static void remove_dir(const char *dir)
 {
-	char path[sizeof(((struct gt_door *)0)->dir) + 32];
+	char path[GT_DOOR_DIR + 32];
 
 	snprintf(path, sizeof(path), "%s/sock", dir);
 	unlink(path);
@@ -283,7 +283,7 @@ static void remove_dir(const char *dir)
 /* Directories of ours that nobody locks and that are a minute old were left by a gtcollect that was killed. */
 static void sweep(const char *base)
 {
-	char dir[sizeof(((struct gt_door *)0)->dir)];
+	char dir[GT_DOOR_DIR];
 	struct dirent *e;
 	struct stat st;
 	DIR *all = opendir(base);
@@ -318,6 +318,25 @@ static bool make_dir(struct gt_door *d, const char *base)
 	d->dir_fd = open(d->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->dir_fd >= 0)
 		flock(d->dir_fd, LOCK_EX);
+	return true;
+}
+
+static bool make_any_dir(struct gt_door *d)
+{
+	return make_dir(d, getenv("XDG_RUNTIME_DIR")) || make_dir(d, getenv("TMPDIR")) || make_dir(d, "/tmp");
+}
+
+bool gt_door_place(char place[GT_DOOR_DIR])
+{
+	struct gt_door d = { .dir_fd = -1 };
+
+	if (!make_any_dir(&d))
+		return false;
+	rmdir(d.dir);
+	if (d.dir_fd >= 0)
+		close(d.dir_fd);
+	snprintf(place, GT_DOOR_DIR, "%s", d.dir);
+	*strrchr(place, '/') = 0;
 	return true;
 }
 
@@ -364,7 +383,7 @@ int gt_door_open(struct gt_door *d, const struct gt_rings *r, struct gt_err *err
 	code = gt_door_library(library, sizeof(library), err);
 	if (code)
 		return code;
-	if (!make_dir(d, getenv("XDG_RUNTIME_DIR")) && !make_dir(d, getenv("TMPDIR")) && !make_dir(d, "/tmp"))
+	if (!make_any_dir(d))
 		return gt_err_set(err, -EACCES, "cannot make a directory for the session in $XDG_RUNTIME_DIR, $TMPDIR or /tmp");
 	snprintf(d->preload, sizeof(d->preload), "%s/" LIBRARY, d->dir);
 	if (!realpath(library, real) || symlink(real, d->preload))

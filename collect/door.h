@@ -14,8 +14,9 @@ struct gt_guest {
 	char comm[16];
 };
 #define GT_GUESTS_MAX 1024	/* that knocked and have not been seen in a slot yet */
+#define GT_DOOR_DIR 100
 struct gt_door {
-	char dir[100];			/* empty: not open */
+	char dir[GT_DOOR_DIR];		/* empty: not open */
 	char preload[128];		/* what LD_PRELOAD must name */
 	int dir_fd, listen_fd, stop[2];
 	int memory_fd;
@@ -28,6 +29,8 @@ struct gt_door {
 };
 /* The library to preload: $GT_GUEST, or beside the running program, or in ../lib/gt. 0 or -ENOENT. */
 int gt_door_library(char *path, size_t size, struct gt_err *err);
+/* Where sessions have their directories, found by making one. False where none can be made. */
+bool gt_door_place(char place[GT_DOOR_DIR]);
 int gt_door_open(struct gt_door *h, const struct gt_rings *r, struct gt_err *err);
 /* Lets nobody in any more. The link stays as long as a running process names it, or its children could not start cleanly. */
 void gt_door_close(struct gt_door *h);

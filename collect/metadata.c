@@ -109,21 +109,6 @@ bool gt_driver_version(char *to, size_t size)
 	return false;
 }
 
-int gt_driver_cuda(const char *driver)
-{
-	static const struct { int driver, cuda; } newest[] = {	/* NVIDIA's compatibility table, by branch */
-		{ 590, 13010 }, { 580, 13000 }, { 575, 12090 }, { 570, 12080 }, { 565, 12070 }, { 560, 12060 }, { 555, 12050 },
-		{ 550, 12040 }, { 545, 12030 }, { 535, 12020 }, { 530, 12010 }, { 525, 12000 }, { 520, 11080 }, { 515, 11070 },
-		{ 510, 11060 }, { 495, 11050 }, { 470, 11040 }, { 465, 11030 }, { 460, 11020 }, { 455, 11010 }, { 450, 11000 },
-	};
-	int branch = atoi(driver);
-
-	for (size_t i = 0; i < sizeof(newest) / sizeof(*newest); i++)
-		if (branch / 5 == newest[i].driver / 5)
-			return newest[i].cuda;
-	return 0;
-}
-
 static void put_cuda(struct gt_json *o, int version)
 {
 	char s[32];
@@ -186,10 +171,8 @@ static void put_machine(struct gt_json *o)
 		put(o, "kernel", u.release);
 		put(o, "architecture", u.machine);
 	}
-	if (gt_driver_version(driver, sizeof(driver))) {
+	if (gt_driver_version(driver, sizeof(driver)))
 		put(o, "driver_version", driver);
-		put_cuda(o, gt_driver_cuda(driver));
-	}
 	gt_json_put(o, "gpus", gpus());
 	gt_json_put(o, "cpus", gt_json_int(sysconf(_SC_NPROCESSORS_ONLN)));
 }
@@ -224,7 +207,7 @@ char *gt_metadata_begin(const struct gt_metadata_settings *s)
 	put(o, "range", s->range);
 	gt_json_put(o, "filter", globs(s->filter));
 	gt_json_put(o, "exclude", globs(s->exclude));
-	gt_json_put(o, "sample", gt_json_int((int64_t)(s->sample ? s->sample : 1)));
+	gt_json_put(o, "sample", gt_json_int((int64_t)s->sample));
 	gt_json_put(o, "delay_ns", gt_json_int(s->delay));
 	if (s->duration)
 		gt_json_put(o, "duration_limit_ns", gt_json_int(s->duration));

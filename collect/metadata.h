@@ -19,6 +19,4 @@ char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer
 
 /* The NVIDIA kernel driver's version, "580.159.04". False when none is loaded. */
 bool gt_driver_version(char *to, size_t size);
-/* The newest CUDA that a driver of this version supports, as 13000 for 13.0; 0 unknown. */
-int gt_driver_cuda(const char *driver);
 #endif
