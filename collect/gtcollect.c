@@ -23,11 +23,11 @@
 #include "formats/base/streams.h"
 #include "formats/clock.h"
 
-#define SECOND 1000000000LL
-#define PAUSE_LEAST (SECOND / 2000)	/* between passes: shorter ones would only make the clock's pieces short */
-#define PAUSE_MOST (5 * SECOND / 1000)
+#define UNSET UINT64_MAX
+#define PAUSE_LEAST (GT_SECOND / 2000)	/* between passes: shorter ones would only make the clock's pieces short */
+#define PAUSE_MOST (5 * GT_SECOND / 1000)
 #define BUSY (256u << 10)		/* bytes a pass takes when there is no time to pause */
-#define STATUS_EVERY (SECOND / 2)
+#define STATUS_EVERY (GT_SECOND / 2)
 
 /* ---- options ---- */
 
@@ -38,7 +38,7 @@ static struct {
 	struct gt_opt_list filter, exclude;
 	uint64_t sample, ring_size, ring_memory;
 	int64_t delay, duration;
-} o = { .events = "api,ioctl", .args = GT_ARGS_KEY };
+} o = { .events = GT_SOURCES_ALL, .args = GT_ARGS_KEY, .sample = 1, .ring_size = UNSET, .ring_memory = UNSET };
 
 static const char *const args_words[] = { "none", "key", "all", NULL };
 static const char *const wait_words[] = { "primary", "all", NULL };
@@ -50,7 +50,7 @@ static const struct gt_opt options[] = {
 	  "write here; %h is the host, %p the process id, %t the time, %q{VAR} a variable", NULL },
 	{ 'f', "force", GT_OPT_FLAG, &o.force, NULL, "write over an existing file", NULL },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "What to record", NULL },
-	{ 'e', "events", GT_OPT_STR, &o.events, "LIST", "api, ioctl, or both with a comma (the default)", NULL },
+	{ 'e', "events", GT_OPT_STR, &o.events, "LIST", "some of" GT_SOURCES(GT_SOURCE_WORD) ", with commas between; the default is all", NULL },
 	{ 0, "filter", GT_OPT_LIST, &o.filter, "GLOB", "only names that match; may be given several times", NULL },
 	{ 0, "exclude", GT_OPT_LIST, &o.exclude, "GLOB", "no names that match; may be given several times", NULL },
 	{ 0, "sample", GT_OPT_U64, &o.sample, "N", "one call in N of each name and thread", NULL },
@@ -59,7 +59,7 @@ static const struct gt_opt options[] = {
 	{ 0, "delay", GT_OPT_NS, &o.delay, "TIME", "begin to record after so long (2s, 500ms)", NULL },
 	{ 0, "duration", GT_OPT_NS, &o.duration, "TIME", "stop recording after so long; the program runs on", NULL },
 	{ 0, "range", GT_OPT_STR, &o.range, "cuda-profiler", "record only between cuProfilerStart and cuProfilerStop", NULL },
-	{ 0, "wait", GT_OPT_WORD, &o.wait, "FOR", "when to end: with COMMAND (the default) or with the last traced process",
+	{ 0, "wait", GT_OPT_WORD, &o.wait, "FOR", "when to end: with COMMAND (the default) or with the last process that came from it",
 	  wait_words },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "How", NULL },
 	{ 0, "ring-memory", GT_OPT_SIZE, &o.ring_memory, "BYTES", "shared memory for all threads together (64M)", NULL },
@@ -82,6 +82,7 @@ static const struct gt_command command = {
 static struct {
 	char name[4096];
 	struct gt_output out;
+	struct gt_session wanted;	/* what the options open of its gates */
 	struct gt_rings rings;
 	struct gt_door door;
 	struct gt_writer *w;
@@ -99,27 +100,51 @@ static int check_options(struct gt_err *err)
 		return gt_err_set(err, -EINVAL, "--range: there is cuda-profiler");
 	if (o.delay < 0 || o.duration < 0)
 		return gt_err_set(err, -EINVAL, "--delay and --duration cannot be negative");
+	if (!o.sample || o.sample > UINT32_MAX)
+		return gt_err_set(err, -EINVAL, "--sample must lie between 1 and %u", UINT32_MAX);
+	if (!o.ring_memory || !o.ring_size)
+		return gt_err_set(err, -EINVAL, "--ring-memory and --ring-size cannot be 0");
 	return 0;
+}
+
+static struct gt_rings_options rings_options(void)
+{
+	return (struct gt_rings_options){ .memory = o.ring_memory == UNSET ? 0 : o.ring_memory, .lossless = o.lossless,
+					  .per_thread = o.ring_size == UNSET ? 0 : o.ring_size, .ticks = gt_clock_trusts_ticks() };
+}
+
+/* Whatever may be wrong with the command line is found here, before anything is made. 0 or -EINVAL. */
+static int check_use(const char *program, struct gt_err *err)
+{
+	struct gt_rings_options rings = rings_options();
+	const char *useless;
+	int code = check_options(err);
+
+	if (!code)
+		code = gt_rings_check(&rings, err);
+	if (!code)
+		code = gt_sources_enable(&run.wanted, o.events, err);
+	if (code)
+		return code;
+	if (!gt_sources_filter(&run.wanted, &o.filter, &o.exclude, (uint32_t)o.sample, &useless))
+		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
+	if (useless && !o.quiet)
+		fprintf(stderr, "gtcollect: note: no name that is recorded matches %s\n", useless);
+	return gt_output_name(o.output, program, run.name, sizeof(run.name), err);
 }
 
 static int open_session(struct gt_err *err)
 {
-	struct gt_rings_options opt = { .memory = o.ring_memory, .per_thread = o.ring_size, .ticks = gt_clock_trusts_ticks(),
-					.lossless = o.lossless };
-	const char *useless;
+	struct gt_rings_options opt = rings_options();
 	int code = gt_rings_open(&run.rings, &opt, err);
 
 	if (code)
 		return code;
 	run.rings.s->args = (uint32_t)o.args;
 	run.rings.s->range = o.range ? GT_RANGE_PROFILER : GT_RANGE_ALWAYS;
-	code = gt_sources_enable(run.rings.s, o.events, err);
-	if (code)
-		return code;
-	if (!gt_sources_filter(run.rings.s, &o.filter, &o.exclude, o.sample, &useless))
-		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
-	if (useless && !o.quiet)
-		fprintf(stderr, "gtcollect: note: no name that is recorded matches %s\n", useless);
+	run.rings.s->sample = run.wanted.sample;
+	run.rings.s->ioctls = run.wanted.ioctls;
+	memcpy(run.rings.s->gate, run.wanted.gate, sizeof(run.wanted.gate));
 	gt_rings_own(&run.rings);
 	return gt_door_open(&run.door, &run.rings, err);
 }
@@ -189,6 +214,8 @@ static uint64_t losses(void)
 	return t->dropped + t->untraced + t->deep + t->nameless;
 }
 
+static const char *plural(uint64_t n, const char *ending) { return n == 1 ? "" : ending; }
+
 static void clear_status(void)
 {
 	if (run.shown)
@@ -206,15 +233,16 @@ static int columns(void)
 
 static void show_status(int64_t now)
 {
+	uint32_t processes = gt_recorder_totals(run.r)->processes;
 	char size[32], line[160];
 
 	if (!run.terminal || now - run.told < STATUS_EVERY || tcgetpgrp(2) != getpgrp())
 		return;
 	run.told = now;
 	run.stats = *gt_writer_stats(run.w);
-	snprintf(line, sizeof(line), "gtcollect: %.0f s, %" PRIu64 " events, %s, %" PRIu64 " lost, %u process%s",
-		 (double)(now - run.start) / SECOND, events(), human(size, sizeof(size), run.stats.bytes), losses(),
-		 gt_recorder_totals(run.r)->processes, gt_recorder_totals(run.r)->processes == 1 ? "" : "es");
+	snprintf(line, sizeof(line), "gtcollect: %.0f s, %" PRIu64 " event%s, %s, %" PRIu64 " lost, %u process%s",
+		 (double)(now - run.start) / GT_SECOND, events(), plural(events(), "s"), human(size, sizeof(size), run.stats.bytes),
+		 losses(), processes, plural(processes, "es"));
 	fprintf(stderr, "\r\033[K%.*s", columns(), line);
 	run.shown = true;
 }
@@ -236,7 +264,7 @@ static int64_t pause_after(int64_t taken, int64_t before)
 static void sleep_or_signal(int64_t ns)
 {
 	struct pollfd p = { .fd = run.launch.signals, .events = POLLIN };
-	struct timespec t = { ns / SECOND, ns % SECOND };
+	struct timespec t = { ns / GT_SECOND, ns % GT_SECOND };
 
 	ppoll(&p, 1, &t, NULL);
 	gt_launch_look(&run.launch);
@@ -265,7 +293,7 @@ static bool through(int64_t now, int64_t *asked)
 		return false;
 	if (o.wait == WAIT_PRIMARY || run.launch.enough || run.lost.code)
 		return true;
-	if (now - *asked < SECOND / 20)
+	if (!run.launch.alone || now - *asked < GT_SECOND / 20)
 		return false;
 	*asked = now;
 	return !gt_recorder_alive(run.r);
@@ -282,7 +310,7 @@ static void watch(void)
 		if (through(now, &asked))
 			break;
 		show_status(now);
-		pause = run.lost.code ? SECOND : pause_after(taken, pause);
+		pause = run.lost.code ? GT_SECOND : pause_after(taken, pause);
 		if (now - before + pause < PAUSE_LEAST)
 			sleep_or_signal(PAUSE_LEAST - (now - before));
 		else
@@ -339,26 +367,45 @@ static void say_losses(void)
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
 
 	if (t->dropped)
-		fprintf(stderr, "gtcollect: %" PRIu64 " calls were lost as rings were full: try a larger --ring-memory, or --lossless\n",
-			t->dropped);
+		fprintf(stderr, "gtcollect: %" PRIu64 " call%s lost as rings were full: try a larger --ring-memory, or --lossless\n",
+			t->dropped, plural(t->dropped, "s"));
 	if (t->untraced)
-		fprintf(stderr, "gtcollect: %" PRIu64 " calls passed untraced, as threads found no room: try a larger --ring-memory\n",
-			t->untraced);
+		fprintf(stderr, "gtcollect: %" PRIu64 " call%s passed untraced, as threads found no room: try a larger --ring-memory\n",
+			t->untraced, plural(t->untraced, "s"));
 	if (t->deep + t->nameless)
-		fprintf(stderr, "gtcollect: %" PRIu64 " calls nested too deep, %" PRIu64 " had no room in the trace's dictionary\n",
-			t->deep, t->nameless);
+		fprintf(stderr, "gtcollect: %" PRIu64 " call%s nested too deep, %" PRIu64 " without room in the trace's dictionary\n",
+			t->deep, plural(t->deep, "s"), t->nameless);
 	if (t->broken)
-		fprintf(stderr, "gtcollect: %" PRIu64 " threads' rings were overwritten by the program and given up\n", t->broken);
+		fprintf(stderr, "gtcollect: %" PRIu64 " ring%s overwritten by the program and given up\n", t->broken, plural(t->broken, "s"));
 	if (t->nmissing && o.verbose)
 		for (size_t i = 0; i < t->nmissing; i++)
 			fprintf(stderr, "gtcollect: newer than our table, untraced: %s\n", t->missing[i].name);
 	else if (t->nmissing)
-		fprintf(stderr, "gtcollect: %zu driver functions are newer than our table and were not traced; -v names them\n", t->nmissing);
+		fprintf(stderr, "gtcollect: %zu driver function%s newer than our table, not traced; -v says which\n", t->nmissing,
+			plural(t->nmissing, "s"));
+}
+
+/* A file's name as one word to paste. Where it holds what a line cannot, '?' stands for it, which matches it. `to` has room for
+ * five times the name. */
+static void for_the_shell(const char *name, char *to)
+{
+	static const char plain[] = "%+,-./0123456789:=@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
+
+	to += sprintf(to, "%s", *name == '-' ? "./" : "");
+	if (*name && !name[strspn(name, plain)]) {
+		strcpy(to, name);
+		return;
+	}
+	*to++ = '\'';
+	for (; *name; name++)
+		to += sprintf(to, *name == '\'' ? "'\\''" : (unsigned char)*name < ' ' || *name == 127 ? "'?'" : "%c", *name);
+	strcpy(to, "'");
 }
 
 static void say_end(const char *program)
 {
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
+	static char name[5 * sizeof(run.name)];
 	char size[32], lost[48] = "no losses";
 	struct stat st;
 
@@ -368,7 +415,7 @@ static void say_end(const char *program)
 		if (run.lost.code == -ENOENT)
 			return;
 		fprintf(stderr, "gtcollect: recording stopped after %.2f s; the program ran on; what the file holds can be read\n",
-			(double)(run.stopped - run.start) / SECOND);
+			(double)(run.stopped - run.start) / GT_SECOND);
 		return;
 	}
 	if (o.quiet)
@@ -380,12 +427,13 @@ static void say_end(const char *program)
 		snprintf(lost, sizeof(lost), "%" PRIu64 " LOST", losses());
 	if (stat(run.name, &st) || !S_ISREG(st.st_mode))
 		st.st_size = (off_t)run.stats.bytes;
-	fprintf(stderr, "gtcollect: %s%s: %s, %" PRIu64 " events, %u process%s, %s, %.2f s; next: gtanalyze %s\n",
-		run.simulated ? "simulated GPU: " : "", run.name, human(size, sizeof(size), (uint64_t)st.st_size), events(), t->processes,
-		t->processes == 1 ? "" : "es", lost, (double)(run.stopped - run.start) / SECOND, run.name);
+	for_the_shell(run.name, name);
+	fprintf(stderr, "gtcollect: %s%s: %s, %" PRIu64 " event%s, %u process%s, %s, %.2f s; next: gtanalyze %s\n",
+		run.simulated ? "simulated GPU: " : "", name, human(size, sizeof(size), (uint64_t)st.st_size), events(),
+		plural(events(), "s"), t->processes, plural(t->processes, "es"), lost, (double)(run.stopped - run.start) / GT_SECOND, name);
 	if (o.verbose)
-		fprintf(stderr, "gtcollect: %u threads, %" PRIu64 " calls left out by --sample, clock error at most %u ns\n", t->threads,
-			t->sampled_out, t->clock_error);
+		fprintf(stderr, "gtcollect: %u thread%s, %" PRIu64 " call%s left out by --sample, clock error at most %u ns\n", t->threads,
+			plural(t->threads, "s"), t->sampled_out, plural(t->sampled_out, "s"), t->clock_error);
 }
 
 static int finish(int status, bool keep)
@@ -409,7 +457,7 @@ static int run_program(char **argv)
 	int status;
 
 	run.start = gt_clock_monotonic();
-	run.told = run.start + SECOND / 2;
+	run.told = run.start + GT_SECOND / 2;
 	mind_the_time(run.start);
 	if (gt_launch_start(&run.launch, argv, run.door.preload, &err)) {
 		gt_err_print("gtcollect", NULL, &err);
@@ -432,7 +480,7 @@ static int doctor(void)
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
 	fprintf(stderr, "gtcollect: cannot write to the standard output: %s\n", strerror(errno));
-	return 1;
+	return GT_EXIT_OWN;
 }
 
 int main(int argc, char **argv)
@@ -450,13 +498,12 @@ int main(int argc, char **argv)
 	if (!code && operands < 1)
 		code = gt_err_set(&err, -EINVAL, "what is to be run? (gtcollect [options] [--] COMMAND [ARGS])");
 	if (!code)
-		code = check_options(&err);
+		code = check_use(argv[1], &err);
 	if (code) {
 		gt_err_print("gtcollect", NULL, &err);
 		return finish(code == -EINVAL ? 2 : GT_EXIT_OWN, false);
 	}
-	if (gt_output_name(o.output, argv[1], run.name, sizeof(run.name), &err) || gt_launch_init(&run.launch, &err) ||
-	    open_session(&err)) {
+	if (gt_launch_init(&run.launch, o.wait == WAIT_ALL, &err) || open_session(&err)) {
 		gt_err_print("gtcollect", NULL, &err);
 		return finish(GT_EXIT_OWN, false);
 	}

@@ -1,7 +1,10 @@
 /* Signals. The program stays in our process group, so the terminal's Ctrl-C, Ctrl-\ and Ctrl-Z reach it without us; we survive
  * the first two in order to finish the file, and stop and go on with the third. What a person or a batch system sends to our
  * process id was meant for the program and is forwarded. A signal says which of the two it is: the kernel's own (SI_KERNEL)
- * or somebody's. */
+ * or somebody's.
+ *
+ * To wait for a whole tree we become its subreaper: who loses a parent becomes our child, so when no child is left all are gone,
+ * those that never made a call we could see among them. */
 #define _GNU_SOURCE
 #include "collect/launch.h"
 
@@ -10,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +25,14 @@ static const int ignored[] = { SIGPIPE, SIGXFSZ, SIGTTOU };	/* what we print and
 static sigset_t old_mask;
 static struct sigaction old_action[COUNT(ignored)], old_child;
 
-int gt_launch_init(struct gt_launch *l, struct gt_err *err)
+static bool has_children(void)
+{
+	siginfo_t info;
+
+	return !waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT);
+}
+
+int gt_launch_init(struct gt_launch *l, bool whole, struct gt_err *err)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, plain = { .sa_handler = SIG_DFL };
 	sigset_t set;
@@ -35,6 +46,7 @@ int gt_launch_init(struct gt_launch *l, struct gt_err *err)
 	for (size_t i = 0; i < COUNT(ignored); i++)
 		sigaction(ignored[i], &ignore, &old_action[i]);
 	sigaction(SIGCHLD, &plain, &old_child);		/* inherited as ignored it would take the exit status away */
+	l->adopts = whole && !has_children() && !prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return l->signals < 0 ? gt_err_set(err, -errno, "signalfd: %s", strerror(errno)) : 0;
 }
@@ -97,11 +109,15 @@ int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload,
 static void reap(struct gt_launch *l)
 {
 	int status;
+	pid_t pid;
 
-	if (l->ended || waitpid(l->pid, &status, WNOHANG) != l->pid)
-		return;
-	l->ended = true;
-	l->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	while (!l->alone && (pid = waitpid(l->adopts ? -1 : l->pid, &status, WNOHANG))) {
+		l->alone = pid < 0 && errno == ECHILD;
+		if (pid != l->pid || l->ended)
+			continue;	/* an orphan, perhaps with the program's process id used again */
+		l->ended = true;
+		l->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	}
 }
 
 static void forward(struct gt_launch *l, const struct signalfd_siginfo *s)

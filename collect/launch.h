@@ -12,11 +12,15 @@ struct gt_launch {
 	pid_t pid;
 	int signals;		/* signalfd: readable when gt_launch_look has something to do */
 	bool ended;
+	bool adopts;		/* orphans of the tree become our children, so that all can be waited for */
+	bool alone;		/* no child is left; with adopts: nobody of the tree */
 	bool enough;		/* told to stop while only descendants were left */
 	int status;		/* exit status to pass on, once ended */
 };
-/* Before any thread is made: from here on signals wait to be looked at. 0 or negative. */
-int gt_launch_init(struct gt_launch *l, struct gt_err *err);
+/* Before any thread is made: from here on signals wait to be looked at. whole: the end of all descendants matters. Children
+ * that we were started with (by an exec) may live for ever; then there is no adoption, and alone speaks of the program only.
+ * 0 or negative. */
+int gt_launch_init(struct gt_launch *l, bool whole, struct gt_err *err);
 /* preload: put before whatever LD_PRELOAD already names. 0; or negative with l->status the exit status to use. */
 int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload, struct gt_err *err);
 /* Forwards what was sent to us and notices the end. */

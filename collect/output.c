@@ -99,7 +99,7 @@ int gt_output_name(const char *pattern, const char *command, char *to, size_t si
 			return gt_err_set(err, -EINVAL, "-o: after %% there may be h, p, t, q{VARIABLE} or %%");
 		}
 	}
-	return n.full || !n.len ? gt_err_set(err, -ENAMETOOLONG, "-o: the name is %s", n.len ? "too long" : "empty") : 0;
+	return n.full || !n.len ? gt_err_set(err, -EINVAL, "-o: the name is %s", n.len ? "too long" : "empty") : 0;
 }
 
 /* A file that existed: is it free to be written again? Devices and pipes always are. */

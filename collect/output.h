@@ -7,7 +7,7 @@
 #include "formats/base/err.h"
 
 /* Expands %h host, %p our process id, %t time (YYYYMMDD-HHMMSS), %q{VAR} an environment variable, %% in a pattern; NULL is
- * gt-COMMAND-TIME-PID.zst. What is put in for %h and %q has its slashes made '_'. 0 or negative. */
+ * gt-COMMAND-TIME-PID.zst. What is put in for %h and %q has its slashes made '_'. 0 or -EINVAL. */
 int gt_output_name(const char *pattern, const char *command, char *to, size_t size, struct gt_err *err);
 
 struct gt_output {

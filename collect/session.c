@@ -72,21 +72,27 @@ static void stack_up(struct gt_rings *r)
 	r->s->free_count = r->s->nchunks;
 }
 
+int gt_rings_check(const struct gt_rings_options *opt, struct gt_err *err)
+{
+	if (opt->memory && (opt->memory < GT_RINGS_MIN || opt->memory > 1ULL << 36))
+		return gt_err_set(err, -EINVAL, "--ring-memory must lie between 1 MiB and 64 GiB");
+	if (opt->per_thread && opt->per_thread < 2 * GT_RING_CHUNK)
+		return gt_err_set(err, -EINVAL, "--ring-size must be at least %u KiB", 2 * GT_RING_CHUNK >> 10);
+	return 0;
+}
+
 int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct gt_err *err)
 {
-	uint64_t memory = opt->memory ? opt->memory : DEFAULT_MEMORY;
 	struct gt_session plan = { .magic = GT_RING_MAGIC, .version = GT_RING_VERSION, .bytes_of_this = sizeof(plan),
 				   .ticks = opt->ticks, .lossless = opt->lossless };
-	int code;
+	int code = gt_rings_check(opt, err);
 
 	memset(r, 0, sizeof(*r));
 	r->fd = -1;
-	if (memory < GT_RINGS_MIN || memory > 1ULL << 36)
-		return gt_err_set(err, -EINVAL, "--ring-memory must lie between 1 MiB and 64 GiB");
-	lay_out(&plan, memory);
+	if (code)
+		return code;
+	lay_out(&plan, opt->memory ? opt->memory : DEFAULT_MEMORY);
 	plan.ring_max = opt->per_thread ? opt->per_thread : (uint64_t)plan.nchunks * plan.chunk_bytes / 2;
-	if (plan.ring_max < 2 * plan.chunk_bytes)
-		return gt_err_set(err, -EINVAL, "--ring-size must be at least %u KiB", 2 * plan.chunk_bytes >> 10);
 	code = check_room(plan.bytes, err);
 	if (code)
 		return code;

@@ -20,6 +20,8 @@ struct gt_rings_options {
 };
 #define GT_RINGS_MIN (1u << 20)
 
+/* Are the sizes possible? 0 or -EINVAL. */
+int gt_rings_check(const struct gt_rings_options *opt, struct gt_err *err);
 /* Makes and reserves the memory; nothing is recorded before s->recording is set. 0 or negative. */
 int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct gt_err *err);
 void gt_rings_close(struct gt_rings *r);

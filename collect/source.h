@@ -4,13 +4,11 @@
 #include "collect/ring.h"
 #include "formats/base/opt.h"
 
-struct gt_source {
-	const char *name;	/* as in -e */
-	const char *help;
-	void (*enable)(struct gt_session *s);	/* opens its gates, before anybody reads them */
-};
-extern const struct gt_source gt_sources[];
-extern const unsigned gt_source_count;
+/* Their names as in -e: "api" calls of the driver API; "ioctl" requests to the kernel driver, and open, close, mmap of its files. */
+#define GT_SOURCES(X) X(api) X(ioctl)
+#define GT_SOURCE_WORD(name) " " #name
+#define GT_SOURCE_COMMA(name) "," #name
+#define GT_SOURCES_ALL (&(GT_SOURCES(GT_SOURCE_COMMA))[1])
 
 /* Opens the gates of the sources in `list` ("api,ioctl"). 0 or -EINVAL. */
 int gt_sources_enable(struct gt_session *s, const char *list, struct gt_err *err);
@@ -18,5 +16,5 @@ int gt_sources_enable(struct gt_session *s, const char *list, struct gt_err *err
  * those left sample. A glob is held against the whole name and against the name without _v2, _ptsz and the like. Returns how
  * many gates are open; *useless is a glob that matched nothing, or NULL. */
 unsigned gt_sources_filter(struct gt_session *s, const struct gt_opt_list *filter, const struct gt_opt_list *exclude,
-			   uint64_t sample, const char **useless);
+			   uint32_t sample, const char **useless);
 #endif

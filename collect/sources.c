@@ -13,27 +13,33 @@ static void enable_ioctl(struct gt_session *s)
 	memset(s->gate + GT_ID_IOCTL, GT_GATE_ON, GT_IDS - GT_ID_IOCTL);
 }
 
-const struct gt_source gt_sources[] = {
-	{ "api", "calls of the CUDA driver API", enable_api },
-	{ "ioctl", "requests to the NVIDIA kernel driver, and open, close, mmap of its files", enable_ioctl },
-};
-const unsigned gt_source_count = sizeof(gt_sources) / sizeof(*gt_sources);
+#define SOURCE(name) { #name, enable_##name },
+static const struct source {
+	const char *name;
+	void (*enable)(struct gt_session *s);
+} sources[] = { GT_SOURCES(SOURCE) };
+
+static const struct source *find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++)
+		if (strlen(sources[i].name) == len && !memcmp(sources[i].name, name, len))
+			return &sources[i];
+	return NULL;
+}
 
 int gt_sources_enable(struct gt_session *s, const char *list, struct gt_err *err)
 {
-	for (const char *p = list; *p; p += *p == ',') {
+	for (const char *p = list;; p++) {
 		size_t len = strcspn(p, ",");
-		const struct gt_source *found = NULL;
+		const struct source *found = find(p, len);
 
-		for (unsigned i = 0; i < gt_source_count; i++)
-			if (strlen(gt_sources[i].name) == len && !memcmp(gt_sources[i].name, p, len))
-				found = &gt_sources[i];
 		if (!found)
-			return gt_err_set(err, -EINVAL, "-e %.100s: there are api and ioctl, separated by commas", list);
+			return gt_err_set(err, -EINVAL, "-e '%.100s': there are" GT_SOURCES(GT_SOURCE_WORD) ", with commas between", list);
 		found->enable(s);
 		p += len;
+		if (!*p)
+			return 0;
 	}
-	return *list ? 0 : gt_err_set(err, -EINVAL, "-e needs at least one of api and ioctl");
 }
 
 static const char *name_of(unsigned id)
@@ -82,11 +88,11 @@ static const char *first_useless(const struct gt_opt_list *globs, const unsigned
 }
 
 unsigned gt_sources_filter(struct gt_session *s, const struct gt_opt_list *filter, const struct gt_opt_list *exclude,
-			   uint64_t sample, const char **useless)
+			   uint32_t sample, const char **useless)
 {
 	unsigned in[64] = { 0 }, out[64] = { 0 }, open = 0;
 
-	s->sample = sample > UINT32_MAX ? UINT32_MAX : (uint32_t)sample;
+	s->sample = sample;
 	for (unsigned id = 0; id < GT_IDS; id++) {
 		const char *name = name_of(id);
 

@@ -47,10 +47,29 @@ want bad_option 2 "$C" --no-such-option true
 want bad_range 2 "$C" --range cpu true
 want version 0 "$C" --version
 want help 0 "$C" --help
-want bad_event 125 "$C" -e api,nonsense true
-want filter_leaves_nothing 125 "$C" --filter nothing_is_called_so true
-want ring_too_large 125 "$C" --ring-memory 60000G -o r.zst true
-want ring_too_small 125 "$C" --ring-memory 4K -o r.zst true
+misuse() {	# misuse NAME WORDS OPTIONS...: status 2, one line that has the words, and no file
+	misuse_words=$2; want "$1" 2 "$C" -o misused.zst "$3" "$4" true
+	is "$1-says" "1 1" "$(grep -c . want.err) $(grep -c -e "$misuse_words" want.err)"
+}
+misuse events_unknown "-e 'api,nonsense': there are api ioctl" -e api,nonsense
+misuse events_none "-e '': there are api ioctl" -e ''
+misuse events_empty_word "-e ',api': there are api ioctl" -e ,api
+misuse filter_leaves_nothing 'leave nothing to record' --filter nothing_is_called_so
+misuse ring_too_large 'ring-memory must lie between' --ring-memory 60000G
+misuse ring_too_small 'ring-memory must lie between' --ring-memory 4K
+misuse ring_zero 'cannot be 0' --ring-memory 0
+misuse ring_share_too_small 'ring-size must be at least' --ring-size 32k
+misuse sample_zero 'sample must lie between' --sample 0
+misuse sample_enormous 'sample must lie between' --sample 5000000000
+misuse pattern_unknown_variable 'SURELY_NOT_SET is not set' -o '%q{SURELY_NOT_SET}'
+misuse pattern_bad 'after % there may be' -o 'a%zb'
+misuse pattern_empty 'the name is empty' -o ''
+check misuse_leaves_no_file test ! -e misused.zst
+if [ -w /dev/full ]; then
+	"$C" --help >/dev/full 2>want.err; is help_cannot_be_written 125 $?
+	"$C" --doctor >/dev/full 2>want.err; is doctor_cannot_be_written 125 $?
+else skip help_cannot_be_written "no /dev/full"; fi
+want events_in_any_order 0 "$C" -q -o ev.zst -e ioctl,api true
 want no_directory 125 "$C" -o no/such/dir/t.zst true
 want existing_is_refused 125 "$C" -o plain true
 says existing_is_said "plain: exists; -f writes over it"
@@ -66,8 +85,6 @@ want first_writer_is_unharmed 0 zstd -qt busy.zst
 want device_as_file 0 "$C" -q -o /dev/null "$B/samples/train" -n 2
 (RANK=a/b "$C" -q -o 'x-%q{RANK}-%h-%%.zst' true)
 is pattern "x-a_b-$(uname -n)-%.zst" "$(ls x-*)"
-want pattern_unknown_variable 125 "$C" -o '%q{SURELY_NOT_SET}' true
-want pattern_bad 125 "$C" -o 'a%zb' true
 mkdir default && cd default && "$C" -q -- sh -c true; cd ..
 case $(ls default) in gt-sh-20[0-9][0-9][0-1][0-9][0-3][0-9]-[0-9]*-[0-9]*.zst) ok default_name ;; *) fail default_name "$(ls default)" ;; esac
 
@@ -84,6 +101,17 @@ is kernel_names_resolved 0 "$("$A" kernels --format csv t.zst | sed '1,/^kernel,
 SECRET=x CUDA_MODULE_LOADING=LAZY NCCL_DEBUG=INFO "$C" -q -o e.zst "$B/samples/train" -n 1 >/dev/null
 is environment_allowed 'LAZY INFO' "$(meta environment.CUDA_MODULE_LOADING e.zst) $(meta environment.NCCL_DEBUG e.zst)"
 is environment_secret "" "$(meta environment.SECRET e.zst)"
+
+want verbose_counts_one_thread 0 "$C" -v -o one.zst "$B/samples/spin_calls" -n 10
+says verbose_says_1_thread 'gtcollect: 1 thread, 0 calls left out'
+mkdir 'a folder'
+want names_for_the_shell 0 "$C" -o "a folder/it's.zst" "$B/samples/spin_calls" -n 10
+is what_to_run_next_can_be_pasted "a folder/it's.zst" "$(eval "printf %s $(sed -n 's/.*; next: gtanalyze //p' want.err)")"
+(cd 'a folder' && "$C" -o -x.zst "$B/samples/spin_calls" -n 10 >/dev/null 2>../want.err)
+says names_with_a_dash 'next: gtanalyze ./-x.zst$'
+"$C" -q -o v.zst "$B/samples/forkexec" >/dev/null
+is cuda_version_as_the_driver_said "$("$B/gtexport" --jsonl -o - v.zst | sed -n 's/.*"driverVersion": *\([0-9]*\).*/\1/p' | sort -u | awk '{ printf "%d.%d", $1 / 1000, $1 % 1000 / 10 }')" "$(meta cuda_version v.zst)"
+is cuda_version_is_no_guess "" "$(meta cuda_version one.zst)"
 
 # ---- what is recorded ----
 all=$(figure calls t.zst)
@@ -119,8 +147,18 @@ is preload_is_kept "1 $B/sim/libcuda.so.1" "$(grep -c '^/.*/libgtpreload.so:' pr
 want background_child_starts_cleanly 0 "$C" -q -o bg.zst sh -c '(sleep 0.3; ls / >/dev/null 2>late; echo done >>late) &'
 while ! grep -qs done late; do sleep 0.1; done
 is no_complaint_of_the_loader done "$(cat late)"
+for wait in '(sleep 0.3; "$0" -n 1000) & "$0" -n 1000; exit 3' '"$0" -n 2000 & exit 3' '(setsid sh -c "sleep 0.3; \"$0\" -n 2000" &); exit 3'; do
+	want wait_all_waits 3 timeout 100 "$C" -q -f -o wa.zst --wait all sh -c "$wait" "$B/samples/spin_calls"
+	is wait_all_has_all_calls 2000 "$(calls cuCtxGetCurrent wa.zst)"
+done
+want wait_primary_does_not 0 "$C" -q -f -o wp.zst sh -c 'while [ ! -e go ]; do sleep 0.1; done &'
+touch go
+want wait_all_leaves_out_older_children 0 timeout 100 sh -c 'while [ ! -e gone ]; do sleep 0.1; done & exec "$0" -q -f -o wo.zst --wait all true' "$C"
+touch gone
 want doctor 0 "$C" --doctor
 is doctor_has_a_line_each 8 "$(grep -cE '^(ok|note) ' want.out)"
+if [ -d /proc/self ]; then TMPDIR=/proc "$C" --doctor | grep -q 'session directories go to /tmp'; is doctor_tries_to_make_a_directory 0 $?
+else skip doctor_tries_to_make_a_directory "no /proc"; fi
 cp "$C" alone
 want library_missing 125 env -u GT_GUEST ./alone -o al.zst true
 says library_missing_is_said 'libgtpreload.so is neither in'
