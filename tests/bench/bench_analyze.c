@@ -192,8 +192,8 @@ int main(void)
 		fprintf(stderr, "bench_analyze: %s failed\n", program);
 		return 1;
 	}
-	printf("analyze_calls_per_s_core %.0f calls/s\n", CALLS * 1e9 / ns);
-	printf("analyze_rss_mib %.1f MiB\n", (double)rss / 1024);
+	printf("analyze_nested_calls_per_s_core %.0f calls/s\n", CALLS * 1e9 / ns);
+	printf("analyze_nested_rss_mib %.1f MiB\n", (double)rss / 1024);
 	printf("analyze_decode_ns_per_call %.2f ns\n", decode / CALLS);
 	printf("analyze_reports_ns_per_call %.2f ns\n", (report - decode) / CALLS);
 	unlink("calls.zst");

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "formats/reader.h"
+#include "formats/wire.h"
 #include "formats/writer.h"
 
 #define CALLS 20000000
@@ -152,6 +153,31 @@ static void make_many(const char *path, const char *from)
 		die(err.text);
 }
 
+/* Everything but the data: heads, index, footer, summaries. */
+static uint64_t overhead_of(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	struct gt_wire_skip skip;
+	struct gt_wire_block head;
+	uint64_t bytes = 0;
+
+	while (f && fread(&skip, sizeof(skip), 1, f) == 1) {
+		memset(&head, 0, sizeof(head));
+		if (skip.magic != GT_WIRE_SKIP_MAGIC)
+			die("not a frame of ours");
+		bytes += sizeof(skip) + skip.size;
+		if (skip.size != sizeof(head) || fread(&head, sizeof(head), 1, f) != 1 || head.magic != GT_WIRE_BLOCK_MAGIC) {
+			fseek(f, (long)skip.size - (skip.size == sizeof(head) ? (long)sizeof(head) : 0), SEEK_CUR);
+			continue;
+		}
+		bytes += head.kind == GT_W_SUMMARY ? head.zbytes : 0;
+		fseek(f, (long)head.zbytes, SEEK_CUR);
+	}
+	if (f)
+		fclose(f);
+	return bytes;
+}
+
 static void measure_size(char *recorded)
 {
 	char *to_lines[] = { "gtexport", "--jsonl", "-f", "-o", "lines.jsonl", recorded, NULL };
@@ -160,6 +186,21 @@ static void measure_size(char *recorded)
 	run("gtexport", to_lines);
 	run("gtexport", to_native);
 	printf("bytes_per_call %.3f B\n", (double)size_of("again.zst") / (double)nreal);
+	printf("index_bytes_per_call %.4f B\n", (double)overhead_of("again.zst") / (double)nreal);
+}
+
+/* A recording of PyTorch with --args key, as it came from the recorder. */
+static void measure_recorded(const char *name, const char *figure)
+{
+	char path[4096];
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_reader *r;
+
+	snprintf(path, sizeof(path), "%s/samples/recorded/%s", getenv("SRC") ? getenv("SRC") : ".", name);
+	if (!(r = gt_reader_open(path, &err)))
+		die(err.text);
+	printf("%s_bytes_per_call %.3f B\n", figure, (double)size_of(path) / (double)gt_reader_segment(r, 0)->rows[GT_CALL]);
+	gt_reader_close(r);
 }
 
 int main(void)
@@ -172,7 +213,9 @@ int main(void)
 	snprintf(recorded, sizeof(recorded), "%s/samples/recorded/h200-mlp-calls.zst", getenv("SRC") ? getenv("SRC") : ".");
 	make_many(trace, recorded);
 	measure_size(recorded);
-	printf("many_bytes_per_call %.3f B\n", (double)size_of(trace) / CALLS);
+	printf("many_bytes_per_call %.3f B\nmany_index_bytes_per_call %.4f B\n", (double)size_of(trace) / CALLS, (double)overhead_of(trace) / CALLS);
+	measure_recorded("h200-train.zst", "recorded_train");
+	measure_recorded("h200-inference.zst", "recorded_inference");
 	c = median("gtanalyze", analyze);
 	printf("analyze_calls_per_s_core %.0f calls/s\nanalyze_wall_ms %.0f ms\nanalyze_rss_mib %.1f MiB\n", CALLS / c.cpu, c.wall * 1e3, (double)c.rss_kib / 1024);
 	c = median("gtexport", null);

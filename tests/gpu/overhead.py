@@ -1,4 +1,4 @@
-# overhead.py [PAIRS [SECONDS]]: what recording costs PyTorch's training loop. Two processes run torch_train.py's loop, one under
+# overhead.py [PAIRS [SECONDS [sgd]]]: what recording costs PyTorch's training loop. Two processes run torch_train.py's loop, one under
 # gtcollect, one not; they take turns, SECONDS at a time, while the other one waits, and the order within a pair alternates. Prints
 # ms a step of each turn, the median of the paired ratios with a 95 % interval of that median (bootstrap over pairs, 20,000
 # resamples, fixed seed), and what was recorded.
@@ -11,14 +11,12 @@ import sys
 pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
 seconds = sys.argv[2] if len(sys.argv) > 2 else "5"
 here = os.path.dirname(os.path.abspath(__file__))
-program = ["python3", os.path.join(here, "torch_train.py"), "turns"]
+program = ["python3", os.path.join(here, "torch_train.py"), "turns"] + sys.argv[3:]
 trace = "/tmp/overhead.zst"
 
 
 def start(command):
-    p = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    turn(p, "1")
-    return p
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def turn(p, how_long):
@@ -30,6 +28,8 @@ def turn(p, how_long):
 
 alone = start(program)
 recorded = start(["gtcollect", "-q", "-f", "-o", trace, "--"] + program)
+for p in alone, recorded:
+    turn(p, "1")
 ratios, off, on = [], [], []
 for i in range(pairs):
     if i % 2:

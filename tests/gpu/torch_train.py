@@ -1,4 +1,4 @@
-# A training loop of a small MLP, as a user would write it. Usage: torch_train.py [STEPS | turns]; prints the loop's time in ms.
+# A training loop of a small MLP, as a user would write it. Usage: torch_train.py [STEPS | turns] [sgd]; prints the loop's time in ms.
 # turns: reads lines with a number of seconds, runs that long, answers "STEPS MS".
 import sys
 import time
@@ -11,7 +11,7 @@ layers = []
 for _ in range(8):
     layers += [torch.nn.Linear(1024, 1024), torch.nn.ReLU()]
 model = torch.nn.Sequential(*layers).cuda()
-optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+optimizer = (torch.optim.SGD if "sgd" in sys.argv else torch.optim.Adam)(model.parameters(), lr=1e-3)
 data = torch.randn(64, 256, 1024).pin_memory()
 
 
