@@ -45,18 +45,19 @@ for o in no/such/folder/x folder '' ; do
 done
 for command in "$A t.zst" "$A t.jsonl" "$A --format json t.zst" "$A --format csv t.zst" "$A --list" "$A --help" "$X --help" "$A --version" \
 	"$A --completion bash" "$X --chrome -o - t.zst" "$X --folded -o - t.zst" "$X --jsonl -o - t.zst" "$X --native -o - t.zst" \
-	"$X --native -o - t.jsonl" "$B/gtcollect --doctor"; do
-	n=${command#"$B"/}
+	"$X --native -o - t.jsonl" "$B/gtcollect --doctor" "$B/gtcollect --help"; do
+	n=${command#"$B"/} failure=1
+	case $n in gtcollect*) failure=125 ;; esac
 	status=0; $command >&- 2>want.err || status=$?
-	check "closed: $n" test $status -eq 1
+	check "closed: $n" test $status -eq $failure
 	says "closed-says: $n" 'standard output: Bad file descriptor'
 	(status=0; sleep 0.2; $command 2>want.err || status=$?; echo $status >status) | :
 	while [ ! -s status ]; do sleep 0.05; done
-	check "pipe: $n" test "$(cat status)" -eq 1; rm status
+	check "pipe: $n" test "$(cat status)" -eq $failure; rm status
 	check "pipe-says: $n" grep -qE 'closed by its reader|Broken pipe' want.err
 	[ -w /dev/full ] || continue
 	status=0; $command >/dev/full 2>want.err || status=$?
-	check "full: $n" test $status -eq 1
+	check "full: $n" test $status -eq $failure
 	says "full-says: $n" 'standard output: No space left'
 done
 
