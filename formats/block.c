@@ -64,7 +64,7 @@ static int new_code(struct gt_packer *p, uint32_t slot, uint32_t n)
  * are counted together: an increment in memory that waits for the one before costs more than the rest. */
 static int assign_codes(struct gt_packer *p, const struct gt_slice *slices, size_t nslices)
 {
-	uint32_t ntypes = 0, last = 0, code = 0, same = 0, none;
+	uint32_t ntypes = 0, last = 0, code = 0, same = 0, none = 0;
 	size_t at = 0;
 
 	for (size_t s = 0; s < nslices; s++)

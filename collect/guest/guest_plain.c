@@ -16,6 +16,23 @@ void *gt_fast[GT_API_MAX];
 
 typedef int32_t six(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 
+/* The two ways out of the short way, kept out of its cache lines. */
+static __attribute__((noinline, cold))
+int32_t typed(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id)
+{
+	gt_pop_abandoned(gt_self, (uintptr_t)__builtin_frame_address(0));	/* gt_plain's own: it jumps here */
+	return ((six *)gt_typed[id])(a0, a1, a2, a3, a4, a5);
+}
+
+static __attribute__((noinline, cold))
+int32_t record_slowly(struct gt_tcb *t, uint64_t id, int32_t ret, uint64_t start, uint64_t end, const uint64_t *words, uint32_t n)
+{
+	struct gt_call c = { .t = t, .start = start, .end = end, .id = (uint16_t)id };
+
+	gt_record_words(&c, ret, words, n);
+	return ret;
+}
+
 /* Registers that a function has no parameters in are handed on as they came. */
 __attribute__((noinline, aligned(64)))
 int32_t gt_plain(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id)
@@ -25,11 +42,10 @@ int32_t gt_plain(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4
 	struct gt_ring_thread *ring = t->ring;
 	uint64_t start, end, at, *rec;
 	int32_t ret;
-	char low;
 
-	if (gt_unlikely(!gt_short_way(t) || !real))
-		return ((six *)gt_typed[id])(a0, a1, a2, a3, a4, a5);
-	t->frames[0] = (uintptr_t)&low;
+	if (gt_unlikely(!real || !t->plain || t->depth || !__atomic_load_n(gt_live, __ATOMIC_RELAXED)))
+		return typed(a0, a1, a2, a3, a4, a5, id);
+	t->frames[0] = (uintptr_t)__builtin_frame_address(0);
 	memcpy(&ring->open[0].id, &id, sizeof(id));
 	t->depth = 1;
 	start = gt_ticks();
@@ -38,12 +54,8 @@ int32_t gt_plain(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4
 	ret = real(a0, a1, a2, a3, a4, a5);
 	end = gt_ticks();
 	at = t->position;
-	if (gt_unlikely(at + sizeof(struct gt_rec) > t->limit)) {
-		struct gt_call c = { .t = t, .start = start, .end = end, .id = (uint16_t)id };
-
-		gt_record_words(&c, ret, NULL, 0);
-		return ret;
-	}
+	if (gt_unlikely(at + sizeof(struct gt_rec) > t->limit))
+		return record_slowly(t, id, ret, start, end, NULL, 0);
 	rec = (uint64_t *)(t->base + at);
 	rec[0] = start;
 	rec[1] = end;
@@ -78,12 +90,8 @@ int32_t gt_end(struct gt_tcb *t, const struct gt_keyed *k, int32_t ret)
 	if (k->func != GT_NO_FUNC && !ret && k->words[k->func] && t->ring)
 		gt_tell_name(t, k->words[k->func]);
 	at = t->position;
-	if (gt_unlikely(at + sizeof(struct gt_rec) + 8 * k->n > t->limit)) {
-		struct gt_call c = { .t = t, .start = k->start, .end = end, .id = k->id };
-
-		gt_record_words(&c, ret, k->words, k->n);
-		return ret;
-	}
+	if (gt_unlikely(at + sizeof(struct gt_rec) + 8 * k->n > t->limit))
+		return record_slowly(t, k->id, ret, k->start, end, k->words, k->n);
 	rec = (uint64_t *)(t->base + at);
 	rec[0] = k->start;
 	rec[1] = end;
