@@ -25,6 +25,8 @@
 
 #define EPOCH_NS 1000000000ll
 #define EPOCH_BYTES (8u << 20)		/* unpacked */
+#define HELD_MOST (16u << 20)		/* of sorted rows: where many tracks hold some each, all are packed before the epoch
+					 * closes; stores may be half empty, and rows are not all there is to hold */
 
 /* ---- rows held ---- */
 
@@ -136,6 +138,19 @@ static inline bool hold_next(struct gt_writer *w, uint32_t track, const struct g
 	return true;
 }
 
+/* Everything held goes out as blocks, but for open calls, which end an epoch. */
+static int put_held(struct gt_writer *w, struct gt_err *err)
+{
+	int code = gt_blocks_dict(w, err);
+
+	if (!code)
+		code = gt_blocks_shelf(w, &w->shelves[GT_LATE], GT_CALL, err);
+	for (unsigned k = GT_CALL; !code && k < GT_KINDS; k++)
+		if (k != GT_OPEN)
+			code = gt_blocks_shelf(w, &w->shelves[k], (enum gt_kind)k, err);
+	return code;
+}
+
 int gt_writer_row(struct gt_writer *w, enum gt_kind kind, uint32_t track, const struct gt_row *row, const uint64_t *args, struct gt_err *err)
 {
 	unsigned which = kind;
@@ -157,6 +172,8 @@ int gt_writer_row(struct gt_writer *w, enum gt_kind kind, uint32_t track, const 
 	s = &w->shelves[which].by_track[(size_t)track + 1];
 	w->latest = which == GT_CALL && w->sorted ? s : NULL;
 	w->latest_track = track;
+	if (w->sorted && w->held >= HELD_MOST)
+		return put_held(w, err);
 	if (!w->sorted || s->n < GT_BLOCK_ROWS || s->unsorted)
 		return 0;
 	if ((code = gt_blocks_dict(w, err)) || (code = gt_blocks_busy(w, kind, track, s, err)))
@@ -305,15 +322,10 @@ static int put_open(struct gt_writer *w, int64_t now, struct gt_err *err)
 
 int gt_writer_epoch(struct gt_writer *w, int64_t now, struct gt_err *err)
 {
-	int code = gt_blocks_dict(w, err);
+	int code = put_anchors(w, err);
 
 	if (!code)
-		code = put_anchors(w, err);
-	if (!code)
-		code = gt_blocks_shelf(w, &w->shelves[GT_LATE], GT_CALL, err);
-	for (unsigned k = GT_CALL; !code && k < GT_KINDS; k++)
-		if (k != GT_OPEN)
-			code = gt_blocks_shelf(w, &w->shelves[k], (enum gt_kind)k, err);
+		code = put_held(w, err);
 	if (!code)
 		code = gt_blocks_summaries(w, &w->summaries, w->nsummaries, 0, err);
 	if (!code)

@@ -1,0 +1,21 @@
+# serial
+# gtcollect's own memory: 64 MiB beside the rings however many threads are busy, and no more in the tenth minute than in the first.
+. "$SRC/tests/lib.sh"
+export LD_LIBRARY_PATH="$B/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+unset XDG_RUNTIME_DIR
+export TMPDIR="$(TMPDIR=/tmp mktemp -d)"
+trap 'rm -rf "$TMPDIR"' EXIT
+
+kib() { awk -v key="$1:" '$1 == key { print $2 }' "$2"; }	# kib KEY FILE: from a /proc/PID/status
+below() { if [ "$2" -gt 0 ] && [ "$2" -lt "$3" ]; then ok "$1"; else fail "$1" "$2 KiB, not below $3"; fi; }	# below NAME GOT LIMIT
+
+# gtcollect is the parent of its command, which can so read how it fares. 5 s of busy threads are thousands of blocks.
+want busy_threads 0 timeout 300 "$B/gtcollect" -q -o threads.zst sh -c '
+	"$0/many_threads" -t 1000 -n 20000; "$0/many_threads" -t 1000 -n 1000; cat /proc/$PPID/status >threads' "$B/samples"
+want busy_for_long 0 timeout 300 "$B/gtcollect" -q -o long.zst sh -c '
+	"$0/spin_calls" -s 1; cat /proc/$PPID/status >early; "$0/spin_calls" -s 4; cat /proc/$PPID/status >late' "$B/samples"
+check busy_traces_are_whole zstd -qt threads.zst long.zst
+if [ -n "$SAN" ]; then exit; fi	# a sanitizer's memory is not ours
+below busy_threads_memory "$(kib VmHWM threads)" $(((64 + 64) << 10))
+below busy_threads_own_memory "$(kib RssAnon threads)" $((64 << 10))
+below busy_for_long_growth $(($(kib RssAnon late) - $(kib RssAnon early) + 1024)) 8192
