@@ -17,6 +17,7 @@
 #include "collect/launch.h"
 #include "collect/metadata.h"
 #include "collect/output.h"
+#include "collect/pace.h"
 #include "collect/recorder.h"
 #include "collect/session.h"
 #include "collect/source.h"
@@ -24,9 +25,6 @@
 #include "formats/clock.h"
 
 #define UNSET UINT64_MAX
-#define PAUSE_LEAST (GT_SECOND / 2000)	/* between passes: shorter ones would only make the clock's pieces short */
-#define PAUSE_MOST (5 * GT_SECOND / 1000)
-#define BUSY (256u << 10)		/* bytes a pass takes when there is no time to pause */
 #define STATUS_EVERY (GT_SECOND / 2)
 
 /* ---- options ---- */
@@ -247,20 +245,6 @@ static void show_status(int64_t now)
 	run.shown = true;
 }
 
-/* The pause after a pass that took so many bytes: none under load, growing while nothing comes. Small rings fill faster. */
-static int64_t pause_after(int64_t taken, int64_t before)
-{
-	int64_t most = (int64_t)(run.rings.s->bytes / 8);	/* ns: at a byte a ns an eighth of the rings fills */
-
-	most = most < PAUSE_MOST ? most : PAUSE_MOST;
-	if (taken >= BUSY)
-		return 0;
-	if (taken)
-		return PAUSE_LEAST;
-	before = before < PAUSE_LEAST ? PAUSE_LEAST : before * 2;
-	return before < most ? before : most;
-}
-
 static void sleep_or_signal(int64_t ns)
 {
 	struct pollfd p = { .fd = run.launch.signals, .events = POLLIN };
@@ -301,20 +285,18 @@ static bool through(int64_t now, int64_t *asked)
 
 static void watch(void)
 {
-	int64_t pause = PAUSE_LEAST, asked = 0, before, taken, now;
+	int64_t asked = 0, begun = run.start, since, taken, now, pause;
 
 	for (;;) {
-		before = gt_clock_monotonic();
-		taken = round_of_recorder(before);
+		since = gt_clock_monotonic() - begun;
+		begun += since;
+		taken = round_of_recorder(begun);
 		now = gt_clock_monotonic();
 		if (through(now, &asked))
 			break;
 		show_status(now);
-		pause = run.lost.code ? GT_SECOND : pause_after(taken, pause);
-		if (now - before + pause < PAUSE_LEAST)
-			sleep_or_signal(PAUSE_LEAST - (now - before));
-		else
-			sleep_or_signal(pause);
+		pause = run.lost.code ? GT_SECOND : gt_pace(gt_rings_room(&run.rings), taken, since) - (now - begun);
+		sleep_or_signal(pause > 0 ? pause : 0);
 	}
 	__atomic_store_n(&run.rings.s->recording, 0, __ATOMIC_SEQ_CST);
 	if (!run.stopped)

@@ -160,3 +160,10 @@ void gt_rings_give(struct gt_rings *r, uint32_t chunk)
 	} while (!__atomic_compare_exchange_n(&r->s->free_head, &head, tagged, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
 	__atomic_fetch_add(&r->s->free_count, 1, __ATOMIC_RELAXED);
 }
+
+uint64_t gt_rings_room(const struct gt_rings *r)
+{
+	uint64_t room = (uint64_t)__atomic_load_n(&r->s->free_count, __ATOMIC_RELAXED) * r->s->chunk_bytes;
+
+	return room < 2 * r->s->ring_max ? room : 2 * r->s->ring_max;
+}

@@ -33,6 +33,8 @@ static inline struct gt_ring_chunk *gt_rings_chunk(const struct gt_rings *r, uin
 {
 	return (struct gt_ring_chunk *)(r->chunks + (size_t)i * r->s->chunk_bytes);
 }
+/* Bytes that can still be filled, as far as one thread or two may. */
+uint64_t gt_rings_room(const struct gt_rings *r);
 /* Puts a chunk on the stack of free ones. */
 void gt_rings_give(struct gt_rings *r, uint32_t chunk);
 #endif

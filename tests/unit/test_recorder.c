@@ -2,6 +2,7 @@
  * so that the test decides what ended before a pass and what after. */
 #define _GNU_SOURCE
 #include <unistd.h>
+#include "collect/pace.h"
 #include "collect/recorder.h"
 #include "formats/clock.h"
 #include "formats/reader.h"
@@ -520,7 +521,75 @@ static void rings_refuse_silly_sizes(void)
 	}
 }
 
+static void passes_are_as_rare_as_the_rings_allow(void)
+{
+	const uint64_t room = 64 << 20;
+	int64_t quiet = gt_pace(room, 0, 5000000);
+
+	CHECK(quiet > 4000000 && quiet <= GT_PACE_MOST);
+	CHECK(gt_pace(room, 7000 * 8, 8000000) == quiet);			/* 7 MB/s: a training program */
+	CHECK(gt_pace(room, 1500000, 1000000) == (int64_t)((room >> 6) / 1.5));	/* 1.5 GB/s: 1/64 of the room at a time */
+	CHECK(gt_pace(room, 1 << 30, 1000000) == GT_PACE_LEAST);
+	CHECK(gt_pace(room >> 3, 150000, 1000000) < gt_pace(room, 150000, 1000000));	/* fuller rings, more passes */
+	CHECK(gt_pace(0, 0, 0) == GT_PACE_LEAST && gt_pace(0, 1, INT64_MAX) == GT_PACE_LEAST);
+	CHECK(gt_pace(UINT64_MAX, 0, 0) == GT_PACE_MOST && gt_pace(UINT64_MAX, INT64_MAX, INT64_MAX) == GT_PACE_MOST);
+	for (uint64_t part = 4 << 20; part < 1ull << 36; part += part / 3)	/* whatever comes at a byte a ns, most of the room stays */
+		for (int64_t per_ms = 0; per_ms <= 1000000; per_ms += 9973)
+			CHECK((uint64_t)gt_pace(part, per_ms, 1000000) <= part / 8);
+}
+
+static void room_is_what_threads_may_fill(void)
+{
+	struct gt_rings_options opt = { .memory = 4 << 20, .per_thread = 256 << 10 };
+	uint64_t all;
+
+	err = (struct gt_err)GT_ERR_INIT;
+	CHECK(!gt_rings_open(&rings, &opt, &err));
+	CHECK(gt_rings_room(&rings) == 512 << 10);
+	rings.s->ring_max = 64 << 20;
+	all = gt_rings_room(&rings);
+	CHECK(all > 3 << 20 && all < 4 << 20);
+	CHECK(pop() != GT_RING_NIL);
+	CHECK(gt_rings_room(&rings) == all - rings.s->chunk_bytes);
+	gt_rings_close(&rings);
+}
+
+/* Calls of more threads than there is memory to hold them until the epoch closes; a call around them all ends last. */
+static void many_busy_threads_take_little_memory(void)
+{
+	enum { THREADS = 2000, CALLS = 500, STEP = 100 };
+	struct gt_track track = { .parent = GT_NONE, .source = GT_NONE, .name = GT_NONE, .kind = GT_TRACK_THREAD };
+	struct gt_row row = { .depth = 1 }, whole = { .start = 900, .end = 1000 + CALLS * STEP };
+	struct gt_filter all = { 0 };
+	struct gt_event ev = { 0 };
+	struct gt_reader *reader;
+	struct gt_iter *it;
+	uint32_t n = 0, wrong = 0;
+
+	CHECK(begin(GT_ARGS_NONE));
+	row.type = whole.type = gt_writer_type(w, &(struct gt_type){ .name = gt_writer_string(w, "busy") });
+	for (int i = 0; i < THREADS; i++) {
+		uint32_t id = gt_writer_track(w, &track);
+
+		for (row.start = 1000; row.start < whole.end; row.start += STEP) {
+			row.end = row.start + STEP / 2;
+			CHECK(!gt_writer_row(w, GT_CALL, id, &row, NULL, &err));
+		}
+	}
+	CHECK(!gt_writer_row(w, GT_CALL, 0, &whole, NULL, &err));
+	CHECK(gt_writer_stats(w)->unpacked > THREADS * CALLS);	/* most is out, though the epoch is not over */
+	reader = end();
+	CHECK(reader);
+	it = gt_iter_open(reader, &all, &err);
+	for (int64_t last = 0; it && gt_iter_next(it, &ev, &err) > 0; last = ev.row.start, n++)
+		wrong += ev.row.start < last || (ev.row.depth == 0) != (n == 0);
+	gt_iter_close(it);
+	CHECK(n == THREADS * CALLS + 1 && !wrong);
+	gt_reader_close(reader);
+}
+
 T_MAIN(T(rows_nest_and_keep_their_times), T(driver_status_is_a_failure), T(many_records_cross_chunks_and_chunks_come_back),
        T(open_call_is_reported_and_later_finished_with_the_same_start), T(open_calls_end_the_file), T(later_ends_wait_and_count_as_open),
        T(names_are_found_in_other_rings), T(strings_and_missing_functions), T(losses_become_rows), T(garbage_is_given_up),
-       T(rows_are_made_to_nest), T(forked_child_knows_its_parents_names), T(rings_refuse_silly_sizes))
+       T(rows_are_made_to_nest), T(forked_child_knows_its_parents_names), T(rings_refuse_silly_sizes),
+       T(passes_are_as_rare_as_the_rings_allow), T(room_is_what_threads_may_fill), T(many_busy_threads_take_little_memory))

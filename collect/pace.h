@@ -1,0 +1,12 @@
+/* How often the recorder makes its rounds. */
+#ifndef GT_PACE_H
+#define GT_PACE_H
+#include <stdint.h>
+
+#define GT_PACE_LEAST 500000LL		/* ns between passes: shorter ones would only make the clock's pieces short */
+#define GT_PACE_MOST 10000000LL
+
+/* ns from the begin of the last pass to that of the next. The last pass took `taken` bytes, `since` ns after the one before;
+ * `room` bytes of rings are free (gt_rings_room). */
+int64_t gt_pace(uint64_t room, int64_t taken, int64_t since);
+#endif
