@@ -1,6 +1,7 @@
 /* The recorder against rings that the test writes itself, as a guest would, and the file read back. Times are ns (no counter),
  * so that the test decides what ended before a pass and what after. */
 #define _GNU_SOURCE
+#include <malloc.h>
 #include <unistd.h>
 #include "collect/pace.h"
 #include "collect/recorder.h"
@@ -588,8 +589,48 @@ static void many_busy_threads_take_little_memory(void)
 	gt_reader_close(reader);
 }
 
+static size_t in_use(void)
+{
+	struct mallinfo2 m = mallinfo2();	/* all 0 under a sanitizer */
+
+	return m.uordblks + m.hblkhd;
+}
+
+/* An hour and more of epochs: what is kept of each is its blocks' place in the index, in a buffer that doubles. */
+static void long_runs_keep_only_the_index(void)
+{
+	struct gt_track track = { .parent = GT_NONE, .source = GT_NONE, .name = GT_NONE, .kind = GT_TRACK_THREAD };
+	struct gt_row row = { 0 };
+	struct gt_anchor anchor = { 0 };
+	struct gt_reader *reader;
+	size_t before = 0, grown;
+	uint32_t id;
+
+	CHECK(begin(GT_ARGS_NONE));
+	row.type = gt_writer_type(w, &(struct gt_type){ .name = gt_writer_string(w, "call") });
+	id = gt_writer_track(w, &track);
+	for (int64_t epoch = 1; epoch <= 5000; epoch++) {
+		for (int i = 0; i < 50; i++) {
+			row.start = epoch * GT_SECOND + i * 1000;
+			row.end = row.start + 500;
+			CHECK(!gt_writer_row(w, GT_CALL, id, &row, NULL, &err));
+		}
+		anchor.monotonic = row.end + 1;
+		CHECK(!gt_writer_open_call(w, id, &row, NULL, &err) && !gt_writer_anchor(w, &anchor, &err) &&
+		      !gt_writer_epoch(w, anchor.monotonic, &err));
+		if (epoch == 100)
+			before = in_use();
+	}
+	grown = in_use() - before;
+	CHECK(grown <= 2 * gt_writer_stats(w)->index_bytes + (64 << 10));
+	reader = end();
+	CHECK(reader);
+	gt_reader_close(reader);
+}
+
 T_MAIN(T(rows_nest_and_keep_their_times), T(driver_status_is_a_failure), T(many_records_cross_chunks_and_chunks_come_back),
        T(open_call_is_reported_and_later_finished_with_the_same_start), T(open_calls_end_the_file), T(later_ends_wait_and_count_as_open),
        T(names_are_found_in_other_rings), T(strings_and_missing_functions), T(losses_become_rows), T(garbage_is_given_up),
        T(rows_are_made_to_nest), T(forked_child_knows_its_parents_names), T(rings_refuse_silly_sizes),
-       T(passes_are_as_rare_as_the_rings_allow), T(room_is_what_threads_may_fill), T(many_busy_threads_take_little_memory))
+       T(passes_are_as_rare_as_the_rings_allow), T(room_is_what_threads_may_fill), T(many_busy_threads_take_little_memory),
+       T(long_runs_keep_only_the_index))
