@@ -1,6 +1,5 @@
 #include "collect/source.h"
 
-#include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,27 +48,13 @@ static const char *name_of(unsigned id)
 	return id >= GT_ID_IOCTL ? files[id - GT_ID_IOCTL] : id < gt_api_count ? gt_api[id].name : NULL;
 }
 
-/* Cuts _ptsz, _ptds and _v2 off the end. */
-static void shorten(char *name)
-{
-	char *end = name + strlen(name), *p;
-
-	if (end - name > 5 && (!strcmp(end - 5, "_ptsz") || !strcmp(end - 5, "_ptds")))
-		*(end -= 5) = 0;
-	for (p = end; p > name && isdigit((unsigned char)p[-1]);)
-		p--;
-	if (p < end && p - name > 2 && p[-1] == 'v' && p[-2] == '_')
-		p[-2] = 0;
-}
-
 /* Which of the globs match this name? Counts each in hits. */
 static bool any(const struct gt_opt_list *globs, const char *name, unsigned *hits)
 {
 	char base[128];
 	bool found = false;
 
-	snprintf(base, sizeof(base), "%s", name);
-	shorten(base);
+	snprintf(base, sizeof(base), "%.*s", (int)gt_api_base_length(name), name);
 	for (size_t i = 0; i < globs->n; i++)
 		if (!fnmatch(globs->items[i], name, 0) || !fnmatch(globs->items[i], base, 0)) {
 			found = true;

@@ -115,8 +115,7 @@ static const struct guess { const char *word; uint8_t category, op, memkind; } g
 	{ "Array", GT_CAT_MEMORY, 0, 0 },
 };
 
-/* Length of a name without _ptsz, _ptds, _v2, _v3020 and the like. */
-static size_t base_length(const char *name)
+size_t gt_api_base_length(const char *name)
 {
 	size_t n = strlen(name), digits;
 
@@ -136,7 +135,7 @@ static size_t base_length(const char *name)
 /* The row that has this base name, whichever version. A runtime function's twin is sought under its driver name. */
 static uint32_t find_base(const char *name)
 {
-	size_t n = base_length(name), skip = !strncmp(name, "cuda", 4) ? 4 : 2;
+	size_t n = gt_api_base_length(name), skip = !strncmp(name, "cuda", 4) ? 4 : 2;
 	char twin[128] = "cu";
 	uint32_t id;
 
