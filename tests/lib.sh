@@ -30,3 +30,10 @@ same() {
 	if cmp -s "$2" "$3"; then ok "$1"
 	else fail "$1" "$(diff "$2" "$3" 2>&1 | head -n 3 | tr '\n' ' ' | cut -c 1-300)"; fi
 }
+
+# is NAME WANTED GOT: ok when the two texts are equal.
+is() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "is '$3', not '$2'"; fi; }
+
+# figure KEY FILE, calls FUNCTION FILE: from a trace's header, the column of that key; how often it was called.
+figure() { "$B/gtanalyze" header --format tsv "$2" 2>/dev/null | awk -F '\t' -v key="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == key) c = i } NR == 2 { print $c }'; }
+calls() { "$B/gtanalyze" top --top 0 --format csv "$2" 2>/dev/null | awk -F, -v n="$1" '$1 == n { s += $3 } END { print s + 0 }'; }

@@ -6,12 +6,7 @@ unset XDG_RUNTIME_DIR
 export TMPDIR="$(TMPDIR=/tmp mktemp -d)"	# for sessions alone: of a long path they make no use
 trap 'rm -rf "$TMPDIR"' EXIT
 
-figure() {	# figure KEY FILE: from the header report, a column by its key
-	"$A" header --format tsv "$2" 2>/dev/null | awk -F '\t' -v key="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == key) c = i } NR == 2 { print $c }'
-}
-calls() { "$A" top --top 0 --format csv "$2" 2>/dev/null | awk -F, -v n="$1" '$1 == n { s += $3 } END { print s + 0 }'; }	# calls NAME FILE
 meta() { "$A" metadata "$2" 2>/dev/null | sed -n "s/^  $1  *//p"; }			# meta KEY FILE
-is() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "is '$3', not '$2'"; fi; }	# is NAME WANTED GOT
 says() { if grep -q -e "$2" want.err; then ok "$1"; else fail "$1" "stderr: $(tr '\n' ' ' <want.err | cut -c 1-300)"; fi; }
 
 # ---- what passes through ----

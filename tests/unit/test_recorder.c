@@ -111,6 +111,16 @@ static void call(struct pen *p, const char *name, int64_t start, int64_t end)
 	leave(p, gt_api_find(name), start, end, 0, NULL, 0);
 }
 
+static unsigned key_fields(unsigned id)
+{
+	struct gt_api_field f[GT_FIELDS_MAX];
+	unsigned n = 0;
+
+	for (unsigned i = 0, all = gt_api_fields(&gt_api[id], f); i < all; i++)
+		n += f[i].key;
+	return n;
+}
+
 /* ---- the file ---- */
 
 static bool begin(unsigned args)
@@ -321,13 +331,10 @@ static void names_are_found_in_other_rings(void)
 	struct pen a, b;
 	struct gt_reader *reader;
 	uint64_t words[GT_FIELDS_MAX] = { 0x1234 };
-	unsigned id = gt_api_find("cuLaunchKernel"), n = 0;
-	struct gt_api_field f[GT_FIELDS_MAX];
+	unsigned id = gt_api_find("cuLaunchKernel"), n = key_fields(id);
 	int64_t t = past(500000);
 
 	CHECK(begin(GT_ARGS_KEY));
-	for (unsigned i = 0, all = gt_api_fields(&gt_api[id], f); i < all; i++)
-		n += f[i].key;
 	a = new_thread(0, 0);
 	b = new_thread(5, 0);
 	text(&b, GT_REC_NAME, 0x1234, "_Z4saxpyPf");
@@ -490,13 +497,10 @@ static void forked_child_knows_its_parents_names(void)
 	struct pen a, b;
 	struct gt_reader *reader;
 	uint64_t words[GT_FIELDS_MAX] = { 0x77 };
-	unsigned id = gt_api_find("cuLaunchKernel"), n = 0;
-	struct gt_api_field f[GT_FIELDS_MAX];
+	unsigned id = gt_api_find("cuLaunchKernel"), n = key_fields(id);
 	int64_t t = past(500000);
 
 	CHECK(begin(GT_ARGS_KEY));
-	for (unsigned i = 0, all = gt_api_fields(&gt_api[id], f); i < all; i++)
-		n += f[i].key;
 	a = new_thread(0, 0);
 	text(&a, GT_REC_NAME, 0x77, "parents");
 	CHECK(gt_recorder_pass(r, &err) > 0);
