@@ -121,6 +121,8 @@ static int check_use(const char *program, struct gt_err *err)
 	if (!code)
 		code = gt_rings_check(&rings, err);
 	if (!code)
+		code = gt_output_name(o.output, program, run.name, sizeof(run.name), err);
+	if (!code)
 		code = gt_sources_enable(&run.wanted, o.events, err);
 	if (code)
 		return code;
@@ -128,7 +130,7 @@ static int check_use(const char *program, struct gt_err *err)
 		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
 	if (useless && !o.quiet)
 		fprintf(stderr, "gtcollect: note: no name that is recorded matches %s\n", useless);
-	return gt_output_name(o.output, program, run.name, sizeof(run.name), err);
+	return 0;
 }
 
 static int open_session(struct gt_err *err)
