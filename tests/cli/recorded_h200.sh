@@ -1,0 +1,38 @@
+# The recordings of a real GPU (samples/recorded): every figure here was counted when they were made, or follows from the
+# formats' own promises, so reader, reports and exporters are held to real data, not only to what we made up.
+. "$SRC/tests/lib.sh"
+A=$B/gtanalyze E=$B/gtexport R=$SRC/samples/recorded
+unset LC_ALL
+
+number() { tr -d ' ' <want.out | sed -n 's/.*"'"$1"'":\([0-9-]*\).*/\1/p' | head -n 1; }	# number KEY: the first one in the JSON
+
+for f in h200-train h200-inference h200-mlp-calls; do
+	check $f-is-zstd zstd -tq "$R/$f.zst"
+	want $f-header 0 $A header --format json "$R/$f.zst"
+	is $f-lost-nothing 0 "$(number lost)"
+	is $f-left-nothing-open 0 "$(number open)"
+	calls=$(number calls)
+	want $f-all-reports 0 $A "$R/$f.zst"
+	want $f-chrome 0 $E --chrome -f -o $f.json "$R/$f.zst"
+	is $f-chrome-has-every-call "$calls" "$(grep -c '"ph":"X"' $f.json)"
+	want $f-folded 0 $E --folded --cost count -f -o $f.folded "$R/$f.zst"
+	is $f-folded-counts-every-call "$calls" "$(awk '{ n += $NF } END { print n }' $f.folded)"
+	want $f-again 0 $E --native -f -o $f.again.zst "$R/$f.zst"
+	$A --format csv top --top 0 "$R/$f.zst" | sed 1,3d >$f.top
+	$A --format csv top --top 0 $f.again.zst | sed 1,3d >$f.again.top
+	same $f-copy-says-the-same $f.top $f.again.top
+done
+
+want train 0 $A summary --format json "$R/h200-train.zst"
+is train-calls 234236 "$(number api_calls)"
+is train-launches 14992 "$(number kernel_launches)"
+is train-allocated 453249028 "$(number allocated_bytes)"
+is train-ioctls 617 "$(number ioctl_calls)"
+is train-launches-have-names 14992 "$($A kernels --top 0 --format json "$R/h200-train.zst" | sed -n 's/.*"launches": \([0-9]*\).*"name": "[^"].*/\1/p' | awk '{ n += $1 } END { print n }')"
+is train-kernels-differ "" "$($A kernels --top 0 --format json "$R/h200-train.zst" | sed -n 's/.*"kernel": "\([^"]*\)".*/\1/p' | sort | uniq -d)"
+want inference 0 $A summary --format json "$R/h200-inference.zst"
+is inference-calls 64240 "$(number api_calls)"
+is inference-launches 2352 "$(number kernel_launches)"
+want calls 0 $A summary --format json "$R/h200-mlp-calls.zst"
+is calls-calls 150213 "$(number api_calls)"
+is calls-launches 12383 "$(number kernel_launches)"
