@@ -14,7 +14,7 @@
 #include "formats/record.h"
 
 #define GT_STRING_MAX 65535		/* longer strings are cut at a character boundary and end in "..." */
-#define GT_WRITER_MEMORY (48u << 20)	/* bytes of rows held before an epoch is due for its size alone */
+#define GT_WRITER_MEMORY (24u << 20)	/* bytes of rows held before an epoch is due for its size alone */
 
 struct gt_writer;
 struct gt_writer_options {
