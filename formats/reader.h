@@ -65,6 +65,10 @@ struct gt_filter {
 	/* one bit per type or NULL for all: called once per (segment, type) */
 	bool (*match)(const struct gt_segment *seg, const struct gt_type *type, void *arg);
 	void *match_arg;
+	/* the layers (GT_BIT(enum gt_layer) | ...) whose rows on this track are not wanted, losses apart; or NULL: called once per
+	 * (segment, track) */
+	uint32_t (*hide)(const struct gt_segment *seg, uint32_t track, void *arg);
+	void *hide_arg;
 };
 
 /* One run: rows of one kind on one track, sorted by start (a parent before its children). Borrowed for the callback. */

@@ -59,7 +59,11 @@ struct gt_wanted {
 	const struct gt_filter *filter;
 	uint32_t kinds;
 	uint8_t *tracks, *types;	/* a byte each, NULL: all wanted */
+	uint8_t *hidden;		/* by track: layers that are not wanted; NULL: there are none */
+	const struct gt_type *all_types;
 };
+#define GT_ALL_LAYERS (GT_BIT(GT_LAYER_COUNT) - 1)
+_Static_assert(GT_ALL_LAYERS <= UINT8_MAX, "hidden layers of a track are a byte");
 int gt_wanted_init(struct gt_wanted *w, const struct gt_segment *seg, const struct gt_filter *filter);
 void gt_wanted_release(struct gt_wanted *w);
 bool gt_wants_block(const struct gt_wanted *w, const struct gt_seg *seg, const struct gt_wire_entry *e);
@@ -67,8 +71,11 @@ static inline bool gt_wants_time(const struct gt_filter *f, int64_t start, int64
 {
 	return !f->ranged || (start < f->to && (end > f->from || start >= f->from));
 }
-static inline bool gt_wants_row(const struct gt_wanted *w, uint32_t type, int64_t start, int64_t end)
+static inline bool gt_hides(const struct gt_wanted *w, uint32_t track) { return w->hidden && track != GT_NONE && w->hidden[track]; }
+static inline bool gt_wants_row(const struct gt_wanted *w, uint32_t track, uint32_t type, int64_t start, int64_t end)
 {
-	return gt_wants_time(w->filter, start, end) && (!w->types || type == GT_NONE || w->types[type]);
+	return gt_wants_time(w->filter, start, end) &&
+	       (type == GT_NONE || ((!w->types || w->types[type]) &&
+				    (!gt_hides(w, track) || !(w->hidden[track] & GT_BIT(w->all_types[type].layer)))));
 }
 #endif

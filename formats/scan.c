@@ -19,6 +19,23 @@ static bool id_wanted(const struct gt_segment *seg, uint32_t track, const struct
 	return pid && tid;
 }
 
+/* A segment of which nothing is hidden is none the slower for it. */
+static int find_hidden(struct gt_wanted *w, const struct gt_segment *seg, const struct gt_filter *filter)
+{
+	uint32_t any = 0;
+
+	w->all_types = seg->types;
+	if (!(w->hidden = malloc(seg->ntracks + 1ul)))
+		return -ENOMEM;
+	for (uint32_t t = 0; t < seg->ntracks; t++)
+		any |= w->hidden[t] = filter->hide(seg, t, filter->hide_arg) & GT_ALL_LAYERS;
+	if (!any) {
+		free(w->hidden);
+		w->hidden = NULL;
+	}
+	return 0;
+}
+
 int gt_wanted_init(struct gt_wanted *w, const struct gt_segment *seg, const struct gt_filter *filter)
 {
 	memset(w, 0, sizeof(*w));
@@ -36,13 +53,14 @@ int gt_wanted_init(struct gt_wanted *w, const struct gt_segment *seg, const stru
 		for (uint32_t t = 0; t < seg->ntypes; t++)
 			w->types[t] = filter->match(seg, &seg->types[t], filter->match_arg);
 	}
-	return 0;
+	return filter->hide ? find_hidden(w, seg, filter) : 0;
 }
 
 void gt_wanted_release(struct gt_wanted *w)
 {
 	free(w->tracks);
 	free(w->types);
+	free(w->hidden);
 }
 
 static bool wants_track(const struct gt_wanted *w, uint32_t track) { return !w->tracks || track == GT_NONE || w->tracks[track]; }
@@ -58,6 +76,8 @@ bool gt_wants_block(const struct gt_wanted *w, const struct gt_seg *seg, const s
 	if (w->filter->segment && w->filter->segment != seg->pub.index + 1)
 		return false;
 	if (h->track != GT_NONE && (h->track >= seg->pub.ntracks || !wants_track(w, h->track)))
+		return false;
+	if (gt_hides(w, h->track) && w->hidden[h->track] == GT_ALL_LAYERS && h->sub != GT_LOST)
 		return false;
 	return gt_wants_time(w->filter, h->min_start, h->max_end);
 }
@@ -167,7 +187,7 @@ static uint32_t cut_rows(struct scanner *s, const struct gt_wanted *w, const str
 
 		while (r < c->nret && c->ret_row[r] < i)
 			r++;
-		keep[i] = gt_wants_row(w, c->types[k], c->start[i], c->start[i] + c->dur[i]);
+		keep[i] = gt_wants_row(w, c->track, c->types[k], c->start[i], c->start[i] + c->dur[i]);
 		if (!keep[i])
 			continue;
 		if (r < c->nret && c->ret_row[r] == i) {
@@ -232,7 +252,7 @@ static int scan_runs(struct scanner *s, const struct gt_wanted *w, const struct 
 		s->args = (struct gt_block_args){ s, run, NULL };
 		if (wants_track(w, run->track)) {
 			cut_rets(s, run, &c, (uint32_t *)(void *)(s->cut.data + (size_t)u->nrows * 28));
-			if (!cut || cut_rows(s, w, run, &c, s->cut.data))
+			if (!(cut || gt_hides(w, run->track)) || cut_rows(s, w, run, &c, s->cut.data))
 				code = fn(arg, worker, &c);
 		}
 		if (u->nruns > 1 && w->filter->args)

@@ -347,12 +347,13 @@ static uint32_t decode_rest(struct gt_walker *k, struct gt_walk *w, uint32_t n)
 		gt_column_next(&w->track_ids, k->tracks, n);
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t *next = w->in.most ? gt_args_next(&w->in, code_of(w, i), to) : to;
+		uint32_t track = w->row_tracks ? (uint32_t)k->tracks[i] - 1 : w->track;
 
-		if (!gt_wants_row(w->wanted, w->rows[i].type, w->rows[i].start, w->rows[i].end))
+		if (!gt_wants_row(w->wanted, track, w->rows[i].type, w->rows[i].start, w->rows[i].end))
 			continue;
 		w->rows[kept] = w->rows[i];
 		if (w->row_tracks)
-			w->row_tracks[kept] = (uint32_t)k->tracks[i] - 1;
+			w->row_tracks[kept] = track;
 		kept++;
 		to = next;
 	}
@@ -363,12 +364,14 @@ static uint32_t decode_rest(struct gt_walker *k, struct gt_walk *w, uint32_t n)
 static void decode(struct gt_walker *k, struct gt_walk *w, uint32_t most)
 {
 	uint32_t left = w->nrows - w->done, n = most < w->size ? most : w->size, kept;
+	bool cut;
 
 	n = n < left ? n : left;
 	decode_times(k, w, n);
 	decode_types(w, n);
 	decode_rets(w, n);
-	kept = w->in.most || w->row_tracks || w->wanted->types || w->wanted->filter->ranged ? decode_rest(k, w, n) : n;
+	cut = w->wanted->types || w->wanted->hidden || w->wanted->filter->ranged;
+	kept = cut || w->in.most || w->row_tracks ? decode_rest(k, w, n) : n;
 	if (w->code)
 		w->code += n;
 	if (w->code_high)
