@@ -6,6 +6,7 @@
  * it was given at init; the fold is complete when finish() is called. */
 #ifndef GT_ANALYSIS_H
 #define GT_ANALYSIS_H
+#include "analyze/doubles.h"
 #include "analyze/fold.h"
 #include "formats/reader.h"
 #include "formats/table.h"
@@ -17,6 +18,7 @@ struct gt_analysis_options {
 	const char *file;		/* as the user named it */
 	const char *restricted;		/* the options that leave rows out, as given; NULL: none */
 	const struct gt_fold *fold;	/* borrowed, lives longer than any state */
+	const struct gt_doubles *doubles; /* likewise: what was recorded twice, and is in no block that an analysis sees */
 };
 enum gt_splits { GT_BY_BLOCK = 1, GT_BY_TRACK = 2, GT_BY_FILE = 4 };
 

@@ -99,13 +99,28 @@ static void put_sources(struct gt_buf *b, const struct gt_segment *seg)
 	gt_buf_byte(b, 0);
 }
 
-static uint64_t tracks_of_kind(const struct gt_segment *seg, unsigned kind)
+static const struct gt_left_out *left_out(const struct header *h, const struct gt_segment *seg)
 {
+	return gt_doubles_of(h->asked.opt->doubles, seg->index);
+}
+
+/* Processes or threads; one that two sources recorded has two tracks. */
+static uint64_t how_many(const struct header *h, const struct gt_segment *seg, unsigned kind)
+{
+	const struct gt_left_out *d = left_out(h, seg);
 	uint64_t n = 0;
 
 	for (uint32_t t = 0; t < seg->ntracks; t++)
 		n += seg->tracks[t].kind == kind;
-	return n;
+	return n - (kind == GT_TRACK_THREAD ? d->threads : d->processes);
+}
+
+/* Rows of a kind, each counted once. */
+static uint64_t rows_of(const struct header *h, const struct gt_segment *seg, unsigned kind)
+{
+	uint64_t all = seg->rows[kind], twice = left_out(h, seg)->rows[kind];
+
+	return all > twice ? all - twice : 0;
 }
 
 static struct losses damage_of(struct gt_reader *r, uint32_t segment)
@@ -200,13 +215,13 @@ static bool lossless(const struct header *h, const struct gt_segment *seg, const
 static void say(struct gt_table *t, const struct header *h, const struct gt_segment *seg, const struct known *k, const char *layers,
 		const char *sources)
 {
-	uint64_t processes = tracks_of_kind(seg, GT_TRACK_PROCESS), threads = tracks_of_kind(seg, GT_TRACK_THREAD);
+	uint64_t processes = how_many(h, seg, GT_TRACK_PROCESS), threads = how_many(h, seg, GT_TRACK_THREAD);
 	const struct losses *l = &h->losses[seg->index];
 	struct gt_buf b = { 0 };
 
-	gt_table_say(t, "%s: %" PRIu64 " calls%s in %" PRIu64 " process%s, %" PRIu64 " thread%s, over %.6f s", h->asked.opt->file, seg->rows[GT_CALL],
-		     seg->rows[GT_OPEN] ? ", some still open," : "", processes, processes == 1 ? "" : "es", threads, plural(threads),
-		     (double)(seg->max_end - seg->min_start) / 1e9);
+	gt_table_say(t, "%s: %" PRIu64 " calls%s in %" PRIu64 " process%s, %" PRIu64 " thread%s, over %.6f s", h->asked.opt->file,
+		     rows_of(h, seg, GT_CALL), rows_of(h, seg, GT_OPEN) ? ", some still open," : "", processes, processes == 1 ? "" : "es",
+		     threads, plural(threads), (double)(seg->max_end - seg->min_start) / 1e9);
 	if (k->values[COMMAND])
 		gt_table_say(t, "  %s", k->values[COMMAND]);
 	put_machine(&b, seg, k->values, layers, sources, lossless(h, seg, k));
@@ -237,9 +252,9 @@ static int add_segment(const struct header *h, struct gt_table *t, const struct 
 		text_or_none(k.values[DRIVER]), text_or_none(k.values[CUDA]), text_or_none(k.values[EVENTS]), text_or_none(k.values[ARGS]),
 		text_or_none(seg->simulated ? "yes" : k.values[TOOL] ? "no" : NULL), text_or_none((char *)layers.data), text_or_none((char *)sources.data),
 		gt_cell_u(seg->max_end > seg->min_start ? (uint64_t)seg->max_end - (uint64_t)seg->min_start : 0),
-		gt_cell_u(tracks_of_kind(seg, GT_TRACK_PROCESS)), gt_cell_u(tracks_of_kind(seg, GT_TRACK_THREAD)),
-		gt_cell_u(seg->rows[GT_CALL]), gt_cell_u(seg->rows[GT_OPEN]), gt_cell_u(seg->rows[GT_SPAN]),
-		gt_cell_u(seg->rows[GT_GPU]), gt_cell_u(seg->rows[GT_INSTANT]), gt_cell_u(seg->rows[GT_COUNTER]),
+		gt_cell_u(how_many(h, seg, GT_TRACK_PROCESS)), gt_cell_u(how_many(h, seg, GT_TRACK_THREAD)),
+		gt_cell_u(rows_of(h, seg, GT_CALL)), gt_cell_u(rows_of(h, seg, GT_OPEN)), gt_cell_u(rows_of(h, seg, GT_SPAN)),
+		gt_cell_u(rows_of(h, seg, GT_GPU)), gt_cell_u(rows_of(h, seg, GT_INSTANT)), gt_cell_u(rows_of(h, seg, GT_COUNTER)),
 		gt_cell_u(seg->rows[GT_UNMATCHED]), gt_cell_u(l->count), gt_cell_u(l->unknown),
 		gt_cell_text(seg->closed ? "closed" : "not closed"), gt_cell_i(complete),
 		gt_cell_u(seg->closed ? 0 : seg->unread_bytes),
@@ -254,12 +269,26 @@ static int add_segment(const struct header *h, struct gt_table *t, const struct 
 	return rc;
 }
 
+/* "12 calls recorded by ebpf as well are counted once, from preload" */
+static void note_doubles(struct gt_table *t, const struct gt_segment *seg, const struct gt_left_out *d)
+{
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct gt_doubled *two = &d->list[i];
+		uint64_t n = two->calls + two->others;
+
+		gt_table_note(t, "%" PRIu64 " %s%s recorded by %s as well %s counted once, from %s", n, two->others ? "event" : "call", plural(n),
+			      two->from == GT_NONE ? "another source" : gt_str(seg, two->from), n == 1 ? "is" : "are",
+			      two->by == GT_NONE ? "the better one" : gt_str(seg, two->by));
+	}
+}
+
 static void note_doubts(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
 {
 	const struct losses *l = &h->losses[seg->index];
 	size_t n;
 
 	gt_reader_damage(h->asked.reader, &n);
+	note_doubles(t, seg, left_out(h, seg));
 	if (seg->simulated)
 		gt_table_note(t, "the GPU was simulated: times say nothing about a real one");
 	if (l->rows)

@@ -211,20 +211,36 @@ static int finish(struct run *run, struct gt_err *err)
 	return (int)made;
 }
 
+static int run_all(struct run *run, struct gt_err *err)
+{
+	int rc = new_workers(run, err);
+
+	if (!rc)
+		rc = scan_all(run, err);
+	if (!rc)
+		rc = merge_workers(run, err);
+	if (!rc)
+		rc = finish(run, err);
+	free_states(run);
+	return rc;
+}
+
+/* What two sources recorded comes to no analysis twice: the rows of one are hidden from every scan. */
 int gt_run(struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, struct gt_analysis_options *opt, unsigned threads,
 	   struct gt_table *tables[GT_RUN_TABLES], struct gt_err *err)
 {
 	struct run run = { .reader = r, .chosen = chosen, .n = n, .nworkers = threads ? threads : 1, .opt = opt, .tables = tables };
-	int rc;
+	struct gt_doubles *doubles = gt_doubles_new(r, err);
+	int rc = -ENOMEM;
 
 	memset(tables, 0, GT_RUN_TABLES * sizeof(*tables));
-	rc = new_workers(&run, err);
-	if (!rc)
-		rc = scan_all(&run, err);
-	if (!rc)
-		rc = merge_workers(&run, err);
-	if (!rc)
-		rc = finish(&run, err);
-	free_states(&run);
+	if (!doubles)
+		return err->code ? err->code : rc;
+	opt->doubles = doubles;
+	gt_doubles_hide(doubles, &opt->filter);
+	rc = run_all(&run, err);
+	gt_doubles_free(doubles);
+	opt->doubles = NULL;
+	opt->filter.hide = NULL;
 	return rc;
 }
