@@ -74,7 +74,7 @@ static inline bool add_small(struct gt_grid *g, unsigned depth, int64_t start, i
 	return true;
 }
 
-int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes, bool overlapping)
+static inline int add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes, bool overlapping)
 {
 	uint64_t b = (uint64_t)((start >> g->shift) - g->first);
 	struct gt_tally *t;
@@ -95,6 +95,11 @@ int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, u
 		g->covered[depth] = end;
 	}
 	return 0;
+}
+
+int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes, bool overlapping)
+{
+	return add(g, depth, start, end, category, bytes, overlapping);
 }
 
 static void fold(struct gt_tally *into, const struct gt_tally *from)
@@ -231,7 +236,7 @@ int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, 
 		int field = r->nargs ? bytes_field[r->type] : -1;
 		uint64_t bytes = field >= 0 && field < r->nargs ? slice->args[r->args + (uint32_t)field] : 0;
 
-		code = gt_grid_add(&g, r->depth, r->start, r->end, category, bytes, overlapping);
+		code = add(&g, r->depth, r->start, r->end, category, bytes, overlapping);
 	}
 	if (!code)
 		code = (int)gt_grid_put(&g, slice->track, 0, false, SIZE_MAX, &at, out);

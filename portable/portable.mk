@@ -35,7 +35,7 @@ $(BUILD)/$(PORTNAME).tar.gz: $(PORTABLE) $(wildcard README.md NEWS.md LICENSE do
 	cp $(filter %.md LICENSE,$^) $(PORT)/share/doc/gt/
 	tar -C $(PORT) --owner=0 --group=0 --sort=name --transform='s,^,$(PORTNAME)/,' -czf $@ \
 		bin $(if $(GUEST),lib) share
-portable: setup
+portable: setup | all
 	@$(MAKE) --no-print-directory -j$$(nproc) $(BUILD)/$(PORTNAME).tar.gz
 	@ls -l $(BUILD)/$(PORTNAME).tar.gz
 .PHONY: portable

@@ -7,19 +7,19 @@ cat >loop.c <<'END'
 #include <stdlib.h>
 #include <time.h>
 int cuInit(unsigned flags);
-int cuCtxGetDevice(int *device);
+int cuCtxGetCurrent(void **context);
 static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1e9 + t.tv_nsec; }
 int main(int argc, char **argv)		/* loop CALLS, or loop 0 SECONDS */
 {
 	long n = atol(argv[1]), step = n ? n : 1000000, calls = 0;
 	double seconds = argc > 2 ? atof(argv[2]) : 0, from, took;
-	int device;
+	void *context;
 
 	cuInit(0);
 	from = now();
 	do {
 		for (long i = 0; i < step; i++)
-			cuCtxGetDevice(&device);
+			cuCtxGetCurrent(&context);
 		calls += step;
 		took = now() - from;
 	} while (!n && took < seconds * 1e9);
@@ -54,8 +54,8 @@ for try in 1 2 3; do
 	best=$(awk -v b="$best" -v p="$plain" -v t="$traced" 'BEGIN { print b == "" || t - p < b ? t - p : b }')
 done
 echo "collect_ns_per_call_uftrace $best ns"
-kept=$(uftrace report -d data --format=csv 2>/dev/null | awk -F, '/cuCtxGetDevice/ { print $3 }')
-[ -n "$kept" ] || kept=$(uftrace report -d data 2>/dev/null | awk '$NF == "cuCtxGetDevice" { print $(NF - 1) }')
+kept=$(uftrace report -d data --format=csv 2>/dev/null | awk -F, '/cuCtxGetCurrent/ { print $3 }')
+[ -n "$kept" ] || kept=$(uftrace report -d data 2>/dev/null | awk '$NF == "cuCtxGetCurrent" { print $(NF - 1) }')
 du -sb data | awk -v n="$kept" '{ printf "bytes_per_call_uftrace %.1f B\n", $1 / n }'
 for what in 'analyze report' 'chrome dump --chrome'; do
 	set -- $what
