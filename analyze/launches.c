@@ -169,7 +169,7 @@ static int64_t *sorted_shares(struct groups *g, struct gt_err *err)
 static const struct gt_column kernel_columns[] = {
 	{ "kernel", "Kernel", GT_C_TEXT }, { "launches", "Launches", GT_C_COUNT }, { "failed", "Failed", GT_C_COUNT },
 	{ "total_ns", "Launch calls", GT_C_NS }, { "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Max", GT_C_NS },
-	{ "share_percent", "Share %", GT_C_PERCENT }, { "name", "Full name", GT_C_TEXT },
+	{ "share_percent", "Share %", GT_C_PERCENT }, { "name", NULL, GT_C_TEXT },
 };
 
 static int kernels_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)

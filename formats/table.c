@@ -324,20 +324,20 @@ static size_t put_clipped(struct gt_out *out, const char *s, size_t width)
 	return width;
 }
 
-struct grid { const struct gt_table *t; char **texts; size_t *widths; size_t indent; };
+struct grid { const struct gt_table *t; unsigned ncolumns; char **texts; size_t *widths; size_t indent; };
 
 /* The first text column gives way when the line is too long. */
 static void squeeze(struct grid *g, size_t limit)
 {
 	size_t total = g->indent;
-	unsigned first = g->t->ncolumns;
+	unsigned first = g->ncolumns;
 
-	for (unsigned i = 0; i < g->t->ncolumns; i++) {
+	for (unsigned i = 0; i < g->ncolumns; i++) {
 		total += g->widths[i] + (i ? GAP : 0);
-		if (first == g->t->ncolumns && g->t->columns[i].kind == GT_C_TEXT)
+		if (first == g->ncolumns && g->t->columns[i].kind == GT_C_TEXT)
 			first = i;
 	}
-	if (total <= limit || first == g->t->ncolumns)
+	if (total <= limit || first == g->ncolumns)
 		return;
 	g->widths[first] = g->widths[first] > total - limit + TEXT_WIDTH_MIN ? g->widths[first] - (total - limit) :
 			   g->widths[first] < TEXT_WIDTH_MIN ? g->widths[first] : TEXT_WIDTH_MIN;
@@ -347,7 +347,7 @@ static void print_line(struct gt_out *out, const struct grid *g, char *const *te
 {
 	size_t owed = g->indent;	/* spaces to come, should anything follow them */
 
-	for (unsigned i = 0; i < g->t->ncolumns; i++) {
+	for (unsigned i = 0; i < g->ncolumns; i++) {
 		bool left = g->t->columns[i].kind == GT_C_TEXT;
 		size_t w = width_of(texts[i]), shown = w < g->widths[i] || !left ? w : g->widths[i];
 
@@ -365,25 +365,36 @@ static void print_line(struct gt_out *out, const struct grid *g, char *const *te
 	gt_out_str(out, "\n");
 }
 
+/* Text leaves out the columns at the end that have no title. */
+static unsigned text_columns(const struct gt_table *t)
+{
+	unsigned n = t->ncolumns;
+
+	while (n && !t->columns[n - 1].title)
+		n--;
+	return n;
+}
+
 static int print_grid(struct gt_out *out, const struct gt_table *t, size_t limit)
 {
-	size_t ncells = ((size_t)t->nrows + 1) * t->ncolumns;
-	struct grid g = { t, calloc(ncells + 1, sizeof(char *)), calloc(t->ncolumns + 1, sizeof(size_t)), 2 };
+	unsigned n = text_columns(t);
+	size_t ncells = ((size_t)t->nrows + 1) * n;
+	struct grid g = { t, n, calloc(ncells + 1, sizeof(char *)), calloc(n + 1, sizeof(size_t)), 2 };
 	int rc = g.texts && g.widths ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !rc && i < ncells; i++) {
-		const struct gt_column *col = &t->columns[i % t->ncolumns];
+		const struct gt_column *col = &t->columns[i % n];
 
-		g.texts[i] = i < t->ncolumns ? strdup(col->title) : cell_text(col, &t->cells[i - t->ncolumns], "-");
+		g.texts[i] = i < n ? strdup(col->title) : cell_text(col, &row_of(t, (unsigned)(i / n) - 1)[i % n], "-");
 		if (!g.texts[i])
 			rc = -ENOMEM;
-		else if (width_of(g.texts[i]) > g.widths[i % t->ncolumns])
-			g.widths[i % t->ncolumns] = width_of(g.texts[i]);
+		else if (width_of(g.texts[i]) > g.widths[i % n])
+			g.widths[i % n] = width_of(g.texts[i]);
 	}
 	if (!rc) {
 		squeeze(&g, limit);
 		for (size_t row = 0; row <= t->nrows; row++)
-			print_line(out, &g, g.texts + row * t->ncolumns);
+			print_line(out, &g, g.texts + row * n);
 	}
 	for (size_t i = 0; g.texts && i < ncells; i++)
 		free(g.texts[i]);
@@ -409,7 +420,7 @@ static char *list_text(const struct gt_column *col, const struct gt_cell *c)
 static int print_list(struct gt_out *out, const struct gt_table *t)
 {
 	for (unsigned row = 0; row < t->nrows; row++)
-		for (unsigned i = 0; i < t->ncolumns; i++) {
+		for (unsigned i = 0; i < text_columns(t); i++) {
 			const struct gt_cell *c = &row_of(t, row)[i];
 			char *text = list_text(&t->columns[i], c);
 

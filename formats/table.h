@@ -17,7 +17,10 @@ enum gt_cell_kind {
 	GT_C_PERCENT,	/* hundredths of a percent as a whole number; text 12.34 */
 	GT_C_REAL	/* a double */
 };
-struct gt_column { const char *key, *title; enum gt_cell_kind kind; };	/* static storage, borrowed */
+struct gt_column {	/* static storage, borrowed */
+	const char *key, *title;	/* title NULL: not in text; such columns come last */
+	enum gt_cell_kind kind;
+};
 struct gt_cell { bool absent; int64_t i; double d; const char *s; };	/* s: copied on add */
 
 struct gt_table;

@@ -50,6 +50,23 @@ static void text(void)
 	gt_table_free(t);
 }
 
+/* A column without title is for programs only; lines that are said stand in place of rows, for people only. */
+static void text_leaves_out_what_programs_read(void)
+{
+	static const struct gt_column two[] = { { "kernel", "Kernel", GT_C_TEXT }, { "name", NULL, GT_C_TEXT } };
+	struct gt_table *t = gt_table_new("kernels", NULL, two, 2);
+
+	gt_table_add(t, (struct gt_cell[]){ { .s = "f<4>" }, { .s = "_Z1fILi4EEvv" } });
+	CHECK(!strcmp(print(&t, 1, GT_TEXT), "  Kernel\n  f<4>\n"));
+	CHECK(strstr(print(&t, 1, GT_CSV), "f<4>,_Z1fILi4EEvv"));
+	gt_table_as_list(t);
+	CHECK(!strcmp(print(&t, 1, GT_TEXT), "  Kernel: f<4>\n"));
+	gt_table_say(t, "one kernel, %s", "twice");
+	CHECK(!strcmp(print(&t, 1, GT_TEXT), "one kernel, twice\n"));
+	CHECK(strstr(print(&t, 1, GT_CSV), "f<4>,_Z1fILi4EEvv") && strstr(print(&t, 1, GT_JSON), "\"name\": \"_Z1f"));
+	gt_table_free(t);
+}
+
 static void durations(void)
 {
 	static const struct gt_column one[] = { { "d_ns", "D", GT_C_NS } };
@@ -209,5 +226,5 @@ static void narrow_terminal(void)
 	gt_table_free(t);
 }
 
-T_MAIN(T(text), T(durations), T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
+T_MAIN(T(text), T(text_leaves_out_what_programs_read), T(durations), T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
        T(control_characters_stay_inside), T(narrow_terminal))
