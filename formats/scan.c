@@ -96,6 +96,8 @@ struct scanner {
 	struct gt_loader loader;
 	struct gt_unpacked u;
 	const struct gt_segment *seg;
+	const struct gt_seg *from;	/* the block in hand */
+	const struct gt_wire_entry *entry;
 	struct values {			/* by code: where its arguments are in args_room, see gt_block_values */
 		size_t at;
 		bool there;
@@ -113,10 +115,14 @@ struct scanner {
 
 static const uint64_t *unpack_values(struct scanner *s, uint32_t code)
 {
+	struct gt_err why = GT_ERR_INIT;
 	struct values *v = &s->values[code];
 
-	if (!v->there && gt_block_values(&s->u, s->seg, code, s->args_room + v->at))
+	if (!v->there && gt_block_values(&s->u, s->seg, code, s->args_room + v->at)) {
+		gt_err_set(&why, -EBADMSG, "the arguments of a block are damaged");
+		gt_note_damage(s->reader, s->from, s->entry, &why);
 		return NULL;
+	}
 	v->there = true;
 	return s->args_room + v->at;
 }
@@ -269,6 +275,8 @@ static int scan_block(struct scanner *s, const struct gt_seg *seg, const struct 
 	int code = gt_load(s->reader, seg, e, &s->loader, &content, &why);
 
 	s->seg = &seg->pub;
+	s->from = seg;
+	s->entry = e;
 	if (!code)
 		code = gt_block_unpack(&s->u, (enum gt_kind)e->head.sub, content, e->head.rows, &seg->pub, &why);
 	if (!code)

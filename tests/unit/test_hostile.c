@@ -308,8 +308,50 @@ static void ids_that_lie_are_refused(void)
 	}
 }
 
+static int ask_args(void *arg, unsigned worker, const struct gt_cols *c)
+{
+	uint32_t n;
+
+	*(bool *)arg = gt_cols_args(c, 0, 0, &n) != NULL;
+	return 0;
+}
+
+/* One row whose times are fine and whose argument column is of no kind there is: whoever asks for it is told, on both paths. */
+static void arguments_that_lie_are_damage(void)
+{
+	static const char row[] = "\0\1\1\1\1\1\0" "\0\5" "\0\5" "\0" "\2\x7f\0";	/* base, run, type, flags; gap; dur; rets; args */
+	struct gt_filter all = { .args = true };
+	struct gt_buf b = { 0 }, c = { 0 };
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_reader *r;
+	struct gt_event ev;
+	struct gt_iter *it;
+	size_t damaged;
+	bool there = true;
+
+	put_segment(&b);
+	put_items(&b, GT_W_STRINGS, 0, 1, "\1x", 2);
+	put_items(&b, GT_W_TYPES, 0, 1, "\0\0\0\0\0\1\0\0\0", 9);
+	put_items(&b, GT_W_TRACKS, 0, 1, "\0\0\0\0\0\0\0", 7);
+	gt_buf_add(&c, row, sizeof(row) - 1);
+	put_block(&b, GT_W_ROWS, GT_CALL, 1, &c, (uint32_t)c.len);
+	CHECK((r = read_bytes(b.data, b.len, &err)));
+	CHECK(!gt_scan(r, &all, GT_ANY_ORDER, 1, ask_args, &there, &err) && !there);
+	gt_reader_damage(r, &damaged);
+	CHECK(damaged == 1);
+	gt_reader_close(r);
+	CHECK((r = read_bytes(b.data, b.len, &err)) && (it = gt_iter_open(r, &all, &err)));
+	CHECK(!gt_iter_next(it, &ev, &err));
+	gt_iter_close(it);
+	gt_reader_damage(r, &damaged);
+	CHECK(damaged == 1);
+	gt_reader_close(r);
+	gt_buf_release(&b);
+	gt_buf_release(&c);
+}
+
 static const struct t_case cases[] = {
-	T(other_bytes_beside_a_trace_are_told), T(a_later_versions_frame_is_no_damage), T(a_damaged_index_is_rebuilt), T(names_that_unpack_to_much_are_refused),
+	T(arguments_that_lie_are_damage), T(other_bytes_beside_a_trace_are_told), T(a_later_versions_frame_is_no_damage), T(a_damaged_index_is_rebuilt), T(names_that_unpack_to_much_are_refused),
 	T(metadata_that_unpack_to_much_are_refused), T(countless_recordings_are_refused),
 	T(a_content_that_is_not_what_its_head_says_is_damage), T(ids_that_lie_are_refused)
 };
