@@ -205,6 +205,7 @@ static const struct part { char letter; const char *name; uint8_t kind, role; bo
 	P('C', NULL, U64, NONE, 1, WORD, 0) P('C', "bytes", U64, BYTES, 1, AREA, 2)
 	P('D', NULL, U64, NONE, 1, WORD, 0) P('D', "bytes", U64, BYTES, 1, AREA, 4)
 	P('P', NULL, U64, NONE, 1, WORD, 0) P('P', "bytes", U64, BYTES, 1, PITCH, 0)
+	P('K', "bytes", U64, BYTES, 1, SUM, 0)
 #define LAUNCH(l, g, s) \
 	P(l, "gridDimX", U64, GRID, 1, MEM32, g) P(l, "gridDimY", U64, GRID, 1, MEM32, g + 4) \
 	P(l, "gridDimZ", U64, GRID, 1, MEM32, g + 8) P(l, "blockDimX", U64, BLOCK, 1, MEM32, g + 12) \

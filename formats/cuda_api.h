@@ -11,6 +11,7 @@
  *           R    const CUDA_ARRAY_DESCRIPTOR *   T  const CUDA_ARRAY3D_DESCRIPTOR *   N  const CUDA_KERNEL_NODE_PARAMS *
  *           E Q  size_t in elements of 2 / 4 bytes, recorded as bytes    P  height of a pitched allocation: gives bytes, too
  *           B C D  height of a rectangle whose width stands before it in elements of 1 / 2 / 4 bytes: gives bytes, too
+ *           K    const size_t *: sizes of as many copies as the parameter behind it says, recorded as their sum
  *   roles   words of GT_R_* in lower case: bytes addr stream func grid block shared event graph device context src dst value
  * Struct kinds expand to several fields; gt_api_fields gives the expansion.
  */
@@ -51,6 +52,7 @@ enum gt_api_from {
 	GT_FROM_ARRAY2, GT_FROM_ARRAY3,	/* bytes of an array by its descriptor; 0 for formats that have no fixed element */
 	GT_FROM_TIMES,		/* w * at */
 	GT_FROM_AREA,		/* w * the word before * at */
+	GT_FROM_SUM,		/* of as many size_t at w, an input, as the word behind it says */
 	GT_FROM_PITCH,		/* w * what the pointer two words before points at, an output */
 };
 struct gt_api_field {

@@ -214,6 +214,16 @@ static uint64_t element_bytes(const uint8_t *format)
 	return 0;
 }
 
+/* Of n sizes. More than any program copies at once are no sizes. */
+static uint64_t sum(const uint8_t *sizes, uint64_t n)
+{
+	uint64_t total = 0;
+
+	for (uint64_t i = 0; n <= 1u << 20 && i < n; i++)
+		total += u64(sizes + 8 * i);
+	return total;
+}
+
 static uint64_t from_struct(const struct gt_arg *a, const uint8_t *p)
 {
 	const uint8_t *m = p + a->at;
@@ -242,6 +252,7 @@ static uint64_t value(struct gt_tcb *t, const struct gt_arg *a, const uint64_t *
 	case GT_FROM_TIMES: return word * a->at;
 	case GT_FROM_AREA: return word * w[a->param - 1] * a->at;
 	case GT_FROM_PITCH: return !ret && w[a->param - 2] ? word * u64((const uint8_t *)w[a->param - 2]) : 0;
+	case GT_FROM_SUM: return word && inputs_were_read(ret) ? sum((const uint8_t *)word, w[a->param + 1]) : 0;
 	case GT_FROM_STR: return word && inputs_were_read(ret) ? gt_tell_string(t, (const char *)word) : 0;
 	case GT_FROM_OUT64: return word && !ret ? u64((const uint8_t *)word) : 0;
 	case GT_FROM_OUT32: return word && !ret ? u32((const uint8_t *)word) : 0;

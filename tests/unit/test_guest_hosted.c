@@ -95,6 +95,24 @@ static void every_wrapper_records_its_fields(void)
 	CHECK(calls >= gt_api_count - 5);
 }
 
+/* Many copies in one call: their bytes are the sum of the sizes, read only when the driver has read them. */
+static void batches_of_copies_have_bytes(void)
+{
+	uint32_t id = gt_api_find("cuMemcpyBatchAsync_v2");
+	int (*copy)(void *, void *, const size_t *, size_t, void *, void *, size_t, void *) = (void *)gt_wrapper[id];
+	static const size_t sizes[] = { 100, 20, 3 };
+	const struct seen *s = NULL;
+
+	attach();
+	gt_real[id] = (void *)stub;
+	host.nseen = 0;
+	copy(NULL, NULL, sizes, 3, NULL, NULL, 0, NULL);
+	copy(NULL, NULL, sizes, 1ul << 40, NULL, NULL, 0, NULL);
+	host_drain(&host);
+	CHECK(host_count(&host, "cuMemcpyBatchAsync_v2", &s) == 2);
+	CHECK(s->args[2] == 123 && s->args[3] == 3 && s[1].args[2] == 0);
+}
+
 static void *drain(void *arg)
 {
 	while (!over)
@@ -151,4 +169,4 @@ static void dlsym_and_files(void)
 	host_close(&host);
 }
 
-T_MAIN(T(every_wrapper_records_its_fields), T(many_threads_at_once), T(dlsym_and_files))
+T_MAIN(T(every_wrapper_records_its_fields), T(batches_of_copies_have_bytes), T(many_threads_at_once), T(dlsym_and_files))
