@@ -225,12 +225,17 @@ static const struct scale times[] = { { 999950000.0, 1e9, "s" }, { 999950.0, 1e6
 static const struct scale sizes[] = {{0x1p50, 0x1p50, "PiB"}, {0x1p40, 0x1p40, "TiB"}, {0x1p30, 0x1p30, "GiB"},
 				     {0x1p20, 0x1p20, "MiB"}, {0x1p10, 0x1p10, "KiB"}, {0, 0, NULL}};
 
-/* Control characters would break lines or speak to the terminal. */
-static char *printable(const char *s)
+/* After `indent` spaces. Control characters would break lines or speak to the terminal. */
+static char *printable(const char *s, unsigned indent)
 {
-	char *copy = strdup(s);
+	size_t n = strlen(s) + 1;
+	char *copy = malloc(indent + n);
 
-	for (char *p = copy; p && *p; p++)
+	if (!copy)
+		return NULL;
+	memset(copy, ' ', indent);
+	memcpy(copy + indent, s, n);
+	for (char *p = copy; *p; p++)
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)
 			*p = '?';
 	return copy;
@@ -245,7 +250,7 @@ static char *cell_text(const struct gt_column *col, const struct gt_cell *c, con
 		return strdup(absent);
 	switch (col->kind) {
 	case GT_C_TEXT:
-		return printable(c->s ? c->s : "");
+		return printable(c->s ? c->s : "", c->indent);
 	case GT_C_COUNT:
 		end = gt_put_i64(text, c->i);
 		break;
@@ -440,7 +445,7 @@ static int print_list(struct gt_out *out, const struct gt_table *t)
 static void print_lines(struct gt_out *out, const char *fmt, char *const *lines, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		char *line = printable(lines[i]);
+		char *line = printable(lines[i], 0);
 
 		gt_out_printf(out, fmt, line ? line : "");
 		free(line);

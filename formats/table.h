@@ -21,7 +21,8 @@ struct gt_column {	/* static storage, borrowed */
 	const char *key, *title;	/* title NULL: not in text; such columns come last */
 	enum gt_cell_kind kind;
 };
-struct gt_cell { bool absent; int64_t i; double d; const char *s; };	/* s: copied on add */
+/* s: copied on add. indent: spaces that text, and text only, puts before it. */
+struct gt_cell { bool absent; unsigned indent; int64_t i; double d; const char *s; };
 
 struct gt_table;
 /* name is the JSON key of the table, title its heading in text (NULL: none). new. */

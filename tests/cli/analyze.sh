@@ -25,7 +25,7 @@ done
 
 want analyze-list 0 $A --list
 cp want.out list
-for r in header summary top categories ioctls memory threads gaps open errors layers contexts slowest histogram kernels copies metadata; do
+for r in header summary top categories ioctls memory threads gaps open errors layers contexts slowest timeline histogram kernels copies metadata; do
 	check "analyze-list-$r" grep -q "^  $r " list
 	want "analyze-alone-$r" 0 $A $r t.jsonl
 	check "analyze-manual-$r" grep -q "^\*\*$r\*\*" "$SRC/docs/gtanalyze.1.md"
@@ -39,6 +39,29 @@ want analyze-tsv 0 $A errors --format tsv t.jsonl
 check analyze-tsv-row says "cuLaunchKernel	719	CUDA_ERROR_LAUNCH_FAILED	1"
 want analyze-json 0 $A gaps --format json t.jsonl
 check analyze-json-keys says '"gaps": 1, "total_ns": 100000, "mean_ns": 100000, "max_ns": 100000'
+
+want analyze-timeline 0 $A timeline t.jsonl
+check analyze-timeline-strip says " @@@@@@@@@@@@@#             :@@+                           =@   29.91"
+check analyze-timeline-cells says "(60 cells of 3.567 us each)"
+want analyze-timeline-first 0 $A timeline --top 1 t.jsonl
+check analyze-timeline-first-note says "2 more rows below --top 1"
+check analyze-timeline-first-call says "0.000000000  49.00 us    0    0      0  cuInit"
+want analyze-timeline-range 0 $A timeline --from 99us --to 159us t.jsonl
+check analyze-timeline-range-strip says " @@@@@@@@@@                                                     16.67"
+check analyze-timeline-range-calls test "$(grep -c ' cuLaunchKernel ' want.out)" = 1
+cat >nested.jsonl <<'END'
+{"ts":0.000000,"op_id":1,"phase":"B","name":"cuLaunchKernel","details":{}}
+{"ts":0.000100,"op_id":2,"phase":"B","name":"cuMemAlloc","details":{}}
+{"ts":0.000200,"op_id":2,"phase":"E","name":"cuMemAlloc","details":{"status":0}}
+{"ts":0.000300,"op_id":3,"phase":"B","name":"cuCtxSynchronize","details":{}}
+{"ts":0.000400,"op_id":1,"phase":"E","name":"cuLaunchKernel","details":{"status":0}}
+END
+want analyze-timeline-nested 0 $A timeline nested.jsonl
+check analyze-timeline-nested-once says "@  100.00"
+check analyze-timeline-nested-indents says "      1    cuMemAlloc           0           0"
+check analyze-timeline-open-is-marked says "cuCtxSynchronize       -           1"
+want analyze-timeline-inner 0 $A timeline -m cuMemAlloc nested.jsonl
+check analyze-timeline-inner-strip says "                 @@@@@@@@@@@@@@@                                 25.00"
 
 want analyze-match 0 $A summary --match 'cuLaunch*' t.jsonl
 check analyze-match-counts says "Total CUDA API calls: 2"

@@ -755,6 +755,28 @@ static void ids_used_again_are_others(void)
 	json_decref(j);
 }
 
+static void timeline_of_threads_and_calls(void)
+{
+	static const char *const names[] = { "timeline", NULL };
+	struct gt_analysis_options top = { .top = 4, .file = "trace" };
+	struct trace t;
+	json_t *j;
+	char *text;
+
+	known(&t, true);
+	j = report(end(&t), names, &plain);
+	CHECK(rows(j, "timeline") == 2 && noted(j, "timeline", "60 cells of 150 ns each") && rows(j, "calls") == 14);
+	CHECK(num(row(j, "timeline", 0), "tid") == 100 && num(row(j, "timeline", 0), "busy_percent") == 19.78);
+	CHECK(is(row(j, "timeline", 0), "strip", "*     -@@-*  ..     *     -                          *@@@@@@"));
+	CHECK(is(row(j, "calls", 2), "operation", "NV_ESC_RM_ALLOC") && num(row(j, "calls", 2), "depth") == 1);
+	CHECK(num(row(j, "calls", 13), "open") == 1 && absent(row(j, "calls", 13), "result"));
+	json_decref(j);
+	known(&t, true);
+	text = report_text(end(&t), names, &top, 1, GT_TEXT);
+	CHECK(text && strstr(text, "10 more rows below --top 4") && strstr(text, "  1    NV_ESC_RM_ALLOC  ") && !strstr(text, "Launch"));
+	free(text);
+}
+
 static void nothing_at_all(void)
 {
 	struct trace t;
@@ -771,4 +793,5 @@ T_MAIN(T(summary_counts), T(summary_says_what_was_not_recorded), T(summary_text_
        T(losses_are_told), T(threads_and_open_calls), T(lists_of_calls), T(a_range_cuts),
        T(top_leaves_rows_out_and_says_so), T(an_unclosed_file_is_told), T(times_far_apart), T(sums_do_not_wrap),
        T(large_gaps), T(large_memory), T(large_busy), T(split_is_the_whole), T(reports_do_not_disturb_each_other),
-       T(a_call_counts_from_one_source), T(sources_complement_each_other), T(ids_used_again_are_others), T(nothing_at_all))
+       T(a_call_counts_from_one_source), T(sources_complement_each_other), T(ids_used_again_are_others),
+       T(timeline_of_threads_and_calls), T(nothing_at_all))

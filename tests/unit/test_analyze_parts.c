@@ -3,6 +3,7 @@
 #include "analyze/hist.h"
 #include "analyze/keep.h"
 #include "analyze/report.h"
+#include "analyze/strip.h"
 #include "analyze/timeline.h"
 #include "tests/unit/t.h"
 
@@ -227,6 +228,81 @@ static void best_few_do_not_depend_on_order(void)
 	gt_keep_release(&b);
 }
 
+/* Against one flag per ns of the window: a cell's width is the window's in 1/60 ns. */
+static void check_strip(const struct gt_strip *s, const struct gt_window *w, const bool *covered, uint64_t touched)
+{
+	char text[GT_STRIP_CELLS + 1];
+	uint64_t sum = 0;
+
+	gt_strip_text(s, w, text);
+	for (uint64_t i = 0; i < GT_STRIP_CELLS; i++) {
+		uint64_t busy = 0;
+
+		for (uint64_t u = i * w->width; u < (i + 1) * w->width; u++)
+			busy += covered[u / GT_STRIP_CELLS];
+		CHECK(s->busy[i] == busy && text[i] != '\0' && (text[i] == '@') == (busy * 10 >= w->width * 9));
+		CHECK((text[i] != ' ') == (touched >> i & 1) && (!busy || touched >> i & 1));
+	}
+	for (uint64_t ns = 0; ns < w->width; ns++)
+		sum += covered[ns];
+	CHECK(gt_strip_busy(s) == sum && text[GT_STRIP_CELLS] == '\0');
+}
+
+static void strips_are_unions(void)
+{
+	for (int trial = 0; trial < 300; trial++) {
+		struct gt_window w = { (int64_t)(rnd() % 1000) - 500, rnd() % 400 + 1 };
+		struct gt_strip s = { 0 };
+		bool covered[400] = { false };
+		uint64_t touched = 0;
+		int64_t to = w.from + (int64_t)w.width;
+
+		for (int64_t start = w.from - 20; start < to; start += (int64_t)(rnd() % (w.width / 4 + 2))) {
+			int64_t end = start + (int64_t)(rnd() % (w.width / 8 + 2)), first, last;
+
+			if (end < w.from)
+				continue;	/* the reader leaves out what is not in the window */
+			gt_strip_add(&s, &w, start, end);
+			first = start < w.from ? 0 : start - w.from;
+			last = (end > to ? to : end) - w.from;
+			for (int64_t ns = first; ns < last; ns++)
+				covered[ns] = true;
+			touched |= 1ull << (uint64_t)first * 60 / w.width;
+			for (uint64_t i = (uint64_t)first * 60 / w.width; i * w.width < (uint64_t)last * 60; i++)
+				touched |= 1ull << i;
+		}
+		check_strip(&s, &w, covered, touched);
+	}
+}
+
+static void strips_of_all_time_and_none(void)
+{
+	static const struct gt_window all = { INT64_MIN, UINT64_MAX }, none = { 7, 0 };
+	struct gt_strip s = { 0 }, t = { 0 };
+	char text[GT_STRIP_CELLS + 1];
+
+	gt_strip_add(&s, &all, INT64_MIN, INT64_MAX);
+	gt_strip_text(&s, &all, text);
+	CHECK(gt_strip_busy(&s) == UINT64_MAX && strspn(text, "@") == GT_STRIP_CELLS);
+	gt_strip_add(&t, &none, 7, 7);
+	gt_strip_text(&t, &none, text);
+	CHECK(!gt_strip_busy(&t) && !strncmp(text, ".  ", 3) && strlen(text) == GT_STRIP_CELLS);
+}
+
+static void strips_have_ten_levels(void)
+{
+	static const struct gt_window w = { 0, 6000 };
+	struct gt_strip s = { 0 };
+	char text[GT_STRIP_CELLS + 1];
+
+	for (int64_t i = 0; i <= 10; i++)
+		gt_strip_add(&s, &w, i * 100, i * 100 + i * 10);
+	gt_strip_add(&s, &w, 6000, 6000);	/* at the very end: in the last cell */
+	gt_strip_text(&s, &w, text);
+	CHECK(!strncmp(text, "..:-=+*#%@@ ", 12) && text[58] == ' ' && text[59] == '.');
+}
+
 T_MAIN(T(buckets_hold_their_values), T(quantiles_are_within_one_percent), T(quantile_of_one_value), T(shares_add_up),
        T(timeline_orders), T(timeline_is_bounded), T(timeline_sorts_what_is_not), T(addresses_come_and_go),
-       T(addresses_are_bounded), T(best_few_do_not_depend_on_order))
+       T(addresses_are_bounded), T(best_few_do_not_depend_on_order), T(strips_are_unions),
+       T(strips_of_all_time_and_none), T(strips_have_ten_levels))

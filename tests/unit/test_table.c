@@ -67,6 +67,19 @@ static void text_leaves_out_what_programs_read(void)
 	gt_table_free(t);
 }
 
+static void only_text_indents(void)
+{
+	static const struct gt_column one[] = { { "call", "Call", GT_C_TEXT } };
+	struct gt_table *t = gt_table_new("calls", NULL, one, 1);
+
+	gt_table_add(t, (struct gt_cell[]){ { .s = "outer" } });
+	gt_table_add(t, (struct gt_cell[]){ { .s = "inner\n", .indent = 2 } });
+	CHECK(!strcmp(print(&t, 1, GT_TEXT), "  Call\n  outer\n    inner?\n"));
+	CHECK(strstr(print(&t, 1, GT_CSV), "\n\"inner\n\"") && strstr(print(&t, 1, GT_TSV), "\ninner\\n\n"));
+	CHECK(strstr(print(&t, 1, GT_JSON), "{\"call\": \"inner\\n\"}"));
+	gt_table_free(t);
+}
+
 static void durations(void)
 {
 	static const struct gt_column one[] = { { "d_ns", "D", GT_C_NS } };
@@ -226,5 +239,6 @@ static void narrow_terminal(void)
 	gt_table_free(t);
 }
 
-T_MAIN(T(text), T(text_leaves_out_what_programs_read), T(durations), T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
+T_MAIN(T(text), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations),
+       T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
        T(control_characters_stay_inside), T(narrow_terminal))

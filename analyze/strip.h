@@ -1,0 +1,23 @@
+/* One line of text that shows when a thread was busy: a window of time in 60 cells of the same width, each a character that
+ * says how much of it calls cover. Nested and overlapping calls count once. */
+#ifndef GT_STRIP_H
+#define GT_STRIP_H
+#include <stdint.h>
+
+#define GT_STRIP_CELLS 60u
+
+struct gt_window { int64_t from; uint64_t width; };	/* ns */
+
+struct gt_strip {		/* zero-initialised: no calls */
+	uint64_t busy[GT_STRIP_CELLS];	/* in 1/60 ns: so a cell is as wide as the window has ns, and nothing is rounded */
+	uint64_t touched;		/* one bit per cell that a call reaches into, however shortly */
+	uint64_t covered;		/* ns from the window's start up to which calls were added */
+};
+
+/* A call from start to end, ns, cut to the window. Where calls come by start the sum is their union; one that comes late counts
+ * only from the end of those before it on. */
+void gt_strip_add(struct gt_strip *s, const struct gt_window *w, int64_t start, int64_t end);
+/* A blank where no call is, else one of ".:-=+*#%@": "." below a fifth, then a step each tenth, "@" from nine tenths. */
+void gt_strip_text(const struct gt_strip *s, const struct gt_window *w, char text[GT_STRIP_CELLS + 1]);
+uint64_t gt_strip_busy(const struct gt_strip *s);	/* ns in the window that calls cover */
+#endif
