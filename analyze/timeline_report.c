@@ -12,7 +12,6 @@
 #include "analyze/strip.h"
 #include "analyze/timeline.h"
 
-#define LISTED_MAX 1000000	/* calls in the list, whatever --top says: 72 MB */
 
 struct segment {
 	struct gt_window window;
@@ -41,7 +40,7 @@ static int timeline_init(void *state, struct gt_reader *r, const struct gt_analy
 	uint32_t n = gt_reader_segments(r);
 
 	s->asked = (struct gt_asked){ r, opt };
-	gt_keep_init(&s->calls, opt->top && opt->top < LISTED_MAX ? opt->top : LISTED_MAX);
+	gt_keep_init(&s->calls, opt->top < GT_KEEP_ALL ? opt->top : GT_KEEP_ALL);
 	s->segments = calloc(n + 1ul, sizeof(*s->segments));
 	for (; s->segments && s->nsegments < n; s->nsegments++) {
 		const struct gt_segment *seg = gt_reader_segment(r, s->nsegments);
@@ -215,9 +214,9 @@ static void add_calls(struct state *s, struct gt_table *t)
 	gt_keep_sort(&s->calls);
 	for (size_t i = 0; i < k->n; i++)
 		add_call(s, t, &k->list[i]);
-	if (k->offered > k->n && k->max == LISTED_MAX)
+	if (k->offered > k->n && k->max == GT_KEEP_ALL)
 		gt_table_note(t, "%llu more calls left out: this list holds %d at most, gtexport --jsonl writes all",
-			      (unsigned long long)(k->offered - k->n), LISTED_MAX);
+			      (unsigned long long)(k->offered - k->n), GT_KEEP_ALL);
 	else
 		gt_note_cut(t, k->offered, k->n);
 }

@@ -36,3 +36,7 @@ is inference-launches 2352 "$(number kernel_launches)"
 want calls 0 $A summary --format json "$R/h200-mlp-calls.zst"
 is calls-calls 150213 "$(number api_calls)"
 is calls-launches 12383 "$(number kernel_launches)"
+
+# The list of calls is bounded, and says what it leaves out.
+want timeline 0 $A timeline --top 0 "$R/h200-train.zst"
+check timeline-says-what-it-left-out grep -q '134971 .*left out' want.out
