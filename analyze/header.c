@@ -197,7 +197,7 @@ static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *co
 	ITEM(", ", "CUDA ", v[CUDA]);
 	ITEM("; ", "host ", seg->host);
 	ITEM("; ", "", v[START]);
-	ITEM("; ", "", *sources ? sources : "nothing came to be recorded");
+	ITEM("; ", "", *sources ? sources : seg->closed ? "nothing came to be recorded" : "nothing can be read yet");
 	ITEM(": ", "", layers);
 	ITEM(", ", "args ", v[ARGS]);
 	ITEM("; ", "", all ? "no losses" : "");
@@ -208,7 +208,7 @@ static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *co
 /* A foreign file does not tell what its maker lost; nor do a part of a recording and a damaged one. */
 static bool lossless(const struct header *h, const struct gt_segment *seg, const struct known *k)
 {
-	return k->values[TOOL] && !k->part && !h->losses[seg->index].rows && !h->asked.opt->filter.ranged && !damage_of(h->asked.reader, seg->index).count;
+	return k->values[TOOL] && seg->closed && !k->part && !h->losses[seg->index].rows && !h->asked.opt->filter.ranged && !damage_of(h->asked.reader, seg->index).count;
 }
 
 /* In text the header is a few lines, of what there is to say only. */

@@ -114,6 +114,13 @@ static int finish(struct calls *c, const char *name, const char *title, unsigned
 	for (size_t i = 0; i < c->keep.n; i++)
 		add(c, tables[0], &c->keep.list[i], open);
 	gt_note_cut(tables[0], c->keep.offered, c->keep.n);
+	for (uint32_t i = 0; open && i < gt_reader_segments(c->asked.reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(c->asked.reader, i);
+
+		if (!seg->closed && seg->max_end > seg->complete_to)
+			gt_table_note(tables[0], "as of %.6f s: the file goes on after that, and calls listed here may have ended since",
+				      (double)(seg->complete_to - seg->min_start) / 1e9);
+	}
 	return 1;
 }
 

@@ -487,6 +487,10 @@ int main(int argc, char **argv)
 		gt_err_print("gtcollect", NULL, &err);
 		return finish(code == -EINVAL ? 2 : GT_EXIT_OWN, false);
 	}
+	if (gt_launch_check(&run.launch, argv[1], &err)) {	/* a mistyped command costs no trace that -f would replace */
+		gt_err_print("gtcollect", NULL, &err);
+		return finish(run.launch.status, false);
+	}
 	if (gt_launch_init(&run.launch, o.wait == WAIT_ALL, &err) || open_session(&err)) {
 		gt_err_print("gtcollect", NULL, &err);
 		return finish(GT_EXIT_OWN, false);

@@ -10,11 +10,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +80,44 @@ static void become(char *const *argv, const char *preload, int tell)
 	_exit(127);
 }
 
+static int runnable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return errno;
+	if (S_ISDIR(st.st_mode))
+		return EACCES;
+	return access(path, X_OK) ? errno : 0;
+}
+
+static int exit_status(int code) { return code == ENOENT || code == ENOTDIR ? 127 : 126; }
+
+int gt_launch_check(struct gt_launch *l, const char *program, struct gt_err *err)
+{
+	const char *dirs = getenv("PATH") ? getenv("PATH") : "/bin:/usr/bin", *end;
+	char path[PATH_MAX];
+	int code = strchr(program, '/') ? runnable(program) : ENOENT;
+
+	for (; !strchr(program, '/'); dirs = end + 1) {	/* as execvp looks for it */
+		int now;
+
+		end = strchrnul(dirs, ':');
+		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - dirs), dirs, end > dirs ? "/" : "", program) >= (int)sizeof(path))
+			now = ENOENT;
+		else
+			now = runnable(path);
+		if (now != ENOENT && now != ENOTDIR)
+			code = now;
+		if (!now || !*end)
+			break;
+	}
+	if (!code)
+		return 0;
+	l->status = exit_status(code);
+	return gt_err_set(err, -code, "%.120s: %s", program, strerror(code));
+}
+
 int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload, struct gt_err *err)
 {
 	int tell[2], code = 0;
@@ -102,7 +142,7 @@ int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload,
 		return 0;	/* exec closed the pipe: it runs */
 	waitpid(l->pid, NULL, 0);
 	l->ended = true;
-	l->status = code == ENOENT || code == ENOTDIR ? 127 : 126;
+	l->status = exit_status(code);
 	return gt_err_set(err, -code, "%.120s: %s", argv[0], strerror(code));
 }
 

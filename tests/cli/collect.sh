@@ -158,3 +158,11 @@ cp "$C" alone
 want library_missing 125 env -u GT_GUEST ./alone -o al.zst true
 says library_missing_is_said 'libgtpreload.so is neither in'
 want library_given 0 env GT_GUEST="$B/libgtpreload.so" ./alone -q -o al.zst true
+
+# A command that cannot be run replaces no trace.
+want kept_first 0 $B/gtcollect -q -f -o kept.zst true
+cp kept.zst kept.before
+want kept_mistyped 127 $B/gtcollect -f -o kept.zst ./no-such-program
+want kept_no_path 127 $B/gtcollect -f -o kept.zst no-such-program-anywhere
+want kept_directory 126 $B/gtcollect -f -o kept.zst "$SRC"
+same kept_is_untouched kept.before kept.zst
