@@ -99,7 +99,7 @@ int gt_launch_check(struct gt_launch *l, const char *program, struct gt_err *err
 	char path[PATH_MAX];
 	int code = strchr(program, '/') ? runnable(program) : ENOENT;
 
-	for (; !strchr(program, '/'); dirs = end + 1) {	/* as execvp looks for it */
+	for (; *program && !strchr(program, '/'); dirs = end + 1) {	/* as execvp looks for it */
 		int now;
 
 		end = strchrnul(dirs, ':');
