@@ -60,67 +60,56 @@ static int new_code(struct gt_packer *p, uint32_t slot, uint32_t n)
 	return 0;
 }
 
-/* Fills in p->code, p->types, p->count; returns how many types, or negative. Rows of one type often follow one another, and
- * are counted together: an increment in memory that waits for the one before costs more than the rest. */
-static int assign_codes(struct gt_packer *p, const struct gt_slice *slices, size_t nslices)
-{
-	uint32_t ntypes = 0, last = 0, code = 0, same = 0, none = 0;
-	size_t at = 0;
-
-	for (size_t s = 0; s < nslices; s++)
-		for (size_t i = 0; i < slices[s].n; i++) {
-			uint32_t slot = slices[s].rows[i].type + 1;	/* GT_NONE + 1 is 0 */
-
-			if (!at || slot != last) {
-				*(at ? &p->count[code] : &none) += same;
-				if (slot >= p->ncode_of || p->code_of[slot] >> 16 != p->stamp)
-					if (new_code(p, slot, ntypes++))
-						return -ENOMEM;
-				code = p->code_of[slot] & 0xffff;
-				last = slot;
-				same = 0;
-			}
-			same++;
-			p->code[at++] = (uint16_t)code;
-		}
-	if (at)
-		p->count[code] += same;
-	return (int)ntypes;
-}
-
 /* What one pass over the rows finds out. */
-struct measure { uint64_t gaps, deep, rets; int64_t max_end; };
+struct measure { uint64_t gaps, deep, rets; int64_t max_end; uint32_t ntypes; };
 
-/* The gap column into p->column, durations into p->other, depths into p->bytes. */
-static struct measure measure(struct gt_packer *p, bool nested, const struct gt_slice *slices, size_t nslices, int64_t min_start)
+/* Rows of one slice to the columns, from place `at` on: codes to p->code, gaps to p->column, durations to p->other, depths to
+ * p->bytes. Rows of one type often follow one another, and are counted together: an increment in memory that waits for the one
+ * before costs more than the rest. */
+static int measure(struct gt_packer *p, bool nested, const struct gt_slice *slice, size_t at, int64_t base, struct measure *to)
 {
-	struct measure m = { .max_end = INT64_MIN };
-	size_t at = 0;
+	struct measure m = *to;
+	uint64_t *gap = p->column + at, *dur = p->other + at;
+	uint16_t *codes = p->code + at;
+	uint8_t *depths = p->bytes + at;
+	int64_t start = base, end = base;
+	unsigned depth = 255, code = 0;
+	uint32_t last = 0;
+	size_t since = 0;	/* the first row of this type in a row */
 
-	for (size_t s = 0; s < nslices; s++) {
-		int64_t base = min_start, start = base, end = base;
-		unsigned depth = 255;
+	for (size_t i = 0; i < slice->n; i++) {
+		const struct gt_held *r = &slice->rows[i];
+		uint32_t slot = r->type + 1;	/* GT_NONE + 1 is 0 */
 
-		for (size_t i = 0; i < slices[s].n; i++, at++) {
-			const struct gt_held *r = &slices[s].rows[i];
-
-			base = nested && r->depth > depth ? start : end;
-			start = r->start;
-			end = r->end;
-			depth = r->depth;
-			p->column[at] = (uint64_t)(start - base);
-			p->other[at] = (uint64_t)(end - start);
-			p->bytes[at] = (uint8_t)depth;
-			m.gaps |= p->column[at];
-			m.deep |= depth;
-			m.rets |= (uint32_t)r->ret;
-			m.max_end = end > m.max_end ? end : m.max_end;
+		if (__builtin_expect(!i || slot != last, 0)) {
+			if (i)
+				p->count[code] += (uint32_t)(i - since);
+			if ((slot >= p->ncode_of || p->code_of[slot] >> 16 != p->stamp) && new_code(p, slot, m.ntypes++))
+				return -ENOMEM;
+			code = p->code_of[slot] & 0xffff;
+			last = slot;
+			since = i;
 		}
+		base = nested && r->depth > depth ? start : end;
+		start = r->start;
+		end = r->end;
+		depth = r->depth;
+		codes[i] = (uint16_t)code;
+		depths[i] = (uint8_t)depth;
+		gap[i] = (uint64_t)(start - base);
+		dur[i] = (uint64_t)(end - start);
+		m.gaps |= (uint64_t)(start - base);
+		m.deep |= depth;
+		m.rets |= (uint32_t)r->ret;
+		m.max_end = end > m.max_end ? end : m.max_end;
 	}
-	return m;
+	if (slice->n)
+		p->count[code] += (uint32_t)(slice->n - since);
+	*to = m;
+	return 0;
 }
 
-static void put_codes(struct gt_packer *p, size_t n, int ntypes, struct gt_buf *out)
+static void put_codes(struct gt_packer *p, size_t n, uint32_t ntypes, struct gt_buf *out)
 {
 	uint8_t *to = gt_buf_room(out, n * 2);
 
@@ -152,14 +141,41 @@ static void put_rets(struct gt_packer *p, const struct gt_slice *slices, size_t 
 	gt_put_column(out, p->other, n);
 }
 
-/* The argument columns: values are sorted into place by code and field first, then packed one column after another. */
-static int put_args(struct gt_packer *p, const struct gt_type *types, int ntypes, const struct gt_slice *slices, size_t nslices, struct gt_buf *out)
+/* Sorts the values of a slice's rows into place, by code and field. */
+static void place_values(struct gt_packer *p, const struct gt_type *types, const struct gt_slice *slice, const uint16_t *codes)
+{
+	uint32_t code = UINT32_MAX;
+	unsigned nfields = 0;
+	size_t column = 0;
+	uint64_t *to = NULL;
+
+	for (size_t i = 0; i < slice->n; i++) {
+		const struct gt_held *r = &slice->rows[i];
+
+		if (codes[i] != code) {
+			if (code != UINT32_MAX)
+				p->at[code] = (uint32_t)(to - p->values);
+			code = codes[i];
+			nfields = fields_of(types, r->type);
+			column = p->count[code];
+			to = p->values + p->at[code];
+		}
+		for (unsigned f = 0; f < nfields; f++)
+			to[f * column] = f < r->nargs ? slice->args[r->args + f] : 0;
+		to++;
+	}
+	if (code != UINT32_MAX)
+		p->at[code] = (uint32_t)(to - p->values);
+}
+
+/* The argument columns: values are sorted into place first, then packed one column after another. */
+static int put_args(struct gt_packer *p, const struct gt_type *types, uint32_t ntypes, const struct gt_slice *slices, size_t nslices, struct gt_buf *out)
 {
 	size_t total = 0, row = 0;
 
-	if (gt_grow(&p->at, &p->nat_cap, (size_t)ntypes, sizeof(*p->at)))
+	if (gt_grow(&p->at, &p->nat_cap, ntypes, sizeof(*p->at)))
 		return -ENOMEM;
-	for (int c = 0; c < ntypes; c++) {
+	for (uint32_t c = 0; c < ntypes; c++) {
 		p->at[c] = (uint32_t)total;
 		total += (size_t)p->count[c] * fields_of(types, p->types[c]);
 	}
@@ -167,16 +183,9 @@ static int put_args(struct gt_packer *p, const struct gt_type *types, int ntypes
 		return 0;
 	if (gt_grow(&p->values, &p->nvalues_cap, total, 8))
 		return -ENOMEM;
-	for (size_t s = 0; s < nslices; s++)
-		for (size_t i = 0; i < slices[s].n; i++, row++) {
-			const struct gt_held *r = &slices[s].rows[i];
-			unsigned c = p->code[row], nfields = fields_of(types, r->type);
-
-			for (unsigned f = 0; f < nfields; f++)
-				p->values[p->at[c] + (size_t)f * p->count[c]] = f < r->nargs ? slices[s].args[r->args + f] : 0;
-			p->at[c]++;
-		}
-	for (int c = 0; c < ntypes; c++) {
+	for (size_t s = 0; s < nslices; row += slices[s++].n)
+		place_values(p, types, &slices[s], p->code + row);
+	for (uint32_t c = 0; c < ntypes; c++) {
 		unsigned nfields = fields_of(types, p->types[c]);
 		const uint64_t *v = p->values + p->at[c] - p->count[c];
 
@@ -212,27 +221,28 @@ static size_t survey(const struct gt_slice *slices, size_t nslices, struct gt_wi
 int gt_block_pack(struct gt_packer *p, enum gt_kind kind, const struct gt_type *types, const struct gt_slice *slices, size_t nslices,
 		  struct gt_buf *out, struct gt_wire_block *head)
 {
-	size_t n = survey(slices, nslices, head);
-	struct measure m;
+	size_t n = survey(slices, nslices, head), at = 0;
+	struct measure m = { .max_end = INT64_MIN };
 	unsigned flags;
-	int ntypes;
 
-	if (prepare(p) || (ntypes = assign_codes(p, slices, nslices)) < 0)
+	if (prepare(p))
 		return -ENOMEM;
+	for (size_t s = 0; s < nslices; at += slices[s++].n)
+		if (measure(p, nests(kind), &slices[s], at, head->min_start, &m))
+			return -ENOMEM;
+	head->max_end = m.max_end;
 	gt_put_varint(out, gt_zigzag(head->min_start));
 	gt_put_varint(out, nslices);
 	for (size_t s = 0; s < nslices; s++) {
 		gt_put_varint(out, slices[s].track == GT_NONE ? 0 : (uint64_t)slices[s].track + 1);
 		gt_put_varint(out, slices[s].n);
 	}
-	gt_put_varint(out, (uint64_t)ntypes);
-	for (int c = 0; c < ntypes; c++)
+	gt_put_varint(out, m.ntypes);
+	for (uint32_t c = 0; c < m.ntypes; c++)
 		gt_put_varint(out, p->types[c] == GT_NONE ? 0 : (uint64_t)p->types[c] + 1);
-	m = measure(p, nests(kind), slices, nslices, head->min_start);
-	head->max_end = m.max_end;
-	flags = (m.gaps >> 63 ? SIGNED_GAPS : 0) | (m.deep ? HAS_DEPTH : 0) | (ntypes > 1 ? HAS_CODES : 0) | (ntypes > 256 ? WIDE_CODES : 0);
+	flags = (m.gaps >> 63 ? SIGNED_GAPS : 0) | (m.deep ? HAS_DEPTH : 0) | (m.ntypes > 1 ? HAS_CODES : 0) | (m.ntypes > 256 ? WIDE_CODES : 0);
 	gt_buf_byte(out, (uint8_t)flags);
-	put_codes(p, n, ntypes, out);
+	put_codes(p, n, m.ntypes, out);
 	if (flags & HAS_DEPTH)
 		gt_buf_add(out, p->bytes, n);
 	for (size_t i = 0; flags & SIGNED_GAPS && i < n; i++)
@@ -243,7 +253,7 @@ int gt_block_pack(struct gt_packer *p, enum gt_kind kind, const struct gt_type *
 		put_rets(p, slices, nslices, out);
 	else
 		gt_put_varint(out, 0);
-	if (put_args(p, types, ntypes, slices, nslices, out) || out->failed)
+	if (put_args(p, types, m.ntypes, slices, nslices, out) || out->failed)
 		return -ENOMEM;
 	return 0;
 }

@@ -40,14 +40,19 @@ struct gt_anchor gt_clock_add(struct gt_clock *c, struct gt_anchor a);
 void gt_clock_forget(struct gt_clock *c, uint64_t ticks);
 int64_t gt_clock_find_(struct gt_clock *c, uint64_t ticks);
 
+/* ns of a tick count that lies on this piece. */
+static inline int64_t gt_clock_on(const struct gt_knot *k, uint64_t ticks)
+{
+	return k->ns + (int64_t)((unsigned __int128)(ticks - k->ticks) * k->mult >> 32);
+}
+
 /* ns of a tick count. Ticks behind the last anchor prolong the last piece. */
 static inline int64_t gt_clock_ns(struct gt_clock *c, uint64_t ticks)
 {
 	const struct gt_knot *k = &c->knot[c->hint];
-	uint64_t past = ticks - k->ticks;
 
-	if (__builtin_expect(past >= k->span, 0))
+	if (__builtin_expect(ticks - k->ticks >= k->span, 0))
 		return gt_clock_find_(c, ticks);
-	return k->ns + (int64_t)((unsigned __int128)past * k->mult >> 32);
+	return gt_clock_on(k, ticks);
 }
 #endif

@@ -60,15 +60,25 @@ unsigned gt_column_cost(uint64_t v)
 	return v < LITERALS ? 1 : v < LONG_BASE ? 2 : 1 + long_bytes(v - LONG_BASE);
 }
 
-void gt_put_column(struct gt_buf *b, const uint64_t *v, size_t n)
-{
-	uint8_t *room = gt_buf_room(b, 10 + n * 9 + 8), *codes, *extra;
-	size_t start = b->len, nextra;
+#define GROUP 32		/* values that are looked at together */
 
-	if (!room)
-		return;
-	codes = room + 10;
-	extra = codes + n;
+/* A group whose values are all literals, as most are, takes no branches and is done many at a time. */
+static inline bool put_literals(uint8_t *codes, const uint64_t *v)
+{
+	uint64_t any = 0;
+
+	for (unsigned i = 0; i < GROUP; i++)
+		any |= v[i] | (v[i] + (256 - LITERALS));
+	if (any > 255)
+		return false;
+	for (unsigned i = 0; i < GROUP; i++)
+		codes[i] = (uint8_t)v[i];
+	return true;
+}
+
+/* Codes of n values; returns where the extras end. */
+static uint8_t *put_codes(uint8_t *codes, uint8_t *extra, const uint64_t *v, size_t n)
+{
 	for (size_t i = 0; i < n; i++) {
 		uint64_t x = v[i], rest;
 		unsigned k;
@@ -87,6 +97,21 @@ void gt_put_column(struct gt_buf *b, const uint64_t *v, size_t n)
 			extra += k;
 		}
 	}
+	return extra;
+}
+
+void gt_put_column(struct gt_buf *b, const uint64_t *v, size_t n)
+{
+	uint8_t *room = gt_buf_room(b, 10 + n * 9 + 8), *codes, *extra;
+	size_t start = b->len, nextra;
+
+	if (!room)
+		return;
+	codes = room + 10;
+	extra = codes + n;
+	for (size_t i = 0; i < n; i += GROUP)
+		if (n - i < GROUP || !put_literals(codes + i, v + i))
+			extra = put_codes(codes + i, extra, v + i, n - i < GROUP ? n - i : GROUP);
 	nextra = (size_t)(extra - (codes + n));
 	gt_put_varint(b, nextra);
 	memmove(b->data + b->len, b->data + start + 10, n + nextra);
@@ -181,6 +206,10 @@ static unsigned distinct(const uint64_t *v, size_t n, uint64_t dict[DICT_MAX], u
 	for (size_t i = 0; i < n; i++) {
 		unsigned h = (unsigned)(v[i] * 0x9e3779b97f4a7c15ull >> 54);
 
+		if (i && v[i] == v[i - 1]) {
+			codes[i] = codes[i - 1];
+			continue;
+		}
 		while (slots[h] && dict[slots[h] - 1] != v[i])
 			h = (h + 1) & 1023;
 		if (!slots[h]) {
@@ -192,6 +221,16 @@ static unsigned distinct(const uint64_t *v, size_t n, uint64_t dict[DICT_MAX], u
 		codes[i] = (uint8_t)(slots[h] - 1);
 	}
 	return used;
+}
+
+static bool all_equal(const uint64_t *v, size_t n)
+{
+	uint64_t differ = v[0] ^ v[n - 1];
+
+	for (size_t i = 1; !differ && i < n; i += GROUP)
+		for (size_t k = i; k < (n - i < GROUP ? n : i + GROUP); k++)
+			differ |= v[k] ^ v[0];
+	return !differ;
 }
 
 static void put_distinct(struct gt_buf *b, const uint64_t *dict, unsigned used, const uint8_t *codes, size_t n)
@@ -216,7 +255,8 @@ void gt_put_values(struct gt_buf *b, const uint64_t *v, size_t n, struct gt_buf 
 		b->failed |= !delta;
 		return;
 	}
-	used = distinct(v, n, dict, (uint8_t *)delta);
+	dict[0] = v[0];
+	used = all_equal(v, n) ? 1 : distinct(v, n, dict, (uint8_t *)delta);
 	if (used) {
 		put_distinct(b, dict, used, (uint8_t *)delta, n);
 		return;

@@ -59,28 +59,27 @@ static inline void count_row(struct gt_tally *t, int64_t start, uint64_t dur, un
 }
 
 /* The row that nearly all are: within one bucket of the grid, at a depth that has buckets, overlapping nothing. */
-static inline bool add_small(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes)
+static inline struct gt_tally *small(const struct gt_grid *g, unsigned depth, int64_t start, int64_t end)
 {
 	int64_t number = start >> g->shift;
-	uint64_t dur = (uint64_t)(end - start), b = (uint64_t)(number - g->first);
-	struct gt_tally *t;
+	uint64_t b = (uint64_t)(number - g->first);
 
 	if (end >> g->shift != number || depth >= GT_SUMMARY_DEPTHS || !g->tally[depth] || b >= g->n)
-		return false;
-	t = &g->tally[depth][b];
-	count_row(t, start, dur, category, bytes);
-	t->busy += dur;
-	t->by_category[category] += dur;
-	return true;
+		return NULL;
+	return &g->tally[depth][b];
 }
 
 static inline int add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes, bool overlapping)
 {
 	uint64_t b = (uint64_t)((start >> g->shift) - g->first);
-	struct gt_tally *t;
+	struct gt_tally *t = overlapping ? NULL : small(g, depth, start, end);
 
-	if (!overlapping && add_small(g, depth, start, end, category, bytes))
+	if (t) {
+		count_row(t, start, (uint64_t)(end - start), category, bytes);
+		t->busy += (uint64_t)(end - start);
+		t->by_category[category] += (uint64_t)(end - start);
 		return 0;
+	}
 	if (depth >= GT_SUMMARY_DEPTHS)
 		depth = GT_SUMMARY_DEPTHS - 1;
 	if (!g->tally[depth] && !(g->tally[depth] = calloc(g->n, sizeof(*t))))
@@ -220,23 +219,67 @@ int gt_bytes_field(const struct gt_type *type)
 	return -1;
 }
 
+static uint64_t bytes_of(const struct gt_slice *slice, const struct gt_held *r, const int8_t *bytes_field)
+{
+	int field = r->nargs ? bytes_field[r->type] : -1;
+
+	return field >= 0 && field < r->nargs ? slice->args[r->args + (uint32_t)field] : 0;
+}
+
+/* Rows of one type and depth that follow one another in one bucket, from row i on: they are added up first, as sums in memory
+ * that wait for one another would cost more than all else. Returns how many; 0 when the first is not of that kind. */
+static inline size_t add_run(struct gt_grid *g, const struct gt_type *types, const int8_t *bytes_field, const struct gt_slice *slice, size_t i)
+{
+	const struct gt_held *r = &slice->rows[i], *stop = slice->rows + slice->n;
+	struct gt_tally *t = small(g, r->depth, r->start, r->end);
+	uint64_t busy = 0, bytes = 0, longest = t ? t->longest : 0;
+	const struct gt_held *begun = r, *best = NULL;
+	int64_t until = begin_of((r->start >> g->shift) + 1, g->shift);
+	uint32_t type = r->type;
+	uint8_t depth = r->depth;
+
+	if (!t)
+		return 0;
+	for (; r < stop && r->type == type && r->depth == depth && r->end < until; r++) {
+		uint64_t dur = (uint64_t)(r->end - r->start);
+
+		busy += dur;
+		bytes += bytes_of(slice, r, bytes_field);
+		if (dur >= longest) {
+			longest = dur;
+			best = r;
+		}
+	}
+	t->busy += busy;
+	t->bytes += bytes;
+	t->count += (uint64_t)(r - begun);
+	t->by_category[types[type].category] += busy;
+	if (best) {
+		t->longest = longest;
+		t->longest_at = best->start;
+		t->longest_category = types[type].category;
+	}
+	return (size_t)(r - begun);
+}
+
 int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, const struct gt_slice *slice, int64_t max_end, bool overlapping,
 			struct gt_buf *out)
 {
-	size_t most = slice->n / ROWS_PER_BUCKET, at = 0;
+	size_t most = slice->n / ROWS_PER_BUCKET, at = 0, run;
 	struct gt_grid g;
 	int code = 0;
 
 	if (slice->n < FEW_ROWS)
 		return 0;
 	gt_grid_init(&g, slice->rows[0].start, max_end, most < 8 ? 8 : most > GT_SUMMARY_BUCKETS ? GT_SUMMARY_BUCKETS : most);
-	for (size_t i = 0; !code && i < slice->n; i++) {
+	for (size_t i = 0; !code && i < slice->n; i += run) {
 		const struct gt_held *r = &slice->rows[i];
-		unsigned category = types[r->type].category;
-		int field = r->nargs ? bytes_field[r->type] : -1;
-		uint64_t bytes = field >= 0 && field < r->nargs ? slice->args[r->args + (uint32_t)field] : 0;
 
-		code = add(&g, r->depth, r->start, r->end, category, bytes, overlapping);
+		run = overlapping ? 0 : add_run(&g, types, bytes_field, slice, i);
+		if (run)
+			continue;
+		code = add(&g, r->depth, r->start, r->end, types[r->type].category, bytes_of(slice, r, bytes_field), overlapping);
+		run = 1;
 	}
 	if (!code)
 		code = (int)gt_grid_put(&g, slice->track, 0, false, SIZE_MAX, &at, out);

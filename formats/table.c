@@ -1,9 +1,9 @@
 /* Results as tables. Cells are kept as values and become text when printed, each format in its own way: people get scaled
  * units in aligned columns, programs get whole numbers whose unit stands in the key.
  *
- * Text fits the terminal where there is one (COLUMNS, or the window's width): the first text column gives way, down to a few
- * characters, and what still does not fit runs over, for a clipped number would be a wrong one. Into a file nothing is
- * clipped. No line ends in spaces.
+ * Text fits the terminal where there is one (COLUMNS, or the window's width): names give way first, cut in the middle, then the
+ * columns that the report can do without, which is said, then names once more. What still does not fit runs over, for a clipped
+ * number would be a wrong one. Into a file nothing is cut. No line ends in spaces.
  */
 #define _GNU_SOURCE	/* vasprintf */
 #include "formats/table.h"
@@ -17,8 +17,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "formats/base/buf.h"
+#include "formats/clip.h"
 
-#define TEXT_WIDTH_MIN 12u	/* a text column is not squeezed below this */
+#define NAME_WIDTH 20u	/* columns go before a name gets less than this */
 #define GAP 2u
 
 struct gt_table {
@@ -29,6 +30,7 @@ struct gt_table {
 	size_t cap;
 	char **notes, **lines;
 	size_t nnotes, notes_cap, nlines, lines_cap;
+	const char *gives_way;
 	bool list, failed;
 };
 
@@ -41,6 +43,7 @@ struct gt_table *gt_table_new(const char *name, const char *title, const struct 
 	return t;
 }
 
+static bool is_text(const struct gt_column *col) { return col->kind == GT_C_TEXT || col->kind == GT_C_WHOLE; }
 static struct gt_cell *row_of(const struct gt_table *t, unsigned row) { return t->cells + (size_t)row * t->ncolumns; }
 
 void gt_table_add(struct gt_table *t, const struct gt_cell *cells)
@@ -56,7 +59,7 @@ void gt_table_add(struct gt_table *t, const struct gt_cell *cells)
 	for (unsigned i = 0; i < t->ncolumns; i++) {
 		to[i] = cells[i];
 		to[i].s = NULL;
-		if (t->columns[i].kind != GT_C_TEXT || cells[i].absent)
+		if (cells[i].absent ? !cells[i].s : !is_text(&t->columns[i]))
 			continue;
 		to[i].s = strdup(cells[i].s ? cells[i].s : "");
 		t->failed |= !to[i].s;
@@ -94,6 +97,9 @@ void gt_table_say(struct gt_table *t, const char *fmt, ...)
 }
 
 unsigned gt_table_rows(const struct gt_table *t) { return t->nrows; }
+const char *gt_table_name(const struct gt_table *t) { return t->name; }
+const char *gt_table_get_note(const struct gt_table *t, size_t i) { return i < t->nnotes ? t->notes[i] : NULL; }
+void gt_table_gives_way(struct gt_table *t, const char *keys) { t->gives_way = keys; }
 void gt_table_as_list(struct gt_table *t) { t->list = true; }
 
 static void free_rows(struct gt_table *t, unsigned from)
@@ -124,7 +130,7 @@ struct sorting { const struct gt_table *t; unsigned column, text; bool descendin
 
 static int compare_cells(enum gt_cell_kind kind, const struct gt_cell *a, const struct gt_cell *b)
 {
-	if (kind == GT_C_TEXT)
+	if (kind == GT_C_TEXT || kind == GT_C_WHOLE)
 		return strcmp(a->s ? a->s : "", b->s ? b->s : "");
 	if (kind == GT_C_REAL)
 		return (a->d > b->d) - (a->d < b->d);
@@ -179,7 +185,7 @@ void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigne
 	struct sorting s = { t, column, 0, descending };
 	unsigned *rows = calloc((size_t)t->nrows * 2 + 1, sizeof(*rows)), dropped;
 
-	while (s.text < t->ncolumns && t->columns[s.text].kind != GT_C_TEXT)
+	while (s.text < t->ncolumns && !is_text(&t->columns[s.text]))
 		s.text++;
 	for (unsigned i = 0; rows && i < t->nrows; i++)
 		rows[i] = i;
@@ -247,9 +253,10 @@ static char *cell_text(const struct gt_column *col, const struct gt_cell *c, con
 	char text[64], *end = text;
 
 	if (c->absent)
-		return strdup(absent);
+		return strdup(c->s ? c->s : absent);
 	switch (col->kind) {
 	case GT_C_TEXT:
+	case GT_C_WHOLE:
 		return printable(c->s ? c->s : "", c->indent);
 	case GT_C_COUNT:
 		end = gt_put_i64(text, c->i);
@@ -278,19 +285,9 @@ static char *cell_text(const struct gt_column *col, const struct gt_cell *c, con
 	return strdup(text);
 }
 
-/* Columns a string takes: characters, not bytes. Wide ones are taken for one. */
-static size_t width_of(const char *s)
-{
-	size_t n = 0;
-
-	for (; *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
-}
-
 /* ---- text ---- */
 
-static size_t terminal_width(struct gt_out *out)
+size_t gt_tables_width(struct gt_out *out)
 {
 	int fd = out->sink ? gt_out_fd(out) : -1;
 	const char *columns = getenv("COLUMNS");
@@ -311,61 +308,160 @@ static void spaces(struct gt_out *out, size_t n)
 		gt_out_str(out, " ");
 }
 
-/* At most `width` characters, with ".." for the rest. */
-static size_t put_clipped(struct gt_out *out, const char *s, size_t width)
+/* Words that begin at `column`, broken where the terminal ends; what goes on begins at `indent`. */
+static void put_words(struct gt_out *out, const char *s, size_t column, size_t indent, size_t limit)
 {
-	size_t n = 0, len = strlen(s);
+	size_t room = limit > column ? limit - column : 0;
 
-	if (width_of(s) <= width) {
-		gt_out_str(out, s);
-		return width_of(s);
-	}
-	for (len = 0; s[len]; len++) {
-		if (((unsigned char)s[len] & 0xc0) != 0x80 && n++ == width - 2)
+	while (limit < SIZE_MAX && gt_clip_width(s) > room && room > 12) {
+		size_t at = 0;
+
+		for (size_t i = strspn(s, " "), n = i; s[i] && n <= room; n += ((unsigned char)s[++i] & 0xc0) != 0x80)
+			if (s[i] == ' ')
+				at = i;
+		if (!at)
 			break;
+		gt_out_add(out, s, at);
+		gt_out_str(out, "\n");
+		spaces(out, indent);
+		s += at + 1;
+		room = limit > indent ? limit - indent : 0;
 	}
-	gt_out_add(out, s, len);
-	gt_out_str(out, "..");
-	return width;
+	gt_out_str(out, s);
 }
 
-struct grid { const struct gt_table *t; unsigned ncolumns; char **texts; size_t *widths; size_t indent; };
+/* One line; what goes on is indented as far as it is, and two more. */
+static void put_wrapped(struct gt_out *out, const char *s, size_t limit)
+{
+	put_words(out, s, 0, strspn(s, " ") + 2, limit);
+	gt_out_str(out, "\n");
+}
 
-/* The first text column gives way when the line is too long. */
-static void squeeze(struct grid *g, size_t limit)
+struct grid { const struct gt_table *t; unsigned ncolumns; char **texts; size_t *natural, *widths; bool *hidden; size_t indent; };
+
+static size_t total_width(const struct grid *g)
 {
 	size_t total = g->indent;
-	unsigned first = g->ncolumns;
 
 	for (unsigned i = 0; i < g->ncolumns; i++) {
-		total += g->widths[i] + (i ? GAP : 0);
-		if (first == g->ncolumns && g->t->columns[i].kind == GT_C_TEXT)
-			first = i;
+		bool words = i + 1 == g->ncolumns && g->t->columns[i].kind == GT_C_WHOLE;	/* these may go on in the next line */
+
+		if (!g->hidden[i])
+			total += (words && g->widths[i] > NAME_WIDTH ? NAME_WIDTH : g->widths[i]) + (total > g->indent ? GAP : 0);
 	}
-	if (total <= limit || first == g->ncolumns)
-		return;
-	g->widths[first] = g->widths[first] > total - limit + TEXT_WIDTH_MIN ? g->widths[first] - (total - limit) :
-			   g->widths[first] < TEXT_WIDTH_MIN ? g->widths[first] : TEXT_WIDTH_MIN;
+	return total;
 }
 
-static void print_line(struct gt_out *out, const struct grid *g, char *const *texts)
+/* Takes from the widest column of names until it is as wide as the next one, again and again, down to `floor` each. Does it fit
+ * then? */
+static bool squeeze(struct grid *g, size_t limit, size_t floor)
 {
-	size_t owed = g->indent;	/* spaces to come, should anything follow them */
+	memcpy(g->widths, g->natural, g->ncolumns * sizeof(*g->widths));
+	for (size_t total = total_width(g), step; total > limit; total -= step) {
+		size_t widest = 0, next = 0;	/* what they can give */
+		unsigned from = 0;
+
+		for (unsigned i = 0; i < g->ncolumns; i++) {
+			size_t title = gt_clip_width(g->t->columns[i].title), least = title > floor ? title : floor;
+			size_t can = g->hidden[i] || g->t->columns[i].kind != GT_C_TEXT || g->widths[i] < least ? 0 : g->widths[i] - least;
+
+			if (can > widest) {
+				next = widest;
+				widest = can;
+				from = i;
+			} else if (can > next) {
+				next = can;
+			}
+		}
+		if (!widest)
+			return false;
+		step = widest > next ? widest - next : 1;
+		step = step < total - limit ? step : total - limit;
+		g->widths[from] -= step;
+	}
+	return true;
+}
+
+/* A number that is 0 wherever there is one. */
+static bool tells_nothing(const struct gt_table *t, unsigned column)
+{
+	for (unsigned row = 0; row < t->nrows; row++) {
+		const struct gt_cell *c = &row_of(t, row)[column];
+
+		if (!c->absent && (is_text(&t->columns[column]) || c->i || c->d != 0.0))
+			return false;
+	}
+	return true;
+}
+
+/* Leaves out columns that may be, first those that tell nothing, until the others fit. */
+static bool hide(struct grid *g, size_t limit)
+{
+	const char *key = g->t->gives_way ? g->t->gives_way : "";
+
+	for (unsigned pass = 0; pass < 2; pass++) {
+		for (const char *k = key; *k; k += strcspn(k, " "), k += *k == ' ')
+			for (unsigned i = 0; i < g->ncolumns; i++) {
+				size_t len = strcspn(k, " ");
+
+				if (g->hidden[i] || strncmp(g->t->columns[i].key, k, len) || g->t->columns[i].key[len] ||
+				    (!pass && !tells_nothing(g->t, i)))
+					continue;
+				g->hidden[i] = true;
+				if (squeeze(g, limit, NAME_WIDTH))
+					return true;
+			}
+	}
+	return false;
+}
+
+static int fit(struct grid *g, size_t limit)
+{
+	int rc = 0;
+
+	if (!squeeze(g, limit, NAME_WIDTH) && !hide(g, limit))
+		squeeze(g, limit, GT_CLIP_MIN);
+	for (unsigned i = 0; !rc && i < g->ncolumns; i++)
+		if (g->widths[i] < g->natural[i])
+			rc = gt_clip(g->texts + g->ncolumns + i, g->ncolumns, g->t->nrows, g->widths[i]);
+	return rc;
+}
+
+/* "  (too narrow for p50, Failed)" */
+static void say_hidden(struct gt_out *out, const struct grid *g, size_t limit)
+{
+	struct gt_buf b = { 0 };
+
+	for (unsigned i = 0; i < g->ncolumns; i++)
+		if (g->hidden[i])
+			gt_buf_printf(&b, "%s%s", b.len ? ", " : "  (too narrow for ", g->t->columns[i].title);
+	if (b.len) {
+		gt_buf_str(&b, ")");
+		gt_buf_byte(&b, 0);
+		put_wrapped(out, b.failed ? "  (too narrow for some columns)" : (char *)b.data, limit);
+	}
+	gt_buf_release(&b);
+}
+
+static void print_line(struct gt_out *out, const struct grid *g, char *const *texts, size_t limit)
+{
+	size_t owed = g->indent, at = 0;	/* spaces to come, should anything follow them; columns printed */
 
 	for (unsigned i = 0; i < g->ncolumns; i++) {
-		bool left = g->t->columns[i].kind == GT_C_TEXT;
-		size_t w = width_of(texts[i]), shown = w < g->widths[i] || !left ? w : g->widths[i];
+		size_t w = gt_clip_width(texts[i]), pad = g->widths[i] > w ? g->widths[i] - w : 0;
+		bool left = is_text(&g->t->columns[i]);
 
-		owed += i ? GAP : 0;
-		if (!left && g->widths[i] > w)
-			owed += g->widths[i] - w;
-		if (shown) {
+		if (g->hidden[i])
+			continue;
+		owed += left ? 0 : pad;
+		if (w) {
 			spaces(out, owed);
+			at += owed;
+			put_words(out, texts[i], at, at, i + 1 == g->ncolumns && left ? limit : SIZE_MAX);
+			at += w;
 			owed = 0;
-			put_clipped(out, texts[i], left ? g->widths[i] : SIZE_MAX);
 		}
-		if (left)
-			owed += g->widths[i] - shown;
+		owed += GAP + (left ? pad : 0);
 	}
 	gt_out_str(out, "\n");
 }
@@ -384,8 +480,9 @@ static int print_grid(struct gt_out *out, const struct gt_table *t, size_t limit
 {
 	unsigned n = text_columns(t);
 	size_t ncells = ((size_t)t->nrows + 1) * n;
-	struct grid g = { t, n, calloc(ncells + 1, sizeof(char *)), calloc(n + 1, sizeof(size_t)), 2 };
-	int rc = g.texts && g.widths ? 0 : -ENOMEM;
+	struct grid g = { t, n, calloc(ncells + 1, sizeof(char *)), calloc(n + 1, sizeof(size_t)), calloc(n + 1, sizeof(size_t)),
+			  calloc(n + 1, sizeof(bool)), 2 };
+	int rc = g.texts && g.natural && g.widths && g.hidden ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !rc && i < ncells; i++) {
 		const struct gt_column *col = &t->columns[i % n];
@@ -393,18 +490,22 @@ static int print_grid(struct gt_out *out, const struct gt_table *t, size_t limit
 		g.texts[i] = i < n ? strdup(col->title) : cell_text(col, &row_of(t, (unsigned)(i / n) - 1)[i % n], "-");
 		if (!g.texts[i])
 			rc = -ENOMEM;
-		else if (width_of(g.texts[i]) > g.widths[i % n])
-			g.widths[i % n] = width_of(g.texts[i]);
+		else if (gt_clip_width(g.texts[i]) > g.natural[i % n])
+			g.natural[i % n] = gt_clip_width(g.texts[i]);
 	}
+	if (!rc)
+		rc = fit(&g, limit);
 	if (!rc) {
-		squeeze(&g, limit);
+		say_hidden(out, &g, limit);
 		for (size_t row = 0; row <= t->nrows; row++)
-			print_line(out, &g, g.texts + row * n);
+			print_line(out, &g, g.texts + row * n, limit);
 	}
 	for (size_t i = 0; g.texts && i < ncells; i++)
 		free(g.texts[i]);
 	free(g.texts);
+	free(g.natural);
 	free(g.widths);
+	free(g.hidden);
 	return rc;
 }
 
@@ -422,39 +523,48 @@ static char *list_text(const struct gt_column *col, const struct gt_cell *c)
 	return strdup(text);
 }
 
-static int print_list(struct gt_out *out, const struct gt_table *t)
+static int print_list(struct gt_out *out, const struct gt_table *t, size_t limit)
 {
+	struct gt_buf b = { 0 };
+	int rc;
+
 	for (unsigned row = 0; row < t->nrows; row++)
 		for (unsigned i = 0; i < text_columns(t); i++) {
 			const struct gt_cell *c = &row_of(t, row)[i];
 			char *text = list_text(&t->columns[i], c);
 
-			if (!text)
-				return -ENOMEM;
-			gt_out_printf(out, "  %s:", t->columns[i].title);
-			if (*text)
-				gt_out_printf(out, " %s", text);
-			if (!c->absent && t->columns[i].kind == GT_C_PERCENT)
-				gt_out_str(out, " %");
-			gt_out_str(out, "\n");
+			gt_buf_clear(&b);
+			gt_buf_printf(&b, "  %s:%s%s%s", t->columns[i].title, text && *text ? " " : "", text ? text : "",
+				      !c->absent && t->columns[i].kind == GT_C_PERCENT ? " %" : "");
+			gt_buf_byte(&b, 0);
+			b.failed |= !text;
 			free(text);
+			if (!b.failed)
+				put_wrapped(out, (char *)b.data, limit);
 		}
-	return 0;
+	rc = b.failed ? -ENOMEM : 0;
+	gt_buf_release(&b);
+	return rc;
 }
 
-static void print_lines(struct gt_out *out, const char *fmt, char *const *lines, size_t n)
+static void print_lines(struct gt_out *out, const char *before, char *const *lines, size_t n, const char *after, size_t limit)
 {
 	for (size_t i = 0; i < n; i++) {
-		char *line = printable(lines[i], 0);
+		struct gt_buf b = { 0 };
+		char *line;
 
-		gt_out_printf(out, fmt, line ? line : "");
+		gt_buf_printf(&b, "%s%s%s", before, lines[i], after);
+		gt_buf_byte(&b, 0);
+		line = b.failed ? NULL : printable((char *)b.data, 0);
+		put_wrapped(out, line ? line : lines[i], limit);
 		free(line);
+		gt_buf_release(&b);
 	}
 }
 
 static int print_text(struct gt_table *const *tables, unsigned n, struct gt_out *out)
 {
-	size_t limit = terminal_width(out);
+	size_t limit = gt_tables_width(out);
 	int rc = 0;
 
 	for (unsigned i = 0; i < n && !rc; i++) {
@@ -462,16 +572,18 @@ static int print_text(struct gt_table *const *tables, unsigned n, struct gt_out 
 
 		if (i)
 			gt_out_str(out, "\n");
-		if (t->title)
+		if (t->title && strchr(t->title, '\n'))
 			gt_out_printf(out, "%s\n", t->title);
-		print_lines(out, "%s\n", t->lines, t->nlines);
-		print_lines(out, "  (%s)\n", t->notes, t->nnotes);
+		else if (t->title)
+			put_wrapped(out, t->title, limit);
+		print_lines(out, "", t->lines, t->nlines, "", limit);
+		print_lines(out, "  (", t->notes, t->nnotes, ")", limit);
 		if (t->nlines)
 			continue;
 		if (!t->nrows)
 			gt_out_str(out, "  none\n");
 		else
-			rc = t->list ? print_list(out, t) : print_grid(out, t, limit);
+			rc = t->list ? print_list(out, t, limit) : print_grid(out, t, limit);
 	}
 	return rc;
 }
@@ -493,10 +605,10 @@ static void put_number(struct gt_out *out, const struct gt_column *col, const st
 		gt_out_add(out, text, (size_t)(gt_put_i64(text, c->i) - text));
 }
 
-/* RFC 4180: quoted when it must be, quotes doubled. */
+/* RFC 4180: quoted when it must be, quotes doubled; and never like a line that introduces a table. */
 static void put_csv(struct gt_out *out, const char *s)
 {
-	if (!s[strcspn(s, ",\"\r\n")] && *s != ' ') {
+	if (!s[strcspn(s, ",\"\r\n")] && *s != ' ' && *s != '#') {
 		gt_out_str(out, s);
 		return;
 	}
@@ -520,32 +632,40 @@ static void put_tsv(struct gt_out *out, const char *s)
 	}
 }
 
-static void print_separated(struct gt_table *const *tables, unsigned n, struct gt_out *out, bool tabs)
+static void separated_row(struct gt_out *out, const struct gt_table *t, const struct gt_cell *cells, bool tabs)
 {
-	const char *sep = tabs ? "\t" : ",", *eol = tabs ? "\n" : "\r\n";
 	void (*put)(struct gt_out *, const char *) = tabs ? put_tsv : put_csv;
+
+	for (unsigned i = 0; i < t->ncolumns; i++) {
+		const struct gt_column *col = &t->columns[i];
+
+		gt_out_str(out, !i ? "" : tabs ? "\t" : ",");
+		if (!cells)
+			put(out, col->key);
+		else if (!cells[i].absent && is_text(col))
+			put(out, cells[i].s ? cells[i].s : "");
+		else if (!cells[i].absent)
+			put_number(out, col, &cells[i], "");
+	}
+	gt_out_str(out, tabs ? "\n" : "\r\n");
+}
+
+static void print_separated(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, bool tabs)
+{
+	const char *eol = tabs ? "\n" : "\r\n";
+	char *name = label ? printable(label, 0) : NULL;
 
 	for (unsigned k = 0; k < n; k++) {
 		const struct gt_table *t = tables[k];
 
 		gt_out_str(out, k ? eol : "");
-		for (unsigned i = 0; i < t->ncolumns; i++) {
-			gt_out_str(out, i ? sep : "");
-			put(out, t->columns[i].key);
-		}
-		gt_out_str(out, eol);
-		for (size_t i = 0; i < (size_t)t->nrows * t->ncolumns; i++) {
-			const struct gt_column *col = &t->columns[i % t->ncolumns];
-			const struct gt_cell *c = &t->cells[i];
-
-			gt_out_str(out, i % t->ncolumns ? sep : "");
-			if (!c->absent && col->kind == GT_C_TEXT)
-				put(out, c->s ? c->s : "");
-			else if (!c->absent)
-				put_number(out, col, c, "");
-			gt_out_str(out, (i + 1) % t->ncolumns ? "" : eol);
-		}
+		if (n > 1 || label)
+			gt_out_printf(out, "# %s%s%s%s", t->name, name ? " " : "", name ? name : "", eol);
+		separated_row(out, t, NULL, tabs);
+		for (unsigned row = 0; row < t->nrows; row++)
+			separated_row(out, t, row_of(t, row), tabs);
 	}
+	free(name);
 }
 
 static void json_row(struct gt_out *out, const struct gt_table *t, const struct gt_cell *cells)
@@ -556,7 +676,7 @@ static void json_row(struct gt_out *out, const struct gt_table *t, const struct 
 		gt_out_str(out, ": ");
 		if (cells[i].absent)
 			gt_out_str(out, "null");
-		else if (t->columns[i].kind == GT_C_TEXT)
+		else if (is_text(&t->columns[i]))
 			gt_out_json(out, cells[i].s ? cells[i].s : "", cells[i].s ? strlen(cells[i].s) : 0);
 		else
 			put_number(out, &t->columns[i], &cells[i], "null");
@@ -581,8 +701,8 @@ static void json_table(struct gt_out *out, const struct gt_table *t)
 	gt_out_str(out, "]\n  }");
 }
 
-int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_format format, struct gt_out *out,
-		    struct gt_err *err)
+int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_format format, const char *label,
+		    struct gt_out *out, struct gt_err *err)
 {
 	int rc = 0;
 
@@ -592,7 +712,7 @@ int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_fo
 	if (format == GT_TEXT)
 		rc = print_text(tables, n, out);
 	else if (format != GT_JSON)
-		print_separated(tables, n, out, format == GT_TSV);
+		print_separated(tables, n, label, out, format == GT_TSV);
 	else {
 		gt_out_str(out, "{\n");
 		for (unsigned i = 0; i < n; i++) {

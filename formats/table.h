@@ -9,7 +9,8 @@
 #include "formats/out.h"
 
 enum gt_cell_kind {
-	GT_C_TEXT,	/* a string, copied */
+	GT_C_TEXT,	/* a string, copied; text cuts it in the middle where the terminal is narrow */
+	GT_C_WHOLE,	/* a string that is never cut: a drawing, a handle; words in a last column go on in the next line */
 	GT_C_COUNT,	/* a whole number */
 	GT_C_NS,	/* a duration in ns; text scales it (1.234 ms) */
 	GT_C_TIME,	/* ns since the report's origin; text prints seconds with 9 decimals */
@@ -21,7 +22,7 @@ struct gt_column {	/* static storage, borrowed */
 	const char *key, *title;	/* title NULL: not in text; such columns come last */
 	enum gt_cell_kind kind;
 };
-/* s: copied on add. indent: spaces that text, and text only, puts before it. */
+/* s: copied on add; of an absent cell, what text says in its place. indent: spaces that text, and text only, puts before it. */
 struct gt_cell { bool absent; unsigned indent; int64_t i; double d; const char *s; };
 
 struct gt_table;
@@ -33,7 +34,12 @@ void gt_table_add(struct gt_table *t, const struct gt_cell *cells);
 void gt_table_note(struct gt_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* What text prints in place of the rows, line by line; the other formats do not have it. */
 void gt_table_say(struct gt_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Columns that text may leave out, and says so, where the terminal is too narrow: their keys, the first to go
+ * first, but those whose figures are all 0 before the others. Borrowed. */
+void gt_table_gives_way(struct gt_table *t, const char *keys);
 unsigned gt_table_rows(const struct gt_table *t);
+const char *gt_table_name(const struct gt_table *t);
+const char *gt_table_get_note(const struct gt_table *t, size_t i);	/* NULL: there are no more. Borrowed */
 /* Sorts by column, largest first if descending; ties by the first text column. Keeps the first `top` rows (0: all) and
  * notes how many were left out. */
 void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigned top);
@@ -44,6 +50,9 @@ void gt_table_free(struct gt_table *t);	/* NULL is fine */
 enum gt_table_format { GT_TEXT, GT_CSV, GT_TSV, GT_JSON };
 /* Prints several tables as one document: text one below the other; json one object of tables, "name": {"rows": [{key: value,
  * ...}, ...], "notes": [...]}, and always valid (bad UTF-8 becomes U+FFFD, control characters are escaped); csv and tsv each
- * table with a header row, a blank line between. */
-int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_format format, struct gt_out *out, struct gt_err *err);
+ * table with a header row and without its notes. These two put a line "# NAME" above each table where there are several or a
+ * label is given ("# NAME LABEL"), and a blank line between. */
+size_t gt_tables_width(struct gt_out *out);	/* of the terminal that out is, in columns; SIZE_MAX: it is none */
+int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_format format, const char *label, struct gt_out *out,
+		    struct gt_err *err);
 #endif

@@ -61,11 +61,32 @@ static size_t place_of(const struct gt_store *s, const struct gt_row *row)
 	return i;
 }
 
+/* A store that is on its way to a full block moves to what the last one left. No earlier: many that are not would hold much. */
+static void use_spare(struct gt_writer *w, struct gt_store *s)
+{
+	struct gt_store small = *s;
+
+	if (s->n < GT_BLOCK_ROWS / 2 || w->spare.cap <= s->n || w->spare.args_cap < s->nargs)
+		return;
+	memcpy(w->spare.rows, s->rows, s->n * sizeof(*s->rows));
+	if (s->nargs)
+		memcpy(w->spare.args, s->args, s->nargs * sizeof(*s->args));
+	s->rows = w->spare.rows;
+	s->args = w->spare.args;
+	s->cap = w->spare.cap;
+	s->args_cap = w->spare.args_cap;
+	memset(&w->spare, 0, sizeof(w->spare));
+	free(small.rows);
+	free(small.args);
+}
+
 static int hold(struct gt_writer *w, unsigned which, uint32_t track, const struct gt_row *row, const uint64_t *args, struct gt_err *err)
 {
 	struct gt_store *s = store_of(w, which, track);
 	size_t at;
 
+	if (s && s->n == s->cap)
+		use_spare(w, s);
 	if (!s || gt_grow(&s->rows, &s->cap, s->n + 1, sizeof(*s->rows)) ||
 	    (row->nargs && gt_grow(&s->args, &s->args_cap, s->nargs + row->nargs, 8)))
 		return gt_blocks_fail(w, err, -ENOMEM, "cannot hold a row");
@@ -114,27 +135,48 @@ static void note_times(struct gt_writer *w, int64_t start, int64_t end)
 		w->epoch_begin = start;
 }
 
-/* The row that nearly all are: a call on the track that had the last one, after it, with room where it goes. Does what the
- * long way does, less what then cannot matter. */
-static inline bool hold_next(struct gt_writer *w, uint32_t track, const struct gt_row *row, const uint64_t *args)
+/* The rows that nearly all are: calls on the track that had the last one, each after the one before, with room where they go. What
+ * the long way does besides cannot matter to them. The last row of a block goes the long way, and the block with it. */
+void gt_writer_room(struct gt_writer *w, uint32_t track, struct gt_room *room)
 {
 	struct gt_store *s = w->latest;
-	struct gt_held *last;
+	size_t most = s && s->cap < GT_BLOCK_ROWS ? s->cap : GT_BLOCK_ROWS - 1;
 
-	if (!s || w->failed || track != w->latest_track || s->n + 1 >= GT_BLOCK_ROWS || s->n == s->cap || !s->n || row->type >= w->dict.ntypes ||
-	    row->nargs != w->dict.types[row->type].nfields || s->args_cap - s->nargs < row->nargs)
+	memset(room, 0, sizeof(*room));
+	if (!s || w->failed || track != w->latest_track || !s->n || s->n >= most)	/* rows out of order may be more than a block's */
+		return;
+	room->nrows = most - s->n;
+	room->nvalues = s->args_cap - s->nargs;
+	room->rows = s->rows + s->n;
+	room->values = room->nvalues ? s->args + s->nargs : NULL;
+	room->first = (uint32_t)s->nargs;
+	room->after = s->rows[s->n - 1].end;
+}
+
+void gt_writer_took(struct gt_writer *w, size_t nrows, size_t nvalues, int64_t end)
+{
+	if (!nrows)
+		return;
+	w->latest->n += nrows;
+	w->latest->nargs += nvalues;
+	w->held += nrows * sizeof(struct gt_held) + nvalues * 8;
+	w->stats.rows[GT_CALL] += nrows;
+	if (end > w->newest)
+		w->newest = w->stats.max_end = end;
+}
+
+static inline bool hold_next(struct gt_writer *w, uint32_t track, const struct gt_row *row, const uint64_t *args)
+{
+	struct gt_room room;
+
+	gt_writer_room(w, track, &room);
+	if (!room.nrows || room.nvalues < row->nargs || row->type >= w->dict.ntypes || row->nargs != w->dict.types[row->type].nfields ||
+	    row->start < room.after || row->end < row->start || row->end >= GT_TIME_MAX)
 		return false;
-	last = &s->rows[s->n - 1];
-	if (row->start < last->end || row->end < row->start || row->end >= GT_TIME_MAX)
-		return false;
-	last[1] = (struct gt_held){ row->start, row->end, row->type, row->ret, (uint32_t)s->nargs, row->depth, row->nargs, { 0, 0 } };
+	*room.rows = (struct gt_held){ row->start, row->end, row->type, row->ret, room.first, row->depth, row->nargs, { 0, 0 } };
 	for (unsigned i = 0; i < row->nargs; i++)
-		s->args[s->nargs++] = args[i];
-	s->n++;
-	w->held += sizeof(*s->rows) + row->nargs * 8u;
-	w->stats.rows[GT_CALL]++;
-	if (row->end > w->newest)
-		w->newest = w->stats.max_end = row->end;
+		room.values[i] = args[i];
+	gt_writer_took(w, 1, row->nargs, row->end);
 	return true;
 }
 
@@ -473,6 +515,8 @@ static int release(struct gt_writer *w)
 	gt_buf_release(&w->frame);
 	gt_buf_release(&w->index);
 	ZSTD_freeCCtx(w->zstd);
+	free(w->spare.rows);
+	free(w->spare.args);
 	free(w->slices);
 	free(w->anchors);
 	free(w);

@@ -45,6 +45,14 @@ uint32_t gt_writer_stack(struct gt_writer *w, const uint32_t *frames, size_t n);
 /* A row of any kind but GT_OPEN and GT_LOST. args has row->nargs values. 0 or negative. */
 int gt_writer_row(struct gt_writer *w, enum gt_kind kind, uint32_t track, const struct gt_row *row, const uint64_t *args,
 		  struct gt_err *err);
+/* Calls put where the writer holds them, for who has many. gt_writer_room() says where: rows and values have room for so many, and
+ * values[0] is number `first` (as gt_held.args counts). It is empty unless the track had the last call. Rows begin no earlier than
+ * the call before them ended, `after` for the first; else they are as gt_writer_row() wants them, which is not looked at.
+ * gt_writer_took() says how many there are now, and the end of the last one. Nothing else may be called in between. */
+struct gt_held;
+struct gt_room { struct gt_held *rows; uint64_t *values; size_t nrows, nvalues; uint32_t first; int64_t after; };
+void gt_writer_room(struct gt_writer *w, uint32_t track, struct gt_room *room);
+void gt_writer_took(struct gt_writer *w, size_t nrows, size_t nvalues, int64_t end);
 /* Just before an epoch closes: a call still open then. row->end is ignored; args may be short (row->nargs <= fields). */
 int gt_writer_open_call(struct gt_writer *w, uint32_t track, const struct gt_row *row, const uint64_t *args, struct gt_err *err);
 /* Events missing. track is GT_NONE unless the scope is a track or its process. count may be GT_LOST_UNKNOWN. */

@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include "formats/summary.h"
 
+#define QUIET_ROWS 1024		/* an emptied store keeps memory for so many at most */
+#define SPARE_ARGS (8 * GT_BLOCK_ROWS)	/* memory for more values is not kept */
 #define OWN_BLOCK_ROWS 2048		/* a track with as many rows in an epoch gets blocks to itself */
 
 int gt_blocks_fail(struct gt_writer *w, struct gt_err *err, int code, const char *what)
@@ -205,11 +207,17 @@ static void empty(struct gt_writer *w, struct gt_store *s)
 	w->held -= s->n * sizeof(*s->rows) + s->nargs * 8;
 	s->n = s->nargs = 0;
 	s->unsorted = false;
-	if (s->cap > 1024 || s->args_cap > 4096) {	/* a quiet track keeps little */
-		free(s->rows);
-		free(s->args);
-		memset(s, 0, sizeof(*s));
+	if (s->cap <= QUIET_ROWS && s->args_cap <= 4 * QUIET_ROWS)
+		return;
+	if (s->cap > w->spare.cap && s->cap <= 2 * GT_BLOCK_ROWS && s->args_cap <= SPARE_ARGS) {
+		struct gt_store old = w->spare;
+
+		w->spare = *s;
+		*s = old;
 	}
+	free(s->rows);
+	free(s->args);
+	memset(s, 0, sizeof(*s));
 }
 
 int gt_held_by_start(const void *a, const void *b)

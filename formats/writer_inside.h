@@ -35,8 +35,9 @@ struct gt_writer {
 	off_t begin;			/* offset of the segment in the file, -1: not seekable */
 	struct gt_dict dict;
 	struct gt_shelf shelves[GT_STORES];
-	struct gt_store *latest;		/* that got the last call, for hold_next; NULL after stores moved */
+	struct gt_store *latest;		/* that got the last call, for gt_writer_room(); NULL after stores moved */
 	uint32_t latest_track;
+	struct gt_store spare;		/* memory of a block that went out, for the next one that fills */
 	struct gt_slice *slices;
 	size_t slices_cap;
 	struct gt_packer packer;

@@ -27,7 +27,7 @@ static const char *print(struct gt_table **t, unsigned n, enum gt_table_format f
 	struct gt_out o;
 
 	gt_out_memory(&o);
-	if (gt_tables_print(t, n, f, &o, NULL))
+	if (gt_tables_print(t, n, f, NULL, &o, NULL))
 		return "failed";
 	snprintf(text, sizeof(text), "%.*s", (int)o.len, o.data);
 	gt_out_close(&o, NULL);
@@ -162,7 +162,7 @@ static void separated(void)
 
 	gt_table_add(t, &(struct gt_cell){ .s = "a,\"b\"\nc\\\td" });
 	CHECK(!strcmp(print(&t, 1, GT_CSV), "name\r\n\"a,\"\"b\"\"\nc\\\td\"\r\n"));
-	CHECK(!strcmp(print(two, 2, GT_TSV), "name\na,\"b\"\\nc\\\\\\td\n\nname\na,\"b\"\\nc\\\\\\td\n"));
+	CHECK(!strcmp(print(two, 2, GT_TSV), "# calls\nname\na,\"b\"\\nc\\\\\\td\n\n# calls\nname\na,\"b\"\\nc\\\\\\td\n"));
 	gt_table_free(t);
 }
 
@@ -211,34 +211,132 @@ static void control_characters_stay_inside(void)
 	gt_table_free(t);
 }
 
-/* On a terminal of 40 columns the name gives way; the numbers never do. */
-static void narrow_terminal(void)
+/* What a terminal of that many columns gets: static, until the next call. NULL: there are no pseudo terminals. */
+static const char *on_terminal(struct gt_table *t, unsigned short width)
 {
-	struct gt_table *t = gt_table_new("x", NULL, columns, 3);
-	struct winsize ws = { .ws_row = 24, .ws_col = 40 };
-	char path[64], got[400] = { 0 }, *line;
+	struct winsize ws = { .ws_row = 24, .ws_col = width };
+	static char got[4000];
+	char path[64];
 	struct gt_out o;
 	int master, slave;
 	ssize_t n;
 
 	if (openpty(&master, &slave, NULL, NULL, &ws))
-		SKIP("no pseudo terminals");
+		return NULL;
 	unsetenv("COLUMNS");
-	gt_table_add(t, (struct gt_cell[]){{.s = "a_very_long_kernel_name_that_goes_on_and_on"}, {.i = 123456}, {.i = 1234567}});
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", slave);
-	CHECK(!gt_out_open(&o, path, false, NULL));
-	CHECK(!gt_tables_print(&t, 1, GT_TEXT, &o, NULL));
-	CHECK(!gt_out_close(&o, NULL));
+	if (gt_out_open(&o, path, false, NULL) || gt_tables_print(&t, 1, GT_TEXT, NULL, &o, NULL) || gt_out_close(&o, NULL))
+		return "failed";
 	n = read(master, got, sizeof(got) - 1);
-	CHECK(n > 0);
-	CHECK(strstr(got, "..") && strstr(got, "123456") && strstr(got, "1.235 ms"));
-	for (line = strtok(got, "\r\n"); line; line = strtok(NULL, "\r\n"))
-		CHECK(strlen(line) <= 40);
+	got[n > 0 ? n : 0] = '\0';
+	for (char *from = got, *to = got; (*to = *from); from++)
+		to += *to != '\r';
 	close(master);
 	close(slave);
+	return got;
+}
+
+/* The longest line, in columns. */
+static size_t widest(const char *text)
+{
+	size_t most = 0;
+
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
+		most = strcspn(text, "\n") > most ? strcspn(text, "\n") : most;
+	return most;
+}
+
+/* On a terminal of 40 columns the name gives way; the numbers never do. */
+static void narrow_terminal(void)
+{
+	struct gt_table *t = gt_table_new("x", NULL, columns, 3);
+	const char *s;
+
+	gt_table_add(t, (struct gt_cell[]){{.s = "cuMemcpyHtoDAsync_v2_and_so_on_and_on"}, {.i = 123456}, {.i = 1234567}});
+	gt_table_add(t, (struct gt_cell[]){{.s = "cuMemcpyDtoHAsync_v2_and_so_on_and_on"}, {.i = 1}, {.i = 1}});
+	s = on_terminal(t, 40);
+	if (!s)
+		SKIP("no pseudo terminals");
+	CHECK(!strcmp(s, "  Name                   Count     Total\n"
+			 "  cuMemcpyHto.._and_on  123456  1.235 ms\n"
+			 "  cuMemcpyDto.._and_on       1      1 ns\n"));
+	CHECK(strstr(on_terminal(t, 80), "cuMemcpyDtoHAsync_v2_and_so_on_and_on"));
+	gt_table_free(t);
+}
+
+/* What is narrower still costs columns, those without a figure first, and text says which; programs get all. */
+static void columns_give_way(void)
+{
+	struct gt_table *t = gt_table_new("x", NULL, columns, N);
+	const char *s;
+
+	add(t, "cuMemcpyHtoDAsync_v2", 12, 1234567, 0, 1234);
+	gt_table_gives_way(t, "at_ns total_ns peak_bytes rate");
+	s = on_terminal(t, 60);
+	if (!s)
+		SKIP("no pseudo terminals");
+	CHECK(!strcmp(s, "  (too narrow for Peak, At)\n"
+			 "  Name                  Count     Total  Share  Rate\n"
+			 "  cuMemcpyHtoDAsync_v2     12  1.235 ms  12.34   2.5\n"));
+	s = on_terminal(t, 24);
+	CHECK(strstr(s, "  (too narrow for Total,\n    Peak, At, Rate)\n") && strstr(s, "12.34\n") && widest(s) <= 24);
+	CHECK(!strstr(print(&t, 1, GT_TEXT), "too narrow") && strstr(print(&t, 1, GT_CSV), "peak_bytes"));
+	gt_table_free(t);
+}
+
+/* Notes are broken between words; a drawing is not cut, whatever it takes. */
+static void words_and_drawings_stay_whole(void)
+{
+	static const struct gt_column two[] = { { "name", "Name", GT_C_TEXT }, { "strip", "Busy when", GT_C_WHOLE } };
+	struct gt_table *t = gt_table_new("x", NULL, two, 2);
+	const char *s;
+
+	gt_table_add(t, (struct gt_cell[]){ { .s = "pt_autograd_0" }, { .s = "@@@@....@@@@....@@@@" } });
+	gt_table_note(t, "a note of more words than there is room for");
+	s = on_terminal(t, 30);
+	if (!s)
+		SKIP("no pseudo terminals");
+	CHECK(strstr(s, "  (a note of more words than\n    there is room for)\n"));
+	CHECK(strstr(s, "  pt_..d_0  @@@@....@@@@....@@@@\n"));
+	gt_table_free(t);
+	t = gt_table_new("x", NULL, two, 2);
+	gt_table_add(t, (struct gt_cell[]){ { .s = "categories" }, { .s = "time of outermost calls by category" } });
+	CHECK(!strcmp(on_terminal(t, 40), "  Name        Busy when\n  categories  time of outermost calls by\n              category\n"));
+	gt_table_free(t);
+}
+
+/* One table stands alone; several, and those of several files, are told apart. */
+static void tables_of_programs_have_names(void)
+{
+	struct gt_table *t = gt_table_new("calls", "Calls", columns, 2), *two[2] = { t, t };
+	static const char want[] = "# calls a?b.zst\nname\tcount\n# calls\t5\n";
+	struct gt_out o;
+
+	gt_table_add(t, (struct gt_cell[]){ { .s = "# calls" }, { .i = 5 } });
+	gt_table_note(t, "a note");
+	CHECK(!strcmp(print(&t, 1, GT_CSV), "name,count\r\n\"# calls\",5\r\n"));
+	CHECK(!strcmp(print(two, 2, GT_CSV), "# calls\r\nname,count\r\n\"# calls\",5\r\n\r\n# calls\r\nname,count\r\n\"# calls\",5\r\n"));
+	CHECK(!strcmp(gt_table_name(t), "calls") && !strcmp(gt_table_get_note(t, 0), "a note") && !gt_table_get_note(t, 1));
+	gt_out_memory(&o);
+	CHECK(!gt_tables_print(&t, 1, GT_TSV, "a\nb.zst", &o, NULL));
+	CHECK(o.len == strlen(want) && !memcmp(o.data, want, o.len));
+	gt_out_close(&o, NULL);
+	gt_table_free(t);
+}
+
+/* Why a figure is missing stands where people look for it. */
+static void absent_cells_say_why(void)
+{
+	struct gt_table *t = gt_table_new("calls", NULL, columns, 2);
+
+	gt_table_add(t, (struct gt_cell[]){ { .absent = true, .s = "left out" }, { .absent = true, .s = "not asked for" } });
+	gt_table_as_list(t);
+	CHECK(!strcmp(print(&t, 1, GT_TEXT), "  Name: left out\n  Count: not asked for\n"));
+	CHECK(!strcmp(print(&t, 1, GT_CSV), "name,count\r\n,\r\n") && strstr(print(&t, 1, GT_JSON), "\"count\": null"));
 	gt_table_free(t);
 }
 
 T_MAIN(T(text), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations),
        T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
-       T(control_characters_stay_inside), T(narrow_terminal))
+       T(control_characters_stay_inside), T(narrow_terminal), T(columns_give_way),
+       T(words_and_drawings_stay_whole), T(tables_of_programs_have_names), T(absent_cells_say_why))

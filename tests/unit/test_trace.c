@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <zstd.h>
 
+#include "formats/block.h"
 #include "formats/codec.h"
 #include "tests/unit/t.h"
 #include "tests/unit/traces.h"
@@ -619,7 +620,80 @@ static void summaries_equal_the_rows(void)
 	gt_reader_close(r);
 }
 
+/* ---- calls put in place ---- */
+
+static void write_calls(bool in_place, uint64_t *bytes, uint64_t *in_rooms)
+{
+	struct tiny t;
+	struct gt_room room;
+	uint64_t args[2];
+
+	CHECK(!tiny_open(&t, temp_file(), true));
+	gt_writer_room(t.w, t.thread[0], &room);
+	CHECK(!room.nrows);		/* nothing goes before the track's first call */
+	for (int i = 0; i < 40000; i++) {
+		struct gt_row row = { .start = i * 100, .end = i * 100 + 50 + i % 7, .type = i % 3 ? t.get : t.launch, .nargs = i % 3 ? 0 : 2 };
+
+		args[0] = (uint64_t)i % 5;
+		args[1] = 0;
+		gt_writer_room(t.w, t.thread[i % 1000 == 0], &room);
+		CHECK(!room.nrows || room.after <= row.start);
+		if (!in_place || !room.nrows || room.nvalues < row.nargs) {
+			CHECK(!gt_writer_row(t.w, GT_CALL, t.thread[i % 1000 == 0], &row, args, &t.err));
+			continue;
+		}
+		room.rows[0] = (struct gt_held){ .start = row.start, .end = row.end, .type = row.type, .args = room.first, .nargs = row.nargs };
+		for (unsigned k = 0; k < row.nargs; k++)
+			room.values[k] = args[k];
+		gt_writer_took(t.w, 1, row.nargs, row.end);
+		++*in_rooms;
+	}
+	CHECK(!gt_writer_epoch(t.w, 4000000, &t.err) && gt_writer_stats(t.w)->rows[GT_CALL] == 40000);
+	*bytes = gt_writer_stats(t.w)->bytes;
+	CHECK(!gt_writer_close(t.w, &t.err));
+}
+
+static void calls_put_in_place_are_like_others(void)
+{
+	uint64_t n = 0, one = 0, other = 1;
+
+	write_calls(false, &one, &n);
+	write_calls(true, &other, &n);
+	CHECK(one == other && n > 39000 && n < 40000);
+}
+
+/* A call that began before one that is held already, with nothing around both, keeps its block open until the epoch closes: rows
+ * may be more than a block's then. */
+static void calls_out_of_order_find_room(void)
+{
+	enum { N = 3 * GT_BLOCK_ROWS };
+	struct gt_filter all = { 0 };
+	struct gt_event ev = { 0 };
+	struct gt_reader *r;
+	struct gt_iter *it;
+	struct tiny t;
+	int64_t last = 0;
+	unsigned n = 0;
+	char path[40];
+
+	strcpy(path, "/tmp/gt-test-trace-XXXXXX");
+	CHECK(!tiny_open(&t, mkstemp(path), true));
+	CHECK(!tiny_call(&t, t.thread[0], t.get, 900, 910, 0, 0, 0, 0) && !tiny_call(&t, t.thread[0], t.get, 100, 950, 0, 0, 0, 0));
+	for (int i = 0; i < N; i++)
+		CHECK(!tiny_call(&t, t.thread[0], t.get, 1000 + i * 10, 1005 + i * 10, 0, 0, 0, 0));
+	CHECK(!gt_writer_close(t.w, &t.err));
+	r = gt_reader_open(path, &t.err);
+	it = r ? gt_iter_open(r, &all, &t.err) : NULL;
+	for (; it && gt_iter_next(it, &ev, &t.err) > 0 && ev.row.start >= last; n++)
+		last = ev.row.start;
+	CHECK(n == N + 2);
+	gt_iter_close(it);
+	gt_reader_close(r);
+	unlink(path);
+}
+
 T_MAIN(T(columns_round_trip), T(values_choose_any_encoding), T(rows_come_back), T(time_order_is_global), T(filters_cut_exactly),
        T(threads_see_every_block_once), T(a_long_call_lies_in_the_epoch_of_its_end), T(losses_and_names_come_back), T(writer_refuses_nonsense),
        T(it_is_valid_zstd), T(truncated_anywhere_it_says_so), T(no_flipped_bit_changes_a_figure_silently), T(joined_files_are_one_trace),
-       T(an_abandoned_file_is_complete_to_its_last_epoch), T(other_files_are_named), T(a_full_disk_leaves_whole_blocks), T(summaries_equal_the_rows))
+       T(an_abandoned_file_is_complete_to_its_last_epoch), T(other_files_are_named), T(a_full_disk_leaves_whole_blocks), T(summaries_equal_the_rows),
+       T(calls_put_in_place_are_like_others), T(calls_out_of_order_find_room))
