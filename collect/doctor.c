@@ -1,6 +1,6 @@
 /* A check is a function that looks at one thing and says what it found; the table at the end is what --doctor prints. Checks
- * that fail say what to do. What is merely absent here (no GPU on a login node) is a note: traces can still be taken elsewhere
- * or on the simulated driver. */
+ * that fail say what to do. What is merely absent here (no GPU on a login node) is a note: recording works all the same, and so
+ * it is said of both, in the end, whether gtcollect can record and whether a CUDA program can run. */
 #define _GNU_SOURCE
 #include "collect/doctor.h"
 
@@ -12,6 +12,7 @@
 #include <gnu/libc-version.h>
 #include <limits.h>
 #include <link.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@
 #include "collect/metadata.h"
 #include "formats/arch.h"
 #include "formats/clock.h"
+
+#define LIBCUDA "libcuda.so.1"
 
 enum verdict { FINE, NOTE, BAD };
 struct finding { enum verdict verdict; char text[512]; };
@@ -39,26 +42,55 @@ static void say(struct finding *f, enum verdict v, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* ---- loading a library, in a child: what its constructors do is not our risk ---- */
+/* ---- trying things in a child: what a library's constructors and functions do is not our risk ---- */
 
-static void load_and_tell(const char *name, int to)
+#define PATIENCE 30	/* s: a driver that hangs is a finding, too */
+
+/* Does something, says in words what came of it (to the file), and returns whether it went well. */
+typedef bool attempt(const char *library, FILE *to);
+
+static bool load(const char *library, FILE *to)
 {
-	void *h = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	void *h = dlopen(library, RTLD_NOW | RTLD_LOCAL);
 	struct link_map *map = NULL;
 	char real[PATH_MAX];
-	const char *s;
 
 	if (h && !dlinfo(h, RTLD_DI_LINKMAP, &map) && map)
-		s = realpath(map->l_name, real) ? real : map->l_name;
+		fputs(realpath(map->l_name, real) ? real : map->l_name, to);
 	else
-		s = dlerror();
-	if (s && write(to, s, strlen(s)) < 0)
-		_exit(2);
-	_exit(!h);
+		fputs(dlerror(), to);
+	return h;
 }
 
-/* True when it loads; `said` is its path, or why not. */
-static bool loads(const char *name, char *said, size_t size)
+/* What every CUDA program begins with. */
+static bool start_cuda(const char *library, FILE *to)
+{
+	void *h = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+	int (*init)(unsigned) = h ? dlsym(h, "cuInit") : NULL;
+	int (*count)(int *) = h ? dlsym(h, "cuDeviceGetCount") : NULL;
+	int (*name)(char *, int, int) = h ? dlsym(h, "cuDeviceGetName") : NULL;
+	int (*error)(int, const char **) = h ? dlsym(h, "cuGetErrorName") : NULL;
+	int code, n = 0;
+	const char *word = NULL;
+	char first[100] = "";
+
+	if (!init || !count || !name || !error) {
+		fputs("it lacks functions of the CUDA driver", to);
+		return false;
+	}
+	code = init(0);
+	if (!code)
+		code = count(&n);
+	if (!code && n > 0)
+		code = name(first, sizeof(first), 0);
+	if (code)
+		fprintf(to, "cuInit fails with %d (%s)", code, !error(code, &word) && word ? word : "no name");
+	else
+		fprintf(to, "%d device%s%s%.99s", n, n == 1 ? "" : "s", n ? ", " : "", first);
+	return !code && n;
+}
+
+static bool try(attempt *what, const char *library, char *said, size_t size)
 {
 	int p[2], status = 1;
 	ssize_t n, got = 0;
@@ -68,8 +100,16 @@ static bool loads(const char *name, char *said, size_t size)
 	if (pipe2(p, O_CLOEXEC))
 		return false;
 	pid = fork();
-	if (!pid)
-		load_and_tell(name, p[1]);
+	if (!pid) {
+		FILE *to = fdopen(p[1], "w");
+		sigset_t none;
+
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		alarm(PATIENCE);
+		status = !to || !what(library, to);
+		_exit(to && fflush(to) ? 2 : status);
+	}
 	close(p[1]);
 	while (pid > 0 && (size_t)got < size - 1 && (n = read(p[0], said + got, size - 1 - (size_t)got)) > 0)
 		got += n;
@@ -77,6 +117,8 @@ static bool loads(const char *name, char *said, size_t size)
 	close(p[0]);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return false;
+	if (WIFSIGNALED(status))
+		snprintf(said, size, WTERMSIG(status) == SIGALRM ? "it does not come back" : "it dies of signal %d", WTERMSIG(status));
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
@@ -89,7 +131,7 @@ static void check_library(struct finding *f)
 
 	if (gt_door_library(path, sizeof(path), &err))
 		say(f, BAD, "%s: reinstall, or set GT_GUEST to the library's path", err.text);
-	else if (!loads(path, said, sizeof(said)))
+	else if (!try(load, path, said, sizeof(said)))
 		say(f, BAD, "%.150s does not load: %.280s", path, said);
 	else
 		say(f, FINE, "%.300s loads; C library %s (2.17 or newer is needed)", path, gnu_get_libc_version());
@@ -172,14 +214,19 @@ static void check_devices(struct finding *f)
 		say(f, NOTE, "there are no device files /dev/nvidia*; in a container, start it with the GPU passed in");
 }
 
+/* What CUDA programs will find, as check_libcuda found it. */
+static enum { CUDA_ABSENT, CUDA_DEAD, CUDA_SIMULATED, CUDA_THERE } cuda;
+
 static void check_libcuda(struct finding *f)
 {
-	char said[400];
+	char path[300], said[200];
 
-	if (loads("libcuda.so.1", said, sizeof(said)))
-		say(f, FINE, "libcuda.so.1 is %s", said);
-	else
-		say(f, NOTE, "libcuda.so.1 is not found (%.300s): set LD_LIBRARY_PATH if it is somewhere unusual", said);
+	if (!try(load, LIBCUDA, path, sizeof(path))) {
+		say(f, NOTE, LIBCUDA " is not found (%s): set LD_LIBRARY_PATH if it is somewhere unusual", path);
+		return;
+	}
+	cuda = !try(start_cuda, LIBCUDA, said, sizeof(said)) ? CUDA_DEAD : strstr(said, "(Simulated)") ? CUDA_SIMULATED : CUDA_THERE;
+	say(f, cuda == CUDA_DEAD ? NOTE : FINE, LIBCUDA " is %s; %s", path, said[0] ? said : "it says nothing");
 }
 
 static void check_lockdown(struct finding *f)
@@ -200,10 +247,46 @@ static const struct { const char *name; void (*look)(struct finding *f); } check
 	{ "rights", check_lockdown }, { "driver", check_driver }, { "devices", check_devices }, { "libcuda", check_libcuda },
 };
 
+/* A simulated driver is built beside us, but not installed. */
+static void tell_of_simulator(FILE *to)
+{
+	char self[PATH_MAX], sim[PATH_MAX + 32];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	self[n > 0 ? n : 0] = 0;
+	if (strrchr(self, '/'))
+		*strrchr(self, '/') = 0;
+	snprintf(sim, sizeof(sim), "%s/sim/" LIBCUDA, self);
+	if (!access(sim, R_OK))
+		fprintf(to, "The sample programs run on a simulated one: set LD_LIBRARY_PATH to %s/sim and record one of %s/samples.\n", self,
+			self);
+	else
+		fputs("gt's sources have a simulated one, for the sample programs: make demo.\n", to);
+}
+
+/* Two facts: can gtcollect record here, and are there CUDA programs to record? */
+static void tell_the_end(FILE *to, bool bad)
+{
+	static const char *const programs[] = {
+		[CUDA_ABSENT] = "What is missing is a CUDA driver: CUDA programs find no " LIBCUDA " and do not run here.",
+		[CUDA_DEAD] = "What does not work is the CUDA driver: CUDA programs find " LIBCUDA ", but cannot start it.",
+		[CUDA_SIMULATED] = "CUDA programs find the simulated driver here, which runs the sample programs and their like.",
+		[CUDA_THERE] = "CUDA programs find a driver and devices.",
+	};
+
+	if (bad)
+		fputs("Recording does not work here yet: see the lines that say FAIL.\n", to);
+	else
+		fputs("Recording works here: the library was loaded, a session and its memory were made, the clock was read.\n", to);
+	fprintf(to, "%s\n", programs[cuda]);
+	if (cuda == CUDA_ABSENT || cuda == CUDA_DEAD)
+		tell_of_simulator(to);
+}
+
 int gt_doctor(FILE *to)
 {
 	static const char *const words[] = { "ok", "note", "FAIL" };
-	int bad = 0;
+	bool bad = false;
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
 		struct finding f = { FINE, "" };
@@ -212,7 +295,7 @@ int gt_doctor(FILE *to)
 		fprintf(to, "%-5s %-8s %s\n", words[f.verdict], checks[i].name, f.text);
 		bad |= f.verdict == BAD;
 	}
-	fprintf(to, "%s\n", bad ? "Recording does not work here yet: see the lines that say FAIL." : "Recording works here.");
+	tell_the_end(to, bad);
 	return bad;
 }
 
@@ -260,6 +343,13 @@ static const char *look_at_elf(int fd)
 	if (e.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
 		return "it is a program for another word size, into which the library cannot be loaded";
 	return has_interpreter(fd, &e) ? NULL : "it is linked statically, so no library can be preloaded into it";
+}
+
+bool gt_doctor_libcuda(void)
+{
+	char said[300];
+
+	return try(load, LIBCUDA, said, sizeof(said));
 }
 
 const char *gt_doctor_command(const char *command)

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "formats/block.h"
 
 #define LOOKS 1000			/* tries to see a busy thread standing still */
 #define MISSING_MAX 512
 #define STALL 1
+#define NEAR 1000			/* ns: more than clocks are off from one call to the next */
 
 /* ---- walking a ring ---- */
 
@@ -47,7 +49,7 @@ static bool next_chunk(struct gt_recorder *r, struct gt_cursor *c, struct gt_rin
 {
 	uint32_t old = c->chunk, next = __atomic_load_n(&gt_rings_chunk(r->rings, old)->next, __ATOMIC_ACQUIRE);
 
-	if (next >= r->rings->s->nchunks)
+	if (next >= r->rings->nchunks)
 		return false;
 	c->chunk = next;
 	c->base += r->payload;
@@ -98,8 +100,8 @@ void gt_follow_look(struct gt_recorder *r, struct gt_thread *t, const struct gt_
 	t->limit = word >> 8;
 	if (t->c.chunk == GT_RING_NIL && t->limit)
 		t->c.chunk = __atomic_load_n(&ring->first, __ATOMIC_ACQUIRE);
-	if (t->limit < t->c.at || t->limit % 8 || t->limit - t->c.at > (uint64_t)r->rings->s->nchunks * r->payload ||
-	    (t->limit && t->c.chunk >= r->rings->s->nchunks))
+	if (t->limit < t->c.at || t->limit % 8 || t->limit - t->c.at > (uint64_t)r->rings->nchunks * r->payload ||
+	    (t->limit && t->c.chunk >= r->rings->nchunks))
 		t->broken = true;
 }
 
@@ -107,12 +109,13 @@ void gt_follow_look(struct gt_recorder *r, struct gt_thread *t, const struct gt_
 
 /* Makes a row fit what its track already holds, should clocks or rounding have it off by a few ns. Rows come in the order of
  * their ends. floor[d] is the latest end at depth d or above, below which nothing at depth d may begin; child[d] is the start
- * of the first call at depth d since something above it ended: its parent, still to come, begins no later. */
+ * of the first call at depth d since something above it ended: its parent, still to come, begins no later. A parent that was left
+ * by longjmp, or found no room, never comes: who begins well behind that call, or when all that is here had ended, is another. */
 static inline void fit(struct gt_thread *t, unsigned depth, int64_t *start, int64_t *end)
 {
 	int64_t low = t->floor[depth < t->deepest ? depth : t->deepest];
 
-	if (*start > t->child[depth + 1])
+	if (*start > t->child[depth + 1] && *start < t->last && *start - t->child[depth + 1] <= NEAR)
 		*start = t->child[depth + 1];
 	t->child[depth + 1] = INT64_MAX;
 	if (*start < low)
@@ -241,32 +244,90 @@ int gt_follow_give_up(struct gt_recorder *r, struct gt_thread *t, struct gt_err 
 			      GT_LOST_UNKNOWN, err);
 }
 
-/* Most records by far are calls of functions whose words go into the row as they are. This takes as many of them as follow one
- * another in the chunk, and leaves the first that is anything else, or suspicious, to the careful way. */
-static inline int take_plain(struct gt_recorder *r, struct gt_thread *t, struct gt_err *err)
+/* The type of a record that begins with this word, and whether its words are a row's arguments as they stand. */
+static inline bool plain_type(const struct gt_recorder *r, uint64_t head, uint32_t *type)
 {
-	const uint64_t until = r->now.ticks, stop = t->limit - t->c.base < r->payload ? t->limit : t->c.base + r->payload;
-	const uint8_t *base = gt_rings_chunk(r->rings, t->c.chunk)->payload;
-	int code = 0;
+	unsigned id = head & 0xffff, n = head >> 16 & 255, depth = head >> 24 & 255;
+	const struct gt_call_type *c = &r->types.calls[id < GT_API_MAX ? id : 0];
 
-	while (!code && stop - t->c.at >= sizeof(struct gt_rec)) {
-		const uint64_t *p = (const uint64_t *)(base + (t->c.at - t->c.base));
+	*type = c->type;
+	return depth <= GT_RING_OPEN_MAX && id < gt_api_count && id != r->version_id && c->type != GT_NONE && c->plain && c->nwords == n;
+}
+
+/* Few words as a rule: not worth a call or a vector. */
+static inline void copy_words(uint64_t *to, const uint64_t *from, unsigned n)
+{
+	if (n)
+		to[0] = from[0];
+	if (n > 1)
+		to[1] = from[1];
+	for (unsigned i = 2; i < n; i++)
+		to[i] = from[i];
+}
+
+/* Ticks behind the last epoch, before this pass, and on one piece of the clock: from *first on. Returns how many. */
+static uint64_t easy_ticks(const struct gt_recorder *r, const struct gt_knot *k, uint64_t *first)
+{
+	uint64_t stop = k->span <= r->now.ticks - k->ticks ? k->ticks + k->span : r->now.ticks + 1;
+
+	*first = k->ticks > r->epoch.ticks ? k->ticks : r->epoch.ticks + 1;
+	return stop > *first ? stop - *first : 0;
+}
+
+/* Most records by far are calls of functions whose words go into the row as they are. This puts as many of them as follow one
+ * another in the chunk where the writer holds its rows, and leaves the first that is anything else, or suspicious, to the careful
+ * way. After a row of its own depth a row need not begin before that one's end, and that is all that fit() would see to; `low`
+ * stands for what it would keep in memory. */
+static void take_plain(struct gt_recorder *r, struct gt_thread *t)
+{
+	const struct gt_knot k = r->clock.knot[r->clock.hint];
+	const uint8_t *base = gt_rings_chunk(r->rings, t->c.chunk)->payload - t->c.base;
+	const uint64_t stop = t->limit - t->c.base < r->payload ? t->limit : t->c.base + r->payload;
+	uint32_t known = UINT32_MAX, type = GT_NONE;
+	unsigned flat = UINT32_MAX, n = 0, depth = 0;
+	size_t nrows = 0, nvalues = 0, size = 0;
+	uint64_t at = t->c.at, first, width = easy_ticks(r, &k, &first);
+	int64_t low = t->last, from, to;
+	struct gt_room room;
+
+	gt_writer_room(r->w, t->track, &room);
+	for (; nrows < room.nrows && stop - at >= sizeof(struct gt_rec); at += size) {
+		const uint64_t *p = (const uint64_t *)(base + at);
 		uint64_t start = p[0], end = p[1], head = p[2];
-		unsigned id = head & 0xffff, n = head >> 16 & 255, depth = head >> 24 & 255;
-		struct gt_row row = { .ret = (int32_t)(head >> 32), .nargs = (uint8_t)n, .depth = (uint8_t)depth };
-		const struct gt_call_type *c = &r->types.calls[id < GT_API_MAX ? id : 0];
 
-		if (!start || start <= r->epoch.ticks || end > until || depth > GT_RING_OPEN_MAX || id >= gt_api_count ||
-		    id == r->version_id || c->type == GT_NONE || !c->plain || c->nwords != n || sizeof(struct gt_rec) + n * 8 > stop - t->c.at)
+		if ((uint32_t)head != known) {
+			if (!plain_type(r, head, &type))
+				break;
+			known = (uint32_t)head;
+			n = known >> 16 & 255;
+			depth = known >> 24;
+			size = sizeof(struct gt_rec) + n * 8;
+		}
+		if (start - first >= width || end - first >= width || size > stop - at || n > room.nvalues - nvalues)
 			break;
-		row.type = c->type;
-		row.start = gt_clock_ns(&r->clock, start);
-		row.end = gt_clock_ns(&r->clock, end);
-		fit(t, depth, &row.start, &row.end);
-		code = gt_writer_row(r->w, GT_CALL, t->track, &row, p + 3, err);
-		t->c.at += sizeof(struct gt_rec) + n * 8;
+		from = gt_clock_on(&k, start);
+		to = gt_clock_on(&k, end);
+		if (depth == flat) {
+			from = from < low ? low : from;
+			to = to < from ? from : to;
+		} else if (from < low) {
+			break;
+		} else {
+			if (flat != UINT32_MAX)
+				t->floor[flat] = t->last = low;
+			fit(t, depth, &from, &to);
+			flat = depth;
+		}
+		low = to;
+		room.rows[nrows++] = (struct gt_held){ from, to, type, (int32_t)(head >> 32), room.first + (uint32_t)nvalues, (uint8_t)depth,
+						       (uint8_t)n, { 0, 0 } };
+		copy_words(room.values + nvalues, p + 3, n);
+		nvalues += n;
 	}
-	return code;
+	if (flat != UINT32_MAX)
+		t->floor[flat] = t->last = low;
+	gt_writer_took(r->w, nrows, nvalues, low);
+	t->c.at = at;
 }
 
 /* Takes the records of one thread that ended by now. */
@@ -280,8 +341,8 @@ int gt_follow_drain(struct gt_recorder *r, struct gt_thread *t, struct gt_ring_t
 	while (!code && (got = find_record(r, &t->c, t->limit, ring, &rec)) > 0) {
 		uint64_t at = t->c.at;
 
-		code = take_plain(r, t, err);
-		if (code || t->c.at != at)
+		take_plain(r, t);
+		if (t->c.at != at)
 			continue;
 		if (rec.kind != GT_REC_CALL)
 			code = put_text(r, t, &rec, false, err);
@@ -310,10 +371,10 @@ void gt_follow_search_names(struct gt_recorder *r)
 		struct record rec;
 		uint64_t limit;
 
-		if (!t->used || t->broken || c.chunk >= r->rings->s->nchunks)
+		if (!t->used || t->broken || c.chunk >= r->rings->nchunks)
 			continue;
 		limit = __atomic_load_n(&r->rings->threads[i].word, __ATOMIC_ACQUIRE) >> 8;
-		if (limit - c.at > (uint64_t)r->rings->s->nchunks * r->payload)
+		if (limit - c.at > (uint64_t)r->rings->nchunks * r->payload)
 			continue;
 		while (find_record(r, &c, limit, NULL, &rec) > 0) {
 			if (rec.kind != GT_REC_CALL)

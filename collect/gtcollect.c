@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "collect/doctor.h"
 #include "collect/door.h"
+#include "collect/ending.h"
 #include "collect/launch.h"
 #include "collect/metadata.h"
 #include "collect/output.h"
@@ -49,8 +50,8 @@ static const struct gt_opt options[] = {
 	{ 'f', "force", GT_OPT_FLAG, &o.force, NULL, "write over an existing file", NULL },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "What to record", NULL },
 	{ 'e', "events", GT_OPT_STR, &o.events, "LIST", "some of" GT_SOURCES(GT_SOURCE_WORD) ", with commas between; the default is all", NULL },
-	{ 0, "filter", GT_OPT_LIST, &o.filter, "GLOB", "only names that match; may be given several times", NULL },
-	{ 0, "exclude", GT_OPT_LIST, &o.exclude, "GLOB", "no names that match; may be given several times", NULL },
+	{ 0, "filter", GT_OPT_LIST, &o.filter, "GLOB", "only names that match, or @CATEGORY; may be given several times", NULL },
+	{ 0, "exclude", GT_OPT_LIST, &o.exclude, "GLOB", "no names that match, or @CATEGORY; may be given several times", NULL },
 	{ 0, "sample", GT_OPT_U64, &o.sample, "N", "one call in N of each name and thread", NULL },
 	{ 0, "args", GT_OPT_WORD, &o.args, "WHICH", "arguments, the default is key", args_words },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "When", NULL },
@@ -61,7 +62,7 @@ static const struct gt_opt options[] = {
 	  wait_words },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "How", NULL },
 	{ 0, "ring-memory", GT_OPT_SIZE, &o.ring_memory, "BYTES", "shared memory for all threads together (64M)", NULL },
-	{ 0, "ring-size", GT_OPT_SIZE, &o.ring_size, "BYTES", "most that one thread may hold of it (half)", NULL },
+	{ 0, "ring-size", GT_OPT_SIZE, &o.ring_size, "BYTES", "most that one thread may hold of it (three quarters)", NULL },
 	{ 0, "lossless", GT_OPT_FLAG, &o.lossless, NULL, "a thread whose ring is full waits instead of losing calls", NULL },
 	{ 'q', "quiet", GT_OPT_FLAG, &o.quiet, NULL, "say nothing but errors", NULL },
 	{ 'v', "verbose", GT_OPT_COUNT, &o.verbose, NULL, "say more", NULL },
@@ -179,10 +180,8 @@ static void stop_recording(struct gt_err *why)
 static void mind_the_time(int64_t now)
 {
 	int64_t since = now - run.start;
-	bool on = since >= o.delay && (!o.duration || since - o.delay < o.duration);
 
-	if (run.rings.s->recording != on)
-		__atomic_store_n(&run.rings.s->recording, on, __ATOMIC_RELEASE);
+	gt_rings_record(&run.rings, since >= o.delay && (!o.duration || since - o.delay < o.duration));
 }
 
 /* Said in the file as soon as it is known, should we not live to write the end. */
@@ -221,6 +220,13 @@ static void clear_status(void)
 	if (run.shown)
 		fputs("\r\033[K", stderr);
 	run.shown = false;
+}
+
+static bool can_clear_a_line(void)
+{
+	const char *term = getenv("TERM");
+
+	return term && *term && strcmp(term, "dumb");
 }
 
 /* A line longer than the terminal is wide would wrap, and not be cleared. */
@@ -300,7 +306,7 @@ static void watch(void)
 		pause = run.lost.code ? GT_SECOND : gt_pace(gt_rings_room(&run.rings), taken, since) - (now - begun);
 		sleep_or_signal(pause > 0 ? pause : 0);
 	}
-	__atomic_store_n(&run.rings.s->recording, 0, __ATOMIC_SEQ_CST);
+	gt_rings_record(&run.rings, false);
 	if (!run.stopped)
 		run.stopped = gt_clock_monotonic();
 }
@@ -340,6 +346,8 @@ static void say_nothing_seen(const char *program)
 		why = "there was no room in the rings for its threads; try a larger --ring-memory";
 	else if (!why && t->processes)
 		why = "it came to the driver only outside of what was asked for (see -e, --filter, --delay)";
+	else if (!why && !gt_doctor_libcuda())
+		why = "there is no libcuda.so.1 where programs look for it; gtcollect --doctor tells more";
 	else if (!why)
 		why = "it never loaded libcuda.so.1 or never called it, or what called it had LD_PRELOAD taken out of its environment; "
 		      "gtcollect --doctor tells more";
@@ -386,35 +394,48 @@ static void for_the_shell(const char *name, char *to)
 	strcpy(to, "'");
 }
 
-static void say_end(const char *program)
+static void say_stopped(void)
+{
+	gt_err_print("gtcollect", run.name, &run.lost);
+	if (run.lost.code != -ENOENT)
+		fprintf(stderr, "gtcollect: recording stopped after %.2f s; the program ran on; what the file holds can be read\n",
+			(double)(run.stopped - run.start) / GT_SECOND);
+}
+
+/* The one line: file, size, events, processes, losses, duration, how the program ended, what to run next if that is of use. */
+static void say_file(bool empty)
 {
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
 	static char name[5 * sizeof(run.name)];
-	char size[32], lost[48] = "no losses";
+	char size[32], lost[48] = "no losses", ending[320];
 	struct stat st;
+	bool file = !stat(run.name, &st) && S_ISREG(st.st_mode);
 
-	clear_status();
-	if (run.lost.code) {
-		gt_err_print("gtcollect", run.name, &run.lost);
-		if (run.lost.code == -ENOENT)
-			return;
-		fprintf(stderr, "gtcollect: recording stopped after %.2f s; the program ran on; what the file holds can be read\n",
-			(double)(run.stopped - run.start) / GT_SECOND);
-		return;
-	}
-	if (o.quiet)
-		return;
-	say_losses();
-	if (!run.stats.rows[GT_CALL] && !t->open)
-		say_nothing_seen(program);
 	if (losses())
 		snprintf(lost, sizeof(lost), "%" PRIu64 " LOST", losses());
-	if (stat(run.name, &st) || !S_ISREG(st.st_mode))
-		st.st_size = (off_t)run.stats.bytes;
+	gt_ending(ending, sizeof(ending), &run.launch, t->open, file ? run.name : NULL);
 	for_the_shell(run.name, name);
-	fprintf(stderr, "gtcollect: %s%s: %s, %" PRIu64 " event%s, %u process%s, %s, %.2f s; next: gtanalyze %s\n",
-		run.simulated ? "simulated GPU: " : "", name, human(size, sizeof(size), (uint64_t)st.st_size), events(),
-		plural(events(), "s"), t->processes, plural(t->processes, "es"), lost, (double)(run.stopped - run.start) / GT_SECOND, name);
+	fprintf(stderr, "gtcollect: %s%s: %s, %" PRIu64 " event%s, %u process%s, %s, %.2f s%s%s%s%s\n",
+		run.simulated ? "simulated GPU: " : "", name, human(size, sizeof(size), file ? (uint64_t)st.st_size : run.stats.bytes),
+		events(), plural(events(), "s"), t->processes, plural(t->processes, "es"), lost,
+		(double)(run.stopped - run.start) / GT_SECOND, *ending ? "; " : "", ending, empty ? "" : "; next: gtanalyze ",
+		empty ? "" : name);
+}
+
+static void say_end(const char *program)
+{
+	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
+	bool empty = !run.stats.rows[GT_CALL] && !t->open;
+
+	clear_status();
+	if (run.lost.code)
+		say_stopped();
+	if (run.lost.code || o.quiet)
+		return;
+	say_losses();
+	say_file(empty);
+	if (empty)
+		say_nothing_seen(program);
 	if (o.verbose)
 		fprintf(stderr, "gtcollect: %u thread%s, %" PRIu64 " call%s left out by --sample, clock error at most %u ns\n", t->threads,
 			plural(t->threads, "s"), t->sampled_out, plural(t->sampled_out, "s"), t->clock_error);
@@ -447,7 +468,7 @@ static int run_program(char **argv)
 		gt_err_print("gtcollect", NULL, &err);
 		return finish(run.launch.status, false);
 	}
-	run.terminal = !o.quiet && isatty(2);
+	run.terminal = !o.quiet && isatty(2) && can_clear_a_line();
 	watch();
 	close_trace();
 	say_end(argv[0]);
@@ -465,6 +486,14 @@ static int doctor(void)
 		return status;
 	fprintf(stderr, "gtcollect: cannot write to the standard output: %s\n", strerror(errno));
 	return GT_EXIT_OWN;
+}
+
+/* Adds what to do about it. */
+static void advise(struct gt_err *err, const char *what)
+{
+	size_t n = strlen(err->text);
+
+	snprintf(err->text + n, sizeof(err->text) - n, "%s", what);
 }
 
 int main(int argc, char **argv)
@@ -496,6 +525,8 @@ int main(int argc, char **argv)
 		return finish(GT_EXIT_OWN, false);
 	}
 	if (gt_output_open(&run.out, run.name, o.force, &err) || open_trace(argv + 1, &err)) {
+		if (!o.output && err.code != -ENOMEM)
+			advise(&err, "; use -o FILE to write elsewhere");
 		gt_err_print("gtcollect", run.name, &err);
 		return finish(GT_EXIT_OWN, false);
 	}

@@ -91,6 +91,14 @@ static int runnable(const char *path)
 	return access(path, X_OK) ? errno : 0;
 }
 
+/* Is there a program of that name in the working directory? */
+static bool here(const char *program)
+{
+	struct stat st;
+
+	return !stat(program, &st) && S_ISREG(st.st_mode) && !access(program, X_OK);
+}
+
 static int exit_status(int code) { return code == ENOENT || code == ENOTDIR ? 127 : 126; }
 
 int gt_launch_check(struct gt_launch *l, const char *program, struct gt_err *err)
@@ -115,6 +123,9 @@ int gt_launch_check(struct gt_launch *l, const char *program, struct gt_err *err
 	if (!code)
 		return 0;
 	l->status = exit_status(code);
+	if (code == ENOENT && !strchr(program, '/'))
+		return gt_err_set(err, -code, "%.120s: not found in $PATH%s", *program ? program : "''",
+				  here(program) ? "; ./ before it runs the one here" : "");
 	return gt_err_set(err, -code, "%.120s: %s", program, strerror(code));
 }
 
@@ -143,6 +154,8 @@ int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload,
 	waitpid(l->pid, NULL, 0);
 	l->ended = true;
 	l->status = exit_status(code);
+	if (code == ENOENT)	/* it was there when we looked */
+		return gt_err_set(err, -code, "%.120s: the interpreter or loader that it names is not there", argv[0]);
 	return gt_err_set(err, -code, "%.120s: %s", argv[0], strerror(code));
 }
 
@@ -156,7 +169,8 @@ static void reap(struct gt_launch *l)
 		if (pid != l->pid || l->ended)
 			continue;	/* an orphan, perhaps with the program's process id used again */
 		l->ended = true;
-		l->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		l->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+		l->status = l->signal ? 128 + l->signal : WEXITSTATUS(status);
 	}
 }
 

@@ -16,6 +16,7 @@ struct gt_launch {
 	bool alone;		/* no child is left; with adopts: nobody of the tree */
 	bool enough;		/* told to stop while only descendants were left */
 	int status;		/* exit status to pass on, once ended */
+	int signal;		/* that killed it, or 0 */
 };
 /* Before any thread is made: from here on signals wait to be looked at. whole: the end of all descendants matters. Children
  * that we were started with (by an exec) may live for ever; then there is no adoption, and alone speaks of the program only.

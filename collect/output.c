@@ -99,16 +99,36 @@ int gt_output_name(const char *pattern, const char *command, char *to, size_t si
 			return gt_err_set(err, -EINVAL, "-o: after %% there may be h, p, t, q{VARIABLE} or %%");
 		}
 	}
+	if (!strcmp(to, "-"))
+		return gt_err_set(err, -EINVAL, "-o -: the standard output is the program's own; ./- is a file of that name");
 	return n.full || !n.len ? gt_err_set(err, -EINVAL, "-o: the name is %s", n.len ? "too long" : "empty") : 0;
 }
 
-/* A file that existed: is it free to be written again? Devices and pipes always are. */
+/* Which standard stream is this file or pipe? All three are the program's. NULL: none. A device (a terminal, /dev/null) can be both. */
+static const char *standard_stream(const struct stat *file)
+{
+	static const char *const names[] = { "input", "output", "error" };
+	struct stat st;
+
+	if (!S_ISREG(file->st_mode) && !S_ISFIFO(file->st_mode))
+		return NULL;
+	for (int fd = 0; fd <= 2; fd++)
+		if (!fstat(fd, &st) && st.st_dev == file->st_dev && st.st_ino == file->st_ino)
+			return names[fd];
+	return NULL;
+}
+
+/* A file that existed: is it free to be written again? Devices and pipes are, but for the program's own. */
 static int take_over(int fd, bool force, struct gt_err *err)
 {
+	const char *stream;
 	struct stat st;
 
 	if (fstat(fd, &st))
 		return gt_err_set(err, -errno, "%s", strerror(errno));
+	stream = standard_stream(&st);
+	if (stream)
+		return gt_err_set(err, -EBUSY, "is the standard %s of the program", stream);
 	if (!S_ISREG(st.st_mode))
 		return 0;
 	if (flock(fd, LOCK_EX | LOCK_NB))
@@ -132,6 +152,8 @@ static int open_it(struct gt_output *o, const char *path, bool force, struct gt_
 		flock(o->fd, LOCK_EX | LOCK_NB);
 		return 0;
 	}
+	if (errno == ENOENT)
+		return gt_err_set(err, -errno, "its directory does not exist");
 	if (errno != EEXIST)
 		return gt_err_set(err, -errno, "%s", strerror(errno));
 	if (!stat(path, &st) && S_ISFIFO(st.st_mode))	/* to open it for reading, too, or to wait for a reader: nobody would hear us */

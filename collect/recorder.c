@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define EPOCH GT_SECOND
+#define LEVEL 3		/* of zstd */
 #define IDLE_EPOCH (9 * GT_SECOND)		/* nothing moves: say so from time to time */
 #define ANCHOR_EVERY (5 * GT_SECOND)
 #define ROLL_CALL (GT_SECOND / 10)		/* how often we ask who is still alive */
@@ -29,19 +30,56 @@ static int report_open(struct gt_recorder *r, uint32_t track, const struct gt_ro
 	return gt_writer_open_call(r->w, track, row, args, err);
 }
 
+/* Packing gets cheaper as the rings fill up, and better again when there is time. What counts is the fuller of two: the thread that
+ * has most, of what one may have, and all of the rings. At the last level almost nothing is compressed, which takes three times
+ * the bytes and half the time. */
+static void choose_level(struct gt_recorder *r, uint64_t most, uint64_t sum)
+{
+	static const int levels[] = { LEVEL, 1, -1000, -1000 };
+	const struct gt_rings *o = r->rings;
+	uint64_t one = most * 4 / o->ring_max, all = sum * 4 / ((uint64_t)o->nchunks * o->chunk_bytes), quarters = one > all ? one : all;
+	int level = levels[quarters < 3 ? quarters : 3];
+
+	if (level == r->level)
+		return;
+	r->level = level;
+	gt_writer_set_level(r->w, level);
+}
+
+/* Sees what there is in all rings up to now. */
+static int look_all(struct gt_recorder *r, bool closing, struct gt_err *err)
+{
+	uint64_t most = 0, sum = 0, left;
+	int code = 0;
+
+	for (uint32_t i = 0; !code && i < r->high; i++) {
+		struct gt_thread *t = &r->threads[i];
+
+		t->stalled = false;
+		if (!t->used || t->broken)
+			continue;
+		gt_follow_look(r, t, &r->rings->threads[i], closing);
+		if (t->broken)
+			code = gt_follow_give_up(r, t, err);
+		left = t->limit - t->c.at;
+		most = left > most ? left : most;
+		sum += left;
+	}
+	choose_level(r, most, sum);
+	return code;
+}
+
 static int take_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 {
 	bool stalled = false;
-	int code = 0;
+	int code = look_all(r, closing, err);
 
 	r->patient = true;
 	for (uint32_t i = 0; !code && i < r->high; i++) {
 		struct gt_thread *t = &r->threads[i];
 
-		if (!t->used || t->broken)
-			continue;
-		gt_follow_look(r, t, &r->rings->threads[i], closing);
-		code = t->broken ? gt_follow_give_up(r, t, err) : t->limit > t->c.at ? gt_follow_drain(r, t, &r->rings->threads[i], err) : 0;
+		if (t->used && !t->broken && t->limit > t->c.at)
+			code = gt_follow_drain(r, t, &r->rings->threads[i], err);
 		stalled |= t->stalled;
 	}
 	r->patient = false;
@@ -81,18 +119,6 @@ static int close_epoch(struct gt_recorder *r, struct gt_err *err)
 	return code;
 }
 
-/* Packing gets cheaper as the rings fill up, and better again when there is time. */
-static void choose_level(struct gt_recorder *r)
-{
-	uint32_t all = r->rings->s->nchunks, left = __atomic_load_n(&r->rings->s->free_count, __ATOMIC_RELAXED);
-	int level = left < all / 2 ? -3 : left < all / 4 * 3 ? 1 : 3;
-
-	if (level == r->level)
-		return;
-	r->level = level;
-	gt_writer_set_level(r->w, level);
-}
-
 static void wake_waiting(struct gt_recorder *r)
 {
 	struct gt_session *s = r->rings->s;
@@ -101,6 +127,20 @@ static void wake_waiting(struct gt_recorder *r)
 		return;
 	__atomic_fetch_add(&s->space, 1, __ATOMIC_SEQ_CST);
 	syscall(SYS_futex, &s->space, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* The slots are thousands of cache lines, so they are looked at while somebody may be coming, which moves a hint, and at each roll
+ * call, should he have taken long between the hint and his slot. */
+static bool may_have_come(struct gt_recorder *r)
+{
+	uint32_t threads = __atomic_load_n(&r->rings->s->thread_hint, __ATOMIC_RELAXED);
+	uint32_t procs = __atomic_load_n(&r->rings->s->proc_hint, __ATOMIC_RELAXED);
+
+	if (threads != r->thread_hint || procs != r->proc_hint)
+		r->came = r->now.monotonic;
+	r->thread_hint = threads;
+	r->proc_hint = procs;
+	return r->now.monotonic - r->came < ROLL_CALL || r->now.monotonic - r->called >= ROLL_CALL;
 }
 
 static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
@@ -113,8 +153,8 @@ static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 	r->now = gt_clock_add(&r->clock, gt_clock_anchor(r->clock.ticks));
 	age = r->now.monotonic - r->epoch.monotonic;
 	closing = last || age >= IDLE_EPOCH || (r->active && (age >= EPOCH || gt_writer_due(r->w, r->now.monotonic)));
-	choose_level(r);
-	gt_roll_adopt(r);
+	if (may_have_come(r))
+		gt_roll_adopt(r);
 	if (r->now.monotonic - r->called >= ROLL_CALL)
 		gt_roll_call(r);
 	code = take_all(r, closing, err);
@@ -157,7 +197,7 @@ unsigned gt_recorder_alive(struct gt_recorder *r)
 {
 	unsigned n = 0;
 
-	for (uint32_t i = 0; i < r->nprocs; i++)
+	for (uint32_t i = 0; i < r->high_procs; i++)
 		n += r->procs[i].used && !r->procs[i].gone && r->procs[i].guest.host_pid && !gt_guest_gone(&r->procs[i].guest);
 	return n;
 }
@@ -188,13 +228,15 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *doo
 	r->rings = rings;
 	r->door = door;
 	r->w = w;
-	r->payload = rings->s->chunk_bytes - sizeof(struct gt_ring_chunk);
-	r->level = 3;
+	r->payload = rings->chunk_bytes - sizeof(struct gt_ring_chunk);
+	r->level = LEVEL;
+	gt_writer_set_level(w, r->level);
 	r->source = gt_writer_string(w, "preload");
 	r->version_id = gt_api_find("cuDriverGetVersion");
 	gt_types_init(&r->types, w, rings->s->args);
 	gt_clock_init(&r->clock, rings->s->ticks);
 	r->now = r->epoch = gt_clock_add(&r->clock, gt_clock_anchor(r->clock.ticks));
+	r->came = r->now.monotonic;
 	if (put_anchor(r, err)) {
 		gt_recorder_close(r);
 		return NULL;

@@ -48,14 +48,15 @@ struct gt_recorder {
 	size_t ngraves, graves_cap;
 	struct gt_missing *missing;
 	size_t nmissing, missing_cap;
-	uint32_t nprocs, nthreads, payload, high;	/* high: slots in use lie below */
+	uint32_t nprocs, nthreads, payload, high, high_procs;	/* high: slots in use lie below */
+	uint32_t thread_hint, proc_hint;	/* as last seen: who takes a slot moves one of them */
 	uint32_t source, version_id;
 	int level;
 	bool patient;			/* a launch may still wait for its name */
 	bool active;			/* something moved since the last epoch */
 	uint64_t taken, freed;		/* bytes and chunks in this pass */
 	struct gt_anchor now, epoch;
-	int64_t anchored, called;	/* ns: last anchor in the file, last roll call */
+	int64_t anchored, called, came;	/* ns: last anchor in the file, last roll call, last hint that moved */
 	struct gt_recorder_totals totals;
 };
 

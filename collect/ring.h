@@ -27,7 +27,7 @@
 #include "formats/cuda_api.h"
 
 #define GT_RING_MAGIC 0x31676e6972746721ULL
-#define GT_RING_VERSION 2
+#define GT_RING_VERSION 3
 #define GT_RING_OPEN_MAX 16		/* calls nested deeper than this are counted, not recorded */
 #define GT_RING_OPEN_ARGS 5
 #define GT_RING_CHUNK (32u << 10)	/* default bytes of a chunk, header included */
@@ -59,7 +59,8 @@ struct gt_session {
 	uint64_t ring_max;			/* bytes of chunks one thread may hold at a time (--ring-size) */
 	uint8_t gate[(GT_IDS + 7) & ~7];		/* enum gt_gate by id; constant */
 	/* written by the recorder */
-	uint32_t recording __attribute__((aligned(64)));	/* 0 while --delay runs or after --duration: calls pass untraced */
+	uint32_t recording __attribute__((aligned(64)));	/* 0 while --delay runs or after --duration: calls pass untraced; see
+							 * gt_ring_open.pass */
 	uint32_t owner;		/* a robust futex word held by gtcollect's main thread: when gtcollect dies, however, the kernel sets
 				 * FUTEX_OWNER_DIED in it at once, and every guest stops recording */
 	uint32_t space;		/* futex: the recorder adds one and wakes after it freed chunks while waiters != 0 */
@@ -89,6 +90,8 @@ struct gt_ring_open {
 	uint64_t start;		/* ticks */
 	uint16_t id;
 	uint8_t nargs;		/* values in args: the leading input fields of the call, if any */
+	uint32_t pass;		/* of open[0] only: 1 while calls are to pass untraced, like !recording, but on a line that each call
+				 * touches anyway. Written by the recorder, and by the thread when it takes the slot */
 	uint64_t args[GT_RING_OPEN_ARGS];
 };
 

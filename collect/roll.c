@@ -63,7 +63,7 @@ int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err)
 	for (uint32_t i = 0; !code && i < r->high; i++)
 		if (r->threads[i].used)
 			code = tell_thread_losses(r, &r->threads[i], &r->rings->threads[i], err);
-	for (uint32_t i = 0; !code && i < r->nprocs; i++)
+	for (uint32_t i = 0; !code && i < r->high_procs; i++)
 		if (r->procs[i].used)
 			code = tell_process_losses(r, &r->procs[i], &r->rings->procs[i], err);
 	more = (int64_t)(all - r->totals.untraced);
@@ -94,11 +94,13 @@ static void adopt_process(struct gt_recorder *r, uint32_t i)
 	struct gt_track track = { .parent = GT_NONE, .source = r->source, .kind = GT_TRACK_PROCESS };
 
 	memset(p, 0, sizeof(*p));
+	if (i >= r->high_procs)
+		r->high_procs = i + 1;
 	p->used = true;
 	p->generation = slot->generation;
 	identify(r, p, slot);
 	slot->host_pid = p->guest.host_pid;
-	for (uint32_t k = 0; k < r->nprocs; k++) {
+	for (uint32_t k = 0; k < r->high_procs; k++) {
 		struct gt_process *other = &r->procs[k];
 
 		if (k == i || !other->used)
@@ -178,7 +180,7 @@ static bool thread_gone(const struct gt_process *p, int32_t tid)
 void gt_roll_call(struct gt_recorder *r)
 {
 	r->called = r->now.monotonic;
-	for (uint32_t i = 0; i < r->nprocs; i++)
+	for (uint32_t i = 0; i < r->high_procs; i++)
 		if (r->procs[i].used && !r->procs[i].gone && r->procs[i].guest.host_pid)
 			r->procs[i].gone = gt_guest_gone(&r->procs[i].guest);
 	for (uint32_t i = 0; i < r->high; i++)
@@ -189,7 +191,7 @@ void gt_roll_call(struct gt_recorder *r)
 /* A dead thread may have died with a chunk in its hands that is not in its chain yet, so all are looked at. */
 static void free_chunks(struct gt_recorder *r, uint32_t slot, const struct gt_thread *t)
 {
-	uint32_t n = r->rings->s->nchunks, i = t->c.chunk;
+	uint32_t n = r->rings->nchunks, i = t->c.chunk;
 
 	if (i == GT_RING_NIL)
 		i = r->rings->threads[slot].first;
@@ -254,7 +256,7 @@ int gt_roll_bury(struct gt_recorder *r, struct gt_err *err)
 		if (t->used && !code)
 			r->procs[t->proc].busy = true;
 	}
-	for (uint32_t i = 0; !code && i < r->nprocs; i++) {
+	for (uint32_t i = 0; !code && i < r->high_procs; i++) {
 		struct gt_process *p = &r->procs[i];
 
 		if (p->used && p->gone && !p->busy) {

@@ -92,7 +92,7 @@ int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct
 	if (code)
 		return code;
 	lay_out(&plan, opt->memory ? opt->memory : DEFAULT_MEMORY);
-	plan.ring_max = opt->per_thread ? opt->per_thread : (uint64_t)plan.nchunks * plan.chunk_bytes / 2;
+	plan.ring_max = opt->per_thread ? opt->per_thread : (uint64_t)plan.nchunks * plan.chunk_bytes / 4 * 3;
 	code = check_room(plan.bytes, err);
 	if (code)
 		return code;
@@ -110,6 +110,10 @@ int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct
 	r->procs = (void *)((uint8_t *)r->s + plan.procs_at);
 	r->threads = (void *)((uint8_t *)r->s + plan.threads_at);
 	r->chunks = (uint8_t *)r->s + plan.chunks_at;
+	r->nthreads = plan.nthreads;
+	r->nchunks = plan.nchunks;
+	r->chunk_bytes = plan.chunk_bytes;
+	r->ring_max = plan.ring_max;
 	stack_up(r);
 	return 0;
 }
@@ -139,9 +143,19 @@ void gt_rings_own(struct gt_rings *r)
 	syscall(SYS_set_robust_list, &robust, sizeof(robust));
 }
 
+/* A thread that takes its slot at this moment looks at `recording` after it has written `pass`, so one of us sees the other. */
+void gt_rings_record(struct gt_rings *r, bool on)
+{
+	if (r->s->recording == on)
+		return;
+	__atomic_store_n(&r->s->recording, on, __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < r->nthreads; i++)
+		__atomic_store_n(&r->threads[i].open[0].pass, !on, __ATOMIC_SEQ_CST);
+}
+
 void gt_rings_disown(struct gt_rings *r)
 {
-	__atomic_store_n(&r->s->recording, 0, __ATOMIC_SEQ_CST);
+	gt_rings_record(r, false);
 	__atomic_fetch_or(&r->s->owner, FUTEX_OWNER_DIED, __ATOMIC_SEQ_CST);
 	robust.list.next = &robust.list;
 	__atomic_fetch_add(&r->s->space, 1, __ATOMIC_SEQ_CST);
@@ -163,7 +177,7 @@ void gt_rings_give(struct gt_rings *r, uint32_t chunk)
 
 uint64_t gt_rings_room(const struct gt_rings *r)
 {
-	uint64_t room = (uint64_t)__atomic_load_n(&r->s->free_count, __ATOMIC_RELAXED) * r->s->chunk_bytes;
+	uint64_t room = (uint64_t)__atomic_load_n(&r->s->free_count, __ATOMIC_RELAXED) * r->chunk_bytes;
 
-	return room < 2 * r->s->ring_max ? room : 2 * r->s->ring_max;
+	return room < 2 * r->ring_max ? room : 2 * r->ring_max;
 }

@@ -48,15 +48,29 @@ static const char *name_of(unsigned id)
 	return id >= GT_ID_IOCTL ? files[id - GT_ID_IOCTL] : id < gt_api_count ? gt_api[id].name : NULL;
 }
 
-/* Which of the globs match this name? Counts each in hits. */
-static bool any(const struct gt_opt_list *globs, const char *name, unsigned *hits)
+static const char *category_of(unsigned id)
 {
+	return gt_category_word(id < gt_api_count ? gt_api[id].category : id == GT_ID_IOCTL ? GT_CAT_IOCTL : GT_CAT_FILE);
+}
+
+static bool matches(const char *glob, unsigned id)
+{
+	const char *name = name_of(id);
 	char base[128];
+
+	if (*glob == '@')
+		return !fnmatch(glob + 1, category_of(id), 0);
+	snprintf(base, sizeof(base), "%.*s", (int)gt_api_base_length(name), name);
+	return !fnmatch(glob, name, 0) || !fnmatch(glob, base, 0);
+}
+
+/* Does any of the globs match? Counts each that does in hits. */
+static bool any(const struct gt_opt_list *globs, unsigned id, unsigned *hits)
+{
 	bool found = false;
 
-	snprintf(base, sizeof(base), "%.*s", (int)gt_api_base_length(name), name);
 	for (size_t i = 0; i < globs->n; i++)
-		if (!fnmatch(globs->items[i], name, 0) || !fnmatch(globs->items[i], base, 0)) {
+		if (matches(globs->items[i], id)) {
 			found = true;
 			if (i < 64)
 				hits[i]++;
@@ -79,13 +93,11 @@ unsigned gt_sources_filter(struct gt_session *s, const struct gt_opt_list *filte
 
 	s->sample = sample;
 	for (unsigned id = 0; id < GT_IDS; id++) {
-		const char *name = name_of(id);
-
-		if (!name || !s->gate[id])
+		if (!name_of(id) || !s->gate[id])
 			continue;
-		if (filter->n && !any(filter, name, in))
+		if (filter->n && !any(filter, id, in))
 			s->gate[id] = GT_GATE_OFF;
-		if (any(exclude, name, out))
+		if (any(exclude, id, out))
 			s->gate[id] = GT_GATE_OFF;
 		if (s->gate[id] && sample > 1)
 			s->gate[id] = GT_GATE_SAMPLE;

@@ -25,6 +25,9 @@ want() {
 	else fail "$want_name" "status $got_status, not $want_status: $(tail -n 1 want.err | cut -c 1-300)"; fi
 }
 
+# says NAME PATTERN: ok when a line of the last want's stderr matches.
+says() { if grep -q -e "$2" want.err; then ok "$1"; else fail "$1" "stderr: $(tr '\n' ' ' <want.err | cut -c 1-300)"; fi; }
+
 # same NAME EXPECTED GOT: ok when the two files are equal; otherwise the first difference is the reason.
 same() {
 	if cmp -s "$2" "$3"; then ok "$1"

@@ -1,6 +1,6 @@
 # make check (set-up, build, every test), make bench, make fuzz, make lint.
 UNITS    := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
-BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
+BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/bench_*.c))
 TARGETS  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 REPLAYS  := $(addprefix $(BUILD)/replay/,$(TARGETS))
 FUZZERS  := $(addprefix $(BUILD)/fuzz/,$(TARGETS))

@@ -39,16 +39,19 @@
 #define GT_NAMED 512		/* handles whose name this thread has told already */
 #define GT_TOLD 64		/* likewise texts */
 struct gt_tcb {
-	/* what every call needs, in one cache line */
+	/* what every call needs, in one cache line (arch_x86_64.h knows these places) */
 	struct gt_ring_thread *ring;	/* NULL: not registered */
 	uint8_t *base;			/* the record of position p is written at base + p */
 	uint64_t position, limit;	/* limit: the position at which the chunk in use ends */
-	uint32_t depth;
+	uint32_t depth;			/* calls in progress; and GT_COMMITTING */
 	uint8_t ticks, args;		/* from the session */
-	uint8_t plain;			/* registered, and calls without key arguments go guest_plain.c's way */
+	uint8_t plain;			/* calls may go guest_plain.c's way */
 	uint32_t chunk;			/* in use; GT_RING_NIL: none */
 	uint64_t number;		/* of that chunk in the chain */
 	uintptr_t frames[GT_RING_OPEN_MAX];	/* low ends of the stack frames of open calls; the first is in that line, too */
+	void *fast[GT_API_MAX];		/* what to call, of functions that are recorded without more ado; NULL: take the typed way.
+					 * Here, not in a table of the process: most ids share the page of the line above, and pages
+					 * are dear where a program has no room left for them among its cached translations */
 	/* the rest */
 	int32_t tid;			/* 0: never used */
 	uint32_t generation;		/* of the slot */
@@ -56,7 +59,7 @@ struct gt_tcb {
 	uint64_t named[GT_NAMED];
 	uint64_t told[GT_TOLD];
 	uint32_t seen[GT_IDS];		/* calls by id, for --sample */
-} __attribute__((aligned(64)));
+} __attribute__((aligned(4096)));
 _Static_assert(offsetof(struct gt_tcb, frames) == 56, "what every call needs, in one cache line");
 extern __thread struct gt_tcb *gt_self GT_TLS;	/* never NULL: a blank one until registered */
 extern __thread bool gt_inside GT_TLS;		/* our own doings: not to be traced */
@@ -66,13 +69,36 @@ extern struct gt_session *gt_shared;	/* NULL until attached; stays mapped for go
 extern const uint32_t *gt_live;		/* what says whether to record now: 1 until it is known */
 extern void *gt_real[GT_API_MAX];	/* what a wrapper calls, by id; NULL: not resolved yet */
 extern void *const gt_wrapper[];	/* generated: the wrappers, by id */
-extern void *const gt_typed[];		/* generated: what gt_plain falls back on, by id */
-extern void *gt_fast[GT_API_MAX];	/* as gt_real, of functions that are recorded without more ado; NULL: take the typed way */
+extern const bool gt_acts[];		/* generated: has this wrapper something to do besides recording? */
+extern bool gt_passive;			/* nobody records, or not any more */
+extern void *const gt_typed[];		/* generated: the typed wrappers, which the short way falls back on */
 
 static inline struct gt_ring_proc *gt_procs(void) { return (void *)((uint8_t *)gt_shared + gt_shared->procs_at); }
 static inline struct gt_ring_thread *gt_threads(void) { return (void *)((uint8_t *)gt_shared + gt_shared->threads_at); }
 
 /* ---- a call ---- */
+/* Set in depth while a record is written: a signal handler that calls the driver just then finds the position taken but not yet
+ * advanced, and is counted as lost. */
+#define GT_COMMITTING 0x100u
+static inline void gt_commit(struct gt_tcb *t)
+{
+	__atomic_store_n(&t->depth, t->depth | GT_COMMITTING, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+/* Publishes how many calls are open, and nothing else: the position may be a handler's by now. Little-endian, as both our
+ * processors are. */
+static inline void gt_tell_depth(struct gt_ring_thread *ring, uint32_t depth)
+{
+	__atomic_store_n((uint8_t *)&ring->word, (uint8_t)depth, __ATOMIC_RELEASE);
+}
+/* Publishes the position, and ends the commit. In this order: as long as the word is stale no handler may write. */
+static inline void gt_publish(struct gt_tcb *t, uint32_t depth)
+{
+	__atomic_store_n(&t->ring->word, t->position << 8 | (depth & 255), __ATOMIC_RELEASE);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&t->depth, depth, __ATOMIC_RELAXED);
+}
+
 struct gt_call {
 	struct gt_tcb *t;
 	uint64_t start, end;
@@ -107,17 +133,21 @@ static inline void gt_start(struct gt_call *c, uint32_t nargs)
 {
 	struct gt_tcb *t = c->t;
 	struct gt_ring_open *o = gt_open_entry(c);
-	uint64_t head = c->id | (uint64_t)nargs << 16;
+	uint32_t head = c->id | nargs << 16;
 
 	t->frames[c->depth] = (uintptr_t)c;
 	memcpy(&o->id, &head, sizeof(head));
 	t->depth = c->depth + 1;
 	c->start = gt_now(t);
 	__atomic_store_n(&o->start, c->start, __ATOMIC_RELAXED);
-	__atomic_store_n(&t->ring->word, t->position << 8 | t->depth, __ATOMIC_RELEASE);
+	gt_tell_depth(t->ring, c->depth + 1);
 }
 
-static inline void gt_stop(struct gt_call *c) { c->end = gt_now(c->t); }
+static inline void gt_stop(struct gt_call *c)
+{
+	c->end = gt_now(c->t);
+	gt_commit(c->t);
+}
 
 void gt_record_words(const struct gt_call *c, int32_t ret, const uint64_t *words, uint32_t n);
 /* The record of a call without argument words. */
@@ -133,25 +163,28 @@ static inline void gt_record(const struct gt_call *c, int32_t ret)
 	rec[0] = c->start;
 	rec[1] = c->end;
 	rec[2] = c->id | (uint64_t)c->depth << 24 | (uint64_t)(uint32_t)ret << 32;
-	at += sizeof(struct gt_rec);
-	t->position = at;
-	t->depth = c->depth;
-	__atomic_store_n(&t->ring->word, at << 8 | c->depth, __ATOMIC_RELEASE);
+	t->position = at + sizeof(struct gt_rec);
+	gt_publish(t, c->depth);
 }
 _Static_assert(!GT_REC_CALL && offsetof(struct gt_rec, kind_depth) == 19 && offsetof(struct gt_rec, ret) == 20, "gt_record");
 
 void gt_pop_abandoned(struct gt_tcb *t, uintptr_t frame);	/* forgets calls left by longjmp; frame: that of a new wrapper */
-/* guest_plain.c. The typed wrapper of a function offers it once a call of it was let in. */
+/* guest_plain.c. What all plain functions share; not to be called but by their stubs. */
 int32_t gt_plain(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id);
-/* May a call of this thread go the short way? If not, calls left by longjmp have been forgotten. */
-static inline bool gt_short_way(struct gt_tcb *t)
+/* May this call go the short way? t->fast[id] was there, so t has a ring. */
+static inline __attribute__((always_inline)) bool gt_short_way(const struct gt_tcb *t)
 {
-	if (gt_likely(t->plain && !t->depth && __atomic_load_n(gt_live, __ATOMIC_RELAXED)))
-		return true;
-	gt_pop_abandoned(t, (uintptr_t)__builtin_frame_address(0));
-	return false;
+	return gt_likely(!t->depth && !__atomic_load_n(&t->ring->open[0].pass, __ATOMIC_RELAXED));
 }
-/* The same for functions whose key arguments are values they were handed. */
+/* The typed wrapper of a function, let in, offers it to the short way. */
+static inline void gt_offer(struct gt_tcb *t, uint32_t id, void *real)
+{
+	if (gt_unlikely(!t->fast[id]) && t->plain && gt_shared->gate[id] == GT_GATE_ON)
+		t->fast[id] = real;
+}
+/* No thread may take the short way to a function any more until it is offered again: the driver was loaded anew, elsewhere. */
+void gt_withdraw(uint32_t id);
+/* For functions whose key arguments are values they were handed. */
 struct gt_keyed {
 	uint16_t id;
 	uint8_t n, func;	/* words; which of them is the handle of a kernel, GT_NO_FUNC: none */
@@ -161,11 +194,8 @@ struct gt_keyed {
 #define GT_NO_FUNC 255
 void gt_begin(struct gt_tcb *t, struct gt_keyed *k);
 int32_t gt_end(struct gt_tcb *t, const struct gt_keyed *k, int32_t ret);	/* returns ret */
-static inline void gt_offer(uint32_t id, void *real)
-{
-	if (gt_unlikely(!gt_fast[id]) && gt_shared->gate[id] == GT_GATE_ON)
-		__atomic_store_n(&gt_fast[id], real, __ATOMIC_RELAXED);
-}
+/* The record of a call that the short way has no room for. Returns ret. */
+int32_t gt_record_slowly(int32_t ret, uint64_t start, uint64_t end, uint32_t id, const uint64_t *words, uint32_t n);
 
 /* guest_args.c: words are the call's parameters, as passed. */
 void gt_tell_name(struct gt_tcb *t, uint64_t handle);	/* of a kernel, unless this thread has */

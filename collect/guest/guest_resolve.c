@@ -14,10 +14,21 @@
 void *gt_real[GT_API_MAX];
 void *(*gt_real_dlsym)(void *, const char *) __attribute__((visibility("hidden")));
 
+/* Who asks for what will not be recorded gets the real function: calls of it then cost nothing at all. What may be recorded, the
+ * gates say, and they are as they are from the moment we attach. */
+static bool in_vain(uint32_t id)
+{
+	return !gt_acts[id] && (gt_passive || (gt_shared && gt_shared->gate[id] == GT_GATE_OFF));
+}
+
+/* What to call from now on behind the wrapper of a function. Returns what the program gets. */
 static void *store(uint32_t id, void *real)
 {
-	__atomic_store_n(&gt_real[id], real, __ATOMIC_RELEASE);
-	return gt_wrapper[id];
+	void *before = __atomic_exchange_n(&gt_real[id], real, __ATOMIC_ACQ_REL);
+
+	if (gt_unlikely(before && before != real))
+		gt_withdraw(id);
+	return in_vain(id) ? real : gt_wrapper[id];
 }
 
 /* For a program that is linked with libcuda: the next definition behind ours is the one it would have got. */

@@ -11,24 +11,19 @@
 #define STACK (16u << 20)	/* two addresses further apart lie on two stacks */
 #define TEXT_MAX (30u << 10)
 
-static void publish(struct gt_tcb *t, uint32_t depth)
-{
-	t->depth = depth;
-	__atomic_store_n(&t->ring->word, t->position << 8 | depth, __ATOMIC_RELEASE);
-}
-
 /* ---- in ---- */
 
 /* A call whose frame ends below where ours begins was left by longjmp or an exception: it will not come back. */
 void gt_pop_abandoned(struct gt_tcb *t, uintptr_t frame)
 {
 	while (t->depth) {
-		uintptr_t outer = t->frames[t->depth - 1];
+		uint32_t depth = t->depth & 255;
+		uintptr_t outer = depth ? t->frames[depth - 1] : UINTPTR_MAX;
 
 		if (outer > frame || frame - outer > STACK)
 			return;
-		gt_lost(t, t->ring->open[t->depth - 1].start, gt_now(t));
-		publish(t, t->depth - 1);
+		gt_lost(t, t->ring->open[depth - 1].start, gt_now(t));
+		gt_publish(t, depth - 1);
 	}
 }
 
@@ -48,6 +43,10 @@ bool gt_enter_slowly(struct gt_call *c, uintptr_t frame)
 		return false;
 	if (gt_shared->gate[c->id] == GT_GATE_SAMPLE && t->seen[c->id]++ % (gt_shared->sample ? gt_shared->sample : 1)) {
 		__atomic_store_n(&t->ring->sampled_out, t->ring->sampled_out + 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	if (t->depth & GT_COMMITTING) {
+		gt_lost(t, gt_now(t), gt_now(t));
 		return false;
 	}
 	if (t->depth >= GT_RING_OPEN_MAX) {
@@ -211,7 +210,9 @@ void gt_record_words(const struct gt_call *c, int32_t ret, const uint64_t *words
 
 	put_call(t, c, ret, words, n);
 	if (t->ring)
-		publish(t, c->depth);
+		gt_publish(t, c->depth);
+	else
+		t->depth = 0;
 }
 
 void gt_record_late(uint32_t id, uint64_t start, uint64_t end, int32_t ret, const uint64_t *words, uint32_t n)
@@ -223,6 +224,7 @@ void gt_record_late(uint32_t id, uint64_t start, uint64_t end, int32_t ret, cons
 		return;
 	c.end = known ? end : gt_now(c.t);
 	c.start = known ? start : c.end;
+	gt_commit(c.t);
 	gt_record_words(&c, ret, words, n);
 }
 
@@ -237,11 +239,15 @@ uint32_t gt_text_len(const char *text)
 
 bool gt_text(struct gt_tcb *t, enum gt_rec_kind kind, uint64_t start, const char *text, uint32_t len)
 {
-	uint32_t bytes = (uint32_t)sizeof(struct gt_rec) + ((len + 7) & ~7u);
-	struct gt_rec *rec = (struct gt_rec *)gt_room(t, bytes);
+	uint32_t bytes = (uint32_t)sizeof(struct gt_rec) + ((len + 7) & ~7u), depth = t->depth;
+	struct gt_rec *rec;
 
-	if (!rec)
+	gt_commit(t);
+	rec = (struct gt_rec *)gt_room(t, bytes);
+	if (!rec) {
+		t->depth = depth;
 		return false;
+	}
 	if (len)
 		rec->args[(len - 1) / 8] = 0;
 	memcpy(rec->args, text, len);
@@ -249,10 +255,10 @@ bool gt_text(struct gt_tcb *t, enum gt_rec_kind kind, uint64_t start, const char
 	rec->end = len;
 	rec->id = 0;
 	rec->nargs = 0;
-	rec->kind_depth = (uint8_t)(kind << 5 | t->depth);
+	rec->kind_depth = (uint8_t)(kind << 5 | (depth & 31));
 	rec->ret = 0;
 	t->position += bytes;
-	publish(t, t->depth);
+	gt_publish(t, depth);
 	return true;
 }
 

@@ -33,7 +33,7 @@ struct gt_session *gt_shared;
 const uint32_t *gt_live = &one;
 struct gt_own *gt_own;
 static uint32_t attaching;	/* futex: the process id of who is at it */
-static bool passive;
+bool gt_passive;
 
 #ifdef GT_HOSTED
 const char *gt_hosted_directory = "";
@@ -89,8 +89,10 @@ bool gt_owner_died(void)
 
 void gt_stop_for_good(void)
 {
-	passive = true;
+	gt_passive = true;
 	__atomic_store_n(&gt_live, &zero, __ATOMIC_RELEASE);
+	if (gt_self->ring)	/* other threads find out at the end of their chunks */
+		__atomic_store_n(&gt_self->ring->open[0].pass, 1, __ATOMIC_RELAXED);
 }
 
 void gt_untraced(void)
@@ -278,7 +280,7 @@ static bool attach(int32_t pid)
 	}
 	gt_own->proc = take_proc(pid);
 	__atomic_store_n(&gt_own->pid, pid, __ATOMIC_RELEASE);
-	if (!passive && (gt_live == &one))
+	if (!gt_passive && (gt_live == &one))
 		__atomic_store_n(&gt_live, gt_shared->range ? &zero : &gt_shared->recording, __ATOMIC_RELEASE);
 	gt_debug("attached, process slot", "", gt_own->proc);
 	return true;
@@ -297,7 +299,7 @@ static bool attach_once(int32_t pid)
 	uint32_t by;
 
 	for (int tries = 0; tries < 60; tries++) {
-		if (passive)
+		if (gt_passive)
 			return false;
 		if (attached(pid))
 			return true;
@@ -320,7 +322,7 @@ static bool attach_once(int32_t pid)
 
 void gt_range(bool on)
 {
-	if (gt_shared && gt_shared->range == GT_RANGE_PROFILER && !passive)
+	if (gt_shared && gt_shared->range == GT_RANGE_PROFILER && !gt_passive)
 		__atomic_store_n(&gt_live, on ? &gt_shared->recording : &zero, __ATOMIC_RELEASE);
 }
 
@@ -361,6 +363,14 @@ static struct gt_tcb *take_tcb(int32_t tid)
 	return NULL;
 }
 
+void gt_withdraw(uint32_t id)
+{
+	uint32_t n = gt_own ? __atomic_load_n(&gt_own->tcbs, __ATOMIC_ACQUIRE) : 0;
+
+	for (uint32_t i = 0; i < n && i < tcbs_max(); i++)
+		__atomic_store_n(&gt_own->tcb[i].fast[id], NULL, __ATOMIC_RELEASE);
+}
+
 static struct gt_ring_thread *take_slot(int32_t tid)
 {
 	uint32_t from = __atomic_fetch_add(&gt_shared->thread_hint, 1, __ATOMIC_RELAXED);
@@ -382,6 +392,17 @@ static struct gt_ring_thread *take_slot(int32_t tid)
 	return NULL;
 }
 
+/* The recorder changes `recording` first and every slot's `pass` afterwards, so one of us two sees what the other did. */
+static void look_whether_to_pass(struct gt_ring_thread *slot)
+{
+	uint32_t pass;
+
+	do {
+		pass = !__atomic_load_n(&gt_shared->recording, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&slot->open[0].pass, pass, __ATOMIC_SEQ_CST);
+	} while (pass == __atomic_load_n(&gt_shared->recording, __ATOMIC_SEQ_CST));
+}
+
 static struct gt_tcb *new_thread(void)
 {
 	int32_t tid = self_tid();
@@ -396,7 +417,7 @@ static struct gt_tcb *new_thread(void)
 	t->chunk = GT_RING_NIL;
 	t->ticks = (uint8_t)gt_shared->ticks;
 	t->args = (uint8_t)gt_shared->args;
-	t->plain = t->ticks && t->args < GT_ARGS_ALL;
+	t->plain = t->ticks && t->args < GT_ARGS_ALL && gt_shared->range == GT_RANGE_ALWAYS;
 	t->generation = slot->generation;
 	t->ring = slot;
 	if (!gt_take_chunk(t)) {
@@ -405,6 +426,7 @@ static struct gt_tcb *new_thread(void)
 		__atomic_store_n(&t->tid, 0x7fffffff, __ATOMIC_RELEASE);	/* no thread's: the hand takes it back */
 		return NULL;
 	}
+	look_whether_to_pass(slot);
 	__atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->state, GT_SLOT_LIVE, __ATOMIC_RELEASE);
 	return t;
@@ -415,7 +437,7 @@ struct gt_tcb *gt_register(void)
 	int saved = errno;
 	struct gt_tcb *t = NULL;
 
-	if (passive || gt_inside)
+	if (gt_passive || gt_inside)
 		return NULL;
 	if (skip) {
 		skip--;
@@ -427,7 +449,7 @@ struct gt_tcb *gt_register(void)
 		t = new_thread();
 	if (t)
 		gt_self = t;
-	else if (!passive) {	/* no room: try again, but not at every call */
+	else if (!gt_passive) {	/* no room: try again, but not at every call */
 		gt_untraced();
 		patience = patience ? patience < 65536 ? patience * 2 : patience : 64;
 		skip = patience;

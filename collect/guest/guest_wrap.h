@@ -32,7 +32,8 @@ static inline uint64_t gt_float_word(double d) { uint64_t w; memcpy(&w, &d, size
 	GT_REAL(id, params);									\
 	if (gt_unlikely(!gt_enter(&c, id)))							\
 		return real arguments;								\
-	gt_offer(id, (void *)real);								\
+	if (mode != GT_ARGS_KEY || c.t->args == GT_ARGS_KEY)					\
+		gt_offer(c.t, id, (void *)real);						\
 	if (c.t->args >= mode) {								\
 		const uint64_t words[] = { __VA_ARGS__ };					\
 												\
@@ -57,10 +58,18 @@ static __attribute__((noinline)) int32_t name##_typed params GENERAL(id, mode, p
 /* Without key arguments, and with nothing but integers and pointers: the exported function is a stub, see guest_plain.c. */
 #define PLAIN(id, name, mode, params, arguments, ...)						\
 TYPED(id, name, mode, params, arguments, __VA_ARGS__)						\
+PLAIN_STUB(id, name)
+#if defined(GT_ARCH_PLAIN) && !defined(GT_HOSTED)
+#define PLAIN_STUB(id, name)									\
+GT_EXPORT int32_t name(void);									\
+GT_ARCH_PLAIN_STUB(id, name, gt_plain);
+#else
+#define PLAIN_STUB(id, name)									\
 GT_EXPORT int32_t name(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)	\
 {												\
 	return gt_plain(a0, a1, a2, a3, a4, a5, id);						\
 }
+#endif
 
 /* With key arguments that are values: key is the list of their words, func as in struct gt_keyed. */
 #define LIST(...) { __VA_ARGS__ }
@@ -68,13 +77,15 @@ GT_EXPORT int32_t name(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint6
 TYPED(id, name, mode, params, arguments, __VA_ARGS__)						\
 GT_EXPORT int32_t name params									\
 {												\
-	int32_t (*real) params = (int32_t (*) params)__atomic_load_n(&gt_fast[id], __ATOMIC_RELAXED);	\
 	struct gt_tcb *t = gt_self;								\
+	int32_t (*real) params = (int32_t (*) params)t->fast[id];				\
 	const uint64_t words[] = LIST key;							\
 	struct gt_keyed k = { id, sizeof(words) / 8, func, 0, words };				\
 												\
-	if (gt_unlikely(!gt_short_way(t) || !real || t->args != GT_ARGS_KEY))			\
+	if (gt_unlikely(!real || !gt_short_way(t))) {						\
+		gt_pop_abandoned(t, (uintptr_t)__builtin_frame_address(0));			\
 		return name##_typed arguments;							\
+	}											\
 	gt_begin(t, &k);									\
 	return gt_end(t, &k, real arguments);							\
 }

@@ -7,7 +7,6 @@ export TMPDIR="$(TMPDIR=/tmp mktemp -d)"	# for sessions alone: of a long path th
 trap 'rm -rf "$TMPDIR"' EXIT
 
 meta() { "$A" metadata "$2" 2>/dev/null | sed -n "s/^  $1  *//p"; }			# meta KEY FILE
-says() { if grep -q -e "$2" want.err; then ok "$1"; else fail "$1" "stderr: $(tr '\n' ' ' <want.err | cut -c 1-300)"; fi; }
 
 # ---- what passes through ----
 want status_passes 7 "$C" -q -o s1.zst sh -c 'exit 7'
@@ -22,6 +21,10 @@ is stdin_stdout_pass "$(printf 'in\nputx')" "$(cat out)x"
 is stderr_passes_and_quiet_is_quiet err "$(cat errors)"
 want exit_0 0 "$C" -o s6.zst true
 says nothing_seen_is_said "no CUDA call was seen: it never loaded libcuda"
+says nothing_seen_leaves_nothing_to_run 's6.zst: .* 0 events, 0 processes, no losses, [0-9.]* s$'
+LD_LIBRARY_PATH= "$C" -f -o s6.zst true 2>want.err
+if LD_LIBRARY_PATH= "$C" --doctor | grep -q '^note *libcuda .*not found'; then says nothing_seen_for_want_of_a_driver 'seen: there is no libcuda.so.1 where programs look'
+else skip nothing_seen_for_want_of_a_driver "this machine has a libcuda"; fi
 want arguments_after_the_command_are_its_own 3 "$C" -q -o s7.zst sh -c 'exit $#' x -q -f --version
 want double_dash 0 "$C" -q -o s8.zst -- test -o = -o
 
@@ -65,10 +68,11 @@ if [ -w /dev/full ]; then
 	"$C" --doctor >/dev/full 2>want.err; is doctor_cannot_be_written 125 $?
 else skip help_cannot_be_written "no /dev/full"; fi
 want events_in_any_order 0 "$C" -q -o ev.zst -e ioctl,api true
-want no_directory 125 "$C" -o no/such/dir/t.zst true
 want existing_is_refused 125 "$C" -o plain true
 says existing_is_said "plain: exists; -f writes over it"
 is existing_is_untouched text "$(cat plain)"
+want output_directory_missing 125 "$C" -o no/such/t.zst true
+says output_directory_missing_is_said 'no/such/t.zst: its directory does not exist$'
 want force 0 "$C" -q -f -o plain true
 want force_wrote_a_trace 0 zstd -qt plain
 "$C" -q -o busy.zst sh -c 'echo up >up; while [ ! -e down ]; do sleep 0.05; done' &
@@ -77,6 +81,13 @@ want being_written_is_refused_even_with_force 125 "$C" -f -o busy.zst true
 says being_written_is_said "is being written by another gtcollect"
 touch down; wait
 want first_writer_is_unharmed 0 zstd -qt busy.zst
+misuse output_dash 'standard output is the program.s own' -o -
+want output_called_dash 0 "$C" -q -o ./- true
+check output_called_dash_is_a_trace zstd -qt ./-
+"$C" -o out.txt echo text >out.txt 2>want.err; is output_is_the_programs_output 125 $?
+"$C" -q -f -o out.txt echo text >out.txt 2>want.err; is output_is_the_programs_output_forced 125 $?
+says output_is_the_programs_output_says 'out.txt: is the standard output of the program'
+"$C" -q -f -o out.txt echo text 2>out.txt; is output_is_the_programs_error 125 $?
 want device_as_file 0 "$C" -q -o /dev/null "$B/samples/train" -n 2
 (RANK=a/b "$C" -q -o 'x-%q{RANK}-%h-%%.zst' true)
 is pattern "x-a_b-$(uname -n)-%.zst" "$(ls x-*)"
@@ -92,7 +103,7 @@ is metadata_command "$B/samples/train -n 20" "$(meta command t.zst)"
 is metadata_status 0 "$(meta exit_status t.zst)"
 is track_source preload "$(figure sources t.zst)"
 is ioctl_layer 'api ioctl' "$(figure layers t.zst)"
-is kernel_names_resolved 0 "$("$A" kernels --format csv t.zst | sed '1,/^kernel,/d' | grep -c '^[?,]')"
+is kernel_names_resolved 0 "$("$A" kernels --format csv t.zst | sed 1d | grep -c '^[?,]')"
 SECRET=x CUDA_MODULE_LOADING=LAZY NCCL_DEBUG=INFO "$C" -q -o e.zst "$B/samples/train" -n 1 >/dev/null
 is environment_allowed 'LAZY INFO' "$(meta environment.CUDA_MODULE_LOADING e.zst) $(meta environment.NCCL_DEBUG e.zst)"
 is environment_secret "" "$(meta environment.SECRET e.zst)"
@@ -108,6 +119,15 @@ says names_with_a_dash 'next: gtanalyze ./-x.zst$'
 is cuda_version_as_the_driver_said "$("$B/gtexport" --jsonl -o - v.zst | sed -n 's/.*"driverVersion": *\([0-9]*\).*/\1/p' | sort -u | awk '{ printf "%d.%d", $1 / 1000, $1 % 1000 / 10 }')" "$(meta cuda_version v.zst)"
 is cuda_version_is_no_guess "" "$(meta cuda_version one.zst)"
 
+# ---- on a terminal ----
+on_terminal() { TERM=$1 script -qec "stty cols 40; '$C' -f -o tty.zst sleep 1.3" /dev/null </dev/null | tr '\r' '\n'; }
+if [ "$(script -qec 'echo yes' /dev/null </dev/null 2>/dev/null | tr -d '\r')" = yes ]; then
+	on_terminal xterm >tty.out
+	is status_line_fits_the_terminal "shown fits" "$(awk '/\[Kgtcollect: [0-9]+ s, 0 events/ { shown = 1; if (length > 39 + 3) long = 1 } END { print shown ? "shown" : "none", long ? "too long" : "fits" }' tty.out)"
+	on_terminal dumb >tty.out
+	is no_status_line_on_a_dumb_terminal "0 1" "$(grep -c "$(printf '\033')" tty.out) $(grep -c 'gtcollect: tty.zst' tty.out)"
+else skip status_line "there is no script(1), or no terminal for it"; fi
+
 # ---- what is recorded ----
 all=$(figure calls t.zst)
 "$C" -q -o api.zst -e api "$B/samples/train" -n 20 >/dev/null
@@ -116,6 +136,11 @@ is events_api api "$(figure layers api.zst)"
 is filter_keeps "$(calls cuLaunchKernel t.zst)" "$(calls cuLaunchKernel f.zst)"
 is filter_matches_without_version "$(calls cuMemAlloc_v2 t.zst)" "$(calls cuMemAlloc_v2 f.zst)"
 is filter_drops 0 "$(calls cuInit f.zst)"
+"$C" -q -o g.zst --filter @launch --filter '@mem*' "$B/samples/train" -n 20 >/dev/null
+is filter_by_category "launch memory" "$("$A" categories --format csv g.zst 2>/dev/null | awk -F, 'NR > 1 && $2 { print $1 }' | sort | tr '\n' ' ' | sed 's/ $//')"
+is filter_by_category_keeps "$(calls cuLaunchKernel t.zst) $(calls cuMemAlloc_v2 t.zst)" "$(calls cuLaunchKernel g.zst) $(calls cuMemAlloc_v2 g.zst)"
+"$C" -q -o q.zst --exclude @query "$B/samples/train" -n 20 >/dev/null
+is exclude_by_category "0 $(calls cuLaunchKernel t.zst)" "$("$A" categories --format csv q.zst 2>/dev/null | grep -c ^query,) $(calls cuLaunchKernel q.zst)"
 "$C" -q -o x.zst --exclude 'cuLaunch*' "$B/samples/train" -n 20 >/dev/null
 is exclude_drops $((all - $(calls cuLaunchKernel t.zst) - $(calls cuLaunchKernel_ptsz t.zst) - $(calls cuLaunchKernelEx t.zst) - $(calls cuLaunchHostFunc t.zst))) "$(figure calls x.zst)"
 "$C" -q -o sa.zst --sample 10 "$B/samples/spin_calls" -n 1000 >/dev/null
@@ -128,6 +153,14 @@ done
 none=$("$B/gtexport" --jsonl -o - a-none.zst | grep -c gridDimX) key=$("$B/gtexport" --jsonl -o - a-key.zst | grep -c gridDimX)
 is args_none_has_no_arguments 0 "$none"
 if [ "$key" -gt 0 ]; then ok args_key_has_the_grid; else fail args_key_has_the_grid "no gridDimX"; fi
+for a in none key all; do
+	"$C" -q -o r-$a.zst --args $a "$B/samples/resolve" >/dev/null
+	is args_${a}_looked_up_symbols $(case $a in none) echo 0 ;; *) calls cuGetProcAddress_v2 r-$a.zst ;; esac) \
+		"$("$B/gtexport" --jsonl -o - r-$a.zst | grep cuGetProcAddress_v2 | grep -c '"symbol":')"
+done
+for f in $(sed -n 's/^GT_API(\([A-Za-z]*\).*s:[A-Za-z]*!.*/\1/p' "$SRC/formats/cuda_api.def" | sort -u); do
+	check manual_names_string_of_$f grep -q "$f" "$SRC/docs/gtcollect.1.md"
+done
 "$C" -q -o d.zst --delay 100 "$B/samples/train" -n 2 >/dev/null
 is delay 0 "$(figure calls d.zst)"
 "$C" -q -o du.zst --duration 50ms "$B/samples/spin_calls" -s 3 >/dev/null 2>&1
@@ -151,9 +184,17 @@ touch go
 want wait_all_leaves_out_older_children 0 timeout 100 sh -c 'while [ ! -e gone ]; do sleep 0.1; done & exec "$0" -q -f -o wo.zst --wait all true' "$C"
 touch gone
 want doctor 0 "$C" --doctor
+is doctor_meets_the_simulated_driver "1 1" "$(grep -c '^Recording works here: ' want.out) $(grep -c '^CUDA programs find the simulated driver' want.out)"
+is doctor_starts_the_driver 1 "$(grep -c 'libcuda .*sim/libcuda.so.1; 1 device, .*(Simulated)$' want.out)"
 is doctor_has_a_line_each 8 "$(grep -cE '^(ok|note) ' want.out)"
 if [ -d /proc/self ]; then TMPDIR=/proc "$C" --doctor | grep -q 'session directories go to /tmp'; is doctor_tries_to_make_a_directory 0 $?
 else skip doctor_tries_to_make_a_directory "no /proc"; fi
+mkdir nocuda; echo 'void *cuInit;' | ${CC:-cc} -shared -fPIC -x c - -o nocuda/libcuda.so.1 2>/dev/null
+want doctor_dead_driver 0 env LD_LIBRARY_PATH="$PWD/nocuda" "$C" --doctor
+is doctor_dead_driver_is_no_driver "1 1 1" "$(grep -c 'nocuda/libcuda.so.1; it lacks functions' want.out) $(grep -c '^Recording works here: ' want.out) $(grep -c 'cannot start it' want.out)"
+if env -u LD_LIBRARY_PATH "$C" --doctor >want.out; grep -q '^note *libcuda .*not found' want.out; then
+	is doctor_two_facts_without_libcuda "1 1 1" "$(grep -c '^Recording works here: ' want.out) $(grep -c 'find no libcuda.so.1 and do not run here' want.out) $(grep -c "LD_LIBRARY_PATH to $B/sim " want.out)"
+else skip doctor_two_facts_without_libcuda "this machine has a libcuda"; fi
 cp "$C" alone
 want library_missing 125 env -u GT_GUEST ./alone -o al.zst true
 says library_missing_is_said 'libgtpreload.so is neither in'

@@ -115,3 +115,19 @@ sessions() { ls -d "$TMPDIR"/gt-session-* | wc -l; }
 "$C" -q -o last.zst true
 until_it_is 4 sessions
 is no_session_is_left_but_of_the_killed 4 "$(sessions)"
+
+# ---- how it ended is said ----
+want end_of_a_crash 139 timeout 100 "$C" -f -o end.zst "$S/crash" -n 5
+says end_of_a_crash_is_said ' s; killed by SIGSEGV in cuStreamSynchronize; next: gtanalyze end.zst$'
+want end_without_a_signal 3 timeout 100 "$C" -f -o end.zst "$S/crash" -n 5 -s 0
+says end_without_a_signal_is_said ' s; 1 call open at the end: cuStreamSynchronize; next: '
+want end_of_a_program_without_calls 137 timeout 100 "$C" -f -o end.zst sh -c 'kill -KILL $$'
+says end_of_a_program_without_calls_is_said ' s; killed by SIGKILL$'
+want end_with_other_processes 143 timeout 100 "$C" -f -o end.zst sh -c 'for i in 1 2; do "$0" >hung$i & while ! grep -qs waiting hung$i; do sleep 0.05; done; echo $! >>hangs; done; sleep 0.4; kill -TERM $$' "$S/hang"
+says end_with_other_processes_is_said ' s; killed by SIGTERM, 2 calls open at the end; next: '
+kill -KILL $(cat hangs)
+want end_with_another_process 143 timeout 100 "$C" -f -o end.zst sh -c '"$0" >hung & while ! grep -qs waiting hung; do sleep 0.05; done; echo $! >hangs; sleep 0.4; kill -TERM $$' "$S/hang"
+says end_with_another_process_is_said ' s; killed by SIGTERM, 1 call open at the end: cuStreamSynchronize; next: '
+kill -KILL $(cat hangs)
+want end_into_a_device 139 timeout 100 "$C" -f -o /dev/null "$S/crash" -n 5
+says end_into_a_device_is_said ' s; killed by SIGSEGV, 1 call open at the end; next: '

@@ -8,21 +8,31 @@ T="timeout 60"
 figure() { "$A" header "$2" --format tsv 2>/dev/null | awk -F'\t' -v k="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == k) c = i } NR == 2 { print $c }'; }
 calls() { "$A" top --top 0 --format csv "$2" 2>/dev/null | awk -F, -v n="$1" '$1 == n { s += $3 } END { print s + 0 }'; }
 is() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "is '$3', not '$2'"; fi; }
-says() { if grep -q -e "$2" want.err; then ok "$1"; else fail "$1" "stderr: $(tr '\n' ' ' <want.err | cut -c 1-300)"; fi; }
 spin() { spin_name=$1; shift; want "$spin_name" 0 $T "$@"; is "$spin_name-calls" 1000 "$(calls cuCtxGetCurrent c.zst)"; rm -f c.zst; }	# spin NAME CMD: 1000 calls in c.zst
 
 # ---- what cannot be run ----
 mkdir folder; printf '#!/no/such/shell\n' >orphan; chmod +x orphan
 want run-a-folder 126 "$C" -o no.zst ./folder;		says run-a-folder-says './folder: Permission denied'
-want run-nothing 127 "$C" -o no.zst ''
-want run-an-orphan 127 "$C" -o no.zst ./orphan;	says run-an-orphan-says './orphan: No such file'
+want run-nothing 127 "$C" -o no.zst '';		says run-nothing-says "gtcollect: '': not found in .PATH$"
+cp /bin/true here-only
+want run-here 127 "$C" -o no.zst here-only;	says run-here-says 'here-only: not found in .PATH; ./ before it runs the one here$'
+want run-nowhere 127 "$C" -o no.zst folder;	says run-nowhere-says 'folder: not found in .PATH$'
+want run-an-orphan 127 "$C" -o no.zst ./orphan;	says run-an-orphan-says './orphan: the interpreter or loader that it names is not there'
 check nothing-is-left test ! -e no.zst
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	mkdir locked; chmod 555 locked
-	want output-not-permitted 125 setpriv --reuid 65534 --regid 65534 --clear-groups env TMPDIR=/tmp "$C" -o locked/x.zst true
-	says output-not-permitted-says 'locked/x.zst: Permission denied'
-	want other-user 0 $T "$C" -o user.zst setpriv --reuid 65534 --regid 65534 --clear-groups "$S/spin_calls" -n 1000
+	open=$(TMPDIR=/tmp mktemp -d)	# what another user can reach: the source may lie in /root
+	chmod 755 "$open"; cp "$C" "$B/libgtpreload.so" "$B/sim/libcuda.so.1" "$S/spin_calls" "$open"
+	as_nobody="setpriv --reuid 65534 --regid 65534 --clear-groups env TMPDIR=/tmp LD_LIBRARY_PATH=$open"
+	want output-not-permitted 125 $as_nobody "$open/gtcollect" -o locked/x.zst true
+	says output-not-permitted-says 'locked/x.zst: Permission denied$'
+	cd locked
+	want default-not-permitted 125 $as_nobody "$open/gtcollect" true
+	says default-not-permitted-says 'gt-true-.*zst: Permission denied; use -o FILE to write elsewhere$'
+	cd ..
+	want other-user 0 $T "$C" -o user.zst $as_nobody "$open/spin_calls" -n 1000
 	is other-user-is-unharmed 1 "$(grep -c '1000 calls' want.out)"
+	rm -rf "$open"
 else skip other-user "needs root and setpriv"; fi
 
 # ---- programs that hide ----

@@ -1,56 +1,80 @@
-# overhead.py [PAIRS [SECONDS [sgd]]]: what recording costs PyTorch's training loop. Two processes run torch_train.py's loop, one under
-# gtcollect, one not; they take turns, SECONDS at a time, while the other one waits, and the order within a pair alternates. Prints
-# ms a step of each turn, the median of the paired ratios with a 95 % interval of that median (bootstrap over pairs, 20,000
-# resamples, fixed seed), and what was recorded.
+# overhead.py [PAIRS [SECONDS [LOOP [RECORDER...]]]]: what recording costs a training loop of torch_train.py (LOOP: mlp, sgd, adam,
+# transformer).
+#
+# For each RECORDER ("gtcollect" if none is given; with options in one word, "gtcollect --args all"; "alone" records nothing and
+# shows what the method itself makes of no difference) a process runs the loop under it; one more runs it alone. In each pair every
+# process runs SECONDS in all, in turns of a quarter of a second while the others wait, forwards and backwards in alternation, so
+# that whatever drifts on the machine meets all of them alike. Every few pairs all processes are replaced by new ones, so that one's
+# luck with its addresses is not the result, and all are held to the same processors (OVERHEAD_CPUS, a list as taskset takes it;
+# "" holds nobody), so that neither is where each happens to run. gtcollect itself is not held.
+#
+# Prints for each pair the ratios of ms a step, and in the end for each recorder the median of the paired ratios with the 95 %
+# interval of that median (bootstrap over pairs, 20,000 resamples, fixed seed), and what was recorded.
 import os
 import random
 import statistics
 import subprocess
 import sys
 
+TURN, PAIRS_A_PROCESS = 0.25, 5
 pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-seconds = sys.argv[2] if len(sys.argv) > 2 else "5"
+seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 5
+loop = sys.argv[3] if len(sys.argv) > 3 else "mlp"
+recorders = sys.argv[4:] or ["gtcollect"]
 here = os.path.dirname(os.path.abspath(__file__))
-program = ["python3", os.path.join(here, "torch_train.py"), "turns"] + sys.argv[3:]
-trace = "/tmp/overhead.zst"
+cpus = os.environ.get("OVERHEAD_CPUS", "4-7")
+program = ["taskset", "-c", cpus] * bool(cpus) + ["python3", os.path.join(here, "torch_train.py"), "turns", loop]
 
 
-def start(command):
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def start(k, recorder):
+    under = [] if recorder == "alone" else recorder.split() + ["-q", "-f", "-o", f"/tmp/overhead-{k}.zst", "--"]
+    return subprocess.Popen(under + program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def turn(p, how_long):
-    p.stdin.write(how_long + "\n")
+    p.stdin.write(f"{how_long}\n")
     p.stdin.flush()
     steps, ms = p.stdout.readline().split()
-    return float(ms) / int(steps)
+    return int(steps), float(ms)
 
 
-alone = start(program)
-recorded = start(["gtcollect", "-q", "-f", "-o", trace, "--"] + program)
-for p in alone, recorded:
-    turn(p, "1")
-ratios, off, on = [], [], []
+def end(processes):
+    for p in processes:
+        p.stdin.close()
+        p.wait()
+
+
+def one_pair(processes, first):
+    """ms a step of each process"""
+    steps, ms = [0] * len(processes), [0.0] * len(processes)
+    order = list(range(len(processes)))
+    for i in range(round(seconds / TURN)):
+        for k in order if (i + first) % 2 == 0 else reversed(order):
+            s, m = turn(processes[k], TURN)
+            steps[k] += s
+            ms[k] += m
+    return [m / s for m, s in zip(ms, steps)]
+
+
+processes, alone, ratios = [], [], [[] for _ in recorders]
 for i in range(pairs):
-    if i % 2:
-        a = turn(alone, seconds)
-        b = turn(recorded, seconds)
-    else:
-        b = turn(recorded, seconds)
-        a = turn(alone, seconds)
-    off.append(a)
-    on.append(b)
-    ratios.append(b / a)
-    print(f"pair {i}: {a:.6f} ms a step alone, {b:.6f} recorded, ratio {b / a:.4f}", flush=True)
-for p in alone, recorded:
-    p.stdin.close()
-    p.wait()
-random.seed(1)
-medians = sorted(statistics.median(random.choices(ratios, k=pairs)) for _ in range(20000))
-print(f"overhead_median_ratio {statistics.median(ratios):.4f} x")
-print(f"overhead_ratio_low {medians[500]:.4f} x")
-print(f"overhead_ratio_high {medians[19499]:.4f} x")
-print(f"plain_ms_per_step {statistics.median(off):.6f} ms")
-print(f"recorded_ms_per_step {statistics.median(on):.6f} ms")
-out = subprocess.run(["gtanalyze", "header", "--format", "csv", trace], capture_output=True, text=True).stdout.splitlines()
-print(out[0], out[1], os.path.getsize(trace), "bytes", sep="\n")
+    if i % PAIRS_A_PROCESS == 0:
+        end(processes)
+        processes = [start(k, r) for k, r in enumerate(["alone"] + recorders)]
+        for p in processes:
+            turn(p, 1)
+    took = one_pair(processes, i)
+    alone.append(took[0])
+    for k in range(len(recorders)):
+        ratios[k].append(took[k + 1] / took[0])
+    print(f"pair {i}: {took[0]:.6f} ms a step alone, ratio " + " ".join(f"{r[-1]:.4f}" for r in ratios), flush=True)
+end(processes)
+print(f"plain_ms_per_step {statistics.median(alone):.6f} ms")
+for k, r in enumerate(recorders):
+    random.seed(1)
+    medians = sorted(statistics.median(random.choices(ratios[k], k=pairs)) for _ in range(20000))
+    print(f"{r}: overhead_median_ratio {statistics.median(ratios[k]):.4f} x, overhead_ratio_low {medians[500]:.4f} x, "
+          f"overhead_ratio_high {medians[19499]:.4f} x")
+    trace = f"/tmp/overhead-{k + 1}.zst"
+    if r != "alone":
+        print(subprocess.run(["gtanalyze", "header", trace], capture_output=True, text=True).stdout, os.path.getsize(trace), "bytes")

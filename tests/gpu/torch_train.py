@@ -1,23 +1,29 @@
-# A training loop of a small MLP, as a user would write it. Usage: torch_train.py [STEPS | turns] [sgd]; prints the loop's time in ms.
-# turns: reads lines with a number of seconds, runs that long, answers "STEPS MS".
+# A training loop, as a user would write it. Usage: torch_train.py [STEPS | turns] [adam | sgd | mlp | transformer]; prints the loop's
+# time in ms. turns: reads lines with a number of seconds, runs that long, answers "STEPS MS".
+# adam and sgd are a small MLP and differ in the optimizer. mlp is plainer: no activation, its data made on the CPU for each step,
+# and SGD. All three wait for the processor. transformer is large enough to wait for the GPU.
 import sys
 import time
 
 import torch
 
 what = sys.argv[1] if len(sys.argv) > 1 else "200"
+plain, large = "mlp" in sys.argv, "transformer" in sys.argv
 torch.manual_seed(0)
 layers = []
 for _ in range(8):
-    layers += [torch.nn.Linear(1024, 1024), torch.nn.ReLU()]
+    if large:
+        layers += [torch.nn.TransformerEncoderLayer(1024, 16, dropout=0, batch_first=True)]
+    else:
+        layers += [torch.nn.Linear(1024, 1024)] + [torch.nn.ReLU()] * (not plain)
 model = torch.nn.Sequential(*layers).cuda()
-optimizer = (torch.optim.SGD if "sgd" in sys.argv else torch.optim.Adam)(model.parameters(), lr=1e-3)
-data = torch.randn(64, 256, 1024).pin_memory()
+optimizer = (torch.optim.SGD if plain or "sgd" in sys.argv else torch.optim.Adam)(model.parameters(), lr=1e-3)
+data = None if plain else torch.randn(*(8, 16, 256, 1024) if large else (64, 256, 1024)).pin_memory()
 
 
 def step(i):
-    x = data[i % 64].cuda(non_blocking=True)
-    loss = (model(x) - x).square().mean()
+    x = torch.randn(64, 1024).cuda() if plain else data[i % len(data)].cuda(non_blocking=True)
+    loss = model(x).square().mean() if plain else (model(x) - x).square().mean()
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

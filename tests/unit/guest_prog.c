@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,6 +117,32 @@ static void threads(int n)
 	}
 }
 
+static volatile long handled;
+static void handler(int signal)
+{
+	void *ctx;
+
+	cuCtxGetCurrent(&ctx);
+	handled++;
+}
+
+/* Calls that a timer's handler interrupts with one of its own; prints how many those were. */
+static void interrupted(long n)
+{
+	struct itimerval often = { { 0, 50 }, { 0, 50 } }, never = { { 0, 0 }, { 0, 0 } };
+	void *ctx;
+	long total;
+
+	cuCtxGetCurrent(&ctx);
+	signal(SIGALRM, handler);
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (n-- > 0)
+		cuCtxGetCurrent(&ctx);
+	setitimer(ITIMER_REAL, &never, NULL);
+	total = handled;
+	MUST(write(1, &total, sizeof(total)) == sizeof(total));
+}
+
 static void linked(const char *mode, int n)
 {
 	void *ctx;
@@ -129,6 +157,14 @@ static void linked(const char *mode, int n)
 	else if (!strcmp(mode, "many"))
 		while (n-- > 0)
 			MUST(!cuCtxGetCurrent(&ctx));
+	else if (!strcmp(mode, "steps"))	/* ten calls for each byte that comes, and the byte back */
+		for (char c; read(0, &c, 1) == 1;) {
+			for (int i = 0; i < 5; i++)
+				cuCtxGetCurrent(&ctx), cuMemFree_v2(0);
+			MUST(write(1, &c, 1) == 1);
+		}
+	else if (!strcmp(mode, "handler"))
+		interrupted(n);
 	else if (!strcmp(mode, "nested"))
 		inner(&n);
 	else if (!strcmp(mode, "jump"))
@@ -163,6 +199,23 @@ static void by_dlsym(const char *cuda)
 	dlclose(h);
 }
 
+/* A driver that is unloaded, and loaded again to another place. */
+static void twice(const char *cuda)
+{
+	for (int i = 0; i < 2; i++) {
+		void *h = dlopen(cuda, RTLD_NOW), *ctx = NULL, *base = dlsym(h, "fake_set_jump");
+		int (*current)(void **) = (int (*)(void **))dlsym(h, "cuCtxGetCurrent");
+		int (*release)(uint64_t) = (int (*)(uint64_t))dlsym(h, "cuMemFree_v2");
+
+		for (int k = 0; k < 3; k++)
+			MUST(!current(&ctx) && ctx == (void *)0x77 && !release(0));
+		dlclose(h);
+		MUST(!dlopen(cuda, RTLD_NOW | RTLD_NOLOAD));
+		base = (void *)((uintptr_t)base & ~(uintptr_t)4095);
+		MUST(mmap(base, 4096, PROT_NONE, MAP_FIXED_NOREPLACE | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == base);
+	}
+}
+
 static void by_get_proc(const char *cuda)
 {
 	void *h = dlopen(cuda, RTLD_NOW);
@@ -182,6 +235,20 @@ static void by_get_proc(const char *cuda)
 	MUST(v1 == dlsym(h, "cuGetProcAddress") && v2 == (void *)get);
 	MUST(!get("cuFakeBrandNew", &a, 13000, 0, NULL) && ((int (*)(int))a)(1) == 2);
 	MUST(((int (*)(void *, size_t))b)(&d, 64) == 0 && !((int (*)(uint64_t, void *, size_t))dlsym(h, "cuMemcpyHtoD_v2"))(1, NULL, 2));
+}
+
+/* Whether what look-ups hand out is the driver's own function: y or n for each, of cuMemAlloc by both ways, of cuGetProcAddress. */
+static void whose(const char *cuda)
+{
+	void *h = dlopen(cuda, RTLD_NOW), *found[3];
+	int (*get)(const char *, void **, int, uint64_t, int *);
+	Dl_info info;
+
+	get = (int (*)(const char *, void **, int, uint64_t, int *))(found[2] = dlsym(h, "cuGetProcAddress_v2"));
+	MUST(get && !get("cuMemAlloc", &found[0], 3020, 0, NULL));
+	found[1] = dlsym(h, "cuMemAlloc_v2");
+	for (int i = 0; i < 3; i++)
+		MUST(dladdr(found[i], &info) && write(1, strstr(info.dli_fname, "libcuda.so") ? "y" : "n", 1) == 1);
 }
 
 /* "Is CUDA there?" must be answered as without us. */
@@ -209,8 +276,12 @@ int main(int argc, char **argv)
 #else
 	if (!strcmp(mode, "dlsym"))
 		by_dlsym(arg);
+	else if (!strcmp(mode, "twice"))
+		twice(arg);
 	else if (!strcmp(mode, "get_proc"))
 		by_get_proc(arg);
+	else if (!strcmp(mode, "whose"))
+		whose(arg);
 	else if (!strcmp(mode, "default"))
 		by_default(arg);
 	else if (!strcmp(mode, "third"))

@@ -1,5 +1,6 @@
 /* The preloaded library at work in real processes, on a driver made for the purpose. */
 #include "guest_host.h"
+#include "collect/session.h"
 #include "t.h"
 
 static char top[3000];		/* the build folder */
@@ -158,6 +159,16 @@ static void found_by_dlsym(void)
 	CHECK(run(&h, UNLINKED, "dlsym", in_build("guest/fake/libcuda.so.1")) == 0);
 	CHECK(host_count(&h, "cuMemAlloc_v2", NULL) == 1);
 	CHECK(count_kind(&h, GT_REC_MISSING, "cuFakeBrandNew") == 1);
+	host_close(&h);
+}
+
+static void a_driver_may_be_loaded_again(void)
+{
+	struct host h;
+
+	open_host(&h, 200);
+	CHECK(run(&h, UNLINKED, "twice", in_build("guest/fake/libcuda.so.1")) == 0);
+	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 6 && host_count(&h, "cuMemFree_v2", NULL) == 6);
 	host_close(&h);
 }
 
@@ -407,6 +418,100 @@ static void gates_and_samples(void)
 	host_close(&h);
 }
 
+/* No call that a signal handler makes is lost without being counted, wherever it comes. */
+static void signal_handlers(void)
+{
+	struct host h;
+	char *argv[] = { NULL, (char *)"handler", (char *)"1500000", NULL };
+	int out[2], was = dup(1), status = -1;
+	long handled = 0;
+	pid_t pid;
+
+	find_top();
+	host_open(&h, in_build("libgtpreload.so"), 300, 1536, GT_RING_CHUNK);
+	h.discard = true;
+	argv[0] = in_build(LINKED);
+	CHECK(!pipe2(out, O_CLOEXEC));
+	dup2(out[1], 1);
+	pid = host_spawn(&h, argv);
+	dup2(was, 1);
+	close(out[1]), close(was);
+	waitpid(pid, &status, 0);
+	CHECK(!status && read(out[0], &handled, sizeof(handled)) == sizeof(handled) && handled > 0);
+	close(out[0]);
+	host_drain(&h);
+	CHECK(h.counted + host_threads(&h)[0].dropped == 1500001ul + (unsigned long)handled);
+	host_close(&h);
+}
+
+/* What mode "whose" says. */
+static void ask_whose(struct host *h, const char *expected)
+{
+	int out[2], was = dup(1), status = -1;
+	char *argv[] = { in_build(UNLINKED), (char *)"whose", in_build("guest/fake/libcuda.so.1"), NULL }, said[4] = "";
+	pid_t pid;
+
+	CHECK(!pipe2(out, O_CLOEXEC));
+	dup2(out[1], 1);
+	pid = host_spawn(h, argv);
+	dup2(was, 1);
+	close(out[1]), close(was);
+	waitpid(pid, &status, 0);
+	CHECK(!status && read(out[0], said, 3) == 3 && !strcmp(said, expected));
+	close(out[0]);
+	host_drain(h);
+}
+
+/* What is not to be recorded is the driver's own function for those who look it up, and so is everything when nobody records;
+ * not so functions whose wrappers have something else to do. */
+static void closed_gates_are_not_in_the_way(void)
+{
+	struct host h;
+
+	open_host(&h, 200);
+	ask_whose(&h, "nnn");
+	CHECK(host_count(&h, "cuGetProcAddress_v2", NULL) == 1);
+	host_close(&h);
+	open_host(&h, 200);
+	h.s->gate[gt_api_find("cuMemAlloc_v2")] = h.s->gate[gt_api_find("cuGetProcAddress_v2")] = GT_GATE_OFF;
+	ask_whose(&h, "yyn");
+	CHECK(!h.nseen);
+	host_close(&h);
+	open_host(&h, 200);
+	h.s->version++;
+	ask_whose(&h, "yyn");
+	host_close(&h);
+}
+
+/* Recording stops and goes on under a thread that is in full swing. */
+static void pauses(void)
+{
+	struct gt_rings rings;
+	struct host h;
+	char *argv[] = { NULL, (char *)"steps", NULL }, c = 'x';
+	int in[2], out[2], was[2] = { dup(0), dup(1) }, status = -1;
+	static const unsigned expected[] = { 10, 10, 20, 20, 20, 30 };
+	pid_t pid;
+
+	open_host(&h, 200);
+	argv[0] = in_build(LINKED);
+	rings = (struct gt_rings){ .s = h.s, .threads = host_threads(&h), .nthreads = h.s->nthreads };
+	CHECK(!pipe2(in, O_CLOEXEC) && !pipe2(out, O_CLOEXEC));
+	dup2(in[0], 0), dup2(out[1], 1);
+	pid = host_spawn(&h, argv);
+	dup2(was[0], 0), dup2(was[1], 1);
+	for (unsigned i = 0; i < 6; i++) {
+		gt_rings_record(&rings, i == 0 || i == 2 || i == 5);
+		CHECK(write(in[1], &c, 1) == 1 && read(out[0], &c, 1) == 1);
+		host_drain(&h);
+		CHECK(h.nseen == expected[i]);
+	}
+	close(in[0]), close(in[1]), close(out[0]), close(out[1]), close(was[0]), close(was[1]);
+	waitpid(pid, &status, 0);
+	CHECK(!status);
+	host_close(&h);
+}
+
 static void profiler_range(void)
 {
 	struct host h;
@@ -440,9 +545,9 @@ static void driver_files(void)
 	host_close(&h);
 }
 
-T_MAIN(T(linked_program), T(key_arguments), T(all_arguments), T(kernel_names_and_strings), T(names_by_other_ways), T(found_by_dlsym),
+T_MAIN(T(linked_program), T(key_arguments), T(all_arguments), T(kernel_names_and_strings), T(names_by_other_ways), T(found_by_dlsym), T(a_driver_may_be_loaded_again),
        T(found_by_get_proc_address), T(absent_driver_stays_absent), T(callers_of_dlsym_keep_their_identity),
        T(the_driver_is_not_answered), T(without_a_session_nothing_changes), T(another_build_is_refused),
        T(forked_child_is_a_process_of_its_own), T(vfork_and_exec), T(killed_in_a_call), T(nested_calls), T(longjmp_out_of_a_call),
        T(losses_are_counted), T(one_thread_may_not_take_all), T(lossless_waits_and_gives_up_without_a_recorder),
-       T(threads_come_and_go), T(gates_and_samples), T(profiler_range), T(driver_files))
+       T(threads_come_and_go), T(gates_and_samples), T(signal_handlers), T(closed_gates_are_not_in_the_way), T(pauses), T(profiler_range), T(driver_files))
