@@ -5,8 +5,8 @@
  * this order is right for each address whatever the threads do, and never shows more than was really held. Only calls that
  * succeeded count. Device, pool, managed and host memory share one space of addresses (any of them may be freed by a call
  * that names another); handles of arrays and of physical memory have spaces of their own. A free of an address that is not
- * in the table (allocated before recording began, or lost) is an unknown free. An allocation at an address that is in the
- * table tells that a free was missed; the old one ends there.
+ * in the table (allocated before recording began, or lost) is an unknown free; one of NULL frees nothing and is counted apart. An
+ * allocation at an address that is in the table tells that a free was missed; the old one ends there.
  */
 #include <stdlib.h>
 #include "analyze/addrs.h"
@@ -19,7 +19,7 @@
 #define ALL GT_MEMKIND_COUNT	/* the sum of all kinds */
 
 struct held {
-	uint64_t allocs, failed, frees, unknown_frees, allocated, freed, live, live_count, peak;
+	uint64_t allocs, failed, frees, null_frees, unknown_frees, allocated, freed, live, live_count, peak;
 	uint64_t sized, tracked;	/* allocations whose size is known; and whose address too */
 	int64_t peak_at;
 };
@@ -148,19 +148,20 @@ static bool count_row(struct memory *m, const struct gt_pick *p, const struct wh
 {
 	bool alloc = w->op == GT_OP_ALLOC;
 	uint64_t bytes = 0, addr = 0;
-	bool sized = gt_pick_value(p, 0, &bytes), known = gt_pick_value(p, 1, &addr) && addr;
+	bool sized = gt_pick_value(p, 0, &bytes), known = gt_pick_value(p, 1, &addr), null = known && !addr && !alloc && !p->ret;
 	int64_t start = p->cols->start[p->row], end = start + p->cols->dur[p->row];
 
 	EACH_ACCOUNT(h, m, place, w->kind) {
 		h->allocs += alloc;
-		h->frees += !alloc;
+		h->frees += !alloc && !null;
+		h->null_frees += null;
 		h->failed += p->ret != 0;
 		h->sized += alloc && sized && !p->ret;
 		h->allocated = gt_sat_add(h->allocated, alloc && !p->ret ? bytes : 0);
 	}
 	*to = (struct gt_moment){ .at = alloc ? end : start, .bytes = bytes, .addr = addr, .place = place,
 				  .what = w->op | (uint32_t)w->kind << 8 };
-	return known && !p->ret;
+	return known && addr && !p->ret;
 }
 
 static int memory_block(void *state, const struct gt_cols *cols, struct gt_err *err)
@@ -199,7 +200,7 @@ static const struct gt_column kind_columns[] = {
 	{ "frees", "Frees", GT_C_COUNT }, { "unknown_frees", "Unknown frees", GT_C_COUNT },
 	{ "allocated_bytes", "Allocated", GT_C_BYTES }, { "freed_bytes", "Freed", GT_C_BYTES },
 	{ "peak_bytes", "Peak live", GT_C_BYTES }, { "live_bytes", "Live at end", GT_C_BYTES },
-	{ "live_count", "Live blocks", GT_C_COUNT },
+	{ "live_count", "Live blocks", GT_C_COUNT }, { "null_frees", NULL, GT_C_COUNT },
 };
 static const struct gt_column process_columns[] = {
 	GT_WHERE_PROCESS, { "allocated_bytes", "Allocated", GT_C_BYTES }, { "freed_bytes", "Freed", GT_C_BYTES },
@@ -212,6 +213,7 @@ static void add_held(struct held *into, const struct held *h)
 	into->allocs += h->allocs;
 	into->failed += h->failed;
 	into->frees += h->frees;
+	into->null_frees += h->null_frees;
 	into->unknown_frees += h->unknown_frees;
 	into->allocated = gt_sat_add(into->allocated, h->allocated);
 	into->freed = gt_sat_add(into->freed, h->freed);
@@ -226,17 +228,24 @@ static void add_kind(struct gt_table *t, const char *word, const struct held *h)
 {
 	bool sized = h->sized || h->allocs == 0, tracked = (h->tracked && h->sized) || h->allocs == 0;
 
-	if (!h->allocs && !h->frees)
+	if (!h->allocs && !h->frees && !h->null_frees)
 		return;
 	gt_table_add(t, (struct gt_cell[]){
 		gt_cell_text(word), gt_cell_u(h->allocs), gt_cell_u(h->failed), gt_cell_u(h->frees), gt_cell_u(h->unknown_frees),
 		gt_cell_known(sized, h->allocated), gt_cell_known(tracked, h->freed), gt_cell_known(tracked, h->peak),
-		gt_cell_known(tracked, h->live), gt_cell_known(tracked, h->live_count) });
+		gt_cell_known(tracked, h->live), gt_cell_known(tracked, h->live_count), gt_cell_known(tracked, h->null_frees) });
 }
 
 static void note_doubts(const struct memory *m, struct gt_table *t, uint64_t late)
 {
+	uint64_t nulls = 0;
+
+	for (uint32_t i = 0; i < m->where.nsegs; i++)
+		nulls += m->kinds[i][ALL].null_frees;
 	gt_note_unrecorded(t, m->asked.reader, GT_LAYER_API);
+	if (nulls)
+		gt_table_note(t, "%llu free%s of NULL, which frees nothing, %s not among the frees", (unsigned long long)nulls,
+			      nulls == 1 ? "" : "s", nulls == 1 ? "is" : "are");
 	if (m->missed_frees)
 		gt_table_note(t, "%llu frees were missed: their addresses were handed out again", (unsigned long long)m->missed_frees);
 	if (m->not_followed)
@@ -292,10 +301,12 @@ static int memory_finish(void *state, struct gt_table **tables, unsigned max, st
 			return rc;
 		late += m->lines[i].late;
 	}
-	tables[0] = gt_table_new("memory", "Memory by kind", kind_columns, 10);
+	tables[0] = gt_table_new("memory", "Memory by kind", kind_columns, 11);
 	tables[1] = gt_table_new("memory_processes", "Memory by process", process_columns + skip, 9 - skip);
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	gt_table_gives_way(tables[0], "unknown_frees live_count failed frees freed_bytes allocations allocated_bytes");
+	gt_table_gives_way(tables[1], "live_count peak_at_ns freed_bytes allocated_bytes process");
 	fill_kinds(m, tables[0]);
 	fill_processes(m, tables[1]);
 	note_doubts(m, tables[0], late);

@@ -17,6 +17,8 @@ struct gt_analysis_options {
 	int64_t origin;			/* time 0 of what is printed */
 	const char *file;		/* as the user named it */
 	const char *restricted;		/* the options that leave rows out, as given; NULL: none */
+	bool nothing;			/* they leave no row of any kind; filled in by gt_run, for finish() */
+	size_t width;			/* of the terminal that text will be printed on; 0 or SIZE_MAX: there is none */
 	const struct gt_fold *fold;	/* borrowed, lives longer than any state */
 	const struct gt_doubles *doubles; /* likewise: what was recorded twice, and is in no block that an analysis sees */
 };

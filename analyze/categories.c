@@ -45,6 +45,7 @@ static int categories_finish(void *state, struct gt_table **tables, unsigned max
 	tables[0] = gt_table_new("categories", "Time by category (outermost calls)", category_columns, 6);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	gt_table_gives_way(tables[0], "nested_ns outermost count");
 	for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
 		if (sums[c].all.count)
 			gt_table_add(tables[0], (struct gt_cell[]){
@@ -69,9 +70,10 @@ static int layers_finish(void *state, struct gt_table **tables, unsigned max, st
 	tables[0] = gt_table_new("layers", "Time by layer", layer_columns, 7);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	gt_table_gives_way(tables[0], "instants open max_ns failed");
 	for (unsigned l = 0; l < GT_LAYER_COUNT; l++) {
 		const struct gt_stat *s = &sums[l].all;
-		bool known = gt_recorded(a->reader, l);
+		bool known = gt_recorded(a->reader, l) && !gt_filtered_away(a, l, GT_OP_NONE);
 
 		gt_table_add(tables[0], (struct gt_cell[]){
 			gt_cell_text(gt_layer_word(l)), gt_cell_known(known, s->count), gt_cell_known(known, s->open),

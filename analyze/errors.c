@@ -132,8 +132,9 @@ static const char *meaning(const struct gt_type *type, int32_t code, char *buf, 
 }
 
 static const struct gt_column columns[] = {
-	{ "operation", "Operation", GT_C_TEXT }, { "code", "Code", GT_C_COUNT }, { "error", "Error", GT_C_TEXT },
-	{ "count", "Times", GT_C_COUNT }, GT_WHERE_PROCESS, GT_WHERE_THREAD, { "first_ns", "First", GT_C_TIME },
+	{ "recording", "Recording", GT_C_COUNT }, { "operation", "Operation", GT_C_TEXT }, { "code", "Code", GT_C_COUNT },
+	{ "error", "Error", GT_C_TEXT }, { "count", "Times", GT_C_COUNT }, { "pid", "PID", GT_C_COUNT },
+	{ "process", "Process", GT_C_TEXT }, GT_WHERE_THREAD, { "first_ns", "First", GT_C_TIME },
 };
 #define NCOLUMNS 10
 
@@ -154,23 +155,31 @@ static void add(const struct errors *e, struct gt_table *t, const struct failure
 {
 	char buf[80];
 	const char *words = meaning(&f->seg->types[f->type], f->code, buf, sizeof(buf));
-	struct gt_cell cells[NCOLUMNS] = { gt_cell_text(gt_type_name(f->seg, f->type)), gt_cell_i(f->code),
-					   words ? gt_cell_text(words) : gt_cell_none(), gt_cell_u(f->count) };
+	struct gt_cell process[3], cells[NCOLUMNS];
 
-	gt_where_process(cells + 4, f->seg, gt_track_process(f->seg, f->track));
+	gt_where_process(process, f->seg, gt_track_process(f->seg, f->track));
+	cells[0] = process[0];
+	cells[1] = gt_cell_text(gt_type_name(f->seg, f->type));
+	cells[2] = gt_cell_i(f->code);
+	cells[3] = words ? gt_cell_text(words) : gt_cell_none();
+	cells[4] = gt_cell_u(f->count);
+	cells[5] = process[1];
+	cells[6] = process[2];
 	gt_where_thread(cells + 7, f->seg, f->track);
 	cells[9] = gt_cell_i(gt_since(e->asked.opt, e->asked.reader, f->seg, f->first));
-	gt_table_add(t, cells);
+	gt_table_add(t, cells + gt_where_skip(e->asked.reader));
 }
 
 static int errors_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct errors *e = state;
 	size_t shown = gt_shown(e->n, e->asked.opt->top);
+	unsigned skip = gt_where_skip(e->asked.reader);
 
-	tables[0] = gt_table_new("errors", "Failed calls", columns, NCOLUMNS);
+	tables[0] = gt_table_new("errors", "Failed calls", columns + skip, NCOLUMNS - skip);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	gt_table_gives_way(tables[0], "process thread pid first_ns tid error");
 	if (e->n)
 		qsort(e->list, e->n, sizeof(*e->list), by_count);
 	for (size_t i = 0; i < shown; i++)

@@ -233,6 +233,8 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	tables[1] = gt_table_new("largest_gaps", "Largest gaps", largest_columns + skip, NLARGEST - skip);
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	gt_table_gives_way(tables[0], "doubtful_ns doubtful process max_at_ns launches mean_ns");
+	gt_table_gives_way(tables[1], "doubtful process before after");
 	for (size_t i = 0; i < g->where.n; i++)
 		if (g->places[i].launches)
 			add_process(g, tables[0], &g->where.places[i], &g->places[i]);
@@ -240,7 +242,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	gt_keep_sort(&g->longest);
 	for (size_t i = 0; i < g->longest.n; i++)
 		add_largest(g, tables[1], &g->longest.list[i]);
-	gt_note_cut(tables[1], g->longest.offered, g->longest.n);
+	gt_note_kept(tables[1], &g->longest);
 	gt_note_unrecorded(tables[0], g->asked.reader, GT_LAYER_API);
 	if (late)
 		gt_table_note(tables[0], "%llu launches came too late to be put in order", (unsigned long long)late);

@@ -1,12 +1,17 @@
 #include <fnmatch.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "analyze/run.h"
 #include "formats/base/buf.h"
 #include "formats/base/opt.h"
 #include "formats/base/streams.h"
 #include "formats/importers.h"
+
+#define NOT_GIVEN UINT64_MAX
+#define TEXT_TOP 20	/* people get that many rows of a table unless told; programs all */
 
 static struct {
 	bool list, force;
@@ -14,13 +19,14 @@ static struct {
 	const char *from, *to, *output;
 	uint64_t pid, tid, top, threads;
 	struct gt_opt_list match;
-} opt = { .output = "-", .top = 20, .threads = 1 };
+} opt = { .output = "-", .top = NOT_GIVEN, .threads = 1 };
 
 static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };	/* as in enum gt_table_format */
 static const struct gt_opt options[] = {
 	{ 'l', "list",   GT_OPT_FLAG, &opt.list,    NULL,      "list the reports and leave", NULL },
 	{ 0,   "format", GT_OPT_WORD, &opt.format,  "FORMAT",  "how to print", formats },
-	{ 0,   "top",    GT_OPT_U64,  &opt.top,     "N",       "show at most N rows of a table (20); 0 shows all", NULL },
+	{ 0,   "top",    GT_OPT_U64,  &opt.top,     "N",       "show at most N rows of a table, 0 all; unless told, text shows 20 and the "
+							       "other formats all", NULL },
 	{ 'o', "output", GT_OPT_STR,  &opt.output,  "FILE",    "write there instead of to the standard output", NULL },
 	{ 'f', "force",  GT_OPT_FLAG, &opt.force,   NULL,      "overwrite FILE if it exists", NULL },
 	{ 'j', "threads", GT_OPT_U64, &opt.threads, "N",       "decode on N threads, 1 unless told", NULL },
@@ -62,7 +68,11 @@ static bool matches(const struct gt_segment *seg, const struct gt_type *type, vo
 /* ---- choosing ---- */
 
 #define CHOSEN_MAX 32
-struct chosen { const struct gt_analysis *list[CHOSEN_MAX]; unsigned n; };
+struct chosen {
+	const struct gt_analysis *list[CHOSEN_MAX];
+	unsigned n;
+	bool header;	/* it was asked for, and not only put in front */
+};
 
 static void choose(struct chosen *c, const struct gt_analysis *a)
 {
@@ -79,18 +89,84 @@ static int choose_all(struct chosen *c, char **operands, int n)
 	int first = 0;
 
 	choose(c, gt_analyses[0]);
-	while (first < n && gt_analysis_find(operands[first]))
+	while (first < n && gt_analysis_find(operands[first])) {
+		c->header |= gt_analysis_find(operands[first]) == gt_analyses[0];
 		choose(c, gt_analysis_find(operands[first++]));
+	}
+	c->header |= !first;
 	for (unsigned i = 0; !first && gt_analyses[i]; i++)
 		if (gt_analyses[i]->in_default)
 			choose(c, gt_analyses[i]);
 	return first;
 }
 
+/* How many letters must be typed otherwise, left out, put in or swapped with the next one; words of up to 20 letters. */
+static unsigned typos(const char *a, const char *b)
+{
+	unsigned rows[3][24] = { 0 }, n = (unsigned)strlen(b);
+
+	for (unsigned j = 0; j <= n; j++)
+		rows[0][j] = j;
+	for (unsigned i = 1; a[i - 1]; i++) {
+		unsigned *row = rows[i % 3], *up = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+
+		row[0] = i;
+		for (unsigned j = 1; j <= n; j++) {
+			row[j] = up[j - 1] + (a[i - 1] != b[j - 1]);
+			row[j] = up[j] + 1 < row[j] ? up[j] + 1 : row[j];
+			row[j] = row[j - 1] + 1 < row[j] ? row[j - 1] + 1 : row[j];
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < row[j])
+				row[j] = before[j - 2] + 1;
+		}
+	}
+	return rows[strlen(a) % 3][n];
+}
+
+/* The report that is probably meant, or NULL. */
+static const char *nearest_report(const char *word)
+{
+	const char *best = NULL;
+	size_t len = strlen(word);
+	unsigned least = len < 3 ? 0 : len < 6 ? 1 : 2;
+
+	for (unsigned i = 0; gt_analyses[i] && len > 2 && len < 20; i++) {
+		const char *name = gt_analyses[i]->name;
+		unsigned n = strncmp(name, word, len) ? typos(word, name) : 0;
+
+		if (n <= least && (!best || n < least)) {
+			best = name;
+			least = n;
+		}
+	}
+	return best;
+}
+
+/* A report at the wrong place, or written wrong, would be taken for a file that is not there. */
+static int check_files(char **files, int n, struct gt_err *err)
+{
+	bool before = true;	/* no file was seen yet */
+
+	for (int i = 0; i < n; i++) {
+		const char *word = files[i], *meant = nearest_report(word);
+		bool missing = strcmp(word, "-") && access(word, F_OK), plain = !word[strcspn(word, "./")];
+
+		if (i && gt_analysis_find(word))
+			return gt_err_set(err, -EINVAL, "reports come before the files: gtanalyze %s FILE (./%s if the file is meant)", word,
+					  word);
+		if (missing && meant)
+			return gt_err_set(err, -EINVAL, "there is no report '%s', and no file; is '%s' meant? --list lists the reports", word,
+					  meant);
+		if (missing && plain && before && i + 1 < n)
+			return gt_err_set(err, -EINVAL, "there is no report '%s', and no file; --list lists the reports", word);
+		before &= missing;
+	}
+	return 0;
+}
+
 static int list_reports(struct gt_out *out, struct gt_err *err)
 {
 	static const struct gt_column columns[] = {
-		{ "report", "Report", GT_C_TEXT }, { "default", "Default", GT_C_TEXT }, { "answers", "Answers", GT_C_TEXT },
+		{ "report", "Report", GT_C_WHOLE }, { "default", "Default", GT_C_TEXT }, { "answers", "Answers", GT_C_WHOLE },
 	};
 	struct gt_table *t = gt_table_new("reports", NULL, columns, 3);
 	int rc;
@@ -100,7 +176,8 @@ static int list_reports(struct gt_out *out, struct gt_err *err)
 	for (unsigned i = 0; gt_analyses[i]; i++)
 		gt_table_add(t, (struct gt_cell[]){ { .s = gt_analyses[i]->name }, { .s = gt_analyses[i]->in_default ? "yes" : "no" },
 						     { .s = gt_analyses[i]->help } });
-	rc = gt_tables_print(&t, 1, (enum gt_table_format)opt.format, out, err);
+	gt_table_gives_way(t, "default");
+	rc = gt_tables_print(&t, 1, (enum gt_table_format)opt.format, NULL, out, err);
 	gt_table_free(t);
 	return rc;
 }
@@ -150,24 +227,66 @@ static int check_options(struct gt_err *err)
 		return gt_err_set(err, -EINVAL, "--from must come before --to");
 	if (!opt.threads || opt.threads > 1024)
 		return gt_err_set(err, -EINVAL, "--threads takes 1 to 1024");
-	if (opt.top > UINT_MAX || opt.pid > INT64_MAX || opt.tid > INT64_MAX)
+	if ((opt.top > UINT_MAX && opt.top != NOT_GIVEN) || opt.pid > INT64_MAX || opt.tid > INT64_MAX)
 		return gt_err_set(err, -EINVAL, "a number is too large");
 	return 0;
 }
 
 /* ---- one file ---- */
 
-static int analyze(const char *path, const struct chosen *c, struct gt_out *out, bool *damaged, struct gt_err *err)
+static bool of_header(const struct gt_table *t)
+{
+	return !strcmp(gt_table_name(t), "header") || !strcmp(gt_table_name(t), "damage");
+}
+
+/* csv and tsv have no place for what stands beside rows. Nobody shall take a figure for more than it is, so it goes to stderr. */
+static void tell_notes(const char *file, struct gt_table *const *tables, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		const char *table = of_header(tables[i]) ? "" : gt_table_name(tables[i]), *note;
+
+		for (size_t k = 0; (note = gt_table_get_note(tables[i], k)); k++) {
+			struct gt_buf b = { 0 };
+
+			gt_buf_printf(&b, "gtanalyze: %s: %s%s%s", file, table, *table ? ": " : "", note);
+			for (size_t at = 0; at < b.len; at++)
+				if (b.data[at] < 0x20 || b.data[at] == 0x7f)
+					b.data[at] = '?';
+			fprintf(stderr, "%.*s\n", (int)b.len, b.failed ? "" : (const char *)b.data);
+			gt_buf_release(&b);
+		}
+	}
+}
+
+/* In csv and tsv a report that is asked for by name stands alone, fit for a spreadsheet: without the header. */
+static int print(const char *file, const struct chosen *c, struct gt_table *const *tables, unsigned n, bool several, struct gt_out *out,
+		 struct gt_err *err)
+{
+	bool rows_only = opt.format == GT_CSV || opt.format == GT_TSV;
+	unsigned skip = 0;
+	int rc;
+
+	while (rows_only && !c->header && skip < n && of_header(tables[skip]))
+		skip++;
+	rc = gt_tables_print(tables + skip, n - skip, (enum gt_table_format)opt.format, several ? file : NULL, out, err);
+	if (!rc && rows_only)
+		tell_notes(file, tables, n);
+	return rc;
+}
+
+static int analyze(const char *path, const struct chosen *c, bool several, struct gt_out *out, bool *damaged, struct gt_err *err)
 {
 	struct gt_reader *r = gt_open_any(path, err);
 	struct gt_table *tables[GT_RUN_TABLES];
 	struct gt_buf restrictions = { 0 };
-	struct gt_analysis_options o = { .top = (unsigned)opt.top, .file = path };
+	struct gt_analysis_options o = { .file = path };
 	size_t ndamage = 0;
 	int n;
 
 	if (!r)
 		return -1;
+	o.top = opt.top != NOT_GIVEN ? (unsigned)opt.top : opt.format == GT_TEXT ? TEXT_TOP : 0;
+	o.width = opt.format == GT_TEXT ? gt_tables_width(out) : 0;
 	o.origin = gt_reader_segments(r) ? gt_reader_segment(r, 0)->min_start : 0;
 	o.filter.pid = (int64_t)opt.pid;
 	o.filter.tid = (int64_t)opt.tid;
@@ -180,7 +299,7 @@ static int analyze(const char *path, const struct chosen *c, struct gt_out *out,
 	o.restricted = restrictions.len ? (const char *)restrictions.data : NULL;
 	n = gt_run(r, c->list, c->n, &o, (unsigned)opt.threads, tables, err);
 	if (n >= 0)
-		n = gt_tables_print(tables, (unsigned)n, (enum gt_table_format)opt.format, out, err);
+		n = print(path, c, tables, (unsigned)n, several, out, err);
 	for (unsigned i = 0; i < GT_RUN_TABLES; i++)
 		gt_table_free(tables[i]);
 	gt_reader_damage(r, &ndamage);
@@ -200,8 +319,8 @@ static int analyze_all(const struct chosen *c, char **files, int n, struct gt_ou
 		struct gt_err err = GT_ERR_INIT;
 
 		if (i && opt.format != GT_JSON)
-			gt_out_str(out, "\n");
-		if (analyze(files[i], c, out, &damaged, &err))
+			gt_out_str(out, opt.format == GT_CSV ? "\r\n" : "\n");
+		if (analyze(files[i], c, n > 1, out, &damaged, &err))
 			status = fail(files[i], &err, 1);
 	}
 	return damaged ? 1 : status;
@@ -225,6 +344,8 @@ int main(int argc, char **argv)
 		gt_err_set(&err, -EINVAL, "no FILE given: gtanalyze [options] [REPORT...] FILE...");
 		return fail(NULL, &err, 2);
 	}
+	if (!opt.list && check_files(argv + 1 + first, n - first, &err))
+		return fail(NULL, &err, 2);
 	for (int i = first; i < n && !opt.list; i++)
 		if (gt_out_would_destroy(opt.output, argv[1 + i], &err))
 			return fail(NULL, &err, 1);

@@ -1,6 +1,7 @@
 /* What was recorded, and how far it can be trusted: stands above every report. Counts are of the whole file, whatever was
  * filtered, except lost rows, which are those of the range. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/report.h"
@@ -61,7 +62,8 @@ static const struct gt_column columns[] = {
 	{ "driver", "Driver", GT_C_TEXT }, { "cuda", "CUDA", GT_C_TEXT }, { "events", "Events", GT_C_TEXT },
 	{ "args", "Arguments", GT_C_TEXT }, { "simulated", "Simulated GPU", GT_C_TEXT },
 	{ "layers", "Layers recorded", GT_C_TEXT }, { "sources", "Recorded by", GT_C_TEXT },
-	{ "span_ns", "Time span", GT_C_NS }, { "processes", "Processes", GT_C_COUNT }, { "threads", "Threads", GT_C_COUNT },
+	{ "span_ns", "First to last row", GT_C_NS }, { "recorded_ns", "Recorded for", GT_C_NS },
+	{ "processes", "Processes", GT_C_COUNT }, { "threads", "Threads", GT_C_COUNT },
 	{ "calls", "Finished calls", GT_C_COUNT }, { "open", "Still open", GT_C_COUNT }, { "spans", "Spans", GT_C_COUNT },
 	{ "gpu_operations", "GPU operations", GT_C_COUNT }, { "instants", "Instants", GT_C_COUNT },
 	{ "counters", "Counter values", GT_C_COUNT },
@@ -137,13 +139,33 @@ static struct losses damage_of(struct gt_reader *r, uint32_t segment)
 	return sum;
 }
 
+/* A note on one recording, which it names where there are several. */
+struct which { char text[32]; };
+static struct which which(const struct header *h, const struct gt_segment *seg)
+{
+	struct which w = { "" };
+
+	if (h->nsegs > 1)
+		snprintf(w.text, sizeof(w.text), "recording %u: ", seg->index);
+	return w;
+}
+#define doubt(h, t, seg, fmt, ...) gt_table_note(t, "%s" fmt, which(h, seg).text, ##__VA_ARGS__)
+
 /* What the header shows of the metadata: keys as the recorder writes them. */
-enum { COMMAND, START, GPU, DRIVER, CUDA, EVENTS, ARGS, TOOL, NKNOWN };
+enum { COMMAND, START, GPU, DRIVER, CUDA, EVENTS, ARGS, TOOL, DURATION, DELAY, LIMIT, RANGE, NKNOWN };
 static const char *const known[NKNOWN] = {
 	[COMMAND] = "command", [START] = "start_utc", [GPU] = "gpus.0.model", [DRIVER] = "driver_version", [CUDA] = "cuda_version",
-	[EVENTS] = "events", [ARGS] = "args", [TOOL] = "tool",
+	[EVENTS] = "events", [ARGS] = "args", [TOOL] = "tool", [DURATION] = "duration_ns",
+	[DELAY] = "delay_ns", [LIMIT] = "duration_limit_ns", [RANGE] = "range",
 };
-struct known { struct gt_table *t; char *values[NKNOWN]; unsigned newer; bool part; /* of a recording */ };
+struct known {
+	const struct header *h;
+	const struct gt_segment *seg;
+	struct gt_table *t;
+	char *values[NKNOWN];
+	unsigned newer;
+	bool part;		/* of a recording */
+};
 
 /* What the metadata say that casts doubt on figures. usual: the value that casts none; NULL: each does. after NULL: the value is no
  * part of the sentence. */
@@ -174,7 +196,7 @@ static int note_known(void *arg, const char *key, const char *value)
 			return -ENOMEM;
 	for (size_t i = 0; i < sizeof(doubts) / sizeof(*doubts); i++)
 		if (!strcmp(key, doubts[i].key) && (!doubts[i].usual || strcmp(value, doubts[i].usual)))
-			gt_table_note(k->t, "%s%s%s", doubts[i].before, doubts[i].after ? value : "", doubts[i].after ? doubts[i].after : "");
+			doubt(k->h, k->t, k->seg, "%s%s%s", doubts[i].before, doubts[i].after ? value : "", doubts[i].after ? doubts[i].after : "");
 	k->part |= !strncmp(key, "recovered.", 10) || (!strncmp(key, "cut.", 4) && *value);
 	k->newer += !strncmp(key, "untraced_functions.", sizeof("untraced_functions.") - 1);
 	return 0;
@@ -208,30 +230,77 @@ static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *co
 /* A foreign file does not tell what its maker lost; nor do a part of a recording and a damaged one. */
 static bool lossless(const struct header *h, const struct gt_segment *seg, const struct known *k)
 {
-	return k->values[TOOL] && seg->closed && !k->part && !h->losses[seg->index].rows && !h->asked.opt->filter.ranged && !damage_of(h->asked.reader, seg->index).count;
+	return k->values[TOOL] && seg->closed && !k->part && !h->losses[seg->index].rows && !h->asked.opt->filter.ranged &&
+	       !damage_of(h->asked.reader, seg->index).count;
+}
+
+/* -1: no such number. */
+static int64_t number(const char *text)
+{
+	char *end;
+	long long n = text ? strtoll(text, &end, 10) : -1;
+
+	return n >= 0 && !*end ? n : -1;
+}
+
+/* How long the recorder says it recorded, ns: of its whole run, what --delay and --duration left. -1: it does not. */
+static int64_t recorded_ns(const struct known *k)
+{
+	int64_t ns = number(k->values[DURATION]), delay = number(k->values[DELAY]), limit = number(k->values[LIMIT]);
+
+	if (ns < 0 || k->part || k->values[RANGE])
+		return -1;
+	if (delay > 0)
+		ns = ns > delay ? ns - delay : 0;
+	return limit > 0 && limit < ns ? limit : ns;
+}
+
+static uint64_t span_of(const struct gt_segment *seg)
+{
+	return seg->max_end > seg->min_start ? (uint64_t)seg->max_end - (uint64_t)seg->min_start : 0;
+}
+
+static bool has_rows(const struct gt_segment *seg)
+{
+	for (unsigned k = 0; k < GT_KINDS; k++)
+		if (seg->rows[k])
+			return true;
+	return false;
+}
+
+/* "234971 calls in 1 process, 2 threads, over 4.654892 s of 6.806174 s recorded" */
+static void say_size(struct gt_table *t, const struct header *h, const struct gt_segment *seg, const struct known *k)
+{
+	uint64_t processes = how_many(h, seg, GT_TRACK_PROCESS), threads = how_many(h, seg, GT_TRACK_THREAD);
+	uint64_t calls = rows_of(h, seg, GT_CALL);
+	int64_t span = gt_clamp(span_of(seg)), all = recorded_ns(k);
+	char of[48] = "", open[48] = "";
+
+	if (all > 0 && (double)all > (double)span * 1.01)
+		snprintf(of, sizeof(of), " of %.6f s recorded", (double)all / 1e9);
+	if (rows_of(h, seg, GT_OPEN))
+		snprintf(open, sizeof(open), " and %" PRIu64 " still open", rows_of(h, seg, GT_OPEN));
+	if (has_rows(seg))
+		gt_table_say(t, "%s: %" PRIu64 " call%s%s in %" PRIu64 " process%s, %" PRIu64 " thread%s, over %.6f s%s",
+			     h->asked.opt->file, calls, plural(calls), open, processes, processes == 1 ? "" : "es", threads, plural(threads),
+			     (double)span / 1e9, of);
+	else if (all > 0)
+		gt_table_say(t, "%s: an EMPTY recording of %.6f s", h->asked.opt->file, (double)all / 1e9);
+	else
+		gt_table_say(t, "%s: an EMPTY recording", h->asked.opt->file);
 }
 
 /* In text the header is a few lines, of what there is to say only. */
 static void say(struct gt_table *t, const struct header *h, const struct gt_segment *seg, const struct known *k, const char *layers,
 		const char *sources)
 {
-	uint64_t processes = how_many(h, seg, GT_TRACK_PROCESS), threads = how_many(h, seg, GT_TRACK_THREAD);
-	const struct losses *l = &h->losses[seg->index];
 	struct gt_buf b = { 0 };
 
-	gt_table_say(t, "%s: %" PRIu64 " calls%s in %" PRIu64 " process%s, %" PRIu64 " thread%s, over %.6f s", h->asked.opt->file,
-		     rows_of(h, seg, GT_CALL), rows_of(h, seg, GT_OPEN) ? ", some still open," : "", processes, processes == 1 ? "" : "es",
-		     threads, plural(threads), (double)(seg->max_end - seg->min_start) / 1e9);
+	say_size(t, h, seg, k);
 	if (k->values[COMMAND])
 		gt_table_say(t, "  %s", k->values[COMMAND]);
 	put_machine(&b, seg, k->values, layers, sources, lossless(h, seg, k));
 	gt_table_say(t, "  %s", b.failed ? "" : (char *)b.data);
-	if (l->rows)
-		gt_table_say(t, "  LOST: %" PRIu64 " events%s", l->count, l->unknown ? " and an unknown number more" : "");
-	if (!seg->closed)
-		gt_table_say(t, "  NOT CLOSED: complete to %.6f s, %" PRIu64 " bytes unread", (double)(seg->complete_to - seg->min_start) / 1e9, seg->unread_bytes);
-	if (seg->rows[GT_UNMATCHED])
-		gt_table_say(t, "  UNMATCHED: %" PRIu64 " begins or ends without their other half", seg->rows[GT_UNMATCHED]);
 	gt_buf_release(&b);
 }
 
@@ -241,7 +310,7 @@ static int add_segment(const struct header *h, struct gt_table *t, const struct 
 	struct losses damage = damage_of(h->asked.reader, seg->index);
 	struct gt_buf layers = { 0 }, sources = { 0 };
 	int64_t complete = gt_since(h->asked.opt, h->asked.reader, seg, seg->closed ? seg->max_end : seg->complete_to);
-	struct known k = { .t = t };
+	struct known k = { .h = h, .seg = seg, .t = t };
 	int rc = gt_meta_each(seg, note_known, &k);
 
 	put_layers(&layers, seg);
@@ -251,7 +320,7 @@ static int add_segment(const struct header *h, struct gt_table *t, const struct 
 		text_or_none(k.values[COMMAND]), text_or_none(k.values[START]), text_or_none(k.values[GPU]),
 		text_or_none(k.values[DRIVER]), text_or_none(k.values[CUDA]), text_or_none(k.values[EVENTS]), text_or_none(k.values[ARGS]),
 		text_or_none(seg->simulated ? "yes" : k.values[TOOL] ? "no" : NULL), text_or_none((char *)layers.data), text_or_none((char *)sources.data),
-		gt_cell_u(seg->max_end > seg->min_start ? (uint64_t)seg->max_end - (uint64_t)seg->min_start : 0),
+		gt_cell_u(span_of(seg)), gt_cell_known(recorded_ns(&k) >= 0, (uint64_t)recorded_ns(&k)),
 		gt_cell_u(how_many(h, seg, GT_TRACK_PROCESS)), gt_cell_u(how_many(h, seg, GT_TRACK_THREAD)),
 		gt_cell_u(rows_of(h, seg, GT_CALL)), gt_cell_u(rows_of(h, seg, GT_OPEN)), gt_cell_u(rows_of(h, seg, GT_SPAN)),
 		gt_cell_u(rows_of(h, seg, GT_GPU)), gt_cell_u(rows_of(h, seg, GT_INSTANT)), gt_cell_u(rows_of(h, seg, GT_COUNTER)),
@@ -259,8 +328,13 @@ static int add_segment(const struct header *h, struct gt_table *t, const struct 
 		gt_cell_text(seg->closed ? "closed" : "not closed"), gt_cell_i(complete),
 		gt_cell_u(seg->closed ? 0 : seg->unread_bytes),
 		gt_cell_u(damage.count), gt_cell_u(damage.rows) });
+	if (!has_rows(seg) && seg->closed && k.values[TOOL])
+		doubt(h, t, seg, "no CUDA call was seen: the program never loaded libcuda.so.1 or never called it, or what called it had "
+				 "LD_PRELOAD taken out of its environment, or the options it was recorded with left out all there was; "
+				 "gtcollect --doctor tells more");
 	if (k.newer)
-		gt_table_note(t, "%u driver function%s newer than the recorder passed untraced; the metadata report names them", k.newer, plural(k.newer));
+		doubt(h, t, seg, "%u driver function%s newer than the recorder passed untraced; the metadata report names them", k.newer,
+		      plural(k.newer));
 	say(t, h, seg, &k, layers.data ? (char *)layers.data : "", sources.data ? (char *)sources.data : "");
 	gt_buf_release(&layers);
 	gt_buf_release(&sources);
@@ -270,16 +344,31 @@ static int add_segment(const struct header *h, struct gt_table *t, const struct 
 }
 
 /* "12 calls recorded by ebpf as well are counted once, from preload" */
-static void note_doubles(struct gt_table *t, const struct gt_segment *seg, const struct gt_left_out *d)
+static void note_doubles(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
 {
+	const struct gt_left_out *d = left_out(h, seg);
+
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct gt_doubled *two = &d->list[i];
 		uint64_t n = two->calls + two->others;
 
-		gt_table_note(t, "%" PRIu64 " %s%s recorded by %s as well %s counted once, from %s", n, two->others ? "event" : "call", plural(n),
+		doubt(h, t, seg, "%" PRIu64 " %s%s recorded by %s as well %s counted once, from %s", n, two->others ? "event" : "call", plural(n),
 			      two->from == GT_NONE ? "another source" : gt_str(seg, two->from), n == 1 ? "is" : "are",
 			      two->by == GT_NONE ? "the better one" : gt_str(seg, two->by));
 	}
+}
+
+/* What a reader of any report has to know of a file that its recorder did not close. */
+static void note_unclosed(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
+{
+	char complete[64] = "nothing can be read yet";
+
+	if (has_rows(seg))
+		snprintf(complete, sizeof(complete), "complete to %.6f s%s",
+			 (double)gt_since(h->asked.opt, h->asked.reader, seg, seg->complete_to) / 1e9,
+			 seg->max_end > seg->complete_to ? ", of what came later there is a part" : "");
+	doubt(h, t, seg, "NOT CLOSED: %s, %" PRIu64 " byte%s unread; the file was not closed: the recorder died, or it is still being "
+			 "written", complete, seg->unread_bytes, plural(seg->unread_bytes));
 }
 
 static void note_doubts(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
@@ -288,24 +377,30 @@ static void note_doubts(const struct header *h, struct gt_table *t, const struct
 	size_t n;
 
 	gt_reader_damage(h->asked.reader, &n);
-	note_doubles(t, seg, left_out(h, seg));
+	note_doubles(h, t, seg);
 	if (seg->simulated)
-		gt_table_note(t, "the GPU was simulated: times say nothing about a real one");
+		doubt(h, t, seg, "the GPU was simulated: times say nothing about a real one");
 	if (l->rows)
-		gt_table_note(t, "events were lost: counts and sums are too small, gaps may be no gaps");
+		doubt(h, t, seg, "LOST: %" PRIu64 " event%s%s; what was lost is missing from counts and sums, and gaps may be no gaps",
+		      l->count, plural(l->count), l->unknown ? " and an unknown number more" : "");
 	if (seg->rows[GT_UNMATCHED])
-		gt_table_note(t, "begins or ends without their other half are in no report");
+		doubt(h, t, seg, "UNMATCHED: %" PRIu64 " begin%s or end%s without the other half, in no report", seg->rows[GT_UNMATCHED],
+		      plural(seg->rows[GT_UNMATCHED]), plural(seg->rows[GT_UNMATCHED]));
 	if (!seg->closed)
-		gt_table_note(t, "the file was not closed: the recorder died, or it is still being written");
+		note_unclosed(h, t, seg);
 	if (!seg->index && n)
-		gt_table_note(t, "the file is damaged: rows are missing from every report");
+		gt_table_note(t, "the file is damaged in %zu place%s: rows are missing from every report; the header report lists them",
+			      n, plural(n));
 	if (!seg->index && h->asked.opt->restricted)
-		gt_table_note(t, "restricted to %s; calls that lie partly in the range count whole", h->asked.opt->restricted);
+		gt_table_note(t, "restricted to %s%s", h->asked.opt->restricted,
+			      h->asked.opt->filter.ranged ? "; calls that lie partly in the range count whole" : "");
+	if (!seg->index && h->asked.opt->nothing)
+		gt_note_nothing(t, &h->asked);
 }
 
 static const struct gt_column damage_columns[] = {
-	{ "offset_bytes", "At byte", GT_C_COUNT }, { "recording", "Recording", GT_C_COUNT }, { "rows", "Rows", GT_C_COUNT },
-	{ "from_ns", "From", GT_C_TIME }, { "to_ns", "To", GT_C_TIME }, { "what", "What", GT_C_TEXT },
+	{ "recording", "Recording", GT_C_COUNT }, { "offset_bytes", "At byte", GT_C_COUNT }, { "rows", "Rows", GT_C_COUNT },
+	{ "from_ns", "From", GT_C_TIME }, { "to_ns", "To", GT_C_TIME }, { "what", "What", GT_C_WHOLE },
 };
 
 /* NULL when nothing is damaged, or memory is out. */
@@ -314,17 +409,18 @@ static struct gt_table *damage_table(const struct header *h)
 	size_t n;
 	const struct gt_damage *d = gt_reader_damage(h->asked.reader, &n);
 	size_t shown = gt_shown(n, h->asked.opt->top);
-	struct gt_table *t = n ? gt_table_new("damage", "Damage", damage_columns, 6) : NULL;
+	unsigned skip = gt_where_skip(h->asked.reader);
+	struct gt_table *t = n ? gt_table_new("damage", "Damage", damage_columns + skip, 6 - skip) : NULL;
 
 	for (size_t i = 0; t && i < shown; i++) {
 		const struct gt_segment *seg = gt_reader_segment(h->asked.reader, d[i].segment < h->nsegs ? d[i].segment : 0);
 		bool timed = d[i].rows && seg;
 
 		gt_table_add(t, (struct gt_cell[]){
-			gt_cell_u(d[i].offset), gt_cell_u(d[i].segment), gt_cell_u(d[i].rows),
+			gt_cell_u(d[i].segment), gt_cell_u(d[i].offset), gt_cell_u(d[i].rows),
 			timed ? gt_cell_i(gt_since(h->asked.opt, h->asked.reader, seg, d[i].min_start)) : gt_cell_none(),
 			timed ? gt_cell_i(gt_since(h->asked.opt, h->asked.reader, seg, d[i].max_end)) : gt_cell_none(),
-			gt_cell_text(d[i].text) });
+			gt_cell_text(d[i].text) } + skip);
 	}
 	if (t)
 		gt_note_cut(t, n, shown);
@@ -372,7 +468,7 @@ const struct gt_analysis gt_header_report = {
 /* ---- everything the recorder noted ---- */
 
 static const struct gt_column meta_columns[] = {
-	{ "recording", "Recording", GT_C_COUNT }, { "key", "Key", GT_C_TEXT }, { "value", "Value", GT_C_TEXT },
+	{ "recording", "Recording", GT_C_COUNT }, { "key", "Key", GT_C_WHOLE }, { "value", "Value", GT_C_WHOLE },
 };
 struct meta { struct gt_table *t; const struct gt_segment *seg; unsigned skip; };
 

@@ -41,13 +41,16 @@ static int histogram_finish(void *state, struct gt_table **tables, unsigned max,
 	tables[0] = gt_table_new("histogram", "Durations by operation", columns, 6);
 	if (!rc && !tables[0])
 		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
+	if (!rc)
+		gt_table_gives_way(tables[0], "layer share_percent to_ns");
 	for (size_t i = 0; !rc && i < shown; i++) {
 		rc = add_name(tables[0], &names, &names.list[i], err);
 		if (names.list[i].sum.coarse)
 			gt_table_note(tables[0], "too many operations: some calls of %s are missing", names.list[i].text);
 	}
 	if (!rc && names.n > shown)
-		gt_table_note(tables[0], "%zu operations below --top left out", names.n - shown);
+		gt_table_note(tables[0], "%zu operation%s below --top %zu left out", names.n - shown,
+			      names.n - shown == 1 ? "" : "s", shown);
 	gt_names_release(&names);
 	return rc ? rc : 1;
 }

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include "formats/reader.h"
 
-#define GT_KEEP_ALL 100000	/* what --top 0 means here: memory stays bounded */
+#define GT_KEEP_ALL 100000	/* what --top 0 means here, and more than that: memory stays bounded */
 
 struct gt_kept {
 	int64_t score;			/* the greater the better */
@@ -22,7 +22,7 @@ struct gt_keep {
 	uint64_t offered;
 };
 
-static inline void gt_keep_init(struct gt_keep *k, unsigned top) { k->max = top ? top : GT_KEEP_ALL; }
+static inline void gt_keep_init(struct gt_keep *k, unsigned top) { k->max = top && top < GT_KEEP_ALL ? top : GT_KEEP_ALL; }
 /* Would a row with this score stand a chance? Counts it as offered either way. */
 static inline bool gt_keep_wants(struct gt_keep *k, int64_t score)
 {

@@ -189,8 +189,10 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 			gt_cell_u(k->total / k->count), gt_cell_u(k->longest), gt_cell_i(shares[i]),
 			k->name ? gt_cell_text(k->name) : gt_cell_none() });
 	}
-	if (tables[0])
+	if (tables[0]) {
+		gt_table_gives_way(tables[0], "failed max_ns mean_ns share_percent");
 		gt_note_cut(tables[0], g->n, shown);
+	}
 	gt_kernel_names_free(names);
 	free(shares);
 	return shares && names && tables[0] ? 1 : gt_err_set(err, -ENOMEM, "no memory for the kernels");
@@ -216,6 +218,8 @@ static int copies_finish(void *state, struct gt_table **tables, unsigned max, st
 			gt_cell_known(k->sized, k->sized ? k->bytes / k->sized : 0), gt_cell_known(k->sized, k->largest),
 			gt_cell_u(k->total), gt_cell_u(k->longest), gt_cell_i(shares[i]) });
 	}
+	if (tables[0])
+		gt_table_gives_way(tables[0], "failed max_ns mean_bytes share_percent max_bytes total_ns");
 	free(shares);
 	return shares && tables[0] ? 1 : gt_err_set(err, -ENOMEM, "no memory for the copies");
 }

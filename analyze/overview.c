@@ -55,8 +55,16 @@ static const struct gt_column kernel_columns[] = {
 	{ "scheduler_calls", "Scheduler calls", GT_C_COUNT },
 };
 
+/* A figure is absent where it was not recorded, and where --match and its like left out all that it counts. */
+static struct gt_cell figure(const struct gt_asked *a, unsigned layer, unsigned op, bool known, uint64_t v)
+{
+	const char *gone = known ? gt_filtered_away(a, layer, op) : NULL;
+
+	return gone ? gt_cell_gone(gone) : gt_cell_known(known, v);
+}
+
 /* all: every name was recorded, so that a 0 is one. */
-static struct gt_table *userspace(const struct sums *u, bool api, bool all)
+static struct gt_table *userspace(const struct gt_asked *a, const struct sums *u, bool api, bool all)
 {
 	struct gt_table *t = gt_table_new("userspace", "=== TRACE SUMMARY ===\n\nUSERSPACE (libcuda.so):", user_columns, 6);
 	bool allocs = u->allocs || (api && all), copies = u->copies || (api && all);
@@ -67,9 +75,12 @@ static struct gt_table *userspace(const struct sums *u, bool api, bool all)
 		return NULL;
 	gt_table_as_list(t);
 	gt_table_add(t, (struct gt_cell[]){
-		gt_cell_known(api, u->calls), gt_cell_known(u->launches || (api && all), u->launches), gt_cell_known(allocs, u->allocs),
-		gt_cell_known(alloc_known, u->alloc_bytes), gt_cell_known(copies, u->copies),
-		gt_cell_known(copy_known, u->copy_bytes) });
+		figure(a, GT_LAYER_API, GT_OP_NONE, api, u->calls),
+		figure(a, GT_LAYER_COUNT, GT_OP_LAUNCH, u->launches || (api && all), u->launches),
+		figure(a, GT_LAYER_COUNT, GT_OP_ALLOC, allocs, u->allocs),
+		figure(a, GT_LAYER_COUNT, GT_OP_ALLOC, alloc_known, u->alloc_bytes),
+		figure(a, GT_LAYER_COUNT, GT_OP_COPY, copies, u->copies),
+		figure(a, GT_LAYER_COUNT, GT_OP_COPY, copy_known, u->copy_bytes) });
 	note_unsized(t, "allocations", u->allocs - u->alloc_failed, u->alloc_sized);
 	note_unsized(t, "transfers", u->copies - u->copy_failed, u->copy_sized);
 	return t;
@@ -87,13 +98,14 @@ static int summary_finish(void *state, struct gt_table **tables, unsigned max, s
 		for (uint32_t t = 0; t < seg->ntypes; t++)
 			add(&u, &seg->types[t], gt_fold_stat(a->opt->fold, i, t));
 	}
-	tables[0] = userspace(&u, gt_recorded(a->reader, GT_LAYER_API), !gt_filtered(a->reader));
+	tables[0] = userspace(a, &u, gt_recorded(a->reader, GT_LAYER_API), !gt_filtered(a->reader));
 	tables[1] = gt_table_new("kernel_space", "KERNEL SPACE (nvidia.ko):", kernel_columns, 3);
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for the summary");
 	gt_table_as_list(tables[1]);
-	gt_table_add(tables[1], (struct gt_cell[]){ gt_cell_known(ioctl, u.ioctls), gt_cell_known(ioctl, u.ioctl_ns),
-						     gt_cell_known(gt_recorded(a->reader, GT_LAYER_SCHED), u.sched) });
+	gt_table_add(tables[1], (struct gt_cell[]){
+		figure(a, GT_LAYER_IOCTL, GT_OP_IOCTL, ioctl, u.ioctls), figure(a, GT_LAYER_IOCTL, GT_OP_IOCTL, ioctl, u.ioctl_ns),
+		figure(a, GT_LAYER_SCHED, GT_OP_NONE, gt_recorded(a->reader, GT_LAYER_SCHED), u.sched) });
 	return 2;
 }
 

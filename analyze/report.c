@@ -16,6 +16,15 @@ void gt_note_cut(struct gt_table *t, size_t n, size_t shown)
 		gt_table_note(t, "%zu more row%s below --top %zu left out", n - shown, n - shown == 1 ? "" : "s", shown);
 }
 
+void gt_note_kept(struct gt_table *t, const struct gt_keep *keep)
+{
+	if (keep->max == GT_KEEP_ALL && keep->offered > keep->n)
+		gt_table_note(t, "%llu more rows left out: this list holds %d at most, gtexport --jsonl writes all",
+			      (unsigned long long)(keep->offered - keep->n), GT_KEEP_ALL);
+	else
+		gt_note_cut(t, keep->offered, keep->n);
+}
+
 struct rest { uint64_t remainder; size_t i; };
 
 static int larger_rest(const void *a, const void *b)
@@ -148,6 +157,40 @@ const char *gt_layer_word(unsigned layer)
 	static const char *const words[] = { "api", "ioctl", "scheduler", "gpu", "user" };
 
 	return layer < GT_LAYER_COUNT ? words[layer] : "?";
+}
+
+/* A time of the recording in which there was nothing: that is an answer, other than a process that there is not. */
+static bool idle(const struct gt_asked *a)
+{
+	const struct gt_filter *f = &a->opt->filter;
+	bool within = false;
+
+	for (uint32_t i = 0; i < gt_reader_segments(a->reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
+
+		within |= f->from < seg->max_end && f->to > seg->min_start;
+	}
+	return f->ranged && within && !f->pid && !f->tid && !f->match;
+}
+
+const char *gt_filtered_away(const struct gt_asked *a, unsigned layer, unsigned op)
+{
+	const struct gt_filter *f = &a->opt->filter;
+
+	if (a->opt->nothing && !idle(a))
+		return "nothing matched";
+	for (uint32_t i = 0; f->match && i < gt_reader_segments(a->reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
+
+		for (uint32_t t = 0; t < seg->ntypes; t++) {
+			const struct gt_type *type = &seg->types[t];
+			bool of_it = layer == GT_LAYER_COUNT ? type->layer != GT_LAYER_GPU : type->layer == layer;
+
+			if (of_it && (op == GT_OP_NONE || type->op == op) && f->match(seg, type, f->match_arg))
+				return NULL;
+		}
+	}
+	return f->match ? "left out by --match" : NULL;
 }
 
 void gt_where_process(struct gt_cell cells[3], const struct gt_segment *seg, uint32_t process)

@@ -2,6 +2,7 @@
 #ifndef GT_REPORT_H
 #define GT_REPORT_H
 #include "analyze/analysis.h"
+#include "analyze/keep.h"
 
 /* The state, or its head, of a report that keeps only what it was given. */
 struct gt_asked { struct gt_reader *reader; const struct gt_analysis_options *opt; };
@@ -13,12 +14,17 @@ static inline struct gt_cell gt_cell_text(const char *s) { return (struct gt_cel
 static inline struct gt_cell gt_cell_u(uint64_t v) { return (struct gt_cell){ .i = gt_clamp(v) }; }
 static inline struct gt_cell gt_cell_i(int64_t v) { return (struct gt_cell){ .i = v }; }
 static inline struct gt_cell gt_cell_none(void) { return (struct gt_cell){ .absent = true }; }
+/* Text says why there is no figure; `why` is copied with the cell. */
+static inline struct gt_cell gt_cell_gone(const char *why) { return (struct gt_cell){ .absent = true, .s = why }; }
 static inline struct gt_cell gt_cell_known(bool known, uint64_t v) { return known ? gt_cell_u(v) : gt_cell_none(); }
 
 /* How many of n rows a table shows under --top. */
 static inline size_t gt_shown(size_t n, unsigned top) { return top && n > top ? top : n; }
 /* Notes how many rows were left out, if any. */
 void gt_note_cut(struct gt_table *t, size_t n, size_t shown);
+void gt_note_kept(struct gt_table *t, const struct gt_keep *keep);	/* likewise, where memory bounds it, too */
+/* Notes that nothing matched the options, and what there is: times, processes, threads, names. */
+void gt_note_nothing(struct gt_table *t, const struct gt_asked *a);
 /* shares[i] = hundredths of a percent that parts[i] is of their sum; they add up to exactly 10000 (largest remainder).
  * All 0 when the sum is 0. 0 or -ENOMEM. */
 int gt_shares(const uint64_t *parts, size_t n, int64_t *shares, struct gt_err *err);
@@ -39,6 +45,9 @@ bool gt_filtered(struct gt_reader *r);	/* were names left out, by the recorder o
 /* Says so under a table that is empty because its layer was not looked at, or names were left out. */
 void gt_note_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned layer);
 const char *gt_layer_word(unsigned layer);
+/* Why there can be no figure of this layer (GT_LAYER_COUNT: any but the GPU) and operation (GT_OP_NONE: any): the options left all
+ * such rows out. NULL: they did not. What was filtered away is absent from tables, never 0. */
+const char *gt_filtered_away(const struct gt_asked *a, unsigned layer, unsigned op);
 
 /* Where something happened, as four columns: recording (which segment), pid, process, tid and thread. Tables of files with
  * one segment leave the first out: pass columns and cells from gt_where_skip(r) on. */

@@ -6,6 +6,7 @@
 struct worker {
 	struct gt_fold *fold;
 	void **states;			/* one per chosen analysis; NULL where it has none */
+	bool any;			/* a row came by that is no loss */
 	struct gt_err err;
 	char pad[64];			/* no two workers in one cache line */
 };
@@ -110,6 +111,7 @@ static int on_run(void *arg, unsigned w, const struct gt_cols *cols)
 	struct worker *worker = &run->workers[w];
 	int rc = pass->fold ? gt_fold_block(worker->fold, cols, &worker->err) : 0;
 
+	worker->any |= cols->kind != GT_LOST;
 	for (unsigned i = 0; !rc && i < run->n; i++) {
 		const struct gt_analysis *a = run->chosen[i];
 
@@ -197,6 +199,33 @@ static int merge_workers(struct run *run, struct gt_err *err)
 	return rc;
 }
 
+static int found(void *arg, unsigned w, const struct gt_cols *cols) { return 1; }
+
+/* Do the options that leave rows out leave none? The reports at hand may have wanted kinds of which there are none anyway. */
+static int look_for_any(struct run *run, struct gt_err *err)
+{
+	struct gt_filter filter = run->opt->filter;
+	bool any = !run->opt->restricted;
+	int rc = 0;
+
+	for (unsigned w = 0; w < run->nworkers; w++)
+		any |= run->workers[w].any;
+	filter.kinds = ~GT_BIT(GT_LOST) & (GT_BIT(GT_KINDS) - 1);
+	filter.args = false;
+	if (!any)
+		rc = gt_scan(run->reader, &filter, GT_ANY_ORDER, 1, found, NULL, err);
+	run->opt->nothing = !any && !rc;
+	return rc < 0 ? rc : 0;
+}
+
+/* An empty table is no answer where rows were left out that might have filled it. */
+static void say_why_empty(const struct run *run, const struct gt_analysis *a, struct gt_table *const *tables, int n)
+{
+	for (int i = 0; i < n && run->opt->restricted && a->wants; i++)
+		if (!gt_table_rows(tables[i]))
+			gt_table_say(tables[i], run->opt->nothing ? "  nothing matched" : "  none that matches");
+}
+
 static int finish(struct run *run, struct gt_err *err)
 {
 	unsigned made = 0;
@@ -206,6 +235,7 @@ static int finish(struct run *run, struct gt_err *err)
 
 		if (n < 0)
 			return n;
+		say_why_empty(run, run->chosen[i], run->tables + made, n);
 		made += (unsigned)n;
 	}
 	return (int)made;
@@ -219,6 +249,8 @@ static int run_all(struct run *run, struct gt_err *err)
 		rc = scan_all(run, err);
 	if (!rc)
 		rc = merge_workers(run, err);
+	if (!rc)
+		rc = look_for_any(run, err);
 	if (!rc)
 		rc = finish(run, err);
 	free_states(run);

@@ -80,7 +80,7 @@ static int contexts_block(void *state, const struct gt_cols *cols, struct gt_err
 static const struct gt_column columns[] = {
 	GT_WHERE_PROCESS, GT_WHERE_THREAD, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Duration", GT_C_NS },
 	{ "operation", "Operation", GT_C_TEXT }, { "depth", "Depth", GT_C_COUNT }, { "result", "Result", GT_C_COUNT },
-	{ "context", "Context", GT_C_TEXT }, { "device", "Device", GT_C_COUNT },
+	{ "context", "Context", GT_C_WHOLE }, { "device", "Device", GT_C_COUNT },
 };
 #define PLAIN 10	/* without context and device */
 
@@ -110,16 +110,17 @@ static int finish(struct calls *c, const char *name, const char *title, unsigned
 	tables[0] = gt_table_new(name, title, columns + skip, ncolumns - skip);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	gt_table_gives_way(tables[0], "device process depth thread result pid tid context");
 	gt_keep_sort(&c->keep);
 	for (size_t i = 0; i < c->keep.n; i++)
 		add(c, tables[0], &c->keep.list[i], open);
-	gt_note_cut(tables[0], c->keep.offered, c->keep.n);
+	gt_note_kept(tables[0], &c->keep);
 	for (uint32_t i = 0; open && i < gt_reader_segments(c->asked.reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(c->asked.reader, i);
 
 		if (!seg->closed && seg->max_end > seg->complete_to)
 			gt_table_note(tables[0], "as of %.6f s: the file goes on after that, and calls listed here may have ended since",
-				      (double)(seg->complete_to - seg->min_start) / 1e9);
+				      (double)gt_since(c->asked.opt, c->asked.reader, seg, seg->complete_to) / 1e9);
 	}
 	return 1;
 }

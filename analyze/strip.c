@@ -1,5 +1,7 @@
 #include "analyze/strip.h"
 
+#include <stdbool.h>
+
 typedef unsigned __int128 u128;
 
 /* ns from the window's start, within the window. */
@@ -40,17 +42,22 @@ void gt_strip_add(struct gt_strip *s, const struct gt_window *w, int64_t start, 
 	}
 }
 
-void gt_strip_text(const struct gt_strip *s, const struct gt_window *w, char text[GT_STRIP_CELLS + 1])
+void gt_strip_text(const struct gt_strip *s, const struct gt_window *w, unsigned cells, char text[GT_STRIP_CELLS + 1])
 {
 	static const char levels[] = " .:-=+*#%@";
+	const unsigned each = GT_STRIP_CELLS / cells;
 
-	for (unsigned i = 0; i < GT_STRIP_CELLS; i++) {
-		unsigned level = w->width ? (unsigned)((u128)s->busy[i] * 10 / w->width) : 0;
+	for (unsigned i = 0; i < cells; i++) {
+		bool touched = s->touched >> i * each & UINT64_MAX >> (64 - each);
+		u128 busy = 0;
+		unsigned level;
 
-		level = level > 9 ? 9 : level;
-		text[i] = levels[level ? level : s->touched >> i & 1];
+		for (unsigned k = 0; k < each; k++)
+			busy += s->busy[i * each + k];
+		level = w->width ? (unsigned)(busy * 10 / ((u128)w->width * each)) : 0;
+		text[i] = levels[level > 9 ? 9 : level ? level : touched];
 	}
-	text[GT_STRIP_CELLS] = '\0';
+	text[cells] = '\0';
 }
 
 uint64_t gt_strip_busy(const struct gt_strip *s)

@@ -18,6 +18,7 @@ struct gt_strip {		/* zero-initialised: no calls */
  * only from the end of those before it on. */
 void gt_strip_add(struct gt_strip *s, const struct gt_window *w, int64_t start, int64_t end);
 /* A blank where no call is, else one of ".:-=+*#%@": "." below a fifth, then a step each tenth, "@" from nine tenths. */
-void gt_strip_text(const struct gt_strip *s, const struct gt_window *w, char text[GT_STRIP_CELLS + 1]);
+/* In `cells` characters, which 60 must be a multiple of. */
+void gt_strip_text(const struct gt_strip *s, const struct gt_window *w, unsigned cells, char text[GT_STRIP_CELLS + 1]);
 uint64_t gt_strip_busy(const struct gt_strip *s);	/* ns in the window that calls cover */
 #endif

@@ -72,6 +72,7 @@ static int threads_finish(void *state, struct gt_table **tables, unsigned max, s
 		free(list);
 		return gt_err_set(err, -ENOMEM, "no memory for the threads");
 	}
+	gt_table_gives_way(tables[0], "max_depth process open calls thread");
 	shown = gt_shown(n, a->opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add(a, tables[0], &list[i]);

@@ -3,7 +3,7 @@
  *
  * Strips count the union of the calls that were asked for, also where --match or a loss took the outer call of a nested one
  * away; so calls are needed by start, and the timeline puts them there. A strip takes half a KiB for each thread that has
- * calls, the list is bounded by --top.
+ * calls, the list is bounded by --top. On a narrow terminal several cells become one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 #include "analyze/report.h"
 #include "analyze/strip.h"
 #include "analyze/timeline.h"
-
 
 struct segment {
 	struct gt_window window;
@@ -40,7 +39,7 @@ static int timeline_init(void *state, struct gt_reader *r, const struct gt_analy
 	uint32_t n = gt_reader_segments(r);
 
 	s->asked = (struct gt_asked){ r, opt };
-	gt_keep_init(&s->calls, opt->top < GT_KEEP_ALL ? opt->top : GT_KEEP_ALL);
+	gt_keep_init(&s->calls, opt->top);
 	s->segments = calloc(n + 1ul, sizeof(*s->segments));
 	for (; s->segments && s->nsegments < n; s->nsegments++) {
 		const struct gt_segment *seg = gt_reader_segment(r, s->nsegments);
@@ -121,7 +120,7 @@ static int timeline_block(void *state, const struct gt_cols *cols, struct gt_err
 /* ---- tables ---- */
 
 static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, GT_WHERE_THREAD, { "strip", "Busy when", GT_C_TEXT }, { "busy_percent", "Busy %", GT_C_PERCENT },
+	GT_WHERE_PROCESS, GT_WHERE_THREAD, { "strip", "Busy when", GT_C_WHOLE }, { "busy_percent", "Busy %", GT_C_PERCENT },
 	{ "from_ns", NULL, GT_C_TIME }, { "to_ns", NULL, GT_C_TIME },
 };
 #define NCOLUMNS 9
@@ -132,6 +131,19 @@ static const struct gt_column call_columns[] = {
 };
 #define NCALL 9
 
+#define BESIDE 44u	/* columns that stand beside a strip */
+
+/* How many cells a strip has: a number that 60 cells divide into. */
+static unsigned cells_of(const struct gt_analysis_options *opt)
+{
+	static const unsigned some[] = { GT_STRIP_CELLS, 30, 20, 15 };
+
+	for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++)
+		if (!opt->width || opt->width >= some[i] + BESIDE)
+			return some[i];
+	return 12;
+}
+
 static void add_thread(const struct state *s, struct gt_table *t, const struct gt_segment *seg, uint32_t track)
 {
 	const struct segment *own = &s->segments[seg->index];
@@ -140,7 +152,7 @@ static void add_thread(const struct state *s, struct gt_table *t, const struct g
 	struct gt_cell cells[NCOLUMNS];
 	int64_t to = (int64_t)((uint64_t)own->window.from + own->window.width);
 
-	gt_strip_text(strip, &own->window, text);
+	gt_strip_text(strip, &own->window, cells_of(s->asked.opt), text);
 	gt_where_process(cells, seg, gt_track_process(seg, track));
 	gt_where_thread(cells + 3, seg, track);
 	cells[5] = gt_cell_text(text);
@@ -150,10 +162,10 @@ static void add_thread(const struct state *s, struct gt_table *t, const struct g
 	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
 }
 
-static void note_width(struct gt_table *t, const struct gt_segment *seg, const struct gt_window *w, bool several)
+static void note_width(struct gt_table *t, const struct gt_segment *seg, const struct gt_window *w, bool several, unsigned cells)
 {
 	static const struct { double by; const char *unit; } units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
-	double ns = (double)w->width / GT_STRIP_CELLS;
+	double ns = (double)w->width / cells;
 	unsigned u = 0;
 	char which[32] = "";
 
@@ -161,7 +173,7 @@ static void note_width(struct gt_table *t, const struct gt_segment *seg, const s
 		u++;
 	if (several)
 		snprintf(which, sizeof(which), "recording %u: ", seg->index);
-	gt_table_note(t, "%s%u cells of %.4g %s each", which, GT_STRIP_CELLS, ns / units[u].by, units[u].unit);
+	gt_table_note(t, "%s%u cells of %.4g %s each", which, cells, ns / units[u].by, units[u].unit);
 }
 
 static void add_threads(const struct state *s, struct gt_table *t)
@@ -176,7 +188,7 @@ static void add_threads(const struct state *s, struct gt_table *t)
 			if (!s->segments[i].strips[track])
 				continue;
 			if (n == before && n < top)
-				note_width(t, seg, &s->segments[i].window, s->nsegments > 1);
+				note_width(t, seg, &s->segments[i].window, s->nsegments > 1, cells_of(s->asked.opt));
 			if (n++ < top)
 				add_thread(s, t, seg, track);
 		}
@@ -214,11 +226,7 @@ static void add_calls(struct state *s, struct gt_table *t)
 	gt_keep_sort(&s->calls);
 	for (size_t i = 0; i < k->n; i++)
 		add_call(s, t, &k->list[i]);
-	if (k->offered > k->n && k->max == GT_KEEP_ALL)
-		gt_table_note(t, "%llu more calls left out: this list holds %d at most, gtexport --jsonl writes all",
-			      (unsigned long long)(k->offered - k->n), GT_KEEP_ALL);
-	else
-		gt_note_cut(t, k->offered, k->n);
+	gt_note_kept(t, k);
 }
 
 static int timeline_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -233,6 +241,8 @@ static int timeline_finish(void *state, struct gt_table **tables, unsigned max, 
 	tables[1] = gt_table_new("calls", "Calls in order of time", call_columns + skip, NCALL - skip);
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	gt_table_gives_way(tables[0], "process thread");
+	gt_table_gives_way(tables[1], "open pid depth result tid");
 	add_threads(s, tables[0]);
 	add_calls(s, tables[1]);
 	return 2;

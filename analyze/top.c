@@ -41,6 +41,8 @@ static int finish(const struct gt_asked *a, const char *name, const char *title,
 	if (!rc && !tables[0])
 		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
 	if (!rc)
+		gt_table_gives_way(tables[0], "p50_ns category mean_ns failed p99_ns max_ns share_percent");
+	if (!rc)
 		rc = list(tables[0], &names, a->opt->top, err);
 	if (!rc)
 		gt_note_unrecorded(tables[0], a->reader, layer);

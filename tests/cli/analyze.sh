@@ -73,7 +73,7 @@ check analyze-from-counts says "Total CUDA API calls: 1"
 want analyze-to 0 $A summary --to 150us t.jsonl
 check analyze-to-counts says "Total CUDA API calls: 2"
 want analyze-pid-none 0 $A summary --pid 4242 t.jsonl
-check analyze-pid-none-counts says "Total CUDA API calls: 0"
+check analyze-pid-none-counts says "Total CUDA API calls: nothing matched"
 want analyze-top 0 $A top --top 1 t.jsonl
 check analyze-top-note says "1 more row below --top 1"
 $A t.jsonl >one; $A -j 3 t.jsonl >three
@@ -89,6 +89,17 @@ want analyze-path-of-such-a-file 0 $A summary ./top
 want analyze-two-files 0 $A summary t.jsonl ./top
 check analyze-two-files-both test "$(grep -c 'TRACE SUMMARY' want.out)" = 2
 
+# A report at the wrong place or written wrong: a hint, nothing else, whatever else was asked for.
+hinted() { want "analyze-$1" 2 $A $2; is "analyze-$1-says" "gtanalyze: $3" "$(cat want.err)"; check "analyze-$1-and-nothing-else" test ! -s want.out; }
+rm top
+hinted report-after-file "t.jsonl summary" "reports come before the files: gtanalyze summary FILE (./summary if the file is meant)"
+hinted report-after-report-and-file "top t.jsonl gaps" "reports come before the files: gtanalyze gaps FILE (./gaps if the file is meant)"
+hinted swapped-letters "tpo t.jsonl" "there is no report 'tpo', and no file; is 'top' meant? --list lists the reports"
+hinted first-letters "t.jsonl mem" "there is no report 'mem', and no file; is 'memory' meant? --list lists the reports"
+hinted wrong-letters "summary histogrom t.jsonl" "there is no report 'histogrom', and no file; is 'histogram' meant? --list lists the reports"
+hinted no-such-report "frobnicate t.jsonl" "there is no report 'frobnicate', and no file; --list lists the reports"
+cp t.jsonl tpo
+want analyze-file-named-like-a-mistake 0 $A tpo
 want analyze-no-file 2 $A
 want analyze-unknown-option 2 $A --frobnicate t.jsonl
 want analyze-bad-time 2 $A --from soon t.jsonl
@@ -132,12 +143,16 @@ cat n.zst n.zst >two.zst
 want analyze-two-recordings 0 $A summary threads two.zst
 check analyze-two-recordings-sum says "Total CUDA API calls: 6"
 check analyze-two-recordings-column says "  Recording  PID"
+cat n.zst cut.zst >two.zst
+want analyze-second-not-closed 0 $A summary two.zst
+check analyze-second-not-closed-says says "(recording 1: NOT CLOSED: "
+cat n.zst n.zst >two.zst
 
 # Every table and key that is printed stands in the manual, and the other way round. (csv has a heading for empty tables, too.)
 all=$(sed -n 's/^  \([a-z]*\)  .*/\1/p' list)
 {
 	$A --format json $all two.zst | sed -n 's/^  "\([a-z_]*\)": {$/\1/p'
-	$A --format csv $all two.zst | tr -d '\r' | awk -F, '!before { for (i = 1; i <= NF; i++) print $i } { before = $0 != "" }'
+	$A --format csv $all two.zst | tr -d '\r' | awk -F, 'table { for (i = 1; i <= NF; i++) print $i } { table = /^# / }'
 } | sort -u >printed
 sed -n '/^## JSON/,/^## What/s/^|[^|]*|\([^|]*\)|\([^|]*\)|$/\1 \2/p' "$SRC/docs/gtanalyze.1.md" | grep -v -e '^ table' -e '(when there is any)' |
 	sed 's/as slowest,//' | tr -c 'a-z0-9_\n' ' ' | tr ' ' '\n' | grep . | sort -u >documented

@@ -12,12 +12,15 @@ everything() {	# everything NAME FILE: all reports and formats, from it and from
 	want "$e-default" 0 bounded "$A" "$2"
 	bounded "$A" --top 0 --format json $reports n.zst >r.json 2>err;	check "$e-json" test ! -s err
 	check "$e-is-json" "$json" json r.json
-	for f in text csv tsv; do bounded "$A" --top 0 --format $f $reports n.zst >r.$f 2>err; check "$e-$f" test $? -eq 0 -a -s r.$f -a ! -s err; done
+	for f in text csv tsv; do
+		bounded "$A" --top 0 --format $f $reports n.zst >r.$f 2>err
+		check "$e-$f" test $? -eq 0 -a -s r.$f -a -z "$([ $f = text ] && cat err || grep -v '^gtanalyze: n.zst: ' err)"
+	done
 	for f in chrome folded jsonl native; do want "$e-$f" 0 bounded "$X" --$f -f -o x.$f n.zst; done
 	check "$e-chrome-is-json" "$json" json x.chrome
 	[ ! -s x.jsonl ] || check "$e-jsonl-is-json" "$json" jsonl x.jsonl
 	"$A" --format csv top "$2" >1.csv; "$A" --format csv top x.native >2.csv
-	sed 1,2d 1.csv >1; sed 1,2d 2.csv >2; same "$e-copies-are-equal" 1 2
+	same "$e-copies-are-equal" 1.csv 2.csv
 }
 
 awk 'BEGIN { for (i = 0; i < 100000; i++) {

@@ -234,7 +234,7 @@ static void check_strip(const struct gt_strip *s, const struct gt_window *w, con
 	char text[GT_STRIP_CELLS + 1];
 	uint64_t sum = 0;
 
-	gt_strip_text(s, w, text);
+	gt_strip_text(s, w, 60, text);
 	for (uint64_t i = 0; i < GT_STRIP_CELLS; i++) {
 		uint64_t busy = 0;
 
@@ -282,10 +282,10 @@ static void strips_of_all_time_and_none(void)
 	char text[GT_STRIP_CELLS + 1];
 
 	gt_strip_add(&s, &all, INT64_MIN, INT64_MAX);
-	gt_strip_text(&s, &all, text);
+	gt_strip_text(&s, &all, 60, text);
 	CHECK(gt_strip_busy(&s) == UINT64_MAX && strspn(text, "@") == GT_STRIP_CELLS);
 	gt_strip_add(&t, &none, 7, 7);
-	gt_strip_text(&t, &none, text);
+	gt_strip_text(&t, &none, 60, text);
 	CHECK(!gt_strip_busy(&t) && !strncmp(text, ".  ", 3) && strlen(text) == GT_STRIP_CELLS);
 }
 
@@ -298,7 +298,7 @@ static void strips_have_ten_levels(void)
 	for (int64_t i = 0; i <= 10; i++)
 		gt_strip_add(&s, &w, i * 100, i * 100 + i * 10);
 	gt_strip_add(&s, &w, 6000, 6000);	/* at the very end: in the last cell */
-	gt_strip_text(&s, &w, text);
+	gt_strip_text(&s, &w, 60, text);
 	CHECK(!strncmp(text, "..:-=+*#%@@ ", 12) && text[58] == ' ' && text[59] == '.');
 }
 

@@ -1,0 +1,55 @@
+# gtanalyze for programs: csv and tsv fit for a spreadsheet, every row there, and nothing that casts doubt lost on the way.
+. "$SRC/tests/lib.sh"
+A=$B/gtanalyze
+told() { grep -qF -- "$1" want.err; }
+
+# 30 operations, twice called; 40 launches, so 39 gaps.
+awk 'function call(name, us, status) {
+	printf "{\"ts\":%.6f,\"op_id\":%d,\"phase\":\"B\",\"name\":\"%s\",\"details\":{}}\n", t / 1e6, id, name
+	printf "{\"ts\":%.6f,\"op_id\":%d,\"phase\":\"E\",\"name\":\"%s\",\"details\":{\"status\":%d}}\n", (t + us) / 1e6, id++, name, status
+	t += us + 5
+}
+BEGIN { for (i = 0; i < 60; i++) call("cuOperation" i % 30, i + 1, i < 25 ? i + 1 : 0); for (i = 0; i < 40; i++) call("cuLaunchKernel", 10, 0) }' >t.jsonl
+
+for f in csv tsv; do
+	want $f-top 0 $A top --format $f t.jsonl
+	is $f-one-table-stands-alone "operation 32" "$(tr -d '\r' <want.out | sed '1s/[,	].*//;2,$d') $(wc -l <want.out)"
+	check $f-nothing-to-say test ! -s want.err
+	want $f-top-given 0 $A top --top 3 --format $f t.jsonl
+	is $f-top-given-rows 4 "$(wc -l <want.out)"
+	check $f-top-given-says told "gtanalyze: t.jsonl: top: 28 more rows below --top 3 left out"
+	want $f-two-tables 0 $A gaps --format $f t.jsonl
+	is $f-two-tables-have-names "# gaps # largest_gaps" "$(tr -d '\r' <want.out | grep '^#' | paste -s -d ' ')"
+	is $f-two-tables-rows 41 "$(tr -d '\r' <want.out | sed 1,/^$/d | wc -l)"
+	want $f-default 0 $A --format $f t.jsonl
+	is $f-default-begins-with-the-header "# header" "$(tr -d '\r' <want.out | head -n 1)"
+	want $f-two-files 0 $A top errors --format $f t.jsonl t.jsonl
+	is $f-two-files-have-names "# top t.jsonl # errors t.jsonl # top t.jsonl # errors t.jsonl" "$(tr -d '\r' <want.out | grep '^#' | paste -s -d ' ')"
+	want $f-header 0 $A header --format $f t.jsonl
+	is $f-header-alone 2 "$(wc -l <want.out)"
+	want $f-nothing-matches 0 $A top --match nosuch --format $f t.jsonl
+	is $f-nothing-matches-rows 1 "$(wc -l <want.out)"
+	check $f-nothing-matches-says told "gtanalyze: t.jsonl: nothing matched"
+done
+want json-top 0 $A top --format json t.jsonl
+is json-all-rows 31 "$(grep -c '"operation"' want.out)"
+check json-nothing-to-say test ! -s want.err
+want text-top 0 $A top t.jsonl
+check text-20-rows grep -qF "(11 more rows below --top 20 left out)" want.out
+
+# What the header would have said goes to stderr where there is none.
+"$B/gtexport" --native -o n.zst t.jsonl
+head -c $(($(wc -c <n.zst) - 40)) n.zst >cut.zst
+want csv-unclosed 0 $A top --format csv cut.zst
+check csv-unclosed-says told "gtanalyze: cut.zst: NOT CLOSED: complete to "
+size=$(wc -c <n.zst) at=0
+until $A header d.zst 2>/dev/null | grep -q '^Damage' || [ $at -ge "$size" ]; do
+	cp n.zst d.zst; at=$((at + 50))
+	printf '\125\252\125' | dd of=d.zst bs=1 seek=$at conv=notrunc 2>/dev/null
+done
+want csv-damaged 1 $A top --format csv d.zst
+check csv-damaged-says told "gtanalyze: d.zst: the file is damaged in 1 place: rows are missing from every report"
+is csv-damaged-is-a-table operation "$(sed '1s/,.*//;2,$d' want.out)"
+LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o sim.zst -- "$B/samples/train" -n 3 >/dev/null 2>&1
+want csv-simulated 0 $A top --format csv sim.zst
+check csv-simulated-says told "the GPU was simulated"
