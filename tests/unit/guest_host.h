@@ -83,9 +83,9 @@ static void *host_usher(void *arg)
 		c->cmsg_type = SCM_RIGHTS;
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &h->memory, sizeof(int));
+		__atomic_fetch_add(&h->knocks, 1, __ATOMIC_RELAXED);	/* before the answer: a short program ends before we are back */
 		sendmsg(s, &m, MSG_NOSIGNAL);
 		close(s);
-		__atomic_fetch_add(&h->knocks, 1, __ATOMIC_RELAXED);
 	}
 	return NULL;
 }
