@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "formats/base/file.h"
 #include "formats/in.h"
 
 extern const struct gt_importer gt_import_jsonl_a, gt_import_jsonl_b;
@@ -28,32 +29,6 @@ static const struct gt_importer *best(const char *head, size_t len)
 		}
 	}
 	return best;
-}
-
-static const char *temporary_folder(void)
-{
-	const char *dir = getenv("TMPDIR");
-
-	return dir && *dir ? dir : "/tmp";
-}
-
-/* A file without a name, gone with its last descriptor. */
-static int temporary(struct gt_err *err)
-{
-	const char *dir = temporary_folder();
-	char path[4096];
-	int fd;
-
-	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return fd;
-	if (snprintf(path, sizeof(path), "%s/gt-XXXXXX", dir) >= (int)sizeof(path))	/* a file system without O_TMPFILE */
-		return gt_err_set(err, -ENAMETOOLONG, "TMPDIR is too long");
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		return gt_err_set(err, -errno, "cannot make a temporary file in %s: %s", dir, strerror(errno));
-	unlink(path);
-	return fd;
 }
 
 /* err is not NULL. */
@@ -84,7 +59,7 @@ static const struct gt_importer *find(struct gt_in *in, struct gt_err *err)
 static struct gt_reader *import(const struct gt_importer *importer, struct gt_in *in, struct gt_err *err)
 {
 	struct gt_err why = GT_ERR_INIT;
-	int fd = temporary(err), copy, e;
+	int fd = gt_temporary(err), copy, e;
 
 	if (fd < 0)
 		return NULL;
@@ -93,7 +68,7 @@ static struct gt_reader *import(const struct gt_importer *importer, struct gt_in
 	if (!e && lseek(fd, 0, SEEK_SET) == 0)
 		return gt_reader_open_fd(fd, err);
 	if (e == -ENOSPC || e == -EDQUOT || e == -EFBIG)	/* nobody asked for a file there: say where and why it is */
-		gt_err_set(err, e, "no room for the imported trace in %s (TMPDIR): %s", temporary_folder(), strerror(-e));
+		gt_err_set(err, e, "no room for the imported trace in %s (TMPDIR): %s", gt_temporary_folder(), strerror(-e));
 	else if (err && !err->code)
 		*err = why;
 	close(fd);
@@ -127,7 +102,7 @@ static int spool(struct gt_in *in, struct gt_err *err)
 {
 	static const size_t room = 64u << 10;
 	char *bytes = malloc(room);
-	int fd = bytes ? temporary(err) : gt_err_set(err, -ENOMEM, "no memory to read"), e = fd < 0 ? fd : 0;
+	int fd = bytes ? gt_temporary(err) : gt_err_set(err, -ENOMEM, "no memory to read"), e = fd < 0 ? fd : 0;
 	ssize_t n = 0;
 
 	while (!e && (n = gt_in_read_raw(in, bytes, room, err)) > 0)

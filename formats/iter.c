@@ -4,6 +4,9 @@
  * blocks gives the next row. A block goes when its last row is through. What is in memory is thus what overlaps the moment:
  * about one block a busy thread, each as small as walk.c can hold it.
  *
+ * Input that is far out of order, or made to harm, may have more blocks open at a moment than there is memory for: that is
+ * found out from their heads before the first is opened, and refused.
+ *
  * Rows of one block often follow one another, so the heap says up to when: until then the next row is the block's next row.
  */
 #include <stdlib.h>
@@ -11,7 +14,8 @@
 
 #include "formats/walk.h"
 
-struct place { const struct gt_seg *seg; const struct gt_wire_entry *e; uint32_t group; };	/* group: of segments that share a clock */
+#define OPEN_MAX_BLOCKS 100000u		/* at one time; some 120 MiB */
+
 struct entry {			/* of the heap: a block and what its next row is compared by */
 	int64_t start;
 	uint64_t rest;		/* depth, track, and the block's number to settle it */
@@ -21,86 +25,68 @@ struct entry {			/* of the heap: a block and what its next row is compared by */
 struct gt_iter {
 	struct gt_walk *top;		/* heap[0]'s; NULL: there is none */
 	int64_t limit;			/* rows of it that start before this come before all others */
-	struct gt_filter filter;
-	struct gt_wanted *wanted;
-	struct place *places;		/* blocks by group of segments, then by earliest start */
-	size_t nplaces, places_cap, next_place;
+	struct gt_agenda agenda;
+	struct gt_visit coming;		/* the next block to open, when there is one */
+	bool more;
 	uint32_t group;			/* of the open blocks */
 	struct entry *heap;
 	size_t nheap, heap_cap;
 	struct gt_walker walker;
 };
 
-/* Segments of one boot share a clock; others follow one another. The group is the first segment of its kind. */
-static uint32_t group_of(const struct gt_reader *r, const struct gt_seg *seg)
+/* Leaves the smallest of n at the top after it was changed. */
+static void sink(int64_t *heap, size_t n)
 {
-	for (size_t i = 0; i < r->nsegs && seg->boot[0]; i++)
-		if (!strcmp(r->segs[i].boot, seg->boot) && !strcmp(r->segs[i].host, seg->host))
-			return (uint32_t)i;
-	return seg->pub.index;
-}
+	size_t i = 0, kid;
+	int64_t t = heap[0];
 
-static int by_group_and_start(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->e->head.min_start != y->e->head.min_start)
-		return x->e->head.min_start < y->e->head.min_start ? -1 : 1;
-	return x->seg != y->seg ? (x->seg < y->seg ? -1 : 1) : x->e->at < y->e->at ? -1 : 1;
-}
-
-static int find_places(struct gt_iter *it)
-{
-	struct gt_reader *r = it->walker.reader;
-
-	for (size_t s = 0; s < r->nsegs; s++) {
-		uint32_t group = group_of(r, &r->segs[s]);
-
-		for (size_t i = 0; i < r->segs[s].nentries; i++) {
-			if (!gt_wants_block(&it->wanted[s], &r->segs[s], &r->segs[s].entries[i]))
-				continue;
-			if (gt_grow(&it->places, &it->places_cap, it->nplaces + 1, sizeof(*it->places)))
-				return -ENOMEM;
-			it->places[it->nplaces++] = (struct place){ &r->segs[s], &r->segs[s].entries[i], group };
-		}
+	for (; (kid = 2 * i + 1) < n; i = kid) {
+		kid += kid + 1 < n && heap[kid + 1] < heap[kid];
+		if (heap[kid] >= t)
+			break;
+		heap[i] = heap[kid];
 	}
-	if (it->nplaces > 1)
-		qsort(it->places, it->nplaces, sizeof(*it->places), by_group_and_start);
-	return 0;
-}
-
-static int by_time(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
+	heap[i] = t;
 }
 
 /* How many blocks overlap at most (or more, where segments follow one another): their heads tell, so memory can be shared out. */
-static int count_overlap(struct gt_iter *it)
+static int count_overlap(struct gt_iter *it, struct gt_err *err)
 {
-	int64_t *starts = malloc((2 * it->nplaces + 1) * sizeof(*starts)), *ends = starts + it->nplaces;
+	int64_t *ends = NULL;		/* of the blocks open at the visit's start; a heap */
+	size_t n = 0, cap = 0, i;
+	struct gt_visit p;
+	int more;
 
-	if (!starts)
-		return -ENOMEM;
-	for (size_t i = 0; i < it->nplaces; i++) {
-		starts[i] = it->places[i].e->head.min_start;
-		ends[i] = it->places[i].e->head.max_end;
+	while ((more = gt_agenda_next(&it->agenda, &p, err)) > 0) {
+		while (n && ends[0] < p.start) {
+			ends[0] = ends[--n];
+			sink(ends, n);
+		}
+		if (gt_grow(&ends, &cap, n + 1, sizeof(*ends))) {
+			more = gt_err_set(err, -ENOMEM, "out of memory");
+			break;
+		}
+		for (i = n++; i && ends[(i - 1) / 2] > p.end; i = (i - 1) / 2)
+			ends[i] = ends[(i - 1) / 2];
+		ends[i] = p.end;
+		if (n > it->walker.most_open)
+			it->walker.most_open = n;
+		if (n > OPEN_MAX_BLOCKS) {
+			more = gt_err_set(err, -E2BIG, "more than %u blocks overlap in time: too many to put their rows in order", OPEN_MAX_BLOCKS);
+			break;
+		}
 	}
-	if (it->nplaces) {
-		qsort(starts, it->nplaces, sizeof(*starts), by_time);
-		qsort(ends, it->nplaces, sizeof(*ends), by_time);
-	}
-	for (size_t begun = 0, ended = 0; begun < it->nplaces; begun++) {
-		while (ends[ended] < starts[begun])
-			ended++;
-		if (begun + 1 - ended > it->walker.most_open)
-			it->walker.most_open = begun + 1 - ended;
-	}
-	free(starts);
-	return 0;
+	free(ends);
+	gt_agenda_rewind(&it->agenda);
+	return more;
+}
+
+static int next_visit(struct gt_iter *it, struct gt_err *err)
+{
+	int more = gt_agenda_next(&it->agenda, &it->coming, err);
+
+	it->more = more > 0;
+	return more < 0 ? more : 0;
 }
 
 struct gt_iter *gt_iter_open(struct gt_reader *r, const struct gt_filter *filter, struct gt_err *err)
@@ -110,19 +96,15 @@ struct gt_iter *gt_iter_open(struct gt_reader *r, const struct gt_filter *filter
 
 	if (it) {
 		it->walker.reader = r;
-		it->filter = *filter;
-		it->wanted = calloc(r->nsegs, sizeof(*it->wanted));
-		code = it->wanted ? 0 : -ENOMEM;
-		for (size_t i = 0; !code && i < r->nsegs; i++)
-			code = gt_wanted_init(&it->wanted[i], &r->segs[i].pub, &it->filter);
+		code = gt_agenda_open(&it->agenda, r, filter, GT_BY_CLOCK);
 		if (!code)
-			code = find_places(it);
+			code = count_overlap(it, err);
 		if (!code)
-			code = count_overlap(it);
+			code = next_visit(it, err);
 	}
 	if (!code)
 		return it;
-	gt_err_set(err, code, "out of memory");
+	gt_err_set(err, code, "out of memory");		/* unless it is said what else */
 	gt_iter_close(it);
 	return NULL;
 }
@@ -142,7 +124,7 @@ static struct entry entry_of(struct gt_walk *w)
 {
 	uint32_t track = w->tracks ? *w->tracks : w->track;
 
-	return (struct entry){ w->row->start, (uint64_t)w->row->depth << 56 | (uint64_t)track << 24 | (w->e->head.number & 0xffffff), w };
+	return (struct entry){ w->row->start, (uint64_t)w->row->depth << 56 | (uint64_t)track << 24 | (w->e.head.number & 0xffffff), w };
 }
 
 /* Puts e into the hole at i or above it. */
@@ -167,32 +149,35 @@ static void replace_top(struct gt_iter *it, struct entry e)
 
 /* ---- blocks ---- */
 
-static int open_next(struct gt_iter *it)
+static int open_next(struct gt_iter *it, struct gt_err *err)
 {
-	const struct place *p = &it->places[it->next_place++];
+	const struct gt_seg *seg = &it->walker.reader->segs[it->coming.seg];
+	struct gt_wire_entry e;
 	struct gt_walk *w;
-	int more;
+	int more = gt_index_get(&seg->index, it->coming.entry, &e, err);
 
+	if (more)
+		return more;
 	if (gt_grow(&it->heap, &it->heap_cap, it->nheap + 1, sizeof(*it->heap)) ||
-	    !(w = gt_walk_open(&it->walker, p->seg, p->e, &it->wanted[p->seg->pub.index])))
+	    !(w = gt_walk_open(&it->walker, seg, &e, &it->agenda.wanted[it->coming.seg])))
 		return -ENOMEM;
-	it->group = p->group;
+	it->group = it->coming.group;
 	more = gt_walk_fill(&it->walker, w);
 	if (more > 0)
 		rise(it, it->nheap++, entry_of(w));
 	else
 		gt_walk_close(&it->walker, w);
-	return more < 0 ? more : 0;
+	return more < 0 ? more : next_visit(it, err);
 }
 
-static bool same_group(const struct gt_iter *it) { return it->next_place < it->nplaces && it->places[it->next_place].group == it->group; }
+static bool same_group(const struct gt_iter *it) { return it->more && it->coming.group == it->group; }
 
 /* The next block that could have the next row, if it is not open yet. */
 static bool must_open(const struct gt_iter *it)
 {
 	if (!it->nheap)
-		return it->next_place < it->nplaces;
-	return same_group(it) && it->places[it->next_place].e->head.min_start <= it->heap[0].start;
+		return it->more;
+	return same_group(it) && it->coming.start <= it->heap[0].start;
 }
 
 /* The rows of the top up to here were taken. */
@@ -212,18 +197,18 @@ static int settle_top(struct gt_iter *it)
 	return 0;
 }
 
-/* Finds the block that has the next row. 1, 0 at the end, or -ENOMEM. */
-static __attribute__((noinline)) int find_top(struct gt_iter *it)
+/* Finds the block that has the next row. 1, 0 at the end, or negative (-ENOMEM is not said in err). */
+static __attribute__((noinline)) int find_top(struct gt_iter *it, struct gt_err *err)
 {
 	int code;
 
 	if (it->top && (code = settle_top(it)) < 0)
 		return code;
 	while (must_open(it))
-		if ((code = open_next(it)))
+		if ((code = open_next(it, err)))
 			return code;
 	it->top = it->nheap ? it->heap[0].walk : NULL;
-	it->limit = same_group(it) ? it->places[it->next_place].e->head.min_start : INT64_MAX;
+	it->limit = same_group(it) ? it->coming.start : INT64_MAX;
 	for (size_t kid = 1; kid < 3 && kid < it->nheap; kid++)
 		if (it->heap[kid].start < it->limit)
 			it->limit = it->heap[kid].start;
@@ -236,7 +221,7 @@ int gt_iter_next(struct gt_iter *it, struct gt_event *ev, struct gt_err *err)
 	const struct gt_row *row;
 
 	if (!w || w->row == w->end_row || w->row->start >= it->limit) {
-		int code = find_top(it);
+		int code = find_top(it, err);
 
 		if (code <= 0)
 			return code ? gt_err_set(err, code, "out of memory") : 0;
@@ -258,11 +243,8 @@ void gt_iter_close(struct gt_iter *it)
 		return;
 	while (it->nheap)
 		gt_walk_close(&it->walker, it->heap[--it->nheap].walk);
-	for (size_t i = 0; it->wanted && i < it->walker.reader->nsegs; i++)
-		gt_wanted_release(&it->wanted[i]);
+	gt_agenda_release(&it->agenda);
 	gt_walker_release(&it->walker);
-	free(it->wanted);
-	free(it->places);
 	free(it->heap);
 	free(it);
 }

@@ -16,39 +16,18 @@
 
 #include "formats/reader_in.h"
 
-#define FRAME_HEAD (sizeof(struct gt_wire_skip) + sizeof(struct gt_wire_block))
-
-int gt_pread(const struct gt_reader *r, void *to, size_t n, uint64_t at)
-{
-	uint8_t *p = to;
-
-	while (n) {
-		ssize_t got = pread(r->fd, p, n, (off_t)at);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return -EIO;
-		p += got;
-		at += (uint64_t)got;
-		n -= (size_t)got;
-	}
-	return 0;
-}
+#define INDEX_HELD_MOST (1u << 20)	/* entries in memory where there is no room for a temporary file: 72 MiB */
 
 /* A skippable frame of ours at `at`, at least `need` bytes long and inside `end`? */
 static bool get_skip(const struct gt_reader *r, uint64_t at, uint64_t end, uint32_t need, struct gt_wire_skip *skip)
 {
-	return end - at >= sizeof(*skip) && !gt_pread(r, skip, sizeof(*skip), at) && skip->magic == GT_WIRE_SKIP_MAGIC && skip->size >= need &&
+	return end - at >= sizeof(*skip) && !gt_pread(r->fd, skip, sizeof(*skip), at) && skip->magic == GT_WIRE_SKIP_MAGIC && skip->size >= need &&
 	       skip->size <= end - at - sizeof(*skip);
 }
 
 static bool sane_head(const struct gt_wire_block *h)
 {
-	return h->magic == GT_WIRE_BLOCK_MAGIC && h->size == sizeof(*h) && h->bytes <= GT_BLOCK_BYTES &&
-	       h->zbytes <= ZSTD_COMPRESSBOUND(GT_BLOCK_BYTES) && h->zbytes > 0 && h->runs <= h->rows &&
-	       (h->kind != GT_W_ROWS || (h->rows <= GT_BLOCK_ROWS && h->max_end >= h->min_start)) &&
-	       h->crc == gt_crc(h, offsetof(struct gt_wire_block, crc));
+	return gt_index_sane(h) && h->crc == gt_crc(h, offsetof(struct gt_wire_block, crc));
 }
 
 static bool sane_segment(const struct gt_wire_segment *s)
@@ -92,30 +71,16 @@ static int load_index(struct gt_reader *r, struct gt_seg *seg, uint64_t index_at
 {
 	struct gt_wire_skip skip;
 	struct gt_wire_index ix;
-	uint64_t at;
-	uint32_t crc;
 	size_t n;
-	int code = 0;
 
-	if (index_at >= end || !get_skip(r, index_at, end, sizeof(ix) + sizeof(crc), &skip) || gt_pread(r, &ix, sizeof(ix), index_at + sizeof(skip)))
+	if (index_at >= end || !get_skip(r, index_at, end, sizeof(ix) + sizeof(uint32_t), &skip) ||
+	    gt_pread(r->fd, &ix, sizeof(ix), index_at + sizeof(skip)))
 		return -EBADMSG;
-	n = skip.size - sizeof(ix) - sizeof(crc);
+	n = skip.size - sizeof(ix) - sizeof(uint32_t);
 	if (ix.magic != GT_WIRE_INDEX_MAGIC || n / sizeof(struct gt_wire_entry) != ix.count || n % sizeof(struct gt_wire_entry))
 		return -EBADMSG;
-	if (gt_grow(&seg->entries, &seg->entries_cap, ix.count, sizeof(*seg->entries)))
-		return -ENOMEM;
-	at = index_at + sizeof(skip) + sizeof(ix);
-	if (gt_pread(r, seg->entries, n, at) || gt_pread(r, &crc, sizeof(crc), at + n) ||
-	    crc != gt_crc_more(gt_crc(&ix, sizeof(ix)), seg->entries, n))
-		return -EBADMSG;
-	seg->nentries = ix.count;
-	for (size_t i = 0; !code && i < seg->nentries; i++)
-		if (!sane_head(&seg->entries[i].head) || seg->entries[i].at > index_at - seg->at ||
-		    seg->entries[i].head.zbytes + FRAME_HEAD > index_at - seg->at - seg->entries[i].at)
-			code = -EBADMSG;
-	if (code)
-		seg->nentries = 0;
-	return code;
+	seg->index.bytes = index_at - seg->at;
+	return gt_index_load(&seg->index, &r->store, r->fd, index_at + sizeof(skip) + sizeof(ix), ix.count, gt_crc(&ix, sizeof(ix)));
 }
 
 /* A segment whose footer ends at `end`: 1 found, 0 there is none, negative. *index_fine says whether its index can be used. */
@@ -125,13 +90,13 @@ static int segment_before(struct gt_reader *r, uint64_t end, bool *index_fine, s
 	struct { struct gt_wire_skip skip; struct gt_wire_segment seg; } head;
 	struct gt_seg *seg;
 
-	if (end < sizeof(tail) + sizeof(head) || gt_pread(r, &tail, sizeof(tail), end - sizeof(tail)) ||
+	if (end < sizeof(tail) + sizeof(head) || gt_pread(r->fd, &tail, sizeof(tail), end - sizeof(tail)) ||
 	    tail.skip.magic != GT_WIRE_SKIP_MAGIC || tail.foot.magic != GT_WIRE_FOOTER_MAGIC ||
 	    tail.foot.crc != gt_crc(&tail.foot, offsetof(struct gt_wire_footer, crc)))
 		return 0;
 	if (tail.foot.bytes > end || tail.foot.bytes < sizeof(tail) + sizeof(head) || tail.foot.index_at > tail.foot.bytes)
 		return 0;
-	if (gt_pread(r, &head, sizeof(head), end - tail.foot.bytes) || !sane_segment(&head.seg) || head.seg.id != tail.foot.id)
+	if (gt_pread(r->fd, &head, sizeof(head), end - tail.foot.bytes) || !sane_segment(&head.seg) || head.seg.id != tail.foot.id)
 		return 0;
 	if (!(seg = new_segment(r, end - tail.foot.bytes, err)))
 		return -ENOMEM;
@@ -155,22 +120,22 @@ static enum thing look(const struct gt_reader *r, uint64_t at, uint64_t end, str
 	struct gt_wire_footer foot;
 	uint32_t magic;
 
-	if (!get_skip(r, at, end, sizeof(magic), &skip) || gt_pread(r, &magic, sizeof(magic), at + sizeof(skip)))
+	if (!get_skip(r, at, end, sizeof(magic), &skip) || gt_pread(r->fd, &magic, sizeof(magic), at + sizeof(skip)))
 		return NOTHING;
 	*bytes = sizeof(skip) + skip.size;
 	if (magic == GT_WIRE_BLOCK_MAGIC) {
-		if (skip.size != sizeof(*block) || gt_pread(r, block, sizeof(*block), at + sizeof(skip)) || !sane_head(block) ||
+		if (skip.size != sizeof(*block) || gt_pread(r->fd, block, sizeof(*block), at + sizeof(skip)) || !sane_head(block) ||
 		    block->zbytes > end - at - *bytes)
 			return NOTHING;
 		*bytes += block->zbytes;
 		return BLOCK;
 	}
 	if (!memcmp(&magic, GT_WIRE_SEGMENT_MAGIC, sizeof(magic)))
-		return skip.size >= sizeof(*seg) && !gt_pread(r, seg, sizeof(*seg), at + sizeof(skip)) && sane_segment(seg) ? SEGMENT : NOTHING;
+		return skip.size >= sizeof(*seg) && !gt_pread(r->fd, seg, sizeof(*seg), at + sizeof(skip)) && sane_segment(seg) ? SEGMENT : NOTHING;
 	if (magic == GT_WIRE_INDEX_MAGIC)
 		return INDEX;
 	if (magic == GT_WIRE_FOOTER_MAGIC)
-		return skip.size == sizeof(foot) && !gt_pread(r, &foot, sizeof(foot), at + sizeof(skip)) &&
+		return skip.size == sizeof(foot) && !gt_pread(r->fd, &foot, sizeof(foot), at + sizeof(skip)) &&
 		       foot.crc == gt_crc(&foot, offsetof(struct gt_wire_footer, crc)) ? FOOTER : NOTHING;
 	return UNKNOWN;		/* a later version's; passed over */
 }
@@ -188,7 +153,7 @@ static uint64_t resync(const struct gt_reader *r, uint64_t at, uint64_t end)
 		size_t n = end - at < sizeof(window) ? (size_t)(end - at) : sizeof(window);
 		uint8_t *p = window, *hit;
 
-		if (gt_pread(r, window, n, at))
+		if (gt_pread(r->fd, window, n, at))
 			return end;
 		while ((hit = memmem(p, n - (size_t)(p - window), &magic, sizeof(magic)))) {
 			enum thing t = look(r, at + (uint64_t)(hit - window), end, &b, &s, &bytes);
@@ -202,12 +167,12 @@ static uint64_t resync(const struct gt_reader *r, uint64_t at, uint64_t end)
 	return end;
 }
 
-static int add_entry(struct gt_seg *seg, uint64_t at, const struct gt_wire_block *head, struct gt_err *err)
+static void end_index(struct gt_reader *r, struct gt_seg *seg)
 {
-	if (gt_grow(&seg->entries, &seg->entries_cap, seg->nentries + 1, sizeof(*seg->entries)))
-		return gt_err_set(err, -ENOMEM, "out of memory");
-	seg->entries[seg->nentries++] = (struct gt_wire_entry){ at - seg->at, *head };
-	return 0;
+	if (!seg)
+		return;
+	seg->index.bytes = seg->bytes;
+	gt_index_end(&seg->index, &r->store);
 }
 
 /* Walks [at, end). Fills in `into` when given (its index was bad; it begins at `at`), else new segments. */
@@ -218,6 +183,7 @@ static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *i
 	struct gt_seg *seg = into;	/* the last one */
 	bool inside = into;		/* it has not ended yet */
 	uint64_t bytes = 0, next;
+	int code;
 
 	for (; at < end; at = next) {
 		enum thing t = look(r, at, end, &block, &head, &bytes);
@@ -225,13 +191,15 @@ static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *i
 		next = at + bytes;
 		if (t == BLOCK && !inside)
 			damage_at(r, at, "a block of a recording whose beginning is missing");
-		else if (t == BLOCK && add_entry(seg, at, &block, err))
-			return -ENOMEM;
+		else if (t == BLOCK &&
+			 (code = gt_index_add(&seg->index, &r->store, &(struct gt_wire_entry){ at - seg->at, block }, err)))
+			return code;
 		if (t == FOOTER && inside) {
 			seg->pub.closed = true;
 			inside = false;
 		}
 		if (t == SEGMENT && !into) {
+			end_index(r, seg);
 			if (!(seg = new_segment(r, at, err)))
 				return -ENOMEM;
 			seg->id = head.id;
@@ -250,38 +218,47 @@ static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *i
 		if (seg)
 			seg->bytes = next - seg->at;
 	}
+	end_index(r, seg);
 	return 0;
 }
 
 /* ---- putting it together ---- */
 
-static void finish_segment(struct gt_seg *seg, uint32_t index)
+static void count_block(struct gt_seg *seg, const struct gt_wire_block *h)
 {
 	struct gt_segment *pub = &seg->pub;
+
+	if (h->kind != GT_W_ROWS || !h->sub || h->sub >= GT_KINDS)
+		return;
+	if (h->sub == GT_OPEN) {
+		if (h->epoch != seg->last_open_epoch)
+			pub->rows[GT_OPEN] = 0;
+		seg->last_open_epoch = h->epoch;
+		pub->complete_to = h->max_end;
+	}
+	pub->rows[h->sub] += h->rows;
+	if (h->rows) {
+		pub->min_start = h->min_start < pub->min_start ? h->min_start : pub->min_start;
+		pub->max_end = h->max_end > pub->max_end ? h->max_end : pub->max_end;
+	}
+}
+
+static int finish_segment(struct gt_seg *seg, uint32_t index, struct gt_err *err)
+{
+	struct gt_index_walk w = { 0 };
+	const struct gt_wire_entry *e;
+	struct gt_segment *pub = &seg->pub;
+	int more;
 
 	pub->index = index;
 	pub->min_start = INT64_MAX;
 	pub->max_end = INT64_MIN;
 	pub->complete_to = seg->began;
-	for (size_t i = 0; i < seg->nentries; i++) {
-		const struct gt_wire_block *h = &seg->entries[i].head;
-
-		if (h->kind != GT_W_ROWS || !h->sub || h->sub >= GT_KINDS)
-			continue;
-		if (h->sub == GT_OPEN) {
-			if (h->epoch != seg->last_open_epoch)
-				pub->rows[GT_OPEN] = 0;
-			seg->last_open_epoch = h->epoch;
-			pub->complete_to = h->max_end;
-		}
-		pub->rows[h->sub] += h->rows;
-		if (h->rows) {
-			pub->min_start = h->min_start < pub->min_start ? h->min_start : pub->min_start;
-			pub->max_end = h->max_end > pub->max_end ? h->max_end : pub->max_end;
-		}
-	}
+	while ((more = gt_index_next(&seg->index, &w, &e, err)) > 0)
+		count_block(seg, &e->head);
 	if (pub->min_start > pub->max_end)
 		pub->min_start = pub->max_end = seg->began;
+	return more;
 }
 
 static int by_offset(const void *a, const void *b)
@@ -326,10 +303,11 @@ static int find_segments(struct gt_reader *r, struct gt_err *err)
 		return code;
 	if (r->nsegs > 1)
 		qsort(r->segs, r->nsegs, sizeof(*r->segs), by_offset);
-	for (size_t i = 0; i < r->nsegs; i++)
-		finish_segment(&r->segs[i], (uint32_t)i);
+	code = 0;
+	for (size_t i = 0; !code && i < r->nsegs; i++)
+		code = finish_segment(&r->segs[i], (uint32_t)i, err);
 	place_damage(r);
-	return 0;
+	return code;
 }
 
 static const char *looks_like(const uint8_t *b, size_t n)
@@ -366,7 +344,7 @@ static int check_file(struct gt_reader *r, struct gt_err *err)
 	if (r->nsegs)
 		return 0;
 	memset(head, 0, sizeof(head));
-	gt_pread(r, head, r->size < sizeof(head) ? (size_t)r->size : sizeof(head), 0);
+	gt_pread(r->fd, head, r->size < sizeof(head) ? (size_t)r->size : sizeof(head), 0);
 	return gt_err_at(err, 0, -EILSEQ, "not a gt trace: it looks like %s", looks_like(head, r->size < 16 ? (size_t)r->size : 16));
 }
 
@@ -383,6 +361,7 @@ struct gt_reader *gt_reader_open_fd(int fd, struct gt_err *err)
 		return NULL;
 	}
 	r->fd = fd;
+	r->store = (struct gt_index_store){ .fd = -1, .most = INDEX_HELD_MOST };
 	pthread_mutex_init(&r->lock, NULL);
 	if (check_file(r, err))
 		goto out;
@@ -412,12 +391,14 @@ void gt_reader_close(struct gt_reader *r)
 		return;
 	for (size_t i = 0; i < r->nsegs; i++) {
 		gt_free_dicts(&r->segs[i]);
-		free(r->segs[i].entries);
+		gt_index_release(&r->segs[i].index);
 	}
 	free(r->segs);
 	free(r->damage);
 	pthread_mutex_destroy(&r->lock);
 	close(r->fd);
+	if (r->store.fd >= 0)
+		close(r->store.fd);
 	free(r);
 }
 
@@ -461,7 +442,7 @@ int gt_load(const struct gt_reader *r, const struct gt_seg *seg, const struct gt
 	bytes = gt_buf_room(&l->bytes, e->head.bytes + GT_SLACK);
 	if (!packed || !bytes || (!l->zstd && !(l->zstd = ZSTD_createDCtx())))
 		return gt_err_set(err, -ENOMEM, "out of memory");
-	if (gt_pread(r, packed, e->head.zbytes, at + FRAME_HEAD))
+	if (gt_pread(r->fd, packed, e->head.zbytes, at + GT_WIRE_HEAD))
 		return gt_err_at(err, at, -EBADMSG, "a block cannot be read");
 	if (e->head.zbytes < 5 || !(packed[4] & 4))		/* the frame header's checksum flag */
 		return gt_err_at(err, at, -EBADMSG, "a block has no checksum");

@@ -6,7 +6,8 @@
  *            start, on several threads if asked; for analyses.
  *   events:  gt_iter_next() walks all rows of all tracks in order of start time, holding only the blocks that overlap the
  *            moment; for exporters and whatever needs global order.
- * Memory: under 64 MiB whatever the file, apart from names and the index, which are held (GT_HOLD_MAX, 72 bytes a block).
+ * Memory: under 64 MiB whatever the file, apart from names, which are held (up to GT_HOLD_MAX). Events of a file in which more
+ * than some ten thousand blocks overlap in time need about 1 KiB for each; over 100,000 are refused.
  */
 #ifndef GT_READER_H
 #define GT_READER_H

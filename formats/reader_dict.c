@@ -272,12 +272,15 @@ static int publish(struct gt_seg *seg, struct gt_err *err)
 
 int gt_read_dicts(struct gt_reader *r, struct gt_seg *seg, struct gt_err *err)
 {
+	struct gt_index_walk w = { 0 };
+	const struct gt_wire_entry *e;
 	struct gt_loader l = { 0 };
-	int code = 0;
+	int code = 0, more = 1;
 
-	for (size_t i = 0; !code && i < seg->nentries; i++)
-		if (seg->entries[i].head.kind < GT_W_ROWS)
-			code = get_dict(r, seg, &seg->entries[i], &l, err);
+	while (!code && (more = gt_index_next(&seg->index, &w, &e, err)) > 0)
+		if (e->head.kind < GT_W_ROWS)
+			code = get_dict(r, seg, e, &l, err);
+	code = more < 0 ? more : code;
 	gt_loader_release(&l);
 	return code ? code : publish(seg, err);
 }

@@ -4,83 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/reader_in.h"
-
-/* ---- what a filter means for a segment ---- */
-
-static bool id_wanted(const struct gt_segment *seg, uint32_t track, const struct gt_filter *f)
-{
-	bool pid = !f->pid, tid = !f->tid;
-
-	for (uint32_t t = track; t != GT_NONE; t = seg->tracks[t].parent) {
-		pid |= seg->tracks[t].kind == GT_TRACK_PROCESS && (seg->tracks[t].id == f->pid || seg->tracks[t].ns_id == f->pid);
-		tid |= seg->tracks[t].kind == GT_TRACK_THREAD && (seg->tracks[t].id == f->tid || seg->tracks[t].ns_id == f->tid);
-	}
-	return pid && tid;
-}
-
-/* A segment of which nothing is hidden is none the slower for it. */
-static int find_hidden(struct gt_wanted *w, const struct gt_segment *seg, const struct gt_filter *filter)
-{
-	uint32_t any = 0;
-
-	w->all_types = seg->types;
-	if (!(w->hidden = malloc(seg->ntracks + 1ul)))
-		return -ENOMEM;
-	for (uint32_t t = 0; t < seg->ntracks; t++)
-		any |= w->hidden[t] = filter->hide(seg, t, filter->hide_arg) & GT_ALL_LAYERS;
-	if (!any) {
-		free(w->hidden);
-		w->hidden = NULL;
-	}
-	return 0;
-}
-
-int gt_wanted_init(struct gt_wanted *w, const struct gt_segment *seg, const struct gt_filter *filter)
-{
-	memset(w, 0, sizeof(*w));
-	w->filter = filter;
-	w->kinds = filter->kinds ? filter->kinds : ~0u;
-	if (filter->pid || filter->tid) {
-		if (!(w->tracks = malloc(seg->ntracks + 1)))
-			return -ENOMEM;
-		for (uint32_t t = 0; t < seg->ntracks; t++)
-			w->tracks[t] = id_wanted(seg, t, filter);
-	}
-	if (filter->match) {
-		if (!(w->types = malloc(seg->ntypes + 1)))
-			return -ENOMEM;
-		for (uint32_t t = 0; t < seg->ntypes; t++)
-			w->types[t] = filter->match(seg, &seg->types[t], filter->match_arg);
-	}
-	return filter->hide ? find_hidden(w, seg, filter) : 0;
-}
-
-void gt_wanted_release(struct gt_wanted *w)
-{
-	free(w->tracks);
-	free(w->types);
-	free(w->hidden);
-}
-
-static bool wants_track(const struct gt_wanted *w, uint32_t track) { return !w->tracks || track == GT_NONE || w->tracks[track]; }
-
-bool gt_wants_block(const struct gt_wanted *w, const struct gt_seg *seg, const struct gt_wire_entry *e)
-{
-	const struct gt_wire_block *h = &e->head;
-
-	if (h->kind != GT_W_ROWS || !h->sub || h->sub >= GT_KINDS || !(w->kinds & GT_BIT(h->sub)) || !h->rows)
-		return false;
-	if (h->sub == GT_OPEN && h->epoch != seg->last_open_epoch)
-		return false;
-	if (w->filter->segment && w->filter->segment != seg->pub.index + 1)
-		return false;
-	if (h->track != GT_NONE && (h->track >= seg->pub.ntracks || !wants_track(w, h->track)))
-		return false;
-	if (gt_hides(w, h->track) && w->hidden[h->track] == GT_ALL_LAYERS && h->sub != GT_LOST)
-		return false;
-	return gt_wants_time(w->filter, h->min_start, h->max_end);
-}
+#include "formats/wanted.h"
 
 /* ---- one worker ---- */
 
@@ -256,7 +180,7 @@ static int scan_runs(struct scanner *s, const struct gt_wanted *w, const struct 
 				     .args_ = &s->args };
 
 		s->args = (struct gt_block_args){ s, run, NULL };
-		if (wants_track(w, run->track)) {
+		if (gt_wants_track(w, run->track)) {
 			cut_rets(s, run, &c, (uint32_t *)(void *)(s->cut.data + (size_t)u->nrows * 28));
 			if (!(cut || gt_hides(w, run->track)) || cut_rows(s, w, run, &c, s->cut.data))
 				code = fn(arg, worker, &c);
@@ -304,13 +228,10 @@ static void scanner_release(struct scanner *s)
 
 /* ---- all of them ---- */
 
-struct job { const struct gt_seg *seg; const struct gt_wire_entry *e; };
 struct crew {
 	struct gt_reader *reader;
-	const struct gt_wanted *wanted;
-	struct job *jobs;
-	size_t njobs;
-	atomic_size_t next;
+	struct gt_agenda agenda;
+	pthread_mutex_t lock;		/* agenda */
 	atomic_int result;
 	gt_scan_fn *fn;
 	void *arg;
@@ -318,51 +239,39 @@ struct crew {
 };
 struct hand { struct crew *crew; unsigned number; pthread_t thread; struct gt_err err; };
 
+/* The next block to do: 1, 0 when there are no more, negative. */
+static int take(struct crew *c, const struct gt_seg **seg, struct gt_wire_entry *e, struct gt_err *err)
+{
+	struct gt_visit p;
+	int more;
+
+	pthread_mutex_lock(&c->lock);
+	more = gt_agenda_next(&c->agenda, &p, err);
+	pthread_mutex_unlock(&c->lock);
+	if (more <= 0)
+		return more;
+	*seg = &c->reader->segs[p.seg];
+	more = gt_index_get(&(*seg)->index, p.entry, e, err);
+	return more ? more : 1;
+}
+
 static void *work(void *arg)
 {
 	struct hand *h = arg;
 	struct crew *c = h->crew;
-	struct scanner s = { .reader = c->reader, .wanted = c->wanted };
-	size_t i;
+	struct scanner s = { .reader = c->reader, .wanted = c->agenda.wanted };
+	const struct gt_seg *seg;
+	struct gt_wire_entry e;
+	int code = 0, more = 1, none = 0;
 
-	while (!atomic_load(&c->result) && (i = atomic_fetch_add(&c->next, 1)) < c->njobs) {
-		int code = scan_block(&s, c->jobs[i].seg, c->jobs[i].e, h->number, c->fn, c->arg, &h->err), none = 0;
-
-		if (code)
-			atomic_compare_exchange_strong(&c->result, &none, code);
-	}
+	while (!code && !atomic_load(&c->result) && (more = take(c, &seg, &e, &h->err)) > 0)
+		code = scan_block(&s, seg, &e, h->number, c->fn, c->arg, &h->err);
+	if (more < 0)
+		code = more;
+	if (code)
+		atomic_compare_exchange_strong(&c->result, &none, code);
 	scanner_release(&s);
 	return NULL;
-}
-
-static int earlier(const void *a, const void *b)
-{
-	const struct job *x = a, *y = b;
-
-	if (x->seg != y->seg)
-		return x->seg->pub.index < y->seg->pub.index ? -1 : 1;
-	if (x->e->head.min_start != y->e->head.min_start)
-		return x->e->head.min_start < y->e->head.min_start ? -1 : 1;
-	return x->e->at < y->e->at ? -1 : x->e->at > y->e->at;
-}
-
-static int list_jobs(struct crew *c, enum gt_order order)
-{
-	size_t cap = 0;
-
-	for (size_t i = 0; i < c->reader->nsegs; i++)
-		for (size_t b = 0; b < c->reader->segs[i].nentries; b++) {
-			const struct gt_seg *seg = &c->reader->segs[i];
-
-			if (!gt_wants_block(&c->wanted[i], seg, &seg->entries[b]))
-				continue;
-			if (gt_grow(&c->jobs, &cap, c->njobs + 1, sizeof(*c->jobs)))
-				return -ENOMEM;
-			c->jobs[c->njobs++] = (struct job){ seg, &seg->entries[b] };
-		}
-	if (order == GT_BY_TIME && c->njobs > 1)
-		qsort(c->jobs, c->njobs, sizeof(*c->jobs), earlier);
-	return 0;
 }
 
 static int run_crew(struct crew *c, unsigned threads, struct gt_err *err)
@@ -389,18 +298,10 @@ static int run_crew(struct crew *c, unsigned threads, struct gt_err *err)
 int gt_scan(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order, unsigned threads, gt_scan_fn *fn, void *arg,
 	    struct gt_err *err)
 {
-	struct gt_wanted *wanted = calloc(r->nsegs, sizeof(*wanted));
-	struct crew c = { .reader = r, .wanted = wanted, .fn = fn, .arg = arg };
-	int code = wanted ? 0 : -ENOMEM;
+	struct crew c = { .reader = r, .lock = PTHREAD_MUTEX_INITIALIZER, .fn = fn, .arg = arg };
+	int code = gt_agenda_open(&c.agenda, r, filter, order == GT_BY_TIME ? GT_BY_START : GT_AS_FILED);
 
-	for (size_t i = 0; !code && i < r->nsegs; i++)
-		code = gt_wanted_init(&wanted[i], &r->segs[i].pub, filter);
-	if (!code)
-		code = list_jobs(&c, order);
 	code = code ? gt_err_set(err, code, "out of memory") : run_crew(&c, threads && order == GT_ANY_ORDER ? threads : 1, err);
-	for (size_t i = 0; wanted && i < r->nsegs; i++)
-		gt_wanted_release(&wanted[i]);
-	free(wanted);
-	free(c.jobs);
+	gt_agenda_release(&c.agenda);
 	return code;
 }

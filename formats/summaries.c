@@ -28,14 +28,16 @@ int gt_summaries(struct gt_reader *r, unsigned level, int64_t from, int64_t to, 
 	struct gt_loader l = { 0 };
 	int code = 0;
 
-	for (size_t s = 0; !code && s < r->nsegs; s++)
-		for (size_t i = 0; !code && i < r->segs[s].nentries; i++) {
-			const struct gt_wire_block *h = &r->segs[s].entries[i].head;
+	for (size_t s = 0; !code && s < r->nsegs; s++) {
+		struct gt_index_walk w = { 0 };
+		const struct gt_wire_entry *e;
+		int more = 1;
 
-			if (h->kind != GT_W_SUMMARY || (level != 255 && (level > 0) != (h->sub > 0)))
-				continue;
-			code = each_of_block(r, &r->segs[s], &r->segs[s].entries[i], &l, level, from, to, fn, arg);
-		}
+		while (!code && (more = gt_index_next(&r->segs[s].index, &w, &e, err)) > 0)
+			if (e->head.kind == GT_W_SUMMARY && (level == 255 || (level > 0) == (e->head.sub > 0)))
+				code = each_of_block(r, &r->segs[s], e, &l, level, from, to, fn, arg);
+		code = more < 0 ? more : code;
+	}
 	gt_loader_release(&l);
 	return code == -ENOMEM ? gt_err_set(err, code, "out of memory") : code;
 }

@@ -32,11 +32,13 @@ static int count_rows(struct gt_reader *r, struct upper *u)
 	const struct gt_seg *seg = &r->segs[u->seg->index];
 	struct gt_loader loader = { 0 };
 	struct gt_unpacked block = { 0 };
+	struct gt_index_walk w = { 0 };
+	const struct gt_wire_entry *e;
 	struct gt_span content;
-	int code = 0;
+	int code = 0, more = 1;
 
-	for (size_t i = 0; !code && i < seg->nentries; i++) {
-		const struct gt_wire_block *h = &seg->entries[i].head;
+	while (!code && (more = gt_index_next(&seg->index, &w, &e, u->err)) > 0) {
+		const struct gt_wire_block *h = &e->head;
 
 		if (h->kind != GT_W_ROWS || !h->rows || !(GT_BIT(h->sub & 31) & (GT_BIT(GT_CALL) | OVERLAPPING)))
 			continue;
@@ -44,7 +46,7 @@ static int count_rows(struct gt_reader *r, struct upper *u)
 			u->rows[h->track] += h->rows;
 			continue;
 		}
-		code = gt_load(r, seg, &seg->entries[i], &loader, &content, u->err);
+		code = gt_load(r, seg, e, &loader, &content, u->err);
 		if (!code)
 			code = gt_block_unpack(&block, (enum gt_kind)h->sub, content, h->rows, &seg->pub, u->err);
 		for (uint32_t k = 0; !code && k < block.nruns; k++)
@@ -52,7 +54,7 @@ static int count_rows(struct gt_reader *r, struct upper *u)
 	}
 	gt_unpacked_release(&block);
 	gt_loader_release(&loader);
-	return code;
+	return more < 0 ? more : code;
 }
 
 static uint32_t above(const struct gt_segment *seg, uint32_t track)

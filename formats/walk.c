@@ -40,8 +40,6 @@ struct gt_merge {
 	int32_t ret[GT_BLOCK_ROWS];
 };
 
-static bool wants_track(const struct gt_wanted *w, uint32_t track) { return !w->tracks || track == GT_NONE || w->tracks[track]; }
-
 static inline bool before(const struct key *a, const struct key *b)
 {
 	return a->start < b->start || (a->start == b->start && a->rest < b->rest);
@@ -53,7 +51,7 @@ static uint32_t make_keys(struct gt_merge *m, const struct gt_unpacked *u, const
 	uint32_t n = 0, nruns = 0;
 
 	for (const struct gt_run *run = u->runs; run < u->runs + u->nruns; run++) {
-		if (!wants_track(wanted, run->track))
+		if (!gt_wants_track(wanted, run->track))
 			continue;
 		for (uint32_t i = run->first; i < run->first + run->n; i++) {
 			uint64_t depth = u->depth ? u->depth[i] : 0;
@@ -249,14 +247,14 @@ static int load(struct gt_walker *k, struct gt_walk *w, struct gt_err *why)
 	int code;
 
 	w->done = 0;
-	w->nrows = w->e->head.rows;
-	code = gt_load(k->reader, w->seg, w->e, &k->loader, &content, why);
+	w->nrows = w->e.head.rows;
+	code = gt_load(k->reader, w->seg, &w->e, &k->loader, &content, why);
 	if (!code)
-		code = gt_block_unpack(&k->u, (enum gt_kind)w->e->head.sub, content, w->nrows, &w->seg->pub, why);
+		code = gt_block_unpack(&k->u, (enum gt_kind)w->e.head.sub, content, w->nrows, &w->seg->pub, why);
 	if (!code && k->u.nruns > 1) {
 		merged = true;
 		code = merge_runs(k, w, &content, why);
-	} else if (!code && !wants_track(w->wanted, k->u.runs[0].track)) {
+	} else if (!code && !gt_wants_track(w->wanted, k->u.runs[0].track)) {
 		w->nrows = 0;
 	}
 	if (code || !w->nrows)
@@ -394,7 +392,7 @@ int gt_walk_fill(struct gt_walker *k, struct gt_walk *w)
 	if (code || w->done == w->nrows || k->held > HELD_MAX)
 		let_go(k, w);
 	if (code == -EBADMSG) {
-		gt_note_damage(k->reader, w->seg, w->e, &why);
+		gt_note_damage(k->reader, w->seg, &w->e, &why);
 		code = 0;
 	}
 	return code ? code : w->row < w->end_row;
@@ -407,7 +405,7 @@ struct gt_walk *gt_walk_open(struct gt_walker *k, const struct gt_seg *seg, cons
 	if (!w)
 		return NULL;
 	w->seg = seg;
-	w->e = e;
+	w->e = *e;
 	w->wanted = wanted;
 	w->kind = (enum gt_kind)e->head.sub;
 	w->nrows = e->head.rows;

@@ -2,7 +2,7 @@
 #ifndef GT_WALK_H
 #define GT_WALK_H
 #include "formats/block.h"
-#include "formats/reader_in.h"
+#include "formats/wanted.h"
 
 #define GT_WALK_ROWS 1024		/* decoded at a time, at most */
 
@@ -26,7 +26,7 @@ struct gt_walk {
 	enum gt_kind kind;
 
 	const struct gt_seg *seg;
-	const struct gt_wire_entry *e;
+	struct gt_wire_entry e;
 	const struct gt_wanted *wanted;
 	/* the window: room for `size` rows of at most most_fields arguments; one piece of memory */
 	struct gt_row *rows;

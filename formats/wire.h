@@ -64,6 +64,7 @@ struct gt_wire_block {
 	uint32_t crc;
 };
 _Static_assert(sizeof(struct gt_wire_block) == 64, "block head");
+#define GT_WIRE_HEAD (sizeof(struct gt_wire_skip) + sizeof(struct gt_wire_block))	/* from a block's place to its zstd frame */
 
 struct gt_wire_index {			/* then count entries, then a crc32 of all before it */
 	uint32_t magic, count;

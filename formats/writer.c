@@ -23,6 +23,7 @@
 #include <jansson.h>
 #include "formats/summary.h"
 
+#define INDEX_PIECE 65536u		/* bytes of it written at a time */
 #define EPOCH_NS 1000000000ll
 #define EPOCH_BYTES (8u << 20)		/* unpacked */
 #define HELD_MOST (16u << 20)		/* of sorted rows: where many tracks hold some each, all are packed before the epoch
@@ -441,7 +442,7 @@ struct gt_writer *gt_writer_open(int fd, const struct gt_writer_options *opt, st
 	w->epoch_begin = w->newest = INT64_MIN;
 	w->stats.min_start = w->summary_from = INT64_MAX;
 	w->stats.max_end = w->summary_to = INT64_MIN;
-	gt_buf_add(&w->index, &(struct gt_wire_index){ 0 }, sizeof(struct gt_wire_index));
+	w->index_store = (struct gt_index_store){ .fd = -1, .most = UINT32_MAX };	/* whatever happens, the recording goes on */
 	if (getrandom(&w->id, sizeof(w->id), GRND_NONBLOCK) != sizeof(w->id))
 		w->id = (uint64_t)time(NULL) << 20 ^ (uint64_t)getpid();
 	if (put_header(w, opt, err)) {
@@ -478,22 +479,58 @@ static int put_upper_levels(struct gt_writer *w, struct gt_err *err)
 	return code;
 }
 
+/* The entries, and the checksum of all since the index began. */
+static int put_entries(struct gt_writer *w, uint32_t crc, struct gt_err *err)
+{
+	struct gt_index_walk walk = { 0 };
+	const struct gt_wire_entry *e;
+	int more;
+
+	gt_buf_clear(&w->content);
+	while ((more = gt_index_next(&w->index, &walk, &e, err)) > 0) {
+		gt_buf_add(&w->content, e, sizeof(*e));
+		if (w->content.len < INDEX_PIECE)
+			continue;
+		crc = gt_crc_more(crc, w->content.data, w->content.len);
+		if (w->content.failed || gt_blocks_bytes(w, &(struct iovec){ w->content.data, w->content.len }, 1, err))
+			return -EIO;
+		gt_buf_clear(&w->content);
+	}
+	crc = gt_crc_more(crc, w->content.data, w->content.len);
+	gt_buf_add(&w->content, &crc, sizeof(crc));
+	return more < 0 ? more : w->content.failed ? -ENOMEM : gt_blocks_bytes(w, &(struct iovec){ w->content.data, w->content.len }, 1, err);
+}
+
+static int put_index(struct gt_writer *w, struct gt_err *err)
+{
+	struct gt_wire_index ix = { GT_WIRE_INDEX_MAGIC, w->nblocks };
+	struct gt_wire_skip skip = { GT_WIRE_SKIP_MAGIC, (uint32_t)(sizeof(ix) + w->nblocks * sizeof(struct gt_wire_entry) + sizeof(uint32_t)) };
+	int code = gt_blocks_bytes(w, (struct iovec[]){ { &skip, sizeof(skip) }, { &ix, sizeof(ix) } }, 2, err);
+
+	return code ? code : put_entries(w, gt_crc(&ix, sizeof(ix)), err);
+}
+
+/* All of it, or the file ends where it would begin. */
 static int put_tail(struct gt_writer *w, struct gt_err *err)
 {
-	struct gt_wire_index ix = { GT_WIRE_INDEX_MAGIC, w->nblocks };	/* its room is at the front of w->index */
 	struct gt_wire_footer foot = { .magic = GT_WIRE_FOOTER_MAGIC, .version = GT_WIRE_VERSION, .size = sizeof(foot), .id = w->id,
 				       .index_at = w->stats.bytes };
-	uint32_t crc = 0;
-	struct gt_wire_skip skip = { GT_WIRE_SKIP_MAGIC, (uint32_t)(w->index.len + sizeof(crc)) };
-	struct gt_wire_skip foot_skip = { GT_WIRE_SKIP_MAGIC, sizeof(foot) };
+	struct gt_wire_skip skip = { GT_WIRE_SKIP_MAGIC, sizeof(foot) };
+	int code;
 
-	foot.bytes = foot.index_at + sizeof(skip) + skip.size + sizeof(foot_skip) + sizeof(foot);
+	w->index.bytes = w->stats.bytes;
+	code = put_index(w, err);
+	foot.bytes = w->stats.bytes + sizeof(skip) + sizeof(foot);
 	foot.crc = gt_crc(&foot, offsetof(struct gt_wire_footer, crc));
-	memcpy(w->index.data, &ix, sizeof(ix));
-	crc = gt_crc(w->index.data, w->index.len);
+	if (!code)
+		code = gt_blocks_bytes(w, (struct iovec[]){ { &skip, sizeof(skip) }, { &foot, sizeof(foot) } }, 2, err);
+	if (code) {
+		w->stats.bytes = foot.index_at;
+		gt_blocks_cut(w);
+		return code;
+	}
 	w->stats.index_bytes += foot.bytes - foot.index_at;
-	return gt_blocks_bytes(w, (struct iovec[]){ { &skip, sizeof(skip) }, { w->index.data, w->index.len }, { &crc, sizeof(crc) },
-					      { &foot_skip, sizeof(foot_skip) }, { &foot, sizeof(foot) } }, 5, err);
+	return 0;
 }
 
 static int release(struct gt_writer *w)
@@ -513,7 +550,9 @@ static int release(struct gt_writer *w)
 	gt_buf_release(&w->content);
 	gt_buf_release(&w->summaries);
 	gt_buf_release(&w->frame);
-	gt_buf_release(&w->index);
+	gt_index_release(&w->index);
+	if (w->index_store.fd >= 0)
+		close(w->index_store.fd);
 	ZSTD_freeCCtx(w->zstd);
 	free(w->spare.rows);
 	free(w->spare.args);

@@ -20,8 +20,7 @@ int gt_blocks_fail(struct gt_writer *w, struct gt_err *err, int code, const char
 
 /* ---- bytes to the file ---- */
 
-/* What stands in the file stays whole blocks: a half-written one is cut off again. */
-static void cut_back(struct gt_writer *w)
+void gt_blocks_cut(struct gt_writer *w)
 {
 	if (w->begin >= 0 && ftruncate(w->fd, w->begin + (off_t)w->stats.bytes))
 		return;		/* a reader copes with half a block, too */
@@ -41,7 +40,7 @@ int gt_blocks_bytes(struct gt_writer *w, struct iovec *v, int n, struct gt_err *
 		if (got <= 0) {
 			int code = got ? -errno : -EIO;
 
-			cut_back(w);
+			gt_blocks_cut(w);
 			return gt_blocks_fail(w, err, code, "cannot write");
 		}
 		for (; n && (size_t)got >= v->iov_len; n--)
@@ -91,14 +90,13 @@ int gt_blocks_put(struct gt_writer *w, struct gt_wire_block *head, const struct 
 	head->number = w->nblocks++;
 	head->crc = gt_crc(head, offsetof(struct gt_wire_block, crc));
 	entry.head = *head;
-	gt_buf_add(&w->index, &entry, sizeof(entry));
 	code = gt_blocks_bytes(w, (struct iovec[]){ { &skip, sizeof(skip) }, { head, sizeof(*head) }, { w->frame.data, w->frame.len } },
 			       3, err);
 	if (code)
 		return code;
 	w->stats.unpacked += content->len;
 	w->stats.index_bytes += sizeof(skip) + sizeof(*head) + (head->kind == GT_W_SUMMARY ? head->zbytes : 0);
-	return w->index.failed ? gt_blocks_fail(w, err, -ENOMEM, "cannot keep the index") : 0;
+	return gt_index_add(&w->index, &w->index_store, &entry, NULL) ? gt_blocks_fail(w, err, -ENOMEM, "cannot keep the index") : 0;
 }
 
 int gt_blocks_dict(struct gt_writer *w, struct gt_err *err)

@@ -8,6 +8,7 @@
 #include <zstd.h>
 #include "formats/block.h"
 #include "formats/dict.h"
+#include "formats/index.h"
 #include "formats/wire.h"
 #include "formats/writer.h"
 
@@ -41,7 +42,9 @@ struct gt_writer {
 	struct gt_slice *slices;
 	size_t slices_cap;
 	struct gt_packer packer;
-	struct gt_buf content, summaries, frame, index;
+	struct gt_buf content, summaries, frame;
+	struct gt_index index;
+	struct gt_index_store index_store;
 	uint32_t nsummaries;
 	int64_t summary_from, summary_to;
 	struct gt_anchor *anchors;
@@ -56,6 +59,8 @@ struct gt_writer {
 /* All: 0 or negative; after a failure (noted in w->failed) nothing more is written. */
 int gt_blocks_fail(struct gt_writer *w, struct gt_err *err, int code, const char *what);	/* returns code */
 int gt_blocks_bytes(struct gt_writer *w, struct iovec *v, int n, struct gt_err *err);
+/* What stands in the file stays whole blocks: what is half written behind w->stats.bytes is cut off again. */
+void gt_blocks_cut(struct gt_writer *w);
 /* One block: its head, filled in but for sizes and sums, and its content. */
 int gt_blocks_put(struct gt_writer *w, struct gt_wire_block *head, const struct gt_buf *content, struct gt_err *err);
 /* What rows may refer to and the file does not have yet. */

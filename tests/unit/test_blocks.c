@@ -1,0 +1,169 @@
+/* Traces of more blocks than their index may take memory for: everything is there, in order, and memory stays where it was. */
+#include <sys/resource.h>
+#include "formats/base/file.h"
+#include "tests/unit/t.h"
+#include "tests/unit/traces.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#define EPOCHS 140000		/* so many blocks of rows, as many of summaries */
+#define MEMORY_IS_TOLD false		/* the sanitizer's own is counted, too */
+#else
+#define EPOCHS 300000
+#define MEMORY_IS_TOLD true
+#endif
+#define LATE 10000			/* every so many epochs a call ends that began so many before */
+#define ROWS (EPOCHS + EPOCHS / LATE)
+
+enum end { CLOSED, ABANDONED };
+
+static struct gt_reader *written(int fd, enum end how)
+{
+	int copy = dup(fd);
+	struct tiny t;
+
+	if (tiny_open(&t, fd, true))
+		return NULL;
+	for (int64_t i = 0; i < EPOCHS; i++) {
+		tiny_call(&t, t.thread[0], t.get, i * 1000, i * 1000 + 500, 0, 0, 0, 0);
+		if (i % LATE == LATE - 1)
+			tiny_call(&t, t.thread[1], t.get, (i - LATE + 1) * 1000, i * 1000 + 600, 0, 0, 0, 0);
+		gt_writer_epoch(t.w, i * 1000 + 900, &t.err);
+	}
+	if (how == ABANDONED)
+		gt_writer_abandon(t.w);
+	else if (gt_writer_close(t.w, &t.err))
+		return NULL;
+	return gt_reader_open_fd(copy, NULL);
+}
+
+static long peak_mib(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_maxrss / 1024;
+}
+
+struct seen { uint64_t rows[2], sum[2]; int64_t floor, last[2]; bool disorder, floors; };
+
+static int see(void *arg, unsigned worker, const struct gt_cols *c)
+{
+	struct seen *s = &((struct seen *)arg)[worker];
+	unsigned t = c->track != 1;	/* tiny's first thread */
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		s->rows[t]++;
+		s->sum[t] += (uint64_t)c->start[i];
+		s->disorder |= c->start[i] <= s->last[t] && s->rows[t] > 1;
+		s->last[t] = c->start[i];
+	}
+	s->floors |= c->floor < s->floor;
+	s->floor = c->floor;
+	return 0;
+}
+
+/* All starts, by arithmetic. */
+static const uint64_t sum_of_first = (uint64_t)EPOCHS * (EPOCHS - 1) / 2 * 1000;
+static const uint64_t sum_of_second = (uint64_t)(EPOCHS / LATE) * (EPOCHS / LATE - 1) / 2 * LATE * 1000;
+
+static bool all_there(const struct seen *s)
+{
+	return s->rows[0] == EPOCHS && s->rows[1] == EPOCHS / LATE && s->sum[0] == sum_of_first && s->sum[1] == sum_of_second;
+}
+
+static bool columns_are_there(struct gt_reader *r)
+{
+	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) }, few = { .kinds = GT_BIT(GT_CALL), .ranged = true, .from = 5000000, .to = 6000000 };
+	struct seen s[2] = { { .floor = INT64_MIN } };
+	bool fine = !gt_scan(r, &all, GT_BY_TIME, 1, see, s, NULL) && all_there(s) && !s->disorder && !s->floors;
+
+	*s = (struct seen){ 0 };
+	fine &= !gt_scan(r, &all, GT_PER_TRACK, 1, see, s, NULL) && all_there(s) && !s->disorder;
+	memset(s, 0, sizeof(s));
+	fine &= !gt_scan(r, &all, GT_ANY_ORDER, 2, see, s, NULL);
+	for (int t = 0; t < 2; t++) {
+		s[0].rows[t] += s[1].rows[t];
+		s[0].sum[t] += s[1].sum[t];
+	}
+	fine &= all_there(s);
+	*s = (struct seen){ 0 };
+	return fine && !gt_scan(r, &few, GT_BY_TIME, 1, see, s, NULL) && s->rows[0] == 1000 && s->rows[1] == 1;
+}
+
+static bool events_are_there(struct gt_reader *r)
+{
+	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) };
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_iter *it = gt_iter_open(r, &all, &err);
+	int64_t last = INT64_MIN;
+	struct gt_event e;
+	uint64_t rows = 0, sum = 0;
+	bool order = it != NULL;
+
+	while (it && gt_iter_next(it, &e, &err) == 1) {
+		order &= e.row.start >= last;
+		last = e.row.start;
+		rows++;
+		sum += (uint64_t)e.row.start;
+	}
+	gt_iter_close(it);
+	return order && !err.code && rows == ROWS && sum == sum_of_first + sum_of_second;
+}
+
+static void a_closed_trace_of_many_blocks(void)
+{
+	struct gt_reader *r = written(gt_temporary(NULL), CLOSED);
+
+	CHECK(r && gt_reader_segment(r, 0)->closed && gt_reader_segment(r, 0)->rows[GT_CALL] == ROWS);
+	CHECK(columns_are_there(r));
+	CHECK(events_are_there(r));
+	gt_reader_close(r);
+	CHECK(!MEMORY_IS_TOLD || peak_mib() < 48);
+}
+
+static void an_unclosed_trace_of_many_blocks(void)
+{
+	struct gt_reader *r = written(gt_temporary(NULL), ABANDONED);
+
+	CHECK(r && !gt_reader_segment(r, 0)->closed && gt_reader_segment(r, 0)->rows[GT_CALL] == ROWS);
+	CHECK(columns_are_there(r));
+	CHECK(events_are_there(r));
+	gt_reader_close(r);
+	CHECK(!MEMORY_IS_TOLD || peak_mib() < 48);
+}
+
+/* The index then stays in memory, the writer's and the reader's. */
+static void no_room_for_temporary_files(void)
+{
+	int fd = gt_temporary(NULL);
+	struct gt_reader *r;
+
+	setenv("TMPDIR", "/nowhere", 1);
+	r = written(fd, ABANDONED);
+	unsetenv("TMPDIR");
+	CHECK(r && events_are_there(r));
+	gt_reader_close(r);
+}
+
+static void too_many_blocks_at_a_time_are_refused(void)
+{
+	struct gt_filter all = { .kinds = GT_BIT(GT_GPU) };
+	struct gt_err err = GT_ERR_INIT;
+	struct seen s = { .floor = INT64_MIN };
+	struct tiny t;
+	struct gt_reader *r;
+	int fd = gt_temporary(NULL), copy = dup(fd);
+
+	CHECK(!tiny_open(&t, fd, false));
+	for (int64_t i = 0; i < 100001; i++) {
+		tiny_row(&t, GT_GPU, t.stream, t.kernel, i, 1000000000, 0, 0, 0, 0);
+		gt_writer_epoch(t.w, 1000000001 + i, &t.err);
+	}
+	gt_writer_abandon(t.w);
+	CHECK((r = gt_reader_open_fd(copy, NULL)) && !gt_scan(r, &all, GT_BY_TIME, 1, see, &s, NULL) && s.rows[1] == 100001);
+	CHECK(!gt_iter_open(r, &all, &err) && err.code == -E2BIG && strstr(err.text, "100000 blocks overlap"));
+	gt_reader_close(r);
+}
+
+T_MAIN(T(a_closed_trace_of_many_blocks), T(an_unclosed_trace_of_many_blocks), T(no_room_for_temporary_files),
+       T(too_many_blocks_at_a_time_are_refused))
