@@ -32,30 +32,39 @@ static bool inside(const struct gt_index *ix, const struct gt_wire_entry *e)
 	return gt_index_sane(&e->head) && e->at <= ix->bytes && e->head.zbytes + GT_WIRE_HEAD <= ix->bytes - e->at;
 }
 
+static void let_go(struct gt_index *ix)
+{
+	free(ix->held);
+	ix->held = NULL;
+	ix->held_cap = 0;
+}
+
 int gt_index_load(struct gt_index *ix, struct gt_index_store *store, int fd, uint64_t at, uint32_t n, uint32_t crc)
 {
-	bool hold = store->held + n <= HELD_MAX;
+	bool hold = store->held + n <= HELD_MAX && !gt_grow(&ix->held, &ix->held_cap, n, sizeof(*ix->held));
 	struct gt_wire_entry page[PAGE], *to = page;
 	uint32_t said;
 	int code = 0;
 
-	if (hold && gt_grow(&ix->held, &ix->held_cap, n, sizeof(*ix->held)))
-		return -ENOMEM;
 	ix->fd = fd;
 	ix->at = at;
 	for (uint32_t i = 0, more; !code && i < n; i += more) {
 		more = n - i < PAGE ? n - i : (uint32_t)PAGE;
 		if (hold)
 			to = ix->held + i;
-		if (gt_pread(fd, to, more * sizeof(*to), at + i * sizeof(*to)))
-			return -EBADMSG;
+		if (gt_pread(fd, to, more * sizeof(*to), at + i * sizeof(*to))) {
+			code = -EBADMSG;
+			break;
+		}
 		crc = gt_crc_more(crc, to, more * sizeof(*to));
 		for (uint32_t k = 0; !code && k < more; k++)
 			if (!inside(ix, &to[k]) || to[k].head.crc != gt_crc(&to[k].head, offsetof(struct gt_wire_block, crc)))
 				code = -EBADMSG;
 	}
-	if (code || gt_pread(fd, &said, sizeof(said), at + n * sizeof(*to)) || said != crc)
+	if (code || gt_pread(fd, &said, sizeof(said), at + n * sizeof(*to)) || said != crc) {
+		let_go(ix);
 		return -EBADMSG;
+	}
 	ix->n = n;
 	ix->nheld = hold ? n : 0;
 	store->held += ix->nheld;
@@ -105,9 +114,7 @@ void gt_index_end(struct gt_index *ix, struct gt_index_store *store)
 {
 	if (!ix->nheld || store->full || (ix->nheld == ix->n && store->held < HELD_MAX) || spill(ix, store))
 		return;
-	free(ix->held);
-	ix->held = NULL;
-	ix->held_cap = 0;
+	let_go(ix);
 }
 
 void gt_index_release(struct gt_index *ix) { free(ix->held); }

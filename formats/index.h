@@ -31,7 +31,7 @@ struct gt_index {
 bool gt_index_sane(const struct gt_wire_block *head);
 
 /* Takes the n entries that stand in fd at `at`, a checksum behind them; crc: of what stands before them. ix->bytes must be
- * set. -EBADMSG: something is damaged, and the index is empty; or -ENOMEM. */
+ * set. -EBADMSG: something is damaged, and the index is empty. */
 int gt_index_load(struct gt_index *ix, struct gt_index_store *store, int fd, uint64_t at, uint32_t n, uint32_t crc);
 /* One block more. */
 int gt_index_add(struct gt_index *ix, struct gt_index_store *store, const struct gt_wire_entry *e, struct gt_err *err);

@@ -1,6 +1,7 @@
 /* Traces of more blocks than their index may take memory for: everything is there, in order, and memory stays where it was. */
 #include <sys/resource.h>
 #include "formats/base/file.h"
+#include "formats/wire.h"
 #include "tests/unit/t.h"
 #include "tests/unit/traces.h"
 
@@ -165,5 +166,65 @@ static void too_many_blocks_at_a_time_are_refused(void)
 	gt_reader_close(r);
 }
 
-T_MAIN(T(a_closed_trace_of_many_blocks), T(an_unclosed_trace_of_many_blocks), T(no_room_for_temporary_files),
-       T(too_many_blocks_at_a_time_are_refused))
+/* ---- indices that do not do ---- */
+
+static struct gt_wire_footer footer_of(int fd)
+{
+	struct gt_wire_footer foot = { 0 };
+	struct stat st;
+
+	if (!fstat(fd, &st))
+		gt_pread(fd, &foot, sizeof(foot), (uint64_t)st.st_size - sizeof(foot));
+	return foot;
+}
+
+/* A recording that has a hundred thousand entries more than blocks, and then a wrong checksum. */
+static bool forge_index(int fd, uint64_t at, const void *bytes, const struct gt_wire_footer *old, const struct gt_wire_entry *e)
+{
+	enum { N = 100000 };
+	struct gt_wire_skip skip[2] = { { GT_WIRE_SKIP_MAGIC, 8 + N * sizeof(*e) + 4 }, { GT_WIRE_SKIP_MAGIC, sizeof(*old) } };
+	struct gt_wire_index ix = { GT_WIRE_INDEX_MAGIC, N };
+	struct gt_wire_entry *all = malloc(N * sizeof(*all));
+	uint64_t end = at + old->index_at + sizeof(skip[0]) + skip[0].size;
+	struct gt_wire_footer foot = *old;
+	bool fine;
+
+	for (int i = 0; i < N; i++)
+		all[i] = *e;
+	foot.bytes = end + sizeof(skip[1]) + sizeof(foot) - at;
+	foot.crc = gt_crc(&foot, offsetof(struct gt_wire_footer, crc));
+	fine = !gt_pwrite(fd, bytes, old->index_at, at) && !gt_pwrite(fd, skip, sizeof(*skip), at + old->index_at) &&
+	       !gt_pwrite(fd, &ix, sizeof(ix), at + old->index_at + 8) && !gt_pwrite(fd, all, N * sizeof(*all), at + old->index_at + 16) &&
+	       !gt_pwrite(fd, "\0\0\0", 4, end - 4) && !gt_pwrite(fd, &skip[1], sizeof(skip[1]), end) &&
+	       !gt_pwrite(fd, &foot, sizeof(foot), end + sizeof(skip[1]));
+	free(all);
+	return fine;
+}
+
+/* Memory that was got for an index is not kept when this turns out to be damaged. */
+static void many_large_damaged_indices(void)
+{
+	int one = gt_temporary(NULL), many = gt_temporary(NULL);
+	struct gt_wire_footer foot;
+	struct gt_wire_entry e;
+	struct gt_reader *r;
+	struct stat st;
+	struct tiny t;
+	char bytes[8192];
+	size_t ndamage;
+
+	CHECK(!tiny_open(&t, dup(one), true) && !tiny_call(&t, t.thread[0], t.get, 1, 2, 0, 0, 0, 0) && !gt_writer_close(t.w, NULL));
+	foot = footer_of(one);
+	CHECK(foot.index_at <= sizeof(bytes) && !gt_pread(one, bytes, foot.index_at, 0) && !gt_pread(one, &e, sizeof(e), foot.index_at + 16));
+	for (int i = 0; i < 8; i++)
+		CHECK(!fstat(many, &st) && forge_index(many, (uint64_t)st.st_size, bytes, &foot, &e));
+	CHECK((r = gt_reader_open_fd(many, NULL)) && gt_reader_segments(r) == 8 && gt_reader_segment(r, 7)->rows[GT_CALL] == 1);
+	gt_reader_damage(r, &ndamage);
+	CHECK(ndamage == 8);
+	gt_reader_close(r);
+	close(one);
+	CHECK(!MEMORY_IS_TOLD || peak_mib() < 48);
+}
+
+T_MAIN(T(a_closed_trace_of_many_blocks), T(an_unclosed_trace_of_many_blocks), T(many_large_damaged_indices),
+       T(no_room_for_temporary_files), T(too_many_blocks_at_a_time_are_refused))
