@@ -479,26 +479,34 @@ static int put_upper_levels(struct gt_writer *w, struct gt_err *err)
 	return code;
 }
 
+static int put_piece(struct gt_writer *w, struct gt_err *err)
+{
+	if (w->content.failed)
+		return gt_blocks_fail(w, err, -ENOMEM, "cannot write the index");
+	return gt_blocks_bytes(w, &(struct iovec){ w->content.data, w->content.len }, 1, err);
+}
+
 /* The entries, and the checksum of all since the index began. */
 static int put_entries(struct gt_writer *w, uint32_t crc, struct gt_err *err)
 {
 	struct gt_index_walk walk = { 0 };
 	const struct gt_wire_entry *e;
-	int more;
+	int more, code = 0;
 
 	gt_buf_clear(&w->content);
-	while ((more = gt_index_next(&w->index, &walk, &e, err)) > 0) {
+	while (!code && (more = gt_index_next(&w->index, &walk, &e, err)) > 0) {
 		gt_buf_add(&w->content, e, sizeof(*e));
-		if (w->content.len < INDEX_PIECE)
+		if (w->content.len < INDEX_PIECE && !w->content.failed)
 			continue;
 		crc = gt_crc_more(crc, w->content.data, w->content.len);
-		if (w->content.failed || gt_blocks_bytes(w, &(struct iovec){ w->content.data, w->content.len }, 1, err))
-			return -EIO;
+		code = put_piece(w, err);
 		gt_buf_clear(&w->content);
 	}
+	if (code || more < 0)
+		return code ? code : more;
 	crc = gt_crc_more(crc, w->content.data, w->content.len);
 	gt_buf_add(&w->content, &crc, sizeof(crc));
-	return more < 0 ? more : w->content.failed ? -ENOMEM : gt_blocks_bytes(w, &(struct iovec){ w->content.data, w->content.len }, 1, err);
+	return put_piece(w, err);
 }
 
 static int put_index(struct gt_writer *w, struct gt_err *err)

@@ -1,4 +1,5 @@
 /* Traces of more blocks than their index may take memory for: everything is there, in order, and memory stays where it was. */
+#include <signal.h>
 #include <sys/resource.h>
 #include "formats/base/file.h"
 #include "formats/wire.h"
@@ -226,5 +227,32 @@ static void many_large_damaged_indices(void)
 	CHECK(!MEMORY_IS_TOLD || peak_mib() < 48);
 }
 
+/* Why it failed is told, and what there is is whole. */
+static void a_full_disk_within_the_index(void)
+{
+	struct rlimit least, most;
+	struct gt_err err = GT_ERR_INIT;
+	int fd = gt_temporary(NULL), code;
+	struct gt_reader *r;
+	struct stat st;
+	struct tiny t;
+
+	CHECK(!tiny_open(&t, dup(fd), true));
+	for (int64_t i = 0; i < 4000; i++) {
+		tiny_call(&t, t.thread[0], t.get, i * 1000, i * 1000 + 500, 0, 0, 0, 0);
+		gt_writer_epoch(t.w, i * 1000 + 900, &t.err);
+	}
+	CHECK(!fstat(fd, &st) && !getrlimit(RLIMIT_FSIZE, &most));
+	signal(SIGXFSZ, SIG_IGN);
+	least = (struct rlimit){ (rlim_t)st.st_size + 300000, most.rlim_max };
+	setrlimit(RLIMIT_FSIZE, &least);
+	code = gt_writer_close(t.w, &err);
+	setrlimit(RLIMIT_FSIZE, &most);
+	CHECK(code == -EFBIG && err.code == -EFBIG);
+	CHECK((r = gt_reader_open_fd(fd, NULL)) && !gt_reader_segment(r, 0)->closed && !gt_reader_segment(r, 0)->unread_bytes &&
+	      gt_reader_segment(r, 0)->rows[GT_CALL] == 4000);
+	gt_reader_close(r);
+}
+
 T_MAIN(T(a_closed_trace_of_many_blocks), T(an_unclosed_trace_of_many_blocks), T(many_large_damaged_indices),
-       T(no_room_for_temporary_files), T(too_many_blocks_at_a_time_are_refused))
+       T(a_full_disk_within_the_index), T(no_room_for_temporary_files), T(too_many_blocks_at_a_time_are_refused))
