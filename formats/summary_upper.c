@@ -157,7 +157,7 @@ static int add_in_order(struct gt_reader *r, struct upper *u)
 	if (!needed)
 		return 0;
 	if (!(it = gt_iter_open(r, &filter, u->err)))
-		return -ENOMEM;
+		return u->err->code;
 	while ((code = gt_iter_next(it, &ev, u->err)) > 0) {
 		uint32_t up = u->above[ev.track];
 		unsigned category = u->seg->types[ev.row.type].category;
@@ -234,7 +234,8 @@ int gt_summary_upper(struct gt_reader *r, uint32_t segment, int (*put)(void *arg
 {
 	const struct gt_segment *seg = gt_reader_segment(r, segment);
 	struct gt_filter calls = { .kinds = GT_BIT(GT_CALL), .args = true, .segment = segment + 1 };
-	struct upper u = { .seg = seg, .err = err };
+	struct gt_err local = GT_ERR_INIT;
+	struct upper u = { .seg = seg, .err = err ? err : &local };
 	size_t n = seg->ntracks + 1u;
 	int code;
 

@@ -457,13 +457,14 @@ static int put_upper(void *arg, struct gt_buf *content, uint32_t count)
 	return gt_blocks_summaries(arg, content, count, 1, NULL);
 }
 
-/* Upper levels need the rows once more. Where the file cannot be read back (a pipe) there are none. */
+/* Upper levels need the rows once more. Where these cannot be had (the file is a pipe; more blocks overlap than can be put in
+ * order) there are none, and the recording is whole without: only what cannot be written fails it. */
 static int put_upper_levels(struct gt_writer *w, struct gt_err *err)
 {
 	char path[40];
 	struct stat st;
 	struct gt_reader *r;
-	int fd, code = 0;
+	int fd;
 
 	if (w->begin < 0 || fstat(w->fd, &st) || !S_ISREG(st.st_mode) || w->stats.min_start > w->stats.max_end)
 		return 0;
@@ -474,9 +475,9 @@ static int put_upper_levels(struct gt_writer *w, struct gt_err *err)
 		return 0;
 	w->summary_from = w->stats.min_start;
 	w->summary_to = w->stats.max_end;
-	code = gt_summary_upper(r, gt_reader_segments(r) - 1, put_upper, w, err);
+	gt_summary_upper(r, gt_reader_segments(r) - 1, put_upper, w, NULL);
 	gt_reader_close(r);
-	return code;
+	return w->failed ? gt_err_set(err, w->failed, "cannot write the upper summaries: %s", strerror(-w->failed)) : 0;
 }
 
 static int put_piece(struct gt_writer *w, struct gt_err *err)
