@@ -49,15 +49,18 @@ static void sink(int64_t *heap, size_t n)
 	heap[i] = t;
 }
 
-/* How many blocks overlap at most (or more, where segments follow one another): their heads tell, so memory can be shared out. */
+/* How many blocks overlap at most: their heads tell, so memory can be shared out. */
 static int count_overlap(struct gt_iter *it, struct gt_err *err)
 {
 	int64_t *ends = NULL;		/* of the blocks open at the visit's start; a heap */
 	size_t n = 0, cap = 0, i;
 	struct gt_visit p;
+	uint32_t group = GT_NONE;
 	int more;
 
 	while ((more = gt_agenda_next(&it->agenda, &p, err)) > 0) {
+		n = p.group == group ? n : 0;		/* segments that share no clock follow one another */
+		group = p.group;
 		while (n && ends[0] < p.start) {
 			ends[0] = ends[--n];
 			sink(ends, n);

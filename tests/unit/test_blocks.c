@@ -168,6 +168,36 @@ static void too_many_blocks_at_a_time_are_refused(void)
 	gt_reader_close(r);
 }
 
+/* Each has its own clock: what the first one had open says nothing about the second. */
+static void blocks_of_one_boot_after_another(void)
+{
+	static const char *const boots[] = { "late", "early" };
+	struct gt_filter all = { .kinds = GT_BIT(GT_GPU) };
+	int fd = gt_temporary(NULL), copy = dup(fd), rows = 0;
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_event e;
+	struct gt_reader *r;
+	struct gt_iter *it;
+	struct tiny t;
+
+	for (int s = 0; s < 2; s++) {
+		CHECK(!tiny_open_on(&t, dup(fd), false, boots[s]));
+		for (int64_t i = 0; i < 50001; i++) {
+			tiny_row(&t, GT_GPU, t.stream, t.kernel, i, 1000000000, 0, 0, 0, 0);
+			gt_writer_epoch(t.w, 1000000001 + i, &t.err);
+		}
+		gt_writer_abandon(t.w);
+	}
+	close(fd);
+	CHECK((r = gt_reader_open_fd(copy, NULL)) && gt_reader_segments(r) == 2);
+	it = gt_iter_open(r, &all, &err);
+	while (it && gt_iter_next(it, &e, &err) == 1)
+		rows++;
+	gt_iter_close(it);
+	gt_reader_close(r);
+	CHECK(!err.code && rows == 100002);
+}
+
 /* ---- indices that do not do ---- */
 
 static struct gt_wire_footer footer_of(int fd)
@@ -256,4 +286,5 @@ static void a_full_disk_within_the_index(void)
 }
 
 T_MAIN(T(a_closed_trace_of_many_blocks), T(an_unclosed_trace_of_many_blocks), T(many_large_damaged_indices),
-       T(a_full_disk_within_the_index), T(no_room_for_temporary_files), T(too_many_blocks_at_a_time_are_refused))
+       T(a_full_disk_within_the_index), T(no_room_for_temporary_files), T(too_many_blocks_at_a_time_are_refused),
+       T(blocks_of_one_boot_after_another))

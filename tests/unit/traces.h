@@ -43,10 +43,10 @@ static inline uint32_t tiny_type(struct gt_writer *w, const char *name, unsigned
 	return gt_writer_type(w, &t);
 }
 
-static inline int tiny_open(struct tiny *t, int fd, bool sorted)
+static inline int tiny_open_on(struct tiny *t, int fd, bool sorted, const char *boot)
 {
 	struct gt_writer_options o = { .rows_sorted = sorted, .meta_json = "{\"command\":[\"tiny\"],\"simulated\":true}", .host = "host",
-				       .boot_id = "boot" };
+				       .boot_id = boot };
 
 	memset(t, 0, sizeof(*t));
 	t->err.offset = GT_NO_OFFSET;
@@ -67,6 +67,8 @@ static inline int tiny_open(struct tiny *t, int fd, bool sorted)
 	t->kernel = tiny_type(t->w, "kernel", GT_CAT_KERNEL, GT_OP_NONE, "");
 	return 0;
 }
+
+static inline int tiny_open(struct tiny *t, int fd, bool sorted) { return tiny_open_on(t, fd, sorted, "boot"); }
 
 static inline int tiny_row(struct tiny *t, enum gt_kind kind, uint32_t track, uint32_t type, int64_t start, int64_t end, unsigned depth, int ret,
 			   uint64_t a, uint64_t b)
