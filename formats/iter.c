@@ -157,7 +157,7 @@ static int open_next(struct gt_iter *it, struct gt_err *err)
 	const struct gt_seg *seg = &it->walker.reader->segs[it->coming.seg];
 	struct gt_wire_entry e;
 	struct gt_walk *w;
-	int more = gt_index_get(&seg->index, it->coming.entry, &e, err);
+	int more = gt_agenda_entry(&it->agenda, &it->coming, &e, err);
 
 	if (more)
 		return more;

@@ -251,7 +251,7 @@ static int take(struct crew *c, const struct gt_seg **seg, struct gt_wire_entry 
 	if (more <= 0)
 		return more;
 	*seg = &c->reader->segs[p.seg];
-	more = gt_index_get(&(*seg)->index, p.entry, e, err);
+	more = gt_agenda_entry(&c->agenda, &p, e, err);
 	return more ? more : 1;
 }
 

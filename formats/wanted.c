@@ -77,8 +77,6 @@ static bool wants_block(const struct gt_wanted *w, const struct gt_seg *seg, con
 		return false;
 	if (h->sub == GT_OPEN && h->epoch != seg->last_open_epoch)
 		return false;
-	if (w->filter->segment && w->filter->segment != seg->pub.index + 1)
-		return false;
 	if (h->track != GT_NONE && (h->track >= seg->pub.ntracks || !gt_wants_track(w, h->track)))
 		return false;
 	if (gt_hides(w, h->track) && w->hidden[h->track] == GT_ALL_LAYERS && h->sub != GT_LOST)
@@ -152,14 +150,22 @@ int gt_agenda_open(struct gt_agenda *a, struct gt_reader *r, const struct gt_fil
 	return code ? code : find_groups(a);
 }
 
+static void go_to(struct gt_agenda *a, uint32_t seg)
+{
+	a->seg = seg;
+	a->walk.next = a->walk.n = 0;		/* the page need not be cleared, a hundred thousand times */
+}
+
 /* The next wanted block in the file's order, from a->seg and a->walk on. 1, 0, negative. */
 static int read_on(struct gt_agenda *a, struct gt_visit *visit, struct gt_err *err)
 {
-	for (; a->seg < a->reader->nsegs; a->seg++, a->walk = (struct gt_index_walk){ 0 }) {
+	for (; a->seg < a->reader->nsegs; go_to(a, a->seg + 1)) {
 		const struct gt_seg *seg = &a->reader->segs[a->seg];
 		const struct gt_wire_entry *e;
 		int more;
 
+		if (a->filter.segment && a->filter.segment != a->seg + 1)
+			continue;
 		while ((more = gt_index_next(&seg->index, &a->walk, &e, err)) > 0) {
 			if (!wants_block(&a->wanted[a->seg], seg, e))
 				continue;
@@ -198,8 +204,7 @@ static int find_earliest(struct gt_agenda *a, struct gt_err *err)
 	int more;
 
 	a->all = true;
-	a->seg = 0;
-	a->walk = (struct gt_index_walk){ 0 };
+	go_to(a, 0);
 	while ((more = read_on(a, &visit, err)) > 0) {
 		if (a->begun && compare(&visit, &a->last) <= 0)
 			continue;
@@ -247,6 +252,16 @@ int gt_agenda_next(struct gt_agenda *a, struct gt_visit *visit, struct gt_err *e
 	return 1;
 }
 
+int gt_agenda_entry(const struct gt_agenda *a, const struct gt_visit *visit, struct gt_wire_entry *e, struct gt_err *err)
+{
+	const struct gt_seg *seg = &a->reader->segs[visit->seg];
+	int code = gt_index_get(&seg->index, visit->entry, e, err);
+
+	if (!code && (!wants_block(&a->wanted[visit->seg], seg, e) || e->head.min_start != visit->start || e->head.max_end != visit->end))
+		code = gt_err_set(err, -EBADMSG, "the index changed while it was read");
+	return code;
+}
+
 void gt_agenda_rewind(struct gt_agenda *a)
 {
 	a->next = 0;
@@ -254,8 +269,7 @@ void gt_agenda_rewind(struct gt_agenda *a)
 		return;
 	a->n = 0;
 	a->begun = a->all = false;
-	a->seg = 0;
-	a->walk = (struct gt_index_walk){ 0 };
+	go_to(a, 0);
 }
 
 void gt_agenda_release(struct gt_agenda *a)

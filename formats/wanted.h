@@ -49,6 +49,8 @@ struct gt_agenda {
 /* 0 or -ENOMEM; to be released in both cases. */
 int gt_agenda_open(struct gt_agenda *p, struct gt_reader *r, const struct gt_filter *filter, enum gt_agenda_order order);
 int gt_agenda_next(struct gt_agenda *a, struct gt_visit *visit, struct gt_err *err);	/* 1, 0 at the end, negative */
+/* The block's entry, which is still what made it wanted. 0, or -EBADMSG. Threads may ask at the same time. */
+int gt_agenda_entry(const struct gt_agenda *a, const struct gt_visit *visit, struct gt_wire_entry *e, struct gt_err *err);
 void gt_agenda_rewind(struct gt_agenda *p);
 void gt_agenda_release(struct gt_agenda *p);
 #endif

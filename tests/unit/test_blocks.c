@@ -258,6 +258,47 @@ static void many_large_damaged_indices(void)
 	CHECK(!MEMORY_IS_TOLD || peak_mib() < 48);
 }
 
+struct changing { int fd; uint64_t index_at; bool done, wrong; };
+
+/* With the first rows, all that follow in the index become of a kind that is none. */
+static int change_index(void *arg, unsigned worker, const struct gt_cols *c)
+{
+	struct changing *h = arg;
+	struct gt_wire_entry e;
+
+	h->wrong |= c->kind != GT_CALL;
+	for (uint64_t i = 40; !h->done && i < 400; i++) {
+		uint64_t at = h->index_at + 16 + i * sizeof(e);
+
+		if (gt_pread(h->fd, &e, sizeof(e), at))
+			return 1;
+		e.head.sub = 200;
+		gt_pwrite(h->fd, &e, sizeof(e), at);
+	}
+	h->done = true;
+	return 0;
+}
+
+static void an_index_that_changes_while_it_is_read(void)
+{
+	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) };
+	struct changing h = { .fd = gt_temporary(NULL) };
+	struct gt_reader *r = written(dup(h.fd), CLOSED);
+	struct gt_err err = GT_ERR_INIT, other = GT_ERR_INIT;
+	struct gt_event e;
+	struct gt_iter *it;
+	int code;
+
+	CHECK(r && (h.index_at = footer_of(h.fd).index_at) && (it = gt_iter_open(r, &all, NULL)));
+	CHECK(gt_scan(r, &all, GT_BY_TIME, 1, change_index, &h, &err) == -EBADMSG && err.code == -EBADMSG && h.done && !h.wrong);
+	while ((code = gt_iter_next(it, &e, &other)) > 0)
+		CHECK(e.kind == GT_CALL);
+	CHECK(code == -EBADMSG && other.code == -EBADMSG);
+	gt_iter_close(it);
+	gt_reader_close(r);
+	close(h.fd);
+}
+
 /* Why it failed is told, and what there is is whole. */
 static void a_full_disk_within_the_index(void)
 {
@@ -286,5 +327,5 @@ static void a_full_disk_within_the_index(void)
 }
 
 T_MAIN(T(a_closed_trace_of_many_blocks), T(an_unclosed_trace_of_many_blocks), T(many_large_damaged_indices),
-       T(a_full_disk_within_the_index), T(no_room_for_temporary_files), T(too_many_blocks_at_a_time_are_refused),
-       T(blocks_of_one_boot_after_another))
+       T(an_index_that_changes_while_it_is_read), T(a_full_disk_within_the_index), T(no_room_for_temporary_files),
+       T(too_many_blocks_at_a_time_are_refused), T(blocks_of_one_boot_after_another))
