@@ -287,9 +287,9 @@ static int find_segments(struct gt_reader *r, struct gt_err *err)
 {
 	uint64_t end = r->size;
 	bool index_fine = false;
-	int code;
+	int code = 0;
 
-	while (end && (code = segment_before(r, end, &index_fine, err)) > 0) {
+	while (end && !r->from && (code = segment_before(r, end, &index_fine, err)) > 0) {
 		struct gt_seg *seg = &r->segs[r->nsegs - 1];
 
 		if (!index_fine) {
@@ -299,7 +299,7 @@ static int find_segments(struct gt_reader *r, struct gt_err *err)
 		}
 		end = seg->at;
 	}
-	if (end && (code < 0 || (code = walk(r, 0, end, NULL, err))))
+	if (end && (code < 0 || (code = walk(r, r->from, end, NULL, err))))
 		return code;
 	if (r->nsegs > 1)
 		qsort(r->segs, r->nsegs, sizeof(*r->segs), by_offset);
@@ -348,7 +348,7 @@ static int check_file(struct gt_reader *r, struct gt_err *err)
 	return gt_err_at(err, 0, -EILSEQ, "not a gt trace: it looks like %s", looks_like(head, r->size < 16 ? (size_t)r->size : 16));
 }
 
-struct gt_reader *gt_reader_open_fd(int fd, struct gt_err *err)
+struct gt_reader *gt_reader_open_from(int fd, uint64_t from, struct gt_err *err)
 {
 	struct gt_err local = GT_ERR_INIT;
 	struct gt_reader *r = calloc(1, sizeof(*r));
@@ -361,6 +361,7 @@ struct gt_reader *gt_reader_open_fd(int fd, struct gt_err *err)
 		return NULL;
 	}
 	r->fd = fd;
+	r->from = from;
 	r->store = (struct gt_index_store){ .fd = -1, .most = INDEX_HELD_MOST };
 	pthread_mutex_init(&r->lock, NULL);
 	if (check_file(r, err))
@@ -373,6 +374,8 @@ out:
 	gt_reader_close(r);
 	return NULL;
 }
+
+struct gt_reader *gt_reader_open_fd(int fd, struct gt_err *err) { return gt_reader_open_from(fd, 0, err); }
 
 struct gt_reader *gt_reader_open(const char *path, struct gt_err *err)
 {

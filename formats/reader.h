@@ -40,6 +40,7 @@ struct gt_segment {
 /* Opens a trace in our format. -EILSEQ when it is not one (err says what it looks like). new: close it. */
 struct gt_reader *gt_reader_open(const char *path, struct gt_err *err);
 struct gt_reader *gt_reader_open_fd(int fd, struct gt_err *err);	/* takes fd over */
+struct gt_reader *gt_reader_open_from(int fd, uint64_t from, struct gt_err *err);	/* the segments that begin there or behind */
 void gt_reader_close(struct gt_reader *r);				/* NULL is fine */
 
 uint32_t gt_reader_segments(const struct gt_reader *r);

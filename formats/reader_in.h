@@ -28,7 +28,7 @@ struct gt_seg {
 };
 struct gt_reader {
 	int fd;
-	uint64_t size;
+	uint64_t from, size;		/* what stands before `from` is not looked at */
 	struct gt_seg *segs;
 	size_t nsegs, segs_cap;
 	struct gt_damage *damage;

@@ -470,7 +470,7 @@ static int put_upper_levels(struct gt_writer *w, struct gt_err *err)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", w->fd);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	r = fd < 0 ? NULL : gt_reader_open_fd(fd, NULL);
+	r = fd < 0 ? NULL : gt_reader_open_from(fd, (uint64_t)w->begin, NULL);
 	if (!r)
 		return 0;
 	w->summary_from = w->stats.min_start;
