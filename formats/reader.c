@@ -83,8 +83,10 @@ static int load_index(struct gt_reader *r, struct gt_seg *seg, uint64_t index_at
 	return gt_index_load(&seg->index, &r->store, r->fd, index_at + sizeof(skip) + sizeof(ix), ix.count, gt_crc(&ix, sizeof(ix)));
 }
 
-/* A segment whose footer ends at `end`: 1 found, 0 there is none, negative. *index_fine says whether its index can be used. */
-static int segment_before(struct gt_reader *r, uint64_t end, bool *index_fine, struct gt_err *err)
+enum index { INDEX_FINE, INDEX_BAD, INDEX_NONE };
+
+/* A segment whose footer ends at `end`: 1 found, 0 there is none, negative. *index says whether its index can be used. */
+static int segment_before(struct gt_reader *r, uint64_t end, enum index *index, struct gt_err *err)
 {
 	struct { struct gt_wire_skip skip; struct gt_wire_footer foot; } tail;
 	struct { struct gt_wire_skip skip; struct gt_wire_segment seg; } head;
@@ -104,7 +106,8 @@ static int segment_before(struct gt_reader *r, uint64_t end, bool *index_fine, s
 	seg->id = head.seg.id;
 	seg->began = head.seg.monotonic;
 	seg->pub.closed = true;
-	*index_fine = !load_index(r, seg, seg->at + tail.foot.index_at, end - sizeof(tail));
+	*index = !tail.foot.index_at ? INDEX_NONE :
+		 load_index(r, seg, seg->at + tail.foot.index_at, end - sizeof(tail)) ? INDEX_BAD : INDEX_FINE;
 	return 1;
 }
 
@@ -286,17 +289,16 @@ static void place_damage(struct gt_reader *r)
 static int find_segments(struct gt_reader *r, struct gt_err *err)
 {
 	uint64_t end = r->size;
-	bool index_fine = false;
+	enum index index = INDEX_BAD;
 	int code = 0;
 
-	while (end && !r->from && (code = segment_before(r, end, &index_fine, err)) > 0) {
+	while (end && !r->from && (code = segment_before(r, end, &index, err)) > 0) {
 		struct gt_seg *seg = &r->segs[r->nsegs - 1];
 
-		if (!index_fine) {
+		if (index == INDEX_BAD)
 			damage_at(r, seg->at, "the index is damaged; it was rebuilt from the blocks' heads");
-			if ((code = walk(r, seg->at, end, seg, err)))
-				return code;
-		}
+		if (index != INDEX_FINE && (code = walk(r, seg->at, end, seg, err)))
+			return code;
 		end = seg->at;
 	}
 	if (end && (code < 0 || (code = walk(r, r->from, end, NULL, err))))

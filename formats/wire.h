@@ -80,7 +80,7 @@ struct gt_wire_footer {			/* the last 48 bytes of a closed segment */
 	uint16_t version, size;
 	uint64_t id;
 	uint64_t bytes;			/* of the segment, footer included */
-	uint64_t index_at;		/* offset of the index' skippable frame from the segment's start */
+	uint64_t index_at;		/* offset of the index' skippable frame from the segment's start, 0: there is none */
 	uint32_t reserved, crc;
 };
 _Static_assert(sizeof(struct gt_wire_footer) == 40, "footer");

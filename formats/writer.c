@@ -23,6 +23,7 @@
 #include <jansson.h>
 #include "formats/summary.h"
 
+#define INDEX_MOST ((UINT32_MAX - sizeof(struct gt_wire_index) - sizeof(uint32_t)) / sizeof(struct gt_wire_entry))	/* a frame's */
 #define INDEX_PIECE 65536u		/* bytes of it written at a time */
 #define EPOCH_NS 1000000000ll
 #define EPOCH_BYTES (8u << 20)		/* unpacked */
@@ -519,26 +520,27 @@ static int put_index(struct gt_writer *w, struct gt_err *err)
 	return code ? code : put_entries(w, gt_crc(&ix, sizeof(ix)), err);
 }
 
-/* All of it, or the file ends where it would begin. */
+/* All of it, or the file ends where it would begin. An index for which a frame is too small is left out. */
 static int put_tail(struct gt_writer *w, struct gt_err *err)
 {
 	struct gt_wire_footer foot = { .magic = GT_WIRE_FOOTER_MAGIC, .version = GT_WIRE_VERSION, .size = sizeof(foot), .id = w->id,
-				       .index_at = w->stats.bytes };
+				       .index_at = w->nblocks > INDEX_MOST ? 0 : w->stats.bytes };
 	struct gt_wire_skip skip = { GT_WIRE_SKIP_MAGIC, sizeof(foot) };
+	uint64_t before = w->stats.bytes;
 	int code;
 
-	w->index.bytes = w->stats.bytes;
-	code = put_index(w, err);
+	w->index.bytes = before;
+	code = foot.index_at ? put_index(w, err) : 0;
 	foot.bytes = w->stats.bytes + sizeof(skip) + sizeof(foot);
 	foot.crc = gt_crc(&foot, offsetof(struct gt_wire_footer, crc));
 	if (!code)
 		code = gt_blocks_bytes(w, (struct iovec[]){ { &skip, sizeof(skip) }, { &foot, sizeof(foot) } }, 2, err);
 	if (code) {
-		w->stats.bytes = foot.index_at;
+		w->stats.bytes = before;
 		gt_blocks_cut(w);
 		return code;
 	}
-	w->stats.index_bytes += foot.bytes - foot.index_at;
+	w->stats.index_bytes += foot.bytes - before;
 	return 0;
 }
 

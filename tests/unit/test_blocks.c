@@ -2,7 +2,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include "formats/base/file.h"
-#include "formats/wire.h"
+#include "formats/writer_inside.h"
 #include "tests/unit/t.h"
 #include "tests/unit/traces.h"
 
@@ -299,6 +299,22 @@ static void an_index_that_changes_while_it_is_read(void)
 	close(h.fd);
 }
 
+/* Of so many blocks that a frame has no room for it. */
+static void a_recording_too_long_for_an_index(void)
+{
+	int fd = gt_temporary(NULL);
+	struct gt_reader *r;
+	struct tiny t;
+	size_t ndamage;
+
+	CHECK(!tiny_open(&t, dup(fd), true) && !tiny_call(&t, t.thread[0], t.get, 1, 2, 0, 0, 0, 0));
+	t.w->nblocks = 59652324;
+	CHECK(!gt_writer_close(t.w, NULL) && !footer_of(fd).index_at && (r = gt_reader_open_fd(fd, NULL)));
+	gt_reader_damage(r, &ndamage);
+	CHECK(!ndamage && gt_reader_segment(r, 0)->closed && gt_reader_segment(r, 0)->rows[GT_CALL] == 1);
+	gt_reader_close(r);
+}
+
 /* Why it failed is told, and what there is is whole. */
 static void a_full_disk_within_the_index(void)
 {
@@ -327,5 +343,5 @@ static void a_full_disk_within_the_index(void)
 }
 
 T_MAIN(T(a_closed_trace_of_many_blocks), T(an_unclosed_trace_of_many_blocks), T(many_large_damaged_indices),
-       T(an_index_that_changes_while_it_is_read), T(a_full_disk_within_the_index), T(no_room_for_temporary_files),
-       T(too_many_blocks_at_a_time_are_refused), T(blocks_of_one_boot_after_another))
+       T(an_index_that_changes_while_it_is_read), T(a_recording_too_long_for_an_index), T(a_full_disk_within_the_index),
+       T(no_room_for_temporary_files), T(too_many_blocks_at_a_time_are_refused), T(blocks_of_one_boot_after_another))
