@@ -84,6 +84,9 @@ static bool wants_block(const struct gt_wanted *w, const struct gt_seg *seg, con
 	return gt_wants_time(w->filter, h->min_start, h->max_end);
 }
 
+/* Whoever reads segment after segment pays for one each time, not for all. */
+static bool wants_segment(const struct gt_agenda *a, size_t i) { return !a->filter.segment || a->filter.segment == i + 1; }
+
 /* ---- segments that share a clock ---- */
 
 struct named { const char *boot, *host; uint32_t seg; };
@@ -100,9 +103,11 @@ static int by_boot(const void *a, const void *b)
 static int find_groups(struct gt_agenda *a)
 {
 	size_t n = a->reader->nsegs;
-	struct named *all = malloc((n + 1) * sizeof(*all));
+	struct named *all;
 
-	if (!all)
+	if (a->filter.segment)
+		return 0;		/* it is the only one, in group 0 */
+	if (!(all = malloc((n + 1) * sizeof(*all))))
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		all[i] = (struct named){ a->reader->segs[i].boot, a->reader->segs[i].host, (uint32_t)i };
@@ -146,7 +151,7 @@ int gt_agenda_open(struct gt_agenda *a, struct gt_reader *r, const struct gt_fil
 	if (!a->wanted || !a->groups)
 		return -ENOMEM;
 	for (size_t i = 0; !code && i < r->nsegs; i++)
-		code = wanted_init(&a->wanted[i], &r->segs[i].pub, &a->filter);
+		code = wants_segment(a, i) ? wanted_init(&a->wanted[i], &r->segs[i].pub, &a->filter) : 0;
 	return code ? code : find_groups(a);
 }
 
@@ -164,7 +169,7 @@ static int read_on(struct gt_agenda *a, struct gt_visit *visit, struct gt_err *e
 		const struct gt_wire_entry *e;
 		int more;
 
-		if (a->filter.segment && a->filter.segment != a->seg + 1)
+		if (!wants_segment(a, a->seg))
 			continue;
 		while ((more = gt_index_next(&seg->index, &a->walk, &e, err)) > 0) {
 			if (!wants_block(&a->wanted[a->seg], seg, e))
@@ -275,7 +280,8 @@ void gt_agenda_rewind(struct gt_agenda *a)
 void gt_agenda_release(struct gt_agenda *a)
 {
 	for (size_t i = 0; a->wanted && i < a->reader->nsegs; i++)
-		wanted_release(&a->wanted[i]);
+		if (wants_segment(a, i))
+			wanted_release(&a->wanted[i]);
 	free(a->wanted);
 	free(a->groups);
 	free(a->found);
