@@ -15,10 +15,11 @@
  * recorder is the only reader, follows the chain and puts drained chunks back on the stack. Nothing on the way needs a lock
  * or a system call, and what is committed is in memory that outlives the process: a SIGKILL loses nothing.
  *
- *   entering a call:  open[depth] = { start, id, arguments known by now };  word = position << 8 | depth + 1
- *   leaving it:       record at position;                                   word = position' << 8 | depth
+ *   entering a call:  open[depth] = { id, arguments known by now, start };  word = position << 8 | depth + 1
+ *   leaving it:       record at position;  word = position' << 8 | depth;   open[depth].start = 0
  *
- * One store publishes both facts, so a reader sees a call as open, or as recorded, and never as neither. Both sides rely on
+ * One store publishes both facts, so a reader sees a call as open, or as recorded, and never as neither. An open call without a
+ * start is one that has not begun yet, though a signal handler's has that came in between. Both sides rely on
  * stores becoming visible in program order: plain on x86-64, by release stores in the code on every processor.
  */
 #ifndef GT_RING_H
@@ -87,7 +88,7 @@ struct gt_ring_proc {
 
 /* A call in progress. */
 struct gt_ring_open {
-	uint64_t start;		/* ticks */
+	uint64_t start;		/* ticks; 0: nothing here holds, see above */
 	uint16_t id;
 	uint8_t nargs;		/* values in args: the leading input fields of the call, if any */
 	uint32_t pass;		/* of open[0] only: 1 while calls are to pass untraced, like !recording, but on a line that each call

@@ -80,9 +80,9 @@ struct gt_tail { void *value; uint64_t answered; };	/* comes back in rax, rdx */
 		"push %rbp\n\t.cfi_adjust_cfa_offset 8\n\t.cfi_rel_offset rbp,0\n\t"		\
 		"push %r12\n\t.cfi_adjust_cfa_offset 8\n\t.cfi_rel_offset r12,0\n\t"		\
 		"mov %eax,%r12d\n\t"								\
+		"movl $1," GT_TEXT(GT_TCB_DEPTH) "(%rbx)\n\t"					\
 		"mov %rsp," GT_TEXT(GT_TCB_FRAME) "(%rbx)\n\t"					\
 		"mov %eax," GT_TEXT(GT_WORD_ID) "(%r11)\n\t"					\
-		"movl $1," GT_TEXT(GT_TCB_DEPTH) "(%rbx)\n\t"					\
 		"mov %rdx,%rbp\n\t"								\
 		"rdtsc\n\tshl $32,%rdx\n\tor %rdx,%rax\n\t"					\
 		"mov %rax," GT_TEXT(GT_WORD_START) "(%r11)\n\t"					\
@@ -100,7 +100,8 @@ struct gt_tail { void *value; uint64_t answered; };	/* comes back in rax, rdx */
 		"mov %rbp,(%rsi)\n\tmov %rdx,8(%rsi)\n\tmov %r12d,16(%rsi)\n\tmov %edi,20(%rsi)\n\t"	\
 		"mov %rcx," GT_TEXT(GT_TCB_POSITION) "(%rbx)\n\t"					\
 		"shl $8,%rcx\n\tmov %rcx," GT_TEXT(GT_RING_WORD) "(%r11)\n\t"			\
-		"movl $0," GT_TEXT(GT_TCB_DEPTH) "(%rbx)\n\t"					\
+		"xor %ecx,%ecx\n\tmov %rcx," GT_TEXT(GT_RING_WORD) "+" GT_TEXT(GT_WORD_START) "(%r11)\n\t"	\
+		"mov %ecx," GT_TEXT(GT_TCB_DEPTH) "(%rbx)\n\t"					\
 		"mov %edi,%eax\n"								\
 		"3:\t.cfi_remember_state\n\t"							\
 		"pop %r12\n\t.cfi_adjust_cfa_offset -8\n\t.cfi_restore r12\n\t"			\

@@ -53,6 +53,7 @@ struct gt_tcb {
 					 * Here, not in a table of the process: most ids share the page of the line above, and pages
 					 * are dear where a program has no room left for them among its cached translations */
 	/* the rest */
+	uint8_t doubts;			/* gt_pop_abandoned's */
 	int32_t tid;			/* 0: never used */
 	uint32_t generation;		/* of the slot */
 	uint32_t names_epoch;
@@ -85,6 +86,16 @@ static inline void gt_commit(struct gt_tcb *t)
 	__atomic_store_n(&t->depth, t->depth | GT_COMMITTING, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
+/* Takes the place of a call among the open ones, before anything is written there: a signal handler that calls the driver from
+ * now on takes the next one. Until the place has its start, which comes last, nobody believes what it holds (gt_close cleared
+ * the start of who had it before). frame: the low end of the call's stack frame. */
+static inline struct gt_ring_open *gt_claim(struct gt_tcb *t, uint32_t depth, uintptr_t frame)
+{
+	__atomic_store_n(&t->depth, depth + 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->frames[depth] = frame;
+	return &t->ring->open[depth];
+}
 /* Publishes how many calls are open, and nothing else: the position may be a handler's by now. Little-endian, as both our
  * processors are. */
 static inline void gt_tell_depth(struct gt_ring_thread *ring, uint32_t depth)
@@ -95,6 +106,14 @@ static inline void gt_tell_depth(struct gt_ring_thread *ring, uint32_t depth)
 static inline void gt_publish(struct gt_tcb *t, uint32_t depth)
 {
 	__atomic_store_n(&t->ring->word, t->position << 8 | (depth & 255), __ATOMIC_RELEASE);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&t->depth, depth, __ATOMIC_RELAXED);
+}
+/* The same at the end of the call at this depth. */
+static inline void gt_close(struct gt_tcb *t, uint32_t depth)
+{
+	__atomic_store_n(&t->ring->word, t->position << 8 | depth, __ATOMIC_RELEASE);
+	__atomic_store_n(&t->ring->open[depth].start, 0, __ATOMIC_RELEASE);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(&t->depth, depth, __ATOMIC_RELAXED);
 }
@@ -125,21 +144,19 @@ static inline __attribute__((always_inline)) bool gt_enter(struct gt_call *c, ui
 	return gt_enter_slowly(c, (uintptr_t)__builtin_frame_address(0));
 }
 
-static inline struct gt_ring_open *gt_open_entry(const struct gt_call *c) { return &c->t->ring->open[c->depth]; }
+static inline struct gt_ring_open *gt_claim_for(const struct gt_call *c) { return gt_claim(c->t, c->depth, (uintptr_t)c); }
 
 _Static_assert(offsetof(struct gt_ring_open, nargs) == offsetof(struct gt_ring_open, id) + 2, "gt_start's head");
-/* Publishes the call as begun. nargs words of open->args have been filled in. */
+/* Publishes the call as begun. nargs words of open->args have been filled in (gt_claim_for came before). */
 static inline void gt_start(struct gt_call *c, uint32_t nargs)
 {
 	struct gt_tcb *t = c->t;
-	struct gt_ring_open *o = gt_open_entry(c);
+	struct gt_ring_open *o = gt_claim_for(c);
 	uint32_t head = c->id | nargs << 16;
 
-	t->frames[c->depth] = (uintptr_t)c;
 	memcpy(&o->id, &head, sizeof(head));
-	t->depth = c->depth + 1;
 	c->start = gt_now(t);
-	__atomic_store_n(&o->start, c->start, __ATOMIC_RELAXED);
+	__atomic_store_n(&o->start, c->start, __ATOMIC_RELEASE);
 	gt_tell_depth(t->ring, c->depth + 1);
 }
 
@@ -164,7 +181,7 @@ static inline void gt_record(const struct gt_call *c, int32_t ret)
 	rec[1] = c->end;
 	rec[2] = c->id | (uint64_t)c->depth << 24 | (uint64_t)(uint32_t)ret << 32;
 	t->position = at + sizeof(struct gt_rec);
-	gt_publish(t, c->depth);
+	gt_close(t, c->depth);
 }
 _Static_assert(!GT_REC_CALL && offsetof(struct gt_rec, kind_depth) == 19 && offsetof(struct gt_rec, ret) == 20, "gt_record");
 
@@ -199,7 +216,7 @@ int32_t gt_record_slowly(int32_t ret, uint64_t start, uint64_t end, uint32_t id,
 
 /* guest_args.c: words are the call's parameters, as passed. */
 void gt_tell_name(struct gt_tcb *t, uint64_t handle);	/* of a kernel, unless this thread has */
-uint32_t gt_open_args(const struct gt_call *c, const uint64_t *words);	/* fills open->args, returns how many */
+uint32_t gt_open_args(const struct gt_call *c, const uint64_t *words);	/* claims, fills open->args, returns how many */
 void gt_record_args(const struct gt_call *c, int32_t ret, const uint64_t *words);
 /* What some functions need done when they have returned, recorded or not. */
 typedef void gt_after(int32_t ret, const uint64_t *words, const void *caller);

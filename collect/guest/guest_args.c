@@ -265,7 +265,7 @@ static bool wanted(const struct gt_tcb *t, const struct gt_arg *a) { return t->a
 
 uint32_t gt_open_args(const struct gt_call *c, const uint64_t *w)
 {
-	uint64_t *to = gt_open_entry(c)->args;
+	uint64_t *to = gt_claim_for(c)->args;
 	uint32_t n = 0;
 
 	for (uint32_t i = gt_args_first[c->id]; i < gt_args_first[c->id + 1] && n < GT_RING_OPEN_ARGS; i++) {

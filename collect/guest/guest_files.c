@@ -239,7 +239,7 @@ GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 	if (!may_be_ours(number) || !watching() || !(words[0] = file_of(fd)) || !gt_enter(&c, GT_ID_IOCTL))
 		return real(fd, number, arg);
 	words[0] &= ~SIMULATED;
-	memcpy(gt_open_entry(&c)->args, words, 2 * sizeof(*words));
+	memcpy(gt_claim_for(&c)->args, words, 2 * sizeof(*words));
 	gt_start(&c, 2);
 	rc = real(fd, number, arg);
 	gt_stop(&c);

@@ -56,12 +56,10 @@ int32_t gt_plain(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4
 
 	if (gt_unlikely(!real || !gt_short_way(t)))
 		return typed(a0, a1, a2, a3, a4, a5, id);
-	open = &t->ring->open[0];
-	t->frames[0] = (uintptr_t)__builtin_frame_address(0);
+	open = gt_claim(t, 0, (uintptr_t)__builtin_frame_address(0));
 	memcpy(&open->id, &head, sizeof(head));
-	t->depth = 1;
 	start = gt_ticks();
-	__atomic_store_n(&open->start, start, __ATOMIC_RELAXED);
+	__atomic_store_n(&open->start, start, __ATOMIC_RELEASE);
 	gt_tell_depth(t->ring, 1);
 	ret = real(a0, a1, a2, a3, a4, a5);
 	end = gt_ticks();
@@ -74,7 +72,7 @@ int32_t gt_plain(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4
 	rec[1] = end;
 	rec[2] = id | (uint64_t)(uint32_t)ret << 32;
 	t->position = at + sizeof(struct gt_rec);
-	gt_publish(t, 0);
+	gt_close(t, 0);
 	return ret;
 }
 #endif
@@ -82,17 +80,15 @@ int32_t gt_plain(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4
 __attribute__((hot))
 void gt_begin(struct gt_tcb *t, struct gt_keyed *k)
 {
-	struct gt_ring_open *o = &t->ring->open[0];
+	struct gt_ring_open *o = gt_claim(t, 0, (uintptr_t)k);
 	uint32_t n = k->n < GT_RING_OPEN_ARGS ? k->n : GT_RING_OPEN_ARGS;
 	uint32_t head = k->id | n << 16;
 
-	t->frames[0] = (uintptr_t)k;
 	for (uint32_t i = 0; i < n; i++)
 		o->args[i] = k->words[i];
 	memcpy(&o->id, &head, sizeof(head));
-	t->depth = 1;
 	k->start = gt_ticks();
-	__atomic_store_n(&o->start, k->start, __ATOMIC_RELAXED);
+	__atomic_store_n(&o->start, k->start, __ATOMIC_RELEASE);
 	gt_tell_depth(t->ring, 1);
 }
 
@@ -114,6 +110,6 @@ int32_t gt_end(struct gt_tcb *t, const struct gt_keyed *k, int32_t ret)
 	for (uint32_t i = 0; i < k->n; i++)
 		rec[3 + i] = k->words[i];
 	t->position = at + sizeof(struct gt_rec) + 8 * k->n;
-	gt_publish(t, 0);
+	gt_close(t, 0);
 	return ret;
 }

@@ -10,20 +10,31 @@
 
 #define STACK (16u << 20)	/* two addresses further apart lie on two stacks */
 #define TEXT_MAX (30u << 10)
+#define DOUBTS 8		/* calls that we bear with an outer one of which we cannot tell */
 
 /* ---- in ---- */
 
-/* A call whose frame ends below where ours begins was left by longjmp or an exception: it will not come back. */
+/* A call whose frame ends below where ours begins was left by longjmp or an exception: it will not come back.
+ *
+ * Unless it has taken its place and not yet written there, when we are a signal handler's call and the frame is another call's.
+ * Who left just then looks the same but does not come back however long we wait. That is no loss, as nothing was called. */
 void gt_pop_abandoned(struct gt_tcb *t, uintptr_t frame)
 {
 	while (t->depth) {
 		uint32_t depth = t->depth & 255;
 		uintptr_t outer = depth ? t->frames[depth - 1] : UINTPTR_MAX;
+		uint64_t start;
 
-		if (outer > frame || frame - outer > STACK)
+		if (outer > frame || frame - outer > STACK) {
+			t->doubts = 0;
 			return;
-		gt_lost(t, t->ring->open[depth - 1].start, gt_now(t));
-		gt_publish(t, depth - 1);
+		}
+		start = t->ring->open[depth - 1].start;
+		if (!start && !(t->depth & GT_COMMITTING) && t->doubts++ < DOUBTS)
+			return;
+		if (start && (t->ring->word & 255) >= depth)
+			gt_lost(t, start, gt_now(t));
+		gt_close(t, depth - 1);
 	}
 }
 
@@ -210,7 +221,7 @@ void gt_record_words(const struct gt_call *c, int32_t ret, const uint64_t *words
 
 	put_call(t, c, ret, words, n);
 	if (t->ring)
-		gt_publish(t, c->depth);
+		gt_close(t, c->depth);
 	else
 		t->depth = 0;
 }

@@ -247,8 +247,11 @@ __attribute__((unused)) static void host_open_calls(struct host *h)
 		struct gt_ring_thread *t = &host_threads(h)[i];
 
 		for (unsigned d = 0; t->state >= GT_SLOT_LIVE && d < (t->word & 255); d++) {
-			struct seen *s = host_add(h);
+			struct seen *s;
 
+			if (!t->open[d].start)
+				continue;	/* not begun, though a handler's call within it has */
+			s = host_add(h);
 			s->pid = host_procs(h)[t->proc].pid;
 			s->tid = t->tid;
 			s->start = t->open[d].start;

@@ -5,12 +5,14 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define MUST(e) do { if (!(e)) _exit(__LINE__ % 250 + 1); } while (0)
@@ -23,7 +25,8 @@ int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, uns
 int cuLibraryGetKernel(void **, void *, const char *), cuKernelGetFunction(void **, void *), cuLibraryEnumerateKernels(void **, unsigned, void *);
 struct handle { char bytes[64]; };
 int cuIpcOpenMemHandle_v2(uint64_t *, struct handle, unsigned);
-void fake_set_jump(jmp_buf *);
+int cuLaunchHostFunc_ptsz(void *, int (*)(void *), void *);
+void fake_set_jump(jmp_buf *), fake_set_hook(int (*)(void *));
 static const char *exe;
 
 static void arguments(void)
@@ -143,6 +146,111 @@ static void interrupted(long n)
 	MUST(write(1, &total, sizeof(total)) == sizeof(total));
 }
 
+#ifdef __x86_64__
+/* A handler comes between any two instructions of a call's way in (or out), and calls the driver: `at` one place, then the next,
+ * and so on; and in the end at every place. Each time a call has been entered, by the handler or by what it interrupted, our
+ * parent is asked to look at the open calls. Or it leaves the call by a jump, never to come back. */
+static struct { bool on, out, every, leave; long n, at, handled; jmp_buf away; } steps;
+
+#define TRAP_FLAG 0x100
+static inline void step(void)
+{
+	steps.on = true;
+	__asm__ volatile("sub $128,%%rsp\n\tpushf\n\torl %0,(%%rsp)\n\tpopf\n\tadd $128,%%rsp" : : "i"(TRAP_FLAG) : "cc", "memory");
+}
+
+static int look(void *who)
+{
+	char c = *(const char *)who;
+
+	MUST(write(1, &c, 1) == 1 && read(0, &c, 1) == 1);
+	return 0;
+}
+
+static void stepped(int signal, siginfo_t *info, void *context)
+{
+	void *ctx;
+
+	if (!steps.on)
+		((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+	else if (steps.n++ == steps.at && steps.leave) {
+		steps.on = false;
+		siglongjmp(steps.away, 1);
+	} else if (steps.n > steps.at && (steps.n == steps.at + 1 || steps.every)) {
+		MUST(!cuLaunchHostFunc_ptsz((void *)0x66, look, (char *)"h") && !cuCtxGetCurrent(&ctx) && ctx == (void *)0x77);
+		steps.handled++;
+	}
+}
+
+static int within(void *arg)
+{
+	int x;
+
+	steps.on = false;
+	cuDeviceGetCount(&x);
+	look((char *)"o");
+	if (steps.out)
+		step();
+	return 0;
+}
+
+static void one_call(bool keyed)
+{
+	steps.n = 0;
+	if (!steps.out)
+		step();
+	MUST(!(keyed ? cuLaunchHostFunc((void *)0x55, within, NULL) : cuCtxSynchronize()));
+	steps.on = false;
+}
+
+/* Sixteen calls after each that was left, at every place in turn. */
+static void leave_between_instructions(bool keyed, long *said)
+{
+	long completed = said[0];
+	void *ctx;
+
+	for (steps.at = 0; said[0] == completed; steps.at++, said[1]++) {
+		steps.leave = true;
+		if (!sigsetjmp(steps.away, 1)) {
+			one_call(keyed);
+			said[0]++;
+		}
+		steps.leave = false;
+		for (int i = 0; i < 16; i++)
+			MUST(!cuCtxGetCurrent(&ctx));
+	}
+}
+
+static void between_instructions(const char *how)
+{
+	struct sigaction trap = { .sa_sigaction = stepped, .sa_flags = SA_SIGINFO };
+	bool keyed = strstr(how, "keyed");
+	long said[2] = { 0 };
+	void *ctx;
+
+	MUST(!sigaction(SIGTRAP, &trap, NULL));
+	fake_set_hook(within);
+	steps.at = -1;
+	for (int i = 0; i < 2; i++, said[0]++) {	/* the first ones find functions and set their ways */
+		MUST(!cuLaunchHostFunc_ptsz((void *)0x66, look, (char *)"w") && !cuCtxGetCurrent(&ctx));
+		one_call(keyed);
+	}
+	steps.out = strstr(how, "out");
+	for (steps.n = 1, steps.at = 0; steps.n > steps.at && !strstr(how, "left") && !strstr(how, "at once"); steps.at++, said[0]++)
+		one_call(keyed);
+	steps.every = !strstr(how, "left");
+	steps.at = -1;
+	for (int i = 0; i < 3; i++, said[0]++)
+		one_call(keyed);
+	said[1] = steps.handled;
+	if (!steps.every)
+		leave_between_instructions(keyed, said);
+	MUST(write(1, "e", 1) == 1 && write(1, said, sizeof(said)) == sizeof(said));
+}
+#else
+static void between_instructions(const char *how) { }
+#endif
+
 static void linked(const char *mode, int n)
 {
 	void *ctx;
@@ -165,6 +273,8 @@ static void linked(const char *mode, int n)
 		}
 	else if (!strcmp(mode, "handler"))
 		interrupted(n);
+	else if (!strncmp(mode, "between ", 8))
+		between_instructions(mode);
 	else if (!strcmp(mode, "nested"))
 		inner(&n);
 	else if (!strcmp(mode, "jump"))

@@ -444,6 +444,92 @@ static void signal_handlers(void)
 	host_close(&h);
 }
 
+#ifdef __x86_64__
+/* One look at what is open: a call that says 'o' or, in a handler, 'h'. */
+static void look_at_open(struct host *h, char who, const char *outer, uint64_t *newest)
+{
+	size_t first = h->nseen;
+	const struct seen *s;
+
+	host_open_calls(h);
+	s = &h->seen[first];
+	CHECK(h->nseen > first && h->nseen <= first + 2);
+	if (h->nseen > first && (who == 'o' || h->nseen == first + 2)) {
+		CHECK(s->id == gt_api_find(outer) && s->depth == 0 && s->start > *newest);
+		CHECK(!s->nargs || s->args[0] == 0x55);
+	}
+	s = &h->seen[h->nseen - 1];
+	if (who != 'o') {
+		CHECK(s->id == gt_api_find("cuLaunchHostFunc_ptsz") && (!s->nargs || s->args[0] == 0x66));
+		CHECK(h->nseen == first + 1 || s[-1].start < s->start);
+	} else {
+		CHECK(h->nseen == first + 1);
+		*newest = s->start;
+	}
+	h->nseen = first;
+}
+
+/* A handler that calls the driver, between any two instructions of a call: nothing is recorded wrong, and the open calls are what
+ * they are. On a call's way out the handler may come when nothing can be written, and then its calls are counted. A call that the
+ * handler leaves for good does not stay open. */
+static void step_through(const char *outer, const char *mode, uint32_t args)
+{
+	char *argv[] = { in_build(LINKED), (char *)mode, NULL }, c = 0;
+	int in[2], out[2], was[2] = { dup(0), dup(1) }, status = -1;
+	bool on_the_way_out = strstr(mode, "out");
+	uint64_t newest = 0, dropped, nested = 0;
+	long said[2] = { 0, 0 };
+	struct host h;
+	pid_t pid;
+
+	open_host(&h, 2000);
+	h.s->args = args;
+	CHECK(!pipe2(in, O_CLOEXEC) && !pipe2(out, O_CLOEXEC));
+	dup2(in[0], 0), dup2(out[1], 1);
+	pid = host_spawn(&h, argv);
+	dup2(was[0], 0), dup2(was[1], 1);
+	close(out[1]), close(was[0]), close(was[1]);
+	while (read(out[0], &c, 1) == 1 && c != 'e') {
+		if (c != 'h' || !on_the_way_out)
+			look_at_open(&h, c, outer, &newest);
+		CHECK(write(in[1], &c, 1) == 1);
+	}
+	CHECK(read(out[0], said, sizeof(said)) == sizeof(said));
+	waitpid(pid, &status, 0);
+	host_drain(&h);
+	dropped = host_threads(&h)[0].dropped;
+	CHECK(!status && said[0] >= 5 && said[1] > 10 && (host_threads(&h)[0].word & 255) == 0);
+	if (strstr(mode, "left")) {
+		CHECK(host_count(&h, outer, NULL) >= said[0] && dropped <= (uint64_t)said[1]);
+		CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 2 + 16 * said[1]);
+		for (size_t i = 0; i < h.nseen; i++)
+			nested += h.seen[i].id == gt_api_find("cuCtxGetCurrent") && h.seen[i].depth;
+		CHECK(nested < 50);	/* what was left is given up soon */
+	} else {
+		CHECK(on_the_way_out || !dropped);
+		CHECK(host_count(&h, outer, NULL) == said[0] && host_count(&h, "cuDeviceGetCount", NULL) == said[0]);
+		CHECK(host_count(&h, "cuLaunchHostFunc_ptsz", NULL) + host_count(&h, "cuCtxGetCurrent", NULL) + dropped ==
+		      2 * (uint64_t)(said[1] + 2));
+	}
+	close(in[0]), close(in[1]), close(out[0]);
+	host_close(&h);
+}
+
+static void handlers_between_instructions(void)
+{
+	static const char *const modes[] = { "between in", "between out", "between in left", "between out left",
+					     "between keyed in", "between keyed out", "between keyed in left", "between keyed out left" };
+
+	for (unsigned i = 0; i < 8; i++)
+		step_through(i < 4 ? "cuCtxSynchronize" : "cuLaunchHostFunc", modes[i], GT_ARGS_KEY);
+	step_through("cuCtxSynchronize", "between in, all at once", GT_ARGS_ALL);	/* the typed wrappers, which are long */
+	step_through("cuLaunchHostFunc", "between keyed in, all at once", GT_ARGS_ALL);
+	step_through("cuLaunchHostFunc", "between keyed out, all at once", GT_ARGS_ALL);
+}
+#else
+static void handlers_between_instructions(void) { SKIP("single steps are taken as x86-64 does it"); }
+#endif
+
 /* What mode "whose" says. */
 static void ask_whose(struct host *h, const char *expected)
 {
@@ -550,4 +636,5 @@ T_MAIN(T(linked_program), T(key_arguments), T(all_arguments), T(kernel_names_and
        T(the_driver_is_not_answered), T(without_a_session_nothing_changes), T(another_build_is_refused),
        T(forked_child_is_a_process_of_its_own), T(vfork_and_exec), T(killed_in_a_call), T(nested_calls), T(longjmp_out_of_a_call),
        T(losses_are_counted), T(one_thread_may_not_take_all), T(lossless_waits_and_gives_up_without_a_recorder),
-       T(threads_come_and_go), T(gates_and_samples), T(signal_handlers), T(closed_gates_are_not_in_the_way), T(pauses), T(profiler_range), T(driver_files))
+       T(threads_come_and_go), T(gates_and_samples), T(signal_handlers), T(handlers_between_instructions),
+       T(closed_gates_are_not_in_the_way), T(pauses), T(profiler_range), T(driver_files))
