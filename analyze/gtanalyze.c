@@ -1,4 +1,3 @@
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include "formats/base/buf.h"
 #include "formats/base/opt.h"
 #include "formats/base/streams.h"
+#include "formats/globs.h"
 #include "formats/importers.h"
 
 #define NOT_GIVEN UINT64_MAX
@@ -35,7 +35,7 @@ static const struct gt_opt options[] = {
 	{ 0,   "to",     GT_OPT_STR,  &opt.to,      "TIME",    "leave out what began at that time or later", NULL },
 	{ 0,   "pid",    GT_OPT_U64,  &opt.pid,     "PID",     "this process only", NULL },
 	{ 0,   "tid",    GT_OPT_U64,  &opt.tid,     "TID",     "this thread only", NULL },
-	{ 'm', "match",  GT_OPT_LIST, &opt.match,   "GLOB",    "only operations whose name matches; may be given several times", NULL },
+	{ 'm', "match",  GT_OPT_LIST, &opt.match,   "GLOB",    "only operations whose name matches, or @CATEGORY; may be given several times", NULL },
 };
 static const struct gt_command command = {
 	.name = "gtanalyze",
@@ -53,16 +53,6 @@ static int fail(const char *file, const struct gt_err *err, int status)
 {
 	gt_err_print("gtanalyze", file, err);
 	return status;
-}
-
-static bool matches(const struct gt_segment *seg, const struct gt_type *type, void *arg)
-{
-	const struct gt_opt_list *globs = arg;
-
-	for (size_t i = 0; i < globs->n; i++)
-		if (!fnmatch(globs->items[i], gt_str(seg, type->name), 0))
-			return true;
-	return false;
 }
 
 /* ---- choosing ---- */
@@ -229,7 +219,7 @@ static int check_options(struct gt_err *err)
 		return gt_err_set(err, -EINVAL, "--threads takes 1 to 1024");
 	if ((opt.top > UINT_MAX && opt.top != NOT_GIVEN) || opt.pid > INT64_MAX || opt.tid > INT64_MAX)
 		return gt_err_set(err, -EINVAL, "a number is too large");
-	return 0;
+	return gt_globs_check(&opt.match, "--match", err);
 }
 
 /* ---- one file ---- */
@@ -291,7 +281,7 @@ static int analyze(const char *path, const struct chosen *c, bool several, struc
 	o.filter.pid = (int64_t)opt.pid;
 	o.filter.tid = (int64_t)opt.tid;
 	if (opt.match.n) {
-		o.filter.match = matches;
+		o.filter.match = gt_globs_match;
 		o.filter.match_arg = &opt.match;
 	}
 	set_range(&o);

@@ -24,6 +24,7 @@
 #include "collect/source.h"
 #include "formats/base/streams.h"
 #include "formats/clock.h"
+#include "formats/globs.h"
 
 #define UNSET UINT64_MAX
 #define STATUS_EVERY (GT_SECOND / 2)
@@ -103,7 +104,9 @@ static int check_options(struct gt_err *err)
 		return gt_err_set(err, -EINVAL, "--sample must lie between 1 and %u", UINT32_MAX);
 	if (!o.ring_memory || !o.ring_size)
 		return gt_err_set(err, -EINVAL, "--ring-memory and --ring-size cannot be 0");
-	return 0;
+	if (gt_globs_check(&o.filter, "--filter", err))
+		return -EINVAL;
+	return gt_globs_check(&o.exclude, "--exclude", err);
 }
 
 static struct gt_rings_options rings_options(void)

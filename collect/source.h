@@ -13,9 +13,8 @@
 /* Opens the gates of the sources in `list` ("api,ioctl"). 0 or -EINVAL. */
 int gt_sources_enable(struct gt_session *s, const char *list, struct gt_err *err);
 /* Closes the gates of names that no filter matches (when there are filters) or that an exclude matches; sample > 1 makes
- * those left sample. A glob is held against the whole name and against the name without _v2, _ptsz and the like; @GLOB against
- * the category's word (gt_category_word). Returns how
- * many gates are open; *useless is a glob that matched nothing, or NULL. */
+ * those left sample. A glob (formats/globs.h) is held against the whole name and against the name without _v2, _ptsz and the like.
+ * Returns how many gates are open; *useless is a glob that matched nothing, or NULL. */
 unsigned gt_sources_filter(struct gt_session *s, const struct gt_opt_list *filter, const struct gt_opt_list *exclude,
 			   uint32_t sample, const char **useless);
 #endif

@@ -1,6 +1,6 @@
 #include "collect/source.h"
+#include "formats/globs.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,9 +48,9 @@ static const char *name_of(unsigned id)
 	return id >= GT_ID_IOCTL ? files[id - GT_ID_IOCTL] : id < gt_api_count ? gt_api[id].name : NULL;
 }
 
-static const char *category_of(unsigned id)
+static unsigned category_of(unsigned id)
 {
-	return gt_category_word(id < gt_api_count ? gt_api[id].category : id == GT_ID_IOCTL ? GT_CAT_IOCTL : GT_CAT_FILE);
+	return id < gt_api_count ? gt_api[id].category : id == GT_ID_IOCTL ? GT_CAT_IOCTL : GT_CAT_FILE;
 }
 
 static bool matches(const char *glob, unsigned id)
@@ -58,10 +58,8 @@ static bool matches(const char *glob, unsigned id)
 	const char *name = name_of(id);
 	char base[128];
 
-	if (*glob == '@')
-		return !fnmatch(glob + 1, category_of(id), 0);
 	snprintf(base, sizeof(base), "%.*s", (int)gt_api_base_length(name), name);
-	return !fnmatch(glob, name, 0) || !fnmatch(glob, base, 0);
+	return gt_glob_matches(glob, name, category_of(id)) || gt_glob_matches(glob, base, category_of(id));
 }
 
 /* Does any of the globs match? Counts each that does in hits. */

@@ -1,5 +1,4 @@
 /* gtexport: a trace into other tools' files. Which exporters there are is exporters.c's business: each gives an option. */
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include "formats/base/opt.h"
 #include "formats/base/streams.h"
 #include "formats/exporters.h"
+#include "formats/globs.h"
 #include "formats/importers.h"
 #include "formats/json_build.h"
 
@@ -26,16 +26,6 @@ struct args {
 
 static const char *const costs[] = { "time", "count", "bytes", NULL };
 
-static bool name_matches(const struct gt_segment *seg, const struct gt_type *type, void *arg)
-{
-	const struct gt_opt_list *globs = arg;
-
-	for (size_t i = 0; i < globs->n; i++)
-		if (!fnmatch(globs->items[i], gt_str(seg, type->name), 0))
-			return true;
-	return false;
-}
-
 /* One flag per exporter, then what they have in common. Returns how many rows. */
 static size_t make_options(struct args *a, struct gt_opt *o)
 {
@@ -51,7 +41,7 @@ static size_t make_options(struct args *a, struct gt_opt *o)
 		{ .name = "pid", .kind = GT_OPT_U64, .to = &a->pid, .arg = "PID", .help = "only this process" },
 		{ .name = "tid", .kind = GT_OPT_U64, .to = &a->tid, .arg = "TID", .help = "only this thread" },
 		{ .name = "match", .letter = 'm', .kind = GT_OPT_LIST, .to = &a->match, .arg = "GLOB",
-		  .help = "only names that match; several are alternatives" },
+		  .help = "only names that match, or @CATEGORY; several are alternatives" },
 		{ .name = "cost", .kind = GT_OPT_WORD, .to = &a->cost, .arg = "WHAT",
 		  .help = "what folded stacks count", .words = costs },
 	};
@@ -126,7 +116,7 @@ static void set_filter(const struct args *a, struct gt_reader *r, struct gt_filt
 	f->from = a->from == NOT_GIVEN ? INT64_MIN : plus(start, a->from);
 	f->to = a->to == NOT_GIVEN ? INT64_MAX : plus(start, a->to);
 	if (a->match.n) {
-		f->match = name_matches;
+		f->match = gt_globs_match;
 		f->match_arg = (void *)&a->match;
 	}
 }
@@ -254,6 +244,8 @@ int main(int argc, char **argv)
 		rc = -EINVAL;
 	if (!rc && a.from != NOT_GIVEN && a.to != NOT_GIVEN && a.from >= a.to)
 		rc = gt_err_set(&err, -EINVAL, "--from must come before --to");
+	if (!rc)
+		rc = gt_globs_check(&a.match, "--match", &err);
 	if (!rc && !a.output && !(name = default_name(argv[1], x->suffix)))
 		rc = gt_err_set(&err, -ENOMEM, "out of memory");
 	if (rc) {

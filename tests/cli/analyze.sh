@@ -68,6 +68,11 @@ check analyze-match-counts says "Total CUDA API calls: 2"
 check analyze-match-says says "restricted to --match cuLaunch*"
 want analyze-match-twice 0 $A summary --match 'cuLaunch*' -m cuInit t.jsonl
 check analyze-match-twice-counts says "Total CUDA API calls: 3"
+want analyze-match-category 0 $A summary --match @launch -m '@ini?' t.jsonl
+check analyze-match-category-counts says "Total CUDA API calls: 3"
+check analyze-match-category-says says "restricted to --match @launch"
+want analyze-match-no-category 2 $A summary --match cuInit --match @lunch t.jsonl
+check analyze-match-no-category-says told "gtanalyze: --match '@lunch': the categories are other init context memory copy launch sync stream module graph query interop ioctl file kernel scheduler user"
 want analyze-from 0 $A summary --from 150us t.jsonl
 check analyze-from-counts says "Total CUDA API calls: 1"
 want analyze-to 0 $A summary --to 150us t.jsonl

@@ -53,6 +53,8 @@ misuse events_unknown "-e 'api,nonsense': there are api ioctl" -e api,nonsense
 misuse events_none "-e '': there are api ioctl" -e ''
 misuse events_empty_word "-e ',api': there are api ioctl" -e ,api
 misuse filter_leaves_nothing 'leave nothing to record' --filter nothing_is_called_so
+misuse filter_no_category "filter '@lunch': the categories are other init .* launch " --filter @lunch
+misuse exclude_no_category "exclude '@nothing\*': the categories are other init " --exclude '@nothing*'
 misuse ring_too_large 'ring-memory must lie between' --ring-memory 60000G
 misuse ring_too_small 'ring-memory must lie between' --ring-memory 4K
 misuse ring_zero 'cannot be 0' --ring-memory 0

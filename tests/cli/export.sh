@@ -56,6 +56,10 @@ want export-tid 0 "$X" --jsonl --tid 9 -o - t.zst
 check export-tid-only test "$(grep -c cuInit want.out):$(wc -l <want.out)" = 2:2
 want export-match 0 "$X" --jsonl --match 'cuM*' --match cuInit -o - t.zst
 check export-match-only test "$(wc -l <want.out)" -eq 4
+want export-match-category 0 "$X" --jsonl --match @memory --match @copy --match @init -o - t.zst
+check export-match-category-only test "$(wc -l <want.out)" -eq 4
+want export-match-no-category 2 "$X" --jsonl --match @lunch -o - t.zst
+check export-match-no-category-says grep -q "^gtexport: --match '@lunch': the categories are other init .* launch " want.err
 want export-range 0 "$X" --jsonl --to 2us -o - t.zst
 check export-range-only test "$(grep -c cuInit want.out)" -eq 0
 want export-other-pid 0 "$X" --jsonl --pid 12345 -o - t.zst
