@@ -89,7 +89,9 @@ enum gt_role {
 	/* The launch, in the row of what was launched, so that nobody needs to look it up: the call's track (U64: track id), start
 	 * (I64: ns), duration (U64: ns) and name (STR), and how the two were joined (U64: enum gt_join). */
 	GT_R_LAUNCH_TRACK, GT_R_LAUNCH_START, GT_R_LAUNCH_NS, GT_R_LAUNCH_NAME, GT_R_LAUNCH_JOIN,
-	GT_R_STACK /* U64: stack id, GT_NONE unknown: who called */, GT_ROLES
+	GT_R_STACK /* U64: stack id, GT_NONE unknown: who called */,
+	GT_R_REGISTERS /* a thread */, GT_R_NODE /* of a graph */, GT_R_SRC_MEMORY, GT_R_DST_MEMORY /* STR: pageable, device ... */, GT_R_ASYNC,
+	GT_ROLES
 };
 enum gt_join { GT_JOIN_UNKNOWN, GT_JOIN_CORRELATION /* both carried one id */, GT_JOIN_ORDER /* by their places in a stream: likely */ };
 enum gt_direction { GT_DIR_UNKNOWN, GT_DIR_HTOD, GT_DIR_DTOH, GT_DIR_DTOD, GT_DIR_HTOH, GT_DIR_PEER };

@@ -1,0 +1,217 @@
+/* Rows of one kind have one list of fields, and what hardly ever differs between rows of a name is among them all the same: a
+ * column that does not change costs nothing in the file. What belongs to a graph has two fields more, and a type of its own. */
+#include "formats/gpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+
+enum shape { KERNEL, COPY, SET, WAIT };
+
+/* ---- words ---- */
+
+const char *gt_gpu_memory_word(unsigned memory)
+{
+#define X(e, w) w,
+	static const char *const words[] = { GT_GPU_MEMORIES(X) };
+#undef X
+
+	return words[memory < GT_GPU_MEMORY_COUNT ? memory : 0];
+}
+
+const char *gt_direction_word(unsigned direction)
+{
+	static const char *const words[] = { "?", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP" };
+
+	return words[direction < sizeof(words) / sizeof(*words) ? direction : 0];
+}
+
+/* ---- fields ---- */
+
+struct row {
+	uint64_t v[32];
+	struct gt_field f[32];
+	unsigned n;
+	struct gt_writer *w;
+	bool naming;		/* the type is yet to be made: names of fields matter */
+};
+
+static void add(struct row *r, const char *name, enum gt_field_kind kind, enum gt_role role, uint64_t value)
+{
+	if (r->naming)
+		r->f[r->n] = (struct gt_field){ gt_writer_string(r->w, name), (uint8_t)kind, (uint8_t)role };
+	r->v[r->n++] = value;
+}
+
+static void add_work(struct row *r, const struct gt_gpu_work *w)
+{
+	const struct gt_gpu_cause *c = &w->cause;
+	bool known = c->join != GT_JOIN_UNKNOWN;
+
+	add(r, "correlation", GT_F_U64, GT_R_CORRELATION, w->correlation);
+	add(r, "context", GT_F_U64, GT_R_CONTEXT, w->context);
+	add(r, "launch_track", GT_F_U64, GT_R_LAUNCH_TRACK, known ? c->track : GT_NONE);
+	add(r, "launch_start", GT_F_I64, GT_R_LAUNCH_START, known ? (uint64_t)c->start : (uint64_t)w->start);
+	add(r, "launch_ns", GT_F_U64, GT_R_LAUNCH_NS, known ? c->ns : 0);
+	add(r, "launch_name", GT_F_STR, GT_R_LAUNCH_NAME, known ? c->name : GT_NONE);
+	add(r, "launch_join", GT_F_U64, GT_R_LAUNCH_JOIN, c->join);
+	if (!w->graph && !w->node)
+		return;
+	add(r, "graph", GT_F_U64, GT_R_GRAPH, w->graph);
+	add(r, "node", GT_F_U64, GT_R_NODE, w->node);
+}
+
+static void add_three(struct row *r, const char *const names[3], enum gt_role role, const uint32_t v[3])
+{
+	for (int i = 0; i < 3; i++)
+		add(r, names[i], GT_F_U64, role, v[i]);
+}
+
+static void add_kernel(struct row *r, const struct gt_gpu_kernel *k)
+{
+	add_three(r, (const char *const[]){ "grid_x", "grid_y", "grid_z" }, GT_R_GRID, k->grid);
+	add_three(r, (const char *const[]){ "block_x", "block_y", "block_z" }, GT_R_BLOCK, k->block);
+	add(r, "shared_static", GT_F_U64, GT_R_SHARED, k->shared_static);
+	add(r, "shared_dynamic", GT_F_U64, GT_R_SHARED, k->shared_dynamic);
+	add(r, "registers", GT_F_U64, GT_R_REGISTERS, k->registers);
+}
+
+static void add_copy(struct row *r, const struct gt_gpu_copy *c)
+{
+	add(r, "bytes", GT_F_U64, GT_R_BYTES, c->bytes);
+	add(r, "direction", GT_F_U64, GT_R_DIRECTION, c->direction);
+	add(r, "src_memory", GT_F_STR, GT_R_SRC_MEMORY, gt_writer_string(r->w, gt_gpu_memory_word(c->src)));
+	add(r, "dst_memory", GT_F_STR, GT_R_DST_MEMORY, gt_writer_string(r->w, gt_gpu_memory_word(c->dst)));
+	add(r, "async", GT_F_BOOL, GT_R_ASYNC, c->async);
+	if (c->direction != GT_DIR_PEER)
+		return;
+	add(r, "src_device", GT_F_U64, GT_R_NONE, c->src_device);
+	add(r, "dst_device", GT_F_U64, GT_R_DEVICE, c->dst_device);
+}
+
+static void add_set(struct row *r, const struct gt_gpu_set *s)
+{
+	add(r, "bytes", GT_F_U64, GT_R_BYTES, s->bytes);
+	add(r, "value", GT_F_HEX, GT_R_VALUE, s->value);
+	add(r, "dst_memory", GT_F_STR, GT_R_DST_MEMORY, gt_writer_string(r->w, gt_gpu_memory_word(s->memory)));
+	add(r, "async", GT_F_BOOL, GT_R_ASYNC, s->async);
+}
+
+/* ---- types ---- */
+
+static bool same_key(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return ((const struct gt_gpu_types *)arg)->types[value].key == *(const uint64_t *)key;
+}
+
+static uint64_t key_of(enum shape shape, const struct gt_gpu_work *w, uint64_t what)
+{
+	return what << 3 | (uint64_t)shape << 1 | (w->graph || w->node);
+}
+
+/* The type made before, or GT_NONE. */
+static uint32_t find(const struct gt_gpu_types *t, uint64_t key)
+{
+	uint32_t i = gt_map_get(&t->map, gt_hash_u64(key), same_key, t, &key, sizeof(key));
+
+	return i == GT_NONE ? GT_NONE : t->types[i].type;
+}
+
+static uint32_t make(struct gt_gpu_types *t, uint64_t key, struct gt_type *type, const struct row *r)
+{
+	uint32_t id;
+
+	type->layer = GT_LAYER_GPU;
+	type->nfields = (uint8_t)r->n;
+	type->fields = r->f;
+	id = gt_writer_type(t->w, type);
+	if (id == GT_NONE || gt_grow(&t->types, &t->cap, t->n + 1, sizeof(*t->types)) || gt_map_add(&t->map, gt_hash_u64(key), (uint32_t)t->n))
+		return GT_NONE;
+	t->types[t->n++] = (struct gt_gpu_type){ key, id };
+	return id;
+}
+
+static int put(struct gt_gpu_types *t, enum gt_kind kind, const struct gt_gpu_work *w, uint32_t type, const struct row *r, struct gt_err *err)
+{
+	struct gt_row row = { .start = w->start, .end = w->end, .type = type, .nargs = (uint8_t)r->n };
+
+	return type == GT_NONE ? gt_err_set(err, -ENOMEM, "out of memory") : gt_writer_row(t->w, kind, w->track, &row, r->v, err);
+}
+
+/* ---- rows ---- */
+
+int gt_gpu_put_kernel(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_kernel *k, struct gt_err *err)
+{
+	struct gt_type type = { .name = k->name, .category = GT_CAT_KERNEL, .op = GT_OP_LAUNCH };
+	uint64_t key = key_of(KERNEL, work, k->name);
+	uint32_t id = find(t, key);
+	struct row r;
+
+	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
+	add_work(&r, work);
+	add_kernel(&r, k);
+	return put(t, GT_GPU, work, id == GT_NONE ? make(t, key, &type, &r) : id, &r, err);
+}
+
+int gt_gpu_put_copy(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_copy *c, struct gt_err *err)
+{
+	struct gt_type type = { .category = GT_CAT_COPY, .op = GT_OP_COPY };
+	uint64_t key = key_of(COPY, work, (uint64_t)c->direction << 16 | (uint64_t)c->src << 8 | c->dst);
+	uint32_t id = find(t, key);
+	char name[80];
+	struct row r;
+
+	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
+	add_work(&r, work);
+	add_copy(&r, c);
+	if (id == GT_NONE) {
+		snprintf(name, sizeof(name), "memcpy %s (%s -> %s)", gt_direction_word(c->direction), gt_gpu_memory_word(c->src), gt_gpu_memory_word(c->dst));
+		type.name = gt_writer_string(t->w, name);
+		id = make(t, key, &type, &r);
+	}
+	return put(t, GT_GPU, work, id, &r, err);
+}
+
+int gt_gpu_put_set(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_set *s, struct gt_err *err)
+{
+	struct gt_type type = { .category = GT_CAT_MEMORY, .op = GT_OP_SET };
+	uint64_t key = key_of(SET, work, s->memory);
+	uint32_t id = find(t, key);
+	char name[40];
+	struct row r;
+
+	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
+	add_work(&r, work);
+	add_set(&r, s);
+	if (id == GT_NONE) {
+		snprintf(name, sizeof(name), "memset (%s)", gt_gpu_memory_word(s->memory));
+		type.name = gt_writer_string(t->w, name);
+		id = make(t, key, &type, &r);
+	}
+	return put(t, GT_GPU, work, id, &r, err);
+}
+
+int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_waiting *s, struct gt_err *err)
+{
+	static const char *const names[GT_GPU_WAITS] = { "wait", "wait for event", "stream waits for event", "wait for stream", "wait for context" };
+	struct gt_type type = { .category = GT_CAT_SYNC, .op = GT_OP_SYNC };
+	uint64_t key = key_of(WAIT, work, s->what);
+	uint32_t id = find(t, key);
+	struct row r;
+
+	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
+	add_work(&r, work);
+	add(&r, "event", GT_F_U64, GT_R_EVENT, s->event);
+	if (id == GT_NONE) {
+		type.name = gt_writer_string(t->w, names[s->what < GT_GPU_WAITS ? s->what : 0]);
+		id = make(t, key, &type, &r);
+	}
+	return put(t, GT_SPAN, work, id, &r, err);
+}
+
+void gt_gpu_types_release(struct gt_gpu_types *t)
+{
+	gt_map_release(&t->map);
+	free(t->types);
+}

@@ -1,0 +1,65 @@
+/* What a GPU did, as rows: the one shape that kernels, copies, sets and waits have, whoever tells of them (CUPTI, CUDA events, a
+ * foreign file). Tracks: a device is a GT_TRACK_DEVICE (id: ordinal) below its process, a stream a GT_TRACK_STREAM (id: stream id)
+ * below its device. A kernel is a GT_GPU row whose type has the kernel's name (mangled), category kernel, op launch; a copy has
+ * category copy, op copy and a name like "memcpy HtoD (pageable -> device)"; a set category memory, op set, "memset (device)". A wait
+ * is a GT_SPAN row of category sync: it occupies the host, or holds up a stream, and is no work. All have layer gpu. */
+#ifndef GT_GPU_H
+#define GT_GPU_H
+#include "formats/base/map.h"
+#include "formats/writer.h"
+
+#define GT_GPU_MEMORIES(X) \
+	X(UNKNOWN, "unknown") X(PAGEABLE, "pageable") X(PINNED, "pinned") X(DEVICE, "device") X(ARRAY, "array") X(MANAGED, "managed") \
+	X(DEVICE_STATIC, "device static") X(MANAGED_STATIC, "managed static")
+enum gt_gpu_memory {		/* CUPTI's numbers (CUpti_ActivityMemoryKind) */
+#define X(e, w) GT_GPU_MEM_##e,
+	GT_GPU_MEMORIES(X)
+#undef X
+	GT_GPU_MEMORY_COUNT
+};
+enum gt_gpu_wait { GT_GPU_WAIT_UNKNOWN, GT_GPU_WAIT_EVENT, GT_GPU_WAIT_STREAM_EVENT, GT_GPU_WAIT_STREAM, GT_GPU_WAIT_CONTEXT, GT_GPU_WAITS };
+
+/* The call that caused it. join GT_JOIN_UNKNOWN: none is known, and the rest is not looked at. */
+struct gt_gpu_cause {
+	enum gt_join join;
+	uint32_t track, name;		/* of the call; string id */
+	int64_t start;			/* ns */
+	uint64_t ns;
+};
+/* What all have. graph, node: 0 when it was launched by itself. */
+struct gt_gpu_work {
+	uint32_t track;			/* of the stream */
+	int64_t start, end;		/* ns */
+	uint32_t correlation, context;
+	uint32_t graph;
+	uint64_t node;
+	struct gt_gpu_cause cause;
+};
+struct gt_gpu_kernel {
+	uint32_t name;			/* string id */
+	uint32_t grid[3], block[3];
+	uint32_t shared_static, shared_dynamic;		/* bytes a block */
+	uint32_t registers;				/* a thread */
+};
+struct gt_gpu_copy { enum gt_direction direction; enum gt_gpu_memory src, dst; bool async; uint64_t bytes; uint32_t src_device, dst_device; };
+struct gt_gpu_set { enum gt_gpu_memory memory; uint64_t bytes; uint32_t value; bool async; };
+struct gt_gpu_waiting { enum gt_gpu_wait what; uint32_t event; };
+
+/* The types already made. Zero-initialised but for w is empty. */
+struct gt_gpu_types {
+	struct gt_writer *w;
+	struct gt_map map;
+	struct gt_gpu_type { uint64_t key; uint32_t type; } *types;
+	size_t n, cap;
+};
+void gt_gpu_types_release(struct gt_gpu_types *t);
+
+/* Each writes one row. 0 or negative. */
+int gt_gpu_put_kernel(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_kernel *k, struct gt_err *err);
+int gt_gpu_put_copy(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_copy *c, struct gt_err *err);
+int gt_gpu_put_set(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_set *s, struct gt_err *err);
+int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_waiting *s, struct gt_err *err);
+
+const char *gt_gpu_memory_word(unsigned memory);	/* "unknown" for what is none */
+const char *gt_direction_word(unsigned direction);	/* "HtoD" and its like; "?" */
+#endif
