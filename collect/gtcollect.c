@@ -32,13 +32,13 @@
 /* ---- options ---- */
 
 static struct {
-	const char *output, *events, *range;
+	const char *output, *events, *range, *cupti;
 	bool force, lossless, quiet, doctor;
 	int verbose, args, wait;
 	struct gt_opt_list filter, exclude;
 	uint64_t sample, ring_size, ring_memory;
 	int64_t delay, duration;
-} o = { .events = GT_SOURCES_ALL, .args = GT_ARGS_KEY, .sample = 1, .ring_size = UNSET, .ring_memory = UNSET };
+} o = { .events = GT_SOURCES_DEFAULT, .args = GT_ARGS_KEY, .sample = 1, .ring_size = UNSET, .ring_memory = UNSET };
 
 static const char *const args_words[] = { "none", "key", "all", NULL };
 static const char *const wait_words[] = { "primary", "all", NULL };
@@ -50,11 +50,12 @@ static const struct gt_opt options[] = {
 	  "write here; %h is the host, %p the process id, %t the time, %q{VAR} a variable", NULL },
 	{ 'f', "force", GT_OPT_FLAG, &o.force, NULL, "write over an existing file", NULL },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "What to record", NULL },
-	{ 'e', "events", GT_OPT_STR, &o.events, "LIST", "some of" GT_SOURCES(GT_SOURCE_WORD) ", with commas between; the default is all", NULL },
+	{ 'e', "events", GT_OPT_STR, &o.events, "LIST", "some of" GT_SOURCES(GT_SOURCE_WORD) ", with commas between; the default is " GT_SOURCES_DEFAULT, NULL },
 	{ 0, "filter", GT_OPT_LIST, &o.filter, "GLOB", "only names that match, or @CATEGORY; may be given several times", NULL },
 	{ 0, "exclude", GT_OPT_LIST, &o.exclude, "GLOB", "no names that match, or @CATEGORY; may be given several times", NULL },
 	{ 0, "sample", GT_OPT_U64, &o.sample, "N", "one call in N of each name and thread", NULL },
 	{ 0, "args", GT_OPT_WORD, &o.args, "WHICH", "arguments, the default is key", args_words },
+	{ 0, "cupti", GT_OPT_STR, &o.cupti, "FILE", "the libcupti to use for -e gpu, if the program has none loaded", NULL },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "When", NULL },
 	{ 0, "delay", GT_OPT_NS, &o.delay, "TIME", "begin to record after so long (2s, 500ms)", NULL },
 	{ 0, "duration", GT_OPT_NS, &o.duration, "TIME", "stop recording after so long; the program runs on", NULL },
@@ -104,6 +105,8 @@ static int check_options(struct gt_err *err)
 		return gt_err_set(err, -EINVAL, "--sample must lie between 1 and %u", UINT32_MAX);
 	if (!o.ring_memory || !o.ring_size)
 		return gt_err_set(err, -EINVAL, "--ring-memory and --ring-size cannot be 0");
+	if (o.cupti && (!realpath(o.cupti, run.wanted.cupti) || access(o.cupti, R_OK)))
+		return gt_err_set(err, -EINVAL, "--cupti '%.100s': %s", o.cupti, strerror(errno));
 	if (gt_globs_check(&o.filter, "--filter", err))
 		return -EINVAL;
 	return gt_globs_check(&o.exclude, "--exclude", err);
@@ -148,6 +151,8 @@ static int open_session(struct gt_err *err)
 	run.rings.s->range = o.range ? GT_RANGE_PROFILER : GT_RANGE_ALWAYS;
 	run.rings.s->sample = run.wanted.sample;
 	run.rings.s->ioctls = run.wanted.ioctls;
+	run.rings.s->gpu = run.wanted.gpu;
+	memcpy(run.rings.s->cupti, run.wanted.cupti, sizeof(run.wanted.cupti));
 	memcpy(run.rings.s->gate, run.wanted.gate, sizeof(run.wanted.gate));
 	gt_rings_own(&run.rings);
 	return gt_door_open(&run.door, &run.rings, err);

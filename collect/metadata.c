@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "collect/metadata.h"
+#include "collect/gpu_join.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -218,6 +219,21 @@ char *gt_metadata_begin(const struct gt_metadata_settings *s)
 	return gt_json_done(o);
 }
 
+static void put_gpu(struct gt_json *o, const struct gt_recorder_totals *t)
+{
+	const struct gt_gpu_totals *g = t->gpu;
+	const struct { const char *key; uint64_t value; } counts[] = {
+		{ "gpu_kernels", g->kernels }, { "gpu_copies", g->copies }, { "gpu_sets", g->sets }, { "gpu_waits", g->waits },
+		{ "gpu_joined_exact", g->exact }, { "gpu_joined_inferred", g->inferred }, { "gpu_unjoined", g->unjoined },
+		{ "gpu_joined_wrong", g->wrong }, { "gpu_launches_without_record", g->without_record },
+		{ "gpu_records_dropped", g->dropped }, { "gpu_records_impossible", g->impossible }, { "gpu_records_lost", t->gpu_lost },
+	};
+
+	put(o, "gpu_source", *g->state ? g->state : "nothing was told of a GPU");
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		gt_json_put(o, counts[i].key, gt_json_int((int64_t)counts[i].value));
+}
+
 char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer_stats *w, int status, int64_t duration)
 {
 	struct gt_json *o = gt_json_object(), *missing = gt_json_object();
@@ -230,6 +246,8 @@ char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
 		gt_json_put(o, counts[i].key, gt_json_int((int64_t)counts[i].value));
+	if (t->gpu)
+		put_gpu(o, t);
 	for (size_t i = 0; i < t->nmissing; i++)
 		gt_json_put(missing, t->missing[i].name, gt_json_int((int64_t)t->missing[i].count));
 	gt_json_put(o, "untraced_functions", missing);

@@ -69,6 +69,15 @@ static int look_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 	return code;
 }
 
+static int settle_all(struct gt_recorder *r, bool last, struct gt_err *err)
+{
+	int code = 0;
+
+	for (uint32_t i = 0; r->gpu && !code && i < r->high_procs; i++)
+		code = gt_follow_settle(r, &r->procs[i], last, err);
+	return code;
+}
+
 static int take_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 {
 	bool stalled = false;
@@ -84,13 +93,13 @@ static int take_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 	}
 	r->patient = false;
 	if (code || !stalled)
-		return code;
+		return code ? code : settle_all(r, false, err);
 	gt_roll_adopt(r);
 	gt_follow_search_names(r);
 	for (uint32_t i = 0; !code && i < r->high; i++)
 		if (r->threads[i].used && r->threads[i].stalled)
 			code = gt_follow_drain(r, &r->threads[i], &r->rings->threads[i], err);
-	return code;
+	return code ? code : settle_all(r, false, err);
 }
 
 static int put_anchor(struct gt_recorder *r, struct gt_err *err)
@@ -158,6 +167,8 @@ static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 	if (r->now.monotonic - r->called >= ROLL_CALL)
 		gt_roll_call(r);
 	code = take_all(r, closing, err);
+	if (!code && last)
+		code = settle_all(r, true, err);
 	if (!code && closing)
 		code = close_epoch(r, err);
 	if (!code)
@@ -207,6 +218,7 @@ const struct gt_recorder_totals *gt_recorder_totals(struct gt_recorder *r)
 	r->totals.clock_error = r->clock.max_error;
 	r->totals.missing = r->missing;
 	r->totals.nmissing = r->nmissing;
+	r->totals.gpu = r->gpu ? gt_gpu_totals(r->gpu) : NULL;
 	return &r->totals;
 }
 
@@ -234,6 +246,8 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *doo
 	r->source = gt_writer_string(w, "preload");
 	r->version_id = gt_api_find("cuDriverGetVersion");
 	gt_types_init(&r->types, w, rings->s->args);
+	r->types.causes = rings->s->gpu;
+	r->gpu = rings->s->gpu ? gt_gpu_open(w) : NULL;
 	gt_clock_init(&r->clock, rings->s->ticks);
 	r->now = r->epoch = gt_clock_add(&r->clock, gt_clock_anchor(r->clock.ticks));
 	r->came = r->now.monotonic;
@@ -244,12 +258,19 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *doo
 	return r;
 }
 
+static void forget_process(struct gt_recorder *r, struct gt_process *p)
+{
+	gt_known_release(&p->known);
+	gt_gpu_process_close(r->gpu, p->gpu);
+}
+
 void gt_recorder_close(struct gt_recorder *r)
 {
 	if (!r)
 		return;
 	for (uint32_t i = 0; r->procs && i < r->nprocs; i++)
-		gt_known_release(&r->procs[i].known);
+		forget_process(r, &r->procs[i]);
+	gt_gpu_close(r->gpu);
 	for (size_t i = 0; i < r->nmissing; i++)
 		free(r->missing[i].name);
 	gt_types_release(&r->types);

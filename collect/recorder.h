@@ -10,6 +10,7 @@
 struct gt_recorder;
 
 struct gt_missing { char *name; uint64_t count; };	/* a driver function that was looked up and that the table lacks */
+struct gt_gpu_totals;
 struct gt_recorder_totals {
 	uint64_t dropped;	/* calls for which no chunk was free */
 	uint64_t untraced;	/* calls that passed because a table was full */
@@ -24,6 +25,8 @@ struct gt_recorder_totals {
 	int32_t driver_version;	/* what cuDriverGetVersion said, when it was recorded; 0 */
 	const struct gt_missing *missing;	/* borrowed until the next pass */
 	size_t nmissing;
+	uint64_t gpu_lost;	/* events of a GPU for which no chunk was free */
+	const struct gt_gpu_totals *gpu;	/* NULL: was not asked for */
 };
 
 /* Both stay the caller's, as does the writer; door is NULL where nobody knocks (tests). new: close it. */

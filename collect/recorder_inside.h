@@ -2,6 +2,7 @@
  * processes and threads. Nobody else includes this. */
 #ifndef GT_RECORDER_INSIDE_H
 #define GT_RECORDER_INSIDE_H
+#include "collect/gpu_join.h"
 #include "collect/recorder.h"
 #include "collect/types.h"
 #include "formats/clock.h"
@@ -13,6 +14,7 @@ struct gt_process {
 	uint32_t generation, track;
 	struct gt_guest guest;
 	struct gt_known known;
+	struct gt_gpu_process *gpu;	/* what its GPUs did; NULL: nothing was told */
 	uint64_t untraced;		/* already reported */
 	int64_t told;			/* ns: until when */
 };
@@ -20,6 +22,7 @@ struct gt_cursor { uint32_t chunk; uint64_t base, at; };	/* base: position where
 struct gt_pin { uint64_t ticks; int64_t ns; };
 struct gt_thread {
 	bool used, stalled, broken, dead;
+	bool teller;			/* makes no calls; track is its process' */
 	uint8_t nopen;
 	uint32_t generation, proc, track;
 	int32_t tid;
@@ -42,6 +45,7 @@ struct gt_recorder {
 	struct gt_writer *w;
 	struct gt_clock clock;
 	struct gt_types types;
+	struct gt_gpu *gpu;		/* NULL: was not asked for */
 	struct gt_process *procs;
 	struct gt_thread *threads;
 	struct gt_grave *graves;
@@ -69,6 +73,8 @@ int gt_follow_drain(struct gt_recorder *r, struct gt_thread *t, struct gt_ring_t
 int gt_follow_give_up(struct gt_recorder *r, struct gt_thread *t, struct gt_err *err);
 /* Some launch lacks its name: looks through everything that is in the rings by now. */
 void gt_follow_search_names(struct gt_recorder *r);
+/* Writes the rows of the process's GPU work that can be written by now; last: of all. */
+int gt_follow_settle(struct gt_recorder *r, struct gt_process *p, bool last, struct gt_err *err);
 /* Calls fn for each call of the thread that was running at r->now, outermost first. After a look with closing. */
 typedef int gt_open_fn(struct gt_recorder *r, uint32_t track, const struct gt_row *row, const uint64_t *args, struct gt_err *err);
 int gt_follow_each_open(struct gt_recorder *r, struct gt_thread *t, gt_open_fn *fn, struct gt_err *err);

@@ -28,11 +28,12 @@
 #include "formats/cuda_api.h"
 
 #define GT_RING_MAGIC 0x31676e6972746721ULL
-#define GT_RING_VERSION 3
+#define GT_RING_VERSION 4
 #define GT_RING_OPEN_MAX 16		/* calls nested deeper than this are counted, not recorded */
 #define GT_RING_OPEN_ARGS 5
 #define GT_RING_CHUNK (32u << 10)	/* default bytes of a chunk, header included */
 #define GT_RING_NIL UINT32_MAX
+#define GT_RING_PATH 4096	/* PATH_MAX */
 
 /* Ids beyond the API table, for what else the guest sees. */
 enum gt_ring_id {
@@ -57,6 +58,8 @@ struct gt_session {
 	uint32_t range;				/* enum gt_range_mode */
 	uint32_t sample;			/* GT_GATE_SAMPLE records 1 call in this many, per name and thread */
 	uint32_t ioctls;			/* interpose ioctl, open, close, mmap */
+	uint32_t gpu;				/* have CUPTI tell what the GPU does */
+	char cupti[GT_RING_PATH];		/* --cupti: the library to load for it; empty: found by name */
 	uint64_t ring_max;			/* bytes of chunks one thread may hold at a time (--ring-size) */
 	uint8_t gate[(GT_IDS + 7) & ~7];		/* enum gt_gate by id; constant */
 	/* written by the recorder */
@@ -72,6 +75,9 @@ struct gt_session {
 	uint32_t thread_hint, proc_hint;	/* where to start looking for a free slot */
 	uint64_t untraced;	/* calls that passed untraced because a table or the memory was full */
 };
+
+/* Whose ring it is: a thread's of the program, which makes calls, or of one that only brings what others tell (CUPTI's). */
+enum gt_ring_role { GT_RING_CALLER, GT_RING_TELLER };
 
 enum gt_slot_state { GT_SLOT_FREE, GT_SLOT_TAKEN /* being filled in */, GT_SLOT_LIVE, GT_SLOT_DONE /* guest is through with it */ };
 
@@ -102,6 +108,7 @@ struct gt_ring_thread {
 	uint32_t generation;
 	int32_t tid;			/* own namespace */
 	uint32_t first;			/* first chunk of the chain; the recorder remembers where it is */
+	uint32_t role;			/* enum gt_ring_role; constant while LIVE */
 	char name[16];
 	uint64_t consumed;		/* written by the recorder: position drained so far */
 	uint64_t dropped __attribute__((aligned(64)));		/* calls lost because no chunk was free */
@@ -129,11 +136,12 @@ enum gt_rec_kind {
 	GT_REC_STRING,	/* a string argument: start = its gt_ring_hash, end = length, then the bytes; each once per process */
 	GT_REC_MISSING,	/* somebody looked up a driver function that the table lacks: like STRING, the name */
 	GT_REC_THREAD,	/* this thread's name is now: like STRING */
+	GT_REC_EVENT,	/* something that is no call of this thread: id is an enum gt_ring_event, nargs words follow; see there */
 };
 struct gt_rec {
 	uint64_t start, end;	/* ticks; start is never 0 */
 	uint16_t id;
-	uint8_t nargs;		/* CALL: words that follow. The other kinds: 0, and (end + 7) / 8 words follow (texts up to 30 KiB) */
+	uint8_t nargs;		/* CALL, EVENT: words that follow. The other kinds: 0, and (end + 7) / 8 words follow (texts up to 30 KiB) */
 	uint8_t kind_depth;	/* kind << 5 | depth (0..16) */
 	int32_t ret;
 	uint64_t args[];
@@ -154,4 +162,21 @@ static inline uint64_t gt_ring_hash(const char *s, uint32_t len)
  * driver status (0 ok; UINT64_MAX unknown). open, close, mmap: file, then fd or length. */
 enum gt_ring_dev { GT_DEV_CTL = 1, GT_DEV_GPU, GT_DEV_UVM, GT_DEV_UVM_TOOLS, GT_DEV_CAPS, GT_DEV_MODESET };
 #define GT_IOCTL_ARGS 4
+
+/* Events. Times of GPU events are ns of CLOCK_MONOTONIC, as CUPTI gave them, but that start is 1 where it was 0. lo | hi stands for
+ * two numbers of 32 bits in a word; a text is its gt_ring_hash, told as a STRING by this process. All of GPU work begins with the
+ * words correlation | device, context | stream, graph | (see below), node. */
+enum gt_ring_event {
+	GT_EV_GPU_STATE,	/* start, end: ticks. enum gt_gpu_state, a text (the library's path, or which function failed), CUPTI's version
+				 * or error code */
+	GT_EV_KERNEL,		/* registers a thread in the third word; grid x | y, grid z | block x, block y | z, shared static | dynamic, name */
+	GT_EV_COPY,		/* CUPTI's copy kind, source and destination memory kinds, flags in the third word, a byte each; bytes, source
+				 * | destination device */
+	GT_EV_SET,		/* memory kind, flags in the third word, 16 bits each; bytes, value */
+	GT_EV_WAIT,		/* correlation | 0, context | stream, CUPTI's synchronisation type | event */
+	GT_EV_API,		/* a call of the driver that CUPTI saw: correlation | cbid, thread id */
+	GT_EV_GPU_LOST,		/* how many records CUPTI dropped */
+	GT_EVENTS
+};
+enum gt_gpu_state { GT_GPU_ON, GT_GPU_MISSING /* no library */, GT_GPU_REFUSED /* a function failed */, GT_GPU_OFF };
 #endif

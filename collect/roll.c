@@ -33,9 +33,9 @@ static int tell_thread_losses(struct gt_recorder *r, struct gt_thread *t, const 
 	to = clamp_ns(r, ring->dropped_to, from);
 	t->dropped = dropped;
 	t->told = to;
-	r->totals.dropped += more;
+	*(t->teller ? &r->totals.gpu_lost : &r->totals.dropped) += more;
 	r->active = true;
-	return gt_writer_lost(r->w, GT_SCOPE_TRACK, t->track, from, to, more, err);
+	return gt_writer_lost(r->w, t->teller ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK, t->track, from, to, more, err);
 }
 
 static int tell_process_losses(struct gt_recorder *r, struct gt_process *p, const struct gt_ring_proc *slot, struct gt_err *err)
@@ -143,12 +143,17 @@ static void adopt_thread(struct gt_recorder *r, uint32_t i)
 		t->child[d] = INT64_MAX;
 	memcpy(name, ring->name, sizeof(ring->name));
 	track.parent = r->procs[t->proc].track;
+	t->teller = ring->role == GT_RING_TELLER;
+	if (i >= r->high)
+		r->high = i + 1;
+	if (t->teller) {
+		t->track = track.parent;
+		return;
+	}
 	if (name[0])
 		track.name = gt_writer_string(r->w, name);
 	t->track = gt_writer_track(r->w, &track);
 	r->totals.threads++;
-	if (i >= r->high)
-		r->high = i + 1;
 }
 
 /* Takes note of slots that became live. A slot is the guest's until its state says so. */
@@ -261,7 +266,11 @@ int gt_roll_bury(struct gt_recorder *r, struct gt_err *err)
 
 		if (p->used && p->gone && !p->busy) {
 			code = tell_process_losses(r, p, &r->rings->procs[i], err);
+			if (!code)
+				code = gt_follow_settle(r, p, true, err);
+			gt_gpu_process_close(r->gpu, p->gpu);
 			gt_known_release(&p->known);
+			p->gpu = NULL;
 			p->used = false;
 			__atomic_store_n(&r->rings->procs[i].state, GT_SLOT_FREE, __ATOMIC_RELEASE);
 		}

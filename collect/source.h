@@ -4,11 +4,11 @@
 #include "collect/ring.h"
 #include "formats/base/opt.h"
 
-/* Their names as in -e: "api" calls of the driver API; "ioctl" requests to the kernel driver, and open, close, mmap of its files. */
-#define GT_SOURCES(X) X(api) X(ioctl)
+/* Their names as in -e: "api" calls of the driver API; "ioctl" requests to the kernel driver, and open, close, mmap of its files; "gpu" what the
+ * GPU did, by CUPTI. The first two are on by default. */
+#define GT_SOURCES(X) X(api) X(ioctl) X(gpu)
 #define GT_SOURCE_WORD(name) " " #name
-#define GT_SOURCE_COMMA(name) "," #name
-#define GT_SOURCES_ALL (&(GT_SOURCES(GT_SOURCE_COMMA))[1])
+#define GT_SOURCES_DEFAULT "api,ioctl"
 
 /* Opens the gates of the sources in `list` ("api,ioctl"). 0 or -EINVAL. */
 int gt_sources_enable(struct gt_session *s, const char *list, struct gt_err *err);

@@ -12,6 +12,8 @@ static void enable_ioctl(struct gt_session *s)
 	memset(s->gate + GT_ID_IOCTL, GT_GATE_ON, GT_IDS - GT_ID_IOCTL);
 }
 
+static void enable_gpu(struct gt_session *s) { s->gpu = 1; }
+
 #define SOURCE(name) { #name, enable_##name },
 static const struct source {
 	const char *name;

@@ -40,12 +40,16 @@ static void make(struct gt_types *t, uint32_t id)
 	struct gt_type type = { .category = api->category, .op = api->op, .memkind = api->memkind, .layer = GT_LAYER_API };
 	unsigned n = 0, count = gt_api_fields(api, all);
 
-	c->func = GT_NO_WORD;
+	c->func = c->grid = c->block = GT_NO_WORD;
 	for (unsigned i = 0; i < count; i++) {
 		if (!recorded(t, &all[i]))
 			continue;
 		if (all[i].role == GT_R_FUNC && api->op == GT_OP_LAUNCH && c->func == GT_NO_WORD)
 			c->func = (uint8_t)n;
+		if (all[i].role == GT_R_GRID && c->grid == GT_NO_WORD)
+			c->grid = (uint8_t)n;
+		if (all[i].role == GT_R_BLOCK && c->block == GT_NO_WORD)
+			c->block = (uint8_t)n;
 		if (all[i].kind == GT_F_STR)
 			c->strings |= 1ULL << n;
 		fields[n++] = (struct gt_field){ gt_writer_string(t->w, all[i].name), all[i].kind, all[i].role };
@@ -56,9 +60,10 @@ static void make(struct gt_types *t, uint32_t id)
 	if (c->func != GT_NO_WORD)
 		fields[n++] = (struct gt_field){ gt_writer_string(t->w, "kernel"), GT_F_STR, GT_R_KERNEL };
 	c->nfields = type.nfields = (uint8_t)n;
-	c->plain = !c->strings && c->func == GT_NO_WORD;
+	c->causes = t->causes && (api->op == GT_OP_LAUNCH || api->op == GT_OP_COPY || api->op == GT_OP_SET || api->op == GT_OP_GRAPH_LAUNCH);
+	c->plain = !c->strings && c->func == GT_NO_WORD && !c->causes;
 	type.fields = fields;
-	type.name = gt_writer_string(t->w, api->name);
+	c->name = type.name = gt_writer_string(t->w, api->name);
 	c->type = gt_writer_type(t->w, &type);
 }
 

@@ -13,6 +13,9 @@ struct gt_call_type {
 	uint8_t nfields;		/* nwords, and the kernel's name for launches */
 	uint8_t func;			/* the word with a launch's function, or GT_NO_WORD */
 	bool plain;
+	bool causes;			/* may make a GPU work, and is to be told of */
+	uint8_t grid, block;		/* the first of three words each, or GT_NO_WORD */
+	uint32_t name;			/* of the function */
 	uint64_t strings;		/* bit i: word i is a string's hash */
 };
 #define GT_NO_WORD 255
@@ -20,6 +23,7 @@ struct gt_call_type {
 struct gt_types {
 	struct gt_writer *w;
 	unsigned args;			/* enum gt_args_mode */
+	bool causes;			/* calls that make a GPU work are marked */
 	struct gt_call_type calls[GT_API_MAX];
 	struct gt_map files;		/* ioctls and device files by file, request, command */
 	struct gt_file_type { uint64_t file, request, command; uint16_t id; bool status; uint32_t type; } *file;

@@ -108,6 +108,11 @@ static int hold(struct gt_writer *w, unsigned which, uint32_t track, const struc
 
 /* ---- what callers call ---- */
 
+const char *gt_writer_text(const struct gt_writer *w, uint32_t string)
+{
+	return string < w->dict.nstrings ? (const char *)w->dict.text.data + w->dict.strings[string].at : "?";
+}
+
 const struct gt_type *gt_writer_type_get(const struct gt_writer *w, uint32_t type)
 {
 	return type < w->dict.ntypes ? &w->dict.types[type] : NULL;

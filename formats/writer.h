@@ -32,6 +32,8 @@ struct gt_writer *gt_writer_open(int fd, const struct gt_writer_options *opt, st
 /* Each returns the id (same input, same id), or GT_NONE when memory is out (noted; the next row fails). */
 uint32_t gt_writer_string(struct gt_writer *w, const char *s);
 uint32_t gt_writer_string_n(struct gt_writer *w, const char *s, size_t len);
+/* What a string id stands for, borrowed until the next string. */
+const char *gt_writer_text(const struct gt_writer *w, uint32_t string);
 uint32_t gt_writer_type(struct gt_writer *w, const struct gt_type *type);
 /* A new track each time. Its string ids must exist. */
 uint32_t gt_writer_track(struct gt_writer *w, const struct gt_track *track);

@@ -17,6 +17,7 @@ static const struct { const char *name, *after; } specials[] = {
 	{ "cuGetProcAddress", "gt_after_get_proc" }, { "cuGetProcAddress_v2", "gt_after_get_proc" },
 	{ "cuModuleGetFunction", "gt_after_get_function" }, { "cuLibraryGetKernel", "gt_after_get_kernel" },
 	{ "cuKernelGetFunction", "gt_after_kernel_function" }, { "cuLibraryEnumerateKernels", "gt_after_kernels" },
+	{ "cuInit", "gt_after_init" },
 	{ "cuProfilerStart", "gt_after_profiler_start" }, { "cuProfilerStop", "gt_after_profiler_stop" },
 };
 

@@ -11,6 +11,7 @@
  *   guest_ring.c     the slow ways in and out of a call: a full chunk, losses, nesting; texts
  *   guest_args.c     argument words; names of kernels
  *   guest_files.c    ioctl, open, close, mmap of the driver's files
+ *   guest_gpu.c      what the GPU did, from CUPTI
  *   gen_wrappers.c   makes the wrappers, at build time
  *
  * We are guests. So: no malloc, no lock, no stdio, no exit; nothing of libc newer than 2.17; errno as found; nothing of ours
@@ -221,7 +222,7 @@ void gt_record_args(const struct gt_call *c, int32_t ret, const uint64_t *words)
 /* What some functions need done when they have returned, recorded or not. */
 typedef void gt_after(int32_t ret, const uint64_t *words, const void *caller);
 gt_after gt_after_get_proc, gt_after_get_function, gt_after_get_kernel, gt_after_kernel_function, gt_after_kernels,
-	 gt_after_profiler_start, gt_after_profiler_stop;
+	 gt_after_profiler_start, gt_after_profiler_stop, gt_after_init;
 struct gt_arg { uint8_t param, how, role, key; uint16_t at; };
 extern const struct gt_arg gt_args[];		/* generated: the fields of all functions, one after the other */
 extern const uint16_t gt_args_first[];		/* generated: where those of function id begin; gt_api_count + 1 entries */
@@ -232,6 +233,7 @@ uint8_t *gt_room(struct gt_tcb *t, uint32_t bytes);
 void gt_lost(struct gt_tcb *t, uint64_t from, uint64_t to);
 /* A record that is no call. False when there was no room. */
 bool gt_text(struct gt_tcb *t, enum gt_rec_kind kind, uint64_t start, const char *text, uint32_t len);
+bool gt_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, uint64_t end, const uint64_t *words, uint32_t n);
 uint32_t gt_text_len(const char *text);		/* as much of it as a record may hold */
 uint64_t gt_tell_string(struct gt_tcb *t, const char *text);	/* its hash, told by this thread before */
 /* A call seen only when it is over. */
@@ -261,6 +263,7 @@ struct gt_own {
 extern struct gt_own *gt_own;
 /* This thread's control block with a ring, or NULL: not traced. Attaches the process first. */
 struct gt_tcb *gt_register(void);
+struct gt_tcb *gt_register_teller(void);	/* for a thread that makes no calls of its own: gt_ring.h, GT_RING_TELLER */
 void gt_stop_for_good(void);
 bool gt_owner_died(void);
 void gt_untraced(void);		/* counts a call */
@@ -281,7 +284,8 @@ bool gt_object_named(const struct gt_object *o, const char *prefix);	/* by sonam
 bool gt_object_needs(const struct gt_object *o, const char *prefix);	/* needs, at whatever remove, a library so named */
 /* The first definition in load order behind our own library; *o (may be NULL) is where. */
 void *gt_find_next(const char *name, struct gt_object *o);
-void *gt_find_driver(const char *name);		/* in libcuda.so*, as it is loaded now */
+void *gt_find_in(const char *library, const char *name);	/* in the first loaded library whose soname or file name so begins */
+static inline void *gt_find_driver(const char *name) { return gt_find_in("libcuda.so", name); }	/* as it is loaded now */
 bool gt_from_driver(const void *address);	/* code of libcuda, or of libraries that watch it */
 bool gt_is_ours(const void *address);
 

@@ -191,9 +191,9 @@ void *gt_find_next(const char *name, struct gt_object *o)
 	return s.found;
 }
 
-void *gt_find_driver(const char *name)
+void *gt_find_in(const char *library, const char *name)
 {
-	struct search s = { .name = name, .prefix = "libcuda.so" };
+	struct search s = { .name = name, .prefix = library };
 
 	dl_iterate_phdr(look, &s);
 	return s.found;

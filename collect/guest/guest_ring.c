@@ -273,6 +273,29 @@ bool gt_text(struct gt_tcb *t, enum gt_rec_kind kind, uint64_t start, const char
 	return true;
 }
 
+bool gt_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, uint64_t end, const uint64_t *words, uint32_t n)
+{
+	uint32_t bytes = (uint32_t)sizeof(struct gt_rec) + 8 * n, depth = t->depth;
+	struct gt_rec *rec;
+
+	gt_commit(t);
+	rec = (struct gt_rec *)gt_room(t, bytes);
+	if (!rec) {
+		t->depth = depth;
+		return false;
+	}
+	rec->start = start ? start : 1;
+	rec->end = end;
+	rec->id = (uint16_t)id;
+	rec->nargs = (uint8_t)n;
+	rec->kind_depth = (uint8_t)(GT_REC_EVENT << 5 | (depth & 31));
+	rec->ret = 0;
+	memcpy(rec->args, words, 8 * (size_t)n);
+	t->position += bytes;
+	gt_publish(t, depth);
+	return true;
+}
+
 /* Each thread tells its own texts, so that a ring explains itself in whatever order the rings are read. */
 uint64_t gt_tell_string(struct gt_tcb *t, const char *text)
 {

@@ -371,7 +371,7 @@ void gt_withdraw(uint32_t id)
 		__atomic_store_n(&gt_own->tcb[i].fast[id], NULL, __ATOMIC_RELEASE);
 }
 
-static struct gt_ring_thread *take_slot(int32_t tid)
+static struct gt_ring_thread *take_slot(int32_t tid, enum gt_ring_role role)
 {
 	uint32_t from = __atomic_fetch_add(&gt_shared->thread_hint, 1, __ATOMIC_RELAXED);
 
@@ -382,6 +382,7 @@ static struct gt_ring_thread *take_slot(int32_t tid)
 			continue;
 		r->proc = gt_own->proc;
 		r->tid = tid;
+		r->role = role;
 		r->first = GT_RING_NIL;
 		memset(r->name, 0, sizeof(r->name));
 		prctl(PR_GET_NAME, r->name);
@@ -405,10 +406,10 @@ static void look_whether_to_pass(struct gt_ring_thread *slot)
 	} while (pass == __atomic_load_n(&gt_shared->recording, __ATOMIC_SEQ_CST));
 }
 
-static struct gt_tcb *new_thread(void)
+static struct gt_tcb *new_thread(enum gt_ring_role role)
 {
 	int32_t tid = self_tid();
-	struct gt_ring_thread *slot = gt_own->proc == GT_RING_NIL ? NULL : take_slot(tid);
+	struct gt_ring_thread *slot = gt_own->proc == GT_RING_NIL ? NULL : take_slot(tid, role);
 	struct gt_tcb *t = slot ? take_tcb(tid) : NULL;
 
 	if (!t) {
@@ -434,7 +435,7 @@ static struct gt_tcb *new_thread(void)
 	return t;
 }
 
-struct gt_tcb *gt_register(void)
+static struct gt_tcb *enroll(enum gt_ring_role role)
 {
 	int saved = errno;
 	struct gt_tcb *t = NULL;
@@ -448,7 +449,7 @@ struct gt_tcb *gt_register(void)
 	}
 	gt_inside = true;
 	if (attach_once(self_pid()) && !gt_owner_died())
-		t = new_thread();
+		t = new_thread(role);
 	if (t)
 		gt_self = t;
 	else if (!gt_passive) {	/* no room: try again, but not at every call */
@@ -460,3 +461,6 @@ struct gt_tcb *gt_register(void)
 	errno = saved;
 	return t;
 }
+
+struct gt_tcb *gt_register(void) { return enroll(GT_RING_CALLER); }
+struct gt_tcb *gt_register_teller(void) { return enroll(GT_RING_TELLER); }

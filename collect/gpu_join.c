@@ -1,0 +1,578 @@
+/* Joining. Calls wait in lanes, one a thread, in order of time; CUPTI's records of calls find theirs by thread and time, and then the
+ * call is known by its correlation id; work looks its call up by that id, is written, and is done with. Whatever comes too early
+ * waits. What has waited for PATIENCE is written as it is: with the call that fits best, marked as inferred, or with none.
+ *
+ * A call and CUPTI's record of it: ours begins before and ends after, but the clocks are read at different places and converted, so
+ * the middle of CUPTI's is looked for, and must lie in ours. Calls on one thread do not overlap.
+ *
+ * A join is believed only if what ran has the name and the shape that the call asked for. Times are no test of it: the GPU's clock is
+ * set to ours now and then only. */
+#include "collect/gpu_join.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+#include "formats/cuda_api_cbid.h"
+
+#define PATIENCE 2000000000ll		/* ns that work waits for its call, and a call for its record */
+#define WAITING_MAX 65536u		/* of works, and of records of calls, in a process */
+#define CALLS_MAX 65536u		/* that wait in a lane */
+#define CAUSES_MAX (1u << 18)		/* calls known by correlation */
+#define LOOK_BACK 512			/* calls looked through for one that fits */
+#define FAR 3600000000000ll		/* ns: work that lies further from the run is none */
+
+struct call { struct gt_gpu_call c; bool known; };	/* known: by its correlation */
+struct lane { int32_t tid; struct call *calls; size_t first, n, cap; };
+struct cause { uint32_t correlation; bool used; uint32_t records; int64_t since; struct gt_gpu_call c; };
+struct waiting { int64_t since; struct gt_gpu_event e; };
+struct queue { struct waiting *items; size_t n, cap; };
+struct place { uint32_t device, stream, context, track; };
+
+struct gt_gpu_process {
+	uint32_t track;			/* of the process */
+	bool on;
+	struct lane *lanes; size_t nlanes, lanes_cap, lane;	/* lane: the last one asked for */
+	struct cause *causes; uint32_t ncauses, mask;
+	struct queue records, works;
+	struct place *devices; size_t ndevices, devices_cap;
+	struct place *streams; size_t nstreams, streams_cap, stream;
+	int64_t began;
+};
+struct gt_gpu {
+	struct gt_writer *w;
+	struct gt_gpu_types types;
+	uint32_t source;
+	struct gt_gpu_totals totals;
+};
+
+static uint32_t low(uint64_t w) { return (uint32_t)w; }
+static uint32_t high(uint64_t w) { return (uint32_t)(w >> 32); }
+
+/* ---- calls, by thread ---- */
+
+static struct lane *lane_of(struct gt_gpu_process *p, int32_t tid, bool make)
+{
+	for (size_t i = 0; i < p->nlanes; i++, p->lane = p->lane + 1 < p->nlanes ? p->lane + 1 : 0)
+		if (p->lanes[p->lane].tid == tid)
+			return &p->lanes[p->lane];
+	if (!make || gt_grow(&p->lanes, &p->lanes_cap, p->nlanes + 1, sizeof(*p->lanes)))
+		return NULL;
+	p->lane = p->nlanes++;
+	p->lanes[p->lane] = (struct lane){ .tid = tid };
+	return &p->lanes[p->lane];
+}
+
+static void forget_first(struct lane *l)
+{
+	l->first++;
+	l->n--;
+	if (l->first >= 64 && l->first >= l->n) {
+		memmove(l->calls, l->calls + l->first, l->n * sizeof(*l->calls));
+		l->first = 0;
+	}
+}
+
+static int put_call(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_call *c)
+{
+	struct lane *l = lane_of(p, c->tid, true);
+
+	if (!l)
+		return -ENOMEM;
+	if (l->n == CALLS_MAX) {
+		g->totals.without_record += !l->calls[l->first].known;
+		forget_first(l);
+	}
+	if (gt_grow(&l->calls, &l->cap, l->first + l->n + 1, sizeof(*l->calls)))
+		return -ENOMEM;
+	l->calls[l->first + l->n++] = (struct call){ *c, false };
+	return 0;
+}
+
+/* The call of this lane that was running at `when`. */
+static struct call *find_call(const struct lane *l, int64_t when)
+{
+	size_t from = 0, to = l->n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+		struct call *c = &l->calls[l->first + mid];
+
+		if (when < c->c.start)
+			to = mid;
+		else if (when > c->c.end)
+			from = mid + 1;
+		else
+			return c->known ? NULL : c;
+	}
+	return NULL;
+}
+
+/* ---- causes: calls by correlation ---- */
+
+static uint32_t slot_of(const struct gt_gpu_process *p, uint32_t correlation) { return correlation * 0x9e3779b1u & p->mask; }
+
+static struct cause *find_cause(const struct gt_gpu_process *p, uint32_t correlation)
+{
+	if (!p->ncauses)
+		return NULL;
+	for (uint32_t i = slot_of(p, correlation); p->causes[i].used; i = (i + 1) & p->mask)
+		if (p->causes[i].correlation == correlation)
+			return &p->causes[i];
+	return NULL;
+}
+
+static void put_cause(struct gt_gpu_process *p, const struct cause *c)
+{
+	uint32_t i = slot_of(p, c->correlation);
+
+	while (p->causes[i].used && p->causes[i].correlation != c->correlation)
+		i = (i + 1) & p->mask;
+	p->ncauses += !p->causes[i].used;
+	p->causes[i] = *c;
+}
+
+/* Into a table of so many places, less those that came before `since`. */
+static int rebuild(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t places, int64_t since)
+{
+	struct cause *old = p->causes, *new = calloc(places, sizeof(*new));
+	uint32_t n = old ? p->mask + 1 : 0;
+
+	if (!new)
+		return -ENOMEM;
+	p->causes = new;
+	p->mask = places - 1;
+	p->ncauses = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!old[i].used)
+			continue;
+		if (old[i].since >= since)
+			put_cause(p, &old[i]);
+		else
+			g->totals.without_record += !old[i].records;
+	}
+	free(old);
+	return 0;
+}
+
+static int room_for_cause(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now)
+{
+	uint32_t places = p->causes ? p->mask + 1 : 0;
+
+	if (2 * (p->ncauses + 1) <= places)
+		return 0;
+	if (places < CAUSES_MAX)
+		return rebuild(g, p, places ? 2 * places : 1024, INT64_MIN);
+	return rebuild(g, p, places, p->ncauses > CAUSES_MAX / 2 - 2 ? now - PATIENCE : INT64_MIN) ||
+	       (2 * (p->ncauses + 1) > places && rebuild(g, p, places, INT64_MAX)) ? -ENOMEM : 0;
+}
+
+/* What follows in the same chain moves up, so that no search ends too early. */
+static void drop_cause(struct gt_gpu_process *p, struct cause *c)
+{
+	uint32_t hole = (uint32_t)(c - p->causes), i = hole;
+
+	p->ncauses--;
+	for (;;) {
+		p->causes[hole].used = false;
+		do {
+			i = (i + 1) & p->mask;
+			if (!p->causes[i].used)
+				return;
+		} while (((i - slot_of(p, p->causes[i].correlation)) & p->mask) < ((i - hole) & p->mask));
+		p->causes[hole] = p->causes[i];
+		hole = i;
+	}
+}
+
+/* ---- where ---- */
+
+static uint32_t device_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device)
+{
+	struct gt_track t = { .parent = p->track, .source = g->source, .kind = GT_TRACK_DEVICE, .id = device, .ns_id = device };
+	char name[32];
+
+	for (size_t i = 0; i < p->ndevices; i++)
+		if (p->devices[i].device == device)
+			return p->devices[i].track;
+	if (gt_grow(&p->devices, &p->devices_cap, p->ndevices + 1, sizeof(*p->devices)))
+		return GT_NONE;
+	snprintf(name, sizeof(name), "GPU %u", device);
+	t.name = gt_writer_string(g->w, name);
+	p->devices[p->ndevices] = (struct place){ .device = device, .track = gt_writer_track(g->w, &t) };
+	return p->devices[p->ndevices++].track;
+}
+
+static uint32_t stream_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device, uint32_t context, uint32_t stream)
+{
+	struct gt_track t = { .source = g->source, .kind = GT_TRACK_STREAM, .id = stream, .ns_id = stream };
+	char name[32];
+
+	for (size_t i = 0; i < p->nstreams; i++, p->stream = p->stream + 1 < p->nstreams ? p->stream + 1 : 0)
+		if (p->streams[p->stream].device == device && p->streams[p->stream].stream == stream && p->streams[p->stream].context == context)
+			return p->streams[p->stream].track;
+	t.parent = device_track(g, p, device);
+	if (t.parent == GT_NONE || gt_grow(&p->streams, &p->streams_cap, p->nstreams + 1, sizeof(*p->streams)))
+		return GT_NONE;
+	snprintf(name, sizeof(name), "stream %u", stream);
+	t.name = gt_writer_string(g->w, name);
+	p->stream = p->nstreams++;
+	p->streams[p->stream] = (struct place){ device, stream, context, gt_writer_track(g->w, &t) };
+	return p->streams[p->stream].track;
+}
+
+/* ---- CUPTI's records of calls ---- */
+
+static const char *function_of(uint32_t cbid)
+{
+	switch (cbid) {
+#define X(number, name) case number: return #name;
+	GT_CBIDS(X)
+#undef X
+	}
+	return NULL;
+}
+
+/* 1: it found its call; 0: not yet. */
+static int settle_record(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now)
+{
+	struct lane *l = lane_of(p, (int32_t)low(e->words[1]), false);
+	struct call *c = l ? find_call(l, e->start + (e->end - e->start) / 2) : NULL;
+	const char *function = function_of(high(e->words[0]));
+
+	if (!c || !function || strcmp(function, gt_api[c->c.id].name))
+		return 0;
+	if (room_for_cause(g, p, now))
+		return -ENOMEM;
+	put_cause(p, &(struct cause){ low(e->words[0]), true, 0, now, c->c });
+	c->known = true;
+	while (l->n && l->calls[l->first].known)
+		forget_first(l);
+	return 1;
+}
+
+/* ---- work ---- */
+
+static bool fits(const struct gt_gpu_call *c, const struct gt_gpu_event *e, uint32_t kernel)
+{
+	const uint64_t *w = e->words;
+	unsigned op = gt_api[c->id].op;
+
+	if (op == GT_OP_GRAPH_LAUNCH)
+		return low(w[2]) || w[3];
+	if (e->id != GT_EV_KERNEL)
+		return op == (e->id == GT_EV_COPY ? GT_OP_COPY : GT_OP_SET) || op == GT_OP_COPY;
+	if (op != GT_OP_LAUNCH)
+		return op == GT_OP_COPY || op == GT_OP_SET;	/* some copies and sets are done by kernels */
+	if (c->kernel != GT_NONE && kernel != GT_NONE && c->kernel != kernel)
+		return false;
+	return !c->shaped || (c->grid[0] == low(w[4]) && c->grid[1] == high(w[4]) && c->grid[2] == low(w[5]) && c->block[0] == high(w[5]) &&
+			      c->block[1] == low(w[6]) && c->block[2] == high(w[6]));
+}
+
+/* The earliest call without a record that may have made this. */
+static struct call *guess(struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel)
+{
+	struct call *best = NULL;
+
+	for (size_t i = 0; i < p->nlanes; i++) {
+		struct lane *l = &p->lanes[i];
+
+		for (size_t k = 0; k < l->n && k < LOOK_BACK; k++) {
+			struct call *c = &l->calls[l->first + k];
+
+			if (c->c.start > e->start || (best && c->c.start >= best->c.start))
+				break;
+			if (!c->known && fits(&c->c, e, kernel)) {
+				best = c;
+				break;
+			}
+		}
+	}
+	return best;
+}
+
+static void join(struct gt_gpu *g, struct gt_gpu_work *w, const struct gt_gpu_call *c, enum gt_join how)
+{
+	w->cause = (struct gt_gpu_cause){ how, c->track, c->name, c->start, (uint64_t)(c->end - c->start) };
+	*(how == GT_JOIN_CORRELATION ? &g->totals.exact : &g->totals.inferred) += 1;
+}
+
+/* Finds what launched it. False: that may still become known. */
+static bool find_out(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel, bool late, struct gt_gpu_work *w)
+{
+	struct cause *c = find_cause(p, w->correlation);
+	struct call *likely;
+
+	if (c) {
+		if (fits(&c->c, e, kernel)) {
+			join(g, w, &c->c, GT_JOIN_CORRELATION);
+		} else {
+			g->totals.wrong++;
+			g->totals.unjoined++;
+		}
+		c->records++;
+		if (gt_api[c->c.id].op == GT_OP_LAUNCH)
+			drop_cause(p, c);
+		return true;
+	}
+	if (!late)
+		return false;
+	likely = p->records.n || w->graph || w->node ? NULL : guess(p, e, kernel);
+	if (likely) {
+		join(g, w, &likely->c, GT_JOIN_ORDER);
+		likely->known = true;
+	} else {
+		g->totals.unjoined++;
+	}
+	return true;
+}
+
+static enum gt_direction direction(uint8_t kind)
+{
+	static const uint8_t directions[] = { GT_DIR_UNKNOWN, GT_DIR_HTOD, GT_DIR_DTOH, GT_DIR_HTOD, GT_DIR_DTOH, GT_DIR_DTOD, GT_DIR_DTOD,
+					      GT_DIR_DTOD, GT_DIR_DTOD, GT_DIR_HTOH, GT_DIR_PEER };
+
+	return (enum gt_direction)directions[kind < sizeof(directions) ? kind : 0];
+}
+
+static enum gt_gpu_memory memory(uint8_t kind) { return (enum gt_gpu_memory)(kind < GT_GPU_MEMORY_COUNT ? kind : 0); }
+
+static int put_kernel(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t *v, uint32_t name, struct gt_err *err)
+{
+	struct gt_gpu_kernel k = { name, { low(v[4]), high(v[4]), low(v[5]) }, { high(v[5]), low(v[6]), high(v[6]) }, low(v[7]), high(v[7]),
+				   high(v[2]) };
+
+	if (name == GT_NONE)
+		k.name = gt_writer_string(g->w, "kernel");
+	g->totals.kernels++;
+	return gt_gpu_put_kernel(&g->types, w, &k, err);
+}
+
+static int put_copy(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t *v, struct gt_err *err)
+{
+	uint32_t kinds = high(v[2]);
+	struct gt_gpu_copy c = { direction(kinds & 255), memory(kinds >> 8 & 255), memory(kinds >> 16 & 255), kinds >> 24 & 1, v[4], low(v[5]),
+				 high(v[5]) };
+
+	g->totals.copies++;
+	return gt_gpu_put_copy(&g->types, w, &c, err);
+}
+
+static int put_set(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t *v, struct gt_err *err)
+{
+	struct gt_gpu_set s = { memory(high(v[2]) & 255), v[4], low(v[5]), high(v[2]) >> 16 & 1 };
+
+	g->totals.sets++;
+	return gt_gpu_put_set(&g->types, w, &s, err);
+}
+
+static bool possible(const struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now)
+{
+	return e->start > 1 && e->end >= e->start && e->start > p->began - FAR && e->end < now + FAR;
+}
+
+/* One of a kernel, copy or set. 1: written, or never will be; 0: its call, or its name, may still come; negative. */
+static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now, bool late, gt_gpu_string *string,
+		       void *arg, struct gt_err *err)
+{
+	const uint64_t *v = e->words;
+	struct gt_gpu_work w = { .start = e->start, .end = e->end, .correlation = low(v[0]), .context = low(v[1]), .graph = low(v[2]), .node = v[3] };
+	uint32_t kernel = e->id == GT_EV_KERNEL ? string(arg, v[8]) : GT_NONE;
+	int code;
+
+	if (!possible(p, e, now)) {
+		g->totals.impossible++;
+		return 1;
+	}
+	if (e->id == GT_EV_KERNEL && kernel == GT_NONE && !late)
+		return 0;
+	if (!find_out(g, p, e, kernel, late, &w))
+		return 0;
+	w.track = stream_track(g, p, high(v[0]), w.context, high(v[1]));
+	if (w.track == GT_NONE)
+		return -ENOMEM;
+	code = e->id == GT_EV_KERNEL ? put_kernel(g, &w, v, kernel, err) : e->id == GT_EV_COPY ? put_copy(g, &w, v, err) : put_set(g, &w, v, err);
+	return code ? code : 1;
+}
+
+/* A wait is on the stream waited for, when something ran there; no call need be found, for the waiting call is a row itself. */
+static int put_wait(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now, struct gt_err *err)
+{
+	const uint64_t *v = e->words;
+	struct gt_gpu_work w = { .start = e->start, .end = e->end, .correlation = low(v[0]), .context = low(v[1]), .track = p->track };
+	struct gt_gpu_waiting s = { low(v[2]) < GT_GPU_WAITS ? (enum gt_gpu_wait)low(v[2]) : GT_GPU_WAIT_UNKNOWN, high(v[2]) };
+
+	if (!possible(p, e, now)) {
+		g->totals.impossible++;
+		return 0;
+	}
+	for (size_t i = 0; i < p->nstreams; i++)
+		if (p->streams[i].stream == high(v[1]) && p->streams[i].context == w.context)
+			w.track = p->streams[i].track;
+	g->totals.waits++;
+	return gt_gpu_put_wait(&g->types, &w, &s, err);
+}
+
+/* ---- what comes in ---- */
+
+static struct gt_gpu_process *process(struct gt_gpu_process **p, uint32_t track, int64_t now)
+{
+	if (!*p && (*p = calloc(1, sizeof(**p)))) {
+		(*p)->track = track;
+		(*p)->began = now;
+	}
+	return *p;
+}
+
+static int wait_in(struct queue *q, const struct gt_gpu_event *e, int64_t now)
+{
+	if (gt_grow(&q->items, &q->cap, q->n + 1, sizeof(*q->items)))
+		return -ENOMEM;
+	q->items[q->n++] = (struct waiting){ now, *e };
+	return 0;
+}
+
+int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_call *c)
+{
+	return process(p, track, c->start) ? put_call(g, *p, c) : -ENOMEM;
+}
+
+static void note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, const char *text)
+{
+	static const char *const failed[] = { [GT_GPU_MISSING] = "was not found", [GT_GPU_REFUSED] = "failed" };
+	unsigned state = (unsigned)e->words[0];
+	char *to = g->totals.state;
+
+	p->on = state == GT_GPU_ON;
+	g->totals.processes += p->on;
+	if (state == GT_GPU_ON)
+		snprintf(to, sizeof(g->totals.state), "CUPTI %llu (%s)", (unsigned long long)e->words[2], text);
+	else if (!*to && state == GT_GPU_REFUSED)
+		snprintf(to, sizeof(g->totals.state), "%s %s: error %llu", text, failed[state], (unsigned long long)e->words[2]);
+	else if (!*to && state == GT_GPU_MISSING)
+		snprintf(to, sizeof(g->totals.state), "%s %s", text, failed[state]);
+}
+
+int gt_gpu_event(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_event *e)
+{
+	if (!process(p, track, e->start))
+		return -ENOMEM;
+	if (e->id == GT_EV_GPU_LOST) {
+		g->totals.dropped += e->words[0];
+		return 0;
+	}
+	return wait_in(e->id == GT_EV_API ? &(*p)->records : &(*p)->works, e, 0);
+}
+
+/* ---- settling ---- */
+
+static int settle_records(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last)
+{
+	struct queue *q = &p->records;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < q->n; i++) {
+		struct waiting *w = &q->items[i];
+		int done = settle_record(g, p, &w->e, now);
+
+		if (done < 0)
+			return done;
+		w->since = w->since ? w->since : now;
+		if (!done && !last && now - w->since < PATIENCE && kept < WAITING_MAX)
+			q->items[kept++] = *w;
+	}
+	q->n = kept;
+	return 0;
+}
+
+static int settle_works(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last, gt_gpu_string *string, void *arg, struct gt_err *err)
+{
+	struct queue *q = &p->works;
+	size_t kept = 0;
+	int done = 0;
+
+	for (size_t i = 0; done >= 0 && i < q->n; i++) {
+		struct waiting *w = &q->items[i];
+
+		w->since = w->since ? w->since : now;
+		if (w->e.id == GT_EV_GPU_STATE) {
+			uint32_t text = string(arg, w->e.words[1]);
+
+			note_state(g, p, &w->e, text == GT_NONE ? "?" : gt_writer_text(g->w, text));
+			continue;
+		}
+		if (w->e.id == GT_EV_WAIT) {
+			done = put_wait(g, p, &w->e, now, err);
+			continue;
+		}
+		done = settle_work(g, p, &w->e, now, last || now - w->since >= PATIENCE || kept == WAITING_MAX, string, arg, err);
+		if (!done)
+			q->items[kept++] = *w;
+	}
+	q->n = kept;
+	return done < 0 ? done : 0;
+}
+
+/* Calls that no record will come for any more. */
+static void let_go(struct gt_gpu *g, struct gt_gpu_process *p, int64_t before)
+{
+	for (size_t i = 0; i < p->nlanes; i++) {
+		struct lane *l = &p->lanes[i];
+
+		while (l->n && (l->calls[l->first].known || l->calls[l->first].c.end < before)) {
+			g->totals.without_record += p->on && !l->calls[l->first].known;
+			forget_first(l);
+		}
+	}
+}
+
+int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last, gt_gpu_string *string, void *arg, struct gt_err *err)
+{
+	int code = settle_records(g, p, now, last);
+
+	if (!code)
+		code = settle_works(g, p, now, last, string, arg, err);
+	let_go(g, p, last ? INT64_MAX : now - 30 * PATIENCE);
+	return code == -ENOMEM ? gt_err_set(err, code, "out of memory") : code;
+}
+
+/* ---- life ---- */
+
+struct gt_gpu *gt_gpu_open(struct gt_writer *w)
+{
+	struct gt_gpu *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	g->w = g->types.w = w;
+	g->source = gt_writer_string(w, "cupti");
+	return g;
+}
+
+void gt_gpu_process_close(struct gt_gpu *g, struct gt_gpu_process *p)
+{
+	if (!p)
+		return;
+	for (uint32_t i = 0; p->causes && i <= p->mask; i++)
+		g->totals.without_record += p->causes[i].used && !p->causes[i].records;
+	for (size_t i = 0; i < p->nlanes; i++)
+		free(p->lanes[i].calls);
+	free(p->lanes);
+	free(p->causes);
+	free(p->records.items);
+	free(p->works.items);
+	free(p->devices);
+	free(p->streams);
+	free(p);
+}
+
+void gt_gpu_close(struct gt_gpu *g)
+{
+	if (!g)
+		return;
+	gt_gpu_types_release(&g->types);
+	free(g);
+}
+
+const struct gt_gpu_totals *gt_gpu_totals(const struct gt_gpu *g) { return &g->totals; }

@@ -1,0 +1,50 @@
+/* What the GPU did: from CUPTI's records, as the guest passes them on, to rows that say which call launched them.
+ *
+ * Three things come by three ways, in any order: our own record of a launching call (the thread's ring, when it has returned);
+ * CUPTI's record of the same call, which gives it a correlation id; CUPTI's records of what it made the GPU do, with that id. The
+ * first two are one call when they are of one thread and lie over one another in time. */
+#ifndef GT_GPU_JOIN_H
+#define GT_GPU_JOIN_H
+#include "collect/ring.h"
+#include "formats/gpu.h"
+
+struct gt_gpu;			/* of one recorder */
+struct gt_gpu_process;		/* of one process, NULL: it has told nothing of a GPU */
+
+struct gt_gpu_totals {
+	uint64_t kernels, copies, sets, waits;	/* rows */
+	uint64_t exact, inferred, unjoined;	/* of kernels, copies and sets: joined to a call by correlation, by order, not at all */
+	uint64_t wrong;			/* joined to a call that launched something else: not joined, in the end */
+	uint64_t dropped;		/* records that CUPTI dropped */
+	uint64_t impossible;		/* records whose times cannot be */
+	uint64_t without_record;	/* launches that no record came for */
+	uint32_t processes;		/* in which CUPTI was on */
+	char state[200];		/* "CUPTI 13.0 (PATH)", or why there is none; the first one that is worth saying */
+};
+
+/* A call that may have made the GPU work, as its row has it. */
+struct gt_gpu_call {
+	uint16_t id;			/* of the API table */
+	uint32_t track;			/* of the thread */
+	int32_t tid;			/* as the process knows it */
+	int64_t start, end;		/* ns */
+	uint32_t name;			/* of the function, string id */
+	uint32_t kernel;		/* string id, or GT_NONE */
+	bool shaped;			/* grid and block are known */
+	uint32_t grid[3], block[3];
+};
+struct gt_gpu_event { uint16_t id; int64_t start, end; uint8_t n; uint64_t words[9]; };
+
+/* new: close it. NULL: out of memory. The writer stays the caller's. */
+struct gt_gpu *gt_gpu_open(struct gt_writer *w);
+void gt_gpu_close(struct gt_gpu *g);
+/* Both take note only. *p is made at need; track: of the process. 0 or -ENOMEM. */
+int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_call *c);
+int gt_gpu_event(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_event *e);
+/* Writes the rows of all work whose call is known by now, or that has waited for it too long. string: what a hash stands for in
+ * this process, GT_NONE when it has not been told (yet). last: nothing more will come. 0 or negative. */
+typedef uint32_t gt_gpu_string(void *arg, uint64_t hash);
+int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last, gt_gpu_string *string, void *arg, struct gt_err *err);
+void gt_gpu_process_close(struct gt_gpu *g, struct gt_gpu_process *p);	/* NULL is fine */
+const struct gt_gpu_totals *gt_gpu_totals(const struct gt_gpu *g);
+#endif

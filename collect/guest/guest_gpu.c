@@ -1,0 +1,447 @@
+/* What the GPU did, as CUPTI tells it. After the program's first cuInit we load CUPTI, or use the copy that is loaded already, and
+ * ask for records of kernels, copies, sets and waits; and of those driver calls that make such work, for a record of a call and that
+ * of the work carry one correlation id, and the call's time and thread say which of our calls it is. The recorder joins them.
+ *
+ * CUPTI asks for empty buffers on the program's threads, and gives them back filled on one of its own. The first takes a buffer
+ * from a stack and nothing more; the second turns records into events on a ring of that thread's own, where they survive the
+ * program. CUPTI gives full buffers back by itself; a thread of ours asks it every 250 ms for the others.
+ *
+ * Buffers are never refused: CUPTI before CUDA 12.9 crashes on that. When all are out, more are mapped. */
+#define _GNU_SOURCE
+#include "collect/guest/guest.h"
+
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "collect/guest/guest_cupti.h"
+#include "formats/cuda_api_cbid.h"
+
+#define BUFFER_BYTES (64u << 10)	/* some 300 kernels */
+#define BUFFERS 512u
+#define NAMES 4096u			/* kernels whose name this process has told; beyond, it is told again */
+#define FLUSH_NS 250000000
+#define LIBRARY "libcupti.so"
+
+static struct gt_cupti cupti;
+
+/* Of this process alone: a forked child finds it empty, and CUPTI does not work there. */
+struct gt_gpu {
+	uint32_t started, on;		/* on: futex of the flushing thread, 0 ends it */
+	uint32_t telling;		/* lock of `names`: buffers may come back on two threads at a time */
+	uint64_t free;			/* stack of buffers: tag << 32 | index + 1 */
+	uint8_t *buffers;
+	uint32_t used;			/* that were ever handed out */
+	uint32_t below[BUFFERS];
+	struct told_name { const char *at; uint64_t sum, hash; } names[NAMES];
+};
+static struct gt_gpu *gpu;
+static int32_t gpu_pid;			/* whose that is */
+
+static struct gt_gpu *ours(void) { return gpu_pid == (int32_t)syscall(SYS_getpid) ? gpu : NULL; }
+
+/* ---- buffers ---- */
+
+static uint8_t *map_bytes(size_t n)
+{
+	long p = syscall(SYS_mmap, NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
+
+	return p == -1 ? NULL : (uint8_t *)p;
+}
+
+static uint8_t *take_buffer(void)
+{
+	uint64_t head = __atomic_load_n(&gpu->free, __ATOMIC_ACQUIRE), below;
+	uint32_t n;
+
+	while ((uint32_t)head) {
+		below = head >> 32 << 32 | gpu->below[(uint32_t)head - 1];
+		if (__atomic_compare_exchange_n(&gpu->free, &head, below, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+			return gpu->buffers + ((uint64_t)(uint32_t)head - 1) * BUFFER_BYTES;
+	}
+	n = __atomic_load_n(&gpu->used, __ATOMIC_RELAXED) < BUFFERS ? __atomic_fetch_add(&gpu->used, 1, __ATOMIC_RELAXED) : BUFFERS;
+	return n < BUFFERS ? gpu->buffers + (uint64_t)n * BUFFER_BYTES : map_bytes(BUFFER_BYTES);
+}
+
+static void give_buffer(uint8_t *buffer, size_t dirty)
+{
+	uint64_t head, index = (uint64_t)(buffer - gpu->buffers) / BUFFER_BYTES, with;
+
+	if (buffer < gpu->buffers || index >= BUFFERS) {
+		syscall(SYS_munmap, buffer, (size_t)BUFFER_BYTES);
+		return;
+	}
+	memset(buffer, 0, dirty);
+	head = __atomic_load_n(&gpu->free, __ATOMIC_ACQUIRE);
+	do {
+		gpu->below[index] = (uint32_t)head;
+		with = ((head >> 32) + 1) << 32 | (index + 1);
+	} while (!__atomic_compare_exchange_n(&gpu->free, &head, with, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+}
+
+static void requested(uint8_t **buffer, size_t *size, size_t *most)
+{
+	*buffer = take_buffer();
+	*size = *buffer ? BUFFER_BYTES : 0;
+	*most = 0;		/* as many records as fit */
+}
+
+/* ---- records to events ---- */
+
+static uint16_t u16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return v; }
+static uint32_t u32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
+static uint64_t u64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
+static uint64_t two(uint32_t low, uint32_t high) { return low | (uint64_t)high << 32; }
+
+/* A sum over a text, eight bytes at a step: is this what we have told for this address before? */
+static uint64_t sum_of(const char *text, uint32_t len)
+{
+	uint64_t sum = len, word = 0;
+
+	for (; len >= 8; len -= 8, text += 8)
+		sum = (sum ^ u64((const uint8_t *)text)) * 0x9e3779b97f4a7c15ull, sum ^= sum >> 29;
+	memcpy(&word, text, len);
+	return (sum ^ word) * 0x9e3779b97f4a7c15ull;
+}
+
+/* The hash of a kernel's name, told to the recorder. The address alone says nothing: a module may have gone, and another come. */
+static uint64_t tell_name(struct gt_tcb *t, const char *name)
+{
+	struct told_name *n = &gpu->names[((uintptr_t)name >> 3) * 0x9e3779b1u % NAMES];
+	uint32_t len;
+	uint64_t sum;
+
+	if (!name)
+		return 0;
+	len = gt_text_len(name);
+	sum = sum_of(name, len);
+	if (n->at != name || n->sum != sum) {
+		*n = (struct told_name){ name, sum, gt_ring_hash(name, len) };
+		if (!gt_text(t, GT_REC_STRING, n->hash, name, len))
+			n->at = NULL;
+	}
+	return n->hash;
+}
+
+struct event { enum gt_ring_event id; uint64_t start, end, words[9]; uint32_t n; };
+
+static bool read_kernel(struct gt_tcb *t, const uint8_t *r, struct event *e)
+{
+	const uint64_t words[] = {
+		two(u32(r + GT_K_CORRELATION), u32(r + GT_K_DEVICE)), two(u32(r + GT_K_CONTEXT), u32(r + GT_K_STREAM)),
+		two(u32(r + GT_K_GRAPH), u16(r + GT_K_REGISTERS)), u64(r + GT_K_NODE), u64(r + GT_K_GRID),
+		two(u32(r + GT_K_GRID + 8), u32(r + GT_K_BLOCK)), u64(r + GT_K_BLOCK + 4), u64(r + GT_K_SHARED),
+		tell_name(t, (const char *)(uintptr_t)u64(r + GT_K_NAME)),
+	};
+
+	*e = (struct event){ .id = GT_EV_KERNEL, .start = u64(r + GT_K_START), .end = u64(r + GT_K_END), .n = 9 };
+	memcpy(e->words, words, sizeof(words));
+	return true;
+}
+
+static bool read_copy(const uint8_t *r, struct event *e, bool peer)
+{
+	uint32_t device = u32(r + GT_C_DEVICE);
+	const uint64_t words[] = {
+		two(u32(r + (peer ? GT_P_CORRELATION : GT_C_CORRELATION)), device), u64(r + GT_C_CONTEXT),
+		two(u32(r + (peer ? GT_P_GRAPH : GT_C_GRAPH)), u32(r + GT_C_KINDS)), u64(r + (peer ? GT_P_NODE : GT_C_NODE)), u64(r + GT_C_BYTES),
+		peer ? two(u32(r + GT_P_SOURCE), u32(r + GT_P_DESTINATION)) : two(device, device),
+	};
+
+	*e = (struct event){ .id = GT_EV_COPY, .start = u64(r + GT_C_START), .end = u64(r + GT_C_END), .n = 6 };
+	memcpy(e->words, words, sizeof(words));
+	return true;
+}
+
+static bool read_set(const uint8_t *r, struct event *e)
+{
+	const uint64_t words[] = {
+		two(u32(r + GT_C_CORRELATION), u32(r + GT_C_DEVICE)), u64(r + GT_C_CONTEXT),
+		two(u32(r + GT_C_GRAPH), u16(r + GT_S_FLAGS + 2) | (uint32_t)u16(r + GT_S_FLAGS) << 16), u64(r + GT_C_NODE), u64(r + GT_C_BYTES),
+		u32(r + GT_S_VALUE),
+	};
+
+	*e = (struct event){ .id = GT_EV_SET, .start = u64(r + GT_C_START), .end = u64(r + GT_C_END), .n = 6 };
+	memcpy(e->words, words, sizeof(words));
+	return true;
+}
+
+static bool read_wait(const uint8_t *r, struct event *e)
+{
+	*e = (struct event){ .id = GT_EV_WAIT, .start = u64(r + GT_W_START), .end = u64(r + GT_W_END), .n = 3,
+			     .words = { u32(r + GT_W_CORRELATION), u64(r + GT_W_CONTEXT), two(u32(r + GT_W_TYPE), u32(r + GT_W_EVENT)) } };
+	return true;
+}
+
+static bool read_call(const uint8_t *r, struct event *e)
+{
+	*e = (struct event){ .id = GT_EV_API, .start = u64(r + GT_A_START), .end = u64(r + GT_A_END), .n = 2,
+			     .words = { two(u32(r + GT_A_CORRELATION), u32(r + GT_A_CBID)), u32(r + GT_A_THREAD) } };
+	return true;
+}
+
+static bool read_record(struct gt_tcb *t, const uint8_t *r, struct event *e)
+{
+	switch (u32(r)) {
+	case GT_CUPTI_KERNEL:
+		return read_kernel(t, r, e);
+	case GT_CUPTI_MEMCPY:
+		return read_copy(r, e, false);
+	case GT_CUPTI_MEMCPY_PEER:
+		return read_copy(r, e, true);
+	case GT_CUPTI_MEMSET:
+		return read_set(r, e);
+	case GT_CUPTI_WAIT:
+		return read_wait(r, e);
+	case GT_CUPTI_DRIVER:
+		return read_call(r, e);
+	}
+	return false;		/* of a kind that somebody else asked for */
+}
+
+static void lock(void)
+{
+	while (__atomic_exchange_n(&gpu->telling, 1, __ATOMIC_ACQUIRE))
+		syscall(SYS_sched_yield);
+}
+
+static void unlock(void) { __atomic_store_n(&gpu->telling, 0, __ATOMIC_RELEASE); }
+
+static void tell(struct gt_tcb *t, uint8_t *buffer, size_t valid)
+{
+	uint8_t *record = NULL;
+	struct event e;
+
+	lock();
+	while (!cupti.next(buffer, valid, &record))
+		if (read_record(t, record, &e) && !gt_put_event(t, e.id, e.start, e.end, e.words, e.n))
+			gt_lost(t, gt_now(t), gt_now(t));
+	unlock();
+}
+
+static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	int saved = errno;
+	struct gt_tcb *t = NULL;
+	size_t dropped = 0;
+	uint64_t n;
+
+	(void)size;
+	if (ours() && buffer) {
+		t = gt_self->ring ? gt_self : gt_register_teller();
+		if (t && __atomic_load_n(gt_live, __ATOMIC_RELAXED))
+			tell(t, buffer, valid);
+		give_buffer(buffer, valid);
+		if (t && !cupti.dropped(context, stream, &dropped) && dropped) {
+			n = dropped;
+			gt_put_event(t, GT_EV_GPU_LOST, gt_slow_clock(), gt_slow_clock(), &n, 1);
+		}
+	}
+	errno = saved;
+}
+
+/* ---- the thread that asks for what is complete ---- */
+
+static void *flush(void *arg)
+{
+	const struct timespec wait = { .tv_nsec = FLUSH_NS };
+
+	gt_inside = true;
+	while (__atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE)) {
+		syscall(SYS_futex, &gpu->on, FUTEX_WAIT, 1, &wait, NULL, 0);
+		if (gt_owner_died())
+			break;
+		cupti.flush(0);
+	}
+	return arg;
+}
+
+static void start_flushing(void)
+{
+	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))gt_find_next("pthread_create", NULL);
+	sigset_t all, old;
+	pthread_t thread;
+
+	if (!create)
+		return;
+	sigfillset(&all);
+	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, 8L);
+	create(&thread, NULL, flush, NULL);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, 8L);
+}
+
+/* The last chance for what is still in CUPTI's hands. Those records may be of work that goes on. */
+static void at_exit(void)
+{
+	bool was = gt_inside;
+
+	if (!ours() || !__atomic_exchange_n(&gpu->on, 0, __ATOMIC_ACQ_REL))
+		return;
+	gt_inside = true;
+	cupti.flush(GT_CUPTI_FORCED);
+	gt_inside = was;
+}
+
+/* ---- finding it ---- */
+
+static bool find_functions(void)
+{
+	static const struct { const char *name; size_t at; bool must; } functions[] = {
+#define F(field, function, must) { #function, offsetof(struct gt_cupti, field), must }
+		F(version, cuptiGetVersion, true), F(timestamps, cuptiActivityRegisterTimestampCallback, true),
+		F(thread_ids, cuptiSetThreadIdType, true), F(set_attribute, cuptiActivitySetAttribute, true),
+		F(callbacks, cuptiActivityRegisterCallbacks, true), F(enable, cuptiActivityEnable, true),
+		F(disable, cuptiActivityDisable, true), F(enable_driver_call, cuptiActivityEnableDriverApi, false),
+		F(flush, cuptiActivityFlushAll, true), F(next, cuptiActivityGetNextRecord, true),
+		F(dropped, cuptiActivityGetNumDroppedRecords, true),
+#undef F
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		void *found = gt_find_in(LIBRARY, functions[i].name);
+
+		if (!found && functions[i].must)
+			return false;
+		memcpy((uint8_t *)&cupti + functions[i].at, &found, sizeof(found));
+	}
+	return true;
+}
+
+/* The copy that is mapped already; else the one that was named; else by name, that of the driver's own CUDA first: one that is
+ * newer than its driver refuses. */
+static bool find_cupti(void)
+{
+	static const char *const names[] = { LIBRARY ".13", LIBRARY ".12", LIBRARY ".11" };
+	void *(*load)(const char *, int) = (void *(*)(const char *, int))gt_find_next("dlopen", NULL);
+	int (*driver)(int *) = (int (*)(int *))gt_find_driver("cuDriverGetVersion");
+	int version = 0, first;
+
+	if (find_functions())
+		return true;
+	if (!load || !driver || driver(&version))
+		return false;
+	if (*gt_shared->cupti)
+		return load(gt_shared->cupti, RTLD_NOW) && find_functions();
+	first = version >= 13000 ? 0 : version >= 12000 ? 1 : 2;
+	for (int i = first; i < 3; i++)
+		if (load(names[i], RTLD_NOW))
+			return find_functions();
+	return false;
+}
+
+/* ---- starting ---- */
+
+static uint64_t monotonic(void) { return gt_slow_clock(); }
+
+/* A call that failed, and how. */
+struct refusal { const char *what; int code; };
+
+static bool refused(struct refusal *r, const char *what, int code)
+{
+	if (code)
+		*r = (struct refusal){ what, code };
+	return code;
+}
+
+static bool enable_kinds(struct refusal *r)
+{
+	static const int kinds[] = { GT_CUPTI_KERNEL, GT_CUPTI_MEMCPY, GT_CUPTI_MEMCPY_PEER, GT_CUPTI_MEMSET, GT_CUPTI_WAIT };
+	static const uint16_t calls[] = {
+#define X(cbid, name) cbid,
+		GT_CBIDS(X)
+#undef X
+	};
+	int code = 0;
+
+	for (size_t i = 0; !code && cupti.enable_driver_call && i < sizeof(calls) / sizeof(*calls); i++)
+		code = cupti.enable_driver_call(calls[i], 1);
+	if (code)
+		cupti.disable(GT_CUPTI_DRIVER);		/* then the order of launches must do */
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (refused(r, "cuptiActivityEnable", cupti.enable(kinds[i])))
+			return false;
+	return true;
+}
+
+/* The clock comes first: records made before it is registered would have another. */
+static bool start_cupti(struct refusal *r)
+{
+	uint8_t yes = 1;
+	size_t size = sizeof(yes);
+
+	if (refused(r, "cuptiActivityRegisterTimestampCallback", cupti.timestamps(monotonic)) ||
+	    refused(r, "cuptiActivityRegisterCallbacks", cupti.callbacks(requested, completed)))
+		return false;
+	cupti.thread_ids(GT_CUPTI_SYSTEM_TID);
+	cupti.set_attribute(GT_CUPTI_ZEROED_BUFFERS, &size, &yes);
+	return enable_kinds(r);
+}
+
+static bool make_room(void)
+{
+	uint8_t *buffers;
+
+	gpu = (struct gt_gpu *)(void *)map_bytes(sizeof(*gpu));
+	if (!gpu || !(buffers = map_bytes((size_t)BUFFERS * BUFFER_BYTES)))
+		return false;
+	gpu->buffers = buffers;
+	gpu->on = 1;
+	__atomic_store_n(&gpu_pid, (int32_t)syscall(SYS_getpid), __ATOMIC_RELEASE);
+	return true;
+}
+
+static void tell_state(enum gt_gpu_state state, const char *text, int64_t detail)
+{
+	struct gt_tcb *t = gt_self;
+	uint64_t words[3] = { state, 0, (uint64_t)detail };
+
+	gt_debug("CUPTI:", text, detail);
+	if (!t->ring)
+		return;
+	words[1] = gt_tell_string(t, text);
+	gt_put_event(t, GT_EV_GPU_STATE, gt_now(t), gt_now(t), words, 3);
+}
+
+static void start(void)
+{
+	struct refusal r = { "", 0 };
+	struct gt_object o = { .path = "" };
+	uint32_t version = 0;
+
+	if (!find_cupti() || !make_room()) {
+		tell_state(GT_GPU_MISSING, *gt_shared->cupti ? gt_shared->cupti : LIBRARY, 0);
+		return;
+	}
+	cupti.version(&version);
+	if (!start_cupti(&r)) {
+		gpu->on = 0;
+		tell_state(GT_GPU_REFUSED, r.what, r.code);
+		return;
+	}
+	atexit(at_exit);
+	start_flushing();
+	gt_object_at((const void *)(uintptr_t)cupti.flush, &o);
+	tell_state(GT_GPU_ON, o.path, version);
+}
+
+/* cuInit(unsigned) */
+void gt_after_init(int32_t ret, const uint64_t *w, const void *caller)
+{
+	static int32_t started;		/* by which process */
+	int32_t pid = (int32_t)syscall(SYS_getpid), saved = errno;
+	bool was = gt_inside;
+
+	(void)w, (void)caller;
+	if (ret || !gt_shared || !gt_shared->gpu || gt_passive || __atomic_exchange_n(&started, pid, __ATOMIC_ACQ_REL) == pid)
+		return;
+	gt_inside = true;
+	start();
+	gt_inside = was;
+	errno = saved;
+}

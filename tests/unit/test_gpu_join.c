@@ -1,0 +1,366 @@
+/* Joining GPU work to the calls that launched it: whatever order things come in, right or not at all. */
+#define _GNU_SOURCE
+#include "collect/gpu_join.h"
+#include "formats/base/file.h"
+#include "tests/unit/t.h"
+#include "tests/unit/traces.h"
+
+#define SECOND 1000000000ll
+#define LAUNCH_CBID 307		/* cuLaunchKernel */
+#define GRAPH_CBID 514		/* cuGraphLaunch */
+
+struct join {
+	struct gt_writer *w;
+	struct gt_gpu *g;
+	struct gt_gpu_process *p;
+	uint32_t process, thread[8], names[8], launch_name;
+	bool names_known;
+	int copy;
+	struct gt_err err;
+};
+
+static uint32_t string_of(void *arg, uint64_t hash)
+{
+	struct join *j = arg;
+
+	return j->names_known && hash && hash <= 8 ? j->names[hash - 1] : GT_NONE;
+}
+
+static void begin(struct join *j)
+{
+	struct gt_writer_options o = { .rows_sorted = true };
+	char name[20];
+	int fd = gt_temporary(NULL);
+
+	memset(j, 0, sizeof(*j));
+	j->copy = dup(fd);
+	j->w = gt_writer_open(fd, &o, &j->err);
+	j->g = gt_gpu_open(j->w);
+	j->names_known = true;
+	j->process = gt_writer_track(j->w, &(struct gt_track){ .parent = GT_NONE, .name = GT_NONE, .kind = GT_TRACK_PROCESS, .id = 1 });
+	for (uint32_t i = 0; i < 8; i++) {
+		j->thread[i] = gt_writer_track(j->w, &(struct gt_track){ .parent = j->process, .name = GT_NONE, .kind = GT_TRACK_THREAD, .id = i + 1 });
+		snprintf(name, sizeof(name), "kernel%u", i + 1);
+		j->names[i] = gt_writer_string(j->w, name);
+	}
+	j->launch_name = gt_writer_string(j->w, "cuLaunchKernel");
+}
+
+/* A launch of kernel `k` (1..8) by thread `t` with a grid of `grid` blocks. */
+static void call(struct join *j, unsigned t, int64_t start, int64_t end, unsigned k, uint32_t grid)
+{
+	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find("cuLaunchKernel"), .track = j->thread[t], .tid = (int32_t)t + 1, .start = start, .end = end,
+				 .name = j->launch_name, .kernel = j->names[k - 1], .shaped = true, .grid = { grid, 1, 1 }, .block = { 32, 1, 1 } };
+
+	gt_gpu_call(j->g, &j->p, j->process, &c);
+}
+
+static void graph_call(struct join *j, unsigned t, int64_t start, int64_t end)
+{
+	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find("cuGraphLaunch"), .track = j->thread[t], .tid = (int32_t)t + 1, .start = start, .end = end,
+				 .name = j->launch_name, .kernel = GT_NONE };
+
+	gt_gpu_call(j->g, &j->p, j->process, &c);
+}
+
+static void record(struct join *j, unsigned t, int64_t start, int64_t end, uint32_t correlation, uint32_t cbid)
+{
+	struct gt_gpu_event e = { .id = GT_EV_API, .start = start, .end = end, .n = 2, .words = { correlation | (uint64_t)cbid << 32, t + 1 } };
+
+	gt_gpu_event(j->g, &j->p, j->process, &e);
+}
+
+static void kernel_of(struct join *j, int64_t start, int64_t end, uint32_t correlation, unsigned k, uint32_t grid, uint32_t graph, uint64_t node)
+{
+	struct gt_gpu_event e = { .id = GT_EV_KERNEL, .start = start, .end = end, .n = 9,
+				  .words = { correlation, 1 | 7ull << 32, graph | 40ull << 32, node, grid | 1ull << 32, 1 | 32ull << 32, 1 | 1ull << 32,
+					     100ull << 32, k } };
+
+	gt_gpu_event(j->g, &j->p, j->process, &e);
+}
+
+static void kernel(struct join *j, int64_t start, int64_t end, uint32_t correlation, unsigned k, uint32_t grid)
+{
+	kernel_of(j, start, end, correlation, k, grid, 0, 0);
+}
+
+static void settle(struct join *j, int64_t now, bool last)
+{
+	if (j->p)
+		gt_gpu_settle(j->g, j->p, now, last, string_of, j, &j->err);
+}
+
+static struct gt_reader *finish(struct join *j, int64_t now, struct gt_gpu_totals *totals)
+{
+	settle(j, now, true);
+	gt_gpu_process_close(j->g, j->p);
+	*totals = *gt_gpu_totals(j->g);
+	gt_gpu_close(j->g);
+	if (j->err.code || gt_writer_close(j->w, &j->err))
+		return NULL;
+	return gt_reader_open_fd(j->copy, &j->err);
+}
+
+/* ---- what the file says ---- */
+
+struct row { int64_t start, launch_start; uint64_t launch_ns, join, track, correlation; char name[20]; };
+struct rows { struct row r[4096]; size_t n; };
+
+static uint64_t role(const struct gt_event *ev, unsigned wanted)
+{
+	const struct gt_type *t = &ev->seg->types[ev->row.type];
+
+	for (unsigned i = 0; i < t->nfields; i++)
+		if (t->fields[i].role == wanted)
+			return ev->args[i];
+	return UINT64_MAX;
+}
+
+static void read_rows(struct gt_reader *r, struct rows *to)
+{
+	struct gt_filter f = { .kinds = GT_BIT(GT_GPU) };
+	struct gt_iter *it = gt_iter_open(r, &f, NULL);
+	struct gt_event ev;
+
+	to->n = 0;
+	while (it && to->n < 4096 && gt_iter_next(it, &ev, NULL) == 1) {
+		struct row *row = &to->r[to->n++];
+
+		*row = (struct row){ ev.row.start, (int64_t)role(&ev, GT_R_LAUNCH_START), role(&ev, GT_R_LAUNCH_NS), role(&ev, GT_R_LAUNCH_JOIN),
+				     role(&ev, GT_R_LAUNCH_TRACK), role(&ev, GT_R_CORRELATION), "" };
+		snprintf(row->name, sizeof(row->name), "%s", gt_type_name(ev.seg, ev.row.type));
+	}
+	gt_iter_close(it);
+}
+
+/* ---- tests ---- */
+
+static struct rows rows;
+
+/* 0: call, 1: CUPTI's record of it, 2: the kernel; and whether they come in passes of their own. */
+static void one_launch(const int order[3], bool apart, struct gt_gpu_totals *totals)
+{
+	struct gt_reader *r;
+	struct join j;
+
+	begin(&j);
+	for (int i = 0; i < 3; i++) {
+		if (order[i] == 0)
+			call(&j, 0, SECOND, SECOND + 500, 1, 10);
+		else if (order[i] == 1)
+			record(&j, 0, SECOND + 100, SECOND + 400, 55, LAUNCH_CBID);
+		else
+			kernel(&j, SECOND + 2000, SECOND + 9000, 55, 1, 10);
+		if (apart)
+			settle(&j, SECOND + 10000 + i, false);
+	}
+	r = finish(&j, SECOND + 20000, totals);
+	rows.n = 0;
+	if (r)
+		read_rows(r, &rows);
+	gt_reader_close(r);
+}
+
+static void in_whatever_order_they_come(void)
+{
+	static const int orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+	struct gt_gpu_totals t;
+
+	for (int i = 0; i < 12; i++) {
+		one_launch(orders[i / 2], i & 1, &t);
+		CHECK(t.kernels == 1 && t.exact == 1 && !t.inferred && !t.unjoined && !t.wrong && !t.without_record);
+		CHECK(rows.n == 1 && rows.r[0].start == SECOND + 2000 && rows.r[0].launch_start == SECOND && rows.r[0].launch_ns == 500);
+		CHECK(rows.r[0].join == GT_JOIN_CORRELATION && rows.r[0].track == 1 && rows.r[0].correlation == 55 && !strcmp(rows.r[0].name, "kernel1"));
+	}
+}
+
+static void what_does_not_fit_its_call_is_not_joined(void)
+{
+	struct gt_gpu_totals t;
+	struct gt_reader *r;
+	struct join j;
+
+	begin(&j);
+	call(&j, 0, SECOND, SECOND + 500, 1, 10);
+	record(&j, 0, SECOND + 100, SECOND + 400, 1, LAUNCH_CBID);
+	kernel(&j, SECOND + 2000, SECOND + 9000, 1, 1, 11);		/* another grid */
+	call(&j, 0, SECOND + 1000, SECOND + 1500, 1, 10);
+	record(&j, 0, SECOND + 1100, SECOND + 1400, 2, LAUNCH_CBID);
+	kernel(&j, SECOND + 12000, SECOND + 19000, 2, 2, 10);		/* another kernel */
+	r = finish(&j, SECOND + 30000, &t);
+	CHECK(r && t.kernels == 2 && t.wrong == 2 && t.unjoined == 2 && !t.exact);
+	read_rows(r, &rows);
+	CHECK(rows.n == 2 && rows.r[0].join == GT_JOIN_UNKNOWN && rows.r[0].track == GT_NONE);
+	gt_reader_close(r);
+}
+
+static void a_graph_has_many_nodes(void)
+{
+	struct gt_gpu_totals t;
+	struct gt_reader *r;
+	struct join j;
+
+	begin(&j);
+	graph_call(&j, 2, SECOND, SECOND + 500);
+	record(&j, 2, SECOND + 100, SECOND + 400, 9, GRAPH_CBID);
+	for (unsigned i = 0; i < 100; i++)
+		kernel_of(&j, SECOND + 2000 + i * 100, SECOND + 2050 + i * 100, 9, 1 + i % 8, i + 1, 3, 4 + i);
+	r = finish(&j, SECOND + 30000, &t);
+	CHECK(r && t.kernels == 100 && t.exact == 100 && !t.without_record);
+	read_rows(r, &rows);
+	CHECK(rows.n == 100 && rows.r[99].launch_start == SECOND && rows.r[99].track == 3 && rows.r[99].join == GT_JOIN_CORRELATION);
+	gt_reader_close(r);
+}
+
+/* A CUPTI that gives no records of calls. */
+static void without_records_of_calls_the_order_must_do(void)
+{
+	struct gt_gpu_totals t;
+	struct gt_reader *r;
+	struct join j;
+
+	begin(&j);
+	call(&j, 0, SECOND, SECOND + 500, 1, 10);
+	call(&j, 1, SECOND + 100, SECOND + 600, 2, 10);
+	call(&j, 0, SECOND + 700, SECOND + 900, 1, 10);
+	kernel(&j, SECOND + 2000, SECOND + 3000, 1, 1, 10);
+	kernel(&j, SECOND + 3000, SECOND + 4000, 2, 2, 10);
+	settle(&j, SECOND + 5000, false);
+	kernel(&j, SECOND + 4000, SECOND + 5000, 3, 1, 10);
+	kernel(&j, SECOND + 5000, SECOND + 6000, 4, 1, 10);		/* one too many */
+	r = finish(&j, SECOND + 30000, &t);
+	CHECK(r && t.kernels == 4 && t.inferred == 3 && t.unjoined == 1 && !t.exact && !t.without_record);
+	read_rows(r, &rows);
+	CHECK(rows.n == 4 && rows.r[0].launch_start == SECOND && rows.r[1].launch_start == SECOND + 100 && rows.r[1].track == 2);
+	CHECK(rows.r[2].launch_start == SECOND + 700 && rows.r[2].join == GT_JOIN_ORDER && rows.r[3].join == GT_JOIN_UNKNOWN);
+	gt_reader_close(r);
+}
+
+static void impossible_times_are_counted_apart(void)
+{
+	struct gt_gpu_totals t;
+	struct gt_reader *r;
+	struct join j;
+
+	begin(&j);
+	call(&j, 0, SECOND, SECOND + 500, 1, 10);
+	kernel(&j, 1, 0, 1, 1, 10);				/* both were 0 */
+	kernel(&j, SECOND + 9000, SECOND + 8000, 1, 1, 10);
+	kernel(&j, SECOND, 1ll << 60, 1, 1, 10);
+	r = finish(&j, SECOND + 30000, &t);
+	CHECK(r && t.impossible == 3 && !t.kernels && t.without_record == 0);	/* CUPTI was never said to be on */
+	read_rows(r, &rows);
+	CHECK(!rows.n);
+	gt_reader_close(r);
+}
+
+static void a_launch_without_a_record_is_counted(void)
+{
+	struct gt_gpu_event on = { .id = GT_EV_GPU_STATE, .start = SECOND, .end = SECOND, .n = 3, .words = { GT_GPU_ON, 1, 130001 } };
+	struct gt_gpu_totals t;
+	struct join j;
+
+	begin(&j);
+	gt_gpu_event(j.g, &j.p, j.process, &on);
+	call(&j, 0, SECOND, SECOND + 500, 1, 10);
+	call(&j, 0, SECOND + 1000, SECOND + 1500, 1, 10);
+	record(&j, 0, SECOND + 1100, SECOND + 1400, 2, LAUNCH_CBID);
+	gt_reader_close(finish(&j, SECOND + 30000, &t));
+	CHECK(t.without_record == 2 && !t.kernels && t.processes == 1 && !strcmp(t.state, "CUPTI 130001 (kernel1)"));
+}
+
+static void a_name_may_come_later(void)
+{
+	struct gt_gpu_totals t;
+	struct gt_reader *r;
+	struct join j;
+
+	begin(&j);
+	j.names_known = false;
+	call(&j, 0, SECOND, SECOND + 500, 3, 10);
+	record(&j, 0, SECOND + 100, SECOND + 400, 2, LAUNCH_CBID);
+	kernel(&j, SECOND + 2000, SECOND + 3000, 2, 3, 10);
+	settle(&j, SECOND + 5000, false);
+	j.names_known = true;
+	r = finish(&j, SECOND + 30000, &t);
+	CHECK(r && t.exact == 1);
+	read_rows(r, &rows);
+	CHECK(rows.n == 1 && !strcmp(rows.r[0].name, "kernel3"));
+	gt_reader_close(r);
+}
+
+/* Threads that launch at random times, kernels long after, everything shuffled within some distance: all joined, and rightly. */
+static void many_of_many_threads(void)
+{
+	enum { N = 3000 };
+	static struct { int64_t start, end; unsigned thread, k; uint32_t grid; } calls[N];
+	static int event[3 * N];
+	int64_t free_at[8] = { 0 };
+	struct gt_gpu_totals t;
+	struct gt_reader *r;
+	struct join j;
+
+	begin(&j);
+	srand(4);
+	for (int i = 0; i < N; i++) {
+		unsigned th = (unsigned)rand() % 8;
+
+		calls[i].thread = th;
+		calls[i].start = (free_at[th] ? free_at[th] : SECOND) + 1 + rand() % 300;
+		calls[i].end = free_at[th] = calls[i].start + 30 + rand() % 300;
+		calls[i].k = 1 + (unsigned)rand() % 8;
+		calls[i].grid = 1 + (uint32_t)rand() % 5;
+		for (int k = 0; k < 3; k++)
+			event[3 * i + k] = 3 * i + k;
+	}
+	for (int i = 0; i + 60 < 3 * N; i++) {		/* a thread's own calls keep their order: they are in its ring so */
+		int a = i, b = i + rand() % 60, tmp = event[a];
+
+		if (event[a] % 3 && event[b] % 3) {
+			event[a] = event[b];
+			event[b] = tmp;
+		}
+	}
+	for (int i = 0; i < 3 * N; i++) {
+		int c = event[i] / 3;
+
+		if (event[i] % 3 == 0)
+			call(&j, calls[c].thread, calls[c].start, calls[c].end, calls[c].k, calls[c].grid);
+		else if (event[i] % 3 == 1)
+			record(&j, calls[c].thread, calls[c].start + 10, calls[c].end - 10, 1000 + (uint32_t)c * 7, LAUNCH_CBID);
+		else
+			kernel(&j, 2 * SECOND + c * 1000, 2 * SECOND + c * 1000 + 800, 1000 + (uint32_t)c * 7, calls[c].k, calls[c].grid);
+		if (i % 100 == 99)
+			settle(&j, 2 * SECOND + i, false);
+	}
+	r = finish(&j, 2 * SECOND + 30000, &t);
+	CHECK(r && t.exact == N && !t.inferred && !t.unjoined && !t.wrong && !t.without_record);
+	read_rows(r, &rows);
+	CHECK(rows.n == N);
+	for (int i = 0; i < N; i++)
+		CHECK(rows.r[i].launch_start == calls[i].start && rows.r[i].track == calls[i].thread + 1 && rows.r[i].launch_ns == (uint64_t)(calls[i].end - calls[i].start));
+	gt_reader_close(r);
+}
+
+/* A million calls that nothing comes for take no more memory than some. */
+static void what_never_comes_is_let_go(void)
+{
+	struct gt_gpu_totals t;
+	struct join j;
+
+	begin(&j);
+	for (uint32_t i = 0; i < 1000000; i++) {
+		call(&j, i & 1, SECOND + i * 1000, SECOND + i * 1000 + 500, 1, 10);
+		if (i % 3)
+			record(&j, i & 1, SECOND + i * 1000 + 100, SECOND + i * 1000 + 400, i, LAUNCH_CBID);
+		if (i % 10000 == 0)
+			settle(&j, SECOND + i * 1000, false);
+	}
+	kernel(&j, 2000 * SECOND, 2000 * SECOND + 10, 999998, 1, 10);
+	gt_reader_close(finish(&j, 2001 * SECOND, &t));
+	CHECK(t.exact == 1);
+}
+
+T_MAIN(T(in_whatever_order_they_come), T(what_does_not_fit_its_call_is_not_joined), T(a_graph_has_many_nodes),
+       T(without_records_of_calls_the_order_must_do), T(impossible_times_are_counted_apart), T(a_launch_without_a_record_is_counted),
+       T(a_name_may_come_later), T(many_of_many_threads), T(what_never_comes_is_let_go))
