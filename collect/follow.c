@@ -172,39 +172,6 @@ static int64_t ns_of_start(struct gt_recorder *r, const struct gt_thread *t, uns
 	return gt_clock_ns(&r->clock, ticks);
 }
 
-/* A call that may have made a GPU work, for who joins the two. */
-static int note_cause(struct gt_recorder *r, const struct gt_thread *t, uint16_t id, const struct gt_row *row, const uint64_t *args,
-		      struct gt_err *err)
-{
-	const struct gt_call_type *c = &r->types.calls[id];
-	struct gt_process *p = &r->procs[t->proc];
-	struct gt_gpu_call call = { .id = id, .track = t->track, .tid = t->tid, .start = row->start, .end = row->end, .name = c->name,
-				    .kernel = c->func == GT_NO_WORD ? GT_NONE : (uint32_t)args[c->nwords],
-				    .shaped = c->grid != GT_NO_WORD && c->block != GT_NO_WORD };
-
-	for (unsigned i = 0; call.shaped && i < 3; i++) {
-		call.grid[i] = (uint32_t)args[c->grid + i];
-		call.block[i] = (uint32_t)args[c->block + i];
-	}
-	return r->gpu && gt_gpu_call(r->gpu, &p->gpu, p->track, &call) ? gt_err_set(err, -ENOMEM, "out of memory") : 0;
-}
-
-static int put_event(struct gt_recorder *r, const struct gt_thread *t, const struct record *rec, struct gt_err *err)
-{
-	struct gt_gpu_event e = { .id = rec->id, .start = (int64_t)rec->start, .end = (int64_t)rec->end, .n = rec->nargs };
-	struct gt_process *p = &r->procs[t->proc];
-
-	memcpy(e.words, rec->words, (rec->nargs < 9 ? rec->nargs : 9) * 8u);
-	return r->gpu && gt_gpu_event(r->gpu, &p->gpu, p->track, &e) ? gt_err_set(err, -ENOMEM, "out of memory") : 0;
-}
-
-static uint32_t known_string(void *arg, uint64_t hash) { return hash ? gt_known_get(arg, GT_KNOWN_STRING, hash) : GT_NONE; }
-
-int gt_follow_settle(struct gt_recorder *r, struct gt_process *p, bool last, struct gt_err *err)
-{
-	return p->gpu ? gt_gpu_settle(r->gpu, p->gpu, r->now.monotonic, last, known_string, &p->known, err) : 0;
-}
-
 /* A finished call becomes a row. 0, STALL, or negative from the writer. */
 static inline int put_call(struct gt_recorder *r, struct gt_thread *t, const struct record *rec, struct gt_err *err)
 {
@@ -236,7 +203,7 @@ static inline int put_call(struct gt_recorder *r, struct gt_thread *t, const str
 	if (t->pins[rec->depth].ticks == rec->start && row.end < r->epoch.monotonic)
 		row.end = r->epoch.monotonic;	/* it was seen open then, between its end and its being recorded */
 	fit(t, rec->depth, &row.start, &row.end);
-	if (rec->id < gt_api_count && r->types.calls[rec->id].causes && !row.ret && (code = note_cause(r, t, rec->id, &row, args, err)))
+	if (rec->id < gt_api_count && r->types.calls[rec->id].causes && !row.ret && (code = gt_events_cause(r, t, rec->id, &row, args, err)))
 		return code;
 	if (__builtin_expect(row.type == GT_NONE, 0)) {
 		r->totals.nameless++;
@@ -384,8 +351,10 @@ int gt_follow_drain(struct gt_recorder *r, struct gt_thread *t, struct gt_ring_t
 		take_plain(r, t);
 		if (t->c.at != at)
 			continue;
+		if (rec.kind == GT_REC_EVENT && gt_events_in_ticks(rec.id) && rec.start > until)
+			break;
 		if (rec.kind == GT_REC_EVENT)
-			code = put_event(r, t, &rec, err);
+			code = gt_events_take(r, t, &(struct gt_event_record){ rec.id, rec.start, rec.end, rec.nargs, rec.words }, err);
 		else if (rec.kind != GT_REC_CALL)
 			code = put_text(r, t, &rec, false, err);
 		else if (rec.end > until)

@@ -59,7 +59,7 @@ static const struct gt_opt options[] = {
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "When", NULL },
 	{ 0, "delay", GT_OPT_NS, &o.delay, "TIME", "begin to record after so long (2s, 500ms)", NULL },
 	{ 0, "duration", GT_OPT_NS, &o.duration, "TIME", "stop recording after so long; the program runs on", NULL },
-	{ 0, "range", GT_OPT_STR, &o.range, "cuda-profiler", "record only between cuProfilerStart and cuProfilerStop", NULL },
+	{ 0, "range", GT_OPT_STR, &o.range, "RANGE", "record only between cuProfilerStart and cuProfilerStop (cuda-profiler), or inside the NVTX range NAME (nvtx:NAME)", NULL },
 	{ 0, "wait", GT_OPT_WORD, &o.wait, "FOR", "when to end: with COMMAND (the default) or with the last process that came from it",
 	  wait_words },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "How", NULL },
@@ -95,10 +95,15 @@ static struct {
 	struct gt_writer_stats stats;	/* the last ones */
 } run = { .rings.fd = -1, .door = { .dir_fd = -1, .listen_fd = -1, .stop = { -1, -1 } }, .lost = GT_ERR_INIT };
 
+/* The name behind --range nvtx:, or NULL. */
+static const char *nvtx_range(void) { return o.range && !strncmp(o.range, "nvtx:", 5) ? o.range + 5 : NULL; }
+
 static int check_options(struct gt_err *err)
 {
-	if (o.range && strcmp(o.range, "cuda-profiler"))
-		return gt_err_set(err, -EINVAL, "--range: there is cuda-profiler");
+	if (o.range && strcmp(o.range, "cuda-profiler") && !nvtx_range())
+		return gt_err_set(err, -EINVAL, "--range: there are cuda-profiler and nvtx:NAME");
+	if (nvtx_range() && (!*nvtx_range() || strlen(nvtx_range()) >= GT_RING_NAME))
+		return gt_err_set(err, -EINVAL, "--range nvtx:NAME: the name must have 1 to %d bytes", GT_RING_NAME - 1);
 	if (o.delay < 0 || o.duration < 0)
 		return gt_err_set(err, -EINVAL, "--delay and --duration cannot be negative");
 	if (!o.sample || o.sample > UINT32_MAX)
@@ -133,7 +138,7 @@ static int check_use(const char *program, struct gt_err *err)
 		code = gt_sources_enable(&run.wanted, o.events, err);
 	if (code)
 		return code;
-	if (!gt_sources_filter(&run.wanted, &o.filter, &o.exclude, (uint32_t)o.sample, &useless))
+	if (!gt_sources_filter(&run.wanted, &o.filter, &o.exclude, (uint32_t)o.sample, &useless) && !run.wanted.nvtx)
 		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
 	if (useless && !o.quiet)
 		fprintf(stderr, "gtcollect: note: no name that is recorded matches %s\n", useless);
@@ -148,7 +153,10 @@ static int open_session(struct gt_err *err)
 	if (code)
 		return code;
 	run.rings.s->args = (uint32_t)o.args;
-	run.rings.s->range = o.range ? GT_RANGE_PROFILER : GT_RANGE_ALWAYS;
+	run.rings.s->range = nvtx_range() ? GT_RANGE_NVTX : o.range ? GT_RANGE_PROFILER : GT_RANGE_ALWAYS;
+	if (nvtx_range())
+		strcpy(run.rings.s->range_name, nvtx_range());
+	run.rings.s->nvtx = run.wanted.nvtx;
 	run.rings.s->sample = run.wanted.sample;
 	run.rings.s->ioctls = run.wanted.ioctls;
 	run.rings.s->gpu = run.wanted.gpu;
@@ -349,7 +357,7 @@ static void say_nothing_seen(const char *program)
 	const char *why = gt_doctor_command(program);
 
 	if (!why && o.range)
-		why = "the program did not call cuProfilerStart (see --range)";
+		why = nvtx_range() ? "the program never was inside that NVTX range (see --range)" : "the program did not call cuProfilerStart (see --range)";
 	else if (!why && run.rings.s->untraced)
 		why = "there was no room in the rings for its threads; try a larger --ring-memory";
 	else if (!why && t->processes)
@@ -472,7 +480,7 @@ static int run_program(char **argv)
 	run.start = gt_clock_monotonic();
 	run.told = run.start + GT_SECOND / 2;
 	mind_the_time(run.start);
-	if (gt_launch_start(&run.launch, argv, run.door.preload, &err)) {
+	if (gt_launch_start(&run.launch, argv, run.door.preload, run.rings.s->nvtx || run.rings.s->range == GT_RANGE_NVTX, &err)) {
 		gt_err_print("gtcollect", NULL, &err);
 		return finish(run.launch.status, false);
 	}

@@ -53,7 +53,7 @@ int gt_launch_init(struct gt_launch *l, bool whole, struct gt_err *err)
 	return l->signals < 0 ? gt_err_set(err, -errno, "signalfd: %s", strerror(errno)) : 0;
 }
 
-static void set_preload(const char *preload)
+static void set_environment(const char *preload, bool nvtx)
 {
 	const char *before = getenv("LD_PRELOAD");
 	char *both;
@@ -62,9 +62,11 @@ static void set_preload(const char *preload)
 		setenv("LD_PRELOAD", preload, 1);
 	else if (asprintf(&both, "%s:%s", preload, before) >= 0)
 		setenv("LD_PRELOAD", both, 1);
+	if (nvtx)
+		setenv("NVTX_INJECTION64_PATH", preload, 0);	/* another tool's stays */
 }
 
-static void become(char *const *argv, const char *preload, int tell)
+static void become(char *const *argv, const char *preload, bool nvtx, int tell)
 {
 	int code;
 
@@ -72,7 +74,7 @@ static void become(char *const *argv, const char *preload, int tell)
 		sigaction(ignored[i], &old_action[i], NULL);
 	sigaction(SIGCHLD, &old_child, NULL);
 	sigprocmask(SIG_SETMASK, &old_mask, NULL);
-	set_preload(preload);
+	set_environment(preload, nvtx);
 	execvp(argv[0], argv);
 	code = errno;
 	if (write(tell, &code, sizeof(code)) != sizeof(code))
@@ -129,7 +131,7 @@ int gt_launch_check(struct gt_launch *l, const char *program, struct gt_err *err
 	return gt_err_set(err, -code, "%.120s: %s", program, strerror(code));
 }
 
-int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload, struct gt_err *err)
+int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload, bool nvtx, struct gt_err *err)
 {
 	int tell[2], code = 0;
 	ssize_t n;
@@ -139,7 +141,7 @@ int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload,
 		return gt_err_set(err, -errno, "pipe: %s", strerror(errno));
 	l->pid = fork();
 	if (!l->pid)
-		become(argv, preload, tell[1]);
+		become(argv, preload, nvtx, tell[1]);
 	close(tell[1]);
 	if (l->pid < 0) {
 		code = errno;

@@ -69,15 +69,6 @@ static int look_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 	return code;
 }
 
-static int settle_all(struct gt_recorder *r, bool last, struct gt_err *err)
-{
-	int code = 0;
-
-	for (uint32_t i = 0; r->gpu && !code && i < r->high_procs; i++)
-		code = gt_follow_settle(r, &r->procs[i], last, err);
-	return code;
-}
-
 static int take_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 {
 	bool stalled = false;
@@ -93,13 +84,13 @@ static int take_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 	}
 	r->patient = false;
 	if (code || !stalled)
-		return code ? code : settle_all(r, false, err);
+		return code ? code : gt_events_settle(r, err);
 	gt_roll_adopt(r);
 	gt_follow_search_names(r);
 	for (uint32_t i = 0; !code && i < r->high; i++)
 		if (r->threads[i].used && r->threads[i].stalled)
 			code = gt_follow_drain(r, &r->threads[i], &r->rings->threads[i], err);
-	return code ? code : settle_all(r, false, err);
+	return code ? code : gt_events_settle(r, err);
 }
 
 static int put_anchor(struct gt_recorder *r, struct gt_err *err)
@@ -168,7 +159,7 @@ static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 		gt_roll_call(r);
 	code = take_all(r, closing, err);
 	if (!code && last)
-		code = settle_all(r, true, err);
+		code = gt_events_end(r, err);
 	if (!code && closing)
 		code = close_epoch(r, err);
 	if (!code)
@@ -247,6 +238,7 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *doo
 	r->version_id = gt_api_find("cuDriverGetVersion");
 	gt_types_init(&r->types, w, rings->s->args);
 	r->types.causes = rings->s->gpu;
+	r->nvtx.w = w;
 	r->gpu = rings->s->gpu ? gt_gpu_open(w) : NULL;
 	gt_clock_init(&r->clock, rings->s->ticks);
 	r->now = r->epoch = gt_clock_add(&r->clock, gt_clock_anchor(r->clock.ticks));
@@ -261,7 +253,7 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *doo
 static void forget_process(struct gt_recorder *r, struct gt_process *p)
 {
 	gt_known_release(&p->known);
-	gt_gpu_process_close(r->gpu, p->gpu);
+	gt_events_forget(r, p);
 }
 
 void gt_recorder_close(struct gt_recorder *r)
@@ -270,7 +262,10 @@ void gt_recorder_close(struct gt_recorder *r)
 		return;
 	for (uint32_t i = 0; r->procs && i < r->nprocs; i++)
 		forget_process(r, &r->procs[i]);
+	for (uint32_t i = 0; r->threads && i < r->nthreads; i++)
+		gt_nvtx_stack_release(&r->threads[i].ranges);
 	gt_gpu_close(r->gpu);
+	gt_nvtx_release(&r->nvtx);
 	for (size_t i = 0; i < r->nmissing; i++)
 		free(r->missing[i].name);
 	gt_types_release(&r->types);

@@ -3,6 +3,7 @@
 #ifndef GT_RECORDER_INSIDE_H
 #define GT_RECORDER_INSIDE_H
 #include "collect/gpu_join.h"
+#include "collect/nvtx.h"
 #include "collect/recorder.h"
 #include "collect/types.h"
 #include "formats/clock.h"
@@ -15,6 +16,8 @@ struct gt_process {
 	struct gt_guest guest;
 	struct gt_known known;
 	struct gt_gpu_process *gpu;	/* what its GPUs did; NULL: nothing was told */
+	struct gt_nvtx_stack ranges;	/* that any of its threads may end */
+	struct gt_nvtx_names categories;
 	uint64_t untraced;		/* already reported */
 	int64_t told;			/* ns: until when */
 };
@@ -30,6 +33,7 @@ struct gt_thread {
 	uint64_t word, limit;		/* as last looked at; limit: records lie below */
 	uint64_t dropped;		/* already reported */
 	int64_t told;
+	struct gt_nvtx_stack ranges;	/* that it pushed */
 	/* what keeps rows properly nested, see fit() */
 	unsigned deepest;
 	int64_t last, floor[GT_DEPTHS], child[GT_DEPTHS];
@@ -46,6 +50,7 @@ struct gt_recorder {
 	struct gt_clock clock;
 	struct gt_types types;
 	struct gt_gpu *gpu;		/* NULL: was not asked for */
+	struct gt_nvtx nvtx;
 	struct gt_process *procs;
 	struct gt_thread *threads;
 	struct gt_grave *graves;
@@ -73,11 +78,25 @@ int gt_follow_drain(struct gt_recorder *r, struct gt_thread *t, struct gt_ring_t
 int gt_follow_give_up(struct gt_recorder *r, struct gt_thread *t, struct gt_err *err);
 /* Some launch lacks its name: looks through everything that is in the rings by now. */
 void gt_follow_search_names(struct gt_recorder *r);
-/* Writes the rows of the process's GPU work that can be written by now; last: of all. */
-int gt_follow_settle(struct gt_recorder *r, struct gt_process *p, bool last, struct gt_err *err);
+
 /* Calls fn for each call of the thread that was running at r->now, outermost first. After a look with closing. */
 typedef int gt_open_fn(struct gt_recorder *r, uint32_t track, const struct gt_row *row, const uint64_t *args, struct gt_err *err);
 int gt_follow_each_open(struct gt_recorder *r, struct gt_thread *t, gt_open_fn *fn, struct gt_err *err);
+
+/* ---- events.c ---- */
+struct gt_event_record { uint16_t id; uint64_t start, end; uint8_t n; const uint64_t *words; };
+bool gt_events_in_ticks(uint16_t id);		/* are its times ticks, to be taken only when they are past? */
+int gt_events_take(struct gt_recorder *r, struct gt_thread *t, const struct gt_event_record *rec, struct gt_err *err);
+/* A call that may have made a GPU work has become this row. */
+int gt_events_cause(struct gt_recorder *r, const struct gt_thread *t, uint16_t id, const struct gt_row *row, const uint64_t *args,
+		    struct gt_err *err);
+/* Writes the rows that can be written by now. */
+int gt_events_settle(struct gt_recorder *r, struct gt_err *err);
+/* Nothing more will come: of this thread, of this process, of anybody. Writes all the rest. */
+int gt_events_end_thread(struct gt_recorder *r, struct gt_thread *t, struct gt_err *err);
+int gt_events_end_process(struct gt_recorder *r, struct gt_process *p, struct gt_err *err);
+int gt_events_end(struct gt_recorder *r, struct gt_err *err);
+void gt_events_forget(struct gt_recorder *r, struct gt_process *p);
 
 /* ---- roll.c ---- */
 void gt_roll_adopt(struct gt_recorder *r);	/* takes note of slots that became live */

@@ -33,6 +33,7 @@
 #define GT_RING_OPEN_ARGS 5
 #define GT_RING_CHUNK (32u << 10)	/* default bytes of a chunk, header included */
 #define GT_RING_NIL UINT32_MAX
+#define GT_RING_NAME 256
 #define GT_RING_PATH 4096	/* PATH_MAX */
 
 /* Ids beyond the API table, for what else the guest sees. */
@@ -43,7 +44,8 @@ enum gt_ring_id {
 
 enum gt_gate { GT_GATE_OFF, GT_GATE_ON, GT_GATE_SAMPLE };
 enum gt_args_mode { GT_ARGS_NONE, GT_ARGS_KEY, GT_ARGS_ALL };
-enum gt_range_mode { GT_RANGE_ALWAYS, GT_RANGE_PROFILER /* only between cuProfilerStart and cuProfilerStop */ };
+enum gt_range_mode { GT_RANGE_ALWAYS, GT_RANGE_PROFILER /* only between cuProfilerStart and cuProfilerStop */,
+		     GT_RANGE_NVTX /* only inside push and pop of range_name */ };
 
 struct gt_session {
 	uint64_t magic;
@@ -59,6 +61,8 @@ struct gt_session {
 	uint32_t sample;			/* GT_GATE_SAMPLE records 1 call in this many, per name and thread */
 	uint32_t ioctls;			/* interpose ioctl, open, close, mmap */
 	uint32_t gpu;				/* have CUPTI tell what the GPU does */
+	uint32_t nvtx;				/* record annotations */
+	char range_name[GT_RING_NAME];		/* of GT_RANGE_NVTX */
 	char cupti[GT_RING_PATH];		/* --cupti: the library to load for it; empty: found by name */
 	uint64_t ring_max;			/* bytes of chunks one thread may hold at a time (--ring-size) */
 	uint8_t gate[(GT_IDS + 7) & ~7];		/* enum gt_gate by id; constant */
@@ -176,7 +180,13 @@ enum gt_ring_event {
 	GT_EV_WAIT,		/* correlation | 0, context | stream, CUPTI's synchronisation type | event */
 	GT_EV_API,		/* a call of the driver that CUPTI saw: correlation | cbid, thread id */
 	GT_EV_GPU_LOST,		/* how many records CUPTI dropped */
+	/* NVTX annotations, with start and end the same, in ticks. The first four: range id or 0, message, domain (0: the default one),
+	 * category | ARGB colour, NVTX's payload type, payload */
+	GT_EV_PUSH, GT_EV_RANGE_START, GT_EV_MARK,
+	GT_EV_POP, GT_EV_RANGE_END,		/* range id or 0, domain */
+	GT_EV_NAME_CATEGORY, GT_EV_NAME_THREAD,	/* category, or thread id; text; domain */
 	GT_EVENTS
 };
+#define GT_NVTX_WORDS 6
 enum gt_gpu_state { GT_GPU_ON, GT_GPU_MISSING /* no library */, GT_GPU_REFUSED /* a function failed */, GT_GPU_OFF };
 #endif

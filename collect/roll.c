@@ -237,6 +237,8 @@ static int bury_thread(struct gt_recorder *r, uint32_t i, struct gt_err *err)
 	gt_follow_look(r, t, ring, true);
 	if (!code && t->dead)
 		code = gt_follow_each_open(r, t, bury_open, err);
+	if (!code)
+		code = gt_events_end_thread(r, t, err);
 	r->totals.deep += ring->deep;
 	r->totals.sampled_out += ring->sampled_out;
 	free_chunks(r, i, t);
@@ -267,10 +269,9 @@ int gt_roll_bury(struct gt_recorder *r, struct gt_err *err)
 		if (p->used && p->gone && !p->busy) {
 			code = tell_process_losses(r, p, &r->rings->procs[i], err);
 			if (!code)
-				code = gt_follow_settle(r, p, true, err);
-			gt_gpu_process_close(r->gpu, p->gpu);
+				code = gt_events_end_process(r, p, err);
+			gt_events_forget(r, p);
 			gt_known_release(&p->known);
-			p->gpu = NULL;
 			p->used = false;
 			__atomic_store_n(&r->rings->procs[i].state, GT_SLOT_FREE, __ATOMIC_RELEASE);
 		}

@@ -5,8 +5,8 @@
 #include "formats/base/opt.h"
 
 /* Their names as in -e: "api" calls of the driver API; "ioctl" requests to the kernel driver, and open, close, mmap of its files; "gpu" what the
- * GPU did, by CUPTI. The first two are on by default. */
-#define GT_SOURCES(X) X(api) X(ioctl) X(gpu)
+ * GPU did, by CUPTI; "nvtx" the program's annotations. The first two are on by default. */
+#define GT_SOURCES(X) X(api) X(ioctl) X(gpu) X(nvtx)
 #define GT_SOURCE_WORD(name) " " #name
 #define GT_SOURCES_DEFAULT "api,ioctl"
 

@@ -12,7 +12,16 @@ static void enable_ioctl(struct gt_session *s)
 	memset(s->gate + GT_ID_IOCTL, GT_GATE_ON, GT_IDS - GT_ID_IOCTL);
 }
 
-static void enable_gpu(struct gt_session *s) { s->gpu = 1; }
+/* With the calls that make it work, or nothing could be joined to anything. */
+static void enable_gpu(struct gt_session *s)
+{
+	s->gpu = 1;
+	for (uint32_t id = 0; id < gt_api_count; id++)
+		if (gt_api_makes_work(gt_api[id].op))
+			s->gate[id] = GT_GATE_ON;
+}
+
+static void enable_nvtx(struct gt_session *s) { s->nvtx = 1; }
 
 #define SOURCE(name) { #name, enable_##name },
 static const struct source {

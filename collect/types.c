@@ -60,7 +60,7 @@ static void make(struct gt_types *t, uint32_t id)
 	if (c->func != GT_NO_WORD)
 		fields[n++] = (struct gt_field){ gt_writer_string(t->w, "kernel"), GT_F_STR, GT_R_KERNEL };
 	c->nfields = type.nfields = (uint8_t)n;
-	c->causes = t->causes && (api->op == GT_OP_LAUNCH || api->op == GT_OP_COPY || api->op == GT_OP_SET || api->op == GT_OP_GRAPH_LAUNCH);
+	c->causes = t->causes && gt_api_makes_work(api->op);
 	c->plain = !c->strings && c->func == GT_NO_WORD && !c->causes;
 	type.fields = fields;
 	c->name = type.name = gt_writer_string(t->w, api->name);

@@ -34,6 +34,10 @@ extern const struct gt_api gt_api[];
 extern const uint32_t gt_api_count;
 #define GT_API_MAX 1024
 
+static inline bool gt_api_makes_work(unsigned op)	/* of a GPU */
+{
+	return op == GT_OP_LAUNCH || op == GT_OP_COPY || op == GT_OP_SET || op == GT_OP_GRAPH_LAUNCH;
+}
 uint32_t gt_api_find(const char *name);			/* id or GT_NONE; O(1) */
 size_t gt_api_base_length(const char *name);		/* of the name without _ptsz, _ptds, _v2, _v3020 and the like */
 /* Category and so on of a name that may be missing in the table or lack its suffix ("cuMemAlloc", "cudaMalloc"): by table,

@@ -12,6 +12,7 @@
  *   guest_args.c     argument words; names of kernels
  *   guest_files.c    ioctl, open, close, mmap of the driver's files
  *   guest_gpu.c      what the GPU did, from CUPTI
+ *   guest_nvtx.c     annotations of the program, by NVTX injection
  *   gen_wrappers.c   makes the wrappers, at build time
  *
  * We are guests. So: no malloc, no lock, no stdio, no exit; nothing of libc newer than 2.17; errno as found; nothing of ours
@@ -267,7 +268,7 @@ struct gt_tcb *gt_register_teller(void);	/* for a thread that makes no calls of 
 void gt_stop_for_good(void);
 bool gt_owner_died(void);
 void gt_untraced(void);		/* counts a call */
-void gt_range(bool on);		/* cuProfilerStart, cuProfilerStop */
+void gt_range(enum gt_range_mode mode, bool on);	/* begins or ends; nothing when another kind of range was asked for */
 
 /* ---- guest_find.c ---- */
 struct gt_object {		/* a loaded library */

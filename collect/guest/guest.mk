@@ -48,6 +48,9 @@ $(FAKE)/linked: tests/unit/guest_prog.c $(FAKE)/libcuda.so.1
 	$(CC) -O1 -g -DLINKED $< $(FAKE)/libcuda.so.1 '-Wl,-rpath,$$ORIGIN' -pthread -ldl -o $@
 $(FAKE)/unlinked: tests/unit/guest_prog.c $(FAKE)/libguestthird.so $(FAKE)/libguestfourth.so
 	$(CC) -O1 -g $< -Wl,--no-as-needed $(FAKE)/libguestthird.so $(FAKE)/libguestfourth.so '-Wl,-rpath,$$ORIGIN' -pthread -ldl -o $@
-$(BUILD)/unit/test_guest: | $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
+$(FAKE)/nvtx: tests/unit/nvtx_prog.c
+	@mkdir -p $(@D)
+	$(CC) -O1 -g $< -pthread -ldl -o $@
+$(BUILD)/unit/test_guest: | $(FAKE)/nvtx $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
 $(BUILD)/bench/bench_guest: | $(FAKE)/linked $(BUILD)/libgtpreload.so
 $(BUILD)/unit/test_guest_hosted: | $(FAKE)/libcuda.so.1

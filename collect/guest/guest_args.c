@@ -157,13 +157,13 @@ void gt_after_profiler_start(int32_t ret, const uint64_t *w, const void *caller)
 {
 	(void)w, (void)caller;
 	if (!ret)
-		gt_range(true);
+		gt_range(GT_RANGE_PROFILER, true);
 }
 
 void gt_after_profiler_stop(int32_t ret, const uint64_t *w, const void *caller)
 {
 	(void)ret, (void)w, (void)caller;
-	gt_range(false);
+	gt_range(GT_RANGE_PROFILER, false);
 }
 
 /* ---- values ---- */

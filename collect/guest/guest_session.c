@@ -320,9 +320,9 @@ static bool attach_once(int32_t pid)
 	return false;
 }
 
-void gt_range(bool on)
+void gt_range(enum gt_range_mode mode, bool on)
 {
-	if (gt_shared && gt_shared->range == GT_RANGE_PROFILER && !gt_passive)
+	if (gt_shared && gt_shared->range == mode && !gt_passive)
 		__atomic_store_n(&gt_live, on ? &gt_shared->recording : &zero, __ATOMIC_RELEASE);
 }
 

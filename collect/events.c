@@ -1,0 +1,116 @@
+/* Records that are no calls: who of the recorder they are for. */
+#include "collect/recorder_inside.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- the GPU ---- */
+
+int gt_events_cause(struct gt_recorder *r, const struct gt_thread *t, uint16_t id, const struct gt_row *row, const uint64_t *args,
+		    struct gt_err *err)
+{
+	const struct gt_call_type *c = &r->types.calls[id];
+	struct gt_process *p = &r->procs[t->proc];
+	struct gt_gpu_call call = { .id = id, .track = t->track, .tid = t->tid, .start = row->start, .end = row->end, .name = c->name,
+				    .kernel = c->func == GT_NO_WORD ? GT_NONE : (uint32_t)args[c->nwords],
+				    .shaped = c->grid != GT_NO_WORD && c->block != GT_NO_WORD };
+
+	for (unsigned i = 0; call.shaped && i < 3; i++) {
+		call.grid[i] = (uint32_t)args[c->grid + i];
+		call.block[i] = (uint32_t)args[c->block + i];
+	}
+	return r->gpu && gt_gpu_call(r->gpu, &p->gpu, p->track, &call) ? gt_err_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt_event_record *rec, struct gt_err *err)
+{
+	struct gt_gpu_event e = { .id = rec->id, .start = (int64_t)rec->start, .end = (int64_t)rec->end, .n = rec->n };
+
+	memcpy(e.words, rec->words, (rec->n < 9 ? rec->n : 9) * 8u);
+	return r->gpu && gt_gpu_event(r->gpu, &p->gpu, p->track, &e) ? gt_err_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+static uint32_t known_string(void *arg, uint64_t hash) { return hash ? gt_known_get(arg, GT_KNOWN_STRING, hash) : GT_NONE; }
+
+static int settle_gpu(struct gt_recorder *r, struct gt_process *p, bool last, struct gt_err *err)
+{
+	return p->gpu ? gt_gpu_settle(r->gpu, p->gpu, r->now.monotonic, last, known_string, &p->known, err) : 0;
+}
+
+/* ---- annotations ---- */
+
+/* A thread of this process has a name that the program gave it; it may make its first call later. */
+static int name_thread(struct gt_recorder *r, uint32_t proc, int32_t tid, uint32_t name, struct gt_err *err)
+{
+	for (uint32_t i = 0; i < r->high; i++)
+		if (r->threads[i].used && r->threads[i].proc == proc && r->threads[i].tid == tid && !r->threads[i].teller)
+			return gt_writer_track_name(r->w, r->threads[i].track, name, err);
+	return 0;
+}
+
+static int take_annotation(struct gt_recorder *r, struct gt_thread *t, const struct gt_event_record *rec, struct gt_err *err)
+{
+	struct gt_process *p = &r->procs[t->proc];
+	uint64_t w[GT_NVTX_WORDS] = { 0 };
+	struct gt_nvtx_event e = { .id = (enum gt_ring_event)rec->id, .when = gt_clock_ns(&r->clock, rec->start), .track = t->track };
+	bool begins = rec->id == GT_EV_PUSH || rec->id == GT_EV_RANGE_START || rec->id == GT_EV_MARK;
+	bool names = rec->id == GT_EV_NAME_CATEGORY || rec->id == GT_EV_NAME_THREAD;
+
+	memcpy(w, rec->words, (rec->n < GT_NVTX_WORDS ? rec->n : GT_NVTX_WORDS) * 8u);
+	e.what = w[0];
+	e.text = begins || names ? known_string(&p->known, w[1]) : GT_NONE;
+	e.domain = known_string(&p->known, begins || names ? w[2] : w[1]);
+	e.category = (uint32_t)w[3];
+	e.color = (uint32_t)(w[3] >> 32);
+	e.payload_type = w[4] < 7 ? (unsigned)w[4] : 0;
+	e.payload = w[5];
+	if (rec->id == GT_EV_NAME_THREAD)
+		return e.text == GT_NONE ? 0 : name_thread(r, t->proc, (int32_t)w[0], e.text, err);
+	return gt_nvtx_event(&r->nvtx, &t->ranges, &p->ranges, &p->categories, &e, err);
+}
+
+/* ---- both ---- */
+
+bool gt_events_in_ticks(uint16_t id) { return id >= GT_EV_PUSH; }
+
+int gt_events_take(struct gt_recorder *r, struct gt_thread *t, const struct gt_event_record *rec, struct gt_err *err)
+{
+	return rec->id >= GT_EV_PUSH ? take_annotation(r, t, rec, err) : take_gpu(r, &r->procs[t->proc], rec, err);
+}
+
+int gt_events_settle(struct gt_recorder *r, struct gt_err *err)
+{
+	int code = 0;
+
+	for (uint32_t i = 0; r->gpu && !code && i < r->high_procs; i++)
+		code = settle_gpu(r, &r->procs[i], false, err);
+	return code;
+}
+
+int gt_events_end_thread(struct gt_recorder *r, struct gt_thread *t, struct gt_err *err) { return gt_nvtx_end(&r->nvtx, &t->ranges, err); }
+
+int gt_events_end_process(struct gt_recorder *r, struct gt_process *p, struct gt_err *err)
+{
+	int code = settle_gpu(r, p, true, err);
+
+	return code ? code : gt_nvtx_end(&r->nvtx, &p->ranges, err);
+}
+
+int gt_events_end(struct gt_recorder *r, struct gt_err *err)
+{
+	int code = 0;
+
+	for (uint32_t i = 0; !code && i < r->high; i++)
+		code = gt_events_end_thread(r, &r->threads[i], err);
+	for (uint32_t i = 0; !code && i < r->high_procs; i++)
+		code = gt_events_end_process(r, &r->procs[i], err);
+	return code;
+}
+
+void gt_events_forget(struct gt_recorder *r, struct gt_process *p)
+{
+	gt_gpu_process_close(r->gpu, p->gpu);
+	gt_nvtx_stack_release(&p->ranges);
+	gt_nvtx_names_release(&p->categories);
+	p->gpu = NULL;
+}
