@@ -23,7 +23,7 @@ obj       = $(patsubst %.c,$(BUILD)/%.o,$(1))
 PROGRAMS := $(if $(wildcard collect/gtcollect.c),$(BUILD)/gtcollect) $(if $(wildcard formats/gtexport.c),$(BUILD)/gtexport) \
             $(if $(wildcard analyze/gtanalyze.c),$(BUILD)/gtanalyze)
 GUEST    := $(if $(wildcard collect/guest/*.c),$(BUILD)/libgtpreload.so)
-SIM      := $(if $(wildcard samples/simgpu/*.c),$(BUILD)/sim/libcuda.so.1)
+SIM      := $(if $(wildcard samples/simgpu/*.c),$(BUILD)/sim/libcuda.so.1 $(BUILD)/sim/libcupti.so.13)
 SAMPLES  := $(patsubst samples/%.c,$(BUILD)/samples/%,$(wildcard samples/*.c))
 
 all: $(PROGRAMS) $(GUEST) $(SIM) $(SAMPLES)

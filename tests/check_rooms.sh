@@ -35,7 +35,8 @@ may_see samples
 door 'zstd.*|zlib.h' formats tests
 door 'jansson.h' formats tests
 door 'n?curses.h' viewer
-door 'bpf/.*|cupti.*' collect
+door 'bpf/.*' collect
+door 'cupti.*' collect samples
 door 'cuda.*' tests/gpu
 
 twice=$(find formats collect analyze viewer samples -name '*.[ch]' | sed 's,.*/,,' | sort | uniq -d)

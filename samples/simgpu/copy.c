@@ -8,7 +8,7 @@
 
 #define PUT_ASIDE	65536	/* bytes of pageable source that are copied aside, so that the call need not wait */
 
-struct place { char *at; bool device, pinned; };
+struct place { char *at; bool device, pinned; uint8_t memory; };
 enum side { HOST = 1, DEVICE = 2, ARRAY = 3, EITHER = 4 };	/* CUmemorytype */
 
 /* Where addr is; an address that is no device's is the program's own, and touched here so that a bad one crashes its caller. */
@@ -19,12 +19,14 @@ static int place_of(uint64_t addr, size_t size, unsigned side, struct place *p)
 	if (side == EITHER)
 		side = r ? DEVICE : HOST;
 	if (side == HOST) {
-		*p = (struct place){ (char *)addr, false, sim_pinned(addr, size) };
+		*p = (struct place){ (char *)addr, false, sim_pinned(addr, size), 0 };
+		p->memory = p->pinned ? SIM_AT_PINNED : SIM_AT_PAGEABLE;
 		if (!p->pinned && size)
 			(void)(((volatile char *)addr)[0] + ((volatile char *)addr)[size - 1]);
 		return CUDA_SUCCESS;
 	}
-	*p = (struct place){ sim_host(addr, size), r && (r->mem < SIM_HOST || r->mem == SIM_MANAGED), r && r->mem >= SIM_HOST };
+	*p = (struct place){ sim_host(addr, size), r && (r->mem < SIM_HOST || r->mem == SIM_MANAGED), r && r->mem >= SIM_HOST,
+			     !r ? 0 : r->mem == SIM_MANAGED ? SIM_AT_MANAGED : r->mem < SIM_HOST ? SIM_AT_DEVICE : SIM_AT_PINNED };
 	return p->at ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -47,6 +49,8 @@ static void price(struct sim_op *op, const struct place *dst, const struct place
 	op->cost = op->engine == SIM_D2D ? 1200 + bytes / 2000 : pageable ? 4500 + bytes / 8 : 1500 + bytes / 50;
 	op->run = copy_run;
 	op->node_type = 1;
+	op->copy.src_memory = src->memory;
+	op->copy.dst_memory = dst->memory;
 }
 
 /* One end of a copy in three dimensions: the first byte's place, and its pitches. */
@@ -71,6 +75,8 @@ static int rect_of(unsigned type, const void *host, CUdeviceptr dev, const struc
 	addr += x + y * pitch + z * rect->slice;
 	span = (c->depth - 1) * rect->slice + (c->height - 1) * pitch + c->width;
 	rc = place_of(addr, span, type == ARRAY ? DEVICE : type, p);
+	if (type == ARRAY)
+		p->memory = SIM_AT_ARRAY;
 	rect->at = p->at;
 	return rc;
 }
@@ -95,7 +101,7 @@ int sim_copy_op(const struct cu_3d *c, struct sim_op *op, bool *pageable)
 
 static int copy_3d(const struct cu_3d *c, CUstream h, bool async)
 {
-	struct sim_op op = { 0 };
+	struct sim_op op = { .async = async };
 	struct sim_stream *s;
 	struct sim_ctx *ctx;
 	bool pageable;
@@ -132,9 +138,11 @@ static bool put_aside(struct sim_op *op, size_t size)
 	return op->staged;
 }
 
-static int copy_1d(uint64_t to, enum side to_side, uint64_t from, enum side from_side, size_t size, CUstream h, bool async)
+static int copy_between(uint64_t to, enum side to_side, CUcontext to_ctx, uint64_t from, enum side from_side, CUcontext from_ctx,
+			size_t size, CUstream h, bool async)
 {
-	struct sim_op op = { .copy = { .width = size, .height = 1, .depth = 1 } };
+	struct sim_op op = { .async = async,
+			     .copy = { .width = size, .height = 1, .depth = 1, .from = from_ctx, .to = to_ctx } };
 	struct place dst, src;
 	struct sim_stream *s;
 	struct sim_ctx *ctx;
@@ -159,11 +167,16 @@ static int copy_1d(uint64_t to, enum side to_side, uint64_t from, enum side from
 	return sim_leave(rc || !wait || s->capture ? rc : sim_wait(s));
 }
 
+static int copy_1d(uint64_t to, enum side to_side, uint64_t from, enum side from_side, size_t size, CUstream h, bool async)
+{
+	return copy_between(to, to_side, NULL, from, from_side, NULL, size, h, async);
+}
+
 static int copy_peer(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t n, CUstream h, bool async)
 {
 	if (!sim_is(to, SIM_CTX) || !sim_is(from, SIM_CTX))
 		return CUDA_ERROR_INVALID_CONTEXT;
-	return copy_1d(dst, DEVICE, src, DEVICE, n, h, async);
+	return copy_between(dst, DEVICE, to, src, DEVICE, from, n, h, async);
 }
 
 #define COPY(name, suffix, to, to_t, to_side, from, from_t, from_side) \
@@ -205,6 +218,13 @@ static bool set_run(struct sim_op *op)
 	return true;
 }
 
+static uint8_t memory_at(CUdeviceptr at)
+{
+	struct place p;
+
+	return place_of(at, 1, DEVICE, &p) ? 0 : p.memory;
+}
+
 int sim_set_op(CUdeviceptr at, size_t pitch, unsigned value, unsigned element, size_t w, size_t h, struct sim_op *op)
 {
 	size_t row = w * element;
@@ -217,6 +237,7 @@ int sim_set_op(CUdeviceptr at, size_t pitch, unsigned value, unsigned element, s
 	op->set.height = h;
 	op->set.value = value;
 	op->set.element = element;
+	op->set.memory = memory_at(at);
 	op->cost = 1200 + row * h / 2000;
 	op->engine = SIM_D2D;
 	op->run = set_run;
@@ -226,7 +247,7 @@ int sim_set_op(CUdeviceptr at, size_t pitch, unsigned value, unsigned element, s
 
 static int set(CUdeviceptr at, size_t pitch, unsigned value, unsigned element, size_t w, size_t h, CUstream handle, bool async)
 {
-	struct sim_op op = { 0 };
+	struct sim_op op = { .async = async };
 	struct sim_stream *s;
 	struct sim_ctx *ctx;
 	int rc = sim_enter(&ctx);

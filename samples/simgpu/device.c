@@ -3,6 +3,7 @@
  * A thread's current context is one thread-local pointer, so the getters cost a load and a store, as they do in the real
  * driver; pushed contexts wait in a list beside it. After fork the child's driver is dead, as the real one is. */
 #include "samples/simgpu/sim.h"
+#include "samples/simgpu/observe.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -185,6 +186,7 @@ static void forked(void)
 
 	lock = fresh;
 	sim_current = NULL;
+	sim_watched = 0;
 	if (state == READY)
 		state = FORKED;
 }
@@ -391,11 +393,13 @@ static struct sim_ctx *ctx_new(int dev, unsigned flags, unsigned api)
 	c->limit[1] = 1 << 20;		/* printf buffer */
 	c->limit[2] = 8 << 20;		/* device-side malloc heap */
 	sim_files_device(dev);
+	SIM_OBSERVE(SIM_CONTEXT_CREATED, .ctx = c);
 	return c;
 }
 
 static void ctx_free(struct sim_ctx *c)
 {
+	SIM_OBSERVE(SIM_CONTEXT_ENDS, .ctx = c);
 	sim_wait_ctx(c);
 	while (c->modules)
 		sim_module_free(c->modules);
@@ -627,12 +631,22 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned *version)
 	return CUDA_SUCCESS;
 }
 
+static int wait_ctx(struct sim_ctx *c)
+{
+	int rc = sim_no_capture(c, NULL);
+
+	if (rc)
+		return rc;
+	sim_observe_wait(SIM_WAIT_CONTEXT, c, NULL, NULL);
+	return sim_wait_ctx(c);
+}
+
 CUresult cuCtxSynchronize(void)
 {
 	struct sim_ctx *c;
 	int rc = sim_enter(&c);
 
-	return rc ? rc : sim_leave((rc = sim_no_capture(c, NULL)) ? rc : sim_wait_ctx(c));
+	return rc ? rc : sim_leave(wait_ctx(c));
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext ctx)
@@ -648,7 +662,7 @@ CUresult cuCtxSynchronize_v2(CUcontext ctx)
 	c = ctx;
 	if (!sim_is(c, SIM_CTX))
 		return sim_leave(CUDA_ERROR_INVALID_CONTEXT);
-	return sim_leave((rc = sim_no_capture(c, NULL)) ? rc : sim_wait_ctx(c));
+	return sim_leave(wait_ctx(c));
 }
 
 CUresult cuCtxGetLimit(size_t *value, int limit)
@@ -707,7 +721,7 @@ CUresult cuCtxDisablePeerAccess(CUcontext peer)
 }
 
 /* Old names of functions that only changed their meaning in older drivers. */
-#define SAME(name, params) CUresult name params __attribute__((alias(#name "_v2")));
+#define SAME(name, params) CUresult name params __attribute__((SIM_ALIAS(name##_v2)));
 SAME(cuCtxDestroy, (CUcontext ctx))
 SAME(cuCtxPushCurrent, (CUcontext ctx))
 SAME(cuCtxPopCurrent, (CUcontext *ctx))

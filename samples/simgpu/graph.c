@@ -4,12 +4,13 @@
  * is that of its longest path, and at its end the operations take effect in order. A capturing stream remembers its tips: the
  * nodes the next one must follow; events carry tips from stream to stream. */
 #include "samples/simgpu/sim.h"
+#include "samples/simgpu/observe.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define ENTER(ctx) struct sim_ctx *ctx; do { int rc_ = sim_enter(&ctx); if (rc_) return rc_; } while (0)
-enum { HOST_NODE = 3, EMPTY_NODE = 5 };
+enum { HOST_NODE = 3, EMPTY_NODE = 5, MAX_LANES = 16, GRAPH_NS = 1000 };	/* GRAPH_NS: of a launch, before its first node */
 
 struct sim_node {
 	struct sim_obj obj;
@@ -20,6 +21,7 @@ struct sim_node {
 	struct sim_op op;
 	void **params;			/* pointers into op.launch.params, for who asks */
 	bool marked;
+	uint64_t id;
 };
 struct sim_graph {
 	struct sim_obj obj;
@@ -28,7 +30,8 @@ struct sim_graph {
 	int refs;			/* of an instance: its handle and its launches */
 	uint64_t cost;
 	bool invalid;			/* a capture that something forbidden has spoiled */
-	uint64_t id;
+	uint64_t id, nodes_made;
+	uint32_t lanes[MAX_LANES];	/* of an instance: the streams inside it, made as they are needed; 0 the launch's own */
 };
 static uint64_t graph_ids;
 static __thread int capture_mode;
@@ -110,8 +113,10 @@ static int add_node(struct sim_graph *g, struct sim_node *const *deps, size_t n,
 		node_free(node);
 		return rc;
 	}
+	node->id = g->id << 32 | ++g->nodes_made;
 	g->nodes[g->n++] = node;
 	*out = node;
+	SIM_OBSERVE(SIM_NODE_CREATED, .ctx = sim_current, .graph = g, .node = node, .node_type = op->node_type);
 	return CUDA_SUCCESS;
 }
 
@@ -175,8 +180,11 @@ static int graph_copy(struct sim_graph *from, enum sim_kind kind, struct sim_gra
 		rc = copy_op(&op, &from->nodes[i]->op) ? add_node(g, NULL, 0, &op, &n) : CUDA_ERROR_OUT_OF_MEMORY;
 		for (size_t d = 0; !rc && d < from->nodes[i]->deps_n; d++)
 			rc = add_deps(n, &g->nodes[from->nodes[i]->deps[d]->index], 1);
-		if (!rc)
-			n->twin = from->nodes[i];
+		if (rc)
+			break;
+		n->twin = from->nodes[i];
+		SIM_OBSERVE(SIM_NODE_CLONED, .ctx = sim_current, .graph = g, .original_graph = from, .node = n,
+			    .original_node = n->twin, .node_type = op.node_type);
 	}
 	if (rc)
 		graph_free(g);
@@ -198,6 +206,7 @@ static uint64_t longest_path(struct sim_graph *g)
 		for (size_t d = 0; d < n->deps_n; d++)
 			if (n->deps[d]->op.end > start)
 				start = n->deps[d]->op.end;
+		n->op.start = start;
 		n->op.end = start + n->op.cost - (n->op.run == sim_kernel_run ? SIM_LAUNCH_NS - 200 : 0);
 		if (n->op.end > longest)
 			longest = n->op.end;
@@ -626,9 +635,11 @@ static int instantiate(CUgraphExec *out, struct sim_graph *g)
 {
 	int rc = out && sim_is(g, SIM_GRAPH) ? graph_copy(g, SIM_EXEC, out) : CUDA_ERROR_INVALID_VALUE;
 
-	if (!rc)
-		(*out)->cost = longest_path(*out);
-	return rc;
+	if (rc)
+		return rc;
+	(*out)->cost = longest_path(*out);
+	SIM_OBSERVE(SIM_EXEC_CREATED, .ctx = sim_current, .graph = g, .exec = *out);
+	return CUDA_SUCCESS;
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph g, unsigned long long flags)
@@ -715,7 +726,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, struct update_result 
 		exec->cost = fresh->cost;
 		fresh->nodes = swap.nodes;
 		for (size_t i = 0; i < exec->n; i++)
-			exec->nodes[i]->graph = exec;
+			exec->nodes[i]->graph = exec, exec->nodes[i]->id = fresh->nodes[i]->id;
 	}
 	graph_free(fresh);
 	return sim_leave(same ? CUDA_SUCCESS : 910);
@@ -727,11 +738,79 @@ static bool graph_run(struct sim_op *op)
 	struct sim_op *ops = op->staged;
 
 	for (; op->gen < op->exec->n; op->gen++) {
-		ops[op->gen].stream = op->stream;
-		if (ops[op->gen].run && !ops[op->gen].run(&ops[op->gen]))
+		struct sim_op *node = &ops[op->gen];
+		uint64_t end = node->end, over = op->end - op->start - op->cost;	/* what was needed beyond its cost so far */
+
+		node->stream = op->stream;
+		if (!node->started)
+			node->started = true, node->start += over;
+		if (node->run && !node->run(node))
 			return false;
+		node->end = end + over;
 	}
 	return true;
+}
+
+/* The stream inside a launch that runs a node: the first that is free by then, so that what overlaps is in different ones. */
+static uint32_t lane_of(struct sim_graph *exec, const struct sim_op *node, uint64_t *busy)
+{
+	unsigned i = 0;
+
+	while (i < MAX_LANES - 1 && busy[i] > node->start)
+		i++;
+	busy[i] = node->end;
+	if (i && !exec->lanes[i])
+		exec->lanes[i] = sim_stream_id();
+	return exec->lanes[i];
+}
+
+void sim_graph_observe(struct sim_op *launch)
+{
+	struct sim_graph *exec = launch->exec;
+	struct sim_op *ops = launch->staged;
+	uint64_t busy[MAX_LANES] = { 0 };
+
+	for (size_t i = 0; i < exec->n; i++) {
+		if (!ops[i].run)
+			continue;
+		ops[i].stream = launch->stream;
+		ops[i].graph_id = exec->id;
+		ops[i].node_id = exec->nodes[i]->id;
+		ops[i].lane = lane_of(exec, &ops[i], busy);
+		ops[i].async = true;
+		sim_observe_submitted(&ops[i]);
+	}
+}
+
+void sim_graph_observe_done(struct sim_op *launch)
+{
+	struct sim_op *ops = launch->staged;
+
+	for (size_t i = 0; i < launch->exec->n; i++) {
+		if (!ops[i].observed)
+			continue;
+		ops[i].start += launch->start + GRAPH_NS;
+		ops[i].end += launch->start + GRAPH_NS;
+		sim_observe_done(&ops[i]);
+	}
+}
+
+bool sim_graph_id(const void *graph, bool exec, uint32_t *id)
+{
+	bool live = sim_is(graph, exec ? SIM_EXEC : SIM_GRAPH);
+
+	if (live)
+		*id = ((const struct sim_graph *)graph)->id;
+	return live;
+}
+
+bool sim_node_id(const void *node, uint64_t *id)
+{
+	bool live = sim_is(node, SIM_NODE);
+
+	if (live)
+		*id = ((const struct sim_node *)node)->id;
+	return live;
 }
 
 static int launch(CUgraphExec exec, CUstream h)
@@ -751,7 +830,7 @@ static int launch(CUgraphExec exec, CUstream h)
 		ops[i] = exec->nodes[i]->op;
 	op.staged = ops;
 	op.exec = exec;
-	op.cost = 1000 + exec->cost;
+	op.cost = GRAPH_NS + exec->cost;
 	exec->refs++;
 	if ((rc = sim_submit(s, &op)))
 		sim_exec_put(exec);

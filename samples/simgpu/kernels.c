@@ -229,6 +229,7 @@ static int launch(CUfunction f, const unsigned grid[3], const unsigned block[3],
 		free(op.staged);
 		return sim_leave(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 	}
+	op.launch.cooperative = cooperative;
 	return sim_leave(sim_submit(s, &op));
 }
 

@@ -374,4 +374,4 @@ CUresult cuMemHostGetFlags(unsigned *flags, void *p)
 	return sim_leave(CUDA_SUCCESS);
 }
 
-CUresult cuMemHostRegister(void *p, size_t size, unsigned flags) __attribute__((alias("cuMemHostRegister_v2")));
+CUresult cuMemHostRegister(void *p, size_t size, unsigned flags) __attribute__((SIM_ALIAS(cuMemHostRegister_v2)));

@@ -9,6 +9,7 @@
  * Simulated time is CLOCK_MONOTONIC since cuInit, times the speed factor. */
 #define _GNU_SOURCE
 #include "samples/simgpu/sim.h"
+#include "samples/simgpu/observe.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -22,6 +23,7 @@ pthread_mutex_t *sim_mutex(void);
 static pthread_cond_t work, progress, host_work;	/* for the worker; for those who wait for it; for the callback thread */
 static struct sim_stream *streams;
 static struct sim_op *host_queue;		/* host functions whose turn has come, linked by `after` */
+static uint32_t event_ids;
 static uint64_t origin, seq, stream_ids, engine_free[SIM_MAX_DEVICES][SIM_ENGINES];
 static uint64_t worker_until;			/* simulated time the worker sleeps to; 0 while it runs */
 static __thread struct { uint64_t ctx; struct sim_stream *stream; } own;	/* this thread's default stream */
@@ -37,6 +39,16 @@ static uint64_t real_now(void)
 uint64_t sim_now(void)
 {
 	return (real_now() - origin) * sim_config.speed;
+}
+
+uint64_t sim_real(uint64_t simulated)
+{
+	return origin + (uint64_t)(simulated / sim_config.speed);
+}
+
+uint64_t sim_stream_id(void)
+{
+	return ++stream_ids;
 }
 
 struct sim_stream *sim_streams(void)
@@ -129,6 +141,9 @@ static void finish(struct sim_op *op)
 		op->event->done = op->gen;
 		op->event->time = op->end;
 	}
+	if (op->exec)
+		sim_graph_observe_done(op);
+	sim_observe_done(op);
 	event_put(op->event);
 	s->last_end = op->end;
 	s->head = op->next;
@@ -260,6 +275,8 @@ int sim_submit(struct sim_stream *s, struct sim_op *op)
 	queued->queued = sim_now();
 	if (queued->event)
 		queued->event->refs++;
+	if (sim_watched)
+		queued->exec ? sim_graph_observe(queued) : sim_observe_submitted(queued);
 	*s->tail = queued;
 	s->tail = &queued->next;
 	s->submitted++;
@@ -315,7 +332,7 @@ static struct sim_stream *stream_new(struct sim_ctx *ctx, unsigned flags, int pr
 	s->ctx = ctx;
 	s->flags = flags;
 	s->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
-	s->id = ++stream_ids;
+	s->id = sim_stream_id();
 	s->tail = &s->head;
 	s->next = streams;
 	streams = s;
@@ -382,6 +399,7 @@ CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
 	if (!out || flags > 1)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	*out = stream_new(ctx, flags, priority);
+	SIM_OBSERVE(SIM_STREAM_CREATED, .ctx = ctx, .stream = *out);
 	return sim_leave(*out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
 }
 
@@ -402,6 +420,7 @@ CUresult cuStreamDestroy_v2(CUstream h)
 		return sim_leave(CUDA_ERROR_INVALID_HANDLE);	/* the default streams stay */
 	if (s->capture)
 		sim_capture_spoil(s);
+	SIM_OBSERVE(SIM_STREAM_ENDS, .ctx = ctx, .stream = s);
 	s->obj.kind = SIM_FREE;
 	s->dying = true;
 	if (!s->head)
@@ -426,7 +445,12 @@ static int stream_synchronize(CUstream h)
 	struct sim_ctx *ctx;
 	int rc = enter_stream(h, &ctx, &s);
 
-	return rc ? rc : sim_leave((rc = sim_no_capture(ctx, s)) ? rc : sim_wait(s));
+	if (rc)
+		return rc;
+	if ((rc = sim_no_capture(ctx, s)))
+		return sim_leave(rc);
+	sim_observe_wait(SIM_WAIT_STREAM, ctx, s, NULL);
+	return sim_leave(sim_wait(s));
 }
 
 static int stream_get(CUstream h, struct sim_ctx **ctx, unsigned *flags, int *priority, unsigned long long *id, int *dev)
@@ -506,6 +530,7 @@ CUresult cuEventCreate(CUevent *out, unsigned flags)
 		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	e->ctx = ctx;
 	e->flags = flags;
+	e->id = ++event_ids;
 	e->refs = 1;
 	*out = e;
 	return sim_leave(CUDA_SUCCESS);
@@ -547,6 +572,7 @@ CUresult cuEventSynchronize(CUevent e)
 
 	if (rc)
 		return rc;
+	sim_observe_wait(SIM_WAIT_EVENT, e->ctx, NULL, e);
 	until = e->recorded;
 	while (e->done < until && !e->capture)
 		pthread_cond_wait(&progress, sim_mutex());
@@ -608,6 +634,7 @@ static int stream_wait_event(CUstream h, CUevent e, unsigned flags)
 	if (s->capture || e->capture)
 		return sim_leave(sim_capture_wait(s, e));
 	op.gen = e->recorded;
+	sim_observe_wait(SIM_WAIT_STREAM_EVENT, ctx, s, e);
 	return sim_leave(op.gen ? sim_submit(s, &op) : CUDA_SUCCESS);	/* never recorded: nothing to wait for */
 }
 
@@ -663,5 +690,5 @@ BOTH(cuStreamWaitValue64_v2, _ptsz, (CUstream s, CUdeviceptr at, uint64_t v, uns
      stream_word(OR_NONE(s), at, v, f, 8, word_wait))
 
 /* Old names. */
-CUresult cuStreamDestroy(CUstream s) __attribute__((alias("cuStreamDestroy_v2")));
-CUresult cuEventDestroy(CUevent e) __attribute__((alias("cuEventDestroy_v2")));
+CUresult cuStreamDestroy(CUstream s) __attribute__((SIM_ALIAS(cuStreamDestroy_v2)));
+CUresult cuEventDestroy(CUevent e) __attribute__((SIM_ALIAS(cuEventDestroy_v2)));

@@ -8,7 +8,7 @@
  *   device.c  errors, devices, contexts        copy.c    copies and sets           graph.c   graphs and capture
  *   memory.c  addresses and allocations        module.c  modules, functions        files.c   device files and their ioctls
  *   mapping.c pools, virtual memory, arrays    kernels.c launches, what they do    proc_address.c, entries.c  cuGetProcAddress
- *   queue.c   the clock, streams and events
+ *   queue.c   the clock, streams and events     calls.c   the stubs that programs call; observe.c, hooks.h: who watches (CUPTI)
  *
  * All state is guarded by one mutex, sim_lock(); the getters that programs call by the million read only what a thread owns.
  *
@@ -163,6 +163,10 @@ uint64_t sim_random(void);		/* the next number of the seeded sequence */
 int sim_queue_start(void);		/* the worker of this process; CUDA_SUCCESS or an error */
 int sim_memory_init(void);		/* the arenas; CUDA_SUCCESS or an error */
 
+#define SIM_STR_(x) #x
+#define SIM_STR(x) SIM_STR_(x)
+#define SIM_ALIAS(of) alias(SIM_STR(of))	/* of may have been renamed (calls.c) */
+
 /* Memory. Each range of addresses a device can use has one row. */
 enum sim_mem { SIM_DEVICE, SIM_ASYNC, SIM_PHYSICAL, SIM_MAPPED, SIM_HOST, SIM_REGISTERED, SIM_MANAGED };
 struct sim_range {
@@ -195,7 +199,8 @@ enum sim_engine { SIM_NO_ENGINE, SIM_COMPUTE, SIM_H2D, SIM_D2H, SIM_D2D, SIM_ENG
 struct sim_op;
 typedef bool (*sim_run)(struct sim_op *op);	/* runs when its time has come; false: not yet, ask again. Lock held. */
 struct sim_rect { char *at; size_t pitch, slice; };
-struct sim_launch { struct sim_function *func; unsigned grid[3], block[3], shared; void *params; };
+struct sim_launch { struct sim_function *func; unsigned grid[3], block[3], shared; void *params; bool cooperative; };
+enum { SIM_AT_PAGEABLE = 1, SIM_AT_PINNED, SIM_AT_DEVICE, SIM_AT_ARRAY, SIM_AT_MANAGED };	/* CUpti_ActivityMemoryKind */
 struct sim_op {
 	struct sim_op *next, *after;	/* in its stream; in the queue of host functions */
 	struct sim_stream *stream;
@@ -209,9 +214,18 @@ struct sim_op {
 	uint64_t gen;			/* which of its recordings */
 	void *staged;			/* freed with the operation */
 	struct sim_graph *exec;
+	void *observed;			/* the observer's name for it (hooks.h), or NULL; with what it wants to know besides: */
+	uint32_t graph_id, lane;	/* lane: id of the stream inside a launch that runs it, 0 for the launch's own */
+	uint64_t node_id;
+	bool async;
 	union {
-		struct { struct sim_rect dst, src; size_t width, height, depth; } copy;
-		struct { char *at; size_t pitch, width, height; unsigned value, element; } set;
+		struct {
+			struct sim_rect dst, src;
+			size_t width, height, depth;
+			uint8_t src_memory, dst_memory;
+			struct sim_ctx *from, *to;	/* of a copy between contexts */
+		} copy;
+		struct { char *at; size_t pitch, width, height; unsigned value, element; uint8_t memory; } set;
 		struct { CUhostFn fn; CUstreamCallback callback; void *arg; CUstream handle; } host;
 		struct { char *at; uint64_t value; unsigned flags, bytes; } word;
 		struct sim_launch launch;
@@ -237,6 +251,7 @@ struct sim_event {
 	struct sim_obj obj;
 	struct sim_ctx *ctx;
 	unsigned flags;
+	uint32_t id;
 	int refs;
 	uint64_t recorded, done, time;	/* generations; simulated ns of the last one done */
 	struct sim_graph *capture;	/* recorded in it last, not by a running stream */
@@ -250,6 +265,8 @@ int sim_no_capture(struct sim_ctx *ctx, struct sim_stream *s);	/* the error when
 void sim_streams_free(struct sim_ctx *ctx);
 struct sim_stream *sim_streams(void);				/* the first of all; ->next */
 uint64_t sim_now(void);						/* simulated ns */
+uint64_t sim_real(uint64_t simulated);				/* as CLOCK_MONOTONIC ns */
+uint64_t sim_stream_id(void);					/* the next */
 bool sim_host_run(struct sim_op *op);				/* a sim_run: hands op->host to the callback thread */
 
 /* Copies and sets as operations: shared by the calls of copy.c and the nodes of graph.c. */
@@ -288,6 +305,8 @@ int sim_capture_wait(struct sim_stream *s, struct sim_event *e);
 int sim_capture_record(struct sim_stream *s, struct sim_event *e);
 void sim_capture_spoil(struct sim_stream *s);	/* something was asked that a capture forbids */
 void sim_exec_put(struct sim_graph *exec);	/* NULL is fine */
+void sim_graph_observe(struct sim_op *launch);	/* tells an observer of the nodes of a launch */
+void sim_graph_observe_done(struct sim_op *launch);
 
 /* Device files. */
 void sim_files_open(void);

@@ -52,6 +52,6 @@ fi
 
 # Every name of the table is an exported symbol, and every exported cu symbol is in the table.
 nm -D --defined-only "$B/sim/libcuda.so.1" | awk '{ print $3 }' | sed 's/@.*//' | grep '^cu' | sort >exported
-grep -oE '[FP]\(cu[A-Za-z0-9]+, [0-9]+,[ _a-z0-9]*\)' "$SRC/samples/simgpu/entries.c" |
+grep -oE '[FP]\(cu[A-Za-z0-9]+, [0-9]+,[ _a-z0-9]*\)' "$SRC/samples/simgpu/entries.h" |
 	sed -E 's/.\((cu[A-Za-z0-9]+), [0-9]+, ?([_a-z0-9]*)\)/\1\2/' | sort >listed
 same every_entry_is_exported listed exported

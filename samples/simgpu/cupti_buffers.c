@@ -1,0 +1,379 @@
+/* Records into the client's buffers, and these back to the client.
+ *
+ * A kernel's record gets its place when its launch returns, on the launching thread, in the one buffer that is open; that thread
+ * calls the client for a buffer when there is none or no room. The record is complete when the kernel has run. A buffer goes
+ * back when it is full, or at a flush, and when all its records are complete; a forced flush does not wait for these. It is the
+ * worker thread that gives it back, one after another. So one long kernel keeps all that shares its buffer, as with the real
+ * one. (CUPTI 13 keeps a buffer for each thread; here they share one whatever the attribute says.) */
+#define _GNU_SOURCE
+#include "samples/simgpu/cupti_sim.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cupti_buffer {
+	struct cupti_buffer *next;
+	uint8_t *data;
+	size_t size, used, records, most;	/* most: records it may hold, 0: any number */
+	unsigned held;				/* records that are not complete */
+	bool leaving;				/* in the queue to the client */
+};
+struct queue { struct cupti_buffer *first, **last; };
+pthread_mutex_t *cupti_mutex(void);
+static struct queue full = { .last = &full.first }, leaving = { .last = &leaving.first };
+static struct cupti_buffer *spare, *current;	/* spare: asked for by two threads at once */
+static cupti_requested requested;
+static cupti_completed completed;
+static pthread_cond_t work, progress = PTHREAD_COND_INITIALIZER;
+static uint64_t queued, delivered;		/* buffers */
+static size_t dropped, reserved;		/* records */
+static bool running;
+__thread bool cupti_on_worker;
+
+static void append(struct queue *q, struct cupti_buffer *b)
+{
+	b->next = NULL;
+	*q->last = b;
+	q->last = &b->next;
+}
+
+static void take(struct queue *q, struct cupti_buffer *b)
+{
+	struct cupti_buffer **p = &q->first;
+
+	while (*p != b)
+		p = &(*p)->next;
+	if (!(*p = b->next))
+		q->last = p;
+}
+
+/* Puts a buffer that is in no list on its way to the client. */
+static void leave(struct cupti_buffer *b)
+{
+	b->leaving = true;
+	append(&leaving, b);
+	queued++;
+	cupti_wake();
+}
+
+void cupti_wake(void)
+{
+	pthread_cond_signal(&work);
+}
+
+void cupti_hold(struct cupti_buffer *b)
+{
+	b->held++;
+}
+
+void cupti_let(struct cupti_buffer *b)
+{
+	if (--b->held || b == current || b->leaving)
+		return;
+	take(&full, b);
+	leave(b);
+}
+
+/* The open buffer takes no more. */
+static void close_current(void)
+{
+	struct cupti_buffer *b = current;
+
+	current = NULL;
+	if (b->held)
+		append(&full, b);
+	else
+		leave(b);
+}
+
+size_t cupti_size(unsigned kind)
+{
+	unsigned version = cupti_knobs.version;
+
+	switch (kind) {
+	case KIND_KERNEL: case KIND_CONCURRENT_KERNEL: return version < 130000 ? 208 : sizeof(struct cupti_kernel);
+	case KIND_MEMCPY: return version < 26 ? 88 : sizeof(struct cupti_memcpy);
+	case KIND_SYNCHRONIZATION: return version < 26 ? 40 : sizeof(struct cupti_sync);
+	case KIND_MEMCPY2: return sizeof(struct cupti_peer);
+	case KIND_MEMSET: return sizeof(struct cupti_memset);
+	case KIND_DRIVER: return sizeof(struct cupti_api);
+	case KIND_OVERHEAD: return sizeof(struct cupti_overhead);
+	case KIND_EXTERNAL_CORRELATION: return sizeof(struct cupti_external);
+	default: return 0;
+	}
+}
+
+static bool fits(const struct cupti_buffer *b, size_t size)
+{
+	return b->size - b->used >= size && (!b->most || b->records < b->most);
+}
+
+static void put_overhead(unsigned what, uint64_t start, uint64_t end);
+
+/* Asks the client for a buffer, which becomes the open one or a spare. The lock is given up meanwhile. false: none that would do. */
+static bool ask(size_t size)
+{
+	cupti_requested to = requested;
+	struct cupti_buffer *b = NULL;
+	uint8_t *data = NULL;
+	size_t bytes = 0, most = 0;
+	bool ok;
+
+	cupti_unlock();
+	to(&data, &bytes, &most);
+	ok = data && bytes >= size && (b = calloc(1, sizeof(*b)));
+	if (ok && !cupti_zeroed)
+		memset(data, 0, bytes);
+	cupti_lock();
+	if (!data || (!b && !(b = calloc(1, sizeof(*b)))))
+		return false;
+	*b = (struct cupti_buffer){ .next = spare, .data = data, .size = bytes, .most = most };
+	if (ok)
+		spare = b;
+	else
+		leave(b);	/* useless as it is, it is the client's */
+	return ok;
+}
+
+struct cupti_slot cupti_reserve(unsigned kind)
+{
+	size_t size = cupti_size(kind);
+	struct cupti_slot s = { NULL, NULL };
+
+	cupti_lock();
+	if (!requested)
+		return s;	/* nobody to count it for */
+	reserved++;
+	if (cupti_knobs.drop && reserved % cupti_knobs.drop == 0) {
+		dropped++;
+		return s;
+	}
+	while (!current || !fits(current, size)) {
+		if (current)
+			close_current();
+		if (!spare && (!requested || !ask(size))) {
+			dropped++;
+			return s;
+		}
+		if (!current && (current = spare))
+			spare = spare->next;
+	}
+	s.in = current;
+	s.at = (union cupti_record *)(current->data + current->used);
+	current->used += size;
+	current->records++;
+	return s;
+}
+
+void cupti_put(const union cupti_record *r)
+{
+	struct cupti_slot s = cupti_reserve(r->kind);
+
+	if (s.in)
+		memcpy(s.at, r, cupti_size(r->kind));
+	cupti_unlock();
+}
+
+/* The worker. */
+static void shuffle(struct cupti_buffer *b)
+{
+	uint8_t *from = malloc(b->used), *to = b->data;
+	size_t *at = malloc((b->records + 1) * sizeof(*at)), n = 0, size, pick;
+	uint32_t random = 12345;
+
+	if (from && at) {
+		memcpy(from, b->data, b->used);
+		for (size_t i = 0; i < b->used; i += cupti_size(*(uint32_t *)(from + i)))
+			at[n++] = i;
+		for (; n; n--) {
+			random = random * 1664525 + 1013904223;
+			pick = n > 1 ? (random >> 8) % (n - 1) : 0;	/* never the last, so that two change places too */
+			size = cupti_size(*(uint32_t *)(from + at[pick]));
+			to = (uint8_t *)memcpy(to, from + at[pick], size) + size;
+			at[pick] = at[n - 1];
+		}
+	}
+	free(from);
+	free(at);
+}
+
+static void give_back(struct cupti_buffer *b)
+{
+	cupti_completed to = completed;
+
+	cupti_unlock();
+	if (cupti_knobs.shuffle)
+		shuffle(b);
+	if (to)
+		to(NULL, 0, b->data, b->size, b->used);
+	free(b);
+	cupti_lock();
+	delivered++;
+	pthread_cond_broadcast(&progress);
+}
+
+static void *worker(void *arg)
+{
+	struct cupti_buffer *b;
+	struct timespec t;
+	uint64_t due;
+
+	cupti_on_worker = true;
+	cupti_lock();
+	for (;;) {
+		due = cupti_late(cupti_mono());
+		if ((b = leaving.first)) {
+			take(&leaving, b);
+			give_back(b);
+		} else if (due) {
+			t = (struct timespec){ due / 1000000000, due % 1000000000 };
+			pthread_cond_timedwait(&work, cupti_mutex(), &t);
+		} else {
+			pthread_cond_wait(&work, cupti_mutex());
+		}
+	}
+	return arg;
+}
+
+int cupti_worker_start(void)
+{
+	pthread_condattr_t monotonic;
+	sigset_t all, old;
+	pthread_t thread;
+
+	if (running)
+		return 0;
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&work, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	running = !pthread_create(&thread, NULL, worker, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (running)
+		pthread_detach(thread);
+	return running ? 0 : -1;
+}
+
+/* Flushes. */
+void cupti_flush(bool forced, bool all)
+{
+	struct cupti_buffer *b, *next;
+	uint64_t until;
+
+	cupti_lock();
+	if (current && (all || current->used) && (forced || !current->held)) {
+		if (current->held)
+			cupti_abandon(current);
+		current->held = 0;
+		close_current();
+	}
+	for (b = full.first; b && forced; b = next) {
+		next = b->next;
+		cupti_abandon(b);
+		b->held = 0;
+		take(&full, b);
+		leave(b);
+	}
+	while (all && (b = spare)) {
+		spare = b->next;
+		leave(b);
+	}
+	until = queued;
+	while (!cupti_on_worker && delivered < until)
+		pthread_cond_wait(&progress, cupti_mutex());
+	cupti_unlock();
+}
+
+void cupti_forget_callbacks(void)
+{
+	cupti_lock();
+	requested = NULL;
+	completed = NULL;
+	cupti_unlock();
+}
+
+static void put_overhead(unsigned what, uint64_t start, uint64_t end)
+{
+	if (cupti_kinds[KIND_OVERHEAD])
+		cupti_put(&(union cupti_record){ .overhead = { .kind = KIND_OVERHEAD, .overhead = what, .object = 1, .start = start,
+							       .end = end } });
+}
+
+#define API(name, params) int name params; int name params
+
+API(cuptiActivityRegisterCallbacks, (cupti_requested request, cupti_completed complete))
+{
+	CUPTI_BEGIN();
+	if (!request || !complete)
+		return cupti_said(CUPTI_INVALID_PARAMETER);
+	cupti_lock();
+	requested = request;
+	completed = complete;
+	cupti_unlock();
+	return CUPTI_OK;
+}
+
+API(cuptiActivityFlushAll, (uint32_t flag))
+{
+	uint64_t start, before;
+	bool registered;
+
+	CUPTI_BEGIN();
+	cupti_lock();
+	registered = requested != NULL;
+	before = queued;
+	cupti_unlock();
+	if (!registered)
+		return cupti_said(CUPTI_INVALID_OPERATION);
+	start = cupti_kinds[KIND_OVERHEAD] ? cupti_now() : 0;
+	cupti_flush(flag & 1, false);
+	if (start && queued > before)
+		put_overhead(OVERHEAD_FLUSH, start, cupti_now());
+	return CUPTI_OK;
+}
+
+API(cuptiActivityFlush, (void *ctx, uint32_t stream, uint32_t flag))
+{
+	(void)ctx, (void)stream;
+	return cuptiActivityFlushAll(flag);
+}
+
+API(cuptiActivityFlushPeriod, (uint32_t ms))
+{
+	CUPTI_BEGIN();
+	(void)ms;	/* brings back what is full and complete, which happens at once here */
+	return CUPTI_OK;
+}
+
+API(cuptiActivityGetNumDroppedRecords, (void *ctx, uint32_t stream, size_t *n))
+{
+	CUPTI_BEGIN();
+	(void)ctx, (void)stream;
+	if (!n)
+		return cupti_said(CUPTI_INVALID_PARAMETER);
+	cupti_lock();
+	*n = dropped;
+	dropped = 0;
+	cupti_unlock();
+	return CUPTI_OK;
+}
+
+API(cuptiActivityGetNextRecord, (uint8_t *buffer, size_t used, uint8_t **record))
+{
+	uint8_t *at;
+
+	CUPTI_BEGIN();
+	if (!buffer || !record)
+		return cupti_said(CUPTI_INVALID_PARAMETER);
+	at = *record ? *record + cupti_size(*(uint32_t *)*record) : buffer;
+	if (at >= buffer + used)
+		return CUPTI_LIMIT_REACHED;
+	if (!cupti_size(*(uint32_t *)at))
+		return CUPTI_INVALID_KIND;
+	*record = at;
+	return CUPTI_OK;
+}

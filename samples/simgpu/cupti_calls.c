@@ -1,0 +1,398 @@
+/* Driver calls as CUPTI tells of them: the subscriber's callbacks, API records, waits, and the number that joins it all.
+ *
+ * The number counts the calls the driver tells of while CUPTI is attached; calls made from callbacks, and by CUPTI's worker, are
+ * not told. At a call's end come first its records, then callbacks for what it made, and EXIT last; so whoever finalizes CUPTI
+ * in EXIT loses nothing of this call. What a call destroys is told when it is gone, where the real CUPTI tells before. */
+#define _GNU_SOURCE
+#include "samples/simgpu/cupti_sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CALLBACKS = 1024, ENTER = 0, EXIT = 1, EXTERNAL_KINDS = 6, EXTERNAL_DEPTH = 64 };
+uint8_t cupti_kinds[KINDS], cupti_driver_apis[SIM_CBIDS_END];
+static struct { cupti_callback to; void *user; } subscriber;
+static uint8_t callbacks[DOMAINS][CALLBACKS];
+static uint32_t correlations;
+static __thread struct cupti_mine mine;
+static __thread struct { uint64_t ids[EXTERNAL_DEPTH]; unsigned n; } externals[EXTERNAL_KINDS];
+
+static void call_back(unsigned domain, uint32_t cbid, const void *data)
+{
+	cupti_callback to;
+	void *user;
+
+	cupti_lock();
+	to = cbid < CALLBACKS && callbacks[domain][cbid] ? subscriber.to : NULL;
+	user = subscriber.user;
+	cupti_unlock();
+	if (to)
+		to(user, domain, cbid, data);
+}
+
+/* The arguments as the struct that the toolkit declares for the function: one field after another in their own sizes. Where all
+ * are 64 bits wide, these are the words as they came. */
+static const void *arguments(const char *symbol, const uint64_t *words, char *space)
+{
+	static const struct { const char *prefix, *sizes; } narrow[] = {
+		{ "cuLaunchKernelEx", "" }, { "cuLaunchKernel", "84444444888" }, { "cuLaunchCooperativeKernel", "8444444488" },
+		{ "cuMemsetD8", "8188" }, { "cuMemsetD16", "8288" }, { "cuMemsetD32", "8488" }, { "cuDeviceGetAttribute", "844" },
+		{ "cuDeviceGetName", "844" }, { "cuStreamCreate", "844" }, { "cuStreamWaitEvent", "884" }, { "cuEventCreate", "84" },
+	};
+	size_t at = 0, size, i = 0;
+
+	while (i < sizeof(narrow) / sizeof(*narrow) && strncmp(symbol, narrow[i].prefix, strlen(narrow[i].prefix)))
+		i++;
+	if (i == sizeof(narrow) / sizeof(*narrow) || !*narrow[i].sizes)
+		return words;
+	for (const char *p = narrow[i].sizes; *p; p++, words++, at += size) {
+		size = *p - '0';
+		at = (at + size - 1) / size * size;
+		memcpy(space + at, words, size);
+	}
+	return space;
+}
+
+static void tell_call(const struct sim_call *call, unsigned site, int *rc)
+{
+	const char *symbol = cupti_driver->symbols[call->entry];
+	bool launch = !strncmp(symbol, "cuLaunch", 8) && strncmp(symbol, "cuLaunchHost", 12), ex = launch && strstr(symbol, "KernelEx");
+	char space[8 * SIM_MAX_CALL_WORDS] __attribute__((aligned(8)));
+	struct cupti_call data = { .site = site, .function = symbol, .params = arguments(symbol, call->words, space), .rc = rc,
+				   .ctx = call->ctx, .ctx_id = call->ctx_id, .data = &mine.data, .correlation = mine.correlation };
+
+	if (launch)
+		data.symbol = cupti_driver->function((const void *)call->words[ex]);
+	call_back(DOMAIN_DRIVER, cupti_cbids[call->entry], &data);
+}
+
+static bool recorded(const struct sim_call *call)
+{
+	return cupti_driver_apis[cupti_cbids[call->entry]];
+}
+
+static bool compiles(const struct sim_call *call)
+{
+	const char *symbol = cupti_driver->symbols[call->entry];
+
+	return cupti_kinds[KIND_OVERHEAD] && (!strncmp(symbol, "cuModuleLoad", 12) || !strncmp(symbol, "cuLibraryLoad", 13));
+}
+
+bool cupti_enter(struct sim_call *call)
+{
+	if (cupti_on_worker)
+		return false;
+	mine.correlation = __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
+	mine.first = NULL;
+	mine.last = &mine.first;
+	mine.things_n = 0;
+	mine.data = 0;
+	mine.sync.type = 0;
+	mine.start = 0;
+	call->own = &mine;
+	if (callbacks[DOMAIN_DRIVER][cupti_cbids[call->entry]])
+		tell_call(call, ENTER, &call->rc);
+	if (recorded(call) || compiles(call))
+		mine.start = cupti_now();
+	return true;
+}
+
+void cupti_waits(struct sim_call *call, enum sim_wait what, uint32_t context, uint32_t stream, uint32_t event, uint64_t sync)
+{
+	struct cupti_mine *m = call->own;
+
+	m->sync = (struct cupti_sync){ .kind = KIND_SYNCHRONIZATION, .type = what, .start = cupti_time(cupti_mono()),
+				       .correlation = m->correlation, .context = context, .stream = stream, .event = event,
+				       .event_sync = sync };
+}
+
+void cupti_resource_hook(struct sim_call *call, const struct sim_thing *t)
+{
+	struct cupti_mine *m = call->own;
+	size_t cap = m->things_cap ? 2 * m->things_cap : 16;
+	struct sim_thing *v = m->things;
+
+	if (!callbacks[DOMAIN_RESOURCE][t->what])
+		return;
+	if (m->things_n == m->things_cap) {
+		if (!(v = realloc(v, cap * sizeof(*v))))
+			return;
+		m->things = v;
+		m->things_cap = cap;
+	}
+	v[m->things_n++] = *t;
+}
+
+static void tell_things(void)
+{
+	struct cupti_resource data;
+	struct cupti_graph graph;
+
+	for (size_t i = 0; i < mine.things_n; i++) {
+		const struct sim_thing *t = &mine.things[i];
+
+		graph = (struct cupti_graph){ .graph = t->graph, .original_graph = t->original_graph, .node = t->node,
+					      .original_node = t->original_node, .node_type = t->node_type, .exec = t->exec };
+		data = (struct cupti_resource){ .ctx = t->ctx, .handle = t->stream, .descriptor = t->graph ? &graph : NULL };
+		call_back(DOMAIN_RESOURCE, t->what, &data);
+	}
+	if (mine.things_n > 1024) {
+		free(mine.things);
+		mine.things = NULL;
+		mine.things_cap = 0;
+	}
+	mine.things_n = 0;
+}
+
+static void put_api(const struct sim_call *call, uint64_t end)
+{
+	for (unsigned k = 1; k < EXTERNAL_KINDS && cupti_kinds[KIND_EXTERNAL_CORRELATION]; k++)
+		if (externals[k].n)
+			cupti_put(&(union cupti_record){ .external = {
+				.kind = KIND_EXTERNAL_CORRELATION, .external = k, .id = externals[k].ids[externals[k].n - 1],
+				.correlation = mine.correlation } });
+	cupti_put(&(union cupti_record){ .api = {
+		.kind = KIND_DRIVER, .cbid = cupti_cbids[call->entry], .start = mine.start, .end = end, .process = getpid(),
+		.thread = cupti_thread(), .correlation = mine.correlation, .rc = call->rc } });
+}
+
+static void put_sync(const struct sim_call *call)
+{
+	uint32_t id, device = 0;
+
+	mine.sync.end = cupti_time(cupti_mono());
+	mine.sync.rc = call->rc;
+	cupti_driver->context(call->ctx, &id, &device);
+	cupti_truth_sync(&mine.sync, device);
+	if (cupti_kinds[KIND_SYNCHRONIZATION])
+		cupti_put(&(union cupti_record){ .sync = mine.sync });
+}
+
+void cupti_exit(struct sim_call *call)
+{
+	uint64_t end = mine.start ? cupti_now() : 0;
+
+	if (mine.first) {
+		cupti_calibrate();
+		cupti_place(mine.first);
+	}
+	if (mine.sync.type)
+		put_sync(call);
+	if (mine.start && recorded(call))
+		put_api(call, end);
+	if (mine.start && compiles(call))
+		cupti_put(&(union cupti_record){ .overhead = {
+			.kind = KIND_OVERHEAD, .overhead = OVERHEAD_COMPILER, .object = 2, .object_id = { getpid(), cupti_thread() },
+			.start = mine.start, .end = end, .correlation = mine.correlation } });
+	tell_things();
+	if (mine.sync.type == SIM_WAIT_STREAM || mine.sync.type == SIM_WAIT_CONTEXT)
+		call_back(DOMAIN_SYNCHRONIZE, mine.sync.type == SIM_WAIT_STREAM ? 1 : 2,
+			  &(struct cupti_synced){ call->ctx, mine.sync.type == SIM_WAIT_STREAM ? (void *)call->words[0] : NULL });
+	if (callbacks[DOMAIN_DRIVER][cupti_cbids[call->entry]])
+		tell_call(call, EXIT, &call->rc);
+}
+
+/* What is recorded. */
+#define API(name, params) int name params; int name params
+
+static int enable(unsigned kind, bool on)
+{
+	int rc;
+
+	if (kind != KIND_RUNTIME && !cupti_size(kind))
+		return cupti_said(CUPTI_INVALID_KIND);
+	if ((rc = on ? cupti_attach() : CUPTI_OK))
+		return rc;
+	cupti_kinds[kind] = on;
+	if (kind == KIND_DRIVER)
+		memset(cupti_driver_apis, on, sizeof(cupti_driver_apis));
+	return CUPTI_OK;
+}
+
+API(cuptiActivityEnable, (unsigned kind))
+{
+	CUPTI_BEGIN();
+	return enable(kind, true);
+}
+
+API(cuptiActivityEnableAndDump, (unsigned kind))
+{
+	CUPTI_BEGIN();
+	return enable(kind, true);
+}
+
+API(cuptiActivityDisable, (unsigned kind))
+{
+	CUPTI_BEGIN();
+	return enable(kind, false);
+}
+
+API(cuptiActivityEnableContext, (void *ctx, unsigned kind))
+{
+	CUPTI_BEGIN();
+	return ctx ? enable(kind, true) : cupti_said(CUPTI_INVALID_CONTEXT);	/* for all contexts, here */
+}
+
+API(cuptiActivityDisableContext, (void *ctx, unsigned kind))
+{
+	CUPTI_BEGIN();
+	return ctx ? enable(kind, false) : cupti_said(CUPTI_INVALID_CONTEXT);
+}
+
+API(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on))
+{
+	int rc;
+
+	CUPTI_BEGIN();
+	if (cupti_knobs.version < 24)
+		return cupti_said(CUPTI_NOT_SUPPORTED);
+	if (!cbid || cbid >= SIM_CBIDS_END)
+		return cupti_said(CUPTI_INVALID_PARAMETER);
+	if ((rc = cupti_attach()))
+		return rc;
+	cupti_driver_apis[cbid] = on != 0;
+	return CUPTI_OK;
+}
+
+API(cuptiActivityEnableRuntimeApi, (uint32_t cbid, uint8_t on))
+{
+	CUPTI_BEGIN();
+	(void)cbid, (void)on;	/* there is no runtime here to make calls */
+	return cupti_said(cupti_knobs.version < 24 ? CUPTI_NOT_SUPPORTED : CUPTI_OK);
+}
+
+API(cuptiActivityConfigureUnifiedMemoryCounter, (void *config, uint32_t n))
+{
+	CUPTI_BEGIN();
+	(void)config, (void)n;
+	return cupti_said(28);	/* CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED: managed memory does not migrate here */
+}
+
+API(cuptiActivityPushExternalCorrelationId, (unsigned kind, uint64_t id))
+{
+	CUPTI_BEGIN();
+	if (!kind || kind >= EXTERNAL_KINDS)
+		return cupti_said(CUPTI_INVALID_PARAMETER);
+	if (externals[kind].n == EXTERNAL_DEPTH)
+		return cupti_said(CUPTI_OUT_OF_MEMORY);
+	externals[kind].ids[externals[kind].n++] = id;
+	return CUPTI_OK;
+}
+
+API(cuptiActivityPopExternalCorrelationId, (unsigned kind, uint64_t *last))
+{
+	CUPTI_BEGIN();
+	if (!kind || kind >= EXTERNAL_KINDS)
+		return cupti_said(CUPTI_INVALID_PARAMETER);
+	if (!externals[kind].n)
+		return cupti_said(CUPTI_QUEUE_EMPTY);
+	externals[kind].n--;
+	if (last)
+		*last = externals[kind].ids[externals[kind].n];
+	return CUPTI_OK;
+}
+
+/* The subscriber: there can be one. */
+static bool is_subscriber(const void *handle)
+{
+	return handle == &subscriber && subscriber.to;
+}
+
+API(cuptiSubscribe, (void **handle, cupti_callback to, void *user))
+{
+	int rc;
+
+	CUPTI_BEGIN();
+	if (!handle || !to)
+		return cupti_said(CUPTI_INVALID_PARAMETER);
+	if (cupti_knobs.taken)
+		return cupti_said(CUPTI_MULTIPLE_SUBSCRIBERS);
+	if ((rc = cupti_attach()))
+		return rc;
+	cupti_lock();
+	if (subscriber.to) {
+		rc = CUPTI_MULTIPLE_SUBSCRIBERS;
+	} else {
+		memset(callbacks, 0, sizeof(callbacks));
+		subscriber.to = to;
+		subscriber.user = user;
+		*handle = &subscriber;
+	}
+	cupti_unlock();
+	return cupti_said(rc);
+}
+
+void cupti_forget_subscriber(void)
+{
+	cupti_lock();
+	memset(callbacks, 0, sizeof(callbacks));
+	subscriber.to = NULL;
+	cupti_unlock();
+}
+
+API(cuptiUnsubscribe, (void *handle))
+{
+	CUPTI_BEGIN();
+	if (!is_subscriber(handle))
+		return cupti_said(CUPTI_INVALID_PARAMETER);
+	cupti_forget_subscriber();
+	return CUPTI_OK;
+}
+
+API(cuptiEnableCallback, (uint32_t on, void *handle, unsigned domain, uint32_t cbid))
+{
+	CUPTI_BEGIN();
+	if (!is_subscriber(handle) || !domain || domain >= DOMAINS || !cbid || cbid >= CALLBACKS)
+		return cupti_said(CUPTI_INVALID_PARAMETER);
+	cupti_lock();
+	callbacks[domain][cbid] = on != 0;
+	cupti_unlock();
+	return CUPTI_OK;
+}
+
+API(cuptiGetCallbackState, (uint32_t *on, void *handle, unsigned domain, uint32_t cbid))
+{
+	CUPTI_BEGIN();
+	if (!on || !is_subscriber(handle) || !domain || domain >= DOMAINS || cbid >= CALLBACKS)
+		return cupti_said(CUPTI_INVALID_PARAMETER);
+	*on = callbacks[domain][cbid];
+	return CUPTI_OK;
+}
+
+API(cuptiEnableDomain, (uint32_t on, void *handle, unsigned domain))
+{
+	CUPTI_BEGIN();
+	if (!is_subscriber(handle) || !domain || domain >= DOMAINS)
+		return cupti_said(CUPTI_INVALID_PARAMETER);
+	cupti_lock();
+	memset(callbacks[domain], on != 0, sizeof(callbacks[domain]));
+	cupti_unlock();
+	return CUPTI_OK;
+}
+
+API(cuptiEnableAllDomains, (uint32_t on, void *handle))
+{
+	CUPTI_BEGIN();
+	if (!is_subscriber(handle))
+		return cupti_said(CUPTI_INVALID_PARAMETER);
+	cupti_lock();
+	memset(callbacks, on != 0, sizeof(callbacks));
+	cupti_unlock();
+	return CUPTI_OK;
+}
+
+API(cuptiGetCallbackName, (unsigned domain, uint32_t cbid, const char **name))
+{
+	CUPTI_BEGIN();
+	if (!name || domain != DOMAIN_DRIVER)
+		return cupti_said(CUPTI_INVALID_PARAMETER);
+	if (cupti_attach())
+		return CUPTI_NOT_INITIALIZED;
+	for (size_t i = 0; i < cupti_driver->symbols_n; i++)
+		if (cbid && cupti_cbids[i] == cbid) {
+			*name = cupti_driver->symbols[i];
+			return CUPTI_OK;
+		}
+	return cupti_said(CUPTI_INVALID_PARAMETER);
+}

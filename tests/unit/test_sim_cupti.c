@@ -1,0 +1,252 @@
+/* The simulated CUPTI, driven as a tracer drives the real one: both libraries by dlopen, buffers handed out and taken back, a
+ * record for each piece of work, joined to its call by number. Every test is a process of its own, because what a library reads
+ * from the environment it reads once. Gates instead of clocks, as in test_sim.c: a kernel that spins on a flag. */
+#define _GNU_SOURCE
+#include "samples/cu.h"
+#include "samples/simgpu/cupti_records.h"
+#include "tests/unit/t.h"
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+enum { CBID_GET_CURRENT = 304, CBID_LAUNCH = 307, CBID_GRAPH_LAUNCH = 514, CBID_HTOD_ASYNC = 279 };
+#define CUPTI(X) \
+	X(cuptiGetVersion, (uint32_t *v)) X(cuptiActivityRegisterCallbacks, (cupti_requested r, cupti_completed c)) \
+	X(cuptiActivityEnable, (unsigned kind)) X(cuptiActivityDisable, (unsigned kind)) X(cuptiActivityFlushAll, (uint32_t flag)) \
+	X(cuptiActivityFlushPeriod, (uint32_t ms)) X(cuptiActivityGetNextRecord, (uint8_t *b, size_t used, uint8_t **record)) \
+	X(cuptiActivityGetNumDroppedRecords, (void *ctx, uint32_t stream, size_t *n)) \
+	X(cuptiActivitySetAttribute, (unsigned which, size_t *size, void *value)) \
+	X(cuptiActivityGetAttribute, (unsigned which, size_t *size, void *value)) \
+	X(cuptiActivityRegisterTimestampCallback, (cupti_clock clock)) X(cuptiGetTimestamp, (uint64_t *t)) \
+	X(cuptiSetThreadIdType, (int type)) X(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on)) \
+	X(cuptiSubscribe, (void **handle, cupti_callback to, void *user)) X(cuptiUnsubscribe, (void *handle)) \
+	X(cuptiEnableCallback, (uint32_t on, void *handle, unsigned domain, uint32_t cbid)) \
+	X(cuptiEnableDomain, (uint32_t on, void *handle, unsigned domain)) \
+	X(cuptiGetStreamIdEx, (CUcontext ctx, CUstream s, uint8_t per_thread, uint32_t *id)) \
+	X(cuptiGetContextId, (CUcontext ctx, uint32_t *id)) X(cuptiGetDeviceId, (CUcontext ctx, uint32_t *id)) \
+	X(cuptiGetGraphNodeId, (const void *node, uint64_t *id)) X(cuptiGetGraphId, (const void *graph, uint32_t *id)) \
+	X(cuptiGetResultString, (int code, const char **text)) X(cuptiFinalize, (void)) \
+	X(cuptiActivityPushExternalCorrelationId, (unsigned kind, uint64_t id)) \
+	X(cuptiActivityPopExternalCorrelationId, (unsigned kind, uint64_t *last))
+#define X(name, params) static int (*name) params;
+CUPTI(X)
+#undef X
+static CUresult (*cuMemcpyPeerAsync)(CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream);
+static CUresult (*cuStreamWaitEvent)(CUstream s, CUevent e, unsigned flags);
+
+/* The client: what came back, in order. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static union cupti_record seen[20000];
+static size_t seen_n, returned, asked;
+static size_t buffer_size = 65536, buffer_records;
+static bool refuse, busy_callbacks;
+static char why_not[200];		/* what a callback found wrong */
+
+static void request(uint8_t **buffer, size_t *size, size_t *records)
+{
+	CUcontext ctx;
+
+	*buffer = refuse ? NULL : aligned_alloc(8, buffer_size);
+	*size = refuse ? 0 : buffer_size;
+	*records = buffer_records;
+	__atomic_add_fetch(&asked, 1, __ATOMIC_RELAXED);
+	if (busy_callbacks && (cuCtxGetCurrent(&ctx) || cuCtxSynchronize()))
+		snprintf(why_not, sizeof(why_not), "CUDA fails in a request");
+}
+
+static void completed(void *ctx, uint32_t stream, uint8_t *buffer, size_t size, size_t used)
+{
+	uint8_t *at = NULL;
+	int rc;
+
+	pthread_mutex_lock(&lock);
+	while (!(rc = cuptiActivityGetNextRecord(buffer, used, &at)))
+		if (seen_n < sizeof(seen) / sizeof(*seen))
+			memcpy(&seen[seen_n++], at, used - (at - buffer) < sizeof(*seen) ? used - (at - buffer) : sizeof(*seen));
+	if (used && rc != CUPTI_LIMIT_REACHED)
+		snprintf(why_not, sizeof(why_not), "a buffer ends with %d", rc);
+	returned++;
+	pthread_mutex_unlock(&lock);
+	free(buffer);
+}
+
+static const union cupti_record *nth(unsigned kind, size_t n)
+{
+	for (size_t i = 0; i < seen_n; i++)
+		if (seen[i].kind == kind && !n--)
+			return &seen[i];
+	return NULL;
+}
+
+static size_t count(unsigned kind)
+{
+	size_t n = 0;
+
+	while (nth(kind, n))
+		n++;
+	return n;
+}
+
+static const struct cupti_api *call_of(uint32_t correlation)
+{
+	for (size_t i = 0; i < seen_n; i++)
+		if (seen[i].kind == KIND_DRIVER && seen[i].api.correlation == correlation)
+			return &seen[i].api;
+	return NULL;
+}
+
+static void *in_build(const char *name)
+{
+	static char path[4000];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 100);
+
+	path[n > 0 ? n : 0] = '\0';
+	*strrchr(path, '/') = '\0';			/* .../unit */
+	sprintf(strrchr(path, '/'), "/sim/%s", name);
+	return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+}
+
+static void die(const char *what)
+{
+	printf("FAIL %s: %s\n", what, dlerror());
+	exit(1);
+}
+
+static void load(void)
+{
+	void *driver = in_build("libcuda.so.1"), *lib = in_build("libcupti.so.13");
+
+	if (!driver || !lib)
+		die("load");
+#define X(name, params) if (!(*(void **)&name = dlsym(lib, #name))) die(#name);
+	CUPTI(X)
+#undef X
+	*(void **)&cuMemcpyPeerAsync = dlsym(driver, "cuMemcpyPeerAsync");
+	*(void **)&cuStreamWaitEvent = dlsym(driver, "cuStreamWaitEvent");
+}
+
+/* CUPTI with the kinds that a tracer wants, then the device; returns the kernels. */
+static CUmodule start(void)
+{
+	static const unsigned kinds[] = { KIND_CONCURRENT_KERNEL, KIND_MEMCPY, KIND_MEMCPY2, KIND_MEMSET };
+	CUmodule m;
+
+	load();
+	OK(cuptiActivityRegisterCallbacks(request, completed));
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		OK(cuptiActivityEnable(kinds[i]));
+	cu_start();
+	OK(cuModuleLoadData(&m, cu_ptx));
+	return m;
+}
+
+static void spin(CUmodule m, CUstream s, unsigned grid)
+{
+	unsigned long long cycles = 1000;
+
+	OK(cuLaunchKernel(cu_kernel(m, BUSY), grid, 1, 1, 32, 1, 1, 0, s, (void *[]){ &cycles }, NULL));
+}
+
+struct gate { int *flag; CUdeviceptr at; };
+static void gate_close(struct gate *g, CUmodule m, CUstream s)
+{
+	OK(cuMemHostAlloc((void **)&g->flag, sizeof(int), 2));
+	OK(cuMemHostGetDevicePointer_v2(&g->at, g->flag, 0));
+	OK(cuLaunchKernel(cu_kernel(m, WAIT_FLAG), 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &g->at }, NULL));
+}
+
+static void gate_open(struct gate *g)
+{
+	__atomic_store_n(g->flag, 1, __ATOMIC_RELEASE);
+}
+
+static void flush(void)
+{
+	OK(cuCtxSynchronize());
+	OK(cuptiActivityFlushAll(0));
+}
+#define FINE() CHECK(!*why_not)
+
+static void kernels_are_recorded_and_joined_to_their_calls(void)
+{
+	CUmodule m = start();
+	CUstream s[2];
+	uint32_t id[2];
+	uint64_t last[2] = { 0, 0 };
+
+	OK(cuptiActivityEnableDriverApi(CBID_LAUNCH, 1));
+	for (int i = 0; i < 2; i++) {
+		OK(cuStreamCreate(&s[i], 1));
+		OK(cuptiGetStreamIdEx(NULL, s[i], 0, &id[i]));
+	}
+	for (unsigned i = 0; i < 20; i++)
+		spin(m, s[i % 2], i + 1);
+	flush();
+	FINE();
+	CHECK(id[0] != id[1] && count(KIND_CONCURRENT_KERNEL) == 20 && count(KIND_DRIVER) == 20);
+	for (unsigned i = 0; i < 20; i++) {
+		const struct cupti_kernel *k = &nth(KIND_CONCURRENT_KERNEL, i)->kernel;
+		const struct cupti_api *call = call_of(k->correlation);
+
+		CHECK(call && call->cbid == CBID_LAUNCH && !call->rc && call->start < call->end && call->process == (uint32_t)getpid());
+		CHECK(!i || k->correlation > nth(KIND_CONCURRENT_KERNEL, i - 1)->kernel.correlation);
+		CHECK(k->grid[0] == (int)i + 1 && k->block[0] == 32 && k->stream == id[i % 2] && !k->device && !k->graph && !k->node);
+		CHECK(!strcmp(k->name, BUSY) && call->start <= k->start && k->start < k->end && last[i % 2] <= k->start);
+		last[i % 2] = k->end;
+	}
+}
+
+static void a_buffer_waits_for_its_last_kernel_unless_forced(void)
+{
+	CUmodule m = start();
+	struct gate g;
+	CUstream s;
+
+	OK(cuStreamCreate(&s, 1));
+	spin(m, s, 1);
+	OK(cuStreamSynchronize(s));
+	gate_close(&g, m, s);
+	CHECK(!cuptiActivityFlushAll(0) && !returned);
+	CHECK(!cuptiActivityFlushAll(1) && returned == 1 && count(KIND_CONCURRENT_KERNEL) == 2);
+	CHECK(nth(KIND_CONCURRENT_KERNEL, 0)->kernel.start && !nth(KIND_CONCURRENT_KERNEL, 1)->kernel.start);
+	gate_open(&g);
+	flush();	/* what comes too late is not written into a buffer that has gone */
+	FINE();
+	CHECK(returned == 1);
+	spin(m, s, 1);
+	flush();
+	CHECK(returned == 2 && count(KIND_CONCURRENT_KERNEL) == 3 && nth(KIND_CONCURRENT_KERNEL, 2)->kernel.end);
+}
+
+struct one { const char *name; void (*run)(void); const char *env[3]; };
+#define ONE(f, ...) { #f, f, { __VA_ARGS__ } }
+static const struct one all[] = {
+	ONE(kernels_are_recorded_and_joined_to_their_calls), ONE(a_buffer_waits_for_its_last_kernel_unless_forced),
+};
+
+/* Each in a process of its own, so that one that dies or hangs takes no other with it. */
+int main(int argc, char **argv)
+{
+	int bad = 0, status;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		pid_t pid;
+
+		if (argc > 1 && strcmp(argv[1], all[i].name))
+			continue;
+		fflush(stdout);
+		if (!(pid = fork())) {
+			for (int e = 0; e < 3 && all[i].env[e]; e++)
+				putenv((char *)all[i].env[e]);
+			alarm(60);
+			exit(t_main(__FILE__, (struct t_case[]){ { all[i].name, all[i].run } }, 1));
+		}
+		waitpid(pid, &status, 0);
+		if (WIFSIGNALED(status))
+			printf("FAIL %s: died of signal %d\n", all[i].name, WTERMSIG(status));
+		bad |= status != 0;
+	}
+	return bad;
+}
