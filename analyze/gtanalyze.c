@@ -62,6 +62,7 @@ struct chosen {
 	const struct gt_analysis *list[CHOSEN_MAX];
 	unsigned n;
 	bool header;	/* it was asked for, and not only put in front */
+	bool unasked;	/* no report was named */
 };
 
 static void choose(struct chosen *c, const struct gt_analysis *a)
@@ -83,7 +84,8 @@ static int choose_all(struct chosen *c, char **operands, int n)
 		c->header |= gt_analysis_find(operands[first]) == gt_analyses[0];
 		choose(c, gt_analysis_find(operands[first++]));
 	}
-	c->header |= !first;
+	c->unasked = !first;
+	c->header |= c->unasked;
 	for (unsigned i = 0; !first && gt_analyses[i]; i++)
 		if (gt_analyses[i]->in_default)
 			choose(c, gt_analyses[i]);
@@ -269,7 +271,7 @@ static int analyze(const char *path, const struct chosen *c, bool several, struc
 	struct gt_reader *r = gt_open_any(path, err);
 	struct gt_table *tables[GT_RUN_TABLES];
 	struct gt_buf restrictions = { 0 };
-	struct gt_analysis_options o = { .file = path };
+	struct gt_analysis_options o = { .file = path, .unasked = c->unasked };
 	size_t ndamage = 0;
 	int n;
 

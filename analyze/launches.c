@@ -79,8 +79,6 @@ static int launches_of_code(struct groups *g, const struct gt_cols *cols, uint32
 	return rc;
 }
 
-static const char *const directions[] = { "unknown", "host to device", "device to host", "device to device", "host to host", "peer" };
-
 static int copies_of_code(struct groups *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
 {
 	const uint64_t by_name = gt_api_guess(gt_type_name(cols->seg, cols->types[code])).direction;
@@ -92,7 +90,7 @@ static int copies_of_code(struct groups *g, const struct gt_cols *cols, uint32_t
 		uint64_t direction = by_name;
 
 		gt_pick_value(&p, 0, &direction);
-		one.name = directions[direction < sizeof(directions) / sizeof(*directions) ? direction : GT_DIR_UNKNOWN];
+		one.name = gt_direction_text(direction);
 		one.len = (uint32_t)strlen(one.name);
 		one.sized = !p.ret && gt_pick_value(&p, 1, &one.bytes);
 		one.largest = one.bytes;
@@ -115,12 +113,12 @@ static int each_code(struct groups *g, const struct gt_cols *cols, unsigned op,
 	return rc;
 }
 
-static int kernels_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+static int launches_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	return each_code(state, cols, GT_OP_LAUNCH, launches_of_code, err);
 }
 
-static int copies_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+static int transfers_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	return each_code(state, cols, GT_OP_COPY, copies_of_code, err);
 }
@@ -172,14 +170,14 @@ static const struct gt_column kernel_columns[] = {
 	{ "share_percent", "Share %", GT_C_PERCENT }, { "name", NULL, GT_C_TEXT },
 };
 
-static int kernels_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+static int launches_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct groups *g = state;
 	int64_t *shares = sorted_shares(g, err);
 	struct gt_kernel_names *names = gt_kernel_names_new();
 	size_t shown = gt_shown(g->n, g->asked.opt->top);
 
-	tables[0] = gt_table_new("kernels", "Kernels launched, by time in the launching calls", kernel_columns, 8);
+	tables[0] = gt_table_new("launches", "Kernels launched, by time in the launching calls", kernel_columns, 8);
 	for (size_t i = 0; shares && names && tables[0] && i < shown; i++) {
 		const struct group *k = &g->list[i];
 		const char *brief = k->name ? gt_kernel_names_get(names, k->name) : NULL;
@@ -204,12 +202,12 @@ static const struct gt_column copy_columns[] = {
 	{ "total_ns", "Copy calls", GT_C_NS }, { "max_ns", "Slowest", GT_C_NS }, { "share_percent", "Share %", GT_C_PERCENT },
 };
 
-static int copies_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+static int transfers_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct groups *g = state;
 	int64_t *shares = sorted_shares(g, err);
 
-	tables[0] = gt_table_new("copies", "Memory transfers by direction", copy_columns, 9);
+	tables[0] = gt_table_new("transfers", "Memory transfers by direction, as called", copy_columns, 9);
 	for (size_t i = 0; shares && tables[0] && i < g->n; i++) {
 		const struct group *k = &g->list[i];
 
@@ -232,30 +230,30 @@ static void groups_release(void *state)
 	gt_map_release(&g->map);
 }
 
-const struct gt_analysis gt_kernels_report = {
-	.name       = "kernels",
+const struct gt_analysis gt_launches_report = {
+	.name       = "launches",
 	.help       = "launches by kernel name, with the time of the launching calls",
 	.wants      = GT_BIT(GT_CALL),
 	.wants_args = true,
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.state_size = sizeof(struct groups),
 	.init       = gt_asked_init,
-	.block      = kernels_block,
+	.block      = launches_block,
 	.merge      = groups_merge,
-	.finish     = kernels_finish,
+	.finish     = launches_finish,
 	.release    = groups_release,
 };
 
-const struct gt_analysis gt_copies_report = {
-	.name       = "copies",
+const struct gt_analysis gt_transfers_report = {
+	.name       = "transfers",
 	.help       = "memory transfers by direction: count, bytes, sizes, time of the calls",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT),
 	.wants_args = true,
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.state_size = sizeof(struct groups),
 	.init       = gt_asked_init,
-	.block      = copies_block,
+	.block      = transfers_block,
 	.merge      = groups_merge,
-	.finish     = copies_finish,
+	.finish     = transfers_finish,
 	.release    = groups_release,
 };

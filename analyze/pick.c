@@ -10,6 +10,14 @@ uint32_t gt_type_field(const struct gt_type *type, unsigned role)
 	return GT_NONE;
 }
 
+const uint64_t *gt_cols_role(const struct gt_cols *cols, uint32_t code, unsigned role, uint32_t *n)
+{
+	uint32_t field = gt_type_field(gt_cols_type(cols, code), role);
+
+	*n = 0;
+	return field == GT_NONE ? NULL : gt_cols_args(cols, code, field, n);
+}
+
 void gt_pick_start(struct gt_pick *p, const struct gt_cols *cols, uint32_t code, unsigned role0, unsigned role1)
 {
 	const struct gt_type *type = gt_cols_type(cols, code);

@@ -159,6 +159,13 @@ const char *gt_layer_word(unsigned layer)
 	return layer < GT_LAYER_COUNT ? words[layer] : "?";
 }
 
+const char *gt_direction_text(uint64_t direction)
+{
+	static const char *const words[] = { "unknown", "host to device", "device to host", "device to device", "host to host", "peer" };
+
+	return words[direction < sizeof(words) / sizeof(*words) ? direction : GT_DIR_UNKNOWN];
+}
+
 /* A time of the recording in which there was nothing: that is an answer, other than a process that there is not. */
 static bool idle(const struct gt_asked *a)
 {

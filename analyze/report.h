@@ -45,6 +45,7 @@ bool gt_filtered(struct gt_reader *r);	/* were names left out, by the recorder o
 /* Says so under a table that is empty because its layer was not looked at, or names were left out. */
 void gt_note_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned layer);
 const char *gt_layer_word(unsigned layer);
+const char *gt_direction_text(uint64_t direction);	/* "host to device" and its like; "unknown" */
 /* Why there can be no figure of this layer (GT_LAYER_COUNT: any but the GPU) and operation (GT_OP_NONE: any): the options left all
  * such rows out. NULL: they did not. What was filtered away is absent from tables, never 0. */
 const char *gt_filtered_away(const struct gt_asked *a, unsigned layer, unsigned op);

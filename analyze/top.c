@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "analyze/names.h"
 #include "analyze/report.h"
+#include "formats/demangle.h"
 
 static const struct gt_column columns[] = {
 	{ "operation", "Operation", GT_C_TEXT }, { "category", "Category", GT_C_TEXT }, GT_OPERATION_COLUMNS
@@ -12,12 +13,15 @@ static int list(struct gt_table *t, const struct gt_names *names, unsigned top, 
 {
 	int64_t *shares = gt_names_shares(names, err);
 	size_t shown = gt_shown(names->n, top);
+	struct gt_kernel_names *kernels = gt_kernel_names_new();
 	bool coarse = false;
-	int rc = shares ? 0 : -ENOMEM;
+	int rc = !shares ? -ENOMEM : kernels ? 0 : gt_err_set(err, -ENOMEM, "no memory for the kernels");
 
 	for (size_t i = 0; !rc && i < shown; i++) {
 		const struct gt_name *name = &names->list[i];
-		struct gt_cell cells[2 + GT_OPERATION_CELLS] = { gt_cell_text(name->text),
+		bool kernel = name->layer == GT_LAYER_GPU && name->category == GT_CAT_KERNEL;
+		const char *brief = kernel ? gt_kernel_names_get(kernels, name->text) : NULL;
+		struct gt_cell cells[2 + GT_OPERATION_CELLS] = { gt_cell_text(brief ? brief : name->text),
 								 gt_cell_text(gt_category_word(name->category)) };
 
 		rc = gt_names_cells(names, name, shares[i], cells + 2, err);
@@ -27,6 +31,7 @@ static int list(struct gt_table *t, const struct gt_names *names, unsigned top, 
 	gt_note_cut(t, names->n, shown);
 	if (coarse)
 		gt_table_note(t, "too many operations: some have no p50 and p99");
+	gt_kernel_names_free(kernels);
 	free(shares);
 	return rc;
 }

@@ -23,9 +23,17 @@ for table in "Operations by total time" "Time by category" "ioctls by total time
 	check "analyze-default-has-$(echo $table | tr ' ' -)" says "$table"
 done
 
+says_no_gpu() { ! grep -q "^GPU" want.out; }
+check analyze-default-no-gpu says_no_gpu
+want analyze-gpu-asked-for 0 $A gpu t.jsonl
+check analyze-gpu-not-recorded says "not recorded"
+want analyze-default-of-gpu-work 0 $A "$SRC/tests/golden/v1.zst"
+check analyze-default-gpu says "Kernels on the GPU, the longest in all"
+
 want analyze-list 0 $A --list
 cp want.out list
-for r in header summary top categories ioctls memory threads gaps open errors layers contexts slowest timeline histogram kernels copies metadata; do
+for r in header summary gpu top categories ioctls memory threads gaps open errors layers contexts slowest timeline histogram kernels \
+	copies streams counters launches transfers metadata; do
 	check "analyze-list-$r" grep -q "^  $r " list
 	want "analyze-alone-$r" 0 $A $r t.jsonl
 	check "analyze-manual-$r" grep -q "^\*\*$r\*\*" "$SRC/docs/gtanalyze.1.md"

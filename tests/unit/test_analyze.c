@@ -166,9 +166,9 @@ static void lists_of_calls(void)
 	CHECK(num(e, "code") == 2 && num(e, "count") == 1 && num(e, "first_ns") == 1500 && num(e, "tid") == 100);
 	CHECK(rows(j, "slowest") == 13 && num(row(j, "slowest", 0), "duration_ns") == 450 && num(row(j, "slowest", 0), "tid") == 101);
 	CHECK(rows(j, "contexts") == 1 && is(row(j, "contexts", 0), "context", "0x77"));
-	CHECK(num(row(j, "kernels", 0), "launches") == 3 && is(row(j, "kernels", 0), "name", "_Z3addPf"));
-	CHECK(num(row(j, "kernels", 0), "total_ns") == 105 && rows(j, "kernels") == 2);
-	CHECK(is(row(j, "copies", 0), "direction", "host to device") && num(row(j, "copies", 0), "bytes") == 4096);
+	CHECK(num(row(j, "launches", 0), "launches") == 3 && is(row(j, "launches", 0), "name", "_Z3addPf"));
+	CHECK(num(row(j, "launches", 0), "total_ns") == 105 && rows(j, "launches") == 2);
+	CHECK(is(row(j, "transfers", 0), "direction", "host to device") && num(row(j, "transfers", 0), "bytes") == 4096);
 	e = row_named(j, "histogram", "operation", "cuInit");
 	CHECK(num(e, "from_ns") == 64 && num(e, "to_ns") == 128 && num(e, "count") == 1 && num(e, "share_percent") == 100);
 	json_decref(j);

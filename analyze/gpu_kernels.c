@@ -1,0 +1,401 @@
+/* What kernels did on the GPU, by name, and the overview of the GPU that the default report has.
+ *
+ * Durations are of rows, each counted whole, so that a total is a sum: kernels that ran at once count once each. A share of the
+ * GPU's time is none: it is the part of the time in which devices worked (gpu_time.h) that had at least one kernel of the name
+ * running. Such shares do not add up to 100 % where kernels overlap, and none is ever above it.
+ *
+ * The call that launched a kernel stands in the kernel's row. Queueing is what lies between the end of that call and the start of
+ * the kernel; a kernel that began before its call returned did not queue, and is not in the mean.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/gpu_time.h"
+#include "analyze/pick.h"
+#include "formats/base/buf.h"
+#include "formats/demangle.h"
+
+#define KERNELS_MAX (1u << 17)
+#define HISTS_MAX (16u << 20)		/* bytes of histograms; what is beyond has no quantiles */
+#define OVERVIEW_TOP 10u
+
+struct kernel {
+	const char *name;		/* borrowed */
+	uint32_t len;
+	uint64_t count, total, shortest, longest;
+	unsigned __int128 squares;	/* sum of squared durations */
+	bool squares_wild, coarse;	/* beyond 128 bits; hist misses rows */
+	struct gt_hist *hist;
+	uint64_t joined, by_order;	/* rows that know their launch; those that were joined by their order only */
+	uint64_t launch_ns, queued, queue_ns;
+	uint64_t busy;			/* ns: union, filled in at the end */
+};
+struct kernels {
+	struct gt_gpu_time time;	/* first: gt_asked is its head */
+	struct kernel *list;
+	size_t n, cap, hist_bytes;
+	struct gt_map map;
+	uint32_t *of_type;		/* by type, numbered over all segments: 1 + index into list; 0 not met yet */
+};
+
+static int kernels_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	struct kernels *k = state;
+	int rc = gt_gpu_time_init(&k->time, r, opt, err);
+
+	if (rc)
+		return rc;
+	k->of_type = calloc(k->time.order.types[k->time.order.nsegs] + 1ul, sizeof(*k->of_type));
+	return k->of_type ? 0 : gt_err_set(err, -ENOMEM, "no memory for the kernels");
+}
+
+/* ---- rows ---- */
+
+static bool same_name(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct kernel *have = &((const struct kernels *)arg)->list[value];
+
+	return have->len == len && !memcmp(have->name, key, len);
+}
+
+/* 1 + the kernel of a type; 0 with err filled in. */
+static uint32_t find_kernel(struct kernels *k, const struct gt_segment *seg, uint32_t type, struct gt_err *err)
+{
+	uint32_t *known = &k->of_type[gt_in_time_type(&k->time.order, seg, type)], id = seg->types[type].name;
+	const struct gt_string *name = &(struct gt_string){ "?", 1 };
+	uint64_t hash;
+
+	if (*known)
+		return *known;
+	if (id < seg->nstrings)
+		name = &seg->strings[id];
+	hash = gt_hash(name->ptr, name->len);
+	*known = 1 + gt_map_get(&k->map, hash, same_name, k, name->ptr, name->len);
+	if (*known)
+		return *known;
+	if (k->n == KERNELS_MAX)
+		return gt_err_set(err, -EOVERFLOW, "more than %u different kernels", KERNELS_MAX), 0;
+	if (gt_grow(&k->list, &k->cap, k->n + 1, sizeof(*k->list)) || gt_map_add(&k->map, hash, (uint32_t)k->n))
+		return gt_err_set(err, -ENOMEM, "no memory for the kernels"), 0;
+	k->list[k->n++] = (struct kernel){ .name = name->ptr, .len = name->len, .shortest = UINT64_MAX };
+	return *known = (uint32_t)k->n;
+}
+
+static void add_to_hist(struct kernels *k, struct kernel *to, int64_t dur)
+{
+	unsigned octave = gt_hist_bucket(dur) / GT_HIST_OCTAVE;
+	size_t need = (to->hist ? 0 : sizeof(*to->hist)) + (to->hist && to->hist->octave[octave] ? 0 : GT_HIST_OCTAVE * sizeof(uint64_t));
+
+	if (to->coarse || (need && k->hist_bytes + need > HISTS_MAX)) {
+		to->coarse = true;
+		return;
+	}
+	k->hist_bytes += need;
+	if (!to->hist)
+		to->hist = calloc(1, sizeof(*to->hist));
+	if (!to->hist || gt_hist_add(to->hist, dur))
+		to->coarse = true;
+}
+
+static void add_row(struct kernels *k, struct kernel *to, int64_t dur)
+{
+	uint64_t ns = (uint64_t)dur;
+
+	to->count++;
+	to->total = gt_sat_add(to->total, ns);
+	to->squares_wild |= __builtin_add_overflow(to->squares, (unsigned __int128)ns * ns, &to->squares);
+	to->shortest = ns < to->shortest ? ns : to->shortest;
+	to->longest = ns > to->longest ? ns : to->longest;
+	add_to_hist(k, to, dur);
+}
+
+struct launches { const uint64_t *start, *ns, *join; uint32_t nstart, nns, njoin; };
+
+/* Row `nth` of its type: was it launched by a call that is known? */
+static void add_launch(struct kernel *to, const struct launches *l, uint32_t nth, int64_t start)
+{
+	int64_t returned;
+
+	if (nth >= l->njoin || nth >= l->nns || nth >= l->nstart || l->join[nth] == GT_JOIN_UNKNOWN)
+		return;
+	to->joined++;
+	to->by_order += l->join[nth] == GT_JOIN_ORDER;
+	to->launch_ns = gt_sat_add(to->launch_ns, l->ns[nth]);
+	if (l->ns[nth] > INT64_MAX || __builtin_add_overflow((int64_t)l->start[nth], (int64_t)l->ns[nth], &returned) || start < returned)
+		return;
+	to->queued++;
+	to->queue_ns = gt_sat_add(to->queue_ns, (uint64_t)start - (uint64_t)returned);
+}
+
+static int kernels_of_code(struct kernels *k, const struct gt_cols *cols, uint32_t code, struct gt_moment *m, struct gt_err *err)
+{
+	struct launches l = { 0 };
+	struct gt_pick p;
+	uint32_t at = 0, nth = 0;
+
+	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); nth++) {
+		if (!at) {	/* the first one here: most types of a block are not in each of its runs */
+			if (!(at = find_kernel(k, cols->seg, cols->types[code], err)))
+				return err->code;
+			l.start = gt_cols_role(cols, code, GT_R_LAUNCH_START, &l.nstart);
+			l.ns = gt_cols_role(cols, code, GT_R_LAUNCH_NS, &l.nns);
+			l.join = gt_cols_role(cols, code, GT_R_LAUNCH_JOIN, &l.njoin);
+		}
+		m[p.row].addr = at;
+		add_row(k, &k->list[at - 1], cols->dur[p.row]);
+		add_launch(&k->list[at - 1], &l, nth, cols->start[p.row]);
+	}
+	return 0;
+}
+
+static int kernels_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct kernels *k = state;
+	struct gt_moment *m = gt_gpu_time_run(&k->time, cols, err);
+	int rc = m ? 0 : err->code;
+
+	for (uint32_t c = 0; !rc && c < cols->ntypes; c++)
+		if (gt_gpu_what(gt_cols_type(cols, c)) == GT_GPU_KERNEL)
+			rc = kernels_of_code(k, cols, c, m, err);
+	return rc;
+}
+
+/* ---- figures ---- */
+
+static int by_total(const void *pa, const void *pb)
+{
+	const struct kernel *a = pa, *b = pb;
+	int order = memcmp(a->name, b->name, a->len < b->len ? a->len : b->len);
+
+	if (a->total != b->total)
+		return a->total < b->total ? 1 : -1;
+	return order ? order : (a->len > b->len) - (a->len < b->len);
+}
+
+/* No more rows: the busy time of each, and the longest total first. */
+static int close_list(struct kernels *k, struct gt_err *err)
+{
+	uint64_t *busy = calloc(k->n + 1, sizeof(*busy));
+	int rc = busy ? gt_gpu_time_finish(&k->time, err) : gt_err_set(err, -ENOMEM, "no memory for the kernels");
+
+	if (!rc)
+		gt_gpu_time_marked(&k->time, busy, k->n);
+	for (size_t i = 0; !rc && i < k->n; i++)
+		k->list[i].busy = busy[i];
+	if (!rc && k->n)
+		qsort(k->list, k->n, sizeof(*k->list), by_total);
+	free(busy);
+	return rc;
+}
+
+/* Of the sample (n - 1), as other profilers have it. Whole numbers up to the last division, so that nothing cancels. */
+static struct gt_cell deviation(const struct kernel *k)
+{
+	unsigned __int128 sum = (unsigned __int128)k->total * k->total, all;
+
+	if (k->count < 2 || k->total == UINT64_MAX || k->squares_wild || __builtin_mul_overflow(k->squares, (unsigned __int128)k->count, &all))
+		return gt_cell_none();
+	return gt_cell_u((uint64_t)(sqrtl((long double)(all - sum) / ((long double)k->count * (long double)(k->count - 1))) + 0.5L));
+}
+
+static struct gt_cell quantile(const struct kernel *k, double q)
+{
+	return k->coarse || !k->hist ? gt_cell_none() : gt_cell_i(gt_hist_quantile(k->hist, q, gt_clamp(k->longest)));
+}
+
+static struct gt_cell mean(uint64_t sum, uint64_t n) { return gt_cell_known(n, n ? sum / n : 0); }
+
+static const struct gt_column columns[] = {
+	{ "kernel", "Kernel", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, { "mean_ns", "Mean", GT_C_NS },
+	{ "p50_ns", "p50", GT_C_NS }, { "p90_ns", "p90", GT_C_NS }, { "p99_ns", "p99", GT_C_NS }, { "min_ns", "Min", GT_C_NS },
+	{ "max_ns", "Max", GT_C_NS }, { "stddev_ns", "Std dev", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT },
+	{ "launch_mean_ns", "Launch mean", GT_C_NS }, { "queue_mean_ns", "Queue mean", GT_C_NS }, { "queued", "Queued", GT_C_COUNT },
+	{ "busy_ns", NULL, GT_C_NS }, { "joined", NULL, GT_C_COUNT }, { "joined_by_order", NULL, GT_C_COUNT }, { "name", NULL, GT_C_TEXT },
+};
+#define NCOLUMNS (sizeof(columns) / sizeof(*columns))
+
+static void add_kernel(struct gt_table *t, const struct kernel *k, const char *brief, uint64_t busy)
+{
+	gt_table_add(t, (struct gt_cell[NCOLUMNS]){
+		gt_cell_text(brief), gt_cell_u(k->count), gt_cell_u(k->total), mean(k->total, k->count), quantile(k, 0.50),
+		quantile(k, 0.90), quantile(k, 0.99), gt_cell_u(k->shortest), gt_cell_u(k->longest), deviation(k),
+		gt_cell_share(k->busy, busy), mean(k->launch_ns, k->joined), mean(k->queue_ns, k->queued),
+		gt_cell_known(k->joined, k->queued), gt_cell_u(k->busy), gt_cell_u(k->joined), gt_cell_u(k->by_order),
+		gt_cell_text(k->name) });
+}
+
+/* How far the figures about launches and quantiles go. */
+static void note_limits(const struct kernels *k, struct gt_table *t)
+{
+	uint64_t rows = 0, joined = 0, by_order = 0;
+	bool coarse = false;
+
+	for (size_t i = 0; i < k->n; i++) {
+		rows += k->list[i].count;
+		joined += k->list[i].joined;
+		by_order += k->list[i].by_order;
+		coarse |= k->list[i].coarse;
+	}
+	if (rows > joined)
+		gt_table_note(t, "%llu of %llu kernels are joined to no call: they are in no figure of launch or queue",
+			      (unsigned long long)(rows - joined), (unsigned long long)rows);
+	if (by_order)
+		gt_table_note(t, "of %llu kernels the call was told by their order in the stream: likely, not certain", (unsigned long long)by_order);
+	if (coarse)
+		gt_table_note(t, "too many kernels: some have no p50, p90 and p99");
+}
+
+static void note_busy(struct gt_table *t, uint64_t busy)
+{
+	gt_table_note(t, "busy %% is of %.6f ms in which devices worked: kernels, copies and sets, overlaps counted once", (double)busy / 1e6);
+}
+
+static int kernels_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct kernels *k = state;
+	struct gt_kernel_names *names = gt_kernel_names_new();
+	size_t shown = gt_shown(k->n, k->time.asked.opt->top);
+	uint64_t busy;
+	int rc = close_list(k, err);
+
+	tables[0] = gt_table_new("kernels", "Kernels on the GPU, by total time", columns, NCOLUMNS);
+	if (rc || !names || !tables[0]) {
+		gt_kernel_names_free(names);
+		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the kernels");
+	}
+	busy = gt_gpu_time_busy(&k->time);
+	for (size_t i = 0; i < shown; i++) {
+		const char *brief = gt_kernel_names_get(names, k->list[i].name);
+
+		add_kernel(tables[0], &k->list[i], brief ? brief : k->list[i].name, busy);
+	}
+	gt_table_gives_way(tables[0], "queued min_ns p90_ns stddev_ns p50_ns launch_mean_ns queue_mean_ns max_ns p99_ns mean_ns busy_percent");
+	gt_note_cut(tables[0], k->n, shown);
+	if (k->n)
+		note_busy(tables[0], busy);
+	note_limits(k, tables[0]);
+	gt_gpu_time_notes(&k->time, tables[0], "launches");
+	gt_kernel_names_free(names);
+	return 1;
+}
+
+/* ---- the overview ---- */
+
+static const struct gt_column device_columns[] = {
+	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "name", "Name", GT_C_TEXT }, { "kernels", "Kernels", GT_C_COUNT },
+	{ "copies", "Copies", GT_C_COUNT }, { "sets", "Sets", GT_C_COUNT }, { "busy_ns", "Busy", GT_C_NS },
+	{ "busy_percent", "Busy %", GT_C_PERCENT },
+};
+#define NDEVICE 10
+static const struct gt_column brief_columns[] = {
+	{ "kernel", "Kernel", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, { "mean_ns", "Mean", GT_C_NS },
+	{ "max_ns", "Max", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT }, { "name", NULL, GT_C_TEXT },
+};
+
+static void add_device(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p)
+{
+	const struct gt_track *track = &p->seg->tracks[p->track];
+	struct gt_cell cells[NDEVICE];
+
+	gt_where_process(cells, p->seg, gt_track_process(p->seg, p->track));
+	cells[3] = track->kind == GT_TRACK_DEVICE ? gt_cell_i(track->id) : gt_cell_none();
+	cells[4] = track->name != GT_NONE ? gt_cell_text(gt_str(p->seg, track->name)) : gt_cell_none();
+	cells[5] = gt_cell_u(p->kernels);
+	cells[6] = gt_cell_u(p->copies);
+	cells[7] = gt_cell_u(p->sets);
+	cells[8] = gt_cell_u(p->busy.ns);
+	cells[9] = gt_cell_share(p->busy.ns, gt_span_of(g->asked.opt, p->seg));
+	gt_table_add(t, cells + gt_where_skip(g->asked.reader));
+}
+
+static void add_top(struct kernels *k, struct gt_table *t, struct gt_kernel_names *names)
+{
+	unsigned top = k->time.asked.opt->top && k->time.asked.opt->top < OVERVIEW_TOP ? k->time.asked.opt->top : OVERVIEW_TOP;
+	size_t shown = gt_shown(k->n, top);
+	uint64_t busy = gt_gpu_time_busy(&k->time);
+
+	for (size_t i = 0; i < shown; i++) {
+		const struct kernel *one = &k->list[i];
+		const char *brief = gt_kernel_names_get(names, one->name);
+
+		gt_table_add(t, (struct gt_cell[]){
+			gt_cell_text(brief ? brief : one->name), gt_cell_u(one->count), gt_cell_u(one->total),
+			mean(one->total, one->count), gt_cell_u(one->longest), gt_cell_share(one->busy, busy), gt_cell_text(one->name) });
+	}
+	if (k->n > shown)
+		gt_table_note(t, "%zu more: gtanalyze kernels", k->n - shown);
+	if (k->n)
+		note_busy(t, busy);
+}
+
+/* The default report has no such section where there is nothing to say. */
+static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct kernels *k = state;
+	struct gt_kernel_names *names;
+	unsigned skip = gt_where_skip(k->time.asked.reader);
+	bool any = false;
+	int rc = close_list(k, err);
+
+	for (uint32_t i = 0; i < k->time.nplaces; i++)
+		any |= gt_gpu_place_used(&k->time.places[i]);
+	if (rc || (!any && k->time.asked.opt->unasked))
+		return rc;
+	names = gt_kernel_names_new();
+	tables[0] = gt_table_new("gpu", "GPU", device_columns + skip, NDEVICE - skip);
+	tables[1] = gt_table_new("gpu_kernels", "Kernels on the GPU, the longest in all", brief_columns, 7);
+	if (!names || !tables[0] || !tables[1]) {
+		gt_kernel_names_free(names);
+		return gt_err_set(err, -ENOMEM, "no memory for the GPU");
+	}
+	gt_table_gives_way(tables[0], "sets process copies kernels name");
+	gt_table_gives_way(tables[1], "max_ns mean_ns busy_percent");
+	for (uint32_t i = 0; i < k->time.nplaces; i++)
+		if (k->time.places[i].device == i && gt_gpu_place_used(&k->time.places[i]))
+			add_device(&k->time, tables[0], &k->time.places[i]);
+	add_top(k, tables[1], names);
+	gt_gpu_time_notes(&k->time, tables[0], "launches");
+	gt_kernel_names_free(names);
+	return 2;
+}
+
+static void kernels_release(void *state)
+{
+	struct kernels *k = state;
+
+	for (size_t i = 0; i < k->n; i++) {
+		if (k->list[i].hist)
+			gt_hist_release(k->list[i].hist);
+		free(k->list[i].hist);
+	}
+	free(k->list);
+	free(k->of_type);
+	gt_map_release(&k->map);
+	gt_gpu_time_release(&k->time);
+}
+
+const struct gt_analysis gt_gpu_report = {
+	.name       = "gpu",
+	.help       = "each GPU's work and busy time, and its longest kernels",
+	.wants      = GT_BIT(GT_GPU),
+	.order      = GT_BY_TIME,
+	.in_default = true,
+	.state_size = sizeof(struct kernels),
+	.init       = kernels_init,
+	.block      = kernels_block,
+	.finish     = gpu_finish,
+	.release    = kernels_release,
+};
+
+const struct gt_analysis gt_kernels_report = {
+	.name       = "kernels",
+	.help       = "kernels on the GPU by name: durations, share of busy time, launch and queue",
+	.wants      = GT_BIT(GT_GPU),
+	.wants_args = true,
+	.order      = GT_BY_TIME,
+	.state_size = sizeof(struct kernels),
+	.init       = kernels_init,
+	.block      = kernels_block,
+	.finish     = kernels_finish,
+	.release    = kernels_release,
+};

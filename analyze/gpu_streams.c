@@ -1,0 +1,100 @@
+/* Who did the GPU's work: each device, and below it each of its streams. The busy time of a device is the union of the work of all
+ * its streams, so it is less than their sum where they ran side by side. The share is of the time that was looked at. */
+#include <stdlib.h>
+#include "analyze/gpu_time.h"
+
+static int streams_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	return gt_gpu_time_init(state, r, opt, err);
+}
+
+static int streams_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	return gt_gpu_time_run(state, cols, err) ? 0 : err->code;
+}
+
+static const struct gt_column columns[] = {
+	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "stream", "Stream", GT_C_COUNT }, { "name", "Name", GT_C_TEXT },
+	{ "kernels", "Kernels", GT_C_COUNT }, { "copies", "Copies", GT_C_COUNT }, { "sets", "Sets", GT_C_COUNT },
+	{ "busy_ns", "Busy", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT }, { "first_ns", "First start", GT_C_TIME },
+	{ "last_ns", "Last end", GT_C_TIME },
+};
+#define NCOLUMNS (sizeof(columns) / sizeof(*columns))
+
+/* Devices in the order of the trace, each before its streams, those by their ids. */
+static int by_device(const void *pa, const void *pb)
+{
+	const struct gt_gpu_place *a = *(const struct gt_gpu_place *const *)pa, *b = *(const struct gt_gpu_place *const *)pb;
+	const struct gt_track *ta = &a->seg->tracks[a->track], *tb = &b->seg->tracks[b->track];
+	bool device_a = ta->kind == GT_TRACK_DEVICE, device_b = tb->kind == GT_TRACK_DEVICE;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	if (device_a != device_b)
+		return device_a ? -1 : 1;
+	if (ta->id != tb->id)
+		return ta->id < tb->id ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p)
+{
+	const struct gt_track *track = &p->seg->tracks[p->track], *device = &p->seg->tracks[g->places[p->device].track];
+	const struct gt_asked *a = &g->asked;
+	struct gt_cell cells[NCOLUMNS];
+
+	gt_where_process(cells, p->seg, gt_track_process(p->seg, p->track));
+	cells[3] = device->kind == GT_TRACK_DEVICE ? gt_cell_i(device->id) : gt_cell_none();
+	cells[4] = track->kind == GT_TRACK_DEVICE ? gt_cell_gone("all") : gt_cell_i(track->id);
+	cells[5] = track->name != GT_NONE ? gt_cell_text(gt_str(p->seg, track->name)) : gt_cell_none();
+	cells[6] = gt_cell_u(p->kernels);
+	cells[7] = gt_cell_u(p->copies);
+	cells[8] = gt_cell_u(p->sets);
+	cells[9] = gt_cell_u(p->busy.ns);
+	cells[10] = gt_cell_share(p->busy.ns, gt_span_of(a->opt, p->seg));
+	cells[11] = gt_cell_i(gt_since(a->opt, a->reader, p->seg, p->first));
+	cells[12] = gt_cell_i(gt_since(a->opt, a->reader, p->seg, p->last));
+	gt_table_add(t, cells + gt_where_skip(a->reader));
+}
+
+static int streams_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct gt_gpu_time *g = state;
+	const struct gt_gpu_place **list = calloc(g->nplaces + 1ul, sizeof(*list));
+	unsigned skip = gt_where_skip(g->asked.reader);
+	size_t n = 0, shown;
+	int rc = gt_gpu_time_finish(g, err);
+
+	tables[0] = gt_table_new("streams", "GPUs and their streams", columns + skip, (unsigned)NCOLUMNS - skip);
+	if (rc || !list || !tables[0]) {
+		free(list);
+		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the streams");
+	}
+	for (uint32_t i = 0; i < g->nplaces; i++)
+		if (gt_gpu_place_used(&g->places[i]))
+			list[n++] = &g->places[i];
+	if (n)
+		qsort(list, n, sizeof(*list), by_device);
+	shown = gt_shown(n, g->asked.opt->top);
+	for (size_t i = 0; i < shown; i++)
+		add(g, tables[0], list[i]);
+	free(list);
+	gt_table_gives_way(tables[0], "sets process copies last_ns first_ns name kernels");
+	gt_note_cut(tables[0], n, shown);
+	gt_gpu_time_notes(g, tables[0], NULL);
+	return 1;
+}
+
+static void streams_release(void *state) { gt_gpu_time_release(state); }
+
+const struct gt_analysis gt_streams_report = {
+	.name       = "streams",
+	.help       = "work and busy time of each GPU and of each of its streams",
+	.wants      = GT_BIT(GT_GPU),
+	.order      = GT_BY_TIME,
+	.state_size = sizeof(struct gt_gpu_time),
+	.init       = streams_init,
+	.block      = streams_block,
+	.finish     = streams_finish,
+	.release    = streams_release,
+};

@@ -1,0 +1,147 @@
+#include "analyze/gpu_time.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+
+enum gt_gpu_what gt_gpu_what(const struct gt_type *type)
+{
+	if (!type)
+		return GT_GPU_OTHER;
+	if (type->op == GT_OP_COPY)
+		return GT_GPU_COPY;
+	if (type->op == GT_OP_SET)
+		return GT_GPU_SET;
+	return type->category == GT_CAT_KERNEL ? GT_GPU_KERNEL : GT_GPU_OTHER;
+}
+
+static void add(struct gt_union *u, int64_t start, int64_t end)
+{
+	int64_t from = u->any && u->end > start ? u->end : start;
+
+	if (end > from)
+		u->ns = gt_sat_add(u->ns, (uint64_t)end - (uint64_t)from);
+	if (!u->any || end > u->end)
+		u->end = end;
+	u->any = true;
+}
+
+static void count(struct gt_gpu_place *p, enum gt_gpu_what what, const struct gt_moment *m, int64_t start, int64_t end)
+{
+	uint64_t *const counts[] = { &p->kernels, &p->copies, &p->sets, &p->others };
+
+	if (!gt_gpu_place_used(p) || m->at < p->first)
+		p->first = m->at;
+	if (!gt_gpu_place_used(p) || m->end > p->last)
+		p->last = m->end;
+	++*counts[what];
+	add(&p->busy, start, end);
+}
+
+static bool same_mark(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return ((const struct gt_gpu_time *)arg)->marked[value].key == *(const uint64_t *)key;
+}
+
+static int add_marked(struct gt_gpu_time *t, uint64_t key, int64_t start, int64_t end, struct gt_err *err)
+{
+	uint64_t hash = gt_hash_u64(key);
+	uint32_t i = gt_map_get(&t->map, hash, same_mark, t, &key, sizeof(key));
+
+	if (i == UINT32_MAX) {
+		i = (uint32_t)t->nmarked;
+		if (gt_grow(&t->marked, &t->marked_cap, t->nmarked + 1, sizeof(*t->marked)) || gt_map_add(&t->map, hash, i))
+			return gt_err_set(err, -ENOMEM, "no memory for GPU work");
+		t->marked[t->nmarked++] = (struct gt_marked){ .key = key };
+	}
+	add(&t->marked[i].busy, start, end);
+	return 0;
+}
+
+static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct gt_gpu_time *t = arg;
+	const struct gt_filter *f = &t->asked.opt->filter;
+	struct gt_gpu_place *p = &t->places[m->place];
+	const struct gt_type *type = m->what == GT_NONE ? NULL : &p->seg->types[m->what - t->order.types[p->seg->index]];
+	enum gt_gpu_what what = gt_gpu_what(type);
+	int64_t start = f->ranged && m->at < f->from ? f->from : m->at, end = f->ranged && m->end > f->to ? f->to : m->end;
+
+	count(p, what, m, start, end);
+	if (p->device != m->place)
+		count(&t->places[p->device], what, m, start, end);
+	if (!m->addr)
+		return 0;
+	if (t->whole)
+		return add_marked(t, (m->addr - 1) << 32 | p->device, m->at, m->end, err);
+	return add_marked(t, (m->addr - 1) << 32 | p->device, start, end, err);
+}
+
+int gt_gpu_time_init(struct gt_gpu_time *t, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	int rc = gt_in_time_init(&t->order, r, on_row, t, err);
+	uint32_t n;
+
+	t->asked = (struct gt_asked){ r, opt };
+	if (rc)
+		return rc;
+	n = t->order.tracks[t->order.nsegs];
+	t->places = calloc(n + 1ul, sizeof(*t->places));
+	if (!t->places)
+		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
+	for (uint32_t i = 0; i < t->order.nsegs; i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+
+		for (uint32_t k = 0; k < seg->ntracks; k++) {
+			const struct gt_track *track = &seg->tracks[k];
+			struct gt_gpu_place *p = &t->places[t->nplaces], *up = track->parent < k ? p - k + track->parent : NULL;
+
+			/* a parent stands before its children, and knows its device by now */
+			*p = (struct gt_gpu_place){ .seg = seg, .track = k, .device = t->nplaces++ };
+			if (track->kind != GT_TRACK_DEVICE && up && seg->tracks[t->places[up->device].track].kind == GT_TRACK_DEVICE)
+				p->device = up->device;
+		}
+	}
+	return 0;
+}
+
+int gt_gpu_time_finish(struct gt_gpu_time *t, struct gt_err *err)
+{
+	return gt_in_time_flush(&t->order, err);
+}
+
+uint64_t gt_gpu_time_busy(const struct gt_gpu_time *t)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < t->nplaces; i++)
+		if (t->places[i].device == i)
+			ns = gt_sat_add(ns, t->places[i].busy.ns);
+	return ns;
+}
+
+void gt_gpu_time_marked(const struct gt_gpu_time *t, uint64_t *busy, size_t n)
+{
+	for (size_t i = 0; i < t->nmarked; i++)
+		if (t->marked[i].key >> 32 < n)
+			busy[t->marked[i].key >> 32] = gt_sat_add(busy[t->marked[i].key >> 32], t->marked[i].busy.ns);
+}
+
+void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, const char *calls)
+{
+	uint64_t late = gt_in_time_late(&t->order);
+
+	if (late)
+		gt_table_note(table, "%llu rows came too late to be put in order: busy times may be too short", (unsigned long long)late);
+	gt_note_unrecorded(table, t->asked.reader, GT_LAYER_GPU);
+	if (calls && !gt_table_rows(table) && !gt_recorded(t->asked.reader, GT_LAYER_GPU))
+		gt_table_note(table, "what the calls tell: gtanalyze %s", calls);
+}
+
+void gt_gpu_time_release(struct gt_gpu_time *t)
+{
+	gt_in_time_release(&t->order);
+	free(t->places);
+	free(t->marked);
+	gt_map_release(&t->map);
+}

@@ -1,0 +1,48 @@
+/* How long GPUs worked. Time is shared out as unions of intervals, never as sums: two kernels that run at once keep their device busy
+ * for as long as the two together last. A device is one as a process sees it (its track), a stream is what rows lie on, and work is
+ * what GT_GPU rows tell of; waits are none. Rows may be marked (a kernel name, a kind of copy), and the union of all rows of one mark
+ * is known, too, per device and added over devices. */
+#ifndef GT_GPU_TIME_H
+#define GT_GPU_TIME_H
+#include "analyze/in_time.h"
+#include "analyze/report.h"
+#include "formats/base/map.h"
+
+struct gt_union { uint64_t ns; int64_t end; bool any; };	/* of intervals that come in order of their start */
+
+struct gt_gpu_place {			/* of a track: a stream, or a device with all its streams */
+	const struct gt_segment *seg;
+	uint32_t track;
+	uint32_t device;		/* its device's number; the track's own where there is no device above it */
+	uint64_t kernels, copies, sets, others;
+	struct gt_union busy;		/* cut to the range that was asked for */
+	int64_t first, last;		/* start of the first row, end of the last one; whole rows */
+};
+struct gt_gpu_time {
+	struct gt_asked asked;
+	struct gt_in_time order;
+	struct gt_gpu_place *places;	/* by track, numbered over all segments; those without rows have counts of 0 */
+	uint32_t nplaces;
+	bool whole;			/* marks: rows that a range cuts count whole, as their bytes do */
+	struct gt_marked { uint64_t key; struct gt_union busy; } *marked;
+	size_t nmarked, marked_cap;
+	struct gt_map map;
+};
+enum gt_gpu_what { GT_GPU_KERNEL, GT_GPU_COPY, GT_GPU_SET, GT_GPU_OTHER };
+enum gt_gpu_what gt_gpu_what(const struct gt_type *type);	/* of a GT_GPU row */
+
+int gt_gpu_time_init(struct gt_gpu_time *t, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err);
+/* The rows of a run, borrowed until the next one: mark row i by m[i].addr = 1 + mark. NULL with err filled in. */
+static inline struct gt_moment *gt_gpu_time_run(struct gt_gpu_time *t, const struct gt_cols *cols, struct gt_err *err)
+{
+	return gt_in_time_run(&t->order, cols, err);
+}
+int gt_gpu_time_finish(struct gt_gpu_time *t, struct gt_err *err);	/* no more runs: figures may be read */
+uint64_t gt_gpu_time_busy(const struct gt_gpu_time *t);			/* ns: of all devices, added */
+/* busy[mark] += ns, for n marks. */
+void gt_gpu_time_marked(const struct gt_gpu_time *t, uint64_t *busy, size_t n);
+static inline bool gt_gpu_place_used(const struct gt_gpu_place *p) { return p->kernels | p->copies | p->sets | p->others; }
+/* Under a table of GPU work: rows that came too late, and, if it is empty, that nothing was recorded, and what tells of calls. */
+void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, const char *calls);
+void gt_gpu_time_release(struct gt_gpu_time *t);
+#endif
