@@ -25,6 +25,7 @@
 
 #define PID_STEP 10000000		/* above every pid of Linux */
 #define ID_MAX INT32_MAX
+#define DEVICE_ORDER 1000000u		/* sort index of the first GPU: behind all processes */
 #define LANE_TID 1000000000		/* first made-up thread id */
 #define LANES_PER_TRACK 256u
 #define LANES_MAX 200000u
@@ -82,11 +83,15 @@ static void put_sort_index(struct gt_chrome_tracks *c, const char *what, uint32_
 		      pid, tid, index < ID_MAX ? index : ID_MAX);
 }
 
-/* The track whose Chrome process a track belongs to: its process, or else the highest track that is not the machine. */
+/* The track whose Chrome process a track belongs to: its device, its process, or else the highest track that is not the machine. */
 static uint32_t owner(const struct gt_segment *seg, uint32_t track)
 {
-	uint32_t process = gt_track_process(seg, track), up;
+	uint32_t process = gt_track_process(seg, track), up = track;
 
+	while (up < seg->ntracks && seg->tracks[up].kind != GT_TRACK_DEVICE)
+		up = seg->tracks[up].parent;
+	if (up < seg->ntracks)
+		return up;
 	if (process != GT_NONE)
 		return process;
 	while ((up = seg->tracks[track].parent) < track && seg->tracks[up].kind != GT_TRACK_MACHINE)
@@ -111,15 +116,53 @@ static bool same_process(const void *arg, uint32_t value, const void *key, size_
 	return a == b || (ta->start && a->boot_id && b->boot_id && a->boot_id[0] && !strcmp(a->boot_id, b->boot_id));
 }
 
-static int new_pid(struct gt_chrome_tracks *c, int64_t id, uint32_t *pid)
+static int new_pid(struct gt_chrome_tracks *c, const struct gt_track *t, uint32_t *pid)
 {
-	uint64_t want = id <= 0 || id > ID_MAX ? PID_STEP : (uint64_t)id;	/* 0 would be the idle process */
+	uint64_t want = t->id <= 0 || t->id > ID_MAX ? PID_STEP : (uint64_t)t->id;	/* 0 would be the idle process */
 	int rc;
+
+	if (t->kind == GT_TRACK_DEVICE && t->id > 0 && t->id < PID_STEP)
+		want += PID_STEP;	/* 1 would be init */
 
 	while (!(rc = ids_add(&c->pids, want)))
 		want = want + PID_STEP <= ID_MAX ? want + PID_STEP : want % PID_STEP + 1;
 	*pid = (uint32_t)want;
 	return rc < 0 ? no_memory(c) : 0;
+}
+
+/* "GPU 0 NVIDIA H200 (python3)". Which python3, where there are several. */
+static void device_label(const struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, char *to, size_t size)
+{
+	const struct gt_track *t = &seg->tracks[track];
+	uint32_t process = gt_track_process(seg, track), nprocesses = 0;
+	const char *name = t->name == GT_NONE ? "" : gt_str(seg, t->name);
+	char whose[200];
+	int n;
+
+	if (strncmp(name, "GPU", 3))
+		n = snprintf(to, size, "GPU %" PRId64 "%s%.100s", t->id, *name ? " " : "", name);
+	else
+		n = snprintf(to, size, "%.120s", name);
+	if (process == GT_NONE || n < 0 || (size_t)n >= size)
+		return;
+	for (uint32_t i = 0; i < seg->ntracks; i++)
+		nprocesses += seg->tracks[i].kind == GT_TRACK_PROCESS;
+	gt_export_track_name(seg, process, whose, sizeof(whose));
+	if (nprocesses > 1 || gt_reader_segments(c->r) > 1)
+		snprintf(to + n, size - (size_t)n, " (%s %" PRId64 ")", whose, seg->tracks[process].id);
+	else
+		snprintf(to + n, size - (size_t)n, " (%s)", whose);
+}
+
+/* GPUs stand behind all processes, those of one process together. */
+static uint64_t process_order(const struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track)
+{
+	const struct gt_track *t = &seg->tracks[track];
+	uint32_t process = gt_track_process(seg, track);
+
+	if (t->kind != GT_TRACK_DEVICE)
+		return c->nprocs;
+	return DEVICE_ORDER + (uint64_t)(process == GT_NONE ? 0 : process) * 64 + (t->id > 0 && t->id < 64 ? (uint64_t)t->id : 0);
 }
 
 /* The Chrome process of an owner track: found, or made and named. */
@@ -136,26 +179,49 @@ static int process_pid(struct gt_chrome_tracks *c, const struct gt_segment *seg,
 	if (gt_grow(&c->procs, &c->procs_cap, c->nprocs + 1, sizeof(*c->procs)) ||
 	    gt_map_add(&c->by_identity, hash, (uint32_t)c->nprocs))
 		return no_memory(c);
-	if (new_pid(c, t->id, pid))
+	if (new_pid(c, t, pid))
 		return c->err->code;
 	c->procs[c->nprocs++] = (struct gt_chrome_process){ .segment = seg->index, .track = track, .pid = *pid };
 	gt_export_track_name(seg, track, name, sizeof(name));
-	if (*pid == t->id || !t->id)
+	if (t->kind == GT_TRACK_DEVICE)
+		device_label(c, seg, track, label, sizeof(label));
+	else if (*pid == t->id || !t->id)
 		snprintf(label, sizeof(label), "%s", name);
 	else
 		snprintf(label, sizeof(label), "%s (%s %" PRId64 ", %.60s)", name, gt_track_kind_word(t->kind), t->id,
 			 seg->host ? seg->host : "?");
 	put_name(c, "process_name", *pid, 0, label);
-	put_sort_index(c, "process_sort_index", *pid, 0, c->nprocs);
+	put_sort_index(c, "process_sort_index", *pid, 0, process_order(c, seg, track));
 	return 0;
 }
 
+/* Threads stand in the order they came in, streams in that of their ids. */
+static uint64_t thread_order(const struct gt_chrome_tracks *c, const struct gt_track *track, size_t lane)
+{
+	int64_t id = track->id < 0 ? 0 : track->id > ID_MAX ? ID_MAX : track->id;
+
+	return (track->kind == GT_TRACK_STREAM ? (uint64_t)id : c->ntracks) * LANES_PER_TRACK + lane;
+}
+
+static void lane_label(const struct gt_chrome_track *t, const struct gt_segment *seg, uint32_t track, bool waits, char *to, size_t size)
+{
+	int n;
+
+	gt_export_track_name(seg, track, to, size - 64);
+	n = (int)strlen(to);
+	if (waits)
+		n += snprintf(to + n, size - (size_t)n, " waits");
+	if (waits ? t->nwaits > 1 : t->nlanes > 1)
+		snprintf(to + n, size - (size_t)n, " (%zu)", waits ? (size_t)t->nwaits : t->nlanes - t->nwaits);
+}
+
 /* One more thread for this track, named and put behind it. */
-static struct gt_lane *add_lane(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track)
+static struct gt_lane *add_lane(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, bool waits)
 {
 	struct gt_chrome_track *t = &c->tracks[seg->index][track];
+	bool made_up = t->nlanes || seg->tracks[track].kind == GT_TRACK_DEVICE;	/* a device's id might be that of a stream */
 	int64_t id = seg->tracks[track].id;
-	uint64_t tid = t->nlanes || id <= 0 || id >= LANE_TID ? LANE_TID : (uint64_t)id;
+	uint64_t tid = made_up || id <= 0 || id >= LANE_TID ? LANE_TID : (uint64_t)id;
 	char name[320];
 	struct gt_lane *l;
 	int rc;
@@ -169,13 +235,12 @@ static struct gt_lane *add_lane(struct gt_chrome_tracks *c, const struct gt_segm
 	if (rc < 0)
 		return NULL;
 	l = &t->lanes[t->nlanes++];
-	*l = (struct gt_lane){ .tid = (uint32_t)tid, .max_end = INT64_MIN };
+	*l = (struct gt_lane){ .tid = (uint32_t)tid, .waits = waits, .max_end = INT64_MIN };
+	t->nwaits += waits;
 	l->where_len = (uint32_t)snprintf(l->where, sizeof(l->where), "%u,\"tid\":%u,\"ts\":", t->pid, l->tid);
-	gt_export_track_name(seg, track, name, 256);
-	if (t->nlanes > 1)
-		snprintf(name + strlen(name), 32, " (%zu)", t->nlanes);
+	lane_label(t, seg, track, waits, name, sizeof(name));
 	put_name(c, "thread_name", t->pid, l->tid, name);
-	put_sort_index(c, "thread_sort_index", t->pid, l->tid, (uint64_t)c->ntracks * LANES_PER_TRACK + t->nlanes - 1);
+	put_sort_index(c, "thread_sort_index", t->pid, l->tid, thread_order(c, &seg->tracks[track], t->nlanes - 1));
 	return l;
 }
 
@@ -189,7 +254,7 @@ struct gt_chrome_track *gt_chrome_track(struct gt_chrome_tracks *c, const struct
 	c->ntracks++;
 	if (process_pid(c, seg, owner(seg, track), &t->pid))
 		return NULL;
-	if (!add_lane(c, seg, track)) {
+	if (!add_lane(c, seg, track, false)) {
 		no_memory(c);
 		return NULL;
 	}
@@ -342,11 +407,11 @@ static bool nests(struct gt_chrome_tracks *c, struct gt_chrome_track *t, int64_t
 }
 
 static struct gt_lane *another_lane(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track,
-				    struct gt_chrome_track *t)
+				    struct gt_chrome_track *t, bool waits)
 {
 	if (t->nlanes >= LANES_PER_TRACK || c->nlanes >= LANES_MAX)
 		return NULL;
-	return add_lane(c, seg, track);
+	return add_lane(c, seg, track, waits);
 }
 
 /* A lane for a call that does not nest: calls come in no useful order, so only "behind everything" is safe. */
@@ -354,9 +419,9 @@ static struct gt_lane *spare_call_lane(struct gt_chrome_tracks *c, const struct 
 				       struct gt_chrome_track *t, int64_t start)
 {
 	for (size_t i = 1; i < t->nlanes; i++)
-		if (t->lanes[i].max_end <= start)
+		if (!t->lanes[i].waits && t->lanes[i].max_end <= start)
 			return &t->lanes[i];
-	return another_lane(c, seg, track, t);
+	return another_lane(c, seg, track, t, false);
 }
 
 static bool lane_takes(struct gt_lane *l, int64_t start, int64_t end)
@@ -389,7 +454,7 @@ struct gt_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct gt_segme
 }
 
 struct gt_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start,
-			       int64_t end)
+			       int64_t end, bool waits)
 {
 	struct gt_chrome_track *t = gt_chrome_track(c, seg, track);
 	struct gt_lane *l;
@@ -401,9 +466,9 @@ struct gt_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct gt_segme
 		t->first_span_lane = t->calls ? (uint32_t)t->nlanes : 0;
 	}
 	for (size_t i = t->first_span_lane; i < t->nlanes; i++)
-		if (lane_takes(&t->lanes[i], start, end))
+		if (t->lanes[i].waits == waits && lane_takes(&t->lanes[i], start, end))
 			return &t->lanes[i];
-	l = another_lane(c, seg, track, t);
+	l = another_lane(c, seg, track, t, waits);
 	return l && lane_takes(l, start, end) ? l : NULL;
 }
 

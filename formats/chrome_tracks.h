@@ -1,5 +1,6 @@
 /* Processes, threads and lanes of a Chrome trace: gives every row a place where it overlaps no other slice by halves, and
- * names each place when it is used first. A lane is one more thread of the same name behind its track. */
+ * names each place when it is used first. A lane is one more thread of the same name behind its track. A GPU is a process, and its
+ * streams are the threads of it; what a stream waited for is no work and has lanes of its own ("stream 7 waits"). */
 #ifndef GT_CHROME_TRACKS_H
 #define GT_CHROME_TRACKS_H
 #include "formats/base/map.h"
@@ -10,6 +11,7 @@ struct gt_lane {
 	uint32_t tid;
 	char where[56];			/* PID,"tid":TID,"ts": and zeros */
 	uint32_t where_len;
+	bool waits;			/* holds waits of a stream, and nothing else */
 	int64_t max_end;
 	int64_t *ends;			/* of the spans open on it, outermost first */
 	size_t nends, cap;
@@ -26,6 +28,7 @@ struct gt_chrome_track {
 	size_t nlanes, cap;
 	uint32_t first_span_lane;	/* spans keep off the lanes that hold calls */
 	bool calls, spans;
+	uint32_t nwaits;		/* lanes of waits */
 	struct gt_level *levels;	/* by depth */
 	size_t nlevels, levels_cap;
 	uint32_t norphans;		/* ranges of orphans in all levels */
@@ -60,5 +63,5 @@ struct gt_chrome_track *gt_chrome_track(struct gt_chrome_tracks *c, const struct
 struct gt_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start,
 			       int64_t end, unsigned depth, uint32_t epoch);
 struct gt_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start,
-			       int64_t end);
+			       int64_t end, bool waits);
 #endif

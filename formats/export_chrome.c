@@ -16,8 +16,10 @@
 #include <stdlib.h>
 #include "formats/base/buf.h"
 #include "formats/base/opt.h"
+#include "formats/chrome_gpu.h"
 #include "formats/chrome_tracks.h"
 #include "formats/demangle.h"
+#include "formats/wanted.h"
 
 #define TEXT_FAST 32768u		/* longer prefixes are copied piecewise */
 
@@ -25,10 +27,13 @@ struct text { char *s; uint32_t len; };
 struct type {
 	struct text head;		/* ,\n{"name":"..","cat":"..","ph":"X","pid": */
 	struct text *fields;		/* ,"name": */
+	bool gpu;			/* its rows say what a GPU did, and which call launched it */
+	bool departs;			/* calls whose correlation id an arrow starts from */
 };
 struct segment {
 	struct type *types;
 	struct text *kernels;		/* by string id: the short form as JSON */
+	uint8_t *exported;		/* by string id: are calls of that name in the output? 1 yes, 2 no, 0 not looked up yet */
 };
 /* One type's argument columns in one run, and how far we are in them. */
 struct cursor { uint64_t run; uint32_t next; size_t columns; };
@@ -65,14 +70,35 @@ static struct text keep_text(struct gt_out *o)
 	return t;
 }
 
+/* Kernels go by their short names, other things by their own. NULL: no memory. */
+static const char *shown_name(struct chrome *c, const struct gt_segment *seg, uint32_t id)
+{
+	const struct gt_type *type = &seg->types[id];
+	bool kernel = type->layer == GT_LAYER_GPU && type->category == GT_CAT_KERNEL;
+
+	return kernel ? gt_kernel_names_get(c->names, gt_type_name(seg, id)) : gt_type_name(seg, id);
+}
+
+static const char *shown_category(const struct gt_type *type)
+{
+	const char *gpu = gt_chrome_gpu_category(type);
+
+	return gpu ? gpu : gt_category_word(type->category);
+}
+
 static struct type *get_type(struct chrome *c, const struct gt_segment *seg, uint32_t id)
 {
 	struct type *t = &c->segs[seg->index].types[id];
 	const struct gt_type *type = &seg->types[id];
+	const char *shown;
 	struct gt_out o;
 
 	if (t->head.s)
 		return t;
+	shown = shown_name(c, seg, id);
+	if (!shown)
+		goto failed;
+	t->gpu = gt_chrome_gpu_type(type);
 	t->fields = calloc((size_t)type->nfields + 1, sizeof(*t->fields));
 	for (unsigned i = 0; t->fields && i < type->nfields; i++) {
 		const char *name = type->fields[i].role == GT_R_KERNEL ? "kernel" : gt_str(seg, type->fields[i].name);
@@ -84,11 +110,12 @@ static struct type *get_type(struct chrome *c, const struct gt_segment *seg, uin
 		t->fields[i] = keep_text(&o);
 		if (!t->fields[i].s)
 			goto failed;
+		t->departs |= type->layer != GT_LAYER_GPU && type->fields[i].role == GT_R_CORRELATION;
 	}
 	gt_out_memory(&o);
 	gt_out_str(&o, ",\n{\"name\":");
-	gt_out_json(&o, gt_type_name(seg, id), strlen(gt_type_name(seg, id)));
-	gt_out_printf(&o, ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":", gt_category_word(type->category));
+	gt_out_json(&o, shown, strlen(shown));
+	gt_out_printf(&o, ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":", shown_category(type));
 	t->head = keep_text(&o);
 	if (t->fields && t->head.s)
 		return t;
@@ -132,6 +159,7 @@ struct slice {
 	unsigned nargs;
 	const struct column *columns;
 	uint32_t row;
+	const struct gt_event *event;	/* the row, where args are its */
 };
 
 static inline char *put_text(char *p, const char *s, uint32_t len)
@@ -240,20 +268,64 @@ static void put_arrow(struct chrome *c, const struct gt_segment *seg, const stru
 	gt_out_str(c->out, "}");
 }
 
+/* Are calls of this name written? An arrow from a slice that is not there would start nowhere. */
+static bool name_is_exported(struct chrome *c, const struct gt_segment *seg, uint64_t name)
+{
+	const struct gt_filter *f = &c->opt->filter;
+	struct segment *s = &c->segs[seg->index];
+
+	if (!f->match || name >= seg->nstrings)
+		return !f->match;
+	if (!s->exported)
+		s->exported = calloc((size_t)seg->nstrings + 1, 1);
+	if (!s->exported)
+		return false;
+	if (!s->exported[name]) {
+		s->exported[name] = 2;
+		for (uint32_t i = 0; i < seg->ntypes; i++)
+			if (seg->types[i].name == name && seg->types[i].layer != GT_LAYER_GPU &&
+			    f->match(seg, &seg->types[i], f->match_arg))
+				s->exported[name] = 1;
+	}
+	return s->exported[name] == 1;
+}
+
+/* Where the call that a row names begins, if it is written, and its track. */
+static bool find_launch(struct chrome *c, const struct slice *s, uint32_t *track, int64_t *start)
+{
+	const struct gt_filter *f = &c->opt->filter;
+	uint64_t on, at, ns, join, name = GT_NONE;
+
+	if (!get_role(s, GT_R_LAUNCH_TRACK, &on) || !get_role(s, GT_R_LAUNCH_START, &at) || !get_role(s, GT_R_LAUNCH_NS, &ns) ||
+	    !get_role(s, GT_R_LAUNCH_JOIN, &join) || join == GT_JOIN_UNKNOWN || on >= s->seg->ntracks || ns > INT64_MAX)
+		return false;
+	get_role(s, GT_R_LAUNCH_NAME, &name);
+	if ((f->kinds && !(f->kinds & GT_BIT(GT_CALL))) || !name_is_exported(c, s->seg, name))
+		return false;
+	*track = (uint32_t)on;
+	*start = (int64_t)at;
+	if (!gt_wants_time(f, *start, (int64_t)(at + ns)))
+		return false;
+	*start += ns > 1;	/* within the call, not where the one before it may end */
+	return true;
+}
+
 /* An arrow leads from the launching call to what the GPU did. A row that carries its launch draws both ends; else each end is drawn
  * where its row is, and both rows know the correlation id. */
-static void put_flow(struct chrome *c, const struct slice *s, const struct gt_lane *l, bool arrives)
+static void put_flow(struct chrome *c, const struct slice *s, const struct type *type, const struct gt_lane *l, bool arrives)
 {
 	struct gt_chrome_track *t;
-	uint64_t track, start, id;
+	uint32_t track;
+	int64_t start;
+	uint64_t id;
 
-	if (arrives && get_role(s, GT_R_LAUNCH_TRACK, &track) && track < s->seg->ntracks && get_role(s, GT_R_LAUNCH_START, &start)) {
-		t = gt_chrome_track(&c->tracks, s->seg, (uint32_t)track);
+	if (type->gpu && arrives && find_launch(c, s, &track, &start)) {
+		t = gt_chrome_track(&c->tracks, s->seg, track);
 		if (!t)
 			return;
-		put_arrow(c, s->seg, &t->lanes[0], (int64_t)start, false, ':', ++c->launches);
+		put_arrow(c, s->seg, &t->lanes[0], start, false, ':', ++c->launches);
 		put_arrow(c, s->seg, l, s->start, true, ':', c->launches);
-	} else if (get_role(s, GT_R_CORRELATION, &id)) {
+	} else if (!type->gpu && (arrives || type->departs) && get_role(s, GT_R_CORRELATION, &id)) {
 		put_arrow(c, s->seg, l, s->start, arrives, '.', id);
 	}
 }
@@ -269,7 +341,9 @@ static inline void put_slice(struct chrome *c, const struct slice *s, const stru
 	memcpy(p, ",\"dur\":", 7);
 	p = gt_put_us(p + 7, s->dur < 0 ? 0 : s->dur);
 	gt_out_used(c->out, p);
-	if (s->ret || s->open || s->args || s->columns)
+	if (s->event && t->gpu)
+		gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row, s->event->args);
+	else if (s->ret || s->open || s->args || s->columns)
 		put_args(c, s, t);
 	*gt_out_room(c->out, 1) = '}';
 	c->out->len++;
@@ -279,19 +353,21 @@ static inline void put_slice(struct chrome *c, const struct slice *s, const stru
 /* No lane is left: a pair of async events overlaps whatever it likes. */
 static void put_async(struct chrome *c, const struct slice *s, const struct type *t, const struct gt_lane *l)
 {
-	const char *name = gt_type_name(s->seg, s->type);
+	const char *name = shown_name(c, s->seg, s->type);
 	uint64_t id = ++c->async_id;
 
 	for (unsigned end = 0; end < 2; end++) {
 		gt_chrome_separate(&c->tracks);
 		gt_out_str(c->out, "{\"name\":");
-		gt_out_json(c->out, name, strlen(name));
+		gt_out_json(c->out, name ? name : "?", name ? strlen(name) : 1);
 		gt_out_printf(c->out, ",\"cat\":\"%s\",\"ph\":\"%c\",\"id\":\"%" PRIu64 "\",\"pid\":",
-			      gt_category_word(s->seg->types[s->type].category), end ? 'e' : 'b', id);
+			      shown_category(&s->seg->types[s->type]), end ? 'e' : 'b', id);
 		gt_out_add(c->out, l->where, l->where_len);
 		gt_out_used(c->out,
 			    gt_put_us(gt_out_room(c->out, 64), gt_since(s->start, c->bases[s->seg->index]) + (end ? s->dur : 0)));
-		if (!end)
+		if (!end && s->event && t->gpu)
+			gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row, s->event->args);
+		else if (!end)
 			put_args(c, s, t);
 		gt_out_str(c->out, "}");
 	}
@@ -309,8 +385,8 @@ static inline int put_placed(struct chrome *c, uint32_t track, const struct slic
 		return 0;
 	}
 	put_slice(c, s, type, l);
-	if (c->flows)
-		put_flow(c, s, l, arrives);
+	if (c->flows && (arrives || type->departs))
+		put_flow(c, s, type, l, arrives);
 	return 0;
 }
 
@@ -399,7 +475,8 @@ static struct slice row_slice(const struct gt_event *ev)
 			      .dur = gt_since(ev->row.end, ev->row.start),
 			      .ret = ev->row.ret,
 			      .args = ev->args,
-			      .nargs = ev->row.nargs};
+			      .nargs = ev->row.nargs,
+			      .event = ev};
 }
 
 static int row_call(struct chrome *c, const struct gt_event *ev)
@@ -422,9 +499,11 @@ static int row_open(struct chrome *c, const struct gt_event *ev)
 
 static int row_span(struct chrome *c, const struct gt_event *ev)
 {
+	const struct gt_type *type = &ev->seg->types[ev->row.type];
+	bool waits = ev->kind == GT_SPAN && type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC;
 	struct slice s = row_slice(ev);
 
-	return put_placed(c, ev->track, &s, gt_chrome_span(&c->tracks, ev->seg, ev->track, ev->row.start, ev->row.end),
+	return put_placed(c, ev->track, &s, gt_chrome_span(&c->tracks, ev->seg, ev->track, ev->row.start, ev->row.end, waits),
 			  ev->kind == GT_GPU);
 }
 
@@ -465,7 +544,7 @@ static int row_instant(struct chrome *c, const struct gt_event *ev)
 	return 0;
 }
 
-/* Counters of one name are told apart by process and id: the track's, unless it is the process itself. */
+/* Counters of one name are told apart by process and id: the track's, unless it is the process (or GPU) itself. */
 static int row_counter(struct chrome *c, const struct gt_event *ev)
 {
 	const struct gt_type *type = &ev->seg->types[ev->row.type];
@@ -473,7 +552,7 @@ static int row_counter(struct chrome *c, const struct gt_event *ev)
 	char phase[64] = "\"C\"";
 	int rc;
 
-	if (track->kind != GT_TRACK_PROCESS)
+	if (track->kind != GT_TRACK_PROCESS && track->kind != GT_TRACK_DEVICE)
 		snprintf(phase, sizeof(phase), "\"C\",\"id\":\"%" PRId64 "\"", track->id);
 	rc = begin_event(c, ev, gt_type_name(ev->seg, ev->row.type), gt_category_word(type->category), phase);
 	if (rc)
@@ -672,6 +751,7 @@ static void chrome_release(struct chrome *c)
 			free(s->kernels[j].s);
 		free(s->types);
 		free(s->kernels);
+		free(s->exported);
 	}
 	free(c->segs);
 	free(c->bases);

@@ -61,7 +61,8 @@ static inline void gpus_launched(struct gpus *g, struct gt_gpu_work *w, int thre
 	struct gt_row row = { .start = start, .end = start + ns, .type = g->launch };
 
 	gt_writer_row(g->w, GT_CALL, g->thread[thread], &row, NULL, &g->err);
-	w->cause = (struct gt_gpu_cause){ .join = join, .track = g->thread[thread], .name = g->launch_name, .start = start, .ns = (uint64_t)ns };
+	w->cause = (struct gt_gpu_cause){ .join = join, .track = g->thread[thread], .name = g->launch_name, .start = start,
+					.ns = (uint64_t)ns };
 }
 
 static inline void gpus_kernel(struct gpus *g, int kernel, const struct gt_gpu_work *w)
