@@ -193,7 +193,8 @@ static struct gt_cell deviation(const struct kernel *k)
 {
 	unsigned __int128 sum = (unsigned __int128)k->total * k->total, all;
 
-	if (k->count < 2 || k->total == UINT64_MAX || k->squares_wild || __builtin_mul_overflow(k->squares, (unsigned __int128)k->count, &all))
+	if (k->count < 2 || k->total == UINT64_MAX || k->squares_wild || __builtin_mul_overflow(k->squares,
+	    (unsigned __int128)k->count, &all))
 		return gt_cell_none();
 	return gt_cell_u((uint64_t)(sqrtl((long double)(all - sum) / ((long double)k->count * (long double)(k->count - 1))) + 0.5L));
 }
@@ -206,7 +207,8 @@ static struct gt_cell quantile(const struct kernel *k, double q)
 static struct gt_cell mean(uint64_t sum, uint64_t n) { return gt_cell_known(n, n ? sum / n : 0); }
 
 static const struct gt_column columns[] = {
-	{ "kernel", "Kernel", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, { "mean_ns", "Mean", GT_C_NS },
+	{ "kernel", "Kernel", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, { "mean_ns", "Mean",
+	GT_C_NS },
 	{ "p50_ns", "p50", GT_C_NS }, { "p90_ns", "p90", GT_C_NS }, { "p99_ns", "p99", GT_C_NS }, { "min_ns", "Min", GT_C_NS },
 	{ "max_ns", "Max", GT_C_NS }, { "stddev_ns", "Std dev", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT },
 	{ "launch_mean_ns", "Launch mean", GT_C_NS }, { "queue_mean_ns", "Queue mean", GT_C_NS }, { "queued", "Queued", GT_C_COUNT },
@@ -240,14 +242,16 @@ static void note_limits(const struct kernels *k, struct gt_table *t)
 		gt_table_note(t, "%llu of %llu kernels are joined to no call: they are in no figure of launch or queue",
 			      (unsigned long long)(rows - joined), (unsigned long long)rows);
 	if (by_order)
-		gt_table_note(t, "of %llu kernels the call was told by their order in the stream: likely, not certain", (unsigned long long)by_order);
+		gt_table_note(t, "of %llu kernels the call was told by their order in the stream: likely, not certain",
+			      (unsigned long long)by_order);
 	if (coarse)
 		gt_table_note(t, "too many kernels: some have no p50, p90 and p99");
 }
 
 static void note_busy(struct gt_table *t, uint64_t busy)
 {
-	gt_table_note(t, "busy %% is of %.6f ms in which devices worked: kernels, copies and sets, overlaps counted once", (double)busy / 1e6);
+	gt_table_note(t, "busy %% is of %.6f ms in which devices worked: kernels, copies and sets, overlaps counted once",
+		      (double)busy / 1e6);
 }
 
 static int kernels_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -269,7 +273,8 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 
 		add_kernel(tables[0], &k->list[i], brief ? brief : k->list[i].name, busy);
 	}
-	gt_table_gives_way(tables[0], "queued min_ns p90_ns stddev_ns p50_ns launch_mean_ns queue_mean_ns max_ns p99_ns mean_ns busy_percent");
+	gt_table_gives_way(tables[0],
+			   "queued min_ns p90_ns stddev_ns p50_ns launch_mean_ns queue_mean_ns max_ns p99_ns mean_ns busy_percent");
 	gt_note_cut(tables[0], k->n, shown);
 	if (k->n)
 		note_busy(tables[0], busy);
@@ -288,7 +293,8 @@ static const struct gt_column device_columns[] = {
 };
 #define NDEVICE 10
 static const struct gt_column brief_columns[] = {
-	{ "kernel", "Kernel", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, { "mean_ns", "Mean", GT_C_NS },
+	{ "kernel", "Kernel", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, { "mean_ns", "Mean",
+	GT_C_NS },
 	{ "max_ns", "Max", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT }, { "name", NULL, GT_C_TEXT },
 };
 
