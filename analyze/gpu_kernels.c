@@ -193,8 +193,8 @@ static struct gt_cell deviation(const struct kernel *k)
 {
 	unsigned __int128 sum = (unsigned __int128)k->total * k->total, all;
 
-	if (k->count < 2 || k->total == UINT64_MAX || k->squares_wild || __builtin_mul_overflow(k->squares,
-	    (unsigned __int128)k->count, &all))
+	if (k->count < 2 || k->total == UINT64_MAX || k->squares_wild ||
+	    __builtin_mul_overflow(k->squares, (unsigned __int128)k->count, &all))
 		return gt_cell_none();
 	return gt_cell_u((uint64_t)(sqrtl((long double)(all - sum) / ((long double)k->count * (long double)(k->count - 1))) + 0.5L));
 }
@@ -207,9 +207,9 @@ static struct gt_cell quantile(const struct kernel *k, double q)
 static struct gt_cell mean(uint64_t sum, uint64_t n) { return gt_cell_known(n, n ? sum / n : 0); }
 
 static const struct gt_column columns[] = {
-	{ "kernel", "Kernel", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, { "mean_ns", "Mean",
-	GT_C_NS },
-	{ "p50_ns", "p50", GT_C_NS }, { "p90_ns", "p90", GT_C_NS }, { "p99_ns", "p99", GT_C_NS }, { "min_ns", "Min", GT_C_NS },
+	{ "kernel", "Kernel", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
+	{ "mean_ns", "Mean", GT_C_NS }, { "p50_ns", "p50", GT_C_NS }, { "p90_ns", "p90", GT_C_NS },
+	{ "p99_ns", "p99", GT_C_NS }, { "min_ns", "Min", GT_C_NS },
 	{ "max_ns", "Max", GT_C_NS }, { "stddev_ns", "Std dev", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT },
 	{ "launch_mean_ns", "Launch mean", GT_C_NS }, { "queue_mean_ns", "Queue mean", GT_C_NS }, { "queued", "Queued", GT_C_COUNT },
 	{ "busy_ns", NULL, GT_C_NS }, { "joined", NULL, GT_C_COUNT }, { "joined_by_order", NULL, GT_C_COUNT }, { "name", NULL, GT_C_TEXT },
@@ -293,9 +293,8 @@ static const struct gt_column device_columns[] = {
 };
 #define NDEVICE 10
 static const struct gt_column brief_columns[] = {
-	{ "kernel", "Kernel", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, { "mean_ns", "Mean",
-	GT_C_NS },
-	{ "max_ns", "Max", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT }, { "name", NULL, GT_C_TEXT },
+	{ "kernel", "Kernel", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
+	{ "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Max", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT }, { "name", NULL, GT_C_TEXT },
 };
 
 static void add_device(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p)

@@ -249,6 +249,35 @@ static void the_overview_has_ten(void)
 	json_decref(j);
 }
 
+/* Two recordings in one file, of two machines: names are one, devices are not. */
+static void recordings_add_up(void)
+{
+	int both = memfd_create("both", 0);
+	struct gt_err err = GT_ERR_INIT;
+	char bytes[1 << 16];
+	json_t *j;
+
+	for (int i = 0; i < 2; i++) {
+		struct gt_reader *r;
+		struct gpus g;
+		ssize_t n;
+
+		known_work(&g);
+		gpus_sample(&g, g.device[0], 1000, 50 + i);
+		r = gpus_end(&g);
+		n = pread(g.fd, bytes, sizeof(bytes), 0);
+		CHECK(r && n > 0 && write(both, bytes, (size_t)n) == n);
+		gt_reader_close(r);
+	}
+	j = report(gt_reader_open_fd(both, &err), (const char *[]){ "kernels", "streams", "copies", "counters", "gpu", NULL }, &plain);
+	CHECK(rows(j, "kernels") == 2 && num(row(j, "kernels", 0), "count") == 4 && num(row(j, "kernels", 0), "busy_ns") == 600);
+	CHECK(num(row(j, "kernels", 0), "busy_percent") == 71.43 && num(row(j, "copies", 0), "count") == 2);
+	CHECK(rows(j, "streams") == 10 && num(row(j, "streams", 5), "recording") == 1 && num(row(j, "streams", 5), "busy_ns") == 410);
+	CHECK(rows(j, "counters") == 2 && num(row(j, "counters", 1), "recording") == 1 && num(row(j, "counters", 1), "mean") == 51);
+	CHECK(rows(j, "gpu") == 4 && num(row(j, "gpu", 3), "recording") == 1);
+	json_decref(j);
+}
+
 /* ---- beside brute force ---- */
 
 #define END 4000
@@ -352,5 +381,5 @@ static void threads_agree(void)
 
 T_MAIN(T(kernels_by_name), T(operations_have_short_names), T(overlaps_count_once), T(copies_by_kind),
        T(streams_and_their_devices), T(a_range_cuts_busy_time), T(counters_over_time), T(whole_numbers_stay_exact),
-       T(not_recorded_is_not_0), T(nothing_ran), T(the_overview_has_ten),
+       T(not_recorded_is_not_0), T(nothing_ran), T(the_overview_has_ten), T(recordings_add_up),
        T(unions_equal_brute_force), T(threads_agree))
