@@ -37,7 +37,7 @@ struct gt_gpu_process {
 	struct queue records, works;
 	struct place *devices; size_t ndevices, devices_cap;
 	struct place *streams; size_t nstreams, streams_cap, stream;
-	int64_t began;
+	int64_t began;			/* when it was first settled */
 };
 struct gt_gpu {
 	struct gt_writer *w;
@@ -416,12 +416,10 @@ static int put_wait(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_
 
 /* ---- what comes in ---- */
 
-static struct gt_gpu_process *process(struct gt_gpu_process **p, uint32_t track, int64_t now)
+static struct gt_gpu_process *process(struct gt_gpu_process **p, uint32_t track)
 {
-	if (!*p && (*p = calloc(1, sizeof(**p)))) {
+	if (!*p && (*p = calloc(1, sizeof(**p))))
 		(*p)->track = track;
-		(*p)->began = now;
-	}
 	return *p;
 }
 
@@ -435,7 +433,7 @@ static int wait_in(struct queue *q, const struct gt_gpu_event *e, int64_t now)
 
 int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_call *c)
 {
-	return process(p, track, c->start) ? put_call(g, *p, c) : -ENOMEM;
+	return process(p, track) ? put_call(g, *p, c) : -ENOMEM;
 }
 
 static void note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, const char *text)
@@ -456,7 +454,7 @@ static void note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 
 int gt_gpu_event(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_event *e)
 {
-	if (!process(p, track, e->start))
+	if (!process(p, track))
 		return -ENOMEM;
 	if (e->id == GT_EV_GPU_LOST) {
 		g->totals.dropped += e->words[0];
@@ -529,7 +527,10 @@ static void let_go(struct gt_gpu *g, struct gt_gpu_process *p, int64_t before)
 
 int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last, gt_gpu_string *string, void *arg, struct gt_err *err)
 {
-	int code = settle_records(g, p, now, last);
+	int code;
+
+	p->began = p->began ? p->began : now;
+	code = settle_records(g, p, now, last);
 
 	if (!code)
 		code = settle_works(g, p, now, last, string, arg, err);
