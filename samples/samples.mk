@@ -1,6 +1,6 @@
 # The simulated GPU and the sample programs. Both stay unsanitized in a sanitized build, because a preloaded library goes into
 # them; the unit tests of the simulator link its objects, and these are sanitized.
-SIM_SRC  := $(filter-out samples/simgpu/cupti_%,$(wildcard samples/simgpu/*.c))
+SIM_SRC  := $(filter-out samples/simgpu/cupti_% samples/simgpu/sim_nvml.c,$(wildcard samples/simgpu/*.c))
 SIM_OBJ  := $(SIM_SRC:samples/simgpu/%.c=$(BUILD)/sim/%.o)
 CUPTI_OBJ := $(patsubst samples/simgpu/%.c,$(BUILD)/sim/%.o,$(wildcard samples/simgpu/cupti_*.c))
 SIM_FLAGS := $(GTFLAGS) $(CFLAGS)
@@ -37,6 +37,11 @@ $(BUILD)/sim/cupti_layout.o: SIM_FLAGS += $(addprefix -isystem ,$(wildcard $(CUD
 $(BUILD)/sim/libcupti.so.13: $(CUPTI_OBJ) samples/simgpu/cupti.map
 	$(CC) -shared -Wl,-soname,libcupti.so.13 -Wl,-z,nodelete -Wl,-z,defs -Wl,--version-script=samples/simgpu/cupti.map \
 		-Wl,-Bsymbolic-functions $(CUPTI_OBJ) -ldl -pthread -o $@
+
+# A library of its own, with nothing of the driver's.
+all: $(BUILD)/sim/libnvidia-ml.so.1
+$(BUILD)/sim/libnvidia-ml.so.1: $(BUILD)/sim/sim_nvml.o
+	$(CC) -shared -Wl,-soname,libnvidia-ml.so.1 -Wl,-z,defs $< -o $@
 
 $(BUILD)/samples/%: samples/%.c $(BUILD)/sim/libcuda.so.1
 	@mkdir -p $(@D)
