@@ -549,6 +549,7 @@ static int row_counter(struct chrome *c, const struct gt_event *ev)
 {
 	const struct gt_type *type = &ev->seg->types[ev->row.type];
 	const struct gt_track *track = &ev->seg->tracks[ev->track];
+	struct gt_field field = type->nfields ? type->fields[0] : (struct gt_field){ .kind = GT_F_U64 };
 	char phase[64] = "\"C\"";
 	int rc;
 
@@ -558,8 +559,9 @@ static int row_counter(struct chrome *c, const struct gt_event *ev)
 	if (rc)
 		return rc;
 	gt_out_str(c->out, ",\"args\":{\"value\":");
-	gt_export_value(c->out, ev->seg, type->nfields ? &type->fields[0] : &(struct gt_field){ .kind = GT_F_U64 },
-			ev->args && ev->row.nargs ? ev->args[0] : 0);
+	if (field.kind == GT_F_HEX)
+		field.kind = GT_F_U64;		/* a viewer draws numbers only */
+	gt_export_value(c->out, ev->seg, &field, ev->args && ev->row.nargs ? ev->args[0] : 0);
 	gt_out_str(c->out, "}}");
 	return 0;
 }
