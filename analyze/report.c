@@ -116,13 +116,19 @@ static int note_told(void *arg, const char *key, const char *value)
 	return 0;
 }
 
+/* Counters of a GPU tell how it fared, but not what it did. */
+static bool counts(const struct gt_type *type)
+{
+	return type->layer == GT_LAYER_GPU && type->nfields == 1 && type->fields[0].role == GT_R_VALUE;
+}
+
 bool gt_recorded_in(const struct gt_segment *seg, unsigned layer)
 {
 	struct told told = { .layer = gt_layer_word(layer) };
 	bool somebody = false;
 
 	for (uint32_t t = 0; t < seg->ntypes; t++)
-		if (seg->types[t].layer == layer)
+		if (seg->types[t].layer == layer && !counts(&seg->types[t]))
 			return true;
 	for (uint32_t t = 0; t < seg->ntracks && !somebody; t++)
 		somebody = seg->tracks[t].kind == GT_TRACK_THREAD;
