@@ -23,6 +23,7 @@
 #include "collect/door.h"
 #include "collect/headroom.h"
 #include "collect/metadata.h"
+#include "collect/nvml.h"
 #include "formats/arch.h"
 #include "formats/clock.h"
 
@@ -88,6 +89,18 @@ static bool start_cuda(const char *library, FILE *to)
 	else
 		fprintf(to, "%d device%s%s%.99s", n, n == 1 ? "" : "s", n ? ", " : "", first);
 	return !code && n;
+}
+
+static bool start_nvml(const char *library, FILE *to)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_nvml *n = gt_nvml_open(library, &err);
+
+	if (n)
+		gt_nvml_describe(n, to);
+	else
+		fputs(err.text, to);
+	return n;
 }
 
 static bool try(attempt *what, const char *library, char *said, size_t size)
@@ -229,6 +242,14 @@ static void check_libcuda(struct finding *f)
 	say(f, cuda == CUDA_DEAD ? NOTE : FINE, LIBCUDA " is %s; %s", path, said[0] ? said : "it says nothing");
 }
 
+static void check_nvml(struct finding *f)
+{
+	char said[300];
+	bool works = try(start_nvml, NULL, said, sizeof(said));
+
+	say(f, works ? FINE : NOTE, works ? "-e nvml can record the counters of %s" : "%s; all else can be recorded", said);
+}
+
 static void check_lockdown(struct finding *f)
 {
 	char line[128] = "";
@@ -245,6 +266,7 @@ static void check_lockdown(struct finding *f)
 static const struct { const char *name; void (*look)(struct finding *f); } checks[] = {
 	{ "library", check_library }, { "session", check_session }, { "memory", check_memory }, { "clock", check_clock },
 	{ "rights", check_lockdown }, { "driver", check_driver }, { "devices", check_devices }, { "libcuda", check_libcuda },
+	{ "nvml", check_nvml },
 };
 
 /* A simulated driver is built beside us, but not installed. */

@@ -76,7 +76,7 @@ static int32_t innermost_pid(int pid)
 	return atoi(end);
 }
 
-static bool holds_marker(const char *path)
+bool gt_simulator_file(const char *path)
 {
 	static const char marker[] = "(Simulated)";	/* in the simulator's device name */
 	struct stat st;
@@ -110,7 +110,7 @@ static void find_libcuda(int pid, struct gt_guest *guest)
 			continue;
 		guest->libcuda = true;
 		snprintf(file, sizeof(file), "/proc/%d/root%s", pid, name);
-		guest->simulated = holds_marker(file) || holds_marker(name);
+		guest->simulated = gt_simulator_file(file) || gt_simulator_file(name);
 	}
 	if (f)
 		fclose(f);

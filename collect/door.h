@@ -39,6 +39,8 @@ bool gt_door_guest(struct gt_door *h, int32_t ns_pid, struct gt_guest *guest);
 
 /* Fills in a guest from /proc/HOST_PID. False when there is no such process. */
 bool gt_guest_look(int32_t host_pid, struct gt_guest *guest);
+/* Is this library of the simulated GPU? The simulator's marker is looked for in its bytes. */
+bool gt_simulator_file(const char *path);
 /* Is the process gone (or another one by now)? */
 bool gt_guest_gone(const struct gt_guest *guest);
 #endif

@@ -17,6 +17,7 @@
 #include "collect/ending.h"
 #include "collect/launch.h"
 #include "collect/metadata.h"
+#include "collect/nvml.h"
 #include "collect/output.h"
 #include "collect/pace.h"
 #include "collect/recorder.h"
@@ -37,8 +38,9 @@ static struct {
 	int verbose, args, wait;
 	struct gt_opt_list filter, exclude;
 	uint64_t sample, ring_size, ring_memory;
-	int64_t delay, duration;
-} o = { .events = GT_SOURCES_DEFAULT, .args = GT_ARGS_KEY, .sample = 1, .ring_size = UNSET, .ring_memory = UNSET };
+	int64_t delay, duration, nvml_interval;
+} o = { .events = GT_SOURCES_DEFAULT, .args = GT_ARGS_KEY, .sample = 1, .ring_size = UNSET, .ring_memory = UNSET,
+	.nvml_interval = GT_NVML_INTERVAL };
 
 static const char *const args_words[] = { "none", "key", "all", NULL };
 static const char *const wait_words[] = { "primary", "all", NULL };
@@ -56,6 +58,7 @@ static const struct gt_opt options[] = {
 	{ 0, "sample", GT_OPT_U64, &o.sample, "N", "one call in N of each name and thread", NULL },
 	{ 0, "args", GT_OPT_WORD, &o.args, "WHICH", "arguments, the default is key", args_words },
 	{ 0, "cupti", GT_OPT_STR, &o.cupti, "FILE", "the libcupti to use for -e gpu, if the program has none loaded", NULL },
+	{ 0, "nvml-interval", GT_OPT_NS, &o.nvml_interval, "TIME", "so often are the counters of -e nvml read (100ms)", NULL },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "When", NULL },
 	{ 0, "delay", GT_OPT_NS, &o.delay, "TIME", "begin to record after so long (2s, 500ms)", NULL },
 	{ 0, "duration", GT_OPT_NS, &o.duration, "TIME", "stop recording after so long; the program runs on", NULL },
@@ -84,10 +87,13 @@ static struct {
 	char name[4096];
 	struct gt_output out;
 	struct gt_session wanted;	/* what the options open of its gates */
+	struct gt_sources own;
+	unsigned gates;			/* how many of them are open */
 	struct gt_rings rings;
 	struct gt_door door;
 	struct gt_writer *w;
 	struct gt_recorder *r;
+	struct gt_nvml *nvml;
 	struct gt_launch launch;
 	struct gt_err lost;		/* why recording stopped early */
 	int64_t start, stopped, told;	/* stopped: when recording ended */
@@ -106,6 +112,8 @@ static int check_options(struct gt_err *err)
 		return gt_err_set(err, -EINVAL, "--range nvtx:NAME: the name must have 1 to %d bytes", GT_RING_NAME - 1);
 	if (o.delay < 0 || o.duration < 0)
 		return gt_err_set(err, -EINVAL, "--delay and --duration cannot be negative");
+	if (o.nvml_interval < GT_NVML_INTERVAL_MIN || o.nvml_interval > GT_NVML_INTERVAL_MAX)
+		return gt_err_set(err, -EINVAL, "--nvml-interval must lie between 1ms and 3600s");
 	if (!o.sample || o.sample > UINT32_MAX)
 		return gt_err_set(err, -EINVAL, "--sample must lie between 1 and %u", UINT32_MAX);
 	if (!o.ring_memory || !o.ring_size)
@@ -135,10 +143,11 @@ static int check_use(const char *program, struct gt_err *err)
 	if (!code)
 		code = gt_output_name(o.output, program, run.name, sizeof(run.name), err);
 	if (!code)
-		code = gt_sources_enable(&run.wanted, o.events, err);
+		code = gt_sources_enable(&run.wanted, &run.own, o.events, err);
 	if (code)
 		return code;
-	if (!gt_sources_filter(&run.wanted, &o.filter, &o.exclude, (uint32_t)o.sample, &useless) && !run.wanted.nvtx)
+	run.gates = gt_sources_filter(&run.wanted, &o.filter, &o.exclude, (uint32_t)o.sample, &useless);
+	if (!run.gates && !run.own.nvml && !run.wanted.nvtx)
 		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
 	if (useless && !o.quiet)
 		fprintf(stderr, "gtcollect: note: no name that is recorded matches %s\n", useless);
@@ -166,6 +175,13 @@ static int open_session(struct gt_err *err)
 	return gt_door_open(&run.door, &run.rings, err);
 }
 
+static int open_counters(struct gt_err *err)
+{
+	if (run.own.nvml)
+		run.nvml = gt_nvml_open(NULL, err);
+	return run.own.nvml && !run.nvml ? err->code : 0;
+}
+
 static int open_trace(char *const *argv, struct gt_err *err)
 {
 	struct gt_metadata_settings s = { .argv = argv, .events = o.events, .args = args_words[o.args], .range = o.range,
@@ -187,6 +203,8 @@ static int open_trace(char *const *argv, struct gt_err *err)
 static void stop_recording(struct gt_err *why)
 {
 	gt_rings_disown(&run.rings);
+	if (run.nvml)
+		gt_nvml_stop(run.nvml);
 	run.lost = *why;
 	if (!run.stopped)
 		run.stopped = gt_clock_monotonic();
@@ -203,10 +221,30 @@ static void mind_the_time(int64_t now)
 /* Said in the file as soon as it is known, should we not live to write the end. */
 static int say_simulated(struct gt_err *err)
 {
-	if (run.simulated || !gt_recorder_totals(run.r)->simulated)
+	if (run.simulated || !(gt_recorder_totals(run.r)->simulated || gt_nvml_simulated(run.nvml)))
 		return 0;
 	run.simulated = true;
 	return gt_writer_meta(run.w, "{\"simulated\":true}", err);
+}
+
+static int put_meta(char *json, struct gt_err *err)
+{
+	int code = json ? gt_writer_meta(run.w, json, err) : 0;
+
+	free(json);
+	return code;
+}
+
+/* What was sampled since the last time. */
+static int take_counters(struct gt_err *err)
+{
+	int64_t n = run.nvml ? gt_nvml_write(run.nvml, run.w, err) : 0;
+
+	if (n > 0)
+		gt_recorder_stir(run.r);
+	if (n >= 0 && gt_nvml_news(run.nvml))
+		n = put_meta(gt_nvml_metadata(run.nvml), err);
+	return n < 0 ? (int)n : 0;
 }
 
 static char *human(char *to, size_t size, uint64_t bytes)
@@ -220,13 +258,21 @@ static char *human(char *to, size_t size, uint64_t bytes)
 	return to;
 }
 
+static struct gt_nvml_totals counters(void)
+{
+	struct gt_nvml_totals t;
+
+	gt_nvml_totals(run.nvml, &t);
+	return t;
+}
+
 static uint64_t events(void) { return run.stats.rows[GT_CALL] + gt_recorder_totals(run.r)->open; }
 
 static uint64_t losses(void)
 {
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
 
-	return t->dropped + t->untraced + t->deep + t->nameless;
+	return t->dropped + t->untraced + t->deep + t->nameless + counters().lost + counters().failed;
 }
 
 static const char *plural(uint64_t n, const char *ending) { return n == 1 ? "" : ending; }
@@ -287,7 +333,11 @@ static int64_t round_of_recorder(int64_t now)
 	if (run.lost.code)
 		return 0;
 	mind_the_time(now);
-	taken = gt_recorder_pass(run.r, &err);
+	taken = say_simulated(&err);
+	if (!taken)
+		taken = take_counters(&err);
+	if (!taken)
+		taken = gt_recorder_pass(run.r, &err);
 	if (taken < 0 || say_simulated(&err)) {
 		stop_recording(&err);
 		return 0;
@@ -333,17 +383,23 @@ static void watch(void)
 static void close_trace(void)
 {
 	struct gt_err err = GT_ERR_INIT;
-	char *json;
-	int code = run.lost.code ? run.lost.code : gt_recorder_finish(run.r, &err);
+	int code = run.lost.code;
 
+	if (run.nvml)
+		gt_nvml_stop(run.nvml);
+	if (!code)
+		code = take_counters(&err);
+	if (!code)
+		code = gt_recorder_finish(run.r, &err);
 	run.stats = *gt_writer_stats(run.w);
 	gt_rings_disown(&run.rings);
 	if (!code)
 		code = say_simulated(&err);
-	json = gt_metadata_end(gt_recorder_totals(run.r), &run.stats, run.launch.status, run.stopped - run.start);
-	if (!code && json)
-		code = gt_writer_meta(run.w, json, &err);
-	free(json);
+	if (!code && run.nvml)
+		code = put_meta(gt_nvml_metadata(run.nvml), &err);
+	if (!code)
+		code = put_meta(gt_metadata_end(gt_recorder_totals(run.r), &run.stats, run.launch.status, run.stopped - run.start,
+						run.simulated), &err);
 	if (run.lost.code)
 		gt_writer_abandon(run.w);
 	else if (gt_writer_close(run.w, &err) || code || gt_output_check(&run.out, &err))
@@ -385,6 +441,12 @@ static void say_losses(void)
 			t->deep, plural(t->deep, "s"), t->nameless);
 	if (t->broken)
 		fprintf(stderr, "gtcollect: %" PRIu64 " ring%s overwritten by the program and given up\n", t->broken, plural(t->broken, "s"));
+	if (counters().lost)
+		fprintf(stderr, "gtcollect: %" PRIu64 " counter value%s lost on the way to the file\n", counters().lost,
+			plural(counters().lost, "s"));
+	if (counters().failed && !o.verbose)
+		fprintf(stderr, "gtcollect: %" PRIu64 " counter value%s could not be read; -v says why\n", counters().failed,
+			plural(counters().failed, "s"));
 	if (t->nmissing && o.verbose)
 		for (size_t i = 0; i < t->nmissing; i++)
 			fprintf(stderr, "gtcollect: newer than our table, untraced: %s\n", t->missing[i].name);
@@ -423,17 +485,19 @@ static void say_file(bool empty)
 {
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
 	static char name[5 * sizeof(run.name)];
-	char size[32], lost[48] = "no losses", ending[320];
+	char size[32], lost[48] = "no losses", ending[320], values[48] = "";
 	struct stat st;
 	bool file = !stat(run.name, &st) && S_ISREG(st.st_mode);
 
 	if (losses())
 		snprintf(lost, sizeof(lost), "%" PRIu64 " LOST", losses());
+	if (run.nvml)
+		snprintf(values, sizeof(values), "%" PRIu64 " counter value%s, ", counters().values, plural(counters().values, "s"));
 	gt_ending(ending, sizeof(ending), &run.launch, t->open, file ? run.name : NULL);
 	for_the_shell(run.name, name);
-	fprintf(stderr, "gtcollect: %s%s: %s, %" PRIu64 " event%s, %u process%s, %s, %.2f s%s%s%s%s\n",
+	fprintf(stderr, "gtcollect: %s%s: %s, %" PRIu64 " event%s, %s%u process%s, %s, %.2f s%s%s%s%s\n",
 		run.simulated ? "simulated GPU: " : "", name, human(size, sizeof(size), file ? (uint64_t)st.st_size : run.stats.bytes),
-		events(), plural(events(), "s"), t->processes, plural(t->processes, "es"), lost,
+		events(), plural(events(), "s"), values, t->processes, plural(t->processes, "es"), lost,
 		(double)(run.stopped - run.start) / GT_SECOND, *ending ? "; " : "", ending, empty ? "" : "; next: gtanalyze ",
 		empty ? "" : name);
 }
@@ -449,9 +513,11 @@ static void say_end(const char *program)
 	if (run.lost.code || o.quiet)
 		return;
 	say_losses();
-	say_file(empty);
-	if (empty)
+	say_file(empty && !counters().values);
+	if (empty && run.gates)
 		say_nothing_seen(program);
+	if (o.verbose)
+		gt_nvml_tell(run.nvml, "gtcollect", stderr);
 	if (o.verbose)
 		fprintf(stderr, "gtcollect: %u thread%s, %" PRIu64 " call%s left out by --sample, clock error at most %u ns\n", t->threads,
 			plural(t->threads, "s"), t->sampled_out, plural(t->sampled_out, "s"), t->clock_error);
@@ -461,6 +527,7 @@ static int finish(int status, bool keep)
 {
 	gt_recorder_close(run.r);
 	gt_writer_abandon(run.w);
+	gt_nvml_close(run.nvml);
 	gt_door_close(&run.door);
 	gt_rings_close(&run.rings);
 	if (run.out.fd >= 0)
@@ -470,6 +537,16 @@ static int finish(int status, bool keep)
 	gt_opt_list_release(&o.filter);
 	gt_opt_list_release(&o.exclude);
 	return status;
+}
+
+/* After the program has begun, so that it can have inherited nothing of what NVML opens. */
+static void start_counters(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int64_t from = run.start + o.delay;
+
+	if (run.nvml && gt_nvml_start(run.nvml, o.nvml_interval, from, o.duration ? from + o.duration : 0, &err))
+		gt_err_print("gtcollect", NULL, &err);
 }
 
 static int run_program(char **argv)
@@ -484,6 +561,7 @@ static int run_program(char **argv)
 		gt_err_print("gtcollect", NULL, &err);
 		return finish(run.launch.status, false);
 	}
+	start_counters();
 	run.terminal = !o.quiet && isatty(2) && can_clear_a_line();
 	watch();
 	close_trace();
@@ -536,7 +614,7 @@ int main(int argc, char **argv)
 		gt_err_print("gtcollect", NULL, &err);
 		return finish(run.launch.status, false);
 	}
-	if (gt_launch_init(&run.launch, o.wait == WAIT_ALL, &err) || open_session(&err)) {
+	if (gt_launch_init(&run.launch, o.wait == WAIT_ALL, &err) || open_session(&err) || open_counters(&err)) {
 		gt_err_print("gtcollect", NULL, &err);
 		return finish(GT_EXIT_OWN, false);
 	}

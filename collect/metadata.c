@@ -234,7 +234,7 @@ static void put_gpu(struct gt_json *o, const struct gt_recorder_totals *t)
 		gt_json_put(o, counts[i].key, gt_json_int((int64_t)counts[i].value));
 }
 
-char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer_stats *w, int status, int64_t duration)
+char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer_stats *w, int status, int64_t duration, bool simulated)
 {
 	struct gt_json *o = gt_json_object(), *missing = gt_json_object();
 	const struct { const char *key; uint64_t value; } counts[] = {
@@ -253,7 +253,7 @@ char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer
 	gt_json_put(o, "untraced_functions", missing);
 	gt_json_put(o, "exit_status", gt_json_int(status));
 	gt_json_put(o, "duration_ns", gt_json_int(duration));
-	gt_json_put(o, "simulated", gt_json_bool(t->simulated));
+	gt_json_put(o, "simulated", gt_json_bool(simulated));
 	put_cuda(o, t->driver_version);
 	return gt_json_done(o);
 }

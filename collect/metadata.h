@@ -15,7 +15,7 @@ struct gt_metadata_settings {
 };
 /* Both: new, free it; NULL when memory is out. */
 char *gt_metadata_begin(const struct gt_metadata_settings *s);
-char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer_stats *w, int status, int64_t duration);
+char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer_stats *w, int status, int64_t duration, bool simulated);
 
 /* The NVIDIA kernel driver's version, "580.159.04". False when none is loaded. */
 bool gt_driver_version(char *to, size_t size);

@@ -170,6 +170,8 @@ static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 
 int64_t gt_recorder_pass(struct gt_recorder *r, struct gt_err *err) { return pass(r, false, err); }
 
+void gt_recorder_stir(struct gt_recorder *r) { r->active = true; }
+
 static bool all_taken(const struct gt_recorder *r)
 {
 	for (uint32_t i = 0; i < r->high; i++)

@@ -33,6 +33,8 @@ struct gt_recorder_totals {
 struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *door, struct gt_writer *w, struct gt_err *err);
 /* One round over all threads. Returns how many bytes of records it took (0: nothing to do), or negative: the writer failed. */
 int64_t gt_recorder_pass(struct gt_recorder *r, struct gt_err *err);
+/* Rows came to the writer from elsewhere (counters): their epoch is to close as if calls had come. */
+void gt_recorder_stir(struct gt_recorder *r);
 /* The last rounds: takes what is committed, closes an epoch with the calls still open. 0 or negative. */
 int gt_recorder_finish(struct gt_recorder *r, struct gt_err *err);
 /* Processes that came and have not gone, looked at afresh. */

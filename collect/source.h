@@ -1,17 +1,20 @@
 /* Sources of events that gtcollect can record: one row each, chosen with -e. */
 #ifndef GT_SOURCE_H
 #define GT_SOURCE_H
+#include <stdbool.h>
 #include "collect/ring.h"
 #include "formats/base/opt.h"
 
 /* Their names as in -e: "api" calls of the driver API; "ioctl" requests to the kernel driver, and open, close, mmap of its files; "gpu" what the
- * GPU did, by CUPTI; "nvtx" the program's annotations. The first two are on by default. */
-#define GT_SOURCES(X) X(api) X(ioctl) X(gpu) X(nvtx)
+ * GPU did, by CUPTI; "nvtx" the program's annotations; "nvml" counters of every GPU. The first two are on by default. */
+#define GT_SOURCES(X) X(api) X(ioctl) X(gpu) X(nvtx) X(nvml)
 #define GT_SOURCE_WORD(name) " " #name
 #define GT_SOURCES_DEFAULT "api,ioctl"
 
-/* Opens the gates of the sources in `list` ("api,ioctl"). 0 or -EINVAL. */
-int gt_sources_enable(struct gt_session *s, const char *list, struct gt_err *err);
+struct gt_sources { bool nvml; };	/* those that are no gates of the session: gtcollect does them itself */
+
+/* Opens the gates of the sources in `list` ("api,ioctl"), and notes those without. 0 or -EINVAL. */
+int gt_sources_enable(struct gt_session *s, struct gt_sources *own, const char *list, struct gt_err *err);
 /* Closes the gates of names that no filter matches (when there are filters) or that an exclude matches; sample > 1 makes
  * those left sample. A glob (formats/globs.h) is held against the whole name and against the name without _v2, _ptsz and the like.
  * Returns how many gates are open; *useless is a glob that matched nothing, or NULL. */

@@ -4,16 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
-static void enable_api(struct gt_session *s) { memset(s->gate, GT_GATE_ON, gt_api_count); }
+static void enable_api(struct gt_session *s, struct gt_sources *own) { memset(s->gate, GT_GATE_ON, gt_api_count); }
 
-static void enable_ioctl(struct gt_session *s)
+static void enable_nvml(struct gt_session *s, struct gt_sources *own) { own->nvml = true; }
+
+static void enable_ioctl(struct gt_session *s, struct gt_sources *own)
 {
 	s->ioctls = 1;
 	memset(s->gate + GT_ID_IOCTL, GT_GATE_ON, GT_IDS - GT_ID_IOCTL);
 }
 
 /* With the calls that make it work, or nothing could be joined to anything. */
-static void enable_gpu(struct gt_session *s)
+static void enable_gpu(struct gt_session *s, struct gt_sources *own)
 {
 	s->gpu = 1;
 	for (uint32_t id = 0; id < gt_api_count; id++)
@@ -21,12 +23,12 @@ static void enable_gpu(struct gt_session *s)
 			s->gate[id] = GT_GATE_ON;
 }
 
-static void enable_nvtx(struct gt_session *s) { s->nvtx = 1; }
+static void enable_nvtx(struct gt_session *s, struct gt_sources *own) { s->nvtx = 1; }
 
 #define SOURCE(name) { #name, enable_##name },
 static const struct source {
 	const char *name;
-	void (*enable)(struct gt_session *s);
+	void (*enable)(struct gt_session *s, struct gt_sources *own);
 } sources[] = { GT_SOURCES(SOURCE) };
 
 static const struct source *find(const char *name, size_t len)
@@ -37,7 +39,7 @@ static const struct source *find(const char *name, size_t len)
 	return NULL;
 }
 
-int gt_sources_enable(struct gt_session *s, const char *list, struct gt_err *err)
+int gt_sources_enable(struct gt_session *s, struct gt_sources *own, const char *list, struct gt_err *err)
 {
 	for (const char *p = list;; p++) {
 		size_t len = strcspn(p, ",");
@@ -45,7 +47,7 @@ int gt_sources_enable(struct gt_session *s, const char *list, struct gt_err *err
 
 		if (!found)
 			return gt_err_set(err, -EINVAL, "-e '%.100s': there are" GT_SOURCES(GT_SOURCE_WORD) ", with commas between", list);
-		found->enable(s);
+		found->enable(s, own);
 		p += len;
 		if (!*p)
 			return 0;
