@@ -141,7 +141,7 @@ else skip the_program_inherits_nothing_of_nvml "no /proc"; fi
 "$X" --chrome -o t.json t.zst
 is chrome_shows_counters "$(figure counters t.zst)" "$(grep -c '"ph":"C"' t.json)"
 is chrome_values_are_numbers 0 "$(grep '"ph":"C"' t.json | grep -vc '"args":{"value":[0-9]*}')"
-is chrome_tells_devices_apart "0 1" "$(sed -n 's/.*"name":"power_mw".*"ph":"C","id":"\([0-9]*\)".*/\1/p' t.json | sort -u | tr '\n' ' ' | sed 's/ $//')"
+is chrome_tells_devices_apart 2 "$(sed -n 's/.*"name":"power_mw".*"ph":"C","pid":\([0-9]*\),.*/\1/p' t.json | sort -u | grep -c .)"
 "$X" --native -o n.zst t.zst
 values n.zst >native; values t.zst >before
 same native_keeps_them before native
