@@ -83,11 +83,11 @@ static struct counter *find(struct counters *c, const struct gt_segment *seg, ui
 	return &c->list[c->n++];
 }
 
-/* place and what count over all segments; addr is 1 + the segment, or 0 of a row without a value. */
+/* addr is 0 of a row without a value. */
 static int on_sample(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct counters *c = arg;
-	const struct gt_segment *seg = gt_reader_segment(c->asked.reader, m->addr ? (uint32_t)m->addr - 1 : 0);
+	const struct gt_segment *seg = gt_in_time_segment(&c->order, c->asked.reader, m);
 	struct counter *one;
 	struct number v;
 
@@ -134,7 +134,7 @@ static int counters_block(void *state, const struct gt_cols *cols, struct gt_err
 
 		for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); values && gt_pick_next(&p) && nth < n; nth++) {
 			m[p.row].bytes = values[nth];
-			m[p.row].addr = 1 + cols->seg->index;
+			m[p.row].addr = 1;
 		}
 	}
 	return 0;

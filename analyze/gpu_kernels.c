@@ -339,12 +339,9 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 	struct kernels *k = state;
 	struct gt_kernel_names *names;
 	unsigned skip = gt_where_skip(k->time.asked.reader);
-	bool any = false;
 	int rc = close_list(k, err);
 
-	for (uint32_t i = 0; i < k->time.nplaces; i++)
-		any |= gt_gpu_place_used(&k->time.places[i]);
-	if (rc || (!any && k->time.asked.opt->unasked))
+	if (rc || (!k->time.nplaces && k->time.asked.opt->unasked))
 		return rc;
 	names = gt_kernel_names_new();
 	tables[0] = gt_table_new("gpu", "GPU", device_columns + skip, NDEVICE - skip);
@@ -355,8 +352,8 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 	}
 	gt_table_gives_way(tables[0], "sets process copies kernels name");
 	gt_table_gives_way(tables[1], "max_ns mean_ns busy_percent");
-	for (uint32_t i = 0; i < k->time.nplaces; i++)
-		if (k->time.places[i].device == i && gt_gpu_place_used(&k->time.places[i]))
+	for (size_t i = 0; i < k->time.nplaces; i++)
+		if (k->time.places[i].device == k->time.places[i].track)
 			add_device(&k->time, tables[0], &k->time.places[i]);
 	add_top(k, tables[1], names);
 	gt_gpu_time_notes(&k->time, tables[0], "launches");

@@ -24,22 +24,24 @@ static const struct gt_column columns[] = {
 /* Devices in the order of the trace, each before its streams, those by their ids. */
 static int by_device(const void *pa, const void *pb)
 {
-	const struct gt_gpu_place *a = *(const struct gt_gpu_place *const *)pa, *b = *(const struct gt_gpu_place *const *)pb;
+	const struct gt_gpu_place *a = pa, *b = pb;
 	const struct gt_track *ta = &a->seg->tracks[a->track], *tb = &b->seg->tracks[b->track];
 	bool device_a = ta->kind == GT_TRACK_DEVICE, device_b = tb->kind == GT_TRACK_DEVICE;
 
+	if (a->seg != b->seg)
+		return a->seg->index < b->seg->index ? -1 : 1;
 	if (a->device != b->device)
 		return a->device < b->device ? -1 : 1;
 	if (device_a != device_b)
 		return device_a ? -1 : 1;
 	if (ta->id != tb->id)
 		return ta->id < tb->id ? -1 : 1;
-	return (a > b) - (a < b);
+	return (a->track > b->track) - (a->track < b->track);
 }
 
 static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p)
 {
-	const struct gt_track *track = &p->seg->tracks[p->track], *device = &p->seg->tracks[g->places[p->device].track];
+	const struct gt_track *track = &p->seg->tracks[p->track], *device = &p->seg->tracks[p->device];
 	const struct gt_asked *a = &g->asked;
 	struct gt_cell cells[NCOLUMNS];
 
@@ -60,27 +62,19 @@ static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt
 static int streams_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gt_gpu_time *g = state;
-	const struct gt_gpu_place **list = calloc(g->nplaces + 1ul, sizeof(*list));
 	unsigned skip = gt_where_skip(g->asked.reader);
-	size_t n = 0, shown;
 	int rc = gt_gpu_time_finish(g, err);
+	size_t shown = gt_shown(g->nplaces, g->asked.opt->top);
 
 	tables[0] = gt_table_new("streams", "GPUs and their streams", columns + skip, (unsigned)NCOLUMNS - skip);
-	if (rc || !list || !tables[0]) {
-		free(list);
+	if (rc || !tables[0])
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the streams");
-	}
-	for (uint32_t i = 0; i < g->nplaces; i++)
-		if (gt_gpu_place_used(&g->places[i]))
-			list[n++] = &g->places[i];
-	if (n)
-		qsort(list, n, sizeof(*list), by_device);
-	shown = gt_shown(n, g->asked.opt->top);
+	if (g->nplaces)
+		qsort(g->places, g->nplaces, sizeof(*g->places), by_device);
 	for (size_t i = 0; i < shown; i++)
-		add(g, tables[0], list[i]);
-	free(list);
+		add(g, tables[0], &g->places[i]);
 	gt_table_gives_way(tables[0], "sets process copies last_ns first_ns name kernels");
-	gt_note_cut(tables[0], n, shown);
+	gt_note_cut(tables[0], g->nplaces, shown);
 	gt_gpu_time_notes(g, tables[0], NULL);
 	return 1;
 }

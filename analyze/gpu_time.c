@@ -30,10 +30,8 @@ static void count(struct gt_gpu_place *p, enum gt_gpu_what what, const struct gt
 {
 	uint64_t *const counts[] = { &p->kernels, &p->copies, &p->sets, &p->others };
 
-	if (!gt_gpu_place_used(p) || m->at < p->first)
-		p->first = m->at;
-	if (!gt_gpu_place_used(p) || m->end > p->last)
-		p->last = m->end;
+	p->first = m->at < p->first ? m->at : p->first;
+	p->last = m->end > p->last ? m->end : p->last;
 	++*counts[what];
 	add(&p->busy, start, end);
 }
@@ -58,64 +56,107 @@ static int add_marked(struct gt_gpu_time *t, uint64_t key, int64_t start, int64_
 	return 0;
 }
 
+/* The place of a track, by its number; NULL: no memory. */
+static struct gt_gpu_place *place_of(struct gt_gpu_time *t, const struct gt_segment *seg, uint32_t number)
+{
+	uint32_t first = t->order.tracks[seg->index];
+
+	if (!t->slot[number]) {
+		if (gt_grow(&t->places, &t->places_cap, t->nplaces + 1, sizeof(*t->places)))
+			return NULL;
+		t->places[t->nplaces++] = (struct gt_gpu_place){ .seg = seg, .track = number - first, .device = t->device[number] - first,
+								 .first = INT64_MAX, .last = INT64_MIN };
+		t->slot[number] = (uint32_t)t->nplaces;
+	}
+	return &t->places[t->slot[number] - 1];
+}
+
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_gpu_time *t = arg;
 	const struct gt_filter *f = &t->asked.opt->filter;
-	struct gt_gpu_place *p = &t->places[m->place];
-	const struct gt_type *type = m->what == GT_NONE ? NULL : &p->seg->types[m->what - t->order.types[p->seg->index]];
-	enum gt_gpu_what what = gt_gpu_what(type);
+	const struct gt_segment *seg = gt_in_time_segment(&t->order, t->asked.reader, m);
+	const struct gt_type *type = m->what == GT_NONE ? NULL : &seg->types[m->what - t->order.types[seg->index]];
 	int64_t start = f->ranged && m->at < f->from ? f->from : m->at, end = f->ranged && m->end > f->to ? f->to : m->end;
+	uint32_t device = t->device[m->place];
 
-	count(p, what, m, start, end);
-	if (p->device != m->place)
-		count(&t->places[p->device], what, m, start, end);
+	for (uint32_t number = m->place; ; number = device) {
+		struct gt_gpu_place *p = place_of(t, seg, number);
+
+		if (!p)
+			return gt_err_set(err, -ENOMEM, "no memory for the streams");
+		count(p, gt_gpu_what(type), m, start, end);
+		if (number == device)
+			break;
+	}
 	if (!m->addr)
 		return 0;
 	if (t->whole)
-		return add_marked(t, (m->addr - 1) << 32 | p->device, m->at, m->end, err);
-	return add_marked(t, (m->addr - 1) << 32 | p->device, start, end, err);
+		return add_marked(t, (m->addr - 1) << 32 | device, m->at, m->end, err);
+	return add_marked(t, (m->addr - 1) << 32 | device, start, end, err);
 }
 
 int gt_gpu_time_init(struct gt_gpu_time *t, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	int rc = gt_in_time_init(&t->order, r, on_row, t, err);
-	uint32_t n;
-
 	t->asked = (struct gt_asked){ r, opt };
-	if (rc)
-		return rc;
-	n = t->order.tracks[t->order.nsegs];
-	t->places = calloc(n + 1ul, sizeof(*t->places));
-	if (!t->places)
+	return gt_in_time_init(&t->order, r, on_row, t, err);
+}
+
+/* Which device each track belongs to. Most traces have many tracks or GPU work, not both: this waits for the first row. */
+static int find_devices(struct gt_gpu_time *t, struct gt_err *err)
+{
+	uint32_t n = t->order.tracks[t->order.nsegs];
+
+	t->slot = calloc(n + 1ul, sizeof(*t->slot));
+	t->device = calloc(n + 1ul, sizeof(*t->device));
+	if (!t->slot || !t->device)
 		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
 	for (uint32_t i = 0; i < t->order.nsegs; i++) {
-		const struct gt_segment *seg = gt_reader_segment(r, i);
+		const struct gt_segment *seg = gt_reader_segment(t->asked.reader, i);
+		uint32_t *device = t->device + t->order.tracks[i], first = t->order.tracks[i];
 
 		for (uint32_t k = 0; k < seg->ntracks; k++) {
-			const struct gt_track *track = &seg->tracks[k];
-			struct gt_gpu_place *p = &t->places[t->nplaces], *up = track->parent < k ? p - k + track->parent : NULL;
+			uint32_t up = seg->tracks[k].parent;	/* stands before its children, and knows its device by now */
 
-			/* a parent stands before its children, and knows its device by now */
-			*p = (struct gt_gpu_place){ .seg = seg, .track = k, .device = t->nplaces++ };
-			if (track->kind != GT_TRACK_DEVICE && up && seg->tracks[t->places[up->device].track].kind == GT_TRACK_DEVICE)
-				p->device = up->device;
+			device[k] = first + k;
+			if (up < k && seg->tracks[k].kind != GT_TRACK_DEVICE && seg->tracks[device[up] - first].kind == GT_TRACK_DEVICE)
+				device[k] = device[up];
 		}
 	}
 	return 0;
 }
 
+struct gt_moment *gt_gpu_time_run(struct gt_gpu_time *t, const struct gt_cols *cols, struct gt_err *err)
+{
+	if (!t->device && find_devices(t, err))
+		return NULL;
+	return gt_in_time_run(&t->order, cols, err);
+}
+
+static int by_track(const void *pa, const void *pb)
+{
+	const struct gt_gpu_place *a = pa, *b = pb;
+
+	if (a->seg != b->seg)
+		return a->seg->index < b->seg->index ? -1 : 1;
+	return (a->track > b->track) - (a->track < b->track);
+}
+
 int gt_gpu_time_finish(struct gt_gpu_time *t, struct gt_err *err)
 {
-	return gt_in_time_flush(&t->order, err);
+	int rc = gt_in_time_flush(&t->order, err);
+
+	if (t->nplaces)
+		qsort(t->places, t->nplaces, sizeof(*t->places), by_track);
+	return rc;
 }
 
 uint64_t gt_gpu_time_busy(const struct gt_gpu_time *t)
 {
 	uint64_t ns = 0;
 
-	for (uint32_t i = 0; i < t->nplaces; i++)
-		if (t->places[i].device == i)
+	for (size_t i = 0; i < t->nplaces; i++)
+		if (t->places[i].device == t->places[i].track)
 			ns = gt_sat_add(ns, t->places[i].busy.ns);
 	return ns;
 }
@@ -142,6 +183,8 @@ void gt_gpu_time_release(struct gt_gpu_time *t)
 {
 	gt_in_time_release(&t->order);
 	free(t->places);
+	free(t->slot);
+	free(t->device);
 	free(t->marked);
 	gt_map_release(&t->map);
 }

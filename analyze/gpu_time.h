@@ -13,7 +13,7 @@ struct gt_union { uint64_t ns; int64_t end; bool any; };	/* of intervals that co
 struct gt_gpu_place {			/* of a track: a stream, or a device with all its streams */
 	const struct gt_segment *seg;
 	uint32_t track;
-	uint32_t device;		/* its device's number; the track's own where there is no device above it */
+	uint32_t device;		/* the track of its device; the same as `track` where there is none above it */
 	uint64_t kernels, copies, sets, others;
 	struct gt_union busy;		/* cut to the range that was asked for */
 	int64_t first, last;		/* start of the first row, end of the last one; whole rows */
@@ -21,8 +21,9 @@ struct gt_gpu_place {			/* of a track: a stream, or a device with all its stream
 struct gt_gpu_time {
 	struct gt_asked asked;
 	struct gt_in_time order;
-	struct gt_gpu_place *places;	/* by track, numbered over all segments; those without rows have counts of 0 */
-	uint32_t nplaces;
+	struct gt_gpu_place *places;	/* those with rows, in no order */
+	size_t nplaces, places_cap;
+	uint32_t *slot, *device;	/* by track, numbered over all segments: 1 + its place or 0, its device's number; made by the first run */
 	bool whole;			/* marks: rows that a range cuts count whole, as their bytes do */
 	struct gt_marked { uint64_t key; struct gt_union busy; } *marked;
 	size_t nmarked, marked_cap;
@@ -33,15 +34,12 @@ enum gt_gpu_what gt_gpu_what(const struct gt_type *type);	/* of a GT_GPU row */
 
 int gt_gpu_time_init(struct gt_gpu_time *t, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err);
 /* The rows of a run, borrowed until the next one: mark row i by m[i].addr = 1 + mark. NULL with err filled in. */
-static inline struct gt_moment *gt_gpu_time_run(struct gt_gpu_time *t, const struct gt_cols *cols, struct gt_err *err)
-{
-	return gt_in_time_run(&t->order, cols, err);
-}
-int gt_gpu_time_finish(struct gt_gpu_time *t, struct gt_err *err);	/* no more runs: figures may be read */
+struct gt_moment *gt_gpu_time_run(struct gt_gpu_time *t, const struct gt_cols *cols, struct gt_err *err);
+/* No more runs: figures may be read, and places are in the order of the trace. */
+int gt_gpu_time_finish(struct gt_gpu_time *t, struct gt_err *err);
 uint64_t gt_gpu_time_busy(const struct gt_gpu_time *t);			/* ns: of all devices, added */
 /* busy[mark] += ns, for n marks. */
 void gt_gpu_time_marked(const struct gt_gpu_time *t, uint64_t *busy, size_t n);
-static inline bool gt_gpu_place_used(const struct gt_gpu_place *p) { return p->kernels | p->copies | p->sets | p->others; }
 /* Under a table of GPU work: rows that came too late, and, if it is empty, that nothing was recorded, and what tells of calls. */
 void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, const char *calls);
 void gt_gpu_time_release(struct gt_gpu_time *t);

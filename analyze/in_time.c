@@ -46,6 +46,15 @@ struct gt_moment *gt_in_time_run(struct gt_in_time *t, const struct gt_cols *col
 	return m;
 }
 
+const struct gt_segment *gt_in_time_segment(struct gt_in_time *t, struct gt_reader *r, const struct gt_moment *m)
+{
+	if (m->place < t->tracks[t->handed])
+		t->handed = 0;
+	while (m->place >= t->tracks[t->handed + 1])
+		t->handed++;
+	return gt_reader_segment(r, t->handed);
+}
+
 int gt_in_time_flush(struct gt_in_time *t, struct gt_err *err)
 {
 	int rc = 0;

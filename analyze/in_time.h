@@ -11,6 +11,7 @@ struct gt_in_time {
 	uint32_t nsegs;
 	gt_timeline_fn *fn;		/* gets moments in order; `place` is a track and `what` a type, numbered over all segments */
 	void *arg;
+	uint32_t handed;		/* the segment of the moment handed out last */
 	uint64_t block;			/* at hand */
 	const struct gt_segment *seg;
 };
@@ -22,6 +23,8 @@ struct gt_moment *gt_in_time_run(struct gt_in_time *t, const struct gt_cols *col
 int gt_in_time_flush(struct gt_in_time *t, struct gt_err *err);	/* hands out the rest */
 uint64_t gt_in_time_late(const struct gt_in_time *t);		/* moments that were handed out behind later ones */
 void gt_in_time_release(struct gt_in_time *t);
+/* The segment of a moment that was handed out: they come segment by segment. */
+const struct gt_segment *gt_in_time_segment(struct gt_in_time *t, struct gt_reader *r, const struct gt_moment *m);
 /* The number of a track (type): losses and other things without one have GT_NONE. */
 static inline uint32_t gt_in_time_track(const struct gt_in_time *t, const struct gt_segment *seg, uint32_t track)
 {
