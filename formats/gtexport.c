@@ -250,9 +250,10 @@ int main(int argc, char **argv)
 		rc = gt_err_set(&err, -ENOMEM, "out of memory");
 	if (rc) {
 		gt_err_print(TOOL, NULL, &err);
-		return rc == -EINVAL ? 2 : 1;
+		status = rc == -EINVAL ? 2 : 1;
+	} else {
+		status = run(&a, x, argv[1], a.output ? a.output : name);
 	}
-	status = run(&a, x, argv[1], a.output ? a.output : name);
 	gt_opt_list_release(&a.match);
 	free(name);
 	return status;
