@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct cupti_buffer {
 	struct cupti_buffer *next;
@@ -19,6 +20,7 @@ struct cupti_buffer {
 	size_t size, used, records, most;	/* most: records it may hold, 0: any number */
 	unsigned held;				/* records that are not complete */
 	bool leaving;				/* in the queue to the client */
+	bool telling;				/* holds more than CUPTI's own overhead */
 };
 struct queue { struct cupti_buffer *first, **last; };
 pthread_mutex_t *cupti_mutex(void);
@@ -27,7 +29,7 @@ static struct cupti_buffer *spare, *current;	/* spare: asked for by two threads 
 static cupti_requested requested;
 static cupti_completed completed;
 static pthread_cond_t work, progress = PTHREAD_COND_INITIALIZER;
-static uint64_t queued, delivered;		/* buffers */
+static uint64_t queued, delivered, telling;	/* buffers; telling: of those queued */
 static size_t dropped, reserved;		/* records */
 static bool running;
 __thread bool cupti_on_worker;
@@ -55,6 +57,7 @@ static void leave(struct cupti_buffer *b)
 	b->leaving = true;
 	append(&leaving, b);
 	queued++;
+	telling += b->telling;
 	cupti_wake();
 }
 
@@ -110,8 +113,6 @@ static bool fits(const struct cupti_buffer *b, size_t size)
 	return b->size - b->used >= size && (!b->most || b->records < b->most);
 }
 
-static void put_overhead(unsigned what, uint64_t start, uint64_t end);
-
 /* Asks the client for a buffer, which becomes the open one or a spare. The lock is given up meanwhile. false: none that would do. */
 static bool ask(size_t size)
 {
@@ -164,6 +165,7 @@ struct cupti_slot cupti_reserve(unsigned kind)
 	s.at = (union cupti_record *)(current->data + current->used);
 	current->used += size;
 	current->records++;
+	current->telling |= kind != KIND_OVERHEAD;
 	return s;
 }
 
@@ -296,13 +298,6 @@ void cupti_forget_callbacks(void)
 	cupti_unlock();
 }
 
-static void put_overhead(unsigned what, uint64_t start, uint64_t end)
-{
-	if (cupti_kinds[KIND_OVERHEAD])
-		cupti_put(&(union cupti_record){ .overhead = { .kind = KIND_OVERHEAD, .overhead = what, .object = 1, .start = start,
-							       .end = end } });
-}
-
 #define API(name, params) int name params; int name params
 
 API(cuptiActivityRegisterCallbacks, (cupti_requested request, cupti_completed complete))
@@ -325,14 +320,16 @@ API(cuptiActivityFlushAll, (uint32_t flag))
 	CUPTI_BEGIN();
 	cupti_lock();
 	registered = requested != NULL;
-	before = queued;
+	before = telling;
 	cupti_unlock();
 	if (!registered)
 		return cupti_said(CUPTI_INVALID_OPERATION);
 	start = cupti_kinds[KIND_OVERHEAD] ? cupti_now() : 0;
 	cupti_flush(flag & 1, false);
-	if (start && queued > before)
-		put_overhead(OVERHEAD_FLUSH, start, cupti_now());
+	if (start && telling > before)	/* else each flush would be the reason for the next */
+		cupti_put(&(union cupti_record){ .overhead = {
+			.kind = KIND_OVERHEAD, .overhead = OVERHEAD_FLUSH, .object = 1, .object_id = { getpid() }, .start = start,
+			.end = cupti_now() } });
 	return CUPTI_OK;
 }
 

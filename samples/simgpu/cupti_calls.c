@@ -6,13 +6,14 @@
 #define _GNU_SOURCE
 #include "samples/simgpu/cupti_sim.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { CALLBACKS = 1024, ENTER = 0, EXIT = 1, EXTERNAL_KINDS = 6, EXTERNAL_DEPTH = 64 };
 uint8_t cupti_kinds[KINDS], cupti_driver_apis[SIM_CBIDS_END];
-static struct { cupti_callback to; void *user; } subscriber;
+static struct { cupti_callback to; void *user; char name[64]; } subscriber;
 static uint8_t callbacks[DOMAINS][CALLBACKS];
 static uint32_t correlations;
 static __thread struct cupti_mine mine;
@@ -299,11 +300,10 @@ static bool is_subscriber(const void *handle)
 	return handle == &subscriber && subscriber.to;
 }
 
-API(cuptiSubscribe, (void **handle, cupti_callback to, void *user))
+static int subscribe(void **handle, cupti_callback to, void *user)
 {
 	int rc;
 
-	CUPTI_BEGIN();
 	if (!handle || !to)
 		return cupti_said(CUPTI_INVALID_PARAMETER);
 	if (cupti_knobs.taken)
@@ -321,6 +321,26 @@ API(cuptiSubscribe, (void **handle, cupti_callback to, void *user))
 	}
 	cupti_unlock();
 	return cupti_said(rc);
+}
+
+API(cuptiSubscribe, (void **handle, cupti_callback to, void *user))
+{
+	CUPTI_BEGIN();
+	return subscribe(handle, to, user);
+}
+
+struct params { size_t size; const char *name; char *other; size_t other_size; };	/* CUpti_SubscriberParams */
+API(cuptiSubscribe_v2, (void **handle, cupti_callback to, void *user, struct params *params))
+{
+	int rc;
+
+	CUPTI_BEGIN();
+	rc = subscribe(handle, to, user);
+	if (rc == CUPTI_MULTIPLE_SUBSCRIBERS && params && params->size >= sizeof(*params) && params->other)
+		snprintf(params->other, params->other_size, "%s", subscriber.to ? subscriber.name : "another");
+	if (!rc)
+		snprintf(subscriber.name, sizeof(subscriber.name), "%s", params && params->name ? params->name : "");
+	return rc;
 }
 
 void cupti_forget_subscriber(void)

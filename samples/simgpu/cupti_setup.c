@@ -68,6 +68,8 @@ static void forked(void)
 
 	lock = attaching = fresh;
 	dead = true;
+	if (attached)
+		driver_detach();
 }
 
 __attribute__((constructor)) static void set_up(void)

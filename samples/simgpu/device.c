@@ -5,6 +5,7 @@
 #include "samples/simgpu/sim.h"
 #include "samples/simgpu/observe.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -191,13 +192,27 @@ static void forked(void)
 		state = FORKED;
 }
 
+/* A tool that has the driver load it, which the real one does in cuInit too. */
+static void inject(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	void *lib = path && *path ? dlopen(path, RTLD_NOW) : NULL;
+	int (*begin)(void);
+
+	*(void **)&begin = lib ? dlsym(lib, "InitializeInjection") : NULL;
+	if (begin)
+		begin();
+}
+
 CUresult cuInit(unsigned flags)
 {
 	int rc = CUDA_SUCCESS;
+	bool first;
 
 	if (flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	sim_lock();
+	first = !state;
 	if (state == FORKED) {
 		rc = CUDA_ERROR_NOT_INITIALIZED;
 	} else if (!state) {
@@ -210,7 +225,10 @@ CUresult cuInit(unsigned flags)
 			state = READY;
 		}
 	}
-	return sim_leave(rc);
+	sim_unlock();
+	if (first && !rc)
+		inject();
+	return rc;
 }
 
 int sim_ready(void)

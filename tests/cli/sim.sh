@@ -55,3 +55,12 @@ nm -D --defined-only "$B/sim/libcuda.so.1" | awk '{ print $3 }' | sed 's/@.*//' 
 grep -oE '[FP]\(cu[A-Za-z0-9]+, [0-9]+,[ _a-z0-9]*\)' "$SRC/samples/simgpu/entries.h" |
 	sed -E 's/.\((cu[A-Za-z0-9]+), [0-9]+, ?([_a-z0-9]*)\)/\1\2/' | sort >listed
 same every_entry_is_exported listed exported
+
+# A tool named by CUDA_INJECTION64_PATH is loaded by cuInit, once.
+if ! command -v ${CC:-cc} >/dev/null; then skip a_tool_is_injected "no compiler here"
+else
+	printf '#include <stdio.h>\nint InitializeInjection(void); int InitializeInjection(void) { return puts("injected") < 0; }\n' >tool.c
+	${CC:-cc} -shared -fPIC tool.c -o tool.so
+	is a_tool_is_injected 1 "$(CUDA_INJECTION64_PATH=$PWD/tool.so "$B/samples/spin_calls" -n 10 | grep -c '^injected$')"
+	says a_missing_tool_is_no_error 0 'device' env CUDA_INJECTION64_PATH=/nowhere.so "$B/samples/spin_calls" -n 10
+fi

@@ -2,172 +2,8 @@
  * record for each piece of work, joined to its call by number. Every test is a process of its own, because what a library reads
  * from the environment it reads once. Gates instead of clocks, as in test_sim.c: a kernel that spins on a flag. */
 #define _GNU_SOURCE
-#include "samples/cu.h"
-#include "samples/simgpu/cupti_records.h"
-#include "tests/unit/t.h"
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdio.h>
+#include "tests/unit/on_cupti.h"
 #include <sys/wait.h>
-
-enum { CBID_GET_CURRENT = 304, CBID_LAUNCH = 307, CBID_GRAPH_LAUNCH = 514, CBID_HTOD_ASYNC = 279 };
-#define CUPTI(X) \
-	X(cuptiGetVersion, (uint32_t *v)) X(cuptiActivityRegisterCallbacks, (cupti_requested r, cupti_completed c)) \
-	X(cuptiActivityEnable, (unsigned kind)) X(cuptiActivityDisable, (unsigned kind)) X(cuptiActivityFlushAll, (uint32_t flag)) \
-	X(cuptiActivityFlushPeriod, (uint32_t ms)) X(cuptiActivityGetNextRecord, (uint8_t *b, size_t used, uint8_t **record)) \
-	X(cuptiActivityGetNumDroppedRecords, (void *ctx, uint32_t stream, size_t *n)) \
-	X(cuptiActivitySetAttribute, (unsigned which, size_t *size, void *value)) \
-	X(cuptiActivityGetAttribute, (unsigned which, size_t *size, void *value)) \
-	X(cuptiActivityRegisterTimestampCallback, (cupti_clock clock)) X(cuptiGetTimestamp, (uint64_t *t)) \
-	X(cuptiSetThreadIdType, (int type)) X(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on)) \
-	X(cuptiSubscribe, (void **handle, cupti_callback to, void *user)) X(cuptiUnsubscribe, (void *handle)) \
-	X(cuptiEnableCallback, (uint32_t on, void *handle, unsigned domain, uint32_t cbid)) \
-	X(cuptiEnableDomain, (uint32_t on, void *handle, unsigned domain)) \
-	X(cuptiGetStreamIdEx, (CUcontext ctx, CUstream s, uint8_t per_thread, uint32_t *id)) \
-	X(cuptiGetContextId, (CUcontext ctx, uint32_t *id)) X(cuptiGetDeviceId, (CUcontext ctx, uint32_t *id)) \
-	X(cuptiGetGraphNodeId, (const void *node, uint64_t *id)) X(cuptiGetGraphId, (const void *graph, uint32_t *id)) \
-	X(cuptiGetResultString, (int code, const char **text)) X(cuptiFinalize, (void)) \
-	X(cuptiActivityPushExternalCorrelationId, (unsigned kind, uint64_t id)) \
-	X(cuptiActivityPopExternalCorrelationId, (unsigned kind, uint64_t *last))
-#define X(name, params) static int (*name) params;
-CUPTI(X)
-#undef X
-static CUresult (*cuMemcpyPeerAsync)(CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream);
-static CUresult (*cuStreamWaitEvent)(CUstream s, CUevent e, unsigned flags);
-
-/* The client: what came back, in order. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static union cupti_record seen[20000];
-static size_t seen_n, returned, asked;
-static size_t buffer_size = 65536, buffer_records;
-static bool refuse, busy_callbacks;
-static char why_not[200];		/* what a callback found wrong */
-
-static void request(uint8_t **buffer, size_t *size, size_t *records)
-{
-	CUcontext ctx;
-
-	*buffer = refuse ? NULL : aligned_alloc(8, buffer_size);
-	*size = refuse ? 0 : buffer_size;
-	*records = buffer_records;
-	__atomic_add_fetch(&asked, 1, __ATOMIC_RELAXED);
-	if (busy_callbacks && (cuCtxGetCurrent(&ctx) || cuCtxSynchronize()))
-		snprintf(why_not, sizeof(why_not), "CUDA fails in a request");
-}
-
-static void completed(void *ctx, uint32_t stream, uint8_t *buffer, size_t size, size_t used)
-{
-	uint8_t *at = NULL;
-	int rc;
-
-	pthread_mutex_lock(&lock);
-	while (!(rc = cuptiActivityGetNextRecord(buffer, used, &at)))
-		if (seen_n < sizeof(seen) / sizeof(*seen))
-			memcpy(&seen[seen_n++], at, used - (at - buffer) < sizeof(*seen) ? used - (at - buffer) : sizeof(*seen));
-	if (used && rc != CUPTI_LIMIT_REACHED)
-		snprintf(why_not, sizeof(why_not), "a buffer ends with %d", rc);
-	returned++;
-	pthread_mutex_unlock(&lock);
-	free(buffer);
-}
-
-static const union cupti_record *nth(unsigned kind, size_t n)
-{
-	for (size_t i = 0; i < seen_n; i++)
-		if (seen[i].kind == kind && !n--)
-			return &seen[i];
-	return NULL;
-}
-
-static size_t count(unsigned kind)
-{
-	size_t n = 0;
-
-	while (nth(kind, n))
-		n++;
-	return n;
-}
-
-static const struct cupti_api *call_of(uint32_t correlation)
-{
-	for (size_t i = 0; i < seen_n; i++)
-		if (seen[i].kind == KIND_DRIVER && seen[i].api.correlation == correlation)
-			return &seen[i].api;
-	return NULL;
-}
-
-static void *in_build(const char *name)
-{
-	static char path[4000];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 100);
-
-	path[n > 0 ? n : 0] = '\0';
-	*strrchr(path, '/') = '\0';			/* .../unit */
-	sprintf(strrchr(path, '/'), "/sim/%s", name);
-	return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-}
-
-static void die(const char *what)
-{
-	printf("FAIL %s: %s\n", what, dlerror());
-	exit(1);
-}
-
-static void load(void)
-{
-	void *driver = in_build("libcuda.so.1"), *lib = in_build("libcupti.so.13");
-
-	if (!driver || !lib)
-		die("load");
-#define X(name, params) if (!(*(void **)&name = dlsym(lib, #name))) die(#name);
-	CUPTI(X)
-#undef X
-	*(void **)&cuMemcpyPeerAsync = dlsym(driver, "cuMemcpyPeerAsync");
-	*(void **)&cuStreamWaitEvent = dlsym(driver, "cuStreamWaitEvent");
-}
-
-/* CUPTI with the kinds that a tracer wants, then the device; returns the kernels. */
-static CUmodule start(void)
-{
-	static const unsigned kinds[] = { KIND_CONCURRENT_KERNEL, KIND_MEMCPY, KIND_MEMCPY2, KIND_MEMSET };
-	CUmodule m;
-
-	load();
-	OK(cuptiActivityRegisterCallbacks(request, completed));
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		OK(cuptiActivityEnable(kinds[i]));
-	cu_start();
-	OK(cuModuleLoadData(&m, cu_ptx));
-	return m;
-}
-
-static void spin(CUmodule m, CUstream s, unsigned grid)
-{
-	unsigned long long cycles = 1000;
-
-	OK(cuLaunchKernel(cu_kernel(m, BUSY), grid, 1, 1, 32, 1, 1, 0, s, (void *[]){ &cycles }, NULL));
-}
-
-struct gate { int *flag; CUdeviceptr at; };
-static void gate_close(struct gate *g, CUmodule m, CUstream s)
-{
-	OK(cuMemHostAlloc((void **)&g->flag, sizeof(int), 2));
-	OK(cuMemHostGetDevicePointer_v2(&g->at, g->flag, 0));
-	OK(cuLaunchKernel(cu_kernel(m, WAIT_FLAG), 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &g->at }, NULL));
-}
-
-static void gate_open(struct gate *g)
-{
-	__atomic_store_n(g->flag, 1, __ATOMIC_RELEASE);
-}
-
-static void flush(void)
-{
-	OK(cuCtxSynchronize());
-	OK(cuptiActivityFlushAll(0));
-}
-#define FINE() CHECK(!*why_not)
 
 static void kernels_are_recorded_and_joined_to_their_calls(void)
 {
@@ -220,10 +56,640 @@ static void a_buffer_waits_for_its_last_kernel_unless_forced(void)
 	CHECK(returned == 2 && count(KIND_CONCURRENT_KERNEL) == 3 && nth(KIND_CONCURRENT_KERNEL, 2)->kernel.end);
 }
 
+static void copies_and_sets_say_what_they_moved(void)
+{
+	CUdeviceptr x;
+	CUstream s;
+	void *pinned;
+	char plain[4096];
+	uint32_t id;
+
+	start();
+	OK(cuptiActivityEnableDriverApi(CBID_HTOD_ASYNC, 1));
+	OK(cuStreamCreate(&s, 1));
+	OK(cuptiGetStreamIdEx(NULL, s, 0, &id));
+	OK(cuMemAlloc_v2(&x, 4096));
+	OK(cuMemAllocHost_v2(&pinned, 4096));
+	OK(cuMemcpyHtoDAsync_v2(x, pinned, 1000, s));
+	OK(cuMemcpyDtoH_v2(plain, x, 2000));
+	OK(cuMemsetD8Async(x, 7, 300, s));
+	flush();
+	FINE();
+	CHECK(count(KIND_MEMCPY) == 2 && count(KIND_MEMSET) == 1 && count(KIND_DRIVER) == 1);
+	const struct cupti_memcpy *in = &nth(KIND_MEMCPY, 0)->copy, *out = &nth(KIND_MEMCPY, 1)->copy;
+	const struct cupti_memset *set = &nth(KIND_MEMSET, 0)->set;
+	CHECK(in->copy == 1 && in->src == 2 && in->dst == 3 && in->flags == 1 && in->bytes == 1000 && in->stream == id);
+	CHECK(call_of(in->correlation) && call_of(in->correlation)->cbid == CBID_HTOD_ASYNC && in->start < in->end);
+	CHECK(out->copy == 2 && out->src == 3 && out->dst == 1 && !out->flags && out->bytes == 2000 && out->stream != id);
+	CHECK(set->value == 7 && set->bytes == 300 && set->memory == 3 && set->flags == 1 && set->stream == id && set->start < set->end);
+}
+
+static void a_copy_between_devices_is_a_peer_copy(void)
+{
+	CUcontext a, b;
+	CUdeviceptr x, y;
+	const struct cupti_peer *p;
+	uint32_t ids[2];
+
+	start();
+	OK(cuCtxGetCurrent(&a));
+	OK(cuDevicePrimaryCtxRetain(&b, 1));
+	OK(cuMemAlloc_v2(&x, 100));
+	OK(cuCtxSetCurrent(b));
+	OK(cuMemAlloc_v2(&y, 100));
+	OK(cuMemcpyPeerAsync(y, b, x, a, 100, NULL));
+	flush();
+	FINE();
+	OK(cuptiGetContextId(a, &ids[0]));
+	OK(cuptiGetContextId(b, &ids[1]));
+	CHECK(count(KIND_MEMCPY2) == 1 && !count(KIND_MEMCPY));
+	p = &nth(KIND_MEMCPY2, 0)->peer;
+	CHECK(p->copy == 10 && p->bytes == 100 && p->src_device == 0 && p->dst_device == 1 && p->device == 1);
+	CHECK(p->src_context == ids[0] && p->dst_context == ids[1] && p->start < p->end);
+}
+
+/* The nodes that callbacks tell of. */
+static struct { uint64_t node, original; } cloned[8];
+static unsigned created, clones, contexts, synced[2];
+static void resources(void *user, unsigned domain, uint32_t cbid, const void *data)
+{
+	const struct cupti_resource *r = data;
+	const struct cupti_graph *g = r->descriptor;
+
+	(void)user;
+	if (domain == DOMAIN_SYNCHRONIZE && cbid && cbid <= 2)
+		synced[cbid - 1]++;
+	if (domain == DOMAIN_RESOURCE && cbid == 1)
+		contexts++;
+	if (domain == DOMAIN_RESOURCE && cbid == 13)
+		created++;
+	if (domain == DOMAIN_RESOURCE && cbid == 20 && clones < 8) {
+		cuptiGetGraphNodeId(g->node, &cloned[clones].node);
+		cuptiGetGraphNodeId(g->original_node, &cloned[clones].original);
+		clones++;
+	}
+}
+
+/* Two streams captured into one graph: two kernels side by side. */
+static CUgraphExec two_nodes(CUmodule m, CUstream s)
+{
+	CUgraphExec exec;
+	CUgraph g;
+	CUstream t;
+	CUevent fork_event, join;
+
+	OK(cuStreamCreate(&t, 1));
+	OK(cuEventCreate(&fork_event, 2));
+	OK(cuEventCreate(&join, 2));
+	OK(cuStreamBeginCapture_v2(s, 0));
+	OK(cuEventRecord(fork_event, s));
+	OK(cuStreamWaitEvent(t, fork_event, 0));
+	spin(m, s, 5);
+	spin(m, t, 6);
+	OK(cuEventRecord(join, t));
+	OK(cuStreamWaitEvent(s, join, 0));
+	OK(cuStreamEndCapture(s, &g));
+	OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+	OK(cuGraphDestroy(g));
+	OK(cuEventDestroy_v2(fork_event));
+	OK(cuEventDestroy_v2(join));
+	return exec;
+}
+
+static void nodes_of_a_graph_share_the_launch_and_have_their_own_ids(void)
+{
+	const struct cupti_kernel *a, *b;
+	CUgraphExec exec;
+	CUmodule m;
+	CUstream s;
+	void *handle;
+	uint32_t id, stream;
+
+	load();
+	OK(cuptiSubscribe(&handle, resources, NULL));
+	OK(cuptiEnableDomain(1, handle, DOMAIN_RESOURCE));
+	m = start();
+	OK(cuptiActivityEnable(KIND_DRIVER));
+	OK(cuStreamCreate(&s, 1));
+	OK(cuptiGetStreamIdEx(NULL, s, 0, &stream));
+	exec = two_nodes(m, s);
+	OK(cuptiGetGraphId(exec, &id));
+	OK(cuGraphLaunch(exec, s));
+	OK(cuGraphLaunch(exec, s));
+	OK(cuGraphExecDestroy(exec));	/* while it runs */
+	flush();
+	FINE();
+	CHECK(contexts == 1 && created == 4 && clones == 2);	/* two captured, two when instantiated */
+	CHECK(count(KIND_CONCURRENT_KERNEL) == 4);
+	a = &nth(KIND_CONCURRENT_KERNEL, 0)->kernel;
+	b = &nth(KIND_CONCURRENT_KERNEL, 1)->kernel;
+	CHECK(a->correlation == b->correlation && call_of(a->correlation)->cbid == CBID_GRAPH_LAUNCH);
+	CHECK(a->graph == id && b->graph == id && a->node == cloned[0].node && b->node == cloned[1].node && a->node != b->node);
+	CHECK(cloned[0].original && cloned[0].original != cloned[0].node && cloned[0].original != cloned[1].original);
+	CHECK(a->start < b->end && b->start < a->end && a->stream == stream && b->stream != stream);	/* at the same time */
+	CHECK(nth(KIND_CONCURRENT_KERNEL, 2)->kernel.correlation > a->correlation && nth(KIND_CONCURRENT_KERNEL, 2)->kernel.node == a->node);
+	CHECK(call_of(a->correlation)->start <= a->start && nth(KIND_CONCURRENT_KERNEL, 2)->kernel.start >= b->end);
+}
+
+static void waits_are_recorded_with_what_was_waited_for(void)
+{
+	static const unsigned types[] = { 3, 1, 2, 4 };
+	CUmodule m = start();
+	CUevent e;
+	CUstream s;
+	void *handle;
+	uint32_t id;
+
+	OK(cuptiSubscribe(&handle, resources, NULL));
+	OK(cuptiEnableDomain(1, handle, DOMAIN_SYNCHRONIZE));
+	OK(cuptiActivityEnable(KIND_SYNCHRONIZATION));
+	OK(cuStreamCreate(&s, 1));
+	OK(cuptiGetStreamIdEx(NULL, s, 0, &id));
+	OK(cuEventCreate(&e, 0));
+	spin(m, s, 1);
+	OK(cuEventRecord(e, s));
+	OK(cuStreamSynchronize(s));
+	OK(cuEventSynchronize(e));
+	OK(cuStreamWaitEvent(s, e, 0));
+	flush();
+	OK(cuEventDestroy_v2(e));
+	FINE();
+	CHECK(count(KIND_SYNCHRONIZATION) == 4 && synced[0] == 1 && synced[1] == 1);
+	for (unsigned i = 0; i < 4; i++) {
+		const struct cupti_sync *y = &nth(KIND_SYNCHRONIZATION, i)->sync;
+
+		CHECK(y->type == types[i] && y->start <= y->end && y->correlation && y->context == 1 && !y->rc);
+		CHECK(y->stream == (y->type == 3 || y->type == 2 ? id : UINT32_MAX));
+		CHECK((y->event == UINT32_MAX) == (y->type == 3 || y->type == 4));
+	}
+	CHECK(nth(KIND_CONCURRENT_KERNEL, 0)->kernel.end <= nth(KIND_SYNCHRONIZATION, 0)->sync.end);
+}
+
+static void full_buffers_come_back_by_themselves(void)
+{
+	CUmodule m;
+
+	buffer_size = 5 * sizeof(struct cupti_kernel) + 100;
+	m = start();
+	for (int i = 0; i < 23; i++)
+		spin(m, NULL, 1);
+	OK(cuCtxSynchronize());
+	for (int i = 0; i < 5000 && __atomic_load_n(&returned, __ATOMIC_RELAXED) < 4; i++)
+		usleep(1000);
+	pthread_mutex_lock(&lock);
+	CHECK(returned == 4 && count(KIND_CONCURRENT_KERNEL) == 20 && asked == 5);
+	pthread_mutex_unlock(&lock);
+	flush();
+	FINE();
+	CHECK(returned == 5 && count(KIND_CONCURRENT_KERNEL) == 23);
+}
+
+static void the_client_says_how_many_records_a_buffer_holds(void)
+{
+	CUmodule m;
+
+	buffer_records = 3;
+	m = start();
+	for (int i = 0; i < 7; i++)
+		spin(m, NULL, 1);
+	flush();
+	CHECK(returned == 3 && count(KIND_CONCURRENT_KERNEL) == 7);
+}
+
+static void without_a_buffer_records_are_dropped_and_counted(void)
+{
+	CUmodule m = start();
+	size_t n = 99;
+
+	refuse = true;
+	spin(m, NULL, 1);
+	spin(m, NULL, 1);
+	flush();
+	OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &n));
+	CHECK(n == 2 && !seen_n);
+	OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &n));
+	CHECK(n == 0);
+	refuse = false;
+	buffer_size = 100;	/* too small for a kernel: the client has it back */
+	spin(m, NULL, 1);
+	flush();
+	OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &n));
+	CHECK(n == 1 && returned == 1 && !seen_n);
+}
+
+static unsigned clock_calls;
+static uint64_t shifted(void)
+{
+	struct timespec t;
+
+	__atomic_add_fetch(&clock_calls, 1, __ATOMIC_RELAXED);
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec + 7000000000000000ull;
+}
+
+static void times_are_the_clients(void)
+{
+	uint64_t before, after, now;
+	CUmodule m;
+
+	load();
+	OK(cuptiActivityRegisterTimestampCallback(shifted));
+	m = start();
+	OK(cuptiActivityEnable(KIND_DRIVER));
+	before = shifted();
+	spin(m, NULL, 1);
+	OK(cuCtxSynchronize());
+	after = shifted();
+	OK(cuptiGetTimestamp(&now));
+	OK(cuptiActivityFlushAll(0));
+	CHECK(now >= after && clock_calls > 4);
+	CHECK(nth(KIND_CONCURRENT_KERNEL, 0)->kernel.start > before && nth(KIND_CONCURRENT_KERNEL, 0)->kernel.end < after);
+	for (size_t i = 0; i < count(KIND_DRIVER); i++)
+		CHECK(nth(KIND_DRIVER, i)->api.start < nth(KIND_DRIVER, i)->api.end && nth(KIND_DRIVER, i)->api.end < after + 1000000000);
+}
+
+/* Callbacks of launches: ENTER and EXIT with one number, which is the kernel's too. */
+static uint32_t at_enter, at_exit;
+static struct { unsigned enters, exits, others; bool params, finalize; } told;
+static void launches(void *user, unsigned domain, uint32_t cbid, const void *data)
+{
+	const struct cupti_call *c = data;
+	const struct { CUfunction f; unsigned grid[3], block[3], shared; CUstream s; void **params, **extra; } *p = c->params;
+	CUcontext ctx;
+
+	if (domain != DOMAIN_DRIVER || cbid != CBID_LAUNCH || user != &told) {
+		told.others++;
+		return;
+	}
+	if (!c->site) {
+		told.enters++;
+		at_enter = c->correlation;
+		*c->data = 42;
+		told.params = !strcmp(c->function, "cuLaunchKernel") && !strcmp(c->symbol, BUSY) && c->ctx && c->ctx_id == 1 &&
+			      p->grid[0] == 9 && p->block[0] == 32 && !p->shared && p->params && !p->extra;
+		cuCtxGetCurrent(&ctx);	/* not told, not counted */
+	} else {
+		told.exits++;
+		at_exit = c->correlation;
+		told.params &= *c->data == 42 && !*(int *)c->rc && p->grid[0] == 9;
+		if (told.finalize && cuptiFinalize())
+			snprintf(why_not, sizeof(why_not), "cuptiFinalize fails");
+	}
+}
+
+static void callbacks_have_the_number_of_the_record(void)
+{
+	CUmodule m = start();
+	void *handle, *second;
+	uint32_t first;
+	CUcontext ctx;
+
+	OK(cuptiSubscribe(&handle, launches, &told));
+	CHECK(cuptiSubscribe(&second, launches, NULL) == 39);
+	OK(cuptiEnableCallback(1, handle, DOMAIN_DRIVER, CBID_LAUNCH));
+	spin(m, NULL, 9);
+	OK(cuCtxGetCurrent(&ctx));
+	flush();
+	CHECK(told.enters == 1 && told.exits == 1 && !told.others && told.params && at_enter && at_enter == at_exit);
+	CHECK(nth(KIND_CONCURRENT_KERNEL, 0)->kernel.correlation == at_enter);
+	first = at_enter;
+	spin(m, NULL, 9);
+	CHECK(at_enter == first + 4);	/* cuCtxGetCurrent, cuCtxSynchronize, cuModuleGetFunction came between */
+	OK(cuptiEnableCallback(0, handle, DOMAIN_DRIVER, CBID_LAUNCH));
+	spin(m, NULL, 9);
+	OK(cuptiUnsubscribe(handle));
+	CHECK(told.enters == 2 && !cuptiSubscribe(&second, launches, NULL));
+}
+
+static void finalize_in_a_callback_loses_nothing_and_leaves_the_driver_alone(void)
+{
+	CUmodule m = start();
+	void *handle;
+
+	OK(cuptiSubscribe(&handle, launches, &told));
+	OK(cuptiEnableCallback(1, handle, DOMAIN_DRIVER, CBID_LAUNCH));
+	for (int i = 0; i < 5; i++) {
+		spin(m, NULL, 9);
+		OK(cuCtxSynchronize());
+	}
+	told.finalize = true;
+	spin(m, NULL, 9);
+	CHECK(told.exits == 6 && returned == 1 && count(KIND_CONCURRENT_KERNEL) == 6);
+	for (int i = 0; i < 5; i++)
+		spin(m, NULL, 9);
+	OK(cuCtxSynchronize());
+	FINE();
+	CHECK(told.exits == 6 && asked == 1 && cuptiActivityFlushAll(1) == CUPTI_INVALID_OPERATION);
+	OK(cuptiActivityRegisterCallbacks(request, completed));		/* and again */
+	OK(cuptiActivityEnable(KIND_CONCURRENT_KERNEL));
+	spin(m, NULL, 9);
+	flush();
+	CHECK(count(KIND_CONCURRENT_KERNEL) == 7);
+}
+
+static void external_ids_precede_the_call(void)
+{
+	CUmodule m = start();
+	uint64_t last = 0;
+
+	OK(cuptiActivityEnableDriverApi(CBID_LAUNCH, 1));
+	OK(cuptiActivityEnable(KIND_EXTERNAL_CORRELATION));
+	CHECK(cuptiActivityPopExternalCorrelationId(3, &last) == CUPTI_QUEUE_EMPTY);
+	OK(cuptiActivityPushExternalCorrelationId(3, 1234));
+	spin(m, NULL, 1);
+	OK(cuptiActivityPopExternalCorrelationId(3, &last));
+	spin(m, NULL, 1);
+	flush();
+	CHECK(last == 1234 && count(KIND_EXTERNAL_CORRELATION) == 1 && count(KIND_DRIVER) == 2);
+	for (size_t i = 0; i + 1 < seen_n; i++)
+		if (seen[i].kind == KIND_EXTERNAL_CORRELATION)
+			CHECK(seen[i].external.id == 1234 && seen[i].external.external == 3 && seen[i + 1].kind == KIND_DRIVER &&
+			      seen[i].external.correlation == seen[i + 1].api.correlation);
+}
+
+static void overhead_is_told_once_a_flush(void)
+{
+	CUmodule m;
+
+	load();
+	OK(cuptiActivityRegisterCallbacks(request, completed));
+	OK(cuptiActivityEnable(KIND_OVERHEAD));
+	m = start();
+	CHECK(count(KIND_OVERHEAD) == 0);
+	spin(m, NULL, 1);
+	flush();
+	CHECK(count(KIND_OVERHEAD) == 1 && nth(KIND_OVERHEAD, 0)->overhead.overhead == OVERHEAD_COMPILER);
+	for (int i = 0; i < 5; i++)
+		flush();
+	CHECK(count(KIND_OVERHEAD) == 2 && nth(KIND_OVERHEAD, 1)->overhead.overhead == OVERHEAD_FLUSH);
+	CHECK(nth(KIND_OVERHEAD, 1)->overhead.start <= nth(KIND_OVERHEAD, 1)->overhead.end);
+}
+
+/* Many threads launch and copy, one flushes, callbacks call CUDA: nothing stops and nothing is lost. */
+static CUmodule shared_module;
+static CUcontext shared_context;
+static bool stop;
+static void *launch_many(void *arg)
+{
+	CUstream s;
+
+	OK(cuCtxSetCurrent(shared_context));
+	OK(cuStreamCreate(&s, 1));
+	for (int i = 0; i < 300; i++)
+		spin(shared_module, s, 9);
+	OK(cuStreamSynchronize(s));
+	return arg;
+}
+
+static void *flush_often(void *arg)
+{
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+		OK(cuptiActivityFlushAll(0));
+	return arg;
+}
+
+static unsigned called;
+static void call_cuda(void *user, unsigned domain, uint32_t cbid, const void *data)
+{
+	CUcontext ctx;
+
+	__atomic_add_fetch(&called, 1, __ATOMIC_RELAXED);
+	OK(cuCtxGetCurrent(&ctx));
+	OK(cuCtxSynchronize());
+}
+
+static void nothing_stops_when_all_happens_at_once(void)
+{
+	pthread_t t[8], flusher;
+	void *handle;
+	size_t n;
+
+	buffer_size = 4096;
+	shared_module = start();
+	OK(cuptiSubscribe(&handle, call_cuda, NULL));
+	OK(cuptiEnableCallback(1, handle, DOMAIN_DRIVER, CBID_LAUNCH));
+	OK(cuptiActivityEnableDriverApi(CBID_LAUNCH, 1));
+	OK(cuCtxGetCurrent(&shared_context));
+	busy_callbacks = true;
+	pthread_create(&flusher, NULL, flush_often, NULL);
+	for (int i = 0; i < 8; i++)
+		pthread_create(&t[i], NULL, launch_many, NULL);
+	for (int i = 0; i < 8; i++)
+		pthread_join(t[i], NULL);
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	pthread_join(flusher, NULL);
+	flush();
+	FINE();
+	OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &n));
+	CHECK(!n && count(KIND_CONCURRENT_KERNEL) == 2400 && count(KIND_DRIVER) == 2400 && called == 4800);
+	CHECK(!cuptiFinalize() && returned == asked);	/* a buffer that two threads asked for at once stays until then */
+	for (size_t i = 0; i < 2400; i++) {
+		const struct cupti_kernel *k = &nth(KIND_CONCURRENT_KERNEL, i)->kernel;
+
+		CHECK(k->correlation < 20000 && call_of(k->correlation) && call_of(k->correlation)->start <= k->start);
+	}
+}
+
+static void a_forked_child_has_none(void)
+{
+	CUmodule m = start();
+	int status;
+	uint32_t v;
+	pid_t pid;
+
+	spin(m, NULL, 1);
+	if (!(pid = fork()))
+		_exit(cuptiGetVersion(&v) != CUPTI_NOT_INITIALIZED || cuptiActivityFlushAll(1) != CUPTI_NOT_INITIALIZED ||
+		      cuptiActivityEnable(KIND_CONCURRENT_KERNEL) != CUPTI_NOT_INITIALIZED || cuptiFinalize() != CUPTI_NOT_INITIALIZED ||
+		      cuCtxSynchronize() != 3);
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+	flush();
+	CHECK(count(KIND_CONCURRENT_KERNEL) == 1);
+}
+
+static void attributes_and_words(void)
+{
+	size_t size = 8, value = 0, small = 4;
+	uint8_t zeroed = 1;
+	const char *text = "";
+	uint32_t v;
+
+	load();
+	CHECK(!cuptiActivityGetAttribute(0, &size, &value) && value == 3200000 && size == 8);
+	CHECK(cuptiActivityGetAttribute(2, &small, &value) == 10 && cuptiActivityGetAttribute(99, &size, &value) == 1);
+	size = 1;
+	CHECK(!cuptiActivitySetAttribute(5, &size, &zeroed) && (zeroed = 0, !cuptiActivityGetAttribute(5, &size, &zeroed)) && zeroed == 1);
+	CHECK(!cuptiGetVersion(&v) && v == 130001 && cuptiGetVersion(NULL) == 1);
+	CHECK(!cuptiGetResultString(39, &text) && !strcmp(text, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"));
+	CHECK(cuptiActivityFlushAll(0) == CUPTI_INVALID_OPERATION && cuptiActivityEnable(999) == CUPTI_INVALID_KIND);
+	CHECK(cuptiActivityRegisterCallbacks(NULL, completed) == 1 && !cuptiSetThreadIdType(1) && cuptiSetThreadIdType(2) == 1);
+	CHECK(!cuptiActivityFlushPeriod(100));
+}
+
+/* The knobs. */
+static void fail_fails_each_entry_point(void)
+{
+	void *handle;
+	uint32_t v;
+
+	load();
+	CHECK(cuptiActivityEnable(KIND_MEMSET) == 0 && cuptiActivityEnable(KIND_MEMSET) == 999 && cuptiActivityEnable(KIND_MEMSET) == 999);
+	CHECK(cuptiSubscribe(&handle, launches, NULL) == 39 && cuptiGetVersion(&v) == 15 && !cuptiSetThreadIdType(1));
+	CHECK(cuptiActivityRegisterCallbacks(request, completed) == 7 && cuptiActivityFlushAll(0) == 8);
+}
+
+static void taken_refuses_a_subscriber_and_nothing_else(void)
+{
+	CUmodule m = start();
+	void *handle;
+
+	CHECK(cuptiSubscribe(&handle, launches, NULL) == 39);
+	spin(m, NULL, 1);
+	flush();
+	CHECK(count(KIND_CONCURRENT_KERNEL) == 1);
+}
+
+static void drop_drops_and_counts(void)
+{
+	CUmodule m = start();
+	size_t n;
+
+	for (int i = 0; i < 10; i++)
+		spin(m, NULL, 1);
+	flush();
+	OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &n));
+	CHECK(n == 3 && count(KIND_CONCURRENT_KERNEL) == 7);
+}
+
+static void late_records_hold_their_buffer(void)
+{
+	CUmodule m = start();
+
+	spin(m, NULL, 1);
+	flush();
+	CHECK(!returned);		/* half a minute late */
+	OK(cuptiActivityFlushAll(1));
+	CHECK(returned == 1 && nth(KIND_CONCURRENT_KERNEL, 0)->kernel.end);
+}
+
+static void a_little_late_is_not_never(void)
+{
+	CUmodule m = start();
+
+	spin(m, NULL, 1);
+	OK(cuCtxSynchronize());
+	for (int i = 0; i < 5000 && !returned; i++) {
+		usleep(1000);
+		OK(cuptiActivityFlushAll(0));
+	}
+	CHECK(returned == 1 && nth(KIND_CONCURRENT_KERNEL, 0)->kernel.end);
+}
+
+static void shuffled_records_are_all_there(void)
+{
+	CUmodule m = start();
+	unsigned long long sum = 0, inversions = 0;
+
+	for (unsigned i = 1; i <= 20; i++)
+		spin(m, NULL, i);
+	flush();
+	FINE();
+	CHECK(count(KIND_CONCURRENT_KERNEL) == 20);
+	for (size_t i = 0; i < 20; i++) {
+		sum |= 1ull << nth(KIND_CONCURRENT_KERNEL, i)->kernel.grid[0];
+		inversions += i && nth(KIND_CONCURRENT_KERNEL, i)->kernel.correlation < nth(KIND_CONCURRENT_KERNEL, i - 1)->kernel.correlation;
+	}
+	CHECK(sum == 0x1ffffe && inversions);
+}
+
+static void bad_times_are_of_both_sorts(void)
+{
+	CUmodule m = start();
+	unsigned zero = 0, backward = 0;
+
+	for (int i = 0; i < 8; i++)
+		spin(m, NULL, 1);
+	flush();
+	for (size_t i = 0; i < count(KIND_CONCURRENT_KERNEL); i++) {
+		const struct cupti_kernel *k = &nth(KIND_CONCURRENT_KERNEL, i)->kernel;
+
+		zero += !k->start && !k->end;
+		backward += k->end < k->start;
+	}
+	CHECK(zero == 2 && backward == 2 && count(KIND_CONCURRENT_KERNEL) == 8);
+}
+
+static void an_old_version_has_old_records(void)
+{
+	CUmodule m = start();
+	uint32_t v;
+
+	CHECK(!cuptiGetVersion(&v) && v == 18 && cuptiActivityEnableDriverApi(CBID_LAUNCH, 1) == CUPTI_NOT_SUPPORTED);
+	buffer_size = 2 * 208;
+	spin(m, NULL, 1);
+	spin(m, NULL, 2);
+	flush();
+	FINE();
+	CHECK(returned == 1 && count(KIND_CONCURRENT_KERNEL) == 2 && nth(KIND_CONCURRENT_KERNEL, 1)->kernel.grid[0] == 2);
+}
+
+static void the_truth_is_what_the_records_say(void)
+{
+	unsigned correlation, stream, device, grid, lines = 0, context, graph;
+	unsigned long long from, to, bytes, node;
+	char path[64], line[4096], kind[16], name[3100];
+	CUmodule m = start();
+	CUgraphExec exec;
+	CUdeviceptr x;
+	CUstream s;
+	FILE *f;
+
+	OK(cuStreamCreate(&s, 1));
+	exec = two_nodes(m, s);
+	OK(cuMemAlloc_v2(&x, 4096));
+	OK(cuMemsetD8Async(x, 1, 77, s));
+	spin(m, s, 3);
+	OK(cuGraphLaunch(exec, s));
+	flush();
+	OK(cuGraphExecDestroy(exec));
+	snprintf(path, sizeof(path), "truth.%d", (int)getpid());
+	CHECK((f = fopen(path, "r")));
+	while (fgets(line, sizeof(line), f)) {
+		CHECK(sscanf(line, "%u %15s %3099s %u %u %llu %llu %u,%*u,%*u %*u,%*u,%*u %llu %u %u %llu", &correlation, kind, name, &stream,
+			     &device, &from, &to, &grid, &bytes, &context, &graph, &node) == 12);
+		for (size_t i = 0; i < seen_n && strcmp(kind, "sync"); i++) {
+			const struct cupti_kernel *k = &seen[i].kernel;
+			const struct cupti_memset *set = &seen[i].set;
+
+			lines += k->kind == KIND_CONCURRENT_KERNEL && k->correlation == correlation && k->node == node && k->start == from &&
+				 k->end == to && k->grid[0] == (int)grid && k->stream == stream && !strcmp(k->name, name) && k->graph == graph;
+			lines += set->kind == KIND_MEMSET && set->correlation == correlation && set->start == from && set->end == to &&
+				 set->bytes == bytes && !strcmp(kind, "set") && !strcmp(name, "3:1");
+		}
+	}
+	fclose(f);
+	unlink(path);
+	CHECK(lines == 4 && count(KIND_CONCURRENT_KERNEL) == 3 && count(KIND_MEMSET) == 1);
+}
+
 struct one { const char *name; void (*run)(void); const char *env[3]; };
 #define ONE(f, ...) { #f, f, { __VA_ARGS__ } }
 static const struct one all[] = {
 	ONE(kernels_are_recorded_and_joined_to_their_calls), ONE(a_buffer_waits_for_its_last_kernel_unless_forced),
+	ONE(copies_and_sets_say_what_they_moved), ONE(a_copy_between_devices_is_a_peer_copy, "SIMGPU_DEVICES=2"),
+	ONE(nodes_of_a_graph_share_the_launch_and_have_their_own_ids), ONE(waits_are_recorded_with_what_was_waited_for),
+	ONE(full_buffers_come_back_by_themselves), ONE(the_client_says_how_many_records_a_buffer_holds),
+	ONE(without_a_buffer_records_are_dropped_and_counted), ONE(times_are_the_clients), ONE(callbacks_have_the_number_of_the_record),
+	ONE(finalize_in_a_callback_loses_nothing_and_leaves_the_driver_alone), ONE(external_ids_precede_the_call),
+	ONE(overhead_is_told_once_a_flush), ONE(nothing_stops_when_all_happens_at_once), ONE(a_forked_child_has_none),
+	ONE(attributes_and_words),
+	ONE(fail_fails_each_entry_point, "SIM_CUPTI_FAIL=cuptiActivityEnable@2:999,cuptiSubscribe:39,cuptiGetVersion:15,"
+	    "cuptiActivityRegisterCallbacks:7,cuptiActivityFlushAll:8"),
+	ONE(taken_refuses_a_subscriber_and_nothing_else, "SIM_CUPTI_TAKEN=1"), ONE(drop_drops_and_counts, "SIM_CUPTI_DROP=3"),
+	ONE(late_records_hold_their_buffer, "SIM_CUPTI_LATE_MS=30000"), ONE(a_little_late_is_not_never, "SIM_CUPTI_LATE_MS=5"),
+	ONE(shuffled_records_are_all_there, "SIM_CUPTI_SHUFFLE=1"), ONE(bad_times_are_of_both_sorts, "SIM_CUPTI_BAD=2"),
+	ONE(an_old_version_has_old_records, "SIM_CUPTI_VERSION=18"),
+	ONE(the_truth_is_what_the_records_say, "SIM_CUPTI_TRUTH=truth.%p", "SIM_CUPTI_BAD=0"),
 };
 
 /* Each in a process of its own, so that one that dies or hangs takes no other with it. */

@@ -1,0 +1,169 @@
+/* What the tests of the simulated CUPTI share: a client that hands out buffers and keeps what comes back, with both libraries
+ * loaded by dlopen as a tracer loads them. */
+#ifndef TEST_CUPTI_H
+#define TEST_CUPTI_H
+#include "samples/cu.h"
+#include "samples/simgpu/cupti_records.h"
+#include "tests/unit/t.h"
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { CBID_GET_CURRENT = 304, CBID_LAUNCH = 307, CBID_GRAPH_LAUNCH = 514, CBID_HTOD_ASYNC = 277 };
+#define CUPTI(X) \
+	X(cuptiGetVersion, (uint32_t *v)) X(cuptiActivityRegisterCallbacks, (cupti_requested r, cupti_completed c)) \
+	X(cuptiActivityEnable, (unsigned kind)) X(cuptiActivityDisable, (unsigned kind)) X(cuptiActivityFlushAll, (uint32_t flag)) \
+	X(cuptiActivityFlushPeriod, (uint32_t ms)) X(cuptiActivityGetNextRecord, (uint8_t *b, size_t used, uint8_t **record)) \
+	X(cuptiActivityGetNumDroppedRecords, (void *ctx, uint32_t stream, size_t *n)) \
+	X(cuptiActivitySetAttribute, (unsigned which, size_t *size, void *value)) \
+	X(cuptiActivityGetAttribute, (unsigned which, size_t *size, void *value)) \
+	X(cuptiActivityRegisterTimestampCallback, (cupti_clock clock)) X(cuptiGetTimestamp, (uint64_t *t)) \
+	X(cuptiSetThreadIdType, (int type)) X(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on)) \
+	X(cuptiSubscribe, (void **handle, cupti_callback to, void *user)) X(cuptiUnsubscribe, (void *handle)) \
+	X(cuptiEnableCallback, (uint32_t on, void *handle, unsigned domain, uint32_t cbid)) \
+	X(cuptiEnableDomain, (uint32_t on, void *handle, unsigned domain)) \
+	X(cuptiGetStreamIdEx, (CUcontext ctx, CUstream s, uint8_t per_thread, uint32_t *id)) \
+	X(cuptiGetContextId, (CUcontext ctx, uint32_t *id)) X(cuptiGetDeviceId, (CUcontext ctx, uint32_t *id)) \
+	X(cuptiGetGraphNodeId, (const void *node, uint64_t *id)) X(cuptiGetGraphId, (const void *graph, uint32_t *id)) \
+	X(cuptiGetResultString, (int code, const char **text)) X(cuptiFinalize, (void)) \
+	X(cuptiActivityPushExternalCorrelationId, (unsigned kind, uint64_t id)) \
+	X(cuptiActivityPopExternalCorrelationId, (unsigned kind, uint64_t *last))
+#define X(name, params) static int (*name) params;
+CUPTI(X)
+#undef X
+static CUresult (*cuMemcpyPeerAsync)(CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream);
+static CUresult (*cuStreamWaitEvent)(CUstream s, CUevent e, unsigned flags);
+
+/* The client: what came back, in order. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static union cupti_record seen[20000];
+static size_t seen_n, returned, asked;
+static size_t buffer_size = 65536, buffer_records;
+static bool refuse, busy_callbacks;
+static char why_not[200];		/* what a callback found wrong */
+
+static void request(uint8_t **buffer, size_t *size, size_t *records)
+{
+	CUcontext ctx;
+
+	*buffer = refuse ? NULL : malloc(buffer_size);
+	*size = refuse ? 0 : buffer_size;
+	*records = buffer_records;
+	__atomic_add_fetch(&asked, 1, __ATOMIC_RELAXED);
+	if (busy_callbacks && (cuCtxGetCurrent(&ctx) || cuCtxSynchronize()))
+		snprintf(why_not, sizeof(why_not), "CUDA fails in a request");
+}
+
+static void completed(void *ctx, uint32_t stream, uint8_t *buffer, size_t size, size_t used)
+{
+	uint8_t *at = NULL;
+	int rc;
+
+	pthread_mutex_lock(&lock);
+	while (!(rc = cuptiActivityGetNextRecord(buffer, used, &at)))
+		if (seen_n < sizeof(seen) / sizeof(*seen))
+			memcpy(&seen[seen_n++], at, used - (at - buffer) < sizeof(*seen) ? used - (at - buffer) : sizeof(*seen));
+	if (used && rc != CUPTI_LIMIT_REACHED)
+		snprintf(why_not, sizeof(why_not), "a buffer ends with %d", rc);
+	returned++;
+	pthread_mutex_unlock(&lock);
+	free(buffer);
+}
+
+static const union cupti_record *nth(unsigned kind, size_t n)
+{
+	for (size_t i = 0; i < seen_n; i++)
+		if (seen[i].kind == kind && !n--)
+			return &seen[i];
+	return NULL;
+}
+
+static size_t count(unsigned kind)
+{
+	size_t n = 0;
+
+	while (nth(kind, n))
+		n++;
+	return n;
+}
+
+static const struct cupti_api *call_of(uint32_t correlation)
+{
+	for (size_t i = 0; i < seen_n; i++)
+		if (seen[i].kind == KIND_DRIVER && seen[i].api.correlation == correlation)
+			return &seen[i].api;
+	return NULL;
+}
+
+static void *in_build(const char *name)
+{
+	static char path[4000];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 100);
+
+	path[n > 0 ? n : 0] = '\0';
+	*strrchr(path, '/') = '\0';			/* .../unit */
+	sprintf(strrchr(path, '/'), "/sim/%s", name);
+	return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+}
+
+static void die(const char *what)
+{
+	printf("FAIL %s: %s\n", what, dlerror());
+	exit(1);
+}
+
+static void load(void)
+{
+	void *driver = in_build("libcuda.so.1"), *lib = in_build("libcupti.so.13");
+
+	if (!driver || !lib)
+		die("load");
+#define X(name, params) if (!(*(void **)&name = dlsym(lib, #name))) die(#name);
+	CUPTI(X)
+#undef X
+	*(void **)&cuMemcpyPeerAsync = dlsym(driver, "cuMemcpyPeerAsync");
+	*(void **)&cuStreamWaitEvent = dlsym(driver, "cuStreamWaitEvent");
+}
+
+/* CUPTI with the kinds that a tracer wants, then the device; returns the kernels. */
+static CUmodule start(void)
+{
+	static const unsigned kinds[] = { KIND_CONCURRENT_KERNEL, KIND_MEMCPY, KIND_MEMCPY2, KIND_MEMSET };
+	CUmodule m;
+
+	load();
+	OK(cuptiActivityRegisterCallbacks(request, completed));
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		OK(cuptiActivityEnable(kinds[i]));
+	cu_start();
+	OK(cuModuleLoadData(&m, cu_ptx));
+	return m;
+}
+
+static void spin(CUmodule m, CUstream s, unsigned grid)
+{
+	unsigned long long cycles = 1000;
+
+	OK(cuLaunchKernel(cu_kernel(m, BUSY), grid, 1, 1, 32, 1, 1, 0, s, (void *[]){ &cycles }, NULL));
+}
+
+struct gate { int *flag; CUdeviceptr at; };
+static void gate_close(struct gate *g, CUmodule m, CUstream s)
+{
+	OK(cuMemHostAlloc((void **)&g->flag, sizeof(int), 2));
+	OK(cuMemHostGetDevicePointer_v2(&g->at, g->flag, 0));
+	OK(cuLaunchKernel(cu_kernel(m, WAIT_FLAG), 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &g->at }, NULL));
+}
+
+static void gate_open(struct gate *g)
+{
+	__atomic_store_n(g->flag, 1, __ATOMIC_RELEASE);
+}
+
+static void flush(void)
+{
+	OK(cuCtxSynchronize());
+	OK(cuptiActivityFlushAll(0));
+}
+#define FINE() CHECK(!*why_not)
+#endif
