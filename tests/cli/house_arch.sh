@@ -16,6 +16,8 @@ GT_TAIL_JUMP(jump, hook, real);
 END
 for target in x86_64 aarch64; do
 	if ! command -v clang >/dev/null; then skip "assembles-$target" "no clang here to compile for another processor"; continue; fi
+	check "assembles-stubs-$target" clang --target=$target-linux-gnu -ffreestanding -std=gnu11 -Wall -Wextra -Werror -O2 -fPIC -I"$SRC" \
+		-c "$SRC/samples/simgpu/calls.c" -o calls.o
 	check "assembles-$target" clang --target=$target-linux-gnu -ffreestanding -std=gnu11 -Wall -Wextra -Werror -O2 -fPIC -I"$SRC" -c arch.c
 done
 
