@@ -11,7 +11,7 @@
 #include "samples/simgpu/cupti_records.h"
 #include "samples/simgpu/hooks.h"
 
-struct cupti_knobs { unsigned version, drop, bad, late_ms, shuffle, taken; int truth; };
+struct cupti_knobs { unsigned version, drop, bad, late_ms, shuffle, taken; bool truth; };
 extern struct cupti_knobs cupti_knobs;
 extern const struct sim_driver *cupti_driver;		/* of the first attachment on; NULL before */
 extern uint32_t *cupti_cbids;				/* by entry, as the driver counts them */
@@ -55,6 +55,7 @@ void cupti_done(void *work, uint64_t start, uint64_t end);
 void cupti_place(struct cupti_work *first);		/* into buffers, in order */
 void cupti_abandon(const struct cupti_buffer *b);	/* its records stay as they are; under the lock */
 uint64_t cupti_late(uint64_t now);			/* completes what is due; when the next is, or 0; under the lock */
+void cupti_tell_truth(const char *line, size_t n);	/* under the lock */
 void cupti_truth_sync(const struct cupti_sync *r, uint32_t device);
 
 /* Calls. */

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct cupti_work {
 	struct cupti_work *next;		/* of one call */
@@ -218,7 +217,7 @@ static void tell_truth(const struct cupti_work *work)
 	char line[4096], name[64];
 	int n;
 
-	if (cupti_knobs.truth < 0)
+	if (!cupti_knobs.truth)
 		return;
 	if (w->kind == SIM_WORK_SET)
 		snprintf(name, sizeof(name), "%u:%u", w->dst, w->value);
@@ -228,8 +227,7 @@ static void tell_truth(const struct cupti_work *work)
 		     kinds[w->kind], w->kind == SIM_WORK_KERNEL ? w->name : name, w->stream, w->device,
 		     (unsigned long long)work->start, (unsigned long long)work->end, w->grid[0], w->grid[1], w->grid[2], w->block[0],
 		     w->block[1], w->block[2], (unsigned long long)w->bytes, w->context, w->graph, (unsigned long long)w->node);
-	if (write(cupti_knobs.truth, line, n) != n)
-		cupti_knobs.truth = -1;
+	cupti_tell_truth(line, n);
 }
 
 void cupti_truth_sync(const struct cupti_sync *r, uint32_t device)
@@ -237,12 +235,13 @@ void cupti_truth_sync(const struct cupti_sync *r, uint32_t device)
 	char line[256];
 	int n;
 
-	if (cupti_knobs.truth < 0)
+	if (!cupti_knobs.truth)
 		return;
 	n = snprintf(line, sizeof(line), "%u sync %u:%u %u %u %llu %llu 0,0,0 0,0,0 0 %u 0 0\n", r->correlation, r->type, r->event,
 		     r->stream, device, (unsigned long long)r->start, (unsigned long long)r->end, r->context);
-	if (write(cupti_knobs.truth, line, n) != n)
-		cupti_knobs.truth = -1;
+	cupti_lock();
+	cupti_tell_truth(line, n);
+	cupti_unlock();
 }
 
 void cupti_done(void *done, uint64_t start, uint64_t end)

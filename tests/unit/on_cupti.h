@@ -125,13 +125,24 @@ static void load(void)
 	*(void **)&cuStreamWaitEvent = dlsym(driver, "cuStreamWaitEvent");
 }
 
+static uint64_t monotonic(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
 /* CUPTI with the kinds that a tracer wants, then the device; returns the kernels. */
+static cupti_clock clock_wanted = monotonic;
 static CUmodule start(void)
 {
 	static const unsigned kinds[] = { KIND_CONCURRENT_KERNEL, KIND_MEMCPY, KIND_MEMCPY2, KIND_MEMSET };
 	CUmodule m;
 
 	load();
+	if (clock_wanted)
+		OK(cuptiActivityRegisterTimestampCallback(clock_wanted));
 	OK(cuptiActivityRegisterCallbacks(request, completed));
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		OK(cuptiActivityEnable(kinds[i]));

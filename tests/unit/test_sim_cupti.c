@@ -280,11 +280,8 @@ static void without_a_buffer_records_are_dropped_and_counted(void)
 static unsigned clock_calls;
 static uint64_t shifted(void)
 {
-	struct timespec t;
-
 	__atomic_add_fetch(&clock_calls, 1, __ATOMIC_RELAXED);
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec + 7000000000000000ull;
+	return monotonic() + 7000000000000000ull;
 }
 
 static void times_are_the_clients(void)
@@ -292,8 +289,7 @@ static void times_are_the_clients(void)
 	uint64_t before, after, now;
 	CUmodule m;
 
-	load();
-	OK(cuptiActivityRegisterTimestampCallback(shifted));
+	clock_wanted = shifted;
 	m = start();
 	OK(cuptiActivityEnable(KIND_DRIVER));
 	before = shifted();
@@ -306,6 +302,23 @@ static void times_are_the_clients(void)
 	CHECK(nth(KIND_CONCURRENT_KERNEL, 0)->kernel.start > before && nth(KIND_CONCURRENT_KERNEL, 0)->kernel.end < after);
 	for (size_t i = 0; i < count(KIND_DRIVER); i++)
 		CHECK(nth(KIND_DRIVER, i)->api.start < nth(KIND_DRIVER, i)->api.end && nth(KIND_DRIVER, i)->api.end < after + 1000000000);
+}
+
+static void without_a_clock_times_are_of_the_day(void)
+{
+	struct timespec before, after;
+	uint64_t start_ns;
+	CUmodule m;
+
+	clock_wanted = NULL;
+	m = start();
+	clock_gettime(CLOCK_REALTIME, &before);
+	spin(m, NULL, 1);
+	OK(cuCtxSynchronize());
+	clock_gettime(CLOCK_REALTIME, &after);
+	OK(cuptiActivityFlushAll(0));
+	start_ns = nth(KIND_CONCURRENT_KERNEL, 0)->kernel.start;
+	CHECK(start_ns / 1000000000 >= (uint64_t)before.tv_sec && start_ns / 1000000000 <= (uint64_t)after.tv_sec);
 }
 
 /* Callbacks of launches: ENTER and EXIT with one number, which is the kernel's too. */
@@ -679,7 +692,8 @@ static const struct one all[] = {
 	ONE(copies_and_sets_say_what_they_moved), ONE(a_copy_between_devices_is_a_peer_copy, "SIMGPU_DEVICES=2"),
 	ONE(nodes_of_a_graph_share_the_launch_and_have_their_own_ids), ONE(waits_are_recorded_with_what_was_waited_for),
 	ONE(full_buffers_come_back_by_themselves), ONE(the_client_says_how_many_records_a_buffer_holds),
-	ONE(without_a_buffer_records_are_dropped_and_counted), ONE(times_are_the_clients), ONE(callbacks_have_the_number_of_the_record),
+	ONE(without_a_buffer_records_are_dropped_and_counted), ONE(times_are_the_clients), ONE(without_a_clock_times_are_of_the_day),
+	ONE(callbacks_have_the_number_of_the_record),
 	ONE(finalize_in_a_callback_loses_nothing_and_leaves_the_driver_alone), ONE(external_ids_precede_the_call),
 	ONE(overhead_is_told_once_a_flush), ONE(nothing_stops_when_all_happens_at_once), ONE(a_forked_child_has_none),
 	ONE(attributes_and_words),
