@@ -278,6 +278,8 @@ static struct call *guess(struct gt_gpu_process *p, const struct gt_gpu_event *e
 	for (size_t i = 0; i < p->nlanes; i++) {
 		struct lane *l = &p->lanes[i];
 
+		while (l->n && l->calls[l->first].known)
+			forget_first(l);
 		for (size_t k = 0; k < l->n && k < LOOK_BACK; k++) {
 			struct call *c = &l->calls[l->first + k];
 

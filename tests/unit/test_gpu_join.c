@@ -361,6 +361,59 @@ static void what_never_comes_is_let_go(void)
 	CHECK(t.exact == 1);
 }
 
-T_MAIN(T(in_whatever_order_they_come), T(what_does_not_fit_its_call_is_not_joined), T(a_graph_has_many_nodes),
-       T(without_records_of_calls_the_order_must_do), T(impossible_times_are_counted_apart), T(a_launch_without_a_record_is_counted),
-       T(a_name_may_come_later), T(many_of_many_threads), T(what_never_comes_is_let_go))
+/* For tests/cli/gpu.sh: rows FILE prints a line for each kernel, copy and set, as the simulated CUPTI's truth has them: correlation, what,
+ * stream, device, start, end, grid, block, bytes; and with a third argument the call that launched it: how joined, its name. */
+static unsigned long long three(const struct gt_event *ev, unsigned wanted, unsigned long long v[3])
+{
+	const struct gt_type *t = &ev->seg->types[ev->row.type];
+	unsigned n = 0;
+
+	v[0] = v[1] = v[2] = 0;
+	for (unsigned i = 0; i < t->nfields; i++)
+		if (t->fields[i].role == wanted && n < 3)
+			v[n++] = ev->args[i];
+	return n;
+}
+
+static void print_row(const struct gt_event *ev, bool cause)
+{
+	const struct gt_track *t = &ev->seg->tracks[ev->track];
+	unsigned op = ev->seg->types[ev->row.type].op;
+	unsigned long long grid[3], block[3], bytes = role(ev, GT_R_BYTES);
+	uint64_t name = role(ev, GT_R_LAUNCH_NAME);
+
+	three(ev, GT_R_GRID, grid);
+	three(ev, GT_R_BLOCK, block);
+	printf("%llu %s %lld %lld %lld %lld %llu,%llu,%llu %llu,%llu,%llu %llu", (unsigned long long)role(ev, GT_R_CORRELATION),
+	       op == GT_OP_LAUNCH ? "kernel" : op == GT_OP_COPY ? "copy" : "set", (long long)t->id, (long long)ev->seg->tracks[t->parent].id,
+	       (long long)ev->row.start, (long long)ev->row.end, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+	       bytes == UINT64_MAX ? 0 : bytes);
+	if (cause)
+		printf(" %llu %s", (unsigned long long)role(ev, GT_R_LAUNCH_JOIN), name < GT_NONE ? gt_str(ev->seg, (uint32_t)name) : "-");
+	putchar('\n');
+}
+
+static int print_rows(const char *path, bool cause)
+{
+	struct gt_filter f = { .kinds = GT_BIT(GT_GPU) };
+	struct gt_reader *r = gt_reader_open(path, NULL);
+	struct gt_iter *it = r ? gt_iter_open(r, &f, NULL) : NULL;
+	struct gt_event ev;
+
+	while (it && gt_iter_next(it, &ev, NULL) == 1)
+		print_row(&ev, cause);
+	gt_iter_close(it);
+	gt_reader_close(r);
+	return !r;
+}
+
+static const struct t_case cases[] = {
+	T(in_whatever_order_they_come), T(what_does_not_fit_its_call_is_not_joined), T(a_graph_has_many_nodes),
+	T(without_records_of_calls_the_order_must_do), T(impossible_times_are_counted_apart), T(a_launch_without_a_record_is_counted),
+	T(a_name_may_come_later), T(many_of_many_threads), T(what_never_comes_is_let_go),
+};
+
+int main(int argc, char **argv)
+{
+	return argc > 2 ? print_rows(argv[2], argc > 3) : t_main(__FILE__, cases, sizeof(cases) / sizeof(*cases));
+}

@@ -1,0 +1,90 @@
+# What the GPU did (-e gpu), on the simulated CUPTI: every piece of work is in the trace, with its times and shape, joined to the right
+# call; and what CUPTI may do to us leaves the program alone and is said.
+. "$SRC/tests/lib.sh"
+C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport rows=$B/unit/test_gpu_join
+run() {	# run NAME SAMPLE [VAR=VALUE...]: records NAME.zst; the truth of all its processes, sorted, is NAME.truth
+	name=$1 sample=$2; shift 2
+	rm -f truth.*
+	env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_TRUTH="$PWD/truth.%p" SIMGPU_SPEED=10 "$@" "$C" -q -f -e "${events:-api,ioctl,gpu}" -o "$name.zst" -- $sample \
+		>out 2>err
+	status=$?
+	cat truth.* 2>/dev/null | awk '$2 == "kernel" || $2 == "copy" || $2 == "set" { print $1, $2, $4, $5, $6, $7, $8, $9, $10 }' | sort >"$name.truth"
+	"$rows" rows "$name.zst" | sort >"$name.rows"
+	return $status
+}
+meta() { zstd -dcq "$2" | LC_ALL=C grep -ao "\"$1\":[^,}]*" | tail -n 1 | cut -d: -f 2- | tr -d '"'; }
+causes() { "$rows" rows "$1" causes | awk '{ print $2, $(NF - 1), $NF }' | sort | uniq -c | awk '{ printf "%s%s %s %s %s", s, $2, $3, $4, $1; s = "; " }'; }
+
+# join 1: both carried one correlation id
+want train 0 run train "$B/samples/train"
+same train-is-the-truth train.truth train.rows
+is train-calls 'copy 1 cuMemcpyDtoHAsync_v2 10; copy 1 cuMemcpyHtoDAsync_v2 100; kernel 1 cuLaunchKernel 1600; set 1 cuMemsetD32Async 104' "$(causes train.zst | sed 's/set 1 [A-Za-z0-9_]* [0-9]*;* *//g; s/; $//'); $(causes train.zst | grep -o 'set 1 [A-Za-z0-9_]* [0-9]*' | awk '{ n += $4 } END { print "set 1 cuMemsetD32Async", n }')"
+is train-none-wrong '0 0 0' "$(meta gpu_joined_wrong train.zst) $(meta gpu_unjoined train.zst) $(meta gpu_launches_without_record train.zst)"
+for s in overlap pageable_copy leak idle_host; do
+	want $s 0 run $s "$B/samples/$s"
+	same $s-is-the-truth $s.truth $s.rows
+	is $s-all-joined "$(wc -l <$s.rows | tr -d ' ')" "$(meta gpu_joined_exact $s.zst)"
+done
+want graph 0 run graph "$B/samples/graph_replay"
+same graph-is-the-truth graph.truth graph.rows
+is graph-nodes-have-their-launch "kernel 1 cuGraphLaunch" "$(causes graph.zst | tr ';' '\n' | grep Graph | sed 's/^ //; s/ [0-9]*$//')"
+want processes 0 run processes "$B/samples/multiproc"
+same processes-are-the-truth processes.truth processes.rows
+
+# in any order, late, with impossible times, and some missing
+want shuffled 0 run shuffled "$B/samples/train" SIM_CUPTI_SHUFFLE=1
+same shuffled-is-the-truth shuffled.truth shuffled.rows
+is shuffled-all-joined "$(wc -l <shuffled.rows | tr -d ' ')" "$(meta gpu_joined_exact shuffled.zst)"
+want late 0 run late "$B/samples/train" SIM_CUPTI_LATE_MS=300
+same late-is-the-truth late.truth late.rows
+want bad 0 run bad "$B/samples/train" SIM_CUPTI_BAD=10
+is bad-times-are-counted 160 "$(meta gpu_records_impossible bad.zst)"
+is bad-times-are-no-rows 1654 "$(wc -l <bad.rows | tr -d ' ')"
+want dropped 0 run dropped "$B/samples/train" SIM_CUPTI_DROP=7
+check dropped-are-counted test "$(meta gpu_records_dropped dropped.zst)" -gt 100
+check what-was-not-dropped-is-true test "$(comm -13 dropped.truth dropped.rows | wc -l)" -eq 0
+is dropped-none-wrong 0 "$(meta gpu_joined_wrong dropped.zst)"
+
+# CUPTI before 12.5 gives no records of single calls: the order must do
+want old 0 run old "$B/samples/train" SIM_CUPTI_VERSION=22
+same old-is-the-truth old.truth old.rows
+is old-is-inferred "1814 0 0" "$(meta gpu_joined_inferred old.zst) $(meta gpu_joined_exact old.zst) $(meta gpu_joined_wrong old.zst)"
+
+# where CUPTI refuses, the program runs on and the trace says why
+for f in cuptiActivityRegisterTimestampCallback cuptiActivityRegisterCallbacks cuptiActivityEnable; do
+	want refused-$f 0 run refused "$B/samples/leak" SIM_CUPTI_FAIL=$f:999
+	is refused-$f-is-told "$f failed: error 999" "$(meta gpu_source refused.zst)"
+	is refused-$f-no-rows 0 "$(wc -l <refused.rows | tr -d ' ')"
+	is refused-$f-calls-are-there 300 "$("$A" --format csv --match 'cuMemAlloc*' top refused.zst | awk -F, 'NR > 1 { n += $3 } END { print n }')"
+done
+want kinds-refused 0 run kinds "$B/samples/leak" SIM_CUPTI_FAIL=cuptiActivityEnableDriverApi:999
+is kinds-refused-still-has-rows 100 "$(wc -l <kinds.rows | tr -d ' ')"
+mkdir -p only && ln -sf "$B/sim/libcuda.so.1" only/libcuda.so.1
+want missing 0 env LD_LIBRARY_PATH="$PWD/only" "$C" -q -f -e api,gpu --cupti "$B/sim/libcuda.so.1" -o missing.zst -- "$B/samples/leak"
+check missing-is-told sh -c 'zstd -dcq missing.zst | LC_ALL=C grep -aq "libcuda.so.1 was not found"'
+want named 0 env LD_LIBRARY_PATH="$PWD/only" "$C" -q -f -e api,gpu --cupti "$B/sim/libcupti.so.13" -o named.zst -- "$B/samples/leak"
+is named-is-used 100 "$(meta gpu_sets named.zst)"
+want no-such-file 2 "$C" --cupti /nowhere -o x.zst -- true
+
+# not asked for: CUPTI is not touched
+events=api,ioctl
+want off 0 run off "$B/samples/leak"
+is off-has-no-rows 0 "$(wc -l <off.rows | tr -d ' ')"
+is off-cupti-was-not-used 0 "$(wc -l <off.truth | tr -d ' ')"
+
+# gpu alone: with the calls that caused it
+events=gpu
+want alone 0 run alone "$B/samples/train"
+same alone-is-the-truth alone.truth alone.rows
+is alone-all-joined 1814 "$(meta gpu_joined_exact alone.zst)"
+is alone-no-other-calls 0 "$("$A" --format csv --match 'cuMemAlloc*' top alone.zst | awk -F, 'NR > 1 { n += $3 } END { print n + 0 }')"
+unset events
+
+# killed: what CUPTI had given back is there
+want crash 139 run crash "$B/samples/crash"
+want reports 0 "$A" train.zst
+check default-has-a-gpu-section grep -qi 'busy' want.out
+check simulated-is-said grep -q 'SIMULATED' want.out
+want chrome 0 "$X" --chrome -f -o t.json train.zst
+check chrome-is-json "$B/unit/test_hostile" json t.json
+is chrome-arrows 1814 "$(grep -c '"ph":"f"' t.json)"
