@@ -43,6 +43,7 @@ struct gt_gpu {
 	struct gt_writer *w;
 	struct gt_gpu_types types;
 	uint32_t source;
+	bool partly;
 	struct gt_gpu_totals totals;
 };
 
@@ -391,6 +392,11 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 		return 0;
 	if (!find_out(g, p, e, kernel, late, &w))
 		return 0;
+	if (g->partly && w.cause.join == GT_JOIN_UNKNOWN) {
+		g->totals.unjoined--;
+		g->totals.outside++;
+		return 1;
+	}
 	w.track = stream_track(g, p, high(v[0]), w.context, high(v[1]));
 	if (w.track == GT_NONE)
 		return -ENOMEM;
@@ -542,13 +548,14 @@ int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool 
 
 /* ---- life ---- */
 
-struct gt_gpu *gt_gpu_open(struct gt_writer *w)
+struct gt_gpu *gt_gpu_open(struct gt_writer *w, bool partly)
 {
 	struct gt_gpu *g = calloc(1, sizeof(*g));
 
 	if (!g)
 		return NULL;
 	g->w = g->types.w = w;
+	g->partly = partly;
 	g->source = gt_writer_string(w, "cupti");
 	return g;
 }

@@ -18,6 +18,7 @@ struct gt_gpu_totals {
 	uint64_t dropped;		/* records that CUPTI dropped */
 	uint64_t impossible;		/* records whose times cannot be */
 	uint64_t without_record;	/* launches that no record came for */
+	uint64_t outside;		/* work of calls that were not to be recorded */
 	uint32_t processes;		/* in which CUPTI was on */
 	char state[200];		/* "CUPTI 13.0 (PATH)", or why there is none; the first one that is worth saying */
 };
@@ -35,8 +36,9 @@ struct gt_gpu_call {
 };
 struct gt_gpu_event { uint16_t id; int64_t start, end; uint8_t n; uint64_t words[9]; };
 
-/* new: close it. NULL: out of memory. The writer stays the caller's. */
-struct gt_gpu *gt_gpu_open(struct gt_writer *w);
+/* new: close it. NULL: out of memory. The writer stays the caller's. partly: not all the time, or not everything, is recorded, so work
+ * without a call is none that was asked for. */
+struct gt_gpu *gt_gpu_open(struct gt_writer *w, bool partly);
 void gt_gpu_close(struct gt_gpu *g);
 /* Both take note only. *p is made at need; track: of the process. 0 or -ENOMEM. */
 int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_call *c);

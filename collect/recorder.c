@@ -241,7 +241,7 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *doo
 	gt_types_init(&r->types, w, rings->s->args);
 	r->types.causes = rings->s->gpu;
 	r->nvtx.w = w;
-	r->gpu = rings->s->gpu ? gt_gpu_open(w) : NULL;
+	r->gpu = rings->s->gpu ? gt_gpu_open(w, rings->s->partly) : NULL;
 	gt_clock_init(&r->clock, rings->s->ticks);
 	r->now = r->epoch = gt_clock_add(&r->clock, gt_clock_anchor(r->clock.ticks));
 	r->came = r->now.monotonic;

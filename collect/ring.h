@@ -61,6 +61,7 @@ struct gt_session {
 	uint32_t sample;			/* GT_GATE_SAMPLE records 1 call in this many, per name and thread */
 	uint32_t ioctls;			/* interpose ioctl, open, close, mmap */
 	uint32_t gpu;				/* have CUPTI tell what the GPU does */
+	uint32_t partly;			/* not all calls that make a GPU work are recorded (delay, range, filter ...) */
 	uint32_t nvtx;				/* record annotations */
 	char range_name[GT_RING_NAME];		/* of GT_RANGE_NVTX */
 	char cupti[GT_RING_PATH];		/* --cupti: the library to load for it; empty: found by name */

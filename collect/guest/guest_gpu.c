@@ -212,15 +212,32 @@ static void lock(void)
 
 static void unlock(void) { __atomic_store_n(&gpu->telling, 0, __ATOMIC_RELEASE); }
 
+/* This thread's ring: CUPTI's own thread has none yet, nor has ours. */
+static struct gt_tcb *teller(void)
+{
+	bool was = gt_inside;
+	struct gt_tcb *t = gt_self;
+
+	gt_inside = false;
+	if (!t->ring)
+		t = gt_register_teller();
+	gt_inside = was;
+	return t;
+}
+
+/* Whether they are of what is to be recorded the recorder knows: it has the calls. */
 static void tell(struct gt_tcb *t, uint8_t *buffer, size_t valid)
 {
 	uint8_t *record = NULL;
 	struct event e;
 
 	lock();
-	while (!cupti.next(buffer, valid, &record))
-		if (read_record(t, record, &e) && !gt_put_event(t, e.id, e.start, e.end, e.words, e.n))
+	while (!cupti.next(buffer, valid, &record)) {
+		if (!t)
+			gt_untraced();
+		else if (read_record(t, record, &e) && !gt_put_event(t, e.id, e.start, e.end, e.words, e.n))
 			gt_lost(t, gt_now(t), gt_now(t));
+	}
 	unlock();
 }
 
@@ -233,8 +250,8 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 
 	(void)size;
 	if (ours() && buffer) {
-		t = gt_self->ring ? gt_self : gt_register_teller();
-		if (t && __atomic_load_n(gt_live, __ATOMIC_RELAXED))
+		t = gt_passive ? NULL : teller();
+		if (!gt_passive)
 			tell(t, buffer, valid);
 		give_buffer(buffer, valid);
 		if (t && !cupti.dropped(context, stream, &dropped) && dropped) {
@@ -349,9 +366,10 @@ static bool refused(struct refusal *r, const char *what, int code)
 	return code;
 }
 
+static const int kinds[] = { GT_CUPTI_KERNEL, GT_CUPTI_MEMCPY, GT_CUPTI_MEMCPY_PEER, GT_CUPTI_MEMSET, GT_CUPTI_WAIT };
+
 static bool enable_kinds(struct refusal *r)
 {
-	static const int kinds[] = { GT_CUPTI_KERNEL, GT_CUPTI_MEMCPY, GT_CUPTI_MEMCPY_PEER, GT_CUPTI_MEMSET, GT_CUPTI_WAIT };
 	static const uint16_t calls[] = {
 #define X(cbid, name) cbid,
 		GT_CBIDS(X)
@@ -420,6 +438,8 @@ static void start(void)
 	}
 	cupti.version(&version);
 	if (!start_cupti(&r)) {
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+			cupti.disable(kinds[i]);
 		gpu->on = 0;
 		tell_state(GT_GPU_REFUSED, r.what, r.code);
 		return;
@@ -440,6 +460,8 @@ void gt_after_init(int32_t ret, const uint64_t *w, const void *caller)
 	(void)w, (void)caller;
 	if (ret || !gt_shared || !gt_shared->gpu || gt_passive || __atomic_exchange_n(&started, pid, __ATOMIC_ACQ_REL) == pid)
 		return;
+	if (!gt_self->ring)
+		gt_register();		/* what comes of it is told, whether this call is recorded or not */
 	gt_inside = true;
 	start();
 	gt_inside = was;

@@ -88,3 +88,10 @@ check simulated-is-said grep -q 'SIMULATED' want.out
 want chrome 0 "$X" --chrome -f -o t.json train.zst
 check chrome-is-json "$B/unit/test_hostile" json t.json
 is chrome-arrows 1814 "$(grep -c '"ph":"f"' t.json)"
+
+# of work that no recorded call made nothing is told
+want delayed 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu --delay 100ms -o delayed.zst -- "$B/samples/idle_host" -n 40
+check delayed-work-is-left-out test "$(meta gpu_work_outside delayed.zst)" -gt 5 -a "$(meta gpu_kernels delayed.zst)" -gt 5
+is delayed-all-joined "$(meta gpu_kernels delayed.zst) 0" "$(meta gpu_joined_exact delayed.zst) $(meta gpu_unjoined delayed.zst)"
+want sampled 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu --sample 10 -o sampled.zst -- "$B/samples/train"
+is sampled-work-too "160 160" "$(meta gpu_kernels sampled.zst) $("$A" --format csv --match cuLaunchKernel top sampled.zst | awk -F, 'NR > 1 { n += $3 } END { print n }')"
