@@ -515,7 +515,7 @@ static void say_end(const char *program)
 		return;
 	say_losses();
 	say_file(empty && !counters().values);
-	if (empty && run.gates)
+	if (empty && (run.gates || !run.own.nvml))
 		say_nothing_seen(program);
 	if (o.verbose)
 		gt_nvml_tell(run.nvml, "gtcollect", stderr);
@@ -540,13 +540,15 @@ static int finish(int status, bool keep)
 	return status;
 }
 
+static int64_t later(int64_t t, int64_t by) { return by < GT_TIME_MAX - t ? t + by : GT_TIME_MAX; }
+
 /* After the program has begun, so that it can have inherited nothing of what NVML opens. */
 static void start_counters(void)
 {
 	struct gt_err err = GT_ERR_INIT;
-	int64_t from = run.start + o.delay;
+	int64_t from = later(run.start, o.delay);
 
-	if (run.nvml && gt_nvml_start(run.nvml, o.nvml_interval, from, o.duration ? from + o.duration : 0, &err))
+	if (run.nvml && gt_nvml_start(run.nvml, o.nvml_interval, from, o.duration ? later(from, o.duration) : 0, &err))
 		gt_err_print("gtcollect", NULL, &err);
 }
 

@@ -61,7 +61,7 @@ is five_devices "40 5" "$(figure counters five.zst) $(values five.zst | awk '{ p
 # ---- when ----
 (unset SIM_NVML_PHASE; SIM_NVML_STEP=1 "$C" -q -o i.zst -e nvml --nvml-interval 50ms sleep 1)
 is interval_is_kept 1 "$(echo "$(meta nvml.rounds i.zst) $(meta nvml.skipped_rounds i.zst)" "$(meta duration_ns i.zst)" | awk '{ r = $1 + $2; print (r >= 20 && r <= $3 / 5e7 + 2 ? 1 : $0) }')"
-"$C" -q -o delay.zst -e nvml --delay 100 true
+"$C" -q -o delay.zst -e nvml --delay 9000000000 --duration 9000000000 true
 is delay_samples_nothing 0 "$(figure counters delay.zst)"
 SIM_NVML_STEP=1 "$C" -q -o duration.zst -e nvml --nvml-interval 10ms --duration 45ms sleep 1
 is duration_ends_it 1 "$(meta nvml.rounds duration.zst | awk '{ print ($1 >= 1 && $1 <= 5 ? 1 : $1) }')"
