@@ -26,6 +26,9 @@ static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt
 {
 	struct gt_gpu_event e = { .id = rec->id, .start = (int64_t)rec->start, .end = (int64_t)rec->end, .n = rec->n };
 
+	if (rec->id == GT_EV_GPU_STATE)
+		e.start = e.end = gt_clock_ns(&r->clock, rec->start);
+
 	memcpy(e.words, rec->words, (rec->n < 9 ? rec->n : 9) * 8u);
 	return r->gpu && gt_gpu_event(r->gpu, &p->gpu, p->track, &e) ? gt_err_set(err, -ENOMEM, "out of memory") : 0;
 }
@@ -71,7 +74,7 @@ static int take_annotation(struct gt_recorder *r, struct gt_thread *t, const str
 
 /* ---- both ---- */
 
-bool gt_events_in_ticks(uint16_t id) { return id >= GT_EV_PUSH; }
+bool gt_events_in_ticks(uint16_t id) { return id == GT_EV_GPU_STATE || id >= GT_EV_PUSH; }
 
 int gt_events_take(struct gt_recorder *r, struct gt_thread *t, const struct gt_event_record *rec, struct gt_err *err)
 {

@@ -32,6 +32,8 @@ struct place { uint32_t device, stream, context, track; };
 struct gt_gpu_process {
 	uint32_t track;			/* of the process */
 	bool on;
+	int64_t yielded;		/* since when another one has CUPTI; 0: nobody has */
+	struct span { int64_t from, to; } *absences; size_t nabsences, absences_cap;	/* when that was so before */
 	struct lane *lanes; size_t nlanes, lanes_cap, lane;	/* lane: the last one asked for */
 	struct cause *causes; uint32_t ncauses, mask;
 	struct queue records, works;
@@ -74,6 +76,16 @@ static void forget_first(struct lane *l)
 	}
 }
 
+/* No record will come for this call. There was none to come while CUPTI was somebody else's. */
+static void count_without_record(struct gt_gpu *g, const struct gt_gpu_process *p, const struct call *c)
+{
+	bool away = (p->yielded && c->c.end > p->yielded) || (!p->on && !p->nabsences && !p->yielded);
+
+	for (size_t i = 0; i < p->nabsences; i++)
+		away |= c->c.end > p->absences[i].from && c->c.start < p->absences[i].to;
+	g->totals.without_record += !c->known && !away;
+}
+
 static int put_call(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_call *c)
 {
 	struct lane *l = lane_of(p, c->tid, true);
@@ -81,7 +93,7 @@ static int put_call(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_
 	if (!l)
 		return -ENOMEM;
 	if (l->n == CALLS_MAX) {
-		g->totals.without_record += !l->calls[l->first].known;
+		count_without_record(g, p, &l->calls[l->first]);
 		forget_first(l);
 	}
 	if (gt_grow(&l->calls, &l->cap, l->first + l->n + 1, sizeof(*l->calls)))
@@ -422,6 +434,17 @@ static int put_wait(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_
 	return gt_gpu_put_wait(&g->types, &w, &s, err);
 }
 
+/* What the GPU did while another one had CUPTI is not known. */
+static int end_absence(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, struct gt_err *err)
+{
+	int64_t from = p->yielded;
+
+	p->yielded = 0;
+	if (from && !gt_grow(&p->absences, &p->absences_cap, p->nabsences + 1, sizeof(*p->absences)))
+		p->absences[p->nabsences++] = (struct span){ from, now };
+	return from ? gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, from, now < from ? from : now, GT_LOST_UNKNOWN, err) : 0;
+}
+
 /* ---- what comes in ---- */
 
 static struct gt_gpu_process *process(struct gt_gpu_process **p, uint32_t track)
@@ -444,20 +467,43 @@ int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, con
 	return process(p, track) ? put_call(g, *p, c) : -ENOMEM;
 }
 
-static void note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, const char *text)
+static void say(struct gt_gpu *g, bool first, const char *format, const char *text, uint64_t detail)
 {
-	static const char *const failed[] = { [GT_GPU_MISSING] = "was not found", [GT_GPU_REFUSED] = "failed" };
-	unsigned state = (unsigned)e->words[0];
-	char *to = g->totals.state;
+	if (first || !*g->totals.state)
+		snprintf(g->totals.state, sizeof(g->totals.state), format, text, (unsigned long long)detail);
+}
 
-	p->on = state == GT_GPU_ON;
-	g->totals.processes += p->on;
-	if (state == GT_GPU_ON)
-		snprintf(to, sizeof(g->totals.state), "CUPTI %llu (%s)", (unsigned long long)e->words[2], text);
-	else if (!*to && state == GT_GPU_REFUSED)
-		snprintf(to, sizeof(g->totals.state), "%s %s: error %llu", text, failed[state], (unsigned long long)e->words[2]);
-	else if (!*to && state == GT_GPU_MISSING)
-		snprintf(to, sizeof(g->totals.state), "%s %s", text, failed[state]);
+static int note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, const char *text, struct gt_err *err)
+{
+	switch ((enum gt_gpu_state)e->words[0]) {
+	case GT_GPU_ON:
+		p->on = true;
+		g->totals.processes++;
+		say(g, true, "CUPTI, %s, API version %llu", text, e->words[2]);
+		return 0;
+	case GT_GPU_REFUSED:
+		p->on = false;
+		say(g, false, "%s failed: error %llu", text, e->words[2]);
+		return 0;
+	case GT_GPU_MISSING:
+		say(g, false, "%s was not found", text, 0);
+		return 0;
+	case GT_GPU_YIELDED:
+		p->on = false;
+		p->yielded = e->start;
+		g->totals.yields++;
+		snprintf(g->totals.other, sizeof(g->totals.other), "%s", text);
+		return 0;
+	case GT_GPU_RESUMED:
+		p->on = true;
+		g->totals.resumed++;
+		return end_absence(g, p, e->start, err);
+	case GT_GPU_SUBSCRIBER: case GT_GPU_FINALIZED:
+		snprintf(g->totals.other, sizeof(g->totals.other), "%s", text);
+		return 0;
+	default:
+		return 0;
+	}
 }
 
 int gt_gpu_event(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_event *e)
@@ -505,7 +551,7 @@ static int settle_works(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now,
 		if (w->e.id == GT_EV_GPU_STATE) {
 			uint32_t text = string(arg, w->e.words[1]);
 
-			note_state(g, p, &w->e, text == GT_NONE ? "?" : gt_writer_text(g->w, text));
+			done = note_state(g, p, &w->e, text == GT_NONE ? "?" : gt_writer_text(g->w, text), err);
 			continue;
 		}
 		if (w->e.id == GT_EV_WAIT) {
@@ -527,7 +573,7 @@ static void let_go(struct gt_gpu *g, struct gt_gpu_process *p, int64_t before)
 		struct lane *l = &p->lanes[i];
 
 		while (l->n && (l->calls[l->first].known || l->calls[l->first].c.end < before)) {
-			g->totals.without_record += p->on && !l->calls[l->first].known;
+			count_without_record(g, p, &l->calls[l->first]);
 			forget_first(l);
 		}
 	}
@@ -542,6 +588,8 @@ int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool 
 
 	if (!code)
 		code = settle_works(g, p, now, last, string, arg, err);
+	if (!code && last)
+		code = end_absence(g, p, now, err);
 	let_go(g, p, last ? INT64_MAX : now - 30 * PATIENCE);
 	return code == -ENOMEM ? gt_err_set(err, code, "out of memory") : code;
 }
@@ -570,6 +618,7 @@ void gt_gpu_process_close(struct gt_gpu *g, struct gt_gpu_process *p)
 		free(p->lanes[i].calls);
 	free(p->lanes);
 	free(p->causes);
+	free(p->absences);
 	free(p->records.items);
 	free(p->works.items);
 	free(p->devices);

@@ -19,6 +19,8 @@ struct gt_gpu_totals {
 	uint64_t impossible;		/* records whose times cannot be */
 	uint64_t without_record;	/* launches that no record came for */
 	uint64_t outside;		/* work of calls that were not to be recorded */
+	uint32_t yields, resumed;	/* times that we made way for another user of CUPTI, and came back */
+	char other[200];		/* its library */
 	uint32_t processes;		/* in which CUPTI was on */
 	char state[200];		/* "CUPTI 13.0 (PATH)", or why there is none; the first one that is worth saying */
 };

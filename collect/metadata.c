@@ -225,11 +225,13 @@ static void put_gpu(struct gt_json *o, const struct gt_recorder_totals *t)
 	const struct { const char *key; uint64_t value; } counts[] = {
 		{ "gpu_kernels", g->kernels }, { "gpu_copies", g->copies }, { "gpu_sets", g->sets }, { "gpu_waits", g->waits },
 		{ "gpu_joined_exact", g->exact }, { "gpu_joined_inferred", g->inferred }, { "gpu_unjoined", g->unjoined },
-		{ "gpu_joined_wrong", g->wrong }, { "gpu_launches_without_record", g->without_record }, { "gpu_work_outside", g->outside },
+		{ "gpu_joined_wrong", g->wrong }, { "gpu_launches_without_record", g->without_record }, { "gpu_work_outside", g->outside }, { "gpu_yields", g->yields }, { "gpu_resumed", g->resumed },
 		{ "gpu_records_dropped", g->dropped }, { "gpu_records_impossible", g->impossible }, { "gpu_records_lost", t->gpu_lost },
 	};
 
 	put(o, "gpu_source", *g->state ? g->state : "nothing was told of a GPU");
+	if (*g->other)
+		put(o, "gpu_other_profiler", g->other);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
 		gt_json_put(o, counts[i].key, gt_json_int((int64_t)counts[i].value));
 }

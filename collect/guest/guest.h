@@ -12,6 +12,7 @@
  *   guest_args.c     argument words; names of kernels
  *   guest_files.c    ioctl, open, close, mmap of the driver's files
  *   guest_gpu.c      what the GPU did, from CUPTI
+ *   guest_others.c   other users of CUPTI in the process
  *   guest_nvtx.c     annotations of the program, by NVTX injection
  *   gen_wrappers.c   makes the wrappers, at build time
  *
@@ -269,6 +270,14 @@ void gt_stop_for_good(void);
 bool gt_owner_died(void);
 void gt_untraced(void);		/* counts a call */
 void gt_range(enum gt_range_mode mode, bool on);	/* begins or ends; nothing when another kind of range was asked for */
+
+/* ---- guest_gpu.c ---- */
+bool gt_gpu_yield(const char *whom);	/* takes our records out of CUPTI and disables what we enabled; false: there was nothing */
+void gt_gpu_resume_soon(void);		/* the other one seems to be through */
+void gt_gpu_note(enum gt_gpu_state state, const char *text);	/* tells it, where we are in use of CUPTI or were */
+/* guest_others.c */
+void gt_others_if_absent(void (*then)(void));	/* does it while nobody else uses CUPTI, or not at all */
+void *gt_others_wrapper(const char *name);	/* of this function of CUPTI's; NULL: it has none */
 
 /* ---- guest_find.c ---- */
 struct gt_object {		/* a loaded library */

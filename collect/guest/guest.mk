@@ -51,6 +51,9 @@ $(FAKE)/unlinked: tests/unit/guest_prog.c $(FAKE)/libguestthird.so $(FAKE)/libgu
 $(FAKE)/nvtx: tests/unit/nvtx_prog.c
 	@mkdir -p $(@D)
 	$(CC) -O1 -g $< -pthread -ldl -o $@
-$(BUILD)/unit/test_guest: | $(FAKE)/nvtx $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
+$(FAKE)/profiler: tests/unit/profiler_prog.c samples/cu.h
+	@mkdir -p $(@D)
+	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
+$(BUILD)/unit/test_guest: | $(FAKE)/profiler $(FAKE)/nvtx $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
 $(BUILD)/bench/bench_guest: | $(FAKE)/linked $(BUILD)/libgtpreload.so
 $(BUILD)/unit/test_guest_hosted: | $(FAKE)/libcuda.so.1

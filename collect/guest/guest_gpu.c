@@ -26,13 +26,16 @@
 #define BUFFERS 512u
 #define NAMES 4096u			/* kernels whose name this process has told; beyond, it is told again */
 #define FLUSH_NS 250000000
+#define RESUME_NS 400000000ull		/* behind the moment in which another user of CUPTI seems to have ended */
 #define LIBRARY "libcupti.so"
 
 static struct gt_cupti cupti;
 
 /* Of this process alone: a forked child finds it empty, and CUPTI does not work there. */
 struct gt_gpu {
-	uint32_t started, on;		/* on: futex of the flushing thread, 0 ends it */
+	uint32_t on;			/* OFF ends the flushing thread, whose futex this is */
+	uint64_t resume_at;		/* ns; 0: not to be resumed */
+	uint64_t out;			/* buffers that CUPTI has */
 	uint32_t telling;		/* lock of `names`: buffers may come back on two threads at a time */
 	uint64_t free;			/* stack of buffers: tag << 32 | index + 1 */
 	uint8_t *buffers;
@@ -87,6 +90,7 @@ static void give_buffer(uint8_t *buffer, size_t dirty)
 static void requested(uint8_t **buffer, size_t *size, size_t *most)
 {
 	*buffer = take_buffer();
+	__atomic_fetch_add(&gpu->out, 1, __ATOMIC_RELAXED);
 	*size = *buffer ? BUFFER_BYTES : 0;
 	*most = 0;		/* as many records as fit */
 }
@@ -254,6 +258,7 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 		if (!gt_passive)
 			tell(t, buffer, valid);
 		give_buffer(buffer, valid);
+		__atomic_fetch_sub(&gpu->out, 1, __ATOMIC_RELAXED);
 		if (t && !cupti.dropped(context, stream, &dropped) && dropped) {
 			n = dropped;
 			gt_put_event(t, GT_EV_GPU_LOST, gt_slow_clock(), gt_slow_clock(), &n, 1);
@@ -264,16 +269,24 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 
 /* ---- the thread that asks for what is complete ---- */
 
+enum { OFF, ON, YIELDED };		/* gpu->on */
+
+static void resume(void);
+
 static void *flush(void *arg)
 {
 	const struct timespec wait = { .tv_nsec = FLUSH_NS };
+	uint32_t on;
 
 	gt_inside = true;
-	while (__atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE)) {
-		syscall(SYS_futex, &gpu->on, FUTEX_WAIT, 1, &wait, NULL, 0);
+	while ((on = __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE)) != OFF) {
+		syscall(SYS_futex, &gpu->on, FUTEX_WAIT, on, &wait, NULL, 0);
 		if (gt_owner_died())
 			break;
-		cupti.flush(0);
+		if (__atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) == ON)
+			cupti.flush(0);
+		else if (__atomic_load_n(&gpu->resume_at, __ATOMIC_ACQUIRE) && gt_slow_clock() >= gpu->resume_at)
+			gt_others_if_absent(resume);
 	}
 	return arg;
 }
@@ -298,7 +311,7 @@ static void at_exit(void)
 {
 	bool was = gt_inside;
 
-	if (!ours() || !__atomic_exchange_n(&gpu->on, 0, __ATOMIC_ACQ_REL))
+	if (!ours() || __atomic_exchange_n(&gpu->on, OFF, __ATOMIC_ACQ_REL) != ON)
 		return;
 	gt_inside = true;
 	cupti.flush(GT_CUPTI_FORCED);
@@ -368,13 +381,14 @@ static bool refused(struct refusal *r, const char *what, int code)
 
 static const int kinds[] = { GT_CUPTI_KERNEL, GT_CUPTI_MEMCPY, GT_CUPTI_MEMCPY_PEER, GT_CUPTI_MEMSET, GT_CUPTI_WAIT };
 
+static const uint16_t calls[] = {
+#define X(cbid, name) cbid,
+	GT_CBIDS(X)
+#undef X
+};
+
 static bool enable_kinds(struct refusal *r)
 {
-	static const uint16_t calls[] = {
-#define X(cbid, name) cbid,
-		GT_CBIDS(X)
-#undef X
-	};
 	int code = 0;
 
 	for (size_t i = 0; !code && cupti.enable_driver_call && i < sizeof(calls) / sizeof(*calls); i++)
@@ -385,6 +399,14 @@ static bool enable_kinds(struct refusal *r)
 		if (refused(r, "cuptiActivityEnable", cupti.enable(kinds[i])))
 			return false;
 	return true;
+}
+
+static void disable_kinds(void)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		cupti.disable(kinds[i]);
+	for (size_t i = 0; cupti.enable_driver_call && i < sizeof(calls) / sizeof(*calls); i++)
+		cupti.enable_driver_call(calls[i], 0);
 }
 
 /* The clock comes first: records made before it is registered would have another. */
@@ -409,22 +431,70 @@ static bool make_room(void)
 	if (!gpu || !(buffers = map_bytes((size_t)BUFFERS * BUFFER_BYTES)))
 		return false;
 	gpu->buffers = buffers;
-	gpu->on = 1;
+	gpu->on = ON;
 	__atomic_store_n(&gpu_pid, (int32_t)syscall(SYS_getpid), __ATOMIC_RELEASE);
 	return true;
 }
 
 static void tell_state(enum gt_gpu_state state, const char *text, int64_t detail)
 {
-	struct gt_tcb *t = gt_self;
+	struct gt_tcb *t = teller();
 	uint64_t words[3] = { state, 0, (uint64_t)detail };
 
 	gt_debug("CUPTI:", text, detail);
-	if (!t->ring)
+	if (!t)
 		return;
 	words[1] = gt_tell_string(t, text);
 	gt_put_event(t, GT_EV_GPU_STATE, gt_now(t), gt_now(t), words, 3);
 }
+
+/* ---- others ---- */
+
+void gt_gpu_note(enum gt_gpu_state state, const char *text)
+{
+	if (ours())
+		tell_state(state, text, 0);
+}
+
+/* All buffers must be back before the other's callbacks are in place, which do not know them. */
+bool gt_gpu_yield(const char *whom)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	uint32_t on = ON;
+
+	if (!ours())
+		return false;
+	__atomic_store_n(&gpu->resume_at, 0, __ATOMIC_RELEASE);
+	if (!__atomic_compare_exchange_n(&gpu->on, &on, YIELDED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return false;
+	disable_kinds();
+	cupti.flush(GT_CUPTI_FORCED);
+	for (int i = 0; i < 100 && __atomic_load_n(&gpu->out, __ATOMIC_ACQUIRE); i++)
+		syscall(SYS_nanosleep, &moment, NULL);
+	tell_state(GT_GPU_YIELDED, whom, (int64_t)gpu->out);
+	return true;
+}
+
+void gt_gpu_resume_soon(void)
+{
+	if (ours() && __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) == YIELDED)
+		__atomic_store_n(&gpu->resume_at, gt_slow_clock() + RESUME_NS, __ATOMIC_RELEASE);
+}
+
+static void resume(void)
+{
+	struct refusal r = { "", 0 };
+
+	gpu->resume_at = 0;
+	if (!start_cupti(&r)) {
+		tell_state(GT_GPU_REFUSED, r.what, r.code);
+		return;
+	}
+	__atomic_store_n(&gpu->on, ON, __ATOMIC_RELEASE);
+	tell_state(GT_GPU_RESUMED, "", 0);
+}
+
+/* ---- the start ---- */
 
 static void start(void)
 {
@@ -438,9 +508,8 @@ static void start(void)
 	}
 	cupti.version(&version);
 	if (!start_cupti(&r)) {
-		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-			cupti.disable(kinds[i]);
-		gpu->on = 0;
+		disable_kinds();
+		gpu->on = OFF;
 		tell_state(GT_GPU_REFUSED, r.what, r.code);
 		return;
 	}

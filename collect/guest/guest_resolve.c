@@ -109,6 +109,24 @@ static struct gt_tail by_handle(void *handle, const char *name, uint32_t id, con
 	return answer(real);
 }
 
+static bool is_cupti_name(const char *name) { return name && !strncmp(name, "cupti", 5); }
+
+/* CUPTI's functions that we stand before (guest_others.c). By default our exports are found first; they are none where there is no
+ * CUPTI behind them. */
+static struct gt_tail cupti(void *handle, const char *name, const void *caller)
+{
+	static const struct gt_tail go_on = { NULL, 0 };
+	void *ours = gt_others_wrapper(name), *real;
+	struct gt_object o;
+
+	if (!ours || handle == RTLD_NEXT || gt_from_driver(caller))
+		return go_on;
+	if (handle == RTLD_DEFAULT)
+		return gt_real_dlsym(RTLD_NEXT, name) ? go_on : answer(NULL);
+	real = gt_real_dlsym(handle, name);
+	return answer(real && gt_object_at(real, &o) && gt_object_named(&o, "libcupti.so") ? ours : real);
+}
+
 /* Called by the jump below, with dlsym's arguments and its return address. */
 struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller) __attribute__((visibility("hidden"), used));
 struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller)
@@ -118,6 +136,8 @@ struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller)
 
 	if (gt_unlikely(!gt_real_dlsym))
 		gt_real_dlsym = (void *(*)(void *, const char *))gt_find_next("dlsym", NULL);
+	if (gt_unlikely(is_cupti_name(name)) && !gt_inside && gt_real_dlsym)
+		return cupti(handle, name, caller);
 	if (gt_likely(!is_driver_name(name)) || gt_inside || !gt_real_dlsym)
 		return go_on;
 	id = gt_api_find(name);

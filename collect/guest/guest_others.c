@@ -1,0 +1,225 @@
+/* Other users of CUPTI in the same process: torch.profiler, a debugger's library, the program itself. CUPTI has one pair of buffer
+ * callbacks and one clock for everybody, so there can be one of us at a time, and the other one was asked for by name.
+ *
+ * We stand before CUPTI's functions by which somebody takes it over. When one does, we take our records out, disable what we enabled
+ * and give CUPTI its own clock back before the call goes through, so that no record has a clock that is not its owner's. What the
+ * other registered we remember: when nothing of its is enabled any more for a while, we go on; and when it enables something again
+ * (torch.profiler registers once, and enables at each start) it finds what it had registered.
+ *
+ * A mere subscriber is in nobody's way: we use no subscription. It is noted. After cuptiFinalize we do not go on. */
+#define _GNU_SOURCE
+#include "collect/guest/guest.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "collect/guest/guest_cupti.h"
+
+#define LIBRARY "libcupti.so"
+#define NOT_INITIALIZED 15		/* CUPTI_ERROR_NOT_INITIALIZED */
+#define KINDS 64
+
+/* What the other one has. */
+static struct {
+	void *requested, *completed, *timestamp;
+	uint64_t kinds;			/* enabled ones */
+	uint32_t single;		/* calls of APIs enabled one by one */
+	bool here;			/* it has taken CUPTI over */
+} other;
+static uint32_t busy;			/* lock */
+
+static void lock(void)
+{
+	while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE))
+		syscall(SYS_sched_yield);
+}
+
+static void unlock(void) { __atomic_store_n(&busy, 0, __ATOMIC_RELEASE); }
+
+/* Is it us who call, or CUPTI itself? */
+static bool inner(const void *caller) { return gt_inside || gt_is_ours(caller) || gt_from_driver(caller); }
+
+static const char *library_of(const void *caller)
+{
+	static struct gt_object o;
+
+	return !gt_object_at(caller, &o) ? "?" : *o.path ? o.path : "the program itself";
+}
+
+static uint64_t realtime(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Makes way. Under the lock. */
+static void make_way(const void *caller)
+{
+	int (*callbacks)(void *, void *) = (int (*)(void *, void *))gt_find_in(LIBRARY, "cuptiActivityRegisterCallbacks");
+	int (*timestamps)(void *) = (int (*)(void *))gt_find_in(LIBRARY, "cuptiActivityRegisterTimestampCallback");
+	bool was = gt_inside;
+
+	gt_inside = true;
+	if (gt_gpu_yield(library_of(caller))) {
+		if (timestamps)
+			timestamps(other.timestamp ? other.timestamp : (void *)realtime);
+		if (callbacks && other.requested)
+			callbacks(other.requested, other.completed);
+	}
+	other.here = true;
+	gt_inside = was;
+}
+
+/* Nothing of the other's is on any more: we may go on, a little later. */
+static void look_whether_it_ended(void)
+{
+	if (other.here && !other.kinds && !other.single) {
+		other.here = false;
+		gt_gpu_resume_soon();
+	}
+}
+
+void gt_others_if_absent(void (*then)(void))
+{
+	lock();
+	if (!other.here)
+		then();
+	unlock();
+}
+
+#define REAL(name, params)							\
+	int (*real) params = (int (*) params)gt_find_in(LIBRARY, #name);	\
+	const void *caller = __builtin_return_address(0);			\
+	int ret;								\
+										\
+	if (!real)								\
+		return NOT_INITIALIZED
+
+GT_EXPORT int cuptiActivityRegisterCallbacks(void *requested, void *completed);
+GT_EXPORT int cuptiActivityRegisterCallbacks(void *requested, void *completed)
+{
+	REAL(cuptiActivityRegisterCallbacks, (void *, void *));
+	if (inner(caller))
+		return real(requested, completed);
+	lock();
+	make_way(caller);
+	ret = real(requested, completed);
+	if (!ret) {
+		other.requested = requested;
+		other.completed = completed;
+	}
+	unlock();
+	return ret;
+}
+
+GT_EXPORT int cuptiActivityRegisterTimestampCallback(void *now);
+GT_EXPORT int cuptiActivityRegisterTimestampCallback(void *now)
+{
+	REAL(cuptiActivityRegisterTimestampCallback, (void *));
+	if (inner(caller))
+		return real(now);
+	lock();
+	make_way(caller);
+	ret = real(now);
+	if (!ret)
+		other.timestamp = now;
+	unlock();
+	return ret;
+}
+
+/* kind: that is enabled or disabled; whether it was is `on`. */
+static void note_kind(uint32_t kind, bool on)
+{
+	if (kind < KINDS && on)
+		other.kinds |= 1ull << kind;
+	else if (kind < KINDS)
+		other.kinds &= ~(1ull << kind);
+	if (!on)
+		look_whether_it_ended();
+}
+
+#define ENABLES(name, params, args, kind, on)					\
+GT_EXPORT int name params;							\
+GT_EXPORT int name params							\
+{										\
+	REAL(name, params);							\
+	if (inner(caller))							\
+		return real args;						\
+	lock();									\
+	if (on)									\
+		make_way(caller);						\
+	ret = real args;							\
+	if (!ret)								\
+		note_kind(kind, on);						\
+	unlock();								\
+	return ret;								\
+}
+ENABLES(cuptiActivityEnable, (uint32_t kind), (kind), kind, true)
+ENABLES(cuptiActivityEnableAndDump, (uint32_t kind), (kind), kind, true)
+ENABLES(cuptiActivityEnableContext, (void *context, uint32_t kind), (context, kind), kind, true)
+ENABLES(cuptiActivityDisable, (uint32_t kind), (kind), kind, false)
+ENABLES(cuptiActivityDisableContext, (void *context, uint32_t kind), (context, kind), kind, false)
+
+#define ENABLES_ONE(name)							\
+GT_EXPORT int name(uint32_t cbid, uint8_t on);					\
+GT_EXPORT int name(uint32_t cbid, uint8_t on)					\
+{										\
+	REAL(name, (uint32_t, uint8_t));					\
+	if (inner(caller))							\
+		return real(cbid, on);						\
+	lock();									\
+	if (on)									\
+		make_way(caller);						\
+	ret = real(cbid, on);							\
+	if (!ret && (on || other.single))					\
+		other.single += on ? 1 : UINT32_MAX;				\
+	if (!ret && !on)							\
+		look_whether_it_ended();					\
+	unlock();								\
+	return ret;								\
+}
+ENABLES_ONE(cuptiActivityEnableDriverApi)
+ENABLES_ONE(cuptiActivityEnableRuntimeApi)
+
+GT_EXPORT int cuptiSubscribe(void **subscriber, void *callback, void *data);
+GT_EXPORT int cuptiSubscribe(void **subscriber, void *callback, void *data)
+{
+	REAL(cuptiSubscribe, (void **, void *, void *));
+	ret = real(subscriber, callback, data);
+	if (!inner(caller) && !ret)
+		gt_gpu_note(GT_GPU_SUBSCRIBER, library_of(caller));
+	return ret;
+}
+
+/* Ends CUPTI for everybody. */
+GT_EXPORT int cuptiFinalize(void);
+GT_EXPORT int cuptiFinalize(void)
+{
+	REAL(cuptiFinalize, (void));
+	if (inner(caller))
+		return real();
+	lock();
+	make_way(caller);
+	ret = real();
+	unlock();
+	gt_gpu_note(GT_GPU_FINALIZED, library_of(caller));
+	return ret;
+}
+
+void *gt_others_wrapper(const char *name)
+{
+	static const struct { const char *name; void *wrapper; } all[] = {
+#define W(f) { #f, (void *)f }
+		W(cuptiActivityRegisterCallbacks), W(cuptiActivityRegisterTimestampCallback), W(cuptiActivityEnable),
+		W(cuptiActivityEnableAndDump), W(cuptiActivityEnableContext), W(cuptiActivityDisable), W(cuptiActivityDisableContext),
+		W(cuptiActivityEnableDriverApi), W(cuptiActivityEnableRuntimeApi), W(cuptiSubscribe), W(cuptiFinalize),
+#undef W
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (!strcmp(all[i].name, name))
+			return all[i].wrapper;
+	return NULL;
+}

@@ -1,0 +1,27 @@
+# Another user of CUPTI in the traced process (torch.profiler, say): it gets what it would get without us, and we say when we were away.
+. "$SRC/tests/lib.sh"
+C=$B/gtcollect rows=$B/unit/test_gpu_join prog=$B/guest/fake/profiler
+meta() { zstd -dcq "$2" | LC_ALL=C grep -ao "\"$1\":[^,}]*" | tail -n 1 | cut -d: -f 2- | tr -d '"'; }
+alone=$(LD_LIBRARY_PATH=$B/sim "$prog" | tail -n 1)
+is it-works-alone '100 kernels, 100 in its clock, 0 buffers of others' "$alone"
+
+for how in '' linked; do
+	name=${how:-loaded}
+	want $name 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu -o $name.zst -- "$prog" $how
+	is $name-sees-the-same "$alone" "$(tail -n 1 want.out)"
+	is $name-we-made-way-twice '2 2' "$(meta gpu_yields $name.zst) $(meta gpu_resumed $name.zst)"
+	is $name-ours-are-there 150 "$("$rows" rows $name.zst | grep -c kernel)"
+	is $name-all-joined "150 0" "$(meta gpu_joined_exact $name.zst) $(meta gpu_launches_without_record $name.zst)"
+	is $name-no-mixed-clocks 0 "$(meta gpu_records_impossible $name.zst)"
+	is $name-who-it-was "the program itself" "$(meta gpu_other_profiler $name.zst)"
+	"$B/gtanalyze" $name.zst >r.txt 2>&1
+	check $name-losses-are-said sh -c '! grep -q "no losses" r.txt'
+done
+
+want finalize 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu -o f.zst -- "$prog" finalize
+is finalize-sees-the-same "$(LD_LIBRARY_PATH=$B/sim "$prog" finalize | tail -n 1)" "$(tail -n 1 want.out)"
+is finalize-ours-before-it 50 "$("$rows" rows f.zst | grep -c kernel)"
+
+# not asked for: nobody stands in the way
+want off 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -o off.zst -- "$prog"
+is off-sees-the-same "$alone" "$(tail -n 1 want.out)"

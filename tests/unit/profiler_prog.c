@@ -1,0 +1,99 @@
+/* A program that profiles itself with CUPTI, as torch.profiler does: registers its callbacks and its clock once, and then enables
+ * kernels twice, for 50 launches each; before, between and behind are 50 launches that it does not look at. Prints how many kernels its
+ * own records have and how many of them lie in its own clock. For tests/cli/gpu_others.sh. "linked": finds CUPTI's functions by dlsym's
+ * default search, having loaded it globally; "finalize": ends CUPTI. */
+#define _GNU_SOURCE
+#include <stdbool.h>
+#include "samples/cu.h"
+
+#define AHEAD 1000000000000000ll	/* its clock is so far ahead of CLOCK_MONOTONIC */
+
+static void *library;
+static int kernels, in_clock, foreign;
+static char mine[64][65536] __attribute__((aligned(8)));
+static int given;
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec + AHEAD;
+}
+
+static void requested(uint8_t **buffer, size_t *size, size_t *most)
+{
+	*buffer = (uint8_t *)mine[__atomic_fetch_add(&given, 1, __ATOMIC_RELAXED) % 64];
+	memset(*buffer, 0, sizeof(*mine));
+	*size = sizeof(*mine);
+	*most = 0;
+}
+
+static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	int (*next)(uint8_t *, size_t, uint8_t **) = (int (*)(uint8_t *, size_t, uint8_t **))dlsym(library, "cuptiActivityGetNextRecord");
+	uint8_t *r = NULL;
+	uint64_t start;
+
+	(void)context, (void)stream, (void)size;
+	if (buffer < (uint8_t *)mine || buffer >= (uint8_t *)mine + sizeof(mine)) {
+		foreign++;
+		return;
+	}
+	while (!next(buffer, valid, &r)) {
+		if (*(uint32_t *)(void *)r != 10)
+			continue;
+		memcpy(&start, r + 16, 8);
+		kernels++;
+		in_clock += start > AHEAD && start <= now();
+	}
+}
+
+static void *find(const char *name, bool linked) { return linked ? dlsym(RTLD_DEFAULT, name) : dlsym(library, name); }
+
+static void launch(CUfunction f, int n)
+{
+	uint64_t cycles = 1000;
+
+	for (int i = 0; i < n; i++)
+		LAUNCH(f, 1, NULL, &cycles);
+	OK(cuCtxSynchronize());
+}
+
+int main(int argc, char **argv)
+{
+	bool linked = argc > 1 && !strcmp(argv[1], "linked"), finalize = argc > 1 && !strcmp(argv[1], "finalize");
+	int (*callbacks)(void *, void *), (*clock)(void *), (*enable)(uint32_t), (*disable)(uint32_t), (*flush)(uint32_t), (*end)(void);
+	CUfunction f;
+	CUmodule m;
+
+	cu_start();
+	OK(cuModuleLoadData(&m, cu_ptx));
+	f = cu_kernel(m, BUSY);
+	library = dlopen("libcupti.so.13", RTLD_NOW | (linked ? RTLD_GLOBAL : 0));
+	callbacks = (int (*)(void *, void *))find("cuptiActivityRegisterCallbacks", linked);
+	clock = (int (*)(void *))find("cuptiActivityRegisterTimestampCallback", linked);
+	enable = (int (*)(uint32_t))find("cuptiActivityEnable", linked);
+	disable = (int (*)(uint32_t))find("cuptiActivityDisable", linked);
+	flush = (int (*)(uint32_t))find("cuptiActivityFlushAll", linked);
+	end = (int (*)(void))find("cuptiFinalize", linked);
+	launch(f, 50);
+	if (callbacks(requested, completed) || clock(now))
+		return 3;
+	for (int i = 0; i < 2; i++) {
+		if (enable(10))
+			return 4;
+		launch(f, 50);
+		flush(1);
+		disable(10);
+		flush(1);
+		if (finalize && end())
+			return 5;
+		usleep(1200000);
+		launch(f, 50);
+		if (finalize)
+			break;
+	}
+	printf("%d kernels, %d in its clock, %d buffers of others\n", kernels, in_clock, foreign);
+	return 0;
+}
