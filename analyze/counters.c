@@ -141,7 +141,7 @@ static int counters_block(void *state, const struct gt_cols *cols, struct gt_err
 }
 
 static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, { "track", "Track", GT_C_TEXT }, { "counter", "Counter", GT_C_TEXT }, { "samples", "Samples", GT_C_COUNT },
+	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "track", "Track", GT_C_TEXT }, { "counter", "Counter", GT_C_TEXT }, { "samples", "Samples", GT_C_COUNT },
 	{ "min", "Min", GT_C_REAL }, { "mean", "Mean", GT_C_REAL }, { "max", "Max", GT_C_REAL }, { "last", "Last", GT_C_REAL },
 	{ "first_ns", "First at", GT_C_TIME },
 };
@@ -159,6 +159,13 @@ static double mean(struct counter *c, const struct gt_analysis_options *opt)
 	return (double)((c->kind == GT_F_F64 ? c->real_sum : (long double)c->sum) / ns);
 }
 
+static struct gt_cell device_of(const struct gt_segment *seg, uint32_t track)
+{
+	while (track < seg->ntracks && seg->tracks[track].kind != GT_TRACK_DEVICE)
+		track = seg->tracks[track].parent;
+	return track < seg->ntracks ? gt_cell_i(seg->tracks[track].id) : gt_cell_none();
+}
+
 static void add(const struct gt_asked *a, struct gt_table *t, struct counter *c)
 {
 	const struct gt_track *track = &c->seg->tracks[c->track];
@@ -170,14 +177,15 @@ static void add(const struct gt_asked *a, struct gt_table *t, struct counter *c)
 	else
 		snprintf(name, sizeof(name), "%s %lld", gt_track_kind_word(track->kind), (long long)track->id);
 	gt_where_process(cells, c->seg, gt_track_process(c->seg, c->track));
-	cells[3] = gt_cell_text(name);
-	cells[4] = gt_cell_text(gt_type_name(c->seg, c->type));
-	cells[5] = gt_cell_u(c->samples);
-	cells[6] = (struct gt_cell){ .d = as_double(c->kind, c->min) };
-	cells[7] = (struct gt_cell){ .d = mean(c, a->opt) };
-	cells[8] = (struct gt_cell){ .d = as_double(c->kind, c->max) };
-	cells[9] = (struct gt_cell){ .d = as_double(c->kind, c->last) };
-	cells[10] = gt_cell_i(gt_since(a->opt, a->reader, c->seg, c->first));
+	cells[3] = device_of(c->seg, c->track);
+	cells[4] = gt_cell_text(name);
+	cells[5] = gt_cell_text(gt_type_name(c->seg, c->type));
+	cells[6] = gt_cell_u(c->samples);
+	cells[7] = (struct gt_cell){ .d = as_double(c->kind, c->min) };
+	cells[8] = (struct gt_cell){ .d = mean(c, a->opt) };
+	cells[9] = (struct gt_cell){ .d = as_double(c->kind, c->max) };
+	cells[10] = (struct gt_cell){ .d = as_double(c->kind, c->last) };
+	cells[11] = gt_cell_i(gt_since(a->opt, a->reader, c->seg, c->first));
 	gt_table_add(t, cells + gt_where_skip(a->reader));
 }
 
@@ -207,7 +215,7 @@ static int counters_finish(void *state, struct gt_table **tables, unsigned max, 
 		qsort(c->list, c->n, sizeof(*c->list), by_place);
 	for (size_t i = 0; i < shown; i++)
 		add(&c->asked, tables[0], &c->list[i]);
-	gt_table_gives_way(tables[0], "process first_ns samples last");
+	gt_table_gives_way(tables[0], "process first_ns samples pid last");
 	gt_note_cut(tables[0], c->n, shown);
 	if (late)
 		gt_table_note(tables[0], "%llu samples came too late to be put in order", (unsigned long long)late);

@@ -201,7 +201,11 @@ static struct gt_cell deviation(const struct kernel *k)
 
 static struct gt_cell quantile(const struct kernel *k, double q)
 {
-	return k->coarse || !k->hist ? gt_cell_none() : gt_cell_i(gt_hist_quantile(k->hist, q, gt_clamp(k->longest)));
+	int64_t about = k->coarse || !k->hist ? 0 : gt_hist_quantile(k->hist, q, gt_clamp(k->longest));
+
+	if (k->coarse || !k->hist)
+		return gt_cell_none();
+	return gt_cell_i(about < gt_clamp(k->shortest) ? gt_clamp(k->shortest) : about);
 }
 
 static struct gt_cell mean(uint64_t sum, uint64_t n) { return gt_cell_known(n, n ? sum / n : 0); }

@@ -275,8 +275,8 @@ static char *cell_text(const struct gt_column *col, const struct gt_cell *c, con
 			 abs((int)(c->i % 100)));
 		return strdup(text);
 	case GT_C_REAL:
-		if (isfinite(c->d))
-			snprintf(text, sizeof(text), "%.6g", c->d);
+		if (isfinite(c->d))	/* large ones as the whole numbers that they most often are */
+			snprintf(text, sizeof(text), fabs(c->d) >= 1e5 && fabs(c->d) < 1e15 ? "%.0f" : "%.6g", c->d);
 		else
 			strcpy(text, "-");
 		return strdup(text);

@@ -89,6 +89,21 @@ static void overlaps_count_once(void)
 	json_decref(j);
 }
 
+/* A histogram knows a value to within 0.8 %, and still no quantile is below the least or above the greatest. */
+static void quantiles_lie_between(void)
+{
+	struct gpus g;
+	json_t *j;
+
+	gpus_begin(&g, NULL);
+	gpus_plain(&g, 0, g.stream[0][0], 1000, 2007);	/* in a bucket whose middle is 1004 */
+	gpus_plain(&g, 0, g.stream[0][0], 3000, 4007);
+	gpus_plain(&g, 0, g.stream[0][0], 5000, 7001);
+	j = report(gpus_end(&g), (const char *[]){ "kernels", NULL }, &plain);
+	CHECK(num(row(j, "kernels", 0), "p50_ns") == 1007 && num(row(j, "kernels", 0), "p99_ns") == 2001);
+	json_decref(j);
+}
+
 static void copies_by_kind(void)
 {
 	struct gt_gpu_work w;
@@ -166,7 +181,7 @@ static void counters_over_time(void)
 	gpus_sample(&g, g.device[1], 2000, 7);
 	j = report(gpus_end(&g), (const char *[]){ "counters", NULL }, &plain);
 	c = row(j, "counters", 0);
-	CHECK(rows(j, "counters") == 2 && is(c, "counter", "power") && is(c, "track", "H200") && num(c, "samples") == 3);
+	CHECK(rows(j, "counters") == 2 && is(c, "counter", "power") && is(c, "track", "H200") && num(c, "device") == 0 && num(c, "samples") == 3);
 	CHECK(num(c, "min") == -20 && num(c, "max") == 400 && num(c, "last") == -20 && num(c, "first_ns") == 100);
 	CHECK(fabs(num(c, "mean") - (100.0 * 10 + 400.0 * 390 - 20.0 * 500) / 900) < 1e-9);
 	c = row(j, "counters", 1);
@@ -179,7 +194,9 @@ static void whole_numbers_stay_exact(void)
 	struct gt_field value;
 	struct gt_type type;
 	struct gt_row row_ = { .nargs = 1 };
+	struct gt_reader *r;
 	struct gpus g;
+	char *text;
 	json_t *j;
 
 	gpus_begin(&g, NULL);
@@ -190,7 +207,11 @@ static void whole_numbers_stay_exact(void)
 		row_.start = row_.end = 1000 + 10 * i;
 		gt_writer_row(g.w, GT_COUNTER, g.process, &row_, &(uint64_t){ (uint64_t)(int64_t)(100000000000001 * (i - 1)) }, &g.err);
 	}
-	j = report(gpus_end(&g), (const char *[]){ "counters", NULL }, &plain);
+	r = gpus_end(&g);
+	text = report_text(gt_reader_open_fd(dup(g.fd), &g.err), (const char *[]){ "counters", NULL }, &plain, 1, GT_TEXT);
+	CHECK(text && strstr(text, "-100000000000001  "));
+	free(text);
+	j = report(r, (const char *[]){ "counters", NULL }, &plain);
 	CHECK(num(row(j, "counters", 0), "min") == -100000000000001.0 && num(row(j, "counters", 0), "max") == 100000000000001.0);
 	CHECK(num(row(j, "counters", 0), "mean") == -50000000000000.5);
 	json_decref(j);
@@ -379,7 +400,7 @@ static void threads_agree(void)
 	free(text[1]);
 }
 
-T_MAIN(T(kernels_by_name), T(operations_have_short_names), T(overlaps_count_once), T(copies_by_kind),
+T_MAIN(T(kernels_by_name), T(operations_have_short_names), T(overlaps_count_once), T(quantiles_lie_between), T(copies_by_kind),
        T(streams_and_their_devices), T(a_range_cuts_busy_time), T(counters_over_time), T(whole_numbers_stay_exact),
        T(not_recorded_is_not_0), T(nothing_ran), T(the_overview_has_ten), T(recordings_add_up),
        T(unions_equal_brute_force), T(threads_agree))
