@@ -461,6 +461,7 @@ struct gt_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct gt_segme
 
 	if (!t)
 		return NULL;
+	waits &= seg->tracks[track].kind == GT_TRACK_STREAM;	/* elsewhere there is no work to keep off */
 	if (!t->spans) {
 		t->spans = true;
 		t->first_span_lane = t->calls ? (uint32_t)t->nlanes : 0;

@@ -324,7 +324,7 @@ static void put_flow(struct chrome *c, const struct slice *s, const struct type 
 		if (!t)
 			return;
 		put_arrow(c, s->seg, &t->lanes[0], start, false, ':', ++c->launches);
-		put_arrow(c, s->seg, l, s->start, true, ':', c->launches);
+		put_arrow(c, s->seg, l, s->start + (s->dur > 1), true, ':', c->launches);	/* as above */
 	} else if (!type->gpu && (arrives || type->departs) && get_role(s, GT_R_CORRELATION, &id)) {
 		put_arrow(c, s->seg, l, s->start, arrives, '.', id);
 	}
