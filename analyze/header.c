@@ -8,7 +8,12 @@
 #include "formats/base/buf.h"
 #include "formats/meta.h"
 
-struct losses { uint64_t rows, count, unknown; };
+#define STREAMS_MAX 8		/* told one by one */
+struct losses {
+	uint64_t rows, count, unknown;
+	struct lost_stream { uint32_t track; uint64_t count; int64_t from; } streams[STREAMS_MAX];	/* of GPUs: work that was not told */
+	uint32_t nstreams;		/* there may be more than are kept */
+};
 struct header {
 	struct gt_asked asked;
 	struct losses *losses;	/* per segment */
@@ -25,6 +30,21 @@ static int header_init(void *state, struct gt_reader *r, const struct gt_analysi
 	return h->losses ? 0 : gt_err_set(err, -ENOMEM, "no memory for the header");
 }
 
+static void add_stream(struct losses *l, uint32_t track, uint64_t count, int64_t from)
+{
+	uint32_t i = 0, kept = l->nstreams < STREAMS_MAX ? l->nstreams : STREAMS_MAX;
+
+	while (i < kept && l->streams[i].track != track)
+		i++;
+	if (i == kept) {
+		if (l->nstreams++ >= STREAMS_MAX)
+			return;
+		l->streams[i] = (struct lost_stream){ track, 0, from };
+	}
+	l->streams[i].count = gt_sat_add(l->streams[i].count, count);
+	l->streams[i].from = from < l->streams[i].from ? from : l->streams[i].from;
+}
+
 static int header_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct losses *l = &((struct header *)state)->losses[cols->seg->index];
@@ -39,6 +59,8 @@ static int header_block(void *state, const struct gt_cols *cols, struct gt_err *
 				l->unknown++;
 			else
 				l->count = gt_sat_add(l->count, counts[i]);
+			if (counts[i] != GT_LOST_UNKNOWN && cols->track < cols->seg->ntracks && cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM)
+				add_stream(l, cols->track, counts[i], cols->start[i]);
 		}
 	}
 	return 0;
@@ -52,6 +74,8 @@ static int header_merge(void *into, void *from, struct gt_err *err)
 		a->losses[i].rows += b->losses[i].rows;
 		a->losses[i].unknown += b->losses[i].unknown;
 		a->losses[i].count = gt_sat_add(a->losses[i].count, b->losses[i].count);
+		for (uint32_t k = 0; k < b->losses[i].nstreams && k < STREAMS_MAX; k++)
+			add_stream(&a->losses[i], b->losses[i].streams[k].track, b->losses[i].streams[k].count, b->losses[i].streams[k].from);
 	}
 	return 0;
 }
@@ -371,6 +395,21 @@ static void note_unclosed(const struct header *h, struct gt_table *t, const stru
 			 "written", complete, seg->unread_bytes, plural(seg->unread_bytes));
 }
 
+/* Of a program that was killed CUPTI had not told everything. */
+static void note_lost_streams(const struct header *h, struct gt_table *t, const struct gt_segment *seg, const struct losses *l)
+{
+	for (uint32_t i = 0; i < l->nstreams && i < STREAMS_MAX; i++) {
+		const struct lost_stream *s = &l->streams[i];
+		uint32_t device = seg->tracks[s->track].parent;
+
+		doubt(h, t, seg, "LOST on %.40s%s%.40s: what %" PRIu64 " launch%s did since %.6f s", gt_str(seg, seg->tracks[s->track].name),
+		      device == GT_NONE ? "" : " of ", device == GT_NONE ? "" : gt_str(seg, seg->tracks[device].name), s->count,
+		      s->count == 1 ? "" : "es", (double)(s->from - seg->min_start) / 1e9);
+	}
+	if (l->nstreams > STREAMS_MAX)
+		doubt(h, t, seg, "LOST on %u more streams", l->nstreams - STREAMS_MAX);
+}
+
 static void note_doubts(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
 {
 	const struct losses *l = &h->losses[seg->index];
@@ -383,6 +422,7 @@ static void note_doubts(const struct header *h, struct gt_table *t, const struct
 	if (l->rows)
 		doubt(h, t, seg, "LOST: %" PRIu64 " event%s%s; what was lost is missing from counts and sums, and gaps may be no gaps",
 		      l->count, plural(l->count), l->unknown ? " and an unknown number more" : "");
+	note_lost_streams(h, t, seg, l);
 	if (seg->rows[GT_UNMATCHED])
 		doubt(h, t, seg, "UNMATCHED: %" PRIu64 " begin%s or end%s without the other half, in no report", seg->rows[GT_UNMATCHED],
 		      plural(seg->rows[GT_UNMATCHED]), plural(seg->rows[GT_UNMATCHED]));

@@ -19,19 +19,22 @@
 #define WAITING_MAX 65536u		/* of works, and of records of calls, in a process */
 #define CALLS_MAX 65536u		/* that wait in a lane */
 #define CAUSES_MAX (1u << 18)		/* calls known by correlation */
+#define HANDLES_MAX 4096		/* streams whose handle is remembered */
 #define LOOK_BACK 512			/* calls looked through for one that fits */
 #define FAR 3600000000000ll		/* ns: work that lies further from the run is none */
 
-struct call { struct gt_gpu_call c; bool known; };	/* known: by its correlation */
+struct call { struct gt_gpu_call c; bool known, captured; };	/* known: by its correlation; captured: it only became a node of a graph */
 struct lane { int32_t tid; struct call *calls; size_t first, n, cap; };
-struct cause { uint32_t correlation; bool used; uint32_t records; int64_t since; struct gt_gpu_call c; };
+struct cause { uint32_t correlation; bool used, captured; uint32_t records; int64_t since; struct gt_gpu_call c; };
 struct waiting { int64_t since; struct gt_gpu_event e; };
 struct queue { struct waiting *items; size_t n, cap; };
 struct place { uint32_t device, stream, context, track; };
 
 struct gt_gpu_process {
 	uint32_t track;			/* of the process */
-	bool on;
+	bool on, flushed;		/* flushed: at its end it told all */
+	uint32_t captures;		/* that have begun and not ended */
+	struct stream { uint64_t handle; uint32_t track; } *handles; size_t nhandles, handles_cap, handle;
 	int64_t yielded;		/* since when another one has CUPTI; 0: nobody has */
 	struct span { int64_t from, to; } *absences; size_t nabsences, absences_cap;	/* when that was so before */
 	struct lane *lanes; size_t nlanes, lanes_cap, lane;	/* lane: the last one asked for */
@@ -83,7 +86,10 @@ static void count_without_record(struct gt_gpu *g, const struct gt_gpu_process *
 
 	for (size_t i = 0; i < p->nabsences; i++)
 		away |= c->c.end > p->absences[i].from && c->c.start < p->absences[i].to;
-	g->totals.without_record += !c->known && !away;
+	if (c->captured)
+		g->totals.captured++;
+	else
+		g->totals.without_record += !c->known && !away;
 }
 
 static int put_call(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_call *c)
@@ -92,13 +98,17 @@ static int put_call(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_
 
 	if (!l)
 		return -ENOMEM;
+	if (c->capture) {
+		p->captures = c->capture > 0 ? p->captures + 1 : p->captures ? p->captures - 1 : 0;
+		return 0;
+	}
 	if (l->n == CALLS_MAX) {
 		count_without_record(g, p, &l->calls[l->first]);
 		forget_first(l);
 	}
 	if (gt_grow(&l->calls, &l->cap, l->first + l->n + 1, sizeof(*l->calls)))
 		return -ENOMEM;
-	l->calls[l->first + l->n++] = (struct call){ *c, false };
+	l->calls[l->first + l->n++] = (struct call){ *c, false, p->captures > 0 };
 	return 0;
 }
 
@@ -145,6 +155,13 @@ static void put_cause(struct gt_gpu_process *p, const struct cause *c)
 	p->causes[i] = *c;
 }
 
+/* Forgotten before anything came of it? */
+static void count_cause(struct gt_gpu *g, const struct cause *c)
+{
+	if (c->used && !c->records)
+		*(c->captured ? &g->totals.captured : &g->totals.without_record) += 1;
+}
+
 /* Into a table of so many places, less those that came before `since`. */
 static int rebuild(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t places, int64_t since)
 {
@@ -162,7 +179,7 @@ static int rebuild(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t places, 
 		if (old[i].since >= since)
 			put_cause(p, &old[i]);
 		else
-			g->totals.without_record += !old[i].records;
+			count_cause(g, &old[i]);
 	}
 	free(old);
 	return 0;
@@ -234,6 +251,26 @@ static uint32_t stream_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_
 	return p->streams[p->stream].track;
 }
 
+/* The program's name for a stream, and its track. A handle may be used again for another stream. */
+static void learn_handle(struct gt_gpu_process *p, uint64_t handle, uint32_t track)
+{
+	for (size_t i = 0; i < p->nhandles; i++, p->handle = p->handle + 1 < p->nhandles ? p->handle + 1 : 0)
+		if (p->handles[p->handle].handle == handle) {
+			p->handles[p->handle].track = track;
+			return;
+		}
+	if (p->nhandles < HANDLES_MAX && !gt_grow(&p->handles, &p->handles_cap, p->nhandles + 1, sizeof(*p->handles)))
+		p->handles[p->nhandles++] = (struct stream){ handle, track };
+}
+
+static uint32_t track_of_handle(const struct gt_gpu_process *p, const struct gt_gpu_call *c)
+{
+	for (size_t i = 0; c->streamed && i < p->nhandles; i++)
+		if (p->handles[i].handle == c->stream)
+			return p->handles[i].track;
+	return GT_NONE;
+}
+
 /* ---- CUPTI's records of calls ---- */
 
 static const char *function_of(uint32_t cbid)
@@ -257,7 +294,7 @@ static int settle_record(struct gt_gpu *g, struct gt_gpu_process *p, const struc
 		return 0;
 	if (room_for_cause(g, p, now))
 		return -ENOMEM;
-	put_cause(p, &(struct cause){ low(e->words[0]), true, 0, now, c->c });
+	put_cause(p, &(struct cause){ low(e->words[0]), true, c->captured, 0, now, c->c });
 	c->known = true;
 	while (l->n && l->calls[l->first].known)
 		forget_first(l);
@@ -314,7 +351,8 @@ static void join(struct gt_gpu *g, struct gt_gpu_work *w, const struct gt_gpu_ca
 }
 
 /* Finds what launched it. False: that may still become known. */
-static bool find_out(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel, bool late, struct gt_gpu_work *w)
+static bool find_out(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel, bool late, struct gt_gpu_work *w,
+		     struct gt_gpu_call *by)
 {
 	struct cause *c = find_cause(p, w->correlation);
 	struct call *likely;
@@ -322,6 +360,7 @@ static bool find_out(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt
 	if (c) {
 		if (fits(&c->c, e, kernel)) {
 			join(g, w, &c->c, GT_JOIN_CORRELATION);
+			*by = c->c;
 		} else {
 			g->totals.wrong++;
 			g->totals.unjoined++;
@@ -394,6 +433,7 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 	const uint64_t *v = e->words;
 	struct gt_gpu_work w = { .start = e->start, .end = e->end, .correlation = low(v[0]), .context = low(v[1]), .graph = low(v[2]), .node = v[3] };
 	uint32_t kernel = e->id == GT_EV_KERNEL ? string(arg, v[8]) : GT_NONE;
+	struct gt_gpu_call by = { .streamed = false };
 	int code;
 
 	if (!possible(p, e, now)) {
@@ -402,7 +442,7 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 	}
 	if (e->id == GT_EV_KERNEL && kernel == GT_NONE && !late)
 		return 0;
-	if (!find_out(g, p, e, kernel, late, &w))
+	if (!find_out(g, p, e, kernel, late, &w, &by))
 		return 0;
 	if (g->partly && w.cause.join == GT_JOIN_UNKNOWN) {
 		g->totals.unjoined--;
@@ -412,6 +452,8 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 	w.track = stream_track(g, p, high(v[0]), w.context, high(v[1]));
 	if (w.track == GT_NONE)
 		return -ENOMEM;
+	if (by.streamed && gt_api[by.id].op != GT_OP_GRAPH_LAUNCH)
+		learn_handle(p, by.stream, w.track);
 	code = e->id == GT_EV_KERNEL ? put_kernel(g, &w, v, kernel, err) : e->id == GT_EV_COPY ? put_copy(g, &w, v, err) : put_set(g, &w, v, err);
 	return code ? code : 1;
 }
@@ -501,6 +543,9 @@ static int note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct g
 	case GT_GPU_SUBSCRIBER: case GT_GPU_FINALIZED:
 		snprintf(g->totals.other, sizeof(g->totals.other), "%s", text);
 		return 0;
+	case GT_GPU_OFF:
+		p->flushed = true;
+		return 0;
 	default:
 		return 0;
 	}
@@ -579,6 +624,51 @@ static void let_go(struct gt_gpu *g, struct gt_gpu_process *p, int64_t before)
 	}
 }
 
+/* ---- what a program took with it ---- */
+
+struct missing { uint32_t track; uint64_t n; int64_t from; };
+struct all_missing { struct missing *of; size_t n, cap; };
+
+static int add_missing(struct all_missing *m, uint32_t track, int64_t start)
+{
+	size_t i = 0;
+
+	while (i < m->n && m->of[i].track != track)
+		i++;
+	if (i == m->n) {
+		if (gt_grow(&m->of, &m->cap, i + 1, sizeof(*m->of)))
+			return -ENOMEM;
+		m->of[m->n++] = (struct missing){ track, 0, start };
+	}
+	m->of[i].n++;
+	m->of[i].from = start < m->of[i].from ? start : m->of[i].from;
+	return 0;
+}
+
+/* A process that was killed, or left by _exit or exec, took with it what CUPTI had not given back: of each stream, how many launches
+ * have nothing to show, and from when on. */
+static int tell_missing(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, struct gt_err *err)
+{
+	struct all_missing m = { NULL, 0, 0 };
+	int code = 0;
+
+	for (uint32_t i = 0; !code && p->causes && i <= p->mask; i++)
+		if (p->causes[i].used && !p->causes[i].records && !p->causes[i].captured)
+			code = add_missing(&m, track_of_handle(p, &p->causes[i].c), p->causes[i].c.start);
+	for (size_t i = 0; !code && i < p->nlanes; i++)
+		for (size_t k = 0; !code && k < p->lanes[i].n; k++) {
+			const struct call *c = &p->lanes[i].calls[p->lanes[i].first + k];
+
+			if (!c->known && !c->captured)
+				code = add_missing(&m, track_of_handle(p, &c->c), c->c.start);
+		}
+	for (size_t i = 0; !code && i < m.n; i++)
+		code = gt_writer_lost(g->w, m.of[i].track == GT_NONE ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK,
+				      m.of[i].track == GT_NONE ? p->track : m.of[i].track, m.of[i].from, now, m.of[i].n, err);
+	free(m.of);
+	return code;
+}
+
 int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last, gt_gpu_string *string, void *arg, struct gt_err *err)
 {
 	int code;
@@ -590,6 +680,8 @@ int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool 
 		code = settle_works(g, p, now, last, string, arg, err);
 	if (!code && last)
 		code = end_absence(g, p, now, err);
+	if (!code && last && p->on && !p->flushed)
+		code = tell_missing(g, p, now, err);
 	let_go(g, p, last ? INT64_MAX : now - 30 * PATIENCE);
 	return code == -ENOMEM ? gt_err_set(err, code, "out of memory") : code;
 }
@@ -613,12 +705,13 @@ void gt_gpu_process_close(struct gt_gpu *g, struct gt_gpu_process *p)
 	if (!p)
 		return;
 	for (uint32_t i = 0; p->causes && i <= p->mask; i++)
-		g->totals.without_record += p->causes[i].used && !p->causes[i].records;
+		count_cause(g, &p->causes[i]);
 	for (size_t i = 0; i < p->nlanes; i++)
 		free(p->lanes[i].calls);
 	free(p->lanes);
 	free(p->causes);
 	free(p->absences);
+	free(p->handles);
 	free(p->records.items);
 	free(p->works.items);
 	free(p->devices);

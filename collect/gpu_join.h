@@ -18,6 +18,7 @@ struct gt_gpu_totals {
 	uint64_t dropped;		/* records that CUPTI dropped */
 	uint64_t impossible;		/* records whose times cannot be */
 	uint64_t without_record;	/* launches that no record came for */
+	uint64_t captured;		/* launches that became nodes of a graph */
 	uint64_t outside;		/* work of calls that were not to be recorded */
 	uint32_t yields, resumed;	/* times that we made way for another user of CUPTI, and came back */
 	char other[200];		/* its library */
@@ -35,6 +36,9 @@ struct gt_gpu_call {
 	uint32_t kernel;		/* string id, or GT_NONE */
 	bool shaped;			/* grid and block are known */
 	uint32_t grid[3], block[3];
+	bool streamed;			/* stream is known */
+	uint64_t stream;		/* the handle */
+	int capture;			/* 1, -1: no work, it begins or ends a capture into a graph */
 };
 struct gt_gpu_event { uint16_t id; int64_t start, end; uint8_t n; uint64_t words[9]; };
 

@@ -40,7 +40,8 @@ static void make(struct gt_types *t, uint32_t id)
 	struct gt_type type = { .category = api->category, .op = api->op, .memkind = api->memkind, .layer = GT_LAYER_API };
 	unsigned n = 0, count = gt_api_fields(api, all);
 
-	c->func = c->grid = c->block = GT_NO_WORD;
+	c->func = c->grid = c->block = c->stream = GT_NO_WORD;
+	c->capture = !t->causes ? 0 : gt_api_begins_capture(api->name) ? 1 : gt_api_ends_capture(api->name) ? -1 : 0;
 	for (unsigned i = 0; i < count; i++) {
 		if (!recorded(t, &all[i]))
 			continue;
@@ -50,6 +51,8 @@ static void make(struct gt_types *t, uint32_t id)
 			c->grid = (uint8_t)n;
 		if (all[i].role == GT_R_BLOCK && c->block == GT_NO_WORD)
 			c->block = (uint8_t)n;
+		if (all[i].role == GT_R_STREAM && c->stream == GT_NO_WORD)
+			c->stream = (uint8_t)n;
 		if (all[i].kind == GT_F_STR)
 			c->strings |= 1ULL << n;
 		fields[n++] = (struct gt_field){ gt_writer_string(t->w, all[i].name), all[i].kind, all[i].role };
@@ -60,7 +63,7 @@ static void make(struct gt_types *t, uint32_t id)
 	if (c->func != GT_NO_WORD)
 		fields[n++] = (struct gt_field){ gt_writer_string(t->w, "kernel"), GT_F_STR, GT_R_KERNEL };
 	c->nfields = type.nfields = (uint8_t)n;
-	c->causes = t->causes && gt_api_makes_work(api->op);
+	c->causes = t->causes && (gt_api_makes_work(api->op) || c->capture);
 	c->plain = !c->strings && c->func == GT_NO_WORD && !c->causes;
 	type.fields = fields;
 	c->name = type.name = gt_writer_string(t->w, api->name);

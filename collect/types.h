@@ -15,6 +15,8 @@ struct gt_call_type {
 	bool plain;
 	bool causes;			/* may make a GPU work, and is to be told of */
 	uint8_t grid, block;		/* the first of three words each, or GT_NO_WORD */
+	uint8_t stream;			/* the word with the stream, or GT_NO_WORD */
+	int8_t capture;			/* of launches into a graph: 1 begins one, -1 ends one; causes is set, too */
 	uint32_t name;			/* of the function */
 	uint64_t strings;		/* bit i: word i is a string's hash */
 };

@@ -64,6 +64,9 @@ static uint32_t find(const char *name, size_t len)
 	}
 }
 
+bool gt_api_begins_capture(const char *name) { return !strncmp(name, "cuStreamBeginCapture", 20); }
+bool gt_api_ends_capture(const char *name) { return !strncmp(name, "cuStreamEndCapture", 18); }
+
 uint32_t gt_api_find(const char *name)
 {
 	return find(name, strlen(name));

@@ -306,6 +306,8 @@ static void start_flushing(void)
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, 8L);
 }
 
+static void tell_state(enum gt_gpu_state state, const char *text, int64_t detail);
+
 /* The last chance for what is still in CUPTI's hands. Those records may be of work that goes on. */
 static void at_exit(void)
 {
@@ -315,6 +317,7 @@ static void at_exit(void)
 		return;
 	gt_inside = true;
 	cupti.flush(GT_CUPTI_FORCED);
+	tell_state(GT_GPU_OFF, "", 0);
 	gt_inside = was;
 }
 

@@ -1,0 +1,42 @@
+# How a program ends decides what CUPTI can still tell: all of it, or what it had given back, and then the trace says what is missing.
+. "$SRC/tests/lib.sh"
+C=$B/gtcollect A=$B/gtanalyze rows=$B/unit/test_gpu_join
+meta() { zstd -dcq "$2" | LC_ALL=C grep -ao "\"$1\":[^,}]*" | tail -n 1 | cut -d: -f 2- | tr -d '"'; }
+losses() { "$A" --format tsv header "$1" 2>/dev/null | awk -F"\t" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "lost") k = i } NR == 2 { print $k }'; }
+on_sim() { env LD_LIBRARY_PATH="$B/sim" "$@"; }
+
+# a clean end, just behind the last launch
+want clean 0 on_sim "$C" -q -f -e api,gpu -o clean.zst -- "$B/samples/train" -n 20
+is clean-has-all "$(meta gpu_joined_exact clean.zst) 0 0" "$("$rows" rows clean.zst | wc -l | tr -d ' ') $(meta gpu_launches_without_record clean.zst) $(losses clean.zst)"
+
+# captured launches are no losses
+want graph 0 on_sim "$C" -q -f -e api,gpu -o graph.zst -- "$B/samples/graph_replay"
+is graph-captured '20 0 0' "$(meta gpu_launches_captured graph.zst) $(meta gpu_launches_without_record graph.zst) $(losses graph.zst)"
+want graph-alone 0 on_sim "$C" -q -f -e gpu -o alone.zst -- "$B/samples/graph_replay"
+is graph-alone-captured '20 0' "$(meta gpu_launches_captured alone.zst) $(losses alone.zst)"
+
+# killed while a kernel runs that never ends
+env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu -o killed.zst -- "$B/samples/hang" >out &
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -q waiting out && break; sleep 0.2; done
+sleep 0.5
+pkill -KILL -P $! hang
+wait $!
+is killed-status 137 $?
+is killed-says-what-is-missing '0 1 1' "$("$rows" rows killed.zst | wc -l | tr -d ' ') $(meta gpu_launches_without_record killed.zst) $(losses killed.zst)"
+for how in "-s 9" "-s 0" ""; do
+	name=crash$(echo "$how" | tr -d ' -')
+	on_sim "$C" -q -f -e api,gpu -o "$name.zst" -- "$B/samples/crash" -n 50 $how >out 2>err
+	got=$("$rows" rows "$name.zst" | wc -l) lost=$(losses "$name.zst")
+	launches=$("$A" --format csv --match 'cuLaunchKernel*' top "$name.zst" | awk -F, 'NR > 1 { n += $3 } END { print n + 0 }')
+	check "$name-nothing-unaccounted" test $((got + lost)) -ge "$launches" -a "$lost" -eq "$(meta gpu_launches_without_record "$name.zst")"
+done
+
+# of each stream, from when on: the program has used the stream for a while before it is killed
+env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu -o stream.zst -- "$B/samples/idle_host" -n 1000000 >out &
+sleep 1.5
+pkill -KILL -P $! idle_host
+wait $!
+"$A" header stream.zst >r.txt 2>&1
+check killed-stream-has-rows test "$("$rows" rows stream.zst | wc -l)" -gt 50
+if [ "$(losses stream.zst)" -gt 0 ]; then check killed-stream-since grep -q 'LOST on stream [0-9]* of GPU 0: what [0-9]* launche*s* did since [01]\.[0-9]* s' r.txt
+else ok killed-stream-since; fi	# it was killed between a flush and the next launch
