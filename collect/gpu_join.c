@@ -543,6 +543,9 @@ static int note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct g
 	case GT_GPU_SUBSCRIBER: case GT_GPU_FINALIZED:
 		snprintf(g->totals.other, sizeof(g->totals.other), "%s", text);
 		return 0;
+	case GT_GPU_FORKED:
+		g->totals.forked++;
+		return 0;
 	case GT_GPU_OFF:
 		p->flushed = true;
 		return 0;

@@ -23,6 +23,7 @@ struct gt_gpu_totals {
 	uint32_t yields, resumed;	/* times that we made way for another user of CUPTI, and came back */
 	char other[200];		/* its library */
 	uint32_t processes;		/* in which CUPTI was on */
+	uint32_t forked;		/* children of such, in which it is dead */
 	char state[200];		/* "CUPTI 13.0 (PATH)", or why there is none; the first one that is worth saying */
 };
 

@@ -192,5 +192,6 @@ enum gt_ring_event {
 enum gt_gpu_state { GT_GPU_ON, GT_GPU_MISSING /* no library */, GT_GPU_REFUSED /* a function failed */,
 		    GT_GPU_OFF /* the process ended, and all was flushed */,
 		    GT_GPU_YIELDED /* to another user of CUPTI: its library */, GT_GPU_RESUMED, GT_GPU_SUBSCRIBER /* another one has subscribed */,
-		    GT_GPU_FINALIZED /* by another one: we do not go on */, GT_GPU_STATES };
+		    GT_GPU_FINALIZED /* by another one: we do not go on */,
+		    GT_GPU_FORKED /* a child of a process with CUPTI: it works in none */, GT_GPU_STATES };
 #endif

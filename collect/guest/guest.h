@@ -255,6 +255,7 @@ struct gt_name {
 struct gt_own {
 	int32_t pid;			/* 0: not attached (yet, or in a forked child) */
 	uint32_t proc;			/* slot; GT_RING_NIL: none was free */
+	uint32_t known;			/* 1: a thread of it has a ring */
 	uint32_t tcbs, hand;		/* how many were ever used; where to look for one whose thread has ended */
 	uint32_t names_epoch;		/* rises when a handle is given another name */
 	uint32_t texts_used;
@@ -273,6 +274,7 @@ void gt_range(enum gt_range_mode mode, bool on);	/* begins or ends; nothing when
 
 /* ---- guest_gpu.c ---- */
 bool gt_gpu_yield(const char *whom);	/* takes our records out of CUPTI and disables what we enabled; false: there was nothing */
+void gt_gpu_forked(void);		/* this process has begun to be traced: does CUPTI, started before a fork, lie dead in it? */
 void gt_gpu_resume_soon(void);		/* the other one seems to be through */
 void gt_gpu_note(enum gt_gpu_state state, const char *text);	/* tells it, where we are in use of CUPTI or were */
 /* guest_others.c */

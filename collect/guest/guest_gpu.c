@@ -522,6 +522,12 @@ static void start(void)
 	tell_state(GT_GPU_ON, o.path, version);
 }
 
+void gt_gpu_forked(void)
+{
+	if (gpu && !ours())
+		tell_state(GT_GPU_FORKED, "", 0);
+}
+
 /* cuInit(unsigned) */
 void gt_after_init(int32_t ret, const uint64_t *w, const void *caller)
 {

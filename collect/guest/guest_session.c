@@ -439,6 +439,7 @@ static struct gt_tcb *enroll(enum gt_ring_role role)
 {
 	int saved = errno;
 	struct gt_tcb *t = NULL;
+	bool first = false;
 
 	if (gt_passive || gt_inside)
 		return NULL;
@@ -450,13 +451,16 @@ static struct gt_tcb *enroll(enum gt_ring_role role)
 	gt_inside = true;
 	if (attach_once(self_pid()) && !gt_owner_died())
 		t = new_thread(role);
-	if (t)
+	if (t) {
+		first = !__atomic_exchange_n(&gt_own->known, 1, __ATOMIC_ACQ_REL);
 		gt_self = t;
-	else if (!gt_passive) {	/* no room: try again, but not at every call */
+	} else if (!gt_passive) {	/* no room: try again, but not at every call */
 		gt_untraced();
 		patience = patience ? patience < 65536 ? patience * 2 : patience : 64;
 		skip = patience;
 	}
+	if (first)
+		gt_gpu_forked();
 	gt_inside = false;
 	errno = saved;
 	return t;

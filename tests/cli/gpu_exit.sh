@@ -40,3 +40,8 @@ wait $!
 check killed-stream-has-rows test "$("$rows" rows stream.zst | wc -l)" -gt 50
 if [ "$(losses stream.zst)" -gt 0 ]; then check killed-stream-since grep -q 'LOST on stream [0-9]* of GPU 0: what [0-9]* launche*s* did since [01]\.[0-9]* s' r.txt
 else ok killed-stream-since; fi	# it was killed between a flush and the next launch
+
+# a forked child: CUPTI is dead in it, which is said; the parent's goes on
+want forked 0 on_sim "$C" -q -f -e api,gpu -o forked.zst -- "$B/guest/fake/profiler" fork
+is forked-parent-has-all '100 100 1' "$("$rows" rows forked.zst | grep -c kernel) $(meta gpu_joined_exact forked.zst) $(meta gpu_forked_children forked.zst)"
+is forked-no-losses 0 "$(losses forked.zst)"

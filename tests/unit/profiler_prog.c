@@ -1,9 +1,10 @@
 /* A program that profiles itself with CUPTI, as torch.profiler does: registers its callbacks and its clock once, and then enables
  * kernels twice, for 50 launches each; before, between and behind are 50 launches that it does not look at. Prints how many kernels its
  * own records have and how many of them lie in its own clock. For tests/cli/gpu_others.sh. "linked": finds CUPTI's functions by dlsym's
- * default search, having loaded it globally; "finalize": ends CUPTI. */
+ * default search, having loaded it globally; "finalize": ends CUPTI. "fork": no profiling, but a child between its launches. */
 #define _GNU_SOURCE
 #include <stdbool.h>
+#include <sys/wait.h>
 #include "samples/cu.h"
 
 #define AHEAD 1000000000000000ll	/* its clock is so far ahead of CLOCK_MONOTONIC */
@@ -60,6 +61,22 @@ static void launch(CUfunction f, int n)
 	OK(cuCtxSynchronize());
 }
 
+static int with_a_child(CUfunction f)
+{
+	CUcontext c;
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		for (int i = 0; i < 5; i++)
+			cuCtxGetCurrent(&c);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	launch(f, 50);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	bool linked = argc > 1 && !strcmp(argv[1], "linked"), finalize = argc > 1 && !strcmp(argv[1], "finalize");
@@ -78,6 +95,8 @@ int main(int argc, char **argv)
 	flush = (int (*)(uint32_t))find("cuptiActivityFlushAll", linked);
 	end = (int (*)(void))find("cuptiFinalize", linked);
 	launch(f, 50);
+	if (argc > 1 && !strcmp(argv[1], "fork"))
+		return with_a_child(f);
 	if (callbacks(requested, completed) || clock(now))
 		return 3;
 	for (int i = 0; i < 2; i++) {
