@@ -58,7 +58,7 @@ static int take_annotation(struct gt_recorder *r, struct gt_thread *t, const str
 	uint64_t w[GT_NVTX_WORDS] = { 0 };
 	struct gt_nvtx_event e = { .id = (enum gt_ring_event)rec->id, .when = gt_clock_ns(&r->clock, rec->start), .track = t->track };
 	bool begins = rec->id == GT_EV_PUSH || rec->id == GT_EV_RANGE_START || rec->id == GT_EV_MARK;
-	bool names = rec->id == GT_EV_NAME_CATEGORY || rec->id == GT_EV_NAME_THREAD;
+	bool names = rec->id >= GT_EV_NAME_CATEGORY;
 
 	memcpy(w, rec->words, (rec->n < GT_NVTX_WORDS ? rec->n : GT_NVTX_WORDS) * 8u);
 	e.what = w[0];
@@ -70,6 +70,8 @@ static int take_annotation(struct gt_recorder *r, struct gt_thread *t, const str
 	e.payload = w[5];
 	if (rec->id == GT_EV_NAME_THREAD)
 		return e.text == GT_NONE ? 0 : name_thread(r, t->proc, (int32_t)w[0], e.text, err);
+	if (rec->id == GT_EV_NAME_STREAM)
+		return r->gpu && gt_gpu_name_stream(r->gpu, &p->gpu, p->track, w[0], e.text, err);
 	return gt_nvtx_event(&r->nvtx, &t->ranges, &p->ranges, &p->categories, &e, err);
 }
 

@@ -34,7 +34,7 @@ struct gt_gpu_process {
 	uint32_t track;			/* of the process */
 	bool on, flushed;		/* flushed: at its end it told all */
 	uint32_t captures;		/* that have begun and not ended */
-	struct stream { uint64_t handle; uint32_t track; } *handles; size_t nhandles, handles_cap, handle;
+	struct stream { uint64_t handle; uint32_t track, name; } *handles; size_t nhandles, handles_cap, handle;
 	int64_t yielded;		/* since when another one has CUPTI; 0: nobody has */
 	struct span { int64_t from, to; } *absences; size_t nabsences, absences_cap;	/* when that was so before */
 	struct lane *lanes; size_t nlanes, lanes_cap, lane;	/* lane: the last one asked for */
@@ -54,6 +54,13 @@ struct gt_gpu {
 
 static uint32_t low(uint64_t w) { return (uint32_t)w; }
 static uint32_t high(uint64_t w) { return (uint32_t)(w >> 32); }
+
+static struct gt_gpu_process *process(struct gt_gpu_process **p, uint32_t track)
+{
+	if (!*p && (*p = calloc(1, sizeof(**p))))
+		(*p)->track = track;
+	return *p;
+}
 
 /* ---- calls, by thread ---- */
 
@@ -251,16 +258,37 @@ static uint32_t stream_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_
 	return p->streams[p->stream].track;
 }
 
-/* The program's name for a stream, and its track. A handle may be used again for another stream. */
-static void learn_handle(struct gt_gpu_process *p, uint64_t handle, uint32_t track)
+/* A stream by the program's handle; NULL: there are too many, or no memory. */
+static struct stream *stream_of(struct gt_gpu_process *p, uint64_t handle)
 {
 	for (size_t i = 0; i < p->nhandles; i++, p->handle = p->handle + 1 < p->nhandles ? p->handle + 1 : 0)
-		if (p->handles[p->handle].handle == handle) {
-			p->handles[p->handle].track = track;
-			return;
-		}
-	if (p->nhandles < HANDLES_MAX && !gt_grow(&p->handles, &p->handles_cap, p->nhandles + 1, sizeof(*p->handles)))
-		p->handles[p->nhandles++] = (struct stream){ handle, track };
+		if (p->handles[p->handle].handle == handle)
+			return &p->handles[p->handle];
+	if (p->nhandles == HANDLES_MAX || gt_grow(&p->handles, &p->handles_cap, p->nhandles + 1, sizeof(*p->handles)))
+		return NULL;
+	p->handles[p->nhandles] = (struct stream){ handle, GT_NONE, GT_NONE };
+	return &p->handles[p->nhandles++];
+}
+
+/* Something that was launched with this handle has run on this track. A handle may be used again for another stream. */
+static int learn_handle(struct gt_gpu *g, struct gt_gpu_process *p, uint64_t handle, uint32_t track, struct gt_err *err)
+{
+	struct stream *s = stream_of(p, handle);
+	bool new = s && s->track != track;
+
+	if (new)
+		s->track = track;
+	return new && s->name != GT_NONE ? gt_writer_track_name(g->w, track, s->name, err) : 0;
+}
+
+int gt_gpu_name_stream(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, uint64_t handle, uint32_t name, struct gt_err *err)
+{
+	struct stream *s = process(p, track) ? stream_of(*p, handle) : NULL;
+
+	if (!s || name == GT_NONE)
+		return 0;
+	s->name = name;
+	return s->track == GT_NONE ? 0 : gt_writer_track_name(g->w, s->track, name, err);
 }
 
 static uint32_t track_of_handle(const struct gt_gpu_process *p, const struct gt_gpu_call *c)
@@ -434,7 +462,7 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 	struct gt_gpu_work w = { .start = e->start, .end = e->end, .correlation = low(v[0]), .context = low(v[1]), .graph = low(v[2]), .node = v[3] };
 	uint32_t kernel = e->id == GT_EV_KERNEL ? string(arg, v[8]) : GT_NONE;
 	struct gt_gpu_call by = { .streamed = false };
-	int code;
+	int code = 0;
 
 	if (!possible(p, e, now)) {
 		g->totals.impossible++;
@@ -453,7 +481,9 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 	if (w.track == GT_NONE)
 		return -ENOMEM;
 	if (by.streamed && gt_api[by.id].op != GT_OP_GRAPH_LAUNCH)
-		learn_handle(p, by.stream, w.track);
+		code = learn_handle(g, p, by.stream, w.track, err);
+	if (code)
+		return code;
 	code = e->id == GT_EV_KERNEL ? put_kernel(g, &w, v, kernel, err) : e->id == GT_EV_COPY ? put_copy(g, &w, v, err) : put_set(g, &w, v, err);
 	return code ? code : 1;
 }
@@ -488,13 +518,6 @@ static int end_absence(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, 
 }
 
 /* ---- what comes in ---- */
-
-static struct gt_gpu_process *process(struct gt_gpu_process **p, uint32_t track)
-{
-	if (!*p && (*p = calloc(1, sizeof(**p))))
-		(*p)->track = track;
-	return *p;
-}
 
 static int wait_in(struct queue *q, const struct gt_gpu_event *e, int64_t now)
 {

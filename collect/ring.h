@@ -185,7 +185,7 @@ enum gt_ring_event {
 	 * category | ARGB colour, NVTX's payload type, payload */
 	GT_EV_PUSH, GT_EV_RANGE_START, GT_EV_MARK,
 	GT_EV_POP, GT_EV_RANGE_END,		/* range id or 0, domain */
-	GT_EV_NAME_CATEGORY, GT_EV_NAME_THREAD,	/* category, or thread id; text; domain */
+	GT_EV_NAME_CATEGORY, GT_EV_NAME_THREAD, GT_EV_NAME_STREAM,	/* category, thread id, or stream handle; text; domain */
 	GT_EVENTS
 };
 #define GT_NVTX_WORDS 6

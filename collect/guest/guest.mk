@@ -48,9 +48,9 @@ $(FAKE)/linked: tests/unit/guest_prog.c $(FAKE)/libcuda.so.1
 	$(CC) -O1 -g -DLINKED $< $(FAKE)/libcuda.so.1 '-Wl,-rpath,$$ORIGIN' -pthread -ldl -o $@
 $(FAKE)/unlinked: tests/unit/guest_prog.c $(FAKE)/libguestthird.so $(FAKE)/libguestfourth.so
 	$(CC) -O1 -g $< -Wl,--no-as-needed $(FAKE)/libguestthird.so $(FAKE)/libguestfourth.so '-Wl,-rpath,$$ORIGIN' -pthread -ldl -o $@
-$(FAKE)/nvtx: tests/unit/nvtx_prog.c
+$(FAKE)/nvtx: tests/unit/nvtx_prog.c samples/cu.h
 	@mkdir -p $(@D)
-	$(CC) -O1 -g $< -pthread -ldl -o $@
+	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
 $(FAKE)/profiler: tests/unit/profiler_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@

@@ -308,9 +308,12 @@ static void domain_category_w(const struct named *d, uint32_t c, const wchar_t *
 static void thread_a(uint32_t tid, const char *s) { name_it(GT_EV_NAME_THREAD, tid, NULL, s, NULL); }
 static void thread_w(uint32_t tid, const wchar_t *s) { name_it(GT_EV_NAME_THREAD, tid, NULL, NULL, s); }
 
+static void stream_a(uint64_t handle, const char *s) { name_it(GT_EV_NAME_STREAM, handle, NULL, s, NULL); }
+static void stream_w(uint64_t handle, const wchar_t *s) { name_it(GT_EV_NAME_STREAM, handle, NULL, NULL, s); }
+
 /* ---- being injected ---- */
 
-enum { CORE = 1, CORE2 = 5, CALLBACKS = 1 };
+enum { CORE = 1, CUDA, CUDART = 4, CORE2, CALLBACKS = 1 };
 struct callbacks { size_t size; int (*table)(int module, void ****functions, unsigned *n); };
 
 static const struct { uint8_t module, id; void *function; } handed_out[] = {
@@ -320,6 +323,7 @@ static const struct { uint8_t module, id; void *function; } handed_out[] = {
 	F(CORE, 12, category_a), F(CORE, 13, category_w), F(CORE, 14, thread_a), F(CORE, 15, thread_w),
 	F(CORE2, 1, domain_mark), F(CORE2, 2, domain_range_start), F(CORE2, 3, domain_range_end), F(CORE2, 4, push), F(CORE2, 5, pop),
 	F(CORE2, 8, domain_category_a), F(CORE2, 9, domain_category_w), F(CORE2, 10, register_a), F(CORE2, 11, register_w),
+	F(CUDA, 5, stream_a), F(CUDA, 6, stream_w), F(CUDART, 3, stream_a), F(CUDART, 4, stream_w),
 	F(CORE2, 12, keep_text), F(CORE2, 13, keep_wide), F(CORE2, 14, domain_destroy),
 #undef F
 };

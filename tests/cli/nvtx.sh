@@ -37,3 +37,6 @@ want died 134 on_sim "$C" -q -f -e api,nvtx -o a.zst -- "$prog" die
 is what-was-open-when-it-died 1 "$(rows a.zst | grep -c 'never popped')"
 on_sim env NVTX_INJECTION64_PATH=/another/tool.so "$C" -q -f -e nvtx -o e.zst -- sh -c 'echo $NVTX_INJECTION64_PATH' >out
 is anothers-injection-stays /another/tool.so "$(cat out)"
+
+want stream 0 on_sim "$C" -q -f -e api,nvtx,gpu -o s.zst -- "$prog" stream
+is stream-name 'my stream' "$("$A" --format tsv streams s.zst 2>/dev/null | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "name") k = i } $k == "my stream" { print $k; exit }')"

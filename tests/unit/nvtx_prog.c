@@ -1,5 +1,6 @@
 /* A program with annotations, for tests/cli/nvtx.sh. It does by hand what the NVTX header does in a program: at the first use it loads
- * the library that NVTX_INJECTION64_PATH names, calls InitializeInjectionNvtx2 in it, and from then on calls what it was given. */
+ * the library that NVTX_INJECTION64_PATH names, calls InitializeInjectionNvtx2 in it, and from then on calls what it was given.
+ * "die": aborts at the end; "stream": names a stream and launches on it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -9,13 +10,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <wchar.h>
+#include "samples/cu.h"
 
 typedef void (*function)(void);
-static function core[16], core2[16], *core_at[16], *core2_at[16];
+static function core[16], core2[16], cuda[16], *core_at[16], *core2_at[16], *cuda_at[16];
 
 static int module_table(int module, function ***table, unsigned *n)
 {
-	*table = module == 1 ? core_at : module == 5 ? core2_at : NULL;
+	*table = module == 1 ? core_at : module == 5 ? core2_at : module == 2 ? cuda_at : NULL;
 	*n = 16;
 	return *table != NULL;
 }
@@ -36,6 +38,7 @@ static void inject(void)
 	for (int i = 0; i < 16; i++) {
 		core_at[i] = &core[i];
 		core2_at[i] = &core2[i];
+		cuda_at[i] = &cuda[i];
 	}
 	if (!begin || !begin(export_table))
 		exit(9);
@@ -91,6 +94,22 @@ static void domains(void)
 	CORE2(1, void (*)(void *, const struct attributes *))(d, &a);
 }
 
+static int stream(void)
+{
+	uint64_t cycles = 1000;
+	CUstream s;
+	CUmodule m;
+
+	cu_start();
+	OK(cuModuleLoadData(&m, cu_ptx));
+	OK(cuStreamCreate(&s, 1));
+	((void (*)(void *, const char *))cuda[5])((void *)s, "my stream");
+	for (int i = 0; i < 10; i++)
+		LAUNCH(cu_kernel(m, BUSY), 1, s, &cycles);
+	OK(cuCtxSynchronize());
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	void *driver;
@@ -98,6 +117,8 @@ int main(int argc, char **argv)
 	pthread_t t;
 
 	inject();
+	if (argc > 1 && !strcmp(argv[1], "stream"))
+		return stream();
 	push("before cuda");
 	driver = dlopen("libcuda.so.1", RTLD_NOW);
 	if (!driver)
