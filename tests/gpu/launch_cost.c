@@ -1,0 +1,202 @@
+/* What a launch costs the program: launch_cost [-n BURSTS]. Lines "NAME VALUE ns" for
+ *	launch_1t	cuLaunchKernel of an empty kernel, one thread
+ *	launch_4t	the same, four threads at a time, a stream each
+ *	memset		cuMemsetD8Async of 256 bytes
+ *	htod		cuMemcpyHtoDAsync of 256 bytes from pinned memory
+ *	graph		cuGraphLaunch of a graph of 20 such kernels
+ * each as _median and _p99 of the single calls, _mean (that of a burst; the median of the bursts) and _all (with the waits between
+ * bursts, in which a tool may catch up: time over calls). A burst is 512 calls (32 of the graph), and then the stream is waited for, so
+ * that a full queue never holds the program up. A call's time includes one reading of the clock, clock_read.
+ * The last line says what the GPU was given to do: "expect K kernels C copies S sets". */
+#define _GNU_SOURCE
+#include "samples/cu.h"
+#include <pthread.h>
+
+enum { BURST = 512, GRAPH_BURST = 32, NODES = 20, THREADS = 4, WARM = 4, BYTES = 256 };
+
+static const char empty_ptx[] =
+	".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry empty()\n{\n	ret;\n}\n";
+
+static CUcontext ctx;
+static CUfunction empty;
+static CUdeviceptr memory;
+static void *pinned;
+static CUgraphExec graph;
+static int bursts;
+static unsigned long long kernels, copies, sets;
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* ---- what is called ---- */
+
+static void launch(CUstream s) { OK(cuLaunchKernel(empty, 1, 1, 1, 32, 1, 1, 0, s, NULL, NULL)); }
+static void set(CUstream s) { OK(cuMemsetD8Async(memory, 1, BYTES, s)); }
+static void copy(CUstream s) { OK(cuMemcpyHtoDAsync_v2(memory, pinned, BYTES, s)); }
+static void replay(CUstream s) { OK(cuGraphLaunch(graph, s)); }
+
+/* One thread's measurement: times of all calls, and of each burst. */
+struct timed {
+	void (*call)(CUstream s);
+	int burst;
+	CUstream stream;
+	uint32_t *calls;		/* [bursts * burst], ns */
+	double *means;			/* [bursts], ns */
+	double all;			/* ns a call, waits included */
+	pthread_barrier_t *start;	/* NULL: alone */
+};
+
+static void one_burst(struct timed *t, uint32_t *calls)
+{
+	uint64_t at = now(), next;
+
+	for (int i = 0; i < t->burst; i++, at = next) {
+		t->call(t->stream);
+		next = now();
+		calls[i] = (uint32_t)(next - at);
+	}
+}
+
+static void *measure(void *arg)
+{
+	struct timed *t = arg;
+	uint64_t began, sum;
+
+	OK(cuCtxSetCurrent(ctx));
+	for (int i = 0; i < WARM; i++) {
+		one_burst(t, t->calls);
+		OK(cuStreamSynchronize(t->stream));
+	}
+	if (t->start)
+		pthread_barrier_wait(t->start);
+	began = now();
+	for (int i = 0; i < bursts; i++) {
+		uint32_t *calls = t->calls + (size_t)i * t->burst;
+
+		one_burst(t, calls);
+		OK(cuStreamSynchronize(t->stream));
+		sum = 0;
+		for (int k = 0; k < t->burst; k++)
+			sum += calls[k];
+		t->means[i] = (double)sum / t->burst;
+	}
+	t->all = (double)(now() - began) / bursts / t->burst;
+	return NULL;
+}
+
+static void begin(struct timed *t, void (*call)(CUstream), int burst)
+{
+	*t = (struct timed){ .call = call, .burst = burst };
+	t->calls = calloc((size_t)bursts * burst, sizeof(*t->calls));
+	t->means = calloc(bursts, sizeof(*t->means));
+	if (!t->calls || !t->means) {
+		fprintf(stderr, "out of memory\n");
+		exit(1);
+	}
+	OK(cuStreamCreate(&t->stream, 1));
+}
+
+/* ---- telling ---- */
+
+static int by_u32(const void *a, const void *b) { return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b); }
+static int by_double(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
+
+/* threads: that many of t measured at the same time, and count as one. Frees what begin allocated. */
+static void tell(const char *name, struct timed *t, int threads)
+{
+	size_t n = (size_t)bursts * t->burst;
+	uint32_t *calls = calloc(n * threads, sizeof(*calls));
+	double *means = calloc((size_t)bursts * threads, sizeof(*means)), all = 0;
+
+	for (int i = 0; calls && means && i < threads; i++) {
+		memcpy(calls + n * i, t[i].calls, n * sizeof(*calls));
+		memcpy(means + (size_t)bursts * i, t[i].means, bursts * sizeof(*means));
+		all += t[i].all / threads;
+		free(t[i].calls);
+		free(t[i].means);
+		OK(cuStreamDestroy_v2(t[i].stream));
+	}
+	if (!calls || !means)
+		exit(1);
+	qsort(calls, n * threads, sizeof(*calls), by_u32);
+	qsort(means, (size_t)bursts * threads, sizeof(*means), by_double);
+	printf("%s_median %u ns\n%s_p99 %u ns\n%s_mean %.1f ns\n%s_all %.1f ns\n", name, calls[n * threads / 2], name,
+	       calls[n * threads * 99 / 100], name, means[(size_t)bursts * threads / 2], name, all);
+	fflush(stdout);
+	free(calls);
+	free(means);
+}
+
+static unsigned long long alone(const char *name, void (*call)(CUstream), int burst)
+{
+	struct timed t;
+
+	begin(&t, call, burst);
+	measure(&t);
+	tell(name, &t, 1);
+	return (unsigned long long)(bursts + WARM) * burst;
+}
+
+static unsigned long long together(const char *name)
+{
+	struct timed t[THREADS];
+	pthread_t threads[THREADS];
+	pthread_barrier_t start;
+
+	pthread_barrier_init(&start, NULL, THREADS);
+	for (int i = 0; i < THREADS; i++) {
+		begin(&t[i], launch, BURST);
+		t[i].start = &start;
+		if (pthread_create(&threads[i], NULL, measure, &t[i]))
+			exit(1);
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	tell(name, t, THREADS);
+	return (unsigned long long)THREADS * (bursts + WARM) * BURST;
+}
+
+static void make_graph(void)
+{
+	CUstream s;
+	CUgraph g;
+
+	OK(cuStreamCreate(&s, 1));
+	OK(cuStreamBeginCapture_v2(s, 0));
+	for (int i = 0; i < NODES; i++)
+		launch(s);
+	OK(cuStreamEndCapture(s, &g));
+	OK(cuGraphInstantiateWithFlags(&graph, g, 0));
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t began;
+	CUmodule m;
+
+	bursts = cu_option(argc, argv, "-n", 64);
+	if (bursts < 1)
+		return 2;
+	ctx = cu_start();
+	OK(cuModuleLoadData(&m, empty_ptx));
+	empty = cu_kernel(m, "empty");
+	OK(cuMemAlloc_v2(&memory, BYTES));
+	OK(cuMemAllocHost_v2(&pinned, BYTES));
+	began = now();
+	for (int i = 0; i < 100000; i++)
+		now();
+	printf("clock_read %.1f ns\n", (double)(now() - began) / 100001);
+	kernels += alone("launch_1t", launch, BURST);
+	sets += alone("memset", set, BURST);
+	copies += alone("htod", copy, BURST);
+	make_graph();
+	kernels += alone("graph", replay, GRAPH_BURST) * NODES;
+	kernels += together("launch_4t");
+	printf("expect %llu kernels %llu copies %llu sets\n", kernels, copies, sets);
+	return 0;
+}
