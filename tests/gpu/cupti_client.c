@@ -15,6 +15,7 @@
  *	CUPTI_CLIENT_PER_THREAD	-1	a buffer for each thread (1), one for all (0), as CUPTI likes it (-1)
  *	CUPTI_CLIENT_JOIN	0	1: which calls' ids do the records of work carry?
  *	CUPTI_CLIENT_LAG	0	1: how long after the end of its work does a record come?
+ *	CUPTI_CLIENT_CALLS	a file for the records of driver calls, "THREAD START END" each
  *	CUPTI_CLIENT_LIBRARY	where CUPTI is, if not where the loader finds it
  *	CUPTI_CLIENT_LOG	a file to add lines "client MODE: NAME VALUE..." to; else stderr
  * A program may call cupti_client_mark("NAME"), which logs what came since the last time, and cupti_client_again(), which registers
@@ -37,7 +38,7 @@
 #define FUNCTIONS(X) \
 	X(cuptiActivityRegisterTimestampCallback) X(cuptiActivityRegisterCallbacks) X(cuptiActivityEnable) X(cuptiActivityEnableDriverApi) \
 	X(cuptiActivityEnableRuntimeApi) X(cuptiActivitySetAttribute) X(cuptiActivityFlushAll) X(cuptiActivityGetNextRecord) \
-	X(cuptiActivityGetNumDroppedRecords) X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiGetVersion)
+	X(cuptiActivityGetNumDroppedRecords) X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiGetVersion) X(cuptiSetThreadIdType)
 static struct {
 #define X(name) __typeof__(name) *name;
 	FUNCTIONS(X)
@@ -51,6 +52,7 @@ static const char *mode = "none";
 static size_t buffer_bytes;
 static bool join, lag;
 static uint64_t called_back;
+static FILE *calls;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *spare[MOST_BUFFERS];
@@ -153,6 +155,8 @@ static void look(const CUpti_Activity *r)
 		work(set->correlationId, set->end);
 	else if (r->kind == CUPTI_ACTIVITY_KIND_DRIVER || r->kind == CUPTI_ACTIVITY_KIND_RUNTIME)
 		note(r->kind == CUPTI_ACTIVITY_KIND_DRIVER ? DRIVER : RUNTIME, call->correlationId);
+	if (calls && r->kind == CUPTI_ACTIVITY_KIND_DRIVER)
+		fprintf(calls, "%u %llu %llu\n", call->threadId, (unsigned long long)call->start, (unsigned long long)call->end);
 }
 
 static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t unused, size_t valid)
@@ -167,7 +171,7 @@ static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buff
 	while (c.cuptiActivityGetNextRecord(buffer, valid, &r) == CUPTI_SUCCESS) {
 		if ((unsigned)r->kind < KINDS)
 			counts.records[r->kind]++;
-		if (join || lag)
+		if (join || lag || calls)
 			look(r);
 	}
 	c.cuptiActivityGetNumDroppedRecords(context, stream, &dropped);
@@ -317,6 +321,8 @@ static void at_exit(void)
 	tell_counts("in all", &counts, &nothing);
 	if (lag)
 		say("came_at_exit %zu", nlags - before);
+	if (calls)
+		fflush(calls);
 	if (join)
 		tell_joins();
 	if (called_back)
@@ -384,8 +390,11 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 	buffer_bytes = bytes < 4096 ? 4096 : bytes > 4 << 20 ? 4 << 20 : (size_t)bytes;
 	join = variable("CUPTI_CLIENT_JOIN", 0);
 	lag = variable("CUPTI_CLIENT_LAG", 0);
+	m = getenv("CUPTI_CLIENT_CALLS");
+	calls = m && *m ? fopen(m, "we") : NULL;
 	c.cuptiGetVersion(&version);
 	must("cuptiActivityRegisterTimestampCallback", c.cuptiActivityRegisterTimestampCallback(now));
+	must("cuptiSetThreadIdType", c.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
 	set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, variable("CUPTI_CLIENT_ZEROED", 1));
 	set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, variable("CUPTI_CLIENT_PER_THREAD", -1));
 	if (wants("callbacks"))

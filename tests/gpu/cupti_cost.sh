@@ -1,8 +1,8 @@
 #!/bin/bash
 # cupti_cost.sh PORTABLE-TARBALL OUT: what a launch costs under a bare CUPTI client, under gtcollect and under Nsight Systems, beside each
 # other. launch_cost.c runs under each in turn, forwards and backwards in alternation (ROUNDS times, 5), on the same processors
-# (COST_CPUS, a list as taskset takes it; "" holds nobody). Prints the figures' medians under "bare" and, for each other recorder, the median of
-# the differences to bare in the same round; in the end, with the smallest and largest difference, what gt is held to: a launch under
+# (COST_CPUS, a list as taskset takes it; "" holds nobody). Prints the figures' medians under "bare" and, for each other recorder,
+# the median of the differences to bare in the same round; in the end, with the smallest and largest difference, what gt is held to: a launch under
 # gt-gpu costs at most 0.15 us more than under bare.
 #	nothing		by itself
 #	none bare api runtimeapi callbacks	with cupti_client.c, see there
@@ -20,10 +20,11 @@ build_client "$W" || exit 1
 gcc -O2 -I"$here/../.." "$here/launch_cost.c" -ldl -pthread -o "$W/launch_cost" || exit 1
 bursts=${SIMULATED:+4}
 cpus=${COST_CPUS-$([ "$(nproc)" -ge 8 ] && echo 4-7)}
-nsys=${NSYS:-$(command -v nsys || ls /opt/nvidia/nsight-*/*/host/target-linux-x64/nsys /opt/nvidia/nsight-systems/*/bin/nsys 2>/dev/null | tail -n 1)}
+nsys=${NSYS:-$(command -v nsys || ls /opt/nvidia/nsight-*/*/host/target-linux-x64/nsys 2>/dev/null | tail -n 1)}
 recorders=${RECORDERS:-nothing none bare again api runtimeapi callbacks gt-api gt-gpu ${nsys:+nsys}}
 [ -z "$SWEEP" ] || for m in bare api; do
-	for v in BUFFER=32768 BUFFER=65536 BUFFER=262144 BUFFER=4194304 ZEROED=0 PER_THREAD=0 PER_THREAD=1 FLUSH_MS=250 BUFFER=65536,FLUSH_MS=250; do
+	for v in BUFFER=32768 BUFFER=65536 BUFFER=262144 BUFFER=4194304 ZEROED=0 PER_THREAD=0 PER_THREAD=1 FLUSH_MS=250 \
+		BUFFER=65536,FLUSH_MS=250; do
 		recorders="$recorders $m,$v"
 	done
 done
@@ -84,5 +85,5 @@ P
 for t in api gpu; do
 	[ -f "$W/$t.zst" ] && echo "gt-$t: $(stat -c %s "$W/$t.zst") bytes; $(gtanalyze header "$W/$t.zst" | sed -n 3p)"
 done | tee -a "$out/cost.txt"
-[ ! -f "$W/gpu.zst" ] || gtanalyze metadata "$W/gpu.zst" | grep -E 'gpu_(source|kernels|joined|unjoined|launches|records)' | tee -a "$out/cost.txt"
+[ ! -f "$W/gpu.zst" ] || gtanalyze metadata "$W/gpu.zst" | grep -E '^ *gpu_' | tee -a "$out/cost.txt"
 grep refused "$out/cost.log" | sort | uniq -c

@@ -1,4 +1,4 @@
-/* What a launch costs the program: launch_cost [-n BURSTS]. Lines "NAME VALUE ns" for
+/* What a launch costs the program: launch_cost [-n BURSTS] [-t FILE]. Lines "NAME VALUE ns" for
  *	launch_1t	cuLaunchKernel of an empty kernel, one thread
  *	launch_4t	the same, four threads at a time, a stream each
  *	memset		cuMemsetD8Async of 256 bytes
@@ -7,10 +7,12 @@
  * each as _median and _p99 of the single calls, _mean (that of a burst; the median of the bursts) and _all (with the waits between
  * bursts, in which a tool may catch up: time over calls). A burst is 512 calls (32 of the graph), and then the stream is waited for, so
  * that a full queue never holds the program up. A call's time includes one reading of the clock, clock_read.
+ * -t: lines "THREAD START END" there for each call that was timed, CLOCK_MONOTONIC in ns.
  * The last line says what the GPU was given to do: "expect K kernels C copies S sets". */
 #define _GNU_SOURCE
 #include "samples/cu.h"
 #include <pthread.h>
+#include <sys/syscall.h>
 
 enum { BURST = 512, GRAPH_BURST = 32, NODES = 20, THREADS = 4, WARM = 4, BYTES = 256 };
 
@@ -23,6 +25,7 @@ static CUdeviceptr memory;
 static void *pinned;
 static CUgraphExec graph;
 static int bursts;
+static FILE *times;
 static unsigned long long kernels, copies, sets;
 
 static uint64_t now(void)
@@ -46,15 +49,18 @@ struct timed {
 	int burst;
 	CUstream stream;
 	uint32_t *calls;		/* [bursts * burst], ns */
+	uint64_t *starts;		/* [bursts], ns; within a burst a call starts where the last one ended */
 	double *means;			/* [bursts], ns */
+	pid_t tid;
 	double all;			/* ns a call, waits included */
 	pthread_barrier_t *start;	/* NULL: alone */
 };
 
-static void one_burst(struct timed *t, uint32_t *calls)
+static void one_burst(struct timed *t, uint32_t *calls, uint64_t *start)
 {
 	uint64_t at = now(), next;
 
+	*start = at;
 	for (int i = 0; i < t->burst; i++, at = next) {
 		t->call(t->stream);
 		next = now();
@@ -67,9 +73,10 @@ static void *measure(void *arg)
 	struct timed *t = arg;
 	uint64_t began, sum;
 
+	t->tid = (pid_t)syscall(SYS_gettid);
 	OK(cuCtxSetCurrent(ctx));
 	for (int i = 0; i < WARM; i++) {
-		one_burst(t, t->calls);
+		one_burst(t, t->calls, t->starts);
 		OK(cuStreamSynchronize(t->stream));
 	}
 	if (t->start)
@@ -78,7 +85,7 @@ static void *measure(void *arg)
 	for (int i = 0; i < bursts; i++) {
 		uint32_t *calls = t->calls + (size_t)i * t->burst;
 
-		one_burst(t, calls);
+		one_burst(t, calls, &t->starts[i]);
 		OK(cuStreamSynchronize(t->stream));
 		sum = 0;
 		for (int k = 0; k < t->burst; k++)
@@ -93,8 +100,9 @@ static void begin(struct timed *t, void (*call)(CUstream), int burst)
 {
 	*t = (struct timed){ .call = call, .burst = burst };
 	t->calls = calloc((size_t)bursts * burst, sizeof(*t->calls));
+	t->starts = calloc(bursts, sizeof(*t->starts));
 	t->means = calloc(bursts, sizeof(*t->means));
-	if (!t->calls || !t->means) {
+	if (!t->calls || !t->starts || !t->means) {
 		fprintf(stderr, "out of memory\n");
 		exit(1);
 	}
@@ -103,8 +111,33 @@ static void begin(struct timed *t, void (*call)(CUstream), int burst)
 
 /* ---- telling ---- */
 
-static int by_u32(const void *a, const void *b) { return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b); }
-static int by_double(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
+static int by_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int by_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void tell_times(const struct timed *t)
+{
+	uint64_t at;
+
+	for (int i = 0; times && i < bursts; i++) {
+		at = t->starts[i];
+		for (int k = 0; k < t->burst; k++) {
+			fprintf(times, "%d %llu", t->tid, (unsigned long long)at);
+			at += t->calls[(size_t)i * t->burst + k];
+			fprintf(times, " %llu\n", (unsigned long long)at);
+		}
+	}
+}
 
 /* threads: that many of t measured at the same time, and count as one. Frees what begin allocated. */
 static void tell(const char *name, struct timed *t, int threads)
@@ -117,7 +150,9 @@ static void tell(const char *name, struct timed *t, int threads)
 		memcpy(calls + n * i, t[i].calls, n * sizeof(*calls));
 		memcpy(means + (size_t)bursts * i, t[i].means, bursts * sizeof(*means));
 		all += t[i].all / threads;
+		tell_times(&t[i]);
 		free(t[i].calls);
+		free(t[i].starts);
 		free(t[i].means);
 		OK(cuStreamDestroy_v2(t[i].stream));
 	}
@@ -182,6 +217,11 @@ int main(int argc, char **argv)
 	bursts = cu_option(argc, argv, "-n", 64);
 	if (bursts < 1)
 		return 2;
+	for (int i = 1; i + 1 < argc; i++)
+		if (!strcmp(argv[i], "-t") && !(times = fopen(argv[i + 1], "w"))) {
+			perror(argv[i + 1]);
+			return 1;
+		}
 	ctx = cu_start();
 	OK(cuModuleLoadData(&m, empty_ptx));
 	empty = cu_kernel(m, "empty");

@@ -1,11 +1,12 @@
 // Every way in which a program of the CUDA runtime gives the GPU work: three streams with copies and sets, two threads that launch
 // into one stream and into streams of their own (cudaStreamPerThread), and a graph. Calls and counts are the same in every run;
-// the last line has them: "expect K kernels C copies S sets". streams [ROUNDS [MS]]: MS (default 0) holds a stream up with a kernel that
-// runs so long, while the others go on.
+// the last line has them: "expect K kernels C copies S sets". streams [ROUNDS [MS [PAUSE]]]: MS (default 0) keeps a stream busy with one
+// kernel that long, while the others go on; PAUSE is slept after each round, us.
 //	nvcc -o streams tests/gpu/streams.cu		(cudart linked statically)
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
+#include <unistd.h>
 #include <cuda_runtime.h>
 
 #define OK(e) do { cudaError_t r = (e); if (r != cudaSuccess) { printf("%s: %s\n", #e, cudaGetErrorString(r)); exit(1); } } while (0)
@@ -64,7 +65,7 @@ static void replay_graph(float *d, float *h, cudaStream_t s)
 
 int main(int argc, char **argv)
 {
-	const int rounds = argc > 1 ? atoi(argv[1]) : 200, ms = argc > 2 ? atoi(argv[2]) : 0;
+	const int rounds = argc > 1 ? atoi(argv[1]) : 200, ms = argc > 2 ? atoi(argv[2]) : 0, pause = argc > 3 ? atoi(argv[3]) : 0;
 	float *d[3], *h;
 	cudaStream_t s[3], held;
 
@@ -87,6 +88,8 @@ int main(int argc, char **argv)
 		if (i % 20 == 19)
 			for (int k = 0; k < 3; k++)
 				OK(cudaStreamSynchronize(s[k]));
+		if (pause)
+			usleep(pause);
 	}
 	threads_launch(d[0], s[0]);
 	replay_graph(d[1], h, s[1]);
