@@ -1,5 +1,6 @@
 # Where CUPTI is, and a client for it (cupti_client.c). To be sourced, with $here the folder of this file:
-#   build_client FOLDER     builds it there; $client is the library then, and CUPTI_CLIENT_LIBRARY is set where the loader has no CUPTI
+#   build_client FOLDER     builds it there; $client is the library then. Where the loader has no CUPTI of its own, CUPTI_CLIENT_LIBRARY
+#                           names one, and gtcollect's option for it is in $cupti
 find_file() {	# find_file NAME FOLDER...: the first that there is
 	name=$1
 	shift
@@ -9,6 +10,7 @@ find_file() {	# find_file NAME FOLDER...: the first that there is
 build_client() {
 	client=$1/cupti_client.so
 	cuda=${CUDA_HOME:-/usr/local/cuda}
+	[ -d "$cuda" ] || ! nvcc=$(command -v nvcc) || cuda=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
 	wheel=$(python3 -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])' 2>/dev/null)/nvidia
 	header=$(find_file cupti.h "$cuda/include" "$cuda/extras/CUPTI/include" "$cuda/targets/$(uname -m)-linux/include" "$wheel/cu13/include" \
 		"$wheel/cuda_cupti/include")
@@ -18,5 +20,6 @@ build_client() {
 	library=$(find_file libcupti.so.13 ${LD_LIBRARY_PATH//:/ } "$cuda/lib64" "$cuda/lib" "$cuda/extras/CUPTI/lib64" \
 		"$cuda/targets/$(uname -m)-linux/lib" "$wheel/cu13/lib")
 	export CUPTI_CLIENT_LIBRARY=${CUPTI_CLIENT_LIBRARY:-$library}
+	cupti=${CUPTI_CLIENT_LIBRARY:+--cupti $CUPTI_CLIENT_LIBRARY}
 	return 0
 }

@@ -57,7 +57,9 @@ static FILE *calls;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *spare[MOST_BUFFERS];
 static size_t nspare;
-static struct counts { uint64_t asked, mapped, completed, dropped, bytes, records[KINDS]; } counts, marked;
+static uint8_t *ours[MOST_BUFFERS];	/* another client's buffers may reach us, too, and are not ours to keep */
+static size_t nours;
+static struct counts { uint64_t asked, mapped, completed, foreign, dropped, bytes, records[KINDS]; } counts, marked;
 static uint32_t lags[MOST_LAGS];	/* us */
 static size_t nlags;
 enum { WORK, DRIVER, RUNTIME, SETS };
@@ -95,6 +97,19 @@ static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
 
 /* ---- buffers ---- */
 
+static uint8_t *map(void)
+{
+	uint8_t *b = mmap(NULL, buffer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	pthread_mutex_lock(&lock);
+	if (b == MAP_FAILED || nours == MOST_BUFFERS)
+		b = NULL;
+	else
+		ours[nours++] = b;
+	pthread_mutex_unlock(&lock);
+	return b;
+}
+
 static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *most)
 {
 	uint8_t *b;
@@ -105,24 +120,27 @@ static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *most)
 	counts.mapped += !b;
 	pthread_mutex_unlock(&lock);
 	if (!b)
-		b = mmap(NULL, buffer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	*buffer = b == MAP_FAILED ? NULL : b;
-	*size = *buffer ? buffer_bytes : 0;
+		b = map();
+	*buffer = b;
+	*size = b ? buffer_bytes : 0;
 	*most = 0;
 }
 
 static void give_back(uint8_t *buffer, size_t dirty)
 {
-	bool kept;
+	size_t i = 0;
 
+	pthread_mutex_lock(&lock);
+	while (i < nours && ours[i] != buffer)
+		i++;
+	counts.foreign += i == nours;
+	pthread_mutex_unlock(&lock);
+	if (i == nours)
+		return;
 	memset(buffer, 0, dirty);
 	pthread_mutex_lock(&lock);
-	kept = nspare < MOST_BUFFERS;
-	if (kept)
-		spare[nspare++] = buffer;
+	spare[nspare++] = buffer;
 	pthread_mutex_unlock(&lock);
-	if (!kept)
-		munmap(buffer, buffer_bytes);
 }
 
 static void note(int set, uint32_t id)
@@ -281,8 +299,8 @@ static void tell_counts(const char *when, const struct counts *a, const struct c
 #define SINCE(what) (unsigned long long)(a->what - b->what)
 #define KIND(k) SINCE(records[CUPTI_ACTIVITY_KIND_##k])
 	say("%s kernels %llu copies %llu sets %llu driver_calls %llu runtime_calls %llu buffers_asked %llu completed %llu mapped %llu "
-	    "bytes %llu dropped %llu", when, KIND(CONCURRENT_KERNEL), KIND(MEMCPY), KIND(MEMSET), KIND(DRIVER), KIND(RUNTIME), SINCE(asked),
-	    SINCE(completed), SINCE(mapped), SINCE(bytes), SINCE(dropped));
+	    "foreign %llu bytes %llu dropped %llu", when, KIND(CONCURRENT_KERNEL), KIND(MEMCPY), KIND(MEMSET), KIND(DRIVER), KIND(RUNTIME), SINCE(asked),
+	    SINCE(completed), SINCE(mapped), SINCE(foreign), SINCE(bytes), SINCE(dropped));
 }
 
 static void tell_joins(void)

@@ -36,7 +36,7 @@ run() {	# run RECORDER
 	case $1 in
 	nothing) $program ;;
 	gt-api) gtcollect -q -f -e api -o "$W/api.zst" -- $program ;;
-	gt-gpu) gtcollect -q -f -e api,ioctl,gpu -o "$W/gpu.zst" -- $program ;;
+	gt-gpu) gtcollect -q -f $cupti -e api,ioctl,gpu -o "$W/gpu.zst" -- $program ;;
 	again) env CUPTI_CLIENT=bare "CUDA_INJECTION64_PATH=$client" $program ;;
 	nsys) timeout 60 "$nsys" profile -t cuda -s none --cpuctxsw=none -f true -o "$W/nsys" $program ;;
 	*,*) env CUPTI_CLIENT="${1%%,*}" $(echo "${1#*,}" | tr , '\n' | sed 's/^/CUPTI_CLIENT_/') "CUDA_INJECTION64_PATH=$client" $program ;;

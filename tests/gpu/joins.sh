@@ -20,6 +20,7 @@ parts=${PARTS:-ids clock profiler lag joins}
 export CUPTI_CLIENT_LOG=$W/log
 : >"$out/clients.log"
 exec > >(tee "$out/joins.txt") 2>&1
+teeing=$!
 
 client() {	# client MODE [VAR=VALUE...] -- PROGRAM...: runs it with the client; what this says is in $W/log
 	settings=(CUPTI_CLIENT="$1")
@@ -85,13 +86,14 @@ clock() {
 profiler() {
 	for mode in bare api; do
 		echo "torch.profiler in a process with client $mode:"
-		client $mode FLUSH_MS=250 -- env LD_DEBUG=bindings LD_DEBUG_OUTPUT="$W/bound" python3 "$here/torch_profiled.py"
+		client $mode FLUSH_MS=250 -- python3 "$here/torch_profiled.py"
 		grep -h saw "$W/said" | sed 's/^/  /'
 		told '' | grep -vE 'in all'
 	done
-	echo "functions of CUPTI that a library of the program is bound to: $(cat "$W"/bound.* 2>/dev/null | grep -v cupti_client |
-		grep -oE "symbol .cupti[A-Za-z0-9_]*" | grep -oE 'cupti.*' | sort -u | tr '\n' ' ')"
-	rm -f "$W"/bound.*
+	torch=$(python3 -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])' 2>/dev/null)
+	for l in "$torch"/lib/libtorch_cpu.so "$torch"/lib/libkineto*; do
+		[ ! -f "$l" ] || echo "${l##*/} uses:" $(nm -D --undefined-only "$l" | awk '$2 ~ /^cupti/ { sub(/@.*/, "", $2); print $2 }')
+	done
 	echo "torch.profiler under gtcollect -e api,gpu (four phases of 500 kernels and 100 copies, and one kernel):"
 	timeout 100 gtcollect -q -f -e api,gpu -o "$W/profiled.zst" -- python3 "$here/torch_profiled.py" 2>&1 | grep -E 'saw|rror' | sed 's/^/  /'
 	gtanalyze metadata "$W/profiled.zst" | grep -E 'gpu_[a-z_]*' | awk '{ key = $1; $1 = ""; printf "  %s%s", key, $0 "\n" }'
@@ -111,7 +113,7 @@ record() {	# record NAME COMMAND...: a line of the table
 	name=$1
 	shift
 	for e in api,ioctl api,ioctl,gpu; do
-		timeout 100 gtcollect -q -f -e $e -o "$W/$name-${e##*,}.zst" -- "$@" >"$W/said" 2>&1 || {
+		timeout 100 gtcollect -q -f $cupti -e $e -o "$W/$name-${e##*,}.zst" -- "$@" >"$W/said" 2>&1 || {
 			echo "$name: failed: $(tail -n 1 "$W/said")"
 			return
 		}
@@ -162,6 +164,8 @@ joins() {
 }
 
 for part in $parts; do
-	echo "== $part"
+	echo "== $part (after $SECONDS s)"
 	$part
 done
+exec >&- 2>&-
+wait $teeing
