@@ -13,6 +13,9 @@
  *	CUPTI_CLIENT_FLUSH_MS	0	a thread asks for what is complete as often as that; 0: never
  *	CUPTI_CLIENT_ZEROED	1	buffers are said to be zeroed, so that CUPTI need not do it
  *	CUPTI_CLIENT_PER_THREAD	-1	a buffer for each thread (1), one for all (0), as CUPTI likes it (-1)
+ *	CUPTI_CLIENT_CLOCK	1	CUPTI is to take its times from our function (CLOCK_MONOTONIC); 0: from its own
+ *	CUPTI_CLIENT_THREADS	0	1: records are to have the system's thread ids
+ *	CUPTI_CLIENT_WAITS	0	1: records of waits, too
  *	CUPTI_CLIENT_JOIN	0	1: which calls' ids do the records of work carry?
  *	CUPTI_CLIENT_LAG	0	1: how long after the end of its work does a record come?
  *	CUPTI_CLIENT_CALLS	a file for the records of driver calls, "THREAD START END" each
@@ -281,6 +284,8 @@ static void enable(void)
 	must("cuptiActivityEnableRuntimeApi", code);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		must("cuptiActivityEnable", c.cuptiActivityEnable(kinds[i]));
+	if (variable("CUPTI_CLIENT_WAITS", 0))
+		must("cuptiActivityEnable", c.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION));
 }
 
 static void set(CUpti_ActivityAttribute attribute, long value)
@@ -411,8 +416,10 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 	m = getenv("CUPTI_CLIENT_CALLS");
 	calls = m && *m ? fopen(m, "we") : NULL;
 	c.cuptiGetVersion(&version);
-	must("cuptiActivityRegisterTimestampCallback", c.cuptiActivityRegisterTimestampCallback(now));
-	must("cuptiSetThreadIdType", c.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
+	if (variable("CUPTI_CLIENT_CLOCK", 1))
+		must("cuptiActivityRegisterTimestampCallback", c.cuptiActivityRegisterTimestampCallback(now));
+	if (variable("CUPTI_CLIENT_THREADS", 0))
+		must("cuptiSetThreadIdType", c.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
 	set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, variable("CUPTI_CLIENT_ZEROED", 1));
 	set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, variable("CUPTI_CLIENT_PER_THREAD", -1));
 	if (wants("callbacks"))

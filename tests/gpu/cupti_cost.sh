@@ -9,7 +9,7 @@
 #	again		bare once more: what the method makes of no difference
 #	gt-api gt-gpu	gtcollect -e api and -e api,ioctl,gpu
 #	nsys		nsys profile -t cuda, where it is installed (or NSYS names it)
-# RECORDERS is a list of those to run. SWEEP=1 runs bare and api once more with buffers of other sizes, other attributes and a flushing
+# RECORDERS is a list of those to run. SWEEP=1 runs bare and api also with buffers of other sizes, other attributes and a flushing
 # thread: "bare,BUFFER=32768". Takes about two minutes with a real driver. Leaves OUT/cost.raw (ROUND RECORDER FIGURE NS), OUT/cost.txt and
 # what clients and gtcollect said, OUT/cost.log. SIMULATED=1: a small run that only shows whether the script works.
 out=$2 W=/tmp/gt-cost
@@ -23,8 +23,8 @@ cpus=${COST_CPUS-$([ "$(nproc)" -ge 8 ] && echo 4-7)}
 nsys=${NSYS:-$(command -v nsys || ls /opt/nvidia/nsight-*/*/host/target-linux-x64/nsys 2>/dev/null | tail -n 1)}
 recorders=${RECORDERS:-nothing none bare again api runtimeapi callbacks gt-api gt-gpu ${nsys:+nsys}}
 [ -z "$SWEEP" ] || for m in bare api; do
-	for v in BUFFER=32768 BUFFER=65536 BUFFER=262144 BUFFER=4194304 ZEROED=0 PER_THREAD=0 PER_THREAD=1 FLUSH_MS=250 \
-		BUFFER=65536,FLUSH_MS=250; do
+	for v in BUFFER=32768 BUFFER=65536 BUFFER=262144 BUFFER=4194304 ZEROED=0 PER_THREAD=0 PER_THREAD=1 CLOCK=0 THREADS=1 WAITS=1 FLUSH_MS=250 \
+		BUFFER=65536,FLUSH_MS=250,THREADS=1,WAITS=1; do
 		recorders="$recorders $m,$v"
 	done
 done
@@ -68,13 +68,14 @@ def over(recorder, figure, base):
 
 base = "bare" if "bare" in recorders else recorders[0]
 columns = [f for f in figures if not (f.startswith(("memset", "htod", "graph")) and f.endswith(("p99", "all"))) and f != "clock_read"]
+wide = max(map(len, recorders)) + 1
 print(f"ns; under {base} itself, then the median of the differences to it")
-print(f"{'':26}" + "".join(f"{f.rsplit('_', 1)[0]:>10}" for f in columns))
-print(f"{'':26}" + "".join(f"{f.rsplit('_', 1)[1]:>10}" for f in columns))
-print(f"{base:26}" + "".join(f"{statistics.median(value[base, f].values()):>10.0f}" for f in columns))
+print(f"{'':{wide}}" + "".join(f"{f.rsplit('_', 1)[0]:>9.9}" for f in columns))
+print(f"{'':{wide}}" + "".join(f"{f.rsplit('_', 1)[1]:>9}" for f in columns))
+print(f"{base:{wide}}" + "".join(f"{statistics.median(value[base, f].values()):>9.0f}" for f in columns))
 for r in recorders:
     if r != base:
-        print(f"{r:26}" + "".join(f"{statistics.median(over(r, f, base) or [float('nan')]):>+10.0f}" for f in columns))
+        print(f"{r:{wide}}" + "".join(f"{statistics.median(over(r, f, base) or [float('nan')]):>+9.0f}" for f in columns))
 for figure in "launch_1t_median", "launch_1t_mean", "launch_4t_median", "launch_4t_mean":
     for r, against in ("gt-gpu", base), ("gt-gpu", "nsys"), ("again", base):
         d = sorted(over(r, figure, against))

@@ -50,7 +50,7 @@ ids() {
 }
 
 clock() {
-	client api FLUSH_MS=100 CALLS="$W/records" -- "$W/launch_cost" -n 16 -t "$W/times"
+	client api THREADS=1 FLUSH_MS=100 CALLS="$W/records" -- "$W/launch_cost" -n 16 -t "$W/times"
 	python3 - "$W/times" "$W/records" <<-'P'
 	import bisect, collections, sys
 
