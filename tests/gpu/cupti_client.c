@@ -304,8 +304,8 @@ static void tell_counts(const char *when, const struct counts *a, const struct c
 #define SINCE(what) (unsigned long long)(a->what - b->what)
 #define KIND(k) SINCE(records[CUPTI_ACTIVITY_KIND_##k])
 	say("%s kernels %llu copies %llu sets %llu driver_calls %llu runtime_calls %llu buffers_asked %llu completed %llu mapped %llu "
-	    "foreign %llu bytes %llu dropped %llu", when, KIND(CONCURRENT_KERNEL), KIND(MEMCPY), KIND(MEMSET), KIND(DRIVER), KIND(RUNTIME), SINCE(asked),
-	    SINCE(completed), SINCE(mapped), SINCE(foreign), SINCE(bytes), SINCE(dropped));
+	    "foreign %llu bytes %llu dropped %llu", when, KIND(CONCURRENT_KERNEL), KIND(MEMCPY), KIND(MEMSET), KIND(DRIVER), KIND(RUNTIME),
+	    SINCE(asked), SINCE(completed), SINCE(mapped), SINCE(foreign), SINCE(bytes), SINCE(dropped));
 }
 
 static void tell_joins(void)

@@ -2,8 +2,8 @@
 # cupti_cost.sh PORTABLE-TARBALL OUT: what a launch costs under a bare CUPTI client, under gtcollect and under Nsight Systems, beside each
 # other. launch_cost.c runs under each in turn, forwards and backwards in alternation (ROUNDS times, 5), on the same processors
 # (COST_CPUS, a list as taskset takes it; "" holds nobody). Prints the figures' medians under "bare" and, for each other recorder,
-# the median of the differences to bare in the same round; in the end, with the smallest and largest difference, what gt is held to: a launch under
-# gt-gpu costs at most 0.15 us more than under bare.
+# the median of the differences to bare in the same round; in the end, with the smallest and largest difference, what gt is
+# held to: a launch under gt-gpu costs at most 0.15 us more than under bare.
 #	nothing		by itself
 #	none bare api runtimeapi callbacks	with cupti_client.c, see there
 #	again		bare once more: what the method makes of no difference
@@ -70,12 +70,12 @@ base = "bare" if "bare" in recorders else recorders[0]
 columns = [f for f in figures if not (f.startswith(("memset", "htod", "graph")) and f.endswith(("p99", "all"))) and f != "clock_read"]
 wide = max(map(len, recorders)) + 1
 print(f"ns; under {base} itself, then the median of the differences to it")
-print(f"{'':{wide}}" + "".join(f"{f.rsplit('_', 1)[0]:>9.9}" for f in columns))
-print(f"{'':{wide}}" + "".join(f"{f.rsplit('_', 1)[1]:>9}" for f in columns))
-print(f"{base:{wide}}" + "".join(f"{statistics.median(value[base, f].values()):>9.0f}" for f in columns))
+print(f"{'':{wide}}" + "".join(f"{f.rsplit('_', 1)[0]:>10}" for f in columns))
+print(f"{'':{wide}}" + "".join(f"{f.rsplit('_', 1)[1]:>10}" for f in columns))
+print(f"{base:{wide}}" + "".join(f"{statistics.median(value[base, f].values()):>10.0f}" for f in columns))
 for r in recorders:
     if r != base:
-        print(f"{r:{wide}}" + "".join(f"{statistics.median(over(r, f, base) or [float('nan')]):>+9.0f}" for f in columns))
+        print(f"{r:{wide}}" + "".join(f"{statistics.median(over(r, f, base) or [float('nan')]):>+10.0f}" for f in columns))
 for figure in "launch_1t_median", "launch_1t_mean", "launch_4t_median", "launch_4t_mean":
     for r, against in ("gt-gpu", base), ("gt-gpu", "nsys"), ("again", base):
         d = sorted(over(r, figure, against))

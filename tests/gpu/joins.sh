@@ -151,7 +151,9 @@ record() {	# record NAME COMMAND...: a line of the table
 }
 
 joins() {
-	printf '%12s' "" && printf ' %8s' kernels copies sets exact inferred unjoined wrong recless dropped bad lost && echo " B/kernel B/work exact"
+	printf '%12s' ""
+	printf ' %8s' kernels copies sets exact inferred unjoined wrong recless dropped bad lost
+	echo " B/kernel B/work exact"
 	record launch_cost "$W/launch_cost" -n 16
 	[ ! -x "$W/streams" ] || record streams "$W/streams" 1000
 	for s in train graph_replay overlap; do
