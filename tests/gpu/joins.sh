@@ -28,7 +28,7 @@ client() {	# client MODE [VAR=VALUE...] -- PROGRAM...: runs it with the client; 
 	while [ "$1" != -- ]; do settings+=("CUPTI_CLIENT_$1"); shift; done
 	shift
 	: >"$W/log"
-	env "${settings[@]}" "CUDA_INJECTION64_PATH=$client" timeout 100 "$@" >"$W/said" 2>&1 || { echo "  failed: $*"; tail -n 2 "$W/said"; }
+	env "${settings[@]}" "CUDA_INJECTION64_PATH=$client" timeout 100 "$@" </dev/null >"$W/said" 2>&1 || { echo "  failed: $*"; tail -n 2 "$W/said"; }
 	{ echo "== ${settings[*]} $*"; cat "$W/log"; } >>"$out/clients.log"
 }
 told() { sed -n "s/^client [^ ]*: \($1.*\)/  \1/p" "$W/log"; }
@@ -113,7 +113,7 @@ record() {	# record NAME COMMAND...: a line of the table
 	name=$1
 	shift
 	for e in api,ioctl api,ioctl,gpu; do
-		timeout 100 gtcollect -q -f $cupti -e $e -o "$W/$name-${e##*,}.zst" -- "$@" >"$W/said" 2>&1 || {
+		timeout 100 gtcollect -q -f $cupti -e $e -o "$W/$name-${e##*,}.zst" -- "$@" </dev/null >"$W/said" 2>&1 || {
 			echo "$name: failed: $(tail -n 1 "$W/said")"
 			return
 		}
