@@ -52,7 +52,8 @@ static const struct gt_opt options[] = {
 	  "write here; %h is the host, %p the process id, %t the time, %q{VAR} a variable", NULL },
 	{ 'f', "force", GT_OPT_FLAG, &o.force, NULL, "write over an existing file", NULL },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "What to record", NULL },
-	{ 'e', "events", GT_OPT_STR, &o.events, "LIST", "some of" GT_SOURCES(GT_SOURCE_WORD) ", with commas between; the default is " GT_SOURCES_DEFAULT, NULL },
+	{ 'e', "events", GT_OPT_STR, &o.events, "LIST",
+	  "some of" GT_SOURCES(GT_SOURCE_WORD) ", with commas between; the default is " GT_SOURCES_DEFAULT, NULL },
 	{ 0, "filter", GT_OPT_LIST, &o.filter, "GLOB", "only names that match, or @CATEGORY; may be given several times", NULL },
 	{ 0, "exclude", GT_OPT_LIST, &o.exclude, "GLOB", "no names that match, or @CATEGORY; may be given several times", NULL },
 	{ 0, "sample", GT_OPT_U64, &o.sample, "N", "one call in N of each name and thread", NULL },
@@ -62,7 +63,8 @@ static const struct gt_opt options[] = {
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "When", NULL },
 	{ 0, "delay", GT_OPT_NS, &o.delay, "TIME", "begin to record after so long (2s, 500ms)", NULL },
 	{ 0, "duration", GT_OPT_NS, &o.duration, "TIME", "stop recording after so long; the program runs on", NULL },
-	{ 0, "range", GT_OPT_STR, &o.range, "RANGE", "record only between cuProfilerStart and cuProfilerStop (cuda-profiler), or inside the NVTX range NAME (nvtx:NAME)", NULL },
+	{ 0, "range", GT_OPT_STR, &o.range, "RANGE",
+	  "record only between cuProfilerStart and cuProfilerStop (cuda-profiler), or inside the NVTX range NAME (nvtx:NAME)", NULL },
 	{ 0, "wait", GT_OPT_WORD, &o.wait, "FOR", "when to end: with COMMAND (the default) or with the last process that came from it",
 	  wait_words },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "How", NULL },
@@ -414,7 +416,8 @@ static void say_nothing_seen(const char *program)
 	const char *why = gt_doctor_command(program);
 
 	if (!why && o.range)
-		why = nvtx_range() ? "the program never was inside that NVTX range (see --range)" : "the program did not call cuProfilerStart (see --range)";
+		why = nvtx_range() ? "the program never was inside that NVTX range (see --range)"
+				   : "the program did not call cuProfilerStart (see --range)";
 	else if (!why && run.rings.s->untraced)
 		why = "there was no room in the rings for its threads; try a larger --ring-memory";
 	else if (!why && t->processes)
@@ -441,7 +444,8 @@ static void say_losses(void)
 		fprintf(stderr, "gtcollect: %" PRIu64 " call%s nested too deep, %" PRIu64 " without room in the trace's dictionary\n",
 			t->deep, plural(t->deep, "s"), t->nameless);
 	if (t->broken)
-		fprintf(stderr, "gtcollect: %" PRIu64 " ring%s overwritten by the program and given up\n", t->broken, plural(t->broken, "s"));
+		fprintf(stderr, "gtcollect: %" PRIu64 " ring%s overwritten by the program and given up\n", t->broken,
+			plural(t->broken, "s"));
 	if (counters().lost)
 		fprintf(stderr, "gtcollect: %" PRIu64 " counter value%s lost on the way to the file\n", counters().lost,
 			plural(counters().lost, "s"));

@@ -24,7 +24,8 @@ struct gt_launch {
 int gt_launch_init(struct gt_launch *l, bool whole, struct gt_err *err);
 /* Could this program be started? To be asked before anything is made or replaced for it. 0; or negative with l->status set. */
 int gt_launch_check(struct gt_launch *l, const char *program, struct gt_err *err);
-/* preload: put before whatever LD_PRELOAD already names; nvtx: the program's annotations are to go there, too. 0; or negative with l->status the exit status to use. */
+/* preload: put before whatever LD_PRELOAD already names; nvtx: the program's annotations are to go there, too. 0; or negative
+ * with l->status the exit status to use. */
 int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload, bool nvtx, struct gt_err *err);
 /* Forwards what was sent to us and notices the end. */
 void gt_launch_look(struct gt_launch *l);

@@ -225,8 +225,10 @@ static void put_gpu(struct gt_json *o, const struct gt_recorder_totals *t)
 	const struct { const char *key; uint64_t value; } counts[] = {
 		{ "gpu_kernels", g->kernels }, { "gpu_copies", g->copies }, { "gpu_sets", g->sets }, { "gpu_waits", g->waits },
 		{ "gpu_joined_exact", g->exact }, { "gpu_joined_inferred", g->inferred }, { "gpu_unjoined", g->unjoined },
-		{ "gpu_joined_wrong", g->wrong }, { "gpu_launches_without_record", g->without_record }, { "gpu_work_outside", g->outside }, { "gpu_yields", g->yields }, { "gpu_resumed", g->resumed },
-		{ "gpu_launches_captured", g->captured }, { "gpu_forked_children", g->forked }, { "gpu_records_dropped", g->dropped }, { "gpu_records_impossible", g->impossible }, { "gpu_records_lost", t->gpu_lost },
+		{ "gpu_joined_wrong", g->wrong }, { "gpu_launches_without_record", g->without_record },
+		{ "gpu_launches_captured", g->captured }, { "gpu_work_outside", g->outside }, { "gpu_yields", g->yields },
+		{ "gpu_resumed", g->resumed }, { "gpu_forked_children", g->forked }, { "gpu_records_dropped", g->dropped },
+		{ "gpu_records_impossible", g->impossible }, { "gpu_records_lost", t->gpu_lost },
 	};
 
 	put(o, "gpu_source", *g->state ? g->state : "nothing was told of a GPU");

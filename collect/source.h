@@ -5,8 +5,9 @@
 #include "collect/ring.h"
 #include "formats/base/opt.h"
 
-/* Their names as in -e: "api" calls of the driver API; "ioctl" requests to the kernel driver, and open, close, mmap of its files; "gpu" what the
- * GPU did, by CUPTI; "nvtx" the program's annotations; "nvml" counters of every GPU. The first two are on by default. */
+/* Their names as in -e: "api" calls of the driver API; "ioctl" requests to the kernel driver, and open, close, mmap of its files;
+ * "gpu" what the GPU did, by CUPTI; "nvtx" the program's annotations; "nvml" counters of every GPU. The first two are on by
+ * default. */
 #define GT_SOURCES(X) X(api) X(ioctl) X(gpu) X(nvtx) X(nvml)
 #define GT_SOURCE_WORD(name) " " #name
 #define GT_SOURCES_DEFAULT "api,ioctl"

@@ -126,13 +126,15 @@ static uint32_t make(struct gt_gpu_types *t, uint64_t key, struct gt_type *type,
 	type->nfields = (uint8_t)r->n;
 	type->fields = r->f;
 	id = gt_writer_type(t->w, type);
-	if (id == GT_NONE || gt_grow(&t->types, &t->cap, t->n + 1, sizeof(*t->types)) || gt_map_add(&t->map, gt_hash_u64(key), (uint32_t)t->n))
+	if (id == GT_NONE || gt_grow(&t->types, &t->cap, t->n + 1, sizeof(*t->types)) ||
+	    gt_map_add(&t->map, gt_hash_u64(key), (uint32_t)t->n))
 		return GT_NONE;
 	t->types[t->n++] = (struct gt_gpu_type){ key, id };
 	return id;
 }
 
-static int put(struct gt_gpu_types *t, enum gt_kind kind, const struct gt_gpu_work *w, uint32_t type, const struct row *r, struct gt_err *err)
+static int put(struct gt_gpu_types *t, enum gt_kind kind, const struct gt_gpu_work *w, uint32_t type, const struct row *r,
+	       struct gt_err *err)
 {
 	struct gt_row row = { .start = w->start, .end = w->end, .type = type, .nargs = (uint8_t)r->n };
 
@@ -166,7 +168,8 @@ int gt_gpu_put_copy(struct gt_gpu_types *t, const struct gt_gpu_work *work, cons
 	add_work(&r, work);
 	add_copy(&r, c);
 	if (id == GT_NONE) {
-		snprintf(name, sizeof(name), "memcpy %s (%s -> %s)", gt_direction_word(c->direction), gt_gpu_memory_word(c->src), gt_gpu_memory_word(c->dst));
+		snprintf(name, sizeof(name), "memcpy %s (%s -> %s)", gt_direction_word(c->direction), gt_gpu_memory_word(c->src),
+			 gt_gpu_memory_word(c->dst));
 		type.name = gt_writer_string(t->w, name);
 		id = make(t, key, &type, &r);
 	}
@@ -194,7 +197,8 @@ int gt_gpu_put_set(struct gt_gpu_types *t, const struct gt_gpu_work *work, const
 
 int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_waiting *s, struct gt_err *err)
 {
-	static const char *const names[GT_GPU_WAITS] = { "wait", "wait for event", "stream waits for event", "wait for stream", "wait for context" };
+	static const char *const names[GT_GPU_WAITS] = {"wait", "wait for event", "stream waits for event", "wait for stream",
+							"wait for context"};
 	struct gt_type type = { .category = GT_CAT_SYNC, .op = GT_OP_SYNC };
 	uint64_t key = key_of(WAIT, work, s->what);
 	uint32_t id = find(t, key);

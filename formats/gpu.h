@@ -41,7 +41,13 @@ struct gt_gpu_kernel {
 	uint32_t shared_static, shared_dynamic;		/* bytes a block */
 	uint32_t registers;				/* a thread */
 };
-struct gt_gpu_copy { enum gt_direction direction; enum gt_gpu_memory src, dst; bool async; uint64_t bytes; uint32_t src_device, dst_device; };
+struct gt_gpu_copy {
+	enum gt_direction direction;
+	enum gt_gpu_memory src, dst;
+	bool async;
+	uint64_t bytes;
+	uint32_t src_device, dst_device;
+};
 struct gt_gpu_set { enum gt_gpu_memory memory; uint64_t bytes; uint32_t value; bool async; };
 struct gt_gpu_waiting { enum gt_gpu_wait what; uint32_t event; };
 

@@ -101,7 +101,8 @@ int gt_index_add(struct gt_index *ix, struct gt_index_store *store, const struct
 	if (store->held >= HELD_MAX && ix->nheld >= PAGE && !store->full)
 		spill(ix, store);
 	if (store->full && store->held >= store->most)
-		return gt_err_set(err, -ENOSPC, "more blocks than fit into memory, and no room for their index in %s (TMPDIR)", gt_temporary_folder());
+		return gt_err_set(err, -ENOSPC, "more blocks than fit into memory, and no room for their index in %s (TMPDIR)",
+				  gt_temporary_folder());
 	if (gt_grow(&ix->held, &ix->held_cap, ix->nheld + 1, sizeof(*ix->held)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	ix->held[ix->nheld++] = *e;

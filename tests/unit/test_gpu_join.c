@@ -39,7 +39,8 @@ static void begin(struct join *j)
 	j->names_known = true;
 	j->process = gt_writer_track(j->w, &(struct gt_track){ .parent = GT_NONE, .name = GT_NONE, .kind = GT_TRACK_PROCESS, .id = 1 });
 	for (uint32_t i = 0; i < 8; i++) {
-		j->thread[i] = gt_writer_track(j->w, &(struct gt_track){ .parent = j->process, .name = GT_NONE, .kind = GT_TRACK_THREAD, .id = i + 1 });
+		j->thread[i] = gt_writer_track(
+		    j->w, &(struct gt_track){.parent = j->process, .name = GT_NONE, .kind = GT_TRACK_THREAD, .id = i + 1});
 		snprintf(name, sizeof(name), "kernel%u", i + 1);
 		j->names[i] = gt_writer_string(j->w, name);
 	}
@@ -49,32 +50,50 @@ static void begin(struct join *j)
 /* A launch of kernel `k` (1..8) by thread `t` with a grid of `grid` blocks. */
 static void call(struct join *j, unsigned t, int64_t start, int64_t end, unsigned k, uint32_t grid)
 {
-	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find("cuLaunchKernel"), .track = j->thread[t], .tid = (int32_t)t + 1, .start = start, .end = end,
-				 .name = j->launch_name, .kernel = j->names[k - 1], .shaped = true, .grid = { grid, 1, 1 }, .block = { 32, 1, 1 } };
+	struct gt_gpu_call c = {.id = (uint16_t)gt_api_find("cuLaunchKernel"),
+				.track = j->thread[t],
+				.tid = (int32_t)t + 1,
+				.start = start,
+				.end = end,
+				.name = j->launch_name,
+				.kernel = j->names[k - 1],
+				.shaped = true,
+				.grid = {grid, 1, 1},
+				.block = {32, 1, 1}};
 
 	gt_gpu_call(j->g, &j->p, j->process, &c);
 }
 
 static void graph_call(struct join *j, unsigned t, int64_t start, int64_t end)
 {
-	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find("cuGraphLaunch"), .track = j->thread[t], .tid = (int32_t)t + 1, .start = start, .end = end,
-				 .name = j->launch_name, .kernel = GT_NONE };
+	struct gt_gpu_call c = {.id = (uint16_t)gt_api_find("cuGraphLaunch"),
+				.track = j->thread[t],
+				.tid = (int32_t)t + 1,
+				.start = start,
+				.end = end,
+				.name = j->launch_name,
+				.kernel = GT_NONE};
 
 	gt_gpu_call(j->g, &j->p, j->process, &c);
 }
 
 static void record(struct join *j, unsigned t, int64_t start, int64_t end, uint32_t correlation, uint32_t cbid)
 {
-	struct gt_gpu_event e = { .id = GT_EV_API, .start = start, .end = end, .n = 2, .words = { correlation | (uint64_t)cbid << 32, t + 1 } };
+	struct gt_gpu_event e = {
+	    .id = GT_EV_API, .start = start, .end = end, .n = 2, .words = {correlation | (uint64_t)cbid << 32, t + 1}};
 
 	gt_gpu_event(j->g, &j->p, j->process, &e);
 }
 
-static void kernel_of(struct join *j, int64_t start, int64_t end, uint32_t correlation, unsigned k, uint32_t grid, uint32_t graph, uint64_t node)
+static void kernel_of(struct join *j, int64_t start, int64_t end, uint32_t correlation, unsigned k, uint32_t grid, uint32_t graph,
+		      uint64_t node)
 {
-	struct gt_gpu_event e = { .id = GT_EV_KERNEL, .start = start, .end = end, .n = 9,
-				  .words = { correlation, 1 | 7ull << 32, graph | 40ull << 32, node, grid | 1ull << 32, 1 | 32ull << 32, 1 | 1ull << 32,
-					     100ull << 32, k } };
+	struct gt_gpu_event e = {.id = GT_EV_KERNEL,
+				 .start = start,
+				 .end = end,
+				 .n = 9,
+				 .words = {correlation, 1 | 7ull << 32, graph | 40ull << 32, node, grid | 1ull << 32,
+					   1 | 32ull << 32, 1 | 1ull << 32, 100ull << 32, k}};
 
 	gt_gpu_event(j->g, &j->p, j->process, &e);
 }
@@ -126,8 +145,13 @@ static void read_rows(struct gt_reader *r, struct rows *to)
 	while (it && to->n < 4096 && gt_iter_next(it, &ev, NULL) == 1) {
 		struct row *row = &to->r[to->n++];
 
-		*row = (struct row){ ev.row.start, (int64_t)role(&ev, GT_R_LAUNCH_START), role(&ev, GT_R_LAUNCH_NS), role(&ev, GT_R_LAUNCH_JOIN),
-				     role(&ev, GT_R_LAUNCH_TRACK), role(&ev, GT_R_CORRELATION), "" };
+		*row = (struct row){ev.row.start,
+				    (int64_t)role(&ev, GT_R_LAUNCH_START),
+				    role(&ev, GT_R_LAUNCH_NS),
+				    role(&ev, GT_R_LAUNCH_JOIN),
+				    role(&ev, GT_R_LAUNCH_TRACK),
+				    role(&ev, GT_R_CORRELATION),
+				    ""};
 		snprintf(row->name, sizeof(row->name), "%s", gt_type_name(ev.seg, ev.row.type));
 	}
 	gt_iter_close(it);
@@ -170,7 +194,8 @@ static void in_whatever_order_they_come(void)
 		one_launch(orders[i / 2], i & 1, &t);
 		CHECK(t.kernels == 1 && t.exact == 1 && !t.inferred && !t.unjoined && !t.wrong && !t.without_record);
 		CHECK(rows.n == 1 && rows.r[0].start == SECOND + 2000 && rows.r[0].launch_start == SECOND && rows.r[0].launch_ns == 500);
-		CHECK(rows.r[0].join == GT_JOIN_CORRELATION && rows.r[0].track == 1 && rows.r[0].correlation == 55 && !strcmp(rows.r[0].name, "kernel1"));
+		CHECK(rows.r[0].join == GT_JOIN_CORRELATION && rows.r[0].track == 1 && rows.r[0].correlation == 55 &&
+		      !strcmp(rows.r[0].name, "kernel1"));
 	}
 }
 
@@ -338,7 +363,8 @@ static void many_of_many_threads(void)
 	read_rows(r, &rows);
 	CHECK(rows.n == N);
 	for (int i = 0; i < N; i++)
-		CHECK(rows.r[i].launch_start == calls[i].start && rows.r[i].track == calls[i].thread + 1 && rows.r[i].launch_ns == (uint64_t)(calls[i].end - calls[i].start));
+		CHECK(rows.r[i].launch_start == calls[i].start && rows.r[i].track == calls[i].thread + 1 &&
+		      rows.r[i].launch_ns == (uint64_t)(calls[i].end - calls[i].start));
 	gt_reader_close(r);
 }
 
@@ -385,9 +411,11 @@ static void print_row(const struct gt_event *ev, bool cause)
 	three(ev, GT_R_GRID, grid);
 	three(ev, GT_R_BLOCK, block);
 	printf("%llu %s %lld %lld %lld %lld %llu,%llu,%llu %llu,%llu,%llu %llu", (unsigned long long)role(ev, GT_R_CORRELATION),
-	       op == GT_OP_LAUNCH ? "kernel" : op == GT_OP_COPY ? "copy" : "set", (long long)t->id, (long long)ev->seg->tracks[t->parent].id,
-	       (long long)ev->row.start, (long long)ev->row.end, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-	       bytes == UINT64_MAX ? 0 : bytes);
+	       op == GT_OP_LAUNCH ? "kernel"
+	       : op == GT_OP_COPY ? "copy"
+				  : "set",
+	       (long long)t->id, (long long)ev->seg->tracks[t->parent].id, (long long)ev->row.start, (long long)ev->row.end,
+	       grid[0], grid[1], grid[2], block[0], block[1], block[2], bytes == UINT64_MAX ? 0 : bytes);
 	if (cause)
 		printf(" %llu %s", (unsigned long long)role(ev, GT_R_LAUNCH_JOIN), name < GT_NONE ? gt_str(ev->seg, (uint32_t)name) : "-");
 	putchar('\n');
