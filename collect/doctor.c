@@ -242,6 +242,38 @@ static void check_libcuda(struct finding *f)
 	say(f, cuda == CUDA_DEAD ? NOTE : FINE, LIBCUDA " is %s; %s", path, said[0] ? said : "it says nothing");
 }
 
+/* The libcupti that a program finds that has not loaded one itself. */
+static bool load_cupti(const char *library, FILE *to)
+{
+	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11" };
+	int (*version)(uint32_t *);
+	uint32_t v = 0;
+
+	(void)library;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		void *l = dlopen(names[i], RTLD_NOW);
+
+		if (!l)
+			continue;
+		version = (int (*)(uint32_t *))dlsym(l, "cuptiGetVersion");
+		if (version && !version(&v))
+			fprintf(to, "%s, API version %u", names[i], v);
+		return version != NULL;
+	}
+	return false;
+}
+
+static void check_cupti(struct finding *f)
+{
+	char said[300];
+
+	if (try(load_cupti, NULL, said, sizeof(said)))
+		say(f, FINE, "-e gpu finds %s", said);
+	else
+		say(f, NOTE, "-e gpu finds no libcupti by name: programs that bring their own (PyTorch) are recorded all the same, for others "
+			     "use --cupti FILE (the CUDA toolkit has it)");
+}
+
 static void check_nvml(struct finding *f)
 {
 	char said[300];
@@ -266,6 +298,7 @@ static void check_lockdown(struct finding *f)
 static const struct { const char *name; void (*look)(struct finding *f); } checks[] = {
 	{ "library", check_library }, { "session", check_session }, { "memory", check_memory }, { "clock", check_clock },
 	{ "rights", check_lockdown }, { "driver", check_driver }, { "devices", check_devices }, { "libcuda", check_libcuda },
+	{ "cupti", check_cupti },
 	{ "nvml", check_nvml },
 };
 

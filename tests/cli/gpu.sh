@@ -95,3 +95,7 @@ check delayed-work-is-left-out test "$(meta gpu_work_outside delayed.zst)" -gt 5
 is delayed-all-joined "$(meta gpu_kernels delayed.zst) 0" "$(meta gpu_joined_exact delayed.zst) $(meta gpu_unjoined delayed.zst)"
 want sampled 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu --sample 10 -o sampled.zst -- "$B/samples/train"
 is sampled-work-too "160 160" "$(meta gpu_kernels sampled.zst) $("$A" --format csv --match cuLaunchKernel top sampled.zst | awk -F, 'NR > 1 { n += $3 } END { print n }')"
+
+# the doctor says which CUPTI it would be
+want doctor 0 env LD_LIBRARY_PATH="$B/sim" "$C" --doctor
+is doctor-names-cupti 1 "$(grep -c '^ok    cupti    -e gpu finds libcupti.so.13, API version 130001$' want.out)"
