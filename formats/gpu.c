@@ -178,7 +178,7 @@ int gt_gpu_put_copy(struct gt_gpu_types *t, const struct gt_gpu_work *work, cons
 
 int gt_gpu_put_set(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_set *s, struct gt_err *err)
 {
-	struct gt_type type = { .category = GT_CAT_MEMORY, .op = GT_OP_SET };
+	struct gt_type type = { .category = GT_CAT_COPY, .op = GT_OP_SET };
 	uint64_t key = key_of(SET, work, s->memory);
 	uint32_t id = find(t, key);
 	char name[40];

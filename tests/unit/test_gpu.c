@@ -161,7 +161,7 @@ static void sets_and_waits(void)
 	}
 	r = gpus_end(&g);
 	CHECK(read_rows(r, GT_BIT(GT_GPU), s, 8) == 1);		/* waits are no work */
-	CHECK(!strcmp(name(s), "memset (device)") && s->type->category == GT_CAT_MEMORY && s->type->op == GT_OP_SET &&
+	CHECK(!strcmp(name(s), "memset (device)") && s->type->category == GT_CAT_COPY && s->type->op == GT_OP_SET &&
 	      s->type->layer == GT_LAYER_GPU);
 	CHECK(value(s, GT_R_BYTES, 0) == 640 && value(s, GT_R_VALUE, 0) == 255 && value(s, GT_R_ASYNC, 0) == 0);
 	CHECK(!strcmp(text(s, GT_R_DST_MEMORY), "device") && value(s, GT_R_SRC_MEMORY, 0) == UINT64_MAX);
