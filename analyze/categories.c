@@ -2,7 +2,8 @@
  *
  * Categories divide the time the program's threads spent in calls: only outermost calls count (depth 0), so a call or an
  * ioctl made inside another one is part of it and no time counts twice; the column adds up to the threads' busy time. What
- * was nested is shown beside it and is in no share. Layers list all rows of each kind at its full time, nested or not. */
+ * was nested is shown beside it and is in no share. Ranges of the program (NVTX) lie around calls and are none. Layers list
+ * all rows of each kind at its full time, nested or not. */
 #include "analyze/report.h"
 
 struct sum { struct gt_stat all; uint64_t nested; };
@@ -16,7 +17,7 @@ static void gather(const struct gt_asked *a, struct sum sums[], unsigned n, bool
 			const struct gt_type *type = &seg->types[t];
 			unsigned where = by_layer ? type->layer : type->category;
 
-			if (where < n && (by_layer || type->layer != GT_LAYER_GPU))
+			if (where < n && (by_layer || (type->layer != GT_LAYER_GPU && type->layer != GT_LAYER_USER)))
 				gt_stat_add(&sums[where].all, gt_fold_stat(a->opt->fold, i, t));
 		}
 	}
@@ -56,7 +57,7 @@ static int categories_finish(void *state, struct gt_table **tables, unsigned max
 }
 
 static const struct gt_column layer_columns[] = {
-	{ "layer", "Layer", GT_C_TEXT }, { "count", "Calls", GT_C_COUNT }, { "open", "Still open", GT_C_COUNT },
+	{ "layer", "Layer", GT_C_TEXT }, { "count", "Rows", GT_C_COUNT }, { "open", "Still open", GT_C_COUNT },
 	{ "instants", "Instants", GT_C_COUNT }, { "failed", "Failed", GT_C_COUNT }, { "time_ns", "Time", GT_C_NS },
 	{ "max_ns", "Max", GT_C_NS },
 };

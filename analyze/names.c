@@ -119,23 +119,30 @@ int gt_names_cells(const struct gt_names *names, const struct gt_name *name, int
 	return quantiles(names, name, &cells[4], &cells[5], err);
 }
 
+enum gt_side gt_name_side(const struct gt_name *name)
+{
+	if (name->layer == GT_LAYER_GPU)
+		return name->category == GT_CAT_SYNC ? GT_SIDE_WAITS : GT_SIDE_GPU;
+	return name->layer == GT_LAYER_USER ? GT_SIDE_RANGES : GT_SIDE_CALLS;
+}
+
 int64_t *gt_names_shares(const struct gt_names *names, struct gt_err *err)
 {
 	uint64_t *parts = calloc(names->n + 1, sizeof(*parts));
-	int64_t *shares = calloc(names->n + 1, sizeof(*shares));
+	int64_t *shares = calloc(names->n + 1, sizeof(*shares)), *of_side = calloc(names->n + 1, sizeof(*of_side));
+	int rc = parts && shares && of_side ? 0 : gt_err_set(err, -ENOMEM, "no memory for shares");
 
-	if (!parts || !shares) {
-		gt_err_set(err, -ENOMEM, "no memory for shares");
-		goto fail;
+	for (enum gt_side side = 0; !rc && side < GT_SIDES; side++) {
+		for (size_t i = 0; i < names->n; i++)
+			parts[i] = gt_name_side(&names->list[i]) == side ? names->list[i].sum.total : 0;
+		rc = gt_shares(parts, names->n, of_side, err);
+		for (size_t i = 0; !rc && i < names->n; i++)
+			shares[i] += of_side[i];
 	}
-	for (size_t i = 0; i < names->n; i++)
-		parts[i] = names->list[i].sum.total;
-	if (gt_shares(parts, names->n, shares, err))
-		goto fail;
 	free(parts);
-	return shares;
-fail:
-	free(parts);
+	free(of_side);
+	if (!rc)
+		return shares;
 	free(shares);
 	return NULL;
 }

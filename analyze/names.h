@@ -25,7 +25,7 @@ int gt_names_collect(struct gt_names *names, const struct gt_fold *fold, gt_name
 int gt_names_hist(const struct gt_names *names, const struct gt_name *name, struct gt_hist *into, struct gt_err *err);
 void gt_names_release(struct gt_names *names);
 
-/* The columns that every list of operations has, and one row of it; a share is of the sum of `total`. */
+/* The columns that every list of operations has, and one row of it; a share is of the sum of `total` of its side. */
 #define GT_OPERATION_COLUMNS \
 	{ "count", "Calls", GT_C_COUNT }, { "failed", "Failed", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, \
 	{ "mean_ns", "Mean", GT_C_NS }, { "p50_ns", "p50", GT_C_NS }, { "p99_ns", "p99", GT_C_NS }, { "max_ns", "Max", GT_C_NS }, \
@@ -33,6 +33,9 @@ void gt_names_release(struct gt_names *names);
 #define GT_OPERATION_CELLS 8
 int gt_names_cells(const struct gt_names *names, const struct gt_name *name, int64_t share, struct gt_cell cells[GT_OPERATION_CELLS],
 		   struct gt_err *err);
-/* Shares of total time for all names: n of them, new, the caller frees. NULL: no memory. */
+/* What goes on at the same time, so that no sum of two of them is a time. */
+enum gt_side { GT_SIDE_CALLS, GT_SIDE_GPU, GT_SIDE_WAITS /* for a GPU */, GT_SIDE_RANGES /* of the program */, GT_SIDES };
+enum gt_side gt_name_side(const struct gt_name *name);
+/* Shares of the total time of its side, for all names: n of them, new, the caller frees. NULL: no memory. */
 int64_t *gt_names_shares(const struct gt_names *names, struct gt_err *err);
 #endif

@@ -1,5 +1,6 @@
 /* Where the time went, by operation. Every row of the trace that took time counts under its name, whatever it is nested in:
- * a share is of the sum of this table, not of the time that passed. ioctls have a table of their own. */
+ * a share is of the sum of its side (calls, work of the GPU, ...) in this table, not of the time that passed. ioctls have a table of
+ * their own. */
 #include <stdlib.h>
 #include "analyze/names.h"
 #include "analyze/report.h"
@@ -14,7 +15,7 @@ static int list(struct gt_table *t, const struct gt_names *names, unsigned top, 
 	int64_t *shares = gt_names_shares(names, err);
 	size_t shown = gt_shown(names->n, top);
 	struct gt_kernel_names *kernels = gt_kernel_names_new();
-	bool coarse = false;
+	bool coarse = false, sides = false;
 	int rc = !shares ? -ENOMEM : kernels ? 0 : gt_err_set(err, -ENOMEM, "no memory for the kernels");
 
 	for (size_t i = 0; !rc && i < shown; i++) {
@@ -28,6 +29,10 @@ static int list(struct gt_table *t, const struct gt_names *names, unsigned top, 
 		coarse |= name->sum.coarse;
 		gt_table_add(t, cells);
 	}
+	for (size_t i = 1; i < names->n; i++)
+		sides |= gt_name_side(&names->list[i]) != gt_name_side(&names->list[0]);
+	if (sides)
+		gt_table_note(t, "calls, work of the GPU, waits for it and ranges of the program go on at the same time: share %% is of its own kind");
 	gt_note_cut(t, names->n, shown);
 	if (coarse)
 		gt_table_note(t, "too many operations: some have no p50 and p99");

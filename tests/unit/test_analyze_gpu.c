@@ -69,6 +69,28 @@ static void operations_have_short_names(void)
 	json_decref(j);
 }
 
+/* A range of the program around all calls, which make the GPU work, which they wait for: each is 100 % of itself. */
+static void shares_are_of_what_can_be_added(void)
+{
+	struct gt_type type = { .layer = GT_LAYER_USER, .category = GT_CAT_USER };
+	struct gt_row range = { .start = 800, .end = 2100 };
+	struct gpus g;
+	json_t *j;
+
+	known_work(&g);
+	type.name = gt_writer_string(g.w, "step");
+	range.type = gt_writer_type(g.w, &type);
+	gt_writer_row(g.w, GT_SPAN, g.thread[0], &range, NULL, &g.err);
+	j = report(gpus_end(&g), (const char *[]){ "top", "categories", NULL }, &plain);
+	CHECK(num(row_named(j, "top", "operation", "step"), "share_percent") == 100);
+	CHECK(num(row_named(j, "top", "operation", "cuLaunchKernel"), "share_percent") == 100);
+	CHECK(num(row_named(j, "top", "operation", "stream waits for event"), "share_percent") == 100);
+	CHECK(num(row_named(j, "top", "operation", "add"), "share_percent") == 48.39);	/* of add 300, mul 210, copy 100, set 10 */
+	CHECK(noted(j, "top", "share % is of its own kind"));
+	CHECK(rows(j, "categories") == 1 && num(row_named(j, "categories", "category", "launch"), "share_percent") == 100);
+	json_decref(j);
+}
+
 /* One kernel that runs beside itself is busy once; one alone has no deviation. */
 static void overlaps_count_once(void)
 {
@@ -400,7 +422,8 @@ static void threads_agree(void)
 	free(text[1]);
 }
 
-T_MAIN(T(kernels_by_name), T(operations_have_short_names), T(overlaps_count_once), T(quantiles_lie_between), T(copies_by_kind),
+T_MAIN(T(kernels_by_name), T(operations_have_short_names), T(shares_are_of_what_can_be_added),
+       T(overlaps_count_once), T(quantiles_lie_between), T(copies_by_kind),
        T(streams_and_their_devices), T(a_range_cuts_busy_time), T(counters_over_time), T(whole_numbers_stay_exact),
        T(not_recorded_is_not_0), T(nothing_ran), T(the_overview_has_ten), T(recordings_add_up),
        T(unions_equal_brute_force), T(threads_agree))
