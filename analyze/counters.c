@@ -1,6 +1,7 @@
 /* Counters: what was sampled along the run. A value holds from its sample until the next one of the same counter on the same track,
  * the last one until the end of the time that was looked at; the mean is over that time, so that samples which lie close together
- * weigh no more than they last. What it was before the first sample is not known, and in no figure. */
+ * weigh no more than they last. Of bits there is no mean; their smallest value is those that were always set, their largest those that
+ * ever were. What it was before the first sample is not known, and in no figure. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,11 @@ static int on_sample(void *arg, const struct gt_moment *m, struct gt_err *err)
 	}
 	hold(one, m->at);
 	one->last = v;
+	if (one->kind == GT_F_HEX) {
+		one->min.whole &= v.whole;
+		one->max.whole |= v.whole;
+		return 0;
+	}
 	if (less(v, one->min))
 		one->min = v;
 	if (less(one->max, v))
@@ -182,7 +188,7 @@ static void add(const struct gt_asked *a, struct gt_table *t, struct counter *c)
 	cells[5] = gt_cell_text(gt_type_name(c->seg, c->type));
 	cells[6] = gt_cell_u(c->samples);
 	cells[7] = (struct gt_cell){ .d = as_double(c->kind, c->min) };
-	cells[8] = (struct gt_cell){ .d = mean(c, a->opt) };
+	cells[8] = c->kind == GT_F_HEX ? gt_cell_none() : (struct gt_cell){ .d = mean(c, a->opt) };
 	cells[9] = (struct gt_cell){ .d = as_double(c->kind, c->max) };
 	cells[10] = (struct gt_cell){ .d = as_double(c->kind, c->last) };
 	cells[11] = gt_cell_i(gt_since(a->opt, a->reader, c->seg, c->first));
@@ -215,7 +221,7 @@ static int counters_finish(void *state, struct gt_table **tables, unsigned max, 
 		qsort(c->list, c->n, sizeof(*c->list), by_place);
 	for (size_t i = 0; i < shown; i++)
 		add(&c->asked, tables[0], &c->list[i]);
-	gt_table_gives_way(tables[0], "process first_ns samples pid last");
+	gt_table_gives_way(tables[0], "process first_ns samples pid last min");
 	gt_note_cut(tables[0], c->n, shown);
 	if (late)
 		gt_table_note(tables[0], "%llu samples came too late to be put in order", (unsigned long long)late);

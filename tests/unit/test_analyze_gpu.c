@@ -211,6 +211,30 @@ static void counters_over_time(void)
 	json_decref(j);
 }
 
+/* Reasons for slow clocks are bits: what was set always, what at any time; a mean of them says nothing. */
+static void bits_are_no_numbers(void)
+{
+	struct gt_row row_ = { .nargs = 1 };
+	struct gt_field value;
+	struct gt_type type;
+	struct gpus g;
+	const json_t *c;
+	json_t *j;
+
+	gpus_begin(&g, NULL);
+	value = (struct gt_field){ gt_writer_string(g.w, "value"), GT_F_HEX, GT_R_VALUE };
+	type = (struct gt_type){ .name = gt_writer_string(g.w, "reasons"), .layer = GT_LAYER_GPU, .fields = &value, .nfields = 1 };
+	row_.type = gt_writer_type(g.w, &type);
+	for (unsigned i = 0; i < 3; i++) {
+		row_.start = row_.end = 1000 + 10 * i;
+		gt_writer_row(g.w, GT_COUNTER, g.device[0], &row_, &(uint64_t){ (uint64_t[]){ 0x24, 0x41, 0x60 }[i] | 0x100 }, &g.err);
+	}
+	j = report(gpus_end(&g), (const char *[]){ "counters", NULL }, &plain);
+	c = row(j, "counters", 0);
+	CHECK(num(c, "min") == 0x100 && num(c, "max") == 0x165 && num(c, "last") == 0x160 && absent(c, "mean"));
+	json_decref(j);
+}
+
 static void whole_numbers_stay_exact(void)
 {
 	struct gt_field value;
@@ -422,7 +446,7 @@ static void threads_agree(void)
 	free(text[1]);
 }
 
-T_MAIN(T(kernels_by_name), T(operations_have_short_names), T(shares_are_of_what_can_be_added),
+T_MAIN(T(kernels_by_name), T(operations_have_short_names), T(shares_are_of_what_can_be_added), T(bits_are_no_numbers),
        T(overlaps_count_once), T(quantiles_lie_between), T(copies_by_kind),
        T(streams_and_their_devices), T(a_range_cuts_busy_time), T(counters_over_time), T(whole_numbers_stay_exact),
        T(not_recorded_is_not_0), T(nothing_ran), T(the_overview_has_ten), T(recordings_add_up),
