@@ -349,7 +349,7 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 		return rc;
 	names = gt_kernel_names_new();
 	tables[0] = gt_table_new("gpu", "GPU", device_columns + skip, NDEVICE - skip);
-	tables[1] = gt_table_new("gpu_kernels", "Kernels on the GPU, the longest in all", brief_columns, 7);
+	tables[1] = gt_table_new("gpu_kernels", "Kernels on the GPU with the largest totals", brief_columns, 7);
 	if (!names || !tables[0] || !tables[1]) {
 		gt_kernel_names_free(names);
 		return gt_err_set(err, -ENOMEM, "no memory for the GPU");

@@ -189,6 +189,7 @@ struct known {
 	char *values[NKNOWN];
 	unsigned newer;
 	bool part;		/* of a recording */
+	bool gpu_missing;	/* some of what the GPU did, or all of it */
 };
 
 /* What the metadata say that casts doubt on figures. usual: the value that casts none; NULL: each does. after NULL: the value is no
@@ -209,6 +210,11 @@ static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	{ "truncated", "false", "the imported file was cut short: its last line is not in it", NULL },
 	{ "lines_back_in_time", "0", "of the imported file ", " lines went back in time" },
 	{ "arguments_left_out", "0", "of the imported file ", " arguments found no room" },
+	{ "gpu_records_dropped", "0", "GPU: CUPTI dropped ", " records: what they told is missing from every figure of the GPU" },
+	{ "gpu_records_lost", "0", "GPU: ", " records found no room on their way here: what they told is missing from every figure of the GPU" },
+	{ "gpu_records_impossible", "0", "GPU: ", " records had impossible times: what they told is missing from every figure of the GPU" },
+	{ "gpu_launches_without_record", "0", "GPU: of ",
+	  " launches, copies and sets it is not known what the GPU did: they failed, or their records never came" },
 };
 
 static int note_known(void *arg, const char *key, const char *value)
@@ -219,9 +225,15 @@ static int note_known(void *arg, const char *key, const char *value)
 		if (!strcmp(key, known[i]) && !k->values[i] && !(k->values[i] = strdup(value)))
 			return -ENOMEM;
 	for (size_t i = 0; i < sizeof(doubts) / sizeof(*doubts); i++)
-		if (!strcmp(key, doubts[i].key) && (!doubts[i].usual || strcmp(value, doubts[i].usual)))
+		if (!strcmp(key, doubts[i].key) && (!doubts[i].usual || strcmp(value, doubts[i].usual))) {
 			doubt(k->h, k->t, k->seg, "%s%s%s", doubts[i].before, doubts[i].after ? value : "", doubts[i].after ? doubts[i].after : "");
+			k->gpu_missing |= !strncmp(key, "gpu_", 4);
+		}
 	k->part |= !strncmp(key, "recovered.", 10) || (!strncmp(key, "cut.", 4) && *value);
+	if (!strcmp(key, "gpu_source") && gt_no_gpu_source(value)) {
+		doubt(k->h, k->t, k->seg, "GPU: what it did was not recorded: %s", value);
+		k->gpu_missing = true;
+	}
 	k->newer += !strncmp(key, "untraced_functions.", sizeof("untraced_functions.") - 1);
 	return 0;
 }
@@ -254,7 +266,7 @@ static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *co
 /* A foreign file does not tell what its maker lost; nor do a part of a recording and a damaged one. */
 static bool lossless(const struct header *h, const struct gt_segment *seg, const struct known *k)
 {
-	return k->values[TOOL] && seg->closed && !k->part && !h->losses[seg->index].rows && !h->asked.opt->filter.ranged &&
+	return k->values[TOOL] && seg->closed && !k->part && !k->gpu_missing && !h->losses[seg->index].rows && !h->asked.opt->filter.ranged &&
 	       !damage_of(h->asked.reader, seg->index).count;
 }
 

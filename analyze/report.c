@@ -105,13 +105,16 @@ static bool listed(const char *list, const char *word)
 	return false;
 }
 
-struct told { const char *layer; bool events, filtered; };
+bool gt_no_gpu_source(const char *value) { return strncmp(value, "CUPTI, ", 7) != 0; }
+
+struct told { const char *layer; bool events, filtered, refused; };
 
 static int note_told(void *arg, const char *key, const char *value)
 {
 	struct told *t = arg;
 
 	t->events |= !strcmp(key, "events") && listed(value, t->layer);
+	t->refused |= !strcmp(key, "gpu_source") && gt_no_gpu_source(value) && !strcmp(t->layer, gt_layer_word(GT_LAYER_GPU));
 	t->filtered |= *value && (!strcmp(key, "filter") || !strcmp(key, "exclude") || !strcmp(key, "cut.match"));
 	return 0;
 }
@@ -132,7 +135,7 @@ bool gt_recorded_in(const struct gt_segment *seg, unsigned layer)
 			return true;
 	for (uint32_t t = 0; t < seg->ntracks && !somebody; t++)
 		somebody = seg->tracks[t].kind == GT_TRACK_THREAD;
-	return somebody && !gt_meta_each(seg, note_told, &told) && told.events && !told.filtered;
+	return somebody && !gt_meta_each(seg, note_told, &told) && told.events && !told.filtered && !told.refused;
 }
 
 bool gt_recorded(struct gt_reader *r, unsigned layer)

@@ -28,7 +28,7 @@ check analyze-default-no-gpu says_no_gpu
 want analyze-gpu-asked-for 0 $A gpu t.jsonl
 check analyze-gpu-not-recorded says "not recorded"
 want analyze-default-of-gpu-work 0 $A "$SRC/tests/golden/v1.zst"
-check analyze-default-gpu says "Kernels on the GPU, the longest in all"
+check analyze-default-gpu says "Kernels on the GPU with the largest totals"
 
 want analyze-list 0 $A --list
 cp want.out list

@@ -235,6 +235,27 @@ static void bits_are_no_numbers(void)
 	json_decref(j);
 }
 
+/* What the recorder could not get of the GPU's work: no report is to look whole. */
+static void what_is_missing_is_told(void)
+{
+	struct gpus g;
+	char *text;
+	json_t *j;
+
+	gpus_begin(&g, "{\"tool\":\"gtcollect\",\"events\":\"api,gpu\",\"gpu_source\":\"CUPTI, /x, API version 130001\",\"gpu_records_dropped\":3,"
+		       "\"gpu_records_lost\":0,\"gpu_records_impossible\":0,\"gpu_launches_without_record\":2}");
+	gpus_plain(&g, 0, g.stream[0][0], 1000, 2000);
+	text = report_text(gpus_end(&g), (const char *[]){ "header", "kernels", NULL }, &plain, 1, GT_TEXT);
+	CHECK(text && strstr(text, "GPU: CUPTI dropped 3 records: what they told is missing") && !strstr(text, "no losses"));
+	CHECK(strstr(text, "GPU: of 2 launches, copies and sets it is not known what the GPU did") && !strstr(text, "impossible"));
+	free(text);
+	gpus_begin(&g, "{\"tool\":\"gtcollect\",\"events\":\"api,gpu\",\"gpu_source\":\"cuptiX failed: error 999\"}");
+	j = report(gpus_end(&g), (const char *[]){ "header", "gpu", NULL }, &plain);
+	CHECK(noted(j, "header", "GPU: what it did was not recorded: cuptiX failed: error 999") && noted(j, "gpu", "not recorded"));
+	CHECK(!strstr(json_string_value(json_object_get(row(j, "header", 0), "layers")), "gpu"));
+	json_decref(j);
+}
+
 static void whole_numbers_stay_exact(void)
 {
 	struct gt_field value;
@@ -447,7 +468,7 @@ static void threads_agree(void)
 }
 
 T_MAIN(T(kernels_by_name), T(operations_have_short_names), T(shares_are_of_what_can_be_added), T(bits_are_no_numbers),
-       T(overlaps_count_once), T(quantiles_lie_between), T(copies_by_kind),
+       T(what_is_missing_is_told), T(overlaps_count_once), T(quantiles_lie_between), T(copies_by_kind),
        T(streams_and_their_devices), T(a_range_cuts_busy_time), T(counters_over_time), T(whole_numbers_stay_exact),
        T(not_recorded_is_not_0), T(nothing_ran), T(the_overview_has_ten), T(recordings_add_up),
        T(unions_equal_brute_force), T(threads_agree))
