@@ -15,6 +15,7 @@
 #include "collect/doctor.h"
 #include "collect/door.h"
 #include "collect/ending.h"
+#include "collect/gpu_join.h"
 #include "collect/launch.h"
 #include "collect/metadata.h"
 #include "collect/nvml.h"
@@ -271,11 +272,19 @@ static struct gt_nvml_totals counters(void)
 
 static uint64_t events(void) { return run.stats.rows[GT_CALL] + gt_recorder_totals(run.r)->open; }
 
+/* Records of what the GPU did that came to nothing. */
+static uint64_t gpu_losses(void)
+{
+	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
+
+	return t->gpu ? t->gpu->dropped + t->gpu->impossible + t->gpu_lost : 0;
+}
+
 static uint64_t losses(void)
 {
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
 
-	return t->dropped + t->untraced + t->deep + t->nameless + counters().lost + counters().failed;
+	return t->dropped + t->untraced + t->deep + t->nameless + counters().lost + counters().failed + gpu_losses();
 }
 
 static const char *plural(uint64_t n, const char *ending) { return n == 1 ? "" : ending; }
@@ -430,10 +439,25 @@ static void say_nothing_seen(const char *program)
 	fprintf(stderr, "gtcollect: no CUDA call was seen: %s\n", why);
 }
 
+/* What the reports have to leave out of the GPU's work. A process that was killed took along what CUPTI still had. */
+static void say_gpu(const struct gt_gpu_totals *g)
+{
+	if (!g->processes && gt_recorder_totals(run.r)->processes)
+		fprintf(stderr, "gtcollect: -e gpu: what the GPU did was not recorded: %s\n", *g->state ? g->state : "nothing was told of a GPU");
+	if (gpu_losses())
+		fprintf(stderr, "gtcollect: %" PRIu64 " record%s of GPU work dropped by CUPTI, %" PRIu64 " without room, %" PRIu64
+			" with impossible times\n", g->dropped, plural(g->dropped, "s"), gt_recorder_totals(run.r)->gpu_lost, g->impossible);
+	if (run.launch.signal && g->without_record)
+		fprintf(stderr, "gtcollect: of %" PRIu64 " launch%s, copies and sets it is not known what the GPU did: CUPTI had not told yet\n",
+			g->without_record, plural(g->without_record, "es"));
+}
+
 static void say_losses(void)
 {
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
 
+	if (t->gpu)
+		say_gpu(t->gpu);
 	if (t->dropped)
 		fprintf(stderr, "gtcollect: %" PRIu64 " call%s lost as rings were full: try a larger --ring-memory, or --lossless\n",
 			t->dropped, plural(t->dropped, "s"));
@@ -490,19 +514,23 @@ static void say_file(bool empty)
 {
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
 	static char name[5 * sizeof(run.name)];
-	char size[32], lost[48] = "no losses", ending[320], values[48] = "";
+	char size[32], lost[48] = "no losses", ending[320], values[48] = "", work[48] = "";
 	struct stat st;
 	bool file = !stat(run.name, &st) && S_ISREG(st.st_mode);
 
 	if (losses())
 		snprintf(lost, sizeof(lost), "%" PRIu64 " LOST", losses());
+	else if (t->gpu && (!t->gpu->processes || (run.launch.signal && t->gpu->without_record)))
+		strcpy(lost, "no calls lost");
 	if (run.nvml)
 		snprintf(values, sizeof(values), "%" PRIu64 " counter value%s, ", counters().values, plural(counters().values, "s"));
+	if (t->gpu)
+		snprintf(work, sizeof(work), "%" PRIu64 " GPU operation%s, ", run.stats.rows[GT_GPU], plural(run.stats.rows[GT_GPU], "s"));
 	gt_ending(ending, sizeof(ending), &run.launch, t->open, file ? run.name : NULL);
 	for_the_shell(run.name, name);
-	fprintf(stderr, "gtcollect: %s%s: %s, %" PRIu64 " event%s, %s%u process%s, %s, %.2f s%s%s%s%s\n",
+	fprintf(stderr, "gtcollect: %s%s: %s, %" PRIu64 " event%s, %s%s%u process%s, %s, %.2f s%s%s%s%s\n",
 		run.simulated ? "simulated GPU: " : "", name, human(size, sizeof(size), file ? (uint64_t)st.st_size : run.stats.bytes),
-		events(), plural(events(), "s"), values, t->processes, plural(t->processes, "es"), lost,
+		events(), plural(events(), "s"), work, values, t->processes, plural(t->processes, "es"), lost,
 		(double)(run.stopped - run.start) / GT_SECOND, *ending ? "; " : "", ending, empty ? "" : "; next: gtanalyze ",
 		empty ? "" : name);
 }

@@ -44,6 +44,11 @@ want dropped 0 run dropped "$B/samples/train" SIM_CUPTI_DROP=7
 check dropped-are-counted test "$(meta gpu_records_dropped dropped.zst)" -gt 100
 check what-was-not-dropped-is-true test "$(comm -13 dropped.truth dropped.rows | wc -l)" -eq 0
 is dropped-none-wrong 0 "$(meta gpu_joined_wrong dropped.zst)"
+want dropped-is-said 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_DROP=7 "$C" -f -e api,gpu -o dropped.zst -- "$B/samples/leak"
+says dropped-in-the-last-lines 'records\{0,1\} of GPU work dropped by CUPTI'
+says dropped-is-a-loss '[0-9] GPU operations, .* LOST'
+want dropped-header 0 "$A" header dropped.zst
+check dropped-no-report-hides-it sh -c 'grep -q "GPU: CUPTI dropped" want.out && ! grep -q "no losses" want.out'
 
 # CUPTI before 12.5 gives no records of single calls: the order must do
 want old 0 run old "$B/samples/train" SIM_CUPTI_VERSION=22
@@ -60,6 +65,10 @@ done
 want kinds-refused 0 run kinds "$B/samples/leak" SIM_CUPTI_FAIL=cuptiActivityEnableDriverApi:999
 is kinds-refused-still-has-rows 100 "$(wc -l <kinds.rows | tr -d ' ')"
 mkdir -p only && ln -sf "$B/sim/libcuda.so.1" only/libcuda.so.1
+want refused-is-said 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_FAIL=cuptiActivityEnable:999 "$C" -f -e api,gpu -o refused.zst -- "$B/samples/leak"
+says refused-in-the-last-lines '-e gpu: what the GPU did was not recorded: cuptiActivityEnable failed: error 999'
+want refused-reports 0 "$A" kernels refused.zst
+check refused-is-no-0 grep -q '(not recorded)' want.out
 want missing 0 env LD_LIBRARY_PATH="$PWD/only" "$C" -q -f -e api,gpu --cupti "$B/sim/libcuda.so.1" -o missing.zst -- "$B/samples/leak"
 check missing-is-told sh -c 'zstd -dcq missing.zst | LC_ALL=C grep -aq "libcuda.so.1 was not found"'
 want named 0 env LD_LIBRARY_PATH="$PWD/only" "$C" -q -f -e api,gpu --cupti "$B/sim/libcupti.so.13" -o named.zst -- "$B/samples/leak"
