@@ -48,6 +48,15 @@ static void put_id(struct jsonl *j, const char *key, const struct gt_segment *se
 	gt_out_used(j->out, gt_put_i64(gt_out_room(j->out, 64), seg->tracks[track].id));
 }
 
+/* A stream's id says little without its GPU's; and two GPUs have the same counters. */
+static void put_device(struct jsonl *j, const struct gt_segment *seg, uint32_t track)
+{
+	while (track < seg->ntracks && seg->tracks[track].kind != GT_TRACK_DEVICE)
+		track = seg->tracks[track].parent;
+	if (track < seg->ntracks)
+		put_id(j, ",\"device\":", seg, track);
+}
+
 static void put_place(struct jsonl *j, const struct gt_segment *seg, uint32_t track, const char *name)
 {
 	gt_out_str(j->out, ",\"name\":");
@@ -56,22 +65,47 @@ static void put_place(struct jsonl *j, const struct gt_segment *seg, uint32_t tr
 		return;
 	put_id(j, ",\"pid\":", seg, gt_track_process(seg, track));
 	put_id(j, ",\"tid\":", seg, track);
+	put_device(j, seg, track);
+}
+
+/* Nothing, told by a number: a launch that is not known, a wait for no event. And a track is a number of the file, not of the run. */
+static bool is_none(const struct gt_event *ev, const struct gt_type *t, unsigned i, bool joined)
+{
+	unsigned role = t->fields[i].role;
+
+	if (role == GT_R_LAUNCH_START || role == GT_R_LAUNCH_NS || role == GT_R_LAUNCH_NAME || role == GT_R_LAUNCH_JOIN)
+		return !joined;
+	return role == GT_R_LAUNCH_TRACK || (role == GT_R_EVENT && ev->args[i] == UINT32_MAX);
+}
+
+static bool is_joined(const struct gt_event *ev, const struct gt_type *t)
+{
+	for (unsigned i = 0; ev->args && i < t->nfields && i < ev->row.nargs; i++)
+		if (t->fields[i].role == GT_R_LAUNCH_JOIN)
+			return ev->args[i] != GT_JOIN_UNKNOWN;
+	return false;
 }
 
 static void put_details(struct jsonl *j, const struct gt_event *ev)
 {
 	const struct gt_type *t = &ev->seg->types[ev->row.type];
 	const char *sep = ",\"details\":{";
+	bool joined = is_joined(ev, t);
 
 	for (unsigned i = 0; ev->args && i < t->nfields && i < ev->row.nargs; i++) {
 		const char *name = gt_str(ev->seg, t->fields[i].name);
 
 		if (t->fields[i].kind == GT_F_STR && ev->args[i] >= ev->seg->nstrings)
 			continue;	/* no string */
+		if (is_none(ev, t, i, joined))
+			continue;
 		gt_out_str(j->out, sep);
 		gt_out_json(j->out, name, strlen(name));
 		gt_out_str(j->out, ":");
-		gt_export_value(j->out, ev->seg, &t->fields[i], ev->args[i]);
+		if (t->fields[i].role == GT_R_LAUNCH_START)
+			gt_out_used(j->out, gt_put_s(gt_out_room(j->out, 64), gt_since((int64_t)ev->args[i], j->bases[ev->seg->index])));
+		else
+			gt_export_value(j->out, ev->seg, &t->fields[i], ev->args[i]);
 		sep = ",";
 	}
 	if (!sep[1])

@@ -441,6 +441,23 @@ static void counters_of_a_device(void)
 	gt_reader_close(r);
 }
 
-T_MAIN(T(devices_are_processes), T(a_device_belongs_to_its_process), T(a_kernel_says_it_all), T(copies_and_sets_say_it_all),
+/* In JSON lines a stream says which GPU it is of, times are those of the lines, and what is not known is not there. */
+static void json_lines(void)
+{
+	struct gpus g;
+	char *text;
+
+	everything(&g);
+	gpus_plain(&g, 0, g.stream[0][1], 9000, 9500);
+	gpus_sample(&g, g.device[1], 9600, 7);
+	text = export(gpus_end(&g), "jsonl");
+	CHECK(strstr(text, "\"pid\":100,\"tid\":7,\"device\":0,\"details\":{\"correlation\":5,\"context\":1,\"launch_start\":0.000000000,\"launch_ns\":100,"));
+	CHECK(strstr(text, "\"tid\":8,\"device\":1,") && strstr(text, "\"tid\":8,\"device\":0,\"details\":{\"correlation\":5,\"context\":1,\"grid"));
+	CHECK(strstr(text, "\"name\":\"power\",\"pid\":100,\"tid\":1,\"device\":1,") && strstr(text, "\"event\":77"));
+	CHECK(!strstr(text, "launch_track") && !strstr(text, "4294967295"));
+	free(text);
+}
+
+T_MAIN(T(json_lines), T(devices_are_processes), T(a_device_belongs_to_its_process), T(a_kernel_says_it_all), T(copies_and_sets_say_it_all),
        T(fields_are_those_of_the_list), T(what_is_not_known_is_left_out), T(arrows_bind), T(no_arrows_from_nowhere), T(waits_stand_apart), T(waits_of_the_host),
        T(overlapping_kernels_get_lanes), T(counters_of_a_device))
