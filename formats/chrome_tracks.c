@@ -205,14 +205,16 @@ static uint64_t thread_order(const struct gt_chrome_tracks *c, const struct gt_t
 
 static void lane_label(const struct gt_chrome_track *t, const struct gt_segment *seg, uint32_t track, bool waits, char *to, size_t size)
 {
+	bool ranges = t->spans && t->first_span_lane && seg->tracks[track].kind == GT_TRACK_THREAD;
+	size_t which = waits ? (size_t)t->nwaits : ranges ? t->nlanes - t->first_span_lane : t->nlanes - t->nwaits;
 	int n;
 
 	gt_export_track_name(seg, track, to, size - 64);
 	n = (int)strlen(to);
-	if (waits)
-		n += snprintf(to + n, size - (size_t)n, " waits");
-	if (waits ? t->nwaits > 1 : t->nlanes > 1)
-		snprintf(to + n, size - (size_t)n, " (%zu)", waits ? (size_t)t->nwaits : t->nlanes - t->nwaits);
+	if (waits || ranges)
+		n += snprintf(to + n, size - (size_t)n, waits ? " waits" : " ranges");
+	if (which > 1)
+		snprintf(to + n, size - (size_t)n, " (%zu)", which);
 }
 
 /* One more thread for this track, named and put behind it. */
