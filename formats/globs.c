@@ -1,6 +1,7 @@
 #include "formats/globs.h"
 
 #include <fnmatch.h>
+#include "formats/demangle.h"
 
 #define X(e, w) " " #w
 static const char words[] = GT_CATEGORIES(X);
@@ -30,9 +31,13 @@ bool gt_glob_matches(const char *glob, const char *name, unsigned category)
 bool gt_globs_match(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
 	const struct gt_opt_list *globs = arg;
+	char brief[GT_SHORT_MAX + 1] = "";
 
+	if (globs->n && type->layer == GT_LAYER_GPU && type->category == GT_CAT_KERNEL)
+		gt_kernel_short(gt_str(seg, type->name), 1, brief);
 	for (size_t i = 0; i < globs->n; i++)
-		if (gt_glob_matches(globs->items[i], gt_str(seg, type->name), type->category))
+		if (gt_glob_matches(globs->items[i], gt_str(seg, type->name), type->category) ||
+		    (*brief && *globs->items[i] != '@' && !fnmatch(globs->items[i], brief, 0)))
 			return true;
 	return false;
 }

@@ -7,6 +7,6 @@
 /* 0, or -EINVAL when one of option's globs is for categories and no category is called so: err lists them. */
 int gt_globs_check(const struct gt_opt_list *globs, const char *option, struct gt_err *err);
 bool gt_glob_matches(const char *glob, const char *name, unsigned category);
-/* gt_filter.match: does any of globs (a const struct gt_opt_list *) match? */
+/* gt_filter.match: does any of globs (a const struct gt_opt_list *) match? Kernels on the GPU match by their short names, too. */
 bool gt_globs_match(const struct gt_segment *seg, const struct gt_type *type, void *globs);
 #endif

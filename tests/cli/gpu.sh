@@ -94,6 +94,10 @@ want crash 139 run crash "$B/samples/crash"
 want reports 0 "$A" train.zst
 check default-has-a-gpu-section grep -qi 'busy' want.out
 check simulated-is-said grep -q 'SIMULATED' want.out
+want match-short 0 "$A" --format csv --match 'relu*' kernels train.zst
+is match-short-name 'relu<float>,400' "$(sed -n 2p want.out | cut -d, -f 1,2)"
+want match-long 0 "$A" --format csv --match '_Z4relu*' --match saxpy kernels train.zst
+is match-long-name 'relu<float> saxpy' "$(sed 1d want.out | cut -d, -f 1 | sort | paste -sd ' ')"
 want chrome 0 "$X" --chrome -f -o t.json train.zst
 check chrome-is-json "$B/unit/test_hostile" json t.json
 is chrome-arrows 1814 "$(grep -c '"ph":"f"' t.json)"
