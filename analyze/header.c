@@ -190,6 +190,7 @@ struct known {
 	unsigned newer;
 	bool part;		/* of a recording */
 	bool gpu_missing;	/* some of what the GPU did, or all of it */
+	bool no_gpu;		/* all of it, which is said once */
 };
 
 /* What the metadata say that casts doubt on figures. usual: the value that casts none; NULL: each does. after NULL: the value is no
@@ -210,6 +211,7 @@ static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	{ "truncated", "false", "the imported file was cut short: its last line is not in it", NULL },
 	{ "lines_back_in_time", "0", "of the imported file ", " lines went back in time" },
 	{ "arguments_left_out", "0", "of the imported file ", " arguments found no room" },
+	{ "gpu_processes_refused", "0", "GPU: in ", " of the processes what it did was not recorded, as there was no CUPTI or it refused" },
 	{ "gpu_records_dropped", "0", "GPU: CUPTI dropped ", " records: what they told is missing from every figure of the GPU" },
 	{ "gpu_records_lost", "0", "GPU: ", " records found no room on their way here: what they told is missing from every figure of the GPU" },
 	{ "gpu_records_impossible", "0", "GPU: ", " records had impossible times: what they told is missing from every figure of the GPU" },
@@ -224,16 +226,17 @@ static int note_known(void *arg, const char *key, const char *value)
 	for (size_t i = 0; *value && i < NKNOWN; i++)
 		if (!strcmp(key, known[i]) && !k->values[i] && !(k->values[i] = strdup(value)))
 			return -ENOMEM;
+	if (!strcmp(key, "gpu_source") && gt_no_gpu_source(value)) {
+		doubt(k->h, k->t, k->seg, "GPU: what it did was not recorded: %s", value);
+		k->gpu_missing = k->no_gpu = true;
+	}
 	for (size_t i = 0; i < sizeof(doubts) / sizeof(*doubts); i++)
-		if (!strcmp(key, doubts[i].key) && (!doubts[i].usual || strcmp(value, doubts[i].usual))) {
+		if (!strcmp(key, doubts[i].key) && !(k->no_gpu && !strncmp(key, "gpu_", 4)) &&
+		    (!doubts[i].usual || strcmp(value, doubts[i].usual))) {
 			doubt(k->h, k->t, k->seg, "%s%s%s", doubts[i].before, doubts[i].after ? value : "", doubts[i].after ? doubts[i].after : "");
 			k->gpu_missing |= !strncmp(key, "gpu_", 4);
 		}
 	k->part |= !strncmp(key, "recovered.", 10) || (!strncmp(key, "cut.", 4) && *value);
-	if (!strcmp(key, "gpu_source") && gt_no_gpu_source(value)) {
-		doubt(k->h, k->t, k->seg, "GPU: what it did was not recorded: %s", value);
-		k->gpu_missing = true;
-	}
 	k->newer += !strncmp(key, "untraced_functions.", sizeof("untraced_functions.") - 1);
 	return 0;
 }

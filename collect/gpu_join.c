@@ -548,9 +548,11 @@ static int note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct g
 		return 0;
 	case GT_GPU_REFUSED:
 		p->on = false;
+		g->totals.refused += !p->yielded;	/* later, it is an absence that does not end */
 		say(g, false, "%s failed: error %llu", text, e->words[2]);
 		return 0;
 	case GT_GPU_MISSING:
+		g->totals.refused++;
 		say(g, false, "%s was not found", text, 0);
 		return 0;
 	case GT_GPU_YIELDED:

@@ -22,8 +22,8 @@ struct gt_gpu_totals {
 	uint64_t outside;		/* work of calls that were not to be recorded */
 	uint32_t yields, resumed;	/* times that we made way for another user of CUPTI, and came back */
 	char other[200];		/* its library */
-	uint32_t processes;		/* in which CUPTI was on */
-	uint32_t forked;		/* children of such, in which it is dead */
+	uint32_t processes, refused;	/* in which CUPTI was on; in which there was none, or it refused */
+	uint32_t forked;		/* children of those in which it was on: it is dead there */
 	char state[200];		/* "CUPTI 13.0 (PATH)", or why there is none; the first one that is worth saying */
 };
 

@@ -444,6 +444,9 @@ static void say_gpu(const struct gt_gpu_totals *g)
 {
 	if (!g->processes && gt_recorder_totals(run.r)->processes)
 		fprintf(stderr, "gtcollect: -e gpu: what the GPU did was not recorded: %s\n", *g->state ? g->state : "nothing was told of a GPU");
+	else if (g->refused)
+		fprintf(stderr, "gtcollect: -e gpu: in %u process%s what the GPU did was not recorded, as there was no CUPTI or it refused\n",
+			g->refused, plural(g->refused, "es"));
 	if (gpu_losses())
 		fprintf(stderr, "gtcollect: %" PRIu64 " record%s of GPU work dropped by CUPTI, %" PRIu64 " without room, %" PRIu64
 			" with impossible times\n", g->dropped, plural(g->dropped, "s"), gt_recorder_totals(run.r)->gpu_lost, g->impossible);
@@ -520,7 +523,7 @@ static void say_file(bool empty)
 
 	if (losses())
 		snprintf(lost, sizeof(lost), "%" PRIu64 " LOST", losses());
-	else if (t->gpu && (!t->gpu->processes || (run.launch.signal && t->gpu->without_record)))
+	else if (t->gpu && (!t->gpu->processes || t->gpu->refused || (run.launch.signal && t->gpu->without_record)))
 		strcpy(lost, "no calls lost");
 	if (run.nvml)
 		snprintf(values, sizeof(values), "%" PRIu64 " counter value%s, ", counters().values, plural(counters().values, "s"));
