@@ -38,7 +38,14 @@ static uint32_t known_string(void *arg, uint64_t hash) { return hash ? gt_known_
 
 static int settle_gpu(struct gt_recorder *r, struct gt_process *p, bool last, struct gt_err *err)
 {
-	return p->gpu ? gt_gpu_settle(r->gpu, p->gpu, r->now.monotonic, last, known_string, &p->known, err) : 0;
+	uint64_t before = p->gpu ? gt_gpu_totals(r->gpu)->nameless : 0;
+	int code;
+
+	if (!p->gpu)
+		return 0;
+	code = gt_gpu_settle(r->gpu, p->gpu, r->now.monotonic, last, known_string, &p->known, err);
+	r->totals.nameless += gt_gpu_totals(r->gpu)->nameless - before;
+	return code;
 }
 
 /* ---- annotations ---- */
@@ -59,6 +66,8 @@ static int take_annotation(struct gt_recorder *r, struct gt_thread *t, const str
 	struct gt_nvtx_event e = { .id = (enum gt_ring_event)rec->id, .when = gt_clock_ns(&r->clock, rec->start), .track = t->track };
 	bool begins = rec->id == GT_EV_PUSH || rec->id == GT_EV_RANGE_START || rec->id == GT_EV_MARK;
 	bool names = rec->id >= GT_EV_NAME_CATEGORY;
+	uint64_t before = r->nvtx.nameless;
+	int code;
 
 	memcpy(w, rec->words, (rec->n < GT_NVTX_WORDS ? rec->n : GT_NVTX_WORDS) * 8u);
 	e.what = w[0];
@@ -72,7 +81,9 @@ static int take_annotation(struct gt_recorder *r, struct gt_thread *t, const str
 		return e.text == GT_NONE ? 0 : name_thread(r, t->proc, (int32_t)w[0], e.text, err);
 	if (rec->id == GT_EV_NAME_STREAM)
 		return r->gpu && gt_gpu_name_stream(r->gpu, &p->gpu, p->track, w[0], e.text, err);
-	return gt_nvtx_event(&r->nvtx, &t->ranges, &p->ranges, &p->categories, &e, err);
+	code = gt_nvtx_event(&r->nvtx, &t->ranges, &p->ranges, &p->categories, &e, err);
+	r->totals.nameless += r->nvtx.nameless - before;
+	return code;
 }
 
 /* ---- both ---- */

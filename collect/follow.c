@@ -227,14 +227,25 @@ static void note_missing(struct gt_recorder *r, const char *name, size_t len)
 	r->nmissing += r->missing[r->nmissing].name != NULL;
 }
 
+/* What a text is known by from now on. A program that makes up texts without end fills neither the dictionary, which new threads need,
+ * too, nor what we know of it: what comes then has no name. */
+static void learn(struct gt_recorder *r, struct gt_known *k, enum gt_known_kind kind, const struct record *rec, bool replace)
+{
+	bool known = gt_known_has(k, kind, rec->start);
+
+	if (!known && (k->n >= GT_KNOWN_MAX || !gt_writer_roomy(r->w)))
+		k->forgotten++;
+	else if (!known || replace)
+		gt_known_add(k, kind, rec->start, gt_writer_string_n(r->w, (const char *)rec->words, rec->end), replace);
+}
+
 /* A record that tells a name. early: seen on a search ahead of its turn. */
 static int put_text(struct gt_recorder *r, struct gt_thread *t, const struct record *rec, bool early, struct gt_err *err)
 {
 	const char *text = (const char *)rec->words;
 
 	if (rec->kind == GT_REC_NAME || rec->kind == GT_REC_STRING)
-		gt_known_add(known_of(r, t), rec->kind == GT_REC_NAME ? GT_KNOWN_FUNC : GT_KNOWN_STRING, rec->start,
-			     gt_writer_string_n(r->w, text, rec->end), !early);
+		learn(r, known_of(r, t), rec->kind == GT_REC_NAME ? GT_KNOWN_FUNC : GT_KNOWN_STRING, rec, !early);
 	else if (!early && rec->kind == GT_REC_MISSING)
 		note_missing(r, text, rec->end);
 	else if (!early && rec->kind == GT_REC_THREAD && !t->teller)

@@ -18,13 +18,15 @@
 #define PATIENCE 2000000000ll		/* ns that work waits for its call, and a call for its record */
 #define WAITING_MAX 65536u		/* of works, and of records of calls, in a process */
 #define CALLS_MAX 65536u		/* that wait in a lane */
+#define CALLS_ALL (1u << 20)		/* that wait in all lanes of all processes */
 #define CAUSES_MAX (1u << 18)		/* calls known by correlation */
+#define TRACKS_MAX 65536u		/* devices and streams: the dictionary has to do for threads, too */
 #define HANDLES_MAX 4096		/* streams whose handle is remembered */
 #define LOOK_BACK 512			/* calls looked through for one that fits */
 #define FAR 3600000000000ll		/* ns: work that lies further from the run is none */
 
 struct call { struct gt_gpu_call c; bool known, captured; };	/* known: by its correlation; captured: it only became a node of a graph */
-struct lane { int32_t tid; struct call *calls; size_t first, n, cap; };
+struct lane { int32_t tid; struct call *calls; size_t first, n, cap; int64_t used; /* when it was last empty and looked at */ };
 struct cause { uint32_t correlation; bool used, captured; uint32_t records; int64_t since; struct gt_gpu_call c; };
 struct waiting { int64_t since; struct gt_gpu_event e; };
 struct queue { struct waiting *items; size_t n, cap; };
@@ -41,7 +43,8 @@ struct gt_gpu_process {
 	struct cause *causes; uint32_t ncauses, mask;
 	struct queue records, works;
 	struct place *devices; size_t ndevices, devices_cap;
-	struct place *streams; size_t nstreams, streams_cap, stream;
+	struct place *streams; size_t nstreams, streams_cap;
+	struct gt_map by_stream;
 	int64_t began;			/* when it was first settled */
 };
 struct gt_gpu {
@@ -49,6 +52,8 @@ struct gt_gpu {
 	struct gt_gpu_types types;
 	uint32_t source;
 	bool partly;
+	uint32_t tracks;		/* made */
+	size_t calls;			/* that wait */
 	struct gt_gpu_totals totals;
 };
 
@@ -76,10 +81,11 @@ static struct lane *lane_of(struct gt_gpu_process *p, int32_t tid, bool make)
 	return &p->lanes[p->lane];
 }
 
-static void forget_first(struct lane *l)
+static void forget_first(struct gt_gpu *g, struct lane *l)
 {
 	l->first++;
 	l->n--;
+	g->calls--;
 	if (l->first >= 64 && l->first >= l->n) {
 		memmove(l->calls, l->calls + l->first, l->n * sizeof(*l->calls));
 		l->first = 0;
@@ -109,13 +115,17 @@ static int put_call(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_
 		p->captures = c->capture > 0 ? p->captures + 1 : p->captures ? p->captures - 1 : 0;
 		return 0;
 	}
-	if (l->n == CALLS_MAX) {
+	if (l->n && (l->n == CALLS_MAX || g->calls >= CALLS_ALL)) {
 		count_without_record(g, p, &l->calls[l->first]);
-		forget_first(l);
+		forget_first(g, l);
 	}
+	if (g->calls >= CALLS_ALL)
+		return 0;
 	if (gt_grow(&l->calls, &l->cap, l->first + l->n + 1, sizeof(*l->calls)))
 		return -ENOMEM;
 	l->calls[l->first + l->n++] = (struct call){ *c, false, p->captures > 0 };
+	l->used = 0;
+	g->calls++;
 	return 0;
 }
 
@@ -224,6 +234,11 @@ static void drop_cause(struct gt_gpu_process *p, struct cause *c)
 
 /* ---- where ---- */
 
+static uint32_t new_track(struct gt_gpu *g, const struct gt_track *t)
+{
+	return g->tracks < TRACKS_MAX ? g->tracks++, gt_writer_track(g->w, t) : GT_NONE;
+}
+
 static uint32_t device_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device)
 {
 	struct gt_track t = { .parent = p->track, .source = g->source, .kind = GT_TRACK_DEVICE, .id = device, .ns_id = device };
@@ -236,26 +251,35 @@ static uint32_t device_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_
 		return GT_NONE;
 	snprintf(name, sizeof(name), "GPU %u", device);
 	t.name = gt_writer_string(g->w, name);
-	p->devices[p->ndevices] = (struct place){ .device = device, .track = gt_writer_track(g->w, &t) };
-	return p->devices[p->ndevices++].track;
+	p->devices[p->ndevices] = (struct place){ .device = device, .track = new_track(g, &t) };
+	return p->devices[p->ndevices].track == GT_NONE ? GT_NONE : p->devices[p->ndevices++].track;
+}
+
+static bool same_stream(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return !memcmp(&((const struct gt_gpu_process *)arg)->streams[value], key, offsetof(struct place, track));
 }
 
 static uint32_t stream_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device, uint32_t context, uint32_t stream)
 {
 	struct gt_track t = { .source = g->source, .kind = GT_TRACK_STREAM, .id = stream, .ns_id = stream };
+	struct place place = { device, stream, context, GT_NONE };
+	uint64_t hash = gt_hash(&place, offsetof(struct place, track));
+	uint32_t i = gt_map_get(&p->by_stream, hash, same_stream, p, &place, 0);
 	char name[32];
 
-	for (size_t i = 0; i < p->nstreams; i++, p->stream = p->stream + 1 < p->nstreams ? p->stream + 1 : 0)
-		if (p->streams[p->stream].device == device && p->streams[p->stream].stream == stream && p->streams[p->stream].context == context)
-			return p->streams[p->stream].track;
+	if (i != GT_NONE)
+		return p->streams[i].track;
 	t.parent = device_track(g, p, device);
 	if (t.parent == GT_NONE || gt_grow(&p->streams, &p->streams_cap, p->nstreams + 1, sizeof(*p->streams)))
 		return GT_NONE;
 	snprintf(name, sizeof(name), "stream %u", stream);
 	t.name = gt_writer_string(g->w, name);
-	p->stream = p->nstreams++;
-	p->streams[p->stream] = (struct place){ device, stream, context, gt_writer_track(g->w, &t) };
-	return p->streams[p->stream].track;
+	place.track = new_track(g, &t);
+	if (place.track == GT_NONE || gt_map_add(&p->by_stream, hash, (uint32_t)p->nstreams))
+		return GT_NONE;
+	p->streams[p->nstreams++] = place;
+	return place.track;
 }
 
 /* A stream by the program's handle; NULL: there are too many, or no memory. */
@@ -315,7 +339,7 @@ static const char *function_of(uint32_t cbid)
 static int settle_record(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now)
 {
 	struct lane *l = lane_of(p, (int32_t)low(e->words[1]), false);
-	struct call *c = l ? find_call(l, e->start + (e->end - e->start) / 2) : NULL;
+	struct call *c = l && e->end >= e->start && e->start > 0 ? find_call(l, e->start + (e->end - e->start) / 2) : NULL;
 	const char *function = function_of(high(e->words[0]));
 
 	if (!c || !function || strcmp(function, gt_api[c->c.id].name))
@@ -325,7 +349,7 @@ static int settle_record(struct gt_gpu *g, struct gt_gpu_process *p, const struc
 	put_cause(p, &(struct cause){ low(e->words[0]), true, c->captured, 0, now, c->c });
 	c->known = true;
 	while (l->n && l->calls[l->first].known)
-		forget_first(l);
+		forget_first(g, l);
 	return 1;
 }
 
@@ -349,7 +373,7 @@ static bool fits(const struct gt_gpu_call *c, const struct gt_gpu_event *e, uint
 }
 
 /* The earliest call without a record that may have made this. */
-static struct call *guess(struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel)
+static struct call *guess(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel)
 {
 	struct call *best = NULL;
 
@@ -357,7 +381,7 @@ static struct call *guess(struct gt_gpu_process *p, const struct gt_gpu_event *e
 		struct lane *l = &p->lanes[i];
 
 		while (l->n && l->calls[l->first].known)
-			forget_first(l);
+			forget_first(g, l);
 		for (size_t k = 0; k < l->n && k < LOOK_BACK; k++) {
 			struct call *c = &l->calls[l->first + k];
 
@@ -400,7 +424,7 @@ static bool find_out(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt
 	}
 	if (!late)
 		return false;
-	likely = p->records.n || w->graph || w->node ? NULL : guess(p, e, kernel);
+	likely = p->records.n || w->graph || w->node ? NULL : guess(g, p, e, kernel);
 	if (likely) {
 		join(g, w, &likely->c, GT_JOIN_ORDER);
 		likely->known = true;
@@ -478,13 +502,16 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 		return 1;
 	}
 	w.track = stream_track(g, p, high(v[0]), w.context, high(v[1]));
-	if (w.track == GT_NONE)
-		return -ENOMEM;
-	if (by.streamed && gt_api[by.id].op != GT_OP_GRAPH_LAUNCH)
+	if (w.track != GT_NONE && by.streamed && gt_api[by.id].op != GT_OP_GRAPH_LAUNCH)
 		code = learn_handle(g, p, by.stream, w.track, err);
 	if (code)
 		return code;
-	code = e->id == GT_EV_KERNEL ? put_kernel(g, &w, v, kernel, err) : e->id == GT_EV_COPY ? put_copy(g, &w, v, err) : put_set(g, &w, v, err);
+	code = w.track == GT_NONE ? -ENOMEM : e->id == GT_EV_KERNEL ? put_kernel(g, &w, v, kernel, err) :
+	       e->id == GT_EV_COPY ? put_copy(g, &w, v, err) : put_set(g, &w, v, err);
+	if (code == -ENOMEM) {		/* there may be memory, but no room in the dictionary */
+		g->totals.nameless++;
+		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, w.start, w.end, 1, err);
+	}
 	return code ? code : 1;
 }
 
@@ -639,16 +666,31 @@ static int settle_works(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now,
 	return done < 0 ? done : 0;
 }
 
-/* Calls that no record will come for any more. */
-static void let_go(struct gt_gpu *g, struct gt_gpu_process *p, int64_t before)
+static void drop_lane(struct gt_gpu *g, struct gt_gpu_process *p, size_t i)
 {
-	for (size_t i = 0; i < p->nlanes; i++) {
+	g->calls -= p->lanes[i].n;
+	free(p->lanes[i].calls);
+	p->lanes[i] = p->lanes[--p->nlanes];
+	p->lane = 0;
+}
+
+/* Calls that no record will come for any more, and lanes of threads that launch no more: there may be a million in a day. */
+static void let_go(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last)
+{
+	/* where nobody tells records they are not waited for; those of before were told before that */
+	int64_t before = last ? INT64_MAX : now - (p->on ? 30 : 1) * PATIENCE;
+
+	for (size_t i = p->nlanes; i-- > 0;) {
 		struct lane *l = &p->lanes[i];
 
 		while (l->n && (l->calls[l->first].known || l->calls[l->first].c.end < before)) {
 			count_without_record(g, p, &l->calls[l->first]);
-			forget_first(l);
+			forget_first(g, l);
 		}
+		if (l->n || !l->used)
+			l->used = l->n ? 0 : now;
+		else if (now - l->used > PATIENCE)
+			drop_lane(g, p, i);
 	}
 }
 
@@ -710,7 +752,7 @@ int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool 
 		code = end_absence(g, p, now, err);
 	if (!code && last && p->on && !p->flushed)
 		code = tell_missing(g, p, now, err);
-	let_go(g, p, last ? INT64_MAX : now - 30 * PATIENCE);
+	let_go(g, p, now, last);
 	return code == -ENOMEM ? gt_err_set(err, code, "out of memory") : code;
 }
 
@@ -734,8 +776,8 @@ void gt_gpu_process_close(struct gt_gpu *g, struct gt_gpu_process *p)
 		return;
 	for (uint32_t i = 0; p->causes && i <= p->mask; i++)
 		count_cause(g, &p->causes[i]);
-	for (size_t i = 0; i < p->nlanes; i++)
-		free(p->lanes[i].calls);
+	while (p->nlanes)
+		drop_lane(g, p, p->nlanes - 1);
 	free(p->lanes);
 	free(p->causes);
 	free(p->absences);
@@ -744,6 +786,7 @@ void gt_gpu_process_close(struct gt_gpu *g, struct gt_gpu_process *p)
 	free(p->works.items);
 	free(p->devices);
 	free(p->streams);
+	gt_map_release(&p->by_stream);
 	free(p);
 }
 

@@ -19,6 +19,7 @@ struct gt_gpu_totals {
 	uint64_t impossible;		/* records whose times cannot be */
 	uint64_t without_record;	/* launches that no record came for */
 	uint64_t captured;		/* launches that became nodes of a graph */
+	uint64_t nameless;		/* lost, as there are too many names or streams */
 	uint64_t outside;		/* work of calls that were not to be recorded */
 	uint32_t yields, resumed;	/* times that we made way for another user of CUPTI, and came back */
 	char other[200];		/* its library */

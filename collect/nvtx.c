@@ -7,7 +7,9 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define OPEN_MAX 65536u		/* ranges of a thread or process that have not ended; more are programs that never end theirs */
+#define OPEN_MAX 8192u		/* ranges of a thread or process that have not ended; more are programs that never end theirs */
+#define OPEN_ALL (1u << 20)	/* of all threads and processes */
+#define TYPES_MAX (1u << 17)	/* messages that are no two alike must not fill the dictionary, which threads and kernels need, too */
 
 enum { HAS_DOMAIN = 1, HAS_CATEGORY = 2, HAS_COLOR = 4 };
 struct gt_nvtx_type { uint32_t message, domain, category, color, shape, type; };	/* shape: flags, payload type << 4 */
@@ -80,7 +82,7 @@ static uint32_t make(struct gt_nvtx *n, struct gt_nvtx_type *key)
 		f[t.nfields++] = (struct gt_field){ gt_writer_string(n->w, "payload"), payload_kind(payload), GT_R_VALUE };
 	if (t.name == GT_NONE)
 		t.name = gt_writer_string(n->w, "(no message)");
-	key->type = gt_writer_type(n->w, &t);
+	key->type = n->n < TYPES_MAX && gt_writer_roomy(n->w) ? gt_writer_type(n->w, &t) : GT_NONE;
 	if (key->type == GT_NONE || gt_grow(&n->types, &n->cap, n->n + 1, sizeof(*n->types)) ||
 	    gt_map_add(&n->map, gt_hash(key, offsetof(struct gt_nvtx_type, type)), (uint32_t)n->n))
 		return GT_NONE;
@@ -88,7 +90,7 @@ static uint32_t make(struct gt_nvtx *n, struct gt_nvtx_type *key)
 	return key->type;
 }
 
-/* The type of what e annotates, and its arguments. GT_NONE: out of memory. */
+/* The type of what e annotates, and its arguments. GT_NONE: no room for another one. */
 static uint32_t type_of(struct gt_nvtx *n, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e, uint64_t args[4])
 {
 	struct gt_nvtx_type key = { .message = e->text, .domain = e->domain, .category = e->category, .color = e->color, .shape = shape_of(e) };
@@ -118,17 +120,25 @@ static int put(struct gt_nvtx *n, enum gt_kind kind, const struct gt_nvtx_open *
 	return gt_writer_row(n->w, kind, o->track, &row, o->args, err);
 }
 
+/* There are too many names already, or too many ranges that do not end. */
+static int lose(struct gt_nvtx *n, const struct gt_nvtx_event *e, struct gt_err *err)
+{
+	n->nameless++;
+	return gt_writer_lost(n->w, GT_SCOPE_TRACK, e->track, e->when, e->when, 1, err);
+}
+
 static int begin(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e, struct gt_err *err)
 {
 	struct gt_nvtx_open o = { .id = e->what, .domain = e->domain, .track = e->track, .depth = e->what ? 0 : (uint32_t)s->n, .start = e->when };
 
 	o.type = type_of(n, names, e, o.args);
-	if (o.type == GT_NONE || (s->n < OPEN_MAX && gt_grow(&s->open, &s->cap, s->n + 1, sizeof(*s->open))))
+	if (s->n == OPEN_MAX || n->open == OPEN_ALL)
+		return o.type == GT_NONE ? lose(n, e, err) : put(n, GT_UNMATCHED, &o, o.start, err);
+	if (gt_grow(&s->open, &s->cap, s->n + 1, sizeof(*s->open)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
-	if (s->n == OPEN_MAX)
-		return put(n, GT_UNMATCHED, &o, o.start, err);
 	s->open[s->n++] = o;
-	return 0;
+	n->open++;
+	return o.type == GT_NONE ? lose(n, e, err) : 0;		/* its end is to find it all the same */
 }
 
 /* The innermost range with this id and domain. */
@@ -145,7 +155,8 @@ static int finish(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nv
 	}
 	o = s->open[--i];
 	memmove(&s->open[i], &s->open[i + 1], (--s->n - i) * sizeof(*s->open));
-	return put(n, GT_SPAN, &o, e->when < o.start ? o.start : e->when, err);
+	n->open--;
+	return o.type == GT_NONE ? 0 : put(n, GT_SPAN, &o, e->when < o.start ? o.start : e->when, err);
 }
 
 static int name_category(struct gt_nvtx_names *names, const struct gt_nvtx_event *e, struct gt_err *err)
@@ -168,7 +179,7 @@ static int mark(struct gt_nvtx *n, const struct gt_nvtx_names *names, const stru
 	struct gt_nvtx_open o = { .track = e->track, .start = e->when };
 
 	o.type = type_of(n, names, e, o.args);
-	return o.type == GT_NONE ? gt_err_set(err, -ENOMEM, "out of memory") : put(n, GT_INSTANT, &o, e->when, err);
+	return o.type == GT_NONE ? lose(n, e, err) : put(n, GT_INSTANT, &o, e->when, err);
 }
 
 int gt_nvtx_event(struct gt_nvtx *n, struct gt_nvtx_stack *thread, struct gt_nvtx_stack *process, struct gt_nvtx_names *names,
@@ -197,7 +208,9 @@ int gt_nvtx_end(struct gt_nvtx *n, struct gt_nvtx_stack *s, struct gt_err *err)
 	int code = 0;
 
 	for (size_t i = 0; !code && i < s->n; i++)
-		code = put(n, GT_UNMATCHED, &s->open[i], s->open[i].start, err);
+		if (s->open[i].type != GT_NONE)
+			code = put(n, GT_UNMATCHED, &s->open[i], s->open[i].start, err);
+	n->open -= s->n;
 	gt_nvtx_stack_release(s);
 	return code;
 }

@@ -13,6 +13,8 @@ struct gt_nvtx {
 	struct gt_map map;
 	struct gt_nvtx_type *types;
 	size_t n, cap;
+	size_t open;			/* ranges that have not ended, of all */
+	uint64_t nameless;		/* annotations lost, as there are too many names */
 	uint64_t unmatched;		/* ends without a beginning; beginnings without an end are rows */
 };
 /* A range that has begun. */

@@ -113,6 +113,8 @@ const char *gt_writer_text(const struct gt_writer *w, uint32_t string)
 	return string < w->dict.nstrings ? (const char *)w->dict.text.data + w->dict.strings[string].at : "?";
 }
 
+bool gt_writer_roomy(const struct gt_writer *w) { return w->dict.held < GT_HOLD_MAX / 3 * 2; }
+
 const struct gt_type *gt_writer_type_get(const struct gt_writer *w, uint32_t type)
 {
 	return type < w->dict.ntypes ? &w->dict.types[type] : NULL;

@@ -39,6 +39,8 @@ uint32_t gt_writer_type(struct gt_writer *w, const struct gt_type *type);
 uint32_t gt_writer_track(struct gt_writer *w, const struct gt_track *track);
 /* A better name for a track, learned later (thread names). The last one wins. */
 int gt_writer_track_name(struct gt_writer *w, uint32_t track, uint32_t name, struct gt_err *err);
+/* Is less than two thirds of the room for names taken? Who adds names without end should stop when not: new tracks need room, too. */
+bool gt_writer_roomy(const struct gt_writer *w);
 /* The type as the writer holds it, borrowed until the next gt_writer_type. */
 const struct gt_type *gt_writer_type_get(const struct gt_writer *w, uint32_t type);
 /* A stack of string ids, outermost frame first; the same stack gives the same id. */

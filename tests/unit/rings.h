@@ -15,6 +15,7 @@ static struct gt_writer *w;
 static struct gt_recorder *r;
 static struct gt_err err;
 static char path[64];
+static bool with_gpu;			/* set before begin */
 
 static inline uint64_t payload(void) { return rings.s->chunk_bytes - sizeof(struct gt_ring_chunk); }
 
@@ -132,6 +133,7 @@ static inline bool begin(unsigned args)
 	if (gt_rings_open(&rings, &opt, &err))
 		return false;
 	rings.s->args = args;
+	rings.s->gpu = with_gpu;
 	strcpy(path, "/tmp/gt-test-recorder-XXXXXX");
 	fd = mkstemp(path);
 	w = gt_writer_open(fd, &wopt, &err);
