@@ -66,6 +66,7 @@ struct gt_tcb {
 } __attribute__((aligned(4096)));
 _Static_assert(offsetof(struct gt_tcb, frames) == 56, "what every call needs, in one cache line");
 extern __thread struct gt_tcb *gt_self GT_TLS;	/* never NULL: a blank one until registered */
+extern __thread struct gt_tcb *gt_telling GT_TLS;	/* NULL, or of a thread that tells what others did; its calls go elsewhere */
 extern __thread bool gt_inside GT_TLS;		/* our own doings: not to be traced */
 
 /* ---- the process ---- */
@@ -277,8 +278,13 @@ bool gt_gpu_yield(const char *whom);	/* takes our records out of CUPTI and disab
 void gt_gpu_forked(void);		/* this process has begun to be traced: does CUPTI, started before a fork, lie dead in it? */
 void gt_gpu_resume_soon(void);		/* the other one seems to be through */
 void gt_gpu_note(enum gt_gpu_state state, const char *text);	/* tells it, where we are in use of CUPTI or were */
+bool gt_gpu_used(void);		/* by this process */
+void gt_gpu_again(void);	/* enables what is ours once more, where it is to be enabled */
+void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);	/* for CUPTI, whosever buffer it is */
 /* guest_others.c */
-void gt_others_if_absent(void (*then)(void));	/* does it while nobody else uses CUPTI, or not at all */
+/* Does it while nobody else uses CUPTI; when that failed, CUPTI is given back to who used it last. Returns who uses it now. */
+const char *gt_others_if_absent(bool (*then)(void));
+void gt_others_give(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);	/* a buffer that is not ours */
 void *gt_others_wrapper(const char *name);	/* of this function of CUPTI's; NULL: it has none */
 
 /* ---- guest_find.c ---- */

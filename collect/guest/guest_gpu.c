@@ -6,7 +6,8 @@
  * from a stack and nothing more; the second turns records into events on a ring of that thread's own, where they survive the
  * program. CUPTI gives full buffers back by itself; a thread of ours asks it every 250 ms for the others.
  *
- * Buffers are never refused: CUPTI before CUDA 12.9 crashes on that. When all are out, more are mapped. */
+ * Buffers are never refused: CUPTI before CUDA 12.9 crashes on that. When all are out, more are mapped, up to 2 GiB. A buffer that is
+ * none of them is another user's of CUPTI (guest_others.c). */
 #define _GNU_SOURCE
 #include "collect/guest/guest.h"
 
@@ -23,7 +24,9 @@
 #include "formats/cuda_api_cbid.h"
 
 #define BUFFER_BYTES (64u << 10)	/* some 300 kernels */
-#define BUFFERS 512u
+#define SLAB 512u			/* buffers that are mapped at a time */
+#define SLABS 64u
+#define BUFFERS (SLAB * SLABS)
 #define NAMES 4096u			/* kernels whose name this process has told; beyond, it is told again */
 #define FLUSH_NS 250000000
 #define RESUME_NS 400000000ull		/* behind the moment in which another user of CUPTI seems to have ended */
@@ -38,7 +41,9 @@ struct gt_gpu {
 	uint64_t out;			/* buffers that CUPTI has */
 	uint32_t telling;		/* lock of `names`: buffers may come back on two threads at a time */
 	uint64_t free;			/* stack of buffers: tag << 32 | index + 1 */
-	uint8_t *buffers;
+	uint8_t *slabs[SLABS];
+	uint32_t calling;		/* our thread is in CUPTI */
+	uint32_t away;			/* CUPTI has another clock than ours */
 	uint32_t used;			/* that were ever handed out */
 	uint32_t below[BUFFERS];
 	struct told_name { const char *at; uint64_t sum, hash; } names[NAMES];
@@ -57,40 +62,67 @@ static uint8_t *map_bytes(size_t n)
 	return p == -1 ? NULL : (uint8_t *)p;
 }
 
+static uint8_t *slab(uint32_t k)
+{
+	uint8_t *there = __atomic_load_n(&gpu->slabs[k], __ATOMIC_ACQUIRE), *new;
+
+	if (there || !(new = map_bytes((size_t)SLAB * BUFFER_BYTES)))
+		return there;
+	if (__atomic_compare_exchange_n(&gpu->slabs[k], &there, new, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return new;
+	syscall(SYS_munmap, new, (size_t)SLAB * BUFFER_BYTES);
+	return there;
+}
+
+static uint8_t *buffer_at(uint32_t i)
+{
+	uint8_t *s = i < BUFFERS ? slab(i / SLAB) : NULL;
+
+	return s ? s + (size_t)(i % SLAB) * BUFFER_BYTES : NULL;
+}
+
+/* Which of ours it is; BUFFERS: none. */
+static uint32_t index_of(const uint8_t *buffer)
+{
+	for (uint32_t k = 0; k < SLABS && gpu->slabs[k]; k++)
+		if (buffer >= gpu->slabs[k] && buffer < gpu->slabs[k] + (size_t)SLAB * BUFFER_BYTES)
+			return k * SLAB + (uint32_t)((size_t)(buffer - gpu->slabs[k]) / BUFFER_BYTES);
+	return BUFFERS;
+}
+
 static uint8_t *take_buffer(void)
 {
 	uint64_t head = __atomic_load_n(&gpu->free, __ATOMIC_ACQUIRE), below;
-	uint32_t n;
 
 	while ((uint32_t)head) {
-		below = head >> 32 << 32 | gpu->below[(uint32_t)head - 1];
+		below = head >> 32 << 32 | __atomic_load_n(&gpu->below[(uint32_t)head - 1], __ATOMIC_RELAXED);
 		if (__atomic_compare_exchange_n(&gpu->free, &head, below, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
-			return gpu->buffers + ((uint64_t)(uint32_t)head - 1) * BUFFER_BYTES;
+			return buffer_at((uint32_t)head - 1);
 	}
-	n = __atomic_load_n(&gpu->used, __ATOMIC_RELAXED) < BUFFERS ? __atomic_fetch_add(&gpu->used, 1, __ATOMIC_RELAXED) : BUFFERS;
-	return n < BUFFERS ? gpu->buffers + (uint64_t)n * BUFFER_BYTES : map_bytes(BUFFER_BYTES);
+	return __atomic_load_n(&gpu->used, __ATOMIC_RELAXED) < BUFFERS ? buffer_at(__atomic_fetch_add(&gpu->used, 1, __ATOMIC_RELAXED)) : NULL;
 }
 
-static void give_buffer(uint8_t *buffer, size_t dirty)
+static void give_buffer(uint8_t *buffer, uint32_t index, size_t dirty)
 {
-	uint64_t head, index = (uint64_t)(buffer - gpu->buffers) / BUFFER_BYTES, with;
+	uint64_t head, with;
 
-	if (buffer < gpu->buffers || index >= BUFFERS) {
-		syscall(SYS_munmap, buffer, (size_t)BUFFER_BYTES);
-		return;
-	}
-	memset(buffer, 0, dirty);
+	if (index < SLAB || syscall(SYS_madvise, buffer, (size_t)BUFFER_BYTES, MADV_DONTNEED))	/* so many are seldom needed */
+		memset(buffer, 0, dirty < BUFFER_BYTES ? dirty : BUFFER_BYTES);
 	head = __atomic_load_n(&gpu->free, __ATOMIC_ACQUIRE);
 	do {
-		gpu->below[index] = (uint32_t)head;
+		__atomic_store_n(&gpu->below[index], (uint32_t)head, __ATOMIC_RELAXED);
 		with = ((head >> 32) + 1) << 32 | (index + 1);
 	} while (!__atomic_compare_exchange_n(&gpu->free, &head, with, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
 }
 
 static void requested(uint8_t **buffer, size_t *size, size_t *most)
 {
+	int saved = errno;
+
 	*buffer = take_buffer();
-	__atomic_fetch_add(&gpu->out, 1, __ATOMIC_RELAXED);
+	errno = saved;
+	if (*buffer)
+		__atomic_fetch_add(&gpu->out, 1, __ATOMIC_RELAXED);
 	*size = *buffer ? BUFFER_BYTES : 0;
 	*most = 0;		/* as many records as fit */
 }
@@ -216,14 +248,15 @@ static void lock(void)
 
 static void unlock(void) { __atomic_store_n(&gpu->telling, 0, __ATOMIC_RELEASE); }
 
-/* This thread's ring: CUPTI's own thread has none yet, nor has ours. */
+/* The ring for what this thread tells: its own, if it makes calls; CUPTI's own thread has none yet, nor has ours, nor one that has not
+ * made a call so far but may. */
 static struct gt_tcb *teller(void)
 {
 	bool was = gt_inside;
-	struct gt_tcb *t = gt_self;
+	struct gt_tcb *t = gt_self->ring ? gt_self : gt_telling;
 
 	gt_inside = false;
-	if (!t->ring)
+	if (!t || !t->ring)
 		t = gt_register_teller();
 	gt_inside = was;
 	return t;
@@ -239,30 +272,34 @@ static void tell(struct gt_tcb *t, uint8_t *buffer, size_t valid)
 	while (!cupti.next(buffer, valid, &record)) {
 		if (!t)
 			gt_untraced();
+		else if (gpu->away)
+			gt_lost(t, gt_now(t), gt_now(t));
 		else if (read_record(t, record, &e) && !gt_put_event(t, e.id, e.start, e.end, e.words, e.n))
 			gt_lost(t, gt_now(t), gt_now(t));
 	}
 	unlock();
 }
 
-static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
+	uint32_t index = ours() ? index_of(buffer) : BUFFERS;
 	int saved = errno;
 	struct gt_tcb *t = NULL;
 	size_t dropped = 0;
 	uint64_t n;
 
-	(void)size;
-	if (ours() && buffer) {
-		t = gt_passive ? NULL : teller();
-		if (!gt_passive)
-			tell(t, buffer, valid);
-		give_buffer(buffer, valid);
-		__atomic_fetch_sub(&gpu->out, 1, __ATOMIC_RELAXED);
-		if (t && !cupti.dropped(context, stream, &dropped) && dropped) {
-			n = dropped;
-			gt_put_event(t, GT_EV_GPU_LOST, gt_slow_clock(), gt_slow_clock(), &n, 1);
-		}
+	if (index == BUFFERS) {
+		gt_others_give(context, stream, buffer, size, valid);
+		return;
+	}
+	t = gt_passive ? NULL : teller();
+	if (!gt_passive)
+		tell(t, buffer, valid);
+	give_buffer(buffer, index, valid);
+	__atomic_fetch_sub(&gpu->out, 1, __ATOMIC_RELAXED);
+	if (t && !gpu->away && !cupti.dropped(context, stream, &dropped) && dropped) {
+		n = dropped;
+		gt_put_event(t, GT_EV_GPU_LOST, gt_slow_clock(), gt_slow_clock(), &n, 1);
 	}
 	errno = saved;
 }
@@ -271,7 +308,7 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 
 enum { OFF, ON, YIELDED };		/* gpu->on */
 
-static void resume(void);
+static bool resume(void);
 
 static void *flush(void *arg)
 {
@@ -283,10 +320,13 @@ static void *flush(void *arg)
 		syscall(SYS_futex, &gpu->on, FUTEX_WAIT, on, &wait, NULL, 0);
 		if (gt_owner_died())
 			break;
-		if (__atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) == ON)
+		__atomic_store_n(&gpu->calling, 1, __ATOMIC_SEQ_CST);
+		on = __atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST);
+		if (on == ON)
 			cupti.flush(0);
-		else if (__atomic_load_n(&gpu->resume_at, __ATOMIC_ACQUIRE) && gt_slow_clock() >= gpu->resume_at)
+		else if (on == YIELDED && __atomic_load_n(&gpu->resume_at, __ATOMIC_ACQUIRE) && gt_slow_clock() >= gpu->resume_at)
 			gt_others_if_absent(resume);
+		__atomic_store_n(&gpu->calling, 0, __ATOMIC_RELEASE);
 	}
 	return arg;
 }
@@ -308,16 +348,24 @@ static void start_flushing(void)
 
 static void tell_state(enum gt_gpu_state state, const char *text, int64_t detail);
 
-/* The last chance for what is still in CUPTI's hands. Those records may be of work that goes on. */
+/* The last chance for what is still in CUPTI's hands. Those records may be of work that goes on. Behind this CUPTI's own end may come,
+ * and our thread must not be in it then. */
 static void at_exit(void)
 {
+	const struct timespec moment = { .tv_nsec = 1000000 };
 	bool was = gt_inside;
+	uint32_t on;
 
-	if (!ours() || __atomic_exchange_n(&gpu->on, OFF, __ATOMIC_ACQ_REL) != ON)
+	if (!ours())
 		return;
+	on = __atomic_exchange_n(&gpu->on, OFF, __ATOMIC_SEQ_CST);
 	gt_inside = true;
-	cupti.flush(GT_CUPTI_FORCED);
-	tell_state(GT_GPU_OFF, "", 0);
+	if (on == ON) {
+		cupti.flush(GT_CUPTI_FORCED);
+		tell_state(GT_GPU_OFF, "", 0);
+	}
+	for (int i = 0; i < 1000 && __atomic_load_n(&gpu->calling, __ATOMIC_SEQ_CST); i++)
+		syscall(SYS_nanosleep, &moment, NULL);
 	gt_inside = was;
 }
 
@@ -353,10 +401,14 @@ static bool find_cupti(void)
 	static const char *const names[] = { LIBRARY ".13", LIBRARY ".12", LIBRARY ".11" };
 	void *(*load)(const char *, int) = (void *(*)(const char *, int))gt_find_next("dlopen", NULL);
 	int (*driver)(int *) = (int (*)(int *))gt_find_driver("cuDriverGetVersion");
+	struct gt_object o = { .path = "" };
 	int version = 0, first;
 
-	if (find_functions())
+	if (find_functions()) {		/* its owner may close it; we go on using it */
+		if (load && gt_object_at((const void *)(uintptr_t)cupti.flush, &o) && *o.path)
+			load(o.path, RTLD_NOW | RTLD_NOLOAD);
 		return true;
+	}
 	if (!load || !driver || driver(&version))
 		return false;
 	if (*gt_shared->cupti)
@@ -419,7 +471,7 @@ static bool start_cupti(struct refusal *r)
 	size_t size = sizeof(yes);
 
 	if (refused(r, "cuptiActivityRegisterTimestampCallback", cupti.timestamps(monotonic)) ||
-	    refused(r, "cuptiActivityRegisterCallbacks", cupti.callbacks(requested, completed)))
+	    refused(r, "cuptiActivityRegisterCallbacks", cupti.callbacks(requested, gt_gpu_completed)))
 		return false;
 	cupti.thread_ids(GT_CUPTI_SYSTEM_TID);
 	cupti.set_attribute(GT_CUPTI_ZEROED_BUFFERS, &size, &yes);
@@ -428,13 +480,11 @@ static bool start_cupti(struct refusal *r)
 
 static bool make_room(void)
 {
-	uint8_t *buffers;
-
 	gpu = (struct gt_gpu *)(void *)map_bytes(sizeof(*gpu));
-	if (!gpu || !(buffers = map_bytes((size_t)BUFFERS * BUFFER_BYTES)))
+	if (!gpu || !slab(0))
 		return false;
-	gpu->buffers = buffers;
-	gpu->on = ON;
+	gpu->on = YIELDED;		/* it is nobody's yet */
+	gpu->away = 1;
 	__atomic_store_n(&gpu_pid, (int32_t)syscall(SYS_getpid), __ATOMIC_RELEASE);
 	return true;
 }
@@ -474,6 +524,7 @@ bool gt_gpu_yield(const char *whom)
 	cupti.flush(GT_CUPTI_FORCED);
 	for (int i = 0; i < 100 && __atomic_load_n(&gpu->out, __ATOMIC_ACQUIRE); i++)
 		syscall(SYS_nanosleep, &moment, NULL);
+	gpu->away = 1;
 	tell_state(GT_GPU_YIELDED, whom, (int64_t)gpu->out);
 	return true;
 }
@@ -484,25 +535,54 @@ void gt_gpu_resume_soon(void)
 		__atomic_store_n(&gpu->resume_at, gt_slow_clock() + RESUME_NS, __ATOMIC_RELEASE);
 }
 
-static void resume(void)
+bool gt_gpu_used(void) { return ours(); }
+
+void gt_gpu_again(void)
+{
+	bool was = gt_inside;
+	struct refusal r;
+
+	if (!ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != ON)
+		return;
+	gt_inside = true;
+	enable_kinds(&r);
+	gt_inside = was;
+}
+
+/* CUPTI is ours from now on, or as if we had not been there. Under the lock of guest_others.c. */
+static bool take_over(void)
 {
 	struct refusal r = { "", 0 };
+	uint32_t on = YIELDED;
 
-	gpu->resume_at = 0;
-	if (!start_cupti(&r)) {
-		tell_state(GT_GPU_REFUSED, r.what, r.code);
-		return;
+	gpu->away = 0;
+	if (start_cupti(&r)) {
+		__atomic_compare_exchange_n(&gpu->on, &on, ON, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);	/* OFF: the program ends */
+		return true;
 	}
-	__atomic_store_n(&gpu->on, ON, __ATOMIC_RELEASE);
+	disable_kinds();
+	gpu->away = 1;
+	tell_state(GT_GPU_REFUSED, r.what, r.code);
+	return false;
+}
+
+/* What is in the other's buffers goes to it, before records of ours may come there. */
+static bool resume(void)
+{
+	gpu->resume_at = 0;
+	cupti.flush(GT_CUPTI_FORCED);
+	if (!take_over())
+		return false;
 	tell_state(GT_GPU_RESUMED, "", 0);
+	return true;
 }
 
 /* ---- the start ---- */
 
 static void start(void)
 {
-	struct refusal r = { "", 0 };
 	struct gt_object o = { .path = "" };
+	const char *whom;
 	uint32_t version = 0;
 
 	if (!find_cupti() || !make_room()) {
@@ -510,16 +590,17 @@ static void start(void)
 		return;
 	}
 	cupti.version(&version);
-	if (!start_cupti(&r)) {
-		disable_kinds();
+	whom = gt_others_if_absent(take_over);
+	if (!whom && gpu->on != ON) {
 		gpu->on = OFF;
-		tell_state(GT_GPU_REFUSED, r.what, r.code);
 		return;
 	}
 	atexit(at_exit);
 	start_flushing();
 	gt_object_at((const void *)(uintptr_t)cupti.flush, &o);
 	tell_state(GT_GPU_ON, o.path, version);
+	if (whom)
+		tell_state(GT_GPU_YIELDED, whom, 0);
 }
 
 void gt_gpu_forked(void)

@@ -24,24 +24,46 @@ static struct {
 	void *requested, *completed, *timestamp;
 	uint64_t kinds;			/* enabled ones */
 	uint32_t single;		/* calls of APIs enabled one by one */
-	bool here;			/* it has taken CUPTI over */
+	bool here, finalized;		/* it has taken CUPTI over; and ended it */
+	const char *whom;		/* its library */
 } other;
-static uint32_t busy;			/* lock */
+static int32_t holder;			/* lock: the thread that has it */
 
-static void lock(void)
+/* False: there is nothing to unlock. CUPTI may call back in the middle of a call of it, into the other one, which calls CUPTI again; on
+ * this thread, or on another that this one waits for. Who held it may not exist here, in a forked child. So it is no lock to wait
+ * at for ever: what it keeps in order is worth less than the program. */
+static bool lock(void)
 {
-	while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE))
-		syscall(SYS_sched_yield);
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	int32_t self = (int32_t)syscall(SYS_gettid), by;
+	int saved = errno;
+	bool got = false;
+
+	for (int i = 0; i < 2000; i++) {
+		by = 0;
+		got = __atomic_compare_exchange_n(&holder, &by, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+		if (!got && by != self && syscall(SYS_tgkill, syscall(SYS_getpid), by, 0) && errno == ESRCH)
+			got = __atomic_compare_exchange_n(&holder, &by, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+		if (got || by == self)
+			break;
+		syscall(SYS_nanosleep, &moment, NULL);
+	}
+	errno = saved;
+	return got;
 }
 
-static void unlock(void) { __atomic_store_n(&busy, 0, __ATOMIC_RELEASE); }
+static void unlock(bool locked)
+{
+	if (locked)
+		__atomic_store_n(&holder, 0, __ATOMIC_RELEASE);
+}
 
 /* Is it us who call, or CUPTI itself? */
 static bool inner(const void *caller) { return gt_inside || gt_is_ours(caller) || gt_from_driver(caller); }
 
 static const char *library_of(const void *caller)
 {
-	static struct gt_object o;
+	struct gt_object o;
 
 	return !gt_object_at(caller, &o) ? "?" : *o.path ? o.path : "the program itself";
 }
@@ -54,44 +76,71 @@ static uint64_t realtime(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Makes way. Under the lock. */
-static void make_way(const void *caller)
+/* Buffers that are ours, should one be late, are not for it. */
+static void *gate(void *completed) { return completed && gt_gpu_used() ? (void *)gt_gpu_completed : completed; }
+
+/* CUPTI is as the other one left it. */
+static void give_back(void)
 {
 	int (*callbacks)(void *, void *) = (int (*)(void *, void *))gt_find_in(LIBRARY, "cuptiActivityRegisterCallbacks");
 	int (*timestamps)(void *) = (int (*)(void *))gt_find_in(LIBRARY, "cuptiActivityRegisterTimestampCallback");
+
+	if (timestamps)
+		timestamps(other.timestamp ? other.timestamp : (void *)realtime);
+	if (callbacks && other.requested)
+		callbacks(other.requested, gate(other.completed));
+}
+
+/* Makes way. Under the lock. */
+static void make_way(const void *caller)
+{
 	bool was = gt_inside;
+	int saved = errno;
 
 	gt_inside = true;
-	if (gt_gpu_yield(library_of(caller))) {
-		if (timestamps)
-			timestamps(other.timestamp ? other.timestamp : (void *)realtime);
-		if (callbacks && other.requested)
-			callbacks(other.requested, other.completed);
-	}
+	other.whom = library_of(caller);
+	if (gt_gpu_yield(other.whom))
+		give_back();
 	other.here = true;
+	gt_inside = was;
+	errno = saved;
+}
+
+void gt_others_give(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	void (*to)(void *, uint32_t, uint8_t *, size_t, size_t) = (void (*)(void *, uint32_t, uint8_t *, size_t, size_t))other.completed;
+	bool was = gt_inside;
+
+	gt_inside = false;
+	if (to)
+		to(context, stream, buffer, size, valid);
 	gt_inside = was;
 }
 
 /* Nothing of the other's is on any more: we may go on, a little later. */
 static void look_whether_it_ended(void)
 {
-	if (other.here && !other.kinds && !other.single) {
+	if (other.here && !other.finalized && !other.kinds && !other.single) {
 		other.here = false;
 		gt_gpu_resume_soon();
 	}
 }
 
-void gt_others_if_absent(void (*then)(void))
+const char *gt_others_if_absent(bool (*then)(void))
 {
-	lock();
-	if (!other.here)
-		then();
-	unlock();
+	bool locked = lock();
+	const char *whom = other.here ? other.whom : NULL;
+
+	if (!other.here && !then() && (other.requested || other.timestamp))
+		give_back();
+	unlock(locked);
+	return whom;
 }
 
 #define REAL(name, params)							\
 	int (*real) params = (int (*) params)gt_find_in(LIBRARY, #name);	\
 	const void *caller = __builtin_return_address(0);			\
+	bool locked;								\
 	int ret;								\
 										\
 	if (!real)								\
@@ -103,14 +152,15 @@ GT_EXPORT int cuptiActivityRegisterCallbacks(void *requested, void *completed)
 	REAL(cuptiActivityRegisterCallbacks, (void *, void *));
 	if (inner(caller))
 		return real(requested, completed);
-	lock();
+	locked = lock();
 	make_way(caller);
-	ret = real(requested, completed);
+	ret = real(requested, gate(completed));
 	if (!ret) {
 		other.requested = requested;
 		other.completed = completed;
 	}
-	unlock();
+	look_whether_it_ended();	/* it may enable something in an hour, or never */
+	unlock(locked);
 	return ret;
 }
 
@@ -120,12 +170,13 @@ GT_EXPORT int cuptiActivityRegisterTimestampCallback(void *now)
 	REAL(cuptiActivityRegisterTimestampCallback, (void *));
 	if (inner(caller))
 		return real(now);
-	lock();
+	locked = lock();
 	make_way(caller);
 	ret = real(now);
 	if (!ret)
 		other.timestamp = now;
-	unlock();
+	look_whether_it_ended();
+	unlock(locked);
 	return ret;
 }
 
@@ -136,8 +187,14 @@ static void note_kind(uint32_t kind, bool on)
 		other.kinds |= 1ull << kind;
 	else if (kind < KINDS)
 		other.kinds &= ~(1ull << kind);
-	if (!on)
-		look_whether_it_ended();
+}
+
+/* It may have disabled what is ours. */
+static void look_behind_it(void)
+{
+	if (!other.here)
+		gt_gpu_again();
+	look_whether_it_ended();
 }
 
 #define ENABLES(name, params, args, kind, on)					\
@@ -147,13 +204,14 @@ GT_EXPORT int name params							\
 	REAL(name, params);							\
 	if (inner(caller))							\
 		return real args;						\
-	lock();									\
+	locked = lock();							\
 	if (on)									\
 		make_way(caller);						\
 	ret = real args;							\
 	if (!ret)								\
 		note_kind(kind, on);						\
-	unlock();								\
+	look_behind_it();							\
+	unlock(locked);								\
 	return ret;								\
 }
 ENABLES(cuptiActivityEnable, (uint32_t kind), (kind), kind, true)
@@ -169,15 +227,14 @@ GT_EXPORT int name(uint32_t cbid, uint8_t on)					\
 	REAL(name, (uint32_t, uint8_t));					\
 	if (inner(caller))							\
 		return real(cbid, on);						\
-	lock();									\
+	locked = lock();							\
 	if (on)									\
 		make_way(caller);						\
 	ret = real(cbid, on);							\
 	if (!ret && (on || other.single))					\
 		other.single += on ? 1 : UINT32_MAX;				\
-	if (!ret && !on)							\
-		look_whether_it_ended();					\
-	unlock();								\
+	look_behind_it();							\
+	unlock(locked);								\
 	return ret;								\
 }
 ENABLES_ONE(cuptiActivityEnableDriverApi)
@@ -187,6 +244,7 @@ GT_EXPORT int cuptiSubscribe(void **subscriber, void *callback, void *data);
 GT_EXPORT int cuptiSubscribe(void **subscriber, void *callback, void *data)
 {
 	REAL(cuptiSubscribe, (void **, void *, void *));
+	(void)locked;
 	ret = real(subscriber, callback, data);
 	if (!inner(caller) && !ret)
 		gt_gpu_note(GT_GPU_SUBSCRIBER, library_of(caller));
@@ -200,10 +258,14 @@ GT_EXPORT int cuptiFinalize(void)
 	REAL(cuptiFinalize, (void));
 	if (inner(caller))
 		return real();
-	lock();
+	locked = lock();
 	make_way(caller);
+	other.finalized = true;
 	ret = real();
-	unlock();
+	if (ret)
+		other.finalized = false;
+	look_whether_it_ended();
+	unlock(locked);
 	gt_gpu_note(GT_GPU_FINALIZED, library_of(caller));
 	return ret;
 }

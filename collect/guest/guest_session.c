@@ -26,6 +26,7 @@
 static struct gt_tcb nobody;
 static const uint32_t one = 1, zero;
 __thread struct gt_tcb *gt_self GT_TLS = &nobody;
+__thread struct gt_tcb *gt_telling GT_TLS;
 __thread bool gt_inside GT_TLS;
 static __thread uint32_t skip GT_TLS, patience GT_TLS;	/* after a failed registration: calls to let pass before the next try */
 
@@ -453,7 +454,7 @@ static struct gt_tcb *enroll(enum gt_ring_role role)
 		t = new_thread(role);
 	if (t) {
 		first = !__atomic_exchange_n(&gt_own->known, 1, __ATOMIC_ACQ_REL);
-		gt_self = t;
+		*(role == GT_RING_TELLER ? &gt_telling : &gt_self) = t;
 	} else if (!gt_passive) {	/* no room: try again, but not at every call */
 		gt_untraced();
 		patience = patience ? patience < 65536 ? patience * 2 : patience : 64;

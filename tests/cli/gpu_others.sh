@@ -25,3 +25,20 @@ is finalize-ours-before-it 50 "$("$rows" rows f.zst | grep -c kernel)"
 # not asked for: nobody stands in the way
 want off 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -o off.zst -- "$prog"
 is off-sees-the-same "$alone" "$(tail -n 1 want.out)"
+
+# the other one comes first; asks late; only registers; calls from a thread of its own, or from within CUPTI; we fail to come back
+other() {	# other NAME HOW OURS [VAR=VALUE]: what the program sees is as alone; so many kernels are ours, and all are joined
+	name=$1 how=$2 ours=$3; shift 3
+	want $name 0 env LD_LIBRARY_PATH="$B/sim" "$@" timeout 60 "$C" -q -f -e api,gpu -o $name.zst -- "$prog" $how
+	is $name-sees-the-same "$(LD_LIBRARY_PATH=$B/sim "$prog" $how | tail -n 1)" "$(tail -n 1 want.out)"
+	is $name-ours "$ours 0" "$("$rows" rows $name.zst | grep -c kernel) $(meta gpu_launches_without_record $name.zst)"
+}
+other first first 100
+other late late 150
+other idle idle 100
+other thread thread 150
+is thread-has-its-calls 2 "$("$B/gtexport" --jsonl -f -o - thread.zst 2>/dev/null | grep '"name":"cuLaunchKernel"' | grep -o '"tid":[0-9]*' | sort -u | wc -l)"
+is thread-is-a-thread 0 "$("$B/gtexport" --jsonl -f -o - thread.zst 2>/dev/null | grep '"name":"cuLaunchKernel"' | grep -c '"tid":0,')"
+other disable disable 100
+other again again 50
+other refused '' 50 SIM_CUPTI_FAIL=cuptiActivityRegisterCallbacks@3:1

@@ -1,8 +1,12 @@
 /* A program that profiles itself with CUPTI, as torch.profiler does: registers its callbacks and its clock once, and then enables
  * kernels twice, for 50 launches each; before, between and behind are 50 launches that it does not look at. Prints how many kernels its
  * own records have and how many of them lie in its own clock. For tests/cli/gpu_others.sh. "linked": finds CUPTI's functions by dlsym's
- * default search, having loaded it globally; "finalize": ends CUPTI. "fork": no profiling, but a child between its launches. */
+ * default search, having loaded it globally; "finalize": ends CUPTI; "first": enables kernels before cuInit; "late": asks for its records
+ * only a second after it has disabled them; "idle": registers, and enables nothing; "thread": from a thread that then launches all;
+ * "disable": only disables kernels; "again": CUPTI calls it back, and it calls CUPTI; "fork": no
+ * profiling, but a child between its launches. */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stdbool.h>
 #include <sys/wait.h>
 #include "samples/cu.h"
@@ -13,6 +17,7 @@ static void *library;
 static int kernels, in_clock, foreign;
 static char mine[64][65536] __attribute__((aligned(8)));
 static int given;
+static bool again;
 
 static uint64_t now(void)
 {
@@ -34,8 +39,11 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 {
 	int (*next)(uint8_t *, size_t, uint8_t **) = (int (*)(uint8_t *, size_t, uint8_t **))dlsym(library, "cuptiActivityGetNextRecord");
 	uint8_t *r = NULL;
+	int (*disable)(uint32_t) = (int (*)(uint32_t))dlsym(library, "cuptiActivityDisable");
 	uint64_t start;
 
+	if (again)
+		disable(10);
 	(void)context, (void)stream, (void)size;
 	if (buffer < (uint8_t *)mine || buffer >= (uint8_t *)mine + sizeof(mine)) {
 		foreign++;
@@ -77,16 +85,17 @@ static int with_a_child(CUfunction f)
 	return status;
 }
 
-int main(int argc, char **argv)
+static const char *how = "";
+static bool is(const char *s) { return !strcmp(how, s); }
+
+static void *all(void *arg)
 {
-	bool linked = argc > 1 && !strcmp(argv[1], "linked"), finalize = argc > 1 && !strcmp(argv[1], "finalize");
+	bool linked = is("linked"), finalize = is("finalize") || is("again");
 	int (*callbacks)(void *, void *), (*clock)(void *), (*enable)(uint32_t), (*disable)(uint32_t), (*flush)(uint32_t), (*end)(void);
-	CUfunction f;
+	CUfunction f = NULL;
+	CUcontext c = arg;
 	CUmodule m;
 
-	cu_start();
-	OK(cuModuleLoadData(&m, cu_ptx));
-	f = cu_kernel(m, BUSY);
 	library = dlopen("libcupti.so.13", RTLD_NOW | (linked ? RTLD_GLOBAL : 0));
 	callbacks = (int (*)(void *, void *))find("cuptiActivityRegisterCallbacks", linked);
 	clock = (int (*)(void *))find("cuptiActivityRegisterTimestampCallback", linked);
@@ -94,25 +103,66 @@ int main(int argc, char **argv)
 	disable = (int (*)(uint32_t))find("cuptiActivityDisable", linked);
 	flush = (int (*)(uint32_t))find("cuptiActivityFlushAll", linked);
 	end = (int (*)(void))find("cuptiFinalize", linked);
-	launch(f, 50);
-	if (argc > 1 && !strcmp(argv[1], "fork"))
-		return with_a_child(f);
-	if (callbacks(requested, completed) || clock(now))
-		return 3;
-	for (int i = 0; i < 2; i++) {
-		if (enable(10))
-			return 4;
-		launch(f, 50);
-		flush(1);
+	if (is("disable"))
 		disable(10);
-		flush(1);
-		if (finalize && end())
-			return 5;
+	else if (callbacks(requested, completed) || clock(now))
+		exit(3);
+	if (is("first") && enable(10))
+		exit(4);
+	if (!c)
+		cu_start();
+	else
+		OK(cuCtxSetCurrent(c));
+	OK(cuModuleLoadData(&m, cu_ptx));
+	f = cu_kernel(m, BUSY);
+	if (is("idle") || is("disable")) {
 		usleep(1200000);
+		launch(f, 50);
+		return NULL;
+	}
+	for (int i = 0; i < 2; i++) {
+		if (!(is("first") && !i) && enable(10))
+			exit(4);
+		launch(f, 50);
+		again = is("again");
+		if (!is("late") && !again)
+			flush(1);
+		disable(10);
+		if (!is("late") && !again)
+			flush(1);
+		if (finalize && end())
+			exit(5);
+		usleep(1200000);
+		if (is("late"))
+			flush(1);
 		launch(f, 50);
 		if (finalize)
 			break;
 	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	CUcontext c = NULL;
+	CUfunction f = NULL;
+	CUmodule m;
+	pthread_t t;
+
+	how = argc > 1 ? argv[1] : "";
+	if (!is("first")) {
+		cu_start();
+		OK(cuModuleLoadData(&m, cu_ptx));
+		f = cu_kernel(m, BUSY);
+		launch(f, 50);
+		OK(cuCtxGetCurrent(&c));
+	}
+	if (is("fork"))
+		return with_a_child(f);
+	if (!is("thread"))
+		all(c);
+	else if (pthread_create(&t, NULL, all, c) || pthread_join(t, NULL))
+		return 6;
 	printf("%d kernels, %d in its clock, %d buffers of others\n", kernels, in_clock, foreign);
 	return 0;
 }
