@@ -281,6 +281,8 @@ void gt_gpu_note(enum gt_gpu_state state, const char *text);	/* tells it, where 
 bool gt_gpu_used(void);		/* by this process */
 void gt_gpu_again(void);	/* enables what is ours once more, where it is to be enabled */
 void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);	/* for CUPTI, whosever buffer it is */
+/* guest_nvtx.c */
+void gt_nvtx_begins(void);	/* the process has attached, which a forked child does anew */
 /* guest_others.c */
 /* Does it while nobody else uses CUPTI; when that failed, CUPTI is given back to who used it last. Returns who uses it now. */
 const char *gt_others_if_absent(bool (*then)(void));

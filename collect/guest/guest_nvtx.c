@@ -36,31 +36,36 @@ struct named { uint32_t len; char text[]; };
 
 /* ---- memory for handles: never given back, and a forked child's, too ---- */
 
-static uint8_t *arena;
-static uint32_t used = ARENA, arena_lock;
+struct arena { uint64_t used; char bytes[]; };
+static struct arena *arena;
 
+static struct arena *new_arena(struct arena *full)
+{
+	long p = syscall(SYS_mmap, NULL, (size_t)ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+
+	if (p == -1)
+		return NULL;
+	if (__atomic_compare_exchange_n(&arena, &full, (struct arena *)p, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return (struct arena *)p;
+	syscall(SYS_munmap, p, (size_t)ARENA);
+	return full;
+}
+
+/* No lock: a signal handler may come here, too, and a child that was forked meanwhile. */
 static struct named *keep(const char *text, uint32_t len)
 {
-	uint32_t bytes = (uint32_t)(sizeof(struct named) + len + 1 + 7) & ~7u;
-	struct named *n = NULL;
-	long p;
+	uint64_t bytes = (sizeof(struct named) + len + 1 + 7) & ~7ull, at = 0;
+	struct arena *a = __atomic_load_n(&arena, __ATOMIC_ACQUIRE);
+	struct named *n;
+	int saved = errno;
 
-	while (__atomic_exchange_n(&arena_lock, 1, __ATOMIC_ACQUIRE))
-		syscall(SYS_sched_yield);
-	if (ARENA - used < bytes) {
-		p = syscall(SYS_mmap, NULL, (size_t)ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
-		if (p != -1) {
-			arena = (uint8_t *)p;
-			used = 0;
-		}
+	while (!a || (at = __atomic_fetch_add(&a->used, bytes, __ATOMIC_RELAXED)) + bytes > ARENA - sizeof(*a)) {
+		a = new_arena(a);
+		errno = saved;
+		if (!a)
+			return NULL;
 	}
-	if (ARENA - used >= bytes) {
-		n = (struct named *)(void *)(arena + used);
-		used += bytes;
-	}
-	__atomic_store_n(&arena_lock, 0, __ATOMIC_RELEASE);
-	if (!n)
-		return NULL;
+	n = (struct named *)(void *)(a->bytes + at);
 	n->len = len;
 	memcpy(n->text, text, len);
 	n->text[len] = 0;
@@ -126,7 +131,12 @@ static struct gt_tcb *enter(int *saved)
 	*saved = errno;
 	if (gt_inside || !__atomic_load_n(gt_live, __ATOMIC_RELAXED) || (!t->ring && !(t = gt_register())))
 		return NULL;
-	return gt_shared->nvtx && __atomic_load_n(gt_live, __ATOMIC_RELAXED) && !(t->depth & GT_COMMITTING) ? t : NULL;
+	if (!gt_shared->nvtx || !__atomic_load_n(gt_live, __ATOMIC_RELAXED))
+		return NULL;
+	if (!(t->depth & GT_COMMITTING))
+		return t;
+	gt_lost(t, gt_now(t), gt_now(t));	/* a signal handler's, in the middle of a record */
+	return NULL;
 }
 
 static void put(struct gt_tcb *t, enum gt_ring_event id, const uint64_t *words, uint32_t n, int saved)
@@ -201,20 +211,41 @@ static bool is_the_range(const struct attributes *a)
 
 static bool by_range(void) { return gt_shared && gt_shared->range == GT_RANGE_NVTX; }
 
+/* Who changes the count may be overtaken before he says so; then what is so is said once more. */
+static void say_whether_within(void)
+{
+	bool on;
+
+	do {
+		on = __atomic_load_n(&threads_within, __ATOMIC_SEQ_CST);
+		gt_range(GT_RANGE_NVTX, on);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	} while (on != (__atomic_load_n(&threads_within, __ATOMIC_SEQ_CST) != 0));
+}
+
+/* In a forked child there is this thread, and no other that might be inside. */
+void gt_nvtx_begins(void)
+{
+	if (!by_range())
+		return;
+	__atomic_store_n(&threads_within, within != 0, __ATOMIC_SEQ_CST);
+	say_whether_within();
+}
+
 static void range_opens(const struct attributes *a)
 {
-	if (!gt_shared)
+	if (!gt_own || !__atomic_load_n(&gt_own->pid, __ATOMIC_ACQUIRE))
 		gt_register();		/* what to look for is known only then */
 	if (!by_range() || (!within && !is_the_range(a)))
 		return;
-	if (!within++ && !__atomic_fetch_add(&threads_within, 1, __ATOMIC_ACQ_REL))
-		gt_range(GT_RANGE_NVTX, true);
+	if (!within++ && !__atomic_fetch_add(&threads_within, 1, __ATOMIC_SEQ_CST))
+		say_whether_within();
 }
 
 static void range_closes(void)
 {
-	if (by_range() && within && !--within && !__atomic_sub_fetch(&threads_within, 1, __ATOMIC_ACQ_REL))
-		gt_range(GT_RANGE_NVTX, false);
+	if (by_range() && within && !--within && !__atomic_sub_fetch(&threads_within, 1, __ATOMIC_SEQ_CST))
+		say_whether_within();
 }
 
 /* ---- what NVTX is handed ---- */

@@ -279,6 +279,7 @@ static bool attach(int32_t pid)
 		gt_stop_for_good();
 		return false;
 	}
+	gt_nvtx_begins();
 	gt_own->proc = take_proc(pid);
 	__atomic_store_n(&gt_own->pid, pid, __ATOMIC_RELEASE);
 	if (!gt_passive && (gt_live == &one))

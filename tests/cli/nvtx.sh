@@ -31,6 +31,8 @@ want range-calls-only 0 on_sim "$C" -q -f -e api --range 'nvtx:in thread' -o c.z
 is one-call '{"op_id":0,"phase":"B","name":"cuCtxGetCurrent"}' "$(rows c.zst | head -n 1)"
 want range-that-never-is 0 on_sim "$C" -f -e api --range nvtx:nothing -o n.zst -- "$prog"
 says says-why 'never was inside that NVTX range'
+want range-fork 0 on_sim "$C" -q -f -e api --range nvtx:held -o k.zst -- "$prog" fork
+is range-of-the-parents-other-thread 1 "$(rows k.zst | grep '"phase":"B"' | grep -c cuCtxGetCurrent)"
 want range-without-a-name 2 "$C" --range nvtx: -o x.zst -- true
 want range-unknown 2 "$C" --range foo -o x.zst -- true
 

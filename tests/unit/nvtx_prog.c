@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <wchar.h>
 #include "samples/cu.h"
@@ -110,6 +111,42 @@ static int stream(void)
 	return 0;
 }
 
+/* A child is forked while another thread is inside a range: only what the child does inside one of its own counts there. */
+static int inside, through;
+static void *holds(void *arg)
+{
+	push("held");
+	__atomic_store_n(&inside, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&through, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	pop();
+	return arg;
+}
+
+static int forks(void)
+{
+	pthread_t t;
+	pid_t child;
+	int status = 1;
+
+	pthread_create(&t, NULL, holds, NULL);
+	while (!__atomic_load_n(&inside, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	if (!(child = fork())) {
+		for (int i = 0; i < 5; i++)
+			get(&context);
+		push("held");
+		get(&context);
+		pop();
+		get(&context);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	__atomic_store_n(&through, 1, __ATOMIC_RELEASE);
+	pthread_join(t, NULL);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	void *driver;
@@ -126,6 +163,8 @@ int main(int argc, char **argv)
 	get = (int (*)(void **))dlsym(driver, "cuCtxGetCurrent");
 	((int (*)(unsigned))dlsym(driver, "cuInit"))(0);
 	pop();
+	if (argc > 1 && !strcmp(argv[1], "fork"))
+		return forks();
 	get(&context);
 	domains();
 	range = CORE(5, uint64_t (*)(const char *))("started");
