@@ -1,5 +1,6 @@
 /* Joining GPU work to the calls that launched it: whatever order things come in, right or not at all. */
 #define _GNU_SOURCE
+#include <malloc.h>
 #include "collect/gpu_join.h"
 #include "formats/base/file.h"
 #include "tests/unit/t.h"
@@ -435,10 +436,42 @@ static int print_rows(const char *path, bool cause)
 	return !r;
 }
 
+static size_t in_use(void)
+{
+	struct mallinfo2 m = mallinfo2();	/* all 0 under a sanitizer */
+
+	return m.uordblks + m.hblkhd;
+}
+
+/* A program may have had a million threads by the evening. */
+static void threads_that_are_gone_are_forgotten(void)
+{
+	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find("cuLaunchKernel"), .kernel = GT_NONE };
+	struct gt_gpu_totals totals;
+	struct gt_reader *r;
+	struct join j;
+	size_t before;
+
+	begin(&j);
+	before = in_use();
+	for (int i = 0; i < 20000; i++) {
+		c.tid = 1000 + i;
+		c.start = (i + 1) * SECOND / 100;
+		c.end = c.start + 5;
+		CHECK(!gt_gpu_call(j.g, &j.p, j.process, &c));
+		if (i % 100 == 0)
+			settle(&j, c.end, false);
+	}
+	CHECK(in_use() - before < 1 << 20);
+	r = finish(&j, 201 * SECOND, &totals);
+	CHECK(r);
+	gt_reader_close(r);
+}
+
 static const struct t_case cases[] = {
 	T(in_whatever_order_they_come), T(what_does_not_fit_its_call_is_not_joined), T(a_graph_has_many_nodes),
 	T(without_records_of_calls_the_order_must_do), T(impossible_times_are_counted_apart), T(a_launch_without_a_record_is_counted),
-	T(a_name_may_come_later), T(many_of_many_threads), T(what_never_comes_is_let_go),
+	T(a_name_may_come_later), T(many_of_many_threads), T(what_never_comes_is_let_go), T(threads_that_are_gone_are_forgotten),
 };
 
 int main(int argc, char **argv)
