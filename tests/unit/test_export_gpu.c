@@ -444,13 +444,16 @@ static void counters_of_a_device(void)
 /* In JSON lines a stream says which GPU it is of, times are those of the lines, and what is not known is not there. */
 static void json_lines(void)
 {
+	struct gt_reader *r;
 	struct gpus g;
 	char *text;
 
 	everything(&g);
 	gpus_plain(&g, 0, g.stream[0][1], 9000, 9500);
 	gpus_sample(&g, g.device[1], 9600, 7);
-	text = export(gpus_end(&g), "jsonl");
+	r = gpus_end(&g);
+	text = export(r, "jsonl");
+	gt_reader_close(r);
 	CHECK(strstr(text, "\"pid\":100,\"tid\":7,\"device\":0,\"details\":{\"correlation\":5,\"context\":1,\"launch_start\":0.000000000,\"launch_ns\":100,"));
 	CHECK(strstr(text, "\"tid\":8,\"device\":1,") && strstr(text, "\"tid\":8,\"device\":0,\"details\":{\"correlation\":5,\"context\":1,\"grid"));
 	CHECK(strstr(text, "\"name\":\"power\",\"pid\":100,\"tid\":1,\"device\":1,") && strstr(text, "\"event\":77"));
