@@ -745,7 +745,6 @@ int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool 
 
 	p->began = p->began ? p->began : now;
 	code = settle_records(g, p, now, last);
-
 	if (!code)
 		code = settle_works(g, p, now, last, string, arg, err);
 	if (!code && last)

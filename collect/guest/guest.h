@@ -267,7 +267,7 @@ struct gt_own {
 extern struct gt_own *gt_own;
 /* This thread's control block with a ring, or NULL: not traced. Attaches the process first. */
 struct gt_tcb *gt_register(void);
-struct gt_tcb *gt_register_teller(void);	/* for a thread that makes no calls of its own: gt_ring.h, GT_RING_TELLER */
+struct gt_tcb *gt_register_teller(void);	/* for a thread that makes no calls of its own: ring.h, GT_RING_TELLER */
 void gt_stop_for_good(void);
 bool gt_owner_died(void);
 void gt_untraced(void);		/* counts a call */

@@ -248,52 +248,61 @@ uint32_t gt_text_len(const char *text)
 	return (uint32_t)strnlen(text, most < TEXT_MAX ? most : TEXT_MAX);
 }
 
-bool gt_text(struct gt_tcb *t, enum gt_rec_kind kind, uint64_t start, const char *text, uint32_t len)
+/* A record that is no call, with room for its words; NULL: there is none. */
+static struct gt_rec *begin(struct gt_tcb *t, enum gt_rec_kind kind, uint32_t words)
 {
-	uint32_t bytes = (uint32_t)sizeof(struct gt_rec) + ((len + 7) & ~7u), depth = t->depth;
+	uint32_t depth = t->depth;
 	struct gt_rec *rec;
 
 	gt_commit(t);
-	rec = (struct gt_rec *)gt_room(t, bytes);
+	rec = (struct gt_rec *)gt_room(t, (uint32_t)sizeof(*rec) + 8 * words);
 	if (!rec) {
 		t->depth = depth;
-		return false;
+		return NULL;
 	}
-	if (len)
-		rec->args[(len - 1) / 8] = 0;
-	memcpy(rec->args, text, len);
-	rec->start = start;
-	rec->end = len;
 	rec->id = 0;
 	rec->nargs = 0;
 	rec->kind_depth = (uint8_t)(kind << 5 | (depth & 31));
 	rec->ret = 0;
-	t->position += bytes;
+	return rec;
+}
+
+/* depth: as it was before begin(). */
+static bool publish(struct gt_tcb *t, uint32_t words, uint32_t depth)
+{
+	t->position += sizeof(struct gt_rec) + 8 * (uint64_t)words;
 	gt_publish(t, depth);
 	return true;
 }
 
+bool gt_text(struct gt_tcb *t, enum gt_rec_kind kind, uint64_t start, const char *text, uint32_t len)
+{
+	uint32_t words = (len + 7) / 8, depth = t->depth;
+	struct gt_rec *rec = begin(t, kind, words);
+
+	if (!rec)
+		return false;
+	if (len)
+		rec->args[words - 1] = 0;
+	memcpy(rec->args, text, len);
+	rec->start = start;
+	rec->end = len;
+	return publish(t, words, depth);
+}
+
 bool gt_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, uint64_t end, const uint64_t *words, uint32_t n)
 {
-	uint32_t bytes = (uint32_t)sizeof(struct gt_rec) + 8 * n, depth = t->depth;
-	struct gt_rec *rec;
+	uint32_t depth = t->depth;
+	struct gt_rec *rec = begin(t, GT_REC_EVENT, n);
 
-	gt_commit(t);
-	rec = (struct gt_rec *)gt_room(t, bytes);
-	if (!rec) {
-		t->depth = depth;
+	if (!rec)
 		return false;
-	}
 	rec->start = start ? start : 1;
 	rec->end = end;
 	rec->id = (uint16_t)id;
 	rec->nargs = (uint8_t)n;
-	rec->kind_depth = (uint8_t)(GT_REC_EVENT << 5 | (depth & 31));
-	rec->ret = 0;
 	memcpy(rec->args, words, 8 * (size_t)n);
-	t->position += bytes;
-	gt_publish(t, depth);
-	return true;
+	return publish(t, n, depth);
 }
 
 /* Each thread tells its own texts, so that a ring explains itself in whatever order the rings are read. */
