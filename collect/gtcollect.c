@@ -150,7 +150,7 @@ static int check_use(const char *program, struct gt_err *err)
 	if (code)
 		return code;
 	run.gates = gt_sources_filter(&run.wanted, &o.filter, &o.exclude, (uint32_t)o.sample, &useless);
-	if (!run.gates && !run.own.nvml && !run.wanted.nvtx)
+	if (!run.gates && !run.own.nvml && (!run.wanted.nvtx || o.filter.n))
 		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
 	if (useless && !o.quiet)
 		fprintf(stderr, "gtcollect: note: no name that is recorded matches %s\n", useless);
@@ -523,11 +523,11 @@ static void say_file(bool empty)
 
 	if (losses())
 		snprintf(lost, sizeof(lost), "%" PRIu64 " LOST", losses());
-	else if (t->gpu && (!t->gpu->processes || t->gpu->refused || (run.launch.signal && t->gpu->without_record)))
+	else if (t->gpu && t->processes && (!t->gpu->processes || t->gpu->refused || (run.launch.signal && t->gpu->without_record)))
 		strcpy(lost, "no calls lost");
 	if (run.nvml)
 		snprintf(values, sizeof(values), "%" PRIu64 " counter value%s, ", counters().values, plural(counters().values, "s"));
-	if (t->gpu)
+	if (t->gpu && t->processes)
 		snprintf(work, sizeof(work), "%" PRIu64 " GPU operation%s, ", run.stats.rows[GT_GPU], plural(run.stats.rows[GT_GPU], "s"));
 	gt_ending(ending, sizeof(ending), &run.launch, t->open, file ? run.name : NULL);
 	for_the_shell(run.name, name);

@@ -98,13 +98,13 @@ case $(ls default) in gt-sh-20[0-9][0-9][0-1][0-9][0-3][0-9]-[0-9]*-[0-9]*.zst) 
 
 # ---- a trace ----
 want train_runs 0 "$C" -o t.zst "$B/samples/train" -n 20
-says end_line 'simulated GPU: t.zst: .*[0-9] events, 1 process, no losses, .* s; next: gtanalyze t.zst'
+says end_line 'simulated GPU: t.zst: .*[0-9] events, [0-9]* GPU operations, 1 process, no losses, .* s; next: gtanalyze t.zst'
 want trace_is_zstd 0 zstd -qt t.zst
 is metadata_simulated true "$(meta simulated t.zst)"
 is metadata_command "$B/samples/train -n 20" "$(meta command t.zst)"
 is metadata_status 0 "$(meta exit_status t.zst)"
-is track_source preload "$(figure sources t.zst)"
-is ioctl_layer 'api ioctl' "$(figure layers t.zst)"
+is track_source "preload, cupti" "$(figure sources t.zst)"
+is ioctl_layer 'api ioctl gpu' "$(figure layers t.zst)"
 is kernel_names_resolved 0 "$("$A" launches --format csv t.zst | sed 1d | grep -c '^[?,]')"
 SECRET=x CUDA_MODULE_LOADING=LAZY NCCL_DEBUG=INFO "$C" -q -o e.zst "$B/samples/train" -n 1 >/dev/null
 is environment_allowed 'LAZY INFO' "$(meta environment.CUDA_MODULE_LOADING e.zst) $(meta environment.NCCL_DEBUG e.zst)"

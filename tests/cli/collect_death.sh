@@ -22,7 +22,7 @@ until_it_is() {
 # ---- the program dies: every launch is there, and the call it died in is open ----
 for how in 11:139 9:137 6:134 0:3; do
 	s=${how%:*}
-	want crash_${s}_status ${how#*:} timeout 100 "$C" -q -o crash$s.zst "$S/crash" -n 50 -s "$s"
+	want crash_${s}_status ${how#*:} timeout 100 "$C" -q -e api,ioctl -o crash$s.zst "$S/crash" -n 50 -s "$s"
 	is crash_${s}_launches 50 "$(calls cuLaunchKernel crash$s.zst)"
 	is crash_${s}_open_call cuStreamSynchronize "$("$A" open --format csv crash$s.zst | awk -F, '/cuStreamSynchronize/ { print $7 }')"
 	whole crash_${s}_file crash$s.zst
