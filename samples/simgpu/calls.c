@@ -62,6 +62,21 @@ HIDDEN int sim_call_end(struct sim_call *c, int rc)
 	return rc;
 }
 
+/* What a call of the runtime that is made inside another does is the outer one's. */
+static __thread unsigned runtime_depth __attribute__((tls_model("initial-exec")));
+
+void sim_runtime_begin(unsigned cbid)
+{
+	if (!runtime_depth++ && sim_watched && state == OUTSIDE)
+		sim_hooks->runtime(true, cbid, 0);
+}
+
+void sim_runtime_end(int rc)
+{
+	if (runtime_depth && !--runtime_depth && sim_watched && state == OUTSIDE)
+		sim_hooks->runtime(false, 0, rc);
+}
+
 #if defined(__x86_64__)
 #define STUB(name) \
 	".globl " #name "\n.type " #name ",@function\n.p2align 4\n" #name ":\n\tendbr64\n" \

@@ -101,7 +101,7 @@ size_t cupti_size(unsigned kind)
 	case KIND_SYNCHRONIZATION: return version < 26 ? 40 : sizeof(struct cupti_sync);
 	case KIND_MEMCPY2: return sizeof(struct cupti_peer);
 	case KIND_MEMSET: return sizeof(struct cupti_memset);
-	case KIND_DRIVER: return sizeof(struct cupti_api);
+	case KIND_DRIVER: case KIND_RUNTIME: return sizeof(struct cupti_api);
 	case KIND_OVERHEAD: return sizeof(struct cupti_overhead);
 	case KIND_EXTERNAL_CORRELATION: return sizeof(struct cupti_external);
 	default: return 0;

@@ -2,7 +2,11 @@
  *
  * The number counts the calls the driver tells of while CUPTI is attached; calls made from callbacks, and by CUPTI's worker, are
  * not told. At a call's end come first its records, then callbacks for what it made, and EXIT last; so whoever finalizes CUPTI
- * in EXIT loses nothing of this call. What a call destroys is told when it is gone, where the real CUPTI tells before. */
+ * in EXIT loses nothing of this call. What a call destroys is told when it is gone, where the real CUPTI tells before.
+ *
+ * Within a call of the runtime all depends, as with the real one, on whether anything wants the runtime's domain: a record of any of
+ * its calls does, and so does the synchronization kind. Then the runtime call has the number, driver calls within it have no records
+ * of their own, and their work and waits carry the runtime call's number. Else the driver calls within it are as any others. */
 #define _GNU_SOURCE
 #include "samples/simgpu/cupti_sim.h"
 
@@ -12,11 +16,12 @@
 #include <unistd.h>
 
 enum { CALLBACKS = 1024, ENTER = 0, EXIT = 1, EXTERNAL_KINDS = 6, EXTERNAL_DEPTH = 64 };
-uint8_t cupti_kinds[KINDS], cupti_driver_apis[SIM_CBIDS_END];
+uint8_t cupti_kinds[KINDS], cupti_driver_apis[SIM_CBIDS_END], cupti_runtime_apis[SIM_RUNTIME_CBIDS_END];
 static struct { cupti_callback to; void *user; char name[64]; } subscriber;
 static uint8_t callbacks[DOMAINS][CALLBACKS];
 static uint32_t correlations;
 static __thread struct cupti_mine mine;
+static __thread struct { uint32_t correlation; unsigned cbid; uint64_t start; } runtime;	/* correlation 0: in no call that counts */
 static __thread struct { uint64_t ids[EXTERNAL_DEPTH]; unsigned n; } externals[EXTERNAL_KINDS];
 
 static void call_back(unsigned domain, uint32_t cbid, const void *data)
@@ -70,7 +75,7 @@ static void tell_call(const struct sim_call *call, unsigned site, int *rc)
 
 static bool recorded(const struct sim_call *call)
 {
-	return cupti_driver_apis[cupti_cbids[call->entry]];
+	return !runtime.correlation && cupti_driver_apis[cupti_cbids[call->entry]];
 }
 
 static bool compiles(const struct sim_call *call)
@@ -84,7 +89,7 @@ bool cupti_enter(struct sim_call *call)
 {
 	if (cupti_on_worker)
 		return false;
-	mine.correlation = __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
+	mine.correlation = runtime.correlation ? runtime.correlation : __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
 	mine.first = NULL;
 	mine.last = &mine.first;
 	mine.things_n = 0;
@@ -146,16 +151,34 @@ static void tell_things(void)
 	mine.things_n = 0;
 }
 
-static void put_api(const struct sim_call *call, uint64_t end)
+static void put_api(unsigned kind, uint32_t cbid, uint32_t correlation, uint64_t start, uint64_t end, int rc)
 {
 	for (unsigned k = 1; k < EXTERNAL_KINDS && cupti_kinds[KIND_EXTERNAL_CORRELATION]; k++)
 		if (externals[k].n)
 			cupti_put(&(union cupti_record){ .external = {
 				.kind = KIND_EXTERNAL_CORRELATION, .external = k, .id = externals[k].ids[externals[k].n - 1],
-				.correlation = mine.correlation } });
+				.correlation = correlation } });
 	cupti_put(&(union cupti_record){ .api = {
-		.kind = KIND_DRIVER, .cbid = cupti_cbids[call->entry], .start = mine.start, .end = end, .process = getpid(),
-		.thread = cupti_thread(), .correlation = mine.correlation, .rc = call->rc } });
+		.kind = kind, .cbid = cbid, .start = start, .end = end, .process = getpid(), .thread = cupti_thread(),
+		.correlation = correlation, .rc = rc } });
+}
+
+static bool runtime_is_on(void)
+{
+	return cupti_kinds[KIND_SYNCHRONIZATION] || memchr(cupti_runtime_apis, 1, sizeof(cupti_runtime_apis));
+}
+
+void cupti_runtime(bool begins, unsigned cbid, int rc)
+{
+	if (begins && runtime_is_on() && !cupti_on_worker) {
+		runtime.correlation = __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
+		runtime.cbid = cbid < SIM_RUNTIME_CBIDS_END ? cbid : 0;
+		runtime.start = cupti_now();
+	} else if (!begins && runtime.correlation) {
+		if (cupti_runtime_apis[runtime.cbid])
+			put_api(KIND_RUNTIME, runtime.cbid, runtime.correlation, runtime.start, cupti_now(), rc);
+		runtime.correlation = 0;
+	}
 }
 
 static void put_sync(const struct sim_call *call)
@@ -181,7 +204,7 @@ void cupti_exit(struct sim_call *call)
 	if (mine.sync.type)
 		put_sync(call);
 	if (mine.start && recorded(call))
-		put_api(call, end);
+		put_api(KIND_DRIVER, cupti_cbids[call->entry], mine.correlation, mine.start, end, call->rc);
 	if (mine.start && compiles(call))
 		cupti_put(&(union cupti_record){ .overhead = {
 			.kind = KIND_OVERHEAD, .overhead = OVERHEAD_COMPILER, .object = 2, .object_id = { getpid(), cupti_thread() },
@@ -201,13 +224,15 @@ static int enable(unsigned kind, bool on)
 {
 	int rc;
 
-	if (kind != KIND_RUNTIME && !cupti_size(kind))
+	if (!cupti_size(kind))
 		return cupti_said(CUPTI_INVALID_KIND);
 	if ((rc = on ? cupti_attach() : CUPTI_OK))
 		return rc;
 	cupti_kinds[kind] = on;
 	if (kind == KIND_DRIVER)
 		memset(cupti_driver_apis, on, sizeof(cupti_driver_apis));
+	if (kind == KIND_RUNTIME)
+		memset(cupti_runtime_apis, on, sizeof(cupti_runtime_apis));
 	return CUPTI_OK;
 }
 
@@ -258,9 +283,17 @@ API(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on))
 
 API(cuptiActivityEnableRuntimeApi, (uint32_t cbid, uint8_t on))
 {
+	int rc;
+
 	CUPTI_BEGIN();
-	(void)cbid, (void)on;	/* there is no runtime here to make calls */
-	return cupti_said(cupti_knobs.version < 24 ? CUPTI_NOT_SUPPORTED : CUPTI_OK);
+	if (cupti_knobs.version < 24)
+		return cupti_said(CUPTI_NOT_SUPPORTED);
+	if (!cbid || cbid >= SIM_RUNTIME_CBIDS_END)
+		return cupti_said(CUPTI_INVALID_PARAMETER);
+	if ((rc = cupti_attach()))
+		return rc;
+	cupti_runtime_apis[cbid] = on != 0;
+	return CUPTI_OK;
 }
 
 API(cuptiActivityConfigureUnifiedMemoryCounter, (void *config, uint32_t n))

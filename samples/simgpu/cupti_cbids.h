@@ -1,7 +1,9 @@
-/* The numbers by which CUPTI knows the driver's entry points (CUPTI_DRIVER_TRACE_CBID_*), for all that the simulated driver has. */
+/* The numbers by which CUPTI knows the driver's entry points (CUPTI_DRIVER_TRACE_CBID_*), for all that the simulated driver has;
+ * how many the runtime's has. */
 #ifndef SIM_CUPTI_CBIDS_H
 #define SIM_CUPTI_CBIDS_H
 #define SIM_CBIDS_END 807
+#define SIM_RUNTIME_CBIDS_END 523
 #define SIM_CBIDS(X) \
 	X(cuArray3DCreate_v2, 274) X(cuArray3DGetDescriptor_v2, 275) X(cuArrayCreate_v2, 272) X(cuArrayDestroy, 89) \
 	X(cuArrayGetDescriptor_v2, 273) X(cuCtxCreate_v2, 235) X(cuCtxCreate_v3, 645) X(cuCtxCreate_v4, 757) X(cuCtxDestroy, 11) \

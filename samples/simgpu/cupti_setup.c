@@ -151,7 +151,7 @@ static uint32_t cbid_of(const char *symbol)
 static int attach(void)
 {
 	static const struct sim_hooks hooks = { cupti_enter, cupti_exit, cupti_submitted, cupti_done, cupti_waits,
-						cupti_resource_hook };
+						cupti_resource_hook, cupti_runtime };
 	const struct sim_driver *(*to)(int, const struct sim_hooks *);
 	const struct sim_driver *d;
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
@@ -444,6 +444,7 @@ API(cuptiFinalize, (void))
 	cupti_detach();
 	memset(cupti_kinds, 0, sizeof(cupti_kinds));
 	memset(cupti_driver_apis, 0, sizeof(cupti_driver_apis));
+	memset(cupti_runtime_apis, 0, sizeof(cupti_runtime_apis));
 	cupti_forget_subscriber();
 	cupti_flush(true, true);
 	cupti_forget_callbacks();

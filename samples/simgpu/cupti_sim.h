@@ -15,7 +15,7 @@ struct cupti_knobs { unsigned version, drop, bad, late_ms, shuffle, taken; bool 
 extern struct cupti_knobs cupti_knobs;
 extern const struct sim_driver *cupti_driver;		/* of the first attachment on; NULL before */
 extern uint32_t *cupti_cbids;				/* by entry, as the driver counts them */
-extern uint8_t cupti_kinds[KINDS], cupti_driver_apis[SIM_CBIDS_END];	/* enabled? */
+extern uint8_t cupti_kinds[KINDS], cupti_driver_apis[SIM_CBIDS_END], cupti_runtime_apis[SIM_RUNTIME_CBIDS_END];	/* enabled? */
 extern bool cupti_zeroed;				/* attribute: the client's buffers come zeroed */
 extern __thread bool cupti_on_worker;
 
@@ -72,5 +72,6 @@ bool cupti_enter(struct sim_call *call);
 void cupti_exit(struct sim_call *call);
 void cupti_waits(struct sim_call *call, enum sim_wait what, uint32_t context, uint32_t stream, uint32_t event, uint64_t sync);
 void cupti_resource_hook(struct sim_call *call, const struct sim_thing *t);
+void cupti_runtime(bool begins, unsigned cbid, int rc);
 void cupti_forget_subscriber(void);
 #endif

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SIM_HOOKS_VERSION 1
+#define SIM_HOOKS_VERSION 2
 #define SIM_MAX_CALL_WORDS 14
 
 struct sim_work;
@@ -55,6 +55,7 @@ struct sim_hooks {
 	void (*done)(void *work, uint64_t start, uint64_t end);
 	void (*waits)(struct sim_call *call, enum sim_wait what, uint32_t context, uint32_t stream, uint32_t event, uint64_t sync);
 	void (*resource)(struct sim_call *call, const struct sim_thing *t);
+	void (*runtime)(bool begins, unsigned cbid, int rc);	/* a call of the runtime begins or ends on this thread; cbid and rc: see below */
 };
 /* What the driver offers in return. Each returns false for what is no live handle. */
 struct sim_driver {
@@ -71,4 +72,9 @@ struct sim_driver {
  * without hooks it only answers. */
 const struct sim_driver *sim_cupti_attach(int version, const struct sim_hooks *hooks);
 void sim_cupti_detach(void);
+
+/* There is no simulated runtime (libcudart). A program that makes its driver calls between these two makes them as from within a call
+ * of the runtime, which CUPTI knows by this number (CUPTI_RUNTIME_TRACE_CBID_*). samples/cudart.h. */
+void sim_runtime_begin(unsigned cbid);
+void sim_runtime_end(int rc);
 #endif

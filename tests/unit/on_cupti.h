@@ -2,7 +2,7 @@
  * loaded by dlopen as a tracer loads them. */
 #ifndef TEST_CUPTI_H
 #define TEST_CUPTI_H
-#include "samples/cu.h"
+#include "samples/cudart.h"
 #include "samples/simgpu/cupti_records.h"
 #include "tests/unit/t.h"
 #include <pthread.h>
@@ -19,6 +19,7 @@ enum { CBID_GET_CURRENT = 304, CBID_LAUNCH = 307, CBID_GRAPH_LAUNCH = 514, CBID_
 	X(cuptiActivityGetAttribute, (unsigned which, size_t *size, void *value)) \
 	X(cuptiActivityRegisterTimestampCallback, (cupti_clock clock)) X(cuptiGetTimestamp, (uint64_t *t)) \
 	X(cuptiSetThreadIdType, (int type)) X(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on)) \
+	X(cuptiActivityEnableRuntimeApi, (uint32_t cbid, uint8_t on)) \
 	X(cuptiSubscribe, (void **handle, cupti_callback to, void *user)) X(cuptiUnsubscribe, (void *handle)) \
 	X(cuptiEnableCallback, (uint32_t on, void *handle, unsigned domain, uint32_t cbid)) \
 	X(cuptiEnableDomain, (uint32_t on, void *handle, unsigned domain)) \

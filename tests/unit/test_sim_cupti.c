@@ -56,6 +56,44 @@ static void a_buffer_waits_for_its_last_kernel_unless_forced(void)
 	CHECK(returned == 2 && count(KIND_CONCURRENT_KERNEL) == 3 && nth(KIND_CONCURRENT_KERNEL, 2)->kernel.end);
 }
 
+static void launch_by_runtime(CUmodule m, CUstream s, unsigned grid)
+{
+	CUDART(CUDA_LAUNCH_KERNEL)
+		spin(m, s, grid);
+}
+
+/* As measured on an H200: who asks for the synchronization kind, or for a runtime call, loses the driver calls within runtime calls. */
+static void within_a_runtime_call(void)
+{
+	CUmodule m = start();
+	uint32_t runtime;
+	CUstream s;
+
+	OK(cuptiActivityEnableDriverApi(CBID_LAUNCH, 1));
+	cudart_open();
+	OK(cuStreamCreate(&s, 1));
+	launch_by_runtime(m, s, 1);
+	OK(cuptiActivityEnable(KIND_SYNCHRONIZATION));
+	launch_by_runtime(m, s, 2);
+	spin(m, s, 3);
+	OK(cuptiActivityDisable(KIND_SYNCHRONIZATION));
+	OK(cuptiActivityEnableRuntimeApi(CUDA_LAUNCH_KERNEL, 1));
+	CUDART(CUDA_MEMCPY_ASYNC) {
+		launch_by_runtime(m, s, 4);	/* within another: it counts for nothing */
+		spin(m, s, 5);
+	}
+	launch_by_runtime(m, s, 6);
+	spin(m, s, 7);
+	flush();
+	FINE();
+	CHECK(count(KIND_CONCURRENT_KERNEL) == 7 && count(KIND_DRIVER) == 3 && count(KIND_RUNTIME) == 1 && count(KIND_SYNCHRONIZATION) == 0);
+	for (unsigned i = 0; i < 7; i++)
+		CHECK(!call_of(nth(KIND_CONCURRENT_KERNEL, i)->kernel.correlation) == (i == 1 || i == 3 || i == 4 || i == 5));
+	CHECK(nth(KIND_CONCURRENT_KERNEL, 3)->kernel.correlation == nth(KIND_CONCURRENT_KERNEL, 4)->kernel.correlation);
+	runtime = nth(KIND_CONCURRENT_KERNEL, 5)->kernel.correlation;
+	CHECK(nth(KIND_RUNTIME, 0)->api.correlation == runtime && nth(KIND_RUNTIME, 0)->api.cbid == CUDA_LAUNCH_KERNEL);
+}
+
 static void copies_and_sets_say_what_they_moved(void)
 {
 	CUdeviceptr x;
@@ -689,7 +727,7 @@ struct one { const char *name; void (*run)(void); const char *env[3]; };
 #define ONE(f, ...) { #f, f, { __VA_ARGS__ } }
 static const struct one all[] = {
 	ONE(kernels_are_recorded_and_joined_to_their_calls), ONE(a_buffer_waits_for_its_last_kernel_unless_forced),
-	ONE(copies_and_sets_say_what_they_moved), ONE(a_copy_between_devices_is_a_peer_copy, "SIMGPU_DEVICES=2"),
+	ONE(within_a_runtime_call), ONE(copies_and_sets_say_what_they_moved), ONE(a_copy_between_devices_is_a_peer_copy, "SIMGPU_DEVICES=2"),
 	ONE(nodes_of_a_graph_share_the_launch_and_have_their_own_ids), ONE(waits_are_recorded_with_what_was_waited_for),
 	ONE(full_buffers_come_back_by_themselves), ONE(the_client_says_how_many_records_a_buffer_holds),
 	ONE(without_a_buffer_records_are_dropped_and_counted), ONE(times_are_the_clients), ONE(without_a_clock_times_are_of_the_day),
