@@ -13,8 +13,10 @@ int gt_events_cause(struct gt_recorder *r, const struct gt_thread *t, uint16_t i
 	struct gt_process *p = &r->procs[t->proc];
 	struct gt_gpu_call call = { .id = id, .track = t->track, .tid = t->tid, .start = row->start, .end = row->end, .name = c->name,
 				    .kernel = c->func == GT_NO_WORD ? GT_NONE : (uint32_t)args[c->nwords],
-				    .shaped = c->grid != GT_NO_WORD && c->block != GT_NO_WORD, .capture = c->capture,
-				    .streamed = c->stream != GT_NO_WORD, .stream = c->stream == GT_NO_WORD ? 0 : args[c->stream] };
+				    .shaped = c->grid != GT_NO_WORD && c->block != GT_NO_WORD, .does = c->does,
+				    .streamed = c->stream != GT_NO_WORD, .stream = c->stream == GT_NO_WORD ? 0 : args[c->stream],
+				    .per_thread = c->per_thread, .wait = (enum gt_gpu_wait)c->wait,
+				    .event = c->event == GT_NO_WORD ? GT_GPU_NO_EVENT : args[c->event] };
 
 	for (unsigned i = 0; call.shaped && i < 3; i++) {
 		call.grid[i] = (uint32_t)args[c->grid + i];

@@ -172,6 +172,12 @@ static int64_t ns_of_start(struct gt_recorder *r, const struct gt_thread *t, uns
 	return gt_clock_ns(&r->clock, ticks);
 }
 
+/* Did it do what it does? A wait may end in what went wrong on the GPU meanwhile. */
+static inline bool counts(const struct gt_call_type *c, int32_t ret)
+{
+	return !ret || (c->does == GT_GPU_CALL_WAITS && ret >= 700 && ret < 900);
+}
+
 /* A finished call becomes a row. 0, STALL, or negative from the writer. */
 static inline int put_call(struct gt_recorder *r, struct gt_thread *t, const struct record *rec, struct gt_err *err)
 {
@@ -203,7 +209,7 @@ static inline int put_call(struct gt_recorder *r, struct gt_thread *t, const str
 	if (t->pins[rec->depth].ticks == rec->start && row.end < r->epoch.monotonic)
 		row.end = r->epoch.monotonic;	/* it was seen open then, between its end and its being recorded */
 	fit(t, rec->depth, &row.start, &row.end);
-	if (rec->id < gt_api_count && r->types.calls[rec->id].causes && !row.ret && (code = gt_events_cause(r, t, rec->id, &row, args, err)))
+	if (rec->id < gt_api_count && r->types.calls[rec->id].causes && counts(&r->types.calls[rec->id], row.ret) && (code = gt_events_cause(r, t, rec->id, &row, args, err)))
 		return code;
 	if (__builtin_expect(row.type == GT_NONE, 0)) {
 		r->totals.nameless++;

@@ -7,7 +7,7 @@
  *
  * A join is believed only if what ran has the name and the shape that the call asked for. Times are no test of it: the GPU's clock is
  * set to ours now and then only. */
-#include "collect/gpu_join.h"
+#include "collect/gpu_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,6 @@
 #define CALLS_ALL (1u << 20)		/* that wait in all lanes of all processes */
 #define CAUSES_MAX (1u << 18)		/* calls known by correlation */
 #define TRACKS_MAX 65536u		/* devices and streams: the dictionary has to do for threads, too */
-#define HANDLES_MAX 4096		/* streams whose handle is remembered */
 #define LOOK_BACK 512			/* calls looked through for one that fits */
 #define FAR 3600000000000ll		/* ns: work that lies further from the run is none */
 
@@ -34,9 +33,10 @@ struct place { uint32_t device, stream, context, track; };
 
 struct gt_gpu_process {
 	uint32_t track;			/* of the process */
-	bool on, flushed;		/* flushed: at its end it told all */
+	bool on, ever_on, flushed;	/* flushed: at its end it told all */
+	uint32_t context;		/* the only one that work was in; GT_NONE: there were more */
 	uint32_t captures;		/* that have begun and not ended */
-	struct stream { uint64_t handle; uint32_t track, name; } *handles; size_t nhandles, handles_cap, handle;
+	struct gt_gpu_waits_of waits;
 	int64_t yielded;		/* since when another one has CUPTI; 0: nobody has */
 	struct span { int64_t from, to; } *absences; size_t nabsences, absences_cap;	/* when that was so before */
 	struct lane *lanes; size_t nlanes, lanes_cap, lane;	/* lane: the last one asked for */
@@ -111,10 +111,6 @@ static int put_call(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_
 
 	if (!l)
 		return -ENOMEM;
-	if (c->capture) {
-		p->captures = c->capture > 0 ? p->captures + 1 : p->captures ? p->captures - 1 : 0;
-		return 0;
-	}
 	if (l->n && (l->n == CALLS_MAX || g->calls >= CALLS_ALL)) {
 		count_without_record(g, p, &l->calls[l->first]);
 		forget_first(g, l);
@@ -123,7 +119,8 @@ static int put_call(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_
 		return 0;
 	if (gt_grow(&l->calls, &l->cap, l->first + l->n + 1, sizeof(*l->calls)))
 		return -ENOMEM;
-	l->calls[l->first + l->n++] = (struct call){ *c, false, p->captures > 0 };
+	l->calls[l->first + l->n] = (struct call){ *c, false, p->captures > 0 };
+	l->calls[l->first + l->n++].c.on = gt_gpu_stream_of(&p->waits, c);
 	l->used = 0;
 	g->calls++;
 	return 0;
@@ -278,49 +275,14 @@ static uint32_t stream_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_
 	place.track = new_track(g, &t);
 	if (place.track == GT_NONE || gt_map_add(&p->by_stream, hash, (uint32_t)p->nstreams))
 		return GT_NONE;
+	p->context = p->context && p->context != context ? GT_NONE : context;
 	p->streams[p->nstreams++] = place;
 	return place.track;
 }
 
-/* A stream by the program's handle; NULL: there are too many, or no memory. */
-static struct stream *stream_of(struct gt_gpu_process *p, uint64_t handle)
-{
-	for (size_t i = 0; i < p->nhandles; i++, p->handle = p->handle + 1 < p->nhandles ? p->handle + 1 : 0)
-		if (p->handles[p->handle].handle == handle)
-			return &p->handles[p->handle];
-	if (p->nhandles == HANDLES_MAX || gt_grow(&p->handles, &p->handles_cap, p->nhandles + 1, sizeof(*p->handles)))
-		return NULL;
-	p->handles[p->nhandles] = (struct stream){ handle, GT_NONE, GT_NONE };
-	return &p->handles[p->nhandles++];
-}
-
-/* Something that was launched with this handle has run on this track. A handle may be used again for another stream. */
-static int learn_handle(struct gt_gpu *g, struct gt_gpu_process *p, uint64_t handle, uint32_t track, struct gt_err *err)
-{
-	struct stream *s = stream_of(p, handle);
-	bool new = s && s->track != track;
-
-	if (new)
-		s->track = track;
-	return new && s->name != GT_NONE ? gt_writer_track_name(g->w, track, s->name, err) : 0;
-}
-
 int gt_gpu_name_stream(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, uint64_t handle, uint32_t name, struct gt_err *err)
 {
-	struct stream *s = process(p, track) ? stream_of(*p, handle) : NULL;
-
-	if (!s || name == GT_NONE)
-		return 0;
-	s->name = name;
-	return s->track == GT_NONE ? 0 : gt_writer_track_name(g->w, s->track, name, err);
-}
-
-static uint32_t track_of_handle(const struct gt_gpu_process *p, const struct gt_gpu_call *c)
-{
-	for (size_t i = 0; c->streamed && i < p->nhandles; i++)
-		if (p->handles[i].handle == c->stream)
-			return p->handles[i].track;
-	return GT_NONE;
+	return process(p, track) ? gt_gpu_stream_named(&(*p)->waits, g->w, handle, name, err) : 0;
 }
 
 /* ---- CUPTI's records of calls ---- */
@@ -485,7 +447,7 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 	const uint64_t *v = e->words;
 	struct gt_gpu_work w = { .start = e->start, .end = e->end, .correlation = low(v[0]), .context = low(v[1]), .graph = low(v[2]), .node = v[3] };
 	uint32_t kernel = e->id == GT_EV_KERNEL ? string(arg, v[8]) : GT_NONE;
-	struct gt_gpu_call by = { .streamed = false };
+	struct gt_gpu_call by = { .on = 0 };
 	int code = 0;
 
 	if (!possible(p, e, now)) {
@@ -502,8 +464,8 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 		return 1;
 	}
 	w.track = stream_track(g, p, high(v[0]), w.context, high(v[1]));
-	if (w.track != GT_NONE && by.streamed && gt_api[by.id].op != GT_OP_GRAPH_LAUNCH)
-		code = learn_handle(g, p, by.stream, w.track, err);
+	if (w.track != GT_NONE && by.on && gt_api[by.id].op != GT_OP_GRAPH_LAUNCH)
+		code = gt_gpu_stream_ran(&p->waits, g->w, by.on, w.track, w.context, err);
 	if (code)
 		return code;
 	code = w.track == GT_NONE ? -ENOMEM : e->id == GT_EV_KERNEL ? put_kernel(g, &w, v, kernel, err) :
@@ -513,24 +475,6 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, w.start, w.end, 1, err);
 	}
 	return code ? code : 1;
-}
-
-/* A wait is on the stream waited for, when something ran there; no call need be found, for the waiting call is a row itself. */
-static int put_wait(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now, struct gt_err *err)
-{
-	const uint64_t *v = e->words;
-	struct gt_gpu_work w = { .start = e->start, .end = e->end, .correlation = low(v[0]), .context = low(v[1]), .track = p->track };
-	struct gt_gpu_waiting s = { low(v[2]) < GT_GPU_WAITS ? (enum gt_gpu_wait)low(v[2]) : GT_GPU_WAIT_UNKNOWN, high(v[2]) };
-
-	if (!possible(p, e, now)) {
-		g->totals.impossible++;
-		return 0;
-	}
-	for (size_t i = 0; i < p->nstreams; i++)
-		if (p->streams[i].stream == high(v[1]) && p->streams[i].context == w.context)
-			w.track = p->streams[i].track;
-	g->totals.waits++;
-	return gt_gpu_put_wait(&g->types, &w, &s, err);
 }
 
 /* What the GPU did while another one had CUPTI is not known. */
@@ -554,9 +498,27 @@ static int wait_in(struct queue *q, const struct gt_gpu_event *e, int64_t now)
 	return 0;
 }
 
-int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_call *c)
+int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **to, uint32_t track, const struct gt_gpu_call *c)
 {
-	return process(p, track) ? put_call(g, *p, c) : -ENOMEM;
+	struct gt_gpu_process *p = process(to, track);
+
+	if (!p)
+		return -ENOMEM;
+	switch (c->does) {
+	case GT_GPU_CALL_WAITS:
+		return p->captures && c->wait == GT_GPU_WAIT_STREAM_EVENT ? 0 : gt_gpu_wait_in(&p->waits, c);
+	case GT_GPU_CALL_CAPTURES:
+		p->captures++;
+		return 0;
+	case GT_GPU_CALL_HAS_CAPTURED:
+		p->captures -= p->captures > 0;
+		return 0;
+	case GT_GPU_CALL_ENDS_STREAM:
+		gt_gpu_stream_ended(&p->waits, c);
+		return 0;
+	default:
+		return put_call(g, p, c);
+	}
 }
 
 static void say(struct gt_gpu *g, bool first, const char *format, const char *text, uint64_t detail)
@@ -569,7 +531,7 @@ static int note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct g
 {
 	switch ((enum gt_gpu_state)e->words[0]) {
 	case GT_GPU_ON:
-		p->on = true;
+		p->on = p->ever_on = true;
 		g->totals.processes++;
 		say(g, true, "CUPTI, %s, API version %llu", text, e->words[2]);
 		return 0;
@@ -654,10 +616,6 @@ static int settle_works(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now,
 			done = note_state(g, p, &w->e, text == GT_NONE ? "?" : gt_writer_text(g->w, text), err);
 			continue;
 		}
-		if (w->e.id == GT_EV_WAIT) {
-			done = put_wait(g, p, &w->e, now, err);
-			continue;
-		}
 		done = settle_work(g, p, &w->e, now, last || now - w->since >= PATIENCE || kept == WAITING_MAX, string, arg, err);
 		if (!done)
 			q->items[kept++] = *w;
@@ -724,13 +682,13 @@ static int tell_missing(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now,
 
 	for (uint32_t i = 0; !code && p->causes && i <= p->mask; i++)
 		if (p->causes[i].used && !p->causes[i].records && !p->causes[i].captured)
-			code = add_missing(&m, track_of_handle(p, &p->causes[i].c), p->causes[i].c.start);
+			code = add_missing(&m, gt_gpu_stream_track(&p->waits, p->causes[i].c.on), p->causes[i].c.start);
 	for (size_t i = 0; !code && i < p->nlanes; i++)
 		for (size_t k = 0; !code && k < p->lanes[i].n; k++) {
 			const struct call *c = &p->lanes[i].calls[p->lanes[i].first + k];
 
 			if (!c->known && !c->captured)
-				code = add_missing(&m, track_of_handle(p, &c->c), c->c.start);
+				code = add_missing(&m, gt_gpu_stream_track(&p->waits, c->c.on), c->c.start);
 		}
 	for (size_t i = 0; !code && i < m.n; i++)
 		code = gt_writer_lost(g->w, m.of[i].track == GT_NONE ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK,
@@ -741,12 +699,17 @@ static int tell_missing(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now,
 
 int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last, gt_gpu_string *string, void *arg, struct gt_err *err)
 {
+	struct gt_gpu_around around = { .track = p->track };
 	int code;
 
 	p->began = p->began ? p->began : now;
 	code = settle_records(g, p, now, last);
 	if (!code)
 		code = settle_works(g, p, now, last, string, arg, err);
+	around.context = p->context == GT_NONE ? 0 : p->context;
+	around.on = p->ever_on;
+	if (!code)
+		code = gt_gpu_waits_settle(&p->waits, &g->types, &around, now, last, &g->totals, err);
 	if (!code && last)
 		code = end_absence(g, p, now, err);
 	if (!code && last && p->on && !p->flushed)
@@ -780,7 +743,7 @@ void gt_gpu_process_close(struct gt_gpu *g, struct gt_gpu_process *p)
 	free(p->lanes);
 	free(p->causes);
 	free(p->absences);
-	free(p->handles);
+	gt_gpu_waits_release(&p->waits);
 	free(p->records.items);
 	free(p->works.items);
 	free(p->devices);

@@ -13,6 +13,7 @@ struct gt_gpu_process;		/* of one process, NULL: it has told nothing of a GPU */
 
 struct gt_gpu_totals {
 	uint64_t kernels, copies, sets, waits;	/* rows */
+	uint64_t waits_nowhere;		/* of the waits for, or in, a stream: the call's argument, which is it, was not recorded */
 	uint64_t exact, inferred, unjoined;	/* of kernels, copies and sets: joined to a call by correlation, by order, not at all */
 	uint64_t wrong;			/* joined to a call that launched something else: not joined, in the end */
 	uint64_t dropped;		/* records that CUPTI dropped */
@@ -28,9 +29,13 @@ struct gt_gpu_totals {
 	char state[200];		/* "CUPTI 13.0 (PATH)", or why there is none; the first one that is worth saying */
 };
 
-/* A call that may have made the GPU work, as its row has it. */
+enum gt_gpu_does { GT_GPU_CALL_WORKS /* may have made the GPU work */, GT_GPU_CALL_WAITS,
+		   GT_GPU_CALL_CAPTURES /* into a graph, from now on */,
+		   GT_GPU_CALL_HAS_CAPTURED, GT_GPU_CALL_ENDS_STREAM };
+/* A call that has to do with the GPU's work, as its row has it. */
 struct gt_gpu_call {
 	uint16_t id;			/* of the API table */
+	uint8_t does;			/* enum gt_gpu_does */
 	uint32_t track;			/* of the thread */
 	int32_t tid;			/* as the process knows it */
 	int64_t start, end;		/* ns */
@@ -39,8 +44,11 @@ struct gt_gpu_call {
 	bool shaped;			/* grid and block are known */
 	uint32_t grid[3], block[3];
 	bool streamed;			/* stream is known */
+	bool per_thread;		/* the default stream is the thread's */
 	uint64_t stream;		/* the handle */
-	int capture;			/* 1, -1: no work, it begins or ends a capture into a graph */
+	enum gt_gpu_wait wait;		/* of one that waits */
+	uint64_t event;			/* that it waited for, a handle, or GT_GPU_NO_EVENT */
+	uint64_t on;			/* not the caller's: see gpu_inside.h */
 };
 struct gt_gpu_event { uint16_t id; int64_t start, end; uint8_t n; uint64_t words[9]; };
 

@@ -178,7 +178,6 @@ enum gt_ring_event {
 	GT_EV_COPY,		/* CUPTI's copy kind, source and destination memory kinds, flags in the third word, a byte each; bytes, source
 				 * | destination device */
 	GT_EV_SET,		/* memory kind, flags in the third word, 16 bits each; bytes, value */
-	GT_EV_WAIT,		/* correlation | 0, context | stream, CUPTI's synchronisation type | event */
 	GT_EV_API,		/* a call of the driver that CUPTI saw: correlation | cbid, thread id */
 	GT_EV_GPU_LOST,		/* how many records CUPTI dropped */
 	/* NVTX annotations, with start and end the same, in ticks. The first four: range id or 0, message, domain (0: the default one),

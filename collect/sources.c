@@ -1,5 +1,6 @@
 #include "collect/source.h"
 #include "formats/globs.h"
+#include "formats/gpu.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,12 +15,13 @@ static void enable_ioctl(struct gt_session *s, struct gt_sources *own)
 	memset(s->gate + GT_ID_IOCTL, GT_GATE_ON, GT_IDS - GT_ID_IOCTL);
 }
 
-/* With the calls that make it work, or nothing could be joined to anything. */
+/* With the calls that make it work, or nothing could be joined to anything, and those that wait for it. */
 static void enable_gpu(struct gt_session *s, struct gt_sources *own)
 {
 	s->gpu = 1;
 	for (uint32_t id = 0; id < gt_api_count; id++)
-		if (gt_api_makes_work(gt_api[id].op) || gt_api_begins_capture(gt_api[id].name) || gt_api_ends_capture(gt_api[id].name))
+		if (gt_api_makes_work(gt_api[id].op) || gt_api_begins_capture(gt_api[id].name) || gt_api_ends_capture(gt_api[id].name) ||
+		    gt_api_ends_stream(gt_api[id].name) || gt_gpu_wait_of_call(gt_api[id].name))
 			s->gate[id] = GT_GATE_ON;
 }
 

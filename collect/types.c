@@ -30,6 +30,17 @@ static bool recorded(const struct gt_types *t, const struct gt_api_field *f)
 	return t->args == GT_ARGS_ALL || (t->args == GT_ARGS_KEY && f->key);
 }
 
+/* With the GPU's work: what, if anything. */
+static bool has_to_do(struct gt_call_type *c, const struct gt_api *api)
+{
+	c->wait = gt_gpu_wait_of_call(api->name);
+	c->per_thread = gt_api_per_thread(api->name);
+	c->does = c->wait ? GT_GPU_CALL_WAITS : gt_api_begins_capture(api->name) ? GT_GPU_CALL_CAPTURES :
+		  gt_api_ends_capture(api->name) ? GT_GPU_CALL_HAS_CAPTURED : gt_api_ends_stream(api->name) ? GT_GPU_CALL_ENDS_STREAM :
+		  GT_GPU_CALL_WORKS;
+	return c->does != GT_GPU_CALL_WORKS || gt_api_makes_work(api->op);
+}
+
 /* The fields that the mode records, in the guest's order; a launch whose function is among them also gets its kernel's name. */
 static void make(struct gt_types *t, uint32_t id)
 {
@@ -40,8 +51,7 @@ static void make(struct gt_types *t, uint32_t id)
 	struct gt_type type = { .category = api->category, .op = api->op, .memkind = api->memkind, .layer = GT_LAYER_API };
 	unsigned n = 0, count = gt_api_fields(api, all);
 
-	c->func = c->grid = c->block = c->stream = GT_NO_WORD;
-	c->capture = !t->causes ? 0 : gt_api_begins_capture(api->name) ? 1 : gt_api_ends_capture(api->name) ? -1 : 0;
+	c->func = c->grid = c->block = c->stream = c->event = GT_NO_WORD;
 	for (unsigned i = 0; i < count; i++) {
 		if (!recorded(t, &all[i]))
 			continue;
@@ -53,6 +63,8 @@ static void make(struct gt_types *t, uint32_t id)
 			c->block = (uint8_t)n;
 		if (all[i].role == GT_R_STREAM && c->stream == GT_NO_WORD)
 			c->stream = (uint8_t)n;
+		if (all[i].role == GT_R_EVENT && c->event == GT_NO_WORD)
+			c->event = (uint8_t)n;
 		if (all[i].kind == GT_F_STR)
 			c->strings |= 1ULL << n;
 		fields[n++] = (struct gt_field){ gt_writer_string(t->w, all[i].name), all[i].kind, all[i].role };
@@ -63,7 +75,7 @@ static void make(struct gt_types *t, uint32_t id)
 	if (c->func != GT_NO_WORD)
 		fields[n++] = (struct gt_field){ gt_writer_string(t->w, "kernel"), GT_F_STR, GT_R_KERNEL };
 	c->nfields = type.nfields = (uint8_t)n;
-	c->causes = t->causes && (gt_api_makes_work(api->op) || c->capture);
+	c->causes = t->causes && has_to_do(c, api);
 	c->plain = !c->strings && c->func == GT_NO_WORD && !c->causes;
 	type.fields = fields;
 	c->name = type.name = gt_writer_string(t->w, api->name);

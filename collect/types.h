@@ -2,7 +2,7 @@
 #ifndef GT_COLLECT_TYPES_H
 #define GT_COLLECT_TYPES_H
 #include <stdbool.h>
-#include "collect/ring.h"
+#include "collect/gpu_join.h"
 #include "formats/base/map.h"
 #include "formats/writer.h"
 
@@ -13,10 +13,11 @@ struct gt_call_type {
 	uint8_t nfields;		/* nwords, and the kernel's name for launches */
 	uint8_t func;			/* the word with a launch's function, or GT_NO_WORD */
 	bool plain;
-	bool causes;			/* may make a GPU work, and is to be told of */
+	bool causes;			/* has to do with a GPU's work, and is to be told of */
 	uint8_t grid, block;		/* the first of three words each, or GT_NO_WORD */
-	uint8_t stream;			/* the word with the stream, or GT_NO_WORD */
-	int8_t capture;			/* of launches into a graph: 1 begins one, -1 ends one; causes is set, too */
+	uint8_t stream, event;		/* the word with it, or GT_NO_WORD */
+	uint8_t does, wait;		/* of a call with `causes`: enum gt_gpu_does, enum gt_gpu_wait */
+	bool per_thread;		/* its default stream is the thread's */
 	uint32_t name;			/* of the function */
 	uint64_t strings;		/* bit i: word i is a string's hash */
 };
@@ -25,7 +26,7 @@ struct gt_call_type {
 struct gt_types {
 	struct gt_writer *w;
 	unsigned args;			/* enum gt_args_mode */
-	bool causes;			/* calls that make a GPU work are marked */
+	bool causes;			/* such calls are marked */
 	struct gt_call_type calls[GT_API_MAX];
 	struct gt_map files;		/* ioctls and device files by file, request, command */
 	struct gt_file_type { uint64_t file, request, command; uint16_t id; bool status; uint32_t type; } *file;

@@ -154,7 +154,7 @@ static void put_field(struct args *a, const struct gt_segment *seg, const struct
 	}
 	if (f->role < GT_ROLES && names[f->role] && f->kind != GT_F_STR) {
 		key(a, names[f->role]);
-		gt_out_used(a->out, gt_put_value(gt_out_room(a->out, 64), f->kind, v));
+		gt_out_used(a->out, gt_put_value(gt_out_room(a->out, 64), f->role == GT_R_EVENT ? GT_F_U64 : f->kind, v));
 	} else if (f->role == GT_R_NONE && !strcmp(gt_str(seg, f->name), "src_device")) {
 		put_number(a, "fromDevice", v);
 	} else {

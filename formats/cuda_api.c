@@ -66,6 +66,14 @@ static uint32_t find(const char *name, size_t len)
 
 bool gt_api_begins_capture(const char *name) { return !strncmp(name, "cuStreamBeginCapture", 20); }
 bool gt_api_ends_capture(const char *name) { return !strncmp(name, "cuStreamEndCapture", 18); }
+bool gt_api_ends_stream(const char *name) { return !strncmp(name, "cuStreamDestroy", 15); }
+
+bool gt_api_per_thread(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 5 && (!strcmp(name + len - 5, "_ptsz") || !strcmp(name + len - 5, "_ptds"));
+}
 
 uint32_t gt_api_find(const char *name)
 {

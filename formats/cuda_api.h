@@ -41,6 +41,8 @@ static inline bool gt_api_makes_work(unsigned op)	/* of a GPU */
 /* Between these two, launches become nodes of a graph and nothing runs. */
 bool gt_api_begins_capture(const char *name);
 bool gt_api_ends_capture(const char *name);
+bool gt_api_ends_stream(const char *name);
+bool gt_api_per_thread(const char *name);		/* its default stream is the calling thread's own */
 uint32_t gt_api_find(const char *name);			/* id or GT_NONE; O(1) */
 size_t gt_api_base_length(const char *name);		/* of the name without _ptsz, _ptds, _v2, _v3020 and the like */
 /* Category and so on of a name that may be missing in the table or lack its suffix ("cuMemAlloc", "cudaMalloc"): by table,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "formats/cuda_api.h"
 
 enum shape { KERNEL, COPY, SET, WAIT };
 
@@ -25,6 +26,20 @@ const char *gt_direction_word(unsigned direction)
 	static const char *const words[] = { "?", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP" };
 
 	return words[direction < sizeof(words) / sizeof(*words) ? direction : 0];
+}
+
+enum gt_gpu_wait gt_gpu_wait_of_call(const char *name)
+{
+	static const struct { const char *name; enum gt_gpu_wait wait; } calls[] = {
+		{ "cuStreamSynchronize", GT_GPU_WAIT_STREAM }, { "cuCtxSynchronize", GT_GPU_WAIT_CONTEXT },
+		{ "cuEventSynchronize", GT_GPU_WAIT_EVENT }, { "cuStreamWaitEvent", GT_GPU_WAIT_STREAM_EVENT },
+	};
+	size_t len = gt_api_base_length(name);
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (strlen(calls[i].name) == len && !memcmp(calls[i].name, name, len))
+			return calls[i].wait;
+	return GT_GPU_WAIT_UNKNOWN;
 }
 
 /* ---- fields ---- */
@@ -206,7 +221,7 @@ int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work, cons
 
 	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
 	add_work(&r, work);
-	add(&r, "event", GT_F_U64, GT_R_EVENT, s->event);
+	add(&r, "event", GT_F_HEX, GT_R_EVENT, s->event);
 	if (id == GT_NONE) {
 		type.name = gt_writer_string(t->w, names[s->what < GT_GPU_WAITS ? s->what : 0]);
 		id = make(t, key, &type, &r);

@@ -49,7 +49,8 @@ struct gt_gpu_copy {
 	uint32_t src_device, dst_device;
 };
 struct gt_gpu_set { enum gt_gpu_memory memory; uint64_t bytes; uint32_t value; bool async; };
-struct gt_gpu_waiting { enum gt_gpu_wait what; uint32_t event; };
+#define GT_GPU_NO_EVENT UINT32_MAX
+struct gt_gpu_waiting { enum gt_gpu_wait what; uint64_t event; };	/* event: its handle, or GT_GPU_NO_EVENT */
 
 /* The types already made. Zero-initialised but for w is empty. */
 struct gt_gpu_types {
@@ -66,6 +67,7 @@ int gt_gpu_put_copy(struct gt_gpu_types *t, const struct gt_gpu_work *work, cons
 int gt_gpu_put_set(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_set *s, struct gt_err *err);
 int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_waiting *s, struct gt_err *err);
 
+enum gt_gpu_wait gt_gpu_wait_of_call(const char *name);	/* of the driver; GT_GPU_WAIT_UNKNOWN: it is none that waits */
 const char *gt_gpu_memory_word(unsigned memory);	/* "unknown" for what is none */
 const char *gt_direction_word(unsigned direction);	/* "HtoD" and its like; "?" */
 #endif

@@ -7,7 +7,6 @@
 
 enum {				/* CUpti_ActivityKind */
 	GT_CUPTI_MEMCPY = 1, GT_CUPTI_MEMSET = 2, GT_CUPTI_DRIVER = 4, GT_CUPTI_KERNEL = 10 /* concurrent */, GT_CUPTI_MEMCPY_PEER = 22,
-	GT_CUPTI_WAIT = 38,
 };
 enum { GT_CUPTI_ZEROED_BUFFERS = 5 };	/* CUpti_ActivityAttribute: the buffers we hand out are all zeros */
 enum { GT_CUPTI_SYSTEM_TID = 1 };	/* CUpti_ActivityThreadIdType: gettid() */
@@ -24,8 +23,6 @@ enum {				/* offsets in a record; its kind is a u32 at 0 */
 	GT_S_VALUE = 4, GT_S_FLAGS = 48 /* u16, then the memory kind, u16 */,
 	/* calls */
 	GT_A_CBID = 4, GT_A_START = 8, GT_A_END = 16, GT_A_THREAD = 28, GT_A_CORRELATION = 32,
-	/* waits */
-	GT_W_TYPE = 4, GT_W_START = 8, GT_W_END = 16, GT_W_CORRELATION = 24, GT_W_CONTEXT = 28, GT_W_STREAM = 32, GT_W_EVENT = 36,
 };
 
 struct gt_cupti {

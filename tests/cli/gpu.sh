@@ -31,6 +31,43 @@ is graph-nodes-have-their-launch "kernel 1 cuGraphLaunch" "$(causes graph.zst | 
 want processes 0 run processes "$B/samples/multiproc"
 same processes-are-the-truth processes.truth processes.rows
 
+# what comes by way of the runtime is joined to the driver's calls all the same, for nothing that we ask of CUPTI switches its tracing of
+# the runtime on
+want runtime 0 run runtime "$B/samples/through_runtime"
+same runtime-is-the-truth runtime.truth runtime.rows
+is runtime-all-joined "$(wc -l <runtime.rows | tr -d ' ') 0 0" "$(meta gpu_joined_exact runtime.zst) $(meta gpu_joined_wrong runtime.zst) $(meta gpu_launches_without_record runtime.zst)"
+is runtime-calls 'copy 1 cuMemcpyHtoDAsync_v2 120; kernel 1 cuGraphLaunch 200; kernel 1 cuLaunchKernel 200; set 1 cuMemsetD8Async 62' "$(causes runtime.zst)"
+
+# waits: each that CUPTI would tell is there, on its stream, around the time that CUPTI saw, with the waiting call as its cause
+waits() {	# waits NAME: holds NAME.zst against the truth of the last run
+	cat truth.* | awk '$2 == "sync" { split($3, t, ":"); print t[1], $4, $6, $7 }' >"$1.waited"
+	"$rows" waits "$1.zst" >"$1.waits"
+	is "$1-waits" "$(cut -d ' ' -f 1,2 "$1.waited" | sort | uniq -c)" "$(cut -d ' ' -f 1,2 "$1.waits" | sort | uniq -c)"
+	is "$1-waits-outside-their-calls" 0 "$(awk 'NR == FNR { w[$1 " " $2] = w[$1 " " $2] " " $3 " " $4; next }
+		{ n = split(w[$1 " " $2], t); ok = 0; for (i = 1; i < n; i += 2) ok += t[i] <= $3 && $4 <= t[i + 1]; bad += !ok } END { print bad + 0 }' \
+		"$1.waits" "$1.waited")"
+	is "$1-waits-are-calls" 0 "$(awk '{ split("1 cuEventSynchronize 1,2 cuStreamWaitEvent 1,3 cuStreamSynchronize 0,4 cuCtxSynchronize 0", k, ",")
+		bad += ($1 " " $5 " " $8) != k[$1] || $6 != 1 || $7 != 1 } END { print bad + 0 }' "$1.waits")"
+	is "$1-waits-are-counted" "$(wc -l <"$1.waits" | tr -d ' ')" "$(meta gpu_waits "$1.zst")"
+}
+waits runtime
+is runtime-waits-by-type '1 20,2 20,3 40,4 1,' "$(cut -d ' ' -f 1 runtime.waits | sort | uniq -c | awk '{ printf "%s %s,", $2, $1 }')"
+for s in overlap train sync_every_launch graph_replay; do
+	want waiting-$s 0 run $s "$B/samples/$s"
+	waits $s
+done
+events=gpu
+want waits-alone 0 run alone "$B/samples/overlap"
+waits alone
+unset events
+# without arguments nobody knows what for
+want waits-argless 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu --args none -o argless.zst -- "$B/samples/overlap"
+"$rows" waits argless.zst >argless.waits
+is waits-argless '1 4294967295 0,1 4294967295 0,3 4294967295 0,3 4294967295 0,' "$(cut -d ' ' -f 1,2,8 argless.waits | sort | tr '\n' ,)"
+is waits-argless-are-counted '4 2' "$(meta gpu_waits argless.zst) $(meta waits_without_stream argless.zst)"
+want waits-argless-header 0 "$A" header argless.zst
+check waits-argless-is-said grep -q '2 waits for a stream, it is not known for which (--args none)' want.out
+
 # in any order, late, with impossible times, and some missing
 want shuffled 0 run shuffled "$B/samples/train" SIM_CUPTI_SHUFFLE=1
 same shuffled-is-the-truth shuffled.truth shuffled.rows

@@ -110,7 +110,7 @@ def main(tarball, out, steps="200"):
     cxa = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
     cxa.restype = ctypes.c_void_p
     trace = "/tmp/kernel_truth.zst"
-    record = ["gtcollect", "-q", "-f", "-e", "api,gpu", "-o", trace, "--"]
+    record = ["gtcollect", "-q", "-f", "-o", trace, "--"]
 
     def run(under, profile):
         subprocess.run(under + [sys.executable, os.path.abspath(__file__), "--loop", steps, profile], check=True)

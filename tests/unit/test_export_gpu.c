@@ -456,7 +456,7 @@ static void json_lines(void)
 	gt_reader_close(r);
 	CHECK(strstr(text, "\"pid\":100,\"tid\":7,\"device\":0,\"details\":{\"correlation\":5,\"context\":1,\"launch_start\":0.000000000,\"launch_ns\":100,"));
 	CHECK(strstr(text, "\"tid\":8,\"device\":1,") && strstr(text, "\"tid\":8,\"device\":0,\"details\":{\"correlation\":5,\"context\":1,\"grid"));
-	CHECK(strstr(text, "\"name\":\"power\",\"pid\":100,\"tid\":1,\"device\":1,") && strstr(text, "\"event\":77"));
+	CHECK(strstr(text, "\"name\":\"power\",\"pid\":100,\"tid\":1,\"device\":1,") && strstr(text, "\"event\":\"0x4d\""));
 	CHECK(!strstr(text, "launch_track") && !strstr(text, "4294967295"));
 	free(text);
 }

@@ -1,0 +1,166 @@
+/* Streams by the program's handles, and who waited for them.
+ *
+ * A handle is used again as soon as its stream is destroyed, so each stream that was called so gets a number of its own when a call
+ * first mentions it, and a launch's track is learned for that number. Two kinds of handle stand for more than one stream: that of the
+ * default stream, of which each context has one, and that of the per-thread one. The second is told apart by its thread; of the
+ * first, as of every other number that turns out to mean two tracks, nothing is said any more.
+ *
+ * A wait is the recorded call itself, for CUPTI's record of it costs too much (guest_gpu.c). It is held until something launched into
+ * its stream has shown where that is: as a rule the next flush of CUPTI's buffers. */
+#include "collect/gpu_inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "formats/base/buf.h"
+
+#define HANDLES_MAX 4096u	/* streams at a time */
+#define INSTANCES 8192u		/* the last ones, whose tracks are remembered */
+#define HOLD 1000000000ll	/* ns that a wait is held at most */
+#define HELD_MAX 65536u
+#define DEFAULT 1u		/* CU_STREAM_LEGACY and CU_STREAM_PER_THREAD; 0 is one or the other */
+#define PER_THREAD 2u
+
+struct gt_gpu_stream { uint64_t handle, instance; int32_t tid; };
+struct gt_gpu_instance { uint64_t number; uint32_t track, context, name; bool unsure; };
+struct gt_gpu_held { int64_t since; struct gt_gpu_call c; };
+
+static struct gt_gpu_instance *instance(const struct gt_gpu_waits_of *s, uint64_t number)
+{
+	struct gt_gpu_instance *i = s->instances && number ? &s->instances[number % INSTANCES] : NULL;
+
+	return i && i->number == number ? i : NULL;
+}
+
+static struct gt_gpu_stream *find(struct gt_gpu_waits_of *s, uint64_t handle, int32_t tid)
+{
+	for (size_t i = 0; i < s->n; i++, s->hint = s->hint + 1 < s->n ? s->hint + 1 : 0)
+		if (s->handles[s->hint].handle == handle && s->handles[s->hint].tid == tid)
+			return &s->handles[s->hint];
+	return NULL;
+}
+
+static uint64_t number_of(struct gt_gpu_waits_of *s, uint64_t handle, int32_t tid)
+{
+	struct gt_gpu_stream *known = find(s, handle, tid);
+
+	if (known)
+		return known->instance;
+	if (s->n == HANDLES_MAX || gt_grow(&s->handles, &s->cap, s->n + 1, sizeof(*s->handles)) ||
+	    (!s->instances && !(s->instances = calloc(INSTANCES, sizeof(*s->instances)))))
+		return 0;
+	s->hint = s->n++;
+	s->handles[s->hint] = (struct gt_gpu_stream){ handle, ++s->made, tid };
+	s->instances[s->made % INSTANCES] = (struct gt_gpu_instance){ .number = s->made, .track = GT_NONE, .name = GT_NONE };
+	return s->made;
+}
+
+static uint64_t handle_of(const struct gt_gpu_call *c) { return c->stream ? c->stream : c->per_thread ? PER_THREAD : DEFAULT; }
+
+uint64_t gt_gpu_stream_of(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c)
+{
+	uint64_t handle = handle_of(c);
+
+	return c->streamed ? number_of(s, handle, handle == PER_THREAD ? c->tid : 0) : 0;
+}
+
+void gt_gpu_stream_ended(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c)
+{
+	struct gt_gpu_stream *known = c->streamed ? find(s, c->stream, 0) : NULL;
+
+	if (!known)
+		return;
+	*known = s->handles[--s->n];
+	s->hint = 0;
+}
+
+int gt_gpu_stream_ran(struct gt_gpu_waits_of *s, struct gt_writer *w, uint64_t stream, uint32_t track, uint32_t context, struct gt_err *err)
+{
+	struct gt_gpu_instance *i = instance(s, stream);
+
+	if (!i || i->track == track)
+		return 0;
+	i->unsure = i->track != GT_NONE;
+	i->track = track;
+	i->context = context;
+	return i->name != GT_NONE ? gt_writer_track_name(w, track, i->name, err) : 0;
+}
+
+uint32_t gt_gpu_stream_track(const struct gt_gpu_waits_of *s, uint64_t stream)
+{
+	const struct gt_gpu_instance *i = instance(s, stream);
+
+	return i && !i->unsure ? i->track : GT_NONE;
+}
+
+int gt_gpu_stream_named(struct gt_gpu_waits_of *s, struct gt_writer *w, uint64_t handle, uint32_t name, struct gt_err *err)
+{
+	struct gt_gpu_instance *i = instance(s, number_of(s, handle ? handle : DEFAULT, 0));
+
+	if (!i || name == GT_NONE)
+		return 0;
+	i->name = name;
+	return i->track == GT_NONE ? 0 : gt_writer_track_name(w, i->track, name, err);
+}
+
+/* ---- waits ---- */
+
+int gt_gpu_wait_in(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c)
+{
+	if (gt_grow(&s->held, &s->held_cap, s->nheld + 1, sizeof(*s->held)))
+		return -ENOMEM;
+	s->held[s->nheld] = (struct gt_gpu_held){ 0, *c };
+	s->held[s->nheld++].c.on = gt_gpu_stream_of(s, c);
+	return 0;
+}
+
+static bool of_a_stream(const struct gt_gpu_call *c) { return c->wait == GT_GPU_WAIT_STREAM || c->wait == GT_GPU_WAIT_STREAM_EVENT; }
+
+/* May it still become known, or turn out to be unknown? */
+static bool open(const struct gt_gpu_waits_of *s, const struct gt_gpu_call *c)
+{
+	const struct gt_gpu_instance *i = instance(s, c->on);
+
+	return of_a_stream(c) && i && !i->unsure && (i->track == GT_NONE || handle_of(c) == DEFAULT);
+}
+
+static int put_wait(const struct gt_gpu_waits_of *s, struct gt_gpu_types *types, const struct gt_gpu_around *a, const struct gt_gpu_call *c,
+		    struct gt_gpu_totals *totals, struct gt_err *err)
+{
+	uint32_t track = of_a_stream(c) ? gt_gpu_stream_track(s, c->on) : GT_NONE;
+	struct gt_gpu_waiting what = { c->wait, c->event };
+	struct gt_gpu_work w = {
+		.track = track == GT_NONE ? a->track : track, .start = c->start, .end = c->end,
+		.context = track == GT_NONE ? a->context : instance(s, c->on)->context,
+		.cause = { GT_JOIN_CORRELATION, c->track, c->name, c->start, (uint64_t)(c->end - c->start) },
+	};
+
+	totals->waits++;
+	totals->waits_nowhere += of_a_stream(c) && !c->streamed;
+	return gt_gpu_put_wait(types, &w, &what, err);
+}
+
+int gt_gpu_waits_settle(struct gt_gpu_waits_of *s, struct gt_gpu_types *types, const struct gt_gpu_around *a, int64_t now, bool last,
+			struct gt_gpu_totals *totals, struct gt_err *err)
+{
+	size_t kept = 0;
+	int code = 0;
+
+	for (size_t i = 0; !code && i < s->nheld; i++) {
+		struct gt_gpu_held *h = &s->held[i];
+
+		h->since = h->since ? h->since : now;
+		if (!last && now - h->since < HOLD && kept < HELD_MAX && open(s, &h->c))
+			s->held[kept++] = *h;
+		else if (a->on)
+			code = put_wait(s, types, a, &h->c, totals, err);
+	}
+	s->nheld = kept;
+	return code;
+}
+
+void gt_gpu_waits_release(struct gt_gpu_waits_of *s)
+{
+	free(s->handles);
+	free(s->instances);
+	free(s->held);
+}
