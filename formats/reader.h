@@ -93,9 +93,8 @@ struct gt_cols {
 	int64_t floor;			/* the block's min start: under GT_BY_TIME no later run of the segment has a row before it */
 	const struct gt_block_args *args_;	/* for gt_cols_args */
 };
-/* The values of `field` for the rows of this run whose code is `code`, in row order: *n of them. Borrowed: the last
- * four answers within a callback stay good. NULL when the type has no such field or the filter did not ask for args. For GT_OPEN rows, fields not known when
- * the call was open read 0. */
+/* The values of `field` for the rows of this run whose code is `code`, in row order: *n of them. Borrowed for the callback. NULL when
+ * the type has no such field or the filter did not ask for args. For GT_OPEN rows, fields not known when the call was open read 0. */
 const uint64_t *gt_cols_args(const struct gt_cols *cols, uint32_t code, uint32_t field, uint32_t *n);
 
 enum gt_order { GT_ANY_ORDER, GT_PER_TRACK /* a track's blocks in file order, tracks interleaved */, GT_BY_TIME /* blocks by min start */ };

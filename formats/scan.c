@@ -29,9 +29,9 @@ struct scanner {
 	size_t values_cap;
 	uint64_t *args_room;		/* for all of a block's; so that it is bounded, whatever codes a file's blocks use */
 	size_t args_cap;
-	struct gt_buf cut;		/* rows that a filter kept, and arguments cut to a run */
-	struct gt_buf picked[4];
-	unsigned npicked;
+	uint64_t *picked;		/* the same places, for those that a run or a filter cuts out of them: no answer moves another */
+	size_t picked_cap;
+	struct gt_buf cut;		/* rows that a filter kept */
 	struct gt_block_args args;
 	uint32_t *seen;			/* by code: rows in the runs before this one */
 	size_t seen_cap;
@@ -66,12 +66,10 @@ const uint64_t *gt_cols_args(const struct gt_cols *cols, uint32_t code, uint32_t
 	from += (size_t)field * u->per_code[code];
 	if (u->nruns == 1 && !a->keep)
 		return *n = u->per_code[code], from;
-	from += s->seen[code];
-	gt_buf_clear(&s->picked[s->npicked]);
-	to = (uint64_t *)(void *)gt_buf_room(&s->picked[s->npicked], (size_t)a->run->n * 8 + 8);
-	s->npicked = (s->npicked + 1) % 4;	/* the last four answers stay good */
-	if (!to)
+	if (gt_grow(&s->picked, &s->picked_cap, s->args_cap, sizeof(*s->picked)))
 		return NULL;
+	to = s->picked + (from - s->args_room);
+	from += s->seen[code];
 	for (uint32_t i = 0; i < a->run->n; i++)
 		if ((u->code ? u->code[a->run->first + i] : 0) == code) {
 			if (!a->keep || a->keep[i])
@@ -218,9 +216,8 @@ static void scanner_release(struct scanner *s)
 {
 	gt_loader_release(&s->loader);
 	gt_unpacked_release(&s->u);
-	for (unsigned i = 0; i < 4; i++)
-		gt_buf_release(&s->picked[i]);
 	gt_buf_release(&s->cut);
+	free(s->picked);
 	free(s->values);
 	free(s->args_room);
 	free(s->seen);
