@@ -3,6 +3,8 @@
 #define GT_GPU_INSIDE_H
 #include "collect/gpu_join.h"
 
+#define GT_GPU_PATIENCE 2000000000ll	/* ns that work waits for its call, and a call for its record */
+
 struct gt_gpu_waits_of {		/* of a process: see gpu_waits.c */
 	struct gt_gpu_stream *handles;
 	size_t n, cap, hint;
@@ -30,4 +32,68 @@ int gt_gpu_wait_in(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c);
 int gt_gpu_waits_settle(struct gt_gpu_waits_of *s, struct gt_gpu_types *types, const struct gt_gpu_around *a, int64_t now, bool last,
 			struct gt_gpu_totals *totals, struct gt_err *err);
 void gt_gpu_waits_release(struct gt_gpu_waits_of *s);
+
+/* ---- gpu_join.c ---- */
+struct gt_gpu_launch { struct gt_gpu_call c; bool known /* by its correlation */, captured /* it only became a node of a graph */; };
+struct gt_gpu_lane {
+	int32_t tid;
+	struct gt_gpu_launch *calls;
+	size_t first, n, cap;
+	int64_t used;			/* when it was last empty and looked at */
+};
+struct gt_gpu_known { uint32_t correlation; bool used, captured; uint32_t records; int64_t since; struct gt_gpu_call c; };
+struct gt_gpu_pending { int64_t since; struct gt_gpu_event e; };
+struct gt_gpu_queue { struct gt_gpu_pending *items; size_t n, cap; };
+struct gt_gpu_place { uint32_t device, stream, context, track; };
+
+struct gt_gpu_process {
+	uint32_t track;			/* of the process */
+	bool on, ever_on, flushed;	/* flushed: at its end it told all */
+	uint32_t context;		/* the only one that work was in; GT_NONE: there were more */
+	uint32_t captures;		/* that have begun and not ended */
+	struct gt_gpu_waits_of waits;
+	int64_t yielded;		/* since when another one has CUPTI; 0: nobody has */
+	struct span { int64_t from, to; } *absences; size_t nabsences, absences_cap;	/* when that was so before */
+	struct gt_gpu_lane *lanes; size_t nlanes, lanes_cap, lane;	/* lane: the last one asked for */
+	struct gt_gpu_known *causes; uint32_t ncauses, mask;
+	struct gt_gpu_queue records, works;
+	struct gt_gpu_place *devices; size_t ndevices, devices_cap;
+	struct gt_gpu_place *streams; size_t nstreams, streams_cap;
+	struct gt_map by_stream;
+	int64_t began;			/* when it was first settled */
+};
+struct gt_gpu {
+	struct gt_writer *w;
+	struct gt_gpu_types types;
+	uint32_t source;
+	bool partly;
+	uint32_t tracks;		/* made */
+	size_t calls;			/* that wait */
+	struct gt_gpu_totals totals;
+};
+
+static inline uint32_t low(uint64_t w) { return (uint32_t)w; }
+static inline uint32_t high(uint64_t w) { return (uint32_t)(w >> 32); }
+
+/* ---- gpu_causes.c ---- */
+/* A launching call waits for CUPTI's record of it. 0 or -ENOMEM. */
+int gt_gpu_calls_put(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_call *c);
+/* CUPTI's record of a call. 1: it found its call; 0: not yet; -ENOMEM. */
+int gt_gpu_record_settle(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now);
+/* Finds what launched it. False: that may still become known. */
+bool gt_gpu_cause_find(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel, bool late,
+		       struct gt_gpu_work *w, struct gt_gpu_call *by);
+/* Forgotten before anything came of it? */
+void gt_gpu_cause_count(struct gt_gpu *g, const struct gt_gpu_known *c);
+/* Calls that no record will come for any more, and lanes of threads that launch no more: there may be a million in a day. */
+void gt_gpu_calls_let_go(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last);
+void gt_gpu_lane_drop(struct gt_gpu *g, struct gt_gpu_process *p, size_t i);
+
+/* ---- gpu_rows.c ---- */
+/* GT_NONE: there are too many. */
+uint32_t gt_gpu_stream_track_of(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device, uint32_t context, uint32_t stream);
+/* v: an event's words. 0 or negative. */
+int gt_gpu_row_kernel(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t *v, uint32_t name, struct gt_err *err);
+int gt_gpu_row_copy(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t *v, struct gt_err *err);
+int gt_gpu_row_set(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t *v, struct gt_err *err);
 #endif

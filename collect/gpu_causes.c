@@ -1,0 +1,324 @@
+/* Which call it was. Calls wait in lanes, one a thread, in order of time; CUPTI's records of calls find theirs by thread and time, and
+ * then the call is known by its correlation id; work looks its call up by that id. Without such records the earliest call that fits
+ * must do.
+ *
+ * A call and CUPTI's record of it: ours begins before and ends after, but the clocks are read at different places and converted, so
+ * the middle of CUPTI's is looked for, and must lie in ours. Calls on one thread do not overlap.
+ *
+ * A join is believed only if what ran has the name and the shape that the call asked for. Times are no test of it: the GPU's clock is
+ * set to ours now and then only. */
+#include "collect/gpu_inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+#include "formats/cuda_api_cbid.h"
+
+#define CALLS_MAX 65536u		/* that wait in a lane */
+#define CALLS_ALL (1u << 20)		/* that wait in all lanes of all processes */
+#define CAUSES_MAX (1u << 18)		/* calls known by correlation */
+#define LOOK_BACK 512			/* calls looked through for one that fits */
+
+/* ---- calls, by thread ---- */
+
+static struct gt_gpu_lane *lane_of(struct gt_gpu_process *p, int32_t tid, bool make)
+{
+	for (size_t i = 0; i < p->nlanes; i++, p->lane = p->lane + 1 < p->nlanes ? p->lane + 1 : 0)
+		if (p->lanes[p->lane].tid == tid)
+			return &p->lanes[p->lane];
+	if (!make || gt_grow(&p->lanes, &p->lanes_cap, p->nlanes + 1, sizeof(*p->lanes)))
+		return NULL;
+	p->lane = p->nlanes++;
+	p->lanes[p->lane] = (struct gt_gpu_lane){ .tid = tid };
+	return &p->lanes[p->lane];
+}
+
+static void forget_first(struct gt_gpu *g, struct gt_gpu_lane *l)
+{
+	l->first++;
+	l->n--;
+	g->calls--;
+	if (l->first >= 64 && l->first >= l->n) {
+		memmove(l->calls, l->calls + l->first, l->n * sizeof(*l->calls));
+		l->first = 0;
+	}
+}
+
+/* No record will come for this call. There was none to come while CUPTI was somebody else's. */
+static void count_without_record(struct gt_gpu *g, const struct gt_gpu_process *p, const struct gt_gpu_launch *c)
+{
+	bool away = (p->yielded && c->c.end > p->yielded) || (!p->on && !p->nabsences && !p->yielded);
+
+	for (size_t i = 0; i < p->nabsences; i++)
+		away |= c->c.end > p->absences[i].from && c->c.start < p->absences[i].to;
+	if (c->captured)
+		g->totals.captured++;
+	else
+		g->totals.without_record += !c->known && !away;
+}
+
+int gt_gpu_calls_put(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_call *c)
+{
+	struct gt_gpu_lane *l = lane_of(p, c->tid, true);
+
+	if (!l)
+		return -ENOMEM;
+	if (l->n && (l->n == CALLS_MAX || g->calls >= CALLS_ALL)) {
+		count_without_record(g, p, &l->calls[l->first]);
+		forget_first(g, l);
+	}
+	if (g->calls >= CALLS_ALL)
+		return 0;
+	if (gt_grow(&l->calls, &l->cap, l->first + l->n + 1, sizeof(*l->calls)))
+		return -ENOMEM;
+	l->calls[l->first + l->n] = (struct gt_gpu_launch){ *c, false, p->captures > 0 };
+	l->calls[l->first + l->n++].c.on = gt_gpu_stream_of(&p->waits, c);
+	l->used = 0;
+	g->calls++;
+	return 0;
+}
+
+/* The call of this lane that was running at `when`. */
+static struct gt_gpu_launch *find_call(const struct gt_gpu_lane *l, int64_t when)
+{
+	size_t from = 0, to = l->n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+		struct gt_gpu_launch *c = &l->calls[l->first + mid];
+
+		if (when < c->c.start)
+			to = mid;
+		else if (when > c->c.end)
+			from = mid + 1;
+		else
+			return c->known ? NULL : c;
+	}
+	return NULL;
+}
+
+/* ---- causes: calls by correlation ---- */
+
+static uint32_t slot_of(const struct gt_gpu_process *p, uint32_t correlation) { return correlation * 0x9e3779b1u & p->mask; }
+
+static struct gt_gpu_known *find_cause(const struct gt_gpu_process *p, uint32_t correlation)
+{
+	if (!p->ncauses)
+		return NULL;
+	for (uint32_t i = slot_of(p, correlation); p->causes[i].used; i = (i + 1) & p->mask)
+		if (p->causes[i].correlation == correlation)
+			return &p->causes[i];
+	return NULL;
+}
+
+static void put_cause(struct gt_gpu_process *p, const struct gt_gpu_known *c)
+{
+	uint32_t i = slot_of(p, c->correlation);
+
+	while (p->causes[i].used && p->causes[i].correlation != c->correlation)
+		i = (i + 1) & p->mask;
+	p->ncauses += !p->causes[i].used;
+	p->causes[i] = *c;
+}
+
+/* Forgotten before anything came of it? */
+void gt_gpu_cause_count(struct gt_gpu *g, const struct gt_gpu_known *c)
+{
+	if (c->used && !c->records)
+		*(c->captured ? &g->totals.captured : &g->totals.without_record) += 1;
+}
+
+/* Into a table of so many places, less those that came before `since`. */
+static int rebuild(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t places, int64_t since)
+{
+	struct gt_gpu_known *old = p->causes, *new = calloc(places, sizeof(*new));
+	uint32_t n = old ? p->mask + 1 : 0;
+
+	if (!new)
+		return -ENOMEM;
+	p->causes = new;
+	p->mask = places - 1;
+	p->ncauses = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!old[i].used)
+			continue;
+		if (old[i].since >= since)
+			put_cause(p, &old[i]);
+		else
+			gt_gpu_cause_count(g, &old[i]);
+	}
+	free(old);
+	return 0;
+}
+
+static int room_for_cause(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now)
+{
+	uint32_t places = p->causes ? p->mask + 1 : 0;
+
+	if (2 * (p->ncauses + 1) <= places)
+		return 0;
+	if (places < CAUSES_MAX)
+		return rebuild(g, p, places ? 2 * places : 1024, INT64_MIN);
+	return rebuild(g, p, places, p->ncauses > CAUSES_MAX / 2 - 2 ? now - GT_GPU_PATIENCE : INT64_MIN) ||
+	       (2 * (p->ncauses + 1) > places && rebuild(g, p, places, INT64_MAX)) ? -ENOMEM : 0;
+}
+
+/* What follows in the same chain moves up, so that no search ends too early. */
+static void drop_cause(struct gt_gpu_process *p, struct gt_gpu_known *c)
+{
+	uint32_t hole = (uint32_t)(c - p->causes), i = hole;
+
+	p->ncauses--;
+	for (;;) {
+		p->causes[hole].used = false;
+		do {
+			i = (i + 1) & p->mask;
+			if (!p->causes[i].used)
+				return;
+		} while (((i - slot_of(p, p->causes[i].correlation)) & p->mask) < ((i - hole) & p->mask));
+		p->causes[hole] = p->causes[i];
+		hole = i;
+	}
+}
+
+/* ---- CUPTI's records of calls ---- */
+
+static const char *function_of(uint32_t cbid)
+{
+	switch (cbid) {
+#define X(number, name) case number: return #name;
+	GT_CBIDS(X)
+#undef X
+	}
+	return NULL;
+}
+
+/* 1: it found its call; 0: not yet. */
+int gt_gpu_record_settle(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now)
+{
+	struct gt_gpu_lane *l = lane_of(p, (int32_t)low(e->words[1]), false);
+	struct gt_gpu_launch *c = l && e->end >= e->start && e->start > 0 ? find_call(l, e->start + (e->end - e->start) / 2) : NULL;
+	const char *function = function_of(high(e->words[0]));
+
+	if (!c || !function || strcmp(function, gt_api[c->c.id].name))
+		return 0;
+	if (room_for_cause(g, p, now))
+		return -ENOMEM;
+	put_cause(p, &(struct gt_gpu_known){ low(e->words[0]), true, c->captured, 0, now, c->c });
+	c->known = true;
+	while (l->n && l->calls[l->first].known)
+		forget_first(g, l);
+	return 1;
+}
+
+/* ---- work ---- */
+
+static bool fits(const struct gt_gpu_call *c, const struct gt_gpu_event *e, uint32_t kernel)
+{
+	const uint64_t *w = e->words;
+	unsigned op = gt_api[c->id].op;
+
+	if (op == GT_OP_GRAPH_LAUNCH)
+		return low(w[2]) || w[3];
+	if (e->id != GT_EV_KERNEL)
+		return op == (e->id == GT_EV_COPY ? GT_OP_COPY : GT_OP_SET) || op == GT_OP_COPY;
+	if (op != GT_OP_LAUNCH)
+		return op == GT_OP_COPY || op == GT_OP_SET;	/* some copies and sets are done by kernels */
+	if (c->kernel != GT_NONE && kernel != GT_NONE && c->kernel != kernel)
+		return false;
+	return !c->shaped || (c->grid[0] == low(w[4]) && c->grid[1] == high(w[4]) && c->grid[2] == low(w[5]) && c->block[0] == high(w[5]) &&
+			      c->block[1] == low(w[6]) && c->block[2] == high(w[6]));
+}
+
+/* The earliest call without a record that may have made this. */
+static struct gt_gpu_launch *guess(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel)
+{
+	struct gt_gpu_launch *best = NULL;
+
+	for (size_t i = 0; i < p->nlanes; i++) {
+		struct gt_gpu_lane *l = &p->lanes[i];
+
+		while (l->n && l->calls[l->first].known)
+			forget_first(g, l);
+		for (size_t k = 0; k < l->n && k < LOOK_BACK; k++) {
+			struct gt_gpu_launch *c = &l->calls[l->first + k];
+
+			if (c->c.start > e->start || (best && c->c.start >= best->c.start))
+				break;
+			if (!c->known && fits(&c->c, e, kernel)) {
+				best = c;
+				break;
+			}
+		}
+	}
+	return best;
+}
+
+static void join(struct gt_gpu *g, struct gt_gpu_work *w, const struct gt_gpu_call *c, enum gt_join how)
+{
+	w->cause = (struct gt_gpu_cause){ how, c->track, c->name, c->start, (uint64_t)(c->end - c->start) };
+	*(how == GT_JOIN_CORRELATION ? &g->totals.exact : &g->totals.inferred) += 1;
+}
+
+/* Finds what launched it. False: that may still become known. */
+bool gt_gpu_cause_find(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel, bool late,
+		       struct gt_gpu_work *w, struct gt_gpu_call *by)
+{
+	struct gt_gpu_known *c = find_cause(p, w->correlation);
+	struct gt_gpu_launch *likely;
+
+	if (c) {
+		if (fits(&c->c, e, kernel)) {
+			join(g, w, &c->c, GT_JOIN_CORRELATION);
+			*by = c->c;
+		} else {
+			g->totals.wrong++;
+			g->totals.unjoined++;
+		}
+		c->records++;
+		if (gt_api[c->c.id].op == GT_OP_LAUNCH)
+			drop_cause(p, c);
+		return true;
+	}
+	if (!late)
+		return false;
+	likely = p->records.n || w->graph || w->node ? NULL : guess(g, p, e, kernel);
+	if (likely) {
+		join(g, w, &likely->c, GT_JOIN_ORDER);
+		likely->known = true;
+	} else {
+		g->totals.unjoined++;
+	}
+	return true;
+}
+
+/* ---- what is over ---- */
+
+void gt_gpu_lane_drop(struct gt_gpu *g, struct gt_gpu_process *p, size_t i)
+{
+	g->calls -= p->lanes[i].n;
+	free(p->lanes[i].calls);
+	p->lanes[i] = p->lanes[--p->nlanes];
+	p->lane = 0;
+}
+
+/* Calls that no record will come for any more, and lanes of threads that launch no more: there may be a million in a day. */
+void gt_gpu_calls_let_go(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last)
+{
+	/* where nobody tells records they are not waited for; those of before were told before that */
+	int64_t before = last ? INT64_MAX : now - (p->on ? 30 : 1) * GT_GPU_PATIENCE;
+
+	for (size_t i = p->nlanes; i-- > 0;) {
+		struct gt_gpu_lane *l = &p->lanes[i];
+
+		while (l->n && (l->calls[l->first].known || l->calls[l->first].c.end < before)) {
+			count_without_record(g, p, &l->calls[l->first]);
+			forget_first(g, l);
+		}
+		if (l->n || !l->used)
+			l->used = l->n ? 0 : now;
+		else if (now - l->used > GT_GPU_PATIENCE)
+			gt_gpu_lane_drop(g, p, i);
+	}
+}

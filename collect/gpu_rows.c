@@ -1,0 +1,101 @@
+/* Rows of work, and the tracks they stand on: a device below its process, a stream below its device. */
+#include "collect/gpu_inside.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include "formats/base/buf.h"
+
+#define TRACKS_MAX 65536u		/* devices and streams: the dictionary has to do for threads, too */
+
+/* ---- where ---- */
+
+static uint32_t new_track(struct gt_gpu *g, const struct gt_track *t)
+{
+	return g->tracks < TRACKS_MAX ? g->tracks++, gt_writer_track(g->w, t) : GT_NONE;
+}
+
+static uint32_t device_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device)
+{
+	struct gt_track t = { .parent = p->track, .source = g->source, .kind = GT_TRACK_DEVICE, .id = device, .ns_id = device };
+	char name[32];
+
+	for (size_t i = 0; i < p->ndevices; i++)
+		if (p->devices[i].device == device)
+			return p->devices[i].track;
+	if (gt_grow(&p->devices, &p->devices_cap, p->ndevices + 1, sizeof(*p->devices)))
+		return GT_NONE;
+	snprintf(name, sizeof(name), "GPU %u", device);
+	t.name = gt_writer_string(g->w, name);
+	p->devices[p->ndevices] = (struct gt_gpu_place){ .device = device, .track = new_track(g, &t) };
+	return p->devices[p->ndevices].track == GT_NONE ? GT_NONE : p->devices[p->ndevices++].track;
+}
+
+static bool same_stream(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return !memcmp(&((const struct gt_gpu_process *)arg)->streams[value], key, offsetof(struct gt_gpu_place, track));
+}
+
+uint32_t gt_gpu_stream_track_of(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device, uint32_t context, uint32_t stream)
+{
+	struct gt_track t = { .source = g->source, .kind = GT_TRACK_STREAM, .id = stream, .ns_id = stream };
+	struct gt_gpu_place place = { device, stream, context, GT_NONE };
+	uint64_t hash = gt_hash(&place, offsetof(struct gt_gpu_place, track));
+	uint32_t i = gt_map_get(&p->by_stream, hash, same_stream, p, &place, 0);
+	char name[32];
+
+	if (i != GT_NONE)
+		return p->streams[i].track;
+	t.parent = device_track(g, p, device);
+	if (t.parent == GT_NONE || gt_grow(&p->streams, &p->streams_cap, p->nstreams + 1, sizeof(*p->streams)))
+		return GT_NONE;
+	snprintf(name, sizeof(name), "stream %u", stream);
+	t.name = gt_writer_string(g->w, name);
+	place.track = new_track(g, &t);
+	if (place.track == GT_NONE || gt_map_add(&p->by_stream, hash, (uint32_t)p->nstreams))
+		return GT_NONE;
+	p->context = p->context && p->context != context ? GT_NONE : context;
+	p->streams[p->nstreams++] = place;
+	return place.track;
+}
+
+/* ---- rows ---- */
+
+static enum gt_direction direction(uint8_t kind)
+{
+	static const uint8_t directions[] = { GT_DIR_UNKNOWN, GT_DIR_HTOD, GT_DIR_DTOH, GT_DIR_HTOD, GT_DIR_DTOH, GT_DIR_DTOD, GT_DIR_DTOD,
+					      GT_DIR_DTOD, GT_DIR_DTOD, GT_DIR_HTOH, GT_DIR_PEER };
+
+	return (enum gt_direction)directions[kind < sizeof(directions) ? kind : 0];
+}
+
+static enum gt_gpu_memory memory(uint8_t kind) { return (enum gt_gpu_memory)(kind < GT_GPU_MEMORY_COUNT ? kind : 0); }
+
+int gt_gpu_row_kernel(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t *v, uint32_t name, struct gt_err *err)
+{
+	struct gt_gpu_kernel k = { name, { low(v[4]), high(v[4]), low(v[5]) }, { high(v[5]), low(v[6]), high(v[6]) }, low(v[7]), high(v[7]),
+				   high(v[2]) };
+
+	if (name == GT_NONE)
+		k.name = gt_writer_string(g->w, "kernel");
+	g->totals.kernels++;
+	return gt_gpu_put_kernel(&g->types, w, &k, err);
+}
+
+int gt_gpu_row_copy(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t *v, struct gt_err *err)
+{
+	uint32_t kinds = high(v[2]);
+	struct gt_gpu_copy c = { direction(kinds & 255), memory(kinds >> 8 & 255), memory(kinds >> 16 & 255), kinds >> 24 & 1, v[4], low(v[5]),
+				 high(v[5]) };
+
+	g->totals.copies++;
+	return gt_gpu_put_copy(&g->types, w, &c, err);
+}
+
+int gt_gpu_row_set(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t *v, struct gt_err *err)
+{
+	struct gt_gpu_set s = { memory(high(v[2]) & 255), v[4], low(v[5]), high(v[2]) >> 16 & 1 };
+
+	g->totals.sets++;
+	return gt_gpu_put_set(&g->types, w, &s, err);
+}
