@@ -18,6 +18,9 @@
 #define CALLS_MAX 65536u		/* that wait in a lane */
 #define CALLS_ALL (1u << 20)		/* that wait in all lanes of all processes */
 #define CAUSES_MAX (1u << 18)		/* calls known by correlation */
+#define CAUSES_MIN 1024u
+#define UNHEARD (30 * GT_GPU_PATIENCE)	/* ns that a call is remembered of which nothing comes */
+#define BETWEEN_NODES (15 * GT_GPU_PATIENCE)	/* ns that the next node of a graph may take */
 #define LOOK_BACK 512			/* calls looked through for one that fits */
 
 /* ---- calls, by thread ---- */
@@ -129,8 +132,14 @@ void gt_gpu_cause_count(struct gt_gpu *g, const struct gt_gpu_known *c)
 		*(c->captured ? &g->totals.captured : &g->totals.without_record) += 1;
 }
 
-/* Into a table of so many places, less those that came before `since`. */
-static int rebuild(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t places, int64_t since)
+/* May more come of it? A copy's records come together; the nodes of a graph one after another, as they end. */
+static bool may_go_on(const struct gt_gpu_known *c, int64_t now)
+{
+	return now - c->since < (!c->records ? UNHEARD : gt_api[c->c.id].op == GT_OP_GRAPH_LAUNCH ? BETWEEN_NODES : GT_GPU_PATIENCE);
+}
+
+/* Into a table of so many places, less those of which nothing more comes, and those that nothing came of since `since`. */
+static int rebuild(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t places, int64_t since, int64_t now)
 {
 	struct gt_gpu_known *old = p->causes, *new = calloc(places, sizeof(*new));
 	uint32_t n = old ? p->mask + 1 : 0;
@@ -143,7 +152,7 @@ static int rebuild(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t places, 
 	for (uint32_t i = 0; i < n; i++) {
 		if (!old[i].used)
 			continue;
-		if (old[i].since >= since)
+		if (old[i].since >= since && may_go_on(&old[i], now))
 			put_cause(p, &old[i]);
 		else
 			gt_gpu_cause_count(g, &old[i]);
@@ -159,9 +168,24 @@ static int room_for_cause(struct gt_gpu *g, struct gt_gpu_process *p, int64_t no
 	if (2 * (p->ncauses + 1) <= places)
 		return 0;
 	if (places < CAUSES_MAX)
-		return rebuild(g, p, places ? 2 * places : 1024, INT64_MIN);
-	return rebuild(g, p, places, p->ncauses > CAUSES_MAX / 2 - 2 ? now - GT_GPU_PATIENCE : INT64_MIN) ||
-	       (2 * (p->ncauses + 1) > places && rebuild(g, p, places, INT64_MAX)) ? -ENOMEM : 0;
+		return rebuild(g, p, places ? 2 * places : CAUSES_MIN, INT64_MIN, now);
+	return rebuild(g, p, places, p->ncauses > CAUSES_MAX / 2 - 2 ? now - GT_GPU_PATIENCE : INT64_MIN, now) ||
+	       (2 * (p->ncauses + 1) > places && rebuild(g, p, places, INT64_MAX, now)) ? -ENOMEM : 0;
+}
+
+/* Now and then: those that are through go, and what room they took. */
+static int tidy_causes(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now)
+{
+	uint32_t places = p->causes ? p->mask + 1 : 0, most = 0;
+
+	if (now - p->tidied < GT_GPU_PATIENCE || places <= CAUSES_MIN)
+		return 0;
+	p->tidied = now;
+	for (uint32_t i = 0; i < places; i++)
+		most += p->causes[i].used && may_go_on(&p->causes[i], now);
+	while (places > CAUSES_MIN && most < places / 8)
+		places /= 2;
+	return most < p->ncauses / 2 || places <= p->mask ? rebuild(g, p, places, INT64_MIN, now) : 0;
 }
 
 /* What follows in the same chain moves up, so that no search ends too early. */
@@ -255,28 +279,27 @@ static struct gt_gpu_launch *guess(struct gt_gpu *g, struct gt_gpu_process *p, c
 	return best;
 }
 
-static void join(struct gt_gpu *g, struct gt_gpu_work *w, const struct gt_gpu_call *c, enum gt_join how)
+static void join(struct gt_gpu_work *w, const struct gt_gpu_call *c, enum gt_join how)
 {
 	w->cause = (struct gt_gpu_cause){ how, c->track, c->name, c->start, (uint64_t)(c->end - c->start) };
-	*(how == GT_JOIN_CORRELATION ? &g->totals.exact : &g->totals.inferred) += 1;
 }
 
 /* Finds what launched it. False: that may still become known. */
-bool gt_gpu_cause_find(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel, bool late,
-		       struct gt_gpu_work *w, struct gt_gpu_call *by)
+bool gt_gpu_cause_find(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel, int64_t now,
+		       bool late, struct gt_gpu_work *w, struct gt_gpu_call *by)
 {
 	struct gt_gpu_known *c = find_cause(p, w->correlation);
 	struct gt_gpu_launch *likely;
 
 	if (c) {
 		if (fits(&c->c, e, kernel)) {
-			join(g, w, &c->c, GT_JOIN_CORRELATION);
+			join(w, &c->c, GT_JOIN_CORRELATION);
 			*by = c->c;
 		} else {
 			g->totals.wrong++;
-			g->totals.unjoined++;
 		}
 		c->records++;
+		c->since = now;
 		if (gt_api[c->c.id].op == GT_OP_LAUNCH)
 			drop_cause(p, c);
 		return true;
@@ -285,10 +308,8 @@ bool gt_gpu_cause_find(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 		return false;
 	likely = p->records.n || w->graph || w->node ? NULL : guess(g, p, e, kernel);
 	if (likely) {
-		join(g, w, &likely->c, GT_JOIN_ORDER);
+		join(w, &likely->c, GT_JOIN_ORDER);
 		likely->known = true;
-	} else {
-		g->totals.unjoined++;
 	}
 	return true;
 }
@@ -309,6 +330,7 @@ void gt_gpu_calls_let_go(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now
 	/* where nobody tells records they are not waited for; those of before were told before that */
 	int64_t before = last ? INT64_MAX : now - (p->on ? 30 : 1) * GT_GPU_PATIENCE;
 
+	tidy_causes(g, p, now);
 	for (size_t i = p->nlanes; i-- > 0;) {
 		struct gt_gpu_lane *l = &p->lanes[i];
 

@@ -41,7 +41,7 @@ struct gt_gpu_lane {
 	size_t first, n, cap;
 	int64_t used;			/* when it was last empty and looked at */
 };
-struct gt_gpu_known { uint32_t correlation; bool used, captured; uint32_t records; int64_t since; struct gt_gpu_call c; };
+struct gt_gpu_known { uint32_t correlation; bool used, captured; uint32_t records; int64_t since /* the last one, or it */; struct gt_gpu_call c; };
 struct gt_gpu_pending { int64_t since; struct gt_gpu_event e; };
 struct gt_gpu_queue { struct gt_gpu_pending *items; size_t n, cap; };
 struct gt_gpu_place { uint32_t device, stream, context, track; };
@@ -55,7 +55,7 @@ struct gt_gpu_process {
 	int64_t yielded;		/* since when another one has CUPTI; 0: nobody has */
 	struct span { int64_t from, to; } *absences; size_t nabsences, absences_cap;	/* when that was so before */
 	struct gt_gpu_lane *lanes; size_t nlanes, lanes_cap, lane;	/* lane: the last one asked for */
-	struct gt_gpu_known *causes; uint32_t ncauses, mask;
+	struct gt_gpu_known *causes; uint32_t ncauses, mask; int64_t tidied;
 	struct gt_gpu_queue records, works;
 	struct gt_gpu_place *devices; size_t ndevices, devices_cap;
 	struct gt_gpu_place *streams; size_t nstreams, streams_cap;
@@ -81,8 +81,8 @@ int gt_gpu_calls_put(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt
 /* CUPTI's record of a call. 1: it found its call; 0: not yet; -ENOMEM. */
 int gt_gpu_record_settle(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now);
 /* Finds what launched it. False: that may still become known. */
-bool gt_gpu_cause_find(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel, bool late,
-		       struct gt_gpu_work *w, struct gt_gpu_call *by);
+bool gt_gpu_cause_find(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel, int64_t now,
+		       bool late, struct gt_gpu_work *w, struct gt_gpu_call *by);
 /* Forgotten before anything came of it? */
 void gt_gpu_cause_count(struct gt_gpu *g, const struct gt_gpu_known *c);
 /* Calls that no record will come for any more, and lanes of threads that launch no more: there may be a million in a day. */

@@ -27,6 +27,13 @@ static bool possible(const struct gt_gpu_process *p, const struct gt_gpu_event *
 	return e->start > 1 && e->end >= e->start && e->start > p->began - FAR && e->end < now + FAR;
 }
 
+/* What was lost is counted so, and nowhere else. */
+static void count_row(struct gt_gpu_totals *t, const struct gt_gpu_event *e, enum gt_join how)
+{
+	*(e->id == GT_EV_KERNEL ? &t->kernels : e->id == GT_EV_COPY ? &t->copies : &t->sets) += 1;
+	*(how == GT_JOIN_CORRELATION ? &t->exact : how == GT_JOIN_ORDER ? &t->inferred : &t->unjoined) += 1;
+}
+
 /* One of a kernel, copy or set. 1: written, or never will be; 0: its call, or its name, may still come; negative. */
 static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now, bool late,
 		       gt_gpu_string *string, void *arg, struct gt_err *err)
@@ -44,10 +51,9 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 	}
 	if (e->id == GT_EV_KERNEL && kernel == GT_NONE && !late)
 		return 0;
-	if (!gt_gpu_cause_find(g, p, e, kernel, late, &w, &by))
+	if (!gt_gpu_cause_find(g, p, e, kernel, now, late, &w, &by))
 		return 0;
 	if (g->partly && w.cause.join == GT_JOIN_UNKNOWN) {
-		g->totals.unjoined--;
 		g->totals.outside++;
 		return 1;
 	}
@@ -61,6 +67,8 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 	if (code == -ENOMEM) {		/* there may be memory, but no room in the dictionary */
 		g->totals.nameless++;
 		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, w.start, w.end, 1, err);
+	} else if (!code) {
+		count_row(&g->totals, e, w.cause.join);
 	}
 	return code ? code : 1;
 }

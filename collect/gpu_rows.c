@@ -78,7 +78,6 @@ int gt_gpu_row_kernel(struct gt_gpu *g, const struct gt_gpu_work *w, const uint6
 
 	if (name == GT_NONE)
 		k.name = gt_writer_string(g->w, "kernel");
-	g->totals.kernels++;
 	return gt_gpu_put_kernel(&g->types, w, &k, err);
 }
 
@@ -88,7 +87,6 @@ int gt_gpu_row_copy(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_
 	struct gt_gpu_copy c = { direction(kinds & 255), memory(kinds >> 8 & 255), memory(kinds >> 16 & 255), kinds >> 24 & 1, v[4], low(v[5]),
 				 high(v[5]) };
 
-	g->totals.copies++;
 	return gt_gpu_put_copy(&g->types, w, &c, err);
 }
 
@@ -96,6 +94,5 @@ int gt_gpu_row_set(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t
 {
 	struct gt_gpu_set s = { memory(high(v[2]) & 255), v[4], low(v[5]), high(v[2]) >> 16 & 1 };
 
-	g->totals.sets++;
 	return gt_gpu_put_set(&g->types, w, &s, err);
 }

@@ -369,7 +369,7 @@ static void many_of_many_threads(void)
 	gt_reader_close(r);
 }
 
-/* ---- waits ---- */
+/* ---- much ---- */
 
 static size_t in_use(void)
 {
@@ -377,6 +377,90 @@ static size_t in_use(void)
 
 	return m.uordblks + m.hblkhd;
 }
+
+/* The file has room for so many tracks. What has no place is lost, and is in no other count. */
+static void streams_without_end(void)
+{
+	enum { N = 65600 };
+	struct gt_gpu_event e = { .id = GT_EV_KERNEL, .n = 9, .words = { 0, 0, 0, 0, 10 | 1ull << 32, 1 | 32ull << 32, 1 | 1ull << 32, 0, 1 } };
+	struct gt_gpu_totals t;
+	struct join j;
+
+	begin(&j);
+	for (uint32_t i = 0; i < N; i++) {
+		int64_t at = SECOND + i * 1000ll;
+
+		call(&j, 0, at, at + 500, 1, 10);
+		record(&j, 0, at + 100, at + 400, i + 1, LAUNCH_CBID);
+		e.start = at + 600;
+		e.end = at + 700;
+		e.words[0] = i + 1;
+		e.words[1] = 1 | (uint64_t)(i + 7) << 32;
+		gt_gpu_event(j.g, &j.p, j.process, &e);
+		if (i % 4096 == 0)
+			settle(&j, at + 1000, false);
+	}
+	j.err.code = 0;
+	gt_reader_close(finish(&j, 2 * SECOND, &t));
+	CHECK(t.nameless == N - 65535 && t.kernels == 65535 && t.exact == 65535 && !t.unjoined && !t.inferred && !t.wrong);
+}
+
+/* A copy's record is one or few, a graph's nodes come one after another; then the call is forgotten. */
+static void calls_that_are_through_are_forgotten(void)
+{
+	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find("cuMemcpyHtoDAsync_v2"), .tid = 1, .kernel = GT_NONE };
+	struct gt_gpu_event copy = { .id = GT_EV_COPY, .n = 6, .words = { 0, 1 | 7ull << 32, 1ull << 32, 0, 64, 0 } };
+	struct gt_gpu_totals t;
+	struct join j;
+	size_t before = 0;
+
+	begin(&j);
+	c.track = j.thread[0];
+	c.name = j.launch_name;
+	for (uint32_t i = 0; i < 100000; i++) {
+		int64_t at = SECOND + i * (SECOND / 1000);
+
+		c.start = at;
+		c.end = at + 500;
+		gt_gpu_call(j.g, &j.p, j.process, &c);
+		record(&j, 0, at + 100, at + 400, i + 1, 277);
+		copy.start = at + 600;
+		copy.end = at + 700;
+		copy.words[0] = i + 1;
+		gt_gpu_event(j.g, &j.p, j.process, &copy);
+		if (i % 100 == 0)
+			settle(&j, at + 1000, false);
+		if (i == 10000)
+			before = in_use();
+	}
+	CHECK(in_use() < before + (6u << 20));	/* without: 27 MB */
+	gt_reader_close(finish(&j, 200 * SECOND, &t));
+	CHECK(t.copies == 100000 && t.exact == 100000 && !t.without_record);
+}
+
+/* The nodes of one launch may come with long breaks, and the first of them late. */
+static void a_graph_may_take_its_time(void)
+{
+	struct gt_gpu_totals t;
+	struct join j;
+
+	begin(&j);
+	graph_call(&j, 2, SECOND, SECOND + 500);
+	record(&j, 2, SECOND + 100, SECOND + 400, 9, GRAPH_CBID);
+	for (int64_t s = 1; s <= 40; s++)
+		settle(&j, s * SECOND + 1000, false);
+	for (unsigned i = 0; i < 5; i++) {
+		int64_t at = (41 + 8 * i) * SECOND;
+
+		kernel_of(&j, at, at + 1000, 9, 1, 1, 3, 4 + i);
+		for (int64_t s = 0; s < 8; s++)
+			settle(&j, at + s * SECOND + 2000, false);
+	}
+	gt_reader_close(finish(&j, 90 * SECOND, &t));
+	CHECK(t.kernels == 5 && t.exact == 5 && !t.without_record);
+}
+
+/* ---- waits ---- */
 
 static void on_stream(struct join *j, const char *name, enum gt_gpu_does does, uint64_t handle, int64_t start, unsigned t)
 {
@@ -623,7 +707,8 @@ static void threads_that_are_gone_are_forgotten(void)
 static const struct t_case cases[] = {
 	T(in_whatever_order_they_come), T(what_does_not_fit_its_call_is_not_joined), T(a_graph_has_many_nodes),
 	T(without_records_of_calls_the_order_must_do), T(impossible_times_are_counted_apart), T(a_launch_without_a_record_is_counted),
-	T(a_name_may_come_later), T(many_of_many_threads), T(what_never_comes_is_let_go), T(a_wait_is_on_the_stream_that_was_meant),
+	T(a_name_may_come_later), T(many_of_many_threads), T(what_never_comes_is_let_go), T(streams_without_end), T(calls_that_are_through_are_forgotten),
+	T(a_graph_may_take_its_time), T(a_wait_is_on_the_stream_that_was_meant),
 	T(the_default_stream_is_many), T(waits_without_a_gpu), T(threads_that_are_gone_are_forgotten),
 };
 
