@@ -16,6 +16,10 @@
  *	CUPTI_CLIENT_CLOCK	1	CUPTI is to take its times from our function (CLOCK_MONOTONIC); 0: from its own
  *	CUPTI_CLIENT_THREADS	0	1: records are to have the system's thread ids
  *	CUPTI_CLIENT_WAITS	0	1: records of waits, too
+ *	CUPTI_CLIENT_KINDS	more activity kinds to enable, numbers with commas between; of overhead (17) and unified memory (25) it
+ *				is told what came
+ *	CUPTI_CLIENT_KINDS	more activity kinds to enable, numbers with commas between; of overhead (17) and unified memory (25) it
+ *				is told what came
  *	CUPTI_CLIENT_JOIN	0	1: which calls' ids do the records of work carry?
  *	CUPTI_CLIENT_LAG	0	1: how long after the end of its work does a record come?
  *	CUPTI_CLIENT_CALLS	a file for the records of driver calls, "THREAD START END" each
@@ -41,7 +45,8 @@
 #define FUNCTIONS(X) \
 	X(cuptiActivityRegisterTimestampCallback) X(cuptiActivityRegisterCallbacks) X(cuptiActivityEnable) X(cuptiActivityEnableDriverApi) \
 	X(cuptiActivityEnableRuntimeApi) X(cuptiActivitySetAttribute) X(cuptiActivityFlushAll) X(cuptiActivityGetNextRecord) \
-	X(cuptiActivityGetNumDroppedRecords) X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiGetVersion) X(cuptiSetThreadIdType)
+	X(cuptiActivityGetNumDroppedRecords) X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiGetVersion) X(cuptiSetThreadIdType) \
+	X(cuptiActivityConfigureUnifiedMemoryCounter)
 static struct {
 #define X(name) __typeof__(name) *name;
 	FUNCTIONS(X)
@@ -63,6 +68,7 @@ static size_t nspare;
 static uint8_t *ours[MOST_BUFFERS];	/* another client's buffers may reach us, too, and are not ours to keep */
 static size_t nours;
 static struct counts { uint64_t asked, mapped, completed, foreign, dropped, bytes, records[KINDS]; } counts, marked;
+static struct sums { uint64_t n, value, ns; } overheads[16], counters[16];	/* by the kind of overhead, of counter */
 static uint32_t lags[MOST_LAGS];	/* us */
 static size_t nlags;
 enum { WORK, DRIVER, RUNTIME, SETS };
@@ -161,8 +167,17 @@ static void work(uint32_t id, uint64_t end)
 		lags[nlags++] = (uint32_t)((at - end) / 1000);
 }
 
+static void sum(struct sums *s, unsigned kind, uint64_t value, uint64_t start, uint64_t end)
+{
+	s[kind & 15].n++;
+	s[kind & 15].value += value;
+	s[kind & 15].ns += end > start ? end - start : 0;
+}
+
 static void look(const CUpti_Activity *r)
 {
+	const CUpti_ActivityOverhead3 *overhead = (const void *)r;
+	const CUpti_ActivityUnifiedMemoryCounter3 *counter = (const void *)r;
 	const CUpti_ActivityKernel9 *kernel = (const void *)r;
 	const CUpti_ActivityMemcpy6 *copy = (const void *)r;
 	const CUpti_ActivityMemset4 *set = (const void *)r;
@@ -176,6 +191,11 @@ static void look(const CUpti_Activity *r)
 		work(set->correlationId, set->end);
 	else if (r->kind == CUPTI_ACTIVITY_KIND_DRIVER || r->kind == CUPTI_ACTIVITY_KIND_RUNTIME)
 		note(r->kind == CUPTI_ACTIVITY_KIND_DRIVER ? DRIVER : RUNTIME, call->correlationId);
+	if (r->kind == CUPTI_ACTIVITY_KIND_OVERHEAD)
+		sum(overheads, overhead->overheadKind < 16 ? overhead->overheadKind : 1 + (overhead->overheadKind >> 16),
+		    (uint64_t)overhead->objectKind, overhead->start, overhead->end);
+	if (r->kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER)
+		sum(counters, counter->counterKind, counter->value, counter->start, counter->end);
 	if (calls && r->kind == CUPTI_ACTIVITY_KIND_DRIVER)
 		fprintf(calls, "%u %llu %llu\n", call->threadId, (unsigned long long)call->start, (unsigned long long)call->end);
 }
@@ -192,7 +212,7 @@ static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buff
 	while (c.cuptiActivityGetNextRecord(buffer, valid, &r) == CUPTI_SUCCESS) {
 		if ((unsigned)r->kind < KINDS)
 			counts.records[r->kind]++;
-		if (join || lag || calls)
+		if (join || lag || calls || getenv("CUPTI_CLIENT_KINDS"))
 			look(r);
 	}
 	c.cuptiActivityGetNumDroppedRecords(context, stream, &dropped);
@@ -267,6 +287,31 @@ static void subscribe(void)
 	must("cuptiEnableCallback", code);
 }
 
+static void configure_counters(void)
+{
+	CUpti_ActivityUnifiedMemoryCounterConfig config[8];
+
+	for (int i = 0; i < 8; i++)
+		config[i] = (CUpti_ActivityUnifiedMemoryCounterConfig){
+			CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES, (CUpti_ActivityUnifiedMemoryCounterKind)(i + 1), 0, 1 };
+	for (int i = 0; i < 8; i++)
+		must("cuptiActivityConfigureUnifiedMemoryCounter of one kind", c.cuptiActivityConfigureUnifiedMemoryCounter(&config[i], 1));
+	must("cuptiActivityConfigureUnifiedMemoryCounter", c.cuptiActivityConfigureUnifiedMemoryCounter(config, 8));
+}
+
+static void more_kinds(void)
+{
+	const char *more = getenv("CUPTI_CLIENT_KINDS");
+
+	for (const char *p = more && *more ? more : NULL; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		unsigned kind = (unsigned)strtoul(p, NULL, 10);
+
+		if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER)
+			configure_counters();
+		must("cuptiActivityEnable of one of CUPTI_CLIENT_KINDS", c.cuptiActivityEnable((CUpti_ActivityKind)kind));
+	}
+}
+
 static void enable(void)
 {
 	static const CUpti_ActivityKind kinds[] = {
@@ -284,6 +329,7 @@ static void enable(void)
 	must("cuptiActivityEnableRuntimeApi", code);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		must("cuptiActivityEnable", c.cuptiActivityEnable(kinds[i]));
+	more_kinds();
 	if (variable("CUPTI_CLIENT_WAITS", 0))
 		must("cuptiActivityEnable", c.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION));
 }
@@ -333,6 +379,14 @@ static void tell_lags(void)
 	    lags[nlags - 1] / 1e3);
 }
 
+static void tell_sums(const char *what, const struct sums *s)
+{
+	for (int i = 0; i < 16; i++)
+		if (s[i].n)
+			say("%s %d n %llu value %llu ns %llu", what, i, (unsigned long long)s[i].n, (unsigned long long)s[i].value,
+			    (unsigned long long)s[i].ns);
+}
+
 static void at_exit(void)
 {
 	static const struct counts nothing;
@@ -348,6 +402,11 @@ static void at_exit(void)
 		fflush(calls);
 	if (join)
 		tell_joins();
+	for (int i = 0; i < KINDS; i++)
+		if (counts.records[i])
+			say("records of kind %d: %llu", i, (unsigned long long)counts.records[i]);
+	tell_sums("overhead", overheads);
+	tell_sums("counter", counters);
 	if (called_back)
 		say("callbacks %llu", (unsigned long long)called_back);
 }
