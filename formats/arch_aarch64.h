@@ -28,4 +28,10 @@ struct gt_tail { void *value; uint64_t answered; };
 		"adrp x16," #real "\n\tldr x16,[x16,:lo12:" #real "]\n\tbr x16\n"		\
 		"1:\tmov x0,x16\n\tret\n\t"							\
 		".size " #name ",.-" #name "\n\t.popsection")
+
+#define GT_ARCH_PROBE "hint #34\n1:\tnop\n\tret\n"
+#define GT_PROBE_CORRELATION "4@x0 -4@x1 8@x2"
+#define GT_PROBE_KERNEL "8@x0 8@x1 4@x2 4@x3 4@x4 4@x5 8@x6 8@x7"
+#define GT_PROBE_BATCH "8@x0 4@x1"
+#define GT_PROBE_LAUNCH "4@x0 8@x1"
 #endif

@@ -35,6 +35,15 @@ struct gt_tail { void *value; uint64_t answered; };	/* comes back in rax, rdx */
 		"1:\tret\n\t.cfi_endproc\n\t"							\
 		".size " #name ",.-" #name "\n\t.popsection")
 
+/* The place of a probe (guest_probes.c), a whole function: arguments are where the calling convention puts them. A nop for all
+ * tracers, and one of five bytes behind it, which Linux 6.18 makes a call when somebody attaches: that writes below the stack pointer,
+ * where nothing may lie, and nothing does in a function that has no C in it. Then where the arguments are, as a note says it. */
+#define GT_ARCH_PROBE "endbr64\n1:\t.byte 0x90,0x0f,0x1f,0x44,0,0\n\tret\n"
+#define GT_PROBE_CORRELATION "4@%edi -4@%esi 8@%rdx"
+#define GT_PROBE_KERNEL "8@%rdi 8@%rsi 4@%edx 4@%ecx 4@%r8d 4@%r9d 8@8(%rsp) 8@16(%rsp)"
+#define GT_PROBE_BATCH "8@%rdi 4@%esi"
+#define GT_PROBE_LAUNCH "4@%edi 8@%rsi"
+
 /* guest_plain.c's short way. The C there says what it does; here it costs a cache line less and no second frame, so that the
  * processor has as little to fetch as can be. Stub: exports `name`, which is the body with `id` in eax. */
 #define GT_ARCH_PLAIN

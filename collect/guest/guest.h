@@ -13,6 +13,8 @@
  *   guest_files.c    ioctl, open, close, mmap of the driver's files
  *   guest_gpu.c      what the GPU did, from CUPTI
  *   guest_others.c   other users of CUPTI in the process
+ *   guest_callbacks.c  being CUPTI's subscriber, while that is needed
+ *   guest_probes.c   USDT: what tracers of the system attach to
  *   guest_nvtx.c     annotations of the program, by NVTX injection
  *   gen_wrappers.c   makes the wrappers, at build time
  *
@@ -129,7 +131,8 @@ struct gt_call {
 	uint16_t id;
 };
 
-uint64_t gt_slow_clock(void);
+uint64_t gt_monotonic(void);		/* ns of CLOCK_MONOTONIC */
+uint64_t gt_slow_clock(void);		/* the same while there is a session */
 static inline uint64_t gt_now(const struct gt_tcb *t) { return gt_likely(t->ticks) ? gt_ticks() : gt_slow_clock(); }
 
 bool gt_enter_slowly(struct gt_call *c, uintptr_t frame);
@@ -288,6 +291,23 @@ void gt_nvtx_begins(void);	/* the process has attached, which a forked child doe
 const char *gt_others_if_absent(bool (*then)(void));
 void gt_others_give(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);	/* a buffer that is not ours */
 void *gt_others_wrapper(const char *name);	/* of this function of CUPTI's; NULL: it has none */
+
+/* ---- guest_probes.c ---- */
+bool gt_probes_want_calls(void), gt_probes_want_work(void);	/* is somebody attached to probes of calls, or of what the GPU did? */
+void gt_probes_call(uint32_t correlation, uint32_t cbid, const char *name);	/* a launch, of the driver API, has returned */
+/* Fires for what is in a buffer of CUPTI's; next: cuptiActivityGetNextRecord. */
+void gt_probes_work(int (*next)(uint8_t *, size_t, uint8_t **), uint8_t *buffer, size_t valid);
+
+/* ---- guest_callbacks.c: of one thread at a time, but that anybody may have us step back ---- */
+struct gt_cupti_call;
+typedef void gt_called_back(uint32_t cbid, const struct gt_cupti_call *c);
+void gt_callbacks_follow_probes(void);		/* subscribes while somebody is attached to the probe of calls */
+const char *gt_launch_name(uint32_t cbid);	/* of the function, if it launches kernels; NULL */
+uint64_t gt_callbacks_refused(void);		/* ns; since when it cannot, and records must do; 0: it can, or nobody is attached */
+void gt_callbacks_step_back(void);		/* another one wants to subscribe */
+/* All calls of the driver API for which `wanted`, from now on. 0 or CUPTI's error. */
+int gt_callbacks_of_calls(gt_called_back *to, bool (*wanted)(uint32_t cbid));
+bool gt_callbacks_finalize(void);		/* ends CUPTI for this process, unless somebody else uses it */
 
 /* ---- guest_find.c ---- */
 struct gt_object {		/* a loaded library */

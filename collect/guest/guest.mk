@@ -54,6 +54,9 @@ $(FAKE)/nvtx: tests/unit/nvtx_prog.c samples/cu.h
 $(FAKE)/profiler: tests/unit/profiler_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
-$(BUILD)/unit/test_guest: | $(FAKE)/profiler $(FAKE)/nvtx $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
+$(FAKE)/probes: tests/unit/probes_prog.c samples/cu.h
+	@mkdir -p $(@D)
+	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
+$(BUILD)/unit/test_guest: | $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nvtx $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
 $(BUILD)/bench/bench_guest: | $(FAKE)/linked $(BUILD)/libgtpreload.so
 $(BUILD)/unit/test_guest_hosted: | $(FAKE)/libcuda.so.1

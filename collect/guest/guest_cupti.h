@@ -25,6 +25,23 @@ enum {				/* offsets in a record; its kind is a u32 at 0 */
 	GT_A_CBID = 4, GT_A_START = 8, GT_A_END = 16, GT_A_THREAD = 28, GT_A_CORRELATION = 32,
 };
 
+#define GT_CUPTI_LIBRARY "libcupti.so"
+enum { GT_CUPTI_DRIVER_CALLS = 1 };	/* CUpti_CallbackDomain */
+enum { GT_CUPTI_ENTER, GT_CUPTI_EXIT };	/* CUpti_ApiCallbackSite */
+#define GT_CBID_MAX 2048u		/* no number of a call is as high yet */
+
+struct gt_cupti_call {			/* CUpti_CallbackData */
+	uint32_t site;
+	const char *function;
+	const void *params;		/* a struct with all of them, each of its own size */
+	const void *result;		/* at its end */
+	const char *symbol;		/* of a launch: the kernel's name; or NULL */
+	const void *context;
+	uint32_t context_id;
+	uint64_t *ours;			/* a word that lasts from its beginning to its end */
+	uint32_t correlation;
+};
+
 struct gt_cupti {
 	int (*version)(uint32_t *version);
 	int (*timestamps)(uint64_t (*now)(void));

@@ -289,6 +289,8 @@ void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 		return;
 	}
 	t = gt_passive ? NULL : teller();
+	if (!gpu->away)
+		gt_probes_work(cupti.next, buffer, valid);
 	if (!gt_passive)
 		tell(t, buffer, valid);
 	give_buffer(buffer, index, valid);
@@ -318,6 +320,8 @@ static void *flush(void *arg)
 			break;
 		__atomic_store_n(&gpu->calling, 1, __ATOMIC_SEQ_CST);
 		on = __atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST);
+		if (on == ON)
+			gt_callbacks_follow_probes();
 		if (on == ON)
 			cupti.flush(0);
 		else if (on == YIELDED && __atomic_load_n(&gpu->resume_at, __ATOMIC_ACQUIRE) && gt_slow_clock() >= gpu->resume_at)

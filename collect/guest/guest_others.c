@@ -245,6 +245,8 @@ GT_EXPORT int cuptiSubscribe(void **subscriber, void *callback, void *data)
 {
 	REAL(cuptiSubscribe, (void **, void *, void *));
 	(void)locked;
+	if (!inner(caller))
+		gt_callbacks_step_back();
 	ret = real(subscriber, callback, data);
 	if (!inner(caller) && !ret)
 		gt_gpu_note(GT_GPU_SUBSCRIBER, library_of(caller));

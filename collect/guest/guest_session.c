@@ -73,15 +73,15 @@ void gt_debug(const char *what, const char *detail, int64_t value)
 	syscall(SYS_write, 2, line, n);
 }
 
-uint64_t gt_slow_clock(void)
+uint64_t gt_monotonic(void)
 {
 	struct timespec t;
 
-	if (!gt_shared)
-		return 1;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
+
+uint64_t gt_slow_clock(void) { return gt_shared ? gt_monotonic() : 1; }
 
 bool gt_owner_died(void)
 {

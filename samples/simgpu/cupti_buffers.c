@@ -252,6 +252,7 @@ int cupti_worker_start(void)
 	pthread_cond_init(&work, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	sigfillset(&all);
+	sigdelset(&all, SIGTRAP);	/* it would be fatal, not late */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	running = !pthread_create(&thread, NULL, worker, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -1,0 +1,338 @@
+/* A program that attaches to the probes of the library in it by itself, as a tracer does from outside, and without the kernel's help: it
+ * reads the notes in the library's file, adds to a probe's counter, puts a breakpoint in its place, and when that is hit, prints the
+ * arguments from where the note says that they are:
+ *
+ *	PROVIDER:NAME @THREAD ARGUMENT...	strings as they are; of activity_batch for each record KIND/CORRELATION instead
+ *
+ * @THREAD is "main" for the main thread and "other" for others. What it does stands on its command line, in order: up PROVIDER:NAME, down
+ * PROVIDER:NAME, launch N (kernels, and waits for them), graph N (of 20 kernels), fires PROVIDER:NAME (launches until it does), wait MS,
+ * until FILE (is there), say TEXT, subscribe (to CUPTI, as another tool), ns N (what each of N launches takes, the best of many tries).
+ * For tests/cli/probes.sh. */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include "samples/cu.h"
+
+struct probe { uintptr_t place; uint16_t *counter; char name[64], arguments[128]; uint8_t was[4]; };
+static struct probe probes[16];
+static int probes_n;
+
+/* ---- what was hit ---- */
+
+#define HITS 65536
+struct hit { const struct probe *probe; bool main; unsigned n; uint64_t values[8]; char text[64]; unsigned records; uint32_t pairs[128][2]; };
+static struct hit *hits;
+static unsigned hits_n, told;
+
+#if defined(__x86_64__)
+enum { BREAK_BYTES = 1 };
+static const uint8_t breakpoint[] = { 0xcc };
+static uint64_t reg(const ucontext_t *c, const char *name)
+{
+	static const struct { const char *names; int at; } all[] = {
+		{ "rdi edi ", REG_RDI }, { "rsi esi ", REG_RSI }, { "rdx edx ", REG_RDX }, { "rcx ecx ", REG_RCX }, { "r8 r8d ", REG_R8 },
+		{ "r9 r9d ", REG_R9 }, { "rsp ", REG_RSP }, { "rax eax ", REG_RAX }, { "rbp ebp ", REG_RBP },
+	};
+	char word[16];
+
+	snprintf(word, sizeof(word), "%s ", name);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (strstr(all[i].names, word))
+			return (uint64_t)c->uc_mcontext.gregs[all[i].at];
+	abort();
+}
+static uintptr_t hit_at(const ucontext_t *c) { return (uintptr_t)c->uc_mcontext.gregs[REG_RIP] - 1; }
+static void go_on(ucontext_t *c) { (void)c; }
+#define SUPPORTED
+#elif defined(__aarch64__)
+enum { BREAK_BYTES = 4 };
+static const uint8_t breakpoint[] = { 0x00, 0x00, 0x20, 0xd4 };
+static uint64_t reg(const ucontext_t *c, const char *name) { return *name == 's' ? c->uc_mcontext.sp : c->uc_mcontext.regs[atoi(name + 1)]; }
+static uintptr_t hit_at(const ucontext_t *c) { return c->uc_mcontext.pc; }
+static void go_on(ucontext_t *c) { c->uc_mcontext.pc += 4; }
+#define SUPPORTED
+#endif
+
+#ifdef SUPPORTED
+/* "SIZE@%REG", "SIZE@OFFSET(%REG)", "SIZE@REG": a negative size is a signed value's. */
+static uint64_t argument(const ucontext_t *c, const char *s)
+{
+	long size = strtol(s, (char **)&s, 10), offset = 0;
+	uint64_t v, mask;
+	char name[8];
+	bool deref;
+
+	s++;
+	if (*s == '-' || (*s >= '0' && *s <= '9'))
+		offset = strtol(s, (char **)&s, 10);
+	deref = *s == '(';
+	s += deref;
+	s += *s == '%';
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(s, ") "), s);
+	v = reg(c, name);
+	if (deref)
+		memcpy(&v, (const void *)(uintptr_t)(v + (uint64_t)offset), sizeof(v));
+	mask = labs(size) == 8 ? UINT64_MAX : (1ull << 8 * labs(size)) - 1;
+	v &= mask;
+	return size < 0 && v >> (8 * -size - 1) ? v | ~mask : v;
+}
+
+static void take(const struct probe *p, const ucontext_t *c)
+{
+	unsigned i = __atomic_fetch_add(&hits_n, 1, __ATOMIC_RELAXED);
+	struct hit *h = &hits[i];
+	const uint8_t *const *records;
+
+	if (i >= HITS)
+		return;
+	for (const char *s = p->arguments; *s; s += strcspn(s, " "), s += *s == ' ')
+		h->values[h->n++] = argument(c, s);
+	h->main = (int)syscall(SYS_gettid) == getpid();
+	if (strstr(p->name, "activity_batch")) {
+		records = (const uint8_t *const *)(uintptr_t)h->values[0];
+		for (; h->records < h->values[1] && h->records < 128; h->records++) {
+			memcpy(&h->pairs[h->records][0], records[h->records], 4);
+			memcpy(&h->pairs[h->records][1], records[h->records] + (h->pairs[h->records][0] == 10 ? 92 : 0), 4);
+		}
+	} else if (!strstr(p->name, "kernel_launch")) {
+		snprintf(h->text, sizeof(h->text), "%s", (const char *)(uintptr_t)h->values[--h->n]);
+	}
+	__atomic_store_n(&h->probe, p, __ATOMIC_RELEASE);
+}
+
+static void trapped(int sig, siginfo_t *info, void *context)
+{
+	(void)sig, (void)info;
+	for (int i = 0; i < probes_n; i++)
+		if (probes[i].place == hit_at(context)) {
+			take(&probes[i], context);
+			go_on(context);
+			return;
+		}
+	abort();
+}
+#endif
+
+static void tell(void)
+{
+	for (; told < hits_n && told < HITS; told++) {
+		const struct hit *h = &hits[told];
+
+		while (!__atomic_load_n(&h->probe, __ATOMIC_ACQUIRE))
+			usleep(1000);
+		printf("%s @%s", h->probe->name, h->main ? "main" : "other");
+		if (strstr(h->probe->name, "activity_batch"))
+			printf(" %u", h->records);
+		for (unsigned i = 0; !h->records && i < h->n; i++)
+			printf(" %lld", (long long)h->values[i]);
+		for (unsigned i = 0; i < h->records; i++)
+			printf(" %u/%u", h->pairs[i][0], h->pairs[i][1]);
+		printf("%s%s\n", *h->text ? " " : "", h->text);
+	}
+	fflush(stdout);
+}
+
+/* ---- the notes ---- */
+
+struct library { uintptr_t base; char path[4096]; };
+static int look(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct library *l = arg;
+
+	(void)size;
+	if (!strstr(info->dlpi_name, "/libgtpreload.so"))
+		return 0;
+	l->base = info->dlpi_addr;
+	snprintf(l->path, sizeof(l->path), "%s", info->dlpi_name);
+	return 1;
+}
+
+static void read_note(uintptr_t base, const uint8_t *desc)
+{
+	uint64_t at[3];
+	const char *provider = (const char *)desc + sizeof(at), *name = provider + strlen(provider) + 1;
+	struct probe *p = &probes[probes_n++];
+
+	memcpy(at, desc, sizeof(at));
+	p->place = base + at[0];
+	p->counter = (uint16_t *)(base + at[2]);
+	snprintf(p->name, sizeof(p->name), "%s:%s", provider, name);
+	snprintf(p->arguments, sizeof(p->arguments), "%s", name + strlen(name) + 1);
+}
+
+static void read_notes(void)
+{
+	struct library l = { .path = "" };
+	const ElfW(Shdr) *sections;
+	const ElfW(Nhdr) *note;
+	const uint8_t *file, *at, *end;
+	struct stat st;
+	int fd;
+
+	if (probes_n)
+		return;
+	if (!dl_iterate_phdr(look, &l) || (fd = open(l.path, O_RDONLY)) < 0 || fstat(fd, &st)) {
+		fprintf(stderr, "there is no libgtpreload.so in this process\n");
+		exit(1);
+	}
+	file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	sections = (const void *)(file + ((const ElfW(Ehdr) *)(const void *)file)->e_shoff);
+	for (int i = 0; i < ((const ElfW(Ehdr) *)(const void *)file)->e_shnum; i++) {
+		at = file + sections[i].sh_offset;
+		end = at + sections[i].sh_size;
+		for (; sections[i].sh_type == SHT_NOTE && at < end; at += sizeof(*note) + (note->n_namesz + 3) / 4 * 4 + (note->n_descsz + 3) / 4 * 4) {
+			note = (const void *)at;
+			if (note->n_type == 3 && !memcmp(note + 1, "stapsdt", 8) && probes_n < 16)
+				read_note(l.base, (const uint8_t *)(note + 1) + 8);
+		}
+	}
+	hits = mmap(NULL, HITS * sizeof(*hits), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+#ifdef SUPPORTED
+	sigaction(SIGTRAP, &(struct sigaction){ .sa_sigaction = trapped, .sa_flags = SA_SIGINFO }, NULL);
+#endif
+}
+
+static void attach(const char *name, bool up)
+{
+#ifdef SUPPORTED
+	uintptr_t page;
+
+	read_notes();
+	for (int i = 0; i < probes_n; i++) {
+		struct probe *p = &probes[i];
+
+		if (strcmp(p->name, name))
+			continue;
+		page = p->place & ~4095ul;
+		mprotect((void *)page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC);
+		if (up)
+			memcpy(p->was, (void *)p->place, BREAK_BYTES);
+		memcpy((void *)p->place, up ? breakpoint : p->was, BREAK_BYTES);
+		__builtin___clear_cache((char *)p->place, (char *)p->place + 4);
+		mprotect((void *)page, 8192, PROT_READ | PROT_EXEC);
+		__atomic_fetch_add(p->counter, up ? 1 : -1, __ATOMIC_SEQ_CST);
+		return;
+	}
+	fprintf(stderr, "there is no probe %s\n", name);
+	exit(1);
+#endif
+}
+
+/* ---- what to do ---- */
+
+static CUfunction busy;
+
+static void launch(int n)
+{
+	uint64_t cycles = 1000;
+
+	for (int i = 0; i < n; i++)
+		LAUNCH(busy, 256 * (i % 7 + 1), NULL, &cycles);
+	OK(cuCtxSynchronize());
+}
+
+static void graph(int n)
+{
+	uint64_t cycles = 1000;
+	CUgraphExec exec;
+	CUstream s;
+	CUgraph g;
+
+	OK(cuStreamCreate(&s, 1));
+	OK(cuStreamBeginCapture_v2(s, 0));
+	for (int i = 0; i < 20; i++)
+		LAUNCH(busy, 256, s, &cycles);
+	OK(cuStreamEndCapture(s, &g));
+	OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+	for (int i = 0; i < n; i++)
+		OK(cuGraphLaunch(exec, s));
+	OK(cuStreamSynchronize(s));
+}
+
+static void until_fires(const char *name)
+{
+	for (int i = 0; i < 600; i++) {
+		launch(1);
+		usleep(50000);
+		for (unsigned k = told; k < hits_n; k++)
+			if (hits[k].probe && !strcmp(hits[k].probe->name, name))
+				return;
+	}
+	fprintf(stderr, "%s does not fire\n", name);
+	exit(1);
+}
+
+static void nobody(void *user, int domain, uint32_t cbid, const void *data) { (void)user, (void)domain, (void)cbid, (void)data; }
+
+static void subscribe(void)
+{
+	void *library = dlopen("libcupti.so.13", RTLD_NOW), *handle;
+	int (*to)(void **, void *, void *) = library ? (int (*)(void **, void *, void *))dlsym(library, "cuptiSubscribe") : NULL;
+
+	printf("subscribed: %d\n", to ? to(&handle, (void *)nobody, NULL) : -1);
+}
+
+static void time_launches(int n)
+{
+	uint64_t cycles = 0;
+	double best = 1e9, from;
+
+	for (int i = 0; i < 400; i++) {
+		from = cu_ms();
+		for (int k = 0; k < n; k++)
+			LAUNCH(busy, 256, NULL, &cycles);
+		from = (cu_ms() - from) * 1e6 / n;
+		best = from < best ? from : best;
+		OK(cuCtxSynchronize());
+	}
+	printf("ns %.1f\n", best);
+}
+
+int main(int argc, char **argv)
+{
+	struct stat st;
+	CUmodule m;
+
+#ifndef SUPPORTED
+	puts("unsupported");
+	return 0;
+#endif
+	atexit(tell);		/* behind the library's own end, which may fire some more */
+	cu_start();
+	OK(cuModuleLoadData(&m, cu_ptx));
+	busy = cu_kernel(m, BUSY);
+	for (int i = 1; i + 1 < argc; i += 2) {
+		const char *what = argv[i], *with = argv[i + 1];
+
+		if (!strcmp(what, "up") || !strcmp(what, "down"))
+			attach(with, *what == 'u');
+		else if (!strcmp(what, "launch"))
+			launch(atoi(with));
+		else if (!strcmp(what, "graph"))
+			graph(atoi(with));
+		else if (!strcmp(what, "fires"))
+			until_fires(with);
+		else if (!strcmp(what, "wait"))
+			usleep(1000 * atoi(with));
+		else if (!strcmp(what, "ns"))
+			time_launches(atoi(with));
+		else if (!strcmp(what, "subscribe"))
+			subscribe();
+		else if (!strcmp(what, "say"))
+			tell(), puts(with);
+		else
+			while (!strcmp(what, "until") && stat(with, &st))
+				usleep(10000);
+		tell();
+	}
+	return 0;
+}
