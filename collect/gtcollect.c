@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@
 
 static struct {
 	const char *output, *events, *range, *cupti;
-	bool force, lossless, quiet, doctor;
+	bool force, lossless, quiet, doctor, probes;
 	int verbose, args, wait;
 	struct gt_opt_list filter, exclude;
 	uint64_t sample, ring_size, ring_memory;
@@ -72,6 +73,8 @@ static const struct gt_opt options[] = {
 	{ 0, "ring-memory", GT_OPT_SIZE, &o.ring_memory, "BYTES", "shared memory for all threads together (64M)", NULL },
 	{ 0, "ring-size", GT_OPT_SIZE, &o.ring_size, "BYTES", "most that one thread may hold of it (three quarters)", NULL },
 	{ 0, "lossless", GT_OPT_FLAG, &o.lossless, NULL, "a thread whose ring is full waits instead of losing calls", NULL },
+	{ 0, "probes-only", GT_OPT_FLAG, &o.probes, NULL,
+	  "no trace: only have the library in COMMAND, for bpftrace, perf and others to attach to its USDT probes", NULL },
 	{ 'q', "quiet", GT_OPT_FLAG, &o.quiet, NULL, "say nothing but errors", NULL },
 	{ 'v', "verbose", GT_OPT_COUNT, &o.verbose, NULL, "say more", NULL },
 	{ 0, "doctor", GT_OPT_FLAG, &o.doctor, NULL, "tell what works on this machine, what does not, and what to do", NULL },
@@ -620,6 +623,25 @@ static int doctor(void)
 	return GT_EXIT_OWN;
 }
 
+/* No trace, and nobody beside the program: it becomes what we were. */
+static int probes_only(char *const *argv, struct gt_err *err)
+{
+	char library[PATH_MAX];
+	int code = o.output || o.filter.n || o.exclude.n || o.range ?
+		   gt_err_set(err, -EINVAL, "--probes-only records nothing: -o, --filter, --exclude and --range mean nothing with it") :
+		   check_options(err);
+
+	if (!code)
+		code = gt_launch_may_inject(err);
+	if (code)
+		return 2;
+	if (gt_door_library(library, sizeof(library), err))
+		return GT_EXIT_OWN;
+	if (gt_launch_check(&run.launch, argv[0], err))
+		return run.launch.status;
+	return gt_launch_instead(argv, library, run.wanted.cupti, err);
+}
+
 /* Adds what to do about it. */
 static void advise(struct gt_err *err, const char *what)
 {
@@ -642,6 +664,11 @@ int main(int argc, char **argv)
 		return doctor();
 	if (!code && operands < 1)
 		code = gt_err_set(&err, -EINVAL, "what is to be run? (gtcollect [options] [--] COMMAND [ARGS])");
+	if (!code && o.probes) {
+		code = probes_only(argv + 1, &err);
+		gt_err_print("gtcollect", NULL, &err);
+		return finish(code, false);
+	}
 	if (!code)
 		code = check_use(argv[1], &err);
 	if (code) {

@@ -161,6 +161,34 @@ int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload,
 	return gt_err_set(err, -code, "%.120s: %s", argv[0], strerror(code));
 }
 
+#define INJECTION "CUDA_INJECTION64_PATH"
+
+int gt_launch_may_inject(struct gt_err *err)
+{
+	const char *taken = getenv(INJECTION);
+
+	return !taken || !*taken ? 0 :
+	       gt_err_set(err, -EINVAL, INJECTION " names %.100s already, and a CUDA driver loads one library only", taken);
+}
+
+int gt_launch_instead(char *const *argv, const char *library, const char *cupti, struct gt_err *err)
+{
+	char path[PATH_MAX];
+	int code;
+
+	if (!realpath(library, path)) {
+		gt_err_set(err, -errno, "%.100s: %s", library, strerror(errno));
+		return GT_EXIT_OWN;
+	}
+	setenv(INJECTION, path, 1);
+	if (*cupti)
+		setenv("GT_CUPTI", cupti, 1);
+	execvp(argv[0], argv);
+	code = errno;
+	gt_err_set(err, -code, "%.120s: %s", argv[0], strerror(code));
+	return exit_status(code);
+}
+
 static void reap(struct gt_launch *l)
 {
 	int status;

@@ -27,6 +27,11 @@ int gt_launch_check(struct gt_launch *l, const char *program, struct gt_err *err
 /* preload: put before whatever LD_PRELOAD already names; nvtx: the program's annotations are to go there, too. 0; or negative
  * with l->status the exit status to use. */
 int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload, bool nvtx, struct gt_err *err);
+/* Is the variable free by which a CUDA driver loads a library, one in all? 0 or -EINVAL. */
+int gt_launch_may_inject(struct gt_err *err);
+/* Makes this process the program, with a library that its CUDA driver loads; cupti: the one to use, or "". Returns the exit status, if at
+ * all. */
+int gt_launch_instead(char *const *argv, const char *library, const char *cupti, struct gt_err *err);
 /* Forwards what was sent to us and notices the end. */
 void gt_launch_look(struct gt_launch *l);
 #endif

@@ -14,6 +14,7 @@
  *   guest_gpu.c      what the GPU did, from CUPTI
  *   guest_others.c   other users of CUPTI in the process
  *   guest_callbacks.c  being CUPTI's subscriber, while that is needed
+ *   guest_inject.c   a program that we were not preloaded into, but that its driver loaded us into
  *   guest_probes.c   USDT: what tracers of the system attach to
  *   guest_nvtx.c     annotations of the program, by NVTX injection
  *   gen_wrappers.c   makes the wrappers, at build time
@@ -272,12 +273,14 @@ extern struct gt_own *gt_own;
 struct gt_tcb *gt_register(void);
 struct gt_tcb *gt_register_teller(void);	/* for a thread that makes no calls of its own: ring.h, GT_RING_TELLER */
 void gt_stop_for_good(void);
+const char *gt_environment(const char *name);	/* its value, or NULL */
 bool gt_owner_died(void);
 void gt_untraced(void);		/* counts a call */
 void gt_range(enum gt_range_mode mode, bool on);	/* begins or ends; nothing when another kind of range was asked for */
 
 /* ---- guest_gpu.c ---- */
 bool gt_gpu_yield(const char *whom);	/* takes our records out of CUPTI and disables what we enabled; false: there was nothing */
+void gt_gpu_watch(void);		/* has CUPTI for the probes while somebody is attached to one, and no longer */
 void gt_gpu_forked(void);		/* this process has begun to be traced: does CUPTI, started before a fork, lie dead in it? */
 void gt_gpu_resume_soon(void);		/* the other one seems to be through */
 void gt_gpu_note(enum gt_gpu_state state, const char *text);	/* tells it, where we are in use of CUPTI or were */
@@ -301,7 +304,8 @@ void gt_probes_work(int (*next)(uint8_t *, size_t, uint8_t **), uint8_t *buffer,
 /* ---- guest_callbacks.c: of one thread at a time, but that anybody may have us step back ---- */
 struct gt_cupti_call;
 typedef void gt_called_back(uint32_t cbid, const struct gt_cupti_call *c);
-void gt_callbacks_follow_probes(void);		/* subscribes while somebody is attached to the probe of calls */
+/* Subscribes while somebody is attached to the probe of calls. True: records of calls must do from now on. */
+bool gt_callbacks_follow_probes(void);
 const char *gt_launch_name(uint32_t cbid);	/* of the function, if it launches kernels; NULL */
 uint64_t gt_callbacks_refused(void);		/* ns; since when it cannot, and records must do; 0: it can, or nobody is attached */
 void gt_callbacks_step_back(void);		/* another one wants to subscribe */
@@ -324,6 +328,7 @@ bool gt_object_named(const struct gt_object *o, const char *prefix);	/* by sonam
 bool gt_object_needs(const struct gt_object *o, const char *prefix);	/* needs, at whatever remove, a library so named */
 /* The first definition in load order behind our own library; *o (may be NULL) is where. */
 void *gt_find_next(const char *name, struct gt_object *o);
+void *gt_find_libc(const char *name);	/* of the C library, also where we came last and not first */
 void *gt_find_in(const char *library, const char *name);	/* in the first loaded library whose soname or file name so begins */
 static inline void *gt_find_driver(const char *name) { return gt_find_in("libcuda.so", name); }	/* as it is loaded now */
 bool gt_from_driver(const void *address);	/* code of libcuda, or of libraries that watch it */

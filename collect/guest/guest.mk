@@ -58,5 +58,5 @@ $(FAKE)/probes: tests/unit/probes_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
 $(BUILD)/unit/test_guest: | $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nvtx $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
-$(BUILD)/bench/bench_guest: | $(FAKE)/linked $(BUILD)/libgtpreload.so
+$(BUILD)/bench/bench_guest: | $(FAKE)/linked $(FAKE)/probes $(BUILD)/libgtpreload.so
 $(BUILD)/unit/test_guest_hosted: | $(FAKE)/libcuda.so.1

@@ -112,9 +112,9 @@ static void enable_launches(bool on)
 			cupti.enable(on, s, GT_CUPTI_DRIVER_CALLS, all[i].cbid);
 }
 
-void gt_callbacks_follow_probes(void)
+bool gt_callbacks_follow_probes(void)
 {
-	bool want = gt_probes_want_calls();
+	bool want = gt_probes_want_calls(), before = refused;
 
 	if (want && !tried) {
 		tried = true;
@@ -129,6 +129,7 @@ void gt_callbacks_follow_probes(void)
 		if (!calls)
 			unsubscribe();
 	}
+	return refused && !before;
 }
 
 uint64_t gt_callbacks_refused(void) { return __atomic_load_n(&refused, __ATOMIC_ACQUIRE); }

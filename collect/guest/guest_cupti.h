@@ -15,7 +15,7 @@ enum { GT_CUPTI_FORCED = 1 };		/* CUpti_ActivityFlag: flush what is not complete
 enum {				/* offsets in a record; its kind is a u32 at 0 */
 	GT_K_REGISTERS = 6 /* u16 */, GT_K_START = 16, GT_K_END = 24, GT_K_DEVICE = 40, GT_K_CONTEXT = 44, GT_K_STREAM = 48,
 	GT_K_GRID = 52 /* 3 */, GT_K_BLOCK = 64 /* 3 */, GT_K_SHARED = 76 /* static, dynamic */, GT_K_CORRELATION = 92,
-	GT_K_NAME = 104, GT_K_NODE = 144, GT_K_GRAPH = 156,
+	GT_K_NAME = 104, GT_K_NODE = 144, GT_K_GRAPH = 156, GT_K_BYTES = 208 /* at least */,
 	/* copies, copies between devices, and sets */
 	GT_C_KINDS = 4 /* 4 bytes */, GT_C_BYTES = 8, GT_C_START = 16, GT_C_END = 24, GT_C_DEVICE = 32, GT_C_CONTEXT = 36, GT_C_STREAM = 40,
 	GT_C_CORRELATION = 44, GT_C_NODE = 64, GT_C_GRAPH = 72,

@@ -199,6 +199,16 @@ void *gt_find_in(const char *library, const char *name)
 	return s.found;
 }
 
+void *gt_find_libc(const char *name)
+{
+	static const char *const libraries[] = { "libc.so", "libpthread.so", "libdl.so" };	/* the last two before glibc 2.34 */
+	void *found = gt_find_next(name, NULL);
+
+	for (size_t i = 0; !found && i < sizeof(libraries) / sizeof(*libraries); i++)
+		found = gt_find_in(libraries[i], name);
+	return found;
+}
+
 bool gt_is_ours(const void *address)
 {
 	struct gt_object o;

@@ -34,6 +34,9 @@
 #define BUFFERS (SLAB * SLABS)
 #define NAMES 4096u			/* kernels whose name this process has told; beyond, it is told again */
 #define FLUSH_NS 250000000
+#define WATCH_NS 80000000		/* without a trace: so often we look whether somebody attached to a probe */
+#define UNWANTED 3u			/* so many looks found nobody: CUPTI may go */
+#define PATIENCE 100u			/* looks to let pass after CUPTI could not be had */
 #define RESUME_NS 400000000ull		/* behind the moment in which another user of CUPTI seems to have ended */
 #define LIBRARY "libcupti.so"
 
@@ -49,12 +52,20 @@ struct gt_gpu {
 	uint8_t *slabs[SLABS];
 	uint32_t calling;		/* our thread is in CUPTI */
 	uint32_t away;			/* CUPTI has another clock than ours */
+	uint32_t watching;		/* there is no trace of it, only the probes */
+	uint32_t unwanted, patience;	/* looks in which nobody was attached; that are still to pass */
+	uint32_t at_exit;
+	uint32_t most;			/* while watching: records that a buffer may hold; 0: as many as fit */
+	uint32_t seen;			/* that came since the last look */
 	uint32_t used;			/* that were ever handed out */
 	uint32_t below[BUFFERS];
 	struct told_name { const char *at; uint64_t sum, hash; } names[NAMES];
 };
 static struct gt_gpu *gpu;
 static int32_t gpu_pid;			/* whose that is */
+
+/* Is what the GPU did recorded? Else all is for the probes. */
+static bool recorded(void) { return gt_shared && gt_shared->gpu && !gt_passive; }
 
 static struct gt_gpu *ours(void) { return gpu_pid == (int32_t)syscall(SYS_getpid) ? gpu : NULL; }
 
@@ -129,7 +140,7 @@ static void requested(uint8_t **buffer, size_t *size, size_t *most)
 	if (*buffer)
 		__atomic_fetch_add(&gpu->out, 1, __ATOMIC_RELAXED);
 	*size = *buffer ? BUFFER_BYTES : 0;
-	*most = 0;		/* as many records as fit */
+	*most = __atomic_load_n(&gpu->most, __ATOMIC_RELAXED);
 }
 
 /* ---- records to events ---- */
@@ -288,11 +299,13 @@ void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 		gt_others_give(context, stream, buffer, size, valid);
 		return;
 	}
-	t = gt_passive ? NULL : teller();
+	t = recorded() ? teller() : NULL;
 	if (!gpu->away)
 		gt_probes_work(cupti.next, buffer, valid);
-	if (!gt_passive)
+	if (recorded())
 		tell(t, buffer, valid);
+	else
+		__atomic_fetch_add(&gpu->seen, (uint32_t)(valid / GT_K_BYTES), __ATOMIC_RELAXED);
 	give_buffer(buffer, index, valid);
 	__atomic_fetch_sub(&gpu->out, 1, __ATOMIC_RELAXED);
 	if (t && !gpu->away && !cupti.dropped(context, stream, &dropped) && dropped) {
@@ -304,24 +317,30 @@ void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 
 /* ---- the thread that asks for what is complete ---- */
 
-enum { OFF, ON, YIELDED };		/* gpu->on */
+enum { OFF, ON, YIELDED, IDLE };	/* gpu->on. IDLE: nobody is attached to a probe, and CUPTI is not in use */
 
+struct refusal { const char *what; int code; };		/* a call that failed, and how */
+static bool enable_kinds(struct refusal *r);
 static bool resume(void);
+static void watch(uint32_t on);
 
 static void *flush(void *arg)
 {
-	const struct timespec wait = { .tv_nsec = FLUSH_NS };
+	const struct timespec wait = { .tv_nsec = gpu->watching ? WATCH_NS : FLUSH_NS };
+	struct refusal r;
 	uint32_t on;
 
 	gt_inside = true;
 	while ((on = __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE)) != OFF) {
 		syscall(SYS_futex, &gpu->on, FUTEX_WAIT, on, &wait, NULL, 0);
-		if (gt_owner_died())
+		if (!gpu->watching && gt_owner_died())
 			break;
 		__atomic_store_n(&gpu->calling, 1, __ATOMIC_SEQ_CST);
+		if (gpu->watching)
+			watch(__atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST));
 		on = __atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST);
-		if (on == ON)
-			gt_callbacks_follow_probes();
+		if (on == ON && gt_callbacks_follow_probes())
+			enable_kinds(&r);
 		if (on == ON)
 			cupti.flush(0);
 		else if (on == YIELDED && __atomic_load_n(&gpu->resume_at, __ATOMIC_ACQUIRE) && gt_slow_clock() >= gpu->resume_at)
@@ -334,7 +353,7 @@ static void *flush(void *arg)
 static void start_flushing(void)
 {
 	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
-		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))gt_find_next("pthread_create", NULL);
+		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))gt_find_libc("pthread_create");
 	sigset_t all, old;
 	pthread_t thread;
 
@@ -350,9 +369,16 @@ static void tell_state(enum gt_gpu_state state, const char *text, int64_t detail
 
 /* The last chance for what is still in CUPTI's hands. Those records may be of work that goes on. Behind this CUPTI's own end may come,
  * and our thread must not be in it then. */
-static void at_exit(void)
+static void wait_for_thread(void)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
+
+	for (int i = 0; i < 1000 && __atomic_load_n(&gpu->calling, __ATOMIC_SEQ_CST); i++)
+		syscall(SYS_nanosleep, &moment, NULL);
+}
+
+static void at_exit(void)
+{
 	bool was = gt_inside;
 	uint32_t on;
 
@@ -360,12 +386,13 @@ static void at_exit(void)
 		return;
 	on = __atomic_exchange_n(&gpu->on, OFF, __ATOMIC_SEQ_CST);
 	gt_inside = true;
+	if (gpu->watching)		/* it may be ending CUPTI just now */
+		wait_for_thread();
 	if (on == ON) {
 		cupti.flush(GT_CUPTI_FORCED);
 		tell_state(GT_GPU_OFF, "", 0);
 	}
-	for (int i = 0; i < 1000 && __atomic_load_n(&gpu->calling, __ATOMIC_SEQ_CST); i++)
-		syscall(SYS_nanosleep, &moment, NULL);
+	wait_for_thread();
 	gt_inside = was;
 }
 
@@ -399,8 +426,9 @@ static bool find_functions(void)
 static bool find_cupti(void)
 {
 	static const char *const names[] = { LIBRARY ".13", LIBRARY ".12", LIBRARY ".11" };
-	void *(*load)(const char *, int) = (void *(*)(const char *, int))gt_find_next("dlopen", NULL);
+	void *(*load)(const char *, int) = (void *(*)(const char *, int))gt_find_libc("dlopen");
 	int (*driver)(int *) = (int (*)(int *))gt_find_driver("cuDriverGetVersion");
+	const char *named = gt_shared && *gt_shared->cupti ? gt_shared->cupti : gt_environment("GT_CUPTI");
 	struct gt_object o = { .path = "" };
 	int version = 0, first;
 
@@ -411,8 +439,8 @@ static bool find_cupti(void)
 	}
 	if (!load || !driver || driver(&version))
 		return false;
-	if (*gt_shared->cupti)
-		return load(gt_shared->cupti, RTLD_NOW) && find_functions();
+	if (named && *named)
+		return load(named, RTLD_NOW) && find_functions();
 	first = version >= 13000 ? 0 : version >= 12000 ? 1 : 2;
 	for (int i = first; i < 3; i++)
 		if (load(names[i], RTLD_NOW))
@@ -421,11 +449,6 @@ static bool find_cupti(void)
 }
 
 /* ---- starting ---- */
-
-static uint64_t monotonic(void) { return gt_slow_clock(); }
-
-/* A call that failed, and how. */
-struct refusal { const char *what; int code; };
 
 static bool refused(struct refusal *r, const char *what, int code)
 {
@@ -447,11 +470,12 @@ static bool enable_kinds(struct refusal *r)
 	int code = 0;
 
 	for (size_t i = 0; !code && cupti.enable_driver_call && i < sizeof(calls) / sizeof(*calls); i++)
-		code = cupti.enable_driver_call(calls[i], 1);
+		if (recorded() || (gt_callbacks_refused() && gt_launch_name(calls[i])))
+			code = cupti.enable_driver_call(calls[i], 1);
 	if (code)
 		cupti.disable(GT_CUPTI_DRIVER);		/* then the order of launches must do */
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (refused(r, "cuptiActivityEnable", cupti.enable(kinds[i])))
+		if ((recorded() || kinds[i] == GT_CUPTI_KERNEL) && refused(r, "cuptiActivityEnable", cupti.enable(kinds[i])))
 			return false;
 	return true;
 }
@@ -470,7 +494,7 @@ static bool start_cupti(struct refusal *r)
 	uint8_t yes = 1;
 	size_t size = sizeof(yes);
 
-	if (refused(r, "cuptiActivityRegisterTimestampCallback", cupti.timestamps(monotonic)) ||
+	if (refused(r, "cuptiActivityRegisterTimestampCallback", cupti.timestamps(gt_monotonic)) ||
 	    refused(r, "cuptiActivityRegisterCallbacks", cupti.callbacks(requested, gt_gpu_completed)))
 		return false;
 	cupti.thread_ids(GT_CUPTI_SYSTEM_TID);
@@ -491,7 +515,7 @@ static bool make_room(void)
 
 static void tell_state(enum gt_gpu_state state, const char *text, int64_t detail)
 {
-	struct gt_tcb *t = teller();
+	struct gt_tcb *t = recorded() ? teller() : NULL;
 	uint64_t words[3] = { state, 0, (uint64_t)detail };
 
 	gt_debug("CUPTI:", text, detail);
@@ -575,6 +599,69 @@ static bool resume(void)
 		return false;
 	tell_state(GT_GPU_RESUMED, "", 0);
 	return true;
+}
+
+/* ---- without a trace ---- */
+
+/* But OFF stays. */
+static bool change(uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(&gpu->on, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+static void attach(void)
+{
+	if (gpu->patience && gpu->patience--)
+		return;
+	if (!find_cupti())
+		gt_debug("probes: there is no", LIBRARY, 0);
+	else if (change(IDLE, YIELDED))
+		gt_others_if_absent(take_over);
+	if (change(YIELDED, IDLE) || gpu->on == IDLE)
+		gpu->patience = PATIENCE;
+	else if (!gpu->at_exit++)
+		atexit(at_exit);
+}
+
+static void detach(void)
+{
+	if (!gt_gpu_yield("nobody is attached any more"))
+		return;
+	gt_debug("CUPTI has ended:", "", gt_callbacks_finalize());
+	change(YIELDED, IDLE);
+}
+
+/* CUPTI keeps a buffer as long as one of its kernels runs. So that no kernel waits long for another one, a buffer may hold what half a
+ * look's time brings: where kernels are few, one. */
+static void mind_the_rate(void)
+{
+	uint32_t n = __atomic_exchange_n(&gpu->seen, 0, __ATOMIC_RELAXED) / 2;
+
+	__atomic_store_n(&gpu->most, n < 1 ? 1 : n < BUFFER_BYTES / GT_K_BYTES ? n : 0, __ATOMIC_RELAXED);
+}
+
+/* CUPTI is in use only while somebody is attached to a probe. */
+static void watch(uint32_t on)
+{
+	bool want = gt_probes_want_calls() || gt_probes_want_work();
+
+	mind_the_rate();
+	gpu->unwanted = want ? 0 : gpu->unwanted + 1;
+	if (on == IDLE && want)
+		attach();
+	else if (on == ON && gpu->unwanted >= UNWANTED)
+		detach();
+	else if (!want)
+		gpu->patience = 0;
+}
+
+void gt_gpu_watch(void)
+{
+	if (gpu || !make_room())
+		return;
+	gpu->watching = 1;
+	gpu->on = IDLE;
+	start_flushing();
 }
 
 /* ---- the start ---- */

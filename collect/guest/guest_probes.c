@@ -1,11 +1,10 @@
 /* USDT out: probes that bpftrace, perf, SystemTap and everything on libbpf attach to, with no agent of ours.
  *
- *	parcagpu:cuda_correlation	on the launching thread, as its launch returns: u32 correlation, int cbid (negative: of the driver
- *					API), the kernel's name, or the function's where CUPTI tells none
- *	parcagpu:kernel_executed	a kernel has run: u64 start, u64 end, u32 correlation, u32 device, u32 stream, u32 graph, u64 node, name
- *	parcagpu:activity_batch		CUPTI's records as they are, at most 128 at a time: const void **records, u32 how many
- *	parcagpu:kernel_launch,
- *	parcagpu_provider:kernel_launch	a kernel has run: u32 its launch's correlation, u64 ns that it took
+ *	parcagpu:cuda_correlation: on the launching thread, as its launch returns: u32 correlation, int cbid (negative: of the driver
+ *		API), the kernel's name, or the function's where CUPTI tells none
+ *	parcagpu:kernel_executed: a kernel has run: u64 start, u64 end, u32 correlation, u32 device, u32 stream, u32 graph, u64 node, name
+ *	parcagpu:activity_batch: CUPTI's records as they are, at most 128 at a time: const void **records, u32 how many
+ *	parcagpu:kernel_launch, parcagpu_provider:kernel_launch: a kernel has run: u32 its launch's correlation, u64 ns that it took
  *
  * Times are CLOCK_MONOTONIC in ns. All but the first fire on CUPTI's thread, when it hands back a buffer; strings and records are there
  * as long as the probe lasts. Kernels with impossible times fire nothing but activity_batch.

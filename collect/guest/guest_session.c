@@ -45,17 +45,24 @@ const char *gt_hosted_directory = "";
 static int32_t self_pid(void) { return (int32_t)syscall(SYS_getpid); }
 static int32_t self_tid(void) { return (int32_t)syscall(SYS_gettid); }
 
+const char *gt_environment(const char *name)
+{
+	size_t n = strlen(name);
+	extern char **environ;
+
+	for (char **e = environ; e && *e; e++)
+		if (!strncmp(*e, name, n) && (*e)[n] == '=')
+			return *e + n + 1;
+	return NULL;
+}
+
 void gt_debug(const char *what, const char *detail, int64_t value)
 {
 	char line[300] = "gt: ", digits[24];
 	size_t n = 4, i = sizeof(digits);
 	uint64_t v = value < 0 ? -(uint64_t)value : (uint64_t)value;
-	const char *on = NULL;
-	extern char **environ;
+	const char *on = gt_environment("GT_DEBUG");
 
-	for (char **e = environ; e && *e; e++)
-		if (!strncmp(*e, "GT_DEBUG=", 9))
-			on = *e + 9;
 	if (!on || !*on || *on == '0')
 		return;
 	for (const char *p[] = { what, " ", detail, NULL }, **s = p; *s; s++)

@@ -74,3 +74,22 @@ is bad-are-left-out "45 50" "$(grep -c kernel_launch want.out) $(grep activity_b
 want nobody 0 "$C" -q -f -e api,gpu -o nobody.zst -- "$prog" launch 5 subscribe 1
 is nobody-fires 0 "$(grep -c '^parcagpu' want.out)"
 is nobody-subscribes "subscribed: 0" "$(grep subscribed want.out)"
+
+# without a trace: CUPTI comes and goes with who is attached, as often as they like, and what was fired is what happened meanwhile
+none=$(echo "$all" | sed 's/up/down/g')
+window="$all fires parcagpu:cuda_correlation launch 100 graph 2 held 5 caught 1 lines truth $none"
+for how in '' alone; do
+	name=only${how:+-$how}
+	rm -f truth truth.* && : >truth
+	if [ -z "$how" ]; then set -- "$C" --probes-only --; else set -- env CUDA_INJECTION64_PATH="$lib"; fi
+	want $name 0 env SIM_CUPTI_TRUTH="$PWD/truth" "$@" "$prog" launch 10 $window quiet truth launch 10 lines truth $window quiet truth say end launch 10
+	cp want.out $name.out
+	set -- $(sed -n 's/^lines //p' want.out)
+	sed -n "1,$1p; $(($2 + 1)),$3p" truth >truth.0	# less what ran when nobody was attached any more
+	is $name-nothing-before 0 "$(sed '/cuda_correlation/,$d' want.out | grep -c '^parcagpu')"
+	is $name-nothing-behind 0 "$(sed '1,/^end$/d' want.out | grep -c '^parcagpu')"
+	is $name-no-kernel-waits-for-another 'caught: 5' "$(grep '^caught' want.out | head -n 1)"
+	values $name
+	sed -n 's/^parcagpu:cuda_correlation @main //p' $name.out | sort -u >got.calls
+	check $name-correlations-of-both test "$(comm -12 want.calls got.calls | wc -l)" -ge 200
+done

@@ -4,9 +4,17 @@
  *
  *	PROVIDER:NAME @THREAD ARGUMENT...	strings as they are; of activity_batch for each record KIND/CORRELATION instead
  *
- * @THREAD is "main" for the main thread and "other" for others. What it does stands on its command line, in order: up PROVIDER:NAME, down
- * PROVIDER:NAME, launch N (kernels, and waits for them), graph N (of 20 kernels), fires PROVIDER:NAME (launches until it does), wait MS,
- * until FILE (is there), say TEXT, subscribe (to CUPTI, as another tool), ns N (what each of N launches takes, the best of many tries).
+ * @THREAD is "main" for the main thread and "other" for others. What it does stands on its command line, in order:
+ *	up, down PROVIDER:NAME	attaches, lets go
+ *	launch N, graph N	so many kernels, or graphs of 20, and waits for them
+ *	fires PROVIDER:NAME	launches until it does
+ *	caught 1		a kernel of another name, and waits until it has fired kernel_executed: what ran before has fired, too
+ *	held N			likewise so many, behind whose launch one stands that does not end before they have fired
+ *	quiet FILE		launches until no line is added there, where SIM_CUPTI_TRUTH puts its lines
+ *	lines FILE		prints "lines" and how many there are
+ *	wait MS, until FILE (is there), say TEXT
+ *	subscribe 1		to CUPTI, as another tool
+ *	ns N			prints what each of N launches takes, the best of many tries
  * For tests/cli/probes.sh. */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -258,14 +266,84 @@ static void graph(int n)
 	OK(cuStreamSynchronize(s));
 }
 
+static void quiet(const char *file)
+{
+	struct stat before, after;
+
+	for (int i = 0; i < 600; i++) {
+		if (stat(file, &before))
+			break;
+		launch(1);
+		if (!stat(file, &after) && after.st_size == before.st_size)
+			return;
+		usleep(50000);
+	}
+	fprintf(stderr, "CUPTI stays on\n");
+	exit(1);
+}
+
+static unsigned fired(const char *name, const char *text)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < hits_n; k++)
+		n += hits[k].probe && !strcmp(hits[k].probe->name, name) && (!*text || !strcmp(hits[k].text, text));
+	return n;
+}
+
+static void until_have_fired(const char *name, const char *text, unsigned n)
+{
+	for (int i = 0; i < 3000 && fired(name, text) < n; i++)
+		usleep(10000);
+	if (fired(name, text) < n)
+		fprintf(stderr, "%s has fired for %u %s\n", name, fired(name, text), text);
+}
+
+/* behind: another kernel, which does not end before these have fired. */
+static void caught(CUmodule m, int n, bool behind)
+{
+	unsigned before = fired("parcagpu:kernel_executed", RELU);
+	CUdeviceptr at, x;
+	CUstream s[2];
+	int *flag, count = 1;
+
+	OK(cuStreamCreate(&s[0], 1));
+	OK(cuStreamCreate(&s[1], 1));
+	OK(cuMemAlloc_v2(&x, 4));
+	OK(cuMemHostAlloc((void **)&flag, sizeof(*flag), 2));
+	OK(cuMemHostGetDevicePointer_v2(&at, flag, 0));
+	if (behind)
+		OK(cuLaunchKernel(cu_kernel(m, WAIT_FLAG), 1, 1, 1, 1, 1, 1, 0, s[0], (void *[]){ &at }, NULL));
+	for (int i = 0; i < n; i++)
+		LAUNCH(cu_kernel(m, RELU), 1, s[1], &x, &count);
+	OK(cuStreamSynchronize(s[1]));
+	until_have_fired("parcagpu:kernel_executed", RELU, before + n);
+	printf("caught: %u\n", fired("parcagpu:kernel_executed", RELU) - before);
+	__atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+	OK(cuCtxSynchronize());
+}
+
+static void lines(const char *file)
+{
+	FILE *f = fopen(file, "r");
+	int n = 0, c;
+
+	while (f && (c = getc(f)) != EOF)
+		n += c == '\n';
+	printf("lines %d\n", n);
+	if (f)
+		fclose(f);
+}
+
 static void until_fires(const char *name)
 {
+	unsigned before = fired(name, "");
+
 	for (int i = 0; i < 600; i++) {
 		launch(1);
 		usleep(50000);
-		for (unsigned k = told; k < hits_n; k++)
-			if (hits[k].probe && !strcmp(hits[k].probe->name, name))
-				return;
+		if (fired(name, "") > before)
+			return;
 	}
 	fprintf(stderr, "%s does not fire\n", name);
 	exit(1);
@@ -321,6 +399,12 @@ int main(int argc, char **argv)
 			graph(atoi(with));
 		else if (!strcmp(what, "fires"))
 			until_fires(with);
+		else if (!strcmp(what, "quiet"))
+			quiet(with);
+		else if (!strcmp(what, "held") || !strcmp(what, "caught"))
+			caught(m, atoi(with), *what == 'h');
+		else if (!strcmp(what, "lines"))
+			lines(with);
 		else if (!strcmp(what, "wait"))
 			usleep(1000 * atoi(with));
 		else if (!strcmp(what, "ns"))
