@@ -1,38 +1,13 @@
-/* Graphs: built node by node or captured from streams, then instantiated and launched as one operation of a stream.
+/* Graphs: built node by node or captured from streams. graph_exec.c launches them.
  *
- * A node holds the operation it stands for. An instance is a copy of the graph in an order that respects its edges; its cost
- * is that of its longest path, and at its end the operations take effect in order. A capturing stream remembers its tips: the
- * nodes the next one must follow; events carry tips from stream to stream. */
-#include "samples/simgpu/sim.h"
+ * A node holds the operation it stands for. A capturing stream remembers its tips: the nodes the next one must follow; events carry
+ * tips from stream to stream. */
+#include "samples/simgpu/sim_graph.h"
 #include "samples/simgpu/observe.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define ENTER(ctx) struct sim_ctx *ctx; do { int rc_ = sim_enter(&ctx); if (rc_) return rc_; } while (0)
-enum { HOST_NODE = 3, EMPTY_NODE = 5, MAX_LANES = 16, GRAPH_NS = 1000 };	/* GRAPH_NS: of a launch, before its first node */
-
-struct sim_node {
-	struct sim_obj obj;
-	struct sim_graph *graph;
-	struct sim_node **deps;
-	size_t deps_n, index;		/* index: in its graph */
-	struct sim_node *twin;		/* in the graph it was copied from, or while copying in the copy */
-	struct sim_op op;
-	void **params;			/* pointers into op.launch.params, for who asks */
-	bool marked;
-	uint64_t id;
-};
-struct sim_graph {
-	struct sim_obj obj;
-	struct sim_node **nodes;
-	size_t n;
-	int refs;			/* of an instance: its handle and its launches */
-	uint64_t cost;
-	bool invalid;			/* a capture that something forbidden has spoiled */
-	uint64_t id, nodes_made;
-	uint32_t lanes[MAX_LANES];	/* of an instance: the streams inside it, made as they are needed; 0 the launch's own */
-};
 static uint64_t graph_ids;
 static __thread int capture_mode;
 
@@ -55,20 +30,12 @@ static void node_free(struct sim_node *n)
 	sim_drop(n);
 }
 
-static void graph_free(struct sim_graph *g)
+void sim_graph_free(struct sim_graph *g)
 {
 	for (size_t i = 0; i < g->n; i++)
 		node_free(g->nodes[i]);
 	free(g->nodes);
 	sim_drop(g);
-}
-
-void sim_exec_put(struct sim_graph *exec)
-{
-	if (exec && !--exec->refs) {
-		exec->obj.kind = SIM_EXEC;
-		graph_free(exec);
-	}
 }
 
 static int add_deps(struct sim_node *node, struct sim_node *const *deps, size_t n)
@@ -165,7 +132,7 @@ static bool in_order(struct sim_graph *g)
 }
 
 /* A copy of a graph, as graph or as instance; nodes remember their twins in the original. */
-static int graph_copy(struct sim_graph *from, enum sim_kind kind, struct sim_graph **out)
+int sim_graph_copy(struct sim_graph *from, enum sim_kind kind, struct sim_graph **out)
 {
 	struct sim_graph *g;
 	struct sim_node *n;
@@ -187,7 +154,7 @@ static int graph_copy(struct sim_graph *from, enum sim_kind kind, struct sim_gra
 			    .original_node = n->twin, .node_type = op.node_type);
 	}
 	if (rc)
-		graph_free(g);
+		sim_graph_free(g);
 	else
 		*out = g;
 	return rc;
@@ -195,7 +162,7 @@ static int graph_copy(struct sim_graph *from, enum sim_kind kind, struct sim_gra
 
 /* The longest path, in simulated ns: op.end of each node is its end after the graph's start. Inside a graph one kernel follows
  * another without a launch between them. */
-static uint64_t longest_path(struct sim_graph *g)
+uint64_t sim_longest_path(struct sim_graph *g)
 {
 	uint64_t longest = 0;
 
@@ -322,7 +289,7 @@ static int end_capture(CUstream h, CUgraph *out)
 		if (t->capture == g)
 			t->capture = NULL, t->tips.n = 0;
 	if (rc)
-		graph_free(g);
+		sim_graph_free(g);
 	else
 		*out = g;
 	return sim_leave(rc);
@@ -395,7 +362,7 @@ CUresult cuGraphDestroy(CUgraph g)
 	if (!sim_is(g, SIM_GRAPH))
 		return CUDA_ERROR_INVALID_VALUE;
 	sim_lock();
-	graph_free(g);
+	sim_graph_free(g);
 	return sim_leave(CUDA_SUCCESS);
 }
 
@@ -404,7 +371,7 @@ CUresult cuGraphClone(CUgraph *out, CUgraph g)
 	if (!out || !sim_is(g, SIM_GRAPH))
 		return CUDA_ERROR_INVALID_VALUE;
 	sim_lock();
-	return sim_leave(graph_copy(g, SIM_GRAPH, out));
+	return sim_leave(sim_graph_copy(g, SIM_GRAPH, out));
 }
 
 static int add(CUgraphNode *out, struct sim_graph *g, const CUgraphNode *deps, size_t n, int rc, const struct sim_op *op)
@@ -589,7 +556,7 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode n, struct cu_kernel_node *p)
 	return sim_leave(CUDA_SUCCESS);
 }
 
-static int set_kernel(struct sim_node *n, const struct cu_kernel_node *p)
+int sim_set_kernel(struct sim_node *n, const struct cu_kernel_node *p)
 {
 	struct sim_op op = { 0 };
 	int rc = !n || n->op.run != sim_kernel_run ? CUDA_ERROR_INVALID_VALUE : kernel_op(p, &op);
@@ -599,7 +566,7 @@ static int set_kernel(struct sim_node *n, const struct cu_kernel_node *p)
 		free(n->params);
 		n->params = NULL;
 		n->op = op;
-		n->graph->cost = longest_path(n->graph);
+		n->graph->cost = sim_longest_path(n->graph);
 	}
 	return rc;
 }
@@ -608,7 +575,7 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode n, const struct cu_kernel_nod
 {
 	ENTER(ctx);
 
-	return sim_leave(set_kernel(sim_is(n, SIM_NODE) ? n : NULL, p));
+	return sim_leave(sim_set_kernel(sim_is(n, SIM_NODE) ? n : NULL, p));
 }
 
 CUresult cuGraphDestroyNode(CUgraphNode n)
@@ -629,224 +596,3 @@ CUresult cuGraphDestroyNode(CUgraphNode n)
 	node_free(n);
 	return sim_leave(CUDA_SUCCESS);
 }
-
-/* Instances. */
-static int instantiate(CUgraphExec *out, struct sim_graph *g)
-{
-	int rc = out && sim_is(g, SIM_GRAPH) ? graph_copy(g, SIM_EXEC, out) : CUDA_ERROR_INVALID_VALUE;
-
-	if (rc)
-		return rc;
-	(*out)->cost = longest_path(*out);
-	SIM_OBSERVE(SIM_EXEC_CREATED, .ctx = sim_current, .graph = g, .exec = *out);
-	return CUDA_SUCCESS;
-}
-
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph g, unsigned long long flags)
-{
-	ENTER(ctx);
-
-	return sim_leave(flags & ~15ull ? CUDA_ERROR_INVALID_VALUE : instantiate(out, g));
-}
-
-struct instantiate { uint64_t flags; CUstream upload; CUgraphNode error_node; int result; };
-static int instantiate_with(CUgraphExec *out, struct sim_graph *g, struct instantiate *p)
-{
-	ENTER(ctx);
-
-	if (!p || p->flags & ~15ull)
-		return sim_leave(CUDA_ERROR_INVALID_VALUE);
-	p->error_node = NULL;
-	p->result = 0;
-	return sim_leave(instantiate(out, g));
-}
-
-CUresult cuGraphExecDestroy(CUgraphExec exec)
-{
-	ENTER(ctx);
-
-	if (!sim_is(exec, SIM_EXEC))
-		return sim_leave(CUDA_ERROR_INVALID_VALUE);
-	exec->obj.kind = SIM_FREE;
-	sim_exec_put(exec);
-	return sim_leave(CUDA_SUCCESS);
-}
-
-CUresult cuGraphExecGetFlags(CUgraphExec exec, uint64_t *flags)
-{
-	if (!flags || !sim_is(exec, SIM_EXEC))
-		return CUDA_ERROR_INVALID_VALUE;
-	*flags = 0;
-	return CUDA_SUCCESS;
-}
-
-/* Launches of an instance still use what a change would replace: they are waited for. */
-static bool idle(struct sim_graph *exec, struct sim_ctx *ctx)
-{
-	if (exec->refs > 1)
-		sim_wait_ctx(ctx);
-	return exec->refs == 1;
-}
-
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode twin, const struct cu_kernel_node *p)
-{
-	struct sim_node *n = NULL;
-	ENTER(ctx);
-
-	for (size_t i = 0; sim_is(exec, SIM_EXEC) && i < exec->n && !n; i++)
-		if (exec->nodes[i]->twin == twin)
-			n = exec->nodes[i];
-	return sim_leave(n && idle(exec, ctx) ? set_kernel(n, p) : CUDA_ERROR_INVALID_VALUE);
-}
-
-struct update_result { int result; CUgraphNode node, from; };
-CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, struct update_result *result)
-{
-	struct sim_graph *fresh, swap;
-	bool same;
-	int rc;
-	ENTER(ctx);
-
-	if (!result || !sim_is(exec, SIM_EXEC) || !sim_is(g, SIM_GRAPH))
-		return sim_leave(CUDA_ERROR_INVALID_VALUE);
-	if ((rc = instantiate(&fresh, g)))
-		return sim_leave(rc);
-	if (!idle(exec, ctx)) {
-		graph_free(fresh);
-		return sim_leave(910);
-	}
-	same = fresh->n == exec->n;
-	for (size_t i = 0; same && i < fresh->n; i++)
-		same = fresh->nodes[i]->op.node_type == exec->nodes[i]->op.node_type &&
-		       fresh->nodes[i]->deps_n == exec->nodes[i]->deps_n;
-	*result = (struct update_result){ .result = same ? 0 : 2 };	/* 2: the topology has changed */
-	if (same) {
-		swap = *exec;
-		exec->nodes = fresh->nodes;
-		exec->cost = fresh->cost;
-		fresh->nodes = swap.nodes;
-		for (size_t i = 0; i < exec->n; i++)
-			exec->nodes[i]->graph = exec, exec->nodes[i]->id = fresh->nodes[i]->id;
-	}
-	graph_free(fresh);
-	return sim_leave(same ? CUDA_SUCCESS : 910);
-}
-
-/* Runs the nodes of a launch one after another; op->gen is the next, op->staged this launch's copy of them. */
-static bool graph_run(struct sim_op *op)
-{
-	struct sim_op *ops = op->staged;
-
-	for (; op->gen < op->exec->n; op->gen++) {
-		struct sim_op *node = &ops[op->gen];
-		uint64_t end = node->end, over = op->end - op->start - op->cost;	/* what was needed beyond its cost so far */
-
-		node->stream = op->stream;
-		if (!node->started)
-			node->started = true, node->start += over;
-		if (node->run && !node->run(node))
-			return false;
-		node->end = end + over;
-	}
-	return true;
-}
-
-/* The stream inside a launch that runs a node: the first that is free by then, so that what overlaps is in different ones. */
-static uint32_t lane_of(struct sim_graph *exec, const struct sim_op *node, uint64_t *busy)
-{
-	unsigned i = 0;
-
-	while (i < MAX_LANES - 1 && busy[i] > node->start)
-		i++;
-	busy[i] = node->end;
-	if (i && !exec->lanes[i])
-		exec->lanes[i] = sim_stream_id();
-	return exec->lanes[i];
-}
-
-void sim_graph_observe(struct sim_op *launch)
-{
-	struct sim_graph *exec = launch->exec;
-	struct sim_op *ops = launch->staged;
-	uint64_t busy[MAX_LANES] = { 0 };
-
-	for (size_t i = 0; i < exec->n; i++) {
-		if (!ops[i].run)
-			continue;
-		ops[i].stream = launch->stream;
-		ops[i].graph_id = exec->id;
-		ops[i].node_id = exec->nodes[i]->id;
-		ops[i].lane = lane_of(exec, &ops[i], busy);
-		ops[i].async = true;
-		sim_observe_submitted(&ops[i]);
-	}
-}
-
-void sim_graph_observe_done(struct sim_op *launch)
-{
-	struct sim_op *ops = launch->staged;
-
-	for (size_t i = 0; i < launch->exec->n; i++) {
-		if (!ops[i].observed)
-			continue;
-		ops[i].start += launch->start + GRAPH_NS;
-		ops[i].end += launch->start + GRAPH_NS;
-		sim_observe_done(&ops[i]);
-	}
-}
-
-bool sim_graph_id(const void *graph, bool exec, uint32_t *id)
-{
-	bool live = sim_is(graph, exec ? SIM_EXEC : SIM_GRAPH);
-
-	if (live)
-		*id = ((const struct sim_graph *)graph)->id;
-	return live;
-}
-
-bool sim_node_id(const void *node, uint64_t *id)
-{
-	bool live = sim_is(node, SIM_NODE);
-
-	if (live)
-		*id = ((const struct sim_node *)node)->id;
-	return live;
-}
-
-static int launch(CUgraphExec exec, CUstream h)
-{
-	struct sim_op op = { .run = graph_run, .engine = SIM_COMPUTE, .node_type = 4 }, *ops;
-	struct sim_stream *s;
-	int rc;
-	ENTER(ctx);
-
-	if ((rc = sim_stream_get(ctx, h, &s)) || !sim_is(exec, SIM_EXEC))
-		return sim_leave(rc ? rc : CUDA_ERROR_INVALID_VALUE);
-	if (s->capture)
-		return sim_leave(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-	if (!(ops = malloc((exec->n + 1) * sizeof(*ops))))
-		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
-	for (size_t i = 0; i < exec->n; i++)
-		ops[i] = exec->nodes[i]->op;
-	op.staged = ops;
-	op.exec = exec;
-	op.cost = GRAPH_NS + exec->cost;
-	exec->refs++;
-	if ((rc = sim_submit(s, &op)))
-		sim_exec_put(exec);
-	return sim_leave(rc);
-}
-
-static int upload(CUgraphExec exec, CUstream h)
-{
-	struct sim_stream *s;
-	int rc;
-	ENTER(ctx);
-
-	rc = sim_stream_get(ctx, h, &s);
-	return sim_leave(rc ? rc : sim_is(exec, SIM_EXEC) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
-}
-
-BOTH(cuGraphInstantiateWithParams, _ptsz, (CUgraphExec *out, CUgraph g, struct instantiate *p), instantiate_with(out, g, p))
-BOTH(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream s), launch(exec, OR_NONE(s)))
-BOTH(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream s), upload(exec, OR_NONE(s)))

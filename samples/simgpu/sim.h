@@ -5,7 +5,7 @@
  * parsed for their kernels' names, and what a real driver refuses is refused with the same error. What it computes: the few
  * kernels of samples/cu.h, by name (kernels.c); any other kernel only takes time. It never opens a real device.
  *
- *   device.c  errors, devices, contexts        copy.c    copies and sets           graph.c   graphs and capture
+ *   device.c  errors, devices, contexts        copy.c    copies and sets           graph.c, graph_exec.c  graphs
  *   memory.c  addresses and allocations        module.c  modules, functions        files.c   device files and their ioctls
  *   mapping.c pools, virtual memory, arrays    kernels.c launches, what they do    proc_address.c, entries.c  cuGetProcAddress
  *   queue.c   the clock, streams and events     calls.c   the stubs that programs call; observe.c, hooks.h: who watches (CUPTI)

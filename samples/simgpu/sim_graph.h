@@ -1,0 +1,37 @@
+/* What graph.c and graph_exec.c share: a graph, and an instance of one, which is a copy. */
+#ifndef SIM_GRAPH_H
+#define SIM_GRAPH_H
+#include "samples/simgpu/sim.h"
+
+#define ENTER(ctx) struct sim_ctx *ctx; do { int rc_ = sim_enter(&ctx); if (rc_) return rc_; } while (0)
+enum { HOST_NODE = 3, EMPTY_NODE = 5, MAX_LANES = 16, GRAPH_NS = 1000 };	/* GRAPH_NS: of a launch, before its first node */
+
+struct sim_node {
+	struct sim_obj obj;
+	struct sim_graph *graph;
+	struct sim_node **deps;
+	size_t deps_n, index;		/* index: in its graph */
+	struct sim_node *twin;		/* in the graph it was copied from, or while copying in the copy */
+	struct sim_op op;
+	void **params;			/* pointers into op.launch.params, for who asks */
+	bool marked;
+	uint64_t id;
+};
+struct sim_graph {
+	struct sim_obj obj;
+	struct sim_node **nodes;
+	size_t n;
+	int refs;			/* of an instance: its handle and its launches */
+	uint64_t cost;
+	bool invalid;			/* a capture that something forbidden has spoiled */
+	uint64_t id, nodes_made;
+	uint32_t lanes[MAX_LANES];	/* of an instance: the streams inside it, made as they are needed; 0 the launch's own */
+};
+
+void sim_graph_free(struct sim_graph *g);
+/* A copy of a graph, as graph or as instance; nodes remember their twins in the original. */
+int sim_graph_copy(struct sim_graph *from, enum sim_kind kind, struct sim_graph **out);
+/* The longest path, in simulated ns: op.end of each node is its end after the graph's start. */
+uint64_t sim_longest_path(struct sim_graph *g);
+int sim_set_kernel(struct sim_node *n, const struct cu_kernel_node *p);
+#endif
