@@ -3,18 +3,18 @@
  * Allocations and frees of all threads of a process are put in order of time and played against a table of live addresses.
  * An allocation counts from its end, a free from its start: before an address can be handed out again its free has begun, so
  * this order is right for each address whatever the threads do, and never shows more than was really held. Only calls that
- * succeeded count. Device, pool, managed and host memory share one space of addresses (any of them may be freed by a call
- * that names another); handles of arrays and of physical memory have spaces of their own. A free of an address that is not
- * in the table (allocated before recording began, or lost) is an unknown free; one of NULL frees nothing and is counted apart. An
- * allocation at an address that is in the table tells that a free was missed; the old one ends there.
+ * succeeded count. formats/live.h says which address is whose; the recorder's counters are made in the same way. A free of an address
+ * that is not in the table (allocated before recording began, or lost) is an unknown free; one of NULL frees nothing and is counted
+ * apart. An allocation at an address that is in the table tells that a free was missed; the old one ends there.
  */
 #include <stdlib.h>
-#include "analyze/addrs.h"
 #include "analyze/pick.h"
 #include "analyze/places.h"
 #include "analyze/report.h"
 #include "analyze/timeline.h"
 #include "formats/base/buf.h"
+#include "formats/cuda_api.h"
+#include "formats/live.h"
 
 #define ALL GT_MEMKIND_COUNT	/* the sum of all kinds */
 
@@ -27,7 +27,7 @@ struct what { uint32_t code; uint8_t op, kind; };	/* a code of the block at hand
 struct memory {
 	struct gt_asked asked;
 	struct gt_places where;
-	struct gt_addrs addrs;
+	struct gt_live live;
 	struct held (*kinds)[ALL + 1];	/* per segment */
 	struct held *places;		/* per process */
 	struct gt_timeline *lines;
@@ -63,7 +63,7 @@ static struct accounts accounts_of(struct memory *m, uint32_t place, unsigned ki
 	for (struct accounts acc_ = accounts_of(m, place, kind), *once_ = &acc_; once_; once_ = NULL) \
 		for (struct held **p_ = acc_.of, *h; p_ < acc_.of + 3 && (h = *p_); p_++)
 
-static void give_back(struct memory *m, const struct gt_addr *old)
+static void give_back(struct memory *m, const struct gt_live_item *old)
 {
 	EACH_ACCOUNT(h, m, old->place, old->kind) {
 		h->live -= old->bytes < h->live ? old->bytes : h->live;
@@ -71,18 +71,21 @@ static void give_back(struct memory *m, const struct gt_addr *old)
 	}
 }
 
-static int play_alloc(struct memory *m, const struct gt_moment *mo, unsigned kind, uint8_t space, struct gt_err *err)
+static int not_followed(struct memory *m, int code, struct gt_err *err)
 {
-	struct gt_addr entry = { .addr = mo->addr, .bytes = mo->bytes, .place = mo->place, .space = space, .kind = (uint8_t)kind };
-	struct gt_addr old;
-	int rc = gt_addrs_put(&m->addrs, &entry, &old);
+	if (code == -ENOMEM)
+		return gt_err_set(err, code, "no memory for the addresses that are allocated");
+	m->not_followed += code == -ENOSPC;
+	return 0;
+}
 
-	if (rc == -ENOMEM)
-		return gt_err_set(err, rc, "no memory for the addresses that are allocated");
-	if (rc == -ENOSPC) {
-		m->not_followed++;
-		return 0;
-	}
+static int play_alloc(struct memory *m, const struct gt_moment *mo, unsigned kind, struct gt_err *err)
+{
+	struct gt_live_item item = { .addr = mo->addr, .bytes = mo->bytes, .place = mo->place, .kind = (uint8_t)kind }, old;
+	int rc = gt_live_alloc(&m->live, &item, &old);
+
+	if (rc < 0)
+		return not_followed(m, rc, err);
 	if (rc == 0) {
 		m->missed_frees++;
 		give_back(m, &old);
@@ -99,28 +102,47 @@ static int play_alloc(struct memory *m, const struct gt_moment *mo, unsigned kin
 	return 0;
 }
 
-static void play_free(struct memory *m, const struct gt_moment *mo, unsigned kind, uint8_t space)
+static void freed(struct memory *m, const struct gt_live_item *old)
 {
-	struct gt_addr old;
+	EACH_ACCOUNT(h, m, old->place, old->kind)
+		h->freed = gt_sat_add(h->freed, old->bytes);
+	give_back(m, old);
+}
 
-	if (!gt_addrs_take(&m->addrs, mo->place, space, mo->addr, &old)) {
+static void play_free(struct memory *m, const struct gt_moment *mo, unsigned kind)
+{
+	struct gt_live_item old;
+	int rc = gt_live_free(&m->live, mo->place, kind, mo->addr, &old);
+
+	if (rc == 1)
+		freed(m, &old);
+	if (rc == 0)
 		EACH_ACCOUNT(h, m, mo->place, kind)
 			h->unknown_frees++;
-		return;
-	}
-	EACH_ACCOUNT(h, m, mo->place, old.kind)
-		h->freed = gt_sat_add(h->freed, old.bytes);
-	give_back(m, &old);
 }
 
 static int memory_moment(void *arg, const struct gt_moment *mo, struct gt_err *err)
 {
+	struct memory *m = arg;
 	unsigned kind = mo->what >> 8;
-	uint8_t space = kind == GT_MEM_ARRAY ? 1 : kind == GT_MEM_PHYSICAL ? 2 : 0;
+	struct gt_live_item old;
+	uint64_t at = mo->addr;
 
-	if ((mo->what & 0xff) == GT_OP_ALLOC)
-		return play_alloc(arg, mo, kind, space, err);
-	play_free(arg, mo, kind, space);
+	switch (mo->what & 0xff) {
+	case GT_OP_ALLOC:
+		return play_alloc(m, mo, kind, err);
+	case GT_OP_FREE:
+		play_free(m, mo, kind);
+		return 0;
+	case GT_OP_RETAIN:
+		gt_live_retain(&m->live, mo->place, mo->addr);
+		return 0;
+	case GT_OP_MAP:
+		return not_followed(m, gt_live_map(&m->live, mo->place, mo->addr, mo->bytes), err);
+	case GT_OP_UNMAP:
+		while (gt_live_unmap(&m->live, mo->place, &at, gt_sat_add(mo->addr, mo->bytes), &old))
+			freed(m, &old);
+	}
 	return 0;
 }
 
@@ -134,7 +156,7 @@ static int look_at_types(struct memory *m, const struct gt_cols *cols, struct gt
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
 
-		if (type && type->layer != GT_LAYER_GPU && (type->op == GT_OP_ALLOC || type->op == GT_OP_FREE))
+		if (type && type->layer != GT_LAYER_GPU && gt_api_is_memory(type->op))
 			m->whats[m->nwhats++] = (struct what){
 				c, type->op, type->memkind < GT_MEMKIND_COUNT ? type->memkind : GT_MEM_UNKNOWN };
 	}
@@ -146,20 +168,20 @@ static int look_at_types(struct memory *m, const struct gt_cols *cols, struct gt
 /* Counts one row, and makes a moment of it if it can be followed. */
 static bool count_row(struct memory *m, const struct gt_pick *p, const struct what *w, uint32_t place, struct gt_moment *to)
 {
-	bool alloc = w->op == GT_OP_ALLOC;
+	bool alloc = w->op == GT_OP_ALLOC, a_free = w->op == GT_OP_FREE;
 	uint64_t bytes = 0, addr = 0;
-	bool sized = gt_pick_value(p, 0, &bytes), known = gt_pick_value(p, 1, &addr), null = known && !addr && !alloc && !p->ret;
+	bool sized = gt_pick_value(p, 0, &bytes), known = gt_pick_value(p, 1, &addr), null = known && !addr && a_free && !p->ret;
 	int64_t start = p->cols->start[p->row], end = start + p->cols->dur[p->row];
 
 	EACH_ACCOUNT(h, m, place, w->kind) {
 		h->allocs += alloc;
-		h->frees += !alloc && !null;
+		h->frees += a_free && !null;
 		h->null_frees += null;
-		h->failed += p->ret != 0;
+		h->failed += (alloc || a_free) && p->ret != 0;
 		h->sized += alloc && sized && !p->ret;
 		h->allocated = gt_sat_add(h->allocated, alloc && !p->ret ? bytes : 0);
 	}
-	*to = (struct gt_moment){ .at = alloc ? end : start, .bytes = bytes, .addr = addr, .place = place,
+	*to = (struct gt_moment){ .at = alloc || w->op == GT_OP_MAP || w->op == GT_OP_RETAIN ? end : start, .bytes = bytes, .addr = addr, .place = place,
 				  .what = w->op | (uint32_t)w->kind << 8 };
 	return known && addr && !p->ret;
 }
@@ -187,7 +209,7 @@ static int memory_block(void *state, const struct gt_cols *cols, struct gt_err *
 	if (!to)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->nwhats; i++)
-		for (gt_pick_start(&p, cols, m->whats[i].code, GT_R_BYTES, GT_R_ADDR); gt_pick_next(&p); )
+		for (gt_pick_start(&p, cols, m->whats[i].code, m->whats[i].op == GT_OP_MAP ? GT_R_SRC : GT_R_BYTES, GT_R_ADDR); gt_pick_next(&p); )
 			n += count_row(m, &p, &m->whats[i], place, &to[n]);
 	gt_timeline_took(line, n);
 	return 0;
@@ -250,7 +272,7 @@ static void note_doubts(const struct memory *m, struct gt_table *t, uint64_t lat
 		gt_table_note(t, "%llu frees were missed: their addresses were handed out again", (unsigned long long)m->missed_frees);
 	if (m->not_followed)
 		gt_table_note(t, "%llu allocations were beyond the %u that can be followed: freed, peak and live are too small",
-			      (unsigned long long)m->not_followed, GT_ADDRS_MAX);
+			      (unsigned long long)m->not_followed, GT_LIVE_MAX);
 	if (late)
 		gt_table_note(t, "%llu calls came too late to be put in order: the peak is approximate", (unsigned long long)late);
 }
@@ -323,7 +345,7 @@ static void memory_release(void *state)
 	free(m->kinds);
 	free(m->places);
 	free(m->whats);
-	gt_addrs_release(&m->addrs);
+	gt_live_release(&m->live);
 	gt_places_release(&m->where);
 }
 

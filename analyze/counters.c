@@ -20,6 +20,8 @@ struct counter {
 	uint8_t kind;			/* enum gt_field_kind */
 	uint64_t samples;
 	int64_t first, since;		/* of its first and its last sample */
+	int64_t doubt;			/* of its first that is not certain */
+	bool doubtful;
 	struct number min, max, last;
 	__int128 sum;			/* value times ns, up to `since`: less than 2^126 */
 	long double real_sum;
@@ -84,7 +86,8 @@ static struct counter *find(struct counters *c, const struct gt_segment *seg, ui
 	return &c->list[c->n++];
 }
 
-/* addr is 0 of a row without a value. */
+enum { A_VALUE = 1, UNCERTAIN = 2 };	/* addr; 0 of a row without a value */
+
 static int on_sample(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct counters *c = arg;
@@ -98,6 +101,10 @@ static int on_sample(void *arg, const struct gt_moment *m, struct gt_err *err)
 	if (!one)
 		return err->code;
 	one->kind = seg->types[one->type].fields[0].kind;
+	if (m->addr & UNCERTAIN && !one->doubtful) {
+		one->doubtful = true;
+		one->doubt = m->at;
+	}
 	v = number_of(one->kind, m->bytes);
 	if (!one->samples++) {
 		one->first = one->since = m->at;
@@ -135,12 +142,13 @@ static int counters_block(void *state, const struct gt_cols *cols, struct gt_err
 		return err->code;
 	for (uint32_t code = 0; code < cols->ntypes; code++) {
 		const struct gt_type *type = gt_cols_type(cols, code);
-		uint32_t n = 0, nth = 0;
+		uint32_t n = 0, nth = 0, ndoubts = 0;
+		const uint64_t *doubts = gt_cols_role(cols, code, GT_R_UNCERTAIN, &ndoubts);
 		const uint64_t *values = type && type->nfields ? gt_cols_args(cols, code, 0, &n) : NULL;
 
 		for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); values && gt_pick_next(&p) && nth < n; nth++) {
 			m[p.row].bytes = values[nth];
-			m[p.row].addr = 1;
+			m[p.row].addr = A_VALUE | (nth < ndoubts && doubts[nth] ? UNCERTAIN : 0);
 		}
 	}
 	return 0;
@@ -149,7 +157,7 @@ static int counters_block(void *state, const struct gt_cols *cols, struct gt_err
 static const struct gt_column columns[] = {
 	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "track", "Track", GT_C_TEXT }, { "counter", "Counter", GT_C_TEXT }, { "samples", "Samples", GT_C_COUNT },
 	{ "min", "Min", GT_C_REAL }, { "mean", "Mean", GT_C_REAL }, { "max", "Max", GT_C_REAL }, { "last", "Last", GT_C_REAL },
-	{ "first_ns", "First at", GT_C_TIME },
+	{ "first_ns", "First at", GT_C_TIME }, { "uncertain_ns", NULL, GT_C_TIME },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
@@ -192,6 +200,7 @@ static void add(const struct gt_asked *a, struct gt_table *t, struct counter *c)
 	cells[9] = (struct gt_cell){ .d = as_double(c->kind, c->max) };
 	cells[10] = (struct gt_cell){ .d = as_double(c->kind, c->last) };
 	cells[11] = gt_cell_i(gt_since(a->opt, a->reader, c->seg, c->first));
+	cells[12] = c->doubtful ? gt_cell_i(gt_since(a->opt, a->reader, c->seg, c->doubt)) : gt_cell_none();
 	gt_table_add(t, cells + gt_where_skip(a->reader));
 }
 
@@ -204,6 +213,21 @@ static int by_place(const void *pa, const void *pb)
 	if (a->track != b->track)
 		return a->track < b->track ? -1 : 1;
 	return (a->type > b->type) - (a->type < b->type);
+}
+
+static void note_doubts(const struct counters *c, struct gt_table *t)
+{
+	size_t n = 0;
+	int64_t first = INT64_MAX, at;
+
+	for (size_t i = 0; i < c->n; i++) {
+		at = gt_since(c->asked.opt, c->asked.reader, c->list[i].seg, c->list[i].doubt);
+		n += c->list[i].doubtful;
+		first = c->list[i].doubtful && at < first ? at : first;
+	}
+	if (n)
+		gt_table_note(t, "%zu of the counters %s not certain, from %.6f s on: not each call that changes %s was recorded", n,
+			      n == 1 ? "is" : "are", (double)first / 1e9, n == 1 ? "it" : "them");
 }
 
 static int counters_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -223,6 +247,7 @@ static int counters_finish(void *state, struct gt_table **tables, unsigned max, 
 		add(&c->asked, tables[0], &c->list[i]);
 	gt_table_gives_way(tables[0], "process first_ns samples pid last min");
 	gt_note_cut(tables[0], c->n, shown);
+	note_doubts(c, tables[0]);
 	if (late)
 		gt_table_note(tables[0], "%llu samples came too late to be put in order", (unsigned long long)late);
 	for (uint32_t i = 0; i < gt_reader_segments(c->asked.reader); i++)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "formats/live.h"
 
 /* ---- the GPU ---- */
 
@@ -94,6 +95,10 @@ bool gt_events_in_ticks(uint16_t id) { return id == GT_EV_GPU_STATE || id >= GT_
 
 int gt_events_take(struct gt_recorder *r, struct gt_thread *t, const struct gt_event_record *rec, struct gt_err *err)
 {
+	if (rec->id == GT_EV_DEVICE) {
+		t->device = rec->n && rec->words[0] < GT_LIVE_NO_DEVICE ? (uint8_t)(rec->words[0] + 1) : 0;
+		return 0;
+	}
 	return rec->id >= GT_EV_PUSH ? take_annotation(r, t, rec, err) : take_gpu(r, &r->procs[t->proc], rec, err);
 }
 
@@ -106,12 +111,18 @@ int gt_events_settle(struct gt_recorder *r, struct gt_err *err)
 	return code;
 }
 
-int gt_events_end_thread(struct gt_recorder *r, struct gt_thread *t, struct gt_err *err) { return gt_nvtx_end(&r->nvtx, &t->ranges, err); }
+int gt_events_end_thread(struct gt_recorder *r, struct gt_thread *t, struct gt_err *err)
+{
+	gt_holdings_end_thread(r, t);
+	return gt_nvtx_end(&r->nvtx, &t->ranges, err);
+}
 
 int gt_events_end_process(struct gt_recorder *r, struct gt_process *p, struct gt_err *err)
 {
 	int code = settle_gpu(r, p, true, err);
 
+	if (!code)
+		code = gt_holdings_end_process(r, p, err);
 	return code ? code : gt_nvtx_end(&r->nvtx, &p->ranges, err);
 }
 
@@ -129,6 +140,7 @@ int gt_events_end(struct gt_recorder *r, struct gt_err *err)
 void gt_events_forget(struct gt_recorder *r, struct gt_process *p)
 {
 	gt_gpu_process_close(r->gpu, p->gpu);
+	gt_holdings_forget(p);
 	gt_nvtx_stack_release(&p->ranges);
 	gt_nvtx_names_release(&p->categories);
 	p->gpu = NULL;

@@ -211,6 +211,8 @@ static inline int put_call(struct gt_recorder *r, struct gt_thread *t, const str
 	fit(t, rec->depth, &row.start, &row.end);
 	if (rec->id < gt_api_count && r->types.calls[rec->id].causes && counts(&r->types.calls[rec->id], row.ret) && (code = gt_events_cause(r, t, rec->id, &row, args, err)))
 		return code;
+	if (rec->id < gt_api_count && r->types.calls[rec->id].memory && !row.ret && (code = gt_holdings_call(r, t, rec->id, &row, args, err)))
+		return code;
 	if (__builtin_expect(row.type == GT_NONE, 0)) {
 		r->totals.nameless++;
 		return gt_writer_lost(r->w, GT_SCOPE_TRACK, t->track, row.start, row.end, 1, err);
@@ -463,6 +465,23 @@ static unsigned find_running(struct gt_recorder *r, const struct gt_thread *t, s
 		c.at += rec.size;
 	}
 	return found;
+}
+
+int64_t gt_follow_first_free(struct gt_recorder *r, struct gt_thread *t)
+{
+	struct running by_depth[GT_DEPTHS];
+	unsigned found = find_running(r, t, by_depth);
+	int64_t first = INT64_MAX, start;
+
+	for (unsigned d = 0; d < GT_DEPTHS; d++) {
+		unsigned op = found >> d & 1 && by_depth[d].id < gt_api_count ? gt_api[by_depth[d].id].op : GT_OP_NONE;
+
+		if (op != GT_OP_FREE && op != GT_OP_UNMAP)
+			continue;
+		start = ns_of_start(r, t, d, by_depth[d].start) - NEAR;		/* fit() may move it */
+		first = start < first ? start : first;
+	}
+	return first;
 }
 
 int gt_follow_each_open(struct gt_recorder *r, struct gt_thread *t, gt_open_fn *fn, struct gt_err *err)

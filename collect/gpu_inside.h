@@ -90,7 +90,8 @@ void gt_gpu_calls_let_go(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now
 void gt_gpu_lane_drop(struct gt_gpu *g, struct gt_gpu_process *p, size_t i);
 
 /* ---- gpu_rows.c ---- */
-/* GT_NONE: there are too many. */
+/* Both: GT_NONE: there are too many. */
+uint32_t gt_gpu_device_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device);
 uint32_t gt_gpu_stream_track_of(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device, uint32_t context, uint32_t stream);
 /* v: an event's words. 0 or negative. */
 int gt_gpu_row_kernel(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t *v, uint32_t name, struct gt_err *err);

@@ -22,6 +22,11 @@ int gt_gpu_name_stream(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t tra
 	return process(p, track) ? gt_gpu_stream_named(&(*p)->waits, g->w, handle, name, err) : 0;
 }
 
+uint32_t gt_gpu_device(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, uint32_t device)
+{
+	return process(p, track) ? gt_gpu_device_track(g, *p, device) : GT_NONE;
+}
+
 static bool possible(const struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now)
 {
 	return e->start > 1 && e->end >= e->start && e->start > p->began - FAR && e->end < now + FAR;

@@ -59,6 +59,8 @@ void gt_gpu_close(struct gt_gpu *g);
 /* Both take note only. *p is made at need; track: of the process. 0 or -ENOMEM. */
 int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_call *c);
 int gt_gpu_event(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_event *e);
+/* The track of a device of the process, made at need; GT_NONE: no memory, or too many. */
+uint32_t gt_gpu_device(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, uint32_t device);
 /* The program calls this stream so, now or as soon as something has run on it. 0 or negative. */
 int gt_gpu_name_stream(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, uint64_t handle, uint32_t name, struct gt_err *err);
 /* Writes the rows of all work whose call is known by now, or that has waited for it too long. string: what a hash stands for in

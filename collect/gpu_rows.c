@@ -15,7 +15,7 @@ static uint32_t new_track(struct gt_gpu *g, const struct gt_track *t)
 	return g->tracks < TRACKS_MAX ? g->tracks++, gt_writer_track(g->w, t) : GT_NONE;
 }
 
-static uint32_t device_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device)
+uint32_t gt_gpu_device_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device)
 {
 	struct gt_track t = { .parent = p->track, .source = g->source, .kind = GT_TRACK_DEVICE, .id = device, .ns_id = device };
 	char name[32];
@@ -46,7 +46,7 @@ uint32_t gt_gpu_stream_track_of(struct gt_gpu *g, struct gt_gpu_process *p, uint
 
 	if (i != GT_NONE)
 		return p->streams[i].track;
-	t.parent = device_track(g, p, device);
+	t.parent = gt_gpu_device_track(g, p, device);
 	if (t.parent == GT_NONE || gt_grow(&p->streams, &p->streams_cap, p->nstreams + 1, sizeof(*p->streams)))
 		return GT_NONE;
 	snprintf(name, sizeof(name), "stream %u", stream);

@@ -69,10 +69,19 @@ static int look_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 	return code;
 }
 
+/* Rows that wait for more than their own call. */
+static int settle(struct gt_recorder *r, bool looked, struct gt_err *err)
+{
+	int code = gt_events_settle(r, err);
+
+	return code || !r->memory ? code : gt_holdings_settle(r, looked, err);
+}
+
 static int take_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 {
 	bool stalled = false;
-	int code = look_all(r, closing, err);
+	bool looked = closing || r->memory_waits;
+	int code = look_all(r, looked, err);
 
 	r->patient = true;
 	for (uint32_t i = 0; !code && i < r->high; i++) {
@@ -84,13 +93,13 @@ static int take_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 	}
 	r->patient = false;
 	if (code || !stalled)
-		return code ? code : gt_events_settle(r, err);
+		return code ? code : settle(r, looked, err);
 	gt_roll_adopt(r);
 	gt_follow_search_names(r);
 	for (uint32_t i = 0; !code && i < r->high; i++)
 		if (r->threads[i].used && r->threads[i].stalled)
 			code = gt_follow_drain(r, &r->threads[i], &r->rings->threads[i], err);
-	return code ? code : gt_events_settle(r, err);
+	return code ? code : settle(r, looked, err);
 }
 
 static int put_anchor(struct gt_recorder *r, struct gt_err *err)
@@ -185,6 +194,7 @@ int gt_recorder_finish(struct gt_recorder *r, struct gt_err *err)
 	int64_t code;
 
 	r->called = 0;
+	r->finishing = true;
 	for (int i = 0; i < 100; i++) {		/* processes that go on stop recording, yet may finish a call */
 		code = pass(r, false, err);
 		if (code < 0)
@@ -215,6 +225,17 @@ const struct gt_recorder_totals *gt_recorder_totals(struct gt_recorder *r)
 	return &r->totals;
 }
 
+/* Counters of memory are made when each call that changes it is recorded, with what it was about. */
+static bool tells_memory(const struct gt_session *s)
+{
+	bool all = s->args != GT_ARGS_NONE;
+
+	for (uint32_t id = 0; id < gt_api_count; id++)
+		if (gt_api_is_memory(gt_api[id].op))
+			all &= s->gate[id] == GT_GATE_ON;
+	return all;
+}
+
 struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *door, struct gt_writer *w, struct gt_err *err)
 {
 	struct gt_recorder *r = calloc(1, sizeof(*r));
@@ -240,6 +261,8 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *doo
 	r->version_id = gt_api_find("cuDriverGetVersion");
 	gt_types_init(&r->types, w, rings->s->args);
 	r->types.causes = rings->s->gpu;
+	r->memory = tells_memory(rings->s) ? gt_memory_open(w) : NULL;
+	r->types.memory = r->memory;
 	r->nvtx.w = w;
 	r->gpu = rings->s->gpu ? gt_gpu_open(w, rings->s->partly) : NULL;
 	gt_clock_init(&r->clock, rings->s->ticks);
@@ -267,6 +290,7 @@ void gt_recorder_close(struct gt_recorder *r)
 	for (uint32_t i = 0; r->threads && i < r->nthreads; i++)
 		gt_nvtx_stack_release(&r->threads[i].ranges);
 	gt_gpu_close(r->gpu);
+	gt_memory_close(r->memory);
 	gt_nvtx_release(&r->nvtx);
 	for (size_t i = 0; i < r->nmissing; i++)
 		free(r->missing[i].name);

@@ -3,6 +3,7 @@
 #ifndef GT_RECORDER_INSIDE_H
 #define GT_RECORDER_INSIDE_H
 #include "collect/gpu_join.h"
+#include "collect/live_bytes.h"
 #include "collect/nvtx.h"
 #include "collect/recorder.h"
 #include "collect/types.h"
@@ -16,6 +17,10 @@ struct gt_process {
 	struct gt_guest guest;
 	struct gt_known known;
 	struct gt_gpu_process *gpu;	/* what its GPUs did; NULL: nothing was told */
+	struct gt_memory_process *memory;	/* what it has allocated; NULL: nothing yet */
+	bool unseen;			/* calls of it were lost or not recorded: what it holds is not certain */
+	int64_t played;			/* ns: what it allocates is played until then */
+	struct gt_place_of { uint32_t device, track; } *places; size_t nplaces, places_cap;	/* tracks of devices where nobody else makes them */
 	struct gt_nvtx_stack ranges;	/* that any of its threads may end */
 	struct gt_nvtx_names categories;
 	uint64_t untraced;		/* already reported */
@@ -27,6 +32,8 @@ struct gt_thread {
 	bool used, stalled, broken, dead;
 	bool teller;			/* makes no calls; track is its process' */
 	uint8_t nopen;
+	uint8_t device;			/* what it allocates on, and one; 0: not known */
+	uint64_t unseen;		/* calls of it that were not recorded, as of the last look for memory */
 	uint32_t generation, proc, track;
 	int32_t tid;
 	struct gt_cursor c;
@@ -50,6 +57,8 @@ struct gt_recorder {
 	struct gt_clock clock;
 	struct gt_types types;
 	struct gt_gpu *gpu;		/* NULL: was not asked for */
+	struct gt_memory *memory;	/* NULL: allocations are not all recorded */
+	bool memory_waits;		/* calls wait to be played: it must be known which are running */
 	struct gt_nvtx nvtx;
 	struct gt_process *procs;
 	struct gt_thread *threads;
@@ -62,6 +71,7 @@ struct gt_recorder {
 	uint32_t source, version_id;
 	int level;
 	bool patient;			/* a launch may still wait for its name */
+	bool finishing;			/* gt_recorder_finish has begun */
 	bool active;			/* something moved since the last epoch */
 	uint64_t taken, freed;		/* bytes and chunks in this pass */
 	struct gt_anchor now, epoch;
@@ -79,6 +89,8 @@ int gt_follow_give_up(struct gt_recorder *r, struct gt_thread *t, struct gt_err 
 /* Some launch lacks its name: looks through everything that is in the rings by now. */
 void gt_follow_search_names(struct gt_recorder *r);
 
+/* When the first running call that gives back memory began; INT64_MAX: none is. After a look with closing. */
+int64_t gt_follow_first_free(struct gt_recorder *r, struct gt_thread *t);
 /* Calls fn for each call of the thread that was running at r->now, outermost first. After a look with closing. */
 typedef int gt_open_fn(struct gt_recorder *r, uint32_t track, const struct gt_row *row, const uint64_t *args, struct gt_err *err);
 int gt_follow_each_open(struct gt_recorder *r, struct gt_thread *t, gt_open_fn *fn, struct gt_err *err);
@@ -97,6 +109,15 @@ int gt_events_end_thread(struct gt_recorder *r, struct gt_thread *t, struct gt_e
 int gt_events_end_process(struct gt_recorder *r, struct gt_process *p, struct gt_err *err);
 int gt_events_end(struct gt_recorder *r, struct gt_err *err);
 void gt_events_forget(struct gt_recorder *r, struct gt_process *p);
+
+/* ---- holdings.c ---- */
+/* A call that changes what is allocated has become this row. */
+int gt_holdings_call(struct gt_recorder *r, const struct gt_thread *t, uint16_t id, const struct gt_row *row, const uint64_t *args,
+		     struct gt_err *err);
+int gt_holdings_settle(struct gt_recorder *r, bool looked, struct gt_err *err);	/* looked: this pass did, with closing */
+void gt_holdings_end_thread(struct gt_recorder *r, struct gt_thread *t);
+int gt_holdings_end_process(struct gt_recorder *r, struct gt_process *p, struct gt_err *err);
+void gt_holdings_forget(struct gt_process *p);
 
 /* ---- roll.c ---- */
 void gt_roll_adopt(struct gt_recorder *r);	/* takes note of slots that became live */

@@ -28,7 +28,7 @@
 #include "formats/cuda_api.h"
 
 #define GT_RING_MAGIC 0x31676e6972746721ULL
-#define GT_RING_VERSION 4
+#define GT_RING_VERSION 5
 #define GT_RING_OPEN_MAX 16		/* calls nested deeper than this are counted, not recorded */
 #define GT_RING_OPEN_ARGS 5
 #define GT_RING_CHUNK (32u << 10)	/* default bytes of a chunk, header included */
@@ -180,6 +180,7 @@ enum gt_ring_event {
 	GT_EV_SET,		/* memory kind, flags in the third word, 16 bits each; bytes, value */
 	GT_EV_API,		/* a call of the driver that CUPTI saw: correlation | cbid, thread id */
 	GT_EV_GPU_LOST,		/* how many records CUPTI dropped */
+	GT_EV_DEVICE,		/* start, end: ticks. Which device this thread's allocations are on from its next call on; UINT64_MAX: not known */
 	/* NVTX annotations, with start and end the same, in ticks. The first four: range id or 0, message, domain (0: the default one),
 	 * category | ARGB colour, NVTX's payload type, payload */
 	GT_EV_PUSH, GT_EV_RANGE_START, GT_EV_MARK,

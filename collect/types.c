@@ -41,6 +41,24 @@ static bool has_to_do(struct gt_call_type *c, const struct gt_api *api)
 	return c->does != GT_GPU_CALL_WORKS || gt_api_makes_work(api->op);
 }
 
+static uint8_t word_of(const struct gt_field *fields, unsigned n, unsigned role)
+{
+	unsigned i = 0;
+
+	while (i < n && fields[i].role != role)
+		i++;
+	return i < n ? (uint8_t)i : GT_NO_WORD;
+}
+
+/* What the recorder wants to know of it. Where it is not recorded, which address it was, nothing can be said. */
+static void look_for_memory(struct gt_call_type *c, const struct gt_api *api, const struct gt_field *fields, unsigned n)
+{
+	c->addr = word_of(fields, n, GT_R_ADDR);
+	c->bytes = word_of(fields, n, api->op == GT_OP_MAP ? GT_R_SRC : GT_R_BYTES);
+	c->device = word_of(fields, n, GT_R_DEVICE);
+	c->memory = gt_api_is_memory(api->op) ? c->addr != GT_NO_WORD : gt_api_ends_context(api->name);
+}
+
 /* The fields that the mode records, in the guest's order; a launch whose function is among them also gets its kernel's name. */
 static void make(struct gt_types *t, uint32_t id)
 {
@@ -76,7 +94,9 @@ static void make(struct gt_types *t, uint32_t id)
 		fields[n++] = (struct gt_field){ gt_writer_string(t->w, "kernel"), GT_F_STR, GT_R_KERNEL };
 	c->nfields = type.nfields = (uint8_t)n;
 	c->causes = t->causes && has_to_do(c, api);
-	c->plain = !c->strings && c->func == GT_NO_WORD && !c->causes;
+	if (t->memory)
+		look_for_memory(c, api, fields, n);
+	c->plain = !c->strings && c->func == GT_NO_WORD && !c->causes && !c->memory;
 	type.fields = fields;
 	c->name = type.name = gt_writer_string(t->w, api->name);
 	c->type = gt_writer_type(t->w, &type);

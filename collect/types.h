@@ -18,6 +18,8 @@ struct gt_call_type {
 	uint8_t stream, event;		/* the word with it, or GT_NO_WORD */
 	uint8_t does, wait;		/* of a call with `causes`: enum gt_gpu_does, enum gt_gpu_wait */
 	bool per_thread;		/* its default stream is the thread's */
+	bool memory;			/* changes what is allocated: is to be told of, and these are words, or GT_NO_WORD */
+	uint8_t addr, bytes, device;	/* bytes: of a mapping its handle */
 	uint32_t name;			/* of the function */
 	uint64_t strings;		/* bit i: word i is a string's hash */
 };
@@ -27,6 +29,7 @@ struct gt_types {
 	struct gt_writer *w;
 	unsigned args;			/* enum gt_args_mode */
 	bool causes;			/* such calls are marked */
+	bool memory;			/* those that change what is allocated, too */
 	struct gt_call_type calls[GT_API_MAX];
 	struct gt_map files;		/* ioctls and device files by file, request, command */
 	struct gt_file_type { uint64_t file, request, command; uint16_t id; bool status; uint32_t type; } *file;

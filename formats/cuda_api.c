@@ -64,6 +64,7 @@ static uint32_t find(const char *name, size_t len)
 	}
 }
 
+bool gt_api_ends_context(const char *name) { return !strncmp(name, "cuCtxDestroy", 12) || !strncmp(name, "cuDevicePrimaryCtxReset", 23); }
 bool gt_api_begins_capture(const char *name) { return !strncmp(name, "cuStreamBeginCapture", 20); }
 bool gt_api_ends_capture(const char *name) { return !strncmp(name, "cuStreamEndCapture", 18); }
 bool gt_api_ends_stream(const char *name) { return !strncmp(name, "cuStreamDestroy", 15); }
@@ -99,6 +100,8 @@ static const struct guess { const char *word; uint8_t category, op, memkind; } g
 	{ "MallocMipmappedArray", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_ARRAY },
 	{ "Malloc", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_DEVICE },
 	{ "FreeHost", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_HOST },
+	{ "HostRegister", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_HOST },
+	{ "HostUnregister", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_HOST },
 	{ "FreeAsync", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_POOL },
 	{ "FreeArray", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_ARRAY },
 	{ "FreeMipmappedArray", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_ARRAY },
@@ -234,7 +237,7 @@ static const struct part { char letter; const char *name; uint8_t kind, role; bo
 	BOX('3') P('3', "direction", U64, DIRECTION, 1, ENDS, 32 << 8 | 120)
 	BOX('4') P('4', "dstContext", HEX, CONTEXT, 1, MEM64, 152) P('4', "srcContext", HEX, CONTEXT, 1, MEM64, 64)
 	P('M', "type", U64, NONE, 0, MEM32, 0) P('M', "handleTypes", U64, NONE, 0, MEM32, 4)
-	P('M', "locationType", U64, NONE, 0, MEM32, 8) P('M', "device", I64, DEVICE, 1, MEM32S, 12)
+	P('M', "locationType", U64, NONE, 0, MEM32, 8) P('M', "device", I64, DEVICE, 1, LOCATION, 8)
 	P('R', "Width", U64, NONE, 0, MEM64, 0) P('R', "Height", U64, NONE, 0, MEM64, 8) P('R', "Format", U64, NONE, 0, MEM32, 16)
 	P('R', "NumChannels", U64, NONE, 0, MEM32, 20) P('R', "bytes", U64, BYTES, 1, ARRAY2, 0)
 	P('T', "Width", U64, NONE, 0, MEM64, 0) P('T', "Height", U64, NONE, 0, MEM64, 8) P('T', "Depth", U64, NONE, 0, MEM64, 16)

@@ -38,6 +38,11 @@ static inline bool gt_api_makes_work(unsigned op)	/* of a GPU */
 {
 	return op == GT_OP_LAUNCH || op == GT_OP_COPY || op == GT_OP_SET || op == GT_OP_GRAPH_LAUNCH;
 }
+static inline bool gt_api_is_memory(unsigned op)	/* does it change what is allocated? */
+{
+	return op == GT_OP_ALLOC || op == GT_OP_FREE || op == GT_OP_MAP || op == GT_OP_UNMAP || op == GT_OP_RETAIN;
+}
+bool gt_api_ends_context(const char *name);	/* and what was allocated in it */
 /* Between these two, launches become nodes of a graph and nothing runs. */
 bool gt_api_begins_capture(const char *name);
 bool gt_api_ends_capture(const char *name);
@@ -54,7 +59,8 @@ enum gt_api_from {
 	GT_FROM_WORD, GT_FROM_I32,			/* w itself; sign-extended */
 	GT_FROM_STR,					/* the text at w */
 	GT_FROM_OUT64, GT_FROM_OUT32, GT_FROM_OUT32S,	/* *w, an output */
-	GT_FROM_MEM64, GT_FROM_MEM32, GT_FROM_MEM32S,	/* member `at` of the struct at w, an input; so are the following */
+	GT_FROM_MEM64, GT_FROM_MEM32,			/* member `at` of the struct at w, an input; so are the following */
+	GT_FROM_LOCATION,	/* a CUmemLocation: which device, -1 when it is none */
 	GT_FROM_END,		/* an end of a copy: `at` is its memory type, behind which stand host, device and array */
 	GT_FROM_ENDS,		/* the direction: memory types of source at >> 8, of destination at & 255 */
 	GT_FROM_RECT, GT_FROM_BOX,	/* bytes: product of the two, three sizes from `at` on */

@@ -53,7 +53,7 @@ enum gt_category {
 /* What a call does, so that no analysis compares names. */
 #define GT_OPS(X) \
 	X(NONE, none) X(ALLOC, alloc) X(FREE, free) X(COPY, copy) X(SET, set) X(LAUNCH, launch) X(GRAPH_LAUNCH, graph_launch) \
-	X(SYNC, sync) X(IOCTL, ioctl) X(SCHED, sched)
+	X(SYNC, sync) X(IOCTL, ioctl) X(SCHED, sched) X(MAP, map) X(UNMAP, unmap) X(RETAIN, retain)
 enum gt_op {
 #define X(e, w) GT_OP_##e,
 	GT_OPS(X)
@@ -91,6 +91,7 @@ enum gt_role {
 	GT_R_LAUNCH_TRACK, GT_R_LAUNCH_START, GT_R_LAUNCH_NS, GT_R_LAUNCH_NAME, GT_R_LAUNCH_JOIN,
 	GT_R_STACK /* U64: stack id, GT_NONE unknown: who called */,
 	GT_R_REGISTERS /* a thread */, GT_R_NODE /* of a graph */, GT_R_SRC_MEMORY, GT_R_DST_MEMORY /* STR: pageable, device ... */, GT_R_ASYNC,
+	GT_R_UNCERTAIN /* BOOL, of a counter: not all that changes it was seen */,
 	GT_ROLES
 };
 enum gt_join { GT_JOIN_UNKNOWN, GT_JOIN_CORRELATION /* both carried one id */, GT_JOIN_ORDER /* by their places in a stream: likely */ };

@@ -61,6 +61,7 @@ struct gt_tcb {
 	/* the rest */
 	uint8_t doubts;			/* gt_pop_abandoned's */
 	int32_t tid;			/* 0: never used */
+	uint32_t device;		/* told of, and two: what it allocates on; 0: not yet */
 	uint32_t generation;		/* of the slot */
 	uint32_t names_epoch;
 	uint64_t named[GT_NAMED];
@@ -336,6 +337,7 @@ bool gt_is_ours(const void *address);
 
 /* ---- guest_resolve.c ---- */
 void *gt_resolve(uint32_t id);		/* for a wrapper whose gt_real is NULL; NULL when there is no driver */
+extern uint32_t gt_drivers;		/* rises when functions of another driver have come, elsewhere in memory */
 #define GT_NO_DRIVER 302		/* CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND */
 
 /* GT_DEBUG=1: a line on stderr. */

@@ -99,6 +99,56 @@ void gt_tell_name(struct gt_tcb *t, uint64_t handle)
 		gt_text(t, GT_REC_NAME, handle, text, gt_text_len(text));
 }
 
+/* ---- devices ---- */
+
+enum { DEVICE_ORDINAL = 9 };		/* CUpointer_attribute */
+
+/* A function of the driver as it is loaded now; looking for it takes longer than what it is wanted for. */
+struct asked { void *function; uint32_t drivers; };
+static void *ask(struct asked *a, const char *name)
+{
+	uint32_t now = __atomic_load_n(&gt_drivers, __ATOMIC_ACQUIRE);
+
+	if (gt_unlikely(__atomic_load_n(&a->drivers, __ATOMIC_ACQUIRE) != now)) {
+		__atomic_store_n(&a->function, gt_find_driver(name), __ATOMIC_RELEASE);
+		__atomic_store_n(&a->drivers, now, __ATOMIC_RELEASE);
+	}
+	return __atomic_load_n(&a->function, __ATOMIC_ACQUIRE);
+}
+
+/* Memory is on the device of the current context, but that of a pool is where the pool is. */
+static uint64_t device_of(uint64_t address, bool of_pool)
+{
+	static struct asked context, pointer;
+	int32_t (*of_context)(int32_t *) = (int32_t (*)(int32_t *))ask(&context, "cuCtxGetDevice");
+	int32_t (*of_pointer)(void *, uint32_t, uint64_t) = (int32_t (*)(void *, uint32_t, uint64_t))ask(&pointer, "cuPointerGetAttribute");
+	int32_t device = -1;
+
+	if (of_pool && of_pointer && !of_pointer(&device, DEVICE_ORDINAL, address) && device >= 0)
+		return (uint64_t)device;
+	return of_context && !of_context(&device) && device >= 0 ? (uint64_t)device : UINT64_MAX;
+}
+
+/* Something was allocated: where, unless it is where this thread's last allocation was. */
+static void tell_device(struct gt_tcb *t, const struct gt_api *api, uint64_t address)
+{
+	bool was = gt_inside;
+	uint64_t device, now;
+
+	if (api->memkind == GT_MEM_HOST || api->memkind == GT_MEM_PHYSICAL || api->memkind == GT_MEM_MANAGED)
+		return;
+	gt_inside = true;
+	device = device_of(address, api->memkind == GT_MEM_POOL);
+	gt_inside = was;
+	if ((uint32_t)device + 2 == t->device)
+		return;
+	now = gt_now(t);
+	if (gt_put_event(t, GT_EV_DEVICE, now, now, &device, 1))
+		t->device = (uint32_t)device + 2;
+	else
+		gt_lost(t, now, now);
+}
+
 /* ---- what functions need done ---- */
 
 static bool attached(void) { return gt_own && gt_own->pid; }
@@ -231,7 +281,7 @@ static uint64_t from_struct(const struct gt_arg *a, const uint8_t *p)
 	switch (a->how) {
 	case GT_FROM_MEM64: return u64(m);
 	case GT_FROM_MEM32: return u32(m);
-	case GT_FROM_MEM32S: return sext(u32(m));
+	case GT_FROM_LOCATION: return u32(m) == 1 ? sext(u32(m + 4)) : UINT64_MAX;
 	case GT_FROM_END: return copy_end(m);
 	case GT_FROM_ENDS: return copy_direction(u32(p + (a->at >> 8)), u32(p + (a->at & 255)));
 	case GT_FROM_RECT: return u64(m) * u64(m + 8);
@@ -293,6 +343,8 @@ void gt_record_args(const struct gt_call *c, int32_t ret, const uint64_t *w)
 			if (!wanted(t, a))
 				continue;
 			words[n] = value(t, a, w, ret);
+			if (a->role == GT_R_ADDR && !ret && gt_api[c->id].op == GT_OP_ALLOC)
+				tell_device(t, &gt_api[c->id], words[n]);
 			if (a->role == GT_R_FUNC && words[n] && !ret)
 				gt_tell_name(t, words[n]);
 			n++;

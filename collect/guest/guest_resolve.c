@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 
 void *gt_real[GT_API_MAX];
+uint32_t gt_drivers = 1;
 void *(*gt_real_dlsym)(void *, const char *) __attribute__((visibility("hidden")));
 
 /* Who asks for what will not be recorded gets the real function: calls of it then cost nothing at all. What may be recorded, the
@@ -26,8 +27,10 @@ static void *store(uint32_t id, void *real)
 {
 	void *before = __atomic_exchange_n(&gt_real[id], real, __ATOMIC_ACQ_REL);
 
-	if (gt_unlikely(before && before != real))
+	if (gt_unlikely(before && before != real)) {
+		__atomic_fetch_add(&gt_drivers, 1, __ATOMIC_RELEASE);
 		gt_withdraw(id);
+	}
 	return in_vain(id) ? real : gt_wrapper[id];
 }
 

@@ -182,7 +182,8 @@ static struct seen *host_add(struct host *h)
 static uint64_t host_record(struct host *h, const struct gt_ring_thread *t, const struct gt_rec *r)
 {
 	unsigned kind = r->kind_depth >> 5;
-	uint64_t words = kind == GT_REC_CALL ? r->nargs : (r->end + 7) / 8;
+	bool counted = kind == GT_REC_CALL || kind == GT_REC_EVENT;
+	uint64_t words = counted ? r->nargs : (r->end + 7) / 8;
 	struct seen *s;
 
 	h->counted += kind == GT_REC_CALL;
@@ -198,7 +199,7 @@ static uint64_t host_record(struct host *h, const struct gt_ring_thread *t, cons
 	s->ret = r->ret;
 	s->depth = r->kind_depth & 31;
 	s->nargs = r->nargs;
-	if (kind == GT_REC_CALL)
+	if (counted)
 		memcpy(s->args, r->args, 8 * words);
 	else
 		snprintf(s->text, sizeof(s->text), "%.*s", (int)r->end, (const char *)r->args);

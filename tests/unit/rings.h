@@ -15,7 +15,7 @@ static struct gt_writer *w;
 static struct gt_recorder *r;
 static struct gt_err err;
 static char path[64];
-static bool with_gpu;			/* set before begin */
+static bool with_gpu, with_memory;	/* set before begin */
 
 static inline uint64_t payload(void) { return rings.s->chunk_bytes - sizeof(struct gt_ring_chunk); }
 
@@ -134,6 +134,10 @@ static inline bool begin(unsigned args)
 		return false;
 	rings.s->args = args;
 	rings.s->gpu = with_gpu;
+	if (with_memory) {	/* as counters of memory want it: all is recorded */
+		rings.s->recording = 1;
+		memset(rings.s->gate, GT_GATE_ON, gt_api_count);
+	}
 	strcpy(path, "/tmp/gt-test-recorder-XXXXXX");
 	fd = mkstemp(path);
 	w = gt_writer_open(fd, &wopt, &err);

@@ -1,5 +1,4 @@
 /* The parts that reports are made of, each against a plain way to get the same answer. */
-#include "analyze/addrs.h"
 #include "analyze/hist.h"
 #include "analyze/keep.h"
 #include "analyze/report.h"
@@ -158,47 +157,6 @@ static void timeline_sorts_what_is_not(void)
 	gt_timeline_release(&t);
 }
 
-/* Against a plain array: 64 addresses in two spaces of two processes. */
-static void addresses_come_and_go(void)
-{
-	struct gt_addrs a = { 0 };
-	static struct gt_addr there[256];
-	struct gt_addr old;
-	uint32_t live = 0;
-
-	for (int step = 0; step < 200000; step++) {
-		uint32_t i = (uint32_t)rnd() % 256;
-		struct gt_addr e = { .addr = (i & 63) * 4096, .bytes = rnd() + 1, .place = i >> 6 & 1, .space = i >> 7 };
-
-		if (rnd() & 1) {
-			CHECK(gt_addrs_put(&a, &e, &old) == !there[i].bytes);
-			CHECK(!there[i].bytes || old.bytes == there[i].bytes);
-			live += !there[i].bytes;
-			there[i] = e;
-		} else {
-			CHECK(gt_addrs_take(&a, e.place, e.space, e.addr, &old) == (there[i].bytes != 0));
-			CHECK(!there[i].bytes || old.bytes == there[i].bytes);
-			live -= there[i].bytes != 0;
-			there[i].bytes = 0;
-		}
-		CHECK(a.used == live);
-	}
-	gt_addrs_release(&a);
-}
-
-static void addresses_are_bounded(void)
-{
-	struct gt_addrs a = { 0 };
-	struct gt_addr old;
-
-	for (uint32_t i = 0; i < GT_ADDRS_MAX; i++)
-		CHECK(gt_addrs_put(&a, &(struct gt_addr){ .addr = i * 512ul, .bytes = 1 }, &old) == 1);
-	CHECK(gt_addrs_put(&a, &(struct gt_addr){ .addr = 7 }, &old) == -ENOSPC);
-	CHECK(gt_addrs_put(&a, &(struct gt_addr){ .addr = 512 }, &old) == 0 && old.bytes == 1);
-	CHECK(gt_addrs_take(&a, 0, 0, 1024, &old) && gt_addrs_put(&a, &(struct gt_addr){ .addr = 7 }, &old) == 1);
-	gt_addrs_release(&a);
-}
-
 static void best_few_do_not_depend_on_order(void)
 {
 	struct gt_segment seg = { 0 };
@@ -303,6 +261,6 @@ static void strips_have_ten_levels(void)
 }
 
 T_MAIN(T(buckets_hold_their_values), T(quantiles_are_within_one_percent), T(quantile_of_one_value), T(shares_add_up),
-       T(timeline_orders), T(timeline_is_bounded), T(timeline_sorts_what_is_not), T(addresses_come_and_go),
-       T(addresses_are_bounded), T(best_few_do_not_depend_on_order), T(strips_are_unions),
+       T(timeline_orders), T(timeline_is_bounded), T(timeline_sorts_what_is_not),
+       T(best_few_do_not_depend_on_order), T(strips_are_unions),
        T(strips_of_all_time_and_none), T(strips_have_ten_levels))
