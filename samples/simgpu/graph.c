@@ -2,12 +2,15 @@
  *
  * A node holds the operation it stands for. A capturing stream remembers its tips: the nodes the next one must follow; events carry
  * tips from stream to stream. */
+#define _GNU_SOURCE
 #include "samples/simgpu/sim_graph.h"
 #include "samples/simgpu/observe.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+enum { GLOBAL, THREAD_LOCAL, RELAXED };	/* modes of a capture, and of a thread */
 static uint64_t graph_ids;
 static __thread int capture_mode;
 
@@ -248,6 +251,8 @@ static int begin_capture(CUstream h, unsigned mode)
 		return sim_leave(CUDA_ERROR_ILLEGAL_STATE);
 	s->capture = graph_new(SIM_GRAPH);
 	s->origin = true;
+	s->mode = (int)mode;
+	s->capturer = gettid();
 	s->tips.n = 0;
 	return sim_leave(s->capture ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
 }
@@ -300,6 +305,22 @@ void sim_capture_spoil(struct sim_stream *s)
 	s->capture->invalid = true;
 }
 
+int sim_unsafe(const char *function)
+{
+	if (capture_mode == RELAXED)
+		return CUDA_SUCCESS;
+	for (struct sim_stream *t = sim_streams(); t; t = t->next) {
+		bool mine = t->capturer == gettid();
+
+		if (!t->capture || !t->origin || t->mode == RELAXED || (!mine && (t->mode == THREAD_LOCAL || capture_mode == THREAD_LOCAL)))
+			continue;
+		sim_capture_spoil(t);
+		sim_misused(function, "spoils a capture");
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	}
+	return CUDA_SUCCESS;
+}
+
 static int capture_info(CUstream h, int *status, uint64_t *id, CUgraph *graph, const CUgraphNode **deps, const void **edges,
 			size_t *n)
 {
@@ -309,6 +330,9 @@ static int capture_info(CUstream h, int *status, uint64_t *id, CUgraph *graph, c
 
 	if ((rc = sim_stream_get(ctx, h, &s)) || !status)
 		return sim_leave(rc ? rc : CUDA_ERROR_INVALID_VALUE);
+	for (struct sim_stream *t = sim_streams(); t && s == ctx->legacy; t = t->next)
+		if (t->capture && t->ctx == ctx && !(t->flags & 1))
+			return sim_leave(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);	/* and that capture goes on */
 	*status = !s->capture ? 0 : s->capture->invalid ? 2 : 1;
 	if (id && s->capture)
 		*id = s->capture->id;
@@ -340,7 +364,7 @@ CUresult cuThreadExchangeStreamCaptureMode(int *mode)
 
 	if (!mode || *mode < 0 || *mode > 2)
 		return CUDA_ERROR_INVALID_VALUE;
-	capture_mode = *mode;	/* kept for who asks; which calls a capture forbids does not depend on it here */
+	capture_mode = *mode;	/* see sim_unsafe */
 	*mode = old;
 	return CUDA_SUCCESS;
 }

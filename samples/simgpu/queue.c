@@ -144,6 +144,7 @@ static void finish(struct sim_op *op)
 	if (op->exec)
 		sim_graph_observe_done(op);
 	sim_observe_done(op);
+	sim_tell_truth(op);
 	event_put(op->event);
 	s->last_end = op->end;
 	s->head = op->next;
@@ -317,6 +318,7 @@ int sim_no_capture(struct sim_ctx *ctx, struct sim_stream *s)
 	for (struct sim_stream *t = streams; t; t = t->next)
 		if (t->capture && (t == s || (everywhere && t->ctx == ctx && (!s || !(t->flags & 1))))) {
 			sim_capture_spoil(t);
+			sim_misused("a call", "spoils a capture");
 			return rc;
 		}
 	return CUDA_SUCCESS;
@@ -392,9 +394,9 @@ static int enter_stream(CUstream h, struct sim_ctx **ctx, struct sim_stream **s)
 CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
 {
 	struct sim_ctx *ctx;
-	int rc = sim_enter(&ctx);
+	int rc = sim_fails("cuStreamCreate");
 
-	if (rc)
+	if (rc || (rc = sim_enter(&ctx)))
 		return rc;
 	if (!out || flags > 1)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
@@ -520,15 +522,16 @@ CUresult cuEventCreate(CUevent *out, unsigned flags)
 {
 	struct sim_ctx *ctx;
 	struct sim_event *e;
-	int rc = sim_enter(&ctx);
+	int rc = sim_fails("cuEventCreate");
 
-	if (rc)
+	if (rc || (rc = sim_enter(&ctx)))
 		return rc;
 	if (!out || flags > 7)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	if (!(e = sim_new(SIM_EVENT, sizeof(*e))))
 		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	e->ctx = ctx;
+	e->ctx_id = ctx->id;
 	e->flags = flags;
 	e->id = ++event_ids;
 	e->refs = 1;
@@ -536,18 +539,31 @@ CUresult cuEventCreate(CUevent *out, unsigned flags)
 	return sim_leave(CUDA_SUCCESS);
 }
 
+/* Is it one, of a context that is still there? */
+static bool event_lives(const struct sim_event *e, const char *function)
+{
+	if (!sim_is(e, SIM_EVENT))
+		return false;
+	if (sim_is(e->ctx, SIM_CTX) && e->ctx->id == e->ctx_id)
+		return true;
+	sim_misused(function, "of an event whose context has been destroyed");
+	return false;
+}
+
 /* Takes the lock and checks the event; 0, or an error with the lock given back. */
-static int enter_event(CUevent e)
+static int enter_event(CUevent e, const char *function)
 {
 	struct sim_ctx *ctx;
-	int rc = sim_enter(&ctx);
+	int rc = sim_fails(function);
 
-	return rc || sim_is(e, SIM_EVENT) ? rc : sim_leave(CUDA_ERROR_INVALID_HANDLE);
+	if (!rc)
+		rc = sim_enter(&ctx);
+	return rc || event_lives(e, function) ? rc : sim_leave(CUDA_ERROR_INVALID_HANDLE);
 }
 
 CUresult cuEventDestroy_v2(CUevent e)
 {
-	int rc = enter_event(e);
+	int rc = enter_event(e, "cuEventDestroy");
 
 	if (rc)
 		return rc;
@@ -558,9 +574,9 @@ CUresult cuEventDestroy_v2(CUevent e)
 
 CUresult cuEventQuery(CUevent e)
 {
-	int rc = enter_event(e);
+	int rc = enter_event(e, "cuEventQuery");
 
-	if (rc)
+	if (rc || ((rc = sim_unsafe("cuEventQuery")) && sim_leave(rc)))
 		return rc;
 	return sim_leave(e->capture ? CUDA_ERROR_CAPTURED_EVENT : e->done < e->recorded ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
 }
@@ -568,9 +584,9 @@ CUresult cuEventQuery(CUevent e)
 CUresult cuEventSynchronize(CUevent e)
 {
 	uint64_t until;
-	int rc = enter_event(e);
+	int rc = enter_event(e, "cuEventSynchronize");
 
-	if (rc)
+	if (rc || ((rc = sim_unsafe("cuEventSynchronize")) && sim_leave(rc)))
 		return rc;
 	sim_observe_wait(SIM_WAIT_EVENT, e->ctx, NULL, e);
 	until = e->recorded;
@@ -581,14 +597,16 @@ CUresult cuEventSynchronize(CUevent e)
 
 CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b)
 {
-	int rc = enter_event(a);
+	int rc = enter_event(a, "cuEventElapsedTime");
 
-	if (rc)
+	if (rc || ((rc = sim_unsafe("cuEventElapsedTime")) && sim_leave(rc)))
 		return rc;
 	if (!ms)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
-	if (!sim_is(b, SIM_EVENT) || !a->recorded || !b->recorded || (a->flags | b->flags) & 2)	/* 2: without timing */
+	if (!event_lives(b, "cuEventElapsedTime") || !a->recorded || !b->recorded || (a->flags | b->flags) & 2)	/* 2: without timing */
 		return sim_leave(CUDA_ERROR_INVALID_HANDLE);
+	if (a->capture || b->capture)
+		return sim_leave(CUDA_ERROR_CAPTURED_EVENT);
 	if (a->done < a->recorded || b->done < b->recorded)
 		return sim_leave(CUDA_ERROR_NOT_READY);
 	*ms = ((double)b->time - (double)a->time) / 1e6;
@@ -605,11 +623,11 @@ static int event_record(CUevent e, CUstream h, unsigned flags)
 	struct sim_stream *s;
 	struct sim_ctx *ctx;
 	struct sim_op op = { .event = e };
-	int rc = enter_stream(h, &ctx, &s);
+	int rc = sim_fails("cuEventRecord");
 
-	if (rc)
+	if (rc || (rc = enter_stream(h, &ctx, &s)))
 		return rc;
-	if (!sim_is(e, SIM_EVENT) || flags > 1)
+	if (!event_lives(e, "cuEventRecord") || flags > 1 || e->ctx != s->ctx)
 		return sim_leave(flags > 1 ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE);
 	if (s->capture)
 		return sim_leave(sim_capture_record(s, e));

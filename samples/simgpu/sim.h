@@ -245,11 +245,13 @@ struct sim_stream {
 	bool dying;			/* destroyed; freed when its work is done */
 	struct sim_graph *capture;
 	struct sim_tips tips;
-	bool origin;			/* the capture began here */
+	bool origin;			/* the capture began here: */
+	int mode, capturer;		/* its mode, and the thread that began it */
 };
 struct sim_event {
 	struct sim_obj obj;
 	struct sim_ctx *ctx;
+	uint64_t ctx_id;		/* it dies with its context, whose place another one may take */
 	unsigned flags;
 	uint32_t id;
 	int refs;
@@ -272,6 +274,11 @@ bool sim_host_run(struct sim_op *op);				/* a sim_run: hands op->host to the cal
 /* Copies and sets as operations: shared by the calls of copy.c and the nodes of graph.c. */
 int sim_copy_op(const struct cu_3d *c, struct sim_op *op, bool *pageable);
 int sim_set_op(CUdeviceptr at, size_t pitch, unsigned value, unsigned element, size_t w, size_t h, struct sim_op *op);
+
+/* For tests (watch.c). */
+int sim_fails(const char *function);			/* SIMGPU_FAIL: the error it is to return, or 0 */
+void sim_misused(const char *function, const char *how);	/* SIMGPU_MISUSE: it was called as it must not be */
+void sim_tell_truth(const struct sim_op *op);		/* SIMGPU_TRUTH: work that has ended */
 
 /* Modules and launches. */
 struct sim_param { uint32_t offset, size; };
@@ -304,6 +311,7 @@ int sim_capture(struct sim_stream *s, const struct sim_op *op);
 int sim_capture_wait(struct sim_stream *s, struct sim_event *e);
 int sim_capture_record(struct sim_stream *s, struct sim_event *e);
 void sim_capture_spoil(struct sim_stream *s);	/* something was asked that a capture forbids */
+int sim_unsafe(const char *function);		/* for calls that captures forbid to threads: the error, and the capture is spoilt, or 0 */
 void sim_exec_put(struct sim_graph *exec);	/* NULL is fine */
 void sim_graph_observe(struct sim_op *launch);	/* tells an observer of the nodes of a launch */
 void sim_graph_observe_done(struct sim_op *launch);

@@ -75,7 +75,7 @@ static CUmodule sim_start(void)
 
 /* A stream that stands still until its gate is opened, so that tests need no clock. */
 struct gate { volatile int *flag; CUdeviceptr at; };
-static void gate_close(struct gate *g, CUstream s)
+static inline void gate_close(struct gate *g, CUstream s)
 {
 	CUfunction wait = cu_kernel(sim_start(), WAIT_FLAG);
 
