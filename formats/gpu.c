@@ -1,5 +1,6 @@
 /* Rows of one kind have one list of fields, and what hardly ever differs between rows of a name is among them all the same: a
- * column that does not change costs nothing in the file. What belongs to a graph has two fields more, and a type of its own. */
+ * column that does not change costs nothing in the file. What belongs to a graph has two fields more, and a type of its own; so has, with
+ * one field more, what was timed by CUDA events. */
 #include "formats/gpu.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 #include "formats/base/buf.h"
 #include "formats/cuda_api.h"
 
-enum shape { KERNEL, COPY, SET, WAIT };
+enum shape { KERNEL, COPY, SET, WAIT, GRAPH };
 
 /* ---- words ---- */
 
@@ -71,6 +72,8 @@ static void add_work(struct row *r, const struct gt_gpu_work *w)
 	add(r, "launch_ns", GT_F_U64, GT_R_LAUNCH_NS, known ? c->ns : 0);
 	add(r, "launch_name", GT_F_STR, GT_R_LAUNCH_NAME, known ? c->name : GT_NONE);
 	add(r, "launch_join", GT_F_U64, GT_R_LAUNCH_JOIN, c->join);
+	if (w->by_events)
+		add(r, "timing", GT_F_STR, GT_R_NONE, gt_writer_string(r->w, "cuda events"));
 	if (!w->graph && !w->node)
 		return;
 	add(r, "graph", GT_F_U64, GT_R_GRAPH, w->graph);
@@ -122,7 +125,7 @@ static bool same_key(const void *arg, uint32_t value, const void *key, size_t le
 
 static uint64_t key_of(enum shape shape, const struct gt_gpu_work *w, uint64_t what)
 {
-	return what << 3 | (uint64_t)shape << 1 | (w->graph || w->node);
+	return what << 5 | (uint64_t)shape << 2 | (uint64_t)w->by_events << 1 | (w->graph || w->node);
 }
 
 /* The type made before, or GT_NONE. */
@@ -205,6 +208,22 @@ int gt_gpu_put_set(struct gt_gpu_types *t, const struct gt_gpu_work *work, const
 	if (id == GT_NONE) {
 		snprintf(name, sizeof(name), "memset (%s)", gt_gpu_memory_word(s->memory));
 		type.name = gt_writer_string(t->w, name);
+		id = make(t, key, &type, &r);
+	}
+	return put(t, GT_GPU, work, id, &r, err);
+}
+
+int gt_gpu_put_graph(struct gt_gpu_types *t, const struct gt_gpu_work *work, struct gt_err *err)
+{
+	struct gt_type type = { .category = GT_CAT_GRAPH, .op = GT_OP_GRAPH_LAUNCH };
+	uint64_t key = key_of(GRAPH, work, 0);
+	uint32_t id = find(t, key);
+	struct row r;
+
+	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
+	add_work(&r, work);
+	if (id == GT_NONE) {
+		type.name = gt_writer_string(t->w, "graph");
 		id = make(t, key, &type, &r);
 	}
 	return put(t, GT_GPU, work, id, &r, err);

@@ -33,6 +33,7 @@ struct gt_gpu_work {
 	uint32_t correlation, context;
 	uint32_t graph;
 	uint64_t node;
+	bool by_events;			/* timed by CUDA events around the call: start and end bound it, and its row has a field that says so */
 	struct gt_gpu_cause cause;
 };
 struct gt_gpu_kernel {
@@ -65,6 +66,8 @@ void gt_gpu_types_release(struct gt_gpu_types *t);
 int gt_gpu_put_kernel(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_kernel *k, struct gt_err *err);
 int gt_gpu_put_copy(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_copy *c, struct gt_err *err);
 int gt_gpu_put_set(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_set *s, struct gt_err *err);
+/* A graph as a whole, of which it is not known what its nodes did: category graph, op graph_launch. */
+int gt_gpu_put_graph(struct gt_gpu_types *t, const struct gt_gpu_work *work, struct gt_err *err);
 int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_waiting *s, struct gt_err *err);
 
 enum gt_gpu_wait gt_gpu_wait_of_call(const char *name);	/* of the driver; GT_GPU_WAIT_UNKNOWN: it is none that waits */
