@@ -19,6 +19,7 @@ int gt_events_cause(struct gt_recorder *r, const struct gt_thread *t, uint16_t i
 				    .per_thread = c->per_thread, .wait = (enum gt_gpu_wait)c->wait,
 				    .event = c->event == GT_NO_WORD ? GT_GPU_NO_EVENT : args[c->event] };
 
+	call.empty = c->bytes != GT_NO_WORD && !args[c->bytes] && (gt_api[id].op == GT_OP_COPY || gt_api[id].op == GT_OP_SET);
 	for (unsigned i = 0; call.shaped && i < 3; i++) {
 		call.grid[i] = (uint32_t)args[c->grid + i];
 		call.block[i] = (uint32_t)args[c->block + i];

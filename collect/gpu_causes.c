@@ -55,10 +55,10 @@ static void count_without_record(struct gt_gpu *g, const struct gt_gpu_process *
 
 	for (size_t i = 0; i < p->nabsences; i++)
 		away |= c->c.end > p->absences[i].from && c->c.start < p->absences[i].to;
-	if (c->captured)
+	if (gt_gpu_captured(&p->captures, &c->c))
 		g->totals.captured++;
-	else
-		g->totals.without_record += !c->known && !away;
+	else if (!c->known && !away)
+		gt_gpu_missing_note(g, &c->c);
 }
 
 int gt_gpu_calls_put(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_call *c)
@@ -75,7 +75,7 @@ int gt_gpu_calls_put(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt
 		return 0;
 	if (gt_grow(&l->calls, &l->cap, l->first + l->n + 1, sizeof(*l->calls)))
 		return -ENOMEM;
-	l->calls[l->first + l->n] = (struct gt_gpu_launch){ *c, false, p->captures > 0 };
+	l->calls[l->first + l->n] = (struct gt_gpu_launch){ *c, false };
 	l->calls[l->first + l->n++].c.on = gt_gpu_stream_of(&p->waits, c);
 	l->used = 0;
 	g->calls++;
@@ -126,10 +126,12 @@ static void put_cause(struct gt_gpu_process *p, const struct gt_gpu_known *c)
 }
 
 /* Forgotten before anything came of it? */
-void gt_gpu_cause_count(struct gt_gpu *g, const struct gt_gpu_known *c)
+void gt_gpu_cause_count(struct gt_gpu *g, const struct gt_gpu_process *p, const struct gt_gpu_known *c)
 {
-	if (c->used && !c->records)
-		*(c->captured ? &g->totals.captured : &g->totals.without_record) += 1;
+	if (c->used && !c->records && gt_gpu_captured(&p->captures, &c->c))
+		g->totals.captured++;
+	else if (c->used && !c->records)
+		gt_gpu_missing_note(g, &c->c);
 }
 
 /* May more come of it? A copy's records come together; the nodes of a graph one after another, as they end. */
@@ -155,7 +157,7 @@ static int rebuild(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t places, 
 		if (old[i].since >= since && may_go_on(&old[i], now))
 			put_cause(p, &old[i]);
 		else
-			gt_gpu_cause_count(g, &old[i]);
+			gt_gpu_cause_count(g, p, &old[i]);
 	}
 	free(old);
 	return 0;
@@ -229,7 +231,7 @@ int gt_gpu_record_settle(struct gt_gpu *g, struct gt_gpu_process *p, const struc
 		return 0;
 	if (room_for_cause(g, p, now))
 		return -ENOMEM;
-	put_cause(p, &(struct gt_gpu_known){ low(e->words[0]), true, c->captured, 0, now, c->c });
+	put_cause(p, &(struct gt_gpu_known){ low(e->words[0]), true, 0, now, c->c });
 	c->known = true;
 	while (l->n && l->calls[l->first].known)
 		forget_first(g, l);

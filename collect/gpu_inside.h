@@ -33,15 +33,27 @@ int gt_gpu_waits_settle(struct gt_gpu_waits_of *s, struct gt_gpu_types *types, c
 			struct gt_gpu_totals *totals, struct gt_err *err);
 void gt_gpu_waits_release(struct gt_gpu_waits_of *s);
 
+/* ---- gpu_captures.c ---- */
+struct gt_gpu_captures { struct gt_gpu_span { uint64_t stream; int64_t from, to /* INT64_MAX: it runs */; } *spans; size_t n, cap; };
+void gt_gpu_capture_begins(struct gt_gpu_captures *s, const struct gt_gpu_call *c);
+void gt_gpu_capture_ends(struct gt_gpu_captures *s, const struct gt_gpu_call *c);
+bool gt_gpu_captured(const struct gt_gpu_captures *s, const struct gt_gpu_call *c);
+bool gt_gpu_capturing(const struct gt_gpu_captures *s);
+
+/* ---- gpu_missing.c ---- */
+/* Nothing came of this call. It is counted now, and written with the next gt_gpu_missing_write: 0 or negative. */
+void gt_gpu_missing_note(struct gt_gpu *g, const struct gt_gpu_call *c);
+int gt_gpu_missing_write(struct gt_gpu *g, struct gt_err *err);
+
 /* ---- gpu_join.c ---- */
-struct gt_gpu_launch { struct gt_gpu_call c; bool known /* by its correlation */, captured /* it only became a node of a graph */; };
+struct gt_gpu_launch { struct gt_gpu_call c; bool known /* by its correlation */; };
 struct gt_gpu_lane {
 	int32_t tid;
 	struct gt_gpu_launch *calls;
 	size_t first, n, cap;
 	int64_t used;			/* when it was last empty and looked at */
 };
-struct gt_gpu_known { uint32_t correlation; bool used, captured; uint32_t records; int64_t since /* the last one, or it */; struct gt_gpu_call c; };
+struct gt_gpu_known { uint32_t correlation; bool used; uint32_t records; int64_t since /* the last one, or it */; struct gt_gpu_call c; };
 struct gt_gpu_pending { int64_t since; struct gt_gpu_event e; };
 struct gt_gpu_queue { struct gt_gpu_pending *items; size_t n, cap; };
 struct gt_gpu_place { uint32_t device, stream, context, track; };
@@ -50,7 +62,7 @@ struct gt_gpu_process {
 	uint32_t track;			/* of the process */
 	bool on, ever_on, flushed;	/* flushed: at its end it told all */
 	uint32_t context;		/* the only one that work was in; GT_NONE: there were more */
-	uint32_t captures;		/* that have begun and not ended */
+	struct gt_gpu_captures captures;
 	struct gt_gpu_waits_of waits;
 	int64_t yielded;		/* since when another one has CUPTI; 0: nobody has */
 	struct span { int64_t from, to; } *absences; size_t nabsences, absences_cap;	/* when that was so before */
@@ -69,6 +81,7 @@ struct gt_gpu {
 	bool partly;
 	uint32_t tracks;		/* made */
 	size_t calls;			/* that wait */
+	struct { struct gt_gpu_call *calls; size_t n, cap, written; } missing;	/* see gpu_missing.c */
 	struct gt_gpu_totals totals;
 };
 
@@ -84,7 +97,7 @@ int gt_gpu_record_settle(struct gt_gpu *g, struct gt_gpu_process *p, const struc
 bool gt_gpu_cause_find(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel, int64_t now,
 		       bool late, struct gt_gpu_work *w, struct gt_gpu_call *by);
 /* Forgotten before anything came of it? */
-void gt_gpu_cause_count(struct gt_gpu *g, const struct gt_gpu_known *c);
+void gt_gpu_cause_count(struct gt_gpu *g, const struct gt_gpu_process *p, const struct gt_gpu_known *c);
 /* Calls that no record will come for any more, and lanes of threads that launch no more: there may be a million in a day. */
 void gt_gpu_calls_let_go(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last);
 void gt_gpu_lane_drop(struct gt_gpu *g, struct gt_gpu_process *p, size_t i);

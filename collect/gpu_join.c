@@ -107,18 +107,18 @@ int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **to, uint32_t track, co
 		return -ENOMEM;
 	switch (c->does) {
 	case GT_GPU_CALL_WAITS:
-		return p->captures && c->wait == GT_GPU_WAIT_STREAM_EVENT ? 0 : gt_gpu_wait_in(&p->waits, c);
+		return gt_gpu_capturing(&p->captures) && c->wait == GT_GPU_WAIT_STREAM_EVENT ? 0 : gt_gpu_wait_in(&p->waits, c);
 	case GT_GPU_CALL_CAPTURES:
-		p->captures++;
+		gt_gpu_capture_begins(&p->captures, c);
 		return 0;
 	case GT_GPU_CALL_HAS_CAPTURED:
-		p->captures -= p->captures > 0;
+		gt_gpu_capture_ends(&p->captures, c);
 		return 0;
 	case GT_GPU_CALL_ENDS_STREAM:
 		gt_gpu_stream_ended(&p->waits, c);
 		return 0;
 	default:
-		return gt_gpu_calls_put(g, p, c);
+		return c->empty ? 0 : gt_gpu_calls_put(g, p, c);
 	}
 }
 
@@ -255,13 +255,13 @@ static int tell_missing(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now,
 	int code = 0;
 
 	for (uint32_t i = 0; !code && p->causes && i <= p->mask; i++)
-		if (p->causes[i].used && !p->causes[i].records && !p->causes[i].captured)
+		if (p->causes[i].used && !p->causes[i].records && !gt_gpu_captured(&p->captures, &p->causes[i].c))
 			code = add_missing(&m, gt_gpu_stream_track(&p->waits, p->causes[i].c.on), p->causes[i].c.start);
 	for (size_t i = 0; !code && i < p->nlanes; i++)
 		for (size_t k = 0; !code && k < p->lanes[i].n; k++) {
 			const struct gt_gpu_launch *c = &p->lanes[i].calls[p->lanes[i].first + k];
 
-			if (!c->known && !c->captured)
+			if (!c->known && !gt_gpu_captured(&p->captures, &c->c))
 				code = add_missing(&m, gt_gpu_stream_track(&p->waits, c->c.on), c->c.start);
 		}
 	for (size_t i = 0; !code && i < m.n; i++)
@@ -269,6 +269,15 @@ static int tell_missing(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now,
 				      m.of[i].track == GT_NONE ? p->track : m.of[i].track, m.of[i].from, now, m.of[i].n, err);
 	free(m.of);
 	return code;
+}
+
+static void forget_causes(struct gt_gpu *g, struct gt_gpu_process *p)
+{
+	for (uint32_t i = 0; p->causes && i <= p->mask; i++)
+		gt_gpu_cause_count(g, p, &p->causes[i]);
+	free(p->causes);
+	p->causes = NULL;
+	p->ncauses = 0;
 }
 
 int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last, gt_gpu_string *string, void *arg, struct gt_err *err)
@@ -289,6 +298,10 @@ int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool 
 	if (!code && last && p->on && !p->flushed)
 		code = tell_missing(g, p, now, err);
 	gt_gpu_calls_let_go(g, p, now, last);
+	if (last)
+		forget_causes(g, p);
+	if (!code)
+		code = gt_gpu_missing_write(g, err);
 	return code == -ENOMEM ? gt_err_set(err, code, "out of memory") : code;
 }
 
@@ -310,12 +323,11 @@ void gt_gpu_process_close(struct gt_gpu *g, struct gt_gpu_process *p)
 {
 	if (!p)
 		return;
-	for (uint32_t i = 0; p->causes && i <= p->mask; i++)
-		gt_gpu_cause_count(g, &p->causes[i]);
+	forget_causes(g, p);
 	while (p->nlanes)
 		gt_gpu_lane_drop(g, p, p->nlanes - 1);
+	free(p->captures.spans);
 	free(p->lanes);
-	free(p->causes);
 	free(p->absences);
 	gt_gpu_waits_release(&p->waits);
 	free(p->records.items);
@@ -331,6 +343,7 @@ void gt_gpu_close(struct gt_gpu *g)
 	if (!g)
 		return;
 	gt_gpu_types_release(&g->types);
+	free(g->missing.calls);
 	free(g);
 }
 

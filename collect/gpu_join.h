@@ -41,6 +41,7 @@ struct gt_gpu_call {
 	int64_t start, end;		/* ns */
 	uint32_t name;			/* of the function, string id */
 	uint32_t kernel;		/* string id, or GT_NONE */
+	bool empty;			/* a copy or set of no bytes: the driver gives the GPU nothing to do */
 	bool shaped;			/* grid and block are known */
 	uint32_t grid[3], block[3];
 	bool streamed;			/* stream is known */

@@ -9,7 +9,7 @@
 #include "formats/base/buf.h"
 #include "formats/cuda_api.h"
 
-enum shape { KERNEL, COPY, SET, WAIT, GRAPH };
+enum shape { KERNEL, COPY, SET, WAIT, GRAPH, MISSING };
 
 /* ---- words ---- */
 
@@ -246,6 +246,25 @@ int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work, cons
 		id = make(t, key, &type, &r);
 	}
 	return put(t, GT_SPAN, work, id, &r, err);
+}
+
+int gt_gpu_put_missing(struct gt_gpu_types *t, uint32_t track, int64_t start, uint32_t function, uint32_t kernel, struct gt_err *err)
+{
+	const struct gt_gpu_work at = { .track = track, .start = start, .end = start };
+	struct gt_type type = { .category = GT_CAT_LAUNCH };
+	uint64_t key = key_of(MISSING, &at, function);
+	uint32_t id = find(t, key);
+	char name[120];
+	struct row r;
+
+	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
+	add(&r, "kernel", GT_F_STR, GT_R_KERNEL, kernel);
+	if (id == GT_NONE) {
+		snprintf(name, sizeof(name), "no GPU record: %s", gt_writer_text(t->w, function));
+		type.name = gt_writer_string(t->w, name);
+		id = make(t, key, &type, &r);
+	}
+	return put(t, GT_INSTANT, &at, id, &r, err);
 }
 
 void gt_gpu_types_release(struct gt_gpu_types *t)

@@ -68,6 +68,9 @@ int gt_gpu_put_copy(struct gt_gpu_types *t, const struct gt_gpu_work *work, cons
 int gt_gpu_put_set(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_set *s, struct gt_err *err);
 /* A graph as a whole, of which it is not known what its nodes did: category graph, op graph_launch. */
 int gt_gpu_put_graph(struct gt_gpu_types *t, const struct gt_gpu_work *work, struct gt_err *err);
+/* A launching call of which nothing was told: a moment of layer gpu on its thread's track. function, kernel: strings; kernel may be
+ * GT_NONE. */
+int gt_gpu_put_missing(struct gt_gpu_types *t, uint32_t track, int64_t start, uint32_t function, uint32_t kernel, struct gt_err *err);
 int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_waiting *s, struct gt_err *err);
 
 enum gt_gpu_wait gt_gpu_wait_of_call(const char *name);	/* of the driver; GT_GPU_WAIT_UNKNOWN: it is none that waits */

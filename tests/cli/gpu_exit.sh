@@ -23,6 +23,7 @@ pkill -KILL -P $! hang
 wait $!
 is killed-status 137 $?
 is killed-says-what-is-missing '0 1 1' "$("$rows" rows killed.zst | wc -l | tr -d ' ') $(meta gpu_launches_without_record killed.zst) $(losses killed.zst)"
+is killed-lists-what-is-missing 1 "$("$A" --format csv unseen killed.zst | grep -c cuLaunchKernel)"
 for how in "-s 9" "-s 0" ""; do
 	name=crash$(echo "$how" | tr -d ' -')
 	on_sim "$C" -q -f -e api,gpu -o "$name.zst" -- "$B/samples/crash" -n 50 $how >out 2>err

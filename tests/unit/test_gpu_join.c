@@ -704,12 +704,74 @@ static void threads_that_are_gone_are_forgotten(void)
 	gt_reader_close(r);
 }
 
+/* A capture of one thread takes in what others launch; their calls may come when its end has come already. */
+static void captured_by_other_threads(void)
+{
+	struct gt_gpu_call c = { .tid = 1, .name = GT_NONE, .kernel = GT_NONE, .streamed = true, .stream = 5 };
+	struct gt_gpu_totals totals;
+	struct gt_reader *r;
+	struct join j;
+
+	begin(&j);
+	c.track = j.thread[0];
+	c.id = (uint16_t)gt_api_find("cuStreamBeginCapture_v2");
+	c.does = GT_GPU_CALL_CAPTURES;
+	c.start = SECOND, c.end = SECOND + 10;
+	gt_gpu_call(j.g, &j.p, j.process, &c);
+	call(&j, 0, SECOND + 100, SECOND + 200, 1, 10);
+	c.id = (uint16_t)gt_api_find("cuStreamEndCapture");
+	c.does = GT_GPU_CALL_HAS_CAPTURED;
+	c.start = SECOND + 1000, c.end = SECOND + 1010;
+	gt_gpu_call(j.g, &j.p, j.process, &c);
+	call(&j, 1, SECOND + 300, SECOND + 400, 1, 10);		/* in it */
+	record(&j, 1, SECOND + 310, SECOND + 390, 7, LAUNCH_CBID);
+	call(&j, 1, SECOND + 2000, SECOND + 2100, 1, 10);	/* not in it */
+	record(&j, 1, SECOND + 2010, SECOND + 2090, 8, LAUNCH_CBID);
+	r = finish(&j, 2 * SECOND, &totals);
+	CHECK(r && totals.captured == 2 && totals.without_record == 1);
+	gt_reader_close(r);
+}
+
+static int add_missing(void *arg, unsigned worker, const struct gt_cols *c)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		*(int64_t *)arg += c->seg->types[c->types[c->code ? c->code[i] : 0]].layer == GT_LAYER_GPU ? c->start[i] : 0;
+	return 0;
+}
+
+/* What is missing is listed; a copy of no bytes is not. */
+static void what_is_missing_is_listed(void)
+{
+	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find("cuMemcpyHtoDAsync_v2"), .tid = 1, .name = GT_NONE, .kernel = GT_NONE,
+				 .empty = true, .start = SECOND, .end = SECOND + 10 };
+	struct gt_filter f = { .kinds = GT_BIT(GT_INSTANT) };
+	struct gt_gpu_event on = { .id = GT_EV_GPU_STATE, .n = 3, .words = { GT_GPU_ON } };
+	struct gt_gpu_totals totals;
+	struct gt_reader *r;
+	int64_t sum = 0;
+	struct join j;
+
+	begin(&j);
+	gt_gpu_event(j.g, &j.p, j.process, &on);
+	settle(&j, 1, false);
+	c.track = j.thread[0];
+	gt_gpu_call(j.g, &j.p, j.process, &c);
+	call(&j, 0, SECOND + 100, SECOND + 200, 1, 10);
+	call(&j, 0, SECOND + 300, SECOND + 400, 2, 10);
+	record(&j, 0, SECOND + 310, SECOND + 390, 7, LAUNCH_CBID);
+	r = finish(&j, 2 * SECOND, &totals);
+	CHECK(r && totals.without_record == 2);
+	CHECK(!gt_scan(r, &f, GT_ANY_ORDER, 1, add_missing, &sum, &j.err) && sum == 2 * SECOND + 400);
+	gt_reader_close(r);
+}
+
 static const struct t_case cases[] = {
 	T(in_whatever_order_they_come), T(what_does_not_fit_its_call_is_not_joined), T(a_graph_has_many_nodes),
 	T(without_records_of_calls_the_order_must_do), T(impossible_times_are_counted_apart), T(a_launch_without_a_record_is_counted),
 	T(a_name_may_come_later), T(many_of_many_threads), T(what_never_comes_is_let_go), T(streams_without_end), T(calls_that_are_through_are_forgotten),
 	T(a_graph_may_take_its_time), T(a_wait_is_on_the_stream_that_was_meant),
-	T(the_default_stream_is_many), T(waits_without_a_gpu), T(threads_that_are_gone_are_forgotten),
+	T(the_default_stream_is_many), T(waits_without_a_gpu), T(threads_that_are_gone_are_forgotten), T(captured_by_other_threads),
+	T(what_is_missing_is_listed),
 };
 
 int main(int argc, char **argv)
