@@ -2,11 +2,17 @@
  *
  * Categories divide the time the program's threads spent in calls: only outermost calls count (depth 0), so a call or an
  * ioctl made inside another one is part of it and no time counts twice; the column adds up to the threads' busy time. What
- * was nested is shown beside it and is in no share. Ranges of the program (NVTX) lie around calls and are none. Layers list
+ * was nested is shown beside it and is in no share. Ranges of the program (NVTX) and the CUDA
+ * runtime's calls lie around calls and are none. Layers list
  * all rows of each kind at its full time, nested or not. */
 #include "analyze/report.h"
 
 struct sum { struct gt_stat all; uint64_t nested; };
+
+static bool is_call(const struct gt_type *type)
+{
+	return type->layer != GT_LAYER_GPU && type->layer != GT_LAYER_USER && type->layer != GT_LAYER_RUNTIME;
+}
 
 static void gather(const struct gt_asked *a, struct sum sums[], unsigned n, bool by_layer)
 {
@@ -17,7 +23,7 @@ static void gather(const struct gt_asked *a, struct sum sums[], unsigned n, bool
 			const struct gt_type *type = &seg->types[t];
 			unsigned where = by_layer ? type->layer : type->category;
 
-			if (where < n && (by_layer || (type->layer != GT_LAYER_GPU && type->layer != GT_LAYER_USER)))
+			if (where < n && (by_layer || is_call(type)))
 				gt_stat_add(&sums[where].all, gt_fold_stat(a->opt->fold, i, t));
 		}
 	}

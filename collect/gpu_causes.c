@@ -48,6 +48,15 @@ static void forget_first(struct gt_gpu *g, struct gt_gpu_lane *l)
 	}
 }
 
+/* Nothing came of this call: it was captured, or it is missing. */
+static void count_call(struct gt_gpu *g, const struct gt_gpu_process *p, const struct gt_gpu_call *c)
+{
+	if (gt_gpu_captured(&p->captures, c))
+		g->totals.captured++;
+	else
+		gt_gpu_missing_note(g, c);
+}
+
 /* No record will come for this call. There was none to come while CUPTI was somebody else's. */
 static void count_without_record(struct gt_gpu *g, const struct gt_gpu_process *p, const struct gt_gpu_launch *c)
 {
@@ -55,10 +64,8 @@ static void count_without_record(struct gt_gpu *g, const struct gt_gpu_process *
 
 	for (size_t i = 0; i < p->nabsences; i++)
 		away |= c->c.end > p->absences[i].from && c->c.start < p->absences[i].to;
-	if (gt_gpu_captured(&p->captures, &c->c))
-		g->totals.captured++;
-	else if (!c->known && !away)
-		gt_gpu_missing_note(g, &c->c);
+	if (!c->known && !away)
+		count_call(g, p, &c->c);
 }
 
 int gt_gpu_calls_put(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_call *c)
@@ -121,17 +128,30 @@ static void put_cause(struct gt_gpu_process *p, const struct gt_gpu_known *c)
 
 	while (p->causes[i].used && p->causes[i].correlation != c->correlation)
 		i = (i + 1) & p->mask;
-	p->ncauses += !p->causes[i].used;
+	if (p->causes[i].used)
+		free(p->causes[i].inner);	/* numbers began anew */
+	else
+		p->ncauses++;
 	p->causes[i] = *c;
 }
 
-/* Forgotten before anything came of it? */
-void gt_gpu_cause_count(struct gt_gpu *g, const struct gt_gpu_process *p, const struct gt_gpu_known *c)
+static void count_cause(struct gt_gpu *g, const struct gt_gpu_process *p, const struct gt_gpu_known *c)
 {
-	if (c->used && !c->records && gt_gpu_captured(&p->captures, &c->c))
-		g->totals.captured++;
-	else if (c->used && !c->records)
-		gt_gpu_missing_note(g, &c->c);
+	for (uint32_t i = 0; i < c->ninner; i++)
+		if (!c->inner[i].records)
+			count_call(g, p, &c->inner[i].c);
+	if (!c->ninner && !c->records)
+		count_call(g, p, &c->c);
+}
+
+void gt_gpu_cause_forget(struct gt_gpu *g, const struct gt_gpu_process *p, struct gt_gpu_known *c)
+{
+	if (!c->used)
+		return;
+	count_cause(g, p, c);
+	free(c->inner);
+	c->inner = NULL;
+	c->used = false;
 }
 
 /* May more come of it? A copy's records come together; the nodes of a graph one after another, as they end. */
@@ -157,7 +177,7 @@ static int rebuild(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t places, 
 		if (old[i].since >= since && may_go_on(&old[i], now))
 			put_cause(p, &old[i]);
 		else
-			gt_gpu_cause_count(g, p, &old[i]);
+			gt_gpu_cause_forget(g, p, &old[i]);
 	}
 	free(old);
 	return 0;
@@ -195,6 +215,7 @@ static void drop_cause(struct gt_gpu_process *p, struct gt_gpu_known *c)
 {
 	uint32_t hole = (uint32_t)(c - p->causes), i = hole;
 
+	free(c->inner);
 	p->ncauses--;
 	for (;;) {
 		p->causes[hole].used = false;
@@ -209,6 +230,14 @@ static void drop_cause(struct gt_gpu_process *p, struct gt_gpu_known *c)
 }
 
 /* ---- CUPTI's records of calls ---- */
+
+static int64_t middle(const struct gt_gpu_call *c) { return c->start + (c->end - c->start) / 2; }
+
+static void forget_known(struct gt_gpu *g, struct gt_gpu_lane *l)
+{
+	while (l->n && l->calls[l->first].known)
+		forget_first(g, l);
+}
 
 static const char *function_of(uint32_t cbid)
 {
@@ -231,10 +260,59 @@ int gt_gpu_record_settle(struct gt_gpu *g, struct gt_gpu_process *p, const struc
 		return 0;
 	if (room_for_cause(g, p, now))
 		return -ENOMEM;
-	put_cause(p, &(struct gt_gpu_known){ low(e->words[0]), true, 0, now, c->c });
+	put_cause(p, &(struct gt_gpu_known){ .correlation = low(e->words[0]), .used = true, .since = now, .c = c->c });
 	c->known = true;
-	while (l->n && l->calls[l->first].known)
-		forget_first(g, l);
+	forget_known(g, l);
+	return 1;
+}
+
+/* The calls of this lane that lie in the interval by their middles: the first, and how many. */
+static size_t calls_within(const struct gt_gpu_lane *l, int64_t start, int64_t end, size_t *first)
+{
+	size_t from = 0, to = l->n, n = 0;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (middle(&l->calls[l->first + mid].c) < start)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	*first = l->first + from;
+	while (from + n < l->n && middle(&l->calls[*first + n].c) <= end)
+		n++;
+	return n;
+}
+
+/* Their calls are one cause. */
+static int take_calls(struct gt_gpu_launch *calls, size_t n, struct gt_gpu_known *to)
+{
+	to->c = calls[0].c;
+	if (n > 1 && !(to->inner = calloc(n, sizeof(*to->inner))))
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (to->inner)
+			to->inner[to->ninner++] = (struct gt_gpu_inner){ calls[i].c, 0 };
+		calls[i].known = true;
+	}
+	return 0;
+}
+
+int gt_gpu_runtime_settle(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now)
+{
+	struct gt_gpu_lane *l = lane_of(p, (int32_t)low(e->words[1]), false);
+	struct gt_gpu_known cause = { .correlation = low(e->words[0]), .used = true, .since = now };
+	size_t first = 0, n = l && e->end >= e->start ? calls_within(l, e->start, e->end, &first) : 0;
+
+	while (n && l->calls[first].known)	/* these have a record of their own */
+		first++, n--;
+	if (!n)
+		return 0;
+	if (room_for_cause(g, p, now) || take_calls(l->calls + first, n, &cause))
+		return -ENOMEM;
+	put_cause(p, &cause);
+	forget_known(g, l);
 	return 1;
 }
 
@@ -265,8 +343,7 @@ static struct gt_gpu_launch *guess(struct gt_gpu *g, struct gt_gpu_process *p, c
 	for (size_t i = 0; i < p->nlanes; i++) {
 		struct gt_gpu_lane *l = &p->lanes[i];
 
-		while (l->n && l->calls[l->first].known)
-			forget_first(g, l);
+		forget_known(g, l);
 		for (size_t k = 0; k < l->n && k < LOOK_BACK; k++) {
 			struct gt_gpu_launch *c = &l->calls[l->first + k];
 
@@ -286,7 +363,48 @@ static void join(struct gt_gpu_work *w, const struct gt_gpu_call *c, enum gt_joi
 	w->cause = (struct gt_gpu_cause){ how, c->track, c->name, c->start, (uint64_t)(c->end - c->start) };
 }
 
-/* Finds what launched it. False: that may still become known. */
+/* Of several calls the one that made this: that nothing has come of yet, and of as many bytes. More than one: the first, and it is likely
+ * and no more. */
+static struct gt_gpu_inner *choose(const struct gt_gpu_known *k, const struct gt_gpu_event *e, uint32_t kernel, enum gt_join *how)
+{
+	struct gt_gpu_inner *best = NULL;
+	unsigned good = 0;
+
+	for (uint32_t i = 0; i < k->ninner; i++) {
+		struct gt_gpu_inner *c = &k->inner[i];
+		unsigned fit = !fits(&c->c, e, kernel) ? 0 : 1 + 2 * !c->records + (e->id != GT_EV_KERNEL && c->c.sized && c->c.bytes == e->words[4]);
+
+		if (fit > good) {
+			good = fit;
+			best = c;
+			*how = GT_JOIN_CORRELATION;
+		} else if (fit && fit == good) {
+			*how = GT_JOIN_ORDER;
+		}
+	}
+	return best;
+}
+
+/* Work of this cause. True: nothing more will come of it. */
+static bool from_cause(struct gt_gpu *g, struct gt_gpu_known *k, const struct gt_gpu_event *e, uint32_t kernel, struct gt_gpu_work *w,
+		       struct gt_gpu_call *by)
+{
+	enum gt_join how = GT_JOIN_CORRELATION;
+	struct gt_gpu_inner *inner = k->ninner ? choose(k, e, kernel, &how) : NULL;
+	const struct gt_gpu_call *c = inner ? &inner->c : &k->c;
+
+	k->records++;
+	if (inner)
+		inner->records++;
+	if (k->ninner ? !inner : !fits(c, e, kernel)) {
+		g->totals.wrong++;
+	} else {
+		join(w, c, how);
+		*by = *c;
+	}
+	return !k->ninner && gt_api[c->id].op == GT_OP_LAUNCH;
+}
+
 bool gt_gpu_cause_find(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel, int64_t now,
 		       bool late, struct gt_gpu_work *w, struct gt_gpu_call *by)
 {
@@ -294,15 +412,8 @@ bool gt_gpu_cause_find(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 	struct gt_gpu_launch *likely;
 
 	if (c) {
-		if (fits(&c->c, e, kernel)) {
-			join(w, &c->c, GT_JOIN_CORRELATION);
-			*by = c->c;
-		} else {
-			g->totals.wrong++;
-		}
-		c->records++;
 		c->since = now;
-		if (gt_api[c->c.id].op == GT_OP_LAUNCH)
+		if (from_cause(g, c, e, kernel, w, by))
 			drop_cause(p, c);
 		return true;
 	}

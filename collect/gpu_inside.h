@@ -3,6 +3,7 @@
 #define GT_GPU_INSIDE_H
 #include "collect/gpu_join.h"
 
+#define GT_GPU_RUNTIME_CBIDS 1024u
 #define GT_GPU_PATIENCE 2000000000ll	/* ns that work waits for its call, and a call for its record */
 
 struct gt_gpu_waits_of {		/* of a process: see gpu_waits.c */
@@ -53,7 +54,17 @@ struct gt_gpu_lane {
 	size_t first, n, cap;
 	int64_t used;			/* when it was last empty and looked at */
 };
-struct gt_gpu_known { uint32_t correlation; bool used; uint32_t records; int64_t since /* the last one, or it */; struct gt_gpu_call c; };
+/* One of several calls that have one correlation id, for the CUDA runtime's is all that CUPTI tells of them. */
+struct gt_gpu_inner { struct gt_gpu_call c; uint32_t records; };
+struct gt_gpu_known {
+	uint32_t correlation;
+	bool used;
+	uint32_t records;
+	uint32_t ninner;		/* 0: it is c */
+	int64_t since;			/* the last record, or when it became known */
+	struct gt_gpu_inner *inner;
+	struct gt_gpu_call c;
+};
 struct gt_gpu_pending { int64_t since; struct gt_gpu_event e; };
 struct gt_gpu_queue { struct gt_gpu_pending *items; size_t n, cap; };
 struct gt_gpu_place { uint32_t device, stream, context, track; };
@@ -72,6 +83,7 @@ struct gt_gpu_process {
 	struct gt_gpu_place *devices; size_t ndevices, devices_cap;
 	struct gt_gpu_place *streams; size_t nstreams, streams_cap;
 	struct gt_map by_stream;
+	struct gt_map by_tid; struct gt_gpu_runtime *runtimes; size_t nruntimes, runtimes_cap;	/* tracks of runtime calls */
 	int64_t began;			/* when it was first settled */
 };
 struct gt_gpu {
@@ -79,6 +91,7 @@ struct gt_gpu {
 	struct gt_gpu_types types;
 	uint32_t source;
 	bool partly;
+	uint32_t runtime[GT_GPU_RUNTIME_CBIDS];	/* types of runtime calls, and 1; [0]: of all that have no name */
 	uint32_t tracks;		/* made */
 	size_t calls;			/* that wait */
 	struct { struct gt_gpu_call *calls; size_t n, cap, written; } missing;	/* see gpu_missing.c */
@@ -93,16 +106,26 @@ static inline uint32_t high(uint64_t w) { return (uint32_t)(w >> 32); }
 int gt_gpu_calls_put(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_call *c);
 /* CUPTI's record of a call. 1: it found its call; 0: not yet; -ENOMEM. */
 int gt_gpu_record_settle(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now);
+/* CUPTI's record of a call of the runtime: the calls within it have its correlation id. Likewise; 0 also when there are none. */
+int gt_gpu_runtime_settle(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now);
 /* Finds what launched it. False: that may still become known. */
 bool gt_gpu_cause_find(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel, int64_t now,
 		       bool late, struct gt_gpu_work *w, struct gt_gpu_call *by);
-/* Forgotten before anything came of it? */
-void gt_gpu_cause_count(struct gt_gpu *g, const struct gt_gpu_process *p, const struct gt_gpu_known *c);
+/* It is no more; if nothing came of it, that is counted. */
+void gt_gpu_cause_forget(struct gt_gpu *g, const struct gt_gpu_process *p, struct gt_gpu_known *c);
 /* Calls that no record will come for any more, and lanes of threads that launch no more: there may be a million in a day. */
 void gt_gpu_calls_let_go(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last);
 void gt_gpu_lane_drop(struct gt_gpu *g, struct gt_gpu_process *p, size_t i);
 
+/* ---- gpu_runtime.c ---- */
+struct gt_gpu_runtime { int32_t tid; uint32_t track; };
+/* A row for a call of the runtime. 0 or negative. */
+int gt_gpu_runtime_row(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, struct gt_err *err);
+bool gt_gpu_runtime_launches(const struct gt_gpu_event *e);	/* such a call makes work, as a rule */
+void gt_gpu_runtime_release(struct gt_gpu_process *p);
+
 /* ---- gpu_rows.c ---- */
+uint32_t gt_gpu_new_track(struct gt_gpu *g, const struct gt_track *t);	/* GT_NONE: there are too many */
 /* Both: GT_NONE: there are too many. */
 uint32_t gt_gpu_device_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device);
 uint32_t gt_gpu_stream_track_of(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device, uint32_t context, uint32_t stream);

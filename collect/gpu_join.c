@@ -161,6 +161,10 @@ static int note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct g
 	case GT_GPU_FORKED:
 		g->totals.forked++;
 		return 0;
+	case GT_GPU_WITHOUT:
+		if (!*g->totals.without)
+			snprintf(g->totals.without, sizeof(g->totals.without), "%s failed: error %llu", text, (unsigned long long)e->words[2]);
+		return 0;
 	case GT_GPU_OFF:
 		p->flushed = true;
 		return 0;
@@ -177,19 +181,34 @@ int gt_gpu_event(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, co
 		g->totals.dropped += e->words[0];
 		return 0;
 	}
-	return wait_in(e->id == GT_EV_API ? &(*p)->records : &(*p)->works, e, 0);
+	return wait_in(e->id == GT_EV_API || e->id == GT_EV_RUNTIME ? &(*p)->records : &(*p)->works, e, 0);
 }
 
 /* ---- settling ---- */
 
-static int settle_records(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last)
+/* Not before all that ended in it has been taken from the rings. Where not everything is recorded, only what made recorded calls is. */
+static int settle_runtime(struct gt_gpu *g, struct gt_gpu_process *p, struct gt_gpu_pending *w, int64_t now, bool last, struct gt_err *err)
+{
+	int found, code = 0;
+
+	if (w->e.end >= now && !last)
+		return 0;
+	found = gt_gpu_runtime_settle(g, p, &w->e, now);
+	if (found >= 0 && w->e.n && (found || !g->partly)) {
+		code = gt_gpu_runtime_row(g, p, &w->e, err);
+		w->e.n = 0;		/* once */
+	}
+	return found < 0 ? found : code ? code : found || !gt_gpu_runtime_launches(&w->e);
+}
+
+static int settle_records(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last, struct gt_err *err)
 {
 	struct gt_gpu_queue *q = &p->records;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < q->n; i++) {
 		struct gt_gpu_pending *w = &q->items[i];
-		int done = gt_gpu_record_settle(g, p, &w->e, now);
+		int done = w->e.id == GT_EV_API ? gt_gpu_record_settle(g, p, &w->e, now) : settle_runtime(g, p, w, now, last, err);
 
 		if (done < 0)
 			return done;
@@ -274,7 +293,7 @@ static int tell_missing(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now,
 static void forget_causes(struct gt_gpu *g, struct gt_gpu_process *p)
 {
 	for (uint32_t i = 0; p->causes && i <= p->mask; i++)
-		gt_gpu_cause_count(g, p, &p->causes[i]);
+		gt_gpu_cause_forget(g, p, &p->causes[i]);
 	free(p->causes);
 	p->causes = NULL;
 	p->ncauses = 0;
@@ -286,7 +305,7 @@ int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool 
 	int code;
 
 	p->began = p->began ? p->began : now;
-	code = settle_records(g, p, now, last);
+	code = settle_records(g, p, now, last, err);
 	if (!code)
 		code = settle_works(g, p, now, last, string, arg, err);
 	around.context = p->context == GT_NONE ? 0 : p->context;
@@ -330,6 +349,7 @@ void gt_gpu_process_close(struct gt_gpu *g, struct gt_gpu_process *p)
 	free(p->lanes);
 	free(p->absences);
 	gt_gpu_waits_release(&p->waits);
+	gt_gpu_runtime_release(p);
 	free(p->records.items);
 	free(p->works.items);
 	free(p->devices);

@@ -26,6 +26,8 @@ struct gt_gpu_totals {
 	char other[200];		/* its library */
 	uint32_t processes, refused;	/* in which CUPTI was on; in which there was none, or it refused */
 	uint32_t forked;		/* children of those in which it was on: it is dead there */
+	uint64_t runtime;		/* rows of calls of the CUDA runtime */
+	char without[200];		/* what of that which was asked for there is not, and why; empty: nothing */
 	char state[200];		/* "CUPTI 13.0 (PATH)", or why there is none; the first one that is worth saying */
 };
 
@@ -47,6 +49,8 @@ struct gt_gpu_call {
 	bool streamed;			/* stream is known */
 	bool per_thread;		/* the default stream is the thread's */
 	uint64_t stream;		/* the handle */
+	bool sized;			/* bytes is known */
+	uint64_t bytes;
 	enum gt_gpu_wait wait;		/* of one that waits */
 	uint64_t event;			/* that it waited for, a handle, or GT_GPU_NO_EVENT */
 	uint64_t on;			/* not the caller's: see gpu_inside.h */

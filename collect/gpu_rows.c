@@ -10,7 +10,7 @@
 
 /* ---- where ---- */
 
-static uint32_t new_track(struct gt_gpu *g, const struct gt_track *t)
+uint32_t gt_gpu_new_track(struct gt_gpu *g, const struct gt_track *t)
 {
 	return g->tracks < TRACKS_MAX ? g->tracks++, gt_writer_track(g->w, t) : GT_NONE;
 }
@@ -27,7 +27,7 @@ uint32_t gt_gpu_device_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_
 		return GT_NONE;
 	snprintf(name, sizeof(name), "GPU %u", device);
 	t.name = gt_writer_string(g->w, name);
-	p->devices[p->ndevices] = (struct gt_gpu_place){ .device = device, .track = new_track(g, &t) };
+	p->devices[p->ndevices] = (struct gt_gpu_place){ .device = device, .track = gt_gpu_new_track(g, &t) };
 	return p->devices[p->ndevices].track == GT_NONE ? GT_NONE : p->devices[p->ndevices++].track;
 }
 
@@ -51,7 +51,7 @@ uint32_t gt_gpu_stream_track_of(struct gt_gpu *g, struct gt_gpu_process *p, uint
 		return GT_NONE;
 	snprintf(name, sizeof(name), "stream %u", stream);
 	t.name = gt_writer_string(g->w, name);
-	place.track = new_track(g, &t);
+	place.track = gt_gpu_new_track(g, &t);
 	if (place.track == GT_NONE || gt_map_add(&p->by_stream, hash, (uint32_t)p->nstreams))
 		return GT_NONE;
 	p->context = p->context && p->context != context ? GT_NONE : context;

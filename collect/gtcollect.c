@@ -175,6 +175,7 @@ static int open_session(struct gt_err *err)
 	run.rings.s->sample = run.wanted.sample;
 	run.rings.s->ioctls = run.wanted.ioctls;
 	run.rings.s->gpu = run.wanted.gpu;
+	run.rings.s->gpu_more = run.wanted.gpu_more;
 	run.rings.s->partly = o.delay || o.duration || o.range || o.filter.n || o.exclude.n || o.sample > 1;
 	memcpy(run.rings.s->cupti, run.wanted.cupti, sizeof(run.wanted.cupti));
 	memcpy(run.rings.s->gate, run.wanted.gate, sizeof(run.wanted.gate));

@@ -223,7 +223,7 @@ static void put_gpu(struct gt_json *o, const struct gt_recorder_totals *t)
 {
 	const struct gt_gpu_totals *g = t->gpu;
 	const struct { const char *key; uint64_t value; } counts[] = {
-		{ "gpu_kernels", g->kernels }, { "gpu_copies", g->copies }, { "gpu_sets", g->sets }, { "gpu_waits", g->waits }, { "waits_without_stream", g->waits_nowhere },
+		{ "gpu_kernels", g->kernels }, { "gpu_copies", g->copies }, { "gpu_sets", g->sets }, { "gpu_waits", g->waits }, { "gpu_runtime_calls", g->runtime }, { "waits_without_stream", g->waits_nowhere },
 		{ "gpu_processes", g->processes }, { "gpu_processes_refused", g->refused },
 		{ "gpu_joined_exact", g->exact }, { "gpu_joined_inferred", g->inferred }, { "gpu_unjoined", g->unjoined },
 		{ "gpu_joined_wrong", g->wrong }, { "gpu_launches_without_record", g->without_record },
@@ -233,6 +233,8 @@ static void put_gpu(struct gt_json *o, const struct gt_recorder_totals *t)
 	};
 
 	put(o, "gpu_source", *g->state ? g->state : "nothing was told of a GPU");
+	if (*g->without)
+		put(o, "gpu_without", g->without);
 	if (*g->other)
 		put(o, "gpu_other_profiler", g->other);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)

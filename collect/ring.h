@@ -61,6 +61,7 @@ struct gt_session {
 	uint32_t sample;			/* GT_GATE_SAMPLE records 1 call in this many, per name and thread */
 	uint32_t ioctls;			/* interpose ioctl, open, close, mmap */
 	uint32_t gpu;				/* have CUPTI tell what the GPU does */
+	uint32_t gpu_more;			/* and these things, too: bits of enum gt_gpu_more */
 	uint32_t partly;			/* not all calls that make a GPU work are recorded (delay, range, filter ...) */
 	uint32_t nvtx;				/* record annotations */
 	char range_name[GT_RING_NAME];		/* of GT_RANGE_NVTX */
@@ -179,6 +180,7 @@ enum gt_ring_event {
 				 * | destination device */
 	GT_EV_SET,		/* memory kind, flags in the third word, 16 bits each; bytes, value */
 	GT_EV_API,		/* a call of the driver that CUPTI saw: correlation | cbid, thread id */
+	GT_EV_RUNTIME,		/* a call of the CUDA runtime: correlation | cbid, thread id | what it returned */
 	GT_EV_GPU_LOST,		/* how many records CUPTI dropped */
 	GT_EV_DEVICE,		/* start, end: ticks. Which device this thread's allocations are on from its next call on; UINT64_MAX: not known */
 	/* NVTX annotations, with start and end the same, in ticks. The first four: range id or 0, message, domain (0: the default one),
@@ -189,9 +191,11 @@ enum gt_ring_event {
 	GT_EVENTS
 };
 #define GT_NVTX_WORDS 6
+enum gt_gpu_more { GT_GPU_MORE_RUNTIME = 1 /* calls of the CUDA runtime */ };
 enum gt_gpu_state { GT_GPU_ON, GT_GPU_MISSING /* no library */, GT_GPU_REFUSED /* a function failed */,
 		    GT_GPU_OFF /* the process ended, and all was flushed */,
 		    GT_GPU_YIELDED /* to another user of CUPTI: its library */, GT_GPU_RESUMED, GT_GPU_SUBSCRIBER /* another one has subscribed */,
 		    GT_GPU_FINALIZED /* by another one: we do not go on */,
+		    GT_GPU_WITHOUT /* something of enum gt_gpu_more, as this function failed; the rest is there */,
 		    GT_GPU_FORKED /* a child of a process with CUPTI: it works in none */, GT_GPU_STATES };
 #endif

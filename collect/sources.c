@@ -25,6 +25,12 @@ static void enable_gpu(struct gt_session *s, struct gt_sources *own)
 			s->gate[id] = GT_GATE_ON;
 }
 
+static void enable_runtime(struct gt_session *s, struct gt_sources *own)
+{
+	enable_gpu(s, own);
+	s->gpu_more |= GT_GPU_MORE_RUNTIME;
+}
+
 static void enable_nvtx(struct gt_session *s, struct gt_sources *own) { s->nvtx = 1; }
 
 #define SOURCE(name) { #name, enable_##name },

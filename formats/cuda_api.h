@@ -54,6 +54,8 @@ size_t gt_api_base_length(const char *name);		/* of the name without _ptsz, _ptd
  * then by the table's base name, then by its words. name always set to the caller's. */
 struct gt_api gt_api_guess(const char *name);
 
+const char *gt_cuda_runtime_name(uint32_t cbid);	/* of the CUDA runtime's function that CUPTI calls so; NULL */
+
 /* How the guest gets a field's value from parameter `param`, the word w. */
 enum gt_api_from {
 	GT_FROM_WORD, GT_FROM_I32,			/* w itself; sign-extended */

@@ -83,7 +83,7 @@ static const char *shown_category(const struct gt_type *type)
 {
 	const char *gpu = gt_chrome_gpu_category(type);
 
-	return gpu ? gpu : gt_category_word(type->category);
+	return gpu ? gpu : type->layer == GT_LAYER_RUNTIME ? "cuda_runtime" : gt_category_word(type->category);
 }
 
 static struct type *get_type(struct chrome *c, const struct gt_segment *seg, uint32_t id)
@@ -110,7 +110,8 @@ static struct type *get_type(struct chrome *c, const struct gt_segment *seg, uin
 		t->fields[i] = keep_text(&o);
 		if (!t->fields[i].s)
 			goto failed;
-		t->departs |= type->layer != GT_LAYER_GPU && type->fields[i].role == GT_R_CORRELATION;
+		t->departs |= type->layer != GT_LAYER_GPU && type->layer != GT_LAYER_RUNTIME &&
+			      type->fields[i].role == GT_R_CORRELATION;
 	}
 	gt_out_memory(&o);
 	gt_out_str(&o, ",\n{\"name\":");

@@ -36,7 +36,7 @@ door 'zstd.*|zlib.h' formats tests
 door 'jansson.h' formats tests
 door 'n?curses.h' viewer
 door 'bpf/.*' collect
-door 'cupti.*' collect samples tests/gpu
+door 'cupti.*' collect samples tests/gpu tests/unit
 door 'cuda.*' tests/gpu
 
 twice=$(find formats collect analyze viewer samples -name '*.[ch]' | sed 's,.*/,,' | sort | uniq -d)

@@ -1,12 +1,15 @@
 /* What we use of CUPTI: its functions' types, and where in its records the fields lie that all versions from CUDA 11.8 to 13.x
  * share. Records only ever grew at the end, and CUPTI itself steps from one to the next, so one build reads them all. Facts from
- * cupti_activity.h; tests/unit/test_guest_gpu.c holds them against the header where there is one. */
+ * cupti_activity.h; tests/unit/test_guest_cupti.c holds them against the simulated CUPTI's records, and these are held
+ * against the header where there is one. */
 #ifndef GT_GUEST_CUPTI_H
 #define GT_GUEST_CUPTI_H
+#include <stddef.h>
 #include <stdint.h>
 
 enum {				/* CUpti_ActivityKind */
-	GT_CUPTI_MEMCPY = 1, GT_CUPTI_MEMSET = 2, GT_CUPTI_DRIVER = 4, GT_CUPTI_KERNEL = 10 /* concurrent */, GT_CUPTI_MEMCPY_PEER = 22,
+	GT_CUPTI_MEMCPY = 1, GT_CUPTI_MEMSET = 2, GT_CUPTI_DRIVER = 4, GT_CUPTI_RUNTIME = 5,
+	GT_CUPTI_KERNEL = 10 /* concurrent */, GT_CUPTI_MEMCPY_PEER = 22,
 };
 enum { GT_CUPTI_ZEROED_BUFFERS = 5 };	/* CUpti_ActivityAttribute: the buffers we hand out are all zeros */
 enum { GT_CUPTI_SYSTEM_TID = 1 };	/* CUpti_ActivityThreadIdType: gettid() */
@@ -22,7 +25,7 @@ enum {				/* offsets in a record; its kind is a u32 at 0 */
 	GT_P_SOURCE = 44, GT_P_DESTINATION = 52, GT_P_CORRELATION = 60, GT_P_NODE = 72, GT_P_GRAPH = 80,
 	GT_S_VALUE = 4, GT_S_FLAGS = 48 /* u16, then the memory kind, u16 */,
 	/* calls */
-	GT_A_CBID = 4, GT_A_START = 8, GT_A_END = 16, GT_A_THREAD = 28, GT_A_CORRELATION = 32,
+	GT_A_CBID = 4, GT_A_START = 8, GT_A_END = 16, GT_A_THREAD = 28, GT_A_CORRELATION = 32, GT_A_RETURNED = 36,
 };
 
 #define GT_CUPTI_LIBRARY "libcupti.so"

@@ -230,6 +230,14 @@ static bool read_call(const uint8_t *r, struct event *e)
 	return true;
 }
 
+static bool read_runtime(const uint8_t *r, struct event *e)
+{
+	*e = (struct event){ .id = GT_EV_RUNTIME, .start = u64(r + GT_A_START), .end = u64(r + GT_A_END), .n = 2,
+			     .words = { two(u32(r + GT_A_CORRELATION), u32(r + GT_A_CBID)),
+					two(u32(r + GT_A_THREAD), u32(r + GT_A_RETURNED)) } };
+	return true;
+}
+
 static bool read_record(struct gt_tcb *t, const uint8_t *r, struct event *e)
 {
 	switch (u32(r)) {
@@ -243,6 +251,8 @@ static bool read_record(struct gt_tcb *t, const uint8_t *r, struct event *e)
 		return read_set(r, e);
 	case GT_CUPTI_DRIVER:
 		return read_call(r, e);
+	case GT_CUPTI_RUNTIME:
+		return read_runtime(r, e);
 	}
 	return false;		/* of a kind that somebody else asked for */
 }
@@ -457,13 +467,25 @@ static bool refused(struct refusal *r, const char *what, int code)
 	return code;
 }
 
-static const int kinds[] = { GT_CUPTI_KERNEL, GT_CUPTI_MEMCPY, GT_CUPTI_MEMCPY_PEER, GT_CUPTI_MEMSET };
+/* more: what it takes to ask for it, of enum gt_gpu_more; without those of 0 there is no point in the rest. */
+static const struct kind { int kind; uint32_t more; const char *what; } kinds[] = {
+	{ GT_CUPTI_KERNEL, 0, "cuptiActivityEnable" }, { GT_CUPTI_MEMCPY, 0, "cuptiActivityEnable" },
+	{ GT_CUPTI_MEMCPY_PEER, 0, "cuptiActivityEnable" }, { GT_CUPTI_MEMSET, 0, "cuptiActivityEnable" },
+	{ GT_CUPTI_RUNTIME, GT_GPU_MORE_RUNTIME, "calls of the CUDA runtime: cuptiActivityEnable" },
+};
+#define KINDS (sizeof(kinds) / sizeof(*kinds))
 
 static const uint16_t calls[] = {
 #define X(cbid, name) cbid,
 	GT_CBIDS(X)
 #undef X
 };
+
+/* Probes alone need kernels and no more. */
+static bool wanted(const struct kind *k)
+{
+	return recorded() ? !k->more || (gt_shared->gpu_more & k->more) : k->kind == GT_CUPTI_KERNEL;
+}
 
 static bool enable_kinds(struct refusal *r)
 {
@@ -474,16 +496,20 @@ static bool enable_kinds(struct refusal *r)
 			code = cupti.enable_driver_call(calls[i], 1);
 	if (code)
 		cupti.disable(GT_CUPTI_DRIVER);		/* then the order of launches must do */
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if ((recorded() || kinds[i] == GT_CUPTI_KERNEL) && refused(r, "cuptiActivityEnable", cupti.enable(kinds[i])))
-			return false;
+	for (size_t i = 0; i < KINDS; i++)
+		if (wanted(&kinds[i]) && refused(r, kinds[i].what, cupti.enable(kinds[i].kind))) {
+			if (!kinds[i].more)
+				return false;
+			tell_state(GT_GPU_WITHOUT, r->what, r->code);
+		}
 	return true;
 }
 
 static void disable_kinds(void)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		cupti.disable(kinds[i]);
+	for (size_t i = 0; i < KINDS; i++)
+		if (wanted(&kinds[i]))
+			cupti.disable(kinds[i].kind);
 	for (size_t i = 0; cupti.enable_driver_call && i < sizeof(calls) / sizeof(*calls); i++)
 		cupti.enable_driver_call(calls[i], 0);
 }

@@ -68,6 +68,36 @@ is waits-argless-are-counted '4 2' "$(meta gpu_waits argless.zst) $(meta waits_w
 want waits-argless-header 0 "$A" header argless.zst
 check waits-argless-is-said grep -q '2 waits for a stream, it is not known for which (--args none)' want.out
 
+# -e runtime: CUPTI's numbers are the runtime's then, and all is joined all the same; the runtime's calls are rows, that nothing adds up
+events=api,ioctl,gpu,runtime
+want named-calls 0 run named "$B/samples/through_runtime"
+same named-is-the-truth named.truth named.rows
+is named-calls-join 'copy 1 cuMemcpyHtoDAsync_v2 120; kernel 1 cuGraphLaunch 200; kernel 1 cuLaunchKernel 200; set 1 cuMemsetD8Async 62' "$(causes named.zst)"
+is named-calls-are-counted 321 "$(meta gpu_runtime_calls named.zst)"
+waits named
+counts() {	# what must be the same with and without the runtime's calls
+	"$A" summary "$1" 2>/dev/null | grep -E 'API calls|launches|allocations|transfers'
+	for report in categories launches transfers; do "$A" --format csv $report "$1" 2>/dev/null | grep -v '^ioctl,\|^file,' | cut -d, -f 1-2 | sort; done
+	"$A" --format csv threads "$1" 2>/dev/null | wc -l
+}
+is named-calls-count-once "$(counts runtime.zst)" "$(counts named.zst)"
+"$A" --format csv top named.zst >named.csv 2>/dev/null
+is named-calls-by-name 'cudaDeviceSynchronize 1,cudaEventSynchronize 20,cudaGraphLaunch 20,cudaLaunchKernel 100,cudaMemcpyAsync 120,cudaMemsetAsync 20,cudaStreamSynchronize 20,cudaStreamWaitEvent 20,' \
+	"$(awk -F, '$1 ~ /^cuda/ { print $1, $3 }' named.csv | sort | tr '\n' ,)"
+is named-calls-of-the-driver 220 "$(awk -F, '$1 == "cuLaunchKernel" { print $3 }' named.csv)"
+want named-chrome 0 "$X" --chrome -f -o named.json named.zst
+is named-chrome-like-kineto 100 "$(grep -c '"name":"cudaLaunchKernel","cat":"cuda_runtime","ph":"X".*"args":{"correlation":[0-9]*}}' named.json)"
+is named-chrome-arrows-have-two-ends "$(grep -c '"ph":"s"' named.json)" "$(grep -c '"ph":"f"' named.json)"
+want named-alone 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e runtime -o alone.zst -- "$B/samples/through_runtime"
+is named-alone-brings-the-gpu "582 321" "$(meta gpu_joined_exact alone.zst) $(meta gpu_runtime_calls alone.zst)"
+want named-delayed 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,runtime --duration 1ms -o part.zst -- "$B/samples/through_runtime" -n 1000
+check named-delayed-not-what-was-not-to-be-recorded test "$(meta gpu_runtime_calls part.zst)" -lt 3000
+want named-refused 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_FAIL=cuptiActivityEnable@5:28 "$C" -q -f -e api,gpu,runtime -o part.zst -- "$B/samples/through_runtime"
+is named-refused-the-rest-is-there "582 0" "$(meta gpu_joined_exact part.zst) $(meta gpu_runtime_calls part.zst)"
+want named-refused-header 0 "$A" header part.zst
+check named-refused-is-said grep -q 'GPU: not recorded, although it was asked for: calls of the CUDA runtime: cuptiActivityEnable failed: error 28' want.out
+unset events
+
 # in any order, late, with impossible times, and some missing
 want shuffled 0 run shuffled "$B/samples/train" SIM_CUPTI_SHUFFLE=1
 same shuffled-is-the-truth shuffled.truth shuffled.rows

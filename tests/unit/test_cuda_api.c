@@ -34,6 +34,18 @@ static void each_name_is_found_once(void)
 	CHECK(gt_api_find("cuMemAlloc_v") == GT_NONE);
 }
 
+static void runtime_names(void)
+{
+	CHECK(!strcmp(gt_cuda_runtime_name(211), "cudaLaunchKernel") && !strcmp(gt_cuda_runtime_name(41), "cudaMemcpyAsync"));
+	CHECK(!strcmp(gt_cuda_runtime_name(214), "cudaLaunchKernel_ptsz") && !strcmp(gt_cuda_runtime_name(522), "cudaDeviceGetP2PAtomicCapabilities"));
+	CHECK(!gt_cuda_runtime_name(0) && !gt_cuda_runtime_name(523) && !gt_cuda_runtime_name(UINT32_MAX));
+	for (uint32_t i = 1; i < 523; i++) {
+		const char *name = gt_cuda_runtime_name(i);
+
+		CHECK(!name || ((!strncmp(name, "cuda", 4) || !strncmp(name, "__cuda", 6)) && !strstr(name, "_v1") && !strstr(name, "_v3")));
+	}
+}
+
 static unsigned role_count(const char *name, unsigned role, bool key_only)
 {
 	struct gt_api_field f[GT_FIELDS_MAX];
@@ -138,5 +150,5 @@ static void guesses(void)
 	CHECK(a.category == GT_CAT_OTHER && !strcmp(a.params, ""));
 }
 
-T_MAIN(T(every_row_parses), T(each_name_is_found_once), T(launches_have_their_key_arguments),
+T_MAIN(T(every_row_parses), T(each_name_is_found_once), T(runtime_names), T(launches_have_their_key_arguments),
        T(memory_and_copies_have_bytes_and_addresses), T(spot_checks), T(getters_have_no_key_arguments), T(guesses))
