@@ -11,7 +11,7 @@ struct sum { struct gt_stat all; uint64_t nested; };
 
 static bool is_call(const struct gt_type *type)
 {
-	return type->layer != GT_LAYER_GPU && type->layer != GT_LAYER_USER && type->layer != GT_LAYER_RUNTIME;
+	return type->layer == GT_LAYER_API || type->layer == GT_LAYER_IOCTL || type->layer == GT_LAYER_SCHED;
 }
 
 static void gather(const struct gt_asked *a, struct sum sums[], unsigned n, bool by_layer)

@@ -217,6 +217,7 @@ static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	{ "gpu_records_impossible", "0", "GPU: ", " records had impossible times: what they told is missing from every figure of the GPU" },
 	{ "gpu_launches_without_record", "0", "GPU: of ",
 	  " launches, copies and sets it is not known what the GPU did: they failed, or their records never came; the report unseen lists them" },
+	{ "cupti_overhead_ns", "0", "GPU: of the program's time CUPTI itself took ", " ns (gtanalyze top has its parts)" },
 	{ "gpu_without", NULL, "GPU: not recorded, although it was asked for: ", "" },
 	{ "waits_without_stream", "0", "GPU: ", " waits for a stream, it is not known for which (--args none)" },
 };

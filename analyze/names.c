@@ -123,7 +123,8 @@ enum gt_side gt_name_side(const struct gt_name *name)
 {
 	if (name->layer == GT_LAYER_GPU)
 		return name->category == GT_CAT_SYNC ? GT_SIDE_WAITS : GT_SIDE_GPU;
-	return name->layer == GT_LAYER_USER ? GT_SIDE_RANGES : name->layer == GT_LAYER_RUNTIME ? GT_SIDE_RUNTIME : GT_SIDE_CALLS;
+	return name->layer == GT_LAYER_USER ? GT_SIDE_RANGES : name->layer == GT_LAYER_RUNTIME ? GT_SIDE_RUNTIME :
+	       name->layer == GT_LAYER_OVERHEAD ? GT_SIDE_OVERHEAD : GT_SIDE_CALLS;
 }
 
 int64_t *gt_names_shares(const struct gt_names *names, struct gt_err *err)

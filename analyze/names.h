@@ -35,7 +35,7 @@ int gt_names_cells(const struct gt_names *names, const struct gt_name *name, int
 		   struct gt_err *err);
 /* What goes on at the same time, so that no sum of two of them is a time. */
 enum gt_side { GT_SIDE_CALLS, GT_SIDE_GPU, GT_SIDE_WAITS /* for a GPU */, GT_SIDE_RANGES /* of the program */,
-	       GT_SIDE_RUNTIME /* calls of the CUDA runtime, around those of the driver */, GT_SIDES };
+	       GT_SIDE_RUNTIME /* calls of the CUDA runtime, around those of the driver */, GT_SIDE_OVERHEAD, GT_SIDES };
 enum gt_side gt_name_side(const struct gt_name *name);
 /* Shares of the total time of its side, for all names: n of them, new, the caller frees. NULL: no memory. */
 int64_t *gt_names_shares(const struct gt_names *names, struct gt_err *err);

@@ -163,7 +163,7 @@ void gt_note_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned layer)
 
 const char *gt_layer_word(unsigned layer)
 {
-	static const char *const words[] = { "api", "ioctl", "scheduler", "gpu", "user", "runtime" };
+	static const char *const words[] = { "api", "ioctl", "scheduler", "gpu", "user", "runtime", "overhead" };
 
 	return layer < GT_LAYER_COUNT ? words[layer] : "?";
 }

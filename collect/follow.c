@@ -209,7 +209,8 @@ static inline int put_call(struct gt_recorder *r, struct gt_thread *t, const str
 	if (t->pins[rec->depth].ticks == rec->start && row.end < r->epoch.monotonic)
 		row.end = r->epoch.monotonic;	/* it was seen open then, between its end and its being recorded */
 	fit(t, rec->depth, &row.start, &row.end);
-	if (rec->id < gt_api_count && r->types.calls[rec->id].causes && counts(&r->types.calls[rec->id], row.ret) && (code = gt_events_cause(r, t, rec->id, &row, args, err)))
+	if (rec->id < gt_api_count && r->types.calls[rec->id].causes && counts(&r->types.calls[rec->id], row.ret) &&
+	    (code = gt_events_cause(r, t, rec->id, &row, args, err)))
 		return code;
 	if (rec->id < gt_api_count && r->types.calls[rec->id].memory && !row.ret && (code = gt_holdings_call(r, t, rec->id, &row, args, err)))
 		return code;

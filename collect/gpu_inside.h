@@ -84,6 +84,7 @@ struct gt_gpu_process {
 	struct gt_gpu_place *streams; size_t nstreams, streams_cap;
 	struct gt_map by_stream;
 	struct gt_map by_tid; struct gt_gpu_runtime *runtimes; size_t nruntimes, runtimes_cap;	/* tracks of runtime calls */
+	int64_t calls_from, calls_to;	/* recorded ones */
 	int64_t began;			/* when it was first settled */
 };
 struct gt_gpu {
@@ -132,5 +133,7 @@ uint32_t gt_gpu_stream_track_of(struct gt_gpu *g, struct gt_gpu_process *p, uint
 /* v: an event's words. 0 or negative. */
 int gt_gpu_row_kernel(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t *v, uint32_t name, struct gt_err *err);
 int gt_gpu_row_copy(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t *v, struct gt_err *err);
+int gt_gpu_row_managed(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, struct gt_err *err);
+int gt_gpu_row_overhead(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, struct gt_err *err);
 int gt_gpu_row_set(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t *v, struct gt_err *err);
 #endif

@@ -78,6 +78,22 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 	return code ? code : 1;
 }
 
+/* What is no work of the program, and has no call. Where not all is recorded, it must lie between recorded calls. */
+static int put_other(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now, struct gt_err *err)
+{
+	struct gt_gpu_event own = *e;
+
+	if (g->partly && (e->start < p->calls_from || e->start > p->calls_to))
+		return 0;
+	if (e->id == GT_EV_MANAGED && own.end < own.start)
+		own.end = own.start;		/* some have none */
+	if (!possible(p, &own, now)) {
+		g->totals.impossible += own.start > 1;	/* CUPTI had no times for an overhead */
+		return 0;
+	}
+	return e->id == GT_EV_MANAGED ? gt_gpu_row_managed(g, p, &own, err) : gt_gpu_row_overhead(g, p, &own, err);
+}
+
 /* What the GPU did while another one had CUPTI is not known. */
 static int end_absence(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, struct gt_err *err)
 {
@@ -105,6 +121,8 @@ int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **to, uint32_t track, co
 
 	if (!p)
 		return -ENOMEM;
+	p->calls_from = p->calls_to ? p->calls_from : c->start;
+	p->calls_to = c->end > p->calls_to ? c->end : p->calls_to;
 	switch (c->does) {
 	case GT_GPU_CALL_WAITS:
 		return gt_gpu_capturing(&p->captures) && c->wait == GT_GPU_WAIT_STREAM_EVENT ? 0 : gt_gpu_wait_in(&p->waits, c);
@@ -235,6 +253,10 @@ static int settle_works(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now,
 			uint32_t text = string(arg, w->e.words[1]);
 
 			done = note_state(g, p, &w->e, text == GT_NONE ? "?" : gt_writer_text(g->w, text), err);
+			continue;
+		}
+		if (w->e.id == GT_EV_MANAGED || w->e.id == GT_EV_OVERHEAD) {
+			done = put_other(g, p, &w->e, now, err);
 			continue;
 		}
 		done = settle_work(g, p, &w->e, now, last || now - w->since >= GT_GPU_PATIENCE || kept == WAITING_MAX, string, arg, err);

@@ -27,6 +27,8 @@ struct gt_gpu_totals {
 	uint32_t processes, refused;	/* in which CUPTI was on; in which there was none, or it refused */
 	uint32_t forked;		/* children of those in which it was on: it is dead there */
 	uint64_t runtime;		/* rows of calls of the CUDA runtime */
+	uint64_t managed, migrated;	/* rows of what managed memory did; bytes that migrated */
+	uint64_t overheads, overhead_ns;	/* rows; ns that recording itself took */
 	char without[200];		/* what of that which was asked for there is not, and why; empty: nothing */
 	char state[200];		/* "CUPTI 13.0 (PATH)", or why there is none; the first one that is worth saying */
 };

@@ -96,3 +96,43 @@ int gt_gpu_row_set(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t
 
 	return gt_gpu_put_set(&g->types, w, &s, err);
 }
+
+/* ---- what is no work ---- */
+
+/* The device that it happened on; of the CPU's faults, and where there may be several, it is the process. */
+static uint32_t managed_track(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_managed *m)
+{
+	bool source = m->kind == GT_GPU_MIGRATION_DTOH || m->kind == GT_GPU_FAULT || (m->kind == GT_GPU_THROTTLING && !m->why);
+	uint32_t device = source ? m->from : m->kind == GT_GPU_REMOTE_MAP && m->to == GT_GPU_HOST ? m->from : m->to;
+
+	if (m->kind == GT_GPU_CPU_FAULT || m->kind == GT_GPU_THRASHING || (m->kind == GT_GPU_THROTTLING && m->why) || device == GT_GPU_HOST)
+		return p->track;
+	return gt_gpu_device_track(g, p, device);
+}
+
+int gt_gpu_row_managed(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, struct gt_err *err)
+{
+	const uint64_t *v = e->words;
+	struct gt_gpu_managed m = { (enum gt_gpu_managed_kind)(low(v[0]) < GT_GPU_MANAGED_KINDS ? low(v[0]) : 0), v[1], v[2], low(v[3]),
+				    high(v[3]), high(v[0]) };
+	struct gt_gpu_work w = { .track = managed_track(g, p, &m), .start = e->start, .end = e->end };
+
+	if (w.track == GT_NONE)
+		w.track = p->track;
+	g->totals.managed++;
+	if (m.kind == GT_GPU_MIGRATION_HTOD || m.kind == GT_GPU_MIGRATION_DTOH || m.kind == GT_GPU_MIGRATION_DTOD)
+		g->totals.migrated += m.value;
+	return gt_gpu_put_managed(&g->types, &w, &m, err);
+}
+
+int gt_gpu_row_overhead(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, struct gt_err *err)
+{
+	enum { OF_A_THREAD = 2 };		/* CUpti_ActivityObjectKind */
+	struct gt_gpu_work w = { .track = p->track, .start = e->start, .end = e->end };
+	struct gt_gpu_overhead o = { low(e->words[0]), high(e->words[0]) == OF_A_THREAD ? high(e->words[1]) : 0 };
+
+	if (gt_gpu_overhead_is_ours(o.kind))
+		g->totals.overhead_ns += (uint64_t)(e->end - e->start);
+	g->totals.overheads++;
+	return gt_gpu_put_overhead(&g->types, &w, &o, err);
+}

@@ -67,7 +67,8 @@ bool gt_gpu_runtime_launches(const struct gt_gpu_event *e)
 
 int gt_gpu_runtime_row(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, struct gt_err *err)
 {
-	struct gt_row row = { .start = e->start, .end = e->end, .type = type_of(g, high(e->words[0])), .ret = (int32_t)high(e->words[1]), .nargs = 1 };
+	struct gt_row row = { .start = e->start, .end = e->end, .type = type_of(g, high(e->words[0])), .ret = (int32_t)high(e->words[1]),
+			      .nargs = 1 };
 	uint64_t correlation = low(e->words[0]);
 	uint32_t track = track_of(g, p, (int32_t)low(e->words[1]));
 

@@ -451,6 +451,8 @@ static void say_gpu(const struct gt_gpu_totals *g)
 	else if (g->refused)
 		fprintf(stderr, "gtcollect: -e gpu: in %u process%s what the GPU did was not recorded, as there was no CUPTI or it refused\n",
 			g->refused, plural(g->refused, "es"));
+	if (*g->without)
+		fprintf(stderr, "gtcollect: -e gpu: not recorded: %s\n", g->without);
 	if (gpu_losses())
 		fprintf(stderr, "gtcollect: %" PRIu64 " record%s of GPU work dropped by CUPTI, %" PRIu64 " without room, %" PRIu64
 			" with impossible times\n", g->dropped, plural(g->dropped, "s"), gt_recorder_totals(run.r)->gpu_lost, g->impossible);

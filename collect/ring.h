@@ -181,6 +181,8 @@ enum gt_ring_event {
 	GT_EV_SET,		/* memory kind, flags in the third word, 16 bits each; bytes, value */
 	GT_EV_API,		/* a call of the driver that CUPTI saw: correlation | cbid, thread id */
 	GT_EV_RUNTIME,		/* a call of the CUDA runtime: correlation | cbid, thread id | what it returned */
+	GT_EV_MANAGED,		/* CUPTI's counter kind | flags, value, address, source | destination */
+	GT_EV_OVERHEAD,		/* CUPTI's overhead kind | object kind, process | thread */
 	GT_EV_GPU_LOST,		/* how many records CUPTI dropped */
 	GT_EV_DEVICE,		/* start, end: ticks. Which device this thread's allocations are on from its next call on; UINT64_MAX: not known */
 	/* NVTX annotations, with start and end the same, in ticks. The first four: range id or 0, message, domain (0: the default one),
@@ -191,7 +193,8 @@ enum gt_ring_event {
 	GT_EVENTS
 };
 #define GT_NVTX_WORDS 6
-enum gt_gpu_more { GT_GPU_MORE_RUNTIME = 1 /* calls of the CUDA runtime */ };
+enum gt_gpu_more { GT_GPU_MORE_RUNTIME = 1 /* calls of the CUDA runtime */, GT_GPU_MORE_MANAGED = 2 /* what managed memory does */,
+		   GT_GPU_MORE_OVERHEAD = 4 /* what CUPTI itself costs */ };
 enum gt_gpu_state { GT_GPU_ON, GT_GPU_MISSING /* no library */, GT_GPU_REFUSED /* a function failed */,
 		    GT_GPU_OFF /* the process ended, and all was flushed */,
 		    GT_GPU_YIELDED /* to another user of CUPTI: its library */, GT_GPU_RESUMED, GT_GPU_SUBSCRIBER /* another one has subscribed */,

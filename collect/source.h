@@ -6,10 +6,9 @@
 #include "formats/base/opt.h"
 
 /* Their names as in -e: "api" calls of the driver API; "ioctl" requests to the kernel driver, and open, close, mmap of its files;
- * "gpu" what the GPU did, by CUPTI; "runtime" the CUDA runtime's calls, by CUPTI, too, which they cost
- * a launch something; "nvtx" the program's annotations; "nvml" counters of every GPU. All but the last are on by
- * default. */
-#define GT_SOURCES(X) X(api) X(ioctl) X(gpu) X(nvtx) X(nvml) X(runtime)
+ * "gpu" what the GPU did, by CUPTI, and with it more of what CUPTI tells: "runtime" the CUDA runtime's calls, "um" what managed
+ * memory does, "overhead" what CUPTI itself costs; "nvtx" the program's annotations; "nvml" counters of every GPU. */
+#define GT_SOURCES(X) X(api) X(ioctl) X(gpu) X(nvtx) X(nvml) X(runtime) X(um) X(overhead)
 #define GT_SOURCE_WORD(name) " " #name
 #define GT_SOURCES_DEFAULT "api,ioctl,gpu,nvtx"
 

@@ -31,6 +31,18 @@ static void enable_runtime(struct gt_session *s, struct gt_sources *own)
 	s->gpu_more |= GT_GPU_MORE_RUNTIME;
 }
 
+static void enable_um(struct gt_session *s, struct gt_sources *own)
+{
+	enable_gpu(s, own);
+	s->gpu_more |= GT_GPU_MORE_MANAGED;
+}
+
+static void enable_overhead(struct gt_session *s, struct gt_sources *own)
+{
+	enable_gpu(s, own);
+	s->gpu_more |= GT_GPU_MORE_OVERHEAD;
+}
+
 static void enable_nvtx(struct gt_session *s, struct gt_sources *own) { s->nvtx = 1; }
 
 #define SOURCE(name) { #name, enable_##name },

@@ -83,7 +83,11 @@ static const char *shown_category(const struct gt_type *type)
 {
 	const char *gpu = gt_chrome_gpu_category(type);
 
-	return gpu ? gpu : type->layer == GT_LAYER_RUNTIME ? "cuda_runtime" : gt_category_word(type->category);
+	if (type->layer == GT_LAYER_RUNTIME)
+		return "cuda_runtime";
+	if (type->layer == GT_LAYER_OVERHEAD)
+		return "overhead";
+	return gpu ? gpu : gt_category_word(type->category);
 }
 
 static struct type *get_type(struct chrome *c, const struct gt_segment *seg, uint32_t id)

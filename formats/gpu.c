@@ -9,7 +9,7 @@
 #include "formats/base/buf.h"
 #include "formats/cuda_api.h"
 
-enum shape { KERNEL, COPY, SET, WAIT, GRAPH, MISSING };
+enum shape { KERNEL, COPY, SET, WAIT, GRAPH, MISSING, MANAGED, OVERHEAD };	/* three bits of a key */
 
 /* ---- words ---- */
 
@@ -140,7 +140,7 @@ static uint32_t make(struct gt_gpu_types *t, uint64_t key, struct gt_type *type,
 {
 	uint32_t id;
 
-	type->layer = GT_LAYER_GPU;
+	type->layer = type->layer ? type->layer : GT_LAYER_GPU;
 	type->nfields = (uint8_t)r->n;
 	type->fields = r->f;
 	id = gt_writer_type(t->w, type);
@@ -265,6 +265,107 @@ int gt_gpu_put_missing(struct gt_gpu_types *t, uint32_t track, int64_t start, ui
 		id = make(t, key, &type, &r);
 	}
 	return put(t, GT_INSTANT, &at, id, &r, err);
+}
+
+/* ---- managed memory ---- */
+
+static const char *word(const char *const *words, size_t n, uint32_t which) { return words[which < n ? which : 0]; }
+#define WORD(words, which) word(words, sizeof(words) / sizeof(*(words)), which)
+
+/* Why it happened, in words. NULL: CUPTI does not say. */
+static const char *managed_why(const struct gt_gpu_managed *m)
+{
+	static const char *const migrations[] = { "unknown", "user", "coherence", "prefetch", "eviction", "access counters" };
+	static const char *const accesses[] = { "unknown", "read", "write", "atomic", "prefetch" };
+	static const char *const maps[] = { "unknown", "coherence", "thrashing", "policy", "out of memory", "eviction" };
+
+	switch (m->kind) {
+	case GT_GPU_MIGRATION_HTOD: case GT_GPU_MIGRATION_DTOH: case GT_GPU_MIGRATION_DTOD: return WORD(migrations, m->why);
+	case GT_GPU_FAULT: case GT_GPU_CPU_FAULT: return WORD(accesses, m->why);
+	case GT_GPU_REMOTE_MAP: return WORD(maps, m->why);
+	default: return NULL;
+	}
+}
+
+static uint64_t device_or_host(uint32_t device) { return device == GT_GPU_HOST ? UINT64_MAX : device; }
+
+static void add_managed(struct row *r, const struct gt_gpu_managed *m)
+{
+	bool moves = m->kind == GT_GPU_MIGRATION_HTOD || m->kind == GT_GPU_MIGRATION_DTOH || m->kind == GT_GPU_MIGRATION_DTOD;
+	const char *why = managed_why(m);
+
+	if (m->kind == GT_GPU_CPU_FAULT)
+		add(r, "instruction", GT_F_HEX, GT_R_NONE, m->value);
+	else if (m->kind == GT_GPU_FAULT)
+		add(r, "faults", GT_F_U64, GT_R_NONE, m->value);
+	else if (m->kind != GT_GPU_THROTTLING)
+		add(r, "bytes", GT_F_U64, GT_R_BYTES, m->value);
+	add(r, "address", GT_F_HEX, GT_R_NONE, m->address);
+	if (why)
+		add(r, moves || m->kind == GT_GPU_REMOTE_MAP ? "cause" : "access", GT_F_STR, GT_R_NONE, gt_writer_string(r->w, why));
+	if (!moves && m->kind != GT_GPU_REMOTE_MAP)
+		return;
+	add(r, "src_device", GT_F_I64, GT_R_NONE, device_or_host(m->from));	/* -1: the host */
+	add(r, "dst_device", GT_F_I64, GT_R_NONE, device_or_host(m->to));
+}
+
+int gt_gpu_put_managed(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_managed *m, struct gt_err *err)
+{
+	static const char *const names[GT_GPU_MANAGED_KINDS] = {
+		"managed memory", "migration HtoD", "migration DtoH", "CPU page fault", "GPU page fault", "thrashing", "throttling", "remote map",
+		"migration DtoD",
+	};
+	bool instant = m->kind == GT_GPU_CPU_FAULT || m->kind == GT_GPU_THRASHING || m->kind == GT_GPU_REMOTE_MAP;
+	struct gt_type type = { .category = GT_CAT_MEMORY };
+	struct gt_gpu_work w = *work;
+	uint64_t key = key_of(MANAGED, work, m->kind);
+	uint32_t id = find(t, key);
+	struct row r;
+
+	if (instant)
+		w.end = w.start;
+	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
+	add_managed(&r, m);
+	if (id == GT_NONE) {
+		type.name = gt_writer_string(t->w, WORD(names, m->kind));
+		id = make(t, key, &type, &r);
+	}
+	return put(t, instant ? GT_INSTANT : GT_SPAN, &w, id, &r, err);
+}
+
+/* ---- overhead ---- */
+
+static const struct overhead { const char *name; bool ours; } overheads[] = {
+	{ "overhead", true }, { "CUPTI buffer flush", true }, { "CUPTI instrumentation", true }, { "CUPTI resource", true },
+	{ "module loading by the runtime", false }, { "lazy function loading", false }, { "command buffer full", false },
+	{ "CUPTI buffer request", true }, { "CUPTI unified memory start", true }, { "compiler", false },
+};
+#define COMPILER 9		/* CUPTI's 1; the others are its numbers >> 16 */
+
+static const struct overhead *overhead_of(uint32_t kind)
+{
+	uint32_t i = kind == 1 ? COMPILER : kind >> 16;
+
+	return &overheads[i < COMPILER || kind == 1 ? i : 0];
+}
+
+bool gt_gpu_overhead_is_ours(uint32_t kind) { return overhead_of(kind)->ours; }
+
+int gt_gpu_put_overhead(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_overhead *o, struct gt_err *err)
+{
+	const struct overhead *kind = overhead_of(o->kind);
+	struct gt_type type = { .category = GT_CAT_OTHER, .layer = GT_LAYER_OVERHEAD };
+	uint64_t key = key_of(OVERHEAD, work, (uint64_t)(kind - overheads));
+	uint32_t id = find(t, key);
+	struct row r;
+
+	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
+	add(&r, "thread", GT_F_U64, GT_R_NONE, o->thread);
+	if (id == GT_NONE) {
+		type.name = gt_writer_string(t->w, kind->name);
+		id = make(t, key, &type, &r);
+	}
+	return put(t, GT_SPAN, work, id, &r, err);
 }
 
 void gt_gpu_types_release(struct gt_gpu_types *t)

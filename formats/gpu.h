@@ -2,7 +2,9 @@
  * foreign file). Tracks: a device is a GT_TRACK_DEVICE (id: ordinal) below its process, a stream a GT_TRACK_STREAM (id: stream id)
  * below its device. A kernel is a GT_GPU row whose type has the kernel's name (mangled), category kernel, op launch; a copy has
  * category copy, op copy and a name like "memcpy HtoD (pageable -> device)"; a set category memory, op set, "memset (device)". A wait
- * is a GT_SPAN row of category sync: it occupies the host, or holds up a stream, and is no work. All have layer gpu. */
+ * is a GT_SPAN row of category sync: it occupies the host, or holds up a stream, and is no work. All have layer gpu. What managed memory
+ * does (migrations, faults) are GT_SPAN and GT_INSTANT rows of category memory on the device's track, or the process', and what CUPTI and
+ * the driver did besides are GT_SPAN rows of the layer overhead on the process: neither is work of the program, and they have no op. */
 #ifndef GT_GPU_H
 #define GT_GPU_H
 #include "formats/base/map.h"
@@ -53,6 +55,19 @@ struct gt_gpu_set { enum gt_gpu_memory memory; uint64_t bytes; uint32_t value; b
 #define GT_GPU_NO_EVENT UINT32_MAX
 struct gt_gpu_waiting { enum gt_gpu_wait what; uint64_t event; };	/* event: its handle, or GT_GPU_NO_EVENT */
 
+enum gt_gpu_managed_kind {	/* CUPTI's numbers (CUpti_ActivityUnifiedMemoryCounterKind) */
+	GT_GPU_MIGRATION_HTOD = 1, GT_GPU_MIGRATION_DTOH, GT_GPU_CPU_FAULT, GT_GPU_FAULT, GT_GPU_THRASHING, GT_GPU_THROTTLING,
+	GT_GPU_REMOTE_MAP, GT_GPU_MIGRATION_DTOD, GT_GPU_MANAGED_KINDS
+};
+#define GT_GPU_HOST UINT32_MAX		/* in place of a device */
+struct gt_gpu_managed {
+	enum gt_gpu_managed_kind kind;
+	uint64_t value, address;	/* value: bytes; of a fault of the GPU: how many; of the CPU: the instruction */
+	uint32_t from, to;		/* devices, or GT_GPU_HOST */
+	uint32_t why;			/* CUPTI's number: cause of a migration or remote map, kind of access of a fault */
+};
+struct gt_gpu_overhead { uint32_t kind /* CUpti_ActivityOverheadKind */, thread /* 0: none */; };
+
 /* The types already made. Zero-initialised but for w is empty. */
 struct gt_gpu_types {
 	struct gt_writer *w;
@@ -74,6 +89,11 @@ int gt_gpu_put_missing(struct gt_gpu_types *t, uint32_t track, int64_t start, ui
 int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_waiting *s, struct gt_err *err);
 
 enum gt_gpu_wait gt_gpu_wait_of_call(const char *name);	/* of the driver; GT_GPU_WAIT_UNKNOWN: it is none that waits */
+/* Of work only track, start and end are looked at. */
+int gt_gpu_put_managed(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_managed *m, struct gt_err *err);
+int gt_gpu_put_overhead(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_overhead *o, struct gt_err *err);
+bool gt_gpu_overhead_is_ours(uint32_t kind);	/* of recording; else the driver would have had it anyway */
+
 const char *gt_gpu_memory_word(unsigned memory);	/* "unknown" for what is none */
 const char *gt_direction_word(unsigned direction);	/* "HtoD" and its like; "?" */
 #endif

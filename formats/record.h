@@ -73,7 +73,8 @@ enum gt_memkind {
 
 /* Where a type's calls were made, for "time per layer". */
 enum gt_layer { GT_LAYER_API, GT_LAYER_IOCTL, GT_LAYER_SCHED, GT_LAYER_GPU, GT_LAYER_USER,
-		GT_LAYER_RUNTIME /* the CUDA runtime, around the API */, GT_LAYER_COUNT };
+		GT_LAYER_RUNTIME /* the CUDA runtime, around the API */,
+		GT_LAYER_OVERHEAD /* of recording, and of the driver's compiling and loading */, GT_LAYER_COUNT };
 
 enum gt_field_kind {
 	GT_F_U64, GT_F_I64, GT_F_HEX,	/* HEX: a handle or address */

@@ -9,10 +9,12 @@
 
 enum {				/* CUpti_ActivityKind */
 	GT_CUPTI_MEMCPY = 1, GT_CUPTI_MEMSET = 2, GT_CUPTI_DRIVER = 4, GT_CUPTI_RUNTIME = 5,
-	GT_CUPTI_KERNEL = 10 /* concurrent */, GT_CUPTI_MEMCPY_PEER = 22,
+	GT_CUPTI_KERNEL = 10 /* concurrent */, GT_CUPTI_OVERHEAD = 17, GT_CUPTI_MEMCPY_PEER = 22,
+	GT_CUPTI_MANAGED = 25,
 };
 enum { GT_CUPTI_ZEROED_BUFFERS = 5 };	/* CUpti_ActivityAttribute: the buffers we hand out are all zeros */
 enum { GT_CUPTI_SYSTEM_TID = 1 };	/* CUpti_ActivityThreadIdType: gettid() */
+enum { GT_CUPTI_NOT_SUPPORTED = 27 };	/* CUptiResult */
 enum { GT_CUPTI_FORCED = 1 };		/* CUpti_ActivityFlag: flush what is not complete, too */
 
 enum {				/* offsets in a record; its kind is a u32 at 0 */
@@ -24,6 +26,10 @@ enum {				/* offsets in a record; its kind is a u32 at 0 */
 	GT_C_CORRELATION = 44, GT_C_NODE = 64, GT_C_GRAPH = 72,
 	GT_P_SOURCE = 44, GT_P_DESTINATION = 52, GT_P_CORRELATION = 60, GT_P_NODE = 72, GT_P_GRAPH = 80,
 	GT_S_VALUE = 4, GT_S_FLAGS = 48 /* u16, then the memory kind, u16 */,
+	/* managed memory */
+	GT_U_COUNTER = 4, GT_U_VALUE = 8, GT_U_START = 16, GT_U_END = 24, GT_U_ADDRESS = 32, GT_U_FROM = 40, GT_U_TO = 44, GT_U_FLAGS = 56,
+	/* overhead */
+	GT_O_OVERHEAD = 4, GT_O_OBJECT = 8, GT_O_PROCESS = 12, GT_O_THREAD = 16, GT_O_START = 24, GT_O_END = 32, GT_O_DATA = 48,
 	/* calls */
 	GT_A_CBID = 4, GT_A_START = 8, GT_A_END = 16, GT_A_THREAD = 28, GT_A_CORRELATION = 32, GT_A_RETURNED = 36,
 };
@@ -45,6 +51,10 @@ struct gt_cupti_call {			/* CUpti_CallbackData */
 	uint32_t correlation;
 };
 
+enum { GT_CUPTI_ALL_DEVICES = 2, GT_CUPTI_COUNTERS = 9 };	/* scope of counters of managed memory; their kinds are 1 to 8 */
+enum { GT_CUPTI_COMMANDS_FULL = 6 << 16 };	/* an overhead; GT_O_DATA points at more, which is the client's to free */
+struct gt_cupti_counter { uint32_t scope, kind, device, enable; };
+
 struct gt_cupti {
 	int (*version)(uint32_t *version);
 	int (*timestamps)(uint64_t (*now)(void));
@@ -55,6 +65,7 @@ struct gt_cupti {
 	int (*enable)(int kind);
 	int (*disable)(int kind);
 	int (*enable_driver_call)(uint32_t cbid, uint8_t on);	/* since CUDA 12.5 */
+	int (*counters)(struct gt_cupti_counter *config, uint32_t n);
 	int (*flush)(uint32_t flags);
 	int (*next)(uint8_t *buffer, size_t valid, uint8_t **record);
 	int (*dropped)(void *context, uint32_t stream, size_t *dropped);

@@ -238,6 +238,25 @@ static bool read_runtime(const uint8_t *r, struct event *e)
 	return true;
 }
 
+static bool read_managed(const uint8_t *r, struct event *e)
+{
+	*e = (struct event){ .id = GT_EV_MANAGED, .start = u64(r + GT_U_START), .end = u64(r + GT_U_END), .n = 4,
+			     .words = { two(u32(r + GT_U_COUNTER), u32(r + GT_U_FLAGS)), u64(r + GT_U_VALUE), u64(r + GT_U_ADDRESS),
+					two(u32(r + GT_U_FROM), u32(r + GT_U_TO)) } };
+	return true;
+}
+
+static bool read_overhead(const uint8_t *r, struct event *e)
+{
+	void (*release)(void *);
+
+	*e = (struct event){ .id = GT_EV_OVERHEAD, .start = u64(r + GT_O_START), .end = u64(r + GT_O_END), .n = 2,
+			     .words = { two(u32(r + GT_O_OVERHEAD), u32(r + GT_O_OBJECT)), two(u32(r + GT_O_PROCESS), u32(r + GT_O_THREAD)) } };
+	if (u32(r + GT_O_OVERHEAD) == GT_CUPTI_COMMANDS_FULL && (release = (void (*)(void *))gt_find_next("free", NULL)))
+		release((void *)(uintptr_t)u64(r + GT_O_DATA));
+	return true;
+}
+
 static bool read_record(struct gt_tcb *t, const uint8_t *r, struct event *e)
 {
 	switch (u32(r)) {
@@ -253,6 +272,10 @@ static bool read_record(struct gt_tcb *t, const uint8_t *r, struct event *e)
 		return read_call(r, e);
 	case GT_CUPTI_RUNTIME:
 		return read_runtime(r, e);
+	case GT_CUPTI_MANAGED:
+		return read_managed(r, e);
+	case GT_CUPTI_OVERHEAD:
+		return read_overhead(r, e);
 	}
 	return false;		/* of a kind that somebody else asked for */
 }
@@ -416,6 +439,7 @@ static bool find_functions(void)
 		F(thread_ids, cuptiSetThreadIdType, true), F(set_attribute, cuptiActivitySetAttribute, true),
 		F(callbacks, cuptiActivityRegisterCallbacks, true), F(enable, cuptiActivityEnable, true),
 		F(disable, cuptiActivityDisable, true), F(enable_driver_call, cuptiActivityEnableDriverApi, false),
+		F(counters, cuptiActivityConfigureUnifiedMemoryCounter, false),
 		F(flush, cuptiActivityFlushAll, true), F(next, cuptiActivityGetNextRecord, true),
 		F(dropped, cuptiActivityGetNumDroppedRecords, true),
 #undef F
@@ -472,6 +496,8 @@ static const struct kind { int kind; uint32_t more; const char *what; } kinds[] 
 	{ GT_CUPTI_KERNEL, 0, "cuptiActivityEnable" }, { GT_CUPTI_MEMCPY, 0, "cuptiActivityEnable" },
 	{ GT_CUPTI_MEMCPY_PEER, 0, "cuptiActivityEnable" }, { GT_CUPTI_MEMSET, 0, "cuptiActivityEnable" },
 	{ GT_CUPTI_RUNTIME, GT_GPU_MORE_RUNTIME, "calls of the CUDA runtime: cuptiActivityEnable" },
+	{ GT_CUPTI_MANAGED, GT_GPU_MORE_MANAGED, "unified memory: cuptiActivityEnable" },
+	{ GT_CUPTI_OVERHEAD, GT_GPU_MORE_OVERHEAD, "overhead: cuptiActivityEnable" },
 };
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
@@ -487,6 +513,28 @@ static bool wanted(const struct kind *k)
 	return recorded() ? !k->more || (gt_shared->gpu_more & k->more) : k->kind == GT_CUPTI_KERNEL;
 }
 
+/* Counters of managed memory must be named first. An older CUPTI does not know them all, and a machine may not have some. */
+static bool choose_counters(struct refusal *r)
+{
+	struct gt_cupti_counter c = { .scope = GT_CUPTI_ALL_DEVICES, .enable = 1 };
+	int code = 0, first = 0;
+	bool any = false;
+
+	if (!cupti.counters)
+		return !refused(r, "unified memory: cuptiActivityConfigureUnifiedMemoryCounter", GT_CUPTI_NOT_SUPPORTED);
+	for (c.kind = 1; c.kind < GT_CUPTI_COUNTERS; c.kind++) {
+		code = cupti.counters(&c, 1);
+		any |= !code;
+		first = first ? first : code;
+	}
+	return any || !refused(r, "unified memory: cuptiActivityConfigureUnifiedMemoryCounter", first);
+}
+
+static bool enable_kind(const struct kind *k, struct refusal *r)
+{
+	return (k->kind != GT_CUPTI_MANAGED || choose_counters(r)) && !refused(r, k->what, cupti.enable(k->kind));
+}
+
 static bool enable_kinds(struct refusal *r)
 {
 	int code = 0;
@@ -497,7 +545,7 @@ static bool enable_kinds(struct refusal *r)
 	if (code)
 		cupti.disable(GT_CUPTI_DRIVER);		/* then the order of launches must do */
 	for (size_t i = 0; i < KINDS; i++)
-		if (wanted(&kinds[i]) && refused(r, kinds[i].what, cupti.enable(kinds[i].kind))) {
+		if (wanted(&kinds[i]) && !enable_kind(&kinds[i], r)) {
 			if (!kinds[i].more)
 				return false;
 			tell_state(GT_GPU_WITHOUT, r->what, r->code);

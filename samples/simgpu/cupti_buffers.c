@@ -99,6 +99,7 @@ size_t cupti_size(unsigned kind)
 	case KIND_KERNEL: case KIND_CONCURRENT_KERNEL: return version < 130000 ? 208 : sizeof(struct cupti_kernel);
 	case KIND_MEMCPY: return version < 26 ? 88 : sizeof(struct cupti_memcpy);
 	case KIND_SYNCHRONIZATION: return version < 26 ? 40 : sizeof(struct cupti_sync);
+	case KIND_UNIFIED_MEMORY: return version < 26 ? 64 : sizeof(struct cupti_um);
 	case KIND_MEMCPY2: return sizeof(struct cupti_peer);
 	case KIND_MEMSET: return sizeof(struct cupti_memset);
 	case KIND_DRIVER: case KIND_RUNTIME: return sizeof(struct cupti_api);

@@ -15,11 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CALLBACKS = 1024, ENTER = 0, EXIT = 1, EXTERNAL_KINDS = 6, EXTERNAL_DEPTH = 64 };
+enum { CALLBACKS = 1024, ENTER = 0, EXIT = 1, EXTERNAL_KINDS = 6, EXTERNAL_DEPTH = 64, COUNTERS = 9 };
 uint8_t cupti_kinds[KINDS], cupti_driver_apis[SIM_CBIDS_END], cupti_runtime_apis[SIM_RUNTIME_CBIDS_END];
 static struct { cupti_callback to; void *user; char name[64]; } subscriber;
 static uint8_t callbacks[DOMAINS][CALLBACKS];
 static uint32_t correlations;
+static uint8_t counters[COUNTERS];	/* of unified memory: enabled? */
 static __thread struct cupti_mine mine;
 static __thread struct { uint32_t correlation; unsigned cbid; uint64_t start; } runtime;	/* correlation 0: in no call that counts */
 static __thread struct { uint64_t ids[EXTERNAL_DEPTH]; unsigned n; } externals[EXTERNAL_KINDS];
@@ -92,7 +93,7 @@ bool cupti_enter(struct sim_call *call)
 	mine.correlation = runtime.correlation ? runtime.correlation : __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
 	mine.first = NULL;
 	mine.last = &mine.first;
-	mine.things_n = 0;
+	mine.things_n = mine.moved_n = 0;
 	mine.data = 0;
 	mine.sync.type = 0;
 	mine.start = 0;
@@ -128,6 +129,36 @@ void cupti_resource_hook(struct sim_call *call, const struct sim_thing *t)
 		m->things_cap = cap;
 	}
 	v[m->things_n++] = *t;
+}
+
+void cupti_moved(struct sim_call *call, const struct sim_moved *t)
+{
+	struct cupti_mine *m = call->own;
+	size_t cap = m->moved_cap ? 2 * m->moved_cap : 16;
+	struct sim_moved *v = m->moved;
+
+	if (m->moved_n == m->moved_cap) {
+		if (!(v = realloc(v, cap * sizeof(*v))))
+			return;
+		m->moved = v;
+		m->moved_cap = cap;
+	}
+	v[m->moved_n++] = *t;
+}
+
+static void put_moved(void)
+{
+	for (size_t i = 0; i < mine.moved_n; i++) {
+		const struct sim_moved *t = &mine.moved[i];
+		struct cupti_um r = { .kind = KIND_UNIFIED_MEMORY, .counter = t->kind, .value = t->value, .start = cupti_time(t->start),
+				      .end = cupti_time(t->end), .address = t->address, .src = t->from, .dst = t->to, .process = getpid(),
+				      .flags = t->why };
+
+		cupti_truth_moved(&r);
+		if (cupti_kinds[KIND_UNIFIED_MEMORY] && counters[t->kind])
+			cupti_put(&(union cupti_record){ .um = r });
+	}
+	mine.moved_n = 0;
 }
 
 static void tell_things(void)
@@ -203,6 +234,7 @@ void cupti_exit(struct sim_call *call)
 	}
 	if (mine.sync.type)
 		put_sync(call);
+	put_moved();
 	if (mine.start && recorded(call))
 		put_api(KIND_DRIVER, cupti_cbids[call->entry], mine.correlation, mine.start, end, call->rc);
 	if (mine.start && compiles(call))
@@ -298,9 +330,15 @@ API(cuptiActivityEnableRuntimeApi, (uint32_t cbid, uint8_t on))
 
 API(cuptiActivityConfigureUnifiedMemoryCounter, (void *config, uint32_t n))
 {
+	const struct cupti_um_config *c = config;
+
 	CUPTI_BEGIN();
-	(void)config, (void)n;
-	return cupti_said(28);	/* CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED: managed memory does not migrate here */
+	for (uint32_t i = 0; i < n; i++)
+		if (!c || !c[i].kind || c[i].kind >= COUNTERS || (cupti_knobs.version < 24 && c[i].kind == COUNTERS - 1))
+			return cupti_said(CUPTI_INVALID_PARAMETER);
+	for (uint32_t i = 0; i < n; i++)
+		counters[c[i].kind] = c[i].enable != 0;
+	return CUPTI_OK;
 }
 
 API(cuptiActivityPushExternalCorrelationId, (unsigned kind, uint64_t id))

@@ -4,7 +4,7 @@
 
 #define SIZE(mine, size) _Static_assert(sizeof(struct mine) == size, #mine)
 SIZE(cupti_kernel, 216); SIZE(cupti_memcpy, 96); SIZE(cupti_peer, 96); SIZE(cupti_memset, 88); SIZE(cupti_api, 40);
-SIZE(cupti_overhead, 56); SIZE(cupti_sync, 56); SIZE(cupti_external, 24); SIZE(cupti_call, 72); SIZE(cupti_graph, 56);
+SIZE(cupti_overhead, 56); SIZE(cupti_um, 104); SIZE(cupti_um_config, 16); SIZE(cupti_sync, 56); SIZE(cupti_external, 24); SIZE(cupti_call, 72); SIZE(cupti_graph, 56);
 
 #if __has_include(<cuda.h>) && __has_include(<cupti.h>)
 #include <cupti.h>
@@ -35,6 +35,12 @@ SAME(cupti_overhead, start, CUpti_ActivityOverhead3, start); SAME(cupti_overhead
 SIZES(cupti_sync, CUpti_ActivitySynchronization2); Y(type, type); Y(start, start); Y(correlation, correlationId);
 Y(context, contextId); Y(stream, streamId); Y(event, cudaEventId); Y(event_sync, cudaEventSyncId); Y(rc, returnValue);
 SIZES(cupti_external, CUpti_ActivityExternalCorrelation); SAME(cupti_external, id, CUpti_ActivityExternalCorrelation, externalId);
+#define U(m, t) SAME(cupti_um, m, CUpti_ActivityUnifiedMemoryCounter3, t)
+SIZES(cupti_um, CUpti_ActivityUnifiedMemoryCounter3); U(counter, counterKind); U(value, value); U(start, start); U(end, end);
+U(address, address); U(src, srcId); U(dst, dstId); U(process, processId); U(flags, flags); U(processors, processors);
+SIZES(cupti_um_config, CUpti_ActivityUnifiedMemoryCounterConfig);
+SAME(cupti_um_config, kind, CUpti_ActivityUnifiedMemoryCounterConfig, kind);
+SAME(cupti_um_config, enable, CUpti_ActivityUnifiedMemoryCounterConfig, enable);
 #define D(m, t) SAME(cupti_call, m, CUpti_CallbackData, t)
 SIZES(cupti_call, CUpti_CallbackData); D(function, functionName); D(params, functionParams); D(rc, functionReturnValue);
 D(symbol, symbolName); D(ctx, context); D(ctx_id, contextUid); D(data, correlationData); D(correlation, correlationId);
@@ -49,6 +55,7 @@ NUMBER(CUPTI_INVALID_STREAM, CUPTI_ERROR_INVALID_STREAM); NUMBER(CUPTI_INVALID_K
 NUMBER(CUPTI_INVALID_CONTEXT, CUPTI_ERROR_INVALID_CONTEXT); NUMBER(CUPTI_NOT_SUPPORTED, CUPTI_ERROR_NOT_SUPPORTED);
 NUMBER(CUPTI_OUT_OF_MEMORY, CUPTI_ERROR_OUT_OF_MEMORY); NUMBER(CUPTI_MULTIPLE_SUBSCRIBERS, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
 NUMBER(KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL); NUMBER(KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
+NUMBER(KIND_UNIFIED_MEMORY, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER); NUMBER(KIND_RUNTIME, CUPTI_ACTIVITY_KIND_RUNTIME);
 NUMBER(KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD); NUMBER(KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
 NUMBER(KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION); NUMBER(DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);
 NUMBER(OVERHEAD_FLUSH, CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH); NUMBER(DOMAINS, CUPTI_CB_DOMAIN_SIZE);

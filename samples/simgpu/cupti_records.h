@@ -13,7 +13,7 @@ enum {
 };
 enum {	/* CUpti_ActivityKind */
 	KIND_MEMCPY = 1, KIND_MEMSET = 2, KIND_KERNEL = 3, KIND_DRIVER = 4, KIND_RUNTIME = 5, KIND_CONCURRENT_KERNEL = 10,
-	KIND_OVERHEAD = 17, KIND_MEMCPY2 = 22, KIND_SYNCHRONIZATION = 38, KIND_EXTERNAL_CORRELATION = 39, KINDS = 55,
+	KIND_OVERHEAD = 17, KIND_MEMCPY2 = 22, KIND_UNIFIED_MEMORY = 25, KIND_SYNCHRONIZATION = 38, KIND_EXTERNAL_CORRELATION = 39, KINDS = 55,
 };
 enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME, DOMAIN_RESOURCE, DOMAIN_SYNCHRONIZE, DOMAIN_NVTX, DOMAIN_STATE, DOMAINS };
 enum { OVERHEAD_COMPILER = 1, OVERHEAD_FLUSH = 1 << 16 };
@@ -86,6 +86,13 @@ struct cupti_sync {			/* CUpti_ActivitySynchronization2 */
 	uint64_t event_sync;
 	uint32_t rc, pad;
 };
+struct cupti_um {			/* CUpti_ActivityUnifiedMemoryCounter3 */
+	uint32_t kind, counter;
+	uint64_t value, start, end, address;
+	uint32_t src, dst, stream, process, flags, pad;
+	uint64_t processors[5];
+};
+struct cupti_um_config { uint32_t scope, kind, device, enable; };	/* CUpti_ActivityUnifiedMemoryCounterConfig */
 struct cupti_external { uint32_t kind, external; uint64_t id; uint32_t correlation, reserved; };
 union cupti_record {
 	uint32_t kind;
@@ -96,6 +103,7 @@ union cupti_record {
 	struct cupti_api api;
 	struct cupti_overhead overhead;
 	struct cupti_sync sync;
+	struct cupti_um um;
 	struct cupti_external external;
 };
 

@@ -151,7 +151,7 @@ static uint32_t cbid_of(const char *symbol)
 static int attach(void)
 {
 	static const struct sim_hooks hooks = { cupti_enter, cupti_exit, cupti_submitted, cupti_done, cupti_waits,
-						cupti_resource_hook, cupti_runtime };
+						cupti_resource_hook, cupti_moved, cupti_runtime };
 	const struct sim_driver *(*to)(int, const struct sim_hooks *);
 	const struct sim_driver *d;
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW);

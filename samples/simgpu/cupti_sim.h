@@ -56,6 +56,7 @@ void cupti_place(struct cupti_work *first);		/* into buffers, in order */
 void cupti_abandon(const struct cupti_buffer *b);	/* its records stay as they are; under the lock */
 uint64_t cupti_late(uint64_t now);			/* completes what is due; when the next is, or 0; under the lock */
 void cupti_tell_truth(const char *line, size_t n);	/* under the lock */
+void cupti_truth_moved(const struct cupti_um *r);
 void cupti_truth_sync(const struct cupti_sync *r, uint32_t device);
 
 /* Calls. */
@@ -65,6 +66,8 @@ struct cupti_mine {					/* of the call that this thread is in */
 	struct cupti_work *first, **last;
 	struct sim_thing *things;
 	size_t things_n, things_cap;
+	struct sim_moved *moved;
+	size_t moved_n, moved_cap;
 	struct cupti_sync sync;				/* type 0: it did not wait */
 	const void *synced;
 };
@@ -72,6 +75,7 @@ bool cupti_enter(struct sim_call *call);
 void cupti_exit(struct sim_call *call);
 void cupti_waits(struct sim_call *call, enum sim_wait what, uint32_t context, uint32_t stream, uint32_t event, uint64_t sync);
 void cupti_resource_hook(struct sim_call *call, const struct sim_thing *t);
+void cupti_moved(struct sim_call *call, const struct sim_moved *t);
 void cupti_runtime(bool begins, unsigned cbid, int rc);
 void cupti_forget_subscriber(void);
 #endif

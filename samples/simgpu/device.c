@@ -656,7 +656,9 @@ static int wait_ctx(struct sim_ctx *c)
 	if (rc)
 		return rc;
 	sim_observe_wait(SIM_WAIT_CONTEXT, c, NULL, NULL);
-	return sim_wait_ctx(c);
+	rc = sim_wait_ctx(c);
+	sim_migrate_all(c, false);
+	return rc;
 }
 
 CUresult cuCtxSynchronize(void)

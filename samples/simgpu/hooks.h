@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SIM_HOOKS_VERSION 2
+#define SIM_HOOKS_VERSION 3
 #define SIM_MAX_CALL_WORDS 14
 
 struct sim_work;
@@ -46,6 +46,14 @@ struct sim_thing {			/* something made or gone; what does not apply is NULL */
 	int node_type;
 };
 
+enum sim_moved_kind { SIM_MOVED_HTOD = 1, SIM_MOVED_DTOH, SIM_MOVED_CPU_FAULT, SIM_MOVED_GPU_FAULT };	/* CUPTI's numbers */
+#define SIM_MOVED_HOST UINT32_MAX	/* in place of a device */
+struct sim_moved {			/* managed memory: a migration, or a fault */
+	enum sim_moved_kind kind;
+	uint64_t start, end, value, address;	/* value: bytes; faults; an instruction */
+	uint32_t from, to, why;
+};
+
 /* enter and exit are called on the caller's thread without the driver's lock and may call the driver; the others hold the lock
  * and may not. call is NULL where work comes from no call. What submitted returns comes back to done. */
 struct sim_hooks {
@@ -55,6 +63,7 @@ struct sim_hooks {
 	void (*done)(void *work, uint64_t start, uint64_t end);
 	void (*waits)(struct sim_call *call, enum sim_wait what, uint32_t context, uint32_t stream, uint32_t event, uint64_t sync);
 	void (*resource)(struct sim_call *call, const struct sim_thing *t);
+	void (*moved)(struct sim_call *call, const struct sim_moved *m);
 	void (*runtime)(bool begins, unsigned cbid, int rc);	/* a call of the runtime begins or ends on this thread; cbid and rc: see below */
 };
 /* What the driver offers in return. Each returns false for what is no live handle. */

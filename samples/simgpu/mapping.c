@@ -448,7 +448,7 @@ CUresult cuPointerGetAttributes(unsigned n, const unsigned *attributes, void **d
 	return sim_leave(rc);
 }
 
-/* Hints about managed memory: checked, and then there is nothing to move. */
+/* Hints about managed memory: checked; there are no bytes to move. */
 static int managed(CUdeviceptr at, size_t size)
 {
 	struct sim_range *r;
@@ -468,7 +468,7 @@ CUresult cuMemAdvise_v2(CUdeviceptr at, size_t size, int advice, struct cu_locat
 	return advice < 1 || advice > 6 || location.type < 1 ? CUDA_ERROR_INVALID_VALUE : managed(at, size);
 }
 
-static int prefetch(CUdeviceptr at, size_t size, CUstream h)
+static int prefetch(CUdeviceptr at, size_t size, int dev, CUstream h)
 {
 	struct sim_op op = { .engine = SIM_H2D, .cost = 1500 + size / 40 };
 	struct sim_stream *s;
@@ -478,13 +478,15 @@ static int prefetch(CUdeviceptr at, size_t size, CUstream h)
 		return rc;
 	ENTER(ctx);
 	rc = sim_stream_get(ctx, h, &s);
+	if (!rc)
+		sim_migrate(ctx, at, dev);
 	return sim_leave(rc ? rc : sim_submit(s, &op));
 }
 
 BOTH(cuMemPrefetchAsync, _ptsz, (CUdeviceptr at, size_t size, CUdevice dev, CUstream s),
-     dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE : prefetch(at, size, OR_NONE(s)))
+     dev >= sim_config.devices ? CUDA_ERROR_INVALID_DEVICE : prefetch(at, size, dev, OR_NONE(s)))
 BOTH(cuMemPrefetchAsync_v2, _ptsz, (CUdeviceptr at, size_t size, struct cu_location where, unsigned flags, CUstream s),
-     where.type < 1 || flags ? CUDA_ERROR_INVALID_VALUE : prefetch(at, size, OR_NONE(s)))
+     where.type < 1 || flags ? CUDA_ERROR_INVALID_VALUE : prefetch(at, size, where.type == 1 ? where.id : -1, OR_NONE(s)))
 
 /* Arrays: plain rows behind a handle. */
 static size_t element_size(int format, unsigned channels)

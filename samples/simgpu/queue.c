@@ -276,6 +276,8 @@ int sim_submit(struct sim_stream *s, struct sim_op *op)
 	queued->queued = sim_now();
 	if (queued->event)
 		queued->event->refs++;
+	if (sim_watched && op->run == sim_kernel_run)
+		sim_migrate_all(s->ctx, true);
 	if (sim_watched)
 		queued->exec ? sim_graph_observe(queued) : sim_observe_submitted(queued);
 	*s->tail = queued;
@@ -452,7 +454,9 @@ static int stream_synchronize(CUstream h)
 	if ((rc = sim_no_capture(ctx, s)))
 		return sim_leave(rc);
 	sim_observe_wait(SIM_WAIT_STREAM, ctx, s, NULL);
-	return sim_leave(sim_wait(s));
+	rc = sim_wait(s);
+	sim_migrate_all(ctx, false);
+	return sim_leave(rc);
 }
 
 static int stream_get(CUstream h, struct sim_ctx **ctx, unsigned *flags, int *priority, unsigned long long *id, int *dev)

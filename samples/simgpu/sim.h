@@ -176,6 +176,7 @@ struct sim_range {
 	int dev;
 	unsigned flags, refs;		/* refs: of SIM_PHYSICAL, its handle and its mappings */
 	bool open;			/* may be touched: mapped memory not before cuMemSetAccess */
+	bool on_device;			/* of SIM_MANAGED: see migrate.c */
 	bool freed;			/* by cuMemFreeAsync, whose turn has not come */
 	uint64_t handle, id;		/* handle: of SIM_PHYSICAL, and of what SIM_MAPPED maps */
 	struct sim_ctx *ctx;		/* dies with it; NULL lives on */
@@ -193,6 +194,9 @@ void sim_range_end(struct sim_range *r);
 int sim_arena(int dev, uint64_t addr, uint64_t *offset);	/* the memfd behind the memory; where addr is in it */
 int sim_pools_init(void);
 void sim_release_ctx(struct sim_ctx *ctx);		/* what a destroyed context leaves */
+
+void sim_migrate_all(const struct sim_ctx *ctx, bool device);	/* managed memory: a kernel touches it, or the host does */
+void sim_migrate(const struct sim_ctx *ctx, CUdeviceptr at, int dev);	/* it is prefetched; dev < 0: to the host */
 
 /* Operations and streams. */
 enum sim_engine { SIM_NO_ENGINE, SIM_COMPUTE, SIM_H2D, SIM_D2H, SIM_D2D, SIM_ENGINES };

@@ -98,6 +98,47 @@ want named-refused-header 0 "$A" header part.zst
 check named-refused-is-said grep -q 'GPU: not recorded, although it was asked for: calls of the CUDA runtime: cuptiActivityEnable failed: error 28' want.out
 unset events
 
+# -e um: what managed memory does, on the tracks of the devices, and no work of anybody's; -e overhead: what CUPTI itself does
+events=api,ioctl,gpu,um
+want managed 0 run managed "$B/samples/managed"
+same managed-is-the-truth managed.truth managed.rows
+"$X" --jsonl -f -o managed.jsonl managed.zst 2>/dev/null
+for k in '1 migration HtoD' '2 migration DtoH' '3 CPU page fault' '4 GPU page fault'; do
+	is "managed-${k#* }" "$(cat truth.* | awk -v k="${k%% *}" '$2 == "um" && $3 ~ "^" k ":"' | wc -l)" "$(grep "\"name\":\"${k#* }\"" managed.jsonl | grep -vc '"phase":"E"')"
+done
+is managed-bytes "$(cat truth.* | awk '$2 == "um" && $3 ~ "^[12]:" { n += $10 } END { print n }')" "$(meta managed_memory_migrated_bytes managed.zst)"
+is managed-why '10 coherence 10 user' "$(grep '"name":"migration HtoD"' managed.jsonl | grep -o '"cause":"[a-z]*"' | sort | uniq -c | awk -F '"' '{ split($1, n, " "); printf "%s%s %s", s, n[1], $4; s = " " }')"
+is managed-on-the-device 20 "$(grep '"name":"migration DtoH"' managed.jsonl | grep -c '"device":0.*"bytes":1048576.*"src_device":0,"dst_device":-1')"
+is managed-is-no-copy 0 "$(meta gpu_copies managed.zst)"
+want managed-not-asked-for 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu -o part.zst -- "$B/samples/managed"
+is managed-not-asked-for-no-rows 0 "$(meta managed_memory_events part.zst)"
+want managed-old 0 run old "$B/samples/managed" SIM_CUPTI_VERSION=22
+is managed-old-has-them 70 "$(meta managed_memory_events old.zst)"
+for code in 28 31 35; do
+	want managed-refused-$code 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_FAIL=cuptiActivityConfigureUnifiedMemoryCounter:$code "$C" -q -f -e api,um -o part.zst -- "$B/samples/managed"
+	is managed-refused-$code-the-rest-is-there "20 0" "$(meta gpu_joined_exact part.zst) $(meta managed_memory_events part.zst)"
+	"$A" header part.zst >want.out 2>&1
+	check managed-refused-$code-is-said grep -q "GPU: not recorded, although it was asked for: unified memory: cuptiActivityConfigureUnifiedMemoryCounter failed: error $code" want.out
+done
+want managed-refused-last-line 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_FAIL=cuptiActivityConfigureUnifiedMemoryCounter:28 "$C" -f -e api,um -o part.zst -- "$B/samples/managed"
+says managed-refused-is-in-the-last-lines '-e gpu: not recorded: unified memory: cuptiActivityConfigureUnifiedMemoryCounter failed: error 28'
+events=api,ioctl,gpu,overhead
+want overhead 0 run overhead "$B/samples/idle_host -n 60"
+same overhead-is-the-truth overhead.truth overhead.rows
+"$A" --format csv layers overhead.zst >layers.csv 2>/dev/null
+is overhead-is-a-layer "$(meta cupti_overheads overhead.zst)" "$(awk -F, '$1 == "overhead" { print $2 }' layers.csv)"
+check overhead-of-both-kinds sh -c "'$A' --format csv top overhead.zst 2>/dev/null | grep -q '^compiler,other,1,' && '$A' --format csv top overhead.zst 2>/dev/null | grep -q '^CUPTI buffer flush,other,'"
+is overhead-of-recording-is-summed "$("$A" --format csv top overhead.zst 2>/dev/null | awk -F, '/^CUPTI/ { n += $5 } END { print n }')" "$(meta cupti_overhead_ns overhead.zst)"
+want overhead-header 0 "$A" header overhead.zst
+check overhead-is-said grep -q "GPU: of the program's time CUPTI itself took [0-9]* ns" want.out
+check overhead-is-no-loss grep -q 'no losses' want.out
+is overhead-is-no-call "$(awk -F, '$1 == "api" { print $2 }' layers.csv)" "$("$A" summary overhead.zst 2>/dev/null | sed -n 's/.*API calls: //p')"
+want overhead-chrome 0 "$X" --chrome -f -o overhead.json overhead.zst
+check overhead-chrome-like-kineto grep -q '"name":"CUPTI buffer flush","cat":"overhead"' overhead.json
+want overhead-not-asked-for 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu -o part.zst -- "$B/samples/leak"
+is overhead-not-asked-for-no-rows 0 "$(meta cupti_overheads part.zst)"
+unset events
+
 # in any order, late, with impossible times, and some missing
 want shuffled 0 run shuffled "$B/samples/train" SIM_CUPTI_SHUFFLE=1
 same shuffled-is-the-truth shuffled.truth shuffled.rows

@@ -21,6 +21,7 @@ says pageable_copy_runs 0 '^5 copies' "$B/samples/pageable_copy" -n 5
 says leak_leaks 0 '^30 steps: 30 MiB less' "$B/samples/leak" -n 30
 says overlap_runs 0 '^5 rounds' "$B/samples/overlap" -n 5
 says graph_replay_runs 0 '^10 rounds of 20 kernels' "$B/samples/graph_replay" -n 10
+says managed_runs 0 '^10 rounds, 5 with prefetches' "$B/samples/managed" -n 5
 says through_runtime_runs 0 '^5 rounds in each of 2 threads' "$B/samples/through_runtime" -n 5
 says multiproc_runs 0 '^3 workers and their parent: 10 launches each' "$B/samples/multiproc" -n 10
 says resolve_finds_everything 0 '^100 of 100 entry points found; relu\(-7\) = 0, relu\(8\) = 8$' "$B/samples/resolve"

@@ -173,6 +173,54 @@ static void sets_and_waits(void)
 	gt_reader_close(r);
 }
 
+/* What managed memory does, and what recording takes: rows that nobody takes for work. */
+static void managed_memory_and_overhead(void)
+{
+	static const struct { uint32_t kind, why; bool instant; const char *name, *said; } wanted[] = {
+		{ 1, 2, false, "migration HtoD", "coherence" }, { 2, 4, false, "migration DtoH", "eviction" }, { 3, 1, true, "CPU page fault", "read" },
+		{ 4, 3, false, "GPU page fault", "atomic" }, { 5, 0, true, "thrashing", NULL }, { 6, 0, false, "throttling", NULL },
+		{ 7, 3, true, "remote map", "policy" }, { 8, 99, false, "migration DtoD", "unknown" },
+	};
+	static const struct { uint32_t kind; const char *name; bool ours; } overheads[] = {
+		{ 1, "compiler", false }, { 1 << 16, "CUPTI buffer flush", true }, { 2 << 16, "CUPTI instrumentation", true },
+		{ 5 << 16, "lazy function loading", false }, { 7 << 16, "CUPTI buffer request", true }, { 77 << 16, "overhead", true },
+	};
+	struct gt_gpu_work w;
+	struct gt_reader *r;
+	struct seen s[16];
+	struct gpus g;
+	const int n = sizeof(wanted) / sizeof(*wanted), m = sizeof(overheads) / sizeof(*overheads);
+
+	gpus_begin(&g, NULL);
+	for (int i = 0; i < n; i++) {
+		struct gt_gpu_managed e = { (enum gt_gpu_managed_kind)wanted[i].kind, 4096, 0x7000, GT_GPU_HOST, 1, wanted[i].why };
+
+		w = gpus_work(g.stream[0][0], 100 * i, 100 * i + 50);
+		gt_gpu_put_managed(&g.types, &w, &e, &g.err);
+	}
+	for (int i = 0; i < m; i++) {
+		w = gpus_work(g.process, 2000 + 100 * i, 2050 + 100 * i);
+		gt_gpu_put_overhead(&g.types, &w, &(struct gt_gpu_overhead){ overheads[i].kind, 77 }, &g.err);
+		CHECK(gt_gpu_overhead_is_ours(overheads[i].kind) == overheads[i].ours);
+	}
+	r = gpus_end(&g);
+	CHECK(read_rows(r, GT_BIT(GT_GPU), s, 16) == 0 && read_rows(r, GT_BIT(GT_SPAN) | GT_BIT(GT_INSTANT), s, 16) == n + m);
+	for (int i = 0; i < n; i++) {
+		const char *said = NULL;
+
+		CHECK(!strcmp(name(&s[i]), wanted[i].name) && s[i].type->layer == GT_LAYER_GPU && s[i].type->op == GT_OP_NONE);
+		CHECK(s[i].type->category == GT_CAT_MEMORY && value(&s[i], GT_R_BYTES, 0) == (i == 2 || i == 3 || i == 5 ? UINT64_MAX : 4096));
+		for (unsigned k = 0; k < s[i].type->nfields; k++)
+			if (s[i].type->fields[k].kind == GT_F_STR)
+				said = gt_str(s[i].ev.seg, (uint32_t)s[i].args[k]);
+		CHECK(wanted[i].said ? said && !strcmp(said, wanted[i].said) : !said);
+	}
+	for (int i = 0; i < m; i++)
+		CHECK(!strcmp(name(&s[n + i]), overheads[i].name) && s[n + i].type->layer == GT_LAYER_OVERHEAD);
+	CHECK(read_rows(r, GT_BIT(GT_SPAN), s, 16) == n + m - 3 && read_rows(r, GT_BIT(GT_INSTANT), s, 16) == 3);
+	gt_reader_close(r);
+}
+
 /* A copy of a recording numbers tracks and strings anew: launches must follow, also those of threads that come late. */
 static void a_copy_keeps_launches(void)
 {
@@ -216,4 +264,4 @@ static void a_copy_keeps_launches(void)
 }
 
 T_MAIN(T(a_kernel_has_its_fields), T(graphs_have_a_type_of_their_own), T(an_unknown_cause_names_nobody), T(copies_of_each_kind),
-       T(sets_and_waits), T(a_copy_keeps_launches))
+       T(sets_and_waits), T(managed_memory_and_overhead), T(a_copy_keeps_launches))

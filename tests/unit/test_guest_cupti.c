@@ -27,10 +27,16 @@ AT(GT_C_STREAM, cupti_memset, stream); AT(GT_C_CORRELATION, cupti_memset, correl
 AT(GT_S_FLAGS + 2, cupti_memset, memory); AT(GT_C_NODE, cupti_memset, node); AT(GT_C_GRAPH, cupti_memset, graph);
 AT(GT_A_CBID, cupti_api, cbid); AT(GT_A_START, cupti_api, start); AT(GT_A_END, cupti_api, end); AT(GT_A_THREAD, cupti_api, thread);
 AT(GT_A_CORRELATION, cupti_api, correlation); AT(GT_A_RETURNED, cupti_api, rc);
+AT(GT_U_COUNTER, cupti_um, counter); AT(GT_U_VALUE, cupti_um, value); AT(GT_U_START, cupti_um, start); AT(GT_U_END, cupti_um, end);
+AT(GT_U_ADDRESS, cupti_um, address); AT(GT_U_FROM, cupti_um, src); AT(GT_U_TO, cupti_um, dst); AT(GT_U_FLAGS, cupti_um, flags);
+AT(GT_O_OVERHEAD, cupti_overhead, overhead); AT(GT_O_OBJECT, cupti_overhead, object); AT(GT_O_PROCESS, cupti_overhead, object_id);
+AT(GT_O_START, cupti_overhead, start); AT(GT_O_END, cupti_overhead, end); AT(GT_O_DATA, cupti_overhead, data);
+_Static_assert(sizeof(struct gt_cupti_counter) == sizeof(struct cupti_um_config), "a counter's configuration");
 
 #define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #theirs)
 SAME(GT_CUPTI_MEMCPY, KIND_MEMCPY); SAME(GT_CUPTI_MEMSET, KIND_MEMSET); SAME(GT_CUPTI_DRIVER, KIND_DRIVER);
-SAME(GT_CUPTI_RUNTIME, KIND_RUNTIME); SAME(GT_CUPTI_KERNEL, KIND_CONCURRENT_KERNEL); SAME(GT_CUPTI_MEMCPY_PEER, KIND_MEMCPY2);
+SAME(GT_CUPTI_RUNTIME, KIND_RUNTIME); SAME(GT_CUPTI_MANAGED, KIND_UNIFIED_MEMORY); SAME(GT_CUPTI_OVERHEAD, KIND_OVERHEAD);
+SAME(GT_CUPTI_NOT_SUPPORTED, CUPTI_NOT_SUPPORTED); SAME(GT_CUPTI_KERNEL, KIND_CONCURRENT_KERNEL); SAME(GT_CUPTI_MEMCPY_PEER, KIND_MEMCPY2);
 
 #if __has_include(<cuda.h>) && __has_include(<cupti.h>)
 #include <cupti.h>
