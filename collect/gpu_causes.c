@@ -19,8 +19,8 @@
 #define CALLS_ALL (1u << 20)		/* that wait in all lanes of all processes */
 #define CAUSES_MAX (1u << 18)		/* calls known by correlation */
 #define CAUSES_MIN 1024u
-#define UNHEARD (30 * GT_GPU_PATIENCE)	/* ns that a call is remembered of which nothing comes */
-#define BETWEEN_NODES (15 * GT_GPU_PATIENCE)	/* ns that the next node of a graph may take */
+#define UNHEARD (300 * GT_GPU_PATIENCE)	/* ns that a call is remembered of which nothing comes */
+#define BETWEEN_NODES (60 * GT_GPU_PATIENCE)	/* ns that the next node of a graph may take */
 #define LOOK_BACK 512			/* calls looked through for one that fits */
 
 /* ---- calls, by thread ---- */

@@ -40,20 +40,18 @@ enum gt_gpu_does { GT_GPU_CALL_WORKS /* may have made the GPU work */, GT_GPU_CA
 struct gt_gpu_call {
 	uint16_t id;			/* of the API table */
 	uint8_t does;			/* enum gt_gpu_does */
+	uint8_t wait;			/* enum gt_gpu_wait, of one that waits */
+	bool shaped, streamed, sized;	/* grid and block, stream, bytes are known */
+	bool empty;			/* a copy or set of no bytes: the driver gives the GPU nothing to do */
+	bool per_thread;		/* the default stream is the thread's */
 	uint32_t track;			/* of the thread */
 	int32_t tid;			/* as the process knows it */
 	int64_t start, end;		/* ns */
 	uint32_t name;			/* of the function, string id */
 	uint32_t kernel;		/* string id, or GT_NONE */
-	bool empty;			/* a copy or set of no bytes: the driver gives the GPU nothing to do */
-	bool shaped;			/* grid and block are known */
 	uint32_t grid[3], block[3];
-	bool streamed;			/* stream is known */
-	bool per_thread;		/* the default stream is the thread's */
 	uint64_t stream;		/* the handle */
-	bool sized;			/* bytes is known */
 	uint64_t bytes;
-	enum gt_gpu_wait wait;		/* of one that waits */
 	uint64_t event;			/* that it waited for, a handle, or GT_GPU_NO_EVENT */
 	uint64_t on;			/* not the caller's: see gpu_inside.h */
 };

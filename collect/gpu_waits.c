@@ -127,7 +127,7 @@ static int put_wait(const struct gt_gpu_waits_of *s, struct gt_gpu_types *types,
 		    struct gt_gpu_totals *totals, struct gt_err *err)
 {
 	uint32_t track = of_a_stream(c) ? gt_gpu_stream_track(s, c->on) : GT_NONE;
-	struct gt_gpu_waiting what = { c->wait, c->event };
+	struct gt_gpu_waiting what = { (enum gt_gpu_wait)c->wait, c->event };
 	struct gt_gpu_work w = {
 		.track = track == GT_NONE ? a->track : track, .start = c->start, .end = c->end,
 		.context = track == GT_NONE ? a->context : instance(s, c->on)->context,

@@ -19,6 +19,7 @@ enum { CBID_GET_CURRENT = 304, CBID_LAUNCH = 307, CBID_GRAPH_LAUNCH = 514, CBID_
 	X(cuptiActivityGetAttribute, (unsigned which, size_t *size, void *value)) \
 	X(cuptiActivityRegisterTimestampCallback, (cupti_clock clock)) X(cuptiGetTimestamp, (uint64_t *t)) \
 	X(cuptiSetThreadIdType, (int type)) X(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on)) \
+	X(cuptiActivityConfigureUnifiedMemoryCounter, (void *config, uint32_t n)) \
 	X(cuptiActivityEnableRuntimeApi, (uint32_t cbid, uint8_t on)) \
 	X(cuptiSubscribe, (void **handle, cupti_callback to, void *user)) X(cuptiUnsubscribe, (void *handle)) \
 	X(cuptiEnableCallback, (uint32_t on, void *handle, unsigned domain, uint32_t cbid)) \

@@ -595,7 +595,7 @@ static void on_stream(struct join *j, const char *name, enum gt_gpu_does does, u
 {
 	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find(name), .does = (uint8_t)does, .track = j->thread[t], .tid = (int32_t)t + 1,
 				 .start = start, .end = start + 100, .name = gt_writer_string(j->w, name), .kernel = GT_NONE, .streamed = true, .stream = handle,
-				 .wait = gt_gpu_wait_of_call(name), .event = GT_GPU_NO_EVENT, .per_thread = gt_api_per_thread(name) };
+				 .wait = (uint8_t)gt_gpu_wait_of_call(name), .event = GT_GPU_NO_EVENT, .per_thread = gt_api_per_thread(name) };
 
 	gt_gpu_call(j->g, &j->p, j->process, &c);
 }

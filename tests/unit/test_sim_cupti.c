@@ -94,6 +94,43 @@ static void within_a_runtime_call(void)
 	CHECK(nth(KIND_RUNTIME, 0)->api.correlation == runtime && nth(KIND_RUNTIME, 0)->api.cbid == CUDA_LAUNCH_KERNEL);
 }
 
+/* Managed memory moves to who touches it, and counters tell of it once they are chosen. */
+static void managed_memory_has_counters(void)
+{
+	CUresult (*alloc_managed)(CUdeviceptr *, size_t, unsigned) = NULL;
+	struct cupti_um_config c = { 2, 1, 0, 1 };
+	CUmodule m = start();
+	CUdeviceptr x;
+	CUstream s;
+
+	*(void **)&alloc_managed = dlsym(RTLD_DEFAULT, "cuMemAllocManaged");
+	CHECK(alloc_managed);
+	OK(cuStreamCreate(&s, 1));
+	OK(alloc_managed(&x, 4096, 1));
+	OK(cuptiActivityEnable(KIND_UNIFIED_MEMORY));
+	spin(m, s, 1);			/* none is chosen */
+	OK(cuStreamSynchronize(s));
+	for (c.kind = 1; c.kind <= 3; c.kind++)
+		OK(cuptiActivityConfigureUnifiedMemoryCounter(&c, 1));
+	c.kind = 9;
+	CHECK(cuptiActivityConfigureUnifiedMemoryCounter(&c, 1) == CUPTI_INVALID_PARAMETER);
+	spin(m, s, 1);
+	spin(m, s, 1);			/* it is there */
+	OK(cuStreamSynchronize(s));
+	OK(cuStreamSynchronize(s));
+	flush();
+	FINE();
+	CHECK(count(KIND_UNIFIED_MEMORY) == 3);
+	for (unsigned i = 0; i < 3; i++) {
+		static const uint32_t order[] = { 1, 3, 2 };
+		const struct cupti_um *r = &nth(KIND_UNIFIED_MEMORY, i)->um;
+
+		CHECK(r->counter == order[i] && r->address == x && r->start && r->process == (uint32_t)getpid());
+		CHECK(r->counter == 3 || (r->value == 4096 && r->end > r->start));
+	}
+	CHECK(nth(KIND_UNIFIED_MEMORY, 0)->um.src == UINT32_MAX && nth(KIND_UNIFIED_MEMORY, 0)->um.dst == 0);
+}
+
 static void copies_and_sets_say_what_they_moved(void)
 {
 	CUdeviceptr x;
@@ -727,7 +764,7 @@ struct one { const char *name; void (*run)(void); const char *env[3]; };
 #define ONE(f, ...) { #f, f, { __VA_ARGS__ } }
 static const struct one all[] = {
 	ONE(kernels_are_recorded_and_joined_to_their_calls), ONE(a_buffer_waits_for_its_last_kernel_unless_forced),
-	ONE(within_a_runtime_call), ONE(copies_and_sets_say_what_they_moved), ONE(a_copy_between_devices_is_a_peer_copy, "SIMGPU_DEVICES=2"),
+	ONE(within_a_runtime_call), ONE(managed_memory_has_counters), ONE(copies_and_sets_say_what_they_moved), ONE(a_copy_between_devices_is_a_peer_copy, "SIMGPU_DEVICES=2"),
 	ONE(nodes_of_a_graph_share_the_launch_and_have_their_own_ids), ONE(waits_are_recorded_with_what_was_waited_for),
 	ONE(full_buffers_come_back_by_themselves), ONE(the_client_says_how_many_records_a_buffer_holds),
 	ONE(without_a_buffer_records_are_dropped_and_counted), ONE(times_are_the_clients), ONE(without_a_clock_times_are_of_the_day),
