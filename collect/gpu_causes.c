@@ -64,7 +64,7 @@ static void count_without_record(struct gt_gpu *g, const struct gt_gpu_process *
 
 	for (size_t i = 0; i < p->nabsences; i++)
 		away |= c->c.end > p->absences[i].from && c->c.start < p->absences[i].to;
-	if (!c->known && !away)
+	if ((!c->known && !away) || gt_gpu_captured(&p->captures, &c->c))
 		count_call(g, p, &c->c);
 }
 
