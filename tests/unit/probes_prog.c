@@ -12,10 +12,11 @@
  *	held N			likewise so many, behind whose launch one stands that does not end before they have fired
  *	quiet FILE		launches until no line is added there, where SIM_CUPTI_TRUTH puts its lines
  *	lines FILE		prints "lines" and how many there are
- *	wait MS, until FILE (is there), say TEXT
+ *	wait MS, say TEXT
+ *	launching FILE		launches until it is there and not empty
  *	subscribe 1		to CUPTI, as another tool
  *	ns N			prints what each of N launches takes, the best of many tries
- * For tests/cli/probes.sh. */
+ * For tests/cli/probes.sh and probes_tools.sh. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
@@ -414,8 +415,8 @@ int main(int argc, char **argv)
 		else if (!strcmp(what, "say"))
 			tell(), puts(with);
 		else
-			while (!strcmp(what, "until") && stat(with, &st))
-				usleep(10000);
+			while (!strcmp(what, "launching") && (stat(with, &st) || !st.st_size))
+				launch(1), usleep(10000);
 		tell();
 	}
 	return 0;
