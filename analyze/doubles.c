@@ -21,7 +21,7 @@
 #define ALL_LAYERS (GT_BIT(GT_LAYER_COUNT) - 1)
 #define KINDS (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) | GT_BIT(GT_INSTANT) | GT_BIT(GT_COUNTER))
 
-static const char *const ranked[] = { "preload", "cupti", "ebpf" };
+static const char *const ranked[] = { "preload", "injection", "cupti", "ebpf" };
 #define NRANKED (sizeof(ranked) / sizeof(*ranked))
 
 struct seat {				/* a track, and whose it is */

@@ -211,6 +211,7 @@ static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	{ "truncated", "false", "the imported file was cut short: its last line is not in it", NULL },
 	{ "lines_back_in_time", "0", "of the imported file ", " lines went back in time" },
 	{ "arguments_left_out", "0", "of the imported file ", " arguments found no room" },
+	{ "inject_processes_refused", "0", "calls: in ", " of the processes none were recorded, as CUPTI's callbacks could not be had" },
 	{ "gpu_processes_refused", "0", "GPU: in ", " of the processes what it did was not recorded, as there was no CUPTI or it refused" },
 	{ "gpu_records_dropped", "0", "GPU: CUPTI dropped ", " records: what they told is missing from every figure of the GPU" },
 	{ "gpu_records_lost", "0", "GPU: ", " records found no room on their way here: what they told is missing from every figure of the GPU" },

@@ -34,7 +34,11 @@ static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt
 
 	if (rec->id == GT_EV_GPU_STATE)
 		e.start = e.end = gt_clock_ns(&r->clock, rec->start);
-
+	if (rec->id == GT_EV_CALL) {		/* the very times of the call's row, so it is found */
+		e.id = GT_EV_API;
+		e.start = gt_clock_ns(&r->clock, rec->start);
+		e.end = gt_clock_ns(&r->clock, rec->end);
+	}
 	memcpy(e.words, rec->words, (rec->n < 9 ? rec->n : 9) * 8u);
 	return r->gpu && gt_gpu_event(r->gpu, &p->gpu, p->track, &e) ? gt_err_set(err, -ENOMEM, "out of memory") : 0;
 }

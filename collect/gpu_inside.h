@@ -75,6 +75,7 @@ struct gt_gpu_process {
 	uint32_t context;		/* the only one that work was in; GT_NONE: there were more */
 	struct gt_gpu_captures captures;
 	struct gt_gpu_waits_of waits;
+	int64_t mute;			/* since when its calls cannot be recorded; 0: they can */
 	int64_t yielded;		/* since when another one has CUPTI; 0: nobody has */
 	struct span { int64_t from, to; } *absences; size_t nabsences, absences_cap;	/* when that was so before */
 	struct gt_gpu_lane *lanes; size_t nlanes, lanes_cap, lane;	/* lane: the last one asked for */

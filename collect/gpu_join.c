@@ -173,6 +173,10 @@ static int note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct g
 		p->on = true;
 		g->totals.resumed++;
 		return end_absence(g, p, e->start, err);
+	case GT_GPU_NO_CALLS:
+		g->totals.no_calls++;
+		p->mute = e->start;
+		return 0;
 	case GT_GPU_SUBSCRIBER: case GT_GPU_FINALIZED:
 		snprintf(g->totals.other, sizeof(g->totals.other), "%s", text);
 		return 0;
@@ -336,6 +340,8 @@ int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool 
 		code = gt_gpu_waits_settle(&p->waits, &g->types, &around, now, last, &g->totals, err);
 	if (!code && last)
 		code = end_absence(g, p, now, err);
+	if (!code && last && p->mute)
+		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, p->mute, now < p->mute ? p->mute : now, GT_LOST_UNKNOWN, err);
 	if (!code && last && p->on && !p->flushed)
 		code = tell_missing(g, p, now, err);
 	gt_gpu_calls_let_go(g, p, now, last);

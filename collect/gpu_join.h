@@ -25,6 +25,7 @@ struct gt_gpu_totals {
 	uint32_t yields, resumed;	/* times that we made way for another user of CUPTI, and came back */
 	char other[200];		/* its library */
 	uint32_t processes, refused;	/* in which CUPTI was on; in which there was none, or it refused */
+	uint32_t no_calls;		/* in which, injected into, no calls could be recorded */
 	uint32_t forked;		/* children of those in which it was on: it is dead there */
 	uint64_t runtime;		/* rows of calls of the CUDA runtime */
 	uint64_t managed, migrated;	/* rows of what managed memory did; bytes that migrated */

@@ -36,7 +36,7 @@
 
 static struct {
 	const char *output, *events, *range, *cupti;
-	bool force, lossless, quiet, doctor, probes;
+	bool force, lossless, quiet, doctor, probes, inject;
 	int verbose, args, wait;
 	struct gt_opt_list filter, exclude;
 	uint64_t sample, ring_size, ring_memory;
@@ -73,6 +73,8 @@ static const struct gt_opt options[] = {
 	{ 0, "ring-memory", GT_OPT_SIZE, &o.ring_memory, "BYTES", "shared memory for all threads together (64M)", NULL },
 	{ 0, "ring-size", GT_OPT_SIZE, &o.ring_size, "BYTES", "most that one thread may hold of it (three quarters)", NULL },
 	{ 0, "lossless", GT_OPT_FLAG, &o.lossless, NULL, "a thread whose ring is full waits instead of losing calls", NULL },
+	{ 0, "inject", GT_OPT_FLAG, &o.inject, NULL,
+	  "have the CUDA driver load the library, not LD_PRELOAD; calls are then told by CUPTI, and ioctls are not seen", NULL },
 	{ 0, "probes-only", GT_OPT_FLAG, &o.probes, NULL,
 	  "no trace: only have the library in COMMAND, for bpftrace, perf and others to attach to its USDT probes", NULL },
 	{ 'q', "quiet", GT_OPT_FLAG, &o.quiet, NULL, "say nothing but errors", NULL },
@@ -94,6 +96,7 @@ static struct {
 	struct gt_output out;
 	struct gt_session wanted;	/* what the options open of its gates */
 	struct gt_sources own;
+	char events[GT_SOURCES_LIST];	/* what is recorded with --inject */
 	unsigned gates;			/* how many of them are open */
 	struct gt_rings rings;
 	struct gt_door door;
@@ -152,6 +155,14 @@ static int check_use(const char *program, struct gt_err *err)
 		code = gt_sources_enable(&run.wanted, &run.own, o.events, err);
 	if (code)
 		return code;
+	if (o.inject && (code = gt_launch_may_inject(err)))
+		return code;
+	if (o.inject) {
+		gt_sources_inject(&run.wanted, o.events, run.events);
+		o.events = run.events;
+	}
+	if (o.inject && !o.quiet)
+		fputs("gtcollect: note: --inject sees no ioctls, and no calls before cuInit has returned\n", stderr);
 	run.gates = gt_sources_filter(&run.wanted, &o.filter, &o.exclude, (uint32_t)o.sample, &useless);
 	if (!run.gates && !run.own.nvml && (!run.wanted.nvtx || o.filter.n))
 		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
@@ -172,6 +183,7 @@ static int open_session(struct gt_err *err)
 	if (nvtx_range())
 		strcpy(run.rings.s->range_name, nvtx_range());
 	run.rings.s->nvtx = run.wanted.nvtx;
+	run.rings.s->inject = run.wanted.inject;
 	run.rings.s->sample = run.wanted.sample;
 	run.rings.s->ioctls = run.wanted.ioctls;
 	run.rings.s->gpu = run.wanted.gpu;
@@ -435,6 +447,8 @@ static void say_nothing_seen(const char *program)
 		why = "there was no room in the rings for its threads; try a larger --ring-memory";
 	else if (!why && t->processes)
 		why = "it came to the driver only outside of what was asked for (see -e, --filter, --delay)";
+	else if (!why && o.inject && gt_doctor_libcuda())
+		why = "it never called cuInit, or what called it had CUDA_INJECTION64_PATH taken out of its environment";
 	else if (!why && !gt_doctor_libcuda())
 		why = "there is no libcuda.so.1 where programs look for it; gtcollect --doctor tells more";
 	else if (!why)
@@ -453,6 +467,9 @@ static void say_gpu(const struct gt_gpu_totals *g)
 			g->refused, plural(g->refused, "es"));
 	if (*g->without)
 		fprintf(stderr, "gtcollect: -e gpu: not recorded: %s\n", g->without);
+	if (g->no_calls)
+		fprintf(stderr, "gtcollect: --inject: in %u process%s no calls were recorded: CUPTI is missing, or another tool has subscribed to it\n",
+			g->no_calls, plural(g->no_calls, "es"));
 	if (gpu_losses())
 		fprintf(stderr, "gtcollect: %" PRIu64 " record%s of GPU work dropped by CUPTI, %" PRIu64 " without room, %" PRIu64
 			" with impossible times\n", g->dropped, plural(g->dropped, "s"), gt_recorder_totals(run.r)->gpu_lost, g->impossible);
@@ -601,7 +618,7 @@ static int run_program(char **argv)
 	run.start = gt_clock_monotonic();
 	run.told = run.start + GT_SECOND / 2;
 	mind_the_time(run.start);
-	if (gt_launch_start(&run.launch, argv, run.door.preload, run.rings.s->nvtx || run.rings.s->range == GT_RANGE_NVTX, &err)) {
+	if (gt_launch_start(&run.launch, argv, run.door.preload, o.inject, run.rings.s->nvtx || run.rings.s->range == GT_RANGE_NVTX, &err)) {
 		gt_err_print("gtcollect", NULL, &err);
 		return finish(run.launch.status, false);
 	}

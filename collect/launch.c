@@ -53,12 +53,16 @@ int gt_launch_init(struct gt_launch *l, bool whole, struct gt_err *err)
 	return l->signals < 0 ? gt_err_set(err, -errno, "signalfd: %s", strerror(errno)) : 0;
 }
 
-static void set_environment(const char *preload, bool nvtx)
+#define INJECTION "CUDA_INJECTION64_PATH"
+
+static void set_environment(const char *preload, bool inject, bool nvtx)
 {
 	const char *before = getenv("LD_PRELOAD");
 	char *both;
 
-	if (!before || !*before)
+	if (inject)
+		setenv(INJECTION, preload, 1);
+	else if (!before || !*before)
 		setenv("LD_PRELOAD", preload, 1);
 	else if (asprintf(&both, "%s:%s", preload, before) >= 0)
 		setenv("LD_PRELOAD", both, 1);
@@ -66,7 +70,7 @@ static void set_environment(const char *preload, bool nvtx)
 		setenv("NVTX_INJECTION64_PATH", preload, 0);	/* another tool's stays */
 }
 
-static void become(char *const *argv, const char *preload, bool nvtx, int tell)
+static void become(char *const *argv, const char *preload, bool inject, bool nvtx, int tell)
 {
 	int code;
 
@@ -74,7 +78,7 @@ static void become(char *const *argv, const char *preload, bool nvtx, int tell)
 		sigaction(ignored[i], &old_action[i], NULL);
 	sigaction(SIGCHLD, &old_child, NULL);
 	sigprocmask(SIG_SETMASK, &old_mask, NULL);
-	set_environment(preload, nvtx);
+	set_environment(preload, inject, nvtx);
 	execvp(argv[0], argv);
 	code = errno;
 	if (write(tell, &code, sizeof(code)) != sizeof(code))
@@ -131,7 +135,7 @@ int gt_launch_check(struct gt_launch *l, const char *program, struct gt_err *err
 	return gt_err_set(err, -code, "%.120s: %s", program, strerror(code));
 }
 
-int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload, bool nvtx, struct gt_err *err)
+int gt_launch_start(struct gt_launch *l, char *const *argv, const char *library, bool inject, bool nvtx, struct gt_err *err)
 {
 	int tell[2], code = 0;
 	ssize_t n;
@@ -141,7 +145,7 @@ int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload,
 		return gt_err_set(err, -errno, "pipe: %s", strerror(errno));
 	l->pid = fork();
 	if (!l->pid)
-		become(argv, preload, nvtx, tell[1]);
+		become(argv, library, inject, nvtx, tell[1]);
 	close(tell[1]);
 	if (l->pid < 0) {
 		code = errno;
@@ -160,8 +164,6 @@ int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload,
 		return gt_err_set(err, -code, "%.120s: the interpreter or loader that it names is not there", argv[0]);
 	return gt_err_set(err, -code, "%.120s: %s", argv[0], strerror(code));
 }
-
-#define INJECTION "CUDA_INJECTION64_PATH"
 
 int gt_launch_may_inject(struct gt_err *err)
 {

@@ -24,9 +24,9 @@ struct gt_launch {
 int gt_launch_init(struct gt_launch *l, bool whole, struct gt_err *err);
 /* Could this program be started? To be asked before anything is made or replaced for it. 0; or negative with l->status set. */
 int gt_launch_check(struct gt_launch *l, const char *program, struct gt_err *err);
-/* preload: put before whatever LD_PRELOAD already names; nvtx: the program's annotations are to go there, too. 0; or negative
- * with l->status the exit status to use. */
-int gt_launch_start(struct gt_launch *l, char *const *argv, const char *preload, bool nvtx, struct gt_err *err);
+/* library: put before whatever LD_PRELOAD already names, or, with inject, named to the CUDA driver instead; nvtx: the program's
+ * annotations are to go there, too. 0; or negative with l->status the exit status to use. */
+int gt_launch_start(struct gt_launch *l, char *const *argv, const char *library, bool inject, bool nvtx, struct gt_err *err);
 /* Is the variable free by which a CUDA driver loads a library, one in all? 0 or -EINVAL. */
 int gt_launch_may_inject(struct gt_err *err);
 /* Makes this process the program, with a library that its CUDA driver loads; cupti: the one to use, or "". Returns the exit status, if at

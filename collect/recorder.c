@@ -257,7 +257,7 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *doo
 	r->payload = rings->chunk_bytes - sizeof(struct gt_ring_chunk);
 	r->level = LEVEL;
 	gt_writer_set_level(w, r->level);
-	r->source = gt_writer_string(w, "preload");
+	r->source = gt_writer_string(w, rings->s->inject ? "injection" : "preload");
 	r->version_id = gt_api_find("cuDriverGetVersion");
 	gt_types_init(&r->types, w, rings->s->args);
 	r->types.causes = rings->s->gpu;

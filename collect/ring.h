@@ -64,6 +64,7 @@ struct gt_session {
 	uint32_t gpu_more;			/* and these things, too: bits of enum gt_gpu_more */
 	uint32_t partly;			/* not all calls that make a GPU work are recorded (delay, range, filter ...) */
 	uint32_t nvtx;				/* record annotations */
+	uint32_t inject;			/* programs' drivers load the library, and CUPTI's callbacks tell of calls */
 	char range_name[GT_RING_NAME];		/* of GT_RANGE_NVTX */
 	char cupti[GT_RING_PATH];		/* --cupti: the library to load for it; empty: found by name */
 	uint64_t ring_max;			/* bytes of chunks one thread may hold at a time (--ring-size) */
@@ -183,6 +184,7 @@ enum gt_ring_event {
 	GT_EV_RUNTIME,		/* a call of the CUDA runtime: correlation | cbid, thread id | what it returned */
 	GT_EV_MANAGED,		/* CUPTI's counter kind | flags, value, address, source | destination */
 	GT_EV_OVERHEAD,		/* CUPTI's overhead kind | object kind, process | thread */
+	GT_EV_CALL,		/* start, end: ticks, of the call recorded last on this ring. The same of it */
 	GT_EV_GPU_LOST,		/* how many records CUPTI dropped */
 	GT_EV_DEVICE,		/* start, end: ticks. Which device this thread's allocations are on from its next call on; UINT64_MAX: not known */
 	/* NVTX annotations, with start and end the same, in ticks. The first four: range id or 0, message, domain (0: the default one),
@@ -198,6 +200,7 @@ enum gt_gpu_more { GT_GPU_MORE_RUNTIME = 1 /* calls of the CUDA runtime */, GT_G
 enum gt_gpu_state { GT_GPU_ON, GT_GPU_MISSING /* no library */, GT_GPU_REFUSED /* a function failed */,
 		    GT_GPU_OFF /* the process ended, and all was flushed */,
 		    GT_GPU_YIELDED /* to another user of CUPTI: its library */, GT_GPU_RESUMED, GT_GPU_SUBSCRIBER /* another one has subscribed */,
+		    GT_GPU_NO_CALLS /* CUPTI's callbacks could not be had: no calls are recorded */,
 		    GT_GPU_FINALIZED /* by another one: we do not go on */,
 		    GT_GPU_WITHOUT /* something of enum gt_gpu_more, as this function failed; the rest is there */,
 		    GT_GPU_FORKED /* a child of a process with CUPTI: it works in none */, GT_GPU_STATES };

@@ -74,6 +74,25 @@ int gt_sources_enable(struct gt_session *s, struct gt_sources *own, const char *
 	}
 }
 
+void gt_sources_inject(struct gt_session *s, const char *wanted, char list[GT_SOURCES_LIST])
+{
+	size_t n = 0;
+
+	s->inject = 1;
+	s->ioctls = 0;
+	memset(s->gate + GT_ID_IOCTL, GT_GATE_OFF, GT_IDS - GT_ID_IOCTL);
+	enable_gpu(s, NULL);
+	list[0] = 0;
+	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
+		bool asked = false;
+
+		for (const char *p = wanted; *p; p += strcspn(p, ","), p += *p == ',')
+			asked |= find(p, strcspn(p, ",")) == &sources[i];
+		if ((asked && sources[i].enable != enable_ioctl) || sources[i].enable == enable_gpu)
+			n += (size_t)snprintf(list + n, GT_SOURCES_LIST - n, "%s%s", n ? "," : "", sources[i].name);
+	}
+}
+
 static const char *name_of(unsigned id)
 {
 	static const char *const files[] = { "ioctl", "open", "close", "mmap", "munmap" };

@@ -139,9 +139,9 @@ int main(void)
 	printf("};\nvoid *const gt_typed[] = {\n");
 	for (uint32_t id = 0; id < gt_api_count; id++)
 		printf("\t(void *)%s%s,\n", gt_api[id].name, plain(&gt_api[id]) ? "_typed" : "");
-	printf("};\nconst bool gt_acts[] = {");
+	printf("};\ngt_after *const gt_afters[] = {\n");
 	for (uint32_t id = 0; id < gt_api_count; id++)
-		printf("%s%d,", id % 32 ? " " : "\n\t", after(gt_api[id].name) != NULL);
+		printf("\t%s,\n", after(gt_api[id].name) ? after(gt_api[id].name) : "0");
 	printf("\n};\n");
 	print_args();
 	return ferror(stdout) || fflush(stdout);

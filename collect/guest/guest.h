@@ -78,7 +78,6 @@ extern struct gt_session *gt_shared;	/* NULL until attached; stays mapped for go
 extern const uint32_t *gt_live;		/* what says whether to record now: 1 until it is known */
 extern void *gt_real[GT_API_MAX];	/* what a wrapper calls, by id; NULL: not resolved yet */
 extern void *const gt_wrapper[];	/* generated: the wrappers, by id */
-extern const bool gt_acts[];		/* generated: has this wrapper something to do besides recording? */
 extern bool gt_passive;			/* nobody records, or not any more */
 extern void *const gt_typed[];		/* generated: the typed wrappers, which the short way falls back on */
 
@@ -231,6 +230,7 @@ void gt_record_args(const struct gt_call *c, int32_t ret, const uint64_t *words)
 typedef void gt_after(int32_t ret, const uint64_t *words, const void *caller);
 gt_after gt_after_get_proc, gt_after_get_function, gt_after_get_kernel, gt_after_kernel_function, gt_after_kernels,
 	 gt_after_profiler_start, gt_after_profiler_stop, gt_after_init;
+extern gt_after *const gt_afters[];		/* generated: by id; NULL: nothing */
 struct gt_arg { uint8_t param, how, role, key; uint16_t at; };
 extern const struct gt_arg gt_args[];		/* generated: the fields of all functions, one after the other */
 extern const uint16_t gt_args_first[];		/* generated: where those of function id begin; gt_api_count + 1 entries */
@@ -281,6 +281,8 @@ void gt_range(enum gt_range_mode mode, bool on);	/* begins or ends; nothing when
 
 /* ---- guest_gpu.c ---- */
 bool gt_gpu_yield(const char *whom);	/* takes our records out of CUPTI and disables what we enabled; false: there was nothing */
+void gt_gpu_begin(void);		/* has CUPTI tell what the GPU does, for the session */
+void gt_gpu_no_calls(int code);	/* CUPTI's error: its callbacks cannot be had, so no calls are recorded */
 void gt_gpu_watch(void);		/* has CUPTI for the probes while somebody is attached to one, and no longer */
 void gt_gpu_forked(void);		/* this process has begun to be traced: does CUPTI, started before a fork, lie dead in it? */
 void gt_gpu_resume_soon(void);		/* the other one seems to be through */

@@ -540,7 +540,7 @@ static bool enable_kinds(struct refusal *r)
 	int code = 0;
 
 	for (size_t i = 0; !code && cupti.enable_driver_call && i < sizeof(calls) / sizeof(*calls); i++)
-		if (recorded() || (gt_callbacks_refused() && gt_launch_name(calls[i])))
+		if ((recorded() && !gt_shared->inject) || (gt_callbacks_refused() && gt_launch_name(calls[i])))
 			code = cupti.enable_driver_call(calls[i], 1);
 	if (code)
 		cupti.disable(GT_CUPTI_DRIVER);		/* then the order of launches must do */
@@ -770,6 +770,14 @@ void gt_gpu_forked(void)
 		tell_state(GT_GPU_FORKED, "", 0);
 }
 
+void gt_gpu_begin(void)
+{
+	if (!ours())
+		start();
+}
+
+void gt_gpu_no_calls(int code) { tell_state(GT_GPU_NO_CALLS, "", code); }
+
 /* cuInit(unsigned) */
 void gt_after_init(int32_t ret, const uint64_t *w, const void *caller)
 {
@@ -783,7 +791,7 @@ void gt_after_init(int32_t ret, const uint64_t *w, const void *caller)
 	if (!gt_self->ring)
 		gt_register();		/* what comes of it is told, whether this call is recorded or not */
 	gt_inside = true;
-	start();
+	gt_gpu_begin();
 	gt_inside = was;
 	errno = saved;
 }

@@ -19,7 +19,7 @@ void *(*gt_real_dlsym)(void *, const char *) __attribute__((visibility("hidden")
  * gates say, and they are as they are from the moment we attach. */
 static bool in_vain(uint32_t id)
 {
-	return !gt_acts[id] && (gt_passive || (gt_shared && gt_shared->gate[id] == GT_GATE_OFF));
+	return !gt_afters[id] && (gt_passive || (gt_shared && gt_shared->gate[id] == GT_GATE_OFF));
 }
 
 /* What to call from now on behind the wrapper of a function. Returns what the program gets. */

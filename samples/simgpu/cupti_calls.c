@@ -45,7 +45,10 @@ static const void *arguments(const char *symbol, const uint64_t *words, char *sp
 	static const struct { const char *prefix, *sizes; } narrow[] = {
 		{ "cuLaunchKernelEx", "" }, { "cuLaunchKernel", "84444444888" }, { "cuLaunchCooperativeKernel", "8444444488" },
 		{ "cuMemsetD8", "8188" }, { "cuMemsetD16", "8288" }, { "cuMemsetD32", "8488" }, { "cuDeviceGetAttribute", "844" },
-		{ "cuDeviceGetName", "844" }, { "cuStreamCreate", "844" }, { "cuStreamWaitEvent", "884" }, { "cuEventCreate", "84" },
+		{ "cuDeviceGetName", "844" }, { "cuDeviceCanAccessPeer", "844" }, { "cuDeviceGetP2PAttribute", "8444" },
+		{ "cuDevicePrimaryCtxSetFlags", "44" }, { "cuCtxCreate_v2", "844" }, { "cuFuncSetAttribute", "844" },
+		{ "cuStreamWaitValue32", "8844" }, { "cuStreamWriteValue32", "8844" }, { "cuStreamCreate", "844" },
+		{ "cuStreamWaitEvent", "884" }, { "cuEventCreate", "84" },
 	};
 	size_t at = 0, size, i = 0;
 

@@ -1,0 +1,63 @@
+# gtcollect --inject: the simulated driver loads the library, and CUPTI's callbacks tell of the calls. The trace is what the preloaded library
+# makes, but for cuInit itself and the ioctls.
+. "$SRC/tests/lib.sh"
+C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport rows=$B/unit/test_gpu_join
+export LD_LIBRARY_PATH="$B/sim" SIMGPU_SPEED=10
+meta() { zstd -dcq "$2" | LC_ALL=C grep -ao "\"$1\":[^,}]*" | tail -n 1 | cut -d: -f 2- | tr -d '"'; }
+calls() {	# calls NAME: every call of NAME.zst with its arguments, but for times, threads and addresses
+	"$X" --jsonl -f -o - $1.zst 2>/dev/null | grep '"name":"cu' | grep -v '"name":"cuInit"' |
+		sed -E 's/"(ts|op_id|pid|tid|duration_us|duration)":[-0-9.]+,?//g; s/0x[0-9a-f]+/ADDRESS/g' | sort >$1.calls
+}
+
+for s in train overlap graph_replay through_runtime leak multiproc; do
+	for mode in all key none; do
+		[ $mode = all ] || [ $s = through_runtime ] || continue
+		name=$s-$mode
+		want $name-preloaded 0 "$C" -q -f -e api,gpu --args $mode -o preloaded.zst -- "$B/samples/$s"
+		rm -f truth.*
+		want $name 0 env SIM_CUPTI_TRUTH="$PWD/truth.%p" "$C" -q -f --inject -e api --args $mode -o injected.zst -- "$B/samples/$s"
+		calls preloaded; calls injected
+		same $name-has-the-same-calls preloaded.calls injected.calls
+		check $name-has-calls test -s injected.calls
+		cat truth.* | awk '$2 == "kernel" || $2 == "copy" || $2 == "set" { print $1, $2, $4, $5, $6, $7, $8, $9, $10 }' | sort >want.rows
+		"$rows" rows injected.zst | sort >got.rows
+		same $name-has-what-the-gpu-did want.rows got.rows
+		is $name-all-joined "$(wc -l <want.rows | tr -d ' ') 0 0 0" \
+			"$(meta gpu_joined_exact injected.zst) $(meta gpu_joined_inferred injected.zst) $(meta gpu_joined_wrong injected.zst) $(meta gpu_unjoined injected.zst)"
+	done
+done
+
+# what cannot be known is said, and is no 0
+want says 0 "$C" -f --inject -o injected.zst -- "$B/samples/leak"
+says note-of-what-is-not-seen 'note: --inject sees no ioctls, and no calls before cuInit has returned'
+want reports 0 "$A" injected.zst
+check ioctls-are-not-recorded grep -q 'IOCTL calls: not recorded' want.out
+check header-says-how grep -q 'injection, cupti: api gpu,' want.out
+
+# the program's environment: no LD_PRELOAD, and another tool's library stays
+want environment 0 "$C" -q -f --inject -o e.zst -- env
+is environment-is-that "0 1" "$(grep -c ^LD_PRELOAD= want.out) $(grep -c '^CUDA_INJECTION64_PATH=/.*/libgtpreload.so$' want.out)"
+want other-tool 2 env CUDA_INJECTION64_PATH=/opt/tool.so "$C" -f --inject -o e.zst -- true
+says other-tool-is-named 'CUDA_INJECTION64_PATH names /opt/tool.so already'
+
+# only what was asked for
+want filtered 0 "$C" -q -f --inject --filter cuLaunchKernel -o f.zst -- "$B/samples/train"
+is filtered-calls 'cuLaunchKernel,1600' "$("$A" --format csv --match 'cu*' top f.zst | sed 1d | cut -d, -f 1,3)"
+want sampled 0 "$C" -q -f --inject -e api --sample 10 -o f.zst -- "$B/samples/train"
+is sampled-calls 160 "$("$A" --format csv --match cuLaunchKernel top f.zst | sed 1d | cut -d, -f 3)"
+
+# CUPTI has another subscriber: the program runs, what the GPU did is there, and that the calls are not is said everywhere
+want taken 0 env SIM_CUPTI_TAKEN=1 "$C" -f --inject -e api -o taken.zst -- "$B/samples/leak"
+says taken-is-said '--inject: in 1 process no calls were recorded: CUPTI is missing, or another tool has subscribed to it'
+is taken-has-work '100 0' "$("$rows" rows taken.zst | wc -l | tr -d ' ') $("$X" --jsonl -f -o - taken.zst | grep -c '"name":"cu')"
+want taken-header 0 "$A" header taken.zst
+check taken-no-report-hides-it sh -c 'grep -q "calls: in 1 of the processes none were recorded" want.out && ! grep -q "no losses" want.out'
+mkdir -p only && ln -sf "$B/sim/libcuda.so.1" only/libcuda.so.1
+want missing 0 env LD_LIBRARY_PATH="$PWD/only" "$C" -f --inject --cupti "$B/sim/libcuda.so.1" -o missing.zst -- "$B/samples/leak"
+says missing-is-said '--inject: in 1 process no calls were recorded'
+want no-cuda 0 "$C" -f --inject -o none.zst -- true
+says no-cuda-says-why 'it never called cuInit, or what called it had CUDA_INJECTION64_PATH taken out'
+
+# how it ends is how the program ends
+want crash 139 "$C" -q -f --inject -o crash.zst -- "$B/samples/crash"
+is crash-open-call 'cuStreamSynchronize' "$("$A" --format csv open crash.zst | sed 1d | grep -o 'cuStreamSynchronize' | head -n 1)"
