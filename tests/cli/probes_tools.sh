@@ -38,7 +38,7 @@ bpf() {	# bpf NAME COMMAND...: attaches, then runs the program by COMMAND
 	later() { awk -v word="$1" -v at="$2" -v first="$first" '$1 == word && $at >= first' $name.bpf | cut -d ' ' -f 2- | sort; }
 	truth "$before" | awk '{ print $6, $7, $1, $5, $4, $12 }' | sort >want.is; later executed 4 >got.is
 	same $name-kernel_executed want.is got.is
-	truth "$before" | awk '{ print $1, $7 - $6 }' | sort >want.is; later launch 2 >got.is
+	truth "$before" | awk '{ printf "%s %.0f\n", $1, $7 - $6 }' | sort >want.is; later launch 2 >got.is
 	same $name-kernel_launch want.is got.is
 	later old 2 >got.is
 	same $name-kernel_launch-of-old want.is got.is
@@ -73,11 +73,11 @@ elif ! perf buildid-cache --add "$lib" >perf.log 2>&1 || ! with_perf sdt_parcagp
 	skip perf "it cannot attach here: $(tail -n 1 perf.log)"
 else
 	args() { grep "$1:" $2.perf | grep -oE 'arg[0-9]+=[-0-9]*' | cut -d= -f 2 | paste -d ' ' $(for i in $(seq $3); do printf -- '- '; done) | sort; }
-	awk '$2 == "kernel" { print $1, $7 - $6 }' truth | sort >want.is; args kernel_launch launch 2 >got.is
+	awk '$2 == "kernel" { printf "%s %.0f\n", $1, $7 - $6 }' truth | sort >want.is; args kernel_launch launch 2 >got.is
 	same perf-kernel_launch want.is got.is
 	check perf-some-ran test "$(wc -l <want.is)" -ge 260
 	with_perf sdt_parcagpu_provider:kernel_launch old
-	awk '$2 == "kernel" { print $1, $7 - $6 }' truth | sort >want.is; args kernel_launch old 2 >got.is
+	awk '$2 == "kernel" { printf "%s %.0f\n", $1, $7 - $6 }' truth | sort >want.is; args kernel_launch old 2 >got.is
 	same perf-kernel_launch-of-old want.is got.is
 	with_perf 'sdt_parcagpu:kernel_executed sdt_parcagpu:cuda_correlation' executed
 	awk '$2 == "kernel" { print $6, $7, $1, $5, $4, $12, $13 }' truth | sort >want.is; args kernel_executed executed 8 | cut -d ' ' -f 1-7 >got.is
