@@ -44,6 +44,7 @@
 /* ---- a thread ---- */
 #define GT_NAMED 512		/* handles whose name this thread has told already */
 #define GT_TOLD 64		/* likewise texts */
+#define GT_REGISTERED 4096	/* texts that the program has registered, of which a thread knows which it has told */
 struct gt_tcb {
 	/* what every call needs, in one cache line (arch_x86_64.h knows these places) */
 	struct gt_ring_thread *ring;	/* NULL: not registered */
@@ -66,6 +67,7 @@ struct gt_tcb {
 	uint32_t names_epoch;
 	uint64_t named[GT_NAMED];
 	uint64_t told[GT_TOLD];
+	uint64_t registered[GT_REGISTERED / 64];	/* a bit each, by number */
 	uint32_t seen[GT_IDS];		/* calls by id, for --sample */
 } __attribute__((aligned(4096)));
 _Static_assert(offsetof(struct gt_tcb, frames) == 56, "what every call needs, in one cache line");

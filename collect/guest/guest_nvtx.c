@@ -31,8 +31,8 @@ struct attributes {
 enum { NO_TRACKING = -2 };
 enum { PAYLOAD_TYPES = 7, MESSAGE_CHAR = 1, MESSAGE_WIDE, MESSAGE_REGISTERED };
 
-/* What a handle stands for. Its text is told by each thread that uses it (gt_tell_string remembers). */
-struct named { uint32_t len; char text[]; };
+/* What a handle stands for. Its text is told once by each thread that uses it, so that a ring explains itself. */
+struct named { uint64_t hash; uint32_t len, number; char text[]; };
 
 /* ---- memory for handles: never given back, and a forked child's, too ---- */
 
@@ -56,6 +56,7 @@ static struct named *keep(const char *text, uint32_t len)
 {
 	uint64_t bytes = (sizeof(struct named) + len + 1 + 7) & ~7ull, at = 0;
 	struct arena *a = __atomic_load_n(&arena, __ATOMIC_ACQUIRE);
+	static uint32_t numbers;
 	struct named *n;
 	int saved = errno;
 
@@ -69,6 +70,8 @@ static struct named *keep(const char *text, uint32_t len)
 	n->len = len;
 	memcpy(n->text, text, len);
 	n->text[len] = 0;
+	n->hash = gt_ring_hash(text, len);
+	n->number = __atomic_fetch_add(&numbers, 1, __ATOMIC_RELAXED);
 	return n;
 }
 
@@ -110,7 +113,20 @@ static uint64_t tell_wide(struct gt_tcb *t, const wchar_t *text)
 	return gt_tell_string(t, to);
 }
 
-static uint64_t tell_named(struct gt_tcb *t, const struct named *n) { return n ? gt_tell_string(t, n->text) : 0; }
+static uint64_t tell_named(struct gt_tcb *t, const struct named *n)
+{
+	uint64_t *word, bit;
+
+	if (!n)
+		return 0;
+	if (n->number >= GT_REGISTERED)
+		return gt_tell_string(t, n->text);
+	word = &t->registered[n->number / 64];
+	bit = 1ull << n->number % 64;
+	if (gt_unlikely(!(*word & bit)) && gt_text(t, GT_REC_STRING, n->hash, n->text, n->len))
+		*word |= bit;
+	return n->hash;
+}
 
 static uint64_t tell_message(struct gt_tcb *t, const struct attributes *a)
 {

@@ -143,6 +143,57 @@ static void many_threads_at_once(void)
 	CHECK(host.counted + host.s->untraced == 48 * (gt_api_count - 5));
 }
 
+/* What NVTX hands out: pointers to where functions are to be put, by module and number. */
+int InitializeInjectionNvtx2(const void *(*export_table)(uint32_t id));
+static void *handed[6][17], **places[6][17];
+static int table(int module, void ****functions, unsigned *n)
+{
+	for (unsigned i = 0; i < 17; i++)
+		places[module][i] = &handed[module][i];
+	*functions = places[module];
+	*n = 17;
+	return 1;
+}
+static const struct { size_t size; int (*table)(int, void ****, unsigned *); } callbacks = { sizeof(callbacks), table };
+static const void *export_table(uint32_t id) { return id == 1 ? &callbacks : NULL; }
+
+/* However many strings are registered and in whatever order they are used, each is told once. */
+static void registered_strings_are_told_once(void)
+{
+	struct { uint16_t version, size; uint32_t rest[5]; uint64_t payload; int type, pad; const void *message; } a = { .version = 3, .size = sizeof(a), .type = 3 };
+	const void *(*register_a)(const void *, const char *), *strings[300];
+	int (*push)(const void *, const void *), (*pop)(const void *);
+	unsigned texts = 0, pushes = 0;
+	char name[40];
+
+	attach();
+	host.s->nvtx = 1;
+	CHECK(InitializeInjectionNvtx2(export_table));
+	register_a = (const void *(*)(const void *, const char *))handed[5][10];
+	push = (int (*)(const void *, const void *))handed[5][4];
+	pop = (int (*)(const void *))handed[5][5];
+	CHECK(register_a && push && pop);
+	for (int i = 0; i < 300; i++) {
+		snprintf(name, sizeof(name), "registered %d", i);
+		CHECK((strings[i] = register_a(NULL, name)));
+	}
+	host_drain(&host);
+	host.nseen = 0;
+	for (int round = 0; round < 5; round++)
+		for (int i = 0; i < 300; i++) {
+			a.message = strings[i];
+			push(NULL, &a);
+			pop(NULL);
+		}
+	host_drain(&host);
+	for (size_t i = 0; i < host.nseen; i++) {
+		texts += host.seen[i].kind == GT_REC_STRING;
+		pushes += host.seen[i].kind == GT_REC_EVENT && host.seen[i].id == GT_EV_PUSH;
+	}
+	host.s->nvtx = 0;
+	CHECK(pushes == 1500 && texts == 300);
+}
+
 static void dlsym_and_files(void)
 {
 	struct { uint32_t words[8]; } control = { { 1, 2, 0x20800110, 0, 0, 0, 0, 9 } };
@@ -169,4 +220,5 @@ static void dlsym_and_files(void)
 	host_close(&host);
 }
 
-T_MAIN(T(every_wrapper_records_its_fields), T(batches_of_copies_have_bytes), T(many_threads_at_once), T(dlsym_and_files))
+T_MAIN(T(every_wrapper_records_its_fields), T(batches_of_copies_have_bytes), T(many_threads_at_once), T(registered_strings_are_told_once),
+       T(dlsym_and_files))
