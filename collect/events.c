@@ -28,6 +28,23 @@ int gt_events_cause(struct gt_recorder *r, const struct gt_thread *t, uint16_t i
 	return r->gpu && gt_gpu_call(r->gpu, &p->gpu, p->track, &call) ? gt_err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
+int gt_events_made(struct gt_recorder *r, struct gt_thread *t, uint32_t name, const struct gt_row *row, struct gt_err *err)
+{
+	struct gt_gpu_cause by = { GT_JOIN_CORRELATION, t->track, name, row->start, (uint64_t)(row->end - row->start) };
+	struct gt_process *p = &r->procs[t->proc];
+
+	t->node_call = 0;
+	return r->gpu && gt_gpu_made(&p->gpu, p->track, t->node, &by) ? gt_err_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+static int take_copy(struct gt_recorder *r, struct gt_process *p, const struct gt_event_record *rec, struct gt_err *err)
+{
+	uint64_t both = rec->n ? rec->words[0] : 0;
+
+	return r->gpu && rec->n && gt_gpu_copied(&p->gpu, p->track, (uint32_t)both, (uint32_t)(both >> 32)) ?
+	       gt_err_set(err, -ENOMEM, "out of memory") : 0;
+}
+
 static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt_event_record *rec, struct gt_err *err)
 {
 	struct gt_gpu_event e = { .id = rec->id, .start = (int64_t)rec->start, .end = (int64_t)rec->end, .n = rec->n };
@@ -101,6 +118,13 @@ bool gt_events_in_ticks(uint16_t id) { return id == GT_EV_GPU_STATE || id >= GT_
 
 int gt_events_take(struct gt_recorder *r, struct gt_thread *t, const struct gt_event_record *rec, struct gt_err *err)
 {
+	if (rec->id == GT_EV_NODE) {
+		t->node = rec->n ? rec->words[0] : 0;
+		t->node_call = rec->n ? rec->start : 0;
+		return 0;
+	}
+	if (rec->id == GT_EV_GRAPH)
+		return take_copy(r, &r->procs[t->proc], rec, err);
 	if (rec->id == GT_EV_DEVICE) {
 		t->device = rec->n && rec->words[0] < GT_LIVE_NO_DEVICE ? (uint8_t)(rec->words[0] + 1) : 0;
 		return 0;

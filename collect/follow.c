@@ -212,6 +212,9 @@ static inline int put_call(struct gt_recorder *r, struct gt_thread *t, const str
 	if (rec->id < gt_api_count && r->types.calls[rec->id].causes && counts(&r->types.calls[rec->id], row.ret) &&
 	    (code = gt_events_cause(r, t, rec->id, &row, args, err)))
 		return code;
+	if (__builtin_expect(t->node_call == rec->start && rec->id < gt_api_count && !row.ret, 0) &&
+	    (code = gt_events_made(r, t, r->types.calls[rec->id].name, &row, err)))
+		return code;
 	if (rec->id < gt_api_count && r->types.calls[rec->id].memory && !row.ret && (code = gt_holdings_call(r, t, rec->id, &row, args, err)))
 		return code;
 	if (__builtin_expect(row.type == GT_NONE, 0)) {

@@ -46,7 +46,20 @@ bool gt_gpu_capturing(const struct gt_gpu_captures *s);
 void gt_gpu_missing_note(struct gt_gpu *g, const struct gt_gpu_call *c);
 int gt_gpu_missing_write(struct gt_gpu *g, struct gt_err *err);
 
+/* ---- gpu_nodes.c ---- */
+struct gt_gpu_nodes {		/* of a process */
+	struct gt_gpu_made { uint64_t node; struct gt_gpu_cause by; } *made;
+	size_t nmade, made_cap;
+	struct gt_gpu_copied { uint32_t graph, from; } *copies;
+	size_t ncopies, copies_cap;
+	struct gt_map by_node, by_graph;
+};
+/* *by: the call that created the node, or as it was. */
+void gt_gpu_node_find(const struct gt_gpu_nodes *n, uint64_t node, struct gt_gpu_cause *by);
+void gt_gpu_nodes_release(struct gt_gpu_nodes *n);
+
 /* ---- gpu_join.c ---- */
+struct gt_gpu_process *gt_gpu_process_at(struct gt_gpu_process **p, uint32_t track);	/* made at need; NULL: no memory */
 struct gt_gpu_launch { struct gt_gpu_call c; bool known /* by its correlation */; };
 struct gt_gpu_lane {
 	int32_t tid;
@@ -76,6 +89,7 @@ struct gt_gpu_process {
 	struct gt_gpu_captures captures;
 	struct gt_gpu_waits_of waits;
 	int64_t mute;			/* since when its calls cannot be recorded; 0: they can */
+	struct gt_gpu_nodes nodes;
 	int64_t yielded;		/* since when another one has CUPTI; 0: nobody has */
 	struct span { int64_t from, to; } *absences; size_t nabsences, absences_cap;	/* when that was so before */
 	struct gt_gpu_lane *lanes; size_t nlanes, lanes_cap, lane;	/* lane: the last one asked for */

@@ -10,7 +10,7 @@
 #define WAITING_MAX 65536u		/* of works, and of records of calls, in a process */
 #define FAR 3600000000000ll		/* ns: work that lies further from the run is none */
 
-static struct gt_gpu_process *process(struct gt_gpu_process **p, uint32_t track)
+struct gt_gpu_process *gt_gpu_process_at(struct gt_gpu_process **p, uint32_t track)
 {
 	if (!*p && (*p = calloc(1, sizeof(**p))))
 		(*p)->track = track;
@@ -19,12 +19,12 @@ static struct gt_gpu_process *process(struct gt_gpu_process **p, uint32_t track)
 
 int gt_gpu_name_stream(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, uint64_t handle, uint32_t name, struct gt_err *err)
 {
-	return process(p, track) ? gt_gpu_stream_named(&(*p)->waits, g->w, handle, name, err) : 0;
+	return gt_gpu_process_at(p, track) ? gt_gpu_stream_named(&(*p)->waits, g->w, handle, name, err) : 0;
 }
 
 uint32_t gt_gpu_device(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, uint32_t device)
 {
-	return process(p, track) ? gt_gpu_device_track(g, *p, device) : GT_NONE;
+	return gt_gpu_process_at(p, track) ? gt_gpu_device_track(g, *p, device) : GT_NONE;
 }
 
 static bool possible(const struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now)
@@ -62,6 +62,8 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 		g->totals.outside++;
 		return 1;
 	}
+	if (w.node)
+		gt_gpu_node_find(&p->nodes, w.node, &w.made);
 	w.track = gt_gpu_stream_track_of(g, p, high(v[0]), w.context, high(v[1]));
 	if (w.track != GT_NONE && by.on && gt_api[by.id].op != GT_OP_GRAPH_LAUNCH)
 		code = gt_gpu_stream_ran(&p->waits, g->w, by.on, w.track, w.context, err);
@@ -117,7 +119,7 @@ static int wait_in(struct gt_gpu_queue *q, const struct gt_gpu_event *e, int64_t
 
 int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **to, uint32_t track, const struct gt_gpu_call *c)
 {
-	struct gt_gpu_process *p = process(to, track);
+	struct gt_gpu_process *p = gt_gpu_process_at(to, track);
 
 	if (!p)
 		return -ENOMEM;
@@ -197,7 +199,7 @@ static int note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct g
 
 int gt_gpu_event(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_event *e)
 {
-	if (!process(p, track))
+	if (!gt_gpu_process_at(p, track))
 		return -ENOMEM;
 	if (e->id == GT_EV_GPU_LOST) {
 		g->totals.dropped += e->words[0];
@@ -378,6 +380,7 @@ void gt_gpu_process_close(struct gt_gpu *g, struct gt_gpu_process *p)
 	free(p->absences);
 	gt_gpu_waits_release(&p->waits);
 	gt_gpu_runtime_release(p);
+	gt_gpu_nodes_release(&p->nodes);
 	free(p->records.items);
 	free(p->works.items);
 	free(p->devices);

@@ -65,6 +65,9 @@ void gt_gpu_close(struct gt_gpu *g);
 /* Both take note only. *p is made at need; track: of the process. 0 or -ENOMEM. */
 int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_call *c);
 int gt_gpu_event(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_event *e);
+/* This call created a node of a graph, or was captured as one; a graph was made from another. By CUPTI's numbers. 0 or -ENOMEM. */
+int gt_gpu_made(struct gt_gpu_process **p, uint32_t track, uint64_t node, const struct gt_gpu_cause *by);
+int gt_gpu_copied(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uint32_t from);
 /* The track of a device of the process, made at need; GT_NONE: no memory, or too many. */
 uint32_t gt_gpu_device(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, uint32_t device);
 /* The program calls this stream so, now or as soon as something has run on it. 0 or negative. */

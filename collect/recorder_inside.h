@@ -32,6 +32,7 @@ struct gt_thread {
 	bool used, stalled, broken, dead;
 	bool teller;			/* makes no calls; track is its process' */
 	uint8_t nopen;
+	uint64_t node, node_call;	/* that its call of this start has created; 0: none */
 	uint8_t device;			/* what it allocates on, and one; 0: not known */
 	uint64_t unseen;		/* calls of it that were not recorded, as of the last look for memory */
 	uint32_t generation, proc, track;
@@ -102,6 +103,8 @@ int gt_events_take(struct gt_recorder *r, struct gt_thread *t, const struct gt_e
 /* A call that may have made a GPU work has become this row. */
 int gt_events_cause(struct gt_recorder *r, const struct gt_thread *t, uint16_t id, const struct gt_row *row, const uint64_t *args,
 		    struct gt_err *err);
+/* The call that has become this row created t->node. */
+int gt_events_made(struct gt_recorder *r, struct gt_thread *t, uint32_t name, const struct gt_row *row, struct gt_err *err);
 /* Writes the rows that can be written by now. */
 int gt_events_settle(struct gt_recorder *r, struct gt_err *err);
 /* Nothing more will come: of this thread, of this process, of anybody. Writes all the rest. */

@@ -186,6 +186,8 @@ enum gt_ring_event {
 	GT_EV_OVERHEAD,		/* CUPTI's overhead kind | object kind, process | thread */
 	GT_EV_CALL,		/* start, end: ticks, of the call recorded last on this ring. The same of it */
 	GT_EV_GPU_LOST,		/* how many records CUPTI dropped */
+	GT_EV_NODE,		/* start: of this thread's call whose record comes next, ticks. It created this node of a graph, by CUPTI's number */
+	GT_EV_GRAPH,		/* a graph was made, or instantiated, from another: their numbers in CUPTI, new | old */
 	GT_EV_DEVICE,		/* start, end: ticks. Which device this thread's allocations are on from its next call on; UINT64_MAX: not known */
 	/* NVTX annotations, with start and end the same, in ticks. The first four: range id or 0, message, domain (0: the default one),
 	 * category | ARGB colour, NVTX's payload type, payload */

@@ -94,9 +94,10 @@ static void make(struct gt_types *t, uint32_t id)
 		fields[n++] = (struct gt_field){ gt_writer_string(t->w, "kernel"), GT_F_STR, GT_R_KERNEL };
 	c->nfields = type.nfields = (uint8_t)n;
 	c->causes = t->causes && has_to_do(c, api);
+	c->nodes = t->causes && gt_api_makes_node(api->name);
 	look_for_memory(c, api, fields, n);
 	c->memory &= t->memory;
-	c->plain = !c->strings && c->func == GT_NO_WORD && !c->causes && !c->memory;
+	c->plain = !c->strings && c->func == GT_NO_WORD && !c->causes && !c->nodes && !c->memory;
 	type.fields = fields;
 	c->name = type.name = gt_writer_string(t->w, api->name);
 	c->type = gt_writer_type(t->w, &type);

@@ -18,6 +18,7 @@ struct gt_call_type {
 	uint8_t stream, event;		/* the word with it, or GT_NO_WORD */
 	uint8_t does, wait;		/* of a call with `causes`: enum gt_gpu_does, enum gt_gpu_wait */
 	bool per_thread;		/* its default stream is the thread's */
+	bool nodes;			/* creates nodes of graphs */
 	bool memory;			/* changes what is allocated: is to be told of, and these are words, or GT_NO_WORD */
 	uint8_t addr, bytes, device;	/* bytes: of a mapping its handle */
 	uint32_t name;			/* of the function */

@@ -22,7 +22,7 @@ bool gt_chrome_gpu_type(const struct gt_type *type)
 	return false;
 }
 
-struct args { struct gt_out *out; bool any; };
+struct args { struct gt_out *out; bool any; int64_t base; };
 
 static void key(struct args *a, const char *name)
 {
@@ -58,6 +58,7 @@ static void put_place(struct args *a, const struct gt_segment *seg, uint32_t tra
 /* What several fields together say: sums and lists. */
 struct gathered {
 	uint64_t grid[3], block[3], shared, bytes, join;
+	uint64_t made_name, made_start;
 	unsigned ngrid, nblock, nshared;
 	bool sized;
 };
@@ -72,6 +73,19 @@ static void put_three(struct args *a, const char *name, const uint64_t v[3], uns
 		gt_out_used(a->out, gt_put_value(gt_out_room(a->out, 64), GT_F_U64, v[i]));
 	}
 	gt_out_str(a->out, "]");
+}
+
+/* The call that created a graph's node: no arrow leads there. */
+static void put_creation(struct args *a, const struct gt_segment *seg, const struct gathered *g)
+{
+	const char *name = g->made_name < seg->nstrings ? gt_str(seg, (uint32_t)g->made_name) : NULL;
+
+	if (!name)
+		return;
+	key(a, "created_by");
+	gt_out_json(a->out, name, strlen(name));
+	key(a, "created_ts");
+	gt_out_used(a->out, gt_put_us(gt_out_room(a->out, 64), gt_since((int64_t)g->made_start, a->base)));
 }
 
 static void put_gathered(struct args *a, const struct gathered *g, const struct gt_row *row)
@@ -129,6 +143,10 @@ static void add_up(struct gathered *g, const struct gt_field *f, uint64_t v)
 	}
 	if (f->role == GT_R_LAUNCH_JOIN)
 		g->join = v;
+	if (f->role == GT_R_MADE_NAME)
+		g->made_name = v;
+	if (f->role == GT_R_MADE_START)
+		g->made_start = v;
 }
 
 static const char *const names[GT_ROLES] = {
@@ -143,6 +161,9 @@ static void put_field(struct args *a, const struct gt_segment *seg, const struct
 	case GT_R_BLOCK:
 	case GT_R_SHARED:
 	case GT_R_BYTES:
+	case GT_R_MADE_TRACK:
+	case GT_R_MADE_START:
+	case GT_R_MADE_NAME:
 		return;
 	case GT_R_LAUNCH_TRACK:
 	case GT_R_LAUNCH_START:
@@ -162,12 +183,13 @@ static void put_field(struct args *a, const struct gt_segment *seg, const struct
 	}
 }
 
-void gt_chrome_gpu_args(struct gt_out *out, const struct gt_segment *seg, uint32_t track, const struct gt_row *row, const uint64_t *args)
+void gt_chrome_gpu_args(struct gt_out *out, const struct gt_segment *seg, uint32_t track, const struct gt_row *row, const uint64_t *args,
+			int64_t base)
 {
 	const struct gt_type *type = &seg->types[row->type];
 	unsigned n = row->nargs < type->nfields ? row->nargs : type->nfields;
-	struct gathered g = { .join = GT_JOIN_UNKNOWN };
-	struct args a = { out, false };
+	struct gathered g = { .join = GT_JOIN_UNKNOWN, .made_name = GT_NONE };
+	struct args a = { out, false, base };
 
 	for (unsigned i = 0; i < n; i++)
 		add_up(&g, &type->fields[i], args[i]);
@@ -175,6 +197,7 @@ void gt_chrome_gpu_args(struct gt_out *out, const struct gt_segment *seg, uint32
 	for (unsigned i = 0; i < n; i++)
 		put_field(&a, seg, &type->fields[i], args[i], g.join);
 	put_gathered(&a, &g, row);
+	put_creation(&a, seg, &g);
 	if (row->ret) {
 		key(&a, "ret");
 		gt_out_used(out, gt_put_i64(gt_out_room(out, 32), row->ret));

@@ -9,6 +9,7 @@
 const char *gt_chrome_gpu_category(const struct gt_type *type);
 /* Is it a type of formats/gpu.h, whose rows say by which call they were launched? */
 bool gt_chrome_gpu_type(const struct gt_type *type);
-/* ,"args":{...} of one row of such a type. */
-void gt_chrome_gpu_args(struct gt_out *out, const struct gt_segment *seg, uint32_t track, const struct gt_row *row, const uint64_t *args);
+/* ,"args":{...} of one row of such a type. base: ns, where the trace's time begins. */
+void gt_chrome_gpu_args(struct gt_out *out, const struct gt_segment *seg, uint32_t track, const struct gt_row *row, const uint64_t *args,
+			int64_t base);
 #endif

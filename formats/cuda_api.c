@@ -65,6 +65,8 @@ static uint32_t find(const char *name, size_t len)
 }
 
 bool gt_api_ends_context(const char *name) { return !strncmp(name, "cuCtxDestroy", 12) || !strncmp(name, "cuDevicePrimaryCtxReset", 23); }
+bool gt_api_makes_node(const char *name) { return !strncmp(name, "cuGraphAdd", 10) && strstr(name, "Node"); }
+bool gt_api_copies_graph(const char *name) { return !strncmp(name, "cuGraphInstantiate", 18) || !strcmp(name, "cuGraphClone"); }
 bool gt_api_begins_capture(const char *name) { return !strncmp(name, "cuStreamBeginCapture", 20); }
 bool gt_api_ends_capture(const char *name) { return !strncmp(name, "cuStreamEndCapture", 18); }
 bool gt_api_ends_stream(const char *name) { return !strncmp(name, "cuStreamDestroy", 15); }

@@ -43,6 +43,8 @@ static inline bool gt_api_is_memory(unsigned op)	/* does it change what is alloc
 	return op == GT_OP_ALLOC || op == GT_OP_FREE || op == GT_OP_MAP || op == GT_OP_UNMAP || op == GT_OP_RETAIN;
 }
 bool gt_api_ends_context(const char *name);	/* and what was allocated in it */
+bool gt_api_makes_node(const char *name);	/* of a graph: its first parameter is where the node's handle goes */
+bool gt_api_copies_graph(const char *name);	/* to where its first parameter says, from its second: a clone, or an instance */
 /* Between these two, launches become nodes of a graph and nothing runs. */
 bool gt_api_begins_capture(const char *name);
 bool gt_api_ends_capture(const char *name);

@@ -347,7 +347,7 @@ static inline void put_slice(struct chrome *c, const struct slice *s, const stru
 	p = gt_put_us(p + 7, s->dur < 0 ? 0 : s->dur);
 	gt_out_used(c->out, p);
 	if (s->event && t->gpu)
-		gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row, s->event->args);
+		gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row, s->event->args, c->bases[s->seg->index]);
 	else if (s->ret || s->open || s->args || s->columns)
 		put_args(c, s, t);
 	*gt_out_room(c->out, 1) = '}';
@@ -371,7 +371,7 @@ static void put_async(struct chrome *c, const struct slice *s, const struct type
 		gt_out_used(c->out,
 			    gt_put_us(gt_out_room(c->out, 64), gt_since(s->start, c->bases[s->seg->index]) + (end ? s->dur : 0)));
 		if (!end && s->event && t->gpu)
-			gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row, s->event->args);
+			gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row, s->event->args, c->bases[s->seg->index]);
 		else if (!end)
 			put_args(c, s, t);
 		gt_out_str(c->out, "}");

@@ -75,7 +75,11 @@ static bool is_none(const struct gt_event *ev, const struct gt_type *t, unsigned
 
 	if (role == GT_R_LAUNCH_START || role == GT_R_LAUNCH_NS || role == GT_R_LAUNCH_NAME || role == GT_R_LAUNCH_JOIN)
 		return !joined;
-	return role == GT_R_LAUNCH_TRACK || (role == GT_R_EVENT && ev->args[i] == UINT32_MAX);
+	if (role == GT_R_MADE_START)
+		return i + 1u >= t->nfields || ev->args[i + 1] >= ev->seg->nstrings;
+	if (role == GT_R_MADE_NAME)
+		return ev->args[i] >= ev->seg->nstrings;
+	return role == GT_R_LAUNCH_TRACK || role == GT_R_MADE_TRACK || (role == GT_R_EVENT && ev->args[i] == UINT32_MAX);
 }
 
 static bool is_joined(const struct gt_event *ev, const struct gt_type *t)
@@ -102,7 +106,7 @@ static void put_details(struct jsonl *j, const struct gt_event *ev)
 		gt_out_str(j->out, sep);
 		gt_out_json(j->out, name, strlen(name));
 		gt_out_str(j->out, ":");
-		if (t->fields[i].role == GT_R_LAUNCH_START)
+		if (t->fields[i].role == GT_R_LAUNCH_START || t->fields[i].role == GT_R_MADE_START)
 			gt_out_used(j->out, gt_put_s(gt_out_room(j->out, 64), gt_since((int64_t)ev->args[i], j->bases[ev->seg->index])));
 		else
 			gt_export_value(j->out, ev->seg, &t->fields[i], ev->args[i]);

@@ -1,5 +1,5 @@
 /* Rows of one kind have one list of fields, and what hardly ever differs between rows of a name is among them all the same: a
- * column that does not change costs nothing in the file. What belongs to a graph has two fields more, and a type of its own; so has, with
+ * column that does not change costs nothing in the file. What belongs to a graph has five fields more, and a type of its own; so has, with
  * one field more, what was timed by CUDA events. */
 #include "formats/gpu.h"
 
@@ -78,6 +78,10 @@ static void add_work(struct row *r, const struct gt_gpu_work *w)
 		return;
 	add(r, "graph", GT_F_U64, GT_R_GRAPH, w->graph);
 	add(r, "node", GT_F_U64, GT_R_NODE, w->node);
+	known = w->made.join != GT_JOIN_UNKNOWN;
+	add(r, "made_track", GT_F_U64, GT_R_MADE_TRACK, known ? w->made.track : GT_NONE);
+	add(r, "made_start", GT_F_I64, GT_R_MADE_START, known ? (uint64_t)w->made.start : (uint64_t)w->start);
+	add(r, "made_name", GT_F_STR, GT_R_MADE_NAME, known ? w->made.name : GT_NONE);
 }
 
 static void add_three(struct row *r, const char *const names[3], enum gt_role role, const uint32_t v[3])

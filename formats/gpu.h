@@ -37,6 +37,7 @@ struct gt_gpu_work {
 	uint64_t node;
 	bool by_events;			/* timed by CUDA events around the call: start and end bound it, and its row has a field that says so */
 	struct gt_gpu_cause cause;
+	struct gt_gpu_cause made;	/* of a graph's work: the call that created its node, or that was captured as it; ns is not looked at */
 };
 struct gt_gpu_kernel {
 	uint32_t name;			/* string id */

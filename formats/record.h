@@ -94,6 +94,8 @@ enum gt_role {
 	GT_R_STACK /* U64: stack id, GT_NONE unknown: who called */,
 	GT_R_REGISTERS /* a thread */, GT_R_NODE /* of a graph */, GT_R_SRC_MEMORY, GT_R_DST_MEMORY /* STR: pageable, device ... */, GT_R_ASYNC,
 	GT_R_UNCERTAIN /* BOOL, of a counter: not all that changes it was seen */,
+	/* Of a graph's work: the call that created its node, as the launch above. */
+	GT_R_MADE_TRACK, GT_R_MADE_START, GT_R_MADE_NAME,
 	GT_ROLES
 };
 enum gt_join { GT_JOIN_UNKNOWN, GT_JOIN_CORRELATION /* both carried one id */, GT_JOIN_ORDER /* by their places in a stream: likely */ };

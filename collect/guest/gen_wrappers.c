@@ -35,7 +35,9 @@ static const char *after(const char *name)
 	for (size_t i = 0; i < sizeof(specials) / sizeof(*specials); i++)
 		if (!strcmp(specials[i].name, name))
 			return specials[i].after;
-	return NULL;
+	if (gt_api_begins_capture(name) || gt_api_ends_capture(name))
+		return gt_api_begins_capture(name) ? "gt_after_begin_capture" : "gt_after_end_capture";
+	return gt_api_makes_node(name) ? "gt_after_node" : gt_api_copies_graph(name) ? "gt_after_graph" : NULL;
 }
 
 /* The least mode in which this function has arguments to record: "GT_ARGS_KEY", ..., or one that never comes. */

@@ -16,6 +16,7 @@
  *   guest_callbacks.c  being CUPTI's subscriber, while that is needed
  *   guest_inject.c   a program that we were not preloaded into, but that its driver loaded us into
  *   guest_probes.c   USDT: what tracers of the system attach to
+ *   guest_graph.c    which call makes which node of a graph
  *   guest_nvtx.c     annotations of the program, by NVTX injection
  *   gen_wrappers.c   makes the wrappers, at build time
  *
@@ -203,10 +204,11 @@ static inline __attribute__((always_inline)) bool gt_short_way(const struct gt_t
 {
 	return gt_likely(!t->depth && !__atomic_load_n(&t->ring->open[0].pass, __ATOMIC_RELAXED));
 }
+extern uint32_t gt_capturing;	/* captures of streams into graphs that are on, where what GPUs do is recorded */
 /* The typed wrapper of a function, let in, offers it to the short way. */
 static inline void gt_offer(struct gt_tcb *t, uint32_t id, void *real)
 {
-	if (gt_unlikely(!t->fast[id]) && t->plain && gt_shared->gate[id] == GT_GATE_ON)
+	if (gt_unlikely(!t->fast[id]) && t->plain && gt_shared->gate[id] == GT_GATE_ON && !__atomic_load_n(&gt_capturing, __ATOMIC_RELAXED))
 		t->fast[id] = real;
 }
 /* No thread may take the short way to a function any more until it is offered again: the driver was loaded anew, elsewhere. */
@@ -230,6 +232,11 @@ uint32_t gt_open_args(const struct gt_call *c, const uint64_t *words);	/* claims
 void gt_record_args(const struct gt_call *c, int32_t ret, const uint64_t *words);
 /* What some functions need done when they have returned, recorded or not. */
 typedef void gt_after(int32_t ret, const uint64_t *words, const void *caller);
+void gt_tell_captured(const struct gt_call *c, uint64_t stream);	/* while there are: was this call captured? */
+/* A function of the driver as it is loaded now; looking for it takes longer than what it is wanted for. Zero-initialised knows none. */
+struct gt_asked { void *function; uint32_t drivers; };
+void *gt_ask_driver(struct gt_asked *a, const char *name);
+gt_after gt_after_node, gt_after_graph, gt_after_begin_capture, gt_after_end_capture;
 gt_after gt_after_get_proc, gt_after_get_function, gt_after_get_kernel, gt_after_kernel_function, gt_after_kernels,
 	 gt_after_profiler_start, gt_after_profiler_stop, gt_after_init;
 extern gt_after *const gt_afters[];		/* generated: by id; NULL: nothing */

@@ -57,9 +57,12 @@ $(FAKE)/profiler: tests/unit/profiler_prog.c samples/cu.h
 $(FAKE)/probes: tests/unit/probes_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
+$(FAKE)/graphs: tests/unit/graphs_prog.c samples/cu.h
+	@mkdir -p $(@D)
+	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
 $(FAKE)/memory: tests/unit/memory_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
-$(BUILD)/unit/test_guest: | $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nvtx $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
+$(BUILD)/unit/test_guest: | $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nvtx $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
 $(BUILD)/bench/bench_guest: | $(FAKE)/linked $(FAKE)/probes $(BUILD)/libgtpreload.so
 $(BUILD)/unit/test_guest_hosted: | $(FAKE)/libcuda.so.1

@@ -103,9 +103,7 @@ void gt_tell_name(struct gt_tcb *t, uint64_t handle)
 
 enum { DEVICE_ORDINAL = 9 };		/* CUpointer_attribute */
 
-/* A function of the driver as it is loaded now; looking for it takes longer than what it is wanted for. */
-struct asked { void *function; uint32_t drivers; };
-static void *ask(struct asked *a, const char *name)
+void *gt_ask_driver(struct gt_asked *a, const char *name)
 {
 	uint32_t now = __atomic_load_n(&gt_drivers, __ATOMIC_ACQUIRE);
 
@@ -119,9 +117,9 @@ static void *ask(struct asked *a, const char *name)
 /* Memory is on the device of the current context, but that of a pool is where the pool is. */
 static uint64_t device_of(uint64_t address, bool of_pool)
 {
-	static struct asked context, pointer;
-	int32_t (*of_context)(int32_t *) = (int32_t (*)(int32_t *))ask(&context, "cuCtxGetDevice");
-	int32_t (*of_pointer)(void *, uint32_t, uint64_t) = (int32_t (*)(void *, uint32_t, uint64_t))ask(&pointer, "cuPointerGetAttribute");
+	static struct gt_asked context, pointer;
+	int32_t (*of_context)(int32_t *) = (int32_t (*)(int32_t *))gt_ask_driver(&context, "cuCtxGetDevice");
+	int32_t (*of_pointer)(void *, uint32_t, uint64_t) = (int32_t (*)(void *, uint32_t, uint64_t))gt_ask_driver(&pointer, "cuPointerGetAttribute");
 	int32_t device = -1;
 
 	if (of_pool && of_pointer && !of_pointer(&device, DEVICE_ORDINAL, address) && device >= 0)
@@ -332,7 +330,7 @@ uint32_t gt_open_args(const struct gt_call *c, const uint64_t *w)
 
 void gt_record_args(const struct gt_call *c, int32_t ret, const uint64_t *w)
 {
-	uint64_t words[GT_FIELDS_MAX];
+	uint64_t words[GT_FIELDS_MAX], stream = 0;
 	struct gt_tcb *t = c->t;
 	uint32_t n = 0;
 
@@ -343,11 +341,15 @@ void gt_record_args(const struct gt_call *c, int32_t ret, const uint64_t *w)
 			if (!wanted(t, a))
 				continue;
 			words[n] = value(t, a, w, ret);
+			if (a->role == GT_R_STREAM)
+				stream = words[n];
 			if (a->role == GT_R_ADDR && !ret && gt_api[c->id].op == GT_OP_ALLOC)
 				tell_device(t, &gt_api[c->id], words[n]);
 			if (a->role == GT_R_FUNC && words[n] && !ret)
 				gt_tell_name(t, words[n]);
 			n++;
 		}
+	if (gt_unlikely(__atomic_load_n(&gt_capturing, __ATOMIC_RELAXED)) && !ret && t->ring)
+		gt_tell_captured(c, stream);
 	gt_record_words(c, ret, words, n);
 }

@@ -83,7 +83,7 @@ static int add_node(struct sim_graph *g, struct sim_node *const *deps, size_t n,
 		node_free(node);
 		return rc;
 	}
-	node->id = g->id << 32 | ++g->nodes_made;
+	node->id = g->id << 32 | g->nodes_made++;
 	g->nodes[g->n++] = node;
 	*out = node;
 	SIM_OBSERVE(SIM_NODE_CREATED, .ctx = sim_current, .graph = g, .node = node, .node_type = op->node_type);
@@ -153,6 +153,8 @@ int sim_graph_copy(struct sim_graph *from, enum sim_kind kind, struct sim_graph 
 		if (rc)
 			break;
 		n->twin = from->nodes[i];
+		n->id = g->id << 32 | (uint32_t)n->twin->id;	/* as its twin's in its graph */
+		g->nodes_made = from->nodes_made;
 		SIM_OBSERVE(SIM_NODE_CLONED, .ctx = sim_current, .graph = g, .original_graph = from, .node = n,
 			    .original_node = n->twin, .node_type = op.node_type);
 	}

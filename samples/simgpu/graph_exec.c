@@ -108,7 +108,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, struct update_result 
 		exec->cost = fresh->cost;
 		fresh->nodes = swap.nodes;
 		for (size_t i = 0; i < exec->n; i++)
-			exec->nodes[i]->graph = exec, exec->nodes[i]->id = fresh->nodes[i]->id;
+			exec->nodes[i]->graph = exec, exec->nodes[i]->id = exec->id << 32 | (uint32_t)exec->nodes[i]->id;
 	}
 	sim_graph_free(fresh);
 	return sim_leave(same ? CUDA_SUCCESS : 910);

@@ -894,6 +894,47 @@ static void what_is_missing_is_listed(void)
 	gt_reader_close(r);
 }
 
+/* Of a copy of a copy, by the number within its graph; of a node of which nothing was told; and of who makes graphs without end. */
+static void nodes_have_their_creation(void)
+{
+	struct gt_gpu_cause by = { GT_JOIN_CORRELATION, 0, 0, 77, 5 };
+	struct gt_gpu_totals totals;
+	struct gt_filter f = { .kinds = GT_BIT(GT_GPU) };
+	struct gt_iter *it;
+	struct gt_event ev;
+	struct gt_reader *r;
+	struct join j;
+	unsigned known = 0, unknown = 0;
+
+	begin(&j);
+	by.track = j.thread[3];
+	by.name = j.launch_name;
+	CHECK(!gt_gpu_made(&j.p, j.process, 4ull << 32 | 1, &by));
+	by.start = 88;
+	CHECK(!gt_gpu_made(&j.p, j.process, 5ull << 32 | 2, &by));
+	CHECK(!gt_gpu_copied(&j.p, j.process, 5, 4) && !gt_gpu_copied(&j.p, j.process, 6, 5) && !gt_gpu_copied(&j.p, j.process, 9, 9));
+	graph_call(&j, 0, SECOND, SECOND + 500);
+	record(&j, 0, SECOND + 100, SECOND + 400, 9, GRAPH_CBID);
+	kernel_of(&j, SECOND + 600, SECOND + 700, 9, 1, 10, 6, 6ull << 32 | 1);
+	kernel_of(&j, SECOND + 800, SECOND + 900, 9, 2, 10, 6, 6ull << 32 | 2);
+	kernel_of(&j, SECOND + 1000, SECOND + 1100, 9, 3, 10, 6, 6ull << 32 | 3);
+	kernel_of(&j, SECOND + 1200, SECOND + 1300, 9, 4, 10, 9, 9ull << 32 | 1);	/* told in a circle */
+	settle(&j, 2 * SECOND, false);
+	for (uint64_t i = 0; i < 300000; i++)
+		CHECK(!gt_gpu_made(&j.p, j.process, (100 + i) << 32, &by) && !gt_gpu_copied(&j.p, j.process, (uint32_t)(400000 + i), (uint32_t)(100 + i)));
+	r = finish(&j, 3 * SECOND, &totals);
+	CHECK(r && totals.kernels == 4);
+	for (it = gt_iter_open(r, &f, NULL); it && gt_iter_next(it, &ev, NULL) == 1;) {
+		bool told = role(&ev, GT_R_MADE_NAME) != GT_NONE;
+
+		known += told && role(&ev, GT_R_MADE_START) == (known ? 88 : 77) && role(&ev, GT_R_MADE_TRACK) == j.thread[3];
+		unknown += !told && role(&ev, GT_R_MADE_TRACK) == GT_NONE;
+	}
+	gt_iter_close(it);
+	gt_reader_close(r);
+	CHECK(known == 2 && unknown == 2);
+}
+
 static const struct t_case cases[] = {
 	T(in_whatever_order_they_come), T(what_does_not_fit_its_call_is_not_joined), T(a_graph_has_many_nodes),
 	T(without_records_of_calls_the_order_must_do), T(impossible_times_are_counted_apart), T(a_launch_without_a_record_is_counted),
@@ -903,6 +944,7 @@ static const struct t_case cases[] = {
 	T(a_graph_may_take_its_time), T(a_wait_is_on_the_stream_that_was_meant),
 	T(the_default_stream_is_many), T(waits_without_a_gpu), T(threads_that_are_gone_are_forgotten), T(captured_by_other_threads),
 	T(what_is_missing_is_listed),
+	T(nodes_have_their_creation),
 };
 
 int main(int argc, char **argv)
