@@ -189,8 +189,8 @@ static int note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct g
 		if (!*g->totals.without)
 			snprintf(g->totals.without, sizeof(g->totals.without), "%s failed: error %llu", text, (unsigned long long)e->words[2]);
 		return 0;
-	case GT_GPU_OFF:
-		p->flushed = true;
+	case GT_GPU_OFF: case GT_GPU_STAYED:
+		p->flushed = e->words[0] == GT_GPU_OFF;
 		return 0;
 	default:
 		return 0;
@@ -294,7 +294,7 @@ static int add_missing(struct all_missing *m, uint32_t track, int64_t start)
 	return 0;
 }
 
-/* A process that was killed, or left by _exit or exec, took with it what CUPTI had not given back: of each stream, how many launches
+/* A process that was killed, or left by _exit, took with it what CUPTI had not given back: of each stream, how many launches
  * have nothing to show, and from when on. */
 static int tell_missing(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, struct gt_err *err)
 {

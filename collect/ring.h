@@ -200,10 +200,11 @@ enum gt_ring_event {
 enum gt_gpu_more { GT_GPU_MORE_RUNTIME = 1 /* calls of the CUDA runtime */, GT_GPU_MORE_MANAGED = 2 /* what managed memory does */,
 		   GT_GPU_MORE_OVERHEAD = 4 /* what CUPTI itself costs */ };
 enum gt_gpu_state { GT_GPU_ON, GT_GPU_MISSING /* no library */, GT_GPU_REFUSED /* a function failed */,
-		    GT_GPU_OFF /* the process ended, and all was flushed */,
+		    GT_GPU_OFF /* the process ends, by exit or exec, and all was flushed */,
 		    GT_GPU_YIELDED /* to another user of CUPTI: its library */, GT_GPU_RESUMED, GT_GPU_SUBSCRIBER /* another one has subscribed */,
 		    GT_GPU_NO_CALLS /* CUPTI's callbacks could not be had: no calls are recorded */,
 		    GT_GPU_FINALIZED /* by another one: we do not go on */,
 		    GT_GPU_WITHOUT /* something of enum gt_gpu_more, as this function failed; the rest is there */,
-		    GT_GPU_FORKED /* a child of a process with CUPTI: it works in none */, GT_GPU_STATES };
+		    GT_GPU_FORKED /* a child of a process with CUPTI: it works in none */,
+		    GT_GPU_STAYED /* what was to replace the program did not: it goes on */, GT_GPU_STATES };
 #endif

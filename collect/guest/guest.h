@@ -16,6 +16,7 @@
  *   guest_callbacks.c  being CUPTI's subscriber, while that is needed
  *   guest_inject.c   a program that we were not preloaded into, but that its driver loaded us into
  *   guest_probes.c   USDT: what tracers of the system attach to
+ *   guest_exec.c     exec: what CUPTI still has comes back before
  *   guest_graph.c    which call makes which node of a graph
  *   guest_nvtx.c     annotations of the program, by NVTX injection
  *   gen_wrappers.c   makes the wrappers, at build time
@@ -294,11 +295,15 @@ void gt_gpu_begin(void);		/* has CUPTI tell what the GPU does, for the session *
 void gt_gpu_no_calls(int code);	/* CUPTI's error: its callbacks cannot be had, so no calls are recorded */
 void gt_gpu_watch(void);		/* has CUPTI for the probes while somebody is attached to one, and no longer */
 void gt_gpu_forked(void);		/* this process has begun to be traced: does CUPTI, started before a fork, lie dead in it? */
+void gt_gpu_leaves(void);		/* the program is about to be replaced: takes our records out of CUPTI */
+void gt_gpu_stays(void);		/* it was not */
 void gt_gpu_resume_soon(void);		/* the other one seems to be through */
 void gt_gpu_note(enum gt_gpu_state state, const char *text);	/* tells it, where we are in use of CUPTI or were */
 bool gt_gpu_used(void);		/* by this process */
 void gt_gpu_again(void);	/* enables what is ours once more, where it is to be enabled */
 void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);	/* for CUPTI, whosever buffer it is */
+/* guest_exec.c */
+void gt_exec_find(void);	/* the real functions, while it is safe to look */
 /* guest_nvtx.c */
 void gt_nvtx_begins(void);	/* the process has attached, which a forked child does anew */
 /* guest_others.c */

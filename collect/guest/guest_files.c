@@ -147,6 +147,7 @@ static void *next(void **cache, const char *name)
 		int saved = errno;
 
 		f = gt_find_next(name, NULL);
+		gt_exec_find();
 		errno = saved;
 		__atomic_store_n(cache, f, __ATOMIC_RELAXED);
 	}

@@ -429,6 +429,34 @@ static void at_exit(void)
 	gt_inside = was;
 }
 
+/* As at exit, but that it may yet go on. In a child of vfork none of this is ours. */
+void gt_gpu_leaves(void)
+{
+	bool was = gt_inside;
+	int saved = errno;
+
+	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != ON)
+		return;
+	gt_inside = true;
+	cupti.flush(GT_CUPTI_FORCED);
+	tell_state(GT_GPU_OFF, "", 0);
+	gt_inside = was;
+	errno = saved;
+}
+
+void gt_gpu_stays(void)
+{
+	bool was = gt_inside;
+	int saved = errno;
+
+	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != ON)
+		return;
+	gt_inside = true;
+	tell_state(GT_GPU_STAYED, "", 0);
+	gt_inside = was;
+	errno = saved;
+}
+
 /* ---- finding it ---- */
 
 static bool find_functions(void)

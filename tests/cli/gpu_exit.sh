@@ -46,3 +46,13 @@ else ok killed-stream-since; fi	# it was killed between a flush and the next lau
 want forked 0 on_sim "$C" -q -f -e api,gpu -o forked.zst -- "$B/guest/fake/profiler" fork
 is forked-parent-has-all '100 100 1' "$("$rows" rows forked.zst | grep -c kernel) $(meta gpu_joined_exact forked.zst) $(meta gpu_forked_children forked.zst)"
 is forked-no-losses 0 "$(losses forked.zst)"
+
+# replaced by another program: what CUPTI had comes back before, by whichever function
+for how in execve execv execvp execvpe fexecve execl execlp execle; do
+	want $how 0 on_sim "$C" -q -f -e api,gpu -o exec.zst -- "$B/guest/fake/profiler" $how
+	is $how-has-all '50 0 0' "$("$rows" rows exec.zst | grep -c kernel) $(losses exec.zst) $(meta gpu_launches_without_record exec.zst)"
+done
+# it was not, and goes on: what is missing in the end is told
+want stay 0 on_sim "$C" -q -f -e api,gpu -o stay.zst -- "$B/guest/fake/profiler" stay
+got=$("$rows" rows stay.zst | grep -c kernel) lost=$(losses stay.zst)
+check stay-nothing-unaccounted test $((got + lost)) -eq 100 -a "$got" -ge 50 -a "$lost" -eq "$(meta gpu_launches_without_record stay.zst)"

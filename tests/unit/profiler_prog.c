@@ -4,8 +4,10 @@
  * default search, having loaded it globally; "finalize": ends CUPTI; "first": enables kernels before cuInit; "late": asks for its records
  * only a second after it has disabled them; "idle": registers, and enables nothing; "thread": from a thread that then launches all;
  * "disable": only disables kernels; "again": CUPTI calls it back, and it calls CUPTI; "fork": no
- * profiling, but a child between its launches. */
+ * profiling, but a child between its launches; "execv" and its like: none, and the program is replaced right behind its launches;
+ * "stay": it was to be, but there is no such file, so it launches more and leaves by _exit. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/wait.h>
@@ -86,6 +88,28 @@ static int with_a_child(CUfunction f)
 }
 
 static const char *how = "";
+static bool is(const char *s);
+
+/* By each function of the family. */
+static int replace(CUfunction f)
+{
+	char *const argv[] = { (char *)"true", (char *)"1", NULL };
+	extern char **environ;
+
+	if (is("execve")) execve("/bin/true", argv, environ);
+	if (is("execv")) execv("/bin/true", argv);
+	if (is("execvp")) execvp("true", argv);
+	if (is("execvpe")) execvpe("true", argv, environ);
+	if (is("fexecve")) fexecve(open("/bin/true", O_RDONLY), argv, environ);
+	if (is("execl")) execl("/bin/sh", "sh", "-c", "test \"$1$2$3\" = abc", "x", "a", "b", "c", (char *)NULL);
+	if (is("execlp")) execlp("sh", "sh", "-c", "test \"$1$2$3\" = abc", "x", "a", "b", "c", (char *)NULL);
+	if (is("execle")) execle("/bin/sh", "sh", "-c", "test \"$WITH$1\" = this", "x", "is", (char *)NULL, (char *[]){ (char *)"WITH=th", NULL });
+	if (!is("stay") || execv("/there/is/none", argv) != -1 || errno != ENOENT)
+		return 7;
+	launch(f, 50);
+	_exit(0);
+}
+
 static bool is(const char *s) { return !strcmp(how, s); }
 
 static void *all(void *arg)
@@ -159,6 +183,8 @@ int main(int argc, char **argv)
 	}
 	if (is("fork"))
 		return with_a_child(f);
+	if (strstr(how, "exec") || is("stay"))
+		return replace(f);
 	if (!is("thread"))
 		all(c);
 	else if (pthread_create(&t, NULL, all, c) || pthread_join(t, NULL))

@@ -1,0 +1,133 @@
+/* exec. The program that calls it ends as surely as by exit, but no handler runs: what CUPTI has not given back by then is gone. So each
+ * function of the family has it given back first. Should there be nothing to run, the program goes on.
+ *
+ * A child of vfork is in our memory, but is not the process that CUPTI is in; a child of fork has no CUPTI. Both pass. */
+#define _GNU_SOURCE
+#include "collect/guest/guest.h"
+
+#include <stdarg.h>
+#include <unistd.h>
+
+#ifdef GT_HOSTED
+#define NAME(f) gt_hosted_##f
+#else
+#define NAME(f) f
+#endif
+
+typedef int path_args(const char *, char *const *);
+typedef int path_args_env(const char *, char *const *, char *const *);
+typedef int fd_args_env(int, char *const *, char *const *);
+typedef int at_args_env(int, const char *, char *const *, char *const *, int);
+
+enum { EXECVE, EXECV, EXECVP, EXECVPE, FEXECVE, EXECVEAT, FUNCTIONS };
+static void *real[FUNCTIONS];
+
+/* Early, while nothing speaks against looking: a child of a program with threads, which is about to call exec, may have been forked while
+ * one of them held the loader's lock. */
+void gt_exec_find(void)
+{
+	static const char *const names[FUNCTIONS] = { "execve", "execv", "execvp", "execvpe", "fexecve", "execveat" };
+	static uint32_t found;
+
+	for (unsigned i = 0; !found && i < FUNCTIONS; i++)
+		__atomic_store_n(&real[i], gt_find_next(names[i], NULL), __ATOMIC_RELEASE);
+	__atomic_store_n(&found, 1, __ATOMIC_RELEASE);
+}
+
+static void *next(unsigned which)
+{
+	int saved = errno;
+
+	if (!__atomic_load_n(&real[which], __ATOMIC_ACQUIRE))
+		gt_exec_find();
+	errno = saved;
+	return __atomic_load_n(&real[which], __ATOMIC_ACQUIRE);
+}
+
+/* What has come back from exec has failed. */
+#define GO(type, which, ...)						\
+{									\
+	type *go = (type *)next(which);					\
+	int ret;							\
+									\
+	if (!go) {							\
+		errno = ENOSYS;						\
+		return -1;						\
+	}								\
+	gt_gpu_leaves();						\
+	ret = go(__VA_ARGS__);						\
+	gt_gpu_stays();							\
+	return ret;							\
+}
+
+GT_EXPORT int NAME(execve)(const char *path, char *const *argv, char *const *envp) GO(path_args_env, EXECVE, path, argv, envp)
+GT_EXPORT int NAME(execv)(const char *path, char *const *argv) GO(path_args, EXECV, path, argv)
+GT_EXPORT int NAME(execvp)(const char *file, char *const *argv) GO(path_args, EXECVP, file, argv)
+GT_EXPORT int NAME(execvpe)(const char *file, char *const *argv, char *const *envp) GO(path_args_env, EXECVPE, file, argv, envp)
+GT_EXPORT int NAME(fexecve)(int fd, char *const *argv, char *const *envp) GO(fd_args_env, FEXECVE, fd, argv, envp)
+GT_EXPORT int NAME(execveat)(int fd, const char *path, char *const *argv, char *const *envp, int flags)
+	GO(at_args_env, EXECVEAT, fd, path, argv, envp, flags)
+
+/* How many arguments there are, the NULL behind them included. */
+#define COUNT(first, n) do {						\
+	va_list ap;							\
+									\
+	va_start(ap, first);						\
+	for (n = 1; va_arg(ap, char *); n++)				\
+		;							\
+	va_end(ap);							\
+} while (0)
+
+/* Into argv, and what stands behind the NULL into *envp. */
+#define COLLECT(first, argv, n, envp) do {				\
+	char *const **env_ = (envp);					\
+	va_list ap;							\
+									\
+	va_start(ap, first);						\
+	argv[0] = (char *)(uintptr_t)first;				\
+	for (size_t i_ = 1; i_ <= n; i_++)				\
+		argv[i_] = va_arg(ap, char *);				\
+	if (env_)							\
+		*env_ = va_arg(ap, char *const *);			\
+	va_end(ap);							\
+} while (0)
+
+GT_EXPORT int NAME(execl)(const char *path, const char *first, ...)
+{
+	size_t n;
+
+	COUNT(first, n);
+	{
+		char *argv[n + 1];
+
+		COLLECT(first, argv, n, NULL);
+		GO(path_args, EXECV, path, argv)
+	}
+}
+
+GT_EXPORT int NAME(execlp)(const char *file, const char *first, ...)
+{
+	size_t n;
+
+	COUNT(first, n);
+	{
+		char *argv[n + 1];
+
+		COLLECT(first, argv, n, NULL);
+		GO(path_args, EXECVP, file, argv)
+	}
+}
+
+GT_EXPORT int NAME(execle)(const char *path, const char *first, ...)
+{
+	char *const *envp = NULL;
+	size_t n;
+
+	COUNT(first, n);
+	{
+		char *argv[n + 1];
+
+		COLLECT(first, argv, n, &envp);
+		GO(path_args_env, EXECVE, path, argv, envp)
+	}
+}
