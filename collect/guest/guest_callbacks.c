@@ -112,6 +112,15 @@ static void enable_launches(bool on)
 			cupti.enable(on, s, GT_CUPTI_DRIVER_CALLS, all[i].cbid);
 }
 
+void gt_callbacks_leave_probes(void)
+{
+	enable_launches(false);
+	tried = false;
+	refused = 0;
+	if (!calls)
+		unsubscribe();
+}
+
 bool gt_callbacks_follow_probes(void)
 {
 	bool want = gt_probes_want_calls(), before = refused;
@@ -123,11 +132,7 @@ bool gt_callbacks_follow_probes(void)
 		else
 			__atomic_store_n(&refused, gt_monotonic(), __ATOMIC_RELEASE);
 	} else if (!want && tried) {
-		enable_launches(false);
-		tried = false;
-		refused = 0;
-		if (!calls)
-			unsubscribe();
+		gt_callbacks_leave_probes();
 	}
 	return refused && !before;
 }

@@ -400,8 +400,6 @@ static void start_flushing(void)
 
 static void tell_state(enum gt_gpu_state state, const char *text, int64_t detail);
 
-/* The last chance for what is still in CUPTI's hands. Those records may be of work that goes on. Behind this CUPTI's own end may come,
- * and our thread must not be in it then. */
 static void wait_for_thread(void)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
@@ -410,6 +408,8 @@ static void wait_for_thread(void)
 		syscall(SYS_nanosleep, &moment, NULL);
 }
 
+/* The last chance for what is still in CUPTI's hands. Those records may be of work that goes on. Behind this CUPTI's own end may come,
+ * and our thread must not be in it then. */
 static void at_exit(void)
 {
 	bool was = gt_inside;
@@ -715,14 +715,18 @@ static void attach(void)
 {
 	if (gpu->patience && gpu->patience--)
 		return;
-	if (!find_cupti())
+	if (!find_cupti()) {
 		gt_debug("probes: there is no", LIBRARY, 0);
-	else if (change(IDLE, YIELDED))
+	} else if (change(IDLE, YIELDED)) {
+		gt_callbacks_follow_probes();		/* first, so that every kernel's launch is told */
 		gt_others_if_absent(take_over);
-	if (change(YIELDED, IDLE) || gpu->on == IDLE)
+	}
+	if (change(YIELDED, IDLE) || gpu->on == IDLE) {
+		gt_callbacks_leave_probes();
 		gpu->patience = PATIENCE;
-	else if (!gpu->at_exit++)
+	} else if (!gpu->at_exit++) {
 		atexit(at_exit);
+	}
 }
 
 static void detach(void)
