@@ -1,0 +1,41 @@
+#!/bin/bash
+# The probes and --inject on a real GPU: probes.sh BIN, where BIN has gtcollect, gtanalyze, gtexport and libgtpreload.so (or ../lib/gt has it).
+# Builds probes_prog here, which attaches by itself. Prints one line for each thing tried.
+bin=$1
+src=$(cd "$(dirname "$0")/../.." && pwd)
+cc -I"$src" -O1 -o /tmp/probes_prog "$src/tests/unit/probes_prog.c" -pthread -ldl || exit 1
+cupti=${GT_CUPTI:-$(ls /usr/local/cuda/extras/CUPTI/lib64/libcupti.so.1? /usr/local/cuda/targets/*/lib/libcupti.so.1? 2>/dev/null | head -n 1)}
+export PROBES_JUMP=1 ${cupti:+GT_CUPTI=$cupti}
+all='parcagpu:kernel_executed parcagpu:kernel_launch parcagpu:cuda_correlation'
+up=$(for p in $all; do echo "up $p"; done) down=$(for p in $all; do echo "down $p"; done)
+say() { printf '%-44s %s\n' "$1" "$2"; }
+
+# A launch without the library; with it before the first attach; 1.5 s after the last has left. Best of 400 bursts of 100, three runs each.
+for i in 1 2 3; do
+	say "launch, ns: plain" "$(/tmp/probes_prog ns 100 | sed -n 's/^ns //p')"
+	say "launch, ns: before attach, after detach" "$("$bin/gtcollect" --probes-only -- /tmp/probes_prog ns 100 $up fires parcagpu:cuda_correlation \
+		fires parcagpu:kernel_executed $down wait 1500 ns 100 | sed -n 's/^ns //p' | paste -sd ' ')"
+done
+
+# Everything fires, with numbers that belong together; ten times over.
+cycle="$up fires parcagpu:cuda_correlation say begin launch 100 graph 3 held 5 caught 1 say end $down wait 1200 launch 10"
+timeout 300 env GT_DEBUG=1 "$bin/gtcollect" --probes-only -- /tmp/probes_prog launch 10 $(for i in 1 2 3 4 5 6 7 8 9 10; do echo "$cycle"; done) >/tmp/probes.out 2>/tmp/probes.err
+say "ten times attached and left: exit status" $?
+say "CUPTI ended (of 10)" "$(grep -c 'CUPTI has ended: *1' /tmp/probes.err)"
+say "kernels between begin and end (1660 or a few more)" "$(sed -n '/^begin/,/^end/p' /tmp/probes.out | grep -c ':kernel_executed')"
+say "of them without a launch told before" "$(awk '/cuda_correlation/ { told[$3] } /:kernel_executed/ { ran[$5] } END { for (k in ran) n += !(k in told); print n + 0 }' /tmp/probes.out)"
+say "durations that differ between two probes" "$(awk '/:kernel_executed/ { took[$5 "/" $4 - $3]++ } /parcagpu:kernel_launch/ { took[$3 "/" $4]-- } END { for (t in took) n += took[t] != 0; print n + 0 }' /tmp/probes.out)"
+say "held back by a long kernel" "$(grep '^held' /tmp/probes.out | sort | uniq -c | paste -sd ' ')"
+
+# Unattached programs, and the same injected.
+unset PROBES_JUMP
+for app in "torch_train.py 200" "torch_graphs.py" "cupy_app.py" "ctypes_app.py"; do
+	name=${app%%.py*}
+	timeout 120 python3 "$src/tests/gpu/"$app >/tmp/plain.out 2>&1; plain=$?
+	timeout 120 "$bin/gtcollect" --probes-only -- python3 "$src/tests/gpu/"$app >/tmp/p.out 2>&1
+	say "$name, --probes-only: exit status (plain)" "$? ($plain)"
+	timeout 120 "$bin/gtcollect" --inject ${cupti:+--cupti $cupti} -f -o /tmp/inject.zst -- python3 "$src/tests/gpu/"$app >/tmp/i.out 2>/tmp/i.err
+	say "$name, --inject: exit status" $?
+	say "$name, --inject: calls, joined, wrong, unjoined" "$("$bin/gtanalyze" top --top 0 --format csv --match 'cu*' /tmp/inject.zst 2>/dev/null | awk -F, 'NR > 1 { n += $3 } END { print n + 0 }') $(for k in gpu_joined_exact gpu_joined_wrong gpu_unjoined; do zstd -dcq /tmp/inject.zst | LC_ALL=C grep -ao "\"$k\":[0-9]*" | tail -n 1 | cut -d: -f 2; done | paste -sd ' ')"
+	tail -n 1 /tmp/i.err
+done
