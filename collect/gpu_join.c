@@ -215,6 +215,10 @@ static int settle_runtime(struct gt_gpu *g, struct gt_gpu_process *p, struct gt_
 {
 	int found, code = 0;
 
+	if (!possible(p, &w->e, now)) {
+		g->totals.impossible++;
+		return 1;
+	}
 	if (w->e.end >= now && !last)
 		return 0;
 	found = gt_gpu_runtime_settle(g, p, &w->e, now);
