@@ -213,6 +213,9 @@ static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	{ "arguments_left_out", "0", "of the imported file ", " arguments found no room" },
 	{ "inject_processes_refused", "0", "calls: in ", " of the processes none were recorded, as CUPTI's callbacks could not be had" },
 	{ "gpu_processes_refused", "0", "GPU: in ", " of the processes what it did was not recorded, as there was no CUPTI or it refused" },
+	{ "gpu_processes_by_events", "0", "GPU: in ", " of the processes its times are those of CUDA events around each call: durations are upper "
+	  "bounds, and some queueing is in them (gtcollect(1), GPU times without CUPTI)" },
+	{ "gpu_untimed", "0", "GPU: ", " launches, copies and sets have no time, as no CUDA event could be put around them or read" },
 	{ "gpu_records_dropped", "0", "GPU: CUPTI dropped ", " records: what they told is missing from every figure of the GPU" },
 	{ "gpu_records_lost", "0", "GPU: ", " records found no room on their way here: what they told is missing from every figure of the GPU" },
 	{ "gpu_records_impossible", "0", "GPU: ", " records had impossible times: what they told is missing from every figure of the GPU" },
@@ -238,7 +241,7 @@ static int note_known(void *arg, const char *key, const char *value)
 		if (!strcmp(key, doubts[i].key) && !(k->no_gpu && !strncmp(key, "gpu_", 4)) &&
 		    (!doubts[i].usual || strcmp(value, doubts[i].usual))) {
 			doubt(k->h, k->t, k->seg, "%s%s%s", doubts[i].before, doubts[i].after ? value : "", doubts[i].after ? doubts[i].after : "");
-			k->gpu_missing |= !strncmp(key, "gpu_", 4);
+			k->gpu_missing |= !strncmp(key, "gpu_", 4) && strcmp(key, "gpu_processes_by_events");
 		}
 	k->part |= !strncmp(key, "recovered.", 10) || (!strncmp(key, "cut.", 4) && *value);
 	k->newer += !strncmp(key, "untraced_functions.", sizeof("untraced_functions.") - 1);

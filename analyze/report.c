@@ -105,7 +105,8 @@ static bool listed(const char *list, const char *word)
 	return false;
 }
 
-bool gt_no_gpu_source(const char *value) { return strncmp(value, "CUPTI, ", 7) != 0; }
+bool gt_gpu_by_events(const char *value) { return !strncmp(value, "CUDA events", 11); }
+bool gt_no_gpu_source(const char *value) { return strncmp(value, "CUPTI, ", 7) != 0 && !gt_gpu_by_events(value); }
 
 struct told { const char *layer; bool events, filtered, refused; };
 

@@ -40,6 +40,7 @@ uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segme
  * recorder was told to look at all of it and somebody came to be looked at. What was not recorded is absent from tables,
  * never 0. */
 bool gt_recorded_in(const struct gt_segment *seg, unsigned layer);
+bool gt_gpu_by_events(const char *value);	/* gpu_source: do its times come from CUDA events? */
 bool gt_no_gpu_source(const char *value);	/* gpu_source in the metadata of a recording with -e gpu: was there none? */
 bool gt_recorded(struct gt_reader *r, unsigned layer);
 bool gt_filtered(struct gt_reader *r);	/* were names left out, by the recorder or a copy? Then a 0 may mean either */

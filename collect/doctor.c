@@ -271,7 +271,33 @@ static void check_cupti(struct finding *f)
 		say(f, FINE, "-e gpu finds %s", said);
 	else
 		say(f, NOTE, "-e gpu finds no libcupti by name: programs that bring their own (PyTorch) are recorded all the same, for others "
-			     "use --cupti FILE (the CUDA toolkit has it)");
+			     "use --cupti FILE (the CUDA toolkit has it), or the times of CUDA events will have to do (--gpu-timing)");
+}
+
+/* Has the driver what guest_events.c calls? */
+static bool load_events(const char *library, FILE *to)
+{
+	static const char *const names[] = { "cuEventCreate", "cuEventRecord", "cuEventQuery", "cuEventElapsedTime", "cuStreamIsCapturing",
+					     "cuThreadExchangeStreamCaptureMode", "cuStreamGetCtx", "cuDevicePrimaryCtxGetState" };
+	void *l = dlopen(library, RTLD_NOW);
+
+	for (size_t i = 0; l && i < sizeof(names) / sizeof(*names); i++)
+		if (!dlsym(l, names[i])) {
+			fputs(names[i], to);
+			return false;
+		}
+	return l;
+}
+
+static void check_events(struct finding *f)
+{
+	char said[300];
+
+	if (try(load_events, LIBCUDA, said, sizeof(said)))
+		say(f, FINE, "-e gpu --gpu-timing events works with this driver, and auto where there is no CUPTI");
+	else
+		say(f, NOTE, "-e gpu without CUPTI needs a driver with CUDA events: %s%s", *said ? said : "there is no " LIBCUDA,
+		    *said ? " is missing" : "");
 }
 
 static void check_nvml(struct finding *f)
@@ -298,7 +324,7 @@ static void check_lockdown(struct finding *f)
 static const struct { const char *name; void (*look)(struct finding *f); } checks[] = {
 	{ "library", check_library }, { "session", check_session }, { "memory", check_memory }, { "clock", check_clock },
 	{ "rights", check_lockdown }, { "driver", check_driver }, { "devices", check_devices }, { "libcuda", check_libcuda },
-	{ "cupti", check_cupti },
+	{ "cupti", check_cupti }, { "events", check_events },
 	{ "nvml", check_nvml },
 };
 

@@ -7,12 +7,13 @@
 
 /* ---- the GPU ---- */
 
-int gt_events_cause(struct gt_recorder *r, const struct gt_thread *t, uint16_t id, const struct gt_row *row, const uint64_t *args,
-		    struct gt_err *err)
+int gt_events_cause(struct gt_recorder *r, const struct gt_thread *t, uint16_t id, uint64_t ticks, const struct gt_row *row,
+		    const uint64_t *args, struct gt_err *err)
 {
 	const struct gt_call_type *c = &r->types.calls[id];
 	struct gt_process *p = &r->procs[t->proc];
-	struct gt_gpu_call call = { .id = id, .track = t->track, .tid = t->tid, .start = row->start, .end = row->end, .name = c->name,
+	struct gt_gpu_call call = { .id = id, .track = t->track, .tid = t->tid, .start = row->start, .end = row->end, .ticks = ticks,
+				    .name = c->name,
 				    .kernel = c->func == GT_NO_WORD ? GT_NONE : (uint32_t)args[c->nwords],
 				    .shaped = c->grid != GT_NO_WORD && c->block != GT_NO_WORD, .does = c->does,
 				    .streamed = c->stream != GT_NO_WORD, .stream = c->stream == GT_NO_WORD ? 0 : args[c->stream],
@@ -56,7 +57,7 @@ static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt
 		e.start = gt_clock_ns(&r->clock, rec->start);
 		e.end = gt_clock_ns(&r->clock, rec->end);
 	}
-	memcpy(e.words, rec->words, (rec->n < 9 ? rec->n : 9) * 8u);
+	memcpy(e.words, rec->words, (rec->n < GT_GPU_WORDS ? rec->n : GT_GPU_WORDS) * 8u);
 	return r->gpu && gt_gpu_event(r->gpu, &p->gpu, p->track, &e) ? gt_err_set(err, -ENOMEM, "out of memory") : 0;
 }
 

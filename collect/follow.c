@@ -210,7 +210,7 @@ static inline int put_call(struct gt_recorder *r, struct gt_thread *t, const str
 		row.end = r->epoch.monotonic;	/* it was seen open then, between its end and its being recorded */
 	fit(t, rec->depth, &row.start, &row.end);
 	if (rec->id < gt_api_count && r->types.calls[rec->id].causes && counts(&r->types.calls[rec->id], row.ret) &&
-	    (code = gt_events_cause(r, t, rec->id, &row, args, err)))
+	    (code = gt_events_cause(r, t, rec->id, rec->start, &row, args, err)))
 		return code;
 	if (__builtin_expect(t->node_call == rec->start && rec->id < gt_api_count && !row.ret, 0) &&
 	    (code = gt_events_made(r, t, r->types.calls[rec->id].name, &row, err)))

@@ -1,6 +1,6 @@
 /* Which call it was. Calls wait in lanes, one a thread, in order of time; CUPTI's records of calls find theirs by thread and time, and
  * then the call is known by its correlation id; work looks its call up by that id. Without such records the earliest call that fits
- * must do.
+ * must do. What was timed by CUDA events says itself in which thread and at which ticks its call began.
  *
  * A call and CUPTI's record of it: ours begins before and ends after, but the clocks are read at different places and converted, so
  * the middle of CUPTI's is looked for, and must lie in ours. Calls on one thread do not overlap.
@@ -105,6 +105,28 @@ static struct gt_gpu_launch *find_call(const struct gt_gpu_lane *l, int64_t when
 		else
 			return c->known ? NULL : c;
 	}
+	return NULL;
+}
+
+/* The call of this lane that began at `ticks`. One that a signal handler made inside another one begins later, and comes before it. */
+static struct gt_gpu_launch *find_ticks(const struct gt_gpu_lane *l, uint64_t ticks)
+{
+	size_t from = 0, to = l->n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+		struct gt_gpu_launch *c = &l->calls[l->first + mid];
+
+		if (c->c.ticks == ticks)
+			return c;
+		if (ticks < c->c.ticks)
+			to = mid;
+		else
+			from = mid + 1;
+	}
+	for (size_t i = 0; i < l->n && i < LOOK_BACK; i++)
+		if (l->calls[l->first + i].c.ticks == ticks)
+			return &l->calls[l->first + i];
 	return NULL;
 }
 
@@ -424,6 +446,26 @@ bool gt_gpu_cause_find(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 		join(w, &likely->c, GT_JOIN_ORDER);
 		likely->known = true;
 	}
+	return true;
+}
+
+bool gt_gpu_cause_timed(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, bool late, struct gt_gpu_work *w,
+			struct gt_gpu_call *by)
+{
+	struct gt_gpu_lane *l = lane_of(p, (int32_t)low(e->words[0]), false);
+	struct gt_gpu_launch *c = l ? find_ticks(l, e->words[1]) : NULL;
+
+	if (!c)
+		return late;
+	if (c->c.id != high(e->words[0])) {
+		g->totals.wrong++;
+		return true;
+	}
+	join(w, &c->c, GT_JOIN_CORRELATION);
+	*by = c->c;
+	c->known = true;
+	while (l->n && l->calls[l->first].known)
+		forget_first(g, l);
 	return true;
 }
 

@@ -85,6 +85,7 @@ struct gt_gpu_place { uint32_t device, stream, context, track; };
 struct gt_gpu_process {
 	uint32_t track;			/* of the process */
 	bool on, ever_on, flushed;	/* flushed: at its end it told all */
+	bool by_events;			/* CUDA events are used, not CUPTI */
 	uint32_t context;		/* the only one that work was in; GT_NONE: there were more */
 	struct gt_gpu_captures captures;
 	struct gt_gpu_waits_of waits;
@@ -105,7 +106,7 @@ struct gt_gpu_process {
 struct gt_gpu {
 	struct gt_writer *w;
 	struct gt_gpu_types types;
-	uint32_t source;
+	uint32_t source, source_events;
 	bool partly;
 	uint32_t runtime[GT_GPU_RUNTIME_CBIDS];	/* types of runtime calls, and 1; [0]: of all that have no name */
 	uint32_t tracks;		/* made */
@@ -129,6 +130,9 @@ bool gt_gpu_cause_find(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 		       bool late, struct gt_gpu_work *w, struct gt_gpu_call *by);
 /* It is no more; if nothing came of it, that is counted. */
 void gt_gpu_cause_forget(struct gt_gpu *g, const struct gt_gpu_process *p, struct gt_gpu_known *c);
+/* What CUDA events were put around tells its call by thread and ticks, which is known when its record has come. False: it may still. */
+bool gt_gpu_cause_timed(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, bool late, struct gt_gpu_work *w,
+			struct gt_gpu_call *by);
 /* Calls that no record will come for any more, and lanes of threads that launch no more: there may be a million in a day. */
 void gt_gpu_calls_let_go(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last);
 void gt_gpu_lane_drop(struct gt_gpu *g, struct gt_gpu_process *p, size_t i);

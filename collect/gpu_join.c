@@ -35,19 +35,45 @@ static bool possible(const struct gt_gpu_process *p, const struct gt_gpu_event *
 /* What was lost is counted so, and nowhere else. */
 static void count_row(struct gt_gpu_totals *t, const struct gt_gpu_event *e, enum gt_join how)
 {
-	*(e->id == GT_EV_KERNEL ? &t->kernels : e->id == GT_EV_COPY ? &t->copies : &t->sets) += 1;
+	*(e->id == GT_EV_KERNEL ? &t->kernels : e->id == GT_EV_COPY ? &t->copies : e->id == GT_EV_SET ? &t->sets : &t->graphs) += 1;
 	*(how == GT_JOIN_CORRELATION ? &t->exact : how == GT_JOIN_ORDER ? &t->inferred : &t->unjoined) += 1;
 }
 
+/* Is it work that CUDA events were put around? Two words of its own come first, then, all but graphs, what CUPTI's have. */
+static bool timed(const struct gt_gpu_event *e) { return e->id >= GT_EV_TIMED_KERNEL && e->id <= GT_EV_TIMED_GRAPH; }
+
+static struct gt_gpu_event without_call(const struct gt_gpu_event *e)
+{
+	static const uint16_t ids[] = { GT_EV_KERNEL, GT_EV_COPY, GT_EV_SET, GT_EV_TIMED_GRAPH };
+	struct gt_gpu_event w = { .id = ids[e->id - GT_EV_TIMED_KERNEL], .start = e->start, .end = e->end, .n = (uint8_t)(e->n - 2) };
+
+	memcpy(w.words, e->words + 2, sizeof(e->words) - 2 * sizeof(*e->words));
+	return w;
+}
+
+static int put_work(struct gt_gpu *g, const struct gt_gpu_event *e, const struct gt_gpu_work *w, uint32_t kernel, struct gt_err *err)
+{
+	switch (e->id) {
+	case GT_EV_KERNEL:
+		return gt_gpu_row_kernel(g, w, e->words, kernel, err);
+	case GT_EV_COPY:
+		return gt_gpu_row_copy(g, w, e->words, err);
+	case GT_EV_SET:
+		return gt_gpu_row_set(g, w, e->words, err);
+	}
+	return gt_gpu_put_graph(&g->types, w, err);
+}
+
 /* One of a kernel, copy or set. 1: written, or never will be; 0: its call, or its name, may still come; negative. */
-static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now, bool late,
+static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *whole, int64_t now, bool late,
 		       gt_gpu_string *string, void *arg, struct gt_err *err)
 {
+	const struct gt_gpu_event plain = timed(whole) ? without_call(whole) : *whole, *e = &plain;
 	const uint64_t *v = e->words;
 	struct gt_gpu_work w = { .start = e->start, .end = e->end, .correlation = low(v[0]), .context = low(v[1]), .graph = low(v[2]),
-				 .node = v[3] };
+				 .node = v[3], .by_events = timed(whole) };
 	uint32_t kernel = e->id == GT_EV_KERNEL ? string(arg, v[8]) : GT_NONE;
-	struct gt_gpu_call by = { .on = 0 };
+	struct gt_gpu_call by = { .on = 0, .kernel = GT_NONE };
 	int code = 0;
 
 	if (!possible(p, e, now)) {
@@ -56,7 +82,7 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 	}
 	if (e->id == GT_EV_KERNEL && kernel == GT_NONE && !late)
 		return 0;
-	if (!gt_gpu_cause_find(g, p, e, kernel, now, late, &w, &by))
+	if (!(w.by_events ? gt_gpu_cause_timed(g, p, whole, late, &w, &by) : gt_gpu_cause_find(g, p, e, kernel, now, late, &w, &by)))
 		return 0;
 	if (g->partly && w.cause.join == GT_JOIN_UNKNOWN) {
 		g->totals.outside++;
@@ -65,12 +91,11 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 	if (w.node)
 		gt_gpu_node_find(&p->nodes, w.node, &w.made);
 	w.track = gt_gpu_stream_track_of(g, p, high(v[0]), w.context, high(v[1]));
-	if (w.track != GT_NONE && by.on && gt_api[by.id].op != GT_OP_GRAPH_LAUNCH)
+	if (w.track != GT_NONE && by.on && (w.by_events || gt_api[by.id].op != GT_OP_GRAPH_LAUNCH))
 		code = gt_gpu_stream_ran(&p->waits, g->w, by.on, w.track, w.context, err);
 	if (code)
 		return code;
-	code = w.track == GT_NONE ? -ENOMEM : e->id == GT_EV_KERNEL ? gt_gpu_row_kernel(g, &w, v, kernel, err) :
-	       e->id == GT_EV_COPY ? gt_gpu_row_copy(g, &w, v, err) : gt_gpu_row_set(g, &w, v, err);
+	code = w.track == GT_NONE ? -ENOMEM : put_work(g, e, &w, kernel == GT_NONE ? by.kernel : kernel, err);
 	if (code == -ENOMEM) {		/* there may be memory, but no room in the dictionary */
 		g->totals.nameless++;
 		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, w.start, w.end, 1, err);
@@ -156,6 +181,15 @@ static int note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct g
 		g->totals.processes++;
 		say(g, true, "CUPTI, %s, API version %llu", text, e->words[2]);
 		return 0;
+	case GT_GPU_EVENTS:
+		p->on = p->ever_on = p->by_events = true;
+		g->totals.processes++;
+		g->totals.by_events++;
+		say(g, true, "CUDA events (%s)", text, 0);
+		return 0;
+	case GT_GPU_EVENTS_ERROR:
+		g->totals.clock_error = e->words[2] > g->totals.clock_error ? e->words[2] : g->totals.clock_error;
+		return 0;
 	case GT_GPU_REFUSED:
 		p->on = false;
 		g->totals.refused += !p->yielded;	/* later, it is an absence that does not end */
@@ -203,6 +237,11 @@ int gt_gpu_event(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, co
 		return -ENOMEM;
 	if (e->id == GT_EV_GPU_LOST) {
 		g->totals.dropped += e->words[0];
+		return 0;
+	}
+	(*p)->by_events |= timed(e);
+	if (e->id == GT_EV_UNTIMED) {
+		g->totals.untimed[e->words[1] < GT_UNTIMED_COUNT ? e->words[1] : GT_UNTIMED_ERROR] += e->words[0];
 		return 0;
 	}
 	return wait_in(e->id == GT_EV_API || e->id == GT_EV_RUNTIME ? &(*p)->records : &(*p)->works, e, 0);
@@ -369,6 +408,7 @@ struct gt_gpu *gt_gpu_open(struct gt_writer *w, bool partly)
 	g->w = g->types.w = w;
 	g->partly = partly;
 	g->source = gt_writer_string(w, "cupti");
+	g->source_events = gt_writer_string(w, "cuda events");
 	return g;
 }
 

@@ -2,7 +2,9 @@
  *
  * Three things come by three ways, in any order: our own record of a launching call (the thread's ring, when it has returned);
  * CUPTI's record of the same call, which gives it a correlation id; CUPTI's records of what it made the GPU do, with that id. The
- * first two are one call when they are of one thread and lie over one another in time. */
+ * first two are one call when they are of one thread and lie over one another in time.
+ *
+ * What was timed by CUDA events tells by itself which call it is of: the guest put them around it. */
 #ifndef GT_GPU_JOIN_H
 #define GT_GPU_JOIN_H
 #include "collect/ring.h"
@@ -21,6 +23,10 @@ struct gt_gpu_totals {
 	uint64_t without_record;	/* launches that no record came for */
 	uint64_t captured;		/* launches that became nodes of a graph */
 	uint64_t nameless;		/* lost, as there are too many names or streams */
+	uint64_t graphs;		/* rows of graphs that were timed as a whole */
+	uint64_t untimed[GT_UNTIMED_COUNT];	/* calls that have no time, by enum gt_untimed */
+	uint64_t clock_error;		/* ns: CUDA events' times may be off by so much; the worst of all processes */
+	uint32_t by_events;		/* processes in which CUDA events were used */
 	uint64_t outside;		/* work of calls that were not to be recorded */
 	uint32_t yields, resumed;	/* times that we made way for another user of CUPTI, and came back */
 	char other[200];		/* its library */
@@ -48,6 +54,7 @@ struct gt_gpu_call {
 	uint32_t track;			/* of the thread */
 	int32_t tid;			/* as the process knows it */
 	int64_t start, end;		/* ns */
+	uint64_t ticks;			/* its start, as the guest read it */
 	uint32_t name;			/* of the function, string id */
 	uint32_t kernel;		/* string id, or GT_NONE */
 	uint32_t grid[3], block[3];
@@ -56,7 +63,8 @@ struct gt_gpu_call {
 	uint64_t event;			/* that it waited for, a handle, or GT_GPU_NO_EVENT */
 	uint64_t on;			/* not the caller's: see gpu_inside.h */
 };
-struct gt_gpu_event { uint16_t id; int64_t start, end; uint8_t n; uint64_t words[9]; };
+#define GT_GPU_WORDS 11
+struct gt_gpu_event { uint16_t id; int64_t start, end; uint8_t n; uint64_t words[GT_GPU_WORDS]; };
 
 /* new: close it. NULL: out of memory. The writer stays the caller's. partly: not all the time, or not everything, is recorded, so work
  * without a call is none that was asked for. */

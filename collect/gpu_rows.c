@@ -15,9 +15,11 @@ uint32_t gt_gpu_new_track(struct gt_gpu *g, const struct gt_track *t)
 	return g->tracks < TRACKS_MAX ? g->tracks++, gt_writer_track(g->w, t) : GT_NONE;
 }
 
+static uint32_t source_of(const struct gt_gpu *g, const struct gt_gpu_process *p) { return p->by_events ? g->source_events : g->source; }
+
 uint32_t gt_gpu_device_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device)
 {
-	struct gt_track t = { .parent = p->track, .source = g->source, .kind = GT_TRACK_DEVICE, .id = device, .ns_id = device };
+	struct gt_track t = { .parent = p->track, .source = source_of(g, p), .kind = GT_TRACK_DEVICE, .id = device, .ns_id = device };
 	char name[32];
 
 	for (size_t i = 0; i < p->ndevices; i++)
@@ -38,7 +40,7 @@ static bool same_stream(const void *arg, uint32_t value, const void *key, size_t
 
 uint32_t gt_gpu_stream_track_of(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device, uint32_t context, uint32_t stream)
 {
-	struct gt_track t = { .source = g->source, .kind = GT_TRACK_STREAM, .id = stream, .ns_id = stream };
+	struct gt_track t = { .source = source_of(g, p), .kind = GT_TRACK_STREAM, .id = stream, .ns_id = stream };
 	struct gt_gpu_place place = { device, stream, context, GT_NONE };
 	uint64_t hash = gt_hash(&place, offsetof(struct gt_gpu_place, track));
 	uint32_t i = gt_map_get(&p->by_stream, hash, same_stream, p, &place, 0);

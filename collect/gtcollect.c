@@ -37,14 +37,16 @@
 static struct {
 	const char *output, *events, *range, *cupti;
 	bool force, lossless, quiet, doctor, probes, inject;
-	int verbose, args, wait;
+	int verbose, args, wait, gpu_timing;
 	struct gt_opt_list filter, exclude;
 	uint64_t sample, ring_size, ring_memory;
 	int64_t delay, duration, nvml_interval;
 } o = { .events = GT_SOURCES_DEFAULT, .args = GT_ARGS_KEY, .sample = 1, .ring_size = UNSET, .ring_memory = UNSET,
-	.nvml_interval = GT_NVML_INTERVAL };
+	.nvml_interval = GT_NVML_INTERVAL, .gpu_timing = -1 };
 
 static const char *const args_words[] = { "none", "key", "all", NULL };
+static const char *const timing_words[] = { "auto", "cupti", "events", "off", NULL };
+enum { TIMING_OFF = GT_TIMING_EVENTS + 1 };
 static const char *const wait_words[] = { "primary", "all", NULL };
 enum { WAIT_PRIMARY, WAIT_ALL };
 
@@ -60,6 +62,9 @@ static const struct gt_opt options[] = {
 	{ 0, "exclude", GT_OPT_LIST, &o.exclude, "GLOB", "no names that match, or @CATEGORY; may be given several times", NULL },
 	{ 0, "sample", GT_OPT_U64, &o.sample, "N", "one call in N of each name and thread", NULL },
 	{ 0, "args", GT_OPT_WORD, &o.args, "WHICH", "arguments, the default is key", args_words },
+	{ 0, "gpu-timing", GT_OPT_WORD, &o.gpu_timing, "HOW",
+	  "what tells when the GPU worked for -e gpu: CUPTI, CUDA events, or (auto) the second where the first is not to be had; "
+	  "cupti is the default, auto with -e", timing_words },
 	{ 0, "cupti", GT_OPT_STR, &o.cupti, "FILE", "the libcupti to use for -e gpu, if the program has none loaded", NULL },
 	{ 0, "nvml-interval", GT_OPT_NS, &o.nvml_interval, "TIME", "so often are the counters of -e nvml read (100ms)", NULL },
 	{ 0, NULL, GT_OPT_TEXT, NULL, NULL, "When", NULL },
@@ -110,6 +115,12 @@ static struct {
 	struct gt_writer_stats stats;	/* the last ones */
 } run = { .rings.fd = -1, .door = { .dir_fd = -1, .listen_fd = -1, .stop = { -1, -1 } }, .lost = GT_ERR_INIT };
 
+/* CUDA events cost the program some us a launch, so they come in only where somebody asked for GPU work, one way or the other. */
+static int timing(void)
+{
+	return o.gpu_timing > GT_TIMING_AUTO ? o.gpu_timing : o.inject ? GT_TIMING_CUPTI : o.gpu_timing >= 0 ? o.gpu_timing : strcmp(o.events, GT_SOURCES_DEFAULT) ? GT_TIMING_AUTO : GT_TIMING_CUPTI;
+}
+
 /* The name behind --range nvtx:, or NULL. */
 static const char *nvtx_range(void) { return o.range && !strncmp(o.range, "nvtx:", 5) ? o.range + 5 : NULL; }
 
@@ -155,6 +166,8 @@ static int check_use(const char *program, struct gt_err *err)
 		code = gt_sources_enable(&run.wanted, &run.own, o.events, err);
 	if (code)
 		return code;
+	if (o.inject && o.gpu_timing == GT_TIMING_EVENTS)
+		return gt_err_set(err, -EINVAL, "--gpu-timing events needs the library in the program's way, where --inject does not put it");
 	if (o.inject && (code = gt_launch_may_inject(err)))
 		return code;
 	if (o.inject) {
@@ -186,7 +199,8 @@ static int open_session(struct gt_err *err)
 	run.rings.s->inject = run.wanted.inject;
 	run.rings.s->sample = run.wanted.sample;
 	run.rings.s->ioctls = run.wanted.ioctls;
-	run.rings.s->gpu = run.wanted.gpu;
+	run.rings.s->gpu = run.wanted.gpu && timing() != TIMING_OFF;
+	run.rings.s->gpu_timing = timing() == TIMING_OFF ? GT_TIMING_AUTO : (uint32_t)timing();
 	run.rings.s->gpu_more = run.wanted.gpu_more;
 	run.rings.s->partly = o.delay || o.duration || o.range || o.filter.n || o.exclude.n || o.sample > 1;
 	memcpy(run.rings.s->cupti, run.wanted.cupti, sizeof(run.wanted.cupti));
@@ -206,7 +220,8 @@ static int open_trace(char *const *argv, struct gt_err *err)
 {
 	struct gt_metadata_settings s = { .argv = argv, .events = o.events, .args = args_words[o.args], .range = o.range,
 		.filter = &o.filter, .exclude = &o.exclude, .sample = o.sample, .ring_bytes = run.rings.s->bytes, .delay = o.delay,
-		.duration = o.duration, .lossless = o.lossless, .ticks = run.rings.s->ticks };
+		.duration = o.duration, .gpu_timing = run.wanted.gpu ? timing_words[timing()] : NULL,
+		.gpu_untimed = run.wanted.gpu && timing() == TIMING_OFF, .lossless = o.lossless, .ticks = run.rings.s->ticks };
 	char *json = gt_metadata_begin(&s);
 	struct gt_writer_options opt = { .level = 3, .rows_sorted = true, .meta_json = json };
 	int fd = run.out.fd;
@@ -288,12 +303,21 @@ static struct gt_nvml_totals counters(void)
 
 static uint64_t events(void) { return run.stats.rows[GT_CALL] + gt_recorder_totals(run.r)->open; }
 
+static uint64_t untimed(const struct gt_gpu_totals *g)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < GT_UNTIMED_COUNT; i++)
+		n += g->untimed[i];
+	return n;
+}
+
 /* Records of what the GPU did that came to nothing. */
 static uint64_t gpu_losses(void)
 {
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
 
-	return t->gpu ? t->gpu->dropped + t->gpu->impossible + t->gpu_lost : 0;
+	return t->gpu ? t->gpu->dropped + t->gpu->impossible + t->gpu_lost + untimed(t->gpu) : 0;
 }
 
 static uint64_t losses(void)
@@ -461,7 +485,8 @@ static void say_nothing_seen(const char *program)
 static void say_gpu(const struct gt_gpu_totals *g)
 {
 	if (!g->processes && gt_recorder_totals(run.r)->processes)
-		fprintf(stderr, "gtcollect: -e gpu: what the GPU did was not recorded: %s\n", *g->state ? g->state : "nothing was told of a GPU");
+		fprintf(stderr, "gtcollect: -e gpu: what the GPU did was not recorded: %s%s\n", *g->state ? g->state : "nothing was told of a GPU",
+			*g->state && timing() == GT_TIMING_CUPTI ? "; --gpu-timing events does without CUPTI" : "");
 	else if (g->refused)
 		fprintf(stderr, "gtcollect: -e gpu: in %u process%s what the GPU did was not recorded, as there was no CUPTI or it refused\n",
 			g->refused, plural(g->refused, "es"));
@@ -470,12 +495,21 @@ static void say_gpu(const struct gt_gpu_totals *g)
 	if (g->no_calls)
 		fprintf(stderr, "gtcollect: --inject: in %u process%s no calls were recorded: CUPTI is missing, or another tool has subscribed to it\n",
 			g->no_calls, plural(g->no_calls, "es"));
-	if (gpu_losses())
+	if (g->by_events)
+		fprintf(stderr, "gtcollect: -e gpu: times of GPU work are those of CUDA events, %s: upper bounds, see gtcollect(1)\n",
+			strstr(g->state, "as asked for") ? "as asked for" : "as there was no CUPTI or it refused");
+	if (untimed(g))
+		fprintf(stderr, "gtcollect: %" PRIu64 " launch%s, copies and sets have no time: %" PRIu64 " found no CUDA event free, %" PRIu64
+			" came as a capture began, %" PRIu64 " ended with their context, %" PRIu64 " failed\n", untimed(g), plural(untimed(g), "es"),
+			g->untimed[GT_UNTIMED_POOL], g->untimed[GT_UNTIMED_CAPTURE], g->untimed[GT_UNTIMED_CONTEXT],
+			g->untimed[GT_UNTIMED_ERROR]);
+	if (gpu_losses() > untimed(g))
 		fprintf(stderr, "gtcollect: %" PRIu64 " record%s of GPU work dropped by CUPTI, %" PRIu64 " without room, %" PRIu64
 			" with impossible times\n", g->dropped, plural(g->dropped, "s"), gt_recorder_totals(run.r)->gpu_lost, g->impossible);
 	if (run.launch.signal && g->without_record)
-		fprintf(stderr, "gtcollect: of %" PRIu64 " launch%s, copies and sets it is not known what the GPU did: CUPTI had not told yet\n",
-			g->without_record, plural(g->without_record, "es"));
+		fprintf(stderr, "gtcollect: of %" PRIu64 " launch%s, copies and sets it is not known what the GPU did: %s\n",
+			g->without_record, plural(g->without_record, "es"),
+			g->by_events ? "it was not over, or not read yet" : "CUPTI had not told yet");
 }
 
 static void say_losses(void)

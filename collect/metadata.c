@@ -206,6 +206,9 @@ char *gt_metadata_begin(const struct gt_metadata_settings *s)
 	put(o, "events", s->events);
 	put(o, "args", s->args);
 	put(o, "range", s->range);
+	put(o, "gpu_timing", s->gpu_timing);
+	if (s->gpu_untimed)
+		put(o, "gpu_source", "nothing, as --gpu-timing off was asked for");
 	gt_json_put(o, "filter", globs(s->filter));
 	gt_json_put(o, "exclude", globs(s->exclude));
 	gt_json_put(o, "sample", gt_json_int((int64_t)s->sample));
@@ -234,6 +237,13 @@ static void put_gpu(struct gt_json *o, const struct gt_recorder_totals *t)
 		{ "gpu_records_impossible", g->impossible }, { "gpu_records_lost", t->gpu_lost },
 	};
 
+	static const char *const reasons[] = {
+#define X(e, word) "gpu_untimed_" #word,
+		GT_UNTIMED_REASONS(X)
+#undef X
+	};
+	uint64_t untimed = 0;
+
 	put(o, "gpu_source", *g->state ? g->state : "nothing was told of a GPU");
 	if (*g->without)
 		put(o, "gpu_without", g->without);
@@ -241,6 +251,16 @@ static void put_gpu(struct gt_json *o, const struct gt_recorder_totals *t)
 		put(o, "gpu_other_profiler", g->other);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
 		gt_json_put(o, counts[i].key, gt_json_int((int64_t)counts[i].value));
+	if (!g->by_events)
+		return;
+	for (size_t i = 0; i < GT_UNTIMED_COUNT; i++) {
+		gt_json_put(o, reasons[i], gt_json_int((int64_t)g->untimed[i]));
+		untimed += g->untimed[i];
+	}
+	gt_json_put(o, "gpu_untimed", gt_json_int((int64_t)untimed));
+	gt_json_put(o, "gpu_graphs", gt_json_int((int64_t)g->graphs));
+	gt_json_put(o, "gpu_processes_by_events", gt_json_int(g->by_events));
+	gt_json_put(o, "gpu_event_clock_error_ns", gt_json_int((int64_t)g->clock_error));
 }
 
 char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer_stats *w, int status, int64_t duration, bool simulated)

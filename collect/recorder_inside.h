@@ -100,9 +100,9 @@ int gt_follow_each_open(struct gt_recorder *r, struct gt_thread *t, gt_open_fn *
 struct gt_event_record { uint16_t id; uint64_t start, end; uint8_t n; const uint64_t *words; };
 bool gt_events_in_ticks(uint16_t id);		/* are its times ticks, to be taken only when they are past? */
 int gt_events_take(struct gt_recorder *r, struct gt_thread *t, const struct gt_event_record *rec, struct gt_err *err);
-/* A call that may have made a GPU work has become this row. */
-int gt_events_cause(struct gt_recorder *r, const struct gt_thread *t, uint16_t id, const struct gt_row *row, const uint64_t *args,
-		    struct gt_err *err);
+/* A call that may have made a GPU work, begun at these ticks, has become this row. */
+int gt_events_cause(struct gt_recorder *r, const struct gt_thread *t, uint16_t id, uint64_t ticks, const struct gt_row *row,
+		    const uint64_t *args, struct gt_err *err);
 /* The call that has become this row created t->node. */
 int gt_events_made(struct gt_recorder *r, struct gt_thread *t, uint32_t name, const struct gt_row *row, struct gt_err *err);
 /* Writes the rows that can be written by now. */

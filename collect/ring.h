@@ -46,6 +46,7 @@ enum gt_gate { GT_GATE_OFF, GT_GATE_ON, GT_GATE_SAMPLE };
 enum gt_args_mode { GT_ARGS_NONE, GT_ARGS_KEY, GT_ARGS_ALL };
 enum gt_range_mode { GT_RANGE_ALWAYS, GT_RANGE_PROFILER /* only between cuProfilerStart and cuProfilerStop */,
 		     GT_RANGE_NVTX /* only inside push and pop of range_name */ };
+enum gt_gpu_timing { GT_TIMING_AUTO /* by CUPTI, or by CUDA events where there is none */, GT_TIMING_CUPTI, GT_TIMING_EVENTS };
 
 struct gt_session {
 	uint64_t magic;
@@ -60,7 +61,8 @@ struct gt_session {
 	uint32_t range;				/* enum gt_range_mode */
 	uint32_t sample;			/* GT_GATE_SAMPLE records 1 call in this many, per name and thread */
 	uint32_t ioctls;			/* interpose ioctl, open, close, mmap */
-	uint32_t gpu;				/* have CUPTI tell what the GPU does */
+	uint32_t gpu;				/* tell what the GPU does */
+	uint32_t gpu_timing;			/* enum gt_gpu_timing: by what */
 	uint32_t gpu_more;			/* and these things, too: bits of enum gt_gpu_more */
 	uint32_t partly;			/* not all calls that make a GPU work are recorded (delay, range, filter ...) */
 	uint32_t nvtx;				/* record annotations */
@@ -189,6 +191,10 @@ enum gt_ring_event {
 	GT_EV_NODE,		/* start: of this thread's call whose record comes next, ticks. It created this node of a graph, by CUPTI's number */
 	GT_EV_GRAPH,		/* a graph was made, or instantiated, from another: their numbers in CUPTI, new | old */
 	GT_EV_DEVICE,		/* start, end: ticks. Which device this thread's allocations are on from its next call on; UINT64_MAX: not known */
+	/* Work that we timed by CUDA events (guest_events.c). Two words come first: the call's thread id | API id, its start in ticks; then
+	 * the words that CUPTI's have. A graph launched as a whole has the first four. */
+	GT_EV_TIMED_KERNEL, GT_EV_TIMED_COPY, GT_EV_TIMED_SET, GT_EV_TIMED_GRAPH,
+	GT_EV_UNTIMED,		/* how many calls have no time, enum gt_untimed */
 	/* NVTX annotations, with start and end the same, in ticks. The first four: range id or 0, message, domain (0: the default one),
 	 * category | ARGB colour, NVTX's payload type, payload */
 	GT_EV_PUSH, GT_EV_RANGE_START, GT_EV_MARK,
@@ -206,5 +212,11 @@ enum gt_gpu_state { GT_GPU_ON, GT_GPU_MISSING /* no library */, GT_GPU_REFUSED /
 		    GT_GPU_FINALIZED /* by another one: we do not go on */,
 		    GT_GPU_WITHOUT /* something of enum gt_gpu_more, as this function failed; the rest is there */,
 		    GT_GPU_FORKED /* a child of a process with CUPTI: it works in none */,
-		    GT_GPU_STAYED /* what was to replace the program did not: it goes on */, GT_GPU_STATES };
+		    GT_GPU_STAYED /* what was to replace the program did not: it goes on */,
+		    GT_GPU_EVENTS /* CUDA events are used: why not CUPTI */, GT_GPU_EVENTS_ERROR /* how far off their clock may be, ns */,
+		    GT_GPU_STATES };
+/* Why a call has no time though CUDA events are used. */
+#define GT_UNTIMED_REASONS(X) X(POOL, pool) X(CAPTURE, capture) X(CONTEXT, context) X(ERROR, error)
+enum gt_untimed { GT_UNTIMED_POOL /* no event was free */, GT_UNTIMED_CAPTURE /* somebody was beginning a capture */,
+		  GT_UNTIMED_CONTEXT /* its context was destroyed */, GT_UNTIMED_ERROR /* the driver gave one */, GT_UNTIMED_COUNT };
 #endif

@@ -12,13 +12,21 @@ static const struct { const char *kinds, *type; char word; } types[] = {
 };
 #define TYPES (sizeof(types) / sizeof(*types))
 
-/* What has to be done after some functions. */
-static const struct { const char *name, *after; } specials[] = {
-	{ "cuGetProcAddress", "gt_after_get_proc" }, { "cuGetProcAddress_v2", "gt_after_get_proc" },
-	{ "cuModuleGetFunction", "gt_after_get_function" }, { "cuLibraryGetKernel", "gt_after_get_kernel" },
-	{ "cuKernelGetFunction", "gt_after_kernel_function" }, { "cuLibraryEnumerateKernels", "gt_after_kernels" },
-	{ "cuInit", "gt_after_init" },
-	{ "cuProfilerStart", "gt_after_profiler_start" }, { "cuProfilerStop", "gt_after_profiler_stop" },
+/* What has to be done after some functions, and before. */
+static const struct { const char *name, *after, *before; } specials[] = {
+	{ "cuGetProcAddress", "gt_after_get_proc", NULL }, { "cuGetProcAddress_v2", "gt_after_get_proc", NULL },
+	{ "cuModuleGetFunction", "gt_after_get_function", NULL }, { "cuLibraryGetKernel", "gt_after_get_kernel", NULL },
+	{ "cuKernelGetFunction", "gt_after_kernel_function", NULL }, { "cuLibraryEnumerateKernels", "gt_after_kernels", NULL },
+	{ "cuInit", "gt_after_init", NULL },
+	{ "cuProfilerStart", "gt_after_profiler_start", NULL }, { "cuProfilerStop", "gt_after_profiler_stop", NULL },
+#define CAPTURE(name) { #name, "gt_after_begin_capture", "gt_before_begin_capture" }
+	CAPTURE(cuStreamBeginCapture), CAPTURE(cuStreamBeginCapture_ptsz), CAPTURE(cuStreamBeginCapture_v2),
+	CAPTURE(cuStreamBeginCapture_v2_ptsz), CAPTURE(cuStreamBeginCaptureToGraph), CAPTURE(cuStreamBeginCaptureToGraph_ptsz),
+#define CONTEXT(name) { #name, "gt_after_context_ends", "gt_before_context_ends" }
+	CONTEXT(cuCtxDestroy), CONTEXT(cuCtxDestroy_v2), CONTEXT(cuCtxDetach),
+#define DEVICE(name) { #name, "gt_after_device_ends", "gt_before_device_ends" }
+	DEVICE(cuDevicePrimaryCtxRelease), DEVICE(cuDevicePrimaryCtxRelease_v2), DEVICE(cuDevicePrimaryCtxReset),
+	DEVICE(cuDevicePrimaryCtxReset_v2), DEVICE(cuGreenCtxDestroy),
 };
 
 static unsigned type_of(char kind)
@@ -38,6 +46,14 @@ static const char *after(const char *name)
 	if (gt_api_begins_capture(name) || gt_api_ends_capture(name))
 		return gt_api_begins_capture(name) ? "gt_after_begin_capture" : "gt_after_end_capture";
 	return gt_api_makes_node(name) ? "gt_after_node" : gt_api_copies_graph(name) ? "gt_after_graph" : NULL;
+}
+
+static const char *before(const char *name)
+{
+	for (size_t i = 0; i < sizeof(specials) / sizeof(*specials); i++)
+		if (!strcmp(specials[i].name, name))
+			return specials[i].before;
+	return NULL;
 }
 
 /* The least mode in which this function has arguments to record: "GT_ARGS_KEY", ..., or one that never comes. */
@@ -91,7 +107,7 @@ static bool key_words(const struct gt_api *api, const char words[][24], char *li
 static void print_wrapper(uint32_t id)
 {
 	const struct gt_api *api = &gt_api[id];
-	const char *then = after(api->name);
+	const char *then = after(api->name), *first = before(api->name), *work = gt_api_makes_work(api->op) ? "_WORK" : "";
 	char params[2048] = "", args[512] = "", words[64][24], list[1024], all[1024] = "";
 	unsigned n = 0;
 	int func;
@@ -105,10 +121,13 @@ static void print_wrapper(uint32_t id)
 		sprintf(all + strlen(all), ", %s", words[n]);
 	}
 	if (key_words(api, words, list, &func))
-		printf("KEYED(%u, %s, %s, %d, %s, (%s), (%s)%s)\n", id, api->name, least_mode(api), func, list, params, args, all);
+		printf("KEYED%s(%u, %s, %s, %d, %s, (%s), (%s)%s)\n", work, id, api->name, least_mode(api), func, list, params, args, all);
+	else if (then)
+		printf("WRAP_%s(%u, %s, %s, (%s), (%s)%s%s, %s%s)\n", first ? "AROUND" : "THEN", id, api->name, least_mode(api),
+		       n ? params : "void", args, first ? ", " : "", first ? first : "", then, n ? all : ", 0");
 	else
-		printf("%s(%u, %s, %s, (%s), (%s)%s%s%s)\n", then ? "WRAP_THEN" : plain(api) ? "PLAIN" : "WRAP", id, api->name, least_mode(api),
-		       n ? params : "void", args, then ? ", " : "", then ? then : "", n ? all : ", 0");
+		printf("%s%s(%u, %s, %s, (%s), (%s)%s)\n", plain(api) ? "PLAIN" : "WRAP", plain(api) ? "" : work, id, api->name,
+		       least_mode(api), n ? params : "void", args, n ? all : ", 0");
 }
 
 static void print_args(void)

@@ -12,6 +12,7 @@
  *   guest_args.c     argument words; names of kernels
  *   guest_files.c    ioctl, open, close, mmap of the driver's files
  *   guest_gpu.c      what the GPU did, from CUPTI
+ *   guest_events.c   how long it took, from CUDA events where there is no CUPTI; guest_events_read.c reads them
  *   guest_others.c   other users of CUPTI in the process
  *   guest_callbacks.c  being CUPTI's subscriber, while that is needed
  *   guest_inject.c   a program that we were not preloaded into, but that its driver loaded us into
@@ -231,6 +232,7 @@ int32_t gt_record_slowly(int32_t ret, uint64_t start, uint64_t end, uint32_t id,
 void gt_tell_name(struct gt_tcb *t, uint64_t handle);	/* of a kernel, unless this thread has */
 uint32_t gt_open_args(const struct gt_call *c, const uint64_t *words);	/* claims, fills open->args, returns how many */
 void gt_record_args(const struct gt_call *c, int32_t ret, const uint64_t *words);
+uint64_t gt_name_now(uint64_t handle);	/* of a kernel: where in gt_own->texts << 32 | length; 0: not known */
 /* What some functions need done when they have returned, recorded or not. */
 typedef void gt_after(int32_t ret, const uint64_t *words, const void *caller);
 void gt_tell_captured(const struct gt_call *c, uint64_t stream);	/* while there are: was this call captured? */
@@ -239,9 +241,14 @@ struct gt_asked { void *function; uint32_t drivers; };
 void *gt_ask_driver(struct gt_asked *a, const char *name);
 gt_after gt_after_node, gt_after_graph, gt_after_begin_capture, gt_after_end_capture;
 gt_after gt_after_get_proc, gt_after_get_function, gt_after_get_kernel, gt_after_kernel_function, gt_after_kernels,
-	 gt_after_profiler_start, gt_after_profiler_stop, gt_after_init;
+	 gt_after_profiler_start, gt_after_profiler_stop, gt_after_init, gt_after_begin_capture, gt_after_context_ends,
+	 gt_after_device_ends;
 extern gt_after *const gt_afters[];		/* generated: by id; NULL: nothing */
+/* And what some need before they are called. */
+typedef void gt_before(const uint64_t *words);
+gt_before gt_before_begin_capture, gt_before_context_ends, gt_before_device_ends;
 struct gt_arg { uint8_t param, how, role, key; uint16_t at; };
+uint64_t gt_arg_value(struct gt_tcb *t, const struct gt_arg *a, const uint64_t *words, int32_t ret);	/* of one field */
 extern const struct gt_arg gt_args[];		/* generated: the fields of all functions, one after the other */
 extern const uint16_t gt_args_first[];		/* generated: where those of function id begin; gt_api_count + 1 entries */
 
@@ -301,7 +308,17 @@ void gt_gpu_resume_soon(void);		/* the other one seems to be through */
 void gt_gpu_note(enum gt_gpu_state state, const char *text);	/* tells it, where we are in use of CUPTI or were */
 bool gt_gpu_used(void);		/* by this process */
 void gt_gpu_again(void);	/* enables what is ours once more, where it is to be enabled */
+struct gt_tcb *gt_teller(void);	/* the ring for what this thread tells; NULL: there is no room */
 void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);	/* for CUPTI, whosever buffer it is */
+/* ---- guest_events.c ---- */
+extern uint8_t gt_bracketing;		/* calls that make a GPU work are to be put between two events */
+struct gt_bracket;
+/* Before such a call. NULL: it is to pass without. */
+struct gt_bracket *gt_events_open(uint32_t id, const uint64_t *words);
+/* When it has been recorded. */
+void gt_events_shut(struct gt_bracket *b, const struct gt_call *c, int32_t ret, const uint64_t *words);
+bool gt_events_start(const char *why);	/* why not CUPTI; false: the driver lacks what it takes */
+bool gt_events_forked(void);		/* were they used in the process that this one was forked from? */
 /* guest_exec.c */
 void gt_exec_find(void);	/* the real functions, while it is safe to look */
 /* guest_nvtx.c */

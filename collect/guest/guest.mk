@@ -29,6 +29,7 @@ $(BUILD)/hosted/wrappers.o: $(GUEST_GEN)
 	@mkdir -p $(@D)
 	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) -Os -DGT_HOSTED -c $< -o $@
 EXTRA_test_guest_hosted := $(HOSTED_OBJ)
+EXTRA_test_guest_events := $(HOSTED_OBJ)
 
 # What the guest's tests run: a tiny driver, programs that reach it by every way, libraries that ask dlsym who they are.
 FAKE := $(BUILD)/guest/fake
@@ -63,6 +64,10 @@ $(FAKE)/graphs: tests/unit/graphs_prog.c samples/cu.h
 $(FAKE)/memory: tests/unit/memory_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
-$(BUILD)/unit/test_guest: | $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nvtx $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
+$(FAKE)/events: tests/unit/events_prog.c samples/cu.h
+	@mkdir -p $(@D)
+	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
+$(BUILD)/unit/test_guest: | $(FAKE)/events $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nvtx $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
 $(BUILD)/bench/bench_guest: | $(FAKE)/linked $(FAKE)/probes $(BUILD)/libgtpreload.so
 $(BUILD)/unit/test_guest_hosted: | $(FAKE)/libcuda.so.1
+$(BUILD)/unit/test_guest_events: | $(BUILD)/sim/libcuda.so.1

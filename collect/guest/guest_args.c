@@ -76,6 +76,19 @@ static const char *ask_name(uint64_t handle, bool kernel)
 	return name;
 }
 
+uint64_t gt_name_now(uint64_t handle)
+{
+	struct gt_name *e = name_entry(handle, false);
+	uint64_t text = e ? __atomic_load_n(&e->text, __ATOMIC_ACQUIRE) : 0;
+
+	if (!handle || text > GT_NAME_ASK)
+		return text;
+	set_name(handle, ask_name(handle, text == GT_NAME_ASK));
+	e = name_entry(handle, false);
+	text = e ? __atomic_load_n(&e->text, __ATOMIC_ACQUIRE) : 0;
+	return text > GT_NAME_ASK ? text : 0;
+}
+
 void gt_tell_name(struct gt_tcb *t, uint64_t handle)
 {
 	uint32_t epoch = __atomic_load_n(&gt_own->names_epoch, __ATOMIC_ACQUIRE), at = hash_handle(handle), k;
@@ -290,7 +303,7 @@ static uint64_t from_struct(const struct gt_arg *a, const uint8_t *p)
 	return 0;
 }
 
-static uint64_t value(struct gt_tcb *t, const struct gt_arg *a, const uint64_t *w, int32_t ret)
+uint64_t gt_arg_value(struct gt_tcb *t, const struct gt_arg *a, const uint64_t *w, int32_t ret)
 {
 	uint64_t word = w[a->param];
 
@@ -323,7 +336,7 @@ uint32_t gt_open_args(const struct gt_call *c, const uint64_t *w)
 			continue;
 		if (a->how > GT_FROM_I32 && a->how != GT_FROM_TIMES && a->how != GT_FROM_AREA)
 			break;		/* an output, or not to be touched before the driver has */
-		to[n++] = value(c->t, a, w, 0);
+		to[n++] = gt_arg_value(c->t, a, w, 0);
 	}
 	return n;
 }
@@ -340,7 +353,7 @@ void gt_record_args(const struct gt_call *c, int32_t ret, const uint64_t *w)
 
 			if (!wanted(t, a))
 				continue;
-			words[n] = value(t, a, w, ret);
+			words[n] = gt_arg_value(t, a, w, ret);
 			if (a->role == GT_R_STREAM)
 				stream = words[n];
 			if (a->role == GT_R_ADDR && !ret && gt_api[c->id].op == GT_OP_ALLOC)

@@ -290,7 +290,7 @@ static void unlock(void) { __atomic_store_n(&gpu->telling, 0, __ATOMIC_RELEASE);
 
 /* The ring for what this thread tells: its own, if it makes calls; CUPTI's own thread has none yet, nor has ours, nor one that has not
  * made a call so far but may. */
-static struct gt_tcb *teller(void)
+struct gt_tcb *gt_teller(void)
 {
 	bool was = gt_inside;
 	struct gt_tcb *t = gt_self->ring ? gt_self : gt_telling;
@@ -332,7 +332,7 @@ void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 		gt_others_give(context, stream, buffer, size, valid);
 		return;
 	}
-	t = recorded() ? teller() : NULL;
+	t = recorded() ? gt_teller() : NULL;
 	if (!gpu->away)
 		gt_probes_work(cupti.next, buffer, valid);
 	if (recorded())
@@ -617,7 +617,7 @@ static bool make_room(void)
 
 static void tell_state(enum gt_gpu_state state, const char *text, int64_t detail)
 {
-	struct gt_tcb *t = recorded() ? teller() : NULL;
+	struct gt_tcb *t = recorded() ? gt_teller() : NULL;
 	uint64_t words[3] = { state, 0, (uint64_t)detail };
 
 	gt_debug("CUPTI:", text, detail);
@@ -675,20 +675,20 @@ void gt_gpu_again(void)
 	gt_inside = was;
 }
 
+static struct refusal refusal;		/* the last one */
+
 /* CUPTI is ours from now on, or as if we had not been there. Under the lock of guest_others.c. */
 static bool take_over(void)
 {
-	struct refusal r = { "", 0 };
 	uint32_t on = YIELDED;
 
 	gpu->away = 0;
-	if (start_cupti(&r)) {
+	if (start_cupti(&refusal)) {
 		__atomic_compare_exchange_n(&gpu->on, &on, ON, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);	/* OFF: the program ends */
 		return true;
 	}
 	disable_kinds();
 	gpu->away = 1;
-	tell_state(GT_GPU_REFUSED, r.what, r.code);
 	return false;
 }
 
@@ -697,8 +697,10 @@ static bool resume(void)
 {
 	gpu->resume_at = 0;
 	cupti.flush(GT_CUPTI_FORCED);
-	if (!take_over())
+	if (!take_over()) {
+		tell_state(GT_GPU_REFUSED, refusal.what, refusal.code);
 		return false;
+	}
 	tell_state(GT_GPU_RESUMED, "", 0);
 	return true;
 }
@@ -772,20 +774,41 @@ void gt_gpu_watch(void)
 
 /* ---- the start ---- */
 
+/* There is no CUPTI for us: CUDA events will do, unless they are not wanted. */
+static void do_without(enum gt_gpu_state state, const char *what, int code)
+{
+	const char *ending = state == GT_GPU_MISSING ? " was not found" : " failed: error ";
+	char why[200] = "", digits[12] = "", *end = why, *d = digits + sizeof(digits) - 1;
+
+	for (uint32_t v = state == GT_GPU_MISSING ? 0 : (uint32_t)code; v; v /= 10)
+		*--d = (char)('0' + v % 10);
+	for (const char *parts[] = { what, ending, d, NULL }, **p = parts; *p; p++)
+		for (const char *from = *p; *from && end < why + sizeof(why) - 1; from++)
+			*end++ = *from;
+	if (gt_shared->gpu_timing != GT_TIMING_AUTO || !gt_events_start(why))
+		tell_state(state, what, code);
+}
+
 static void start(void)
 {
 	struct gt_object o = { .path = "" };
 	const char *whom;
 	uint32_t version = 0;
 
+	if (gt_shared->gpu_timing == GT_TIMING_EVENTS) {
+		if (!gt_events_start("as asked for"))
+			tell_state(GT_GPU_MISSING, "what CUDA events need of the driver", 0);
+		return;
+	}
 	if (!find_cupti() || !make_room()) {
-		tell_state(GT_GPU_MISSING, *gt_shared->cupti ? gt_shared->cupti : LIBRARY, 0);
+		do_without(GT_GPU_MISSING, *gt_shared->cupti ? gt_shared->cupti : LIBRARY, 0);
 		return;
 	}
 	cupti.version(&version);
 	whom = gt_others_if_absent(take_over);
 	if (!whom && gpu->on != ON) {
 		gpu->on = OFF;
+		do_without(GT_GPU_REFUSED, refusal.what, refusal.code);
 		return;
 	}
 	atexit(at_exit);
@@ -798,7 +821,7 @@ static void start(void)
 
 void gt_gpu_forked(void)
 {
-	if (gpu && !ours())
+	if ((gpu && !ours()) || gt_events_forked())
 		tell_state(GT_GPU_FORKED, "", 0);
 }
 

@@ -49,11 +49,39 @@ static inline uint64_t gt_float_word(double d) { uint64_t w; memcpy(&w, &d, size
 	gt_record(&c, ret);									\
 	return ret;										\
 }
+/* The same for a function that makes a GPU work: there may be a bracket of CUDA events to put around the call (guest_events.c). While
+ * there are such, no function of this kind is offered to the short way. */
+#define WORK(id, mode, params, arguments, ...)							\
+{												\
+	const uint64_t words[] = { __VA_ARGS__ };						\
+	struct gt_bracket *bracket = NULL;							\
+	GT_REAL(id, params);									\
+	if (gt_unlikely(!gt_enter(&c, id)))							\
+		return real arguments;								\
+	if (gt_unlikely(gt_bracketing))								\
+		bracket = gt_events_open(id, words);						\
+	else if (mode != GT_ARGS_KEY || c.t->args == GT_ARGS_KEY)				\
+		gt_offer(c.t, id, (void *)real);						\
+	gt_start(&c, c.t->args >= mode ? gt_open_args(&c, words) : 0);				\
+	ret = real arguments;									\
+	gt_stop(&c);										\
+	if (c.t->args >= mode)									\
+		gt_record_args(&c, ret, words);							\
+	else											\
+		gt_record(&c, ret);								\
+	if (gt_unlikely(bracket))								\
+		gt_events_shut(bracket, &c, ret, words);					\
+	return ret;										\
+}
 #define WRAP(id, name, mode, params, arguments, ...)						\
 GT_EXPORT int32_t name params GENERAL(id, mode, params, arguments, __VA_ARGS__)
+#define WRAP_WORK(id, name, mode, params, arguments, ...)					\
+GT_EXPORT int32_t name params WORK(id, mode, params, arguments, __VA_ARGS__)
 /* The same behind a short way. */
 #define TYPED(id, name, mode, params, arguments, ...)						\
 static __attribute__((noinline)) int32_t name##_typed params GENERAL(id, mode, params, arguments, __VA_ARGS__)
+#define TYPED_WORK(id, name, mode, params, arguments, ...)					\
+static __attribute__((noinline)) int32_t name##_typed params WORK(id, mode, params, arguments, __VA_ARGS__)
 
 /* Without key arguments, and with nothing but integers and pointers: the exported function is a stub, see guest_plain.c. */
 #define PLAIN(id, name, mode, params, arguments, ...)						\
@@ -75,6 +103,11 @@ GT_EXPORT int32_t name(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint6
 #define LIST(...) { __VA_ARGS__ }
 #define KEYED(id, name, mode, func, key, params, arguments, ...)				\
 TYPED(id, name, mode, params, arguments, __VA_ARGS__)						\
+BY_KEY(id, name, func, key, params, arguments)
+#define KEYED_WORK(id, name, mode, func, key, params, arguments, ...)				\
+TYPED_WORK(id, name, mode, params, arguments, __VA_ARGS__)					\
+BY_KEY(id, name, func, key, params, arguments)
+#define BY_KEY(id, name, func, key, params, arguments)						\
 GT_EXPORT int32_t name params									\
 {												\
 	struct gt_tcb *t = gt_self;								\
@@ -92,10 +125,14 @@ GT_EXPORT int32_t name params									\
 
 /* With something to be done when the function has returned, recorded or not. */
 #define WRAP_THEN(id, name, mode, params, arguments, after, ...)				\
+	WRAP_AROUND(id, name, mode, params, arguments, (void), after, __VA_ARGS__)
+/* And with something to be done before it is called. */
+#define WRAP_AROUND(id, name, mode, params, arguments, before, after, ...)			\
 GT_EXPORT int32_t name params									\
 {												\
 	const uint64_t words[] = { __VA_ARGS__ };						\
 	GT_REAL(id, params);									\
+	before(words);										\
 	if (!gt_enter(&c, id)) {								\
 		ret = real arguments;								\
 		after(ret, words, __builtin_return_address(0));					\

@@ -23,6 +23,7 @@ pthread_mutex_t *sim_mutex(void);
 static pthread_cond_t work, progress, host_work;	/* for the worker; for those who wait for it; for the callback thread */
 static struct sim_stream *streams;
 static struct sim_op *host_queue;		/* host functions whose turn has come, linked by `after` */
+static struct sim_event *all_events;
 static uint32_t event_ids;
 static uint64_t origin, seq, stream_ids, engine_free[SIM_MAX_DEVICES][SIM_ENGINES];
 static uint64_t worker_until;			/* simulated time the worker sleeps to; 0 while it runs */
@@ -58,10 +59,13 @@ struct sim_stream *sim_streams(void)
 
 static void event_put(struct sim_event *e)
 {
-	if (e && !--e->refs) {
-		e->obj.kind = SIM_EVENT;
-		sim_drop(e);
-	}
+	if (!e || --e->refs)
+		return;
+	*e->here = e->older;
+	if (e->older)
+		e->older->here = e->here;
+	e->obj.kind = SIM_EVENT;
+	sim_drop(e);
 }
 
 static void stream_free(struct sim_stream *s)
@@ -539,6 +543,11 @@ CUresult cuEventCreate(CUevent *out, unsigned flags)
 	e->flags = flags;
 	e->id = ++event_ids;
 	e->refs = 1;
+	e->older = all_events;
+	e->here = &all_events;
+	if (all_events)
+		all_events->here = &e->older;
+	all_events = e;
 	*out = e;
 	return sim_leave(CUDA_SUCCESS);
 }

@@ -254,6 +254,7 @@ struct sim_stream {
 };
 struct sim_event {
 	struct sim_obj obj;
+	struct sim_event *older, **here;	/* of all there are: what was not destroyed is not lost */
 	struct sim_ctx *ctx;
 	uint64_t ctx_id;		/* it dies with its context, whose place another one may take */
 	unsigned flags;

@@ -5,7 +5,7 @@ C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport rows=$B/unit/test_gpu_join
 run() {	# run NAME SAMPLE [VAR=VALUE...]: records NAME.zst; the truth of all its processes, sorted, is NAME.truth
 	name=$1 sample=$2; shift 2
 	rm -f truth.*
-	env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_TRUTH="$PWD/truth.%p" SIMGPU_SPEED=10 "$@" "$C" -q -f -e "${events:-api,ioctl,gpu}" -o "$name.zst" -- $sample \
+	env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_TRUTH="$PWD/truth.%p" SIMGPU_SPEED=10 "$@" "$C" -q -f -e "${events:-api,ioctl,gpu}" --gpu-timing "${timing:-auto}" -o "$name.zst" -- $sample \
 		>out 2>err
 	status=$?
 	cat truth.* 2>/dev/null | awk '$2 == "kernel" || $2 == "copy" || $2 == "set" { print $1, $2, $4, $5, $6, $7, $8, $9, $10 }' | sort >"$name.truth"
@@ -163,25 +163,27 @@ want old 0 run old "$B/samples/train" SIM_CUPTI_VERSION=22
 same old-is-the-truth old.truth old.rows
 is old-is-inferred "1814 0 0" "$(meta gpu_joined_inferred old.zst) $(meta gpu_joined_exact old.zst) $(meta gpu_joined_wrong old.zst)"
 
-# where CUPTI refuses, the program runs on and the trace says why
+# where CUPTI refuses, and nothing else will do (gpu_events.sh has what else would), the program runs on and the trace says why
+timing=cupti
 for f in cuptiActivityRegisterTimestampCallback cuptiActivityRegisterCallbacks cuptiActivityEnable; do
 	want refused-$f 0 run refused "$B/samples/leak" SIM_CUPTI_FAIL=$f:999
 	is refused-$f-is-told "$f failed: error 999" "$(meta gpu_source refused.zst)"
 	is refused-$f-no-rows 0 "$(wc -l <refused.rows | tr -d ' ')"
 	is refused-$f-calls-are-there 300 "$("$A" --format csv --match 'cuMemAlloc*' top refused.zst | awk -F, 'NR > 1 { n += $3 } END { print n }')"
 done
+unset timing
 want kinds-refused 0 run kinds "$B/samples/leak" SIM_CUPTI_FAIL=cuptiActivityEnableDriverApi:999
 is kinds-refused-still-has-rows 100 "$(wc -l <kinds.rows | tr -d ' ')"
 mkdir -p only && ln -sf "$B/sim/libcuda.so.1" only/libcuda.so.1
-want refused-is-said 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_FAIL=cuptiActivityEnable:999 "$C" -f -e api,gpu -o refused.zst -- "$B/samples/leak"
+want refused-is-said 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_FAIL=cuptiActivityEnable:999 "$C" -f -e api,gpu --gpu-timing cupti -o refused.zst -- "$B/samples/leak"
 says refused-in-the-last-lines '-e gpu: what the GPU did was not recorded: cuptiActivityEnable failed: error 999'
 want refused-reports 0 "$A" kernels refused.zst
 check refused-is-no-0 grep -q '(not recorded)' want.out
-want refused-in-one 0 env LD_LIBRARY_PATH="$B/sim" "$C" -f -e api,gpu -o one.zst -- sh -c "'$B/samples/leak'; SIM_CUPTI_FAIL=cuptiActivityEnable:999 '$B/samples/leak'"
+want refused-in-one 0 env LD_LIBRARY_PATH="$B/sim" "$C" -f -e api,gpu --gpu-timing cupti -o one.zst -- sh -c "'$B/samples/leak'; SIM_CUPTI_FAIL=cuptiActivityEnable:999 '$B/samples/leak'"
 says refused-in-one-is-said '-e gpu: in 1 process what the GPU did was not recorded'
 want refused-in-one-header 0 "$A" header one.zst
 check refused-in-one-no-report-hides-it sh -c 'grep -q "GPU: in 1 of the processes" want.out && ! grep -q "no losses" want.out'
-want missing 0 env LD_LIBRARY_PATH="$PWD/only" "$C" -q -f -e api,gpu --cupti "$B/sim/libcuda.so.1" -o missing.zst -- "$B/samples/leak"
+want missing 0 env LD_LIBRARY_PATH="$PWD/only" "$C" -q -f -e api,gpu --gpu-timing cupti --cupti "$B/sim/libcuda.so.1" -o missing.zst -- "$B/samples/leak"
 check missing-is-told sh -c 'zstd -dcq missing.zst | LC_ALL=C grep -aq "libcuda.so.1 was not found"'
 want named 0 env LD_LIBRARY_PATH="$PWD/only" "$C" -q -f -e api,gpu --cupti "$B/sim/libcupti.so.13" -o named.zst -- "$B/samples/leak"
 is named-is-used 100 "$(meta gpu_sets named.zst)"

@@ -249,6 +249,13 @@ static void what_is_missing_is_told(void)
 	CHECK(text && strstr(text, "GPU: CUPTI dropped 3 records: what they told is missing") && !strstr(text, "no losses"));
 	CHECK(strstr(text, "GPU: of 2 launches, copies and sets it is not known what the GPU did") && !strstr(text, "impossible"));
 	free(text);
+	gpus_begin(&g, "{\"tool\":\"gtcollect\",\"events\":\"api,gpu\",\"gpu_source\":\"CUDA events (as asked for)\",\"gpu_untimed\":7,"
+		       "\"gpu_processes_by_events\":1}");
+	gpus_plain(&g, 0, g.stream[0][0], 1000, 2000);
+	text = report_text(gpus_end(&g), (const char *[]){ "header", "kernels", NULL }, &plain, 1, GT_TEXT);
+	CHECK(text && strstr(text, "GPU: in 1 of the processes its times are those of CUDA events") && !strstr(text, "not recorded"));
+	CHECK(strstr(text, "GPU: 7 launches, copies and sets have no time") && !strstr(text, "no losses"));
+	free(text);
 	gpus_begin(&g, "{\"tool\":\"gtcollect\",\"events\":\"api,gpu\",\"gpu_source\":\"cuptiX failed: error 999\"}");
 	j = report(gpus_end(&g), (const char *[]){ "header", "gpu", NULL }, &plain);
 	CHECK(noted(j, "header", "GPU: what it did was not recorded: cuptiX failed: error 999") && noted(j, "gpu", "not recorded"));

@@ -263,5 +263,38 @@ static void a_copy_keeps_launches(void)
 	gt_reader_close(r);
 }
 
-T_MAIN(T(a_kernel_has_its_fields), T(graphs_have_a_type_of_their_own), T(an_unknown_cause_names_nobody), T(copies_of_each_kind),
-       T(sets_and_waits), T(managed_memory_and_overhead), T(a_copy_keeps_launches))
+/* What CUDA events were put around has a field that says so, and a type of its own beside CUPTI's of the same name. */
+static void times_by_events_say_so(void)
+{
+	struct gt_gpu_work w;
+	struct gt_reader *r;
+	struct seen s[3];
+	struct gpus g;
+	bool told;
+
+	gpus_begin(&g, NULL);
+	for (int i = 0; i < 3; i++) {
+		w = gpus_work(g.stream[0][0], 1000 * (i + 1), 1000 * (i + 1) + 500);
+		w.by_events = i > 0;
+		gpus_launched(&g, &w, 1, 900, 70, GT_JOIN_CORRELATION);
+		if (i < 2)
+			gpus_kernel(&g, 0, &w);
+		else
+			CHECK(!gt_gpu_put_graph(&g.types, &w, &g.err));
+	}
+	r = gpus_end(&g);
+	CHECK(read_rows(r, GT_BIT(GT_GPU), s, 3) == 3 && s[0].ev.row.type != s[1].ev.row.type && !strcmp(name(&s[0]), name(&s[1])));
+	for (int i = 0; i < 3; i++) {
+		told = false;
+		for (unsigned k = 0; k < s[i].type->nfields; k++)
+			told |= !strcmp(gt_str(s[i].ev.seg, s[i].type->fields[k].name), "timing") &&
+				!strcmp(gt_str(s[i].ev.seg, (uint32_t)s[i].args[k]), "cuda events");
+		CHECK(told == (i > 0));
+	}
+	CHECK(!strcmp(name(&s[2]), "graph") && s[2].type->category == GT_CAT_GRAPH && s[2].type->op == GT_OP_GRAPH_LAUNCH);
+	CHECK(value(&s[2], GT_R_LAUNCH_START, 0) == 900 && s[2].type->layer == GT_LAYER_GPU);
+	gt_reader_close(r);
+}
+
+T_MAIN(T(a_kernel_has_its_fields), T(times_by_events_say_so), T(graphs_have_a_type_of_their_own), T(an_unknown_cause_names_nobody),
+       T(copies_of_each_kind), T(sets_and_waits), T(managed_memory_and_overhead), T(a_copy_keeps_launches))

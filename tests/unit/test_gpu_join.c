@@ -754,9 +754,10 @@ static void print_row(const struct gt_event *ev, bool cause)
 	three(ev, GT_R_GRID, grid);
 	three(ev, GT_R_BLOCK, block);
 	printf("%llu %s %lld %lld %lld %lld %llu,%llu,%llu %llu,%llu,%llu %llu", (unsigned long long)role(ev, GT_R_CORRELATION),
-	       op == GT_OP_LAUNCH ? "kernel"
-	       : op == GT_OP_COPY ? "copy"
-				  : "set",
+	       op == GT_OP_LAUNCH	  ? "kernel"
+	       : op == GT_OP_COPY	  ? "copy"
+	       : op == GT_OP_GRAPH_LAUNCH ? "graph"
+					  : "set",
 	       (long long)t->id, (long long)ev->seg->tracks[t->parent].id, (long long)ev->row.start, (long long)ev->row.end,
 	       grid[0], grid[1], grid[2], block[0], block[1], block[2], bytes == UINT64_MAX ? 0 : bytes);
 	if (cause)
@@ -935,6 +936,71 @@ static void nodes_have_their_creation(void)
 	CHECK(known == 2 && unknown == 2);
 }
 
+/* What CUDA events were put around tells its call, by thread and start, whatever the times are. */
+static void timed(struct join *j, enum gt_ring_event id, unsigned t, const char *function, uint64_t ticks, int64_t start, unsigned k)
+{
+	struct gt_gpu_event e = {.id = (uint16_t)id,
+				 .start = start,
+				 .end = start + 5000,
+				 .n = 11,
+				 .words = {(t + 1) | (uint64_t)gt_api_find(function) << 32, ticks, k, 1 | 7ull << 32, 0, 0,
+					   10 | 1ull << 32, 1 | 32ull << 32, 1 | 1ull << 32, 0, k}};
+
+	gt_gpu_event(j->g, &j->p, j->process, &e);
+}
+
+static void timed_call(struct join *j, unsigned t, const char *function, uint64_t ticks, int64_t start)
+{
+	struct gt_gpu_call c = {.id = (uint16_t)gt_api_find(function),
+				.track = j->thread[t],
+				.tid = (int32_t)t + 1,
+				.start = start,
+				.end = start + 500,
+				.ticks = ticks,
+				.name = j->launch_name,
+				.kernel = j->names[3]};
+
+	gt_gpu_call(j->g, &j->p, j->process, &c);
+}
+
+static void what_was_timed_by_events_knows_its_call(void)
+{
+	struct gt_gpu_totals t;
+	struct gt_reader *r;
+	struct join j;
+
+	begin(&j);
+	for (int i = 0; i < 3; i++)	/* at one time, but in ticks; a signal handler's comes before the one that it interrupted */
+		timed_call(&j, 0, "cuLaunchKernel", (uint64_t[]){ 40, 30, 50 }[i], SECOND);
+	timed_call(&j, 1, "cuLaunchKernel", 30, SECOND + 7);
+	timed_call(&j, 1, "cuGraphLaunch", 60, SECOND + 1000);
+	timed(&j, GT_EV_TIMED_KERNEL, 0, "cuLaunchKernel", 30, SECOND + 9000, 1);
+	timed(&j, GT_EV_TIMED_KERNEL, 1, "cuLaunchKernel", 30, SECOND + 8000, 2);
+	timed(&j, GT_EV_TIMED_KERNEL, 0, "cuLaunchKernel", 50, SECOND + 7000, 0);	/* without a name: the call has one */
+	timed(&j, GT_EV_TIMED_GRAPH, 1, "cuGraphLaunch", 60, SECOND + 6000, 0);
+	timed(&j, GT_EV_TIMED_COPY, 0, "cuMemcpyHtoD_v2", 40, SECOND + 5000, 0);	/* that call was a launch */
+	timed(&j, GT_EV_TIMED_SET, 2, "cuMemsetD8_v2", 70, SECOND + 4000, 0);		/* its call was lost */
+	gt_gpu_event(j.g, &j.p, j.process, &(struct gt_gpu_event){ .id = GT_EV_UNTIMED, .n = 2, .words = { 5, GT_UNTIMED_CONTEXT } });
+	settle(&j, SECOND + 20000, false);
+	r = finish(&j, SECOND + 30000, &t);
+	CHECK(t.exact == 4 && t.wrong == 1 && t.unjoined == 2 && !t.inferred && t.kernels == 3 && t.graphs == 1 && t.copies == 1 && t.sets == 1);
+	CHECK(t.untimed[GT_UNTIMED_CONTEXT] == 5 && !t.untimed[GT_UNTIMED_POOL]);
+	rows.n = 0;
+	read_rows(r, &rows);
+	gt_reader_close(r);
+	CHECK(rows.n == 6);
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct row *w = &rows.r[i];
+		int64_t at = w->start - SECOND;
+
+		CHECK(at > 5000 ? w->join == GT_JOIN_CORRELATION : w->join == GT_JOIN_UNKNOWN);
+		CHECK(at != 9000 || (w->track == 1 && w->launch_start == SECOND && !strcmp(w->name, "kernel1")));
+		CHECK(at != 8000 || (w->track == 2 && w->launch_start == SECOND + 7 && !strcmp(w->name, "kernel2")));
+		CHECK(at != 7000 || (w->track == 1 && !strcmp(w->name, "kernel4")));
+		CHECK(at != 6000 || (w->track == 2 && w->launch_start == SECOND + 1000 && !strcmp(w->name, "graph")));
+	}
+}
+
 static const struct t_case cases[] = {
 	T(in_whatever_order_they_come), T(what_does_not_fit_its_call_is_not_joined), T(a_graph_has_many_nodes),
 	T(without_records_of_calls_the_order_must_do), T(impossible_times_are_counted_apart), T(a_launch_without_a_record_is_counted),
@@ -944,7 +1010,7 @@ static const struct t_case cases[] = {
 	T(a_graph_may_take_its_time), T(a_wait_is_on_the_stream_that_was_meant),
 	T(the_default_stream_is_many), T(waits_without_a_gpu), T(threads_that_are_gone_are_forgotten), T(captured_by_other_threads),
 	T(what_is_missing_is_listed),
-	T(nodes_have_their_creation),
+	T(nodes_have_their_creation), T(what_was_timed_by_events_knows_its_call),
 };
 
 int main(int argc, char **argv)

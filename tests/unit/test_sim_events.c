@@ -30,11 +30,21 @@ static void *ask(void *arg)
 	return (void *)(intptr_t)(rc ? rc : cuEventQuery(*e));
 }
 
+/* How the capture ends; what it made goes. */
+static CUresult end(CUstream s)
+{
+	CUgraph g;
+	CUresult rc = cuStreamEndCapture(s, &g);
+
+	if (!rc)
+		OK(cuGraphDestroy(g));
+	return rc;
+}
+
 /* What another thread gets for asking an event while this one captures, and whether the capture survives it. */
 static CUresult ask_elsewhere(CUevent e, int mode, bool *survives)
 {
 	CUstream s;
-	CUgraph g;
 	pthread_t t;
 	void *rc;
 
@@ -42,7 +52,7 @@ static CUresult ask_elsewhere(CUevent e, int mode, bool *survives)
 	OK(cuStreamBeginCapture_v2(s, mode));
 	pthread_create(&t, NULL, ask, &e);
 	pthread_join(t, &rc);
-	*survives = !cuStreamEndCapture(s, &g);
+	*survives = !end(s);
 	OK(cuStreamDestroy_v2(s));
 	return (CUresult)(intptr_t)rc;
 }
@@ -51,7 +61,6 @@ static void captures_forbid_asking(void)
 {
 	CUevent e;
 	CUstream s;
-	CUgraph g;
 	bool survives;
 	int relaxed = RELAXED;
 
@@ -61,16 +70,15 @@ static void captures_forbid_asking(void)
 	CHECK(ask_elsewhere(e, GLOBAL, &survives) == 900 && !survives);
 	CHECK(!ask_elsewhere(e, THREAD_LOCAL, &survives) && survives);
 	CHECK(!ask_elsewhere(e, RELAXED, &survives) && survives);
-	CHECK(!cuStreamCreate(&s, 1) && !cuStreamBeginCapture_v2(s, THREAD_LOCAL) && cuEventQuery(e) == 900 && cuStreamEndCapture(s, &g) == 901);
+	CHECK(!cuStreamCreate(&s, 1) && !cuStreamBeginCapture_v2(s, THREAD_LOCAL) && cuEventQuery(e) == 900 && end(s) == 901);
 	CHECK(!cuStreamBeginCapture_v2(s, GLOBAL) && !cuThreadExchangeStreamCaptureMode(&relaxed) && relaxed == GLOBAL);
-	CHECK(!cuEventQuery(e) && !cuStreamEndCapture(s, &g));		/* a relaxed thread may */
+	CHECK(!cuEventQuery(e) && !end(s));		/* a relaxed thread may */
 	CHECK(!cuThreadExchangeStreamCaptureMode(&relaxed) && !cuEventQuery(e));
 }
 
 static void a_legacy_stream_tells_of_captures_and_spoils_none(void)
 {
 	CUstream blocking, other;
-	CUgraph g;
 	CUevent e;
 	int status;
 
@@ -80,9 +88,9 @@ static void a_legacy_stream_tells_of_captures_and_spoils_none(void)
 	CHECK(!cuStreamBeginCapture_v2(blocking, GLOBAL));
 	CHECK(cuStreamIsCapturing(NULL, &status) == 906 && !cuStreamIsCapturing(blocking, &status) && status == 1);
 	CHECK(!cuStreamIsCapturing(other, &status) && !status && !cuEventRecord(e, other));
-	CHECK(!cuStreamEndCapture(blocking, &g) && !cuStreamIsCapturing(NULL, &status) && !status);
-	CHECK(!cuStreamBeginCapture_v2(other, GLOBAL) && !cuStreamIsCapturing(NULL, &status) && !status && !cuStreamEndCapture(other, &g));
-	CHECK(!cuStreamBeginCapture_v2(blocking, GLOBAL) && cuEventRecord(e, NULL) == 906 && cuStreamEndCapture(blocking, &g) == 901);
+	CHECK(!end(blocking) && !cuStreamIsCapturing(NULL, &status) && !status);
+	CHECK(!cuStreamBeginCapture_v2(other, GLOBAL) && !cuStreamIsCapturing(NULL, &status) && !status && !end(other));
+	CHECK(!cuStreamBeginCapture_v2(blocking, GLOBAL) && cuEventRecord(e, NULL) == 906 && end(blocking) == 901);
 }
 
 static void events_die_with_their_context(void)

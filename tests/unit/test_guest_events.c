@@ -1,0 +1,212 @@
+/* CUDA events of the guest (collect/guest/guest_events.c) inside this program, on the simulated driver, where a moment can be held: a
+ * capture that begins just as an event is on its way to the legacy stream, and the other way round. */
+#include "guest_host.h"
+#include "collect/guest/guest_events.h"
+#include "t.h"
+#include <dlfcn.h>
+
+extern const char *gt_hosted_directory;
+
+static struct host host;
+static void *driver, *module;
+static uint64_t kernel, context;
+static int32_t (*real_record)(uint64_t, uint64_t);
+static int (*real_begin)(uint64_t, int);
+static int recorded[2], hold_record, hold_begin, in_record, in_begin, met;	/* recorded: in the legacy stream, in others */
+
+/* .visible .entry _Z4busyy(cycles): what the simulator knows to take its time */
+static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry _Z4busyy(.param .u64 cycles)\n{\n	ret;\n}\n";
+
+static void hold(const int *flag)
+{
+	for (int i = 0; i < 5000 && __atomic_load_n(flag, __ATOMIC_SEQ_CST); i++)
+		usleep(1000);
+}
+
+static void until(const int *flag)
+{
+	for (int i = 0; i < 5000 && !__atomic_load_n(flag, __ATOMIC_SEQ_CST); i++)
+		usleep(1000);
+}
+
+static int32_t record(uint64_t event, uint64_t stream)
+{
+	int32_t rc;
+
+	__atomic_add_fetch(&recorded[stream != LEGACY], 1, __ATOMIC_SEQ_CST);
+	if (stream == LEGACY) {
+		__atomic_store_n(&in_record, 1, __ATOMIC_SEQ_CST);
+		hold(&hold_record);
+	}
+	rc = real_record(event, stream);
+	if (stream == LEGACY)
+		__atomic_store_n(&in_record, 0, __ATOMIC_SEQ_CST);
+	return rc;
+}
+
+static int begin(uint64_t stream, int mode)
+{
+	__atomic_store_n(&in_begin, 1, __ATOMIC_SEQ_CST);
+	met |= __atomic_load_n(&in_record, __ATOMIC_SEQ_CST);
+	hold(&hold_begin);
+	return real_begin(stream, mode);
+}
+
+static void *find(const char *name)
+{
+	uint32_t id = gt_api_find(name);
+
+	gt_real[id] = dlsym(driver, name);
+	return gt_wrapper[id];
+}
+
+static int launch(uint64_t stream)
+{
+	uint64_t cycles = 1000;
+	void *params[] = { &cycles };
+
+	return ((int (*)(uint64_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, uint64_t, void **, void **))
+		find("cuLaunchKernel"))(kernel, 3, 2, 1, 64, 1, 1, 0, stream, params, NULL);
+}
+
+static bool started(void)
+{
+	static char directory[120];
+	char path[3000] = "", *slash;
+	ssize_t n = readlink("/proc/self/exe", path, 2900);
+	int (*init)(unsigned), (*retain)(uint64_t *, int), (*set)(uint64_t), (*load)(void **, const void *);
+	int (*get)(uint64_t *, void *, const char *);
+
+	if (driver || n < 0)
+		return driver;
+	for (int i = 0; i < 2 && (slash = strrchr(path, '/')); i++)
+		*slash = 0;
+	strcat(path, "/sim/libcuda.so.1");
+	driver = dlopen(path, RTLD_NOW);
+	host_open(&host, NULL, 64, 1000, 4096);
+	snprintf(directory, sizeof(directory), "%s/lib", host.dir);
+	gt_hosted_directory = directory;
+	host.s->args = GT_ARGS_KEY;
+	if (!driver)
+		return false;
+	init = (int (*)(unsigned))find("cuInit");
+	retain = (int (*)(uint64_t *, int))find("cuDevicePrimaryCtxRetain");
+	set = (int (*)(uint64_t))find("cuCtxSetCurrent");
+	load = (int (*)(void **, const void *))find("cuModuleLoadData");
+	get = (int (*)(uint64_t *, void *, const char *))find("cuModuleGetFunction");
+	if (init(0) || retain(&context, 0) || set(context) || load(&module, ptx) || get(&kernel, module, "_Z4busyy") || !gt_events_start("test"))
+		return false;
+	real_record = gt_cu.record;
+	gt_cu.record = record;
+	return true;
+}
+
+static int wait_for_all(void) { return ((int (*)(void))find("cuCtxSynchronize"))(); }
+
+static const struct seen *next_of(unsigned kind, unsigned id, size_t *i)
+{
+	for (; *i < host.nseen; ++*i)
+		if (host.seen[*i].kind == kind && host.seen[*i].id == id)
+			return &host.seen[(*i)++];
+	return NULL;
+}
+
+/* Each event names the thread, the function and the start of the call that it was put around, and says what was asked for. */
+static void each_names_its_call(void)
+{
+	const struct seen *call, *event;
+	size_t c = 0, e = 0;
+
+	CHECK(started());
+	for (int i = 0; i < 20; i++)
+		CHECK(!launch(0));
+	CHECK(!wait_for_all());
+	for (int i = 0; i < 200 && __atomic_load_n(&gt_events->works, __ATOMIC_RELAXED) < 20; i++)
+		usleep(10000);
+	usleep(50000);
+	host_drain(&host);
+	for (int i = 0; i < 20; i++) {
+		call = next_of(GT_REC_CALL, gt_api_find("cuLaunchKernel"), &c);
+		event = next_of(GT_REC_EVENT, GT_EV_TIMED_KERNEL, &e);
+		CHECK(call && event && event->nargs == 11);
+		CHECK(event->args[0] == ((uint32_t)call->tid | (uint64_t)call->id << 32) && event->args[1] == call->start);
+		CHECK(event->args[6] == (3 | 2ull << 32) && event->args[7] == (1 | 64ull << 32) && event->args[8] == (1 | 1ull << 32));
+		CHECK(event->end > event->start && (uint32_t)(event->args[2]) == (uint32_t)i + 1);
+	}
+	CHECK(!next_of(GT_REC_EVENT, GT_EV_TIMED_KERNEL, &e));
+}
+
+static void *launch_there(void *arg)
+{
+	gt_cu.set(context);
+	return (void *)(intptr_t)launch(arg ? *(uint64_t *)arg : 0);
+}
+
+static void *capture_there(void *arg)
+{
+	int (*wrapper)(uint64_t, int) = (int (*)(uint64_t, int))find("cuStreamBeginCapture_v2");
+	int (*end)(uint64_t, void **) = (int (*)(uint64_t, void **))dlsym(driver, "cuStreamEndCapture");
+	uint32_t id = gt_api_find("cuStreamBeginCapture_v2");
+	void *graph;
+	intptr_t rc;
+
+	gt_cu.set(context);
+	real_begin = (int (*)(uint64_t, int))gt_real[id];
+	gt_real[id] = (void *)begin;
+	rc = wrapper(*(uint64_t *)arg, 0);
+	return (void *)(rc ? rc : end(*(uint64_t *)arg, &graph));
+}
+
+static uint64_t stream(unsigned flags)
+{
+	uint64_t s = 0;
+
+	return gt_cu.stream(&s, flags) ? 0 : s;
+}
+
+static void a_capture_waits_for_an_event_on_its_way(void)
+{
+	pthread_t launcher, capturer;
+	void *launched, *captured;
+	uint64_t s;
+
+	CHECK(started() && (s = stream(0)));
+	in_begin = met = 0;
+	hold_record = 1;
+	pthread_create(&launcher, NULL, launch_there, NULL);
+	until(&in_record);
+	pthread_create(&capturer, NULL, capture_there, &s);
+	usleep(30000);
+	CHECK(in_record && !__atomic_load_n(&in_begin, __ATOMIC_SEQ_CST));
+	__atomic_store_n(&hold_record, 0, __ATOMIC_SEQ_CST);
+	pthread_join(launcher, &launched);
+	pthread_join(capturer, &captured);
+	CHECK(in_begin && !met && !captured);
+	CHECK(!wait_for_all());
+}
+
+static void an_event_does_not_get_into_a_beginning(void)
+{
+	uint64_t s, other, lost;
+	pthread_t capturer;
+	void *captured;
+	int before[2];
+
+	CHECK(started() && (s = stream(0)) && (other = stream(1)));
+	usleep(20000);
+	lost = gt_events->untimed[GT_UNTIMED_CAPTURE];
+	in_begin = 0;
+	hold_begin = 1;
+	pthread_create(&capturer, NULL, capture_there, &s);
+	until(&in_begin);
+	memcpy(before, recorded, sizeof(before));
+	CHECK(!launch(0) && recorded[0] == before[0] && gt_events->untimed[GT_UNTIMED_CAPTURE] == lost + 1);
+	CHECK(!launch(other) && recorded[1] >= before[1] + 2);		/* that stream it cannot disturb */
+	__atomic_store_n(&hold_begin, 0, __ATOMIC_SEQ_CST);
+	pthread_join(capturer, &captured);
+	CHECK(!captured && !wait_for_all());
+	CHECK(!launch(0) && recorded[0] == before[0] + 2 && !wait_for_all());
+	host_close(&host);
+}
+
+T_MAIN(T(each_names_its_call), T(a_capture_waits_for_an_event_on_its_way), T(an_event_does_not_get_into_a_beginning))
