@@ -271,6 +271,27 @@ static const char *function_of(uint32_t cbid)
 	return NULL;
 }
 
+/* Calls of the driver within one of the runtime share its number, when CUPTI's callbacks tell of them one by one. Is this such a one? */
+static bool of_the_same(const struct gt_gpu_known *k, const struct gt_gpu_call *c)
+{
+	return k && k->c.tid == c->tid && c->start >= k->c.start && c->start - k->c.end < GT_GPU_PATIENCE;
+}
+
+static int add_inner(struct gt_gpu_known *k, const struct gt_gpu_call *c)
+{
+	uint32_t n = k->ninner ? k->ninner : 1;
+	struct gt_gpu_inner *inner = realloc(k->inner, (n + 1) * sizeof(*inner));
+
+	if (!inner)
+		return -ENOMEM;
+	k->inner = inner;
+	if (!k->ninner)
+		inner[0] = (struct gt_gpu_inner){ k->c, k->records };
+	inner[n] = (struct gt_gpu_inner){ *c, 0 };
+	k->ninner = n + 1;
+	return 0;
+}
+
 /* 1: it found its call; 0: not yet. */
 int gt_gpu_record_settle(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now)
 {
@@ -282,7 +303,10 @@ int gt_gpu_record_settle(struct gt_gpu *g, struct gt_gpu_process *p, const struc
 		return 0;
 	if (room_for_cause(g, p, now))
 		return -ENOMEM;
-	put_cause(p, &(struct gt_gpu_known){ .correlation = low(e->words[0]), .used = true, .since = now, .c = c->c });
+	if (!of_the_same(find_cause(p, low(e->words[0])), &c->c))
+		put_cause(p, &(struct gt_gpu_known){ .correlation = low(e->words[0]), .used = true, .since = now, .c = c->c });
+	else if (add_inner(find_cause(p, low(e->words[0])), &c->c))
+		return -ENOMEM;
 	c->known = true;
 	forget_known(g, l);
 	return 1;

@@ -27,6 +27,13 @@ for s in train overlap graph_replay through_runtime leak multiproc; do
 	done
 done
 
+# with calls of the runtime: driver calls within one share its number, and each still has its own work
+causes() { "$rows" rows $1.zst causes | awk '{ print $2, $(NF - 1), $NF }' | sort | uniq -c; }
+want runtime-preloaded 0 "$C" -q -f -e api,gpu,runtime -o preloaded.zst -- "$B/samples/through_runtime"
+want runtime 0 "$C" -q -f --inject -e api,runtime -o injected.zst -- "$B/samples/through_runtime"
+causes preloaded >preloaded.causes; causes injected >injected.causes
+same runtime-has-the-same-causes preloaded.causes injected.causes
+
 # what cannot be known is said, and is no 0
 want says 0 "$C" -f --inject -o injected.zst -- "$B/samples/leak"
 says note-of-what-is-not-seen 'note: --inject sees no ioctls, and no calls before cuInit has returned'
