@@ -118,7 +118,11 @@ static struct {
 /* CUDA events cost the program some us a launch, so they come in only where somebody asked for GPU work, one way or the other. */
 static int timing(void)
 {
-	return o.gpu_timing > GT_TIMING_AUTO ? o.gpu_timing : o.inject ? GT_TIMING_CUPTI : o.gpu_timing >= 0 ? o.gpu_timing : strcmp(o.events, GT_SOURCES_DEFAULT) ? GT_TIMING_AUTO : GT_TIMING_CUPTI;
+	if (o.gpu_timing > GT_TIMING_AUTO)
+		return o.gpu_timing;
+	if (o.inject)		/* there are no wrappers to put events around calls */
+		return GT_TIMING_CUPTI;
+	return o.gpu_timing == GT_TIMING_AUTO || strcmp(o.events, GT_SOURCES_DEFAULT) ? GT_TIMING_AUTO : GT_TIMING_CUPTI;
 }
 
 /* The name behind --range nvtx:, or NULL. */

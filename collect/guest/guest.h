@@ -241,7 +241,7 @@ struct gt_asked { void *function; uint32_t drivers; };
 void *gt_ask_driver(struct gt_asked *a, const char *name);
 gt_after gt_after_node, gt_after_graph, gt_after_begin_capture, gt_after_end_capture;
 gt_after gt_after_get_proc, gt_after_get_function, gt_after_get_kernel, gt_after_kernel_function, gt_after_kernels,
-	 gt_after_profiler_start, gt_after_profiler_stop, gt_after_init, gt_after_begin_capture, gt_after_context_ends,
+	 gt_after_profiler_start, gt_after_profiler_stop, gt_after_init, gt_after_context_ends,
 	 gt_after_device_ends;
 extern gt_after *const gt_afters[];		/* generated: by id; NULL: nothing */
 /* And what some need before they are called. */
@@ -318,6 +318,7 @@ struct gt_bracket *gt_events_open(uint32_t id, const uint64_t *words);
 /* When it has been recorded. */
 void gt_events_shut(struct gt_bracket *b, const struct gt_call *c, int32_t ret, const uint64_t *words);
 bool gt_events_start(const char *why);	/* why not CUPTI; false: the driver lacks what it takes */
+void gt_events_capture_has_begun(void);	/* or has failed to; gt_before_begin_capture came before */
 bool gt_events_forked(void);		/* were they used in the process that this one was forked from? */
 /* guest_exec.c */
 void gt_exec_find(void);	/* the real functions, while it is safe to look */

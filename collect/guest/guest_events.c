@@ -325,9 +325,8 @@ void gt_before_begin_capture(const uint64_t *words)
 	errno = saved;
 }
 
-void gt_after_begin_capture(int32_t ret, const uint64_t *words, const void *caller)
+void gt_events_capture_has_begun(void)
 {
-	(void)ret, (void)words, (void)caller;
 	if (gt_bracketing && __atomic_load_n(&gt_events->beginning, __ATOMIC_RELAXED))
 		__atomic_fetch_sub(&gt_events->beginning, 1, __ATOMIC_SEQ_CST);
 }

@@ -103,6 +103,7 @@ void gt_after_graph(int32_t ret, const uint64_t *w, const void *caller)
 void gt_after_begin_capture(int32_t ret, const uint64_t *w, const void *caller)
 {
 	(void)w, (void)caller;
+	gt_events_capture_has_begun();
 	if (ret || !gt_gpu_used() || __atomic_fetch_add(&gt_capturing, 1, __ATOMIC_ACQ_REL))
 		return;
 	for (uint32_t id = 0; id < gt_api_count; id++)
