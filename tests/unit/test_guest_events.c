@@ -146,15 +146,17 @@ static void *capture_there(void *arg)
 {
 	int (*wrapper)(uint64_t, int) = (int (*)(uint64_t, int))find("cuStreamBeginCapture_v2");
 	int (*end)(uint64_t, void **) = (int (*)(uint64_t, void **))dlsym(driver, "cuStreamEndCapture");
+	int (*destroy)(void *) = (int (*)(void *))dlsym(driver, "cuGraphDestroy");
 	uint32_t id = gt_api_find("cuStreamBeginCapture_v2");
-	void *graph;
+	void *graph = NULL;
 	intptr_t rc;
 
 	gt_cu.set(context);
 	real_begin = (int (*)(uint64_t, int))gt_real[id];
 	gt_real[id] = (void *)begin;
 	rc = wrapper(*(uint64_t *)arg, 0);
-	return (void *)(rc ? rc : end(*(uint64_t *)arg, &graph));
+	rc = rc ? rc : end(*(uint64_t *)arg, &graph);
+	return (void *)(rc ? rc : destroy(graph));
 }
 
 static uint64_t stream(unsigned flags)
