@@ -67,7 +67,7 @@ def over(recorder, figure, base):
 
 
 base = "bare" if "bare" in recorders else recorders[0]
-columns = [f for f in figures if not (f.startswith(("memset", "htod", "graph")) and f.endswith(("p99", "all"))) and f != "clock_read"]
+columns = [f for f in figures if not (f.startswith(("memset", "htod", "graph")) and f.endswith(("p99", "all", "fast"))) and f != "clock_read"]
 wide = max(map(len, recorders)) + 1
 print(f"ns; under {base} itself, then the median of the differences to it")
 print(f"{'':{wide}}" + "".join(f"{f.rsplit('_', 1)[0]:>10}" for f in columns))
@@ -76,7 +76,7 @@ print(f"{base:{wide}}" + "".join(f"{statistics.median(value[base, f].values()):>
 for r in recorders:
     if r != base:
         print(f"{r:{wide}}" + "".join(f"{statistics.median(over(r, f, base) or [float('nan')]):>+10.0f}" for f in columns))
-for figure in "launch_1t_median", "launch_1t_mean", "launch_4t_median", "launch_4t_mean":
+for figure in "launch_1t_median", "launch_1t_fast", "launch_1t_mean", "launch_4t_median", "launch_4t_fast", "launch_4t_mean":
     for r, against in ("gt-gpu", base), ("gt-gpu", "nsys"), ("again", base):
         d = sorted(over(r, figure, against))
         if d and r != against:

@@ -8,7 +8,7 @@
 #	joins		gtcollect -e api,ioctl,gpu on programs of all kinds: what was joined, and bytes a kernel beyond those of -e api,ioctl
 #			(recless: launches without a record; bad: records with impossible times; B/work: the bytes for each kernel, copy and set)
 # What cannot be built or run is named and left out. Leaves the lines in OUT/joins.txt, the clients' in OUT/clients.log; KEEP=1 leaves
-# the traces of part joins in OUT, too.
+# the traces of part joins in OUT, too. APPS names the Python programs of part joins ("torch_train,200 jax_app").
 out=$2 W=/tmp/gt-joins
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p /tmp/gt "$W" "$out" && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-$(uname -m)/bin:$PATH
@@ -159,8 +159,8 @@ joins() {
 	for s in train graph_replay overlap; do
 		[ ! -x "${SAMPLES:-build/samples}/$s" ] || record $s "${SAMPLES:-build/samples}/$s"
 	done
-	for app in "torch_train 200" "torch_infer 40" "torch_graphs 200" cupy_app jax_app triton_app torch_profiled; do
-		set -- $app
+	for app in ${APPS:-torch_train,200 torch_infer,40 torch_graphs,200 cupy_app jax_app triton_app torch_profiled}; do
+		set -- ${app/,/ }
 		record $1 python3 "$here/$1.py" $2
 	done
 }

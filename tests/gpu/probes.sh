@@ -29,7 +29,8 @@ say "held back by a long kernel" "$(grep '^held' /tmp/probes.out | sort | uniq -
 
 # Unattached programs, and the same injected.
 unset PROBES_JUMP
-for app in "torch_train.py 200" "torch_graphs.py" "cupy_app.py" "ctypes_app.py"; do
+for app in ${APPS:-torch_train.py,200 torch_graphs.py cupy_app.py ctypes_app.py}; do
+	app=${app/,/ }
 	name=${app%%.py*}
 	timeout 120 python3 "$src/tests/gpu/"$app >/tmp/plain.out 2>&1; plain=$?
 	timeout 120 "$bin/gtcollect" --probes-only -- python3 "$src/tests/gpu/"$app >/tmp/p.out 2>&1
