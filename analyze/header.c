@@ -221,14 +221,20 @@ static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	{ "gpu_records_impossible", "0", "GPU: ", " records had impossible times: what they told is missing from every figure of the GPU" },
 	{ "gpu_launches_without_record", "0", "GPU: of ",
 	  " launches, copies and sets it is not known what the GPU did: they failed, or their records never came; the report unseen lists them" },
-	{ "cupti_overhead_ns", "0", "GPU: of the program's time CUPTI itself took ", " ns (gtanalyze top has its parts)" },
-	{ "gpu_without", NULL, "GPU: not recorded, although it was asked for: ", "" },
+	{ "gpu_without", NULL, "GPU: not recorded: ", "" },
 	{ "waits_without_stream", "0", "GPU: ", " waits for a stream, it is not known for which (--args none)" },
 };
+
+/* Of a recording's time, in percent. */
+static double share_of(const char *ns, const struct gt_segment *seg)
+{
+	return seg->max_end > seg->min_start ? 100 * strtod(ns, NULL) / (double)(seg->max_end - seg->min_start) : 0;
+}
 
 static int note_known(void *arg, const char *key, const char *value)
 {
 	struct known *k = arg;
+	double share;
 
 	for (size_t i = 0; *value && i < NKNOWN; i++)
 		if (!strcmp(key, known[i]) && !k->values[i] && !(k->values[i] = strdup(value)))
@@ -243,6 +249,8 @@ static int note_known(void *arg, const char *key, const char *value)
 			doubt(k->h, k->t, k->seg, "%s%s%s", doubts[i].before, doubts[i].after ? value : "", doubts[i].after ? doubts[i].after : "");
 			k->gpu_missing |= !strncmp(key, "gpu_", 4) && strcmp(key, "gpu_processes_by_events");
 		}
+	if (!strcmp(key, "cupti_overhead_ns") && (share = share_of(value, k->seg)) >= 1)
+		doubt(k->h, k->t, k->seg, "GPU: CUPTI itself worked for %.1f %% of the time (gtanalyze top has its parts)", share);
 	k->part |= !strncmp(key, "recovered.", 10) || (!strncmp(key, "cut.", 4) && *value);
 	k->newer += !strncmp(key, "untraced_functions.", sizeof("untraced_functions.") - 1);
 	return 0;

@@ -7,8 +7,8 @@
 
 /* Their names as in -e: "api" calls of the driver API; "ioctl" requests to the kernel driver, and open, close, mmap of its files;
  * "gpu" what the GPU did, by CUPTI, and with it more of what CUPTI tells: "runtime" the CUDA runtime's calls, "um" what managed
- * memory does, "overhead" what CUPTI itself costs; "nvtx" the program's annotations; "nvml" counters of every GPU. */
-#define GT_SOURCES(X) X(api) X(ioctl) X(gpu) X(nvtx) X(nvml) X(runtime) X(um) X(overhead)
+ * memory does; "nvtx" the program's annotations; "nvml" counters of every GPU. */
+#define GT_SOURCES(X) X(api) X(ioctl) X(gpu) X(nvtx) X(nvml) X(runtime) X(um)
 #define GT_SOURCE_WORD(name) " " #name
 #define GT_SOURCES_DEFAULT "api,ioctl,gpu,nvtx"
 

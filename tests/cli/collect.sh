@@ -104,7 +104,7 @@ is metadata_simulated true "$(meta simulated t.zst)"
 is metadata_command "$B/samples/train -n 20" "$(meta command t.zst)"
 is metadata_status 0 "$(meta exit_status t.zst)"
 is track_source "preload, cupti" "$(figure sources t.zst)"
-is ioctl_layer 'api ioctl gpu' "$(figure layers t.zst)"
+is ioctl_layer 'api ioctl gpu overhead' "$(figure layers t.zst)"
 is kernel_names_resolved 0 "$("$A" launches --format csv t.zst | sed 1d | grep -c '^[?,]')"
 SECRET=x CUDA_MODULE_LOADING=LAZY NCCL_DEBUG=INFO "$C" -q -o e.zst "$B/samples/train" -n 1 >/dev/null
 is environment_allowed 'LAZY INFO' "$(meta environment.CUDA_MODULE_LOADING e.zst) $(meta environment.NCCL_DEBUG e.zst)"

@@ -8,7 +8,7 @@ never() { ! says "$1"; }
 
 want whole 0 $C -o t.zst "$T" -n 3
 want whole-header 0 $A header t.zst
-check whole-header-says-all says 'preload, cupti: api ioctl gpu, args key; no losses$'
+check whole-header-says-all says 'preload, cupti: api ioctl gpu overhead, args key; no losses$'
 want whole-json 0 $A header --format json t.zst
 check whole-is-simulated says '"simulated": "yes"'
 
