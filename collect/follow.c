@@ -172,10 +172,13 @@ static int64_t ns_of_start(struct gt_recorder *r, const struct gt_thread *t, uns
 	return gt_clock_ns(&r->clock, ticks);
 }
 
+enum { CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };	/* CUresult, of a capture that has ended with no graph */
+
 /* Did it do what it does? A wait may end in what went wrong on the GPU meanwhile. */
 static inline bool counts(const struct gt_call_type *c, int32_t ret)
 {
-	return !ret || (c->does == GT_GPU_CALL_WAITS && ret >= 700 && ret < 900);
+	return !ret || (c->does == GT_GPU_CALL_WAITS && ret >= 700 && ret < 900) ||
+	       (c->does == GT_GPU_CALL_HAS_CAPTURED && (ret == CAPTURE_INVALIDATED || ret == CAPTURE_UNJOINED));
 }
 
 /* A finished call becomes a row. 0, STALL, or negative from the writer. */

@@ -161,6 +161,8 @@ int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **to, uint32_t track, co
 		return 0;
 	case GT_GPU_CALL_ENDS_STREAM:
 		gt_gpu_stream_ended(&p->waits, c);
+		if (c->streamed)
+			gt_gpu_capture_ends(&p->captures, c);
 		return 0;
 	default:
 		return c->empty ? 0 : gt_gpu_calls_put(g, p, c);

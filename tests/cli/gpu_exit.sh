@@ -32,6 +32,12 @@ for how in "-s 9" "-s 0" ""; do
 	check "$name-nothing-unaccounted" test $((got + lost)) -ge "$launches" -a "$lost" -eq "$(meta gpu_launches_without_record "$name.zst")"
 done
 
+# a capture that failed is over, and so is one whose stream was destroyed: what was launched behind it is no captured launch
+for how in 1 2; do
+	on_sim "$C" -q -f -e api,gpu -o spoilt.zst -- "$B/guest/fake/events" spoilt $how >out 2>err
+	is spoilt-$how-says-what-is-missing '137 1 1 1' "$? $(meta gpu_launches_captured spoilt.zst) $(meta gpu_launches_without_record spoilt.zst) $(losses spoilt.zst)"
+done
+
 # of each stream, from when on: the program has used the stream for a while before it is killed
 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu -o stream.zst -- "$B/samples/idle_host" -n 1000000 >out &
 sleep 1.5

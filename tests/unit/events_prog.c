@@ -4,11 +4,13 @@
  *	legacy		a capture begins on one thread whenever a launch on the legacy stream has returned on the other, 300 times
  *	pool		9600 launches before any of them can run
  *	contexts	contexts are destroyed, released and reset behind launches, and made anew; a stream of another context than the current
+ *	spoilt N	a capture that fails (1), or that ends with its stream (2); then is killed while a kernel runs that takes 5 s
  *	long		exits while a kernel runs that takes 5 s
  *	times N		N launches; prints the longest one, ns
  * What goes wrong in the program itself is an exit status. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include "samples/cu.h"
 
@@ -143,6 +145,24 @@ static void legacy(void)
 	OK(cuCtxSynchronize());
 }
 
+/* What has ended so takes in nothing that comes later. */
+static void spoilt(int how)
+{
+	CUstream s = stream(1);
+	CUgraph g = NULL;
+
+	OK(cuStreamBeginCapture_v2(s, 0));
+	spin(s, 1000);
+	if (how == 2) {
+		OK(cuStreamDestroy_v2(s));
+	} else if (!cuStreamSynchronize(s) || cuStreamEndCapture(s, &g) != 901) {
+		exit(4);
+	}
+	spin(NULL, 9900000000);
+	usleep(300000);
+	raise(SIGKILL);
+}
+
 /* ---- the pool ---- */
 
 static void pool(void)
@@ -255,6 +275,8 @@ int main(int argc, char **argv)
 		captures();
 	else if (!strcmp(how, "legacy"))
 		legacy();
+	else if (!strcmp(how, "spoilt"))
+		spoilt(argc > 2 ? atoi(argv[2]) : 1);
 	else if (!strcmp(how, "pool"))
 		pool();
 	else if (!strcmp(how, "contexts"))
