@@ -22,7 +22,8 @@
  * keeps our thread out meanwhile. In a forked child all of this is empty, as the driver is dead there.
  *
  * A bracket is a pair of events and what is known of the call. There are BRACKETS in a process; each belongs to the context whose
- * events it has. Those that are free are a stack by context, those whose call has been made are handed to our thread in another. */
+ * events it has, and to another one when that finds none, for who once had much under way would keep them all. Those that are free
+ * are a stack by context, those whose call has been made are handed to our thread in another. */
 #define _GNU_SOURCE
 #include "collect/guest/guest_events.h"
 
@@ -207,7 +208,11 @@ static struct gt_bracket *begin(uint64_t handle, uint64_t stream, int32_t *code)
 		c = add_context(handle);
 	b = c ? take(c) : NULL;
 	if (!b) {
-		gt_events_untimed((uint32_t)gt_events->raw ? GT_UNTIMED_ERROR : GT_UNTIMED_POOL);	/* brackets, but no events for them? */
+		bool failed = (uint32_t)gt_events->raw;		/* brackets, but no events for them? */
+
+		if (c && !failed)
+			__atomic_store_n(&c->wanting, 1, __ATOMIC_RELAXED);
+		gt_events_untimed(failed ? GT_UNTIMED_ERROR : GT_UNTIMED_POOL);
 		return NULL;
 	}
 	b->stream = stream;

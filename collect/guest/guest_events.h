@@ -35,6 +35,7 @@ struct gt_bracket {
 struct gt_event_reference { uint64_t event; int64_t host; uint64_t error; };	/* when the GPU reached it, ns; how far off, ns */
 struct gt_event_context {
 	uint32_t state, poor;		/* poor: the driver gave no event, so do not ask too often */
+	uint32_t wanting;		/* it found no bracket, free or without events */
 	uint64_t handle;
 	uint64_t free;			/* stack of brackets: tag << 32 | index + 1 */
 	uint32_t out;			/* brackets in use */

@@ -16,6 +16,7 @@
 #define AGAIN_NS 5000000ull		/* between two tries, should the GPU be held up */
 #define FINE_NS 20000u			/* a pair of host times that needs no better one */
 #define WIDE_NS 200000u			/* one that should not be the first */
+#define GIVES 64u			/* brackets that a context gives up at a time, for others */
 #define TRIES 8
 #define TRIES_FIRST 20
 
@@ -421,6 +422,33 @@ static void bury(void)
 	}
 }
 
+static void give_up(struct gt_event_context *c)
+{
+	struct gt_bracket *b;
+
+	for (uint32_t i = 0; i < GIVES && (i || !gt_cu.set(c->handle)) && (b = gt_bracket_pop(&c->free)); i++) {
+		gt_cu.destroy(b->begin);
+		gt_cu.destroy(b->end);
+		gt_bracket_push(&gt_events->raw, b);
+	}
+}
+
+/* Some context found none, so those that want none give up some of what they do not use. */
+static void share(void)
+{
+	struct gt_event_context *c;
+	bool wanted = false;
+
+	for (c = gt_events->context; c < gt_events->context + CONTEXTS; c++)
+		wanted |= __atomic_load_n(&c->wanting, __ATOMIC_RELAXED);
+	for (c = gt_events->context; wanted && c < gt_events->context + CONTEXTS; c++)
+		if (!__atomic_exchange_n(&c->wanting, 0, __ATOMIC_RELAXED) && __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE &&
+		    (uint32_t)__atomic_load_n(&c->free, __ATOMIC_RELAXED))
+			give_up(c);
+	if (wanted)
+		gt_cu.set(0);
+}
+
 /* Returns how many are still waited for. */
 static uint32_t round_of_reading(void)
 {
@@ -432,8 +460,10 @@ static uint32_t round_of_reading(void)
 		done = gt_events_look(BUDGET, 0);
 		if (gt_events->waiting || done)
 			gt_cu.set(0);		/* no context is kept from its end by being current here */
-		if (done < BUDGET)
+		if (done < BUDGET) {
 			bury();
+			share();
+		}
 		tell_untimed();
 		gt_events_unlock();
 	} while (done >= BUDGET);

@@ -122,6 +122,12 @@ check pool-is-a-loss grep -q '1408 LOST' pool.err
 "$A" kernels pool.zst >r.txt
 check pool-in-the-reports grep -q 'GPU: 1408 launches, copies and sets have no time' r.txt
 
+# events that one context has done with are another's: but for the first few of its launches it has its times
+want share 0 run share "$prog share"
+is share-no-misuse "" "$(sort share.misuse | uniq -c)"
+is share-all-accounted "9700 0" "$(($(meta gpu_joined_exact share.zst) + $(meta gpu_untimed_pool share.zst))) $(meta gpu_untimed_error share.zst)"
+check share-the-other-has-its-times test "$(meta gpu_joined_exact share.zst)" -ge 8262
+
 # contexts that end behind launches, and come again
 want contexts 0 run contexts "$prog contexts"
 is contexts-no-misuse "" "$(sort contexts.misuse | uniq -c)"

@@ -3,6 +3,7 @@
  *	capture		a stream is being captured, on this thread and then on another, while work goes on in another stream; graphs
  *	legacy		a capture begins on one thread whenever a launch on the legacy stream has returned on the other, 300 times
  *	pool		9600 launches before any of them can run
+ *	share		as pool, and then another context, 100 launches one after the other
  *	contexts	contexts are destroyed, released and reset behind launches, and made anew; a stream of another context than the current
  *	spoilt N	a capture that fails (1), or that ends with its stream (2); then is killed while a kernel runs that takes 5 s
  *	long		exits while a kernel runs that takes 5 s
@@ -165,7 +166,7 @@ static void spoilt(int how)
 
 /* ---- the pool ---- */
 
-static void pool(void)
+static void fill(void)
 {
 	CUfunction wait = cu_kernel(module, WAIT_FLAG);
 	CUdeviceptr at;
@@ -184,8 +185,30 @@ static void pool(void)
 	*(volatile int *)flag = 1;
 	OK(cuCtxSynchronize());
 	usleep(300000);
+}
+
+static void pool(void)
+{
+	fill();
 	for (int k = 0; k < 100; k++)		/* there are events again */
 		spin(NULL, 100);
+	OK(cuCtxSynchronize());
+}
+
+/* The one that had them all is idle now. */
+static void share(void)
+{
+	int (*create)(CUcontext *, unsigned, CUdevice) = (int (*)(CUcontext *, unsigned, CUdevice))find("cuCtxCreate_v2");
+	CUcontext c;
+
+	fill();
+	OK(create(&c, 0, 0));
+	OK(cuModuleLoadData(&module, cu_ptx));
+	kernel = cu_kernel(module, BUSY);
+	for (int k = 0; k < 100; k++) {
+		spin(NULL, 100);
+		usleep(10000);
+	}
 	OK(cuCtxSynchronize());
 }
 
@@ -279,6 +302,8 @@ int main(int argc, char **argv)
 		spoilt(argc > 2 ? atoi(argv[2]) : 1);
 	else if (!strcmp(how, "pool"))
 		pool();
+	else if (!strcmp(how, "share"))
+		share();
 	else if (!strcmp(how, "contexts"))
 		contexts();
 	else if (!strcmp(how, "times"))
