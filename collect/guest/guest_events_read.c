@@ -166,7 +166,7 @@ static uint64_t two(uint32_t low, uint32_t high) { return low | (uint64_t)high <
 static uint32_t number_of(struct gt_event_context *c, uint64_t stream, int32_t tid)
 {
 	uint32_t at = (uint32_t)((stream * 0x9e3779b97f4a7c15ull + c->id) >> 40);
-	struct gt_event_place *p = NULL;
+	struct gt_event_place *p;
 
 	if (stream == LEGACY)
 		return 0;
@@ -175,13 +175,11 @@ static uint32_t number_of(struct gt_event_context *c, uint64_t stream, int32_t t
 	for (uint32_t k = 0; k < 64; k++) {
 		p = &gt_events->places[(at + k) % PLACES];
 		if (!p->used)
-			break;
+			*p = (struct gt_event_place){ c->id, ++c->streams, stream, tid, true };
 		if (p->context == c->id && p->stream == stream && p->tid == tid)
 			return p->number;
 	}
-	if (!p->used)
-		*p = (struct gt_event_place){ c->id, ++c->streams, stream, tid, true };
-	return p->used && p->stream == stream ? p->number : UINT32_MAX;		/* too many */
+	return UINT32_MAX;		/* too many */
 }
 
 static uint32_t device_of(uint64_t handle)

@@ -136,6 +136,39 @@ static void each_names_its_call(void)
 	CHECK(!next_of(GT_REC_EVENT, GT_EV_TIMED_KERNEL, &e));
 }
 
+static const struct seen *last_timed(void)
+{
+	const struct seen *e, *last = NULL;
+	size_t i = 0;
+
+	host_drain(&host);
+	while ((e = next_of(GT_REC_EVENT, GT_EV_TIMED_KERNEL, &i)))
+		last = e;
+	return last;
+}
+
+/* Where streams have no more room, one more is none of those that have. */
+static void one_stream_too_many_is_none_of_the_others(void)
+{
+	const uint32_t works = gt_events ? gt_events->works : 0;
+	const struct seen *e;
+
+	CHECK(started());
+	CHECK(gt_events_lock(20000));
+	for (uint32_t i = 0; i < PLACES; i++)
+		gt_events->places[i] = (struct gt_event_place){ 1, i + 1, PER_THREAD, 1000000 + (int32_t)i, true };
+	gt_events_unlock();
+	CHECK(!launch(PER_THREAD) && !wait_for_all());
+	for (int i = 0; i < 200 && __atomic_load_n(&gt_events->works, __ATOMIC_RELAXED) == works; i++)
+		usleep(10000);
+	usleep(50000);
+	e = last_timed();
+	CHECK(e && e->args[3] >> 32 == UINT32_MAX);
+	CHECK(gt_events_lock(20000));
+	memset(gt_events->places, 0, sizeof(gt_events->places));
+	gt_events_unlock();
+}
+
 static void *launch_there(void *arg)
 {
 	gt_cu.set(context);
@@ -211,4 +244,5 @@ static void an_event_does_not_get_into_a_beginning(void)
 	host_close(&host);
 }
 
-T_MAIN(T(each_names_its_call), T(a_capture_waits_for_an_event_on_its_way), T(an_event_does_not_get_into_a_beginning))
+T_MAIN(T(each_names_its_call), T(one_stream_too_many_is_none_of_the_others),
+       T(a_capture_waits_for_an_event_on_its_way), T(an_event_does_not_get_into_a_beginning))
