@@ -320,6 +320,8 @@ void gt_events_shut(struct gt_bracket *b, const struct gt_call *c, int32_t ret, 
 bool gt_events_start(const char *why);	/* why not CUPTI; false: the driver lacks what it takes */
 void gt_events_capture_has_begun(void);	/* or has failed to; gt_before_begin_capture came before */
 bool gt_events_forked(void);		/* were they used in the process that this one was forked from? */
+void gt_events_leave(void);		/* the program is about to be replaced: reads what is over */
+void gt_events_stay(void);		/* it was not */
 /* guest_exec.c */
 void gt_exec_find(void);	/* the real functions, while it is safe to look */
 /* guest_nvtx.c */

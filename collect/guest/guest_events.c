@@ -411,6 +411,38 @@ void gt_after_device_ends(int32_t ret, const uint64_t *words, const void *caller
 	after_end(!ret && !active, 0, device);
 }
 
+/* ---- exec ---- */
+
+static void tell_state(enum gt_gpu_state state)
+{
+	bool was = gt_inside;
+	int saved = errno;
+
+	gt_inside = true;
+	gt_events_state(state, "", 0);
+	gt_inside = was;
+	errno = saved;
+}
+
+/* The program is about to be replaced. What is not over yet is not waited for. In a child of vfork none of this is ours. */
+void gt_events_leave(void)
+{
+	if (!gt_bracketing || keeping || gt_events_forked())
+		return;
+	before_end(0);
+	if (!keeping)
+		return;
+	if (!gt_events->waiting)
+		tell_state(GT_GPU_OFF);
+	after_end(false, 0, -1);
+}
+
+void gt_events_stay(void)
+{
+	if (gt_bracketing && !gt_events_forked())
+		tell_state(GT_GPU_STAYED);
+}
+
 /* ---- start and end ---- */
 
 static bool find_functions(void)

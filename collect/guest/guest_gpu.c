@@ -435,6 +435,7 @@ void gt_gpu_leaves(void)
 	bool was = gt_inside;
 	int saved = errno;
 
+	gt_events_leave();
 	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != ON)
 		return;
 	gt_inside = true;
@@ -449,6 +450,7 @@ void gt_gpu_stays(void)
 	bool was = gt_inside;
 	int saved = errno;
 
+	gt_events_stay();
 	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != ON)
 		return;
 	gt_inside = true;

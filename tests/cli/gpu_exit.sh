@@ -58,6 +58,11 @@ for how in execve execv execvp execvpe fexecve execl execlp execle; do
 	want $how 0 on_sim "$C" -q -f -e api,gpu -o exec.zst -- "$B/guest/fake/profiler" $how
 	is $how-has-all '50 0 0' "$("$rows" rows exec.zst | grep -c kernel) $(losses exec.zst) $(meta gpu_launches_without_record exec.zst)"
 done
+want exec-events 0 on_sim "$C" -q -f -e api,gpu --gpu-timing events -o exec.zst -- "$B/guest/fake/profiler" execve
+is exec-events-has-all '50 0 0' "$("$rows" rows exec.zst | grep -c kernel) $(losses exec.zst) $(meta gpu_launches_without_record exec.zst)"
+want stay-events 0 on_sim "$C" -q -f -e api,gpu --gpu-timing events -o stay.zst -- "$B/guest/fake/profiler" stay
+got=$("$rows" rows stay.zst | grep -c kernel) lost=$(losses stay.zst)
+check stay-events-nothing-unaccounted test $((got + lost)) -eq 100 -a "$got" -ge 50 -a "$lost" -eq "$(meta gpu_launches_without_record stay.zst)"
 # it was not, and goes on: what is missing in the end is told
 want stay 0 on_sim "$C" -q -f -e api,gpu -o stay.zst -- "$B/guest/fake/profiler" stay
 got=$("$rows" rows stay.zst | grep -c kernel) lost=$(losses stay.zst)
