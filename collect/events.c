@@ -18,7 +18,7 @@ int gt_events_cause(struct gt_recorder *r, const struct gt_thread *t, uint16_t i
 				    .shaped = c->grid != GT_NO_WORD && c->block != GT_NO_WORD, .does = c->does,
 				    .streamed = c->stream != GT_NO_WORD, .stream = c->stream == GT_NO_WORD ? 0 : args[c->stream],
 				    .sized = c->bytes != GT_NO_WORD, .bytes = c->bytes == GT_NO_WORD ? 0 : args[c->bytes],
-				    .per_thread = c->per_thread, .wait = c->wait,
+				    .per_thread = c->per_thread, .wait = c->wait, .captured = t->node_call == ticks,
 				    .event = c->event == GT_NO_WORD ? GT_GPU_NO_EVENT : args[c->event] };
 
 	call.empty = c->bytes != GT_NO_WORD && !args[c->bytes] && (gt_api[id].op == GT_OP_COPY || gt_api[id].op == GT_OP_SET);

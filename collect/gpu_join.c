@@ -165,7 +165,8 @@ int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **to, uint32_t track, co
 			gt_gpu_capture_ends(&p->captures, c);
 		return 0;
 	default:
-		return c->empty ? 0 : gt_gpu_calls_put(g, p, c);
+		g->totals.captured += c->captured;
+		return c->empty || c->captured ? 0 : gt_gpu_calls_put(g, p, c);
 	}
 }
 

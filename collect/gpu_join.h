@@ -51,6 +51,7 @@ struct gt_gpu_call {
 	bool shaped, streamed, sized;	/* grid and block, stream, bytes are known */
 	bool empty;			/* a copy or set of no bytes: the driver gives the GPU nothing to do */
 	bool per_thread;		/* the default stream is the thread's */
+	bool captured;			/* it is known to have become a node of a graph; false: it may have */
 	uint32_t track;			/* of the thread */
 	int32_t tid;			/* as the process knows it */
 	int64_t start, end;		/* ns */

@@ -15,6 +15,13 @@ is graph-captured '20 0 0' "$(meta gpu_launches_captured graph.zst) $(meta gpu_l
 want graph-alone 0 on_sim "$C" -q -f -e gpu -o alone.zst -- "$B/samples/graph_replay"
 is graph-alone-captured '20 0' "$(meta gpu_launches_captured alone.zst) $(losses alone.zst)"
 
+for o in '--filter cuLaunch* --filter cuGraphLaunch*' '--exclude *Capture*' '--sample 7'; do	# where the beginning of the capture is not seen
+	set -f
+	want graph-captured 0 on_sim "$C" -q -f -e api,gpu $o -o graph.zst -- "$B/samples/graph_replay"
+	set +f
+	is "graph-captured $o" 'yes 0 0' "$(test "$(meta gpu_launches_captured graph.zst)" -ge 2 && echo yes) $(meta gpu_launches_without_record graph.zst) $(losses graph.zst)"
+done
+
 # killed while a kernel runs that never ends
 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu -o killed.zst -- "$B/samples/hang" >out &
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -q waiting out && break; sleep 0.2; done
