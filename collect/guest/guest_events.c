@@ -345,16 +345,20 @@ static uint64_t any_context(void)
 	return 0;
 }
 
-/* handle: of the context that may end; 0: any. */
-static void before_end(uint64_t handle)
+/* handle: of the context that may end; 0: any. False: our thread could not be kept out. */
+static bool before_end(uint64_t handle)
 {
 	bool was = gt_inside;
 	int saved = errno;
 	int32_t mode = RELAXED;
 	uint64_t top = 0;
 
-	if (!gt_bracketing || gt_events->on != ON || keeping || !gt_events_lock(20000))
-		return;
+	if (!gt_bracketing || gt_events->on != ON || keeping)
+		return true;
+	if (!gt_events_lock(20000)) {
+		errno = saved;
+		return false;
+	}
 	gt_inside = keeping = true;
 	top = handle && gt_events_context(handle) ? handle : any_context();
 	if (top && !gt_cu.push(top)) {
@@ -365,24 +369,35 @@ static void before_end(uint64_t handle)
 	}
 	gt_inside = was;
 	errno = saved;
+	return true;
 }
 
 static bool same_device(const struct gt_event_context *c, int32_t device) { return device < 0 || !c->id || c->device == device; }
 
 /* device: -1: any; -2: it is the context that counts. */
+static void forget(uint64_t handle, int32_t device)
+{
+	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS; c++)
+		if (c->state == LIVE && (device == -2 ? c->handle == handle : same_device(c, device)))
+			__atomic_store_n(&c->state, DEAD, __ATOMIC_RELEASE);
+}
+
 static void after_end(bool ended, uint64_t handle, int32_t device)
 {
 	if (!keeping)
 		return;
-	for (struct gt_event_context *c = gt_events->context; ended && c < gt_events->context + CONTEXTS; c++)
-		if (c->state == LIVE && (device == -2 ? c->handle == handle : same_device(c, device)))
-			__atomic_store_n(&c->state, DEAD, __ATOMIC_RELEASE);
+	if (ended)
+		forget(handle, device);
 	keeping = false;
 	gt_events_unlock();
 }
 
-/* cuCtxDestroy(CUcontext) */
-void gt_before_context_ends(const uint64_t *words) { before_end(words[0]); }
+/* cuCtxDestroy(CUcontext). Where our thread may come upon it in its end, it is given up before. */
+void gt_before_context_ends(const uint64_t *words)
+{
+	if (!before_end(words[0]))
+		forget(words[0], -2);
+}
 
 void gt_after_context_ends(int32_t ret, const uint64_t *words, const void *caller)
 {
@@ -390,17 +405,19 @@ void gt_after_context_ends(int32_t ret, const uint64_t *words, const void *calle
 	after_end(!ret, words[0], -2);
 }
 
+static int32_t device_in(const uint64_t *words) { return words[0] < 4096 ? (int32_t)words[0] : -1; }
+
 /* cuDevicePrimaryCtxRelease(CUdevice), cuDevicePrimaryCtxReset(CUdevice), cuGreenCtxDestroy(CUgreenCtx): which of our contexts that is we
  * do not know. One too many is given up: it is met again at its next launch. */
 void gt_before_device_ends(const uint64_t *words)
 {
-	(void)words;
-	before_end(0);
+	if (!before_end(0))
+		forget(0, device_in(words));
 }
 
 void gt_after_device_ends(int32_t ret, const uint64_t *words, const void *caller)
 {
-	int32_t device = words[0] < 4096 ? (int32_t)words[0] : -1, active = 0;
+	int32_t device = device_in(words), active = 0;
 	uint32_t flags;
 
 	(void)caller;

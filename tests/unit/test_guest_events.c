@@ -69,6 +69,17 @@ static int launch(uint64_t stream)
 		find("cuLaunchKernel"))(kernel, 3, 2, 1, 64, 1, 1, 0, stream, params, NULL);
 }
 
+static int launch_in_new_module(void)
+{
+	uint64_t before = kernel;
+	void *m;
+	int rc = ((int (*)(void **, const void *))find("cuModuleLoadData"))(&m, ptx) ||
+		 ((int (*)(uint64_t *, void *, const char *))find("cuModuleGetFunction"))(&kernel, m, "_Z4busyy") || launch(0);
+
+	kernel = before;
+	return rc;
+}
+
 static bool started(void)
 {
 	static char directory[120];
@@ -192,6 +203,23 @@ static void *capture_there(void *arg)
 	return (void *)(rc ? rc : destroy(graph));
 }
 
+/* Reading is kept out for long, by another context that takes its time to end, say: this one ends all the same, and is not asked again. */
+static void a_context_that_could_not_wait_is_not_asked(void)
+{
+	int (*create)(uint64_t *, unsigned, int) = (int (*)(uint64_t *, unsigned, int))find("cuCtxCreate_v2");
+	int (*destroy)(uint64_t) = (int (*)(uint64_t))find("cuCtxDestroy_v2");
+	uint64_t c = 0;
+
+	CHECK(started() && !create(&c, 0, 0));
+	CHECK(!launch_in_new_module() && gt_events_context(c));
+	CHECK(gt_events_lock(20000));
+	CHECK(!destroy(c) && !gt_events_context(c) && !gt_cu.set(context));
+	gt_events_unlock();
+	for (int i = 0; i < 200 && __atomic_load_n(&gt_events->waiting, __ATOMIC_RELAXED); i++)
+		usleep(10000);
+	CHECK(!launch(0) && !wait_for_all() && gt_events_context(context));
+}
+
 static uint64_t stream(unsigned flags)
 {
 	uint64_t s = 0;
@@ -245,4 +273,5 @@ static void an_event_does_not_get_into_a_beginning(void)
 }
 
 T_MAIN(T(each_names_its_call), T(one_stream_too_many_is_none_of_the_others),
-       T(a_capture_waits_for_an_event_on_its_way), T(an_event_does_not_get_into_a_beginning))
+       T(a_context_that_could_not_wait_is_not_asked), T(a_capture_waits_for_an_event_on_its_way),
+       T(an_event_does_not_get_into_a_beginning))
