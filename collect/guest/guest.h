@@ -19,7 +19,7 @@
  *   guest_probes.c   USDT: what tracers of the system attach to
  *   guest_exec.c     exec: what CUPTI still has comes back before
  *   guest_graph.c    which call makes which node of a graph
- *   guest_nvtx.c     annotations of the program, by NVTX injection
+ *   guest_nvtx.c     annotations of the program, by NVTX injection; guest_nvtx_payload.c those with payloads
  *   gen_wrappers.c   makes the wrappers, at build time
  *
  * We are guests. So: no malloc, no lock, no stdio, no exit; nothing of libc newer than 2.17; errno as found; nothing of ours

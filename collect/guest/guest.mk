@@ -52,6 +52,9 @@ $(FAKE)/unlinked: tests/unit/guest_prog.c $(FAKE)/libguestthird.so $(FAKE)/libgu
 $(FAKE)/nvtx: tests/unit/nvtx_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
+$(FAKE)/payload: tests/unit/payload_prog.c collect/guest/guest_nvtx.h
+	@mkdir -p $(@D)
+	$(CC) -I. -O1 -g -DBY_HAND $< -ldl -o $@
 $(FAKE)/profiler: tests/unit/profiler_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
@@ -67,7 +70,7 @@ $(FAKE)/memory: tests/unit/memory_prog.c samples/cu.h
 $(FAKE)/events: tests/unit/events_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
-$(BUILD)/unit/test_guest: | $(FAKE)/events $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nvtx $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
+$(BUILD)/unit/test_guest: | $(FAKE)/events $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nvtx $(FAKE)/payload $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
 $(BUILD)/bench/bench_guest: | $(FAKE)/linked $(FAKE)/probes $(BUILD)/libgtpreload.so
 $(BUILD)/unit/test_guest_hosted: | $(FAKE)/libcuda.so.1
 $(BUILD)/unit/test_guest_events: | $(BUILD)/sim/libcuda.so.1

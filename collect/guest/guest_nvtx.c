@@ -7,6 +7,7 @@
  * ours, and their address is the handle. */
 #define _GNU_SOURCE
 #include "collect/guest/guest.h"
+#include "collect/guest/guest_nvtx.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -17,22 +18,10 @@
 #define ARENA (256u << 10)
 #define TEXT_MAX 4096u
 
-/* nvtxEventAttributes_t */
-struct attributes {
-	uint16_t version, size;
-	uint32_t category;
-	int32_t color_type;		/* 1: ARGB */
-	uint32_t color;
-	int32_t payload_type, reserved;	/* 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float */
-	uint64_t payload;
-	int32_t message_type, pad;	/* 1 char, 2 wchar_t, 3 registered */
-	const void *message;
-};
-enum { NO_TRACKING = -2 };
-enum { PAYLOAD_TYPES = 7, MESSAGE_CHAR = 1, MESSAGE_WIDE, MESSAGE_REGISTERED };
+enum { NO_TRACKING = -2, PAYLOAD_TYPES = 7 };
 
 /* What a handle stands for. Its text is told once by each thread that uses it, so that a ring explains itself. */
-struct named { uint64_t hash; uint32_t len, number; char text[]; };
+struct gt_nvtx_named { uint64_t hash; uint32_t len, number; char text[]; };
 
 /* ---- memory for handles: never given back, and a forked child's, too ---- */
 
@@ -52,12 +41,10 @@ static struct arena *new_arena(struct arena *full)
 }
 
 /* No lock: a signal handler may come here, too, and a child that was forked meanwhile. */
-static struct named *keep(const char *text, uint32_t len)
+void *gt_nvtx_room(size_t size)
 {
-	uint64_t bytes = (sizeof(struct named) + len + 1 + 7) & ~7ull, at = 0;
+	uint64_t bytes = (size + 7) & ~7ull, at = 0;
 	struct arena *a = __atomic_load_n(&arena, __ATOMIC_ACQUIRE);
-	static uint32_t numbers;
-	struct named *n;
 	int saved = errno;
 
 	while (!a || (at = __atomic_fetch_add(&a->used, bytes, __ATOMIC_RELAXED)) + bytes > ARENA - sizeof(*a)) {
@@ -66,7 +53,16 @@ static struct named *keep(const char *text, uint32_t len)
 		if (!a)
 			return NULL;
 	}
-	n = (struct named *)(void *)(a->bytes + at);
+	return a->bytes + at;
+}
+
+static struct gt_nvtx_named *keep(const char *text, uint32_t len)
+{
+	struct gt_nvtx_named *n = gt_nvtx_room(sizeof(*n) + len + 1);
+	static uint32_t numbers;
+
+	if (!n)
+		return NULL;
 	n->len = len;
 	memcpy(n->text, text, len);
 	n->text[len] = 0;
@@ -113,7 +109,7 @@ static uint64_t tell_wide(struct gt_tcb *t, const wchar_t *text)
 	return gt_tell_string(t, to);
 }
 
-static uint64_t tell_named(struct gt_tcb *t, const struct named *n)
+static uint64_t tell_named(struct gt_tcb *t, const struct gt_nvtx_named *n)
 {
 	uint64_t *word, bit;
 
@@ -128,13 +124,13 @@ static uint64_t tell_named(struct gt_tcb *t, const struct named *n)
 	return n->hash;
 }
 
-static uint64_t tell_message(struct gt_tcb *t, const struct attributes *a)
+static uint64_t tell_message(struct gt_tcb *t, const struct gt_nvtx_attributes *a)
 {
-	if (a->message_type == MESSAGE_CHAR)
+	if (a->message_type == GT_MESSAGE_CHAR)
 		return tell_text(t, a->message);
-	if (a->message_type == MESSAGE_WIDE)
+	if (a->message_type == GT_MESSAGE_WIDE)
 		return tell_wide(t, a->message);
-	return a->message_type == MESSAGE_REGISTERED ? tell_named(t, a->message) : 0;
+	return a->message_type == GT_MESSAGE_REGISTERED ? tell_named(t, a->message) : 0;
 }
 
 /* ---- an annotation ---- */
@@ -164,7 +160,7 @@ static void put(struct gt_tcb *t, enum gt_ring_event id, const uint64_t *words, 
 	errno = saved;
 }
 
-static void annotate(enum gt_ring_event id, uint64_t range, const struct named *domain, const struct attributes *a)
+static void annotate(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a)
 {
 	int saved;
 	struct gt_tcb *t = enter(&saved);
@@ -183,19 +179,19 @@ static void annotate(enum gt_ring_event id, uint64_t range, const struct named *
 
 static void annotate_text(enum gt_ring_event id, uint64_t range, const char *text)
 {
-	struct attributes a = { .message_type = MESSAGE_CHAR, .message = text };
+	struct gt_nvtx_attributes a = { .message_type = GT_MESSAGE_CHAR, .message = text };
 
 	annotate(id, range, NULL, &a);
 }
 
 static void annotate_wide(enum gt_ring_event id, uint64_t range, const wchar_t *text)
 {
-	struct attributes a = { .message_type = MESSAGE_WIDE, .message = text };
+	struct gt_nvtx_attributes a = { .message_type = GT_MESSAGE_WIDE, .message = text };
 
 	annotate(id, range, NULL, &a);
 }
 
-static void end(enum gt_ring_event id, uint64_t range, const struct named *domain)
+static void end(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_named *domain)
 {
 	int saved;
 	struct gt_tcb *t = enter(&saved);
@@ -212,13 +208,13 @@ static void end(enum gt_ring_event id, uint64_t range, const struct named *domai
 static __thread uint32_t within GT_TLS, pushed GT_TLS;	/* pushes inside the range, its own included; pushes in all */
 static uint32_t threads_within;
 
-static bool is_the_range(const struct attributes *a)
+static bool is_the_range(const struct gt_nvtx_attributes *a)
 {
 	char wide[TEXT_MAX];
-	const char *text = a->message_type == MESSAGE_CHAR ? a->message :
-			   a->message_type == MESSAGE_REGISTERED && a->message ? ((const struct named *)a->message)->text : NULL;
+	const char *text = a->message_type == GT_MESSAGE_CHAR ? a->message :
+			   a->message_type == GT_MESSAGE_REGISTERED && a->message ? ((const struct gt_nvtx_named *)a->message)->text : NULL;
 
-	if (a->message_type == MESSAGE_WIDE && a->message) {
+	if (a->message_type == GT_MESSAGE_WIDE && a->message) {
 		narrow(a->message, wide);
 		text = wide;
 	}
@@ -248,7 +244,7 @@ void gt_nvtx_begins(void)
 	say_whether_within();
 }
 
-static void range_opens(const struct attributes *a)
+static void range_opens(const struct gt_nvtx_attributes *a)
 {
 	if (!gt_own || !__atomic_load_n(&gt_own->pid, __ATOMIC_ACQUIRE))
 		gt_register();		/* what to look for is known only then */
@@ -266,7 +262,7 @@ static void range_closes(void)
 
 /* ---- what NVTX is handed ---- */
 
-static int push(const struct named *domain, const struct attributes *a)
+int gt_nvtx_push(const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a)
 {
 	if (a)
 		range_opens(a);
@@ -274,7 +270,7 @@ static int push(const struct named *domain, const struct attributes *a)
 	return (int)pushed++;
 }
 
-static int pop(const struct named *domain)
+int gt_nvtx_pop(const struct gt_nvtx_named *domain)
 {
 	end(GT_EV_POP, 0, domain);
 	range_closes();
@@ -288,18 +284,24 @@ static uint64_t new_range(void)
 	return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
-static void mark_ex(const struct attributes *a) { annotate(GT_EV_MARK, 0, NULL, a); }
+static void mark_ex(const struct gt_nvtx_attributes *a) { annotate(GT_EV_MARK, 0, NULL, a); }
 static void mark_a(const char *s) { annotate_text(GT_EV_MARK, 0, s); }
 static void mark_w(const wchar_t *s) { annotate_wide(GT_EV_MARK, 0, s); }
-static int push_ex(const struct attributes *a) { return push(NULL, a); }
-static int push_a(const char *s) { return push(NULL, &(struct attributes){ .message_type = MESSAGE_CHAR, .message = s }); }
-static int push_w(const wchar_t *s) { return push(NULL, &(struct attributes){ .message_type = MESSAGE_WIDE, .message = s }); }
-static int pop_any(void) { return pop(NULL); }
-static void range_end(uint64_t id) { end(GT_EV_RANGE_END, id, NULL); }
-static void domain_range_end(const struct named *domain, uint64_t id) { end(GT_EV_RANGE_END, id, domain); }
-static void domain_mark(const struct named *domain, const struct attributes *a) { annotate(GT_EV_MARK, 0, domain, a); }
+static int push_ex(const struct gt_nvtx_attributes *a) { return gt_nvtx_push(NULL, a); }
+static int push_text(int32_t type, const void *text)
+{
+	struct gt_nvtx_attributes a = { .message_type = type, .message = text };
 
-static uint64_t domain_range_start(const struct named *domain, const struct attributes *a)
+	return gt_nvtx_push(NULL, &a);
+}
+static int push_a(const char *s) { return push_text(GT_MESSAGE_CHAR, s); }
+static int push_w(const wchar_t *s) { return push_text(GT_MESSAGE_WIDE, s); }
+static int pop_any(void) { return gt_nvtx_pop(NULL); }
+static void range_end(uint64_t id) { end(GT_EV_RANGE_END, id, NULL); }
+void gt_nvtx_range_end(const struct gt_nvtx_named *domain, uint64_t id) { end(GT_EV_RANGE_END, id, domain); }
+void gt_nvtx_mark(const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a) { annotate(GT_EV_MARK, 0, domain, a); }
+
+uint64_t gt_nvtx_range_start(const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a)
 {
 	uint64_t id = new_range();
 
@@ -307,7 +309,7 @@ static uint64_t domain_range_start(const struct named *domain, const struct attr
 	return id;
 }
 
-static uint64_t range_start_ex(const struct attributes *a) { return domain_range_start(NULL, a); }
+static uint64_t range_start_ex(const struct gt_nvtx_attributes *a) { return gt_nvtx_range_start(NULL, a); }
 static uint64_t range_start_a(const char *s)
 {
 	uint64_t id = new_range();
@@ -323,19 +325,19 @@ static uint64_t range_start_w(const wchar_t *s)
 	return id;
 }
 
-static const struct named *keep_text(const char *s) { return s ? keep(s, (uint32_t)strnlen(s, TEXT_MAX - 1)) : NULL; }
-static const struct named *keep_wide(const wchar_t *s)
+static const struct gt_nvtx_named *keep_text(const char *s) { return s ? keep(s, (uint32_t)strnlen(s, TEXT_MAX - 1)) : NULL; }
+static const struct gt_nvtx_named *keep_wide(const wchar_t *s)
 {
 	char to[TEXT_MAX];
 
 	return s ? keep(to, narrow(s, to)) : NULL;
 }
-static const struct named *register_a(const void *domain, const char *s) { return (void)domain, keep_text(s); }
-static const struct named *register_w(const void *domain, const wchar_t *s) { return (void)domain, keep_wide(s); }
+static const struct gt_nvtx_named *register_a(const void *domain, const char *s) { return (void)domain, keep_text(s); }
+static const struct gt_nvtx_named *register_w(const void *domain, const wchar_t *s) { return (void)domain, keep_wide(s); }
 static void domain_destroy(const void *domain) { (void)domain; }
 
 /* Something has a name: a category of a domain, a thread, a stream. */
-static void name_it(enum gt_ring_event id, uint64_t what, const struct named *domain, const char *text, const wchar_t *wide)
+static void name_it(enum gt_ring_event id, uint64_t what, const struct gt_nvtx_named *domain, const char *text, const wchar_t *wide)
 {
 	int saved;
 	struct gt_tcb *t = enter(&saved);
@@ -350,8 +352,8 @@ static void name_it(enum gt_ring_event id, uint64_t what, const struct named *do
 
 static void category_a(uint32_t c, const char *s) { name_it(GT_EV_NAME_CATEGORY, c, NULL, s, NULL); }
 static void category_w(uint32_t c, const wchar_t *s) { name_it(GT_EV_NAME_CATEGORY, c, NULL, NULL, s); }
-static void domain_category_a(const struct named *d, uint32_t c, const char *s) { name_it(GT_EV_NAME_CATEGORY, c, d, s, NULL); }
-static void domain_category_w(const struct named *d, uint32_t c, const wchar_t *s) { name_it(GT_EV_NAME_CATEGORY, c, d, NULL, s); }
+static void domain_category_a(const struct gt_nvtx_named *d, uint32_t c, const char *s) { name_it(GT_EV_NAME_CATEGORY, c, d, s, NULL); }
+static void domain_category_w(const struct gt_nvtx_named *d, uint32_t c, const wchar_t *s) { name_it(GT_EV_NAME_CATEGORY, c, d, NULL, s); }
 static void thread_a(uint32_t tid, const char *s) { name_it(GT_EV_NAME_THREAD, tid, NULL, s, NULL); }
 static void thread_w(uint32_t tid, const wchar_t *s) { name_it(GT_EV_NAME_THREAD, tid, NULL, NULL, s); }
 
@@ -366,9 +368,10 @@ struct callbacks { size_t size; int (*table)(int module, void ****functions, uns
 static const struct { uint8_t module, id; void *function; } handed_out[] = {
 #define F(module, id, f) { module, id, (void *)f }
 	F(CORE, 1, mark_ex), F(CORE, 2, mark_a), F(CORE, 3, mark_w), F(CORE, 4, range_start_ex), F(CORE, 5, range_start_a),
-	F(CORE, 6, range_start_w), F(CORE, 7, range_end), F(CORE, 8, push_ex), F(CORE, 9, push_a), F(CORE, 10, push_w), F(CORE, 11, pop_any),
-	F(CORE, 12, category_a), F(CORE, 13, category_w), F(CORE, 14, thread_a), F(CORE, 15, thread_w),
-	F(CORE2, 1, domain_mark), F(CORE2, 2, domain_range_start), F(CORE2, 3, domain_range_end), F(CORE2, 4, push), F(CORE2, 5, pop),
+	F(CORE, 6, range_start_w), F(CORE, 7, range_end), F(CORE, 8, push_ex), F(CORE, 9, push_a), F(CORE, 10, push_w),
+	F(CORE, 11, pop_any), F(CORE, 12, category_a), F(CORE, 13, category_w), F(CORE, 14, thread_a), F(CORE, 15, thread_w),
+	F(CORE2, 1, gt_nvtx_mark), F(CORE2, 2, gt_nvtx_range_start), F(CORE2, 3, gt_nvtx_range_end),
+	F(CORE2, 4, gt_nvtx_push), F(CORE2, 5, gt_nvtx_pop),
 	F(CORE2, 8, domain_category_a), F(CORE2, 9, domain_category_w), F(CORE2, 10, register_a), F(CORE2, 11, register_w),
 	F(CUDA, 5, stream_a), F(CUDA, 6, stream_w), F(CUDART, 3, stream_a), F(CUDART, 4, stream_w),
 	F(CORE2, 12, keep_text), F(CORE2, 13, keep_wide), F(CORE2, 14, domain_destroy),

@@ -2,6 +2,7 @@
  * many threads at once while the ring is drained. Nothing is preloaded; the exported dlsym, ioctl ... have other names here. */
 #include "guest_host.h"
 #include "t.h"
+#include "collect/guest/guest_nvtx.h"
 #include <dlfcn.h>
 #include <sys/ioctl.h>
 
@@ -194,6 +195,54 @@ static void registered_strings_are_told_once(void)
 	CHECK(pushes == 1500 && texts == 300);
 }
 
+/* Whatever schemas and payloads say, nothing outside of a payload is read (a sanitizer sees to that), and each annotation counts. */
+int InitializeInjectionNvtxExtension(const struct gt_nvtx_module *m);
+static void payloads_are_read_within_their_bounds(void)
+{
+	static const uint64_t flags[] = { GT_ENTRY_MESSAGE, GT_ENTRY_MESSAGE | GT_ENTRY_TERMINATED, GT_ENTRY_MESSAGE | GT_ENTRY_FIXED,
+					  0, UINT64_MAX },
+			types[] = { 0, 1, 34, GT_TYPE_CATEGORY, GT_TYPE_COLOR, GT_TYPE_STRING, GT_TYPE_UTF8, GT_TYPE_UTF16,
+				    GT_TYPES, UINT64_MAX },
+			offsets[] = { 0, 1, 13, 16, UINT64_MAX, UINT64_MAX - 3 }, details[] = { 0, 3, UINT64_MAX };
+	intptr_t slots[63] = { 0 };
+	struct gt_nvtx_segment segment = { 0, 63, slots };
+	struct gt_nvtx_module m = { 3, sizeof(m), GT_NVTX_PAYLOAD_MODULE, 0x0104, 1, &segment, NULL, NULL };
+	struct gt_nvtx_entry e[2] = { { .type = 12 } };
+	struct gt_nvtx_schema s = { GT_SCHEMA_HAS_ENTRIES | GT_SCHEMA_HAS_N, NULL, GT_SCHEMA_STATIC, 0, e, 2, 0, 0, 0 };
+	struct gt_nvtx_payload p = { .size = 17 };
+	size_t marks = 0, made = 0;
+	char *bytes = calloc(1, 17);	/* no pointer in it points anywhere */
+
+	attach();
+	host.s->nvtx = 1;
+	CHECK(bytes && InitializeInjectionNvtxExtension(&m));
+	host_drain(&host);
+	host.nseen = 0;
+	for (size_t i = 0; i < 5 * 10 * 6 * 3; i++) {
+		e[1].flags = flags[i % 5];
+		e[1].type = types[i / 5 % 10];
+		e[1].offset = offsets[i / 50 % 6];
+		e[1].detail = details[i / 300];
+		p.schema = ((uint64_t (*)(void *, struct gt_nvtx_schema *))slots[GT_SLOT_SCHEMA])(NULL, &s);
+		for (p.size = 0; p.size <= 17; p.size++) {
+			memset(bytes, e[1].type == GT_TYPE_STRING || e[1].type == GT_TYPE_UTF8 ? 0 : 'x', 17);
+			p.bytes = p.size ? bytes + 17 - p.size : NULL;	/* up to the end of what is ours */
+			((void (*)(void *, struct gt_nvtx_payload *, size_t))slots[GT_SLOT_MARK])(NULL, &p, 1);
+			made++;
+		}
+		host_drain(&host);
+		for (size_t k = 0; k < host.nseen; k++)
+			marks += host.seen[k].kind == GT_REC_EVENT && host.seen[k].id == GT_EV_MARK;
+		host.nseen = 0;
+	}
+	((void (*)(void *, struct gt_nvtx_payload *, size_t))slots[GT_SLOT_MARK])(NULL, NULL, 3);
+	host_drain(&host);
+	host.s->nvtx = 0;
+	host.nseen = 0;
+	free(bytes);
+	CHECK(marks == made && made == 900 * 18);
+}
+
 static void dlsym_and_files(void)
 {
 	struct { uint32_t words[8]; } control = { { 1, 2, 0x20800110, 0, 0, 0, 0, 9 } };
@@ -221,4 +270,4 @@ static void dlsym_and_files(void)
 }
 
 T_MAIN(T(every_wrapper_records_its_fields), T(batches_of_copies_have_bytes), T(many_threads_at_once), T(registered_strings_are_told_once),
-       T(dlsym_and_files))
+       T(payloads_are_read_within_their_bounds), T(dlsym_and_files))
