@@ -11,7 +11,7 @@
  *   guest_ring.c     the slow ways in and out of a call: a full chunk, losses, nesting; texts
  *   guest_args.c     argument words; names of kernels
  *   guest_files.c    ioctl, open, close, mmap of the driver's files
- *   guest_gpu.c      what the GPU did, from CUPTI
+ *   guest_gpu.c      what the GPU did, from CUPTI; guest_records.c makes events of its records
  *   guest_events.c   how long it took, from CUDA events where there is no CUPTI; guest_events_read.c reads them
  *   guest_others.c   other users of CUPTI in the process
  *   guest_callbacks.c  being CUPTI's subscriber, while that is needed

@@ -8,8 +8,8 @@
  * would CUPTI say more than the waiting call does, which we record anyway: the recorder makes the wait from it.
  *
  * CUPTI asks for empty buffers on the program's threads, and gives them back filled on one of its own. The first takes a buffer
- * from a stack and nothing more; the second turns records into events on a ring of that thread's own, where they survive the
- * program. CUPTI gives full buffers back by itself; a thread of ours asks it every 250 ms for the others.
+ * from a stack and nothing more; the second turns records into events (guest_records.c) on a ring of that thread's own, where they
+ * survive the program. CUPTI gives full buffers back by itself; a thread of ours asks it every 250 ms for the others.
  *
  * Buffers are never refused: CUPTI before CUDA 12.9 crashes on that. When all are out, more are mapped, up to 2 GiB. A buffer that is
  * none of them is another user's of CUPTI (guest_others.c). */
@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "collect/guest/guest_cupti.h"
+#include "collect/guest/guest_records.h"
 #include "formats/cuda_api_cbid.h"
 
 #define BUFFER_BYTES (64u << 10)	/* some 300 kernels */
@@ -47,7 +48,6 @@ struct gt_gpu {
 	uint32_t on;			/* OFF ends the flushing thread, whose futex this is */
 	uint64_t resume_at;		/* ns; 0: not to be resumed */
 	uint64_t out;			/* buffers that CUPTI has */
-	uint32_t telling;		/* lock of `names`: buffers may come back on two threads at a time */
 	uint64_t free;			/* stack of buffers: tag << 32 | index + 1 */
 	uint8_t *slabs[SLABS];
 	uint32_t calling;		/* our thread is in CUPTI */
@@ -59,7 +59,7 @@ struct gt_gpu {
 	uint32_t seen;			/* that came since the last look */
 	uint32_t used;			/* that were ever handed out */
 	uint32_t below[BUFFERS];
-	struct told_name { const char *at; uint64_t sum, hash; } names[NAMES];
+	struct gt_gpu_names names;
 };
 static struct gt_gpu *gpu;
 static int32_t gpu_pid;			/* whose that is */
@@ -143,150 +143,7 @@ static void requested(uint8_t **buffer, size_t *size, size_t *most)
 	*most = __atomic_load_n(&gpu->most, __ATOMIC_RELAXED);
 }
 
-/* ---- records to events ---- */
-
-static uint16_t u16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return v; }
-static uint32_t u32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
-static uint64_t u64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
-static uint64_t two(uint32_t low, uint32_t high) { return low | (uint64_t)high << 32; }
-
-/* A sum over a text, eight bytes at a step: is this what we have told for this address before? */
-static uint64_t sum_of(const char *text, uint32_t len)
-{
-	uint64_t sum = len, word = 0;
-
-	for (; len >= 8; len -= 8, text += 8)
-		sum = (sum ^ u64((const uint8_t *)text)) * 0x9e3779b97f4a7c15ull, sum ^= sum >> 29;
-	memcpy(&word, text, len);
-	return (sum ^ word) * 0x9e3779b97f4a7c15ull;
-}
-
-/* The hash of a kernel's name, told to the recorder. The address alone says nothing: a module may have gone, and another come. */
-static uint64_t tell_name(struct gt_tcb *t, const char *name)
-{
-	struct told_name *n = &gpu->names[((uintptr_t)name >> 3) * 0x9e3779b1u % NAMES];
-	uint32_t len;
-	uint64_t sum;
-
-	if (!name)
-		return 0;
-	len = gt_text_len(name);
-	sum = sum_of(name, len);
-	if (n->at != name || n->sum != sum) {
-		*n = (struct told_name){ name, sum, gt_ring_hash(name, len) };
-		if (!gt_text(t, GT_REC_STRING, n->hash, name, len))
-			n->at = NULL;
-	}
-	return n->hash;
-}
-
-struct event { enum gt_ring_event id; uint64_t start, end, words[9]; uint32_t n; };
-
-static bool read_kernel(struct gt_tcb *t, const uint8_t *r, struct event *e)
-{
-	const uint64_t words[] = {
-		two(u32(r + GT_K_CORRELATION), u32(r + GT_K_DEVICE)), two(u32(r + GT_K_CONTEXT), u32(r + GT_K_STREAM)),
-		two(u32(r + GT_K_GRAPH), u16(r + GT_K_REGISTERS)), u64(r + GT_K_NODE), u64(r + GT_K_GRID),
-		two(u32(r + GT_K_GRID + 8), u32(r + GT_K_BLOCK)), u64(r + GT_K_BLOCK + 4), u64(r + GT_K_SHARED),
-		tell_name(t, (const char *)(uintptr_t)u64(r + GT_K_NAME)),
-	};
-
-	*e = (struct event){ .id = GT_EV_KERNEL, .start = u64(r + GT_K_START), .end = u64(r + GT_K_END), .n = 9 };
-	memcpy(e->words, words, sizeof(words));
-	return true;
-}
-
-static bool read_copy(const uint8_t *r, struct event *e, bool peer)
-{
-	uint32_t device = u32(r + GT_C_DEVICE);
-	const uint64_t words[] = {
-		two(u32(r + (peer ? GT_P_CORRELATION : GT_C_CORRELATION)), device), u64(r + GT_C_CONTEXT),
-		two(u32(r + (peer ? GT_P_GRAPH : GT_C_GRAPH)), u32(r + GT_C_KINDS)), u64(r + (peer ? GT_P_NODE : GT_C_NODE)), u64(r + GT_C_BYTES),
-		peer ? two(u32(r + GT_P_SOURCE), u32(r + GT_P_DESTINATION)) : two(device, device),
-	};
-
-	*e = (struct event){ .id = GT_EV_COPY, .start = u64(r + GT_C_START), .end = u64(r + GT_C_END), .n = 6 };
-	memcpy(e->words, words, sizeof(words));
-	return true;
-}
-
-static bool read_set(const uint8_t *r, struct event *e)
-{
-	const uint64_t words[] = {
-		two(u32(r + GT_C_CORRELATION), u32(r + GT_C_DEVICE)), u64(r + GT_C_CONTEXT),
-		two(u32(r + GT_C_GRAPH), u16(r + GT_S_FLAGS + 2) | (uint32_t)u16(r + GT_S_FLAGS) << 16), u64(r + GT_C_NODE), u64(r + GT_C_BYTES),
-		u32(r + GT_S_VALUE),
-	};
-
-	*e = (struct event){ .id = GT_EV_SET, .start = u64(r + GT_C_START), .end = u64(r + GT_C_END), .n = 6 };
-	memcpy(e->words, words, sizeof(words));
-	return true;
-}
-
-static bool read_call(const uint8_t *r, struct event *e)
-{
-	*e = (struct event){ .id = GT_EV_API, .start = u64(r + GT_A_START), .end = u64(r + GT_A_END), .n = 2,
-			     .words = { two(u32(r + GT_A_CORRELATION), u32(r + GT_A_CBID)), u32(r + GT_A_THREAD) } };
-	return true;
-}
-
-static bool read_runtime(const uint8_t *r, struct event *e)
-{
-	*e = (struct event){ .id = GT_EV_RUNTIME, .start = u64(r + GT_A_START), .end = u64(r + GT_A_END), .n = 2,
-			     .words = { two(u32(r + GT_A_CORRELATION), u32(r + GT_A_CBID)),
-					two(u32(r + GT_A_THREAD), u32(r + GT_A_RETURNED)) } };
-	return true;
-}
-
-static bool read_managed(const uint8_t *r, struct event *e)
-{
-	*e = (struct event){ .id = GT_EV_MANAGED, .start = u64(r + GT_U_START), .end = u64(r + GT_U_END), .n = 4,
-			     .words = { two(u32(r + GT_U_COUNTER), u32(r + GT_U_FLAGS)), u64(r + GT_U_VALUE), u64(r + GT_U_ADDRESS),
-					two(u32(r + GT_U_FROM), u32(r + GT_U_TO)) } };
-	return true;
-}
-
-static bool read_overhead(const uint8_t *r, struct event *e)
-{
-	void (*release)(void *);
-
-	*e = (struct event){ .id = GT_EV_OVERHEAD, .start = u64(r + GT_O_START), .end = u64(r + GT_O_END), .n = 2,
-			     .words = { two(u32(r + GT_O_OVERHEAD), u32(r + GT_O_OBJECT)), two(u32(r + GT_O_PROCESS), u32(r + GT_O_THREAD)) } };
-	if (u32(r + GT_O_OVERHEAD) == GT_CUPTI_COMMANDS_FULL && (release = (void (*)(void *))gt_find_next("free", NULL)))
-		release((void *)(uintptr_t)u64(r + GT_O_DATA));
-	return true;
-}
-
-static bool read_record(struct gt_tcb *t, const uint8_t *r, struct event *e)
-{
-	switch (u32(r)) {
-	case GT_CUPTI_KERNEL:
-		return read_kernel(t, r, e);
-	case GT_CUPTI_MEMCPY:
-		return read_copy(r, e, false);
-	case GT_CUPTI_MEMCPY_PEER:
-		return read_copy(r, e, true);
-	case GT_CUPTI_MEMSET:
-		return read_set(r, e);
-	case GT_CUPTI_DRIVER:
-		return read_call(r, e);
-	case GT_CUPTI_RUNTIME:
-		return read_runtime(r, e);
-	case GT_CUPTI_MANAGED:
-		return read_managed(r, e);
-	case GT_CUPTI_OVERHEAD:
-		return read_overhead(r, e);
-	}
-	return false;		/* of a kind that somebody else asked for */
-}
-
-static void lock(void)
-{
-	while (__atomic_exchange_n(&gpu->telling, 1, __ATOMIC_ACQUIRE))
-		syscall(SYS_sched_yield);
-}
-
-static void unlock(void) { __atomic_store_n(&gpu->telling, 0, __ATOMIC_RELEASE); }
+/* ---- filled ones ---- */
 
 /* The ring for what this thread tells: its own, if it makes calls; CUPTI's own thread has none yet, nor has ours, nor one that has not
  * made a call so far but may. */
@@ -300,24 +157,6 @@ struct gt_tcb *gt_teller(void)
 		t = gt_register_teller();
 	gt_inside = was;
 	return t;
-}
-
-/* Whether they are of what is to be recorded the recorder knows: it has the calls. */
-static void tell(struct gt_tcb *t, uint8_t *buffer, size_t valid)
-{
-	uint8_t *record = NULL;
-	struct event e;
-
-	lock();
-	while (!cupti.next(buffer, valid, &record)) {
-		if (!t)
-			gt_untraced();
-		else if (gpu->away)
-			gt_lost(t, gt_now(t), gt_now(t));
-		else if (read_record(t, record, &e) && !gt_put_event(t, e.id, e.start, e.end, e.words, e.n))
-			gt_lost(t, gt_now(t), gt_now(t));
-	}
-	unlock();
 }
 
 void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
@@ -336,7 +175,7 @@ void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 	if (!gpu->away)
 		gt_probes_work(cupti.next, buffer, valid);
 	if (recorded())
-		tell(t, buffer, valid);
+		gt_gpu_tell(&gpu->names, t, &(struct gt_gpu_filled){ buffer, valid, cupti.next, gpu->away });
 	else
 		__atomic_fetch_add(&gpu->seen, (uint32_t)(valid / GT_K_BYTES), __ATOMIC_RELAXED);
 	give_buffer(buffer, index, valid);

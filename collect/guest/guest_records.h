@@ -1,0 +1,27 @@
+/* From CUPTI's records to events; between guest_gpu.c, which gets them, and guest_records.c. */
+#ifndef GT_GUEST_RECORDS_H
+#define GT_GUEST_RECORDS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GT_GPU_NAMES 4096u		/* kernels whose name a process has told; beyond, it is told again */
+
+/* Of one process; all zeros at its beginning. */
+struct gt_gpu_names {
+	uint32_t locked;
+	struct gt_told_name { const char *at; uint64_t sum, hash; } told[GT_GPU_NAMES];
+};
+
+struct gt_gpu_filled {		/* a buffer as CUPTI gave it back */
+	uint8_t *buffer;
+	size_t valid;		/* bytes */
+	int (*next)(uint8_t *buffer, size_t valid, uint8_t **record);	/* cuptiActivityGetNextRecord */
+	bool away;		/* the times in it are of another clock than ours: its records count as lost */
+};
+
+struct gt_tcb;
+/* Puts what the records say on t's ring; NULL counts them as not traced. Whether they are of what is to be recorded the recorder knows:
+ * it has the calls. */
+void gt_gpu_tell(struct gt_gpu_names *names, struct gt_tcb *t, const struct gt_gpu_filled *b);
+#endif
