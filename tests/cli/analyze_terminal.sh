@@ -10,7 +10,7 @@ if ! command -v script >/dev/null || [ "$(at 44 'stty size' | cut -d ' ' -f 2)" 
 	skip fits-terminals "no script(1) that gives a terminal"
 	exit 0
 fi
-for f in h200-train h200-inference h200-mlp-calls; do
+for f in h200-train h200-inference h200x2-nccl h200-mlp-calls; do
 	cp "$R/$f.zst" .
 	for w in 40 60 80 120 200; do
 		at $w "'$A' $(echo $reports) $f.zst" >out
@@ -21,4 +21,4 @@ for f in h200-train h200-inference h200-mlp-calls; do
 done
 "$A" ioctls h200-train.zst >piped; COLUMNS=40 "$A" ioctls h200-train.zst >narrow; same piped-is-not-cut piped narrow
 check fits-h200-train-names-were-there test "$(at 80 "'$A' --top 0 ioctls h200-train.zst" | grep -c '^  ioctl ')" -gt 100
-check piped-has-whole-names grep -q 'ioctl RM_CONTROL NV2080_CTRL_CMD_GPU_QUERY_ECC_STATUS  ioctl  ' piped
+check piped-has-whole-names grep -q 'ioctl RM_CONTROL NV2080_CTRL_CMD_GPU_GET_ENGINES_V2  ioctl  ' piped
