@@ -65,7 +65,8 @@ static struct gt_gpu *gpu;
 static int32_t gpu_pid;			/* whose that is */
 
 /* Is what the GPU did recorded? Else all is for the probes. */
-static bool recorded(void) { return gt_shared && gt_shared->gpu && !gt_passive; }
+static bool asked_for(void) { return gt_shared && gt_shared->gpu; }
+static bool recorded(void) { return asked_for() && !gt_passive; }
 
 static struct gt_gpu *ours(void) { return gpu_pid == (int32_t)syscall(SYS_getpid) ? gpu : NULL; }
 
@@ -205,9 +206,12 @@ static void *flush(void *arg)
 	gt_inside = true;
 	while ((on = __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE)) != OFF) {
 		syscall(SYS_futex, &gpu->on, FUTEX_WAIT, on, &wait, NULL, 0);
-		if (!gpu->watching && gt_owner_died())
-			break;
 		__atomic_store_n(&gpu->calling, 1, __ATOMIC_SEQ_CST);
+		if (!gpu->watching && gt_owner_died()) {	/* the program may run for days yet: it is to have no more to do with CUPTI */
+			gt_gpu_yield("gtcollect has died");
+			__atomic_store_n(&gpu->calling, 0, __ATOMIC_RELEASE);
+			break;
+		}
 		if (gpu->watching)
 			watch(__atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST));
 		on = __atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST);
@@ -379,7 +383,7 @@ static const uint16_t calls[] = {
 /* Probes alone need kernels and no more. */
 static bool wanted(const struct kind *k)
 {
-	return recorded() ? !k->more || (gt_shared->gpu_more & k->more) : k->kind == GT_CUPTI_KERNEL;
+	return asked_for() ? !k->more || (gt_shared->gpu_more & k->more) : k->kind == GT_CUPTI_KERNEL;
 }
 
 /* Counters of managed memory must be named first. An older CUPTI does not know them all, and a machine may not have some. */

@@ -131,3 +131,14 @@ says end_with_another_process_is_said ' s; killed by SIGTERM, 1 call open at the
 kill -KILL $(cat hangs)
 want end_into_a_device 139 timeout 100 "$C" -f -o /dev/null "$S/crash" -n 5
 says end_into_a_device_is_said ' s; killed by SIGSEGV, 1 call open at the end; next: '
+
+# ---- gtcollect dies, the program does not: nobody will read what CUPTI tells, so it is not asked any more, and has given all back ----
+GT_DEBUG=1 SIM_CUPTI_TRUTH="$PWD/work" "$C" -q -f -e api,gpu,runtime -o left.zst sh -c 'echo $$ >left.pid; exec "$0" -n 1000000' "$S/idle_host" >/dev/null 2>left.err &
+until_it_is yes sh -c 'test -s work && echo yes'
+kill -KILL $!
+wait $! 2>/dev/null
+left() { grep '^gt: CUPTI: gtcollect' left.err; }
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do left >/dev/null && break; sleep 0.2; done
+is left_alone_no_cupti 'gt: CUPTI: gtcollect has died 0' "$(left)"
+check left_alone_the_program_runs kill -0 "$(cat left.pid)"
+kill -KILL "$(cat left.pid)"
