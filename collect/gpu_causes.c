@@ -62,8 +62,8 @@ static void count_without_record(struct gt_gpu *g, const struct gt_gpu_process *
 {
 	bool away = (p->yielded && c->c.end > p->yielded) || (!p->on && !p->nabsences && !p->yielded);
 
-	for (size_t i = 0; i < p->nabsences; i++)
-		away |= c->c.end > p->absences[i].from && c->c.start < p->absences[i].to;
+	for (size_t i = p->nabsences; i-- > 0 && p->absences[i].to > c->c.start;)	/* of days with a profiler the last few */
+		away |= c->c.end > p->absences[i].from;
 	if ((!c->known && !away) || gt_gpu_captured(&p->captures, &c->c))
 		count_call(g, p, &c->c);
 }
