@@ -115,12 +115,14 @@ is legacy-all-accounted 300 "$(($(meta gpu_joined_exact legacy.zst) + $(meta gpu
 
 # more launches under way than there are events for
 want pool 0 run pool "$prog pool"
-sound pool 8292
-is pool-counted "1408 0" "$(meta gpu_untimed_pool pool.zst) $(meta gpu_untimed_error pool.zst)"
-check pool-is-said grep -q '^gtcollect: 1408 launches, copies and sets have no time: 1408 found no CUDA event free' pool.err
-check pool-is-a-loss grep -q '1408 LOST' pool.err
+none=$(meta gpu_untimed_pool pool.zst)
+check pool-there-are-events-again test "$none" -ge 1408 -a "$none" -lt 1508
+sound pool $((9700 - none))
+is pool-no-errors 0 "$(meta gpu_untimed_error pool.zst)"
+check pool-is-said grep -q "^gtcollect: $none launches, copies and sets have no time: $none found no CUDA event free" pool.err
+check pool-is-a-loss grep -q "$none LOST" pool.err
 "$A" kernels pool.zst >r.txt
-check pool-in-the-reports grep -q 'GPU: 1408 launches, copies and sets have no time' r.txt
+check pool-in-the-reports grep -q "GPU: $none launches, copies and sets have no time" r.txt
 
 # events that one context has done with are another's: but for the first few of its launches it has its times
 want share 0 run share "$prog share"

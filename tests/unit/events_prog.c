@@ -190,8 +190,10 @@ static void fill(void)
 static void pool(void)
 {
 	fill();
-	for (int k = 0; k < 100; k++)		/* there are events again */
+	for (int k = 0; k < 100; k++) {		/* there are events again, on a busy machine perhaps not at once */
 		spin(NULL, 100);
+		usleep(10000);
+	}
 	OK(cuCtxSynchronize());
 }
 
