@@ -181,7 +181,8 @@ static bool count_row(struct memory *m, const struct gt_pick *p, const struct wh
 		h->sized += alloc && sized && !p->ret;
 		h->allocated = gt_sat_add(h->allocated, alloc && !p->ret ? bytes : 0);
 	}
-	*to = (struct gt_moment){ .at = alloc || w->op == GT_OP_MAP || w->op == GT_OP_RETAIN ? end : start, .bytes = bytes, .addr = addr, .place = place,
+	*to = (struct gt_moment){ .at = alloc || w->op == GT_OP_MAP || w->op == GT_OP_RETAIN ? end : start,
+				   .bytes = bytes, .addr = addr, .place = place,
 				  .what = w->op | (uint32_t)w->kind << 8 };
 	return known && addr && !p->ret;
 }
@@ -209,7 +210,8 @@ static int memory_block(void *state, const struct gt_cols *cols, struct gt_err *
 	if (!to)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->nwhats; i++)
-		for (gt_pick_start(&p, cols, m->whats[i].code, m->whats[i].op == GT_OP_MAP ? GT_R_SRC : GT_R_BYTES, GT_R_ADDR); gt_pick_next(&p); )
+		for (gt_pick_start(&p, cols, m->whats[i].code, m->whats[i].op == GT_OP_MAP ? GT_R_SRC : GT_R_BYTES, GT_R_ADDR);
+		     gt_pick_next(&p); )
 			n += count_row(m, &p, &m->whats[i], place, &to[n]);
 	gt_timeline_took(line, n);
 	return 0;

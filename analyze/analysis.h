@@ -16,7 +16,7 @@ struct gt_analysis_options {
 	struct gt_filter filter;
 	int64_t origin;			/* time 0 of what is printed */
 	const char *file;		/* as the user named it */
-	bool unasked;			/* the default report: nobody asked for a report by its name, and what has nothing to say stays away */
+	bool unasked;			/* the default report: nobody asked for one by its name, and what has nothing to say stays away */
 	const char *restricted;		/* the options that leave rows out, as given; NULL: none */
 	bool nothing;			/* they leave no row of any kind; filled in by gt_run, for finish() */
 	size_t width;			/* of the terminal that text will be printed on; 0 or SIZE_MAX: there is none */

@@ -155,7 +155,8 @@ static int counters_block(void *state, const struct gt_cols *cols, struct gt_err
 }
 
 static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "track", "Track", GT_C_TEXT }, { "counter", "Counter", GT_C_TEXT }, { "samples", "Samples", GT_C_COUNT },
+	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "track", "Track", GT_C_TEXT }, { "counter", "Counter", GT_C_TEXT },
+	{ "samples", "Samples", GT_C_COUNT },
 	{ "min", "Min", GT_C_REAL }, { "mean", "Mean", GT_C_REAL }, { "max", "Max", GT_C_REAL }, { "last", "Last", GT_C_REAL },
 	{ "first_ns", "First at", GT_C_TIME }, { "uncertain_ns", NULL, GT_C_TIME },
 };

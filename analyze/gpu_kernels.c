@@ -298,7 +298,8 @@ static const struct gt_column device_columns[] = {
 #define NDEVICE 10
 static const struct gt_column brief_columns[] = {
 	{ "kernel", "Kernel", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
-	{ "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Max", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT }, { "name", NULL, GT_C_TEXT },
+	{ "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Max", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT },
+	{ "name", NULL, GT_C_TEXT },
 };
 
 static void add_device(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p)

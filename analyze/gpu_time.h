@@ -23,7 +23,8 @@ struct gt_gpu_time {
 	struct gt_in_time order;
 	struct gt_gpu_place *places;	/* those with rows, in no order */
 	size_t nplaces, places_cap;
-	uint32_t *slot, *device;	/* by track, numbered over all segments: 1 + its place or 0, its device's number; made by the first run */
+	/* By track, numbered over all segments: 1 + its place or 0, its device's number; made by the first run. */
+	uint32_t *slot, *device;
 	bool whole;			/* marks: rows that a range cuts count whole, as their bytes do */
 	struct gt_marked { uint64_t key; struct gt_union busy; } *marked;
 	size_t nmarked, marked_cap;

@@ -35,7 +35,8 @@ static const struct gt_opt options[] = {
 	{ 0,   "to",     GT_OPT_STR,  &opt.to,      "TIME",    "leave out what began at that time or later", NULL },
 	{ 0,   "pid",    GT_OPT_U64,  &opt.pid,     "PID",     "this process only", NULL },
 	{ 0,   "tid",    GT_OPT_U64,  &opt.tid,     "TID",     "this thread only", NULL },
-	{ 'm', "match",  GT_OPT_LIST, &opt.match,   "GLOB",    "only operations whose name matches, or @CATEGORY; may be given several times", NULL },
+	{ 'm', "match",  GT_OPT_LIST, &opt.match,   "GLOB",
+	  "only operations whose name matches, or @CATEGORY; may be given several times", NULL },
 };
 static const struct gt_command command = {
 	.name = "gtanalyze",
@@ -143,11 +144,11 @@ static int check_files(char **files, int n, struct gt_err *err)
 		bool missing = strcmp(word, "-") && access(word, F_OK), plain = !word[strcspn(word, "./")];
 
 		if (i && gt_analysis_find(word))
-			return gt_err_set(err, -EINVAL, "reports come before the files: gtanalyze %s FILE (./%s if the file is meant)", word,
-					  word);
+			return gt_err_set(err, -EINVAL, "reports come before the files: gtanalyze %s FILE (./%s if the file is meant)",
+					  word, word);
 		if (missing && meant)
-			return gt_err_set(err, -EINVAL, "there is no report '%s', and no file; is '%s' meant? --list lists the reports", word,
-					  meant);
+			return gt_err_set(err, -EINVAL, "there is no report '%s', and no file; is '%s' meant? --list lists the reports",
+					  word, meant);
 		if (missing && plain && before && i + 1 < n)
 			return gt_err_set(err, -EINVAL, "there is no report '%s', and no file; --list lists the reports", word);
 		before &= missing;

@@ -11,7 +11,8 @@
 #define STREAMS_MAX 8		/* told one by one */
 struct losses {
 	uint64_t rows, count, unknown;
-	struct lost_stream { uint32_t track; uint64_t count; int64_t from; } streams[STREAMS_MAX];	/* of GPUs: work that was not told */
+	/* Of GPUs: work that was not told. */
+	struct lost_stream { uint32_t track; uint64_t count; int64_t from; } streams[STREAMS_MAX];
 	uint32_t nstreams;		/* there may be more than are kept */
 };
 struct header {
@@ -59,7 +60,8 @@ static int header_block(void *state, const struct gt_cols *cols, struct gt_err *
 				l->unknown++;
 			else
 				l->count = gt_sat_add(l->count, counts[i]);
-			if (counts[i] != GT_LOST_UNKNOWN && cols->track < cols->seg->ntracks && cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM)
+			if (counts[i] != GT_LOST_UNKNOWN && cols->track < cols->seg->ntracks &&
+			    cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM)
 				add_stream(l, cols->track, counts[i], cols->start[i]);
 		}
 	}
@@ -75,7 +77,8 @@ static int header_merge(void *into, void *from, struct gt_err *err)
 		a->losses[i].unknown += b->losses[i].unknown;
 		a->losses[i].count = gt_sat_add(a->losses[i].count, b->losses[i].count);
 		for (uint32_t k = 0; k < b->losses[i].nstreams && k < STREAMS_MAX; k++)
-			add_stream(&a->losses[i], b->losses[i].streams[k].track, b->losses[i].streams[k].count, b->losses[i].streams[k].from);
+			add_stream(&a->losses[i], b->losses[i].streams[k].track, b->losses[i].streams[k].count,
+				   b->losses[i].streams[k].from);
 	}
 	return 0;
 }
@@ -213,14 +216,17 @@ static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	{ "arguments_left_out", "0", "of the imported file ", " arguments found no room" },
 	{ "inject_processes_refused", "0", "calls: in ", " of the processes none were recorded, as CUPTI's callbacks could not be had" },
 	{ "gpu_processes_refused", "0", "GPU: in ", " of the processes what it did was not recorded, as there was no CUPTI or it refused" },
-	{ "gpu_processes_by_events", "0", "GPU: in ", " of the processes its times are those of CUDA events around each call: durations are upper "
+	{ "gpu_processes_by_events", "0", "GPU: in ",
+	  " of the processes its times are those of CUDA events around each call: durations are upper "
 	  "bounds, and some queueing is in them (gtcollect(1), GPU times without CUPTI)" },
 	{ "gpu_untimed", "0", "GPU: ", " launches, copies and sets have no time, as no CUDA event could be put around them or read" },
 	{ "gpu_records_dropped", "0", "GPU: CUPTI dropped ", " records: what they told is missing from every figure of the GPU" },
-	{ "gpu_records_lost", "0", "GPU: ", " records found no room on their way here: what they told is missing from every figure of the GPU" },
+	{ "gpu_records_lost", "0", "GPU: ",
+	  " records found no room on their way here: what they told is missing from every figure of the GPU" },
 	{ "gpu_records_impossible", "0", "GPU: ", " records had impossible times: what they told is missing from every figure of the GPU" },
 	{ "gpu_launches_without_record", "0", "GPU: of ",
-	  " launches, copies and sets it is not known what the GPU did: they failed, or their records never came; the report unseen lists them" },
+	  " launches, copies and sets it is not known what the GPU did: they failed, or their records never came; "
+	  "the report unseen lists them" },
 	{ "gpu_without", NULL, "GPU: not recorded: ", "" },
 	{ "waits_without_stream", "0", "GPU: ", " waits for a stream, it is not known for which (--args none)" },
 };
@@ -246,7 +252,8 @@ static int note_known(void *arg, const char *key, const char *value)
 	for (size_t i = 0; i < sizeof(doubts) / sizeof(*doubts); i++)
 		if (!strcmp(key, doubts[i].key) && !(k->no_gpu && !strncmp(key, "gpu_", 4)) &&
 		    (!doubts[i].usual || strcmp(value, doubts[i].usual))) {
-			doubt(k->h, k->t, k->seg, "%s%s%s", doubts[i].before, doubts[i].after ? value : "", doubts[i].after ? doubts[i].after : "");
+			doubt(k->h, k->t, k->seg, "%s%s%s", doubts[i].before, doubts[i].after ? value : "",
+			      doubts[i].after ? doubts[i].after : "");
 			k->gpu_missing |= !strncmp(key, "gpu_", 4) && strcmp(key, "gpu_processes_by_events");
 		}
 	if (!strcmp(key, "cupti_overhead_ns") && (share = share_of(value, k->seg)) >= 1)
@@ -284,7 +291,8 @@ static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *co
 /* A foreign file does not tell what its maker lost; nor do a part of a recording and a damaged one. */
 static bool lossless(const struct header *h, const struct gt_segment *seg, const struct known *k)
 {
-	return k->values[TOOL] && seg->closed && !k->part && !k->gpu_missing && !h->losses[seg->index].rows && !h->asked.opt->filter.ranged &&
+	return k->values[TOOL] && seg->closed && !k->part && !k->gpu_missing && !h->losses[seg->index].rows &&
+	       !h->asked.opt->filter.ranged &&
 	       !damage_of(h->asked.reader, seg->index).count;
 }
 
@@ -336,7 +344,8 @@ static void say_size(struct gt_table *t, const struct header *h, const struct gt
 		snprintf(open, sizeof(open), " and %" PRIu64 " still open", rows_of(h, seg, GT_OPEN));
 	if (has_rows(seg))
 		gt_table_say(t, "%s: %" PRIu64 " call%s%s in %" PRIu64 " process%s, %" PRIu64 " thread%s, over %.6f s%s",
-			     h->asked.opt->file, calls, plural(calls), open, processes, processes == 1 ? "" : "es", threads, plural(threads),
+			     h->asked.opt->file, calls, plural(calls), open, processes, processes == 1 ? "" : "es", threads,
+			     plural(threads),
 			     (double)span / 1e9, of);
 	else if (all > 0)
 		gt_table_say(t, "%s: an EMPTY recording of %.6f s", h->asked.opt->file, (double)all / 1e9);
@@ -373,7 +382,8 @@ static int add_segment(const struct header *h, struct gt_table *t, const struct 
 		gt_cell_text(h->asked.opt->file), gt_cell_u(seg->index), text_or_none(seg->host),
 		text_or_none(k.values[COMMAND]), text_or_none(k.values[START]), text_or_none(k.values[GPU]),
 		text_or_none(k.values[DRIVER]), text_or_none(k.values[CUDA]), text_or_none(k.values[EVENTS]), text_or_none(k.values[ARGS]),
-		text_or_none(seg->simulated ? "yes" : k.values[TOOL] ? "no" : NULL), text_or_none((char *)layers.data), text_or_none((char *)sources.data),
+		text_or_none(seg->simulated ? "yes" : k.values[TOOL] ? "no" : NULL), text_or_none((char *)layers.data),
+		text_or_none((char *)sources.data),
 		gt_cell_u(span_of(seg)), gt_cell_known(recorded_ns(&k) >= 0, (uint64_t)recorded_ns(&k)),
 		gt_cell_u(how_many(h, seg, GT_TRACK_PROCESS)), gt_cell_u(how_many(h, seg, GT_TRACK_THREAD)),
 		gt_cell_u(rows_of(h, seg, GT_CALL)), gt_cell_u(rows_of(h, seg, GT_OPEN)), gt_cell_u(rows_of(h, seg, GT_SPAN)),
@@ -406,8 +416,8 @@ static void note_doubles(const struct header *h, struct gt_table *t, const struc
 		const struct gt_doubled *two = &d->list[i];
 		uint64_t n = two->calls + two->others;
 
-		doubt(h, t, seg, "%" PRIu64 " %s%s recorded by %s as well %s counted once, from %s", n, two->others ? "event" : "call", plural(n),
-			      two->from == GT_NONE ? "another source" : gt_str(seg, two->from), n == 1 ? "is" : "are",
+		doubt(h, t, seg, "%" PRIu64 " %s%s recorded by %s as well %s counted once, from %s", n, two->others ? "event" : "call",
+			      plural(n), two->from == GT_NONE ? "another source" : gt_str(seg, two->from), n == 1 ? "is" : "are",
 			      two->by == GT_NONE ? "the better one" : gt_str(seg, two->by));
 	}
 }
@@ -432,7 +442,8 @@ static void note_lost_streams(const struct header *h, struct gt_table *t, const 
 		const struct lost_stream *s = &l->streams[i];
 		uint32_t device = seg->tracks[s->track].parent;
 
-		doubt(h, t, seg, "LOST on %.40s%s%.40s: what %" PRIu64 " launch%s did since %.6f s", gt_str(seg, seg->tracks[s->track].name),
+		doubt(h, t, seg, "LOST on %.40s%s%.40s: what %" PRIu64 " launch%s did since %.6f s",
+		      gt_str(seg, seg->tracks[s->track].name),
 		      device == GT_NONE ? "" : " of ", device == GT_NONE ? "" : gt_str(seg, seg->tracks[device].name), s->count,
 		      s->count == 1 ? "" : "es", (double)(s->from - seg->min_start) / 1e9);
 	}

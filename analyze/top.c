@@ -32,7 +32,8 @@ static int list(struct gt_table *t, const struct gt_names *names, unsigned top, 
 	for (size_t i = 1; i < names->n; i++)
 		sides |= gt_name_side(&names->list[i]) != gt_name_side(&names->list[0]);
 	if (sides)
-		gt_table_note(t, "calls, the runtime's around them, work of the GPU, waits for it and ranges of the program go on at the same time: "
+		gt_table_note(t, "calls, the runtime's around them, work of the GPU, waits for it and ranges of the program "
+		"go on at the same time: "
 			      "share %% is of its own kind");
 	gt_note_cut(t, names->n, shown);
 	if (coarse)

@@ -270,7 +270,8 @@ static void check_cupti(struct finding *f)
 	if (try(load_cupti, NULL, said, sizeof(said)))
 		say(f, FINE, "-e gpu finds %s", said);
 	else
-		say(f, NOTE, "-e gpu finds no libcupti by name: programs that bring their own (PyTorch) are recorded all the same, for others "
+		say(f, NOTE, "-e gpu finds no libcupti by name: programs that bring their own (PyTorch) are recorded all the same, "
+		    "for others "
 			     "use --cupti FILE (the CUDA toolkit has it), or the times of CUDA events will have to do (--gpu-timing)");
 }
 
@@ -339,8 +340,8 @@ static void tell_of_simulator(FILE *to)
 		*strrchr(self, '/') = 0;
 	snprintf(sim, sizeof(sim), "%s/sim/" LIBCUDA, self);
 	if (!access(sim, R_OK))
-		fprintf(to, "The sample programs run on a simulated one: set LD_LIBRARY_PATH to %s/sim and record one of %s/samples.\n", self,
-			self);
+		fprintf(to, "The sample programs run on a simulated one: set LD_LIBRARY_PATH to %s/sim and record one of %s/samples.\n",
+			self, self);
 	else
 		fputs("gt's sources have a simulated one, for the sample programs: make demo.\n", to);
 }

@@ -218,7 +218,8 @@ static inline int put_call(struct gt_recorder *r, struct gt_thread *t, const str
 	if (__builtin_expect(t->node_call == rec->start && rec->id < gt_api_count && !row.ret, 0) &&
 	    (code = gt_events_made(r, t, r->types.calls[rec->id].name, &row, err)))
 		return code;
-	if (rec->id < gt_api_count && r->types.calls[rec->id].memory && !row.ret && (code = gt_holdings_call(r, t, rec->id, &row, args, err)))
+	if (rec->id < gt_api_count && r->types.calls[rec->id].memory && !row.ret &&
+	    (code = gt_holdings_call(r, t, rec->id, &row, args, err)))
 		return code;
 	if (__builtin_expect(row.type == GT_NONE, 0)) {
 		r->totals.nameless++;
@@ -352,8 +353,8 @@ static void take_plain(struct gt_recorder *r, struct gt_thread *t)
 			flat = depth;
 		}
 		low = to;
-		room.rows[nrows++] = (struct gt_held){ from, to, type, (int32_t)(head >> 32), room.first + (uint32_t)nvalues, (uint8_t)depth,
-						       (uint8_t)n, { 0, 0 } };
+		room.rows[nrows++] = (struct gt_held){ from, to, type, (int32_t)(head >> 32), room.first + (uint32_t)nvalues,
+						       (uint8_t)depth, (uint8_t)n, { 0, 0 } };
 		copy_words(room.values + nvalues, p + 3, n);
 		nvalues += n;
 	}

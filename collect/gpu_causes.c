@@ -418,7 +418,8 @@ static struct gt_gpu_inner *choose(const struct gt_gpu_known *k, const struct gt
 
 	for (uint32_t i = 0; i < k->ninner; i++) {
 		struct gt_gpu_inner *c = &k->inner[i];
-		unsigned fit = !fits(&c->c, e, kernel) ? 0 : 1 + 2 * !c->records + (e->id != GT_EV_KERNEL && c->c.sized && c->c.bytes == e->words[4]);
+		unsigned fit = !fits(&c->c, e, kernel) ? 0 :
+			1 + 2 * !c->records + (e->id != GT_EV_KERNEL && c->c.sized && c->c.bytes == e->words[4]);
 
 		if (fit > good) {
 			good = fit;

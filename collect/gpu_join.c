@@ -224,7 +224,8 @@ static int note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct g
 		return 0;
 	case GT_GPU_WITHOUT:
 		if (!*g->totals.without)
-			snprintf(g->totals.without, sizeof(g->totals.without), "%s failed: error %llu", text, (unsigned long long)e->words[2]);
+			snprintf(g->totals.without, sizeof(g->totals.without), "%s failed: error %llu", text,
+				 (unsigned long long)e->words[2]);
 		return 0;
 	case GT_GPU_OFF: case GT_GPU_STAYED:
 		p->flushed = e->words[0] == GT_GPU_OFF;

@@ -35,7 +35,8 @@ int gt_gpu_made(struct gt_gpu_process **p, uint32_t track, uint64_t node, const 
 		gt_map_release(&n->by_node);
 		n->nmade = 0;
 	}
-	if (gt_grow(&n->made, &n->made_cap, n->nmade + 1, sizeof(*n->made)) || gt_map_add(&n->by_node, gt_hash_u64(node), (uint32_t)n->nmade))
+	if (gt_grow(&n->made, &n->made_cap, n->nmade + 1, sizeof(*n->made)) ||
+	    gt_map_add(&n->by_node, gt_hash_u64(node), (uint32_t)n->nmade))
 		return -ENOMEM;
 	n->made[n->nmade++] = (struct gt_gpu_made){ node, *by };
 	return 0;

@@ -86,8 +86,8 @@ int gt_gpu_row_kernel(struct gt_gpu *g, const struct gt_gpu_work *w, const uint6
 int gt_gpu_row_copy(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t *v, struct gt_err *err)
 {
 	uint32_t kinds = high(v[2]);
-	struct gt_gpu_copy c = { direction(kinds & 255), memory(kinds >> 8 & 255), memory(kinds >> 16 & 255), kinds >> 24 & 1, v[4], low(v[5]),
-				 high(v[5]) };
+	struct gt_gpu_copy c = { direction(kinds & 255), memory(kinds >> 8 & 255), memory(kinds >> 16 & 255), kinds >> 24 & 1, v[4],
+				 low(v[5]), high(v[5]) };
 
 	return gt_gpu_put_copy(&g->types, w, &c, err);
 }

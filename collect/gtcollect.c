@@ -171,7 +171,8 @@ static int check_use(const char *program, struct gt_err *err)
 	if (code)
 		return code;
 	if (o.inject && o.gpu_timing == GT_TIMING_EVENTS)
-		return gt_err_set(err, -EINVAL, "--gpu-timing events needs the library in the program's way, where --inject does not put it");
+		return gt_err_set(err, -EINVAL, "--gpu-timing events needs the library in the program's way, "
+				  "where --inject does not put it");
 	if (o.inject && (code = gt_launch_may_inject(err)))
 		return code;
 	if (o.inject) {
@@ -489,27 +490,33 @@ static void say_nothing_seen(const char *program)
 static void say_gpu(const struct gt_gpu_totals *g)
 {
 	if (!g->processes && gt_recorder_totals(run.r)->processes)
-		fprintf(stderr, "gtcollect: -e gpu: what the GPU did was not recorded: %s%s\n", *g->state ? g->state : "nothing was told of a GPU",
+		fprintf(stderr, "gtcollect: -e gpu: what the GPU did was not recorded: %s%s\n",
+			*g->state ? g->state : "nothing was told of a GPU",
 			*g->state && timing() == GT_TIMING_CUPTI ? "; --gpu-timing events does without CUPTI" : "");
 	else if (g->refused)
-		fprintf(stderr, "gtcollect: -e gpu: in %u process%s what the GPU did was not recorded, as there was no CUPTI or it refused\n",
+		fprintf(stderr, "gtcollect: -e gpu: in %u process%s what the GPU did was not recorded, "
+			"as there was no CUPTI or it refused\n",
 			g->refused, plural(g->refused, "es"));
 	if (*g->without)
 		fprintf(stderr, "gtcollect: -e gpu: not recorded: %s\n", g->without);
 	if (g->no_calls)
-		fprintf(stderr, "gtcollect: --inject: in %u process%s no calls were recorded: CUPTI is missing, or another tool has subscribed to it\n",
+		fprintf(stderr, "gtcollect: --inject: in %u process%s no calls were recorded: "
+			"CUPTI is missing, or another tool has subscribed to it\n",
 			g->no_calls, plural(g->no_calls, "es"));
 	if (g->by_events)
 		fprintf(stderr, "gtcollect: -e gpu: times of GPU work are those of CUDA events, %s: upper bounds, see gtcollect(1)\n",
 			strstr(g->state, "as asked for") ? "as asked for" : "as there was no CUPTI or it refused");
 	if (untimed(g))
-		fprintf(stderr, "gtcollect: %" PRIu64 " launch%s, copies and sets have no time: %" PRIu64 " found no CUDA event free, %" PRIu64
-			" came as a capture began, %" PRIu64 " ended with their context, %" PRIu64 " failed\n", untimed(g), plural(untimed(g), "es"),
+		fprintf(stderr, "gtcollect: %" PRIu64 " launch%s, copies and sets have no time: %" PRIu64
+			" found no CUDA event free, %" PRIu64
+			" came as a capture began, %" PRIu64 " ended with their context, %" PRIu64 " failed\n", untimed(g),
+			plural(untimed(g), "es"),
 			g->untimed[GT_UNTIMED_POOL], g->untimed[GT_UNTIMED_CAPTURE], g->untimed[GT_UNTIMED_CONTEXT],
 			g->untimed[GT_UNTIMED_ERROR]);
 	if (gpu_losses() > untimed(g))
 		fprintf(stderr, "gtcollect: %" PRIu64 " record%s of GPU work dropped by CUPTI, %" PRIu64 " without room, %" PRIu64
-			" with impossible times\n", g->dropped, plural(g->dropped, "s"), gt_recorder_totals(run.r)->gpu_lost, g->impossible);
+			" with impossible times\n", g->dropped, plural(g->dropped, "s"), gt_recorder_totals(run.r)->gpu_lost,
+			g->impossible);
 	if (run.launch.signal && g->without_record)
 		fprintf(stderr, "gtcollect: of %" PRIu64 " launch%s, copies and sets it is not known what the GPU did: %s\n",
 			g->without_record, plural(g->without_record, "es"),
@@ -656,7 +663,8 @@ static int run_program(char **argv)
 	run.start = gt_clock_monotonic();
 	run.told = run.start + GT_SECOND / 2;
 	mind_the_time(run.start);
-	if (gt_launch_start(&run.launch, argv, run.door.preload, o.inject, run.rings.s->nvtx || run.rings.s->range == GT_RANGE_NVTX, &err)) {
+	if (gt_launch_start(&run.launch, argv, run.door.preload, o.inject, run.rings.s->nvtx || run.rings.s->range == GT_RANGE_NVTX,
+			    &err)) {
 		gt_err_print("gtcollect", NULL, &err);
 		return finish(run.launch.status, false);
 	}

@@ -16,13 +16,15 @@ int gt_holdings_call(struct gt_recorder *r, const struct gt_thread *t, uint16_t 
 	uint64_t device = c->device != GT_NO_WORD ? args[c->device] : (uint64_t)t->device - 1;
 	struct gt_memory_call call = { .op = api->op, .kind = api->memkind, .at = gives_back ? row->start : row->end,
 				       .device = device < GT_LIVE_NO_DEVICE ? (uint8_t)device : GT_LIVE_NO_DEVICE,
-				       .addr = c->addr == GT_NO_WORD ? 0 : args[c->addr], .bytes = c->bytes == GT_NO_WORD ? 0 : args[c->bytes] };
+				       .addr = c->addr == GT_NO_WORD ? 0 : args[c->addr],
+				       .bytes = c->bytes == GT_NO_WORD ? 0 : args[c->bytes] };
 	struct gt_process *p = &r->procs[t->proc];
 
 	if (!gt_api_is_memory(api->op))
 		call.op = GT_OP_NONE, call.kind = 0;
 	r->memory_waits = true;
-	return gt_memory_call(&p->memory, p->track, p->unseen || r->rings->s->range != GT_RANGE_ALWAYS, &call) ? gt_err_set(err, -ENOMEM, "out of memory") : 0;
+	return gt_memory_call(&p->memory, p->track, p->unseen || r->rings->s->range != GT_RANGE_ALWAYS, &call)
+		? gt_err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 /* The device's track: that on which its work is shown, where it is recorded. */

@@ -57,7 +57,8 @@ static uint32_t type_of(struct gt_memory *m, unsigned kind)
 	static const char *const words[GT_MEMKIND_COUNT] = { [GT_MEM_PHYSICAL] = "virtual" };
 	struct gt_field fields[] = { { gt_writer_string(m->w, "value"), GT_F_U64, GT_R_VALUE },
 				     { gt_writer_string(m->w, "uncertain"), GT_F_BOOL, GT_R_UNCERTAIN } };
-	struct gt_type type = { .category = GT_CAT_MEMORY, .memkind = (uint8_t)kind, .layer = GT_LAYER_API, .nfields = 2, .fields = fields };
+	struct gt_type type = { .category = GT_CAT_MEMORY, .memkind = (uint8_t)kind, .layer = GT_LAYER_API, .nfields = 2,
+				.fields = fields };
 	char name[40];
 
 	if (m->types[kind] == GT_NONE) {
@@ -167,7 +168,10 @@ static int adjust(struct settling *s, unsigned kind, unsigned device, int64_t at
 	return change(s, c, at, value);
 }
 
-static int give_back(struct settling *s, const struct gt_live_item *old, int64_t at) { return adjust(s, old->kind, old->device, at, 0, old->bytes); }
+static int give_back(struct settling *s, const struct gt_live_item *old, int64_t at)
+{
+	return adjust(s, old->kind, old->device, at, 0, old->bytes);
+}
 
 /* ---- calls ---- */
 

@@ -227,13 +227,15 @@ static void put_gpu(struct gt_json *o, const struct gt_recorder_totals *t)
 	const struct gt_gpu_totals *g = t->gpu;
 	const struct { const char *key; uint64_t value; } counts[] = {
 		{ "gpu_kernels", g->kernels }, { "gpu_copies", g->copies }, { "gpu_sets", g->sets }, { "gpu_waits", g->waits },
-		{ "gpu_runtime_calls", g->runtime }, { "managed_memory_events", g->managed }, { "managed_memory_migrated_bytes", g->migrated },
+		{ "gpu_runtime_calls", g->runtime }, { "managed_memory_events", g->managed },
+		{ "managed_memory_migrated_bytes", g->migrated },
 		{ "cupti_overheads", g->overheads }, { "cupti_overhead_ns", g->overhead_ns }, { "waits_without_stream", g->waits_nowhere },
 		{ "gpu_processes", g->processes }, { "gpu_processes_refused", g->refused },
 		{ "gpu_joined_exact", g->exact }, { "gpu_joined_inferred", g->inferred }, { "gpu_unjoined", g->unjoined },
 		{ "gpu_joined_wrong", g->wrong }, { "gpu_launches_without_record", g->without_record },
 		{ "gpu_launches_captured", g->captured }, { "gpu_work_outside", g->outside }, { "gpu_yields", g->yields },
-		{ "gpu_resumed", g->resumed }, { "gpu_forked_children", g->forked }, { "inject_processes_refused", g->no_calls }, { "gpu_records_dropped", g->dropped },
+		{ "gpu_resumed", g->resumed }, { "gpu_forked_children", g->forked }, { "inject_processes_refused", g->no_calls },
+		{ "gpu_records_dropped", g->dropped },
 		{ "gpu_records_impossible", g->impossible }, { "gpu_records_lost", t->gpu_lost },
 	};
 

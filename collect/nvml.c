@@ -37,7 +37,7 @@
 /* ---- NVML as it is, by hand: names, structs, numbers ---- */
 
 struct nvml_memory { unsigned long long total, free, used; };		/* bytes */
-struct nvml_utilization { unsigned gpu, memory; };			/* percent of its own last period (up to 1 s) in which it was busy */
+struct nvml_utilization { unsigned gpu, memory; };	/* percent of its own last period (up to 1 s) in which it was busy */
 struct nvml_pci { char legacy[16]; unsigned domain, bus, device, device_id, subsystem_id; char bus_id[32]; };	/* "00000000:3B:00.0" */
 _Static_assert(sizeof(struct nvml_memory) == 24 && sizeof(struct nvml_utilization) == 8, "nvmlMemory_t, nvmlUtilization_t");
 _Static_assert(sizeof(struct nvml_pci) == 68 && offsetof(struct nvml_pci, bus_id) == 36, "nvmlPciInfo_t");

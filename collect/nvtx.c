@@ -23,7 +23,8 @@ static bool same(const void *arg, uint32_t value, const void *key, size_t len)
 
 static unsigned shape_of(const struct gt_nvtx_event *e)
 {
-	return (e->domain != GT_NONE ? HAS_DOMAIN : 0u) | (e->category ? HAS_CATEGORY : 0u) | (e->color ? HAS_COLOR : 0u) | e->payload_type << 4;
+	return (e->domain != GT_NONE ? HAS_DOMAIN : 0u) | (e->category ? HAS_CATEGORY : 0u) | (e->color ? HAS_COLOR : 0u) |
+		e->payload_type << 4;
 }
 
 static enum gt_field_kind payload_kind(unsigned type)
@@ -93,7 +94,8 @@ static uint32_t make(struct gt_nvtx *n, struct gt_nvtx_type *key)
 /* The type of what e annotates, and its arguments. GT_NONE: no room for another one. */
 static uint32_t type_of(struct gt_nvtx *n, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e, uint64_t args[4])
 {
-	struct gt_nvtx_type key = { .message = e->text, .domain = e->domain, .category = e->category, .color = e->color, .shape = shape_of(e) };
+	struct gt_nvtx_type key = { .message = e->text, .domain = e->domain, .category = e->category, .color = e->color,
+				    .shape = shape_of(e) };
 	uint32_t i, k = 0;
 
 	if (key.shape & HAS_DOMAIN)
@@ -127,9 +129,11 @@ static int lose(struct gt_nvtx *n, const struct gt_nvtx_event *e, struct gt_err 
 	return gt_writer_lost(n->w, GT_SCOPE_TRACK, e->track, e->when, e->when, 1, err);
 }
 
-static int begin(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e, struct gt_err *err)
+static int begin(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e,
+		 struct gt_err *err)
 {
-	struct gt_nvtx_open o = { .id = e->what, .domain = e->domain, .track = e->track, .depth = e->what ? 0 : (uint32_t)s->n, .start = e->when };
+	struct gt_nvtx_open o = { .id = e->what, .domain = e->domain, .track = e->track, .depth = e->what ? 0 : (uint32_t)s->n,
+				  .start = e->when };
 
 	o.type = type_of(n, names, e, o.args);
 	if (s->n == OPEN_MAX || n->open == OPEN_ALL)

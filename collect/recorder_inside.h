@@ -20,7 +20,8 @@ struct gt_process {
 	struct gt_memory_process *memory;	/* what it has allocated; NULL: nothing yet */
 	bool unseen;			/* calls of it were lost or not recorded: what it holds is not certain */
 	int64_t played;			/* ns: what it allocates is played until then */
-	struct gt_place_of { uint32_t device, track; } *places; size_t nplaces, places_cap;	/* tracks of devices where nobody else makes them */
+	struct gt_place_of { uint32_t device, track; } *places;	/* tracks of devices where nobody else makes them */
+	size_t nplaces, places_cap;
 	struct gt_nvtx_stack ranges;	/* that any of its threads may end */
 	struct gt_nvtx_names categories;
 	uint64_t untraced;		/* already reported */

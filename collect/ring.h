@@ -150,7 +150,8 @@ enum gt_rec_kind {
 struct gt_rec {
 	uint64_t start, end;	/* ticks; start is never 0 */
 	uint16_t id;
-	uint8_t nargs;		/* CALL, EVENT: words that follow. The other kinds: 0, and (end + 7) / 8 words follow (texts up to 30 KiB) */
+	uint8_t nargs;		/* CALL, EVENT: words that follow. The other kinds: 0, and (end + 7) / 8 words follow
+				 * (texts up to 30 KiB) */
 	uint8_t kind_depth;	/* kind << 5 | depth (0..16) */
 	int32_t ret;
 	uint64_t args[];
@@ -176,11 +177,12 @@ enum gt_ring_dev { GT_DEV_CTL = 1, GT_DEV_GPU, GT_DEV_UVM, GT_DEV_UVM_TOOLS, GT_
  * two numbers of 32 bits in a word; a text is its gt_ring_hash, told as a STRING by this process. All of GPU work begins with the
  * words correlation | device, context | stream, graph | (see below), node. */
 enum gt_ring_event {
-	GT_EV_GPU_STATE,	/* start, end: ticks. enum gt_gpu_state, a text (the library's path, or which function failed), CUPTI's version
-				 * or error code */
-	GT_EV_KERNEL,		/* registers a thread in the third word; grid x | y, grid z | block x, block y | z, shared static | dynamic, name */
-	GT_EV_COPY,		/* CUPTI's copy kind, source and destination memory kinds, flags in the third word, a byte each; bytes, source
-				 * | destination device */
+	GT_EV_GPU_STATE,	/* start, end: ticks. enum gt_gpu_state, a text (the library's path, or which function failed),
+				 * CUPTI's version or error code */
+	GT_EV_KERNEL,		/* registers a thread in the third word; grid x | y, grid z | block x, block y | z,
+				 * shared static | dynamic, name */
+	GT_EV_COPY,		/* CUPTI's copy kind, source and destination memory kinds, flags in the third word, a byte each; bytes,
+				 * source | destination device */
 	GT_EV_SET,		/* memory kind, flags in the third word, 16 bits each; bytes, value */
 	GT_EV_API,		/* a call of the driver that CUPTI saw: correlation | cbid, thread id */
 	GT_EV_RUNTIME,		/* a call of the CUDA runtime: correlation | cbid, thread id | what it returned */
@@ -188,9 +190,11 @@ enum gt_ring_event {
 	GT_EV_OVERHEAD,		/* CUPTI's overhead kind | object kind, process | thread */
 	GT_EV_CALL,		/* start, end: ticks, of the call recorded last on this ring. The same of it */
 	GT_EV_GPU_LOST,		/* how many records CUPTI dropped */
-	GT_EV_NODE,		/* start: of this thread's call whose record comes next, ticks. It created this node of a graph, by CUPTI's number */
+	GT_EV_NODE,		/* start: of this thread's call whose record comes next, ticks. It created this node of a graph,
+				 * by CUPTI's number */
 	GT_EV_GRAPH,		/* a graph was made, or instantiated, from another: their numbers in CUPTI, new | old */
-	GT_EV_DEVICE,		/* start, end: ticks. Which device this thread's allocations are on from its next call on; UINT64_MAX: not known */
+	GT_EV_DEVICE,		/* start, end: ticks. Which device this thread's allocations are on from its next call on;
+				 * UINT64_MAX: not known */
 	/* Work that we timed by CUDA events (guest_events.c). Two words come first: the call's thread id | API id, its start in ticks; then
 	 * the words that CUPTI's have. A graph launched as a whole has the first four. */
 	GT_EV_TIMED_KERNEL, GT_EV_TIMED_COPY, GT_EV_TIMED_SET, GT_EV_TIMED_GRAPH,
@@ -207,7 +211,8 @@ enum gt_gpu_more { GT_GPU_MORE_RUNTIME = 1 /* calls of the CUDA runtime */, GT_G
 		   GT_GPU_MORE_OVERHEAD = 4 /* what CUPTI itself costs */ };
 enum gt_gpu_state { GT_GPU_ON, GT_GPU_MISSING /* no library */, GT_GPU_REFUSED /* a function failed */,
 		    GT_GPU_OFF /* the process ends, by exit or exec, and all was flushed */,
-		    GT_GPU_YIELDED /* to another user of CUPTI: its library */, GT_GPU_RESUMED, GT_GPU_SUBSCRIBER /* another one has subscribed */,
+		    GT_GPU_YIELDED /* to another user of CUPTI: its library */, GT_GPU_RESUMED,
+		    GT_GPU_SUBSCRIBER /* another one has subscribed */,
 		    GT_GPU_NO_CALLS /* CUPTI's callbacks could not be had: no calls are recorded */,
 		    GT_GPU_FINALIZED /* by another one: we do not go on */,
 		    GT_GPU_WITHOUT /* something of enum gt_gpu_more, as this function failed; the rest is there */,

@@ -190,7 +190,8 @@ void gt_roll_call(struct gt_recorder *r)
 			r->procs[i].gone = gt_guest_gone(&r->procs[i].guest);
 	for (uint32_t i = 0; i < r->high; i++)
 		if (r->threads[i].used && !r->threads[i].dead)
-			r->threads[i].dead = r->procs[r->threads[i].proc].gone || thread_gone(&r->procs[r->threads[i].proc], r->threads[i].tid);
+			r->threads[i].dead = r->procs[r->threads[i].proc].gone ||
+				thread_gone(&r->procs[r->threads[i].proc], r->threads[i].tid);
 }
 
 /* A dead thread may have died with a chunk in its hands that is not in its chain yet, so all are looked at. */

@@ -169,7 +169,8 @@ static void place_values(struct gt_packer *p, const struct gt_type *types, const
 }
 
 /* The argument columns: values are sorted into place first, then packed one column after another. */
-static int put_args(struct gt_packer *p, const struct gt_type *types, uint32_t ntypes, const struct gt_slice *slices, size_t nslices, struct gt_buf *out)
+static int put_args(struct gt_packer *p, const struct gt_type *types, uint32_t ntypes, const struct gt_slice *slices, size_t nslices,
+		    struct gt_buf *out)
 {
 	size_t total = 0, row = 0;
 
@@ -240,7 +241,8 @@ int gt_block_pack(struct gt_packer *p, enum gt_kind kind, const struct gt_type *
 	gt_put_varint(out, m.ntypes);
 	for (uint32_t c = 0; c < m.ntypes; c++)
 		gt_put_varint(out, p->types[c] == GT_NONE ? 0 : (uint64_t)p->types[c] + 1);
-	flags = (m.gaps >> 63 ? SIGNED_GAPS : 0) | (m.deep ? HAS_DEPTH : 0) | (m.ntypes > 1 ? HAS_CODES : 0) | (m.ntypes > 256 ? WIDE_CODES : 0);
+	flags = (m.gaps >> 63 ? SIGNED_GAPS : 0) | (m.deep ? HAS_DEPTH : 0) | (m.ntypes > 1 ? HAS_CODES : 0) |
+		(m.ntypes > 256 ? WIDE_CODES : 0);
 	gt_buf_byte(out, (uint8_t)flags);
 	put_codes(p, n, m.ntypes, out);
 	if (flags & HAS_DEPTH)

@@ -70,7 +70,8 @@ static bool same_type(const void *arg, uint32_t value, const void *key, size_t l
 	    a->nfields != b->nfields)
 		return false;
 	for (unsigned f = 0; f < a->nfields; f++)
-		if (a->fields[f].name != b->fields[f].name || a->fields[f].kind != b->fields[f].kind || a->fields[f].role != b->fields[f].role)
+		if (a->fields[f].name != b->fields[f].name || a->fields[f].kind != b->fields[f].kind ||
+		    a->fields[f].role != b->fields[f].role)
 			return false;
 	return true;
 }
@@ -103,7 +104,8 @@ uint32_t gt_dict_type(struct gt_dict *d, const struct gt_type *type)
 
 uint32_t gt_dict_track(struct gt_dict *d, const struct gt_track *track)
 {
-	if (d->ntracks >= GT_DICT_MAX || !may_hold(d, GT_HOLD_TRACK) || gt_grow(&d->tracks, &d->cap[TRACKS], d->ntracks + 1, sizeof(*d->tracks)))
+	if (d->ntracks >= GT_DICT_MAX || !may_hold(d, GT_HOLD_TRACK) ||
+	    gt_grow(&d->tracks, &d->cap[TRACKS], d->ntracks + 1, sizeof(*d->tracks)))
 		return GT_NONE;
 	d->tracks[d->ntracks] = *track;
 	d->held += GT_HOLD_TRACK;

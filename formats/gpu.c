@@ -316,7 +316,8 @@ static void add_managed(struct row *r, const struct gt_gpu_managed *m)
 int gt_gpu_put_managed(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_managed *m, struct gt_err *err)
 {
 	static const char *const names[GT_GPU_MANAGED_KINDS] = {
-		"managed memory", "migration HtoD", "migration DtoH", "CPU page fault", "GPU page fault", "thrashing", "throttling", "remote map",
+		"managed memory", "migration HtoD", "migration DtoH", "CPU page fault", "GPU page fault", "thrashing", "throttling",
+		"remote map",
 		"migration DtoD",
 	};
 	bool instant = m->kind == GT_GPU_CPU_FAULT || m->kind == GT_GPU_THRASHING || m->kind == GT_GPU_REMOTE_MAP;

@@ -19,7 +19,8 @@ enum gt_gpu_memory {		/* CUPTI's numbers (CUpti_ActivityMemoryKind) */
 #undef X
 	GT_GPU_MEMORY_COUNT
 };
-enum gt_gpu_wait { GT_GPU_WAIT_UNKNOWN, GT_GPU_WAIT_EVENT, GT_GPU_WAIT_STREAM_EVENT, GT_GPU_WAIT_STREAM, GT_GPU_WAIT_CONTEXT, GT_GPU_WAITS };
+enum gt_gpu_wait { GT_GPU_WAIT_UNKNOWN, GT_GPU_WAIT_EVENT, GT_GPU_WAIT_STREAM_EVENT, GT_GPU_WAIT_STREAM, GT_GPU_WAIT_CONTEXT,
+		   GT_GPU_WAITS };
 
 /* The call that caused it. join GT_JOIN_UNKNOWN: none is known, and the rest is not looked at. */
 struct gt_gpu_cause {
@@ -35,9 +36,9 @@ struct gt_gpu_work {
 	uint32_t correlation, context;
 	uint32_t graph;
 	uint64_t node;
-	bool by_events;			/* timed by CUDA events around the call: start and end bound it, and its row has a field that says so */
+	bool by_events;			/* timed by CUDA events around the call: start and end bound it; its row has a field that says so */
 	struct gt_gpu_cause cause;
-	struct gt_gpu_cause made;	/* of a graph's work: the call that created its node, or that was captured as it; ns is not looked at */
+	struct gt_gpu_cause made;	/* of a graph's work: the call that made its node, or was captured as it; ns is not looked at */
 };
 struct gt_gpu_kernel {
 	uint32_t name;			/* string id */

@@ -411,7 +411,8 @@ static size_t extend_path(struct gt_rows *r, size_t len, const char *text, size_
 
 int gt_rows_details(struct gt_rows *r, struct gt_json *j, bool array, int32_t *ret, struct gt_err *err)
 {
-	struct { size_t path; int64_t index; } up[LEVELS + 1] = { { 0, array ? 0 : -1 } };	/* index: of the next array element, or -1 */
+	/* index: of the next array element, or -1 */
+	struct { size_t path; int64_t index; } up[LEVELS + 1] = { { 0, array ? 0 : -1 } };
 	size_t path = 0;
 	unsigned level = 0;
 	bool status = false;

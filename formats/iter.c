@@ -75,7 +75,8 @@ static int count_overlap(struct gt_iter *it, struct gt_err *err)
 		if (n > it->walker.most_open)
 			it->walker.most_open = n;
 		if (n > OPEN_MAX_BLOCKS) {
-			more = gt_err_set(err, -E2BIG, "more than %u blocks overlap in time: too many to put their rows in order", OPEN_MAX_BLOCKS);
+			more = gt_err_set(err, -E2BIG, "more than %u blocks overlap in time: too many to put their rows in order",
+					  OPEN_MAX_BLOCKS);
 			break;
 		}
 	}

@@ -109,7 +109,8 @@ int gt_out_would_destroy(const char *path, const char *input, struct gt_err *err
 
 	if (!look_at(input, STDIN_FILENO, &in) || !look_at(path, STDOUT_FILENO, &out) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
 		return 0;
-	return gt_err_set(err, -EEXIST, "%.100s is what is being read: write to another file", strcmp(path, "-") ? path : "standard output");
+	return gt_err_set(err, -EEXIST, "%.100s is what is being read: write to another file",
+			  strcmp(path, "-") ? path : "standard output");
 }
 
 /* Devices and pipes (/dev/null, /dev/stdout) exist and are meant. */

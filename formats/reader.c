@@ -21,7 +21,8 @@
 /* A skippable frame of ours at `at`, at least `need` bytes long and inside `end`? */
 static bool get_skip(const struct gt_reader *r, uint64_t at, uint64_t end, uint32_t need, struct gt_wire_skip *skip)
 {
-	return end - at >= sizeof(*skip) && !gt_pread(r->fd, skip, sizeof(*skip), at) && skip->magic == GT_WIRE_SKIP_MAGIC && skip->size >= need &&
+	return end - at >= sizeof(*skip) && !gt_pread(r->fd, skip, sizeof(*skip), at) && skip->magic == GT_WIRE_SKIP_MAGIC &&
+	       skip->size >= need &&
 	       skip->size <= end - at - sizeof(*skip);
 }
 
@@ -134,7 +135,8 @@ static enum thing look(const struct gt_reader *r, uint64_t at, uint64_t end, str
 		return BLOCK;
 	}
 	if (!memcmp(&magic, GT_WIRE_SEGMENT_MAGIC, sizeof(magic)))
-		return skip.size >= sizeof(*seg) && !gt_pread(r->fd, seg, sizeof(*seg), at + sizeof(skip)) && sane_segment(seg) ? SEGMENT : NOTHING;
+		return skip.size >= sizeof(*seg) && !gt_pread(r->fd, seg, sizeof(*seg), at + sizeof(skip)) &&
+			sane_segment(seg) ? SEGMENT : NOTHING;
 	if (magic == GT_WIRE_INDEX_MAGIC)
 		return INDEX;
 	if (magic == GT_WIRE_FOOTER_MAGIC)
@@ -418,7 +420,8 @@ const struct gt_damage *gt_reader_damage(const struct gt_reader *r, size_t *n)
 
 void gt_note_damage(struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e, const struct gt_err *why)
 {
-	struct gt_damage d = { .offset = seg->at + e->at, .segment = seg->pub.index, .min_start = e->head.min_start, .max_end = e->head.max_end };
+	struct gt_damage d = { .offset = seg->at + e->at, .segment = seg->pub.index, .min_start = e->head.min_start,
+			       .max_end = e->head.max_end };
 
 	d.rows = e->head.kind == GT_W_ROWS ? e->head.rows : 0;
 	memcpy(d.text, why->text, sizeof(d.text) - 1);
@@ -434,8 +437,8 @@ out:
 
 /* ---- loading a block's content ---- */
 
-int gt_load(const struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e, struct gt_loader *l, struct gt_span *content,
-	    struct gt_err *err)
+int gt_load(const struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e, struct gt_loader *l,
+	    struct gt_span *content, struct gt_err *err)
 {
 	uint64_t at = seg->at + e->at;
 	uint8_t *packed, *bytes;

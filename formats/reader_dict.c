@@ -129,7 +129,8 @@ static int get_tracks(struct gt_reader *r, struct gt_seg *seg, struct gt_span in
 		t.kind = *in.at < GT_TRACK_KIND_COUNT ? *in.at : GT_TRACK_CUSTOM;
 		in.at++;
 		if (!get_opt_id(&in, seg->pub.ntracks, &t.parent) || !get_opt_id(&in, seg->pub.nstrings, &t.name) ||
-		    !get_opt_id(&in, seg->pub.nstrings, &t.source) || !get_i64(&in, &t.id) || !get_i64(&in, &t.ns_id) || !get_i64(&in, &t.start))
+		    !get_opt_id(&in, seg->pub.nstrings, &t.source) || !get_i64(&in, &t.id) || !get_i64(&in, &t.ns_id) ||
+		    !get_i64(&in, &t.start))
 			return -EBADMSG;
 		seg->tracks[seg->pub.ntracks++] = t;
 	}
@@ -179,7 +180,8 @@ static int get_anchors(struct gt_seg *seg, struct gt_span in, uint32_t n)
 	for (; n; n--) {
 		struct gt_anchor a;
 
-		if (!get_i64(&in, &a.monotonic) || !get_i64(&in, &a.realtime) || !gt_get_varint(&in, &a.ticks) || !gt_get_u32(&in, &a.error))
+		if (!get_i64(&in, &a.monotonic) || !get_i64(&in, &a.realtime) || !gt_get_varint(&in, &a.ticks) ||
+		    !gt_get_u32(&in, &a.error))
 			return -EBADMSG;
 		if (seg->pub.nanchors >= ANCHORS_MAX)
 			continue;

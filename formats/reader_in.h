@@ -44,8 +44,8 @@ struct gt_loader {
 	struct gt_buf packed, bytes;	/* bytes: content plus GT_SLACK */
 };
 /* Reads and decompresses the content behind an entry's head into l->bytes. Everything is checked. 0, -EBADMSG with a place, -ENOMEM. */
-int gt_load(const struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e, struct gt_loader *l, struct gt_span *content,
-	    struct gt_err *err);
+int gt_load(const struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e, struct gt_loader *l,
+	    struct gt_span *content, struct gt_err *err);
 void gt_loader_release(struct gt_loader *l);
 /* Notes that an entry's rows are missing from now on. Thread-safe; once per block. */
 void gt_note_damage(struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e, const struct gt_err *why);

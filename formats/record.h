@@ -92,7 +92,8 @@ enum gt_role {
 	 * (I64: ns), duration (U64: ns) and name (STR), and how the two were joined (U64: enum gt_join). */
 	GT_R_LAUNCH_TRACK, GT_R_LAUNCH_START, GT_R_LAUNCH_NS, GT_R_LAUNCH_NAME, GT_R_LAUNCH_JOIN,
 	GT_R_STACK /* U64: stack id, GT_NONE unknown: who called */,
-	GT_R_REGISTERS /* a thread */, GT_R_NODE /* of a graph */, GT_R_SRC_MEMORY, GT_R_DST_MEMORY /* STR: pageable, device ... */, GT_R_ASYNC,
+	GT_R_REGISTERS /* a thread */, GT_R_NODE /* of a graph */, GT_R_SRC_MEMORY, GT_R_DST_MEMORY /* STR: pageable, device ... */,
+	GT_R_ASYNC,
 	GT_R_UNCERTAIN /* BOOL, of a counter: not all that changes it was seen */,
 	/* Of a graph's work: the call that created its node, as the launch above. */
 	GT_R_MADE_TRACK, GT_R_MADE_START, GT_R_MADE_NAME,

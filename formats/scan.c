@@ -189,8 +189,8 @@ static int scan_runs(struct scanner *s, const struct gt_wanted *w, const struct 
 	return code;
 }
 
-static int scan_block(struct scanner *s, const struct gt_seg *seg, const struct gt_wire_entry *e, unsigned worker, gt_scan_fn *fn, void *arg,
-		      struct gt_err *err)
+static int scan_block(struct scanner *s, const struct gt_seg *seg, const struct gt_wire_entry *e, unsigned worker, gt_scan_fn *fn,
+		      void *arg, struct gt_err *err)
 {
 	struct gt_err why = GT_ERR_INIT;
 	struct gt_span content;

@@ -149,7 +149,8 @@ void gt_grid_release(struct gt_grid *g)
 
 enum { GAP, BUSY, COUNT, BYTES, LONGEST, LONGEST_AT, CATEGORY, SHARE, COLUMNS };
 
-static void tally_columns(const struct gt_tally *t, int64_t bucket_start, uint64_t width, uint64_t gap, size_t i, uint64_t v[COLUMNS][GT_SUMMARY_BUCKETS])
+static void tally_columns(const struct gt_tally *t, int64_t bucket_start, uint64_t width, uint64_t gap, size_t i,
+			  uint64_t v[COLUMNS][GT_SUMMARY_BUCKETS])
 {
 	unsigned best = t->longest_category;
 
@@ -204,7 +205,8 @@ uint32_t gt_grid_put(const struct gt_grid *g, uint32_t track, unsigned level, bo
 		size_t i = *at % pieces * GT_SUMMARY_BUCKETS;
 
 		if (g->tally[depth])
-			count += put_piece(g, depth, i, g->n - i < GT_SUMMARY_BUCKETS ? g->n : i + GT_SUMMARY_BUCKETS, track, level, derived, out);
+			count += put_piece(g, depth, i, g->n - i < GT_SUMMARY_BUCKETS ? g->n : i + GT_SUMMARY_BUCKETS, track, level,
+					   derived, out);
 	}
 	if (*at == pieces * GT_SUMMARY_DEPTHS)
 		*at = GT_GRID_DONE;
@@ -228,7 +230,8 @@ static uint64_t bytes_of(const struct gt_slice *slice, const struct gt_held *r, 
 
 /* Rows of one type and depth that follow one another in one bucket, from row i on: they are added up first, as sums in memory
  * that wait for one another would cost more than all else. Returns how many; 0 when the first is not of that kind. */
-static inline size_t add_run(struct gt_grid *g, const struct gt_type *types, const int8_t *bytes_field, const struct gt_slice *slice, size_t i)
+static inline size_t add_run(struct gt_grid *g, const struct gt_type *types, const int8_t *bytes_field, const struct gt_slice *slice,
+			     size_t i)
 {
 	const struct gt_held *r = &slice->rows[i], *stop = slice->rows + slice->n;
 	struct gt_tally *t = small(g, r->depth, r->start, r->end);
@@ -262,8 +265,8 @@ static inline size_t add_run(struct gt_grid *g, const struct gt_type *types, con
 	return (size_t)(r - begun);
 }
 
-int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, const struct gt_slice *slice, int64_t max_end, bool overlapping,
-			struct gt_buf *out)
+int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, const struct gt_slice *slice, int64_t max_end,
+			bool overlapping, struct gt_buf *out)
 {
 	size_t most = slice->n / ROWS_PER_BUCKET, at = 0, run;
 	struct gt_grid g;

@@ -39,8 +39,8 @@ uint32_t gt_grid_put(const struct gt_grid *g, uint32_t track, unsigned level, bo
 
 /* The level-0 summary of a slice whose rows end by max_end, appended to out; slices of few rows get none. bytes_field: by type,
  * see gt_bytes_field. Returns how many, or negative. */
-int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, const struct gt_slice *slice, int64_t max_end, bool overlapping,
-			struct gt_buf *out);
+int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, const struct gt_slice *slice, int64_t max_end,
+			bool overlapping, struct gt_buf *out);
 /* Which field of a type counts as its bytes, or -1. */
 int gt_bytes_field(const struct gt_type *type);
 

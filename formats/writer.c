@@ -202,7 +202,8 @@ static int put_held(struct gt_writer *w, struct gt_err *err)
 	return code;
 }
 
-int gt_writer_row(struct gt_writer *w, enum gt_kind kind, uint32_t track, const struct gt_row *row, const uint64_t *args, struct gt_err *err)
+int gt_writer_row(struct gt_writer *w, enum gt_kind kind, uint32_t track, const struct gt_row *row, const uint64_t *args,
+		  struct gt_err *err)
 {
 	unsigned which = kind;
 	struct gt_store *s;
@@ -521,7 +522,8 @@ static int put_entries(struct gt_writer *w, uint32_t crc, struct gt_err *err)
 static int put_index(struct gt_writer *w, struct gt_err *err)
 {
 	struct gt_wire_index ix = { GT_WIRE_INDEX_MAGIC, w->nblocks };
-	struct gt_wire_skip skip = { GT_WIRE_SKIP_MAGIC, (uint32_t)(sizeof(ix) + w->nblocks * sizeof(struct gt_wire_entry) + sizeof(uint32_t)) };
+	struct gt_wire_skip skip = { GT_WIRE_SKIP_MAGIC,
+				     (uint32_t)(sizeof(ix) + w->nblocks * sizeof(struct gt_wire_entry) + sizeof(uint32_t)) };
 	int code = gt_blocks_bytes(w, (struct iovec[]){ { &skip, sizeof(skip) }, { &ix, sizeof(ix) } }, 2, err);
 
 	return code ? code : put_entries(w, gt_crc(&ix, sizeof(ix)), err);

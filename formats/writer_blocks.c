@@ -149,7 +149,8 @@ static int summarize(struct gt_writer *w, const struct gt_slice *slices, size_t 
 				return w->failed;
 			w->nsummaries = 0;
 		}
-		count = gt_summary_of_slice(w->dict.types, w->dict.bytes_field, &slices[i], head->max_end, head->sub != GT_CALL, &w->summaries);
+		count = gt_summary_of_slice(w->dict.types, w->dict.bytes_field, &slices[i], head->max_end, head->sub != GT_CALL,
+					    &w->summaries);
 		if (count < 0)
 			return gt_blocks_fail(w, err, count, "cannot summarize");
 		w->nsummaries += (uint32_t)count;

@@ -309,7 +309,8 @@ void gt_gpu_note(enum gt_gpu_state state, const char *text);	/* tells it, where 
 bool gt_gpu_used(void);		/* by this process */
 void gt_gpu_again(void);	/* enables what is ours once more, where it is to be enabled */
 struct gt_tcb *gt_teller(void);	/* the ring for what this thread tells; NULL: there is no room */
-void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);	/* for CUPTI, whosever buffer it is */
+/* For CUPTI, whosever buffer it is. */
+void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 /* ---- guest_events.c ---- */
 extern uint8_t gt_bracketing;		/* calls that make a GPU work are to be put between two events */
 struct gt_bracket;

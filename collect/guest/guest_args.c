@@ -132,7 +132,8 @@ static uint64_t device_of(uint64_t address, bool of_pool)
 {
 	static struct gt_asked context, pointer;
 	int32_t (*of_context)(int32_t *) = (int32_t (*)(int32_t *))gt_ask_driver(&context, "cuCtxGetDevice");
-	int32_t (*of_pointer)(void *, uint32_t, uint64_t) = (int32_t (*)(void *, uint32_t, uint64_t))gt_ask_driver(&pointer, "cuPointerGetAttribute");
+	int32_t (*of_pointer)(void *, uint32_t, uint64_t) =
+		(int32_t (*)(void *, uint32_t, uint64_t))gt_ask_driver(&pointer, "cuPointerGetAttribute");
 	int32_t device = -1;
 
 	if (of_pool && of_pointer && !of_pointer(&device, DEVICE_ORDINAL, address) && device >= 0)

@@ -194,7 +194,8 @@ static uint32_t memory_of(char end) { return end == 'D' ? 3 : end == 'A' ? 4 : 0
 
 static uint32_t copy_kinds(const struct gt_api *api)
 {
-	static const uint8_t directions[] = { [GT_DIR_HTOD] = 1, [GT_DIR_DTOH] = 2, [GT_DIR_DTOD] = 8, [GT_DIR_HTOH] = 9, [GT_DIR_PEER] = 10 };
+	static const uint8_t directions[] = { [GT_DIR_HTOD] = 1, [GT_DIR_DTOH] = 2, [GT_DIR_DTOD] = 8, [GT_DIR_HTOH] = 9,
+					      [GT_DIR_PEER] = 10 };
 	const char *to = strstr(api->name, "to");
 	bool told = to && strchr("HDA", to[-1]) && strchr("HDA", to[2]);
 	uint32_t src = told ? memory_of(to[-1]) : api->direction == GT_DIR_PEER ? 3 : 0;

@@ -116,7 +116,9 @@ static uint8_t *take_buffer(void)
 		if (__atomic_compare_exchange_n(&gpu->free, &head, below, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
 			return buffer_at((uint32_t)head - 1);
 	}
-	return __atomic_load_n(&gpu->used, __ATOMIC_RELAXED) < BUFFERS ? buffer_at(__atomic_fetch_add(&gpu->used, 1, __ATOMIC_RELAXED)) : NULL;
+	if (__atomic_load_n(&gpu->used, __ATOMIC_RELAXED) >= BUFFERS)
+		return NULL;
+	return buffer_at(__atomic_fetch_add(&gpu->used, 1, __ATOMIC_RELAXED));
 }
 
 static void give_buffer(uint8_t *buffer, uint32_t index, size_t dirty)

@@ -63,7 +63,8 @@ static bool read_copy(const uint8_t *r, struct event *e, bool peer)
 	uint32_t device = u32(r + GT_C_DEVICE);
 	const uint64_t words[] = {
 		two(u32(r + (peer ? GT_P_CORRELATION : GT_C_CORRELATION)), device), u64(r + GT_C_CONTEXT),
-		two(u32(r + (peer ? GT_P_GRAPH : GT_C_GRAPH)), u32(r + GT_C_KINDS)), u64(r + (peer ? GT_P_NODE : GT_C_NODE)), u64(r + GT_C_BYTES),
+		two(u32(r + (peer ? GT_P_GRAPH : GT_C_GRAPH)), u32(r + GT_C_KINDS)), u64(r + (peer ? GT_P_NODE : GT_C_NODE)),
+		u64(r + GT_C_BYTES),
 		peer ? two(u32(r + GT_P_SOURCE), u32(r + GT_P_DESTINATION)) : two(device, device),
 	};
 
@@ -76,7 +77,8 @@ static bool read_set(const uint8_t *r, struct event *e)
 {
 	const uint64_t words[] = {
 		two(u32(r + GT_C_CORRELATION), u32(r + GT_C_DEVICE)), u64(r + GT_C_CONTEXT),
-		two(u32(r + GT_C_GRAPH), u16(r + GT_S_FLAGS + 2) | (uint32_t)u16(r + GT_S_FLAGS) << 16), u64(r + GT_C_NODE), u64(r + GT_C_BYTES),
+		two(u32(r + GT_C_GRAPH), u16(r + GT_S_FLAGS + 2) | (uint32_t)u16(r + GT_S_FLAGS) << 16), u64(r + GT_C_NODE),
+		u64(r + GT_C_BYTES),
 		u32(r + GT_S_VALUE),
 	};
 
@@ -113,7 +115,8 @@ static bool read_overhead(const uint8_t *r, struct event *e)
 	void (*release)(void *);
 
 	*e = (struct event){ .id = GT_EV_OVERHEAD, .start = u64(r + GT_O_START), .end = u64(r + GT_O_END), .n = 2,
-			     .words = { two(u32(r + GT_O_OVERHEAD), u32(r + GT_O_OBJECT)), two(u32(r + GT_O_PROCESS), u32(r + GT_O_THREAD)) } };
+			     .words = { two(u32(r + GT_O_OVERHEAD), u32(r + GT_O_OBJECT)),
+					two(u32(r + GT_O_PROCESS), u32(r + GT_O_THREAD)) } };
 	if (u32(r + GT_O_OVERHEAD) == GT_CUPTI_COMMANDS_FULL && (release = (void (*)(void *))gt_find_next("free", NULL)))
 		release((void *)(uintptr_t)u64(r + GT_O_DATA));
 	return true;

@@ -125,7 +125,8 @@ static struct gt_tail cupti(void *handle, const char *name, const void *caller)
 	if (!ours || handle == RTLD_NEXT || gt_from_driver(caller))
 		return go_on;
 	if (handle == RTLD_DEFAULT)
-		return gt_real_dlsym(RTLD_NEXT, name) || (gt_object_at(caller, &o) && gt_object_needs(&o, "libcupti.so")) ? go_on : answer(NULL);
+		return gt_real_dlsym(RTLD_NEXT, name) || (gt_object_at(caller, &o) && gt_object_needs(&o, "libcupti.so"))
+			? go_on : answer(NULL);
 	real = gt_real_dlsym(handle, name);
 	return answer(real && gt_object_at(real, &o) && gt_object_named(&o, "libcupti.so") ? ours : real);
 }

@@ -4,7 +4,8 @@
 
 #define SIZE(mine, size) _Static_assert(sizeof(struct mine) == size, #mine)
 SIZE(cupti_kernel, 216); SIZE(cupti_memcpy, 96); SIZE(cupti_peer, 96); SIZE(cupti_memset, 88); SIZE(cupti_api, 40);
-SIZE(cupti_overhead, 56); SIZE(cupti_um, 104); SIZE(cupti_um_config, 16); SIZE(cupti_sync, 56); SIZE(cupti_external, 24); SIZE(cupti_call, 72); SIZE(cupti_graph, 56);
+SIZE(cupti_overhead, 56); SIZE(cupti_um, 104); SIZE(cupti_um_config, 16); SIZE(cupti_sync, 56); SIZE(cupti_external, 24);
+SIZE(cupti_call, 72); SIZE(cupti_graph, 56);
 
 #if __has_include(<cuda.h>) && __has_include(<cupti.h>)
 #include <cupti.h>

@@ -252,7 +252,8 @@ void cupti_truth_moved(const struct cupti_um *r)
 	if (!cupti_knobs.truth)
 		return;
 	n = snprintf(line, sizeof(line), "0 um %u:%u %u %u %llu %llu 0,0,0 0,0,0 %llu 0 0 %llu\n", r->counter, r->flags, r->src, r->dst,
-		     (unsigned long long)r->start, (unsigned long long)r->end, (unsigned long long)r->value, (unsigned long long)r->address);
+		     (unsigned long long)r->start, (unsigned long long)r->end, (unsigned long long)r->value,
+		     (unsigned long long)r->address);
 	cupti_lock();
 	cupti_tell_truth(line, n);
 	cupti_unlock();

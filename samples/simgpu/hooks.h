@@ -64,7 +64,8 @@ struct sim_hooks {
 	void (*waits)(struct sim_call *call, enum sim_wait what, uint32_t context, uint32_t stream, uint32_t event, uint64_t sync);
 	void (*resource)(struct sim_call *call, const struct sim_thing *t);
 	void (*moved)(struct sim_call *call, const struct sim_moved *m);
-	void (*runtime)(bool begins, unsigned cbid, int rc);	/* a call of the runtime begins or ends on this thread; cbid and rc: see below */
+	/* A call of the runtime begins or ends on this thread; cbid and rc: see below. */
+	void (*runtime)(bool begins, unsigned cbid, int rc);
 };
 /* What the driver offers in return. Each returns false for what is no live handle. */
 struct sim_driver {

@@ -10,11 +10,12 @@
  *     reasons      phase 0: 1, 8 and 9: 0x24, else 0     temperature   30 + phase + device C
  *
  * SIM_NVML_DEVICES  how many there are (2)
- * SIM_NVML_FAIL     FUNCTION:CODE[:DEVICE[:TIMES]] with commas between: such a call returns CODE; of any device, or of that (* any); always,
- *                   or the first TIMES times
+ * SIM_NVML_FAIL     FUNCTION:CODE[:DEVICE[:TIMES]] with commas between: such a call returns CODE; of any device,
+ *                   or of that (* any); always, or the first TIMES times
  * SIM_NVML_SLOW     FUNCTION:MS[:DEVICE[:TIMES]] likewise: such a call takes so many ms
  *
- * They are read by nvmlInit_v2, which also opens a file and lets programs that are started inherit it (a memfd, sim:nvml). SIM_NVML_OLD, defined when this is compiled, leaves out what older drivers do not have. */
+ * They are read by nvmlInit_v2, which also opens a file and lets programs that are started inherit it
+ * (a memfd, sim:nvml). SIM_NVML_OLD, defined when this is compiled, leaves out what older drivers do not have. */
 #define _GNU_SOURCE
 #include "samples/simgpu/sim.h"
 
