@@ -22,9 +22,10 @@ echo && wc -c "$out"/train.*
 cat <<END
 
 == What to try next
-  Open $out/train.json in https://ui.perfetto.dev or chrome://tracing: a timeline of every call and ioctl.
+  Open $out/train.json in https://ui.perfetto.dev or chrome://tracing: a timeline of every call and ioctl, and of what the GPU did.
   Make a flame graph: flamegraph.pl $out/train.folded > train.svg
   $B/gtanalyze --list                      the reports there are
+  $B/gtanalyze kernels copies streams $out/train.zst
   $B/gtanalyze --format json $out/train.zst
   $B/gtcollect -- YOUR PROGRAM             record your own
 END
