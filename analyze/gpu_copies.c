@@ -163,7 +163,8 @@ static int copies_finish(void *state, struct gt_table **tables, unsigned max, st
 		unsized += c->list[i].count - c->list[i].sized;
 	}
 	free(busy);
-	gt_table_gives_way(tables[0], "mean_bytes min_bytes total_ns max_bytes row_bandwidth_gb_per_s operation busy_ns count bytes source");
+	gt_table_gives_way(tables[0], "mean_bytes min_bytes total_ns max_bytes row_bandwidth_gb_per_s "
+			   "operation busy_ns count bytes source");
 	gt_table_sort(tables[0], 7, true, c->time.asked.opt->top);
 	if (unsized)
 		gt_table_note(tables[0], "%llu rows have no size and are in no figure of bytes", (unsigned long long)unsized);

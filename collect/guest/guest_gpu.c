@@ -209,7 +209,7 @@ static void *flush(void *arg)
 	while ((on = __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE)) != OFF) {
 		syscall(SYS_futex, &gpu->on, FUTEX_WAIT, on, &wait, NULL, 0);
 		__atomic_store_n(&gpu->calling, 1, __ATOMIC_SEQ_CST);
-		if (!gpu->watching && gt_owner_died()) {	/* the program may run for days yet: it is to have no more to do with CUPTI */
+		if (!gpu->watching && gt_owner_died()) {	/* the program may run for days yet, and is to be free of CUPTI */
 			gt_gpu_yield("gtcollect has died");
 			__atomic_store_n(&gpu->calling, 0, __ATOMIC_RELEASE);
 			break;

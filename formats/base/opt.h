@@ -39,8 +39,9 @@ struct gt_command {
 };
 #define GT_VERSION "0.1.0"
 /* Parses argv[1..]. On 0, operands have been moved to argv[1..*operands]. 1: --help, --version or --completion was printed,
- * the caller exits 0. -EINVAL: bad use, the caller prints err and exits 2. -EIO: that could not be printed, exit 1. Other errors: it failed.
- * --NAME=VALUE, --NAME VALUE, -lVALUE, -l VALUE, bundled flags, "--" are all understood; unique prefixes are not. --help, --version, --completion SHELL come by themselves. */
+ * the caller exits 0. -EINVAL: bad use, the caller prints err and exits 2. -EIO: that could not be printed, exit 1. Other errors: it
+ * failed. --NAME=VALUE, --NAME VALUE, -lVALUE, -l VALUE, bundled flags, "--" are all understood; unique prefixes are not. --help,
+ * --version, --completion SHELL come by themselves. */
 int gt_opt_parse(const struct gt_command *cmd, int argc, char **argv, int *operands, struct gt_err *err);
 void gt_opt_help(const struct gt_command *cmd, FILE *to);
 void gt_opt_list_release(struct gt_opt_list *list);
