@@ -2,7 +2,8 @@
 . "$SRC/tests/lib.sh"
 C=$B/gtcollect rows=$B/unit/test_gpu_join prog=$B/guest/fake/profiler
 meta() { zstd -dcq "$2" | LC_ALL=C grep -ao "\"$1\":[^,}]*" | tail -n 1 | cut -d: -f 2- | tr -d '"'; }
-alone=$(LD_LIBRARY_PATH=$B/sim "$prog" | tail -n 1)
+alone() { PAUSE_MS=0 LD_LIBRARY_PATH=$B/sim "$prog" $1 | tail -n 1; }
+alone=$(alone "")
 is it-works-alone '100 kernels, 100 in its clock, 0 buffers of others' "$alone"
 
 for how in '' linked; do
@@ -19,7 +20,7 @@ for how in '' linked; do
 done
 
 want finalize 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu -o f.zst -- "$prog" finalize
-is finalize-sees-the-same "$(LD_LIBRARY_PATH=$B/sim "$prog" finalize | tail -n 1)" "$(tail -n 1 want.out)"
+is finalize-sees-the-same "$(alone finalize)" "$(tail -n 1 want.out)"
 is finalize-ours-before-it 50 "$("$rows" rows f.zst | grep -c kernel)"
 
 # not asked for: nobody stands in the way
@@ -30,7 +31,7 @@ is off-sees-the-same "$alone" "$(tail -n 1 want.out)"
 other() {	# other NAME HOW OURS [VAR=VALUE]: what the program sees is as alone; so many kernels are ours, and all are joined
 	name=$1 how=$2 ours=$3; shift 3
 	want $name 0 env LD_LIBRARY_PATH="$B/sim" "$@" timeout 60 "$C" -q -f -e api,gpu -o $name.zst -- "$prog" $how
-	is $name-sees-the-same "$(LD_LIBRARY_PATH=$B/sim "$prog" $how | tail -n 1)" "$(tail -n 1 want.out)"
+	is $name-sees-the-same "$(alone $how)" "$(tail -n 1 want.out)"
 	is $name-ours "$ours 0" "$("$rows" rows $name.zst | grep -c kernel) $(meta gpu_launches_without_record $name.zst)"
 }
 other first first 100
