@@ -133,21 +133,22 @@ static bool make_events(struct gt_bracket *b)
 	return false;
 }
 
-/* Gives some brackets events of this context. */
-static void refill(struct gt_event_context *c)
+/* Gives some brackets events of this context. False: the driver refused, now or lately. */
+static bool refill(struct gt_event_context *c)
 {
 	int32_t mode = RELAXED;
 	uint64_t handle;
 	struct gt_bracket *b;
-	bool any = false;
+	bool any = false, refused = false;
 
 	if (__atomic_load_n(&c->poor, __ATOMIC_RELAXED) || gt_cu.push(c->handle))
-		return;
+		return false;
 	gt_cu.mode(&mode);
 	for (uint32_t i = 0; i < REFILL && (b = gt_bracket_pop(&gt_events->raw)); i++) {
 		if (!make_events(b)) {
 			gt_bracket_push(&gt_events->raw, b);
 			c->poor = 1;
+			refused = true;
 			break;
 		}
 		b->context = (uint16_t)(c - gt_events->context);
@@ -158,16 +159,17 @@ static void refill(struct gt_event_context *c)
 	gt_cu.pop(&handle);
 	if (!any)
 		gt_events_ring();
+	return !refused;
 }
 
-static struct gt_bracket *take(struct gt_event_context *c)
+static struct gt_bracket *take(struct gt_event_context *c, bool *refused)
 {
 	struct gt_bracket *b;
 
 	__atomic_fetch_add(&c->out, 1, __ATOMIC_SEQ_CST);	/* first: what is out keeps the context's place */
 	b = gt_bracket_pop(&c->free);
 	if (!b) {
-		refill(c);
+		*refused = !refill(c);
 		b = gt_bracket_pop(&c->free);
 	}
 	if (!b)
@@ -203,16 +205,16 @@ static struct gt_bracket *begin(uint64_t handle, uint64_t stream, int32_t *code)
 {
 	struct gt_event_context *c = gt_events_context(handle);
 	struct gt_bracket *b;
+	bool refused;
 
 	if (!c)
 		c = add_context(handle);
-	b = c ? take(c) : NULL;
+	refused = !c && (uint32_t)gt_events->raw;
+	b = c ? take(c, &refused) : NULL;
 	if (!b) {
-		bool failed = (uint32_t)gt_events->raw;		/* brackets, but no events for them? */
-
-		if (c && !failed)
+		if (c && !refused)
 			__atomic_store_n(&c->wanting, 1, __ATOMIC_RELAXED);
-		gt_events_untimed(failed ? GT_UNTIMED_ERROR : GT_UNTIMED_POOL);
+		gt_events_untimed(refused ? GT_UNTIMED_ERROR : GT_UNTIMED_POOL);
 		return NULL;
 	}
 	b->stream = stream;
