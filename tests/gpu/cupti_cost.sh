@@ -9,7 +9,7 @@
 #	again		bare once more: what the method makes of no difference
 #	gt-api gt-gpu	gtcollect -e api and -e api,ioctl,gpu
 #	nsys		nsys profile -t cuda, where it is installed (or NSYS names it)
-# RECORDERS is a list of those to run. SWEEP=1 runs bare and api also with buffers of other sizes, other attributes and a flushing
+# RECORDERS is a list of those to run, BURSTS how many bursts each has (64): where processes differ, more and shorter ones tell more. SWEEP=1 runs bare and api also with buffers of other sizes, other attributes and a flushing
 # thread: "bare,BUFFER=32768". Takes about two minutes with a real driver. Leaves OUT/cost.raw (ROUND RECORDER FIGURE NS), OUT/cost.txt and
 # what clients and gtcollect said, OUT/cost.log. SIMULATED=1: a small run that only shows whether the script works.
 out=$2 W=/tmp/gt-cost
@@ -18,7 +18,7 @@ mkdir -p /tmp/gt "$W" "$out" && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/
 . "$here/clients.sh"
 build_client "$W" || exit 1
 gcc -O2 -I"$here/../.." "$here/launch_cost.c" -ldl -pthread -o "$W/launch_cost" || exit 1
-bursts=${SIMULATED:+4}
+bursts=${BURSTS:-${SIMULATED:+4}}
 cpus=${COST_CPUS-$([ "$(nproc)" -ge 8 ] && echo 4-7)}
 nsys=${NSYS:-$(command -v nsys || ls /opt/nvidia/nsight-*/*/host/target-linux-x64/nsys 2>/dev/null | tail -n 1)}
 recorders=${RECORDERS:-nothing none bare again api runtimeapi callbacks gt-api gt-gpu ${nsys:+nsys}}

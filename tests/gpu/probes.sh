@@ -37,6 +37,6 @@ for app in ${APPS:-torch_train.py,200 torch_graphs.py cupy_app.py ctypes_app.py}
 	say "$name, --probes-only: exit status (plain)" "$? ($plain)"
 	timeout 120 "$bin/gtcollect" --inject ${cupti:+--cupti $cupti} -f -o /tmp/inject.zst -- python3 "$src/tests/gpu/"$app >/tmp/i.out 2>/tmp/i.err
 	say "$name, --inject: exit status" $?
-	say "$name, --inject: calls, joined, wrong, unjoined" "$("$bin/gtanalyze" top --top 0 --format csv --match 'cu*' /tmp/inject.zst 2>/dev/null | awk -F, 'NR > 1 { n += $3 } END { print n + 0 }') $(for k in gpu_joined_exact gpu_joined_wrong gpu_unjoined; do zstd -dcq /tmp/inject.zst | LC_ALL=C grep -ao "\"$k\":[0-9]*" | tail -n 1 | cut -d: -f 2; done | paste -sd ' ')"
+	say "$name, --inject: calls, joined, wrong, unjoined" "$("$bin/gtanalyze" top --top 0 --format csv --match 'cu*' /tmp/inject.zst 2>/dev/null | awk -F, 'NR > 1 { n += $3 } END { print n + 0 }') $("$bin/gtanalyze" metadata /tmp/inject.zst | awk '$1 ~ /^gpu_(joined_exact|joined_wrong|unjoined)$/ { v[$1] = $2 } END { print v["gpu_joined_exact"], v["gpu_joined_wrong"], v["gpu_unjoined"] }')"
 	tail -n 1 /tmp/i.err
 done
