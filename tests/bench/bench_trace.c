@@ -153,8 +153,10 @@ static void make_many(const char *path, const char *from)
 		die(err.text);
 }
 
-/* Everything but the data: heads, index, footer, summaries. */
-static uint64_t overhead_of(const char *path)
+static bool of_gpu(const struct gt_wire_block *b) { return b->kind == GT_W_ROWS && b->sub == GT_GPU; }
+
+/* Everything but the data: heads, index, footer, summaries. *gpu: blocks of GPU work, with their heads and their places in the index. */
+static uint64_t overhead_of(const char *path, uint64_t *gpu)
 {
 	FILE *f = fopen(path, "rb");
 	struct gt_wire_skip skip;
@@ -171,6 +173,7 @@ static uint64_t overhead_of(const char *path)
 			continue;
 		}
 		bytes += head.kind == GT_W_SUMMARY ? head.zbytes : 0;
+		*gpu += of_gpu(&head) ? GT_WIRE_HEAD + head.zbytes + sizeof(struct gt_wire_entry) : 0;
 		fseek(f, (long)head.zbytes, SEEK_CUR);
 	}
 	if (f)
@@ -182,24 +185,30 @@ static void measure_size(char *recorded)
 {
 	char *to_lines[] = { "gtexport", "--jsonl", "-f", "-o", "lines.jsonl", recorded, NULL };
 	char *to_native[] = { "gtexport", "--native", "-f", "-o", "again.zst", "lines.jsonl", NULL };
+	uint64_t gpu = 0;
 
 	run("gtexport", to_lines);
 	run("gtexport", to_native);
 	printf("bytes_per_call %.3f B\n", (double)size_of("again.zst") / (double)nreal);
-	printf("index_bytes_per_call %.4f B\n", (double)overhead_of("again.zst") / (double)nreal);
+	printf("index_bytes_per_call %.4f B\n", (double)overhead_of("again.zst", &gpu) / (double)nreal);
 }
 
-/* A recording of PyTorch with --args key, as it came from the recorder. */
+/* A recording of PyTorch with --args key, as it came from the recorder: all but the blocks of GPU work a call, and those a piece of work. */
 static void measure_recorded(const char *name, const char *figure)
 {
 	char path[4096];
 	struct gt_err err = GT_ERR_INIT;
+	const uint64_t *rows;
+	uint64_t gpu = 0;
 	struct gt_reader *r;
 
 	snprintf(path, sizeof(path), "%s/samples/recorded/%s", getenv("SRC") ? getenv("SRC") : ".", name);
 	if (!(r = gt_reader_open(path, &err)))
 		die(err.text);
-	printf("%s_bytes_per_call %.3f B\n", figure, (double)size_of(path) / (double)gt_reader_segment(r, 0)->rows[GT_CALL]);
+	overhead_of(path, &gpu);
+	rows = gt_reader_segment(r, 0)->rows;
+	printf("%s_bytes_per_call %.3f B\n", figure, (double)(size_of(path) - gpu) / (double)rows[GT_CALL]);
+	printf("%s_bytes_per_gpu_work %.3f B\n", figure, (double)gpu / (double)rows[GT_GPU]);
 	gt_reader_close(r);
 }
 
@@ -213,7 +222,7 @@ int main(void)
 	snprintf(recorded, sizeof(recorded), "%s/samples/recorded/h200-mlp-calls.zst", getenv("SRC") ? getenv("SRC") : ".");
 	make_many(trace, recorded);
 	measure_size(recorded);
-	printf("many_bytes_per_call %.3f B\nmany_index_bytes_per_call %.4f B\n", (double)size_of(trace) / CALLS, (double)overhead_of(trace) / CALLS);
+	printf("many_bytes_per_call %.3f B\nmany_index_bytes_per_call %.4f B\n", (double)size_of(trace) / CALLS, (double)overhead_of(trace, &(uint64_t){ 0 }) / CALLS);
 	measure_recorded("h200-train.zst", "recorded_train");
 	measure_recorded("h200-inference.zst", "recorded_inference");
 	c = median("gtanalyze", analyze);
