@@ -3,4 +3,4 @@
 cuda=${CUDA:-$B/sim/libcuda.so.1}
 ${CC:-cc} -O2 -I"$SRC" "$SRC/tests/bench/insitu.c" "$cuda" -o insitu || exit 1
 export LD_LIBRARY_PATH="$(dirname "$cuda")"
-"$B/gtcollect" -q -f -o insitu.zst -- ./insitu
+"$B/gtcollect" -q -f -e api,ioctl -o insitu.zst -- ./insitu
