@@ -154,7 +154,7 @@ static const char *function(const void *f)
 const struct sim_driver *sim_cupti_attach(int version, const struct sim_hooks *hooks)
 {
 	static const struct sim_driver driver = { symbols, sizeof(symbols) / sizeof(*symbols), context, stream, sim_graph_id,
-						  sim_node_id, function };
+						  sim_node_id, function, &sim_contexts };
 
 	if (version != SIM_HOOKS_VERSION || !hooks)
 		return version == SIM_HOOKS_VERSION ? &driver : NULL;

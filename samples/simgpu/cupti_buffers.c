@@ -305,6 +305,7 @@ void cupti_forget_callbacks(void)
 API(cuptiActivityRegisterCallbacks, (cupti_requested request, cupti_completed complete))
 {
 	CUPTI_BEGIN();
+	CUPTI_ALONE();
 	if (!request || !complete)
 		return cupti_said(CUPTI_INVALID_PARAMETER);
 	cupti_lock();
@@ -320,6 +321,9 @@ API(cuptiActivityFlushAll, (uint32_t flag))
 	bool registered;
 
 	CUPTI_BEGIN();
+	CUPTI_ALONE();
+	if (!(flag & 1) && cupti_knobs.alone_ms)
+		usleep(cupti_knobs.alone_ms * 1000);
 	cupti_lock();
 	registered = requested != NULL;
 	before = telling;

@@ -77,9 +77,13 @@ static void tell_call(const struct sim_call *call, unsigned site, int *rc)
 	call_back(DOMAIN_DRIVER, cupti_cbids[call->entry], &data);
 }
 
+/* Records of driver calls come only if some were asked for before the first context, or the whole kind was at any time; and not any more
+ * when the kind was disabled. With the kind the runtime is traced, too. Seen on an H200, CUPTI 13.0 (tests/gpu/cupti_late.c). */
+static bool calls_told;
+
 static bool recorded(const struct sim_call *call)
 {
-	return !runtime.correlation && cupti_driver_apis[cupti_cbids[call->entry]];
+	return calls_told && !runtime.correlation && cupti_driver_apis[cupti_cbids[call->entry]];
 }
 
 static bool compiles(const struct sim_call *call)
@@ -199,7 +203,7 @@ static void put_api(unsigned kind, uint32_t cbid, uint32_t correlation, uint64_t
 
 static bool runtime_is_on(void)
 {
-	return cupti_kinds[KIND_SYNCHRONIZATION] || memchr(cupti_runtime_apis, 1, sizeof(cupti_runtime_apis));
+	return cupti_kinds[KIND_SYNCHRONIZATION] || cupti_kinds[KIND_DRIVER] || memchr(cupti_runtime_apis, 1, sizeof(cupti_runtime_apis));
 }
 
 void cupti_runtime(bool begins, unsigned cbid, int rc)
@@ -264,8 +268,10 @@ static int enable(unsigned kind, bool on)
 	if ((rc = on ? cupti_attach() : CUPTI_OK))
 		return rc;
 	cupti_kinds[kind] = on;
-	if (kind == KIND_DRIVER)
+	if (kind == KIND_DRIVER) {
 		memset(cupti_driver_apis, on, sizeof(cupti_driver_apis));
+		calls_told = on;
+	}
 	if (kind == KIND_RUNTIME)
 		memset(cupti_runtime_apis, on, sizeof(cupti_runtime_apis));
 	return CUPTI_OK;
@@ -274,30 +280,35 @@ static int enable(unsigned kind, bool on)
 API(cuptiActivityEnable, (unsigned kind))
 {
 	CUPTI_BEGIN();
+	CUPTI_ALONE();
 	return enable(kind, true);
 }
 
 API(cuptiActivityEnableAndDump, (unsigned kind))
 {
 	CUPTI_BEGIN();
+	CUPTI_ALONE();
 	return enable(kind, true);
 }
 
 API(cuptiActivityDisable, (unsigned kind))
 {
 	CUPTI_BEGIN();
+	CUPTI_ALONE();
 	return enable(kind, false);
 }
 
 API(cuptiActivityEnableContext, (void *ctx, unsigned kind))
 {
 	CUPTI_BEGIN();
+	CUPTI_ALONE();
 	return ctx ? enable(kind, true) : cupti_said(CUPTI_INVALID_CONTEXT);	/* for all contexts, here */
 }
 
 API(cuptiActivityDisableContext, (void *ctx, unsigned kind))
 {
 	CUPTI_BEGIN();
+	CUPTI_ALONE();
 	return ctx ? enable(kind, false) : cupti_said(CUPTI_INVALID_CONTEXT);
 }
 
@@ -306,6 +317,7 @@ API(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on))
 	int rc;
 
 	CUPTI_BEGIN();
+	CUPTI_ALONE();
 	if (cupti_knobs.version < 24)
 		return cupti_said(CUPTI_NOT_SUPPORTED);
 	if (!cbid || cbid >= SIM_CBIDS_END)
@@ -313,6 +325,8 @@ API(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on))
 	if ((rc = cupti_attach()))
 		return rc;
 	cupti_driver_apis[cbid] = on != 0;
+	if (on && !*cupti_driver->contexts)
+		calls_told = true;
 	return CUPTI_OK;
 }
 
@@ -321,6 +335,7 @@ API(cuptiActivityEnableRuntimeApi, (uint32_t cbid, uint8_t on))
 	int rc;
 
 	CUPTI_BEGIN();
+	CUPTI_ALONE();
 	if (cupti_knobs.version < 24)
 		return cupti_said(CUPTI_NOT_SUPPORTED);
 	if (!cbid || cbid >= SIM_RUNTIME_CBIDS_END)

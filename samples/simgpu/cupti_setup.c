@@ -98,6 +98,7 @@ __attribute__((constructor)) static void set_up(void)
 	cupti_knobs.late_ms = number("SIM_CUPTI_LATE_MS", 0);
 	cupti_knobs.shuffle = number("SIM_CUPTI_SHUFFLE", 0);
 	cupti_knobs.taken = number("SIM_CUPTI_TAKEN", 0);
+	cupti_knobs.alone_ms = number("SIM_CUPTI_ALONE_MS", 0);
 	read_failures(getenv("SIM_CUPTI_FAIL"));
 	name_truth(getenv("SIM_CUPTI_TRUTH"));
 	pthread_atfork(NULL, NULL, forked);
@@ -135,6 +136,26 @@ int cupti_begin(const char *function)
 		    failures[i].from)
 			return cupti_said(failures[i].code);
 	return CUPTI_OK;
+}
+
+static pid_t alone;			/* the thread in such a function; 0: none */
+
+bool cupti_alone(const char *function)
+{
+	pid_t self = gettid(), by = 0;
+
+	if (!cupti_knobs.alone_ms || __atomic_load_n(&alone, __ATOMIC_RELAXED) == self)
+		return false;
+	if (__atomic_compare_exchange_n(&alone, &by, self, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return true;
+	fprintf(stderr, "simulated CUPTI: %s while another thread is in a call\n", function);
+	abort();
+}
+
+void cupti_alone_end(const bool *held)
+{
+	if (*held)
+		__atomic_store_n(&alone, 0, __ATOMIC_RELEASE);
 }
 
 static uint32_t cbid_of(const char *symbol)
@@ -272,6 +293,7 @@ API(cuptiGetTimestamp, (uint64_t *timestamp))
 API(cuptiActivityRegisterTimestampCallback, (cupti_clock clock))
 {
 	CUPTI_BEGIN();
+	CUPTI_ALONE();
 	if (!clock)
 		return cupti_said(CUPTI_INVALID_PARAMETER);
 	__atomic_store_n(&clock_of_client, clock, __ATOMIC_RELEASE);

@@ -11,7 +11,7 @@
 #include "samples/simgpu/cupti_records.h"
 #include "samples/simgpu/hooks.h"
 
-struct cupti_knobs { unsigned version, drop, bad, late_ms, shuffle, taken; bool truth; };
+struct cupti_knobs { unsigned version, drop, bad, late_ms, shuffle, taken, alone_ms; bool truth; };
 extern struct cupti_knobs cupti_knobs;
 extern const struct sim_driver *cupti_driver;		/* of the first attachment on; NULL before */
 extern uint32_t *cupti_cbids;				/* by entry, as the driver counts them */
@@ -22,6 +22,10 @@ extern __thread bool cupti_on_worker;
 /* Begins each function of the API: 0, or the error it must return. */
 int cupti_begin(const char *function);
 #define CUPTI_BEGIN() do { int rc_ = cupti_begin(__func__); if (rc_) return rc_; } while (0)
+/* In a function that changes what is recorded, or asks for it: with SIM_CUPTI_ALONE_MS, a second thread in one ends the process. */
+#define CUPTI_ALONE() __attribute__((cleanup(cupti_alone_end))) const bool alone_ = cupti_alone(__func__)
+bool cupti_alone(const char *function);
+void cupti_alone_end(const bool *alone);
 int cupti_said(int rc);					/* remembers an error for cuptiGetLastError */
 int cupti_attach(void);					/* to the driver, if it is not */
 void cupti_detach(void);

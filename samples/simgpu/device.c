@@ -24,7 +24,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int state;		/* 0, READY, FORKED */
 static struct { unsigned flags; _Atomic int active; } primary[SIM_MAX_DEVICES];
 static struct sim_obj *spare[SIM_KINDS];
-static uint64_t random_state, context_ids;
+static uint64_t random_state;
+uint64_t sim_contexts;
 enum { READY = 1, FORKED = 2 };
 
 #define ERRORS(X) \
@@ -406,7 +407,7 @@ static struct sim_ctx *ctx_new(int dev, unsigned flags, unsigned api)
 	c->dev = dev;
 	c->flags = flags;
 	c->api = api;
-	c->id = ++context_ids;
+	c->id = ++sim_contexts;
 	c->limit[0] = 1024;		/* stack of a GPU thread */
 	c->limit[1] = 1 << 20;		/* printf buffer */
 	c->limit[2] = 8 << 20;		/* device-side malloc heap */

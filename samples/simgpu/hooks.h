@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SIM_HOOKS_VERSION 3
+#define SIM_HOOKS_VERSION 4
 #define SIM_MAX_CALL_WORDS 14
 
 struct sim_work;
@@ -76,6 +76,7 @@ struct sim_driver {
 	bool (*graph)(const void *graph, bool exec, uint32_t *id);
 	bool (*node)(const void *node, uint64_t *id);
 	const char *(*function)(const void *function);		/* its name, as long as its module lives; NULL */
+	const uint64_t *contexts;	/* how many were ever made */
 };
 
 /* hooks must live as long as the process: work under way is told also after sim_cupti_detach. NULL is returned for another version;

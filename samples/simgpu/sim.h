@@ -149,6 +149,7 @@ struct sim_config {
 	double speed;
 };
 extern struct sim_config sim_config;
+extern uint64_t sim_contexts;		/* that were ever made; the last one's id */
 extern struct sim_ctx *sim_primary[SIM_MAX_DEVICES];
 extern __thread struct sim_ctx *sim_current __attribute__((tls_model("initial-exec")));
 

@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { CBID_GET_CURRENT = 304, CBID_LAUNCH = 307, CBID_GRAPH_LAUNCH = 514, CBID_HTOD_ASYNC = 277 };
 #define CUPTI(X) \
@@ -80,6 +82,16 @@ static const union cupti_record *nth(unsigned kind, size_t n)
 	return NULL;
 }
 
+/* Has records made of this call of the driver, also behind the first context, where asking for it alone does nothing. */
+static inline int enable_call(uint32_t cbid)
+{
+	int rc = cuptiActivityEnable(KIND_DRIVER);
+
+	for (uint32_t other = 1; !rc && (other == cbid || !cuptiActivityEnableDriverApi(other, 0));)
+		other++;
+	return rc;
+}
+
 static size_t count(unsigned kind)
 {
 	size_t n = 0;
@@ -89,7 +101,7 @@ static size_t count(unsigned kind)
 	return n;
 }
 
-static const struct cupti_api *call_of(uint32_t correlation)
+static inline const struct cupti_api *call_of(uint32_t correlation)
 {
 	for (size_t i = 0; i < seen_n; i++)
 		if (seen[i].kind == KIND_DRIVER && seen[i].api.correlation == correlation)
@@ -137,6 +149,8 @@ static uint64_t monotonic(void)
 
 /* CUPTI with the kinds that a tracer wants, then the device; returns the kernels. */
 static cupti_clock clock_wanted = monotonic;
+static uint32_t early_call;		/* has records made of this call of the driver, from the first context on */
+
 static CUmodule start(void)
 {
 	static const unsigned kinds[] = { KIND_CONCURRENT_KERNEL, KIND_MEMCPY, KIND_MEMCPY2, KIND_MEMSET };
@@ -148,6 +162,8 @@ static CUmodule start(void)
 	OK(cuptiActivityRegisterCallbacks(request, completed));
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		OK(cuptiActivityEnable(kinds[i]));
+	if (early_call)
+		OK(cuptiActivityEnableDriverApi(early_call, 1));
 	cu_start();
 	OK(cuModuleLoadData(&m, cu_ptx));
 	return m;
@@ -161,14 +177,14 @@ static void spin(CUmodule m, CUstream s, unsigned grid)
 }
 
 struct gate { int *flag; CUdeviceptr at; };
-static void gate_close(struct gate *g, CUmodule m, CUstream s)
+static inline void gate_close(struct gate *g, CUmodule m, CUstream s)
 {
 	OK(cuMemHostAlloc((void **)&g->flag, sizeof(int), 2));
 	OK(cuMemHostGetDevicePointer_v2(&g->at, g->flag, 0));
 	OK(cuLaunchKernel(cu_kernel(m, WAIT_FLAG), 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &g->at }, NULL));
 }
 
-static void gate_open(struct gate *g)
+static inline void gate_open(struct gate *g)
 {
 	__atomic_store_n(g->flag, 1, __ATOMIC_RELEASE);
 }
@@ -179,4 +195,58 @@ static void flush(void)
 	OK(cuptiActivityFlushAll(0));
 }
 #define FINE() CHECK(!*why_not)
+
+/* Two streams captured into one graph: two kernels side by side. */
+static inline CUgraphExec two_nodes(CUmodule m, CUstream s)
+{
+	CUgraphExec exec;
+	CUgraph g;
+	CUstream t;
+	CUevent fork_event, join;
+
+	OK(cuStreamCreate(&t, 1));
+	OK(cuEventCreate(&fork_event, 2));
+	OK(cuEventCreate(&join, 2));
+	OK(cuStreamBeginCapture_v2(s, 0));
+	OK(cuEventRecord(fork_event, s));
+	OK(cuStreamWaitEvent(t, fork_event, 0));
+	spin(m, s, 5);
+	spin(m, t, 6);
+	OK(cuEventRecord(join, t));
+	OK(cuStreamWaitEvent(s, join, 0));
+	OK(cuStreamEndCapture(s, &g));
+	OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+	OK(cuGraphDestroy(g));
+	OK(cuEventDestroy_v2(fork_event));
+	OK(cuEventDestroy_v2(join));
+	return exec;
+}
+
+struct one { const char *name; void (*run)(void); const char *env[3]; };
+#define ONE(f, ...) { #f, f, { __VA_ARGS__ } }
+
+/* Each in a process of its own, so that one that dies or hangs takes no other with it. */
+static inline int run_all(const struct one *all, size_t n, const char *file, int argc, char **argv)
+{
+	int bad = 0, status;
+
+	for (size_t i = 0; i < n; i++) {
+		pid_t pid;
+
+		if (argc > 1 && strcmp(argv[1], all[i].name))
+			continue;
+		fflush(stdout);
+		if (!(pid = fork())) {
+			for (int e = 0; e < 3 && all[i].env[e]; e++)
+				putenv((char *)all[i].env[e]);
+			alarm(60);
+			exit(t_main(file, (struct t_case[]){ { all[i].name, all[i].run } }, 1));
+		}
+		waitpid(pid, &status, 0);
+		if (WIFSIGNALED(status))
+			printf("FAIL %s: died of signal %d\n", all[i].name, WTERMSIG(status));
+		bad |= status != 0;
+	}
+	return bad;
+}
 #endif

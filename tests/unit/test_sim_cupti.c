@@ -3,7 +3,6 @@
  * from the environment it reads once. Gates instead of clocks, as in test_sim.c: a kernel that spins on a flag. */
 #define _GNU_SOURCE
 #include "tests/unit/on_cupti.h"
-#include <sys/wait.h>
 
 static void kernels_are_recorded_and_joined_to_their_calls(void)
 {
@@ -12,7 +11,7 @@ static void kernels_are_recorded_and_joined_to_their_calls(void)
 	uint32_t id[2];
 	uint64_t last[2] = { 0, 0 };
 
-	OK(cuptiActivityEnableDriverApi(CBID_LAUNCH, 1));
+	OK(enable_call(CBID_LAUNCH));
 	for (int i = 0; i < 2; i++) {
 		OK(cuStreamCreate(&s[i], 1));
 		OK(cuptiGetStreamIdEx(NULL, s[i], 0, &id[i]));
@@ -62,14 +61,16 @@ static void launch_by_runtime(CUmodule m, CUstream s, unsigned grid)
 		spin(m, s, grid);
 }
 
-/* As measured on an H200: who asks for the synchronization kind, or for a runtime call, loses the driver calls within runtime calls. */
+/* As measured on an H200: who asks for the synchronization kind, for a runtime call, or for the driver's as a kind, loses the driver calls
+ * within runtime calls. */
 static void within_a_runtime_call(void)
 {
-	CUmodule m = start();
 	uint32_t runtime;
+	CUmodule m;
 	CUstream s;
 
-	OK(cuptiActivityEnableDriverApi(CBID_LAUNCH, 1));
+	early_call = CBID_LAUNCH;
+	m = start();
 	cudart_open();
 	OK(cuStreamCreate(&s, 1));
 	launch_by_runtime(m, s, 1);
@@ -84,11 +85,14 @@ static void within_a_runtime_call(void)
 	}
 	launch_by_runtime(m, s, 6);
 	spin(m, s, 7);
+	OK(cuptiActivityEnableRuntimeApi(CUDA_LAUNCH_KERNEL, 0));
+	OK(enable_call(CBID_LAUNCH));
+	launch_by_runtime(m, s, 8);
 	flush();
 	FINE();
-	CHECK(count(KIND_CONCURRENT_KERNEL) == 7 && count(KIND_DRIVER) == 3 && count(KIND_RUNTIME) == 1 && count(KIND_SYNCHRONIZATION) == 0);
-	for (unsigned i = 0; i < 7; i++)
-		CHECK(!call_of(nth(KIND_CONCURRENT_KERNEL, i)->kernel.correlation) == (i == 1 || i == 3 || i == 4 || i == 5));
+	CHECK(count(KIND_CONCURRENT_KERNEL) == 8 && count(KIND_DRIVER) == 3 && count(KIND_RUNTIME) == 1 && count(KIND_SYNCHRONIZATION) == 0);
+	for (unsigned i = 0; i < 8; i++)
+		CHECK(!call_of(nth(KIND_CONCURRENT_KERNEL, i)->kernel.correlation) == (i == 1 || i == 3 || i == 4 || i == 5 || i == 7));
 	CHECK(nth(KIND_CONCURRENT_KERNEL, 3)->kernel.correlation == nth(KIND_CONCURRENT_KERNEL, 4)->kernel.correlation);
 	runtime = nth(KIND_CONCURRENT_KERNEL, 5)->kernel.correlation;
 	CHECK(nth(KIND_RUNTIME, 0)->api.correlation == runtime && nth(KIND_RUNTIME, 0)->api.cbid == CUDA_LAUNCH_KERNEL);
@@ -140,7 +144,7 @@ static void copies_and_sets_say_what_they_moved(void)
 	uint32_t id;
 
 	start();
-	OK(cuptiActivityEnableDriverApi(CBID_HTOD_ASYNC, 1));
+	OK(enable_call(CBID_HTOD_ASYNC));
 	OK(cuStreamCreate(&s, 1));
 	OK(cuptiGetStreamIdEx(NULL, s, 0, &id));
 	OK(cuMemAlloc_v2(&x, 4096));
@@ -203,32 +207,6 @@ static void resources(void *user, unsigned domain, uint32_t cbid, const void *da
 		cuptiGetGraphNodeId(g->original_node, &cloned[clones].original);
 		clones++;
 	}
-}
-
-/* Two streams captured into one graph: two kernels side by side. */
-static CUgraphExec two_nodes(CUmodule m, CUstream s)
-{
-	CUgraphExec exec;
-	CUgraph g;
-	CUstream t;
-	CUevent fork_event, join;
-
-	OK(cuStreamCreate(&t, 1));
-	OK(cuEventCreate(&fork_event, 2));
-	OK(cuEventCreate(&join, 2));
-	OK(cuStreamBeginCapture_v2(s, 0));
-	OK(cuEventRecord(fork_event, s));
-	OK(cuStreamWaitEvent(t, fork_event, 0));
-	spin(m, s, 5);
-	spin(m, t, 6);
-	OK(cuEventRecord(join, t));
-	OK(cuStreamWaitEvent(s, join, 0));
-	OK(cuStreamEndCapture(s, &g));
-	OK(cuGraphInstantiateWithFlags(&exec, g, 0));
-	OK(cuGraphDestroy(g));
-	OK(cuEventDestroy_v2(fork_event));
-	OK(cuEventDestroy_v2(join));
-	return exec;
 }
 
 static void nodes_of_a_graph_share_the_launch_and_have_their_own_ids(void)
@@ -480,7 +458,7 @@ static void external_ids_precede_the_call(void)
 	CUmodule m = start();
 	uint64_t last = 0;
 
-	OK(cuptiActivityEnableDriverApi(CBID_LAUNCH, 1));
+	OK(enable_call(CBID_LAUNCH));
 	OK(cuptiActivityEnable(KIND_EXTERNAL_CORRELATION));
 	CHECK(cuptiActivityPopExternalCorrelationId(3, &last) == CUPTI_QUEUE_EMPTY);
 	OK(cuptiActivityPushExternalCorrelationId(3, 1234));
@@ -556,7 +534,7 @@ static void nothing_stops_when_all_happens_at_once(void)
 	shared_module = start();
 	OK(cuptiSubscribe(&handle, call_cuda, NULL));
 	OK(cuptiEnableCallback(1, handle, DOMAIN_DRIVER, CBID_LAUNCH));
-	OK(cuptiActivityEnableDriverApi(CBID_LAUNCH, 1));
+	OK(enable_call(CBID_LAUNCH));
 	OK(cuCtxGetCurrent(&shared_context));
 	busy_callbacks = true;
 	pthread_create(&flusher, NULL, flush_often, NULL);
@@ -614,154 +592,6 @@ static void attributes_and_words(void)
 	CHECK(!cuptiActivityFlushPeriod(100));
 }
 
-/* The knobs. */
-static void fail_fails_each_entry_point(void)
-{
-	void *handle;
-	uint32_t v;
-
-	load();
-	CHECK(cuptiActivityEnable(KIND_MEMSET) == 0 && cuptiActivityEnable(KIND_MEMSET) == 999 && cuptiActivityEnable(KIND_MEMSET) == 999);
-	CHECK(cuptiSubscribe(&handle, launches, NULL) == 39 && cuptiGetVersion(&v) == 15 && !cuptiSetThreadIdType(1));
-	CHECK(cuptiActivityRegisterCallbacks(request, completed) == 7 && cuptiActivityFlushAll(0) == 8);
-}
-
-static void taken_refuses_a_subscriber_and_nothing_else(void)
-{
-	CUmodule m = start();
-	void *handle;
-
-	CHECK(cuptiSubscribe(&handle, launches, NULL) == 39);
-	spin(m, NULL, 1);
-	flush();
-	CHECK(count(KIND_CONCURRENT_KERNEL) == 1);
-}
-
-static void drop_drops_and_counts(void)
-{
-	CUmodule m = start();
-	size_t n;
-
-	for (int i = 0; i < 10; i++)
-		spin(m, NULL, 1);
-	flush();
-	OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &n));
-	CHECK(n == 3 && count(KIND_CONCURRENT_KERNEL) == 7);
-}
-
-static void late_records_hold_their_buffer(void)
-{
-	CUmodule m = start();
-
-	spin(m, NULL, 1);
-	flush();
-	CHECK(!returned);		/* half a minute late */
-	OK(cuptiActivityFlushAll(1));
-	CHECK(returned == 1 && nth(KIND_CONCURRENT_KERNEL, 0)->kernel.end);
-}
-
-static void a_little_late_is_not_never(void)
-{
-	CUmodule m = start();
-
-	spin(m, NULL, 1);
-	OK(cuCtxSynchronize());
-	for (int i = 0; i < 5000 && !returned; i++) {
-		usleep(1000);
-		OK(cuptiActivityFlushAll(0));
-	}
-	CHECK(returned == 1 && nth(KIND_CONCURRENT_KERNEL, 0)->kernel.end);
-}
-
-static void shuffled_records_are_all_there(void)
-{
-	CUmodule m = start();
-	unsigned long long sum = 0, inversions = 0;
-
-	for (unsigned i = 1; i <= 20; i++)
-		spin(m, NULL, i);
-	flush();
-	FINE();
-	CHECK(count(KIND_CONCURRENT_KERNEL) == 20);
-	for (size_t i = 0; i < 20; i++) {
-		sum |= 1ull << nth(KIND_CONCURRENT_KERNEL, i)->kernel.grid[0];
-		inversions += i && nth(KIND_CONCURRENT_KERNEL, i)->kernel.correlation < nth(KIND_CONCURRENT_KERNEL, i - 1)->kernel.correlation;
-	}
-	CHECK(sum == 0x1ffffe && inversions);
-}
-
-static void bad_times_are_of_both_sorts(void)
-{
-	CUmodule m = start();
-	unsigned zero = 0, backward = 0;
-
-	for (int i = 0; i < 8; i++)
-		spin(m, NULL, 1);
-	flush();
-	for (size_t i = 0; i < count(KIND_CONCURRENT_KERNEL); i++) {
-		const struct cupti_kernel *k = &nth(KIND_CONCURRENT_KERNEL, i)->kernel;
-
-		zero += !k->start && !k->end;
-		backward += k->end < k->start;
-	}
-	CHECK(zero == 2 && backward == 2 && count(KIND_CONCURRENT_KERNEL) == 8);
-}
-
-static void an_old_version_has_old_records(void)
-{
-	CUmodule m = start();
-	uint32_t v;
-
-	CHECK(!cuptiGetVersion(&v) && v == 18 && cuptiActivityEnableDriverApi(CBID_LAUNCH, 1) == CUPTI_NOT_SUPPORTED);
-	buffer_size = 2 * 208;
-	spin(m, NULL, 1);
-	spin(m, NULL, 2);
-	flush();
-	FINE();
-	CHECK(returned == 1 && count(KIND_CONCURRENT_KERNEL) == 2 && nth(KIND_CONCURRENT_KERNEL, 1)->kernel.grid[0] == 2);
-}
-
-static void the_truth_is_what_the_records_say(void)
-{
-	unsigned correlation, stream, device, grid, lines = 0, context, graph;
-	unsigned long long from, to, bytes, node;
-	char path[64], line[4096], kind[16], name[3100];
-	CUmodule m = start();
-	CUgraphExec exec;
-	CUdeviceptr x;
-	CUstream s;
-	FILE *f;
-
-	OK(cuStreamCreate(&s, 1));
-	exec = two_nodes(m, s);
-	OK(cuMemAlloc_v2(&x, 4096));
-	OK(cuMemsetD8Async(x, 1, 77, s));
-	spin(m, s, 3);
-	OK(cuGraphLaunch(exec, s));
-	flush();
-	OK(cuGraphExecDestroy(exec));
-	snprintf(path, sizeof(path), "truth.%d", (int)getpid());
-	CHECK((f = fopen(path, "r")));
-	while (fgets(line, sizeof(line), f)) {
-		CHECK(sscanf(line, "%u %15s %3099s %u %u %llu %llu %u,%*u,%*u %*u,%*u,%*u %llu %u %u %llu", &correlation, kind, name, &stream,
-			     &device, &from, &to, &grid, &bytes, &context, &graph, &node) == 12);
-		for (size_t i = 0; i < seen_n && strcmp(kind, "sync"); i++) {
-			const struct cupti_kernel *k = &seen[i].kernel;
-			const struct cupti_memset *set = &seen[i].set;
-
-			lines += k->kind == KIND_CONCURRENT_KERNEL && k->correlation == correlation && k->node == node && k->start == from &&
-				 k->end == to && k->grid[0] == (int)grid && k->stream == stream && !strcmp(k->name, name) && k->graph == graph;
-			lines += set->kind == KIND_MEMSET && set->correlation == correlation && set->start == from && set->end == to &&
-				 set->bytes == bytes && !strcmp(kind, "set") && !strcmp(name, "3:1");
-		}
-	}
-	fclose(f);
-	unlink(path);
-	CHECK(lines == 4 && count(KIND_CONCURRENT_KERNEL) == 3 && count(KIND_MEMSET) == 1);
-}
-
-struct one { const char *name; void (*run)(void); const char *env[3]; };
-#define ONE(f, ...) { #f, f, { __VA_ARGS__ } }
 static const struct one all[] = {
 	ONE(kernels_are_recorded_and_joined_to_their_calls), ONE(a_buffer_waits_for_its_last_kernel_unless_forced),
 	ONE(within_a_runtime_call), ONE(managed_memory_has_counters), ONE(copies_and_sets_say_what_they_moved), ONE(a_copy_between_devices_is_a_peer_copy, "SIMGPU_DEVICES=2"),
@@ -772,36 +602,6 @@ static const struct one all[] = {
 	ONE(finalize_in_a_callback_loses_nothing_and_leaves_the_driver_alone), ONE(external_ids_precede_the_call),
 	ONE(overhead_is_told_once_a_flush), ONE(nothing_stops_when_all_happens_at_once), ONE(a_forked_child_has_none),
 	ONE(attributes_and_words),
-	ONE(fail_fails_each_entry_point, "SIM_CUPTI_FAIL=cuptiActivityEnable@2:999,cuptiSubscribe:39,cuptiGetVersion:15,"
-	    "cuptiActivityRegisterCallbacks:7,cuptiActivityFlushAll:8"),
-	ONE(taken_refuses_a_subscriber_and_nothing_else, "SIM_CUPTI_TAKEN=1"), ONE(drop_drops_and_counts, "SIM_CUPTI_DROP=3"),
-	ONE(late_records_hold_their_buffer, "SIM_CUPTI_LATE_MS=30000"), ONE(a_little_late_is_not_never, "SIM_CUPTI_LATE_MS=5"),
-	ONE(shuffled_records_are_all_there, "SIM_CUPTI_SHUFFLE=1"), ONE(bad_times_are_of_both_sorts, "SIM_CUPTI_BAD=2"),
-	ONE(an_old_version_has_old_records, "SIM_CUPTI_VERSION=18"),
-	ONE(the_truth_is_what_the_records_say, "SIM_CUPTI_TRUTH=truth.%p", "SIM_CUPTI_BAD=0"),
 };
 
-/* Each in a process of its own, so that one that dies or hangs takes no other with it. */
-int main(int argc, char **argv)
-{
-	int bad = 0, status;
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		pid_t pid;
-
-		if (argc > 1 && strcmp(argv[1], all[i].name))
-			continue;
-		fflush(stdout);
-		if (!(pid = fork())) {
-			for (int e = 0; e < 3 && all[i].env[e]; e++)
-				putenv((char *)all[i].env[e]);
-			alarm(60);
-			exit(t_main(__FILE__, (struct t_case[]){ { all[i].name, all[i].run } }, 1));
-		}
-		waitpid(pid, &status, 0);
-		if (WIFSIGNALED(status))
-			printf("FAIL %s: died of signal %d\n", all[i].name, WTERMSIG(status));
-		bad |= status != 0;
-	}
-	return bad;
-}
+int main(int argc, char **argv) { return run_all(all, sizeof(all) / sizeof(*all), __FILE__, argc, argv); }
