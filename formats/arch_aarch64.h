@@ -12,6 +12,7 @@ static inline uint64_t gt_ticks(void)
 	return v;
 }
 static inline void gt_cpu_pause(void) { __asm__ volatile("yield"); }
+static inline void gt_prefetch_to_write(const void *p) { __asm__ volatile("prfm pstl1keep,%0" : : "Q"(*(const uint8_t *)p)); }
 
 /* See arch_x86_64.h. x0 and x1 are the arguments and what comes back, x30 the return address; x16 is free for the jump. */
 struct gt_tail { void *value; uint64_t answered; };

@@ -13,6 +13,8 @@ static inline uint64_t gt_ticks(void)
 	return (uint64_t)hi << 32 | lo;
 }
 static inline void gt_cpu_pause(void) { __asm__ volatile("pause"); }
+/* Fetches a line to be written soon. Processors without the instruction do nothing for it. */
+static inline void gt_prefetch_to_write(const void *p) { __asm__ volatile("prefetchw %0" : : "m"(*(const uint8_t *)p)); }
 
 /* Defines the exported function `name`(a, b), which asks `hook`(a, b, caller's address) first. What hook returns with
  * `answered` set is returned; otherwise control jumps to the address in `real` with arguments, stack and return address as they

@@ -92,6 +92,14 @@ void gt_begin(struct gt_tcb *t, struct gt_keyed *k)
 	gt_tell_depth(t->ring, 1);
 }
 
+/* The lines of the next record come from the recorder's processor, which has read what was there before. A launch waits for its
+ * writes before it rings the GPU's bell, so these are not to be under way then. */
+static inline void prefetch_next(const uint64_t *rec)
+{
+	for (int line = 0; line < 3; line++)
+		gt_prefetch_to_write(rec + 8 * line);
+}
+
 __attribute__((hot))
 int32_t gt_end(struct gt_tcb *t, const struct gt_keyed *k, int32_t ret)
 {
@@ -110,6 +118,7 @@ int32_t gt_end(struct gt_tcb *t, const struct gt_keyed *k, int32_t ret)
 	for (uint32_t i = 0; i < k->n; i++)
 		rec[3 + i] = k->words[i];
 	t->position = at + sizeof(struct gt_rec) + 8 * k->n;
+	prefetch_next(rec + 3 + k->n);
 	gt_close(t, 0);
 	return ret;
 }
