@@ -12,6 +12,7 @@
  *   guest_args.c     argument words; names of kernels
  *   guest_files.c    ioctl, open, close, mmap of the driver's files
  *   guest_gpu.c      what the GPU did, from CUPTI; guest_records.c makes events of its records
+ *   guest_clock.c    the clock that CUPTI gets
  *   guest_events.c   how long it took, from CUDA events where there is no CUPTI; guest_events_read.c reads them
  *   guest_others.c   other users of CUPTI in the process
  *   guest_callbacks.c  being CUPTI's subscriber, while that is needed
@@ -296,6 +297,10 @@ bool gt_owner_died(void);
 void gt_untraced(void);		/* counts a call */
 void gt_range(enum gt_range_mode mode, bool on);	/* begins or ends; nothing when another kind of range was asked for */
 
+/* ---- guest_clock.c ---- */
+uint64_t gt_clock_for_cupti(void);	/* ns of CLOCK_MONOTONIC, cheaper */
+void gt_clock_keep(void);		/* to be called a few times a second, by one thread */
+
 /* ---- guest_gpu.c ---- */
 bool gt_gpu_yield(const char *whom);	/* takes our records out of CUPTI and disables what we enabled; false: there was nothing */
 void gt_gpu_begin(void);		/* has CUPTI tell what the GPU does, for the session */
@@ -328,6 +333,9 @@ void gt_exec_find(void);	/* the real functions, while it is safe to look */
 /* guest_nvtx.c */
 void gt_nvtx_begins(void);	/* the process has attached, which a forked child does anew */
 /* guest_others.c */
+/* CUPTI for this thread alone: two seconds is what we wait for it. False: another one is in it, or flushing. *locked is for the end. */
+bool gt_cupti_lock(bool *locked);
+void gt_cupti_unlock(bool locked);
 /* Does it while nobody else uses CUPTI; when that failed, CUPTI is given back to who used it last. Returns who uses it now. */
 const char *gt_others_if_absent(bool (*then)(void));
 void gt_others_give(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);	/* a buffer that is not ours */

@@ -50,7 +50,6 @@ struct gt_gpu {
 	uint64_t out;			/* buffers that CUPTI has */
 	uint64_t free;			/* stack of buffers: tag << 32 | index + 1 */
 	uint8_t *slabs[SLABS];
-	uint32_t calling;		/* our thread is in CUPTI */
 	uint32_t away;			/* CUPTI has another clock than ours */
 	uint32_t watching;		/* there is no trace of it, only the probes */
 	uint32_t unwanted, patience;	/* looks in which nobody was attached; that are still to pass */
@@ -199,31 +198,42 @@ static bool enable_kinds(struct refusal *r);
 static bool resume(void);
 static void watch(uint32_t on);
 
+/* What our thread does each time, while CUPTI is its alone. */
+static void take_turn(void)
+{
+	struct refusal r;
+	uint32_t on;
+
+	if (gpu->watching)
+		watch(__atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST));
+	on = __atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST);
+	gt_clock_keep();
+	if (on == ON && gt_callbacks_follow_probes())
+		enable_kinds(&r);
+	if (on == ON)
+		cupti.flush(0);
+	else if (on == YIELDED && __atomic_load_n(&gpu->resume_at, __ATOMIC_ACQUIRE) && gt_slow_clock() >= gpu->resume_at)
+		gt_others_if_absent(resume);
+}
+
 static void *flush(void *arg)
 {
 	const struct timespec wait = { .tv_nsec = gpu->watching ? WATCH_NS : FLUSH_NS };
-	struct refusal r;
+	bool locked;
 	uint32_t on;
 
 	gt_inside = true;
 	while ((on = __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE)) != OFF) {
 		syscall(SYS_futex, &gpu->on, FUTEX_WAIT, on, &wait, NULL, 0);
-		__atomic_store_n(&gpu->calling, 1, __ATOMIC_SEQ_CST);
+		if (!gt_cupti_lock(&locked))
+			continue;
 		if (!gpu->watching && gt_owner_died()) {	/* the program may run for days yet, and is to be free of CUPTI */
 			gt_gpu_yield("gtcollect has died");
-			__atomic_store_n(&gpu->calling, 0, __ATOMIC_RELEASE);
+			gt_cupti_unlock(locked);
 			break;
 		}
-		if (gpu->watching)
-			watch(__atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST));
-		on = __atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST);
-		if (on == ON && gt_callbacks_follow_probes())
-			enable_kinds(&r);
-		if (on == ON)
-			cupti.flush(0);
-		else if (on == YIELDED && __atomic_load_n(&gpu->resume_at, __ATOMIC_ACQUIRE) && gt_slow_clock() >= gpu->resume_at)
-			gt_others_if_absent(resume);
-		__atomic_store_n(&gpu->calling, 0, __ATOMIC_RELEASE);
+		take_turn();
+		gt_cupti_unlock(locked);
 	}
 	return arg;
 }
@@ -245,46 +255,39 @@ static void start_flushing(void)
 
 static void tell_state(enum gt_gpu_state state, const char *text, int64_t detail);
 
-static void wait_for_thread(void)
-{
-	const struct timespec moment = { .tv_nsec = 1000000 };
-
-	for (int i = 0; i < 1000 && __atomic_load_n(&gpu->calling, __ATOMIC_SEQ_CST); i++)
-		syscall(SYS_nanosleep, &moment, NULL);
-}
-
 /* The last chance for what is still in CUPTI's hands. Those records may be of work that goes on. Behind this CUPTI's own end may come,
  * and our thread must not be in it then. */
 static void at_exit(void)
 {
-	bool was = gt_inside;
+	bool was = gt_inside, locked;
 	uint32_t on;
 
 	if (!ours())
 		return;
 	on = __atomic_exchange_n(&gpu->on, OFF, __ATOMIC_SEQ_CST);
 	gt_inside = true;
-	if (gpu->watching)		/* it may be ending CUPTI just now */
-		wait_for_thread();
+	gt_cupti_lock(&locked);		/* our thread may be in CUPTI, or ending it, just now */
 	if (on == ON) {
 		cupti.flush(GT_CUPTI_FORCED);
 		tell_state(GT_GPU_OFF, "", 0);
 	}
-	wait_for_thread();
+	gt_cupti_unlock(locked);
 	gt_inside = was;
 }
 
 /* As at exit, but that it may yet go on. In a child of vfork none of this is ours. */
 void gt_gpu_leaves(void)
 {
-	bool was = gt_inside;
+	bool was = gt_inside, locked;
 	int saved = errno;
 
 	gt_events_leave();
 	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != ON)
 		return;
 	gt_inside = true;
+	gt_cupti_lock(&locked);
 	cupti.flush(GT_CUPTI_FORCED);
+	gt_cupti_unlock(locked);
 	tell_state(GT_GPU_OFF, "", 0);
 	gt_inside = was;
 	errno = saved;
@@ -311,7 +314,7 @@ static bool find_functions(void)
 	static const struct { const char *name; size_t at; bool must; } functions[] = {
 #define F(field, function, must) { #function, offsetof(struct gt_cupti, field), must }
 		F(version, cuptiGetVersion, true), F(timestamps, cuptiActivityRegisterTimestampCallback, true),
-		F(thread_ids, cuptiSetThreadIdType, true), F(set_attribute, cuptiActivitySetAttribute, true),
+		F(thread_ids, cuptiSetThreadIdType, true), F(which_thread_ids, cuptiGetThreadIdType, false), F(set_attribute, cuptiActivitySetAttribute, true),
 		F(callbacks, cuptiActivityRegisterCallbacks, true), F(enable, cuptiActivityEnable, true),
 		F(disable, cuptiActivityDisable, true), F(enable_driver_call, cuptiActivityEnableDriverApi, false),
 		F(counters, cuptiActivityConfigureUnifiedMemoryCounter, false),
@@ -442,11 +445,13 @@ static bool start_cupti(struct refusal *r)
 {
 	uint8_t yes = 1;
 	size_t size = sizeof(yes);
+	int ids = 0;
 
-	if (refused(r, "cuptiActivityRegisterTimestampCallback", cupti.timestamps(gt_monotonic)) ||
+	if (refused(r, "cuptiActivityRegisterTimestampCallback", cupti.timestamps(gt_clock_for_cupti)) ||
 	    refused(r, "cuptiActivityRegisterCallbacks", cupti.callbacks(requested, gt_gpu_completed)))
 		return false;
-	cupti.thread_ids(GT_CUPTI_SYSTEM_TID);
+	if (!cupti.which_thread_ids || cupti.which_thread_ids(&ids) || ids != GT_CUPTI_SYSTEM_TID)
+		cupti.thread_ids(GT_CUPTI_SYSTEM_TID);	/* not in the midst of work, if it can be helped */
 	cupti.set_attribute(GT_CUPTI_ZEROED_BUFFERS, &size, &yes);
 	return enable_kinds(r);
 }
@@ -652,6 +657,7 @@ static void start(void)
 		return;
 	}
 	cupti.version(&version);
+	gt_clock_keep();
 	whom = gt_others_if_absent(take_over);
 	if (!whom && gpu->on != ON) {
 		gpu->on = OFF;

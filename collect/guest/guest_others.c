@@ -23,13 +23,17 @@
 static struct {
 	void *requested, *completed, *timestamp;
 	uint64_t kinds;			/* enabled ones */
-	uint32_t single;		/* calls of APIs enabled one by one */
+	uint32_t single[2];		/* calls of the driver, of the runtime enabled one by one */
 	bool here, finalized;		/* it has taken CUPTI over; and ended it */
 	const char *whom;		/* its library */
 } other;
 static int32_t holder;			/* lock: the thread that has it */
+static uint32_t flushing;		/* so many threads of others ask CUPTI for their records */
 
-/* False: there is nothing to unlock. CUPTI may call back in the middle of a call of it, into the other one, which calls CUPTI again; on
+/* Whoever changes what CUPTI records, or has it hand its records over, does so alone: a process that was switched on and off
+ * while a thread of ours flushed was seen to die of memory freed twice in CUPTI 13.0.
+ *
+ * False: there is nothing to unlock. CUPTI may call back in the middle of a call of it, into the other one, which calls CUPTI again; on
  * this thread, or on another that this one waits for. Who held it may not exist here, in a forked child. So it is no lock to wait
  * at for ever: what it keeps in order is worth less than the program. */
 static bool lock(void)
@@ -57,6 +61,14 @@ static void unlock(bool locked)
 	if (locked)
 		__atomic_store_n(&holder, 0, __ATOMIC_RELEASE);
 }
+
+bool gt_cupti_lock(bool *locked)
+{
+	*locked = lock();
+	return (*locked || holder == (int32_t)syscall(SYS_gettid)) && !__atomic_load_n(&flushing, __ATOMIC_ACQUIRE);
+}
+
+void gt_cupti_unlock(bool locked) { unlock(locked); }
 
 /* Is it us who call, or CUPTI itself? */
 static bool inner(const void *caller) { return gt_inside || gt_is_ours(caller) || gt_from_driver(caller); }
@@ -120,7 +132,7 @@ void gt_others_give(void *context, uint32_t stream, uint8_t *buffer, size_t size
 /* Nothing of the other's is on any more: we may go on, a little later. */
 static void look_whether_it_ended(void)
 {
-	if (other.here && !other.finalized && !other.kinds && !other.single) {
+	if (other.here && !other.finalized && !other.kinds && !other.single[0] && !other.single[1]) {
 		other.here = false;
 		gt_gpu_resume_soon();
 	}
@@ -187,6 +199,8 @@ static void note_kind(uint32_t kind, bool on)
 		other.kinds |= 1ull << kind;
 	else if (kind < KINDS)
 		other.kinds &= ~(1ull << kind);
+	if (!on && (kind == GT_CUPTI_DRIVER || kind == GT_CUPTI_RUNTIME))
+		other.single[kind == GT_CUPTI_RUNTIME] = 0;
 }
 
 /* It may have disabled what is ours. */
@@ -220,7 +234,7 @@ ENABLES(cuptiActivityEnableContext, (void *context, uint32_t kind), (context, ki
 ENABLES(cuptiActivityDisable, (uint32_t kind), (kind), kind, false)
 ENABLES(cuptiActivityDisableContext, (void *context, uint32_t kind), (context, kind), kind, false)
 
-#define ENABLES_ONE(name)							\
+#define ENABLES_ONE(name, api)							\
 GT_EXPORT int name(uint32_t cbid, uint8_t on);					\
 GT_EXPORT int name(uint32_t cbid, uint8_t on)					\
 {										\
@@ -231,14 +245,29 @@ GT_EXPORT int name(uint32_t cbid, uint8_t on)					\
 	if (on)									\
 		make_way(caller);						\
 	ret = real(cbid, on);							\
-	if (!ret && (on || other.single))					\
-		other.single += on ? 1 : UINT32_MAX;				\
+	if (!ret && (on || other.single[api]))					\
+		other.single[api] += on ? 1 : UINT32_MAX;			\
 	look_behind_it();							\
 	unlock(locked);								\
 	return ret;								\
 }
-ENABLES_ONE(cuptiActivityEnableDriverApi)
-ENABLES_ONE(cuptiActivityEnableRuntimeApi)
+ENABLES_ONE(cuptiActivityEnableDriverApi, 0)
+ENABLES_ONE(cuptiActivityEnableRuntimeApi, 1)
+
+/* Not under the lock: CUPTI calls its client back meanwhile, on another thread, and the client may enable and disable there. */
+GT_EXPORT int cuptiActivityFlushAll(uint32_t flag);
+GT_EXPORT int cuptiActivityFlushAll(uint32_t flag)
+{
+	REAL(cuptiActivityFlushAll, (uint32_t));
+	if (inner(caller))
+		return real(flag);
+	locked = lock();
+	__atomic_fetch_add(&flushing, 1, __ATOMIC_ACQ_REL);
+	unlock(locked);
+	ret = real(flag);
+	__atomic_fetch_sub(&flushing, 1, __ATOMIC_ACQ_REL);
+	return ret;
+}
 
 GT_EXPORT int cuptiSubscribe(void **subscriber, void *callback, void *data);
 GT_EXPORT int cuptiSubscribe(void **subscriber, void *callback, void *data)
@@ -278,7 +307,8 @@ void *gt_others_wrapper(const char *name)
 #define W(f) { #f, (void *)f }
 		W(cuptiActivityRegisterCallbacks), W(cuptiActivityRegisterTimestampCallback), W(cuptiActivityEnable),
 		W(cuptiActivityEnableAndDump), W(cuptiActivityEnableContext), W(cuptiActivityDisable), W(cuptiActivityDisableContext),
-		W(cuptiActivityEnableDriverApi), W(cuptiActivityEnableRuntimeApi), W(cuptiSubscribe), W(cuptiFinalize),
+		W(cuptiActivityEnableDriverApi), W(cuptiActivityEnableRuntimeApi), W(cuptiActivityFlushAll), W(cuptiSubscribe),
+		W(cuptiFinalize),
 #undef W
 	};
 

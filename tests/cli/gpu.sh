@@ -123,7 +123,7 @@ done
 want managed-refused-last-line 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_FAIL=cuptiActivityConfigureUnifiedMemoryCounter:28 "$C" -f -e api,um -o part.zst -- "$B/samples/managed"
 says managed-refused-is-in-the-last-lines '-e gpu: not recorded: unified memory: cuptiActivityConfigureUnifiedMemoryCounter failed: error 28'
 events=api,ioctl,gpu
-want overhead 0 run overhead "$B/samples/idle_host -n 60"
+want overhead 0 run overhead "$B/samples/idle_host -n 150"
 same overhead-is-the-truth overhead.truth overhead.rows
 "$A" --format csv layers overhead.zst >layers.csv 2>/dev/null
 is overhead-is-a-layer "$(meta cupti_overheads overhead.zst)" "$(awk -F, '$1 == "overhead" { print $2 }' layers.csv)"

@@ -9,6 +9,10 @@ on_sim() { env LD_LIBRARY_PATH="$B/sim" "$@"; }
 want clean 0 on_sim "$C" -q -f -e api,gpu -o clean.zst -- "$B/samples/train" -n 20
 is clean-has-all "$(meta gpu_joined_exact clean.zst) 0 0" "$("$rows" rows clean.zst | wc -l | tr -d ' ') $(meta gpu_launches_without_record clean.zst) $(losses clean.zst)"
 
+# while our thread is in CUPTI, which bears one at a time
+want meanwhile 0 on_sim SIM_CUPTI_ALONE_MS=1500 "$C" -q -f -e api,gpu -o meanwhile.zst -- "$B/samples/idle_host" -n 4 -u 150000
+is meanwhile-has-all "$(meta gpu_joined_exact meanwhile.zst) 0" "$("$rows" rows meanwhile.zst | wc -l | tr -d ' ') $(meta gpu_launches_without_record meanwhile.zst)"
+
 # captured launches are no losses
 want graph 0 on_sim "$C" -q -f -e api,gpu -o graph.zst -- "$B/samples/graph_replay"
 is graph-captured '20 0 0' "$(meta gpu_launches_captured graph.zst) $(meta gpu_launches_without_record graph.zst) $(losses graph.zst)"

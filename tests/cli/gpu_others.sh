@@ -41,5 +41,6 @@ other thread thread 150
 is thread-has-its-calls 2 "$("$B/gtexport" --jsonl -f -o - thread.zst 2>/dev/null | grep '"name":"cuLaunchKernel"' | grep -o '"tid":[0-9]*' | sort -u | wc -l)"
 is thread-is-a-thread 0 "$("$B/gtexport" --jsonl -f -o - thread.zst 2>/dev/null | grep '"name":"cuLaunchKernel"' | grep -c '"tid":0,')"
 other disable disable 100
+other alone '' 150 SIM_CUPTI_ALONE_MS=1500
 other again again 50
 other refused '' 50 SIM_CUPTI_FAIL=cuptiActivityRegisterCallbacks@3:1

@@ -1,0 +1,63 @@
+/* CLOCK_MONOTONIC from the processor's counter of ticks: guest_clock.c reads it for CUPTI, which asks for the time at each launch.
+ *
+ * Between two looks at both clocks the counter alone goes on, at the rate of the last span. At a look the time neither jumps nor
+ * goes back, for a record of CUPTI's may begin before it and end behind: what we are wrong by is made good within the next span.
+ * Being far off (the machine slept, or was moved) is put right at once. */
+#ifndef GT_GUEST_CLOCK_H
+#define GT_GUEST_CLOCK_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GT_TICK_CLOCK_SPAN 50000000		/* ns; a shorter span tells no rate */
+#define GT_TICK_CLOCK_FAR 20000		/* ns */
+#define GT_TICK_CLOCK_STALE 3000000000ull	/* ns without a look, after which the counter is not believed */
+
+struct gt_tick_clock {
+	uint32_t turn;			/* odd while it is being written */
+	uint64_t ticks, ns;		/* a moment */
+	uint64_t rate;			/* ns a tick, times 2^32; 0: not known yet */
+	uint64_t stale;			/* ticks */
+	uint64_t seen_ticks, seen_ns;	/* the last look; the writer's */
+};
+
+static inline uint64_t gt_ticks_ns(uint64_t ticks, uint64_t rate) { return (uint64_t)((unsigned __int128)ticks * rate >> 32); }
+
+/* The time at so many ticks. False: it cannot be told. */
+static inline bool gt_tick_clock_at(const struct gt_tick_clock *c, uint64_t ticks, uint64_t *ns)
+{
+	uint32_t turn = __atomic_load_n(&c->turn, __ATOMIC_ACQUIRE);
+	uint64_t since = ticks - __atomic_load_n(&c->ticks, __ATOMIC_RELAXED), from = __atomic_load_n(&c->ns, __ATOMIC_RELAXED);
+	uint64_t rate = __atomic_load_n(&c->rate, __ATOMIC_RELAXED), stale = __atomic_load_n(&c->stale, __ATOMIC_RELAXED);
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	*ns = from + gt_ticks_ns(since, rate);
+	return !(turn & 1) && turn == __atomic_load_n(&c->turn, __ATOMIC_RELAXED) && since < stale;
+}
+
+/* Both clocks read at the same moment. One thread at a time. */
+static inline void gt_tick_clock_look(struct gt_tick_clock *c, uint64_t ticks, uint64_t ns)
+{
+	uint64_t span = ticks - c->seen_ticks, rate, at = ns;
+	int64_t off;
+
+	if (c->seen_ticks && (ticks <= c->seen_ticks || ns - c->seen_ns < GT_TICK_CLOCK_SPAN))
+		return;
+	if (c->seen_ticks) {
+		rate = (uint64_t)(((unsigned __int128)(ns - c->seen_ns) << 32) / span);
+		off = (int64_t)(ns - c->ns - gt_ticks_ns(ticks - c->ticks, c->rate));
+		if (c->rate && off > -GT_TICK_CLOCK_FAR && off < GT_TICK_CLOCK_FAR) {
+			at = ns - (uint64_t)off;
+			rate += (uint64_t)((__int128)off * ((__int128)1 << 32) / (__int128)span);
+		}
+		__atomic_store_n(&c->turn, c->turn + 1, __ATOMIC_RELAXED);
+		__atomic_thread_fence(__ATOMIC_RELEASE);
+		__atomic_store_n(&c->ticks, ticks, __ATOMIC_RELAXED);
+		__atomic_store_n(&c->ns, at, __ATOMIC_RELAXED);
+		__atomic_store_n(&c->rate, rate, __ATOMIC_RELAXED);
+		__atomic_store_n(&c->stale, (uint64_t)(((unsigned __int128)GT_TICK_CLOCK_STALE << 32) / (rate ? rate : 1)), __ATOMIC_RELAXED);
+		__atomic_store_n(&c->turn, c->turn + 1, __ATOMIC_RELEASE);
+	}
+	c->seen_ticks = ticks;
+	c->seen_ns = ns;
+}
+#endif
