@@ -57,14 +57,22 @@ static void count_call(struct gt_gpu *g, const struct gt_gpu_process *p, const s
 		gt_gpu_missing_note(g, c);
 }
 
+/* Was CUPTI somebody else's? */
+static bool away(const struct gt_gpu_process *p, const struct gt_gpu_call *c)
+{
+	bool away = p->yielded && c->end > p->yielded;
+
+	for (size_t i = p->nabsences; i-- > 0 && p->absences[i].to > c->start;)		/* of days with a profiler the last few */
+		away |= c->end > p->absences[i].from;
+	return away;
+}
+
 /* No record will come for this call. There was none to come while CUPTI was somebody else's. */
 static void count_without_record(struct gt_gpu *g, const struct gt_gpu_process *p, const struct gt_gpu_launch *c)
 {
-	bool away = (p->yielded && c->c.end > p->yielded) || (!p->on && !p->nabsences && !p->yielded);
+	bool never = !p->on && !p->nabsences && !p->yielded;
 
-	for (size_t i = p->nabsences; i-- > 0 && p->absences[i].to > c->c.start;)	/* of days with a profiler the last few */
-		away |= c->c.end > p->absences[i].from;
-	if ((!c->known && !away) || gt_gpu_captured(&p->captures, &c->c))
+	if ((!c->known && !never && !away(p, &c->c)) || gt_gpu_captured(&p->captures, &c->c))
 		count_call(g, p, &c->c);
 }
 
@@ -261,6 +269,16 @@ static void forget_known(struct gt_gpu *g, struct gt_gpu_lane *l)
 		forget_first(g, l);
 }
 
+/* And those that were made while CUPTI was another's. */
+static void forget_through(struct gt_gpu *g, const struct gt_gpu_process *p, struct gt_gpu_lane *l)
+{
+	while (l->n && (l->calls[l->first].known || away(p, &l->calls[l->first].c))) {
+		if (!l->calls[l->first].known)
+			count_without_record(g, p, &l->calls[l->first]);
+		forget_first(g, l);
+	}
+}
+
 static const char *function_of(uint32_t cbid)
 {
 	switch (cbid) {
@@ -389,13 +407,13 @@ static struct gt_gpu_launch *guess(struct gt_gpu *g, struct gt_gpu_process *p, c
 	for (size_t i = 0; i < p->nlanes; i++) {
 		struct gt_gpu_lane *l = &p->lanes[i];
 
-		forget_known(g, l);
+		forget_through(g, p, l);
 		for (size_t k = 0; k < l->n && k < LOOK_BACK; k++) {
 			struct gt_gpu_launch *c = &l->calls[l->first + k];
 
 			if (c->c.start > e->start || (best && c->c.start >= best->c.start))
 				break;
-			if (!c->known && fits(&c->c, e, kernel)) {
+			if (!c->known && fits(&c->c, e, kernel) && !away(p, &c->c)) {
 				best = c;
 				break;
 			}

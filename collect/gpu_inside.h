@@ -108,6 +108,7 @@ struct gt_gpu {
 	struct gt_gpu_types types;
 	uint32_t source, source_events;
 	bool partly;
+	bool runtime_rows;		/* calls of the runtime are wanted, not only known for what they launched */
 	uint32_t runtime[GT_GPU_RUNTIME_CBIDS];	/* types of runtime calls, and 1; [0]: of all that have no name */
 	uint32_t tracks;		/* made */
 	size_t calls;			/* that wait */

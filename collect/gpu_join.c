@@ -265,7 +265,7 @@ static int settle_runtime(struct gt_gpu *g, struct gt_gpu_process *p, struct gt_
 	if (w->e.end >= now && !last)
 		return 0;
 	found = gt_gpu_runtime_settle(g, p, &w->e, now);
-	if (found >= 0 && w->e.n && (found || !g->partly)) {
+	if (found >= 0 && w->e.n && g->runtime_rows && (found || !g->partly)) {
 		code = gt_gpu_runtime_row(g, p, &w->e, err);
 		w->e.n = 0;		/* once */
 	}
@@ -403,7 +403,7 @@ int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool 
 
 /* ---- life ---- */
 
-struct gt_gpu *gt_gpu_open(struct gt_writer *w, bool partly)
+struct gt_gpu *gt_gpu_open(struct gt_writer *w, bool partly, bool runtime_rows)
 {
 	struct gt_gpu *g = calloc(1, sizeof(*g));
 
@@ -411,6 +411,7 @@ struct gt_gpu *gt_gpu_open(struct gt_writer *w, bool partly)
 		return NULL;
 	g->w = g->types.w = w;
 	g->partly = partly;
+	g->runtime_rows = runtime_rows;
 	g->source = gt_writer_string(w, "cupti");
 	g->source_events = gt_writer_string(w, "cuda events");
 	return g;

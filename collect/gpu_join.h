@@ -68,8 +68,9 @@ struct gt_gpu_call {
 struct gt_gpu_event { uint16_t id; int64_t start, end; uint8_t n; uint64_t words[GT_GPU_WORDS]; };
 
 /* new: close it. NULL: out of memory. The writer stays the caller's. partly: not all the time, or not everything, is recorded, so work
- * without a call is none that was asked for. */
-struct gt_gpu *gt_gpu_open(struct gt_writer *w, bool partly);
+ * without a call is none that was asked for. runtime_rows: calls of the runtime are to be in the trace; else CUPTI's records of them only say
+ * what they launched. */
+struct gt_gpu *gt_gpu_open(struct gt_writer *w, bool partly, bool runtime_rows);
 void gt_gpu_close(struct gt_gpu *g);
 /* Both take note only. *p is made at need; track: of the process. 0 or -ENOMEM. */
 int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_call *c);

@@ -264,7 +264,7 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *doo
 	r->memory = tells_memory(rings->s) ? gt_memory_open(w) : NULL;
 	r->types.memory = r->memory;
 	r->nvtx.w = w;
-	r->gpu = rings->s->gpu ? gt_gpu_open(w, rings->s->partly) : NULL;
+	r->gpu = rings->s->gpu ? gt_gpu_open(w, rings->s->partly, rings->s->gpu_more & GT_GPU_MORE_RUNTIME) : NULL;
 	gt_clock_init(&r->clock, rings->s->ticks);
 	r->now = r->epoch = gt_clock_add(&r->clock, gt_clock_anchor(r->clock.ticks));
 	r->came = r->now.monotonic;

@@ -50,6 +50,7 @@ struct gt_gpu {
 	uint64_t out;			/* buffers that CUPTI has */
 	uint64_t free;			/* stack of buffers: tag << 32 | index + 1 */
 	uint8_t *slabs[SLABS];
+	uint32_t late;			/* CUPTI was another's before: what must be asked for first of all cannot be had */
 	uint32_t away;			/* CUPTI has another clock than ours */
 	uint32_t watching;		/* there is no trace of it, only the probes */
 	uint32_t unwanted, patience;	/* looks in which nobody was attached; that are still to pass */
@@ -413,15 +414,49 @@ static bool enable_kind(const struct kind *k, struct refusal *r)
 	return (k->kind != GT_CUPTI_MANAGED || choose_counters(r)) && !refused(r, k->what, cupti.enable(k->kind));
 }
 
-static bool enable_kinds(struct refusal *r)
+static bool call_wanted(uint32_t cbid)
+{
+	bool all = recorded() && !gt_shared->inject, launches = gt_callbacks_refused();
+
+	for (size_t i = 0; (all || launches) && i < sizeof(calls) / sizeof(*calls); i++)
+		if (calls[i] == cbid)
+			return all || gt_launch_name(cbid);
+	return false;
+}
+
+/* Records of a few driver calls cannot be had again. The kind can, less all others; but with it a driver call within one of the runtime has
+ * no record, and its work the runtime's number, so these are asked for, too (all as tests/gpu/cupti_late.c shows). */
+static void enable_calls_late(void)
+{
+	size_t i = 0;
+
+	while (i < sizeof(calls) / sizeof(*calls) && !call_wanted(calls[i]))
+		i++;
+	if (i == sizeof(calls) / sizeof(*calls) || !cupti.enable_driver_call || cupti.enable(GT_CUPTI_DRIVER))
+		return;
+	for (uint32_t cbid = 1; cbid < GT_CBID_MAX && (call_wanted(cbid) || !cupti.enable_driver_call(cbid, 0));)
+		cbid++;
+	cupti.enable(GT_CUPTI_RUNTIME);
+}
+
+/* Records of a few driver calls. An older CUPTI cannot tell them apart: then the order of launches must do. */
+static void enable_calls(void)
 {
 	int code = 0;
 
 	for (size_t i = 0; !code && cupti.enable_driver_call && i < sizeof(calls) / sizeof(*calls); i++)
-		if ((recorded() && !gt_shared->inject) || (gt_callbacks_refused() && gt_launch_name(calls[i])))
+		if (call_wanted(calls[i]))
 			code = cupti.enable_driver_call(calls[i], 1);
 	if (code)
-		cupti.disable(GT_CUPTI_DRIVER);		/* then the order of launches must do */
+		cupti.disable(GT_CUPTI_DRIVER);
+}
+
+static bool enable_kinds(struct refusal *r)
+{
+	if (gpu->late)
+		enable_calls_late();
+	else
+		enable_calls();
 	for (size_t i = 0; i < KINDS; i++)
 		if (wanted(&kinds[i]) && !enable_kind(&kinds[i], r)) {
 			if (!kinds[i].more)
@@ -436,8 +471,9 @@ static void disable_kinds(void)
 	for (size_t i = 0; i < KINDS; i++)
 		if (wanted(&kinds[i]))
 			cupti.disable(kinds[i].kind);
-	for (size_t i = 0; cupti.enable_driver_call && i < sizeof(calls) / sizeof(*calls); i++)
-		cupti.enable_driver_call(calls[i], 0);
+	cupti.disable(GT_CUPTI_DRIVER);
+	if (gpu->late)
+		cupti.disable(GT_CUPTI_RUNTIME);
 }
 
 /* The clock comes first: records made before it is registered would have another. */
@@ -549,6 +585,7 @@ static bool resume(void)
 {
 	gpu->resume_at = 0;
 	cupti.flush(GT_CUPTI_FORCED);
+	gpu->late = 1;
 	if (!take_over()) {
 		tell_state(GT_GPU_REFUSED, refusal.what, refusal.code);
 		return false;
@@ -619,7 +656,7 @@ void gt_gpu_watch(void)
 {
 	if (gpu || !make_room())
 		return;
-	gpu->watching = 1;
+	gpu->watching = gpu->late = 1;
 	gpu->on = IDLE;
 	start_flushing();
 }

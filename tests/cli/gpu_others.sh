@@ -33,10 +33,14 @@ other() {	# other NAME HOW OURS [VAR=VALUE]: what the program sees is as alone; 
 	want $name 0 env LD_LIBRARY_PATH="$B/sim" "$@" timeout 60 "$C" -q -f -e api,gpu -o $name.zst -- "$prog" $how
 	is $name-sees-the-same "$(alone $how)" "$(tail -n 1 want.out)"
 	is $name-ours "$ours 0" "$("$rows" rows $name.zst | grep -c kernel) $(meta gpu_launches_without_record $name.zst)"
+	is $name-joined-exactly "$ours 0" "$(meta gpu_joined_exact $name.zst) $(meta gpu_joined_wrong $name.zst)"
+	is $name-no-rows-of-the-runtime 0 "$(meta gpu_runtime_calls $name.zst)"
 }
 other first first 100
 other late late 150
 other idle idle 100
+other calls calls 150
+other runtime runtime 150
 other thread thread 150
 is thread-has-its-calls 2 "$("$B/gtexport" --jsonl -f -o - thread.zst 2>/dev/null | grep '"name":"cuLaunchKernel"' | grep -o '"tid":[0-9]*' | sort -u | wc -l)"
 is thread-is-a-thread 0 "$("$B/gtexport" --jsonl -f -o - thread.zst 2>/dev/null | grep '"name":"cuLaunchKernel"' | grep -c '"tid":0,')"

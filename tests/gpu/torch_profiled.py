@@ -1,5 +1,5 @@
 # torch.profiler in a process that another client of CUPTI is in, too. Four phases of 500 kernels and 100 copies to the GPU: before it,
-# during it, after it, and again (when cupti_client.c, where it is loaded, has registered once more). Prints what the profiler
+# during it, after it, and a second later again (when cupti_client.c, where it is loaded, has registered once more). Prints what the profiler
 # saw of its phase; the client's log says what came to it in each. Usage: torch_profiled.py [FILE]: where the profiler's trace goes.
 import ctypes
 import json
@@ -42,6 +42,7 @@ mark("during")
 phase("after")
 if client:
     client.cupti_client_again()
+time.sleep(1)
 phase("again")
 profiler.export_chrome_trace(trace)
 seen = [e.get("cat") for e in json.load(open(trace))["traceEvents"]]

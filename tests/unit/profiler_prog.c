@@ -3,6 +3,7 @@
  * own records have and how many of them lie in its own clock. For tests/cli/gpu_others.sh. "linked": finds CUPTI's functions by dlsym's
  * default search, having loaded it globally; "finalize": ends CUPTI; "first": enables kernels before cuInit; "late": asks for its records
  * only a second after it has disabled them; "idle": registers, and enables nothing; "thread": from a thread that then launches all;
+ * "calls": enables the runtime's calls and a launch of the driver's, too, and disables both kinds; "runtime": launches by the runtime;
  * "disable": only disables kernels; "again": CUPTI calls it back, and it calls CUPTI; "fork": no
  * profiling, but a child between its launches; "execv" and its like: none, and the program is replaced right behind its launches;
  * "stay": it was to be, but there is no such file, so it launches more and leaves by _exit. */
@@ -11,7 +12,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/wait.h>
-#include "samples/cu.h"
+#include "samples/cudart.h"
 
 #define AHEAD 1000000000000000ll	/* its clock is so far ahead of CLOCK_MONOTONIC */
 
@@ -70,12 +71,18 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 
 static void *find(const char *name, bool linked) { return linked ? dlsym(RTLD_DEFAULT, name) : dlsym(library, name); }
 
+static bool runtime;
+
 static void launch(CUfunction f, int n)
 {
 	uint64_t cycles = 1000;
 
 	for (int i = 0; i < n; i++)
-		LAUNCH(f, 1, NULL, &cycles);
+		if (runtime)
+			CUDART(CUDA_LAUNCH_KERNEL)
+				LAUNCH(f, 1, NULL, &cycles);
+		else
+			LAUNCH(f, 1, NULL, &cycles);
 	OK(cuCtxSynchronize());
 }
 
@@ -124,6 +131,7 @@ static void *all(void *arg)
 {
 	bool linked = is("linked"), finalize = is("finalize") || is("again");
 	int (*callbacks)(void *, void *), (*clock)(void *), (*enable)(uint32_t), (*disable)(uint32_t), (*flush)(uint32_t), (*end)(void);
+	int (*enable_call)(uint32_t, uint8_t);
 	CUfunction f = NULL;
 	CUcontext c = arg;
 	CUmodule m;
@@ -135,6 +143,7 @@ static void *all(void *arg)
 	disable = (int (*)(uint32_t))find("cuptiActivityDisable", linked);
 	flush = (int (*)(uint32_t))find("cuptiActivityFlushAll", linked);
 	end = (int (*)(void))find("cuptiFinalize", linked);
+	enable_call = (int (*)(uint32_t, uint8_t))find("cuptiActivityEnableDriverApi", linked);
 	if (is("disable"))
 		disable(10);
 	else if (callbacks(requested, completed) || clock(now))
@@ -155,11 +164,15 @@ static void *all(void *arg)
 	for (int i = 0; i < 2; i++) {
 		if (!(is("first") && !i) && enable(10))
 			exit(4);
+		if (is("calls") && (enable(5) || enable_call(307, 1)))
+			exit(7);
 		launch(f, 50);
 		again = is("again");
 		if (!is("late") && !again)
 			flush(1);
 		disable(10);
+		if (is("calls"))
+			disable(5), disable(4);
 		if (!is("late") && !again)
 			flush(1);
 		if (finalize && end())
@@ -182,6 +195,8 @@ int main(int argc, char **argv)
 	pthread_t t;
 
 	how = argc > 1 ? argv[1] : "";
+	cudart_open();
+	runtime = is("runtime");
 	if (!is("first")) {
 		cu_start();
 		OK(cuModuleLoadData(&m, cu_ptx));

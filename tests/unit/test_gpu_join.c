@@ -36,7 +36,7 @@ static void begin(struct join *j)
 	memset(j, 0, sizeof(*j));
 	j->copy = dup(fd);
 	j->w = gt_writer_open(fd, &o, &j->err);
-	j->g = gt_gpu_open(j->w, false);
+	j->g = gt_gpu_open(j->w, false, true);
 	j->names_known = true;
 	j->process = gt_writer_track(j->w, &(struct gt_track){ .parent = GT_NONE, .name = GT_NONE, .kind = GT_TRACK_PROCESS, .id = 1 });
 	for (uint32_t i = 0; i < 8; i++) {
