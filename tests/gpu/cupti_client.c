@@ -18,8 +18,6 @@
  *	CUPTI_CLIENT_WAITS	0	1: records of waits, too
  *	CUPTI_CLIENT_KINDS	more activity kinds to enable, numbers with commas between; of overhead (17) and unified memory (25) it
  *				is told what came
- *	CUPTI_CLIENT_KINDS	more activity kinds to enable, numbers with commas between; of overhead (17) and unified memory (25) it
- *				is told what came
  *	CUPTI_CLIENT_JOIN	0	1: which calls' ids do the records of work carry?
  *	CUPTI_CLIENT_LAG	0	1: how long after the end of its work does a record come?
  *	CUPTI_CLIENT_CALLS	a file for the records of driver calls, "THREAD START END" each

@@ -9,8 +9,9 @@
 #	again		bare once more: what the method makes of no difference
 #	gt-api gt-gpu	gtcollect -e api and -e api,ioctl,gpu
 #	nsys		nsys profile -t cuda, where it is installed (or NSYS names it)
-# RECORDERS is a list of those to run, BURSTS how many bursts each has (64): where processes differ, more and shorter ones tell more. SWEEP=1 runs bare and api also with buffers of other sizes, other attributes and a flushing
-# thread: "bare,BUFFER=32768". Takes about two minutes with a real driver. Leaves OUT/cost.raw (ROUND RECORDER FIGURE NS), OUT/cost.txt and
+# RECORDERS is a list of those to run, BURSTS how many bursts each has (64): where processes differ, more and shorter ones tell more
+# (and launch_ways.sh most). SWEEP=1 runs bare and api also with buffers of other sizes, other attributes and a flushing thread:
+# "bare,BUFFER=32768". Takes about two minutes with a real driver. Leaves OUT/cost.raw (ROUND RECORDER FIGURE NS), OUT/cost.txt and
 # what clients and gtcollect said, OUT/cost.log. SIMULATED=1: a small run that only shows whether the script works.
 out=$2 W=/tmp/gt-cost
 here=$(cd "$(dirname "$0")" && pwd)

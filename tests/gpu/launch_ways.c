@@ -1,0 +1,400 @@
+/* What each part of a recorder adds to a launch, in one process: launch_ways [-c LIBCUPTI] [-n ROUNDS] [-j THREADS] [-p CPU]
+ * [-f FLUSHERS] [-t 1] WAY...
+ *
+ * Two processes that do the same differ by more than a recorder costs. So bursts of launches of an empty kernel take turns here,
+ * one in each WAY, forwards and backwards in alternation, and each is held against that of the first WAY in the same round.
+ * A WAY is one or more words with commas between:
+ *	bare		CUPTI records kernels, copies and sets; each other word is that and
+ *	api		records of those driver calls that make a GPU work (formats/cuda_api_cbid.h)
+ *	tids		with the system's thread ids in them instead of pthread's
+ *	overhead	records of CUPTI's own overhead
+ *	calls		the function is the one that a program finds, which may be a recorder's wrapper; else the driver's own
+ *	nothing		not even kernels, copies and sets are recorded
+ *	tsc, still	CUPTI's clock is the processor's counter, scaled; is always the same time (with -c only)
+ * -c: this program is CUPTI's client itself and throws records away; else whoever uses CUPTI goes on using it. THREADS launch at a time, each in
+ * a stream of its own; -p: each on a processor of its own, from CPU on in steps of two; -f: so many threads ask CUPTI for what is complete, every
+ * millisecond; -t 1: also while ways change.
+ * Prints "THREADS WAY NAME VALUE": ns, a launch (median over the rounds of a burst's mean); more, the median of the differences to the first WAY;
+ * more_low and more_high, the 95 % interval of that median; clock, how often a launch reads CUPTI's clock (with -c only). */
+#define _GNU_SOURCE
+#include "samples/cu.h"
+#include <execinfo.h>
+#include <link.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <x86intrin.h>
+#include "collect/guest/guest_cupti.h"
+#include "formats/cuda_api_cbid.h"
+
+enum { BURST = 512, WARM = 64, WAYS = 16, THREADS = 16, ROUNDS = 4096, BUFFER_BYTES = 65536, BUFFERS = 2048, KINDS = 64 };
+enum { API = 1, TIDS = 2, OVERHEAD = 4, CALLS = 8, NOTHING = 16, TSC = 32, STILL = 64 };
+static const char *const words[] = { "api", "tids", "overhead", "calls", "nothing", "tsc", "still", "bare" };
+
+static const char empty_ptx[] =
+	".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry empty()\n{\n	ret;\n}\n";
+
+static struct gt_cupti cupti;
+static CUcontext ctx;
+static CUfunction empty;
+static CUresult (*found)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
+static __typeof__(found) own;		/* cuLaunchKernel as the program finds it, and as the driver has it */
+static bool together;
+static int rounds, threads, nways, first_cpu, ways[WAYS], any_way, now_in = API | TIDS | OVERHEAD | CALLS;
+static const char *names[WAYS], *client;
+static double took[WAYS][THREADS][ROUNDS];	/* ns a launch */
+static uint64_t reads[WAYS];
+static __thread uint64_t own_reads;
+static pthread_barrier_t gate;
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* ---- a client of CUPTI ---- */
+
+static uint64_t tsc_at, ns_at, still;
+static double ns_a_tick;
+static int clock_kind;
+
+static uint64_t clock_of_client(void)
+{
+	own_reads++;
+	return clock_kind & STILL ? still : clock_kind & TSC ? ns_at + (uint64_t)((double)(__rdtsc() - tsc_at) * ns_a_tick) : now();
+}
+
+static uint8_t *spare[BUFFERS];
+static int nspare;
+static uint64_t records[KINDS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, turn = PTHREAD_MUTEX_INITIALIZER;
+
+static void requested(uint8_t **buffer, size_t *size, size_t *most)
+{
+	pthread_mutex_lock(&lock);
+	*buffer = nspare ? spare[--nspare] : NULL;
+	pthread_mutex_unlock(&lock);
+	if (!*buffer)
+		*buffer = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	*size = BUFFER_BYTES;
+	*most = 0;
+}
+
+/* Details of an overhead lie in memory that is said to be the client's to free: is it told of more than once? */
+static void look(const uint8_t *r)
+{
+	static const void *seen[1 << 16];
+	static unsigned n, again;
+	uint32_t what, id;
+	const void *data;
+	unsigned i = 0;
+
+	memcpy(&what, r + GT_O_OVERHEAD, sizeof(what));
+	memcpy(&data, r + GT_O_DATA, sizeof(data));
+	memcpy(&id, r + GT_O_CORRELATION, sizeof(id));
+	if (what != GT_CUPTI_COMMANDS_FULL && !data)
+		return;
+	while (i < n && seen[i] != data)
+		i++;
+	again += i < n;
+	if (i == n && n < 1 << 16)
+		seen[n++] = data;
+	if (n < 8 || again < 8 || n % 1000 == 0)
+		fprintf(stderr, "overhead %#x of call %u: details at %p%s, %u so far, %u told of again\n", what, id, data, i < n ? "" : "", n, again);
+}
+
+static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	uint8_t *r = NULL;
+
+	(void)context, (void)stream, (void)size;
+	while (!cupti.next(buffer, valid, &r)) {
+		uint32_t kind;
+
+		memcpy(&kind, r, sizeof(kind));
+		if (kind < KINDS)
+			records[kind]++;
+		if (kind == GT_CUPTI_OVERHEAD)
+			look(r);
+	}
+	memset(buffer, 0, valid);
+	pthread_mutex_lock(&lock);
+	if (nspare < BUFFERS)
+		spare[nspare++] = buffer;
+	pthread_mutex_unlock(&lock);
+}
+
+static void *flush(void *arg)
+{
+	for (;;) {
+		usleep(1000);
+		pthread_mutex_lock(&turn);
+		cupti.flush(0);
+		pthread_mutex_unlock(&turn);
+	}
+	return arg;
+}
+
+static void kinds(bool on)
+{
+	static const int all[] = { GT_CUPTI_KERNEL, GT_CUPTI_MEMCPY, GT_CUPTI_MEMCPY_PEER, GT_CUPTI_MEMSET };
+
+	for (int i = 0; i < 4; i++)
+		OK(on ? cupti.enable(all[i]) : cupti.disable(all[i]));
+}
+
+static void enable_calls(bool on)
+{
+	static const uint16_t calls[] = {
+#define X(cbid, name) cbid,
+		GT_CBIDS(X)
+#undef X
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		OK(cupti.enable_driver_call(calls[i], on));
+}
+
+/* A function of a library, past whoever stands before dlsym: gtcollect makes way for who enables something of CUPTI's. The table of
+ * symbols ends where that of strings begins, in all libraries that linkers of today make. */
+static void *past_all(void *lib, const char *name)
+{
+	const ElfW(Sym) *sym = NULL;
+	const char *strings = NULL;
+	struct link_map *map;
+
+	if (dlinfo(lib, RTLD_DI_LINKMAP, &map))
+		return NULL;
+	for (const ElfW(Dyn) *d = map->l_ld; d->d_tag; d++) {
+		if (d->d_tag == DT_SYMTAB)
+			sym = (const void *)d->d_un.d_ptr;
+		if (d->d_tag == DT_STRTAB)
+			strings = (const void *)d->d_un.d_ptr;
+	}
+	for (; sym && (const char *)sym < strings; sym++)
+		if (sym->st_value && !strcmp(strings + sym->st_name, name))
+			return (char *)map->l_addr + sym->st_value;
+	return NULL;
+}
+
+static void find_cupti(void)
+{
+	void *lib = client ? dlopen(client, RTLD_NOW) : NULL;
+	uint8_t yes = 1;
+	size_t size = 1;
+
+	for (int v = 13; !client && !lib && v > 10; v--) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "libcupti.so.%d", v);
+		lib = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+	}
+	if (!lib && !client && !(any_way & ~CALLS))
+		return;
+	if (!lib) {
+		fprintf(stderr, "no CUPTI: %s\n", client ? dlerror() : "nobody uses it");
+		exit(1);
+	}
+#define F(field, function) *(void **)&cupti.field = past_all(lib, #function)
+	F(timestamps, cuptiActivityRegisterTimestampCallback), F(thread_ids, cuptiSetThreadIdType), F(set_attribute, cuptiActivitySetAttribute);
+	F(callbacks, cuptiActivityRegisterCallbacks), F(enable, cuptiActivityEnable), F(disable, cuptiActivityDisable);
+	F(enable_driver_call, cuptiActivityEnableDriverApi), F(flush, cuptiActivityFlushAll), F(next, cuptiActivityGetNextRecord);
+#undef F
+	if (!client)
+		return;
+	tsc_at = __rdtsc(), ns_at = still = now();
+	usleep(50000);
+	ns_a_tick = (double)(now() - ns_at) / (double)(__rdtsc() - tsc_at);
+	OK(cupti.timestamps(clock_of_client));
+	OK(cupti.callbacks(requested, completed));
+	OK(cupti.set_attribute(GT_CUPTI_ZEROED_BUFFERS, &size, &yes));
+	enable_calls(true);
+	kinds(true);
+	now_in = API;
+}
+
+/* ---- ways ---- */
+
+static void change(int way)
+{
+	int other = way ^ now_in;
+
+
+	if (other & API)
+		enable_calls(way & API);
+	if (other & TIDS)
+		OK(cupti.thread_ids(way & TIDS ? GT_CUPTI_SYSTEM_TID : 0));
+	if (other & OVERHEAD)
+		OK(way & OVERHEAD ? cupti.enable(GT_CUPTI_OVERHEAD) : cupti.disable(GT_CUPTI_OVERHEAD));
+	if (other & NOTHING)
+		kinds(!(way & NOTHING));
+}
+
+/* While nobody flushes, with -f. */
+static void go(int way)
+{
+	if (!together)
+		pthread_mutex_lock(&turn);
+	if (cupti.enable)
+		change(way);
+	clock_kind = now_in = way;
+	if (!together)
+		pthread_mutex_unlock(&turn);
+}
+
+static int way_of(const char *s)
+{
+	int way = 0;
+
+	for (size_t n; *s; s += n + (s[n] == ',')) {
+		size_t i = 0;
+
+		n = strcspn(s, ",");
+		while (i < 8 && (strlen(words[i]) != n || strncmp(words[i], s, n)))
+			i++;
+		if (i == 8) {
+			fprintf(stderr, "launch_ways: no way is called %s\n", s);
+			exit(2);
+		}
+		way |= i < 7 ? 1 << i : 0;
+	}
+	return way;
+}
+
+/* ---- launches ---- */
+
+static void burst(int way, CUstream s, int n)
+{
+	__typeof__(found) launch = way & CALLS ? found : own;
+
+	for (int i = 0; i < n; i++)
+		OK(launch(empty, 1, 1, 1, 32, 1, 1, 0, s, NULL, NULL));
+}
+
+static void *run(void *arg)
+{
+	int me = (int)(intptr_t)arg;
+	uint64_t began, before;
+	cpu_set_t set;
+	CUstream s;
+
+	CPU_ZERO(&set);
+	CPU_SET(first_cpu + 2 * me, &set);
+	if (first_cpu >= 0 && pthread_setaffinity_np(pthread_self(), sizeof(set), &set))
+		fprintf(stderr, "launch_ways: no processor %d\n", first_cpu + 2 * me);
+	OK(cuCtxSetCurrent(ctx));
+	OK(cuStreamCreate(&s, 1));
+	for (int r = -2; r < rounds; r++)
+		for (int k = 0; k < nways; k++) {
+			int w = r % 2 ? nways - 1 - k : k;
+
+			OK(cuStreamSynchronize(s));
+			pthread_barrier_wait(&gate);
+			if (!me)
+				go(ways[w]);
+			pthread_barrier_wait(&gate);
+			burst(ways[w], s, WARM);
+			before = own_reads;
+			began = now();
+			burst(ways[w], s, BURST);
+			if (r >= 0) {
+				took[w][me][r] = (double)(now() - began) / BURST;
+				__atomic_fetch_add(&reads[w], own_reads - before, __ATOMIC_RELAXED);
+			}
+		}
+	OK(cuStreamSynchronize(s));
+	return NULL;
+}
+
+static int by_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void tell(int w)
+{
+	static double all[THREADS * ROUNDS], more[ROUNDS];
+	int n = 0, reach = (int)(0.98 * sqrt(rounds)) + 1;
+
+	for (int r = 0; r < rounds; r++) {
+		more[r] = 0;
+		for (int i = 0; i < threads; i++) {
+			all[n++] = took[w][i][r];
+			more[r] += (took[w][i][r] - took[0][i][r]) / threads;
+		}
+	}
+	qsort(all, n, sizeof(*all), by_double);
+	qsort(more, rounds, sizeof(*more), by_double);
+	printf("%d %s ns %.1f\n", threads, names[w], all[n / 2]);
+	if (w)
+		printf("%d %s more %.1f\n%d %s more_low %.1f\n%d %s more_high %.1f\n", threads, names[w], more[rounds / 2], threads, names[w],
+		       more[rounds / 2 - reach > 0 ? rounds / 2 - reach : 0], threads, names[w],
+		       more[rounds / 2 + reach < rounds ? rounds / 2 + reach : rounds - 1]);
+	if (client)
+		printf("%d %s clock %.3f\n", threads, names[w], (double)reads[w] / rounds / threads / BURST);
+}
+
+static void aborted(int signal)
+{
+	void *frames[64];
+
+	backtrace_symbols_fd(frames, backtrace(frames, 64), 2);
+	_exit(128 + signal);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t others[THREADS], flusher;
+	CUmodule m;
+	void *cuda;
+	int i;
+
+	signal(SIGABRT, aborted);
+	rounds = (int)cu_option(argc, argv, "-n", 200);
+	threads = (int)cu_option(argc, argv, "-j", 1);
+	first_cpu = (int)cu_option(argc, argv, "-p", -1);
+	for (i = 1; i + 1 < argc && *argv[i] == '-'; i += 2)
+		if (!strcmp(argv[i], "-c"))
+			client = argv[i + 1];
+	for (; i < argc && nways < WAYS; i++)
+		names[nways] = argv[i], any_way |= ways[nways++] = way_of(argv[i]);
+	if (!nways || rounds < 1 || rounds > ROUNDS || threads < 1 || threads > THREADS)
+		return 2;
+	cu_open();
+	OK(cuInit(0));
+	find_cupti();		/* records of calls that are enabled behind the first context never come */
+	ctx = cu_start();
+	cuda = dlopen("libcuda.so.1", RTLD_NOW);
+	found = cuLaunchKernel;
+	*(void **)&own = past_all(cuda, "cuLaunchKernel");
+	OK(cuModuleLoadData(&m, empty_ptx));
+	empty = cu_kernel(m, "empty");
+	together = cu_option(argc, argv, "-t", 0);
+	for (i = (int)cu_option(argc, argv, "-f", 0); i-- > 0;)
+		pthread_create(&flusher, NULL, flush, NULL);
+	pthread_barrier_init(&gate, NULL, threads);
+	for (i = 1; i < threads; i++)
+		if (pthread_create(&others[i], NULL, run, (void *)(intptr_t)i))
+			return 1;
+	run(NULL);
+	for (i = 1; i < threads; i++)
+		pthread_join(others[i], NULL);
+	for (i = 0; i < nways; i++)
+		tell(i);
+	fflush(stdout);
+	go(now_in | CALLS);
+	if (cupti.flush)
+		cupti.flush(GT_CUPTI_FORCED);
+	for (i = 0; i < KINDS; i++)
+		if (records[i])
+			printf("%d all records_of_kind_%d %llu\n", threads, i, (unsigned long long)records[i]);
+	return 0;
+}

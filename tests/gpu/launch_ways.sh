@@ -1,0 +1,55 @@
+#!/bin/bash
+# launch_ways.sh PORTABLE-TARBALL OUT: what each part of recording adds to a launch, measured within one process (launch_ways.c says how),
+# for one thread and for four that launch at a time. Processes (RUNS, 7, with gtcollect and with a bare client of CUPTI in turn) differ by
+# more than a part costs, so differences are taken within each; printed are the median of the processes' medians, the least and the most.
+#	records of calls	CUPTI's, by which the recorder joins; with the system's thread ids
+#	overhead		records of CUPTI's own overhead
+#	the wrapper		in which the call is recorded
+#	all			what gtcollect adds to a bare client: aim at most 150 ns
+# "alone" is a launch in a process whose CUPTI has a bare client only, "within" one in that of gtcollect in its barest way, "recorded" in its
+# fullest, "nsys" one under Nsight Systems (nsys profile -t cuda) where that is installed or NSYS names it. Leaves OUT/ways.raw.
+out=$2 W=/tmp/gt-ways
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p /tmp/gt "$W" "$out" && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-$(uname -m)/bin:$PATH
+. "$here/clients.sh"
+build_client "$W" || exit 1
+gcc -O2 -I"$here/../.." "$here/launch_ways.c" -ldl -lm -pthread -o "$W/launch_ways" || exit 1
+library=${CUPTI_CLIENT_LIBRARY:-libcupti.so.13}
+rounds=${ROUNDS:-100}
+nsys=${NSYS:-$(command -v nsys || ls /opt/nvidia/nsight-*/*/host/target-linux-x64/nsys 2>/dev/null | tail -n 1)}
+rm -f "$out/ways.raw"
+for run in $(seq "${RUNS:-7}"); do
+	for j in 1 4; do
+		"$W/launch_ways" -c "$library" -n $((rounds / 2)) -j $j bare api | sed "s/^/client $run /"
+		gtcollect -q -f $cupti -e api,ioctl,gpu -o "$W/ways.zst" -- "$W/launch_ways" -n "$rounds" -j $j \
+			bare,tids api,tids tids,overhead tids,calls api,tids,overhead,calls bare,tids | sed "s/^/gt $run /"
+		[ -z "$nsys" ] || timeout 60 "$nsys" profile -t cuda -s none --cpuctxsw=none -f true -o "$W/nsys" "$W/launch_ways" -n "$rounds" -j $j \
+			calls | grep ' ns ' | sed "s/^/nsys $run /"
+	done
+done 2>>"$out/ways.log" | grep -v device: >>"$out/ways.raw"
+python3 - "$out/ways.raw" <<'P'
+import collections, statistics, sys
+
+value = collections.defaultdict(list)
+for line in open(sys.argv[1]):
+    who, run, threads, way, name, v = line.split()
+    value[who, threads, way, name].append(float(v))
+
+
+def tell(title, key, aim=""):
+    v = sorted(value[key])
+    if v:
+        print(f"  {title:18}{statistics.median(v):+8.0f} ns  ({v[0]:+.0f} to {v[-1]:+.0f} in {len(v)} processes){aim}")
+
+
+for threads in "1", "4":
+    print(f"{threads} thread{'s' * (threads != '1')}")
+    for title, who, way in (("alone", "client", "bare"), ("within", "gt", "bare,tids"), ("recorded", "gt", "api,tids,overhead,calls"),
+                            ("nsys", "nsys", "calls")):
+        v = value[who, threads, way, "ns"]
+        if v:
+            print(f"  {title:18}{statistics.median(v):8.0f} ns  ({min(v):.0f} to {max(v):.0f})")
+    for title, way in ("no difference", "bare,tids"), ("records of calls", "api,tids"), ("overhead", "tids,overhead"), ("the wrapper", "tids,calls"):
+        tell(title, ("gt", threads, way, "more"))
+    tell("all", ("gt", threads, "api,tids,overhead,calls", "more"), ", aim at most +150")
+P
