@@ -2,7 +2,8 @@
 # transformer).
 #
 # For each RECORDER ("gtcollect" if none is given; with options in one word, "gtcollect --args all"; "alone" records nothing and
-# shows what the method itself makes of no difference) a process runs the loop under it; one more runs it alone. In each pair every
+# shows what the method itself makes of no difference; "bare" is cupti_client.c, which has CUPTI record kernels, copies and sets and
+# throws them away: what CUPTI costs; "nsys" is nsys profile -t cuda, of the variable NSYS or the path) a process runs the loop under it; one more runs it alone. In each pair every
 # process runs SECONDS in all, in turns of a quarter of a second while the others wait, forwards and backwards in alternation, so
 # that whatever drifts on the machine meets all of them alike. Every few pairs all processes are replaced by new ones, so that one's
 # luck with its addresses is not the result, and all are held to the same processors (OVERHEAD_CPUS, a list as taskset takes it;
@@ -10,11 +11,13 @@
 #
 # Prints for each pair the ratios of ms a step, and in the end for each recorder the median of the paired ratios with the 95 %
 # interval of that median (bootstrap over pairs, 20,000 resamples, fixed seed), and what was recorded.
+import functools
 import os
 import random
 import statistics
 import subprocess
 import sys
+import tempfile
 
 TURN, PAIRS_A_PROCESS = 0.25, 5
 pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
@@ -26,7 +29,25 @@ cpus = os.environ.get("OVERHEAD_CPUS", "4-7")
 program = ["taskset", "-c", cpus] * bool(cpus) + ["python3", os.path.join(here, "torch_train.py"), "turns", loop]
 
 
+@functools.cache
+def client():
+    """the library, built"""
+    folder = tempfile.mkdtemp()
+    built = f"here={here}; . {here}/clients.sh; build_client {folder} >&2; echo $client; echo $CUPTI_CLIENT_LIBRARY"
+    lib, cupti = subprocess.run(["bash", "-c", built], stdout=subprocess.PIPE, text=True).stdout.split("\n")[:2]
+    os.environ["CUPTI_CLIENT_LOG"] = os.path.join(folder, "log")
+    if cupti:
+        os.environ["CUPTI_CLIENT_LIBRARY"] = cupti
+    return lib
+
+
 def start(k, recorder):
+    if recorder == "bare":
+        env = dict(os.environ, CUPTI_CLIENT="bare", CUDA_INJECTION64_PATH=client())
+        return subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
+    if recorder == "nsys":
+        nsys = [os.environ.get("NSYS", "nsys"), "profile", "-t", "cuda", "-s", "none", "--cpuctxsw=none", "-f", "true"]
+        return subprocess.Popen(nsys + ["-o", f"/tmp/overhead-{k}"] + program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     under = [] if recorder == "alone" else recorder.split() + ["-q", "-f", "-o", f"/tmp/overhead-{k}.zst", "--"]
     return subprocess.Popen(under + program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
@@ -76,5 +97,5 @@ for k, r in enumerate(recorders):
     print(f"{r}: overhead_median_ratio {statistics.median(ratios[k]):.4f} x, overhead_ratio_low {medians[500]:.4f} x, "
           f"overhead_ratio_high {medians[19499]:.4f} x")
     trace = f"/tmp/overhead-{k + 1}.zst"
-    if r != "alone":
+    if r not in ("alone", "bare", "nsys"):
         print(subprocess.run(["gtanalyze", "header", trace], capture_output=True, text=True).stdout, os.path.getsize(trace), "bytes")
