@@ -1,5 +1,6 @@
 # make check (set-up, build, every test), make bench, make fuzz, make lint.
 UNITS    := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
+ROWS     := $(BUILD)/unit/gpu_rows_prog
 BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/bench_*.c))
 TARGETS  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 REPLAYS  := $(addprefix $(BUILD)/replay/,$(TARGETS))
@@ -7,7 +8,7 @@ FUZZERS  := $(addprefix $(BUILD)/fuzz/,$(TARGETS))
 CLANG    ?= clang
 FUZZ_SECONDS ?= 60
 
-units: $(UNITS)
+units: $(UNITS) $(ROWS)
 benches: $(BENCHES)
 replays: $(REPLAYS)
 
@@ -22,7 +23,7 @@ $(BUILD)/$(1): tests/$(1).c $(EXTRA_$(notdir $(1))) $(filter-out $(if $(wildcard
 	@mkdir -p $$(@D)
 	$$(CC) $$(GTFLAGS) $$(CFLAGS) $(2) $$(filter %.c %.o,$$^) $$(filter %.a,$$^) $$(LIBS) -ldl -o $$@
 endef
-$(foreach u,$(UNITS),$(eval $(call test_rule,$(u:$(BUILD)/%=%),$(SANFLAGS))))
+$(foreach u,$(UNITS) $(ROWS),$(eval $(call test_rule,$(u:$(BUILD)/%=%),$(SANFLAGS))))
 $(foreach b,$(BENCHES),$(eval $(call test_rule,$(b:$(BUILD)/%=%),)))
 
 # A fuzz target is one function (LLVMFuzzerTestOneInput). make check replays its corpus with any compiler; make fuzz looks

@@ -1,7 +1,7 @@
 # What the GPU did (-e gpu), on the simulated CUPTI: every piece of work is in the trace, with its times and shape, joined to the right
 # call; and what CUPTI may do to us leaves the program alone and is said.
 . "$SRC/tests/lib.sh"
-C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport rows=$B/unit/test_gpu_join
+C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport rows=$B/unit/gpu_rows_prog
 run() {	# run NAME SAMPLE [VAR=VALUE...]: records NAME.zst; the truth of all its processes, sorted, is NAME.truth
 	name=$1 sample=$2; shift 2
 	rm -f truth.*

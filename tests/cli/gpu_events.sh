@@ -1,7 +1,7 @@
 # GPU work timed by CUDA events (--gpu-timing events, or where CUPTI is missing or refuses), on the simulated driver: every call has its row,
 # whose interval holds the truth; nobody waits, no capture is disturbed, no dead context is asked; and it is said what the times are.
 . "$SRC/tests/lib.sh"
-C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport rows=$B/unit/test_gpu_join prog=$B/guest/fake/events
+C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport rows=$B/unit/gpu_rows_prog prog=$B/guest/fake/events
 meta() { zstd -dcq "$2" | LC_ALL=C grep -ao "\"$1\":[^,}]*" | tail -n 1 | cut -d: -f 2- | tr -d '"'; }
 losses() { "$A" --format tsv header "$1" 2>/dev/null | awk -F"\t" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "lost") k = i } NR == 2 { print $k }'; }
 causes() { "$rows" rows "$1" causes | awk '{ print $2, $(NF - 1), $NF }' | sort | uniq -c | awk '{ printf "%s%s %s %s %s", s, $2, $3, $4, $1; s = "; " }'; }

@@ -1,6 +1,6 @@
 # How a program ends decides what CUPTI can still tell: all of it, or what it had given back, and then the trace says what is missing.
 . "$SRC/tests/lib.sh"
-C=$B/gtcollect A=$B/gtanalyze rows=$B/unit/test_gpu_join
+C=$B/gtcollect A=$B/gtanalyze rows=$B/unit/gpu_rows_prog
 meta() { zstd -dcq "$2" | LC_ALL=C grep -ao "\"$1\":[^,}]*" | tail -n 1 | cut -d: -f 2- | tr -d '"'; }
 losses() { "$A" --format tsv header "$1" 2>/dev/null | awk -F"\t" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "lost") k = i } NR == 2 { print $k }'; }
 on_sim() { env LD_LIBRARY_PATH="$B/sim" "$@"; }

@@ -1,6 +1,6 @@
 # Another user of CUPTI in the traced process (torch.profiler, say): it gets what it would get without us, and we say when we were away.
 . "$SRC/tests/lib.sh"
-C=$B/gtcollect rows=$B/unit/test_gpu_join prog=$B/guest/fake/profiler
+C=$B/gtcollect rows=$B/unit/gpu_rows_prog prog=$B/guest/fake/profiler
 meta() { zstd -dcq "$2" | LC_ALL=C grep -ao "\"$1\":[^,}]*" | tail -n 1 | cut -d: -f 2- | tr -d '"'; }
 alone() { PAUSE_MS=0 LD_LIBRARY_PATH=$B/sim "$prog" $1 | tail -n 1; }
 alone=$(alone "")

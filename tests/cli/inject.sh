@@ -1,7 +1,7 @@
 # gtcollect --inject: the simulated driver loads the library, and CUPTI's callbacks tell of the calls. The trace is what the preloaded library
 # makes, but for cuInit itself and the ioctls.
 . "$SRC/tests/lib.sh"
-C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport rows=$B/unit/test_gpu_join
+C=$B/gtcollect A=$B/gtanalyze X=$B/gtexport rows=$B/unit/gpu_rows_prog
 export LD_LIBRARY_PATH="$B/sim" SIMGPU_SPEED=10
 meta() { zstd -dcq "$2" | LC_ALL=C grep -ao "\"$1\":[^,}]*" | tail -n 1 | cut -d: -f 2- | tr -d '"'; }
 calls() {	# calls NAME: every call of NAME.zst with its arguments, but for times, threads and addresses

@@ -51,7 +51,7 @@ want session 0 env SIM_CUPTI_TRUTH="$PWD/truth.%p" "$C" -q -f -e api,gpu -o sess
 cp want.out session.out
 values session
 correlations session main
-is session-recorded-too "$(grep -c kernel session.truth)" "$("$B/unit/test_gpu_join" rows session.zst | grep -c kernel)"
+is session-recorded-too "$(grep -c kernel session.truth)" "$("$B/unit/gpu_rows_prog" rows session.zst | grep -c kernel)"
 
 # CUPTI has another subscriber: launches are told by records
 rm truth.*

@@ -12,7 +12,7 @@ static int t_line;
 #define SKIP(reason) do { t_skipped = reason; return; } while (0)
 struct t_case { const char *name; void (*run)(void); };
 #define T(f) { #f, f }
-static int t_main(const char *file, const struct t_case *c, size_t n)
+static inline int t_main(const char *file, const struct t_case *c, size_t n)
 {
 	int bad = 0;
 

@@ -1,164 +1,7 @@
 /* Joining GPU work to the calls that launched it: whatever order things come in, right or not at all. */
 #define _GNU_SOURCE
-#include <malloc.h>
 #include "collect/gpu_join.h"
-#include "formats/base/file.h"
-#include "tests/unit/t.h"
-#include "tests/unit/traces.h"
-
-#define SECOND 1000000000ll
-#define LAUNCH_CBID 307		/* cuLaunchKernel */
-#define GRAPH_CBID 514		/* cuGraphLaunch */
-
-struct join {
-	struct gt_writer *w;
-	struct gt_gpu *g;
-	struct gt_gpu_process *p;
-	uint32_t process, thread[8], names[8], launch_name;
-	bool names_known;
-	int copy;
-	struct gt_err err;
-};
-
-static uint32_t string_of(void *arg, uint64_t hash)
-{
-	struct join *j = arg;
-
-	return j->names_known && hash && hash <= 8 ? j->names[hash - 1] : GT_NONE;
-}
-
-static void begin(struct join *j)
-{
-	struct gt_writer_options o = { .rows_sorted = true };
-	char name[20];
-	int fd = gt_temporary(NULL);
-
-	memset(j, 0, sizeof(*j));
-	j->copy = dup(fd);
-	j->w = gt_writer_open(fd, &o, &j->err);
-	j->g = gt_gpu_open(j->w, false, true);
-	j->names_known = true;
-	j->process = gt_writer_track(j->w, &(struct gt_track){ .parent = GT_NONE, .name = GT_NONE, .kind = GT_TRACK_PROCESS, .id = 1 });
-	for (uint32_t i = 0; i < 8; i++) {
-		j->thread[i] = gt_writer_track(
-		    j->w, &(struct gt_track){.parent = j->process, .name = GT_NONE, .kind = GT_TRACK_THREAD, .id = i + 1});
-		snprintf(name, sizeof(name), "kernel%u", i + 1);
-		j->names[i] = gt_writer_string(j->w, name);
-	}
-	j->launch_name = gt_writer_string(j->w, "cuLaunchKernel");
-}
-
-/* A launch of kernel `k` (1..8) by thread `t` with a grid of `grid` blocks. */
-static void call(struct join *j, unsigned t, int64_t start, int64_t end, unsigned k, uint32_t grid)
-{
-	struct gt_gpu_call c = {.id = (uint16_t)gt_api_find("cuLaunchKernel"),
-				.track = j->thread[t],
-				.tid = (int32_t)t + 1,
-				.start = start,
-				.end = end,
-				.name = j->launch_name,
-				.kernel = j->names[k - 1],
-				.shaped = true,
-				.grid = {grid, 1, 1},
-				.block = {32, 1, 1}};
-
-	gt_gpu_call(j->g, &j->p, j->process, &c);
-}
-
-static void graph_call(struct join *j, unsigned t, int64_t start, int64_t end)
-{
-	struct gt_gpu_call c = {.id = (uint16_t)gt_api_find("cuGraphLaunch"),
-				.track = j->thread[t],
-				.tid = (int32_t)t + 1,
-				.start = start,
-				.end = end,
-				.name = j->launch_name,
-				.kernel = GT_NONE};
-
-	gt_gpu_call(j->g, &j->p, j->process, &c);
-}
-
-static void record(struct join *j, unsigned t, int64_t start, int64_t end, uint32_t correlation, uint32_t cbid)
-{
-	struct gt_gpu_event e = {
-	    .id = GT_EV_API, .start = start, .end = end, .n = 2, .words = {correlation | (uint64_t)cbid << 32, t + 1}};
-
-	gt_gpu_event(j->g, &j->p, j->process, &e);
-}
-
-static void kernel_of(struct join *j, int64_t start, int64_t end, uint32_t correlation, unsigned k, uint32_t grid, uint32_t graph,
-		      uint64_t node)
-{
-	struct gt_gpu_event e = {.id = GT_EV_KERNEL,
-				 .start = start,
-				 .end = end,
-				 .n = 9,
-				 .words = {correlation, 1 | 7ull << 32, graph | 40ull << 32, node, grid | 1ull << 32,
-					   1 | 32ull << 32, 1 | 1ull << 32, 100ull << 32, k}};
-
-	gt_gpu_event(j->g, &j->p, j->process, &e);
-}
-
-static void kernel(struct join *j, int64_t start, int64_t end, uint32_t correlation, unsigned k, uint32_t grid)
-{
-	kernel_of(j, start, end, correlation, k, grid, 0, 0);
-}
-
-static void settle(struct join *j, int64_t now, bool last)
-{
-	if (j->p)
-		gt_gpu_settle(j->g, j->p, now, last, string_of, j, &j->err);
-}
-
-static struct gt_reader *finish(struct join *j, int64_t now, struct gt_gpu_totals *totals)
-{
-	settle(j, now, true);
-	gt_gpu_process_close(j->g, j->p);
-	*totals = *gt_gpu_totals(j->g);
-	gt_gpu_close(j->g);
-	if (j->err.code || gt_writer_close(j->w, &j->err))
-		return NULL;
-	return gt_reader_open_fd(j->copy, &j->err);
-}
-
-/* ---- what the file says ---- */
-
-struct row { int64_t start, launch_start; uint64_t launch_ns, join, track, correlation; char name[20]; };
-struct rows { struct row r[4096]; size_t n; };
-
-static uint64_t role(const struct gt_event *ev, unsigned wanted)
-{
-	const struct gt_type *t = &ev->seg->types[ev->row.type];
-
-	for (unsigned i = 0; i < t->nfields; i++)
-		if (t->fields[i].role == wanted)
-			return ev->args[i];
-	return UINT64_MAX;
-}
-
-static void read_rows(struct gt_reader *r, struct rows *to)
-{
-	struct gt_filter f = { .kinds = GT_BIT(GT_GPU) };
-	struct gt_iter *it = gt_iter_open(r, &f, NULL);
-	struct gt_event ev;
-
-	to->n = 0;
-	while (it && to->n < 4096 && gt_iter_next(it, &ev, NULL) == 1) {
-		struct row *row = &to->r[to->n++];
-
-		*row = (struct row){ev.row.start,
-				    (int64_t)role(&ev, GT_R_LAUNCH_START),
-				    role(&ev, GT_R_LAUNCH_NS),
-				    role(&ev, GT_R_LAUNCH_JOIN),
-				    role(&ev, GT_R_LAUNCH_TRACK),
-				    role(&ev, GT_R_CORRELATION),
-				    ""};
-		snprintf(row->name, sizeof(row->name), "%s", gt_type_name(ev.seg, ev.row.type));
-	}
-	gt_iter_close(it);
-}
-
-/* ---- tests ---- */
+#include "tests/unit/joins.h"
 
 static struct rows rows;
 
@@ -259,6 +102,41 @@ static void without_records_of_calls_the_order_must_do(void)
 	read_rows(r, &rows);
 	CHECK(rows.n == 4 && rows.r[0].launch_start == SECOND && rows.r[1].launch_start == SECOND + 100 && rows.r[1].track == 2);
 	CHECK(rows.r[2].launch_start == SECOND + 700 && rows.r[2].join == GT_JOIN_ORDER && rows.r[3].join == GT_JOIN_UNKNOWN);
+	gt_reader_close(r);
+}
+
+static void state(struct join *j, enum gt_gpu_state what, int64_t at)
+{
+	struct gt_gpu_event e = { .id = GT_EV_GPU_STATE, .start = at, .end = at, .n = 3, .words = { what, 1, 130001 } };
+
+	gt_gpu_event(j->g, &j->p, j->process, &e);
+}
+
+/* CUPTI was another's from 2 s to 4 s, and no calls have records since. More calls were made meanwhile than are looked through. */
+static void calls_made_in_an_absence_are_no_candidates(void)
+{
+	struct gt_gpu_totals t;
+	struct join j;
+	struct gt_reader *r;
+
+	begin(&j);
+	state(&j, GT_GPU_ON, SECOND);
+	call(&j, 0, SECOND + 100, SECOND + 200, 1, 10);
+	state(&j, GT_GPU_YIELDED, 2 * SECOND);
+	for (int i = 0; i < 1000; i++)
+		call(&j, 0, 3 * SECOND + 1000 * i, 3 * SECOND + 1000 * i + 100, 1, 10);
+	state(&j, GT_GPU_RESUMED, 4 * SECOND);
+	kernel(&j, SECOND + 1000, SECOND + 2000, 5, 1, 10);	/* it comes late */
+	for (int i = 0; i < 3; i++) {
+		call(&j, 0, 5 * SECOND + 10000 * i, 5 * SECOND + 10000 * i + 100, 1, 10);
+		kernel(&j, 5 * SECOND + 10000 * i + 1000, 5 * SECOND + 10000 * i + 2000, 2000 + i, 1, 10);
+	}
+	r = finish(&j, 90 * SECOND, &t);
+	CHECK(r && t.kernels == 4 && t.inferred == 4 && !t.unjoined && !t.wrong && !t.without_record);
+	read_rows(r, &rows);
+	CHECK(rows.r[0].launch_start == SECOND + 100);
+	for (int i = 0; i < 3; i++)
+		CHECK(rows.r[1 + i].launch_start == 5 * SECOND + 10000 * i);
 	gt_reader_close(r);
 }
 
@@ -369,142 +247,6 @@ static void many_of_many_threads(void)
 	gt_reader_close(r);
 }
 
-/* ---- calls of the runtime ---- */
-
-static size_t in_use(void)
-{
-	struct mallinfo2 m = mallinfo2();	/* all 0 under a sanitizer */
-
-	return m.uordblks + m.hblkhd;
-}
-
-static void runtime(struct join *j, unsigned t, int64_t start, int64_t end, uint32_t correlation, uint32_t cbid)
-{
-	struct gt_gpu_event e = { .id = GT_EV_RUNTIME, .start = start, .end = end, .n = 2,
-				  .words = { correlation | (uint64_t)cbid << 32, (t + 1) | 5ull << 32 } };
-
-	gt_gpu_event(j->g, &j->p, j->process, &e);
-}
-
-static size_t runtime_rows(struct gt_reader *r, const char *name, uint64_t correlation)
-{
-	struct gt_filter f = { .kinds = GT_BIT(GT_SPAN) };
-	struct gt_iter *it = gt_iter_open(r, &f, NULL);
-	struct gt_event ev;
-	size_t n = 0;
-
-	while (gt_iter_next(it, &ev, NULL) == 1) {
-		const struct gt_type *type = &ev.seg->types[ev.row.type];
-		const struct gt_track *track = &ev.seg->tracks[ev.track];
-
-		n += !strcmp(gt_type_name(ev.seg, ev.row.type), name) && role(&ev, GT_R_CORRELATION) == correlation && ev.row.ret == 5 &&
-		     type->layer == GT_LAYER_RUNTIME && type->op == GT_OP_NONE && track->kind == GT_TRACK_THREAD && track->id == 1;
-	}
-	gt_iter_close(it);
-	return n;
-}
-
-/* 0: the driver's call, 1: CUPTI's record of the runtime's around it, 2: the kernel. */
-static void a_runtime_call_stands_for_the_one_within(void)
-{
-	static const int orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
-	struct gt_gpu_totals t;
-	struct gt_reader *r;
-	struct join j;
-
-	for (int i = 0; i < 12; i++) {
-		begin(&j);
-		for (int k = 0; k < 3; k++) {
-			if (orders[i / 2][k] == 0)
-				call(&j, 0, SECOND, SECOND + 500, 1, 10);
-			else if (orders[i / 2][k] == 1)
-				runtime(&j, 0, SECOND - 100, SECOND + 600, 55, 211);
-			else
-				kernel(&j, SECOND + 2000, SECOND + 9000, 55, 1, 10);
-			if (i & 1)
-				settle(&j, SECOND + 10000 + k, false);
-		}
-		r = finish(&j, SECOND + 20000, &t);
-		CHECK(r && t.kernels == 1 && t.exact == 1 && !t.wrong && !t.without_record && t.runtime == 1);
-		read_rows(r, &rows);
-		CHECK(rows.n == 1 && rows.r[0].launch_start == SECOND && rows.r[0].launch_ns == 500);
-		CHECK(runtime_rows(r, "cudaLaunchKernel", 55) == 1);
-		gt_reader_close(r);
-	}
-}
-
-static void several_calls_within_one(void)
-{
-	struct gt_gpu_totals t;
-	struct gt_reader *r;
-	struct join j;
-
-	begin(&j);
-	call(&j, 0, SECOND, SECOND + 500, 1, 10);
-	call(&j, 0, SECOND + 600, SECOND + 900, 2, 10);
-	call(&j, 0, SECOND + 1000, SECOND + 1200, 3, 10);	/* two that look the same */
-	call(&j, 0, SECOND + 1300, SECOND + 1400, 3, 10);
-	call(&j, 0, SECOND + 1500, SECOND + 1600, 4, 10);	/* of the next one */
-	runtime(&j, 0, SECOND - 100, SECOND + 1450, 55, 211);
-	runtime(&j, 0, SECOND + 1460, SECOND + 1700, 56, 211);
-	runtime(&j, 0, SECOND + 1800, SECOND + 1900, 57, 20);	/* cudaMalloc: nothing within */
-	kernel(&j, SECOND + 2000, SECOND + 2100, 55, 2, 10);
-	kernel(&j, SECOND + 2200, SECOND + 2300, 55, 1, 10);
-	kernel(&j, SECOND + 2400, SECOND + 2500, 55, 3, 10);
-	kernel(&j, SECOND + 2600, SECOND + 2700, 55, 3, 10);
-	kernel(&j, SECOND + 2800, SECOND + 2900, 56, 4, 10);
-	kernel(&j, SECOND + 3000, SECOND + 3100, 55, 4, 10);	/* of none of them */
-	r = finish(&j, SECOND + 20000, &t);
-	CHECK(r && t.kernels == 6 && t.exact == 4 && t.inferred == 1 && t.wrong == 1 && t.unjoined == 1 && !t.without_record && t.runtime == 3);
-	read_rows(r, &rows);
-	CHECK(rows.n == 6 && rows.r[0].launch_start == SECOND + 600 && rows.r[1].launch_start == SECOND);
-	CHECK(rows.r[2].launch_start == SECOND + 1000);
-	CHECK(rows.r[2].join == GT_JOIN_ORDER && rows.r[3].launch_start == SECOND + 1300 && rows.r[3].join == GT_JOIN_CORRELATION);
-	CHECK(rows.r[4].launch_start == SECOND + 1500 && rows.r[5].join == GT_JOIN_UNKNOWN);
-	CHECK(runtime_rows(r, "cudaMalloc", 57) == 1);
-	gt_reader_close(r);
-}
-
-/* What ended within it may still be in a ring. */
-static void a_runtime_call_waits_for_those_within(void)
-{
-	struct gt_gpu_totals t;
-	struct gt_reader *r;
-	struct join j;
-
-	begin(&j);
-	call(&j, 0, SECOND, SECOND + 500, 1, 10);
-	runtime(&j, 0, SECOND - 100, SECOND + 1450, 55, 211);
-	settle(&j, SECOND + 1000, false);
-	call(&j, 0, SECOND + 600, SECOND + 1200, 2, 10);
-	settle(&j, SECOND + 2000, false);
-	kernel(&j, SECOND + 2000, SECOND + 2100, 55, 2, 10);
-	kernel(&j, SECOND + 2200, SECOND + 2300, 55, 1, 10);
-	r = finish(&j, SECOND + 20000, &t);
-	CHECK(r && t.exact == 2 && !t.wrong);
-	gt_reader_close(r);
-}
-
-/* Calls that never reach the driver, or launch nothing, without end. */
-static void runtime_calls_take_no_memory(void)
-{
-	struct gt_gpu_totals t;
-	struct join j;
-	size_t before = 0;
-
-	begin(&j);
-	for (int64_t i = 0; i < 400000; i++) {
-		runtime(&j, 0, SECOND + i * 1000, SECOND + i * 1000 + 500, (uint32_t)i + 1, i % 4 ? 17 : 211);
-		if (i % 1000 == 0)
-			settle(&j, SECOND + i * 1000 + 600, false);
-		if (i == 50000)
-			before = in_use();
-	}
-	CHECK(in_use() < before + (12u << 20));
-	gt_reader_close(finish(&j, 3 * SECOND, &t));
-	CHECK(t.runtime == 400000);
-}
-
 /* ---- much ---- */
 
 /* The file has room for so many tracks. What has no place is lost, and is in no other count. */
@@ -589,128 +331,6 @@ static void a_graph_may_take_its_time(void)
 	CHECK(t.kernels == 5 && t.exact == 5 && !t.without_record);
 }
 
-/* ---- waits ---- */
-
-static void on_stream(struct join *j, const char *name, enum gt_gpu_does does, uint64_t handle, int64_t start, unsigned t)
-{
-	struct gt_gpu_call c = { .id = (uint16_t)gt_api_find(name), .does = (uint8_t)does, .track = j->thread[t], .tid = (int32_t)t + 1,
-				 .start = start, .end = start + 100, .name = gt_writer_string(j->w, name), .kernel = GT_NONE, .streamed = true, .stream = handle,
-				 .wait = (uint8_t)gt_gpu_wait_of_call(name), .event = GT_GPU_NO_EVENT, .per_thread = gt_api_per_thread(name) };
-
-	gt_gpu_call(j->g, &j->p, j->process, &c);
-}
-
-static void gpu_is_on(struct join *j)
-{
-	struct gt_gpu_event on = { .id = GT_EV_GPU_STATE, .start = SECOND, .end = SECOND, .n = 3, .words = { GT_GPU_ON, 1, 130001 } };
-
-	gt_gpu_event(j->g, &j->p, j->process, &on);
-}
-
-/* A launch with this handle ran on stream `stream` of context `context`. */
-static void ran(struct join *j, uint64_t handle, int64_t start, unsigned t, uint32_t correlation, uint32_t context, uint32_t stream)
-{
-	struct gt_gpu_event e = { .id = GT_EV_KERNEL, .start = start + 1000, .end = start + 2000, .n = 9,
-				  .words = { correlation | (uint64_t)(context - 1) << 32, context | (uint64_t)stream << 32, 40ull << 32, 0,
-					     1 | 1ull << 32, 1 | 32ull << 32, 1 | 1ull << 32, 0, 1 } };
-
-	on_stream(j, "cuLaunchKernel", GT_GPU_CALL_WORKS, handle, start, t);
-	record(j, t, start + 10, start + 90, correlation, LAUNCH_CBID);
-	gt_gpu_event(j->g, &j->p, j->process, &e);
-}
-
-/* Where the waits stand, in order of time: streams, 0: on the process. */
-static size_t waited(struct gt_reader *r, long long *on, size_t most)
-{
-	struct gt_filter f = { .kinds = GT_BIT(GT_SPAN) };
-	struct gt_iter *it = gt_iter_open(r, &f, NULL);
-	struct gt_event ev;
-	size_t n = 0;
-
-	while (n < most && gt_iter_next(it, &ev, NULL) == 1) {
-		const struct gt_track *t = &ev.seg->tracks[ev.track];
-
-		if (role(&ev, GT_R_LAUNCH_JOIN) != GT_JOIN_CORRELATION || (int64_t)role(&ev, GT_R_LAUNCH_START) != ev.row.start)
-			on[n++] = -1;
-		else
-			on[n++] = t->kind == GT_TRACK_STREAM ? (long long)t->id : t->kind == GT_TRACK_PROCESS ? 0 : -2;
-	}
-	gt_iter_close(it);
-	return n;
-}
-
-/* A handle means another stream as soon as the first is destroyed, and work is told of long after the calls. */
-static void a_wait_is_on_the_stream_that_was_meant(void)
-{
-	struct gt_gpu_totals t;
-	struct gt_reader *r;
-	long long on[8];
-	struct join j;
-
-	begin(&j);
-	gpu_is_on(&j);
-	on_stream(&j, "cuLaunchKernel", GT_GPU_CALL_WORKS, 0x100, SECOND, 0);
-	on_stream(&j, "cuStreamSynchronize", GT_GPU_CALL_WAITS, 0x100, SECOND + 1000, 0);
-	on_stream(&j, "cuStreamDestroy_v2", GT_GPU_CALL_ENDS_STREAM, 0x100, SECOND + 2000, 0);
-	ran(&j, 0x100, SECOND + 3000, 0, 2, 1, 9);
-	settle(&j, SECOND + 4000, false);		/* the second stream's work comes first */
-	on_stream(&j, "cuStreamSynchronize", GT_GPU_CALL_WAITS, 0x100, SECOND + 5000, 0);
-	settle(&j, SECOND + 6000, false);
-	record(&j, 0, SECOND + 10, SECOND + 90, 1, LAUNCH_CBID);
-	kernel(&j, SECOND + 500, SECOND + 600, 1, 1, 1);
-	on_stream(&j, "cuStreamSynchronize", GT_GPU_CALL_WAITS, 0x200, SECOND + 7000, 0);	/* nothing ever ran there */
-	r = finish(&j, SECOND + 30000, &t);
-	CHECK(r && t.waits == 3 && !t.waits_nowhere && waited(r, on, 8) == 3);
-	CHECK(on[0] == 7 && on[1] == 9 && on[2] == 0);
-	gt_reader_close(r);
-}
-
-/* The default stream is one for each context, or one for each thread. */
-static void the_default_stream_is_many(void)
-{
-	struct gt_gpu_totals t;
-	struct gt_reader *r;
-	long long on[8];
-	struct join j;
-
-	begin(&j);
-	gpu_is_on(&j);
-	ran(&j, 2, SECOND, 0, 1, 1, 20);
-	ran(&j, 2, SECOND, 1, 2, 1, 21);
-	ran(&j, 0, SECOND + 1000, 0, 3, 1, 7);
-	on_stream(&j, "cuStreamSynchronize_ptsz", GT_GPU_CALL_WAITS, 0, SECOND + 5000, 0);
-	on_stream(&j, "cuStreamSynchronize", GT_GPU_CALL_WAITS, 2, SECOND + 6000, 1);
-	on_stream(&j, "cuStreamSynchronize", GT_GPU_CALL_WAITS, 0, SECOND + 7000, 1);
-	settle(&j, SECOND + 8000, false);
-	settle(&j, 3 * SECOND, false);			/* one context: there is but one */
-	on_stream(&j, "cuStreamSynchronize", GT_GPU_CALL_WAITS, 0, 4 * SECOND, 0);
-	settle(&j, 4 * SECOND + 1000, false);
-	ran(&j, 0, 4 * SECOND - 1000, 0, 4, 2, 13);	/* of another context, whose record comes late */
-	r = finish(&j, 5 * SECOND, &t);
-	CHECK(r && t.waits == 4 && waited(r, on, 8) == 4);
-	CHECK(on[0] == 20 && on[1] == 21 && on[2] == 7 && on[3] == 0);
-	gt_reader_close(r);
-}
-
-/* Where CUPTI never was there, -e gpu tells of nothing, and waits without end take no memory. */
-static void waits_without_a_gpu(void)
-{
-	struct gt_gpu_totals t;
-	struct join j;
-	size_t before;
-
-	begin(&j);
-	before = in_use();
-	for (int i = 0; i < 300000; i++) {
-		on_stream(&j, "cuStreamSynchronize", GT_GPU_CALL_WAITS, 0x100, SECOND + i * 1000, 0);
-		if (i % 1000 == 0)
-			settle(&j, SECOND + i * 1000, false);
-	}
-	CHECK(in_use() - before < 20u << 20);
-	gt_reader_close(finish(&j, 500 * SECOND, &t));
-	CHECK(!t.waits);
-}
-
 /* A million calls that nothing comes for take no more memory than some. */
 static void what_never_comes_is_let_go(void)
 {
@@ -728,85 +348,6 @@ static void what_never_comes_is_let_go(void)
 	kernel(&j, 2000 * SECOND, 2000 * SECOND + 10, 999998, 1, 10);
 	gt_reader_close(finish(&j, 2001 * SECOND, &t));
 	CHECK(t.exact == 1);
-}
-
-/* For tests/cli/gpu.sh: rows FILE prints a line for each kernel, copy and set, as the simulated CUPTI's truth has them: correlation, what,
- * stream, device, start, end, grid, block, bytes; and with a third argument the call that launched it: how joined, its name. */
-static unsigned long long three(const struct gt_event *ev, unsigned wanted, unsigned long long v[3])
-{
-	const struct gt_type *t = &ev->seg->types[ev->row.type];
-	unsigned n = 0;
-
-	v[0] = v[1] = v[2] = 0;
-	for (unsigned i = 0; i < t->nfields; i++)
-		if (t->fields[i].role == wanted && n < 3)
-			v[n++] = ev->args[i];
-	return n;
-}
-
-static void print_row(const struct gt_event *ev, bool cause)
-{
-	const struct gt_track *t = &ev->seg->tracks[ev->track];
-	unsigned op = ev->seg->types[ev->row.type].op;
-	unsigned long long grid[3], block[3], bytes = role(ev, GT_R_BYTES);
-	uint64_t name = role(ev, GT_R_LAUNCH_NAME);
-
-	three(ev, GT_R_GRID, grid);
-	three(ev, GT_R_BLOCK, block);
-	printf("%llu %s %lld %lld %lld %lld %llu,%llu,%llu %llu,%llu,%llu %llu", (unsigned long long)role(ev, GT_R_CORRELATION),
-	       op == GT_OP_LAUNCH	  ? "kernel"
-	       : op == GT_OP_COPY	  ? "copy"
-	       : op == GT_OP_GRAPH_LAUNCH ? "graph"
-					  : "set",
-	       (long long)t->id, (long long)ev->seg->tracks[t->parent].id, (long long)ev->row.start, (long long)ev->row.end,
-	       grid[0], grid[1], grid[2], block[0], block[1], block[2], bytes == UINT64_MAX ? 0 : bytes);
-	if (cause)
-		printf(" %llu %s", (unsigned long long)role(ev, GT_R_LAUNCH_JOIN), name < GT_NONE ? gt_str(ev->seg, (uint32_t)name) : "-");
-	putchar('\n');
-}
-
-static int print_rows(const char *path, bool cause)
-{
-	struct gt_filter f = { .kinds = GT_BIT(GT_GPU) };
-	struct gt_reader *r = gt_reader_open(path, NULL);
-	struct gt_iter *it = r ? gt_iter_open(r, &f, NULL) : NULL;
-	struct gt_event ev;
-
-	while (it && gt_iter_next(it, &ev, NULL) == 1)
-		print_row(&ev, cause);
-	gt_iter_close(it);
-	gt_reader_close(r);
-	return !r;
-}
-
-/* waits FILE: a line for each wait: type in CUPTI's numbers, stream (4294967295: the row is not on one), start, end, the waiting call, how
- * joined, whether the row has its times, whether an event is named. */
-static int print_waits(const char *path)
-{
-	static const char *const names[] = { "wait", "wait for event", "stream waits for event", "wait for stream", "wait for context" };
-	struct gt_filter f = { .kinds = GT_BIT(GT_SPAN) };
-	struct gt_reader *r = gt_reader_open(path, NULL);
-	struct gt_iter *it = r ? gt_iter_open(r, &f, NULL) : NULL;
-	struct gt_event ev;
-
-	while (it && gt_iter_next(it, &ev, NULL) == 1) {
-		const struct gt_track *t = &ev.seg->tracks[ev.track];
-		uint64_t name = role(&ev, GT_R_LAUNCH_NAME);
-		unsigned type = 0;
-
-		while (type < 5 && strcmp(names[type], gt_type_name(ev.seg, ev.row.type)))
-			type++;
-		if (type == 5)
-			continue;
-		printf("%u %lld %lld %lld %s %llu %d %d\n", type, t->kind == GT_TRACK_STREAM ? (long long)t->id : 4294967295ll,
-		       (long long)ev.row.start, (long long)ev.row.end, name < GT_NONE ? gt_str(ev.seg, (uint32_t)name) : "-",
-		       (unsigned long long)role(&ev, GT_R_LAUNCH_JOIN),
-		       (int64_t)role(&ev, GT_R_LAUNCH_START) == ev.row.start && (int64_t)role(&ev, GT_R_LAUNCH_NS) == ev.row.end - ev.row.start,
-		       role(&ev, GT_R_EVENT) != UINT32_MAX);
-	}
-	gt_iter_close(it);
-	gt_reader_close(r);
-	return !r;
 }
 
 /* A program may have had a million threads by the evening. */
@@ -1001,21 +542,9 @@ static void what_was_timed_by_events_knows_its_call(void)
 	}
 }
 
-static const struct t_case cases[] = {
-	T(in_whatever_order_they_come), T(what_does_not_fit_its_call_is_not_joined), T(a_graph_has_many_nodes),
-	T(without_records_of_calls_the_order_must_do), T(impossible_times_are_counted_apart), T(a_launch_without_a_record_is_counted),
-	T(a_name_may_come_later), T(many_of_many_threads), T(what_never_comes_is_let_go),
-	T(a_runtime_call_stands_for_the_one_within), T(several_calls_within_one),
-	T(a_runtime_call_waits_for_those_within), T(runtime_calls_take_no_memory), T(streams_without_end), T(calls_that_are_through_are_forgotten),
-	T(a_graph_may_take_its_time), T(a_wait_is_on_the_stream_that_was_meant),
-	T(the_default_stream_is_many), T(waits_without_a_gpu), T(threads_that_are_gone_are_forgotten), T(captured_by_other_threads),
-	T(what_is_missing_is_listed),
-	T(nodes_have_their_creation), T(what_was_timed_by_events_knows_its_call),
-};
-
-int main(int argc, char **argv)
-{
-	if (argc > 2)
-		return !strcmp(argv[1], "waits") ? print_waits(argv[2]) : print_rows(argv[2], argc > 3);
-	return t_main(__FILE__, cases, sizeof(cases) / sizeof(*cases));
-}
+T_MAIN(T(in_whatever_order_they_come), T(what_does_not_fit_its_call_is_not_joined), T(a_graph_has_many_nodes),
+       T(without_records_of_calls_the_order_must_do), T(calls_made_in_an_absence_are_no_candidates),
+       T(impossible_times_are_counted_apart), T(a_launch_without_a_record_is_counted), T(a_name_may_come_later),
+       T(many_of_many_threads), T(what_never_comes_is_let_go), T(streams_without_end), T(calls_that_are_through_are_forgotten),
+       T(a_graph_may_take_its_time), T(threads_that_are_gone_are_forgotten), T(captured_by_other_threads),
+       T(what_is_missing_is_listed), T(nodes_have_their_creation), T(what_was_timed_by_events_knows_its_call))
