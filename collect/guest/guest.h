@@ -343,7 +343,8 @@ void *gt_others_wrapper(const char *name);	/* of this function of CUPTI's; NULL:
 
 /* ---- guest_probes.c ---- */
 bool gt_probes_want_calls(void), gt_probes_want_work(void);	/* is somebody attached to probes of calls, or of what the GPU did? */
-void gt_probes_call(uint32_t correlation, uint32_t cbid, const char *name);	/* a launch, of the driver API, has returned */
+/* A launch has returned; cbid: negative, of the driver API; else of the runtime's. */
+void gt_probes_call(uint32_t correlation, int32_t cbid, const char *name);
 /* Fires for what is in a buffer of CUPTI's; next: cuptiActivityGetNextRecord. */
 void gt_probes_work(int (*next)(uint8_t *, size_t, uint8_t **), uint8_t *buffer, size_t valid);
 
@@ -353,6 +354,7 @@ typedef void gt_called_back(uint32_t cbid, const struct gt_cupti_call *c);
 /* Subscribes while somebody is attached to the probe of calls. True: records of calls must do from now on. */
 bool gt_callbacks_follow_probes(void);
 void gt_callbacks_leave_probes(void);		/* CUPTI is not in use any more, whoever is attached */
+const char *gt_runtime_launch_name(uint32_t cbid);
 const char *gt_launch_name(uint32_t cbid);	/* of the function, if it launches kernels; NULL */
 uint64_t gt_callbacks_refused(void);		/* ns; since when it cannot, and records must do; 0: it can, or nobody is attached */
 void gt_callbacks_step_back(void);		/* another one wants to subscribe */

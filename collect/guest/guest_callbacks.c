@@ -47,6 +47,21 @@ const char *gt_launch_name(uint32_t cbid)
 	return NULL;
 }
 
+const char *gt_runtime_launch_name(uint32_t cbid)
+{
+	switch (cbid) {
+#define LAUNCH(name, own, per_thread) case own: return #name; case per_thread: return #name "_ptsz"
+	LAUNCH(cudaLaunch, 13, 213);
+	LAUNCH(cudaLaunchKernel, 211, 214);
+	LAUNCH(cudaLaunchCooperativeKernel, 269, 270);
+	LAUNCH(cudaGraphLaunch, 311, 312);
+	LAUNCH(cudaLaunchKernelExC, 430, 431);
+	LAUNCH(__cudaLaunchKernel, 505, 506);
+#undef LAUNCH
+	}
+	return NULL;
+}
+
 static void called_back(void *user, int domain, uint32_t cbid, const void *data)
 {
 	const struct gt_cupti_call *c = data;
@@ -58,7 +73,7 @@ static void called_back(void *user, int domain, uint32_t cbid, const void *data)
 	if (calls)
 		calls(cbid, c);
 	if (c->site == GT_CUPTI_EXIT && telling && gt_probes_want_calls() && gt_launch_name(cbid))
-		gt_probes_call(c->correlation, cbid, c->symbol ? c->symbol : c->function);
+		gt_probes_call(c->correlation, -(int32_t)cbid, c->symbol ? c->symbol : c->function);
 	if (c->site == GT_CUPTI_EXIT && gt_unlikely(ending) && ending == (int32_t)syscall(SYS_gettid)) {
 		ending = 0;
 		ended = !cupti.finalize();

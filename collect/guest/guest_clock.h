@@ -54,7 +54,8 @@ static inline void gt_tick_clock_look(struct gt_tick_clock *c, uint64_t ticks, u
 		__atomic_store_n(&c->ticks, ticks, __ATOMIC_RELAXED);
 		__atomic_store_n(&c->ns, at, __ATOMIC_RELAXED);
 		__atomic_store_n(&c->rate, rate, __ATOMIC_RELAXED);
-		__atomic_store_n(&c->stale, (uint64_t)(((unsigned __int128)GT_TICK_CLOCK_STALE << 32) / (rate ? rate : 1)), __ATOMIC_RELAXED);
+		__atomic_store_n(&c->stale, (uint64_t)(((unsigned __int128)GT_TICK_CLOCK_STALE << 32) / (rate ? rate : 1)),
+				 __ATOMIC_RELAXED);
 		__atomic_store_n(&c->turn, c->turn + 1, __ATOMIC_RELEASE);
 	}
 	c->seen_ticks = ticks;

@@ -315,7 +315,8 @@ static bool find_functions(void)
 	static const struct { const char *name; size_t at; bool must; } functions[] = {
 #define F(field, function, must) { #function, offsetof(struct gt_cupti, field), must }
 		F(version, cuptiGetVersion, true), F(timestamps, cuptiActivityRegisterTimestampCallback, true),
-		F(thread_ids, cuptiSetThreadIdType, true), F(which_thread_ids, cuptiGetThreadIdType, false), F(set_attribute, cuptiActivitySetAttribute, true),
+		F(thread_ids, cuptiSetThreadIdType, true), F(which_thread_ids, cuptiGetThreadIdType, false),
+		F(set_attribute, cuptiActivitySetAttribute, true),
 		F(callbacks, cuptiActivityRegisterCallbacks, true), F(enable, cuptiActivityEnable, true),
 		F(disable, cuptiActivityDisable, true), F(enable_driver_call, cuptiActivityEnableDriverApi, false),
 		F(counters, cuptiActivityConfigureUnifiedMemoryCounter, false),

@@ -58,10 +58,10 @@ bool gt_probes_want_work(void)
 	return UP(kernel_executed) || UP(activity_batch) || UP(kernel_launch) || UP(kernel_launch_old);
 }
 
-void gt_probes_call(uint32_t correlation, uint32_t cbid, const char *name)
+void gt_probes_call(uint32_t correlation, int32_t cbid, const char *name)
 {
 	if (UP(cuda_correlation))
-		gt_probe_cuda_correlation(correlation, -(int32_t)cbid, name);
+		gt_probe_cuda_correlation(correlation, cbid, name);
 }
 
 static uint32_t u32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
@@ -86,10 +86,12 @@ static void kernel(const uint8_t *r)
 /* In the place of a callback. What began before was told by one. */
 static void call(const uint8_t *r)
 {
-	const char *name = u64(r + GT_A_START) >= gt_callbacks_refused() ? gt_launch_name(u32(r + GT_A_CBID)) : NULL;
+	bool driver = u32(r) == GT_CUPTI_DRIVER;
+	uint32_t cbid = u32(r + GT_A_CBID);
+	const char *name = driver ? gt_launch_name(cbid) : gt_runtime_launch_name(cbid);
 
-	if (name)
-		gt_probes_call(u32(r + GT_A_CORRELATION), u32(r + GT_A_CBID), name);
+	if (name && u64(r + GT_A_START) >= gt_callbacks_refused())
+		gt_probes_call(u32(r + GT_A_CORRELATION), driver ? -(int32_t)cbid : (int32_t)cbid, name);
 }
 
 #define BATCH 128
@@ -105,7 +107,7 @@ void gt_probes_work(int (*next)(uint8_t *, size_t, uint8_t **), uint8_t *buffer,
 	while (!next(buffer, valid, &record)) {
 		if (u32(record) == GT_CUPTI_KERNEL)
 			kernel(record);
-		if (calls && u32(record) == GT_CUPTI_DRIVER)
+		if (calls && (u32(record) == GT_CUPTI_DRIVER || u32(record) == GT_CUPTI_RUNTIME))
 			call(record);
 		batch[n++] = record;
 		if (n == BATCH && UP(activity_batch))

@@ -61,6 +61,13 @@ values taken
 sed -i 's/_Z4busyy/cuLaunchKernel/' want.calls
 correlations taken other
 
+# and where nothing is recorded CUPTI is begun late, so the runtime's records do for what the runtime launches
+rm truth.*
+want taken-late 0 env SIM_CUPTI_TRUTH="$PWD/truth.%p" SIM_CUPTI_TAKEN=1 "$C" --probes-only -- "$prog" up parcagpu:kernel_executed up parcagpu:cuda_correlation fires parcagpu:cuda_correlation say now runtime 50 launch 50
+sed -n 's/^parcagpu:cuda_correlation @other //p' want.out >told
+is taken-late-by-both '50 cudaLaunchKernel 50 cuLaunchKernel' "$(sed '1,/^now/d' want.out | awk '/cuda_correlation/ { n[$4 " " $5]++ } END { print n["211 cudaLaunchKernel"] + 0, "cudaLaunchKernel", (n["-307 cuLaunchKernel"] >= 50 ? 50 : 0), "cuLaunchKernel" }')"
+is taken-late-each-kernels 0 "$(sed '1,/^now/d' want.out | awk 'FILENAME == "told" { told[$1]; next } /:kernel_executed/ { n += !($5 in told) } END { print n + 0 }' told -)"
+
 # another one that comes while we are subscribed finds the place free
 want comes 0 "$C" -q -f -e api,gpu -o comes.zst -- "$prog" up parcagpu:cuda_correlation fires parcagpu:cuda_correlation say now launch 5 subscribe 1 launch 5
 is comes-and-may "subscribed: 0" "$(grep subscribed want.out)"

@@ -7,6 +7,7 @@
  * @THREAD is "main" for the main thread and "other" for others. What it does stands on its command line, in order:
  *	up, down PROVIDER:NAME	attaches, lets go
  *	launch N, graph N	so many kernels, or graphs of 20, and waits for them
+ *	runtime N		so many kernels by the runtime, and waits for them
  *	fires PROVIDER:NAME	launches until it does
  *	caught 1		a kernel of another name, and waits until it has fired kernel_executed: what ran before has fired, too
  *	held N			likewise so many, behind whose launch one stands that does not end before they have fired
@@ -30,7 +31,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
-#include "samples/cu.h"
+#include "samples/cudart.h"
 
 struct probe { uintptr_t place; uint16_t *counter; char name[64], arguments[128]; uint8_t was[4], body[14]; };
 static struct probe probes[16];
@@ -448,6 +449,7 @@ int main(int argc, char **argv)
 #endif
 	atexit(tell);		/* behind the library's own end, which may fire some more */
 	cu_start();
+	cudart_open();
 	OK(cuModuleLoadData(&m, cu_ptx));
 	busy = cu_kernel(m, BUSY);
 	for (int i = 1; i + 1 < argc; i += 2) {
@@ -457,6 +459,10 @@ int main(int argc, char **argv)
 			attach(with, *what == 'u');
 		else if (!strcmp(what, "launch"))
 			launch(atoi(with));
+		else if (!strcmp(what, "runtime"))
+			for (int n = atoi(with); n > 0; n--)
+				CUDART(CUDA_LAUNCH_KERNEL)
+					launch(1);
 		else if (!strcmp(what, "graph"))
 			graph(atoi(with));
 		else if (!strcmp(what, "fires"))
