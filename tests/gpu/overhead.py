@@ -9,11 +9,13 @@
 # luck with its addresses is not the result, and all are held to the same processors (OVERHEAD_CPUS, a list as taskset takes it;
 # "" holds nobody), so that neither is where each happens to run. gtcollect itself is not held.
 #
-# Prints for each pair the ratios of ms a step, and in the end for each recorder the median of the paired ratios with the 95 %
-# interval of that median (bootstrap over pairs, 20,000 resamples, fixed seed), and what was recorded.
+# Prints for each pair the ratios of ms a step, and in the end for each recorder the median of the paired ratios with the 95 % interval of
+# that median (bootstrap over pairs, 20,000 resamples, fixed seed), and what was recorded. Ended by SIGTERM (timeout) it tells of the pairs
+# that it has.
 import functools
 import os
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -78,22 +80,39 @@ def one_pair(processes, first):
 
 
 processes, alone, ratios = [], [], [[] for _ in recorders]
-for i in range(pairs):
-    if i % PAIRS_A_PROCESS == 0:
-        end(processes)
-        processes = [start(k, r) for k, r in enumerate(["alone"] + recorders)]
-        for p in processes:
-            turn(p, 1)
-    took = one_pair(processes, i)
-    alone.append(took[0])
-    for k in range(len(recorders)):
-        ratios[k].append(took[k + 1] / took[0])
-    print(f"pair {i}: {took[0]:.6f} ms a step alone, ratio " + " ".join(f"{r[-1]:.4f}" for r in ratios), flush=True)
+
+
+def measure():
+    for i in range(pairs):
+        if i % PAIRS_A_PROCESS == 0:
+            end(processes)
+            processes[:] = [start(k, r) for k, r in enumerate(["alone"] + recorders)]
+            for p in processes:
+                turn(p, 1)
+        took = one_pair(processes, i)
+        alone.append(took[0])
+        for k in range(len(recorders)):
+            ratios[k].append(took[k + 1] / took[0])
+        print(f"pair {i}: {took[0]:.6f} ms a step alone, ratio " + " ".join(f"{r[-1]:.4f}" for r in ratios), flush=True)
+
+
+def stop(*_):
+    raise TimeoutError
+
+
+signal.signal(signal.SIGTERM, stop)
+try:
+    measure()
+except TimeoutError:
+    print(f"ended after {len(alone)} of {pairs} pairs")
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 end(processes)
+if not alone:
+    sys.exit("no pair was measured")
 print(f"plain_ms_per_step {statistics.median(alone):.6f} ms")
 for k, r in enumerate(recorders):
     random.seed(1)
-    medians = sorted(statistics.median(random.choices(ratios[k], k=pairs)) for _ in range(20000))
+    medians = sorted(statistics.median(random.choices(ratios[k], k=len(alone))) for _ in range(20000))
     print(f"{r}: overhead_median_ratio {statistics.median(ratios[k]):.4f} x, overhead_ratio_low {medians[500]:.4f} x, "
           f"overhead_ratio_high {medians[19499]:.4f} x")
     trace = f"/tmp/overhead-{k + 1}.zst"
