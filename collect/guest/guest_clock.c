@@ -10,7 +10,10 @@ uint64_t gt_clock_for_cupti(void)
 {
 	uint64_t ns;
 
-	return gt_tick_clock_at(&ticking, gt_ticks(), &ns) ? ns : gt_monotonic();
+	for (int i = 0; i < 4 && __atomic_load_n(&ticking.stale, __ATOMIC_RELAXED); i++)	/* it may be being written */
+		if (gt_tick_clock_at(&ticking, gt_ticks(), &ns))
+			return ns;
+	return gt_monotonic();
 }
 
 void gt_clock_keep(void)

@@ -2,7 +2,7 @@
  *
  * Between two looks at both clocks the counter alone goes on, at the rate of the last span. At a look the time neither jumps nor
  * goes back, for a record of CUPTI's may begin before it and end behind: what we are wrong by is made good within the next span.
- * Being far off (the machine slept, or was moved) is put right at once. */
+ * Where it is found far off (the machine slept, or was moved) it is not believed until the look after that. */
 #ifndef GT_GUEST_CLOCK_H
 #define GT_GUEST_CLOCK_H
 #include <stdbool.h>
@@ -10,13 +10,13 @@
 
 #define GT_TICK_CLOCK_SPAN 50000000		/* ns; a shorter span tells no rate */
 #define GT_TICK_CLOCK_FAR 20000		/* ns */
-#define GT_TICK_CLOCK_STALE 3000000000ull	/* ns without a look, after which the counter is not believed */
+#define GT_TICK_CLOCK_STALE 4		/* spans without a look, after which the counter is not believed */
 
 struct gt_tick_clock {
 	uint32_t turn;			/* odd while it is being written */
 	uint64_t ticks, ns;		/* a moment */
 	uint64_t rate;			/* ns a tick, times 2^32; 0: not known yet */
-	uint64_t stale;			/* ticks */
+	uint64_t stale;			/* ticks; 0: it is not believed at all */
 	uint64_t seen_ticks, seen_ns;	/* the last look; the writer's */
 };
 
@@ -48,14 +48,15 @@ static inline void gt_tick_clock_look(struct gt_tick_clock *c, uint64_t ticks, u
 		if (c->rate && off > -GT_TICK_CLOCK_FAR && off < GT_TICK_CLOCK_FAR) {
 			at = ns - (uint64_t)off;
 			rate += (uint64_t)((__int128)off * ((__int128)1 << 32) / (__int128)span);
+		} else if (c->rate) {
+			rate = 0;
 		}
 		__atomic_store_n(&c->turn, c->turn + 1, __ATOMIC_RELAXED);
 		__atomic_thread_fence(__ATOMIC_RELEASE);
 		__atomic_store_n(&c->ticks, ticks, __ATOMIC_RELAXED);
 		__atomic_store_n(&c->ns, at, __ATOMIC_RELAXED);
 		__atomic_store_n(&c->rate, rate, __ATOMIC_RELAXED);
-		__atomic_store_n(&c->stale, (uint64_t)(((unsigned __int128)GT_TICK_CLOCK_STALE << 32) / (rate ? rate : 1)),
-				 __ATOMIC_RELAXED);
+		__atomic_store_n(&c->stale, rate ? GT_TICK_CLOCK_STALE * span : 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&c->turn, c->turn + 1, __ATOMIC_RELEASE);
 	}
 	c->seen_ticks = ticks;
