@@ -92,7 +92,9 @@ struct gt_gpu_process {
 	int64_t mute;			/* since when its calls cannot be recorded; 0: they can */
 	struct gt_gpu_nodes nodes;
 	int64_t yielded;		/* since when another one has CUPTI; 0: nobody has */
-	struct span { int64_t from, to; } *absences; size_t nabsences, absences_cap;	/* when that was so before */
+	int64_t gone;			/* since when it surely was */
+	/* When that was so before. Between gone and back nothing was recorded, for sure; nearer to the ends some was and some was not. */
+	struct absence { int64_t from, gone, back, to; } *absences; size_t nabsences, absences_cap;
 	struct gt_gpu_lane *lanes; size_t nlanes, lanes_cap, lane;	/* lane: the last one asked for */
 	struct gt_gpu_known *causes; uint32_t ncauses, mask; int64_t tidied;
 	struct gt_gpu_queue records, works;

@@ -122,13 +122,13 @@ static int put_other(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt
 }
 
 /* What the GPU did while another one had CUPTI is not known. */
-static int end_absence(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, struct gt_err *err)
+static int end_absence(struct gt_gpu *g, struct gt_gpu_process *p, int64_t back, int64_t now, struct gt_err *err)
 {
 	int64_t from = p->yielded;
 
 	p->yielded = 0;
 	if (from && !gt_grow(&p->absences, &p->absences_cap, p->nabsences + 1, sizeof(*p->absences)))
-		p->absences[p->nabsences++] = (struct span){ from, now };
+		p->absences[p->nabsences++] = (struct absence){ from, p->gone, back, now };
 	return from ? gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, from, now < from ? from : now, GT_LOST_UNKNOWN, err) : 0;
 }
 
@@ -205,13 +205,14 @@ static int note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct g
 	case GT_GPU_YIELDED:
 		p->on = false;
 		p->yielded = e->start;
+		p->gone = e->end;
 		g->totals.yields++;
 		snprintf(g->totals.other, sizeof(g->totals.other), "%s", text);
 		return 0;
 	case GT_GPU_RESUMED:
 		p->on = true;
 		g->totals.resumed++;
-		return end_absence(g, p, e->start, err);
+		return end_absence(g, p, e->start, e->end, err);
 	case GT_GPU_NO_CALLS:
 		g->totals.no_calls++;
 		p->mute = e->start;
@@ -388,7 +389,7 @@ int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool 
 	if (!code)
 		code = gt_gpu_waits_settle(&p->waits, &g->types, &around, now, last, &g->totals, err);
 	if (!code && last)
-		code = end_absence(g, p, now, err);
+		code = end_absence(g, p, now, now, err);
 	if (!code && last && p->mute)
 		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, p->mute, now < p->mute ? p->mute : now, GT_LOST_UNKNOWN, err);
 	if (!code && last && p->on && !p->flushed)

@@ -177,7 +177,7 @@ enum gt_ring_dev { GT_DEV_CTL = 1, GT_DEV_GPU, GT_DEV_UVM, GT_DEV_UVM_TOOLS, GT_
  * two numbers of 32 bits in a word; a text is its gt_ring_hash, told as a STRING by this process. All of GPU work begins with the
  * words correlation | device, context | stream, graph | (see below), node. */
 enum gt_ring_event {
-	GT_EV_GPU_STATE,	/* start, end: ticks. enum gt_gpu_state, a text (the library's path, or which function failed),
+	GT_EV_GPU_STATE,	/* start, end: ticks, between which it came about. enum gt_gpu_state, a text (the library's path, or which function failed),
 				 * CUPTI's version or error code */
 	GT_EV_KERNEL,		/* registers a thread in the third word; grid x | y, grid z | block x, block y | z,
 				 * shared static | dynamic, name */

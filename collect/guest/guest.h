@@ -333,7 +333,8 @@ void gt_exec_find(void);	/* the real functions, while it is safe to look */
 /* guest_nvtx.c */
 void gt_nvtx_begins(void);	/* the process has attached, which a forked child does anew */
 /* guest_others.c */
-/* CUPTI for this thread alone: two seconds is what we wait for it. False: another one is in it, or flushing. *locked is for the end. */
+/* CUPTI for this thread alone: two seconds is what we wait for it. False: another one is still in it, or flushing. *locked is for the end,
+ * whatever it returned. */
 bool gt_cupti_lock(bool *locked);
 void gt_cupti_unlock(bool locked);
 /* Does it while nobody else uses CUPTI; when that failed, CUPTI is given back to who used it last. Returns who uses it now. */

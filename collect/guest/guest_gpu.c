@@ -429,15 +429,19 @@ static bool call_wanted(uint32_t cbid)
  * no record, and its work the runtime's number, so these are asked for, too (all as tests/gpu/cupti_late.c shows). */
 static void enable_calls_late(void)
 {
+	uint32_t off = 0;
 	size_t i = 0;
 
 	while (i < sizeof(calls) / sizeof(*calls) && !call_wanted(calls[i]))
 		i++;
 	if (i == sizeof(calls) / sizeof(*calls) || !cupti.enable_driver_call || cupti.enable(GT_CUPTI_DRIVER))
 		return;
-	for (uint32_t cbid = 1; cbid < GT_CBID_MAX && (call_wanted(cbid) || !cupti.enable_driver_call(cbid, 0));)
-		cbid++;
-	cupti.enable(GT_CUPTI_RUNTIME);
+	for (uint32_t cbid = 1; cbid < GT_CBID_MAX; cbid++)	/* CUPTI refuses numbers that it does not know */
+		off += !call_wanted(cbid) && !cupti.enable_driver_call(cbid, 0);
+	if (off)
+		cupti.enable(GT_CUPTI_RUNTIME);
+	else
+		cupti.disable(GT_CUPTI_DRIVER);		/* it cannot tell them apart */
 }
 
 /* Records of a few driver calls. An older CUPTI cannot tell them apart: then the order of launches must do. */
@@ -504,7 +508,10 @@ static bool make_room(void)
 	return true;
 }
 
-static void tell_state(enum gt_gpu_state state, const char *text, int64_t detail)
+static uint64_t ticks_now(void) { return gt_shared && gt_shared->ticks ? gt_ticks() : gt_slow_clock(); }
+
+/* It came about between `from` and now. */
+static void tell_state_since(uint64_t from, enum gt_gpu_state state, const char *text, int64_t detail)
 {
 	struct gt_tcb *t = recorded() ? gt_teller() : NULL;
 	uint64_t words[3] = { state, 0, (uint64_t)detail };
@@ -513,8 +520,10 @@ static void tell_state(enum gt_gpu_state state, const char *text, int64_t detail
 	if (!t)
 		return;
 	words[1] = gt_tell_string(t, text);
-	gt_put_event(t, GT_EV_GPU_STATE, gt_now(t), gt_now(t), words, 3);
+	gt_put_event(t, GT_EV_GPU_STATE, from, gt_now(t), words, 3);
 }
+
+static void tell_state(enum gt_gpu_state state, const char *text, int64_t detail) { tell_state_since(ticks_now(), state, text, detail); }
 
 /* ---- others ---- */
 
@@ -529,18 +538,20 @@ bool gt_gpu_yield(const char *whom)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
 	uint32_t on = ON;
+	uint64_t from;
 
 	if (!ours())
 		return false;
 	__atomic_store_n(&gpu->resume_at, 0, __ATOMIC_RELEASE);
 	if (!__atomic_compare_exchange_n(&gpu->on, &on, YIELDED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return false;
+	from = ticks_now();
 	disable_kinds();
 	cupti.flush(GT_CUPTI_FORCED);
 	for (int i = 0; i < 100 && __atomic_load_n(&gpu->out, __ATOMIC_ACQUIRE); i++)
 		syscall(SYS_nanosleep, &moment, NULL);
 	gpu->away = 1;
-	tell_state(GT_GPU_YIELDED, whom, (int64_t)gpu->out);
+	tell_state_since(from, GT_GPU_YIELDED, whom, (int64_t)gpu->out);
 	return true;
 }
 
@@ -584,14 +595,17 @@ static bool take_over(void)
 /* What is in the other's buffers goes to it, before records of ours may come there. */
 static bool resume(void)
 {
+	uint64_t from;
+
 	gpu->resume_at = 0;
 	cupti.flush(GT_CUPTI_FORCED);
+	from = ticks_now();
 	gpu->late = 1;
 	if (!take_over()) {
 		tell_state(GT_GPU_REFUSED, refusal.what, refusal.code);
 		return false;
 	}
-	tell_state(GT_GPU_RESUMED, "", 0);
+	tell_state_since(from, GT_GPU_RESUMED, "", 0);
 	return true;
 }
 

@@ -64,8 +64,19 @@ static void unlock(bool locked)
 
 bool gt_cupti_lock(bool *locked)
 {
-	*locked = lock();
-	return (*locked || holder == (int32_t)syscall(SYS_gettid)) && !__atomic_load_n(&flushing, __ATOMIC_ACQUIRE);
+	const struct timespec moment = { .tv_nsec = 1000000 };
+
+	for (int i = 0; i < 2000; i++) {
+		*locked = lock();
+		if (!*locked)
+			return __atomic_load_n(&holder, __ATOMIC_RELAXED) == (int32_t)syscall(SYS_gettid);
+		if (!__atomic_load_n(&flushing, __ATOMIC_ACQUIRE))
+			return true;
+		unlock(true);
+		syscall(SYS_nanosleep, &moment, NULL);
+	}
+	*locked = false;
+	return false;
 }
 
 void gt_cupti_unlock(bool locked) { unlock(locked); }

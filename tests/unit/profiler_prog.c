@@ -3,7 +3,8 @@
  * own records have and how many of them lie in its own clock. For tests/cli/gpu_others.sh. "linked": finds CUPTI's functions by dlsym's
  * default search, having loaded it globally; "finalize": ends CUPTI; "first": enables kernels before cuInit; "late": asks for its records
  * only a second after it has disabled them; "idle": registers, and enables nothing; "thread": from a thread that then launches all;
- * "calls": enables the runtime's calls and a launch of the driver's, too, and disables both kinds; "runtime": launches by the runtime;
+ * "slow": takes its time with records, and calls CUPTI often
+ * then; "ends": does not profile, but ends while a thread flushes; "calls": enables the runtime's calls and a launch of the driver's, too, and disables both kinds; "runtime": launches by the runtime;
  * "disable": only disables kernels; "again": CUPTI calls it back, and it calls CUPTI; "fork": no
  * profiling, but a child between its launches; "execv" and its like: none, and the program is replaced right behind its launches;
  * "stay": it was to be, but there is no such file, so it launches more and leaves by _exit. */
@@ -28,7 +29,7 @@ static void *library;
 static int kernels, in_clock, foreign;
 static char mine[64][65536] __attribute__((aligned(8)));
 static int given;
-static bool again;
+static bool again, slow;
 
 static uint64_t now(void)
 {
@@ -55,6 +56,9 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 
 	if (again)
 		disable(10);
+	if (slow)
+		usleep(900000);
+	slow = false;
 	(void)context, (void)stream, (void)size;
 	if (buffer < (uint8_t *)mine || buffer >= (uint8_t *)mine + sizeof(mine)) {
 		foreign++;
@@ -127,6 +131,34 @@ static int replace(CUfunction f)
 
 static bool is(const char *s) { return !strcmp(how, s); }
 
+static void *flush_once(void *arg)
+{
+	int (*flush)(uint32_t) = (int (*)(uint32_t))arg;
+
+	flush(0);
+	return NULL;
+}
+
+/* The program ends while a thread flushes. */
+static void end_meanwhile(int (*flush)(uint32_t))
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, flush_once, (void *)flush))
+		exit(8);
+	usleep(100000);
+	exit(0);
+}
+
+/* Its client takes its time with the records; many calls follow. */
+static void flush_slowly(int (*flush)(uint32_t), int (*disable)(uint32_t))
+{
+	slow = true;
+	flush(1);
+	for (int i = 0; i < 40; i++)
+		disable(11);
+}
+
 static void *all(void *arg)
 {
 	bool linked = is("linked"), finalize = is("finalize") || is("again");
@@ -144,6 +176,8 @@ static void *all(void *arg)
 	flush = (int (*)(uint32_t))find("cuptiActivityFlushAll", linked);
 	end = (int (*)(void))find("cuptiFinalize", linked);
 	enable_call = (int (*)(uint32_t, uint8_t))find("cuptiActivityEnableDriverApi", linked);
+	if (is("ends"))
+		end_meanwhile(flush);
 	if (is("disable"))
 		disable(10);
 	else if (callbacks(requested, completed) || clock(now))
@@ -167,6 +201,8 @@ static void *all(void *arg)
 		if (is("calls") && (enable(5) || enable_call(307, 1)))
 			exit(7);
 		launch(f, 50);
+		if (is("slow"))
+			flush_slowly(flush, disable);
 		again = is("again");
 		if (!is("late") && !again)
 			flush(1);

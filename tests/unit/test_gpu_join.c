@@ -105,9 +105,9 @@ static void without_records_of_calls_the_order_must_do(void)
 	gt_reader_close(r);
 }
 
-static void state(struct join *j, enum gt_gpu_state what, int64_t at)
+static void state(struct join *j, enum gt_gpu_state what, int64_t from, int64_t to)
 {
-	struct gt_gpu_event e = { .id = GT_EV_GPU_STATE, .start = at, .end = at, .n = 3, .words = { what, 1, 130001 } };
+	struct gt_gpu_event e = { .id = GT_EV_GPU_STATE, .start = from, .end = to, .n = 3, .words = { what, 1, 130001 } };
 
 	gt_gpu_event(j->g, &j->p, j->process, &e);
 }
@@ -120,12 +120,12 @@ static void calls_made_in_an_absence_are_no_candidates(void)
 	struct gt_reader *r;
 
 	begin(&j);
-	state(&j, GT_GPU_ON, SECOND);
+	state(&j, GT_GPU_ON, SECOND, SECOND);
 	call(&j, 0, SECOND + 100, SECOND + 200, 1, 10);
-	state(&j, GT_GPU_YIELDED, 2 * SECOND);
+	state(&j, GT_GPU_YIELDED, 2 * SECOND, 2 * SECOND);
 	for (int i = 0; i < 1000; i++)
 		call(&j, 0, 3 * SECOND + 1000 * i, 3 * SECOND + 1000 * i + 100, 1, 10);
-	state(&j, GT_GPU_RESUMED, 4 * SECOND);
+	state(&j, GT_GPU_RESUMED, 4 * SECOND, 4 * SECOND);
 	kernel(&j, SECOND + 1000, SECOND + 2000, 5, 1, 10);	/* it comes late */
 	for (int i = 0; i < 3; i++) {
 		call(&j, 0, 5 * SECOND + 10000 * i, 5 * SECOND + 10000 * i + 100, 1, 10);
@@ -138,6 +138,49 @@ static void calls_made_in_an_absence_are_no_candidates(void)
 	for (int i = 0; i < 3; i++)
 		CHECK(rows.r[1 + i].launch_start == 5 * SECOND + 10000 * i);
 	gt_reader_close(r);
+}
+
+/* While CUPTI goes, and while it comes back, work may have a record and its call none. */
+static void calls_at_the_ends_of_an_absence_are(void)
+{
+	static const int64_t launched[] = { 2 * SECOND - 50, 2 * SECOND + 500, 4 * SECOND - 500, 4 * SECOND + 500 };
+	struct gt_gpu_totals t;
+	struct join j;
+
+	begin(&j);
+	state(&j, GT_GPU_ON, SECOND, SECOND);
+	for (int i = 0; i < 4; i++) {
+		call(&j, 0, launched[i], launched[i] + 100, 1, 10);
+		kernel(&j, launched[i] + 1000, launched[i] + 1100, 2000 + i, 1, 10);
+	}
+	state(&j, GT_GPU_YIELDED, 2 * SECOND, 2 * SECOND + 1000);
+	state(&j, GT_GPU_RESUMED, 4 * SECOND - 1000, 4 * SECOND);
+	gt_reader_close(finish(&j, 90 * SECOND, &t));
+	CHECK(t.kernels == 4 && t.inferred == 4 && !t.unjoined && !t.without_record);
+}
+
+/* Work without a call is looked for among all calls, while it is not known yet that CUPTI is back; those that have records keep them. */
+static void looking_for_a_call_takes_none_from_others(void)
+{
+	struct gt_gpu_totals t;
+	struct join j;
+
+	begin(&j);
+	state(&j, GT_GPU_ON, SECOND, SECOND);
+	state(&j, GT_GPU_YIELDED, 2 * SECOND, 2 * SECOND);
+	call(&j, 0, 3 * SECOND, 3 * SECOND + 100, 1, 10);
+	kernel(&j, SECOND + 1000, SECOND + 1100, 99, 2, 20);
+	settle(&j, 4 * SECOND, false);
+	for (int i = 0; i < 100; i++)
+		call(&j, 0, 5 * SECOND + 10000 * i, 5 * SECOND + 10000 * i + 100, 1, 10);
+	state(&j, GT_GPU_RESUMED, 4 * SECOND, 4 * SECOND);
+	settle(&j, 8 * SECOND, false);
+	for (int i = 0; i < 100; i++) {
+		record(&j, 0, 5 * SECOND + 10000 * i + 10, 5 * SECOND + 10000 * i + 90, 2000 + i, LAUNCH_CBID);
+		kernel(&j, 5 * SECOND + 10000 * i + 1000, 5 * SECOND + 10000 * i + 1100, 2000 + i, 1, 10);
+	}
+	gt_reader_close(finish(&j, 90 * SECOND, &t));
+	CHECK(t.exact == 100 && t.unjoined == 1 && !t.without_record);
 }
 
 static void impossible_times_are_counted_apart(void)
@@ -544,6 +587,7 @@ static void what_was_timed_by_events_knows_its_call(void)
 
 T_MAIN(T(in_whatever_order_they_come), T(what_does_not_fit_its_call_is_not_joined), T(a_graph_has_many_nodes),
        T(without_records_of_calls_the_order_must_do), T(calls_made_in_an_absence_are_no_candidates),
+       T(calls_at_the_ends_of_an_absence_are), T(looking_for_a_call_takes_none_from_others),
        T(impossible_times_are_counted_apart), T(a_launch_without_a_record_is_counted), T(a_name_may_come_later),
        T(many_of_many_threads), T(what_never_comes_is_let_go), T(streams_without_end), T(calls_that_are_through_are_forgotten),
        T(a_graph_may_take_its_time), T(threads_that_are_gone_are_forgotten), T(captured_by_other_threads),
