@@ -131,27 +131,40 @@ static int replace(CUfunction f)
 
 static bool is(const char *s) { return !strcmp(how, s); }
 
+static int (*callbacks)(void *, void *), (*clock_is)(void *), (*enable)(uint32_t), (*disable)(uint32_t), (*flush)(uint32_t), (*end)(void),
+	   (*enable_call)(uint32_t, uint8_t);
+
+static void find_all(bool linked)
+{
+	library = dlopen("libcupti.so.13", RTLD_NOW | (linked ? RTLD_GLOBAL : 0));
+	callbacks = (int (*)(void *, void *))find("cuptiActivityRegisterCallbacks", linked);
+	clock_is = (int (*)(void *))find("cuptiActivityRegisterTimestampCallback", linked);
+	enable = (int (*)(uint32_t))find("cuptiActivityEnable", linked);
+	disable = (int (*)(uint32_t))find("cuptiActivityDisable", linked);
+	flush = (int (*)(uint32_t))find("cuptiActivityFlushAll", linked);
+	end = (int (*)(void))find("cuptiFinalize", linked);
+	enable_call = (int (*)(uint32_t, uint8_t))find("cuptiActivityEnableDriverApi", linked);
+}
+
 static void *flush_once(void *arg)
 {
-	int (*flush)(uint32_t) = (int (*)(uint32_t))arg;
-
 	flush(0);
-	return NULL;
+	return arg;
 }
 
 /* The program ends while a thread flushes. */
-static void end_meanwhile(int (*flush)(uint32_t))
+static void end_meanwhile(void)
 {
 	pthread_t t;
 
-	if (pthread_create(&t, NULL, flush_once, (void *)flush))
+	if (pthread_create(&t, NULL, flush_once, NULL))
 		exit(8);
 	usleep(100000);
 	exit(0);
 }
 
 /* Its client takes its time with the records; many calls follow. */
-static void flush_slowly(int (*flush)(uint32_t), int (*disable)(uint32_t))
+static void flush_slowly(void)
 {
 	slow = true;
 	flush(1);
@@ -161,26 +174,17 @@ static void flush_slowly(int (*flush)(uint32_t), int (*disable)(uint32_t))
 
 static void *all(void *arg)
 {
-	bool linked = is("linked"), finalize = is("finalize") || is("again");
-	int (*callbacks)(void *, void *), (*clock)(void *), (*enable)(uint32_t), (*disable)(uint32_t), (*flush)(uint32_t), (*end)(void);
-	int (*enable_call)(uint32_t, uint8_t);
+	bool finalize = is("finalize") || is("again");
 	CUfunction f = NULL;
 	CUcontext c = arg;
 	CUmodule m;
 
-	library = dlopen("libcupti.so.13", RTLD_NOW | (linked ? RTLD_GLOBAL : 0));
-	callbacks = (int (*)(void *, void *))find("cuptiActivityRegisterCallbacks", linked);
-	clock = (int (*)(void *))find("cuptiActivityRegisterTimestampCallback", linked);
-	enable = (int (*)(uint32_t))find("cuptiActivityEnable", linked);
-	disable = (int (*)(uint32_t))find("cuptiActivityDisable", linked);
-	flush = (int (*)(uint32_t))find("cuptiActivityFlushAll", linked);
-	end = (int (*)(void))find("cuptiFinalize", linked);
-	enable_call = (int (*)(uint32_t, uint8_t))find("cuptiActivityEnableDriverApi", linked);
+	find_all(is("linked"));
 	if (is("ends"))
-		end_meanwhile(flush);
+		end_meanwhile();
 	if (is("disable"))
 		disable(10);
-	else if (callbacks(requested, completed) || clock(now))
+	else if (callbacks(requested, completed) || clock_is(now))
 		exit(3);
 	if (is("first") && enable(10))
 		exit(4);
@@ -202,7 +206,7 @@ static void *all(void *arg)
 			exit(7);
 		launch(f, 50);
 		if (is("slow"))
-			flush_slowly(flush, disable);
+			flush_slowly();
 		again = is("again");
 		if (!is("late") && !again)
 			flush(1);
