@@ -355,8 +355,8 @@ typedef void gt_called_back(uint32_t cbid, const struct gt_cupti_call *c);
 /* Subscribes while somebody is attached to the probe of calls. True: records of calls must do from now on. */
 bool gt_callbacks_follow_probes(void);
 void gt_callbacks_leave_probes(void);		/* CUPTI is not in use any more, whoever is attached */
-const char *gt_runtime_launch_name(uint32_t cbid);
-const char *gt_launch_name(uint32_t cbid);	/* of the function, if it launches kernels; NULL */
+const char *gt_launch_name(uint32_t cbid);	/* of the driver's function, if it launches kernels; NULL */
+const char *gt_runtime_launch_name(uint32_t cbid);	/* of the runtime's */
 uint64_t gt_callbacks_refused(void);		/* ns; since when it cannot, and records must do; 0: it can, or nobody is attached */
 void gt_callbacks_step_back(void);		/* another one wants to subscribe */
 /* All calls of the driver API for which `wanted`, from now on. 0 or CUPTI's error. */

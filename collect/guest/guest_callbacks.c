@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "collect/guest/guest_cupti.h"
+#include "formats/cuda_api.h"
 #include "formats/cuda_api_cbid.h"
 
 #define NOT_INITIALIZED 15		/* CUPTI_ERROR_NOT_INITIALIZED */
@@ -49,17 +50,10 @@ const char *gt_launch_name(uint32_t cbid)
 
 const char *gt_runtime_launch_name(uint32_t cbid)
 {
-	switch (cbid) {
-#define LAUNCH(name, own, per_thread) case own: return #name; case per_thread: return #name "_ptsz"
-	LAUNCH(cudaLaunch, 13, 213);
-	LAUNCH(cudaLaunchKernel, 211, 214);
-	LAUNCH(cudaLaunchCooperativeKernel, 269, 270);
-	LAUNCH(cudaGraphLaunch, 311, 312);
-	LAUNCH(cudaLaunchKernelExC, 430, 431);
-	LAUNCH(__cudaLaunchKernel, 505, 506);
-#undef LAUNCH
-	}
-	return NULL;
+	const char *name = gt_cuda_runtime_name(cbid);
+	unsigned op = name ? gt_api_guess(name).op : GT_OP_NONE;
+
+	return op == GT_OP_LAUNCH || op == GT_OP_GRAPH_LAUNCH ? name : NULL;
 }
 
 static void called_back(void *user, int domain, uint32_t cbid, const void *data)

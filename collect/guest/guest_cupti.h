@@ -29,8 +29,7 @@ enum {				/* offsets in a record; its kind is a u32 at 0 */
 	/* managed memory */
 	GT_U_COUNTER = 4, GT_U_VALUE = 8, GT_U_START = 16, GT_U_END = 24, GT_U_ADDRESS = 32, GT_U_FROM = 40, GT_U_TO = 44, GT_U_FLAGS = 56,
 	/* overhead */
-	GT_O_OVERHEAD = 4, GT_O_OBJECT = 8, GT_O_PROCESS = 12, GT_O_THREAD = 16, GT_O_START = 24, GT_O_END = 32, GT_O_CORRELATION = 40,
-	GT_O_DATA = 48,
+	GT_O_OVERHEAD = 4, GT_O_OBJECT = 8, GT_O_PROCESS = 12, GT_O_THREAD = 16, GT_O_START = 24, GT_O_END = 32, GT_O_DATA = 48,
 	/* calls */
 	GT_A_CBID = 4, GT_A_START = 8, GT_A_END = 16, GT_A_THREAD = 28, GT_A_CORRELATION = 32, GT_A_RETURNED = 36,
 };

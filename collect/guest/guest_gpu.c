@@ -415,13 +415,14 @@ static bool enable_kind(const struct kind *k, struct refusal *r)
 	return (k->kind != GT_CUPTI_MANAGED || choose_counters(r)) && !refused(r, k->what, cupti.enable(k->kind));
 }
 
+static bool all_calls_wanted(void) { return recorded() && !gt_shared->inject; }
+static bool calls_wanted(void) { return all_calls_wanted() || gt_callbacks_refused(); }
+
 static bool call_wanted(uint32_t cbid)
 {
-	bool all = recorded() && !gt_shared->inject, launches = gt_callbacks_refused();
-
-	for (size_t i = 0; (all || launches) && i < sizeof(calls) / sizeof(*calls); i++)
+	for (size_t i = 0; calls_wanted() && i < sizeof(calls) / sizeof(*calls); i++)
 		if (calls[i] == cbid)
-			return all || gt_launch_name(cbid);
+			return all_calls_wanted() || gt_launch_name(cbid);
 	return false;
 }
 
@@ -430,11 +431,8 @@ static bool call_wanted(uint32_t cbid)
 static void enable_calls_late(void)
 {
 	uint32_t off = 0;
-	size_t i = 0;
 
-	while (i < sizeof(calls) / sizeof(*calls) && !call_wanted(calls[i]))
-		i++;
-	if (i == sizeof(calls) / sizeof(*calls) || !cupti.enable_driver_call || cupti.enable(GT_CUPTI_DRIVER))
+	if (!calls_wanted() || !cupti.enable_driver_call || cupti.enable(GT_CUPTI_DRIVER))
 		return;
 	for (uint32_t cbid = 1; cbid < GT_CBID_MAX; cbid++)	/* CUPTI refuses numbers that it does not know */
 		off += !call_wanted(cbid) && !cupti.enable_driver_call(cbid, 0);

@@ -30,8 +30,8 @@ static struct {
 static int32_t holder;			/* lock: the thread that has it */
 static uint32_t flushing;		/* so many threads of others ask CUPTI for their records */
 
-/* Whoever changes what CUPTI records, or has it hand its records over, does so alone: a process that was switched on and off
- * while a thread of ours flushed was seen to die of memory freed twice in CUPTI 13.0.
+/* Whoever changes what CUPTI records, or has it hand its records over, does so alone: it is not ours to find out how
+ * well CUPTI bears more than one at a time.
  *
  * False: there is nothing to unlock. CUPTI may call back in the middle of a call of it, into the other one, which calls CUPTI again; on
  * this thread, or on another that this one waits for. Who held it may not exist here, in a forked child. So it is no lock to wait

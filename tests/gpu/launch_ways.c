@@ -86,29 +86,6 @@ static void requested(uint8_t **buffer, size_t *size, size_t *most)
 	*most = 0;
 }
 
-/* Details of an overhead lie in memory that is said to be the client's to free: is it told of more than once? */
-static void look(const uint8_t *r)
-{
-	static const void *seen[1 << 16];
-	static unsigned n, again;
-	uint32_t what, id;
-	const void *data;
-	unsigned i = 0;
-
-	memcpy(&what, r + GT_O_OVERHEAD, sizeof(what));
-	memcpy(&data, r + GT_O_DATA, sizeof(data));
-	memcpy(&id, r + GT_O_CORRELATION, sizeof(id));
-	if (what != GT_CUPTI_COMMANDS_FULL && !data)
-		return;
-	while (i < n && seen[i] != data)
-		i++;
-	again += i < n;
-	if (i == n && n < 1 << 16)
-		seen[n++] = data;
-	if (n < 8 || again < 8 || n % 1000 == 0)
-		fprintf(stderr, "overhead %#x of call %u: details at %p%s, %u so far, %u told of again\n", what, id, data, i < n ? "" : "", n, again);
-}
-
 static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	uint8_t *r = NULL;
@@ -120,8 +97,6 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 		memcpy(&kind, r, sizeof(kind));
 		if (kind < KINDS)
 			records[kind]++;
-		if (kind == GT_CUPTI_OVERHEAD)
-			look(r);
 	}
 	memset(buffer, 0, valid);
 	pthread_mutex_lock(&lock);
