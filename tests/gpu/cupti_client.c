@@ -18,13 +18,14 @@
  *	CUPTI_CLIENT_WAITS	0	1: records of waits, too
  *	CUPTI_CLIENT_KINDS	more activity kinds to enable, numbers with commas between; of overhead (17) and unified memory (25) it
  *				is told what came
+ *	CUPTI_CLIENT_ATTRIBUTES	numbers of more attributes and what they are set to, "8=1,0=33554432"
  *	CUPTI_CLIENT_JOIN	0	1: which calls' ids do the records of work carry?
  *	CUPTI_CLIENT_LAG	0	1: how long after the end of its work does a record come?
  *	CUPTI_CLIENT_CALLS	a file for the records of driver calls, "THREAD START END" each
  *	CUPTI_CLIENT_LIBRARY	where CUPTI is, if not where the loader finds it
  *	CUPTI_CLIENT_LOG	a file to add lines "client MODE: NAME VALUE..." to; else stderr
  * A program may call cupti_client_mark("NAME"), which logs what came since the last time, and cupti_client_again(), which registers
- * and enables everything once more and logs what CUPTI answers. */
+ * and enables everything once more and logs what CUPTI answers; cupti_client_on(0) has it record no kernels, copies and sets, (1) again. */
 #define _GNU_SOURCE
 #include <cupti.h>
 #include <dlfcn.h>
@@ -41,7 +42,7 @@
 #include "formats/cuda_api_cbid.h"
 
 #define FUNCTIONS(X) \
-	X(cuptiActivityRegisterTimestampCallback) X(cuptiActivityRegisterCallbacks) X(cuptiActivityEnable) X(cuptiActivityEnableDriverApi) \
+	X(cuptiActivityRegisterTimestampCallback) X(cuptiActivityRegisterCallbacks) X(cuptiActivityEnable) X(cuptiActivityDisable) X(cuptiActivityEnableDriverApi) \
 	X(cuptiActivityEnableRuntimeApi) X(cuptiActivitySetAttribute) X(cuptiActivityFlushAll) X(cuptiActivityGetNextRecord) \
 	X(cuptiActivityGetNumDroppedRecords) X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiGetVersion) X(cuptiSetThreadIdType) \
 	X(cuptiActivityConfigureUnifiedMemoryCounter)
@@ -310,11 +311,12 @@ static void more_kinds(void)
 	}
 }
 
+static const CUpti_ActivityKind kinds[] = {
+	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET,
+};
+
 static void enable(void)
 {
-	static const CUpti_ActivityKind kinds[] = {
-		CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET,
-	};
 	int code = 0;
 
 	must("cuptiActivityRegisterCallbacks", c.cuptiActivityRegisterCallbacks(requested, completed));
@@ -339,6 +341,21 @@ static void set(CUpti_ActivityAttribute attribute, long value)
 
 	if (value >= 0)
 		must("cuptiActivitySetAttribute", c.cuptiActivitySetAttribute(attribute, &size, &yes));
+}
+
+/* Those that are switches take a byte. */
+static void more_attributes(void)
+{
+	const char *p = getenv("CUPTI_CLIENT_ATTRIBUTES");
+
+	for (char *end; p && *p; p = *end ? end + 1 : end) {
+		int attribute = (int)strtol(p, &end, 10);
+		bool is_switch = attribute == CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED ||
+				 attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER || attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER;
+		size_t value = strtoul(end + (*end == '='), &end, 10), size = is_switch ? 1 : sizeof(value);
+
+		must("an attribute", c.cuptiActivitySetAttribute((CUpti_ActivityAttribute)attribute, &size, &value));
+	}
 }
 
 /* ---- telling ---- */
@@ -430,6 +447,12 @@ __attribute__((visibility("default"))) void cupti_client_again(void)
 	say("enabled again");
 }
 
+__attribute__((visibility("default"))) void cupti_client_on(int on)
+{
+	for (size_t i = 0; c.cuptiActivityDisable && i < sizeof(kinds) / sizeof(*kinds); i++)
+		must("a kind", on ? c.cuptiActivityEnable(kinds[i]) : c.cuptiActivityDisable(kinds[i]));
+}
+
 static bool find(void)
 {
 	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11" };
@@ -479,6 +502,7 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 		must("cuptiSetThreadIdType", c.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
 	set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, variable("CUPTI_CLIENT_ZEROED", 1));
 	set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, variable("CUPTI_CLIENT_PER_THREAD", -1));
+	more_attributes();
 	if (wants("callbacks"))
 		subscribe();
 	enable();

@@ -10,6 +10,7 @@
  *	overhead	records of CUPTI's own overhead
  *	calls		the function is the one that a program finds, which may be a recorder's wrapper; else the driver's own
  *	nothing		not even kernels, copies and sets are recorded
+ *	range		within cuProfilerStart and cuProfilerStop, for a profiler that records only there
  *	tsc, still	CUPTI's clock is the processor's counter, scaled; is always the same time (with -c only)
  * -c: this program is CUPTI's client itself and throws records away; else whoever uses CUPTI goes on using it. THREADS launch at a time, each in
  * a stream of its own; -p: each on a processor of its own, from CPU on in steps of two; -f: so many threads ask CUPTI for what is complete, every
@@ -31,8 +32,8 @@
 #include "formats/cuda_api_cbid.h"
 
 enum { BURST = 512, WARM = 64, WAYS = 16, THREADS = 16, ROUNDS = 4096, BUFFER_BYTES = 65536, BUFFERS = 2048, KINDS = 64 };
-enum { API = 1, TIDS = 2, OVERHEAD = 4, CALLS = 8, NOTHING = 16, TSC = 32, STILL = 64 };
-static const char *const words[] = { "api", "tids", "overhead", "calls", "nothing", "tsc", "still", "bare" };
+enum { API = 1, TIDS = 2, OVERHEAD = 4, CALLS = 8, NOTHING = 16, TSC = 32, STILL = 64, RANGE = 128, NWORDS = 8 };
+static const char *const words[] = { "api", "tids", "overhead", "calls", "nothing", "tsc", "still", "range", "bare" };
 
 static const char empty_ptx[] =
 	".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry empty()\n{\n	ret;\n}\n";
@@ -164,14 +165,14 @@ static void find_cupti(void)
 	uint8_t yes = 1;
 	size_t size = 1;
 
+	if (!client && !(any_way & ~(CALLS | RANGE)))
+		return;
 	for (int v = 13; !client && !lib && v > 10; v--) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "libcupti.so.%d", v);
 		lib = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
 	}
-	if (!lib && !client && !(any_way & ~CALLS))
-		return;
 	if (!lib) {
 		fprintf(stderr, "no CUPTI: %s\n", client ? dlerror() : "nobody uses it");
 		exit(1);
@@ -200,7 +201,6 @@ static void change(int way)
 {
 	int other = way ^ now_in;
 
-
 	if (other & API)
 		enable_calls(way & API);
 	if (other & TIDS)
@@ -211,9 +211,20 @@ static void change(int way)
 		kinds(!(way & NOTHING));
 }
 
+/* A profiler may take its time with that. */
+static void range(bool on)
+{
+	CUresult (*call)(void) = (CUresult (*)(void))dlsym(dlopen("libcuda.so.1", RTLD_NOW), on ? "cuProfilerStart" : "cuProfilerStop");
+
+	OK(call());
+	usleep(100000);
+}
+
 /* While nobody flushes, with -f. */
 static void go(int way)
 {
+	if ((way ^ now_in) & RANGE)
+		range(way & RANGE);
 	if (!together)
 		pthread_mutex_lock(&turn);
 	if (cupti.enable)
@@ -231,13 +242,13 @@ static int way_of(const char *s)
 		size_t i = 0;
 
 		n = strcspn(s, ",");
-		while (i < 8 && (strlen(words[i]) != n || strncmp(words[i], s, n)))
+		while (i <= NWORDS && (strlen(words[i]) != n || strncmp(words[i], s, n)))
 			i++;
-		if (i == 8) {
+		if (i > NWORDS) {
 			fprintf(stderr, "launch_ways: no way is called %s\n", s);
 			exit(2);
 		}
-		way |= i < 7 ? 1 << i : 0;
+		way |= i < NWORDS ? 1 << i : 0;
 	}
 	return way;
 }
@@ -365,7 +376,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < nways; i++)
 		tell(i);
 	fflush(stdout);
-	go(now_in | CALLS);
+	go((now_in | CALLS) & ~RANGE);
 	if (cupti.flush)
 		cupti.flush(GT_CUPTI_FORCED);
 	for (i = 0; i < KINDS; i++)

@@ -7,7 +7,8 @@
 #	the wrapper		in which the call is recorded
 #	all			what gtcollect adds to a bare client: aim at most 150 ns
 # "alone" is a launch in a process whose CUPTI has a bare client only, "within" one in that of gtcollect in its barest way, "recorded" in its
-# fullest, "nsys" one under Nsight Systems (nsys profile -t cuda) where that is installed or NSYS names it. Leaves OUT/ways.raw.
+# fullest. "From nothing" is what recording adds to a launch of which CUPTI records nothing: by a bare client, by gtcollect, and by Nsight
+# Systems (nsys profile -t cuda) within a capture range, where that is installed or NSYS names it. Leaves OUT/ways.raw.
 out=$2 W=/tmp/gt-ways
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p /tmp/gt "$W" "$out" && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-$(uname -m)/bin:$PATH
@@ -23,8 +24,11 @@ for run in $(seq "${RUNS:-7}"); do
 		"$W/launch_ways" -c "$library" -n $((rounds / 2)) -j $j bare api | sed "s/^/client $run /"
 		gtcollect -q -f $cupti -e api,ioctl,gpu -o "$W/ways.zst" -- "$W/launch_ways" -n "$rounds" -j $j \
 			bare,tids api,tids tids,overhead tids,calls api,tids,overhead,calls bare,tids | sed "s/^/gt $run /"
-		[ -z "$nsys" ] || timeout 60 "$nsys" profile -t cuda -s none --cpuctxsw=none -f true -o "$W/nsys" "$W/launch_ways" -n "$rounds" -j $j \
-			calls | grep ' ns ' | sed "s/^/nsys $run /"
+		"$W/launch_ways" -c "$library" -n $((rounds / 2)) -j $j nothing bare | sed "s/^/client0 $run /"
+		gtcollect -q -f $cupti -e api,ioctl,gpu -o "$W/ways.zst" -- "$W/launch_ways" -n $((rounds / 2)) -j $j nothing,tids api,tids,overhead,calls |
+			sed "s/^/gt0 $run /"
+		[ -z "$nsys" ] || timeout 100 "$nsys" profile -t cuda -s none --cpuctxsw=none -c cudaProfilerApi --capture-range-end=repeat:1000 -f true \
+			-o "$W/nsys" "$W/launch_ways" -n "${NSYS_ROUNDS:-10}" -j $j calls range,calls | grep -E ' (ns|more) ' | sed "s/^/nsys0 $run /"
 	done
 done 2>>"$out/ways.log" | grep -v device: >>"$out/ways.raw"
 python3 - "$out/ways.raw" <<'P'
@@ -44,12 +48,14 @@ def tell(title, key, aim=""):
 
 for threads in "1", "4":
     print(f"{threads} thread{'s' * (threads != '1')}")
-    for title, who, way in (("alone", "client", "bare"), ("within", "gt", "bare,tids"), ("recorded", "gt", "api,tids,overhead,calls"),
-                            ("nsys", "nsys", "calls")):
+    for title, who, way in (("alone", "client", "bare"), ("within", "gt", "bare,tids"), ("recorded", "gt", "api,tids,overhead,calls")):
         v = value[who, threads, way, "ns"]
         if v:
             print(f"  {title:18}{statistics.median(v):8.0f} ns  ({min(v):.0f} to {max(v):.0f})")
     for title, way in ("no difference", "bare,tids"), ("records of calls", "api,tids"), ("overhead", "tids,overhead"), ("the wrapper", "tids,calls"):
         tell(title, ("gt", threads, way, "more"))
     tell("all", ("gt", threads, "api,tids,overhead,calls", "more"), ", aim at most +150")
+    print("  from nothing")
+    for title, who, way in ("a bare client", "client0", "bare"), ("gtcollect", "gt0", "api,tids,overhead,calls"), ("nsys", "nsys0", "range,calls"):
+        tell("  " + title, (who, threads, way, "more"))
 P

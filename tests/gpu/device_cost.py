@@ -1,0 +1,58 @@
+# device_cost.py [SETTINGS...]: what CUPTI's recording of kernels, copies and sets costs a loop that waits for the GPU (torch_train.py's
+# transformer), with different SETTINGS of CUPTI: each is a word as cupti_client.c's variables are named, with commas between
+# ("BUFFER=65536,ATTRIBUTES=8=1"), "-" none. One process for each, in which CUPTI records and does not in turns of half a second: what
+# processes differ by is not in it. TURNS (16) says how many pairs, ROUNDS (1) how often all SETTINGS are gone through. Prints for each the
+# median ratio of ms a step with the least and the most, and how many kernels were recorded.
+import ctypes
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+here = os.path.dirname(os.path.abspath(__file__))
+TURN = 0.5
+
+
+def turns(n):
+    """The measured process. torch_train.py reads how long to go on from its input: we stand in for that."""
+    class Input:
+        def __iter__(self):
+            client = ctypes.CDLL(os.environ["CUDA_INJECTION64_PATH"])
+            yield str(TURN)
+            for i in range(n):
+                for on in (0, 1) if i % 2 else (1, 0):
+                    client.cupti_client_on(on)
+                    yield "0.1"
+                    yield str(TURN)
+
+    sys.stdin, sys.argv = Input(), ["torch_train.py", "turns", "transformer"]
+    exec(compile(open(os.path.join(here, "torch_train.py")).read(), "torch_train.py", "exec"), {"__name__": "__main__"})
+
+
+def main(settings):
+    folder = tempfile.mkdtemp()
+    built = f"here={here}; . {here}/clients.sh; build_client {folder} >&2; echo $client; echo $CUPTI_CLIENT_LIBRARY"
+    client, cupti = subprocess.run(["bash", "-c", built], stdout=subprocess.PIPE, text=True).stdout.split("\n")[:2]
+    n = int(os.environ.get("TURNS", "16"))
+    for setting in settings * int(os.environ.get("ROUNDS", "1")):
+        log = os.path.join(folder, "log")
+        env = dict(os.environ, CUPTI_CLIENT="bare", CUDA_INJECTION64_PATH=client, CUPTI_CLIENT_LIBRARY=cupti, CUPTI_CLIENT_LOG=log)
+        for word in setting.split(",") if setting != "-" else []:
+            env["CUPTI_CLIENT_" + word.split("=", 1)[0]] = word.split("=", 1)[1]
+        open(log, "w").close()
+        out = subprocess.run([sys.executable, os.path.abspath(__file__), "--turns", str(n)], stdout=subprocess.PIPE, text=True, env=env).stdout
+        ms = [float(line.split()[1]) / int(line.split()[0]) for line in out.splitlines()][2::2]
+        ratios = [ms[k] / ms[k + 1] if k % 4 == 0 else ms[k + 1] / ms[k] for k in range(0, len(ms) - 1, 2)]
+        said = [line.split(": ", 1)[1] for line in open(log) if "in all" in line or "refused" in line]
+        if not ratios:
+            print(f"{setting}: nothing was measured", flush=True)
+            continue
+        print(f"{setting}: {statistics.median(ratios):.5f} ({min(ratios):.5f} to {max(ratios):.5f}), {min(ms):.3f} ms; "
+              + "; ".join(" ".join(s.split()[:4]) for s in said), flush=True)
+
+
+if sys.argv[1:2] == ["--turns"]:
+    turns(int(sys.argv[2]))
+else:
+    main(sys.argv[1:] or ["-"])
