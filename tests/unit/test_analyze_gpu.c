@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <math.h>
 #include "analyze/run.h"
-#include "tests/unit/gpus.h"
+#include "tests/unit/random_program.h"
 #include "tests/unit/reports.h"
 
 /* Device 0: stream 7 works 1000-1100 and 1100-1300, stream 8 1050-1250, a copy 1400-1500 and a set 1500-1510; device 1: 1000-1010.
@@ -456,6 +456,25 @@ static void unions_equal_brute_force(void)
 	}
 }
 
+/* A whole program's kernels, copies, sets and calls are all counted. */
+static void a_random_program_is_all_there(void)
+{
+	static struct rp p;
+
+	for (unsigned seed = 1; seed <= 20; seed++) {
+		json_t *j = report(rp_make(&p, seed), (const char *[]){ "header", "gpu", "top", "open", NULL }, &plain);
+		int kernels = 0, sync = 0, open = 0;
+
+		for (int i = 0; i < p.nops; i++)
+			kernels += p.ops[i].what == RP_LAUNCH;
+		for (int i = 0; i < p.ncalls; i++)
+			sync += p.calls[i].what == RP_SYNC && !p.calls[i].open, open += p.calls[i].open;
+		CHECK(num(row(j, "gpu", 0), "kernels") + (rows(j, "gpu") > 1 ? num(row(j, "gpu", 1), "kernels") : 0) == kernels && kernels);
+		CHECK(num(row_named(j, "top", "operation", "cuStreamSynchronize"), "count") == sync && rows(j, "open") == (size_t)open);
+		json_decref(j);
+	}
+}
+
 /* Figures do not depend on how many threads decode. */
 static void threads_agree(void)
 {
@@ -478,4 +497,4 @@ T_MAIN(T(kernels_by_name), T(operations_have_short_names), T(shares_are_of_what_
        T(what_is_missing_is_told), T(overlaps_count_once), T(quantiles_lie_between), T(copies_by_kind),
        T(streams_and_their_devices), T(a_range_cuts_busy_time), T(counters_over_time), T(whole_numbers_stay_exact),
        T(not_recorded_is_not_0), T(nothing_ran), T(the_overview_has_ten), T(recordings_add_up),
-       T(unions_equal_brute_force), T(threads_agree))
+       T(unions_equal_brute_force), T(a_random_program_is_all_there), T(threads_agree))

@@ -1,0 +1,212 @@
+/* A random small program as a trace, and as plain arrays of what is in it, so that a test can count every figure of a report a second time
+ * in the slowest and plainest way: times are below RP_END ns, so a cell for each ns is a fine way to count unions.
+ *
+ * Two threads of one process call the driver: launches, copies, sets, allocations, frees, waits, queries, modules, with ioctls within
+ * calls, calls of no length, calls at the same moment, and one that never returns. Two devices with two streams each run what is
+ * launched, mostly one after the other on a stream, now and then at once (the seed decides); some of it is of no length, some has no known
+ * launch, some kernels are NCCL's. Waits end when their stream is done. The includer defines _GNU_SOURCE (memfd_create). */
+#ifndef RANDOM_PROGRAM_H
+#define RANDOM_PROGRAM_H
+#include <stdlib.h>
+#include "tests/unit/gpus.h"
+
+#define RP_END 16000
+#define RP_MOST 2000
+
+enum rp_what { RP_LAUNCH, RP_COPY, RP_SET, RP_ALLOC, RP_FREE, RP_SYNC, RP_SYNC_ALL, RP_QUERY, RP_MODULE, RP_IOCTL, RP_WHATS };
+struct rp_call {
+	enum rp_what what;
+	int thread, depth, device, stream, op;	/* op: index of what it launched, or -1 */
+	int64_t start, end;
+	uint64_t bytes, addr;
+	int kernel, ret;
+	bool open;
+};
+struct rp_op {
+	enum rp_what what;		/* RP_LAUNCH (a kernel), RP_COPY or RP_SET */
+	int kernel, device, stream, call;	/* kernel: index into rp_kernels; call: index of the launch, or -1: not known */
+	int64_t start, end;
+	uint64_t bytes;
+	enum gt_direction direction;
+	enum gt_gpu_memory src, dst;
+};
+struct rp {
+	struct rp_call calls[RP_MOST];
+	struct rp_op ops[RP_MOST];
+	int ncalls, nops;
+	int64_t stream_end[2][2];
+	struct gpus g;
+	uint32_t types[RP_WHATS], names[5];
+	unsigned seed;
+};
+static const char *const rp_kernels[5] __attribute__((unused)) = { "_Z3addPf", "_Z3mulPf", "_Z4gemmILi128EEvPf", "ncclDevKernel_AllReduce", "_Z4reluPf" };
+static const struct rp_kind { const char *name; uint8_t category, op; } rp_kinds[RP_WHATS] __attribute__((unused)) = {
+	{ "cuLaunchKernel", GT_CAT_LAUNCH, GT_OP_LAUNCH }, { "cuMemcpyHtoDAsync_v2", GT_CAT_COPY, GT_OP_COPY },
+	{ "cuMemsetD8Async", GT_CAT_MEMORY, GT_OP_SET }, { "cuMemAlloc_v2", GT_CAT_MEMORY, GT_OP_ALLOC },
+	{ "cuMemFree_v2", GT_CAT_MEMORY, GT_OP_FREE }, { "cuStreamSynchronize", GT_CAT_SYNC, GT_OP_SYNC },
+	{ "cuCtxSynchronize", GT_CAT_SYNC, GT_OP_SYNC }, { "cuEventQuery", GT_CAT_QUERY, GT_OP_NONE },
+	{ "cuModuleLoadData", GT_CAT_MODULE, GT_OP_NONE }, { "ioctl RM_CONTROL", GT_CAT_IOCTL, GT_OP_IOCTL },
+};
+
+static inline int rp_below(int n) { return n > 0 ? rand() % n : 0; }
+
+static inline struct rp_call *rp_add_call(struct rp *p, enum rp_what what, int thread, int64_t start, int64_t end, int depth)
+{
+	struct rp_call *c = &p->calls[p->ncalls++];
+
+	*c = (struct rp_call){ .what = what, .thread = thread, .start = start, .end = end, .depth = depth, .op = -1,
+			       .device = thread == 1 && p->seed % 3 == 0, .stream = rp_below(2) };
+	return c;
+}
+
+/* What the call gives the GPU to do. */
+static inline void rp_add_op(struct rp *p, struct rp_call *c)
+{
+	struct rp_op *o = &p->ops[p->nops];
+	int64_t *tail = &p->stream_end[c->device][c->stream];
+
+	*o = (struct rp_op){ .what = c->what, .device = c->device, .stream = c->stream, .call = (int)(c - p->calls), .kernel = -1 };
+	o->start = c->start + rp_below(60);
+	if (o->start < *tail && rp_below(10))
+		o->start = *tail + rp_below(3);
+	if (o->start > RP_END - 500)	/* no time is left */
+		o->start = o->end = *tail = RP_END - 500;
+	else
+		o->end = o->start + (rp_below(8) ? rp_below(p->seed % 2 ? 40 : 300) : 0);
+	*tail = o->end > *tail ? o->end : *tail;
+	if (o->what == RP_LAUNCH)
+		o->kernel = c->kernel = rp_below(5);
+	o->bytes = c->bytes = o->what == RP_LAUNCH ? 0 : 1 + (uint64_t)rp_below(100000);
+	o->direction = rp_below(2) ? GT_DIR_HTOD : GT_DIR_DTOH;
+	o->src = o->direction == GT_DIR_DTOH ? GT_GPU_MEM_DEVICE : rp_below(2) ? GT_GPU_MEM_PAGEABLE : GT_GPU_MEM_PINNED;
+	o->dst = o->direction == GT_DIR_HTOD ? GT_GPU_MEM_DEVICE : rp_below(2) ? GT_GPU_MEM_PAGEABLE : GT_GPU_MEM_PINNED;
+	if (!rp_below(20))
+		o->call = -1;
+	else
+		c->op = p->nops;
+	p->nops++;
+}
+
+static inline int64_t rp_wait_end(const struct rp *p, const struct rp_call *c)
+{
+	int64_t end = c->end;
+
+	for (int s = 0; s < 2; s++)
+		if ((c->what == RP_SYNC_ALL || s == c->stream) && p->stream_end[c->device][s] > end)
+			end = p->stream_end[c->device][s];
+	return end;
+}
+
+static inline void rp_step(struct rp *p, int thread, int64_t *at)
+{
+	static const uint8_t often[] = { RP_LAUNCH, RP_LAUNCH, RP_LAUNCH, RP_LAUNCH, RP_COPY, RP_SET, RP_ALLOC, RP_FREE, RP_SYNC, RP_SYNC_ALL,
+					 RP_QUERY, RP_QUERY, RP_MODULE };
+	enum rp_what what = (enum rp_what)often[rp_below(sizeof(often))];
+	struct rp_call *c;
+
+	*at += rp_below(4) ? rp_below(30) : rp_below(200);
+	c = rp_add_call(p, what, thread, *at, *at + (rp_below(6) ? rp_below(50) : 0), 0);
+	if (what == RP_SYNC || what == RP_SYNC_ALL)
+		c->end = rp_wait_end(p, c);
+	if (what <= RP_SET)
+		rp_add_op(p, c);
+	if (what == RP_ALLOC || what == RP_FREE)
+		c->addr = 0x1000u + (unsigned)rp_below(12) * 0x100u, c->bytes = what == RP_ALLOC ? 1 + (uint64_t)rp_below(5000) : 0;
+	if (!rp_below(15))
+		c->ret = 1 + rp_below(3);
+	*at = c->end;
+	if (c->end > c->start + 4 && !rp_below(3)) {
+		int64_t from = c->start + rp_below((int)(c->end - c->start)), to = from + rp_below((int)(c->end - from) + 1);
+
+		rp_add_call(p, RP_IOCTL, thread, from, to, 1)->device = c->device;
+	}
+}
+
+static inline void rp_put_call(struct rp *p, const struct rp_call *c)
+{
+	struct gt_row row = { c->start, c->end, p->types[c->what], c->ret, (uint8_t)c->depth, 4 };
+	uint64_t args[4] = { c->what == RP_LAUNCH ? (c->kernel < 0 ? GT_NONE : p->names[c->kernel]) : c->bytes, c->addr,
+			     0x100u + (unsigned)c->device * 2 + (unsigned)c->stream, GT_DIR_HTOD };
+
+	if (c->open)
+		gt_writer_open_call(p->g.w, p->g.thread[c->thread], &row, args, &p->g.err);
+	else
+		gt_writer_row(p->g.w, GT_CALL, p->g.thread[c->thread], &row, args, &p->g.err);
+}
+
+static inline void rp_put_op(struct rp *p, const struct rp_op *o)
+{
+	const struct rp_call *c = o->call < 0 ? NULL : &p->calls[o->call];
+	struct gt_gpu_work w = gpus_work(p->g.stream[o->device][o->stream], o->start, o->end);
+
+	w.correlation = (uint32_t)(o - p->ops) + 1;
+	if (c)
+		w.cause = (struct gt_gpu_cause){ .join = GT_JOIN_CORRELATION, .track = p->g.thread[c->thread], .start = c->start,
+						 .name = gt_writer_string(p->g.w, rp_kinds[c->what].name), .ns = (uint64_t)(c->end - c->start) };
+	if (o->what == RP_LAUNCH)
+		gt_gpu_put_kernel(&p->g.types, &w, &(struct gt_gpu_kernel){ .name = p->names[o->kernel], .grid = { 8, 1, 1 },
+				  .block = { 64, 1, 1 } }, &p->g.err);
+	else if (o->what == RP_COPY)
+		gpus_copy(&p->g, &w, o->direction, o->src, o->dst, o->bytes);
+	else
+		gpus_set(&p->g, &w, o->bytes);
+}
+
+static inline void rp_types(struct rp *p)
+{
+	struct gt_writer *w = p->g.w;
+
+	for (int i = 0; i < RP_WHATS; i++) {
+		struct gt_field f[4] = { { gt_writer_string(w, i == RP_LAUNCH ? "kernel" : "bytes"), i == RP_LAUNCH ? GT_F_STR : GT_F_U64,
+					   i == RP_LAUNCH ? GT_R_KERNEL : GT_R_BYTES },
+					 { gt_writer_string(w, "addr"), GT_F_HEX, GT_R_ADDR }, { gt_writer_string(w, "stream"), GT_F_HEX, GT_R_STREAM },
+					 { gt_writer_string(w, "direction"), GT_F_U64, GT_R_DIRECTION } };
+		struct gt_type type = { .name = gt_writer_string(w, rp_kinds[i].name), .category = rp_kinds[i].category, .op = rp_kinds[i].op,
+					.memkind = i == RP_ALLOC || i == RP_FREE ? GT_MEM_DEVICE : GT_MEM_UNKNOWN,
+					.layer = i == RP_IOCTL ? GT_LAYER_IOCTL : GT_LAYER_API, .nfields = 4, .fields = f };
+
+		p->types[i] = gt_writer_type(w, &type);
+	}
+	for (int i = 0; i < 5; i++)
+		p->names[i] = gt_writer_string(w, rp_kernels[i]);
+}
+
+/* A row is written in the epoch in which it ended. */
+static inline void rp_write(struct rp *p)
+{
+	int64_t epoch = 1500 + rp_below(3000), to;
+
+	for (int64_t from = INT64_MIN; from < RP_END; from = to) {
+		to = from < 0 ? epoch : from + epoch < RP_END ? from + epoch : RP_END;
+		for (int i = 0; i < p->ncalls; i++)
+			if (p->calls[i].open ? to == RP_END : p->calls[i].end >= from && p->calls[i].end < to)
+				rp_put_call(p, &p->calls[i]);
+		for (int i = 0; i < p->nops; i++)
+			if (p->ops[i].end >= from && p->ops[i].end < to)
+				rp_put_op(p, &p->ops[i]);
+		gt_writer_epoch(p->g.w, to, &p->g.err);
+	}
+}
+
+/* The program of this seed; the reader is the caller's to close. p is large: keep it off the stack. A call that is open ends at
+ * RP_END, when the recording does. */
+static inline struct gt_reader *rp_make(struct rp *p, unsigned seed)
+{
+	int64_t at[2] = { 100, 100 };
+
+	memset(p, 0, sizeof(*p));
+	srand(seed);
+	p->seed = seed;
+	gpus_begin(&p->g, "{\"events\":\"api,ioctl,gpu\"}");
+	rp_types(p);
+	while (p->ncalls < 300 && at[0] < RP_END / 2 && at[1] < RP_END / 2) {
+		int thread = seed % 4 ? at[1] < at[0] : 0;
+
+		rp_step(p, thread, &at[thread]);
+	}
+	if (seed % 5 == 0)
+		rp_add_call(p, RP_SYNC_ALL, 0, at[0] + 5, RP_END, 0)->open = true;
+	rp_write(p);
+	return gpus_end(&p->g);
+}
+#endif
