@@ -1,273 +1,208 @@
-/* When nothing was being launched.
- *
- * A gap is the time between the end of one launch call and the start of the next one in the same process, over all its
- * threads: launches are taken in order of their start, and where one starts after every earlier one has ended, the time in
- * between is a gap. Launches that overlap or touch leave none. A gap in which rows were lost may not have been one: it is
- * counted, and how many of those there are, and their time, stands beside it.
- */
+/* Why GPUs were idle: all idle time by cause and by what went on, and the longest gaps. */
 #include <stdlib.h>
-#include "analyze/keep.h"
-#include "analyze/pick.h"
-#include "analyze/places.h"
-#include "analyze/report.h"
-#include "analyze/timeline.h"
-#include "formats/base/buf.h"
+#include "analyze/idle.h"
+#include "formats/demangle.h"
 
-#define LOSS GT_NONE		/* what a moment is: a loss has no type; else the type of a launch */
-#define PICKED 256		/* rows looked at before the launches among them are copied */
-
-struct place {			/* of one process */
-	uint64_t launches, gaps, total, doubtful, doubtful_ns;
-	int64_t last_end, longest, longest_at, lost_to;
-	uint32_t last_type;	/* of the launch that ended last */
-	bool lost;
-};
 struct gaps {
-	struct gt_asked asked;
-	struct gt_places where;
-	struct place *places;
-	struct gt_timeline *lines;	/* one per segment */
+	struct gt_idle idle;		/* first */
 	struct gt_keep longest;
-	uint8_t *launches;		/* one per code of the block at hand: 1 for launches and losses */
-	size_t codes_cap;
-	uint64_t block;
-	const struct gt_segment *block_seg;
-	bool any;			/* the block at hand has a type that launches */
 };
+
+/* A gap in a gt_kept: ret is the share of its longest slice in hundredths of a percent, depth the cause of that; of types (over all
+ * segments) `type` is the next operation, a the one before and, in the upper half, what the slice was; b is the thread. */
+static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
+{
+	struct gaps *g = arg;
+	int64_t ns = gap->to - gap->from;
+	struct gt_kept one = { .score = ns, .start = gap->from, .dur = ns, .seg = gap->seg, .track = gap->device, .type = gap->next.type,
+			       .depth = (uint8_t)gap->cause, .ret = (int32_t)gt_cell_share((uint64_t)gap->slice, (uint64_t)ns).i,
+			       .a = (uint64_t)gap->type << 32 | gap->before, .b = gap->next.thread };
+
+	return gt_keep_wants(&g->longest, ns) ? gt_keep_add(&g->longest, &one, err) : 0;
+}
 
 static int gaps_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct gaps *g = state;
-	int rc = gt_places_init(&g->where, r, err);
 
-	g->asked = (struct gt_asked){ r, opt };
+	g->idle.on_gap = on_gap;
+	g->idle.arg = g;
 	gt_keep_init(&g->longest, opt->top);
-	if (rc)
-		return rc;
-	g->places = calloc(g->where.n + 1, sizeof(*g->places));
-	g->lines = calloc(gt_reader_segments(r) + 1ul, sizeof(*g->lines));
-	return g->places && g->lines ? 0 : gt_err_set(err, -ENOMEM, "no memory for the gaps");
-}
-
-static bool in_doubt(const struct gaps *g, const struct gt_moment *m, const struct place *p)
-{
-	const struct place *all = &g->places[g->where.places[m->place].seg->index];	/* losses of no one process */
-
-	return (p->lost && p->lost_to >= p->last_end) || (all->lost && all->lost_to >= p->last_end);
-}
-
-static int add_gap(struct gaps *g, const struct gt_moment *m, struct place *p, struct gt_err *err)
-{
-	const struct gt_place *where = &g->where.places[m->place];
-	int64_t gap = gt_clamp((uint64_t)m->at - (uint64_t)p->last_end);
-	struct gt_kept one = { .start = p->last_end, .dur = gap, .seg = where->seg, .track = where->track, .score = gap,
-			       .type = m->what, .a = p->last_type };
-
-	p->gaps++;
-	p->total = gt_sat_add(p->total, (uint64_t)gap);
-	if (gap > p->longest) {
-		p->longest = gap;
-		p->longest_at = p->last_end;
-	}
-	if (in_doubt(g, m, p)) {
-		p->doubtful++;
-		p->doubtful_ns = gt_sat_add(p->doubtful_ns, (uint64_t)gap);
-		one.b = 1;
-	}
-	return gt_keep_wants(&g->longest, one.score) ? gt_keep_add(&g->longest, &one, err) : 0;
-}
-
-static int gaps_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
-{
-	struct gaps *g = arg;
-	struct place *p = &g->places[m->place];
-	int rc = 0;
-
-	if (m->what == LOSS) {
-		p->lost_to = !p->lost || m->end > p->lost_to ? m->end : p->lost_to;
-		p->lost = true;
-		return 0;
-	}
-	if (p->launches++ && m->at > p->last_end)
-		rc = add_gap(g, m, p, err);
-	if (p->launches == 1 || m->end > p->last_end) {
-		p->last_end = m->end;
-		p->last_type = m->what;
-	}
-	return rc;
-}
-
-/* Which codes of the block launch. */
-static int look_at_types(struct gaps *g, const struct gt_cols *cols, struct gt_err *err)
-{
-	if (gt_grow(&g->launches, &g->codes_cap, cols->ntypes, 1))
-		return gt_err_set(err, -ENOMEM, "no memory for the gaps");
-	g->any = false;
-	for (uint32_t c = 0; c < cols->ntypes; c++) {
-		const struct gt_type *type = gt_cols_type(cols, c);
-
-		g->launches[c] = !type || (type->layer == GT_LAYER_API && (type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH));
-		g->any |= g->launches[c];
-	}
-	g->block = cols->block;
-	g->block_seg = cols->seg;
-	return 0;
-}
-
-/* Numbers of the rows in [from, to) that launch. Which ones do is hard to predict, so this asks without a branch. */
-static uint32_t pick_launches(const struct gaps *g, const struct gt_cols *cols, uint32_t from, uint32_t to, uint32_t *rows)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = from; i < to; i++) {
-		rows[n] = i;
-		n += g->launches[cols->code ? cols->code[i] : 0];
-	}
-	return n;
-}
-
-/* Rows of a run that launch, as moments; every row of a run of losses. Returns how many. */
-static size_t collect(const struct gaps *g, const struct gt_cols *cols, struct gt_moment *m)
-{
-	uint32_t place = gt_places_slot(&g->where, cols->seg, cols->track), rows[PICKED];
-	size_t n = 0;
-
-	for (uint32_t from = 0, to; from < cols->n; from = to) {
-		uint32_t picked;
-
-		to = cols->n - from < PICKED ? cols->n : from + PICKED;
-		picked = pick_launches(g, cols, from, to, rows);
-		for (uint32_t k = 0; k < picked; k++) {
-			uint32_t i = rows[k];
-
-			m[n++] = (struct gt_moment){ .at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = place,
-						     .what = cols->types[cols->code ? cols->code[i] : 0] };
-		}
-	}
-	return n;
+	return gt_idle_init(&g->idle, r, opt, err);
 }
 
 static int gaps_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct gaps *g = state;
-	struct gt_timeline *line = &g->lines[cols->seg->index];
-	struct gt_moment *to;
-	int rc = 0;
-
-	if (g->block_seg && g->block_seg != cols->seg)	/* that one is over */
-		rc = gt_timeline_flush(&g->lines[g->block_seg->index], gaps_moment, g, err);
-	if (!rc && (g->block_seg != cols->seg || g->block != cols->block)) {
-		rc = gt_timeline_advance(line, cols->floor, gaps_moment, g, err);
-		if (!rc)
-			rc = look_at_types(g, cols, err);
-	}
-	if (rc || !g->any)
-		return rc;
-	to = gt_timeline_room(line, cols->n, err);
-	if (!to)
-		return -ENOMEM;
-	gt_timeline_took(line, collect(g, cols, to));
-	return 0;
+	return gt_idle_block(&((struct gaps *)state)->idle, cols, err);
 }
+
+/* ---- causes ---- */
 
 static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, { "launches", "Launches", GT_C_COUNT }, { "gaps", "Gaps", GT_C_COUNT },
-	{ "total_ns", "Total", GT_C_NS }, { "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Largest", GT_C_NS },
-	{ "max_at_ns", "at", GT_C_TIME }, { "doubtful", "With losses", GT_C_COUNT }, { "doubtful_ns", "Their time", GT_C_NS },
+	{ "cause", "Cause", GT_C_TEXT }, { "what", "What", GT_C_TEXT }, { "gaps", "Gaps", GT_C_COUNT }, { "total_ns", "Time", GT_C_NS },
+	{ "share_percent", "Share %", GT_C_PERCENT }, { "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Longest", GT_C_NS }, { "key", NULL, GT_C_TEXT },
 };
-#define NCOLUMNS 11
-static const struct gt_column largest_columns[] = {
-	GT_WHERE_PROCESS, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Gap", GT_C_NS },
-	{ "after", "After", GT_C_TEXT }, { "before", "Before", GT_C_TEXT }, { "doubtful", "With losses", GT_C_COUNT },
-};
-#define NLARGEST 8
 
-static void add_process(const struct gaps *g, struct gt_table *t, const struct gt_place *where, const struct place *p)
+/* The segment that a type's number is of. */
+static const struct gt_segment *segment_of(const struct gt_idle *s, uint32_t number)
 {
-	struct gt_cell cells[NCOLUMNS];
+	uint32_t i = 0;
 
-	gt_where_process(cells, where->seg, where->track);
-	cells[3] = gt_cell_u(p->launches);
-	cells[4] = gt_cell_u(p->gaps);
-	cells[5] = gt_cell_u(p->total);
-	cells[6] = gt_cell_known(p->gaps, p->gaps ? p->total / p->gaps : 0);
-	cells[7] = gt_cell_known(p->gaps, (uint64_t)p->longest);
-	cells[8] = p->gaps ? gt_cell_i(gt_since(g->asked.opt, g->asked.reader, where->seg, p->longest_at)) : gt_cell_none();
-	cells[9] = gt_cell_u(p->doubtful);
-	cells[10] = gt_cell_u(p->doubtful_ns);
-	gt_table_add(t, cells + gt_where_skip(g->asked.reader));
+	while (i + 1 < s->order.nsegs && number >= s->order.types[i + 1])
+		i++;
+	return gt_reader_segment(s->asked.reader, i);
 }
 
-static const char *type_name(const struct gt_segment *seg, uint64_t type)
+/* The name of a type, short if it is a kernel's; NULL: there is none. */
+static const char *name_of(const struct gt_idle *s, struct gt_kernel_names *names, uint32_t number)
 {
-	return type < seg->ntypes ? gt_type_name(seg, (uint32_t)type) : "?";
+	const struct gt_segment *seg = number == GT_NONE ? NULL : segment_of(s, number);
+	const struct gt_type *type = seg ? &seg->types[number - s->order.types[seg->index]] : NULL;
+	const char *text = type ? gt_str(seg, type->name) : NULL, *brief;
+
+	if (!type || type->category != GT_CAT_KERNEL)
+		return text;
+	brief = gt_kernel_names_get(names, text);
+	return brief ? brief : text;
 }
 
-static void add_largest(const struct gaps *g, struct gt_table *t, const struct gt_kept *one)
-{
-	struct gt_cell cells[NLARGEST];
+static struct gt_cell name_cell(const char *name) { return name ? gt_cell_text(name) : gt_cell_none(); }
 
-	gt_where_process(cells, one->seg, one->track);
-	cells[3] = gt_cell_i(gt_since(g->asked.opt, g->asked.reader, one->seg, one->start));
-	cells[4] = gt_cell_i(one->dur);
-	cells[5] = gt_cell_text(type_name(one->seg, one->a));
-	cells[6] = gt_cell_text(type_name(one->seg, one->type));
-	cells[7] = gt_cell_u(one->b);
-	gt_table_add(t, cells + gt_where_skip(g->asked.reader));
+/* Several types may have one name: other arguments, other recordings. The first of them gets the sums of all. */
+static void join_names(struct gt_idle *s, struct gt_kernel_names *names)
+{
+	for (size_t i = 0; i < s->nsums; i++)
+		for (size_t k = 0; k < i && s->sums[i].type != GT_NONE; k++) {
+			struct gt_idle_sum *a = &s->sums[k], *b = &s->sums[i];
+
+			if (a->cause != b->cause || a->type == GT_NONE || strcmp(name_of(s, names, a->type), name_of(s, names, b->type)))
+				continue;
+			a->ns = gt_sat_add(a->ns, b->ns);
+			a->gaps += b->gaps;
+			a->longest = b->longest > a->longest ? b->longest : a->longest;
+			*b = s->sums[--s->nsums];
+			i--;
+			break;
+		}
+}
+
+static int causes_table(struct gt_idle *s, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)
+{
+	uint64_t *parts = calloc(s->nsums + 1, sizeof(*parts));
+	int64_t *shares = calloc(s->nsums + 1, sizeof(*shares));
+	size_t shown;
+	int rc;
+
+	join_names(s, names);
+	if (s->nsums)
+		qsort(s->sums, s->nsums, sizeof(*s->sums), gt_idle_by_time);
+	for (size_t i = 0; parts && i < s->nsums; i++)
+		parts[i] = s->sums[i].ns;
+	rc = parts && shares ? gt_shares(parts, s->nsums, shares, err) : gt_err_set(err, -ENOMEM, "no memory for shares");
+	shown = gt_shown(s->nsums, s->asked.opt->top);
+	for (size_t i = 0; !rc && i < shown; i++) {
+		const struct gt_idle_sum *one = &s->sums[i];
+
+		gt_table_add(t, (struct gt_cell[]){ gt_cell_text(gt_idle_words(one->cause)), name_cell(name_of(s, names, one->type)),
+			     gt_cell_u(one->gaps), gt_cell_u(one->ns), gt_cell_i(shares[i]), gt_cell_u(one->ns / one->gaps),
+			     gt_cell_i(one->longest), gt_cell_text(gt_idle_key(one->cause)) });
+	}
+	gt_note_cut(t, s->nsums, shown);
+	free(parts);
+	free(shares);
+	return rc;
+}
+
+/* ---- the longest ---- */
+
+static const struct gt_column longest_columns[] = {
+	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Gap", GT_C_NS },
+	{ "cause", "Cause", GT_C_TEXT }, { "cause_percent", "of gap %", GT_C_PERCENT }, { "what", "What", GT_C_TEXT },
+	{ "tid", "TID", GT_C_COUNT }, { "after", "After", GT_C_TEXT }, { "before", "Before", GT_C_TEXT }, { "key", NULL, GT_C_TEXT },
+};
+#define NLONGEST 13
+
+static void add_longest(const struct gt_idle *s, struct gt_table *t, const struct gt_kept *one, struct gt_kernel_names *names)
+{
+	uint32_t first = s->order.tracks[one->seg->index], thread = (uint32_t)one->b;
+	const struct gt_track *device = &one->seg->tracks[one->track - first];
+	struct gt_cell cells[NLONGEST];
+
+	gt_where_process(cells, one->seg, gt_track_process(one->seg, one->track - first));
+	cells[3] = device->kind == GT_TRACK_DEVICE ? gt_cell_i(device->id) : gt_cell_none();
+	cells[4] = gt_cell_i(gt_since(s->asked.opt, s->asked.reader, one->seg, one->start));
+	cells[5] = gt_cell_i(one->dur);
+	cells[6] = gt_cell_text(gt_idle_words(one->depth));
+	cells[7] = gt_cell_i(one->ret);
+	cells[8] = name_cell(name_of(s, names, (uint32_t)(one->a >> 32)));
+	cells[9] = thread == GT_NONE ? gt_cell_none() : gt_cell_i(one->seg->tracks[thread - first].id);
+	cells[10] = name_cell(name_of(s, names, (uint32_t)one->a));
+	cells[11] = name_cell(name_of(s, names, one->type));
+	cells[12] = gt_cell_text(gt_idle_key(one->depth));
+	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
+}
+
+static void note_all(const struct gaps *g, struct gt_table *t)
+{
+	const struct gt_idle *s = &g->idle;
+	uint64_t gaps = 0, idle = 0, window = 0, late = gt_in_time_late(&s->order);
+
+	for (size_t i = 0; i < s->ndevices; i++) {
+		gaps += s->devices[i].gaps;
+		idle = gt_sat_add(idle, s->devices[i].idle);
+		window = gt_sat_add(window, s->devices[i].window);
+	}
+	gt_table_note(t, "%llu gaps, %.6f ms of %.6f ms%s", (unsigned long long)gaps, (double)idle / 1e6, (double)window / 1e6,
+		      s->ndevices > 1 ? " (of several GPUs: times are added)" : "");
+	if (late)
+		gt_table_note(t, "%llu rows came too late to be put in order: figures may be off", (unsigned long long)late);
 }
 
 static int gaps_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gaps *g = state;
-	unsigned skip = gt_where_skip(g->asked.reader);
-	uint64_t late = 0;
+	unsigned skip = gt_where_skip(g->idle.asked.reader);
+	struct gt_kernel_names *names = gt_kernel_names_new();
+	int rc = gt_idle_finish(&g->idle, err);
+	const char *cannot = gt_idle_cannot(&g->idle);
 
-	for (uint32_t i = 0; i < gt_reader_segments(g->asked.reader); i++) {
-		int rc = gt_timeline_flush(&g->lines[i], gaps_moment, g, err);
-
-		if (rc)
-			return rc;
-		late += g->lines[i].late;
+	tables[0] = gt_table_new("gaps", "Why the GPUs were idle", columns, 8);
+	if (!rc && (!names || !tables[0]))
+		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
+	if (!rc && cannot) {
+		gt_table_note(tables[0], "%s", cannot);
+		gt_table_note(tables[0], "what the calls tell: gtanalyze pauses");
+	} else if (!rc) {
+		rc = causes_table(&g->idle, tables[0], names, err);
+		note_all(g, tables[0]);
+		gt_table_gives_way(tables[0], "mean_ns max_ns gaps");
+		tables[1] = gt_table_new("longest_gaps", "The longest gaps", longest_columns + skip, NLONGEST - skip);
 	}
-	tables[0] = gt_table_new("gaps", "Gaps between launches", columns + skip, NCOLUMNS - skip);
-	tables[1] = gt_table_new("largest_gaps", "Largest gaps", largest_columns + skip, NLARGEST - skip);
-	if (!tables[0] || !tables[1])
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "doubtful_ns doubtful process max_at_ns launches mean_ns");
-	gt_table_gives_way(tables[1], "doubtful process before after");
-	for (size_t i = 0; i < g->where.n; i++)
-		if (g->places[i].launches)
-			add_process(g, tables[0], &g->where.places[i], &g->places[i]);
-	gt_table_sort(tables[0], 5 - skip, true, g->asked.opt->top);
 	gt_keep_sort(&g->longest);
-	for (size_t i = 0; i < g->longest.n; i++)
-		add_largest(g, tables[1], &g->longest.list[i]);
-	gt_note_kept(tables[1], &g->longest);
-	gt_note_unrecorded(tables[0], g->asked.reader, GT_LAYER_API);
-	if (late)
-		gt_table_note(tables[0], "%llu launches came too late to be put in order", (unsigned long long)late);
-	return 2;
+	for (size_t i = 0; !rc && tables[1] && i < g->longest.n; i++)
+		add_longest(&g->idle, tables[1], &g->longest.list[i], names);
+	if (!rc && tables[1]) {
+		gt_table_gives_way(tables[1], "process tid cause_percent pid after before what device");
+		gt_note_kept(tables[1], &g->longest);
+	}
+	gt_kernel_names_free(names);
+	return rc ? rc : tables[1] ? 2 : 1;
 }
 
 static void gaps_release(void *state)
 {
 	struct gaps *g = state;
 
-	for (uint32_t i = 0; g->lines && i < g->where.nsegs; i++)
-		gt_timeline_release(&g->lines[i]);
-	free(g->lines);
-	free(g->places);
-	free(g->launches);
 	gt_keep_release(&g->longest);
-	gt_places_release(&g->where);
+	gt_idle_release(&g->idle);
 }
 
 const struct gt_analysis gt_gaps_report = {
 	.name       = "gaps",
-	.help       = "time between launches of a process: count, total, mean, largest and when",
-	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_LOST),
+	.help       = "why GPUs were idle: all idle time by cause, and the longest gaps",
+	.wants      = GT_IDLE_WANTS,
+	.wants_args = true,
 	.order      = GT_BY_TIME,
-	.in_default = true,
 	.state_size = sizeof(struct gaps),
 	.init       = gaps_init,
 	.block      = gaps_block,

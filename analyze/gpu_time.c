@@ -102,18 +102,13 @@ int gt_gpu_time_init(struct gt_gpu_time *t, struct gt_reader *r, const struct gt
 	return gt_in_time_init(&t->order, r, on_row, t, err);
 }
 
-/* Which device each track belongs to. Most traces have many tracks or GPU work, not both: this waits for the first row. */
-static int find_devices(struct gt_gpu_time *t, struct gt_err *err)
+uint32_t *gt_gpu_devices(const struct gt_in_time *order, struct gt_reader *r)
 {
-	uint32_t n = t->order.tracks[t->order.nsegs];
+	uint32_t *all = calloc(order->tracks[order->nsegs] + 1ul, sizeof(*all));
 
-	t->slot = calloc(n + 1ul, sizeof(*t->slot));
-	t->device = calloc(n + 1ul, sizeof(*t->device));
-	if (!t->slot || !t->device)
-		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
-	for (uint32_t i = 0; i < t->order.nsegs; i++) {
-		const struct gt_segment *seg = gt_reader_segment(t->asked.reader, i);
-		uint32_t *device = t->device + t->order.tracks[i], first = t->order.tracks[i];
+	for (uint32_t i = 0; all && i < order->nsegs; i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+		uint32_t *device = all + order->tracks[i], first = order->tracks[i];
 
 		for (uint32_t k = 0; k < seg->ntracks; k++) {
 			uint32_t up = seg->tracks[k].parent;	/* stands before its children, and knows its device by now */
@@ -123,7 +118,15 @@ static int find_devices(struct gt_gpu_time *t, struct gt_err *err)
 				device[k] = device[up];
 		}
 	}
-	return 0;
+	return all;
+}
+
+/* Most traces have many tracks or GPU work, not both: this waits for the first row. */
+static int find_devices(struct gt_gpu_time *t, struct gt_err *err)
+{
+	t->slot = calloc(t->order.tracks[t->order.nsegs] + 1ul, sizeof(*t->slot));
+	t->device = gt_gpu_devices(&t->order, t->asked.reader);
+	return t->slot && t->device ? 0 : gt_err_set(err, -ENOMEM, "no memory for the tracks");
 }
 
 struct gt_moment *gt_gpu_time_run(struct gt_gpu_time *t, const struct gt_cols *cols, struct gt_err *err)

@@ -42,6 +42,8 @@ uint64_t gt_gpu_time_busy(const struct gt_gpu_time *t);			/* ns: of all devices,
 /* busy[mark] += ns, for n marks. */
 void gt_gpu_time_marked(const struct gt_gpu_time *t, uint64_t *busy, size_t n);
 /* Under a table of GPU work: rows that came too late, and, if it is empty, that nothing was recorded, and what tells of calls. */
+/* For each track, by number, that of the device that it belongs to, or its own. new: free it. NULL: no memory. */
+uint32_t *gt_gpu_devices(const struct gt_in_time *order, struct gt_reader *r);
 void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, const char *calls);
 void gt_gpu_time_release(struct gt_gpu_time *t);
 #endif

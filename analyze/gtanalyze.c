@@ -14,9 +14,9 @@
 #define TEXT_TOP 20	/* people get that many rows of a table unless told; programs all */
 
 static struct {
-	bool list, force;
+	bool list, force, whole;
 	int format;
-	const char *from, *to, *output;
+	const char *from, *to, *output, *min;
 	uint64_t pid, tid, top, threads;
 	struct gt_opt_list match;
 } opt = { .output = "-", .top = NOT_GIVEN, .threads = 1 };
@@ -33,6 +33,9 @@ static const struct gt_opt options[] = {
 	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Which rows to look at", NULL },
 	{ 0,   "from",   GT_OPT_STR,  &opt.from,    "TIME",    "leave out what ended earlier (1.5s, 250ms after the start)", NULL },
 	{ 0,   "to",     GT_OPT_STR,  &opt.to,      "TIME",    "leave out what began at that time or later", NULL },
+	{ 0,   "whole",  GT_OPT_FLAG, &opt.whole,   NULL,      "look at GPUs for as long as the recording lasts, not only from their first to "
+							       "their last operation", NULL },
+	{ 0,   "min",    GT_OPT_STR,  &opt.min,     "TIME",    "do not ask why a GPU was idle for less than that", NULL },
 	{ 0,   "pid",    GT_OPT_U64,  &opt.pid,     "PID",     "this process only", NULL },
 	{ 0,   "tid",    GT_OPT_U64,  &opt.tid,     "TID",     "this thread only", NULL },
 	{ 'm', "match",  GT_OPT_LIST, &opt.match,   "GLOB",
@@ -210,10 +213,10 @@ static void put_restrictions(struct gt_buf *b)
 
 static int check_options(struct gt_err *err)
 {
-	const char *const times[] = { opt.from, opt.to };
-	int64_t ns[2] = { INT64_MIN, INT64_MAX };
+	const char *const times[] = { opt.from, opt.to, opt.min };
+	int64_t ns[3] = { INT64_MIN, INT64_MAX, 0 };
 
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < 3; i++)
 		if (times[i] && gt_parse_ns(times[i], &ns[i]))
 			return gt_err_set(err, -EINVAL, "'%s' is no time: 1.5s, 250ms, 10us, 80ns", times[i]);
 	if (ns[0] >= ns[1])
@@ -287,6 +290,9 @@ static int analyze(const char *path, const struct chosen *c, bool several, struc
 		o.filter.match = gt_globs_match;
 		o.filter.match_arg = &opt.match;
 	}
+	o.whole = opt.whole;
+	if (opt.min)
+		gt_parse_ns(opt.min, &o.min_ns);
 	set_range(&o);
 	put_restrictions(&restrictions);
 	o.restricted = restrictions.len ? (const char *)restrictions.data : NULL;

@@ -23,26 +23,30 @@ int gt_in_time_init(struct gt_in_time *t, struct gt_reader *r, gt_timeline_fn *f
 	return 0;
 }
 
-struct gt_moment *gt_in_time_run(struct gt_in_time *t, const struct gt_cols *cols, struct gt_err *err)
+int gt_in_time_block(struct gt_in_time *t, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct gt_timeline *line = &t->lines[cols->seg->index];
-	uint32_t place = gt_in_time_track(t, cols->seg, cols->track);
-	struct gt_moment *m;
 	int rc = 0;
 
 	if (t->seg && t->seg != cols->seg)	/* that one is over */
 		rc = gt_timeline_flush(&t->lines[t->seg->index], t->fn, t->arg, err);
 	if (!rc && (t->seg != cols->seg || t->block != cols->block))
-		rc = gt_timeline_advance(line, cols->floor, t->fn, t->arg, err);
+		rc = gt_timeline_advance(&t->lines[cols->seg->index], cols->floor, t->fn, t->arg, err);
 	t->seg = cols->seg;
 	t->block = cols->block;
-	m = rc ? NULL : gt_timeline_room(line, cols->n, err);
-	if (!m)
-		return NULL;
-	for (uint32_t i = 0; i < cols->n; i++)
+	return rc;
+}
+
+struct gt_moment *gt_in_time_run(struct gt_in_time *t, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_timeline *line = &t->lines[cols->seg->index];
+	uint32_t place = gt_in_time_track(t, cols->seg, cols->track);
+	struct gt_moment *m = gt_in_time_block(t, cols, err) ? NULL : gt_timeline_room(line, cols->n, err);
+
+	for (uint32_t i = 0; m && i < cols->n; i++)
 		m[i] = (struct gt_moment){ .at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = place,
 					   .what = gt_in_time_type(t, cols->seg, cols->types[cols->code ? cols->code[i] : 0]) };
-	gt_timeline_took(line, cols->n);
+	if (m)
+		gt_timeline_took(line, cols->n);
 	return m;
 }
 

@@ -17,7 +17,9 @@ struct gt_in_time {
 };
 
 int gt_in_time_init(struct gt_in_time *t, struct gt_reader *r, gt_timeline_fn *fn, void *arg, struct gt_err *err);
-/* The rows of a run as moments, borrowed until the next run; `addr` is 0, and the caller's to set. Hands out what came before. NULL
+/* A run of this block follows: if the block is a new one, hands out what came before all of its rows. gt_in_time_run does it, too. */
+int gt_in_time_block(struct gt_in_time *t, const struct gt_cols *cols, struct gt_err *err);
+/* The rows of a run as moments, borrowed until the next run; `addr` is 0, and the caller's to set. NULL
  * with err filled in. */
 struct gt_moment *gt_in_time_run(struct gt_in_time *t, const struct gt_cols *cols, struct gt_err *err);
 int gt_in_time_flush(struct gt_in_time *t, struct gt_err *err);	/* hands out the rest */

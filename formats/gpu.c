@@ -29,6 +29,16 @@ const char *gt_direction_word(unsigned direction)
 	return words[direction < sizeof(words) / sizeof(*words) ? direction : 0];
 }
 
+static const char *const waits[GT_GPU_WAITS] = { "wait", "wait for event", "stream waits for event", "wait for stream", "wait for context" };
+
+enum gt_gpu_wait gt_gpu_wait_of_row(const char *name)
+{
+	for (unsigned i = 1; i < GT_GPU_WAITS; i++)
+		if (!strcmp(waits[i], name))
+			return (enum gt_gpu_wait)i;
+	return GT_GPU_WAIT_UNKNOWN;
+}
+
 enum gt_gpu_wait gt_gpu_wait_of_call(const char *name)
 {
 	static const struct { const char *name; enum gt_gpu_wait wait; } calls[] = {
@@ -235,8 +245,6 @@ int gt_gpu_put_graph(struct gt_gpu_types *t, const struct gt_gpu_work *work, str
 
 int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_waiting *s, struct gt_err *err)
 {
-	static const char *const names[GT_GPU_WAITS] = {"wait", "wait for event", "stream waits for event", "wait for stream",
-							"wait for context"};
 	struct gt_type type = { .category = GT_CAT_SYNC, .op = GT_OP_SYNC };
 	uint64_t key = key_of(WAIT, work, s->what);
 	uint32_t id = find(t, key);
@@ -246,7 +254,7 @@ int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work, cons
 	add_work(&r, work);
 	add(&r, "event", GT_F_HEX, GT_R_EVENT, s->event);
 	if (id == GT_NONE) {
-		type.name = gt_writer_string(t->w, names[s->what < GT_GPU_WAITS ? s->what : 0]);
+		type.name = gt_writer_string(t->w, waits[s->what < GT_GPU_WAITS ? s->what : 0]);
 		id = make(t, key, &type, &r);
 	}
 	return put(t, GT_SPAN, work, id, &r, err);

@@ -3,7 +3,7 @@
 A=$B/gtanalyze
 told() { grep -qF -- "$1" want.err; }
 
-# 30 operations, twice called; 40 launches, so 39 gaps.
+# 30 operations, twice called; 40 launches, so 39 pauses.
 awk 'function call(name, us, status) {
 	printf "{\"ts\":%.6f,\"op_id\":%d,\"phase\":\"B\",\"name\":\"%s\",\"details\":{}}\n", t / 1e6, id, name
 	printf "{\"ts\":%.6f,\"op_id\":%d,\"phase\":\"E\",\"name\":\"%s\",\"details\":{\"status\":%d}}\n", (t + us) / 1e6, id++, name, status
@@ -18,8 +18,8 @@ for f in csv tsv; do
 	want $f-top-given 0 $A top --top 3 --format $f t.jsonl
 	is $f-top-given-rows 4 "$(wc -l <want.out)"
 	check $f-top-given-says told "gtanalyze: t.jsonl: top: 28 more rows below --top 3 left out"
-	want $f-two-tables 0 $A gaps --format $f t.jsonl
-	is $f-two-tables-have-names "# gaps # largest_gaps" "$(tr -d '\r' <want.out | grep '^#' | paste -s -d ' ')"
+	want $f-two-tables 0 $A pauses --format $f t.jsonl
+	is $f-two-tables-have-names "# pauses # largest_pauses" "$(tr -d '\r' <want.out | grep '^#' | paste -s -d ' ')"
 	is $f-two-tables-rows 41 "$(tr -d '\r' <want.out | sed 1,/^$/d | wc -l)"
 	want $f-default 0 $A --format $f t.jsonl
 	is $f-default-begins-with-the-header "# header" "$(tr -d '\r' <want.out | head -n 1)"

@@ -119,7 +119,7 @@ static void an_address_handed_out_twice(void)
 	json_decref(j);
 }
 
-static void gaps_between_launches(void)
+static void pauses_between_launches(void)
 {
 	struct trace t;
 	json_t *j;
@@ -127,10 +127,10 @@ static void gaps_between_launches(void)
 
 	known(&t, true);
 	j = report(end(&t), NULL, &plain);
-	g = row(j, "gaps", 0);
-	CHECK(num(g, "launches") == 4 && num(g, "gaps") == 2 && num(g, "total_ns") == 940 && num(g, "mean_ns") == 470);
+	g = row(j, "pauses", 0);
+	CHECK(num(g, "launches") == 4 && num(g, "pauses") == 2 && num(g, "total_ns") == 940 && num(g, "mean_ns") == 470);
 	CHECK(num(g, "max_ns") == 930 && num(g, "max_at_ns") == 2120 && num(g, "doubtful") == 0);
-	CHECK(num(row(j, "largest_gaps", 1), "duration_ns") == 10 && is(row(j, "largest_gaps", 0), "before", "cuLaunchKernel"));
+	CHECK(num(row(j, "largest_pauses", 1), "duration_ns") == 10 && is(row(j, "largest_pauses", 0), "before", "cuLaunchKernel"));
 	json_decref(j);
 }
 
@@ -217,7 +217,7 @@ static void times_far_apart(void)
 		call(&t, i, LAUNCH, (i - 1) * far, (i - 1) * far + 10, 0, 0, str(&t, "k"), 0);
 	call(&t, 0, CONTEXT, -far + 20, -far + 30, 0, 0, 1, 0);
 	j = report(end(&t), NULL, &plain);
-	CHECK(num(row(j, "gaps", 0), "gaps") == 2 && num(row(j, "gaps", 0), "max_ns") == (double)(far - 10));
+	CHECK(num(row(j, "pauses", 0), "pauses") == 2 && num(row(j, "pauses", 0), "max_ns") == (double)(far - 10));
 	CHECK(num(row(j, "contexts", 0), "start_ns") == 20);
 	json_decref(j);
 }
@@ -287,9 +287,9 @@ static int by_effect(const void *a, const void *b)
 	return (p > q) - (p < q);
 }
 
-static void large_gaps(void)
+static void large_pauses(void)
 {
-	static const char *const names[] = { "gaps", NULL };
+	static const char *const names[] = { "pauses", NULL };
 	int64_t last = 0, total = 0, most = 0, gaps = 0;
 	struct trace t;
 	json_t *j;
@@ -306,8 +306,8 @@ static void large_gaps(void)
 		last = evs[i].end > last ? evs[i].end : last;
 	}
 	j = report(end(&t), names, &plain);
-	CHECK(gaps > 100 && num(row(j, "gaps", 0), "gaps") == (double)gaps && num(row(j, "gaps", 0), "total_ns") == (double)total);
-	CHECK(num(row(j, "gaps", 0), "max_ns") == (double)most && num(row(j, "largest_gaps", 0), "duration_ns") == (double)most);
+	CHECK(gaps > 100 && num(row(j, "pauses", 0), "pauses") == (double)gaps && num(row(j, "pauses", 0), "total_ns") == (double)total);
+	CHECK(num(row(j, "pauses", 0), "max_ns") == (double)most && num(row(j, "largest_pauses", 0), "duration_ns") == (double)most);
 	json_decref(j);
 }
 
@@ -426,8 +426,8 @@ static void timeline_of_threads_and_calls(void)
 }
 
 T_MAIN(T(summary_counts), T(summary_says_what_was_not_recorded), T(summary_text_has_its_shape),
-       T(operations_and_categories), T(memory_over_threads), T(an_address_handed_out_twice), T(gaps_between_launches),
+       T(operations_and_categories), T(memory_over_threads), T(an_address_handed_out_twice), T(pauses_between_launches),
        T(threads_and_open_calls), T(lists_of_calls), T(a_range_cuts),
        T(top_leaves_rows_out_and_says_so), T(times_far_apart), T(sums_do_not_wrap),
-       T(large_gaps), T(large_memory), T(large_busy), T(split_is_the_whole), T(reports_do_not_disturb_each_other),
+       T(large_pauses), T(large_memory), T(large_busy), T(split_is_the_whole), T(reports_do_not_disturb_each_other),
        T(timeline_of_threads_and_calls))

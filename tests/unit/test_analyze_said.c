@@ -13,8 +13,8 @@ static void losses_are_told(void)
 	gt_writer_lost(t.w, GT_SCOPE_PROCESS, t.process, 3500, 3600, 12, &t.err);
 	gt_writer_lost(t.w, GT_SCOPE_ALL, GT_NONE, 7000, 7001, GT_LOST_UNKNOWN, &t.err);
 	j = report(end(&t), NULL, &plain);
-	g = row(j, "gaps", 0);
-	CHECK(num(g, "gaps") == 2 && num(g, "doubtful") == 1 && num(g, "doubtful_ns") == 930);
+	g = row(j, "pauses", 0);
+	CHECK(num(g, "pauses") == 2 && num(g, "doubtful") == 1 && num(g, "doubtful_ns") == 930);
 	CHECK(num(row(j, "header", 0), "lost") == 12 && num(row(j, "header", 0), "lost_unknown") == 1);
 	CHECK(noted(j, "header", "LOST: 12 events and an unknown number more; what was lost is missing"));
 	CHECK(noted(j, "header", "sampled: one call in 10"));
@@ -132,7 +132,7 @@ static void what_is_filtered_away_is_no_zero(void)
 /* Whatever reports are asked for, and whatever leaves nothing: it is said, with what there would be. */
 static void nothing_matched(void)
 {
-	static const char *const sets[][3] = { { "summary", "top" }, { "open" }, { "header" }, { "contexts", "gaps" } };
+	static const char *const sets[][3] = { { "summary", "top" }, { "open" }, { "header" }, { "contexts", "pauses" } };
 	const struct { struct gt_filter filter; const char *there; } cases[] = {
 		{ { .pid = 7 }, "processes of the file: 100 train" },
 		{ { .tid = 7 }, "threads of the file: 100 main, 101, 102, 103, 104, 105, 106, 107" },

@@ -1,0 +1,305 @@
+/* Where the time of the GPUs went: each nanosecond of the window is in one part, and the parts add up to it. */
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/idle.h"
+#include "formats/base/buf.h"
+#include "formats/demangle.h"
+
+#define PARTS (GT_WORK_KINDS + GT_IDLE_CAUSE_COUNT)
+#define BAR 40
+#define BESIDE_BAR 62u		/* columns that the rest of a line takes */
+#define LEAST_BAR 12u
+#define EXPOSED_TOP 10u
+
+static int budget_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	return gt_idle_init(state, r, opt, err);
+}
+
+static int budget_block(void *state, const struct gt_cols *cols, struct gt_err *err) { return gt_idle_block(state, cols, err); }
+
+/* ---- parts ---- */
+
+static const struct { const char *key, *text; char mark; } works[GT_WORK_KINDS] = {
+	[GT_WORK_COMPUTE] = { "compute", "compute", '#' },
+	[GT_WORK_COMMUNICATION] = { "communication", "communication, exposed", '=' },
+	[GT_WORK_COPY] = { "copies", "copies, exposed", '-' },
+};
+
+static void device_parts(const struct gt_idle_device *d, uint64_t parts[PARTS])
+{
+	for (unsigned k = 0; k < GT_WORK_KINDS; k++)
+		parts[k] = gt_sat_add(parts[k], d->kind[k]);
+	for (unsigned c = 0; c < GT_IDLE_CAUSE_COUNT; c++)
+		parts[GT_WORK_KINDS + c] = gt_sat_add(parts[GT_WORK_KINDS + c], d->cause[c]);
+}
+
+struct sheet { uint64_t parts[PARTS], whole, idle; int64_t shares[PARTS], idle_share; unsigned cells; };
+
+/* One bar that all parts make together; each of them shows its stretch of it. */
+struct bar { char text[BAR + 1]; };
+
+/* From `before` to `before + part`, in marks; what is there at all has one. */
+static void draw(struct bar *b, const struct sheet *h, uint64_t before, uint64_t part, char mark)
+{
+	unsigned from = (unsigned)((unsigned __int128)before * h->cells / (h->whole + !h->whole));
+	unsigned to = (unsigned)(((unsigned __int128)before + part) * h->cells / (h->whole + !h->whole));
+
+	from = h->cells && from >= h->cells ? h->cells - 1 : from;
+	to = to == from && part && h->cells ? from + 1 : to;
+	memset(b->text + from, mark, to - from);
+}
+
+/* Nothing but blanks before the stretch, and nothing behind it. */
+static struct bar stretch(const struct sheet *h, uint64_t before, uint64_t part, char mark)
+{
+	struct bar b = { { 0 } };
+	size_t n = BAR;
+
+	memset(b.text, ' ', BAR);
+	draw(&b, h, before, part, mark);
+	while (n && b.text[n - 1] == ' ')
+		b.text[--n] = 0;
+	return b;
+}
+
+static unsigned bar_cells(size_t width)
+{
+	if (!width || width == SIZE_MAX || width >= BESIDE_BAR + BAR)
+		return BAR;
+	return width < BESIDE_BAR + LEAST_BAR ? 0 : (unsigned)(width - BESIDE_BAR);
+}
+
+static const struct gt_column columns[] = {
+	{ "part", "Part", GT_C_TEXT }, { "total_ns", "Time", GT_C_NS }, { "share_percent", "Share %", GT_C_PERCENT },
+	{ "bar", "Bar", GT_C_WHOLE }, { "key", NULL, GT_C_TEXT }, { "level", NULL, GT_C_COUNT },
+};	/* a bar is never cut: it is made as wide as there is room */
+#define NCOLUMNS 6
+
+struct line { const char *text, *key; unsigned level; uint64_t ns; int64_t share; const char *bar; };
+
+static void add_line(struct gt_table *t, const struct line *l)
+{
+	gt_table_add(t, (struct gt_cell[NCOLUMNS]){ { .s = l->text, .indent = 2 * l->level }, gt_cell_u(l->ns), gt_cell_i(l->share),
+						    gt_cell_text(l->bar), gt_cell_text(l->key), gt_cell_u(l->level) });
+}
+
+static int fill_sheet(const struct gt_idle *s, struct sheet *h, struct gt_err *err)
+{
+	memset(h, 0, sizeof(*h));
+	h->cells = bar_cells(s->asked.opt->width);
+	for (size_t i = 0; i < s->ndevices; i++) {
+		device_parts(&s->devices[i], h->parts);
+		h->whole = gt_sat_add(h->whole, s->devices[i].window);
+	}
+	for (unsigned c = GT_WORK_KINDS; c < PARTS; c++)
+		h->idle = gt_sat_add(h->idle, h->parts[c]);
+	if (gt_shares(h->parts, PARTS, h->shares, err))
+		return err->code;
+	for (unsigned c = GT_WORK_KINDS; c < PARTS; c++)
+		h->idle_share += h->shares[c];
+	return 0;
+}
+
+static void add_part(struct gt_table *t, const struct sheet *h, struct line l, uint64_t before, char mark)
+{
+	struct bar b = stretch(h, before, l.ns, mark);
+
+	l.bar = b.text;
+	add_line(t, &l);
+}
+
+/* Causes in order of their time; those that took none are not there. */
+static void add_causes(struct gt_table *t, const struct sheet *h, uint64_t before)
+{
+	bool done[PARTS] = { false };
+
+	for (;;) {
+		unsigned most = PARTS;
+
+		for (unsigned c = GT_WORK_KINDS; c < PARTS; c++)
+			if (!done[c] && h->parts[c] && (most == PARTS || h->parts[c] > h->parts[most]))
+				most = c;
+		if (most == PARTS)
+			return;
+		done[most] = true;
+		add_part(t, h, (struct line){ gt_idle_words(most - GT_WORK_KINDS), gt_idle_key(most - GT_WORK_KINDS), 1, h->parts[most],
+					      h->shares[most], NULL }, before, '.');
+		before += h->parts[most];
+	}
+}
+
+static void add_parts(struct gt_table *t, const struct sheet *h)
+{
+	struct bar all = stretch(h, 0, h->whole, '.');
+	uint64_t before = 0;
+
+	for (unsigned k = 0; k < GT_WORK_KINDS; k++, before += h->parts[k - 1])
+		draw(&all, h, before, h->parts[k], works[k].mark);
+	add_line(t, &(struct line){ "all", "all", 0, h->whole, h->whole ? 10000 : 0, all.text });
+	before = 0;
+	for (unsigned k = 0; k < GT_WORK_KINDS; k++) {
+		add_part(t, h, (struct line){ works[k].text, works[k].key, 0, h->parts[k], h->shares[k], NULL }, before, works[k].mark);
+		before += h->parts[k];
+	}
+	add_part(t, h, (struct line){ "idle", "idle", 0, h->idle, h->idle_share, NULL }, before, '.');
+	add_causes(t, h, before);
+}
+
+/* ---- GPUs ---- */
+
+static const struct gt_column gpu_columns[] = {
+	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "window_ns", "Window", GT_C_NS },
+	{ "compute_percent", "Compute %", GT_C_PERCENT }, { "communication_percent", "Comm. %", GT_C_PERCENT },
+	{ "copies_percent", "Copies %", GT_C_PERCENT }, { "idle_percent", "Idle %", GT_C_PERCENT },
+	{ "cause", "Most of the idle time", GT_C_TEXT }, { "compute_ns", NULL, GT_C_NS }, { "communication_ns", NULL, GT_C_NS },
+	{ "copies_ns", NULL, GT_C_NS }, { "idle_ns", NULL, GT_C_NS }, { "cause_ns", NULL, GT_C_NS },
+};
+#define NGPU 14
+
+static int add_gpu(const struct gt_idle *s, struct gt_table *t, const struct gt_idle_device *d, struct gt_err *err)
+{
+	uint64_t parts[] = { d->kind[GT_WORK_COMPUTE], d->kind[GT_WORK_COMMUNICATION], d->kind[GT_WORK_COPY], d->idle };
+	const struct gt_track *track = &d->seg->tracks[d->track];
+	struct gt_cell cells[NGPU + 1];
+	unsigned most = 0;
+	int64_t shares[4];
+
+	if (gt_shares(parts, 4, shares, err))
+		return err->code;
+	for (unsigned c = 1; c < GT_IDLE_CAUSE_COUNT; c++)
+		most = d->cause[c] > d->cause[most] ? c : most;
+	gt_where_process(cells, d->seg, gt_track_process(d->seg, d->track));
+	cells[3] = track->kind == GT_TRACK_DEVICE ? gt_cell_i(track->id) : gt_cell_none();
+	cells[4] = gt_cell_u(d->window);
+	for (int i = 0; i < 4; i++) {
+		cells[5 + i] = d->window ? gt_cell_i(shares[i]) : gt_cell_none();
+		cells[10 + i] = gt_cell_u(parts[i]);
+	}
+	cells[9] = d->idle ? gt_cell_text(gt_idle_words(most)) : gt_cell_none();
+	cells[14] = d->idle ? gt_cell_u(d->cause[most]) : gt_cell_none();
+	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
+	return 0;
+}
+
+static int gpus_table(const struct gt_idle *s, struct gt_table **to, struct gt_err *err)
+{
+	unsigned skip = gt_where_skip(s->asked.reader);
+	struct gt_table *t = gt_table_new("budget_gpus", "GPUs", gpu_columns + skip, NGPU + 1 - skip);
+	int rc = (*to = t) ? 0 : gt_err_set(err, -ENOMEM, "no memory for a table");
+
+	for (size_t i = 0; !rc && i < gt_shown(s->ndevices, s->asked.opt->top); i++)
+		rc = add_gpu(s, t, &s->devices[i], err);
+	if (!rc)
+		gt_table_gives_way(t, "process communication_percent cause copies_percent window_ns");
+	if (!rc)
+		gt_note_cut(t, s->ndevices, gt_shown(s->ndevices, s->asked.opt->top));
+	return rc;
+}
+
+/* ---- names ---- */
+
+static const struct gt_column name_columns[] = {
+	{ "operation", "Operation", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
+	{ "exposed_ns", "Exposed", GT_C_NS }, { "exposed_percent", "of window %", GT_C_PERCENT }, { "kind", "Kind", GT_C_TEXT },
+	{ "name", NULL, GT_C_TEXT },
+};
+
+static int by_exposed(const void *pa, const void *pb)
+{
+	const struct gt_idle_name *a = pa, *b = pb;
+	int order = memcmp(a->text, b->text, a->len < b->len ? a->len : b->len);
+
+	if (a->exposed != b->exposed)
+		return a->exposed < b->exposed ? 1 : -1;
+	return order ? order : (a->len > b->len) - (a->len < b->len);
+}
+
+static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, struct gt_err *err)
+{
+	unsigned top = s->asked.opt->unasked && (!s->asked.opt->top || s->asked.opt->top > EXPOSED_TOP) ? EXPOSED_TOP : s->asked.opt->top;
+	struct gt_kernel_names *names = gt_kernel_names_new();
+	size_t shown = gt_shown(s->nnames, top);
+
+	*to = gt_table_new("exposed", "Time in which only this ran on its GPU", name_columns, 7);
+	if (!names || !*to) {
+		gt_kernel_names_free(names);
+		return gt_err_set(err, -ENOMEM, "no memory for the kernels");
+	}
+	if (s->nnames)
+		qsort(s->names, s->nnames, sizeof(*s->names), by_exposed);
+	for (size_t i = 0; i < shown; i++) {
+		const struct gt_idle_name *n = &s->names[i];
+		const char *brief = gt_kernel_names_get(names, n->text);
+
+		gt_table_add(*to, (struct gt_cell[]){ gt_cell_text(brief ? brief : n->text), gt_cell_u(n->count), gt_cell_u(n->total),
+			     gt_cell_u(n->exposed), gt_cell_share(n->exposed, whole), gt_cell_text(gt_work_kind_word(n->kind)),
+			     gt_cell_text(n->text) });
+	}
+	gt_table_gives_way(*to, "kind count total_ns");
+	gt_note_cut(*to, s->nnames, shown);
+	gt_kernel_names_free(names);
+	return 0;
+}
+
+/* ---- all ---- */
+
+static void note_window(const struct gt_idle *s, struct gt_table *t)
+{
+	uint64_t late = gt_in_time_late(&s->order);
+
+	if (s->ndevices == 1)
+		gt_table_note(t, "of the time from the first to the last GPU operation%s",
+			      s->asked.opt->whole ? ", and before and after them" : s->asked.opt->filter.ranged ? " in the range" : "");
+	else
+		gt_table_note(t, "of %zu GPUs, each from the first to the last GPU operation of all%s; as processes see them", s->ndevices,
+			      s->asked.opt->whole ? ", and before and after them" : s->asked.opt->filter.ranged ? " in the range" : "");
+	if (late)
+		gt_table_note(t, "%llu rows came too late to be put in order: figures may be off", (unsigned long long)late);
+}
+
+static int budget_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct gt_idle *s = state;
+	int rc = gt_idle_finish(s, err);
+	const char *cannot = gt_idle_cannot(s);
+	struct sheet h;
+
+	if (rc || (cannot && s->asked.opt->unasked))
+		return rc;
+	tables[0] = gt_table_new("budget", "Where the time of the GPUs went", columns, NCOLUMNS);
+	if (!tables[0])
+		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	if (cannot) {
+		gt_table_note(tables[0], "%s", cannot);
+		return 1;
+	}
+	rc = fill_sheet(s, &h, err);
+	if (rc)
+		return rc;
+	add_parts(tables[0], &h);
+	note_window(s, tables[0]);
+	gt_table_gives_way(tables[0], "bar share_percent");
+	if (h.parts[GT_WORK_KINDS + GT_IDLE_UNJOINED])
+		gt_table_note(tables[0], "%llu operations are joined to no call", (unsigned long long)s->unjoined);
+	rc = gpus_table(s, &tables[1], err);
+	if (!rc)
+		rc = names_table(s, h.whole, &tables[2], err);
+	return rc ? rc : 3;
+}
+
+static void budget_release(void *state) { gt_idle_release(state); }
+
+const struct gt_analysis gt_budget_report = {
+	.name       = "budget",
+	.help       = "where the time of the GPUs went: computing, communicating, copying, idle by cause",
+	.wants      = GT_IDLE_WANTS,
+	.wants_args = true,
+	.order      = GT_BY_TIME,
+	.in_default = true,
+	.state_size = sizeof(struct gt_idle),
+	.init       = budget_init,
+	.block      = budget_block,
+	.finish     = budget_finish,
+	.release    = budget_release,
+};

@@ -1,0 +1,40 @@
+/* What a thread did, along its time: the calls it was in, and what was going on within and around them, on levels of which the first that
+ * covers a moment says what the moment was. Each level is a list of stretches that do not overlap, in order: what lies within another one
+ * of its level is part of that. Kept are those that somebody may still ask for; the owner says from when on that is. */
+#ifndef GT_HOST_LINE_H
+#define GT_HOST_LINE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "formats/base/err.h"
+
+enum gt_host_level {
+	GT_HOST_OVERHEAD,	/* CUPTI held it up */
+	GT_HOST_IOCTL,
+	GT_HOST_CALL,		/* of the driver API */
+	GT_HOST_RUNTIME,	/* a call of the CUDA runtime, outside all of the driver's */
+	GT_HOST_OFF_CPU,
+	GT_HOST_LOST,		/* something of it was not recorded */
+	GT_HOST_TOO_MUCH,	/* not kept: GT_HOST_MOST */
+	GT_HOST_LEVELS,
+	GT_HOST_NOTHING = GT_HOST_LEVELS
+};
+#define GT_HOST_MOST (5u << 18)		/* stretches kept at a time, of all lines: 40 MiB */
+
+#define GT_HOST_NEVER INT64_MAX
+struct gt_host_stretch { int64_t start, end, copies_from; uint32_t type; };	/* type: the caller's number; copies_from: see below */
+struct gt_host_line {			/* zero-initialised: nothing is known of it */
+	struct gt_host_list { struct gt_host_stretch *list; size_t n, cap; } level[GT_HOST_LEVELS];
+};
+/* from < to; s: NULL for GT_HOST_NOTHING. Negative returns end the walk. */
+typedef int gt_host_fn(void *arg, enum gt_host_level level, const struct gt_host_stretch *s, int64_t from, int64_t to, struct gt_err *err);
+
+/* Those of one level come by their start, but one may come behind what lies within it. *kept counts what all lines hold. 0 or -ENOMEM. */
+int gt_host_add(struct gt_host_line *l, enum gt_host_level level, int64_t start, int64_t end, uint32_t type, size_t *kept, struct gt_err *err);
+/* The call that began at this time copies pageable memory; the copy began at `from`. Of others copies_from is GT_HOST_NEVER. */
+void gt_host_pageable(struct gt_host_line *l, int64_t start, int64_t from);
+/* Hands out [from, to) in pieces, in order. */
+int gt_host_cut(const struct gt_host_line *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg, struct gt_err *err);
+void gt_host_forget(struct gt_host_line *l, int64_t before, size_t *kept);	/* what ended by then */
+void gt_host_release(struct gt_host_line *l);
+#endif

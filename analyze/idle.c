@@ -1,0 +1,607 @@
+/* Rows into windows, devices and gaps.
+ *
+ * GPU operations go through a timeline (in_time.h), so that they come here in order of their start; each device has a sweep (sweep.h) over
+ * what it runs. What threads do needs no such order: a thread's calls come in order anyway, and they are kept from where the oldest gap
+ * that may still be cut begins. When an operation starts, all calls that began before have been seen, for blocks come by their first row. */
+#include "analyze/idle.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/idle_inside.h"
+#include "analyze/pick.h"
+#include "formats/base/buf.h"
+#include "formats/gpu.h"
+
+#define FORGET 65536u	/* stretches of host lines that are kept at least before it is asked which nobody needs */
+#define IS_A_SPAN UINT64_MAX	/* a moment that is no operation */
+#define LOSSES 4096u	/* beyond that two become one: what lies between them is not known then either */
+
+/* ---- types and names ---- */
+
+static bool same_name(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct gt_idle_name *have = &((const struct gt_idle *)arg)->names[value];
+
+	return have->len == len && !memcmp(have->text, key, len);
+}
+
+/* The number of a name; GT_NONE: no memory. */
+static uint32_t find_name(struct gt_idle *s, const struct gt_segment *seg, const struct gt_type *type)
+{
+	const struct gt_string *text = type->name < seg->nstrings ? &seg->strings[type->name] : &(struct gt_string){ "?", 1 };
+	uint64_t hash = gt_hash(text->ptr, text->len);
+	uint32_t i = gt_map_get(&s->names_map, hash, same_name, s, text->ptr, text->len);
+
+	if (i != UINT32_MAX)
+		return i;
+	if (gt_grow(&s->names, &s->names_cap, s->nnames + 1, sizeof(*s->names)) || gt_map_add(&s->names_map, hash, (uint32_t)s->nnames))
+		return GT_NONE;
+	s->names[s->nnames] = (struct gt_idle_name){ .text = text->ptr, .len = text->len, .kind = gt_work_kind(seg, type) };
+	return (uint32_t)s->nnames++;
+}
+
+/* A copy that the driver stages: the host takes part in it. */
+static bool is_pageable(const struct gt_segment *seg, const struct gt_type *type)
+{
+	return type->op == GT_OP_COPY && strstr(gt_str(seg, type->name), gt_gpu_memory_word(GT_GPU_MEM_PAGEABLE));
+}
+
+/* What is known of a type of operations; NULL: no memory. */
+static const struct gt_idle_type *type_of(struct gt_idle *s, const struct gt_segment *seg, uint32_t number)
+{
+	struct gt_idle_type *t = &s->types[number];
+	const struct gt_type *type = &seg->types[number - s->order.types[seg->index]];
+
+	if (t->known)
+		return t;
+	t->kind = (uint8_t)gt_work_kind(seg, type);
+	t->pageable = is_pageable(seg, type);
+	t->name = find_name(s, seg, type);
+	t->known = t->name != GT_NONE;
+	return t->known ? t : NULL;
+}
+
+/* ---- time ---- */
+
+static int64_t clip(const struct gt_idle *s, int64_t at)
+{
+	return at < s->window_from ? s->window_from : at > s->window_to ? s->window_to : at;
+}
+
+struct swept { struct gt_idle *s; struct gt_idle_device *d; };
+
+static void on_stretch(void *arg, const struct gt_sweep *sweep, int64_t from, int64_t to)
+{
+	struct swept *w = arg;
+	uint64_t ns = (uint64_t)(clip(w->s, to) - clip(w->s, from));
+
+	if (!sweep->n || !ns)
+		return;
+	for (unsigned k = 0; k < GT_WORK_KINDS; k++)
+		if (sweep->active[k]) {
+			w->d->kind[k] = gt_sat_add(w->d->kind[k], ns);
+			break;
+		}
+	if (sweep->distinct == 1)
+		w->s->names[sweep->ids].exposed = gt_sat_add(w->s->names[sweep->ids].exposed, ns);
+}
+
+static int commit(struct gt_idle *s, struct gt_idle_device *d, struct gt_err *err)
+{
+	if (!d->closing)
+		return 0;
+	d->closing = false;
+	return gt_idle_close_gap(s, d, d->gap_from, d->next.start, &d->next, err);
+}
+
+/* ---- operations ---- */
+
+static struct gt_idle_device *device_of(struct gt_idle *s, uint32_t stream, int64_t start)
+{
+	uint32_t number = s->device_of[stream], track = number - s->order.tracks[s->seg->index];
+	struct gt_idle_device *d;
+
+	if (s->slot_of_device[number])
+		return &s->devices[s->slot_of_device[number] - 1];
+	if (gt_grow(&s->devices, &s->devices_cap, s->ndevices + 1, sizeof(*s->devices)))
+		return NULL;
+	d = &s->devices[s->ndevices];
+	*d = (struct gt_idle_device){ .seg = s->seg, .track = track, .number = number, .before = GT_NONE,
+				      .process = gt_places_slot(&s->places, s->seg, track), .busy_to = s->window_from, .sweep = { .at = start } };
+	d->first = !s->processes[d->process].works;
+	s->processes[d->process].works = true;
+	s->slot_of_device[number] = (uint32_t)++s->ndevices;
+	return d;
+}
+
+static struct gt_idle_stream *stream_of(struct gt_idle *s, uint32_t number)
+{
+	if (!s->streams[number]) {
+		s->streams[number] = calloc(1, sizeof(**s->streams));
+		if (s->streams[number])
+			s->streams[number]->last_launch = INT64_MIN;
+	}
+	return s->streams[number];
+}
+
+#define WAITS (sizeof(((struct gt_idle_stream *)0)->waits) / sizeof(int64_t))
+
+/* Did its stream have to wait for an event between the operation before and this one? */
+static bool waited(const struct gt_idle_stream *st, const struct gt_idle_op *op)
+{
+	for (uint32_t i = 0; i < st->nwaits && i < WAITS; i++)
+		if (st->waits[i] > st->last_launch && st->waits[i] <= op->launched)
+			return true;
+	return false;
+}
+
+/* Of operations that begin at once the one that was launched first ends the gap. */
+static bool earlier(const struct gt_idle_op *a, const struct gt_idle_op *b)
+{
+	if (a->joined != b->joined)
+		return a->joined;
+	if (a->joined && a->launched != b->launched)
+		return a->launched < b->launched;
+	return a->stream != b->stream ? a->stream < b->stream : a->end < b->end;
+}
+
+/* Takes the launch out of the list of those that wait. */
+static void take_launch(struct gt_idle *s, const struct gt_moment *m, struct gt_idle_op *op)
+{
+	struct gt_idle_launch *l = m->addr ? &s->launches[m->addr - 1] : NULL;
+
+	if (!l)
+		return;
+	op->joined = true;
+	op->thread = gt_in_time_track(&s->order, s->seg, l->track);
+	op->launched = l->start;
+	op->returned = l->end;
+	l->next = s->free_launch;
+	s->free_launch = (uint32_t)m->addr;
+}
+
+static int add_op(struct gt_idle *s, struct gt_idle_device *d, const struct gt_idle_op *op, const struct gt_idle_type *type, struct gt_err *err)
+{
+	struct gt_idle_name *name = &s->names[type->name];
+	int rc = 0;
+
+	if (d->closing && op->start > d->next.start)
+		rc = commit(s, d, err);
+	else if (d->closing && earlier(op, &d->next))
+		d->next = *op;
+	if (rc)
+		return rc;
+	gt_sweep_to(&d->sweep, op->start, on_stretch, &(struct swept){ s, d });
+	if (!d->closing && op->start > d->busy_to) {
+		d->closing = true;
+		d->gap_from = d->busy_to;
+		d->gap_before = d->before;
+		d->next = *op;
+	}
+	if (d->before == GT_NONE || op->end > d->busy_to)
+		d->before = op->type;
+	d->busy_to = op->end > d->busy_to ? op->end : d->busy_to;
+	s->last_end = op->end > s->last_end ? op->end : s->last_end;
+	name->count++;
+	name->total = gt_sat_add(name->total, (uint64_t)(op->end - op->start));
+	return gt_sweep_add(&d->sweep, op->end, type->kind, type->name, err);
+}
+
+static int on_operation(struct gt_idle *s, const struct gt_moment *m, struct gt_idle_stream *st, struct gt_err *err)
+{
+	const struct gt_idle_type *type = type_of(s, s->seg, m->what);
+	struct gt_idle_op op = { .start = m->at, .end = m->end, .stream = m->place, .type = m->what, .thread = GT_NONE };
+	struct gt_idle_device *d;
+
+	if (!type)
+		return gt_err_set(err, -ENOMEM, "no memory for GPU work");
+	take_launch(s, m, &op);
+	s->unjoined += !op.joined;
+	if (op.joined) {
+		op.waited = waited(st, &op);
+		st->last_launch = op.launched;
+		if (type->pageable && op.thread != GT_NONE && s->lines[op.thread])
+			gt_host_pageable(s->lines[op.thread], op.launched, op.start);
+	}
+	if (!s->opened)
+		s->window_from = m->at;
+	s->opened = true;
+	d = device_of(s, m->place, m->at);
+	return d ? add_op(s, d, &op, type, err) : gt_err_set(err, -ENOMEM, "no memory for GPUs");
+}
+
+static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct gt_idle *s = arg;
+	struct gt_idle_stream *st = stream_of(s, m->place);
+
+	if (!st)
+		return gt_err_set(err, -ENOMEM, "no memory for streams");
+	if (m->addr != IS_A_SPAN)
+		return m->what == GT_NONE ? 0 : on_operation(s, m, st, err);
+	if (m->what == GT_NONE)		/* its stream has to wait */
+		st->waits[st->nwaits++ % WAITS] = m->at;
+	return 0;
+}
+
+/* ---- segments ---- */
+
+static void open_segment(struct gt_idle *s, const struct gt_segment *seg)
+{
+	const struct gt_filter *f = &s->asked.opt->filter;
+
+	s->seg = seg;
+	s->first_device = s->ndevices;
+	s->opened = f->ranged || s->asked.opt->whole;
+	s->calls = gt_recorded_in(seg, GT_LAYER_API) || gt_recorded_in(seg, GT_LAYER_RUNTIME);
+	s->window_from = s->opened ? seg->min_start : INT64_MIN;
+	s->window_to = s->opened ? seg->max_end : INT64_MAX;
+	s->last_end = INT64_MIN;
+	if (f->ranged && f->from > s->window_from)
+		s->window_from = f->from;
+	if (f->ranged && f->to < s->window_to)
+		s->window_to = f->to;
+}
+
+static int close_device(struct gt_idle *s, struct gt_idle_device *d, struct gt_err *err)
+{
+	int rc = commit(s, d, err);
+
+	gt_sweep_out(&d->sweep, on_stretch, &(struct swept){ s, d });
+	gt_sweep_release(&d->sweep);
+	d->gap_before = d->before;
+	if (!rc)
+		rc = gt_idle_close_gap(s, d, d->busy_to, s->window_to, NULL, err);
+	d->window = s->window_to > s->window_from ? (uint64_t)(s->window_to - s->window_from) : 0;
+	return rc;
+}
+
+static void forget_lines(struct gt_idle *s)
+{
+	uint32_t i = s->order.tracks[s->seg->index], end = s->order.tracks[s->seg->index + 1];
+
+	for (; i < end; i++) {
+		if (s->lines[i])
+			gt_host_release(s->lines[i]);
+		free(s->lines[i]);
+		free(s->streams[i]);
+		s->lines[i] = NULL;
+		s->streams[i] = NULL;
+	}
+	s->kept = s->nlosses = s->nlaunches = s->free_launch = 0;
+	s->last_thread.track = 0;
+	s->forget_at = FORGET;
+}
+
+static int close_segment(struct gt_idle *s, struct gt_err *err)
+{
+	int rc = s->seg ? gt_timeline_flush(&s->order.lines[s->seg->index], on_moment, s, err) : 0;
+
+	if (!s->seg)
+		return 0;
+	if (!s->asked.opt->whole && !s->asked.opt->filter.ranged)
+		s->window_to = s->last_end;
+	for (size_t i = s->first_device; !rc && i < s->ndevices; i++)
+		rc = close_device(s, &s->devices[i], err);
+	forget_lines(s);
+	s->seg = NULL;
+	return rc;
+}
+
+/* ---- rows ---- */
+
+/* From when on what the processes' threads did may still be asked for. */
+static void find_needed(struct gt_idle *s, int64_t floor)
+{
+	for (size_t i = 0; i < s->places.n; i++)	/* the first operation, and perhaps the window, are yet to come */
+		s->processes[i].needed = s->processes[i].works ? INT64_MAX : s->opened ? s->window_from : floor;
+	for (size_t i = s->first_device; i < s->ndevices; i++) {
+		const struct gt_idle_device *d = &s->devices[i];
+		int64_t *needed = &s->processes[d->process].needed, from = d->closing ? d->gap_from : d->busy_to;
+
+		*needed = from < *needed ? from : *needed;
+	}
+}
+
+static void forget(struct gt_idle *s, int64_t floor)
+{
+	uint32_t first = s->order.tracks[s->seg->index];
+
+	find_needed(s, floor);
+	for (uint32_t i = 0; i < s->seg->ntracks; i++)
+		if (s->lines[first + i])
+			gt_host_forget(s->lines[first + i], s->processes[gt_places_slot(&s->places, s->seg, i)].needed, &s->kept);
+	s->forget_at = s->kept * 2 > FORGET ? s->kept * 2 : FORGET;
+}
+
+static int begin_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	int rc = 0;
+
+	if (s->seg != cols->seg) {
+		rc = close_segment(s, err);
+		open_segment(s, cols->seg);
+	}
+	if (!rc)
+		rc = gt_in_time_block(&s->order, cols, err);
+	s->block = cols->block;
+	if (rc)
+		return rc;
+	if (s->kept > s->forget_at)
+		forget(s, cols->floor);
+	if (gt_grow(&s->levels, &s->levels_cap, cols->ntypes + 1ul, GT_KINDS))
+		return gt_err_set(err, -ENOMEM, "no memory for a block");
+	for (uint32_t c = 0; c < cols->ntypes; c++)
+		for (unsigned k = 0; k < GT_KINDS; k++) {
+			const struct gt_type *type = gt_cols_type(cols, c);
+
+			s->levels[c * GT_KINDS + k] = (uint8_t)(type ? gt_idle_level(type, (enum gt_kind)k) : GT_HOST_LEVELS);
+		}
+	return 0;
+}
+
+static struct gt_host_line *line_of(struct gt_idle *s, uint32_t number)
+{
+	if (number != GT_NONE && !s->lines[number])
+		s->lines[number] = calloc(1, sizeof(**s->lines));
+	return number == GT_NONE ? NULL : s->lines[number];
+}
+
+static bool is_thread(const struct gt_segment *seg, uint32_t track)
+{
+	return track < seg->ntracks && seg->tracks[track].kind == GT_TRACK_THREAD;
+}
+
+/* What a thread lost leaves its time untold; other losses leave untold whether GPUs worked. */
+static int add_losses(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	uint32_t n = 0, track = gt_in_time_track(&s->order, cols->seg, cols->track);
+	const uint64_t *scopes = gt_cols_args(cols, 0, 1, &n);
+
+	for (uint32_t i = 0; i < cols->n; i++) {
+		struct gt_idle_loss one = { cols->start[i], cols->start[i] + cols->dur[i], track,
+					    (uint8_t)(i < n ? scopes[i] : GT_SCOPE_ALL) };
+
+		if (one.scope == GT_SCOPE_TRACK && is_thread(cols->seg, cols->track)) {
+			struct gt_host_line *l = line_of(s, track);
+
+			if (!l)
+				return gt_err_set(err, -ENOMEM, "no memory for losses");
+			if (gt_host_add(l, GT_HOST_LOST, one.from, one.to, GT_NONE, &s->kept, err))
+				return err->code;
+			continue;
+		}
+		if (s->nlosses == LOSSES) {
+			s->losses[LOSSES - 1].to = one.to > s->losses[LOSSES - 1].to ? one.to : s->losses[LOSSES - 1].to;
+			s->losses[LOSSES - 1].scope = GT_SCOPE_ALL;
+			continue;
+		}
+		if (gt_grow(&s->losses, &s->losses_cap, s->nlosses + 1, sizeof(*s->losses)))
+			return gt_err_set(err, -ENOMEM, "no memory for losses");
+		s->losses[s->nlosses++] = one;
+	}
+	return 0;
+}
+
+/* The thread of this id below the process whose track this is; else that track. */
+static uint32_t thread_of(struct gt_idle *s, const struct gt_segment *seg, uint32_t process, uint64_t tid)
+{
+	uint32_t i = process + 1;
+
+	if (s->last_thread.track && s->last_thread.process == process && s->last_thread.tid == tid)
+		return s->last_thread.track;
+	while (i < seg->ntracks && !(seg->tracks[i].kind == GT_TRACK_THREAD && seg->tracks[i].parent == process &&
+				     (uint64_t)seg->tracks[i].id == tid))
+		i++;
+	s->last_thread.process = process;
+	s->last_thread.tid = tid;
+	s->last_thread.track = i < seg->ntracks ? i : process;
+	return s->last_thread.track;
+}
+
+/* What the profiler did is told of a process, with the thread that it held up. */
+static int add_overhead(struct gt_idle *s, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
+{
+	uint32_t first = s->order.tracks[cols->seg->index], n = 0, nth = 0;
+	const uint64_t *tids = gt_cols_args(cols, code, 0, &n);
+	struct gt_pick p;
+	int rc = 0;
+
+	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); !rc && gt_pick_next(&p); nth++) {
+		struct gt_host_line *l = nth < n ? line_of(s, first + thread_of(s, cols->seg, cols->track, tids[nth])) : NULL;
+
+		if (l)
+			rc = gt_host_add(l, GT_HOST_OVERHEAD, cols->start[p.row], cols->start[p.row] + cols->dur[p.row],
+					 gt_in_time_type(&s->order, cols->seg, cols->types[code]), &s->kept, err);
+	}
+	return rc;
+}
+
+/* Rows of a thread: what it was doing. */
+static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_host_line *l = NULL;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < cols->n; i++) {
+		uint32_t code = cols->code ? cols->code[i] : 0;
+		unsigned level = s->levels[code * GT_KINDS + cols->kind];
+
+		if (level >= GT_HOST_LEVELS || level == GT_HOST_OVERHEAD)
+			continue;
+		if (!l && !(l = line_of(s, gt_in_time_track(&s->order, cols->seg, cols->track))))
+			return gt_err_set(err, -ENOMEM, "no memory for what threads did");
+		rc = gt_host_add(l, (enum gt_host_level)level, cols->start[i], cols->start[i] + cols->dur[i],
+				 gt_in_time_type(&s->order, cols->seg, cols->types[code]), &s->kept, err);
+	}
+	for (uint32_t c = 0; !rc && cols->kind == GT_SPAN && c < cols->ntypes; c++)
+		if (s->levels[c * GT_KINDS + GT_SPAN] == GT_HOST_OVERHEAD)
+			rc = add_overhead(s, cols, c, err);
+	return rc;
+}
+
+/* Keeps a launch until its operation's turn; 1 + where, or 0: no memory. */
+static uint32_t keep_launch(struct gt_idle *s, struct gt_idle_launch one)
+{
+	uint32_t at = s->free_launch;
+
+	if (at) {
+		s->free_launch = s->launches[at - 1].next;
+	} else {
+		if (gt_grow(&s->launches, &s->launches_cap, s->nlaunches + 1, sizeof(*s->launches)))
+			return 0;
+		at = (uint32_t)++s->nlaunches;
+	}
+	s->launches[at - 1] = one;
+	return at;
+}
+
+static int add_launches(struct gt_idle *s, const struct gt_cols *cols, uint32_t code, struct gt_moment *m, struct gt_err *err)
+{
+	static const unsigned roles[4] = { GT_R_LAUNCH_JOIN, GT_R_LAUNCH_TRACK, GT_R_LAUNCH_START, GT_R_LAUNCH_NS };
+	const uint64_t *v[4];
+	uint32_t n[4], nth = 0;
+	struct gt_pick p;
+
+	for (int i = 0; i < 4; i++)
+		v[i] = gt_cols_role(cols, code, roles[i], &n[i]);
+	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); nth++) {
+		struct gt_idle_launch one;
+
+		if (nth >= n[0] || nth >= n[1] || nth >= n[2] || nth >= n[3] || v[0][nth] == GT_JOIN_UNKNOWN)
+			continue;
+		one = (struct gt_idle_launch){ .start = (int64_t)v[2][nth], .track = v[1][nth] < GT_NONE ? (uint32_t)v[1][nth] : GT_NONE };
+		if (v[3][nth] > INT64_MAX || __builtin_add_overflow(one.start, (int64_t)v[3][nth], &one.end))
+			continue;
+		if (!(m[p.row].addr = keep_launch(s, one)))
+			return gt_err_set(err, -ENOMEM, "no memory for launches");
+	}
+	return 0;
+}
+
+/* Spans of a stream: those that hold it up, as moments of no type. */
+static int add_waits(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_moment *m = NULL;
+
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		const struct gt_type *type = gt_cols_type(cols, c);
+		struct gt_pick p;
+
+		if (!type || gt_gpu_wait_of_row(gt_str(cols->seg, type->name)) != GT_GPU_WAIT_STREAM_EVENT)
+			continue;
+		if (!m && !(m = gt_in_time_run(&s->order, cols, err)))
+			return err->code;
+		for (gt_pick_start(&p, cols, c, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
+			m[p.row].what = GT_NONE;
+	}
+	for (uint32_t i = 0; m && i < cols->n; i++)
+		m[i].addr = IS_A_SPAN;
+	return 0;
+}
+
+static int add_gpu(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_moment *m = gt_in_time_run(&s->order, cols, err);
+	int rc = m ? 0 : err->code;
+
+	for (uint32_t c = 0; !rc && c < cols->ntypes; c++)
+		if (gt_cols_type(cols, c))
+			rc = add_launches(s, cols, c, m, err);
+	return rc;
+}
+
+int gt_idle_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	int rc = s->seg != cols->seg || s->block != cols->block ? begin_block(s, cols, err) : 0;
+
+	if (rc || cols->kind == GT_LOST)
+		return rc ? rc : add_losses(s, cols, err);
+	if (cols->kind == GT_GPU)
+		return add_gpu(s, cols, err);
+	if (cols->kind == GT_SPAN && cols->track < cols->seg->ntracks && cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM)
+		return add_waits(s, cols, err);
+	return add_host(s, cols, err);
+}
+
+/* ---- all of it ---- */
+
+int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	int rc = gt_in_time_init(&s->order, r, on_moment, s, err);
+	uint32_t tracks = s->order.tracks ? s->order.tracks[s->order.nsegs] : 0;
+
+	s->asked = (struct gt_asked){ r, opt };
+	if (!rc)
+		rc = gt_places_init(&s->places, r, err);
+	if (rc)
+		return rc;
+	s->device_of = gt_gpu_devices(&s->order, r);
+	s->slot_of_device = calloc(tracks + 1ul, sizeof(*s->slot_of_device));
+	s->types = calloc(s->order.types[s->order.nsegs] + 1ul, sizeof(*s->types));
+	s->lines = calloc(tracks + 1ul, sizeof(struct gt_host_line *));
+	s->streams = calloc(tracks + 1ul, sizeof(struct gt_idle_stream *));
+	s->processes = calloc(s->places.n + 1, sizeof(*s->processes));
+	s->forget_at = FORGET;
+	if (!s->device_of || !s->slot_of_device || !s->types || !s->lines || !s->streams || !s->processes)
+		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
+	return 0;
+}
+
+static int by_number(const void *pa, const void *pb)
+{
+	const struct gt_idle_device *a = pa, *b = pb;
+
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+int gt_idle_by_time(const void *pa, const void *pb)
+{
+	const struct gt_idle_sum *a = pa, *b = pb;
+
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? 1 : -1;
+	if (a->cause != b->cause)
+		return a->cause < b->cause ? -1 : 1;
+	return (a->type > b->type) - (a->type < b->type);
+}
+
+int gt_idle_finish(struct gt_idle *s, struct gt_err *err)
+{
+	int rc = close_segment(s, err);
+
+	if (s->ndevices)
+		qsort(s->devices, s->ndevices, sizeof(*s->devices), by_number);
+	return rc;
+}
+
+const char *gt_idle_cannot(const struct gt_idle *s)
+{
+	const struct gt_filter *f = &s->asked.opt->filter;
+
+	if (f->match || f->tid)
+		return f->match ? "cannot answer: --match leaves rows out, and what is left out would look idle" :
+				  "cannot answer: --tid leaves rows out, and what is left out would look idle";
+	if (s->ndevices)
+		return NULL;
+	return gt_recorded(s->asked.reader, GT_LAYER_GPU) ? "cannot answer: no GPU did anything" :
+							    "cannot answer: what GPUs did was not recorded (gtcollect -e gpu)";
+}
+
+void gt_idle_release(struct gt_idle *s)
+{
+	for (uint32_t i = 0; s->lines && s->streams && i < s->order.tracks[s->order.nsegs]; i++) {
+		if (s->lines[i])
+			gt_host_release(s->lines[i]);
+		free(s->lines[i]);
+		free(s->streams[i]);
+	}
+	for (size_t i = 0; i < s->ndevices; i++)
+		gt_sweep_release(&s->devices[i].sweep);
+	gt_map_release(&s->sums_map);
+	gt_map_release(&s->names_map);
+	gt_places_release(&s->places);
+	free(s->devices), free(s->sums), free(s->names), free(s->device_of), free(s->slot_of_device), free(s->types);
+	free(s->lines), free(s->streams), free(s->processes), free(s->levels), free(s->launches), free(s->losses), free(s->parts);
+	gt_in_time_release(&s->order);
+}

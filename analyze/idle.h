@@ -1,0 +1,128 @@
+/* Where the time of GPUs went: each moment of a window is computing, or communicating with nothing computing, or copying with neither, or
+ * idle; and idle time has a cause. What the reports `budget` and `gaps` share.
+ *
+ * The window of a recording is from its first to its last GPU operation, the same for all its GPUs; or what --from and --to say of it; or,
+ * with --whole, all of it. A GPU is one as a process sees it. A gap is a stretch in which a GPU runs nothing. It is cut along the
+ * timeline of the thread that issued the next operation there (of several that begin at once, the one that was launched first): up to
+ * the end of the call that launched it, each slice is what that thread was doing; from then on the operation was launched and had not started. Of a process that uses several GPUs the time
+ * before the first operation is cut for the GPU that begins first; another one has no work yet until its own first one. */
+#ifndef GT_IDLE_H
+#define GT_IDLE_H
+#include "analyze/gpu_time.h"
+#include "analyze/host_line.h"
+#include "analyze/places.h"
+#include "analyze/report.h"
+#include "analyze/sweep.h"
+#include "analyze/work_kind.h"
+
+#define GT_IDLE_CAUSES(X)	/* enum, key in json, words */ \
+	X(CALL, "call", "in a call") X(SYNC, "sync", "synchronising") X(IOCTL, "ioctl", "in an ioctl") \
+	X(MEMORY, "memory", "allocating or freeing memory") X(MODULE, "module", "loading a module") \
+	X(PAGEABLE, "pageable", "copying pageable memory") X(OUTSIDE, "outside", "outside CUDA") X(OFF_CPU, "off_cpu", "off the processor") \
+	X(QUEUED, "queued", "launched, not started") X(WAITING, "waiting", "waiting for another stream or event") \
+	X(OVERHEAD, "overhead", "held up by the profiler") X(START, "start", "no work yet in the window") X(SHORT, "short", "gaps shorter than --min") \
+	X(END, "end", "no more work in the window") X(UNJOINED, "unjoined", "unknown: the launch is not known") \
+	X(UNSEEN, "unseen", "unknown: calls were not recorded") \
+	X(LOST, "lost", "unknown: records were lost") X(TOO_MUCH, "too_much", "unknown: more calls in a gap than are kept")
+enum gt_idle_cause {
+#define X(e, key, words) GT_IDLE_##e,
+	GT_IDLE_CAUSES(X)
+#undef X
+	GT_IDLE_CAUSE_COUNT
+};
+const char *gt_idle_key(unsigned cause);
+const char *gt_idle_words(unsigned cause);
+
+struct gt_idle_op {			/* of the GPU */
+	int64_t start, end;
+	uint32_t stream, type;		/* numbered over all segments */
+	bool joined;
+	bool waited;			/* behind an event that its stream had to wait for */
+	uint32_t thread;		/* number of the track that launched it, or GT_NONE */
+	int64_t launched, returned;	/* the call that did */
+};
+struct gt_idle_gap {
+	int64_t from, to;
+	uint32_t device;		/* track number */
+	const struct gt_segment *seg;
+	struct gt_idle_op next;		/* start > to: there was none */
+	uint32_t before;		/* type of the operation that ended last, or GT_NONE */
+	enum gt_idle_cause cause;	/* of its longest slice; of several as long the first in the list above */
+	uint32_t type;			/* of what went on in that slice, or GT_NONE */
+	int64_t slice;			/* how long that was, ns: all slices of that cause and type */
+};
+struct gt_idle_sum { uint32_t cause, type; uint64_t ns, gaps; int64_t longest; };	/* type: GT_NONE where it does not matter */
+struct gt_idle_device {
+	const struct gt_segment *seg;
+	uint32_t track, number, process;	/* number over all segments; slot of its process */
+	uint64_t window, idle;
+	uint64_t kind[GT_WORK_KINDS];		/* ns, each moment once: the first kind of those that run */
+	uint64_t cause[GT_IDLE_CAUSE_COUNT];
+	uint64_t gaps;
+	/* the rest is private */
+	bool first;			/* of its process */
+	struct gt_sweep sweep;
+	bool closing;			/* a gap that `next` ends, unless another one begins at the same time */
+	int64_t gap_from, busy_to;
+	uint32_t gap_before, before;
+	struct gt_idle_op next;
+};
+struct gt_idle_name {		/* of a kernel, copy or set: all types with one name */
+	const char *text;
+	uint32_t len;
+	uint64_t count, total, exposed;		/* exposed: ns in which nothing of another name ran on its GPU */
+	enum gt_work_kind kind;
+};
+typedef int gt_idle_gap_fn(void *arg, const struct gt_idle_gap *gap, struct gt_err *err);
+
+struct gt_idle {
+	struct gt_asked asked;			/* first */
+	struct gt_in_time order;
+	struct gt_places places;
+	struct gt_idle_device *devices;		/* those with work; in order of the file when it is finished */
+	size_t ndevices, devices_cap;
+	struct gt_idle_sum *sums;		/* by cause and type, in no order */
+	size_t nsums, sums_cap;
+	struct gt_idle_name *names;
+	size_t nnames, names_cap;
+	gt_idle_gap_fn *on_gap;			/* or NULL */
+	void *arg;
+	uint64_t unjoined;			/* operations that no known call launched */
+	/* the rest is private */
+	struct gt_map sums_map, names_map;
+	uint32_t *device_of, *slot_of_device;	/* by track number: its device's; 1 + index into devices */
+	struct gt_idle_type { uint32_t name; uint8_t kind; bool known, pageable; } *types;	/* by type number */
+	struct gt_host_line **lines;		/* by track number; NULL: nothing of it is kept */
+	struct gt_idle_stream { int64_t last_launch, waits[8]; uint32_t nwaits; } **streams;		/* likewise */
+	uint8_t *levels;			/* by code of the block at hand */
+	size_t levels_cap, kept, forget_at;
+	struct gt_idle_launch { int64_t start, end; uint32_t track, next; } *launches;	/* of operations that wait for their turn */
+	size_t nlaunches, launches_cap;
+	uint32_t free_launch;			/* 1 + the first of those that nobody needs any more; 0: none */
+	struct gt_idle_process { int64_t needed; bool works; } *processes;	/* by slot: from when on its lines are; has a device */
+	struct { uint32_t process; uint64_t tid; uint32_t track; } last_thread;
+	bool calls;				/* were recorded in the segment at hand */
+	struct gt_idle_loss { int64_t from, to; uint32_t track; uint8_t scope; } *losses;		/* of the segment at hand */
+	size_t nlosses, losses_cap;
+	const struct gt_segment *seg;
+	uint64_t block;
+	size_t first_device;			/* of the segment at hand */
+	bool opened;				/* its window has begun */
+	int64_t window_from, window_to, last_end;
+	/* the gap at hand */
+	struct gt_idle_part { uint32_t cause, type; int64_t ns; } *parts;
+	size_t nparts, parts_cap;
+	struct gt_idle_device *cutting;
+	int64_t cutting_to;
+};
+
+/* `wants` of an analysis that uses it, which must ask for arguments, too, and for GT_BY_TIME. */
+#define GT_IDLE_WANTS (GT_BIT(GT_GPU) | GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_LOST))
+int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err);
+int gt_idle_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err);
+int gt_idle_finish(struct gt_idle *s, struct gt_err *err);	/* no more rows: figures may be read */
+int gt_idle_by_time(const void *a, const void *b);		/* of two gt_idle_sum, for qsort: the longest first */
+void gt_idle_release(struct gt_idle *s);
+/* Why there is no answer, or NULL. After gt_idle_finish. */
+const char *gt_idle_cannot(const struct gt_idle *s);
+#endif

@@ -1,0 +1,211 @@
+/* Why a GPU was idle. The slices of a gap are told by what the issuing thread did (host_line.h), and are cut once more where records of
+ * the GPU were lost: there nobody knows whether it was idle at all. Sums are per cause and, where it says something, per type: which call,
+ * which ioctl. */
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/idle_inside.h"
+#include "formats/base/buf.h"
+
+#define X(e, key, words) key,
+static const char *const keys[] = { GT_IDLE_CAUSES(X) };
+#undef X
+#define X(e, key, words) words,
+static const char *const words[] = { GT_IDLE_CAUSES(X) };
+#undef X
+
+const char *gt_idle_key(unsigned cause) { return keys[cause < GT_IDLE_CAUSE_COUNT ? cause : GT_IDLE_LOST]; }
+const char *gt_idle_words(unsigned cause) { return words[cause < GT_IDLE_CAUSE_COUNT ? cause : GT_IDLE_LOST]; }
+
+unsigned gt_idle_level(const struct gt_type *type, enum gt_kind kind)
+{
+	bool call = kind == GT_CALL || kind == GT_OPEN;
+
+	switch (type->layer) {
+	case GT_LAYER_API: return call ? GT_HOST_CALL : GT_HOST_LEVELS;
+	case GT_LAYER_IOCTL: return call ? GT_HOST_IOCTL : GT_HOST_LEVELS;
+	case GT_LAYER_RUNTIME: return call || kind == GT_SPAN ? GT_HOST_RUNTIME : GT_HOST_LEVELS;
+	case GT_LAYER_SCHED: return call || kind == GT_SPAN ? GT_HOST_OFF_CPU : GT_HOST_LEVELS;
+	case GT_LAYER_OVERHEAD: return kind == GT_SPAN ? GT_HOST_OVERHEAD : GT_HOST_LEVELS;
+	default: return GT_HOST_LEVELS;
+	}
+}
+
+/* ---- sums ---- */
+
+static bool same_sum(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct gt_idle_sum *have = &((const struct gt_idle *)arg)->sums[value];
+
+	return ((uint64_t)have->cause << 32 | have->type) == *(const uint64_t *)key;
+}
+
+static struct gt_idle_sum *find_sum(struct gt_idle *s, uint32_t cause, uint32_t type)
+{
+	uint64_t key = (uint64_t)cause << 32 | type, hash = gt_hash_u64(key);
+	uint32_t i = gt_map_get(&s->sums_map, hash, same_sum, s, &key, sizeof(key));
+
+	if (i != UINT32_MAX)
+		return &s->sums[i];
+	if (gt_grow(&s->sums, &s->sums_cap, s->nsums + 1, sizeof(*s->sums)) || gt_map_add(&s->sums_map, hash, (uint32_t)s->nsums))
+		return NULL;
+	s->sums[s->nsums] = (struct gt_idle_sum){ .cause = cause, .type = type };
+	return &s->sums[s->nsums++];
+}
+
+/* A slice of the gap at hand, whose parts are few. */
+static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t ns, struct gt_err *err)
+{
+	size_t i = 0;
+
+	while (i < s->nparts && (s->parts[i].cause != cause || s->parts[i].type != type))
+		i++;
+	if (i == s->nparts) {
+		if (gt_grow(&s->parts, &s->parts_cap, s->nparts + 1, sizeof(*s->parts)))
+			return gt_err_set(err, -ENOMEM, "no memory for a gap");
+		s->parts[s->nparts++] = (struct gt_idle_part){ cause, type, 0 };
+	}
+	s->parts[i].ns += ns;
+	return 0;
+}
+
+static bool concerns(const struct gt_idle *s, const struct gt_idle_loss *l, const struct gt_idle_device *d)
+{
+	uint32_t first = s->order.tracks[d->seg->index];
+
+	if (l->scope == GT_SCOPE_ALL || l->track == GT_NONE)
+		return true;
+	return s->device_of[l->track] == d->number || l->track == first + d->track ||
+	       (l->scope == GT_SCOPE_PROCESS && gt_places_slot(&s->places, d->seg, l->track - first) == d->process);
+}
+
+/* [from, to) had this cause, but where records were lost. Losses do not overlap the more the further on in the list. */
+static int add_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to, struct gt_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < s->nlosses && from < to; i++) {
+		const struct gt_idle_loss *l = &s->losses[i];
+		int64_t until = l->to < to ? l->to : to;
+
+		if (l->to <= from || l->from >= to || !concerns(s, l, s->cutting))
+			continue;
+		if (l->from > from)
+			rc = add_slice(s, cause, type, from, l->from, err);
+		if (!rc)
+			rc = add_part(s, GT_IDLE_LOST, GT_NONE, until - (l->from > from ? l->from : from), err);
+		from = until;
+	}
+	return rc || from >= to ? rc : add_part(s, cause, type, to - from, err);
+}
+
+/* ---- slices ---- */
+
+static uint32_t cause_of_call(const struct gt_type *type)
+{
+	if (type->op == GT_OP_SYNC || type->category == GT_CAT_SYNC)
+		return GT_IDLE_SYNC;
+	if (type->category == GT_CAT_MODULE)
+		return GT_IDLE_MODULE;
+	if (type->op == GT_OP_ALLOC || type->op == GT_OP_FREE || (type->category == GT_CAT_MEMORY && type->op != GT_OP_SET &&
+								  type->op != GT_OP_COPY))
+		return GT_IDLE_MEMORY;
+	return GT_IDLE_CALL;
+}
+
+static int slice(void *arg, enum gt_host_level level, const struct gt_host_stretch *h, int64_t from, int64_t to, struct gt_err *err)
+{
+	struct gt_idle *s = arg;
+	const struct gt_segment *seg = s->cutting->seg;
+	uint32_t cause = GT_IDLE_OUTSIDE, type = h ? h->type : GT_NONE;
+
+	switch (level) {
+	case GT_HOST_OVERHEAD: cause = GT_IDLE_OVERHEAD; break;
+	case GT_HOST_IOCTL: cause = GT_IDLE_IOCTL; break;
+	case GT_HOST_CALL: case GT_HOST_RUNTIME:
+		cause = h->copies_from <= s->cutting_to ? GT_IDLE_PAGEABLE : cause_of_call(&seg->types[type - s->order.types[seg->index]]);
+		break;
+	case GT_HOST_OFF_CPU: cause = GT_IDLE_OFF_CPU, type = GT_NONE; break;
+	case GT_HOST_LOST: cause = GT_IDLE_LOST, type = GT_NONE; break;
+	case GT_HOST_TOO_MUCH: cause = GT_IDLE_TOO_MUCH, type = GT_NONE; break;
+	case GT_HOST_NOTHING: cause = s->calls ? GT_IDLE_OUTSIDE : GT_IDLE_UNSEEN; break;
+	}
+	return add_slice(s, cause, type, from, to, err);
+}
+
+static int cut(struct gt_idle *s, int64_t from, int64_t to, const struct gt_idle_op *next, struct gt_err *err)
+{
+	static const struct gt_host_line nothing;
+	int64_t until;
+	int rc = 0;
+
+	if (!next)
+		return add_slice(s, GT_IDLE_END, GT_NONE, from, to, err);
+	if (s->cutting->gap_before == GT_NONE && !s->cutting->first)
+		return add_slice(s, GT_IDLE_START, GT_NONE, from, to, err);
+	if (!next->joined)
+		return add_slice(s, GT_IDLE_UNJOINED, GT_NONE, from, to, err);
+	until = next->returned < from ? from : next->returned < to ? next->returned : to;
+	if (from < until) {
+		const struct gt_host_line *l = next->thread == GT_NONE ? NULL : s->lines[next->thread];
+
+		rc = gt_host_cut(l ? l : &nothing, from, until, slice, s, err);
+	}
+	if (!rc && until < to)
+		rc = add_slice(s, next->waited ? GT_IDLE_WAITING : GT_IDLE_QUEUED, GT_NONE, until, to, err);
+	return rc;
+}
+
+/* ---- gaps ---- */
+
+static bool better(const struct gt_idle_part *a, const struct gt_idle_part *b)
+{
+	if (a->ns != b->ns)
+		return a->ns > b->ns;
+	return a->cause != b->cause ? a->cause < b->cause : a->type < b->type;
+}
+
+static int add_parts(struct gt_idle *s, struct gt_idle_device *d, struct gt_idle_gap *gap, struct gt_err *err)
+{
+	const struct gt_idle_part *most = &s->parts[0];
+
+	for (size_t i = 0; i < s->nparts; i++) {
+		const struct gt_idle_part *p = &s->parts[i];
+		struct gt_idle_sum *sum = find_sum(s, p->cause, p->type);
+
+		if (!sum)
+			return gt_err_set(err, -ENOMEM, "no memory for causes");
+		sum->ns = gt_sat_add(sum->ns, (uint64_t)p->ns);
+		sum->gaps++;
+		sum->longest = p->ns > sum->longest ? p->ns : sum->longest;
+		d->cause[p->cause] = gt_sat_add(d->cause[p->cause], (uint64_t)p->ns);
+		most = better(p, most) ? p : most;
+	}
+	gap->cause = (enum gt_idle_cause)most->cause;
+	gap->type = most->type;
+	gap->slice = most->ns;
+	return s->on_gap && gap->cause != GT_IDLE_SHORT ? s->on_gap(s->arg, gap, err) : 0;
+}
+
+int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from, int64_t to, const struct gt_idle_op *next,
+		      struct gt_err *err)
+{
+	struct gt_idle_gap gap = { .device = d->number, .seg = d->seg, .before = d->gap_before };
+	int rc;
+
+	from = from < s->window_from ? s->window_from : from;
+	to = to > s->window_to ? s->window_to : to;
+	if (from >= to)
+		return 0;
+	gap.from = from, gap.to = to;
+	gap.next = next ? *next : (struct gt_idle_op){ .start = INT64_MAX, .type = GT_NONE, .thread = GT_NONE };
+	d->idle = gt_sat_add(d->idle, (uint64_t)(to - from));
+	d->gaps++;
+	s->nparts = 0;
+	s->cutting = d;
+	s->cutting_to = next ? next->start : to;
+	if (next && to - from < s->asked.opt->min_ns)
+		rc = add_part(s, GT_IDLE_SHORT, GT_NONE, to - from, err);
+	else
+		rc = cut(s, from, to, next, err);
+	return rc ? rc : add_parts(s, d, &gap, err);
+}

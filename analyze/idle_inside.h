@@ -1,0 +1,11 @@
+/* Between idle.c (rows into windows, devices and gaps) and idle_causes.c (a gap into causes). */
+#ifndef GT_IDLE_INSIDE_H
+#define GT_IDLE_INSIDE_H
+#include "analyze/idle.h"
+
+/* The gap [from, to) of a device, which `next` ends (NULL: nothing does). Adds it to the figures. */
+int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from, int64_t to, const struct gt_idle_op *next,
+		      struct gt_err *err);
+/* On what level rows of this type are, of a thread or of its process; GT_HOST_LEVELS: on none. */
+unsigned gt_idle_level(const struct gt_type *type, enum gt_kind kind);
+#endif
