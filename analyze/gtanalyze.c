@@ -1,4 +1,7 @@
+#define _GNU_SOURCE
 #include <limits.h>
+#include <malloc.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +14,7 @@
 #include "formats/importers.h"
 
 #define NOT_GIVEN UINT64_MAX
+#define THREADS_TOP 8	/* more gain little: unpacking is what they share */
 #define TEXT_TOP 20	/* people get that many rows of a table unless told; programs all */
 
 static struct {
@@ -19,7 +23,7 @@ static struct {
 	const char *from, *to, *output, *min;
 	uint64_t pid, tid, top, threads;
 	struct gt_opt_list match;
-} opt = { .output = "-", .top = NOT_GIVEN, .threads = 1 };
+} opt = { .output = "-", .top = NOT_GIVEN, .threads = NOT_GIVEN };
 
 static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };	/* as in enum gt_table_format */
 static const struct gt_opt options[] = {
@@ -29,7 +33,7 @@ static const struct gt_opt options[] = {
 							       "other formats all", NULL },
 	{ 'o', "output", GT_OPT_STR,  &opt.output,  "FILE",    "write there instead of to the standard output", NULL },
 	{ 'f', "force",  GT_OPT_FLAG, &opt.force,   NULL,      "overwrite FILE if it exists", NULL },
-	{ 'j', "threads", GT_OPT_U64, &opt.threads, "N",       "decode on N threads, 1 unless told", NULL },
+	{ 'j', "threads", GT_OPT_U64, &opt.threads, "N",       "work on N threads; unless told as many as there are processors, 8 at most", NULL },
 	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Which rows to look at", NULL },
 	{ 0,   "from",   GT_OPT_STR,  &opt.from,    "TIME",    "leave out what ended earlier (1.5s, 250ms after the start)", NULL },
 	{ 0,   "to",     GT_OPT_STR,  &opt.to,      "TIME",    "leave out what began at that time or later", NULL },
@@ -211,6 +215,15 @@ static void put_restrictions(struct gt_buf *b)
 		gt_buf_byte(b, 0);
 }
 
+/* Those that this process may run on, THREADS_TOP at most. */
+static unsigned processors(void)
+{
+	cpu_set_t set;
+	int n = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+
+	return n < 1 ? 1 : n > THREADS_TOP ? THREADS_TOP : (unsigned)n;
+}
+
 static int check_options(struct gt_err *err)
 {
 	const char *const times[] = { opt.from, opt.to, opt.min };
@@ -221,6 +234,8 @@ static int check_options(struct gt_err *err)
 			return gt_err_set(err, -EINVAL, "'%s' is no time: 1.5s, 250ms, 10us, 80ns", times[i]);
 	if (ns[0] >= ns[1])
 		return gt_err_set(err, -EINVAL, "--from must come before --to");
+	if (opt.threads == NOT_GIVEN)
+		opt.threads = processors();
 	if (!opt.threads || opt.threads > 1024)
 		return gt_err_set(err, -EINVAL, "--threads takes 1 to 1024");
 	if ((opt.top > UINT_MAX && opt.top != NOT_GIVEN) || opt.pid > INT64_MAX || opt.tid > INT64_MAX)
@@ -333,6 +348,7 @@ int main(int argc, char **argv)
 	int n, first, status = 0, rc;
 
 	gt_streams_guard();
+	mallopt(M_ARENA_MAX, 1);	/* reports ask for memory seldom, and each thread would map an arena of 64 MiB */
 	rc = gt_opt_parse(&command, argc, argv, &n, &err);
 	if (rc)
 		return rc > 0 ? 0 : fail(NULL, &err, rc == -EINVAL ? 2 : 1);

@@ -4,6 +4,9 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
+#define LONGEST ((int64_t)1 << 40)	/* ns that one stretch cannot have */
+#define COPIES 65536u			/* calls that copy pageable memory, the last ones of a line */
+
 /* The first stretch that ends behind `at`. */
 static size_t first_behind(const struct gt_host_list *l, int64_t at)
 {
@@ -12,7 +15,7 @@ static size_t first_behind(const struct gt_host_list *l, int64_t at)
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (l->list[mid].end > at)
+		if (gt_host_end(&l->list[mid]) > at)
 			high = mid;
 		else
 			low = mid + 1;
@@ -20,53 +23,117 @@ static size_t first_behind(const struct gt_host_list *l, int64_t at)
 	return low;
 }
 
-/* What was dropped is one stretch: who asks for a part of it learns that it is not known. */
-static void too_much(struct gt_host_list *l, int64_t end)
+static int push(struct gt_host_list *to, int64_t start, int64_t end, uint32_t type, size_t *kept, struct gt_err *err)
 {
+	while (start < end) {
+		int64_t ns = end - start < LONGEST ? end - start : LONGEST - 1;
+
+		if (gt_grow(&to->list, &to->cap, to->n + 1, sizeof(*to->list)))
+			return gt_err_set(err, -ENOMEM, "no memory for what threads did");
+		to->list[to->n++] = (struct gt_host_stretch){ .start = start, .ns = (uint64_t)ns, .type = type % GT_HOST_TYPES };
+		++*kept;
+		start += ns;
+	}
+	return 0;
+}
+
+/* From the first stretch that was not kept on nothing is known: that is one stretch, however much there was. */
+static int too_much(struct gt_host_list *l, int64_t start, int64_t end, size_t *kept, struct gt_err *err)
+{
+	int64_t known = l->n ? gt_host_end(&l->list[l->n - 1]) : start;
 	struct gt_host_stretch *last = l->n ? &l->list[l->n - 1] : NULL;
 
-	if (last && end > last->end)
-		last->end = end;
+	if (end <= known)
+		return 0;
+	if (!last || end - last->start >= LONGEST)
+		return push(l, last ? known : start, end, 0, kept, err);
+	last->ns = (uint64_t)(end - last->start);
+	return 0;
 }
 
 int gt_host_add(struct gt_host_line *l, enum gt_host_level level, int64_t start, int64_t end, uint32_t type, size_t *kept, struct gt_err *err)
 {
 	struct gt_host_list *to = &l->level[level];
 
-	if (*kept >= GT_HOST_MOST && level != GT_HOST_TOO_MUCH) {
-		if (l->level[GT_HOST_TOO_MUCH].n) {
-			too_much(&l->level[GT_HOST_TOO_MUCH], end);
-			return 0;
-		}
-		return gt_host_add(l, GT_HOST_TOO_MUCH, start, end, type, kept, err);
-	}
-	while (to->n && to->list[to->n - 1].start >= start && to->list[to->n - 1].end <= end)	/* lies within this one */
+	if (*kept >= GT_HOST_MOST)
+		return too_much(&l->level[GT_HOST_TOO_MUCH], start, end, kept, err);
+	while (to->n && to->list[to->n - 1].start >= start && gt_host_end(&to->list[to->n - 1]) <= end)	/* lies within this one */
 		to->n--, --*kept;
-	if (to->n && to->list[to->n - 1].end > start)
-		start = to->list[to->n - 1].end;
-	if (start >= end)
-		return 0;
-	if (gt_grow(&to->list, &to->cap, to->n + 1, sizeof(*to->list)))
+	if (to->n && gt_host_end(&to->list[to->n - 1]) > start)
+		start = gt_host_end(&to->list[to->n - 1]);
+	return push(to, start, end, type, kept, err);
+}
+
+int gt_host_add_run(struct gt_host_line *l, const struct gt_host_run *run, enum gt_host_level level, size_t *kept, struct gt_err *err)
+{
+	struct gt_host_list *to = &l->level[level];
+	size_t n, had = to->n;
+	int64_t end;
+	int rc = 0;
+
+	if (gt_grow(&to->list, &to->cap, to->n + run->n, sizeof(*to->list)))
 		return gt_err_set(err, -ENOMEM, "no memory for what threads did");
-	to->list[to->n++] = (struct gt_host_stretch){ start, end, GT_HOST_NEVER, type };
-	++*kept;
+	n = to->n;
+	end = n ? gt_host_end(&to->list[n - 1]) : INT64_MIN;
+	for (uint32_t i = 0; !rc && i < run->n; i++) {
+		uint32_t code = run->code ? run->code[i] : 0;
+		int64_t dur = run->dur[i];
+
+		if (run->levels[code * run->stride] != level || !dur)
+			continue;
+		if (run->start[i] >= end && dur < LONGEST && *kept + (n - had) < GT_HOST_MOST) {
+			to->list[n++] = (struct gt_host_stretch){ .start = run->start[i], .ns = (uint64_t)dur, .type = run->types[code] };
+			end = run->start[i] + dur;
+			continue;
+		}
+		*kept += n - had;	/* nested, very long, or too much */
+		to->n = n;
+		rc = gt_host_add(l, level, run->start[i], run->start[i] + dur, run->types[code], kept, err);
+		if (!rc && gt_grow(&to->list, &to->cap, to->n + run->n, sizeof(*to->list)))
+			rc = gt_err_set(err, -ENOMEM, "no memory for what threads did");
+		n = had = to->n;
+		end = n ? gt_host_end(&to->list[n - 1]) : INT64_MIN;
+	}
+	*kept += n - had;
+	to->n = n;
+	return rc;
+}
+
+/* ---- copies ---- */
+
+/* Kept in order of the calls, which is nearly that in which copies begin. */
+int gt_host_copies(struct gt_host_line *l, int64_t call, int64_t from, struct gt_err *err)
+{
+	size_t i;
+
+	if (l->ncopies == COPIES) {
+		l->ncopies = COPIES / 2;
+		memmove(l->copies, l->copies + COPIES / 2, l->ncopies * sizeof(*l->copies));
+	}
+	if (gt_grow(&l->copies, &l->copies_cap, l->ncopies + 1, sizeof(*l->copies)))
+		return gt_err_set(err, -ENOMEM, "no memory for copies");
+	for (i = l->ncopies++; i && l->copies[i - 1].call > call; i--)
+		l->copies[i] = l->copies[i - 1];
+	l->copies[i] = (struct gt_host_copy){ call, from };
 	return 0;
 }
 
-void gt_host_pageable(struct gt_host_line *l, int64_t start, int64_t from)
+int64_t gt_host_copy_of(const struct gt_host_line *l, int64_t call)
 {
-	static const enum gt_host_level calls[] = { GT_HOST_CALL, GT_HOST_RUNTIME };
+	size_t low = 0, high = l->ncopies;
 
-	for (int i = 0; i < 2; i++) {
-		struct gt_host_list *in = &l->level[calls[i]];
-		size_t k = first_behind(in, start);
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
 
-		if (k < in->n && in->list[k].start == start) {
-			in->list[k].copies_from = from;
-			return;
-		}
+		if (l->copies[mid].call < call)
+			low = mid + 1;
+		else
+			high = mid;
 	}
+	return low < l->ncopies && l->copies[low].call == call ? l->copies[low].from : INT64_MAX;
 }
+
+/* ---- reading ---- */
 
 int gt_host_cut(const struct gt_host_line *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg, struct gt_err *err)
 {
@@ -83,7 +150,7 @@ int gt_host_cut(const struct gt_host_line *l, int64_t from, int64_t to, gt_host_
 		for (i = 0; i < GT_HOST_LEVELS && !s; i++) {
 			const struct gt_host_list *in = &l->level[i];
 
-			while (next[i] < in->n && in->list[next[i]].end <= from)
+			while (next[i] < in->n && gt_host_end(&in->list[next[i]]) <= from)
 				next[i]++;
 			if (next[i] == in->n)
 				continue;
@@ -92,8 +159,8 @@ int gt_host_cut(const struct gt_host_line *l, int64_t from, int64_t to, gt_host_
 			else if (in->list[next[i]].start < until)
 				until = in->list[next[i]].start;
 		}
-		if (s && s->end < until)
-			until = s->end;
+		if (s && gt_host_end(s) < until)
+			until = gt_host_end(s);
 		rc = fn(arg, s ? (enum gt_host_level)(i - 1) : GT_HOST_NOTHING, s, from, until, err);
 		from = until;
 	}
@@ -102,6 +169,8 @@ int gt_host_cut(const struct gt_host_line *l, int64_t from, int64_t to, gt_host_
 
 void gt_host_forget(struct gt_host_line *l, int64_t before, size_t *kept)
 {
+	size_t copies = 0;
+
 	for (int i = 0; i < GT_HOST_LEVELS; i++) {
 		struct gt_host_list *in = &l->level[i];
 		size_t gone = first_behind(in, before);
@@ -111,11 +180,17 @@ void gt_host_forget(struct gt_host_line *l, int64_t before, size_t *kept)
 		in->n -= gone;
 		*kept -= gone;
 	}
+	before = l->level[GT_HOST_CALL].n ? l->level[GT_HOST_CALL].list[0].start : before;
+	while (copies < l->ncopies && l->copies[copies].call < before && l->copies[copies].from < before)
+		copies++;
+	l->ncopies -= copies;
+	memmove(l->copies, l->copies + copies, l->ncopies * sizeof(*l->copies));
 }
 
 void gt_host_release(struct gt_host_line *l)
 {
 	for (int i = 0; i < GT_HOST_LEVELS; i++)
 		free(l->level[i].list);
+	free(l->copies);
 	memset(l, 0, sizeof(*l));
 }

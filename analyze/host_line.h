@@ -19,20 +19,28 @@ enum gt_host_level {
 	GT_HOST_LEVELS,
 	GT_HOST_NOTHING = GT_HOST_LEVELS
 };
-#define GT_HOST_MOST (5u << 18)		/* stretches kept at a time, of all lines: 40 MiB */
+#define GT_HOST_MOST (5u << 19)		/* stretches kept at a time, of all lines: 40 MiB */
+#define GT_HOST_TYPES (1u << 24)	/* types that there may be */
 
-#define GT_HOST_NEVER INT64_MAX
-struct gt_host_stretch { int64_t start, end, copies_from; uint32_t type; };	/* type: the caller's number; copies_from: see below */
+struct gt_host_stretch { int64_t start; uint64_t ns : 40, type : 24; };	/* type: the caller's number; what lasts for longer is several */
+static inline int64_t gt_host_end(const struct gt_host_stretch *s) { return s->start + (int64_t)s->ns; }
 struct gt_host_line {			/* zero-initialised: nothing is known of it */
 	struct gt_host_list { struct gt_host_stretch *list; size_t n, cap; } level[GT_HOST_LEVELS];
+	struct gt_host_copy { int64_t call, from; } *copies;	/* of pageable memory: when the call began, and when the copy did */
+	size_t ncopies, copies_cap;
 };
 /* from < to; s: NULL for GT_HOST_NOTHING. Negative returns end the walk. */
 typedef int gt_host_fn(void *arg, enum gt_host_level level, const struct gt_host_stretch *s, int64_t from, int64_t to, struct gt_err *err);
 
+/* All rows of a run whose code's level is `level`, which levels[code * stride] says; types[code] is what they are. Otherwise as below. */
+struct gt_host_run { const int64_t *start, *dur; const uint16_t *code; uint32_t n; const uint8_t *levels; unsigned stride; const uint32_t *types; };
+int gt_host_add_run(struct gt_host_line *l, const struct gt_host_run *run, enum gt_host_level level, size_t *kept, struct gt_err *err);
 /* Those of one level come by their start, but one may come behind what lies within it. *kept counts what all lines hold. 0 or -ENOMEM. */
 int gt_host_add(struct gt_host_line *l, enum gt_host_level level, int64_t start, int64_t end, uint32_t type, size_t *kept, struct gt_err *err);
-/* The call that began at this time copies pageable memory; the copy began at `from`. Of others copies_from is GT_HOST_NEVER. */
-void gt_host_pageable(struct gt_host_line *l, int64_t start, int64_t from);
+/* The call that began at this time copies pageable memory; the copy began at `from`. 0 or -ENOMEM. */
+int gt_host_copies(struct gt_host_line *l, int64_t call, int64_t from, struct gt_err *err);
+/* When did the copy begin that this call makes? INT64_MAX: it makes none. */
+int64_t gt_host_copy_of(const struct gt_host_line *l, int64_t call);
 /* Hands out [from, to) in pieces, in order. */
 int gt_host_cut(const struct gt_host_line *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg, struct gt_err *err);
 void gt_host_forget(struct gt_host_line *l, int64_t before, size_t *kept);	/* what ended by then */

@@ -200,8 +200,9 @@ static int on_operation(struct gt_idle *s, const struct gt_moment *m, struct gt_
 	if (op.joined) {
 		op.waited = waited(st, &op);
 		st->last_launch = op.launched;
-		if (type->pageable && op.thread != GT_NONE && s->lines[op.thread])
-			gt_host_pageable(s->lines[op.thread], op.launched, op.start);
+		if (type->pageable && op.thread != GT_NONE && s->lines[op.thread] &&
+		    gt_host_copies(s->lines[op.thread], op.launched, op.start, err))
+			return err->code;
 	}
 	if (!s->opened)
 		s->window_from = m->at;
@@ -314,6 +315,26 @@ static void forget(struct gt_idle *s, int64_t floor)
 	s->forget_at = s->kept * 2 > FORGET ? s->kept * 2 : FORGET;
 }
 
+static int look_at_types(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	if (gt_grow(&s->levels, &s->levels_cap, cols->ntypes + 1ul, GT_KINDS) ||
+	    gt_grow(&s->numbers, &s->numbers_cap, cols->ntypes + 1ul, sizeof(*s->numbers)))
+		return gt_err_set(err, -ENOMEM, "no memory for a block");
+	memset(s->present, 0, sizeof(s->present));
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		const struct gt_type *type = gt_cols_type(cols, c);
+
+		s->numbers[c] = gt_in_time_type(&s->order, cols->seg, cols->types[c]);
+		for (unsigned k = 0; k < GT_KINDS; k++) {
+			unsigned level = type ? gt_idle_level(type, (enum gt_kind)k) : GT_HOST_LEVELS;
+
+			s->levels[c * GT_KINDS + k] = (uint8_t)level;
+			s->present[k] |= (uint8_t)(1u << level);
+		}
+	}
+	return 0;
+}
+
 static int begin_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	int rc = 0;
@@ -329,15 +350,7 @@ static int begin_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_
 		return rc;
 	if (s->kept > s->forget_at)
 		forget(s, cols->floor);
-	if (gt_grow(&s->levels, &s->levels_cap, cols->ntypes + 1ul, GT_KINDS))
-		return gt_err_set(err, -ENOMEM, "no memory for a block");
-	for (uint32_t c = 0; c < cols->ntypes; c++)
-		for (unsigned k = 0; k < GT_KINDS; k++) {
-			const struct gt_type *type = gt_cols_type(cols, c);
-
-			s->levels[c * GT_KINDS + k] = (uint8_t)(type ? gt_idle_level(type, (enum gt_kind)k) : GT_HOST_LEVELS);
-		}
-	return 0;
+	return look_at_types(s, cols, err);
 }
 
 static struct gt_host_line *line_of(struct gt_idle *s, uint32_t number)
@@ -420,19 +433,18 @@ static int add_overhead(struct gt_idle *s, const struct gt_cols *cols, uint32_t 
 /* Rows of a thread: what it was doing. */
 static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct gt_host_line *l = NULL;
+	struct gt_host_run run = { .start = cols->start, .dur = cols->dur, .code = cols->code, .n = cols->n, .levels = s->levels + cols->kind,
+				   .stride = GT_KINDS, .types = s->numbers };
 	int rc = 0;
 
-	for (uint32_t i = 0; !rc && i < cols->n; i++) {
-		uint32_t code = cols->code ? cols->code[i] : 0;
-		unsigned level = s->levels[code * GT_KINDS + cols->kind];
+	for (unsigned level = GT_HOST_IOCTL; !rc && level <= GT_HOST_OFF_CPU; level++) {
+		struct gt_host_line *l;
 
-		if (level >= GT_HOST_LEVELS || level == GT_HOST_OVERHEAD)
+		if (!(s->present[cols->kind] & 1u << level))
 			continue;
-		if (!l && !(l = line_of(s, gt_in_time_track(&s->order, cols->seg, cols->track))))
-			return gt_err_set(err, -ENOMEM, "no memory for what threads did");
-		rc = gt_host_add(l, (enum gt_host_level)level, cols->start[i], cols->start[i] + cols->dur[i],
-				 gt_in_time_type(&s->order, cols->seg, cols->types[code]), &s->kept, err);
+		l = line_of(s, gt_in_time_track(&s->order, cols->seg, cols->track));
+		rc = l ? gt_host_add_run(l, &run, (enum gt_host_level)level, &s->kept, err) :
+			 gt_err_set(err, -ENOMEM, "no memory for what threads did");
 	}
 	for (uint32_t c = 0; !rc && cols->kind == GT_SPAN && c < cols->ntypes; c++)
 		if (s->levels[c * GT_KINDS + GT_SPAN] == GT_HOST_OVERHEAD)
@@ -456,24 +468,40 @@ static uint32_t keep_launch(struct gt_idle *s, struct gt_idle_launch one)
 	return at;
 }
 
-static int add_launches(struct gt_idle *s, const struct gt_cols *cols, uint32_t code, struct gt_moment *m, struct gt_err *err)
+/* Where the launches of a block's rows stand, by code. */
+static int find_columns(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	static const unsigned roles[4] = { GT_R_LAUNCH_JOIN, GT_R_LAUNCH_TRACK, GT_R_LAUNCH_START, GT_R_LAUNCH_NS };
-	const uint64_t *v[4];
-	uint32_t n[4], nth = 0;
-	struct gt_pick p;
 
-	for (int i = 0; i < 4; i++)
-		v[i] = gt_cols_role(cols, code, roles[i], &n[i]);
-	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); nth++) {
+	if (gt_grow(&s->columns, &s->columns_cap, cols->ntypes + 1ul, sizeof(*s->columns)))
+		return gt_err_set(err, -ENOMEM, "no memory for launches");
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		struct gt_idle_columns *to = &s->columns[c];
+
+		*to = (struct gt_idle_columns){ .n = UINT32_MAX };
+		for (int i = 0; i < 4; i++) {
+			uint32_t n = 0;
+
+			to->v[i] = gt_cols_type(cols, c) ? gt_cols_role(cols, c, roles[i], &n) : NULL;
+			to->n = n < to->n ? n : to->n;
+		}
+	}
+	return 0;
+}
+
+static int add_launches(struct gt_idle *s, const struct gt_cols *cols, struct gt_moment *m, struct gt_err *err)
+{
+	for (uint32_t i = 0; i < cols->n; i++) {
+		struct gt_idle_columns *in = &s->columns[cols->code ? cols->code[i] : 0];
+		uint32_t nth = in->nth++;
 		struct gt_idle_launch one;
 
-		if (nth >= n[0] || nth >= n[1] || nth >= n[2] || nth >= n[3] || v[0][nth] == GT_JOIN_UNKNOWN)
+		if (nth >= in->n || in->v[0][nth] == GT_JOIN_UNKNOWN)
 			continue;
-		one = (struct gt_idle_launch){ .start = (int64_t)v[2][nth], .track = v[1][nth] < GT_NONE ? (uint32_t)v[1][nth] : GT_NONE };
-		if (v[3][nth] > INT64_MAX || __builtin_add_overflow(one.start, (int64_t)v[3][nth], &one.end))
+		one = (struct gt_idle_launch){ .start = (int64_t)in->v[2][nth], .track = in->v[1][nth] < GT_NONE ? (uint32_t)in->v[1][nth] : GT_NONE };
+		if (in->v[3][nth] > INT64_MAX || __builtin_add_overflow(one.start, (int64_t)in->v[3][nth], &one.end))
 			continue;
-		if (!(m[p.row].addr = keep_launch(s, one)))
+		if (!(m[i].addr = keep_launch(s, one)))
 			return gt_err_set(err, -ENOMEM, "no memory for launches");
 	}
 	return 0;
@@ -503,18 +531,17 @@ static int add_waits(struct gt_idle *s, const struct gt_cols *cols, struct gt_er
 static int add_gpu(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_moment *m = gt_in_time_run(&s->order, cols, err);
-	int rc = m ? 0 : err->code;
+	int rc = m ? find_columns(s, cols, err) : err->code;
 
-	for (uint32_t c = 0; !rc && c < cols->ntypes; c++)
-		if (gt_cols_type(cols, c))
-			rc = add_launches(s, cols, c, m, err);
-	return rc;
+	return rc ? rc : add_launches(s, cols, m, err);
 }
 
 int gt_idle_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
 	int rc = s->seg != cols->seg || s->block != cols->block ? begin_block(s, cols, err) : 0;
 
+	if (!rc && !cols->seg->rows[GT_GPU])	/* there is no gap to cut */
+		return 0;
 	if (rc || cols->kind == GT_LOST)
 		return rc ? rc : add_losses(s, cols, err);
 	if (cols->kind == GT_GPU)
@@ -543,6 +570,8 @@ int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysi
 	s->streams = calloc(tracks + 1ul, sizeof(struct gt_idle_stream *));
 	s->processes = calloc(s->places.n + 1, sizeof(*s->processes));
 	s->forget_at = FORGET;
+	if (s->order.types[s->order.nsegs] >= GT_HOST_TYPES)
+		return gt_err_set(err, -EOVERFLOW, "more than %u different operations", GT_HOST_TYPES);
 	if (!s->device_of || !s->slot_of_device || !s->types || !s->lines || !s->streams || !s->processes)
 		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
 	return 0;
@@ -602,6 +631,6 @@ void gt_idle_release(struct gt_idle *s)
 	gt_map_release(&s->names_map);
 	gt_places_release(&s->places);
 	free(s->devices), free(s->sums), free(s->names), free(s->device_of), free(s->slot_of_device), free(s->types);
-	free(s->lines), free(s->streams), free(s->processes), free(s->levels), free(s->launches), free(s->losses), free(s->parts);
+	free(s->lines), free(s->streams), free(s->processes), free(s->levels), free(s->numbers), free(s->columns), free(s->launches), free(s->losses), free(s->parts);
 	gt_in_time_release(&s->order);
 }

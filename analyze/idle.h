@@ -94,8 +94,12 @@ struct gt_idle {
 	struct gt_idle_type { uint32_t name; uint8_t kind; bool known, pageable; } *types;	/* by type number */
 	struct gt_host_line **lines;		/* by track number; NULL: nothing of it is kept */
 	struct gt_idle_stream { int64_t last_launch, waits[8]; uint32_t nwaits; } **streams;		/* likewise */
-	uint8_t *levels;			/* by code of the block at hand */
-	size_t levels_cap, kept, forget_at;
+	/* of the block at hand: levels by code and kind, levels there are by kind, numbers of types by code */
+	uint8_t *levels, present[GT_KINDS];
+	uint32_t *numbers;
+	size_t levels_cap, numbers_cap, kept, forget_at;
+	struct gt_idle_columns { const uint64_t *v[4]; uint32_t n, nth; } *columns;	/* by code of the run at hand: its launches' */
+	size_t columns_cap;
 	struct gt_idle_launch { int64_t start, end; uint32_t track, next; } *launches;	/* of operations that wait for their turn */
 	size_t nlaunches, launches_cap;
 	uint32_t free_launch;			/* 1 + the first of those that nobody needs any more; 0: none */
@@ -113,6 +117,7 @@ struct gt_idle {
 	struct gt_idle_part { uint32_t cause, type; int64_t ns; } *parts;
 	size_t nparts, parts_cap;
 	struct gt_idle_device *cutting;
+	const struct gt_host_line *cutting_line;
 	int64_t cutting_to;
 };
 

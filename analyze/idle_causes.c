@@ -100,8 +100,10 @@ static int add_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t f
 
 /* ---- slices ---- */
 
-static uint32_t cause_of_call(const struct gt_type *type)
+static uint32_t cause_of_call(const struct gt_idle *s, const struct gt_host_stretch *call, const struct gt_type *type)
 {
+	if (s->cutting_line->ncopies && gt_host_copy_of(s->cutting_line, call->start) <= s->cutting_to)
+		return GT_IDLE_PAGEABLE;
 	if (type->op == GT_OP_SYNC || type->category == GT_CAT_SYNC)
 		return GT_IDLE_SYNC;
 	if (type->category == GT_CAT_MODULE)
@@ -122,7 +124,7 @@ static int slice(void *arg, enum gt_host_level level, const struct gt_host_stret
 	case GT_HOST_OVERHEAD: cause = GT_IDLE_OVERHEAD; break;
 	case GT_HOST_IOCTL: cause = GT_IDLE_IOCTL; break;
 	case GT_HOST_CALL: case GT_HOST_RUNTIME:
-		cause = h->copies_from <= s->cutting_to ? GT_IDLE_PAGEABLE : cause_of_call(&seg->types[type - s->order.types[seg->index]]);
+		cause = cause_of_call(s, h, &seg->types[type - s->order.types[seg->index]]);
 		break;
 	case GT_HOST_OFF_CPU: cause = GT_IDLE_OFF_CPU, type = GT_NONE; break;
 	case GT_HOST_LOST: cause = GT_IDLE_LOST, type = GT_NONE; break;
@@ -148,7 +150,8 @@ static int cut(struct gt_idle *s, int64_t from, int64_t to, const struct gt_idle
 	if (from < until) {
 		const struct gt_host_line *l = next->thread == GT_NONE ? NULL : s->lines[next->thread];
 
-		rc = gt_host_cut(l ? l : &nothing, from, until, slice, s, err);
+		s->cutting_line = l ? l : &nothing;
+		rc = gt_host_cut(s->cutting_line, from, until, slice, s, err);
 	}
 	if (!rc && until < to)
 		rc = add_slice(s, next->waited ? GT_IDLE_WAITING : GT_IDLE_QUEUED, GT_NONE, until, to, err);

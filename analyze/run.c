@@ -1,5 +1,6 @@
 #include "analyze/run.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ struct run {
 struct pass {				/* one scan */
 	struct run *run;
 	enum gt_order order;
-	unsigned threads;
+	unsigned threads, first;	/* workers, from which one on */
 	bool *member;			/* per chosen analysis */
 	bool fold;
 };
@@ -108,7 +109,7 @@ static int on_run(void *arg, unsigned w, const struct gt_cols *cols)
 {
 	const struct pass *pass = arg;
 	struct run *run = pass->run;
-	struct worker *worker = &run->workers[w];
+	struct worker *worker = &run->workers[pass->first + w];
 	int rc = pass->fold ? gt_fold_block(worker->fold, cols, &worker->err) : 0;
 
 	worker->any |= cols->kind != GT_LOST;
@@ -139,44 +140,111 @@ static int scan(struct pass *pass, struct gt_err *err)
 	if (!filter.kinds)
 		return 0;
 	rc = gt_scan(run->reader, &filter, pass->order, pass->threads, on_run, pass, err);
-	for (unsigned w = 0; rc && w < run->nworkers; w++)
+	for (unsigned w = pass->first; rc && w < pass->first + pass->threads; w++)
 		if (run->workers[w].err.code && !err->code)
 			*err = run->workers[w].err;
 	return rc;
 }
 
-/* Those that need an order go first, each order with a scan of its own; those that do not join the first of them when there
- * is one thread, and have a scan over all threads otherwise. */
-static int scan_all(struct run *run, struct gt_err *err)
+/* ---- all scans ---- */
+
+struct plan { struct pass passes[3]; unsigned n; bool *members; };	/* in order of enum gt_order's needs; the one that has none comes last */
+
+/* Does a report take part in a scan of this order? What needs no order joins the first one when there is one worker; otherwise what
+ * splits has a scan of its own, for many workers, and the rest joins the first one. */
+static bool takes_part(const struct run *run, const struct gt_analysis *a, enum gt_order order, bool first)
+{
+	if (!a->block)
+		return false;
+	if (a->order != GT_ANY_ORDER)
+		return a->order == order;
+	return run->nworkers == 1 || !splits(a) ? first : order == GT_ANY_ORDER;
+}
+
+static bool is_needed(const struct run *run, enum gt_order order)
+{
+	for (unsigned i = 0; i < run->n; i++)
+		if (run->chosen[i]->block && run->chosen[i]->order == order)
+			return true;
+	return false;
+}
+
+static int make_plan(struct run *run, struct plan *plan, struct gt_err *err)
 {
 	static const enum gt_order orders[] = { GT_BY_TIME, GT_PER_TRACK, GT_ANY_ORDER };
-	bool *member = calloc(run->n + 1ul, sizeof(*member)), *done = calloc(run->n + 1ul, sizeof(*done));
-	bool fold_done = !run->workers[0].fold;
-	int rc = member && done ? 0 : gt_err_set(err, -ENOMEM, "no memory for %u reports", run->n);
+	bool fold = run->workers[0].fold;
 
-	for (unsigned o = 0; !rc && o < 3; o++) {
-		struct pass pass = { .run = run, .order = orders[o], .member = member, .threads = 1 };
-		bool any = orders[o] == GT_ANY_ORDER;
+	plan->members = calloc(3ul * run->n + 1, sizeof(*plan->members));
+	if (!plan->members)
+		return gt_err_set(err, -ENOMEM, "no memory for %u reports", run->n);
+	for (unsigned o = 0; o < 3; o++) {
+		struct pass *pass = &plan->passes[plan->n];
+		bool any = orders[o] == GT_ANY_ORDER, needed = is_needed(run, orders[o]);
 
-		for (unsigned i = 0; i < run->n; i++)
-			any |= run->chosen[i]->block && run->chosen[i]->order == orders[o];
-		if (!any)
+		if (any && (!plan->n || run->nworkers > 1))
+			needed |= fold;
+		if (!needed || (any && plan->n && run->nworkers == 1))
 			continue;
+		*pass = (struct pass){ .run = run, .order = orders[o], .threads = any ? run->nworkers : 1,
+				       .member = plan->members + (size_t)plan->n * run->n };
 		for (unsigned i = 0; i < run->n; i++) {
-			const struct gt_analysis *a = run->chosen[i];
-
-			member[i] = a->block && !done[i] &&
-				    (a->order == orders[o] || (a->order == GT_ANY_ORDER && (run->nworkers == 1 || !splits(a))));
-			done[i] |= member[i];
+			pass->member[i] = takes_part(run, run->chosen[i], orders[o], !plan->n);
+			if (pass->member[i] && any && !splits(run->chosen[i]))
+				pass->threads = 1;
 		}
-		if (orders[o] == GT_ANY_ORDER)
-			pass.threads = run->nworkers;
-		pass.fold = !fold_done && (run->nworkers == 1 || orders[o] == GT_ANY_ORDER);
-		fold_done |= pass.fold;
-		rc = scan(&pass, err);
+		pass->fold = fold && (any || run->nworkers == 1) && (any || !plan->n);
+		plan->n++;
 	}
-	free(member);
-	free(done);
+	return 0;
+}
+
+struct ordered { struct plan *plan; unsigned n; struct gt_err err; int rc; };
+
+/* Scans that need an order, one after the other. */
+static void *scan_ordered(void *arg)
+{
+	struct ordered *o = arg;
+
+	for (unsigned i = 0; !o->rc && i < o->n; i++)
+		o->rc = scan(&o->plan->passes[i], &o->err);
+	return NULL;
+}
+
+/* The scan that needs no order goes on beside the others, over all workers but the first, which has those. */
+static int scan_beside(struct plan *plan, struct ordered *o, struct gt_err *err)
+{
+	struct pass *rest = &plan->passes[plan->n - 1];
+	pthread_t thread;
+	int rc;
+
+	o->n = plan->n - 1;
+	if (pthread_create(&thread, NULL, scan_ordered, o)) {
+		scan_ordered(o);
+		return o->rc ? o->rc : scan(rest, err);
+	}
+	rest->first = 1;
+	rest->threads = rest->threads > 1 ? rest->threads - 1 : 1;
+	rc = scan(rest, err);
+	pthread_join(thread, NULL);
+	return o->rc ? o->rc : rc;
+}
+
+static int scan_all(struct run *run, struct gt_err *err)
+{
+	struct plan plan = { .n = 0 };
+	struct ordered o = { .plan = &plan, .err = GT_ERR_INIT };
+	int rc = make_plan(run, &plan, err);
+
+	if (!rc && run->nworkers > 1 && plan.n > 1 && plan.passes[plan.n - 1].order == GT_ANY_ORDER) {
+		rc = scan_beside(&plan, &o, err);
+	} else if (!rc) {
+		o.n = plan.n;
+		scan_ordered(&o);
+		rc = o.rc;
+	}
+	if (o.rc)
+		*err = o.err;
+	free(plan.members);
 	return rc;
 }
 

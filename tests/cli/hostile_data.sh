@@ -2,6 +2,8 @@
 # every format comes out, within 256 MiB, and what claims to be JSON is JSON.
 . "$SRC/tests/lib.sh"
 A=$B/gtanalyze X=$B/gtexport json=$B/unit/test_hostile
+# All reports, a few at a time: what they hold adds up.
+reported() { echo $reports | xargs -n 8 | while read -r some; do bounded "$A" --top 0 --format $1 $some n.zst || echo "exit status $?" >&2; done; }
 bounded() { ([ -n "$SAN" ] || ulimit -v 270000; exec "$@"); }	# KiB; what is mapped is more than what is used
 reports=$("$A" --list --format tsv | tail -n +2 | cut -f 1)
 
@@ -10,11 +12,11 @@ everything() {	# everything NAME FILE: all reports and formats, from it and from
 	want "$e-native" 0 bounded "$X" --native -f -o n.zst "$2"
 	check "$e-zstd" zstd -qt n.zst
 	want "$e-default" 0 bounded "$A" "$2"
-	bounded "$A" --top 0 --format json $reports n.zst >r.json 2>err;	check "$e-json" test ! -s err
+	reported json >r.json 2>err;	check "$e-json" test ! -s err
 	check "$e-is-json" "$json" json r.json
 	for f in text csv tsv; do
-		bounded "$A" --top 0 --format $f $reports n.zst >r.$f 2>err
-		check "$e-$f" test $? -eq 0 -a -s r.$f -a -z "$([ $f = text ] && cat err || grep -v '^gtanalyze: n.zst: ' err)"
+		reported $f >r.$f 2>err
+		check "$e-$f" test -s r.$f -a -z "$([ $f = text ] && cat err || grep -v '^gtanalyze: n.zst: ' err)"
 	done
 	for f in chrome folded jsonl native; do want "$e-$f" 0 bounded "$X" --$f -f -o x.$f n.zst; done
 	check "$e-chrome-is-json" "$json" json x.chrome
