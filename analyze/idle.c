@@ -195,6 +195,7 @@ static int on_operation(struct gt_idle *s, const struct gt_moment *m, struct gt_
 
 	if (!type)
 		return gt_err_set(err, -ENOMEM, "no memory for GPU work");
+	s->begun++;
 	take_launch(s, m, &op);
 	s->unjoined += !op.joined;
 	if (op.joined) {
@@ -238,6 +239,7 @@ static void open_segment(struct gt_idle *s, const struct gt_segment *seg)
 	s->window_from = s->opened ? seg->min_start : INT64_MIN;
 	s->window_to = s->opened ? seg->max_end : INT64_MAX;
 	s->last_end = INT64_MIN;
+	s->begun = 0;
 	if (f->ranged && f->from > s->window_from)
 		s->window_from = f->from;
 	if (f->ranged && f->to < s->window_to)

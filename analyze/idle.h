@@ -73,6 +73,9 @@ struct gt_idle_name {		/* of a kernel, copy or set: all types with one name */
 	uint64_t count, total, exposed;		/* exposed: ns in which nothing of another name ran on its GPU */
 	enum gt_work_kind kind;
 };
+/* A part of a gap that had one cause. device: number of its track; thread: of the issuing thread's, or GT_NONE. */
+struct gt_idle_slice { const struct gt_segment *seg; uint32_t device, thread, cause, type; int64_t from, to; };
+typedef void gt_idle_slice_fn(void *arg, const struct gt_idle_slice *slice);
 typedef int gt_idle_gap_fn(void *arg, const struct gt_idle_gap *gap, struct gt_err *err);
 
 struct gt_idle {
@@ -85,8 +88,10 @@ struct gt_idle {
 	size_t nsums, sums_cap;
 	struct gt_idle_name *names;
 	size_t nnames, names_cap;
-	gt_idle_gap_fn *on_gap;			/* or NULL */
-	void *arg;
+	gt_idle_gap_fn *on_gap;			/* or NULL, likewise */
+	gt_idle_slice_fn *on_slice;
+	void *arg;				/* of both */
+	uint64_t begun;				/* operations of the recording at hand, so far */
 	uint64_t unjoined;			/* operations that no known call launched */
 	/* the rest is private */
 	struct gt_map sums_map, names_map;
@@ -119,6 +124,7 @@ struct gt_idle {
 	struct gt_idle_device *cutting;
 	const struct gt_host_line *cutting_line;
 	int64_t cutting_to;
+	uint32_t cutting_thread;
 };
 
 /* `wants` of an analysis that uses it, which must ask for arguments, too, and for GT_BY_TIME. */

@@ -53,10 +53,12 @@ static struct gt_idle_sum *find_sum(struct gt_idle *s, uint32_t cause, uint32_t 
 }
 
 /* A slice of the gap at hand, whose parts are few. */
-static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t ns, struct gt_err *err)
+static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to, struct gt_err *err)
 {
 	size_t i = 0;
 
+	if (s->on_slice)
+		s->on_slice(s->arg, &(struct gt_idle_slice){ s->cutting->seg, s->cutting->number, s->cutting_thread, cause, type, from, to });
 	while (i < s->nparts && (s->parts[i].cause != cause || s->parts[i].type != type))
 		i++;
 	if (i == s->nparts) {
@@ -64,7 +66,7 @@ static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t ns
 			return gt_err_set(err, -ENOMEM, "no memory for a gap");
 		s->parts[s->nparts++] = (struct gt_idle_part){ cause, type, 0 };
 	}
-	s->parts[i].ns += ns;
+	s->parts[i].ns += to - from;
 	return 0;
 }
 
@@ -92,10 +94,10 @@ static int add_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t f
 		if (l->from > from)
 			rc = add_slice(s, cause, type, from, l->from, err);
 		if (!rc)
-			rc = add_part(s, GT_IDLE_LOST, GT_NONE, until - (l->from > from ? l->from : from), err);
+			rc = add_part(s, GT_IDLE_LOST, GT_NONE, l->from > from ? l->from : from, until, err);
 		from = until;
 	}
-	return rc || from >= to ? rc : add_part(s, cause, type, to - from, err);
+	return rc || from >= to ? rc : add_part(s, cause, type, from, to, err);
 }
 
 /* ---- slices ---- */
@@ -206,8 +208,9 @@ int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from,
 	s->nparts = 0;
 	s->cutting = d;
 	s->cutting_to = next ? next->start : to;
+	s->cutting_thread = next ? next->thread : GT_NONE;
 	if (next && to - from < s->asked.opt->min_ns)
-		rc = add_part(s, GT_IDLE_SHORT, GT_NONE, to - from, err);
+		rc = add_part(s, GT_IDLE_SHORT, GT_NONE, from, to, err);
 	else
 		rc = cut(s, from, to, next, err);
 	return rc ? rc : add_parts(s, d, &gap, err);
