@@ -184,7 +184,8 @@ void gt_host_forget(struct gt_host_line *l, int64_t before, size_t *kept)
 	while (copies < l->ncopies && l->copies[copies].call < before && l->copies[copies].from < before)
 		copies++;
 	l->ncopies -= copies;
-	memmove(l->copies, l->copies + copies, l->ncopies * sizeof(*l->copies));
+	if (copies)
+		memmove(l->copies, l->copies + copies, l->ncopies * sizeof(*l->copies));
 }
 
 void gt_host_release(struct gt_host_line *l)

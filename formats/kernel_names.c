@@ -196,7 +196,7 @@ void gt_kernel_short(const char *name, unsigned nargs, char out[GT_SHORT_MAX + 1
 
 /* ---- short forms that differ ---- */
 
-struct kernel { char *full; char brief[GT_SHORT_MAX + 1]; };
+struct kernel { char *full; char *brief; };
 struct gt_kernel_names {
 	struct kernel *list;
 	size_t n, cap;
@@ -258,6 +258,7 @@ const char *gt_kernel_names_get(struct gt_kernel_names *k, const char *name)
 	size_t len = strlen(name);
 	uint64_t hash = gt_hash(name, len);
 	uint32_t at = gt_map_get(&k->by_full, hash, same_full, k, name, len);
+	char brief[GT_SHORT_MAX + 1];
 	struct kernel *new;
 
 	if (at != UINT32_MAX)
@@ -265,10 +266,13 @@ const char *gt_kernel_names_get(struct gt_kernel_names *k, const char *name)
 	if (gt_grow(&k->list, &k->cap, k->n + 1, sizeof(*k->list)))
 		return NULL;
 	new = &k->list[k->n];
-	new->full = strdup(name);
-	if (!new->full || choose(k, name, new->brief) || gt_map_add(&k->by_full, hash, (uint32_t)k->n) ||
-	    gt_map_add(&k->by_brief, gt_hash(new->brief, strlen(new->brief)), (uint32_t)k->n)) {
+	*new = (struct kernel){ .full = strdup(name) };
+	if (new->full && !choose(k, name, brief))
+		new->brief = strdup(brief);
+	if (!new->brief || gt_map_add(&k->by_full, hash, (uint32_t)k->n) ||
+	    gt_map_add(&k->by_brief, gt_hash(brief, strlen(brief)), (uint32_t)k->n)) {
 		free(new->full);
+		free(new->brief);
 		return NULL;
 	}
 	return k->list[k->n++].brief;
@@ -286,8 +290,10 @@ void gt_kernel_names_free(struct gt_kernel_names *k)
 {
 	if (!k)
 		return;
-	for (size_t i = 0; i < k->n; i++)
+	for (size_t i = 0; i < k->n; i++) {
 		free(k->list[i].full);
+		free(k->list[i].brief);
+	}
 	free(k->list);
 	gt_map_release(&k->by_full);
 	gt_map_release(&k->by_brief);

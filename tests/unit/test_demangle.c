@@ -209,5 +209,21 @@ static void names_of_a_table_differ(void)
 	gt_kernel_names_free(k);
 }
 
+/* Who holds several forms at once holds them until the end. */
+static void forms_stay_where_they_are(void)
+{
+	struct gt_kernel_names *k = gt_kernel_names_new();
+	const char *first = gt_kernel_names_get(k, "vectorAdd");
+	char name[20];
+
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "kernel%d", i);
+		CHECK(gt_kernel_names_get(k, name));
+	}
+	CHECK(gt_kernel_names_get(k, "vectorAdd") == first && !strcmp(first, "vectorAdd"));
+	gt_kernel_names_free(k);
+}
+
 T_MAIN(T(plain_names), T(templates), T(not_mangled), T(cut_anywhere), T(a_bomb_is_refused), T(nesting_and_length_are_bounded),
-       T(long_names), T(short_forms), T(short_forms_are_short), T(names_of_a_table_differ))
+       T(long_names), T(short_forms), T(short_forms_are_short), T(names_of_a_table_differ),
+       T(forms_stay_where_they_are))
