@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "analyze/run.h"
 #include "formats/base/buf.h"
+#include "formats/base/nearest.h"
 #include "formats/base/opt.h"
 #include "formats/base/streams.h"
 #include "formats/globs.h"
@@ -100,45 +101,14 @@ static int choose_all(struct chosen *c, char **operands, int n)
 	return first;
 }
 
-/* How many letters must be typed otherwise, left out, put in or swapped with the next one; words of up to 20 letters. */
-static unsigned typos(const char *a, const char *b)
-{
-	unsigned rows[3][24] = { 0 }, n = (unsigned)strlen(b);
-
-	for (unsigned j = 0; j <= n; j++)
-		rows[0][j] = j;
-	for (unsigned i = 1; a[i - 1]; i++) {
-		unsigned *row = rows[i % 3], *up = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
-
-		row[0] = i;
-		for (unsigned j = 1; j <= n; j++) {
-			row[j] = up[j - 1] + (a[i - 1] != b[j - 1]);
-			row[j] = up[j] + 1 < row[j] ? up[j] + 1 : row[j];
-			row[j] = row[j - 1] + 1 < row[j] ? row[j - 1] + 1 : row[j];
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < row[j])
-				row[j] = before[j - 2] + 1;
-		}
-	}
-	return rows[strlen(a) % 3][n];
-}
-
 /* The report that is probably meant, or NULL. */
 static const char *nearest_report(const char *word)
 {
-	const char *best = NULL;
-	size_t len = strlen(word);
-	unsigned least = len < 3 ? 0 : len < 6 ? 1 : 2;
+	struct gt_nearest n = GT_NEAREST(word);
 
-	for (unsigned i = 0; gt_analyses[i] && len > 2 && len < 20; i++) {
-		const char *name = gt_analyses[i]->name;
-		unsigned n = strncmp(name, word, len) ? typos(word, name) : 0;
-
-		if (n <= least && (!best || n < least)) {
-			best = name;
-			least = n;
-		}
-	}
-	return best;
+	for (unsigned i = 0; gt_analyses[i]; i++)
+		gt_nearest_try(&n, gt_analyses[i]->name);
+	return n.best;
 }
 
 /* A report at the wrong place, or written wrong, would be taken for a file that is not there. */
