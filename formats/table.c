@@ -99,6 +99,22 @@ void gt_table_say(struct gt_table *t, const char *fmt, ...)
 unsigned gt_table_rows(const struct gt_table *t) { return t->nrows; }
 const char *gt_table_name(const struct gt_table *t) { return t->name; }
 const char *gt_table_get_note(const struct gt_table *t, size_t i) { return i < t->nnotes ? t->notes[i] : NULL; }
+
+const struct gt_column *gt_table_columns(const struct gt_table *t, unsigned *n)
+{
+	*n = t->ncolumns;
+	return t->columns;
+}
+
+int gt_table_column(const struct gt_table *t, const char *key)
+{
+	for (unsigned i = 0; i < t->ncolumns; i++)
+		if (!strcmp(t->columns[i].key, key))
+			return (int)i;
+	return -1;
+}
+
+const struct gt_cell *gt_table_cell(const struct gt_table *t, unsigned row, unsigned column) { return &row_of(t, row)[column]; }
 void gt_table_gives_way(struct gt_table *t, const char *keys) { t->gives_way = keys; }
 void gt_table_as_list(struct gt_table *t) { t->list = true; }
 
@@ -247,41 +263,51 @@ static char *printable(const char *s, unsigned indent)
 	return copy;
 }
 
+static enum gt_cell_kind kind_of(const struct gt_column *col, const struct gt_cell *c)
+{
+	return col->kind == GT_C_FIGURE ? c->kind : col->kind;
+}
+
+static void put_figure(char *text, size_t size, enum gt_cell_kind kind, const struct gt_cell *c)
+{
+	switch (kind) {
+	case GT_C_NS:
+		put_unit(text, size, c->i, times, "ns");
+		break;
+	case GT_C_TIME:
+		*gt_put_s(text, c->i) = '\0';
+		break;
+	case GT_C_BYTES:
+		put_unit(text, size, c->i, sizes, "B");
+		break;
+	case GT_C_PERCENT:
+		snprintf(text, size, "%s%" PRId64 ".%02d", c->i < 0 && c->i > -100 ? "-" : "", c->i / 100, abs((int)(c->i % 100)));
+		break;
+	case GT_C_REAL:
+		if (isfinite(c->d))	/* large ones as the whole numbers that they most often are */
+			snprintf(text, size, fabs(c->d) >= 1e5 && fabs(c->d) < 1e15 ? "%.0f" : "%.6g", c->d);
+		else
+			strcpy(text, "-");
+		break;
+	default:
+		*gt_put_i64(text, c->i) = '\0';
+	}
+}
+
 /* The cell as people read it: new. NULL: no memory. */
 static char *cell_text(const struct gt_column *col, const struct gt_cell *c, const char *absent)
 {
-	char text[64], *end = text;
+	enum gt_cell_kind kind = kind_of(col, c);
+	bool more = c->change && (kind == GT_C_REAL ? c->d > 0 && isfinite(c->d) : c->i > 0);
+	char text[64] = "+";
 
 	if (c->absent)
 		return strdup(c->s ? c->s : absent);
-	switch (col->kind) {
-	case GT_C_TEXT:
-	case GT_C_WHOLE:
+	if (is_text(col))
 		return printable(c->s ? c->s : "", c->indent);
-	case GT_C_COUNT:
-		end = gt_put_i64(text, c->i);
-		break;
-	case GT_C_NS:
-		put_unit(text, sizeof(text), c->i, times, "ns");
-		return strdup(text);
-	case GT_C_TIME:
-		end = gt_put_s(text, c->i);
-		break;
-	case GT_C_BYTES:
-		put_unit(text, sizeof(text), c->i, sizes, "B");
-		return strdup(text);
-	case GT_C_PERCENT:
-		snprintf(text, sizeof(text), "%s%" PRId64 ".%02d", c->i < 0 && c->i > -100 ? "-" : "", c->i / 100,
-			 abs((int)(c->i % 100)));
-		return strdup(text);
-	case GT_C_REAL:
-		if (isfinite(c->d))	/* large ones as the whole numbers that they most often are */
-			snprintf(text, sizeof(text), fabs(c->d) >= 1e5 && fabs(c->d) < 1e15 ? "%.0f" : "%.6g", c->d);
-		else
-			strcpy(text, "-");
-		return strdup(text);
-	}
-	*end = '\0';
+	put_figure(text + more, sizeof(text) - more, kind, c);
+	if (col->kind == GT_C_FIGURE && kind == GT_C_PERCENT)	/* no heading says so */
+		strcat(text, " %");
 	return strdup(text);
 }
 
@@ -593,13 +619,14 @@ static int print_text(struct gt_table *const *tables, unsigned n, struct gt_out 
 /* The number as it is: ns, bytes, hundredths as a decimal. Absent and infinite cells are `none`. */
 static void put_number(struct gt_out *out, const struct gt_column *col, const struct gt_cell *c, const char *none)
 {
+	enum gt_cell_kind kind = kind_of(col, c);
 	char text[64];
 
-	if (col->kind == GT_C_REAL && !isfinite(c->d))
+	if (kind == GT_C_REAL && !isfinite(c->d))
 		gt_out_str(out, none);
-	else if (col->kind == GT_C_REAL)
+	else if (kind == GT_C_REAL)
 		gt_out_printf(out, "%.15g", c->d);
-	else if (col->kind == GT_C_PERCENT)
+	else if (kind == GT_C_PERCENT)
 		gt_out_printf(out, "%s%" PRId64 ".%02d", c->i < 0 && c->i > -100 ? "-" : "", c->i / 100, abs((int)(c->i % 100)));
 	else
 		gt_out_add(out, text, (size_t)(gt_put_i64(text, c->i) - text));

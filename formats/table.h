@@ -16,14 +16,17 @@ enum gt_cell_kind {
 	GT_C_TIME,	/* ns since the report's origin; text prints seconds with 9 decimals */
 	GT_C_BYTES,	/* text scales it (1.50 MiB) */
 	GT_C_PERCENT,	/* hundredths of a percent as a whole number; text 12.34 */
-	GT_C_REAL	/* a double */
+	GT_C_REAL,	/* a double */
+	GT_C_FIGURE	/* any number, whose kind its cell tells: for figures of several reports in one column, with a column beside
+			 * them that tells programs the unit */
 };
 struct gt_column {	/* static storage, borrowed */
 	const char *key, *title;	/* title NULL: not in text; such columns come last */
 	enum gt_cell_kind kind;
 };
-/* s: copied on add; of an absent cell, what text says in its place. indent: spaces that text, and text only, puts before it. */
-struct gt_cell { bool absent; unsigned indent; int64_t i; double d; const char *s; };
+/* s: copied on add; of an absent cell, what text says in its place. indent: spaces that text, and text only, puts before it. change:
+ * text puts a + before it where it is positive. kind: of the number in a column of GT_C_FIGURE. */
+struct gt_cell { bool absent, change; enum gt_cell_kind kind; unsigned indent; int64_t i; double d; const char *s; };
 
 struct gt_table;
 /* name is the JSON key of the table, title its heading in text (NULL: none). new. */
@@ -40,6 +43,9 @@ void gt_table_gives_way(struct gt_table *t, const char *keys);
 unsigned gt_table_rows(const struct gt_table *t);
 const char *gt_table_name(const struct gt_table *t);
 const char *gt_table_get_note(const struct gt_table *t, size_t i);	/* NULL: there are no more. Borrowed */
+const struct gt_column *gt_table_columns(const struct gt_table *t, unsigned *n);
+int gt_table_column(const struct gt_table *t, const char *key);	/* its number, or -1 */
+const struct gt_cell *gt_table_cell(const struct gt_table *t, unsigned row, unsigned column);	/* borrowed until the table changes */
 /* Sorts by column, largest first if descending; ties by the first text column. Keeps the first `top` rows (0: all) and
  * notes how many were left out. */
 void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigned top);

@@ -50,6 +50,28 @@ static void text(void)
 	gt_table_free(t);
 }
 
+/* Changes have their sign; figures of several kinds stand in one column, each in its own unit. */
+static void changes_and_mixed_figures(void)
+{
+	static const struct gt_column cols[] = { { "figure", "Figure", GT_C_TEXT }, { "value", "Value", GT_C_FIGURE }, { "by_ns", "By", GT_C_NS } };
+	struct gt_table *t = gt_table_new("figures", NULL, cols, 3);
+	unsigned n;
+
+	gt_table_add(t, (struct gt_cell[]){ { .s = "a" }, { .i = 1500, .kind = GT_C_NS }, { .i = 12, .change = true } });
+	gt_table_add(t, (struct gt_cell[]){ { .s = "b" }, { .i = 1536, .kind = GT_C_BYTES }, { .i = -12, .change = true } });
+	gt_table_add(t, (struct gt_cell[]){ { .s = "c" }, { .i = -5, .kind = GT_C_PERCENT, .change = true }, { .i = 0, .change = true } });
+	gt_table_add(t, (struct gt_cell[]){ { .s = "d" }, { .d = 0.5, .kind = GT_C_REAL, .change = true }, { .absent = true, .change = true } });
+	CHECK(!strcmp(print(&t, 1, GT_TEXT), "  Figure      Value      By\n"
+		      "  a        1.500 us  +12 ns\n"
+		      "  b       1.500 KiB  -12 ns\n"
+		      "  c         -0.05 %    0 ns\n"
+		      "  d            +0.5       -\n"));
+	CHECK(!strcmp(print(&t, 1, GT_TSV), "figure\tvalue\tby_ns\na\t1500\t12\nb\t1536\t-12\nc\t-0.05\t0\nd\t0.5\t\n"));
+	CHECK(gt_table_columns(t, &n) == cols && n == 3 && gt_table_column(t, "by_ns") == 2 && gt_table_column(t, "by") == -1);
+	CHECK(gt_table_cell(t, 1, 1)->i == 1536 && !strcmp(gt_table_cell(t, 3, 0)->s, "d") && gt_table_cell(t, 3, 2)->absent);
+	gt_table_free(t);
+}
+
 /* A column without title is for programs only; lines that are said stand in place of rows, for people only. */
 static void text_leaves_out_what_programs_read(void)
 {
@@ -336,7 +358,7 @@ static void absent_cells_say_why(void)
 	gt_table_free(t);
 }
 
-T_MAIN(T(text), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations),
+T_MAIN(T(text), T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations),
        T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
        T(control_characters_stay_inside), T(narrow_terminal), T(columns_give_way),
        T(words_and_drawings_stay_whole), T(tables_of_programs_have_names), T(absent_cells_say_why))
