@@ -7,9 +7,9 @@
  * The call that launched a kernel stands in the kernel's row. Queueing is what lies between the end of that call and the start of
  * the kernel; a kernel that began before its call returned did not queue, and is not in the mean.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/deviation.h"
 #include "analyze/gpu_time.h"
 #include "analyze/pick.h"
 #include "formats/base/buf.h"
@@ -23,8 +23,8 @@ struct kernel {
 	const char *name;		/* borrowed */
 	uint32_t len;
 	uint64_t count, total, shortest, longest;
-	unsigned __int128 squares;	/* sum of squared durations */
-	bool squares_wild, coarse;	/* beyond 128 bits; hist misses rows */
+	struct gt_squares squares;
+	bool coarse;			/* hist misses rows */
 	struct gt_hist *hist;
 	uint64_t joined, by_order;	/* rows that know their launch; those that were joined by their order only */
 	uint64_t launch_ns, queued, queue_ns;
@@ -103,7 +103,7 @@ static void add_row(struct kernels *k, struct kernel *to, int64_t dur)
 
 	to->count++;
 	to->total = gt_sat_add(to->total, ns);
-	to->squares_wild |= __builtin_add_overflow(to->squares, (unsigned __int128)ns * ns, &to->squares);
+	gt_squares_add(&to->squares, ns);
 	to->shortest = ns < to->shortest ? ns : to->shortest;
 	to->longest = ns > to->longest ? ns : to->longest;
 	add_to_hist(k, to, dur);
@@ -188,15 +188,11 @@ static int close_list(struct kernels *k, struct gt_err *err)
 	return rc;
 }
 
-/* Of the sample (n - 1), as other profilers have it. Whole numbers up to the last division, so that nothing cancels. */
 static struct gt_cell deviation(const struct kernel *k)
 {
-	unsigned __int128 sum = (unsigned __int128)k->total * k->total, all;
+	long double ns;
 
-	if (k->count < 2 || k->total == UINT64_MAX || k->squares_wild ||
-	    __builtin_mul_overflow(k->squares, (unsigned __int128)k->count, &all))
-		return gt_cell_none();
-	return gt_cell_u((uint64_t)(sqrtl((long double)(all - sum) / ((long double)k->count * (long double)(k->count - 1))) + 0.5L));
+	return gt_deviation(k->count, k->total, &k->squares, &ns) ? gt_cell_u((uint64_t)(ns + 0.5L)) : gt_cell_none();
 }
 
 static struct gt_cell quantile(const struct kernel *k, double q)
