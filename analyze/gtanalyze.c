@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "analyze/diff.h"
+#include "analyze/exits.h"
+#include "analyze/gate.h"
 #include "analyze/run.h"
 #include "formats/base/buf.h"
 #include "formats/base/nearest.h"
@@ -23,7 +26,7 @@ static struct {
 	int format;
 	const char *from, *to, *output, *min;
 	uint64_t pid, tid, top, threads;
-	struct gt_opt_list match;
+	struct gt_opt_list match, fail_if;
 } opt = { .output = "-", .top = NOT_GIVEN, .threads = NOT_GIVEN };
 
 static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };	/* as in enum gt_table_format */
@@ -35,6 +38,9 @@ static const struct gt_opt options[] = {
 	{ 'o', "output", GT_OPT_STR,  &opt.output,  "FILE",    "write there instead of to the standard output", NULL },
 	{ 'f', "force",  GT_OPT_FLAG, &opt.force,   NULL,      "overwrite FILE if it exists", NULL },
 	{ 'j', "threads", GT_OPT_U64, &opt.threads, "N",       "work on N threads; unless told as many as there are processors, 8 at most", NULL },
+	{ 0,   "fail-if", GT_OPT_LIST, &opt.fail_if, "GATE",
+	  "exit with 3 if a figure is beyond a limit ('kernels.p99 > 5ms'), or, with diff, has changed by more ('kernels.p99 > +5%'); "
+	  "may be given several times", NULL },
 	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Which rows to look at", NULL },
 	{ 0,   "from",   GT_OPT_STR,  &opt.from,    "TIME",    "leave out what ended earlier (1.5s, 250ms after the start)", NULL },
 	{ 0,   "to",     GT_OPT_STR,  &opt.to,      "TIME",    "leave out what began at that time or later", NULL },
@@ -48,14 +54,15 @@ static const struct gt_opt options[] = {
 };
 static const struct gt_command command = {
 	.name = "gtanalyze",
-	.usage = "[options] [REPORT...] FILE...",
+	.usage = "[options] [REPORT...] FILE...\n       gtanalyze [options] diff [REPORT...] A B",
 	.about = "Answers questions about traces: what was called, how long it took, what was waited for.",
 	.options = options,
 	.noptions = sizeof(options) / sizeof(*options),
 	.after = "Without REPORT the default report is printed; --list says what it consists of.\n"
+		 "diff says what is slower, faster, new or gone in B, beside A.\n"
 		 "Words that name a report come before the files; a file of such a name needs a\n"
-		 "path (./top). Exit status: 0, 1 when something failed or a file is damaged, 2 for\n"
-		 "wrong usage.\n",
+		 "path (./top). Exit status: 0 clean, 1 something failed or a file is damaged,\n"
+		 "2 wrong usage, 3 a finding or gate failed, 4 cannot answer.\n",
 };
 
 static int fail(const char *file, const struct gt_err *err, int status)
@@ -72,6 +79,8 @@ struct chosen {
 	unsigned n;
 	bool header;	/* it was asked for, and not only put in front */
 	bool unasked;	/* no report was named */
+	struct gt_diff_asked diff;	/* instead of all that, if it compares */
+	struct gt_gates gates;
 };
 
 static void choose(struct chosen *c, const struct gt_analysis *a)
@@ -108,7 +117,26 @@ static const char *nearest_report(const char *word)
 
 	for (unsigned i = 0; gt_analyses[i]; i++)
 		gt_nearest_try(&n, gt_analyses[i]->name);
+	gt_nearest_try(&n, "diff");
 	return n.best;
+}
+
+/* "diff REPORT... A B": as above. Negative: bad use. */
+static int choose_diff(struct chosen *c, char **operands, int n, struct gt_err *err)
+{
+	int first = 1;
+
+	for (; first < n && gt_analysis_find(operands[first]); first++)
+		if (!gt_diff_ask(&c->diff, operands[first]))
+			return gt_err_set(err, -EINVAL, "of the report '%s' nothing can be compared: its rows are single events, or texts",
+					  operands[first]);
+	if (first == 1)
+		gt_diff_ask(&c->diff, NULL);
+	if (n - first != 2)
+		return gt_err_set(err, -EINVAL, "diff compares two files, not %d: gtanalyze diff [REPORT...] A B", n - first);
+	if (!strcmp(operands[first], "-") && !strcmp(operands[first + 1], "-"))
+		return gt_err_set(err, -EINVAL, "only one of the files can be the standard input");
+	return first;
 }
 
 /* A report at the wrong place, or written wrong, would be taken for a file that is not there. */
@@ -120,6 +148,8 @@ static int check_files(char **files, int n, struct gt_err *err)
 		const char *word = files[i], *meant = nearest_report(word);
 		bool missing = strcmp(word, "-") && access(word, F_OK), plain = !word[strcspn(word, "./")];
 
+		if (missing && !strcmp(word, "diff"))
+			return gt_err_set(err, -EINVAL, "diff comes first: gtanalyze diff [REPORT...] A B");
 		if (i && gt_analysis_find(word))
 			return gt_err_set(err, -EINVAL, "reports come before the files: gtanalyze %s FILE (./%s if the file is meant)",
 					  word, word);
@@ -255,59 +285,172 @@ static int print(const char *file, const struct chosen *c, struct gt_table *cons
 	return rc;
 }
 
-static int analyze(const char *path, const struct chosen *c, bool several, struct gt_out *out, bool *damaged, struct gt_err *err)
+/* What the command line says of a trace that is open. *restrictions is new, and lives as long as *o. */
+static void set_options(struct gt_analysis_options *o, struct gt_reader *r, const char *path, struct gt_buf *restrictions)
+{
+	*o = (struct gt_analysis_options){ .file = path };
+	o->top = opt.top != NOT_GIVEN ? (unsigned)opt.top : opt.format == GT_TEXT ? TEXT_TOP : 0;
+	o->origin = gt_reader_segments(r) ? gt_reader_segment(r, 0)->min_start : 0;
+	o->filter.pid = (int64_t)opt.pid;
+	o->filter.tid = (int64_t)opt.tid;
+	if (opt.match.n) {
+		o->filter.match = gt_globs_match;
+		o->filter.match_arg = &opt.match;
+	}
+	o->whole = opt.whole;
+	if (opt.min)
+		gt_parse_ns(opt.min, &o->min_ns);
+	set_range(o);
+	put_restrictions(restrictions);
+	o->restricted = restrictions->len ? (const char *)restrictions->data : NULL;
+}
+
+/* Holds one file against the gates: they need all rows of their tables, whatever is printed. Adds the table "gates". */
+static int hold_gates(const struct chosen *c, struct gt_reader *r, struct gt_analysis_options o, struct gt_table **tables, int *n,
+		      int *status, struct gt_err *err)
+{
+	struct gt_diff_asked read = { 0 };
+	struct gt_side side = { 0 };
+	int rc;
+
+	if (!c->gates.n || *n >= GT_RUN_TABLES)
+		return 0;
+	gt_gates_ask(&c->gates, &read);
+	rc = gt_side_read(&side, r, &read, &o, (unsigned)opt.threads, err);
+	if (!rc)
+		rc = gt_gates_judge(&c->gates, NULL, &side, NULL, 0, &tables[(*n)++], err);
+	if (rc > 0)
+		*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)rc);
+	gt_side_release(&side);
+	return rc < 0 ? rc : 0;
+}
+
+/* *status becomes worse where gates or damage say so. */
+static int analyze(const char *path, const struct chosen *c, bool several, struct gt_out *out, int *status, struct gt_err *err)
 {
 	struct gt_reader *r = gt_open_any(path, err);
 	struct gt_table *tables[GT_RUN_TABLES];
 	struct gt_buf restrictions = { 0 };
-	struct gt_analysis_options o = { .file = path, .unasked = c->unasked };
+	struct gt_analysis_options o;
 	size_t ndamage = 0;
-	int n;
+	int n, rc;
 
 	if (!r)
 		return -1;
-	o.top = opt.top != NOT_GIVEN ? (unsigned)opt.top : opt.format == GT_TEXT ? TEXT_TOP : 0;
+	set_options(&o, r, path, &restrictions);
+	o.unasked = c->unasked;
 	o.width = opt.format == GT_TEXT ? gt_tables_width(out) : 0;
-	o.origin = gt_reader_segments(r) ? gt_reader_segment(r, 0)->min_start : 0;
-	o.filter.pid = (int64_t)opt.pid;
-	o.filter.tid = (int64_t)opt.tid;
-	if (opt.match.n) {
-		o.filter.match = gt_globs_match;
-		o.filter.match_arg = &opt.match;
-	}
-	o.whole = opt.whole;
-	if (opt.min)
-		gt_parse_ns(opt.min, &o.min_ns);
-	set_range(&o);
-	put_restrictions(&restrictions);
-	o.restricted = restrictions.len ? (const char *)restrictions.data : NULL;
 	n = gt_run(r, c->list, c->n, &o, (unsigned)opt.threads, tables, err);
-	if (n >= 0)
-		n = print(path, c, tables, (unsigned)n, several, out, err);
+	rc = n < 0 ? n : hold_gates(c, r, o, tables, &n, status, err);
+	if (!rc)
+		rc = print(path, c, tables, (unsigned)n, several, out, err);
 	for (unsigned i = 0; i < GT_RUN_TABLES; i++)
 		gt_table_free(tables[i]);
 	gt_reader_damage(r, &ndamage);
-	*damaged |= ndamage > 0;
+	if (ndamage)
+		*status = gt_exit_worse((enum gt_exit)*status, GT_EXIT_FAILURE);
 	gt_buf_release(&restrictions);
 	gt_reader_close(r);
-	return n < 0 ? n : 0;
+	return rc;
 }
 
 /* Each file in turn; one that cannot be read does not keep the others from being reported. */
 static int analyze_all(const struct chosen *c, char **files, int n, struct gt_out *out)
 {
-	bool damaged = false;
-	int status = 0;
+	int status = GT_EXIT_CLEAN;
 
 	for (int i = 0; i < n; i++) {
 		struct gt_err err = GT_ERR_INIT;
 
 		if (i && opt.format != GT_JSON)
 			gt_out_str(out, opt.format == GT_CSV ? "\r\n" : "\n");
-		if (analyze(files[i], c, n > 1, out, &damaged, &err))
-			status = fail(files[i], &err, 1);
+		if (analyze(files[i], c, n > 1, out, &status, &err))
+			status = fail(files[i], &err, GT_EXIT_FAILURE);
 	}
-	return damaged ? 1 : status;
+	return status;
+}
+
+/* ---- two files ---- */
+
+static int read_side(struct gt_side *side, const char *path, const struct gt_diff_asked *asked, int *status, struct gt_err *err)
+{
+	struct gt_reader *r = gt_open_any(path, err);
+	struct gt_buf restrictions = { 0 };
+	struct gt_analysis_options o;
+	size_t ndamage = 0;
+	int rc;
+
+	if (!r)
+		return -1;
+	set_options(&o, r, path, &restrictions);
+	rc = gt_side_read(side, r, asked, &o, (unsigned)opt.threads, err);
+	gt_reader_damage(r, &ndamage);
+	if (ndamage)
+		*status = gt_exit_worse((enum gt_exit)*status, GT_EXIT_FAILURE);
+	gt_buf_release(&restrictions);
+	gt_reader_close(r);
+	return rc;
+}
+
+static int print_diff(const struct chosen *c, const struct gt_side sides[2], struct gt_out *out, int *status, struct gt_err *err)
+{
+	struct gt_diff_asked asked = c->diff;
+	struct gt_table *tables[GT_DIFF_TABLES + 1] = { NULL };
+	int n, rc;
+
+	asked.top = opt.top != NOT_GIVEN ? (unsigned)opt.top : opt.format == GT_TEXT ? TEXT_TOP : 0;
+	n = rc = gt_diff(&sides[0], &sides[1], &asked, tables, err);
+	if (n >= 0 && c->gates.n) {
+		rc = gt_gates_judge(&c->gates, &sides[0], &sides[1], tables, (unsigned)n, &tables[n], err);
+		if (rc > 0)
+			*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)rc);
+		n++;
+	}
+	if (rc >= 0)
+		rc = gt_tables_print(tables, (unsigned)n, (enum gt_table_format)opt.format, NULL, out, err);
+	if (rc >= 0 && (opt.format == GT_CSV || opt.format == GT_TSV))
+		tell_notes("diff", tables, (unsigned)n);
+	for (unsigned i = 0; i < GT_DIFF_TABLES + 1; i++)
+		gt_table_free(tables[i]);
+	return rc < 0 ? rc : 0;
+}
+
+static int compare(const struct chosen *c, char **files, struct gt_out *out)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_diff_asked read = c->diff;
+	struct gt_side sides[2] = { 0 };
+	int status = GT_EXIT_CLEAN, rc = 0;
+
+	gt_gates_ask(&c->gates, &read);
+	for (unsigned i = 0; !rc && i < 2; i++) {
+		rc = read_side(&sides[i], files[i], &read, &status, &err);
+		if (rc)
+			fail(files[i], &err, GT_EXIT_FAILURE);
+	}
+	if (!rc && (rc = print_diff(c, sides, out, &status, &err)))
+		fail(NULL, &err, GT_EXIT_FAILURE);
+	gt_side_release(&sides[0]);
+	gt_side_release(&sides[1]);
+	return rc ? GT_EXIT_FAILURE : status;
+}
+
+/* Which reports, files and gates: the first operand that is a file, or negative: bad use. */
+static int understand(struct chosen *c, char **operands, int n, bool *diff, struct gt_err *err)
+{
+	int first;
+
+	*diff = n && !strcmp(operands[0], "diff");
+	if (check_options(err))
+		return -EINVAL;
+	if (gt_gates_parse(&c->gates, &opt.fail_if, *diff, err))
+		return -EINVAL;
+	first = *diff ? choose_diff(c, operands, n, err) : choose_all(c, operands, n);
+	if (first < 0 || opt.list)
+		return first;
+	if (first == n)
+		return gt_err_set(err, -EINVAL, "no FILE given: gtanalyze [options] [REPORT...] FILE...");
+	return check_files(operands + first, n - first, err) ? -EINVAL : first;
 }
 
 int main(int argc, char **argv)
@@ -315,34 +458,31 @@ int main(int argc, char **argv)
 	struct gt_err err = GT_ERR_INIT;
 	struct chosen chosen = { .n = 0 };
 	struct gt_out out;
-	int n, first, status = 0, rc;
+	int n, first, status = GT_EXIT_CLEAN, rc;
+	bool diff;
 
 	gt_streams_guard();
 	mallopt(M_ARENA_MAX, 1);	/* reports ask for memory seldom, and each thread would map an arena of 64 MiB */
 	rc = gt_opt_parse(&command, argc, argv, &n, &err);
 	if (rc)
-		return rc > 0 ? 0 : fail(NULL, &err, rc == -EINVAL ? 2 : 1);
-	if (check_options(&err))
-		return fail(NULL, &err, 2);
-	first = choose_all(&chosen, argv + 1, n);
-	if (first == n && !opt.list) {
-		gt_err_set(&err, -EINVAL, "no FILE given: gtanalyze [options] [REPORT...] FILE...");
-		return fail(NULL, &err, 2);
-	}
-	if (!opt.list && check_files(argv + 1 + first, n - first, &err))
-		return fail(NULL, &err, 2);
+		return rc > 0 ? GT_EXIT_CLEAN : fail(NULL, &err, rc == -EINVAL ? GT_EXIT_USAGE : GT_EXIT_FAILURE);
+	first = understand(&chosen, argv + 1, n, &diff, &err);
+	if (first < 0)
+		return fail(NULL, &err, GT_EXIT_USAGE);
 	for (int i = first; i < n && !opt.list; i++)
 		if (gt_out_would_destroy(opt.output, argv[1 + i], &err))
-			return fail(NULL, &err, 1);
+			return fail(NULL, &err, GT_EXIT_FAILURE);
 	if (gt_out_open(&out, opt.output, opt.force, &err))
-		return fail(NULL, &err, 1);
+		return fail(NULL, &err, GT_EXIT_FAILURE);
 	if (opt.list)
-		status = list_reports(&out, &err) ? fail(NULL, &err, 1) : 0;
+		status = list_reports(&out, &err) ? fail(NULL, &err, GT_EXIT_FAILURE) : GT_EXIT_CLEAN;
 	else
-		status = analyze_all(&chosen, argv + 1 + first, n - first, &out);
+		status = diff ? compare(&chosen, argv + 1 + first, &out) : analyze_all(&chosen, argv + 1 + first, n - first, &out);
 	err = (struct gt_err)GT_ERR_INIT;
 	if (gt_out_close(&out, &err))
-		status = fail(NULL, &err, 1);
+		status = fail(NULL, &err, GT_EXIT_FAILURE);
+	gt_gates_release(&chosen.gates);
 	gt_opt_list_release(&opt.match);
+	gt_opt_list_release(&opt.fail_if);
 	return status;
 }

@@ -165,6 +165,10 @@ cat n.zst "$SRC/tests/golden/v1.zst" >two.zst	# the second one has GPU work
 all=$(sed -n 's/^  \([a-z]*\)  .*/\1/p' list)
 {
 	$A --format json $all two.zst | sed -n 's/^  "\([a-z_]*\)": {$/\1/p'
+	for more in "diff two.zst two.zst" "diff --fail-if 'top.count > 100' two.zst two.zst" "header --fail-if 'top.count > 100' two.zst"; do
+		eval "$A --format json $more" | sed -n 's/^  "\([a-z_]*\)": {$/\1/p'
+		eval "$A --format csv $more" | tr -d '\r' | awk -F, 'table { for (i = 1; i <= NF; i++) print $i } { table = /^# / }'
+	done
 	$A --format csv $all two.zst | tr -d '\r' | awk -F, 'table { for (i = 1; i <= NF; i++) print $i } { table = /^# / }'
 } | sort -u >printed
 sed -n '/^## JSON/,/^## What/s/^|[^|]*|\([^|]*\)|\([^|]*\)|$/\1 \2/p' "$SRC/docs/gtanalyze.1.md" | grep -v -e '^ table' -e '(when there is any)' |

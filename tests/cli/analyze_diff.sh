@@ -1,0 +1,107 @@
+# gtanalyze diff and --fail-if through the command line: what they print and what the program exits with.
+. "$SRC/tests/lib.sh"
+A=$B/gtanalyze
+says() { grep -qF -- "$1" want.out; }
+told() { grep -qF -- "$1" want.err; }
+
+# trace NS STATUS: 30 launches that take about so long; one of them returns STATUS.
+trace() {
+	awk -v ns="$1" -v status="${2:-0}" 'BEGIN {
+		for (i = 0; i < 30; i++) {
+			at = 0.001 * i
+			printf "{\"ts\":%.9f,\"op_id\":%d,\"phase\":\"B\",\"name\":\"cuLaunchKernel\",\"details\":{}}\n", at, i
+			printf "{\"ts\":%.9f,\"op_id\":%d,\"phase\":\"E\",\"name\":\"cuLaunchKernel\",\"details\":{\"status\":%d}}\n", at + (ns + i % 3 * 100) / 1e9, i, i == 7 ? status : 0
+		}
+	}'
+}
+trace 10000 >a.jsonl
+trace 12000 719 >b.jsonl
+GPU=$SRC/samples/recorded/h200-streams.zst
+
+# ---- diff ----
+want diff-itself 0 $A diff a.jsonl a.jsonl
+check diff-itself-is-the-same says "1 of 1 names are the same"
+want diff-slower 0 $A diff a.jsonl b.jsonl
+check diff-slower-row grep -Eq "^  cuLaunchKernel  slower +\+60\.00 us +30 +30 +10\.10 us +12\.10 us +\+19\.80" want.out
+for table in Compared Names "By name, what changed" "Figures of reports"; do check "diff-has-$(echo $table | tr ' ' -)" says "$table"; done
+check diff-is-no-gate says "A  a.jsonl"
+want diff-reports 0 $A diff errors summary a.jsonl b.jsonl
+is diff-reports-only "" "$(grep -n '^By name' want.out)"
+check diff-reports-errors says "errors.count  cuLaunchKernel / 719 / CUDA_ERROR_LAUNCH_FAILED"
+want diff-json 0 $A diff --format json a.jsonl b.jsonl
+check diff-json-name says '"operation": "cuLaunchKernel", "verdict": "slower", "change_ns": 60000, "count_a": 30, "count_b": 30, "mean_a_ns": 10100'
+want diff-csv 0 $A diff --format csv a.jsonl b.jsonl
+check diff-csv-tables grep -q "^# verdicts" want.out
+check diff-csv-notes told "gtanalyze: diff: names: slower, faster"
+want diff-restricted 0 $A diff -m 'cuNone*' a.jsonl b.jsonl
+check diff-restricted-says says "A: restricted to --match cuNone*"
+want diff-real 0 $A diff "$GPU" "$GPU"
+is diff-real-same "" "$(grep -E ' (slower|faster|added|gone|worse|better) ' want.out)"
+want diff-without-gpu 0 $A diff "$SRC/samples/recorded/h200-mlp-calls.zst" "$GPU"
+check diff-without-gpu-says says "different layers recorded"
+check diff-without-gpu-is-not-added grep -Eq "memset \(device\) +not recorded" want.out
+cat "$GPU" "$GPU" >twice.zst
+want diff-two-recordings 0 $A diff "$GPU" twice.zst
+check diff-two-recordings-rows test "$(grep -c 'twice.zst' want.out)" = 2
+$A diff -j 3 a.jsonl b.jsonl >three; $A diff a.jsonl b.jsonl >one
+same diff-threads one three
+want diff-to-a-file 0 $A diff -o out.txt a.jsonl b.jsonl
+check diff-to-a-file-wrote grep -q slower out.txt
+want diff-from-stdin 0 sh -c "$A diff - b.jsonl <a.jsonl"
+
+want diff-no-file 2 $A diff
+check diff-no-file-says told "gtanalyze: diff compares two files, not 0: gtanalyze diff [REPORT...] A B"
+want diff-one-file 2 $A diff a.jsonl
+want diff-three-files 2 $A diff a.jsonl b.jsonl a.jsonl
+want diff-no-such-report 2 $A diff kernles a.jsonl b.jsonl
+want diff-report-of-events 2 $A diff timeline a.jsonl b.jsonl
+check diff-report-of-events-says told "of the report 'timeline' nothing can be compared"
+want diff-behind-a-report 2 $A kernels diff a.jsonl b.jsonl
+check diff-behind-a-report-says told "diff comes first"
+want diff-mistyped 2 $A dif a.jsonl b.jsonl
+check diff-mistyped-says told "is 'diff' meant?"
+want diff-stdin-twice 2 $A diff - -
+want diff-missing 1 $A diff a.jsonl absent.zst
+check diff-missing-says told "gtanalyze: absent.zst: "
+want diff-own-output 1 $A diff -f -o a.jsonl a.jsonl b.jsonl
+
+# A file that is cut short or damaged: the first is noted, the second fails.
+head -c 40000 "$GPU" >cut.zst
+want diff-cut 0 $A diff "$GPU" cut.zst
+check diff-cut-says says "B: NOT CLOSED"
+cp "$GPU" bad.zst
+printf 'wrong' | dd of=bad.zst bs=1 seek=20000 conv=notrunc 2>/dev/null
+want diff-damaged 1 $A diff "$GPU" bad.zst
+check diff-damaged-says says "B: the file is damaged"
+want diff-damaged-outweighs-gates 1 $A diff --fail-if 'kernels.count > 0' "$GPU" bad.zst
+
+# ---- gates: 0 passed, 3 failed, 4 cannot answer, 2 wrong ----
+want gate-passed 0 $A diff --fail-if 'top.mean > +20%' a.jsonl b.jsonl
+check gate-passed-says grep -Eq "^  passed +top.mean > \+20% +cuLaunchKernel / launch +10\.10 us +12\.10 us +\+19\.80" want.out
+want gate-failed 3 $A diff --fail-if 'top.mean > +19%' a.jsonl b.jsonl
+check gate-failed-says grep -Eq "^  failed +top.mean > \+19% " want.out
+want gate-cannot-answer 4 $A diff --fail-if 'kernels.p99 > +5%' a.jsonl b.jsonl
+check gate-cannot-answer-says says "what the GPU did was not recorded in A and B"
+want gate-failed-outweighs 3 $A diff --fail-if 'kernels.p99 > +5%' --fail-if 'top.mean > +19%' --fail-if 'verdicts.gone > 0' a.jsonl b.jsonl
+is gate-each-has-a-line 3 "$(sed '1,/^Gates/d' want.out | grep -Ec '^  (passed|failed|cannot answer) ')"
+want gate-errors 3 $A diff --fail-if 'errors.count > +0' a.jsonl b.jsonl
+want gate-no-more-errors 0 $A diff --fail-if 'errors.count > +0' b.jsonl a.jsonl
+want gate-json 3 $A diff --format json --fail-if 'top.mean > +19%' a.jsonl b.jsonl
+check gate-json-row says '"gates": {'
+check gate-json-state says '{"state": "failed", "gate": "top.mean > +19%", "row": "cuLaunchKernel / launch", "a": 10100, "b": 12100, "change_percent": 19.80'
+want gate-one-file 3 $A top --fail-if 'top.max > 10us' a.jsonl
+check gate-one-file-says grep -Eq "^  failed +top.max > 10us +cuLaunchKernel / launch +10\.20 us" want.out
+check gate-one-file-report says "Operations by total time"
+want gate-one-file-passed 0 $A header --top 1 --fail-if 'top.max > 1ms' --fail-if 'header.lost > 0' a.jsonl
+want gate-one-file-unknown 4 $A header --fail-if 'gpu.busy_percent < 50%' a.jsonl
+want gate-nothing-matched 4 $A header --pid 4242 --fail-if 'errors.count > 0' a.jsonl
+check gate-nothing-matched-says says "nothing matched the options"
+want gate-all-rows 3 $A top --top 1 --fail-if 'kernels.count[*] < 2000000' "$GPU"
+want gate-real 3 $A --fail-if 'gpu.busy_percent < 50%' "$GPU"
+want gate-several-files 3 $A header --fail-if 'errors.count > 0' a.jsonl b.jsonl
+is gate-several-files-each "passed failed" "$(sed -n 's/^  \(passed\|failed\) .*/\1/p' want.out | tr '\n' ' ' | sed 's/ $//')"
+want gate-usage 2 $A --fail-if 'kernels.p98 > 5ms' a.jsonl
+check gate-usage-points told "gtanalyze: --fail-if 'kernels.p98 > 5ms', column 9: there is no figure 'p98'; is 'p90' meant?"
+check gate-usage-prints-nothing test ! -s want.out
+want gate-change-of-one 2 $A --fail-if 'kernels.p99 > +5%' a.jsonl
+want gate-missing-file 1 $A header --fail-if 'header.lost > 0' absent.zst
