@@ -381,8 +381,8 @@ static int add_figure(struct figures *fs, struct figure f, enum gt_diff_role rol
 {
 	long double va = 0, vb = 0;
 
-	f.has_a = f.rows.a >= 0 && gt_figure(f.ta, (unsigned)f.rows.a, f.column_a, &va);
-	f.has_b = f.rows.b >= 0 && gt_figure(f.tb, (unsigned)f.rows.b, f.column_b, &vb);
+	f.has_a = f.rows.a >= 0 && gt_figure(f.rule, f.ta, (unsigned)f.rows.a, f.column_a, &va);
+	f.has_b = f.rows.b >= 0 && gt_figure(f.rule, f.tb, (unsigned)f.rows.b, f.column_b, &vb);
 	if (!of_interest(&f, role, va, vb))
 		return 0;
 	f.change = f.has_a && f.has_b ? gt_change(va, vb) : 0;

@@ -81,7 +81,7 @@ int gt_pair_rows(const struct gt_diff_rule *rule, const struct gt_table *a, cons
 /* What people call a row: its label, or its keys. new; NULL: no memory. */
 char *gt_row_name(const struct gt_diff_rule *rule, const struct gt_table *t, unsigned row);
 /* A number as such, percents as percents; false: absent, or no number. */
-bool gt_figure(const struct gt_table *t, unsigned row, unsigned column, long double *v);
+bool gt_figure(const struct gt_diff_rule *rule, const struct gt_table *t, unsigned row, unsigned column, long double *v);
 /* The part of a that b is more: (b - a) / |a|; 0 where both are 0, infinite where only a is 0. */
 long double gt_change(long double a, long double b);
 

@@ -209,13 +209,24 @@ int gt_pair_rows(const struct gt_diff_rule *rule, const struct gt_table *a, cons
 
 /* ---- figures ---- */
 
-bool gt_figure(const struct gt_table *t, unsigned row, unsigned column, long double *v)
+static bool is_clean(const struct gt_diff_rule *rule, const struct gt_table *t, unsigned row)
+{
+	int column = rule->state ? gt_table_column(t, rule->state) : -1;
+	const struct gt_cell *state = column < 0 ? NULL : gt_table_cell(t, row, (unsigned)column);
+
+	return state && !state->absent && state->s && !strcmp(state->s, "clean");
+}
+
+bool gt_figure(const struct gt_diff_rule *rule, const struct gt_table *t, unsigned row, unsigned column, long double *v)
 {
 	const struct gt_cell *c = gt_table_cell(t, row, column);
 	unsigned n;
 	enum gt_cell_kind kind = gt_table_columns(t, &n)[column].kind;
 
-	if (c->absent || kind == GT_C_TEXT || kind == GT_C_WHOLE || (kind == GT_C_REAL && !isfinite(c->d)))
+	*v = 0;
+	if (c->absent)
+		return is_clean(rule, t, row);
+	if (kind == GT_C_TEXT || kind == GT_C_WHOLE || (kind == GT_C_REAL && !isfinite(c->d)))
 		return false;
 	*v = kind == GT_C_REAL ? (long double)c->d : kind == GT_C_PERCENT ? (long double)c->i / 100 : (long double)c->i;
 	return true;

@@ -25,6 +25,8 @@ struct gt_diff_rule {
 	unsigned names;		/* enum gt_diff_names, or 0 */
 	bool in_default;	/* compared unless reports are named */
 	bool findings;		/* a row is something that happened: no row means 0 */
+	const char *state;	/* a column of words: where it says "clean" somebody looked and found nothing, and what is absent is 0; what is
+				 * absent where it says anything else cannot be answered. NULL: none such */
 	const char *label;	/* what people call a row, where that is not all of its keys */
 	const char *keys; /* columns that tell rows apart, as they stand in every list here: with blanks between. Rows whose keys
 			   * are the same are compared in their order. NULL: the table has one row */

@@ -16,6 +16,7 @@ struct judged {
 	const struct gt_table *ta, *tb;	/* ta NULL where the gate is about a value, or there is none */
 	unsigned matched, held, failed;	/* rows of the name; held against the limit; beyond it */
 	unsigned absent, alone;		/* without the figure; in one file only */
+	unsigned unanswered;		/* that say so themselves */
 	int half;			/* 0, or a file without a figure that the other has: 'A', 'B' */
 	struct gt_pair worst;
 	long double worst_by;
@@ -80,7 +81,7 @@ static bool value_of(const struct judged *j, const struct gt_side *side, const s
 	*v = 0;
 	if (row < 0)
 		return j->gate->rule->findings && t && looked(side, j->gate->rule);
-	return column >= 0 && gt_figure(t, (unsigned)row, (unsigned)column, v);
+	return column >= 0 && gt_figure(j->gate->rule, t, (unsigned)row, (unsigned)column, v);
 }
 
 static long double measure(const struct gt_gate *g, long double a, long double b)
@@ -119,6 +120,8 @@ static void look_at(struct judged *j, struct gt_pair p)
 	has_b = value_of(j, j->b, j->tb, p.b, &b);
 	if (has_b && (has_a || !j->gate->change))
 		hold(j, p, measure(j->gate, a, b));
+	else if (j->gate->rule->state)
+		j->unanswered++;
 	else if (j->gate->change && (p.a < 0 || p.b < 0))
 		j->alone++;
 	else if (has_a || has_b)
@@ -144,7 +147,7 @@ static enum gt_exit outcome(const struct judged *j)
 	const struct gt_diff_rule *rule = j->gate->rule;
 	bool nothing_found = rule->findings && !j->matched && looked(j->b, rule) && (!j->gate->change || looked(j->a, rule));
 
-	return j->failed ? GT_EXIT_FOUND : !j->half && (j->held || nothing_found) ? GT_EXIT_CLEAN : GT_EXIT_UNKNOWN;
+	return j->failed ? GT_EXIT_FOUND : !j->half && !j->unanswered && (j->held || nothing_found) ? GT_EXIT_CLEAN : GT_EXIT_UNKNOWN;
 }
 
 /* ---- in words ---- */
@@ -160,6 +163,8 @@ static void why_unknown(const struct judged *j, char *to, size_t size)
 	if (a_missing || b_missing)
 		snprintf(to, size, "%s was not recorded%s",
 			 rule->layer == GT_LAYER_GPU ? "what the GPU did" : gt_layer_word(rule->layer), which);
+	else if (j->unanswered)
+		snprintf(to, size, "%u row%s cannot answer: gtanalyze %s says why", j->unanswered, plural(j->unanswered), rule->table);
 	else if (j->half)
 		snprintf(to, size, "not recorded in %c", j->half);
 	else if (j->b->nothing || (j->gate->change && j->a->nothing))

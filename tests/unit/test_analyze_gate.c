@@ -274,6 +274,47 @@ static void the_worst_row_is_told(void)
 	json_decref(j);
 }
 
+static const struct gt_column advice_columns[] = { { "rule", "Rule", GT_C_WHOLE }, { "state", "Answer", GT_C_WHOLE }, { "gain_ns", "Win", GT_C_NS } };
+static struct gt_side advised(const char *state, int64_t gain)
+{
+	struct gt_side s = { .n = 1 };
+
+	s.tables[0] = gt_table_new("advice", NULL, advice_columns, 3);
+	gt_table_add(s.tables[0], (struct gt_cell[]){ { .s = "a" }, { .s = "found" }, { .i = 10 } });
+	gt_table_add(s.tables[0], (struct gt_cell[]){ { .s = "b" }, { .s = state }, { .absent = gain < 0, .i = gain } });
+	return s;
+}
+
+static int advice_status(const char *gate, struct gt_side a, struct gt_side b)
+{
+	const char *texts[] = { gate };
+	struct gt_opt_list list = { .items = texts, .n = 1 };
+	struct gt_table *table = NULL;
+	struct gt_gates g = { 0 };
+	int status = gt_gates_parse(&g, &list, true, NULL);
+
+	if (!status)
+		status = gt_gates_judge(&g, &a, &b, NULL, 0, &table, NULL);
+	gt_table_free(table);
+	gt_gates_release(&g);
+	gt_side_release(&a);
+	gt_side_release(&b);
+	return status;
+}
+
+/* Found, clean and cannot answer are three things: clean is 0, what cannot be answered is no pass. */
+static void advice_has_three_states(void)
+{
+	CHECK(advice_status("advice.gain_ns > 20ns", advised("clean", -1), advised("clean", -1)) == GT_EXIT_CLEAN);
+	CHECK(advice_status("advice.gain_ns > 20ns", advised("clean", -1), advised("found", 21)) == GT_EXIT_FOUND);
+	CHECK(advice_status("advice.gain_ns > +20ns", advised("clean", -1), advised("found", 21)) == GT_EXIT_FOUND);
+	CHECK(advice_status("advice.gain_ns > +20ns", advised("found", 21), advised("clean", -1)) == GT_EXIT_CLEAN);
+	CHECK(advice_status("advice.gain_ns > 20ns", advised("clean", -1), advised("cannot answer", -1)) == GT_EXIT_UNKNOWN);
+	CHECK(advice_status("advice.gain_ns > 9ns", advised("clean", -1), advised("cannot answer", -1)) == GT_EXIT_FOUND);
+	CHECK(advice_status("advice.gain_ns[a] > 20ns", advised("clean", -1), advised("cannot answer", -1)) == GT_EXIT_CLEAN);
+	CHECK(advice_status("advice.gain_ns > +20ns", advised("cannot answer", -1), advised("clean", -1)) == GT_EXIT_UNKNOWN);
+}
+
 /* Names are compared only where a report is about them. */
 static void verdicts_need_names(void)
 {
@@ -297,4 +338,4 @@ static void statuses_have_an_order(void)
 
 T_MAIN(T(gates_are_read), T(errors_point_at_the_place), T(long_texts_are_refused_whole), T(any_text_is_read_or_refused), T(changes_are_held_against_limits),
        T(values_are_those_of_b), T(what_is_not_there_is_no_pass), T(errors_that_were_not_there_count_from_none),
-       T(a_figure_of_one_file_only_cannot_be_compared), T(the_worst_row_is_told), T(verdicts_need_names), T(statuses_have_an_order))
+       T(a_figure_of_one_file_only_cannot_be_compared), T(the_worst_row_is_told), T(advice_has_three_states), T(verdicts_need_names), T(statuses_have_an_order))
