@@ -15,7 +15,7 @@ enum gt_gpu_what gt_gpu_what(const struct gt_type *type)
 	return type->category == GT_CAT_KERNEL ? GT_GPU_KERNEL : GT_GPU_OTHER;
 }
 
-static void add(struct gt_union *u, int64_t start, int64_t end)
+void gt_union_add(struct gt_union *u, int64_t start, int64_t end)
 {
 	int64_t from = u->any && u->end > start ? u->end : start;
 
@@ -33,7 +33,7 @@ static void count(struct gt_gpu_place *p, enum gt_gpu_what what, const struct gt
 	p->first = m->at < p->first ? m->at : p->first;
 	p->last = m->end > p->last ? m->end : p->last;
 	++*counts[what];
-	add(&p->busy, start, end);
+	gt_union_add(&p->busy, start, end);
 }
 
 static bool same_mark(const void *arg, uint32_t value, const void *key, size_t len)
@@ -52,7 +52,7 @@ static int add_marked(struct gt_gpu_time *t, uint64_t key, int64_t start, int64_
 			return gt_err_set(err, -ENOMEM, "no memory for GPU work");
 		t->marked[t->nmarked++] = (struct gt_marked){ .key = key };
 	}
-	add(&t->marked[i].busy, start, end);
+	gt_union_add(&t->marked[i].busy, start, end);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "formats/base/map.h"
 
 struct gt_union { uint64_t ns; int64_t end; bool any; };	/* of intervals that come in order of their start */
+void gt_union_add(struct gt_union *u, int64_t start, int64_t end);
 
 struct gt_gpu_place {			/* of a track: a stream, or a device with all its streams */
 	const struct gt_segment *seg;

@@ -77,6 +77,17 @@ uint64_t gt_in_time_late(const struct gt_in_time *t)
 	return late;
 }
 
+void gt_in_time_again(struct gt_in_time *t, gt_timeline_fn *fn, void *arg)
+{
+	for (uint32_t i = 0; i < t->nsegs; i++)
+		gt_timeline_release(&t->lines[i]);
+	t->fn = fn;
+	t->arg = arg;
+	t->handed = 0;
+	t->block = 0;
+	t->seg = NULL;
+}
+
 void gt_in_time_release(struct gt_in_time *t)
 {
 	for (uint32_t i = 0; t->lines && i < t->nsegs; i++)

@@ -24,6 +24,8 @@ int gt_in_time_block(struct gt_in_time *t, const struct gt_cols *cols, struct gt
 struct gt_moment *gt_in_time_run(struct gt_in_time *t, const struct gt_cols *cols, struct gt_err *err);
 int gt_in_time_flush(struct gt_in_time *t, struct gt_err *err);	/* hands out the rest */
 uint64_t gt_in_time_late(const struct gt_in_time *t);		/* moments that were handed out behind later ones */
+/* After a flush: for one more scan, whose moments go elsewhere. */
+void gt_in_time_again(struct gt_in_time *t, gt_timeline_fn *fn, void *arg);
 void gt_in_time_release(struct gt_in_time *t);
 /* The segment of a moment that was handed out: they come segment by segment. */
 const struct gt_segment *gt_in_time_segment(struct gt_in_time *t, struct gt_reader *r, const struct gt_moment *m);
