@@ -1,0 +1,34 @@
+# Steps and overlaps of real recordings and of a simulated program: the programs say themselves how many steps they make. The last
+# one has no next that ends it, and is not counted.
+. "$SRC/tests/lib.sh"
+A=$B/gtanalyze R=$SRC/samples/recorded
+
+# column FILE REPORT TABLE KEY: its values, in one line.
+column() {
+	"$A" "$2" --top 0 --format tsv "$1" 2>/dev/null | awk -F '\t' -v table="# $3" -v key="$4" '
+		/^# / { on = $0 == table; c = 0; next }
+		on && !c { for (i = 1; i <= NF; i++) if ($i == key) c = i; next }
+		on && NF { print $c }' | tr '\n' ' ' | sed 's/ $//'
+}
+different() { echo "$*" | tr ' ' '\n' | sort -n | uniq -c | awk '{ print $1 "x" $2 }' | tr '\n' ' ' | sed 's/ $//'; }
+
+is train-steps 219 "$(column $R/h200-train.zst steps steps steps)"
+is train-warm-up 1 "$(column $R/h200-train.zst steps steps warm_up)"
+is train-kernels '218x68 1x100' "$(different $(column $R/h200-train.zst steps step_list kernels))"
+is train-reads-its-loss '209x2 10x3' "$(different $(column $R/h200-train.zst steps step_list copies))"
+is train-sequences '208x1 10x2 1x3' "$(different $(column $R/h200-train.zst steps step_list sequence))"
+is train-begins 'memcpy HtoD (pinned -> device)' "$(column $R/h200-train.zst steps steps anchor)"
+is requests 39 "$(column $R/h200-inference.zst steps steps steps)"
+is requests-of-eight-lengths '5x1 5x2 5x3 5x4 5x5 5x6 5x7 4x8' "$(different $(column $R/h200-inference.zst steps step_list sequence))"
+is graphs-steps 99 "$(column $R/h200-graphs.zst steps steps steps)"
+is graphs-kernels 99x78 "$(different $(column $R/h200-graphs.zst steps step_list kernels))"
+is nccl-steps '49 49' "$(column $R/h200x2-nccl.zst steps steps steps)"
+is nccl-hidden ' 2.40 8.81  12.76 5.84  10.92 7.26' "$(column $R/h200x2-nccl.zst overlap overlap hidden_percent)"
+want calls-alone 0 $A steps "$R/h200-mlp-calls.zst"
+check calls-alone-cannot grep -q 'cannot answer: no repeating sequence was found: what GPUs did was not recorded' want.out
+
+want record 0 env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -f -o sim.zst -- "$B/samples/train" -n 60
+is sim-steps 59 "$(column sim.zst steps steps steps)"
+is sim-kernels 59x16 "$(different $(column sim.zst steps step_list kernels))"
+is sim-copies '53x1 6x2' "$(different $(column sim.zst steps step_list copies))"
+is sim-calls '53x18 6x20' "$(different $(column sim.zst steps step_list calls))"
