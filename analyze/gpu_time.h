@@ -10,6 +10,13 @@
 
 struct gt_union { uint64_t ns; int64_t end; bool any; };	/* of intervals that come in order of their start */
 void gt_union_add(struct gt_union *u, int64_t start, int64_t end);
+/* The part of it before a time that is no earlier than the start of what was added last. ns. */
+static inline uint64_t gt_union_before(const struct gt_union *u, int64_t at)
+{
+	uint64_t after = u->any && u->end > at ? (uint64_t)u->end - (uint64_t)at : 0;
+
+	return after < u->ns ? u->ns - after : 0;
+}
 
 struct gt_gpu_place {			/* of a track: a stream, or a device with all its streams */
 	const struct gt_segment *seg;
@@ -42,9 +49,9 @@ int gt_gpu_time_finish(struct gt_gpu_time *t, struct gt_err *err);
 uint64_t gt_gpu_time_busy(const struct gt_gpu_time *t);			/* ns: of all devices, added */
 /* busy[mark] += ns, for n marks. */
 void gt_gpu_time_marked(const struct gt_gpu_time *t, uint64_t *busy, size_t n);
-/* Under a table of GPU work: rows that came too late, and, if it is empty, that nothing was recorded, and what tells of calls. */
 /* For each track, by number, that of the device that it belongs to, or its own. new: free it. NULL: no memory. */
 uint32_t *gt_gpu_devices(const struct gt_in_time *order, struct gt_reader *r);
+/* Under a table of GPU work: rows that came too late, and, if it is empty, that nothing was recorded, and what tells of calls. */
 void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, const char *calls);
 void gt_gpu_time_release(struct gt_gpu_time *t);
 #endif
