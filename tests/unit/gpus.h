@@ -22,8 +22,8 @@ static inline uint32_t gpus_track(struct gpus *g, uint32_t parent, const char *n
 				     .source = gt_writer_string(g->w, "cupti"), .kind = (uint8_t)kind, .id = id, .ns_id = id });
 }
 
-/* Nothing but tracks: no call was looked at. */
-static inline void gpus_begin_bare(struct gpus *g, const char *meta)
+/* Nothing but tracks, of one device or two: no call was looked at. */
+static inline void gpus_begin_tracks(struct gpus *g, const char *meta, int devices)
 {
 	struct gt_writer_options o = { .host = "node1", .boot_id = "b", .meta_json = meta };
 
@@ -35,7 +35,7 @@ static inline void gpus_begin_bare(struct gpus *g, const char *meta)
 	g->process = gpus_track(g, GT_NONE, "train", GT_TRACK_PROCESS, 100);
 	for (int i = 0; i < 2; i++)
 		g->thread[i] = gpus_track(g, g->process, i ? NULL : "main", GT_TRACK_THREAD, 100 + i);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < devices; i++) {
 		g->device[i] = gpus_track(g, g->process, i ? NULL : "H200", GT_TRACK_DEVICE, i);
 		for (int k = 0; k < 2; k++)
 			g->stream[i][k] = gpus_track(g, g->device[i], i || k ? NULL : "compute", GT_TRACK_STREAM, 7 + k);
@@ -44,18 +44,22 @@ static inline void gpus_begin_bare(struct gpus *g, const char *meta)
 	g->kernel[1] = gt_writer_string(g->w, "_Z3mulPf");
 }
 
-static inline void gpus_begin(struct gpus *g, const char *meta)
+static inline void gpus_begin_bare(struct gpus *g, const char *meta) { gpus_begin_tracks(g, meta, 2); }
+
+static inline void gpus_begin_with(struct gpus *g, const char *meta, int devices)
 {
 	struct gt_type type = { .category = GT_CAT_LAUNCH, .op = GT_OP_LAUNCH };
 	struct gt_field value;
 
-	gpus_begin_bare(g, meta);
+	gpus_begin_tracks(g, meta, devices);
 	g->launch_name = type.name = gt_writer_string(g->w, "cuLaunchKernel");
 	g->launch = gt_writer_type(g->w, &type);
 	value = (struct gt_field){ gt_writer_string(g->w, "value"), GT_F_F64, GT_R_VALUE };
 	type = (struct gt_type){ .name = gt_writer_string(g->w, "power"), .fields = &value, .nfields = 1 };
 	g->counter = gt_writer_type(g->w, &type);
 }
+
+static inline void gpus_begin(struct gpus *g, const char *meta) { gpus_begin_with(g, meta, 2); }
 
 static inline struct gt_gpu_work gpus_work(uint32_t stream, int64_t start, int64_t end)
 {

@@ -4,7 +4,8 @@
  * Two threads of one process call the driver: launches, copies, sets, allocations, frees, waits, queries, modules, with ioctls within
  * calls, calls of no length, calls at the same moment, and one that never returns. Two devices with two streams each run what is
  * launched, mostly one after the other on a stream, now and then at once (the seed decides); some of it is of no length, some has no known
- * launch, some kernels are NCCL's. Waits end when their stream is done. The includer defines _GNU_SOURCE (memfd_create). */
+ * launch, some kernels are NCCL's. Waits end when their stream is done; on demand they have rows of their own, as recorded ones do, and
+ * a program that uses one device has but one. The includer defines _GNU_SOURCE (memfd_create). */
 #ifndef RANDOM_PROGRAM_H
 #define RANDOM_PROGRAM_H
 #include <stdlib.h>
@@ -38,6 +39,7 @@ struct rp {
 	struct gpus g;
 	uint32_t types[RP_WHATS], names[5];
 	unsigned seed;
+	bool waits;			/* have rows */
 };
 static const char *const rp_kernels[5] __attribute__((unused)) = { "_Z3addPf", "_Z3mulPf", "_Z4gemmILi128EEvPf", "ncclDevKernel_AllReduce", "_Z4reluPf" };
 static const struct rp_kind { const char *name; uint8_t category, op; } rp_kinds[RP_WHATS] __attribute__((unused)) = {
@@ -134,6 +136,25 @@ static inline void rp_put_call(struct rp *p, const struct rp_call *c)
 		gt_writer_row(p->g.w, GT_CALL, p->g.thread[c->thread], &row, args, &p->g.err);
 }
 
+/* Is it told by its row which stream it is for? Not where another wait of its thread began at that moment. */
+static inline bool rp_aimed(const struct rp *p, const struct rp_call *c)
+{
+	bool aimed = p->waits && c->what == RP_SYNC && !c->open;
+
+	for (int i = 0; i < p->ncalls; i++)
+		aimed &= &p->calls[i] == c || p->calls[i].thread != c->thread || p->calls[i].start != c->start || p->calls[i].depth;
+	return aimed;
+}
+
+static inline void rp_put_wait(struct rp *p, const struct rp_call *c)
+{
+	struct gt_gpu_work w = gpus_work(rp_aimed(p, c) ? p->g.stream[c->device][c->stream] : p->g.process, c->start, c->end);
+
+	w.cause = (struct gt_gpu_cause){ .join = GT_JOIN_CORRELATION, .track = p->g.thread[c->thread], .start = c->start,
+					 .name = gt_writer_string(p->g.w, rp_kinds[c->what].name), .ns = (uint64_t)(c->end - c->start) };
+	gpus_wait(&p->g, &w, c->what == RP_SYNC ? GT_GPU_WAIT_STREAM : GT_GPU_WAIT_CONTEXT, GT_GPU_NO_EVENT);
+}
+
 static inline void rp_put_op(struct rp *p, const struct rp_op *o)
 {
 	const struct rp_call *c = o->call < 0 ? NULL : &p->calls[o->call];
@@ -181,6 +202,10 @@ static inline void rp_write(struct rp *p)
 		for (int i = 0; i < p->ncalls; i++)
 			if (p->calls[i].open ? to == RP_END : p->calls[i].end >= from && p->calls[i].end < to)
 				rp_put_call(p, &p->calls[i]);
+		for (int i = 0; p->waits && i < p->ncalls; i++)
+			if ((p->calls[i].what == RP_SYNC || p->calls[i].what == RP_SYNC_ALL) && !p->calls[i].open &&
+			    p->calls[i].end >= from && p->calls[i].end < to)
+				rp_put_wait(p, &p->calls[i]);
 		for (int i = 0; i < p->nops; i++)
 			if (p->ops[i].end >= from && p->ops[i].end < to)
 				rp_put_op(p, &p->ops[i]);
@@ -190,14 +215,15 @@ static inline void rp_write(struct rp *p)
 
 /* The program of this seed; the reader is the caller's to close. p is large: keep it off the stack. A call that is open ends at
  * RP_END, when the recording does. */
-static inline struct gt_reader *rp_make(struct rp *p, unsigned seed)
+static inline struct gt_reader *rp_make_with(struct rp *p, unsigned seed, bool waits)
 {
 	int64_t at[2] = { 100, 100 };
 
 	memset(p, 0, sizeof(*p));
 	srand(seed);
 	p->seed = seed;
-	gpus_begin(&p->g, "{\"events\":\"api,ioctl,gpu\"}");
+	p->waits = waits;
+	gpus_begin_with(&p->g, "{\"events\":\"api,ioctl,gpu\"}", waits && seed % 3 ? 1 : 2);
 	rp_types(p);
 	while (p->ncalls < 300 && at[0] < RP_END / 2 && at[1] < RP_END / 2) {
 		int thread = seed % 4 ? at[1] < at[0] : 0;
@@ -209,4 +235,6 @@ static inline struct gt_reader *rp_make(struct rp *p, unsigned seed)
 	rp_write(p);
 	return gpus_end(&p->g);
 }
+
+static inline struct gt_reader *rp_make(struct rp *p, unsigned seed) { return rp_make_with(p, seed, false); }
 #endif
