@@ -319,3 +319,11 @@ const struct gt_left_out *gt_doubles_of(const struct gt_doubles *s, uint32_t seg
 {
 	return &s->parts[segment].out;
 }
+
+void gt_doubles_threads(const struct gt_doubles *s, uint32_t segment, uint32_t *of)
+{
+	const struct part *p = &s->parts[segment];
+
+	for (size_t i = 0; i < p->nseats; i++)
+		of[p->seats[i].track] = p->seats[i].group;
+}

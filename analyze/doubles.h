@@ -17,5 +17,7 @@ struct gt_doubles;
 struct gt_doubles *gt_doubles_new(struct gt_reader *r, struct gt_err *err);
 void gt_doubles_free(struct gt_doubles *s);					/* NULL is fine */
 void gt_doubles_hide(const struct gt_doubles *s, struct gt_filter *filter);	/* leave them out of a scan; s is borrowed by it */
+/* of[t] = the track that stands for the thread of track t, for those that two sources recorded. The others stay as they are. */
+void gt_doubles_threads(const struct gt_doubles *s, uint32_t segment, uint32_t *of);
 const struct gt_left_out *gt_doubles_of(const struct gt_doubles *s, uint32_t segment);
 #endif

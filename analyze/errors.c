@@ -1,45 +1,11 @@
-/* Calls that failed, by name and code: how often, and when for the first time. CUDA's codes have their names; an ioctl's
- * code is the driver's own status when positive and an errno when negative. CUDA_ERROR_NOT_READY is what polling returns. */
-#include <stdio.h>
+/* Calls that failed, by name and code: how often, and when for the first time. CUDA_ERROR_NOT_READY is what polling returns. */
 #include <stdlib.h>
-#include <string.h>
+#include "analyze/codes.h"
 #include "analyze/report.h"
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
 
 #define ERRORS_MAX 65536	/* different ones; a file with more is not worth more memory */
-
-static const struct { int code; const char *name; } cuda_errors[] = {
-#define E(code, name) { code, "CUDA_ERROR_" #name },
-	E(1, INVALID_VALUE) E(2, OUT_OF_MEMORY) E(3, NOT_INITIALIZED) E(4, DEINITIALIZED) E(5, PROFILER_DISABLED)
-	E(6, PROFILER_NOT_INITIALIZED) E(7, PROFILER_ALREADY_STARTED) E(8, PROFILER_ALREADY_STOPPED) E(34, STUB_LIBRARY)
-	E(36, CALL_REQUIRES_NEWER_DRIVER) E(46, DEVICE_UNAVAILABLE) E(100, NO_DEVICE) E(101, INVALID_DEVICE)
-	E(102, DEVICE_NOT_LICENSED) E(200, INVALID_IMAGE) E(201, INVALID_CONTEXT) E(202, CONTEXT_ALREADY_CURRENT)
-	E(205, MAP_FAILED) E(206, UNMAP_FAILED) E(207, ARRAY_IS_MAPPED) E(208, ALREADY_MAPPED) E(209, NO_BINARY_FOR_GPU)
-	E(210, ALREADY_ACQUIRED) E(211, NOT_MAPPED) E(212, NOT_MAPPED_AS_ARRAY) E(213, NOT_MAPPED_AS_POINTER)
-	E(214, ECC_UNCORRECTABLE) E(215, UNSUPPORTED_LIMIT) E(216, CONTEXT_ALREADY_IN_USE) E(217, PEER_ACCESS_UNSUPPORTED)
-	E(218, INVALID_PTX) E(219, INVALID_GRAPHICS_CONTEXT) E(220, NVLINK_UNCORRECTABLE) E(221, JIT_COMPILER_NOT_FOUND)
-	E(222, UNSUPPORTED_PTX_VERSION) E(223, JIT_COMPILATION_DISABLED) E(224, UNSUPPORTED_EXEC_AFFINITY)
-	E(225, UNSUPPORTED_DEVSIDE_SYNC) E(226, CONTAINED) E(300, INVALID_SOURCE) E(301, FILE_NOT_FOUND)
-	E(302, SHARED_OBJECT_SYMBOL_NOT_FOUND) E(303, SHARED_OBJECT_INIT_FAILED) E(304, OPERATING_SYSTEM)
-	E(400, INVALID_HANDLE) E(401, ILLEGAL_STATE) E(402, LOSSY_QUERY) E(500, NOT_FOUND) E(600, NOT_READY)
-	E(700, ILLEGAL_ADDRESS) E(701, LAUNCH_OUT_OF_RESOURCES) E(702, LAUNCH_TIMEOUT) E(703, LAUNCH_INCOMPATIBLE_TEXTURING)
-	E(704, PEER_ACCESS_ALREADY_ENABLED) E(705, PEER_ACCESS_NOT_ENABLED) E(708, PRIMARY_CONTEXT_ACTIVE)
-	E(709, CONTEXT_IS_DESTROYED) E(710, ASSERT) E(711, TOO_MANY_PEERS) E(712, HOST_MEMORY_ALREADY_REGISTERED)
-	E(713, HOST_MEMORY_NOT_REGISTERED) E(714, HARDWARE_STACK_ERROR) E(715, ILLEGAL_INSTRUCTION)
-	E(716, MISALIGNED_ADDRESS) E(717, INVALID_ADDRESS_SPACE) E(718, INVALID_PC) E(719, LAUNCH_FAILED)
-	E(720, COOPERATIVE_LAUNCH_TOO_LARGE) E(721, TENSOR_MEMORY_LEAK) E(800, NOT_PERMITTED) E(801, NOT_SUPPORTED)
-	E(802, SYSTEM_NOT_READY) E(803, SYSTEM_DRIVER_MISMATCH) E(804, COMPAT_NOT_SUPPORTED_ON_DEVICE)
-	E(805, MPS_CONNECTION_FAILED) E(806, MPS_RPC_FAILURE) E(807, MPS_SERVER_NOT_READY) E(808, MPS_MAX_CLIENTS_REACHED)
-	E(809, MPS_MAX_CONNECTIONS_REACHED) E(810, MPS_CLIENT_TERMINATED) E(811, CDP_NOT_SUPPORTED)
-	E(812, CDP_VERSION_MISMATCH) E(900, STREAM_CAPTURE_UNSUPPORTED) E(901, STREAM_CAPTURE_INVALIDATED)
-	E(902, STREAM_CAPTURE_MERGE) E(903, STREAM_CAPTURE_UNMATCHED) E(904, STREAM_CAPTURE_UNJOINED)
-	E(905, STREAM_CAPTURE_ISOLATION) E(906, STREAM_CAPTURE_IMPLICIT) E(907, CAPTURED_EVENT)
-	E(908, STREAM_CAPTURE_WRONG_THREAD) E(909, TIMEOUT) E(910, GRAPH_EXEC_UPDATE_FAILURE) E(911, EXTERNAL_DEVICE)
-	E(912, INVALID_CLUSTER_SIZE) E(913, FUNCTION_NOT_LOADED) E(914, INVALID_RESOURCE_TYPE)
-	E(915, INVALID_RESOURCE_CONFIGURATION) E(916, KEY_ROTATION) E(999, UNKNOWN)
-#undef E
-};
 
 struct failure {
 	const struct gt_segment *seg;	/* of the first */
@@ -115,22 +81,6 @@ static int errors_merge(void *into, void *from, struct gt_err *err)
 	return rc;
 }
 
-/* Words for a code; buf holds those that are not in a table. */
-static const char *meaning(const struct gt_type *type, int32_t code, char *buf, size_t size)
-{
-	if (type->layer == GT_LAYER_API)
-		for (size_t i = 0; i < sizeof(cuda_errors) / sizeof(*cuda_errors); i++)
-			if (cuda_errors[i].code == code)
-				return cuda_errors[i].name;
-	if (type->layer != GT_LAYER_IOCTL)
-		return NULL;
-	if (code > 0)
-		snprintf(buf, size, "driver status 0x%x", (unsigned)code);
-	else
-		snprintf(buf, size, "%s", code == INT32_MIN ? "?" : strerror(-code));
-	return buf;
-}
-
 static const struct gt_column columns[] = {
 	{ "recording", "Recording", GT_C_COUNT }, { "operation", "Operation", GT_C_TEXT }, { "code", "Code", GT_C_COUNT },
 	{ "error", "Error", GT_C_TEXT }, { "count", "Times", GT_C_COUNT }, { "pid", "PID", GT_C_COUNT },
@@ -154,7 +104,7 @@ static int by_count(const void *pa, const void *pb)
 static void add(const struct errors *e, struct gt_table *t, const struct failure *f)
 {
 	char buf[80];
-	const char *words = meaning(&f->seg->types[f->type], f->code, buf, sizeof(buf));
+	const char *words = gt_code_words(f->seg->types[f->type].layer, f->code, buf, sizeof(buf));
 	struct gt_cell process[3], cells[NCOLUMNS];
 
 	gt_where_process(process, f->seg, gt_track_process(f->seg, f->track));
