@@ -79,6 +79,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	const struct gt_type *type = m->what == GT_NONE ? NULL : &seg->types[m->what - t->order.types[seg->index]];
 	int64_t start = f->ranged && m->at < f->from ? f->from : m->at, end = f->ranged && m->end > f->to ? f->to : m->end;
 	uint32_t device = t->device[m->place];
+	int rc = 0;
 
 	for (uint32_t number = m->place; ; number = device) {
 		struct gt_gpu_place *p = place_of(t, seg, number);
@@ -89,11 +90,13 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 		if (number == device)
 			break;
 	}
-	if (!m->addr)
-		return 0;
-	if (t->whole)
-		return add_marked(t, (m->addr - 1) << 32 | device, m->at, m->end, err);
-	return add_marked(t, (m->addr - 1) << 32 | device, start, end, err);
+	if (m->addr && t->whole)
+		rc = add_marked(t, (m->addr - 1) << 32 | device, m->at, m->end, err);
+	else if (m->addr)
+		rc = add_marked(t, (m->addr - 1) << 32 | device, start, end, err);
+	if (rc || !t->each)
+		return rc;
+	return t->each(t->each_arg, &(struct gt_gpu_row){ m, gt_gpu_what(type), t->slot[device] - 1, start, end }, err);
 }
 
 int gt_gpu_time_init(struct gt_gpu_time *t, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)

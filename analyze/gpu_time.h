@@ -26,8 +26,13 @@ struct gt_gpu_place {			/* of a track: a stream, or a device with all its stream
 	struct gt_union busy;		/* cut to the range that was asked for */
 	int64_t first, last;		/* start of the first row, end of the last one; whole rows */
 };
+enum gt_gpu_what { GT_GPU_KERNEL, GT_GPU_COPY, GT_GPU_SET, GT_GPU_OTHER };
+/* A row as it is counted: m->addr has its mark, device is the index of its device's place, times are cut to the range asked for. */
+struct gt_gpu_row { const struct gt_moment *m; enum gt_gpu_what what; size_t device; int64_t start, end; };
 struct gt_gpu_time {
 	struct gt_asked asked;
+	int (*each)(void *arg, const struct gt_gpu_row *row, struct gt_err *err);	/* the caller's, set after init: gets all rows by start */
+	void *each_arg;
 	struct gt_in_time order;
 	struct gt_gpu_place *places;	/* those with rows, in no order */
 	size_t nplaces, places_cap;
@@ -38,7 +43,6 @@ struct gt_gpu_time {
 	size_t nmarked, marked_cap;
 	struct gt_map map;
 };
-enum gt_gpu_what { GT_GPU_KERNEL, GT_GPU_COPY, GT_GPU_SET, GT_GPU_OTHER };
 enum gt_gpu_what gt_gpu_what(const struct gt_type *type);	/* of a GT_GPU row */
 
 int gt_gpu_time_init(struct gt_gpu_time *t, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err);

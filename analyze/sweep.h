@@ -15,8 +15,8 @@ struct gt_sweep {		/* zero-initialised: nothing runs, and `at` is 0 */
 	size_t n;		/* operations that run */
 	uint32_t distinct;	/* names among them */
 	uint64_t ids;		/* the sum of those names: with one name, that name */
+	struct gt_sweep_op { int64_t end; uint32_t name; uint32_t kind; } *heap;	/* the n operations, in no order */
 	/* the rest is private */
-	struct gt_sweep_op { int64_t end; uint32_t name; uint32_t kind; } *heap;
 	uint32_t *counts;
 	size_t cap, counts_cap;
 };
