@@ -377,9 +377,12 @@ static struct function *functions(const struct driver *d, size_t *n)
 	for (uint32_t i = 0; list && i < d->order.nsegs; i++) {
 		const struct gt_segment *seg = gt_reader_segment(d->asked.reader, i);
 
-		for (uint32_t t = 0; t < seg->ntypes; t++)
-			if (d->types[d->order.types[i] + t].calls)
-				list[all++] = (struct function){ gt_type_name(seg, t), seg->types[t].category, d->types[d->order.types[i] + t] };
+		for (uint32_t t = 0; t < seg->ntypes; t++) {
+			const struct spent *s = &d->types[d->order.types[i] + t];
+
+			if (s->calls)
+				list[all++] = (struct function){ gt_type_name(seg, t), seg->types[t].category, *s };
+		}
 	}
 	if (all)
 		qsort(list, all, sizeof(*list), by_name);
@@ -446,7 +449,8 @@ static void fill_failures(struct driver *d, struct gt_table *t)
 	}
 	gt_note_cut(t, d->nfailures, shown);
 	if (d->beyond)
-		gt_table_note(t, "%llu failed ioctls are beyond the first %u kinds and in no row", (unsigned long long)d->beyond, FAILURES_MAX);
+		gt_table_note(t, "%llu failed ioctls are beyond the first %u kinds and in no row", (unsigned long long)d->beyond,
+			      FAILURES_MAX);
 }
 
 static void note_limits(const struct driver *d, struct gt_table *t)
@@ -479,7 +483,7 @@ static int driver_finish(void *state, struct gt_table **tables, unsigned max, st
 		return rc;
 	for (uint32_t i = 0; i < d->order.nsegs; i++)
 		any |= d->told[i];
-	gt_table_gives_way(tables[1], "category max_driver_ns entered rest_ns ioctls count");
+	gt_table_gives_way(tables[1], "category max_driver_ns entered rest_ns ioctls count driver_percent");
 	gt_table_gives_way(tables[2], "code first_ns total_ns of");
 	if (away)
 		gt_table_note(tables[0], "cannot answer: %s", away);

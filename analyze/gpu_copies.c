@@ -10,8 +10,8 @@
  * What page-locked ("pinned") memory would have won is told from the trace alone: each pageable copy is set against the pinned copies of
  * its direction and size, sizes by powers of two, at their mean bandwidth (bytes by the sum of their durations). Where there are none of
  * its size, smaller ones stand in, down to a quarter: smaller copies are slower, so the win is then a lower bound. Where there are none
- * of those there is no answer. Only the GPU's time is compared; the calls of pageable copies hold the program up besides, as the report sync
- * tells.
+ * of those there is no answer. Only the GPU's time is compared; the calls of pageable copies hold the program up besides, as the
+ * report sync tells.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -232,7 +232,8 @@ static void add_kind(struct gt_table *t, const struct kind *k, uint64_t busy, bo
 		kernels ? gt_cell_share(k->hidden, k->hidden + k->exposed) : gt_cell_none(),
 		real(k->sized == k->count && busy, busy ? (long double)k->bytes / (long double)busy : 0),
 		real(k->timed, k->timed ? k->row_bandwidth / (long double)k->timed : 0), gt_cell_known(sized, k->smallest),
-		gt_cell_known(sized, sized ? k->bytes / k->sized : 0), gt_cell_known(sized, k->largest), gt_cell_known(kernels, k->hidden) });
+		gt_cell_known(sized, sized ? k->bytes / k->sized : 0), gt_cell_known(sized, k->largest),
+		gt_cell_known(kernels, k->hidden) });
 }
 
 /* ---- what pinning would win ---- */
@@ -297,10 +298,10 @@ static void fill_pinning(const struct copies *c, struct gt_table *t)
 			if (p.pageable[z].count && !add_size(t, directions[d], &p, z))
 				without += p.pageable[z].count;
 		if (without)
-			gt_table_note(t, "cannot answer for %llu copies %s: no pinned ones of their size, or down to a quarter of it, are in this trace",
+			gt_table_note(t, "cannot answer for %llu copies %s: there are no pinned ones of their size, or down to a quarter of it",
 				      (unsigned long long)without, gt_direction_text(directions[d]));
 	}
-	gt_table_gives_way(t, "pinned_count count total_ns pinned_from_bytes bytes pinned_ns");
+	gt_table_gives_way(t, "pinned_count pinned_from_bytes count bytes pinned_ns total_ns pinned_bandwidth_gb_per_s bandwidth_gb_per_s");
 }
 
 static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *busy)
@@ -312,7 +313,8 @@ static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *bus
 		add_kind(t, &c->list[i], busy[i], kernels);
 		unsized += c->list[i].count - c->list[i].sized;
 	}
-	gt_table_gives_way(t, "mean_bytes min_bytes total_ns max_bytes row_bandwidth_gb_per_s operation busy_ns count bytes exposed_ns source");
+	gt_table_gives_way(t, "mean_bytes min_bytes total_ns max_bytes row_bandwidth_gb_per_s operation busy_ns count bytes exposed_ns source "
+			   "destination hidden_percent");
 	gt_table_sort(t, 7, true, c->time.asked.opt->top);
 	if (!kernels && c->n)
 		gt_table_note(t, "cannot answer what is hidden under kernels: --match leaves work of the GPU out");

@@ -31,7 +31,8 @@ enum gt_gpu_what { GT_GPU_KERNEL, GT_GPU_COPY, GT_GPU_SET, GT_GPU_OTHER };
 struct gt_gpu_row { const struct gt_moment *m; enum gt_gpu_what what; size_t device; int64_t start, end; };
 struct gt_gpu_time {
 	struct gt_asked asked;
-	int (*each)(void *arg, const struct gt_gpu_row *row, struct gt_err *err);	/* the caller's, set after init: gets all rows by start */
+	/* the caller's, set after init: gets all rows by start */
+	int (*each)(void *arg, const struct gt_gpu_row *row, struct gt_err *err);
 	void *each_arg;
 	struct gt_in_time order;
 	struct gt_gpu_place *places;	/* those with rows, in no order */

@@ -283,8 +283,8 @@ static int sync_finish(void *state, struct gt_table **tables, unsigned max, stru
 	gt_note_cut(tables[0], s->n, shown);
 	note_untold(s, tables[0]);
 	fill_threads(s, tables[1]);
-	gt_table_gives_way(tables[0], "open untold max_at_ns process thread needless_ns max_ns pid gpu_idle_ns tid");
-	gt_table_gives_way(tables[1], "open untold max_at_ns process thread needless_ns max_ns pid");
+	gt_table_gives_way(tables[0], "open untold max_at_ns process thread needless_ns max_ns pid gpu_idle_ns tid waits_for total_ns");
+	gt_table_gives_way(tables[1], "open untold max_at_ns process thread needless_ns max_ns pid gpu_idle_ns wait_percent gpu_busy_ns");
 	return 2;
 }
 

@@ -650,8 +650,8 @@ static int copied_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32
 		bool pages = pageable(cols->seg, nth_of(src, nsrc, i, GT_NONE)) || pageable(cols->seg, nth_of(dst, ndst, i, GT_NONE));
 
 		if (caller != GT_NONE && i < nstart && (way == GT_DIR_HTOD || way == GT_DIR_DTOH))
-			to[n++] = (struct gt_moment){ .at = cols->start[p.row], .end = cols->start[p.row] + cols->dur[p.row], .addr = start[i],
-						      .place = caller, .what = COPIED | (pages ? PAGEABLE : 0) };
+			to[n++] = (struct gt_moment){ .at = cols->start[p.row], .end = cols->start[p.row] + cols->dur[p.row],
+						      .addr = start[i], .place = caller, .what = COPIED | (pages ? PAGEABLE : 0) };
 	}
 	gt_timeline_took(line, n);
 	return 0;
@@ -661,7 +661,8 @@ static int copied_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32
 static void launches_of_code(const struct gt_cols *cols, uint32_t code, struct gt_moment *m)
 {
 	uint32_t nstart, njoin;
-	const uint64_t *start = gt_cols_role(cols, code, GT_R_LAUNCH_START, &nstart), *join = gt_cols_role(cols, code, GT_R_LAUNCH_JOIN, &njoin);
+	const uint64_t *start = gt_cols_role(cols, code, GT_R_LAUNCH_START, &nstart);
+	const uint64_t *join = gt_cols_role(cols, code, GT_R_LAUNCH_JOIN, &njoin);
 	struct gt_pick p;
 
 	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )

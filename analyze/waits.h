@@ -12,7 +12,8 @@
 #define GT_WAITS_H
 #include "analyze/gpu_time.h"
 
-enum gt_wait_for { GT_WAIT_STREAM, GT_WAIT_EVENT, GT_WAIT_CONTEXT, GT_WAIT_DEVICE, GT_WAIT_OTHER, GT_WAIT_COPY, GT_WAIT_FREE, GT_WAIT_FORS };
+enum gt_wait_for { GT_WAIT_STREAM, GT_WAIT_EVENT, GT_WAIT_CONTEXT, GT_WAIT_DEVICE, GT_WAIT_OTHER, GT_WAIT_COPY, GT_WAIT_FREE,
+		   GT_WAIT_FORS };
 enum gt_wait_need {
 	GT_WAIT_NEEDED,		/* what it waited for was pending when it began */
 	GT_WAIT_NEEDLESS,	/* nothing was */

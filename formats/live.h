@@ -18,12 +18,13 @@ struct gt_live_item {
 	uint32_t place;			/* process slot: each has addresses of its own */
 	uint16_t refs, maps;		/* of physical memory: holds on its handle; mappings */
 	uint8_t space, kind;		/* enum gt_memkind */
-	uint8_t device;			/* the caller's */
+	uint8_t device;			/* this and group are the caller's */
 	bool used;
+	uint32_t group;
 };
 struct gt_live { struct gt_live_item *slots; uint32_t mask, used; };
 
-/* place, kind, addr, bytes and device of it count. 1: entered; 0: entered, and *old is what was there before, whose free was missed;
+/* place, kind, addr, bytes, device and group of it count. 1: entered; 0: entered, and *old is what was there before, whose free was missed;
  * -ENOSPC: too many; -ENOMEM. */
 int gt_live_alloc(struct gt_live *l, const struct gt_live_item *item, struct gt_live_item *old);
 /* kind: of the call. 1: *old is gone; 0: nothing is known there; 2: a handle is held no more, but its memory is. */
