@@ -444,9 +444,25 @@ static struct gt_table *strips(struct memory *m)
 	if (t) {
 		gt_table_sort(t, 4 - skip, true, m->asked.opt->top);
 		gt_table_gives_way(t, "process peak_bytes pid");
-		gt_table_note(t, "from the first to the last row: the most that was alive in each cell; \".\" below a fifth of @");
 	}
+	if (t && gt_table_rows(t))
+		gt_table_note(t, "from the first to the last row: the most that was alive in each cell; \".\" below a fifth of @");
 	return t;
+}
+
+/* An empty table is no answer where calls had no arguments, or where there are none. */
+static void note_unknown(const struct memory *m, struct gt_table *t)
+{
+	uint64_t allocs = 0, tracked = 0;
+
+	for (uint32_t i = 0; i < m->where.nsegs; i++) {
+		allocs += m->kinds[i][ALL].allocs;
+		tracked += m->kinds[i][ALL].sized && m->kinds[i][ALL].tracked;
+	}
+	if (allocs && !tracked)
+		gt_table_note(t, "cannot answer: sizes and addresses were not recorded (gtcollect --args key)");
+	else
+		gt_note_unrecorded(t, m->asked.reader, GT_LAYER_API);
 }
 
 /* What is told only when the report is asked for by its name. */
@@ -457,6 +473,8 @@ static int more(struct memory *m, struct gt_table **tables, struct gt_err *err)
 	if (n < 0)
 		return n;
 	tables[0] = strips(m);
+	for (int i = 0; i <= n && tables[i]; i++)
+		note_unknown(m, tables[i]);
 	tables[++n] = gt_alloc_frees_table(&m->frees, err);
 	if (!tables[n])
 		return err->code;

@@ -58,6 +58,20 @@ static void missed_frees_are_none(void)
 	json_decref(j);
 }
 
+/* Without arguments nothing is known of it, which is not nothing. */
+static void no_arguments_no_answer(void)
+{
+	struct trace t;
+	json_t *j;
+
+	known(&t, false);
+	j = report(end(&t), memory_only, &plain);
+	CHECK(rows(j, "memory") > 0 && rows(j, "memory_peak") == 0 && noted(j, "memory_peak", "cannot answer"));
+	CHECK(noted(j, "memory_live", "cannot answer") && noted(j, "memory_churn", "cannot answer") && noted(j, "memory_over_time", "cannot"));
+	CHECK(rows(j, "memory_frees") == 1 && num(row(j, "memory_frees", 0), "count") == 2);
+	json_decref(j);
+}
+
 /* The default report stays short. */
 static void only_when_asked(void)
 {
@@ -266,4 +280,4 @@ static void memory_equals_a_plain_count(void)
 	CHECK(again > 1000);
 }
 
-T_MAIN(T(who_held_the_peak), T(missed_frees_are_none), T(only_when_asked), T(frees_that_wait_and_devices), T(memory_equals_a_plain_count))
+T_MAIN(T(who_held_the_peak), T(missed_frees_are_none), T(no_arguments_no_answer), T(only_when_asked), T(frees_that_wait_and_devices), T(memory_equals_a_plain_count))
