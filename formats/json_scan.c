@@ -370,6 +370,35 @@ static int scan_number(struct gt_json *j, struct gt_err *err)
 	return real ? GT_JSON_REAL : GT_JSON_INT;
 }
 
+/* Numbers without an exponent that 64 bits hold whatever their digits are, which nearly all are. False: it is none of these. */
+static bool short_magnitude(const char *p, size_t len, int shift, uint64_t *value)
+{
+	uint64_t v = 0;
+	bool fraction = false;
+
+	if (len > 19)		/* 18 digits and a dot, or 19 digits */
+		return false;
+	for (const char *end = p + len; p < end; p++) {
+		unsigned digit = (unsigned)*p - '0';
+
+		if (digit <= 9) {
+			v = v * 10 + digit;
+			shift -= fraction;
+		} else if (*p == '.') {
+			fraction = true;
+		} else {
+			return false;
+		}
+	}
+	for (; shift < 0; shift++)
+		v /= 10;
+	for (; v && shift > 0; shift--)
+		if (__builtin_mul_overflow(v, 10, &v))
+			return false;
+	*value = v;
+	return true;
+}
+
 int gt_json_magnitude(const char *p, size_t len, int scale, bool *negative, uint64_t *value)
 {
 	const char *end = p + len, *e = p, *c;
@@ -379,6 +408,8 @@ int gt_json_magnitude(const char *p, size_t len, int scale, bool *negative, uint
 
 	*negative = *p == '-';
 	p += *negative;
+	if (short_magnitude(p, (size_t)(end - p), scale, value))
+		return 0;
 	while (e < end && (*e | 0x20) != 'e')
 		e++;
 	if (e < end) {
@@ -547,14 +578,52 @@ int gt_json_next(struct gt_json *j, struct gt_err *err)
 	}
 }
 
+static inline const char *past_space(const char *p)
+{
+	while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
+		p++;
+	return p;
+}
+
+/* Wherever the window ends there is a zero, which is nothing that is looked for here. */
+int gt_json_pair(struct gt_json *j, const char **key, size_t *key_len)
+{
+	const char *p = past_space(j->at), *end, *wrong;
+	bool real = false, text;
+	uint64_t high = 0;
+
+	if (j->strict || (j->expect != KEY_OR_END && (j->expect != MORE || *p++ != ',' || !in_object(j))))
+		return 0;
+	p = past_space(p);
+	if (*p != '"' || (end = plain_run(p + 1, &high), *end != '"'))
+		return 0;
+	*key = p + 1;
+	*key_len = (size_t)(end - *key);
+	p = past_space(end + 1);
+	if (*p++ != ':')
+		return 0;
+	p = past_space(p);
+	text = *p == '"';
+	end = text ? plain_run(++p, &high) : number_end(p, &real, &wrong);
+	if (!end || (text ? *end != '"' : end >= j->end))
+		return 0;
+	j->text = p;
+	j->len = (size_t)(end - p);
+	j->at = end + text;
+	j->expect = MORE;
+	return text ? GT_JSON_STRING : real ? GT_JSON_REAL : GT_JSON_INT;
+}
+
 int gt_json_skip(struct gt_json *j, struct gt_err *err)
 {
 	unsigned depth = j->depth;
+	const char *key;
+	size_t len;
 
 	if (j->expect != KEY_OR_END && j->expect != VALUE_OR_END)
 		return 0;
 	while (j->depth >= depth) {
-		int t = gt_json_next(j, err);
+		int t = gt_json_pair(j, &key, &len) ?: gt_json_next(j, err);
 
 		if (t < 0)
 			return t;

@@ -59,6 +59,10 @@ void gt_json_release(struct gt_json *j);
 
 /* The next token (enum gt_json_token), or negative. */
 int gt_json_next(struct gt_json *j, struct gt_err *err);
+/* The next key of an object and its value at once, where both stand in the window and the value is a number or a string without
+ * escapes: the value's token as gt_json_next hands it out, and the key, borrowed as long. 0: there is none of this kind, nothing was
+ * read, and gt_json_next knows what there is. For who reads much of what nearly always looks so. */
+int gt_json_pair(struct gt_json *j, const char **key, size_t *key_len);
 /* After GT_JSON_OBJECT or GT_JSON_ARRAY: reads to its end. After any other token there is nothing to skip. 0 or negative. */
 int gt_json_skip(struct gt_json *j, struct gt_err *err);
 /* Bytes of the (unpacked) text before `at`. */
