@@ -1,6 +1,4 @@
-/* Other tools' files through gt_open_any, as every tool sees them. A trace is written down as lines
- *	KIND TRACK NAME START+DURATION dDEPTH rRET key=value ...
- * with KIND C call, O open, S span, I instant, U unmatched, TRACK "pid/tid" and its name if it has one. */
+/* Other tools' files through gt_open_any, as every tool sees them. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <signal.h>
@@ -8,84 +6,8 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
-#include "formats/base/buf.h"
-#include "formats/importers.h"
+#include "tests/unit/imported.h"
 #include "tests/unit/t.h"
-
-static struct gt_err err;
-static char path[] = "test_import-XXXXXX";
-static struct gt_buf listing;
-
-static void put_file(const void *bytes, size_t len)
-{
-	FILE *f = fopen(path, "wb");
-
-	if (!f || fwrite(bytes, 1, len, f) != len || fclose(f))
-		abort();
-}
-
-static struct gt_reader *open_bytes(const void *bytes, size_t len)
-{
-	err = (struct gt_err)GT_ERR_INIT;
-	put_file(bytes, len);
-	return gt_open_any(path, &err);
-}
-
-static void list_args(const struct gt_event *ev)
-{
-	const struct gt_type *type = &ev->seg->types[ev->row.type];
-
-	for (unsigned i = 0; i < ev->row.nargs; i++) {
-		const char *name = gt_str(ev->seg, type->fields[i].name);
-		double d;
-
-		switch (type->fields[i].kind) {
-		case GT_F_U64: gt_buf_printf(&listing, " %s=%" PRIu64, name, ev->args[i]); break;
-		case GT_F_I64: gt_buf_printf(&listing, " %s=%" PRId64, name, (int64_t)ev->args[i]); break;
-		case GT_F_HEX: gt_buf_printf(&listing, " %s=0x%" PRIx64, name, ev->args[i]); break;
-		case GT_F_BOOL: gt_buf_printf(&listing, " %s=%s", name, ev->args[i] ? "true" : "false"); break;
-		case GT_F_STR: gt_buf_printf(&listing, " %s='%s'", name, gt_str(ev->seg, (uint32_t)ev->args[i])); break;
-		default: memcpy(&d, &ev->args[i], sizeof(d)); gt_buf_printf(&listing, " %s=%g", name, d);
-		}
-	}
-}
-
-static void list_event(const struct gt_event *ev)
-{
-	const struct gt_track *t = &ev->seg->tracks[ev->track];
-
-	gt_buf_printf(&listing, "%c %" PRId64 "/%" PRId64 "%s%s %s %" PRId64 "+%" PRId64 " d%u r%d", "?COSGICUL"[ev->kind],
-		      ev->seg->tracks[t->parent].id, t->id, t->name == GT_NONE ? "" : " ", t->name == GT_NONE ? "" : gt_str(ev->seg, t->name),
-		      gt_type_name(ev->seg, ev->row.type), ev->row.start, ev->row.end - ev->row.start, ev->row.depth, ev->row.ret);
-	list_args(ev);
-	gt_buf_str(&listing, "\n");
-}
-
-/* The whole trace as text in listing. Closes it. */
-static const char *list(struct gt_reader *r)
-{
-	struct gt_iter *it = r ? gt_iter_open(r, &(struct gt_filter){ .args = true }, &err) : NULL;
-	struct gt_event ev;
-
-	gt_buf_clear(&listing);
-	while (it && gt_iter_next(it, &ev, &err) > 0)
-		list_event(&ev);
-	gt_iter_close(it);
-	gt_reader_close(r);
-	gt_buf_byte(&listing, 0);
-	return err.code ? err.text : (const char *)listing.data;
-}
-
-static const char *list_text(const char *text) { return list(open_bytes(text, strlen(text))); }
-
-static bool lists(const char *text, const char *expected)
-{
-	const char *got = list_text(text);
-
-	if (strcmp(got, expected))
-		fprintf(stderr, "got:\n%s\n", got);
-	return !strcmp(got, expected);
-}
 
 #define B(ts, id, name, more) "{\"ts\":" ts ",\"op_id\":" id ",\"phase\":\"B\",\"name\":\"" name "\"" more "}\n"
 #define E(ts, id, name, more) "{\"ts\":" ts ",\"op_id\":" id ",\"phase\":\"E\",\"name\":\"" name "\"" more "}\n"
@@ -444,7 +366,7 @@ static void memory_stays_bounded(void)
 static void other_files(void)
 {
 	CHECK(!open_bytes("", 0) && err.code == -EILSEQ);
-	CHECK(!open_bytes("{\"traceEvents\":[]}", 18) && err.code == -EILSEQ);
+	CHECK(!open_bytes("{\"trace_events\":[]}", 19) && err.code == -EILSEQ);
 	CHECK(!open_bytes("name,time\n", 10) && err.code == -EILSEQ);
 	CHECK(!open_bytes("[{\"ts\":1,\"op_id\":1}]", 20) && err.code == -EILSEQ);
 	err = (struct gt_err)GT_ERR_INIT;
