@@ -11,9 +11,9 @@
 #include "formats/base/file.h"
 #include "formats/in.h"
 
-extern const struct gt_importer gt_import_jsonl_a, gt_import_jsonl_b;
+extern const struct gt_importer gt_import_jsonl_a, gt_import_jsonl_b, gt_import_kineto;
 
-const struct gt_importer *const gt_importers[] = { &gt_import_jsonl_b, &gt_import_jsonl_a, NULL };
+const struct gt_importer *const gt_importers[] = { &gt_import_jsonl_b, &gt_import_jsonl_a, &gt_import_kineto, NULL };
 
 static const struct gt_importer *best(const char *head, size_t len)
 {

@@ -36,7 +36,7 @@ check files-are-files grep -q '^  file  *2 ' want.out
 
 head -c -30 b.jsonl >cut.jsonl
 want cut 0 "$B/gtanalyze" cut.jsonl
-check cut-is-told grep -q "was cut short: its last line is not in it)" want.out
+check cut-is-told grep -q "was cut short: its end is not in it)" want.out
 { line 2000 0 B cuInit ""; line 1000 1 B cuInit ""; } >back.jsonl
 want back 0 "$B/gtanalyze" header back.jsonl
 check back-is-told grep -q "of the imported file 1 lines went back in time" want.out
@@ -45,4 +45,40 @@ for f in "$SRC"/tests/broken/json/*.message; do
 	file=${f%.message}
 	want "refuses-$(basename "$file")" 1 "$B/gtanalyze" "$file"
 	check "names-$(basename "$file")" grep -qF "$(basename "$file"): $(cat "$f")" want.err
+done
+
+# PyTorch's Chrome JSON. The table of kernels must be what awk makes of the file by itself: name, count, and ns in all, at least and at most.
+K=$SRC/samples/recorded/kineto-h200-mlp.json.gz
+gzip -dc "$K" >kineto.json
+awk -F '"' '
+	/"ph": "X", "cat": "kernel"/ { name = $0; sub(/.*"name": "/, "", name); sub(/", "pid": .*/, "", name); next }
+	name != "" { dur = $0; sub(/.*"dur": /, "", dur); split(dur, part, /[.,]/); part[2] = substr(part[2] "000", 1, 3); ns = part[1] * 1000 + part[2]
+		n[name]++; sum[name] += ns; if (ns > most[name]) most[name] = ns; if (!(name in least) || ns < least[name]) least[name] = ns; name = "" }
+	END { for (name in n) print n[name], sum[name], least[name], most[name], name }' kineto.json | sort >kernels.awk
+want kineto-kernels 0 "$B/gtanalyze" kernels --top 0 --format json "$K"
+sed -n 's/.*"count": \([0-9]*\), "total_ns": \([0-9]*\), .*"min_ns": \([0-9]*\), "max_ns": \([0-9]*\), .*"name": "\(.*\)"},*$/\1 \2 \3 \4 \5/p' want.out |
+	sort >kernels.gt
+same kineto-kernels-are-the-files kernels.awk kernels.gt
+is kineto-kernel-count 732 "$(awk '{ n += $1 } END { print n }' kernels.awk)"
+is kineto-header '2 869 1012 0' "$(for k in threads gpu_operations calls lost; do figure $k "$K"; done | tr '\n' ' ' | sed 's/ $//')"
+want kineto 0 "$B/gtanalyze" "$K"
+check kineto-says-what-it-is grep -q 'NVIDIA H200, CUDA 13.0; 2026-11-20T08:05:02Z; import kineto: api gpu user overhead' want.out
+check kineto-summary grep -q 'Kernel launches: 732' want.out
+check kineto-gpu grep -q '691  python3       0  GPU 0      732      41    96  7.672 ms' want.out
+"$B/gtanalyze" top --format csv "$K" >whole.csv 2>whole.err
+cat "$K" | "$B/gtanalyze" top --format csv - >pipe.csv 2>pipe.err; same kineto-through-a-pipe whole.csv pipe.csv
+"$B/gtexport" --native -o kineto.zst kineto.json
+"$B/gtanalyze" top --format csv kineto.zst >native.csv 2>native.err; same kineto-kept whole.csv native.csv
+head -c 1000000 kineto.json >cut.json
+want kineto-cut 0 "$B/gtanalyze" cut.json
+check kineto-cut-is-told grep -q "was cut short: its end is not in it)" want.out
+
+# What gtexport --chrome writes comes back: the same calls, the same work, joined to the same calls.
+for f in h200-streams h200-graphs; do
+	"$B/gtexport" --chrome -f -o ours.json "$SRC/samples/recorded/$f.zst"
+	for report in kernels copies threads; do	# of kernels all but the names, of which the short ones are what is exported
+		"$B/gtanalyze" $report --top 0 --format tsv "$SRC/samples/recorded/$f.zst" 2>before.err | cut -f 2-16 >before.tsv
+		"$B/gtanalyze" $report --top 0 --format tsv ours.json 2>after.err | cut -f 2-16 >after.tsv
+		same "chrome-of-$f-comes-back-$report" before.tsv after.tsv
+	done
 done

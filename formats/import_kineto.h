@@ -1,0 +1,139 @@
+/* What the files of the Kineto importer share (import_kineto.c says how they fit together). Nobody else includes this. */
+#ifndef GT_IMPORT_KINETO_H
+#define GT_IMPORT_KINETO_H
+#include "formats/base/map.h"
+#include "formats/gpu.h"
+#include "formats/json_scan.h"
+#include "formats/writer.h"
+
+#define GT_KINETO_TEXT (24u << 20)	/* bytes of different names held; kernels' and calls' may be a third more */
+#define GT_KINETO_TRACKS (1u << 15)	/* threads, streams and named places, each */
+#define GT_KINETO_VALUES 16		/* series of one counter */
+
+enum gt_kineto_cat {
+	GT_KINETO_RANGE,	/* cpu_op, user_annotation, python_function: what the program does, in its own words */
+	GT_KINETO_KERNEL, GT_KINETO_COPY, GT_KINETO_SET, GT_KINETO_WAIT,
+	GT_KINETO_RUNTIME, GT_KINETO_DRIVER,
+	GT_KINETO_GPU_RANGE,	/* where on the GPU a range's work lay */
+	GT_KINETO_OVERHEAD,
+	GT_KINETO_SESSION,	/* how long the profiler was on */
+	GT_KINETO_FLOW,		/* from a call to what it launched */
+	GT_KINETO_OTHER_FLOW,	/* from a forward to its backward operation */
+	GT_KINETO_OTHER,	/* any other word, or none: told by its name */
+	/* no words of the file's: */
+	GT_KINETO_OUTER,	/* a runtime call around the driver's that are there as well, in a file of ours */
+	GT_KINETO_COUNTER
+};
+
+/* A process or thread: Kineto has words where there is none ("Spans", "Traces"). */
+struct gt_kineto_id { uint32_t word; /* string id, GT_NONE: it is the number */ int64_t number; };
+
+enum gt_kineto_has {
+	GT_KINETO_TS = 1, GT_KINETO_DUR = 2, GT_KINETO_BAD_TIME = 4, GT_KINETO_TID = 8, GT_KINETO_ID = 16, GT_KINETO_CORRELATION = 32,
+	GT_KINETO_DEVICE = 64, GT_KINETO_STREAM = 128, GT_KINETO_CBID = 256, GT_KINETO_PEERS = 512,
+	GT_KINETO_ARROW = 1024,		/* of a file of ours: its call is found by an arrow */
+	GT_KINETO_INFERRED = 2048,	/* and was so found by their order only */
+};
+
+/* One event as the file says it. What has no bit in `has` was not said and is 0. */
+struct gt_kineto_event {
+	unsigned has;			/* enum gt_kineto_has */
+	char phase;			/* 'X', 'i' ...; 0 none */
+	uint8_t cat;			/* enum gt_kineto_cat */
+	uint32_t name, cat_name;	/* string ids, or GT_NONE */
+	struct gt_kineto_id pid, tid;
+	int64_t ts, dur;		/* ns */
+	uint64_t id;			/* of a flow: a number, or a hash of its text */
+	uint64_t correlation, graph, node, bytes, value, event;
+	int64_t device, stream;
+	uint32_t context, registers, shared, grid[3], block[3];
+	uint32_t from_device, to_device;
+	uint32_t label;			/* "name" or "labels" of metadata */
+	int32_t ret;
+	unsigned nvalues;		/* of a counter */
+	struct { uint32_t name; double value; } values[GT_KINETO_VALUES];
+};
+
+/* A table of what came last, found by a key: a ring, in which the newest takes the oldest one's place, and a chain for each of as many
+ * buckets, newest first. Numbers count from 1 as items come in. */
+struct gt_kineto_link { uint64_t key, before; };	/* first in each item */
+struct gt_kineto_ring { char *items; uint64_t *heads; size_t size; unsigned bits; uint64_t n; };
+
+#define GT_KINETO_DEPTH 16	/* calls within one another */
+struct gt_kineto_call { int64_t start, end; uint64_t args[2]; /* correlation, kernel */ uint32_t what; int32_t ret; };
+struct gt_kineto_thread {
+	int64_t tid;
+	uint32_t process, track;
+	unsigned first, n, most;	/* calls in the window, by start: window[first] and on; how many it may have */
+	struct gt_kineto_call *window;
+	unsigned depth;		/* calls that enclose the next one */
+	struct { int64_t end; uint8_t op; } open[GT_KINETO_DEPTH];
+	int64_t last_call, last_range;	/* starts */
+	int64_t *ranges;	/* ends of those around the next one */
+	size_t nranges, ranges_cap;
+};
+struct gt_kineto_process { int64_t pid; uint32_t track; };
+/* What an event of a name and category becomes. inner: within a call that does the same, which is what counts. */
+struct gt_kineto_what { uint32_t name, cat, cat_name; uint32_t type, inner; uint8_t op, first_arg, nfields; bool call; };
+struct gt_kineto_name { int64_t pid, tid; uint32_t thread, name; };	/* told before there is such a track */
+struct gt_kineto_place { int64_t id; uint32_t parent, kind; uint32_t track; };	/* device, stream, or what has a word for its name */
+
+struct gt_kineto {
+	struct gt_writer *w;
+	struct gt_gpu_types gpu;
+	uint32_t source, nameless, no_name, process_name, thread_name;	/* string ids */
+	size_t held;
+	uint32_t strings_seen;
+	struct gt_kineto_seen { uint32_t len, id; } seen[1024];	/* strings seen lately */
+	struct gt_kineto_process *processes; size_t nprocesses, processes_cap;
+	struct gt_kineto_thread *threads; size_t nthreads, threads_cap, last_thread;
+	struct gt_kineto_what *whats; size_t nwhats, whats_cap;
+	struct gt_kineto_name *names; size_t nnames, names_cap;
+	struct gt_kineto_place *places; size_t nplaces, places_cap;
+	struct gt_map process_map, thread_map, what_map, name_map, place_map;
+	uint32_t host;			/* track of the process that made the first call or range, or GT_NONE */
+	struct gt_kineto_ring calls, works, flows;
+	uint64_t wants_flow;		/* number of the newest of works that only an arrow can join, 0 none */
+	int64_t now;			/* the latest time so far */
+	int64_t session_start, session_ns;	/* -1: the file does not say */
+	struct gt_kineto_counts {
+		uint64_t events, kernels, copies, sets, waits, exact, inferred, unjoined, gpu_ranges;
+		uint64_t no_time, negative, not_nested, names_left_out, not_understood;
+		uint64_t phases[256];	/* of kinds that are not read */
+	} counts;
+};
+
+/* ---- import_kineto_event.c ---- */
+/* A string for good: its id. GT_NONE only when memory is out. When there are too many it is that of a name that stands for any. */
+uint32_t gt_kineto_string(struct gt_kineto *k, const char *s, size_t len, size_t most);
+/* The object whose opening bracket the scanner has just handed out. 0 or negative. */
+int gt_kineto_event(struct gt_kineto *k, struct gt_json *j, struct gt_kineto_event *ev, struct gt_err *err);
+
+/* ---- import_kineto_tracks.c ---- */
+int gt_kineto_strings(struct gt_kineto *k, struct gt_err *err);	/* those that all files need */
+int gt_kineto_named(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);	/* metadata of a process or thread */
+int64_t gt_kineto_process_of(struct gt_kineto *k, int64_t pid, struct gt_err *err);	/* index in processes, or negative */
+int64_t gt_kineto_find_thread(const struct gt_kineto *k, int64_t pid, int64_t tid);	/* index, or negative: there is none yet */
+int64_t gt_kineto_thread_of(struct gt_kineto *k, int64_t pid, int64_t tid, struct gt_err *err);	/* index in threads, or negative */
+/* Of the stream; of the device when stream is negative. Negative or the track's id. */
+int64_t gt_kineto_stream_of(struct gt_kineto *k, uint32_t process, int64_t device, int64_t stream, struct gt_err *err);
+/* Where an event that is no GPU's work stands: a thread, or something with a word for its name. whole: a process without a thread will do.
+ * Negative or the track's id; *thread is the thread's index, or SIZE_MAX. */
+int64_t gt_kineto_track_of(struct gt_kineto *k, const struct gt_kineto_event *ev, bool whole, size_t *thread, struct gt_err *err);
+int gt_kineto_no_memory(struct gt_err *err);
+
+/* ---- import_kineto_rows.c ---- */
+int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err);
+int gt_kineto_rows_finish(struct gt_kineto *k, struct gt_err *err);	/* calls that wait to be put in order */
+/* The call of this thread that began then launched this kernel; no harm when it is written already. */
+void gt_kineto_launches(struct gt_kineto_thread *t, int64_t start, uint32_t kernel);
+int gt_kineto_due(struct gt_kineto *k, int64_t end, struct gt_err *err);	/* after each row: where it ended */
+
+/* ---- import_kineto_gpu.c ---- */
+int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
+/* A call was seen: what waits for it is written, what comes later finds it. *kernel: the name of the first that waited, or GT_NONE. */
+int gt_kineto_launched(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev, uint32_t *kernel, struct gt_err *err);
+int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);
+int gt_kineto_gpu_finish(struct gt_kineto *k, struct gt_err *err);	/* what waits for its call is written without */
+void gt_kineto_gpu_release(struct gt_kineto *k);
+#endif

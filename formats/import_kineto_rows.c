@@ -1,0 +1,356 @@
+/* What happened on the host: calls of the CUDA runtime and driver, ranges, moments, counters.
+ *
+ * Calls are rows that nest. The file has them by thread in the order in which they ended, or began, or nearly so; which encloses which is
+ * seen when they come by start. So each thread has a window of a few calls: the earliest of them is written when another one comes. A
+ * call that comes too late for that, or that overlaps another one by half, is a span, which needs no place among others, and is counted.
+ *
+ * The calls that PyTorch's profiler has are the outermost ones, of the runtime mostly. Nobody records the driver's within them, so they are
+ * what counts here (layer API). Should one call enclose another that does the same, as cudaLaunchKernel does cuLaunchKernel, the inner one
+ * has no operation: one launch is one.
+ *
+ * Ranges are spans of the layer user with the depth at which they lie, as NVTX's are. What stands where on the GPU they caused work
+ * ("gpu_user_annotation") is neither work nor a range, but can be told from those: it is left out, and counted. How long the profiler was
+ * on is no range of the program's either and goes into the metadata. */
+#include "formats/import_kineto.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "formats/base/buf.h"
+#include "formats/cuda_api.h"
+
+#define WINDOW 128u		/* calls of a thread that are put in order */
+#define WINDOW_SMALL 8u		/* the same where there are very many threads */
+#define THREADS 1024u		/* that are not very many */
+#define RANGES_MAX 4096u	/* of a thread around one another */
+#define WHATS_MAX (1u << 17)	/* different names */
+
+int gt_kineto_due(struct gt_kineto *k, int64_t end, struct gt_err *err)
+{
+	k->now = end > k->now ? end : k->now;
+	return gt_writer_due(k->w, k->now) ? gt_writer_epoch(k->w, k->now, err) : 0;
+}
+
+static int write_row(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const struct gt_row *row, const uint64_t *args,
+		     struct gt_err *err)
+{
+	int e = gt_writer_row(k->w, kind, track, row, args, err);
+
+	return e ? e : gt_kineto_due(k, row->end, err);
+}
+
+/* ---- what a name means ---- */
+
+static bool same_what(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return !memcmp(&((const struct gt_kineto *)arg)->whats[value], key, offsetof(struct gt_kineto_what, type));
+}
+
+static bool of_cuda(const char *name)
+{
+	return name[0] == 'c' && name[1] == 'u' && ((name[2] >= 'A' && name[2] <= 'Z') || !strncmp(name, "cuda", 4));
+}
+
+/* Of a file of ours: calls into the kernel, in its words. */
+static bool of_ioctl(const char *category, struct gt_type *type)
+{
+	bool is_ioctl = !strcmp(category, "ioctl");
+
+	if (!is_ioctl && strcmp(category, "file"))
+		return false;
+	type->layer = GT_LAYER_IOCTL;
+	type->category = is_ioctl ? GT_CAT_IOCTL : GT_CAT_FILE;
+	type->op = is_ioctl ? GT_OP_IOCTL : GT_OP_NONE;
+	return true;
+}
+
+/* Fills in type (but for fields) and says what kind of row it is. */
+static void classify(struct gt_kineto *k, struct gt_kineto_what *what, struct gt_type *type)
+{
+	const char *name = gt_writer_text(k->w, what->name);
+	struct gt_api api = gt_api_guess(name);
+
+	*type = (struct gt_type){ .name = what->name, .category = GT_CAT_USER, .layer = GT_LAYER_USER };
+	if (what->cat == GT_KINETO_OTHER && what->cat_name != GT_NONE && of_ioctl(gt_writer_text(k->w, what->cat_name), type)) {
+		what->call = true;
+	} else if (what->cat == GT_KINETO_OUTER) {
+		type->layer = GT_LAYER_RUNTIME;
+		type->category = api.category;
+	} else if (what->cat == GT_KINETO_RUNTIME || what->cat == GT_KINETO_DRIVER || (what->cat == GT_KINETO_OTHER && of_cuda(name))) {
+		type->layer = GT_LAYER_API;
+		type->category = api.category;
+		type->op = api.op;
+		type->memkind = api.memkind;
+		what->call = true;
+	}
+}
+
+static uint32_t series_name(struct gt_kineto *k, uint32_t name, uint32_t series)
+{
+	char text[256];
+
+	if (series == GT_NONE || series == name || !strcmp(gt_writer_text(k->w, series), "value"))
+		return name;
+	snprintf(text, sizeof(text), "%.120s %.120s", gt_writer_text(k->w, name), gt_writer_text(k->w, series));
+	return gt_writer_string(k->w, text);
+}
+
+static int make_what(struct gt_kineto *k, struct gt_kineto_what *what)
+{
+	struct gt_field fields[2];
+	struct gt_type type;
+
+	classify(k, what, &type);
+	type.fields = fields;
+	if (what->cat == GT_KINETO_COUNTER) {
+		type.layer = GT_LAYER_API;	/* which any file has that has counters: they make no layer */
+		type.category = GT_CAT_OTHER;
+		type.name = series_name(k, what->name, what->cat_name);
+		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "value"), GT_F_F64, GT_R_VALUE };
+	} else if (type.layer == GT_LAYER_USER) {
+		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "category"), GT_F_STR, GT_R_NONE };
+	} else if (what->cat == GT_KINETO_OTHER) {
+		what->first_arg = 1;	/* calls of ours have no correlation id */
+	} else {
+		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "correlation"), GT_F_U64, GT_R_CORRELATION };
+	}
+	if (what->call && type.op == GT_OP_LAUNCH)
+		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "kernel"), GT_F_STR, GT_R_KERNEL };
+	what->nfields = type.nfields;
+	what->op = type.op;
+	what->type = what->inner = gt_writer_type(k->w, &type);
+	if (gt_api_makes_work(type.op)) {
+		type.op = GT_OP_NONE;
+		what->inner = gt_writer_type(k->w, &type);
+	}
+	return what->type == GT_NONE || what->inner == GT_NONE ? -ENOMEM : 0;
+}
+
+/* The number of what this is, or negative. */
+static int64_t what_of(struct gt_kineto *k, uint32_t name, uint32_t cat, uint32_t cat_name, struct gt_err *err)
+{
+	struct gt_kineto_what what = { .name = name == GT_NONE ? k->no_name : name, .cat = cat, .cat_name = cat_name };
+	uint64_t hash = gt_hash_u64((uint64_t)what.name << 32 | (uint64_t)cat_name << 5 | cat);
+	uint32_t i = gt_map_get(&k->what_map, hash, same_what, k, &what, 0);
+
+	if (i != GT_NONE)
+		return i;
+	if (k->nwhats == WHATS_MAX && what.name != k->nameless) {
+		k->counts.names_left_out++;
+		return what_of(k, k->nameless, cat, cat_name, err);
+	}
+	if (make_what(k, &what) || gt_grow(&k->whats, &k->whats_cap, k->nwhats + 1, sizeof(what)) ||
+	    gt_map_add(&k->what_map, hash, (uint32_t)k->nwhats))
+		return gt_kineto_no_memory(err);
+	k->whats[k->nwhats] = what;
+	return (int64_t)k->nwhats++;
+}
+
+/* ---- calls ---- */
+
+/* The earliest of the window, as a row. */
+static int put_first(struct gt_kineto *k, struct gt_kineto_thread *t, struct gt_err *err)
+{
+	struct gt_kineto_call c = t->window[t->first++];
+	const struct gt_kineto_what *what = &k->whats[c.what];
+	struct gt_row row = { .start = c.start, .end = c.end, .type = what->type, .ret = c.ret, .nargs = what->nfields };
+	bool fits = c.start >= t->last_call;
+
+	t->n--;
+	while (fits && t->depth && t->open[t->depth - 1].end <= c.start)
+		t->depth--;
+	fits = fits && t->depth < GT_KINETO_DEPTH && !(t->depth && t->open[t->depth - 1].end < c.end);
+	if (!fits) {
+		k->counts.not_nested++;
+		return write_row(k, GT_SPAN, t->track, &row, c.args + what->first_arg, err);
+	}
+	row.depth = (uint8_t)t->depth;
+	if (t->depth && t->open[t->depth - 1].op == what->op)
+		row.type = what->inner;
+	t->last_call = c.start;
+	t->open[t->depth].end = c.end;
+	t->open[t->depth++].op = what->op;
+	return write_row(k, GT_CALL, t->track, &row, c.args + what->first_arg, err);
+}
+
+void gt_kineto_launches(struct gt_kineto_thread *t, int64_t start, uint32_t kernel)
+{
+	for (unsigned i = t->first + t->n; i > t->first && t->window[i - 1].start >= start; i--)
+		if (t->window[i - 1].start == start && t->window[i - 1].args[1] == GT_NONE) {
+			t->window[i - 1].args[1] = kernel;
+			return;
+		}
+}
+
+static int put_call(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev, uint32_t what, uint32_t kernel,
+		    struct gt_err *err)
+{
+	struct gt_kineto_call c = { ev->ts, ev->ts + ev->dur, { ev->correlation, kernel }, what, ev->ret };
+	struct gt_kineto_thread *t = &k->threads[thread];
+	struct gt_kineto_call *at;
+	int e = 0;
+
+	if (!t->window) {
+		t->most = k->nthreads <= THREADS ? WINDOW : WINDOW_SMALL;
+		t->window = malloc(2 * t->most * sizeof(*t->window));
+		if (!t->window)
+			return gt_kineto_no_memory(err);
+	}
+	if (t->n == t->most)
+		e = put_first(k, t, err);
+	if (t->first + t->n == 2 * t->most) {		/* the window slides along twice its size */
+		memmove(t->window, t->window + t->first, t->n * sizeof(*t->window));
+		t->first = 0;
+	}
+	at = t->window + t->first + t->n++;
+	for (; at > t->window + t->first && (at[-1].start > c.start || (at[-1].start == c.start && at[-1].end < c.end)); at--)
+		*at = at[-1];
+	*at = c;
+	return e;
+}
+
+int gt_kineto_rows_finish(struct gt_kineto *k, struct gt_err *err)
+{
+	int e = 0;
+
+	for (size_t i = 0; !e && i < k->nthreads; i++)
+		while (!e && k->threads[i].n)
+			e = put_first(k, &k->threads[i], err);
+	return e;
+}
+
+/* ---- ranges ---- */
+
+/* How many ranges are around one that lasts from start to end. They come by start; what comes out of order begins anew. */
+static uint8_t depth_of(struct gt_kineto_thread *t, int64_t start, int64_t end)
+{
+	size_t depth;
+
+	if (start < t->last_range)
+		t->nranges = 0;
+	t->last_range = start;
+	while (t->nranges && t->ranges[t->nranges - 1] <= start)
+		t->nranges--;
+	depth = t->nranges;
+	if (depth < RANGES_MAX && !gt_grow(&t->ranges, &t->ranges_cap, depth + 1, sizeof(*t->ranges)))
+		t->ranges[t->nranges++] = end;
+	return (uint8_t)(depth < 255 ? depth : 255);
+}
+
+static int put_range(struct gt_kineto *k, enum gt_kind kind, uint32_t track, size_t thread, const struct gt_kineto_event *ev, uint32_t what,
+		     struct gt_err *err)
+{
+	const struct gt_kineto_what *w = &k->whats[what];
+	struct gt_row row = { .start = ev->ts, .end = ev->ts + ev->dur, .type = w->type, .nargs = w->nfields };
+	uint64_t arg = w->cat == GT_KINETO_OUTER ? ev->correlation : w->cat_name;
+
+	if (thread != SIZE_MAX && kind == GT_SPAN)
+		row.depth = depth_of(&k->threads[thread], row.start, row.end);
+	return write_row(k, kind, track, &row, &arg, err);
+}
+
+/* ---- events ---- */
+
+/* A call of the runtime that does not say which of CUPTI's numbers it has is one of ours, around the driver's, which are there, too. */
+static uint32_t cat_of(const struct gt_kineto *k, const struct gt_kineto_event *ev)
+{
+	if (ev->cat != GT_KINETO_RUNTIME || ev->has & GT_KINETO_CBID || strncmp(gt_writer_text(k->w, ev->name), "cuda", 4))
+		return ev->cat;
+	return GT_KINETO_OUTER;
+}
+
+static int host_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
+{
+	size_t thread;
+	int64_t track = gt_kineto_track_of(k, ev, false, &thread, err), what;
+	uint32_t kernel;
+	int e;
+
+	if (track < 0)
+		return (int)track;
+	what = what_of(k, ev->name, cat_of(k, ev), ev->cat_name, err);
+	if (what < 0)
+		return (int)what;
+	if (k->host == GT_NONE && thread != SIZE_MAX)
+		k->host = k->processes[k->threads[thread].process].track;
+	if (!k->whats[what].call || thread == SIZE_MAX)
+		return put_range(k, GT_SPAN, (uint32_t)track, thread, ev, (uint32_t)what, err);
+	e = gt_kineto_launched(k, thread, ev, &kernel, err);
+	return e ? e : put_call(k, thread, ev, (uint32_t)what, kernel, err);
+}
+
+static int moment(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
+{
+	struct gt_kineto_event at = *ev;
+	bool whole = !(ev->has & GT_KINETO_TID);
+	size_t thread;
+	int64_t track = gt_kineto_track_of(k, ev, whole, &thread, err), what;
+
+	what = track < 0 ? track : what_of(k, ev->name, GT_KINETO_RANGE, ev->cat_name, err);
+	at.dur = 0;
+	return what < 0 ? (int)what : put_range(k, GT_INSTANT, (uint32_t)track, thread, &at, (uint32_t)what, err);
+}
+
+static int counter(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
+{
+	struct gt_row row = { .start = ev->ts, .end = ev->ts, .nargs = 1 };
+	size_t thread;
+	int64_t track = gt_kineto_track_of(k, ev, true, &thread, err), what;
+	uint64_t value;
+	int e = track < 0 ? (int)track : 0;
+
+	for (unsigned i = 0; !e && i < ev->nvalues; i++) {
+		what = what_of(k, ev->name, GT_KINETO_COUNTER, ev->values[i].name, err);
+		if (what < 0)
+			return (int)what;
+		row.type = k->whats[what].type;
+		memcpy(&value, &ev->values[i].value, sizeof(value));
+		e = write_row(k, GT_COUNTER, (uint32_t)track, &row, &value, err);
+	}
+	return e;
+}
+
+static int complete(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err)
+{
+	if (!(ev->has & GT_KINETO_DUR)) {
+		k->counts.not_understood++;
+		return 0;
+	}
+	if (ev->dur < 0) {
+		k->counts.negative++;
+		ev->dur = 0;
+	}
+	if (ev->cat == GT_KINETO_GPU_RANGE) {
+		k->counts.gpu_ranges++;
+		return 0;
+	}
+	if (ev->cat == GT_KINETO_SESSION) {
+		k->session_start = ev->ts;
+		k->session_ns = ev->dur;
+		return 0;
+	}
+	if ((ev->cat >= GT_KINETO_KERNEL && ev->cat <= GT_KINETO_WAIT) || ev->cat == GT_KINETO_OVERHEAD)
+		return gt_kineto_gpu_row(k, ev, err);
+	return host_row(k, ev, err);
+}
+
+int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err)
+{
+	k->counts.events++;
+	if (ev->phase == 'M')
+		return gt_kineto_named(k, ev, err);
+	if (!ev->phase || !strchr("XiICstf", ev->phase)) {
+		k->counts.phases[(uint8_t)ev->phase]++;
+		return 0;
+	}
+	if (!(ev->has & GT_KINETO_TS) || ev->has & GT_KINETO_BAD_TIME || ev->ts + ev->dur >= GT_TIME_MAX) {
+		k->counts.no_time++;
+		return 0;
+	}
+	if (ev->phase == 'X')
+		return complete(k, ev, err);
+	if (ev->phase == 'C')
+		return counter(k, ev, err);
+	if (ev->phase == 'i' || ev->phase == 'I')
+		return moment(k, ev, err);
+	return ev->cat == GT_KINETO_FLOW ? gt_kineto_flow(k, ev, err) : 0;
+}
