@@ -20,6 +20,7 @@
 #include "formats/import_kineto.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -36,7 +37,7 @@
 struct document {
 	struct gt_kineto k;
 	struct gt_json j;
-	struct gt_out aside;	/* "key":value,... */
+	struct gt_out aside;	/* {"key":value,... */
 	struct gt_out gpus;	/* {"model":"..."},... */
 	unsigned ngpus, left_out;
 	int64_t base;		/* ns since 1970 at time 0 */
@@ -125,7 +126,7 @@ static int read_aside(struct document *d, const char *key, int token, struct gt_
 	size_t before = d->aside.len;
 	int more;
 
-	if (before)
+	if (before > 1)
 		gt_out_str(&d->aside, ",");
 	gt_out_json(&d->aside, key, strlen(key));
 	gt_out_str(&d->aside, ":");
@@ -210,13 +211,13 @@ static void put_count(struct gt_out *o, const char *key, uint64_t n)
 	gt_out_printf(o, ",\"%s\":%" PRIu64, key, n);
 }
 
-static void put_phases(struct gt_out *o, const uint64_t phases[256])
+static void put_phases(struct gt_out *o, const uint64_t phases[128])
 {
 	char word[2] = "";
 	bool any = false;
 
 	gt_out_str(o, ",\"phases_not_read\":{");
-	for (unsigned p = 0; p < 256; p++)
+	for (unsigned p = 0; p < 128; p++)
 		if (phases[p]) {
 			word[0] = (char)p;
 			gt_out_str(o, any ? "," : "");
@@ -249,6 +250,8 @@ static void put_counts(struct gt_out *o, const struct document *d)
 	put_phases(o, c->phases);
 	if (d->k.session_ns >= 0)
 		gt_out_printf(o, ",\"profiler_start_ns\":%" PRId64 ",\"profiler_ns\":%" PRId64, d->k.session_start, d->k.session_ns);
+	if (d->k.window_end != INT64_MIN)
+		gt_out_printf(o, ",\"profiler_window_end_ns\":%" PRId64, d->k.window_end);
 }
 
 static void put_clock(struct gt_out *o, const struct document *d, int64_t start)
@@ -262,12 +265,30 @@ static void put_clock(struct gt_out *o, const struct document *d, int64_t start)
 	gt_out_printf(o, ",\"start_utc\":\"%s\"", text);
 }
 
+/* As one object, new. Keys that the file says twice, as it does where a program added them twice, have their last value: metadata may
+ * not. */
+static char *put_aside(struct document *d)
+{
+	json_t *all;
+	char *text;
+
+	gt_out_add(&d->aside, "}", 1);
+	all = json_loadb(d->aside.data, d->aside.len, 0, NULL);
+	text = json_dumps(all, JSON_COMPACT);
+	json_decref(all);
+	d->left_out += !all;
+	return text ? text : strdup("{}");
+}
+
 static int put_metadata(struct document *d, struct gt_err *err)
 {
 	const struct gt_writer_stats *s = gt_writer_stats(d->k.w);
+	char *aside = put_aside(d);
 	struct gt_out o;
 	int e;
 
+	if (!aside)
+		return gt_kineto_no_memory(err);
 	gt_out_memory(&o);
 	gt_out_printf(&o, "{\"imported_from\":\"kineto\",\"truncated\":%s", d->truncated ? "true" : "false");
 	put_counts(&o, d);
@@ -280,9 +301,10 @@ static int put_metadata(struct document *d, struct gt_err *err)
 		gt_out_add(&o, d->gpus.data, d->gpus.len);
 		gt_out_str(&o, "]");
 	}
-	gt_out_str(&o, ",\"kineto\":{");
-	gt_out_add(&o, d->aside.data, d->aside.len);
-	gt_out_add(&o, "}}", 3);
+	gt_out_str(&o, ",\"kineto\":");
+	gt_out_str(&o, aside);
+	gt_out_add(&o, "}", 2);
+	free(aside);
 	e = o.failed ? gt_kineto_no_memory(err) : gt_writer_meta(d->k.w, o.data, err);
 	gt_out_close(&o, NULL);
 	return e;
@@ -361,9 +383,11 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 		return gt_kineto_no_memory(err);
 	gt_out_memory(&d->aside);
 	gt_out_memory(&d->gpus);
+	gt_out_str(&d->aside, "{");
 	d->k.w = d->k.gpu.w = w;
 	d->k.now = INT64_MIN;
 	d->k.session_ns = -1;
+	d->k.window_end = INT64_MIN;
 	e = gt_json_init(&d->j, in, false, err);
 	e = e ? e : gt_kineto_strings(&d->k, err);
 	if (!e) {

@@ -81,7 +81,7 @@ struct gt_kineto_place { int64_t id; uint32_t parent, kind; uint32_t track; };	/
 struct gt_kineto {
 	struct gt_writer *w;
 	struct gt_gpu_types gpu;
-	uint32_t source, nameless, no_name, process_name, thread_name;	/* string ids */
+	uint32_t source, nameless, no_name, process_name, thread_name, window_end_name;	/* string ids */
 	size_t held;
 	uint32_t strings_seen;
 	struct gt_kineto_seen { uint32_t len, id; } seen[1024];	/* strings seen lately */
@@ -96,10 +96,11 @@ struct gt_kineto {
 	uint64_t wants_flow;		/* number of the newest of works that only an arrow can join, 0 none */
 	int64_t now;			/* the latest time so far */
 	int64_t session_start, session_ns;	/* -1: the file does not say */
+	int64_t window_end;		/* INT64_MIN: the file does not say */
 	struct gt_kineto_counts {
 		uint64_t events, kernels, copies, sets, waits, exact, inferred, unjoined, gpu_ranges;
 		uint64_t no_time, negative, not_nested, names_left_out, not_understood;
-		uint64_t phases[256];	/* of kinds that are not read */
+		uint64_t phases[128];	/* of kinds that are not read */
 	} counts;
 };
 

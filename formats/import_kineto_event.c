@@ -125,7 +125,7 @@ static void on_cat(struct reading *r, int token)
 
 static void on_ph(struct reading *r, int token)
 {
-	if (token == GT_JSON_STRING && r->j->len == 1)
+	if (token == GT_JSON_STRING && r->j->len == 1 && (unsigned char)r->j->text[0] < 0x80)
 		r->ev->phase = r->j->text[0];
 }
 

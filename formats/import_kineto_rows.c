@@ -10,7 +10,7 @@
  *
  * Ranges are spans of the layer user with the depth at which they lie, as NVTX's are. What stands where on the GPU they caused work
  * ("gpu_user_annotation") is neither work nor a range, but can be told from those: it is left out, and counted. How long the profiler was
- * on is no range of the program's either and goes into the metadata. */
+ * on, and where its window ended, is nothing that the program did: it goes into the metadata and stretches no figure. */
 #include "formats/import_kineto.h"
 
 #include <stdio.h>
@@ -283,8 +283,13 @@ static int moment(struct gt_kineto *k, const struct gt_kineto_event *ev, struct 
 	struct gt_kineto_event at = *ev;
 	bool whole = !(ev->has & GT_KINETO_TID);
 	size_t thread;
-	int64_t track = gt_kineto_track_of(k, ev, whole, &thread, err), what;
+	int64_t track, what;
 
+	if (ev->name == k->window_end_name && ev->pid.word != GT_NONE) {
+		k->window_end = ev->ts;
+		return 0;
+	}
+	track = gt_kineto_track_of(k, ev, whole, &thread, err);
 	what = track < 0 ? track : what_of(k, ev->name, GT_KINETO_RANGE, ev->cat_name, err);
 	at.dur = 0;
 	return what < 0 ? (int)what : put_range(k, GT_INSTANT, (uint32_t)track, thread, &at, (uint32_t)what, err);

@@ -147,12 +147,14 @@ static void ranges_and_moments(void)
 		    X("cpu_op", "aten::add", "10", "11", "5", "2", "") ","
 		    X("gpu_user_annotation", "step", "0", "7", "4", "1", "") ","
 		    "{\"ph\":\"i\",\"s\":\"t\",\"name\":\"[memory]\",\"cat\":\"cpu_instant_event\",\"pid\":10,\"tid\":11,\"ts\":6,\"args\":{\"Bytes\":4}},"
-		    "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"Record Window End\",\"pid\":\"\",\"tid\":\"\",\"ts\":9.5},"
+		    "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"Record Window End\",\"pid\":\"\",\"tid\":\"\",\"ts\":99.5},"
+		    "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"Iteration Start\",\"pid\":\"Traces\",\"tid\":\"Trace x\",\"ts\":9},"
 		    X("Trace", "PyTorch Profiler (0)", "\"Spans\"", "\"PyTorch Profiler\"", "0.5", "20", "\"Op count\":0") "]}",
 		    "S 10/11 step 1000+10000 d0 r0 category='user_annotation'\nS 10/11 aten::mm 2000+3000 d1 r0 category='cpu_op'\n"
 		    "S 10/12 f.py(3): g 3000+1000 d0 r0 category='python_function'\nS 10/11 aten::add 5000+2000 d1 r0 category='cpu_op'\n"
-		    "I 10/11 [memory] 6000+0 d0 r0 category='cpu_instant_event'\nI 0/0 trace Record Window End 9500+0 d0 r0 category='?'\n"));
-	CHECK(meta_says("\"gpu_ranges_left_out\":1") && meta_says("\"profiler_start_ns\":500,\"profiler_ns\":20000"));
+		    "I 10/11 [memory] 6000+0 d0 r0 category='cpu_instant_event'\nI 0/0 Traces Iteration Start 9000+0 d0 r0 category='?'\n"));
+	CHECK(meta_says("\"gpu_ranges_left_out\":1") && meta_says("\"profiler_start_ns\":500,\"profiler_ns\":20000,"
+								       "\"profiler_window_end_ns\":99500"));
 }
 
 static void counters(void)
@@ -340,14 +342,14 @@ static void metadata_on_both_sides(void)
 	static const char text[] = "{\"deviceProperties\":[{\"id\":0,\"name\":\"NVIDIA H200\",\"sub\":{\"name\":\"no\"}},{\"name\":\"A \\\"B\\\"\"}],"
 		"\"cuda_driver_version\":12040,\"traceEvents\":[" X("cpu_op", "a", "1", "1", "1000000", "1", "") "],"
 		"\"baseTimeNanoseconds\":1700000000000000000,\"distributedInfo\":{\"rank\":3,\"pg\":[\"x\",{}]},\"traceName\":\"t.json\","
-		"\"huge\":123456789012345678901234567890,\"large\":1e999,\"no\":null,\"yes\":true}";
+		"\"huge\":123456789012345678901234567890,\"large\":1e999,\"no\":null,\"twice\":1,\"yes\":true,\"twice\":{\"a\":1,\"a\":2}}";
 	struct gt_reader *r;
 	const struct gt_segment *seg;
 
 	CHECK(lists(text, "S 1/1 a 1000000000+1000 d0 r0 category='cpu_op'\n"));
 	CHECK(meta_says("\"gpus\":[{\"model\":\"NVIDIA H200\"},{\"model\":\"A \\\"B\\\"\"}]") && meta_says("\"cuda_version\":\"12.4\""));
 	CHECK(meta_says("\"distributedInfo\":{\"rank\":3,\"pg\":[\"x\",{}]}") && meta_says("\"traceName\":\"t.json\""));
-	CHECK(meta_says("\"huge\":\"123456789012345678901234567890\",\"large\":\"1e999\",\"no\":null,\"yes\":true"));
+	CHECK(meta_says("\"huge\":\"123456789012345678901234567890\",\"large\":\"1e999\",\"no\":null,\"twice\":{\"a\":2},\"yes\":true"));
 	CHECK(meta_says("\"start_utc\":\"2023-11-14T22:13:21Z\""));
 	r = again();
 	seg = gt_reader_segment(r, 0);
@@ -454,6 +456,38 @@ static void names_that_find_no_room_are_one(void)
 	CHECK(r && gt_reader_segment(r, 0)->rows[GT_SPAN] == 30000 && !strstr(gt_reader_segment(r, 0)->meta_json, "\"names_left_out\":0"));
 	CHECK(type_named(r, "has its name") && type_named(r, "(one of too many names)"));
 	gt_reader_close(r);
+}
+
+static struct gt_reader *threads(unsigned n)
+{
+	struct gt_buf b = { 0 };
+	struct gt_reader *r;
+
+	gt_buf_str(&b, HEAD);
+	for (unsigned i = 0; i < n; i++)
+		gt_buf_printf(&b, "%s{\"ph\":\"X\",\"cat\":\"cuda_driver\",\"name\":\"cuInit\",\"pid\":%u,\"tid\":%u,\"ts\":%u,\"dur\":1}", i ? "," : "", i / 9,
+			      i, i);
+	gt_buf_str(&b, "]}");
+	r = open_bytes(b.data, b.len);
+	gt_buf_release(&b);
+	return r;
+}
+
+static void many_threads(void)
+{
+	struct gt_reader *r = threads(1u << 15);
+
+	CHECK(r && gt_reader_segment(r, 0)->rows[GT_CALL] == 1u << 15);
+	gt_reader_close(r);
+	CHECK(!threads((1u << 15) + 1) && err.code == -E2BIG && err.offset != GT_NO_OFFSET && strstr(err.text, "more than 32768 threads"));
+}
+
+static void other_arrays_are_not_taken(void)
+{
+	static const char *const texts[] = { "[{\"a\":1}]", "[1,{\"ph\":1,\"ts\":2}]", "{\"a\":{\"traceEvents\":[]}}", "[]", "{}", "[{\"ph\":\"X\"}]" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		CHECK(!open_bytes(texts[i], strlen(texts[i])) && err.code == -EILSEQ);
 }
 
 /* ---- a real file ---- */
@@ -616,4 +650,5 @@ T_MAIN(T(the_beginning), T(a_kernel_and_its_call), T(types_say_what_they_do), T(
        T(counters), T(overhead), T(names_before_and_after), T(a_launch_within_a_launch_is_one), T(what_does_not_nest_is_a_span),
        T(calls_come_in_any_near_order), T(work_without_a_call), T(arrows_join_what_has_no_id), T(work_belongs_to_its_calls_process), T(far_apart),
        T(metadata_on_both_sides), T(much_metadata_is_left_out), T(exact_times), T(odd_events), T(cut_at_every_byte),
-       T(what_is_no_json_names_its_place), T(names_that_find_no_room_are_one), T(a_real_file), T(the_end))
+       T(what_is_no_json_names_its_place), T(names_that_find_no_room_are_one), T(many_threads),
+       T(other_arrays_are_not_taken), T(a_real_file), T(the_end))
