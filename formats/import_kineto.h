@@ -93,6 +93,8 @@ struct gt_kineto {
 	struct gt_map process_map, thread_map, what_map, name_map, place_map;
 	uint32_t host;			/* track of the process that made the first call or range, or GT_NONE */
 	struct gt_kineto_ring calls, works, flows;
+	struct gt_kineto_owner { int64_t pid; uint32_t process; } owners[64];	/* of GPUs, by what the file has for a process */
+	unsigned nowners;
 	uint64_t wants_flow;		/* number of the newest of works that only an arrow can join, 0 none */
 	int64_t now;			/* the latest time so far */
 	int64_t session_start, session_ns;	/* -1: the file does not say */

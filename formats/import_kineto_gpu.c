@@ -26,6 +26,7 @@ struct flow { struct gt_kineto_link link; int64_t ts; struct gt_kineto_id pid, t
 struct work {
 	struct gt_kineto_link link;
 	int64_t start, end, device, stream;
+	int64_t pid;
 	uint64_t place, graph, node, bytes, value, event;
 	uint32_t correlation, context, name, process;
 	uint32_t registers, shared, grid[3], block[3];
@@ -218,13 +219,33 @@ static int put_by_kind(struct gt_kineto *k, const struct work *w, const struct g
 	}
 }
 
-/* Its process: that of the call, or the first that did anything. */
+/* Whose work the GPU of this number did last. */
+static struct gt_kineto_owner *owner_of(struct gt_kineto *k, int64_t pid)
+{
+	for (unsigned i = 0; i < k->nowners; i++)
+		if (k->owners[i].pid == pid)
+			return &k->owners[i];
+	return NULL;
+}
+
+static void note_owner(struct gt_kineto *k, int64_t pid, uint32_t process)
+{
+	struct gt_kineto_owner *o = owner_of(k, pid);
+
+	if (!o && k->nowners < sizeof(k->owners) / sizeof(*k->owners))
+		o = &k->owners[k->nowners++];
+	if (o)
+		*o = (struct gt_kineto_owner){ pid, process };
+}
+
+/* Its process: that of the call, or of other work of that GPU, or the first that did anything. */
 static int64_t process_of(struct gt_kineto *k, const struct work *w, struct gt_err *err)
 {
+	const struct gt_kineto_owner *o = w->cause.join ? NULL : owner_of(k, w->pid);
 	int64_t p;
 
-	if (w->cause.join)
-		return w->process;
+	if (w->cause.join || o)
+		return o ? o->process : w->process;
 	if (k->host == GT_NONE) {
 		p = gt_kineto_process_of(k, 0, err);
 		if (p < 0)
@@ -270,6 +291,7 @@ static int put_with(struct gt_kineto *k, struct work *w, const struct call *c, s
 	struct gt_kineto_thread *t = &k->threads[c->thread];
 
 	w->process = k->processes[t->process].track;
+	note_owner(k, w->pid, w->process);
 	w->cause = (struct gt_gpu_cause){ w->inferred ? GT_JOIN_ORDER : GT_JOIN_CORRELATION, t->track, c->name, c->start, c->ns };
 	if (w->cat == GT_KINETO_KERNEL)
 		gt_kineto_launches(t, c->start, w->name);
@@ -392,6 +414,7 @@ static struct work *add_work(struct gt_kineto *k, const struct gt_kineto_event *
 	w->end = ev->ts + ev->dur;
 	w->device = device_of(ev);
 	w->stream = stream_of(ev);
+	w->pid = ev->pid.number;
 	w->place = place(&ev->pid, &ev->tid);
 	w->correlation = (uint32_t)ev->correlation;
 	w->context = ev->context;

@@ -288,10 +288,11 @@ static void work_belongs_to_its_calls_process(void)
 
 	list_text(HEAD X("cuda_runtime", "cudaLaunchKernel", "1", "1", "1", "1", "\"cbid\":1,\"correlation\":5") ","
 		  X("cuda_runtime", "cudaLaunchKernel", "2", "2", "1", "1", "\"cbid\":1,\"correlation\":6") ","
-		  KERNEL("a", "6", "4", "1") "," KERNEL("b", "5", "4", "1") "]}");
+		  KERNEL("a", "6", "4", "1") "," X("kernel", "b", "9", "7", "4", "1", "\"device\":9,\"stream\":7,\"correlation\":5") ","
+		  KERNEL("whose", "77", "9", "1") "]}");	/* that of device 0's other work */
 	r = again();
 	seg = gt_reader_segment(r, 0);
-	CHECK(seg->ntracks == 8 && gt_track_process(seg, 5) == 2 && gt_track_process(seg, 7) == 0);
+	CHECK(seg->ntracks == 8 && seg->tracks[5].id == 7 && gt_track_process(seg, 5) == 2 && gt_track_process(seg, 7) == 0);
 	gt_reader_close(r);
 }
 
