@@ -9,23 +9,19 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "analyze/deviation.h"
+#include "analyze/durations.h"
 #include "analyze/gpu_time.h"
 #include "analyze/pick.h"
 #include "formats/base/buf.h"
 #include "formats/demangle.h"
 
 #define KERNELS_MAX (1u << 17)
-#define HISTS_MAX (16u << 20)		/* bytes of histograms; what is beyond has no quantiles */
 #define OVERVIEW_TOP 10u
 
 struct kernel {
 	const char *name;		/* borrowed */
 	uint32_t len;
-	uint64_t count, total, shortest, longest;
-	struct gt_squares squares;
-	bool coarse;			/* hist misses rows */
-	struct gt_hist *hist;
+	struct gt_durations ran;
 	uint64_t joined, by_order;	/* rows that know their launch; those that were joined by their order only */
 	uint64_t launch_ns, queued, queue_ns;
 	uint64_t busy;			/* ns: union, filled in at the end */
@@ -77,36 +73,8 @@ static uint32_t find_kernel(struct kernels *k, const struct gt_segment *seg, uin
 		return gt_err_set(err, -EOVERFLOW, "more than %u different kernels", KERNELS_MAX), 0;
 	if (gt_grow(&k->list, &k->cap, k->n + 1, sizeof(*k->list)) || gt_map_add(&k->map, hash, (uint32_t)k->n))
 		return gt_err_set(err, -ENOMEM, "no memory for the kernels"), 0;
-	k->list[k->n++] = (struct kernel){ .name = name->ptr, .len = name->len, .shortest = UINT64_MAX };
+	k->list[k->n++] = (struct kernel){ .name = name->ptr, .len = name->len };
 	return *known = (uint32_t)k->n;
-}
-
-static void add_to_hist(struct kernels *k, struct kernel *to, int64_t dur)
-{
-	unsigned octave = gt_hist_bucket(dur) / GT_HIST_OCTAVE;
-	size_t need = (to->hist ? 0 : sizeof(*to->hist)) + (to->hist && to->hist->octave[octave] ? 0 : GT_HIST_OCTAVE * sizeof(uint64_t));
-
-	if (to->coarse || (need && k->hist_bytes + need > HISTS_MAX)) {
-		to->coarse = true;
-		return;
-	}
-	k->hist_bytes += need;
-	if (!to->hist)
-		to->hist = calloc(1, sizeof(*to->hist));
-	if (!to->hist || gt_hist_add(to->hist, dur))
-		to->coarse = true;
-}
-
-static void add_row(struct kernels *k, struct kernel *to, int64_t dur)
-{
-	uint64_t ns = (uint64_t)dur;
-
-	to->count++;
-	to->total = gt_sat_add(to->total, ns);
-	gt_squares_add(&to->squares, ns);
-	to->shortest = ns < to->shortest ? ns : to->shortest;
-	to->longest = ns > to->longest ? ns : to->longest;
-	add_to_hist(k, to, dur);
 }
 
 struct launches { const uint64_t *start, *ns, *join; uint32_t nstart, nns, njoin; };
@@ -142,7 +110,7 @@ static int kernels_of_code(struct kernels *k, const struct gt_cols *cols, uint32
 			l.join = gt_cols_role(cols, code, GT_R_LAUNCH_JOIN, &l.njoin);
 		}
 		m[p.row].addr = at;
-		add_row(k, &k->list[at - 1], cols->dur[p.row]);
+		gt_durations_add(&k->list[at - 1].ran, (uint64_t)cols->dur[p.row], &k->hist_bytes);
 		add_launch(&k->list[at - 1], &l, nth, cols->start[p.row]);
 	}
 	return 0;
@@ -167,8 +135,8 @@ static int by_total(const void *pa, const void *pb)
 	const struct kernel *a = pa, *b = pb;
 	int order = memcmp(a->name, b->name, a->len < b->len ? a->len : b->len);
 
-	if (a->total != b->total)
-		return a->total < b->total ? 1 : -1;
+	if (a->ran.total != b->ran.total)
+		return a->ran.total < b->ran.total ? 1 : -1;
 	return order ? order : (a->len > b->len) - (a->len < b->len);
 }
 
@@ -188,24 +156,6 @@ static int close_list(struct kernels *k, struct gt_err *err)
 	return rc;
 }
 
-static struct gt_cell deviation(const struct kernel *k)
-{
-	long double ns;
-
-	return gt_deviation(k->count, k->total, &k->squares, &ns) ? gt_cell_u((uint64_t)(ns + 0.5L)) : gt_cell_none();
-}
-
-static struct gt_cell quantile(const struct kernel *k, double q)
-{
-	int64_t about = k->coarse || !k->hist ? 0 : gt_hist_quantile(k->hist, q, gt_clamp(k->longest));
-
-	if (k->coarse || !k->hist)
-		return gt_cell_none();
-	return gt_cell_i(about < gt_clamp(k->shortest) ? gt_clamp(k->shortest) : about);
-}
-
-static struct gt_cell mean(uint64_t sum, uint64_t n) { return gt_cell_known(n, n ? sum / n : 0); }
-
 static const struct gt_column columns[] = {
 	{ "kernel", "Kernel", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
 	{ "mean_ns", "Mean", GT_C_NS }, { "p50_ns", "p50", GT_C_NS }, { "p90_ns", "p90", GT_C_NS },
@@ -218,10 +168,13 @@ static const struct gt_column columns[] = {
 
 static void add_kernel(struct gt_table *t, const struct kernel *k, const char *brief, uint64_t busy)
 {
+	const struct gt_durations *d = &k->ran;
+
 	gt_table_add(t, (struct gt_cell[NCOLUMNS]){
-		gt_cell_text(brief), gt_cell_u(k->count), gt_cell_u(k->total), mean(k->total, k->count), quantile(k, 0.50),
-		quantile(k, 0.90), quantile(k, 0.99), gt_cell_u(k->shortest), gt_cell_u(k->longest), deviation(k),
-		gt_cell_share(k->busy, busy), mean(k->launch_ns, k->joined), mean(k->queue_ns, k->queued),
+		gt_cell_text(brief), gt_cell_u(d->count), gt_cell_u(d->total), gt_cell_mean(d->total, d->count),
+		gt_durations_quantile(d, 0.50), gt_durations_quantile(d, 0.90), gt_durations_quantile(d, 0.99), gt_cell_u(d->shortest),
+		gt_cell_u(d->longest), gt_durations_deviation(d), gt_cell_share(k->busy, busy), gt_cell_mean(k->launch_ns, k->joined),
+		gt_cell_mean(k->queue_ns, k->queued),
 		gt_cell_known(k->joined, k->queued), gt_cell_u(k->busy), gt_cell_u(k->joined), gt_cell_u(k->by_order),
 		gt_cell_text(k->name) });
 }
@@ -233,10 +186,10 @@ static void note_limits(const struct kernels *k, struct gt_table *t)
 	bool coarse = false;
 
 	for (size_t i = 0; i < k->n; i++) {
-		rows += k->list[i].count;
+		rows += k->list[i].ran.count;
 		joined += k->list[i].joined;
 		by_order += k->list[i].by_order;
-		coarse |= k->list[i].coarse;
+		coarse |= k->list[i].ran.coarse;
 	}
 	if (rows > joined)
 		gt_table_note(t, "%llu of %llu kernels are joined to no call: they are in no figure of launch or queue",
@@ -325,8 +278,9 @@ static void add_top(struct kernels *k, struct gt_table *t, struct gt_kernel_name
 		const char *brief = gt_kernel_names_get(names, one->name);
 
 		gt_table_add(t, (struct gt_cell[]){
-			gt_cell_text(brief ? brief : one->name), gt_cell_u(one->count), gt_cell_u(one->total),
-			mean(one->total, one->count), gt_cell_u(one->longest), gt_cell_share(one->busy, busy), gt_cell_text(one->name) });
+			gt_cell_text(brief ? brief : one->name), gt_cell_u(one->ran.count), gt_cell_u(one->ran.total),
+			gt_cell_mean(one->ran.total, one->ran.count), gt_cell_u(one->ran.longest),
+			gt_cell_share(one->busy, busy), gt_cell_text(one->name) });
 	}
 	if (k->n > shown)
 		gt_table_note(t, "%zu more: gtanalyze kernels", k->n - shown);
@@ -366,11 +320,8 @@ static void kernels_release(void *state)
 {
 	struct kernels *k = state;
 
-	for (size_t i = 0; i < k->n; i++) {
-		if (k->list[i].hist)
-			gt_hist_release(k->list[i].hist);
-		free(k->list[i].hist);
-	}
+	for (size_t i = 0; i < k->n; i++)
+		gt_durations_release(&k->list[i].ran);
 	free(k->list);
 	free(k->of_type);
 	gt_map_release(&k->map);
