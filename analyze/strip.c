@@ -1,6 +1,7 @@
 #include "analyze/strip.h"
 
-#include <stdbool.h>
+#include <stdio.h>
+#include "analyze/report.h"
 
 typedef unsigned __int128 u128;
 
@@ -20,13 +21,29 @@ static unsigned cell_of(const struct gt_window *w, u128 place)
 	return cell < GT_STRIP_CELLS ? (unsigned)cell : GT_STRIP_CELLS - 1;
 }
 
+static void touch(struct gt_strip *s, unsigned first, unsigned last) { s->touched |= UINT64_MAX << first & UINT64_MAX >> (63 - last); }
+
+/* From `place` in cell `first` to `stop`, in 1/60 ns. */
+static void spread(struct gt_strip *s, const struct gt_window *w, u128 place, u128 stop, unsigned first, uint64_t weight)
+{
+	for (unsigned i = first; place < stop; i++) {
+		u128 edge = (u128)(i + 1) * w->width, until = stop < edge ? stop : edge;
+		uint64_t more;
+
+		if (__builtin_mul_overflow((uint64_t)(until - place), weight, &more))
+			more = UINT64_MAX;
+		s->busy[i] = gt_sat_add(s->busy[i], more);
+		place = until;
+	}
+}
+
 void gt_strip_add(struct gt_strip *s, const struct gt_window *w, int64_t start, int64_t end)
 {
 	uint64_t from = offset(w, start), to = offset(w, end);
 	u128 place = (u128)from * GT_STRIP_CELLS, stop = (u128)to * GT_STRIP_CELLS;
-	unsigned first = cell_of(w, place), last = stop > place ? cell_of(w, stop - 1) : first;
+	unsigned first = cell_of(w, place);
 
-	s->touched |= UINT64_MAX << first & UINT64_MAX >> (63 - last);
+	touch(s, first, stop > place ? cell_of(w, stop - 1) : first);
 	if (to <= s->covered)
 		return;
 	if (from < s->covered) {
@@ -34,12 +51,37 @@ void gt_strip_add(struct gt_strip *s, const struct gt_window *w, int64_t start, 
 		first = cell_of(w, place);
 	}
 	s->covered = to;
-	for (unsigned i = first; place < stop; i++) {
-		u128 edge = (u128)(i + 1) * w->width, until = stop < edge ? stop : edge;
+	spread(s, w, place, stop, first, 1);
+}
 
-		s->busy[i] += (uint64_t)(until - place);
-		place = until;
-	}
+void gt_strip_weigh(struct gt_strip *s, const struct gt_window *w, int64_t start, int64_t end, uint64_t weight)
+{
+	u128 place = (u128)offset(w, start) * GT_STRIP_CELLS, stop = (u128)offset(w, end) * GT_STRIP_CELLS;
+	unsigned first = cell_of(w, place);
+
+	if (stop <= place || !weight)
+		return;
+	touch(s, first, cell_of(w, stop - 1));
+	spread(s, w, place, stop, first, weight);
+}
+
+/* What cell i of `cells` holds, in 1/60 ns. */
+static u128 sum_of(const struct gt_strip *s, unsigned cells, unsigned i, bool *touched)
+{
+	const unsigned each = GT_STRIP_CELLS / cells;
+	u128 sum = 0;
+
+	for (unsigned k = 0; k < each; k++)
+		sum += s->busy[i * each + k];
+	*touched = s->touched >> i * each & UINT64_MAX >> (64 - each);
+	return sum;
+}
+
+uint64_t gt_strip_mean(const struct gt_strip *s, const struct gt_window *w, unsigned cells, unsigned i, bool *touched)
+{
+	u128 sum = sum_of(s, cells, i, touched);
+
+	return w->width ? (uint64_t)(sum / ((u128)w->width * (GT_STRIP_CELLS / cells))) : 0;
 }
 
 void gt_strip_text(const struct gt_strip *s, const struct gt_window *w, unsigned cells, char text[GT_STRIP_CELLS + 1])
@@ -48,13 +90,10 @@ void gt_strip_text(const struct gt_strip *s, const struct gt_window *w, unsigned
 	const unsigned each = GT_STRIP_CELLS / cells;
 
 	for (unsigned i = 0; i < cells; i++) {
-		bool touched = s->touched >> i * each & UINT64_MAX >> (64 - each);
-		u128 busy = 0;
-		unsigned level;
+		bool touched;
+		u128 busy = sum_of(s, cells, i, &touched);
+		unsigned level = w->width ? (unsigned)(busy * 10 / ((u128)w->width * each)) : 0;
 
-		for (unsigned k = 0; k < each; k++)
-			busy += s->busy[i * each + k];
-		level = w->width ? (unsigned)(busy * 10 / ((u128)w->width * each)) : 0;
 		text[i] = levels[level > 9 ? 9 : level ? level : touched];
 	}
 	text[cells] = '\0';
@@ -67,4 +106,35 @@ uint64_t gt_strip_busy(const struct gt_strip *s)
 	for (unsigned i = 0; i < GT_STRIP_CELLS; i++)
 		sum += s->busy[i];
 	return (uint64_t)(sum / GT_STRIP_CELLS);
+}
+
+struct gt_window gt_strip_window(const struct gt_analysis_options *opt, const struct gt_segment *seg)
+{
+	bool later = opt->filter.ranged && opt->filter.from > seg->min_start;
+
+	return (struct gt_window){ later ? opt->filter.from : seg->min_start, gt_span_of(opt, seg) };
+}
+
+unsigned gt_strip_cells(const struct gt_analysis_options *opt, unsigned beside)
+{
+	static const unsigned some[] = { GT_STRIP_CELLS, 30, 20, 15 };
+
+	for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++)
+		if (!opt->width || opt->width >= some[i] + beside)
+			return some[i];
+	return 12;
+}
+
+void gt_strip_note(struct gt_table *t, const struct gt_segment *seg, const struct gt_window *w, bool several, unsigned cells)
+{
+	static const struct { double by; const char *unit; } units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
+	double ns = (double)w->width / cells;
+	unsigned u = 0;
+	char which[32] = "";
+
+	while (u < 3 && ns < units[u].by)
+		u++;
+	if (several)
+		snprintf(which, sizeof(which), "recording %u: ", seg->index);
+	gt_table_note(t, "%s%u cells of %.4g %s each", which, cells, ns / units[u].by, units[u].unit);
 }

@@ -2,7 +2,9 @@
  * says how much of it calls cover. Nested and overlapping calls count once. */
 #ifndef GT_STRIP_H
 #define GT_STRIP_H
+#include <stdbool.h>
 #include <stdint.h>
+#include "analyze/analysis.h"
 
 #define GT_STRIP_CELLS 60u
 
@@ -20,5 +22,15 @@ void gt_strip_add(struct gt_strip *s, const struct gt_window *w, int64_t start, 
 /* A blank where no call is, else one of ".:-=+*#%@": "." below a fifth, then a step each tenth, "@" from nine tenths. */
 /* In `cells` characters, which 60 must be a multiple of. */
 void gt_strip_text(const struct gt_strip *s, const struct gt_window *w, unsigned cells, char text[GT_STRIP_CELLS + 1]);
+/* As gt_strip_add, but what overlaps adds up, and each ns counts `weight` times. A strip is added to or weighed, not both. */
+void gt_strip_weigh(struct gt_strip *s, const struct gt_window *w, int64_t start, int64_t end, uint64_t weight);
+/* The mean weight over cell i of `cells`, rounded down; *touched: does anything reach into it? */
+uint64_t gt_strip_mean(const struct gt_strip *s, const struct gt_window *w, unsigned cells, unsigned i, bool *touched);
+/* The window of a recording: all of it, cut to the range that was asked for. */
+struct gt_window gt_strip_window(const struct gt_analysis_options *opt, const struct gt_segment *seg);
+/* How many cells fit beside columns of this width: a number that 60 can be divided by. */
+unsigned gt_strip_cells(const struct gt_analysis_options *opt, unsigned beside);
+/* How wide a cell is, as a note; several: there are other recordings with other windows. */
+void gt_strip_note(struct gt_table *t, const struct gt_segment *seg, const struct gt_window *w, bool several, unsigned cells);
 uint64_t gt_strip_busy(const struct gt_strip *s);	/* ns in the window that calls cover */
 #endif

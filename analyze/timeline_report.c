@@ -5,7 +5,6 @@
  * away; so calls are needed by start, and the timeline puts them there. A strip takes half a KiB for each thread that has
  * calls, the list is bounded by --top. On a narrow terminal several cells become one.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include "analyze/keep.h"
 #include "analyze/report.h"
@@ -26,13 +25,6 @@ struct state {
 	struct gt_keep calls;		/* .a: 1 when still open */
 };
 
-static struct gt_window window_of(const struct gt_analysis_options *opt, const struct gt_segment *seg)
-{
-	bool later = opt->filter.ranged && opt->filter.from > seg->min_start;
-
-	return (struct gt_window){ later ? opt->filter.from : seg->min_start, gt_span_of(opt, seg) };
-}
-
 static int timeline_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct state *s = state;
@@ -45,7 +37,7 @@ static int timeline_init(void *state, struct gt_reader *r, const struct gt_analy
 		const struct gt_segment *seg = gt_reader_segment(r, s->nsegments);
 		struct segment *own = &s->segments[s->nsegments];
 
-		own->window = window_of(opt, seg);
+		own->window = gt_strip_window(opt, seg);
 		own->strips = calloc(seg->ntracks + 1ul, sizeof(*own->strips));
 		if (!own->strips)
 			break;
@@ -133,17 +125,6 @@ static const struct gt_column call_columns[] = {
 
 #define BESIDE 44u	/* columns that stand beside a strip */
 
-/* How many cells a strip has: a number that 60 cells divide into. */
-static unsigned cells_of(const struct gt_analysis_options *opt)
-{
-	static const unsigned some[] = { GT_STRIP_CELLS, 30, 20, 15 };
-
-	for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++)
-		if (!opt->width || opt->width >= some[i] + BESIDE)
-			return some[i];
-	return 12;
-}
-
 static void add_thread(const struct state *s, struct gt_table *t, const struct gt_segment *seg, uint32_t track)
 {
 	const struct segment *own = &s->segments[seg->index];
@@ -152,7 +133,7 @@ static void add_thread(const struct state *s, struct gt_table *t, const struct g
 	struct gt_cell cells[NCOLUMNS];
 	int64_t to = (int64_t)((uint64_t)own->window.from + own->window.width);
 
-	gt_strip_text(strip, &own->window, cells_of(s->asked.opt), text);
+	gt_strip_text(strip, &own->window, gt_strip_cells(s->asked.opt, BESIDE), text);
 	gt_where_process(cells, seg, gt_track_process(seg, track));
 	gt_where_thread(cells + 3, seg, track);
 	cells[5] = gt_cell_text(text);
@@ -160,20 +141,6 @@ static void add_thread(const struct state *s, struct gt_table *t, const struct g
 	cells[7] = gt_cell_i(gt_since(s->asked.opt, s->asked.reader, seg, own->window.from));
 	cells[8] = gt_cell_i(gt_since(s->asked.opt, s->asked.reader, seg, to));
 	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
-}
-
-static void note_width(struct gt_table *t, const struct gt_segment *seg, const struct gt_window *w, bool several, unsigned cells)
-{
-	static const struct { double by; const char *unit; } units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
-	double ns = (double)w->width / cells;
-	unsigned u = 0;
-	char which[32] = "";
-
-	while (u < 3 && ns < units[u].by)
-		u++;
-	if (several)
-		snprintf(which, sizeof(which), "recording %u: ", seg->index);
-	gt_table_note(t, "%s%u cells of %.4g %s each", which, cells, ns / units[u].by, units[u].unit);
 }
 
 static void add_threads(const struct state *s, struct gt_table *t)
@@ -188,7 +155,7 @@ static void add_threads(const struct state *s, struct gt_table *t)
 			if (!s->segments[i].strips[track])
 				continue;
 			if (n == before && n < top)
-				note_width(t, seg, &s->segments[i].window, s->nsegments > 1, cells_of(s->asked.opt));
+				gt_strip_note(t, seg, &s->segments[i].window, s->nsegments > 1, gt_strip_cells(s->asked.opt, BESIDE));
 			if (n++ < top)
 				add_thread(s, t, seg, track);
 		}
