@@ -1,259 +1,370 @@
-/* What was launched and what was copied, as the calls tell it: kernels by name with what launching them cost the CPU, copies
- * by direction. Both read the arguments of calls (gtcollect --args key); what ran on the GPU is another question. */
+/* What launching costs: per kernel the time in the calls that launch it, the time it queues, the time it runs; which kernels are
+ * shorter than their launch; and where a GPU waits for launches (stretches.h).
+ *
+ * The unit is a launch: one call. A kernel that was launched by itself is one launch under its own name. A graph is one call for
+ * all its nodes, so its launches stand under the graph, its call counts once each time, and what falls to a node is the time of
+ * the calls divided by the nodes that they launched.
+ *
+ * Of one launch, from the start of the call to its end or the end of its work on the GPU, whichever is later, each ns is one of
+ * three: GPU (from the start of its first piece of work to the end of the last one), queue (the call has returned, the work has
+ * not begun) or call (the rest). So the three shares add up to all of it, where sums of three durations would count twice what
+ * went on at the same time. Launches overlap one another, so totals over launches are no time of the program.
+ *
+ * Where nothing of the GPU was recorded, the calls alone tell of launches (called.h). */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyze/pick.h"
-#include "analyze/report.h"
+#include "analyze/called.h"
+#include "analyze/stretches.h"
 #include "formats/base/buf.h"
-#include "formats/base/map.h"
-#include "formats/cuda_api.h"
 #include "formats/demangle.h"
 
-struct group {			/* of launches of one kernel, or of copies in one direction */
-	const char *name;	/* borrowed; NULL: not recorded */
+#define GROUPS_MAX (1u << 17)
+
+struct group {				/* of launches: of one kernel, or of one graph */
+	const char *name;		/* borrowed; NULL: a graph */
 	uint32_t len;
-	uint64_t count, failed, total, longest, bytes, sized, largest;
+	const struct gt_segment *seg;	/* of a graph */
+	uint32_t process;		/* likewise: its track */
+	uint64_t graph;			/* likewise: its id */
+	uint64_t launches, ops;
+	uint64_t call, queued, queue, gpu;	/* ns, whole durations; queued: launches that began behind their call */
+	uint64_t call_part, all;	/* ns: what is neither GPU nor queue; call_part, queue and the rest of `all` */
+	uint64_t brief, brief_call, brief_gpu;	/* launches whose work is shorter than their call */
 };
-struct groups {
-	struct gt_asked asked;
+struct launches {
+	struct gt_launched gpu;		/* first: gt_asked is its head */
+	struct gt_called calls;
+	struct gt_stretches stretches;
 	struct group *list;
 	size_t n, cap;
 	struct gt_map map;
+	uint32_t *of_type;		/* by type, numbered over all segments: 1 + index into list; 0 not met yet */
 };
-#define GROUPS_MAX (1u << 17)
 
 static bool same_group(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	const struct group *have = &((const struct groups *)arg)->list[value], *want = key;
+	const struct group *have = &((const struct launches *)arg)->list[value], *want = key;
 
-	return have->len == want->len && !have->name == !want->name && (!want->name || !memcmp(have->name, want->name, want->len));
+	if (!have->name || !want->name)
+		return !have->name && !want->name && have->seg == want->seg && have->process == want->process &&
+		       have->graph == want->graph;
+	return have->len == want->len && !memcmp(have->name, want->name, want->len);
 }
 
-static int count(struct groups *g, const struct group *one, struct gt_err *err)
+/* 1 + the group; 0 with err filled in. */
+static uint32_t find_group(struct launches *s, const struct group *one, struct gt_err *err)
 {
-	uint64_t hash = one->name ? gt_hash(one->name, one->len) : 1;
-	uint32_t i = gt_map_get(&g->map, hash, same_group, g, one, sizeof(*one));
-	struct group *to;
+	uint64_t hash = one->name ? gt_hash(one->name, one->len) : gt_hash_u64(one->graph + ((uint64_t)one->process << 40));
+	uint32_t i = gt_map_get(&s->map, hash, same_group, s, one, sizeof(*one));
 
-	if (i == UINT32_MAX) {
-		if (g->n == GROUPS_MAX)
-			return gt_err_set(err, -EOVERFLOW, "more than %u different kernels", GROUPS_MAX);
-		if (gt_grow(&g->list, &g->cap, g->n + 1, sizeof(*g->list)) || gt_map_add(&g->map, hash, (uint32_t)g->n))
-			return gt_err_set(err, -ENOMEM, "no memory for the kernels");
-		g->list[g->n++] = *one;
-		return 0;
+	if (i != UINT32_MAX)
+		return i + 1;
+	if (s->n == GROUPS_MAX)
+		return gt_err_set(err, -EOVERFLOW, "more than %u different kernels", GROUPS_MAX), 0;
+	if (gt_grow(&s->list, &s->cap, s->n + 1, sizeof(*s->list)) || gt_map_add(&s->map, hash, (uint32_t)s->n))
+		return gt_err_set(err, -ENOMEM, "no memory for the kernels"), 0;
+	s->list[s->n++] = *one;
+	return (uint32_t)s->n;
+}
+
+static uint32_t group_of(struct launches *s, const struct gt_launched_op *op, struct gt_err *err)
+{
+	const struct gt_segment *seg = op->seg;
+	struct group one = { .name = "?", .len = 1 };
+	uint32_t *known = &s->of_type[op->type_number];
+
+	if (op->in_graph)
+		return find_group(s, &(struct group){ .seg = seg, .graph = op->graph,
+				  .process = gt_track_process(seg, op->track - s->gpu.order.tracks[seg->index]) }, err);
+	if (!*known) {
+		if (op->type->name < seg->nstrings) {
+			one.name = seg->strings[op->type->name].ptr;
+			one.len = seg->strings[op->type->name].len;
+		}
+		*known = find_group(s, &one, err);
 	}
-	to = &g->list[i];
-	to->count += one->count;
-	to->failed += one->failed;
-	to->sized += one->sized;
-	to->total = gt_sat_add(to->total, one->total);
-	to->bytes = gt_sat_add(to->bytes, one->bytes);
-	to->longest = one->longest > to->longest ? one->longest : to->longest;
-	to->largest = one->largest > to->largest ? one->largest : to->largest;
+	return *known;
+}
+
+static int on_op(void *arg, const struct gt_launched_op *op, struct gt_err *err)
+{
+	struct launches *s = arg;
+
+	if (op->launch && !op->launch->mark && (op->in_graph || op->what == GT_GPU_KERNEL)) {
+		op->launch->mark = group_of(s, op, err);
+		if (!op->launch->mark)
+			return err->code;
+	}
+	return gt_stretches_op(&s->stretches, op, err);
+}
+
+static uint64_t since(int64_t from, int64_t to) { return to > from ? (uint64_t)(to - from) : 0; }
+static void add(uint64_t *to, uint64_t ns) { *to = gt_sat_add(*to, ns); }
+
+static int on_done(void *arg, const struct gt_launch *l, struct gt_err *err)
+{
+	struct launches *s = arg;
+	struct group *g = l->mark ? &s->list[l->mark - 1] : NULL;
+	uint64_t call = since(l->start, l->end), gpu = since(l->work_start, l->work_end), queue = since(l->end, l->work_start);
+	/* clocks may have it that work began before its call: then it did so with the call */
+	uint64_t all = since(l->start, l->work_end > l->end ? l->work_end : l->end);
+	uint64_t gpu_part = since(l->work_start > l->start ? l->work_start : l->start, l->work_end);
+
+	if (!g)		/* a copy or set */
+		return 0;
+	g->launches++;
+	g->ops += l->ops;
+	add(&g->call, call);
+	add(&g->gpu, gpu);
+	add(&g->queue, queue);
+	g->queued += l->work_start >= l->end;
+	add(&g->all, all);
+	add(&g->call_part, all - gpu_part - queue);
+	if (gpu >= call)
+		return 0;
+	g->brief++;
+	add(&g->brief_call, call);
+	add(&g->brief_gpu, gpu);
 	return 0;
 }
 
-static struct group one_call(const struct gt_pick *p)
+static int launches_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	uint64_t dur = (uint64_t)p->cols->dur[p->row];
+	struct launches *s = state;
+	int rc = gt_launched_init(&s->gpu, r, opt, on_op, on_done, err);
 
-	return (struct group){ .count = 1, .failed = p->ret != 0, .total = dur, .longest = dur };
-}
-
-static int launches_of_code(struct groups *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
-{
-	struct gt_pick p;
-	int rc = 0;
-
-	for (gt_pick_start(&p, cols, code, GT_R_KERNEL, GT_R_NONE); !rc && gt_pick_next(&p); ) {
-		struct group one = one_call(&p);
-		uint64_t string;
-
-		if (gt_pick_value(&p, 0, &string) && string < cols->seg->nstrings) {
-			one.name = cols->seg->strings[string].ptr;
-			one.len = cols->seg->strings[string].len;
-		}
-		rc = count(g, &one, err);
-	}
-	return rc;
-}
-
-static int copies_of_code(struct groups *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
-{
-	const uint64_t by_name = gt_api_guess(gt_type_name(cols->seg, cols->types[code])).direction;
-	struct gt_pick p;
-	int rc = 0;
-
-	for (gt_pick_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES); !rc && gt_pick_next(&p); ) {
-		struct group one = one_call(&p);
-		uint64_t direction = by_name;
-
-		gt_pick_value(&p, 0, &direction);
-		one.name = gt_direction_text(direction);
-		one.len = (uint32_t)strlen(one.name);
-		one.sized = !p.ret && gt_pick_value(&p, 1, &one.bytes);
-		one.largest = one.bytes;
-		rc = count(g, &one, err);
-	}
-	return rc;
-}
-
-static int each_code(struct groups *g, const struct gt_cols *cols, unsigned op,
-		     int (*fn)(struct groups *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err), struct gt_err *err)
-{
-	int rc = 0;
-
-	for (uint32_t c = 0; !rc && c < cols->ntypes; c++) {
-		const struct gt_type *type = gt_cols_type(cols, c);
-
-		if (type && type->op == op && type->layer != GT_LAYER_GPU)
-			rc = fn(g, cols, c, err);
-	}
-	return rc;
+	s->calls.asked = s->gpu.asked;
+	gt_stretches_init(&s->stretches, &s->gpu);
+	if (rc)
+		return rc;
+	s->of_type = calloc(s->gpu.order.types[s->gpu.order.nsegs] + 1ul, sizeof(*s->of_type));
+	return s->of_type ? 0 : gt_err_set(err, -ENOMEM, "no memory for the kernels");
 }
 
 static int launches_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
-	return each_code(state, cols, GT_OP_LAUNCH, launches_of_code, err);
+	struct launches *s = state;
+
+	if (cols->kind == GT_GPU)
+		return gt_launched_run(&s->gpu, cols, err);
+	return s->gpu.device ? 0 : gt_called_launches(&s->calls, cols, err);	/* the calls are not asked where the GPU tells */
 }
 
-static int transfers_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+/* ---- tables ---- */
+
+static const struct gt_column columns[] = {
+	{ "launched", "Launched", GT_C_TEXT }, { "launches", "Launches", GT_C_COUNT }, { "call_ns", "In calls", GT_C_NS },
+	{ "call_mean_ns", "Call mean", GT_C_NS }, { "call_per_node_ns", "Call a node", GT_C_NS },
+	{ "queue_mean_ns", "Queue mean", GT_C_NS }, { "gpu_mean_ns", "GPU mean", GT_C_NS },
+	{ "call_percent", "Call %", GT_C_PERCENT }, { "queue_percent", "Queue %", GT_C_PERCENT },
+	{ "gpu_percent", "GPU %", GT_C_PERCENT }, { "short", "Short", GT_C_COUNT },
+	{ "queue_ns", NULL, GT_C_NS }, { "queued", NULL, GT_C_COUNT }, { "gpu_ns", NULL, GT_C_NS }, { "all_ns", NULL, GT_C_NS },
+	{ "ops", NULL, GT_C_COUNT }, { "graph", NULL, GT_C_COUNT }, { "pid", NULL, GT_C_COUNT }, { "name", NULL, GT_C_TEXT },
+};
+#define NCOLUMNS (sizeof(columns) / sizeof(*columns))
+static const struct gt_column short_columns[] = {
+	{ "launched", "Launched", GT_C_TEXT }, { "short", "Short", GT_C_COUNT }, { "launches", "Of launches", GT_C_COUNT },
+	{ "call_mean_ns", "Call mean", GT_C_NS }, { "gpu_mean_ns", "GPU mean", GT_C_NS }, { "excess_ns", "Beyond GPU", GT_C_NS },
+	{ "excess_percent", "Share %", GT_C_PERCENT }, { "name", NULL, GT_C_TEXT },
+};
+#define NSHORT (sizeof(short_columns) / sizeof(*short_columns))
+
+static struct gt_cell mean(uint64_t sum, uint64_t n) { return gt_cell_known(n, n ? sum / n : 0); }
+
+static struct gt_cell pid_of(const struct group *g)
 {
-	return each_code(state, cols, GT_OP_COPY, copies_of_code, err);
+	return g->name || g->process == GT_NONE ? gt_cell_none() : gt_cell_i(g->seg->tracks[g->process].id);
 }
 
-static int groups_merge(void *into, void *from, struct gt_err *err)
+/* What people call it, in `text` or borrowed from names. */
+static const char *label(const struct group *g, struct gt_kernel_names *names, char text[96])
 {
-	struct groups *b = from;
-	int rc = 0;
+	const char *brief = g->name ? gt_kernel_names_get(names, g->name) : NULL;
+	int n;
 
-	for (size_t i = 0; !rc && i < b->n; i++)
-		rc = count(into, &b->list[i], err);
-	return rc;
+	if (g->name)
+		return brief ? brief : g->name;
+	n = g->graph ? snprintf(text, 96, "graph %llu", (unsigned long long)g->graph) : snprintf(text, 96, "graph");
+	if (g->process != GT_NONE)
+		n += snprintf(text + n, 96 - (size_t)n, " (pid %lld)", (long long)g->seg->tracks[g->process].id);
+	snprintf(text + n, 96 - (size_t)n, g->ops % g->launches ? ", %.1f nodes" : ", %.0f nodes", (double)g->ops / (double)g->launches);
+	return text;
 }
 
-static int by_total(const void *pa, const void *pb)
+static int add_group(struct gt_table *t, const struct group *g, const char *text, struct gt_err *err)
 {
-	const struct group *a = pa, *b = pb;
-	uint32_t len = a->len < b->len ? a->len : b->len;
+	uint64_t parts[3] = { g->call_part, g->queue, g->all - g->call_part - g->queue };
+	int64_t shares[3];
+
+	if (g->all == UINT64_MAX)	/* parts of what is known to be more do not add up */
+		memset(parts, 0, sizeof(parts));
+	if (gt_shares(parts, 3, shares, err))
+		return -ENOMEM;
+	gt_table_add(t, (struct gt_cell[NCOLUMNS]){
+		gt_cell_text(text), gt_cell_u(g->launches), gt_cell_u(g->call), mean(g->call, g->launches),
+		g->name ? gt_cell_none() : mean(g->call, g->ops), mean(g->queue, g->queued), mean(g->gpu, g->launches),
+		gt_cell_i(shares[0]), gt_cell_i(shares[1]), gt_cell_i(shares[2]), gt_cell_u(g->brief), gt_cell_u(g->queue),
+		gt_cell_u(g->queued), gt_cell_u(g->gpu), gt_cell_u(g->all), gt_cell_u(g->ops),
+		g->name || !g->graph ? gt_cell_none() : gt_cell_u(g->graph), pid_of(g),
+		g->name ? gt_cell_text(g->name) : gt_cell_none() });
+	return 0;
+}
+
+static int by_name(const struct group *a, const struct group *b)
+{
 	int order;
 
-	if (a->total != b->total)
-		return a->total < b->total ? 1 : -1;
-	order = a->name && b->name ? memcmp(a->name, b->name, len) : !a->name - !b->name;
+	if (!a->name || !b->name) {
+		if (a->name || b->name)
+			return a->name ? -1 : 1;
+		if (a->graph != b->graph)
+			return a->graph < b->graph ? -1 : 1;
+		return a->seg != b->seg ? (a->seg->index > b->seg->index) - (a->seg->index < b->seg->index)
+					: (a->process > b->process) - (a->process < b->process);
+	}
+	order = memcmp(a->name, b->name, a->len < b->len ? a->len : b->len);
 	return order ? order : (a->len > b->len) - (a->len < b->len);
 }
 
-/* Sorted, with the share of each in the sum of all total times. new: free it. */
-static int64_t *sorted_shares(struct groups *g, struct gt_err *err)
+static int by_call(const void *pa, const void *pb)
 {
-	uint64_t *parts = calloc(g->n + 1, sizeof(*parts));
-	int64_t *shares = calloc(g->n + 1, sizeof(*shares));
+	const struct group *a = pa, *b = pb;
 
-	if (g->n)
-		qsort(g->list, g->n, sizeof(*g->list), by_total);
-	for (size_t i = 0; parts && i < g->n; i++)
-		parts[i] = g->list[i].total;
-	if (!parts || !shares || gt_shares(parts, g->n, shares, err)) {
-		free(shares);
-		shares = NULL;
-		gt_err_set(err, -ENOMEM, "no memory for shares");
-	}
-	free(parts);
-	return shares;
+	return a->call != b->call ? (a->call < b->call ? 1 : -1) : by_name(a, b);
 }
 
-static const struct gt_column kernel_columns[] = {
-	{ "kernel", "Kernel", GT_C_TEXT }, { "launches", "Launches", GT_C_COUNT }, { "failed", "Failed", GT_C_COUNT },
-	{ "total_ns", "Launch calls", GT_C_NS }, { "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Max", GT_C_NS },
-	{ "share_percent", "Share %", GT_C_PERCENT }, { "name", NULL, GT_C_TEXT },
-};
+static uint64_t excess(const struct group *g) { return g->brief_call - g->brief_gpu; }
+
+static int by_excess(const void *pa, const void *pb)
+{
+	const struct group *a = pa, *b = pb;
+
+	return excess(a) != excess(b) ? (excess(a) < excess(b) ? 1 : -1) : by_name(a, b);
+}
+
+static void note_all(const struct launches *s, struct gt_table *t)
+{
+	struct group all = { .launches = 0 };
+	uint64_t graphs = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		all.launches += s->list[i].launches;
+		all.brief += s->list[i].brief;
+		add(&all.call, s->list[i].call);
+		graphs += s->list[i].name ? 0 : s->list[i].launches;
+	}
+	if (!s->n)
+		return;
+	gt_table_note(t, "in all %llu launches, %llu of them of graphs: %.6f ms in calls; %llu are short: on the GPU for less time than "
+			 "in the call", (unsigned long long)all.launches, (unsigned long long)graphs, (double)all.call / 1e6,
+		      (unsigned long long)all.brief);
+	gt_table_note(t, "call, queue and GPU %% are of the time from the start of the call to the end of both");
+	if (graphs)
+		gt_table_note(t, "a graph is one launch; call a node: the time of its calls by the nodes that they launched");
+}
+
+/* Calls of a recording without GPU work are not asked where another one has some. */
+static void note_silent(const struct launches *s, struct gt_table *t)
+{
+	for (uint32_t i = 0; i < gt_reader_segments(s->gpu.asked.reader); i++)
+		if (s->gpu.windows[i].first > s->gpu.windows[i].last)
+			gt_table_note(t, "recording %u has no work of a GPU: its launches are not in this table", i);
+}
+
+static int launches_table(struct launches *s, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)
+{
+	size_t shown = gt_shown(s->n, s->gpu.asked.opt->top);
+	char text[96];
+	int rc = 0;
+
+	if (s->n)
+		qsort(s->list, s->n, sizeof(*s->list), by_call);
+	for (size_t i = 0; !rc && i < shown; i++)
+		rc = add_group(t, &s->list[i], label(&s->list[i], names, text), err);
+	gt_table_gives_way(t, "call_per_node_ns call_percent gpu_percent queue_percent call_ns queue_mean_ns short call_mean_ns");
+	gt_note_cut(t, s->n, shown);
+	note_all(s, t);
+	gt_launched_notes(&s->gpu, t, "they are no launches here");
+	note_silent(s, t);
+	return rc;
+}
+
+static int short_table(struct launches *s, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)
+{
+	uint64_t *parts = calloc(s->n + 1, sizeof(*parts));
+	int64_t *shares = calloc(s->n + 1, sizeof(*shares));
+	size_t n = 0, shown;
+	char text[96];
+	int rc = -ENOMEM;
+
+	if (s->n)
+		qsort(s->list, s->n, sizeof(*s->list), by_excess);
+	while (n < s->n && excess(&s->list[n]))
+		n++;
+	for (size_t i = 0; parts && i < n; i++)
+		parts[i] = excess(&s->list[i]);
+	if (parts && shares)
+		rc = gt_shares(parts, n, shares, err);
+	shown = gt_shown(n, s->gpu.asked.opt->top);
+	for (size_t i = 0; !rc && i < shown; i++) {
+		const struct group *g = &s->list[i];
+
+		gt_table_add(t, (struct gt_cell[NSHORT]){
+			gt_cell_text(label(g, names, text)), gt_cell_u(g->brief), gt_cell_u(g->launches), mean(g->brief_call, g->brief),
+			mean(g->brief_gpu, g->brief), gt_cell_u(excess(g)), gt_cell_i(shares[i]),
+			g->name ? gt_cell_text(g->name) : gt_cell_none() });
+	}
+	gt_table_gives_way(t, "share_percent launches gpu_mean_ns call_mean_ns");
+	gt_note_cut(t, n, shown);
+	free(parts);
+	free(shares);
+	return rc ? gt_err_set(err, rc, "no memory for shares") : 0;
+}
 
 static int launches_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
-	struct groups *g = state;
-	int64_t *shares = sorted_shares(g, err);
-	struct gt_kernel_names *names = gt_kernel_names_new();
-	size_t shown = gt_shown(g->n, g->asked.opt->top);
+	struct launches *s = state;
+	struct gt_kernel_names *names;
+	int rc = gt_launched_finish(&s->gpu, err), more;
 
-	tables[0] = gt_table_new("launches", "Kernels launched, by time in the launching calls", kernel_columns, 8);
-	for (size_t i = 0; shares && names && tables[0] && i < shown; i++) {
-		const struct group *k = &g->list[i];
-		const char *brief = k->name ? gt_kernel_names_get(names, k->name) : NULL;
-
-		gt_table_add(tables[0], (struct gt_cell[]){
-			brief ? gt_cell_text(brief) : gt_cell_none(), gt_cell_u(k->count), gt_cell_u(k->failed), gt_cell_u(k->total),
-			gt_cell_u(k->total / k->count), gt_cell_u(k->longest), gt_cell_i(shares[i]),
-			k->name ? gt_cell_text(k->name) : gt_cell_none() });
-	}
-	if (tables[0]) {
-		gt_table_gives_way(tables[0], "failed max_ns mean_ns share_percent");
-		gt_note_cut(tables[0], g->n, shown);
-	}
+	if (!rc && !s->gpu.ops)
+		return (tables[0] = gt_called_launches_table(&s->calls, err)) ? 1 : err->code;
+	if (rc)
+		return rc;
+	names = gt_kernel_names_new();
+	tables[0] = gt_table_new("launch_times", "Launches: call, queue and GPU time, by time in the launching calls", columns, NCOLUMNS);
+	tables[1] = gt_table_new("short_launches", "Short kernels, by the time their launches take beyond that on the GPU", short_columns, NSHORT);
+	if (!names || !tables[0] || !tables[1])
+		rc = gt_err_set(err, -ENOMEM, "no memory for the kernels");
+	rc = rc ? rc : launches_table(s, tables[0], names, err);
+	rc = rc ? rc : short_table(s, tables[1], names, err);
 	gt_kernel_names_free(names);
-	free(shares);
-	return shares && names && tables[0] ? 1 : gt_err_set(err, -ENOMEM, "no memory for the kernels");
+	more = rc ? rc : gt_stretches_tables(&s->stretches, tables + 2, err);
+	return more < 0 ? more : 2 + more;
 }
 
-static const struct gt_column copy_columns[] = {
-	{ "direction", "Direction", GT_C_TEXT }, { "count", "Copies", GT_C_COUNT }, { "failed", "Failed", GT_C_COUNT },
-	{ "bytes", "Bytes", GT_C_BYTES }, { "mean_bytes", "Mean size", GT_C_BYTES }, { "max_bytes", "Largest", GT_C_BYTES },
-	{ "total_ns", "Copy calls", GT_C_NS }, { "max_ns", "Slowest", GT_C_NS }, { "share_percent", "Share %", GT_C_PERCENT },
-};
-
-static int transfers_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+static void launches_release(void *state)
 {
-	struct groups *g = state;
-	int64_t *shares = sorted_shares(g, err);
+	struct launches *s = state;
 
-	tables[0] = gt_table_new("transfers", "Memory transfers by direction, as called", copy_columns, 9);
-	for (size_t i = 0; shares && tables[0] && i < g->n; i++) {
-		const struct group *k = &g->list[i];
-
-		gt_table_add(tables[0], (struct gt_cell[]){
-			gt_cell_text(k->name), gt_cell_u(k->count), gt_cell_u(k->failed), gt_cell_known(k->sized, k->bytes),
-			gt_cell_known(k->sized, k->sized ? k->bytes / k->sized : 0), gt_cell_known(k->sized, k->largest),
-			gt_cell_u(k->total), gt_cell_u(k->longest), gt_cell_i(shares[i]) });
-	}
-	if (tables[0])
-		gt_table_gives_way(tables[0], "failed max_ns mean_bytes share_percent max_bytes total_ns");
-	free(shares);
-	return shares && tables[0] ? 1 : gt_err_set(err, -ENOMEM, "no memory for the copies");
-}
-
-static void groups_release(void *state)
-{
-	struct groups *g = state;
-
-	free(g->list);
-	gt_map_release(&g->map);
+	gt_launched_release(&s->gpu);
+	gt_called_release(&s->calls);
+	gt_stretches_release(&s->stretches);
+	free(s->list);
+	free(s->of_type);
+	gt_map_release(&s->map);
 }
 
 const struct gt_analysis gt_launches_report = {
 	.name       = "launches",
-	.help       = "launches by kernel name, with the time of the launching calls",
-	.wants      = GT_BIT(GT_CALL),
+	.help       = "what launches cost: call, queue and GPU time by kernel, short kernels, where the GPU waits for launches",
+	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_GPU),
 	.wants_args = true,
-	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
-	.state_size = sizeof(struct groups),
-	.init       = gt_asked_init,
+	.order      = GT_BY_TIME,
+	.state_size = sizeof(struct launches),
+	.init       = launches_init,
 	.block      = launches_block,
-	.merge      = groups_merge,
 	.finish     = launches_finish,
-	.release    = groups_release,
-};
-
-const struct gt_analysis gt_transfers_report = {
-	.name       = "transfers",
-	.help       = "memory transfers by direction: count, bytes, sizes, time of the calls",
-	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT),
-	.wants_args = true,
-	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
-	.state_size = sizeof(struct groups),
-	.init       = gt_asked_init,
-	.block      = transfers_block,
-	.merge      = groups_merge,
-	.finish     = transfers_finish,
-	.release    = groups_release,
+	.release    = launches_release,
 };

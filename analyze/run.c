@@ -286,11 +286,12 @@ static int look_for_any(struct run *run, struct gt_err *err)
 	return rc < 0 ? rc : 0;
 }
 
-/* An empty table is no answer where rows were left out that might have filled it. */
+/* An empty table is no answer where rows were left out that might have filled it. One that says why it cannot answer needs no help. */
 static void say_why_empty(const struct run *run, const struct gt_analysis *a, struct gt_table *const *tables, int n)
 {
 	for (int i = 0; i < n && run->opt->restricted && a->wants; i++)
-		if (!gt_table_rows(tables[i]))
+		if (!gt_table_rows(tables[i]) && !(gt_table_get_note(tables[i], 0) &&
+						   !strncmp(gt_table_get_note(tables[i], 0), "cannot answer", 13)))
 			gt_table_say(tables[i], run->opt->nothing ? "  nothing matched" : "  none that matches");
 }
 

@@ -1,0 +1,242 @@
+/* What was launched and what was copied, as the calls tell it: kernels by name with what launching them cost the CPU, copies
+ * by direction. Both read the arguments of calls (gtcollect --args key); what ran on the GPU is another question. */
+#include "analyze/called.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/pick.h"
+#include "formats/base/buf.h"
+#include "formats/cuda_api.h"
+#include "formats/demangle.h"
+
+struct gt_called_group {	/* of launches of one kernel, or of copies in one direction */
+	const char *name;	/* borrowed; NULL: not recorded */
+	uint32_t len;
+	uint64_t count, failed, total, longest, bytes, sized, largest;
+};
+#define GROUPS_MAX (1u << 17)
+
+static bool same_group(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct gt_called_group *have = &((const struct gt_called *)arg)->list[value], *want = key;
+
+	return have->len == want->len && !have->name == !want->name && (!want->name || !memcmp(have->name, want->name, want->len));
+}
+
+static int count(struct gt_called *g, const struct gt_called_group *one, struct gt_err *err)
+{
+	uint64_t hash = one->name ? gt_hash(one->name, one->len) : 1;
+	uint32_t i = gt_map_get(&g->map, hash, same_group, g, one, sizeof(*one));
+	struct gt_called_group *to;
+
+	if (i == UINT32_MAX) {
+		if (g->n == GROUPS_MAX)
+			return gt_err_set(err, -EOVERFLOW, "more than %u different kernels", GROUPS_MAX);
+		if (gt_grow(&g->list, &g->cap, g->n + 1, sizeof(*g->list)) || gt_map_add(&g->map, hash, (uint32_t)g->n))
+			return gt_err_set(err, -ENOMEM, "no memory for the kernels");
+		g->list[g->n++] = *one;
+		return 0;
+	}
+	to = &g->list[i];
+	to->count += one->count;
+	to->failed += one->failed;
+	to->sized += one->sized;
+	to->total = gt_sat_add(to->total, one->total);
+	to->bytes = gt_sat_add(to->bytes, one->bytes);
+	to->longest = one->longest > to->longest ? one->longest : to->longest;
+	to->largest = one->largest > to->largest ? one->largest : to->largest;
+	return 0;
+}
+
+static struct gt_called_group one_call(const struct gt_pick *p)
+{
+	uint64_t dur = (uint64_t)p->cols->dur[p->row];
+
+	return (struct gt_called_group){ .count = 1, .failed = p->ret != 0, .total = dur, .longest = dur };
+}
+
+static int launches_of_code(struct gt_called *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
+{
+	struct gt_pick p;
+	int rc = 0;
+
+	for (gt_pick_start(&p, cols, code, GT_R_KERNEL, GT_R_NONE); !rc && gt_pick_next(&p); ) {
+		struct gt_called_group one = one_call(&p);
+		uint64_t string;
+
+		if (gt_pick_value(&p, 0, &string) && string < cols->seg->nstrings) {
+			one.name = cols->seg->strings[string].ptr;
+			one.len = cols->seg->strings[string].len;
+		}
+		rc = count(g, &one, err);
+	}
+	return rc;
+}
+
+static int copies_of_code(struct gt_called *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
+{
+	const uint64_t by_name = gt_api_guess(gt_type_name(cols->seg, cols->types[code])).direction;
+	struct gt_pick p;
+	int rc = 0;
+
+	for (gt_pick_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES); !rc && gt_pick_next(&p); ) {
+		struct gt_called_group one = one_call(&p);
+		uint64_t direction = by_name;
+
+		gt_pick_value(&p, 0, &direction);
+		one.name = gt_direction_text(direction);
+		one.len = (uint32_t)strlen(one.name);
+		one.sized = !p.ret && gt_pick_value(&p, 1, &one.bytes);
+		one.largest = one.bytes;
+		rc = count(g, &one, err);
+	}
+	return rc;
+}
+
+static int each_code(struct gt_called *g, const struct gt_cols *cols, unsigned op,
+		     int (*fn)(struct gt_called *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err), struct gt_err *err)
+{
+	int rc = 0;
+
+	for (uint32_t c = 0; !rc && c < cols->ntypes; c++) {
+		const struct gt_type *type = gt_cols_type(cols, c);
+
+		if (type && type->op == op && type->layer != GT_LAYER_GPU)
+			rc = fn(g, cols, c, err);
+	}
+	return rc;
+}
+
+int gt_called_launches(struct gt_called *c, const struct gt_cols *cols, struct gt_err *err)
+{
+	return each_code(c, cols, GT_OP_LAUNCH, launches_of_code, err);
+}
+
+static int transfers_merge(void *into, void *from, struct gt_err *err)
+{
+	struct gt_called *b = from;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < b->n; i++)
+		rc = count(into, &b->list[i], err);
+	return rc;
+}
+
+static int by_total(const void *pa, const void *pb)
+{
+	const struct gt_called_group *a = pa, *b = pb;
+	uint32_t len = a->len < b->len ? a->len : b->len;
+	int order;
+
+	if (a->total != b->total)
+		return a->total < b->total ? 1 : -1;
+	order = a->name && b->name ? memcmp(a->name, b->name, len) : !a->name - !b->name;
+	return order ? order : (a->len > b->len) - (a->len < b->len);
+}
+
+/* Sorted, with the share of each in the sum of all total times. new: free it. */
+static int64_t *sorted_shares(struct gt_called *g, struct gt_err *err)
+{
+	uint64_t *parts = calloc(g->n + 1, sizeof(*parts));
+	int64_t *shares = calloc(g->n + 1, sizeof(*shares));
+
+	if (g->n)
+		qsort(g->list, g->n, sizeof(*g->list), by_total);
+	for (size_t i = 0; parts && i < g->n; i++)
+		parts[i] = g->list[i].total;
+	if (!parts || !shares || gt_shares(parts, g->n, shares, err)) {
+		free(shares);
+		shares = NULL;
+		gt_err_set(err, -ENOMEM, "no memory for shares");
+	}
+	free(parts);
+	return shares;
+}
+
+static const struct gt_column kernel_columns[] = {
+	{ "kernel", "Kernel", GT_C_TEXT }, { "launches", "Launches", GT_C_COUNT }, { "failed", "Failed", GT_C_COUNT },
+	{ "total_ns", "Launch calls", GT_C_NS }, { "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Max", GT_C_NS },
+	{ "share_percent", "Share %", GT_C_PERCENT }, { "name", NULL, GT_C_TEXT },
+};
+
+struct gt_table *gt_called_launches_table(struct gt_called *g, struct gt_err *err)
+{
+	int64_t *shares = sorted_shares(g, err);
+	struct gt_kernel_names *names = gt_kernel_names_new();
+	struct gt_table *t = gt_table_new("launches", "Kernels launched, by time in the launching calls", kernel_columns, 8);
+	size_t shown = gt_shown(g->n, g->asked.opt->top);
+
+	for (size_t i = 0; shares && names && t && i < shown; i++) {
+		const struct gt_called_group *k = &g->list[i];
+		const char *brief = k->name ? gt_kernel_names_get(names, k->name) : NULL;
+
+		gt_table_add(t, (struct gt_cell[]){
+			brief ? gt_cell_text(brief) : gt_cell_none(), gt_cell_u(k->count), gt_cell_u(k->failed), gt_cell_u(k->total),
+			gt_cell_u(k->total / k->count), gt_cell_u(k->longest), gt_cell_i(shares[i]),
+			k->name ? gt_cell_text(k->name) : gt_cell_none() });
+	}
+	if (t) {
+		gt_table_gives_way(t, "failed max_ns mean_ns share_percent");
+		gt_note_cut(t, g->n, shown);
+	}
+	if (!shares || !names)
+		gt_table_free(t), t = NULL;
+	gt_kernel_names_free(names);
+	free(shares);
+	if (!t)
+		gt_err_set(err, -ENOMEM, "no memory for the kernels");
+	return t;
+}
+
+static const struct gt_column copy_columns[] = {
+	{ "direction", "Direction", GT_C_TEXT }, { "count", "Copies", GT_C_COUNT }, { "failed", "Failed", GT_C_COUNT },
+	{ "bytes", "Bytes", GT_C_BYTES }, { "mean_bytes", "Mean size", GT_C_BYTES }, { "max_bytes", "Largest", GT_C_BYTES },
+	{ "total_ns", "Copy calls", GT_C_NS }, { "max_ns", "Slowest", GT_C_NS }, { "share_percent", "Share %", GT_C_PERCENT },
+};
+
+static int transfers_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct gt_called *g = state;
+	int64_t *shares = sorted_shares(g, err);
+
+	tables[0] = gt_table_new("transfers", "Memory transfers by direction, as called", copy_columns, 9);
+	for (size_t i = 0; shares && tables[0] && i < g->n; i++) {
+		const struct gt_called_group *k = &g->list[i];
+
+		gt_table_add(tables[0], (struct gt_cell[]){
+			gt_cell_text(k->name), gt_cell_u(k->count), gt_cell_u(k->failed), gt_cell_known(k->sized, k->bytes),
+			gt_cell_known(k->sized, k->sized ? k->bytes / k->sized : 0), gt_cell_known(k->sized, k->largest),
+			gt_cell_u(k->total), gt_cell_u(k->longest), gt_cell_i(shares[i]) });
+	}
+	if (tables[0])
+		gt_table_gives_way(tables[0], "failed max_ns mean_bytes share_percent max_bytes total_ns");
+	free(shares);
+	return shares && tables[0] ? 1 : gt_err_set(err, -ENOMEM, "no memory for the copies");
+}
+
+void gt_called_release(struct gt_called *g)
+{
+	free(g->list);
+	gt_map_release(&g->map);
+}
+
+static int transfers_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	return each_code(state, cols, GT_OP_COPY, copies_of_code, err);
+}
+
+static void transfers_release(void *state) { gt_called_release(state); }
+
+const struct gt_analysis gt_transfers_report = {
+	.name       = "transfers",
+	.help       = "memory transfers by direction: count, bytes, sizes, time of the calls",
+	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT),
+	.wants_args = true,
+	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
+	.state_size = sizeof(struct gt_called),
+	.init       = gt_asked_init,
+	.block      = transfers_block,
+	.merge      = transfers_merge,
+	.finish     = transfers_finish,
+	.release    = transfers_release,
+};

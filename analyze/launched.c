@@ -1,0 +1,319 @@
+#include "analyze/launched.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/pick.h"
+#include "formats/base/buf.h"
+
+#define NBUCKETS (2 * GT_LAUNCHED_KNOWN)
+
+/* What a moment has no room for: the launch of a row that waits for its turn. */
+struct gt_launched_slot {
+	int64_t start, end;
+	uint64_t correlation, graph;
+	uint32_t track;			/* GT_NONE: the launch is not known */
+	uint32_t next_free;
+	bool in_graph, by_order;
+};
+struct gt_launched_known {
+	struct gt_launch launch;
+	uint64_t correlation;
+	uint32_t next;			/* in its bucket */
+	uint32_t older, newer;		/* by when work of it was met last */
+};
+
+/* ---- rows in, before they are in order ---- */
+
+static uint32_t new_slot(struct gt_launched *l)
+{
+	uint32_t i = l->free_slot;
+
+	if (i != GT_NONE) {
+		l->free_slot = l->slots[i].next_free;
+		return i;
+	}
+	if (gt_grow(&l->slots, &l->slots_cap, l->nslots + 1, sizeof(*l->slots)))
+		return GT_NONE;
+	return (uint32_t)l->nslots++;
+}
+
+enum { TRACK, START, NS, JOIN, CORRELATION, GRAPH, ROLES };
+struct roles { const uint64_t *v[ROLES]; uint32_t n[ROLES]; bool graph; };
+
+static struct roles roles_of(const struct gt_cols *cols, uint32_t code)
+{
+	static const uint8_t roles[ROLES] = { GT_R_LAUNCH_TRACK, GT_R_LAUNCH_START, GT_R_LAUNCH_NS, GT_R_LAUNCH_JOIN, GT_R_CORRELATION,
+					      GT_R_GRAPH };
+	const struct gt_type *type = gt_cols_type(cols, code);
+	struct roles r;
+
+	for (unsigned i = 0; i < ROLES; i++)
+		r.v[i] = gt_cols_role(cols, code, roles[i], &r.n[i]);
+	r.graph = type && (type->op == GT_OP_GRAPH_LAUNCH || gt_type_field(type, GT_R_GRAPH) != GT_NONE);
+	return r;
+}
+
+static uint64_t value(const struct roles *r, unsigned role, uint32_t nth) { return nth < r->n[role] ? r->v[role][nth] : 0; }
+
+/* Row `nth` of its type. What a file says is not believed before it was looked at. */
+static void fill_slot(struct gt_launched *l, struct gt_launched_slot *s, const struct gt_segment *seg, const struct roles *r,
+		      uint32_t nth)
+{
+	uint64_t join = value(r, JOIN, nth), track = value(r, TRACK, nth), ns = value(r, NS, nth);
+
+	*s = (struct gt_launched_slot){ .start = (int64_t)value(r, START, nth), .correlation = value(r, CORRELATION, nth),
+					.graph = value(r, GRAPH, nth), .in_graph = r->graph, .track = GT_NONE,
+					.by_order = join == GT_JOIN_ORDER };
+	if (join == GT_JOIN_UNKNOWN || nth >= r->n[START] || nth >= r->n[NS] || nth >= r->n[TRACK])
+		return;
+	if (s->start < -GT_TIME_MAX || s->start > GT_TIME_MAX || ns > (uint64_t)GT_TIME_MAX)
+		return;
+	s->end = s->start + (int64_t)ns;
+	s->track = gt_in_time_track(&l->order, seg, track < GT_NONE ? (uint32_t)track : GT_NONE);
+}
+
+static int run_of_code(struct gt_launched *l, const struct gt_cols *cols, uint32_t code, struct gt_moment *m, struct gt_err *err)
+{
+	struct roles r = { .graph = false };
+	struct gt_pick p;
+	uint32_t nth = 0;
+
+	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); nth++) {
+		uint32_t i = new_slot(l);
+
+		if (i == GT_NONE)
+			return gt_err_set(err, -ENOMEM, "no memory for launches");
+		if (!nth)	/* most types of a block are not in each of its runs */
+			r = roles_of(cols, code);
+		fill_slot(l, &l->slots[i], cols->seg, &r, nth);
+		m[p.row].addr = 1ull + i;
+	}
+	return 0;
+}
+
+int gt_launched_run(struct gt_launched *l, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_moment *m;
+	int rc = 0;
+
+	if (!l->device && !(l->device = gt_gpu_devices(&l->order, l->asked.reader)))
+		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
+	m = gt_in_time_run(&l->order, cols, err);
+	if (!m)
+		return err->code;
+	for (uint32_t c = 0; !rc && c < cols->ntypes; c++)
+		rc = run_of_code(l, cols, c, m, err);
+	return rc;
+}
+
+/* ---- launches ---- */
+
+static uint32_t *bucket_of(const struct gt_launched *l, uint32_t track, int64_t start, uint64_t correlation)
+{
+	return &l->buckets[(gt_hash_u64((uint64_t)start ^ correlation << 40) + track) % NBUCKETS];
+}
+
+static void unlink_age(struct gt_launched *l, const struct gt_launched_known *k)
+{
+	*(k->older == GT_NONE ? &l->oldest : &l->known[k->older].newer) = k->newer;
+	*(k->newer == GT_NONE ? &l->newest : &l->known[k->newer].older) = k->older;
+}
+
+static void link_newest(struct gt_launched *l, struct gt_launched_known *k)
+{
+	uint32_t i = (uint32_t)(k - l->known);
+
+	k->older = l->newest;
+	k->newer = GT_NONE;
+	*(l->newest == GT_NONE ? &l->oldest : &l->known[l->newest].newer) = i;
+	l->newest = i;
+}
+
+/* Room for one more launch: that of which nothing came for the longest time makes it. NULL with err filled in. */
+static struct gt_launched_known *make_room(struct gt_launched *l, struct gt_err *err)
+{
+	struct gt_launched_known *k;
+	uint32_t *at;
+
+	if (l->nknown < GT_LAUNCHED_KNOWN)
+		return &l->known[l->nknown++];
+	k = &l->known[l->oldest];
+	if (l->done && l->done(l, &k->launch, err))
+		return NULL;
+	at = bucket_of(l, k->launch.track, k->launch.start, k->correlation);
+	while (*at != l->oldest)
+		at = &l->known[*at].next;
+	*at = k->next;
+	unlink_age(l, k);
+	return k;
+}
+
+static bool same_call(const struct gt_launched_known *k, const struct gt_launched_slot *s)
+{
+	const struct gt_launch *l = &k->launch;
+
+	return l->start == s->start && l->end == s->end && l->track == s->track && k->correlation == s->correlation;
+}
+
+/* The launch of a row, made where it is the first one of it. NULL with err filled in. */
+static struct gt_launch *launch_of(struct gt_launched *l, const struct gt_launched_slot *s, struct gt_err *err)
+{
+	uint32_t *bucket = bucket_of(l, s->track, s->start, s->correlation), i = *bucket;
+	struct gt_launched_known *k;
+
+	while (i != GT_NONE && !same_call(&l->known[i], s))
+		i = l->known[i].next;
+	if (i != GT_NONE) {
+		k = &l->known[i];
+		unlink_age(l, k);
+	} else if ((k = make_room(l, err))) {
+		*k = (struct gt_launched_known){ .launch = { .track = s->track, .start = s->start, .end = s->end,
+						 .work_start = INT64_MAX, .work_end = INT64_MIN },
+						 .correlation = s->correlation, .next = *bucket };
+		*bucket = (uint32_t)(k - l->known);
+	} else {
+		return NULL;
+	}
+	link_newest(l, k);
+	return &k->launch;
+}
+
+/* ---- rows out, in order ---- */
+
+static void add_to_window(struct gt_window_of *w, const struct gt_moment *m)
+{
+	w->first = m->at < w->first ? m->at : w->first;
+	w->last = m->end > w->last ? m->end : w->last;
+}
+
+static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct gt_launched *l = arg;
+	const struct gt_segment *seg = gt_in_time_segment(&l->order, l->asked.reader, m);
+	const struct gt_launched_slot slot = l->slots[m->addr - 1];
+	struct gt_launched_op op = { .seg = seg, .type_number = m->what, .track = m->place, .device = l->device[m->place],
+				     .type = m->what == GT_NONE ? NULL : &seg->types[m->what - l->order.types[seg->index]],
+				     .start = m->at, .end = m->end, .in_graph = slot.in_graph, .graph = slot.graph };
+
+	l->slots[m->addr - 1].next_free = l->free_slot;
+	l->free_slot = (uint32_t)(m->addr - 1);
+	op.what = gt_gpu_what(op.type);
+	add_to_window(&l->windows[seg->index], m);
+	l->ops++;
+	if (slot.track == GT_NONE) {
+		l->unjoined++;
+		return l->fn(l, &op, err);
+	}
+	op.launch = launch_of(l, &slot, err);
+	if (!op.launch)
+		return err->code;
+	op.by_order = slot.by_order;
+	op.first = !op.launch->ops++;
+	l->by_order += slot.by_order;
+	op.launch->work_start = m->at < op.launch->work_start ? m->at : op.launch->work_start;
+	op.launch->work_end = m->end > op.launch->work_end ? m->end : op.launch->work_end;
+	return l->fn(l, &op, err);
+}
+
+int gt_launched_init(struct gt_launched *l, struct gt_reader *r, const struct gt_analysis_options *opt, gt_launched_fn *fn,
+		     gt_launch_done_fn *done, struct gt_err *err)
+{
+	int rc = gt_in_time_init(&l->order, r, on_row, l, err);
+
+	l->asked = (struct gt_asked){ r, opt };
+	l->fn = fn;
+	l->done = done;
+	l->free_slot = l->oldest = l->newest = GT_NONE;
+	l->known = malloc(GT_LAUNCHED_KNOWN * sizeof(*l->known));
+	l->buckets = malloc(NBUCKETS * sizeof(*l->buckets));
+	l->windows = malloc((gt_reader_segments(r) + 1ul) * sizeof(*l->windows));
+	if (rc || !l->known || !l->buckets || !l->windows)
+		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for launches");
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		l->windows[i] = (struct gt_window_of){ INT64_MAX, INT64_MIN };
+	memset(l->buckets, 0xff, NBUCKETS * sizeof(*l->buckets));	/* GT_NONE */
+	return 0;
+}
+
+int gt_launched_finish(struct gt_launched *l, struct gt_err *err)
+{
+	int rc = gt_in_time_flush(&l->order, err);
+
+	for (uint32_t i = l->oldest; !rc && l->done && i != GT_NONE; i = l->known[i].newer)
+		rc = l->done(l, &l->known[i].launch, err);
+	return rc;
+}
+
+void gt_launched_window(const struct gt_launched *l, const struct gt_segment *seg, int64_t *from, int64_t *to)
+{
+	const struct gt_filter *f = &l->asked.opt->filter;
+	bool all = f->ranged || l->asked.opt->whole;
+
+	*from = all ? seg->min_start : l->windows[seg->index].first;
+	*to = all ? seg->max_end : l->windows[seg->index].last;
+	if (f->ranged && f->from > *from)
+		*from = f->from;
+	if (f->ranged && f->to < *to)
+		*to = f->to;
+}
+
+uint64_t gt_launched_window_ns(const struct gt_launched *l, const struct gt_segment *seg)
+{
+	int64_t from, to;
+
+	gt_launched_window(l, seg, &from, &to);
+	return to > from ? (uint64_t)(to - from) : 0;
+}
+
+/* ---- what to say ---- */
+
+static bool lost_some(struct gt_reader *r)
+{
+	uint64_t losses = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		losses += gt_reader_segment(r, i)->rows[GT_LOST];
+	return losses > 0;
+}
+
+void gt_launched_notes(const struct gt_launched *l, struct gt_table *t, const char *figures)
+{
+	uint64_t late = gt_in_time_late(&l->order);
+
+	if (l->unjoined)
+		gt_table_note(t, "%llu of %llu kernels, copies and sets are joined to no call: %s", (unsigned long long)l->unjoined,
+			      (unsigned long long)l->ops, figures);
+	if (l->by_order)
+		gt_table_note(t, "of %llu the call was told by their order in the stream: likely, not certain",
+			      (unsigned long long)l->by_order);
+	if (late)
+		gt_table_note(t, "%llu rows came too late to be put in order: idle times may be too long", (unsigned long long)late);
+	if (lost_some(l->asked.reader))
+		gt_table_note(t, "events were lost while recording (see the header): there may have been more work, and more launches");
+}
+
+void gt_launched_unrecorded(const struct gt_launched *l, struct gt_table *t)
+{
+	gt_note_unrecorded(t, l->asked.reader, GT_LAYER_GPU);
+	if (!gt_table_rows(t) && !gt_recorded(l->asked.reader, GT_LAYER_GPU))
+		gt_table_note(t, "what the calls tell: gtanalyze launches");
+}
+
+bool gt_launched_cannot(const struct gt_launched *l, struct gt_table *t, const char *why)
+{
+	if (!l->asked.opt->filter.match)
+		return false;
+	gt_table_say(t, "  no answer");
+	gt_table_note(t, "cannot answer: %s", why);
+	return true;
+}
+
+void gt_launched_release(struct gt_launched *l)
+{
+	gt_in_time_release(&l->order);
+	free(l->device);
+	free(l->slots);
+	free(l->known);
+	free(l->buckets);
+	free(l->windows);
+}
