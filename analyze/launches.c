@@ -287,6 +287,8 @@ static int launches_table(struct launches *s, struct gt_table *t, struct gt_kern
 	note_all(s, t);
 	gt_launched_notes(&s->gpu, t, "they are no launches here");
 	note_silent(s, t);
+	if (s->n)
+		gt_table_note(t, "queues over time: gtanalyze queues; repeated sequences: gtanalyze patterns");
 	return rc;
 }
 

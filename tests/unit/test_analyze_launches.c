@@ -333,6 +333,7 @@ static void what_a_launch_is_made_of(void)
 	CHECK(noted(j, "launch_times", "1 of 8 kernels, copies and sets are joined to no call") &&
 	      noted(j, "launch_times", "of 1 the call was told by their order") &&
 	      noted(j, "launch_times", "4 launches, 1 of them of graphs"));
+	CHECK(noted(j, "launch_times", "gtanalyze queues"));
 	k = row(j, "short_launches", 0);
 	CHECK(rows(j, "short_launches") == 3 && is(k, "launched", "graph 9 (pid 100), 3 nodes") && num(k, "excess_ns") == 100);
 	CHECK(num(row_named(j, "short_launches", "launched", "add"), "excess_ns") == 80);
