@@ -73,7 +73,7 @@ static int fail(const char *file, const struct gt_err *err, int status)
 
 /* ---- choosing ---- */
 
-#define CHOSEN_MAX 32
+#define CHOSEN_MAX 64
 struct chosen {
 	const struct gt_analysis *list[CHOSEN_MAX];
 	unsigned n;
