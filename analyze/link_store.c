@@ -1,0 +1,196 @@
+/* A line is a row of chunks; a chunk has a number, which is its place in the file, and a frame while it is in memory. When all frames are
+ * taken, one that was not used lately makes room: a hand goes round, passes by those that were used since it came by last, and takes the
+ * first other one. What is looked at is near in time to what was looked at before, so few reads reach the file. */
+#include "analyze/link_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "formats/base/buf.h"
+#include "formats/base/file.h"
+
+#define MEMORY (32u << 20)	/* bytes of frames */
+#define SHIFT_MAX 11u		/* a system call for a chunk of 64 KiB costs little more than for one of 4 */
+#define SHIFT_MIN 4u
+
+struct gt_link_frame { uint8_t *bytes; uint32_t chunk; bool used, dirty; };
+
+static size_t chunk_bytes(const struct gt_link_store *s) { return s->record << s->shift; }
+
+/* Each line that grows has a chunk in memory, and there is as much room again for what is looked at. */
+void gt_link_store_init(struct gt_link_store *s, bool new_ends, uint32_t lines)
+{
+	*s = (struct gt_link_store){ .fd = -1, .err = GT_ERR_INIT, .shift = SHIFT_MAX };
+	s->record = new_ends ? sizeof(struct gt_link) : offsetof(struct gt_link, new_end);
+	while (s->shift > SHIFT_MIN && chunk_bytes(s) * lines > MEMORY / 2)
+		s->shift--;
+}
+
+static int write_out(struct gt_link_store *s, struct gt_link_frame *f)
+{
+	int rc = 0;
+
+	if (f->dirty && s->fd < 0)
+		rc = s->fd = gt_temporary(&s->err);
+	if (f->dirty && s->fd >= 0)
+		rc = gt_pwrite(s->fd, f->bytes, chunk_bytes(s), (uint64_t)f->chunk * chunk_bytes(s));
+	if (rc < 0)
+		return gt_err_set(&s->err, rc, "cannot write a temporary file in %s (TMPDIR): %s", gt_temporary_folder(), strerror(-rc));
+	f->dirty = false;
+	return 0;
+}
+
+static struct gt_link_frame *new_frame(struct gt_link_store *s)
+{
+	uint8_t *bytes = calloc(1, chunk_bytes(s));
+
+	if (!bytes || gt_grow(&s->frames, &s->frames_cap, s->nframes + 1, sizeof(*s->frames))) {
+		free(bytes);
+		gt_err_set(&s->err, -ENOMEM, "no memory for the chain of calls and work");
+		return NULL;
+	}
+	s->frames[s->nframes] = (struct gt_link_frame){ .bytes = bytes };
+	return &s->frames[s->nframes++];
+}
+
+/* A frame for this chunk, with whatever was in it. */
+static struct gt_link_frame *free_frame(struct gt_link_store *s, uint32_t chunk)
+{
+	struct gt_link_frame *f = NULL;
+
+	if ((s->nframes + 1) * chunk_bytes(s) <= MEMORY) {
+		f = new_frame(s);
+	} else {
+		for (; s->frames[s->hand].used; s->hand = (s->hand + 1) % (uint32_t)s->nframes)
+			s->frames[s->hand].used = false;
+		f = &s->frames[s->hand];
+		if (write_out(s, f))
+			return NULL;
+		s->frame_of[f->chunk] = 0;
+		s->hand = (s->hand + 1) % (uint32_t)s->nframes;
+	}
+	if (!f)
+		return NULL;
+	f->chunk = chunk;
+	f->dirty = false;
+	s->frame_of[chunk] = (uint32_t)(f - s->frames) + 1;
+	return f;
+}
+
+/* NULL after an error. */
+static struct gt_link_frame *frame_of(struct gt_link_store *s, uint32_t chunk)
+{
+	struct gt_link_frame *f;
+
+	if (s->err.code)
+		return NULL;
+	if (s->frame_of[chunk]) {
+		f = &s->frames[s->frame_of[chunk] - 1];
+	} else {
+		f = free_frame(s, chunk);
+		if (f && gt_pread(s->fd, f->bytes, chunk_bytes(s), (uint64_t)chunk * chunk_bytes(s)))
+			gt_err_set(&s->err, -EIO, "cannot read a temporary file in %s (TMPDIR)", gt_temporary_folder());
+		if (s->err.code)
+			return NULL;
+	}
+	f->used = true;
+	return f;
+}
+
+static int add_chunk(struct gt_link_store *s, struct gt_links *l, int64_t first)
+{
+	size_t n = l->n >> s->shift;
+	struct gt_link_frame *f;
+
+	if (s->err.code)
+		return s->err.code;
+	if (gt_grow(&l->chunks, &l->chunks_cap, n + 1, sizeof(*l->chunks)) || gt_grow(&l->firsts, &l->firsts_cap, n + 1, sizeof(*l->firsts)) ||
+	    gt_grow(&s->frame_of, &s->frame_of_cap, s->nchunks + 1ul, sizeof(*s->frame_of)))
+		return gt_err_set(&s->err, -ENOMEM, "no memory for the chain of calls and work");
+	s->frame_of[s->nchunks] = 0;
+	f = free_frame(s, s->nchunks);
+	if (!f)
+		return s->err.code;
+	f->used = true;
+	l->chunks[n] = s->nchunks++;
+	l->firsts[n] = first;
+	return 0;
+}
+
+static uint32_t in_chunk(const struct gt_link_store *s, uint32_t i) { return i & ((1u << s->shift) - 1); }
+
+void gt_links_add(struct gt_link_store *s, struct gt_links *l, const struct gt_link *one)
+{
+	if (l->n == UINT32_MAX)
+		gt_err_set(&s->err, -EOVERFLOW, "too many calls of one thread, or work of one stream");
+	if (!in_chunk(s, l->n) && add_chunk(s, l, one->start))
+		return;
+	gt_links_set(s, l, l->n, one);
+	l->n += !s->err.code;
+}
+
+struct gt_link gt_links_get(struct gt_link_store *s, const struct gt_links *l, uint32_t i)
+{
+	struct gt_link_frame *f = frame_of(s, l->chunks[i >> s->shift]);
+	struct gt_link one = { 0 };
+
+	if (f)
+		memcpy(&one, f->bytes + in_chunk(s, i) * s->record, s->record);
+	return one;
+}
+
+void gt_links_set(struct gt_link_store *s, const struct gt_links *l, uint32_t i, const struct gt_link *one)
+{
+	struct gt_link_frame *f = frame_of(s, l->chunks[i >> s->shift]);
+
+	if (!f)
+		return;
+	memcpy(f->bytes + in_chunk(s, i) * s->record, one, s->record);
+	f->dirty = true;
+}
+
+uint32_t gt_links_until(struct gt_link_store *s, const struct gt_links *l, int64_t at)
+{
+	size_t low = 0, high = (l->n >> s->shift) + (in_chunk(s, l->n) != 0);
+	uint32_t from, to;
+
+	while (low < high) {		/* chunks that begin at `at` or before */
+		size_t mid = low + (high - low) / 2;
+
+		if (l->firsts[mid] <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return 0;
+	from = (uint32_t)(low - 1) << s->shift;
+	to = l->n - from < 1u << s->shift ? l->n : from + (1u << s->shift);
+	while (from < to) {
+		uint32_t mid = from + (to - from) / 2;
+
+		if (gt_links_get(s, l, mid).start <= at)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+void gt_links_release(struct gt_links *l)
+{
+	free(l->chunks);
+	free(l->firsts);
+	*l = (struct gt_links){ 0 };
+}
+
+void gt_link_store_release(struct gt_link_store *s)
+{
+	for (size_t i = 0; i < s->nframes; i++)
+		free(s->frames[i].bytes);
+	free(s->frames);
+	free(s->frame_of);
+	if (s->record && s->fd >= 0)
+		close(s->fd);
+	*s = (struct gt_link_store){ .fd = -1 };
+}

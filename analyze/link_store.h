@@ -1,0 +1,46 @@
+/* Lines of records sorted by their start, kept in little memory: what does not fit goes to a temporary file without a name, made when it
+ * is needed. One line is what one thread called or one stream did; a record is read, found by its time, and changed in any order.
+ *
+ * Errors stick: after one (err in the store) reads give zeros and nothing is written, and who loops looks at gt_link_store_failed. */
+#ifndef GT_LINK_STORE_H
+#define GT_LINK_STORE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "formats/base/err.h"
+
+struct gt_link {		/* the meaning of all but start is the owner's */
+	int64_t start, end;
+	uint32_t type, by;
+	int64_t launch;
+	int64_t new_end;	/* only where the store was made with it; 0 otherwise */
+};
+struct gt_links {		/* one line; zeroed is empty */
+	uint32_t *chunks;	/* where its records are */
+	int64_t *firsts;	/* start of the first one of each chunk */
+	size_t chunks_cap, firsts_cap;
+	uint32_t n;
+};
+struct gt_link_store {
+	struct gt_link_frame *frames;	/* chunks in memory */
+	uint32_t *frame_of;		/* by chunk: 1 + its frame, 0: in the file */
+	size_t nframes, frames_cap, frame_of_cap;
+	uint32_t nchunks, hand;
+	size_t record;			/* bytes of one that are kept */
+	uint32_t shift;			/* a chunk has 1 << shift records */
+	int fd;				/* -1: not needed yet */
+	struct gt_err err;
+};
+
+/* lines: about how many there will be at most; with many, chunks are small. */
+void gt_link_store_init(struct gt_link_store *s, bool new_ends, uint32_t lines);
+static inline bool gt_link_store_failed(const struct gt_link_store *s) { return s->err.code; }
+/* one->start is not before that of the last one. */
+void gt_links_add(struct gt_link_store *s, struct gt_links *l, const struct gt_link *one);
+struct gt_link gt_links_get(struct gt_link_store *s, const struct gt_links *l, uint32_t i);		/* i < l->n */
+void gt_links_set(struct gt_link_store *s, const struct gt_links *l, uint32_t i, const struct gt_link *one);	/* start stays */
+/* How many records of the line start at `at` or before. */
+uint32_t gt_links_until(struct gt_link_store *s, const struct gt_links *l, int64_t at);
+void gt_links_release(struct gt_links *l);
+void gt_link_store_release(struct gt_link_store *s);
+#endif
