@@ -21,6 +21,7 @@ struct gt_analysis_options {
 	bool nothing;			/* they leave no row of any kind; filled in by gt_run, for finish() */
 	int64_t min_ns;			/* gaps shorter than this are not looked into */
 	bool whole;			/* GPU reports look at all of the recording, not only from the first to the last GPU operation */
+	const struct gt_opt_list *without;	/* globs (formats/globs.h): what `critical` shall do without; NULL: nothing */
 	size_t width;			/* of the terminal that text will be printed on; 0 or SIZE_MAX: there is none */
 	const struct gt_fold *fold;	/* borrowed, lives longer than any state */
 	const struct gt_doubles *doubles; /* likewise: what was recorded twice, and is in no block that an analysis sees */

@@ -26,7 +26,7 @@ static struct {
 	int format;
 	const char *from, *to, *output, *min;
 	uint64_t pid, tid, top, threads;
-	struct gt_opt_list match, fail_if;
+	struct gt_opt_list match, fail_if, without;
 } opt = { .output = "-", .top = NOT_GIVEN, .threads = NOT_GIVEN };
 
 static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };	/* as in enum gt_table_format */
@@ -51,6 +51,9 @@ static const struct gt_opt options[] = {
 	{ 0,   "tid",    GT_OPT_U64,  &opt.tid,     "TID",     "this thread only", NULL },
 	{ 'm', "match",  GT_OPT_LIST, &opt.match,   "GLOB",
 	  "only operations whose name matches, or @CATEGORY; may be given several times", NULL },
+	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Of the report critical", NULL },
+	{ 0,   "without", GT_OPT_LIST, &opt.without, "GLOB",
+	  "how much shorter the run could be at most if what matches took no time; may be given several times", NULL },
 };
 static const struct gt_command command = {
 	.name = "gtanalyze",
@@ -240,7 +243,22 @@ static int check_options(struct gt_err *err)
 		return gt_err_set(err, -EINVAL, "--threads takes 1 to 1024");
 	if ((opt.top > UINT_MAX && opt.top != NOT_GIVEN) || opt.pid > INT64_MAX || opt.tid > INT64_MAX)
 		return gt_err_set(err, -EINVAL, "a number is too large");
-	return gt_globs_check(&opt.match, "--match", err);
+	return gt_globs_check(&opt.match, "--match", err) || gt_globs_check(&opt.without, "--without", err) ? err->code : 0;
+}
+
+/* An option that a report would not look at is a mistake. */
+static int check_reports(const struct chosen *c, struct gt_err *err)
+{
+	const struct gt_analysis *critical = gt_analysis_find("critical");
+	bool other = false, asked = false;
+
+	for (unsigned i = 0; i < c->n; i++) {
+		asked |= c->list[i] == critical;
+		other |= c->list[i] != critical && c->list[i] != gt_analyses[0];
+	}
+	if (opt.without.n && (!asked || other))
+		return gt_err_set(err, -EINVAL, "--without is for the report critical: gtanalyze critical --without %s FILE", opt.without.items[0]);
+	return 0;
 }
 
 /* ---- one file ---- */
@@ -298,6 +316,7 @@ static void set_options(struct gt_analysis_options *o, struct gt_reader *r, cons
 		o->filter.match_arg = &opt.match;
 	}
 	o->whole = opt.whole;
+	o->without = &opt.without;
 	if (opt.min)
 		gt_parse_ns(opt.min, &o->min_ns);
 	set_range(o);
@@ -448,6 +467,8 @@ static int understand(struct chosen *c, char **operands, int n, bool *diff, stru
 	first = *diff ? choose_diff(c, operands, n, err) : choose_all(c, operands, n);
 	if (first < 0 || opt.list)
 		return first;
+	if (check_reports(c, err))
+		return -EINVAL;
 	if (first == n)
 		return gt_err_set(err, -EINVAL, "no FILE given: gtanalyze [options] [REPORT...] FILE...");
 	return check_files(operands + first, n - first, err) ? -EINVAL : first;
@@ -484,5 +505,6 @@ int main(int argc, char **argv)
 	gt_gates_release(&chosen.gates);
 	gt_opt_list_release(&opt.match);
 	gt_opt_list_release(&opt.fail_if);
+	gt_opt_list_release(&opt.without);
 	return status;
 }

@@ -1,6 +1,7 @@
-/* A line is a row of chunks; a chunk has a number, which is its place in the file, and a frame while it is in memory. When all frames are
- * taken, one that was not used lately makes room: a hand goes round, passes by those that were used since it came by last, and takes the
- * first other one. What is looked at is near in time to what was looked at before, so few reads reach the file. */
+/* A line is a row of chunks; a chunk has a number, which is its place in the file, and a frame while it is in memory. When all
+ * frames are taken, one that was not used lately makes room: a hand goes round, passes by those that were used since it came by
+ * last, and takes the first other one. What is looked at is near in time to what was looked at before, so few reads reach the
+ * file. */
 #include "analyze/link_store.h"
 
 #include <stdlib.h>
@@ -104,7 +105,8 @@ static int add_chunk(struct gt_link_store *s, struct gt_links *l, int64_t first)
 
 	if (s->err.code)
 		return s->err.code;
-	if (gt_grow(&l->chunks, &l->chunks_cap, n + 1, sizeof(*l->chunks)) || gt_grow(&l->firsts, &l->firsts_cap, n + 1, sizeof(*l->firsts)) ||
+	if (gt_grow(&l->chunks, &l->chunks_cap, n + 1, sizeof(*l->chunks)) ||
+	    gt_grow(&l->firsts, &l->firsts_cap, n + 1, sizeof(*l->firsts)) ||
 	    gt_grow(&s->frame_of, &s->frame_of_cap, s->nchunks + 1ul, sizeof(*s->frame_of)))
 		return gt_err_set(&s->err, -ENOMEM, "no memory for the chain of calls and work");
 	s->frame_of[s->nchunks] = 0;

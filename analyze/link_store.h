@@ -1,7 +1,9 @@
-/* Lines of records sorted by their start, kept in little memory: what does not fit goes to a temporary file without a name, made when it
- * is needed. One line is what one thread called or one stream did; a record is read, found by its time, and changed in any order.
+/* Lines of records sorted by their start, kept in little memory: what does not fit goes to a temporary file without a name, made
+ * when it is needed. One line is what one thread called or one stream did; a record is read, found by its time, and changed in
+ * any order.
  *
- * Errors stick: after one (err in the store) reads give zeros and nothing is written, and who loops looks at gt_link_store_failed. */
+ * Errors stick: after one (err in the store) reads give zeros and nothing is written, and who loops looks at
+ * gt_link_store_failed. */
 #ifndef GT_LINK_STORE_H
 #define GT_LINK_STORE_H
 #include <stdbool.h>

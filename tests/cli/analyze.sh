@@ -32,7 +32,7 @@ check analyze-default-gpu says "Kernels on the GPU with the largest totals"
 
 want analyze-list 0 $A --list
 cp want.out list
-	for r in header summary gpu top categories ioctls memory threads pauses gaps budget advice open errors layers contexts \
+for r in header summary gpu top categories ioctls memory threads pauses gaps critical budget advice open errors layers contexts \
 	slowest timeline histogram driver kernels copies sync streams counters steps overlap launches transfers metadata; do
 	check "analyze-list-$r" grep -q "^  $r " list
 	want "analyze-alone-$r" 0 $A $r t.jsonl
@@ -124,6 +124,15 @@ check analyze-missing-says told "gtanalyze: absent.zst: "
 want analyze-one-bad-of-two 1 $A summary absent.zst t.jsonl
 check analyze-one-bad-of-two-reports says "Kernel launches: 2"
 want analyze-directory 1 $A .
+want analyze-critical 0 $A critical --without 'cu*' --without @kernel "$SRC/tests/golden/v1.zst"
+check analyze-critical-without says "Gain at most"
+want analyze-critical-cannot-answer 0 $A critical t.jsonl
+check analyze-critical-cannot-answer-says says "cannot answer: what GPUs did was not recorded"
+for reports in "" top "critical top"; do
+	want "analyze-without-is-for-critical-${reports% *}" 2 $A $reports --without 'cu*' t.jsonl
+	check "analyze-without-is-for-critical-${reports% *}-says" told "--without is for the report critical"
+done
+want analyze-without-a-wrong-category 2 $A critical --without @nonsense t.jsonl
 : >empty
 want analyze-empty 1 $A empty
 want analyze-help 0 $A --help

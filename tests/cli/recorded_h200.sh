@@ -15,6 +15,12 @@ for f in h200-train h200-inference h200-graphs h200-streams h200x2-nccl h200-mlp
 	want $f-all-reports 0 $A "$R/$f.zst"
 	want $f-chrome 0 $E --chrome -f -o $f.json "$R/$f.zst"
 	is $f-chrome-has-every-row "$rows" "$(grep -c '"ph":"X"' $f.json)"
+	# The pieces of the critical path add up to the window of each process, and doing without nothing wins nothing.
+	$A critical --format json --without nothing "$R/$f.zst" | tr -d ' ' >$f.critical
+	is $f-critical-adds-up "" "$(awk -F '[:,]' '/"kind":.*"window_ns":/ { for (i = 1; i < NF; i++) { if ($i == "{\"pid\"") p = $(i + 1)
+		if ($i == "\"on_path_ns\"") n[p] += $(i + 1); if ($i == "\"window_ns\"") w[p] = $(i + 1) } }
+		END { for (p in w) if (n[p] != w[p] || !w[p]) print p, n[p], w[p] }' $f.critical)"
+	is $f-critical-without-nothing "" "$(grep -o '"gain_ns":[1-9][0-9]*' $f.critical)"
 	want $f-folded 0 $E --folded --cost count -f -o $f.folded "$R/$f.zst"
 	is $f-folded-counts-every-row "$rows" "$(awk '{ n += $NF } END { print n }' $f.folded)"
 	want $f-again 0 $E --native -f -o $f.again.zst "$R/$f.zst"

@@ -1,0 +1,787 @@
+/* What waited for what, and the walk back along it.
+ *
+ * Three kinds of things happen: work of a stream, outermost calls of a thread, and nothing. Work waits for its launch (until the
+ * call returned, or, if it began before that, until the call was made) and for the work before it on its stream. It also waits
+ * for work of another stream where the stream was told to wait for an event in between, or where both are of one launch of a
+ * graph: the trace does not tell which work that was, so it is the last that ended before, and only likely. A call waits for the
+ * call before it on its thread; what lies between is the program's own time. A call that synchronises waits for work, too, which
+ * is told by what ended while the call lasted: the last work, of the streams the call waits for, that was launched before it.
+ *
+ * Threads wait for one another, and no trace of calls tells of it. Two that take turns (PyTorch runs forward on one thread and
+ * backward on another) show it by their silence: where a thread was outside CUDA for TURN or longer, another one's last call
+ * ended in that time, and both were silent for at least SILENCE times as long as it took from that call to this one, that other
+ * call is likely what this one waited for, unless that thread did nothing but ask, as those that look whether work is over do now
+ * and then. So is the last call before a thread's first.
+ *
+ * Of all that something waited for, what let go last is what it was held up by. Starting with the work that ended last and
+ * following that back gives one thing for every moment: work while it ran, a call while it lasted (of one that synchronised: what
+ * is left after the work ended), and between the release and the start the time in a queue (work) or outside CUDA (a call).
+ *
+ * Rows come in order of time from the timeline and are kept, 32 bytes each, in lines of threads and streams (link_store.h); what
+ * a row waited for is found by bisection when somebody asks. */
+#include "analyze/chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/pick.h"
+#include "analyze/work_kind.h"
+#include "formats/base/buf.h"
+#include "formats/gpu.h"
+
+#define LINES_MAX 65536u
+#define LOST_MAX 65536u		/* losses; beyond, the last one grows */
+#define LOOK 1024u		/* rows looked at, at most, for one that ended before: streams overlap themselves by a few */
+#define TURN 20000		/* ns */
+#define SILENCE 4
+#define TURN_CALLS 64u		/* of a turn, the last ones, are looked at for one that did not just ask */
+
+/* How a row travels through the timeline, in gt_moment.addr: what it is, how it was joined, and its launch: the thread's track
+ * and how long before the row it began. What does not fit there is not joined. */
+enum { IGNORED, CALL, WORK, WAIT };
+#define WHAT_SHIFT 62
+#define ORDER_BIT (1ull << 61)
+#define TRACK_SHIFT 40
+#define TRACK_MAX ((1u << 21) - 2)
+#define NO_TRACK (TRACK_MAX + 1)
+#define AGO_MAX ((1ull << TRACK_SHIFT) - 1)
+
+#define BY_ORDER (1u << 31)	/* in gt_link.by of work, beside the track number of the launching thread */
+#define BY_NONE (BY_ORDER - 1)
+
+/* Of types: of all, of calls, and of work, whose kind is in two bits more. */
+enum { SEEN = 1, IS_CALL = 2, WAITS = 4, OWN = 8, ONLY_PAGEABLE = 16, CERTAIN = 32, ASKS = 64 };
+enum { TO_PAGEABLE = 4, OF_GRAPH = 8, KIND_SHIFT = 4 };
+
+/* ---- types ---- */
+
+/* Calls that wait for the GPU. What is given back to the device waits for all that may still use it. A copy from or to pageable
+ * memory waits for itself even where its name says that it does not: to such memory surely, from it only if it is large. */
+static unsigned role_of_call(const struct gt_segment *seg, const struct gt_type *type)
+{
+	const char *name = gt_str(seg, type->name);
+	enum gt_gpu_wait wait = gt_gpu_wait_of_call(name);
+
+	if (type->layer != GT_LAYER_API && type->layer != GT_LAYER_RUNTIME)
+		return SEEN;
+	if (type->op == GT_OP_COPY || type->op == GT_OP_SET)
+		return SEEN | IS_CALL | WAITS | OWN | (strstr(name, "Async") ? ONLY_PAGEABLE : 0);
+	if (type->op == GT_OP_FREE && type->memkind == GT_MEM_DEVICE)
+		return SEEN | IS_CALL | WAITS;
+	if (type->op == GT_OP_SYNC || (type->category == GT_CAT_SYNC && strstr(name, "Synchronize")))
+		return SEEN | IS_CALL | WAITS | (wait == GT_GPU_WAIT_CONTEXT ? CERTAIN : 0);
+	return SEEN | IS_CALL | (type->category == GT_CAT_QUERY || type->category == GT_CAT_CONTEXT ? ASKS : 0);
+}
+
+static unsigned role_of(const struct gt_segment *seg, const struct gt_type *type)
+{
+	if (!type)
+		return SEEN;
+	if (type->layer != GT_LAYER_GPU)
+		return role_of_call(seg, type);
+	return SEEN | (strstr(gt_str(seg, type->name), "-> pageable") ? TO_PAGEABLE : 0) |
+	       (gt_type_field(type, GT_R_GRAPH) != GT_NONE ? OF_GRAPH : 0) | gt_work_kind(seg, type) << KIND_SHIFT;
+}
+
+static unsigned role(struct gt_chain *c, const struct gt_segment *seg, uint32_t number)
+{
+	if (number == GT_NONE)
+		return SEEN;
+	if (!c->roles[number])
+		c->roles[number] = (uint8_t)role_of(seg, &seg->types[number - c->order.types[seg->index]]);
+	return c->roles[number];
+}
+
+/* ---- rows in ---- */
+
+/* The line of a track; NULL: no memory, or too many. */
+static struct gt_chain_line *line_of(struct gt_chain *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
+{
+	uint32_t first = c->order.tracks[seg->index], track = number - first, device = track;
+	struct gt_chain_process *p;
+
+	if (c->slot[number])
+		return &c->lines[c->slot[number] - 1];
+	if (c->nlines == LINES_MAX) {
+		c->too_many = true;
+		return NULL;
+	}
+	while (device != GT_NONE && seg->tracks[device].kind != GT_TRACK_DEVICE)
+		device = seg->tracks[device].parent;
+	p = &c->processes[gt_places_slot(&c->where, seg, track)];
+	if (gt_grow(&c->lines, &c->lines_cap, c->nlines + 1, sizeof(*c->lines)) ||
+	    gt_grow(&p->lines, &p->lines_cap, p->nlines + 1, sizeof(*p->lines))) {
+		gt_err_set(err, -ENOMEM, "no memory for threads and streams");
+		return NULL;
+	}
+	c->lines[c->nlines] = (struct gt_chain_line){ .track = number, .device = device == GT_NONE ? number : first + device,
+						      .place = gt_places_slot(&c->where, seg, track),
+						      .last = INT64_MIN, .cover = INT64_MIN };
+	p->lines[p->nlines++] = (uint32_t)c->nlines++;
+	c->slot[number] = (uint32_t)c->nlines;
+	return &c->lines[c->nlines - 1];
+}
+
+/* Calls within calls are left out: they are that one's time. Two may begin at once, the outer one second. */
+static void add_call(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *one)
+{
+	bool outer = l->rows.n && one->start == l->last && one->end > l->cover && l->cover > l->last;
+
+	if (outer)
+		gt_links_set(&c->store, &l->rows, l->rows.n - 1, one);
+	else if (one->start >= l->cover)
+		gt_links_add(&c->store, &l->rows, one);
+	else
+		c->crossing += one->end > l->cover;
+	if (outer || one->start >= l->cover) {
+		l->last = one->start;
+		l->cover = one->end;
+	}
+}
+
+static void add_work(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *one)
+{
+	struct gt_chain_process *p = &c->processes[l->place];
+
+	l->stream = true;
+	l->last = one->start;
+	gt_links_add(&c->store, &l->rows, one);
+	p->from = !p->ops || one->start < p->from ? one->start : p->from;
+	p->to = !p->ops || one->end > p->to ? one->end : p->to;
+	p->ops++;
+	p->unjoined += (one->by & BY_NONE) == BY_NONE;
+	p->by_order += one->by >> 31;
+}
+
+/* A wait lies on what it waits for; it is looked for by its call. One that is told to a stream is looked for there. */
+static int add_wait(struct gt_chain *c, const struct gt_segment *seg, const struct gt_link *wait, uint32_t on, struct gt_err *err)
+{
+	const struct gt_type *type = &seg->types[wait->type - c->order.types[seg->index]];
+	enum gt_gpu_wait what = gt_gpu_wait_of_row(gt_str(seg, type->name));
+	uint32_t to = what == GT_GPU_WAIT_STREAM_EVENT ? on : wait->by & BY_NONE;
+	struct gt_link one = { .start = wait->launch, .end = wait->end, .type = what, .by = on };
+	struct gt_chain_line *l = to == BY_NONE ? NULL : line_of(c, seg, to, err);
+
+	if (l && (!l->waits.n || gt_links_get(&c->store, &l->waits, l->waits.n - 1).start <= one.start))
+		gt_links_add(&c->store, &l->waits, &one);
+	return err->code;
+}
+
+static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct gt_chain *c = arg;
+	const struct gt_segment *seg;
+	uint32_t track = (uint32_t)(m->addr >> TRACK_SHIFT) & (TRACK_MAX + 1);
+	struct gt_link one = { .start = m->at, .end = m->end, .type = m->what };
+	struct gt_chain_line *l;
+	unsigned what = (unsigned)(m->addr >> WHAT_SHIFT);
+
+	if (what == IGNORED)
+		return 0;
+	seg = gt_in_time_segment(&c->order, c->asked.reader, m);
+	one.by = BY_NONE;
+	one.launch = m->at;
+	if (what != CALL && track != NO_TRACK) {
+		one.by = (c->order.tracks[seg->index] + track) | (m->addr & ORDER_BIT ? BY_ORDER : 0);
+		one.launch = m->at - (int64_t)(m->addr & AGO_MAX);
+	}
+	if (what == WAIT)
+		return add_wait(c, seg, &one, m->place, err);
+	l = line_of(c, seg, m->place, err);
+	if (l && m->at < l->last)
+		c->late++;
+	else if (l && what == CALL)
+		add_call(c, l, &one);
+	else if (l)
+		add_work(c, l, &one);
+	return err->code;
+}
+
+struct launches { const uint64_t *track, *start, *join; uint32_t ntrack, nstart, njoin; };
+
+/* The launch of row `nth` of its type as the timeline carries it. */
+static uint64_t packed(const struct gt_cols *cols, const struct launches *l, uint32_t nth, int64_t start)
+{
+	const uint64_t unknown = (uint64_t)NO_TRACK << TRACK_SHIFT;
+	int64_t launch;
+
+	if (nth >= l->ntrack || nth >= l->nstart || nth >= l->njoin || l->join[nth] == GT_JOIN_UNKNOWN)
+		return unknown;
+	launch = (int64_t)l->start[nth];
+	if (l->track[nth] >= cols->seg->ntracks || l->track[nth] > TRACK_MAX || launch > start || launch < -GT_TIME_MAX ||
+	    (uint64_t)(start - launch) > AGO_MAX)
+		return unknown;
+	return l->track[nth] << TRACK_SHIFT | (uint64_t)(start - launch) | (l->join[nth] == GT_JOIN_ORDER ? ORDER_BIT : 0);
+}
+
+static void mark_joined(const struct gt_cols *cols, uint32_t code, uint64_t what, struct gt_moment *m)
+{
+	struct launches l = { 0 };
+	struct gt_pick p;
+	uint32_t nth = 0;
+
+	l.track = gt_cols_role(cols, code, GT_R_LAUNCH_TRACK, &l.ntrack);
+	l.start = gt_cols_role(cols, code, GT_R_LAUNCH_START, &l.nstart);
+	l.join = gt_cols_role(cols, code, GT_R_LAUNCH_JOIN, &l.njoin);
+	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); nth++)
+		m[p.row].addr = what << WHAT_SHIFT | packed(cols, &l, nth, cols->start[p.row]);
+}
+
+static void mark_calls(struct gt_chain *c, const struct gt_cols *cols, struct gt_moment *m)
+{
+	for (uint32_t i = 0; i < cols->n; i++)
+		m[i].addr = role(c, cols->seg, m[i].what) & IS_CALL ? (uint64_t)CALL << WHAT_SHIFT : 0;
+}
+
+static bool is_wait(const struct gt_type *type) { return type && type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC; }
+
+static int add_lost(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
+{
+	for (uint32_t i = 0; i < cols->n; i++) {
+		struct gt_chain_lost one = { cols->seg->index, cols->track, cols->start[i], cols->start[i] + cols->dur[i], 0 }, *last;
+
+		if (c->nlost < LOST_MAX) {
+			if (gt_grow(&c->lost, &c->lost_cap, c->nlost + 1, sizeof(*c->lost)))
+				return gt_err_set(err, -ENOMEM, "no memory for losses");
+			c->lost[c->nlost++] = one;
+			continue;
+		}
+		last = &c->lost[LOST_MAX - 1];		/* one that may have been anywhere */
+		last->track = GT_NONE;
+		last->start = one.start < last->start ? one.start : last->start;
+		last->end = one.end > last->end ? one.end : last->end;
+	}
+	return 0;
+}
+
+int gt_chain_block(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_moment *m;
+	bool any = cols->kind != GT_SPAN;
+
+	if (cols->kind == GT_LOST)
+		return add_lost(c, cols, err);
+	for (uint32_t i = 0; !any && i < cols->ntypes; i++)
+		any = is_wait(gt_cols_type(cols, i));
+	if (!any || c->too_many)
+		return 0;
+	m = gt_in_time_run(&c->order, cols, err);
+	if (!m)
+		return err->code;
+	if (cols->kind == GT_CALL || cols->kind == GT_OPEN)
+		mark_calls(c, cols, m);
+	for (uint32_t i = 0; (cols->kind == GT_GPU || cols->kind == GT_SPAN) && i < cols->ntypes; i++)
+		if (cols->kind == GT_GPU || is_wait(gt_cols_type(cols, i)))
+			mark_joined(cols, i, cols->kind == GT_GPU ? WORK : WAIT, m);
+	return c->store.err.code ? gt_err_set(err, c->store.err.code, "%s", c->store.err.text) : 0;
+}
+
+/* ---- what work waits for ---- */
+
+static struct gt_link row_of(struct gt_chain *c, uint32_t line, uint32_t i) { return gt_links_get(&c->store, &c->lines[line].rows, i); }
+
+static bool launch_known(const struct gt_link *work) { return (work->by & BY_NONE) != BY_NONE; }
+
+static bool of_one_launch(const struct gt_link *a, const struct gt_link *b)
+{
+	return launch_known(a) && (a->by & BY_NONE) == (b->by & BY_NONE) && a->launch == b->launch;
+}
+
+/* The outermost call in which it was launched. */
+static struct gt_chain_source launch_of(struct gt_chain *c, const struct gt_link *work)
+{
+	struct gt_chain_source s = { .at = work->launch, .likely = work->by & BY_ORDER };
+	const struct gt_filter *f = &c->asked.opt->filter;
+	struct gt_link call;
+	uint32_t n, slot;
+
+	if (!launch_known(work))
+		return s;
+	slot = c->slot[work->by & BY_NONE];
+	n = slot ? gt_links_until(&c->store, &c->lines[slot - 1].rows, work->launch) : 0;
+	if (n)
+		call = row_of(c, slot - 1, n - 1);
+	if (!n || call.end < work->launch) {
+		s.what = f->ranged && work->launch < f->from ? GT_CHAIN_BEFORE : GT_CHAIN_NOTHING;
+		return s;
+	}
+	s.line = slot - 1;
+	s.index = n - 1;
+	s.what = call.end <= work->start ? GT_CHAIN_RETURN : GT_CHAIN_WITHIN;
+	s.at = call.end <= work->start ? call.end : call.start;
+	return s;
+}
+
+/* The last work of the stream before it that had ended when it began. */
+static struct gt_chain_source before_of(struct gt_chain *c, uint32_t line, uint32_t index, int64_t start)
+{
+	for (uint32_t i = index, looked = 0; i-- && looked < LOOK; looked++) {
+		int64_t end = row_of(c, line, i).end;
+
+		if (end <= start)
+			return (struct gt_chain_source){ .what = GT_CHAIN_WORK, .line = line, .index = i, .at = end };
+	}
+	return (struct gt_chain_source){ 0 };
+}
+
+/* Was the stream told to wait for an event between the launch of the work before and this one's? INT64_MIN: no. */
+static int64_t told_to_wait(struct gt_chain *c, uint32_t line, uint32_t index, const struct gt_link *work)
+{
+	const struct gt_links *waits = &c->lines[line].waits;
+	uint32_t n = launch_known(work) && waits->n ? gt_links_until(&c->store, waits, work->launch - 1) : 0;
+	struct gt_link wait, before;
+
+	if (!n)
+		return INT64_MIN;
+	wait = gt_links_get(&c->store, waits, n - 1);
+	if (!index)
+		return wait.start;
+	before = row_of(c, line, index - 1);
+	return wait.start > (launch_known(&before) ? before.launch : before.start) ? wait.start : INT64_MIN;
+}
+
+/* The last work of another stream that may be what the wait was for, or that one launch had it wait for. */
+static struct gt_chain_source on_stream(struct gt_chain *c, uint32_t line, const struct gt_link *work, int64_t told)
+{
+	const struct gt_chain_line *l = &c->lines[line];
+	uint32_t n = gt_links_until(&c->store, &l->rows, work->start - 1);
+
+	for (uint32_t looked = 0; n-- && looked < LOOK; looked++) {
+		struct gt_link one = row_of(c, line, n);
+
+		bool before_it = told > INT64_MIN && !(launch_known(&one) && one.launch >= told);
+
+		if (one.end <= work->start && (of_one_launch(&one, work) || before_it))
+			return (struct gt_chain_source){ GT_CHAIN_WORK, line, n, one.end, true };
+		if (told == INT64_MIN && one.start < work->launch)
+			break;		/* none of its launch began so early */
+	}
+	return (struct gt_chain_source){ 0 };
+}
+
+static bool later(const struct gt_chain *c, const struct gt_chain_source *a, const struct gt_chain_source *b)
+{
+	if (!b->what || !a->what)
+		return a->what;
+	return a->at != b->at ? a->at > b->at : c->lines[a->line].track < c->lines[b->line].track;
+}
+
+static struct gt_chain_source other_of(struct gt_chain *c, uint32_t line, uint32_t index, const struct gt_link *work)
+{
+	const struct gt_chain_process *p = &c->processes[c->lines[line].place];
+	int64_t told = told_to_wait(c, line, index, work);
+	bool any = launch_known(work) && (told > INT64_MIN || role(c, p->seg, work->type) & OF_GRAPH);
+	struct gt_chain_source best = { 0 };
+
+	for (size_t i = 0; any && i < p->nlines; i++) {
+		struct gt_chain_source s;
+
+		if (p->lines[i] == line || !c->lines[p->lines[i]].stream)
+			continue;
+		s = on_stream(c, p->lines[i], work, told);
+		if (later(c, &s, &best))
+			best = s;
+	}
+	return best;
+}
+
+void gt_chain_of_work(struct gt_chain *c, uint32_t line, uint32_t index, const struct gt_link *work, struct gt_chain_sources *s)
+{
+	s->launch = launch_of(c, work);
+	s->before = before_of(c, line, index, work->start);
+	s->other = other_of(c, line, index, work);
+	s->last = s->launch.what && !(s->before.what && s->before.at >= s->launch.at) ? s->launch : s->before;
+	if (s->other.what && (!s->last.what || s->other.at > s->last.at))
+		s->last = s->other;
+}
+
+/* ---- what calls wait for ---- */
+
+struct gt_chain_waiting gt_chain_waiting(struct gt_chain *c, const struct gt_chain_line *thread, const struct gt_link *call)
+{
+	const struct gt_segment *seg = c->processes[thread->place].seg;
+	unsigned is = role(c, seg, call->type);
+	struct gt_chain_waiting w = { .waits = is & WAITS, .own = is & OWN, .any_own = !(is & ONLY_PAGEABLE),
+				      .likely = !(is & (OWN | CERTAIN)), .scope = GT_NONE };
+	int64_t last = call->end > call->start ? call->end - 1 : call->end;	/* at its end the next call may begin, and wait */
+	uint32_t n = w.waits && !w.own ? gt_links_until(&c->store, &thread->waits, last) : 0;
+	struct gt_link wait;
+
+	if (!n)
+		return w;
+	wait = gt_links_get(&c->store, &thread->waits, n - 1);
+	if (wait.start < call->start)
+		return w;
+	w.likely = wait.type != GT_GPU_WAIT_STREAM && wait.type != GT_GPU_WAIT_CONTEXT;
+	w.scope = wait.by;
+	return w;
+}
+
+static bool in_scope(const struct gt_chain *c, const struct gt_segment *seg, const struct gt_chain_line *l, uint32_t scope)
+{
+	uint8_t kind = scope == GT_NONE ? GT_TRACK_PROCESS : seg->tracks[scope - c->order.tracks[seg->index]].kind;
+
+	return (kind != GT_TRACK_STREAM && kind != GT_TRACK_DEVICE) || scope == l->track || scope == l->device;
+}
+
+static bool waits_for(struct gt_chain *c, const struct gt_segment *seg, const struct gt_chain_line *thread, const struct gt_link *call,
+		      struct gt_chain_waiting w, const struct gt_link *work)
+{
+	if (!w.own)
+		return !launch_known(work) || work->launch < call->start;
+	return (work->by & BY_NONE) == thread->track && work->launch >= call->start && work->launch <= call->end &&
+	       (w.any_own || role(c, seg, work->type) & TO_PAGEABLE);
+}
+
+struct gt_chain_source gt_chain_awaited(struct gt_chain *c, const struct gt_chain_line *thread, const struct gt_link *call,
+					struct gt_chain_waiting w, uint32_t stream)
+{
+	const struct gt_chain_line *l = &c->lines[stream];
+	const struct gt_segment *seg = c->processes[l->place].seg;
+	uint32_t n = l->stream && in_scope(c, seg, l, w.scope) ? gt_links_until(&c->store, &l->rows, call->end - 1) : 0;
+
+	while (n--) {
+		struct gt_link one = row_of(c, stream, n);
+
+		if (w.own && one.start < call->start)
+			break;
+		if (one.end > call->end || !waits_for(c, seg, thread, call, w, &one))
+			continue;
+		if (one.end <= call->start)
+			break;
+		return (struct gt_chain_source){ GT_CHAIN_WORK, stream, n, one.end, w.likely };
+	}
+	return (struct gt_chain_source){ 0 };
+}
+
+/* The last work that the call waited for. */
+static struct gt_chain_source awaited(struct gt_chain *c, uint32_t line, const struct gt_link *call)
+{
+	const struct gt_chain_line *thread = &c->lines[line];
+	const struct gt_chain_process *p = &c->processes[thread->place];
+	struct gt_chain_waiting w = gt_chain_waiting(c, thread, call);
+	struct gt_chain_source best = { 0 };
+
+	for (size_t i = 0; w.waits && i < p->nlines; i++) {
+		struct gt_chain_source s = gt_chain_awaited(c, thread, call, w, p->lines[i]);
+
+		if (later(c, &s, &best))
+			best = s;
+	}
+	return best;
+}
+
+/* Was any of the calls since then, of the last ones before the n-th, more than a question? */
+static bool did_something(struct gt_chain *c, uint32_t line, uint32_t n, int64_t since)
+{
+	const struct gt_segment *seg = c->processes[c->lines[line].place].seg;
+
+	for (uint32_t looked = 0; n-- && looked < TURN_CALLS; looked++) {
+		struct gt_link call = row_of(c, line, n);
+
+		if (call.end <= since)
+			return false;
+		if (!(role(c, seg, call.type) & ASKS))
+			return true;
+	}
+	return false;
+}
+
+/* The last call of a thread that had ended by then, if the thread was not in a call by then, and not only asked since. */
+static struct gt_chain_source last_call(struct gt_chain *c, uint32_t line, int64_t since, int64_t at, int64_t *next)
+{
+	const struct gt_links *rows = &c->lines[line].rows;
+	uint32_t n = gt_links_until(&c->store, rows, at - 1);
+	int64_t end = n ? row_of(c, line, n - 1).end : INT64_MAX;
+
+	if (end > at || !did_something(c, line, n, since))
+		return (struct gt_chain_source){ 0 };
+	*next = n < rows->n ? row_of(c, line, n).start : INT64_MAX;
+	return (struct gt_chain_source){ GT_CHAIN_RETURN, line, n - 1, end, true };
+}
+
+static bool takes_turns(int64_t since, int64_t other_end, int64_t start, int64_t other_next)
+{
+	int64_t between = start - other_end;
+
+	return start - since >= TURN && (start - since) / SILENCE >= between &&
+	       other_next > start && (other_next == INT64_MAX || (other_next - other_end) / SILENCE >= between);
+}
+
+void gt_chain_of_call(struct gt_chain *c, uint32_t line, uint32_t index, const struct gt_link *call, struct gt_chain_sources *s)
+{
+	const struct gt_chain_process *p = &c->processes[c->lines[line].place];
+	struct gt_chain_source best = { 0 };
+	int64_t next = 0, best_next = 0;
+
+	*s = (struct gt_chain_sources){ 0 };
+	if (index)
+		s->before = (struct gt_chain_source){ GT_CHAIN_RETURN, line, index - 1, row_of(c, line, index - 1).end, false };
+	s->last = s->before;
+	if (index && call->start - s->before.at < TURN)
+		return;
+	for (size_t i = 0; i < p->nlines; i++) {
+		struct gt_chain_source one = { 0 };
+
+		if (p->lines[i] != line && !c->lines[p->lines[i]].stream)
+			one = last_call(c, p->lines[i], index ? s->before.at : INT64_MIN, call->start, &next);
+		if (later(c, &one, &best)) {
+			best = one;
+			best_next = next;
+		}
+	}
+	if (best.what && (!index || takes_turns(s->before.at, best.at, call->start, best_next)))
+		s->last = s->other = best;
+}
+
+/* ---- the walk ---- */
+
+struct walk {
+	struct gt_chain *c;
+	const struct gt_chain_process *p;
+	gt_chain_fn *fn;
+	void *arg;
+	struct gt_err *err;
+	int64_t at;		/* the chain is known from here on */
+	int rc;
+};
+
+/* Losses in order of segment and start. */
+static int by_start(const void *pa, const void *pb)
+{
+	const struct gt_chain_lost *a = pa, *b = pb;
+
+	if (a->segment != b->segment)
+		return a->segment < b->segment ? -1 : 1;
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+static void sort_lost(struct gt_chain *c)
+{
+	if (c->nlost)
+		qsort(c->lost, c->nlost, sizeof(*c->lost), by_start);
+	for (size_t i = 0; i < c->nlost; i++) {
+		struct gt_chain_lost *l = &c->lost[i];
+
+		l->reach = i && l[-1].segment == l->segment && l[-1].reach > l->end ? l[-1].reach : l->end;
+	}
+}
+
+/* How many losses stand before one that begins at this time. */
+static size_t lost_until(const struct gt_chain *c, uint32_t segment, int64_t at)
+{
+	const struct gt_chain_lost key = { .segment = segment, .start = at };
+	size_t low = 0, high = c->nlost;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (by_start(&c->lost[mid], &key) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Of the track, or of what it is part of. */
+static bool was_lost(const struct gt_chain *c, const struct gt_segment *seg, uint32_t number, int64_t start, int64_t end)
+{
+	for (size_t i = lost_until(c, seg->index, end); i--; ) {
+		const struct gt_chain_lost *l = &c->lost[i];
+		uint32_t track = number - c->order.tracks[seg->index];
+
+		if (l->segment != seg->index || l->reach < start)
+			return false;
+		while (track != GT_NONE && track != l->track)
+			track = seg->tracks[track].parent;
+		if (track == l->track && l->end >= start)
+			return true;
+	}
+	return false;
+}
+
+/* The chain goes on before `start`. */
+static void piece(struct walk *w, enum gt_chain_kind kind, uint32_t line, uint32_t type, int64_t start, bool likely)
+{
+	struct gt_chain_piece one = { kind, likely, w->c->lines[line].track, type, start < w->p->from ? w->p->from : start, w->at };
+
+	if (one.start >= one.end || w->rc)
+		return;
+	if (kind >= GT_CHAIN_QUEUE && w->c->nlost && was_lost(w->c, w->p->seg, one.track, one.start, one.end))
+		one.kind = GT_CHAIN_UNKNOWN;
+	w->at = one.start;
+	w->rc = w->fn(w->arg, &one, w->err);
+}
+
+/* Steps from work to what it waited for. */
+static struct gt_chain_source step_work(struct walk *w, const struct gt_chain_source *from)
+{
+	struct gt_link work = row_of(w->c, from->line, from->index);
+	struct gt_chain_sources s;
+	enum gt_chain_kind gap = GT_CHAIN_QUEUE;
+
+	piece(w, (enum gt_chain_kind)(role(w->c, w->p->seg, work.type) >> KIND_SHIFT), from->line, work.type, work.start, from->likely);
+	if (w->at <= w->p->from)
+		return (struct gt_chain_source){ 0 };
+	gt_chain_of_work(w->c, from->line, from->index, &work, &s);
+	if (!s.launch.what)
+		gap = GT_CHAIN_UNKNOWN;
+	if (s.last.what == GT_CHAIN_NOTHING || s.last.what == GT_CHAIN_BEFORE)
+		piece(w, gap, from->line, work.type, INT64_MIN, s.last.likely);
+	else if (s.last.what != GT_CHAIN_WITHIN)
+		piece(w, gap, from->line, work.type, s.last.at, s.last.likely);
+	return s.last;
+}
+
+static struct gt_chain_source step_call(struct walk *w, const struct gt_chain_source *from)
+{
+	struct gt_link call = row_of(w->c, from->line, from->index);
+	struct gt_chain_source work = { 0 };
+	struct gt_chain_sources s;
+
+	call.end = call.end > w->p->to ? w->p->to : call.end;
+	if (from->what == GT_CHAIN_RETURN)
+		work = awaited(w->c, from->line, &call);
+	piece(w, GT_CHAIN_CALL, from->line, call.type, work.what ? work.at : call.start,
+	      from->likely || work.likely);
+	if (work.what || w->at <= w->p->from)
+		return work;
+	gt_chain_of_call(w->c, from->line, from->index, &call, &s);
+	piece(w, GT_CHAIN_OUTSIDE, from->line, call.type, s.last.what ? s.last.at : INT64_MIN, s.last.likely);
+	return s.last;
+}
+
+/* The row of a line that ended last; what lasts beyond the window counts as ending with it. */
+static struct gt_chain_source last_of_line(struct gt_chain *c, const struct gt_chain_process *p, uint32_t line)
+{
+	struct gt_chain_line *l = &c->lines[line];
+	struct gt_chain_source best = { 0 };
+
+	for (uint32_t n = gt_links_until(&c->store, &l->rows, p->to); n-- && (!best.what || best.at < p->to); ) {
+		struct gt_chain_source one = { .what = l->stream ? GT_CHAIN_WORK : GT_CHAIN_RETURN, .line = line, .index = n };
+
+		one.at = row_of(c, line, n).end;
+		one.at = one.at > p->to ? p->to : one.at;
+		if (!best.what || one.at > best.at)
+			best = one;
+		if (!l->stream)
+			break;
+	}
+	return best;
+}
+
+/* Where the window ends: work, or, where all of the process is looked at, a call, if no work ended as late. */
+static struct gt_chain_source last_row(struct gt_chain *c, const struct gt_chain_process *p)
+{
+	struct gt_chain_source best = { 0 };
+
+	for (int calls = 0; calls < (c->asked.opt->whole ? 2 : 1); calls++)
+		for (size_t i = 0; i < p->nlines; i++) {
+			struct gt_chain_source one = { 0 };
+
+			if (c->lines[p->lines[i]].stream == !calls)
+				one = last_of_line(c, p, p->lines[i]);
+			if (calls && best.what == GT_CHAIN_WORK ? one.what && one.at > best.at : later(c, &one, &best))
+				best = one;
+		}
+	return best;
+}
+
+int gt_chain_walk(struct gt_chain *c, const struct gt_chain_process *p, gt_chain_fn *fn, void *arg, struct gt_err *err)
+{
+	struct walk w = { .c = c, .p = p, .fn = fn, .arg = arg, .err = err, .at = p->to };
+	struct gt_chain_source at = last_row(c, p);
+
+	while (!w.rc && w.at > p->from && at.what && at.what != GT_CHAIN_BEFORE && !gt_link_store_failed(&c->store))
+		at = at.what == GT_CHAIN_WORK ? step_work(&w, &at) : step_call(&w, &at);
+	if (gt_link_store_failed(&c->store))
+		return gt_err_set(err, c->store.err.code, "%s", c->store.err.text);
+	return w.rc;
+}
+
+int gt_chain_sums(struct gt_chain *c, const struct gt_chain_process *p, uint64_t *ns, struct gt_err *err)
+{
+	for (size_t i = 0; i < p->nlines; i++) {
+		const struct gt_links *rows = &c->lines[p->lines[i]].rows;
+
+		for (uint32_t k = 0; k < rows->n && !gt_link_store_failed(&c->store); k++) {
+			struct gt_link one = gt_links_get(&c->store, rows, k);
+			int64_t start = one.start < p->from ? p->from : one.start, end = one.end > p->to ? p->to : one.end;
+
+			if (end > start && one.type != GT_NONE)
+				ns[one.type] = gt_sat_add(ns[one.type], (uint64_t)end - (uint64_t)start);
+		}
+	}
+	return gt_link_store_failed(&c->store) ? gt_err_set(err, c->store.err.code, "%s", c->store.err.text) : 0;
+}
+
+/* ---- life ---- */
+
+int gt_chain_init(struct gt_chain *c, struct gt_reader *r, const struct gt_analysis_options *opt, bool without, struct gt_err *err)
+{
+	int rc;
+
+	c->asked = (struct gt_asked){ r, opt };
+	rc = gt_in_time_init(&c->order, r, on_row, c, err);
+	if (!rc)
+		rc = gt_places_init(&c->where, r, err);
+	if (rc)
+		return rc;
+	gt_link_store_init(&c->store, without, c->order.tracks[c->order.nsegs]);
+	c->processes = calloc(c->where.n + 1, sizeof(*c->processes));
+	c->slot = calloc(c->order.tracks[c->order.nsegs] + 1ul, sizeof(*c->slot));
+	c->roles = calloc(c->order.types[c->order.nsegs] + 1ul, sizeof(*c->roles));
+	if (!c->processes || !c->slot || !c->roles)
+		return gt_err_set(err, -ENOMEM, "no memory for the chain of calls and work");
+	for (size_t i = 0; i < c->where.n; i++) {
+		c->processes[i].seg = c->where.places[i].seg;
+		c->processes[i].track = c->where.places[i].track;
+	}
+	return 0;
+}
+
+/* All of a process is looked at: its calls, too. */
+static void widen(struct gt_chain_process *p, const struct gt_chain_line *l)
+{
+	if (!l->rows.n || l->stream)
+		return;
+	p->from = l->rows.firsts[0] < p->from ? l->rows.firsts[0] : p->from;
+	p->to = l->cover > p->to ? l->cover : p->to;
+}
+
+int gt_chain_finish(struct gt_chain *c, struct gt_err *err)
+{
+	const struct gt_filter *f = &c->asked.opt->filter;
+	int rc = gt_in_time_flush(&c->order, err);
+
+	sort_lost(c);
+	for (size_t i = 0; i < c->nlines && c->asked.opt->whole; i++)
+		widen(&c->processes[c->lines[i].place], &c->lines[i]);
+	for (size_t i = 0; i < c->where.n && f->ranged; i++) {
+		struct gt_chain_process *p = &c->processes[i];
+
+		p->from = p->ops && p->from < f->from ? f->from : p->from;
+		p->to = p->ops && p->to > f->to ? f->to : p->to;
+	}
+	if (gt_link_store_failed(&c->store))
+		return gt_err_set(err, c->store.err.code, "%s", c->store.err.text);
+	return rc;
+}
+
+void gt_chain_release(struct gt_chain *c)
+{
+	for (size_t i = 0; i < c->nlines; i++) {
+		gt_links_release(&c->lines[i].rows);
+		gt_links_release(&c->lines[i].waits);
+	}
+	for (size_t i = 0; c->processes && i < c->where.n; i++)
+		free(c->processes[i].lines);
+	gt_link_store_release(&c->store);
+	gt_in_time_release(&c->order);
+	gt_places_release(&c->where);
+	free(c->processes);
+	free(c->lines);
+	free(c->slot);
+	free(c->roles);
+	free(c->lost);
+}
