@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/pick.h"
 #include "formats/base/buf.h"
 
 /* < 0: a is better. */
@@ -75,27 +76,11 @@ void gt_keep_release(struct gt_keep *k)
 	memset(k, 0, sizeof(*k));
 }
 
-/* ret of row i, by bisection. */
-static int32_t ret_of(const struct gt_cols *cols, uint32_t i)
-{
-	uint32_t low = 0, high = cols->nret;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (cols->ret_row[mid] < i)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < cols->nret && cols->ret_row[low] == i ? cols->ret[low] : 0;
-}
-
 struct gt_kept gt_kept_row(const struct gt_cols *cols, uint32_t i, int64_t score)
 {
 	return (struct gt_kept){
 		.score = score, .start = cols->start[i], .dur = cols->dur[i], .seg = cols->seg, .track = cols->track,
-		.type = cols->types[cols->code ? cols->code[i] : 0], .ret = ret_of(cols, i),
+		.type = cols->types[cols->code ? cols->code[i] : 0], .ret = gt_cols_ret(cols, i),
 		.depth = cols->depth ? cols->depth[i] : 0,
 	};
 }

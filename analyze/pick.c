@@ -18,6 +18,21 @@ const uint64_t *gt_cols_role(const struct gt_cols *cols, uint32_t code, unsigned
 	return field == GT_NONE ? NULL : gt_cols_args(cols, code, field, n);
 }
 
+int32_t gt_cols_ret(const struct gt_cols *cols, uint32_t i)
+{
+	uint32_t low = 0, high = cols->nret;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (cols->ret_row[mid] < i)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < cols->nret && cols->ret_row[low] == i ? cols->ret[low] : 0;
+}
+
 void gt_pick_start(struct gt_pick *p, const struct gt_cols *cols, uint32_t code, unsigned role0, unsigned role1)
 {
 	const struct gt_type *type = gt_cols_type(cols, code);

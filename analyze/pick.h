@@ -38,4 +38,5 @@ static inline const struct gt_type *gt_cols_type(const struct gt_cols *cols, uin
 uint32_t gt_type_field(const struct gt_type *type, unsigned role);	/* the first field with this role, or GT_NONE */
 /* The values of the first field with this role, as gt_cols_args has them; NULL and 0 where there is none. */
 const uint64_t *gt_cols_role(const struct gt_cols *cols, uint32_t code, unsigned role, uint32_t *n);
+int32_t gt_cols_ret(const struct gt_cols *cols, uint32_t i);	/* ret of row i, found by bisection */
 #endif
