@@ -4,7 +4,7 @@
 	X(header) X(summary) X(gpu) X(budget) X(top) X(categories) X(ioctls) X(memory) X(threads) X(pauses) X(open) \
 	X(errors) X(layers) X(contexts) X(slowest) X(timeline) X(histogram) X(driver) X(gaps) X(critical) X(advice) X(kernels) \
 	X(copies) X(sync) X(streams) X(counters) X(unseen) X(steps) X(overlap) X(launches) X(queues) X(patterns) X(transfers) \
-	X(metadata)
+	X(query) X(metadata)
 
 #define X(name) extern const struct gt_analysis gt_##name##_report;
 ANALYSES(X)

@@ -9,6 +9,7 @@
 #include "analyze/diff.h"
 #include "analyze/exits.h"
 #include "analyze/gate.h"
+#include "analyze/query.h"
 #include "analyze/run.h"
 #include "formats/base/buf.h"
 #include "formats/base/nearest.h"
@@ -27,6 +28,7 @@ static struct {
 	const char *from, *to, *output, *min;
 	uint64_t pid, tid, top, threads;
 	struct gt_opt_list match, fail_if, without;
+	const char *where, *by, *agg, *order_by;
 } opt = { .output = "-", .top = NOT_GIVEN, .threads = NOT_GIVEN };
 
 static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };	/* as in enum gt_table_format */
@@ -54,6 +56,11 @@ static const struct gt_opt options[] = {
 	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Of the report critical", NULL },
 	{ 0,   "without", GT_OPT_LIST, &opt.without, "GLOB",
 	  "how much shorter the run could be at most if what matches took no time; may be given several times", NULL },
+	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "What the report query is asked", NULL },
+	{ 0,   "where",  GT_OPT_STR,  &opt.where,   "EXPR",    "rows for which it holds: 'kind==kernel && dur>1ms && name~/gemm/'", NULL },
+	{ 0,   "by",     GT_OPT_STR,  &opt.by,      "FIELDS",  "a line for each value of these: name,stream", NULL },
+	{ 0,   "agg",    GT_OPT_STR,  &opt.agg,     "FIGURES", "what of them: 'count,sum(dur),p99(dur)'; unless told, count,sum(dur)", NULL },
+	{ 0,   "order-by", GT_OPT_STR, &opt.order_by, "FIGURE", "the one of them that is largest on top", NULL },
 };
 static const struct gt_command command = {
 	.name = "gtanalyze",
@@ -84,6 +91,7 @@ struct chosen {
 	bool unasked;	/* no report was named */
 	struct gt_diff_asked diff;	/* instead of all that, if it compares */
 	struct gt_gates gates;
+	const struct gt_query *query;	/* NULL: the report is not among them */
 };
 
 static void choose(struct chosen *c, const struct gt_analysis *a)
@@ -183,6 +191,66 @@ static int list_reports(struct gt_out *out, struct gt_err *err)
 	rc = gt_tables_print(&t, 1, (enum gt_table_format)opt.format, NULL, out, err);
 	gt_table_free(t);
 	return rc;
+}
+
+/* ---- a query ---- */
+
+static bool is_query(const struct gt_analysis *a) { return !strcmp(a->name, "query"); }
+
+/* Columns, not bytes, up to this byte. */
+static unsigned columns_up_to(const char *s, uint64_t bytes)
+{
+	unsigned n = 0;
+
+	for (uint64_t i = 0; i < bytes && s[i]; i++)
+		n += ((unsigned char)s[i] & 0xc0) != 0x80;
+	return n;
+}
+
+/* The message, then what was typed and under it a mark at the place. */
+static int fail_at(const char *option, const char *text, const struct gt_err *at)
+{
+	struct gt_err err = *at;
+
+	err.offset = GT_NO_OFFSET;
+	gt_err_print("gtanalyze", option, &err);
+	if (at->offset == GT_NO_OFFSET)
+		return 2;
+	fputs("  ", stderr);
+	for (const char *s = text; *s; s++)
+		fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, stderr);
+	fprintf(stderr, "\n  %*s^\n", (int)columns_up_to(text, at->offset), "");
+	return 2;
+}
+
+/* The options of a query are its own; without it, or beside other reports, it would not be plain what they are about. Exit status. */
+static int read_query(struct chosen *c, struct gt_query **query, struct gt_analysis *fitted)
+{
+	const char *const given = opt.where ? "--where" : opt.by ? "--by" : opt.agg ? "--agg" : opt.order_by ? "--order-by" : NULL;
+	const char *option = NULL, *text = NULL;
+	struct gt_err err = GT_ERR_INIT;
+	unsigned others = 0, at = 0;
+
+	for (unsigned i = 0; i < c->n; i++) {
+		at = is_query(c->list[i]) ? i : at;
+		others += i && !is_query(c->list[i]);
+	}
+	if (!at || others) {
+		if (given)
+			gt_err_set(&err, -EINVAL, at ? "the report query stands alone with %s" : "%s is for the report query: gtanalyze query %s ... FILE",
+				   given, given);
+		if (given)
+			return fail(NULL, &err, 2);
+	}
+	if (!at)
+		return 0;
+	*query = gt_query_new(opt.where, opt.by, opt.agg, opt.order_by, &option, &text, &err);
+	if (!*query)
+		return err.code == -EINVAL ? fail_at(option, text, &err) : fail(NULL, &err, 1);
+	*fitted = *c->list[at];
+	gt_query_fit(*query, fitted);
+	c->list[at] = fitted;
+	return 0;
 }
 
 /* ---- what to look at ---- */
@@ -358,6 +426,7 @@ static int analyze(const char *path, const struct chosen *c, bool several, struc
 		return -1;
 	set_options(&o, r, path, &restrictions);
 	o.unasked = c->unasked;
+	o.query = c->query;
 	o.width = opt.format == GT_TEXT ? gt_tables_width(out) : 0;
 	n = gt_run(r, c->list, c->n, &o, (unsigned)opt.threads, tables, err);
 	rc = n < 0 ? n : hold_gates(c, r, o, tables, &n, status, err);
@@ -478,6 +547,8 @@ int main(int argc, char **argv)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct chosen chosen = { .n = 0 };
+	struct gt_query *query = NULL;
+	struct gt_analysis fitted;
 	struct gt_out out;
 	int n, first, status = GT_EXIT_CLEAN, rc;
 	bool diff;
@@ -490,6 +561,10 @@ int main(int argc, char **argv)
 	first = understand(&chosen, argv + 1, n, &diff, &err);
 	if (first < 0)
 		return fail(NULL, &err, GT_EXIT_USAGE);
+	status = diff ? GT_EXIT_CLEAN : read_query(&chosen, &query, &fitted);
+	if (status)
+		return status;
+	chosen.query = query;
 	for (int i = first; i < n && !opt.list; i++)
 		if (gt_out_would_destroy(opt.output, argv[1 + i], &err))
 			return fail(NULL, &err, GT_EXIT_FAILURE);
@@ -506,5 +581,6 @@ int main(int argc, char **argv)
 	gt_opt_list_release(&opt.match);
 	gt_opt_list_release(&opt.fail_if);
 	gt_opt_list_release(&opt.without);
+	gt_query_free(query);
 	return status;
 }
