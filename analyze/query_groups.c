@@ -2,7 +2,7 @@
  * are met, so that keys of different threads differ, and merging says them anew.
  *
  * Where no field of --by differs between the rows of one type on one track, the group of a code is looked up once for a run, and a row
- * costs a look into a table. Memory is bounded: groups beyond GT_QUERY_GROUPS (fewer where they are large) are refused, for a table
+ * costs a look into a table; where some do, a row adds those to the code's key. Memory is bounded: groups beyond GT_QUERY_GROUPS (fewer where they are large) are refused, for a table
  * that lacks some would be wrong; histograms beyond HISTS_MAX have no quantiles.
  */
 #include "analyze/query_groups.h"
@@ -76,26 +76,32 @@ static bool is_text(const struct gt_query *q, unsigned use)
 	return class == GT_Q_TEXT || class == GT_Q_ANY;
 }
 
-static int make_key(struct gt_query_groups *g, const struct gt_segment *seg, uint32_t row, uint64_t *key, struct gt_err *err)
+/* Puts the field `i` of --by into a key. */
+static int put_field(struct gt_query_groups *g, const struct gt_segment *seg, uint32_t row, unsigned i, uint64_t *key, struct gt_err *err)
 {
-	memset(key, 0, g->width * sizeof(*key));
-	for (unsigned i = 0; i < g->q->nby; i++) {
-		struct gt_query_value v = gt_query_get(g->rows, g->q->by[i], row);
-		uint32_t text = 0;
+	struct gt_query_value v = gt_query_get(g->rows, g->q->by[i], row);
+	uint32_t text;
 
-		if (v.is == GT_Q_ABSENT)
-			continue;
-		key[0] |= 1ull << i;
-		key[1 + i] = v.u;
-		if (!is_text(g->q, g->q->by[i]))
-			continue;
-		text = v.is == GT_Q_STRING ? number_of_string(g, seg, v.u, err) :
-		       v.is == GT_Q_CHARS ? number_of(g, v.s, err) : number_of_digits(g, &v, err);
-		if (text == GT_NONE)
-			return err->code;
-		key[1 + i] = text;
-	}
-	return 0;
+	if (v.is == GT_Q_ABSENT)
+		return 0;
+	key[0] |= 1ull << i;
+	key[1 + i] = v.u;
+	if (!is_text(g->q, g->q->by[i]))
+		return 0;
+	text = v.is == GT_Q_STRING ? number_of_string(g, seg, v.u, err) :
+	       v.is == GT_Q_CHARS ? number_of(g, v.s, err) : number_of_digits(g, &v, err);
+	key[1 + i] = text;
+	return text == GT_NONE ? err->code : 0;
+}
+
+static int put_fields(struct gt_query_groups *g, const struct gt_segment *seg, uint32_t row, const struct gt_query_places *which,
+		      uint64_t *key, struct gt_err *err)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < which->n; i++)
+		rc = put_field(g, seg, row, which->list[i], key, err);
+	return rc;
 }
 
 static bool same_key(const void *arg, uint32_t value, const void *key, size_t len)
@@ -148,25 +154,33 @@ static uint32_t find_group(struct gt_query_groups *g, const uint64_t *key, struc
 	return add_group(g, key, hash, err) ? GT_NONE : (uint32_t)g->n - 1;
 }
 
-static uint32_t group_of_row(struct gt_query_groups *g, const struct gt_segment *seg, uint32_t row, struct gt_err *err)
+/* What a code's rows have in common, found for the first of them: part of their key, and their group if that is all of it. */
+static struct gt_query_known *know_code(struct gt_query_groups *g, const struct gt_cols *cols, uint32_t row, struct gt_err *err)
 {
-	uint64_t key[1 + GT_QUERY_BY];
+	uint32_t code = cols->code ? cols->code[row] : 0;
+	struct gt_query_known *known = &g->known[code];
+	uint64_t *key = &g->code_keys[(size_t)code * g->width];
 
-	return make_key(g, seg, row, key, err) ? GT_NONE : find_group(g, key, err);
+	if (known->when == g->when)
+		return known;
+	memset(key, 0, g->width * sizeof(*key));
+	if (put_fields(g, cols->seg, row, &g->by_code, key, err))
+		return NULL;
+	known->group = g->by_row.n ? 0 : find_group(g, key, err);
+	if (known->group == GT_NONE)
+		return NULL;
+	known->when = g->when;
+	return known;
 }
 
 /* Where only type and track tell. */
 static int find_by_code(struct gt_query_groups *g, const struct gt_cols *cols, const uint32_t *rows, uint32_t n, struct gt_err *err)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		struct gt_query_known *known = &g->known[cols->code ? cols->code[rows[i]] : 0];
+		const struct gt_query_known *known = know_code(g, cols, rows[i], err);
 
-		if (known->when != g->when) {
-			known->group = group_of_row(g, cols->seg, rows[i], err);
-			if (known->group == GT_NONE)
-				return err->code;
-			known->when = g->when;
-		}
+		if (!known)
+			return err->code;
 		g->at[i] = known->group;
 	}
 	return 0;
@@ -175,14 +189,19 @@ static int find_by_code(struct gt_query_groups *g, const struct gt_cols *cols, c
 static int find_by_row(struct gt_query_groups *g, const struct gt_cols *cols, const uint32_t *rows, uint32_t n, struct gt_err *err)
 {
 	for (uint32_t i = 0; i < n; i++) {
+		struct gt_query_known *known = know_code(g, cols, rows[i], err);
 		uint64_t key[1 + GT_QUERY_BY];
 
-		if (make_key(g, cols->seg, rows[i], key, err))
+		if (!known)
 			return err->code;
-		if (i && same_key(g, g->at[i - 1], key, 0))
-			g->at[i] = g->at[i - 1];	/* most rows are like the one before */
-		else if ((g->at[i] = find_group(g, key, err)) == GT_NONE)
+		memcpy(key, &g->code_keys[(size_t)(known - g->known) * g->width], g->width * sizeof(*key));
+		if (put_fields(g, cols->seg, rows[i], &g->by_row, key, err))
 			return err->code;
+		if (known->group >= g->n || !same_key(g, known->group, key, 0))	/* most rows are like the code's last one */
+			known->group = find_group(g, key, err);
+		if (known->group == GT_NONE)
+			return err->code;
+		g->at[i] = known->group;
 	}
 	return 0;
 }
@@ -193,9 +212,11 @@ int gt_query_groups_run(struct gt_query_groups *g, const struct gt_cols *cols, s
 
 	if (cols->ntypes > g->known_cap) {
 		free(g->known);
+		free(g->code_keys);
 		g->known_cap = cols->ntypes + cols->ntypes / 2;
 		g->known = calloc(g->known_cap, sizeof(*g->known));
-		if (!g->known)
+		g->code_keys = calloc(g->known_cap, g->width * sizeof(*g->code_keys));
+		if (!g->known || !g->code_keys)
 			return gt_err_set(err, -ENOMEM, "no memory for the types of a block");
 	}
 	g->when += !same;
@@ -288,7 +309,7 @@ static void add_field(struct gt_query_groups *g, unsigned field, const struct gt
 int gt_query_groups_add(struct gt_query_groups *g, const struct gt_cols *cols, const uint32_t *rows, uint32_t n, int64_t origin,
 			struct gt_err *err)
 {
-	int rc = g->of_rows ? find_by_row(g, cols, rows, n, err) : find_by_code(g, cols, rows, n, err);
+	int rc = g->by_row.n ? find_by_row(g, cols, rows, n, err) : find_by_code(g, cols, rows, n, err);
 
 	if (rc)
 		return rc;
@@ -513,8 +534,11 @@ int gt_query_groups_init(struct gt_query_groups *g, const struct gt_query *q, st
 	for (unsigned i = 0; i < q->naggs; i++)
 		want_field(g, &q->aggs[i]);
 	for (unsigned i = 0; i < q->nby; i++) {
-		g->of_rows |= gt_query_field(q->uses[q->by[i]].id)->level == GT_Q_OF_ROW;
-		g->of_tracks |= gt_query_field(q->uses[q->by[i]].id)->level == GT_Q_OF_TRACK;
+		enum gt_query_level level = gt_query_field(q->uses[q->by[i]].id)->level;
+		struct gt_query_places *to = level == GT_Q_OF_ROW ? &g->by_row : &g->by_code;
+
+		to->list[to->n++] = (uint8_t)i;
+		g->of_tracks |= level == GT_Q_OF_TRACK;
 	}
 	return !q->nby && find_group(g, empty, err) == GT_NONE ? err->code : 0;	/* all rows are one group, also when there are none */
 }
@@ -536,6 +560,7 @@ void gt_query_groups_release(struct gt_query_groups *g)
 	free(g->keys);
 	free(g->sums);
 	free(g->known);
+	free(g->code_keys);
 	gt_map_release(&g->map);
 	gt_map_release(&g->text_map);
 }

@@ -40,9 +40,12 @@ struct gt_query_groups {
 	struct gt_map text_map;
 	uint32_t **of_string;		/* by segment, then by string: 1 + its text */
 	uint32_t nsegs;
-	bool of_rows, of_tracks;	/* keys may differ from row to row; from track to track */
-	/* by code: the group of its rows in the run (of_tracks) or block at hand, where that is one */
+	/* fields of --by that are the same for all rows of a code in a run, and those that may differ */
+	struct gt_query_places { uint8_t list[GT_QUERY_BY]; unsigned n; } by_code, by_row;
+	bool of_tracks;			/* keys may differ from track to track */
+	/* by code, in the run (of_tracks) or block at hand: the group of its last row, and what all its rows have of a key */
 	struct gt_query_known { uint64_t when; uint32_t group; } *known;
+	uint64_t *code_keys;
 	uint32_t known_cap;
 	uint64_t when, block;
 	const struct gt_segment *seg;
