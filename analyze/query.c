@@ -42,6 +42,7 @@ static int add_to_union(void *arg, const struct gt_moment *m, struct gt_err *err
 	struct state *s = arg;
 
 	gt_union_add(&s->groups.list[m->what].busy, m->at, m->end);
+	s->groups.list[m->what].ran = true;
 	return 0;
 }
 

@@ -94,7 +94,7 @@ enum gt_query_kind gt_query_kind_of(enum gt_kind kind, const struct gt_type *typ
 
 #define GT_QUERY_NODES 128
 #define GT_QUERY_DEPTH 32
-#define GT_QUERY_USES 16	/* different fields */
+#define GT_QUERY_USES 32	/* different fields */
 #define GT_QUERY_BY 8
 #define GT_QUERY_AGGS 24
 

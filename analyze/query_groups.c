@@ -493,7 +493,7 @@ struct gt_cell gt_query_agg_cell(const struct gt_query_groups *g, size_t group, 
 	if (agg->fn == GT_Q_FN_FIRST || agg->fn == GT_Q_FN_LAST)
 		return one->count ? gt_cell_i(agg->fn == GT_Q_FN_FIRST ? one->first : one->last) : gt_cell_none();
 	if (agg->fn == GT_Q_FN_UNION)
-		return gt_cell_known(one->busy.any || one->busy.ns, one->busy.ns);
+		return gt_cell_known(one->ran, one->busy.ns);
 	while (g->fields[f].use != agg->use)
 		f++;
 	if (!gt_query_sums_of(g, group, f)->n)

@@ -20,6 +20,7 @@ struct gt_query_group {
 	uint64_t count;
 	int64_t first, last;		/* start of the first row, end of the last one; since the report's origin */
 	struct gt_union busy;
+	bool ran;			/* busy is of at least one row, may it be of no length */
 };
 struct gt_query_sum {			/* a field that is added up */
 	uint8_t use;

@@ -58,7 +58,7 @@ static bool fits(struct gt_query_rows *e, unsigned node, const struct gt_query_v
 	if (v->is == GT_Q_CHARS)
 		return n->test == GT_Q_THERE ? *v->s : gt_query_fits(n, v->s);
 	if (n->test == GT_Q_THERE)
-		return v->is == GT_Q_DOUBLE ? v->d != 0 : v->u != 0;
+		return gt_query_field(e->q->uses[n->use].id)->class == GT_Q_WORD || (v->is == GT_Q_DOUBLE ? v->d != 0 : v->u != 0);
 	if (n->test == GT_Q_WORDS)
 		return v->u < 32 && n->words >> v->u & 1;
 	return n->has_number && in_range(n, v);

@@ -28,10 +28,10 @@ $(foreach b,$(BENCHES),$(eval $(call test_rule,$(b:$(BUILD)/%=%),)))
 
 # A fuzz target is one function (LLVMFuzzerTestOneInput). make check replays its corpus with any compiler; make fuzz looks
 # for new inputs with clang's libFuzzer and leaves what it finds in BUILD/fuzz/.
-$(BUILD)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c $(LIBGT)
+$(BUILD)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c $(BUILD)/libgtanalyze.a $(LIBGT)
 	@mkdir -p $(@D)
-	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) $(filter %.c,$^) $(LIBGT) $(LIBS) -o $@
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(FORMATS) $(wildcard formats/*.h formats/base/*.h)
+	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) $(filter %.c,$^) $(filter %.a,$^) $(LIBS) -o $@
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(FORMATS) $(filter-out analyze/gtanalyze.c,$(wildcard analyze/*.c)) $(wildcard formats/*.h formats/base/*.h analyze/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(filter-out -MMD -MP,$(GTFLAGS)) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 		$(filter %.c,$^) $(LIBS) -o $@
