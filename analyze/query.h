@@ -81,7 +81,7 @@ const char *const *gt_query_words(enum gt_query_id id);		/* of GT_Q_WORD: NULL-t
 
 #define GT_QUERY_KINDS(X) X(CALL, call) X(IOCTL, ioctl) X(RANGE, range) X(KERNEL, kernel) X(COPY, copy) X(SET, set) X(GRAPH, graph) \
 	X(WAIT, wait) X(SPAN, span) X(OVERHEAD, overhead) X(OPEN, open) X(INSTANT, instant) X(COUNTER, counter) \
-	X(UNMATCHED, unmatched) X(LOST, lost)
+	X(LOST, lost)
 enum gt_query_kind {	/* the word `kind` */
 #define X(e, w) GT_Q_KIND_##e,
 	GT_QUERY_KINDS(X)

@@ -61,7 +61,6 @@ enum gt_query_kind gt_query_kind_of(enum gt_kind kind, const struct gt_type *typ
 	case GT_GPU: return kind_of_work(type);
 	case GT_INSTANT: return GT_Q_KIND_INSTANT;
 	case GT_COUNTER: return GT_Q_KIND_COUNTER;
-	case GT_UNMATCHED: return GT_Q_KIND_UNMATCHED;
 	default: return GT_Q_KIND_LOST;
 	}
 }
@@ -74,7 +73,7 @@ static uint32_t kinds_of(unsigned kind)
 		[GT_SPAN] = GT_BIT(GT_Q_KIND_RANGE) | GT_BIT(GT_Q_KIND_OVERHEAD) | GT_BIT(GT_Q_KIND_WAIT) | GT_BIT(GT_Q_KIND_SPAN),
 		[GT_GPU] = GT_BIT(GT_Q_KIND_KERNEL) | GT_BIT(GT_Q_KIND_COPY) | GT_BIT(GT_Q_KIND_SET) | GT_BIT(GT_Q_KIND_GRAPH),
 		[GT_INSTANT] = GT_BIT(GT_Q_KIND_INSTANT), [GT_COUNTER] = GT_BIT(GT_Q_KIND_COUNTER),
-		[GT_UNMATCHED] = GT_BIT(GT_Q_KIND_UNMATCHED), [GT_LOST] = GT_BIT(GT_Q_KIND_LOST),
+		[GT_LOST] = GT_BIT(GT_Q_KIND_LOST), /* halves of calls (GT_UNMATCHED) are in no report */
 	};
 
 	return of[kind];

@@ -232,22 +232,15 @@ static enum gt_cell_kind cell_of_agg(const struct gt_query *q, const struct gt_q
 static char *key_of_agg(const struct gt_query *q, const struct gt_query_agg *agg)
 {
 	enum gt_cell_kind kind = cell_of_agg(q, agg);
-	char *key = strdup(agg->text);
+	const char *unit = kind == GT_C_NS || kind == GT_C_TIME ? "_ns" : kind == GT_C_BYTES ? "_bytes" : "";
+	size_t n = strcspn(agg->text, "("), len = strlen(agg->text);
+	char *key = NULL;
 
-	for (char *c = key; c && *c; c++)
-		if (*c == '(')
-			*c = '_';
-		else if (*c == ')')
-			*c = '\0';
-	if (key && (kind == GT_C_NS || kind == GT_C_TIME)) {
-		char *with_unit = NULL;
-
-		if (asprintf(&with_unit, "%s_ns", key) < 0)
-			with_unit = NULL;
-		free(key);
-		key = with_unit;
-	}
-	return key;
+	if (n == len)
+		return asprintf(&key, "%s%s", agg->text, unit) < 0 ? NULL : key;
+	if (agg->use != NO_USE && q->uses[agg->use].id == GT_Q_SIZE)
+		unit = "";	/* the field is called so */
+	return asprintf(&key, "%.*s_%.*s%s", (int)n, agg->text, (int)(len - n - 2), agg->text + n + 1, unit) < 0 ? NULL : key;
 }
 
 static char *key_of_use(const struct gt_query_use *use)

@@ -285,7 +285,7 @@ static struct gt_query_value of_columns(struct gt_query_rows *e, unsigned use, u
 	}
 }
 
-static bool is_moment(enum gt_kind kind) { return kind == GT_INSTANT || kind == GT_COUNTER || kind == GT_UNMATCHED; }
+static bool is_moment(enum gt_kind kind) { return kind == GT_INSTANT || kind == GT_COUNTER; }
 
 static struct gt_query_value of_row(struct gt_query_rows *e, unsigned use, uint32_t row)
 {

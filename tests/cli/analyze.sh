@@ -32,8 +32,9 @@ check analyze-default-gpu says "Kernels on the GPU with the largest totals"
 
 want analyze-list 0 $A --list
 cp want.out list
-for r in header summary gpu top categories ioctls memory threads pauses gaps critical budget advice open errors layers contexts \
-	slowest timeline histogram driver kernels copies sync streams counters steps overlap launches transfers metadata; do
+	for r in header summary gpu top categories ioctls memory threads pauses gaps critical budget advice open errors layers \
+	contexts slowest timeline histogram driver kernels copies sync streams counters steps overlap launches transfers query \
+	metadata; do
 	check "analyze-list-$r" grep -q "^  $r " list
 	want "analyze-alone-$r" 0 $A $r t.jsonl
 	check "analyze-manual-$r" grep -q "^\*\*$r\*\*" "$SRC/docs/gtanalyze.1.md"

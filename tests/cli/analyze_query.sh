@@ -1,0 +1,52 @@
+# gtanalyze query through its command line: every format, what it exits with, and where it points when the question is wrong.
+. "$SRC/tests/lib.sh"
+A=$B/gtanalyze R=$SRC/samples/recorded
+says() { grep -qF -- "$1" want.out; }
+told() { grep -qF -- "$1" want.err; }
+
+want query 0 $A query --where 'kind==kernel && dur>20us && name~/gemm/' --by name,stream --agg 'count,sum(dur),p99(dur)' $R/h200-train.zst
+check query-title says "Rows where kind==kernel && dur>20us && name~/gemm/, by name, stream"
+check query-row says "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stag..       7   1760  59.37 ms  34.56 us"
+want query-csv 0 $A query --where 'kind==copy' --by direction --agg 'count,sum(bytes)' --format csv $R/h200-train.zst
+printf 'direction,count,sum_bytes\r\n' >keys
+head -n 1 want.out | same query-csv-keys keys -
+want query-json 0 $A query --where kind==kernel --format json $R/h200-train.zst
+check query-json-row says '{"count": 14992, "sum_dur_ns": 185545864'
+want query-tsv 0 $A query --where kind==kernel --agg count --format tsv $R/h200-train.zst
+is query-tsv-rows "count 14992" "$(tr '\n' ' ' <want.out | sed 's/ $//')"
+
+# What other reports say of the same rows.
+kernels() { $A kernels --top 0 --format tsv $R/$1.zst 2>/dev/null | sed 1d | awk -F '\t' '{ print $18 "\t" $2 "\t" $3 "\t" $8 "\t" $9 "\t" $10 }' | sort; }
+asked() {
+	$A query --top 0 --format tsv --where kind==kernel --by mangled --agg 'count,sum(dur),min(dur),max(dur),stddev(dur)' $R/$1.zst 2>/dev/null |
+		sed 1d | sort
+}
+for f in h200-train h200-inference h200-graphs h200-streams h200x2-nccl; do
+	kernels $f >kernels; asked $f >asked; same query-is-kernels-$f kernels asked
+done
+busy() { $A streams --format tsv $R/h200-streams.zst 2>/dev/null | sed 1d | awk -F '\t' '$4 != "" { print $4 "\t" $9 }' | sort; }
+busy >busy
+$A query --format tsv --where 'kind==kernel || kind==copy || kind==set' --by stream --agg 'union(dur)' $R/h200-streams.zst 2>/dev/null |
+	sed 1d | sort >asked
+same query-union-is-busy busy asked
+
+points() {	# points NAME OPTION TEXT COLUMN MESSAGE
+	want "query-$1" 2 $A query "$2" "$3" $R/h200-streams.zst
+	check "query-$1-says" told "gtanalyze: $2: $5"
+	is "query-$1-shows" "  $3" "$(sed -n 2p want.err)"
+	is "query-$1-points" "$(printf '  %*s^' "$4" '')" "$(sed -n 3p want.err)"
+}
+points field --where 'dur>1ms && kid==kernel' 11 "there is no field 'kid'; is 'kind' meant?"
+points word --where 'kind==kernle' 6 "no kind is called 'kernle'; is 'kernel' meant?"
+points unit --where 'dur>5' 5 "a time needs a unit"
+points wide --where 'name=="größer" & x' 15 "is '&&' meant?"
+points by --by 'name,dur' 5 "dur has too many values to group by"
+points agg --agg 'count,sum(name)' 10 "name is no quantity"
+points order --order-by 'p99(dur)' 0 "rows are sorted by one of the aggregates of --agg"
+
+want query-without 2 $A --where failed $R/h200-streams.zst
+check query-without-says told "gtanalyze: --where is for the report query: gtanalyze query --where ... FILE"
+want query-top-by 2 $A top --by name $R/h200-streams.zst
+want query-beside 2 $A query top --where failed $R/h200-streams.zst
+check query-beside-says told "the report query stands alone with --where"
+want query-plain-beside 0 $A query top $R/h200-streams.zst
