@@ -28,7 +28,7 @@ static struct {
 	const char *from, *to, *output, *min;
 	uint64_t pid, tid, top, threads;
 	struct gt_opt_list match, fail_if, without;
-	const char *where, *by, *agg, *order_by;
+	const char *where, *by, *agg, *order_by, *of;
 } opt = { .output = "-", .top = NOT_GIVEN, .threads = NOT_GIVEN };
 
 static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };	/* as in enum gt_table_format */
@@ -56,11 +56,12 @@ static const struct gt_opt options[] = {
 	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "Of the report critical", NULL },
 	{ 0,   "without", GT_OPT_LIST, &opt.without, "GLOB",
 	  "how much shorter the run could be at most if what matches took no time; may be given several times", NULL },
-	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "What the report query is asked", NULL },
+	{ 0,   NULL,     GT_OPT_TEXT, NULL,         NULL,      "What the reports query and histogram are asked", NULL },
 	{ 0,   "where",  GT_OPT_STR,  &opt.where,   "EXPR",    "rows for which it holds: 'kind==kernel && dur>1ms && name~/gemm/'", NULL },
 	{ 0,   "by",     GT_OPT_STR,  &opt.by,      "FIELDS",  "a line for each value of these: name,stream", NULL },
 	{ 0,   "agg",    GT_OPT_STR,  &opt.agg,     "FIGURES", "what of them: 'count,sum(dur),p99(dur)'; unless told, count,sum(dur)", NULL },
 	{ 0,   "order-by", GT_OPT_STR, &opt.order_by, "FIGURE", "the one of them that is largest on top", NULL },
+	{ 0,   "of",     GT_OPT_STR,  &opt.of,      "FIELD",   "histogram, which takes --where and --by as well: dur unless told, queue, bytes ...", NULL },
 };
 static const struct gt_command command = {
 	.name = "gtanalyze",
@@ -91,7 +92,9 @@ struct chosen {
 	bool unasked;	/* no report was named */
 	struct gt_diff_asked diff;	/* instead of all that, if it compares */
 	struct gt_gates gates;
-	const struct gt_query *query;	/* NULL: the report is not among them */
+	/* What these reports are asked, and how they go about it; NULL: they are not among them. */
+	struct gt_query *query, *histogram;
+	struct gt_analysis fitted_query, fitted_histogram;
 };
 
 static void choose(struct chosen *c, const struct gt_analysis *a)
@@ -195,8 +198,6 @@ static int list_reports(struct gt_out *out, struct gt_err *err)
 
 /* ---- a query ---- */
 
-static bool is_query(const struct gt_analysis *a) { return !strcmp(a->name, "query"); }
-
 /* Columns, not bytes, up to this byte. */
 static unsigned columns_up_to(const char *s, uint64_t bytes)
 {
@@ -223,33 +224,62 @@ static int fail_at(const char *option, const char *text, const struct gt_err *at
 	return 2;
 }
 
-/* The options of a query are its own; without it, or beside other reports, it would not be plain what they are about. Exit status. */
-static int read_query(struct chosen *c, struct gt_query **query, struct gt_analysis *fitted)
+static bool is_chosen(const struct chosen *c, const char *report)
 {
-	const char *const given = opt.where ? "--where" : opt.by ? "--by" : opt.agg ? "--agg" : opt.order_by ? "--order-by" : NULL;
+	for (unsigned i = 1; i < c->n; i++)
+		if (!strcmp(c->list[i]->name, report))
+			return true;
+	return false;
+}
+
+/* The options of a query are its own: without it, or beside other reports, it would not be plain what they are about. */
+static int check_query(const struct chosen *c, struct gt_err *err)
+{
+	bool query = is_chosen(c, "query"), histogram = is_chosen(c, "histogram");
+	const struct { const char *option, *given; bool taken; const char *by; } rows[] = {
+		{ "--agg", opt.agg, query, "query" }, { "--order-by", opt.order_by, query, "query" }, { "--of", opt.of, histogram, "histogram" },
+		{ "--where", opt.where, query || histogram, "query" }, { "--by", opt.by, query || histogram, "query" },
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		if (rows[i].given && !rows[i].taken)
+			return gt_err_set(err, -EINVAL, "%s is for the report %s: gtanalyze %s %s ... FILE", rows[i].option, rows[i].by, rows[i].by,
+					  rows[i].option);
+		if (rows[i].given && c->n > 2)
+			return gt_err_set(err, -EINVAL, "with %s the report %s stands alone", rows[i].option, query ? "query" : "histogram");
+	}
+	return 0;
+}
+
+static void replace(struct chosen *c, const char *report, const struct gt_analysis *by)
+{
+	for (unsigned i = 0; i < c->n; i++)
+		if (!strcmp(c->list[i]->name, report))
+			c->list[i] = by;
+}
+
+/* Exit status. */
+static int read_query(struct chosen *c)
+{
 	const char *option = NULL, *text = NULL;
 	struct gt_err err = GT_ERR_INIT;
-	unsigned others = 0, at = 0;
 
-	for (unsigned i = 0; i < c->n; i++) {
-		at = is_query(c->list[i]) ? i : at;
-		others += i && !is_query(c->list[i]);
-	}
-	if (!at || others) {
-		if (given)
-			gt_err_set(&err, -EINVAL, at ? "the report query stands alone with %s" : "%s is for the report query: gtanalyze query %s ... FILE",
-				   given, given);
-		if (given)
-			return fail(NULL, &err, 2);
-	}
-	if (!at)
-		return 0;
-	*query = gt_query_new(opt.where, opt.by, opt.agg, opt.order_by, &option, &text, &err);
-	if (!*query)
+	if (check_query(c, &err))
+		return fail(NULL, &err, 2);
+	if (is_chosen(c, "query"))
+		c->query = gt_query_new(opt.where, opt.by, opt.agg, opt.order_by, &option, &text, &err);
+	if (!err.code && is_chosen(c, "histogram"))
+		c->histogram = gt_query_new_hist(opt.where, opt.by, opt.of, &option, &text, &err);
+	if (err.code)
 		return err.code == -EINVAL ? fail_at(option, text, &err) : fail(NULL, &err, 1);
-	*fitted = *c->list[at];
-	gt_query_fit(*query, fitted);
-	c->list[at] = fitted;
+	c->fitted_query = *gt_analysis_find("query");
+	c->fitted_histogram = *gt_analysis_find("histogram");
+	if (c->query)
+		gt_query_fit(c->query, &c->fitted_query);
+	if (c->histogram)
+		gt_query_fit(c->histogram, &c->fitted_histogram);
+	replace(c, "query", &c->fitted_query);
+	replace(c, "histogram", &c->fitted_histogram);
 	return 0;
 }
 
@@ -427,6 +457,7 @@ static int analyze(const char *path, const struct chosen *c, bool several, struc
 	set_options(&o, r, path, &restrictions);
 	o.unasked = c->unasked;
 	o.query = c->query;
+	o.histogram = c->histogram;
 	o.width = opt.format == GT_TEXT ? gt_tables_width(out) : 0;
 	n = gt_run(r, c->list, c->n, &o, (unsigned)opt.threads, tables, err);
 	rc = n < 0 ? n : hold_gates(c, r, o, tables, &n, status, err);
@@ -547,8 +578,6 @@ int main(int argc, char **argv)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct chosen chosen = { .n = 0 };
-	struct gt_query *query = NULL;
-	struct gt_analysis fitted;
 	struct gt_out out;
 	int n, first, status = GT_EXIT_CLEAN, rc;
 	bool diff;
@@ -561,10 +590,9 @@ int main(int argc, char **argv)
 	first = understand(&chosen, argv + 1, n, &diff, &err);
 	if (first < 0)
 		return fail(NULL, &err, GT_EXIT_USAGE);
-	status = diff ? GT_EXIT_CLEAN : read_query(&chosen, &query, &fitted);
+	status = diff ? GT_EXIT_CLEAN : read_query(&chosen);
 	if (status)
 		return status;
-	chosen.query = query;
 	for (int i = first; i < n && !opt.list; i++)
 		if (gt_out_would_destroy(opt.output, argv[1 + i], &err))
 			return fail(NULL, &err, GT_EXIT_FAILURE);
@@ -581,6 +609,7 @@ int main(int argc, char **argv)
 	gt_opt_list_release(&opt.match);
 	gt_opt_list_release(&opt.fail_if);
 	gt_opt_list_release(&opt.without);
-	gt_query_free(query);
+	gt_query_free(chosen.query);
+	gt_query_free(chosen.histogram);
 	return status;
 }

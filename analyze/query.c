@@ -5,49 +5,41 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "analyze/query_groups.h"
-#include "analyze/timeline.h"
+#include "analyze/query_report.h"
 
-struct state {
-	struct gt_asked asked;
-	struct gt_query_rows *rows;
-	struct gt_query_groups groups;
-	uint64_t matched;
-	/* for unions */
-	struct gt_timeline line;	/* of the segment at hand */
-	const struct gt_segment *seg;
-	uint64_t block, late;
-	bool unions;
-};
+int gt_query_init(struct gt_query_state *s, const struct gt_query *q, struct gt_reader *r, const struct gt_analysis_options *opt,
+		  struct gt_err *err)
+{
+	s->asked = (struct gt_asked){ r, opt };
+	s->q = q;
+	if (!q)
+		return 0;
+	s->rows = gt_query_rows_new(q, r, opt, err);
+	if (!s->rows)
+		return err->code;
+	for (unsigned i = 0; i < q->naggs; i++)
+		s->unions |= q->aggs[i].fn == GT_Q_FN_UNION;
+	return gt_query_groups_init(&s->groups, q, s->rows, r, err);
+}
 
 static int query_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	struct state *s = state;
-
-	s->asked = (struct gt_asked){ r, opt };
-	if (!opt->query)
-		return 0;
-	s->rows = gt_query_rows_new(opt->query, r, opt, err);
-	if (!s->rows)
-		return err->code;
-	for (unsigned i = 0; i < opt->query->naggs; i++)
-		s->unions |= opt->query->aggs[i].fn == GT_Q_FN_UNION;
-	return gt_query_groups_init(&s->groups, opt->query, s->rows, r, err);
+	return gt_query_init(state, opt->query, r, opt, err);
 }
 
 /* ---- rows ---- */
 
 static int add_to_union(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
-	struct state *s = arg;
+	struct gt_query_state *s = arg;
 
 	gt_union_add(&s->groups.list[m->what].busy, m->at, m->end);
 	s->groups.list[m->what].ran = true;
 	return 0;
 }
 
-/* The segment at hand is over. Another one's times have nothing to do with it. */
-static int flush(struct state *s, struct gt_err *err)
+/* Another segment's times have nothing to do with this one's. */
+int gt_query_flush(struct gt_query_state *s, struct gt_err *err)
 {
 	int rc = gt_timeline_flush(&s->line, add_to_union, s, err);
 
@@ -58,9 +50,9 @@ static int flush(struct state *s, struct gt_err *err)
 	return rc;
 }
 
-static int begin_block(struct state *s, const struct gt_cols *cols, struct gt_err *err)
+static int begin_block(struct gt_query_state *s, const struct gt_cols *cols, struct gt_err *err)
 {
-	int rc = s->seg && s->seg != cols->seg ? flush(s, err) : 0;
+	int rc = s->seg && s->seg != cols->seg ? gt_query_flush(s, err) : 0;
 
 	if (!rc && (s->seg != cols->seg || s->block != cols->block))
 		rc = gt_timeline_advance(&s->line, cols->floor, add_to_union, s, err);
@@ -70,7 +62,7 @@ static int begin_block(struct state *s, const struct gt_cols *cols, struct gt_er
 }
 
 /* The rows that were just added to their groups, cut to the time that was asked for. */
-static int add_moments(struct state *s, const struct gt_cols *cols, const uint32_t *rows, uint32_t n, struct gt_err *err)
+static int add_moments(struct gt_query_state *s, const struct gt_cols *cols, const uint32_t *rows, uint32_t n, struct gt_err *err)
 {
 	const struct gt_filter *f = &s->asked.opt->filter;
 	struct gt_moment *to;
@@ -90,13 +82,13 @@ static int add_moments(struct state *s, const struct gt_cols *cols, const uint32
 	return 0;
 }
 
-static int query_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+int gt_query_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct state *s = state;
+	struct gt_query_state *s = state;
 	int64_t origin = cols->seg->min_start - gt_since(s->asked.opt, s->asked.reader, cols->seg, cols->seg->min_start);
-	int rc = s->rows ? gt_query_run(s->rows, cols, err) : 0;
+	int rc = s->q ? gt_query_run(s->rows, cols, err) : 0;
 
-	if (!s->rows)
+	if (!s->q)
 		return 0;
 	if (!rc)
 		rc = gt_query_groups_run(&s->groups, cols, err);
@@ -118,11 +110,11 @@ static int query_block(void *state, const struct gt_cols *cols, struct gt_err *e
 	return rc;
 }
 
-static int query_merge(void *into, void *from, struct gt_err *err)
+int gt_query_merge(void *into, void *from, struct gt_err *err)
 {
-	struct state *to = into, *s = from;
+	struct gt_query_state *to = into, *s = from;
 
-	if (!s->rows)
+	if (!s->q)
 		return 0;
 	to->matched += s->matched;
 	gt_query_rows_merge(to->rows, s->rows);
@@ -131,11 +123,9 @@ static int query_merge(void *into, void *from, struct gt_err *err)
 
 /* ---- the table ---- */
 
-struct sorted { const struct gt_query_groups *groups; struct gt_cell cell; size_t group; bool real; };
-
 static int by_order(const void *pa, const void *pb)
 {
-	const struct sorted *a = pa, *b = pb;
+	const struct gt_query_sorted *a = pa, *b = pb;
 	int order = a->cell.absent - b->cell.absent;
 
 	if (!order && !a->cell.absent)
@@ -143,14 +133,13 @@ static int by_order(const void *pa, const void *pb)
 	return order ? order : gt_query_compare_keys(a->groups, a->group, b->group);
 }
 
-/* The groups in the order of the table: new. */
-static struct sorted *in_order(const struct gt_query_groups *g)
+struct gt_query_sorted *gt_query_in_order(const struct gt_query_groups *g)
 {
-	struct sorted *list = calloc(g->n + 1, sizeof(*list));
+	struct gt_query_sorted *list = calloc(g->n + 1, sizeof(*list));
 	bool real = g->q->columns[g->q->nby + g->q->order].kind == GT_C_REAL;
 
 	for (size_t i = 0; list && i < g->n; i++)
-		list[i] = (struct sorted){ g, gt_query_agg_cell(g, i, g->q->order), i, real };
+		list[i] = (struct gt_query_sorted){ g, gt_query_agg_cell(g, i, g->q->order), i, real };
 	if (list && g->n)
 		qsort(list, g->n, sizeof(*list), by_order);
 	return list;
@@ -167,19 +156,18 @@ static void add_row(const struct gt_query_groups *g, struct gt_table *t, size_t 
 	gt_table_add(t, cells);
 }
 
-static void note_matched(const struct state *s, struct gt_table *t)
+static void note_matched(const struct gt_query_state *s, struct gt_table *t)
 {
-	const struct gt_query *q = s->asked.opt->query;
+	const struct gt_query *q = s->q;
 
 	if (q->nby && s->matched)
 		gt_table_note(t, "%llu row%s in %zu group%s, largest %s first", (unsigned long long)s->matched, s->matched == 1 ? "" : "s",
 			      s->groups.n, s->groups.n == 1 ? "" : "s", q->aggs[q->order].text);
 }
 
-/* Of how many rows that matched an aggregate says nothing, because they do not have its field. */
-static void note_sums(const struct state *s, struct gt_table *t)
+void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t)
 {
-	const struct gt_query *q = s->asked.opt->query;
+	const struct gt_query *q = s->q;
 	bool coarse = false;
 
 	for (unsigned f = 0; f < s->groups.nfields; f++) {
@@ -203,15 +191,14 @@ static void note_sums(const struct state *s, struct gt_table *t)
 		gt_table_note(t, "%llu rows came too late to be put in order: union(dur) may be too short", (unsigned long long)s->late);
 }
 
-/* The layer that all rows which could match are of, of which nothing was recorded; or GT_LAYER_COUNT. */
-static unsigned unrecorded(const struct state *s)
+unsigned gt_query_unrecorded(const struct gt_query_state *s)
 {
 	static const struct { uint32_t kinds; unsigned layer; } of[] = {
 		{ GT_BIT(GT_Q_KIND_KERNEL) | GT_BIT(GT_Q_KIND_COPY) | GT_BIT(GT_Q_KIND_SET) | GT_BIT(GT_Q_KIND_GRAPH) | GT_BIT(GT_Q_KIND_WAIT),
 		  GT_LAYER_GPU },
 		{ GT_BIT(GT_Q_KIND_IOCTL), GT_LAYER_IOCTL }, { GT_BIT(GT_Q_KIND_RANGE), GT_LAYER_USER },
 	};
-	uint32_t kinds = gt_query_kinds(s->asked.opt->query);
+	uint32_t kinds = gt_query_kinds(s->q);
 
 	for (unsigned i = 0; i < sizeof(of) / sizeof(*of); i++)
 		if (!s->matched && kinds && !(kinds & ~of[i].kinds) && !gt_recorded(s->asked.reader, of[i].layer))
@@ -221,17 +208,17 @@ static unsigned unrecorded(const struct state *s)
 
 static int query_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
-	struct state *s = state;
-	const struct gt_query *q = s->asked.opt->query;
-	struct sorted *list;
+	struct gt_query_state *s = state;
+	const struct gt_query *q = s->q;
+	struct gt_query_sorted *list;
 	size_t shown = gt_shown(s->groups.n, s->asked.opt->top);
-	unsigned layer = q ? unrecorded(s) : GT_LAYER_COUNT;
-	int rc = flush(s, err);
+	unsigned layer = q ? gt_query_unrecorded(s) : GT_LAYER_COUNT;
+	int rc = gt_query_flush(s, err);
 
 	if (!q)
 		return rc;
 	tables[0] = gt_table_new("query", q->title, q->columns, q->nby + q->naggs);
-	list = in_order(&s->groups);
+	list = gt_query_in_order(&s->groups);
 	if (rc || !tables[0] || !list) {
 		free(list);
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
@@ -242,16 +229,16 @@ static int query_finish(void *state, struct gt_table **tables, unsigned max, str
 	free(list);
 	note_matched(s, tables[0]);
 	gt_note_cut(tables[0], s->groups.n, shown);
-	note_sums(s, tables[0]);
+	gt_query_note_sums(s, tables[0]);
 	gt_query_note_absent(s->rows, tables[0]);
 	if (layer != GT_LAYER_COUNT)
 		gt_note_unrecorded(tables[0], s->asked.reader, layer);
 	return 1;
 }
 
-static void query_release(void *state)
+void gt_query_release(void *state)
 {
-	struct state *s = state;
+	struct gt_query_state *s = state;
 
 	gt_query_groups_release(&s->groups);
 	gt_query_rows_free(s->rows);
@@ -265,10 +252,10 @@ const struct gt_analysis gt_query_report = {
 	.wants_args = true,
 	.order      = GT_ANY_ORDER,
 	.splits     = GT_BY_BLOCK,
-	.state_size = sizeof(struct state),
+	.state_size = sizeof(struct gt_query_state),
 	.init       = query_init,
-	.block      = query_block,
-	.merge      = query_merge,
+	.block      = gt_query_block,
+	.merge      = gt_query_merge,
 	.finish     = query_finish,
-	.release    = query_release,
+	.release    = gt_query_release,
 };

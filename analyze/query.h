@@ -130,6 +130,7 @@ struct gt_query {
 	unsigned nby;
 	struct gt_query_agg aggs[GT_QUERY_AGGS];
 	unsigned naggs, order;		/* order: the aggregate that rows are sorted by */
+	bool hist;			/* it is for a histogram of the field that the last aggregate is of, and columns are those of one */
 	/* Of the table: one column for each of by and aggs. */
 	struct gt_column columns[GT_QUERY_BY + GT_QUERY_AGGS];
 	char *keys[GT_QUERY_BY + GT_QUERY_AGGS], *gives_way, *title;
@@ -139,6 +140,9 @@ struct gt_query {
  * strings) at which it is wrong, *option the option's name. */
 struct gt_query *gt_query_new(const char *where, const char *by, const char *agg, const char *order_by, const char **option,
 			      const char **wrong, struct gt_err *err);
+/* Likewise, for a histogram of the field `of` (NULL: dur): by name unless told, and without --where of all rows that have ended. */
+struct gt_query *gt_query_new_hist(const char *where, const char *by, const char *of, const char **option, const char **wrong,
+				   struct gt_err *err);
 void gt_query_free(struct gt_query *q);		/* NULL is fine */
 uint32_t gt_query_kinds(const struct gt_query *q);	/* GT_BIT(enum gt_query_kind) of all for which the expression may hold */
 /* Of the report's descriptor, what depends on the question: kinds of rows, arguments, order. */

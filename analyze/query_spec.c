@@ -261,9 +261,8 @@ static void give_way(struct gt_query *q, struct gt_buf *b)
 	gt_buf_byte(b, 0);
 }
 
-static int make_columns(struct gt_query *q, struct gt_err *err)
+static bool columns_by(struct gt_query *q)
 {
-	struct gt_buf b = { 0 };
 	bool failed = false;
 
 	for (unsigned i = 0; i < q->nby; i++) {
@@ -274,25 +273,54 @@ static int make_columns(struct gt_query *q, struct gt_err *err)
 		q->columns[i] = (struct gt_column){ q->keys[i], use->arg ? use->arg : f->title, cell_kind(f->class) };
 		failed |= !q->keys[i];
 	}
+	return failed;
+}
+
+static bool columns_of_aggs(struct gt_query *q)
+{
+	bool failed = false;
+
 	for (unsigned i = 0; i < q->naggs; i++) {
 		q->keys[q->nby + i] = key_of_agg(q, &q->aggs[i]);
 		q->columns[q->nby + i] = (struct gt_column){ q->keys[q->nby + i], q->aggs[i].text, cell_of_agg(q, &q->aggs[i]) };
 		failed |= !q->keys[q->nby + i];
 	}
-	if (!failed)
+	return failed;
+}
+
+/* A range of values, and how many there are. */
+static void columns_of_hist(struct gt_query *q)
+{
+	enum gt_cell_kind kind = cell_kind(gt_query_field(q->uses[q->aggs[q->naggs - 1].use].id)->class);
+	const char *from = kind == GT_C_NS ? "from_ns" : kind == GT_C_BYTES ? "from_bytes" : "from";
+	const char *to = kind == GT_C_NS ? "to_ns" : kind == GT_C_BYTES ? "to_bytes" : "to";
+	const struct gt_column columns[] = { { from, "From", kind }, { to, "Below", kind }, { "count", "Count", GT_C_COUNT },
+					     { "share_percent", "Share %", GT_C_PERCENT } };
+
+	memcpy(q->columns + q->nby, columns, sizeof(columns));
+}
+
+static int make_columns(struct gt_query *q, struct gt_err *err)
+{
+	struct gt_buf b = { 0 };
+	bool failed = columns_by(q) | (!q->hist && columns_of_aggs(q));
+
+	if (q->hist)
+		columns_of_hist(q);
+	else if (!failed)
 		give_way(q, &b);
 	q->gives_way = (char *)b.data;
 	return failed || b.failed ? gt_err_set(err, -ENOMEM, "no memory for a query") : 0;
 }
 
-/* "Rows where kind==kernel, by name, stream", on one line whatever the expression holds. */
-static int make_title(struct gt_query *q, struct gt_err *err)
+/* "Rows where kind==kernel, by name, stream", on one line whatever the expression holds. `what`: in place of "Rows". */
+static int make_title(struct gt_query *q, const char *what, bool where, struct gt_err *err)
 {
 	struct gt_buf b = { 0 };
 
-	gt_buf_printf(&b, "%s%s", q->where ? "Rows where " : "All rows", q->where ? q->where : "");
+	gt_buf_printf(&b, "%s%s%s", what ? what : where ? "Rows" : "All rows", where ? " where " : "", where ? q->where : "");
 	for (unsigned i = 0; i < q->nby; i++)
-		gt_buf_printf(&b, "%s%s", i ? ", " : q->where ? ", by " : " by ", q->keys[i]);
+		gt_buf_printf(&b, "%s%s", i ? ", " : where ? ", by " : " by ", q->keys[i]);
 	for (size_t i = 0; i < b.len; i++)
 		if (b.data[i] < 0x20 || b.data[i] == 0x7f)
 			b.data[i] = ' ';
@@ -321,28 +349,72 @@ void gt_query_free(struct gt_query *q)
 	free(q);
 }
 
-struct gt_query *gt_query_new(const char *where, const char *by, const char *agg, const char *order_by, const char **option,
-			      const char **wrong, struct gt_err *err)
-{
-	static const char usual[] = "count,sum(dur)";
-	const char *const names[] = { "--where", "--by", "--agg", "--order-by" };
-	const char *const texts[] = { where, by, agg ? agg : usual, order_by };
-	int (*const readers[])(struct gt_query *, const char *, struct gt_err *) = { gt_query_where, read_by, read_aggs, read_order };
-	struct gt_query *q = calloc(1, sizeof(*q));
-	int rc = q && (!where || (q->where = strdup(where))) ? 0 : gt_err_set(err, -ENOMEM, "no memory for a query");
+typedef int read_fn(struct gt_query *q, const char *text, struct gt_err *err);
+struct spec { const char *option, *text; read_fn *read; };
 
-	for (unsigned i = 0; !rc && i < 4; i++) {
-		*option = names[i];
-		*wrong = texts[i];
-		if (texts[i] || i == 3)
-			rc = readers[i](q, texts[i], err);
+/* Reads what the options say, in their order. new. */
+static struct gt_query *read_all(const struct spec *specs, unsigned n, const char **option, const char **wrong, struct gt_err *err)
+{
+	struct gt_query *q = calloc(1, sizeof(*q));
+	int rc = q ? 0 : gt_err_set(err, -ENOMEM, "no memory for a query");
+
+	for (unsigned i = 0; !rc && i < n; i++) {
+		*option = specs[i].option;
+		*wrong = specs[i].text;
+		if (specs[i].text || specs[i].read == read_order)
+			rc = specs[i].read(q, specs[i].text, err);
 	}
-	if (!rc)
-		rc = make_columns(q, err);
-	if (!rc)
-		rc = make_title(q, err);
 	if (!rc)
 		return q;
 	gt_query_free(q);
 	return NULL;
+}
+
+static int read_where(struct gt_query *q, const char *where, struct gt_err *err)
+{
+	q->where = strdup(where);
+	return q->where ? gt_query_where(q, where, err) : gt_err_set(err, -ENOMEM, "no memory for a query");
+}
+
+static int read_of(struct gt_query *q, const char *of, struct gt_err *err)
+{
+	int use = gt_query_use(q, of, strlen(of), 0, err);
+	char aggs[200];
+
+	if (use < 0)
+		return use;
+	if (!(gt_query_field(q->uses[use].id)->flags & GT_Q_HIST))
+		return gt_err_at(err, 0, -EINVAL, "histograms are of dur queue launch_dur bytes grid block registers shared depth");
+	snprintf(aggs, sizeof(aggs), "sum(%s),p50(%s)", of, of);
+	q->hist = true;
+	return read_aggs(q, aggs, err);
+}
+
+/* The columns and the title. q, or NULL. */
+static struct gt_query *complete(struct gt_query *q, const char *what, bool where, struct gt_err *err)
+{
+	if (q && !make_columns(q, err) && !make_title(q, what, where, err))
+		return q;
+	gt_query_free(q);
+	return NULL;
+}
+
+struct gt_query *gt_query_new(const char *where, const char *by, const char *agg, const char *order_by, const char **option,
+			      const char **wrong, struct gt_err *err)
+{
+	const struct spec specs[] = { { "--where", where, read_where }, { "--by", by, read_by },
+				      { "--agg", agg ? agg : "count,sum(dur)", read_aggs }, { "--order-by", order_by, read_order } };
+
+	return complete(read_all(specs, 4, option, wrong, err), NULL, where != NULL, err);
+}
+
+struct gt_query *gt_query_new_hist(const char *where, const char *by, const char *of, const char **option, const char **wrong,
+				   struct gt_err *err)
+{
+	const struct spec specs[] = { { "--where", where ? where : "kind!~/open|lost|instant|counter/", read_where },
+				      { "--by", by ? by : "name", read_by }, { "--of", of ? of : "dur", read_of } };
+	char what[80];
+
+	snprintf(what, sizeof(what), "Histogram of %.50s", of ? of : "dur");
+	return complete(read_all(specs, 3, option, wrong, err), what, where != NULL, err);
 }

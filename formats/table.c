@@ -247,6 +247,14 @@ static const struct scale times[] = { { 999950000.0, 1e9, "s" }, { 999950.0, 1e6
 static const struct scale sizes[] = {{0x1p50, 0x1p50, "PiB"}, {0x1p40, 0x1p40, "TiB"}, {0x1p30, 0x1p30, "GiB"},
 				     {0x1p20, 0x1p20, "MiB"}, {0x1p10, 0x1p10, "KiB"}, {0, 0, NULL}};
 
+void gt_put_scaled(char *to, size_t size, enum gt_cell_kind kind, int64_t v)
+{
+	if (kind == GT_C_NS || kind == GT_C_BYTES)
+		put_unit(to, size, v, kind == GT_C_NS ? times : sizes, kind == GT_C_NS ? "ns" : "B");
+	else
+		snprintf(to, size, "%" PRId64, v);
+}
+
 /* After `indent` spaces. Control characters would break lines or speak to the terminal. */
 static char *printable(const char *s, unsigned indent)
 {

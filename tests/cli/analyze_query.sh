@@ -48,5 +48,17 @@ want query-without 2 $A --where failed $R/h200-streams.zst
 check query-without-says told "gtanalyze: --where is for the report query: gtanalyze query --where ... FILE"
 want query-top-by 2 $A top --by name $R/h200-streams.zst
 want query-beside 2 $A query top --where failed $R/h200-streams.zst
-check query-beside-says told "the report query stands alone with --where"
+check query-beside-says told "gtanalyze: with --where the report query stands alone"
 want query-plain-beside 0 $A query top $R/h200-streams.zst
+
+want histogram 0 $A histogram --of queue --where 'kind==kernel && name==reduce*' $R/h200-train.zst
+check histogram-title says "Histogram of queue where kind==kernel && name==reduce*, by name"
+want histogram-of-kernels 0 env LC_ALL=C $A histogram --where kind==kernel --top 1 $R/h200-train.zst
+check histogram-bar says "      33.28 us  1093   62.10 %  ############################################################ p50"
+want histogram-csv 0 $A histogram --of bytes --where kind==copy --by direction --format csv $R/h200-train.zst
+check histogram-csv-row says "HtoD,1048576,2097152,220,93.22"
+want histogram-agg 2 $A histogram --agg count $R/h200-train.zst
+want query-of 2 $A query --of dur $R/h200-train.zst
+check query-of-says told "gtanalyze: --of is for the report histogram: gtanalyze histogram --of ... FILE"
+want histogram-no-quantity 2 $A histogram --of name $R/h200-train.zst
+check histogram-no-quantity-says told "gtanalyze: --of: histograms are of dur queue"

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "analyze/query.h"
 #include "analyze/run.h"
 #include "formats/writer.h"
 #include "tests/unit/t.h"
@@ -146,6 +147,9 @@ static inline char *report_text(struct gt_reader *r, const char *const *names, c
 	struct gt_table *tables[GT_RUN_TABLES];
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_out out;
+	const char *option, *wrong;
+	struct gt_query *query = gt_query_new(NULL, "name", NULL, NULL, &option, &wrong, &err);
+	struct gt_query *histogram = gt_query_new_hist(NULL, NULL, NULL, &option, &wrong, &err);
 	unsigned n = 0;
 	char *text = NULL;
 	int made;
@@ -155,6 +159,8 @@ static inline char *report_text(struct gt_reader *r, const char *const *names, c
 	for (; !names && gt_analyses[n]; n++)
 		chosen[n] = gt_analyses[n];
 	o.origin = gt_reader_segment(r, 0)->min_start;
+	o.query = query;
+	o.histogram = histogram;
 	made = gt_run(r, chosen, n, &o, threads, tables, &err);
 	gt_out_memory(&out);
 	if (made >= 0 && !gt_tables_print(tables, (unsigned)made, format, NULL, &out, &err))
@@ -164,6 +170,8 @@ static inline char *report_text(struct gt_reader *r, const char *const *names, c
 	gt_out_close(&out, &err);
 	for (unsigned i = 0; i < GT_RUN_TABLES; i++)
 		gt_table_free(tables[i]);
+	gt_query_free(query);
+	gt_query_free(histogram);
 	gt_reader_close(r);
 	return text;
 }

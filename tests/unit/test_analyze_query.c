@@ -9,17 +9,15 @@
 
 /* ---- asking ---- */
 
-/* As gtanalyze does it. Closes the reader. new: what the report says, as JSON; NULL: it failed, or the question is wrong. */
-static char *ask_text(struct gt_reader *r, const char *where, const char *by, const char *agg, const struct gt_analysis_options *options,
-		      unsigned threads)
+/* As gtanalyze does it. Closes the reader; takes q, which may be NULL. new: what the report says; NULL: it failed. */
+static char *answer(struct gt_reader *r, struct gt_query *q, const char *name, const struct gt_analysis_options *options, unsigned threads,
+		    enum gt_table_format format)
 {
-	struct gt_err err = GT_ERR_INIT;
-	const char *option, *wrong;
-	struct gt_query *q = gt_query_new(where, by, agg, NULL, &option, &wrong, &err);
-	struct gt_analysis report = *gt_analysis_find("query");
+	struct gt_analysis report = *gt_analysis_find(name);
 	const struct gt_analysis *chosen[] = { &report };
 	struct gt_table *tables[GT_RUN_TABLES] = { NULL };
 	struct gt_analysis_options o = *options;
+	struct gt_err err = GT_ERR_INIT;
 	struct gt_out out;
 	char *text = NULL;
 	int made;
@@ -28,10 +26,10 @@ static char *ask_text(struct gt_reader *r, const char *where, const char *by, co
 		return gt_reader_close(r), NULL;
 	gt_query_fit(q, &report);
 	o.origin = gt_reader_segment(r, 0)->min_start;
-	o.query = q;
+	o.query = o.histogram = q;
 	made = gt_run(r, chosen, 1, &o, threads, tables, &err);
 	gt_out_memory(&out);
-	if (made >= 0 && !gt_tables_print(tables, (unsigned)made, GT_JSON, NULL, &out, &err))
+	if (made >= 0 && !gt_tables_print(tables, (unsigned)made, format, NULL, &out, &err))
 		text = strndup(out.data, out.len);
 	gt_out_close(&out, &err);
 	for (unsigned i = 0; i < GT_RUN_TABLES; i++)
@@ -39,6 +37,24 @@ static char *ask_text(struct gt_reader *r, const char *where, const char *by, co
 	gt_query_free(q);
 	gt_reader_close(r);
 	return text;
+}
+
+static char *ask_text(struct gt_reader *r, const char *where, const char *by, const char *agg, const struct gt_analysis_options *options,
+		      unsigned threads)
+{
+	struct gt_err err = GT_ERR_INIT;
+	const char *option, *wrong;
+
+	return answer(r, gt_query_new(where, by, agg, NULL, &option, &wrong, &err), "query", options, threads, GT_JSON);
+}
+
+static char *ask_hist(struct gt_reader *r, const char *where, const char *by, const char *of, const struct gt_analysis_options *options,
+		      enum gt_table_format format)
+{
+	struct gt_err err = GT_ERR_INIT;
+	const char *option, *wrong;
+
+	return answer(r, gt_query_new_hist(where, by, of, &option, &wrong, &err), "histogram", options, 1, format);
 }
 
 static json_t *ask(struct gt_reader *r, const char *where, const char *by, const char *agg, const struct gt_analysis_options *o)
@@ -600,5 +616,88 @@ static void threads_agree(void)
 	}
 }
 
+/* ---- histograms ---- */
+
+/* Every range has as many values as lie in it, ranges do not overlap, and all values are in one. */
+static bool ranges_agree(const json_t *j, const char *by, const char *of, const char *from, const char *to)
+{
+	double counted = 0, there = 0;
+
+	for (size_t i = 0; i < rows(j, "histogram"); i++) {
+		const json_t *have = row(j, "histogram", i);
+		double n = 0;
+
+		for (int k = 0; k < nall; k++) {
+			struct value v = field(&all[k], of);
+
+			n += strcmp(all[k].kind, "open") && v.there && same_group(have, &all[k], (const char *const[]){ by, NULL }) &&
+			     v.n >= num(have, from) && v.n < num(have, to);
+		}
+		counted += n;
+		if (!n || n != num(have, "count"))
+			return false;
+	}
+	for (int k = 0; k < nall; k++)
+		there += strcmp(all[k].kind, "open") && field(&all[k], of).there;
+	return counted == there;
+}
+
+static void histograms_count(void)
+{
+	static const char *const of[][3] = { { "dur", "from_ns", "to_ns" }, { "bytes", "from_bytes", "to_bytes" }, { "queue", "from_ns", "to_ns" },
+					     { "depth", "from", "to" } };
+
+	for (unsigned seed = 1; seed <= 80; seed++) {
+		const char *by = seed % 3 ? "name" : "kind", *const *f = of[seed % 4];
+		char *said = ask_hist(rp_make(&program, seed), NULL, by, f[0], &plain, GT_JSON);
+		json_t *j = json_loads(said, JSON_REJECT_DUPLICATES, NULL);
+		bool agree;
+
+		collect();
+		agree = ranges_agree(j, by, f[0], f[1], f[2]);
+		json_decref(j);
+		free(said);
+		CHECK(agree);
+	}
+}
+
+/* Nine calls of 1000 ns, one of 70 us: two steps to a power of two, and the empty ones between are one line. */
+static void histograms_are_drawn(void)
+{
+	struct gt_analysis_options o = plain;
+	struct trace t;
+	char *said;
+
+	setenv("LC_ALL", "C", 1);
+	begin(&t, true);
+	for (int i = 0; i < 9; i++)
+		call(&t, 0, LAUNCH, 1000 + i * 10000, 2000 + i * 10000, 0, 0, str(&t, "_Z3addPf"), 0);
+	call(&t, 0, LAUNCH, 100000, 170000, 0, 0, str(&t, "_Z3addPf"), 0);
+	o.width = 60;
+	said = ask_hist(end(&t), "dur>500ns", NULL, NULL, &o, GT_TEXT);
+	CHECK(said && !strcmp(said, "Histogram of dur where dur>500ns, by name\n  cuLaunchKernel\n"
+			      "    10 rows, p50 1.004 us, p90 1.004 us, p99 70.00 us, max 70.00 us\n"
+			      "        768 ns   9   90.00 %  ################## p50 p90\n            ..\n"
+			      "      65.54 us   1   10.00 %  ## p99\n"));
+	free(said);
+	setenv("LC_ALL", "C.UTF-8", 1);
+	begin(&t, true);
+	call(&t, 0, LAUNCH, 1000, 2000, 0, 0, str(&t, "_Z3addPf"), 0);
+	said = ask_hist(end(&t), NULL, "kind,tid", "dur", &o, GT_TEXT);
+	CHECK(said && strstr(said, "  call, TID 100\n    1 row, p50") && strstr(said, "██ p50 p90 p99\n"));
+	free(said);
+}
+
+static void histograms_are_of_quantities(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	const char *option, *wrong;
+
+	CHECK(!gt_query_new_hist(NULL, NULL, "name", &option, &wrong, &err) && !strcmp(option, "--of") && err.offset == 0);
+	err = (struct gt_err)GT_ERR_INIT;
+	CHECK(!gt_query_new_hist(NULL, NULL, "quue", &option, &wrong, &err) && strstr(err.text, "is 'queue' meant?"));
+}
+
 T_MAIN(T(errors_have_a_place), T(sizes_are_bounded), T(known_counts), T(figures_of_groups), T(several_fields), T(what_is_absent_is_said),
-       T(work_of_a_gpu), T(too_many_groups_are_refused), T(random_questions), T(random_questions_of_a_time), T(threads_agree))
+       T(work_of_a_gpu), T(too_many_groups_are_refused), T(random_questions), T(random_questions_of_a_time), T(threads_agree),
+       T(histograms_count), T(histograms_are_drawn), T(histograms_are_of_quantities))

@@ -1,0 +1,153 @@
+#include "analyze/bars.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FINEST 6u	/* 64 steps to a power of two: as fine as a histogram is */
+
+bool gt_bars_utf8(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (unsigned i = 0; i < 3; i++) {
+		const char *value = getenv(names[i]), *set = value ? strchr(value, '.') : NULL;
+
+		if (value && *value)
+			return set && (!strncmp(set, ".UTF-8", 6) || !strncmp(set, ".utf8", 5) || !strncmp(set, ".UTF8", 5) ||
+				       !strncmp(set, ".utf-8", 6));
+	}
+	return false;
+}
+
+/* ---- steps ---- */
+
+static unsigned power_of(uint64_t v) { return 63 - (unsigned)__builtin_clzll(v); }
+
+unsigned gt_step_of(const struct gt_steps *s, uint64_t v)
+{
+	unsigned power = v ? power_of(v) : 0;
+
+	return v ? 1 + (power << s->cut) + (unsigned)((v - (1ull << power)) >> (power - s->cut)) : 0;
+}
+
+uint64_t gt_step_low(const struct gt_steps *s, unsigned step)
+{
+	unsigned power = step ? (step - 1) >> s->cut : 0, within = step ? (step - 1) & ((1u << s->cut) - 1) : 0;
+
+	return step ? (1ull << power) + ((uint64_t)within << (power - s->cut)) : 0;
+}
+
+static uint64_t count_of(const struct gt_hist *h, unsigned bucket)
+{
+	const uint64_t *octave = h->octave[bucket / GT_HIST_OCTAVE];
+
+	return octave ? octave[bucket % GT_HIST_OCTAVE] : 0;
+}
+
+/* The lowest values of the first bucket that has any, the first one above 0, and the last one. False: there is none at all. */
+static bool ends_of(const struct gt_hist *h, uint64_t *first, uint64_t *above, uint64_t *last)
+{
+	bool any = false;
+
+	*above = 0;
+	for (unsigned b = 0; b < GT_HIST_BUCKETS; b++) {
+		if (!h->octave[b / GT_HIST_OCTAVE]) {
+			b += GT_HIST_OCTAVE - 1;
+			continue;
+		}
+		if (!count_of(h, b))
+			continue;
+		*last = gt_hist_low(b);
+		*first = any ? *first : *last;
+		*above = *above ? *above : *last;
+		any = true;
+	}
+	return any;
+}
+
+void gt_steps_make(struct gt_steps *s, const struct gt_hist *h, unsigned lines)
+{
+	uint64_t first = 0, above = 0, last = 0;
+
+	memset(s, 0, sizeof(*s));
+	if (!ends_of(h, &first, &above, &last))
+		return;
+	s->cut = above ? power_of(above) : 0;	/* steps are whole numbers */
+	s->cut = s->cut < FINEST ? s->cut : FINEST;
+	while (s->cut && gt_step_of(s, last) - gt_step_of(s, first) >= lines)
+		s->cut--;
+	s->first = gt_step_of(s, first);
+	s->n = gt_step_of(s, last) - s->first + 1;
+	for (unsigned b = 0; b < GT_HIST_BUCKETS; b++)
+		if (count_of(h, b)) {
+			uint64_t *to = &s->counts[gt_step_of(s, gt_hist_low(b)) - s->first];
+
+			*to += count_of(h, b);
+			s->total += count_of(h, b);
+			s->most = *to > s->most ? *to : s->most;
+		}
+}
+
+/* ---- bars ---- */
+
+void gt_bar(char *to, uint64_t n, uint64_t most, unsigned cells, bool utf8)
+{
+	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	unsigned __int128 wide = (unsigned __int128)n * cells * 8 + most / 2;
+	unsigned parts = most ? (unsigned)(wide / most) : 0;
+
+	parts = n && !parts ? 1 : parts;
+	*to = '\0';
+	if (!utf8) {
+		unsigned full = (parts + 4) / 8;
+
+		memset(to, '#', full);
+		strcpy(to + full, n && !full ? "." : "");
+		return;
+	}
+	for (unsigned i = 0; i < parts / 8; i++, to += 3)
+		strcpy(to, "█");
+	strcpy(to, eighths[parts % 8]);
+}
+
+/* ---- lines ---- */
+
+static unsigned bits_of(uint64_t v) { return v ? 1 + power_of(v) : 0; }
+
+void gt_spark_see(struct gt_spark_scale *scale, const struct gt_hist *h)
+{
+	uint64_t first = 0, above = 0, last = 0;
+
+	if (!ends_of(h, &first, &above, &last))
+		return;
+	scale->low = scale->any && scale->low < bits_of(first) ? scale->low : bits_of(first);
+	scale->high = scale->any && scale->high > bits_of(last) ? scale->high : bits_of(last);
+	scale->any = true;
+}
+
+unsigned gt_spark_powers(const struct gt_spark_scale *scale)
+{
+	return (scale->high - scale->low) / GT_SPARK_CELLS + 1;
+}
+
+void gt_spark(char text[3 * GT_SPARK_CELLS + 1], const struct gt_spark_scale *scale, const struct gt_hist *h, bool utf8)
+{
+	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const letters[] = { " ", ".", ":", "-", "=", "+", "*", "#", "@" };
+	unsigned each = gt_spark_powers(scale), n = scale->any ? (scale->high - scale->low) / each + 1 : 0;
+	uint64_t counts[GT_SPARK_CELLS] = { 0 }, most = 0;
+
+	for (unsigned b = 0; b < GT_HIST_BUCKETS; b++)
+		if (count_of(h, b)) {
+			uint64_t *to = &counts[(bits_of(gt_hist_low(b)) - scale->low) / each];
+
+			*to += count_of(h, b);
+			most = *to > most ? *to : most;
+		}
+	*text = '\0';
+	for (unsigned i = 0; i < n; i++) {
+		unsigned height = most ? (unsigned)(((unsigned __int128)counts[i] * 8 + most - 1) / most) : 0;
+
+		strcat(text, utf8 ? blocks[height] : letters[height]);
+	}
+}
