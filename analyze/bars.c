@@ -1,5 +1,6 @@
 #include "analyze/bars.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,8 @@ uint64_t gt_step_low(const struct gt_steps *s, unsigned step)
 {
 	unsigned power = step ? (step - 1) >> s->cut : 0, within = step ? (step - 1) & ((1u << s->cut) - 1) : 0;
 
+	if (power > 63)
+		return UINT64_MAX;
 	return step ? (1ull << power) + ((uint64_t)within << (power - s->cut)) : 0;
 }
 
@@ -112,42 +115,67 @@ void gt_bar(char *to, uint64_t n, uint64_t most, unsigned cells, bool utf8)
 
 /* ---- lines ---- */
 
-static unsigned bits_of(uint64_t v) { return v ? 1 + power_of(v) : 0; }
-
 void gt_spark_see(struct gt_spark_scale *scale, const struct gt_hist *h)
 {
-	uint64_t first = 0, above = 0, last = 0;
+	uint64_t first, above, last;
 
 	if (!ends_of(h, &first, &above, &last))
 		return;
-	scale->low = scale->any && scale->low < bits_of(first) ? scale->low : bits_of(first);
-	scale->high = scale->any && scale->high > bits_of(last) ? scale->high : bits_of(last);
+	scale->low = scale->any && scale->low < first ? scale->low : first;
+	scale->high = scale->any && scale->high > last ? scale->high : last;
 	scale->any = true;
 }
 
-unsigned gt_spark_powers(const struct gt_spark_scale *scale)
+struct cells { struct gt_steps steps; unsigned each, n; };	/* each cell is that many steps */
+
+static struct cells cells_of(const struct gt_spark_scale *scale)
 {
-	return (scale->high - scale->low) / GT_SPARK_CELLS + 1;
+	struct cells c = { .steps.cut = scale->low ? power_of(scale->low) : 0 };
+	unsigned span;
+
+	c.steps.cut = c.steps.cut < 3 ? c.steps.cut : 3;
+	while (c.steps.cut && gt_step_of(&c.steps, scale->high) - gt_step_of(&c.steps, scale->low) >= GT_SPARK_CELLS)
+		c.steps.cut--;
+	c.steps.first = gt_step_of(&c.steps, scale->low);
+	span = gt_step_of(&c.steps, scale->high) - c.steps.first + 1;
+	c.each = (span + GT_SPARK_CELLS - 1) / GT_SPARK_CELLS;
+	c.n = scale->any ? (span + c.each - 1) / c.each : 0;
+	return c;
 }
 
 void gt_spark(char text[3 * GT_SPARK_CELLS + 1], const struct gt_spark_scale *scale, const struct gt_hist *h, bool utf8)
 {
 	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char *const letters[] = { " ", ".", ":", "-", "=", "+", "*", "#", "@" };
-	unsigned each = gt_spark_powers(scale), n = scale->any ? (scale->high - scale->low) / each + 1 : 0;
+	struct cells c = cells_of(scale);
 	uint64_t counts[GT_SPARK_CELLS] = { 0 }, most = 0;
 
 	for (unsigned b = 0; b < GT_HIST_BUCKETS; b++)
 		if (count_of(h, b)) {
-			uint64_t *to = &counts[(bits_of(gt_hist_low(b)) - scale->low) / each];
+			uint64_t *to = &counts[(gt_step_of(&c.steps, gt_hist_low(b)) - c.steps.first) / c.each];
 
 			*to += count_of(h, b);
 			most = *to > most ? *to : most;
 		}
 	*text = '\0';
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < c.n; i++) {
 		unsigned height = most ? (unsigned)(((unsigned __int128)counts[i] * 8 + most - 1) / most) : 0;
 
 		strcat(text, utf8 ? blocks[height] : letters[height]);
 	}
+}
+
+void gt_spark_note(struct gt_table *t, const struct gt_spark_scale *scale)
+{
+	struct cells c = cells_of(scale);
+	char from[40], to[40], width[40] = "one to each power of two";
+	uint64_t end = gt_step_low(&c.steps, c.steps.first + c.n * c.each);
+
+	if (!scale->any)
+		return;
+	gt_put_scaled(from, sizeof(from), GT_C_NS, (int64_t)gt_step_low(&c.steps, c.steps.first));
+	gt_put_scaled(to, sizeof(to), GT_C_NS, end > INT64_MAX ? INT64_MAX : (int64_t)end);
+	if (c.each > 1 || c.steps.cut)
+		snprintf(width, sizeof(width), c.each > 1 ? "each %u powers of two" : "%u to each power of two", c.each > 1 ? c.each : 1u << c.steps.cut);
+	gt_table_note(t, "spread: %u cell%s from %s to %s, %s, as high as rows are many", c.n, c.n == 1 ? "" : "s", from, to, width);
 }

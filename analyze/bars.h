@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "analyze/hist.h"
+#include "formats/table.h"
 
 bool gt_bars_utf8(void);	/* what LC_ALL, LC_CTYPE or LANG says */
 
@@ -24,11 +25,13 @@ uint64_t gt_step_low(const struct gt_steps *s, unsigned step);	/* the least valu
 /* n of most, as a bar that has `cells` columns at most: to[] gets up to 3 bytes for each, and a 0. What is not 0 can be seen. */
 void gt_bar(char *to, uint64_t n, uint64_t most, unsigned cells, bool utf8);
 
-/* Several histograms on one scale: a cell for each power of two, or for several where there are many. Zero-initialised: none yet. */
+/* Several histograms on one scale: a cell for each power of two, for several where there are many, or 2, 4 or 8 cells to each where all
+ * values are close together. Zero-initialised: none yet. */
 #define GT_SPARK_CELLS 24u
-struct gt_spark_scale { unsigned low, high; bool any; };	/* bits of the least and the greatest value */
+struct gt_spark_scale { uint64_t low, high; bool any; };	/* the least and the greatest value */
 void gt_spark_see(struct gt_spark_scale *scale, const struct gt_hist *h);
 /* text has room for 3 bytes a cell and a 0. */
 void gt_spark(char text[3 * GT_SPARK_CELLS + 1], const struct gt_spark_scale *scale, const struct gt_hist *h, bool utf8);
-unsigned gt_spark_powers(const struct gt_spark_scale *scale);	/* of two, to a cell */
+#define GT_SPARK_COLUMN { "spark", "Spread", GT_C_WHOLE }
+void gt_spark_note(struct gt_table *t, const struct gt_spark_scale *scale);	/* what the cells are, in ns */
 #endif

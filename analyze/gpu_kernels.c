@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/bars.h"
 #include "analyze/durations.h"
 #include "analyze/gpu_time.h"
 #include "analyze/pick.h"
@@ -156,27 +157,35 @@ static int close_list(struct kernels *k, struct gt_err *err)
 	return rc;
 }
 
-static const struct gt_column columns[] = {
-	{ "kernel", "Kernel", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
-	{ "mean_ns", "Mean", GT_C_NS }, { "p50_ns", "p50", GT_C_NS }, { "p90_ns", "p90", GT_C_NS },
-	{ "p99_ns", "p99", GT_C_NS }, { "min_ns", "Min", GT_C_NS },
-	{ "max_ns", "Max", GT_C_NS }, { "stddev_ns", "Std dev", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT },
-	{ "launch_mean_ns", "Launch mean", GT_C_NS }, { "queue_mean_ns", "Queue mean", GT_C_NS }, { "queued", "Queued", GT_C_COUNT },
-	{ "busy_ns", NULL, GT_C_NS }, { "joined", NULL, GT_C_COUNT }, { "joined_by_order", NULL, GT_C_COUNT }, { "name", NULL, GT_C_TEXT },
-};
+#define FIGURES \
+	{ "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, { "mean_ns", "Mean", GT_C_NS }, { "p50_ns", "p50", GT_C_NS }, \
+	{ "p90_ns", "p90", GT_C_NS }, { "p99_ns", "p99", GT_C_NS }, { "min_ns", "Min", GT_C_NS }, { "max_ns", "Max", GT_C_NS }, \
+	{ "stddev_ns", "Std dev", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT }, { "launch_mean_ns", "Launch mean", GT_C_NS }, \
+	{ "queue_mean_ns", "Queue mean", GT_C_NS }, { "queued", "Queued", GT_C_COUNT }, { "busy_ns", NULL, GT_C_NS }, \
+	{ "joined", NULL, GT_C_COUNT }, { "joined_by_order", NULL, GT_C_COUNT }, { "name", NULL, GT_C_TEXT }
+static const struct gt_column columns[] = { { "kernel", "Kernel", GT_C_TEXT }, FIGURES };
+static const struct gt_column spark_columns[] = { { "kernel", "Kernel", GT_C_TEXT }, GT_SPARK_COLUMN, FIGURES };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
-static void add_kernel(struct gt_table *t, const struct kernel *k, const char *brief, uint64_t busy)
+/* scale: of the lines beside the names, or NULL where there are none. */
+static void add_kernel(struct gt_table *t, const struct kernel *k, const char *brief, uint64_t busy, const struct gt_spark_scale *scale)
 {
 	const struct gt_durations *d = &k->ran;
+	char line[3 * GT_SPARK_CELLS + 1];
+	const struct gt_cell figures[NCOLUMNS - 1] = {
+		gt_cell_u(d->count), gt_cell_u(d->total), gt_cell_mean(d->total, d->count), gt_durations_quantile(d, 0.50),
+		gt_durations_quantile(d, 0.90), gt_durations_quantile(d, 0.99), gt_cell_u(d->shortest), gt_cell_u(d->longest),
+		gt_durations_deviation(d), gt_cell_share(k->busy, busy), gt_cell_mean(k->launch_ns, k->joined),
+		gt_cell_mean(k->queue_ns, k->queued), gt_cell_known(k->joined, k->queued), gt_cell_u(k->busy), gt_cell_u(k->joined),
+		gt_cell_u(k->by_order), gt_cell_text(k->name) };
+	struct gt_cell cells[NCOLUMNS + 1] = { gt_cell_text(brief), gt_cell_none() };
 
-	gt_table_add(t, (struct gt_cell[NCOLUMNS]){
-		gt_cell_text(brief), gt_cell_u(d->count), gt_cell_u(d->total), gt_cell_mean(d->total, d->count),
-		gt_durations_quantile(d, 0.50), gt_durations_quantile(d, 0.90), gt_durations_quantile(d, 0.99), gt_cell_u(d->shortest),
-		gt_cell_u(d->longest), gt_durations_deviation(d), gt_cell_share(k->busy, busy), gt_cell_mean(k->launch_ns, k->joined),
-		gt_cell_mean(k->queue_ns, k->queued),
-		gt_cell_known(k->joined, k->queued), gt_cell_u(k->busy), gt_cell_u(k->joined), gt_cell_u(k->by_order),
-		gt_cell_text(k->name) });
+	if (scale && d->hist && !d->coarse) {
+		gt_spark(line, scale, d->hist, gt_bars_utf8());
+		cells[1] = gt_cell_text(line);
+	}
+	memcpy(cells + 1 + !!scale, figures, sizeof(figures));
+	gt_table_add(t, cells);
 }
 
 /* How far the figures about launches and quantiles go. */
@@ -212,23 +221,29 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 	struct kernels *k = state;
 	struct gt_kernel_names *names = gt_kernel_names_new();
 	size_t shown = gt_shown(k->n, k->time.asked.opt->top);
+	bool sparks = k->time.asked.opt->spark;
+	struct gt_spark_scale scale = { 0 };
 	uint64_t busy;
 	int rc = close_list(k, err);
 
-	tables[0] = gt_table_new("kernels", "Kernels on the GPU, by total time", columns, NCOLUMNS);
+	tables[0] = gt_table_new("kernels", "Kernels on the GPU, by total time", sparks ? spark_columns : columns, NCOLUMNS + sparks);
 	if (rc || !names || !tables[0]) {
 		gt_kernel_names_free(names);
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the kernels");
 	}
 	busy = gt_gpu_time_busy(&k->time);
+	for (size_t i = 0; sparks && i < shown; i++)
+		if (k->list[i].ran.hist && !k->list[i].ran.coarse)
+			gt_spark_see(&scale, k->list[i].ran.hist);
 	for (size_t i = 0; i < shown; i++) {
 		const char *brief = gt_kernel_names_get(names, k->list[i].name);
 
-		add_kernel(tables[0], &k->list[i], brief ? brief : k->list[i].name, busy);
+		add_kernel(tables[0], &k->list[i], brief ? brief : k->list[i].name, busy, sparks ? &scale : NULL);
 	}
 	gt_table_gives_way(tables[0],
-			   "queued min_ns p90_ns stddev_ns p50_ns launch_mean_ns queue_mean_ns max_ns p99_ns mean_ns busy_percent");
+			   "queued min_ns p90_ns stddev_ns p50_ns launch_mean_ns queue_mean_ns max_ns p99_ns mean_ns busy_percent spark");
 	gt_note_cut(tables[0], k->n, shown);
+	gt_spark_note(tables[0], &scale);
 	if (k->n)
 		note_busy(tables[0], busy);
 	note_limits(k, tables[0]);

@@ -23,7 +23,7 @@
 #define TEXT_TOP 20	/* people get that many rows of a table unless told; programs all */
 
 static struct {
-	bool list, force, whole;
+	bool list, force, whole, spark;
 	int format;
 	const char *from, *to, *output, *min;
 	uint64_t pid, tid, top, threads;
@@ -37,6 +37,7 @@ static const struct gt_opt options[] = {
 	{ 0,   "format", GT_OPT_WORD, &opt.format,  "FORMAT",  "how to print", formats },
 	{ 0,   "top",    GT_OPT_U64,  &opt.top,     "N",       "show at most N rows of a table, 0 all; unless told, text shows 20 and the "
 							       "other formats all", NULL },
+	{ 0,   "spark",  GT_OPT_FLAG, &opt.spark,   NULL,      "draw beside each name of top, ioctls and kernels how its durations are spread", NULL },
 	{ 'o', "output", GT_OPT_STR,  &opt.output,  "FILE",    "write there instead of to the standard output", NULL },
 	{ 'f', "force",  GT_OPT_FLAG, &opt.force,   NULL,      "overwrite FILE if it exists", NULL },
 	{ 'j', "threads", GT_OPT_U64, &opt.threads, "N",       "work on N threads; unless told as many as there are processors, 8 at most", NULL },
@@ -458,6 +459,7 @@ static int analyze(const char *path, const struct chosen *c, bool several, struc
 	o.unasked = c->unasked;
 	o.query = c->query;
 	o.histogram = c->histogram;
+	o.spark = opt.spark;
 	o.width = opt.format == GT_TEXT ? gt_tables_width(out) : 0;
 	n = gt_run(r, c->list, c->n, &o, (unsigned)opt.threads, tables, err);
 	rc = n < 0 ? n : hold_gates(c, r, o, tables, &n, status, err);

@@ -2,32 +2,66 @@
  * a share is of the sum of its side (calls, work of the GPU, ...) in this table, not of the time that passed. ioctls have a table of
  * their own. */
 #include <stdlib.h>
+#include "analyze/bars.h"
 #include "analyze/names.h"
 #include "analyze/report.h"
 #include "formats/demangle.h"
 
-static const struct gt_column columns[] = {
-	{ "operation", "Operation", GT_C_TEXT }, { "category", "Category", GT_C_TEXT }, GT_OPERATION_COLUMNS
-};
+#define OPERATION { "operation", "Operation", GT_C_TEXT }
+#define CATEGORY { "category", "Category", GT_C_TEXT }
+static const struct gt_column columns[] = { OPERATION, CATEGORY, GT_OPERATION_COLUMNS };
+static const struct gt_column spark_columns[] = { OPERATION, GT_SPARK_COLUMN, CATEGORY, GT_OPERATION_COLUMNS };
+#define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
-static int list(struct gt_table *t, const struct gt_names *names, unsigned top, struct gt_err *err)
+/* The histogram of a name as a line; with `text` NULL it is only seen, for the scale. */
+static int spark(const struct gt_names *names, const struct gt_name *name, struct gt_spark_scale *scale, char *text, struct gt_err *err)
 {
+	struct gt_hist hist = { 0 };
+	int rc = gt_names_hist(names, name, &hist, err);
+
+	if (!rc && text)
+		gt_spark(text, scale, &hist, gt_bars_utf8());
+	else if (!rc)
+		gt_spark_see(scale, &hist);
+	gt_hist_release(&hist);
+	return rc;
+}
+
+static int add_name(struct gt_table *t, const struct gt_names *names, const struct gt_name *name, const char *text, int64_t share,
+		    struct gt_spark_scale *scale, struct gt_err *err)
+{
+	char line[3 * GT_SPARK_CELLS + 1] = "";
+	struct gt_cell cells[NCOLUMNS + 1] = { gt_cell_text(text) };
+	unsigned n = 1;
+	int rc = scale ? spark(names, name, scale, line, err) : 0;
+
+	if (scale)
+		cells[n++] = name->sum.coarse ? gt_cell_none() : gt_cell_text(line);
+	cells[n++] = gt_cell_text(gt_category_word(name->category));
+	if (!rc)
+		rc = gt_names_cells(names, name, share, cells + n, err);
+	gt_table_add(t, cells);
+	return rc;
+}
+
+static int list(struct gt_table *t, const struct gt_names *names, unsigned top, bool sparks, struct gt_err *err)
+{
+	struct gt_spark_scale scale = { 0 };
 	int64_t *shares = gt_names_shares(names, err);
 	size_t shown = gt_shown(names->n, top);
 	struct gt_kernel_names *kernels = gt_kernel_names_new();
 	bool coarse = false, sides = false;
 	int rc = !shares ? -ENOMEM : kernels ? 0 : gt_err_set(err, -ENOMEM, "no memory for the kernels");
 
+	for (size_t i = 0; sparks && !rc && i < shown; i++)
+		rc = spark(names, &names->list[i], &scale, NULL, err);
 	for (size_t i = 0; !rc && i < shown; i++) {
 		const struct gt_name *name = &names->list[i];
 		bool kernel = name->layer == GT_LAYER_GPU && name->category == GT_CAT_KERNEL;
 		const char *brief = kernel ? gt_kernel_names_get(kernels, name->text) : NULL;
-		struct gt_cell cells[2 + GT_OPERATION_CELLS] = { gt_cell_text(brief ? brief : name->text),
-								 gt_cell_text(gt_category_word(name->category)) };
 
-		rc = gt_names_cells(names, name, shares[i], cells + 2, err);
+		rc = add_name(t, names, name, brief ? brief : name->text, shares[i], sparks ? &scale : NULL, err);
 		coarse |= name->sum.coarse;
-		gt_table_add(t, cells);
 	}
 	for (size_t i = 1; i < names->n; i++)
 		sides |= gt_name_side(&names->list[i]) != gt_name_side(&names->list[0]);
@@ -36,6 +70,7 @@ static int list(struct gt_table *t, const struct gt_names *names, unsigned top, 
 		"go on at the same time: "
 			      "share %% is of its own kind");
 	gt_note_cut(t, names->n, shown);
+	gt_spark_note(t, &scale);
 	if (coarse)
 		gt_table_note(t, "too many operations: some have no p50 and p99");
 	gt_kernel_names_free(kernels);
@@ -49,13 +84,13 @@ static int finish(const struct gt_asked *a, const char *name, const char *title,
 	struct gt_names names = { 0 };
 	int rc = gt_names_collect(&names, a->opt->fold, want, err);
 
-	tables[0] = gt_table_new(name, title, columns, sizeof(columns) / sizeof(*columns));
+	tables[0] = gt_table_new(name, title, a->opt->spark ? spark_columns : columns, NCOLUMNS + a->opt->spark);
 	if (!rc && !tables[0])
 		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
 	if (!rc)
-		gt_table_gives_way(tables[0], "p50_ns category mean_ns failed p99_ns max_ns share_percent");
+		gt_table_gives_way(tables[0], "p50_ns category mean_ns failed p99_ns max_ns share_percent spark");
 	if (!rc)
-		rc = list(tables[0], &names, a->opt->top, err);
+		rc = list(tables[0], &names, a->opt->top, a->opt->spark, err);
 	if (!rc)
 		gt_note_unrecorded(tables[0], a->reader, layer);
 	gt_names_release(&names);

@@ -62,3 +62,14 @@ want query-of 2 $A query --of dur $R/h200-train.zst
 check query-of-says told "gtanalyze: --of is for the report histogram: gtanalyze histogram --of ... FILE"
 want histogram-no-quantity 2 $A histogram --of name $R/h200-train.zst
 check histogram-no-quantity-says told "gtanalyze: --of: histograms are of dur queue"
+
+want spark-kernels 0 env LC_ALL=C.UTF-8 $A kernels --spark --top 4 $R/h200-train.zst
+check spark-kernels-note says "(spread: 14 cells from 15.36 us to 53.25 us, 8 to each power of two, as high as rows are many)"
+check spark-kernels-line says "█       1760  59.37 ms"
+want spark-top 0 env LC_ALL=C $A top --spark --top 4 $R/h200-train.zst
+check spark-top-line says "cuDevicePrimaryCtxRetain  @@                @  context"
+for r in top kernels; do
+	$A $r --format tsv $R/h200-train.zst 2>/dev/null >plain
+	$A $r --spark --format tsv $R/h200-train.zst 2>/dev/null | cut -f 1,3- >spark
+	same spark-changes-no-figure-$r plain spark
+done

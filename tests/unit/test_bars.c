@@ -66,21 +66,37 @@ static void lines_share_a_scale(void)
 
 	for (int i = 0; i < 8; i++)
 		gt_hist_add(&a, 100);
-	gt_hist_add(&a, 300);
-	gt_hist_add(&b, 1000);
+	gt_hist_add(&a, 5000);
+	gt_hist_add(&b, 3000000);
 	gt_spark_see(&scale, &a);
 	gt_spark_see(&scale, &b);
 	gt_spark(text, &scale, &a, false);
-	CHECK(!strcmp(text, "@ . "));		/* 64-128, 128-256, 256-512, 512-1024 */
+	CHECK(!strcmp(text, "@     .         "));	/* 64 to 128 first, 2^21 to 2^22 last */
 	gt_spark(text, &scale, &b, true);
-	CHECK(!strcmp(text, "   █") && gt_spark_powers(&scale) == 1);
+	CHECK(!strcmp(text, "               █"));
 	gt_hist_add(&b, 0);
 	gt_hist_add(&b, INT64_MAX);
 	gt_spark_see(&scale, &b);
-	gt_spark(text, &scale, &b, true);
-	CHECK(gt_spark_powers(&scale) == 3 && !strncmp(text, "█", 3));
+	gt_spark(text, &scale, &b, false);
+	CHECK(!strcmp(text, "@      @             @"));	/* three powers of two to a cell: 0, 22 and 63 bits */
 	gt_hist_release(&a);
 	gt_hist_release(&b);
+}
+
+static void close_values_have_finer_cells(void)
+{
+	struct gt_spark_scale scale = { 0 };
+	char text[3 * GT_SPARK_CELLS + 1];
+	struct gt_hist h = { 0 };
+
+	gt_hist_add(&h, 1024);
+	gt_hist_add(&h, 1300);
+	gt_hist_add(&h, 1300);
+	gt_hist_add(&h, 3000);
+	gt_spark_see(&scale, &h);
+	gt_spark(text, &scale, &h, false);
+	CHECK(!strcmp(text, "= @        ="));	/* eight to each: 1024, 1152, 1280 ... 2816 to 3072 */
+	gt_hist_release(&h);
 }
 
 static void blocks_are_for_utf8(void)
@@ -95,5 +111,5 @@ static void blocks_are_for_utf8(void)
 	CHECK(gt_bars_utf8());
 }
 
-T_MAIN(T(steps_have_edges), T(steps_are_fine_where_values_are_close), T(bars_are_as_long_as_they_should_be), T(lines_share_a_scale),
+T_MAIN(T(steps_have_edges), T(steps_are_fine_where_values_are_close), T(bars_are_as_long_as_they_should_be), T(lines_share_a_scale), T(close_values_have_finer_cells),
        T(blocks_are_for_utf8))
