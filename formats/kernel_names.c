@@ -196,7 +196,7 @@ void gt_kernel_short(const char *name, unsigned nargs, char out[GT_SHORT_MAX + 1
 
 /* ---- short forms that differ ---- */
 
-struct kernel { char *full; char *brief; };
+struct kernel { char *full, *brief; uint32_t next; /* number of the next form that would look the same */ };
 struct gt_kernel_names {
 	struct kernel *list;
 	size_t n, cap;
@@ -215,11 +215,11 @@ static bool same_brief(const void *arg, uint32_t value, const void *key, size_t 
 	return !strcmp(((const struct gt_kernel_names *)arg)->list[value].brief, key);
 }
 
-static bool taken(const struct gt_kernel_names *k, const char *brief)
+static uint32_t find_brief(const struct gt_kernel_names *k, const char *brief)
 {
 	size_t len = strlen(brief);
 
-	return gt_map_get(&k->by_brief, gt_hash(brief, len), same_brief, k, brief, len) != UINT32_MAX;
+	return gt_map_get(&k->by_brief, gt_hash(brief, len), same_brief, k, brief, len);
 }
 
 /* The plain form, then more arguments as long as they still show, then numbers. */
@@ -227,6 +227,7 @@ static int choose(struct gt_kernel_names *k, const char *name, char brief[GT_SHO
 {
 	char *plain = gt_demangle(name), first[GT_SHORT_MAX + 1] = "";
 	struct gt_buf b = { 0 };
+	uint32_t alike;
 
 	for (unsigned nargs = 1; nargs <= MORE_ARGS; nargs++) {
 		gt_buf_clear(&b);
@@ -234,14 +235,15 @@ static int choose(struct gt_kernel_names *k, const char *name, char brief[GT_SHO
 		if (b.failed)
 			break;
 		cut(brief, GT_SHORT_MAX + 1, (const char *)b.data, b.len);
-		if (!taken(k, brief))
+		if (find_brief(k, brief) == UINT32_MAX)
 			break;
 		if (nargs == 1)
 			strcpy(first, brief);
 	}
-	for (uint32_t i = 2; !b.failed && taken(k, brief); i++) {
+	alike = find_brief(k, first);	/* it is there where brief is */
+	while (!b.failed && find_brief(k, brief) != UINT32_MAX) {
 		char suffix[16];
-		size_t n = (size_t)snprintf(suffix, sizeof(suffix), "#%u", i);
+		size_t n = (size_t)snprintf(suffix, sizeof(suffix), "#%u", 2 + k->list[alike].next++);
 
 		cut(brief, GT_SHORT_MAX + 1 - n, first, strlen(first));
 		strcat(brief, suffix);
