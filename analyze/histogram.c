@@ -263,7 +263,7 @@ static int histogram_finish(void *state, struct gt_table **tables, unsigned max,
 const struct gt_analysis gt_histogram_report = {
 	.name       = "histogram",
 	.help       = "how durations, or what --of says, are spread, as bars: by name, or what --by says",
-	.wants      = GT_BIT(GT_KINDS) - 1,	/* gt_query_fit says what of it is needed, of arguments and of order */
+	.wants      = (GT_BIT(GT_KINDS) - 1) & ~GT_BIT(GT_UNMATCHED),	/* gt_query_fit says what of it is needed, of arguments and of order */
 	.wants_args = true,
 	.order      = GT_ANY_ORDER,
 	.splits     = GT_BY_BLOCK,

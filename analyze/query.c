@@ -248,7 +248,7 @@ void gt_query_release(void *state)
 const struct gt_analysis gt_query_report = {
 	.name       = "query",
 	.help       = "rows that match --where, grouped --by fields, with the figures of --agg",
-	.wants      = GT_BIT(GT_KINDS) - 1,	/* gt_query_fit says what of it is needed, of arguments and of order */
+	.wants      = (GT_BIT(GT_KINDS) - 1) & ~GT_BIT(GT_UNMATCHED),	/* gt_query_fit says what of it is needed, of arguments and of order */
 	.wants_args = true,
 	.order      = GT_ANY_ORDER,
 	.splits     = GT_BY_BLOCK,
