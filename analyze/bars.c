@@ -47,12 +47,11 @@ static uint64_t count_of(const struct gt_hist *h, unsigned bucket)
 	return octave ? octave[bucket % GT_HIST_OCTAVE] : 0;
 }
 
-/* The lowest values of the first bucket that has any, the first one above 0, and the last one. False: there is none at all. */
-static bool ends_of(const struct gt_hist *h, uint64_t *first, uint64_t *above, uint64_t *last)
+/* The lowest values of the first bucket that has any and of the last one. False: there is none at all. */
+static bool ends_of(const struct gt_hist *h, uint64_t *first, uint64_t *last)
 {
 	bool any = false;
 
-	*above = 0;
 	for (unsigned b = 0; b < GT_HIST_BUCKETS; b++) {
 		if (!h->octave[b / GT_HIST_OCTAVE]) {
 			b += GT_HIST_OCTAVE - 1;
@@ -62,7 +61,6 @@ static bool ends_of(const struct gt_hist *h, uint64_t *first, uint64_t *above, u
 			continue;
 		*last = gt_hist_low(b);
 		*first = any ? *first : *last;
-		*above = *above ? *above : *last;
 		any = true;
 	}
 	return any;
@@ -70,12 +68,12 @@ static bool ends_of(const struct gt_hist *h, uint64_t *first, uint64_t *above, u
 
 void gt_steps_make(struct gt_steps *s, const struct gt_hist *h, unsigned lines)
 {
-	uint64_t first = 0, above = 0, last = 0;
+	uint64_t first = 0, last = 0;
 
 	memset(s, 0, sizeof(*s));
-	if (!ends_of(h, &first, &above, &last))
+	if (!ends_of(h, &first, &last))
 		return;
-	s->cut = above ? power_of(above) : 0;	/* steps are whole numbers */
+	s->cut = first ? power_of(first) : 0;	/* steps are whole numbers */
 	s->cut = s->cut < FINEST ? s->cut : FINEST;
 	while (s->cut && gt_step_of(s, last) - gt_step_of(s, first) >= lines)
 		s->cut--;
@@ -117,9 +115,9 @@ void gt_bar(char *to, uint64_t n, uint64_t most, unsigned cells, bool utf8)
 
 void gt_spark_see(struct gt_spark_scale *scale, const struct gt_hist *h)
 {
-	uint64_t first, above, last;
+	uint64_t first = 0, last = 0;
 
-	if (!ends_of(h, &first, &above, &last))
+	if (!ends_of(h, &first, &last))
 		return;
 	scale->low = scale->any && scale->low < first ? scale->low : first;
 	scale->high = scale->any && scale->high > last ? scale->high : last;

@@ -36,6 +36,11 @@ static void steps_are_fine_where_values_are_close(void)
 	gt_steps_make(&s, &h, 16);
 	CHECK(s.cut == 0 && s.first == 0 && s.n == 64 && s.total == 103 && s.counts[0] == 1 && s.counts[16] == 101 && s.most == 101);
 	gt_hist_release(&h);
+	gt_hist_add(&h, 0);
+	gt_hist_add(&h, 2);
+	gt_steps_make(&s, &h, 16);	/* 0, 1 and 2 to 3: nothing is finer than a whole number */
+	CHECK(s.cut == 0 && s.n == 3 && gt_step_low(&s, 1) == 1 && gt_step_low(&s, 2) == 2 && s.counts[2] == 1);
+	gt_hist_release(&h);
 }
 
 static void bars_are_as_long_as_they_should_be(void)
