@@ -19,11 +19,12 @@ static inline void gt_squares_merge(struct gt_squares *s, const struct gt_square
 }
 
 /* ns, of the sample (n - 1), as other profilers have it. false: not known, as there are fewer than two or the sums are beyond bounds. */
-static inline bool gt_deviation(uint64_t count, uint64_t total, const struct gt_squares *s, long double *ns)
+static inline bool gt_deviation(uint64_t count, unsigned __int128 total, const struct gt_squares *s, long double *ns)
 {
-	unsigned __int128 square = (unsigned __int128)total * total, all;
+	unsigned __int128 square, all;
 
-	if (count < 2 || total == UINT64_MAX || s->wild || __builtin_mul_overflow(s->sum, (unsigned __int128)count, &all))
+	if (count < 2 || total == UINT64_MAX || s->wild || __builtin_mul_overflow(total, total, &square) ||
+	    __builtin_mul_overflow(s->sum, (unsigned __int128)count, &all))
 		return false;
 	*ns = sqrtl((long double)(all - square) / ((long double)count * (long double)(count - 1)));
 	return true;

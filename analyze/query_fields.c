@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/gpu_time.h"
-#include "analyze/near.h"
 #include "analyze/query.h"
+#include "formats/base/nearest.h"
 #include "formats/base/buf.h"
 
 #define X(e, w) #w,
@@ -128,7 +128,7 @@ static int unknown_field(const char *name, unsigned column, struct gt_err *err)
 #define X(e, word, title, class, level, flags) #word,
 	static const char *const all[] = { GT_QUERY_FIELDS(X) NULL };
 #undef X
-	const char *meant = gt_nearest(name, all);
+	const char *meant = gt_nearest_of(name, all);
 
 	if (meant)
 		return gt_err_at(err, column, -EINVAL, "there is no field '%.40s'; is '%s' meant?", name, meant);

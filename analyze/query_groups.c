@@ -5,6 +5,7 @@
  * costs a look into a table; where some do, a row adds those to the code's key. Memory is bounded: groups beyond GT_QUERY_GROUPS (fewer where they are large) are refused, for a table
  * that lacks some would be wrong; histograms beyond HISTS_MAX have no quantiles.
  */
+#include "analyze/deviation.h"
 #include "analyze/query_groups.h"
 
 #include <math.h>
@@ -458,6 +459,8 @@ static struct gt_cell real_deviation(const struct gt_query_sums *s, bool is_real
 /* Of whole numbers; `decimals`: a mean of them is not rounded. */
 static struct gt_cell whole_cell(const struct gt_query_sums *s, const struct gt_query_agg *agg, bool decimals)
 {
+	long double v;
+
 	switch (agg->fn) {
 	case GT_Q_FN_SUM: return clamped(s->sum.whole);
 	case GT_Q_FN_MIN: return gt_cell_i(s->min.whole);
@@ -468,7 +471,8 @@ static struct gt_cell whole_cell(const struct gt_query_sums *s, const struct gt_
 	}
 	if (decimals)
 		return real_deviation(s, false);
-	return s->wild ? gt_cell_none() : gt_cell_deviation(s->n, (unsigned __int128)s->sum.whole, s->squares.whole);
+	return gt_deviation(s->n, (unsigned __int128)s->sum.whole, &(struct gt_squares){ s->squares.whole, s->wild }, &v) ?
+	       gt_cell_u((uint64_t)(v + 0.5L)) : gt_cell_none();
 }
 
 static struct gt_cell real_cell(const struct gt_query_sums *s, const struct gt_query_agg *agg)

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "analyze/near.h"
 #include "analyze/query.h"
+#include "formats/base/nearest.h"
 
 struct parse {
 	struct gt_query *q;
@@ -183,7 +183,7 @@ static void set_range(struct gt_query_node *n, enum operator operator, long doub
 
 static int no_such_word(struct parse *p, unsigned column, enum gt_query_id id, const char *word)
 {
-	const char *const *words = gt_query_words(id), *meant = gt_nearest(word, words);
+	const char *const *words = gt_query_words(id), *meant = gt_nearest_of(word, words);
 	char list[160] = "";
 
 	if (meant)

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyze/near.h"
 #include "analyze/query.h"
+#include "formats/base/nearest.h"
 #include "formats/base/buf.h"
 
 #define NO_USE 255
@@ -74,7 +74,7 @@ static bool is_quantile(const char *name, double *q)
 
 static int read_function(const char *name, unsigned column, struct gt_query_agg *agg, struct gt_err *err)
 {
-	const char *meant = gt_nearest(name, functions);
+	const char *meant = gt_nearest_of(name, functions);
 
 	if (is_quantile(name, &agg->q)) {
 		agg->fn = GT_Q_FN_QUANTILE;

@@ -39,3 +39,12 @@ void gt_nearest_try(struct gt_nearest *n, const char *name)
 		n->typos = away;
 	}
 }
+
+const char *gt_nearest_of(const char *word, const char *const *names)
+{
+	struct gt_nearest n = GT_NEAREST(word);
+
+	for (; *names; names++)
+		gt_nearest_try(&n, *names);
+	return n.best;
+}
