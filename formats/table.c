@@ -6,7 +6,7 @@
  * number would be a wrong one. Into a file nothing is cut. No line ends in spaces.
  */
 #define _GNU_SOURCE	/* vasprintf */
-#include "formats/table.h"
+#include "formats/table_inside.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -22,18 +22,6 @@
 #define NAME_WIDTH 20u	/* columns go before a name gets less than this */
 #define GAP 2u
 
-struct gt_table {
-	const char *name, *title;
-	const struct gt_column *columns;
-	unsigned ncolumns, nrows;
-	struct gt_cell *cells;
-	size_t cap;
-	char **notes, **lines;
-	size_t nnotes, notes_cap, nlines, lines_cap;
-	const char *gives_way;
-	bool list, failed;
-};
-
 struct gt_table *gt_table_new(const char *name, const char *title, const struct gt_column *columns, unsigned ncolumns)
 {
 	struct gt_table *t = calloc(1, sizeof(*t));
@@ -43,8 +31,6 @@ struct gt_table *gt_table_new(const char *name, const char *title, const struct 
 	return t;
 }
 
-static bool is_text(const struct gt_column *col) { return col->kind == GT_C_TEXT || col->kind == GT_C_WHOLE; }
-static struct gt_cell *row_of(const struct gt_table *t, unsigned row) { return t->cells + (size_t)row * t->ncolumns; }
 
 void gt_table_add(struct gt_table *t, const struct gt_cell *cells)
 {
@@ -55,11 +41,11 @@ void gt_table_add(struct gt_table *t, const struct gt_cell *cells)
 			t->failed = true;
 		return;
 	}
-	to = row_of(t, t->nrows++);
+	to = gt_row_of(t, t->nrows++);
 	for (unsigned i = 0; i < t->ncolumns; i++) {
 		to[i] = cells[i];
 		to[i].s = NULL;
-		if (cells[i].absent ? !cells[i].s : !is_text(&t->columns[i]))
+		if (cells[i].absent ? !cells[i].s : !gt_is_text(&t->columns[i]))
 			continue;
 		to[i].s = strdup(cells[i].s ? cells[i].s : "");
 		t->failed |= !to[i].s;
@@ -114,7 +100,7 @@ int gt_table_column(const struct gt_table *t, const char *key)
 	return -1;
 }
 
-const struct gt_cell *gt_table_cell(const struct gt_table *t, unsigned row, unsigned column) { return &row_of(t, row)[column]; }
+const struct gt_cell *gt_table_cell(const struct gt_table *t, unsigned row, unsigned column) { return &gt_row_of(t, row)[column]; }
 void gt_table_gives_way(struct gt_table *t, const char *keys) { t->gives_way = keys; }
 void gt_table_as_list(struct gt_table *t) { t->list = true; }
 
@@ -155,7 +141,7 @@ static int compare_cells(enum gt_cell_kind kind, const struct gt_cell *a, const 
 
 static int compare_rows(const struct sorting *s, unsigned x, unsigned y)
 {
-	const struct gt_cell *a = row_of(s->t, x), *b = row_of(s->t, y);
+	const struct gt_cell *a = gt_row_of(s->t, x), *b = gt_row_of(s->t, y);
 	const struct gt_cell *ca = &a[s->column], *cb = &b[s->column];
 	int order;
 
@@ -189,7 +175,7 @@ static int put_in_order(struct gt_table *t, const unsigned *rows)
 	if (!cells)
 		return -ENOMEM;
 	for (unsigned i = 0; i < t->nrows; i++)
-		memcpy(cells + (size_t)i * t->ncolumns, row_of(t, rows[i]), t->ncolumns * sizeof(*cells));
+		memcpy(cells + (size_t)i * t->ncolumns, gt_row_of(t, rows[i]), t->ncolumns * sizeof(*cells));
 	free(t->cells);
 	t->cells = cells;
 	t->cap = (size_t)t->nrows * t->ncolumns;
@@ -201,7 +187,7 @@ void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigne
 	struct sorting s = { t, column, 0, descending };
 	unsigned *rows = calloc((size_t)t->nrows * 2 + 1, sizeof(*rows)), dropped;
 
-	while (s.text < t->ncolumns && !is_text(&t->columns[s.text]))
+	while (s.text < t->ncolumns && !gt_is_text(&t->columns[s.text]))
 		s.text++;
 	for (unsigned i = 0; rows && i < t->nrows; i++)
 		rows[i] = i;
@@ -255,8 +241,8 @@ void gt_put_scaled(char *to, size_t size, enum gt_cell_kind kind, int64_t v)
 		snprintf(to, size, "%" PRId64, v);
 }
 
-/* After `indent` spaces. Control characters would break lines or speak to the terminal. */
-static char *printable(const char *s, unsigned indent)
+/* Control characters would break lines or speak to the terminal. */
+char *gt_printable(const char *s, unsigned indent)
 {
 	size_t n = strlen(s) + 1;
 	char *copy = malloc(indent + n);
@@ -269,11 +255,6 @@ static char *printable(const char *s, unsigned indent)
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)
 			*p = '?';
 	return copy;
-}
-
-static enum gt_cell_kind kind_of(const struct gt_column *col, const struct gt_cell *c)
-{
-	return col->kind == GT_C_FIGURE ? c->kind : col->kind;
 }
 
 static void put_figure(char *text, size_t size, enum gt_cell_kind kind, const struct gt_cell *c)
@@ -305,14 +286,14 @@ static void put_figure(char *text, size_t size, enum gt_cell_kind kind, const st
 /* The cell as people read it: new. NULL: no memory. */
 static char *cell_text(const struct gt_column *col, const struct gt_cell *c, const char *absent)
 {
-	enum gt_cell_kind kind = kind_of(col, c);
+	enum gt_cell_kind kind = gt_kind_of(col, c);
 	bool more = c->change && (kind == GT_C_REAL ? c->d > 0 && isfinite(c->d) : c->i > 0);
 	char text[64] = "+";
 
 	if (c->absent)
 		return strdup(c->s ? c->s : absent);
-	if (is_text(col))
-		return printable(c->s ? c->s : "", c->indent);
+	if (gt_is_text(col))
+		return gt_printable(c->s ? c->s : "", c->indent);
 	put_figure(text + more, sizeof(text) - more, kind, c);
 	if (col->kind == GT_C_FIGURE && kind == GT_C_PERCENT)	/* no heading says so */
 		strcat(text, " %");
@@ -420,9 +401,9 @@ static bool squeeze(struct grid *g, size_t limit, size_t floor)
 static bool tells_nothing(const struct gt_table *t, unsigned column)
 {
 	for (unsigned row = 0; row < t->nrows; row++) {
-		const struct gt_cell *c = &row_of(t, row)[column];
+		const struct gt_cell *c = &gt_row_of(t, row)[column];
 
-		if (!c->absent && (is_text(&t->columns[column]) || c->i || c->d != 0.0))
+		if (!c->absent && (gt_is_text(&t->columns[column]) || c->i || c->d != 0.0))
 			return false;
 	}
 	return true;
@@ -483,7 +464,7 @@ static void print_line(struct gt_out *out, const struct grid *g, char *const *te
 
 	for (unsigned i = 0; i < g->ncolumns; i++) {
 		size_t w = gt_clip_width(texts[i]), pad = g->widths[i] > w ? g->widths[i] - w : 0;
-		bool left = is_text(&g->t->columns[i]);
+		bool left = gt_is_text(&g->t->columns[i]);
 
 		if (g->hidden[i])
 			continue;
@@ -521,7 +502,7 @@ static int print_grid(struct gt_out *out, const struct gt_table *t, size_t limit
 	for (size_t i = 0; !rc && i < ncells; i++) {
 		const struct gt_column *col = &t->columns[i % n];
 
-		g.texts[i] = i < n ? strdup(col->title) : cell_text(col, &row_of(t, (unsigned)(i / n) - 1)[i % n], "-");
+		g.texts[i] = i < n ? strdup(col->title) : cell_text(col, &gt_row_of(t, (unsigned)(i / n) - 1)[i % n], "-");
 		if (!g.texts[i])
 			rc = -ENOMEM;
 		else if (gt_clip_width(g.texts[i]) > g.natural[i % n])
@@ -564,7 +545,7 @@ static int print_list(struct gt_out *out, const struct gt_table *t, size_t limit
 
 	for (unsigned row = 0; row < t->nrows; row++)
 		for (unsigned i = 0; i < text_columns(t); i++) {
-			const struct gt_cell *c = &row_of(t, row)[i];
+			const struct gt_cell *c = &gt_row_of(t, row)[i];
 			char *text = list_text(&t->columns[i], c);
 
 			gt_buf_clear(&b);
@@ -589,7 +570,7 @@ static void print_lines(struct gt_out *out, const char *before, char *const *lin
 
 		gt_buf_printf(&b, "%s%s%s", before, lines[i], after);
 		gt_buf_byte(&b, 0);
-		line = b.failed ? NULL : printable((char *)b.data, 0);
+		line = b.failed ? NULL : gt_printable((char *)b.data, 0);
 		put_wrapped(out, line ? line : lines[i], limit);
 		free(line);
 		gt_buf_release(&b);
@@ -622,119 +603,7 @@ static int print_text(struct gt_table *const *tables, unsigned n, struct gt_out 
 	return rc;
 }
 
-/* ---- for programs ---- */
-
-/* The number as it is: ns, bytes, hundredths as a decimal. Absent and infinite cells are `none`. */
-static void put_number(struct gt_out *out, const struct gt_column *col, const struct gt_cell *c, const char *none)
-{
-	enum gt_cell_kind kind = kind_of(col, c);
-	char text[64];
-
-	if (kind == GT_C_REAL && !isfinite(c->d))
-		gt_out_str(out, none);
-	else if (kind == GT_C_REAL)
-		gt_out_printf(out, "%.15g", c->d);
-	else if (kind == GT_C_PERCENT)
-		gt_out_printf(out, "%s%" PRId64 ".%02d", c->i < 0 && c->i > -100 ? "-" : "", c->i / 100, abs((int)(c->i % 100)));
-	else
-		gt_out_add(out, text, (size_t)(gt_put_i64(text, c->i) - text));
-}
-
-/* RFC 4180: quoted when it must be, quotes doubled; and never like a line that introduces a table. */
-static void put_csv(struct gt_out *out, const char *s)
-{
-	if (!s[strcspn(s, ",\"\r\n")] && *s != ' ' && *s != '#') {
-		gt_out_str(out, s);
-		return;
-	}
-	gt_out_str(out, "\"");
-	for (; *s; s++)
-		gt_out_add(out, *s == '"' ? "\"\"" : s, *s == '"' ? 2 : 1);
-	gt_out_str(out, "\"");
-}
-
-static void put_tsv(struct gt_out *out, const char *s)
-{
-	static const char plain[] = "\t\n\r\\", letter[] = "tnr\\";
-
-	for (; *s; s++) {
-		const char *at = strchr(plain, *s);
-
-		if (at)
-			gt_out_printf(out, "\\%c", letter[at - plain]);
-		else
-			gt_out_add(out, s, 1);
-	}
-}
-
-static void separated_row(struct gt_out *out, const struct gt_table *t, const struct gt_cell *cells, bool tabs)
-{
-	void (*put)(struct gt_out *, const char *) = tabs ? put_tsv : put_csv;
-
-	for (unsigned i = 0; i < t->ncolumns; i++) {
-		const struct gt_column *col = &t->columns[i];
-
-		gt_out_str(out, !i ? "" : tabs ? "\t" : ",");
-		if (!cells)
-			put(out, col->key);
-		else if (!cells[i].absent && is_text(col))
-			put(out, cells[i].s ? cells[i].s : "");
-		else if (!cells[i].absent)
-			put_number(out, col, &cells[i], "");
-	}
-	gt_out_str(out, tabs ? "\n" : "\r\n");
-}
-
-static void print_separated(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, bool tabs)
-{
-	const char *eol = tabs ? "\n" : "\r\n";
-	char *name = label ? printable(label, 0) : NULL;
-
-	for (unsigned k = 0; k < n; k++) {
-		const struct gt_table *t = tables[k];
-
-		gt_out_str(out, k ? eol : "");
-		if (n > 1 || label)
-			gt_out_printf(out, "# %s%s%s%s", t->name, name ? " " : "", name ? name : "", eol);
-		separated_row(out, t, NULL, tabs);
-		for (unsigned row = 0; row < t->nrows; row++)
-			separated_row(out, t, row_of(t, row), tabs);
-	}
-	free(name);
-}
-
-static void json_row(struct gt_out *out, const struct gt_table *t, const struct gt_cell *cells)
-{
-	for (unsigned i = 0; i < t->ncolumns; i++) {
-		gt_out_str(out, i ? ", " : "{");
-		gt_out_json(out, t->columns[i].key, strlen(t->columns[i].key));
-		gt_out_str(out, ": ");
-		if (cells[i].absent)
-			gt_out_str(out, "null");
-		else if (is_text(&t->columns[i]))
-			gt_out_json(out, cells[i].s ? cells[i].s : "", cells[i].s ? strlen(cells[i].s) : 0);
-		else
-			put_number(out, &t->columns[i], &cells[i], "null");
-	}
-	gt_out_str(out, "}");
-}
-
-static void json_table(struct gt_out *out, const struct gt_table *t)
-{
-	gt_out_str(out, "  ");
-	gt_out_json(out, t->name, strlen(t->name));
-	gt_out_str(out, ": {\n    \"rows\": [");
-	for (unsigned i = 0; i < t->nrows; i++) {
-		gt_out_str(out, i ? ",\n      " : "\n      ");
-		json_row(out, t, row_of(t, i));
-	}
-	gt_out_str(out, t->nrows ? "\n    ],\n    \"notes\": [" : "],\n    \"notes\": [");
-	for (size_t i = 0; i < t->nnotes; i++) {
-		gt_out_str(out, i ? ", " : "");
-		gt_out_json(out, t->notes[i], strlen(t->notes[i]));
-	}
-	gt_out_str(out, "]\n  }");
-}
+/* ---- printing ---- */
 
 int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_format format, const char *label,
 		    struct gt_out *out, struct gt_err *err)
@@ -747,15 +616,9 @@ int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_fo
 	if (format == GT_TEXT)
 		rc = print_text(tables, n, out);
 	else if (format != GT_JSON)
-		print_separated(tables, n, label, out, format == GT_TSV);
-	else {
-		gt_out_str(out, "{\n");
-		for (unsigned i = 0; i < n; i++) {
-			gt_out_str(out, i ? ",\n" : "");
-			json_table(out, tables[i]);
-		}
-		gt_out_str(out, "\n}\n");
-	}
+		gt_print_separated(tables, n, label, out, format == GT_TSV);
+	else
+		gt_print_json(tables, n, out);
 	if (rc)
 		return gt_err_set(err, rc, "out of memory while printing the report");
 	return 0;

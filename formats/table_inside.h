@@ -1,0 +1,29 @@
+/* What the files that print tables share: table.c (rows, and text for people) and table_programs.c. */
+#ifndef GT_TABLE_INSIDE_H
+#define GT_TABLE_INSIDE_H
+#include <stddef.h>
+#include "formats/table.h"
+
+struct gt_table {
+	const char *name, *title;
+	const struct gt_column *columns;
+	unsigned ncolumns, nrows;
+	struct gt_cell *cells;
+	size_t cap;
+	char **notes, **lines;
+	size_t nnotes, notes_cap, nlines, lines_cap;
+	const char *gives_way;
+	bool list, failed;
+};
+
+static inline bool gt_is_text(const struct gt_column *col) { return col->kind == GT_C_TEXT || col->kind == GT_C_WHOLE; }
+static inline struct gt_cell *gt_row_of(const struct gt_table *t, unsigned row) { return t->cells + (size_t)row * t->ncolumns; }
+static inline enum gt_cell_kind gt_kind_of(const struct gt_column *col, const struct gt_cell *c)
+{
+	return col->kind == GT_C_FIGURE ? c->kind : col->kind;
+}
+/* The text without control characters, behind `indent` spaces: new. NULL: no memory. */
+char *gt_printable(const char *s, unsigned indent);
+void gt_print_separated(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, bool tabs);
+void gt_print_json(struct gt_table *const *tables, unsigned n, struct gt_out *out);
+#endif

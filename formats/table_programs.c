@@ -1,0 +1,129 @@
+/* Tables as programs read them, csv, tsv and json: every row whole, numbers in whole ns and bytes. */
+#include "formats/table_inside.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The number as it is: ns, bytes, hundredths as a decimal. Absent and infinite cells are `none`. */
+static void put_number(struct gt_out *out, const struct gt_column *col, const struct gt_cell *c, const char *none)
+{
+	enum gt_cell_kind kind = gt_kind_of(col, c);
+	char text[64];
+
+	if (kind == GT_C_REAL && !isfinite(c->d))
+		gt_out_str(out, none);
+	else if (kind == GT_C_REAL)
+		gt_out_printf(out, "%.15g", c->d);
+	else if (kind == GT_C_PERCENT)
+		gt_out_printf(out, "%s%" PRId64 ".%02d", c->i < 0 && c->i > -100 ? "-" : "", c->i / 100, abs((int)(c->i % 100)));
+	else
+		gt_out_add(out, text, (size_t)(gt_put_i64(text, c->i) - text));
+}
+
+/* RFC 4180: quoted when it must be, quotes doubled; and never like a line that introduces a table. */
+static void put_csv(struct gt_out *out, const char *s)
+{
+	if (!s[strcspn(s, ",\"\r\n")] && *s != ' ' && *s != '#') {
+		gt_out_str(out, s);
+		return;
+	}
+	gt_out_str(out, "\"");
+	for (; *s; s++)
+		gt_out_add(out, *s == '"' ? "\"\"" : s, *s == '"' ? 2 : 1);
+	gt_out_str(out, "\"");
+}
+
+static void put_tsv(struct gt_out *out, const char *s)
+{
+	static const char plain[] = "\t\n\r\\", letter[] = "tnr\\";
+
+	for (; *s; s++) {
+		const char *at = strchr(plain, *s);
+
+		if (at)
+			gt_out_printf(out, "\\%c", letter[at - plain]);
+		else
+			gt_out_add(out, s, 1);
+	}
+}
+
+static void separated_row(struct gt_out *out, const struct gt_table *t, const struct gt_cell *cells, bool tabs)
+{
+	void (*put)(struct gt_out *, const char *) = tabs ? put_tsv : put_csv;
+
+	for (unsigned i = 0; i < t->ncolumns; i++) {
+		const struct gt_column *col = &t->columns[i];
+
+		gt_out_str(out, !i ? "" : tabs ? "\t" : ",");
+		if (!cells)
+			put(out, col->key);
+		else if (!cells[i].absent && gt_is_text(col))
+			put(out, cells[i].s ? cells[i].s : "");
+		else if (!cells[i].absent)
+			put_number(out, col, &cells[i], "");
+	}
+	gt_out_str(out, tabs ? "\n" : "\r\n");
+}
+
+void gt_print_separated(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, bool tabs)
+{
+	const char *eol = tabs ? "\n" : "\r\n";
+	char *name = label ? gt_printable(label, 0) : NULL;
+
+	for (unsigned k = 0; k < n; k++) {
+		const struct gt_table *t = tables[k];
+
+		gt_out_str(out, k ? eol : "");
+		if (n > 1 || label)
+			gt_out_printf(out, "# %s%s%s%s", t->name, name ? " " : "", name ? name : "", eol);
+		separated_row(out, t, NULL, tabs);
+		for (unsigned row = 0; row < t->nrows; row++)
+			separated_row(out, t, gt_row_of(t, row), tabs);
+	}
+	free(name);
+}
+
+static void json_row(struct gt_out *out, const struct gt_table *t, const struct gt_cell *cells)
+{
+	for (unsigned i = 0; i < t->ncolumns; i++) {
+		gt_out_str(out, i ? ", " : "{");
+		gt_out_json(out, t->columns[i].key, strlen(t->columns[i].key));
+		gt_out_str(out, ": ");
+		if (cells[i].absent)
+			gt_out_str(out, "null");
+		else if (gt_is_text(&t->columns[i]))
+			gt_out_json(out, cells[i].s ? cells[i].s : "", cells[i].s ? strlen(cells[i].s) : 0);
+		else
+			put_number(out, &t->columns[i], &cells[i], "null");
+	}
+	gt_out_str(out, "}");
+}
+
+static void json_table(struct gt_out *out, const struct gt_table *t)
+{
+	gt_out_str(out, "  ");
+	gt_out_json(out, t->name, strlen(t->name));
+	gt_out_str(out, ": {\n    \"rows\": [");
+	for (unsigned i = 0; i < t->nrows; i++) {
+		gt_out_str(out, i ? ",\n      " : "\n      ");
+		json_row(out, t, gt_row_of(t, i));
+	}
+	gt_out_str(out, t->nrows ? "\n    ],\n    \"notes\": [" : "],\n    \"notes\": [");
+	for (size_t i = 0; i < t->nnotes; i++) {
+		gt_out_str(out, i ? ", " : "");
+		gt_out_json(out, t->notes[i], strlen(t->notes[i]));
+	}
+	gt_out_str(out, "]\n  }");
+}
+
+void gt_print_json(struct gt_table *const *tables, unsigned n, struct gt_out *out)
+{
+	gt_out_str(out, "{\n");
+	for (unsigned i = 0; i < n; i++) {
+		gt_out_str(out, i ? ",\n" : "");
+		json_table(out, tables[i]);
+	}
+	gt_out_str(out, "\n}\n");
+}
