@@ -21,6 +21,7 @@
 
 #define NAME_WIDTH 20u	/* columns go before a name gets less than this */
 #define GAP 2u
+#define STREAM_ROWS 1000u	/* of a source that text aligns at a time */
 
 struct gt_table *gt_table_new(const char *name, const char *title, const struct gt_column *columns, unsigned ncolumns)
 {
@@ -82,6 +83,49 @@ void gt_table_say(struct gt_table *t, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* ---- rows from a source ---- */
+
+static void close_source(struct gt_table *t)
+{
+	if (t->source.next && t->source.close)
+		t->source.close(t->source.arg);
+	t->source = (struct gt_row_source){ .next = NULL };
+	free(t->pulled);
+	t->pulled = NULL;
+}
+
+int gt_table_pull(struct gt_table *t, const struct gt_cell **cells, struct gt_err *err)
+{
+	int more;
+
+	if (!t->source.next)
+		return 0;
+	memset(t->pulled, 0, t->ncolumns * sizeof(*t->pulled));
+	more = t->source.next(t->source.arg, t->pulled, err);
+	*cells = t->pulled;
+	if (more <= 0)
+		close_source(t);
+	return more;
+}
+
+/* Holds rows up to the n-th. */
+static int hold(struct gt_table *t, unsigned n, struct gt_err *err)
+{
+	const struct gt_cell *cells;
+	int more = 0;
+
+	while (t->nrows < n && !t->failed && (more = gt_table_pull(t, &cells, err)) > 0)
+		gt_table_add(t, cells);
+	return more < 0 ? more : t->failed ? gt_err_set(err, -ENOMEM, "no memory for a table") : 0;
+}
+
+int gt_table_stream(struct gt_table *t, const struct gt_row_source *source, struct gt_err *err)
+{
+	t->source = *source;
+	t->pulled = calloc(t->ncolumns, sizeof(*t->pulled));
+	return t->pulled ? hold(t, 1, err) : gt_err_set(err, -ENOMEM, "no memory for a table");
+}
+
 unsigned gt_table_rows(const struct gt_table *t) { return t->nrows; }
 const char *gt_table_name(const struct gt_table *t) { return t->name; }
 const char *gt_table_get_note(const struct gt_table *t, size_t i) { return i < t->nnotes ? t->notes[i] : NULL; }
@@ -115,6 +159,7 @@ void gt_table_free(struct gt_table *t)
 {
 	if (!t)
 		return;
+	close_source(t);
 	free_rows(t, 0);
 	for (size_t i = 0; i < t->nnotes; i++)
 		free(t->notes[i]);
@@ -352,6 +397,7 @@ static void put_wrapped(struct gt_out *out, const char *s, size_t limit)
 	gt_out_str(out, "\n");
 }
 
+/* texts: the titles, then a row each. */
 struct grid { const struct gt_table *t; unsigned ncolumns; char **texts; size_t *natural, *widths; bool *hidden; size_t indent; };
 
 static size_t total_width(const struct grid *g)
@@ -430,11 +476,12 @@ static bool hide(struct grid *g, size_t limit)
 	return false;
 }
 
-static int fit(struct grid *g, size_t limit)
+/* settled: the titles are printed, and so it is which columns there are. */
+static int fit(struct grid *g, size_t limit, bool settled)
 {
 	int rc = 0;
 
-	if (!squeeze(g, limit, NAME_WIDTH) && !hide(g, limit))
+	if (!squeeze(g, limit, NAME_WIDTH) && (settled || !hide(g, limit)))
 		squeeze(g, limit, GT_CLIP_MIN);
 	for (unsigned i = 0; !rc && i < g->ncolumns; i++)
 		if (g->widths[i] < g->natural[i])
@@ -491,33 +538,63 @@ static unsigned text_columns(const struct gt_table *t)
 	return n;
 }
 
-static int print_grid(struct gt_out *out, const struct gt_table *t, size_t limit)
+/* Titles and rows as texts, and how wide they would like to be: at least as wide as those of the rows before. */
+static int grid_texts(struct grid *g)
 {
-	unsigned n = text_columns(t);
+	const struct gt_table *t = g->t;
+	unsigned n = g->ncolumns;
 	size_t ncells = ((size_t)t->nrows + 1) * n;
-	struct grid g = { t, n, calloc(ncells + 1, sizeof(char *)), calloc(n + 1, sizeof(size_t)), calloc(n + 1, sizeof(size_t)),
-			  calloc(n + 1, sizeof(bool)), 2 };
-	int rc = g.texts && g.natural && g.widths && g.hidden ? 0 : -ENOMEM;
 
-	for (size_t i = 0; !rc && i < ncells; i++) {
+	g->texts = calloc(ncells + 1, sizeof(*g->texts));
+	for (size_t i = 0; g->texts && i < ncells; i++) {
 		const struct gt_column *col = &t->columns[i % n];
 
-		g.texts[i] = i < n ? strdup(col->title) : cell_text(col, &gt_row_of(t, (unsigned)(i / n) - 1)[i % n], "-");
-		if (!g.texts[i])
-			rc = -ENOMEM;
-		else if (gt_clip_width(g.texts[i]) > g.natural[i % n])
-			g.natural[i % n] = gt_clip_width(g.texts[i]);
+		g->texts[i] = i < n ? strdup(col->title) : cell_text(col, &gt_row_of(t, (unsigned)(i / n) - 1)[i % n], "-");
+		if (!g->texts[i])
+			return -ENOMEM;
+		if (gt_clip_width(g->texts[i]) > g->natural[i % n])
+			g->natural[i % n] = gt_clip_width(g->texts[i]);
 	}
+	return g->texts ? 0 : -ENOMEM;
+}
+
+static void free_texts(struct grid *g)
+{
+	for (size_t i = 0; g->texts && i < ((size_t)g->t->nrows + 1) * g->ncolumns; i++)
+		free(g->texts[i]);
+	free(g->texts);
+	g->texts = NULL;
+}
+
+/* The rows at hand; titles and what is said above them with the first of all. */
+static int print_rows(struct gt_out *out, struct grid *g, size_t limit, bool first)
+{
+	int rc = grid_texts(g);
+
 	if (!rc)
-		rc = fit(&g, limit);
-	if (!rc) {
-		say_hidden(out, &g, limit);
-		for (size_t row = 0; row <= t->nrows; row++)
-			print_line(out, &g, g.texts + row * n, limit);
+		rc = fit(g, limit, !first);
+	if (!rc && first)
+		say_hidden(out, g, limit);
+	for (size_t row = first ? 0 : 1; !rc && row <= g->t->nrows; row++)
+		print_line(out, g, g->texts + row * g->ncolumns, limit);
+	free_texts(g);
+	return rc;
+}
+
+static int print_grid(struct gt_out *out, struct gt_table *t, size_t limit, struct gt_err *err)
+{
+	unsigned n = text_columns(t);
+	struct grid g = { t, n, NULL, calloc(n + 1, sizeof(size_t)), calloc(n + 1, sizeof(size_t)), calloc(n + 1, sizeof(bool)), 2 };
+	int rc = g.natural && g.widths && g.hidden ? hold(t, STREAM_ROWS, err) : -ENOMEM;
+
+	if (!rc)
+		rc = print_rows(out, &g, limit, true);
+	while (!rc && t->source.next && !out->failed) {
+		free_rows(t, 0);
+		rc = hold(t, STREAM_ROWS, err);
+		if (!rc)
+			rc = print_rows(out, &g, limit, false);
 	}
-	for (size_t i = 0; g.texts && i < ncells; i++)
-		free(g.texts[i]);
-	free(g.texts);
 	free(g.natural);
 	free(g.widths);
 	free(g.hidden);
@@ -577,13 +654,13 @@ static void print_lines(struct gt_out *out, const char *before, char *const *lin
 	}
 }
 
-static int print_text(struct gt_table *const *tables, unsigned n, struct gt_out *out)
+static int print_text(struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err)
 {
 	size_t limit = gt_tables_width(out);
 	int rc = 0;
 
 	for (unsigned i = 0; i < n && !rc; i++) {
-		const struct gt_table *t = tables[i];
+		struct gt_table *t = tables[i];
 
 		if (i)
 			gt_out_str(out, "\n");
@@ -598,7 +675,7 @@ static int print_text(struct gt_table *const *tables, unsigned n, struct gt_out 
 		if (!t->nrows)
 			gt_out_str(out, "  none\n");
 		else
-			rc = t->list ? print_list(out, t, limit) : print_grid(out, t, limit);
+			rc = t->list ? print_list(out, t, limit) : print_grid(out, t, limit, err);
 	}
 	return rc;
 }
@@ -608,17 +685,17 @@ static int print_text(struct gt_table *const *tables, unsigned n, struct gt_out 
 int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_format format, const char *label,
 		    struct gt_out *out, struct gt_err *err)
 {
-	int rc = 0;
+	int rc;
 
 	for (unsigned i = 0; i < n; i++)
 		if (!tables[i] || tables[i]->failed)
 			return gt_err_set(err, -ENOMEM, "out of memory while making the report");
 	if (format == GT_TEXT)
-		rc = print_text(tables, n, out);
-	else if (format != GT_JSON)
-		gt_print_separated(tables, n, label, out, format == GT_TSV);
+		rc = print_text(tables, n, out, err);
+	else if (format == GT_JSON)
+		rc = gt_print_json(tables, n, out, err);
 	else
-		gt_print_json(tables, n, out);
+		rc = gt_print_separated(tables, n, label, out, format == GT_TSV, err);
 	if (rc)
 		return gt_err_set(err, rc, "out of memory while printing the report");
 	return 0;

@@ -40,7 +40,19 @@ void gt_table_say(struct gt_table *t, const char *fmt, ...) __attribute__((forma
 /* Columns that text may leave out, and says so, where the terminal is too narrow: their keys, the first to go
  * first, but those whose figures are all 0 before the others. Borrowed. */
 void gt_table_gives_way(struct gt_table *t, const char *keys);
-unsigned gt_table_rows(const struct gt_table *t);
+/* Rows that are too many to hold come from a source, one at a time, as they are printed: memory does not grow with them. A table has
+ * either such a source or rows that were added; it is printed once, and not sorted. */
+struct gt_row_source {
+	/* The next row: fills ncolumns cells that are zeroed. Texts in them are borrowed until the next call. 1, 0 at the end (and from
+	 * then on), negative. */
+	int (*next)(void *arg, struct gt_cell *cells, struct gt_err *err);
+	void (*close)(void *arg);	/* called once, by gt_table_free at the latest */
+	void *arg;
+};
+/* The table takes the source over, whatever is returned: 0, or what its first row, which is asked for here, failed with. What the
+ * source reads from must live until the table is freed. */
+int gt_table_stream(struct gt_table *t, const struct gt_row_source *source, struct gt_err *err);
+unsigned gt_table_rows(const struct gt_table *t);	/* of a source: 1 if it has any, else 0 */
 const char *gt_table_name(const struct gt_table *t);
 const char *gt_table_get_note(const struct gt_table *t, size_t i);	/* NULL: there are no more. Borrowed */
 const struct gt_column *gt_table_columns(const struct gt_table *t, unsigned *n);
@@ -57,7 +69,7 @@ enum gt_table_format { GT_TEXT, GT_CSV, GT_TSV, GT_JSON };
 /* Prints several tables as one document: text one below the other; json one object of tables, "name": {"rows": [{key: value,
  * ...}, ...], "notes": [...]}, and always valid (bad UTF-8 becomes U+FFFD, control characters are escaped); csv and tsv each
  * table with a header row and without its notes. These two put a line "# NAME" above each table where there are several or a
- * label is given ("# NAME LABEL"), and a blank line between. */
+ * label is given ("# NAME LABEL"), and a blank line between. Rows of a source are aligned in text a thousand at a time. */
 /* A number as text has it in a column of this kind (GT_C_COUNT, GT_C_NS or GT_C_BYTES): "1.234 ms". */
 void gt_put_scaled(char *to, size_t size, enum gt_cell_kind kind, int64_t v);
 size_t gt_tables_width(struct gt_out *out);	/* of the terminal that out is, in columns; SIZE_MAX: it is none */

@@ -13,6 +13,8 @@ struct gt_table {
 	char **notes, **lines;
 	size_t nnotes, notes_cap, nlines, lines_cap;
 	const char *gives_way;
+	struct gt_row_source source;	/* next NULL: there is none, or it is at its end; rows in cells come before its */
+	struct gt_cell *pulled;		/* its row at hand */
 	bool list, failed;
 };
 
@@ -24,6 +26,9 @@ static inline enum gt_cell_kind gt_kind_of(const struct gt_column *col, const st
 }
 /* The text without control characters, behind `indent` spaces: new. NULL: no memory. */
 char *gt_printable(const char *s, unsigned indent);
-void gt_print_separated(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, bool tabs);
-void gt_print_json(struct gt_table *const *tables, unsigned n, struct gt_out *out);
+/* The next row of its source, borrowed until the next one is pulled. 1, 0 when there is no more, or negative. */
+int gt_table_pull(struct gt_table *t, const struct gt_cell **cells, struct gt_err *err);
+/* 0 or negative. */
+int gt_print_separated(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, bool tabs, struct gt_err *err);
+int gt_print_json(struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err);
 #endif

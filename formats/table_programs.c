@@ -10,7 +10,6 @@
 static void put_number(struct gt_out *out, const struct gt_column *col, const struct gt_cell *c, const char *none)
 {
 	enum gt_cell_kind kind = gt_kind_of(col, c);
-	char text[64];
 
 	if (kind == GT_C_REAL && !isfinite(c->d))
 		gt_out_str(out, none);
@@ -19,14 +18,26 @@ static void put_number(struct gt_out *out, const struct gt_column *col, const st
 	else if (kind == GT_C_PERCENT)
 		gt_out_printf(out, "%s%" PRId64 ".%02d", c->i < 0 && c->i > -100 ? "-" : "", c->i / 100, abs((int)(c->i % 100)));
 	else
-		gt_out_add(out, text, (size_t)(gt_put_i64(text, c->i) - text));
+		gt_out_used(out, gt_put_i64(gt_out_room(out, 32), c->i));
+}
+
+/* No comma, quote or end of a line: a loop without a way out before its end, so that it takes 16 characters at a time. */
+static bool plain_csv(const char *s, size_t n)
+{
+	unsigned char special = 0;
+
+	for (size_t i = 0; i < n; i++)
+		special |= (unsigned char)((s[i] == ',') | (s[i] == '"') | (s[i] == '\r') | (s[i] == '\n'));
+	return !special;
 }
 
 /* RFC 4180: quoted when it must be, quotes doubled; and never like a line that introduces a table. */
 static void put_csv(struct gt_out *out, const char *s)
 {
-	if (!s[strcspn(s, ",\"\r\n")] && *s != ' ' && *s != '#') {
-		gt_out_str(out, s);
+	size_t n = strlen(s);
+
+	if (*s != ' ' && *s != '#' && plain_csv(s, n)) {
+		gt_out_add(out, s, n);
 		return;
 	}
 	gt_out_str(out, "\"");
@@ -56,7 +67,8 @@ static void separated_row(struct gt_out *out, const struct gt_table *t, const st
 	for (unsigned i = 0; i < t->ncolumns; i++) {
 		const struct gt_column *col = &t->columns[i];
 
-		gt_out_str(out, !i ? "" : tabs ? "\t" : ",");
+		if (i)
+			*gt_out_room(out, 1) = tabs ? '\t' : ',', out->len++;
 		if (!cells)
 			put(out, col->key);
 		else if (!cells[i].absent && gt_is_text(col))
@@ -67,22 +79,34 @@ static void separated_row(struct gt_out *out, const struct gt_table *t, const st
 	gt_out_str(out, tabs ? "\n" : "\r\n");
 }
 
-void gt_print_separated(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, bool tabs)
+static int separated_table(struct gt_out *out, struct gt_table *t, bool tabs, struct gt_err *err)
+{
+	const struct gt_cell *cells;
+	int more = 0;
+
+	separated_row(out, t, NULL, tabs);
+	for (unsigned row = 0; row < t->nrows; row++)
+		separated_row(out, t, gt_row_of(t, row), tabs);
+	while (!out->failed && (more = gt_table_pull(t, &cells, err)) > 0)
+		separated_row(out, t, cells, tabs);
+	return more < 0 ? more : 0;
+}
+
+int gt_print_separated(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, bool tabs,
+			   struct gt_err *err)
 {
 	const char *eol = tabs ? "\n" : "\r\n";
 	char *name = label ? gt_printable(label, 0) : NULL;
+	int rc = 0;
 
-	for (unsigned k = 0; k < n; k++) {
-		const struct gt_table *t = tables[k];
-
+	for (unsigned k = 0; !rc && k < n; k++) {
 		gt_out_str(out, k ? eol : "");
 		if (n > 1 || label)
-			gt_out_printf(out, "# %s%s%s%s", t->name, name ? " " : "", name ? name : "", eol);
-		separated_row(out, t, NULL, tabs);
-		for (unsigned row = 0; row < t->nrows; row++)
-			separated_row(out, t, gt_row_of(t, row), tabs);
+			gt_out_printf(out, "# %s%s%s%s", tables[k]->name, name ? " " : "", name ? name : "", eol);
+		rc = separated_table(out, tables[k], tabs, err);
 	}
 	free(name);
+	return rc;
 }
 
 static void json_row(struct gt_out *out, const struct gt_table *t, const struct gt_cell *cells)
@@ -101,29 +125,48 @@ static void json_row(struct gt_out *out, const struct gt_table *t, const struct 
 	gt_out_str(out, "}");
 }
 
-static void json_table(struct gt_out *out, const struct gt_table *t)
+static int json_rows(struct gt_out *out, struct gt_table *t, struct gt_err *err)
 {
-	gt_out_str(out, "  ");
-	gt_out_json(out, t->name, strlen(t->name));
-	gt_out_str(out, ": {\n    \"rows\": [");
+	const struct gt_cell *cells;
+	int more = 0;
+
 	for (unsigned i = 0; i < t->nrows; i++) {
 		gt_out_str(out, i ? ",\n      " : "\n      ");
 		json_row(out, t, gt_row_of(t, i));
 	}
+	while (!out->failed && (more = gt_table_pull(t, &cells, err)) > 0) {	/* behind the first, which is held */
+		gt_out_str(out, ",\n      ");
+		json_row(out, t, cells);
+	}
+	return more < 0 ? more : 0;
+}
+
+static int json_table(struct gt_out *out, struct gt_table *t, struct gt_err *err)
+{
+	int rc;
+
+	gt_out_str(out, "  ");
+	gt_out_json(out, t->name, strlen(t->name));
+	gt_out_str(out, ": {\n    \"rows\": [");
+	rc = json_rows(out, t, err);
 	gt_out_str(out, t->nrows ? "\n    ],\n    \"notes\": [" : "],\n    \"notes\": [");
 	for (size_t i = 0; i < t->nnotes; i++) {
 		gt_out_str(out, i ? ", " : "");
 		gt_out_json(out, t->notes[i], strlen(t->notes[i]));
 	}
 	gt_out_str(out, "]\n  }");
+	return rc;
 }
 
-void gt_print_json(struct gt_table *const *tables, unsigned n, struct gt_out *out)
+int gt_print_json(struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err)
 {
+	int rc = 0;
+
 	gt_out_str(out, "{\n");
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; !rc && i < n; i++) {
 		gt_out_str(out, i ? ",\n" : "");
-		json_table(out, tables[i]);
+		rc = json_table(out, tables[i], err);
 	}
 	gt_out_str(out, "\n}\n");
+	return rc;
 }

@@ -358,7 +358,128 @@ static void absent_cells_say_why(void)
 	gt_table_free(t);
 }
 
-T_MAIN(T(text), T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations),
+/* ---- rows from a source ---- */
+
+struct counting { int next, n, fails_at, closed; char text[32]; };
+
+static int count_on(void *arg, struct gt_cell *cells, struct gt_err *err)
+{
+	struct counting *c = arg;
+
+	if (c->next == c->fails_at)
+		return gt_err_set(err, -EIO, "the source broke");
+	if (c->next == c->n)
+		return 0;
+	snprintf(c->text, sizeof(c->text), "row %d", c->next);	/* gone with the next row */
+	cells[0].s = c->text;
+	cells[1] = c->next % 2 ? (struct gt_cell){ .absent = true } : (struct gt_cell){ .i = c->next };
+	c->next++;
+	return 1;
+}
+
+static void count_close(void *arg) { ((struct counting *)arg)->closed++; }
+
+static const struct gt_column two[] = { { "name", "Name", GT_C_TEXT }, { "count", "Count", GT_C_COUNT } };
+
+/* fails_at: the row that cannot be had; -1: none */
+static struct gt_table *counted(struct counting *c, int n, int fails_at)
+{
+	struct gt_table *t = gt_table_new("counted", "Counted", two, 2);
+	struct gt_err err = GT_ERR_INIT;
+
+	*c = (struct counting){ .n = n, .fails_at = fails_at };
+	if (!gt_table_stream(t, &(struct gt_row_source){ count_on, count_close, c }, &err))
+		return t;
+	gt_table_free(t);
+	return NULL;
+}
+
+static void a_source_gives_the_rows(void)
+{
+	static const enum gt_table_format all[] = { GT_TEXT, GT_CSV, GT_TSV, GT_JSON };
+	struct counting c;
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct gt_table *t = counted(&c, 3, -1), *held = gt_table_new("counted", "Counted", two, 2);
+		char *want;
+
+		for (int k = 0; k < 3; k++) {
+			char name[8] = { 'r', 'o', 'w', ' ', (char)('0' + k) };
+
+			gt_table_add(held, (struct gt_cell[]){ { .s = name }, { .absent = k % 2, .i = k } });
+		}
+		CHECK(t && gt_table_rows(t) == 1 && c.next == 1);
+		gt_table_note(t, "noted");
+		gt_table_note(held, "noted");
+		want = strdup(print(&held, 1, all[i]));
+		CHECK(want && !strcmp(print(&t, 1, all[i]), want) && c.closed == 1);
+		free(want);
+		gt_table_free(t);
+		gt_table_free(held);
+		CHECK(c.closed == 1);
+	}
+}
+
+static void a_source_may_have_no_rows(void)
+{
+	struct counting c;
+	struct gt_table *t = counted(&c, 0, -1);
+
+	CHECK(t && !gt_table_rows(t) && c.closed == 1);
+	CHECK(!strcmp(print(&t, 1, GT_TEXT), "Counted\n  none\n"));
+	CHECK(!strcmp(print(&t, 1, GT_JSON), "{\n  \"counted\": {\n    \"rows\": [],\n    \"notes\": []\n  }\n}\n"));
+	gt_table_free(t);
+}
+
+/* Columns grow with what comes later, and no title stands between. */
+static void long_sources_are_aligned_by_the_thousand(void)
+{
+	struct counting c;
+	struct gt_table *t = counted(&c, 2500, -1);
+	const char *s = print(&t, 1, GT_TEXT), *at;
+
+	CHECK(strstr(s, "Counted\n  Name     Count\n  row 0        0\n  row 1        -\n") == s);
+	CHECK(strstr(s, "\n  row 999      -\n  row 1000   1000\n") && strstr(s, "\n  row 2498   2498\n  row 2499      -\n"));
+	CHECK((at = strstr(s, "Name")) && !strstr(at + 1, "Name") && c.next == 2500);
+	gt_table_free(t);
+}
+
+static void a_source_may_break(void)
+{
+	static const enum gt_table_format all[] = { GT_TEXT, GT_CSV, GT_JSON };
+	struct counting c;
+
+	CHECK(!counted(&c, 3, 0) && c.closed == 1);
+	for (unsigned i = 0; i < 3; i++) {
+		struct gt_err err = GT_ERR_INIT;
+		struct gt_table *t = counted(&c, 3, 2);
+		struct gt_out o;
+
+		gt_out_memory(&o);
+		CHECK(t && gt_tables_print(&t, 1, all[i], NULL, &o, &err) == -EIO && !strcmp(err.text, "the source broke"));
+		gt_out_close(&o, NULL);
+		gt_table_free(t);
+		CHECK(c.closed == 1);
+	}
+}
+
+/* Nobody reads on: the rest is not asked for. */
+static void a_closed_output_ends_a_source(void)
+{
+	struct counting c;
+	struct gt_table *t = counted(&c, 1000000, -1);
+	struct gt_out o;
+
+	gt_out_memory(&o);
+	o.failed = -EPIPE;
+	CHECK(t && !gt_tables_print(&t, 1, GT_CSV, NULL, &o, NULL) && c.next < 10 && !c.closed);
+	gt_out_close(&o, NULL);
+	gt_table_free(t);
+	CHECK(c.closed == 1);
+}
+
+T_MAIN(T(a_source_gives_the_rows), T(a_source_may_have_no_rows), T(long_sources_are_aligned_by_the_thousand),
+       T(a_source_may_break), T(a_closed_output_ends_a_source), T(text), T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations),
        T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
        T(control_characters_stay_inside), T(narrow_terminal), T(columns_give_way),
        T(words_and_drawings_stay_whole), T(tables_of_programs_have_names), T(absent_cells_say_why))
