@@ -100,7 +100,6 @@ int gt_table_pull(struct gt_table *t, const struct gt_cell **cells, struct gt_er
 
 	if (!t->source.next)
 		return 0;
-	memset(t->pulled, 0, t->ncolumns * sizeof(*t->pulled));
 	more = t->source.next(t->source.arg, t->pulled, err);
 	*cells = t->pulled;
 	if (more <= 0)

@@ -43,8 +43,8 @@ void gt_table_gives_way(struct gt_table *t, const char *keys);
 /* Rows that are too many to hold come from a source, one at a time, as they are printed: memory does not grow with them. A table has
  * either such a source or rows that were added; it is printed once, and not sorted. */
 struct gt_row_source {
-	/* The next row: fills ncolumns cells that are zeroed. Texts in them are borrowed until the next call. 1, 0 at the end (and from
-	 * then on), negative. */
+	/* The next row: sets each of ncolumns cells. Texts in them are borrowed until the next call. 1, 0 at the end, negative; not
+	 * called again after these. */
 	int (*next)(void *arg, struct gt_cell *cells, struct gt_err *err);
 	void (*close)(void *arg);	/* called once, by gt_table_free at the latest */
 	void *arg;

@@ -371,7 +371,7 @@ static int count_on(void *arg, struct gt_cell *cells, struct gt_err *err)
 	if (c->next == c->n)
 		return 0;
 	snprintf(c->text, sizeof(c->text), "row %d", c->next);	/* gone with the next row */
-	cells[0].s = c->text;
+	cells[0] = (struct gt_cell){ .s = c->text };
 	cells[1] = c->next % 2 ? (struct gt_cell){ .absent = true } : (struct gt_cell){ .i = c->next };
 	c->next++;
 	return 1;
