@@ -34,6 +34,7 @@ enum gt_splits { GT_BY_BLOCK = 1, GT_BY_TRACK = 2, GT_BY_FILE = 4 };
 struct gt_analysis {
 	const char *name;		/* REPORT on the command line, the JSON key */
 	const char *help;
+	const char *family;		/* what --list puts it under, behind all others; NULL: none */
 	uint32_t wants;			/* kinds of rows */
 	bool wants_args;
 	unsigned folds;			/* enum gt_fold_part: what it reads of the fold */
@@ -42,7 +43,7 @@ struct gt_analysis {
 	bool in_default;		/* part of the report without REPORT names */
 	size_t state_size;
 	/* The state is zeroed before init. All return 0 or negative. init, block, merge and release may be NULL (merge: nothing
-	 * to merge, or it does not split). opt is borrowed until release. */
+	 * to merge, or it does not split). opt is borrowed until release, the reader until the tables are freed. */
 	int (*init)(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err);
 	int (*block)(void *state, const struct gt_cols *cols, struct gt_err *err);
 	int (*merge)(void *into, void *from, struct gt_err *err);	/* from is released after */

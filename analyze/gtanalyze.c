@@ -85,9 +85,8 @@ static int fail(const char *file, const struct gt_err *err, int status)
 
 /* ---- choosing ---- */
 
-#define CHOSEN_MAX 64
 struct chosen {
-	const struct gt_analysis *list[CHOSEN_MAX];
+	const struct gt_analysis *list[GT_RUN_REPORTS];
 	unsigned n;
 	bool header;	/* it was asked for, and not only put in front */
 	bool unasked;	/* no report was named */
@@ -103,7 +102,7 @@ static void choose(struct chosen *c, const struct gt_analysis *a)
 	for (unsigned i = 0; i < c->n; i++)
 		if (c->list[i] == a)
 			return;
-	if (c->n < CHOSEN_MAX)
+	if (c->n < GT_RUN_REPORTS)
 		c->list[c->n++] = a;
 }
 
@@ -178,22 +177,37 @@ static int check_files(char **files, int n, struct gt_err *err)
 	return 0;
 }
 
-static int list_reports(struct gt_out *out, struct gt_err *err)
+/* Those of a family; NULL: those of none, or all. */
+static struct gt_table *list_family(const char *family, bool all)
 {
 	static const struct gt_column columns[] = {
 		{ "report", "Report", GT_C_WHOLE }, { "default", "Default", GT_C_TEXT }, { "answers", "Answers", GT_C_WHOLE },
 	};
-	struct gt_table *t = gt_table_new("reports", NULL, columns, 3);
+	struct gt_table *t = gt_table_new("reports", family, columns, 3);
+
+	for (unsigned i = 0; t && gt_analyses[i]; i++)
+		if (all || gt_analyses[i]->family == family)
+			gt_table_add(t, (struct gt_cell[]){ { .s = gt_analyses[i]->name }, { .s = gt_analyses[i]->in_default ? "yes" : "no" },
+							     { .s = gt_analyses[i]->help } });
+	if (t)
+		gt_table_gives_way(t, "default");
+	return t;
+}
+
+/* One table for programs; for people the reports that go by others' names stand behind, under a heading. */
+static int list_reports(struct gt_out *out, struct gt_err *err)
+{
+	bool apart = opt.format == GT_TEXT;
+	struct gt_table *tables[GT_RUN_REPORTS] = { list_family(NULL, !apart) };
+	unsigned n = 1;
 	int rc;
 
-	if (!t)
-		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	for (unsigned i = 0; gt_analyses[i]; i++)
-		gt_table_add(t, (struct gt_cell[]){ { .s = gt_analyses[i]->name }, { .s = gt_analyses[i]->in_default ? "yes" : "no" },
-						     { .s = gt_analyses[i]->help } });
-	gt_table_gives_way(t, "default");
-	rc = gt_tables_print(&t, 1, (enum gt_table_format)opt.format, NULL, out, err);
-	gt_table_free(t);
+	for (unsigned i = 0; apart && gt_analyses[i]; i++)
+		if (gt_analyses[i]->family && (!i || gt_analyses[i]->family != gt_analyses[i - 1]->family))
+			tables[n++] = list_family(gt_analyses[i]->family, false);
+	rc = gt_tables_print(tables, n, (enum gt_table_format)opt.format, NULL, out, err);
+	while (n)
+		gt_table_free(tables[--n]);
 	return rc;
 }
 

@@ -3,7 +3,8 @@
 #define GT_RUN_H
 #include "analyze/analysis.h"
 
-#define GT_RUN_TABLES 64	/* room that `tables` must have */
+#define GT_RUN_REPORTS 96	/* that may be asked for at once: more than there are */
+#define GT_RUN_TABLES 192	/* room that `tables` must have */
 
 /* opt->filter says what rows to look at (kinds and args are filled in here), the rest as in analysis.h. With threads > 1 the
  * analyses whose state splits share one scan over all threads and the others follow in a second one; figures are the same.

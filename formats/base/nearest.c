@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define LONGEST 20u
+#define LONGEST 28u
 
 /* How many letters must be typed otherwise, left out, put in or swapped with the next one. */
 static unsigned typos(const char *a, const char *b)

@@ -15,7 +15,7 @@ struct gt_nearest {
 };
 #define GT_NEAREST(typed) { .word = (typed) }
 /* A word is near when it begins like the typed one (3 letters at least), or is 1 typo away (up to 5 letters) or 2 (more). Words
- * of 20 letters and more are not near to anything. */
+ * of 28 letters and more are not near to anything. */
 void gt_nearest_try(struct gt_nearest *n, const char *name);
 const char *gt_nearest_of(const char *word, const char *const *names);	/* of a list that NULL ends; NULL: none is near */
 #endif

@@ -117,7 +117,7 @@ static int nothing(void *arg, unsigned worker, const struct gt_cols *cols)
 /* ns of decoding alone, and of decoding with all default reports; best of RUNS. */
 static int compare(const char *path, double *decode, double *report, struct gt_err *err)
 {
-	const struct gt_analysis *chosen[32];
+	const struct gt_analysis *chosen[GT_RUN_REPORTS];
 	struct gt_table *tables[GT_RUN_TABLES];
 	unsigned n = 0;
 

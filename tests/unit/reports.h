@@ -142,7 +142,7 @@ static const struct gt_analysis_options plain __attribute__((unused)) = { .top =
 static inline char *report_text(struct gt_reader *r, const char *const *names, const struct gt_analysis_options *options, unsigned threads,
 			 enum gt_table_format format)
 {
-	const struct gt_analysis *chosen[64];
+	const struct gt_analysis *chosen[GT_RUN_REPORTS];
 	struct gt_analysis_options o = *options;
 	struct gt_table *tables[GT_RUN_TABLES];
 	struct gt_err err = GT_ERR_INIT;
