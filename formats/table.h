@@ -40,11 +40,11 @@ void gt_table_say(struct gt_table *t, const char *fmt, ...) __attribute__((forma
 /* Columns that text may leave out, and says so, where the terminal is too narrow: their keys, the first to go
  * first, but those whose figures are all 0 before the others. Borrowed. */
 void gt_table_gives_way(struct gt_table *t, const char *keys);
-/* Rows that are too many to hold come from a source, one at a time, as they are printed: memory does not grow with them. A table has
- * either such a source or rows that were added; it is printed once, and not sorted. */
+/* Rows that are too many to hold come from a source, one at a time, as they are printed: memory does not grow with them. A
+ * table has either such a source or rows that were added; it is printed once, and not sorted. */
 struct gt_row_source {
-	/* The next row: sets each of ncolumns cells. Texts in them are borrowed until the next call. 1, 0 at the end, negative; not
-	 * called again after these. */
+	/* The next row: sets each of ncolumns cells. Texts in them are borrowed until the next call. 1, 0 at the end,
+	 * negative; not called again after these. */
 	int (*next)(void *arg, struct gt_cell *cells, struct gt_err *err);
 	void (*close)(void *arg);	/* called once, by gt_table_free at the latest */
 	void *arg;

@@ -29,6 +29,7 @@ char *gt_printable(const char *s, unsigned indent);
 /* The next row of its source, borrowed until the next one is pulled. 1, 0 when there is no more, or negative. */
 int gt_table_pull(struct gt_table *t, const struct gt_cell **cells, struct gt_err *err);
 /* 0 or negative. */
-int gt_print_separated(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, bool tabs, struct gt_err *err);
+int gt_print_separated(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, bool tabs,
+		       struct gt_err *err);
 int gt_print_json(struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err);
 #endif

@@ -32,7 +32,9 @@ check analyze-default-gpu says "Kernels on the GPU with the largest totals"
 
 want analyze-list 0 $A --list
 cp want.out list
-	for r in header summary gpu top categories ioctls memory threads pauses gaps critical budget advice open errors layers \
+check analyze-list-nsight-apart says "By the names and with the columns of Nsight Systems' reports:"
+is analyze-list-is-one-table-for-programs "$(grep -c '^  [a-z_]*  ' list)" "$($A --list --format csv | sed 1d | grep -c .)"
+for r in header summary gpu top categories ioctls memory threads pauses gaps critical budget advice open errors layers \
 	contexts slowest timeline histogram driver kernels copies sync streams counters steps overlap launches transfers query \
 	metadata; do
 	check "analyze-list-$r" grep -q "^  $r " list
@@ -111,6 +113,7 @@ hinted report-after-report-and-file "top t.jsonl gaps" "reports come before the 
 hinted swapped-letters "tpo t.jsonl" "there is no report 'tpo', and no file; is 'top' meant? --list lists the reports"
 hinted first-letters "t.jsonl mem" "there is no report 'mem', and no file; is 'memory' meant? --list lists the reports"
 hinted wrong-letters "summary histogrom t.jsonl" "there is no report 'histogrom', and no file; is 'histogram' meant? --list lists the reports"
+hinted long-names "cuda_gpu_mem_time_smu t.jsonl" "there is no report 'cuda_gpu_mem_time_smu', and no file; is 'cuda_gpu_mem_time_sum' meant? --list lists the reports"
 hinted no-such-report "frobnicate t.jsonl" "there is no report 'frobnicate', and no file; --list lists the reports"
 cp t.jsonl tpo
 want analyze-file-named-like-a-mistake 0 $A tpo
@@ -172,7 +175,7 @@ check analyze-second-not-closed-says says "(recording 1: NOT CLOSED: "
 cat n.zst "$SRC/tests/golden/v1.zst" >two.zst	# the second one has GPU work
 
 # Every table and key that is printed stands in the manual, and the other way round. (csv has a heading for empty tables, too.)
-all=$(sed -n 's/^  \([a-z]*\)  .*/\1/p' list)
+all=$(sed -n 's/^  \([a-z_]*\)  .*/\1/p' list)
 {
 	$A --format json $all two.zst | sed -n 's/^  "\([a-z_]*\)": {$/\1/p'
 	for more in "diff two.zst two.zst" "diff --fail-if 'top.count > 100' two.zst two.zst" "header --fail-if 'top.count > 100' two.zst"; do

@@ -50,6 +50,10 @@ done
 want csv-damaged 1 $A top --format csv d.zst
 check csv-damaged-says told "gtanalyze: d.zst: the file is damaged in 1 place: rows are missing from every report"
 is csv-damaged-is-a-table operation "$(sed '1s/,.*//;2,$d' want.out)"
+for report in cuda_api_trace nvtx_gpu_proj_sum; do	# what is read while a report is finished, or printed
+	want csv-damaged-$report 1 $A $report --format csv d.zst
+	check csv-damaged-$report-says told "gtanalyze: d.zst: the file is damaged in 1 place: rows are missing from every report"
+done
 LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o sim.zst -- "$B/samples/train" -n 3 >/dev/null 2>&1
 want csv-simulated 0 $A top --format csv sim.zst
 check csv-simulated-says told "the GPU was simulated"

@@ -1,0 +1,162 @@
+#include "analyze/nsight.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+
+const char gt_nsight_family[] = "By the names and with the columns of Nsight Systems' reports:";
+
+int gt_nsight_names_init(struct gt_nsight_names *n, struct gt_reader *r, struct gt_err *err)
+{
+	uint32_t nsegs = gt_reader_segments(r);
+
+	*n = (struct gt_nsight_names){ .reader = r, .kernels = gt_kernel_names_new() };
+	n->first = calloc(nsegs + 1ul, sizeof(*n->first));
+	if (!n->kernels || !n->first)
+		return gt_err_set(err, -ENOMEM, "no memory for names");
+	for (uint32_t i = 0; i < nsegs; i++)
+		if (__builtin_add_overflow(n->first[i], gt_reader_segment(r, i)->ntypes, &n->first[i + 1]))
+			return gt_err_set(err, -EOVERFLOW, "too many types");
+	n->of_type = calloc(n->first[nsegs] + 1ul, sizeof(*n->of_type));
+	return n->of_type ? 0 : gt_err_set(err, -ENOMEM, "no memory for names");
+}
+
+void gt_nsight_names_release(struct gt_nsight_names *n)
+{
+	for (size_t i = 0; i < n->n; i++)
+		if (n->list[i].full != n->list[i].text)
+			free(n->list[i].full);
+	gt_kernel_names_free(n->kernels);
+	gt_map_release(&n->map);
+	free(n->list);
+	free(n->first);
+	free(n->of_type);
+}
+
+static bool same_name(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct gt_nsight_name *have = &((const struct gt_nsight_names *)arg)->list[value];
+
+	return have->len == len && !memcmp(have->text, key, len);
+}
+
+uint32_t gt_nsight_name(struct gt_nsight_names *n, const struct gt_segment *seg, uint64_t string, struct gt_err *err)
+{
+	const struct gt_string *s = string < seg->nstrings ? &seg->strings[string] : &(struct gt_string){ "?", 1 };
+	uint64_t hash = gt_hash(s->ptr, s->len);
+	uint32_t i = gt_map_get(&n->map, hash, same_name, n, s->ptr, s->len);
+
+	if (i != UINT32_MAX)
+		return i;
+	if (gt_grow(&n->list, &n->cap, n->n + 1, sizeof(*n->list)) || gt_map_add(&n->map, hash, (uint32_t)n->n))
+		return gt_err_set(err, -ENOMEM, "no memory for names"), GT_NONE;
+	n->list[n->n++] = (struct gt_nsight_name){ .text = s->ptr, .len = s->len };
+	return (uint32_t)n->n - 1;
+}
+
+uint32_t gt_nsight_type_name(struct gt_nsight_names *n, const struct gt_segment *seg, uint32_t type, struct gt_err *err)
+{
+	uint32_t *known = &n->of_type[gt_nsight_slot(n, seg, type)];
+
+	if (!*known)
+		*known = 1 + gt_nsight_name(n, seg, seg->types[type].name, err);
+	return *known - 1;
+}
+
+const char *gt_nsight_brief(struct gt_nsight_names *n, uint32_t name)
+{
+	struct gt_nsight_name *one = &n->list[name];
+
+	if (!one->brief)
+		one->brief = gt_kernel_names_get(n->kernels, one->text);
+	return one->brief ? one->brief : one->text;
+}
+
+const char *gt_nsight_full(struct gt_nsight_names *n, uint32_t name)
+{
+	struct gt_nsight_name *one = &n->list[name];
+
+	if (!one->full)
+		one->full = gt_demangle(one->text);
+	if (!one->full)
+		one->full = (char *)one->text;	/* never tried again, nor freed */
+	return one->full;
+}
+
+const char *gt_nsight_operation(enum gt_gpu_what what, uint64_t direction)
+{
+	static const char *const copies[] = {
+		"[CUDA memcpy]", "[CUDA memcpy Host-to-Device]", "[CUDA memcpy Device-to-Host]", "[CUDA memcpy Device-to-Device]",
+		"[CUDA memcpy Host-to-Host]", "[CUDA memcpy Peer-to-Peer]",
+	};
+
+	if (what == GT_GPU_SET)
+		return "[CUDA memset]";
+	return copies[direction < sizeof(copies) / sizeof(*copies) ? direction : GT_DIR_UNKNOWN];
+}
+
+/* ---- launches ---- */
+
+enum { TRACK, START, NS, NAME, JOIN, FIELDS };
+
+void gt_launch_cols(struct gt_launch_cols *l, const struct gt_cols *cols, uint32_t code)
+{
+	static const unsigned roles[FIELDS] = { GT_R_LAUNCH_TRACK, GT_R_LAUNCH_START, GT_R_LAUNCH_NS, GT_R_LAUNCH_NAME,
+						GT_R_LAUNCH_JOIN };
+
+	for (unsigned i = 0; i < FIELDS; i++)
+		l->v[i] = gt_cols_role(cols, code, roles[i], &l->n[i]);
+}
+
+bool gt_launch_of(const struct gt_launch_cols *l, const struct gt_segment *seg, uint32_t nth, struct gt_launch *call)
+{
+	for (unsigned i = 0; i < FIELDS; i++)
+		if (nth >= l->n[i])
+			return false;
+	call->start = (int64_t)l->v[START][nth];
+	if (l->v[JOIN][nth] == GT_JOIN_UNKNOWN || l->v[NS][nth] > GT_TIME_MAX || call->start > GT_TIME_MAX ||
+	    call->start < -GT_TIME_MAX)
+		return false;
+	call->end = call->start + (int64_t)l->v[NS][nth];
+	call->track = l->v[TRACK][nth] < seg->ntracks ? (uint32_t)l->v[TRACK][nth] : GT_NONE;
+	call->name = l->v[NAME][nth];
+	call->by_order = l->v[JOIN][nth] == GT_JOIN_ORDER;
+	return true;
+}
+
+/* ---- cells ---- */
+
+void gt_nsight_spread(const struct gt_durations *d, struct gt_cell cells[GT_NSIGHT_NSPREAD])
+{
+	cells[0] = gt_cell_mean(d->total, d->count);
+	cells[1] = gt_durations_quantile(d, 0.50);
+	cells[2] = gt_cell_known(d->count, d->shortest);
+	cells[3] = gt_cell_known(d->count, d->longest);
+	cells[4] = gt_durations_deviation(d);
+}
+
+void gt_nsight_times(const struct gt_durations *d, int64_t share, struct gt_cell cells[GT_NSIGHT_NTIMES])
+{
+	cells[0] = gt_cell_i(share);
+	cells[1] = gt_cell_u(d->total);
+	cells[2] = gt_cell_u(d->count);
+	gt_nsight_spread(d, cells + 3);
+}
+
+const char *gt_nsight_three(char text[GT_NSIGHT_THREE], uint64_t x, uint64_t y, uint64_t z)
+{
+	char *p = gt_put_u64(text, (uint32_t)x);	/* none is beyond 32 bits: text has room for that much */
+
+	*p++ = ' ';
+	p = gt_put_u64(p, (uint32_t)y);
+	*p++ = ' ';
+	*gt_put_u64(p, (uint32_t)z) = 0;
+	return text;
+}
+
+bool gt_nsight_three_fields(const struct gt_type *type, unsigned role, uint32_t *first)
+{
+	*first = gt_type_field(type, role);
+	return *first != GT_NONE && *first + 2 < type->nfields && type->fields[*first + 1].role == role &&
+	       type->fields[*first + 2].role == role;
+}

@@ -1,0 +1,453 @@
+/* Nsight's traces: a row for each call, each work of the GPU, or each kernel with its launch, in order of their start.
+ *
+ * A long recording has more rows than fit, so none is kept: the table gets a source (table.h) which walks the file while it is
+ * printed. Before that the report only counts rows, so that it can say how many --top leaves out, and that the header above it
+ * knows what is damaged. What a row needs to know of its type and track is found out once for each. */
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/nsight.h"
+#include "formats/base/buf.h"
+
+struct shape {			/* of a type */
+	bool known, copies;	/* copies: a copy or set */
+	/* where its arguments are; NO_FIELD: it has none such */
+	uint8_t correlation, grid, block, registers, shared, bytes, direction, src, dst, context;
+	uint8_t launch_track, launch_start, launch_ns, launch_name, launch_join;
+	uint32_t name, brief;	/* numbers; brief: of which to take the short form, GT_NONE: there is none */
+};
+#define NO_FIELD UINT8_MAX
+
+struct place {			/* of a track */
+	bool known;
+	uint32_t process, device;	/* tracks, or GT_NONE */
+	char *device_name;		/* "NVIDIA H200 (0)"; NULL until it is asked for */
+};
+struct trace {
+	const struct trace_spec *spec;
+	struct gt_analysis_options opt;	/* a copy: the rows come when the report is over */
+	struct gt_reader *reader;
+	struct gt_iter *it;
+	struct gt_nsight_names names;
+	struct shape *shapes;		/* by type, numbered over all recordings */
+	struct place *places;		/* by track, likewise */
+	uint32_t *first_track;		/* by segment */
+	uint64_t left;			/* rows that may still be printed */
+	unsigned skip;			/* columns: 1 without the one that says which recording */
+	char grid[GT_NSIGHT_THREE], block[GT_NSIGHT_THREE];	/* of the row at hand */
+};
+struct trace_spec {
+	const char *name, *title, *gives_way;
+	const struct gt_column *columns;	/* the first: of which recording */
+	unsigned ncolumns, layer;
+	uint32_t kinds;
+	bool (*wants)(const struct gt_type *type);	/* of rows of these kinds */
+	/* all but the first column's */
+	void (*cells)(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells);
+};
+
+/* ---- what types and tracks say ---- */
+
+static uint8_t field(const struct gt_type *type, unsigned role)
+{
+	uint32_t at = gt_type_field(type, role);
+
+	return at < NO_FIELD ? (uint8_t)at : NO_FIELD;
+}
+
+static uint8_t three_fields(const struct gt_type *type, unsigned role)
+{
+	uint32_t first;
+
+	return gt_nsight_three_fields(type, role, &first) ? (uint8_t)first : NO_FIELD;
+}
+
+static int learn_type(struct trace *t, const struct gt_segment *seg, uint32_t id, struct shape *s, struct gt_err *err)
+{
+	const struct gt_type *y = &seg->types[id];
+	enum gt_gpu_what what = y->layer == GT_LAYER_GPU ? gt_gpu_what(y) : GT_GPU_OTHER;
+
+	*s = (struct shape){
+		.known = true, .copies = what == GT_GPU_COPY || what == GT_GPU_SET, .correlation = field(y, GT_R_CORRELATION),
+		.grid = three_fields(y, GT_R_GRID), .block = three_fields(y, GT_R_BLOCK), .registers = field(y, GT_R_REGISTERS),
+		.shared = field(y, GT_R_SHARED), .bytes = field(y, GT_R_BYTES), .direction = field(y, GT_R_DIRECTION),
+		.src = field(y, GT_R_SRC_MEMORY), .dst = field(y, GT_R_DST_MEMORY), .context = field(y, GT_R_CONTEXT),
+		.launch_track = field(y, GT_R_LAUNCH_TRACK), .launch_start = field(y, GT_R_LAUNCH_START),
+		.launch_ns = field(y, GT_R_LAUNCH_NS), .launch_name = field(y, GT_R_LAUNCH_NAME), .launch_join = field(y, GT_R_LAUNCH_JOIN),
+		.name = gt_nsight_type_name(&t->names, seg, id, err), .brief = what == GT_GPU_KERNEL };
+	return s->name == GT_NONE ? err->code : 0;
+}
+
+static struct place *place_of(struct trace *t, const struct gt_segment *seg, uint32_t track)
+{
+	struct place *p = &t->places[t->first_track[seg->index] + track];
+
+	if (p->known)
+		return p;
+	p->known = true;
+	p->process = gt_track_process(seg, track);
+	for (p->device = track; p->device != GT_NONE && seg->tracks[p->device].kind != GT_TRACK_DEVICE; )
+		p->device = seg->tracks[p->device].parent;
+	return p;
+}
+
+/* "NVIDIA H200 (0)"; a name that ends in the number, as "GPU 0", says it all. */
+static char *name_device(const struct gt_segment *seg, const struct gt_track *device)
+{
+	const char *name = device->name != GT_NONE ? gt_str(seg, device->name) : "", *last = strrchr(name, ' ');
+	struct gt_buf b = { 0 };
+	char id[24];
+
+	*gt_put_i64(id, device->id) = 0;
+	gt_buf_str(&b, name);
+	if (!last || strcmp(last + 1, id) != 0)
+		gt_buf_printf(&b, "%s(%s)", *name ? " " : "", id);
+	gt_buf_byte(&b, 0);
+	if (b.failed)
+		gt_buf_release(&b);
+	return (char *)b.data;
+}
+
+/* NULL: there is none, or no memory. */
+static const char *device_name(const struct gt_segment *seg, struct place *p)
+{
+	if (!p->device_name && p->device != GT_NONE)
+		p->device_name = name_device(seg, &seg->tracks[p->device]);
+	return p->device_name;
+}
+
+/* ---- cells ---- */
+
+/* Each sets a cell as a whole, one way or the other: millions of rows have twenty of them, and a cell that is put together before it
+ * is copied costs several times as much. */
+static inline void put_if(bool known, struct gt_cell *to, int64_t v)
+{
+	if (known)
+		*to = gt_cell_i(v);
+	else
+		*to = gt_cell_none();
+}
+
+static inline void put_text(const char *text, struct gt_cell *to)
+{
+	if (text)
+		*to = gt_cell_text(text);
+	else
+		*to = gt_cell_none();
+}
+
+static inline void put_field(const struct gt_event *ev, uint8_t at, struct gt_cell *to)
+{
+	if (at != NO_FIELD)
+		*to = gt_cell_u(ev->args[at]);
+	else
+		*to = gt_cell_none();
+}
+
+static inline void put_string(const struct gt_event *ev, uint8_t at, struct gt_cell *to)
+{
+	put_text(at != NO_FIELD && ev->args[at] < ev->seg->nstrings ? ev->seg->strings[ev->args[at]].ptr : NULL, to);
+}
+
+static inline void put_three(const struct gt_event *ev, uint8_t at, char text[GT_NSIGHT_THREE], struct gt_cell *to)
+{
+	put_text(at != NO_FIELD ? gt_nsight_three(text, ev->args[at], ev->args[at + 1], ev->args[at + 2]) : NULL, to);
+}
+
+static inline void put_since(const struct trace *t, const struct gt_segment *seg, int64_t at, struct gt_cell *to)
+{
+	*to = gt_cell_i(gt_since(&t->opt, t->reader, seg, at));
+}
+
+static inline void put_id(const struct gt_segment *seg, uint64_t track, struct gt_cell *to)
+{
+	put_if(track < seg->ntracks, to, track < seg->ntracks ? seg->tracks[track].id : 0);
+}
+
+/* Name as people read it, and for programs in full. */
+static void put_names(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell cells[2])
+{
+	const char *text = gt_nsight_text(&t->names, s->name);
+
+	if (s->copies)
+		text = gt_nsight_operation(gt_gpu_what(&ev->seg->types[ev->row.type]),
+					   s->direction == NO_FIELD ? GT_DIR_UNKNOWN : ev->args[s->direction]);
+	put_text(s->brief ? gt_nsight_brief(&t->names, s->name) : text, &cells[0]);
+	put_text(s->brief ? gt_nsight_full(&t->names, s->name) : text, &cells[1]);
+}
+
+static const struct gt_column api_columns[] = {
+	{ "recording", "Recording", GT_C_COUNT }, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Duration", GT_C_NS },
+	{ "name", "Name", GT_C_TEXT }, { "result", "Result", GT_C_COUNT }, { "corr_id", "CorrID", GT_C_COUNT },
+	{ "pid", "Pid", GT_C_COUNT }, { "tid", "Tid", GT_C_COUNT }, { "thread_name", "Thread Name", GT_C_TEXT },
+	{ "t_pri", NULL, GT_C_COUNT },
+};
+
+/* A call that never returned has neither a duration nor a result. */
+static void api_cells(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
+{
+	const struct gt_track *track = &ev->seg->tracks[ev->track];
+	bool open = ev->kind == GT_OPEN;
+
+	put_since(t, ev->seg, ev->row.start, &cells[0]);
+	put_if(!open, &cells[1], ev->row.end - ev->row.start);
+	put_text(gt_nsight_text(&t->names, s->name), &cells[2]);
+	put_if(!open, &cells[3], ev->row.ret);
+	put_field(ev, s->correlation, &cells[4]);
+	put_id(ev->seg, place_of(t, ev->seg, ev->track)->process, &cells[5]);
+	put_if(track->kind == GT_TRACK_THREAD, &cells[6], track->id);
+	put_text(track->name != GT_NONE ? gt_str(ev->seg, track->name) : NULL, &cells[7]);
+	cells[8] = gt_cell_none();
+}
+
+static const struct gt_column gpu_columns[] = {
+	{ "recording", "Recording", GT_C_COUNT }, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Duration", GT_C_NS },
+	{ "corr_id", "CorrId", GT_C_COUNT }, { "grd_xyz", "GrdXYZ", GT_C_WHOLE }, { "blk_xyz", "BlkXYZ", GT_C_WHOLE },
+	{ "reg_trd", "Reg/Trd", GT_C_COUNT }, { "stc_smem_bytes", "StcSMem", GT_C_BYTES }, { "dym_smem_bytes", "DymSMem", GT_C_BYTES },
+	{ "bytes", "Bytes", GT_C_BYTES }, { "throughput_gb_per_s", "Throughput", GT_C_REAL }, { "src_mem_kd", "SrcMemKd", GT_C_TEXT },
+	{ "dst_mem_kd", "DstMemKd", GT_C_TEXT }, { "device", "Device", GT_C_TEXT }, { "ctx", "Ctx", GT_C_COUNT },
+	{ "strm", "Strm", GT_C_COUNT }, { "short_name", "Name", GT_C_TEXT }, { "name", NULL, GT_C_TEXT }, { "pid", NULL, GT_C_COUNT },
+	{ "green_ctx", NULL, GT_C_COUNT },
+};
+
+/* Shared memory comes as two fields, static and dynamic. */
+static void shared_cells(const struct gt_event *ev, const struct shape *s, struct gt_cell cells[2])
+{
+	const struct gt_type *type = &ev->seg->types[ev->row.type];
+	bool both = s->shared != NO_FIELD && s->shared + 1u < type->nfields && type->fields[s->shared + 1].role == GT_R_SHARED;
+
+	put_field(ev, s->shared, &cells[0]);
+	put_field(ev, both ? s->shared + 1 : NO_FIELD, &cells[1]);
+}
+
+static void gpu_cells(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
+{
+	struct place *p = place_of(t, ev->seg, ev->track);
+	int64_t ns = ev->row.end - ev->row.start;
+
+	put_since(t, ev->seg, ev->row.start, &cells[0]);
+	cells[1] = gt_cell_i(ns);
+	put_field(ev, s->correlation, &cells[2]);
+	put_three(ev, s->grid, t->grid, &cells[3]);
+	put_three(ev, s->block, t->block, &cells[4]);
+	put_field(ev, s->registers, &cells[5]);
+	shared_cells(ev, s, cells + 6);
+	put_field(ev, s->bytes, &cells[8]);
+	cells[9] = gt_cell_none();
+	if (s->copies && s->bytes != NO_FIELD && ns)
+		cells[9] = (struct gt_cell){ .d = (double)ev->args[s->bytes] / (double)ns };
+	put_string(ev, s->src, &cells[10]);
+	put_string(ev, s->dst, &cells[11]);
+	put_text(device_name(ev->seg, p), &cells[12]);
+	put_field(ev, s->context, &cells[13]);
+	put_if(ev->seg->tracks[ev->track].kind == GT_TRACK_STREAM, &cells[14], ev->seg->tracks[ev->track].id);
+	put_names(t, ev, s, cells + 15);
+	put_id(ev->seg, p->process, &cells[17]);
+	cells[18] = gt_cell_none();
+}
+
+static const struct gt_column exec_columns[] = {
+	{ "recording", "Recording", GT_C_COUNT }, { "api_start_ns", "API Start", GT_C_TIME }, { "api_dur_ns", "API Dur", GT_C_NS },
+	{ "queue_start_ns", "Queue Start", GT_C_TIME }, { "queue_dur_ns", "Queue Dur", GT_C_NS },
+	{ "kernel_start_ns", "Kernel Start", GT_C_TIME }, { "kernel_dur_ns", "Kernel Dur", GT_C_NS }, { "total_dur_ns", "Total Dur", GT_C_NS },
+	{ "pid", "PID", GT_C_COUNT }, { "tid", "TID", GT_C_COUNT }, { "dev_id", "DevId", GT_C_COUNT },
+	{ "api_function", "API Function", GT_C_TEXT }, { "grid_xyz", "GridXYZ", GT_C_WHOLE }, { "block_xyz", "BlockXYZ", GT_C_WHOLE },
+	{ "short_kernel_name", "Kernel Name", GT_C_TEXT }, { "kernel_name", NULL, GT_C_TEXT },
+};
+
+/* The call, if it is known: its start and its end. */
+static bool launch_of(const struct gt_event *ev, const struct shape *s, int64_t *start, int64_t *end)
+{
+	bool known = s->launch_start != NO_FIELD && s->launch_ns != NO_FIELD && s->launch_track != NO_FIELD;
+
+	if (!known || s->launch_name == NO_FIELD || s->launch_join == NO_FIELD || ev->args[s->launch_join] == GT_JOIN_UNKNOWN ||
+	    ev->args[s->launch_ns] > GT_TIME_MAX)
+		return false;
+	*start = (int64_t)ev->args[s->launch_start];
+	if (*start < -GT_TIME_MAX || *start > GT_TIME_MAX)
+		return false;
+	*end = *start + (int64_t)ev->args[s->launch_ns];
+	return true;
+}
+
+static void exec_cells(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
+{
+	int64_t from = 0, to = 0, start = ev->row.start, end = ev->row.end;
+	bool joined = launch_of(ev, s, &from, &to), queued = joined && start >= to;
+	struct place *p = place_of(t, ev->seg, ev->track);
+
+	for (unsigned i = 0; i < 11; i++)
+		cells[i] = gt_cell_none();
+	if (joined) {
+		put_since(t, ev->seg, from, &cells[0]);
+		cells[1] = gt_cell_i(to - from);
+		cells[6] = gt_cell_i((to > end ? to : end) - from);
+		put_id(ev->seg, ev->args[s->launch_track], &cells[8]);
+		put_string(ev, s->launch_name, &cells[10]);
+	}
+	if (queued) {
+		put_since(t, ev->seg, to, &cells[2]);
+		cells[3] = gt_cell_i(start - to);
+	}
+	put_since(t, ev->seg, start, &cells[4]);
+	cells[5] = gt_cell_i(end - start);
+	put_id(ev->seg, p->process, &cells[7]);
+	put_id(ev->seg, p->device, &cells[9]);
+	put_three(ev, s->grid, t->grid, &cells[11]);
+	put_three(ev, s->block, t->block, &cells[12]);
+	put_names(t, ev, s, cells + 13);
+}
+
+/* ---- the source ---- */
+
+static int trace_next(void *arg, struct gt_cell *cells, struct gt_err *err)
+{
+	struct trace *t = arg;
+	struct gt_event ev;
+	struct shape *s;
+	int more = t->left ? gt_iter_next(t->it, &ev, err) : 0;
+
+	if (more <= 0)
+		return more;
+	t->left--;
+	s = &t->shapes[gt_nsight_slot(&t->names, ev.seg, ev.row.type)];
+	if (!s->known && (more = learn_type(t, ev.seg, ev.row.type, s, err)))
+		return more;
+	if (!t->skip)
+		*cells++ = gt_cell_u(ev.seg->index);
+	t->spec->cells(t, &ev, s, cells);
+	return 1;
+}
+
+static void trace_close(void *arg)
+{
+	struct trace *t = arg;
+	uint32_t n = t->first_track ? t->first_track[gt_reader_segments(t->reader)] : 0;
+
+	gt_iter_close(t->it);
+	gt_nsight_names_release(&t->names);
+	for (uint32_t i = 0; t->places && i < n; i++)
+		free(t->places[i].device_name);
+	free(t->places);
+	free(t->first_track);
+	free(t->shapes);
+	free(t);
+}
+
+static int trace_init(struct trace *t, struct gt_err *err)
+{
+	uint32_t nsegs = gt_reader_segments(t->reader);
+	int rc = gt_nsight_names_init(&t->names, t->reader, err);
+
+	t->first_track = calloc(nsegs + 1ul, sizeof(*t->first_track));
+	for (uint32_t i = 0; !rc && t->first_track && i < nsegs; i++)
+		if (__builtin_add_overflow(t->first_track[i], gt_reader_segment(t->reader, i)->ntracks, &t->first_track[i + 1]))
+			rc = gt_err_set(err, -EOVERFLOW, "too many tracks");
+	if (rc)
+		return rc;
+	t->shapes = calloc(t->names.first[nsegs] + 1ul, sizeof(*t->shapes));
+	t->places = t->first_track ? calloc(t->first_track[nsegs] + 1ul, sizeof(*t->places)) : NULL;
+	return t->shapes && t->places ? 0 : gt_err_set(err, -ENOMEM, "no memory for types and tracks");
+}
+
+/* ---- the reports ---- */
+
+struct wanted { const struct trace_spec *spec; const struct gt_filter *asked; };
+
+static bool match(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+{
+	const struct wanted *w = arg;
+
+	return w->spec->wants(type) && (!w->asked->match || w->asked->match(seg, type, w->asked->match_arg));
+}
+
+struct counted { struct gt_asked asked; uint64_t rows; };	/* the state of a report */
+
+static int count_rows(struct counted *c, const struct trace_spec *spec, const struct gt_cols *cols)
+{
+	for (uint32_t k = 0; k < cols->ntypes; k++) {
+		struct gt_pick p;
+
+		if (!gt_cols_type(cols, k) || !spec->wants(gt_cols_type(cols, k)))
+			continue;
+		for (gt_pick_start(&p, cols, k, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
+			c->rows++;
+	}
+	return 0;
+}
+
+static int open_rows(struct trace *t, struct gt_err *err)
+{
+	struct wanted w = { t->spec, &t->opt.filter };
+	struct gt_filter filter = t->opt.filter;
+
+	filter.kinds = t->spec->kinds;
+	filter.match = match;		/* asked of each type while the walk is opened, and never again */
+	filter.match_arg = &w;
+	t->it = gt_iter_open(t->reader, &filter, err);
+	return t->it ? 0 : err->code;
+}
+
+static int trace_finish(const struct counted *c, const struct trace_spec *spec, struct gt_table **tables, struct gt_err *err)
+{
+	const struct gt_asked *a = &c->asked;
+	struct trace *t = calloc(1, sizeof(*t));
+	unsigned skip = gt_where_skip(a->reader);
+	int rc;
+
+	tables[0] = gt_table_new(spec->name, spec->title, spec->columns + skip, spec->ncolumns - skip);
+	if (!t || !tables[0]) {
+		free(t);
+		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	}
+	*t = (struct trace){ .spec = spec, .opt = *a->opt, .reader = a->reader, .left = a->opt->top ? a->opt->top : UINT64_MAX,
+			     .skip = skip };
+	rc = trace_init(t, err);
+	if (!rc)
+		rc = open_rows(t, err);
+	if (rc) {
+		trace_close(t);
+		return rc;
+	}
+	gt_table_gives_way(tables[0], spec->gives_way);
+	gt_note_cut(tables[0], c->rows, gt_shown(c->rows, a->opt->top));
+	rc = gt_table_stream(tables[0], &(struct gt_row_source){ trace_next, trace_close, t }, err);
+	gt_note_unrecorded(tables[0], a->reader, spec->layer);
+	return rc ? rc : 1;
+}
+
+static bool is_work(const struct gt_type *type) { return type->layer == GT_LAYER_GPU; }
+static bool is_kernel(const struct gt_type *type) { return is_work(type) && gt_gpu_what(type) == GT_GPU_KERNEL; }
+
+#define TRACE(report, what, heading, cols_of, rows, of_layer, wanted_types, cells_of, narrow) \
+	static const struct trace_spec report##_spec = { \
+		.name = #report, .title = heading, .gives_way = narrow, .columns = cols_of, \
+		.ncolumns = sizeof(cols_of) / sizeof(*(cols_of)), .layer = of_layer, .kinds = rows, .wants = wanted_types, \
+		.cells = cells_of }; \
+	static int report##_block(void *state, const struct gt_cols *cols, struct gt_err *err) \
+	{ \
+		return count_rows(state, &report##_spec, cols); \
+	} \
+	static int report##_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err) \
+	{ \
+		return trace_finish(state, &report##_spec, tables, err); \
+	} \
+	const struct gt_analysis gt_##report##_report = { \
+		.name       = #report, \
+		.help       = what, \
+		.family     = gt_nsight_family, \
+		.wants      = rows, \
+		.order      = GT_ANY_ORDER, \
+		.state_size = sizeof(struct counted), \
+		.init       = gt_asked_init, \
+		.block      = report##_block, \
+		.finish     = report##_finish, \
+	}
+
+TRACE(cuda_api_trace, "every CUDA call", "CUDA API trace", api_columns, GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_OPEN),
+      GT_LAYER_API, gt_nsight_is_call, api_cells, "corr_id thread_name pid tid result");
+TRACE(cuda_gpu_trace, "every kernel, copy and set", "CUDA GPU trace (throughput in GB/s)", gpu_columns, GT_BIT(GT_GPU), GT_LAYER_GPU,
+      is_work, gpu_cells, "ctx stc_smem_bytes corr_id reg_trd dym_smem_bytes src_mem_kd dst_mem_kd device blk_xyz grd_xyz strm "
+      "throughput_gb_per_s bytes duration_ns");
+TRACE(cuda_kern_exec_trace, "every kernel with its launch: call, queue, kernel", "CUDA kernel launch and execution trace", exec_columns,
+      GT_BIT(GT_GPU), GT_LAYER_GPU, is_kernel, exec_cells,
+      "queue_start_ns kernel_start_ns block_xyz grid_xyz pid tid dev_id total_dur_ns api_function api_dur_ns queue_dur_ns");
