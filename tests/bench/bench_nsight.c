@@ -1,0 +1,191 @@
+/* Reports by Nsight's names, on a trace of 9 million calls, of which one in nine launches a kernel, in ranges of 900 calls:
+ * events a second of processor time of those that reduce (reading and unpacking included), rows a second of the program for
+ * those that print rows, as csv to nowhere, and the memory it needs. An event is a row of the trace, whether or not the report
+ * counts it. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "analyze/run.h"
+#include "formats/gpu.h"
+
+#define LAUNCHES 1000000u
+#define CALLS_EACH 9u			/* a launch and what is called before it */
+#define RANGE 100u			/* launches in a range */
+#define EVENTS (LAUNCHES * (CALLS_EACH + 1) + LAUNCHES / RANGE)
+#define NKERNELS 16
+#define RUNS 3
+
+struct bench { struct gt_writer *w; struct gt_gpu_types gpu; uint32_t thread, stream, call, launch, range, kernel[NKERNELS]; };
+
+static uint32_t track(struct bench *b, uint32_t parent, const char *name, unsigned kind, int64_t id)
+{
+	return gt_writer_track(b->w, &(struct gt_track){ .parent = parent, .name = gt_writer_string(b->w, name), .kind = (uint8_t)kind,
+							 .source = gt_writer_string(b->w, "preload"), .id = id, .ns_id = id });
+}
+
+static uint32_t type(struct bench *b, const char *name, struct gt_type t)
+{
+	t.name = gt_writer_string(b->w, name);
+	return gt_writer_type(b->w, &t);
+}
+
+static void begin(struct bench *b)
+{
+	uint32_t process = track(b, GT_NONE, "train", GT_TRACK_PROCESS, 1), device;
+	char name[64];
+
+	b->thread = track(b, process, "main", GT_TRACK_THREAD, 1);
+	device = track(b, process, "NVIDIA H200", GT_TRACK_DEVICE, 0);
+	b->stream = track(b, device, "stream 7", GT_TRACK_STREAM, 7);
+	b->call = type(b, "cuCtxGetDevice_v2", (struct gt_type){ .category = GT_CAT_QUERY });
+	b->launch = type(b, "cuLaunchKernel", (struct gt_type){ .category = GT_CAT_LAUNCH, .op = GT_OP_LAUNCH });
+	b->range = type(b, "step", (struct gt_type){ .category = GT_CAT_USER, .layer = GT_LAYER_USER });
+	b->gpu.w = b->w;
+	for (int i = 0; i < NKERNELS; i++) {
+		snprintf(name, sizeof(name), "_Z4gemmILi%d0EfEvPT0_", i + 10);
+		b->kernel[i] = gt_writer_string(b->w, name);
+	}
+}
+
+static int put_call(struct bench *b, uint32_t what, int64_t start, int64_t end, struct gt_err *err)
+{
+	struct gt_row row = { .start = start, .end = end, .type = what };
+
+	return gt_writer_row(b->w, GT_CALL, b->thread, &row, NULL, err);
+}
+
+/* A launch and its kernel, which comes 5 us behind and takes as long as the calls. */
+static int put_launch(struct bench *b, uint32_t i, int64_t at, struct gt_err *err)
+{
+	struct gt_gpu_work w = { .track = b->stream, .start = at + 5000, .end = at + 6500 + i % 400, .correlation = i + 1, .context = 1,
+				 .cause = { .join = GT_JOIN_CORRELATION, .track = b->thread, .start = at, .ns = 1200 + i % 64,
+					    .name = gt_writer_string(b->w, "cuLaunchKernel") } };
+	struct gt_gpu_kernel k = { .name = b->kernel[i * 7 % NKERNELS], .grid = { 8 + i % 4, 2, 1 }, .block = { 256, 1, 1 },
+				   .registers = 32 };
+	int rc = put_call(b, b->launch, at, at + (int64_t)w.cause.ns, err);
+
+	return rc ? rc : gt_gpu_put_kernel(&b->gpu, &w, &k, err);
+}
+
+static int make(const char *path, struct gt_err *err)
+{
+	struct bench b = { .w = gt_writer_open(open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600), &(struct gt_writer_options){ 0 }, err) };
+	int64_t at = 1000;
+	int rc = b.w ? 0 : -1;
+
+	if (!rc)
+		begin(&b);
+	for (uint32_t i = 0; !rc && i < LAUNCHES; i++) {
+		for (uint32_t k = 1; !rc && k < CALLS_EACH; k++, at += 70)
+			rc = put_call(&b, b.call, at, at + 20 + (i + k) % 16, err);
+		rc = rc ? rc : put_launch(&b, i, at, err);
+		at += 1400;
+		if (!rc && i % RANGE == RANGE - 1) {
+			struct gt_row row = { .start = at - 190000, .end = at, .type = b.range };
+
+			rc = gt_writer_row(b.w, GT_SPAN, b.thread, &row, NULL, err);
+		}
+		if (!rc && gt_writer_due(b.w, at))
+			rc = gt_writer_epoch(b.w, at, err);
+	}
+	gt_gpu_types_release(&b.gpu);
+	return rc ? rc : gt_writer_close(b.w, err);
+}
+
+static double cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Events a second, best of RUNS; negative when it failed. */
+static double reduce(const char *path, const char *report, struct gt_err *err)
+{
+	const struct gt_analysis *chosen = gt_analysis_find(report);
+	double best = 0;
+
+	for (int run = 0; run < RUNS; run++) {
+		struct gt_analysis_options o = { .top = 20, .file = path };
+		struct gt_table *tables[GT_RUN_TABLES];
+		struct gt_reader *r = gt_reader_open(path, err);
+		double from = cpu_ns(), ns;
+		int made = r ? gt_run(r, &chosen, 1, &o, 1, tables, err) : -1;
+
+		ns = cpu_ns() - from;
+		for (unsigned i = 0; r && i < GT_RUN_TABLES; i++)
+			gt_table_free(tables[i]);
+		gt_reader_close(r);
+		if (made < 0)
+			return -1;
+		best = EVENTS * 1e9 / ns > best ? EVENTS * 1e9 / ns : best;
+	}
+	return best;
+}
+
+/* Rows a second of processor time that the program prints, best of RUNS, and its greatest memory. */
+static double print(const char *path, const char *report, unsigned rows, double *rss_mib)
+{
+	const char *build = getenv("B");
+	char program[4096];
+	double best = 0;
+
+	snprintf(program, sizeof(program), "%s/gtanalyze", build ? build : "build");
+	for (int run = 0; run < RUNS; run++) {
+		struct rusage u;
+		int status;
+		double s;
+		pid_t pid = fork();
+
+		if (!pid) {
+			if (freopen("/dev/null", "w", stdout))
+				execl(program, program, "--format", "csv", report, path, (char *)NULL);
+			_exit(127);
+		}
+		if (pid < 0 || wait4(pid, &status, 0, &u) != pid || status)
+			return -1;
+		s = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+		best = rows / s > best ? rows / s : best;
+		*rss_mib = (double)u.ru_maxrss / 1024 > *rss_mib ? (double)u.ru_maxrss / 1024 : *rss_mib;
+	}
+	return best;
+}
+
+int main(void)
+{
+	static const char *const sums[] = { "cuda_api_sum", "cuda_gpu_kern_sum", "cuda_gpu_kern_gb_sum", "cuda_api_gpu_sum",
+					    "cuda_kern_exec_sum", "nvtx_sum", "nvtx_gpu_proj_sum", "nvtx_kern_sum" };
+	static const struct { const char *name; unsigned rows; } traces[] = {
+		{ "cuda_api_trace", LAUNCHES * CALLS_EACH }, { "cuda_gpu_trace", LAUNCHES }, { "cuda_kern_exec_trace", LAUNCHES } };
+	struct gt_err err = GT_ERR_INIT;
+	double rate, rss = 0;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);	/* nothing is left in it when a child begins */
+
+	if (make("nsight.zst", &err)) {
+		gt_err_print("bench_nsight", "nsight.zst", &err);
+		return 1;
+	}
+	for (unsigned i = 0; i < sizeof(sums) / sizeof(*sums); i++) {
+		if ((rate = reduce("nsight.zst", sums[i], &err)) < 0) {
+			gt_err_print("bench_nsight", sums[i], &err);
+			return 1;
+		}
+		printf("%s_events_per_s_core %.0f events/s\n", sums[i], rate);
+	}
+	for (unsigned i = 0; i < sizeof(traces) / sizeof(*traces); i++) {
+		if ((rate = print("nsight.zst", traces[i].name, traces[i].rows, &rss)) < 0) {
+			fprintf(stderr, "bench_nsight: %s failed\n", traces[i].name);
+			return 1;
+		}
+		printf("%s_rows_per_s_core %.0f rows/s\n", traces[i].name, rate);
+	}
+	printf("nsight_traces_rss_mib %.1f MiB\n", rss);
+	unlink("nsight.zst");
+	return 0;
+}
