@@ -41,6 +41,7 @@ struct gt_analysis {
 	enum gt_order order;
 	unsigned splits;		/* enum gt_splits: only what a test proves equal to the whole */
 	bool in_default;		/* part of the report without REPORT names */
+	bool last;			/* finish() comes when all others' have, which may read, and find damage */
 	size_t state_size;
 	/* The state is zeroed before init. All return 0 or negative. init, block, merge and release may be NULL (merge: nothing
 	 * to merge, or it does not split). opt is borrowed until release, the reader until the tables are freed. */

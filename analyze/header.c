@@ -539,6 +539,7 @@ static void header_release(void *state)
 const struct gt_analysis gt_header_report = {
 	.name       = "header",
 	.help       = "what was recorded and by whom, losses, damage",
+	.last       = true,
 	.wants      = GT_BIT(GT_LOST),
 	.wants_args = true,
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,

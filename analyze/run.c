@@ -295,19 +295,37 @@ static void say_why_empty(const struct run *run, const struct gt_analysis *a, st
 			gt_table_say(tables[i], run->opt->nothing ? "  nothing matched" : "  none that matches");
 }
 
+/* The last n tables go in front of `before` others. */
+static void move_up(struct gt_table **tables, unsigned n, unsigned before)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct gt_table *last = tables[before + n - 1];
+
+		memmove(tables + 1, tables, (before + n - 1) * sizeof(struct gt_table *));
+		tables[0] = last;
+	}
+}
+
+/* Tables stand in the order of the reports, whoever is done last. */
 static int finish(struct run *run, struct gt_err *err)
 {
-	unsigned made = 0;
+	unsigned made = 0, *count = calloc(run->n + 1ul, sizeof(*count));
+	int n = count ? 0 : gt_err_set(err, -ENOMEM, "no memory for %u reports", run->n);
 
-	for (unsigned i = 0; i < run->n; i++) {
-		int n = run->chosen[i]->finish(run->workers[0].states[i], run->tables + made, GT_RUN_TABLES - made, err);
-
-		if (n < 0)
-			return n;
-		say_why_empty(run, run->chosen[i], run->tables + made, n);
-		made += (unsigned)n;
-	}
-	return (int)made;
+	for (unsigned pass = 0; n >= 0 && pass < 2; pass++)
+		for (unsigned i = 0, at = 0; n >= 0 && i < run->n; at += count[i++]) {
+			if (run->chosen[i]->last != (pass == 1))
+				continue;
+			n = run->chosen[i]->finish(run->workers[0].states[i], run->tables + made, GT_RUN_TABLES - made, err);
+			if (n < 0)
+				break;
+			say_why_empty(run, run->chosen[i], run->tables + made, n);
+			move_up(run->tables + at, (unsigned)n, made - at);
+			count[i] = (unsigned)n;
+			made += (unsigned)n;
+		}
+	free(count);
+	return n < 0 ? n : (int)made;
 }
 
 static int run_all(struct run *run, struct gt_err *err)
