@@ -514,6 +514,8 @@ static int driver_finish(void *state, struct gt_table **tables, unsigned max, st
 	else if (any)
 		add_total(d, tables[0]);
 	if (any && !away)
+		gt_table_note(tables[0], "what opens, maps and closes the driver's files is among the ioctls");
+	if (any && !away)
 		rc = fill_calls(d, tables[1], err);
 	fill_failures(d, tables[2]);
 	note_limits(d, tables[0]);

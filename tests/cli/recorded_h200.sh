@@ -43,6 +43,15 @@ want calls 0 $A summary --format json "$R/h200-mlp-calls.zst"
 is calls-calls 150213 "$(number api_calls)"
 is calls-launches 12383 "$(number kernel_launches)"
 
+# Counted a second time by a script of its own: waits of each stream in which nothing of it was pending.
+waits() { $A sync --format csv "$R/h200-streams.zst" 2>/dev/null | awk -F, '$6 == "'"$1"'" { print $7, $13 }'; }
+is waits-stream-14 '25 25' "$(waits 'stream 14')"
+is waits-stream-15 '26 25' "$(waits 'stream 15')"
+is waits-stream-16 '25 25' "$(waits 'stream 16')"
+is waits-stream-17 '1 0' "$(waits 'stream 17')"
+is driver-calls "$(($($A driver --format csv "$R/h200-train.zst" 2>/dev/null | awk -F, '$2 ~ /^[0-9]+$/ && NF == 7 { print $5 + $6; exit }')))" \
+	"$($A ioctls --format csv "$R/h200-train.zst" | awk -F, 'NR > 1 { n += $3 } END { print n }')"
+
 # The list of calls is bounded, and says what it leaves out.
 want timeline 0 $A timeline --top 0 "$R/h200-train.zst"
 check timeline-says-what-it-left-out grep -q '134986 .*left out' want.out
