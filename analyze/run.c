@@ -316,6 +316,10 @@ static int finish(struct run *run, struct gt_err *err)
 		for (unsigned i = 0, at = 0; n >= 0 && i < run->n; at += count[i++]) {
 			if (run->chosen[i]->last != (pass == 1))
 				continue;
+			if (GT_RUN_TABLES - made < GT_REPORT_TABLES) {
+				n = gt_err_set(err, -EOVERFLOW, "more than %u tables at a time: ask for fewer reports", made);
+				break;
+			}
 			n = run->chosen[i]->finish(run->workers[0].states[i], run->tables + made, GT_RUN_TABLES - made, err);
 			if (n < 0)
 				break;

@@ -5,6 +5,7 @@
 
 #define GT_RUN_REPORTS 96	/* that may be asked for at once: more than there are */
 #define GT_RUN_TABLES 192	/* room that `tables` must have */
+#define GT_REPORT_TABLES 16	/* most that one report makes */
 
 /* opt->filter says what rows to look at (kinds and args are filled in here), the rest as in analysis.h. With threads > 1 the
  * analyses whose state splits share one scan over all threads and the others follow in a second one; figures are the same.
