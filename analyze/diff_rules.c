@@ -30,7 +30,7 @@ const struct gt_diff_rule gt_diff_rules[] = {
 	{ .table = "copies", .report = "copies", .layer = GT_LAYER_GPU, .names = GT_NAMES_COPIES, .in_default = true,
 	  .keys = "operation direction source destination", .less = "busy_ns", .more = "bandwidth_gb_per_s",
 	  .either = "count bytes mean_bytes",
-	  .gates = "total_ns row_bandwidth_gb_per_s min_bytes max_bytes" },
+	  .gates = "total_ns row_bandwidth_gb_per_s min_bytes max_bytes exposed_ns hidden_ns hidden_percent" },
 	{ .table = "kernels", .report = "kernels", .layer = GT_LAYER_GPU, .names = GT_NAMES_KERNELS, .in_default = true,
 	  .label = "kernel", .keys = "name", .less = "queue_mean_ns launch_mean_ns", .tail = "p99_ns",
 	  .gates = "count total_ns mean_ns p50_ns p90_ns min_ns max_ns stddev_ns busy_percent busy_ns queued joined joined_by_order" },
