@@ -36,7 +36,7 @@ points() {	# points NAME OPTION TEXT COLUMN MESSAGE
 	is "query-$1-shows" "  $3" "$(sed -n 2p want.err)"
 	is "query-$1-points" "$(printf '  %*s^' "$4" '')" "$(sed -n 3p want.err)"
 }
-points field --where 'dur>1ms && kid==kernel' 11 "there is no field 'kid'; is 'kind' meant?"
+points field --where 'dur>1ms && knid==kernel' 11 "there is no field 'knid'; is 'kind' meant?"
 points word --where 'kind==kernle' 6 "no kind is called 'kernle'; is 'kernel' meant?"
 points unit --where 'dur>5' 5 "a time needs a unit"
 points wide --where 'name=="größer" & x' 15 "is '&&' meant?"

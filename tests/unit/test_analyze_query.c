@@ -69,7 +69,7 @@ static json_t *ask(struct gt_reader *r, const char *where, const char *by, const
 /* ---- what is wrong is said at its place ---- */
 
 static const struct bad { const char *where, *by, *agg, *order; uint64_t column; const char *says; } bads[] = {
-	{ "kid==kernel", NULL, NULL, NULL, 0, "there is no field 'kid'; is 'kind' meant?" },
+	{ "knid==kernel", NULL, NULL, NULL, 0, "there is no field 'knid'; is 'kind' meant?" },
 	{ "dur>1ms && nmae==x", NULL, NULL, NULL, 11, "is 'name' meant?" },
 	{ "zzz==1", NULL, NULL, NULL, 0, "the fields are" },
 	{ "kind==kernle", NULL, NULL, NULL, 6, "is 'kernel' meant?" },
