@@ -339,7 +339,7 @@ static void look(const struct gt_advice_facts *f, struct answer *a, uint64_t win
 	memset(&a->f, 0, sizeof(a->f));
 	if (cannot) {
 		a->f.state = UNKNOWN;
-		SAY(&a->f, "%s", cannot + strlen("cannot answer: "));
+		SAY(&a->f, "%s", cannot);
 	} else if (a->rule->needs_calls && worth(calls, window, FIND_MOST)) {
 		a->f.state = UNKNOWN;
 		SAY(&a->f, "of %.3f ms of idle time it is not known what the host did", ms(calls));
@@ -371,6 +371,10 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 	for (size_t i = 0; i < NRULES; i++)
 		add_answer(f, tables[0], &answers[i], window);
 	say_all(f, tables[0], answers, window);
+	if (n)
+		gt_table_found(tables[0]);
+	else if (cannot)
+		gt_table_cannot(tables[0], "%s", cannot);
 	gt_table_note(tables[0], "%u of %zu rules found something; shares are of %.6f ms of GPU time", n, NRULES, ms(window));
 	gt_table_note(tables[0], "what could be won is an upper bound: what else would then take the time is not known");
 	return 1;

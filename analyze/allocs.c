@@ -460,7 +460,7 @@ static void note_unknown(const struct memory *m, struct gt_table *t)
 		tracked += m->kinds[i][ALL].sized && m->kinds[i][ALL].tracked;
 	}
 	if (allocs && !tracked)
-		gt_table_note(t, "cannot answer: sizes and addresses were not recorded (gtcollect --args key)");
+		gt_table_cannot(t, "sizes and addresses were not recorded (gtcollect --args key)");
 	else
 		gt_note_unrecorded(t, m->asked.reader, GT_LAYER_API);
 }

@@ -271,7 +271,7 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	if (cannot) {
-		gt_table_note(tables[0], "%s", cannot);
+		gt_table_cannot(tables[0], "%s", cannot);
 		return 1;
 	}
 	rc = fill_sheet(s, &h, err);

@@ -430,7 +430,7 @@ static void cannot_answer(const struct critical *s, struct gt_table *t)
 		why = gt_filtered_away(a, GT_LAYER_GPU, GT_OP_NONE);
 	if (!why)
 		why = gt_recorded(a->reader, GT_LAYER_GPU) ? "there is no GPU operation" : "what GPUs did was not recorded";
-	gt_table_note(t, "cannot answer: %s", why);
+	gt_table_cannot(t, "%s", why);
 }
 
 /* ---- all ---- */

@@ -510,7 +510,7 @@ static int driver_finish(void *state, struct gt_table **tables, unsigned max, st
 	gt_table_gives_way(tables[1], "category max_driver_ns entered rest_ns ioctls count driver_percent");
 	gt_table_gives_way(tables[2], "code first_ns total_ns of");
 	if (away)
-		gt_table_note(tables[0], "cannot answer: %s", away);
+		gt_table_cannot(tables[0], "%s", away);
 	else if (any)
 		add_total(d, tables[0]);
 	if (any && !away)

@@ -170,7 +170,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	if (!rc && (!names || !tables[0]))
 		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
 	if (!rc && cannot) {
-		gt_table_note(tables[0], "%s", cannot);
+		gt_table_cannot(tables[0], "%s", cannot);
 		gt_table_note(tables[0], "what the calls tell: gtanalyze pauses");
 	} else if (!rc) {
 		rc = causes_table(&g->idle, tables[0], names, err);

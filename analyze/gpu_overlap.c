@@ -376,7 +376,7 @@ static void add_notes(const struct overlap *o, struct gt_table *t)
 	uint64_t late = gt_in_time_late(&o->order);
 
 	if (!o->n && (!gt_recorded(o->asked.reader, GT_LAYER_GPU) || gt_filtered(o->asked.reader)))
-		gt_table_note(t, "cannot answer: what GPUs did was not recorded");
+		gt_table_cannot(t, "what GPUs did was not recorded");
 	if (late)
 		gt_table_note(t, "%llu rows came too late to be put in order: times may be too short", (unsigned long long)late);
 }

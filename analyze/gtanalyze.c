@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "analyze/diff.h"
 #include "analyze/exits.h"
+#include "analyze/explain.h"
 #include "analyze/gate.h"
 #include "analyze/query.h"
 #include "analyze/run.h"
@@ -23,7 +24,7 @@
 #define TEXT_TOP 20	/* people get that many rows of a table unless told; programs all */
 
 static struct {
-	bool list, force, whole, spark;
+	bool list, explain, force, whole, spark;
 	int format;
 	const char *from, *to, *output, *min;
 	uint64_t pid, tid, top, threads;
@@ -34,6 +35,7 @@ static struct {
 static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };	/* as in enum gt_table_format */
 static const struct gt_opt options[] = {
 	{ 'l', "list",   GT_OPT_FLAG, &opt.list,    NULL,      "list the reports and leave", NULL },
+	{ 0,   "explain", GT_OPT_FLAG, &opt.explain, NULL,     "say what words mean in all reports, and leave", NULL },
 	{ 0,   "format", GT_OPT_WORD, &opt.format,  "FORMAT",  "how to print", formats },
 	{ 0,   "top",    GT_OPT_U64,  &opt.top,     "N",       "show at most N rows of a table, 0 all; unless told, text shows 20 and the "
 							       "other formats all", NULL },
@@ -437,6 +439,17 @@ static void set_options(struct gt_analysis_options *o, struct gt_reader *r, cons
 	o->restricted = restrictions->len ? (const char *)restrictions->data : NULL;
 }
 
+/* What reports that were asked for by name answer. */
+static int answers(const struct chosen *c, struct gt_table *const *tables, int n)
+{
+	static const enum gt_exit exits[] = { [GT_ANSWERED] = GT_EXIT_CLEAN, [GT_FOUND] = GT_EXIT_FOUND, [GT_CANNOT] = GT_EXIT_UNKNOWN };
+	enum gt_exit status = GT_EXIT_CLEAN;
+
+	for (int i = 0; i < n && !c->unasked; i++)
+		status = gt_exit_worse(status, exits[gt_table_answer(tables[i])]);
+	return status;
+}
+
 /* Holds one file against the gates: they need all rows of their tables, whatever is printed. Adds the table "gates". */
 static int hold_gates(const struct chosen *c, struct gt_reader *r, struct gt_analysis_options o, struct gt_table **tables, int *n,
 		      int *status, struct gt_err *err)
@@ -476,6 +489,8 @@ static int analyze(const char *path, const struct chosen *c, bool several, struc
 	o.spark = opt.spark;
 	o.width = opt.format == GT_TEXT ? gt_tables_width(out) : 0;
 	n = gt_run(r, c->list, c->n, &o, (unsigned)opt.threads, tables, err);
+	if (n >= 0)
+		*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)answers(c, tables, n));
 	rc = n < 0 ? n : hold_gates(c, r, o, tables, &n, status, err);
 	if (!rc)
 		rc = print(path, c, tables, (unsigned)n, several, out, err);
@@ -581,7 +596,7 @@ static int understand(struct chosen *c, char **operands, int n, bool *diff, stru
 	if (gt_gates_parse(&c->gates, &opt.fail_if, *diff, err))
 		return -EINVAL;
 	first = *diff ? choose_diff(c, operands, n, err) : choose_all(c, operands, n);
-	if (first < 0 || opt.list)
+	if (first < 0 || opt.list || opt.explain)
 		return first;
 	if (check_reports(c, err))
 		return -EINVAL;
@@ -609,12 +624,14 @@ int main(int argc, char **argv)
 	status = diff ? GT_EXIT_CLEAN : read_query(&chosen);
 	if (status)
 		return status;
-	for (int i = first; i < n && !opt.list; i++)
+	for (int i = first; i < n && !opt.list && !opt.explain; i++)
 		if (gt_out_would_destroy(opt.output, argv[1 + i], &err))
 			return fail(NULL, &err, GT_EXIT_FAILURE);
 	if (gt_out_open(&out, opt.output, opt.force, &err))
 		return fail(NULL, &err, GT_EXIT_FAILURE);
-	if (opt.list)
+	if (opt.explain)
+		gt_explain(chosen.list + 1, chosen.unasked ? 0 : chosen.n - 1, &out);
+	else if (opt.list)
 		status = list_reports(&out, &err) ? fail(NULL, &err, GT_EXIT_FAILURE) : GT_EXIT_CLEAN;
 	else
 		status = diff ? compare(&chosen, argv + 1 + first, &out) : analyze_all(&chosen, argv + 1 + first, n - first, &out);

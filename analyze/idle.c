@@ -611,12 +611,12 @@ const char *gt_idle_cannot(const struct gt_idle *s)
 	const struct gt_filter *f = &s->asked.opt->filter;
 
 	if (f->match || f->tid)
-		return f->match ? "cannot answer: --match leaves rows out, and what is left out would look idle" :
-				  "cannot answer: --tid leaves rows out, and what is left out would look idle";
+		return f->match ? "--match leaves rows out, and what is left out would look idle" :
+				  "--tid leaves rows out, and what is left out would look idle";
 	if (s->ndevices)
 		return NULL;
-	return gt_recorded(s->asked.reader, GT_LAYER_GPU) ? "cannot answer: no GPU did anything" :
-							    "cannot answer: what GPUs did was not recorded (gtcollect -e gpu)";
+	return gt_recorded(s->asked.reader, GT_LAYER_GPU) ? "no GPU did anything" :
+							    "what GPUs did was not recorded (gtcollect -e gpu)";
 }
 
 void gt_idle_release(struct gt_idle *s)

@@ -304,7 +304,7 @@ bool gt_launched_cannot(const struct gt_launched *l, struct gt_table *t, const c
 	if (!l->asked.opt->filter.match)
 		return false;
 	gt_table_say(t, "  no answer");
-	gt_table_note(t, "cannot answer: %s", why);
+	gt_table_cannot(t, "%s", why);
 	return true;
 }
 

@@ -428,7 +428,7 @@ static void note_limits(const struct nvtx *v, struct gt_table *t)
 	const char *work = v->kernels ? "kernels" : "pieces of GPU work";
 
 	if (v->crowded)
-		gt_table_note(t, "cannot answer: more than %u ranges go on at one moment", WINDOW / 2);
+		gt_table_cannot(t, "more than %u ranges go on at one moment", WINDOW / 2);
 	if (v->unjoined)
 		gt_table_note(t, "%llu of %llu %s are joined to no call: they are in no range", (unsigned long long)v->unjoined,
 			      (unsigned long long)v->work, work);

@@ -290,8 +290,7 @@ static int look_for_any(struct run *run, struct gt_err *err)
 static void say_why_empty(const struct run *run, const struct gt_analysis *a, struct gt_table *const *tables, int n)
 {
 	for (int i = 0; i < n && run->opt->restricted && a->wants; i++)
-		if (!gt_table_rows(tables[i]) && !(gt_table_get_note(tables[i], 0) &&
-						   !strncmp(gt_table_get_note(tables[i], 0), "cannot answer", 13)))
+		if (!gt_table_rows(tables[i]) && gt_table_answer(tables[i]) != GT_CANNOT)
 			gt_table_say(tables[i], run->opt->nothing ? "  nothing matched" : "  none that matches");
 }
 

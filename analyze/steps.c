@@ -587,7 +587,7 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 			sampled = s->lanes[i].sampled;
 	}
 	if (!s->nlanes && (!gt_recorded(s->asked.reader, GT_LAYER_GPU) || gt_filtered(s->asked.reader)))
-		gt_table_note(t, "cannot answer: no repeating sequence was found: what GPUs did was not recorded");
+		gt_table_cannot(t, "no repeating sequence was found: what GPUs did was not recorded");
 	if (s->nsteps)
 		gt_table_note(t, "alike %% is of all operations of the GPU: those in steps that have their sequence in common with others");
 	if (by_sequence)

@@ -65,6 +65,23 @@ static void keep_line(struct gt_table *t, char ***lines, size_t *n, size_t *cap,
 	(*lines)[(*n)++] = text;
 }
 
+void gt_table_cannot(struct gt_table *t, const char *fmt, ...)
+{
+	char why[400];
+	va_list ap;
+
+	if (!t)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	gt_table_note(t, "cannot answer: %s", why);
+	t->answer = GT_CANNOT;
+}
+
+void gt_table_found(struct gt_table *t) { t->answer = GT_FOUND; }
+enum gt_answer gt_table_answer(const struct gt_table *t) { return t->answer; }
+
 void gt_table_note(struct gt_table *t, const char *fmt, ...)
 {
 	va_list ap;

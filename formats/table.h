@@ -35,6 +35,12 @@ struct gt_table *gt_table_new(const char *name, const char *title, const struct 
 void gt_table_add(struct gt_table *t, const struct gt_cell *cells);
 /* A line under the heading (text), a member of "notes" (json): "sampled 1 in 100", "34 rows below --top left out". */
 void gt_table_note(struct gt_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Whether it answers its question, for who wants no more than that: it does, unless it is told otherwise. gt_table_cannot also notes
+ * "cannot answer: ..."; gt_table_found is for a table that looks for faults and has found one. */
+enum gt_answer { GT_ANSWERED, GT_FOUND, GT_CANNOT };
+void gt_table_cannot(struct gt_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void gt_table_found(struct gt_table *t);
+enum gt_answer gt_table_answer(const struct gt_table *t);
 /* What text prints in place of the rows, line by line; the other formats do not have it. */
 void gt_table_say(struct gt_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Columns that text may leave out, and says so, where the terminal is too narrow: their keys, the first to go

@@ -8,6 +8,7 @@ struct gt_table {
 	const char *name, *title;
 	const struct gt_column *columns;
 	unsigned ncolumns, nrows;
+	enum gt_answer answer;
 	struct gt_cell *cells;
 	size_t cap;
 	char **notes, **lines;

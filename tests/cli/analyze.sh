@@ -38,9 +38,25 @@ for r in header summary gpu top categories ioctls memory threads pauses gaps cri
 	contexts slowest timeline histogram driver kernels copies sync streams counters steps overlap launches transfers query \
 	metadata; do
 	check "analyze-list-$r" grep -q "^  $r " list
-	want "analyze-alone-$r" 0 $A $r t.jsonl
+	case $r in gaps | critical | budget | advice | steps | overlap) status=4 ;; *) status=0 ;; esac	# of a GPU, and nobody looked at one
+	want "analyze-alone-$r" $status $A $r t.jsonl
 	check "analyze-manual-$r" grep -q "^\*\*$r\*\*" "$SRC/docs/gtanalyze.1.md"
 done
+
+want analyze-explain 0 $A --explain
+check analyze-explain-window says "GPU operation of a"
+want analyze-explain-report 0 $A --explain gaps
+check analyze-explain-report-too says "report gaps"
+
+# What it answers is in its exit status: 0, 3 found, 4 cannot; unless nobody asked for that report.
+want analyze-finds 3 $A advice "$SRC/samples/recorded/h200-train.zst"
+check analyze-finds-host says "host-bound: could win"
+want analyze-finds-json 3 $A --format json advice "$SRC/samples/recorded/h200-train.zst"
+check analyze-finds-json-state says '"state": "found"'
+want analyze-cannot-json 4 $A --format json advice t.jsonl
+check analyze-cannot-json-state says '"state": "cannot answer"'
+want analyze-cannot-by-option 4 $A gaps --match 'cu*' "$SRC/samples/recorded/h200-train.zst"
+want analyze-unasked 0 $A "$SRC/samples/recorded/h200-train.zst"
 
 want analyze-errors 0 $A errors t.jsonl
 check analyze-errors-name says CUDA_ERROR_LAUNCH_FAILED
@@ -130,7 +146,7 @@ check analyze-one-bad-of-two-reports says "Kernel launches: 2"
 want analyze-directory 1 $A .
 want analyze-critical 0 $A critical --without 'cu*' --without @kernel "$SRC/tests/golden/v1.zst"
 check analyze-critical-without says "Gain at most"
-want analyze-critical-cannot-answer 0 $A critical t.jsonl
+want analyze-critical-cannot-answer 4 $A critical t.jsonl
 check analyze-critical-cannot-answer-says says "cannot answer: what GPUs did was not recorded"
 for reports in "" top "critical top"; do
 	want "analyze-without-is-for-critical-${reports% *}" 2 $A $reports --without 'cu*' t.jsonl

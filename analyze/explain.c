@@ -1,0 +1,45 @@
+#include "analyze/explain.h"
+
+#include <string.h>
+
+static const char *const words[][2] = {
+	{ "window", "What reports about GPUs look at: from the start of the first to the end of the last GPU operation of a recording, the same for "
+		    "all its GPUs. --from and --to make it that range, --whole all of the recording." },
+	{ "GPU", "One as a process sees it: two processes on one GPU are two." },
+	{ "operation", "What a GPU does: a kernel, a copy, a set, or a graph as a whole. Waits are none." },
+	{ "busy", "The union of operations: what overlaps counts once. Sums of durations are called total and may be longer than the window." },
+	{ "shared out", "Where time is divided among kinds, work that overlaps counts once, in the order computing, communicating (kernels of NCCL), "
+			"copying (copies and sets)." },
+	{ "exposed", "Time in which nothing else ran: of communication nothing that computes, of a name nothing of another name." },
+	{ "gap", "A stretch in which a GPU runs nothing. It is cut along the timeline of the thread that issues its next operation, each slice "
+		 "with its own cause, up to the return of the launching call; from then on the operation was launched and not started." },
+	{ "queue time", "From the return of the call that launched an operation to its start, where it began later." },
+	{ "sums", "Whole ns, exact; beyond 2^63 - 1 they stay there. Shares add up to 100.00 % (largest remainder)." },
+	{ "quantiles", "p50, p90, p99: from histograms whose buckets are at most 1/64 wide, so within 1 %. All else is exact." },
+	{ "not recorded", "Absent (- or null), never 0. A report that cannot answer says so and why, and exits with 4." },
+	{ "exit status", "0 clean, 1 failure or damaged file, 2 wrong use, 3 found or gate failed, 4 cannot answer." },
+};
+
+#define LINE 76
+
+static void put(struct gt_out *out, const char *word, const char *text)
+{
+	gt_out_printf(out, "%s\n", word);
+	while (*text) {
+		size_t n = strlen(text);
+
+		for (n = n < LINE ? n : LINE; text[n] && text[n] != ' '; )
+			n--;
+		gt_out_printf(out, "  %.*s\n", (int)n, text);
+		text += n + strspn(text + n, " ");
+	}
+}
+
+void gt_explain(const struct gt_analysis *const *chosen, unsigned n, struct gt_out *out)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		put(out, words[i][0], words[i][1]);
+	for (unsigned i = 0; i < n; i++)
+		gt_out_printf(out, "%sreport %s\n  %s\n", i ? "" : "\n", chosen[i]->name, chosen[i]->help);
+	gt_out_str(out, "\nMore in gtanalyze(1).\n");
+}
