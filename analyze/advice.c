@@ -1,7 +1,7 @@
-/* What to do about it. Each rule looks at one thing that costs a GPU time, and has one of three answers: found, with its evidence, what it
- * costs, what a remedy could win at most, and a place in the trace to look at; clean; or that it cannot be answered, and why. They are never
- * mixed: what was not recorded is not clean. Costs are GPU time of the window (idle.h), so what rules win of the same idle time is not more
- * than there is: each nanosecond of it has one cause. */
+/* What to do about it. Each rule looks at one thing that costs a GPU time, and has one of three answers: found, with its
+ * evidence, what it costs, what a remedy could win at most, and a place in the trace to look at; clean; or that it cannot be
+ * answered, and why. They are never mixed: what was not recorded is not clean. Costs are GPU time of the window (idle.h), so
+ * what rules win of the same idle time is not more than there is: each nanosecond of it has one cause. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -108,7 +108,8 @@ static const char *name_of(struct critical *s, const struct gt_segment *seg, uin
 
 static const struct gt_column kind_columns[] = {
 	GT_WHERE_PROCESS, { "kind", "Kind", GT_C_WHOLE }, { "on_path_ns", "On the path", GT_C_NS },
-	{ "share_percent", "Share %", GT_C_PERCENT }, { "pieces", "Pieces", GT_C_COUNT }, { "window_ns", NULL, GT_C_NS }, { "from_ns", NULL, GT_C_TIME }, { "to_ns", NULL, GT_C_TIME },
+	{ "share_percent", "Share %", GT_C_PERCENT }, { "pieces", "Pieces", GT_C_COUNT }, { "window_ns", NULL, GT_C_NS },
+	{ "from_ns", NULL, GT_C_TIME }, { "to_ns", NULL, GT_C_TIME },
 };
 static const struct gt_column name_columns[] = {
 	GT_WHERE_PROCESS, { "name", "Name", GT_C_TEXT }, { "kind", "Kind", GT_C_TEXT }, { "on_path_ns", "On the path", GT_C_NS },

@@ -39,7 +39,8 @@ static const struct gt_opt options[] = {
 	{ 0,   "format", GT_OPT_WORD, &opt.format,  "FORMAT",  "how to print", formats },
 	{ 0,   "top",    GT_OPT_U64,  &opt.top,     "N",       "show at most N rows of a table, 0 all; unless told, text shows 20 and the "
 							       "other formats all", NULL },
-	{ 0,   "spark",  GT_OPT_FLAG, &opt.spark,   NULL,      "draw beside each name of top, ioctls and kernels how its durations are spread", NULL },
+	{ 0,   "spark",  GT_OPT_FLAG, &opt.spark,   NULL,
+	  "draw beside each name of top, ioctls and kernels how its durations are spread", NULL },
 	{ 'o', "output", GT_OPT_STR,  &opt.output,  "FILE",    "write there instead of to the standard output", NULL },
 	{ 'f', "force",  GT_OPT_FLAG, &opt.force,   NULL,      "overwrite FILE if it exists", NULL },
 	{ 'j', "threads", GT_OPT_U64, &opt.threads, "N",       "work on N threads; unless told as many as there are processors, 8 at most", NULL },
@@ -64,7 +65,8 @@ static const struct gt_opt options[] = {
 	{ 0,   "by",     GT_OPT_STR,  &opt.by,      "FIELDS",  "a line for each value of these: name,stream", NULL },
 	{ 0,   "agg",    GT_OPT_STR,  &opt.agg,     "FIGURES", "what of them: 'count,sum(dur),p99(dur)'; unless told, count,sum(dur)", NULL },
 	{ 0,   "order-by", GT_OPT_STR, &opt.order_by, "FIGURE", "the one of them that is largest on top", NULL },
-	{ 0,   "of",     GT_OPT_STR,  &opt.of,      "FIELD",   "histogram, which takes --where and --by as well: dur unless told, queue, bytes ...", NULL },
+	{ 0,   "of",     GT_OPT_STR,  &opt.of,      "FIELD",
+	  "histogram, which takes --where and --by as well: dur unless told, queue, bytes ...", NULL },
 };
 static const struct gt_command command = {
 	.name = "gtanalyze",

@@ -51,7 +51,8 @@ static int too_much(struct gt_host_list *l, int64_t start, int64_t end, size_t *
 	return 0;
 }
 
-int gt_host_add(struct gt_host_line *l, enum gt_host_level level, int64_t start, int64_t end, uint32_t type, size_t *kept, struct gt_err *err)
+int gt_host_add(struct gt_host_line *l, enum gt_host_level level, int64_t start, int64_t end, uint32_t type, size_t *kept,
+		struct gt_err *err)
 {
 	struct gt_host_list *to = &l->level[level];
 

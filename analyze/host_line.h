@@ -33,10 +33,18 @@ struct gt_host_line {			/* zero-initialised: nothing is known of it */
 typedef int gt_host_fn(void *arg, enum gt_host_level level, const struct gt_host_stretch *s, int64_t from, int64_t to, struct gt_err *err);
 
 /* All rows of a run whose code's level is `level`, which levels[code * stride] says; types[code] is what they are. Otherwise as below. */
-struct gt_host_run { const int64_t *start, *dur; const uint16_t *code; uint32_t n; const uint8_t *levels; unsigned stride; const uint32_t *types; };
+struct gt_host_run {
+	const int64_t *start, *dur;
+	const uint16_t *code;
+	uint32_t n;
+	const uint8_t *levels;
+	unsigned stride;
+	const uint32_t *types;
+};
 int gt_host_add_run(struct gt_host_line *l, const struct gt_host_run *run, enum gt_host_level level, size_t *kept, struct gt_err *err);
 /* Those of one level come by their start, but one may come behind what lies within it. *kept counts what all lines hold. 0 or -ENOMEM. */
-int gt_host_add(struct gt_host_line *l, enum gt_host_level level, int64_t start, int64_t end, uint32_t type, size_t *kept, struct gt_err *err);
+int gt_host_add(struct gt_host_line *l, enum gt_host_level level, int64_t start, int64_t end, uint32_t type, size_t *kept,
+		struct gt_err *err);
 /* The call that began at this time copies pageable memory; the copy began at `from`. 0 or -ENOMEM. */
 int gt_host_copies(struct gt_host_line *l, int64_t call, int64_t from, struct gt_err *err);
 /* When did the copy begin that this call makes? INT64_MAX: it makes none. */

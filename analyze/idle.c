@@ -1,8 +1,9 @@
 /* Rows into windows, devices and gaps.
  *
- * GPU operations go through a timeline (in_time.h), so that they come here in order of their start; each device has a sweep (sweep.h) over
- * what it runs. What threads do needs no such order: a thread's calls come in order anyway, and they are kept from where the oldest gap
- * that may still be cut begins. When an operation starts, all calls that began before have been seen, for blocks come by their first row. */
+ * GPU operations go through a timeline (in_time.h), so that they come here in order of their start; each device has a sweep
+ * (sweep.h) over what it runs. What threads do needs no such order: a thread's calls come in order anyway, and they are kept
+ * from where the oldest gap that may still be cut begins. When an operation starts, all calls that began before have been seen,
+ * for blocks come by their first row. */
 #include "analyze/idle.h"
 
 #include <stdlib.h>
@@ -160,7 +161,8 @@ static void take_launch(struct gt_idle *s, const struct gt_moment *m, struct gt_
 	s->free_launch = (uint32_t)m->addr;
 }
 
-static int add_op(struct gt_idle *s, struct gt_idle_device *d, const struct gt_idle_op *op, const struct gt_idle_type *type, struct gt_err *err)
+static int add_op(struct gt_idle *s, struct gt_idle_device *d, const struct gt_idle_op *op, const struct gt_idle_type *type,
+		  struct gt_err *err)
 {
 	struct gt_idle_name *name = &s->names[type->name];
 	int rc = 0;
@@ -633,6 +635,7 @@ void gt_idle_release(struct gt_idle *s)
 	gt_map_release(&s->names_map);
 	gt_places_release(&s->places);
 	free(s->devices), free(s->sums), free(s->names), free(s->device_of), free(s->slot_of_device), free(s->types);
-	free(s->lines), free(s->streams), free(s->processes), free(s->levels), free(s->numbers), free(s->columns), free(s->launches), free(s->losses), free(s->parts);
+	free(s->lines), free(s->streams), free(s->processes), free(s->levels), free(s->numbers), free(s->columns), free(s->launches);
+	free(s->losses), free(s->parts);
 	gt_in_time_release(&s->order);
 }

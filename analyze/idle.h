@@ -1,11 +1,12 @@
-/* Where the time of GPUs went: each moment of a window is computing, or communicating with nothing computing, or copying with neither, or
- * idle; and idle time has a cause. What the reports `budget` and `gaps` share.
+/* Where the time of GPUs went: each moment of a window is computing, or communicating with nothing computing, or copying with
+ * neither, or idle; and idle time has a cause. What the reports `budget` and `gaps` share.
  *
- * The window of a recording is from its first to its last GPU operation, the same for all its GPUs; or what --from and --to say of it; or,
- * with --whole, all of it. A GPU is one as a process sees it. A gap is a stretch in which a GPU runs nothing. It is cut along the
- * timeline of the thread that issued the next operation there (of several that begin at once, the one that was launched first): up to
- * the end of the call that launched it, each slice is what that thread was doing; from then on the operation was launched and had not started. Of a process that uses several GPUs the time
- * before the first operation is cut for the GPU that begins first; another one has no work yet until its own first one. */
+ * The window of a recording is from its first to its last GPU operation, the same for all its GPUs; or what --from and --to say
+ * of it; or, with --whole, all of it. A GPU is one as a process sees it. A gap is a stretch in which a GPU runs nothing. It is
+ * cut along the timeline of the thread that issued the next operation there (of several that begin at once, the one that was
+ * launched first): up to the end of the call that launched it, each slice is what that thread was doing; from then on the
+ * operation was launched and had not started. Of a process that uses several GPUs the time before the first operation is cut for
+ * the GPU that begins first; another one has no work yet until its own first one. */
 #ifndef GT_IDLE_H
 #define GT_IDLE_H
 #include "analyze/gpu_time.h"
@@ -20,7 +21,8 @@
 	X(MEMORY, "memory", "allocating or freeing memory") X(MODULE, "module", "loading a module") \
 	X(PAGEABLE, "pageable", "copying pageable memory") X(OUTSIDE, "outside", "outside CUDA") X(OFF_CPU, "off_cpu", "off the processor") \
 	X(QUEUED, "queued", "launched, not started") X(WAITING, "waiting", "waiting for another stream or event") \
-	X(OVERHEAD, "overhead", "held up by the profiler") X(START, "start", "no work yet in the window") X(SHORT, "short", "gaps shorter than --min") \
+	X(OVERHEAD, "overhead", "held up by the profiler") X(START, "start", "no work yet in the window") \
+	X(SHORT, "short", "gaps shorter than --min") \
 	X(END, "end", "no more work in the window") X(UNJOINED, "unjoined", "unknown: the launch is not known") \
 	X(UNSEEN, "unseen", "unknown: calls were not recorded") \
 	X(LOST, "lost", "unknown: records were lost") X(TOO_MUCH, "too_much", "unknown: more calls in a gap than are kept")

@@ -259,8 +259,8 @@ static bool judge(struct finder *f, uint32_t anchor, struct interval *usual, str
 
 /* ---- where a step begins ---- */
 
-/* How much of what stands before a usual anchor stands before the first one, too. The first step often does more than the others do, so
- * something may stand between: as much as a whole period, each time. */
+/* How much of what stands before a usual anchor stands before the first one, too. The first step often does more than the others
+ * do, so something may stand between: as much as a whole period, each time. */
 static uint32_t same_before(const struct finder *f, const struct interval *usual)
 {
 	uint32_t at = f->at[0], next = usual->first + usual->length, d = 0;

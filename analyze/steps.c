@@ -1,13 +1,13 @@
-/* Steps: the iterations of a program, how long each took, which were slow and what was different in them. How they are found stands in
- * steps_find.c and period.c, what is counted for each in steps_fill.c; here is what the figures say.
+/* Steps: the iterations of a program, how long each took, which were slow and what was different in them. How they are found
+ * stands in steps_find.c and period.c, what is counted for each in steps_fill.c; here is what the figures say.
  *
- * Warm-up: the first steps, up to three in a row that are settled. Where there are no such three in the first half, it is another phase of the
- * program rather than a warm-up, and none is recognised. A step is settled that is not longer than
- * the median of the second half by more than 10 % and three times its usual deviation (median absolute deviation, times 1.4826), and
+ * Warm-up: the first steps, up to three in a row that are settled. Where there are no such three in the first half, it is
+ * another phase of the program rather than a warm-up, and none is recognised. A step is settled that is not longer than the
+ * median of the second half by more than 10 % and three times its usual deviation (median absolute deviation, times 1.4826), and
  * whose sequence comes up in the second half.
  *
- * Drift: the median of the slopes between all pairs of up to DRIFT_SAMPLE steps (Theil-Sen), which a few slow steps cannot bend. It is
- * noise where its 95 % interval (Kendall's) contains 0.
+ * Drift: the median of the slopes between all pairs of up to DRIFT_SAMPLE steps (Theil-Sen), which a few slow steps cannot bend.
+ * It is noise where its 95 % interval (Kendall's) contains 0.
  *
  * What differs in a slow step: for each name, its time in this step minus its median over a sample of the steps. */
 #include <math.h>

@@ -70,7 +70,12 @@ struct gt_steps {
 };
 
 /* A GPU row of a run: what the scans over them need, taken out of its columns in one walk. */
-struct gt_steps_code { uint32_t stamp, nth, name; enum gt_gpu_what what; const uint64_t *launch, *join, *bytes; uint32_t nlaunch, njoin, nbytes; };
+struct gt_steps_code {
+	uint32_t stamp, nth, name;
+	enum gt_gpu_what what;
+	const uint64_t *launch, *join, *bytes;
+	uint32_t nlaunch, njoin, nbytes;
+};
 struct gt_steps_walk { struct gt_steps_code *codes; size_t cap; uint32_t stamp; };
 struct gt_steps_row { uint32_t name; enum gt_gpu_what what; bool joined; int64_t launch; uint64_t bytes; };
 int gt_steps_walk_run(struct gt_steps_walk *w, const struct gt_cols *cols, struct gt_err *err);	/* a run begins */
@@ -90,7 +95,8 @@ int gt_steps_scan(struct gt_steps *s, const struct gt_filter *filter, gt_steps_f
 
 /* Room for one more boundary of a lane's steps; NULL: no memory, or (no error) there are too many. */
 struct gt_step *gt_steps_add(struct gt_steps *s, struct gt_steps_lane *lane, struct gt_err *err);
-int gt_steps_marks(struct gt_steps *s, struct gt_err *err);	/* lanes whose process marks its steps have them; the others stay as they were */
+/* Lanes whose process marks its steps have them; the others stay as they were. */
+int gt_steps_marks(struct gt_steps *s, struct gt_err *err);
 int gt_steps_find(struct gt_steps *s, struct gt_err *err);	/* after all rows were collected: lanes and their steps */
 int gt_steps_fill(struct gt_steps *s, struct gt_err *err);	/* what each step did */
 static inline uint64_t gt_step_ns(const struct gt_step *s) { return (uint64_t)s[1].at - (uint64_t)s->at; }

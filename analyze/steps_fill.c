@@ -1,7 +1,8 @@
-/* What each step did: a third look at the trace, when it is known where steps begin. An operation of the GPU is in the step that launched it,
- * whenever it ran (one whose launch is not known is in that in whose time it ran, and in no sequence); a call is in the step in whose time on the host it began. The time of a step is the GPU's: from the start of
- * its first operation to the next step's, and busy is the union of all that ran in it, of whichever step it is. Both cut the trace into
- * pieces without remainder. */
+/* What each step did: a third look at the trace, when it is known where steps begin. An operation of the GPU is in the step that
+ * launched it, whenever it ran (one whose launch is not known is in that in whose time it ran, and in no sequence); a call is in
+ * the step in whose time on the host it began. The time of a step is the GPU's: from the start of its first operation to the
+ * next step's, and busy is the union of all that ran in it, of whichever step it is. Both cut the trace into pieces without
+ * remainder. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/pick.h"

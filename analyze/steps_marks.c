@@ -1,7 +1,8 @@
-/* Steps that the program marks itself: ranges on one thread, one behind the other, whose names are the same or differ by a number that
- * grows ("ProfilerStep#12"). Programs mark much besides, layers, phases, collectives; a mark of steps is one that lies around most of what goes on:
- * of the time from the first to the last range, they cover most. Of several the one whose name says most wins: PyTorch's
- * own, then one that speaks of steps, then any with a number, then any; and then the one with the most ranges. */
+/* Steps that the program marks itself: ranges on one thread, one behind the other, whose names are the same or differ by a
+ * number that grows ("ProfilerStep#12"). Programs mark much besides, layers, phases, collectives; a mark of steps is one that
+ * lies around most of what goes on: of the time from the first to the last range, they cover most. Of several the one whose name
+ * says most wins: PyTorch's own, then one that speaks of steps, then any with a number, then any; and then the one with the most
+ * ranges. */
 #define _GNU_SOURCE		/* strcasestr */
 #include <ctype.h>
 #include <stdlib.h>

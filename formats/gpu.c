@@ -29,7 +29,9 @@ const char *gt_direction_word(unsigned direction)
 	return words[direction < sizeof(words) / sizeof(*words) ? direction : 0];
 }
 
-static const char *const waits[GT_GPU_WAITS] = { "wait", "wait for event", "stream waits for event", "wait for stream", "wait for context" };
+static const char *const waits[GT_GPU_WAITS] = {
+	"wait", "wait for event", "stream waits for event", "wait for stream", "wait for context",
+};
 
 enum gt_gpu_wait gt_gpu_wait_of_row(const char *name)
 {
