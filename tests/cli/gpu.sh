@@ -77,7 +77,10 @@ is named-calls-are-counted 321 "$(meta gpu_runtime_calls named.zst)"
 waits named
 counts() {	# what must be the same with and without the runtime's calls
 	"$A" summary "$1" 2>/dev/null | grep -E 'API calls|launches|allocations|transfers'
-	for report in categories launches transfers; do "$A" --format csv $report "$1" 2>/dev/null | grep -v '^ioctl,\|^file,' | cut -d, -f 1-2 | sort; done
+	for report in categories launches transfers; do	# of several tables the first
+		"$A" --format csv $report "$1" 2>/dev/null | awk '/^# / { n++ } n < 2' | grep -v '^ioctl,\|^file,' |
+			cut -d, -f 1-2 | sed 's/ (pid [0-9]*)//' | sort
+	done
 	"$A" --format csv threads "$1" 2>/dev/null | wc -l
 }
 is named-calls-count-once "$(counts runtime.zst)" "$(counts named.zst)"
