@@ -60,8 +60,8 @@ static void host_bound(const struct gt_advice_facts *f, uint64_t window, struct 
 	if (!worth(c->ns, window, FIND_MOST))
 		return;
 	found(to, c->ns, c->ns, &c->longest);
-	SAY(to, "the GPU waits %.3f ms (%.1f %%) while the program does something else than CUDA, %llu times; %.3f ms of it in the second "
-	    "half of the work", ms(c->ns), percent(c->ns, window), (unsigned long long)c->slices, ms(c->late_ns));
+	SAY(to, "the GPU waits %.3f ms (%.1f %%) while the program does something else than CUDA, %llu times", ms(c->ns),
+	    percent(c->ns, window), (unsigned long long)c->slices);
 }
 
 static void launch_bound(const struct gt_advice_facts *f, uint64_t window, struct finding *to)
@@ -132,7 +132,7 @@ static void late_cause(const struct gt_advice_facts *f, enum gt_idle_cause cause
 	if (!worth(c->late_ns, window, FIND))
 		return;
 	found(to, c->ns, c->late_ns, &c->latest_longest);
-	SAY(to, "the GPU waits %.3f ms (%.1f %%) while %s, %.3f ms of it in the second half of the work (%llu times), longest in %s",
+	SAY(to, "the GPU waits %.3f ms (%.1f %%) while %s, %.3f ms of it after warming up (%llu times), longest in %s",
 	    ms(c->ns), percent(c->ns, window), what, ms(c->late_ns), (unsigned long long)c->late_slices, call_of(f, &c->latest_longest));
 }
 

@@ -12,6 +12,14 @@ static void keep_longest(struct gt_example *have, const struct gt_example *one)
 
 /* ---- idle time ---- */
 
+/* More than half of the operations have begun. Who looks at a part of the recording has left warming up out. */
+static bool is_late(const struct gt_idle *s, const struct gt_segment *seg)
+{
+	const struct gt_filter *f = &s->asked.opt->filter;
+
+	return f->ranged || f->pid || s->begun > seg->rows[GT_GPU] / 2;
+}
+
 static void add_cause(struct gt_cause_facts *c, const struct gt_idle_slice *slice, bool late)
 {
 	struct gt_example one = { slice->seg, slice->from, slice->to, slice->thread, slice->type, slice->device };
@@ -32,7 +40,7 @@ static void on_slice(void *arg, const struct gt_idle_slice *slice)
 	struct gt_advice_facts *f = arg;
 	const struct gt_type *type = slice->type == GT_NONE ? NULL : &slice->seg->types[slice->type - f->idle.order.types[slice->seg->index]];
 
-	bool late = f->idle.begun > slice->seg->rows[GT_GPU] / 2;
+	bool late = is_late(&f->idle, slice->seg);
 
 	add_cause(&f->causes[slice->cause], slice, late);
 	if (slice->cause == GT_IDLE_CALL && type && (type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH))

@@ -1,6 +1,7 @@
 /* What the rules of advice.c are about, gathered in one pass over the rows: idle time by cause with an example of each, and what
  * copies, sets, waits and allocations there were. "Late" is what happened when more than half of the GPU operations of the
- * recording had begun: a program that repeats itself has long begun to do so then. */
+ * recording had begun, and all of a range that was asked for: a program that repeats itself
+ * has long begun to do so then. */
 #ifndef GT_ADVICE_FACTS_H
 #define GT_ADVICE_FACTS_H
 #include "analyze/idle.h"

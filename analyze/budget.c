@@ -246,14 +246,13 @@ static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, 
 
 static void note_window(const struct gt_idle *s, struct gt_table *t)
 {
+	const struct gt_analysis_options *o = s->asked.opt;
+	bool from = o->filter.ranged && o->filter.from != INT64_MIN, to = o->filter.ranged && o->filter.to != INT64_MAX;
 	uint64_t late = gt_in_time_late(&s->order);
 
-	if (s->ndevices == 1)
-		gt_table_note(t, "of the time from the first to the last GPU operation%s",
-			      s->asked.opt->whole ? ", and before and after them" : s->asked.opt->filter.ranged ? " in the range" : "");
-	else
-		gt_table_note(t, "of %zu GPUs, each from the first to the last GPU operation of all%s; as processes see them", s->ndevices,
-			      s->asked.opt->whole ? ", and before and after them" : s->asked.opt->filter.ranged ? " in the range" : "");
+	gt_table_note(t, "of the time from %s to %s%s", from ? "--from" : o->whole ? "the first row" : "the first GPU operation",
+		      to ? "--to" : o->whole ? "the last row" : "the last GPU operation",
+		      s->ndevices > 1 ? ", of each GPU as processes see them" : "");
 	if (late)
 		gt_table_note(t, "%llu rows came too late to be put in order: figures may be off", (unsigned long long)late);
 }

@@ -4,7 +4,7 @@
 
 static const char *const words[][2] = {
 	{ "window", "What reports about GPUs look at: from the start of the first to the end of the last GPU operation of a recording, the same for "
-		    "all its GPUs. --from and --to make it that range, --whole all of the recording." },
+		    "all its GPUs. --from and --to say where it begins and ends instead, --whole makes it all of the recording." },
 	{ "GPU", "One as a process sees it: two processes on one GPU are two." },
 	{ "operation", "What a GPU does: a kernel, a copy, a set, or a graph as a whole. Waits are none." },
 	{ "busy", "The union of operations: what overlaps counts once. Sums of durations are called total and may be longer than the window." },

@@ -233,18 +233,20 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 static void open_segment(struct gt_idle *s, const struct gt_segment *seg)
 {
 	const struct gt_filter *f = &s->asked.opt->filter;
+	bool from = f->ranged && f->from != INT64_MIN, to = f->ranged && f->to != INT64_MAX;
 
 	s->seg = seg;
 	s->first_device = s->ndevices;
-	s->opened = f->ranged || s->asked.opt->whole;
 	s->calls = gt_recorded_in(seg, GT_LAYER_API) || gt_recorded_in(seg, GT_LAYER_RUNTIME);
+	s->opened = from || s->asked.opt->whole;
+	s->closes = to || s->asked.opt->whole;
 	s->window_from = s->opened ? seg->min_start : INT64_MIN;
-	s->window_to = s->opened ? seg->max_end : INT64_MAX;
+	s->window_to = s->closes ? seg->max_end : INT64_MAX;
 	s->last_end = INT64_MIN;
 	s->begun = 0;
-	if (f->ranged && f->from > s->window_from)
+	if (from && f->from > s->window_from)
 		s->window_from = f->from;
-	if (f->ranged && f->to < s->window_to)
+	if (to && f->to < s->window_to)
 		s->window_to = f->to;
 }
 
@@ -284,7 +286,7 @@ static int close_segment(struct gt_idle *s, struct gt_err *err)
 
 	if (!s->seg)
 		return 0;
-	if (!s->asked.opt->whole && !s->asked.opt->filter.ranged)
+	if (!s->closes)
 		s->window_to = s->last_end;
 	for (size_t i = s->first_device; !rc && i < s->ndevices; i++)
 		rc = close_device(s, &s->devices[i], err);

@@ -1,12 +1,12 @@
 /* Where the time of GPUs went: each moment of a window is computing, or communicating with nothing computing, or copying with
  * neither, or idle; and idle time has a cause. What the reports `budget` and `gaps` share.
  *
- * The window of a recording is from its first to its last GPU operation, the same for all its GPUs; or what --from and --to say
- * of it; or, with --whole, all of it. A GPU is one as a process sees it. A gap is a stretch in which a GPU runs nothing. It is
- * cut along the timeline of the thread that issued the next operation there (of several that begin at once, the one that was
- * launched first): up to the end of the call that launched it, each slice is what that thread was doing; from then on the
- * operation was launched and had not started. Of a process that uses several GPUs the time before the first operation is cut for
- * the GPU that begins first; another one has no work yet until its own first one. */
+ * The window of a recording is from its first to its last GPU operation, the same for all its GPUs; --from says where it begins
+ * instead, --to where it ends, and with --whole it is all of the recording. A GPU is one as a process sees it. A gap is a
+ * stretch in which a GPU runs nothing. It is cut along the timeline of the thread that issued the next operation there (of
+ * several that begin at once, the one that was launched first): up to the end of the call that launched it, each slice is what
+ * that thread was doing; from then on the operation was launched and had not started. Of a process that uses several GPUs the
+ * time before the first operation is cut for the GPU that begins first; another one has no work yet until its own first one. */
 #ifndef GT_IDLE_H
 #define GT_IDLE_H
 #include "analyze/gpu_time.h"
@@ -118,7 +118,7 @@ struct gt_idle {
 	const struct gt_segment *seg;
 	uint64_t block;
 	size_t first_device;			/* of the segment at hand */
-	bool opened;				/* its window has begun */
+	bool opened, closes;			/* its window has begun; ends at a time that is known beforehand */
 	int64_t window_from, window_to, last_end;
 	/* the gap at hand */
 	struct gt_idle_part { uint32_t cause, type; int64_t ns; } *parts;
