@@ -1,0 +1,34 @@
+# docs/why-slow.md: each sample program has the finding that the page says.
+. "$SRC/tests/lib.sh"
+A=$B/gtanalyze
+record() { want record-$1 0 env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o $1.zst -- "$B/samples/$1"; }
+found() { "$A" --format csv advice $1.zst 2>/dev/null | awk -F, '$2 == "found" { print $1 }' | grep -x "$2"; }
+
+while read -r program rule; do
+	record $program
+	is $program-finds "$rule" "$(found $program $rule)"
+	check $program-is-on-the-page grep -q "^| \`$program\` | $rule |" "$SRC/docs/why-slow.md"
+done <<E
+idle_host host-bound
+sync_every_launch sync-in-loop
+pageable_copy pageable-copy
+graph_replay launch-bound
+leak alloc-in-loop
+E
+record overlap
+is overlap-is-not-host-bound "" "$(found overlap host-bound)"
+want overlap-overlaps 0 "$A" overlap overlap.zst
+check overlap-side-by-side says "side by side"
+
+want waits 0 "$A" sync sync_every_launch.zst
+check waits-are-there grep -q 'cuStreamSynchronize  *stream [0-9]*  *50[0-9] ' want.out
+want pinning 0 "$A" copies pageable_copy.zst
+check pinning-would-win grep -q 'host to device  *4.000 MiB  *50 ' want.out
+want leaked 0 "$A" memory leak.zst
+check leaked-blocks grep -q 'cuMemAlloc_v2  *device  *1.000 MiB  *100  *100.0 MiB' want.out
+
+# Its commands work.
+want commands 0 "$A" budget gaps launches patterns driver critical graph_replay.zst
+want query 0 "$A" query --where 'kind==kernel && dur>50us' --by name,stream --agg 'count,sum(dur),p99(dur)' overlap.zst
+want histogram 0 "$A" histogram --of queue --where 'kind==kernel' overlap.zst
+want gates-pass-on-the-same 0 "$A" diff --fail-if 'kernels.p99 > +5%' --fail-if 'budget.total[idle] > +2%' overlap.zst overlap.zst
