@@ -607,12 +607,33 @@ static int understand(struct chosen *c, char **operands, int n, bool *diff, stru
 	return check_files(operands + first, n - first, err) ? -EINVAL : first;
 }
 
+/* What was asked for, into the output. */
+static int answer(const struct chosen *c, char **files, int n, bool diff)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_out out;
+	int status = GT_EXIT_CLEAN;
+
+	for (int i = 0; i < n && !opt.list && !opt.explain; i++)
+		if (gt_out_would_destroy(opt.output, files[i], &err))
+			return fail(NULL, &err, GT_EXIT_FAILURE);
+	if (gt_out_open(&out, opt.output, opt.force, &err))
+		return fail(NULL, &err, GT_EXIT_FAILURE);
+	if (opt.explain)
+		gt_explain(c->list + 1, c->unasked ? 0 : c->n - 1, &out);
+	else if (opt.list)
+		status = list_reports(&out, &err) ? fail(NULL, &err, GT_EXIT_FAILURE) : GT_EXIT_CLEAN;
+	else
+		status = diff ? compare(c, files, &out) : analyze_all(c, files, n, &out);
+	err = (struct gt_err)GT_ERR_INIT;
+	return gt_out_close(&out, &err) ? fail(NULL, &err, GT_EXIT_FAILURE) : status;
+}
+
 int main(int argc, char **argv)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct chosen chosen = { .n = 0 };
-	struct gt_out out;
-	int n, first, status = GT_EXIT_CLEAN, rc;
+	int n, first, status, rc;
 	bool diff;
 
 	gt_streams_guard();
@@ -621,25 +642,9 @@ int main(int argc, char **argv)
 	if (rc)
 		return rc > 0 ? GT_EXIT_CLEAN : fail(NULL, &err, rc == -EINVAL ? GT_EXIT_USAGE : GT_EXIT_FAILURE);
 	first = understand(&chosen, argv + 1, n, &diff, &err);
-	if (first < 0)
-		return fail(NULL, &err, GT_EXIT_USAGE);
-	status = diff ? GT_EXIT_CLEAN : read_query(&chosen);
-	if (status)
-		return status;
-	for (int i = first; i < n && !opt.list && !opt.explain; i++)
-		if (gt_out_would_destroy(opt.output, argv[1 + i], &err))
-			return fail(NULL, &err, GT_EXIT_FAILURE);
-	if (gt_out_open(&out, opt.output, opt.force, &err))
-		return fail(NULL, &err, GT_EXIT_FAILURE);
-	if (opt.explain)
-		gt_explain(chosen.list + 1, chosen.unasked ? 0 : chosen.n - 1, &out);
-	else if (opt.list)
-		status = list_reports(&out, &err) ? fail(NULL, &err, GT_EXIT_FAILURE) : GT_EXIT_CLEAN;
-	else
-		status = diff ? compare(&chosen, argv + 1 + first, &out) : analyze_all(&chosen, argv + 1 + first, n - first, &out);
-	err = (struct gt_err)GT_ERR_INIT;
-	if (gt_out_close(&out, &err))
-		status = fail(NULL, &err, GT_EXIT_FAILURE);
+	status = first < 0 ? fail(NULL, &err, GT_EXIT_USAGE) : diff ? GT_EXIT_CLEAN : read_query(&chosen);
+	if (!status)
+		status = answer(&chosen, argv + 1 + first, n - first, diff);
 	gt_gates_release(&chosen.gates);
 	gt_opt_list_release(&opt.match);
 	gt_opt_list_release(&opt.fail_if);
