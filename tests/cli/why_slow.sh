@@ -12,7 +12,6 @@ done <<E
 idle_host host-bound
 sync_every_launch sync-in-loop
 pageable_copy pageable-copy
-graph_replay launch-bound
 leak alloc-in-loop
 E
 record overlap
@@ -26,6 +25,11 @@ want pinning 0 "$A" copies pageable_copy.zst
 check pinning-would-win grep -q 'host to device  *4.000 MiB  *50 ' want.out
 want leaked 0 "$A" memory leak.zst
 check leaked-blocks grep -q 'cuMemAlloc_v2  *device  *1.000 MiB  *100  *100.0 MiB' want.out
+
+record graph_replay
+want patterns 0 "$A" patterns graph_replay.zst
+check patterns-of-graphs grep -q 'graph_replay  *0  *[0-9]*  *2000  *2000  *100.00  *0  *0  *2000  *100$' want.out
+check patterns-run grep -q '^  scale<float>  *2000  *2000  *100.00  *1  *2000 ' want.out
 
 # Its commands work.
 want commands 0 "$A" budget gaps launches patterns driver critical graph_replay.zst
