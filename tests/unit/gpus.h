@@ -126,4 +126,15 @@ static inline struct gt_reader *gpus_end(struct gpus *g)
 		gt_err_print("test", NULL, &g->err);
 	return r;
 }
+
+/* Ends it, and puts it behind what is in the file `fd` already: recordings in one file. */
+static inline bool gpus_end_into(struct gpus *g, int fd)
+{
+	static char bytes[1 << 16];
+	struct gt_reader *r = gpus_end(g);
+	ssize_t n = pread(g->fd, bytes, sizeof(bytes), 0);
+
+	gt_reader_close(r);
+	return r && n > 0 && (size_t)n < sizeof(bytes) && write(fd, bytes, (size_t)n) == n;
+}
 #endif

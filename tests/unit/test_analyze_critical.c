@@ -377,23 +377,17 @@ static void each_process_has_its_own(void)
 {
 	int both = memfd_create("both", 0);
 	struct gt_err err = GT_ERR_INIT;
-	char bytes[1 << 16];
 	json_t *j;
 
 	for (int i = 0; i < 2; i++) {
-		struct gt_reader *r;
 		struct by_hand h;
-		ssize_t n;
 
 		hand_begin(&h);
 		hand_call(&h, RP_LAUNCH, 0, 1000, 1010, 0);
 		hand_kernel(&h, i, 0, 1020, 1100 + 50 * i, 0, 1000);
 		hand_call(&h, RP_LAUNCH, 0, 1030, 1040, 0);
 		hand_kernel(&h, i, 0, 1200, 1210, 0, 1030);
-		r = gpus_end(&h.g);
-		n = pread(h.g.fd, bytes, sizeof(bytes), 0);
-		CHECK(r && n > 0 && write(both, bytes, (size_t)n) == n);
-		gt_reader_close(r);
+		CHECK(gpus_end_into(&h.g, both));
 	}
 	j = report(gt_reader_open_fd(both, &err), critical, &plain);
 	CHECK(rows(j, "critical") == 14 && num(row(j, "critical", 0), "recording") == 0 && num(row(j, "critical", 7), "recording") == 1);
