@@ -83,7 +83,7 @@ static void sync_in_loop(const struct gt_advice_facts *f, uint64_t window, struc
 		return;
 	found(to, c->ns, c->ns, &c->longest);
 	SAY(to, "the GPU runs out of work during waits: %.3f ms (%.1f %%) idle in %llu of %llu calls that synchronise, most in %s", ms(c->ns),
-	    percent(c->ns, window), (unsigned long long)c->slices, (unsigned long long)f->syncs.n, call_of(f, &c->longest));
+	    percent(c->ns, window), (unsigned long long)c->slices, (unsigned long long)f->syncs, call_of(f, &c->longest));
 }
 
 static void pageable_copy(const struct gt_advice_facts *f, uint64_t window, struct finding *to)

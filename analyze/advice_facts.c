@@ -86,16 +86,6 @@ static void add_copies(struct gt_advice_facts *f, const struct gt_cols *cols, ui
 	}
 }
 
-/* ---- calls ---- */
-
-static void add_calls(struct gt_call_facts *c, const struct gt_cols *cols, uint32_t code)
-{
-	struct gt_pick p;
-
-	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); c->n++)
-		c->ns = gt_sat_add(c->ns, (uint64_t)cols->dur[p.row]);
-}
-
 /* ---- rows ---- */
 
 int gt_advice_facts_init(struct gt_advice_facts *f, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
@@ -111,15 +101,15 @@ int gt_advice_facts_block(struct gt_advice_facts *f, const struct gt_cols *cols,
 
 	for (uint32_t c = 0; c < cols->ntypes && (call || cols->kind == GT_GPU); c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
+		struct gt_pick p;
 
 		if (!type)
 			continue;
 		if (!call && (type->op == GT_OP_COPY || type->op == GT_OP_SET))
 			add_copies(f, cols, c, type);
 		else if (call && type->layer == GT_LAYER_API && type->op == GT_OP_SYNC)
-			add_calls(&f->syncs, cols, c);
-		else if (call && type->layer == GT_LAYER_API && (type->op == GT_OP_ALLOC || type->op == GT_OP_FREE))
-			add_calls(&f->allocs, cols, c);
+			for (gt_pick_start(&p, cols, c, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
+				f->syncs++;
 	}
 	return gt_idle_block(&f->idle, cols, err);
 }

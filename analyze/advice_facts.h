@@ -11,14 +11,13 @@
 struct gt_example { const struct gt_segment *seg; int64_t from, to; uint32_t thread, type, device; };	/* seg NULL: there is none */
 struct gt_cause_facts { uint64_t ns, late_ns, slices, late_slices; struct gt_example longest, latest_longest; };
 struct gt_copy_facts { uint64_t n, ns, bytes; struct gt_example longest; };
-struct gt_call_facts { uint64_t n, ns; };
 
 struct gt_advice_facts {
 	struct gt_idle idle;		/* first */
 	struct gt_cause_facts causes[GT_IDLE_CAUSE_COUNT];
 	struct gt_cause_facts launching;	/* of GT_IDLE_CALL, the calls that launch */
 	struct gt_copy_facts copies, small, pageable, pageable_async, blocking, sets_blocking;
-	struct gt_call_facts syncs, allocs;
+	uint64_t syncs;				/* calls that synchronise */
 };
 
 int gt_advice_facts_init(struct gt_advice_facts *f, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err);

@@ -248,13 +248,11 @@ static void note_window(const struct gt_idle *s, struct gt_table *t)
 {
 	const struct gt_analysis_options *o = s->asked.opt;
 	bool from = o->filter.ranged && o->filter.from != INT64_MIN, to = o->filter.ranged && o->filter.to != INT64_MAX;
-	uint64_t late = gt_in_time_late(&s->order);
 
 	gt_table_note(t, "of the time from %s to %s%s", from ? "--from" : o->whole ? "the first row" : "the first GPU operation",
 		      to ? "--to" : o->whole ? "the last row" : "the last GPU operation",
 		      s->ndevices > 1 ? ", of each GPU as processes see them" : "");
-	if (late)
-		gt_table_note(t, "%llu rows came too late to be put in order: figures may be off", (unsigned long long)late);
+	gt_idle_note_late(s, t);
 }
 
 static int budget_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)

@@ -145,7 +145,7 @@ static void add_longest(const struct gt_idle *s, struct gt_table *t, const struc
 static void note_all(const struct gaps *g, struct gt_table *t)
 {
 	const struct gt_idle *s = &g->idle;
-	uint64_t gaps = 0, idle = 0, window = 0, late = gt_in_time_late(&s->order);
+	uint64_t gaps = 0, idle = 0, window = 0;
 
 	for (size_t i = 0; i < s->ndevices; i++) {
 		gaps += s->devices[i].gaps;
@@ -154,8 +154,7 @@ static void note_all(const struct gaps *g, struct gt_table *t)
 	}
 	gt_table_note(t, "%llu gaps, %.6f ms of %.6f ms%s", (unsigned long long)gaps, (double)idle / 1e6, (double)window / 1e6,
 		      s->ndevices > 1 ? " (of several GPUs: times are added)" : "");
-	if (late)
-		gt_table_note(t, "%llu rows came too late to be put in order: figures may be off", (unsigned long long)late);
+	gt_idle_note_late(s, t);
 }
 
 static int gaps_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)

@@ -623,6 +623,14 @@ const char *gt_idle_cannot(const struct gt_idle *s)
 							    "what GPUs did was not recorded (gtcollect -e gpu)";
 }
 
+void gt_idle_note_late(const struct gt_idle *s, struct gt_table *t)
+{
+	uint64_t late = gt_in_time_late(&s->order);
+
+	if (late)
+		gt_table_note(t, "%llu rows came too late to be put in order: figures may be off", (unsigned long long)late);
+}
+
 void gt_idle_release(struct gt_idle *s)
 {
 	for (uint32_t i = 0; s->lines && s->streams && i < s->order.tracks[s->order.nsegs]; i++) {

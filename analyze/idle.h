@@ -138,4 +138,5 @@ int gt_idle_by_time(const void *a, const void *b);		/* of two gt_idle_sum, for q
 void gt_idle_release(struct gt_idle *s);
 /* Why there is no answer, or NULL. After gt_idle_finish. */
 const char *gt_idle_cannot(const struct gt_idle *s);
+void gt_idle_note_late(const struct gt_idle *s, struct gt_table *t);	/* says so where rows could not be put in order */
 #endif

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/called.h"
+#include "analyze/durations.h"
 #include "analyze/stretches.h"
 #include "formats/base/buf.h"
 #include "formats/demangle.h"
@@ -170,8 +171,6 @@ static const struct gt_column short_columns[] = {
 };
 #define NSHORT (sizeof(short_columns) / sizeof(*short_columns))
 
-static struct gt_cell mean(uint64_t sum, uint64_t n) { return gt_cell_known(n, n ? sum / n : 0); }
-
 static struct gt_cell pid_of(const struct group *g)
 {
 	return g->name || g->process == GT_NONE ? gt_cell_none() : gt_cell_i(g->seg->tracks[g->process].id);
@@ -202,8 +201,8 @@ static int add_group(struct gt_table *t, const struct group *g, const char *text
 	if (gt_shares(parts, 3, shares, err))
 		return -ENOMEM;
 	gt_table_add(t, (struct gt_cell[NCOLUMNS]){
-		gt_cell_text(text), gt_cell_u(g->launches), gt_cell_u(g->call), mean(g->call, g->launches),
-		g->name ? gt_cell_none() : mean(g->call, g->ops), mean(g->queue, g->queued), mean(g->gpu, g->launches),
+		gt_cell_text(text), gt_cell_u(g->launches), gt_cell_u(g->call), gt_cell_mean(g->call, g->launches),
+		g->name ? gt_cell_none() : gt_cell_mean(g->call, g->ops), gt_cell_mean(g->queue, g->queued), gt_cell_mean(g->gpu, g->launches),
 		gt_cell_i(shares[0]), gt_cell_i(shares[1]), gt_cell_i(shares[2]), gt_cell_u(g->brief), gt_cell_u(g->queue),
 		gt_cell_u(g->queued), gt_cell_u(g->gpu), gt_cell_u(g->all), gt_cell_u(g->ops),
 		g->name || !g->graph ? gt_cell_none() : gt_cell_u(g->graph), pid_of(g),
@@ -313,8 +312,8 @@ static int short_table(struct launches *s, struct gt_table *t, struct gt_kernel_
 		const struct group *g = &s->list[i];
 
 		gt_table_add(t, (struct gt_cell[NSHORT]){
-			gt_cell_text(label(g, names, text)), gt_cell_u(g->brief), gt_cell_u(g->launches), mean(g->brief_call, g->brief),
-			mean(g->brief_gpu, g->brief), gt_cell_u(excess(g)), gt_cell_i(shares[i]),
+			gt_cell_text(label(g, names, text)), gt_cell_u(g->brief), gt_cell_u(g->launches), gt_cell_mean(g->brief_call, g->brief),
+			gt_cell_mean(g->brief_gpu, g->brief), gt_cell_u(excess(g)), gt_cell_i(shares[i]),
 			g->name ? gt_cell_text(g->name) : gt_cell_none() });
 	}
 	gt_table_gives_way(t, "share_percent launches gpu_mean_ns call_mean_ns");
