@@ -11,6 +11,7 @@
  * Filled buffers are counted and given back, zeroed. More variables, with their default:
  *	CUPTI_CLIENT_BUFFER	1048576	bytes of a buffer, 4 KiB to 4 MiB
  *	CUPTI_CLIENT_FLUSH_MS	0	a thread asks for what is complete as often as that; 0: never
+ *	CUPTI_CLIENT_QUIET	0	1: but not where a buffer came back by itself since the last time
  *	CUPTI_CLIENT_ZEROED	1	buffers are said to be zeroed, so that CUPTI need not do it
  *	CUPTI_CLIENT_PER_THREAD	-1	a buffer for each thread (1), one for all (0), as CUPTI likes it (-1)
  *	CUPTI_CLIENT_CLOCK	1	CUPTI is to take its times from our function (CLOCK_MONOTONIC); 0: from its own
@@ -57,8 +58,8 @@ enum { MOST_BUFFERS = 4096, MOST_LAGS = 1 << 20, KINDS = CUPTI_ACTIVITY_KIND_COU
 
 static const char *mode = "none";
 static size_t buffer_bytes;
-static bool join, lag;
-static uint64_t called_back;
+static bool join, lag, quiet;
+static uint64_t called_back, flushes;
 static FILE *calls;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -226,9 +227,13 @@ static void *flush(void *arg)
 {
 	useconds_t us = (useconds_t)(uintptr_t)arg * 1000;
 
-	for (;;) {
+	for (uint64_t came, before = 0;; before = __atomic_load_n(&counts.completed, __ATOMIC_RELAXED)) {
 		usleep(us);
+		came = __atomic_load_n(&counts.completed, __ATOMIC_RELAXED);
+		if (quiet && came != before)
+			continue;
 		c.cuptiActivityFlushAll(0);
+		__atomic_fetch_add(&flushes, 1, __ATOMIC_RELAXED);
 	}
 	return NULL;
 }
@@ -365,8 +370,9 @@ static void tell_counts(const char *when, const struct counts *a, const struct c
 #define SINCE(what) (unsigned long long)(a->what - b->what)
 #define KIND(k) SINCE(records[CUPTI_ACTIVITY_KIND_##k])
 	say("%s kernels %llu copies %llu sets %llu driver_calls %llu runtime_calls %llu buffers_asked %llu completed %llu mapped %llu "
-	    "foreign %llu bytes %llu dropped %llu", when, KIND(CONCURRENT_KERNEL), KIND(MEMCPY), KIND(MEMSET), KIND(DRIVER), KIND(RUNTIME),
-	    SINCE(asked), SINCE(completed), SINCE(mapped), SINCE(foreign), SINCE(bytes), SINCE(dropped));
+	    "foreign %llu bytes %llu dropped %llu asked_for %llu", when, KIND(CONCURRENT_KERNEL), KIND(MEMCPY), KIND(MEMSET), KIND(DRIVER), KIND(RUNTIME),
+	    SINCE(asked), SINCE(completed), SINCE(mapped), SINCE(foreign), SINCE(bytes), SINCE(dropped),
+	    (unsigned long long)__atomic_load_n(&flushes, __ATOMIC_RELAXED));
 }
 
 static void tell_joins(void)
@@ -492,6 +498,7 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 	}
 	buffer_bytes = bytes < 4096 ? 4096 : bytes > 4 << 20 ? 4 << 20 : (size_t)bytes;
 	join = variable("CUPTI_CLIENT_JOIN", 0);
+	quiet = variable("CUPTI_CLIENT_QUIET", 0);
 	lag = variable("CUPTI_CLIENT_LAG", 0);
 	m = getenv("CUPTI_CLIENT_CALLS");
 	calls = m && *m ? fopen(m, "we") : NULL;

@@ -3,8 +3,8 @@
 #
 # For each RECORDER ("gtcollect" if none is given; with options in one word, "gtcollect --args all"; "alone" records nothing and
 # shows what the method itself makes of no difference; "bare" is cupti_client.c, which has CUPTI record kernels, copies and sets and
-# throws them away: what CUPTI costs, and "bare,BUFFER=65536,FLUSH_MS=250" the same with that client's variables; "nsys" is nsys profile
-# -t cuda, of the variable NSYS or the path) a process runs the loop under it; one more runs it alone. In each pair every
+# throws them away: what CUPTI costs, "api" the same with its records of calls, "bare,BUFFER=65536,FLUSH_MS=250" with that client's
+# variables; "nsys" is nsys profile -t cuda, of the variable NSYS or the path) a process runs the loop under it; one more runs it alone. In each pair every
 # process runs SECONDS in all, in turns of a quarter of a second while the others wait, forwards and backwards in alternation, so
 # that whatever drifts on the machine meets all of them alike. Every few pairs all processes are replaced by new ones, so that one's
 # luck with its addresses is not the result, and all are held to the same processors (OVERHEAD_CPUS, a list as taskset takes it;
@@ -45,8 +45,9 @@ def client():
 
 
 def start(k, recorder):
-    if recorder.split(",")[0] == "bare":
-        env = dict(os.environ, CUPTI_CLIENT="bare", CUDA_INJECTION64_PATH=client())
+    mode = recorder.split(",")[0]
+    if mode in ("bare", "api"):
+        env = dict(os.environ, CUPTI_CLIENT=mode, CUDA_INJECTION64_PATH=client())
         env.update(("CUPTI_CLIENT_" + v).split("=", 1) for v in recorder.split(",")[1:])
         return subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
     if recorder == "nsys":
@@ -118,5 +119,5 @@ for k, r in enumerate(recorders):
     print(f"{r}: overhead_median_ratio {statistics.median(ratios[k]):.4f} x, overhead_ratio_low {medians[500]:.4f} x, "
           f"overhead_ratio_high {medians[19499]:.4f} x")
     trace = f"/tmp/overhead-{k + 1}.zst"
-    if r.split(",")[0] not in ("alone", "bare", "nsys"):
+    if r.split(",")[0] not in ("alone", "bare", "api", "nsys"):
         print(subprocess.run(["gtanalyze", "header", trace], capture_output=True, text=True).stdout, os.path.getsize(trace), "bytes")
