@@ -394,6 +394,7 @@ const struct gt_analysis gt_advice_report = {
 	.wants      = GT_IDLE_WANTS,
 	.wants_args = true,
 	.order      = GT_BY_TIME,
+	.screen     = GT_SCREEN_GPU,
 	.state_size = sizeof(struct gt_advice_facts),
 	.init       = advice_init,
 	.block      = advice_block,

@@ -29,6 +29,10 @@ struct gt_analysis_options {
 	const struct gt_fold *fold;	/* borrowed, lives longer than any state */
 	const struct gt_doubles *doubles; /* likewise: what was recorded twice, and is in no block that an analysis sees */
 };
+/* The default report of a trace with rows of the GPU says what limits the program; without, what was called. */
+enum gt_screen { GT_SCREEN_NEVER, GT_SCREEN_ALWAYS, GT_SCREEN_GPU, GT_SCREEN_CALLS };
+enum gt_screen gt_screen_of(const struct gt_reader *r);	/* which of the two it is */
+
 enum gt_splits { GT_BY_BLOCK = 1, GT_BY_TRACK = 2, GT_BY_FILE = 4 };
 
 struct gt_analysis {
@@ -40,7 +44,7 @@ struct gt_analysis {
 	unsigned folds;			/* enum gt_fold_part: what it reads of the fold */
 	enum gt_order order;
 	unsigned splits;		/* enum gt_splits: only what a test proves equal to the whole */
-	bool in_default;		/* part of the report without REPORT names */
+	enum gt_screen screen;		/* part of what is printed where no report is named */
 	bool last;			/* finish() comes when all others' have, which may read, and find damage */
 	size_t state_size;
 	/* The state is zeroed before init. All return 0 or negative. init, block, merge and release may be NULL (merge: nothing

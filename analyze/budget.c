@@ -9,7 +9,6 @@
 #define BAR 40
 #define BESIDE_BAR 62u		/* columns that the rest of a line takes */
 #define LEAST_BAR 12u
-#define EXPOSED_TOP 10u
 
 static int budget_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
@@ -217,9 +216,8 @@ static int by_exposed(const void *pa, const void *pb)
 
 static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, struct gt_err *err)
 {
-	unsigned top = s->asked.opt->unasked && (!s->asked.opt->top || s->asked.opt->top > EXPOSED_TOP) ? EXPOSED_TOP : s->asked.opt->top;
 	struct gt_kernel_names *names = gt_kernel_names_new();
-	size_t shown = gt_shown(s->nnames, top);
+	size_t shown = gt_shown(s->nnames, s->asked.opt->top);
 
 	*to = gt_table_new("exposed", "Time in which only this ran on its GPU", name_columns, 7);
 	if (!names || !*to) {
@@ -262,7 +260,7 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 	const char *cannot = gt_idle_cannot(s);
 	struct sheet h;
 
-	if (rc || (cannot && s->asked.opt->unasked))
+	if (rc)
 		return rc;
 	tables[0] = gt_table_new("budget", "Where the time of the GPUs went", columns, NCOLUMNS);
 	if (!tables[0])
@@ -279,6 +277,8 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 	gt_table_gives_way(tables[0], "bar share_percent");
 	if (h.parts[GT_WORK_KINDS + GT_IDLE_UNJOINED])
 		gt_table_note(tables[0], "%llu operations are joined to no call", (unsigned long long)s->unjoined);
+	if (s->asked.opt->unasked && s->ndevices == 1)	/* the first table says it all */
+		return (rc = names_table(s, h.whole, &tables[1], err)) ? rc : 2;
 	rc = gpus_table(s, &tables[1], err);
 	if (!rc)
 		rc = names_table(s, h.whole, &tables[2], err);
@@ -293,7 +293,7 @@ const struct gt_analysis gt_budget_report = {
 	.wants      = GT_IDLE_WANTS,
 	.wants_args = true,
 	.order      = GT_BY_TIME,
-	.in_default = true,
+	.screen     = GT_SCREEN_GPU,
 	.state_size = sizeof(struct gt_idle),
 	.init       = budget_init,
 	.block      = budget_block,

@@ -1,4 +1,4 @@
-/* What kernels did on the GPU, by name, and the overview of the GPU that the default report has.
+/* What kernels did on the GPU, by name, and the overview of the GPUs.
  *
  * Durations are of rows, each counted whole, so that a total is a sum: kernels that ran at once count once each. A share of the
  * GPU's time is none: it is the part of the time in which devices worked (gpu_time.h) that had at least one kernel of the name
@@ -303,7 +303,6 @@ static void add_top(struct kernels *k, struct gt_table *t, struct gt_kernel_name
 		note_busy(t, busy);
 }
 
-/* The default report has no such section where there is nothing to say. */
 static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct kernels *k = state;
@@ -311,7 +310,7 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 	unsigned skip = gt_where_skip(k->time.asked.reader);
 	int rc = close_list(k, err);
 
-	if (rc || (!k->time.nplaces && k->time.asked.opt->unasked))
+	if (rc)
 		return rc;
 	names = gt_kernel_names_new();
 	tables[0] = gt_table_new("gpu", "GPU", device_columns + skip, NDEVICE - skip);
@@ -348,7 +347,6 @@ const struct gt_analysis gt_gpu_report = {
 	.help       = "each GPU's work and busy time, and its longest kernels",
 	.wants      = GT_BIT(GT_GPU),
 	.order      = GT_BY_TIME,
-	.in_default = true,
 	.state_size = sizeof(struct kernels),
 	.init       = kernels_init,
 	.block      = kernels_block,

@@ -22,6 +22,7 @@
 #define NOT_GIVEN UINT64_MAX
 #define THREADS_TOP 8	/* more gain little: unpacking is what they share */
 #define TEXT_TOP 20	/* people get that many rows of a table unless told; programs all */
+#define SCREEN_TOP 8	/* and of those that say at a glance what limits a program */
 
 static struct {
 	bool list, explain, force, whole, spark;
@@ -123,7 +124,7 @@ static int choose_all(struct chosen *c, char **operands, int n)
 	c->unasked = !first;
 	c->header |= c->unasked;
 	for (unsigned i = 0; !first && gt_analyses[i]; i++)
-		if (gt_analyses[i]->in_default)
+		if (gt_analyses[i]->screen)
 			choose(c, gt_analyses[i]);
 	return first;
 }
@@ -187,11 +188,13 @@ static struct gt_table *list_family(const char *family, bool all)
 	static const struct gt_column columns[] = {
 		{ "report", "Report", GT_C_WHOLE }, { "default", "Default", GT_C_TEXT }, { "answers", "Answers", GT_C_WHOLE },
 	};
+	static const char *const words[] = { [GT_SCREEN_NEVER] = "no", [GT_SCREEN_ALWAYS] = "yes", [GT_SCREEN_GPU] = "of a GPU",
+					     [GT_SCREEN_CALLS] = "of calls alone" };
 	struct gt_table *t = gt_table_new("reports", family, columns, 3);
 
 	for (unsigned i = 0; t && gt_analyses[i]; i++)
 		if (all || gt_analyses[i]->family == family)
-			gt_table_add(t, (struct gt_cell[]){ { .s = gt_analyses[i]->name }, { .s = gt_analyses[i]->in_default ? "yes" : "no" },
+			gt_table_add(t, (struct gt_cell[]){ { .s = gt_analyses[i]->name }, { .s = words[gt_analyses[i]->screen] },
 							     { .s = gt_analyses[i]->help } });
 	if (t)
 		gt_table_gives_way(t, "default");
@@ -486,6 +489,8 @@ static int analyze(const char *path, const struct chosen *c, bool several, struc
 		return -1;
 	set_options(&o, r, path, &restrictions);
 	o.unasked = c->unasked;
+	if (c->unasked && opt.top == NOT_GIVEN && opt.format == GT_TEXT && gt_screen_of(r) == GT_SCREEN_GPU)
+		o.top = SCREEN_TOP;
 	o.query = c->query;
 	o.histogram = c->histogram;
 	o.spark = opt.spark;

@@ -229,8 +229,6 @@ static int pauses_finish(void *state, struct gt_table **tables, unsigned max, st
 			return rc;
 		late += g->lines[i].late;
 	}
-	if (g->asked.opt->unasked && gt_recorded(g->asked.reader, GT_LAYER_GPU))	/* the budget says more */
-		return 0;
 	tables[0] = gt_table_new("pauses", "Pauses between launches", columns + skip, NCOLUMNS - skip);
 	tables[1] = gt_table_new("largest_pauses", "Largest pauses", largest_columns + skip, NLARGEST - skip);
 	if (!tables[0] || !tables[1])
@@ -269,7 +267,7 @@ const struct gt_analysis gt_pauses_report = {
 	.help       = "time between launches of a process, as the calls tell: count, total, mean, largest and when",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_LOST),
 	.order      = GT_BY_TIME,
-	.in_default = true,
+	.screen     = GT_SCREEN_CALLS,
 	.state_size = sizeof(struct pauses),
 	.init       = pauses_init,
 	.block      = pauses_block,

@@ -347,14 +347,41 @@ static int run_all(struct run *run, struct gt_err *err)
 	return rc;
 }
 
+/* ---- the default report ---- */
+
+enum gt_screen gt_screen_of(const struct gt_reader *r)
+{
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		if (gt_reader_segment(r, i)->rows[GT_GPU])
+			return GT_SCREEN_GPU;
+	return GT_SCREEN_CALLS;
+}
+
+/* Those of `chosen` that the default report of this trace has. */
+static unsigned on_screen(const struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, const struct gt_analysis **to)
+{
+	enum gt_screen screen = gt_screen_of(r);
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (chosen[i]->screen == GT_SCREEN_ALWAYS || chosen[i]->screen == screen)
+			to[kept++] = chosen[i];
+	return kept;
+}
+
 /* What two sources recorded comes to no analysis twice: the rows of one are hidden from every scan. */
 int gt_run(struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, struct gt_analysis_options *opt, unsigned threads,
 	   struct gt_table *tables[GT_RUN_TABLES], struct gt_err *err)
 {
 	struct run run = { .reader = r, .chosen = chosen, .n = n, .nworkers = threads ? threads : 1, .opt = opt, .tables = tables };
+	const struct gt_analysis *screen[GT_RUN_REPORTS];
 	struct gt_doubles *doubles = gt_doubles_new(r, err);
 	int rc = -ENOMEM;
 
+	if (opt->unasked && n <= GT_RUN_REPORTS) {
+		run.n = on_screen(r, chosen, n, screen);
+		run.chosen = screen;
+	}
 	memset(tables, 0, GT_RUN_TABLES * sizeof(*tables));
 	if (!doubles)
 		return err->code ? err->code : rc;

@@ -11,6 +11,7 @@ cat >t.jsonl <<'END'
 END
 A=$B/gtanalyze
 says() { grep -qF -- "$1" want.out; }
+lacks() { ! says "$1"; }
 told() { grep -qF -- "$1" want.err; }
 
 want analyze-default 0 $A t.jsonl
@@ -19,7 +20,7 @@ check analyze-default-launches says "  Kernel launches: 2"
 check analyze-default-not-recorded says "  IOCTL calls: not recorded"
 check analyze-default-gap says "100.0 us"
 for table in "Operations by total time" "Time by category" "ioctls by total time" "Memory by kind" Threads "Pauses between launches" \
-	"Calls still open at the end"; do
+	"=== TRACE SUMMARY ==="; do
 	check "analyze-default-has-$(echo $table | tr ' ' -)" says "$table"
 done
 
@@ -28,7 +29,14 @@ check analyze-default-no-gpu says_no_gpu
 want analyze-gpu-asked-for 0 $A gpu t.jsonl
 check analyze-gpu-not-recorded says "not recorded"
 want analyze-default-of-gpu-work 0 $A "$SRC/tests/golden/v1.zst"
-check analyze-default-gpu says "Kernels on the GPU with the largest totals"
+check analyze-default-gpu-says-where-the-time-went says "Where the time of the GPUs went"
+check analyze-default-gpu-says-what-could-be-won says "What could be won"
+check analyze-default-gpu-leaves-out-what-calls-alone-need lacks "Time by category"
+check analyze-default-gpu-says-what-was-called says "Operations by total time"
+check analyze-default-gpu-ends-with-the-summary says "=== TRACE SUMMARY ==="
+want analyze-default-of-calls 0 $A t.jsonl
+check analyze-default-of-calls-has-no-empty-list-of-open-ones lacks "Calls still open at the end"
+check analyze-default-of-calls-has-no-advice lacks "What could be won"
 
 want analyze-list 0 $A --list
 cp want.out list
