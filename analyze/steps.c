@@ -40,11 +40,12 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	if (!*slot) {
 		if (gt_grow(&s->streams, &s->streams_cap, s->nstreams + 1, sizeof(*s->streams)))
 			return gt_err_set(err, -ENOMEM, "no memory for the streams");
-		s->streams[s->nstreams++] = (struct gt_steps_stream){ .number = m->place };
+		s->streams[s->nstreams++] = (struct gt_steps_stream){ .number = m->place, .first = m->at };
 		*slot = (uint32_t)s->nstreams;
 	}
 	to = &s->streams[*slot - 1];
 	to->ops++;
+	to->last = m->at;
 	if (to->n == LIST_MAX || s->listed == LISTS_MAX || *slot > LISTED)
 		return 0;
 	if (gt_grow(&to->list, &to->cap, to->n + 1, sizeof(*to->list)))
@@ -492,13 +493,13 @@ static uint64_t time_in(const struct gt_steps *s, const struct gt_step *step, ui
 	return s->times[(step->picked - 1ul) * (GT_STEPS_NAMES + 1) + name];
 }
 
-/* The median of a name over the sample of steps behind the warm-up. */
+/* The median of a name over the sample of steps behind the warm-up; of idle time, which is known of every step, over all of them. */
 static uint64_t median_of(const struct gt_steps *s, const struct gt_steps_lane *l, uint32_t name, uint64_t *scratch)
 {
-	size_t n = 0;
+	size_t n = 0, of = name == GT_NONE ? l->n : l->sampled;
 
-	for (size_t i = 0; i < l->sampled; i++) {
-		size_t at = i * l->n / l->sampled;
+	for (size_t i = 0; i < of; i++) {
+		size_t at = i * l->n / of;
 
 		if (at >= l->warm)
 			scratch[n++] = time_in(s, &l->steps[at], name);
@@ -535,7 +536,7 @@ static int add_slow(const struct gt_steps *s, struct gt_table *t, const struct g
 {
 	uint32_t n = (uint32_t)(s->nnames < GT_STEPS_NAMES ? s->nnames : GT_STEPS_NAMES + 1);
 	struct different *list = malloc((n + 1ul) * sizeof(*list));
-	uint64_t *scratch = malloc(SAMPLE_MAX * sizeof(*scratch));
+	uint64_t *scratch = malloc((l->n + 1) * sizeof(*scratch));
 
 	for (size_t k = 0; list && scratch && k < l->nslowest; k++) {
 		const struct gt_step *step = &l->steps[l->slowest[k]];

@@ -25,6 +25,7 @@ struct gt_steps_lane {
 	const struct gt_segment *seg;
 	uint32_t number, process;	/* of its device's track, over all segments; of its process' track in the segment, or GT_NONE */
 	uint64_t ops;			/* that began in the time that was looked at */
+	int64_t first, last;		/* when the first and the last of them began */
 	uint32_t stream;		/* whose sequence it was, numbered over all segments; GT_NONE: marks, or nothing was found */
 	struct gt_period period;
 	const char *mark;		/* the name of the first range that marks a step, borrowed; NULL: by sequence */
@@ -44,6 +45,7 @@ struct gt_steps_lane {
 struct gt_steps_stream {		/* rows on one track */
 	uint32_t number;
 	uint64_t ops;
+	int64_t first, last;		/* starts */
 	uint32_t *list;			/* the first of their symbols */
 	size_t n, cap;
 };

@@ -157,11 +157,15 @@ static int make_lanes(struct gt_steps *s, struct gt_err *err)
 	if (s->nstreams)
 		qsort(s->streams, s->nstreams, sizeof(*s->streams), by_ops);
 	for (size_t i = 0; i < s->nstreams; i++) {
-		struct gt_steps_lane *lane = lane_of(s, s->device_of[s->streams[i].number]);
+		const struct gt_steps_stream *one = &s->streams[i];
+		struct gt_steps_lane *lane = lane_of(s, s->device_of[one->number]);
 
-		if (lane)
-			lane->ops += s->streams[i].ops;
 		s->lanes_left_out += !lane;
+		if (!lane)
+			continue;
+		lane->first = !lane->ops || one->first < lane->first ? one->first : lane->first;
+		lane->last = !lane->ops || one->last > lane->last ? one->last : lane->last;
+		lane->ops += one->ops;
 	}
 	if (s->nlanes)
 		qsort(s->lanes, s->nlanes, sizeof(*s->lanes), by_number);

@@ -1,8 +1,9 @@
 /* Steps that the program marks itself: ranges on one thread, one behind the other, whose names are the same or differ by a
- * number that grows ("ProfilerStep#12"). Programs mark much besides, layers, phases, collectives; a mark of steps is one that
- * lies around most of what goes on: of the time from the first to the last range, they cover most. Of several the one whose name
- * says most wins: PyTorch's own, then one that speaks of steps, then any with a number, then any; and then the one with the most
- * ranges. */
+ * number that grows ("ProfilerStep#12"). Programs mark much besides, layers, phases, collectives, what they do before they begin;
+ * a mark of steps is one that lies around most of what goes on: of the time from the first to the last range, they cover most, and
+ * the GPU works meanwhile: for half of the time in which it is given work at all, unless the name speaks of steps. Of several the
+ * one whose name says most wins: PyTorch's own, then one that speaks of steps, then any with a number, then any; and then the one
+ * with the most ranges. */
 #define _GNU_SOURCE		/* strcasestr */
 #include <ctype.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #define TEMPLATES_MAX 4096u
 #define LEAST 3u			/* ranges */
+#define OF_STEPS 3u			/* rank of a name that speaks of steps */
 
 struct template {			/* of names, on one thread */
 	uint64_t key;
@@ -118,13 +120,21 @@ static unsigned rank(const struct template *t)
 	uint64_t span = (uint64_t)t->last_end - (uint64_t)t->first;
 
 	if (!strncmp(t->name, "ProfilerStep#", 13))
-		rank = 4;
-	for (size_t i = 0; rank < 3 && i < sizeof(words) / sizeof(*words); i++)
+		rank = OF_STEPS + 1;
+	for (size_t i = 0; rank < OF_STEPS && i < sizeof(words) / sizeof(*words); i++)
 		if (strcasestr(t->name, words[i]))
-			rank = 3;
+			rank = OF_STEPS;
 	if (t->n < LEAST || !t->apart || !(t->same || t->growing) || t->covered / (rank > 1 ? 50 : 80) < span / 100)
 		return 0;
 	return rank;
+}
+
+/* Does the GPU work while it goes on? */
+static bool at_work(const struct template *t, const struct gt_steps_lane *l, unsigned rank)
+{
+	int64_t from = t->first > l->first ? t->first : l->first, to = t->last_end < l->last ? t->last_end : l->last;
+
+	return to >= from && (rank >= OF_STEPS || (uint64_t)(to - from) >= ((uint64_t)l->last - (uint64_t)l->first) / 2);
 }
 
 static void choose(struct marks *m, uint32_t lane)
@@ -137,7 +147,7 @@ static void choose(struct marks *m, uint32_t lane)
 		const struct template *t = &m->list[i];
 		unsigned r = t->seg == l->seg && gt_track_process(t->seg, t->track) == l->process ? rank(t) : 0;
 
-		if (r > most || (r && r == most && t->n > best->n)) {
+		if (r && at_work(t, l, r) && (r > most || (r == most && t->n > best->n))) {
 			most = r;
 			best = t;
 		}

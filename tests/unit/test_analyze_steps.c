@@ -175,6 +175,30 @@ static void not_all_marks_are_steps(void)
 	json_decref(j);
 }
 
+/* Ranges that repeat while the GPU has nothing to do yet, as when a model is made, are no steps; what it then repeats is. One that speaks of
+ * steps is taken at its word if the GPU was given anything meanwhile. */
+static void before_the_gpu_works(void)
+{
+	static const struct { const char *name; int n; const char *by; } cases[] = {
+		{ "aten::uniform_", 9, "sequence" }, { "init %d", 9, "sequence" }, { "init step %d", 9, "sequence" },
+		{ "warm %d", 14, "sequence" }, { "warm step %d", 14, "marks" },	/* these reach into the loop, for less than half of it */
+	};
+	static struct loop l;
+	char name[40];
+	json_t *j;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		twenty_steps(&l);
+		for (int k = 0; k < cases[i].n; k++) {
+			snprintf(name, sizeof(name), cases[i].name, k);
+			mark(&l.g, name, 100 * k + 10, 100 * k + 100);
+		}
+		j = report(gpus_end(&l.g), steps, &plain);
+		CHECK(is(row(j, "steps", 0), "found_by", cases[i].by));
+		json_decref(j);
+	}
+}
+
 /* ---- what cannot be answered ---- */
 
 static void cannot_answer(void)
@@ -452,5 +476,5 @@ static void random_loops_in_a_range(void)
 	}
 }
 
-T_MAIN(T(known_figures), T(drift), T(marks_go_first), T(not_all_marks_are_steps), T(cannot_answer), T(random_loops),
+T_MAIN(T(known_figures), T(drift), T(marks_go_first), T(not_all_marks_are_steps), T(before_the_gpu_works), T(cannot_answer), T(random_loops),
        T(random_loops_in_a_range))
