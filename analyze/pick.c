@@ -41,6 +41,7 @@ void gt_pick_start(struct gt_pick *p, const struct gt_cols *cols, uint32_t code,
 	memset(p, 0, sizeof(*p));
 	p->cols = cols;
 	p->code = code;
+	p->rows = gt_cols_rows(cols, code, &p->nrows);
 	for (unsigned i = 0; type && i < 2; i++) {
 		uint32_t field = roles[i] ? gt_type_field(type, roles[i]) : GT_NONE, n = 0;
 
@@ -70,11 +71,17 @@ bool gt_pick_next(struct gt_pick *p)
 {
 	const struct gt_cols *c = p->cols;
 
-	if (c->code)
-		p->next = find_code(c->code, p->next, c->n, (uint16_t)p->code);
-	if (p->next == c->n || (!c->code && p->code))
-		return false;
-	p->row = p->next++;
+	if (p->rows) {
+		if (p->nth == p->nrows)
+			return false;
+		p->row = p->rows[p->nth];
+	} else {
+		if (c->code)
+			p->next = find_code(c->code, p->next, c->n, (uint16_t)p->code);
+		if (p->next == c->n || (!c->code && p->code))
+			return false;
+		p->row = p->next++;
+	}
 	p->nth++;
 	while (p->next_ret < c->nret && c->ret_row[p->next_ret] < p->row)
 		p->next_ret++;

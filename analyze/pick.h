@@ -1,5 +1,5 @@
 /* Walks those rows of a run that have one code, with their arguments and whether they failed: for the few types whose
- * arguments a report reads. A walk costs one look at each row's code.
+ * arguments a report reads. A walk costs one look at each row's code, and less where many codes are walked.
  *
  *	struct gt_pick p;
  *	for (gt_pick_start(&p, cols, code, GT_R_BYTES, GT_R_ADDR); gt_pick_next(&p); )
@@ -16,7 +16,8 @@ struct gt_pick {
 	int32_t ret;
 	/* the rest is private */
 	const uint64_t *values[2];
-	uint32_t nvalues[2], nth, next, next_ret;
+	const uint32_t *rows;		/* all of them, or NULL */
+	uint32_t nvalues[2], nrows, nth, next, next_ret;
 };
 
 void gt_pick_start(struct gt_pick *p, const struct gt_cols *cols, uint32_t code, unsigned role0, unsigned role1);

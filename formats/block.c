@@ -520,7 +520,7 @@ unsigned gt_block_fields(const struct gt_unpacked *u, const struct gt_segment *s
 	return code < u->ntypes ? fields_of(seg->types, u->types[code]) : 0;
 }
 
-int gt_block_values(struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code, uint64_t *v)
+int gt_block_columns(struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code, uint32_t *at)
 {
 	struct gt_span in = u->args;
 	uint32_t c = 0;
@@ -543,9 +543,11 @@ int gt_block_values(struct gt_unpacked *u, const struct gt_segment *seg, uint32_
 		u->next_code = c + 1;
 		u->next_args = in.at + bytes;
 		in.end = in.at + bytes;
-		for (unsigned f = 0; f < nfields; f++)
-			if (gt_get_values(&in, v + (size_t)f * u->per_code[c], u->per_code[c]))
+		for (unsigned f = 0; f < nfields; f++) {
+			at[f] = (uint32_t)(in.at - u->args.at);
+			if (gt_check_values(&in, u->per_code[c]))
 				return -EBADMSG;
+		}
 		return in.at == in.end ? 0 : -EBADMSG;
 	}
 	return 0;

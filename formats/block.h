@@ -59,7 +59,7 @@ struct gt_unpacked {
 	uint32_t *ret_row; int32_t *ret; uint32_t nret;
 	struct gt_span args;		/* the argument columns, still packed; within the bytes handed in */
 	uint32_t *per_code;		/* rows of each code in the whole block; ntypes */
-	uint32_t next_code;		/* gt_block_values asked for codes in order finds each where the last one ended: here */
+	uint32_t next_code;		/* gt_block_columns asked for codes in order finds each where the last one ended: here */
 	const uint8_t *next_args;
 	/* for reading the bytes again, row by row: where in them the codes, depths and gaps begin, what gaps count from */
 	uint32_t codes_at, depths_at, gaps_at;	/* 0: there are none */
@@ -71,8 +71,9 @@ struct gt_unpacked {
  * segment's type and track counts. 0 or -EBADMSG with text. */
 int gt_block_unpack(struct gt_unpacked *u, enum gt_kind kind, struct gt_span bytes, uint32_t nrows, const struct gt_segment *seg,
 		    struct gt_err *err);
-/* The arguments of all rows of a code: field f of its i-th row goes to v[f * per_code[code] + i]. 0 or -EBADMSG. */
-int gt_block_values(struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code, uint64_t *v);
+/* Where the arguments of a code that has rows are: the column of field f, for gt_get_values of its per_code[code] rows, begins at
+ * u->args.at + at[f]. All of them are checked. 0 or -EBADMSG. */
+int gt_block_columns(struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code, uint32_t *at);
 /* How many fields rows of this code have. */
 unsigned gt_block_fields(const struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code);
 void gt_unpacked_release(struct gt_unpacked *u);

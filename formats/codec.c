@@ -320,6 +320,26 @@ int gt_get_values(struct gt_span *in, uint64_t *v, size_t n)
 	return 0;
 }
 
+int gt_check_values(struct gt_span *in, size_t n)
+{
+	uint64_t value, dict[DICT_MAX];
+	struct gt_column c;
+	uint8_t how;
+
+	if (!n)
+		return 0;
+	if (in->at >= in->end || (how = *in->at++) > PLAIN)
+		return -EBADMSG;
+	if (how == CONSTANT)
+		return gt_get_varint(in, &value) ? 0 : -EBADMSG;
+	if (how != DICTIONARY)
+		return gt_column_open(&c, in, n);
+	if (get_dictionary(in, dict, n) < 0)
+		return -EBADMSG;
+	in->at += n;
+	return 0;
+}
+
 int gt_values_open(struct gt_values *s, struct gt_span *in, size_t n, struct gt_buf *dicts)
 {
 	uint64_t *dict;

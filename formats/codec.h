@@ -41,6 +41,8 @@ unsigned gt_column_cost(uint64_t v);
 /* An argument column: like the above, but constant, dictionary, delta or plain, whichever is shortest. */
 void gt_put_values(struct gt_buf *b, const uint64_t *v, size_t n, struct gt_buf *scratch);
 int gt_get_values(struct gt_span *in, uint64_t *v, size_t n);
+/* Checks such a column without unpacking it, and moves `in` behind it: gt_get_values does not fail on it. 0 or -EBADMSG. */
+int gt_check_values(struct gt_span *in, size_t n);
 /* The same one value at a time. Dictionaries are unpacked behind dicts->len; reading takes dicts->data as it is then. 0, -EBADMSG
  * or -ENOMEM. */
 struct gt_values {

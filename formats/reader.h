@@ -96,6 +96,9 @@ struct gt_cols {
 /* The values of `field` for the rows of this run whose code is `code`, in row order: *n of them. Borrowed for the callback. NULL when
  * the type has no such field or the filter did not ask for args. For GT_OPEN rows, fields not known when the call was open read 0. */
 const uint64_t *gt_cols_args(const struct gt_cols *cols, uint32_t code, uint32_t field, uint32_t *n);
+/* The rows of this run whose code is `code`, ascending: *n of them, borrowed for the callback. NULL while so few codes of the run were
+ * asked for that looking at each row's code is quicker than sorting them, and where every row has code 0. */
+const uint32_t *gt_cols_rows(const struct gt_cols *cols, uint32_t code, uint32_t *n);
 
 enum gt_order { GT_ANY_ORDER, GT_PER_TRACK /* a track's blocks in file order, tracks interleaved */, GT_BY_TIME /* blocks by min start */ };
 /* Calls fn for each run that the filter wants; rows outside the range or of unwanted types are cut out of the columns.

@@ -22,33 +22,55 @@ struct scanner {
 	const struct gt_segment *seg;
 	const struct gt_seg *from;	/* the block in hand */
 	const struct gt_wire_entry *entry;
-	struct values {			/* by code: where its arguments are in args_room, see gt_block_values */
-		size_t at;
-		bool there;
+	struct values {			/* by code */
+		size_t at;		/* of its arguments in args_room, one field after the other */
+		uint32_t first;		/* of its fields, in columns */
+		bool found;
+		uint32_t seen, here;	/* rows in the runs before this one; in this one, if `counted` */
 	} *values;
 	size_t values_cap;
+	uint32_t *columns;		/* by field: where in the block it is packed, see gt_block_columns; UNPACKED: it is in args_room */
+	size_t columns_cap;
 	uint64_t *args_room;		/* for all of a block's; so that it is bounded, whatever codes a file's blocks use */
 	size_t args_cap;
-	uint64_t *picked;		/* the same places, for those that a run or a filter cuts out of them: no answer moves another */
+	uint64_t *picked;		/* the same places, for those that a filter cuts out of them: no answer moves another */
 	size_t picked_cap;
 	struct gt_buf cut;		/* rows that a filter kept */
 	struct gt_block_args args;
-	uint32_t *seen;			/* by code: rows in the runs before this one */
-	size_t seen_cap;
+	bool counted;
+	unsigned asked;			/* how many codes' rows of this run */
+	uint32_t *rows, *rows_from;	/* of this run by code, when more than FEW_CODES were asked for: see gt_cols_rows */
+	size_t rows_cap, rows_from_cap;
 };
+#define UNPACKED UINT32_MAX
+#define FEW_CODES 8
 
-static const uint64_t *unpack_values(struct scanner *s, uint32_t code)
+/* A report reads few of the fields, so each is unpacked when it is asked for. All of a code's are checked before the first one is. */
+static const uint64_t *unpack_field(struct scanner *s, uint32_t code, uint32_t field)
 {
 	struct gt_err why = GT_ERR_INIT;
 	struct values *v = &s->values[code];
+	uint32_t n = s->u.per_code[code], *column = s->columns + v->first;
+	uint64_t *to = s->args_room + v->at + (size_t)field * n;
 
-	if (!v->there && gt_block_values(&s->u, s->seg, code, s->args_room + v->at)) {
+	if (!v->found && gt_block_columns(&s->u, s->seg, code, column)) {
 		gt_err_set(&why, -EBADMSG, "the arguments of a block are damaged");
 		gt_note_damage(s->reader, s->from, s->entry, &why);
 		return NULL;
 	}
-	v->there = true;
-	return s->args_room + v->at;
+	v->found = true;
+	if (column[field] != UNPACKED)
+		gt_get_values(&(struct gt_span){ s->u.args.at + column[field], s->u.args.end }, to, n);
+	column[field] = UNPACKED;
+	return to;
+}
+
+/* How many rows of each code the run has. */
+static void count_here(struct scanner *s, const struct gt_run *run)
+{
+	for (uint32_t i = run->first; !s->counted && i < run->first + run->n; i++)
+		s->values[s->u.code ? s->u.code[i] : 0].here++;
+	s->counted = true;
 }
 
 const uint64_t *gt_cols_args(const struct gt_cols *cols, uint32_t code, uint32_t field, uint32_t *n)
@@ -61,22 +83,57 @@ const uint64_t *gt_cols_args(const struct gt_cols *cols, uint32_t code, uint32_t
 	uint32_t row = 0, kept = 0;
 
 	*n = 0;
-	if (code >= u->ntypes || field >= gt_block_fields(u, s->seg, code) || !(from = unpack_values(s, code)))
+	if (code >= u->ntypes || field >= gt_block_fields(u, s->seg, code) || !u->per_code[code] || !(from = unpack_field(s, code, field)))
 		return NULL;
-	from += (size_t)field * u->per_code[code];
 	if (u->nruns == 1 && !a->keep)
 		return *n = u->per_code[code], from;
+	count_here(s, a->run);
+	if (!a->keep)
+		return *n = s->values[code].here, from + s->values[code].seen;
 	if (gt_grow(&s->picked, &s->picked_cap, s->args_cap, sizeof(*s->picked)))
 		return NULL;
 	to = s->picked + (from - s->args_room);
-	from += s->seen[code];
+	from += s->values[code].seen;
 	for (uint32_t i = 0; i < a->run->n; i++)
 		if ((u->code ? u->code[a->run->first + i] : 0) == code) {
-			if (!a->keep || a->keep[i])
+			if (a->keep[i])
 				to[kept++] = from[row];
 			row++;
 		}
 	return *n = kept, to;
+}
+
+/* Sorts the rows of a run by their codes. */
+static int sort_rows(struct scanner *s, const struct gt_cols *cols)
+{
+	uint32_t *from, *rows;
+
+	if (gt_grow(&s->rows, &s->rows_cap, cols->n, sizeof(*s->rows)) ||
+	    gt_grow(&s->rows_from, &s->rows_from_cap, cols->ntypes + 2ul, sizeof(*s->rows_from)))
+		return -ENOMEM;
+	from = s->rows_from, rows = s->rows;
+	memset(from, 0, (cols->ntypes + 2ul) * sizeof(*from));
+	for (uint32_t i = 0; i < cols->n; i++)
+		from[cols->code[i] + 2]++;
+	for (uint32_t c = 2; c < cols->ntypes + 2; c++)
+		from[c] += from[c - 1];
+	for (uint32_t i = 0; i < cols->n; i++)
+		rows[from[cols->code[i] + 1]++] = i;	/* which leaves from[c] where code c begins */
+	return 0;
+}
+
+const uint32_t *gt_cols_rows(const struct gt_cols *cols, uint32_t code, uint32_t *n)
+{
+	struct scanner *s = cols->args_->s;
+
+	if (!cols->code || ++s->asked <= FEW_CODES)
+		return NULL;
+	if (s->asked == FEW_CODES + 1 && sort_rows(s, cols)) {
+		s->asked = 0;
+		return NULL;
+	}
+	*n = s->rows_from[code + 1] - s->rows_from[code];
+	return s->rows + s->rows_from[code];
 }
 
 /* The run's rows with a return code, counted from the run's first row. */
@@ -138,26 +195,35 @@ static uint32_t cut_rows(struct scanner *s, const struct gt_wanted *w, const str
 	return c->n = kept;
 }
 
+/* The run is done. */
 static void count_seen(struct scanner *s, const struct gt_run *run)
 {
-	for (uint32_t i = 0; i < run->n; i++)
-		s->seen[s->u.code ? s->u.code[run->first + i] : 0]++;
+	count_here(s, run);
+	for (uint32_t i = run->first; i < run->first + run->n; i++) {
+		struct values *v = &s->values[s->u.code ? s->u.code[i] : 0];
+
+		v->seen += v->here;
+		v->here = 0;
+	}
 }
 
 static int prepare_block(struct scanner *s)
 {
 	const struct gt_unpacked *u = &s->u;
-	size_t total = 0;
+	size_t total = 0, columns = 0;
 
-	if (gt_grow(&s->values, &s->values_cap, u->ntypes, sizeof(*s->values)) || gt_grow(&s->seen, &s->seen_cap, u->ntypes + 1u, 4))
+	if (gt_grow(&s->values, &s->values_cap, u->ntypes, sizeof(*s->values)))
 		return -ENOMEM;
 	for (uint32_t c = 0; c < u->ntypes; c++) {
-		s->values[c] = (struct values){ .at = total };
-		total += (size_t)gt_block_fields(u, s->seg, c) * u->per_code[c];
+		unsigned fields = u->per_code[c] ? gt_block_fields(u, s->seg, c) : 0;
+
+		s->values[c] = (struct values){ .at = total, .first = (uint32_t)columns };
+		total += (size_t)fields * u->per_code[c];
+		columns += fields;
 	}
-	if (gt_grow(&s->args_room, &s->args_cap, total + 1, sizeof(*s->args_room)))
+	if (gt_grow(&s->args_room, &s->args_cap, total + 1, sizeof(*s->args_room)) ||
+	    gt_grow(&s->columns, &s->columns_cap, columns + 1, sizeof(*s->columns)))
 		return -ENOMEM;
-	memset(s->seen, 0, u->ntypes * sizeof(*s->seen));
 	gt_buf_clear(&s->cut);
 	return gt_buf_room(&s->cut, (size_t)u->nrows * 32 + 64) ? 0 : -ENOMEM;
 }
@@ -178,6 +244,8 @@ static int scan_runs(struct scanner *s, const struct gt_wanted *w, const struct 
 				     .args_ = &s->args };
 
 		s->args = (struct gt_block_args){ s, run, NULL };
+		s->counted = false;
+		s->asked = 0;
 		if (gt_wants_track(w, run->track)) {
 			cut_rets(s, run, &c, (uint32_t *)(void *)(s->cut.data + (size_t)u->nrows * 28));
 			if (!(cut || gt_hides(w, run->track)) || cut_rows(s, w, run, &c, s->cut.data))
@@ -220,7 +288,9 @@ static void scanner_release(struct scanner *s)
 	free(s->picked);
 	free(s->values);
 	free(s->args_room);
-	free(s->seen);
+	free(s->columns);
+	free(s->rows);
+	free(s->rows_from);
 }
 
 /* ---- all of them ---- */

@@ -25,10 +25,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	in = (struct gt_span){ copy + 3, copy + size };
 	if (!gt_block_unpack(&u, GT_CALL + data[0] % (GT_KINDS - 1), in, data[1] | (uint32_t)(data[2] & 63) << 8, &seg, NULL))
 		for (uint32_t c = 0; c < u.ntypes; c++) {
-			uint64_t *v = calloc((size_t)gt_block_fields(&u, &seg, c) * u.per_code[c] + 1, 8);
+			uint64_t *v = malloc(u.per_code[c] * 8ul + 1);
+			uint32_t at[3];
 
-			if (v)
-				gt_block_values(&u, &seg, c, v);
+			if (v && u.per_code[c] && !gt_block_columns(&u, &seg, c, at))
+				for (unsigned f = 0; f < gt_block_fields(&u, &seg, c); f++) {
+					struct gt_span column = { u.args.at + at[f], u.args.end };
+
+					if (gt_get_values(&column, v, u.per_code[c]))
+						abort();	/* it was checked */
+				}
 			free(v);
 		}
 	while (gt_summary_get(&in, &seg, &s, buckets) > 0)
