@@ -146,19 +146,19 @@ static bool earlier(const struct gt_idle_op *a, const struct gt_idle_op *b)
 	return a->stream != b->stream ? a->stream < b->stream : a->end < b->end;
 }
 
-/* Takes the launch out of the list of those that wait. */
-static void take_launch(struct gt_idle *s, const struct gt_moment *m, struct gt_idle_op *op)
-{
-	struct gt_idle_launch *l = m->addr ? &s->launches[m->addr - 1] : NULL;
+struct launch { int64_t start, end; uint32_t track; };	/* of an operation that waits for its turn */
 
-	if (!l)
+static void add_launch(struct gt_idle *s, const struct gt_moment *m, struct gt_idle_op *op)
+{
+	const struct launch *l;
+
+	if (!m->addr)
 		return;
+	l = gt_timeline_record(&s->order.lines[s->seg->index], m->addr - 1);
 	op->joined = true;
 	op->thread = gt_in_time_track(&s->order, s->seg, l->track);
 	op->launched = l->start;
 	op->returned = l->end;
-	l->next = s->free_launch;
-	s->free_launch = (uint32_t)m->addr;
 }
 
 static int add_op(struct gt_idle *s, struct gt_idle_device *d, const struct gt_idle_op *op, const struct gt_idle_type *type,
@@ -198,7 +198,7 @@ static int on_operation(struct gt_idle *s, const struct gt_moment *m, struct gt_
 	if (!type)
 		return gt_err_set(err, -ENOMEM, "no memory for GPU work");
 	s->begun++;
-	take_launch(s, m, &op);
+	add_launch(s, m, &op);
 	s->unjoined += !op.joined;
 	if (op.joined) {
 		op.waited = waited(st, &op);
@@ -275,7 +275,7 @@ static void forget_lines(struct gt_idle *s)
 		s->lines[i] = NULL;
 		s->streams[i] = NULL;
 	}
-	s->kept = s->nlosses = s->nlaunches = s->free_launch = 0;
+	s->kept = s->nlosses = 0;
 	s->last_thread.track = 0;
 	s->forget_at = FORGET;
 }
@@ -458,22 +458,6 @@ static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err
 	return rc;
 }
 
-/* Keeps a launch until its operation's turn; 1 + where, or 0: no memory. */
-static uint32_t keep_launch(struct gt_idle *s, struct gt_idle_launch one)
-{
-	uint32_t at = s->free_launch;
-
-	if (at) {
-		s->free_launch = s->launches[at - 1].next;
-	} else {
-		if (gt_grow(&s->launches, &s->launches_cap, s->nlaunches + 1, sizeof(*s->launches)))
-			return 0;
-		at = (uint32_t)++s->nlaunches;
-	}
-	s->launches[at - 1] = one;
-	return at;
-}
-
 /* Where the launches of a block's rows stand, by code. */
 static int find_columns(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
@@ -497,20 +481,21 @@ static int find_columns(struct gt_idle *s, const struct gt_cols *cols, struct gt
 
 static int add_launches(struct gt_idle *s, const struct gt_cols *cols, struct gt_moment *m, struct gt_err *err)
 {
-	for (uint32_t i = 0; i < cols->n; i++) {
+	uint64_t first;
+	struct launch *to = gt_timeline_records(&s->order.lines[cols->seg->index], cols->n, sizeof(*to), &first, err);
+
+	for (uint32_t i = 0; to && i < cols->n; i++) {
 		struct gt_idle_columns *in = &s->columns[cols->code ? cols->code[i] : 0];
 		uint32_t nth = in->nth++;
-		struct gt_idle_launch one;
 
 		if (nth >= in->n || in->v[0][nth] == GT_JOIN_UNKNOWN)
 			continue;
-		one = (struct gt_idle_launch){ .start = (int64_t)in->v[2][nth], .track = in->v[1][nth] < GT_NONE ? (uint32_t)in->v[1][nth] : GT_NONE };
-		if (in->v[3][nth] > INT64_MAX || __builtin_add_overflow(one.start, (int64_t)in->v[3][nth], &one.end))
-			continue;
-		if (!(m[i].addr = keep_launch(s, one)))
-			return gt_err_set(err, -ENOMEM, "no memory for launches");
+		to[i].start = (int64_t)in->v[2][nth];
+		to[i].track = in->v[1][nth] < GT_NONE ? (uint32_t)in->v[1][nth] : GT_NONE;
+		if (in->v[3][nth] <= INT64_MAX && !__builtin_add_overflow(to[i].start, (int64_t)in->v[3][nth], &to[i].end))
+			m[i].addr = first + i + 1;
 	}
-	return 0;
+	return to ? 0 : err->code;
 }
 
 /* Spans of a stream: those that hold it up, as moments of no type. */
@@ -645,7 +630,7 @@ void gt_idle_release(struct gt_idle *s)
 	gt_map_release(&s->names_map);
 	gt_places_release(&s->places);
 	free(s->devices), free(s->sums), free(s->names), free(s->device_of), free(s->slot_of_device), free(s->types);
-	free(s->lines), free(s->streams), free(s->processes), free(s->levels), free(s->numbers), free(s->columns), free(s->launches);
+	free(s->lines), free(s->streams), free(s->processes), free(s->levels), free(s->numbers), free(s->columns);
 	free(s->losses), free(s->parts);
 	gt_in_time_release(&s->order);
 }

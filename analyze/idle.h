@@ -107,9 +107,6 @@ struct gt_idle {
 	size_t levels_cap, numbers_cap, kept, forget_at;
 	struct gt_idle_columns { const uint64_t *v[4]; uint32_t n, nth; } *columns;	/* by code of the run at hand: its launches' */
 	size_t columns_cap;
-	struct gt_idle_launch { int64_t start, end; uint32_t track, next; } *launches;	/* of operations that wait for their turn */
-	size_t nlaunches, launches_cap;
-	uint32_t free_launch;			/* 1 + the first of those that nobody needs any more; 0: none */
 	struct gt_idle_process { int64_t needed; bool works; } *processes;	/* by slot: from when on its lines are; has a device */
 	struct { uint32_t process; uint64_t tid; uint32_t track; } last_thread;
 	bool calls;				/* were recorded in the segment at hand */

@@ -12,7 +12,6 @@ struct gt_launched_slot {
 	int64_t start, end;
 	uint64_t correlation, graph;
 	uint32_t track;			/* GT_NONE: the launch is not known */
-	uint32_t next_free;
 	bool in_graph, by_order;
 };
 struct gt_launched_known {
@@ -23,19 +22,6 @@ struct gt_launched_known {
 };
 
 /* ---- rows in, before they are in order ---- */
-
-static uint32_t new_slot(struct gt_launched *l)
-{
-	uint32_t i = l->free_slot;
-
-	if (i != GT_NONE) {
-		l->free_slot = l->slots[i].next_free;
-		return i;
-	}
-	if (gt_grow(&l->slots, &l->slots_cap, l->nslots + 1, sizeof(*l->slots)))
-		return GT_NONE;
-	return (uint32_t)l->nslots++;
-}
 
 enum { TRACK, START, NS, JOIN, CORRELATION, GRAPH, ROLES };
 struct roles { const uint64_t *v[ROLES]; uint32_t n[ROLES]; bool graph; };
@@ -72,38 +58,36 @@ static void fill_slot(struct gt_launched *l, struct gt_launched_slot *s, const s
 	s->track = gt_in_time_track(&l->order, seg, track < GT_NONE ? (uint32_t)track : GT_NONE);
 }
 
-static int run_of_code(struct gt_launched *l, const struct gt_cols *cols, uint32_t code, struct gt_moment *m, struct gt_err *err)
+static void run_of_code(struct gt_launched *l, const struct gt_cols *cols, uint32_t code, struct gt_launched_slot *slots)
 {
 	struct roles r = { .graph = false };
 	struct gt_pick p;
 	uint32_t nth = 0;
 
 	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); nth++) {
-		uint32_t i = new_slot(l);
-
-		if (i == GT_NONE)
-			return gt_err_set(err, -ENOMEM, "no memory for launches");
 		if (!nth)	/* most types of a block are not in each of its runs */
 			r = roles_of(cols, code);
-		fill_slot(l, &l->slots[i], cols->seg, &r, nth);
-		m[p.row].addr = 1ull + i;
+		fill_slot(l, &slots[p.row], cols->seg, &r, nth);
 	}
-	return 0;
 }
 
 int gt_launched_run(struct gt_launched *l, const struct gt_cols *cols, struct gt_err *err)
 {
+	struct gt_launched_slot *slots;
 	struct gt_moment *m;
-	int rc = 0;
+	uint64_t first;
 
 	if (!l->device && !(l->device = gt_gpu_devices(&l->order, l->asked.reader)))
 		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
 	m = gt_in_time_run(&l->order, cols, err);
-	if (!m)
+	slots = m ? gt_timeline_records(&l->order.lines[cols->seg->index], cols->n, sizeof(*slots), &first, err) : NULL;
+	if (!slots)
 		return err->code;
-	for (uint32_t c = 0; !rc && c < cols->ntypes; c++)
-		rc = run_of_code(l, cols, c, m, err);
-	return rc;
+	for (uint32_t i = 0; i < cols->n; i++)
+		m[i].addr = first + i;
+	for (uint32_t c = 0; c < cols->ntypes; c++)
+		run_of_code(l, cols, c, slots);
+	return 0;
 }
 
 /* ---- launches ---- */
@@ -190,26 +174,24 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_launched *l = arg;
 	const struct gt_segment *seg = gt_in_time_segment(&l->order, l->asked.reader, m);
-	const struct gt_launched_slot slot = l->slots[m->addr - 1];
+	const struct gt_launched_slot *slot = gt_timeline_record(&l->order.lines[seg->index], m->addr);
 	struct gt_launched_op op = { .seg = seg, .type_number = m->what, .track = m->place, .device = l->device[m->place],
 				     .type = m->what == GT_NONE ? NULL : &seg->types[m->what - l->order.types[seg->index]],
-				     .start = m->at, .end = m->end, .in_graph = slot.in_graph, .graph = slot.graph };
+				     .start = m->at, .end = m->end, .in_graph = slot->in_graph, .graph = slot->graph };
 
-	l->slots[m->addr - 1].next_free = l->free_slot;
-	l->free_slot = (uint32_t)(m->addr - 1);
 	op.what = gt_gpu_what(op.type);
 	add_to_window(&l->windows[seg->index], m);
 	l->ops++;
-	if (slot.track == GT_NONE) {
+	if (slot->track == GT_NONE) {
 		l->unjoined++;
 		return l->fn(l, &op, err);
 	}
-	op.launch = launch_of(l, &slot, err);
+	op.launch = launch_of(l, slot, err);
 	if (!op.launch)
 		return err->code;
-	op.by_order = slot.by_order;
+	op.by_order = slot->by_order;
 	op.first = !op.launch->ops++;
-	l->by_order += slot.by_order;
+	l->by_order += slot->by_order;
 	op.launch->work_start = m->at < op.launch->work_start ? m->at : op.launch->work_start;
 	op.launch->work_end = m->end > op.launch->work_end ? m->end : op.launch->work_end;
 	return l->fn(l, &op, err);
@@ -223,7 +205,7 @@ int gt_launched_init(struct gt_launched *l, struct gt_reader *r, const struct gt
 	l->asked = (struct gt_asked){ r, opt };
 	l->fn = fn;
 	l->done = done;
-	l->free_slot = l->oldest = l->newest = GT_NONE;
+	l->oldest = l->newest = GT_NONE;
 	l->known = malloc(GT_LAUNCHED_KNOWN * sizeof(*l->known));
 	l->buckets = malloc(NBUCKETS * sizeof(*l->buckets));
 	l->windows = malloc((gt_reader_segments(r) + 1ul) * sizeof(*l->windows));
@@ -312,7 +294,6 @@ void gt_launched_release(struct gt_launched *l)
 {
 	gt_in_time_release(&l->order);
 	free(l->device);
-	free(l->slots);
 	free(l->known);
 	free(l->buckets);
 	free(l->windows);

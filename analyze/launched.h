@@ -39,9 +39,6 @@ struct gt_launched {			/* the head of a report's state: gt_asked is its head */
 	uint32_t *device;		/* of each track; NULL: no row so far */
 	gt_launched_fn *fn;
 	gt_launch_done_fn *done;	/* NULL: nobody asks */
-	struct gt_launched_slot *slots;
-	size_t nslots, slots_cap;
-	uint32_t free_slot;
 	struct gt_launched_known *known;
 	uint32_t *buckets, nknown, oldest, newest;
 	struct gt_window_of { int64_t first, last; } *windows;	/* per segment: of its work so far */

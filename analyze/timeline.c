@@ -4,40 +4,41 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-struct gt_timeline_run {
-	uint64_t seq;
-	uint32_t next, n;
-	struct gt_moment m[];
+#define SPARE 4			/* runs kept for blocks to come, so that their memory is not new each time */
+
+struct gt_timeline_run {	/* the moments of a block */
+	struct gt_moment *m;
+	uint8_t *records;
+	size_t n, next, cap, nrecords, records_cap;
+	struct gt_timeline_run *spare;
 };
 
-static bool before(const struct gt_timeline_run *a, const struct gt_timeline_run *b)
+static bool before(const struct gt_timeline_place *a, const struct gt_timeline_place *b)
 {
-	int64_t x = a->m[a->next].at, y = b->m[b->next].at;
-
-	return x != y ? x < y : a->seq < b->seq;
+	return a->at != b->at ? a->at < b->at : a->seq < b->seq;
 }
 
 static void sift_down(struct gt_timeline *t, size_t i)
 {
-	struct gt_timeline_run *run = t->heap[i];
+	struct gt_timeline_place one = t->heap[i];
 
 	for (size_t child; (child = 2 * i + 1) < t->nheap; i = child) {
-		if (child + 1 < t->nheap && before(t->heap[child + 1], t->heap[child]))
+		if (child + 1 < t->nheap && before(&t->heap[child + 1], &t->heap[child]))
 			child++;
-		if (!before(t->heap[child], run))
+		if (!before(&t->heap[child], &one))
 			break;
 		t->heap[i] = t->heap[child];
 	}
-	t->heap[i] = run;
+	t->heap[i] = one;
 }
 
 static void sift_up(struct gt_timeline *t, size_t i)
 {
-	struct gt_timeline_run *run = t->heap[i];
+	struct gt_timeline_place one = t->heap[i];
 
-	for (; i && before(run, t->heap[(i - 1) / 2]); i = (i - 1) / 2)
+	for (; i && before(&one, &t->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		t->heap[i] = t->heap[(i - 1) / 2];
-	t->heap[i] = run;
+	t->heap[i] = one;
 }
 
 static int by_at(const void *a, const void *b)
@@ -64,40 +65,105 @@ static void sort(struct gt_moment *m, size_t n)
 		qsort(m, n, sizeof(*m), by_at);
 }
 
+/* ---- runs ---- */
+
+static void free_run(struct gt_timeline_run *run)
+{
+	if (!run)
+		return;
+	free(run->m);
+	free(run->records);
+	free(run);
+}
+
+static struct gt_timeline_run *batch_of(struct gt_timeline *t)
+{
+	if (!t->batch && t->spare) {
+		t->batch = t->spare;
+		t->spare = t->spare->spare;
+		t->nspare--;
+	} else if (!t->batch) {
+		t->batch = calloc(1, sizeof(*t->batch));
+	}
+	return t->batch;
+}
+
+static void done_with(struct gt_timeline *t, struct gt_timeline_run *run)
+{
+	if (t->nspare == SPARE) {
+		free_run(run);
+		return;
+	}
+	run->n = run->next = run->nrecords = 0;
+	run->spare = t->spare;
+	t->spare = run;
+	t->nspare++;
+}
+
 struct gt_moment *gt_timeline_room(struct gt_timeline *t, size_t n, struct gt_err *err)
 {
-	if (!gt_grow(&t->batch, &t->batch_cap, t->nbatch + n, sizeof(*t->batch)))
-		return t->batch + t->nbatch;
+	struct gt_timeline_run *run = batch_of(t);
+
+	if (run && !gt_grow(&run->m, &run->cap, run->n + n, sizeof(*run->m)))
+		return run->m + run->n;
 	gt_err_set(err, -ENOMEM, "no memory to put %zu rows in order", n);
 	return NULL;
+}
+
+void gt_timeline_took(struct gt_timeline *t, size_t n)
+{
+	t->batch->n += n;
+	t->held += n;
+}
+
+void *gt_timeline_records(struct gt_timeline *t, size_t n, size_t size, uint64_t *first, struct gt_err *err)
+{
+	struct gt_timeline_run *run = batch_of(t);
+
+	t->record_size = size;
+	if (!run || gt_grow(&run->records, &run->records_cap, (run->nrecords + n) * size, 1)) {
+		gt_err_set(err, -ENOMEM, "no memory to put %zu rows in order", n);
+		return NULL;
+	}
+	*first = run->nrecords;
+	run->nrecords += n;
+	return run->records + *first * size;
+}
+
+/* Of a block with many rows few may be moments: then it waits in no more memory than those need. */
+static int shrink(struct gt_timeline_run *run)
+{
+	struct gt_moment *m;
+
+	if (run->n > run->cap / 4 || run->cap < 256)
+		return 0;
+	m = realloc(run->m, run->n * sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	run->m = m;
+	run->cap = run->n;
+	return 0;
 }
 
 /* The block at hand is complete: it joins the heap. */
 static int seal(struct gt_timeline *t, struct gt_err *err)
 {
-	struct gt_timeline_run *run;
+	struct gt_timeline_run *run = t->batch;
 
-	if (!t->nbatch)
+	if (!run || !run->n)
 		return 0;
-	run = malloc(sizeof(*run) + t->nbatch * sizeof(*run->m));
-	if (!run || gt_grow(&t->heap, &t->cap, t->nheap + 1, sizeof(struct gt_timeline_run *))) {
-		free(run);
-		return gt_err_set(err, -ENOMEM, "no memory to put %zu rows in order", t->nbatch);
-	}
-	run->seq = t->seq++;
-	run->next = 0;
-	run->n = (uint32_t)t->nbatch;
-	memcpy(run->m, t->batch, t->nbatch * sizeof(*run->m));
-	sort(run->m, t->nbatch);
-	t->nbatch = 0;
-	t->heap[t->nheap++] = run;
+	if (shrink(run) || gt_grow(&t->heap, &t->cap, t->nheap + 1, sizeof(*t->heap)))
+		return gt_err_set(err, -ENOMEM, "no memory to put %zu rows in order", run->n);
+	t->batch = NULL;
+	sort(run->m, run->n);
+	t->heap[t->nheap++] = (struct gt_timeline_place){ run->m[0].at, t->seq++, run };
 	sift_up(t, t->nheap - 1);
 	return 0;
 }
 
 static void drop_first(struct gt_timeline *t)
 {
-	free(t->heap[0]);
+	done_with(t, t->heap[0].run);
 	t->heap[0] = t->heap[--t->nheap];
 	if (t->nheap)
 		sift_down(t, 0);
@@ -106,26 +172,27 @@ static void drop_first(struct gt_timeline *t)
 /* Hands out the first run as far as no other run has something earlier. */
 static int hand_out(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, void *arg, struct gt_err *err)
 {
-	struct gt_timeline_run *run = t->heap[0];
+	struct gt_timeline_run *run = t->heap[0].run;
+	const struct gt_moment *m = run->m + run->next, *end = run->m + run->n, *from = m;
 	int64_t limit = floor;
-	uint32_t first = run->next;
 	int rc = 0;
 
 	for (size_t child = 1; child <= 2 && child < t->nheap; child++)
-		if (t->heap[child]->m[t->heap[child]->next].at < limit)
-			limit = t->heap[child]->m[t->heap[child]->next].at;
+		limit = t->heap[child].at < limit ? t->heap[child].at : limit;
+	t->records = run->records;
 	do {
-		const struct gt_moment *m = &run->m[run->next++];
-
 		t->late += t->handed++ && m->at < t->last;
 		t->last = t->handed == 1 || m->at > t->last ? m->at : t->last;
-		rc = fn(arg, m, err);
-	} while (!rc && run->next < run->n && run->m[run->next].at < limit);
-	t->held -= run->next - first;
-	if (run->next == run->n)
+		rc = fn(arg, m++, err);
+	} while (!rc && m < end && m->at < limit);
+	t->held -= (size_t)(m - from);
+	run->next += (size_t)(m - from);
+	if (m == end) {
 		drop_first(t);
-	else
+	} else {
+		t->heap[0].at = m->at;
 		sift_down(t, 0);
+	}
 	return rc;
 }
 
@@ -133,7 +200,7 @@ int gt_timeline_advance(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn
 {
 	int rc = seal(t, err);
 
-	while (!rc && t->nheap && (t->heap[0]->m[t->heap[0]->next].at < floor || t->held > GT_TIMELINE_MAX))
+	while (!rc && t->nheap && (t->heap[0].at < floor || t->held > GT_TIMELINE_MAX))
 		rc = hand_out(t, floor, fn, arg, err);
 	return rc;
 }
@@ -150,8 +217,12 @@ int gt_timeline_flush(struct gt_timeline *t, gt_timeline_fn *fn, void *arg, stru
 void gt_timeline_release(struct gt_timeline *t)
 {
 	for (size_t i = 0; i < t->nheap; i++)
-		free(t->heap[i]);
+		free_run(t->heap[i].run);
+	for (struct gt_timeline_run *run = t->spare, *next; run; run = next) {
+		next = run->spare;
+		free_run(run);
+	}
+	free_run(t->batch);
 	free(t->heap);
-	free(t->batch);
 	memset(t, 0, sizeof(*t));
 }

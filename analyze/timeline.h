@@ -23,10 +23,12 @@ struct gt_moment {
 };
 typedef int gt_timeline_fn(void *arg, const struct gt_moment *m, struct gt_err *err);
 
-struct gt_timeline {
-	struct gt_timeline_run **heap;
-	struct gt_moment *batch;	/* of the block at hand */
-	size_t nheap, cap, nbatch, batch_cap, held;
+struct gt_timeline {		/* zero-initialised is empty */
+	struct gt_timeline_run *batch;	/* of the block at hand */
+	struct gt_timeline_place { int64_t at; uint64_t seq; struct gt_timeline_run *run; } *heap;
+	struct gt_timeline_run *spare;	/* a few that were handed out, for the blocks to come */
+	const uint8_t *records;		/* of the block whose moments are being handed out */
+	size_t nheap, cap, nspare, held, record_size;
 	uint64_t handed, late;	/* moments handed out, and of those the ones after a later one */
 	int64_t last;		/* the greatest `at` handed out */
 	uint64_t seq;
@@ -35,7 +37,16 @@ struct gt_timeline {
 /* Room for n more moments of the block at hand, of which gt_timeline_took() takes the first; NULL: no memory. Any order; none
  * before the floor of the last gt_timeline_advance. */
 struct gt_moment *gt_timeline_room(struct gt_timeline *t, size_t n, struct gt_err *err);
-static inline void gt_timeline_took(struct gt_timeline *t, size_t n) { t->nbatch += n; t->held += n; }
+void gt_timeline_took(struct gt_timeline *t, size_t n);
+/* What a moment has no room for: n records of the owner's, beside the moments of the block at hand. All of a timeline have one size.
+ * *first is the number of the first one, for a moment's addr; NULL: no memory. They are there until the last moment of the block was
+ * handed out. */
+void *gt_timeline_records(struct gt_timeline *t, size_t n, size_t size, uint64_t *first, struct gt_err *err);
+/* While a moment is handed out: a record of its block. */
+static inline const void *gt_timeline_record(const struct gt_timeline *t, uint64_t number)
+{
+	return t->records + number * t->record_size;
+}
 /* A new block begins: hands out all moments before its floor, or more when too many are held. Returns the first non-zero fn
  * returned. */
 int gt_timeline_advance(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, void *arg, struct gt_err *err);
