@@ -65,38 +65,56 @@ int gt_host_add(struct gt_host_line *l, enum gt_host_level level, int64_t start,
 	return push(to, start, end, type, kept, err);
 }
 
+/* Rows from *from on, as far as they are of the usual kind: not within one another, short, and not too many. Whether a row has the
+ * level is hard to predict, so it is written in any case, and counted if it has. Returns where the list ends; *from stops at what is
+ * unusual. */
+static size_t add_usual(struct gt_host_stretch *list, size_t n, const struct gt_host_run *run, enum gt_host_level level, size_t most,
+			uint32_t *from)
+{
+	const int64_t *start = run->start, *dur = run->dur;
+	const uint16_t *codes = run->code;
+	const uint8_t *levels = run->levels;
+	const uint32_t *types = run->types;
+	int64_t end = n ? gt_host_end(&list[n - 1]) : INT64_MIN;
+	uint32_t i = *from, rows = run->n;
+
+	for (; i < rows && n < most; i++) {
+		uint32_t code = codes ? codes[i] : 0;
+		bool has = levels[code * run->stride] == level && dur[i];
+
+		if (__builtin_expect(has && (start[i] < end || dur[i] >= LONGEST), 0))
+			break;
+		list[n].start = start[i];
+		list[n].ns = (uint64_t)dur[i];
+		list[n].type = types[code] % GT_HOST_TYPES;
+		n += has;
+		end = has ? start[i] + dur[i] : end;
+	}
+	*from = i;
+	return n;
+}
+
 int gt_host_add_run(struct gt_host_line *l, const struct gt_host_run *run, enum gt_host_level level, size_t *kept, struct gt_err *err)
 {
 	struct gt_host_list *to = &l->level[level];
-	size_t n, had = to->n;
-	int64_t end;
+	uint32_t i = 0;
 	int rc = 0;
 
-	if (gt_grow(&to->list, &to->cap, to->n + run->n, sizeof(*to->list)))
-		return gt_err_set(err, -ENOMEM, "no memory for what threads did");
-	n = to->n;
-	end = n ? gt_host_end(&to->list[n - 1]) : INT64_MIN;
-	for (uint32_t i = 0; !rc && i < run->n; i++) {
-		uint32_t code = run->code ? run->code[i] : 0;
-		int64_t dur = run->dur[i];
+	while (!rc && i < run->n) {
+		size_t had = to->n, room = *kept < GT_HOST_MOST ? GT_HOST_MOST - *kept : 0;
+		uint32_t code;
 
-		if (run->levels[code * run->stride] != level || !dur)
-			continue;
-		if (run->start[i] >= end && dur < LONGEST && *kept + (n - had) < GT_HOST_MOST) {
-			to->list[n++] = (struct gt_host_stretch){ .start = run->start[i], .ns = (uint64_t)dur, .type = run->types[code] };
-			end = run->start[i] + dur;
-			continue;
-		}
-		*kept += n - had;	/* nested, very long, or too much */
-		to->n = n;
-		rc = gt_host_add(l, level, run->start[i], run->start[i] + dur, run->types[code], kept, err);
-		if (!rc && gt_grow(&to->list, &to->cap, to->n + run->n, sizeof(*to->list)))
-			rc = gt_err_set(err, -ENOMEM, "no memory for what threads did");
-		n = had = to->n;
-		end = n ? gt_host_end(&to->list[n - 1]) : INT64_MIN;
+		if (gt_grow(&to->list, &to->cap, to->n + (run->n - i) + 1ul, sizeof(*to->list)))
+			return gt_err_set(err, -ENOMEM, "no memory for what threads did");
+		to->n = add_usual(to->list, to->n, run, level, to->n + room, &i);
+		*kept += to->n - had;
+		if (i == run->n)
+			break;
+		code = run->code ? run->code[i] : 0;
+		if (run->levels[code * run->stride] == level && run->dur[i])	/* nested, very long, or too much */
+			rc = gt_host_add(l, level, run->start[i], run->start[i] + run->dur[i], run->types[code], kept, err);
+		i++;
 	}
-	*kept += n - had;
-	to->n = n;
 	return rc;
 }
 

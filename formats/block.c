@@ -342,11 +342,12 @@ static int get_types(struct gt_unpacked *u, struct gt_span *in, const struct gt_
 static void count_codes(struct gt_unpacked *u)
 {
 	uint32_t lane[4][256] = { { 0 } };
+	const uint16_t *code = u->code;
 	size_t n = u->nrows, i = 0;
 
 	for (; u->ntypes <= 256 && i + 4 <= n; i += 4)
 		for (unsigned k = 0; k < 4; k++)
-			lane[k][u->code[i + k]]++;
+			lane[k][code[i + k]]++;
 	for (unsigned c = 0; c < u->ntypes && c < 256; c++)
 		u->per_code[c] = lane[0][c] + lane[1][c] + lane[2][c] + lane[3][c];
 	for (; i < n; i++)
@@ -356,7 +357,8 @@ static void count_codes(struct gt_unpacked *u)
 static int get_codes(struct gt_unpacked *u, struct gt_span *in, unsigned flags, struct gt_err *err)
 {
 	size_t n = u->nrows, bytes = flags & WIDE_CODES ? 2 * n : n;
-	uint32_t beyond = 0;
+	const uint8_t *low = in->at, *high = in->at + n;
+	uint16_t *code = u->code, most = 0;
 
 	if (!(flags & HAS_CODES)) {
 		u->code = NULL;
@@ -368,12 +370,14 @@ static int get_codes(struct gt_unpacked *u, struct gt_span *in, unsigned flags, 
 	}
 	if ((size_t)(in->end - in->at) < bytes)
 		return LIES(err, "codes are cut short");
-	for (size_t i = 0; i < n; i++)
-		u->code[i] = (uint16_t)(in->at[i] | (flags & WIDE_CODES ? in->at[n + i] << 8 : 0));
 	in->at += bytes;
 	for (size_t i = 0; i < n; i++)
-		beyond |= u->code[i] >= u->ntypes;
-	if (beyond)
+		code[i] = low[i];
+	for (size_t i = 0; flags & WIDE_CODES && i < n; i++)
+		code[i] = (uint16_t)(code[i] | high[i] << 8);
+	for (size_t i = 0; i < n; i++)
+		most = code[i] > most ? code[i] : most;
+	if (n && most >= u->ntypes)
 		return LIES(err, "code has no type");
 	count_codes(u);
 	return 0;
@@ -401,27 +405,32 @@ static bool integrate_run(struct gt_unpacked *u, const struct gt_run *run, int64
 /* The same for the usual case: no nesting, no signs, and nothing so large that sums could overflow. */
 static void integrate_flat(struct gt_unpacked *u, const struct gt_run *run, int64_t base)
 {
-	int64_t end = base;
+	int64_t *start = u->start + run->first, end = base;
+	const int64_t *dur = u->dur + run->first;
 
-	for (uint32_t i = run->first; i < run->first + run->n; i++) {
-		u->start[i] += end;
-		end = u->start[i] + u->dur[i];
+	for (size_t i = 0, n = run->n; i < n; i++) {
+		int64_t at = start[i] + end;
+
+		end = at + dur[i];
+		start[i] = at;
 	}
 }
 
 /* The same with nesting. */
 static void integrate_nested(struct gt_unpacked *u, const struct gt_run *run, int64_t base)
 {
-	int64_t start = base, end = base;
+	int64_t start = base, end = base, *starts = u->start + run->first;
+	const int64_t *durs = u->dur + run->first;
+	const uint8_t *depths = u->depth + run->first;
 	unsigned depth = 255;
 
-	for (uint32_t i = run->first; i < run->first + run->n; i++) {
-		int64_t from = u->depth[i] > depth ? start : end;
+	for (size_t i = 0, n = run->n; i < n; i++) {
+		int64_t from = depths[i] > depth ? start : end;
 
-		depth = u->depth[i];
-		start = from + u->start[i];
-		end = start + u->dur[i];
-		u->start[i] = start;
+		depth = depths[i];
+		start = from + starts[i];
+		end = start + durs[i];
+		starts[i] = start;
 	}
 }
 
@@ -432,7 +441,7 @@ static int get_times(struct gt_unpacked *u, struct gt_span *in, unsigned flags, 
 
 	if (gt_get_column(in, (uint64_t *)u->start, u->nrows) || gt_get_column(in, (uint64_t *)u->dur, u->nrows))
 		return LIES(err, "times are cut short");
-	for (uint32_t i = 0; i < u->nrows; i++)
+	for (size_t i = 0, n = u->nrows; i < n; i++)
 		all |= (uint64_t)u->start[i] | (uint64_t)u->dur[i];
 	small = !(flags & SIGNED_GAPS) && !(all >> 46) && base > -GT_TIME_MAX && base < GT_TIME_MAX;
 	for (uint32_t r = 0; r < u->nruns; r++)
