@@ -1,6 +1,5 @@
 #include "analyze/run.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,9 +21,7 @@ struct run {
 struct pass {				/* one scan */
 	struct run *run;
 	enum gt_order order;
-	unsigned threads, first;	/* workers, from which one on */
-	bool *member;			/* per chosen analysis */
-	bool fold;
+	bool first;			/* that of what needs no order, too */
 };
 
 const struct gt_analysis *gt_analysis_find(const char *name)
@@ -105,42 +102,69 @@ static int new_workers(struct run *run, struct gt_err *err)
 
 /* ---- one scan ---- */
 
-static int on_run(void *arg, unsigned w, const struct gt_cols *cols)
+/* Does a report see the blocks of a scan as they come, on all threads, or (`in_order`) one after the other? What needs no order takes part
+ * in the first scan. */
+static bool takes_part(const struct pass *pass, const struct gt_analysis *a, bool in_order)
 {
-	const struct pass *pass = arg;
+	if (!a->block || in_order == splits(a))
+		return false;
+	return a->order == GT_ANY_ORDER ? pass->first : a->order == pass->order;
+}
+
+static int to_all(const struct pass *pass, struct worker *worker, const struct gt_cols *cols, bool in_order)
+{
 	struct run *run = pass->run;
-	struct worker *worker = &run->workers[pass->first + w];
-	int rc = pass->fold ? gt_fold_block(worker->fold, cols, &worker->err) : 0;
+	int rc = 0;
 
 	worker->any |= cols->kind != GT_LOST;
 	for (unsigned i = 0; !rc && i < run->n; i++) {
 		const struct gt_analysis *a = run->chosen[i];
 
-		if (pass->member[i] && a->wants & GT_BIT(cols->kind))
+		if (a->wants & GT_BIT(cols->kind) && takes_part(pass, a, in_order))
 			rc = a->block(worker->states[i], cols, &worker->err);
 	}
 	return rc;
+}
+
+static int as_it_comes(void *arg, unsigned w, const struct gt_cols *cols)
+{
+	const struct pass *pass = arg;
+	struct worker *worker = &pass->run->workers[w];
+	int rc = worker->fold ? gt_fold_block(worker->fold, cols, &worker->err) : 0;
+
+	return rc ? rc : to_all(pass, worker, cols, false);
+}
+
+static int in_order(void *arg, unsigned w, const struct gt_cols *cols)
+{
+	const struct pass *pass = arg;
+
+	return to_all(pass, &pass->run->workers[w], cols, true);
 }
 
 static int scan(struct pass *pass, struct gt_err *err)
 {
 	struct run *run = pass->run;
 	struct gt_filter filter = run->opt->filter;
+	bool each = pass->first && run->workers[0].fold, then = false;
 	int rc;
 
 	filter.kinds = 0;
 	for (unsigned i = 0; i < run->n; i++) {
 		const struct gt_analysis *a = run->chosen[i];
+		bool as_they_come = takes_part(pass, a, false), ordered = takes_part(pass, a, true);
 
-		if (!pass->member[i] && !(pass->fold && a->folds))
+		each |= as_they_come;
+		then |= ordered;
+		if (!as_they_come && !ordered && !(pass->first && a->folds))
 			continue;
 		filter.kinds |= a->wants;
 		filter.args |= a->wants_args;
 	}
 	if (!filter.kinds)
 		return 0;
-	rc = gt_scan(run->reader, &filter, pass->order, pass->threads, on_run, pass, err);
-	for (unsigned w = pass->first; rc && w < pass->first + pass->threads; w++)
+	rc = gt_scan_both(run->reader, &filter, pass->order, run->nworkers, each ? as_it_comes : NULL, then ? in_order : NULL, pass, err);
+	for (unsigned w = 0; rc && w < run->nworkers; w++)
 		if (run->workers[w].err.code && !err->code)
 			*err = run->workers[w].err;
 	return rc;
@@ -148,103 +172,24 @@ static int scan(struct pass *pass, struct gt_err *err)
 
 /* ---- all scans ---- */
 
-struct plan { struct pass passes[3]; unsigned n; bool *members; };	/* in order of enum gt_order's needs; the one that has none comes last */
-
-/* Does a report take part in a scan of this order? What needs no order joins the first one when there is one worker; otherwise what
- * splits has a scan of its own, for many workers, and the rest joins the first one. */
-static bool takes_part(const struct run *run, const struct gt_analysis *a, enum gt_order order, bool first)
-{
-	if (!a->block)
-		return false;
-	if (a->order != GT_ANY_ORDER)
-		return a->order == order;
-	return run->nworkers == 1 || !splits(a) ? first : order == GT_ANY_ORDER;
-}
-
-static bool is_needed(const struct run *run, enum gt_order order)
-{
-	for (unsigned i = 0; i < run->n; i++)
-		if (run->chosen[i]->block && run->chosen[i]->order == order)
-			return true;
-	return false;
-}
-
-static int make_plan(struct run *run, struct plan *plan, struct gt_err *err)
-{
-	static const enum gt_order orders[] = { GT_BY_TIME, GT_PER_TRACK, GT_ANY_ORDER };
-	bool fold = run->workers[0].fold;
-
-	plan->members = calloc(3ul * run->n + 1, sizeof(*plan->members));
-	if (!plan->members)
-		return gt_err_set(err, -ENOMEM, "no memory for %u reports", run->n);
-	for (unsigned o = 0; o < 3; o++) {
-		struct pass *pass = &plan->passes[plan->n];
-		bool any = orders[o] == GT_ANY_ORDER, needed = is_needed(run, orders[o]);
-
-		if (any && (!plan->n || run->nworkers > 1))
-			needed |= fold;
-		if (!needed || (any && plan->n && run->nworkers == 1))
-			continue;
-		*pass = (struct pass){ .run = run, .order = orders[o], .threads = any ? run->nworkers : 1,
-				       .member = plan->members + (size_t)plan->n * run->n };
-		for (unsigned i = 0; i < run->n; i++) {
-			pass->member[i] = takes_part(run, run->chosen[i], orders[o], !plan->n);
-			if (pass->member[i] && any && !splits(run->chosen[i]))
-				pass->threads = 1;
-		}
-		pass->fold = fold && (any || run->nworkers == 1) && (any || !plan->n);
-		plan->n++;
-	}
-	return 0;
-}
-
-struct ordered { struct plan *plan; unsigned n; struct gt_err err; int rc; };
-
-/* Scans that need an order, one after the other. */
-static void *scan_ordered(void *arg)
-{
-	struct ordered *o = arg;
-
-	for (unsigned i = 0; !o->rc && i < o->n; i++)
-		o->rc = scan(&o->plan->passes[i], &o->err);
-	return NULL;
-}
-
-/* The scan that needs no order goes on beside the others, over all workers but the first, which has those. */
-static int scan_beside(struct plan *plan, struct ordered *o, struct gt_err *err)
-{
-	struct pass *rest = &plan->passes[plan->n - 1];
-	pthread_t thread;
-	int rc;
-
-	o->n = plan->n - 1;
-	if (pthread_create(&thread, NULL, scan_ordered, o)) {
-		scan_ordered(o);
-		return o->rc ? o->rc : scan(rest, err);
-	}
-	rest->first = 1;
-	rest->threads = rest->threads > 1 ? rest->threads - 1 : 1;
-	rc = scan(rest, err);
-	pthread_join(thread, NULL);
-	return o->rc ? o->rc : rc;
-}
-
+/* One for each order that somebody needs; without one, a scan in any. */
 static int scan_all(struct run *run, struct gt_err *err)
 {
-	struct plan plan = { .n = 0 };
-	struct ordered o = { .plan = &plan, .err = GT_ERR_INIT };
-	int rc = make_plan(run, &plan, err);
+	struct pass pass = { .run = run, .first = true };
+	bool needed[GT_BY_TIME + 1] = { false };
+	int rc = 0;
 
-	if (!rc && run->nworkers > 1 && plan.n > 1 && plan.passes[plan.n - 1].order == GT_ANY_ORDER) {
-		rc = scan_beside(&plan, &o, err);
-	} else if (!rc) {
-		o.n = plan.n;
-		scan_ordered(&o);
-		rc = o.rc;
-	}
-	if (o.rc)
-		*err = o.err;
-	free(plan.members);
+	for (unsigned i = 0; i < run->n; i++)
+		if (run->chosen[i]->block)
+			needed[run->chosen[i]->order] = true;
+	for (unsigned order = GT_BY_TIME; !rc && order > GT_ANY_ORDER; order--)
+		if (needed[order]) {
+			pass.order = (enum gt_order)order;
+			rc = scan(&pass, err);
+			pass.first = false;
+		}
+	if (!rc && pass.first)
+		rc = scan(&pass, err);
 	return rc;
 }
 

@@ -1,5 +1,9 @@
 /* The columns path: block after block, run after run, straight from the unpacked arrays. Only where a filter cuts through a
- * block are rows copied. Workers share nothing but the next block's number. */
+ * block are rows copied.
+ *
+ * Where no order is asked for, workers share nothing but the next block's number. Blocks that somebody must see in order are
+ * unpacked ahead, into a ring of a few: whoever has time takes the next one, and the caller's thread, which alone hands them out in
+ * order, takes one itself when the one it needs is not ready. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +25,7 @@ struct scanner {
 	struct gt_unpacked u;
 	const struct gt_segment *seg;
 	const struct gt_seg *from;	/* the block in hand */
-	const struct gt_wire_entry *entry;
+	struct gt_wire_entry entry;
 	struct values {			/* by code */
 		size_t at;		/* of its arguments in args_room, one field after the other */
 		uint32_t first;		/* of its fields, in columns */
@@ -55,7 +59,7 @@ static const uint64_t *unpack_field(struct scanner *s, uint32_t code, uint32_t f
 
 	if (!v->found && gt_block_columns(&s->u, s->seg, code, column)) {
 		gt_err_set(&why, -EBADMSG, "the arguments of a block are damaged");
-		gt_note_damage(s->reader, s->from, s->entry, &why);
+		gt_note_damage(s->reader, s->from, &s->entry, &why);
 		return NULL;
 	}
 	v->found = true;
@@ -228,13 +232,18 @@ static int prepare_block(struct scanner *s)
 	return gt_buf_room(&s->cut, (size_t)u->nrows * 32 + 64) ? 0 : -ENOMEM;
 }
 
-static int scan_runs(struct scanner *s, const struct gt_wanted *w, const struct gt_seg *seg, const struct gt_wire_entry *e, unsigned worker,
-		     gt_scan_fn *fn, void *arg)
+/* Hands out the block in hand. It may be asked for more than once. */
+static int scan_runs(struct scanner *s, unsigned worker, gt_scan_fn *fn, void *arg)
 {
 	const struct gt_unpacked *u = &s->u;
+	const struct gt_seg *seg = s->from;
+	const struct gt_wire_entry *e = &s->entry;
+	const struct gt_wanted *w = &s->wanted[seg->pub.index];
 	bool cut = w->types || (w->filter->ranged && (e->head.min_start < w->filter->from || e->head.max_end >= w->filter->to));
 	int code = 0;
 
+	for (uint32_t c = 0; u->nruns > 1 && c < u->ntypes; c++)
+		s->values[c].seen = s->values[c].here = 0;
 	for (uint32_t i = 0; !code && i < u->nruns; i++) {
 		const struct gt_run *run = &u->runs[i];
 		struct gt_cols c = { .seg = &seg->pub, .kind = u->kind, .track = run->track, .n = run->n, .start = u->start + run->first,
@@ -257,16 +266,16 @@ static int scan_runs(struct scanner *s, const struct gt_wanted *w, const struct 
 	return code;
 }
 
-static int scan_block(struct scanner *s, const struct gt_seg *seg, const struct gt_wire_entry *e, unsigned worker, gt_scan_fn *fn,
-		      void *arg, struct gt_err *err)
+/* Takes a block in hand: 1; 0 when it is damaged, which is noted; or negative. */
+static int load_block(struct scanner *s, const struct gt_seg *seg, struct gt_err *err)
 {
+	const struct gt_wire_entry *e = &s->entry;
 	struct gt_err why = GT_ERR_INIT;
 	struct gt_span content;
 	int code = gt_load(s->reader, seg, e, &s->loader, &content, &why);
 
 	s->seg = &seg->pub;
 	s->from = seg;
-	s->entry = e;
 	if (!code)
 		code = gt_block_unpack(&s->u, (enum gt_kind)e->head.sub, content, e->head.rows, &seg->pub, &why);
 	if (!code)
@@ -275,9 +284,7 @@ static int scan_block(struct scanner *s, const struct gt_seg *seg, const struct 
 		gt_note_damage(s->reader, seg, e, &why);
 		return 0;
 	}
-	if (code)
-		return gt_err_set(err, code, "out of memory");
-	return scan_runs(s, &s->wanted[seg->pub.index], seg, e, worker, fn, arg);
+	return code ? gt_err_set(err, code, "out of memory") : 1;
 }
 
 static void scanner_release(struct scanner *s)
@@ -295,32 +302,53 @@ static void scanner_release(struct scanner *s)
 
 /* ---- all of them ---- */
 
+#define AHEAD 3u		/* blocks that are unpacked or being handed out, beyond one for each thread */
+#define CREW_MAX 6u		/* threads of a scan in order: more cannot keep the one that hands out busy, and each takes memory */
+
+struct slot { struct scanner s; enum { FREE, TAKEN, READY } state; bool useless; };	/* useless: damaged */
 struct crew {
 	struct gt_reader *reader;
 	struct gt_agenda agenda;
-	pthread_mutex_t lock;		/* agenda */
+	pthread_mutex_t lock;		/* agenda, and the ring */
 	atomic_int result;
-	gt_scan_fn *fn;
+	gt_scan_fn *each, *then;
 	void *arg;
-	struct gt_err *err;
+	/* the ring: block n of the agenda goes to slot n % nslots */
+	struct slot *slots;
+	unsigned nslots;
+	uint64_t taken, done;		/* blocks */
+	bool all_taken;
+	pthread_cond_t changed;
 };
 struct hand { struct crew *crew; unsigned number; pthread_t thread; struct gt_err err; };
 
-/* The next block to do: 1, 0 when there are no more, negative. */
-static int take(struct crew *c, const struct gt_seg **seg, struct gt_wire_entry *e, struct gt_err *err)
+/* The next block of the agenda goes to s: 1, 0 when there are no more, negative. The crew is locked. */
+static int take(struct crew *c, struct scanner *s, const struct gt_seg **seg, struct gt_err *err)
 {
 	struct gt_visit p;
-	int more;
+	int more = gt_agenda_next(&c->agenda, &p, err);
 
-	pthread_mutex_lock(&c->lock);
-	more = gt_agenda_next(&c->agenda, &p, err);
-	pthread_mutex_unlock(&c->lock);
 	if (more <= 0)
 		return more;
 	*seg = &c->reader->segs[p.seg];
-	more = gt_agenda_entry(&c->agenda, &p, e, err);
+	more = gt_agenda_entry(&c->agenda, &p, &s->entry, err);
 	return more ? more : 1;
 }
+
+/* The first result that is not 0 ends it all. */
+static void end_with(struct crew *c, int code)
+{
+	int none = 0;
+
+	if (!code)
+		return;
+	atomic_compare_exchange_strong(&c->result, &none, code);
+	pthread_mutex_lock(&c->lock);
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* ---- without order ---- */
 
 static void *work(void *arg)
 {
@@ -328,31 +356,131 @@ static void *work(void *arg)
 	struct crew *c = h->crew;
 	struct scanner s = { .reader = c->reader, .wanted = c->agenda.wanted };
 	const struct gt_seg *seg;
-	struct gt_wire_entry e;
-	int code = 0, more = 1, none = 0;
+	int code = 1;
 
-	while (!code && !atomic_load(&c->result) && (more = take(c, &seg, &e, &h->err)) > 0)
-		code = scan_block(&s, seg, &e, h->number, c->fn, c->arg, &h->err);
-	if (more < 0)
-		code = more;
-	if (code)
-		atomic_compare_exchange_strong(&c->result, &none, code);
+	while (code >= 0 && !atomic_load(&c->result)) {
+		pthread_mutex_lock(&c->lock);
+		code = take(c, &s, &seg, &h->err);
+		pthread_mutex_unlock(&c->lock);
+		if (!code)
+			break;
+		if (code > 0)
+			code = load_block(&s, seg, &h->err);
+		if (code > 0 && (code = scan_runs(&s, h->number, c->each, c->arg)))
+			break;
+	}
+	end_with(c, code);
 	scanner_release(&s);
 	return NULL;
 }
 
+/* ---- in order, and ahead of it ---- */
+
+/* Unpacks the next block, if there is one and room for it: 1, 0 when there is not, or what ends it all. The crew is locked. */
+static int unpack_next(struct hand *h, bool *did)
+{
+	struct crew *c = h->crew;
+	struct slot *slot = &c->slots[c->taken % c->nslots];
+	const struct gt_seg *seg;
+	int code;
+
+	*did = false;
+	if (c->all_taken || c->taken - c->done == c->nslots)
+		return 0;
+	code = take(c, &slot->s, &seg, &h->err);
+	if (code <= 0) {
+		c->all_taken = true;
+		return code;
+	}
+	slot->state = TAKEN;
+	c->taken++;
+	*did = true;
+	pthread_mutex_unlock(&c->lock);
+	code = load_block(&slot->s, seg, &h->err);
+	slot->useless = code <= 0;
+	if (code > 0)
+		code = c->each ? scan_runs(&slot->s, h->number, c->each, c->arg) : 0;
+	pthread_mutex_lock(&c->lock);
+	slot->state = READY;
+	pthread_cond_broadcast(&c->changed);
+	return code;
+}
+
+static void *work_ahead(void *arg)
+{
+	struct hand *h = arg;
+	struct crew *c = h->crew;
+	int code = 0;
+
+	pthread_mutex_lock(&c->lock);
+	while (!code && !c->all_taken && !atomic_load(&c->result)) {
+		bool did;
+
+		code = unpack_next(h, &did);
+		if (!code && !did && !c->all_taken)
+			pthread_cond_wait(&c->changed, &c->lock);
+	}
+	pthread_mutex_unlock(&c->lock);
+	end_with(c, code);
+	return NULL;
+}
+
+/* The block whose turn it is, if it is ready. The crew is locked. */
+static int hand_out(struct hand *h, bool *did)
+{
+	struct crew *c = h->crew;
+	struct slot *slot = &c->slots[c->done % c->nslots];
+	int code = 0;
+
+	*did = c->done < c->taken && slot->state == READY;
+	if (!*did)
+		return 0;
+	pthread_mutex_unlock(&c->lock);
+	if (!slot->useless)
+		code = scan_runs(&slot->s, h->number, c->then, c->arg);
+	pthread_mutex_lock(&c->lock);
+	slot->state = FREE;
+	c->done++;
+	pthread_cond_broadcast(&c->changed);
+	return code;
+}
+
+static void *work_in_order(void *arg)
+{
+	struct hand *h = arg;
+	struct crew *c = h->crew;
+	int code = 0;
+
+	pthread_mutex_lock(&c->lock);
+	while (!code && !atomic_load(&c->result) && !(c->all_taken && c->done == c->taken)) {
+		bool did;
+
+		code = hand_out(h, &did);
+		if (!code && !did)
+			code = unpack_next(h, &did);
+		if (!code && !did && c->done < c->taken && c->slots[c->done % c->nslots].state != READY)
+			pthread_cond_wait(&c->changed, &c->lock);
+	}
+	pthread_mutex_unlock(&c->lock);
+	end_with(c, code);
+	return NULL;
+}
+
+/* ---- who does what ---- */
+
 static int run_crew(struct crew *c, unsigned threads, struct gt_err *err)
 {
 	struct hand *hands = calloc(threads, sizeof(*hands));
+	void *(*others)(void *) = c->then ? work_ahead : work;
 	unsigned started = 1;
 
 	if (!hands)
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	for (unsigned i = 0; i < threads; i++)
 		hands[i] = (struct hand){ .crew = c, .number = i, .err = GT_ERR_INIT };
-	while (started < threads && !pthread_create(&hands[started].thread, NULL, work, &hands[started]))
+	while (started < threads && !pthread_create(&hands[started].thread, NULL, others, &hands[started]))
 		started++;
-	work(&hands[0]);
+	(c->then ? work_in_order : work)(&hands[0]);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(hands[i].thread, NULL);
 	for (unsigned i = 0; i < started; i++)
@@ -362,13 +490,39 @@ static int run_crew(struct crew *c, unsigned threads, struct gt_err *err)
 	return atomic_load(&c->result);
 }
 
+static int make_ring(struct crew *c, unsigned threads, struct gt_err *err)
+{
+	c->nslots = threads > 1 ? threads + AHEAD : 1;
+	c->slots = calloc(c->nslots, sizeof(*c->slots));
+	for (unsigned i = 0; c->slots && i < c->nslots; i++) {
+		c->slots[i].s.reader = c->reader;
+		c->slots[i].s.wanted = c->agenda.wanted;
+	}
+	return c->slots ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
+}
+
+int gt_scan_both(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order, unsigned threads, gt_scan_fn *each,
+		 gt_scan_fn *then, void *arg, struct gt_err *err)
+{
+	struct crew c = { .reader = r, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .each = each, .then = then,
+			  .arg = arg };
+	int code = gt_agenda_open(&c.agenda, r, filter, order == GT_BY_TIME ? GT_BY_START : GT_AS_FILED);
+
+	threads = !threads ? 1 : then && threads > CREW_MAX ? CREW_MAX : threads;
+	code = code ? gt_err_set(err, code, "out of memory") : then ? make_ring(&c, threads, err) : 0;
+	if (!code)
+		code = run_crew(&c, threads, err);
+	for (unsigned i = 0; c.slots && i < c.nslots; i++)
+		scanner_release(&c.slots[i].s);
+	free(c.slots);
+	gt_agenda_release(&c.agenda);
+	return code;
+}
+
 int gt_scan(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order, unsigned threads, gt_scan_fn *fn, void *arg,
 	    struct gt_err *err)
 {
-	struct crew c = { .reader = r, .lock = PTHREAD_MUTEX_INITIALIZER, .fn = fn, .arg = arg };
-	int code = gt_agenda_open(&c.agenda, r, filter, order == GT_BY_TIME ? GT_BY_START : GT_AS_FILED);
+	bool ordered = order != GT_ANY_ORDER;
 
-	code = code ? gt_err_set(err, code, "out of memory") : run_crew(&c, threads && order == GT_ANY_ORDER ? threads : 1, err);
-	gt_agenda_release(&c.agenda);
-	return code;
+	return gt_scan_both(r, filter, order, threads, ordered ? NULL : fn, ordered ? fn : NULL, arg, err);
 }
