@@ -17,11 +17,15 @@ struct run {
 	struct gt_analysis_options *opt;
 	struct worker *workers;
 	struct gt_table **tables;
+	bool any;			/* as in a worker, of all lanes */
 };
+struct lane { unsigned analysis; bool any; struct gt_err err; };	/* a report that sees blocks in order; any: as above */
 struct pass {				/* one scan */
 	struct run *run;
 	enum gt_order order;
 	bool first;			/* that of what needs no order, too */
+	struct lane *lanes;
+	unsigned nlanes;
 };
 
 const struct gt_analysis *gt_analysis_find(const char *name)
@@ -111,62 +115,75 @@ static bool takes_part(const struct pass *pass, const struct gt_analysis *a, boo
 	return a->order == GT_ANY_ORDER ? pass->first : a->order == pass->order;
 }
 
-static int to_all(const struct pass *pass, struct worker *worker, const struct gt_cols *cols, bool in_order)
+static int as_it_comes(void *arg, unsigned w, const struct gt_cols *cols)
 {
+	const struct pass *pass = arg;
 	struct run *run = pass->run;
-	int rc = 0;
+	struct worker *worker = &run->workers[w];
+	int rc = worker->fold ? gt_fold_block(worker->fold, cols, &worker->err) : 0;
 
 	worker->any |= cols->kind != GT_LOST;
 	for (unsigned i = 0; !rc && i < run->n; i++) {
 		const struct gt_analysis *a = run->chosen[i];
 
-		if (a->wants & GT_BIT(cols->kind) && takes_part(pass, a, in_order))
+		if (a->wants & GT_BIT(cols->kind) && takes_part(pass, a, false))
 			rc = a->block(worker->states[i], cols, &worker->err);
 	}
 	return rc;
 }
 
-static int as_it_comes(void *arg, unsigned w, const struct gt_cols *cols)
+static int in_order(void *arg, unsigned i, const struct gt_cols *cols)
 {
 	const struct pass *pass = arg;
-	struct worker *worker = &pass->run->workers[w];
-	int rc = worker->fold ? gt_fold_block(worker->fold, cols, &worker->err) : 0;
+	struct lane *lane = &pass->lanes[i];
+	const struct gt_analysis *a = pass->run->chosen[lane->analysis];
 
-	return rc ? rc : to_all(pass, worker, cols, false);
+	lane->any |= cols->kind != GT_LOST;
+	return a->wants & GT_BIT(cols->kind) ? a->block(pass->run->workers[0].states[lane->analysis], cols, &lane->err) : 0;
 }
 
-static int in_order(void *arg, unsigned w, const struct gt_cols *cols)
+/* Who takes part in a scan, and what it must read for them. Returns whether somebody sees blocks as they come. */
+static bool gather(struct pass *pass, struct gt_filter *filter)
 {
-	const struct pass *pass = arg;
+	const struct run *run = pass->run;
+	bool each = pass->first && run->workers[0].fold;
 
-	return to_all(pass, &pass->run->workers[w], cols, true);
+	*filter = run->opt->filter;
+	filter->kinds = 0;
+	pass->nlanes = 0;
+	for (unsigned i = 0; i < run->n; i++) {
+		const struct gt_analysis *a = run->chosen[i];
+		bool as_they_come = takes_part(pass, a, false), ordered = takes_part(pass, a, true);
+
+		if (ordered)
+			pass->lanes[pass->nlanes++] = (struct lane){ .analysis = i, .err = GT_ERR_INIT };
+		each |= as_they_come;
+		if (!as_they_come && !ordered && !(pass->first && a->folds))
+			continue;
+		filter->kinds |= a->wants;
+		filter->args |= a->wants_args;
+	}
+	return each;
 }
 
 static int scan(struct pass *pass, struct gt_err *err)
 {
 	struct run *run = pass->run;
-	struct gt_filter filter = run->opt->filter;
-	bool each = pass->first && run->workers[0].fold, then = false;
+	struct gt_filter filter;
+	bool each = gather(pass, &filter);
 	int rc;
 
-	filter.kinds = 0;
-	for (unsigned i = 0; i < run->n; i++) {
-		const struct gt_analysis *a = run->chosen[i];
-		bool as_they_come = takes_part(pass, a, false), ordered = takes_part(pass, a, true);
-
-		each |= as_they_come;
-		then |= ordered;
-		if (!as_they_come && !ordered && !(pass->first && a->folds))
-			continue;
-		filter.kinds |= a->wants;
-		filter.args |= a->wants_args;
-	}
 	if (!filter.kinds)
 		return 0;
-	rc = gt_scan_both(run->reader, &filter, pass->order, run->nworkers, each ? as_it_comes : NULL, then ? in_order : NULL, pass, err);
+	rc = gt_scan_lanes(run->reader, &filter, pass->order, run->nworkers, each ? as_it_comes : NULL, in_order, pass->nlanes, pass, err);
 	for (unsigned w = 0; rc && w < run->nworkers; w++)
 		if (run->workers[w].err.code && !err->code)
 			*err = run->workers[w].err;
+	for (unsigned i = 0; i < pass->nlanes; i++) {
+		run->any |= pass->lanes[i].any;
+		if (rc && pass->lanes[i].err.code && !err->code)
+			*err = pass->lanes[i].err;
+	}
 	return rc;
 }
 
@@ -175,9 +192,9 @@ static int scan(struct pass *pass, struct gt_err *err)
 /* One for each order that somebody needs; without one, a scan in any. */
 static int scan_all(struct run *run, struct gt_err *err)
 {
-	struct pass pass = { .run = run, .first = true };
+	struct pass pass = { .run = run, .first = true, .lanes = calloc(run->n + 1ul, sizeof(*pass.lanes)) };
 	bool needed[GT_BY_TIME + 1] = { false };
-	int rc = 0;
+	int rc = pass.lanes ? 0 : gt_err_set(err, -ENOMEM, "no memory for %u reports", run->n);
 
 	for (unsigned i = 0; i < run->n; i++)
 		if (run->chosen[i]->block)
@@ -190,6 +207,7 @@ static int scan_all(struct run *run, struct gt_err *err)
 		}
 	if (!rc && pass.first)
 		rc = scan(&pass, err);
+	free(pass.lanes);
 	return rc;
 }
 
@@ -218,7 +236,7 @@ static int found(void *arg, unsigned w, const struct gt_cols *cols) { return 1; 
 static int look_for_any(struct run *run, struct gt_err *err)
 {
 	struct gt_filter filter = run->opt->filter;
-	bool any = !run->opt->restricted;
+	bool any = !run->opt->restricted || run->any;
 	int rc = 0;
 
 	for (unsigned w = 0; w < run->nworkers; w++)

@@ -103,15 +103,16 @@ const uint32_t *gt_cols_rows(const struct gt_cols *cols, uint32_t code, uint32_t
 enum gt_order { GT_ANY_ORDER, GT_PER_TRACK /* a track's blocks in file order, tracks interleaved */, GT_BY_TIME /* blocks by min start */ };
 /* Calls fn for each run that the filter wants; rows outside the range or of unwanted types are cut out of the columns.
  * Stops at the first non-zero return and returns it. GT_OPEN rows are only those of each segment's last epoch.
- * threads > 1: under GT_ANY_ORDER fn gets worker 0..threads-1 and runs concurrently for different workers; otherwise it runs on the
- * caller's thread alone, as worker 0, and the others unpack blocks ahead. */
+ * threads > 1: under GT_ANY_ORDER fn gets worker 0..threads-1 and runs concurrently for different workers; otherwise it runs for
+ * one run after the other, as worker 0, while other threads unpack blocks ahead. */
 typedef int gt_scan_fn(void *arg, unsigned worker, const struct gt_cols *cols);
 int gt_scan(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order, unsigned threads, gt_scan_fn *fn, void *arg,
 	    struct gt_err *err);
-/* Two scans in one, so that each block is unpacked once: `each` gets every run in any order, on all threads; then `then` gets it, in
- * order, on the caller's thread alone. Either may be NULL, and a `then` may come under GT_ANY_ORDER, too: one at a time, as filed. */
-int gt_scan_both(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order, unsigned threads, gt_scan_fn *each,
-		 gt_scan_fn *then, void *arg, struct gt_err *err);
+/* Many scans in one, so that each block is unpacked once: `each` gets every run as without order, on all threads, or is NULL. Then `then`
+ * gets it once for each of nlanes lanes, with the lane's number in place of the worker's: within a lane in order and one run after the
+ * other, but on any thread, and for several lanes at once. Under GT_ANY_ORDER lanes see blocks as filed. */
+int gt_scan_lanes(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order, unsigned threads, gt_scan_fn *each,
+		  gt_scan_fn *then, unsigned nlanes, void *arg, struct gt_err *err);
 
 /* One row with everything about it. args is borrowed until the next gt_iter_next. */
 struct gt_event {

@@ -1,9 +1,10 @@
 /* The columns path: block after block, run after run, straight from the unpacked arrays. Only where a filter cuts through a
  * block are rows copied.
  *
- * Where no order is asked for, workers share nothing but the next block's number. Blocks that somebody must see in order are
- * unpacked ahead, into a ring of a few: whoever has time takes the next one, and the caller's thread, which alone hands them out in
- * order, takes one itself when the one it needs is not ready. */
+ * Where no order is asked for, workers share nothing but the next block's number. Who must see blocks in order has a lane: blocks are
+ * unpacked ahead, into a ring of a few, and each lane goes through them one after the other, whichever thread has time to take it a block
+ * further. A thread stays with its lanes where it can, for what they know is in its processor's cache; it unpacks the next block when no
+ * lane can go on. No two lanes are at one block at a time, as what a block has unpacked of its arguments is changed by those who ask. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,19 +304,31 @@ static void scanner_release(struct scanner *s)
 /* ---- all of them ---- */
 
 #define AHEAD 3u		/* blocks that are unpacked or being handed out, beyond one for each thread */
-#define CREW_MAX 6u		/* threads of a scan in order: more cannot keep the one that hands out busy, and each takes memory */
+#define CREW_MAX 6u		/* threads of a scan with lanes: each takes memory, and more would wait for the slowest lane anyway */
 
-struct slot { struct scanner s; enum { FREE, TAKEN, READY } state; bool useless; };	/* useless: damaged */
+struct slot {
+	struct scanner s;
+	enum { TAKEN, READY } state;
+	bool useless;			/* damaged */
+	bool busy;			/* a lane is at it */
+	unsigned left;			/* lanes that it has not been handed to */
+};
+struct lane {
+	uint64_t at;			/* the block it needs next */
+	unsigned last;			/* who took it further the last time */
+	bool busy;
+};
 struct crew {
 	struct gt_reader *reader;
 	struct gt_agenda agenda;
-	pthread_mutex_t lock;		/* agenda, and the ring */
+	pthread_mutex_t lock;		/* agenda, ring and lanes */
 	atomic_int result;
 	gt_scan_fn *each, *then;
 	void *arg;
 	/* the ring: block n of the agenda goes to slot n % nslots */
 	struct slot *slots;
-	unsigned nslots;
+	struct lane *lanes;
+	unsigned nslots, nlanes;
 	uint64_t taken, done;		/* blocks */
 	bool all_taken;
 	pthread_cond_t changed;
@@ -376,7 +389,7 @@ static void *work(void *arg)
 
 /* ---- in order, and ahead of it ---- */
 
-/* Unpacks the next block, if there is one and room for it: 1, 0 when there is not, or what ends it all. The crew is locked. */
+/* Unpacks the next block, if there is one and room for it. Returns what ends it all, or 0. The crew is locked. */
 static int unpack_next(struct hand *h, bool *did)
 {
 	struct crew *c = h->crew;
@@ -384,17 +397,17 @@ static int unpack_next(struct hand *h, bool *did)
 	const struct gt_seg *seg;
 	int code;
 
-	*did = false;
 	if (c->all_taken || c->taken - c->done == c->nslots)
 		return 0;
+	*did = true;
 	code = take(c, &slot->s, &seg, &h->err);
 	if (code <= 0) {
 		c->all_taken = true;
 		return code;
 	}
 	slot->state = TAKEN;
+	slot->left = c->nlanes;
 	c->taken++;
-	*did = true;
 	pthread_mutex_unlock(&c->lock);
 	code = load_block(&slot->s, seg, &h->err);
 	slot->useless = code <= 0;
@@ -402,50 +415,53 @@ static int unpack_next(struct hand *h, bool *did)
 		code = c->each ? scan_runs(&slot->s, h->number, c->each, c->arg) : 0;
 	pthread_mutex_lock(&c->lock);
 	slot->state = READY;
-	pthread_cond_broadcast(&c->changed);
 	return code;
 }
 
-static void *work_ahead(void *arg)
+/* A lane that can go on: one that this hand took further before, or else that which is furthest behind. NULL: none. */
+static struct lane *find_lane(const struct hand *h)
 {
-	struct hand *h = arg;
-	struct crew *c = h->crew;
-	int code = 0;
+	const struct crew *c = h->crew;
+	struct lane *best = NULL;
 
-	pthread_mutex_lock(&c->lock);
-	while (!code && !c->all_taken && !atomic_load(&c->result)) {
-		bool did;
+	for (struct lane *l = c->lanes; l < c->lanes + c->nlanes; l++) {
+		const struct slot *slot = &c->slots[l->at % c->nslots];
+		bool mine = l->last == h->number, best_mine = best && best->last == h->number;
 
-		code = unpack_next(h, &did);
-		if (!code && !did && !c->all_taken)
-			pthread_cond_wait(&c->changed, &c->lock);
+		if (l->busy || l->at == c->taken || slot->state != READY || slot->busy)
+			continue;
+		if (!best || (mine != best_mine ? mine : l->at < best->at))
+			best = l;
 	}
-	pthread_mutex_unlock(&c->lock);
-	end_with(c, code);
-	return NULL;
+	return best;
 }
 
-/* The block whose turn it is, if it is ready. The crew is locked. */
-static int hand_out(struct hand *h, bool *did)
+/* Takes a lane one block further, if one can go. Returns what ends it all, or 0. The crew is locked. */
+static int go_on(struct hand *h, bool *did)
 {
 	struct crew *c = h->crew;
-	struct slot *slot = &c->slots[c->done % c->nslots];
+	struct lane *l = find_lane(h);
+	struct slot *slot;
 	int code = 0;
 
-	*did = c->done < c->taken && slot->state == READY;
-	if (!*did)
+	if (!l)
 		return 0;
+	slot = &c->slots[l->at % c->nslots];
+	*did = l->busy = slot->busy = true;
+	l->last = h->number;
 	pthread_mutex_unlock(&c->lock);
 	if (!slot->useless)
-		code = scan_runs(&slot->s, h->number, c->then, c->arg);
+		code = scan_runs(&slot->s, (unsigned)(l - c->lanes), c->then, c->arg);
 	pthread_mutex_lock(&c->lock);
-	slot->state = FREE;
-	c->done++;
-	pthread_cond_broadcast(&c->changed);
+	l->busy = slot->busy = false;
+	l->at++;
+	slot->left--;
+	while (c->done < c->taken && c->slots[c->done % c->nslots].state == READY && !c->slots[c->done % c->nslots].left)
+		c->done++;
 	return code;
 }
 
-static void *work_in_order(void *arg)
+static void *work_on_lanes(void *arg)
 {
 	struct hand *h = arg;
 	struct crew *c = h->crew;
@@ -453,12 +469,14 @@ static void *work_in_order(void *arg)
 
 	pthread_mutex_lock(&c->lock);
 	while (!code && !atomic_load(&c->result) && !(c->all_taken && c->done == c->taken)) {
-		bool did;
+		bool did = false;
 
-		code = hand_out(h, &did);
+		code = go_on(h, &did);
 		if (!code && !did)
 			code = unpack_next(h, &did);
-		if (!code && !did && c->done < c->taken && c->slots[c->done % c->nslots].state != READY)
+		if (did)
+			pthread_cond_broadcast(&c->changed);
+		else if (!code)
 			pthread_cond_wait(&c->changed, &c->lock);
 	}
 	pthread_mutex_unlock(&c->lock);
@@ -471,16 +489,16 @@ static void *work_in_order(void *arg)
 static int run_crew(struct crew *c, unsigned threads, struct gt_err *err)
 {
 	struct hand *hands = calloc(threads, sizeof(*hands));
-	void *(*others)(void *) = c->then ? work_ahead : work;
+	void *(*job)(void *) = c->nlanes ? work_on_lanes : work;
 	unsigned started = 1;
 
 	if (!hands)
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	for (unsigned i = 0; i < threads; i++)
 		hands[i] = (struct hand){ .crew = c, .number = i, .err = GT_ERR_INIT };
-	while (started < threads && !pthread_create(&hands[started].thread, NULL, others, &hands[started]))
+	while (started < threads && !pthread_create(&hands[started].thread, NULL, job, &hands[started]))
 		started++;
-	(c->then ? work_in_order : work)(&hands[0]);
+	job(&hands[0]);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(hands[i].thread, NULL);
 	for (unsigned i = 0; i < started; i++)
@@ -494,27 +512,33 @@ static int make_ring(struct crew *c, unsigned threads, struct gt_err *err)
 {
 	c->nslots = threads > 1 ? threads + AHEAD : 1;
 	c->slots = calloc(c->nslots, sizeof(*c->slots));
-	for (unsigned i = 0; c->slots && i < c->nslots; i++) {
+	c->lanes = calloc(c->nlanes, sizeof(*c->lanes));
+	if (!c->slots || !c->lanes)
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	for (unsigned i = 0; i < c->nslots; i++) {
 		c->slots[i].s.reader = c->reader;
 		c->slots[i].s.wanted = c->agenda.wanted;
 	}
-	return c->slots ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
+	for (unsigned i = 0; i < c->nlanes; i++)
+		c->lanes[i].last = threads;
+	return 0;
 }
 
-int gt_scan_both(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order, unsigned threads, gt_scan_fn *each,
-		 gt_scan_fn *then, void *arg, struct gt_err *err)
+int gt_scan_lanes(struct gt_reader *r, const struct gt_filter *filter, enum gt_order order, unsigned threads, gt_scan_fn *each,
+		  gt_scan_fn *then, unsigned nlanes, void *arg, struct gt_err *err)
 {
 	struct crew c = { .reader = r, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .each = each, .then = then,
-			  .arg = arg };
+			  .arg = arg, .nlanes = nlanes };
 	int code = gt_agenda_open(&c.agenda, r, filter, order == GT_BY_TIME ? GT_BY_START : GT_AS_FILED);
 
-	threads = !threads ? 1 : then && threads > CREW_MAX ? CREW_MAX : threads;
-	code = code ? gt_err_set(err, code, "out of memory") : then ? make_ring(&c, threads, err) : 0;
+	threads = !threads ? 1 : nlanes && threads > CREW_MAX ? CREW_MAX : threads;
+	code = code ? gt_err_set(err, code, "out of memory") : nlanes ? make_ring(&c, threads, err) : 0;
 	if (!code)
 		code = run_crew(&c, threads, err);
 	for (unsigned i = 0; c.slots && i < c.nslots; i++)
 		scanner_release(&c.slots[i].s);
 	free(c.slots);
+	free(c.lanes);
 	gt_agenda_release(&c.agenda);
 	return code;
 }
@@ -524,5 +548,5 @@ int gt_scan(struct gt_reader *r, const struct gt_filter *filter, enum gt_order o
 {
 	bool ordered = order != GT_ANY_ORDER;
 
-	return gt_scan_both(r, filter, order, threads, ordered ? NULL : fn, ordered ? fn : NULL, arg, err);
+	return gt_scan_lanes(r, filter, order, threads, ordered ? NULL : fn, ordered ? fn : NULL, ordered, arg, err);
 }
