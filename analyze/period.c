@@ -233,7 +233,21 @@ static double complete(const struct finder *f)
 	return (double)in / (in + strays);
 }
 
-/* Is it an anchor of whole steps? Fills in *p, and what the usual interval has. */
+/* Do the lengths alone tell that too little can be in the usual interval? An interval has no more of it than the shorter of the two is
+ * long. Where nothing repeats most candidates end here, without a walk over all symbols. */
+static bool hopeless(const struct finder *f, const struct interval *usual, uint32_t count, uint64_t between)
+{
+	uint64_t most = 0;
+
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t length = f->at[k + 1] - f->at[k];
+
+		most += length < usual->length ? length : usual->length;
+	}
+	return (double)most / (double)(between + (uint64_t)usual->length * count - most) < REGULAR;
+}
+
+/* Is it an anchor of whole steps? If so, fills in *p, and what the usual interval has. */
 static bool judge(struct finder *f, uint32_t anchor, struct interval *usual, struct gt_period *p)
 {
 	uint32_t n = 0;
@@ -244,17 +258,21 @@ static bool judge(struct finder *f, uint32_t anchor, struct interval *usual, str
 		n += f->list[i] == anchor;
 	}
 	*p = (struct gt_period){ .anchor = anchor, .count = n - 1 };
+	between = f->at[n - 1] - f->at[0];
+	if ((double)between < COVERED * (double)f->n)
+		return false;
 	*usual = usual_of(f, p->count);
 	p->length = usual->length;
+	if (hopeless(f, usual, p->count, between))
+		return false;
 	for (uint32_t i = 0; i < f->nsymbols; i++)
 		f->symbols[i].usual = f->symbols[i].stamp = f->symbols[i].strays = 0;
 	for (uint32_t i = 0; i < usual->length; i++)
 		f->symbols[f->list[usual->first + i]].usual++;
 	regular = walk(f, usual, p);
 	p->usual = p->usual ? p->usual : 1;
-	between = f->at[n - 1] - f->at[0];
 	p->regular = (double)regular / (double)(between + (uint64_t)usual->length * p->count - regular);
-	return p->regular >= REGULAR && complete(f) >= COMPLETE && (double)between >= COVERED * (double)f->n;
+	return p->regular >= REGULAR && complete(f) >= COMPLETE;
 }
 
 /* ---- where a step begins ---- */
