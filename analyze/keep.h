@@ -29,6 +29,7 @@ static inline bool gt_keep_wants(struct gt_keep *k, int64_t score)
 	k->offered++;
 	return k->n < k->max || score >= k->list[0].score;
 }
+static inline void gt_keep_skip(struct gt_keep *k, uint64_t n) { k->offered += n; }	/* n more that it would not want */
 int gt_keep_add(struct gt_keep *k, const struct gt_kept *one, struct gt_err *err);
 int gt_keep_merge(struct gt_keep *into, const struct gt_keep *from, struct gt_err *err);
 void gt_keep_sort(struct gt_keep *k);	/* no more adding after this */

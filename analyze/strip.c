@@ -16,8 +16,10 @@ static uint64_t offset(const struct gt_window *w, int64_t at)
 /* The cell that holds this place (in 1/60 ns from the window's start); the last one for the window's end. */
 static unsigned cell_of(const struct gt_window *w, u128 place)
 {
-	u128 cell = w->width ? place / w->width : 0;
+	u128 cell = 0;
 
+	if (w->width)		/* a year is less than 64 bits hold, and they are divided in a fraction of the time */
+		cell = place <= UINT64_MAX ? (uint64_t)place / w->width : place / w->width;
 	return cell < GT_STRIP_CELLS ? (unsigned)cell : GT_STRIP_CELLS - 1;
 }
 
@@ -37,13 +39,40 @@ static void spread(struct gt_strip *s, const struct gt_window *w, u128 place, u1
 	}
 }
 
+/* Most calls lie in the cell in which the one before ended: these take no division. from < to: ns from the window's start. */
+static bool in_last(const struct gt_strip *s, const struct gt_window *w, uint64_t from, uint64_t to)
+{
+	uint64_t edge = s->last * w->width;
+
+	if (w->width > UINT64_MAX / GT_STRIP_CELLS)
+		return false;
+	return from * GT_STRIP_CELLS >= edge && to * GT_STRIP_CELLS - edge <= w->width;
+}
+
+static void add_to_last(struct gt_strip *s, uint64_t ns, uint64_t weight)
+{
+	uint64_t more;
+
+	if (__builtin_mul_overflow(ns * GT_STRIP_CELLS, weight, &more))
+		more = UINT64_MAX;
+	s->busy[s->last] = gt_sat_add(s->busy[s->last], more);
+	s->touched |= 1ull << s->last;
+}
+
 void gt_strip_add(struct gt_strip *s, const struct gt_window *w, int64_t start, int64_t end)
 {
 	uint64_t from = offset(w, start), to = offset(w, end);
 	u128 place = (u128)from * GT_STRIP_CELLS, stop = (u128)to * GT_STRIP_CELLS;
-	unsigned first = cell_of(w, place);
+	unsigned first;
 
-	touch(s, first, stop > place ? cell_of(w, stop - 1) : first);
+	if (from < to && from >= s->covered && in_last(s, w, from, to)) {
+		add_to_last(s, to - from, 1);
+		s->covered = to;
+		return;
+	}
+	first = cell_of(w, place);
+	s->last = stop > place ? cell_of(w, stop - 1) : first;
+	touch(s, first, s->last);
 	if (to <= s->covered)
 		return;
 	if (from < s->covered) {
@@ -56,12 +85,19 @@ void gt_strip_add(struct gt_strip *s, const struct gt_window *w, int64_t start, 
 
 void gt_strip_weigh(struct gt_strip *s, const struct gt_window *w, int64_t start, int64_t end, uint64_t weight)
 {
-	u128 place = (u128)offset(w, start) * GT_STRIP_CELLS, stop = (u128)offset(w, end) * GT_STRIP_CELLS;
-	unsigned first = cell_of(w, place);
+	uint64_t from = offset(w, start), to = offset(w, end);
+	u128 place = (u128)from * GT_STRIP_CELLS, stop = (u128)to * GT_STRIP_CELLS;
+	unsigned first;
 
-	if (stop <= place || !weight)
+	if (to <= from || !weight)
 		return;
-	touch(s, first, cell_of(w, stop - 1));
+	if (in_last(s, w, from, to)) {
+		add_to_last(s, to - from, weight);
+		return;
+	}
+	first = cell_of(w, place);
+	s->last = cell_of(w, stop - 1);
+	touch(s, first, s->last);
 	spread(s, w, place, stop, first, weight);
 }
 

@@ -54,9 +54,12 @@ static void sort(struct gt_moment *m, size_t n)
 	size_t steps = 0;
 
 	for (size_t i = 1; i < n; i++) {
-		struct gt_moment one = m[i];
+		struct gt_moment one;
 		size_t k = i;
 
+		if (__builtin_expect(m[i - 1].at <= m[i].at, 1))
+			continue;
+		one = m[i];
 		for (; k && m[k - 1].at > one.at && steps < 4 * n; k--, steps++)
 			m[k] = m[k - 1];
 		m[k] = one;

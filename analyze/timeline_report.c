@@ -75,8 +75,10 @@ static int list_calls(struct state *s, const struct gt_cols *cols, struct gt_err
 		int64_t score = ~gt_since(s->asked.opt, s->asked.reader, cols->seg, cols->start[i]);	/* the earlier the better */
 		struct gt_kept one;
 
-		if (!gt_keep_wants(&s->calls, score))
-			continue;
+		if (!gt_keep_wants(&s->calls, score)) {
+			gt_keep_skip(&s->calls, cols->n - i - 1);	/* they are later */
+			break;
+		}
 		one = gt_kept_row(cols, i, score);
 		one.a = cols->kind == GT_OPEN;
 		if (gt_keep_add(&s->calls, &one, err))
