@@ -362,15 +362,17 @@ static bool match(const struct gt_segment *seg, const struct gt_type *type, void
 
 struct counted { struct gt_asked asked; uint64_t rows; };	/* the state of a report */
 
+/* How many rows have types that are wanted; what is unusual is that some have not. */
 static int count_rows(struct counted *c, const struct trace_spec *spec, const struct gt_cols *cols)
 {
+	c->rows += cols->n;
 	for (uint32_t k = 0; k < cols->ntypes; k++) {
 		struct gt_pick p;
 
-		if (!gt_cols_type(cols, k) || !spec->wants(gt_cols_type(cols, k)))
+		if (gt_cols_type(cols, k) && spec->wants(gt_cols_type(cols, k)))
 			continue;
 		for (gt_pick_start(&p, cols, k, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
-			c->rows++;
+			c->rows--;
 	}
 	return 0;
 }
