@@ -7,10 +7,22 @@
 #define LONGEST ((int64_t)1 << 40)	/* ns that one stretch cannot have */
 #define COPIES 65536u			/* calls that copy pageable memory, the last ones of a line */
 
-/* The first stretch that ends behind `at`. */
-static size_t first_behind(const struct gt_host_list *l, int64_t at)
+/* The first stretch that ends behind `at`. What is asked for is near to what was asked before, so steps are made from there, each twice as
+ * long, until it lies between two of them. */
+static size_t first_behind(struct gt_host_list *l, int64_t at)
 {
-	size_t low = 0, high = l->n;
+	size_t low = l->near < l->n ? l->near : l->n, high = low, step = 1;
+
+	while (low && gt_host_end(&l->list[low - 1]) > at) {
+		high = low - 1;
+		low = high > step ? high - step : 0;
+		step *= 2;
+	}
+	while (high < l->n && gt_host_end(&l->list[high]) <= at) {
+		low = high + 1;
+		high = l->n - low > step ? low + step : l->n;
+		step *= 2;
+	}
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
@@ -20,7 +32,7 @@ static size_t first_behind(const struct gt_host_list *l, int64_t at)
 		else
 			low = mid + 1;
 	}
-	return low;
+	return l->near = low;
 }
 
 static int push(struct gt_host_list *to, int64_t start, int64_t end, uint32_t type, size_t *kept, struct gt_err *err)
@@ -154,7 +166,7 @@ int64_t gt_host_copy_of(const struct gt_host_line *l, int64_t call)
 
 /* ---- reading ---- */
 
-int gt_host_cut(const struct gt_host_line *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg, struct gt_err *err)
+int gt_host_cut(struct gt_host_line *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg, struct gt_err *err)
 {
 	size_t next[GT_HOST_LEVELS];
 	int rc = 0;
@@ -197,6 +209,7 @@ void gt_host_forget(struct gt_host_line *l, int64_t before, size_t *kept)
 		if (gone)
 			memmove(in->list, in->list + gone, (in->n - gone) * sizeof(*in->list));
 		in->n -= gone;
+		in->near = 0;
 		*kept -= gone;
 	}
 	before = l->level[GT_HOST_CALL].n ? l->level[GT_HOST_CALL].list[0].start : before;

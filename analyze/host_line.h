@@ -25,7 +25,7 @@ enum gt_host_level {
 struct gt_host_stretch { int64_t start; uint64_t ns : 40, type : 24; };	/* type: the caller's number; what lasts for longer is several */
 static inline int64_t gt_host_end(const struct gt_host_stretch *s) { return s->start + (int64_t)s->ns; }
 struct gt_host_line {			/* zero-initialised: nothing is known of it */
-	struct gt_host_list { struct gt_host_stretch *list; size_t n, cap; } level[GT_HOST_LEVELS];
+	struct gt_host_list { struct gt_host_stretch *list; size_t n, cap, near; } level[GT_HOST_LEVELS];
 	struct gt_host_copy { int64_t call, from; } *copies;	/* of pageable memory: when the call began, and when the copy did */
 	size_t ncopies, copies_cap;
 };
@@ -49,8 +49,8 @@ int gt_host_add(struct gt_host_line *l, enum gt_host_level level, int64_t start,
 int gt_host_copies(struct gt_host_line *l, int64_t call, int64_t from, struct gt_err *err);
 /* When did the copy begin that this call makes? INT64_MAX: it makes none. */
 int64_t gt_host_copy_of(const struct gt_host_line *l, int64_t call);
-/* Hands out [from, to) in pieces, in order. */
-int gt_host_cut(const struct gt_host_line *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg, struct gt_err *err);
+/* Hands out [from, to) in pieces, in order. It remembers where that was, and is quick where the next one is near. */
+int gt_host_cut(struct gt_host_line *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg, struct gt_err *err);
 void gt_host_forget(struct gt_host_line *l, int64_t before, size_t *kept);	/* what ended by then */
 void gt_host_release(struct gt_host_line *l);
 #endif

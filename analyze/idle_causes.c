@@ -138,7 +138,6 @@ static int slice(void *arg, enum gt_host_level level, const struct gt_host_stret
 
 static int cut(struct gt_idle *s, int64_t from, int64_t to, const struct gt_idle_op *next, struct gt_err *err)
 {
-	static const struct gt_host_line nothing;
 	int64_t until;
 	int rc = 0;
 
@@ -150,10 +149,10 @@ static int cut(struct gt_idle *s, int64_t from, int64_t to, const struct gt_idle
 		return add_slice(s, GT_IDLE_UNJOINED, GT_NONE, from, to, err);
 	until = next->returned < from ? from : next->returned < to ? next->returned : to;
 	if (from < until) {
-		const struct gt_host_line *l = next->thread == GT_NONE ? NULL : s->lines[next->thread];
+		struct gt_host_line *l = next->thread == GT_NONE ? NULL : s->lines[next->thread];
 
-		s->cutting_line = l ? l : &nothing;
-		rc = gt_host_cut(s->cutting_line, from, until, slice, s, err);
+		s->cutting_line = l;
+		rc = l ? gt_host_cut(l, from, until, slice, s, err) : slice(s, GT_HOST_NOTHING, NULL, from, until, err);
 	}
 	if (!rc && until < to)
 		rc = add_slice(s, next->waited ? GT_IDLE_WAITING : GT_IDLE_QUEUED, GT_NONE, until, to, err);
