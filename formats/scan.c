@@ -395,7 +395,7 @@ static int unpack_next(struct hand *h, bool *did)
 	struct crew *c = h->crew;
 	struct slot *slot = &c->slots[c->taken % c->nslots];
 	const struct gt_seg *seg;
-	int code;
+	int code, loaded;
 
 	if (c->all_taken || c->taken - c->done == c->nslots)
 		return 0;
@@ -409,11 +409,11 @@ static int unpack_next(struct hand *h, bool *did)
 	slot->left = c->nlanes;
 	c->taken++;
 	pthread_mutex_unlock(&c->lock);
-	code = load_block(&slot->s, seg, &h->err);
-	slot->useless = code <= 0;
-	if (code > 0)
+	code = loaded = load_block(&slot->s, seg, &h->err);
+	if (loaded > 0)
 		code = c->each ? scan_runs(&slot->s, h->number, c->each, c->arg) : 0;
 	pthread_mutex_lock(&c->lock);
+	slot->useless = loaded <= 0;
 	slot->state = READY;
 	return code;
 }
