@@ -8,6 +8,7 @@
 #define GT_ANALYSIS_H
 #include "analyze/doubles.h"
 #include "analyze/fold.h"
+#include "formats/demangle.h"
 #include "formats/reader.h"
 #include "formats/table.h"
 
@@ -23,6 +24,7 @@ struct gt_analysis_options {
 	int64_t min_ns;			/* gaps shorter than this are not looked into */
 	bool whole;			/* GPU reports look at all of the recording, not only from the first to the last GPU operation */
 	const struct gt_opt_list *without;	/* globs (formats/globs.h): what `critical` shall do without; NULL: nothing */
+	enum gt_name_form names;	/* how kernels are called, where people read it */
 	bool spark;			/* reports that know a histogram of each row draw it beside the name (bars.h) */
 	size_t width;			/* of the terminal that text will be printed on; 0 or SIZE_MAX: there is none */
 	const struct gt_query *query, *histogram;	/* what the reports of these names are asked; NULL: nothing, and they have no table. Borrowed */

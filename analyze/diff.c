@@ -299,10 +299,11 @@ static void note_left_out(struct gt_table *t, const struct gt_side *a, const str
 					     : "added or gone");
 }
 
-static struct gt_table *names(const struct compared *c, const struct gt_side *a, const struct gt_side *b, unsigned top)
+static struct gt_table *names(const struct compared *c, const struct gt_side *a, const struct gt_side *b, const struct gt_diff_asked *asked)
 {
 	struct gt_table *t = gt_table_new("names", "By name, what changed the time most first", name_columns, NNAME);
-	struct gt_kernel_names *kernels = gt_kernel_names_new();
+	struct gt_kernel_names *kernels = gt_kernel_names_new(asked->form);
+	unsigned top = asked->top;
 	size_t n = top ? c->n - c->verdicts[GT_VERDICT_SAME] : c->n, shown = gt_shown(n, top);
 
 	if (!t || !kernels) {
@@ -521,7 +522,7 @@ int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_di
 	tables[n++] = files(a, b);
 	if (asked->names && !(rc = compare_names(&c, a, b, asked->names, err))) {
 		tables[n++] = verdicts(&c);
-		tables[n++] = names(&c, a, b, asked->top);
+		tables[n++] = names(&c, a, b, asked);
 	}
 	free(c.list);
 	for (int i = 0; !rc && i < n; i++)

@@ -54,6 +54,7 @@ struct gt_diff_asked {
 	uint64_t wanted;		/* bit i: gt_diff_rules[i] */
 	unsigned names;			/* enum gt_diff_names: 0 compares no names */
 	unsigned top;			/* rows that are shown; 0: all, also those that are the same */
+	enum gt_name_form form;		/* how kernels are called */
 };
 /* Adds the tables of a report (NULL: the default). false: none of them can be compared. */
 bool gt_diff_ask(struct gt_diff_asked *asked, const char *report);

@@ -161,7 +161,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 {
 	struct gaps *g = state;
 	unsigned skip = gt_where_skip(g->idle.asked.reader);
-	struct gt_kernel_names *names = gt_kernel_names_new();
+	struct gt_kernel_names *names = gt_kernel_names_new(g->idle.asked.opt->names);
 	int rc = gt_idle_finish(&g->idle, err);
 	const char *cannot = gt_idle_cannot(&g->idle);
 

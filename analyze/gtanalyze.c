@@ -26,7 +26,7 @@
 
 static struct {
 	bool list, explain, force, whole, spark;
-	int format;
+	int format, names;
 	const char *from, *to, *output, *min;
 	uint64_t pid, tid, top, threads;
 	struct gt_opt_list match, fail_if, without;
@@ -34,12 +34,14 @@ static struct {
 } opt = { .output = "-", .top = NOT_GIVEN, .threads = NOT_GIVEN };
 
 static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };	/* as in enum gt_table_format */
+static const char *const name_forms[] = { "short", "full", "mangled", NULL };	/* as in enum gt_name_form */
 static const struct gt_opt options[] = {
 	{ 'l', "list",   GT_OPT_FLAG, &opt.list,    NULL,      "list the reports and leave", NULL },
 	{ 0,   "explain", GT_OPT_FLAG, &opt.explain, NULL,     "say what words mean in all reports, and leave", NULL },
 	{ 0,   "format", GT_OPT_WORD, &opt.format,  "FORMAT",  "how to print", formats },
 	{ 0,   "top",    GT_OPT_U64,  &opt.top,     "N",       "show at most N rows of a table, 0 all; unless told, text shows 20 and the "
 							       "other formats all", NULL },
+	{ 0,   "names",  GT_OPT_WORD, &opt.names,   "FORM",    "how kernels are called", name_forms },
 	{ 0,   "spark",  GT_OPT_FLAG, &opt.spark,   NULL,
 	  "draw beside each name of top, ioctls and kernels how its durations are spread", NULL },
 	{ 'o', "output", GT_OPT_STR,  &opt.output,  "FILE",    "write there instead of to the standard output", NULL },
@@ -415,6 +417,8 @@ static int print(const char *file, const struct chosen *c, struct gt_table *cons
 	unsigned skip = 0;
 	int rc;
 
+	for (unsigned i = 0; i < n && opt.names != GT_NAME_SHORT; i++)
+		gt_table_names_matter(tables[i]);
 	while (rows_only && !c->header && skip < n && of_header(tables[skip]))
 		skip++;
 	rc = gt_tables_print(tables + skip, n - skip, (enum gt_table_format)opt.format, several ? file : NULL, out, err);
@@ -436,6 +440,7 @@ static void set_options(struct gt_analysis_options *o, struct gt_reader *r, cons
 		o->filter.match_arg = &opt.match;
 	}
 	o->whole = opt.whole;
+	o->names = (enum gt_name_form)opt.names;
 	o->without = &opt.without;
 	if (opt.min)
 		gt_parse_ns(opt.min, &o->min_ns);
@@ -555,6 +560,7 @@ static int print_diff(const struct chosen *c, const struct gt_side sides[2], str
 	struct gt_table *tables[GT_DIFF_TABLES + 1] = { NULL };
 	int n, rc;
 
+	asked.form = (enum gt_name_form)opt.names;
 	asked.top = opt.top != NOT_GIVEN ? (unsigned)opt.top : opt.format == GT_TEXT ? TEXT_TOP : 0;
 	n = rc = gt_diff(&sides[0], &sides[1], &asked, tables, err);
 	if (n >= 0 && c->gates.n) {
@@ -563,6 +569,8 @@ static int print_diff(const struct chosen *c, const struct gt_side sides[2], str
 			*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)rc);
 		n++;
 	}
+	for (int i = 0; rc >= 0 && i < n && opt.names != GT_NAME_SHORT; i++)
+		gt_table_names_matter(tables[i]);
 	if (rc >= 0)
 		rc = gt_tables_print(tables, (unsigned)n, (enum gt_table_format)opt.format, NULL, out, err);
 	if (rc >= 0 && (opt.format == GT_CSV || opt.format == GT_TSV))

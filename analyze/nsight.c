@@ -6,11 +6,11 @@
 
 const char gt_nsight_family[] = "By the names and with the columns of Nsight Systems' reports:";
 
-int gt_nsight_names_init(struct gt_nsight_names *n, struct gt_reader *r, struct gt_err *err)
+int gt_nsight_names_init(struct gt_nsight_names *n, struct gt_reader *r, enum gt_name_form form, struct gt_err *err)
 {
 	uint32_t nsegs = gt_reader_segments(r);
 
-	*n = (struct gt_nsight_names){ .reader = r, .kernels = gt_kernel_names_new() };
+	*n = (struct gt_nsight_names){ .reader = r, .form = form, .kernels = gt_kernel_names_new(GT_NAME_SHORT) };
 	n->first = calloc(nsegs + 1ul, sizeof(*n->first));
 	if (!n->kernels || !n->first)
 		return gt_err_set(err, -ENOMEM, "no memory for names");
@@ -76,11 +76,17 @@ const char *gt_nsight_full(struct gt_nsight_names *n, uint32_t name)
 {
 	struct gt_nsight_name *one = &n->list[name];
 
-	if (!one->full)
+	if (!one->full && n->form != GT_NAME_MANGLED)
 		one->full = gt_demangle(one->text);
 	if (!one->full)
 		one->full = (char *)one->text;	/* never tried again, nor freed */
 	return one->full;
+}
+
+void gt_nsight_show_names(const struct gt_nsight_names *n, struct gt_table *t, const char *brief, const char *full)
+{
+	if (n->form != GT_NAME_SHORT)
+		gt_table_instead(t, brief, full);
 }
 
 const char *gt_nsight_operation(enum gt_gpu_what what, uint64_t direction)

@@ -18,10 +18,11 @@ extern const char gt_nsight_family[];	/* what --list puts them under */
 
 /* ---- names ---- */
 
-/* Names of all recordings, each once: they have numbers, which mean the same text in any of them. Kernels have a short form,
- * and one as C++ spells it. */
+/* Names of all recordings, each once: they have numbers, which mean the same text in any of them. Kernels have a short form, and a
+ * whole one: as C++ spells it, or as it was recorded under --names mangled. */
 struct gt_nsight_names {
 	struct gt_reader *reader;
+	enum gt_name_form form;
 	struct gt_nsight_name { const char *text; uint32_t len; const char *brief; char *full; } *list;
 	size_t n, cap;
 	struct gt_map map;
@@ -29,7 +30,7 @@ struct gt_nsight_names {
 	uint32_t *first;		/* by segment: the slot of its first type; one more at the end: how many there are */
 	uint32_t *of_type;		/* by slot: 1 + number, or 0 */
 };
-int gt_nsight_names_init(struct gt_nsight_names *n, struct gt_reader *r, struct gt_err *err);
+int gt_nsight_names_init(struct gt_nsight_names *n, struct gt_reader *r, enum gt_name_form form, struct gt_err *err);
 void gt_nsight_names_release(struct gt_nsight_names *n);
 /* The number of a string, or of a type's name; GT_NONE with err filled in. A string that there is not is "?". */
 uint32_t gt_nsight_name(struct gt_nsight_names *n, const struct gt_segment *seg, uint64_t string, struct gt_err *err);
@@ -43,6 +44,8 @@ static inline const char *gt_nsight_text(const struct gt_nsight_names *n, uint32
 /* Of a kernel, borrowed; the text where memory is out. */
 const char *gt_nsight_brief(struct gt_nsight_names *n, uint32_t name);
 const char *gt_nsight_full(struct gt_nsight_names *n, uint32_t name);
+/* Text shows the whole names, in the place of the short ones, if --names asks for such. */
+void gt_nsight_show_names(const struct gt_nsight_names *n, struct gt_table *t, const char *brief, const char *full);
 
 /* Nsight's word for a copy or set. */
 const char *gt_nsight_operation(enum gt_gpu_what what, uint64_t direction);

@@ -29,7 +29,7 @@ static int execs_init(void *state, struct gt_reader *r, const struct gt_analysis
 
 	e->asked = (struct gt_asked){ r, opt };
 	gt_groups_init(&e->groups, sizeof(struct exec), sizeof(struct exec_key), GROUPS_MOST);
-	return gt_nsight_names_init(&e->names, r, err);
+	return gt_nsight_names_init(&e->names, r, opt->names, err);
 }
 
 /* ---- rows ---- */
@@ -180,6 +180,7 @@ static int execs_finish(void *state, struct gt_table **tables, unsigned max, str
 		add_row(e, tables[0], gt_groups_at(&e->groups, i));
 	gt_table_gives_way(tables[0], "tstddev_ns astddev_ns qstddev_ns kstddev_ns tmin_ns amin_ns qmin_ns kmin_ns "
 			   "tmax_ns amax_ns qmax_ns kmax_ns tmed_ns amed_ns qmed_ns kmed_ns tid qcount dev_id pid count qavg_ns aavg_ns api_name");
+	gt_nsight_show_names(&e->names, tables[0], "short_kernel_name", "kernel_name");
 	gt_note_cut(tables[0], e->groups.n, shown);
 	note_limits(e, tables[0]);
 	gt_note_unrecorded(tables[0], e->asked.reader, GT_LAYER_GPU);

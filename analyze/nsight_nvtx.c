@@ -561,6 +561,7 @@ static int kern_finish(void *state, struct gt_table **tables, unsigned max, stru
 	for (size_t i = 0; i < shown; i++)
 		add_kern(v, tables[0], gt_groups_at(&v->groups, i));
 	gt_table_gives_way(tables[0], "stddev_ns min_ns med_ns tid max_ns avg_ns pid nvtx_inst kern_inst");
+	gt_nsight_show_names(&v->names, tables[0], "short_kernel_name", "kernel_name");
 	if (!v->crowded)
 		gt_note_cut(tables[0], v->groups.n, shown);
 	note_limits(v, tables[0]);
@@ -577,7 +578,7 @@ static int nvtx_init(struct nvtx *v, struct gt_reader *r, const struct gt_analys
 		gt_groups_init(&v->groups, sizeof(struct kern), sizeof(struct kern_key), GROUPS_MOST);
 	else
 		gt_groups_init(&v->groups, sizeof(struct proj), sizeof(uint32_t), GROUPS_MOST);
-	return gt_nsight_names_init(&v->names, r, err);
+	return gt_nsight_names_init(&v->names, r, opt->names, err);
 }
 
 static int proj_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)

@@ -40,7 +40,7 @@ static int sums_init(void *state, struct gt_reader *r, const struct gt_analysis_
 	s->asked = (struct gt_asked){ r, opt };
 	s->spec = spec;
 	gt_groups_init(&s->groups, sizeof(struct sum), sizeof(struct sum_key), GT_NSIGHT_GROUPS);
-	rc = gt_nsight_names_init(&s->names, r, err);
+	rc = gt_nsight_names_init(&s->names, r, opt->names, err);
 	if (rc)
 		return rc;
 	s->of_slot = calloc(s->names.first[gt_reader_segments(r)] + 1ul, sizeof(*s->of_slot));
@@ -322,6 +322,8 @@ static int sums_finish(void *state, struct gt_table **tables, unsigned max, stru
 	for (size_t i = 0; i < shown; i++)
 		add_row(s, tables[0], gt_groups_at(&s->groups, i));
 	gt_table_gives_way(tables[0], spec->gives_way);
+	gt_nsight_show_names(&s->names, tables[0], "short_name", "name");
+	gt_nsight_show_names(&s->names, tables[0], "short_operation", "operation");
 	gt_note_cut(tables[0], s->groups.n, shown);
 	if (s->groups.n && !spec->sizes)
 		gt_table_note(tables[0], "time (%%) is of the sum of all total times, not of the time that passed");

@@ -336,7 +336,7 @@ static void trace_close(void *arg)
 static int trace_init(struct trace *t, struct gt_err *err)
 {
 	uint32_t nsegs = gt_reader_segments(t->reader);
-	int rc = gt_nsight_names_init(&t->names, t->reader, err);
+	int rc = gt_nsight_names_init(&t->names, t->reader, t->opt.names, err);
 
 	t->first_track = calloc(nsegs + 1ul, sizeof(*t->first_track));
 	for (uint32_t i = 0; !rc && t->first_track && i < nsegs; i++)
@@ -411,6 +411,8 @@ static int trace_finish(const struct counted *c, const struct trace_spec *spec, 
 		return rc;
 	}
 	gt_table_gives_way(tables[0], spec->gives_way);
+	gt_nsight_show_names(&t->names, tables[0], "short_name", "name");
+	gt_nsight_show_names(&t->names, tables[0], "short_kernel_name", "kernel_name");
 	gt_note_cut(tables[0], c->rows, gt_shown(c->rows, a->opt->top));
 	rc = gt_table_stream(tables[0], &(struct gt_row_source){ trace_next, trace_close, t }, err);
 	gt_note_unrecorded(tables[0], a->reader, spec->layer);

@@ -44,12 +44,13 @@ static int add_name(struct gt_table *t, const struct gt_names *names, const stru
 	return rc;
 }
 
-static int list(struct gt_table *t, const struct gt_names *names, unsigned top, bool sparks, struct gt_err *err)
+static int list(struct gt_table *t, const struct gt_names *names, const struct gt_analysis_options *opt, struct gt_err *err)
 {
+	bool sparks = opt->spark;
 	struct gt_spark_scale scale = { 0 };
 	int64_t *shares = gt_names_shares(names, err);
-	size_t shown = gt_shown(names->n, top);
-	struct gt_kernel_names *kernels = gt_kernel_names_new();
+	size_t shown = gt_shown(names->n, opt->top);
+	struct gt_kernel_names *kernels = gt_kernel_names_new(opt->names);
 	bool coarse = false, sides = false;
 	int rc = !shares ? -ENOMEM : kernels ? 0 : gt_err_set(err, -ENOMEM, "no memory for the kernels");
 
@@ -90,7 +91,7 @@ static int finish(const struct gt_asked *a, const char *name, const char *title,
 	if (!rc)
 		gt_table_gives_way(tables[0], "p50_ns category mean_ns failed p99_ns max_ns share_percent spark");
 	if (!rc)
-		rc = list(tables[0], &names, a->opt->top, a->opt->spark, err);
+		rc = list(tables[0], &names, a->opt, err);
 	if (!rc)
 		gt_note_unrecorded(tables[0], a->reader, layer);
 	gt_names_release(&names);

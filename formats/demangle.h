@@ -12,10 +12,12 @@ char *gt_demangle(const char *name);
 #define GT_SHORT_MAX 60
 void gt_kernel_short(const char *name, unsigned nargs, char out[GT_SHORT_MAX + 1]);
 
-/* Short forms that differ for different names: the first name gets the plain form; a later one that would look the same
- * gets more of its template arguments, and where that does not help "#2", "#3" ... The same name always gets the same form. */
+/* Forms that differ for different names, so that nobody adds up or mixes up two kernels that only look alike. SHORT: the first name
+ * gets the form above; a later one that would look the same gets more of its template arguments, then its namespaces. FULL: C++
+ * spelling. Where that does not help they end in "#2", "#3" ... MANGLED: as it is. The same name always gets the same form. */
+enum gt_name_form { GT_NAME_SHORT, GT_NAME_FULL, GT_NAME_MANGLED };
 struct gt_kernel_names;
-struct gt_kernel_names *gt_kernel_names_new(void);
+struct gt_kernel_names *gt_kernel_names_new(enum gt_name_form form);
 /* The form of this name (mangled or not), borrowed until gt_kernel_names_free; NULL when memory is out. */
 const char *gt_kernel_names_get(struct gt_kernel_names *k, const char *name);
 /* All so far, in the order they came: 0 .. count - 1. full is as it was handed in. */

@@ -723,7 +723,7 @@ static int chrome_init(struct chrome *c)
 	uint32_t n = gt_reader_segments(c->r);
 
 	c->bases = gt_export_bases(c->r);
-	c->names = gt_kernel_names_new();
+	c->names = gt_kernel_names_new(GT_NAME_SHORT);
 	c->segs = calloc((size_t)n + 1, sizeof(*c->segs));
 	if (!c->bases || !c->names || !c->segs)
 		return no_memory(c);

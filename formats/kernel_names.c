@@ -3,7 +3,9 @@
  * "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<...> >(at::native::ReduceOp<...>)" is 300 characters of which
  * a table has room for 60. What tells people most is the function and its first template argument, without namespaces:
  * reduce_kernel<512, ..>. When two kernels of one table would read the same, the later one shows more of its arguments
- * (reduce_kernel<512, 1, ReduceOp<MeanOps<float>>, ..>), and where all are shown or no room is left, a number: foo<int>#2.
+ * (reduce_kernel<512, 1, ReduceOp<MeanOps<float>>, ..>), or its namespaces (cub::reduce_kernel<512, ..>), and where that does not tell
+ * them apart or no room is left, a number: foo<int>#2. Two that read the same in full (overloads in anonymous namespaces of two files)
+ * have a number, too. So a form stands for one name and no two rows of a table are ever one because of how they are shown.
  */
 #include "formats/demangle.h"
 
@@ -42,13 +44,15 @@ static bool starts(const char *p, const char *end, const char *word)
 	return (size_t)(end - p) >= n && !memcmp(p, word, n);
 }
 
-/* Where the parameter list begins, and where the function's own name does: behind the last top-level space and "::". */
-static struct range function_of(const char *s, const char *end, struct range *args)
+/* Where the parameter list begins, and where the function's own name does: behind the last top-level space and "::"; its namespaces
+ * begin behind that space. */
+static struct range function_of(const char *s, const char *end, struct range *args, const char **scope)
 {
 	static const char anonymous[] = "(anonymous namespace)";
 	struct range name = { s, end };
 	const char *p = s;
 
+	*scope = s;
 	args->s = args->end = NULL;
 	while (p < end) {
 		if (starts(p, end, anonymous)) {
@@ -75,6 +79,7 @@ static struct range function_of(const char *s, const char *end, struct range *ar
 			continue;
 		}
 		if (*p == ' ' || (*p == ':' && p + 1 < end && p[1] == ':')) {
+			*scope = *p == ' ' ? p + 1 : *scope;
 			p += *p == ' ' ? 1 : 2;
 			name.s = p;
 			args->s = args->end = NULL;
@@ -168,16 +173,19 @@ static void cut(char *to, size_t size, const char *s, size_t len)
 }
 
 /* The whole short form, not cut yet. */
-static void short_form(struct gt_buf *b, const char *raw, const char *plain, unsigned nargs)
+static void short_form(struct gt_buf *b, const char *raw, const char *plain, unsigned nargs, bool namespaces)
 {
 	struct range args = { NULL, NULL }, f;
+	const char *scope = NULL;
 
 	if (plain || strncmp(raw, "_Z", 2))
-		f = function_of(plain ? plain : raw, (plain ? plain : raw) + strlen(plain ? plain : raw), &args);
+		f = function_of(plain ? plain : raw, (plain ? plain : raw) + strlen(plain ? plain : raw), &args, &scope);
 	else
 		f = mangled_word(raw);
 	if (f.s >= f.end)
 		f = (struct range){ raw, raw + strlen(raw) };
+	else if (namespaces && scope)
+		gt_buf_add(b, scope, (size_t)(f.s - scope));
 	gt_buf_add(b, f.s, (size_t)(f.end - f.s));
 	if (args.s && nargs)
 		add_arguments(b, args, nargs);
@@ -188,7 +196,7 @@ void gt_kernel_short(const char *name, unsigned nargs, char out[GT_SHORT_MAX + 1
 	char *plain = gt_demangle(name);
 	struct gt_buf b = { 0 };
 
-	short_form(&b, name, plain, nargs);
+	short_form(&b, name, plain, nargs, false);
 	cut(out, GT_SHORT_MAX + 1, b.failed || !b.len ? name : (const char *)b.data, b.failed || !b.len ? strlen(name) : b.len);
 	gt_buf_release(&b);
 	free(plain);
@@ -198,6 +206,7 @@ void gt_kernel_short(const char *name, unsigned nargs, char out[GT_SHORT_MAX + 1
 
 struct kernel { char *full, *brief; uint32_t next; /* number of the next form that would look the same */ };
 struct gt_kernel_names {
+	enum gt_name_form form;
 	struct kernel *list;
 	size_t n, cap;
 	struct gt_map by_full, by_brief;
@@ -222,45 +231,74 @@ static uint32_t find_brief(const struct gt_kernel_names *k, const char *brief)
 	return gt_map_get(&k->by_brief, gt_hash(brief, len), same_brief, k, brief, len);
 }
 
-/* The plain form, then more arguments as long as they still show, then numbers. */
-static int choose(struct gt_kernel_names *k, const char *name, char brief[GT_SHORT_MAX + 1])
+/* A form, `first` unless it is taken: then with a number, and no longer than `max` bytes. new; NULL: no memory. */
+static char *numbered(struct gt_kernel_names *k, const char *first, size_t max)
 {
-	char *plain = gt_demangle(name), first[GT_SHORT_MAX + 1] = "";
-	struct gt_buf b = { 0 };
-	uint32_t alike;
+	size_t len = strlen(first), size = (len < max ? len : max) + 16;
+	char *form = malloc(size);
+	uint32_t alike = find_brief(k, first);
 
-	for (unsigned nargs = 1; nargs <= MORE_ARGS; nargs++) {
-		gt_buf_clear(&b);
-		short_form(&b, name, plain, nargs);
-		if (b.failed)
-			break;
-		cut(brief, GT_SHORT_MAX + 1, (const char *)b.data, b.len);
-		if (find_brief(k, brief) == UINT32_MAX)
-			break;
-		if (nargs == 1)
-			strcpy(first, brief);
-	}
-	alike = find_brief(k, first);	/* it is there where brief is */
-	while (!b.failed && find_brief(k, brief) != UINT32_MAX) {
+	if (!form || alike == UINT32_MAX)
+		return form ? memcpy(form, first, len + 1) : NULL;
+	do {
 		char suffix[16];
 		size_t n = (size_t)snprintf(suffix, sizeof(suffix), "#%u", 2 + k->list[alike].next++);
 
-		cut(brief, GT_SHORT_MAX + 1 - n, first, strlen(first));
-		strcat(brief, suffix);
-	}
-	free(plain);
-	gt_buf_release(&b);
-	return b.failed ? -ENOMEM : 0;
+		cut(form, (len + n < max ? len + n : max) - n + 1, first, len);
+		strcat(form, suffix);
+	} while (find_brief(k, form) != UINT32_MAX);
+	return form;
 }
 
-struct gt_kernel_names *gt_kernel_names_new(void) { return calloc(1, sizeof(struct gt_kernel_names)); }
+/* The plain form, then more arguments as long as they still show, then the namespaces, then numbers. new; NULL: no memory. */
+static char *choose_short(struct gt_kernel_names *k, const char *name, const char *plain)
+{
+	char brief[GT_SHORT_MAX + 1], first[GT_SHORT_MAX + 1] = "";
+	struct gt_buf b = { 0 };
+
+	for (unsigned nargs = 1; nargs <= MORE_ARGS + 1; nargs++) {
+		bool namespaces = nargs > MORE_ARGS;
+
+		gt_buf_clear(&b);
+		short_form(&b, name, plain, namespaces ? 1 : nargs, namespaces);
+		if (b.failed)
+			break;
+		cut(brief, sizeof(brief), (const char *)b.data, b.len);
+		if (nargs == 1)
+			strcpy(first, brief);
+		if (find_brief(k, brief) == UINT32_MAX) {
+			strcpy(first, brief);
+			break;
+		}
+	}
+	gt_buf_release(&b);
+	return b.failed ? NULL : numbered(k, first, GT_SHORT_MAX);
+}
+
+static char *choose(struct gt_kernel_names *k, const char *name)
+{
+	char *plain = k->form == GT_NAME_MANGLED ? NULL : gt_demangle(name);
+	char *form = k->form == GT_NAME_SHORT ? choose_short(k, name, plain) :
+		     k->form == GT_NAME_FULL ? numbered(k, plain ? plain : name, SIZE_MAX) : strdup(name);
+
+	free(plain);
+	return form;
+}
+
+struct gt_kernel_names *gt_kernel_names_new(enum gt_name_form form)
+{
+	struct gt_kernel_names *k = calloc(1, sizeof(*k));
+
+	if (k)
+		k->form = form;
+	return k;
+}
 
 const char *gt_kernel_names_get(struct gt_kernel_names *k, const char *name)
 {
 	size_t len = strlen(name);
 	uint64_t hash = gt_hash(name, len);
 	uint32_t at = gt_map_get(&k->by_full, hash, same_full, k, name, len);
-	char brief[GT_SHORT_MAX + 1];
 	struct kernel *new;
 
 	if (at != UINT32_MAX)
@@ -269,10 +307,10 @@ const char *gt_kernel_names_get(struct gt_kernel_names *k, const char *name)
 		return NULL;
 	new = &k->list[k->n];
 	*new = (struct kernel){ .full = strdup(name) };
-	if (new->full && !choose(k, name, brief))
-		new->brief = strdup(brief);
+	if (new->full)
+		new->brief = choose(k, name);
 	if (!new->brief || gt_map_add(&k->by_full, hash, (uint32_t)k->n) ||
-	    gt_map_add(&k->by_brief, gt_hash(brief, strlen(brief)), (uint32_t)k->n)) {
+	    gt_map_add(&k->by_brief, gt_hash(new->brief, strlen(new->brief)), (uint32_t)k->n)) {
 		free(new->full);
 		free(new->brief);
 		return NULL;

@@ -21,6 +21,7 @@
 
 #define NAME_WIDTH 20u	/* columns go before a name gets less than this */
 #define GAP 2u
+#define ALIGNED 1000u	/* a text that is wider runs over, or every row would be as wide as the name of one */
 #define STREAM_ROWS 1000u	/* of a source that text aligns at a time */
 
 struct gt_table *gt_table_new(const char *name, const char *title, const struct gt_column *columns, unsigned ncolumns)
@@ -162,6 +163,18 @@ int gt_table_column(const struct gt_table *t, const char *key)
 
 const struct gt_cell *gt_table_cell(const struct gt_table *t, unsigned row, unsigned column) { return &gt_row_of(t, row)[column]; }
 void gt_table_gives_way(struct gt_table *t, const char *keys) { t->gives_way = keys; }
+
+void gt_table_names_matter(struct gt_table *t) { t->names_matter = true; }
+
+void gt_table_instead(struct gt_table *t, const char *key, const char *other)
+{
+	int replaced = gt_table_column(t, key), by = gt_table_column(t, other);
+
+	if (replaced >= 0 && by >= 0) {
+		t->replaced = replaced;
+		t->by = by;
+	}
+}
 void gt_table_as_list(struct gt_table *t) { t->list = true; }
 
 static void free_rows(struct gt_table *t, unsigned from)
@@ -472,7 +485,7 @@ static bool tells_nothing(const struct gt_table *t, unsigned column)
 }
 
 /* Leaves out columns that may be, first those that tell nothing, until the others fit. */
-static bool hide(struct grid *g, size_t limit)
+static bool hide(struct grid *g, size_t limit, size_t floor)
 {
 	const char *key = g->t->gives_way ? g->t->gives_way : "";
 
@@ -485,19 +498,27 @@ static bool hide(struct grid *g, size_t limit)
 				    (!pass && !tells_nothing(g->t, i)))
 					continue;
 				g->hidden[i] = true;
-				if (squeeze(g, limit, NAME_WIDTH))
+				if (squeeze(g, limit, floor))
 					return true;
 			}
 	}
 	return false;
 }
 
-/* settled: the titles are printed, and so it is which columns there are. */
+/* With names of that width at least. settled: the titles are printed, and so it is which columns there are. */
+static bool fits(struct grid *g, size_t limit, size_t floor, bool settled)
+{
+	if (!settled)
+		memset(g->hidden, 0, g->ncolumns * sizeof(*g->hidden));
+	return squeeze(g, limit, floor) || (!settled && hide(g, limit, floor));
+}
+
 static int fit(struct grid *g, size_t limit, bool settled)
 {
+	size_t wide = g->t->names_matter ? limit / 5 * 2 : NAME_WIDTH;
 	int rc = 0;
 
-	if (!squeeze(g, limit, NAME_WIDTH) && (settled || !hide(g, limit)))
+	if (!fits(g, limit, wide, settled) && !fits(g, limit, NAME_WIDTH, settled))
 		squeeze(g, limit, GT_CLIP_MIN);
 	for (unsigned i = 0; !rc && i < g->ncolumns; i++)
 		if (g->widths[i] < g->natural[i])
@@ -564,12 +585,14 @@ static int grid_texts(struct grid *g)
 	g->texts = calloc(ncells + 1, sizeof(*g->texts));
 	for (size_t i = 0; g->texts && i < ncells; i++) {
 		const struct gt_column *col = &t->columns[i % n];
+		size_t from = (int)(i % n) == t->replaced ? (size_t)t->by : i % n, width;
 
-		g->texts[i] = i < n ? strdup(col->title) : cell_text(col, &gt_row_of(t, (unsigned)(i / n) - 1)[i % n], "-");
+		g->texts[i] = i < n ? strdup(col->title) : cell_text(col, &gt_row_of(t, (unsigned)(i / n) - 1)[from], "-");
 		if (!g->texts[i])
 			return -ENOMEM;
-		if (gt_clip_width(g->texts[i]) > g->natural[i % n])
-			g->natural[i % n] = gt_clip_width(g->texts[i]);
+		width = gt_clip_width(g->texts[i]);
+		width = width < ALIGNED ? width : ALIGNED;
+		g->natural[i % n] = width > g->natural[i % n] ? width : g->natural[i % n];
 	}
 	return g->texts ? 0 : -ENOMEM;
 }

@@ -46,6 +46,11 @@ void gt_table_say(struct gt_table *t, const char *fmt, ...) __attribute__((forma
 /* Columns that text may leave out, and says so, where the terminal is too narrow: their keys, the first to go
  * first, but those whose figures are all 0 before the others. Borrowed. */
 void gt_table_gives_way(struct gt_table *t, const char *keys);
+/* On a narrow terminal more columns give way to texts: these get two fifths of it, where that can be. */
+void gt_table_names_matter(struct gt_table *t);
+/* Text prints the cells of the column `other` in the place of those of the column `key`, under its title; both are texts. The other
+ * formats have each as it is. A table without the column `key` stays as it is. */
+void gt_table_instead(struct gt_table *t, const char *key, const char *other);
 /* Rows that are too many to hold come from a source, one at a time, as they are printed: memory does not grow with them. A
  * table has either such a source or rows that were added; it is printed once, and not sorted. */
 struct gt_row_source {

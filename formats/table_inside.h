@@ -14,9 +14,10 @@ struct gt_table {
 	char **notes, **lines;
 	size_t nnotes, notes_cap, nlines, lines_cap;
 	const char *gives_way;
+	int replaced, by;		/* columns: text has the cells of the second in the first; none where both are 0 */
 	struct gt_row_source source;	/* next NULL: there is none, or it is at its end; rows in cells come before its */
 	struct gt_cell *pulled;		/* its row at hand */
-	bool list, failed;
+	bool list, failed, names_matter;
 };
 
 static inline bool gt_is_text(const struct gt_column *col) { return col->kind == GT_C_TEXT || col->kind == GT_C_WHOLE; }

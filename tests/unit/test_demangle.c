@@ -189,7 +189,7 @@ static void names_of_a_table_differ(void)
 	    "cublas",
 	};
 	enum { N = sizeof(names) / sizeof(*names) };
-	struct gt_kernel_names *k = gt_kernel_names_new();
+	struct gt_kernel_names *k = gt_kernel_names_new(GT_NAME_SHORT);
 	char first[N][GT_SHORT_MAX + 1];
 	const char *full;
 
@@ -203,7 +203,8 @@ static void names_of_a_table_differ(void)
 	}
 	CHECK(!strcmp(first[0], "vectorized_elementwise_kernel<4, ..>"));
 	CHECK(!strncmp(first[1], "vectorized_elementwise_kernel<4, AUnaryFunctor<", 47));
-	CHECK(!strcmp(first[4], "vectorAdd#2"));
+	CHECK(!strcmp(first[4], "vectorAdd#2"));	/* of the same namespace: none */
+	CHECK(!strcmp(first[5], "a::vectorAdd"));
 	CHECK(gt_kernel_names_count(k) == N);
 	CHECK(!strcmp(gt_kernel_names_at(k, 3, &full), "vectorAdd") && !strcmp(full, names[3]));
 	gt_kernel_names_free(k);
@@ -212,7 +213,7 @@ static void names_of_a_table_differ(void)
 /* Who holds several forms at once holds them until the end. */
 static void forms_stay_where_they_are(void)
 {
-	struct gt_kernel_names *k = gt_kernel_names_new();
+	struct gt_kernel_names *k = gt_kernel_names_new(GT_NAME_SHORT);
 	const char *first = gt_kernel_names_get(k, "vectorAdd");
 	char name[20];
 
@@ -224,6 +225,78 @@ static void forms_stay_where_they_are(void)
 	gt_kernel_names_free(k);
 }
 
+/* In full nothing is left out, as recorded nothing is changed; where two read the same in full they have numbers. */
+static void whole_names(void)
+{
+	static const char *const names[] = { "_Z9vectorAddPKfS0_Pfi", "_ZN1aC1Ev", "_ZN1aC2Ev", "sm80_gemm", "_Z1f1p_" };
+	static const char *const want[] = { "vectorAdd(float const*, float const*, float*, int)", "a::a()", "a::a()#2", "sm80_gemm", "_Z1f1p_" };
+	struct gt_kernel_names *full = gt_kernel_names_new(GT_NAME_FULL), *mangled = gt_kernel_names_new(GT_NAME_MANGLED);
+
+	for (int i = 0; i < 10; i++) {
+		CHECK(!strcmp(gt_kernel_names_get(full, names[i % 5]), want[i % 5]));
+		CHECK(!strcmp(gt_kernel_names_get(mangled, names[i % 5]), names[i % 5]));
+	}
+	CHECK(gt_kernel_names_count(full) == 5 && gt_kernel_names_count(mangled) == 5);
+	gt_kernel_names_free(full);
+	gt_kernel_names_free(mangled);
+}
+
+/* Names that somebody made to hurt. new. */
+static char *hostile(int which, int n)
+{
+	static const struct { const char *head, *again; } shapes[] = {
+		{ "", "a" }, { "_Z", "9" }, { "_Z1f", "N" }, { "f", "<" }, { "f", "(" }, { "", "operator" }, { "f<", "a<b>," }, { "", "a::" },
+		{ "_Z1fI", "1aI" }, { "_ZN", "1a" }, { "", "(anonymous namespace)" }, { "f", ">" }, { "", " " }, { "\xc3", "\xa9" }, { "_Z1f", "S_" },
+	};
+	size_t unit = strlen(shapes[which].again);
+	char *name = calloc(1, (size_t)n * unit + 40), *p = name + sprintf(name, "%s", shapes[which].head);
+
+	for (int i = 0; i < n; i++, p += unit)
+		memcpy(p, shapes[which].again, unit);
+	return name;
+}
+
+/* Each is a name of its own in each form, and is short where it should be. */
+static void names_that_hurt(void)
+{
+	for (enum gt_name_form form = GT_NAME_SHORT; form <= GT_NAME_MANGLED; form++) {
+		struct gt_kernel_names *k = gt_kernel_names_new(form);
+
+		for (int which = 0; which < 15; which++)
+			for (int n = 0; n < 3; n++) {
+				char *name = hostile(which, (int[]){ 7, 33000, 100000 }[n]);
+				const char *had = gt_kernel_names_get(k, name);
+
+				CHECK(had && gt_kernel_names_get(k, name) == had);
+				CHECK(form != GT_NAME_SHORT || strlen(had) <= GT_SHORT_MAX);
+				CHECK(form != GT_NAME_MANGLED || !strcmp(had, name));
+				free(name);
+			}
+		for (size_t i = 0; i < gt_kernel_names_count(k); i++)
+			for (size_t j = 0; j < i; j++) {
+				const char *full;
+
+				CHECK(strcmp(gt_kernel_names_at(k, i, &full), gt_kernel_names_at(k, j, &full)));
+			}
+		gt_kernel_names_free(k);
+	}
+}
+
+/* So many that numbers must be found without trying them all. */
+static void names_that_look_alike(void)
+{
+	struct gt_kernel_names *k = gt_kernel_names_new(GT_NAME_SHORT);
+	char name[200], last[GT_SHORT_MAX + 1];
+
+	for (int i = 0; i < 20000; i++) {
+		snprintf(name, sizeof(name), "void n::f<a_long_argument_that_fills_the_room_of_a_short_name_all_alone, %d>(int)", i);
+		snprintf(last, sizeof(last), "%s", gt_kernel_names_get(k, name));
+		CHECK(strlen(last) <= GT_SHORT_MAX);
+	}
+	CHECK(strstr(last, "..#") && gt_kernel_names_count(k) == 20000);
+	gt_kernel_names_free(k);
+}
+
 T_MAIN(T(plain_names), T(templates), T(not_mangled), T(cut_anywhere), T(a_bomb_is_refused), T(nesting_and_length_are_bounded),
        T(long_names), T(short_forms), T(short_forms_are_short), T(names_of_a_table_differ),
-       T(forms_stay_where_they_are))
+       T(forms_stay_where_they_are), T(whole_names), T(names_that_hurt), T(names_that_look_alike))

@@ -306,6 +306,57 @@ static void columns_give_way(void)
 	gt_table_free(t);
 }
 
+/* Columns of the last line but for what is behind the name, which has no two spaces in it. */
+static size_t name_width(const char *text)
+{
+	const char *last = text, *end;
+
+	for (const char *p = text; (p = strchr(p, '\n')) && p[1]; )
+		last = ++p;
+	end = strstr(last + 2, "  ");
+	return end ? (size_t)(end - last) - 2 : 0;
+}
+
+/* Names that were asked for in full get two fifths of the terminal, and columns go for that. */
+static void columns_give_way_to_names(void)
+{
+	struct gt_table *t = gt_table_new("x", NULL, columns, N);
+	size_t plain[100];
+	bool more = false;
+
+	add(t, "void_a_function_with_a_very_long_name<float>(float*,_float*)", 12, 1234567, 10, 1234);
+	gt_table_gives_way(t, "at_ns total_ns peak_bytes rate");
+	if (!on_terminal(t, 70))
+		SKIP("no pseudo terminals");
+	for (unsigned short w = 50; w < 100; w++)
+		plain[w] = name_width(on_terminal(t, w));
+	gt_table_names_matter(t);
+	for (unsigned short w = 50; w < 100; w++) {
+		size_t now = name_width(on_terminal(t, w));
+
+		CHECK(now >= plain[w] && now >= w / 5u * 2 && widest(on_terminal(t, w)) <= w);
+		more |= now > plain[w];
+	}
+	CHECK(more);
+	gt_table_free(t);
+}
+
+/* In text only one text stands for another. */
+static void one_text_instead_of_another(void)
+{
+	static const struct gt_column two[] = { { "brief", "Name", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "name", NULL, GT_C_TEXT } };
+	struct gt_table *t = gt_table_new("x", NULL, two, 3);
+
+	gt_table_add(t, (struct gt_cell[]){ { .s = "add" }, { .i = 1 }, { .s = "add(float*)" } });
+	gt_table_instead(t, "brief", "none");
+	gt_table_instead(t, "none", "name");
+	CHECK(!strcmp(print(&t, 1, GT_TEXT), "  Name  Count\n  add       1\n"));
+	gt_table_instead(t, "brief", "name");
+	CHECK(!strcmp(print(&t, 1, GT_TEXT), "  Name         Count\n  add(float*)      1\n"));
+	CHECK(!strcmp(print(&t, 1, GT_CSV), "brief,count,name\r\nadd,1,add(float*)\r\n"));
+	gt_table_free(t);
+}
+
 /* Notes are broken between words; a drawing is not cut, whatever it takes. */
 static void words_and_drawings_stay_whole(void)
 {
@@ -481,5 +532,5 @@ static void a_closed_output_ends_a_source(void)
 T_MAIN(T(a_source_gives_the_rows), T(a_source_may_have_no_rows), T(long_sources_are_aligned_by_the_thousand),
        T(a_source_may_break), T(a_closed_output_ends_a_source), T(text), T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations),
        T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
-       T(control_characters_stay_inside), T(narrow_terminal), T(columns_give_way),
+       T(control_characters_stay_inside), T(narrow_terminal), T(columns_give_way), T(columns_give_way_to_names), T(one_text_instead_of_another),
        T(words_and_drawings_stay_whole), T(tables_of_programs_have_names), T(absent_cells_say_why))
