@@ -241,6 +241,7 @@ static const char *on_terminal(struct gt_table *t, unsigned short width)
 	char path[64];
 	struct gt_out o;
 	int master, slave;
+	size_t len = 0;
 	ssize_t n;
 
 	if (openpty(&master, &slave, NULL, NULL, &ws))
@@ -249,12 +250,13 @@ static const char *on_terminal(struct gt_table *t, unsigned short width)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", slave);
 	if (gt_out_open(&o, path, false, NULL) || gt_tables_print(&t, 1, GT_TEXT, NULL, &o, NULL) || gt_out_close(&o, NULL))
 		return "failed";
-	n = read(master, got, sizeof(got) - 1);
-	got[n > 0 ? n : 0] = '\0';
+	close(slave);
+	while ((n = read(master, got + len, sizeof(got) - 1 - len)) > 0)	/* it comes in pieces, as it likes; then EIO */
+		len += (size_t)n;
+	got[len] = '\0';
 	for (char *from = got, *to = got; (*to = *from); from++)
 		to += *to != '\r';
 	close(master);
-	close(slave);
 	return got;
 }
 
