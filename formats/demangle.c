@@ -17,130 +17,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "formats/demangle_pieces.h"
 #include "formats/demangle_words.h"
 
 #define NAME_MAX_IN 32768u
 #define NAME_MAX_OUT 65536u
 #define BUDGET (2u << 20)
-#define NEST_MAX 200
 #define SUBS_MAX 4096u
 #define ARGS_MAX 64u
-
-struct piece { const char *s; uint32_t len, hole; bool infix; };	/* infix: a function or array type */
-struct args { struct arg *list; uint32_t n; };
-struct arg { struct piece text; struct args members; bool pack; };
-
-struct dem {
-	const char *p, *end;
-	char *arena;
-	size_t used, cap;
-	struct piece *subs;
-	uint32_t nsubs, nest;
-	struct args targs;	/* what T_ means now: the template arguments of the function being read */
-	bool in_pack;		/* reading the pattern of an expansion: a pack stands for its member pack_at of pack_n */
-	uint32_t pack_at, pack_n;
-	bool no_return;		/* the last component read was a constructor, destructor or conversion */
-	bool failed;
-};
-
-static const struct piece nothing = { "", 0, 0, false };
 
 static struct piece type(struct dem *d);
 static struct piece encoding(struct dem *d, bool with_return);
 static struct piece name(struct dem *d, bool scope, bool *templated, char quals[32]);
-
-static struct piece fail(struct dem *d)
-{
-	d->failed = true;
-	return nothing;
-}
-
-static char *room(struct dem *d, size_t n)
-{
-	char *at = d->arena + d->used;
-
-	if (d->failed || n > d->cap - d->used) {
-		d->failed = true;
-		return NULL;
-	}
-	d->used += n;
-	return at;
-}
-
-static struct piece lit(const char *s)
-{
-	uint32_t n = (uint32_t)strlen(s);
-
-	return (struct piece){ s, n, n, false };
-}
-
-static struct piece join3(struct dem *d, struct piece a, struct piece b, struct piece c)
-{
-	uint32_t n = a.len + b.len + c.len;
-	char *s = room(d, n);
-
-	if (!s)
-		return nothing;
-	memcpy(s, a.s, a.len);
-	memcpy(s + a.len, b.s, b.len);
-	memcpy(s + a.len + b.len, c.s, c.len);
-	return (struct piece){ s, n, n, false };
-}
-
-static struct piece join(struct dem *d, struct piece a, struct piece b) { return join3(d, a, b, nothing); }
-
-/* Puts text into the hole of a type; the hole moves behind it. */
-static struct piece fill(struct dem *d, struct piece t, const char *text)
-{
-	struct piece head = { t.s, t.hole, t.hole, false }, tail = { t.s + t.hole, t.len - t.hole, 0, false }, r;
-
-	if (!t.infix) {
-		r = join(d, t, lit(text));
-		return r;
-	}
-	if (tail.s[0] == ')' && t.hole && head.s[t.hole - 1] != '(') {	/* has a declarator already: "(*" here ")(int)" */
-		r = join3(d, head, lit(text), tail);
-		r.hole = head.len + (uint32_t)strlen(text);
-	} else {
-		head = join3(d, head, lit("("), lit(text));
-		r = join3(d, head, lit(tail.len && tail.s[0] == '[' ? ") " : ")"), tail);
-		r.hole = head.len;
-	}
-	r.infix = true;
-	return r;
-}
-
-static char peek(const struct dem *d) { return d->p < d->end ? *d->p : '\0'; }
-static char peek2(const struct dem *d) { return d->end - d->p > 1 ? d->p[1] : '\0'; }
-
-static bool eat(struct dem *d, const char *word)
-{
-	size_t n = strlen(word);
-
-	if ((size_t)(d->end - d->p) < n || memcmp(d->p, word, n))
-		return false;
-	d->p += n;
-	return true;
-}
-
-static void expect(struct dem *d, const char *word)
-{
-	if (!eat(d, word))
-		d->failed = true;
-}
-
-static bool enter(struct dem *d)
-{
-	if (++d->nest > NEST_MAX)
-		d->failed = true;
-	return !d->failed;
-}
-
-static struct piece leave(struct dem *d, struct piece p)
-{
-	d->nest--;
-	return d->failed ? nothing : p;
-}
 
 static struct piece remember(struct dem *d, struct piece p)
 {
