@@ -35,7 +35,7 @@ static struct piece remember(struct dem *d, struct piece p)
 	if (d->nsubs >= SUBS_MAX)
 		return fail(d);
 	if (!d->failed)
-		d->subs[d->nsubs++] = p;
+		d->subs[d->nsubs++] = (struct sub){ .text = p };
 	return p;
 }
 
@@ -137,6 +137,22 @@ static struct piece unqualified(struct dem *d)
 	return p;
 }
 
+/* The type of a substitution, read once more where T_ means something else. Substitutions do not count twice. */
+static struct piece read_again(struct dem *d, const struct sub *s)
+{
+	const char *p = d->p;
+	uint32_t nsubs = d->nsubs;
+	bool no_return = d->no_return;
+	struct piece t;
+
+	d->p = s->from;
+	t = type(d);
+	d->p = p;
+	d->nsubs = nsubs;
+	d->no_return = no_return;
+	return t;
+}
+
 /* S_, S0_, St ...: *fresh says that it is one of the standard names, which count as new when something is added. */
 static struct piece substitution(struct dem *d, bool *fresh)
 {
@@ -153,7 +169,10 @@ static struct piece substitution(struct dem *d, bool *fresh)
 	i = sequence(d, 36);
 	if (d->failed || i >= d->nsubs)
 		return fail(d);
-	return join(d, d->subs[i], nothing).s ? d->subs[i] : fail(d);	/* charged: repeating is what makes names explode */
+	d->parametric |= d->subs[i].from != NULL;
+	if (d->subs[i].from && d->subs[i].of != d->targs.list)
+		return read_again(d, &d->subs[i]);
+	return join(d, d->subs[i].text, nothing).s ? d->subs[i].text : fail(d);	/* charged: repeating is what makes names explode */
 }
 
 static struct piece template_param(struct dem *d)
@@ -162,6 +181,7 @@ static struct piece template_param(struct dem *d)
 	uint32_t i;
 
 	d->p++;
+	d->parametric = true;
 	i = sequence(d, 10);
 	if (d->failed || i >= d->targs.n)
 		return fail(d);
@@ -593,8 +613,9 @@ static struct piece compound(struct dem *d, bool *again)
 
 static struct piece type(struct dem *d)
 {
+	const char *from = d->p;
 	char c = peek(d);
-	bool again = false;
+	bool again = false, around = d->parametric;
 	struct piece p;
 
 	if (!enter(d))
@@ -610,9 +631,15 @@ static struct piece type(struct dem *d)
 		if (eat(d, code))
 			return leave(d, lit(d_types[i].text));
 	}
+	d->parametric = false;
 	p = compound(d, &again);
 	if (!again)
 		remember(d, p);
+	if (!again && d->parametric && !d->failed) {
+		d->subs[d->nsubs - 1].from = from;
+		d->subs[d->nsubs - 1].of = d->targs.list;
+	}
+	d->parametric |= around;
 	return leave(d, p);
 }
 

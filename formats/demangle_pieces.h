@@ -10,17 +10,21 @@
 struct piece { const char *s; uint32_t len, hole; bool infix; };	/* infix: a function or array type */
 struct args { struct arg *list; uint32_t n; };
 struct arg { struct piece text; struct args members; bool pack; };
+/* What S_ repeats. from: where its type stands, if that says T_, which means something else in another function (whose arguments
+ * are not `of`); NULL: it does not. */
+struct sub { struct piece text; const char *from; const struct arg *of; };
 
 struct dem {
 	const char *p, *end;
 	char *arena;
 	size_t used, cap;
-	struct piece *subs;
+	struct sub *subs;
 	uint32_t nsubs, nest;
 	struct args targs;	/* what T_ means now: the template arguments of the function being read */
 	bool in_pack;		/* reading the pattern of an expansion: a pack stands for its member pack_at of pack_n */
 	uint32_t pack_at, pack_n;
 	bool no_return;		/* the last component read was a constructor, destructor or conversion */
+	bool parametric;	/* T_ was read since somebody cleared this */
 	bool failed;
 };
 

@@ -50,6 +50,19 @@ static void templates(void)
 	CHECK(is("_Z5applyIZ4mainEUlfE_EvT_", "void apply<main::{lambda(float)#1}>(main::{lambda(float)#1})"));
 }
 
+/* What stands for T_ within one function means another's T_ where that one is read: a lambda of a function template as argument. */
+static void whose_template_parameter(void)
+{
+	CHECK(is("_Z6kernelILi4EZ4implIffEvT0_EUlfE_EviS1_", "void kernel<4, impl<float, float>(float)::{lambda(float)#1}>"
+		 "(int, impl<float, float>(float)::{lambda(float)#1})"));
+	CHECK(is("_ZN2at6native29vectorized_elementwise_kernelILi4EZNS0_51_GLOBAL__N__b1108092_12_PowKernel_cu_751192d7_2139629"
+		 "pow_tensor_scalar_kernel_implIffEEvRNS_18TensorIteratorBaseET0_EUlfE_St5arrayIPcLm2EEEEviS6_T1_",
+		 "void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous namespace)::pow_tensor_scalar_kernel_impl<float, "
+		 "float>(at::TensorIteratorBase&, float)::{lambda(float)#1}, std::array<char*, 2ul> >(int, at::native::(anonymous "
+		 "namespace)::pow_tensor_scalar_kernel_impl<float, float>(at::TensorIteratorBase&, float)::{lambda(float)#1}, "
+		 "std::array<char*, 2ul>)"));
+}
+
 static void not_mangled(void)
 {
 	static const char *const names[] = {
@@ -81,6 +94,12 @@ static void a_bomb_is_refused(void)
 
 	for (int i = 0; i < 34; i++)
 		p += sprintf(p, "S_IS%c_S%c_E", digits[i], digits[i]);
+	CHECK(is(name, NULL));
+	/* The same of T_ within one function, and read again in another. */
+	p = name + sprintf(name, "_Z1fIZ1gIiEvT_1pIS0_S0_E");
+	for (int i = 1; i < 34; i++)
+		p += sprintf(p, "S_IS%c_S%c_E", digits[i], digits[i]);
+	sprintf(p, "EUlvE_EvSX_SX_");
 	CHECK(is(name, NULL));
 }
 
@@ -297,6 +316,6 @@ static void names_that_look_alike(void)
 	gt_kernel_names_free(k);
 }
 
-T_MAIN(T(plain_names), T(templates), T(not_mangled), T(cut_anywhere), T(a_bomb_is_refused), T(nesting_and_length_are_bounded),
+T_MAIN(T(plain_names), T(templates), T(whose_template_parameter), T(not_mangled), T(cut_anywhere), T(a_bomb_is_refused), T(nesting_and_length_are_bounded),
        T(long_names), T(short_forms), T(short_forms_are_short), T(names_of_a_table_differ),
        T(forms_stay_where_they_are), T(whole_names), T(names_that_hurt), T(names_that_look_alike))
