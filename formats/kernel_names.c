@@ -139,8 +139,8 @@ static void add_arguments(struct gt_buf *b, struct range args, unsigned nargs)
 /* What a name says that gt_demangle cannot take: the last plain word of its nested name. */
 static struct range mangled_word(const char *s)
 {
-	struct range r = { s, s + strlen(s) };
-	const char *p = s + 2;
+	const char *end = s + strlen(s), *p = s + 2;
+	struct range r = { s, end };
 
 	if (strncmp(s, "_Z", 2))
 		return r;
@@ -149,7 +149,7 @@ static struct range mangled_word(const char *s)
 		char *word;
 		unsigned long n = strtoul(p + (*p == 'L'), &word, 10);
 
-		if (!n || n > strlen(word))
+		if (!n || n > (size_t)(end - word))
 			break;
 		r = (struct range){ word, word + n };
 		p = word + n;
