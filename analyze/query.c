@@ -165,9 +165,19 @@ static void note_matched(const struct gt_query_state *s, struct gt_table *t)
 			      s->groups.n, s->groups.n == 1 ? "" : "s", q->aggs[q->order].text);
 }
 
+/* Of all groups. Is it known already from the same field in other figures? */
+static bool is_known(const struct gt_query_groups *g, const uint64_t *have, unsigned f)
+{
+	for (unsigned i = 0; i < f; i++)
+		if (g->fields[i].use == g->fields[f].use && have[i] == have[f])
+			return true;
+	return false;
+}
+
 void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t)
 {
 	const struct gt_query *q = s->q;
+	uint64_t have[GT_QUERY_AGGS];
 	bool coarse = false;
 
 	for (unsigned f = 0; f < s->groups.nfields; f++) {
@@ -178,6 +188,9 @@ void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t)
 			n += gt_query_sums_of(&s->groups, i, f)->n;
 			coarse |= gt_query_sums_of(&s->groups, i, f)->coarse;
 		}
+		have[f] = n;
+		if (is_known(&s->groups, have, f))
+			continue;
 		if (!n && s->matched)
 			gt_table_note(t, "no row has %s%s", use->arg ? "arg." : gt_query_field(use->id)->name, use->arg ? use->arg : "");
 		else if (n < s->matched)
@@ -185,6 +198,8 @@ void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t)
 				      (unsigned long long)s->matched, use->arg ? "arg." : gt_query_field(use->id)->name,
 				      use->arg ? use->arg : "");
 	}
+	if (s->groups.distinct.full)
+		gt_table_cannot(t, "there are more than %u different values: --where fewer rows, or --by fewer fields", GT_DISTINCT_MOST);
 	if (coarse)
 		gt_table_note(t, "too many groups: some have no quantiles");
 	if (s->late)

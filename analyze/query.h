@@ -117,7 +117,7 @@ struct gt_query_node {
 	unsigned column, length;	/* where it stands in the expression */
 };
 enum gt_query_fn { GT_Q_FN_COUNT, GT_Q_FN_SUM, GT_Q_FN_MIN, GT_Q_FN_MAX, GT_Q_FN_MEAN, GT_Q_FN_STDDEV, GT_Q_FN_QUANTILE, GT_Q_FN_UNION,
-		   GT_Q_FN_FIRST, GT_Q_FN_LAST };
+		   GT_Q_FN_FIRST, GT_Q_FN_LAST, GT_Q_FN_DISTINCT };
 struct gt_query_agg { enum gt_query_fn fn; uint8_t use; /* 255: none */ double q; char *text; /* as the user would write it */ };
 
 struct gt_query {

@@ -114,11 +114,12 @@ void gt_query_fit(const struct gt_query *q, struct gt_analysis *report)
 	report->wants_args = false;
 	for (unsigned i = 0; i < q->nuses; i++)
 		report->wants_args |= gt_query_field(q->uses[i].id)->flags & GT_Q_ARGS;
-	for (unsigned i = 0; i < q->naggs; i++)
-		if (q->aggs[i].fn == GT_Q_FN_UNION) {
+	for (unsigned i = 0; i < q->naggs; i++) {
+		if (q->aggs[i].fn == GT_Q_FN_UNION)
 			report->order = GT_BY_TIME;
-			report->splits = 0;
-		}
+		if (q->aggs[i].fn == GT_Q_FN_UNION || q->aggs[i].fn == GT_Q_FN_DISTINCT)
+			report->splits = 0;	/* a set for each thread would be as large, and what is too much depend on them */
+	}
 }
 
 /* ---- by name ---- */

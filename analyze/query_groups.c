@@ -285,26 +285,70 @@ static void add_value(struct gt_query_groups *g, const struct gt_query_sum *f, s
 		add_whole(g, f, s, v->is == GT_Q_INT ? v->i : gt_clamp(v->u));
 }
 
+/* The number of a type's name, of which there are few: they are compared by where they are first. */
+static uint32_t number_of_name(struct gt_query_groups *g, const char *name, struct gt_err *err)
+{
+	struct gt_query_recent *r = &g->recent[gt_hash_u64((uintptr_t)name) % (sizeof(g->recent) / sizeof(*g->recent))];
+
+	if (r->s != name)
+		*r = (struct gt_query_recent){ name, number_of(g, name, err) };
+	return r->text;
+}
+
+static int add_different(struct gt_query_groups *g, unsigned field, const struct gt_cols *cols, const uint32_t *rows, uint32_t n,
+			 struct gt_err *err)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct gt_query_value v = gt_query_get(g->rows, g->fields[field].use, rows[i]);
+		struct gt_query_sums *to = gt_query_sums_of(g, g->at[i], field);
+		struct gt_distinct_value one = { .value = v.u, .kind = GT_DISTINCT_NUMBER };
+		int new;
+
+		if (v.is == GT_Q_ABSENT)
+			continue;
+		if (v.is == GT_Q_STRING || v.is == GT_Q_CHARS) {
+			one.kind = GT_DISTINCT_TEXT;
+			one.value = v.is == GT_Q_STRING ? number_of_string(g, cols->seg, v.u, err) : number_of_name(g, v.s, err);
+			if (one.value == GT_NONE)
+				return err->code;
+		} else if (v.is != GT_Q_UINT) {
+			one = v.is == GT_Q_INT ? gt_distinct_whole(v.i) : gt_distinct_real(v.d);
+		}
+		one.group = g->at[i];
+		one.field = (uint8_t)field;
+		new = gt_distinct_add(&g->distinct, &one);
+		if (new < 0)
+			return gt_err_set(err, new, "no memory for different values");
+		to->n++;
+		to->values += (unsigned)new;
+	}
+	return 0;
+}
+
 static void add_durations(struct gt_query_groups *g, unsigned field, const struct gt_cols *cols, const uint32_t *rows, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		add_whole(g, &g->fields[field], gt_query_sums_of(g, g->at[i], field), cols->dur[rows[i]]);
 }
 
-static void add_field(struct gt_query_groups *g, unsigned field, const struct gt_cols *cols, const uint32_t *rows, uint32_t n)
+static int add_field(struct gt_query_groups *g, unsigned field, const struct gt_cols *cols, const uint32_t *rows, uint32_t n,
+		     struct gt_err *err)
 {
 	const struct gt_query_sum *f = &g->fields[field];
 	uint32_t spans = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
 
+	if (f->distinct)
+		return add_different(g, field, cols, rows, n, err);
 	if (g->q->uses[f->use].id == GT_Q_DUR && spans & GT_BIT(cols->kind)) {
 		add_durations(g, field, cols, rows, n);
-		return;
+		return 0;
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		struct gt_query_value v = gt_query_get(g->rows, f->use, rows[i]);
 
 		add_value(g, f, gt_query_sums_of(g, g->at[i], field), &v);
 	}
+	return 0;
 }
 
 int gt_query_groups_add(struct gt_query_groups *g, const struct gt_cols *cols, const uint32_t *rows, uint32_t n, int64_t origin,
@@ -322,9 +366,9 @@ int gt_query_groups_add(struct gt_query_groups *g, const struct gt_cols *cols, c
 		to->first = start < to->first ? start : to->first;
 		to->last = end > to->last ? end : to->last;
 	}
-	for (unsigned f = 0; f < g->nfields; f++)
-		add_field(g, f, cols, rows, n);
-	return 0;
+	for (unsigned f = 0; !rc && f < g->nfields; f++)
+		rc = add_field(g, f, cols, rows, n, err);
+	return rc;
 }
 
 /* ---- merging ---- */
@@ -498,10 +542,12 @@ struct gt_cell gt_query_agg_cell(const struct gt_query_groups *g, size_t group, 
 		return one->count ? gt_cell_i(agg->fn == GT_Q_FN_FIRST ? one->first : one->last) : gt_cell_none();
 	if (agg->fn == GT_Q_FN_UNION)
 		return gt_cell_known(one->ran, one->busy.ns);
-	while (g->fields[f].use != agg->use)
+	while (g->fields[f].use != agg->use || g->fields[f].distinct != (agg->fn == GT_Q_FN_DISTINCT))
 		f++;
 	if (!gt_query_sums_of(g, group, f)->n)
 		return gt_cell_none();
+	if (g->fields[f].distinct)
+		return gt_cell_known(!g->distinct.full, gt_query_sums_of(g, group, f)->values);
 	if (g->fields[f].real)
 		return real_cell(gt_query_sums_of(g, group, f), agg);
 	return whole_cell(gt_query_sums_of(g, group, f), agg, g->q->columns[g->q->nby + i].kind == GT_C_REAL);
@@ -511,16 +557,18 @@ struct gt_cell gt_query_agg_cell(const struct gt_query_groups *g, size_t group, 
 
 static void want_field(struct gt_query_groups *g, const struct gt_query_agg *agg)
 {
+	bool distinct = agg->fn == GT_Q_FN_DISTINCT;
 	enum gt_query_class class;
 	unsigned i = 0;
 
 	if (agg->use == NO_FIELD || agg->fn == GT_Q_FN_UNION)
 		return;
-	while (i < g->nfields && g->fields[i].use != agg->use)
+	while (i < g->nfields && (g->fields[i].use != agg->use || g->fields[i].distinct != distinct))
 		i++;
 	class = gt_query_field(g->q->uses[agg->use].id)->class;
 	g->nfields += i == g->nfields;
 	g->fields[i].use = agg->use;
+	g->fields[i].distinct = distinct;
 	g->fields[i].real = class == GT_Q_REAL || class == GT_Q_ANY;
 	g->fields[i].hist |= agg->fn == GT_Q_FN_QUANTILE;
 	g->fields[i].squares |= agg->fn == GT_Q_FN_STDDEV;
@@ -567,4 +615,5 @@ void gt_query_groups_release(struct gt_query_groups *g)
 	free(g->code_keys);
 	gt_map_release(&g->map);
 	gt_map_release(&g->text_map);
+	gt_distinct_release(&g->distinct);
 }

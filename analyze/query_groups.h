@@ -4,12 +4,14 @@
 #include "analyze/gpu_time.h"
 #include "analyze/hist.h"
 #include "analyze/query.h"
+#include "analyze/query_distinct.h"
 #include "formats/base/map.h"
 
 #define GT_QUERY_GROUPS 100000u
 
 struct gt_query_sums {			/* of one field */
 	uint64_t n;			/* rows that have it */
+	uint64_t values;		/* different ones, where these are counted */
 	union { __int128 whole; long double real; } sum;
 	union { unsigned __int128 whole; long double real; } squares;
 	union { int64_t whole; double real; } min, max;	/* of n > 0 */
@@ -22,14 +24,14 @@ struct gt_query_group {
 	struct gt_union busy;
 	bool ran;			/* busy is of at least one row, may it be of no length */
 };
-struct gt_query_sum {			/* a field that is added up */
+struct gt_query_sum {			/* a field that is added up, or whose different values are counted */
 	uint8_t use;
-	bool real, hist, squares;
+	bool real, hist, squares, distinct;
 };
 struct gt_query_groups {
 	const struct gt_query *q;
 	struct gt_query_rows *rows;	/* borrowed */
-	struct gt_query_sum fields[GT_QUERY_USES];
+	struct gt_query_sum fields[GT_QUERY_AGGS];
 	unsigned nfields, width;	/* words of a key: which of its fields are there, then each */
 	struct gt_query_group *list;
 	uint64_t *keys;
@@ -39,6 +41,8 @@ struct gt_query_groups {
 	char **texts;			/* owned; a text in a key is an index into these */
 	size_t ntexts, texts_cap;
 	struct gt_map text_map;
+	struct gt_distinct distinct;
+	struct gt_query_recent { const char *s; uint32_t text; } recent[64];	/* names of types, by their addresses */
 	uint32_t **of_string;		/* by segment, then by string: 1 + its text */
 	uint32_t nsegs;
 	/* fields of --by that are the same for all rows of a code in a run, and those that may differ */

@@ -59,7 +59,7 @@ static int read_by(struct gt_query *q, const char *by, struct gt_err *err)
 
 /* ---- aggregates ---- */
 
-static const char *const functions[] = { "count", "sum", "min", "max", "mean", "stddev", "p50", "union", "first", "last", NULL };
+static const char *const functions[] = { "count", "sum", "min", "max", "mean", "stddev", "p50", "union", "first", "last", "distinct", NULL };
 
 /* p50, p99.9: a quantile. */
 static bool is_quantile(const char *name, double *q)
@@ -87,7 +87,7 @@ static int read_function(const char *name, unsigned column, struct gt_query_agg 
 		}
 	if (meant)
 		return gt_err_at(err, column, -EINVAL, "there is no aggregate '%.30s'; is '%s' meant?", name, meant);
-	return gt_err_at(err, column, -EINVAL, "'%.30s' is none of count sum min max mean stddev p50 (any pNN) union first last", name);
+	return gt_err_at(err, column, -EINVAL, "'%.30s' is none of count sum min max mean stddev p50 (any pNN) union first last distinct", name);
 }
 
 /* May this be said of that field? */
@@ -95,6 +95,8 @@ static int check_field(const struct gt_query *q, const struct gt_query_agg *agg,
 {
 	const struct gt_query_field *f = gt_query_field(q->uses[agg->use].id);
 
+	if (agg->fn == GT_Q_FN_DISTINCT)
+		return 0;	/* whatever it is, it has values */
 	if (agg->fn == GT_Q_FN_UNION && q->uses[agg->use].id != GT_Q_DUR)
 		return gt_err_at(err, column, -EINVAL, "union takes dur: the time in which at least one was running");
 	if (agg->fn == GT_Q_FN_QUANTILE && !(f->flags & GT_Q_HIST))
@@ -223,12 +225,14 @@ static enum gt_cell_kind cell_of_agg(const struct gt_query *q, const struct gt_q
 
 	if (agg->fn == GT_Q_FN_FIRST || agg->fn == GT_Q_FN_LAST)
 		return GT_C_TIME;
+	if (agg->fn == GT_Q_FN_DISTINCT)
+		return GT_C_COUNT;
 	if (kind == GT_C_TEXT || (kind == GT_C_COUNT && (agg->fn == GT_Q_FN_MEAN || agg->fn == GT_Q_FN_STDDEV)))
 		return GT_C_REAL;	/* a mean of registers has decimals, one of ns needs none */
 	return kind;
 }
 
-/* "p99_dur_ns", "sum_bytes", "count": programs find the unit in the key. new. */
+/* "p99_dur_ns", "sum_bytes", "distinct_dur", "count": programs find the unit in the key. new. */
 static char *key_of_agg(const struct gt_query *q, const struct gt_query_agg *agg)
 {
 	enum gt_cell_kind kind = cell_of_agg(q, agg);
@@ -238,6 +242,8 @@ static char *key_of_agg(const struct gt_query *q, const struct gt_query_agg *agg
 
 	if (n == len)
 		return asprintf(&key, "%s%s", agg->text, unit) < 0 ? NULL : key;
+	if (agg->use != NO_USE && q->uses[agg->use].id == GT_Q_SIZE && agg->fn == GT_Q_FN_DISTINCT)
+		return strdup("distinct_sizes");	/* it is no size */
 	if (agg->use != NO_USE && q->uses[agg->use].id == GT_Q_SIZE)
 		unit = "";	/* the field is called so */
 	return asprintf(&key, "%.*s_%.*s%s", (int)n, agg->text, (int)(len - n - 2), agg->text + n + 1, unit) < 0 ? NULL : key;

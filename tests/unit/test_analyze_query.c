@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <math.h>
 #include "analyze/query.h"
+#include "analyze/query_distinct.h"
 #include "formats/base/buf.h"
 #include "tests/unit/random_program.h"
 #include "tests/unit/reports.h"
@@ -114,6 +115,9 @@ static const struct bad { const char *where, *by, *agg, *order; uint64_t column;
 	{ NULL, NULL, "p50(value)", NULL, 4, "quantiles are of" },
 	{ NULL, NULL, "union(bytes)", NULL, 6, "union takes dur" },
 	{ NULL, NULL, "count,count", NULL, 6, "stands twice" },
+	{ NULL, NULL, "distinct", NULL, 8, "distinct takes a field" },
+	{ NULL, NULL, "distinct(nmae)", NULL, 9, "is 'name' meant?" },
+	{ NULL, NULL, "distnct(name)", NULL, 0, "is 'distinct' meant?" },
 	{ NULL, NULL, "count", "sum(dur)", 0, "one of the aggregates" },
 	{ NULL, NULL, "count", "count,count", 6, "by one aggregate" },
 };
@@ -616,6 +620,131 @@ static void threads_agree(void)
 	}
 }
 
+/* ---- different values ---- */
+
+/* As many as there are, each held against all before it. */
+static double different(const struct expr *e, const json_t *have, const char *const *by, const char *of)
+{
+	double n = 0;
+	bool any = false;
+
+	for (int i = 0; i < nall; i++) {
+		struct value v = field(&all[i], of);
+		bool seen = !v.there || !holds(e, &all[i]) || !same_group(have, &all[i], by);
+
+		any |= !seen;
+		for (int k = 0; !seen && k < i; k++) {
+			struct value w = field(&all[k], of);
+
+			seen = w.there && holds(e, &all[k]) && same_group(have, &all[k], by) && (v.text ? !strcmp(v.text, w.text) : v.n == w.n);
+		}
+		n += !seen;
+	}
+	return any ? n : -1;
+}
+
+static void different_values_are_counted(void)
+{
+	static const char *const of[][2] = {
+		{ "name", "distinct_name" }, { "dur", "distinct_dur" }, { "start", "distinct_start" }, { "tid", "distinct_tid" },
+		{ "bytes", "distinct_sizes" }, { "launch", "distinct_launch" }, { "queue", "distinct_queue" }, { "kind", "distinct_kind" },
+		{ "failed", "distinct_failed" }, { "direction", "distinct_direction" }, { "stream", "distinct_stream" }, { "src", "distinct_src" },
+	};
+	const unsigned nof = sizeof(of) / sizeof(*of);
+
+	for (unsigned seed = 1; seed <= 120; seed++) {
+		const char *const *a = of[seed % nof], *const *b = of[(seed / 5 + 1 + seed % nof) % nof], *const *by = random_by(seed / 3);
+		struct gt_reader *r = rp_make(&program, seed);
+		struct gt_buf where = { 0 }, list = { 0 };
+		const struct expr *e;
+		char agg[200];
+		json_t *j;
+
+		collect();
+		npool = 0;
+		e = random_expr(0);
+		put(&where, e);
+		gt_buf_byte(&where, 0);
+		for (const char *const *k = by; *k; k++)
+			gt_buf_printf(&list, "%s%s", k == by ? "" : ",", *k);
+		gt_buf_byte(&list, 0);
+		snprintf(agg, sizeof(agg), a == b ? "count,distinct(%s)" : "count,distinct(%s),sum(dur),distinct(%s),max(dur)", a[0], b[0]);
+		j = ask(r, (char *)where.data, (char *)list.data, agg, &plain);
+		CHECK(j);
+		for (size_t i = 0; i < rows(j, "query"); i++) {
+			const json_t *have = row(j, "query", i);
+			double na = different(e, have, by, a[0]), nb = different(e, have, by, b[0]);
+
+			CHECK(na < 0 ? absent(have, a[1]) : num(have, a[1]) == na);
+			CHECK(a == b || (nb < 0 ? absent(have, b[1]) : num(have, b[1]) == nb));
+		}
+		json_decref(j);
+		gt_buf_release(&where);
+		gt_buf_release(&list);
+	}
+}
+
+/* Two recordings in one file: what has the same text or number in both is one value; threads make no difference. */
+static void values_are_the_same_everywhere(void)
+{
+	struct trace t;
+	json_t *j;
+
+	known(&t, true);
+	j = ask(end(&t), NULL, NULL, "distinct(name),distinct(tid),distinct(arg.one),distinct(arg.two),distinct(bytes),distinct(mangled)", &plain);
+	CHECK(num(row(j, "query", 0), "distinct_name") == 8 && num(row(j, "query", 0), "distinct_mangled") == 8);
+	CHECK(num(row(j, "query", 0), "distinct_tid") == 2 && num(row(j, "query", 0), "distinct_sizes") == 4);
+	json_decref(j);
+	for (unsigned seed = 1; seed <= 10; seed++) {
+		char *one = ask_text(rp_make(&program, seed), NULL, "kind", "distinct(dur),distinct(name)", &plain, 1);
+		char *three = ask_text(rp_make(&program, seed), NULL, "kind", "distinct(dur),distinct(name)", &plain, 3);
+
+		CHECK(one && three && !strcmp(one, three));
+		free(one);
+		free(three);
+	}
+}
+
+/* A number is one whatever it was stored as; a text that looks like it is another. */
+static void numbers_are_compared_by_value(void)
+{
+	struct gt_distinct d = { 0 };
+	struct gt_distinct_value list[] = {
+		gt_distinct_whole(5), gt_distinct_real(5), gt_distinct_real(5.5), gt_distinct_real(-5.5), gt_distinct_whole(-5), gt_distinct_real(-5),
+		{ .value = 5, .kind = GT_DISTINCT_TEXT }, gt_distinct_real(0), gt_distinct_real(-0.0), gt_distinct_whole(0), gt_distinct_real(0x1p63),
+		{ .value = 1ull << 63, .kind = GT_DISTINCT_NUMBER }, gt_distinct_whole(INT64_MIN), gt_distinct_real(-0x1p63), gt_distinct_real(1e300),
+	};
+	int new = 0;
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++)
+		new += gt_distinct_add(&d, &list[i]);
+	CHECK(new == 9 && d.used == 9);
+	list[0].field = 1;
+	CHECK(gt_distinct_add(&d, &list[0]) == 1);
+	list[0].group = 1;
+	CHECK(gt_distinct_add(&d, &list[0]) == 1 && !gt_distinct_add(&d, &list[0]));
+	gt_distinct_release(&d);
+}
+
+/* As many as there is room for are counted; one more, and no count is known. */
+static void too_many_values_cannot_be_counted(void)
+{
+	for (unsigned more = 0; more < 2; more++) {
+		struct trace t;
+		json_t *j;
+
+		begin(&t, true);
+		for (unsigned i = 0; i < GT_DISTINCT_MOST + more; i++)
+			call(&t, 0, COPY, 1000 + i * 10, 1001 + i * 10, 0, 0, 1, 0);
+		call(&t, 0, COPY, 1000, 1001, 0, 0, 1, 0);
+		j = ask(end(&t), NULL, "kind", "count,distinct(start)", &plain);
+		CHECK(num(row(j, "query", 0), "count") == GT_DISTINCT_MOST + more + 1);
+		CHECK(more ? absent(row(j, "query", 0), "distinct_start") : num(row(j, "query", 0), "distinct_start") == GT_DISTINCT_MOST);
+		CHECK(noted(j, "query", "cannot answer: there are more than 786432 different values") == (more == 1));
+		json_decref(j);
+	}
+}
+
 /* ---- histograms ---- */
 
 /* Every range has as many values as lie in it, ranges do not overlap, and all values are in one. */
@@ -699,5 +828,6 @@ static void histograms_are_of_quantities(void)
 }
 
 T_MAIN(T(errors_have_a_place), T(sizes_are_bounded), T(known_counts), T(figures_of_groups), T(several_fields), T(what_is_absent_is_said),
-       T(work_of_a_gpu), T(too_many_groups_are_refused), T(random_questions), T(random_questions_of_a_time), T(threads_agree),
+       T(work_of_a_gpu), T(too_many_groups_are_refused), T(random_questions), T(random_questions_of_a_time), T(threads_agree), T(different_values_are_counted),
+       T(values_are_the_same_everywhere), T(numbers_are_compared_by_value), T(too_many_values_cannot_be_counted),
        T(histograms_count), T(histograms_are_drawn), T(histograms_are_of_quantities))
