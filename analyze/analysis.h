@@ -13,6 +13,7 @@
 #include "formats/table.h"
 
 struct gt_query;
+struct gt_gap_by;
 struct gt_analysis_options {
 	unsigned top;			/* rows a table shows; 0 all */
 	struct gt_filter filter;
@@ -28,6 +29,7 @@ struct gt_analysis_options {
 	bool spark;			/* reports that know a histogram of each row draw it beside the name (bars.h) */
 	size_t width;			/* of the terminal that text will be printed on; 0 or SIZE_MAX: there is none */
 	const struct gt_query *query, *histogram;	/* what the reports of these names are asked; NULL: nothing, and they have no table. Borrowed */
+	const struct gt_gap_by *gaps_by; /* what a histogram of gaps is asked, in its place. Borrowed */
 	const struct gt_fold *fold;	/* borrowed, lives longer than any state */
 	const struct gt_doubles *doubles; /* likewise: what was recorded twice, and is in no block that an analysis sees */
 };

@@ -18,6 +18,8 @@ static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 			       .depth = (uint8_t)gap->cause, .ret = (int32_t)gt_cell_share((uint64_t)gap->slice, (uint64_t)ns).i,
 			       .a = (uint64_t)gap->type << 32 | gap->before, .b = gap->next.thread };
 
+	if (gap->cause == GT_IDLE_SHORT)
+		return 0;	/* nobody looked into it */
 	return gt_keep_wants(&g->longest, ns) ? gt_keep_add(&g->longest, &one, err) : 0;
 }
 
@@ -142,21 +144,6 @@ static void add_longest(const struct gt_idle *s, struct gt_table *t, const struc
 	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
 }
 
-static void note_all(const struct gaps *g, struct gt_table *t)
-{
-	const struct gt_idle *s = &g->idle;
-	uint64_t gaps = 0, idle = 0, window = 0;
-
-	for (size_t i = 0; i < s->ndevices; i++) {
-		gaps += s->devices[i].gaps;
-		idle = gt_sat_add(idle, s->devices[i].idle);
-		window = gt_sat_add(window, s->devices[i].window);
-	}
-	gt_table_note(t, "%llu gaps, %.6f ms of %.6f ms%s", (unsigned long long)gaps, (double)idle / 1e6, (double)window / 1e6,
-		      s->ndevices > 1 ? " (of several GPUs: times are added)" : "");
-	gt_idle_note_late(s, t);
-}
-
 static int gaps_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gaps *g = state;
@@ -173,7 +160,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 		gt_table_note(tables[0], "what the calls tell: gtanalyze pauses");
 	} else if (!rc) {
 		rc = causes_table(&g->idle, tables[0], names, err);
-		note_all(g, tables[0]);
+		gt_idle_note_gaps(&g->idle, tables[0]);
 		gt_table_gives_way(tables[0], "mean_ns max_ns gaps");
 		tables[1] = gt_table_new("longest_gaps", "The longest gaps", longest_columns + skip, NLONGEST - skip);
 	}

@@ -10,6 +10,7 @@
 #include "analyze/exits.h"
 #include "analyze/explain.h"
 #include "analyze/gate.h"
+#include "analyze/histogram_gaps.h"
 #include "analyze/query.h"
 #include "analyze/run.h"
 #include "formats/base/buf.h"
@@ -69,7 +70,7 @@ static const struct gt_opt options[] = {
 	{ 0,   "agg",    GT_OPT_STR,  &opt.agg,     "FIGURES", "what of them: 'count,sum(dur),p99(dur)'; unless told, count,sum(dur)", NULL },
 	{ 0,   "order-by", GT_OPT_STR, &opt.order_by, "FIGURE", "the one of them that is largest on top", NULL },
 	{ 0,   "of",     GT_OPT_STR,  &opt.of,      "FIELD",
-	  "histogram, which takes --where and --by as well: dur unless told, queue, bytes ...", NULL },
+	  "histogram, which takes --where and --by as well: dur unless told, queue, bytes ..., or gap: idle time of GPUs by length", NULL },
 };
 static const struct gt_command command = {
 	.name = "gtanalyze",
@@ -102,6 +103,7 @@ struct chosen {
 	/* What these reports are asked, and how they go about it; NULL: they are not among them. */
 	struct gt_query *query, *histogram;
 	struct gt_analysis fitted_query, fitted_histogram;
+	struct gt_gap_by gaps_by;	/* of a histogram of gaps, which is no query */
 };
 
 static void choose(struct chosen *c, const struct gt_analysis *a)
@@ -282,6 +284,23 @@ static void replace(struct chosen *c, const char *report, const struct gt_analys
 			c->list[i] = by;
 }
 
+static bool of_gaps(void) { return opt.of && !strcmp(opt.of, "gap"); }
+
+/* Exit status. */
+static int read_gaps(struct chosen *c)
+{
+	struct gt_err err = GT_ERR_INIT;
+
+	if (opt.where) {
+		gt_err_set(&err, -EINVAL, "gaps are of no rows that --where could choose; --from and --to choose a time");
+		return fail(NULL, &err, GT_EXIT_USAGE);
+	}
+	if (gt_gap_by_read(&c->gaps_by, opt.by, &err))
+		return fail_at("--by", opt.by, &err);
+	replace(c, "histogram", &gt_histogram_gaps_report);
+	return 0;
+}
+
 /* Exit status. */
 static int read_query(struct chosen *c)
 {
@@ -290,6 +309,8 @@ static int read_query(struct chosen *c)
 
 	if (check_query(c, &err))
 		return fail(NULL, &err, 2);
+	if (of_gaps())
+		return read_gaps(c);
 	if (is_chosen(c, "query"))
 		c->query = gt_query_new(opt.where, opt.by, opt.agg, opt.order_by, &option, &text, &err);
 	if (!err.code && is_chosen(c, "histogram"))
@@ -498,6 +519,7 @@ static int analyze(const char *path, const struct chosen *c, bool several, struc
 		o.top = SCREEN_TOP;
 	o.query = c->query;
 	o.histogram = c->histogram;
+	o.gaps_by = &c->gaps_by;
 	o.spark = opt.spark;
 	o.width = opt.format == GT_TEXT ? gt_tables_width(out) : 0;
 	n = gt_run(r, c->list, c->n, &o, (unsigned)opt.threads, tables, err);

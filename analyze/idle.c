@@ -634,3 +634,17 @@ void gt_idle_release(struct gt_idle *s)
 	free(s->losses), free(s->parts);
 	gt_in_time_release(&s->order);
 }
+
+void gt_idle_note_gaps(const struct gt_idle *s, struct gt_table *t)
+{
+	uint64_t gaps = 0, idle = 0, window = 0;
+
+	for (size_t i = 0; i < s->ndevices; i++) {
+		gaps += s->devices[i].gaps;
+		idle = gt_sat_add(idle, s->devices[i].idle);
+		window = gt_sat_add(window, s->devices[i].window);
+	}
+	gt_table_note(t, "%llu gaps, %.6f ms of %.6f ms%s", (unsigned long long)gaps, (double)idle / 1e6, (double)window / 1e6,
+		      s->ndevices > 1 ? " (of several GPUs: times are added)" : "");
+	gt_idle_note_late(s, t);
+}

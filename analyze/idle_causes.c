@@ -187,7 +187,7 @@ static int add_parts(struct gt_idle *s, struct gt_idle_device *d, struct gt_idle
 	gap->cause = (enum gt_idle_cause)most->cause;
 	gap->type = most->type;
 	gap->slice = most->ns;
-	return s->on_gap && gap->cause != GT_IDLE_SHORT ? s->on_gap(s->arg, gap, err) : 0;
+	return s->on_gap ? s->on_gap(s->arg, gap, err) : 0;
 }
 
 int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from, int64_t to, const struct gt_idle_op *next,

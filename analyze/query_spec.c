@@ -390,7 +390,7 @@ static int read_of(struct gt_query *q, const char *of, struct gt_err *err)
 	if (use < 0)
 		return use;
 	if (!(gt_query_field(q->uses[use].id)->flags & GT_Q_HIST))
-		return gt_err_at(err, 0, -EINVAL, "histograms are of dur queue launch_dur bytes grid block registers shared depth");
+		return gt_err_at(err, 0, -EINVAL, "histograms are of dur queue launch_dur bytes grid block registers shared depth, and of gap");
 	snprintf(aggs, sizeof(aggs), "sum(%s),p50(%s)", of, of);
 	q->hist = true;
 	return read_aggs(q, aggs, err);

@@ -73,3 +73,31 @@ for r in top kernels; do
 	$A $r --spark --format tsv $R/h200-train.zst 2>/dev/null | cut -f 1,3- >spark
 	same spark-changes-no-figure-$r plain spark
 done
+
+# Gaps are no rows: their histogram has a question of its own, and as many gaps as the others count.
+gaps() { $A histogram --of gap --format csv "$@" 2>want.err | awk -F, 'NR > 1 { n += $(NF - 2); t += $NF } END { printf "%d %.0f\n", n, t }'; }
+is histogram-gaps "15677 6430710025" "$(gaps $R/h200-train.zst)"
+is histogram-gaps-by-cause "15677 6430710025" "$(gaps --by cause $R/h200-train.zst)"
+check histogram-gaps-note told "h200-train.zst: histogram: 15677 gaps, 6430.710025 ms of 6625.553332 ms"
+want histogram-gaps-where 2 $A histogram --of gap --where failed $R/h200-train.zst
+check histogram-gaps-where-says told "gtanalyze: gaps are of no rows that --where could choose"
+want histogram-gaps-by 2 $A histogram --of gap --by pid,devce $R/h200-train.zst
+check histogram-gaps-by-says told "gtanalyze: --by: gaps have no field 'devce'; is 'device' meant?"
+want histogram-gaps-cannot 4 $A histogram --of gap $R/h200-mlp-calls.zst
+
+# As many as sort -u counts.
+want query-distinct 0 $A query --where kind==kernel --agg 'distinct(name),distinct(start),distinct(dur)' --format csv $R/h200-train.zst
+is query-distinct-figures "21,14992,$($A query --where kind==kernel --by start --agg count --format csv $R/h200-train.zst >/dev/null 2>&1;
+	$A cuda_gpu_trace --match @kernel --format csv $R/h200-train.zst 2>/dev/null | sed 1d | cut -d, -f2 | sort -u | grep -c .)" \
+	"$(tr -d '\r' <want.out | tail -n 1)"
+
+# How kernels are called is the same everywhere, and changes no figure.
+for form in short full mangled; do
+	$A kernels --names $form --format csv $R/h200-train.zst 2>/dev/null >$form.csv
+	$A query --names $form --where kind==kernel --by name --format csv $R/h200-train.zst 2>/dev/null | grep -c . >$form.n
+done
+is names-rows "22 22 22" "$(cat short.n full.n mangled.n | tr '\n' ' ' | sed 's/ $//')"
+check names-full grep -q '"void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char\*, 1ul> >(int, ' full.csv
+check names-mangled grep -q '^_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctor' mangled.csv
+want names-none 2 $A kernels --names long $R/h200-train.zst
+check names-none-says told "gtanalyze: --names: 'long' is none of its words"
