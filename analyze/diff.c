@@ -327,8 +327,8 @@ static struct gt_table *names(const struct compared *c, const struct gt_side *a,
 
 /* ---- figures ---- */
 
-enum what { WORSE, BETTER, CHANGED, ADDED, GONE, UNRECORDED, SAME };
-static const char *const what_words[] = { "worse", "better", "changed", "added", "gone", "not recorded", "same" };
+enum what { WORSE, BETTER, CHANGED, ADDED, GONE, UNRECORDED, UNTOLD, SAME };
+static const char *const what_words[] = { "worse", "better", "changed", "added", "gone", "not recorded", "cannot tell", "same" };
 
 struct figure {
 	const struct gt_diff_rule *rule;
@@ -356,7 +356,11 @@ static enum what figure_verdict(const struct figure *f, enum gt_diff_role role, 
 		const struct gt_side *missing = f->has_a ? b : a;
 		bool row_too = f->has_a ? f->rows.b < 0 : f->rows.a < 0;
 
-		return !row_too || !gt_side_recorded(missing, f->rule) ? UNRECORDED : f->has_a ? GONE : ADDED;
+		if (!gt_side_recorded(missing, f->rule))
+			return UNRECORDED;
+		if (!row_too || gt_table_answer(f->has_a ? f->tb : f->ta) == GT_CANNOT)
+			return UNTOLD;	/* somebody looked, and there is no such figure, or the report says that it does not know */
+		return f->has_a ? GONE : ADDED;
 	}
 	if (fabsl(f->change) <= (long double)GT_DIFF_FLOOR)
 		return SAME;

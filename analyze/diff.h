@@ -51,7 +51,7 @@ struct gt_side {
 };
 /* What is to be read of a file, and compared. */
 struct gt_diff_asked {
-	uint64_t wanted;		/* bit i: gt_diff_rules[i] */
+	bool wanted[GT_DIFF_RULES_MOST];	/* as in gt_diff_rules */
 	unsigned names;			/* enum gt_diff_names: 0 compares no names */
 	unsigned top;			/* rows that are shown; 0: all, also those that are the same */
 	enum gt_name_form form;		/* how kernels are called */
@@ -60,7 +60,11 @@ struct gt_diff_asked {
 bool gt_diff_ask(struct gt_diff_asked *asked, const char *report);
 static inline bool gt_diff_wants(const struct gt_diff_asked *asked, const struct gt_diff_rule *rule)
 {
-	return asked->wanted >> (rule - gt_diff_rules) & 1;
+	return asked->wanted[rule - gt_diff_rules];
+}
+static inline void gt_diff_want(struct gt_diff_asked *asked, const struct gt_diff_rule *rule)
+{
+	asked->wanted[rule - gt_diff_rules] = true;
 }
 /* Runs the reports of what is asked, and the header, over a file. opt as for gt_run, but all rows are read whatever opt->top
  * says. */

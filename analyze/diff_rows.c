@@ -15,7 +15,7 @@ bool gt_diff_ask(struct gt_diff_asked *asked, const char *report)
 
 	for (const struct gt_diff_rule *r = gt_diff_rules; r->table; r++)
 		if (report ? r->report && !strcmp(r->report, report) : r->in_default) {
-			asked->wanted |= 1ull << (r - gt_diff_rules);
+			gt_diff_want(asked, r);
 			asked->names |= r->names;
 			any = true;
 		}
@@ -34,7 +34,7 @@ static unsigned choose(const struct gt_analysis **chosen, unsigned n, const stru
 int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_asked *asked, struct gt_analysis_options *opt,
 		 unsigned threads, struct gt_err *err)
 {
-	const struct gt_analysis *chosen[2 + 64];	/* the header, names, and one for each bit of `wanted` at most */
+	const struct gt_analysis *chosen[2 + GT_DIFF_RULES_MOST];	/* the header, names, and one for each rule at most */
 	unsigned nchosen = choose(chosen, 0, gt_analysis_find("header"));
 	int rc;
 

@@ -4,6 +4,11 @@
 #include "analyze/diff.h"
 #include "analyze/run.h"
 
+/* Sums by name as Nsight has them: the columns that all of them share, but for what it calls their number. */
+#define NSIGHT_TIMES(number) .less = "total_ns avg_ns", .either = number, .gates = "time_percent med_ns min_ns max_ns stddev_ns"
+#define NSIGHT_KERNELS(report_name, ...) \
+	{ .table = report_name, .report = report_name, .layer = GT_LAYER_GPU, NSIGHT_TIMES("instances"), __VA_ARGS__ }
+
 const struct gt_diff_rule gt_diff_rules[] = {
 	{ .table = "userspace", .report = "summary", .layer = GT_LAYER_API, .in_default = true,
 	  .either = "api_calls kernel_launches allocations allocated_bytes transfers transferred_bytes" },
@@ -27,6 +32,12 @@ const struct gt_diff_rule gt_diff_rules[] = {
 	  .gates = "null_frees" },
 	{ .table = "memory_processes", .report = "memory", .layer = GT_LAYER_API, .keys = "process", .loose = "",
 	  .gates = "allocated_bytes freed_bytes peak_bytes live_bytes live_count", .none = "recording pid peak_at_ns" },
+	{ .table = "memory_devices", .report = "memory", .layer = GT_LAYER_API, .keys = "process device kind", .loose = "device kind",
+	  .less = "peak_bytes live_bytes", .none = "recording pid peak_at_ns" },
+	{ .table = "memory_churn", .report = "memory", .layer = GT_LAYER_API, .keys = "process call kind size_bytes",
+	  .loose = "call kind size_bytes", .less = "again cost_ns", .gates = "allocations again_per_s again_ns free_ns", .none = "recording pid" },
+	{ .table = "memory_frees", .report = "memory", .layer = GT_LAYER_API, .keys = "process call", .loose = "call",
+	  .less = "waited wait_ns", .either = "count", .gates = "total_ns max_ns gpu_busy_ns", .none = "recording pid" },
 	{ .table = "copies", .report = "copies", .layer = GT_LAYER_GPU, .names = GT_NAMES_COPIES, .in_default = true,
 	  .keys = "operation direction source destination", .less = "busy_ns", .more = "bandwidth_gb_per_s",
 	  .either = "count bytes mean_bytes",
@@ -50,6 +61,32 @@ const struct gt_diff_rule gt_diff_rules[] = {
 	  .none = "recording pid max_at_ns" },
 	{ .table = "errors", .report = "errors", .layer = GT_LAYER_API, .findings = true, .keys = "operation code error",
 	  .less = "count", .none = "recording pid process tid thread first_ns" },
+	{ .table = "driver", .report = "driver", .layer = GT_LAYER_IOCTL, .less = "total_ns driver_ns outside_ns",
+	  .either = "calls ioctls outside_ioctls", .gates = "driver_percent" },
+	{ .table = "driver_calls", .report = "driver", .layer = GT_LAYER_IOCTL, .label = "call", .keys = "call category", .less = "driver_ns",
+	  .either = "ioctls", .gates = "count total_ns driver_percent rest_ns entered max_driver_ns" },
+	{ .table = "driver_failures", .report = "driver", .layer = GT_LAYER_IOCTL, .findings = true, .keys = "operation code status",
+	  .less = "count total_ns", .gates = "of", .none = "first_ns" },
+	{ .table = "sync", .report = "sync", .layer = GT_LAYER_API, .keys = "process thread call waits_for", .loose = "thread call waits_for",
+	  .less = "total_ns gpu_idle_ns needless needless_ns open", .either = "count", .gates = "max_ns gpu_busy_ns untold wait_ns",
+	  .none = "recording pid tid max_at_ns stream" },
+	{ .table = "sync_threads", .report = "sync", .layer = GT_LAYER_API, .keys = "process thread", .loose = "thread",
+	  .less = "total_ns gpu_idle_ns needless needless_ns open", .either = "count", .gates = "max_ns gpu_busy_ns untold wait_percent wait_ns",
+	  .none = "recording pid tid max_at_ns" },
+	{ .table = "critical", .report = "critical", .layer = GT_LAYER_GPU, .keys = "process kind", .loose = "kind",
+	  .less = "on_path_ns", .gates = "share_percent pieces window_ns", .none = "recording pid from_ns to_ns" },
+	{ .table = "critical_names", .report = "critical", .layer = GT_LAYER_GPU, .label = "name", .keys = "process kind full_name",
+	  .loose = "kind full_name", .less = "on_path_ns", .gates = "share_percent pieces summed_ns", .none = "recording pid" },
+	{ .table = "steps", .report = "steps", .layer = GT_LAYER_GPU, .keys = "process device", .loose = "device",
+	  .less = "p50_ns", .more = "busy_percent", .either = "steps",
+	  .gates = "p90_ns p99_ns min_ns max_ns alike_percent sequences warm_up drift_percent", .none = "recording pid found_by drift anchor" },
+	{ .table = "overlap", .report = "overlap", .layer = GT_LAYER_GPU, .keys = "process device kind", .loose = "device kind",
+	  .less = "exposed_ns", .more = "hidden_percent", .either = "count ran_ns",
+	  .gates = "alone_ns with_compute_ns with_communication_ns with_copies_ns", .none = "recording pid" },
+	{ .table = "overlap_kernels", .report = "overlap", .layer = GT_LAYER_GPU, .keys = "process device", .loose = "device",
+	  .either = "kernels_ns several_percent", .gates = "busy_ns several_ns", .none = "recording pid" },
+	{ .table = "overlap_streams", .report = "overlap", .layer = GT_LAYER_GPU, .keys = "process device stream other",
+	  .loose = "device stream other", .either = "both_percent", .gates = "busy_ns other_busy_ns both_ns turns", .none = "recording pid how" },
 	{ .table = "streams", .report = "streams", .layer = GT_LAYER_GPU, .keys = "process device stream", .loose = "device stream",
 	  .more = "busy_percent", .either = "kernels copies sets busy_ns", .none = "recording pid name first_ns last_ns" },
 	{ .table = "counters", .report = "counters", .layer = GT_LAYER_COUNT, .keys = "process device track counter",
@@ -69,6 +106,27 @@ const struct gt_diff_rule gt_diff_rules[] = {
 	  .none = "recording pid most_at_ns" },
 	{ .table = "transfers", .report = "transfers", .layer = GT_LAYER_API, .keys = "direction",
 	  .less = "failed total_ns", .either = "count bytes", .gates = "mean_bytes max_bytes max_ns share_percent" },
+	{ .table = "cuda_api_sum", .report = "cuda_api_sum", .layer = GT_LAYER_API, .keys = "name", NSIGHT_TIMES("num_calls") },
+	NSIGHT_KERNELS("cuda_gpu_kern_sum", .label = "short_name", .keys = "name"),
+	NSIGHT_KERNELS("cuda_gpu_kern_gb_sum", .label = "short_name grid_xyz block_xyz", .keys = "name grid_xyz block_xyz"),
+	NSIGHT_KERNELS("cuda_gpu_sum", .label = "short_operation", .keys = "category operation"),
+	{ .table = "cuda_api_gpu_sum", .report = "cuda_api_gpu_sum", .layer = GT_LAYER_COUNT, .label = "short_operation",
+	  .keys = "category operation", NSIGHT_TIMES("instances") },
+	{ .table = "cuda_gpu_mem_time_sum", .report = "cuda_gpu_mem_time_sum", .layer = GT_LAYER_GPU, .keys = "operation",
+	  NSIGHT_TIMES("count") },
+	{ .table = "cuda_gpu_mem_size_sum", .report = "cuda_gpu_mem_size_sum", .layer = GT_LAYER_GPU, .keys = "operation",
+	  .either = "total_bytes count avg_bytes", .gates = "med_bytes min_bytes max_bytes stddev_bytes" },
+	{ .table = "cuda_kern_exec_sum", .report = "cuda_kern_exec_sum", .layer = GT_LAYER_GPU, .label = "api_name short_kernel_name",
+	  .keys = "api_name kernel_name dev_id", .less = "tavg_ns aavg_ns qavg_ns kavg_ns", .either = "count qcount",
+	  .gates = "tmed_ns tmin_ns tmax_ns tstddev_ns amed_ns amin_ns amax_ns astddev_ns qmed_ns qmin_ns qmax_ns qstddev_ns kmed_ns kmin_ns "
+		   "kmax_ns kstddev_ns", .none = "recording pid tid" },
+	{ .table = "nvtx_sum", .report = "nvtx_sum", .layer = GT_LAYER_USER, .keys = "range", NSIGHT_TIMES("instances"), .none = "style" },
+	{ .table = "nvtx_gpu_proj_sum", .report = "nvtx_gpu_proj_sum", .layer = GT_LAYER_USER, .keys = "range",
+	  .less = "total_proj_ns proj_avg_ns", .either = "range_instances total_gpu_ops",
+	  .gates = "total_range_ns proj_med_ns proj_min_ns proj_max_ns proj_stddev_ns avg_gpu_ops avg_range_lvl avg_num_child", .none = "style" },
+	{ .table = "nvtx_kern_sum", .report = "nvtx_kern_sum", .layer = GT_LAYER_USER, .label = "nvtx_range short_kernel_name",
+	  .keys = "nvtx_range kernel_name", .less = "total_ns avg_ns", .either = "nvtx_inst kern_inst",
+	  .gates = "med_ns min_ns max_ns stddev_ns", .none = "recording pid tid style" },
 	{ .table = "header", .report = "header", .layer = GT_LAYER_COUNT,
 	  .gates = "span_ns recorded_ns processes threads calls open spans gpu_operations instants counters unmatched lost lost_unknown "
 		   "unread_bytes damaged_blocks damaged_rows",
@@ -79,6 +137,8 @@ const struct gt_diff_rule gt_diff_rules[] = {
 	  .gates = "slower faster added gone more fewer within_noise noise_unknown not_recorded same" },
 	{ .table = NULL }
 };
+
+_Static_assert(sizeof(gt_diff_rules) / sizeof(*gt_diff_rules) <= GT_DIFF_RULES_MOST, "room in struct gt_diff_asked");
 
 const struct gt_diff_rule *gt_diff_rule(const char *table)
 {

@@ -34,6 +34,7 @@ struct gt_diff_rule {
 	    *loose; /* instead of keys where no row has the same in both files: the program goes by another name. NULL: no such */
 	const char *less, *more, *either, *tail, *gates, *none;
 };
+#define GT_DIFF_RULES_MOST 96
 extern const struct gt_diff_rule gt_diff_rules[];	/* in the order in which figures are shown */
 
 const struct gt_diff_rule *gt_diff_rule(const char *table);			/* NULL: there is none */

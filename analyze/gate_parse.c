@@ -301,7 +301,7 @@ int gt_gates_parse(struct gt_gates *gates, const struct gt_opt_list *texts, bool
 void gt_gates_ask(const struct gt_gates *gates, struct gt_diff_asked *asked)
 {
 	for (size_t i = 0; i < gates->n; i++)
-		asked->wanted |= 1ull << (gates->list[i].rule - gt_diff_rules);
+		gt_diff_want(asked, gates->list[i].rule);
 }
 
 void gt_gates_release(struct gt_gates *gates)
