@@ -111,8 +111,9 @@ static void say_bar(struct gt_table *t, const struct gt_drawn *d, const struct g
 	for (unsigned m = 0; m < GT_DRAWN_MARKS; m++)
 		if (gt_step_of(&d->steps, (uint64_t)d->at[m]) == step)
 			sprintf(behind + strlen(behind), " %s", marks[m].name);
-	gt_table_say(t, "    %*s  %*llu%s%*s%s%s%s", (int)FROM_WIDTH - 6, from, (int)l->count, (unsigned long long)d->steps.counts[i], percent,
-		     l->summed ? (int)SUM_WIDTH : 0, l->summed ? sum : "", *bar ? "  " : "", bar, behind);
+	gt_table_say(t, "    %*s  %*llu%s%*s%s%s%s", (int)FROM_WIDTH - 6, from, (int)l->count,
+		     (unsigned long long)d->steps.counts[i], percent, l->summed ? (int)SUM_WIDTH : 0,
+		     l->summed ? sum : "", *bar ? "  " : "", bar, behind);
 }
 
 static unsigned empty_from(const struct gt_steps *s, unsigned i)

@@ -1,8 +1,8 @@
 /* How long the gaps are in which a GPU has nothing to do, one histogram for each GPU or whatever --by says: thousands of gaps of a few
  * microseconds want other remedies than a few long ones, and what both take in time stands beside their number.
  *
- * Gaps are those of `gaps` and `budget` (idle.h): each counts once, in full, under the cause of its longest slice. Numbers and sums are exact:
- * a histogram of the lengths, and one in which each gap weighs what it lasts.
+ * Gaps are those of `gaps` and `budget` (idle.h): each counts once, in full, under the cause of its longest slice. Numbers and
+ * sums are exact: a histogram of the lengths, and one in which each gap weighs what it lasts.
  */
 #include "analyze/histogram_gaps.h"
 
@@ -30,7 +30,8 @@ struct histogram_gaps {
 /* ---- what is asked ---- */
 
 static const struct { const char *name; struct gt_column column; } fields[] = {
-	[GT_GAP_RECORDING] = { "recording", { "recording", "Recording", GT_C_COUNT } }, [GT_GAP_PID] = { "pid", { "pid", "PID", GT_C_COUNT } },
+	[GT_GAP_RECORDING] = { "recording", { "recording", "Recording", GT_C_COUNT } },
+	[GT_GAP_PID] = { "pid", { "pid", "PID", GT_C_COUNT } },
 	[GT_GAP_DEVICE] = { "device", { "device", "Device", GT_C_COUNT } }, [GT_GAP_CAUSE] = { "cause", { "cause", "Cause", GT_C_TEXT } },
 };
 

@@ -136,5 +136,5 @@ void gt_idle_release(struct gt_idle *s);
 /* Why there is no answer, or NULL. After gt_idle_finish. */
 const char *gt_idle_cannot(const struct gt_idle *s);
 void gt_idle_note_late(const struct gt_idle *s, struct gt_table *t);	/* says so where rows could not be put in order */
-void gt_idle_note_gaps(const struct gt_idle *s, struct gt_table *t);	/* how many gaps there are, and what they come to; and the same */
+void gt_idle_note_gaps(const struct gt_idle *s, struct gt_table *t);	/* how many there are, what they come to; and the same */
 #endif

@@ -59,7 +59,8 @@ static int read_by(struct gt_query *q, const char *by, struct gt_err *err)
 
 /* ---- aggregates ---- */
 
-static const char *const functions[] = { "count", "sum", "min", "max", "mean", "stddev", "p50", "union", "first", "last", "distinct", NULL };
+static const char *const functions[] = { "count", "sum", "min", "max", "mean", "stddev", "p50", "union", "first", "last", "distinct",
+					 NULL };
 
 /* p50, p99.9: a quantile. */
 static bool is_quantile(const char *name, double *q)
@@ -87,7 +88,8 @@ static int read_function(const char *name, unsigned column, struct gt_query_agg 
 		}
 	if (meant)
 		return gt_err_at(err, column, -EINVAL, "there is no aggregate '%.30s'; is '%s' meant?", name, meant);
-	return gt_err_at(err, column, -EINVAL, "'%.30s' is none of count sum min max mean stddev p50 (any pNN) union first last distinct", name);
+	return gt_err_at(err, column, -EINVAL,
+			 "'%.30s' is none of count sum min max mean stddev p50 (any pNN) union first last distinct", name);
 }
 
 /* May this be said of that field? */
@@ -390,7 +392,8 @@ static int read_of(struct gt_query *q, const char *of, struct gt_err *err)
 	if (use < 0)
 		return use;
 	if (!(gt_query_field(q->uses[use].id)->flags & GT_Q_HIST))
-		return gt_err_at(err, 0, -EINVAL, "histograms are of dur queue launch_dur bytes grid block registers shared depth, and of gap");
+		return gt_err_at(err, 0, -EINVAL,
+				 "histograms are of dur queue launch_dur bytes grid block registers shared depth, and of gap");
 	snprintf(aggs, sizeof(aggs), "sum(%s),p50(%s)", of, of);
 	q->hist = true;
 	return read_aggs(q, aggs, err);
