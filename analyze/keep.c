@@ -18,7 +18,9 @@ static int compare(const void *pa, const void *pb)
 		return a->start < b->start ? -1 : 1;
 	if (a->track != b->track)
 		return a->track < b->track ? -1 : 1;
-	return (a->depth > b->depth) - (a->depth < b->depth);
+	if (a->depth != b->depth)
+		return a->depth < b->depth ? -1 : 1;
+	return (a->type > b->type) - (a->type < b->type);
 }
 
 static void sift_up(struct gt_keep *k, size_t i, const struct gt_kept *one)
