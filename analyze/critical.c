@@ -25,6 +25,7 @@ struct critical {
 	uint64_t *sums;			/* by type number */
 	bool *gone;			/* by type number: --without */
 	struct gt_keep longest;
+	size_t most;			/* of a process: together they keep to what lists hold */
 	uint64_t shorter;		/* pieces that are not among the longest, of all processes */
 	const struct gt_chain_process *p;
 };
@@ -90,6 +91,7 @@ static int walk(struct critical *s, const struct gt_chain_process *p, struct gt_
 	memset(s->sums, 0, ntypes * sizeof(*s->sums));
 	gt_keep_release(&s->longest);
 	gt_keep_init(&s->longest, s->chain.asked.opt->top);
+	s->longest.max = s->longest.max < s->most ? s->longest.max : s->most;
 	rc = gt_chain_walk(&s->chain, p, on_piece, s, err);
 	return rc ? rc : gt_chain_sums(&s->chain, p, s->sums, err);
 }
@@ -492,6 +494,7 @@ static int add_processes(struct critical *s, struct gt_table **tables, struct gt
 			list[n++] = &s->chain.processes[i];
 	if (n)
 		qsort(list, n, sizeof(*list), longer);
+	s->most = n < GT_KEEP_ALL ? GT_KEEP_ALL / (n + !n) : 1;
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = add_process(s, list[i], tables, &left_out, err);
 	if (!rc && !n)
