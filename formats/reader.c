@@ -50,6 +50,7 @@ static struct gt_seg *new_segment(struct gt_reader *r, uint64_t at, struct gt_er
 	}
 	seg = &r->segs[r->nsegs++];
 	memset(seg, 0, sizeof(*seg));
+	seg->fd = r->fd;
 	seg->at = at;
 	seg->last_open_epoch = GT_NONE;
 	return seg;
@@ -104,7 +105,7 @@ static int segment_before(struct gt_reader *r, uint64_t end, enum index *index, 
 	if (!(seg = new_segment(r, end - tail.foot.bytes, err)))
 		return -ENOMEM;
 	seg->bytes = tail.foot.bytes;
-	seg->id = head.seg.id;
+	seg->pub.id = head.seg.id;
 	seg->began = head.seg.monotonic;
 	seg->pub.closed = true;
 	*index = !tail.foot.index_at ? INDEX_NONE :
@@ -207,7 +208,7 @@ static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *i
 			end_index(r, seg);
 			if (!(seg = new_segment(r, at, err)))
 				return -ENOMEM;
-			seg->id = head.id;
+			seg->pub.id = head.id;
 			seg->began = head.monotonic;
 			inside = true;
 		}
@@ -396,17 +397,58 @@ void gt_reader_close(struct gt_reader *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->nsegs; i++) {
+	for (size_t i = 0; r->fd >= 0 && i < r->nsegs; i++) {
 		gt_free_dicts(&r->segs[i]);
 		gt_index_release(&r->segs[i].index);
 	}
 	free(r->segs);
 	free(r->damage);
 	pthread_mutex_destroy(&r->lock);
-	close(r->fd);
+	if (r->fd >= 0)
+		close(r->fd);
 	if (r->store.fd >= 0)
 		close(r->store.fd);
 	free(r);
+}
+
+/* ---- several as one ---- */
+
+static int join_one(struct gt_reader *r, const struct gt_reader *from)
+{
+	size_t first = r->nsegs;
+
+	if (gt_grow(&r->segs, &r->segs_cap, r->nsegs + from->nsegs, sizeof(*r->segs)) ||
+	    gt_grow(&r->damage, &r->damage_cap, r->ndamage + from->ndamage, sizeof(*r->damage)))
+		return -ENOMEM;
+	for (size_t i = 0; i < from->nsegs; i++) {
+		r->segs[r->nsegs] = from->segs[i];
+		r->segs[r->nsegs].pub.index = (uint32_t)r->nsegs;
+		r->nsegs++;
+	}
+	for (size_t i = 0; i < from->ndamage; i++) {
+		r->damage[r->ndamage] = from->damage[i];
+		r->damage[r->ndamage++].segment += (uint32_t)first;
+	}
+	return 0;
+}
+
+struct gt_reader *gt_reader_join(struct gt_reader *const *readers, size_t n, struct gt_err *err)
+{
+	struct gt_reader *r = calloc(1, sizeof(*r));
+	int code = r ? 0 : -ENOMEM;
+
+	if (r) {
+		r->fd = -1;
+		r->store.fd = -1;
+		pthread_mutex_init(&r->lock, NULL);
+	}
+	for (size_t i = 0; !code && i < n; i++)
+		code = join_one(r, readers[i]);
+	if (!code)
+		return r;
+	gt_err_set(err, code, "out of memory");
+	gt_reader_close(r);
+	return NULL;
 }
 
 uint32_t gt_reader_segments(const struct gt_reader *r) { return (uint32_t)r->nsegs; }
@@ -427,7 +469,7 @@ void gt_note_damage(struct gt_reader *r, const struct gt_seg *seg, const struct 
 	memcpy(d.text, why->text, sizeof(d.text) - 1);
 	pthread_mutex_lock(&r->lock);
 	for (size_t i = 0; i < r->ndamage; i++)
-		if (r->damage[i].offset == d.offset && r->damage[i].rows == d.rows)
+		if (r->damage[i].offset == d.offset && r->damage[i].rows == d.rows && r->damage[i].segment == d.segment)
 			goto out;
 	if (r->ndamage < 10000 && !gt_grow(&r->damage, &r->damage_cap, r->ndamage + 1, sizeof(d)))
 		r->damage[r->ndamage++] = d;
@@ -450,7 +492,7 @@ int gt_load(const struct gt_reader *r, const struct gt_seg *seg, const struct gt
 	bytes = gt_buf_room(&l->bytes, e->head.bytes + GT_SLACK);
 	if (!packed || !bytes || (!l->zstd && !(l->zstd = ZSTD_createDCtx())))
 		return gt_err_set(err, -ENOMEM, "out of memory");
-	if (gt_pread(r->fd, packed, e->head.zbytes, at + GT_WIRE_HEAD))
+	if (gt_pread(seg->fd, packed, e->head.zbytes, at + GT_WIRE_HEAD))
 		return gt_err_at(err, at, -EBADMSG, "a block cannot be read");
 	if (e->head.zbytes < 5 || !(packed[4] & 4))		/* the frame header's checksum flag */
 		return gt_err_at(err, at, -EBADMSG, "a block has no checksum");

@@ -24,6 +24,7 @@ struct gt_segment {
 	uint32_t index;			/* 0, 1, ... in file order */
 	const char *meta_json;		/* merged metadata, one JSON object */
 	const char *host, *boot_id;
+	uint64_t id;			/* random, told when it began: a copy of a file has the same */
 	const struct gt_string *strings; uint32_t nstrings;
 	const struct gt_type *types;	 uint32_t ntypes;
 	const struct gt_track *tracks;	 uint32_t ntracks;
@@ -42,6 +43,10 @@ struct gt_reader *gt_reader_open(const char *path, struct gt_err *err);
 struct gt_reader *gt_reader_open_fd(int fd, struct gt_err *err);	/* takes fd over */
 struct gt_reader *gt_reader_open_from(int fd, uint64_t from, struct gt_err *err);	/* the segments that begin there or behind */
 void gt_reader_close(struct gt_reader *r);				/* NULL is fine */
+/* Several traces as one, as if their files stood one behind the other in one file: the segments of readers[0], then those of readers[1]
+ * and so on, with indices of their own. Memory does not double: what segments point at is the readers', which must live longer; each can
+ * be read by itself besides. Of damage it knows what they had found by now, and what it finds itself. new: close it. */
+struct gt_reader *gt_reader_join(struct gt_reader *const *readers, size_t n, struct gt_err *err);
 
 uint32_t gt_reader_segments(const struct gt_reader *r);
 const struct gt_segment *gt_reader_segment(const struct gt_reader *r, uint32_t i);

@@ -11,8 +11,8 @@
 
 struct gt_seg {
 	struct gt_segment pub;
+	int fd;				/* of the file, which its reader closes */
 	uint64_t at, bytes;		/* in the file */
-	uint64_t id;
 	int64_t began;			/* monotonic time in its header */
 	struct gt_index index;
 	uint32_t last_open_epoch;	/* the epoch whose open calls count; GT_NONE: none */
@@ -27,7 +27,7 @@ struct gt_seg {
 	void *json;			/* json_t * while metadata are merged */
 };
 struct gt_reader {
-	int fd;
+	int fd;				/* -1: it is others joined, whose segments these are, too */
 	uint64_t from, size;		/* what stands before `from` is not looked at */
 	struct gt_seg *segs;
 	size_t nsegs, segs_cap;
