@@ -287,10 +287,9 @@ static bool of_one_launch(const struct gt_link *a, const struct gt_link *b)
 }
 
 /* The outermost call in which it was launched. */
-static struct gt_chain_source launch_of(struct gt_chain *c, const struct gt_link *work)
+static struct gt_chain_source launch_of(struct gt_chain *c, const struct gt_segment *seg, const struct gt_link *work)
 {
 	struct gt_chain_source s = { .at = work->launch, .likely = work->by & BY_ORDER };
-	const struct gt_filter *f = &c->asked.opt->filter;
 	struct gt_link call;
 	uint32_t n, slot;
 
@@ -301,7 +300,7 @@ static struct gt_chain_source launch_of(struct gt_chain *c, const struct gt_link
 	if (n)
 		call = row_of(c, slot - 1, n - 1);
 	if (!n || call.end < work->launch) {
-		s.what = f->ranged && work->launch < f->from ? GT_CHAIN_BEFORE : GT_CHAIN_NOTHING;
+		s.what = work->launch < gt_range_of(&c->asked.opt->filter, seg).from ? GT_CHAIN_BEFORE : GT_CHAIN_NOTHING;
 		return s;
 	}
 	s.line = slot - 1;
@@ -386,7 +385,7 @@ static struct gt_chain_source other_of(struct gt_chain *c, uint32_t line, uint32
 
 void gt_chain_of_work(struct gt_chain *c, uint32_t line, uint32_t index, const struct gt_link *work, struct gt_chain_sources *s)
 {
-	s->launch = launch_of(c, work);
+	s->launch = launch_of(c, c->processes[c->lines[line].place].seg, work);
 	s->before = before_of(c, line, index, work->start);
 	s->other = other_of(c, line, index, work);
 	s->last = s->launch.what && !(s->before.what && s->before.at >= s->launch.at) ? s->launch : s->before;
@@ -760,8 +759,10 @@ int gt_chain_finish(struct gt_chain *c, struct gt_err *err)
 	for (size_t i = 0; i < c->where.n && f->ranged; i++) {
 		struct gt_chain_process *p = &c->processes[i];
 
-		p->from = p->ops && p->from < f->from ? f->from : p->from;
-		p->to = p->ops && p->to > f->to ? f->to : p->to;
+		struct gt_range in = gt_range_of(f, p->seg);
+
+		p->from = p->ops && p->from < in.from ? in.from : p->from;
+		p->to = p->ops && p->to > in.to ? in.to : p->to;
 	}
 	if (gt_link_store_failed(&c->store))
 		return gt_err_set(err, c->store.err.code, "%s", c->store.err.text);

@@ -164,7 +164,7 @@ static const struct gt_column columns[] = {
 
 static double mean(struct counter *c, const struct gt_analysis_options *opt)
 {
-	int64_t end = opt->filter.ranged && opt->filter.to < c->seg->max_end ? opt->filter.to : c->seg->max_end;
+	int64_t to = gt_range_of(&opt->filter, c->seg).to, end = to < c->seg->max_end ? to : c->seg->max_end;
 	long double ns;
 
 	hold(c, end);

@@ -22,6 +22,7 @@ struct thread {
 	size_t n, cap;
 	uint64_t ioctls, held;		/* that began before held_at; at held_at */
 	int64_t held_at;
+	struct gt_range in;		/* what was asked for */
 };
 struct failure { const struct gt_segment *seg; uint32_t type, track; int32_t code; uint64_t count, ns; int64_t first; };
 struct driver {
@@ -50,18 +51,14 @@ struct driver {
 
 /* ---- one line of time ---- */
 
-static int64_t in_range(const struct driver *d, int64_t at)
+static int64_t in_range(const struct thread *t, int64_t at)
 {
-	const struct gt_filter *f = &d->asked.opt->filter;
-
-	if (!f->ranged)
-		return at;
-	return at < f->from ? f->from : at > f->to ? f->to : at;
+	return at < t->in.from ? t->in.from : at > t->in.to ? t->in.to : at;
 }
 
-static uint64_t driver_before(const struct driver *d, const struct thread *t, int64_t at)
+static uint64_t driver_before(const struct thread *t, int64_t at)
 {
-	return gt_union_before(&t->driver, in_range(d, at));
+	return gt_union_before(&t->driver, in_range(t, at));
 }
 
 static void add_spent(struct spent *s, uint64_t ns, uint64_t driver, uint64_t ioctls)
@@ -89,7 +86,7 @@ static inline bool plain(struct driver *d, const struct thread *t, const struct 
 
 	if (t->n > 1 || t->ioctls != o->ioctls || (t->driver.any && t->driver.end > o->start))
 		return false;
-	ns = (uint64_t)in_range(d, o->end) - (uint64_t)in_range(d, o->start);
+	ns = (uint64_t)in_range(t, o->end) - (uint64_t)in_range(t, o->start);
 	s->calls++;
 	s->ns = gt_sat_add(s->ns, ns);
 	d->all.calls++;
@@ -101,8 +98,8 @@ static inline bool plain(struct driver *d, const struct thread *t, const struct 
 static void returned(struct driver *d, struct thread *t, size_t i, const struct gt_segment *seg)
 {
 	const struct open *o = &t->stack[i];
-	uint64_t ns = (uint64_t)in_range(d, o->end) - (uint64_t)in_range(d, o->start);
-	uint64_t driver = driver_before(d, t, o->end), ioctls = t->ioctls - o->ioctls;
+	uint64_t ns = (uint64_t)in_range(t, o->end) - (uint64_t)in_range(t, o->start);
+	uint64_t driver = driver_before(t, o->end), ioctls = t->ioctls - o->ioctls;
 	bool outer = true, outermost = true;
 
 	driver -= o->driver < driver ? o->driver : driver;	/* more only where rows came too late */
@@ -140,7 +137,7 @@ static bool below(const struct open *a, const struct open *b) { return a->end !=
 /* What begins at one moment comes in any order: the call that ends last goes below. */
 static inline int push(struct driver *d, struct thread *t, const struct gt_moment *m, struct gt_err *err)
 {
-	struct open o = { m->at, m->end, driver_before(d, t, m->at), t->ioctls, m->what, (uint8_t)(m->addr >> 8) };
+	struct open o = { m->at, m->end, driver_before(t, m->at), t->ioctls, m->what, (uint8_t)(m->addr >> 8) };
 	size_t i;
 
 	if (t->n == t->cap && gt_grow(&t->stack, &t->cap, t->n + 1, sizeof(*t->stack)))
@@ -151,14 +148,14 @@ static inline int push(struct driver *d, struct thread *t, const struct gt_momen
 	return 0;
 }
 
-static struct thread *thread_of(struct driver *d, uint32_t number, struct gt_err *err)
+static struct thread *thread_of(struct driver *d, uint32_t number, const struct gt_segment *seg, struct gt_err *err)
 {
 	if (!d->slot[number]) {
 		if (gt_grow(&d->threads, &d->threads_cap, d->nthreads + 1, sizeof(*d->threads))) {
 			gt_err_set(err, -ENOMEM, "no memory for the threads");
 			return NULL;
 		}
-		d->threads[d->nthreads] = (struct thread){ .held_at = INT64_MIN };
+		d->threads[d->nthreads] = (struct thread){ .held_at = INT64_MIN, .in = gt_range_of(&d->asked.opt->filter, seg) };
 		d->slot[number] = (uint32_t)++d->nthreads;
 	}
 	return &d->threads[d->slot[number] - 1];
@@ -170,16 +167,16 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	struct thread *t;
 
 	if (m->place != d->last_place) {
-		if (!thread_of(d, m->place, err))
+		d->last_seg = gt_in_time_segment(&d->order, d->asked.reader, m);
+		if (!thread_of(d, m->place, d->last_seg, err))
 			return err->code;
 		d->last_place = m->place;
-		d->last_seg = gt_in_time_segment(&d->order, d->asked.reader, m);
 	}
 	t = &d->threads[d->slot[m->place] - 1];
 	pass(d, t, m->at, d->last_seg);
 	if ((m->addr & 0xff) == CALL)
 		return push(d, t, m, err);
-	gt_union_add(&t->driver, in_range(d, m->at), in_range(d, m->end));
+	gt_union_add(&t->driver, in_range(t, m->at), in_range(t, m->end));
 	t->held_at = m->at;
 	t->held++;
 	return 0;

@@ -201,14 +201,14 @@ static void count_moments(struct gt_fold *f, const struct gt_cols *cols)
 }
 
 /* What the rows before and after the range have of a call's time is not in the range. */
-static uint64_t overhang(const struct gt_filter *filter, int64_t start, int64_t dur)
+static uint64_t overhang(struct gt_range in, int64_t start, int64_t dur)
 {
 	uint64_t over = 0;
 
-	if (start < filter->from)
-		over += (uint64_t)filter->from - (uint64_t)start;
-	if (start + dur > filter->to)
-		over += (uint64_t)(start + dur) - (uint64_t)filter->to;
+	if (start < in.from)
+		over += (uint64_t)in.from - (uint64_t)start;
+	if (start + dur > in.to)
+		over += (uint64_t)(start + dur) - (uint64_t)in.to;
 	return over < (uint64_t)dur ? over : (uint64_t)dur;
 }
 
@@ -228,7 +228,7 @@ static void count_lane(struct gt_fold *f, const struct gt_cols *cols)
 	}
 	for (uint32_t i = 0; f->filter.ranged && i < cols->n; i++)
 		if (!cols->depth || !cols->depth[i])
-			busy -= overhang(&f->filter, cols->start[i], cols->dur[i]);
+			busy -= overhang(in, cols->start[i], cols->dur[i]);
 	lane->busy = gt_sat_add(lane->busy, busy);
 	if (deepest >= lane->max_depth && cols->n)
 		lane->max_depth = deepest + 1;
@@ -262,6 +262,7 @@ static void take_out_failed(struct acc *a, const struct gt_cols *cols, uint32_t 
 static void sum_bytes(struct gt_fold *f, const struct gt_cols *cols)
 {
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
+	struct gt_range in = gt_range_of(&f->filter, cols->seg);
 		struct acc *a = &f->accs[c];
 		const uint64_t *values;
 		uint32_t n;

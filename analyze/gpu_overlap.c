@@ -115,9 +115,9 @@ static uint32_t add_device(struct overlap *o, const struct gt_segment *seg, uint
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct overlap *o = arg;
-	const struct gt_filter *f = &o->asked.opt->filter;
 	const struct gt_segment *seg = gt_in_time_segment(&o->order, o->asked.reader, m);
-	int64_t start = f->ranged && m->at < f->from ? f->from : m->at, end = f->ranged && m->end > f->to ? f->to : m->end;
+	struct gt_range in = gt_range_of(&o->asked.opt->filter, seg);
+	int64_t start = m->at < in.from ? in.from : m->at, end = m->end > in.to ? in.to : m->end;
 	uint32_t *slot = &o->device_slot[o->device_of[m->place]], *stream = &o->stream_slot[m->place], first = o->order.tracks[seg->index];
 	struct device *d;
 

@@ -74,10 +74,10 @@ static struct gt_gpu_place *place_of(struct gt_gpu_time *t, const struct gt_segm
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_gpu_time *t = arg;
-	const struct gt_filter *f = &t->asked.opt->filter;
 	const struct gt_segment *seg = gt_in_time_segment(&t->order, t->asked.reader, m);
 	const struct gt_type *type = m->what == GT_NONE ? NULL : &seg->types[m->what - t->order.types[seg->index]];
-	int64_t start = f->ranged && m->at < f->from ? f->from : m->at, end = f->ranged && m->end > f->to ? f->to : m->end;
+	struct gt_range in = gt_range_of(&t->asked.opt->filter, seg);
+	int64_t start = m->at < in.from ? in.from : m->at, end = m->end > in.to ? in.to : m->end;
 	uint32_t device = t->device[m->place];
 	int rc = 0;
 

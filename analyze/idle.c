@@ -233,7 +233,8 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 static void open_segment(struct gt_idle *s, const struct gt_segment *seg)
 {
 	const struct gt_filter *f = &s->asked.opt->filter;
-	bool from = f->ranged && f->from != INT64_MIN, to = f->ranged && f->to != INT64_MAX;
+	struct gt_range in = gt_range_of(f, seg);
+	bool from = in.from != INT64_MIN, to = in.to != INT64_MAX;
 
 	s->seg = seg;
 	s->first_device = s->ndevices;
@@ -244,10 +245,10 @@ static void open_segment(struct gt_idle *s, const struct gt_segment *seg)
 	s->window_to = s->closes ? seg->max_end : INT64_MAX;
 	s->last_end = INT64_MIN;
 	s->begun = 0;
-	if (from && f->from > s->window_from)
-		s->window_from = f->from;
-	if (to && f->to < s->window_to)
-		s->window_to = f->to;
+	if (from && in.from > s->window_from)
+		s->window_from = in.from;
+	if (to && in.to < s->window_to)
+		s->window_to = in.to;
 }
 
 static int close_device(struct gt_idle *s, struct gt_idle_device *d, struct gt_err *err)

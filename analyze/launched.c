@@ -229,14 +229,15 @@ int gt_launched_finish(struct gt_launched *l, struct gt_err *err)
 void gt_launched_window(const struct gt_launched *l, const struct gt_segment *seg, int64_t *from, int64_t *to)
 {
 	const struct gt_filter *f = &l->asked.opt->filter;
+	struct gt_range in = gt_range_of(f, seg);
 	bool all = f->ranged || l->asked.opt->whole;
 
 	*from = all ? seg->min_start : l->windows[seg->index].first;
 	*to = all ? seg->max_end : l->windows[seg->index].last;
-	if (f->ranged && f->from > *from)
-		*from = f->from;
-	if (f->ranged && f->to < *to)
-		*to = f->to;
+	if (in.from > *from)
+		*from = in.from;
+	if (in.to < *to)
+		*to = in.to;
 }
 
 uint64_t gt_launched_window_ns(const struct gt_launched *l, const struct gt_segment *seg)

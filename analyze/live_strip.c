@@ -6,10 +6,10 @@
 struct gt_live_strip *gt_live_strip_new(const struct gt_analysis_options *opt, const struct gt_segment *seg)
 {
 	struct gt_live_strip *s = calloc(1, sizeof(*s));
-	bool later = opt->filter.ranged && opt->filter.from > seg->min_start;
+	int64_t from = gt_range_of(&opt->filter, seg).from;
 
 	if (s) {
-		s->window = (struct gt_window){ later ? opt->filter.from : seg->min_start, gt_span_of(opt, seg) };
+		s->window = (struct gt_window){ from > seg->min_start ? from : seg->min_start, gt_span_of(opt, seg) };
 		s->since = s->window.from;
 	}
 	return s;

@@ -64,7 +64,7 @@ static int begin_block(struct gt_query_state *s, const struct gt_cols *cols, str
 /* The rows that were just added to their groups, cut to the time that was asked for. */
 static int add_moments(struct gt_query_state *s, const struct gt_cols *cols, const uint32_t *rows, uint32_t n, struct gt_err *err)
 {
-	const struct gt_filter *f = &s->asked.opt->filter;
+	struct gt_range in = gt_range_of(&s->asked.opt->filter, cols->seg);
 	struct gt_moment *to;
 
 	if (!(GT_BIT(cols->kind) & (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) | GT_BIT(GT_LOST))))
@@ -75,8 +75,8 @@ static int add_moments(struct gt_query_state *s, const struct gt_cols *cols, con
 	for (uint32_t i = 0; i < n; i++) {
 		int64_t start = cols->start[rows[i]], end = start + cols->dur[rows[i]];
 
-		to[i] = (struct gt_moment){ .at = f->ranged && start < f->from ? f->from : start,
-					    .end = f->ranged && end > f->to ? f->to : end, .what = s->groups.at[i] };
+		to[i] = (struct gt_moment){ .at = start < in.from ? in.from : start, .end = end > in.to ? in.to : end,
+					    .what = s->groups.at[i] };
 	}
 	gt_timeline_took(&s->line, n);
 	return 0;

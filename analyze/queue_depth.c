@@ -196,7 +196,9 @@ static int add_launch(struct queues *q, const struct gt_launched_op *op, uint32_
 /* From the start of its call to the end of it, or to the start of its work: does any of that lie in the range? */
 static bool is_within(const struct gt_filter *f, const struct gt_launched_op *op)
 {
-	return !f->ranged || ((op->start >= f->from || op->launch->end >= f->from) && op->launch->start < f->to);
+	struct gt_range in = gt_range_of(f, op->seg);
+
+	return !f->ranged || ((op->start >= in.from || op->launch->end >= in.from) && op->launch->start < in.to);
 }
 
 static int on_op(void *arg, const struct gt_launched_op *op, struct gt_err *err)

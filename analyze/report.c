@@ -85,12 +85,9 @@ int64_t gt_since(const struct gt_analysis_options *opt, struct gt_reader *r, con
 
 uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segment *seg)
 {
-	int64_t from = seg->min_start, to = seg->max_end;
+	struct gt_range in = gt_range_of(&opt->filter, seg);
+	int64_t from = in.from > seg->min_start ? in.from : seg->min_start, to = in.to < seg->max_end ? in.to : seg->max_end;
 
-	if (opt->filter.ranged && opt->filter.from > from)
-		from = opt->filter.from;
-	if (opt->filter.ranged && opt->filter.to < to)
-		to = opt->filter.to;
 	return to > from ? (uint64_t)to - (uint64_t)from : 0;
 }
 
@@ -185,7 +182,9 @@ static bool idle(const struct gt_asked *a)
 	for (uint32_t i = 0; i < gt_reader_segments(a->reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
 
-		within |= f->from < seg->max_end && f->to > seg->min_start;
+		struct gt_range in = gt_range_of(f, seg);
+
+		within |= in.from < seg->max_end && in.to > seg->min_start;
 	}
 	return f->ranged && within && !f->pid && !f->tid && !f->match;
 }

@@ -85,9 +85,9 @@ int gt_steps_walk_row(struct gt_steps *s, struct gt_steps_walk *w, const struct 
 		      struct gt_err *err);	/* rows in order */
 
 /* Did it begin before the time that was looked at? Then it is in no step's sequence. */
-static inline bool gt_steps_early(const struct gt_steps *s, int64_t start)
+static inline bool gt_steps_early(const struct gt_steps *s, const struct gt_segment *seg, int64_t start)
 {
-	return s->asked.opt->filter.ranged && start < s->asked.opt->filter.from;
+	return start < gt_range_of(&s->asked.opt->filter, seg).from;
 }
 /* 1 + the number of a type's name. 0 with err filled in. */
 uint32_t gt_steps_name(struct gt_steps *s, const struct gt_segment *seg, uint32_t type, struct gt_err *err);

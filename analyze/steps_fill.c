@@ -237,6 +237,7 @@ static struct gt_filter needed(const struct gt_steps *s)
 	filter.kinds = GT_BIT(GT_GPU);
 	filter.args = true;
 	filter.ranged = true;
+	filter.ranges = NULL;
 	filter.from = filter.to = INT64_MAX;
 	for (uint32_t i = 0; i < s->nlanes; i++) {
 		const struct gt_step *first = s->lanes[i].steps;

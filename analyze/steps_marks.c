@@ -107,7 +107,7 @@ static int count_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && i < cols->n && cols->seg->tracks[cols->track].kind == GT_TRACK_THREAD; i++)
-		if (!gt_steps_early(m->s, cols->start[i]))
+		if (!gt_steps_early(m->s, cols->seg, cols->start[i]))
 			rc = count_row(m, cols, i, err);
 	return rc;
 }
@@ -181,7 +181,7 @@ static int place_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 		for (uint32_t i = 0; !rc && t && t->seg == cols->seg && t->track == cols->track && i < cols->n; i++) {
 			const char *name = gt_type_name(cols->seg, cols->types[cols->code ? cols->code[i] : 0]);
 
-			if (gt_steps_early(m->s, cols->start[i]) || find_template(m, cols, name, &number, err) != t)
+			if (gt_steps_early(m->s, cols->seg, cols->start[i]) || find_template(m, cols, name, &number, err) != t)
 				continue;
 			rc = place_row(m, &m->s->lanes[k], cols->start[i], cols->start[i] + cols->dur[i], err);
 		}

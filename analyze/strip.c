@@ -146,9 +146,9 @@ uint64_t gt_strip_busy(const struct gt_strip *s)
 
 struct gt_window gt_strip_window(const struct gt_analysis_options *opt, const struct gt_segment *seg)
 {
-	bool later = opt->filter.ranged && opt->filter.from > seg->min_start;
+	int64_t from = gt_range_of(&opt->filter, seg).from;
 
-	return (struct gt_window){ later ? opt->filter.from : seg->min_start, gt_span_of(opt, seg) };
+	return (struct gt_window){ from > seg->min_start ? from : seg->min_start, gt_span_of(opt, seg) };
 }
 
 unsigned gt_strip_cells(const struct gt_analysis_options *opt, unsigned beside)

@@ -152,11 +152,12 @@ static uint32_t stream_of(struct gt_waits *w, uint32_t number, struct gt_err *er
 
 static int64_t in_range(const struct gt_waits *w, int64_t at)
 {
-	const struct gt_filter *f = &w->asked.opt->filter;
+	struct gt_range in;
 
-	if (!f->ranged)
+	if (!w->asked.opt->filter.ranged)
 		return at;
-	return at < f->from ? f->from : at > f->to ? f->to : at;
+	in = gt_range_of(&w->asked.opt->filter, w->seg);
+	return at < in.from ? in.from : at > in.to ? in.to : at;
 }
 
 /* How long what a wait waits for had worked up to a moment: the device of the stream, or the process' devices. */
@@ -225,11 +226,11 @@ static void pending(struct gt_waits_open *o, int64_t end)
 /* May records be missing that would show something pending? */
 static bool may_miss(const struct gt_waits *w, const struct gt_wait *one)
 {
-	const struct gt_filter *f = &w->asked.opt->filter;
 	const struct gt_segment *seg = one->seg;
+	struct gt_range in = gt_range_of(&w->asked.opt->filter, seg);
 
 	return one->open || seg->rows[GT_LOST] || (!seg->closed && one->end > seg->complete_to) ||
-	       (f->ranged && (one->start < f->from || one->end > f->to));
+	       one->start < in.from || one->end > in.to;
 }
 
 static enum gt_wait_need need_of(const struct gt_waits *w, const struct gt_waits_open *o)

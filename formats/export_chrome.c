@@ -299,6 +299,7 @@ static bool name_is_exported(struct chrome *c, const struct gt_segment *seg, uin
 static bool find_launch(struct chrome *c, const struct slice *s, uint32_t *track, int64_t *start)
 {
 	const struct gt_filter *f = &c->opt->filter;
+	struct gt_range range = gt_range_of(f, s->seg);
 	uint64_t on, at, ns, join, name = GT_NONE;
 
 	if (!get_role(s, GT_R_LAUNCH_TRACK, &on) || !get_role(s, GT_R_LAUNCH_START, &at) || !get_role(s, GT_R_LAUNCH_NS, &ns) ||
@@ -309,7 +310,7 @@ static bool find_launch(struct chrome *c, const struct slice *s, uint32_t *track
 		return false;
 	*track = (uint32_t)on;
 	*start = (int64_t)at;
-	if (!gt_wants_time(f, *start, (int64_t)(at + ns)))
+	if (f->ranged && !gt_is_within(&range, *start, (int64_t)(at + ns)))
 		return false;
 	*start += ns > 1;	/* within the call, not where the one before it may end */
 	return true;

@@ -61,11 +61,13 @@ uint32_t gt_track_process(const struct gt_segment *seg, uint32_t track);
 struct gt_damage { uint64_t offset; uint32_t segment; uint32_t rows; int64_t min_start, max_end; char text[120]; };
 const struct gt_damage *gt_reader_damage(const struct gt_reader *r, size_t *n);
 
+struct gt_range { int64_t from, to; };	/* [from, to) */
 /* What to read. Zero-initialised plus kinds = everything of those kinds. */
 struct gt_filter {
 	uint32_t kinds;			/* GT_BIT(enum gt_kind) | ...; 0 means all */
 	bool ranged;			/* only rows that overlap [from, to) */
 	int64_t from, to;
+	const struct gt_range *ranges;	/* by segment, in place of from and to; NULL: these hold for all. Borrowed */
 	int64_t pid, tid;		/* 0: any; tracks whose process or thread has this id */
 	uint32_t segment;		/* 1 + the only segment wanted; 0: all */
 	bool args;			/* argument columns are wanted (gt_scan; events always have them) */
@@ -77,6 +79,14 @@ struct gt_filter {
 	uint32_t (*hide)(const struct gt_segment *seg, uint32_t track, void *arg);
 	void *hide_arg;
 };
+
+/* The range of a segment; all of time where there is none. */
+static inline struct gt_range gt_range_of(const struct gt_filter *f, const struct gt_segment *seg)
+{
+	if (!f->ranged)
+		return (struct gt_range){ INT64_MIN, INT64_MAX };
+	return f->ranges ? f->ranges[seg->index] : (struct gt_range){ f->from, f->to };
+}
 
 /* One run: rows of one kind on one track, sorted by start (a parent before its children). Borrowed for the callback. */
 struct gt_cols {

@@ -240,7 +240,7 @@ static int scan_runs(struct scanner *s, unsigned worker, gt_scan_fn *fn, void *a
 	const struct gt_seg *seg = s->from;
 	const struct gt_wire_entry *e = &s->entry;
 	const struct gt_wanted *w = &s->wanted[seg->pub.index];
-	bool cut = w->types || (w->filter->ranged && (e->head.min_start < w->filter->from || e->head.max_end >= w->filter->to));
+	bool cut = w->types || (w->filter->ranged && (e->head.min_start < w->range.from || e->head.max_end >= w->range.to));
 	int code = 0;
 
 	for (uint32_t c = 0; u->nruns > 1 && c < u->ntypes; c++)

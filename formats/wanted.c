@@ -46,6 +46,7 @@ static int wanted_init(struct gt_wanted *w, const struct gt_segment *seg, const 
 {
 	memset(w, 0, sizeof(*w));
 	w->filter = filter;
+	w->range = gt_range_of(filter, seg);
 	w->kinds = filter->kinds ? filter->kinds : ~0u;
 	if (filter->pid || filter->tid) {
 		if (!(w->tracks = malloc(seg->ntracks + 1)))
@@ -81,7 +82,7 @@ static bool wants_block(const struct gt_wanted *w, const struct gt_seg *seg, con
 		return false;
 	if (gt_hides(w, h->track) && w->hidden[h->track] == GT_ALL_LAYERS && h->sub != GT_LOST)
 		return false;
-	return gt_wants_time(w->filter, h->min_start, h->max_end);
+	return gt_wants_time(w, h->min_start, h->max_end);
 }
 
 /* Whoever reads segment after segment pays for one each time, not for all. */

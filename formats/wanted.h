@@ -6,6 +6,7 @@
 /* ---- what a filter means for one segment ---- */
 struct gt_wanted {
 	const struct gt_filter *filter;
+	struct gt_range range;		/* where the filter has one */
 	uint32_t kinds;
 	uint8_t *tracks, *types;	/* a byte each, NULL: all wanted */
 	uint8_t *hidden;		/* by track: layers that are not wanted; NULL: there are none */
@@ -13,15 +14,19 @@ struct gt_wanted {
 };
 #define GT_ALL_LAYERS (GT_BIT(GT_LAYER_COUNT) - 1)
 _Static_assert(GT_ALL_LAYERS <= UINT8_MAX, "hidden layers of a track are a byte");
-static inline bool gt_wants_time(const struct gt_filter *f, int64_t start, int64_t end)
+static inline bool gt_is_within(const struct gt_range *r, int64_t start, int64_t end)
 {
-	return !f->ranged || (start < f->to && (end > f->from || start >= f->from));
+	return start < r->to && (end > r->from || start >= r->from);
+}
+static inline bool gt_wants_time(const struct gt_wanted *w, int64_t start, int64_t end)
+{
+	return !w->filter->ranged || gt_is_within(&w->range, start, end);
 }
 static inline bool gt_wants_track(const struct gt_wanted *w, uint32_t track) { return !w->tracks || track == GT_NONE || w->tracks[track]; }
 static inline bool gt_hides(const struct gt_wanted *w, uint32_t track) { return w->hidden && track != GT_NONE && w->hidden[track]; }
 static inline bool gt_wants_row(const struct gt_wanted *w, uint32_t track, uint32_t type, int64_t start, int64_t end)
 {
-	return gt_wants_time(w->filter, start, end) &&
+	return gt_wants_time(w, start, end) &&
 	       (type == GT_NONE || ((!w->types || w->types[type]) &&
 				    (!gt_hides(w, track) || !(w->hidden[track] & GT_BIT(w->all_types[type].layer)))));
 }
