@@ -5,6 +5,8 @@
  * choose: no branch looks at what a type means. Accumulators live in the first cache level, are prepared when a block begins
  * and poured into the sums per type when it ends; a block of a thousand quiet tracks prepares them once, not a thousand times.
  * What needs to be known of few rows only (failures, bytes) is looked up for those.
+ *
+ * Histograms are large, and readers think in names: types of one name, which many recordings have each, share one.
  */
 #include "analyze/fold.h"
 
@@ -12,6 +14,7 @@
 #include <string.h>
 #include "analyze/pick.h"
 #include "formats/base/buf.h"
+#include "formats/base/map.h"
 
 #define HIST_MEMORY (8u << 20)
 
@@ -23,6 +26,7 @@ struct acc {			/* one code of the block at hand; [1] for the nested rows */
 	struct gt_hist *hist;	/* the stat's, or the spill when there is no memory for one */
 	uint32_t bytes_field;	/* GT_NONE: has none */
 };
+struct by_name { struct gt_hist hist; const struct gt_segment *seg; uint32_t type; };	/* the first of its types */
 struct seg {
 	const struct gt_segment *seg;
 	struct gt_stat *stats;	/* one per type */
@@ -38,6 +42,9 @@ struct gt_fold {
 	size_t naccs, cap;
 	uint64_t block;
 	const struct gt_segment *block_seg;
+	struct by_name **hists;
+	size_t nhists, hists_cap;
+	struct gt_map hist_map;
 	size_t hist_bytes;
 	struct gt_hist spill;	/* takes the counts nobody will read; without memory */
 	uint64_t spilled[GT_HIST_OCTAVE];
@@ -102,10 +109,50 @@ static void pour(struct gt_fold *f)
 	f->block_seg = NULL;
 }
 
-static struct gt_hist *hist_of(struct gt_fold *f, struct gt_stat *s)
+static struct gt_string name_of(const struct gt_segment *seg, uint32_t type)
 {
-	if (!s->hist && f->hist_bytes < HIST_MEMORY && (s->hist = calloc(1, sizeof(*s->hist))))
-		f->hist_bytes += sizeof(*s->hist);
+	uint32_t name = seg->types[type].name;
+
+	return name < seg->nstrings ? seg->strings[name] : (struct gt_string){ "?", 1 };
+}
+
+static bool same_name(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct by_name *have = ((const struct gt_fold *)arg)->hists[value], *want = key;
+	const struct gt_type *a = &have->seg->types[have->type], *b = &want->seg->types[want->type];
+	struct gt_string x = name_of(have->seg, have->type), y = name_of(want->seg, want->type);
+
+	return a->category == b->category && a->layer == b->layer && x.len == y.len && !memcmp(x.ptr, y.ptr, x.len);
+}
+
+/* The histogram of a name, made if need be; NULL: no memory. */
+static struct gt_hist *name_hist(struct gt_fold *f, const struct gt_segment *seg, uint32_t type)
+{
+	const struct by_name key = { .seg = seg, .type = type };
+	struct gt_string name = name_of(seg, type);
+	uint64_t hash = gt_hash(name.ptr, name.len) + seg->types[type].category * 31u + seg->types[type].layer;
+	uint32_t i = gt_map_get(&f->hist_map, hash, same_name, f, &key, 0);
+	struct by_name *new;
+
+	if (i != GT_NONE)
+		return &f->hists[i]->hist;
+	if (f->hist_bytes >= HIST_MEMORY || gt_grow(&f->hists, &f->hists_cap, f->nhists + 1, sizeof(struct by_name *)) ||
+	    !(new = calloc(1, sizeof(*new))))
+		return NULL;
+	if (gt_map_add(&f->hist_map, hash, (uint32_t)f->nhists)) {
+		free(new);
+		return NULL;
+	}
+	*new = key;
+	f->hists[f->nhists++] = new;
+	f->hist_bytes += sizeof(*new);
+	return &new->hist;
+}
+
+static struct gt_hist *hist_of(struct gt_fold *f, const struct gt_segment *seg, uint32_t type, struct gt_stat *s)
+{
+	if (!s->hist)
+		s->hist = name_hist(f, seg, type);
 	s->coarse |= !s->hist;
 	return s->hist ? s->hist : &f->spill;
 }
@@ -125,7 +172,7 @@ static int prepare(struct gt_fold *f, const struct gt_cols *cols, struct gt_err 
 		if (cols->types[i] >= seg->seg->ntypes)
 			continue;	/* losses have none */
 		a->stat = &seg->stats[cols->types[i]];
-		a->hist = hist_of(f, a->stat);
+		a->hist = hist_of(f, cols->seg, cols->types[i], a->stat);
 		a->bytes_field = gt_type_field(&seg->seg->types[cols->types[i]], GT_R_BYTES);
 	}
 	f->naccs = cols->ntypes;
@@ -215,6 +262,7 @@ static uint64_t overhang(struct gt_range in, int64_t start, int64_t dur)
 static void count_lane(struct gt_fold *f, const struct gt_cols *cols)
 {
 	struct gt_lane *lane = &f->segs[cols->seg->index].lanes[cols->track];
+	struct gt_range in = gt_range_of(&f->filter, cols->seg);
 	uint64_t busy = 0;
 	unsigned deepest = 0;
 
@@ -262,7 +310,6 @@ static void take_out_failed(struct acc *a, const struct gt_cols *cols, uint32_t 
 static void sum_bytes(struct gt_fold *f, const struct gt_cols *cols)
 {
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
-	struct gt_range in = gt_range_of(&f->filter, cols->seg);
 		struct acc *a = &f->accs[c];
 		const uint64_t *values;
 		uint32_t n;
@@ -322,13 +369,19 @@ void gt_stat_add(struct gt_stat *into, const struct gt_stat *from)
 		into->longest = from->longest;
 }
 
-static int merge_hist(struct gt_stat *into, const struct gt_stat *from)
+/* Each name's once, whoever of its types met it. */
+static int merge_hists(struct gt_fold *into, const struct gt_fold *from)
 {
-	if (!from->hist)
-		return 0;
-	if (!into->hist && !(into->hist = calloc(1, sizeof(*into->hist))))
-		return -ENOMEM;
-	return gt_hist_merge(into->hist, from->hist);
+	for (size_t i = 0; i < from->nhists; i++) {
+		const struct by_name *h = from->hists[i];
+		struct gt_hist *to;
+
+		into->hist_bytes = 0;	/* what the workers may hold, one may */
+		to = name_hist(into, h->seg, h->type);
+		if (!to || gt_hist_merge(to, &h->hist))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static void merge_lane(struct gt_lane *into, const struct gt_lane *from)
@@ -344,13 +397,15 @@ int gt_fold_merge(struct gt_fold *into, struct gt_fold *from, struct gt_err *err
 {
 	pour(into);
 	pour(from);
+	if (merge_hists(into, from))
+		return gt_err_set(err, -ENOMEM, "no memory for histograms");
 	for (uint32_t i = 0; i < into->nsegs; i++) {
 		struct seg *a = &into->segs[i], *b = &from->segs[i];
 
 		for (uint32_t t = 0; t < a->seg->ntypes; t++) {
 			gt_stat_add(&a->stats[t], &b->stats[t]);
-			if (merge_hist(&a->stats[t], &b->stats[t]))
-				return gt_err_set(err, -ENOMEM, "no memory for histograms");
+			if (b->stats[t].hist && !a->stats[t].hist)
+				a->stats[t].hist = name_hist(into, a->seg, t);
 		}
 		for (uint32_t t = 0; a->lanes && t < a->seg->ntracks; t++)
 			merge_lane(&a->lanes[t], &b->lanes[t]);
@@ -368,14 +423,15 @@ void gt_fold_free(struct gt_fold *f)
 	if (!f)
 		return;
 	for (uint32_t i = 0; f->segs && i < f->nsegs; i++) {
-		for (uint32_t t = 0; f->segs[i].stats && t < f->segs[i].seg->ntypes; t++) {
-			if (f->segs[i].stats[t].hist)
-				gt_hist_release(f->segs[i].stats[t].hist);
-			free(f->segs[i].stats[t].hist);
-		}
 		free(f->segs[i].stats);
 		free(f->segs[i].lanes);
 	}
+	while (f->nhists) {
+		gt_hist_release(&f->hists[--f->nhists]->hist);
+		free(f->hists[f->nhists]);
+	}
+	free(f->hists);
+	gt_map_release(&f->hist_map);
 	free(f->segs);
 	free(f->accs);
 	free(f);

@@ -27,7 +27,7 @@ struct gt_stat {
 	uint64_t bytes;		/* sum of the GT_R_BYTES field over finished calls and instants that did not fail */
 	uint64_t sized;		/* how many rows `bytes` is the sum of */
 	bool coarse;		/* hist misses rows: the memory for histograms (8 MiB) was used up */
-	struct gt_hist *hist;	/* of `count` durations; NULL when there are none */
+	struct gt_hist *hist;	/* of the durations of all types of this name, category and layer; NULL when there are none */
 };
 /* Of one track. */
 struct gt_lane {

@@ -80,9 +80,12 @@ int gt_names_collect(struct gt_names *names, const struct gt_fold *fold, gt_name
 
 int gt_names_hist(const struct gt_names *names, const struct gt_name *name, struct gt_hist *into, struct gt_err *err)
 {
-	for (uint32_t m = name->first; m != GT_NONE; m = names->members[m].next)
-		if (names->members[m].stat->hist && gt_hist_merge(into, names->members[m].stat->hist))
-			return gt_err_set(err, -ENOMEM, "no memory for a histogram");
+	uint32_t m = name->first;
+
+	while (m != GT_NONE && !names->members[m].stat->hist)
+		m = names->members[m].next;
+	if (m != GT_NONE && gt_hist_merge(into, names->members[m].stat->hist))	/* all of them share it */
+		return gt_err_set(err, -ENOMEM, "no memory for a histogram");
 	return 0;
 }
 

@@ -21,7 +21,7 @@ struct gt_names {
 typedef bool gt_names_want(const struct gt_type *type);
 
 int gt_names_collect(struct gt_names *names, const struct gt_fold *fold, gt_names_want *want, struct gt_err *err);
-/* The histogram of one name, merged. `into` must be empty; the caller's to release. */
+/* The histogram of one name, of all its types. `into` must be empty; the caller's to release. */
 int gt_names_hist(const struct gt_names *names, const struct gt_name *name, struct gt_hist *into, struct gt_err *err);
 void gt_names_release(struct gt_names *names);
 
