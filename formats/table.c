@@ -101,6 +101,11 @@ void gt_table_say(struct gt_table *t, const char *fmt, ...)
 	va_end(ap);
 }
 
+static const char *label_of(const struct gt_table *t, const struct gt_cell *c)
+{
+	return c->absent ? NULL : c->i >= 0 && (size_t)c->i < t->nlabels ? t->labels[c->i] : "?";
+}
+
 /* ---- rows from a source ---- */
 
 static void close_source(struct gt_table *t)
@@ -119,6 +124,8 @@ int gt_table_pull(struct gt_table *t, const struct gt_cell **cells, struct gt_er
 	if (!t->source.next)
 		return 0;
 	more = t->source.next(t->source.arg, t->pulled, err);
+	if (more > 0 && t->own)
+		t->pulled[t->labelled].s = label_of(t, &t->pulled[t->labelled]);
 	*cells = t->pulled;
 	if (more <= 0)
 		close_source(t);
@@ -162,6 +169,33 @@ int gt_table_column(const struct gt_table *t, const char *key)
 }
 
 const struct gt_cell *gt_table_cell(const struct gt_table *t, unsigned row, unsigned column) { return &gt_row_of(t, row)[column]; }
+
+void gt_table_relabel(struct gt_table *t, const char *key, const struct gt_column *by, const char *const *labels, size_t n)
+{
+	int column = t ? gt_table_column(t, key) : -1;
+
+	if (column < 0 || t->own)
+		return;
+	t->own = malloc(t->ncolumns * sizeof(*t->own));
+	if (!t->own) {
+		t->failed = true;
+		return;
+	}
+	memcpy(t->own, t->columns, t->ncolumns * sizeof(*t->own));
+	t->own[column] = *by;
+	t->columns = t->own;
+	t->labelled = (unsigned)column;
+	t->labels = labels;
+	t->nlabels = n;
+	for (unsigned row = 0; row < t->nrows; row++) {
+		struct gt_cell *c = &gt_row_of(t, row)[column];
+		const char *label = label_of(t, c);
+
+		if (label)
+			t->failed |= !(c->s = strdup(label));
+	}
+}
+
 void gt_table_gives_way(struct gt_table *t, const char *keys) { t->gives_way = keys; }
 
 void gt_table_names_matter(struct gt_table *t) { t->names_matter = true; }
@@ -197,6 +231,7 @@ void gt_table_free(struct gt_table *t)
 	free(t->lines);
 	free(t->notes);
 	free(t->cells);
+	free(t->own);
 	free(t);
 }
 

@@ -72,6 +72,9 @@ const struct gt_cell *gt_table_cell(const struct gt_table *t, unsigned row, unsi
 /* Sorts by column, largest first if descending; ties by the first text column. Keeps the first `top` rows (0: all) and
  * notes how many were left out. */
 void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigned top);
+/* The column of this key, which must hold counts, becomes `by`, of texts: instead of i it says labels[i]. Nothing happens where the table has
+ * no such column. To be done before it is printed; by and labels are borrowed. */
+void gt_table_relabel(struct gt_table *t, const char *key, const struct gt_column *by, const char *const *labels, size_t n);
 /* A table of one row prints in text as "  Title: value" lines (a list), not as a grid. */
 void gt_table_as_list(struct gt_table *t);
 void gt_table_free(struct gt_table *t);	/* NULL is fine */

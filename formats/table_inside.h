@@ -17,6 +17,10 @@ struct gt_table {
 	int replaced, by;		/* columns: text has the cells of the second in the first; none where both are 0 */
 	struct gt_row_source source;	/* next NULL: there is none, or it is at its end; rows in cells come before its */
 	struct gt_cell *pulled;		/* its row at hand */
+	struct gt_column *own;		/* columns, where one of them was relabelled */
+	unsigned labelled;		/* which */
+	const char *const *labels;
+	size_t nlabels;
 	bool list, failed, names_matter;
 };
 
