@@ -331,8 +331,9 @@ static const struct gt_column call_columns[] = {
 };
 #define NCALL (sizeof(call_columns) / sizeof(*call_columns))
 static const struct gt_column failure_columns[] = {
-	{ "operation", "Operation", GT_C_TEXT }, { "code", "Code", GT_C_COUNT }, { "status", "Status", GT_C_TEXT },
-	{ "count", "Times", GT_C_COUNT }, { "of", "of", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, { "first_ns", "First", GT_C_TIME },
+	{ "recording", "Recording", GT_C_COUNT }, { "operation", "Operation", GT_C_TEXT }, { "code", "Code", GT_C_COUNT },
+	{ "status", "Status", GT_C_TEXT }, { "count", "Times", GT_C_COUNT }, { "of", "of", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
+	{ "first_ns", "First", GT_C_TIME },
 };
 #define NFAILURE (sizeof(failure_columns) / sizeof(*failure_columns))
 
@@ -464,9 +465,9 @@ static void fill_failures(struct driver *d, struct gt_table *t)
 		const char *words = gt_code_words(GT_LAYER_IOCTL, f->code, buf, sizeof(buf));
 
 		gt_table_add(t, (struct gt_cell[NFAILURE]){
-			gt_cell_text(gt_type_name(f->seg, f->type)), gt_cell_i(f->code), gt_cell_text(words), gt_cell_u(f->count),
-			gt_cell_u(d->rows[d->order.types[f->seg->index] + f->type]), gt_cell_u(f->ns),
-			gt_cell_i(gt_since(d->asked.opt, d->asked.reader, f->seg, f->first)) });
+			gt_cell_u(f->seg->index), gt_cell_text(gt_type_name(f->seg, f->type)), gt_cell_i(f->code), gt_cell_text(words),
+			gt_cell_u(f->count), gt_cell_u(d->rows[d->order.types[f->seg->index] + f->type]), gt_cell_u(f->ns),
+			gt_cell_i(gt_since(d->asked.opt, d->asked.reader, f->seg, f->first)) } + gt_where_skip(d->asked.reader));
 	}
 	gt_note_cut(t, d->nfailures, shown);
 	if (d->beyond)
@@ -493,11 +494,12 @@ static int driver_finish(void *state, struct gt_table **tables, unsigned max, st
 	struct driver *d = state;
 	const char *away = gt_filtered_away(&d->asked, GT_LAYER_IOCTL, GT_OP_NONE);
 	bool any = false;
+	unsigned skip = gt_where_skip(d->asked.reader);
 	int rc = flush(d, err);
 
 	tables[0] = gt_table_new("driver", "Time in the driver", total_columns, 7);
 	tables[1] = gt_table_new("driver_calls", "Time in the driver by call", call_columns, NCALL);
-	tables[2] = gt_table_new("driver_failures", "Failed ioctls by status", failure_columns, NFAILURE);
+	tables[2] = gt_table_new("driver_failures", "Failed ioctls by status", failure_columns + skip, NFAILURE - skip);
 	if (!rc && (!tables[0] || !tables[1] || !tables[2]))
 		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
 	if (rc)
