@@ -14,11 +14,14 @@
 
 struct gt_query;
 struct gt_gap_by;
+struct gt_rank_name;			/* ranks.h */
 struct gt_analysis_options {
 	unsigned top;			/* rows a table shows; 0 all */
 	struct gt_filter filter;
 	int64_t origin;			/* time 0 of what is printed */
-	const char *file;		/* as the user named it */
+	const int64_t *origins;		/* the same by recording; NULL: that for the clock of the first, and for others their own start */
+	const char *file;		/* as the user named it; with ranks: "N files" */
+	const struct gt_rank_name *ranks; /* by recording: several files are read as one, and this is what each goes by; NULL: it is one file */
 	bool unasked;			/* the default report: nobody asked for one by its name, and what has nothing to say stays away */
 	const char *restricted;		/* the options that leave rows out, as given; NULL: none */
 	bool nothing;			/* they leave no row of any kind; filled in by gt_run, for finish() */
@@ -49,6 +52,8 @@ struct gt_analysis {
 	enum gt_order order;
 	unsigned splits;		/* enum gt_splits: only what a test proves equal to the whole */
 	enum gt_screen screen;		/* part of what is printed where no report is named */
+	bool apart;			/* its tables tell a story of each process in order of time: to people several files are shown one
+					 * after the other */
 	bool last;			/* finish() comes when all others' have, which may read, and find damage */
 	size_t state_size;
 	/* The state is zeroed before init. All return 0 or negative. init, block, merge and release may be NULL (merge: nothing

@@ -566,6 +566,7 @@ static void critical_release(void *state)
 
 const struct gt_analysis gt_critical_report = {
 	.name       = "critical",
+	.apart      = true,
 	.help       = "what bounds the run: the chain of calls, GPU work and waits, and (--without) what remedies can win at most",
 	.wants      = GT_CHAIN_WANTS,
 	.wants_args = true,

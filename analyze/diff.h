@@ -83,7 +83,7 @@ struct gt_pair { int a, b; };
  * new. */
 int gt_pair_rows(const struct gt_diff_rule *rule, const struct gt_table *a, const struct gt_table *b, struct gt_pair **pairs, size_t *n,
 		 struct gt_err *err);
-/* What people call a row: its label, or its keys. new; NULL: no memory. */
+/* What people call a row: its label, or its keys, behind its rank where there are several. new; NULL: no memory. */
 char *gt_row_name(const struct gt_diff_rule *rule, const struct gt_table *t, unsigned row);
 /* A number as such, percents as percents; false: absent, or no number. */
 bool gt_figure(const struct gt_diff_rule *rule, const struct gt_table *t, unsigned row, unsigned column, long double *v);

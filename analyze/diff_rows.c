@@ -118,7 +118,10 @@ static char *join(const char *list, const char *between, bool people, const stru
 
 char *gt_row_name(const struct gt_diff_rule *rule, const struct gt_table *t, unsigned row)
 {
-	return join(rule->label ? rule->label : rule->keys, " / ", true, t, row);
+	char list[160];
+
+	snprintf(list, sizeof(list), "rank %s", rule->label ? rule->label : rule->keys ? rule->keys : "");
+	return join(list, " / ", true, t, row);
 }
 
 struct keyed { char *key; unsigned row; };

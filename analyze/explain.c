@@ -6,6 +6,8 @@ static const char *const words[][2] = {
 	{ "window", "What reports about GPUs look at: from the start of the first to the end of the last GPU operation of a recording, the same for "
 		    "all its GPUs. --from and --to say where it begins and ends instead, --whole makes it all of the recording." },
 	{ "GPU", "One as a process sees it: two processes on one GPU are two." },
+	{ "rank", "One of several files. What adds up is one table for all of them, what is of one rank says so. Times of different clocks are "
+		  "never put on one line: each clock's count from its own earliest start." },
 	{ "operation", "What a GPU does: a kernel, a copy, a set, or a graph as a whole. Waits are none." },
 	{ "busy", "The union of operations: what overlaps counts once. Sums of durations are called total and may be longer than the window." },
 	{ "shared out", "Where time is divided among kinds, work that overlaps counts once, in the order computing, communicating (kernels of NCCL), "

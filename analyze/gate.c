@@ -37,7 +37,7 @@ static bool beyond(enum gt_gate_op op, long double v, long double limit)
 /* Does the pattern match what people call the row, or one of the cells that tell it apart? */
 static bool row_matches(const struct gt_gate *g, const struct gt_table *t, unsigned row)
 {
-	const char *const lists[] = { g->rule->label, g->rule->keys };
+	const char *const lists[] = { g->rule->label, g->rule->keys, "rank" };
 	char *name;
 	bool matches;
 
@@ -46,7 +46,7 @@ static bool row_matches(const struct gt_gate *g, const struct gt_table *t, unsig
 	name = gt_row_name(g->rule, t, row);
 	matches = name && !fnmatch(g->name, name, 0);
 	free(name);
-	for (size_t i = 0; !matches && i < 2; i++) {
+	for (size_t i = 0; !matches && i < 3; i++) {
 		size_t len;
 
 		for (const char *w = lists[i]; (w = gt_word(w, &len)); w += len) {

@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "analyze/asked_range.h"
 #include "analyze/diff.h"
 #include "analyze/exits.h"
 #include "analyze/explain.h"
 #include "analyze/gate.h"
 #include "analyze/histogram_gaps.h"
+#include "analyze/listing.h"
 #include "analyze/query.h"
+#include "analyze/ranks.h"
 #include "analyze/run.h"
 #include "formats/base/buf.h"
 #include "formats/base/nearest.h"
@@ -26,7 +29,7 @@
 #define SCREEN_TOP 8	/* and of those that say at a glance what limits a program */
 
 static struct {
-	bool list, explain, force, whole, spark;
+	bool list, explain, force, whole, spark, per_rank;
 	int format, names;
 	const char *from, *to, *output, *min;
 	uint64_t pid, tid, top, threads;
@@ -45,6 +48,8 @@ static const struct gt_opt options[] = {
 	{ 0,   "names",  GT_OPT_WORD, &opt.names,   "FORM",    "how kernels are called", name_forms },
 	{ 0,   "spark",  GT_OPT_FLAG, &opt.spark,   NULL,
 	  "draw beside each name of top, ioctls and kernels how its durations are spread", NULL },
+	{ 0,   "per-rank", GT_OPT_FLAG, &opt.per_rank, NULL,
+	  "report each of several files by itself, not all as the ranks of one run", NULL },
 	{ 'o', "output", GT_OPT_STR,  &opt.output,  "FILE",    "write there instead of to the standard output", NULL },
 	{ 'f', "force",  GT_OPT_FLAG, &opt.force,   NULL,      "overwrite FILE if it exists", NULL },
 	{ 'j', "threads", GT_OPT_U64, &opt.threads, "N",       "work on N threads; unless told as many as there are processors, 8 at most", NULL },
@@ -186,42 +191,6 @@ static int check_files(char **files, int n, struct gt_err *err)
 	return 0;
 }
 
-/* Those of a family; NULL: those of none, or all. */
-static struct gt_table *list_family(const char *family, bool all)
-{
-	static const struct gt_column columns[] = {
-		{ "report", "Report", GT_C_WHOLE }, { "default", "Default", GT_C_TEXT }, { "answers", "Answers", GT_C_WHOLE },
-	};
-	static const char *const words[] = { [GT_SCREEN_NEVER] = "no", [GT_SCREEN_ALWAYS] = "yes", [GT_SCREEN_GPU] = "of a GPU",
-					     [GT_SCREEN_CALLS] = "of calls alone" };
-	struct gt_table *t = gt_table_new("reports", family, columns, 3);
-
-	for (unsigned i = 0; t && gt_analyses[i]; i++)
-		if (all || gt_analyses[i]->family == family)
-			gt_table_add(t, (struct gt_cell[]){ { .s = gt_analyses[i]->name }, { .s = words[gt_analyses[i]->screen] },
-							     { .s = gt_analyses[i]->help } });
-	if (t)
-		gt_table_gives_way(t, "default");
-	return t;
-}
-
-/* One table for programs; for people the reports that go by others' names stand behind, under a heading. */
-static int list_reports(struct gt_out *out, struct gt_err *err)
-{
-	bool apart = opt.format == GT_TEXT;
-	struct gt_table *tables[GT_RUN_REPORTS] = { list_family(NULL, !apart) };
-	unsigned n = 1;
-	int rc;
-
-	for (unsigned i = 0; apart && gt_analyses[i]; i++)
-		if (gt_analyses[i]->family && (!i || gt_analyses[i]->family != gt_analyses[i - 1]->family))
-			tables[n++] = list_family(gt_analyses[i]->family, false);
-	rc = gt_tables_print(tables, n, (enum gt_table_format)opt.format, NULL, out, err);
-	while (n)
-		gt_table_free(tables[--n]);
-	return rc;
-}
-
 /* ---- a query ---- */
 
 /* Columns, not bytes, up to this byte. */
@@ -330,20 +299,6 @@ static int read_query(struct chosen *c)
 
 /* ---- what to look at ---- */
 
-/* --from and --to count from the start of the first recording. */
-static void set_range(struct gt_analysis_options *o)
-{
-	int64_t ns = 0;
-
-	o->filter.from = INT64_MIN;
-	o->filter.to = INT64_MAX;
-	o->filter.ranged = opt.from || opt.to;
-	if (opt.from && !gt_parse_ns(opt.from, &ns) && __builtin_add_overflow(o->origin, ns, &o->filter.from))
-		o->filter.from = INT64_MAX;
-	if (opt.to && !gt_parse_ns(opt.to, &ns) && __builtin_add_overflow(o->origin, ns, &o->filter.to))
-		o->filter.to = INT64_MAX;
-}
-
 /* The options above as one line, for the header. */
 static void put_restrictions(struct gt_buf *b)
 {
@@ -448,12 +403,16 @@ static int print(const char *file, const struct chosen *c, struct gt_table *cons
 	return rc;
 }
 
-/* What the command line says of a trace that is open. *restrictions is new, and lives as long as *o. */
-static void set_options(struct gt_analysis_options *o, struct gt_reader *r, const char *path, struct gt_buf *restrictions)
+/* What the command line says of a trace that is open; to be released, what *o points at goes with it. */
+struct asked { struct gt_buf restrictions; struct gt_asked_range range; };
+
+/* origins: NULL, or as in gt_ask_range. */
+static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const char *path, const int64_t *origins, struct asked *a,
+		       struct gt_err *err)
 {
+	memset(a, 0, sizeof(*a));
 	*o = (struct gt_analysis_options){ .file = path };
 	o->top = opt.top != NOT_GIVEN ? (unsigned)opt.top : opt.format == GT_TEXT ? TEXT_TOP : 0;
-	o->origin = gt_reader_segments(r) ? gt_reader_segment(r, 0)->min_start : 0;
 	o->filter.pid = (int64_t)opt.pid;
 	o->filter.tid = (int64_t)opt.tid;
 	if (opt.match.n) {
@@ -465,9 +424,15 @@ static void set_options(struct gt_analysis_options *o, struct gt_reader *r, cons
 	o->without = &opt.without;
 	if (opt.min)
 		gt_parse_ns(opt.min, &o->min_ns);
-	set_range(o);
-	put_restrictions(restrictions);
-	o->restricted = restrictions->len ? (const char *)restrictions->data : NULL;
+	put_restrictions(&a->restrictions);
+	o->restricted = a->restrictions.len ? (const char *)a->restrictions.data : NULL;
+	return gt_ask_range(&a->range, o, r, opt.from, opt.to, origins, err);
+}
+
+static void release_asked(struct asked *a)
+{
+	gt_buf_release(&a->restrictions);
+	gt_asked_range_release(&a->range);
 }
 
 /* What reports that were asked for by name answer. */
@@ -481,8 +446,40 @@ static int answers(const struct chosen *c, struct gt_table *const *tables, int n
 	return status;
 }
 
-/* Holds one file against the gates: they need all rows of their tables, whatever is printed. Adds the table "gates". */
-static int hold_gates(const struct chosen *c, struct gt_reader *r, struct gt_analysis_options o, struct gt_table **tables, int *n,
+/* What is reported on, and how: one file, several as one, or one of several. */
+struct subject {
+	const char *name;			/* in messages */
+	struct gt_reader *reader;
+	const struct gt_ranks *ranks;		/* several as one; NULL: not so */
+	const int64_t *origins;			/* of times, which it shares with others; NULL: its own */
+	bool several;				/* tables of csv and tsv tell the name */
+	bool no_header;				/* it was printed before */
+};
+
+/* Rows say whose they are. */
+static void tell_ranks(const struct gt_ranks *ranks, struct gt_table *const *tables, unsigned n)
+{
+	static const struct gt_column column = { "rank", "Rank", GT_C_TEXT };
+
+	for (unsigned i = 0; ranks && i < n; i++)
+		gt_table_relabel(tables[i], "recording", &column, ranks->labels, gt_reader_segments(ranks->all));
+}
+
+/* And the header what is not in any. */
+static void tell_missing(const struct gt_ranks *ranks, struct gt_table *header)
+{
+	for (size_t i = ranks->nread; i < ranks->n; i++) {
+		const struct gt_rank *r = &ranks->list[i];
+
+		if (r->same)
+			gt_table_note(header, "%s is the same recording as %s, which counts once", r->path, r->same);
+		else
+			gt_table_note(header, "%s could not be read, and is in no figure", r->path);
+	}
+}
+
+/* Holds it against the gates: they need all rows of their tables, whatever is printed. Adds the table "gates". */
+static int hold_gates(const struct chosen *c, const struct subject *s, struct gt_analysis_options o, struct gt_table **tables, int *n,
 		      int *status, struct gt_err *err)
 {
 	struct gt_diff_asked read = { 0 };
@@ -492,7 +489,8 @@ static int hold_gates(const struct chosen *c, struct gt_reader *r, struct gt_ana
 	if (!c->gates.n || *n >= GT_RUN_TABLES)
 		return 0;
 	gt_gates_ask(&c->gates, &read);
-	rc = gt_side_read(&side, r, &read, &o, (unsigned)opt.threads, err);
+	rc = gt_side_read(&side, s->reader, &read, &o, (unsigned)opt.threads, err);
+	tell_ranks(s->ranks, side.tables, side.n);
 	if (!rc)
 		rc = gt_gates_judge(&c->gates, NULL, &side, NULL, 0, &tables[(*n)++], err);
 	if (rc > 0)
@@ -501,56 +499,141 @@ static int hold_gates(const struct chosen *c, struct gt_reader *r, struct gt_ana
 	return rc < 0 ? rc : 0;
 }
 
-/* *status becomes worse where gates or damage say so. */
-static int analyze(const char *path, const struct chosen *c, bool several, struct gt_out *out, int *status, struct gt_err *err)
+static bool is_damaged(struct gt_reader *r)
 {
-	struct gt_reader *r = gt_open_any(path, err);
+	size_t n = 0;
+
+	gt_reader_damage(r, &n);
+	return n;
+}
+
+/* *status becomes worse where gates or damage say so. */
+static int report(const struct subject *s, const struct chosen *c, struct gt_out *out, int *status, struct gt_err *err)
+{
 	struct gt_table *tables[GT_RUN_TABLES];
-	struct gt_buf restrictions = { 0 };
 	struct gt_analysis_options o;
-	size_t ndamage = 0;
+	struct asked asked;
+	unsigned skip = 0;
 	int n, rc;
 
-	if (!r)
-		return -1;
-	set_options(&o, r, path, &restrictions);
+	n = set_options(&o, s->reader, s->name, s->origins, &asked, err);
+	o.ranks = s->ranks ? s->ranks->names : NULL;
 	o.unasked = c->unasked;
-	if (c->unasked && opt.top == NOT_GIVEN && opt.format == GT_TEXT && gt_screen_of(r) == GT_SCREEN_GPU)
+	if (c->unasked && opt.top == NOT_GIVEN && opt.format == GT_TEXT && gt_screen_of(s->reader) == GT_SCREEN_GPU)
 		o.top = SCREEN_TOP;
 	o.query = c->query;
 	o.histogram = c->histogram;
 	o.gaps_by = &c->gaps_by;
 	o.spark = opt.spark;
 	o.width = opt.format == GT_TEXT ? gt_tables_width(out) : 0;
-	n = gt_run(r, c->list, c->n, &o, (unsigned)opt.threads, tables, err);
+	memset(tables, 0, sizeof(tables));
+	n = n ? n : gt_run(s->reader, c->list, c->n, &o, (unsigned)opt.threads, tables, err);
 	if (n >= 0)
 		*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)answers(c, tables, n));
-	rc = n < 0 ? n : hold_gates(c, r, o, tables, &n, status, err);
+	rc = n < 0 ? n : s->no_header ? 0 : hold_gates(c, s, o, tables, &n, status, err);
+	if (n > 0 && s->ranks) {
+		tell_ranks(s->ranks, tables, (unsigned)n);
+		tell_missing(s->ranks, tables[0]);
+	}
+	while (s->no_header && (int)skip < n && !strcmp(gt_table_name(tables[skip]), "header"))
+		skip++;
 	if (!rc)
-		rc = print(path, c, tables, (unsigned)n, several, out, err);
+		rc = print(s->name, c, tables + skip, (unsigned)n - skip, s->several, out, err);
 	for (unsigned i = 0; i < GT_RUN_TABLES; i++)
 		gt_table_free(tables[i]);
-	gt_reader_damage(r, &ndamage);
-	if (ndamage)
+	if (is_damaged(s->reader))
 		*status = gt_exit_worse((enum gt_exit)*status, GT_EXIT_FAILURE);
-	gt_buf_release(&restrictions);
-	gt_reader_close(r);
+	release_asked(&asked);
 	return rc;
 }
 
 /* Each file in turn; one that cannot be read does not keep the others from being reported. */
-static int analyze_all(const struct chosen *c, char **files, int n, struct gt_out *out)
+static int analyze_each(const struct chosen *c, char **files, int n, struct gt_out *out)
 {
 	int status = GT_EXIT_CLEAN;
 
 	for (int i = 0; i < n; i++) {
 		struct gt_err err = GT_ERR_INIT;
+		struct subject s = { .name = files[i], .reader = gt_open_any(files[i], &err), .several = n > 1 };
 
 		if (i && opt.format != GT_JSON)
 			gt_out_str(out, opt.format == GT_CSV ? "\r\n" : "\n");
-		if (analyze(files[i], c, n > 1, out, &status, &err))
+		if (!s.reader || report(&s, c, out, &status, &err))
 			status = fail(files[i], &err, GT_EXIT_FAILURE);
+		gt_reader_close(s.reader);
 	}
+	return status;
+}
+
+/* ---- several files as ranks ---- */
+
+/* Reports that people read one rank after the other; programs get one table, whose rows say the rank. */
+static void split(const struct chosen *c, struct chosen *together, struct chosen *apart)
+{
+	*together = *apart = *c;
+	together->n = apart->n = 0;
+	for (unsigned i = 0; i < c->n; i++) {
+		bool alone = opt.format == GT_TEXT && c->list[i]->apart;
+
+		if (!alone || !i)
+			together->list[together->n++] = c->list[i];
+		if (alone || !i)	/* the header heads everything */
+			apart->list[apart->n++] = c->list[i];
+	}
+}
+
+static int report_apart(const struct gt_ranks *ranks, const struct chosen *c, struct gt_out *out, int *status)
+{
+	struct gt_analysis_options o = { .top = 0 };
+	struct gt_asked_range times;
+	struct gt_err all = GT_ERR_INIT;
+	int rc = gt_ask_range(&times, &o, ranks->all, NULL, NULL, NULL, &all) ? fail(NULL, &all, GT_EXIT_FAILURE) : 0;
+
+	for (size_t i = 0; times.origins && i < ranks->nread; i++) {
+		const struct gt_rank *r = &ranks->list[i];
+		struct subject s = { .name = r->path, .reader = r->reader, .origins = times.origins + r->first, .no_header = true };
+		struct gt_err err = GT_ERR_INIT;
+
+		gt_out_printf(out, "\n=== %s%s%s ===\n\n", ranks->numbered ? r->called : "", ranks->numbered ? ": " : "", r->path);
+		if (report(&s, c, out, status, &err))
+			rc = fail(r->path, &err, GT_EXIT_FAILURE);
+	}
+	gt_asked_range_release(&times);
+	return rc;
+}
+
+static int report_ranks(const struct gt_ranks *ranks, const struct chosen *c, struct gt_out *out)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct chosen together, apart;
+	char name[32];
+	struct subject s = { .name = name, .reader = ranks->all, .ranks = ranks };
+	int status = GT_EXIT_CLEAN;
+
+	split(c, &together, &apart);
+	snprintf(name, sizeof(name), "%zu file%s", ranks->nread, ranks->nread == 1 ? "" : "s");
+	if (report(&s, &together, out, &status, &err))
+		return fail(name, &err, GT_EXIT_FAILURE);
+	if (apart.n > 1 && report_apart(ranks, &apart, out, &status))
+		status = GT_EXIT_FAILURE;
+	return status;
+}
+
+/* One that cannot be read keeps its exit status, and the others are answered. */
+static int analyze_ranks(const struct chosen *c, char **files, int n, struct gt_out *out)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_ranks ranks;
+	int status = GT_EXIT_CLEAN, failed = gt_ranks_open(&ranks, files, (size_t)n, (unsigned)opt.threads, &err);
+
+	if (failed)
+		status = fail(NULL, &err, GT_EXIT_FAILURE);
+	for (size_t i = ranks.nread; !failed && i < ranks.n; i++)
+		if (!ranks.list[i].same)
+			status = fail(ranks.list[i].path, &ranks.list[i].err, GT_EXIT_FAILURE);
+	if (!failed && ranks.nread)
+		status = gt_exit_worse((enum gt_exit)status, (enum gt_exit)report_ranks(&ranks, c, out));
+	gt_ranks_release(&ranks);
 	return status;
 }
 
@@ -559,19 +642,18 @@ static int analyze_all(const struct chosen *c, char **files, int n, struct gt_ou
 static int read_side(struct gt_side *side, const char *path, const struct gt_diff_asked *asked, int *status, struct gt_err *err)
 {
 	struct gt_reader *r = gt_open_any(path, err);
-	struct gt_buf restrictions = { 0 };
 	struct gt_analysis_options o;
-	size_t ndamage = 0;
+	struct asked given;
 	int rc;
 
 	if (!r)
 		return -1;
-	set_options(&o, r, path, &restrictions);
-	rc = gt_side_read(side, r, asked, &o, (unsigned)opt.threads, err);
-	gt_reader_damage(r, &ndamage);
-	if (ndamage)
+	rc = set_options(&o, r, path, NULL, &given, err);
+	if (!rc)
+		rc = gt_side_read(side, r, asked, &o, (unsigned)opt.threads, err);
+	if (is_damaged(r))
 		*status = gt_exit_worse((enum gt_exit)*status, GT_EXIT_FAILURE);
-	gt_buf_release(&restrictions);
+	release_asked(&given);
 	gt_reader_close(r);
 	return rc;
 }
@@ -657,9 +739,10 @@ static int answer(const struct chosen *c, char **files, int n, bool diff)
 	if (opt.explain)
 		gt_explain(c->list + 1, c->unasked ? 0 : c->n - 1, &out);
 	else if (opt.list)
-		status = list_reports(&out, &err) ? fail(NULL, &err, GT_EXIT_FAILURE) : GT_EXIT_CLEAN;
+		status = gt_list_reports((enum gt_table_format)opt.format, &out, &err) ? fail(NULL, &err, GT_EXIT_FAILURE) : GT_EXIT_CLEAN;
 	else
-		status = diff ? compare(c, files, &out) : analyze_all(c, files, n, &out);
+		status = diff ? compare(c, files, &out) : n > 1 && !opt.per_rank ? analyze_ranks(c, files, n, &out) :
+			 analyze_each(c, files, n, &out);
 	err = (struct gt_err)GT_ERR_INIT;
 	return gt_out_close(&out, &err) ? fail(NULL, &err, GT_EXIT_FAILURE) : status;
 }

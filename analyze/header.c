@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/ranks.h"
 #include "analyze/report.h"
 #include "formats/base/buf.h"
 #include "formats/meta.h"
@@ -19,6 +20,7 @@ struct header {
 	struct gt_asked asked;
 	struct losses *losses;	/* per segment */
 	uint32_t nsegs;
+	char *command, *machine;	/* as last said; NULL: nothing was */
 };
 
 static int header_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
@@ -166,17 +168,13 @@ static struct losses damage_of(struct gt_reader *r, uint32_t segment)
 	return sum;
 }
 
-/* A note on one recording, which it names where there are several. */
-struct which { char text[32]; };
-static struct which which(const struct header *h, const struct gt_segment *seg)
-{
-	struct which w = { "" };
+/* A note on one recording. */
+#define doubt(h, t, seg, fmt, ...) gt_table_note(t, "%s" fmt, gt_whose(&(h)->asked, seg).text, ##__VA_ARGS__)
 
-	if (h->nsegs > 1)
-		snprintf(w.text, sizeof(w.text), "recording %u: ", seg->index);
-	return w;
+static const char *file_of(const struct header *h, const struct gt_segment *seg)
+{
+	return h->asked.opt->ranks ? h->asked.opt->ranks[seg->index].file : h->asked.opt->file;
 }
-#define doubt(h, t, seg, fmt, ...) gt_table_note(t, "%s" fmt, which(h, seg).text, ##__VA_ARGS__)
 
 /* What the header shows of the metadata: keys as the recorder writes them. */
 enum { COMMAND, START, GPU, DRIVER, CUDA, EVENTS, ARGS, TOOL, DURATION, DELAY, LIMIT, RANGE, NKNOWN };
@@ -341,38 +339,51 @@ static void say_size(struct gt_table *t, const struct header *h, const struct gt
 	uint64_t processes = how_many(h, seg, GT_TRACK_PROCESS), threads = how_many(h, seg, GT_TRACK_THREAD);
 	uint64_t calls = rows_of(h, seg, GT_CALL);
 	int64_t span = gt_clamp(span_of(seg)), all = recorded_ns(k);
-	char of[48] = "", open[48] = "";
+	const char *file = h->asked.opt->ranks ? h->asked.opt->ranks[seg->index].called : h->asked.opt->file;
+	char of[48] = "", open[48] = "", began[64] = "";
 
+	if (h->asked.opt->ranks && k->values[START])
+		snprintf(began, sizeof(began), "; %.60s", k->values[START]);
 	if (all > 0 && (double)all > (double)span * 1.01)
 		snprintf(of, sizeof(of), " of %.6f s recorded", (double)all / 1e9);
 	if (rows_of(h, seg, GT_OPEN))
 		snprintf(open, sizeof(open), " and %" PRIu64 " still open", rows_of(h, seg, GT_OPEN));
 	if (has_rows(seg))
-		gt_table_say(t, "%s: %" PRIu64 " call%s%s in %" PRIu64 " process%s, %" PRIu64 " thread%s, over %.6f s%s",
-			     h->asked.opt->file, calls, plural(calls), open, processes, processes == 1 ? "" : "es", threads,
-			     plural(threads),
-			     (double)span / 1e9, of);
+		gt_table_say(t, "%s: %" PRIu64 " call%s%s in %" PRIu64 " process%s, %" PRIu64 " thread%s, over %.6f s%s%s", file, calls,
+			     plural(calls), open, processes, processes == 1 ? "" : "es", threads, plural(threads), (double)span / 1e9, of,
+			     began);
 	else if (all > 0)
-		gt_table_say(t, "%s: an EMPTY recording of %.6f s", h->asked.opt->file, (double)all / 1e9);
+		gt_table_say(t, "%s: an EMPTY recording of %.6f s", file, (double)all / 1e9);
 	else
-		gt_table_say(t, "%s: an EMPTY recording", h->asked.opt->file);
+		gt_table_say(t, "%s: an EMPTY recording", file);
 }
 
-/* In text the header is a few lines, of what there is to say only. */
-static void say(struct gt_table *t, const struct header *h, const struct gt_segment *seg, const struct known *k, const char *layers,
-		const char *sources)
+/* In text the header is a few lines, of what there is to say only. Ranks are mostly alike: what was said of the one before is not said
+ * again, but for when it began. */
+static void say(struct gt_table *t, struct header *h, const struct gt_segment *seg, struct known *k, const char *layers, const char *sources)
 {
+	const char *command = k->values[COMMAND] ? k->values[COMMAND] : "", *began = k->values[START];
 	struct gt_buf b = { 0 };
+	char *machine;
 
-	say_size(t, h, seg, k);
-	if (k->values[COMMAND])
-		gt_table_say(t, "  %s", k->values[COMMAND]);
+	if (h->asked.opt->ranks)
+		k->values[START] = NULL;
 	put_machine(&b, seg, k->values, layers, sources, lossless(h, seg, k));
-	gt_table_say(t, "  %s", b.failed ? "" : (char *)b.data);
+	k->values[START] = (char *)began;
+	machine = strdup(b.failed ? "" : (char *)b.data);
 	gt_buf_release(&b);
+	say_size(t, h, seg, k);
+	if (*command && !(h->asked.opt->ranks && h->command && !strcmp(h->command, command)))
+		gt_table_say(t, "  %s", command);
+	if (!(h->asked.opt->ranks && h->machine && machine && !strcmp(h->machine, machine)))
+		gt_table_say(t, "  %s", machine ? machine : "");
+	free(h->command);
+	free(h->machine);
+	h->command = strdup(command);
+	h->machine = machine;
 }
 
-static int add_segment(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
+static int add_segment(struct header *h, struct gt_table *t, const struct gt_segment *seg, bool in_text)
 {
 	const struct losses *l = &h->losses[seg->index];
 	struct losses damage = damage_of(h->asked.reader, seg->index);
@@ -384,7 +395,7 @@ static int add_segment(const struct header *h, struct gt_table *t, const struct 
 	put_layers(&layers, seg);
 	put_sources(&sources, seg);
 	gt_table_add(t, (struct gt_cell[]){
-		gt_cell_text(h->asked.opt->file), gt_cell_u(seg->index), text_or_none(seg->host),
+		gt_cell_text(file_of(h, seg)), gt_cell_u(seg->index), text_or_none(seg->host),
 		text_or_none(k.values[COMMAND]), text_or_none(k.values[START]), text_or_none(k.values[GPU]),
 		text_or_none(k.values[DRIVER]), text_or_none(k.values[CUDA]), text_or_none(k.values[EVENTS]), text_or_none(k.values[ARGS]),
 		text_or_none(seg->simulated ? "yes" : k.values[TOOL] ? "no" : NULL), text_or_none((char *)layers.data),
@@ -404,7 +415,8 @@ static int add_segment(const struct header *h, struct gt_table *t, const struct 
 	if (k.newer)
 		doubt(h, t, seg, "%u driver function%s newer than the recorder passed untraced; the metadata report names them", k.newer,
 		      plural(k.newer));
-	say(t, h, seg, &k, layers.data ? (char *)layers.data : "", sources.data ? (char *)sources.data : "");
+	if (in_text)
+		say(t, h, seg, &k, layers.data ? (char *)layers.data : "", sources.data ? (char *)sources.data : "");
 	gt_buf_release(&layers);
 	gt_buf_release(&sources);
 	for (size_t i = 0; i < NKNOWN; i++)
@@ -456,6 +468,14 @@ static void note_lost_streams(const struct header *h, struct gt_table *t, const 
 		doubt(h, t, seg, "LOST on %u more streams", l->nstreams - STREAMS_MAX);
 }
 
+static bool any_gpu(const struct header *h)
+{
+	for (uint32_t i = 0; i < h->nsegs; i++)
+		if (gt_reader_segment(h->asked.reader, i)->rows[GT_GPU])
+			return true;
+	return false;
+}
+
 static void note_doubts(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
 {
 	const struct losses *l = &h->losses[seg->index];
@@ -474,9 +494,11 @@ static void note_doubts(const struct header *h, struct gt_table *t, const struct
 		      plural(seg->rows[GT_UNMATCHED]), plural(seg->rows[GT_UNMATCHED]));
 	if (!seg->closed)
 		note_unclosed(h, t, seg);
+	if (!seg->rows[GT_GPU] && has_rows(seg) && any_gpu(h))
+		doubt(h, t, seg, "no work of a GPU in it: reports about GPUs are of the others");
 	if (!seg->index && n)
-		gt_table_note(t, "the file is damaged in %zu place%s: rows are missing from every report; the header report lists them",
-			      n, plural(n));
+		gt_table_note(t, "%s damaged in %zu place%s: rows are missing from every report; the header report lists them",
+			      h->asked.opt->ranks ? "files are" : "the file is", n, plural(n));
 	if (!seg->index && h->asked.opt->restricted)
 		gt_table_note(t, "restricted to %s%s", h->asked.opt->restricted,
 			      h->asked.opt->filter.ranged ? "; calls that lie partly in the range count whole" : "");
@@ -516,24 +538,34 @@ static struct gt_table *damage_table(const struct header *h)
 static int header_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct header *h = state;
+	const struct gt_analysis_options *opt = h->asked.opt;
+	uint32_t shown = (uint32_t)gt_shown(h->nsegs, opt->top);
 	int rc = 0;
 
 	tables[0] = gt_table_new("header", NULL, columns, NCOLUMNS);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for the header");
+	if (opt->ranks)
+		gt_table_say(tables[0], "%s, read as the ranks of one run (--per-rank: each by itself)", opt->file);
 	for (uint32_t i = 0; !rc && i < h->nsegs; i++) {
 		note_doubts(h, tables[0], gt_reader_segment(h->asked.reader, i));
-		rc = add_segment(h, tables[0], gt_reader_segment(h->asked.reader, i));
+		rc = add_segment(h, tables[0], gt_reader_segment(h->asked.reader, i), !opt->ranks || i < shown);
 	}
 	if (rc)
 		return gt_err_set(err, -ENOMEM, "no memory for the header");
+	if (opt->ranks && shown < h->nsegs)
+		gt_table_say(tables[0], "and %u more", h->nsegs - shown);
 	tables[1] = damage_table(h);
 	return tables[1] ? 2 : 1;
 }
 
 static void header_release(void *state)
 {
-	free(((struct header *)state)->losses);
+	struct header *h = state;
+
+	free(h->losses);
+	free(h->command);
+	free(h->machine);
 }
 
 const struct gt_analysis gt_header_report = {
@@ -584,6 +616,7 @@ static int metadata_finish(void *state, struct gt_table **tables, unsigned max, 
 
 const struct gt_analysis gt_metadata_report = {
 	.name       = "metadata",
+	.apart      = true,
 	.help       = "all that the recorder noted: machine, environment, options, totals",
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.state_size = sizeof(struct gt_asked),

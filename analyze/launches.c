@@ -268,7 +268,8 @@ static void note_silent(const struct launches *s, struct gt_table *t)
 {
 	for (uint32_t i = 0; i < gt_reader_segments(s->gpu.asked.reader); i++)
 		if (s->gpu.windows[i].first > s->gpu.windows[i].last)
-			gt_table_note(t, "recording %u has no work of a GPU: its launches are not in this table", i);
+			gt_table_note(t, "%sno work of a GPU: its launches are not in this table",
+				      gt_whose(&s->gpu.asked, gt_reader_segment(s->gpu.asked.reader, i)).text);
 }
 
 static int launches_table(struct launches *s, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)

@@ -441,6 +441,7 @@ static bool is_kernel(const struct gt_type *type) { return is_work(type) && gt_g
 		.family     = gt_nsight_family, \
 		.wants      = rows, \
 		.order      = GT_ANY_ORDER, \
+		.apart      = true, \
 		.state_size = sizeof(struct counted), \
 		.init       = gt_asked_init, \
 		.block      = report##_block, \

@@ -383,7 +383,7 @@ static int fill(struct queues *q, struct gt_table **tables, struct gt_err *err)
 		struct gt_window w = gt_strip_window(q->gpu.asked.opt, l->seg);
 
 		if (!i || l->seg != q->lanes[i - 1].seg)
-			gt_strip_note(tables[1], l->seg, &w, gt_reader_segments(q->gpu.asked.reader) > 1, n);
+			gt_strip_note(tables[1], &q->gpu.asked, l->seg, &w, n);
 		rc = add_lane(q, tables[0], l, err);
 		add_picture(q, tables[1], l);
 	}

@@ -1,13 +1,41 @@
 #include "analyze/report.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/ranks.h"
 #include "formats/meta.h"
 
 int gt_asked_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	*(struct gt_asked *)state = (struct gt_asked){ r, opt };
 	return 0;
+}
+
+struct gt_whose gt_whose(const struct gt_asked *a, const struct gt_segment *seg)
+{
+	struct gt_whose w = { "" };
+
+	if (a->opt->ranks)
+		snprintf(w.text, sizeof(w.text), "%.150s: ", a->opt->ranks[seg->index].called);
+	else if (gt_reader_segments(a->reader) > 1)
+		snprintf(w.text, sizeof(w.text), "recording %u: ", seg->index);
+	return w;
+}
+
+struct gt_gpu_words gt_which_gpu(const struct gt_asked *a, const struct gt_segment *seg, uint32_t track)
+{
+	uint32_t process = gt_track_process(seg, track);
+	struct gt_whose whose = gt_whose(a, seg);
+	struct gt_gpu_words w;
+
+	if (*whose.text)
+		whose.text[strlen(whose.text) - 2] = 0;		/* its colon */
+	else
+		snprintf(whose.text, sizeof(whose.text), "process %lld", process == GT_NONE ? 0 : (long long)seg->tracks[process].id);
+	snprintf(w.text, sizeof(w.text), "%s %lld of %.80s", seg->tracks[track].kind == GT_TRACK_DEVICE ? "GPU" : "stream",
+		 (long long)seg->tracks[track].id, whose.text);
+	return w;
 }
 
 void gt_note_cut(struct gt_table *t, size_t n, size_t shown)
@@ -69,14 +97,21 @@ struct gt_cell gt_cell_share(uint64_t part, uint64_t whole)
 	return gt_cell_u((uint64_t)(((unsigned __int128)part * 10000 + whole / 2) / whole));
 }
 
-static bool same_clock(const struct gt_segment *a, const struct gt_segment *b)
+bool gt_same_clock(const struct gt_segment *a, const struct gt_segment *b)
 {
 	return a == b || (a->boot_id && b->boot_id && a->boot_id[0] && !strcmp(a->boot_id, b->boot_id));
 }
 
+int64_t gt_origin(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg)
+{
+	if (opt->origins)
+		return opt->origins[seg->index];
+	return gt_same_clock(gt_reader_segment(r, 0), seg) ? opt->origin : seg->min_start;
+}
+
 int64_t gt_since(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg, int64_t at)
 {
-	int64_t since, origin = same_clock(gt_reader_segment(r, 0), seg) ? opt->origin : seg->min_start;
+	int64_t since, origin = gt_origin(opt, r, seg);
 
 	if (__builtin_sub_overflow(at, origin, &since))
 		return at < origin ? INT64_MIN : INT64_MAX;

@@ -18,6 +18,14 @@ static inline struct gt_cell gt_cell_none(void) { return (struct gt_cell){ .abse
 static inline struct gt_cell gt_cell_gone(const char *why) { return (struct gt_cell){ .absent = true, .s = why }; }
 static inline struct gt_cell gt_cell_known(bool known, uint64_t v) { return known ? gt_cell_u(v) : gt_cell_none(); }
 
+/* What begins a note on one recording, where there are several: "rank 3: ", "b.zst: ", "recording 1: ". */
+struct gt_whose { char text[160]; };
+struct gt_whose gt_whose(const struct gt_asked *a, const struct gt_segment *seg);
+
+/* "GPU 0 of rank 3", "GPU 1 of process 617": what the track, of a device, goes by in a sentence. */
+struct gt_gpu_words { char text[128]; };
+struct gt_gpu_words gt_which_gpu(const struct gt_asked *a, const struct gt_segment *seg, uint32_t track);
+
 /* How many of n rows a table shows under --top. */
 static inline size_t gt_shown(size_t n, unsigned top) { return top && n > top ? top : n; }
 /* Notes how many rows were left out, if any. */
@@ -31,7 +39,10 @@ int gt_shares(const uint64_t *parts, size_t n, int64_t *shares, struct gt_err *e
 /* part of whole in hundredths of a percent, rounded; absent when whole is 0. */
 struct gt_cell gt_cell_share(uint64_t part, uint64_t whole);
 
-/* A time as printed: since the report's origin, or since the segment's own start where it was recorded on another boot. */
+bool gt_same_clock(const struct gt_segment *a, const struct gt_segment *b);	/* can their times be compared? */
+/* Where times of a recording count from. */
+int64_t gt_origin(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg);
+/* A time as printed: since that origin. */
 int64_t gt_since(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg, int64_t at);
 /* The time that was looked at: the segment's extent, cut to --from and --to. ns. */
 uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segment *seg);

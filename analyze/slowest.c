@@ -239,6 +239,7 @@ const struct gt_analysis gt_open_report = {
 
 const struct gt_analysis gt_contexts_report = {
 	.name       = "contexts",
+	.apart      = true,
 	.help       = "contexts created, bound and destroyed, in order of time",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT),
 	.wants_args = true,
@@ -253,6 +254,7 @@ const struct gt_analysis gt_contexts_report = {
 
 const struct gt_analysis gt_unseen_report = {
 	.name       = "unseen",
+	.apart      = true,
 	.help       = "launches, copies and sets of which no GPU record came",
 	.wants      = GT_BIT(GT_INSTANT),
 	.wants_args = true,

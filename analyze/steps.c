@@ -670,6 +670,7 @@ static void steps_release(void *state)
 
 const struct gt_analysis gt_steps_report = {
 	.name       = "steps",
+	.apart      = true,
 	.help       = "iterations, found by what repeats or by marks: how long, which are slow and why, drift",
 	.wants      = GT_BIT(GT_GPU),
 	.order      = GT_BY_TIME,

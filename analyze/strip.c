@@ -161,16 +161,13 @@ unsigned gt_strip_cells(const struct gt_analysis_options *opt, unsigned beside)
 	return 12;
 }
 
-void gt_strip_note(struct gt_table *t, const struct gt_segment *seg, const struct gt_window *w, bool several, unsigned cells)
+void gt_strip_note(struct gt_table *t, const struct gt_asked *a, const struct gt_segment *seg, const struct gt_window *w, unsigned cells)
 {
 	static const struct { double by; const char *unit; } units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
 	double ns = (double)w->width / cells;
 	unsigned u = 0;
-	char which[32] = "";
 
 	while (u < 3 && ns < units[u].by)
 		u++;
-	if (several)
-		snprintf(which, sizeof(which), "recording %u: ", seg->index);
-	gt_table_note(t, "%s%u cells of %.4g %s each", which, cells, ns / units[u].by, units[u].unit);
+	gt_table_note(t, "%s%u cells of %.4g %s each", gt_whose(a, seg).text, cells, ns / units[u].by, units[u].unit);
 }

@@ -4,7 +4,7 @@
 #define GT_STRIP_H
 #include <stdbool.h>
 #include <stdint.h>
-#include "analyze/analysis.h"
+#include "analyze/report.h"
 
 #define GT_STRIP_CELLS 60u
 
@@ -31,7 +31,7 @@ uint64_t gt_strip_mean(const struct gt_strip *s, const struct gt_window *w, unsi
 struct gt_window gt_strip_window(const struct gt_analysis_options *opt, const struct gt_segment *seg);
 /* How many cells fit beside columns of this width: a number that 60 can be divided by. */
 unsigned gt_strip_cells(const struct gt_analysis_options *opt, unsigned beside);
-/* How wide a cell is, as a note; several: there are other recordings with other windows. */
-void gt_strip_note(struct gt_table *t, const struct gt_segment *seg, const struct gt_window *w, bool several, unsigned cells);
+/* How wide a cell is, as a note. */
+void gt_strip_note(struct gt_table *t, const struct gt_asked *a, const struct gt_segment *seg, const struct gt_window *w, unsigned cells);
 uint64_t gt_strip_busy(const struct gt_strip *s);	/* ns in the window that calls cover */
 #endif

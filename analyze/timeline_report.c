@@ -157,7 +157,7 @@ static void add_threads(const struct state *s, struct gt_table *t)
 			if (!s->segments[i].strips[track])
 				continue;
 			if (n == before && n < top)
-				gt_strip_note(t, seg, &s->segments[i].window, s->nsegments > 1, gt_strip_cells(s->asked.opt, BESIDE));
+				gt_strip_note(t, &s->asked, seg, &s->segments[i].window, gt_strip_cells(s->asked.opt, BESIDE));
 			if (n++ < top)
 				add_thread(s, t, seg, track);
 		}
@@ -233,6 +233,7 @@ static void timeline_release(void *state)
 
 const struct gt_analysis gt_timeline_report = {
 	.name       = "timeline",
+	.apart      = true,
 	.help       = "when each thread was busy, as a line of text, and the first calls in order of time",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
 	.order      = GT_BY_TIME,

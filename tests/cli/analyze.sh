@@ -126,7 +126,7 @@ want analyze-output-force 0 $A summary -f -o out.txt t.jsonl
 cp t.jsonl top
 want analyze-name-of-a-report 2 $A top
 want analyze-path-of-such-a-file 0 $A summary ./top
-want analyze-two-files 0 $A summary t.jsonl ./top
+want analyze-two-files 0 $A --per-rank summary t.jsonl ./top
 check analyze-two-files-both test "$(grep -c 'TRACE SUMMARY' want.out)" = 2
 
 # A report at the wrong place or written wrong: a hint, nothing else, whatever else was asked for.

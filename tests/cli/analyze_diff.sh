@@ -98,7 +98,7 @@ want gate-nothing-matched 4 $A header --pid 4242 --fail-if 'errors.count > 0' a.
 check gate-nothing-matched-says says "nothing matched the options"
 want gate-all-rows 3 $A top --top 1 --fail-if 'kernels.count[*] < 2000000' "$GPU"
 want gate-real 3 $A --fail-if 'gpu.busy_percent < 50%' "$GPU"
-want gate-several-files 3 $A header --fail-if 'errors.count > 0' a.jsonl b.jsonl
+want gate-several-files 3 $A --per-rank header --fail-if 'errors.count > 0' a.jsonl b.jsonl
 is gate-several-files-each "passed failed" "$(sed -n 's/^  \(passed\|failed\) .*/\1/p' want.out | tr '\n' ' ' | sed 's/ $//')"
 want gate-usage 2 $A --fail-if 'kernels.p98 > 5ms' a.jsonl
 check gate-usage-points told "gtanalyze: --fail-if 'kernels.p98 > 5ms', column 9: there is no figure 'p98'; is 'p90' meant?"

@@ -23,7 +23,7 @@ for f in csv tsv; do
 	is $f-two-tables-rows 41 "$(tr -d '\r' <want.out | sed 1,/^$/d | wc -l)"
 	want $f-default 0 $A --format $f t.jsonl
 	is $f-default-begins-with-the-header "# header" "$(tr -d '\r' <want.out | head -n 1)"
-	want $f-two-files 0 $A top errors --format $f t.jsonl t.jsonl
+	want $f-two-files 0 $A --per-rank top errors --format $f t.jsonl t.jsonl
 	is $f-two-files-have-names "# top t.jsonl # errors t.jsonl # top t.jsonl # errors t.jsonl" "$(tr -d '\r' <want.out | grep '^#' | paste -s -d ' ')"
 	want $f-header 0 $A header --format $f t.jsonl
 	is $f-header-alone 2 "$(wc -l <want.out)"

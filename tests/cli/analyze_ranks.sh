@@ -1,0 +1,118 @@
+# gtanalyze with several files: the ranks of one run, together and each by itself.
+. "$SRC/tests/lib.sh"
+
+A=$B/gtanalyze X=$B/gtexport R=$SRC/samples/recorded
+says() { grep -qF -- "$1" want.out; }
+told() { grep -qF -- "$1" want.err; }
+rows() { tr -d '\r' <want.out | sed -n "/^# $1$/,/^$/p" | sed '1,2d;/^$/d'; }
+
+# ---- two ranks are what they say in one file ----
+mkdir rank0 rank1
+cp "$R/h200-streams.zst" rank0/trace.zst
+cp "$R/h200-graphs.zst" rank1/trace.zst
+cat rank0/trace.zst rank1/trace.zst >one.zst
+all=$($A --list --format csv | tr -d '\r' | sed '1d;s/,.*//' | grep -v -e '^header$' -e '^query$' -e '^histogram$')
+for format in json csv; do
+	"$A" --format $format $all one.zst 2>one.err | sed '/"header": {/,/^  },/d' >one
+	"$A" --format $format $all rank0/trace.zst rank1/trace.zst 2>two.err | sed '/"header": {/,/^  },/d' |
+		sed 's/"rank": "rank\([01]\)"/"recording": \1/g; s/"rank": null/"recording": null/; s/^rank\([01]\),/\1,/; s/^rank,/recording,/; s/rank\([01]\): /recording \1: /g' >two
+	same ranks-as-one-file-$format one two
+done
+want ranks-text 0 "$A" budget kernels rank0/trace.zst rank1/trace.zst
+check ranks-text-header says "2 files, read as the ranks of one run (--per-rank: each by itself)"
+check ranks-text-column grep -Eq '^  Rank +PID +Process' want.out
+check ranks-text-row grep -Eq '^  rank1 +564' want.out
+is ranks-same-machine-said-once 1 "$(grep -c 'NVIDIA H200, driver' want.out)"
+
+# ---- a run that was split ----
+# Each process by itself: what all say together is what the whole says.
+for pid in 577 616 617; do "$X" --native --pid $pid -o part$pid.zst "$R/h200x2-nccl.zst" 2>/dev/null; done
+without_rank() { awk '/^#/ || NF == 0 { titles = 1; print; next } NR == 1 || titles { cut = /^rank,/; titles = 0 } { if (cut) sub(/^[^,]*,/, ""); print }'; }
+for report in kernels copies cuda_gpu_kern_sum cuda_gpu_mem_time_sum cuda_api_sum top categories ioctls overlap; do
+	"$A" --format csv $report "$R/h200x2-nccl.zst" 2>/dev/null | tr -d '\r' | sort >whole
+	"$A" --format csv $report part*.zst 2>/dev/null | tr -d '\r' | without_rank | sort >parts
+	same ranks-split-$report whole parts
+done
+
+# ---- to people one after the other, to programs one table ----
+want ranks-apart 0 "$A" steps critical top --top 1 rank0/trace.zst rank1/trace.zst
+is ranks-apart-headings "=== rank0/trace.zst === === rank1/trace.zst ===" "$(grep '^===' want.out | paste -s -d ' ')"
+is ranks-apart-tables "1 2 2" "$(for t in 'Operations by' 'Steps' 'Critical path by kind'; do grep -c "^$t" want.out; done | paste -s -d ' ')"
+want ranks-apart-csv 0 "$A" steps critical --format csv rank0/trace.zst rank1/trace.zst
+is ranks-apart-csv-rank rank0,rank1 "$(rows steps | cut -d, -f1 | paste -s -d,)"
+"$A" steps --top 1 rank0/trace.zst | sed '1,/^Steps/d' >alone
+"$A" steps --top 1 rank0/trace.zst rank1/trace.zst | sed '1,/^Steps/d;/^===/,$d' | sed '$d' >apart
+# times of two on one machine count from the earlier start
+sed 's/ [0-9]*\.[0-9]\{9\} / TIME /;s/  *TIME/ TIME/' alone >alone-but-times
+sed 's/ [0-9]*\.[0-9]\{9\} / TIME /;s/  *TIME/ TIME/' apart >apart-but-times
+same ranks-apart-as-alone alone-but-times apart-but-times
+
+# ---- each by itself ----
+want ranks-each 0 "$A" --per-rank top --top 1 rank0/trace.zst rank1/trace.zst
+"$A" top --top 1 rank0/trace.zst >each; echo >>each; "$A" top --top 1 rank1/trace.zst >>each
+same ranks-each-as-alone each want.out
+
+# ---- numbers that were recorded, mixtures ----
+chrome() {	# RANK START_US
+	cat <<END_OF_CHROME
+{"schemaVersion":1,"distributedInfo":{"backend":"nccl","rank":$1,"world_size":3},"baseTimeNanoseconds":1000,"traceEvents":[
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":7,"tid":7,"ts":$2,"dur":10,"args":{"correlation":1}},
+{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":$(($2 + 20)),"dur":$3,"args":{"device":0,"stream":7,"correlation":1}}]}
+END_OF_CHROME
+}
+chrome 10 5000 100 >z.json; chrome 2 70000 100 >a.json; chrome 0 9 900 | gzip >m.json.gz
+want ranks-numbers 0 "$A" gpu --format csv z.json a.json m.json.gz
+is ranks-numbers-sorted 0,2,10 "$(rows gpu | cut -d, -f1 | paste -s -d,)"
+want ranks-numbers-json 0 "$A" header --format json z.json a.json m.json.gz
+check ranks-numbers-header says '{"file": "m.json.gz", "rank": "0"'
+want ranks-numbers-heading 0 "$A" timeline z.json a.json
+is ranks-numbers-headings "=== rank 2: a.json === === rank 10: z.json ===" "$(grep '^===' want.out | paste -s -d ' ')"
+want ranks-mixture 0 "$A" cuda_gpu_kern_sum --format csv rank0/trace.zst a.json
+is ranks-mixture-sums "4301 1" "$(sed 1d want.out | cut -d, -f3 | awk '{ s += $1 } END { print s }') $(grep -c ',gemm,' want.out)"
+want ranks-mixture-names 0 "$A" gpu --format csv rank0/trace.zst a.json
+is ranks-mixture-files trace.zst,a.json "$(rows gpu | cut -d, -f1 | paste -s -d,)"
+
+# What one has more to do than another.
+chrome 0 10 1000 >b.json; chrome 1 10 100 >c.json
+want ranks-unbalanced 3 "$A" advice b.json c.json
+check ranks-unbalanced-says says "GPU 0 of rank 0 works for 1.000 ms (communication apart) and GPU 0 of rank 1 for 0.100 ms"
+want ranks-gate 3 "$A" header --fail-if 'gpu.kernels < 5' --fail-if 'gpu.busy_percent[1] > 99%' b.json c.json
+check ranks-gate-names-rank grep -Eq '^  failed +gpu.kernels < 5 +[01] / ' want.out
+check ranks-gate-picks-rank grep -Eq '^  passed +gpu.busy_percent\[1\] > 99%' want.out
+
+# Clocks that cannot be compared: a range counts from each one's own start.
+want ranks-range 0 "$A" query --by recording --format csv --to 15us z.json a.json
+is ranks-range-each 1,1 "$(sed 1d want.out | cut -d, -f2 | paste -s -d,)"
+
+# ---- what cannot be read, and what is there twice ----
+echo broken >broken.zst
+head -c 60000 rank0/trace.zst >cut.zst
+cp rank0/trace.zst copy.zst
+want ranks-broken 1 "$A" top rank0/trace.zst broken.zst none.zst rank1/trace.zst
+check ranks-broken-told told "gtanalyze: broken.zst: byte 0: not a gt trace: it looks like something else"
+check ranks-missing-told told "gtanalyze: none.zst: cannot open: No such file or directory"
+check ranks-broken-says says "(broken.zst could not be read, and is in no figure)"
+check ranks-broken-others says "2 files, read as the ranks of one run"
+want ranks-all-broken 1 "$A" top broken.zst none.zst
+check ranks-all-broken-nothing test ! -s want.out
+want ranks-twice 0 "$A" top --format csv rank0/trace.zst ./rank0/trace.zst copy.zst rank1/trace.zst
+is ranks-twice-told 2 "$(grep -c "the same recording as rank0/trace.zst, which counts once" want.err)"
+sed 1,1d want.out >twice; "$A" top --format csv rank0/trace.zst rank1/trace.zst 2>/dev/null | sed 1,1d >once
+same ranks-twice-counts-once once twice
+want ranks-cut 0 "$A" top cut.zst rank1/trace.zst
+check ranks-cut-says says "(cut.zst: NOT CLOSED: complete to "
+want ranks-cut-and-whole 0 "$A" top --format csv cut.zst rank1/trace.zst rank0/trace.zst
+check ranks-cut-is-known told "cut.zst is the same recording as rank0/trace.zst, which counts once"
+want ranks-no-gpu 0 "$A" kernels "$R/h200-mlp-calls.zst" rank1/trace.zst
+check ranks-no-gpu-says says "(h200-mlp-calls.zst: no work of a GPU in it: reports about GPUs are of the others)"
+want ranks-stdin 0 sh -c "\"$A\" gpu --format csv - rank1/trace.zst <rank0/trace.zst"
+is ranks-stdin-names "-,trace.zst" "$(rows gpu | cut -d, -f1 | paste -s -d,)"
+
+# ---- many ----
+n=0; files=
+while [ $n -lt 64 ]; do chrome $n $((n * 1000)) 50 >many$n.json; files="$files many$n.json"; n=$((n + 1)); done
+want ranks-many 0 "$A" kernels gpu $files
+check ranks-many-sum grep -Eq '^  gemm +64 +3.200 ms' want.out
+check ranks-many-header says "and 44 more"
+want ranks-many-csv 0 "$A" gpu --format csv $files
+is ranks-many-in-order "$(seq 0 63 | paste -s -d,)" "$(rows gpu | cut -d, -f1 | paste -s -d,)"
