@@ -163,21 +163,25 @@ static void exposed_communication(const struct gt_advice_facts *f, uint64_t wind
 	SAY(to, "GPUs communicate for %.3f ms (%.1f %%) in which nothing computes", ms(ns), percent(ns, window));
 }
 
+/* What a GPU has to do by itself: who has less of it waits for the others in communication, and would look as busy as they. */
+static uint64_t own_work(const struct gt_idle_device *d) { return gt_sat_add(d->kind[GT_WORK_COMPUTE], d->kind[GT_WORK_COPY]); }
+
 static void unbalanced(const struct gt_advice_facts *f, uint64_t window, struct finding *to)
 {
-	uint64_t most = 0, least = UINT64_MAX, span = 0;
+	const struct gt_idle_device *all = f->idle.devices, *most = all, *least = all;
+	uint64_t span = 0, more;
 
 	for (size_t i = 0; i < f->idle.ndevices; i++) {
-		uint64_t busy = f->idle.devices[i].window - f->idle.devices[i].idle;
-
-		most = busy > most ? busy : most;
-		least = busy < least ? busy : least;
-		span = f->idle.devices[i].window > span ? f->idle.devices[i].window : span;
+		most = own_work(&all[i]) > own_work(most) ? &all[i] : most;
+		least = own_work(&all[i]) < own_work(least) ? &all[i] : least;
+		span = all[i].window > span ? all[i].window : span;
 	}
-	if (f->idle.ndevices < 2 || !worth(most - least, span, 1000))
+	more = f->idle.ndevices ? own_work(most) - own_work(least) : 0;
+	if (f->idle.ndevices < 2 || !worth(more, span, 1000))
 		return;
-	found(to, most - least, most - least, &(struct gt_example){ .seg = NULL });
-	SAY(to, "one GPU works for %.3f ms and another one for %.3f ms", ms(most), ms(least));
+	found(to, more, more, &(struct gt_example){ .seg = NULL });
+	SAY(to, "%s works for %.3f ms (communication apart) and %s for %.3f ms", gt_which_gpu(&f->idle.asked, most->seg, most->track).text,
+	    ms(own_work(most)), gt_which_gpu(&f->idle.asked, least->seg, least->track).text, ms(own_work(least)));
 }
 
 static void waits_elsewhere(const struct gt_advice_facts *f, uint64_t window, struct finding *to)
@@ -223,11 +227,12 @@ static const struct rule rules[] = {
 /* ---- the table ---- */
 
 static const struct gt_column columns[] = {
+	{ "recording", "Recording", GT_C_COUNT },	/* of the place to see */
 	{ "rule", "Rule", GT_C_WHOLE }, { "state", "Answer", GT_C_WHOLE }, { "cost_ns", "Costs", GT_C_NS }, { "gain_ns", "Could win", GT_C_NS },
 	{ "gain_percent", "%", GT_C_PERCENT }, { "at_ns", "See", GT_C_TIME }, { "duration_ns", "for", GT_C_NS }, { "tid", "TID", GT_C_COUNT },
 	{ "evidence", "Why", GT_C_TEXT }, { "remedy", NULL, GT_C_TEXT },
 };
-#define NCOLUMNS 10
+#define NCOLUMNS 11
 
 struct answer { const struct rule *rule; struct finding f; };
 
@@ -252,12 +257,13 @@ static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, cons
 	bool is = a->f.state == FOUND, place = is && e->seg, thread = place && e->thread != GT_NONE;
 
 	gt_table_add(t, (struct gt_cell[NCOLUMNS]){
-		gt_cell_text(a->rule->name), gt_cell_text(states[a->f.state]), gt_cell_known(is, a->f.cost), gt_cell_known(is, a->f.gain),
+		place ? gt_cell_u(e->seg->index) : gt_cell_none(), gt_cell_text(a->rule->name), gt_cell_text(states[a->f.state]),
+		gt_cell_known(is, a->f.cost), gt_cell_known(is, a->f.gain),
 		is ? gt_cell_share(a->f.gain, window) : gt_cell_none(),
 		place ? gt_cell_i(gt_since(s->asked.opt, s->asked.reader, e->seg, e->from)) : gt_cell_none(),
 		place ? gt_cell_i(e->to - e->from) : gt_cell_none(),
 		thread ? gt_cell_i(e->seg->tracks[e->thread - s->order.tracks[e->seg->index]].id) : gt_cell_none(),
-		gt_cell_text(a->f.text), gt_cell_text(a->rule->remedy) });
+		gt_cell_text(a->f.text), gt_cell_text(a->rule->remedy) } + gt_where_skip(s->asked.reader));
 }
 
 /* ---- as people read it ---- */
@@ -298,8 +304,8 @@ static void say_found(const struct gt_advice_facts *f, struct gt_table *t, const
 	say_words(s, t, "      ", text);
 	if (!e->seg)
 		return;
-	snprintf(text, sizeof(text), "see: %.9f s, for %.6f ms", (double)gt_since(s->asked.opt, s->asked.reader, e->seg, e->from) / 1e9,
-		 ms((uint64_t)(e->to - e->from)));
+	snprintf(text, sizeof(text), "see: %s%.9f s, for %.6f ms", gt_whose(&s->asked, e->seg).text,
+		 (double)gt_since(s->asked.opt, s->asked.reader, e->seg, e->from) / 1e9, ms((uint64_t)(e->to - e->from)));
 	if (e->thread != GT_NONE)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", thread %lld",
 			 (long long)e->seg->tracks[e->thread - s->order.tracks[e->seg->index]].id);
@@ -355,11 +361,11 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 	const char *cannot = gt_idle_cannot(&f->idle);
 	struct answer answers[NRULES];
 	uint64_t window = 0;
-	unsigned n = 0;
+	unsigned n = 0, skip = gt_where_skip(f->idle.asked.reader);
 
 	for (size_t i = 0; i < f->idle.ndevices; i++)
 		window = gt_sat_add(window, f->idle.devices[i].window);
-	tables[0] = rc ? NULL : gt_table_new("advice", "What could be won", columns, NCOLUMNS);
+	tables[0] = rc ? NULL : gt_table_new("advice", "What could be won", columns + skip, NCOLUMNS - skip);
 	if (!tables[0])
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
 	for (size_t i = 0; i < NRULES; i++) {

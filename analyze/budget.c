@@ -181,6 +181,26 @@ static int add_gpu(const struct gt_idle *s, struct gt_table *t, const struct gt_
 	return 0;
 }
 
+static int64_t computes(const struct gt_idle_device *d)
+{
+	return gt_cell_share(d->kind[GT_WORK_COMPUTE], d->window).i;
+}
+
+/* Which of many lines to look at: who waits for others in communication computes less than they. */
+static void note_extremes(const struct gt_idle *s, struct gt_table *t)
+{
+	const struct gt_idle_device *most = s->devices, *least = s->devices;
+
+	for (size_t i = 1; i < s->ndevices; i++) {
+		most = computes(&s->devices[i]) > computes(most) ? &s->devices[i] : most;
+		least = computes(&s->devices[i]) < computes(least) ? &s->devices[i] : least;
+	}
+	if (s->ndevices > 1 && computes(most) > computes(least))
+		gt_table_note(t, "%s computes most (%.2f %%), %s least (%.2f %%)", gt_which_gpu(&s->asked, most->seg, most->track).text,
+			      (double)computes(most) / 100, gt_which_gpu(&s->asked, least->seg, least->track).text,
+			      (double)computes(least) / 100);
+}
+
 static int gpus_table(const struct gt_idle *s, struct gt_table **to, struct gt_err *err)
 {
 	unsigned skip = gt_where_skip(s->asked.reader);
@@ -193,6 +213,8 @@ static int gpus_table(const struct gt_idle *s, struct gt_table **to, struct gt_e
 		gt_table_gives_way(t, "process communication_percent cause copies_percent window_ns");
 	if (!rc)
 		gt_note_cut(t, s->ndevices, gt_shown(s->ndevices, s->asked.opt->top));
+	if (!rc)
+		note_extremes(s, t);
 	return rc;
 }
 
@@ -249,7 +271,7 @@ static void note_window(const struct gt_idle *s, struct gt_table *t)
 
 	gt_table_note(t, "of the time from %s to %s%s", from ? "--from" : o->whole ? "the first row" : "the first GPU operation",
 		      to ? "--to" : o->whole ? "the last row" : "the last GPU operation",
-		      s->ndevices > 1 ? ", of each GPU as processes see them" : "");
+		      s->ndevices > 1 ? ", of each GPU as processes see them; their times are added" : "");
 	gt_idle_note_late(s, t);
 }
 

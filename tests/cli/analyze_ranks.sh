@@ -15,7 +15,7 @@ all=$($A --list --format csv | tr -d '\r' | sed '1d;s/,.*//' | grep -v -e '^head
 for format in json csv; do
 	"$A" --format $format $all one.zst 2>one.err | sed '/"header": {/,/^  },/d' >one
 	"$A" --format $format $all rank0/trace.zst rank1/trace.zst 2>two.err | sed '/"header": {/,/^  },/d' |
-		sed 's/"rank": "rank\([01]\)"/"recording": \1/g; s/"rank": null/"recording": null/; s/^rank\([01]\),/\1,/; s/^rank,/recording,/; s/rank\([01]\): /recording \1: /g' >two
+		sed 's/"rank": "rank\([01]\)"/"recording": \1/g; s/"rank": null/"recording": null/; s/^rank\([01]\),/\1,/; s/^rank,/recording,/; s/rank\([01]\): /recording \1: /g; s/ of rank\([01]\) / of recording \1 /g' >two
 	same ranks-as-one-file-$format one two
 done
 want ranks-text 0 "$A" budget kernels rank0/trace.zst rank1/trace.zst
