@@ -303,6 +303,8 @@ static int runs_table(const struct patterns *p, struct gt_table *t, struct gt_ke
 /* How much of a kernel's long name text shows in a sequence: they stand below one another, beside other columns. */
 static size_t name_length(const struct gt_analysis_options *opt)
 {
+	if (!opt->width && opt->names != GT_NAME_SHORT)
+		return SIZE_MAX;	/* a program asked for whole names */
 	return !opt->width || opt->width >= 160 ? 40 : opt->width >= 110 ? 30 : 20;
 }
 
