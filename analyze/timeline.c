@@ -133,12 +133,12 @@ void *gt_timeline_records(struct gt_timeline *t, size_t n, size_t size, uint64_t
 	return run->records + *first * size;
 }
 
-/* Of a block with many rows few may be moments: then it waits in no more memory than those need. */
-static int shrink(struct gt_timeline_run *run)
+/* Of a block with many rows few may be moments: then it waits in no more memory than those need, where more than a few blocks wait. */
+static int shrink(const struct gt_timeline *t, struct gt_timeline_run *run)
 {
 	struct gt_moment *m;
 
-	if (run->n > run->cap / 4 || run->cap < 256)
+	if (t->nheap < 2 * SPARE || run->n > run->cap / 4 || run->cap < 256)
 		return 0;
 	m = realloc(run->m, run->n * sizeof(*m));
 	if (!m)
@@ -155,7 +155,7 @@ static int seal(struct gt_timeline *t, struct gt_err *err)
 
 	if (!run || !run->n)
 		return 0;
-	if (shrink(run) || gt_grow(&t->heap, &t->cap, t->nheap + 1, sizeof(*t->heap)))
+	if (shrink(t, run) || gt_grow(&t->heap, &t->cap, t->nheap + 1, sizeof(*t->heap)))
 		return gt_err_set(err, -ENOMEM, "no memory to put %zu rows in order", run->n);
 	t->batch = NULL;
 	sort(run->m, run->n);
