@@ -4,36 +4,25 @@
  * The GPU's time is cut where anything begins or ends (sweep.h), and each piece counts for the set of kinds of work (work_kind.h) that run
  * in it. All figures are sums over such sets, so each is an exact union or intersection of unions. Whether two kernels run at once
  * is one more member of the set.
- *
- * Two streams: the part of a row that lies behind its own stream's end is new, and of the other stream all is known up to its end.
- * Each moment in which both work is met once, by whichever comes to it last.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/gpu_time.h"
+#include "analyze/stream_pairs.h"
 #include "analyze/sweep.h"
 #include "analyze/work_kind.h"
 #include "formats/base/buf.h"
 
 enum { SECOND_KERNEL = GT_WORK_KINDS, MEMBERS, SETS = 1 << MEMBERS };
-#define STREAMS_MAX 32u			/* of a device whose pairs are looked at */
 
-struct stream { uint32_t track; struct gt_union busy; };
-struct pair {				/* of streams */
-	uint64_t both;			/* ns in which both worked */
-	uint64_t turns;			/* how often work went from one to the other */
-	bool second;			/* did the second of them begin something last? */
-};
 struct device {
 	const struct gt_segment *seg;
 	uint32_t track;
 	uint64_t rows[GT_WORK_KINDS];
 	struct gt_sweep sweep;
 	uint64_t time[SETS];		/* ns by which members ran: bits */
-	struct stream *streams;
-	struct pair *pairs;		/* of streams i < k: at k * (k - 1) / 2 + i */
-	size_t nstreams, streams_cap, pairs_cap;
-	uint64_t unpaired;		/* rows of streams beyond STREAMS_MAX */
+	struct gt_stream_pairs pairs;
+	uint64_t unpaired;		/* rows of streams beyond those whose pairs are looked at */
 };
 struct overlap {
 	struct gt_asked asked;
@@ -58,45 +47,6 @@ static void on_stretch(void *arg, const struct gt_sweep *s, int64_t from, int64_
 	if (s->active[GT_WORK_COMPUTE] + s->active[GT_WORK_COMMUNICATION] > 1)
 		set |= 1u << SECOND_KERNEL;
 	d->time[set] = gt_sat_add(d->time[set], (uint64_t)to - (uint64_t)from);
-}
-
-static struct pair *pair_of(struct device *d, size_t a, size_t b)
-{
-	return a < b ? &d->pairs[b * (b - 1) / 2 + a] : &d->pairs[a * (a - 1) / 2 + b];
-}
-
-static void with_others(struct device *d, size_t i, int64_t start, int64_t end)
-{
-	struct stream *s = &d->streams[i];
-	int64_t fresh = s->busy.any && s->busy.end > start ? s->busy.end : start;
-
-	for (size_t k = 0; k < d->nstreams; k++) {
-		struct pair *p = k == i ? NULL : pair_of(d, i, k);
-		int64_t until = d->streams[k].busy.end < end ? d->streams[k].busy.end : end;
-
-		if (!p)
-			continue;
-		if (until > fresh)
-			p->both = gt_sat_add(p->both, (uint64_t)until - (uint64_t)fresh);
-		p->turns += p->second != (i > k);
-		p->second = i > k;
-	}
-	gt_union_add(&s->busy, start, end);
-}
-
-/* 1 + its place; 0 with err filled in. Its pairs begin with work of the other one last. */
-static uint32_t add_stream(struct device *d, uint32_t track, struct gt_err *err)
-{
-	size_t n = d->nstreams, first = n * (n - 1) / 2;
-
-	if (gt_grow(&d->streams, &d->streams_cap, n + 1, sizeof(*d->streams)) ||
-	    gt_grow(&d->pairs, &d->pairs_cap, first + n + 1, sizeof(*d->pairs))) {
-		gt_err_set(err, -ENOMEM, "no memory for the streams");
-		return 0;
-	}
-	memset(d->pairs + first, 0, n * sizeof(*d->pairs));
-	d->streams[d->nstreams++] = (struct stream){ .track = track };
-	return (uint32_t)d->nstreams;
 }
 
 static uint32_t add_device(struct overlap *o, const struct gt_segment *seg, uint32_t track, int64_t start, struct gt_err *err)
@@ -129,10 +79,10 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	if (gt_sweep_add(&d->sweep, end, (uint32_t)m->addr, 0, err))
 		return err->code;
 	d->rows[m->addr]++;
-	if (!*stream && d->nstreams < STREAMS_MAX && !(*stream = add_stream(d, m->place - first, err)))
+	if (!*stream && d->pairs.n < GT_STREAM_PAIRS_MOST && !(*stream = gt_stream_pairs_add(&d->pairs, m->place - first, err)))
 		return err->code;
 	if (*stream)
-		with_others(d, *stream - 1, start, end);
+		gt_stream_pairs_work(&d->pairs, *stream - 1, start, end);
 	d->unpaired += !*stream;
 	return 0;
 }
@@ -273,7 +223,9 @@ static struct device in_all(const struct overlap *o)
 
 struct two { const struct device *d; size_t a, b; uint64_t lesser; };	/* lesser: ns that the one with less to do worked */
 
-static uint64_t apart(const struct two *t) { return t->lesser - pair_of((struct device *)t->d, t->a, t->b)->both; }
+static const struct gt_stream_pair *pair_of(const struct two *t) { return &t->d->pairs.pairs[gt_stream_pair_at(t->a, t->b)]; }
+
+static uint64_t apart(const struct two *t) { return t->lesser - pair_of(t)->both; }
 
 /* Those with the most that could run side by side and did not, first. */
 static int by_gain(const void *pa, const void *pb)
@@ -293,14 +245,15 @@ static int by_gain(const void *pa, const void *pb)
 static void add_pair(const struct overlap *o, struct gt_table *t, const struct two *two)
 {
 	const struct device *d = two->d;
-	const struct pair *p = pair_of((struct device *)d, two->a, two->b);
+	const struct gt_paired_stream *a = &d->pairs.streams[two->a], *b = &d->pairs.streams[two->b];
+	const struct gt_stream_pair *p = pair_of(two);
 	struct gt_cell cells[NPAIR];
 
 	where(cells, d);
-	cells[4] = gt_cell_i(d->seg->tracks[d->streams[two->a].track].id);
-	cells[5] = gt_cell_i(d->seg->tracks[d->streams[two->b].track].id);
-	cells[6] = gt_cell_u(d->streams[two->a].busy.ns);
-	cells[7] = gt_cell_u(d->streams[two->b].busy.ns);
+	cells[4] = gt_cell_i(d->seg->tracks[a->track].id);
+	cells[5] = gt_cell_i(d->seg->tracks[b->track].id);
+	cells[6] = gt_cell_u(a->busy.ns);
+	cells[7] = gt_cell_u(b->busy.ns);
 	cells[8] = gt_cell_u(p->both);
 	cells[9] = gt_cell_share(p->both, two->lesser);
 	cells[10] = gt_cell_u(p->turns);
@@ -315,7 +268,7 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 	uint64_t unpaired = 0;
 
 	for (size_t i = 0; i < o->n; i++)
-		n += o->devices[i].nstreams * (o->devices[i].nstreams - 1) / 2;
+		n += o->devices[i].pairs.n * (o->devices[i].pairs.n - 1) / 2;
 	list = malloc((n + 1) * sizeof(*list));
 	if (!list)
 		return gt_err_set(err, -ENOMEM, "no memory for pairs of streams");
@@ -324,9 +277,9 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 		const struct device *d = &o->devices[i];
 
 		unpaired += d->unpaired;
-		for (size_t b = 1; b < d->nstreams; b++)
+		for (size_t b = 1; b < d->pairs.n; b++)
 			for (size_t a = 0; a < b; a++) {
-				uint64_t x = d->streams[a].busy.ns, y = d->streams[b].busy.ns;
+				uint64_t x = d->pairs.streams[a].busy.ns, y = d->pairs.streams[b].busy.ns;
 
 				list[n++] = (struct two){ d, a, b, x < y ? x : y };
 			}
@@ -341,7 +294,7 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 		gt_table_note(t, "no GPU did work on more than one stream: nothing there could run side by side");
 	if (unpaired)
 		gt_table_note(t, "%llu rows lie on streams beyond the first %u of their GPU, whose pairs are not here",
-			      (unsigned long long)unpaired, STREAMS_MAX);
+			      (unsigned long long)unpaired, GT_STREAM_PAIRS_MOST);
 	return 0;
 }
 
@@ -414,8 +367,7 @@ static void overlap_release(void *state)
 
 	for (size_t i = 0; i < o->n; i++) {
 		gt_sweep_release(&o->devices[i].sweep);
-		free(o->devices[i].streams);
-		free(o->devices[i].pairs);
+		gt_stream_pairs_release(&o->devices[i].pairs);
 	}
 	free(o->devices);
 	free(o->device_of);
