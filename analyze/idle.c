@@ -15,6 +15,7 @@
 
 #define FORGET 65536u	/* stretches of host lines that are kept at least before it is asked which nobody needs */
 #define IS_A_SPAN UINT64_MAX	/* a moment that is no operation */
+#define WAITS 8192u	/* of a stream that are kept */
 #define LOSSES 4096u	/* beyond that two become one: what lies between them is not known then either */
 
 /* ---- types and names ---- */
@@ -57,6 +58,7 @@ static const struct gt_idle_type *type_of(struct gt_idle *s, const struct gt_seg
 		return t;
 	t->kind = (uint8_t)gt_work_kind(seg, type);
 	t->pageable = is_pageable(seg, type);
+	t->graph = gt_type_field(type, GT_R_GRAPH) != GT_NONE;
 	t->name = find_name(s, seg, type);
 	t->known = t->name != GT_NONE;
 	return t->known ? t : NULL;
@@ -66,7 +68,7 @@ static const struct gt_idle_type *type_of(struct gt_idle *s, const struct gt_seg
 
 static int64_t clip(const struct gt_idle *s, int64_t at)
 {
-	return at < s->window_from ? s->window_from : at > s->window_to ? s->window_to : at;
+	return at < s->window->from ? s->window->from : at > s->window->to ? s->window->to : at;
 }
 
 struct swept { struct gt_idle *s; struct gt_idle_device *d; };
@@ -108,7 +110,7 @@ static struct gt_idle_device *device_of(struct gt_idle *s, uint32_t stream, int6
 		return NULL;
 	d = &s->devices[s->ndevices];
 	*d = (struct gt_idle_device){ .seg = s->seg, .track = track, .number = number, .before = GT_NONE,
-				      .process = gt_places_slot(&s->places, s->seg, track), .busy_to = s->window_from, .sweep = { .at = start } };
+				      .process = gt_places_slot(&s->places, s->seg, track), .busy_to = s->window->from, .sweep = { .at = start } };
 	d->first = !s->processes[d->process].works;
 	s->processes[d->process].works = true;
 	s->slot_of_device[number] = (uint32_t)++s->ndevices;
@@ -125,15 +127,36 @@ static struct gt_idle_stream *stream_of(struct gt_idle *s, uint32_t number)
 	return s->streams[number];
 }
 
-#define WAITS (sizeof(((struct gt_idle_stream *)0)->waits) / sizeof(int64_t))
-
-/* Did its stream have to wait for an event between the operation before and this one? */
-static bool waited(const struct gt_idle_stream *st, const struct gt_idle_op *op)
+/* Did its stream have to wait for an event between the operation before and this one? A stream is told long before its turn comes. */
+static bool waited(struct gt_idle_stream *st, const struct gt_idle_op *op)
 {
-	for (uint32_t i = 0; i < st->nwaits && i < WAITS; i++)
-		if (st->waits[i] > st->last_launch && st->waits[i] <= op->launched)
-			return true;
-	return false;
+	bool any = false;
+
+	for (; st->nwaits && st->waits[st->first] <= op->launched; st->first++, st->nwaits--)
+		any |= st->waits[st->first] > st->last_launch;
+	return any;
+}
+
+/* Beyond WAITS the oldest are forgotten: of work whose launch is not known, nobody asks. */
+static int add_wait(struct gt_idle_stream *st, int64_t at, struct gt_err *err)
+{
+	if (st->nwaits == WAITS)
+		st->first++, st->nwaits--;
+	if (st->first + st->nwaits == st->cap && st->first > st->nwaits) {
+		memcpy(st->waits, st->waits + st->first, st->nwaits * sizeof(*st->waits));
+		st->first = 0;
+	}
+	if (gt_grow(&st->waits, &st->cap, st->first + st->nwaits + 1, sizeof(*st->waits)))
+		return gt_err_set(err, -ENOMEM, "no memory for waits");
+	st->waits[st->first + st->nwaits++] = at;
+	return 0;
+}
+
+static void free_stream(struct gt_idle_stream *st)
+{
+	if (st)
+		free(st->waits);
+	free(st);
 }
 
 /* Of operations that begin at once the one that was launched first ends the gap. */
@@ -183,7 +206,6 @@ static int add_op(struct gt_idle *s, struct gt_idle_device *d, const struct gt_i
 	if (d->before == GT_NONE || op->end > d->busy_to)
 		d->before = op->type;
 	d->busy_to = op->end > d->busy_to ? op->end : d->busy_to;
-	s->last_end = op->end > s->last_end ? op->end : s->last_end;
 	name->count++;
 	name->total = gt_sat_add(name->total, (uint64_t)(op->end - op->start));
 	return gt_sweep_add(&d->sweep, op->end, type->kind, type->name, err);
@@ -197,7 +219,9 @@ static int on_operation(struct gt_idle *s, const struct gt_moment *m, struct gt_
 
 	if (!type)
 		return gt_err_set(err, -ENOMEM, "no memory for GPU work");
+	op.graph = type->graph;
 	s->begun++;
+	s->ops++;
 	add_launch(s, m, &op);
 	s->unjoined += !op.joined;
 	if (op.joined) {
@@ -207,11 +231,13 @@ static int on_operation(struct gt_idle *s, const struct gt_moment *m, struct gt_
 		    gt_host_copies(s->lines[op.thread], op.launched, op.start, err))
 			return err->code;
 	}
-	if (!s->opened)
-		s->window_from = m->at;
-	s->opened = true;
+	gt_extent_add(s->window, m->at, m->end);
 	d = device_of(s, m->place, m->at);
-	return d ? add_op(s, d, &op, type, err) : gt_err_set(err, -ENOMEM, "no memory for GPUs");
+	if (!d)
+		return gt_err_set(err, -ENOMEM, "no memory for GPUs");
+	if (s->on_op && s->on_op(s->arg, d, &op, err))
+		return err->code;
+	return add_op(s, d, &op, type, err);
 }
 
 static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
@@ -223,32 +249,19 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 		return gt_err_set(err, -ENOMEM, "no memory for streams");
 	if (m->addr != IS_A_SPAN)
 		return m->what == GT_NONE ? 0 : on_operation(s, m, st, err);
-	if (m->what == GT_NONE)		/* its stream has to wait */
-		st->waits[st->nwaits++ % WAITS] = m->at;
-	return 0;
+	return m->what == GT_NONE ? add_wait(st, m->at, err) : 0;	/* its stream has to wait */
 }
 
 /* ---- segments ---- */
 
 static void open_segment(struct gt_idle *s, const struct gt_segment *seg)
 {
-	const struct gt_filter *f = &s->asked.opt->filter;
-	struct gt_range in = gt_range_of(f, seg);
-	bool from = in.from != INT64_MIN, to = in.to != INT64_MAX;
-
 	s->seg = seg;
 	s->first_device = s->ndevices;
 	s->calls = gt_recorded_in(seg, GT_LAYER_API) || gt_recorded_in(seg, GT_LAYER_RUNTIME);
-	s->opened = from || s->asked.opt->whole;
-	s->closes = to || s->asked.opt->whole;
-	s->window_from = s->opened ? seg->min_start : INT64_MIN;
-	s->window_to = s->closes ? seg->max_end : INT64_MAX;
-	s->last_end = INT64_MIN;
+	s->window = &s->windows[seg->index];
+	gt_extent_open(s->window, s->asked.opt, seg);
 	s->begun = 0;
-	if (from && in.from > s->window_from)
-		s->window_from = in.from;
-	if (to && in.to < s->window_to)
-		s->window_to = in.to;
 }
 
 static int close_device(struct gt_idle *s, struct gt_idle_device *d, struct gt_err *err)
@@ -259,8 +272,8 @@ static int close_device(struct gt_idle *s, struct gt_idle_device *d, struct gt_e
 	gt_sweep_release(&d->sweep);
 	d->gap_before = d->before;
 	if (!rc)
-		rc = gt_idle_close_gap(s, d, d->busy_to, s->window_to, NULL, err);
-	d->window = s->window_to > s->window_from ? (uint64_t)(s->window_to - s->window_from) : 0;
+		rc = gt_idle_close_gap(s, d, d->busy_to, s->window->to, NULL, err);
+	d->window = gt_extent_ns(s->window);
 	return rc;
 }
 
@@ -272,7 +285,7 @@ static void forget_lines(struct gt_idle *s)
 		if (s->lines[i])
 			gt_host_release(s->lines[i]);
 		free(s->lines[i]);
-		free(s->streams[i]);
+		free_stream(s->streams[i]);
 		s->lines[i] = NULL;
 		s->streams[i] = NULL;
 	}
@@ -287,8 +300,7 @@ static int close_segment(struct gt_idle *s, struct gt_err *err)
 
 	if (!s->seg)
 		return 0;
-	if (!s->closes)
-		s->window_to = s->last_end;
+	gt_extent_close(s->window);
 	for (size_t i = s->first_device; !rc && i < s->ndevices; i++)
 		rc = close_device(s, &s->devices[i], err);
 	forget_lines(s);
@@ -302,7 +314,7 @@ static int close_segment(struct gt_idle *s, struct gt_err *err)
 static void find_needed(struct gt_idle *s, int64_t floor)
 {
 	for (size_t i = 0; i < s->places.n; i++)	/* the first operation, and perhaps the window, are yet to come */
-		s->processes[i].needed = s->processes[i].works ? INT64_MAX : s->opened ? s->window_from : floor;
+		s->processes[i].needed = s->processes[i].works ? INT64_MAX : s->window->opened ? s->window->from : floor;
 	for (size_t i = s->first_device; i < s->ndevices; i++) {
 		const struct gt_idle_device *d = &s->devices[i];
 		int64_t *needed = &s->processes[d->process].needed, from = d->closing ? d->gap_from : d->busy_to;
@@ -561,10 +573,11 @@ int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysi
 	s->lines = calloc(tracks + 1ul, sizeof(struct gt_host_line *));
 	s->streams = calloc(tracks + 1ul, sizeof(struct gt_idle_stream *));
 	s->processes = calloc(s->places.n + 1, sizeof(*s->processes));
+	s->windows = calloc(gt_reader_segments(r) + 1ul, sizeof(*s->windows));
 	s->forget_at = FORGET;
 	if (s->order.types[s->order.nsegs] >= GT_HOST_TYPES)
 		return gt_err_set(err, -EOVERFLOW, "more than %u different operations", GT_HOST_TYPES);
-	if (!s->device_of || !s->slot_of_device || !s->types || !s->lines || !s->streams || !s->processes)
+	if (!s->device_of || !s->slot_of_device || !s->types || !s->lines || !s->streams || !s->processes || !s->windows)
 		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
 	return 0;
 }
@@ -623,7 +636,7 @@ void gt_idle_release(struct gt_idle *s)
 		if (s->lines[i])
 			gt_host_release(s->lines[i]);
 		free(s->lines[i]);
-		free(s->streams[i]);
+		free_stream(s->streams[i]);
 	}
 	for (size_t i = 0; i < s->ndevices; i++)
 		gt_sweep_release(&s->devices[i].sweep);
@@ -632,7 +645,7 @@ void gt_idle_release(struct gt_idle *s)
 	gt_places_release(&s->places);
 	free(s->devices), free(s->sums), free(s->names), free(s->device_of), free(s->slot_of_device), free(s->types);
 	free(s->lines), free(s->streams), free(s->processes), free(s->levels), free(s->numbers), free(s->columns);
-	free(s->losses), free(s->parts);
+	free(s->losses), free(s->parts), free(s->windows);
 	gt_in_time_release(&s->order);
 }
 

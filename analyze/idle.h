@@ -1,14 +1,14 @@
 /* Where the time of GPUs went: each moment of a window is computing, or communicating with nothing computing, or copying with
  * neither, or idle; and idle time has a cause. What the reports `budget` and `gaps` share.
  *
- * The window of a recording is from its first to its last GPU operation, the same for all its GPUs; --from says where it begins
- * instead, --to where it ends, and with --whole it is all of the recording. A GPU is one as a process sees it. A gap is a
- * stretch in which a GPU runs nothing. It is cut along the timeline of the thread that issued the next operation there (of
- * several that begin at once, the one that was launched first): up to the end of the call that launched it, each slice is what
- * that thread was doing; from then on the operation was launched and had not started. Of a process that uses several GPUs the
- * time before the first operation is cut for the GPU that begins first; another one has no work yet until its own first one. */
+ * The window of a recording is that of extent.h. A GPU is one as a process sees it. A gap is a stretch in which a GPU runs
+ * nothing. It is cut along the timeline of the thread that issued the next operation there (of several that begin at once, the one
+ * that was launched first): up to the end of the call that launched it, each slice is what that thread was doing; from then on the
+ * operation was launched and had not started. Of a process that uses several GPUs the time before the first operation is cut for
+ * the GPU that begins first; another one has no work yet until its own first one. */
 #ifndef GT_IDLE_H
 #define GT_IDLE_H
+#include "analyze/extent.h"
 #include "analyze/gpu_time.h"
 #include "analyze/host_line.h"
 #include "analyze/places.h"
@@ -40,6 +40,7 @@ struct gt_idle_op {			/* of the GPU */
 	uint32_t stream, type;		/* numbered over all segments */
 	bool joined;
 	bool waited;			/* behind an event that its stream had to wait for */
+	bool graph;			/* a node of one */
 	uint32_t thread;		/* number of the track that launched it, or GT_NONE */
 	int64_t launched, returned;	/* the call that did */
 };
@@ -75,10 +76,20 @@ struct gt_idle_name {		/* of a kernel, copy or set: all types with one name */
 	uint64_t count, total, exposed;		/* exposed: ns in which nothing of another name ran on its GPU */
 	enum gt_work_kind kind;
 };
-/* A part of a gap that had one cause. device: number of its track; thread: of the issuing thread's, or GT_NONE. */
-struct gt_idle_slice { const struct gt_segment *seg; uint32_t device, thread, cause, type; int64_t from, to; };
+/* A part of a gap that had one cause. device: number of its track; thread: of the issuing thread's, or GT_NONE; gap: the how manieth
+ * gap of its device it is of; inner: that lies between two operations, not at an end of the window; unsure: records of the GPU were
+ * lost, it may have worked. */
+struct gt_idle_slice {
+	const struct gt_segment *seg;
+	uint32_t device, thread, cause, type;
+	int64_t from, to;
+	uint64_t gap;
+	bool inner, unsure;
+};
 typedef void gt_idle_slice_fn(void *arg, const struct gt_idle_slice *slice);
 typedef int gt_idle_gap_fn(void *arg, const struct gt_idle_gap *gap, struct gt_err *err);
+/* Each operation, by its start; borrowed. */
+typedef int gt_idle_op_fn(void *arg, const struct gt_idle_device *d, const struct gt_idle_op *op, struct gt_err *err);
 
 struct gt_idle {
 	struct gt_asked asked;			/* first */
@@ -92,15 +103,18 @@ struct gt_idle {
 	size_t nnames, names_cap;
 	gt_idle_gap_fn *on_gap;			/* or NULL, likewise */
 	gt_idle_slice_fn *on_slice;
-	void *arg;				/* of both */
+	gt_idle_op_fn *on_op;
+	void *arg;				/* of these three */
 	uint64_t begun;				/* operations of the recording at hand, so far */
-	uint64_t unjoined;			/* operations that no known call launched */
+	uint64_t ops, unjoined;			/* operations; those that no known call launched */
+	struct gt_extent *windows;		/* by segment; not opened: it has no rows */
 	/* the rest is private */
 	struct gt_map sums_map, names_map;
 	uint32_t *device_of, *slot_of_device;	/* by track number: its device's; 1 + index into devices */
-	struct gt_idle_type { uint32_t name; uint8_t kind; bool known, pageable; } *types;	/* by type number */
+	struct gt_idle_type { uint32_t name; uint8_t kind; bool known, pageable, graph; } *types;	/* by type number */
 	struct gt_host_line **lines;		/* by track number; NULL: nothing of it is kept */
-	struct gt_idle_stream { int64_t last_launch, waits[8]; uint32_t nwaits; } **streams;		/* likewise */
+	/* likewise; waits: when it was told to wait, by time, that no operation was launched behind so far */
+	struct gt_idle_stream { int64_t last_launch, *waits; size_t first, nwaits, cap; } **streams;
 	/* of the block at hand: levels by code and kind, levels there are by kind, numbers of types by code */
 	uint8_t *levels, present[GT_KINDS];
 	uint32_t *numbers;
@@ -115,12 +129,12 @@ struct gt_idle {
 	const struct gt_segment *seg;
 	uint64_t block;
 	size_t first_device;			/* of the segment at hand */
-	bool opened, closes;			/* its window has begun; ends at a time that is known beforehand */
-	int64_t window_from, window_to, last_end;
+	struct gt_extent *window;		/* its own, among all */
 	/* the gap at hand */
 	struct gt_idle_part { uint32_t cause, type; int64_t ns; } *parts;
 	size_t nparts, parts_cap;
 	struct gt_idle_device *cutting;
+	bool cutting_inner, cutting_unsure;	/* of its slices */
 	const struct gt_host_line *cutting_line;
 	int64_t cutting_to;
 	uint32_t cutting_thread;

@@ -58,7 +58,8 @@ static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t fr
 	size_t i = 0;
 
 	if (s->on_slice)
-		s->on_slice(s->arg, &(struct gt_idle_slice){ s->cutting->seg, s->cutting->number, s->cutting_thread, cause, type, from, to });
+		s->on_slice(s->arg, &(struct gt_idle_slice){ s->cutting->seg, s->cutting->number, s->cutting_thread, cause, type, from, to,
+							       s->cutting->gaps, s->cutting_inner, s->cutting_unsure });
 	while (i < s->nparts && (s->parts[i].cause != cause || s->parts[i].type != type))
 		i++;
 	if (i == s->nparts) {
@@ -93,8 +94,10 @@ static int add_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t f
 			continue;
 		if (l->from > from)
 			rc = add_slice(s, cause, type, from, l->from, err);
+		s->cutting_unsure = true;
 		if (!rc)
 			rc = add_part(s, GT_IDLE_LOST, GT_NONE, l->from > from ? l->from : from, until, err);
+		s->cutting_unsure = false;
 		from = until;
 	}
 	return rc || from >= to ? rc : add_part(s, cause, type, from, to, err);
@@ -196,8 +199,8 @@ int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from,
 	struct gt_idle_gap gap = { .device = d->number, .seg = d->seg, .before = d->gap_before };
 	int rc;
 
-	from = from < s->window_from ? s->window_from : from;
-	to = to > s->window_to ? s->window_to : to;
+	from = from < s->window->from ? s->window->from : from;
+	to = to > s->window->to ? s->window->to : to;
 	if (from >= to)
 		return 0;
 	gap.from = from, gap.to = to;
@@ -208,6 +211,7 @@ int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from,
 	s->cutting = d;
 	s->cutting_to = next ? next->start : to;
 	s->cutting_thread = next ? next->thread : GT_NONE;
+	s->cutting_inner = next && d->gap_before != GT_NONE;
 	if (next && to - from < s->asked.opt->min_ns)
 		rc = add_part(s, GT_IDLE_SHORT, GT_NONE, from, to, err);
 	else

@@ -164,12 +164,6 @@ static struct gt_launch *launch_of(struct gt_launched *l, const struct gt_launch
 
 /* ---- rows out, in order ---- */
 
-static void add_to_window(struct gt_window_of *w, const struct gt_moment *m)
-{
-	w->first = m->at < w->first ? m->at : w->first;
-	w->last = m->end > w->last ? m->end : w->last;
-}
-
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_launched *l = arg;
@@ -180,7 +174,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 				     .start = m->at, .end = m->end, .in_graph = slot->in_graph, .graph = slot->graph };
 
 	op.what = gt_gpu_what(op.type);
-	add_to_window(&l->windows[seg->index], m);
+	gt_extent_add(&l->windows[seg->index], m->at, m->end);
 	l->ops++;
 	if (slot->track == GT_NONE) {
 		l->unjoined++;
@@ -212,7 +206,7 @@ int gt_launched_init(struct gt_launched *l, struct gt_reader *r, const struct gt
 	if (rc || !l->known || !l->buckets || !l->windows)
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for launches");
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
-		l->windows[i] = (struct gt_window_of){ INT64_MAX, INT64_MIN };
+		gt_extent_open(&l->windows[i], opt, gt_reader_segment(r, i));
 	memset(l->buckets, 0xff, NBUCKETS * sizeof(*l->buckets));	/* GT_NONE */
 	return 0;
 }
@@ -228,24 +222,15 @@ int gt_launched_finish(struct gt_launched *l, struct gt_err *err)
 
 void gt_launched_window(const struct gt_launched *l, const struct gt_segment *seg, int64_t *from, int64_t *to)
 {
-	const struct gt_filter *f = &l->asked.opt->filter;
-	struct gt_range in = gt_range_of(f, seg);
-	bool all = f->ranged || l->asked.opt->whole;
+	const struct gt_extent *w = &l->windows[seg->index];
 
-	*from = all ? seg->min_start : l->windows[seg->index].first;
-	*to = all ? seg->max_end : l->windows[seg->index].last;
-	if (in.from > *from)
-		*from = in.from;
-	if (in.to < *to)
-		*to = in.to;
+	*from = w->from;
+	*to = gt_extent_ns(w) ? gt_extent_end(w) : w->from;
 }
 
 uint64_t gt_launched_window_ns(const struct gt_launched *l, const struct gt_segment *seg)
 {
-	int64_t from, to;
-
-	gt_launched_window(l, seg, &from, &to);
-	return to > from ? (uint64_t)(to - from) : 0;
+	return gt_extent_ns(&l->windows[seg->index]);
 }
 
 /* ---- what to say ---- */

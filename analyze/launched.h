@@ -7,6 +7,7 @@
  * than that lie between two of its nodes would count as two. */
 #ifndef GT_LAUNCHED_H
 #define GT_LAUNCHED_H
+#include "analyze/extent.h"
 #include "analyze/gpu_time.h"
 
 #define GT_LAUNCHED_KNOWN (1u << 14)
@@ -41,7 +42,7 @@ struct gt_launched {			/* the head of a report's state: gt_asked is its head */
 	gt_launch_done_fn *done;	/* NULL: nobody asks */
 	struct gt_launched_known *known;
 	uint32_t *buckets, nknown, oldest, newest;
-	struct gt_window_of { int64_t first, last; } *windows;	/* per segment: of its work so far */
+	struct gt_extent *windows;	/* per segment, with its work so far */
 	uint64_t ops, unjoined, by_order;	/* handed out; of those without a known call; of those joined by order */
 };
 
@@ -52,8 +53,7 @@ int gt_launched_init(struct gt_launched *l, struct gt_reader *r, const struct gt
 int gt_launched_run(struct gt_launched *l, const struct gt_cols *cols, struct gt_err *err);
 /* No more rows: the rest is handed out, and all launches are done. */
 int gt_launched_finish(struct gt_launched *l, struct gt_err *err);
-/* The window of a recording: from its first to its last GPU operation so far, the same for all its GPUs; or, with a range or
- * --whole, all of the recording, cut to the range. Empty: to <= from. */
+/* The window of a recording (extent.h), as far as its operations were handed out. Empty: to <= from. */
 void gt_launched_window(const struct gt_launched *l, const struct gt_segment *seg, int64_t *from, int64_t *to);
 uint64_t gt_launched_window_ns(const struct gt_launched *l, const struct gt_segment *seg);
 /* Under a table: what is joined to no call, or by order only, came too late or got lost; `figures`: what it is in none of. */

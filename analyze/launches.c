@@ -267,7 +267,7 @@ static void note_all(const struct launches *s, struct gt_table *t)
 static void note_silent(const struct launches *s, struct gt_table *t)
 {
 	for (uint32_t i = 0; i < gt_reader_segments(s->gpu.asked.reader); i++)
-		if (s->gpu.windows[i].first > s->gpu.windows[i].last)
+		if (s->gpu.windows[i].last == INT64_MIN)
 			gt_table_note(t, "%sno work of a GPU: its launches are not in this table",
 				      gt_whose(&s->gpu.asked, gt_reader_segment(s->gpu.asked.reader, i)).text);
 }

@@ -390,6 +390,24 @@ static void a_stream_that_waits(void)
 	}
 }
 
+/* It was told to wait before each of twenty launches, long before the first of them came to run. */
+static void a_stream_that_is_told_long_before(void)
+{
+	struct gpus g;
+	json_t *j;
+
+	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+	for (int i = 0; i < 20; i++) {
+		struct gt_gpu_work w = gpus_work(g.stream[0][0], 100 + 20 * i, 105 + 20 * i);
+
+		gpus_wait(&g, &w, GT_GPU_WAIT_STREAM_EVENT, 3);
+		launched(&g, 0, 0, 110 + 20 * i, 5, 1000 + 200 * i, 1100 + 200 * i);
+	}
+	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
+	CHECK(part(j, "waiting") == 1900 && part(j, "queued") == 0);
+	json_decref(j);
+}
+
 /* The second device begins later, and has nothing to do at the end. */
 static void a_device_that_comes_and_goes(void)
 {
@@ -487,5 +505,5 @@ static void recordings_have_windows(void)
 }
 
 T_MAIN(T(every_nanosecond_has_its_part), T(a_range_is_the_window), T(half_a_range), T(the_whole_recording), T(a_gap_in_slices), T(short_gaps_are_one_line),
-       T(lost_records_are_no_idle_time), T(levels_of_a_thread), T(a_stream_that_waits), T(a_device_that_comes_and_goes),
+       T(lost_records_are_no_idle_time), T(levels_of_a_thread), T(a_stream_that_waits), T(a_stream_that_is_told_long_before), T(a_device_that_comes_and_goes),
        T(what_cannot_be_told), T(more_calls_than_are_kept), T(recordings_have_windows))
