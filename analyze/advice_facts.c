@@ -4,12 +4,6 @@
 #include "analyze/pick.h"
 #include "formats/gpu.h"
 
-static void keep_longest(struct gt_example *have, const struct gt_example *one)
-{
-	if (!have->seg || one->to - one->from > have->to - have->from)
-		*have = *one;
-}
-
 /* ---- idle time ---- */
 
 /* More than half of the operations have begun. Who looks at a part of the recording has left warming up out. */
@@ -27,13 +21,48 @@ static void add_cause(struct gt_cause_facts *c, const struct gt_idle_slice *slic
 
 	c->ns = gt_sat_add(c->ns, ns);
 	c->slices++;
-	keep_longest(&c->longest, &one);
+	gt_example_keep_longest(&c->longest, &one);
 	if (!late)
 		return;
 	c->late_ns = gt_sat_add(c->late_ns, ns);
 	c->late_slices++;
-	keep_longest(&c->latest_longest, &one);
+	gt_example_keep_longest(&c->latest_longest, &one);
 }
+
+/* ---- gaps ---- */
+
+static void close_gap(struct gt_advice_facts *f)
+{
+	int64_t ns = f->gap.at.to - f->gap.at.from, least = f->idle.asked.opt->gap_ns ? f->idle.asked.opt->gap_ns : GT_LARGE_GAP;
+
+	if (f->gap.at.seg && ns > least) {
+		f->gaps.n++;
+		f->gaps.ns = gt_sat_add(f->gaps.ns, (uint64_t)ns);
+		gt_example_keep_longest(&f->gaps.longest, &f->gap.at);
+		for (unsigned c = 0; f->gaps.longest.from == f->gap.at.from && c < GT_IDLE_CAUSE_COUNT; c++)
+			f->gaps.cause = !c || f->gap.causes[c] > f->gap.causes[f->gaps.cause] ? c : f->gaps.cause;
+	}
+	memset(&f->gap, 0, sizeof(f->gap));
+}
+
+static void add_to_gap(struct gt_advice_facts *f, const struct gt_idle_slice *slice)
+{
+	struct gt_example *at = &f->gap.at;
+
+	if (at->seg && (at->device != slice->device || f->gap.nth != slice->gap || at->to != slice->from))
+		close_gap(f);
+	if (!slice->inner || slice->unsure || slice->cause == GT_IDLE_OVERHEAD) {
+		close_gap(f);
+		return;
+	}
+	if (!at->seg)
+		*at = (struct gt_example){ slice->seg, slice->from, slice->from, slice->thread, GT_NONE, slice->device };
+	f->gap.nth = slice->gap;
+	at->to = slice->to;
+	f->gap.causes[slice->cause] += (uint64_t)(slice->to - slice->from);
+}
+
+/* ---- slices and operations ---- */
 
 static void on_slice(void *arg, const struct gt_idle_slice *slice)
 {
@@ -42,9 +71,18 @@ static void on_slice(void *arg, const struct gt_idle_slice *slice)
 
 	bool late = is_late(&f->idle, slice->seg);
 
+	f->unsure = gt_sat_add(f->unsure, slice->unsure ? (uint64_t)(slice->to - slice->from) : 0);
+	add_to_gap(f, slice);
 	add_cause(&f->causes[slice->cause], slice, late);
 	if (slice->cause == GT_IDLE_CALL && type && (type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH))
 		add_cause(&f->launching, slice, late);
+}
+
+static int on_op(void *arg, const struct gt_idle_device *d, const struct gt_idle_op *op, struct gt_err *err)
+{
+	struct gt_advice_facts *f = arg;
+
+	return gt_serial_op(&f->serial, &f->idle, d, op, err);
 }
 
 /* ---- copies and sets ---- */
@@ -54,7 +92,7 @@ static void add_copy(struct gt_copy_facts *c, const struct gt_cols *cols, uint32
 	c->n++;
 	c->ns = gt_sat_add(c->ns, (uint64_t)cols->dur[row]);
 	c->bytes = gt_sat_add(c->bytes, bytes);
-	keep_longest(&c->longest, one);
+	gt_example_keep_longest(&c->longest, one);
 }
 
 static void add_copies(struct gt_advice_facts *f, const struct gt_cols *cols, uint32_t code, const struct gt_type *type)
@@ -91,6 +129,7 @@ static void add_copies(struct gt_advice_facts *f, const struct gt_cols *cols, ui
 int gt_advice_facts_init(struct gt_advice_facts *f, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	f->idle.on_slice = on_slice;
+	f->idle.on_op = on_op;
 	f->idle.arg = f;
 	return gt_idle_init(&f->idle, r, opt, err);
 }
@@ -111,7 +150,60 @@ int gt_advice_facts_block(struct gt_advice_facts *f, const struct gt_cols *cols,
 			for (gt_pick_start(&p, cols, c, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
 				f->syncs++;
 	}
+	if ((call || cols->kind == GT_SPAN) && gt_serial_block(&f->serial, &f->idle, cols, err))
+		return err->code;
 	return gt_idle_block(&f->idle, cols, err);
 }
 
-void gt_advice_facts_release(struct gt_advice_facts *f) { gt_idle_release(&f->idle); }
+/* ---- once more ---- */
+
+struct again { struct gt_advice_facts *f; struct gt_err *err; };
+
+static bool wanted(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+{
+	return gt_windowed_wants(seg, type) || gt_leaks_want(type);
+}
+
+static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
+{
+	struct again *a = arg;
+
+	if (cols->kind == GT_GPU || cols->kind == GT_COUNTER)
+		return gt_windowed_run(&a->f->windowed, cols, a->err);
+	return gt_leaks_run(&a->f->leaks, cols, a->err);
+}
+
+static int read_again(struct gt_advice_facts *f, struct gt_err *err)
+{
+	struct gt_filter filter = f->idle.asked.opt->filter;
+
+	filter.kinds = GT_BIT(GT_GPU) | GT_BIT(GT_COUNTER) | GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT);
+	filter.args = true;
+	filter.match = wanted;
+	return gt_scan(f->idle.asked.reader, &filter, GT_BY_TIME, 1, on_run, &(struct again){ f, err }, err);
+}
+
+int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err)
+{
+	const struct gt_filter *filter = &f->idle.asked.opt->filter;
+	int rc = gt_idle_finish(&f->idle, err);
+
+	close_gap(f);
+	if (!rc)
+		rc = gt_windowed_init(&f->windowed, &f->idle, err);
+	if (!rc)
+		rc = gt_leaks_init(&f->leaks, &f->idle, err);
+	if (!rc && !filter->match && !filter->tid)	/* with those there is no answer */
+		rc = read_again(f, err);
+	if (!rc)
+		rc = gt_windowed_finish(&f->windowed, err);
+	return rc ? rc : gt_leaks_finish(&f->leaks, &f->leak, err);
+}
+
+void gt_advice_facts_release(struct gt_advice_facts *f)
+{
+	gt_serial_release(&f->serial);
+	gt_windowed_release(&f->windowed);
+	gt_leaks_release(&f->leaks);
+	gt_idle_release(&f->idle);
+}

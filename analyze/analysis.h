@@ -26,6 +26,7 @@ struct gt_analysis_options {
 	const char *restricted;		/* the options that leave rows out, as given; NULL: none */
 	bool nothing;			/* they leave no row of any kind; filled in by gt_run, for finish() */
 	int64_t min_ns;			/* gaps shorter than this are not looked into */
+	int64_t gap_ns;			/* `advice` has a word on each gap longer than this; 0: as it is used to */
 	bool whole;			/* GPU reports look at all of the recording, not only from the first to the last GPU operation */
 	const struct gt_opt_list *without;	/* globs (formats/globs.h): what `critical` shall do without; NULL: nothing */
 	enum gt_name_form names;	/* how kernels are called, where people read it */

@@ -31,7 +31,7 @@
 static struct {
 	bool list, explain, force, whole, spark, per_rank;
 	int format, names;
-	const char *from, *to, *output, *min;
+	const char *from, *to, *output, *min, *gap;
 	uint64_t pid, tid, top, threads;
 	struct gt_opt_list match, fail_if, without;
 	const char *where, *by, *agg, *order_by, *of;
@@ -62,6 +62,7 @@ static const struct gt_opt options[] = {
 	{ 0,   "whole",  GT_OPT_FLAG, &opt.whole,   NULL,      "look at GPUs for as long as the recording lasts, not only from their first to "
 							       "their last operation", NULL },
 	{ 0,   "min",    GT_OPT_STR,  &opt.min,     "TIME",    "do not ask why a GPU was idle for less than that", NULL },
+	{ 0,   "gap",    GT_OPT_STR,  &opt.gap,     "TIME",    "advice has a word on each gap of a GPU longer than that (500ms)", NULL },
 	{ 0,   "pid",    GT_OPT_U64,  &opt.pid,     "PID",     "this process only", NULL },
 	{ 0,   "tid",    GT_OPT_U64,  &opt.tid,     "TID",     "this thread only", NULL },
 	{ 'm', "match",  GT_OPT_LIST, &opt.match,   "GLOB",
@@ -327,10 +328,10 @@ static unsigned processors(void)
 
 static int check_options(struct gt_err *err)
 {
-	const char *const times[] = { opt.from, opt.to, opt.min };
-	int64_t ns[3] = { INT64_MIN, INT64_MAX, 0 };
+	const char *const times[] = { opt.from, opt.to, opt.min, opt.gap };
+	int64_t ns[4] = { INT64_MIN, INT64_MAX, 0, 0 };
 
-	for (unsigned i = 0; i < 3; i++)
+	for (unsigned i = 0; i < 4; i++)
 		if (times[i] && gt_parse_ns(times[i], &ns[i]))
 			return gt_err_set(err, -EINVAL, "'%s' is no time: 1.5s, 250ms, 10us, 80ns", times[i]);
 	if (ns[0] >= ns[1])
@@ -424,6 +425,8 @@ static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const
 	o->without = &opt.without;
 	if (opt.min)
 		gt_parse_ns(opt.min, &o->min_ns);
+	if (opt.gap && !gt_parse_ns(opt.gap, &o->gap_ns) && o->gap_ns < 1)
+		o->gap_ns = 1;
 	put_restrictions(&a->restrictions);
 	o->restricted = a->restrictions.len ? (const char *)a->restrictions.data : NULL;
 	return gt_ask_range(&a->range, o, r, opt.from, opt.to, origins, err);

@@ -1,0 +1,267 @@
+#include "analyze/serial.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/pick.h"
+#include "analyze/stretches.h"
+#include "formats/base/buf.h"
+#include "formats/cuda_api.h"
+#include "formats/gpu.h"
+
+struct held { uint64_t n, ns, copies; struct gt_example longest; };		/* of a pair */
+struct gt_serial_device {
+	const struct gt_segment *seg;
+	uint32_t number;
+	struct gt_stream_pairs pairs;
+	struct held *held;			/* by pair */
+	size_t held_cap;
+	struct { int64_t start; uint32_t type; } last[GT_STREAM_PAIRS_MOST];	/* operation of each stream */
+};
+
+/* ---- operations ---- */
+
+static const struct gt_type *type_of(const struct gt_idle *s, const struct gt_segment *seg, uint32_t number)
+{
+	return &seg->types[number - s->order.types[seg->index]];
+}
+
+/* By one engine: their names are the same up to the kinds of memory. */
+static bool one_way(const struct gt_idle *s, const struct gt_segment *seg, uint32_t a, uint32_t b)
+{
+	const struct gt_type *x = type_of(s, seg, a), *y = type_of(s, seg, b);
+	const char *name = gt_str(seg, x->name);
+
+	return x->op == GT_OP_COPY && y->op == GT_OP_COPY && !strncmp(name, gt_str(seg, y->name), strcspn(name, "("));
+}
+
+static bool is_kernel(const struct gt_idle *s, const struct gt_segment *seg, uint32_t number)
+{
+	return gt_gpu_what(type_of(s, seg, number)) == GT_GPU_KERNEL;
+}
+
+/* The stream, none that works at `at`, whose last operation ended last; SIZE_MAX: there is none. */
+static size_t ended_last(const struct gt_serial_device *d, size_t but, int64_t at)
+{
+	size_t best = SIZE_MAX;
+
+	for (size_t k = 0; k < d->pairs.n; k++) {
+		const struct gt_union *u = &d->pairs.streams[k].busy;
+
+		if (k != but && u->any && u->end <= at && (best == SIZE_MAX || u->end > d->pairs.streams[best].busy.end))
+			best = k;
+	}
+	return best;
+}
+
+/* Was it held up by another stream? */
+static void look(struct gt_serial_device *d, const struct gt_idle *s, size_t i, const struct gt_idle_op *op)
+{
+	const struct gt_union *own = &d->pairs.streams[i].busy;
+	int64_t ready = op->returned + GT_PROMPT_NS, end, wait, took = op->end - op->start;
+	size_t k = ended_last(d, i, op->start);
+	struct gt_example one;
+	struct held *h;
+
+	if (!op->joined || op->waited || op->graph || s->types[op->type].pageable || k == SIZE_MAX)
+		return;
+	ready = ready > s->window->from ? ready : s->window->from;
+	ready = own->any && own->end > ready ? own->end : ready;
+	end = d->pairs.streams[k].busy.end;
+	wait = end - ready < took ? end - ready : took;
+	if (wait <= 0 || op->start - end > GT_PROMPT_NS || one_way(s, d->seg, op->type, d->last[k].type))
+		return;
+	h = &d->held[gt_stream_pair_at(i, k)];
+	h->n++;
+	h->ns = gt_sat_add(h->ns, (uint64_t)wait);
+	h->copies += is_kernel(s, d->seg, op->type) != is_kernel(s, d->seg, d->last[k].type);
+	one = (struct gt_example){ d->seg, ready > d->last[k].start ? ready : d->last[k].start, op->end, op->thread, op->type, d->number };
+	gt_example_keep_longest(&h->longest, &one);
+}
+
+static int make_room(struct gt_serial *x, const struct gt_idle *s, struct gt_err *err)
+{
+	size_t tracks = s->order.tracks[s->order.nsegs] + 1ul;
+
+	x->device = calloc(tracks, sizeof(*x->device));
+	x->stream = calloc(tracks, sizeof(*x->stream));
+	return x->device && x->stream ? 0 : gt_err_set(err, -ENOMEM, "no memory for the streams");
+}
+
+static struct gt_serial_device *device_of(struct gt_serial *x, const struct gt_idle_device *d, struct gt_err *err)
+{
+	if (!x->device[d->number]) {
+		if (gt_grow(&x->devices, &x->cap, x->n + 1, sizeof(*x->devices))) {
+			gt_err_set(err, -ENOMEM, "no memory for the streams");
+			return NULL;
+		}
+		x->devices[x->n] = (struct gt_serial_device){ .seg = d->seg, .number = d->number };
+		x->device[d->number] = (uint32_t)++x->n;
+	}
+	return &x->devices[x->device[d->number] - 1];
+}
+
+static int add_stream(struct gt_serial *x, struct gt_serial_device *d, uint32_t number, uint32_t track, struct gt_err *err)
+{
+	size_t n = d->pairs.n, first = n ? gt_stream_pair_at(0, n) : 0;
+
+	if (n == GT_STREAM_PAIRS_MOST)
+		return 0;
+	x->stream[number] = gt_stream_pairs_add(&d->pairs, track, err);
+	if (!x->stream[number])
+		return err->code;
+	if (gt_grow(&d->held, &d->held_cap, first + n + 1, sizeof(*d->held)))
+		return gt_err_set(err, -ENOMEM, "no memory for the streams");
+	memset(d->held + first, 0, n * sizeof(*d->held));
+	return 0;
+}
+
+int gt_serial_op(struct gt_serial *x, const struct gt_idle *s, const struct gt_idle_device *d, const struct gt_idle_op *op,
+		 struct gt_err *err)
+{
+	int64_t start = op->start > s->window->from ? op->start : s->window->from, end = op->end < s->window->to ? op->end : s->window->to;
+	struct gt_serial_device *mine;
+	size_t i;
+
+	if (!x->stream && make_room(x, s, err))
+		return err->code;
+	mine = device_of(x, d, err);
+	if (!mine || (!x->stream[op->stream] && add_stream(x, mine, op->stream, op->stream - s->order.tracks[d->seg->index], err)))
+		return err->code;
+	if (!x->stream[op->stream])	/* beyond those whose pairs are looked at */
+		return 0;
+	i = x->stream[op->stream] - 1;
+	look(mine, s, i, op);
+	gt_stream_pairs_work(&mine->pairs, i, start, end);
+	mine->last[i].start = start;
+	mine->last[i].type = op->type;
+	return 0;
+}
+
+/* ---- what else ties ---- */
+
+/* Calls that keep a stream from going on until something happens that no row tells. */
+static bool may_hold(const char *name)
+{
+	static const char *const calls[] = { "cuLaunchHostFunc", "cudaLaunchHostFunc", "cuStreamAddCallback", "cudaStreamAddCallback",
+					     "cuStreamWaitValue32", "cuStreamWaitValue64", "cuStreamBatchMemOp",
+					     "cuWaitExternalSemaphoresAsync", "cudaWaitExternalSemaphoresAsync" };
+	size_t len = gt_api_base_length(name);
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (strlen(calls[i]) == len && !memcmp(calls[i], name, len))
+			return true;
+	return false;
+}
+
+enum watch { UNKNOWN, NOTHING, HOLDS, WAIT_CALL, RUNTIME_WAIT_CALL, WAIT_ROW };
+
+static enum watch watch(const struct gt_segment *seg, const struct gt_type *type)
+{
+	const char *name = gt_str(seg, type->name);
+
+	if (type->layer == GT_LAYER_GPU)
+		return gt_gpu_wait_of_row(name) == GT_GPU_WAIT_STREAM_EVENT ? WAIT_ROW : NOTHING;
+	if (type->layer != GT_LAYER_API && type->layer != GT_LAYER_RUNTIME)
+		return NOTHING;
+	if (strstr(name, "StreamWaitEvent"))
+		return type->layer == GT_LAYER_API ? WAIT_CALL : RUNTIME_WAIT_CALL;
+	return may_hold(name) ? HOLDS : NOTHING;
+}
+
+static uint64_t rows_of(const struct gt_cols *cols, uint32_t code)
+{
+	struct gt_pick p;
+	uint64_t n = 0;
+
+	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
+		n++;
+	return n;
+}
+
+static void count(struct gt_serial *x, const struct gt_cols *cols, uint32_t code, enum watch what)
+{
+	bool stream = cols->track < cols->seg->ntracks && cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM;
+	uint64_t n = rows_of(cols, code);
+
+	if (what == HOLDS && n)
+		x->holds = gt_str(cols->seg, gt_cols_type(cols, code)->name);
+	x->wait_calls += what == WAIT_CALL ? n : 0;
+	x->runtime_wait_calls += what == RUNTIME_WAIT_CALL ? n : 0;
+	x->wait_rows += what == WAIT_ROW && stream ? n : 0;
+}
+
+int gt_serial_block(struct gt_serial *x, const struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	if (!x->watch && !(x->watch = calloc(s->order.types[s->order.nsegs] + 1ul, 1)))
+		return gt_err_set(err, -ENOMEM, "no memory for the types");
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		const struct gt_type *type = gt_cols_type(cols, c);
+		uint8_t *w = type ? &x->watch[s->order.types[cols->seg->index] + cols->types[c]] : NULL;
+
+		if (w && *w == UNKNOWN)
+			*w = (uint8_t)watch(cols->seg, type);
+		if (w && *w > NOTHING)
+			count(x, cols, c, (enum watch)*w);
+	}
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static void add_pair(const struct gt_serial_device *d, size_t a, size_t b, struct gt_serial_sum *to, uint64_t *most)
+{
+	const struct held *h = &d->held[gt_stream_pair_at(a, b)];
+
+	if (h->n < GT_SERIAL_LOOP || d->pairs.pairs[gt_stream_pair_at(a, b)].both)
+		return;
+	to->pairs++;
+	to->n += h->n;
+	to->copies += h->copies;
+	to->ns = gt_sat_add(to->ns, h->ns);
+	if (to->seg && h->ns <= *most)
+		return;
+	*most = h->ns;
+	to->seg = d->seg;
+	to->a = d->seg->tracks[d->pairs.streams[a].track].id;
+	to->b = d->seg->tracks[d->pairs.streams[b].track].id;
+	to->longest = h->longest;
+}
+
+void gt_serial_add_up(const struct gt_serial *x, const struct gt_idle *s, struct gt_serial_sum *to)
+{
+	uint64_t most = 0;
+
+	*to = (struct gt_serial_sum){ .pairs = 0 };
+	for (size_t i = 0; i < s->ndevices; i++) {
+		const struct gt_serial_device *d = &x->devices[x->device[s->devices[i].number] - 1];
+		uint64_t before = to->ns, busiest = 0, room = s->devices[i].window - s->devices[i].idle;
+
+		for (size_t k = 0; k < d->pairs.n; k++) {
+			busiest = d->pairs.streams[k].busy.ns > busiest ? d->pairs.streams[k].busy.ns : busiest;
+			for (size_t a = 0; a < k; a++)
+				add_pair(d, a, k, to, &most);
+		}
+		room -= busiest < room ? busiest : room;
+		to->gain = gt_sat_add(to->gain, to->ns - before < room ? to->ns - before : room);
+	}
+}
+
+bool gt_serial_several(const struct gt_serial *x)
+{
+	for (size_t i = 0; i < x->n; i++)
+		if (x->devices[i].pairs.n > 1)
+			return true;
+	return false;
+}
+
+void gt_serial_release(struct gt_serial *x)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		gt_stream_pairs_release(&x->devices[i].pairs);
+		free(x->devices[i].held);
+	}
+	free(x->devices);
+	free(x->watch);
+	free(x->device);
+	free(x->stream);
+}
