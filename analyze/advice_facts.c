@@ -126,10 +126,24 @@ static void add_copies(struct gt_advice_facts *f, const struct gt_cols *cols, ui
 
 /* ---- rows ---- */
 
+/* What slices and operations said; the rows are counted once. */
+static void on_again(void *arg)
+{
+	struct gt_advice_facts *f = arg;
+
+	memset(f->causes, 0, sizeof(f->causes));
+	memset(&f->launching, 0, sizeof(f->launching));
+	memset(&f->gaps, 0, sizeof(f->gaps));
+	memset(&f->gap, 0, sizeof(f->gap));
+	f->unsure = 0;
+	gt_serial_again(&f->serial);
+}
+
 int gt_advice_facts_init(struct gt_advice_facts *f, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	f->idle.on_slice = on_slice;
 	f->idle.on_op = on_op;
+	f->idle.on_again = on_again;
 	f->idle.arg = f;
 	return gt_idle_init(&f->idle, r, opt, err);
 }

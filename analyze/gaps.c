@@ -23,11 +23,20 @@ static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 	return gt_keep_wants(&g->longest, ns) ? gt_keep_add(&g->longest, &one, err) : 0;
 }
 
+static void on_again(void *arg)
+{
+	struct gaps *g = arg;
+
+	gt_keep_release(&g->longest);
+	gt_keep_init(&g->longest, g->idle.asked.opt->top);
+}
+
 static int gaps_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct gaps *g = state;
 
 	g->idle.on_gap = on_gap;
+	g->idle.on_again = on_again;
 	g->idle.arg = g;
 	gt_keep_init(&g->longest, opt->top);
 	return gt_idle_init(&g->idle, r, opt, err);

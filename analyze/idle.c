@@ -154,8 +154,10 @@ static int add_wait(struct gt_idle_stream *st, int64_t at, struct gt_err *err)
 
 static void free_stream(struct gt_idle_stream *st)
 {
-	if (st)
+	if (st) {
 		free(st->waits);
+		free(st->full.starts);
+	}
 	free(st);
 }
 
@@ -211,6 +213,19 @@ static int add_op(struct gt_idle *s, struct gt_idle_device *d, const struct gt_i
 	return gt_sweep_add(&d->sweep, op->end, type->kind, type->name, err);
 }
 
+/* Was the call that launched it held up by a full queue, while a GPU did nothing whose gap is yet to be cut? */
+static int find_held(struct gt_idle *s, struct gt_idle_stream *st, const struct gt_idle_op *op, struct gt_err *err)
+{
+	struct gt_full_time t;
+	int rc = gt_full_begins(&s->full, &st->full, op->start, op->graph, (struct gt_full_call){ op->launched, op->thread }, op->returned,
+				&t, err);
+	bool asked = false;
+
+	for (size_t i = s->first_device; rc > 0 && !asked && i < s->ndevices; i++)
+		asked = (s->devices[i].closing ? s->devices[i].gap_from : s->devices[i].busy_to) < t.to;
+	return rc > 0 ? gt_full_keep(&s->full, &t, asked, err) : rc;
+}
+
 static int on_operation(struct gt_idle *s, const struct gt_moment *m, struct gt_idle_stream *st, struct gt_err *err)
 {
 	const struct gt_idle_type *type = type_of(s, s->seg, m->what);
@@ -224,6 +239,8 @@ static int on_operation(struct gt_idle *s, const struct gt_moment *m, struct gt_
 	s->ops++;
 	add_launch(s, m, &op);
 	s->unjoined += !op.joined;
+	if (!s->full.known && find_held(s, st, &op, err))
+		return err->code;
 	if (op.joined) {
 		op.waited = waited(st, &op);
 		st->last_launch = op.launched;
@@ -600,10 +617,44 @@ int gt_idle_by_time(const void *pa, const void *pb)
 	return (a->type > b->type) - (a->type < b->type);
 }
 
+struct again { struct gt_idle *s; struct gt_err *err; };
+
+static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
+{
+	struct again *a = arg;
+
+	return gt_idle_block(a->s, cols, a->err);
+}
+
+/* Now that it is known which calls were held up by a full queue. */
+static int read_again(struct gt_idle *s, struct gt_err *err)
+{
+	struct gt_idle kept = { .on_gap = s->on_gap, .on_slice = s->on_slice, .on_op = s->on_op, .on_again = s->on_again, .arg = s->arg,
+				.full = s->full, .asked = s->asked };
+	struct gt_asked asked = s->asked;
+	struct gt_filter filter = asked.opt->filter;
+	int rc;
+
+	gt_full_know(&kept.full);
+	s->full = (struct gt_full_queue){ .room = 0 };	/* it is kept */
+	gt_idle_release(s);
+	*s = kept;
+	if (s->on_again)
+		s->on_again(s->arg);
+	rc = gt_idle_init(s, asked.reader, asked.opt, err);
+	filter.kinds = GT_IDLE_WANTS;
+	filter.args = true;
+	if (!rc)
+		rc = gt_scan(asked.reader, &filter, GT_BY_TIME, 1, on_run, &(struct again){ s, err }, err);
+	return rc ? rc : close_segment(s, err);
+}
+
 int gt_idle_finish(struct gt_idle *s, struct gt_err *err)
 {
 	int rc = close_segment(s, err);
 
+	if (!rc && s->full.ntimes)
+		rc = read_again(s, err);
 	if (s->ndevices)
 		qsort(s->devices, s->ndevices, sizeof(*s->devices), by_number);
 	return rc;
@@ -642,6 +693,7 @@ void gt_idle_release(struct gt_idle *s)
 		gt_sweep_release(&s->devices[i].sweep);
 	gt_map_release(&s->sums_map);
 	gt_map_release(&s->names_map);
+	gt_full_release(&s->full);
 	gt_places_release(&s->places);
 	free(s->devices), free(s->sums), free(s->names), free(s->device_of), free(s->slot_of_device), free(s->types);
 	free(s->lines), free(s->streams), free(s->processes), free(s->levels), free(s->numbers), free(s->columns);

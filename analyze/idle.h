@@ -9,6 +9,7 @@
 #ifndef GT_IDLE_H
 #define GT_IDLE_H
 #include "analyze/extent.h"
+#include "analyze/full_queue.h"
 #include "analyze/gpu_time.h"
 #include "analyze/host_line.h"
 #include "analyze/places.h"
@@ -19,7 +20,7 @@
 #define GT_IDLE_CAUSES(X)	/* enum, key in json, words */ \
 	X(CALL, "call", "in a call") X(SYNC, "sync", "synchronising") X(IOCTL, "ioctl", "in an ioctl") \
 	X(MEMORY, "memory", "allocating or freeing memory") X(MODULE, "module", "loading a module") \
-	X(PAGEABLE, "pageable", "copying pageable memory") X(OUTSIDE, "outside", "outside CUDA") X(OFF_CPU, "off_cpu", "off the processor") \
+	X(PAGEABLE, "pageable", "copying pageable memory") X(FULL, "full_queue", "launching into a full queue") X(OUTSIDE, "outside", "outside CUDA") X(OFF_CPU, "off_cpu", "off the processor") \
 	X(QUEUED, "queued", "launched, not started") X(WAITING, "waiting", "waiting for another stream or event") \
 	X(OVERHEAD, "overhead", "held up by the profiler") X(START, "start", "no work yet in the window") \
 	X(SHORT, "short", "gaps shorter than --min") \
@@ -104,7 +105,9 @@ struct gt_idle {
 	gt_idle_gap_fn *on_gap;			/* or NULL, likewise */
 	gt_idle_slice_fn *on_slice;
 	gt_idle_op_fn *on_op;
-	void *arg;				/* of these three */
+	void (*on_again)(void *arg);		/* all is read once more (full_queue.h): forget what the three said */
+	void *arg;				/* of these four */
+	struct gt_full_queue full;		/* its room may be set after init */
 	uint64_t begun;				/* operations of the recording at hand, so far */
 	uint64_t ops, unjoined;			/* operations; those that no known call launched */
 	struct gt_extent *windows;		/* by segment; not opened: it has no rows */
@@ -114,7 +117,7 @@ struct gt_idle {
 	struct gt_idle_type { uint32_t name; uint8_t kind; bool known, pageable, graph; } *types;	/* by type number */
 	struct gt_host_line **lines;		/* by track number; NULL: nothing of it is kept */
 	/* likewise; waits: when it was told to wait, by time, that no operation was launched behind so far */
-	struct gt_idle_stream { int64_t last_launch, *waits; size_t first, nwaits, cap; } **streams;
+	struct gt_idle_stream { int64_t last_launch, *waits; size_t first, nwaits, cap; struct gt_full_stream full; } **streams;
 	/* of the block at hand: levels by code and kind, levels there are by kind, numbers of types by code */
 	uint8_t *levels, present[GT_KINDS];
 	uint32_t *numbers;
@@ -136,7 +139,7 @@ struct gt_idle {
 	struct gt_idle_device *cutting;
 	bool cutting_inner, cutting_unsure;	/* of its slices */
 	const struct gt_host_line *cutting_line;
-	int64_t cutting_to;
+	int64_t cutting_to, cutting_call;	/* the call that launched what ends it began then */
 	uint32_t cutting_thread;
 };
 

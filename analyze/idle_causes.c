@@ -119,6 +119,26 @@ static uint32_t cause_of_call(const struct gt_idle *s, const struct gt_host_stre
 	return GT_IDLE_CALL;
 }
 
+/* The next operation itself is not behind a full queue: what is before it there would have to begin first. */
+static int in_call(struct gt_idle *s, const struct gt_host_stretch *h, const struct gt_type *type, int64_t from, int64_t to,
+		   struct gt_err *err)
+{
+	bool launches = type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH || type->op == GT_OP_COPY || type->op == GT_OP_SET;
+	struct gt_full_time t;
+	int rc = 0;
+
+	if (launches && h->start != s->cutting_call)
+		rc = gt_full_note(&s->full, s->cutting_thread, h->start, err);
+	while (!rc && from < to && s->full.known && gt_full_next(&s->full, s->cutting_thread, from, to, &t)) {
+		if (t.from > from)
+			rc = add_slice(s, GT_IDLE_CALL, h->type, from, t.from, err);
+		if (!rc)
+			rc = add_slice(s, GT_IDLE_FULL, h->type, t.from, t.to, err);
+		from = t.to;
+	}
+	return rc || from >= to ? rc : add_slice(s, GT_IDLE_CALL, h->type, from, to, err);
+}
+
 static int slice(void *arg, enum gt_host_level level, const struct gt_host_stretch *h, int64_t from, int64_t to, struct gt_err *err)
 {
 	struct gt_idle *s = arg;
@@ -130,6 +150,8 @@ static int slice(void *arg, enum gt_host_level level, const struct gt_host_stret
 	case GT_HOST_IOCTL: cause = GT_IDLE_IOCTL; break;
 	case GT_HOST_CALL: case GT_HOST_RUNTIME:
 		cause = cause_of_call(s, h, &seg->types[type - s->order.types[seg->index]]);
+		if (cause == GT_IDLE_CALL)
+			return in_call(s, h, &seg->types[type - s->order.types[seg->index]], from, to, err);
 		break;
 	case GT_HOST_OFF_CPU: cause = GT_IDLE_OFF_CPU, type = GT_NONE; break;
 	case GT_HOST_LOST: cause = GT_IDLE_LOST, type = GT_NONE; break;
@@ -211,6 +233,7 @@ int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from,
 	s->cutting = d;
 	s->cutting_to = next ? next->start : to;
 	s->cutting_thread = next ? next->thread : GT_NONE;
+	s->cutting_call = next ? next->launched : INT64_MAX;
 	s->cutting_inner = next && d->gap_before != GT_NONE;
 	if (next && to - from < s->asked.opt->min_ns)
 		rc = add_part(s, GT_IDLE_SHORT, GT_NONE, from, to, err);

@@ -4,7 +4,7 @@
  * launches (a graph: on the stream on which its first node starts), and not at all where its work began before the call returned.
  * Copies and sets are launches like kernels: they wait in the same queue. The depth of a device is that of its streams, added.
  *
- * A queue has room for FULL launches or a few more (an H200 holds 1,022 to 1,024 in a channel). A call that finds it full does
+ * A queue has room for GT_QUEUE_FULL launches or a few more (an H200 holds 1,022 to 1,024 in a channel). A call that finds it full does
  * not return before there is room, so the time in calls that launch on a stream while its queue is full is time in which the
  * program was held up.
  *
@@ -16,11 +16,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/full_queue.h"
 #include "analyze/launched.h"
 #include "analyze/strip.h"
 #include "formats/base/buf.h"
 
-#define FULL 1022
 #define CLASSES 5			/* of depth: 0, 1-15, 16-255, 256 up to full, full */
 #define FED 4096			/* launches whose moments are put in order together */
 #define STRIPS_MAX 16384		/* 8 MiB */
@@ -56,7 +56,7 @@ static bool is_device(const struct lane *l) { return l->device == l->track; }
 
 static unsigned class_of(const struct lane *l)
 {
-	if (is_device(l) ? l->nfull : l->depth >= FULL)
+	if (is_device(l) ? l->nfull : l->depth >= GT_QUEUE_FULL)
 		return 4;
 	return !l->depth ? 0 : l->depth < 16 ? 1 : l->depth < 256 ? 2 : 3;
 }
@@ -76,7 +76,7 @@ static void account(struct queues *q, struct lane *l, int64_t at)
 	ns = (uint64_t)(to - from);
 	l->ns[class_of(l)] += ns;
 	l->sum += (unsigned __int128)l->depth * ns;
-	l->blocked += (is_device(l) ? l->nblocked > 0 : l->depth >= FULL && l->calling) ? ns : 0;
+	l->blocked += (is_device(l) ? l->nblocked > 0 : l->depth >= GT_QUEUE_FULL && l->calling) ? ns : 0;
 	if (l->depth > l->most) {
 		l->most = l->depth;
 		l->most_at = from;
@@ -100,7 +100,7 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct queues *q = arg;
 	struct lane *l = &q->lanes[m->place], *device = &q->lanes[q->lane[m->addr] - 1];
-	uint64_t full = l->depth >= FULL, blocked = full && l->calling;
+	uint64_t full = l->depth >= GT_QUEUE_FULL, blocked = full && l->calling;
 
 	account(q, device, m->at);
 	if (l != device) {
@@ -108,8 +108,8 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 		change(l, m->what);
 	}
 	change(device, m->what);
-	device->nfull += (uint64_t)(l->depth >= FULL) - full;
-	device->nblocked += (uint64_t)(l->depth >= FULL && l->calling) - blocked;
+	device->nfull += (uint64_t)(l->depth >= GT_QUEUE_FULL) - full;
+	device->nblocked += (uint64_t)(l->depth >= GT_QUEUE_FULL && l->calling) - blocked;
 	return 0;
 }
 
@@ -340,7 +340,7 @@ static int add_lane(const struct queues *q, struct gt_table *t, const struct lan
 static char letter(uint64_t mean, bool touched)
 {
 	static const struct { uint64_t from; char c; } levels[] = {
-		{ FULL, '@' }, { 512, '%' }, { 256, '#' }, { 128, '*' }, { 64, '+' }, { 16, '=' }, { 4, '-' }, { 1, ':' } };
+		{ GT_QUEUE_FULL, '@' }, { 512, '%' }, { 256, '#' }, { 128, '*' }, { 64, '+' }, { 16, '=' }, { 4, '-' }, { 1, ':' } };
 
 	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++)
 		if (mean >= levels[i].from)
@@ -398,7 +398,7 @@ static void add_notes(const struct queues *q, struct gt_table **tables)
 		gt_table_note(tables[0], "launches that wait for the GPU: from the return of the call to the start of the work; %% is "
 					 "of the time from the first to the last GPU operation");
 		gt_table_note(tables[0], "full: %d or more wait on a stream (an H200 has room for 1,022 to 1,024 in a channel); held "
-					 "up: time in calls that launch on a full stream", FULL);
+					 "up: time in calls that launch on a full stream", GT_QUEUE_FULL);
 		gt_table_note(tables[1], "mean in each cell: . below 1, : 1, - 4, = 16, + 64, * 128, # 256, %% 512, @ full");
 	}
 	gt_launched_notes(&q->gpu, tables[0], "they are in no queue here");

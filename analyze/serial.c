@@ -254,14 +254,22 @@ bool gt_serial_several(const struct gt_serial *x)
 	return false;
 }
 
-void gt_serial_release(struct gt_serial *x)
+void gt_serial_again(struct gt_serial *x)
 {
 	for (size_t i = 0; i < x->n; i++) {
 		gt_stream_pairs_release(&x->devices[i].pairs);
 		free(x->devices[i].held);
 	}
 	free(x->devices);
-	free(x->watch);
 	free(x->device);
 	free(x->stream);
+	x->devices = NULL;
+	x->device = x->stream = NULL;
+	x->n = x->cap = 0;
+}
+
+void gt_serial_release(struct gt_serial *x)
+{
+	gt_serial_again(x);
+	free(x->watch);
 }

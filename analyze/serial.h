@@ -40,5 +40,6 @@ int gt_serial_op(struct gt_serial *x, const struct gt_idle *s, const struct gt_i
 int gt_serial_block(struct gt_serial *x, const struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err);
 void gt_serial_add_up(const struct gt_serial *x, const struct gt_idle *s, struct gt_serial_sum *to);	/* after gt_idle_finish */
 bool gt_serial_several(const struct gt_serial *x);			/* did any GPU work on several streams? */
+void gt_serial_again(struct gt_serial *x);	/* operations come once more, from the first on */
 void gt_serial_release(struct gt_serial *x);
 #endif

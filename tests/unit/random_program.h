@@ -40,6 +40,8 @@ struct rp {
 	uint32_t types[RP_WHATS], names[5];
 	unsigned seed;
 	bool waits;			/* have rows */
+	int room;			/* of a stream: a call that launches more than that behind what runs waits, work begins late at times,
+					 * and threads launch on both devices; 0: nothing of all that */
 };
 static const char *const rp_kernels[5] __attribute__((unused)) = { "_Z3addPf", "_Z3mulPf", "_Z4gemmILi128EEvPf", "ncclDevKernel_AllReduce", "_Z4reluPf" };
 static const struct rp_kind { const char *name; uint8_t category, op; } rp_kinds[RP_WHATS] __attribute__((unused)) = {
@@ -61,6 +63,18 @@ static inline struct rp_call *rp_add_call(struct rp *p, enum rp_what what, int t
 	return c;
 }
 
+/* It returns when the operation so many places before it on its stream has begun. */
+static inline void rp_wait_for_room(const struct rp *p, struct rp_call *c)
+{
+	int places = 0;
+
+	for (int i = p->nops; i-- && places <= p->room; ) {
+		places += p->ops[i].device == c->device && p->ops[i].stream == c->stream;
+		if (places == p->room + 1 && p->ops[i].start > c->end)
+			c->end = p->ops[i].start;
+	}
+}
+
 /* What the call gives the GPU to do. */
 static inline void rp_add_op(struct rp *p, struct rp_call *c)
 {
@@ -71,6 +85,8 @@ static inline void rp_add_op(struct rp *p, struct rp_call *c)
 	o->start = c->start + rp_below(60);
 	if (o->start < *tail && rp_below(10))
 		o->start = *tail + rp_below(3);
+	if (p->room && !rp_below(8))	/* it waits for something else */
+		o->start += rp_below(400);
 	if (o->start > RP_END - 500)	/* no time is left */
 		o->start = o->end = *tail = RP_END - 500;
 	else
@@ -87,6 +103,8 @@ static inline void rp_add_op(struct rp *p, struct rp_call *c)
 	else
 		c->op = p->nops;
 	p->nops++;
+	if (p->room)
+		rp_wait_for_room(p, c);
 }
 
 static inline int64_t rp_wait_end(const struct rp *p, const struct rp_call *c)
@@ -110,6 +128,8 @@ static inline void rp_step(struct rp *p, int thread, int64_t *at)
 	c = rp_add_call(p, what, thread, *at, *at + (rp_below(6) ? rp_below(50) : 0), 0);
 	if (what == RP_SYNC || what == RP_SYNC_ALL)
 		c->end = rp_wait_end(p, c);
+	if (what <= RP_SET && p->room)	/* a thread for two devices */
+		c->device = rp_below(2);
 	if (what <= RP_SET)
 		rp_add_op(p, c);
 	if (what == RP_ALLOC || what == RP_FREE)
@@ -215,7 +235,7 @@ static inline void rp_write(struct rp *p)
 
 /* The program of this seed; the reader is the caller's to close. p is large: keep it off the stack. A call that is open ends at
  * RP_END, when the recording does. */
-static inline struct gt_reader *rp_make_with(struct rp *p, unsigned seed, bool waits)
+static inline struct gt_reader *rp_make_queued(struct rp *p, unsigned seed, bool waits, int room)
 {
 	int64_t at[2] = { 100, 100 };
 
@@ -223,6 +243,7 @@ static inline struct gt_reader *rp_make_with(struct rp *p, unsigned seed, bool w
 	srand(seed);
 	p->seed = seed;
 	p->waits = waits;
+	p->room = room;
 	gpus_begin_with(&p->g, "{\"events\":\"api,ioctl,gpu\"}", waits && seed % 3 ? 1 : 2);
 	rp_types(p);
 	while (p->ncalls < 300 && at[0] < RP_END / 2 && at[1] < RP_END / 2) {
@@ -236,5 +257,6 @@ static inline struct gt_reader *rp_make_with(struct rp *p, unsigned seed, bool w
 	return gpus_end(&p->g);
 }
 
+static inline struct gt_reader *rp_make_with(struct rp *p, unsigned seed, bool waits) { return rp_make_queued(p, seed, waits, 0); }
 static inline struct gt_reader *rp_make(struct rp *p, unsigned seed) { return rp_make_with(p, seed, false); }
 #endif

@@ -19,6 +19,7 @@ struct naive {
 	bool cut;
 	double parts[GT_WORK_KINDS + GT_IDLE_CAUSE_COUNT], exposed[8], idle[2], calls[RP_WHATS];	/* calls: by call, those in one */
 	int devices;
+	int room;			/* of a stream's queue; 0: more than the program needs */
 };
 static struct rp p;
 
@@ -66,6 +67,20 @@ static const struct rp_op *next_of(const struct naive *n, int device, int64_t x)
 	return best;
 }
 
+/* Is what this call launches still behind so many others at x that it does not fit? The order on a stream is that of starts. */
+static bool finds_no_room(const struct naive *n, const struct rp_call *c, int64_t x)
+{
+	int before = 0;
+
+	for (int i = 0; n->room && c->op >= 0 && i < p.nops; i++) {
+		const struct rp_op *o = &p.ops[i], *own = &p.ops[c->op];
+
+		if (o->device == own->device && o->stream == own->stream && (o->start < own->start || (o->start == own->start && i < c->op)))
+			before += o->start > x;
+	}
+	return n->room && before >= n->room;
+}
+
 static unsigned on_thread(struct naive *n, int thread, int64_t x, const struct rp_op *next)
 {
 	for (int depth = 1; depth >= 0; depth--)
@@ -81,7 +96,11 @@ static unsigned on_thread(struct naive *n, int thread, int64_t x, const struct r
 			case RP_SYNC: case RP_SYNC_ALL: return GT_IDLE_SYNC;
 			case RP_ALLOC: case RP_FREE: return GT_IDLE_MEMORY;
 			case RP_MODULE: return GT_IDLE_MODULE;
-			default: n->calls[c->what]++; return GT_IDLE_CALL;
+			default:
+				if (finds_no_room(n, c, x))
+					return GT_IDLE_FULL;
+				n->calls[c->what]++;
+				return GT_IDLE_CALL;
 			}
 		}
 	return GT_IDLE_OUTSIDE;
@@ -271,6 +290,69 @@ static void the_whole_recording(void)
 	}
 }
 
+struct scan { struct gt_idle *s; struct gt_err *err; };
+
+static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
+{
+	struct scan *a = arg;
+
+	return gt_idle_block(a->s, cols, a->err);
+}
+
+/* Which of two that begin at one moment on a stream is before the other nobody can tell, nor, by its start, one call from another. */
+static bool is_plain(void)
+{
+	for (int i = 0; i < p.ncalls; i++)
+		for (int k = 0; k < i; k++)
+			if (p.calls[i].start == p.calls[k].start && p.calls[i].thread == p.calls[k].thread && !p.calls[i].depth && !p.calls[k].depth)
+				return false;
+	for (int i = 0; i < p.nops; i++)
+		for (int k = 0; k < i; k++)
+			if (p.ops[i].start == p.ops[k].start && p.ops[i].device == p.ops[k].device && p.ops[i].stream == p.ops[k].stream)
+				return false;
+	return true;
+}
+
+/* Streams have room for a few launches, so that many calls find them full; in the count above any call may. That those are found, and in
+ * no gap that the call itself ends, says that they are the only ones. */
+static void full_queues(void)
+{
+	double all = 0;
+
+	unsigned plain_ones = 0;
+
+	for (unsigned seed = 1; seed <= 200; seed++) {
+		struct naive n = { .room = 1 + (int)seed % 4 };
+		struct gt_filter filter = { .kinds = GT_IDLE_WANTS, .args = true };
+		struct gt_err err = GT_ERR_INIT;
+		struct gt_reader *r = rp_make_queued(&p, seed, false, n.room);
+		struct gt_idle s = { .full.room = (uint32_t)n.room };
+		bool ok;
+
+		ok = !gt_idle_init(&s, r, &plain, &err) && !gt_scan(r, &filter, GT_BY_TIME, 1, on_run, &(struct scan){ &s, &err }, &err) &&
+		     !gt_idle_finish(&s, &err);
+		n.from = first_start(&n, -1);
+		for (int i = 0; i < p.nops; i++)
+			n.to = p.ops[i].end > n.to ? p.ops[i].end : n.to;
+		if (is_plain())
+			count(&n), plain_ones++;
+		for (unsigned c = 0; is_plain() && c < GT_IDLE_CAUSE_COUNT; c++) {
+			double have = 0;
+
+			for (size_t d = 0; d < s.ndevices; d++)
+				have += (double)s.devices[d].cause[c];
+			ok &= have == n.parts[GT_WORK_KINDS + c];
+			if (have != n.parts[GT_WORK_KINDS + c])
+				printf("# seed %u: %s is %.0f, not %.0f\n", seed, gt_idle_key(c), have, n.parts[GT_WORK_KINDS + c]);
+			all += c == GT_IDLE_FULL ? have : 0;
+		}
+		CHECK(ok);
+		gt_idle_release(&s);
+		gt_reader_close(r);
+	}
+	CHECK(all > 1000 && plain_ones > 20);
+}
+
 /* ---- known ---- */
 
 static void launched(struct gpus *g, int device, int stream, int64_t call, int64_t ns, int64_t start, int64_t end)
@@ -408,6 +490,34 @@ static void a_stream_that_is_told_long_before(void)
 	json_decref(j);
 }
 
+/* One thread for two GPUs. The first one's queue is full from launch 1022 on; before its first kernel begins nothing goes on, then one
+ * launch for each that does. Meanwhile the second one has nothing to do. */
+static void a_full_queue_holds_up_another_gpu(void)
+{
+	enum { US = 1000, BEGIN = 3000 * US, EACH = 100 * US, N = 1030 };
+	int64_t at = 20 * US, held = 0;
+	const json_t *r;
+	struct gpus g;
+	json_t *j;
+
+	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+	launched(&g, 1, 0, 5 * US, US, 8 * US, 10 * US);
+	for (int i = 0; i < N; i++) {
+		int64_t room = i < 1022 ? 0 : BEGIN + (i - 1022) * EACH, end = room > at ? room : at + US;
+
+		held += room > at ? room - at : 0;
+		launched(&g, 0, 0, at, end - at, BEGIN + i * EACH, BEGIN + i * EACH + EACH - 2 * US);
+		at = end + US;
+	}
+	launched(&g, 1, 0, at, US, at + 5 * US, at + 10 * US);
+	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &plain);
+	CHECK(held > 900 * US && part(j, "full_queue") == (double)held && part(j, "call") == 1022 * US + US);
+	r = row_named(j, "gaps", "key", "full_queue");
+	CHECK(is(r, "what", "cuLaunchKernel") && num(r, "gaps") == 1 && is(row(j, "longest_gaps", 0), "after", "add"));
+	CHECK(is(row_named(j, "longest_gaps", "key", "full_queue"), "cause", "launching into a full queue"));
+	json_decref(j);
+}
+
 /* The second device begins later, and has nothing to do at the end. */
 static void a_device_that_comes_and_goes(void)
 {
@@ -504,6 +614,6 @@ static void recordings_have_windows(void)
 	json_decref(j);
 }
 
-T_MAIN(T(every_nanosecond_has_its_part), T(a_range_is_the_window), T(half_a_range), T(the_whole_recording), T(a_gap_in_slices), T(short_gaps_are_one_line),
-       T(lost_records_are_no_idle_time), T(levels_of_a_thread), T(a_stream_that_waits), T(a_stream_that_is_told_long_before), T(a_device_that_comes_and_goes),
+T_MAIN(T(every_nanosecond_has_its_part), T(a_range_is_the_window), T(half_a_range), T(the_whole_recording), T(full_queues), T(a_gap_in_slices), T(short_gaps_are_one_line),
+       T(lost_records_are_no_idle_time), T(levels_of_a_thread), T(a_stream_that_waits), T(a_stream_that_is_told_long_before), T(a_full_queue_holds_up_another_gpu), T(a_device_that_comes_and_goes),
        T(what_cannot_be_told), T(more_calls_than_are_kept), T(recordings_have_windows))
