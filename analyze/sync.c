@@ -5,6 +5,7 @@
  * A wait that was not needed costs its own time, and it keeps the thread from launching what comes next. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "analyze/waits.h"
 #include "formats/base/buf.h"
 
@@ -236,6 +237,25 @@ static void fill_threads(struct sync *s, struct gt_table *t)
 	gt_note_cut(t, n, shown);
 }
 
+/* Waits for a stream of which it was not recorded which one that is. */
+static void note_aimless(const struct sync *s, struct gt_table *t)
+{
+	bool kineto = false;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct group *g = &s->groups[i];
+
+		if (g->what != GT_WAIT_STREAM || g->stream != GT_NONE || !g->sum.untold)
+			continue;
+		n += g->sum.untold;
+		kineto |= !strcmp(gt_str(g->seg, g->seg->tracks[g->track].source), "import kineto");
+	}
+	if (n)
+		gt_table_note(t, "of %llu untold waits for a stream it was not recorded which stream that is%s", (unsigned long long)n,
+			      kineto ? " (PyTorch's profiler does so with enable_cuda_sync_events)" : "");
+}
+
 static void note_untold(const struct sync *s, struct gt_table *t)
 {
 	const struct gt_filter *f = &s->waits.asked.opt->filter;
@@ -281,6 +301,7 @@ static int sync_finish(void *state, struct gt_table **tables, unsigned max, stru
 	for (size_t i = 0; i < shown; i++)
 		add_group(s, tables[0], &s->groups[i]);
 	gt_note_cut(tables[0], s->n, shown);
+	note_aimless(s, tables[0]);
 	note_untold(s, tables[0]);
 	fill_threads(s, tables[1]);
 	gt_table_gives_way(tables[0], "open untold max_at_ns process thread needless_ns max_ns pid gpu_idle_ns tid waits_for total_ns");

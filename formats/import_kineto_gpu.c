@@ -286,10 +286,23 @@ static uint64_t place(const struct gt_kineto_id *pid, const struct gt_kineto_id 
 
 static uint64_t call_key(uint32_t track, int64_t start) { return gt_hash_u64((uint64_t)start ^ (uint64_t)track << 40) | AT_PLACE; }
 
+/* The host's wait for a stream lasts as long as its call, whoever tells of it; CUPTI's times lie within that. */
+static void be_the_call(struct gt_kineto *k, struct work *w, const struct call *c)
+{
+	int64_t end = c->start + (int64_t)c->ns;
+
+	if (wait_of(gt_writer_text(k->w, w->name)) != GT_GPU_WAIT_STREAM || w->start < c->start || w->end > end)
+		return;
+	w->start = c->start;
+	w->end = end;
+}
+
 static int put_with(struct gt_kineto *k, struct work *w, const struct call *c, struct gt_err *err)
 {
 	struct gt_kineto_thread *t = &k->threads[c->thread];
 
+	if (w->cat == GT_KINETO_WAIT)
+		be_the_call(k, w, c);
 	w->process = k->processes[t->process].track;
 	note_owner(k, w->pid, w->process);
 	w->cause = (struct gt_gpu_cause){ w->inferred ? GT_JOIN_ORDER : GT_JOIN_CORRELATION, t->track, c->name, c->start, c->ns };

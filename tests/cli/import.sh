@@ -82,3 +82,23 @@ for f in h200-streams h200-graphs; do
 		same "chrome-of-$f-comes-back-$report" before.tsv after.tsv
 	done
 done
+
+# Who was waited for: another stream is busy for long, so that only the row says that what was waited for was pending, and then that nothing was.
+event() { printf '%s{"ph":"X","cat":"%s","name":"%s","pid":%s,"tid":%s,"ts":%s,"dur":%s,"args":{%s}}\n' "$@"; }
+waits() {	# waits yes|no: are there rows of waits?
+	printf '{"schemaVersion":1,"traceEvents":['
+	event '' cuda_runtime cudaLaunchKernel 10 11 1 1 '"cbid":211,"correlation":1'
+	event , cuda_runtime cudaLaunchKernel 10 11 3 1 '"cbid":211,"correlation":2'
+	event , kernel long 0 9 5 95 '"device":0,"context":1,"stream":9,"correlation":1'
+	event , kernel short 0 7 6 10 '"device":0,"context":1,"stream":7,"correlation":2'
+	event , cuda_runtime cudaStreamSynchronize 10 11 8 10 '"cbid":131,"correlation":3'
+	event , cuda_runtime cudaStreamSynchronize 10 11 30 2 '"cbid":131,"correlation":4'
+	[ "$1" = no ] || event , cuda_sync "Stream Sync" 0 1000007 9 8 '"device":0,"context":1,"stream":7,"correlation":3'
+	[ "$1" = no ] || event , cuda_sync "Stream Sync" 0 1000007 31 1 '"device":0,"context":1,"stream":7,"correlation":4'
+	printf ']}\n'
+}
+waits yes >waits.json; waits no >untold.json
+is waits-are-told '10,,11,,cudaStreamSynchronize,stream 7,2,12000,10000,7000,12000,0,1,2000,0,0,12000,7' \
+	"$("$B/gtanalyze" sync --format csv waits.json 2>waits.err | tr -d '\r' | sed -n 3p)"
+want untold 0 "$B/gtanalyze" sync untold.json
+check untold-is-said grep -q 'of 2 untold waits for a stream it was not recorded which stream that is (PyTorch' want.out

@@ -5,14 +5,15 @@ record() { want record-$1 0 env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o
 found() { "$A" --format csv advice $1.zst 2>/dev/null | awk -F, '$2 == "found" { print $1 }' | grep -x "$2"; }
 
 while read -r program rule; do
-	record $program
-	is $program-finds "$rule" "$(found $program $rule)"
-	check $program-is-on-the-page grep -q "^| \`$program\` | $rule |" "$SRC/docs/why-slow.md"
+	[ -e $program.zst ] || record $program
+	is $program-finds-$rule "$rule" "$(found $program $rule)"
+	check $program-$rule-is-on-the-page grep -q "^| \`$program\` | $rule |" "$SRC/docs/why-slow.md"
 done <<E
 idle_host host-bound
 sync_every_launch sync-in-loop
 pageable_copy pageable-copy
 leak alloc-in-loop
+leak leak
 E
 record overlap
 is overlap-is-not-host-bound "" "$(found overlap host-bound)"

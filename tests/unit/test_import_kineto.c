@@ -130,7 +130,11 @@ static void waits(void)
 #define WAIT(name, tid, more) X("cuda_sync", name, "0", tid, "5", "2", "\"cuda_sync_kind\":\"x\",\"context\":1" more)
 	CHECK(strstr(list_text(HEAD RUNTIME("cudaStreamSynchronize", "4", "4", "4") "," WAIT("Stream Sync", "1000007", ",\"device\":0,\"stream\":7,"
 			       "\"correlation\":4") "]}"),
-		     "S 0/7 stream 7 wait for stream 5000+2000 d0 r0 " FIELDS("4", "1", "4000", "4000", "cudaStreamSynchronize", "1")));
+		     "S 0/7 stream 7 wait for stream 4000+4000 d0 r0 " FIELDS("4", "1", "4000", "4000", "cudaStreamSynchronize", "1")));
+	CHECK(strstr(list_text(HEAD RUNTIME("cudaStreamSynchronize", "4", "6", "4") "," WAIT("Stream Sync", "7", ",\"device\":0,\"correlation\":4") "]}"),
+		     "wait for stream 5000+2000 d0 r0"));	/* does not lie within it */
+	CHECK(strstr(list_text(HEAD RUNTIME("cudaStreamWaitEvent", "4", "4", "4") "," WAIT("Stream Wait Event", "7", ",\"correlation\":4") "]}"),
+		     "stream waits for event 5000+2000 d0 r0"));
 	CHECK(strstr(list_text(HEAD WAIT("Stream Sync", "1000007", "") "]}"), "S 0/7 stream 7 wait for stream 5000"));
 	CHECK(strstr(list_text(HEAD WAIT("Stream Wait Event", "7", ",\"wait_on_cuda_event_id\":77") "]}"), "stream waits for event 5000"));
 	CHECK(strstr((char *)listing.data, "event=0x4d\n"));
