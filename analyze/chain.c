@@ -750,19 +750,18 @@ static void widen(struct gt_chain_process *p, const struct gt_chain_line *l)
 
 int gt_chain_finish(struct gt_chain *c, struct gt_err *err)
 {
-	const struct gt_filter *f = &c->asked.opt->filter;
 	int rc = gt_in_time_flush(&c->order, err);
 
 	sort_lost(c);
 	for (size_t i = 0; i < c->nlines && c->asked.opt->whole; i++)
 		widen(&c->processes[c->lines[i].place], &c->lines[i]);
-	for (size_t i = 0; i < c->where.n && f->ranged; i++) {
+	for (size_t i = 0; i < c->where.n; i++) {	/* its own part of the window of the recording */
 		struct gt_chain_process *p = &c->processes[i];
+		struct gt_extent e;
 
-		struct gt_range in = gt_range_of(f, p->seg);
-
-		p->from = p->ops && p->from < in.from ? in.from : p->from;
-		p->to = p->ops && p->to > in.to ? in.to : p->to;
+		gt_extent_open(&e, c->asked.opt, p->seg);
+		p->from = p->ops && p->from < e.from ? e.from : p->from;
+		p->to = p->ops && p->to > e.to ? e.to : p->to;
 	}
 	if (gt_link_store_failed(&c->store))
 		return gt_err_set(err, c->store.err.code, "%s", c->store.err.text);

@@ -2,6 +2,7 @@
  * end of the last GPU operation to the start of the first one, one thing for each moment of that window. chain.c says how. */
 #ifndef GT_CHAIN_H
 #define GT_CHAIN_H
+#include "analyze/extent.h"
 #include "analyze/in_time.h"
 #include "analyze/link_store.h"
 #include "analyze/places.h"

@@ -3,8 +3,11 @@
 #include <string.h>
 
 static const char *const words[][2] = {
-	{ "window", "What reports about GPUs look at: from the start of the first to the end of the last GPU operation of a recording, the same for "
-		    "all its GPUs. --from and --to say where it begins and ends instead, --whole makes it all of the recording." },
+	{ "window", "What reports about GPUs look at: from the start of the first to the end of the last GPU operation of a recording that is "
+		    "looked at, the same for all its GPUs. --from says where it begins instead and --to where it ends, each for itself; "
+		    "--whole makes it all of the recording. critical follows each process from its own last operation in the window back to "
+		    "its own first one; steps are of operations in the window." },
+	{ "looked at", "Of reports about threads, calls and memory: from the first to the last row of a recording, cut to --from and --to." },
 	{ "GPU", "One as a process sees it: two processes on one GPU are two." },
 	{ "rank", "One of several files. What adds up is one table for all of them, what is of one rank says so. Times of different clocks are "
 		  "never put on one line: each clock's count from its own earliest start." },

@@ -278,7 +278,7 @@ static void add_device(const struct gt_gpu_time *g, struct gt_table *t, const st
 	cells[6] = gt_cell_u(p->copies);
 	cells[7] = gt_cell_u(p->sets);
 	cells[8] = gt_cell_u(p->busy.ns);
-	cells[9] = gt_cell_share(p->busy.ns, gt_span_of(g->asked.opt, p->seg));
+	cells[9] = gt_cell_share(p->busy.ns, gt_extent_ns(&g->windows[p->seg->index]));
 	gt_table_add(t, cells + gt_where_skip(g->asked.reader));
 }
 

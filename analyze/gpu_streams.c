@@ -53,7 +53,7 @@ static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt
 	cells[7] = gt_cell_u(p->copies);
 	cells[8] = gt_cell_u(p->sets);
 	cells[9] = gt_cell_u(p->busy.ns);
-	cells[10] = gt_cell_share(p->busy.ns, gt_span_of(a->opt, p->seg));
+	cells[10] = gt_cell_share(p->busy.ns, gt_extent_ns(&g->windows[p->seg->index]));
 	cells[11] = gt_cell_i(gt_since(a->opt, a->reader, p->seg, p->first));
 	cells[12] = gt_cell_i(gt_since(a->opt, a->reader, p->seg, p->last));
 	gt_table_add(t, cells + gt_where_skip(a->reader));

@@ -81,6 +81,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	uint32_t device = t->device[m->place];
 	int rc = 0;
 
+	gt_extent_add(&t->windows[seg->index], m->at, m->end);
 	for (uint32_t number = m->place; ; number = device) {
 		struct gt_gpu_place *p = place_of(t, seg, number);
 
@@ -129,7 +130,12 @@ static int find_devices(struct gt_gpu_time *t, struct gt_err *err)
 {
 	t->slot = calloc(t->order.tracks[t->order.nsegs] + 1ul, sizeof(*t->slot));
 	t->device = gt_gpu_devices(&t->order, t->asked.reader);
-	return t->slot && t->device ? 0 : gt_err_set(err, -ENOMEM, "no memory for the tracks");
+	t->windows = calloc(t->order.nsegs + 1ul, sizeof(*t->windows));
+	if (!t->slot || !t->device || !t->windows)
+		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
+	for (uint32_t i = 0; i < t->order.nsegs; i++)
+		gt_extent_open(&t->windows[i], t->asked.opt, gt_reader_segment(t->asked.reader, i));
+	return 0;
 }
 
 struct gt_moment *gt_gpu_time_run(struct gt_gpu_time *t, const struct gt_cols *cols, struct gt_err *err)
@@ -191,6 +197,7 @@ void gt_gpu_time_release(struct gt_gpu_time *t)
 	free(t->places);
 	free(t->slot);
 	free(t->device);
+	free(t->windows);
 	free(t->marked);
 	gt_map_release(&t->map);
 }

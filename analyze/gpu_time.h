@@ -4,6 +4,7 @@
  * is known, too, per device and added over devices. */
 #ifndef GT_GPU_TIME_H
 #define GT_GPU_TIME_H
+#include "analyze/extent.h"
 #include "analyze/in_time.h"
 #include "analyze/report.h"
 #include "formats/base/map.h"
@@ -39,6 +40,7 @@ struct gt_gpu_time {
 	size_t nplaces, places_cap;
 	/* By track, numbered over all segments: 1 + its place or 0, its device's number; made by the first run. */
 	uint32_t *slot, *device;
+	struct gt_extent *windows;	/* by segment: of what is looked at; made by the first run */
 	bool whole;			/* marks: rows that a range cuts count whole, as their bytes do */
 	struct gt_marked { uint64_t key; struct gt_union busy; } *marked;
 	size_t nmarked, marked_cap;

@@ -391,6 +391,41 @@ static void a_gap_in_slices(void)
 	json_decref(j);
 }
 
+/* With calls before and behind the GPU's work: whatever part of the options is given, all reports look at the same time. */
+static void all_reports_have_one_window(void)
+{
+	static const struct { int64_t from, to; bool whole; double window; } all[] = {
+		{ INT64_MIN, INT64_MAX, false, 1100 }, { 1050, INT64_MAX, false, 1050 }, { INT64_MIN, 2050, false, 1050 },
+		{ 1050, 2050, false, 1000 }, { 500, 3000, false, 2500 }, { 500, INT64_MAX, false, 1600 }, { INT64_MIN, INT64_MAX, true, 4000 },
+	};
+	static const char *const names[] = { "budget", "gpu", "streams", "launches", "queues", "critical", NULL };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct gt_analysis_options o = plain;
+		double busy, percent, chain;
+		struct gpus g;
+		json_t *j;
+
+		two_kernels(&g);
+		for (int k = 0; k < 2; k++) {
+			struct gt_row row = { .start = k ? 4100 : 200, .end = k ? 4200 : 300, .type = g.launch };
+
+			gt_writer_row(g.w, GT_CALL, g.thread[0], &row, NULL, &g.err);
+		}
+		o.filter = (struct gt_filter){ .ranged = all[i].from != INT64_MIN || all[i].to != INT64_MAX, .from = all[i].from, .to = all[i].to };
+		o.whole = all[i].whole;
+		j = report(gpus_end(&g), names, &o);
+		busy = num(row(j, "gpu", 0), "busy_ns");
+		percent = (double)(int64_t)(busy * 10000 / all[i].window + 0.5) / 100;
+		CHECK(num(row(j, "budget_gpus", 0), "window_ns") == all[i].window && num(row(j, "launch_bound", 0), "window_ns") == all[i].window);
+		CHECK(num(row(j, "queues", 0), "window_ns") == all[i].window && num(row(j, "gpu", 0), "busy_percent") == percent);
+		CHECK(num(row(j, "streams", 0), "busy_percent") == percent);
+		chain = num(row(j, "critical", 0), "window_ns");	/* its own operations in the window */
+		CHECK(all[i].whole ? chain == all[i].window : chain == (all[i].window < 1100 ? all[i].window : 1100));
+		json_decref(j);
+	}
+}
+
 static void short_gaps_are_one_line(void)
 {
 	struct gt_analysis_options o = plain;
@@ -614,6 +649,6 @@ static void recordings_have_windows(void)
 	json_decref(j);
 }
 
-T_MAIN(T(every_nanosecond_has_its_part), T(a_range_is_the_window), T(half_a_range), T(the_whole_recording), T(full_queues), T(a_gap_in_slices), T(short_gaps_are_one_line),
+T_MAIN(T(every_nanosecond_has_its_part), T(a_range_is_the_window), T(half_a_range), T(the_whole_recording), T(full_queues), T(a_gap_in_slices), T(all_reports_have_one_window), T(short_gaps_are_one_line),
        T(lost_records_are_no_idle_time), T(levels_of_a_thread), T(a_stream_that_waits), T(a_stream_that_is_told_long_before), T(a_full_queue_holds_up_another_gpu), T(a_device_that_comes_and_goes),
        T(what_cannot_be_told), T(more_calls_than_are_kept), T(recordings_have_windows))
