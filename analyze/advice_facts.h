@@ -37,7 +37,7 @@ struct gt_advice_facts {
 
 int gt_advice_facts_init(struct gt_advice_facts *f, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err);
 int gt_advice_facts_block(struct gt_advice_facts *f, const struct gt_cols *cols, struct gt_err *err);
-/* No more rows: reads the trace again. */
+/* No more rows: reads the trace again, if the report was asked for by its name. */
 int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err);
 void gt_advice_facts_release(struct gt_advice_facts *f);
 #endif

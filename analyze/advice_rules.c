@@ -414,9 +414,10 @@ const struct gt_rule gt_advice_rules[GT_RULES] = {
 	{ "serialised-streams", "if one is the default stream: streams that do not wait for it (cudaStreamNonBlocking); else smaller grids",
 	  GT_NEEDS_CALLS, serialised },
 	{ "large-gap", "see what the host does there: gtanalyze gaps", GT_SAME_TIME, large_gap },
-	{ "low-utilisation", "see what the host does there: gtanalyze --from --to budget gaps", GT_SAME_TIME, low_utilisation },
-	{ "throttled-clocks", "cooling, or a higher limit of power", 0, throttled },
-	{ "leak", "free it, or use it again", GT_NEEDS_NO_GPU, leak },
+	{ "low-utilisation", "see what the host does there: gtanalyze --from --to budget gaps", GT_SAME_TIME | GT_READS_AGAIN,
+	  low_utilisation },
+	{ "throttled-clocks", "cooling, or a higher limit of power", GT_READS_AGAIN, throttled },
+	{ "leak", "free it, or use it again", GT_NEEDS_NO_GPU | GT_READS_AGAIN, leak },
 };
 
 void gt_advice_look(const struct gt_advice_facts *f, const struct gt_rule *rule, uint64_t window, const char *why, struct gt_finding *to)
@@ -426,11 +427,12 @@ void gt_advice_look(const struct gt_advice_facts *f, const struct gt_rule *rule,
 				    gt_sat_add(c[GT_IDLE_LOST].ns, c[GT_IDLE_TOO_MUCH].ns));
 
 	memset(to, 0, sizeof(*to));
-	if (why && !(rule->flags & GT_NEEDS_NO_GPU)) {
+	if (why && !(rule->flags & GT_NEEDS_NO_GPU))
 		cannot(to, why);
-		return;
-	}
-	rule->look(f, window, to);
+	else if (rule->flags & GT_READS_AGAIN && f->idle.asked.opt->unasked)
+		cannot(to, "it takes to read the trace once more: gtanalyze advice");
+	else
+		rule->look(f, window, to);
 	if (to->state == GT_ANSWERED && rule->flags & GT_NEEDS_CALLS && worth(calls, window, FIND_MOST)) {
 		to->state = GT_CANNOT;
 		SAY(to, "of %.3f ms of idle time it is not known what the host did", ms(calls));

@@ -16,7 +16,8 @@ struct gt_finding {
 struct gt_rule {
 	const char *name, *remedy;
 	enum { GT_NEEDS_NO_GPU = 1 /* does without its records */, GT_NEEDS_CALLS = 2 /* to say clean */,
-	       GT_SAME_TIME = 4 /* what it costs is in what other rules find, too */ } flags;
+	       GT_SAME_TIME = 4 /* what it costs is in what other rules find, too */,
+	       GT_READS_AGAIN = 8 /* which is for who asks for the report by its name */ } flags;
 	void (*look)(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to);
 };
 #define GT_RULES 19u

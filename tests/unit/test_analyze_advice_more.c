@@ -662,5 +662,20 @@ static void a_leak(void)
 	}
 }
 
+/* Nobody asked for it by its name: what takes to read the trace twice is left open, never called clean. */
+static void among_others(void)
+{
+	struct gt_analysis_options o = plain;
+	json_t *j;
+
+	o.unasked = true;
+	plain_turns();
+	nblocks = 0;
+	j = advice_of(put_turns(&(struct gpus){ 0 }), &o);
+	CHECK(says(j, "serialised-streams", "found") && says(j, "large-gap", "clean"));
+	CHECK(says(j, "leak", "cannot answer") && says(j, "low-utilisation", "cannot answer") && because(j, "leak", "gtanalyze advice"));
+	json_decref(j);
+}
+
 T_MAIN(T(streams_that_take_turns), T(streams_with_a_reason), T(streams_of_which_one_cannot_tell), T(random_streams), T(random_gaps_and_regions),
-       T(one_large_gap), T(one_region), T(clocks_that_are_held_down), T(random_clocks), T(random_memory), T(a_leak))
+       T(one_large_gap), T(one_region), T(clocks_that_are_held_down), T(random_clocks), T(random_memory), T(a_leak), T(among_others))
