@@ -107,7 +107,12 @@ static double processor_seconds(const struct rusage *u)
 	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) + (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
 }
 
-static int by_size(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
+static int by_size(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa, b = *(const double *)pb;
+
+	return (a > b) - (a < b);
+}
 
 /* median: of the time of RUNS; least: processor time of any. report NULL: the default screen, on as many threads as there are processors;
  * else that report on one. */

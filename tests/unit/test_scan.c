@@ -82,7 +82,8 @@ static int on_run(void *arg, unsigned worker, const struct gt_cols *c)
 
 static void lanes_see_what_a_scan_in_order_sees(void)
 {
-	struct gt_filter f[3] = { { .args = true }, { .args = true, .ranged = true, .from = 100001, .to = 400003 }, { .args = true, .tid = 101 } };
+	struct gt_filter f[3] = { { .args = true }, { .args = true, .ranged = true, .from = 100001, .to = 400003 },
+				  { .args = true, .tid = 101 } };
 	enum gt_order orders[2] = { GT_BY_TIME, GT_ANY_ORDER };
 	static const unsigned threads[] = { 1, 2, 5, 8 };
 	struct gt_reader *r = written();
@@ -159,7 +160,8 @@ static int rows_of_types(void *arg, unsigned worker, const struct gt_cols *c)
 
 static void rows_are_found_by_their_type(void)
 {
-	struct gt_filter f[3] = { { .args = true }, { .args = true, .ranged = true, .from = 100001, .to = 400003 }, { .args = true, .tid = 102 } };
+	struct gt_filter f[3] = { { .args = true }, { .args = true, .ranged = true, .from = 100001, .to = 400003 },
+				  { .args = true, .tid = 102 } };
 	struct gt_reader *r = written();
 
 	CHECK(r);
