@@ -42,9 +42,9 @@ uint64_t gt_step_low(const struct gt_steps *s, unsigned step)
 
 static uint64_t count_of(const struct gt_hist *h, unsigned bucket)
 {
-	const uint64_t *octave = h->octave[bucket / GT_HIST_OCTAVE];
+	const struct gt_hist_bucket *octave = h->octave[bucket / GT_HIST_OCTAVE];
 
-	return octave ? octave[bucket % GT_HIST_OCTAVE] : 0;
+	return octave ? octave[bucket % GT_HIST_OCTAVE].count : 0;
 }
 
 /* The lowest values of the first bucket that has any and of the last one. False: there is none at all. */

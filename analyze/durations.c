@@ -5,7 +5,7 @@
 /* An octave of the histogram that is not there yet, or the first of all. */
 static bool make_room(struct gt_durations *d, unsigned octave, size_t *held)
 {
-	size_t need = (d->hist ? 0 : sizeof(*d->hist)) + GT_HIST_OCTAVE * sizeof(uint64_t);
+	size_t need = (d->hist ? 0 : sizeof(*d->hist)) + GT_HIST_OCTAVE_BYTES;
 
 	if (d->coarse || *held + need > GT_DURATIONS_HISTS)
 		return false;
@@ -22,7 +22,7 @@ static void add_to_hist(struct gt_durations *d, int64_t v, size_t *held)
 	if ((!d->hist || !d->hist->octave[octave]) && !make_room(d, octave, held))
 		d->coarse = true;
 	else
-		d->hist->octave[octave][bucket % GT_HIST_OCTAVE]++;
+		gt_hist_count_in(&d->hist->octave[octave][bucket % GT_HIST_OCTAVE], v);
 }
 
 void gt_durations_add(struct gt_durations *d, uint64_t v, size_t *held)
@@ -37,11 +37,9 @@ void gt_durations_add(struct gt_durations *d, uint64_t v, size_t *held)
 
 struct gt_cell gt_durations_quantile(const struct gt_durations *d, double q)
 {
-	int64_t about = d->coarse || !d->hist ? 0 : gt_hist_quantile(d->hist, q, gt_clamp(d->longest));
-
 	if (d->coarse || !d->hist)
 		return gt_cell_none();
-	return gt_cell_i(about < gt_clamp(d->shortest) ? gt_clamp(d->shortest) : about);
+	return gt_cell_i(gt_hist_quantile(d->hist, q, gt_clamp(d->shortest), gt_clamp(d->longest)));
 }
 
 struct gt_cell gt_durations_deviation(const struct gt_durations *d)

@@ -21,7 +21,7 @@ void gt_durations_add(struct gt_durations *d, uint64_t v, size_t *held);
 void gt_durations_release(struct gt_durations *d);
 
 /* Cells; absent where there is no such figure. */
-struct gt_cell gt_durations_quantile(const struct gt_durations *d, double q);	/* never below the shortest or above the longest */
+struct gt_cell gt_durations_quantile(const struct gt_durations *d, double q);
 struct gt_cell gt_durations_deviation(const struct gt_durations *d);		/* of the sample: n - 1 */
 static inline struct gt_cell gt_cell_mean(uint64_t sum, uint64_t n) { return gt_cell_known(n, n ? sum / n : 0); }
 #endif

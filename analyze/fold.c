@@ -21,7 +21,7 @@
 struct acc {			/* one code of the block at hand; [1] for the nested rows */
 	uint64_t total[2];
 	uint32_t count[2];
-	int64_t longest;
+	int64_t longest, shortest;
 	struct gt_stat *stat;
 	struct gt_hist *hist;	/* the stat's, or the spill when there is no memory for one */
 	uint32_t bytes_field;	/* GT_NONE: has none */
@@ -47,7 +47,7 @@ struct gt_fold {
 	struct gt_map hist_map;
 	size_t hist_bytes;
 	struct gt_hist spill;	/* takes the counts nobody will read; without memory */
-	uint64_t spilled[GT_HIST_OCTAVE];
+	struct gt_hist_bucket spilled[GT_HIST_OCTAVE];
 };
 
 static int seg_init(struct seg *s, const struct gt_segment *seg, unsigned parts, struct gt_err *err)
@@ -87,6 +87,13 @@ struct gt_fold *gt_fold_new(struct gt_reader *r, unsigned parts, const struct gt
 
 /* ---- a block's accumulators ---- */
 
+/* Of rows that are about to be added to its count. */
+static void extremes(struct gt_stat *s, uint64_t shortest, uint64_t longest)
+{
+	s->shortest = !s->count || shortest < s->shortest ? shortest : s->shortest;
+	s->longest = longest > s->longest ? longest : s->longest;
+}
+
 static void pour(struct gt_fold *f)
 {
 	for (size_t i = 0; i < f->naccs; i++) {
@@ -98,12 +105,11 @@ static void pour(struct gt_fold *f)
 			continue;
 		if ((uint64_t)a->longest > UINT64_MAX / 2 / count)	/* may have wrapped */
 			s->total = s->outer_total = UINT64_MAX;
-		s->count += count;
 		s->outer += a->count[0];
 		s->total = gt_sat_add(s->total, gt_sat_add(a->total[0], a->total[1]));
 		s->outer_total = gt_sat_add(s->outer_total, a->total[0]);
-		if ((uint64_t)a->longest > s->longest)
-			s->longest = (uint64_t)a->longest;
+		extremes(s, (uint64_t)a->shortest, (uint64_t)a->longest);
+		s->count += count;
 	}
 	f->naccs = 0;
 	f->block_seg = NULL;
@@ -168,6 +174,7 @@ static int prepare(struct gt_fold *f, const struct gt_cols *cols, struct gt_err 
 		struct acc *a = &f->accs[i];
 
 		a->hist = &f->spill;
+		a->shortest = INT64_MAX;
 		a->bytes_field = GT_NONE;
 		if (cols->types[i] >= seg->seg->ntypes)
 			continue;	/* losses have none */
@@ -184,11 +191,11 @@ static int prepare(struct gt_fold *f, const struct gt_cols *cols, struct gt_err 
 /* ---- the rows ---- */
 
 /* Counts one duration where its octave has no memory yet. */
-static __attribute__((noinline)) void count_in_new_octave(struct gt_fold *f, struct acc *a, unsigned bucket)
+static __attribute__((noinline)) void count_in_new_octave(struct gt_fold *f, struct acc *a, unsigned bucket, int64_t dur)
 {
 	if (f->hist_bytes < HIST_MEMORY && gt_hist_grow(a->hist, bucket / GT_HIST_OCTAVE)) {
-		f->hist_bytes += GT_HIST_OCTAVE * sizeof(uint64_t);
-		a->hist->octave[bucket / GT_HIST_OCTAVE][bucket % GT_HIST_OCTAVE]++;
+		f->hist_bytes += GT_HIST_OCTAVE_BYTES;
+		gt_hist_count_in(&a->hist->octave[bucket / GT_HIST_OCTAVE][bucket % GT_HIST_OCTAVE], dur);
 	} else {
 		a->stat->coarse = true;
 	}
@@ -204,16 +211,18 @@ count_rows(struct gt_fold *f, const struct gt_cols *cols, bool coded, bool neste
 		unsigned inner = nested && cols->depth[i];
 		int64_t dur = cols->dur[i];
 		unsigned bucket = gt_hist_bucket(dur);
-		uint64_t *octave = a->hist->octave[bucket / GT_HIST_OCTAVE];
+		struct gt_hist_bucket *octave = a->hist->octave[bucket / GT_HIST_OCTAVE];
 
 		a->count[inner]++;
 		a->total[inner] += (uint64_t)dur;
 		if (dur > a->longest)
 			a->longest = dur;
+		if (dur < a->shortest)
+			a->shortest = dur;
 		if (__builtin_expect(octave != NULL, 1))
-			octave[bucket % GT_HIST_OCTAVE]++;
+			gt_hist_count_in(&octave[bucket % GT_HIST_OCTAVE], dur);
 		else
-			count_in_new_octave(f, a, bucket);
+			count_in_new_octave(f, a, bucket, dur);
 	}
 }
 
@@ -355,6 +364,8 @@ int gt_fold_block(struct gt_fold *f, const struct gt_cols *cols, struct gt_err *
 
 void gt_stat_add(struct gt_stat *into, const struct gt_stat *from)
 {
+	if (from->count)
+		extremes(into, from->shortest, from->longest);
 	into->count += from->count;
 	into->outer += from->outer;
 	into->failed += from->failed;
@@ -365,8 +376,6 @@ void gt_stat_add(struct gt_stat *into, const struct gt_stat *from)
 	into->outer_total = gt_sat_add(into->outer_total, from->outer_total);
 	into->bytes = gt_sat_add(into->bytes, from->bytes);
 	into->coarse |= from->coarse;
-	if (from->longest > into->longest)
-		into->longest = from->longest;
 }
 
 /* Each name's once, whoever of its types met it. */

@@ -21,7 +21,7 @@ struct gt_stat {
 	uint64_t outer_total;	/* of those at depth 0: not nested in another call */
 	uint64_t outer;		/* how many those are */
 	uint64_t failed;	/* rows with ret != 0 */
-	uint64_t longest;
+	uint64_t shortest, longest;	/* of count > 0 */
 	uint64_t open;		/* calls still open at the end of the segment */
 	uint64_t instants;	/* rows that are moments */
 	uint64_t bytes;		/* sum of the GT_R_BYTES field over finished calls and instants that did not fail */

@@ -5,22 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t *gt_hist_grow(struct gt_hist *h, unsigned octave)
+struct gt_hist_bucket *gt_hist_grow(struct gt_hist *h, unsigned octave)
 {
 	if (!h->octave[octave])
-		h->octave[octave] = calloc(GT_HIST_OCTAVE, sizeof(uint64_t));
+		h->octave[octave] = calloc(1, GT_HIST_OCTAVE_BYTES);
 	return h->octave[octave];
 }
 
 int gt_hist_add(struct gt_hist *h, int64_t v)
 {
 	unsigned b = gt_hist_bucket(v);
-	uint64_t *octave = gt_hist_grow(h, b / GT_HIST_OCTAVE);
+	struct gt_hist_bucket *octave = gt_hist_grow(h, b / GT_HIST_OCTAVE);
 
 	if (!octave)
 		return -ENOMEM;
-	octave[b % GT_HIST_OCTAVE]++;
+	gt_hist_count_in(&octave[b % GT_HIST_OCTAVE], v);
 	return 0;
+}
+
+static void merge_bucket(struct gt_hist_bucket *into, const struct gt_hist_bucket *from)
+{
+	if (!from->count)
+		return;
+	into->only = into->count && into->only != from->only ? GT_HIST_MIXED : from->only;
+	into->count += from->count;
 }
 
 int gt_hist_merge(struct gt_hist *into, const struct gt_hist *from)
@@ -31,7 +39,7 @@ int gt_hist_merge(struct gt_hist *into, const struct gt_hist *from)
 		if (!gt_hist_grow(into, o))
 			return -ENOMEM;
 		for (unsigned i = 0; i < GT_HIST_OCTAVE; i++)
-			into->octave[o][i] += from->octave[o][i];
+			merge_bucket(&into->octave[o][i], &from->octave[o][i]);
 	}
 	return 0;
 }
@@ -42,26 +50,34 @@ uint64_t gt_hist_count(const struct gt_hist *h)
 
 	for (unsigned o = 0; o < GT_HIST_OCTAVES; o++)
 		for (unsigned i = 0; h->octave[o] && i < GT_HIST_OCTAVE; i++)
-			n += h->octave[o][i];
+			n += h->octave[o][i].count;
 	return n;
 }
 
-int64_t gt_hist_quantile(const struct gt_hist *h, double q, int64_t max)
+/* What stands for the values of a bucket. */
+static int64_t value_of(const struct gt_hist_bucket *b, unsigned number)
+{
+	if (b->only != GT_HIST_MIXED)
+		return b->only;
+	return (int64_t)(gt_hist_low(number) + (gt_hist_high(number) - gt_hist_low(number)) / 2);
+}
+
+int64_t gt_hist_quantile(const struct gt_hist *h, double q, int64_t min, int64_t max)
 {
 	uint64_t n = gt_hist_count(h), rank = (uint64_t)ceil(q * (double)n), seen = 0;
 
 	if (n && rank >= n)
 		return max;	/* the last of all */
-	if (!rank)
-		rank = 1;
+	if (n && rank <= 1)
+		return min;	/* the first */
 	for (unsigned b = 0; b < GT_HIST_BUCKETS; b++) {
-		const uint64_t *octave = h->octave[b / GT_HIST_OCTAVE];
-		int64_t middle;
+		const struct gt_hist_bucket *octave = h->octave[b / GT_HIST_OCTAVE];
+		int64_t v;
 
-		if (!octave || (seen += octave[b % GT_HIST_OCTAVE]) < rank)
+		if (!octave || (seen += octave[b % GT_HIST_OCTAVE].count) < rank)
 			continue;
-		middle = (int64_t)(gt_hist_low(b) + (gt_hist_high(b) - gt_hist_low(b)) / 2);
-		return middle < max ? middle : max;
+		v = value_of(&octave[b % GT_HIST_OCTAVE], b);
+		return v < min ? min : v > max ? max : v;
 	}
 	return 0;
 }

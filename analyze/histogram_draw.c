@@ -22,23 +22,20 @@ void gt_drawn_make(struct gt_drawn *d, const struct gt_hist *h, int64_t least, i
 {
 	gt_steps_make(&d->steps, h, LINES);
 	d->most = most;
-	for (unsigned i = 0; i < GT_DRAWN_MARKS; i++) {
-		int64_t about = gt_hist_quantile(h, marks[i].q, most);
-
-		d->at[i] = about < least ? least : about;
-	}
+	for (unsigned i = 0; i < GT_DRAWN_MARKS; i++)
+		d->at[i] = gt_hist_quantile(h, marks[i].q, least, most);
 }
 
 void gt_drawn_sum(struct gt_drawn *d, const struct gt_hist *amounts)
 {
 	d->summed = true;
 	for (unsigned b = 0; b < GT_HIST_BUCKETS; b++) {
-		const uint64_t *octave = amounts->octave[b / GT_HIST_OCTAVE];
+		const struct gt_hist_bucket *octave = amounts->octave[b / GT_HIST_OCTAVE];
 
-		if (octave && octave[b % GT_HIST_OCTAVE]) {
+		if (octave && octave[b % GT_HIST_OCTAVE].count) {
 			uint64_t *to = &d->amounts[gt_step_of(&d->steps, gt_hist_low(b)) - d->steps.first];
 
-			*to = gt_sat_add(*to, octave[b % GT_HIST_OCTAVE]);
+			*to = gt_sat_add(*to, octave[b % GT_HIST_OCTAVE].count);
 		}
 	}
 }

@@ -103,7 +103,7 @@ static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 	struct gap_key key = { { 0 } };
 	int64_t ns = gap->to - gap->from;
 	struct gap_group *to;
-	uint64_t *octave;
+	struct gt_hist_bucket *octave, *bucket;
 
 	for (unsigned i = 0; i < h->by->n; i++)
 		key.of[h->by->list[i]] = all[h->by->list[i]];
@@ -113,8 +113,10 @@ static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 	to = gt_groups_at(&h->groups, group);
 	gt_durations_add(&to->d, (uint64_t)ns, &h->held);
 	octave = to->d.coarse ? NULL : gt_hist_grow(&to->ns, gt_hist_bucket(ns) / GT_HIST_OCTAVE);
-	if (octave)
-		octave[gt_hist_bucket(ns) % GT_HIST_OCTAVE] = gt_sat_add(octave[gt_hist_bucket(ns) % GT_HIST_OCTAVE], (uint64_t)ns);
+	if (octave) {
+		bucket = &octave[gt_hist_bucket(ns) % GT_HIST_OCTAVE];
+		bucket->count = gt_sat_add(bucket->count, (uint64_t)ns);	/* an amount, not a number of rows */
+	}
 	return octave || to->d.coarse ? 0 : gt_err_set(err, -ENOMEM, "no memory for a histogram");
 }
 

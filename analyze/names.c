@@ -101,8 +101,8 @@ static int quantiles(const struct gt_names *names, const struct gt_name *name, s
 		return 0;
 	rc = gt_names_hist(names, name, &hist, err);
 	if (!rc) {
-		*p50 = gt_cell_i(gt_hist_quantile(&hist, 0.50, gt_clamp(name->sum.longest)));
-		*p99 = gt_cell_i(gt_hist_quantile(&hist, 0.99, gt_clamp(name->sum.longest)));
+		*p50 = gt_cell_i(gt_hist_quantile(&hist, 0.50, gt_clamp(name->sum.shortest), gt_clamp(name->sum.longest)));
+		*p99 = gt_cell_i(gt_hist_quantile(&hist, 0.99, gt_clamp(name->sum.shortest), gt_clamp(name->sum.longest)));
 	}
 	gt_hist_release(&hist);
 	return rc;

@@ -232,7 +232,7 @@ int gt_query_groups_run(struct gt_query_groups *g, const struct gt_cols *cols, s
 static void add_to_hist(struct gt_query_groups *g, struct gt_query_sums *s, int64_t v)
 {
 	unsigned octave = gt_hist_bucket(v) / GT_HIST_OCTAVE;
-	size_t need = (s->hist ? 0 : sizeof(*s->hist)) + (s->hist && s->hist->octave[octave] ? 0 : GT_HIST_OCTAVE * sizeof(uint64_t));
+	size_t need = (s->hist ? 0 : sizeof(*s->hist)) + (s->hist && s->hist->octave[octave] ? 0 : GT_HIST_OCTAVE_BYTES);
 
 	if (s->coarse || g->hist_bytes + need > HISTS_MAX) {
 		s->coarse = true;
@@ -483,12 +483,9 @@ static struct gt_cell clamped(__int128 v) { return gt_cell_i(v > INT64_MAX ? INT
 
 static struct gt_cell quantile(const struct gt_query_sums *s, double q)
 {
-	int64_t about;
-
 	if (s->coarse || !s->hist)
 		return gt_cell_none();
-	about = gt_hist_quantile(s->hist, q, s->max.whole);
-	return gt_cell_i(about < s->min.whole ? s->min.whole : about);
+	return gt_cell_i(gt_hist_quantile(s->hist, q, s->min.whole, s->max.whole));
 }
 
 static struct gt_cell real_deviation(const struct gt_query_sums *s, bool is_real)

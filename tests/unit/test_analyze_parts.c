@@ -48,25 +48,53 @@ static void quantiles_are_within_one_percent(void)
 	qsort(v, n, sizeof(*v), ascending);
 	CHECK(gt_hist_count(&h) == n);
 	for (size_t i = 0; i < sizeof(qs) / sizeof(*qs); i++) {
-		int64_t exact = v[(size_t)(qs[i] * (double)n + 0.9999999) - 1], got = gt_hist_quantile(&h, qs[i], v[n - 1]);
+		int64_t exact = v[(size_t)(qs[i] * (double)n + 0.9999999) - 1], got = gt_hist_quantile(&h, qs[i], v[0], v[n - 1]);
 
 		CHECK(llabs(got - exact) * 100 <= exact);
 	}
 	CHECK(!gt_hist_merge(&a, &b));
 	for (unsigned o = 0; o < GT_HIST_OCTAVES; o++)
-		CHECK(!a.octave[o] == !h.octave[o] && (!h.octave[o] || !memcmp(a.octave[o], h.octave[o], 64 * sizeof(uint64_t))));
+		CHECK(!a.octave[o] == !h.octave[o] && (!h.octave[o] || !memcmp(a.octave[o], h.octave[o], GT_HIST_OCTAVE_BYTES)));
 	gt_hist_release(&h);
 	gt_hist_release(&a);
 	gt_hist_release(&b);
-	CHECK(gt_hist_quantile(&h, 0.5, 7) == 0);
+	CHECK(gt_hist_quantile(&h, 0.5, 7, 7) == 0);
 }
 
-static void quantile_of_one_value(void)
+static int64_t quantile_of(const struct gt_hist *h, double q) { return gt_hist_quantile(h, q, 0, INT64_MAX); }
+
+/* A hundred of one value among others have it as their median, merged or not. */
+static void quantiles_of_few_values_are_exact(void)
 {
+	static const int64_t values[] = { 36, 1000003, 1 << 20, 3 << 20, 498273296, 1ll << 40, 1ll << 62 };
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		struct gt_hist h = { 0 }, other = { 0 };
+
+		CHECK(!gt_hist_add(&h, 1) && !gt_hist_add(&other, INT64_MAX));
+		for (int k = 0; k < 100; k++)
+			CHECK(!gt_hist_add(k % 2 ? &h : &other, values[i]));
+		CHECK(!gt_hist_merge(&h, &other) && gt_hist_count(&h) == 102);
+		CHECK(quantile_of(&h, 0.5) == values[i]);
+		gt_hist_release(&h);
+		gt_hist_release(&other);
+	}
+}
+
+/* p50 of two values of one bucket was its middle, which is below both. */
+static void quantiles_lie_between_the_values(void)
+{
+	static const int64_t v[] = { 498273296, 498273300, 499000000 };
 	struct gt_hist h = { 0 };
 
-	CHECK(!gt_hist_add(&h, 1000003));
-	CHECK(gt_hist_quantile(&h, 0.5, 1000003) == 1000003 && gt_hist_quantile(&h, 0.99, 1000003) == 1000003);
+	for (unsigned i = 0; i < 3; i++)
+		CHECK(!gt_hist_add(&h, v[i]) && gt_hist_bucket(v[i]) == gt_hist_bucket(v[0]));
+	for (double q = 0; q <= 1; q += 0.125) {
+		int64_t got = gt_hist_quantile(&h, q, v[0], v[2]);
+
+		CHECK(got >= v[0] && got <= v[2]);
+	}
+	CHECK(gt_hist_quantile(&h, 0, v[0], v[2]) == v[0] && gt_hist_quantile(&h, 1, v[0], v[2]) == v[2]);
 	gt_hist_release(&h);
 }
 
@@ -260,7 +288,7 @@ static void strips_have_ten_levels(void)
 	CHECK(!strncmp(text, "..:-=+*#%@@ ", 12) && text[58] == ' ' && text[59] == '.');
 }
 
-T_MAIN(T(buckets_hold_their_values), T(quantiles_are_within_one_percent), T(quantile_of_one_value), T(shares_add_up),
+T_MAIN(T(buckets_hold_their_values), T(quantiles_are_within_one_percent), T(quantiles_of_few_values_are_exact), T(quantiles_lie_between_the_values), T(shares_add_up),
        T(timeline_orders), T(timeline_is_bounded), T(timeline_sorts_what_is_not),
        T(best_few_do_not_depend_on_order), T(strips_are_unions),
        T(strips_of_all_time_and_none), T(strips_have_ten_levels))

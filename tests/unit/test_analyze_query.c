@@ -805,7 +805,7 @@ static void histograms_are_drawn(void)
 	o.width = 60;
 	said = ask_hist(end(&t), "dur>500ns", NULL, NULL, &o, GT_TEXT);
 	CHECK(said && !strcmp(said, "Histogram of dur where dur>500ns, by name\n  cuLaunchKernel\n"
-			      "    10 rows, p50 1.004 us, p90 1.004 us, p99 70.00 us, max 70.00 us\n"
+			      "    10 rows, p50 1.000 us, p90 1.000 us, p99 70.00 us, max 70.00 us\n"
 			      "        768 ns   9   90.00 %  ################## p50 p90\n            ..\n"
 			      "      65.54 us   1   10.00 %  ## p99\n"));
 	free(said);
