@@ -413,7 +413,8 @@ static int trace_finish(const struct counted *c, const struct trace_spec *spec, 
 	gt_table_gives_way(tables[0], spec->gives_way);
 	gt_nsight_show_names(&t->names, tables[0], "short_name", "name");
 	gt_nsight_show_names(&t->names, tables[0], "short_kernel_name", "kernel_name");
-	gt_note_cut(tables[0], c->rows, gt_shown(c->rows, a->opt->top));
+	if (a->opt->top && c->rows > a->opt->top)	/* nothing else cuts it: no row is held */
+		gt_note_below_top(tables[0], c->rows, a->opt->top);
 	rc = gt_table_stream(tables[0], &(struct gt_row_source){ trace_next, trace_close, t }, err);
 	gt_note_unrecorded(tables[0], a->reader, spec->layer);
 	return rc ? rc : 1;

@@ -38,10 +38,17 @@ struct gt_gpu_words gt_which_gpu(const struct gt_asked *a, const struct gt_segme
 	return w;
 }
 
+void gt_note_below_top(struct gt_table *t, size_t n, size_t top)
+{
+	gt_table_note(t, "%zu more row%s below --top %zu left out", n - top, n - top == 1 ? "" : "s", top);
+}
+
 void gt_note_cut(struct gt_table *t, size_t n, size_t shown)
 {
-	if (n > shown)
-		gt_table_note(t, "%zu more row%s below --top %zu left out", n - shown, n - shown == 1 ? "" : "s", shown);
+	if (n > shown && shown == GT_KEEP_ALL)
+		gt_table_note(t, "%zu more row%s left out: a table holds %d at most", n - shown, n - shown == 1 ? "" : "s", GT_KEEP_ALL);
+	else if (n > shown)
+		gt_note_below_top(t, n, shown);
 }
 
 void gt_note_kept(struct gt_table *t, const struct gt_keep *keep)

@@ -26,10 +26,16 @@ struct gt_whose gt_whose(const struct gt_asked *a, const struct gt_segment *seg)
 struct gt_gpu_words { char text[128]; };
 struct gt_gpu_words gt_which_gpu(const struct gt_asked *a, const struct gt_segment *seg, uint32_t track);
 
-/* How many of n rows a table shows under --top. */
-static inline size_t gt_shown(size_t n, unsigned top) { return top && n > top ? top : n; }
-/* Notes how many rows were left out, if any. */
+/* How many of n rows a table shows under --top; GT_KEEP_ALL at most, since tables are held in memory. */
+static inline size_t gt_shown(size_t n, unsigned top)
+{
+	size_t most = top && top < GT_KEEP_ALL ? top : GT_KEEP_ALL;
+
+	return n < most ? n : most;
+}
+/* Notes how many rows were left out, and by what, if any. */
 void gt_note_cut(struct gt_table *t, size_t n, size_t shown);
+void gt_note_below_top(struct gt_table *t, size_t n, size_t top);	/* that those beyond the first `top` of n were */
 void gt_note_kept(struct gt_table *t, const struct gt_keep *keep);	/* likewise, where memory bounds it, too */
 /* Notes that nothing matched the options, and what there is: times, processes, threads, names. */
 void gt_note_nothing(struct gt_table *t, const struct gt_asked *a);

@@ -27,31 +27,15 @@
 struct gt_table *gt_table_new(const char *name, const char *title, const struct gt_column *columns, unsigned ncolumns)
 {
 	struct gt_table *t = calloc(1, sizeof(*t));
+	struct gt_cell *row = calloc(ncolumns + 1ul, sizeof(*row));
 
-	if (t)
-		*t = (struct gt_table){ .name = name, .title = title, .columns = columns, .ncolumns = ncolumns };
+	if (!t || !row) {
+		free(t);
+		free(row);
+		return NULL;
+	}
+	*t = (struct gt_table){ .name = name, .title = title, .columns = columns, .ncolumns = ncolumns, .row = row };
 	return t;
-}
-
-
-void gt_table_add(struct gt_table *t, const struct gt_cell *cells)
-{
-	struct gt_cell *to;
-
-	if (!t || t->failed || gt_grow(&t->cells, &t->cap, ((size_t)t->nrows + 1) * t->ncolumns, sizeof(*t->cells))) {
-		if (t)
-			t->failed = true;
-		return;
-	}
-	to = gt_row_of(t, t->nrows++);
-	for (unsigned i = 0; i < t->ncolumns; i++) {
-		to[i] = cells[i];
-		to[i].s = NULL;
-		if (cells[i].absent ? !cells[i].s : !gt_is_text(&t->columns[i]))
-			continue;
-		to[i].s = strdup(cells[i].s ? cells[i].s : "");
-		t->failed |= !to[i].s;
-	}
 }
 
 static void keep_line(struct gt_table *t, char ***lines, size_t *n, size_t *cap, const char *fmt, va_list ap)
@@ -101,55 +85,6 @@ void gt_table_say(struct gt_table *t, const char *fmt, ...)
 	va_end(ap);
 }
 
-static const char *label_of(const struct gt_table *t, const struct gt_cell *c)
-{
-	return c->absent ? NULL : c->i >= 0 && (size_t)c->i < t->nlabels ? t->labels[c->i] : "?";
-}
-
-/* ---- rows from a source ---- */
-
-static void close_source(struct gt_table *t)
-{
-	if (t->source.next && t->source.close)
-		t->source.close(t->source.arg);
-	t->source = (struct gt_row_source){ .next = NULL };
-	free(t->pulled);
-	t->pulled = NULL;
-}
-
-int gt_table_pull(struct gt_table *t, const struct gt_cell **cells, struct gt_err *err)
-{
-	int more;
-
-	if (!t->source.next)
-		return 0;
-	more = t->source.next(t->source.arg, t->pulled, err);
-	if (more > 0 && t->own)
-		t->pulled[t->labelled].s = label_of(t, &t->pulled[t->labelled]);
-	*cells = t->pulled;
-	if (more <= 0)
-		close_source(t);
-	return more;
-}
-
-/* Holds rows up to the n-th. */
-static int hold(struct gt_table *t, unsigned n, struct gt_err *err)
-{
-	const struct gt_cell *cells;
-	int more = 0;
-
-	while (t->nrows < n && !t->failed && (more = gt_table_pull(t, &cells, err)) > 0)
-		gt_table_add(t, cells);
-	return more < 0 ? more : t->failed ? gt_err_set(err, -ENOMEM, "no memory for a table") : 0;
-}
-
-int gt_table_stream(struct gt_table *t, const struct gt_row_source *source, struct gt_err *err)
-{
-	t->source = *source;
-	t->pulled = calloc(t->ncolumns, sizeof(*t->pulled));
-	return t->pulled ? hold(t, 1, err) : gt_err_set(err, -ENOMEM, "no memory for a table");
-}
-
 unsigned gt_table_rows(const struct gt_table *t) { return t->nrows; }
 const char *gt_table_name(const struct gt_table *t) { return t->name; }
 const char *gt_table_get_note(const struct gt_table *t, size_t i) { return i < t->nnotes ? t->notes[i] : NULL; }
@@ -168,34 +103,6 @@ int gt_table_column(const struct gt_table *t, const char *key)
 	return -1;
 }
 
-const struct gt_cell *gt_table_cell(const struct gt_table *t, unsigned row, unsigned column) { return &gt_row_of(t, row)[column]; }
-
-void gt_table_relabel(struct gt_table *t, const char *key, const struct gt_column *by, const char *const *labels, size_t n)
-{
-	int column = t ? gt_table_column(t, key) : -1;
-
-	if (column < 0 || t->own)
-		return;
-	t->own = malloc(t->ncolumns * sizeof(*t->own));
-	if (!t->own) {
-		t->failed = true;
-		return;
-	}
-	memcpy(t->own, t->columns, t->ncolumns * sizeof(*t->own));
-	t->own[column] = *by;
-	t->columns = t->own;
-	t->labelled = (unsigned)column;
-	t->labels = labels;
-	t->nlabels = n;
-	for (unsigned row = 0; row < t->nrows; row++) {
-		struct gt_cell *c = &gt_row_of(t, row)[column];
-		const char *label = label_of(t, c);
-
-		if (label)
-			t->failed |= !(c->s = strdup(label));
-	}
-}
-
 void gt_table_gives_way(struct gt_table *t, const char *keys) { t->gives_way = keys; }
 
 void gt_table_names_matter(struct gt_table *t) { t->names_matter = true; }
@@ -211,105 +118,19 @@ void gt_table_instead(struct gt_table *t, const char *key, const char *other)
 }
 void gt_table_as_list(struct gt_table *t) { t->list = true; }
 
-static void free_rows(struct gt_table *t, unsigned from)
-{
-	for (size_t i = (size_t)from * t->ncolumns; i < (size_t)t->nrows * t->ncolumns; i++)
-		free((char *)t->cells[i].s);
-	t->nrows = from < t->nrows ? from : t->nrows;
-}
-
 void gt_table_free(struct gt_table *t)
 {
 	if (!t)
 		return;
-	close_source(t);
-	free_rows(t, 0);
+	gt_table_release_rows(t);
 	for (size_t i = 0; i < t->nnotes; i++)
 		free(t->notes[i]);
 	for (size_t i = 0; i < t->nlines; i++)
 		free(t->lines[i]);
 	free(t->lines);
 	free(t->notes);
-	free(t->cells);
 	free(t->own);
 	free(t);
-}
-
-/* ---- sorting: a merge sort over row numbers, so that equal rows keep their order ---- */
-
-struct sorting { const struct gt_table *t; unsigned column, text; bool descending; };
-
-static int compare_cells(enum gt_cell_kind kind, const struct gt_cell *a, const struct gt_cell *b)
-{
-	if (kind == GT_C_TEXT || kind == GT_C_WHOLE)
-		return strcmp(a->s ? a->s : "", b->s ? b->s : "");
-	if (kind == GT_C_REAL)
-		return (a->d > b->d) - (a->d < b->d);
-	return (a->i > b->i) - (a->i < b->i);
-}
-
-static int compare_rows(const struct sorting *s, unsigned x, unsigned y)
-{
-	const struct gt_cell *a = gt_row_of(s->t, x), *b = gt_row_of(s->t, y);
-	const struct gt_cell *ca = &a[s->column], *cb = &b[s->column];
-	int order;
-
-	if (ca->absent != cb->absent)
-		return ca->absent ? 1 : -1;	/* what is not known comes last, whichever way */
-	order = ca->absent ? 0 : compare_cells(s->t->columns[s->column].kind, ca, cb);
-	if (s->descending)
-		order = -order;
-	if (!order && s->text < s->t->ncolumns)
-		order = compare_cells(GT_C_TEXT, &a[s->text], &b[s->text]);
-	return order;
-}
-
-static void merge_sort(const struct sorting *s, unsigned *rows, unsigned *spare, unsigned n)
-{
-	unsigned half = n / 2, i = 0, j = half;
-
-	if (n < 2)
-		return;
-	merge_sort(s, rows, spare, half);
-	merge_sort(s, rows + half, spare, n - half);
-	for (unsigned k = 0; k < n; k++)
-		spare[k] = j >= n || (i < half && compare_rows(s, rows[i], rows[j]) <= 0) ? rows[i++] : rows[j++];
-	memcpy(rows, spare, n * sizeof(*rows));
-}
-
-static int put_in_order(struct gt_table *t, const unsigned *rows)
-{
-	struct gt_cell *cells = malloc(((size_t)t->nrows * t->ncolumns + 1) * sizeof(*cells));
-
-	if (!cells)
-		return -ENOMEM;
-	for (unsigned i = 0; i < t->nrows; i++)
-		memcpy(cells + (size_t)i * t->ncolumns, gt_row_of(t, rows[i]), t->ncolumns * sizeof(*cells));
-	free(t->cells);
-	t->cells = cells;
-	t->cap = (size_t)t->nrows * t->ncolumns;
-	return 0;
-}
-
-void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigned top)
-{
-	struct sorting s = { t, column, 0, descending };
-	unsigned *rows = calloc((size_t)t->nrows * 2 + 1, sizeof(*rows)), dropped;
-
-	while (s.text < t->ncolumns && !gt_is_text(&t->columns[s.text]))
-		s.text++;
-	for (unsigned i = 0; rows && i < t->nrows; i++)
-		rows[i] = i;
-	if (rows)
-		merge_sort(&s, rows, rows + t->nrows, t->nrows);
-	if (!rows || put_in_order(t, rows))
-		t->failed = true;
-	free(rows);
-	if (!top || t->nrows <= top)
-		return;
-	dropped = t->nrows - top;
-	free_rows(t, top);
-	gt_table_note(t, "%u more row%s below --top %u left out", dropped, dropped == 1 ? "" : "s", top);
 }
 
 /* ---- cells as text ---- */
@@ -511,7 +332,7 @@ static bool squeeze(struct grid *g, size_t limit, size_t floor)
 static bool tells_nothing(const struct gt_table *t, unsigned column)
 {
 	for (unsigned row = 0; row < t->nrows; row++) {
-		const struct gt_cell *c = &gt_row_of(t, row)[column];
+		const struct gt_cell *c = gt_table_cell(t, row, column);
 
 		if (!c->absent && (gt_is_text(&t->columns[column]) || c->i || c->d != 0.0))
 			return false;
@@ -622,7 +443,7 @@ static int grid_texts(struct grid *g)
 		const struct gt_column *col = &t->columns[i % n];
 		size_t from = (int)(i % n) == t->replaced ? (size_t)t->by : i % n, width;
 
-		g->texts[i] = i < n ? strdup(col->title) : cell_text(col, &gt_row_of(t, (unsigned)(i / n) - 1)[from], "-");
+		g->texts[i] = i < n ? strdup(col->title) : cell_text(col, gt_table_cell(t, (unsigned)(i / n) - 1, (unsigned)from), "-");
 		if (!g->texts[i])
 			return -ENOMEM;
 		width = gt_clip_width(g->texts[i]);
@@ -659,13 +480,13 @@ static int print_grid(struct gt_out *out, struct gt_table *t, size_t limit, stru
 {
 	unsigned n = text_columns(t);
 	struct grid g = { t, n, NULL, calloc(n + 1, sizeof(size_t)), calloc(n + 1, sizeof(size_t)), calloc(n + 1, sizeof(bool)), 2 };
-	int rc = g.natural && g.widths && g.hidden ? hold(t, STREAM_ROWS, err) : -ENOMEM;
+	int rc = g.natural && g.widths && g.hidden ? gt_table_hold(t, STREAM_ROWS, err) : -ENOMEM;
 
 	if (!rc)
 		rc = print_rows(out, &g, limit, true);
 	while (!rc && t->source.next && !out->failed) {
-		free_rows(t, 0);
-		rc = hold(t, STREAM_ROWS, err);
+		gt_table_keep_rows(t, 0);
+		rc = gt_table_hold(t, STREAM_ROWS, err);
 		if (!rc)
 			rc = print_rows(out, &g, limit, false);
 	}
@@ -696,7 +517,7 @@ static int print_list(struct gt_out *out, const struct gt_table *t, size_t limit
 
 	for (unsigned row = 0; row < t->nrows; row++)
 		for (unsigned i = 0; i < text_columns(t); i++) {
-			const struct gt_cell *c = &gt_row_of(t, row)[i];
+			const struct gt_cell *c = gt_table_cell(t, row, i);
 			char *text = list_text(&t->columns[i], c);
 
 			gt_buf_clear(&b);

@@ -1,16 +1,21 @@
-/* What the files that print tables share: table.c (rows, and text for people) and table_programs.c. */
+/* What the files of tables share: table_rows.c (holds rows), table.c (notes, and text for people) and table_programs.c. */
 #ifndef GT_TABLE_INSIDE_H
 #define GT_TABLE_INSIDE_H
 #include <stddef.h>
 #include "formats/table.h"
+
+struct gt_held_cell;
+struct gt_table_texts;
 
 struct gt_table {
 	const char *name, *title;
 	const struct gt_column *columns;
 	unsigned ncolumns, nrows;
 	enum gt_answer answer;
-	struct gt_cell *cells;
+	struct gt_held_cell *cells;	/* nrows of them (table_rows.c) */
 	size_t cap;
+	struct gt_cell *row;		/* one, unpacked */
+	struct gt_table_texts *texts;	/* those of its cells */
 	char **notes, **lines;
 	size_t nnotes, notes_cap, nlines, lines_cap;
 	const char *gives_way;
@@ -25,11 +30,15 @@ struct gt_table {
 };
 
 static inline bool gt_is_text(const struct gt_column *col) { return col->kind == GT_C_TEXT || col->kind == GT_C_WHOLE; }
-static inline struct gt_cell *gt_row_of(const struct gt_table *t, unsigned row) { return t->cells + (size_t)row * t->ncolumns; }
 static inline enum gt_cell_kind gt_kind_of(const struct gt_column *col, const struct gt_cell *c)
 {
 	return col->kind == GT_C_FIGURE ? c->kind : col->kind;
 }
+const struct gt_cell *gt_row_of(const struct gt_table *t, unsigned row);	/* borrowed until the next one or gt_table_cell */
+/* Pulls rows of its source until it holds n, or all there are. 0 or negative. */
+int gt_table_hold(struct gt_table *t, unsigned n, struct gt_err *err);
+void gt_table_keep_rows(struct gt_table *t, unsigned n);	/* the first n at most */
+void gt_table_release_rows(struct gt_table *t);			/* and its source */
 /* The text without control characters, behind `indent` spaces: new. NULL: no memory. */
 char *gt_printable(const char *s, unsigned indent);
 /* The next row of its source, borrowed until the next one is pulled. 1, 0 when there is no more, or negative. */
