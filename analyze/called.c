@@ -14,7 +14,7 @@ struct gt_called_group {	/* of launches of one kernel, or of copies in one direc
 	uint32_t len;
 	uint64_t count, failed, total, longest, bytes, sized, largest;
 };
-#define GROUPS_MAX (1u << 17)
+#define GROUPS_MAX (1u << 16)
 
 static bool same_group(const void *arg, uint32_t value, const void *key, size_t len)
 {
@@ -29,12 +29,16 @@ static int count(struct gt_called *g, const struct gt_called_group *one, struct 
 	uint32_t i = gt_map_get(&g->map, hash, same_group, g, one, sizeof(*one));
 	struct gt_called_group *to;
 
+	if (i == UINT32_MAX && g->n > GROUPS_MAX)
+		i = GROUPS_MAX;		/* the rest */
 	if (i == UINT32_MAX) {
-		if (g->n == GROUPS_MAX)
-			return gt_err_set(err, -EOVERFLOW, "more than %u different kernels", GROUPS_MAX);
 		if (gt_grow(&g->list, &g->cap, g->n + 1, sizeof(*g->list)) || gt_map_add(&g->map, hash, (uint32_t)g->n))
 			return gt_err_set(err, -ENOMEM, "no memory for the kernels");
-		g->list[g->n++] = *one;
+		g->list[g->n] = *one;
+		if (g->n++ == GROUPS_MAX) {
+			g->list[GROUPS_MAX].name = "(all others)";
+			g->list[GROUPS_MAX].len = (uint32_t)strlen("(all others)");
+		}
 		return 0;
 	}
 	to = &g->list[i];
@@ -178,6 +182,8 @@ struct gt_table *gt_called_launches_table(struct gt_called *g, struct gt_err *er
 	if (t) {
 		gt_table_gives_way(t, "failed max_ns mean_ns share_percent");
 		gt_note_cut(t, g->n, shown);
+		if (g->n > GROUPS_MAX)
+			gt_table_note(t, "more than %u different kernels: those that came later are counted together, as (all others)", GROUPS_MAX);
 	}
 	if (!shares || !names)
 		gt_table_free(t), t = NULL;

@@ -12,11 +12,12 @@
 #include "analyze/bars.h"
 #include "analyze/durations.h"
 #include "analyze/gpu_time.h"
+#include "analyze/name_ids.h"
 #include "analyze/pick.h"
 #include "formats/base/buf.h"
 #include "formats/demangle.h"
 
-#define KERNELS_MAX (1u << 17)
+#define KERNELS_MAX (1u << 16)
 #define OVERVIEW_TOP 10u
 
 struct kernel {
@@ -29,10 +30,9 @@ struct kernel {
 };
 struct kernels {
 	struct gt_gpu_time time;	/* first: gt_asked is its head */
-	struct kernel *list;
+	struct gt_name_ids names;
+	struct kernel *list;		/* by name */
 	size_t n, cap, hist_bytes;
-	struct gt_map map;
-	uint32_t *of_type;		/* by type, numbered over all segments: 1 + index into list; 0 not met yet */
 };
 
 static int kernels_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
@@ -40,42 +40,24 @@ static int kernels_init(void *state, struct gt_reader *r, const struct gt_analys
 	struct kernels *k = state;
 	int rc = gt_gpu_time_init(&k->time, r, opt, err);
 
-	if (rc)
-		return rc;
-	k->of_type = calloc(k->time.order.types[k->time.order.nsegs] + 1ul, sizeof(*k->of_type));
-	return k->of_type ? 0 : gt_err_set(err, -ENOMEM, "no memory for the kernels");
+	return rc ? rc : gt_name_ids_init(&k->names, k->time.order.types[k->time.order.nsegs], KERNELS_MAX, err);
 }
 
 /* ---- rows ---- */
 
-static bool same_name(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	const struct kernel *have = &((const struct kernels *)arg)->list[value];
-
-	return have->len == len && !memcmp(have->name, key, len);
-}
-
 /* 1 + the kernel of a type; 0 with err filled in. */
 static uint32_t find_kernel(struct kernels *k, const struct gt_segment *seg, uint32_t type, struct gt_err *err)
 {
-	uint32_t *known = &k->of_type[gt_in_time_type(&k->time.order, seg, type)], id = seg->types[type].name;
-	const struct gt_string *name = &(struct gt_string){ "?", 1 };
-	uint64_t hash;
+	uint32_t i = gt_name_ids_type(&k->names, gt_in_time_type(&k->time.order, seg, type), seg, type, 0, err);
 
-	if (*known)
-		return *known;
-	if (id < seg->nstrings)
-		name = &seg->strings[id];
-	hash = gt_hash(name->ptr, name->len);
-	*known = 1 + gt_map_get(&k->map, hash, same_name, k, name->ptr, name->len);
-	if (*known)
-		return *known;
-	if (k->n == KERNELS_MAX)
-		return gt_err_set(err, -EOVERFLOW, "more than %u different kernels", KERNELS_MAX), 0;
-	if (gt_grow(&k->list, &k->cap, k->n + 1, sizeof(*k->list)) || gt_map_add(&k->map, hash, (uint32_t)k->n))
-		return gt_err_set(err, -ENOMEM, "no memory for the kernels"), 0;
-	k->list[k->n++] = (struct kernel){ .name = name->ptr, .len = name->len };
-	return *known = (uint32_t)k->n;
+	if (i == GT_NONE)
+		return 0;
+	if (i == k->n) {
+		if (gt_grow(&k->list, &k->cap, k->n + 1, sizeof(*k->list)))
+			return gt_err_set(err, -ENOMEM, "no memory for the kernels"), 0;
+		k->list[k->n++] = (struct kernel){ .name = k->names.list[i].text, .len = k->names.list[i].len };
+	}
+	return 1 + i;
 }
 
 struct launches { const uint64_t *start, *ns, *join; uint32_t nstart, nns, njoin; };
@@ -247,6 +229,7 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 	if (k->n)
 		note_busy(tables[0], busy);
 	note_limits(k, tables[0]);
+	gt_name_ids_note(&k->names, tables[0], "kernels");
 	gt_gpu_time_notes(&k->time, tables[0], "launches");
 	gt_kernel_names_free(names);
 	return 1;
@@ -301,6 +284,7 @@ static void add_top(struct kernels *k, struct gt_table *t, struct gt_kernel_name
 		gt_table_note(t, "%zu more: gtanalyze kernels", k->n - shown);
 	if (k->n)
 		note_busy(t, busy);
+	gt_name_ids_note(&k->names, t, "kernels");
 }
 
 static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -337,8 +321,7 @@ static void kernels_release(void *state)
 	for (size_t i = 0; i < k->n; i++)
 		gt_durations_release(&k->list[i].ran);
 	free(k->list);
-	free(k->of_type);
-	gt_map_release(&k->map);
+	gt_name_ids_release(&k->names);
 	gt_gpu_time_release(&k->time);
 }
 

@@ -126,6 +126,8 @@ static int histogram_finish(void *state, struct gt_table **tables, unsigned max,
 		return 0;
 	layer = gt_query_unrecorded(s);
 	tables[0] = gt_table_new("histogram", q->title, q->columns, q->nby + 4);
+	if (tables[0] && gt_query_cannot(s, tables[0]))
+		return 1;
 	list = gt_query_in_order(&s->groups);
 	while (list && n < s->groups.n && !list[n].cell.absent)	/* those without a value stand last */
 		n++;

@@ -20,7 +20,7 @@
 #include "formats/base/buf.h"
 #include "formats/demangle.h"
 
-#define GROUPS_MAX (1u << 17)
+#define GROUPS_MAX (1u << 16)
 
 struct group {				/* of launches: of one kernel, or of one graph */
 	const char *name;		/* borrowed; NULL: a graph */
@@ -56,13 +56,14 @@ static bool same_group(const void *arg, uint32_t value, const void *key, size_t 
 /* 1 + the group; 0 with err filled in. */
 static uint32_t find_group(struct launches *s, const struct group *one, struct gt_err *err)
 {
+	static const struct group others = { .name = "(all others)", .len = sizeof("(all others)") - 1 };
 	uint64_t hash = one->name ? gt_hash(one->name, one->len) : gt_hash_u64(one->graph + ((uint64_t)one->process << 40));
 	uint32_t i = gt_map_get(&s->map, hash, same_group, s, one, sizeof(*one));
 
 	if (i != UINT32_MAX)
 		return i + 1;
-	if (s->n == GROUPS_MAX)
-		return gt_err_set(err, -EOVERFLOW, "more than %u different kernels", GROUPS_MAX), 0;
+	if (s->n >= GROUPS_MAX && one != &others)
+		return find_group(s, &others, err);
 	if (gt_grow(&s->list, &s->cap, s->n + 1, sizeof(*s->list)) || gt_map_add(&s->map, hash, (uint32_t)s->n))
 		return gt_err_set(err, -ENOMEM, "no memory for the kernels"), 0;
 	s->list[s->n++] = *one;
@@ -285,6 +286,9 @@ static int launches_table(struct launches *s, struct gt_table *t, struct gt_kern
 	gt_table_gives_way(t, "call_per_node_ns call_percent gpu_percent queue_percent call_ns queue_mean_ns short call_mean_ns");
 	gt_note_cut(t, s->n, shown);
 	note_all(s, t);
+	if (s->n > GROUPS_MAX)
+		gt_table_note(t, "more than %u different kernels and graphs: those that came later are counted together, as (all others)",
+			      GROUPS_MAX);
 	gt_launched_notes(&s->gpu, t, "they are no launches here");
 	note_silent(s, t);
 	if (s->n)

@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/launched.h"
+#include "analyze/name_ids.h"
 #include "analyze/sequences.h"
 #include "formats/base/buf.h"
 #include "formats/demangle.h"
 
 #define NAMES_MAX (1u << 17)
+#define LANES_MAX (1u << 16)		/* in 24 MiB */
 
 struct name {				/* of work; those of kernels have figures about runs */
 	const char *text;		/* borrowed */
@@ -34,46 +36,32 @@ struct lane {				/* a stream */
 };
 struct patterns {
 	struct gt_launched gpu;		/* first: gt_asked is its head */
-	struct name *names;
+	struct gt_name_ids ids;
+	struct name *names;		/* by number */
 	struct lane *lanes;
 	size_t nnames, names_cap, nlanes, lanes_cap;
-	struct gt_map by_name;
+	uint64_t beyond;		/* work on streams for which there is no lane */
 	struct gt_sequences sequences;
-	uint32_t *of_type, *lane;	/* by type and by track, numbered over all segments: 1 + index */
+	uint32_t *lane;			/* by track, numbered over all segments: 1 + index */
 };
 
 /* ---- names and streams ---- */
 
-static bool same_name(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	const struct name *have = &((const struct patterns *)arg)->names[value], *want = key;
-
-	return have->len == want->len && have->kernel == want->kernel && !memcmp(have->text, want->text, want->len);
-}
-
 /* 1 + the name of a type; 0 with err filled in. */
 static uint32_t name_of(struct patterns *p, const struct gt_launched_op *op, struct gt_err *err)
 {
-	uint32_t *known = &p->of_type[op->type_number];
-	struct name one = { .text = "?", .len = 1, .kernel = op->what == GT_GPU_KERNEL };
-	uint64_t hash;
+	bool kernel = op->what == GT_GPU_KERNEL;
+	uint32_t type = op->type_number - p->gpu.order.types[op->seg->index];
+	uint32_t i = gt_name_ids_type(&p->ids, op->type_number, op->seg, type, kernel, err);
 
-	if (*known)
-		return *known;
-	if (op->type->name < op->seg->nstrings) {
-		one.text = op->seg->strings[op->type->name].ptr;
-		one.len = op->seg->strings[op->type->name].len;
+	if (i == GT_NONE)
+		return 0;
+	if (i == p->nnames) {
+		if (gt_grow(&p->names, &p->names_cap, p->nnames + 1, sizeof(*p->names)))
+			return gt_err_set(err, -ENOMEM, "no memory for the kernels"), 0;
+		p->names[p->nnames++] = (struct name){ .text = p->ids.list[i].text, .len = p->ids.list[i].len, .kernel = kernel };
 	}
-	hash = gt_hash(one.text, one.len) + one.kernel;
-	*known = 1 + gt_map_get(&p->by_name, hash, same_name, p, &one, sizeof(one));
-	if (*known)
-		return *known;
-	if (p->nnames == NAMES_MAX)
-		return gt_err_set(err, -EOVERFLOW, "more than %u different kernels", NAMES_MAX), 0;
-	if (gt_grow(&p->names, &p->names_cap, p->nnames + 1, sizeof(*p->names)) || gt_map_add(&p->by_name, hash, (uint32_t)p->nnames))
-		return gt_err_set(err, -ENOMEM, "no memory for the kernels"), 0;
-	p->names[p->nnames++] = one;
-	return *known = (uint32_t)p->nnames;
+	return 1 + i;
 }
 
 static struct lane *lane_of(struct patterns *p, const struct gt_launched_op *op, struct gt_err *err)
@@ -90,6 +78,8 @@ static struct lane *lane_of(struct patterns *p, const struct gt_launched_op *op,
 	}
 	return &p->lanes[*known - 1];
 }
+
+static bool is_beyond(const struct patterns *p, const struct gt_launched_op *op) { return !p->lane[op->track] && p->nlanes == LANES_MAX; }
 
 /* ---- runs ---- */
 
@@ -139,6 +129,10 @@ static int on_op(void *arg, const struct gt_launched_op *op, struct gt_err *err)
 
 	if (op->what == GT_GPU_OTHER && !op->in_graph)
 		return 0;
+	if (is_beyond(p, op)) {
+		p->beyond++;
+		return 0;
+	}
 	if (!(l = lane_of(p, op, err)))
 		return -ENOMEM;
 	if (op->in_graph) {
@@ -152,6 +146,12 @@ static int on_op(void *arg, const struct gt_launched_op *op, struct gt_err *err)
 	if (!(name = name_of(p, op, err)))
 		return err->code;
 	++*(op->what == GT_GPU_KERNEL ? &l->kernels : op->what == GT_GPU_COPY ? &l->copies : &l->sets);
+	if (name > NAMES_MAX) {		/* one of many that are not told apart: nobody knows whether it is the one before */
+		if (l->run)
+			end_run(p, l);
+		gt_sequences_break(&l->tail);
+		return 0;
+	}
 	add_to_run(p, l, name - 1, op->start, call_ns);
 	return gt_sequences_add(&p->sequences, &l->tail, (uint32_t)(l - p->lanes),
 				&(struct gt_sequence_launch){ name - 1, op->start, call_ns }, err);
@@ -165,9 +165,10 @@ static int patterns_init(void *state, struct gt_reader *r, const struct gt_analy
 
 	if (rc)
 		return rc;
-	p->of_type = calloc(order->types[order->nsegs] + 1ul, sizeof(*p->of_type));
 	p->lane = calloc(order->tracks[order->nsegs] + 1ul, sizeof(*p->lane));
-	return p->of_type && p->lane ? 0 : gt_err_set(err, -ENOMEM, "no memory for the streams");
+	if (!p->lane)
+		return gt_err_set(err, -ENOMEM, "no memory for the streams");
+	return gt_name_ids_init(&p->ids, order->types[order->nsegs], NAMES_MAX, err);
 }
 
 static int patterns_block(void *state, const struct gt_cols *cols, struct gt_err *err)
@@ -389,6 +390,11 @@ static void add_notes(const struct patterns *p, struct gt_table **tables)
 	if (gt_in_time_late(&l->order))
 		gt_table_note(tables[0], "%llu rows came too late to be put in order: runs and sequences may be cut",
 			      (unsigned long long)gt_in_time_late(&l->order));
+	if (p->beyond)
+		gt_table_note(tables[0], "more than %u streams: %llu pieces of work on those that came later are left out", LANES_MAX,
+			      (unsigned long long)p->beyond);
+	if (gt_name_ids_crowded(&p->ids))
+		gt_table_note(tables[1], "more than %u different operations: those that came later are in no run and no sequence", NAMES_MAX);
 	if (p->sequences.forgotten)
 		gt_table_note(tables[1], "too many different sequences: %llu that had been met once were forgotten, and count once less "
 					 "if they came again", (unsigned long long)p->sequences.forgotten);
@@ -434,9 +440,8 @@ static void patterns_release(void *state)
 
 	free(p->names);
 	free(p->lanes);
-	free(p->of_type);
 	free(p->lane);
-	gt_map_release(&p->by_name);
+	gt_name_ids_release(&p->ids);
 	gt_sequences_release(&p->sequences);
 	gt_launched_release(&p->gpu);
 }

@@ -82,13 +82,29 @@ static int add_moments(struct gt_query_state *s, const struct gt_cols *cols, con
 	return 0;
 }
 
+/* Too many groups are no failure: other reports go on, and this one says in the end that it cannot answer. */
+static int unless_full(const struct gt_query_state *s, int rc, struct gt_err *err)
+{
+	if (!rc || !s->groups.full)
+		return rc;
+	*err = (struct gt_err)GT_ERR_INIT;
+	return 0;
+}
+
+bool gt_query_cannot(const struct gt_query_state *s, struct gt_table *t)
+{
+	if (s->groups.full)
+		gt_table_cannot(t, "more than %zu groups: --by fewer fields, or --where fewer rows", s->groups.full);
+	return s->groups.full;
+}
+
 int gt_query_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_query_state *s = state;
 	int64_t origin = cols->seg->min_start - gt_since(s->asked.opt, s->asked.reader, cols->seg, cols->seg->min_start);
 	int rc = s->q ? gt_query_run(s->rows, cols, err) : 0;
 
-	if (!s->q)
+	if (!s->q || s->groups.full)
 		return 0;
 	if (!rc)
 		rc = gt_query_groups_run(&s->groups, cols, err);
@@ -107,7 +123,7 @@ int gt_query_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 		if (!rc && s->unions)
 			rc = add_moments(s, cols, rows, (uint32_t)n, err);
 	}
-	return rc;
+	return unless_full(s, rc, err);
 }
 
 int gt_query_merge(void *into, void *from, struct gt_err *err)
@@ -118,7 +134,7 @@ int gt_query_merge(void *into, void *from, struct gt_err *err)
 		return 0;
 	to->matched += s->matched;
 	gt_query_rows_merge(to->rows, s->rows);
-	return gt_query_groups_merge(&to->groups, &s->groups, err);
+	return unless_full(to, gt_query_groups_merge(&to->groups, &s->groups, err), err);
 }
 
 /* ---- the table ---- */
@@ -239,6 +255,10 @@ static int query_finish(void *state, struct gt_table **tables, unsigned max, str
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
 	}
 	gt_table_gives_way(tables[0], q->gives_way);
+	if (gt_query_cannot(s, tables[0])) {
+		free(list);
+		return 1;
+	}
 	for (size_t i = 0; i < shown && layer == GT_LAYER_COUNT; i++)
 		add_row(&s->groups, tables[0], list[i].group);
 	free(list);

@@ -3,7 +3,7 @@
  *
  * Where no field of --by differs between the rows of one type on one track, the group of a code is looked up once for a run, and a row
  * costs a look into a table; where some do, a row adds those to the code's key. Memory is bounded: groups beyond GT_QUERY_GROUPS (fewer
- * where they are large) are refused, for a table that lacks some would be wrong; histograms beyond HISTS_MAX have no quantiles.
+ * where they are large) make the question one that cannot be answered, for a table that lacks some would be wrong; histograms beyond HISTS_MAX have no quantiles.
  */
 #include "analyze/deviation.h"
 #include "analyze/query_groups.h"
@@ -130,8 +130,10 @@ static size_t most_groups(const struct gt_query_groups *g)
 
 static int add_group(struct gt_query_groups *g, const uint64_t *key, uint64_t hash, struct gt_err *err)
 {
-	if (g->n >= most_groups(g))
-		return gt_err_set(err, -EOVERFLOW, "more than %zu groups: --by fewer fields, or --where fewer rows", most_groups(g));
+	if (g->n >= most_groups(g)) {
+		g->full = most_groups(g);
+		return gt_err_set(err, -EOVERFLOW, "more than %zu groups", g->full);
+	}
 	if (gt_grow(&g->list, &g->cap, g->n + 1, sizeof(*g->list)) ||
 	    gt_grow(&g->keys, &g->keys_cap, (g->n + 1) * g->width, sizeof(*g->keys)) ||
 	    gt_grow(&g->sums, &g->sums_cap, (g->n + 1) * g->nfields + 1, sizeof(*g->sums)) || gt_map_add(&g->map, hash, (uint32_t)g->n))
@@ -435,6 +437,9 @@ int gt_query_groups_merge(struct gt_query_groups *into, const struct gt_query_gr
 {
 	int rc = 0;
 
+	into->full = into->full ? into->full : from->full;
+	if (into->full)
+		return gt_err_set(err, -EOVERFLOW, "more than %zu groups", into->full);
 	for (size_t i = 0; !rc && i < from->n; i++)
 		rc = merge_group(into, from, i, err);
 	return rc;

@@ -55,15 +55,17 @@ struct gt_query_groups {
 	uint64_t when, block;
 	const struct gt_segment *seg;
 	enum gt_kind kind;
+	size_t full;			/* so many groups are too many: what was added since is in none; 0: all is well */
 	uint32_t at[GT_QUERY_CHUNK];	/* the groups of the rows that were added last */
 };
 
 int gt_query_groups_init(struct gt_query_groups *g, const struct gt_query *q, struct gt_query_rows *rows, struct gt_reader *r,
 			 struct gt_err *err);
 int gt_query_groups_run(struct gt_query_groups *g, const struct gt_cols *cols, struct gt_err *err);
-/* n rows of the run, of the chunk that was matched last. `origin` is time 0. */
+/* n rows of the run, of the chunk that was matched last. `origin` is time 0. -EOVERFLOW: it is full, and no more may be added. */
 int gt_query_groups_add(struct gt_query_groups *g, const struct gt_cols *cols, const uint32_t *rows, uint32_t n, int64_t origin,
 			struct gt_err *err);
+/* -EOVERFLOW: as above, or one of the two was. */
 int gt_query_groups_merge(struct gt_query_groups *into, const struct gt_query_groups *from, struct gt_err *err);
 /* The cell of a group's by-field (i < nby); of an aggregate. */
 struct gt_cell gt_query_key_cell(const struct gt_query_groups *g, size_t group, unsigned i);

@@ -587,9 +587,11 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 		if (s->lanes[i].sampled < s->lanes[i].n)
 			sampled = s->lanes[i].sampled;
 	}
-	if (!s->nlanes && (!gt_recorded(s->asked.reader, GT_LAYER_GPU) || gt_filtered(s->asked.reader)))
+	if (!s->nlanes && !s->crowded && (!gt_recorded(s->asked.reader, GT_LAYER_GPU) || gt_filtered(s->asked.reader)))
 		gt_table_cannot(t, "no repeating sequence was found: what GPUs did was not recorded");
-	if (s->nsteps)
+	if (s->crowded)
+		gt_table_cannot(t, "GPUs ran more than %u different operations", GT_STEPS_SYMBOLS);
+	else if (s->nsteps)
 		gt_table_note(t, "alike %% is of all operations of the GPU: those in steps that have their sequence in common with others");
 	if (by_sequence)
 		gt_table_note(t, "a step lasts until the next one begins, so the last one, which has no next, is left out");
@@ -642,7 +644,7 @@ static int steps_finish(void *state, struct gt_table **tables, unsigned max, str
 				      "warm_up device");
 	gt_table_gives_way(tables[1], "process runtime_calls sets pid copies sequence bytes calls device kernels busy_ns note");
 	gt_table_gives_way(tables[2], "process pid layer over_ns device median_ns duration_ns");
-	if (!rc)
+	if (!rc && !s->crowded)
 		rc = work_out(s, err);
 	if (!rc)
 		rc = fill_tables(s, tables, err);

@@ -10,6 +10,7 @@
 #define GT_STEPS_LANES 64u		/* GPUs that are looked at */
 #define GT_STEPS_MAX (1u << 18)		/* steps of all of them, in 26 MiB */
 #define GT_STEPS_SLOWEST 3u		/* steps that are looked into */
+#define GT_STEPS_SYMBOLS (1u << 17)	/* names that are told apart at all */
 #define GT_STEPS_NAMES 2048u		/* names whose time is told apart, in picked steps; those beyond are one */
 
 struct gt_step {
@@ -61,6 +62,7 @@ struct gt_steps {
 	size_t nnames, names_cap;
 	struct gt_map map;
 	uint32_t *of_type;		/* by type, numbered over all segments: 1 + its name; 0 not met yet */
+	bool crowded;			/* the GPU's operations have more than GT_STEPS_SYMBOLS names: no sequence can be told */
 	size_t nsigns;			/* names of the GPU's operations, which come first */
 	struct gt_steps_lane *lanes;
 	uint32_t nlanes, lanes_left_out;

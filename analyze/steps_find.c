@@ -7,7 +7,6 @@
 #include "analyze/steps.h"
 #include "formats/base/buf.h"
 
-#define NAMES_MAX (1u << 17)
 #define TRIES 3				/* streams of a GPU that are asked */
 
 /* ---- rows ---- */
@@ -36,8 +35,10 @@ uint32_t gt_steps_name(struct gt_steps *s, const struct gt_segment *seg, uint32_
 	*known = 1 + gt_map_get(&s->map, hash, same_name, s, &key, sizeof(key));
 	if (*known)
 		return *known;
-	if (s->nnames == NAMES_MAX)
-		return gt_err_set(err, -EOVERFLOW, "more than %u different operations", NAMES_MAX), 0;
+	if (s->nnames == GT_STEPS_SYMBOLS) {	/* what calls are named beyond that is told apart no more, as all beyond GT_STEPS_NAMES */
+		s->crowded |= !s->nsigns;
+		return *known = GT_STEPS_SYMBOLS;
+	}
 	if (gt_grow(&s->names, &s->names_cap, s->nnames + 1, sizeof(*s->names)) || gt_map_add(&s->map, hash, (uint32_t)s->nnames))
 		return gt_err_set(err, -ENOMEM, "no memory for names"), 0;
 	s->names[s->nnames++] = (struct gt_steps_name){ key.text, key.len, key.layer };
