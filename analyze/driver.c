@@ -22,7 +22,8 @@ struct thread {
 	size_t n, cap;
 	uint64_t ioctls, held;		/* that began before held_at; at held_at */
 	int64_t held_at;
-	struct gt_range in;		/* what was asked for */
+	bool ranged;			/* only this was asked for: */
+	struct gt_range in;
 };
 struct failure { const struct gt_segment *seg; uint32_t type, track; int32_t code; uint64_t count, ns; int64_t first; };
 struct driver {
@@ -53,6 +54,8 @@ struct driver {
 
 static int64_t in_range(const struct thread *t, int64_t at)
 {
+	if (!t->ranged)
+		return at;
 	return at < t->in.from ? t->in.from : at > t->in.to ? t->in.to : at;
 }
 
@@ -155,7 +158,8 @@ static struct thread *thread_of(struct driver *d, uint32_t number, const struct 
 			gt_err_set(err, -ENOMEM, "no memory for the threads");
 			return NULL;
 		}
-		d->threads[d->nthreads] = (struct thread){ .held_at = INT64_MIN, .in = gt_range_of(&d->asked.opt->filter, seg) };
+		d->threads[d->nthreads] = (struct thread){ .held_at = INT64_MIN, .ranged = d->asked.opt->filter.ranged,
+							  .in = gt_range_of(&d->asked.opt->filter, seg) };
 		d->slot[number] = (uint32_t)++d->nthreads;
 	}
 	return &d->threads[d->slot[number] - 1];
