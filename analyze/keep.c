@@ -5,22 +5,25 @@
 #include "analyze/pick.h"
 #include "formats/base/buf.h"
 
-/* < 0: a is better. */
+#define DIFFER(x) if (a->x != b->x) return a->x < b->x ? -1 : 1
+
+/* < 0: a is better. Only rows that nobody can tell apart are equal: which of two comes first must not depend on who met it first. */
 static int compare(const void *pa, const void *pb)
 {
 	const struct gt_kept *a = pa, *b = pb;
 
 	if (a->score != b->score)
 		return a->score > b->score ? -1 : 1;
-	if (a->seg->index != b->seg->index)
-		return a->seg->index < b->seg->index ? -1 : 1;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->track != b->track)
-		return a->track < b->track ? -1 : 1;
-	if (a->depth != b->depth)
-		return a->depth < b->depth ? -1 : 1;
-	return (a->type > b->type) - (a->type < b->type);
+	DIFFER(seg->index);
+	DIFFER(start);
+	DIFFER(track);
+	DIFFER(depth);
+	DIFFER(type);
+	DIFFER(dur);
+	DIFFER(ret);
+	DIFFER(a);
+	DIFFER(b);
+	return 0;
 }
 
 static void sift_up(struct gt_keep *k, size_t i, const struct gt_kept *one)

@@ -1,4 +1,4 @@
-/* The best few of many rows: slowest calls, first events, largest gaps. Ties are broken by time, place and type, so what is kept
+/* The best few of many rows: slowest calls, first events, largest gaps. Ties are broken by all that tells rows apart, so what is kept
  * does not depend on the order in which rows were offered. */
 #ifndef GT_KEEP_H
 #define GT_KEEP_H
