@@ -12,6 +12,7 @@
 #include "formats/base/buf.h"
 
 #define FAILURES_MAX 65536u	/* different ones */
+#define DEEPEST 1024u		/* open calls of a thread; programs have a few, and each that returns looks at all of them */
 enum { CALL = 1, IOCTL };
 
 struct spent { uint64_t calls, entered, ns, driver, ioctls, longest; };	/* entered: calls with an ioctl; longest: in the driver */
@@ -39,6 +40,7 @@ struct driver {
 	uint64_t *rows;			/* likewise: ioctls */
 	struct spent all;		/* outermost calls */
 	uint64_t outside;		/* ioctls within no call */
+	bool deep;			/* calls are nested deeper than DEEPEST: there is no answer */
 	bool *told;			/* by segment: were ioctls recorded? */
 	struct failure *failures;
 	size_t nfailures, failures_cap;
@@ -143,6 +145,9 @@ static inline int push(struct driver *d, struct thread *t, const struct gt_momen
 	struct open o = { m->at, m->end, driver_before(t, m->at), t->ioctls, m->what, (uint8_t)(m->addr >> 8) };
 	size_t i;
 
+	d->deep |= t->n == DEEPEST;
+	if (d->deep)
+		return 0;
 	if (t->n == t->cap && gt_grow(&t->stack, &t->cap, t->n + 1, sizeof(*t->stack)))
 		return gt_err_set(err, -ENOMEM, "no memory for open calls");
 	for (i = t->n++; i && t->stack[i - 1].start == o.start && below(&o, &t->stack[i - 1]); i--)
@@ -170,6 +175,8 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	struct driver *d = arg;
 	struct thread *t;
 
+	if (d->deep)
+		return 0;
 	if (m->place != d->last_place) {
 		d->last_seg = gt_in_time_segment(&d->order, d->asked.reader, m);
 		if (!thread_of(d, m->place, d->last_seg, err))
@@ -501,6 +508,8 @@ static int driver_finish(void *state, struct gt_table **tables, unsigned max, st
 	unsigned skip = gt_where_skip(d->asked.reader);
 	int rc = flush(d, err);
 
+	if (d->deep)
+		away = "calls are nested more than a thousand deep";
 	tables[0] = gt_table_new("driver", "Time in the driver", total_columns, 7);
 	tables[1] = gt_table_new("driver_calls", "Time in the driver by call", call_columns, NCALL);
 	tables[2] = gt_table_new("driver_failures", "Failed ioctls by status", failure_columns + skip, NFAILURE - skip);

@@ -220,6 +220,15 @@ void gt_host_forget(struct gt_host_line *l, int64_t before, size_t *kept)
 		memmove(l->copies, l->copies + copies, l->ncopies * sizeof(*l->copies));
 }
 
+bool gt_host_empty(const struct gt_host_line *l)
+{
+	size_t n = l->ncopies;
+
+	for (int i = 0; i < GT_HOST_LEVELS; i++)
+		n += l->level[i].n;
+	return !n;
+}
+
 void gt_host_release(struct gt_host_line *l)
 {
 	for (int i = 0; i < GT_HOST_LEVELS; i++)

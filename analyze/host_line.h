@@ -52,5 +52,6 @@ int64_t gt_host_copy_of(const struct gt_host_line *l, int64_t call);
 /* Hands out [from, to) in pieces, in order. It remembers where that was, and is quick where the next one is near. */
 int gt_host_cut(struct gt_host_line *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg, struct gt_err *err);
 void gt_host_forget(struct gt_host_line *l, int64_t before, size_t *kept);	/* what ended by then */
+bool gt_host_empty(const struct gt_host_line *l);	/* is nothing of it kept? */
 void gt_host_release(struct gt_host_line *l);
 #endif

@@ -16,6 +16,7 @@
 #define FORGET 65536u	/* stretches of host lines that are kept at least before it is asked which nobody needs */
 #define IS_A_SPAN UINT64_MAX	/* a moment that is no operation */
 #define WAITS 8192u	/* of a stream that are kept */
+#define WIDEST (1ll << 57)	/* ns, more than four years: what lasts for so long is no program's time, and is kept in pieces */
 #define LOSSES 4096u	/* beyond that two become one: what lies between them is not known then either */
 
 /* ---- types and names ---- */
@@ -345,9 +346,18 @@ static void forget(struct gt_idle *s, int64_t floor)
 	uint32_t first = s->order.tracks[s->seg->index];
 
 	find_needed(s, floor);
-	for (uint32_t i = 0; i < s->seg->ntracks; i++)
-		if (s->lines[first + i])
-			gt_host_forget(s->lines[first + i], s->processes[gt_places_slot(&s->places, s->seg, i)].needed, &s->kept);
+	for (uint32_t i = 0; i < s->seg->ntracks; i++) {
+		struct gt_host_line **line = &s->lines[first + i];
+
+		if (!*line)
+			continue;
+		gt_host_forget(*line, s->processes[gt_places_slot(&s->places, s->seg, i)].needed, &s->kept);
+		if (gt_host_empty(*line)) {	/* there may be a hundred thousand threads, each with a call or two */
+			gt_host_release(*line);
+			free(*line);
+			*line = NULL;
+		}
+	}
 	s->forget_at = s->kept * 2 > FORGET ? s->kept * 2 : FORGET;
 }
 
@@ -559,8 +569,13 @@ static int add_gpu(struct gt_idle *s, const struct gt_cols *cols, struct gt_err 
 
 int gt_idle_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
-	int rc = s->seg != cols->seg || s->block != cols->block ? begin_block(s, cols, err) : 0;
+	int rc = 0;
 
+	s->too_wide |= cols->seg->max_end - cols->seg->min_start > WIDEST;
+	if (s->too_wide)
+		return 0;
+	if (s->seg != cols->seg || s->block != cols->block)
+		rc = begin_block(s, cols, err);
 	if (!rc && !cols->seg->rows[GT_GPU])	/* there is no gap to cut */
 		return 0;
 	if (rc || cols->kind == GT_LOST)
@@ -667,6 +682,8 @@ const char *gt_idle_cannot(const struct gt_idle *s)
 	if (f->match || f->tid)
 		return f->match ? "--match leaves rows out, and what is left out would look idle" :
 				  "--tid leaves rows out, and what is left out would look idle";
+	if (s->too_wide)
+		return "the recording lasts for more than four years: a clock jumped";
 	if (s->ndevices)
 		return NULL;
 	return gt_recorded(s->asked.reader, GT_LAYER_GPU) ? "no GPU did anything" :

@@ -126,6 +126,7 @@ struct gt_idle {
 	size_t columns_cap;
 	struct gt_idle_process { int64_t needed; bool works; } *processes;	/* by slot: from when on its lines are; has a device */
 	struct { uint32_t process; uint64_t tid; uint32_t track; } last_thread;
+	bool too_wide;				/* a recording is longer than time is kept for: there is no answer */
 	bool calls;				/* were recorded in the segment at hand */
 	struct gt_idle_loss { int64_t from, to; uint32_t track; uint8_t scope; } *losses;		/* of the segment at hand */
 	size_t nlosses, losses_cap;

@@ -13,7 +13,7 @@
 #include "analyze/pick.h"
 #include "formats/demangle.h"
 
-#define GT_NSIGHT_GROUPS (1u << 17)	/* of a table; what is beyond is one row */
+#define GT_NSIGHT_GROUPS (1u << 16)	/* of a table; what is beyond is one row */
 extern const char gt_nsight_family[];	/* what --list puts them under */
 
 /* ---- names ---- */

@@ -20,6 +20,7 @@
 #define WINDOW (1u << 17)		/* ranges in one, those carried included */
 #define PAIRS (1u << 19)		/* of a range and a kernel in it, that a window may have */
 #define GROUPS_MOST (1u << 15)
+#define DEEPEST 1024u			/* ranges around one: work is looked for, and levels are told, range by range */
 
 struct range {
 	int64_t start, end;
@@ -48,7 +49,7 @@ struct nvtx {
 	int64_t from, to;		/* the window: launches that start in it */
 	struct pairs pairs;
 	uint64_t work, unjoined, outside, idle, unended;
-	bool crowded;			/* more ranges at one moment than a window holds */
+	const char *crowded;		/* there are too many ranges at one moment, and no answer; how many */
 };
 
 /* ---- a window ---- */
@@ -134,8 +135,12 @@ static void nest(struct nvtx *v, uint32_t first_id)
 
 		if (r->id < first_id)
 			continue;
-		while ((up = last_until(v, lo, up, r->end)) != GT_NONE)
+		while (r->level <= DEEPEST && (up = last_until(v, lo, up, r->end)) != GT_NONE)
 			v->ranges[up].children += !r->level++;
+		if (r->level > DEEPEST) {
+			v->crowded = "ranges are nested more than a thousand deep";
+			return;
+		}
 	}
 }
 
@@ -328,9 +333,10 @@ static int do_window(struct nvtx *v, uint32_t first_id, bool first, struct gt_er
 	if (v->n) {
 		sort_ranges(v);
 		build_tree(v);
-		nest(v, first_id);
+		if (!v->kernels)
+			nest(v, first_id);
 	}
-	rc = find_work(v, !first, err);
+	rc = v->crowded ? 0 : find_work(v, !first, err);
 	return rc ? rc : close_window(v, err);
 }
 
@@ -381,7 +387,8 @@ static int each_window(struct nvtx *v, struct gt_iter *it, struct gt_err *err)
 			rc = do_window(v, first_id, first, err);
 			first_id = v->next_id;
 			first = false;
-			v->crowded |= v->n > WINDOW / 2;
+			if (v->n > WINDOW / 2)
+				v->crowded = "more than 65,536 ranges go on at one moment";
 		}
 		if (v->crowded)
 			return rc;
@@ -428,7 +435,7 @@ static void note_limits(const struct nvtx *v, struct gt_table *t)
 	const char *work = v->kernels ? "kernels" : "pieces of GPU work";
 
 	if (v->crowded)
-		gt_table_cannot(t, "more than %u ranges go on at one moment", WINDOW / 2);
+		gt_table_cannot(t, "%s", v->crowded);
 	if (v->unjoined)
 		gt_table_note(t, "%llu of %llu %s are joined to no call: they are in no range", (unsigned long long)v->unjoined,
 			      (unsigned long long)v->work, work);

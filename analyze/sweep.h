@@ -17,8 +17,9 @@ struct gt_sweep {		/* zero-initialised: nothing runs, and `at` is 0 */
 	uint64_t ids;		/* the sum of those names: with one name, that name */
 	struct gt_sweep_op { int64_t end; uint32_t name; uint32_t kind; } *heap;	/* the n operations, in no order */
 	/* the rest is private */
-	uint32_t *counts;
-	size_t cap, counts_cap;
+	struct gt_sweep_name { uint32_t name, n; } *names;	/* those that run, in a table of `room` (a power of two); n 0: free */
+	uint32_t room;
+	size_t cap;
 };
 /* from < to; the state is that between them. */
 typedef void gt_sweep_fn(void *arg, const struct gt_sweep *s, int64_t from, int64_t to);
