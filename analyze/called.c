@@ -216,6 +216,8 @@ static int transfers_finish(void *state, struct gt_table **tables, unsigned max,
 	}
 	if (tables[0])
 		gt_table_gives_way(tables[0], "failed max_ns mean_bytes share_percent max_bytes total_ns");
+	if (tables[0])
+		gt_note_no_calls(tables[0], g->asked.reader);
 	free(shares);
 	return shares && tables[0] ? 1 : gt_err_set(err, -ENOMEM, "no memory for the copies");
 }

@@ -59,6 +59,7 @@ static int categories_finish(void *state, struct gt_table **tables, unsigned max
 				gt_cell_text(gt_category_word(c)), gt_cell_u(sums[c].all.count), gt_cell_u(sums[c].all.outer),
 				gt_cell_u(parts[c]), gt_cell_i(shares[c]), gt_cell_u(sums[c].nested) });
 	gt_table_sort(tables[0], 3, true, 0);
+	gt_note_no_calls(tables[0], ((const struct gt_asked *)state)->reader);
 	return 1;
 }
 

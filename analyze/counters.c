@@ -254,7 +254,7 @@ static int counters_finish(void *state, struct gt_table **tables, unsigned max, 
 	for (uint32_t i = 0; i < gt_reader_segments(c->asked.reader); i++)
 		rows += gt_reader_segment(c->asked.reader, i)->rows[GT_COUNTER];
 	if (!rows)
-		gt_table_note(tables[0], "not recorded");
+		gt_table_cannot(tables[0], "counters were not recorded");
 	return 1;
 }
 

@@ -138,6 +138,7 @@ static int errors_finish(void *state, struct gt_table **tables, unsigned max, st
 	if (e->beyond)
 		gt_table_note(tables[0], "%llu failed calls are beyond the first %d kinds of failure and not listed",
 			      (unsigned long long)e->beyond, ERRORS_MAX);
+	gt_note_no_calls(tables[0], e->asked.reader);
 	return 1;
 }
 

@@ -268,6 +268,40 @@ static uint64_t overhang(struct gt_range in, int64_t start, int64_t dur)
 	return over < (uint64_t)dur ? over : (uint64_t)dur;
 }
 
+/* Do calls that are not nested overlap? Those of a recorder never do; where a clock went back, or a file says so, they may. */
+static bool overlap(const struct gt_cols *cols)
+{
+	int64_t end = INT64_MIN;
+	bool any = false;
+
+	for (uint32_t i = 1; !cols->depth && i < cols->n; i++)
+		any |= cols->start[i] < cols->start[i - 1] + cols->dur[i - 1];
+	for (uint32_t i = 0; cols->depth && i < cols->n; i++)
+		if (!cols->depth[i]) {
+			any |= cols->start[i] < end;
+			end = cols->start[i] + cols->dur[i];
+		}
+	return any;
+}
+
+/* The time in calls of a run that are not nested, as their union. */
+static uint64_t union_of(struct gt_range in, const struct gt_cols *cols)
+{
+	int64_t covered = in.from, last = in.to;
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < cols->n; i++) {
+		int64_t from = cols->start[i] > covered ? cols->start[i] : covered, to = cols->start[i] + cols->dur[i];
+
+		to = to < last ? to : last;
+		if (to <= from || (cols->depth && cols->depth[i]))
+			continue;
+		ns += (uint64_t)to - (uint64_t)from;
+		covered = to;
+	}
+	return ns;
+}
+
 static void count_lane(struct gt_fold *f, const struct gt_cols *cols)
 {
 	struct gt_lane *lane = &f->segs[cols->seg->index].lanes[cols->track];
@@ -286,6 +320,10 @@ static void count_lane(struct gt_fold *f, const struct gt_cols *cols)
 	for (uint32_t i = 0; f->filter.ranged && i < cols->n; i++)
 		if (!cols->depth || !cols->depth[i])
 			busy -= overhang(in, cols->start[i], cols->dur[i]);
+	if (overlap(cols)) {
+		lane->overlaps = true;
+		busy = union_of(in, cols);
+	}
 	lane->busy = gt_sat_add(lane->busy, busy);
 	if (deepest >= lane->max_depth && cols->n)
 		lane->max_depth = deepest + 1;
@@ -398,6 +436,7 @@ static void merge_lane(struct gt_lane *into, const struct gt_lane *from)
 	into->calls += from->calls;
 	into->open += from->open;
 	into->busy = gt_sat_add(into->busy, from->busy);
+	into->overlaps |= from->overlaps;
 	if (from->max_depth > into->max_depth)
 		into->max_depth = from->max_depth;
 }

@@ -35,6 +35,7 @@ struct gt_lane {
 	uint64_t open;
 	uint64_t busy;		/* ns: union of the calls (finished and open), cut to the range that was asked for. Calls of a track
 				 * nest, so those of depth 0 are disjoint and their sum is the union */
+	bool overlaps;		/* calls of depth 0 do overlap: `busy` is their union block by block, and may be too long */
 	unsigned max_depth;	/* 1 where calls stand alone, 2 for a call within a call ...; 0 without calls */
 };
 

@@ -14,6 +14,7 @@
 #include "formats/base/buf.h"
 
 enum { SECOND_KERNEL = GT_WORK_KINDS, MEMBERS, SETS = 1 << MEMBERS };
+#define DEVICES_MAX 16384u
 
 struct device {
 	const struct gt_segment *seg;
@@ -33,6 +34,7 @@ struct overlap {
 	uint8_t *kind;			/* by type, numbered over all segments: 1 + kind; 0 not met yet */
 	struct device *devices;
 	size_t n, cap;
+	uint64_t beyond;		/* rows of devices beyond DEVICES_MAX */
 };
 
 /* ---- rows ---- */
@@ -71,6 +73,10 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	uint32_t *slot = &o->device_slot[o->device_of[m->place]], *stream = &o->stream_slot[m->place], first = o->order.tracks[seg->index];
 	struct device *d;
 
+	if (!*slot && o->n == DEVICES_MAX) {
+		o->beyond++;
+		return 0;
+	}
 	if (!*slot && !(*slot = add_device(o, seg, o->device_of[m->place] - first, start, err)))
 		return err->code;
 	d = &o->devices[*slot - 1];
@@ -330,6 +336,9 @@ static void add_notes(const struct overlap *o, struct gt_table *t)
 
 	if (!o->n && (!gt_recorded(o->asked.reader, GT_LAYER_GPU) || gt_filtered(o->asked.reader)))
 		gt_table_cannot(t, "what GPUs did was not recorded");
+	if (o->beyond)
+		gt_table_note(t, "more than %u GPUs: %llu rows of those that came later are in no figure", DEVICES_MAX,
+			      (unsigned long long)o->beyond);
 	if (late)
 		gt_table_note(t, "%llu rows came too late to be put in order: times may be too short", (unsigned long long)late);
 }

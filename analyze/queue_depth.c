@@ -24,6 +24,7 @@
 #define CLASSES 5			/* of depth: 0, 1-15, 16-255, 256 up to full, full */
 #define FED 4096			/* launches whose moments are put in order together */
 #define STRIPS_MAX 16384		/* 8 MiB */
+#define LANES_MAX 65536u		/* 12 MiB */
 
 enum what { CALL_BEGINS, CALL_RETURNS, WAITS /* likewise, and its work has not begun */, WORK_STARTS };
 
@@ -47,7 +48,8 @@ struct queues {
 	size_t nfed[3];
 	const struct gt_segment *seg;	/* of those */
 	struct gt_timeline line;
-	uint64_t late;
+	uint64_t late, beyond;		/* beyond: work of devices that have no lane any more */
+	bool streams_beyond;		/* there are streams that have none: they count in their device's */
 };
 
 /* ---- moments in order ---- */
@@ -139,6 +141,22 @@ static struct lane *lane_of(struct queues *q, const struct gt_segment *seg, uint
 	return &q->lanes[q->n - 1];
 }
 
+/* The lane of its stream, or of its device where there are too many streams. NULL: no memory, or (no error) its device has none, either. */
+static struct lane *lane_of_op(struct queues *q, const struct gt_launched_op *op, struct gt_err *err)
+{
+	bool full = q->n >= LANES_MAX && q->lane;
+
+	if (full && !q->lane[op->device]) {
+		q->beyond++;
+		return NULL;
+	}
+	if (!lane_of(q, op->seg, op->device, op->device, err))
+		return NULL;
+	full = q->n >= LANES_MAX && !q->lane[op->track];
+	q->streams_beyond |= full;
+	return lane_of(q, op->seg, full ? op->device : op->track, op->device, err);
+}
+
 /* Each of the three kinds of moments comes nearly in order, all together do not. */
 static int feed(struct queues *q, struct gt_err *err)
 {
@@ -210,8 +228,8 @@ static int on_op(void *arg, const struct gt_launched_op *op, struct gt_err *err)
 	if (q->seg && q->seg != op->seg)
 		rc = flush(q, err);
 	q->seg = op->seg;
-	if (rc || !lane_of(q, op->seg, op->device, op->device, err) || !(l = lane_of(q, op->seg, op->track, op->device, err)))
-		return rc ? rc : -ENOMEM;
+	if (rc || !(l = lane_of_op(q, op, err)))
+		return rc ? rc : err->code;
 	device = &q->lanes[q->lane[op->device] - 1];
 	if (!op->launch || !op->first)
 		return 0;
@@ -356,14 +374,14 @@ static void add_picture(const struct queues *q, struct gt_table *t, const struct
 	char text[GT_STRIP_CELLS + 1] = "";
 	struct gt_cell cells[NPICTURE];
 
-	for (unsigned i = 0; l->strip && i < n; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		bool touched;
 		uint64_t mean = gt_strip_mean(l->strip, &w, n, i, &touched);
 
 		text[i] = letter(mean, touched);
 	}
 	where(cells, l);
-	cells[5] = l->strip ? gt_cell_text(text) : gt_cell_none();
+	cells[5] = gt_cell_text(text);
 	cells[6] = gt_cell_u(l->most);
 	cells[7] = gt_cell_i(gt_since(a->opt, a->reader, l->seg, w.from));
 	cells[8] = gt_cell_i(gt_since(a->opt, a->reader, l->seg, (int64_t)((uint64_t)w.from + w.width)));
@@ -385,10 +403,14 @@ static int fill(struct queues *q, struct gt_table **tables, struct gt_err *err)
 		if (!i || l->seg != q->lanes[i - 1].seg)
 			gt_strip_note(tables[1], &q->gpu.asked, l->seg, &w, n);
 		rc = add_lane(q, tables[0], l, err);
-		add_picture(q, tables[1], l);
+		if (l->strip)
+			add_picture(q, tables[1], l);
 	}
 	gt_note_cut(tables[0], q->n, shown);
-	gt_note_cut(tables[1], q->n, shown);
+	if (q->n > q->nstrips)
+		gt_table_note(tables[1], "no more than %d streams and GPUs are drawn, those that came first", STRIPS_MAX);
+	else
+		gt_note_cut(tables[1], q->n, shown);
 	return rc;
 }
 
@@ -402,6 +424,11 @@ static void add_notes(const struct queues *q, struct gt_table **tables)
 		gt_table_note(tables[1], "mean in each cell: . below 1, : 1, - 4, = 16, + 64, * 128, # 256, %% 512, @ full");
 	}
 	gt_launched_notes(&q->gpu, tables[0], "they are in no queue here");
+	if (q->streams_beyond)
+		gt_table_note(tables[0], "more than %u streams and GPUs: streams that came later have no row, but are in that of their GPU, "
+					 "which cannot tell whether they were full", LANES_MAX);
+	if (q->beyond)
+		gt_table_note(tables[0], "%llu pieces of work on GPUs that came later still are in no row", (unsigned long long)q->beyond);
 	if (q->late)
 		gt_table_note(tables[0], "%llu moments came too late to be put in order: queues may have been deeper",
 			      (unsigned long long)q->late);

@@ -197,8 +197,24 @@ bool gt_filtered(struct gt_reader *r)
 
 void gt_note_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned layer)
 {
-	if (!gt_table_rows(t) && (!gt_recorded(r, layer) || gt_filtered(r)))
+	static const char *const what[GT_LAYER_COUNT] = {
+		"calls of the driver were", "ioctls were", "the scheduler was", "what GPUs did was", "the program's ranges were",
+		"calls of the CUDA runtime were", "what recording took was",
+	};
+
+	if (gt_table_rows(t))
+		return;
+	if (!gt_recorded(r, layer))
+		gt_table_cannot(t, "%s not recorded", what[layer]);
+	else if (gt_filtered(r))
 		gt_table_note(t, "not recorded");
+}
+
+void gt_note_no_calls(struct gt_table *t, struct gt_reader *r)
+{
+	if (!gt_table_rows(t) && !gt_recorded(r, GT_LAYER_API) && !gt_recorded(r, GT_LAYER_IOCTL) && !gt_recorded(r, GT_LAYER_SCHED) &&
+	    !gt_recorded(r, GT_LAYER_RUNTIME))
+		gt_table_cannot(t, "calls were not recorded");
 }
 
 const char *gt_layer_word(unsigned layer)

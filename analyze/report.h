@@ -61,8 +61,9 @@ bool gt_gpu_by_events(const char *value);	/* gpu_source: do its times come from 
 bool gt_no_gpu_source(const char *value);	/* gpu_source in the metadata of a recording with -e gpu: was there none? */
 bool gt_recorded(struct gt_reader *r, unsigned layer);
 bool gt_filtered(struct gt_reader *r);	/* were names left out, by the recorder or a copy? Then a 0 may mean either */
-/* Says so under a table that is empty because its layer was not looked at, or names were left out. */
+/* Of a table that is empty because its layer was not looked at: it cannot answer. Or because names were left out: says so. */
 void gt_note_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned layer);
+void gt_note_no_calls(struct gt_table *t, struct gt_reader *r);	/* likewise where calls of no layer were looked at */
 const char *gt_layer_word(unsigned layer);
 const char *gt_direction_text(uint64_t direction);	/* "host to device" and its like; "unknown" */
 /* Why there can be no figure of this layer (GT_LAYER_COUNT: any but the GPU) and operation (GT_OP_NONE: any): the options left all

@@ -117,6 +117,7 @@ static int finish(struct calls *c, const char *name, const char *title, unsigned
 	for (size_t i = 0; i < c->keep.n; i++)
 		add(c, tables[0], &c->keep.list[i], open);
 	gt_note_kept(tables[0], &c->keep);
+	gt_note_no_calls(tables[0], c->asked.reader);
 	for (uint32_t i = 0; open && i < gt_reader_segments(c->asked.reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(c->asked.reader, i);
 
@@ -205,6 +206,7 @@ static int unseen_finish(void *state, struct gt_table **tables, unsigned max, st
 		for (size_t i = 0; i < m->keep.n; i++)
 			add_unseen(m, tables[0], &m->keep.list[i], names);
 		gt_note_kept(tables[0], &m->keep);
+		gt_note_unrecorded(tables[0], m->asked.reader, GT_LAYER_GPU);
 	}
 	gt_kernel_names_free(names);
 	return tables[0] && names ? 1 : gt_err_set(err, -ENOMEM, "no memory for a table");

@@ -46,16 +46,23 @@ static struct busy *collect(const struct gt_asked *a, size_t *n)
 	return list;
 }
 
+/* A thread is in a call for no longer than the recording lasts, whatever its clock did. */
+static bool is_doubtful(const struct gt_asked *a, const struct busy *b)
+{
+	return b->lane->overlaps || b->lane->busy > gt_span_of(a->opt, b->seg);
+}
+
 static void add(const struct gt_asked *a, struct gt_table *t, const struct busy *b)
 {
+	uint64_t span = gt_span_of(a->opt, b->seg), busy = b->lane->busy < span ? b->lane->busy : span;
 	struct gt_cell cells[10];
 
 	gt_where_process(cells, b->seg, gt_track_process(b->seg, b->track));
 	gt_where_thread(cells + 3, b->seg, b->track);
 	cells[5] = gt_cell_u(b->lane->calls);
 	cells[6] = gt_cell_u(b->lane->open);
-	cells[7] = gt_cell_u(b->lane->busy);
-	cells[8] = gt_cell_share(b->lane->busy, gt_span_of(a->opt, b->seg));
+	cells[7] = gt_cell_u(busy);
+	cells[8] = gt_cell_share(busy, span);
 	cells[9] = gt_cell_u(b->lane->max_depth);
 	gt_table_add(t, cells + gt_where_skip(a->reader));
 }
@@ -64,7 +71,7 @@ static int threads_finish(void *state, struct gt_table **tables, unsigned max, s
 {
 	const struct gt_asked *a = state;
 	unsigned skip = gt_where_skip(a->reader);
-	size_t n, shown;
+	size_t n, shown, doubtful = 0;
 	struct busy *list = collect(a, &n);
 
 	tables[0] = gt_table_new("threads", "Threads", columns + skip, 10 - skip);
@@ -76,7 +83,13 @@ static int threads_finish(void *state, struct gt_table **tables, unsigned max, s
 	shown = gt_shown(n, a->opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add(a, tables[0], &list[i]);
+	for (size_t i = 0; i < n; i++)
+		doubtful += is_doubtful(a, &list[i]);
+	if (doubtful)
+		gt_table_note(tables[0], "calls of %zu thread%s overlap without being nested: their time is not certain", doubtful,
+			      doubtful == 1 ? "" : "s");
 	gt_note_cut(tables[0], n, shown);
+	gt_note_no_calls(tables[0], a->reader);
 	free(list);
 	return 1;
 }

@@ -2,14 +2,16 @@
  * of time, indented by how deep they nest.
  *
  * Strips count the union of the calls that were asked for, also where --match or a loss took the outer call of a nested one
- * away; so calls are needed by start, and the timeline puts them there. A strip takes half a KiB for each thread that has
- * calls, the list is bounded by --top. On a narrow terminal several cells become one.
+ * away; so calls are needed by start, and the timeline puts them there. A strip takes half a KiB, and the first STRIPS_MAX threads
+ * have one; the list is bounded by --top. On a narrow terminal several cells become one.
  */
 #include <stdlib.h>
 #include "analyze/keep.h"
 #include "analyze/report.h"
 #include "analyze/strip.h"
 #include "analyze/timeline.h"
+
+#define STRIPS_MAX 32768u	/* 16 MiB */
 
 struct segment {
 	struct gt_window window;
@@ -22,6 +24,8 @@ struct state {
 	struct gt_timeline line;	/* of the segment at hand */
 	const struct gt_segment *seg;
 	uint64_t block, late;
+	uint32_t nstrips;
+	uint64_t undrawn;		/* calls of threads that have no strip */
 	struct gt_keep calls;		/* .a: 1 when still open */
 };
 
@@ -53,6 +57,11 @@ static int add_to_strip(void *arg, const struct gt_moment *m, struct gt_err *err
 	struct segment *own = &s->segments[s->seg->index];
 	struct gt_strip **strip = &own->strips[m->place];
 
+	if (!*strip && s->nstrips == STRIPS_MAX) {
+		s->undrawn++;
+		return 0;
+	}
+	s->nstrips += !*strip;
 	if (!*strip && !(*strip = calloc(1, sizeof(**strip))))
 		return gt_err_set(err, -ENOMEM, "no memory for the timeline of a thread");
 	gt_strip_add(*strip, &own->window, m->at, m->end);
@@ -164,6 +173,9 @@ static void add_threads(const struct state *s, struct gt_table *t)
 	}
 	gt_note_cut(t, n, gt_shown(n, s->asked.opt->top));
 	gt_note_unrecorded(t, s->asked.reader, GT_LAYER_API);
+	if (s->undrawn)
+		gt_table_note(t, "more than %u threads: those that came later are not drawn, they made %llu calls", STRIPS_MAX,
+			      (unsigned long long)s->undrawn);
 	if (s->late)
 		gt_table_note(t, "%llu calls came too late to be put in order: threads may have been busier",
 			      (unsigned long long)s->late);

@@ -26,8 +26,8 @@ done
 
 says_no_gpu() { ! grep -q "^GPU" want.out; }
 check analyze-default-no-gpu says_no_gpu
-want analyze-gpu-asked-for 0 $A gpu t.jsonl
-check analyze-gpu-not-recorded says "not recorded"
+want analyze-gpu-asked-for 4 $A gpu t.jsonl
+check analyze-gpu-not-recorded says "cannot answer: what GPUs did was not recorded"
 want analyze-default-of-gpu-work 0 $A "$SRC/tests/golden/v1.zst"
 check analyze-default-gpu-says-where-the-time-went says "Where the time of the GPUs went"
 check analyze-default-gpu-says-what-could-be-won says "What could be won"
@@ -46,7 +46,10 @@ for r in header summary gpu top categories ioctls memory threads pauses gaps cri
 	contexts slowest timeline histogram driver kernels copies sync streams counters steps overlap launches transfers query \
 	metadata; do
 	check "analyze-list-$r" grep -q "^  $r " list
-	case $r in gaps | critical | budget | advice | steps | overlap) status=4 ;; *) status=0 ;; esac	# of a GPU, and nobody looked at one
+	case $r in	# of a GPU, of ioctls, of counters, and nobody looked at any
+	gaps | critical | budget | advice | steps | overlap | gpu | kernels | copies | streams | ioctls | driver | counters) status=4 ;;
+	*) status=0 ;;
+	esac
 	want "analyze-alone-$r" $status $A $r t.jsonl
 	check "analyze-manual-$r" grep -q "^\*\*$r\*\*" "$SRC/docs/gtanalyze.1.md"
 done
