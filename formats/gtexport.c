@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include "formats/base/buf.h"
 #include "formats/base/opt.h"
 #include "formats/base/streams.h"
@@ -77,14 +78,17 @@ static const struct gt_exporter *chosen(const struct args *a, struct gt_err *err
 	return one;
 }
 
-/* TRACE without the ending that says what it was, with the exporter's. new. */
-static char *default_name(const char *trace, const char *suffix)
+/* Where the output goes that no -o sends anywhere: to who reads ours; a terminal is no reader, and a file is made instead, TRACE without
+ * the ending that says what it was, with the exporter's. new. */
+static char *default_output(const char *trace, const char *suffix)
 {
 	static const char *const known[] = { ".gz", ".zst", ".gt", ".jsonl", ".json" };
 	const char *base = strcmp(trace, "-") ? trace : "trace";
 	size_t len = strlen(base), room;
 	char *name;
 
+	if (!isatty(STDOUT_FILENO))
+		return strdup("-");
 	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		size_t n = strlen(known[i]);
 
@@ -210,7 +214,7 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 		status = 1;
 	}
 	status |= tell_missing(trace, r);
-	if (!status && !a->output)
+	if (!status && !a->output && strcmp(output, "-"))
 		fprintf(stderr, TOOL ": wrote %s\n", output);
 	gt_reader_close(r);
 	free(cut);
@@ -225,8 +229,8 @@ int main(int argc, char **argv)
 		.name = TOOL, .usage = "--FORMAT [options] TRACE", .options = options,
 		.about = "Writes a trace in another tool's format.",
 		.after = "TRACE is a trace of gtcollect or any file gt can read; - is standard input. Without -o the output\n"
-			 "lies beside it under its name with the format's ending. Exit status: 0, 1 failure or damaged trace,\n"
-			 "2 usage.",
+			 "goes to standard output, or, where that is a terminal, into a file beside the trace, under its name\n"
+			 "with the format's ending. Exit status: 0, 1 failure or damaged trace, 2 usage.",
 	};
 	struct gt_err err = GT_ERR_INIT;
 	const struct gt_exporter *x = NULL;
@@ -246,7 +250,7 @@ int main(int argc, char **argv)
 		rc = gt_err_set(&err, -EINVAL, "--from must come before --to");
 	if (!rc)
 		rc = gt_globs_check(&a.match, "--match", &err);
-	if (!rc && !a.output && !(name = default_name(argv[1], x->suffix)))
+	if (!rc && !a.output && !(name = default_output(argv[1], x->suffix)))
 		rc = gt_err_set(&err, -ENOMEM, "out of memory");
 	if (rc) {
 		gt_err_print(TOOL, NULL, &err);

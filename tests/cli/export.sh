@@ -16,17 +16,27 @@ EOF
 # Names of files: TRACE without what it was, with what it is; never over something without -f.
 want export-native 0 "$X" --native -o t.zst t.jsonl
 want export-native-is-zstd 0 zstd -tq t.zst
+tty() { script -qec "'$X' $*" /dev/null </dev/null; }	# as at a terminal
+script -qec true /dev/null </dev/null >/dev/null 2>&1 && has_tty=1 || { has_tty=; skip export-at-a-terminal "no script(1) that gives a terminal"; }
 for f in chrome:json folded:folded jsonl:jsonl native:gt.zst; do
 	n=${f%%:*} out=d/t.${f#*:}
 	rm -rf d; mkdir d; cp t.zst d/
-	want export-$n-default-name 0 "$X" --$n d/t.zst
+	want export-$n-to-a-file 0 "$X" --$n -o $n.out d/t.zst
+	"$X" --$n d/t.zst >$n.piped
+	if [ $n = native ]; then check export-$n-piped zstd -tq $n.piped	# a segment has an id of its own
+	else same export-$n-piped $n.out $n.piped; fi
+	is export-$n-piped-leaves-no-file d/t.zst "$(echo d/*)"
+	[ "$has_tty" ] || continue
+	want export-$n-default-name 0 tty --$n d/t.zst
 	check export-$n-default-file test -s $out
-	want export-$n-refuses 1 "$X" --$n d/t.zst
-	check export-$n-refuses-says grep -q "$out.*exists" want.err
-	want export-$n-force 0 "$X" --$n -f d/t.zst
+	check export-$n-default-says grep -q "gtexport: wrote $out" want.out
+	want export-$n-refuses 1 tty --$n d/t.zst
+	check export-$n-refuses-says grep -q "$out.*exists" want.out
+	want export-$n-force 0 tty --$n -f d/t.zst
 done
+want export-nowhere 1 sh -c "'$X' --jsonl t.zst >&-"
 cp t.jsonl own.jsonl
-want export-never-over-itself 1 "$X" --jsonl -f own.jsonl
+want export-never-over-itself 1 "$X" --jsonl -f -o own.jsonl own.jsonl
 same export-never-over-itself-kept t.jsonl own.jsonl
 
 # What is in them.
