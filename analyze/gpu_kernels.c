@@ -292,6 +292,7 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 	struct kernels *k = state;
 	struct gt_kernel_names *names;
 	unsigned skip = gt_where_skip(k->time.asked.reader);
+	size_t devices = 0;
 	int rc = close_list(k, err);
 
 	if (rc)
@@ -306,8 +307,9 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 	gt_table_gives_way(tables[0], "sets process copies kernels name");
 	gt_table_gives_way(tables[1], "max_ns mean_ns busy_percent");
 	for (size_t i = 0; i < k->time.nplaces; i++)
-		if (k->time.places[i].device == k->time.places[i].track)
+		if (k->time.places[i].device == k->time.places[i].track && ++devices <= GT_KEEP_ALL)
 			add_device(&k->time, tables[0], &k->time.places[i]);
+	gt_note_cut(tables[0], devices, gt_shown(devices, 0));
 	add_top(k, tables[1], names);
 	gt_gpu_time_notes(&k->time, tables[0], "launches");
 	gt_kernel_names_free(names);
