@@ -332,11 +332,26 @@ static unsigned on_screen(const struct gt_reader *r, const struct gt_analysis *c
 	return kept;
 }
 
+/* Each worker has sums of its own for each type and track: as many workers as have room for theirs. */
+static unsigned workers(struct gt_reader *r, unsigned threads)
+{
+	const uint64_t most = 64u << 20;
+	uint64_t each = 1;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+
+		each += seg->ntypes * sizeof(struct gt_stat) + seg->ntracks * sizeof(struct gt_lane);
+	}
+	threads = threads < most / each ? threads : (unsigned)(most / each);
+	return threads ? threads : 1;
+}
+
 /* What two sources recorded comes to no analysis twice: the rows of one are hidden from every scan. */
 int gt_run(struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, struct gt_analysis_options *opt, unsigned threads,
 	   struct gt_table *tables[GT_RUN_TABLES], struct gt_err *err)
 {
-	struct run run = { .reader = r, .chosen = chosen, .n = n, .nworkers = threads ? threads : 1, .opt = opt, .tables = tables };
+	struct run run = { .reader = r, .chosen = chosen, .n = n, .nworkers = workers(r, threads), .opt = opt, .tables = tables };
 	const struct gt_analysis *screen[GT_RUN_REPORTS];
 	struct gt_doubles *doubles = gt_doubles_new(r, err);
 	int rc = -ENOMEM;
