@@ -567,9 +567,9 @@ static int print_text(struct gt_table *const *tables, unsigned n, struct gt_out 
 		print_lines(out, "  (", t->notes, t->nnotes, ")", limit);
 		if (t->nlines)
 			continue;
-		if (!t->nrows)
+		if (!t->nrows && t->answer != GT_CANNOT)	/* else nobody knows whether there is none */
 			gt_out_str(out, "  none\n");
-		else
+		else if (t->nrows)
 			rc = t->list ? print_list(out, t, limit) : print_grid(out, t, limit, err);
 	}
 	return rc;
