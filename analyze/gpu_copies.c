@@ -221,16 +221,17 @@ static struct gt_cell real(bool known, long double v)
 	return known ? (struct gt_cell){ .d = (double)v } : gt_cell_none();
 }
 
-static void add_kind(struct gt_table *t, const struct kind *k, uint64_t busy, bool kernels)
+/* busy: NULL where it is not known. */
+static void add_kind(struct gt_table *t, const struct kind *k, const uint64_t *busy, bool kernels)
 {
 	bool copy = k->what == GT_GPU_COPY, sized = k->sized > 0;
 
 	gt_table_add(t, (struct gt_cell[NCOLUMNS]){
 		gt_cell_text(copy ? "copy" : "set"), copy ? gt_cell_text(gt_direction_text(k->direction)) : gt_cell_none(),
 		k->src ? gt_cell_text(k->src) : gt_cell_none(), k->dst ? gt_cell_text(k->dst) : gt_cell_none(), gt_cell_u(k->count),
-		gt_cell_known(sized, k->bytes), gt_cell_u(k->total), gt_cell_u(busy), gt_cell_known(kernels, k->exposed),
+		gt_cell_known(sized, k->bytes), gt_cell_u(k->total), gt_cell_known(busy, busy ? *busy : 0), gt_cell_known(kernels, k->exposed),
 		kernels ? gt_cell_share(k->hidden, k->hidden + k->exposed) : gt_cell_none(),
-		real(k->sized == k->count && busy, busy ? (long double)k->bytes / (long double)busy : 0),
+		real(k->sized == k->count && busy && *busy, busy && *busy ? (long double)k->bytes / (long double)*busy : 0),
 		real(k->timed, k->timed ? k->row_bandwidth / (long double)k->timed : 0), gt_cell_known(sized, k->smallest),
 		gt_cell_known(sized, sized ? k->bytes / k->sized : 0), gt_cell_known(sized, k->largest),
 		gt_cell_known(kernels, k->hidden) });
@@ -310,7 +311,7 @@ static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *bus
 	uint64_t unsized = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
-		add_kind(t, &c->list[i], busy[i], kernels);
+		add_kind(t, &c->list[i], c->time.crowded ? NULL : &busy[i], kernels);
 		unsized += c->list[i].count - c->list[i].sized;
 	}
 	gt_table_gives_way(t, "mean_bytes min_bytes total_ns max_bytes row_bandwidth_gb_per_s operation busy_ns count bytes exposed_ns source "

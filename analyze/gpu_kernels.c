@@ -150,16 +150,17 @@ static const struct gt_column spark_columns[] = { { "kernel", "Kernel", GT_C_TEX
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
 /* scale: of the lines beside the names, or NULL where there are none. */
-static void add_kernel(struct gt_table *t, const struct kernel *k, const char *brief, uint64_t busy, const struct gt_spark_scale *scale)
+static void add_kernel(struct gt_table *t, const struct kernel *k, const char *brief, uint64_t busy, bool crowded,
+		       const struct gt_spark_scale *scale)
 {
 	const struct gt_durations *d = &k->ran;
 	char line[3 * GT_SPARK_CELLS + 1];
 	const struct gt_cell figures[NCOLUMNS - 1] = {
 		gt_cell_u(d->count), gt_cell_u(d->total), gt_cell_mean(d->total, d->count), gt_durations_quantile(d, 0.50),
 		gt_durations_quantile(d, 0.90), gt_durations_quantile(d, 0.99), gt_cell_u(d->shortest), gt_cell_u(d->longest),
-		gt_durations_deviation(d), gt_cell_share(k->busy, busy), gt_cell_mean(k->launch_ns, k->joined),
-		gt_cell_mean(k->queue_ns, k->queued), gt_cell_known(k->joined, k->queued), gt_cell_u(k->busy), gt_cell_u(k->joined),
-		gt_cell_u(k->by_order), gt_cell_text(k->name) };
+		gt_durations_deviation(d), gt_cell_share(k->busy, crowded ? 0 : busy), gt_cell_mean(k->launch_ns, k->joined),
+		gt_cell_mean(k->queue_ns, k->queued), gt_cell_known(k->joined, k->queued), gt_cell_known(!crowded, k->busy),
+		gt_cell_u(k->joined), gt_cell_u(k->by_order), gt_cell_text(k->name) };
 	struct gt_cell cells[NCOLUMNS + 1] = { gt_cell_text(brief), gt_cell_none() };
 
 	if (scale && d->hist && !d->coarse) {
@@ -220,7 +221,7 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 	for (size_t i = 0; i < shown; i++) {
 		const char *brief = gt_kernel_names_get(names, k->list[i].name);
 
-		add_kernel(tables[0], &k->list[i], brief ? brief : k->list[i].name, busy, sparks ? &scale : NULL);
+		add_kernel(tables[0], &k->list[i], brief ? brief : k->list[i].name, busy, k->time.crowded, sparks ? &scale : NULL);
 	}
 	gt_table_gives_way(tables[0],
 			   "queued min_ns p90_ns stddev_ns p50_ns launch_mean_ns queue_mean_ns max_ns p99_ns mean_ns busy_percent spark");
@@ -278,7 +279,7 @@ static void add_top(struct kernels *k, struct gt_table *t, struct gt_kernel_name
 		gt_table_add(t, (struct gt_cell[]){
 			gt_cell_text(brief ? brief : one->name), gt_cell_u(one->ran.count), gt_cell_u(one->ran.total),
 			gt_cell_mean(one->ran.total, one->ran.count), gt_cell_u(one->ran.longest),
-			gt_cell_share(one->busy, busy), gt_cell_text(one->name) });
+			gt_cell_share(one->busy, k->time.crowded ? 0 : busy), gt_cell_text(one->name) });
 	}
 	if (k->n > shown)
 		gt_table_note(t, "%zu more: gtanalyze kernels", k->n - shown);

@@ -4,6 +4,8 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
+#define MARKED_MAX (1u << 19)		/* marks of devices, in 24 MiB */
+
 enum gt_gpu_what gt_gpu_what(const struct gt_type *type)
 {
 	if (!type)
@@ -46,6 +48,10 @@ static int add_marked(struct gt_gpu_time *t, uint64_t key, int64_t start, int64_
 	uint64_t hash = gt_hash_u64(key);
 	uint32_t i = gt_map_get(&t->map, hash, same_mark, t, &key, sizeof(key));
 
+	if (i == UINT32_MAX && t->nmarked == MARKED_MAX) {
+		t->crowded = true;
+		return 0;
+	}
 	if (i == UINT32_MAX) {
 		i = (uint32_t)t->nmarked;
 		if (gt_grow(&t->marked, &t->marked_cap, t->nmarked + 1, sizeof(*t->marked)) || gt_map_add(&t->map, hash, i))
@@ -186,6 +192,8 @@ void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, cons
 
 	if (late)
 		gt_table_note(table, "%llu rows came too late to be put in order: busy times may be too short", (unsigned long long)late);
+	if (t->crowded)
+		gt_table_note(table, "more than %u names by GPU: how long GPUs were busy with each is not known", MARKED_MAX);
 	gt_note_unrecorded(table, t->asked.reader, GT_LAYER_GPU);
 	if (calls && !gt_table_rows(table) && !gt_recorded(t->asked.reader, GT_LAYER_GPU))
 		gt_table_note(table, "what the calls tell: gtanalyze %s", calls);

@@ -44,6 +44,7 @@ struct gt_gpu_time {
 	bool whole;			/* marks: rows that a range cuts count whole, as their bytes do */
 	struct gt_marked { uint64_t key; struct gt_union busy; } *marked;
 	size_t nmarked, marked_cap;
+	bool crowded;			/* there are too many marks: their busy times are not known */
 	struct gt_map map;
 };
 enum gt_gpu_what gt_gpu_what(const struct gt_type *type);	/* of a GT_GPU row */
@@ -54,7 +55,7 @@ struct gt_moment *gt_gpu_time_run(struct gt_gpu_time *t, const struct gt_cols *c
 /* No more runs: figures may be read, and places are in the order of the trace. */
 int gt_gpu_time_finish(struct gt_gpu_time *t, struct gt_err *err);
 uint64_t gt_gpu_time_busy(const struct gt_gpu_time *t);			/* ns: of all devices, added */
-/* busy[mark] += ns, for n marks. */
+/* busy[mark] += ns, for n marks. Of no use where t->crowded. */
 void gt_gpu_time_marked(const struct gt_gpu_time *t, uint64_t *busy, size_t n);
 /* For each track, by number, that of the device that it belongs to, or its own. new: free it. NULL: no memory. */
 uint32_t *gt_gpu_devices(const struct gt_in_time *order, struct gt_reader *r);

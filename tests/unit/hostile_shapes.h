@@ -212,6 +212,20 @@ static inline void hs_kernels(struct hs *h)
 		hs_kernel(h, h->g.thread[0], h->g.stream[0][0], hs_string(h, "kernel", i), 8, 0);
 }
 
+/* n kernels, of names and GPUs that are all met with one another. */
+static inline void hs_kernels_by_device(struct hs *h)
+{
+	uint32_t side = 1, stream = 0;
+
+	while (side * side < h->n)
+		side++;
+	for (uint32_t i = 0; i < h->n; i++) {
+		if (i % side == 0)
+			stream = gpus_track(&h->g, gpus_track(&h->g, h->g.process, NULL, GT_TRACK_DEVICE, 10 + i / side), NULL, GT_TRACK_STREAM, 7);
+		hs_kernel(h, h->g.thread[0], stream, hs_string(h, "kernel", i % side), 8, 0);
+	}
+}
+
 static inline void hs_grids(struct hs *h)
 {
 	for (uint32_t i = 0; i < h->n; i++)
@@ -362,7 +376,7 @@ static const struct hs_shape { const char *name; void (*rows)(struct hs *h); } h
 #define S(f) { #f, hs_##f },
 	S(nothing) S(one_kernel) S(one_call) S(one_moment) S(one_half) S(one_sample) S(one_loss) S(one_empty) S(one_open) S(one_range)
 	S(calls_only) S(losses) S(clock_jumps) S(same_moment) S(all_of_no_length) S(extremes) S(streams) S(streams_at_once) S(devices)
-	S(threads) S(processes) S(kernels) S(grids) S(graphs) S(functions) S(ioctls) S(ranges) S(counters) S(contexts) S(allocations)
+	S(threads) S(processes) S(kernels) S(kernels_by_device) S(grids) S(graphs) S(functions) S(ioctls) S(ranges) S(counters) S(contexts) S(allocations)
 	S(handles) S(launched_names) S(failures) S(nested_ranges) S(nested_calls) S(waits) S(sizes) S(queued)
 #undef S
 };

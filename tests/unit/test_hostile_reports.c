@@ -132,6 +132,18 @@ static void names_beyond_the_bound_are_counted_together(void)
 	json_decref(j);
 }
 
+static void names_by_gpu_beyond_the_bound_have_no_busy_time(void)
+{
+	json_t *j = one("kernels_by_device", 525000, "kernels");
+
+	CHECK(noted(j, "kernels", "more than 524288 names by GPU") && absent(row(j, "kernels", 0), "busy_ns"));
+	CHECK(absent(row(j, "kernels", 0), "busy_percent") && num(row_named(j, "kernels", "kernel", "kernel_0"), "count") == 725);
+	json_decref(j);
+	j = one("kernels_by_device", 100, "kernels");
+	CHECK(rows(j, "kernels") == 10 && num(row(j, "kernels", 0), "busy_ns") == 3000);
+	json_decref(j);
+}
+
 static void streams_beyond_the_bound_are_told(void)
 {
 	json_t *j = one("streams", 70000, "queues");
@@ -228,7 +240,7 @@ static void a_sweep_knows_which_names_run(void)
 }
 
 static const struct t_case cases[] = {
-	T(no_report_fails_or_says_what_cannot_be), T(what_has_no_gpu_is_no_answer), T(names_beyond_the_bound_are_counted_together),
+	T(no_report_fails_or_says_what_cannot_be), T(what_has_no_gpu_is_no_answer), T(names_beyond_the_bound_are_counted_together), T(names_by_gpu_beyond_the_bound_have_no_busy_time),
 	T(streams_beyond_the_bound_are_told), T(a_table_holds_so_many_rows_and_says_so), T(what_is_nested_too_deep_is_no_answer),
 	T(times_that_no_clock_says_are_no_answer), T(a_sweep_knows_which_names_run),
 };
