@@ -3,7 +3,8 @@
  *
  * Where no field of --by differs between the rows of one type on one track, the group of a code is looked up once for a run, and a row
  * costs a look into a table; where some do, a row adds those to the code's key. Memory is bounded: groups beyond GT_QUERY_GROUPS (fewer
- * where they are large) make the question one that cannot be answered, for a table that lacks some would be wrong; histograms beyond HISTS_MAX have no quantiles.
+ * where they are large) make the question one that cannot be answered, for a table that lacks some would be wrong; histograms beyond
+ * HISTS_MAX have no quantiles.
  */
 #include "analyze/deviation.h"
 #include "analyze/query_groups.h"

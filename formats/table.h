@@ -68,7 +68,8 @@ const char *gt_table_name(const struct gt_table *t);
 const char *gt_table_get_note(const struct gt_table *t, size_t i);	/* NULL: there are no more. Borrowed */
 const struct gt_column *gt_table_columns(const struct gt_table *t, unsigned *n);
 int gt_table_column(const struct gt_table *t, const char *key);	/* its number, or -1 */
-const struct gt_cell *gt_table_cell(const struct gt_table *t, unsigned row, unsigned column);	/* borrowed until another of its column is asked for, or the table changes; texts only the latter */
+/* Borrowed until another cell of its column is asked for; a text in it until the table changes. */
+const struct gt_cell *gt_table_cell(const struct gt_table *t, unsigned row, unsigned column);
 /* Sorts by column, largest first if descending; ties by the first text column. Keeps the first `top` rows (0: all) and
  * notes how many were left out. */
 void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigned top);
