@@ -38,7 +38,7 @@ static const char *const states[] = { "clean", "found", "cannot answer" };
 
 static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, const struct answer *a, uint64_t window)
 {
-	const struct gt_idle *s = &f->idle;
+	const struct gt_idle *s = f->idle;
 	const struct gt_example *e = &a->f.at;
 	bool is = a->f.state == GT_FOUND, place = is && e->seg, thread = place && e->thread != GT_NONE;
 
@@ -78,7 +78,7 @@ static void say_words(const struct gt_idle *s, struct gt_table *t, const char *f
 
 static void say_found(const struct gt_advice_facts *f, struct gt_table *t, const struct answer *a, unsigned nth, uint64_t window)
 {
-	const struct gt_idle *s = &f->idle;
+	const struct gt_idle *s = f->idle;
 	const struct gt_example *e = &a->f.at;
 	char text[400], number[16];
 
@@ -132,20 +132,20 @@ static void say_all(const struct gt_advice_facts *f, struct gt_table *t, const s
 		say_found(f, t, &answers[i], i + 1, window);
 	for (; i < GT_RULES; i++)
 		if (!said(answers, i))
-			say_others(&f->idle, t, answers, i);
+			say_others(f->idle, t, answers, i);
 }
 
 static int advice_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gt_advice_facts *f = state;
 	int rc = gt_advice_facts_finish(f, err);
-	const char *cannot = gt_idle_cannot(&f->idle);
+	const char *cannot = gt_idle_cannot(f->idle);
 	struct answer answers[GT_RULES];
 	uint64_t window = 0;
-	unsigned n = 0, skip = gt_where_skip(f->idle.asked.reader);
+	unsigned n = 0, skip = gt_where_skip(f->idle->asked.reader);
 
-	for (size_t i = 0; i < f->idle.ndevices; i++)
-		window = gt_sat_add(window, f->idle.devices[i].window);
+	for (size_t i = 0; i < f->idle->ndevices; i++)
+		window = gt_sat_add(window, f->idle->devices[i].window);
 	tables[0] = rc ? NULL : gt_table_new("advice", "What could be won", columns + skip, NCOLUMNS - skip);
 	if (!tables[0])
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
@@ -169,22 +169,21 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 
 static int advice_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	return gt_advice_facts_init(state, r, opt, err);
+	gt_advice_facts_init(state, opt);
+	return 0;
 }
 
-static int advice_block(void *state, const struct gt_cols *cols, struct gt_err *err) { return gt_advice_facts_block(state, cols, err); }
 static void advice_release(void *state) { gt_advice_facts_release(state); }
 
 const struct gt_analysis gt_advice_report = {
 	.name       = "advice",
 	.help       = "what costs the GPU time, what a remedy could win, and what cannot be told",
 	.wants      = GT_IDLE_WANTS,
-	.wants_args = true,
+	.idle       = true,
 	.order      = GT_BY_TIME,
 	.screen     = GT_SCREEN_GPU,
 	.state_size = sizeof(struct gt_advice_facts),
 	.init       = advice_init,
-	.block      = advice_block,
 	.finish     = advice_finish,
 	.release    = advice_release,
 };

@@ -33,7 +33,7 @@ static void add_cause(struct gt_cause_facts *c, const struct gt_idle_slice *slic
 
 static void close_gap(struct gt_advice_facts *f)
 {
-	int64_t ns = f->gap.at.to - f->gap.at.from, least = f->idle.asked.opt->gap_ns ? f->idle.asked.opt->gap_ns : GT_LARGE_GAP;
+	int64_t ns = f->gap.at.to - f->gap.at.from, least = f->idle->asked.opt->gap_ns ? f->idle->asked.opt->gap_ns : GT_LARGE_GAP;
 
 	if (f->gap.at.seg && ns > least) {
 		f->gaps.n++;
@@ -67,9 +67,9 @@ static void add_to_gap(struct gt_advice_facts *f, const struct gt_idle_slice *sl
 static void on_slice(void *arg, const struct gt_idle_slice *slice)
 {
 	struct gt_advice_facts *f = arg;
-	const struct gt_type *type = slice->type == GT_NONE ? NULL : &slice->seg->types[slice->type - f->idle.order.types[slice->seg->index]];
+	const struct gt_type *type = slice->type == GT_NONE ? NULL : &slice->seg->types[slice->type - f->idle->order.types[slice->seg->index]];
 
-	bool late = is_late(&f->idle, slice->seg);
+	bool late = is_late(f->idle, slice->seg);
 
 	f->unsure = gt_sat_add(f->unsure, slice->unsure ? (uint64_t)(slice->to - slice->from) : 0);
 	add_to_gap(f, slice);
@@ -82,7 +82,7 @@ static int on_op(void *arg, const struct gt_idle_device *d, const struct gt_idle
 {
 	struct gt_advice_facts *f = arg;
 
-	return gt_serial_op(&f->serial, &f->idle, d, op, err);
+	return gt_serial_op(&f->serial, f->idle, d, op, err);
 }
 
 /* ---- copies and sets ---- */
@@ -139,17 +139,9 @@ static void on_again(void *arg)
 	gt_serial_again(&f->serial);
 }
 
-int gt_advice_facts_init(struct gt_advice_facts *f, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
 {
-	f->idle.on_slice = on_slice;
-	f->idle.on_op = on_op;
-	f->idle.on_again = on_again;
-	f->idle.arg = f;
-	return gt_idle_init(&f->idle, r, opt, err);
-}
-
-int gt_advice_facts_block(struct gt_advice_facts *f, const struct gt_cols *cols, struct gt_err *err)
-{
+	struct gt_advice_facts *f = arg;
 	bool call = cols->kind == GT_CALL;
 
 	for (uint32_t c = 0; c < cols->ntypes && (call || cols->kind == GT_GPU); c++) {
@@ -164,9 +156,13 @@ int gt_advice_facts_block(struct gt_advice_facts *f, const struct gt_cols *cols,
 			for (gt_pick_start(&p, cols, c, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
 				f->syncs++;
 	}
-	if ((call || cols->kind == GT_SPAN) && gt_serial_block(&f->serial, &f->idle, cols, err))
-		return err->code;
-	return gt_idle_block(&f->idle, cols, err);
+	return call || cols->kind == GT_SPAN ? gt_serial_block(&f->serial, f->idle, cols, err) : 0;
+}
+
+void gt_advice_facts_init(struct gt_advice_facts *f, const struct gt_analysis_options *opt)
+{
+	f->idle = opt->idle;
+	gt_idle_listen(f->idle, &(struct gt_idle_listener){ .slice = on_slice, .op = on_op, .rows = on_rows, .again = on_again, .arg = f });
 }
 
 /* ---- once more ---- */
@@ -189,26 +185,25 @@ static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
 
 static int read_again(struct gt_advice_facts *f, struct gt_err *err)
 {
-	struct gt_filter filter = f->idle.asked.opt->filter;
+	struct gt_filter filter = f->idle->asked.opt->filter;
 
 	filter.kinds = GT_BIT(GT_GPU) | GT_BIT(GT_COUNTER) | GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT);
 	filter.args = true;
 	filter.match = wanted;
-	return gt_scan(f->idle.asked.reader, &filter, GT_BY_TIME, 1, on_run, &(struct again){ f, err }, err);
+	return gt_scan(f->idle->asked.reader, &filter, GT_BY_TIME, 1, on_run, &(struct again){ f, err }, err);
 }
 
 int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err)
 {
-	const struct gt_filter *filter = &f->idle.asked.opt->filter;
-	int rc = gt_idle_finish(&f->idle, err);
+	const struct gt_filter *filter = &f->idle->asked.opt->filter;
+	int rc;
 
 	close_gap(f);
-	if (f->idle.asked.opt->unasked)		/* the default report is to be quick */
-		return rc;
+	if (f->idle->asked.opt->unasked)		/* the default report is to be quick */
+		return 0;
+	rc = gt_windowed_init(&f->windowed, f->idle, err);
 	if (!rc)
-		rc = gt_windowed_init(&f->windowed, &f->idle, err);
-	if (!rc)
-		rc = gt_leaks_init(&f->leaks, &f->idle, err);
+		rc = gt_leaks_init(&f->leaks, f->idle, err);
 	if (!rc && !filter->match && !filter->tid)	/* with those there is no answer */
 		rc = read_again(f, err);
 	if (!rc)
@@ -221,5 +216,4 @@ void gt_advice_facts_release(struct gt_advice_facts *f)
 	gt_serial_release(&f->serial);
 	gt_windowed_release(&f->windowed);
 	gt_leaks_release(&f->leaks);
-	gt_idle_release(&f->idle);
 }

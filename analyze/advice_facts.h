@@ -20,7 +20,7 @@ struct gt_copy_facts { uint64_t n, ns, bytes; struct gt_example longest; };
 struct gt_gap_facts { uint64_t n, ns; struct gt_example longest; uint32_t cause; /* of most of the longest */ };
 
 struct gt_advice_facts {
-	struct gt_idle idle;		/* first */
+	struct gt_idle *idle;
 	struct gt_cause_facts causes[GT_IDLE_CAUSE_COUNT];
 	struct gt_cause_facts launching;	/* of GT_IDLE_CALL, the calls that launch */
 	struct gt_copy_facts copies, small, pageable, pageable_async, blocking, sets_blocking;
@@ -35,8 +35,7 @@ struct gt_advice_facts {
 	struct { struct gt_example at; uint64_t nth, causes[GT_IDLE_CAUSE_COUNT]; } gap;
 };
 
-int gt_advice_facts_init(struct gt_advice_facts *f, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err);
-int gt_advice_facts_block(struct gt_advice_facts *f, const struct gt_cols *cols, struct gt_err *err);
+void gt_advice_facts_init(struct gt_advice_facts *f, const struct gt_analysis_options *opt);	/* which have idle time; it listens from now on */
 /* No more rows: reads the trace again, if the report was asked for by its name. */
 int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err);
 void gt_advice_facts_release(struct gt_advice_facts *f);

@@ -29,7 +29,7 @@ static const char *call_of(const struct gt_advice_facts *f, const struct gt_exam
 {
 	if (!e->seg || e->type == GT_NONE)
 		return "?";
-	return gt_str(e->seg, e->seg->types[e->type - f->idle.order.types[e->seg->index]].name);
+	return gt_str(e->seg, e->seg->types[e->type - f->idle->order.types[e->seg->index]].name);
 }
 
 /* ---- rules ---- */
@@ -136,8 +136,8 @@ static void exposed_communication(const struct gt_advice_facts *f, uint64_t wind
 {
 	uint64_t ns = 0;
 
-	for (size_t i = 0; i < f->idle.ndevices; i++)
-		ns = gt_sat_add(ns, f->idle.devices[i].kind[GT_WORK_COMMUNICATION]);
+	for (size_t i = 0; i < f->idle->ndevices; i++)
+		ns = gt_sat_add(ns, f->idle->devices[i].kind[GT_WORK_COMMUNICATION]);
 	if (!worth(ns, window, FIND_MOST))
 		return;
 	found(to, ns, ns, &(struct gt_example){ .seg = NULL });
@@ -149,20 +149,20 @@ static uint64_t own_work(const struct gt_idle_device *d) { return gt_sat_add(d->
 
 static void unbalanced(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
-	const struct gt_idle_device *all = f->idle.devices, *most = all, *least = all;
+	const struct gt_idle_device *all = f->idle->devices, *most = all, *least = all;
 	uint64_t span = 0, more;
 
-	for (size_t i = 0; i < f->idle.ndevices; i++) {
+	for (size_t i = 0; i < f->idle->ndevices; i++) {
 		most = own_work(&all[i]) > own_work(most) ? &all[i] : most;
 		least = own_work(&all[i]) < own_work(least) ? &all[i] : least;
 		span = all[i].window > span ? all[i].window : span;
 	}
-	more = f->idle.ndevices ? own_work(most) - own_work(least) : 0;
-	if (f->idle.ndevices < 2 || !worth(more, span, 1000))
+	more = f->idle->ndevices ? own_work(most) - own_work(least) : 0;
+	if (f->idle->ndevices < 2 || !worth(more, span, 1000))
 		return;
 	found(to, more, more, &(struct gt_example){ .seg = NULL });
-	SAY(to, "%s works for %.3f ms (communication apart) and %s for %.3f ms", gt_which_gpu(&f->idle.asked, most->seg, most->track).text,
-	    ms(own_work(most)), gt_which_gpu(&f->idle.asked, least->seg, least->track).text, ms(own_work(least)));
+	SAY(to, "%s works for %.3f ms (communication apart) and %s for %.3f ms", gt_which_gpu(&f->idle->asked, most->seg, most->track).text,
+	    ms(own_work(most)), gt_which_gpu(&f->idle->asked, least->seg, least->track).text, ms(own_work(least)));
 }
 
 static void waits_elsewhere(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -191,7 +191,7 @@ static void profiled(const struct gt_advice_facts *f, uint64_t window, struct gt
 static void large_gap(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
 	const struct gt_gap_facts *g = &f->gaps;
-	int64_t least = f->idle.asked.opt->gap_ns ? f->idle.asked.opt->gap_ns : GT_LARGE_GAP;
+	int64_t least = f->idle->asked.opt->gap_ns ? f->idle->asked.opt->gap_ns : GT_LARGE_GAP;
 
 	if (!g->n)
 		return;
@@ -238,9 +238,9 @@ static void low_utilisation(const struct gt_advice_facts *f, uint64_t window, st
 {
 	struct regions r = { .n = 0 };
 
-	for (size_t i = 0; i < f->idle.ndevices; i++, end_region(&r))
+	for (size_t i = 0; i < f->idle->ndevices; i++, end_region(&r))
 		for (unsigned k = 0; k < GT_CHUNKS; k++)
-			add_chunk(&r, &f->windowed.gpus[i], k, &f->idle.devices[i], f->unsure);
+			add_chunk(&r, &f->windowed.gpus[i], k, &f->idle->devices[i], f->unsure);
 	if (!r.n && r.doubtful) {
 		to->state = GT_CANNOT;
 		SAY(to, "records of the GPU were lost: for %.3f ms it is not known whether it worked", ms(f->unsure));
@@ -266,9 +266,9 @@ static void serialised(const struct gt_advice_facts *f, uint64_t window, struct 
 	uint64_t calls = f->serial.wait_calls ? f->serial.wait_calls : f->serial.runtime_wait_calls;
 	struct gt_serial_sum s;
 
-	gt_serial_add_up(&f->serial, &f->idle, &s);
+	gt_serial_add_up(&f->serial, f->idle, &s);
 	if (!worth(s.gain, window, FIND)) {
-		if (gt_serial_several(&f->serial) && f->idle.unjoined * 20 > f->idle.ops)
+		if (gt_serial_several(&f->serial) && f->idle->unjoined * 20 > f->idle->ops)
 			cannot(to, "it is not known when work was launched, so not when it could have begun");
 		return;
 	}
@@ -328,7 +328,7 @@ static void add_clocks(const struct gt_advice_facts *f, struct throttled *t)
 		t->lost += c->best ? c->held - (uint64_t)(c->weighed / c->best) : 0;
 		gt_example_keep_longest(&t->at, &c->longest);
 	}
-	for (size_t i = 0; i < f->idle.ndevices; i++)
+	for (size_t i = 0; i < f->idle->ndevices; i++)
 		t->matched |= f->windowed.gpus[i].clock > 0;
 }
 
@@ -339,7 +339,7 @@ static void throttled(const struct gt_advice_facts *f, uint64_t window, struct g
 	char reasons[120];
 
 	add_clocks(f, &t);
-	for (size_t i = 0; i < f->idle.ndevices; i++)
+	for (size_t i = 0; i < f->idle->ndevices; i++)
 		busy = gt_sat_add(busy, f->windowed.gpus[i].all.ns);
 	if (!t.samples)
 		cannot(to, "the clocks were not recorded (gtcollect -e nvml)");
@@ -363,7 +363,7 @@ static void throttled(const struct gt_advice_facts *f, uint64_t window, struct g
 
 static const char *leak_untold(const struct gt_advice_facts *f)
 {
-	const struct gt_asked *a = &f->idle.asked;
+	const struct gt_asked *a = &f->idle->asked;
 	const struct gt_leaks_sum *l = &f->leak;
 
 	if (a->opt->filter.match || a->opt->filter.tid)
@@ -429,7 +429,7 @@ void gt_advice_look(const struct gt_advice_facts *f, const struct gt_rule *rule,
 	memset(to, 0, sizeof(*to));
 	if (why && !(rule->flags & GT_NEEDS_NO_GPU))
 		cannot(to, why);
-	else if (rule->flags & GT_READS_AGAIN && f->idle.asked.opt->unasked)
+	else if (rule->flags & GT_READS_AGAIN && f->idle->asked.opt->unasked)
 		cannot(to, "it takes to read the trace once more: gtanalyze advice");
 	else
 		rule->look(f, window, to);

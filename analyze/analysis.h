@@ -15,6 +15,7 @@
 struct gt_query;
 struct gt_gap_by;
 struct gt_rank_name;			/* ranks.h */
+struct gt_idle;
 struct gt_analysis_options {
 	unsigned top;			/* rows a table shows; 0 all */
 	struct gt_filter filter;
@@ -36,6 +37,7 @@ struct gt_analysis_options {
 	const struct gt_gap_by *gaps_by; /* what a histogram of gaps is asked, in its place. Borrowed */
 	const struct gt_fold *fold;	/* borrowed, lives longer than any state */
 	const struct gt_doubles *doubles; /* likewise: what was recorded twice, and is in no block that an analysis sees */
+	struct gt_idle *idle;		/* likewise: of analyses with `idle`; listened to from init on, and complete when finish() is called */
 };
 /* The default report of a trace with rows of the GPU says what limits the program; without, what was called. */
 enum gt_screen { GT_SCREEN_NEVER, GT_SCREEN_ALWAYS, GT_SCREEN_GPU, GT_SCREEN_CALLS };
@@ -50,6 +52,7 @@ struct gt_analysis {
 	uint32_t wants;			/* kinds of rows */
 	bool wants_args;
 	unsigned folds;			/* enum gt_fold_part: what it reads of the fold */
+	bool idle;			/* reads or listens to opt->idle, which is worked out once for all that do (idle.h) */
 	enum gt_order order;
 	unsigned splits;		/* enum gt_splits: only what a test proves equal to the whole */
 	enum gt_screen screen;		/* part of what is printed where no report is named */

@@ -10,12 +10,13 @@
 #define BESIDE_BAR 62u		/* columns that the rest of a line takes */
 #define LEAST_BAR 12u
 
+struct budget { struct gt_idle *idle; };
+
 static int budget_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	return gt_idle_init(state, r, opt, err);
+	((struct budget *)state)->idle = opt->idle;
+	return 0;
 }
-
-static int budget_block(void *state, const struct gt_cols *cols, struct gt_err *err) { return gt_idle_block(state, cols, err); }
 
 /* ---- parts ---- */
 
@@ -277,13 +278,11 @@ static void note_window(const struct gt_idle *s, struct gt_table *t)
 
 static int budget_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
-	struct gt_idle *s = state;
-	int rc = gt_idle_finish(s, err);
+	struct gt_idle *s = ((struct budget *)state)->idle;
 	const char *cannot = gt_idle_cannot(s);
 	struct sheet h;
+	int rc;
 
-	if (rc)
-		return rc;
 	tables[0] = gt_table_new("budget", "Where the time of the GPUs went", columns, NCOLUMNS);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
@@ -307,18 +306,14 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 	return rc ? rc : 3;
 }
 
-static void budget_release(void *state) { gt_idle_release(state); }
-
 const struct gt_analysis gt_budget_report = {
 	.name       = "budget",
 	.help       = "where the time of the GPUs went: computing, communicating, copying, idle by cause",
 	.wants      = GT_IDLE_WANTS,
-	.wants_args = true,
+	.idle       = true,
 	.order      = GT_BY_TIME,
 	.screen     = GT_SCREEN_GPU,
-	.state_size = sizeof(struct gt_idle),
+	.state_size = sizeof(struct budget),
 	.init       = budget_init,
-	.block      = budget_block,
 	.finish     = budget_finish,
-	.release    = budget_release,
 };

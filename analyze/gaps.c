@@ -4,7 +4,7 @@
 #include "formats/demangle.h"
 
 struct gaps {
-	struct gt_idle idle;		/* first */
+	struct gt_idle *idle;
 	struct gt_keep longest;
 };
 
@@ -28,23 +28,17 @@ static void on_again(void *arg)
 	struct gaps *g = arg;
 
 	gt_keep_release(&g->longest);
-	gt_keep_init(&g->longest, g->idle.asked.opt->top);
+	gt_keep_init(&g->longest, g->idle->asked.opt->top);
 }
 
 static int gaps_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct gaps *g = state;
 
-	g->idle.on_gap = on_gap;
-	g->idle.on_again = on_again;
-	g->idle.arg = g;
+	g->idle = opt->idle;
+	gt_idle_listen(g->idle, &(struct gt_idle_listener){ .gap = on_gap, .again = on_again, .arg = g });
 	gt_keep_init(&g->longest, opt->top);
-	return gt_idle_init(&g->idle, r, opt, err);
-}
-
-static int gaps_block(void *state, const struct gt_cols *cols, struct gt_err *err)
-{
-	return gt_idle_block(&((struct gaps *)state)->idle, cols, err);
+	return 0;
 }
 
 /* ---- causes ---- */
@@ -156,26 +150,26 @@ static void add_longest(const struct gt_idle *s, struct gt_table *t, const struc
 static int gaps_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gaps *g = state;
-	unsigned skip = gt_where_skip(g->idle.asked.reader);
-	struct gt_kernel_names *names = gt_kernel_names_new(g->idle.asked.opt->names);
-	int rc = gt_idle_finish(&g->idle, err);
-	const char *cannot = gt_idle_cannot(&g->idle);
+	unsigned skip = gt_where_skip(g->idle->asked.reader);
+	struct gt_kernel_names *names = gt_kernel_names_new(g->idle->asked.opt->names);
+	const char *cannot = gt_idle_cannot(g->idle);
+	int rc = 0;
 
 	tables[0] = gt_table_new("gaps", "Why the GPUs were idle", columns, 8);
-	if (!rc && (!names || !tables[0]))
+	if (!names || !tables[0])
 		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
 	if (!rc && cannot) {
 		gt_table_cannot(tables[0], "%s", cannot);
 		gt_table_note(tables[0], "what the calls tell: gtanalyze pauses");
 	} else if (!rc) {
-		rc = causes_table(&g->idle, tables[0], names, err);
-		gt_idle_note_gaps(&g->idle, tables[0]);
+		rc = causes_table(g->idle, tables[0], names, err);
+		gt_idle_note_gaps(g->idle, tables[0]);
 		gt_table_gives_way(tables[0], "mean_ns max_ns gaps");
 		tables[1] = gt_table_new("longest_gaps", "The longest gaps", longest_columns + skip, NLONGEST - skip);
 	}
 	gt_keep_sort(&g->longest);
 	for (size_t i = 0; !rc && tables[1] && i < g->longest.n; i++)
-		add_longest(&g->idle, tables[1], &g->longest.list[i], names);
+		add_longest(g->idle, tables[1], &g->longest.list[i], names);
 	if (!rc && tables[1]) {
 		gt_table_gives_way(tables[1], "process tid cause_percent pid after before what device");
 		gt_note_kept(tables[1], &g->longest);
@@ -189,18 +183,16 @@ static void gaps_release(void *state)
 	struct gaps *g = state;
 
 	gt_keep_release(&g->longest);
-	gt_idle_release(&g->idle);
 }
 
 const struct gt_analysis gt_gaps_report = {
 	.name       = "gaps",
 	.help       = "why GPUs were idle: all idle time by cause, and the longest gaps",
 	.wants      = GT_IDLE_WANTS,
-	.wants_args = true,
+	.idle       = true,
 	.order      = GT_BY_TIME,
 	.state_size = sizeof(struct gaps),
 	.init       = gaps_init,
-	.block      = gaps_block,
 	.finish     = gaps_finish,
 	.release    = gaps_release,
 };

@@ -21,7 +21,7 @@
 struct gap_key { int64_t of[GT_GAP_FIELDS]; };		/* by enum gt_gap_field; 0 where it is not asked for */
 struct gap_group { struct gap_key key; struct gt_durations d; struct gt_hist ns; };
 struct histogram_gaps {
-	struct gt_idle idle;		/* first */
+	struct gt_idle *idle;
 	const struct gt_gap_by *by;	/* NULL: nothing was asked */
 	struct gt_groups groups;
 	size_t held;
@@ -95,7 +95,7 @@ int gt_gap_by_read(struct gt_gap_by *b, const char *by, struct gt_err *err)
 static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 {
 	struct histogram_gaps *h = arg;
-	uint32_t track = gap->device - h->idle.order.tracks[gap->seg->index], group;
+	uint32_t track = gap->device - h->idle->order.tracks[gap->seg->index], group;
 	uint32_t process = gt_track_process(gap->seg, track);
 	const struct gt_track *device = &gap->seg->tracks[track];
 	const int64_t all[GT_GAP_FIELDS] = { gap->seg->index, process == GT_NONE ? -1 : gap->seg->tracks[process].id,
@@ -120,20 +120,34 @@ static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
 	return octave || to->d.coarse ? 0 : gt_err_set(err, -ENOMEM, "no memory for a histogram");
 }
 
+static void forget(struct histogram_gaps *h)
+{
+	for (size_t i = 0; i < h->groups.n; i++) {
+		struct gap_group *g = gt_groups_at(&h->groups, i);
+
+		gt_durations_release(&g->d);
+		gt_hist_release(&g->ns);
+	}
+	gt_groups_release(&h->groups);
+}
+
+static void on_again(void *arg)
+{
+	struct histogram_gaps *h = arg;
+
+	forget(h);
+	gt_groups_init(&h->groups, sizeof(struct gap_group), sizeof(struct gap_key), GROUPS_MOST);
+}
+
 static int gaps_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	struct histogram_gaps *h = state;
 
 	h->by = opt->gaps_by;
-	h->idle.on_gap = on_gap;
-	h->idle.arg = h;
+	h->idle = opt->idle;
+	gt_idle_listen(h->idle, &(struct gt_idle_listener){ .gap = on_gap, .again = on_again, .arg = h });
 	gt_groups_init(&h->groups, sizeof(struct gap_group), sizeof(struct gap_key), GROUPS_MOST);
-	return gt_idle_init(&h->idle, r, opt, err);
-}
-
-static int gaps_block(void *state, const struct gt_cols *cols, struct gt_err *err)
-{
-	return gt_idle_block(&((struct histogram_gaps *)state)->idle, cols, err);
+	return 0;
 }
 
 /* ---- the table ---- */
@@ -178,7 +192,7 @@ static int add_group(const struct histogram_gaps *h, struct gt_table *t, const s
 {
 	struct gt_cell cells[GT_GAP_FIELDS + GT_DRAWN_COLUMNS], *from = cells + skip;
 	struct gt_drawn d = { .of = "gap", .kind = GT_C_NS };
-	size_t width = h->idle.asked.opt->width;
+	size_t width = h->idle->asked.opt->width;
 	char *label;
 	int rc;
 
@@ -200,7 +214,7 @@ static int add_group(const struct histogram_gaps *h, struct gt_table *t, const s
 
 static int add_groups(struct histogram_gaps *h, struct gt_table *t, unsigned skip, struct gt_err *err)
 {
-	size_t shown = gt_shown(h->groups.n, h->idle.asked.opt->top);
+	size_t shown = gt_shown(h->groups.n, h->idle->asked.opt->top);
 	uint64_t most = 0, coarse = 0;
 	struct gt_drawn_layout l;
 	int rc = 0;
@@ -212,11 +226,11 @@ static int add_groups(struct histogram_gaps *h, struct gt_table *t, unsigned ski
 		most = g->d.count > most ? g->d.count : most;
 		coarse += g->d.coarse;
 	}
-	l = gt_drawn_layout(h->idle.asked.opt->width, most, true);
+	l = gt_drawn_layout(h->idle->asked.opt->width, most, true);
 	for (size_t i = 0; !rc && i < shown; i++) {
 		const struct gap_group *g = gt_groups_at(&h->groups, i);
 
-		if (i && h->idle.asked.opt->width)
+		if (i && h->idle->asked.opt->width)
 			gt_table_say(t, "%s", "");
 		rc = g->d.coarse ? 0 : add_group(h, t, g, skip, &l, err);
 	}
@@ -229,12 +243,10 @@ static int add_groups(struct histogram_gaps *h, struct gt_table *t, unsigned ski
 static int gaps_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct histogram_gaps *h = state;
-	unsigned skip = h->by->told ? 0 : gt_where_skip(h->idle.asked.reader);
-	int rc = gt_idle_finish(&h->idle, err);
-	const char *cannot = gt_idle_cannot(&h->idle);
+	unsigned skip = h->by->told ? 0 : gt_where_skip(h->idle->asked.reader);
+	const char *cannot = gt_idle_cannot(h->idle);
+	int rc;
 
-	if (rc)
-		return rc;
 	tables[0] = gt_table_new("histogram", h->by->title, h->by->columns + skip, h->by->n + GT_DRAWN_COLUMNS - skip);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
@@ -243,33 +255,20 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 		return 1;
 	}
 	rc = add_groups(h, tables[0], skip, err);
-	gt_idle_note_gaps(&h->idle, tables[0]);
+	gt_idle_note_gaps(h->idle, tables[0]);
 	return rc ? rc : 1;
 }
 
-static void gaps_release(void *state)
-{
-	struct histogram_gaps *h = state;
-
-	for (size_t i = 0; i < h->groups.n; i++) {
-		struct gap_group *g = gt_groups_at(&h->groups, i);
-
-		gt_durations_release(&g->d);
-		gt_hist_release(&g->ns);
-	}
-	gt_groups_release(&h->groups);
-	gt_idle_release(&h->idle);
-}
+static void gaps_release(void *state) { forget(state); }
 
 const struct gt_analysis gt_histogram_gaps_report = {
 	.name       = "histogram",
 	.help       = "how long the gaps are in which GPUs were idle",
 	.wants      = GT_IDLE_WANTS,
-	.wants_args = true,
+	.idle       = true,
 	.order      = GT_BY_TIME,
 	.state_size = sizeof(struct histogram_gaps),
 	.init       = gaps_init,
-	.block      = gaps_block,
 	.finish     = gaps_finish,
 	.release    = gaps_release,
 };

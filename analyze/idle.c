@@ -253,8 +253,9 @@ static int on_operation(struct gt_idle *s, const struct gt_moment *m, struct gt_
 	d = device_of(s, m->place, m->at);
 	if (!d)
 		return gt_err_set(err, -ENOMEM, "no memory for GPUs");
-	if (s->on_op && s->on_op(s->arg, d, &op, err))
-		return err->code;
+	for (unsigned k = 0; k < s->nlisteners; k++)
+		if (s->listeners[k].op && s->listeners[k].op(s->listeners[k].arg, d, &op, err))
+			return err->code;
 	return add_op(s, d, &op, type, err);
 }
 
@@ -614,6 +615,12 @@ int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysi
 	return 0;
 }
 
+void gt_idle_listen(struct gt_idle *s, const struct gt_idle_listener *l)
+{
+	if (s->nlisteners < GT_IDLE_LISTENERS)
+		s->listeners[s->nlisteners++] = *l;
+}
+
 static int by_number(const void *pa, const void *pb)
 {
 	const struct gt_idle_device *a = pa, *b = pb;
@@ -644,18 +651,19 @@ static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
 /* Now that it is known which calls were held up by a full queue. */
 static int read_again(struct gt_idle *s, struct gt_err *err)
 {
-	struct gt_idle kept = { .on_gap = s->on_gap, .on_slice = s->on_slice, .on_op = s->on_op, .on_again = s->on_again, .arg = s->arg,
-				.full = s->full, .asked = s->asked };
+	struct gt_idle kept = { .nlisteners = s->nlisteners, .full = s->full, .asked = s->asked };
 	struct gt_asked asked = s->asked;
 	struct gt_filter filter = asked.opt->filter;
 	int rc;
 
+	memcpy(kept.listeners, s->listeners, sizeof(kept.listeners));
 	gt_full_know(&kept.full);
 	s->full = (struct gt_full_queue){ .room = 0 };	/* it is kept */
 	gt_idle_release(s);
 	*s = kept;
-	if (s->on_again)
-		s->on_again(s->arg);
+	for (unsigned k = 0; k < s->nlisteners; k++)
+		if (s->listeners[k].again)
+			s->listeners[k].again(s->listeners[k].arg);
 	rc = gt_idle_init(s, asked.reader, asked.opt, err);
 	filter.kinds = GT_IDLE_WANTS;
 	filter.args = true;
@@ -731,3 +739,35 @@ void gt_idle_note_gaps(const struct gt_idle *s, struct gt_table *t)
 		      s->ndevices > 1 ? " (of several GPUs: times are added)" : "");
 	gt_idle_note_late(s, t);
 }
+
+/* ---- for all that take it from their options ---- */
+
+static int idle_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	return gt_idle_init(state, r, opt, err);
+}
+
+static int idle_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_idle *s = state;
+
+	for (unsigned k = 0; k < s->nlisteners; k++)
+		if (s->listeners[k].rows && s->listeners[k].rows(s->listeners[k].arg, cols, err))
+			return err->code;
+	return gt_idle_block(s, cols, err);
+}
+
+static int idle_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err) { return gt_idle_finish(state, err); }
+static void idle_release(void *state) { gt_idle_release(state); }
+
+const struct gt_analysis gt_idle_engine = {
+	.name       = "idle",
+	.wants      = GT_IDLE_WANTS,
+	.wants_args = true,
+	.order      = GT_BY_TIME,
+	.state_size = sizeof(struct gt_idle),
+	.init       = idle_init,
+	.block      = idle_block,
+	.finish     = idle_finish,
+	.release    = idle_release,
+};

@@ -1,5 +1,6 @@
 /* Where the time of GPUs went: each moment of a window is computing, or communicating with nothing computing, or copying with
- * neither, or idle; and idle time has a cause. What the reports `budget` and `gaps` share.
+ * neither, or idle; and idle time has a cause. What the reports `budget`, `gaps` and `advice` share: it is worked out once, by
+ * gt_idle_engine, which takes part in a run where one of them does, and which they find in their options.
  *
  * The window of a recording is that of extent.h. A GPU is one as a process sees it. A gap is a stretch in which a GPU runs
  * nothing. It is cut along the timeline of the thread that issued the next operation there (of several that begin at once, the one
@@ -8,6 +9,7 @@
  * the GPU that begins first; another one has no work yet until its own first one. */
 #ifndef GT_IDLE_H
 #define GT_IDLE_H
+#include "analyze/analysis.h"
 #include "analyze/extent.h"
 #include "analyze/full_queue.h"
 #include "analyze/gpu_time.h"
@@ -92,6 +94,17 @@ typedef int gt_idle_gap_fn(void *arg, const struct gt_idle_gap *gap, struct gt_e
 /* Each operation, by its start; borrowed. */
 typedef int gt_idle_op_fn(void *arg, const struct gt_idle_device *d, const struct gt_idle_op *op, struct gt_err *err);
 
+/* Who hears of it while it is worked out. Each may be NULL. */
+struct gt_idle_listener {
+	gt_idle_gap_fn *gap;
+	gt_idle_slice_fn *slice;
+	gt_idle_op_fn *op;
+	int (*rows)(void *arg, const struct gt_cols *cols, struct gt_err *err);	/* as they come, before they are put in order */
+	void (*again)(void *arg);		/* all is read once more (full_queue.h), but for `rows`: forget what the first three said */
+	void *arg;
+};
+#define GT_IDLE_LISTENERS 4
+
 struct gt_idle {
 	struct gt_asked asked;			/* first */
 	struct gt_in_time order;
@@ -102,11 +115,8 @@ struct gt_idle {
 	size_t nsums, sums_cap;
 	struct gt_idle_name *names;
 	size_t nnames, names_cap;
-	gt_idle_gap_fn *on_gap;			/* or NULL, likewise */
-	gt_idle_slice_fn *on_slice;
-	gt_idle_op_fn *on_op;
-	void (*on_again)(void *arg);		/* all is read once more (full_queue.h): forget what the three said */
-	void *arg;				/* of these four */
+	struct gt_idle_listener listeners[GT_IDLE_LISTENERS];
+	unsigned nlisteners;
 	struct gt_full_queue full;		/* its room may be set after init */
 	uint64_t begun;				/* operations of the recording at hand, so far */
 	uint64_t ops, unjoined;			/* operations; those that no known call launched */
@@ -144,9 +154,10 @@ struct gt_idle {
 	uint32_t cutting_thread;
 };
 
-/* `wants` of an analysis that uses it, which must ask for arguments, too, and for GT_BY_TIME. */
+/* `wants` of an analysis that uses it. Who has one of its own asks for arguments, too, and for GT_BY_TIME. */
 #define GT_IDLE_WANTS (GT_BIT(GT_GPU) | GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_LOST))
 int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err);
+void gt_idle_listen(struct gt_idle *s, const struct gt_idle_listener *l);	/* after init and before the first block; GT_IDLE_LISTENERS at most */
 int gt_idle_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err);
 int gt_idle_finish(struct gt_idle *s, struct gt_err *err);	/* no more rows: figures may be read */
 int gt_idle_by_time(const void *a, const void *b);		/* of two gt_idle_sum, for qsort: the longest first */
@@ -155,4 +166,5 @@ void gt_idle_release(struct gt_idle *s);
 const char *gt_idle_cannot(const struct gt_idle *s);
 void gt_idle_note_late(const struct gt_idle *s, struct gt_table *t);	/* says so where rows could not be put in order */
 void gt_idle_note_gaps(const struct gt_idle *s, struct gt_table *t);	/* how many there are, what they come to; and the same */
+extern const struct gt_analysis gt_idle_engine;	/* makes no tables */
 #endif

@@ -57,9 +57,10 @@ static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t fr
 {
 	size_t i = 0;
 
-	if (s->on_slice)
-		s->on_slice(s->arg, &(struct gt_idle_slice){ s->cutting->seg, s->cutting->number, s->cutting_thread, cause, type, from, to,
-							       s->cutting->gaps, s->cutting_inner, s->cutting_unsure });
+	for (unsigned k = 0; k < s->nlisteners; k++)
+		if (s->listeners[k].slice)
+			s->listeners[k].slice(s->listeners[k].arg, &(struct gt_idle_slice){ s->cutting->seg, s->cutting->number,
+					      s->cutting_thread, cause, type, from, to, s->cutting->gaps, s->cutting_inner, s->cutting_unsure });
 	while (i < s->nparts && (s->parts[i].cause != cause || s->parts[i].type != type))
 		i++;
 	if (i == s->nparts) {
@@ -212,7 +213,10 @@ static int add_parts(struct gt_idle *s, struct gt_idle_device *d, struct gt_idle
 	gap->cause = (enum gt_idle_cause)most->cause;
 	gap->type = most->type;
 	gap->slice = most->ns;
-	return s->on_gap ? s->on_gap(s->arg, gap, err) : 0;
+	for (unsigned k = 0; k < s->nlisteners; k++)
+		if (s->listeners[k].gap && s->listeners[k].gap(s->listeners[k].arg, gap, err))
+			return err->code;
+	return 0;
 }
 
 int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from, int64_t to, const struct gt_idle_op *next,

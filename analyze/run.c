@@ -1,4 +1,5 @@
 #include "analyze/run.h"
+#include "analyze/idle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,8 @@ static int new_states(struct run *run, unsigned w, struct gt_err *err)
 		worker->states[i] = calloc(1, a->state_size + 1);
 		if (!worker->states[i])
 			return gt_err_set(err, -ENOMEM, "no memory for the report '%s'", a->name);
+		if (a == &gt_idle_engine)	/* it stands before those who listen to it */
+			run->opt->idle = worker->states[i];
 		rc = a->init ? a->init(worker->states[i], run->reader, run->opt, err) : 0;
 		if (rc)
 			return rc;
@@ -347,27 +350,49 @@ static unsigned workers(struct gt_reader *r, unsigned threads)
 	return threads ? threads : 1;
 }
 
+/* What takes part: all that was chosen, behind what works something out for several of them. NULL: no memory. */
+static const struct gt_analysis **gather_all(const struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned *n, bool unasked)
+{
+	const struct gt_analysis **all = malloc((*n + 1ul) * sizeof(*all));
+	bool idle = false;
+
+	if (!all)
+		return NULL;
+	if (unasked)
+		*n = on_screen(r, chosen, *n, all + 1);
+	else
+		memcpy(all + 1, chosen, *n * sizeof(*all));
+	for (unsigned i = 1; i <= *n; i++)
+		idle |= all[i]->idle;
+	if (idle)
+		all[0] = &gt_idle_engine;
+	else
+		memmove(all, all + 1, *n * sizeof(*all));
+	*n += idle;
+	return all;
+}
+
 /* What two sources recorded comes to no analysis twice: the rows of one are hidden from every scan. */
 int gt_run(struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, struct gt_analysis_options *opt, unsigned threads,
 	   struct gt_table *tables[GT_RUN_TABLES], struct gt_err *err)
 {
-	struct run run = { .reader = r, .chosen = chosen, .n = n, .nworkers = workers(r, threads), .opt = opt, .tables = tables };
-	const struct gt_analysis *screen[GT_RUN_REPORTS];
-	struct gt_doubles *doubles = gt_doubles_new(r, err);
-	int rc = -ENOMEM;
+	const struct gt_analysis **all = gather_all(r, chosen, &n, opt->unasked);
+	struct run run = { .reader = r, .chosen = all, .n = n, .nworkers = workers(r, threads), .opt = opt, .tables = tables };
+	struct gt_doubles *doubles = all ? gt_doubles_new(r, err) : NULL;
+	int rc;
 
-	if (opt->unasked && n <= GT_RUN_REPORTS) {
-		run.n = on_screen(r, chosen, n, screen);
-		run.chosen = screen;
-	}
 	memset(tables, 0, GT_RUN_TABLES * sizeof(*tables));
-	if (!doubles)
-		return err->code ? err->code : rc;
+	if (!doubles) {
+		free(all);
+		return err->code ? err->code : gt_err_set(err, -ENOMEM, "no memory for %u reports", n);
+	}
 	opt->doubles = doubles;
 	gt_doubles_hide(doubles, &opt->filter);
 	rc = run_all(&run, err);
 	gt_doubles_free(doubles);
 	opt->doubles = NULL;
+	opt->idle = NULL;
 	opt->filter.hide = NULL;
+	free(all);
 	return rc;
 }
