@@ -75,7 +75,9 @@ static const struct gt_column kind_columns[] = {
 	{ "allocated_bytes", "Allocated", GT_C_BYTES }, { "freed_bytes", "Freed", GT_C_BYTES },
 	{ "peak_bytes", "Peak live", GT_C_BYTES }, { "live_bytes", "Live at end", GT_C_BYTES },
 	{ "live_count", "Live blocks", GT_C_COUNT }, { "null_frees", NULL, GT_C_COUNT },
+	{ "reference_frees", NULL, GT_C_COUNT }, { "imported_frees", NULL, GT_C_COUNT },
 };
+#define NKINDS (sizeof(kind_columns) / sizeof(*kind_columns))
 static const struct gt_column process_columns[] = {
 	GT_WHERE_PROCESS, { "allocated_bytes", "Allocated", GT_C_BYTES }, { "freed_bytes", "Freed", GT_C_BYTES },
 	{ "peak_bytes", "Peak live", GT_C_BYTES }, { "peak_at_ns", "at", GT_C_TIME }, { "live_bytes", "Live at end", GT_C_BYTES },
@@ -89,6 +91,8 @@ static void add_held(struct gt_account *into, const struct gt_account *h)
 	into->frees += h->frees;
 	into->null_frees += h->null_frees;
 	into->unknown_frees += h->unknown_frees;
+	into->references += h->references;
+	into->imported += h->imported;
 	into->allocated = gt_sat_add(into->allocated, h->allocated);
 	into->freed = gt_sat_add(into->freed, h->freed);
 	into->live = gt_sat_add(into->live, h->live);
@@ -102,24 +106,33 @@ static void add_kind(struct gt_table *t, const char *word, const struct gt_accou
 {
 	bool sized = h->sized || h->allocs == 0, tracked = (h->tracked && h->sized) || h->allocs == 0;
 
-	if (!h->allocs && !h->frees && !h->null_frees)
+	if (!h->allocs && !h->frees && !h->null_frees && !h->references && !h->imported)
 		return;
 	gt_table_add(t, (struct gt_cell[]){
 		gt_cell_text(word), gt_cell_u(h->allocs), gt_cell_u(h->failed), gt_cell_u(h->frees), gt_cell_u(h->unknown_frees),
 		gt_cell_known(sized, h->allocated), gt_cell_known(tracked, h->freed), gt_cell_known(tracked, h->peak),
-		gt_cell_known(tracked, h->live), gt_cell_known(tracked, h->live_count), gt_cell_known(tracked, h->null_frees) });
+		gt_cell_known(tracked, h->live), gt_cell_known(tracked, h->live_count), gt_cell_known(tracked, h->null_frees),
+		gt_cell_known(tracked, h->references), gt_cell_known(tracked, h->imported) });
 }
 
 static void note_doubts(const struct memory *m, struct gt_table *t, uint64_t late)
 {
-	uint64_t nulls = 0;
+	struct gt_account all = { 0 };
+	uint64_t nulls;
 
 	for (uint32_t i = 0; i < m->held.where.nsegs; i++)
-		nulls += m->held.kinds[i][ALL].null_frees;
+		add_held(&all, &m->held.kinds[i][ALL]);
+	nulls = all.null_frees;
 	gt_note_unrecorded(t, m->asked.reader, GT_LAYER_API);
 	if (nulls)
 		gt_table_note(t, "%llu free%s of NULL, which frees nothing, %s not among the frees", (unsigned long long)nulls,
 			      nulls == 1 ? "" : "s", nulls == 1 ? "is" : "are");
+	if (all.references)
+		gt_table_note(t, "%llu release%s gave back a hold on physical memory that had another (cuMemRetainAllocationHandle): "
+			      "not among the frees", (unsigned long long)all.references, all.references == 1 ? "" : "s");
+	if (all.imported)
+		gt_table_note(t, "%llu release%s of memory that was imported, or allocated before the recording: not among the frees",
+			      (unsigned long long)all.imported, all.imported == 1 ? " was" : "s were");
 	if (m->held.missed_frees)
 		gt_table_note(t, "%llu frees were missed: their addresses were handed out again", (unsigned long long)m->held.missed_frees);
 	if (m->held.not_followed)
@@ -236,7 +249,7 @@ static int memory_finish(void *state, struct gt_table **tables, unsigned max, st
 
 	if (rc)
 		return rc;
-	tables[0] = gt_table_new("memory", "Memory by kind", kind_columns, 11);
+	tables[0] = gt_table_new("memory", "Memory by kind", kind_columns, NKINDS);
 	tables[1] = gt_table_new("memory_processes", "Memory by process", process_columns + skip, 9 - skip);
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");

@@ -111,13 +111,17 @@ static int freed(struct gt_held *m, int64_t at, const struct gt_held_event *e, c
 static int play_free(struct gt_held *m, int64_t at, const struct gt_held_event *e, struct gt_err *err)
 {
 	struct gt_live_item old;
-	int rc = gt_live_free(&m->live, e->place, e->kind, e->addr, &old);
+	enum gt_live_freed what = gt_live_free(&m->live, e->place, e->kind, e->addr, &old);
+	bool held = what == GT_LIVE_HELD, foreign = what == GT_LIVE_FOREIGN;
 
-	if (rc == 1)
+	if (what == GT_LIVE_GONE)
 		return freed(m, at, e, &old, err);
-	if (rc == 0)
-		EACH_ACCOUNT(h, m, e->place, e->kind)
-			h->unknown_frees++;
+	EACH_ACCOUNT(h, m, e->place, e->kind) {
+		h->unknown_frees += what == GT_LIVE_UNKNOWN;
+		h->references += held;
+		h->imported += foreign;
+		h->frees -= held || foreign;	/* it was counted as a call */
+	}
 	return 0;
 }
 
@@ -133,8 +137,8 @@ static int play(struct gt_held *m, int64_t when, const struct gt_held_event *e, 
 	case GT_OP_FREE:
 		return play_free(m, when, e, err);
 	case GT_OP_RETAIN:
-		gt_live_retain(&m->live, e->place, e->addr);
-		return 0;
+	case GT_OP_IMPORT:
+		return not_followed(m, gt_live_retain(&m->live, e->place, e->addr, e->op == GT_OP_IMPORT), err);
 	case GT_OP_MAP:
 		return not_followed(m, gt_live_map(&m->live, e->place, e->addr, e->bytes), err);
 	case GT_OP_UNMAP:
@@ -214,7 +218,7 @@ static int count_row(struct gt_held *m, const struct gt_pick *p, const struct gt
 		return 0;
 	if ((event = new_event(m, &e)) == UINT32_MAX)
 		return gt_err_set(err, -ENOMEM, "no memory to put calls in order");
-	*to = (struct gt_moment){ .at = alloc || w->op == GT_OP_MAP || w->op == GT_OP_RETAIN ? end : start, .what = event };
+	*to = (struct gt_moment){ .at = a_free || w->op == GT_OP_UNMAP ? start : end, .what = event };
 	return 1;
 }
 

@@ -5,7 +5,8 @@
  * this order is right for each address whatever the threads do, and never shows more than was really held. Only calls that
  * succeeded count. formats/live.h says which address is whose; the recorder's counters are made in the same way. A free of an address
  * that is not in the table (allocated before recording began, or lost) is an unknown free; one of NULL frees nothing and is counted
- * apart. An allocation at an address that is in the table tells that a free was missed; the old one ends there. */
+ * apart; so is one that gives back a hold on physical memory which others still hold, or which was not allocated here. An allocation at
+ * an address that is in the table tells that a free was missed; the old one ends there. */
 #ifndef GT_HELD_H
 #define GT_HELD_H
 #include "analyze/alloc_groups.h"
@@ -15,7 +16,7 @@
 #define GT_HELD_ALL GT_MEMKIND_COUNT	/* the sum of all kinds */
 
 struct gt_account {
-	uint64_t allocs, failed, frees, null_frees, unknown_frees, allocated, freed, live, live_count, peak;
+	uint64_t allocs, failed, frees, null_frees, unknown_frees, references, imported, allocated, freed, live, live_count, peak;
 	uint64_t sized, tracked;	/* allocations whose size is known; and whose address too */
 	int64_t peak_at;
 };

@@ -220,12 +220,12 @@ static int play(struct settling *s, const struct gt_memory_call *c)
 	case GT_OP_ALLOC:
 		return play_alloc(s, c);
 	case GT_OP_FREE:
-		return gt_live_free(&s->p->live, 0, c->kind, c->addr, &old) == 1 ? give_back(s, &old, c->at) : 0;
+		return gt_live_free(&s->p->live, 0, c->kind, c->addr, &old) == GT_LIVE_GONE ? give_back(s, &old, c->at) : 0;
 	case GT_OP_RETAIN:
-		gt_live_retain(&s->p->live, 0, c->addr);
-		return 0;
+	case GT_OP_IMPORT:
 	case GT_OP_MAP:
-		code = gt_live_map(&s->p->live, 0, c->addr, c->bytes);
+		code = c->op == GT_OP_MAP ? gt_live_map(&s->p->live, 0, c->addr, c->bytes) :
+					    gt_live_retain(&s->p->live, 0, c->addr, c->op == GT_OP_IMPORT);
 		if (code == -ENOSPC)
 			gt_memory_doubt(s->p);
 		return code == -ENOMEM ? gt_err_set(s->err, code, "out of memory") : 0;

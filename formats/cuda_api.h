@@ -40,7 +40,8 @@ static inline bool gt_api_makes_work(unsigned op)	/* of a GPU */
 }
 static inline bool gt_api_is_memory(unsigned op)	/* does it change what is allocated? */
 {
-	return op == GT_OP_ALLOC || op == GT_OP_FREE || op == GT_OP_MAP || op == GT_OP_UNMAP || op == GT_OP_RETAIN;
+	return op == GT_OP_ALLOC || op == GT_OP_FREE || op == GT_OP_MAP || op == GT_OP_UNMAP || op == GT_OP_RETAIN ||
+	       op == GT_OP_IMPORT;
 }
 bool gt_api_ends_context(const char *name);	/* and what was allocated in it */
 bool gt_api_makes_node(const char *name);	/* of a graph: its first parameter is where the node's handle goes */

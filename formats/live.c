@@ -90,34 +90,45 @@ enum { ADDRESSES, ARRAYS, PHYSICAL, MAPPINGS };		/* spaces; `bytes` of a mapping
 
 static uint8_t space_of(unsigned kind) { return kind == GT_MEM_ARRAY ? ARRAYS : kind == GT_MEM_PHYSICAL ? PHYSICAL : ADDRESSES; }
 
+static bool is_foreign(const struct gt_live_item *item) { return item->space == PHYSICAL && item->kind == GT_MEM_UNKNOWN; }
+
 int gt_live_alloc(struct gt_live *l, const struct gt_live_item *item, struct gt_live_item *old)
 {
 	struct gt_live_item new = *item;
+	int code;
 
 	new.space = space_of(item->kind);
 	new.refs = 1;
 	new.maps = 0;
-	return put(l, &new, old);
+	code = put(l, &new, old);
+	return code == 0 && is_foreign(old) ? 1 : code;	/* nothing of ours was there */
 }
 
-int gt_live_free(struct gt_live *l, uint32_t place, unsigned kind, uint64_t addr, struct gt_live_item *old)
+enum gt_live_freed gt_live_free(struct gt_live *l, uint32_t place, unsigned kind, uint64_t addr, struct gt_live_item *old)
 {
 	struct gt_live_item *item = look_up(l, place, space_of(kind), addr);
 
 	if (!item || !item->refs)
-		return 0;
-	if (--item->refs || item->maps)
-		return 2;
+		return GT_LIVE_UNKNOWN;
+	if (--item->refs)
+		return GT_LIVE_HELD;
+	if (item->maps)
+		return GT_LIVE_MAPPED;
 	take(l, item, old);
-	return 1;
+	return is_foreign(old) ? GT_LIVE_FOREIGN : GT_LIVE_GONE;
 }
 
-void gt_live_retain(struct gt_live *l, uint32_t place, uint64_t handle)
+int gt_live_retain(struct gt_live *l, uint32_t place, uint64_t handle, bool imported)
 {
-	struct gt_live_item *item = look_up(l, place, PHYSICAL, handle);
+	struct gt_live_item *item = look_up(l, place, PHYSICAL, handle), old;
+	int code;
 
-	if (item && item->refs < UINT16_MAX)
-		item->refs++;
+	if (item) {
+		item->refs += item->refs < UINT16_MAX;
+		return 0;
+	}
+	code = put(l, &(struct gt_live_item){ .addr = handle, .place = place, .space = PHYSICAL, .refs = imported ? 1 : 2 }, &old);
+	return code < 0 ? code : 0;
 }
 
 int gt_live_map(struct gt_live *l, uint32_t place, uint64_t addr, uint64_t handle)
@@ -125,7 +136,7 @@ int gt_live_map(struct gt_live *l, uint32_t place, uint64_t addr, uint64_t handl
 	struct gt_live_item *item = look_up(l, place, PHYSICAL, handle), old;
 	int code;
 
-	if (!item || item->maps == UINT16_MAX)
+	if (!item || is_foreign(item) || item->maps == UINT16_MAX)
 		return 0;
 	code = put(l, &(struct gt_live_item){ .addr = addr, .bytes = handle, .place = place, .space = MAPPINGS }, &old);
 	if (code < 0)

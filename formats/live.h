@@ -3,7 +3,9 @@
  *
  * Device, pool, managed and host memory share one space of addresses: any of them may be freed by a call that names another. Handles
  * of arrays and of physical memory have spaces of their own. Physical memory lives as long as its handle is held (it may be
- * retained, and then wants to be released more often) or it is mapped somewhere. */
+ * retained, and then wants to be released more often) or it is mapped somewhere. A handle that is retained or imported and is not in
+ * the table stands for memory of another process, or from before the recording: its holds are counted so that its releases are
+ * understood, but it is nobody's memory here. */
 #ifndef GT_LIVE_H
 #define GT_LIVE_H
 #include <stdbool.h>
@@ -17,7 +19,7 @@ struct gt_live_item {
 	uint64_t addr, bytes;
 	uint32_t place;			/* process slot: each has addresses of its own */
 	uint16_t refs, maps;		/* of physical memory: holds on its handle; mappings */
-	uint8_t space, kind;		/* enum gt_memkind */
+	uint8_t space, kind;		/* enum gt_memkind; unknown in the space of handles: memory that was not allocated here */
 	uint8_t device;			/* this and group are the caller's */
 	bool used;
 	uint32_t group;
@@ -27,9 +29,16 @@ struct gt_live { struct gt_live_item *slots; uint32_t mask, used; };
 /* place, kind, addr, bytes, device and group of it count. 1: entered; 0: entered, and *old is what was there before, whose free was missed;
  * -ENOSPC: too many; -ENOMEM. */
 int gt_live_alloc(struct gt_live *l, const struct gt_live_item *item, struct gt_live_item *old);
-/* kind: of the call. 1: *old is gone; 0: nothing is known there; 2: a handle is held no more, but its memory is. */
-int gt_live_free(struct gt_live *l, uint32_t place, unsigned kind, uint64_t addr, struct gt_live_item *old);
-void gt_live_retain(struct gt_live *l, uint32_t place, uint64_t handle);
+enum gt_live_freed {
+	GT_LIVE_UNKNOWN,	/* nothing is known there */
+	GT_LIVE_GONE,		/* *old is gone */
+	GT_LIVE_MAPPED,		/* a handle is held no more, but its memory is mapped */
+	GT_LIVE_HELD,		/* a handle is held once less, and still held */
+	GT_LIVE_FOREIGN,	/* a handle is held no more, and its memory was not allocated here */
+};
+enum gt_live_freed gt_live_free(struct gt_live *l, uint32_t place, unsigned kind /* of the call */, uint64_t addr, struct gt_live_item *old);
+/* A handle is held once more. imported: it came from elsewhere; else somebody had held it before. 0, -ENOSPC or -ENOMEM. */
+int gt_live_retain(struct gt_live *l, uint32_t place, uint64_t handle, bool imported);
 /* 0, -ENOSPC or -ENOMEM. Memory of a handle that is not known here, another process', is not followed. */
 int gt_live_map(struct gt_live *l, uint32_t place, uint64_t addr, uint64_t handle);
 /* The mappings that begin at *addr, up to `end`, one after the other: 1: *old is gone, ask again; 0: that was all. */

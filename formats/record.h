@@ -53,7 +53,7 @@ enum gt_category {
 /* What a call does, so that no analysis compares names. */
 #define GT_OPS(X) \
 	X(NONE, none) X(ALLOC, alloc) X(FREE, free) X(COPY, copy) X(SET, set) X(LAUNCH, launch) X(GRAPH_LAUNCH, graph_launch) \
-	X(SYNC, sync) X(IOCTL, ioctl) X(SCHED, sched) X(MAP, map) X(UNMAP, unmap) X(RETAIN, retain)
+	X(SYNC, sync) X(IOCTL, ioctl) X(SCHED, sched) X(MAP, map) X(UNMAP, unmap) X(RETAIN, retain) X(IMPORT, import)
 enum gt_op {
 #define X(e, w) GT_OP_##e,
 	GT_OPS(X)

@@ -81,12 +81,12 @@ static void physical_memory_lives_while_it_is_held(void)
 
 	CHECK(gt_live_alloc(&l, &a, &old) == 1 && gt_live_alloc(&l, &b, &old) == 1);
 	CHECK(!gt_live_map(&l, 0, 0x10000, 1) && !gt_live_map(&l, 0, 0x11000, 2) && !gt_live_map(&l, 0, 0x20000, 2));
-	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 1, &old) == 2);	/* mapped */
+	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 1, &old) == GT_LIVE_MAPPED);
 	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 1, &old) == 0);	/* once more: there is no such handle */
-	gt_live_retain(&l, 0, 2);
+	CHECK(!gt_live_retain(&l, 0, 2, false));
 	CHECK(gt_live_unmap(&l, 0, &at, 0x12000, &old) == 1 && old.addr == 1);
 	CHECK(gt_live_unmap(&l, 0, &at, 0x12000, &old) == 0 && at == 0x12000);	/* the other one is held, and mapped elsewhere */
-	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 2, &old) == 2);
+	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 2, &old) == GT_LIVE_HELD);
 	at = 0x20000;
 	CHECK(gt_live_unmap(&l, 0, &at, 0x21000, &old) == 0);
 	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 2, &old) == 1 && l.used == 0);
@@ -105,10 +105,30 @@ static void mappings_of_others_and_missed_unmaps(void)
 	CHECK(gt_live_alloc(&l, &a, &old) == 1 && gt_live_alloc(&l, &b, &old) == 1);
 	CHECK(!gt_live_map(&l, 0, 0x10000, 1) && !gt_live_map(&l, 0, 0x10000, 2));
 	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 1, &old) == 1);
-	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 2, &old) == 2);
+	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 2, &old) == GT_LIVE_MAPPED);
 	CHECK(gt_live_unmap(&l, 0, &at, 0x11000, &old) == 1 && old.addr == 2 && !l.used);
 	gt_live_release(&l);
 }
 
+/* What was allocated elsewhere is released as often as it was held, and nothing is freed by that. */
+static void handles_of_others_are_held(void)
+{
+	struct gt_live l = { 0 };
+	struct gt_live_item a = handle(9), old;
+
+	CHECK(!gt_live_retain(&l, 0, 7, true) && !gt_live_retain(&l, 0, 7, false));	/* imported, and held once more */
+	CHECK(!gt_live_retain(&l, 0, 8, false));		/* it came before the recording: somebody held it */
+	CHECK(!gt_live_map(&l, 0, 0x10000, 7));
+	for (uint64_t h = 7; h <= 8; h++) {
+		CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, h, &old) == GT_LIVE_HELD);
+		CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, h, &old) == GT_LIVE_FOREIGN);
+		CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, h, &old) == GT_LIVE_UNKNOWN);
+	}
+	CHECK(!l.used && !gt_live_retain(&l, 1, 9, true) && !gt_live_retain(&l, 0, 9, true));
+	CHECK(gt_live_alloc(&l, &a, &old) == 1);		/* its releases were not seen: nothing of ours was there */
+	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 9, &old) == GT_LIVE_GONE && old.bytes == 4096 && l.used == 1);
+	gt_live_release(&l);
+}
+
 T_MAIN(T(addresses_come_and_go), T(addresses_are_bounded), T(kinds_share_addresses), T(physical_memory_lives_while_it_is_held),
-       T(mappings_of_others_and_missed_unmaps))
+       T(mappings_of_others_and_missed_unmaps), T(handles_of_others_are_held))
