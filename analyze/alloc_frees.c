@@ -53,7 +53,7 @@ int gt_alloc_frees_count(struct gt_alloc_frees *f, uint32_t place, uint32_t name
 }
 
 static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, { "call", "Call", GT_C_TEXT }, { "count", "Frees", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
+	GT_WHERE_PROCESS, { "call", "Call", GT_C_TEXT }, { "count", "Calls", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
 	{ "max_ns", "Longest", GT_C_NS }, { "waited", "Waited", GT_C_COUNT }, { "wait_ns", "for", GT_C_NS },
 	{ "gpu_busy_ns", "GPU worked", GT_C_NS },
 };

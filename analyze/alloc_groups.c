@@ -48,9 +48,11 @@ static struct gt_alloc_group *touch(struct gt_alloc_groups *g, uint32_t group)
 	return one;
 }
 
+/* Which of several spare blocks it would have been nobody knows: their frees are charged with their mean. */
 void gt_alloc_group_came(struct gt_alloc_groups *g, uint32_t group, uint64_t ns)
 {
 	struct gt_alloc_group *one = touch(g, group);
+	uint64_t free_ns;
 
 	if (!one)
 		return;
@@ -58,9 +60,12 @@ void gt_alloc_group_came(struct gt_alloc_groups *g, uint32_t group, uint64_t ns)
 	one->allocs++;
 	if (!one->spare)
 		return;
+	free_ns = one->spare_ns / one->spare;
+	one->spare_ns -= free_ns;
 	one->spare--;
 	one->again++;
 	one->again_ns = gt_sat_add(one->again_ns, ns);
+	one->free_ns = gt_sat_add(one->free_ns, free_ns);
 }
 
 void gt_alloc_group_went(struct gt_alloc_groups *g, uint32_t group, bool freed, uint64_t ns)
@@ -74,7 +79,7 @@ void gt_alloc_group_went(struct gt_alloc_groups *g, uint32_t group, bool freed, 
 		return;
 	one->frees++;
 	one->spare++;
-	one->free_ns = gt_sat_add(one->free_ns, ns);
+	one->spare_ns = gt_sat_add(one->spare_ns, ns);
 }
 
 /* ---- the tables ---- */

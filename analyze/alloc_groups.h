@@ -15,7 +15,8 @@ struct gt_alloc_group {
 	uint64_t live;			/* how many are */
 	uint64_t saved, peak;		/* how many were at peak number `peak` of the process, the last one there was when `live` changed */
 	uint64_t allocs, frees, spare;	/* spare: freed, and not asked for again */
-	uint64_t again, again_ns, free_ns;	/* allocations of what was spare, and the time in those and in all frees */
+	uint64_t again, again_ns, free_ns;	/* allocations of what was spare, and the time in those and in the frees before */
+	uint64_t spare_ns;		/* the time in the frees of what is spare */
 };
 struct gt_alloc_groups {		/* zero-initialised is empty */
 	struct gt_alloc_group *list;

@@ -237,7 +237,7 @@ static int more(struct memory *m, struct gt_table **tables, struct gt_err *err)
 	tables[++n] = gt_alloc_frees_table(&m->frees, err);
 	if (!tables[n])
 		return err->code;
-	tables[++n] = gt_live_counters_table(&m->counters, &m->asked);
+	tables[++n] = gt_live_counters_table(&m->counters, &m->asked, &m->held.where, m->held.ended);
 	return tables[0] && tables[n] ? n + 1 : gt_err_set(err, -ENOMEM, "no memory for a table");
 }
 

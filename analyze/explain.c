@@ -20,7 +20,8 @@ static const char *const words[][2] = {
 		 "with its own cause, up to the return of the launching call; from then on the operation was launched and not started." },
 	{ "queue time", "From the return of the call that launched an operation to its start, where it began later." },
 	{ "sums", "Whole ns, exact; beyond 2^63 - 1 they stay there. Shares add up to 100.00 % (largest remainder)." },
-	{ "quantiles", "p50, p90, p99: from histograms whose buckets are at most 1/64 wide, so within 1 %, and exact where a bucket met one value only. All else is exact." },
+	{ "quantiles", "p50, p90, p99: from histograms whose buckets are at most 1/64 wide, so within 1 %, and exact where a bucket met one value "
+		       "only. All else is exact." },
 	{ "not recorded", "Absent (- or null), never 0. A report that cannot answer says so and why, and exits with 4." },
 	{ "exit status", "0 clean, 1 failure or damaged file, 2 wrong use, 3 found or gate failed, 4 cannot answer." },
 };

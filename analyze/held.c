@@ -17,8 +17,11 @@ int gt_held_init(struct gt_held *m, struct gt_reader *r, bool grouped, struct gt
 	m->kinds = calloc(gt_reader_segments(r) + 1ul, sizeof(*m->kinds));
 	m->places = calloc(m->where.n + 1, sizeof(*m->places));
 	m->lines = calloc(gt_reader_segments(r) + 1ul, sizeof(*m->lines));
-	if (!m->kinds || !m->places || !m->lines)
+	m->ended = calloc(m->where.n + 1, sizeof(*m->ended));
+	if (!m->kinds || !m->places || !m->lines || !m->ended)
 		return gt_err_set(err, -ENOMEM, "no memory for the memory report");
+	for (size_t i = 0; i < m->where.n; i++)
+		m->ended[i] = INT64_MIN;
 	return gt_alloc_groups_init(&m->groups, m->where.n, err);
 }
 
@@ -203,6 +206,7 @@ static int count_row(struct gt_held *m, const struct gt_pick *p, const struct gt
 	int64_t start = p->cols->start[p->row], end = start + p->cols->dur[p->row];
 	uint32_t event;
 
+	m->ended[place] = end > m->ended[place] ? end : m->ended[place];
 	e.sized = gt_pick_value(p, 0, &e.bytes);
 	EACH_ACCOUNT(h, m, place, w->kind) {
 		h->allocs += alloc;
@@ -280,6 +284,7 @@ void gt_held_release(struct gt_held *m)
 	free(m->lines);
 	free(m->kinds);
 	free(m->places);
+	free(m->ended);
 	free(m->whats);
 	gt_live_release(&m->live);
 	gt_places_release(&m->where);

@@ -36,6 +36,7 @@ struct gt_held {
 	struct gt_live live;
 	struct gt_account (*kinds)[GT_HELD_ALL + 1];	/* per segment */
 	struct gt_account *places;	/* per process */
+	int64_t *ended;			/* likewise: the end of its last call that changes what is allocated; INT64_MIN: there was none */
 	struct gt_alloc_groups groups;
 	struct gt_held_event *events;	/* those that are in the line of time, and free ones */
 	size_t nevents, events_cap;

@@ -32,6 +32,8 @@ static void sample(struct gt_live_counter *one, int64_t at, uint64_t value, bool
 		one->peak_at = at;
 	}
 	if (at >= one->last_at) {
+		one->changed = one->last_at != INT64_MIN;
+		one->before = one->last;
 		one->last_at = at;
 		one->last = value;
 	}
@@ -75,7 +77,19 @@ static int by_place(const void *pa, const void *pb)
 	return a->track != b->track ? (a->track < b->track ? -1 : 1) : (a->type > b->type) - (a->type < b->type);
 }
 
-struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct gt_asked *a)
+/* What was held at the end. When a process ends its counters are set to 0, later than any call that could have freed; what it held then
+ * is the value before. With --match its calls may be left out, and a last 0 may be either. */
+static struct gt_cell held_at_the_end(const struct gt_live_counter *one, const struct gt_asked *a, int64_t ended)
+{
+	bool zeroed = !one->last && one->last_at > ended;
+
+	if (!zeroed)
+		return gt_cell_u(one->last);
+	return gt_cell_known(one->changed && !a->opt->filter.match, one->before);
+}
+
+struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct gt_asked *a, const struct gt_places *where,
+					const int64_t *ended)
 {
 	unsigned skip = gt_where_skip(a->reader);
 	struct gt_table *t = gt_table_new("memory_devices", "Memory by device, as the recorder counted it", columns + skip,
@@ -98,7 +112,7 @@ struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct
 		cells[4] = gt_cell_text(gt_memkind_word(type->memkind));
 		cells[5] = gt_cell_u(one->peak);
 		cells[6] = gt_cell_i(gt_since(a->opt, a->reader, one->seg, one->peak_at));
-		cells[7] = gt_cell_u(one->last);
+		cells[7] = held_at_the_end(one, a, ended[gt_places_slot(where, one->seg, one->track)]);
 		gt_table_add(t, cells + skip);
 		uncertain |= one->uncertain;
 	}
