@@ -8,10 +8,11 @@
  * own, so two kinds that run at once while nothing computes are both exposed; what copies cost together the report budget says.
  *
  * What page-locked ("pinned") memory would have won is told from the trace alone: each pageable copy is set against the pinned copies of
- * its direction and size, sizes by powers of two, at their mean bandwidth (bytes by the sum of their durations). Where there are none of
- * its size, smaller ones stand in, down to a quarter: smaller copies are slower, so the win is then a lower bound. Where there are none
- * of those there is no answer. Only the GPU's time is compared; the calls of pageable copies hold the program up besides, as the
- * report sync tells.
+ * its direction and size, sizes by powers of two, at their mean bandwidth (bytes by the sum of their durations). Below 1 MiB most of a
+ * copy's time has nothing to do with its size: there a smaller copy is not taken to be faster than the mean of the pinned ones, so
+ * the win is a lower bound, and no other size can stand in. Of large copies smaller ones can, down to a quarter: they are slower, so
+ * the win is a lower bound again. Where there are none of those there is no answer. Only the GPU's time is compared; the calls of
+ * pageable copies hold the program up besides, as the report sync tells.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,8 @@
 
 #define KINDS_MAX (1u << 16)
 #define SIZES 65			/* powers of two, and none */
-#define SMALLER 2			/* powers of two that what is compared may be smaller */
+#define SMALLER 2			/* powers of two that what is compared may be smaller, both of LARGE and more */
+#define LARGE 21			/* 1 MiB, by size_of() */
 enum { COMPUTE, MOVE };			/* kinds of work, to the sweep */
 
 struct size { uint64_t count, bytes, ns; };
@@ -266,19 +268,33 @@ static struct gt_cell rate(const struct size *z) { return real(z->ns, z->ns ? (l
 
 static uint64_t smallest_of(unsigned size) { return size ? 1ull << (size - 1) : 0; }
 
+/* The size whose pinned copies are compared with pageable ones of this size; 0: there are none. */
+static unsigned comparable(const struct pinning *p, unsigned size)
+{
+	unsigned least = size >= LARGE + SMALLER ? size - SMALLER : size > LARGE ? LARGE : size;
+
+	for (unsigned of = size; of >= least; of--)
+		if (p->pinned[of].bytes && p->pinned[of].ns)
+			return of;
+	return 0;
+}
+
+/* The time that z would take if it were pinned, as `like` was. */
+static uint64_t would_take(const struct size *z, const struct size *like, bool large)
+{
+	uint64_t by_bytes = (uint64_t)(((unsigned __int128)z->bytes * like->ns + like->bytes / 2) / like->bytes);
+	uint64_t by_count = (uint64_t)(((unsigned __int128)z->count * like->ns + like->count / 2) / like->count);
+
+	return large || by_bytes > by_count ? by_bytes : by_count;
+}
+
 /* Returns whether there was something to compare with. */
 static bool add_size(struct gt_table *t, uint64_t direction, const struct pinning *p, unsigned size)
 {
-	const struct size *z = &p->pageable[size], *like = NULL;
-	unsigned of = size;
-	uint64_t ns = 0;
+	unsigned of = comparable(p, size);
+	const struct size *z = &p->pageable[size], *like = of ? &p->pinned[of] : NULL;
+	uint64_t ns = like ? would_take(z, like, size >= LARGE) : 0;
 
-	for (; of && of + SMALLER >= size && !like; of--)
-		if (p->pinned[of].bytes && p->pinned[of].ns)
-			like = &p->pinned[of];
-	of += like != NULL;
-	if (like)
-		ns = (uint64_t)(((unsigned __int128)z->bytes * like->ns + like->bytes / 2) / like->bytes);
 	gt_table_add(t, (struct gt_cell[NPINNING]){
 		gt_cell_text(gt_direction_text(direction)), gt_cell_u(smallest_of(size)), gt_cell_u(z->count), gt_cell_u(z->bytes),
 		gt_cell_u(z->ns), rate(z), gt_cell_known(like, like ? like->count : 0), gt_cell_known(like, smallest_of(of)),
@@ -299,8 +315,8 @@ static void fill_pinning(const struct copies *c, struct gt_table *t)
 			if (p.pageable[z].count && !add_size(t, directions[d], &p, z))
 				without += p.pageable[z].count;
 		if (without)
-			gt_table_note(t, "cannot answer for %llu copies %s: there are no pinned ones of their size, or down to a quarter of it",
-				      (unsigned long long)without, gt_direction_text(directions[d]));
+			gt_table_note(t, "cannot answer for %llu copies %s: there are no pinned ones of their size (or, of 1 MiB and more, down to a "
+				      "quarter of it)", (unsigned long long)without, gt_direction_text(directions[d]));
 	}
 	gt_table_gives_way(t, "pinned_count pinned_from_bytes count bytes pinned_ns total_ns pinned_bandwidth_gb_per_s bandwidth_gb_per_s");
 }
