@@ -377,16 +377,16 @@ static void note_path(const struct critical *s, struct gt_table *t)
 
 	for (unsigned i = 0; i < GT_CHAIN_KINDS; i++)
 		pieces += s->kinds[i].pieces;
-	gt_table_note(t, "process %lld: %.6f ms from %.9f s to %.9f s, between its first and last %s, is shared out",
+	gt_table_note(t, "process %lld: %s from %.9f s to %.9f s, between its first and last %s, is shared out",
 		      p->track == GT_NONE ? -1ll : (long long)p->seg->tracks[p->track].id,
-		      (double)((uint64_t)p->to - (uint64_t)p->from) / 1e6,
+		      gt_scaled(GT_C_NS, gt_clamp((uint64_t)p->to - (uint64_t)p->from)).text,
 		      (double)gt_since(a->opt, a->reader, p->seg, p->from) / 1e9,
 		      (double)gt_since(a->opt, a->reader, p->seg, p->to) / 1e9,
 		      a->opt->whole ? "call or GPU operation" : "GPU operation");
 	if (s->likely.pieces)
-		gt_table_note(t, "%llu of %llu pieces (%.6f ms) are part of it by links that are likely, not certain",
+		gt_table_note(t, "%llu of %llu pieces (%s) are part of it by links that are likely, not certain",
 			      (unsigned long long)s->likely.pieces, (unsigned long long)pieces,
-			      (double)s->likely.ns / 1e6);
+			      gt_scaled(GT_C_NS, gt_clamp(s->likely.ns)).text);
 	if (p->unjoined)
 		gt_table_note(t, "%llu of %llu operations are joined to no call: what they waited for is known in part only",
 			      (unsigned long long)p->unjoined, (unsigned long long)p->ops);

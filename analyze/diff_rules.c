@@ -29,7 +29,7 @@ const struct gt_diff_rule gt_diff_rules[] = {
 	  .less = "total_ns mean_ns max_ns", .either = "gaps", .gates = "share_percent" },
 	{ .table = "memory", .report = "memory", .layer = GT_LAYER_API, .in_default = true, .keys = "kind",
 	  .less = "failed unknown_frees peak_bytes live_bytes live_count", .either = "allocations frees allocated_bytes freed_bytes",
-	  .gates = "null_frees" },
+	  .gates = "null_frees reference_frees imported_frees" },
 	{ .table = "memory_processes", .report = "memory", .layer = GT_LAYER_API, .keys = "process", .loose = "",
 	  .gates = "allocated_bytes freed_bytes peak_bytes live_bytes live_count", .none = "recording pid peak_at_ns" },
 	{ .table = "memory_devices", .report = "memory", .layer = GT_LAYER_API, .keys = "process device kind", .loose = "device kind",

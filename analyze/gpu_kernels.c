@@ -195,8 +195,8 @@ static void note_limits(const struct kernels *k, struct gt_table *t)
 
 static void note_busy(struct gt_table *t, uint64_t busy)
 {
-	gt_table_note(t, "busy %% is of %.6f ms in which devices worked: kernels, copies and sets, overlaps counted once",
-		      (double)busy / 1e6);
+	gt_table_note(t, "busy %% is of %s in which devices worked: kernels, copies and sets, overlaps counted once",
+		      gt_scaled(GT_C_NS, gt_clamp(busy)).text);
 }
 
 static int kernels_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)

@@ -256,8 +256,8 @@ static void note_all(const struct launches *s, struct gt_table *t)
 	}
 	if (!s->n)
 		return;
-	gt_table_note(t, "in all %llu launches, %llu of them of graphs: %.6f ms in calls; %llu are short: on the GPU for less time than "
-			 "in the call", (unsigned long long)all.launches, (unsigned long long)graphs, (double)all.call / 1e6,
+	gt_table_note(t, "in all %llu launches, %llu of them of graphs: %s in calls; %llu are short: on the GPU for less time than "
+			 "in the call", (unsigned long long)all.launches, (unsigned long long)graphs, gt_scaled(GT_C_NS, gt_clamp(all.call)).text,
 		      (unsigned long long)all.brief);
 	gt_table_note(t, "call, queue and GPU %% are of the time from the start of the call to the end of both");
 	if (graphs)

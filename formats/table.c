@@ -171,6 +171,14 @@ void gt_put_scaled(char *to, size_t size, enum gt_cell_kind kind, int64_t v)
 		snprintf(to, size, "%" PRId64, v);
 }
 
+struct gt_scaled gt_scaled(enum gt_cell_kind kind, int64_t v)
+{
+	struct gt_scaled s;
+
+	gt_put_scaled(s.text, sizeof(s.text), kind, v);
+	return s;
+}
+
 /* Control characters would break lines or speak to the terminal. */
 char *gt_printable(const char *s, unsigned indent)
 {
@@ -185,6 +193,19 @@ char *gt_printable(const char *s, unsigned indent)
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)
 			*p = '?';
 	return copy;
+}
+
+/* Four significant digits, as of times and sizes; large numbers as the whole ones that they most often are, and whole ones as such. */
+static void put_real(char *text, size_t size, double v)
+{
+	double a = fabs(v);
+
+	if (!isfinite(v))
+		snprintf(text, size, "-");
+	else if (a < 1e15 && (a >= 999.95 || a == floor(a)))
+		snprintf(text, size, "%.0f", v);
+	else
+		snprintf(text, size, a < 1e15 ? "%#.4g" : "%.4g", v);
 }
 
 static void put_figure(char *text, size_t size, enum gt_cell_kind kind, const struct gt_cell *c)
@@ -203,10 +224,7 @@ static void put_figure(char *text, size_t size, enum gt_cell_kind kind, const st
 		snprintf(text, size, "%s%" PRId64 ".%02d", c->i < 0 && c->i > -100 ? "-" : "", c->i / 100, abs((int)(c->i % 100)));
 		break;
 	case GT_C_REAL:
-		if (isfinite(c->d))	/* large ones as the whole numbers that they most often are */
-			snprintf(text, size, fabs(c->d) >= 1e5 && fabs(c->d) < 1e15 ? "%.0f" : "%.6g", c->d);
-		else
-			strcpy(text, "-");
+		put_real(text, size, c->d);
 		break;
 	default:
 		*gt_put_i64(text, c->i) = '\0';

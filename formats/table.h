@@ -87,6 +87,8 @@ enum gt_table_format { GT_TEXT, GT_CSV, GT_TSV, GT_JSON };
  * label is given ("# NAME LABEL"), and a blank line between. Rows of a source are aligned in text a thousand at a time. */
 /* A number as text has it in a column of this kind (GT_C_COUNT, GT_C_NS or GT_C_BYTES): "1.234 ms". */
 void gt_put_scaled(char *to, size_t size, enum gt_cell_kind kind, int64_t v);
+struct gt_scaled { char text[32]; };
+struct gt_scaled gt_scaled(enum gt_cell_kind kind, int64_t v);	/* likewise, for prose: gt_scaled(GT_C_NS, ns).text */
 size_t gt_tables_width(struct gt_out *out);	/* of the terminal that out is, in columns; SIZE_MAX: it is none */
 int gt_tables_print(struct gt_table *const *tables, unsigned n, enum gt_table_format format, const char *label, struct gt_out *out,
 		    struct gt_err *err);

@@ -78,7 +78,7 @@ done
 gaps() { $A histogram --of gap --format csv "$@" 2>want.err | awk -F, 'NR > 1 { n += $(NF - 2); t += $NF } END { printf "%d %.0f\n", n, t }'; }
 is histogram-gaps "15677 6430710025" "$(gaps $R/h200-train.zst)"
 is histogram-gaps-by-cause "15677 6430710025" "$(gaps --by cause $R/h200-train.zst)"
-check histogram-gaps-note told "h200-train.zst: histogram: 15677 gaps, 6430.710025 ms of 6625.553332 ms"
+check histogram-gaps-note told "h200-train.zst: histogram: 15677 gaps, 6.431 s of 6.626 s"
 want histogram-gaps-where 2 $A histogram --of gap --where failed $R/h200-train.zst
 check histogram-gaps-where-says told "gtanalyze: gaps are of no rows that --where could choose"
 want histogram-gaps-by 2 $A histogram --of gap --by pid,devce $R/h200-train.zst

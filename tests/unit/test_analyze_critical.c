@@ -124,7 +124,7 @@ static void each_waits_for_the_last_to_let_go(void)
 	CHECK(absent(row_named(j, "critical_names", "name", "thread 100 main"), "summed_ns"));
 	CHECK(num(row(j, "critical_longest", 4), "device") == 0 && num(row(j, "critical_longest", 4), "stream") == 7);
 	CHECK(num(row(j, "critical_longest", 5), "tid") == 100 && absent(row(j, "critical_longest", 5), "stream"));
-	CHECK(noted(j, "critical", "process 100: 0.000600 ms") && !noted(j, "critical", "likely"));
+	CHECK(noted(j, "critical", "process 100: 600 ns") && !noted(j, "critical", "likely"));
 	json_decref(j);
 }
 
@@ -214,7 +214,7 @@ static void what_waits_for_another_stream(bool told)
 	hand_kernel(&h, 1, 1, 1302, 1400, 0, 1040);
 	j = report(gpus_end(&h.g), critical, &plain);
 	CHECK(num(row_named(j, "critical", "kind", "compute"), "on_path_ns") == (told ? 378 : 98));
-	CHECK(noted(j, "critical", "2 of 3 pieces (0.000282 ms)") == told);
+	CHECK(noted(j, "critical", "2 of 3 pieces (282 ns)") == told);
 	CHECK(of_kind(j, "launch latency") == (told ? 2 : 252));
 	json_decref(j);
 }

@@ -179,9 +179,9 @@ static void gaps_are_drawn(void)
 	o.width = 70;
 	said = ask(gpus_end(&g), NULL, &o, GT_TEXT, NULL);
 	CHECK(said && !strcmp(said, "Gaps in which GPUs were idle, by length\n  PID 100, Device 0\n"
-			      "    10 gaps, p50 1.004 us, p90 1.004 us, p99 70.00 us, max 70.00 us\n"
+			      "    10 gaps, p50 1.000 us, p90 1.000 us, p99 70.00 us, max 70.00 us\n"
 			      "        768 ns   9   90.00 %   9.000 us  ################# p50 p90\n            ..\n"
-			      "      65.54 us   1   10.00 %   70.00 us  ## p99\n  (10 gaps, 0.079000 ms of 0.080010 ms)\n"));
+			      "      65.54 us   1   10.00 %   70.00 us  ## p99\n  (10 gaps, 79.00 us of 80.01 us)\n"));
 	free(said);
 }
 

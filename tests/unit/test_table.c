@@ -44,9 +44,9 @@ static void text(void)
 	gt_table_note(t, "sampled %d in %d", 1, 100);
 	s = print(&t, 1, GT_TEXT);
 	CHECK(!strcmp(s, "Calls\n  (sampled 1 in 100)\n"
-		      "  Name           Count     Total       Peak  Share           At  Rate\n"
-		      "  cuMemAlloc_v2     12  1.235 ms  1.500 KiB  12.34  1.500000000   2.5\n"
-		      "  b                  1    999 ns      512 B   0.05  1.500000000   2.5\n"));
+		      "  Name           Count     Total       Peak  Share           At   Rate\n"
+		      "  cuMemAlloc_v2     12  1.235 ms  1.500 KiB  12.34  1.500000000  2.500\n"
+		      "  b                  1    999 ns      512 B   0.05  1.500000000  2.500\n"));
 	gt_table_free(t);
 }
 
@@ -65,11 +65,33 @@ static void changes_and_mixed_figures(void)
 		      "  a        1.500 us  +12 ns\n"
 		      "  b       1.500 KiB  -12 ns\n"
 		      "  c         -0.05 %    0 ns\n"
-		      "  d            +0.5       -\n"));
+		      "  d         +0.5000       -\n"));
 	CHECK(!strcmp(print(&t, 1, GT_TSV), "figure\tvalue\tby_ns\na\t1500\t12\nb\t1536\t-12\nc\t-0.05\t0\nd\t0.5\t\n"));
 	CHECK(gt_table_columns(t, &n) == cols && n == 3 && gt_table_column(t, "by_ns") == 2 && gt_table_column(t, "by") == -1);
 	CHECK(gt_table_cell(t, 1, 1)->i == 1536 && !strcmp(gt_table_cell(t, 3, 0)->s, "d") && gt_table_cell(t, 3, 2)->absent);
 	gt_table_free(t);
+}
+
+/* Four significant digits, as times and sizes have; whole numbers and large ones without a fraction. */
+static void reals(void)
+{
+	static const struct gt_column cols[] = { { "v", "V", GT_C_REAL } };
+	static const struct { double v; const char *text; } cases[] = {
+		{ 48.0904, "48.09" }, { 0.00511423, "0.005114" }, { 0.0931917, "0.09319" }, { 9.24236, "9.242" }, { 1035.88, "1036" },
+		{ 735.947, "735.9" }, { 999.96, "1000" }, { 0.99996, "1.000" }, { 2, "2" }, { 0, "0" }, { -1.5, "-1.500" }, { 1234567.8, "1234568" },
+		{ 1.5e-7, "1.500e-07" }, { 1e18, "1e+18" }, { INFINITY, "-" }, { NAN, "-" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct gt_table *t = gt_table_new("t", NULL, cols, 1);
+		char want[40];
+
+		gt_table_add(t, (struct gt_cell[]){ { .d = cases[i].v } });
+		snprintf(want, sizeof(want), "%s\n", cases[i].text);
+		CHECK(strstr(print(&t, 1, GT_TEXT), want) != NULL);
+		gt_table_free(t);
+	}
+	CHECK(!strcmp(gt_scaled(GT_C_NS, 5981118000).text, "5.981 s") && !strcmp(gt_scaled(GT_C_BYTES, 1536).text, "1.500 KiB"));
 }
 
 /* A column without title is for programs only; lines that are said stand in place of rows, for people only. */
@@ -300,8 +322,8 @@ static void columns_give_way(void)
 	if (!s)
 		SKIP("no pseudo terminals");
 	CHECK(!strcmp(s, "  (too narrow for Peak, At)\n"
-			 "  Name                  Count     Total  Share  Rate\n"
-			 "  cuMemcpyHtoDAsync_v2     12  1.235 ms  12.34   2.5\n"));
+			 "  Name                  Count     Total  Share   Rate\n"
+			 "  cuMemcpyHtoDAsync_v2     12  1.235 ms  12.34  2.500\n"));
 	s = on_terminal(t, 24);
 	CHECK(strstr(s, "  (too narrow for Total,\n    Peak, At, Rate)\n") && strstr(s, "12.34\n") && widest(s) <= 24);
 	CHECK(!strstr(print(&t, 1, GT_TEXT), "too narrow") && strstr(print(&t, 1, GT_CSV), "peak_bytes"));
@@ -531,7 +553,7 @@ static void a_closed_output_ends_a_source(void)
 	CHECK(c.closed == 1);
 }
 
-T_MAIN(T(a_source_gives_the_rows), T(a_source_may_have_no_rows), T(long_sources_are_aligned_by_the_thousand),
+T_MAIN(T(reals), T(a_source_gives_the_rows), T(a_source_may_have_no_rows), T(long_sources_are_aligned_by_the_thousand),
        T(a_source_may_break), T(a_closed_output_ends_a_source), T(text), T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations),
        T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
        T(control_characters_stay_inside), T(narrow_terminal), T(columns_give_way), T(columns_give_way_to_names), T(one_text_instead_of_another),
