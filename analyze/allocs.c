@@ -219,7 +219,8 @@ static void note_unknown(const struct memory *m, struct gt_table *t)
 		tracked += m->held.kinds[i][ALL].sized && m->held.kinds[i][ALL].tracked;
 	}
 	if (allocs && !tracked)
-		gt_table_cannot(t, "sizes and addresses were not recorded (gtcollect --args key)");
+		gt_table_cannot(t, "sizes and addresses were not recorded%s",
+				gt_imported(m->asked.reader) ? "" : " (gtcollect --args key)");
 	else
 		gt_note_unrecorded(t, m->asked.reader, GT_LAYER_API);
 }

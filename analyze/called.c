@@ -200,6 +200,18 @@ static const struct gt_column copy_columns[] = {
 	{ "total_ns", "Copy calls", GT_C_NS }, { "max_ns", "Slowest", GT_C_NS }, { "share_percent", "Share %", GT_C_PERCENT },
 };
 
+/* Files of other tools may tell of a call no more than its name. */
+static void note_bare(const struct gt_called *g, struct gt_table *t)
+{
+	uint64_t bare = 0;
+
+	for (size_t i = 0; i < g->n; i++)
+		bare += g->list[i].sized || g->list[i].count == g->list[i].failed ? 0 : g->list[i].count;
+	if (bare)
+		gt_table_note(t, "the arguments of %llu cop%s were not recorded%s", (unsigned long long)bare, bare == 1 ? "y" : "ies",
+			      gt_recorded(g->asked.reader, GT_LAYER_GPU) ? ": the report copies has what the GPU copied" : "");
+}
+
 static int transfers_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gt_called *g = state;
@@ -218,6 +230,7 @@ static int transfers_finish(void *state, struct gt_table **tables, unsigned max,
 		gt_table_gives_way(tables[0], "failed max_ns mean_bytes share_percent max_bytes total_ns");
 	if (tables[0])
 		gt_note_no_calls(tables[0], g->asked.reader);
+		note_bare(g, tables[0]);
 	free(shares);
 	return shares && tables[0] ? 1 : gt_err_set(err, -ENOMEM, "no memory for the copies");
 }

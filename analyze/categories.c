@@ -69,6 +69,24 @@ static const struct gt_column layer_columns[] = {
 	{ "max_ns", "Max", GT_C_NS },
 };
 
+/* The layer has more than ioctls. */
+static void note_files(const struct gt_asked *a, struct gt_table *t)
+{
+	struct gt_stat files = { 0 };
+
+	for (uint32_t i = 0; i < gt_reader_segments(a->reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
+
+		for (uint32_t k = 0; k < seg->ntypes; k++)
+			if (seg->types[k].layer == GT_LAYER_IOCTL && seg->types[k].category == GT_CAT_FILE)
+				gt_stat_add(&files, gt_fold_stat(a->opt->fold, i, k));
+	}
+	if (files.count)
+		gt_table_note(t, "ioctl: %llu of these rows %s the driver's files, %s; the others are ioctls, as in summary",
+			      (unsigned long long)files.count, files.count == 1 ? "opens, maps or closes" : "open, map or close",
+			      gt_scaled(GT_C_NS, gt_clamp(files.total)).text);
+}
+
 static int layers_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	const struct gt_asked *a = state;
@@ -88,6 +106,7 @@ static int layers_finish(void *state, struct gt_table **tables, unsigned max, st
 			gt_cell_known(known, s->instants), gt_cell_known(known, s->failed), gt_cell_known(known, s->total),
 			gt_cell_known(known, s->longest) });
 	}
+	note_files(a, tables[0]);
 	return 1;
 }
 

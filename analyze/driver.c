@@ -330,9 +330,9 @@ static int driver_block(void *state, const struct gt_cols *cols, struct gt_err *
 /* ---- the tables ---- */
 
 static const struct gt_column total_columns[] = {
-	{ "calls", "Outermost calls", GT_C_COUNT }, { "total_ns", "Their time", GT_C_NS }, { "driver_ns", "In the driver", GT_C_NS },
-	{ "driver_percent", "Share", GT_C_PERCENT }, { "ioctls", "ioctls within calls", GT_C_COUNT },
-	{ "outside_ioctls", "ioctls within no call", GT_C_COUNT }, { "outside_ns", "Their time", GT_C_NS },
+	{ "calls", "Calls", GT_C_COUNT }, { "total_ns", "Their time", GT_C_NS }, { "driver_ns", "In the driver", GT_C_NS },
+	{ "driver_percent", "Share %", GT_C_PERCENT }, { "ioctls", "ioctls", GT_C_COUNT },
+	{ "outside_ioctls", "In no call", GT_C_COUNT }, { "outside_ns", "Time of those", GT_C_NS },
 };
 static const struct gt_column call_columns[] = {
 	{ "call", "Call", GT_C_TEXT }, { "category", "Category", GT_C_TEXT }, { "count", "Calls", GT_C_COUNT },
@@ -365,7 +365,6 @@ static void add_total(const struct driver *d, struct gt_table *t)
 	gt_table_add(t, (struct gt_cell[]){
 		gt_cell_u(a->calls), gt_cell_u(a->ns), gt_cell_u(a->driver), gt_cell_share(a->driver, a->ns), gt_cell_u(a->ioctls),
 		gt_cell_u(d->outside), gt_cell_u(ns > a->driver ? ns - a->driver : 0) });
-	gt_table_as_list(t);
 }
 
 /* A function, or one of its types: several share a name. */
@@ -486,6 +485,27 @@ static void fill_failures(struct driver *d, struct gt_table *t)
 			      FAILURES_MAX);
 }
 
+/* What else there is among the ioctls of this report, so that its figures can be put beside others'. */
+static void note_files(const struct driver *d, struct gt_table *t)
+{
+	uint64_t all = 0, files = 0;
+
+	for (uint32_t i = 0; i < d->order.nsegs; i++) {
+		const struct gt_segment *seg = gt_reader_segment(d->asked.reader, i);
+
+		for (uint32_t k = 0; k < seg->ntypes; k++) {
+			uint64_t n = d->rows[d->order.types[i] + k];
+
+			all += n;
+			files += seg->types[k].category == GT_CAT_FILE ? n : 0;
+		}
+	}
+	gt_table_note(t, "of outermost calls, with the ioctls within them; and the ioctls that are in no call");
+	if (files)
+		gt_table_note(t, "of these %llu ioctls %llu %s the driver's files; summary leaves those out", (unsigned long long)all,
+			      (unsigned long long)files, files == 1 ? "opens, maps or closes" : "open, map or close");
+}
+
 static void note_limits(const struct driver *d, struct gt_table *t)
 {
 	uint32_t without = 0;
@@ -519,6 +539,7 @@ static int driver_finish(void *state, struct gt_table **tables, unsigned max, st
 		return rc;
 	for (uint32_t i = 0; i < d->order.nsegs; i++)
 		any |= d->told[i];
+	gt_table_gives_way(tables[0], "outside_ns calls outside_ioctls total_ns ioctls");
 	gt_table_gives_way(tables[1], "category max_driver_ns entered rest_ns ioctls count driver_percent");
 	gt_table_gives_way(tables[2], "code first_ns total_ns of");
 	if (away)
@@ -526,7 +547,7 @@ static int driver_finish(void *state, struct gt_table **tables, unsigned max, st
 	else if (any)
 		add_total(d, tables[0]);
 	if (any && !away)
-		gt_table_note(tables[0], "what opens, maps and closes the driver's files is among the ioctls");
+		note_files(d, tables[0]);
 	if (any && !away)
 		rc = fill_calls(d, tables[1], err);
 	fill_failures(d, tables[2]);

@@ -4,17 +4,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/pick.h"
 #include "analyze/ranks.h"
 #include "analyze/report.h"
 #include "formats/base/buf.h"
 #include "formats/meta.h"
 
 #define STREAMS_MAX 8		/* told one by one */
+#define HALVES_NAMED 4		/* names of begins without an end and the like */
 struct losses {
 	uint64_t rows, count, unknown;
 	/* Of GPUs: work that was not told. */
 	struct lost_stream { uint32_t track; uint64_t count; int64_t from; } streams[STREAMS_MAX];
 	uint32_t nstreams;		/* there may be more than are kept */
+	/* Begins without an end, and ends without a begin. */
+	struct half { uint64_t begins, ends; } *half;	/* by type; NULL: none were met */
 };
 struct header {
 	struct gt_asked asked;
@@ -48,10 +52,32 @@ static void add_stream(struct losses *l, uint32_t track, uint64_t count, int64_t
 	l->streams[i].from = from < l->streams[i].from ? from : l->streams[i].from;
 }
 
+static struct half *halves_of(struct losses *l, const struct gt_segment *seg, struct gt_err *err)
+{
+	if (!l->half && !(l->half = calloc(seg->ntypes + 1ul, sizeof(*l->half))))
+		gt_err_set(err, -ENOMEM, "no memory for the header");
+	return l->half;
+}
+
+static int count_halves(struct losses *l, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct half *half = halves_of(l, cols->seg, err);
+
+	for (uint32_t i = 0; half && i < cols->n; i++) {
+		uint32_t type = cols->types[cols->code ? cols->code[i] : 0];
+
+		if (type < cols->seg->ntypes)
+			(*(gt_cols_ret(cols, i) ? &half[type].ends : &half[type].begins))++;
+	}
+	return half ? 0 : err->code;
+}
+
 static int header_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct losses *l = &((struct header *)state)->losses[cols->seg->index];
 
+	if (cols->kind == GT_UNMATCHED)
+		return count_halves(l, cols, err);
 	l->rows += cols->n;
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		uint32_t n = 0;
@@ -70,11 +96,26 @@ static int header_block(void *state, const struct gt_cols *cols, struct gt_err *
 	return 0;
 }
 
+static int merge_halves(struct losses *a, const struct losses *b, const struct gt_segment *seg, struct gt_err *err)
+{
+	struct half *half = b->half ? halves_of(a, seg, err) : NULL;
+
+	if (b->half && !half)
+		return err->code;
+	for (uint32_t t = 0; half && t < seg->ntypes; t++) {
+		half[t].begins += b->half[t].begins;
+		half[t].ends += b->half[t].ends;
+	}
+	return 0;
+}
+
 static int header_merge(void *into, void *from, struct gt_err *err)
 {
 	struct header *a = into, *b = from;
 
 	for (uint32_t i = 0; i < a->nsegs; i++) {
+		if (merge_halves(&a->losses[i], &b->losses[i], gt_reader_segment(a->asked.reader, i), err))
+			return err->code;
 		a->losses[i].rows += b->losses[i].rows;
 		a->losses[i].unknown += b->losses[i].unknown;
 		a->losses[i].count = gt_sat_add(a->losses[i].count, b->losses[i].count);
@@ -333,27 +374,28 @@ static bool has_rows(const struct gt_segment *seg)
 	return false;
 }
 
-/* "234971 calls in 1 process, 2 threads, over 4.654892 s of 6.806174 s recorded" */
+/* "234971 calls and ioctls in 1 process, 2 threads, over 4.655 s of 6.806 s recorded" */
 static void say_size(struct gt_table *t, const struct header *h, const struct gt_segment *seg, const struct known *k)
 {
 	uint64_t processes = how_many(h, seg, GT_TRACK_PROCESS), threads = how_many(h, seg, GT_TRACK_THREAD);
 	uint64_t calls = rows_of(h, seg, GT_CALL);
 	int64_t span = gt_clamp(span_of(seg)), all = recorded_ns(k);
+	bool ioctls = calls && gt_recorded_in(seg, GT_LAYER_IOCTL);
 	const char *file = h->asked.opt->ranks ? h->asked.opt->ranks[seg->index].called : h->asked.opt->file;
 	char of[48] = "", open[48] = "", began[64] = "";
 
 	if (h->asked.opt->ranks && k->values[START])
 		snprintf(began, sizeof(began), "; %.60s", k->values[START]);
 	if (all > 0 && (double)all > (double)span * 1.01)
-		snprintf(of, sizeof(of), " of %.6f s recorded", (double)all / 1e9);
+		snprintf(of, sizeof(of), " of %s recorded", gt_scaled(GT_C_NS, all).text);
 	if (rows_of(h, seg, GT_OPEN))
 		snprintf(open, sizeof(open), " and %" PRIu64 " still open", rows_of(h, seg, GT_OPEN));
 	if (has_rows(seg))
-		gt_table_say(t, "%s: %" PRIu64 " call%s%s in %" PRIu64 " process%s, %" PRIu64 " thread%s, over %.6f s%s%s", file, calls,
-			     plural(calls), open, processes, processes == 1 ? "" : "es", threads, plural(threads), (double)span / 1e9, of,
-			     began);
+		gt_table_say(t, "%s: %" PRIu64 " call%s%s%s in %" PRIu64 " process%s, %" PRIu64 " thread%s, over %s%s%s", file, calls,
+			     plural(calls), ioctls ? " and ioctls" : "", open, processes, processes == 1 ? "" : "es", threads,
+			     plural(threads), gt_scaled(GT_C_NS, span).text, of, began);
 	else if (all > 0)
-		gt_table_say(t, "%s: an EMPTY recording of %.6f s", file, (double)all / 1e9);
+		gt_table_say(t, "%s: an EMPTY recording of %s", file, gt_scaled(GT_C_NS, all).text);
 	else
 		gt_table_say(t, "%s: an EMPTY recording", file);
 }
@@ -476,6 +518,33 @@ static bool any_gpu(const struct header *h)
 	return false;
 }
 
+/* "4 begins without an end: ncclCommFinalize (2), ncclCommInitRankConfig (2)". Those that the options leave out have no name here. */
+static void note_halves(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
+{
+	const struct losses *l = &h->losses[seg->index];
+	uint64_t all = seg->rows[GT_UNMATCHED], begins = 0;
+	struct gt_buf names = { 0 };
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; l->half && i < seg->ntypes; i++) {
+		uint64_t of_it = l->half[i].begins + l->half[i].ends;
+
+		begins += l->half[i].begins;
+		if (of_it && n++ < HALVES_NAMED)
+			gt_buf_printf(&names, "%s%.60s (%" PRIu64 ")", n > 1 ? ", " : ": ", gt_type_name(seg, i), of_it);
+	}
+	if (n > HALVES_NAMED)
+		gt_buf_printf(&names, " and %" PRIu32 " more names", n - HALVES_NAMED);
+	gt_buf_byte(&names, 0);
+	if (begins && begins == all)
+		doubt(h, t, seg, "UNMATCHED: %" PRIu64 " begin%s without an end, in no report but open%s", all, plural(all),
+		      names.failed ? "" : (char *)names.data);
+	else
+		doubt(h, t, seg, "UNMATCHED: %" PRIu64 " begin%s or end%s without the other half (the report open has such begins)%s", all,
+		      plural(all), plural(all), names.failed ? "" : (char *)names.data);
+	gt_buf_release(&names);
+}
+
 static void note_doubts(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
 {
 	const struct losses *l = &h->losses[seg->index];
@@ -490,8 +559,7 @@ static void note_doubts(const struct header *h, struct gt_table *t, const struct
 		      l->count, plural(l->count), l->unknown ? " and an unknown number more" : "");
 	note_lost_streams(h, t, seg, l);
 	if (seg->rows[GT_UNMATCHED])
-		doubt(h, t, seg, "UNMATCHED: %" PRIu64 " begin%s or end%s without the other half, in no report", seg->rows[GT_UNMATCHED],
-		      plural(seg->rows[GT_UNMATCHED]), plural(seg->rows[GT_UNMATCHED]));
+		note_halves(h, t, seg);
 	if (!seg->closed)
 		note_unclosed(h, t, seg);
 	if (!seg->rows[GT_GPU] && has_rows(seg) && any_gpu(h))
@@ -563,6 +631,8 @@ static void header_release(void *state)
 {
 	struct header *h = state;
 
+	for (uint32_t i = 0; h->losses && i < h->nsegs; i++)
+		free(h->losses[i].half);
 	free(h->losses);
 	free(h->command);
 	free(h->machine);
@@ -572,7 +642,7 @@ const struct gt_analysis gt_header_report = {
 	.name       = "header",
 	.help       = "what was recorded and by whom, losses, damage",
 	.last       = true,
-	.wants      = GT_BIT(GT_LOST),
+	.wants      = GT_BIT(GT_LOST) | GT_BIT(GT_UNMATCHED),
 	.wants_args = true,
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.screen     = GT_SCREEN_ALWAYS,

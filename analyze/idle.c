@@ -694,8 +694,10 @@ const char *gt_idle_cannot(const struct gt_idle *s)
 		return "the recording lasts for more than four years: a clock jumped";
 	if (s->ndevices)
 		return NULL;
-	return gt_recorded(s->asked.reader, GT_LAYER_GPU) ? "no GPU did anything" :
-							    "what GPUs did was not recorded (gtcollect -e gpu)";
+	if (gt_recorded(s->asked.reader, GT_LAYER_GPU))
+		return "no GPU did anything";
+	return gt_imported(s->asked.reader) ? "the imported file does not tell what GPUs did" :
+					      "what GPUs did was not recorded (gtcollect -e gpu)";
 }
 
 void gt_idle_note_late(const struct gt_idle *s, struct gt_table *t)
@@ -735,7 +737,8 @@ void gt_idle_note_gaps(const struct gt_idle *s, struct gt_table *t)
 		idle = gt_sat_add(idle, s->devices[i].idle);
 		window = gt_sat_add(window, s->devices[i].window);
 	}
-	gt_table_note(t, "%llu gaps, %.6f ms of %.6f ms%s", (unsigned long long)gaps, (double)idle / 1e6, (double)window / 1e6,
+	gt_table_note(t, "%llu gaps, %s of %s%s", (unsigned long long)gaps, gt_scaled(GT_C_NS, gt_clamp(idle)).text,
+		      gt_scaled(GT_C_NS, gt_clamp(window)).text,
 		      s->ndevices > 1 ? " (of several GPUs: times are added)" : "");
 	gt_idle_note_late(s, t);
 }

@@ -20,7 +20,7 @@
 #include "analyze/work_kind.h"
 
 #define GT_IDLE_CAUSES(X)	/* enum, key in json, words */ \
-	X(CALL, "call", "in a call") X(SYNC, "sync", "synchronising") X(IOCTL, "ioctl", "in an ioctl") \
+	X(CALL, "call", "in a call") X(SYNC, "sync", "synchronising") X(IOCTL, "ioctl", "in the driver") \
 	X(MEMORY, "memory", "allocating or freeing memory") X(MODULE, "module", "loading a module") \
 	X(PAGEABLE, "pageable", "copying pageable memory") X(FULL, "full_queue", "launching into a full queue") X(OUTSIDE, "outside", "outside CUDA") X(OFF_CPU, "off_cpu", "off the processor") \
 	X(QUEUED, "queued", "launched, not started") X(WAITING, "waiting", "waiting for another stream or event") \

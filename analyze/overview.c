@@ -1,19 +1,24 @@
 /* The figures of a whole run at a glance, under the words that eBPF tracers print at the end of theirs. Calls still open
  * when the recording ended were made, so they count; bytes are those of calls that succeeded. */
+#include <string.h>
 #include "analyze/report.h"
 
 struct sums {
-	uint64_t calls, launches, ioctls, ioctl_ns, sched;
+	uint64_t calls, runtime, launches, ioctls, ioctl_ns, files, sched;	/* runtime: those of the calls that are the CUDA runtime's */
 	uint64_t allocs, alloc_bytes, alloc_sized, alloc_failed;	/* sized: that bytes is the sum of */
 	uint64_t copies, copy_bytes, copy_sized, copy_failed;
 };
 
-static void add(struct sums *u, const struct gt_type *type, const struct gt_stat *s)
+static void add(struct sums *u, const char *name, const struct gt_type *type, const struct gt_stat *s)
 {
 	uint64_t made = s->count + s->open;
 
 	if (type->layer == GT_LAYER_API)
 		u->calls += made;
+	if (type->layer == GT_LAYER_API && !strncmp(name, "cuda", 4))
+		u->runtime += made;
+	if (type->layer == GT_LAYER_IOCTL && type->category == GT_CAT_FILE)
+		u->files += made;
 	if (type->layer == GT_LAYER_IOCTL && type->category != GT_CAT_FILE) {
 		u->ioctls += made;
 		u->ioctl_ns = gt_sat_add(u->ioctl_ns, s->total);
@@ -81,6 +86,9 @@ static struct gt_table *userspace(const struct gt_asked *a, const struct sums *u
 		figure(a, GT_LAYER_COUNT, GT_OP_ALLOC, alloc_known, u->alloc_bytes),
 		figure(a, GT_LAYER_COUNT, GT_OP_COPY, copies, u->copies),
 		figure(a, GT_LAYER_COUNT, GT_OP_COPY, copy_known, u->copy_bytes) });
+	if (u->runtime)
+		gt_table_note(t, "%llu of the calls are the CUDA runtime's (libcudart.so), which are recorded in place of the driver's",
+			      (unsigned long long)u->runtime);
 	note_unsized(t, "allocations", u->allocs - u->alloc_failed, u->alloc_sized);
 	note_unsized(t, "transfers", u->copies - u->copy_failed, u->copy_sized);
 	return t;
@@ -96,7 +104,7 @@ static int summary_finish(void *state, struct gt_table **tables, unsigned max, s
 		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++)
-			add(&u, &seg->types[t], gt_fold_stat(a->opt->fold, i, t));
+			add(&u, gt_type_name(seg, t), &seg->types[t], gt_fold_stat(a->opt->fold, i, t));
 	}
 	tables[0] = userspace(a, &u, gt_recorded(a->reader, GT_LAYER_API), !gt_filtered(a->reader));
 	tables[1] = gt_table_new("kernel_space", "KERNEL SPACE (nvidia.ko):", kernel_columns, 3);
@@ -106,6 +114,9 @@ static int summary_finish(void *state, struct gt_table **tables, unsigned max, s
 	gt_table_add(tables[1], (struct gt_cell[]){
 		figure(a, GT_LAYER_IOCTL, GT_OP_IOCTL, ioctl, u.ioctls), figure(a, GT_LAYER_IOCTL, GT_OP_IOCTL, ioctl, u.ioctl_ns),
 		figure(a, GT_LAYER_SCHED, GT_OP_NONE, gt_recorded(a->reader, GT_LAYER_SCHED), u.sched) });
+	if (u.files && !a->opt->unasked)
+		gt_table_note(tables[1], "without %llu call%s the driver's files", (unsigned long long)u.files,
+			      u.files == 1 ? " that opens, maps or closes" : "s that open, map or close");
 	return 2;
 }
 

@@ -217,6 +217,21 @@ void gt_note_no_calls(struct gt_table *t, struct gt_reader *r)
 		gt_table_cannot(t, "calls were not recorded");
 }
 
+static int note_imported(void *arg, const char *key, const char *value)
+{
+	*(bool *)arg |= *value && !strcmp(key, "imported_from");
+	return 0;
+}
+
+bool gt_imported(struct gt_reader *r)
+{
+	bool imported = false;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		gt_meta_each(gt_reader_segment(r, i), note_imported, &imported);
+	return imported;
+}
+
 const char *gt_layer_word(unsigned layer)
 {
 	static const char *const words[] = { "api", "ioctl", "scheduler", "gpu", "user", "runtime", "overhead" };

@@ -64,6 +64,7 @@ bool gt_filtered(struct gt_reader *r);	/* were names left out, by the recorder o
 /* Of a table that is empty because its layer was not looked at: it cannot answer. Or because names were left out: says so. */
 void gt_note_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned layer);
 void gt_note_no_calls(struct gt_table *t, struct gt_reader *r);	/* likewise where calls of no layer were looked at */
+bool gt_imported(struct gt_reader *r);	/* is any of it another tool's? Then gtcollect's options are no remedy for what is missing */
 const char *gt_layer_word(unsigned layer);
 const char *gt_direction_text(uint64_t direction);	/* "host to device" and its like; "unknown" */
 /* Why there can be no figure of this layer (GT_LAYER_COUNT: any but the GPU) and operation (GT_OP_NONE: any): the options left all

@@ -5,6 +5,7 @@
 #include "analyze/keep.h"
 #include "analyze/pick.h"
 #include "analyze/report.h"
+#include "formats/cuda_api.h"
 #include "formats/demangle.h"
 
 struct calls {
@@ -47,6 +48,24 @@ static int longest_block(void *state, const struct gt_cols *cols, struct gt_err 
 	return 0;
 }
 
+#define NEVER_ENDED (-1)	/* score of a begin that came without an end: below all calls whose time is known */
+
+/* Calls that are open, and the begins whose end never came: ranges of the program that it did not close, calls of a foreign file. */
+static int open_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_keep *k = &((struct calls *)state)->keep;
+
+	if (cols->kind == GT_OPEN)
+		return longest_block(state, cols, err);
+	for (uint32_t i = 0; i < cols->n; i++) {
+		struct gt_kept one = gt_kept_row(cols, i, NEVER_ENDED);
+
+		if (!one.ret && gt_keep_wants(k, NEVER_ENDED) && gt_keep_add(k, &one, err))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int contexts_of_code(struct gt_keep *k, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
 {
 	struct gt_pick p;
@@ -73,7 +92,7 @@ static int contexts_block(void *state, const struct gt_cols *cols, struct gt_err
 	for (uint32_t c = 0; !rc && c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
 
-		if (type && type->category == GT_CAT_CONTEXT)
+		if (type && type->category == GT_CAT_CONTEXT && gt_api_changes_context(gt_type_name(cols->seg, cols->types[c])))
 			rc = contexts_of_code(&((struct calls *)state)->keep, cols, c, err);
 	}
 	return rc;
@@ -95,7 +114,7 @@ static void add(const struct calls *c, struct gt_table *t, const struct gt_kept 
 	gt_where_process(cells, one->seg, gt_track_process(one->seg, one->track));
 	gt_where_thread(cells + 3, one->seg, one->track);
 	cells[5] = gt_cell_i(gt_since(c->asked.opt, c->asked.reader, one->seg, one->start));
-	cells[6] = gt_cell_i(one->dur);
+	cells[6] = open && one->score == NEVER_ENDED ? gt_cell_none() : gt_cell_i(one->dur);
 	cells[7] = gt_cell_text(one->type < one->seg->ntypes ? gt_type_name(one->seg, one->type) : "?");
 	cells[8] = gt_cell_u(one->depth);
 	cells[9] = open ? gt_cell_none() : gt_cell_i(one->ret);
@@ -118,6 +137,8 @@ static int finish(struct calls *c, const char *name, const char *title, unsigned
 		add(c, tables[0], &c->keep.list[i], open);
 	gt_note_kept(tables[0], &c->keep);
 	gt_note_no_calls(tables[0], c->asked.reader);
+	if (open && c->keep.n && c->keep.list[c->keep.n - 1].score == NEVER_ENDED)
+		gt_table_note(tables[0], "those without a duration began, and no end of theirs was recorded");
 	for (uint32_t i = 0; open && i < gt_reader_segments(c->asked.reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(c->asked.reader, i);
 
@@ -228,12 +249,12 @@ const struct gt_analysis gt_slowest_report = {
 const struct gt_analysis gt_open_report = {
 	.name       = "open",
 	.help       = "calls that had not returned when the recording ended, and for how long",
-	.wants      = GT_BIT(GT_OPEN),
+	.wants      = GT_BIT(GT_OPEN) | GT_BIT(GT_UNMATCHED),
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.screen     = GT_SCREEN_ALWAYS,
 	.state_size = sizeof(struct calls),
 	.init       = calls_init,
-	.block      = longest_block,
+	.block      = open_block,
 	.merge      = calls_merge,
 	.finish     = open_finish,
 	.release    = calls_release,

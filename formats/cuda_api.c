@@ -65,6 +65,20 @@ static uint32_t find(const char *name, size_t len)
 }
 
 bool gt_api_ends_context(const char *name) { return !strncmp(name, "cuCtxDestroy", 12) || !strncmp(name, "cuDevicePrimaryCtxReset", 23); }
+bool gt_api_changes_context(const char *name)
+{
+	static const char *const changes[] = {
+		"cuCtxAttach", "cuCtxCreate", "cuCtxDestroy", "cuCtxDetach", "cuCtxFromGreenCtx", "cuCtxPopCurrent", "cuCtxPushCurrent",
+		"cuCtxSetCurrent", "cuDevicePrimaryCtxRelease", "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxRetain", "cuGreenCtxCreate",
+		"cuGreenCtxDestroy",
+	};
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++)
+		if (!strncmp(name, changes[i], strlen(changes[i])))
+			return true;
+	return gt_api_find(name) == GT_NONE;
+}
+
 bool gt_api_makes_node(const char *name) { return !strncmp(name, "cuGraphAdd", 10) && strstr(name, "Node"); }
 bool gt_api_copies_graph(const char *name) { return !strncmp(name, "cuGraphInstantiate", 18) || !strcmp(name, "cuGraphClone"); }
 bool gt_api_begins_capture(const char *name) { return !strncmp(name, "cuStreamBeginCapture", 20); }

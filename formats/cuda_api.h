@@ -44,6 +44,7 @@ static inline bool gt_api_is_memory(unsigned op)	/* does it change what is alloc
 	       op == GT_OP_IMPORT;
 }
 bool gt_api_ends_context(const char *name);	/* and what was allocated in it */
+bool gt_api_changes_context(const char *name); /* does a call of category context create, bind or destroy one? true of names not in the table */
 bool gt_api_makes_node(const char *name);	/* of a graph: its first parameter is where the node's handle goes */
 bool gt_api_copies_graph(const char *name);	/* to where its first parameter says, from its second: a clone, or an instance */
 /* Between these two, launches become nodes of a graph and nothing runs. */

@@ -55,7 +55,7 @@ static void nothing_at_all(void)
 	begin(&t, true);
 	gt_writer_meta(t.w, "{\"tool\":\"gtcollect\",\"duration_ns\":1500000000}", &t.err);
 	text = report_text(end(&t), NULL, &plain, 1, GT_TEXT);
-	CHECK(text && strstr(text, "trace: an EMPTY recording of 1.500000 s\n"));
+	CHECK(text && strstr(text, "trace: an EMPTY recording of 1.500 s\n"));
 	CHECK(strstr(text, "(no CUDA call was seen: the program never"));
 	free(text);
 	begin(&t, true);
@@ -69,13 +69,13 @@ static void nothing_at_all(void)
 static void the_time_that_was_recorded(void)
 {
 	static const struct { const char *meta, *says; double ns; } cases[] = {
-		{ "{\"duration_ns\":20000}", "over 0.000009 s of 0.000020 s recorded\n", 20000 },
-		{ "{\"duration_ns\":9001}", "over 0.000009 s\n", 9001 },
-		{ "{\"duration_ns\":20000,\"cut\":{\"pid\":5}}", "over 0.000009 s\n", -1e99 },	/* of another, longer file */
-		{ "{\"duration_ns\":50000,\"delay_ns\":30000}", "over 0.000009 s of 0.000020 s recorded\n", 20000 },
-		{ "{\"duration_ns\":50000,\"delay_ns\":10000,\"duration_limit_ns\":30000}", "over 0.000009 s of 0.000030 s recorded\n", 30000 },
-		{ "{\"duration_ns\":50000,\"range\":\"profiler\"}", "over 0.000009 s\n", -1e99 },	/* nobody knows how long it was open */
-		{ "{\"duration_ns\":\"long\"}", "over 0.000009 s\n", -1e99 },
+		{ "{\"duration_ns\":20000}", "over 9.000 us of 20.00 us recorded\n", 20000 },
+		{ "{\"duration_ns\":9001}", "over 9.000 us\n", 9001 },
+		{ "{\"duration_ns\":20000,\"cut\":{\"pid\":5}}", "over 9.000 us\n", -1e99 },	/* of another, longer file */
+		{ "{\"duration_ns\":50000,\"delay_ns\":30000}", "over 9.000 us of 20.00 us recorded\n", 20000 },
+		{ "{\"duration_ns\":50000,\"delay_ns\":10000,\"duration_limit_ns\":30000}", "over 9.000 us of 30.00 us recorded\n", 30000 },
+		{ "{\"duration_ns\":50000,\"range\":\"profiler\"}", "over 9.000 us\n", -1e99 },	/* nobody knows how long it was open */
+		{ "{\"duration_ns\":\"long\"}", "over 9.000 us\n", -1e99 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

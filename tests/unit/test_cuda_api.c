@@ -106,6 +106,8 @@ static void spot_checks(void)
 		{ "cuMemsetD8Async", 3020, GT_CAT_COPY, GT_OP_SET, 0, 0 },
 		{ "cuLaunchKernelEx_ptsz", 11060, GT_CAT_LAUNCH, GT_OP_LAUNCH, 0, 0 },
 		{ "cuStreamSynchronize", 2000, GT_CAT_SYNC, GT_OP_SYNC, 0, 0 },
+		{ "cuThreadExchangeStreamCaptureMode", 10010, GT_CAT_QUERY, 0, 0, 0 },
+		{ "cuMemImportFromShareableHandle", 10020, GT_CAT_MEMORY, GT_OP_IMPORT, GT_MEM_PHYSICAL, 0 },
 		{ "cuCtxGetDevice_v2", 13000, GT_CAT_QUERY, 0, 0, 0 },
 		{ "cuDevicePrimaryCtxGetState", 7000, GT_CAT_QUERY, 0, 0, 0 },
 		{ "cuGetProcAddress_v2", 12000, GT_CAT_QUERY, 0, 0, 0 },
@@ -120,6 +122,14 @@ static void spot_checks(void)
 		CHECK(gt_api[id].since == rows[i].since && gt_api[id].category == rows[i].category && gt_api[id].op == rows[i].op);
 		CHECK(gt_api[id].memkind == rows[i].memkind && gt_api[id].direction == rows[i].direction);
 	}
+}
+
+static void some_calls_about_contexts_change_none(void)
+{
+	CHECK(gt_api_changes_context("cuCtxCreate_v4") && gt_api_changes_context("cuCtxSetCurrent") && gt_api_changes_context("cuDevicePrimaryCtxReset_v2"));
+	CHECK(gt_api_changes_context("cudaSetDevice") && gt_api_changes_context("nv_ctx_new"));		/* not in the table */
+	CHECK(!gt_api_changes_context("cuThreadExchangeStreamCaptureMode") && !gt_api_changes_context("cuCtxSetLimit"));
+	CHECK(!gt_api_changes_context("cuCtxRecordEvent") && !gt_api_changes_context("cuDevicePrimaryCtxSetFlags_v2"));
 }
 
 static void getters_have_no_key_arguments(void)
@@ -151,4 +161,4 @@ static void guesses(void)
 }
 
 T_MAIN(T(every_row_parses), T(each_name_is_found_once), T(runtime_names), T(launches_have_their_key_arguments),
-       T(memory_and_copies_have_bytes_and_addresses), T(spot_checks), T(getters_have_no_key_arguments), T(guesses))
+       T(memory_and_copies_have_bytes_and_addresses), T(spot_checks), T(some_calls_about_contexts_change_none), T(getters_have_no_key_arguments), T(guesses))
