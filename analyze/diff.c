@@ -257,10 +257,10 @@ static struct gt_table *verdicts(const struct compared *c)
 }
 
 static const struct gt_column name_columns[] = {
-	{ "operation", "Operation", GT_C_TEXT }, { "verdict", "Verdict", GT_C_WHOLE }, { "change_ns", "Change", GT_C_NS },
-	{ "count_a", "Count A", GT_C_COUNT }, { "count_b", "Count B", GT_C_COUNT }, { "mean_a_ns", "Mean A", GT_C_NS },
-	{ "mean_b_ns", "Mean B", GT_C_NS }, { "mean_change_percent", "Mean %", GT_C_PERCENT },
-	{ "noise_percent", "Noise %", GT_C_PERCENT }, { "layer", "Layer", GT_C_TEXT }, { "total_a_ns", "Total A", GT_C_NS },
+	{ "operation", "Operation", GT_C_TEXT }, { "verdict", "Verdict", GT_C_WHOLE }, { "mean_change_percent", "Mean %", GT_C_PERCENT },
+	{ "noise_percent", "Noise %", GT_C_PERCENT }, { "change_ns", "Total change", GT_C_NS }, { "count_a", "Count A", GT_C_COUNT },
+	{ "count_b", "Count B", GT_C_COUNT }, { "mean_a_ns", "Mean A", GT_C_NS }, { "mean_b_ns", "Mean B", GT_C_NS },
+	{ "layer", "Layer", GT_C_TEXT }, { "total_a_ns", "Total A", GT_C_NS },
 	{ "total_b_ns", "Total B", GT_C_NS }, { "stddev_a_ns", NULL, GT_C_REAL }, { "stddev_b_ns", NULL, GT_C_REAL },
 	{ "category", NULL, GT_C_TEXT }, { "name", NULL, GT_C_TEXT },
 };
@@ -279,9 +279,10 @@ static void add_name(struct gt_table *t, const struct name *n, struct gt_kernel_
 	by.change = false;
 	gt_table_add(t, (struct gt_cell[NNAME]){
 		gt_cell_text(brief ? brief : n->name), gt_cell_text(verdict_words[n->verdict]),
+		both ? percent(gt_change((long double)n->a.mean, (long double)n->b.mean)) : gt_cell_none(), by,
 		{ .absent = n->verdict == GT_VERDICT_UNRECORDED, .change = true, .i = n->total_b - n->total_a },
 		gt_cell_known(n->has_a, n->a.count), gt_cell_known(n->has_b, n->b.count), mean(n->has_a, &n->a), mean(n->has_b, &n->b),
-		both ? percent(gt_change((long double)n->a.mean, (long double)n->b.mean)) : gt_cell_none(), by, gt_cell_text(n->layer),
+		gt_cell_text(n->layer),
 		gt_cell_known(n->has_a, (uint64_t)n->total_a), gt_cell_known(n->has_b, (uint64_t)n->total_b), deviation(&n->a),
 		deviation(&n->b), gt_cell_text(n->category), gt_cell_text(n->name) });
 }
@@ -315,7 +316,8 @@ static struct gt_table *names(const struct compared *c, const struct gt_side *a,
 		add_name(t, &c->list[i], kernels);
 	gt_kernel_names_free(kernels);
 	gt_table_gives_way(t, "total_a_ns total_b_ns layer noise_percent count_a count_b mean_a_ns");
-	gt_table_note(t, "slower, faster: by more than 1 %% and by more than the noise, 3 standard errors of the means");
+	gt_table_note(t, "slower, faster: the mean, by more than 1 %% and by more than the noise, 3 standard errors of the means; "
+			 "the total changes with the count as well");
 	gt_table_note(t, "the noise is that within each file: another run may differ by more");
 	gt_note_cut(t, n, shown);
 	if (top && c->verdicts[GT_VERDICT_SAME])
