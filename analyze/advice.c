@@ -6,7 +6,7 @@
 
 #define LINE 100u		/* columns of text, where the terminal has as many */
 
-static double ms(uint64_t ns) { return (double)ns / 1e6; }
+#define told(ns) gt_scaled(GT_C_NS, gt_clamp(ns)).text
 
 /* ---- the table ---- */
 
@@ -83,7 +83,7 @@ static void say_found(const struct gt_advice_facts *f, struct gt_table *t, const
 	char text[400], number[16];
 
 	snprintf(number, sizeof(number), "  %2u. ", nth);
-	snprintf(text, sizeof(text), "%s: could win %.3f ms, %.2f %%%s", a->rule->name, ms(a->f.gain), gt_advice_percent(a->f.gain, window),
+	snprintf(text, sizeof(text), "%s: could win %s, %.2f %%%s", a->rule->name, told(a->f.gain), gt_advice_percent(a->f.gain, window),
 		 a->rule->flags & GT_SAME_TIME ? ", of the same time" : "");
 	say_words(s, t, number, text);
 	say_words(s, t, "      ", a->f.text);
@@ -91,8 +91,8 @@ static void say_found(const struct gt_advice_facts *f, struct gt_table *t, const
 	say_words(s, t, "      ", text);
 	if (!e->seg)
 		return;
-	snprintf(text, sizeof(text), "see: %s%.9f s, for %.6f ms", gt_whose(&s->asked, e->seg).text,
-		 (double)gt_since(s->asked.opt, s->asked.reader, e->seg, e->from) / 1e9, ms((uint64_t)(e->to - e->from)));
+	snprintf(text, sizeof(text), "see: %s%.9f s, for %s", gt_whose(&s->asked, e->seg).text,
+		 (double)gt_since(s->asked.opt, s->asked.reader, e->seg, e->from) / 1e9, told((uint64_t)(e->to - e->from)));
 	if (e->thread != GT_NONE)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", thread %lld",
 			 (long long)e->seg->tracks[e->thread - s->order.tracks[e->seg->index]].id);
@@ -162,7 +162,7 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 		gt_table_found(tables[0]);
 	else if (cannot)
 		gt_table_cannot(tables[0], "%s", cannot);
-	gt_table_note(tables[0], "%u of %u rules found something; shares are of %.6f ms of GPU time", n, GT_RULES, ms(window));
+	gt_table_note(tables[0], "%u of %u rules found something; shares are of %s of GPU time", n, GT_RULES, told(window));
 	gt_table_note(tables[0], "what could be won is an upper bound: what else would then take the time is not known");
 	return 1;
 }

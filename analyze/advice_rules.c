@@ -8,7 +8,7 @@
 #define LOOP 10u		/* times that make a loop */
 #define SOME 100u		/* copies, waits and the like that make a habit */
 
-static double ms(uint64_t ns) { return (double)ns / 1e6; }
+#define told(ns) gt_scaled(GT_C_NS, gt_clamp(ns)).text
 #define percent gt_advice_percent
 static bool worth(uint64_t ns, uint64_t window, unsigned hundredths)
 {
@@ -41,7 +41,7 @@ static void host_bound(const struct gt_advice_facts *f, uint64_t window, struct 
 	if (!worth(c->ns, window, FIND_MOST))
 		return;
 	found(to, c->ns, c->ns, &c->longest);
-	SAY(to, "the GPU waits %.3f ms (%.1f %%) while the program does something else than CUDA, %llu times", ms(c->ns),
+	SAY(to, "the GPU waits %s (%.1f %%) while the program does something else than CUDA, %llu times", told(c->ns),
 	    percent(c->ns, window), (unsigned long long)c->slices);
 }
 
@@ -52,8 +52,8 @@ static void launch_bound(const struct gt_advice_facts *f, uint64_t window, struc
 	if (!worth(gt_sat_add(c->ns, q->ns), window, FIND_MOST))
 		return;
 	found(to, gt_sat_add(c->ns, q->ns), gt_sat_add(c->ns, q->ns), c->ns ? &c->longest : &q->longest);
-	SAY(to, "the GPU waits %.3f ms (%.1f %%) for launches: %.3f ms in calls that launch, %.3f ms from their return to the start of the work",
-	    ms(to->cost), percent(to->cost, window), ms(c->ns), ms(q->ns));
+	SAY(to, "the GPU waits %s (%.1f %%) for launches: %s in calls that launch, %s from their return to the start of the work",
+	    told(to->cost), percent(to->cost, window), told(c->ns), told(q->ns));
 }
 
 static void sync_in_loop(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -63,7 +63,7 @@ static void sync_in_loop(const struct gt_advice_facts *f, uint64_t window, struc
 	if (!worth(c->ns, window, FIND) || c->slices < LOOP)
 		return;
 	found(to, c->ns, c->ns, &c->longest);
-	SAY(to, "the GPU runs out of work during waits: %.3f ms (%.1f %%) idle in %llu of %llu calls that synchronise, most in %s", ms(c->ns),
+	SAY(to, "the GPU runs out of work during waits: %s (%.1f %%) idle in %llu of %llu calls that synchronise, most in %s", told(c->ns),
 	    percent(c->ns, window), (unsigned long long)c->slices, (unsigned long long)f->syncs, call_of(f, &c->longest));
 }
 
@@ -75,8 +75,8 @@ static void pageable_copy(const struct gt_advice_facts *f, uint64_t window, stru
 		return;
 	found(to, gt_sat_add(c->ns, f->pageable.ns), c->ns, c->ns ? &c->longest : &f->pageable.longest);
 	SAY(to, "%llu of %llu copies are of pageable memory (%llu of them asked to be asynchronous, and are not): the driver copies twice, and "
-	    "the GPU waits %.3f ms meanwhile", (unsigned long long)f->pageable.n, (unsigned long long)f->copies.n,
-	    (unsigned long long)f->pageable_async.n, ms(c->ns));
+	    "the GPU waits %s meanwhile", (unsigned long long)f->pageable.n, (unsigned long long)f->copies.n,
+	    (unsigned long long)f->pageable_async.n, told(c->ns));
 }
 
 static void blocking_copy(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -84,8 +84,8 @@ static void blocking_copy(const struct gt_advice_facts *f, uint64_t window, stru
 	if (f->blocking.n < SOME || !worth(f->blocking.ns, window, FIND))
 		return;
 	found(to, f->blocking.ns, f->blocking.ns, &f->blocking.longest);
-	SAY(to, "%llu of %llu copies hold the calling thread until they are done: %.3f ms on the GPU", (unsigned long long)f->blocking.n,
-	    (unsigned long long)f->copies.n, ms(f->blocking.ns));
+	SAY(to, "%llu of %llu copies hold the calling thread until they are done: %s on the GPU", (unsigned long long)f->blocking.n,
+	    (unsigned long long)f->copies.n, told(f->blocking.ns));
 }
 
 static void blocking_set(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -93,8 +93,8 @@ static void blocking_set(const struct gt_advice_facts *f, uint64_t window, struc
 	if (f->sets_blocking.n < SOME || !worth(f->sets_blocking.ns, window, FIND))
 		return;
 	found(to, f->sets_blocking.ns, f->sets_blocking.ns, &f->sets_blocking.longest);
-	SAY(to, "%llu memsets hold the calling thread until they are done: %.3f ms on the GPU", (unsigned long long)f->sets_blocking.n,
-	    ms(f->sets_blocking.ns));
+	SAY(to, "%llu memsets hold the calling thread until they are done: %s on the GPU", (unsigned long long)f->sets_blocking.n,
+	    told(f->sets_blocking.ns));
 }
 
 static void small_copy(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -102,8 +102,8 @@ static void small_copy(const struct gt_advice_facts *f, uint64_t window, struct 
 	if (f->small.n < SOME || f->small.n * 2 < f->copies.n || !worth(f->small.ns, window, FIND))
 		return;
 	found(to, f->small.ns, f->small.ns, &f->small.longest);
-	SAY(to, "%llu of %llu copies are of less than 64 KiB (%.1f KiB on average) and take %.3f ms of the GPU", (unsigned long long)f->small.n,
-	    (unsigned long long)f->copies.n, (double)f->small.bytes / 1024 / (double)f->small.n, ms(f->small.ns));
+	SAY(to, "%llu of %llu copies are of less than 64 KiB (%.1f KiB on average) and take %s of the GPU", (unsigned long long)f->small.n,
+	    (unsigned long long)f->copies.n, (double)f->small.bytes / 1024 / (double)f->small.n, told(f->small.ns));
 }
 
 static void late_cause(const struct gt_advice_facts *f, enum gt_idle_cause cause, uint64_t window, const char *what, struct gt_finding *to)
@@ -113,8 +113,8 @@ static void late_cause(const struct gt_advice_facts *f, enum gt_idle_cause cause
 	if (!worth(c->late_ns, window, FIND))
 		return;
 	found(to, c->ns, c->late_ns, &c->latest_longest);
-	SAY(to, "the GPU waits %.3f ms (%.1f %%) while %s, %.3f ms of it after warming up (%llu times), longest in %s",
-	    ms(c->ns), percent(c->ns, window), what, ms(c->late_ns), (unsigned long long)c->late_slices, call_of(f, &c->latest_longest));
+	SAY(to, "the GPU waits %s (%.1f %%) while %s, %s of it after warming up (%llu times), longest in %s",
+	    told(c->ns), percent(c->ns, window), what, told(c->late_ns), (unsigned long long)c->late_slices, call_of(f, &c->latest_longest));
 }
 
 static void alloc_in_loop(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -141,7 +141,7 @@ static void exposed_communication(const struct gt_advice_facts *f, uint64_t wind
 	if (!worth(ns, window, FIND_MOST))
 		return;
 	found(to, ns, ns, &(struct gt_example){ .seg = NULL });
-	SAY(to, "GPUs communicate for %.3f ms (%.1f %%) in which nothing computes", ms(ns), percent(ns, window));
+	SAY(to, "GPUs communicate for %s (%.1f %%) in which nothing computes", told(ns), percent(ns, window));
 }
 
 /* What a GPU has to do by itself: who has less of it waits for the others in communication, and would look as busy as they. */
@@ -161,8 +161,8 @@ static void unbalanced(const struct gt_advice_facts *f, uint64_t window, struct 
 	if (f->idle->ndevices < 2 || !worth(more, span, 1000))
 		return;
 	found(to, more, more, &(struct gt_example){ .seg = NULL });
-	SAY(to, "%s works for %.3f ms (communication apart) and %s for %.3f ms", gt_which_gpu(&f->idle->asked, most->seg, most->track).text,
-	    ms(own_work(most)), gt_which_gpu(&f->idle->asked, least->seg, least->track).text, ms(own_work(least)));
+	SAY(to, "%s works for %s (communication apart) and %s for %s", gt_which_gpu(&f->idle->asked, most->seg, most->track).text,
+	    told(own_work(most)), gt_which_gpu(&f->idle->asked, least->seg, least->track).text, told(own_work(least)));
 }
 
 static void waits_elsewhere(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -172,7 +172,7 @@ static void waits_elsewhere(const struct gt_advice_facts *f, uint64_t window, st
 	if (!worth(c->ns, window, FIND))
 		return;
 	found(to, c->ns, c->ns, &c->longest);
-	SAY(to, "a GPU has nothing to do for %.3f ms (%.1f %%) because its stream waits for an event that comes from elsewhere", ms(c->ns),
+	SAY(to, "a GPU has nothing to do for %s (%.1f %%) because its stream waits for an event that comes from elsewhere", told(c->ns),
 	    percent(c->ns, window));
 }
 
@@ -183,7 +183,7 @@ static void profiled(const struct gt_advice_facts *f, uint64_t window, struct gt
 	if (!worth(c->ns, window, FIND))
 		return;
 	found(to, c->ns, c->ns, &c->longest);
-	SAY(to, "the GPU waits %.3f ms (%.1f %%) for the profiler itself: without it the program is that much faster", ms(c->ns),
+	SAY(to, "the GPU waits %s (%.1f %%) for the profiler itself: without it the program is that much faster", told(c->ns),
 	    percent(c->ns, window));
 }
 
@@ -196,8 +196,8 @@ static void large_gap(const struct gt_advice_facts *f, uint64_t window, struct g
 	if (!g->n)
 		return;
 	found(to, g->ns, g->ns, &g->longest);
-	SAY(to, "a GPU does nothing for more than %.3f ms at a time, %llu time%s: %.3f ms (%.1f %%) in all; most of the longest gap is: %s",
-	    ms((uint64_t)least), (unsigned long long)g->n, g->n == 1 ? "" : "s", ms(g->ns), percent(g->ns, window), gt_idle_words(g->cause));
+	SAY(to, "a GPU does nothing for more than %s at a time, %llu time%s: %s (%.1f %%) in all; most of the longest gap is: %s",
+	    told((uint64_t)least), (unsigned long long)g->n, g->n == 1 ? "" : "s", told(g->ns), percent(g->ns, window), gt_idle_words(g->cause));
 }
 
 /* Thirtieths of the window in which a GPU works for less than half of the time; neighbours are one region. */
@@ -243,13 +243,13 @@ static void low_utilisation(const struct gt_advice_facts *f, uint64_t window, st
 			add_chunk(&r, &f->windowed.gpus[i], k, &f->idle->devices[i], f->unsure);
 	if (!r.n && r.doubtful) {
 		to->state = GT_CANNOT;
-		SAY(to, "records of the GPU were lost: for %.3f ms it is not known whether it worked", ms(f->unsure));
+		SAY(to, "records of the GPU were lost: for %s it is not known whether it worked", told(f->unsure));
 	}
 	if (!r.n)
 		return;
 	found(to, r.ns - r.busy, r.ns - r.busy, &r.worst);
-	SAY(to, "a GPU works for %.1f %% of %.3f ms, in %llu region%s made of thirtieths of the window in each of which it is idle for more "
-	    "than half of the time", percent(r.busy, r.ns), ms(r.ns), (unsigned long long)r.n, r.n == 1 ? "" : "s");
+	SAY(to, "a GPU works for %.1f %% of %s, in %llu region%s made of thirtieths of the window in each of which it is idle for more "
+	    "than half of the time", percent(r.busy, r.ns), told(r.ns), (unsigned long long)r.n, r.n == 1 ? "" : "s");
 	if (r.n > 1)
 		snprintf(to->text + strlen(to->text), sizeof(to->text) - strlen(to->text), "; for %.1f %% of the worst one",
 			 percent(r.worst_busy, r.worst_busy + r.worst_idle));
@@ -355,8 +355,8 @@ static void throttled(const struct gt_advice_facts *f, uint64_t window, struct g
 		return;
 	found(to, t.held, t.lost, &t.at);
 	put_reasons(t.reasons, reasons, sizeof(reasons));
-	SAY(to, "the clocks are held down (%s) for %.3f ms of the %.3f ms that the GPU works: at %.0f MHz on average, of %llu MHz", reasons,
-	    ms(t.held), ms(t.watched), (double)t.weighed / (double)t.held, (unsigned long long)t.best);
+	SAY(to, "the clocks are held down (%s) for %s of the %s that the GPU works: at %.0f MHz on average, of %llu MHz", reasons,
+	    told(t.held), told(t.watched), (double)t.weighed / (double)t.held, (unsigned long long)t.best);
 }
 
 /* ---- memory ---- */
@@ -435,9 +435,9 @@ void gt_advice_look(const struct gt_advice_facts *f, const struct gt_rule *rule,
 		rule->look(f, window, to);
 	if (to->state == GT_ANSWERED && rule->flags & GT_NEEDS_CALLS && worth(calls, window, FIND_MOST)) {
 		to->state = GT_CANNOT;
-		SAY(to, "of %.3f ms of idle time it is not known what the host did", ms(calls));
+		SAY(to, "of %s of idle time it is not known what the host did", told(calls));
 	} else if (to->state == GT_ANSWERED && !(rule->flags & GT_NEEDS_NO_GPU) && worth(f->unsure, window, FIND_MOST)) {
 		to->state = GT_CANNOT;
-		SAY(to, "records of the GPU were lost: for %.3f ms it is not known whether it worked", ms(f->unsure));
+		SAY(to, "records of the GPU were lost: for %s it is not known whether it worked", told(f->unsure));
 	}
 }
