@@ -9,7 +9,7 @@
 
 struct gt_finding {
 	enum gt_answer state;		/* GT_ANSWERED: clean */
-	char text[320];			/* evidence, or why it cannot be answered */
+	char text[400];			/* evidence, or why it cannot be answered */
 	uint64_t cost, gain;		/* ns of GPU time: what it takes, and what is won at most */
 	struct gt_example at;
 };

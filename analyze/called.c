@@ -226,11 +226,11 @@ static int transfers_finish(void *state, struct gt_table **tables, unsigned max,
 			gt_cell_known(k->sized, k->sized ? k->bytes / k->sized : 0), gt_cell_known(k->sized, k->largest),
 			gt_cell_u(k->total), gt_cell_u(k->longest), gt_cell_i(shares[i]) });
 	}
-	if (tables[0])
+	if (tables[0]) {
 		gt_table_gives_way(tables[0], "failed max_ns mean_bytes share_percent max_bytes total_ns");
-	if (tables[0])
 		gt_note_no_calls(tables[0], g->asked.reader);
 		note_bare(g, tables[0]);
+	}
 	free(shares);
 	return shares && tables[0] ? 1 : gt_err_set(err, -ENOMEM, "no memory for the copies");
 }
