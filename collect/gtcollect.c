@@ -679,13 +679,11 @@ static int run_program(char **argv)
 
 static int doctor(void)
 {
-	int status;
+	int status = gt_doctor(stdout);
 
-	gt_streams_keep_pipe();
-	status = gt_doctor(stdout);
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
-	fprintf(stderr, "gtcollect: cannot write to the standard output: %s\n", strerror(errno));
+	fprintf(stderr, "gtcollect: cannot write standard output: %s\n", strerror(errno));
 	return GT_EXIT_OWN;
 }
 

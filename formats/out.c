@@ -1,8 +1,9 @@
 /* Everything that leaves the tools passes through here: one buffer, filled by inline writers, handed on in large pieces.
  *
  * Nobody who writes looks at errors. The first one is kept in `failed`, everything after it is thrown away, and
- * gt_out_close tells the story once, naming the file. That includes the two that C programs tend to swallow: a reader that
- * went away (SIGPIPE is turned into EPIPE) and a disk that filled up, seen at the latest when the file is closed.
+ * gt_out_close tells the story once, naming the file. That includes the one that C programs tend to swallow: a disk that filled up,
+ * seen at the latest when the file is closed. A reader of a pipe that went away (head) is no error: it has what it wanted, and SIGPIPE
+ * ends us quietly as it does other programs. Where whoever started us ignores that signal, it is one like any other.
  */
 #include "formats/out.h"
 
@@ -13,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-#include "formats/base/streams.h"
 
 #define OUT_CAP (256u << 10)
 #define ROOM_MAX (64u << 10)
@@ -171,7 +171,6 @@ int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *e
 	int rc = -ENOMEM;
 
 	memset(o, 0, sizeof(*o));
-	gt_streams_keep_pipe();
 	o->sink = calloc(1, sizeof(*o->sink) + strlen(name) + 1);
 	o->data = malloc(OUT_CAP);
 	o->cap = OUT_CAP;
@@ -221,10 +220,7 @@ int gt_out_close(struct gt_out *o, struct gt_err *err)
 	if (o->sink)
 		close_sink(o);
 	rc = o->failed;
-	if (rc == -EPIPE)
-		gt_err_set(err, rc, "%s was closed by its reader before everything was written",
-			   o->sink ? o->sink->name : "output");
-	else if (rc)
+	if (rc)
 		gt_err_set(err, rc, "cannot write %s: %s", o->sink ? o->sink->name : "output", strerror(-rc));
 	free(o->sink);
 	if (o->data != scrap)

@@ -1,4 +1,4 @@
-/* A buffered byte sink for everything that is printed or exported. Errors (closed pipe, full disk) are remembered and come
+/* A buffered byte sink for everything that is printed or exported. Errors (a full disk) are remembered and come
  * out of gt_out_close, so nothing that writes has to check each line; long loops may ask gt_out_failed. */
 #ifndef GT_OUT_H
 #define GT_OUT_H

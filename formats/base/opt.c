@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "formats/base/streams.h"
 
 #define HELP_COLUMN 27
 #define HELP_WIDTH 80
@@ -338,7 +337,6 @@ static int run_own(const struct gt_command *cmd, const struct gt_opt *o, const c
 {
 	int shell = -1;
 
-	gt_streams_keep_pipe();
 	if (o == &own[0])
 		gt_opt_help(cmd, stdout);
 	else if (o == &own[1])
@@ -350,7 +348,7 @@ static int run_own(const struct gt_command *cmd, const struct gt_opt *o, const c
 	else
 		put_bash(cmd, stdout, shell == 1);
 	if (fflush(stdout) || ferror(stdout))
-		return gt_err_set(err, -EIO, "cannot write to the standard output: %s", strerror(errno));
+		return gt_err_set(err, -EIO, "cannot write standard output: %s", strerror(errno));
 	return 1;
 }
 

@@ -2,7 +2,6 @@
 #include "formats/base/streams.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 void gt_streams_guard(void)
@@ -10,12 +9,4 @@ void gt_streams_guard(void)
 	for (int fd = 0; fd <= 2; fd++)		/* in this order an open takes the number that was found free */
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_PATH | O_CLOEXEC) < 0)
 			(void)!open("/", O_PATH | O_CLOEXEC);
-}
-
-void gt_streams_keep_pipe(void)
-{
-	struct sigaction now;
-
-	if (!sigaction(SIGPIPE, NULL, &now) && now.sa_handler == SIG_DFL)
-		signal(SIGPIPE, SIG_IGN);
 }

@@ -6,7 +6,4 @@
  * number, and messages or reports would be written into it. Puts there what can be neither read nor written and is closed on
  * exec, so that children find what we found. */
 void gt_streams_guard(void);
-/* A pipe without a reader is an error to be reported by who writes, no reason to die without a word. Not for gtcollect's
- * children: what ignores signals here is inherited there. */
-void gt_streams_keep_pipe(void);
 #endif
