@@ -11,6 +11,7 @@
 #include <string.h>
 #include "analyze/bars.h"
 #include "analyze/durations.h"
+#include "analyze/gpu_name.h"
 #include "analyze/gpu_time.h"
 #include "analyze/name_ids.h"
 #include "analyze/pick.h"
@@ -193,10 +194,18 @@ static void note_limits(const struct kernels *k, struct gt_table *t)
 		gt_table_note(t, "too many kernels: some have no p50, p90 and p99");
 }
 
-static void note_busy(struct gt_table *t, uint64_t busy)
+/* What a kernel's share is of. 0 where that is not known: work that --match leaves out. */
+static uint64_t all_busy(const struct kernels *k)
 {
-	gt_table_note(t, "busy %% is of %s in which devices worked: kernels, copies and sets, overlaps counted once",
-		      gt_scaled(GT_C_NS, gt_clamp(busy)).text);
+	return k->time.asked.opt->filter.match ? 0 : gt_gpu_time_busy(&k->time);
+}
+
+static void note_busy(const struct kernels *k, struct gt_table *t, uint64_t busy)
+{
+	gt_gpu_time_note_match(&k->time, t);
+	if (busy)
+		gt_table_note(t, "busy %% is of %s in which devices worked: kernels, copies and sets, overlaps counted once",
+			      gt_scaled(GT_C_NS, gt_clamp(busy)).text);
 }
 
 static int kernels_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -214,7 +223,7 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 		gt_kernel_names_free(names);
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the kernels");
 	}
-	busy = gt_gpu_time_busy(&k->time);
+	busy = all_busy(k);
 	for (size_t i = 0; sparks && i < shown; i++)
 		if (k->list[i].ran.hist && !k->list[i].ran.coarse)
 			gt_spark_see(&scale, k->list[i].ran.hist);
@@ -228,7 +237,7 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 	gt_note_cut(tables[0], k->n, shown);
 	gt_spark_note(tables[0], &scale);
 	if (k->n)
-		note_busy(tables[0], busy);
+		note_busy(k, tables[0], busy);
 	note_limits(k, tables[0]);
 	gt_name_ids_note(&k->names, tables[0], "kernels");
 	gt_gpu_time_notes(&k->time, tables[0], "launches");
@@ -250,19 +259,20 @@ static const struct gt_column brief_columns[] = {
 	{ "name", NULL, GT_C_TEXT },
 };
 
-static void add_device(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p)
+static void add_device(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p, struct gt_gpu_namer *namer)
 {
 	const struct gt_track *track = &p->seg->tracks[p->track];
+	const char *name = gt_gpu_name(namer, p->seg, track);
 	struct gt_cell cells[NDEVICE];
 
 	gt_where_process(cells, p->seg, gt_track_process(p->seg, p->track));
 	cells[3] = track->kind == GT_TRACK_DEVICE ? gt_cell_i(track->id) : gt_cell_none();
-	cells[4] = track->name != GT_NONE ? gt_cell_text(gt_str(p->seg, track->name)) : gt_cell_none();
+	cells[4] = name ? gt_cell_text(name) : gt_cell_none();
 	cells[5] = gt_cell_u(p->kernels);
 	cells[6] = gt_cell_u(p->copies);
 	cells[7] = gt_cell_u(p->sets);
 	cells[8] = gt_cell_u(p->busy.ns);
-	cells[9] = gt_cell_share(p->busy.ns, gt_extent_ns(&g->windows[p->seg->index]));
+	cells[9] = gt_cell_share(p->busy.ns, gt_gpu_time_window(g, p->seg));
 	gt_table_add(t, cells + gt_where_skip(g->asked.reader));
 }
 
@@ -270,7 +280,7 @@ static void add_top(struct kernels *k, struct gt_table *t, struct gt_kernel_name
 {
 	unsigned top = k->time.asked.opt->top && k->time.asked.opt->top < OVERVIEW_TOP ? k->time.asked.opt->top : OVERVIEW_TOP;
 	size_t shown = gt_shown(k->n, top);
-	uint64_t busy = gt_gpu_time_busy(&k->time);
+	uint64_t busy = all_busy(k);
 
 	for (size_t i = 0; i < shown; i++) {
 		const struct kernel *one = &k->list[i];
@@ -284,7 +294,7 @@ static void add_top(struct kernels *k, struct gt_table *t, struct gt_kernel_name
 	if (k->n > shown)
 		gt_table_note(t, "%zu more: gtanalyze kernels", k->n - shown);
 	if (k->n)
-		note_busy(t, busy);
+		note_busy(k, t, busy);
 	gt_name_ids_note(&k->names, t, "kernels");
 }
 
@@ -294,6 +304,7 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 	struct gt_kernel_names *names;
 	unsigned skip = gt_where_skip(k->time.asked.reader);
 	size_t devices = 0;
+	struct gt_gpu_namer namer = { .seg = NULL };
 	int rc = close_list(k, err);
 
 	if (rc)
@@ -309,9 +320,11 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 	gt_table_gives_way(tables[1], "max_ns mean_ns busy_percent");
 	for (size_t i = 0; i < k->time.nplaces; i++)
 		if (k->time.places[i].device == k->time.places[i].track && ++devices <= GT_KEEP_ALL)
-			add_device(&k->time, tables[0], &k->time.places[i]);
+			add_device(&k->time, tables[0], &k->time.places[i], &namer);
+	gt_gpu_namer_release(&namer);
 	gt_note_cut(tables[0], devices, gt_shown(devices, 0));
 	add_top(k, tables[1], names);
+	gt_gpu_time_note_window(&k->time, tables[0]);
 	gt_gpu_time_notes(&k->time, tables[0], "launches");
 	gt_kernel_names_free(names);
 	return 2;

@@ -1,6 +1,7 @@
 /* Who did the GPU's work: each device, and below it each of its streams. The busy time of a device is the union of the work of all
- * its streams, so it is less than their sum where they ran side by side. The share is of the time that was looked at. */
+ * its streams, so it is less than their sum where they ran side by side. The share is of the window (extent.h). */
 #include <stdlib.h>
+#include "analyze/gpu_name.h"
 #include "analyze/gpu_time.h"
 
 static int streams_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
@@ -39,21 +40,24 @@ static int by_device(const void *pa, const void *pb)
 	return (a->track > b->track) - (a->track < b->track);
 }
 
-static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p)
+static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p, struct gt_gpu_namer *namer)
 {
 	const struct gt_track *track = &p->seg->tracks[p->track], *device = &p->seg->tracks[p->device];
 	const struct gt_asked *a = &g->asked;
+	const char *name = track->name != GT_NONE ? gt_str(p->seg, track->name) : NULL;
 	struct gt_cell cells[NCOLUMNS];
 
+	if (track->kind == GT_TRACK_DEVICE)
+		name = gt_gpu_name(namer, p->seg, track);
 	gt_where_process(cells, p->seg, gt_track_process(p->seg, p->track));
 	cells[3] = device->kind == GT_TRACK_DEVICE ? gt_cell_i(device->id) : gt_cell_none();
 	cells[4] = track->kind == GT_TRACK_DEVICE ? gt_cell_gone("all") : gt_cell_i(track->id);
-	cells[5] = track->name != GT_NONE ? gt_cell_text(gt_str(p->seg, track->name)) : gt_cell_none();
+	cells[5] = name ? gt_cell_text(name) : gt_cell_none();
 	cells[6] = gt_cell_u(p->kernels);
 	cells[7] = gt_cell_u(p->copies);
 	cells[8] = gt_cell_u(p->sets);
 	cells[9] = gt_cell_u(p->busy.ns);
-	cells[10] = gt_cell_share(p->busy.ns, gt_extent_ns(&g->windows[p->seg->index]));
+	cells[10] = gt_cell_share(p->busy.ns, gt_gpu_time_window(g, p->seg));
 	cells[11] = gt_cell_i(gt_since(a->opt, a->reader, p->seg, p->first));
 	cells[12] = gt_cell_i(gt_since(a->opt, a->reader, p->seg, p->last));
 	gt_table_add(t, cells + gt_where_skip(a->reader));
@@ -63,6 +67,7 @@ static int streams_finish(void *state, struct gt_table **tables, unsigned max, s
 {
 	struct gt_gpu_time *g = state;
 	unsigned skip = gt_where_skip(g->asked.reader);
+	struct gt_gpu_namer namer = { .seg = NULL };
 	int rc = gt_gpu_time_finish(g, err);
 	size_t shown = gt_shown(g->nplaces, g->asked.opt->top);
 
@@ -72,9 +77,11 @@ static int streams_finish(void *state, struct gt_table **tables, unsigned max, s
 	if (g->nplaces)
 		qsort(g->places, g->nplaces, sizeof(*g->places), by_device);
 	for (size_t i = 0; i < shown; i++)
-		add(g, tables[0], &g->places[i]);
+		add(g, tables[0], &g->places[i], &namer);
+	gt_gpu_namer_release(&namer);
 	gt_table_gives_way(tables[0], "sets process copies last_ns first_ns name kernels");
 	gt_note_cut(tables[0], g->nplaces, shown);
+	gt_gpu_time_note_window(g, tables[0]);
 	gt_gpu_time_notes(g, tables[0], NULL);
 	return 1;
 }

@@ -179,6 +179,11 @@ uint64_t gt_gpu_time_busy(const struct gt_gpu_time *t)
 	return ns;
 }
 
+uint64_t gt_gpu_time_window(const struct gt_gpu_time *t, const struct gt_segment *seg)
+{
+	return t->asked.opt->filter.match ? 0 : gt_extent_ns(&t->windows[seg->index]);
+}
+
 void gt_gpu_time_marked(const struct gt_gpu_time *t, uint64_t *busy, size_t n)
 {
 	for (size_t i = 0; i < t->nmarked; i++)
@@ -197,6 +202,23 @@ void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, cons
 	gt_note_unrecorded(table, t->asked.reader, GT_LAYER_GPU);
 	if (calls && !gt_table_rows(table) && !gt_recorded(t->asked.reader, GT_LAYER_GPU))
 		gt_table_note(table, "what the calls tell: gtanalyze %s", calls);
+}
+
+void gt_gpu_time_note_match(const struct gt_gpu_time *t, struct gt_table *table)
+{
+	if (t->nplaces && t->asked.opt->filter.match)
+		gt_table_note(table, "cannot answer what share of the time that is (busy %%): --match leaves work of the GPU out");
+}
+
+void gt_gpu_time_note_window(const struct gt_gpu_time *t, struct gt_table *table)
+{
+	const struct gt_analysis_options *o = t->asked.opt;
+	bool from = o->filter.ranged && o->filter.from != INT64_MIN, to = o->filter.ranged && o->filter.to != INT64_MAX;
+
+	gt_gpu_time_note_match(t, table);
+	if (t->nplaces && !o->filter.match)
+		gt_table_note(table, "busy %% is of the time from %s to %s", from ? "--from" : o->whole ? "the first row" : "the first GPU operation",
+			      to ? "--to" : o->whole ? "the last row" : "the last GPU operation");
 }
 
 void gt_gpu_time_release(struct gt_gpu_time *t)

@@ -55,11 +55,15 @@ struct gt_moment *gt_gpu_time_run(struct gt_gpu_time *t, const struct gt_cols *c
 /* No more runs: figures may be read, and places are in the order of the trace. */
 int gt_gpu_time_finish(struct gt_gpu_time *t, struct gt_err *err);
 uint64_t gt_gpu_time_busy(const struct gt_gpu_time *t);			/* ns: of all devices, added */
+/* ns: the window of a recording (extent.h), which shares of time are of. 0 where it is not known: --match leaves work out. */
+uint64_t gt_gpu_time_window(const struct gt_gpu_time *t, const struct gt_segment *seg);
 /* busy[mark] += ns, for n marks. Of no use where t->crowded. */
 void gt_gpu_time_marked(const struct gt_gpu_time *t, uint64_t *busy, size_t n);
 /* For each track, by number, that of the device that it belongs to, or its own. new: free it. NULL: no memory. */
 uint32_t *gt_gpu_devices(const struct gt_in_time *order, struct gt_reader *r);
-/* Under a table of GPU work: rows that came too late, and, if it is empty, that nothing was recorded, and what tells of calls. */
+/* Under a table of GPU work: rows that came too late, and, if it is empty because nothing was recorded, what tells of calls. */
 void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, const char *calls);
+void gt_gpu_time_note_window(const struct gt_gpu_time *t, struct gt_table *table);	/* what its busy % is of */
+void gt_gpu_time_note_match(const struct gt_gpu_time *t, struct gt_table *table);	/* why there is no busy %, where there is none */
 void gt_gpu_time_release(struct gt_gpu_time *t);
 #endif

@@ -5,6 +5,7 @@
  * knows what is damaged. What a row needs to know of its type and track is found out once for each. */
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/gpu_name.h"
 #include "analyze/nsight.h"
 #include "formats/base/buf.h"
 
@@ -20,7 +21,7 @@ struct shape {			/* of a type */
 struct place {			/* of a track */
 	bool known;
 	uint32_t process, device;	/* tracks, or GT_NONE */
-	char *device_name;		/* "NVIDIA H200 (0)"; NULL until it is asked for */
+	char *device_name;		/* of a device: "NVIDIA H200 (0)"; NULL until it is asked for */
 };
 struct trace {
 	const struct trace_spec *spec;
@@ -30,6 +31,7 @@ struct trace {
 	struct gt_nsight_names names;
 	struct shape *shapes;		/* by type, numbered over all recordings */
 	struct place *places;		/* by track, likewise */
+	struct gt_gpu_namer namer;
 	uint32_t *first_track;		/* by segment */
 	uint64_t left;			/* rows that may still be printed */
 	unsigned skip;			/* columns: 1 without the one that says which recording */
@@ -91,16 +93,17 @@ static struct place *place_of(struct trace *t, const struct gt_segment *seg, uin
 }
 
 /* "NVIDIA H200 (0)"; a name that ends in the number, as "GPU 0", says it all. */
-static char *name_device(const struct gt_segment *seg, const struct gt_track *device)
+static char *name_device(struct trace *t, const struct gt_segment *seg, const struct gt_track *device)
 {
-	const char *name = device->name != GT_NONE ? gt_str(seg, device->name) : "", *last = strrchr(name, ' ');
+	const char *name = gt_gpu_name(&t->namer, seg, device), *last = name ? strrchr(name, ' ') : NULL;
 	struct gt_buf b = { 0 };
 	char id[24];
 
 	*gt_put_i64(id, device->id) = 0;
-	gt_buf_str(&b, name);
+	if (name)
+		gt_buf_str(&b, name);
 	if (!last || strcmp(last + 1, id) != 0)
-		gt_buf_printf(&b, "%s(%s)", *name ? " " : "", id);
+		gt_buf_printf(&b, "%s(%s)", name ? " " : "", id);
 	gt_buf_byte(&b, 0);
 	if (b.failed)
 		gt_buf_release(&b);
@@ -108,11 +111,13 @@ static char *name_device(const struct gt_segment *seg, const struct gt_track *de
 }
 
 /* NULL: there is none, or no memory. */
-static const char *device_name(const struct gt_segment *seg, struct place *p)
+static const char *device_name(struct trace *t, const struct gt_segment *seg, const struct place *p)
 {
-	if (!p->device_name && p->device != GT_NONE)
-		p->device_name = name_device(seg, &seg->tracks[p->device]);
-	return p->device_name;
+	struct place *device = p->device != GT_NONE ? place_of(t, seg, p->device) : NULL;
+
+	if (device && !device->device_name)
+		device->device_name = name_device(t, seg, &seg->tracks[p->device]);
+	return device ? device->device_name : NULL;
 }
 
 /* ---- cells ---- */
@@ -237,7 +242,7 @@ static void gpu_cells(struct trace *t, const struct gt_event *ev, const struct s
 		cells[9] = (struct gt_cell){ .d = (double)ev->args[s->bytes] / (double)ns };
 	put_string(ev, s->src, &cells[10]);
 	put_string(ev, s->dst, &cells[11]);
-	put_text(device_name(ev->seg, p), &cells[12]);
+	put_text(device_name(t, ev->seg, p), &cells[12]);
 	put_field(ev, s->context, &cells[13]);
 	put_if(ev->seg->tracks[ev->track].kind == GT_TRACK_STREAM, &cells[14], ev->seg->tracks[ev->track].id);
 	put_names(t, ev, s, cells + 15);
@@ -328,6 +333,7 @@ static void trace_close(void *arg)
 	for (uint32_t i = 0; t->places && i < n; i++)
 		free(t->places[i].device_name);
 	free(t->places);
+	gt_gpu_namer_release(&t->namer);
 	free(t->first_track);
 	free(t->shapes);
 	free(t);

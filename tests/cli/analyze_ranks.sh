@@ -76,9 +76,9 @@ is ranks-mixture-files trace.zst,a.json "$(rows gpu | cut -d, -f1 | paste -s -d,
 chrome 0 10 1000 >b.json; chrome 1 10 100 >c.json
 want ranks-unbalanced 3 "$A" advice b.json c.json
 check ranks-unbalanced-says says "GPU 0 of rank 0 works for 1.000 ms (communication apart) and GPU 0 of rank 1 for 0.100 ms"
-want ranks-gate 3 "$A" header --fail-if 'gpu.kernels < 5' --fail-if 'gpu.busy_percent[1] > 99%' b.json c.json
+want ranks-gate 3 "$A" header --fail-if 'gpu.kernels < 5' --fail-if 'gpu.busy_ns[1] > 500us' b.json c.json
 check ranks-gate-names-rank grep -Eq '^  failed +gpu.kernels < 5 +[01] / ' want.out
-check ranks-gate-picks-rank grep -Eq '^  passed +gpu.busy_percent\[1\] > 99%' want.out
+check ranks-gate-picks-rank grep -Eq '^  passed +gpu.busy_ns\[1\] > 500us' want.out
 
 # Clocks that cannot be compared: a range counts from each one's own start.
 want ranks-range 0 "$A" query --by recording --format csv --to 15us z.json a.json

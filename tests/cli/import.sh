@@ -64,7 +64,8 @@ is kineto-header '2 869 1012 0' "$(for k in threads gpu_operations calls lost; d
 want kineto 0 "$B/gtanalyze" "$K"
 check kineto-says-what-it-is grep -q 'NVIDIA H200, CUDA 13.0; 2026-11-20T08:05:02Z; import kineto: api gpu user overhead' want.out
 check kineto-summary grep -q 'Kernel launches: 732' want.out
-check kineto-gpu grep -q '691  python3       0  GPU 0      732      41    96  7.672 ms' want.out
+want kineto-gpu 0 "$B/gtanalyze" gpu "$K"
+check kineto-gpu-is grep -q '691  python3       0  NVIDIA H200      732      41    96  7.672 ms' want.out
 "$B/gtanalyze" top --format csv "$K" >whole.csv 2>whole.err
 cat "$K" | "$B/gtanalyze" top --format csv - >pipe.csv 2>pipe.err; same kineto-through-a-pipe whole.csv pipe.csv
 "$B/gtexport" --native -o kineto.zst kineto.json

@@ -6,7 +6,7 @@
 #include "tests/unit/reports.h"
 
 /* Device 0: stream 7 works 1000-1100 and 1100-1300, stream 8 1050-1250, a copy 1400-1500 and a set 1500-1510; device 1: 1000-1010.
- * A wait from 1250 to 2000 is no work. The window is 900 to 2000. */
+ * A wait from 1250 to 2000 is no work. The window is 1000 to 1510. */
 static void known_work(struct gpus *g)
 {
 	struct gt_gpu_work w;
@@ -411,9 +411,16 @@ static bool agree(const json_t *j, const struct one *list, int n)
 {
 	int64_t busy = covered(list, n, -1, 0, -1) + covered(list, n, -1, 1, -1);
 	bool ok = rows(j, "streams") == 6 && rows(j, "kernels") == 2;
+	int64_t from = END, to = 0;
 
+	for (int i = 0; i < n; i++) {
+		from = list[i].start < from ? list[i].start : from;
+		to = list[i].end > to ? list[i].end : to;
+	}
 	for (int d = 0; d < 2; d++) {
 		ok &= num(row(j, "streams", (size_t)d * 3), "busy_ns") == (double)covered(list, n, -1, d, -1);
+		ok &= fabs(num(row(j, "streams", (size_t)d * 3), "busy_percent") -
+			   100.0 * (double)covered(list, n, -1, d, -1) / (double)(to - from)) < 0.006;
 		for (int s = 0; s < 2; s++)
 			ok &= num(row(j, "streams", (size_t)(d * 3 + 1 + s)), "busy_ns") == (double)covered(list, n, -1, d, s);
 	}
