@@ -1,4 +1,4 @@
-/* Calls that failed, by name and code: how often, and when for the first time. CUDA_ERROR_NOT_READY is what polling returns. */
+/* Calls that failed, by process, name and code: how often, and when and on which thread for the first time. CUDA_ERROR_NOT_READY is what polling returns. */
 #include <stdlib.h>
 #include "analyze/codes.h"
 #include "analyze/report.h"
@@ -9,7 +9,7 @@
 
 struct failure {
 	const struct gt_segment *seg;	/* of the first */
-	uint32_t type, track;
+	uint32_t type, process, track;
 	int32_t code;
 	uint64_t count;
 	int64_t first;
@@ -18,7 +18,7 @@ struct errors {
 	struct gt_asked asked;
 	struct failure *list;
 	size_t n, cap;
-	struct gt_map map;		/* by segment, type and code */
+	struct gt_map map;		/* by segment, process, type and code */
 	uint64_t beyond;		/* failed calls that found no room */
 };
 
@@ -26,7 +26,7 @@ static bool same_failure(const void *arg, uint32_t value, const void *key, size_
 {
 	const struct failure *have = &((const struct errors *)arg)->list[value], *want = key;
 
-	return have->seg == want->seg && have->type == want->type && have->code == want->code;
+	return have->seg == want->seg && have->process == want->process && have->type == want->type && have->code == want->code;
 }
 
 static bool earlier(const struct failure *a, const struct failure *b)
@@ -36,7 +36,7 @@ static bool earlier(const struct failure *a, const struct failure *b)
 
 static int count(struct errors *e, const struct failure *f, struct gt_err *err)
 {
-	uint64_t hash = gt_hash_u64((uint64_t)f->type << 32 ^ (uint32_t)f->code ^ (uint64_t)f->seg->index << 20);
+	uint64_t hash = gt_hash_u64((uint64_t)f->type << 32 ^ (uint32_t)f->code ^ (uint64_t)f->seg->index << 20 ^ (uint64_t)f->process << 44);
 	uint32_t i = gt_map_get(&e->map, hash, same_failure, e, f, sizeof(*f));
 
 	if (i == UINT32_MAX) {
@@ -59,13 +59,14 @@ static int count(struct errors *e, const struct failure *f, struct gt_err *err)
 
 static int errors_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
+	uint32_t process = gt_track_process(cols->seg, cols->track);
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && i < cols->nret; i++) {
 		uint32_t row = cols->ret_row[i], type = cols->types[cols->code ? cols->code[row] : 0];
 
 		if (type < cols->seg->ntypes)
-			rc = count(state, &(struct failure){ cols->seg, type, cols->track, cols->ret[i], 1, cols->start[row] }, err);
+			rc = count(state, &(struct failure){ cols->seg, type, process, cols->track, cols->ret[i], 1, cols->start[row] }, err);
 	}
 	return rc;
 }
@@ -98,6 +99,8 @@ static int by_count(const void *pa, const void *pb)
 		return a->seg->index < b->seg->index ? -1 : 1;
 	if (a->type != b->type)
 		return a->type < b->type ? -1 : 1;
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
 	return (a->code > b->code) - (a->code < b->code);
 }
 
@@ -107,7 +110,7 @@ static void add(const struct errors *e, struct gt_table *t, const struct failure
 	const char *words = gt_code_words(f->seg->types[f->type].layer, f->code, buf, sizeof(buf));
 	struct gt_cell process[3], cells[NCOLUMNS];
 
-	gt_where_process(process, f->seg, gt_track_process(f->seg, f->track));
+	gt_where_process(process, f->seg, f->process);
 	cells[0] = process[0];
 	cells[1] = gt_cell_text(gt_type_name(f->seg, f->type));
 	cells[2] = gt_cell_i(f->code);
@@ -152,7 +155,7 @@ static void errors_release(void *state)
 
 const struct gt_analysis gt_errors_report = {
 	.name       = "errors",
-	.help       = "failed calls by name and code, with the first time of each",
+	.help       = "failed calls by name, code and process, with the first of each",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_INSTANT),
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.state_size = sizeof(struct errors),
