@@ -65,7 +65,7 @@ want ranks-numbers 0 "$A" gpu --format csv z.json a.json m.json.gz
 is ranks-numbers-sorted 0,2,10 "$(rows gpu | cut -d, -f1 | paste -s -d,)"
 want ranks-numbers-json 0 "$A" header --format json z.json a.json m.json.gz
 check ranks-numbers-header says '{"file": "m.json.gz", "rank": "0"'
-want ranks-numbers-heading 0 "$A" timeline z.json a.json
+want ranks-numbers-heading 4 "$A" timeline z.json a.json
 is ranks-numbers-headings "=== rank 2: a.json === === rank 10: z.json ===" "$(grep '^===' want.out | paste -s -d ' ')"
 want ranks-mixture 0 "$A" cuda_gpu_kern_sum --format csv rank0/trace.zst a.json
 is ranks-mixture-sums "4301 1" "$(sed 1d want.out | cut -d, -f3 | awk '{ s += $1 } END { print s }') $(grep -c ',gemm,' want.out)"
@@ -75,7 +75,7 @@ is ranks-mixture-files trace.zst,a.json "$(rows gpu | cut -d, -f1 | paste -s -d,
 # What one has more to do than another.
 chrome 0 10 1000 >b.json; chrome 1 10 100 >c.json
 want ranks-unbalanced 3 "$A" advice b.json c.json
-check ranks-unbalanced-says says "GPU 0 of rank 0 works for 1.000 ms (communication apart) and GPU 0 of rank 1 for 0.100 ms"
+check ranks-unbalanced-says says "GPU 0 of rank 0 works for 1.000 ms (communication apart) and GPU 0 of rank 1 for 100.0 us"
 want ranks-gate 3 "$A" header --fail-if 'gpu.kernels < 5' --fail-if 'gpu.busy_ns[1] > 500us' b.json c.json
 check ranks-gate-names-rank grep -Eq '^  failed +gpu.kernels < 5 +[01] / ' want.out
 check ranks-gate-picks-rank grep -Eq '^  passed +gpu.busy_ns\[1\] > 500us' want.out

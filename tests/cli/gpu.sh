@@ -206,7 +206,7 @@ unset events
 # killed: what CUPTI had given back is there
 want crash 139 run crash "$B/samples/crash"
 want reports 0 "$A" train.zst
-check default-has-a-gpu-section grep -qi 'busy' want.out
+check default-has-a-gpu-section grep -q 'Where the time of the GPUs went' want.out
 check simulated-is-said grep -q 'SIMULATED' want.out
 want match-short 0 "$A" --format csv --match 'relu*' kernels train.zst
 is match-short-name 'relu<float>,400' "$(sed -n 2p want.out | cut -d, -f 1,2)"
