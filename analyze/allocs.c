@@ -17,6 +17,7 @@ struct memory {
 	struct gt_alloc_frees frees;
 	struct gt_live_counters counters;
 	struct gt_live_strip **strips;	/* per process; NULL: no memory was followed */
+	const char *partial;		/* filled in at the end: why what is alive is not known; NULL: it is */
 };
 
 /* Live memory of a process is another from now on. */
@@ -102,14 +103,14 @@ static void add_held(struct gt_account *into, const struct gt_account *h)
 	into->tracked += h->tracked;
 }
 
-static void add_kind(struct gt_table *t, const char *word, const struct gt_account *h)
+static void add_kind(const struct memory *m, struct gt_table *t, const char *word, const struct gt_account *h)
 {
-	bool sized = h->sized || h->allocs == 0, tracked = (h->tracked && h->sized) || h->allocs == 0;
+	bool sized = h->sized || h->allocs == 0, tracked = !m->partial && ((h->tracked && h->sized) || h->allocs == 0);
 
 	if (!h->allocs && !h->frees && !h->null_frees && !h->references && !h->imported)
 		return;
 	gt_table_add(t, (struct gt_cell[]){
-		gt_cell_text(word), gt_cell_u(h->allocs), gt_cell_u(h->failed), gt_cell_u(h->frees), gt_cell_u(h->unknown_frees),
+		gt_cell_text(word), gt_cell_u(h->allocs), gt_cell_u(h->failed), gt_cell_u(h->frees), gt_cell_known(tracked, h->unknown_frees),
 		gt_cell_known(sized, h->allocated), gt_cell_known(tracked, h->freed), gt_cell_known(tracked, h->peak),
 		gt_cell_known(tracked, h->live), gt_cell_known(tracked, h->live_count), gt_cell_known(tracked, h->null_frees),
 		gt_cell_known(tracked, h->references), gt_cell_known(tracked, h->imported) });
@@ -123,7 +124,6 @@ static void note_doubts(const struct memory *m, struct gt_table *t, uint64_t lat
 	for (uint32_t i = 0; i < m->held.where.nsegs; i++)
 		add_held(&all, &m->held.kinds[i][ALL]);
 	nulls = all.null_frees;
-	gt_note_unrecorded(t, m->asked.reader, GT_LAYER_API);
 	if (nulls)
 		gt_table_note(t, "%llu free%s of NULL, which frees nothing, %s not among the frees", (unsigned long long)nulls,
 			      nulls == 1 ? "" : "s", nulls == 1 ? "is" : "are");
@@ -133,7 +133,9 @@ static void note_doubts(const struct memory *m, struct gt_table *t, uint64_t lat
 	if (all.imported)
 		gt_table_note(t, "%llu release%s of memory that was imported, or allocated before the recording: not among the frees",
 			      (unsigned long long)all.imported, all.imported == 1 ? " was" : "s were");
-	if (m->held.missed_frees)
+	if (m->partial && gt_table_rows(t))
+		gt_table_note(t, "cannot answer what was alive: %s", m->partial);
+	if (m->held.missed_frees && !m->partial)
 		gt_table_note(t, "%llu frees were missed: their addresses were handed out again", (unsigned long long)m->held.missed_frees);
 	if (m->held.not_followed)
 		gt_table_note(t, "%llu allocations were beyond the %u that can be followed: freed, peak and live are too small",
@@ -149,7 +151,7 @@ static void fill_kinds(struct memory *m, struct gt_table *t)
 
 		for (uint32_t i = 0; i < m->held.where.nsegs; i++)
 			add_held(&sum, &m->held.kinds[i][k]);
-		add_kind(t, k == ALL ? "all" : gt_memkind_word(k), &sum);
+		add_kind(m, t, k == ALL ? "all" : gt_memkind_word(k), &sum);
 	}
 }
 
@@ -158,7 +160,7 @@ static void fill_processes(struct memory *m, struct gt_table *t)
 	for (size_t i = 0; i < m->held.where.n; i++) {
 		const struct gt_account *h = &m->held.places[i];
 		const struct gt_segment *seg = m->held.where.places[i].seg;
-		bool tracked = h->tracked && h->sized;
+		bool tracked = h->tracked && h->sized && !m->partial;
 		struct gt_cell cells[9];
 
 		if (!h->allocs)
@@ -209,8 +211,35 @@ static struct gt_table *strips(struct memory *m)
 	return t;
 }
 
-/* An empty table is no answer where calls had no arguments, or where there are none. */
-static void note_unknown(const struct memory *m, struct gt_table *t)
+/* What is alive is known only where every allocation and free is looked at. Why it is not, or NULL. */
+static const char *why_partial(const struct memory *m)
+{
+	const struct gt_filter *f = &m->asked.opt->filter;
+
+	if (f->tid)
+		return "--tid leaves out what other threads free";
+	for (uint32_t i = 0; f->match && i < gt_reader_segments(m->asked.reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(m->asked.reader, i);
+
+		for (uint32_t t = 0; t < seg->ntypes; t++)
+			if ((seg->types[t].op == GT_OP_ALLOC || seg->types[t].op == GT_OP_FREE) && !f->match(seg, &seg->types[t], f->match_arg))
+				return "--match leaves calls out that allocate or free";
+	}
+	return NULL;
+}
+
+/* What was followed is not all there was. */
+static void forget_alive(struct memory *m)
+{
+	for (size_t i = 0; i < m->held.where.n; i++) {
+		free(m->strips[i]);
+		m->strips[i] = NULL;
+	}
+	m->held.groups.n = 0;
+}
+
+/* Why the tables about what is alive are empty where there were allocations, or NULL. */
+static const char *why_unknown(const struct memory *m)
 {
 	uint64_t allocs = 0, tracked = 0;
 
@@ -218,23 +247,25 @@ static void note_unknown(const struct memory *m, struct gt_table *t)
 		allocs += m->held.kinds[i][ALL].allocs;
 		tracked += m->held.kinds[i][ALL].sized && m->held.kinds[i][ALL].tracked;
 	}
-	if (allocs && !tracked)
-		gt_table_cannot(t, "sizes and addresses were not recorded%s",
-				gt_imported(m->asked.reader) ? "" : " (gtcollect --args key)");
-	else
-		gt_note_unrecorded(t, m->asked.reader, GT_LAYER_API);
+	if (!allocs || tracked)
+		return allocs ? m->partial : NULL;
+	return gt_imported(m->asked.reader) ? "sizes and addresses were not recorded" :
+					      "sizes and addresses were not recorded (gtcollect --args key)";
 }
 
 /* What is told only when the report is asked for by its name. */
 static int more(struct memory *m, struct gt_table **tables, struct gt_err *err)
 {
 	int n = gt_alloc_groups_tables(&m->held.groups, &m->asked, &m->held.where, tables + 1, err);
+	const char *why = why_unknown(m);
 
 	if (n < 0)
 		return n;
 	tables[0] = strips(m);
-	for (int i = 0; i <= n && tables[i]; i++)
-		note_unknown(m, tables[i]);
+	if (tables[0] && why)
+		gt_table_cannot(tables[0], "%s", why);
+	for (int i = 1; i <= n && tables[0] && why; i++)
+		gt_table_follows(tables[i], tables[0]);
 	tables[++n] = gt_alloc_frees_table(&m->frees, err);
 	if (!tables[n])
 		return err->code;
@@ -256,6 +287,9 @@ static int memory_finish(void *state, struct gt_table **tables, unsigned max, st
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	gt_table_gives_way(tables[0], "unknown_frees live_count failed frees freed_bytes allocations allocated_bytes");
 	gt_table_gives_way(tables[1], "live_count peak_at_ns freed_bytes allocated_bytes process");
+	m->partial = why_partial(m);
+	if (m->partial)
+		forget_alive(m);
 	fill_kinds(m, tables[0]);
 	fill_processes(m, tables[1]);
 	note_doubts(m, tables[0], m->held.late);
@@ -283,6 +317,7 @@ const struct gt_analysis gt_memory_report = {
 	.name       = "memory",
 	.help       = "allocated, freed, peak and live memory; who held it, who frees and allocates again, at what cost",
 	.wants      = GT_BIT(GT_INSTANT) | GT_BIT(GT_COUNTER) | GT_WAITS_KINDS,
+	.needs      = GT_LAYERS_OF_CALLS,
 	.wants_args = true,
 	.order      = GT_BY_TIME,
 	.screen     = GT_SCREEN_CALLS,

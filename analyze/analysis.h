@@ -43,6 +43,7 @@ struct gt_analysis_options {
 enum gt_screen { GT_SCREEN_NEVER, GT_SCREEN_ALWAYS, GT_SCREEN_GPU, GT_SCREEN_CALLS };
 enum gt_screen gt_screen_of(const struct gt_reader *r);	/* which of the two it is */
 
+#define GT_LAYERS_OF_CALLS (GT_BIT(GT_LAYER_API) | GT_BIT(GT_LAYER_RUNTIME))
 enum gt_splits { GT_BY_BLOCK = 1, GT_BY_TRACK = 2, GT_BY_FILE = 4 };
 
 struct gt_analysis {
@@ -50,6 +51,8 @@ struct gt_analysis {
 	const char *help;
 	const char *family;		/* what --list puts it under, behind all others; NULL: none */
 	uint32_t wants;			/* kinds of rows */
+	unsigned needs;			/* layers, GT_BIT(enum gt_layer) | ...: it cannot answer where none of them was recorded. 0: it sees to that itself */
+	bool sees_all;			/* or its figures would be wrong: with --match it gets no rows, and cannot answer */
 	bool wants_args;
 	unsigned folds;			/* enum gt_fold_part: what it reads of the fold */
 	bool idle;			/* reads or listens to opt->idle, which is worked out once for all that do (idle.h) */

@@ -228,7 +228,6 @@ static int transfers_finish(void *state, struct gt_table **tables, unsigned max,
 	}
 	if (tables[0]) {
 		gt_table_gives_way(tables[0], "failed max_ns mean_bytes share_percent max_bytes total_ns");
-		gt_note_no_calls(tables[0], g->asked.reader);
 		note_bare(g, tables[0]);
 	}
 	free(shares);
@@ -252,6 +251,7 @@ const struct gt_analysis gt_transfers_report = {
 	.name       = "transfers",
 	.help       = "memory transfers by direction: count, bytes, sizes, time of the calls",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT),
+	.needs      = GT_LAYERS_OF_CALLS,
 	.wants_args = true,
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.state_size = sizeof(struct gt_called),

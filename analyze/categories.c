@@ -59,7 +59,6 @@ static int categories_finish(void *state, struct gt_table **tables, unsigned max
 				gt_cell_text(gt_category_word(c)), gt_cell_u(sums[c].all.count), gt_cell_u(sums[c].all.outer),
 				gt_cell_u(parts[c]), gt_cell_i(shares[c]), gt_cell_u(sums[c].nested) });
 	gt_table_sort(tables[0], 3, true, 0);
-	gt_note_no_calls(tables[0], ((const struct gt_asked *)state)->reader);
 	return 1;
 }
 
@@ -116,6 +115,7 @@ const struct gt_analysis gt_categories_report = {
 	.name       = "categories",
 	.help       = "time of outermost calls by category: init, memory, copy, launch, sync ...",
 	.wants      = ALL,
+	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_SCHED),
 	.folds      = GT_FOLD_TYPES,
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.screen     = GT_SCREEN_CALLS,

@@ -253,6 +253,8 @@ static int counters_finish(void *state, struct gt_table **tables, unsigned max, 
 		gt_table_note(tables[0], "%llu samples came too late to be put in order", (unsigned long long)late);
 	for (uint32_t i = 0; i < gt_reader_segments(c->asked.reader); i++)
 		rows += gt_reader_segment(c->asked.reader, i)->rows[GT_COUNTER];
+	if (rows && !c->n && c->asked.opt->filter.tid)
+		gt_table_cannot(tables[0], "--tid leaves out counters, which are of no thread");
 	if (!rows)
 		gt_table_cannot(tables[0], "counters were not recorded");
 	return 1;

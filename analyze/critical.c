@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/answers.h"
 #include "analyze/chain.h"
 #include "analyze/work_kind.h"
 #include "formats/base/buf.h"
@@ -430,9 +431,7 @@ static void cannot_answer(const struct critical *s, struct gt_table *t)
 	if (!why && s->chain.too_many)
 		why = "there are too many threads and streams";
 	if (!why)
-		why = gt_filtered_away(a, GT_LAYER_GPU, GT_OP_NONE);
-	if (!why)
-		why = gt_recorded(a->reader, GT_LAYER_GPU) ? "there is no GPU operation" : "what GPUs did was not recorded";
+		why = gt_why_no_work(a);
 	gt_table_cannot(t, "%s", why);
 }
 

@@ -519,6 +519,45 @@ static int compare_figures(const struct gt_side *a, const struct gt_side *b, con
 	return rc;
 }
 
+/* ---- is there anything to compare? ---- */
+
+static bool answers(const struct gt_table *t) { return t && gt_table_answer(t) < GT_CANNOT; }
+
+/* NULL: a table of those that are asked for answers in both files. Else the first one that does not; *side: in which. */
+static const struct gt_table *unanswered(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_asked *asked, char *side)
+{
+	const struct gt_table *first = NULL;
+
+	for (const struct gt_diff_rule *rule = gt_diff_rules; rule->table; rule++) {
+		const struct gt_table *ta = gt_side_table(a, rule->table), *tb = gt_side_table(b, rule->table);
+
+		if (!gt_diff_wants(asked, rule))
+			continue;
+		if (answers(ta) && answers(tb))
+			return NULL;
+		if (!first && ((ta && !answers(ta)) || (tb && !answers(tb)))) {
+			first = ta && !answers(ta) ? ta : tb;
+			*side = first == ta ? 'A' : 'B';
+		}
+	}
+	return first;
+}
+
+/* Tables behind the first, which tells what the files are. */
+static void settle(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_asked *asked, struct gt_table **tables, int n)
+{
+	static const char said[] = "cannot answer: ";
+	char side = '?';
+	const struct gt_table *why = unanswered(a, b, asked, &side);
+	const char *note = why ? gt_table_get_note(why, 0) : NULL;
+
+	if (!why || n < 2)
+		return;
+	gt_table_cannot(tables[1], "in %c %s", side, note && !strncmp(note, said, strlen(said)) ? note + strlen(said) : "it is not known");
+	for (int i = 2; i < n; i++)
+		gt_table_follows(tables[i], tables[1]);
+}
+
 int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_diff_asked *asked, struct gt_table *tables[GT_DIFF_TABLES],
 	    struct gt_err *err)
 {
@@ -536,5 +575,7 @@ int gt_diff(const struct gt_side *a, const struct gt_side *b, const struct gt_di
 			rc = gt_err_set(err, -ENOMEM, "no memory for the comparison");
 	if (!rc)
 		rc = compare_figures(a, b, asked, &tables[n++], err);
+	if (!rc)
+		settle(a, b, asked, tables, n);
 	return rc ? rc : n;
 }

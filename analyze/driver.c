@@ -517,7 +517,6 @@ static void note_limits(const struct driver *d, struct gt_table *t)
 	if (gt_in_time_late(&d->order))
 		gt_table_note(t, "%llu rows came too late to be put in order: times in the driver are approximate",
 			      (unsigned long long)gt_in_time_late(&d->order));
-	gt_note_unrecorded(t, d->asked.reader, GT_LAYER_IOCTL);
 }
 
 static int driver_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -577,6 +576,7 @@ const struct gt_analysis gt_driver_report = {
 	.name       = "driver",
 	.help       = "how much of each call is spent in ioctls of the driver, and which of those failed how",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN),
+	.needs      = GT_BIT(GT_LAYER_IOCTL),
 	.order      = GT_BY_TIME,
 	.state_size = sizeof(struct driver),
 	.init       = driver_init,

@@ -141,7 +141,6 @@ static int errors_finish(void *state, struct gt_table **tables, unsigned max, st
 	if (e->beyond)
 		gt_table_note(tables[0], "%llu failed calls are beyond the first %d kinds of failure and not listed",
 			      (unsigned long long)e->beyond, ERRORS_MAX);
-	gt_note_no_calls(tables[0], e->asked.reader);
 	return 1;
 }
 
@@ -157,6 +156,7 @@ const struct gt_analysis gt_errors_report = {
 	.name       = "errors",
 	.help       = "failed calls by name, code and process, with the first of each",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_INSTANT),
+	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL),
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.state_size = sizeof(struct errors),
 	.init       = gt_asked_init,

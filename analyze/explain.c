@@ -12,7 +12,8 @@ static const char *const words[][2] = {
 	{ "rank", "One of several files. What adds up is one table for all of them, what is of one rank says so. Times of different clocks are "
 		  "never put on one line: each clock's count from its own earliest start." },
 	{ "operation", "What a GPU does: a kernel, a copy, a set, or a graph as a whole. Waits are none." },
-	{ "busy", "The union of operations: what overlaps counts once. Sums of durations are called total and may be longer than the window." },
+	{ "busy", "The union of operations: what overlaps counts once. Sums of durations are called total and may be longer than the window. "
+		  "A GPU's and a stream's Busy % is of the window, a kernel's of the time in which GPUs were busy." },
 	{ "shared out", "Where time is divided among kinds, work that overlaps counts once, in the order computing, communicating (kernels of NCCL), "
 			"copying (copies and sets)." },
 	{ "exposed", "Time in which nothing else ran: of communication nothing that computes, of a name nothing of another name." },
@@ -22,7 +23,9 @@ static const char *const words[][2] = {
 	{ "sums", "Whole ns, exact; beyond 2^63 - 1 they stay there. Shares add up to 100.00 % (largest remainder)." },
 	{ "quantiles", "p50, p90, p99: from histograms whose buckets are at most 1/64 wide, so within 1 %, and exact where a bucket met one value "
 		       "only. All else is exact." },
-	{ "not recorded", "Absent (- or null), never 0. A report that cannot answer says so and why, and exits with 4." },
+	{ "not recorded", "Absent (- or null), never 0." },
+	{ "cannot answer", "What a report needs was not recorded, or the options leave it out; it says why, and exits with 4. none is an answer: it was "
+			   "looked for and there was none." },
 	{ "exit status", "0 clean, 1 failure or damaged file, 2 wrong use, 3 found or gate failed, 4 cannot answer." },
 };
 

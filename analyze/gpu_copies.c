@@ -378,6 +378,7 @@ const struct gt_analysis gt_copies_report = {
 	.name       = "copies",
 	.help       = "copies and sets on the GPU by direction and memory: bandwidth, what kernels hide, what pinning would win",
 	.wants      = GT_BIT(GT_GPU),
+	.needs      = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,
 	.order      = GT_BY_TIME,
 	.state_size = sizeof(struct copies),

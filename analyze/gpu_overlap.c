@@ -334,8 +334,6 @@ static void add_notes(const struct overlap *o, struct gt_table *t)
 {
 	uint64_t late = gt_in_time_late(&o->order);
 
-	if (!o->n && (!gt_recorded(o->asked.reader, GT_LAYER_GPU) || gt_filtered(o->asked.reader)))
-		gt_table_cannot(t, "what GPUs did was not recorded");
 	if (o->beyond)
 		gt_table_note(t, "more than %u GPUs: %llu rows of those that came later are in no figure", DEVICES_MAX,
 			      (unsigned long long)o->beyond);
@@ -390,6 +388,8 @@ const struct gt_analysis gt_overlap_report = {
 	.name       = "overlap",
 	.help       = "what GPUs did at the same time: communication and copies hidden, streams side by side",
 	.wants      = GT_BIT(GT_GPU),
+	.needs      = GT_BIT(GT_LAYER_GPU),
+	.sees_all   = true,
 	.order      = GT_BY_TIME,
 	.state_size = sizeof(struct overlap),
 	.init       = overlap_init,

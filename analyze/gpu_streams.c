@@ -92,6 +92,7 @@ const struct gt_analysis gt_streams_report = {
 	.name       = "streams",
 	.help       = "work and busy time of each GPU and of each of its streams",
 	.wants      = GT_BIT(GT_GPU),
+	.needs      = GT_BIT(GT_LAYER_GPU),
 	.order      = GT_BY_TIME,
 	.state_size = sizeof(struct gt_gpu_time),
 	.init       = streams_init,

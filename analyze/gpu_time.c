@@ -199,7 +199,6 @@ void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, cons
 		gt_table_note(table, "%llu rows came too late to be put in order: busy times may be too short", (unsigned long long)late);
 	if (t->crowded)
 		gt_table_note(table, "more than %u names by GPU: how long GPUs were busy with each is not known", MARKED_MAX);
-	gt_note_unrecorded(table, t->asked.reader, GT_LAYER_GPU);
 	if (calls && !gt_table_rows(table) && !gt_recorded(t->asked.reader, GT_LAYER_GPU))
 		gt_table_note(table, "what the calls tell: gtanalyze %s", calls);
 }

@@ -439,12 +439,13 @@ static void release_asked(struct asked *a)
 }
 
 /* What reports that were asked for by name answer. */
-static int answers(const struct chosen *c, struct gt_table *const *tables, int n)
+static int answers(struct gt_table *const *tables, int n)
 {
-	static const enum gt_exit exits[] = { [GT_ANSWERED] = GT_EXIT_CLEAN, [GT_FOUND] = GT_EXIT_FOUND, [GT_CANNOT] = GT_EXIT_UNKNOWN };
+	static const enum gt_exit exits[] = { [GT_ANSWERED] = GT_EXIT_CLEAN, [GT_FOUND] = GT_EXIT_FOUND, [GT_CANNOT] = GT_EXIT_UNKNOWN,
+					      [GT_CANNOT_PART] = GT_EXIT_CLEAN };
 	enum gt_exit status = GT_EXIT_CLEAN;
 
-	for (int i = 0; i < n && !c->unasked; i++)
+	for (int i = 0; i < n; i++)
 		status = gt_exit_worse(status, exits[gt_table_answer(tables[i])]);
 	return status;
 }
@@ -531,8 +532,8 @@ static int report(const struct subject *s, const struct chosen *c, struct gt_out
 	o.width = opt.format == GT_TEXT ? gt_tables_width(out) : 0;
 	memset(tables, 0, sizeof(tables));
 	n = n ? n : gt_run(s->reader, c->list, c->n, &o, (unsigned)opt.threads, tables, err);
-	if (n >= 0)
-		*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)answers(c, tables, n));
+	if (n >= 0 && !c->unasked)
+		*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)answers(tables, n));
 	rc = n < 0 ? n : s->no_header ? 0 : hold_gates(c, s, o, tables, &n, status, err);
 	if (n > 0 && s->ranks) {
 		tell_ranks(s->ranks, tables, (unsigned)n);
@@ -670,6 +671,8 @@ static int print_diff(const struct chosen *c, const struct gt_side sides[2], str
 	asked.form = (enum gt_name_form)opt.names;
 	asked.top = opt.top != NOT_GIVEN ? (unsigned)opt.top : opt.format == GT_TEXT ? TEXT_TOP : 0;
 	n = rc = gt_diff(&sides[0], &sides[1], &asked, tables, err);
+	if (n >= 0)
+		*status = gt_exit_worse((enum gt_exit)*status, (enum gt_exit)answers(tables, n));
 	if (n >= 0 && c->gates.n) {
 		rc = gt_gates_judge(&c->gates, &sides[0], &sides[1], tables, (unsigned)n, &tables[n], err);
 		if (rc > 0)

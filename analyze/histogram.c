@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/answers.h"
 #include "analyze/histogram_draw.h"
 #include "analyze/query_report.h"
 #include "formats/base/buf.h"
@@ -141,7 +142,7 @@ static int histogram_finish(void *state, struct gt_table **tables, unsigned max,
 	gt_query_note_sums(s, tables[0]);
 	gt_query_note_absent(s->rows, tables[0]);
 	if (layer != GT_LAYER_COUNT)
-		gt_note_unrecorded(tables[0], s->asked.reader, layer);
+		gt_cannot_unrecorded(tables[0], s->asked.reader, GT_BIT(layer));
 	return 1;
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/answers.h"
 #include "analyze/idle_inside.h"
 #include "analyze/pick.h"
 #include "formats/base/buf.h"
@@ -694,10 +695,7 @@ const char *gt_idle_cannot(const struct gt_idle *s)
 		return "the recording lasts for more than four years: a clock jumped";
 	if (s->ndevices)
 		return NULL;
-	if (gt_recorded(s->asked.reader, GT_LAYER_GPU))
-		return "no GPU did anything";
-	return gt_imported(s->asked.reader) ? "the imported file does not tell what GPUs did" :
-					      "what GPUs did was not recorded (gtcollect -e gpu)";
+	return gt_why_no_work(&s->asked);
 }
 
 void gt_idle_note_late(const struct gt_idle *s, struct gt_table *t)

@@ -262,7 +262,6 @@ void gt_launched_notes(const struct gt_launched *l, struct gt_table *t, const ch
 
 void gt_launched_unrecorded(const struct gt_launched *l, struct gt_table *t)
 {
-	gt_note_unrecorded(t, l->asked.reader, GT_LAYER_GPU);
 	if (!gt_table_rows(t) && !gt_recorded(l->asked.reader, GT_LAYER_GPU))
 		gt_table_note(t, "what the calls tell: gtanalyze launches");
 }
@@ -271,7 +270,6 @@ bool gt_launched_cannot(const struct gt_launched *l, struct gt_table *t, const c
 {
 	if (!l->asked.opt->filter.match)
 		return false;
-	gt_table_say(t, "  no answer");
 	gt_table_cannot(t, "%s", why);
 	return true;
 }

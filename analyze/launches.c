@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/answers.h"
 #include "analyze/called.h"
 #include "analyze/durations.h"
 #include "analyze/stretches.h"
@@ -267,7 +268,7 @@ static void note_all(const struct launches *s, struct gt_table *t)
 /* Calls of a recording without GPU work are not asked where another one has some. */
 static void note_silent(const struct launches *s, struct gt_table *t)
 {
-	for (uint32_t i = 0; i < gt_reader_segments(s->gpu.asked.reader); i++)
+	for (uint32_t i = 0; s->n && i < gt_reader_segments(s->gpu.asked.reader); i++)
 		if (s->gpu.windows[i].last == INT64_MIN)
 			gt_table_note(t, "%sno work of a GPU: its launches are not in this table",
 				      gt_whose(&s->gpu.asked, gt_reader_segment(s->gpu.asked.reader, i)).text);
@@ -334,7 +335,7 @@ static int launches_finish(void *state, struct gt_table **tables, unsigned max, 
 	struct gt_kernel_names *names;
 	int rc = gt_launched_finish(&s->gpu, err), more;
 
-	if (!rc && !s->gpu.ops)
+	if (!rc && gt_screen_of(s->gpu.asked.reader) != GT_SCREEN_GPU)	/* not: options leave out what the GPU did */
 		return (tables[0] = gt_called_launches_table(&s->calls, err)) ? 1 : err->code;
 	if (rc)
 		return rc;
@@ -343,6 +344,8 @@ static int launches_finish(void *state, struct gt_table **tables, unsigned max, 
 	tables[1] = gt_table_new("short_launches", "Short kernels, by the time their launches take beyond that on the GPU", short_columns, NSHORT);
 	if (!names || !tables[0] || !tables[1])
 		rc = gt_err_set(err, -ENOMEM, "no memory for the kernels");
+	if (!rc && !s->gpu.ops && gt_why_tid(&s->gpu.asked))
+		gt_table_cannot(tables[0], "%s", gt_why_tid(&s->gpu.asked));
 	rc = rc ? rc : launches_table(s, tables[0], names, err);
 	rc = rc ? rc : short_table(s, tables[1], names, err);
 	gt_kernel_names_free(names);
@@ -366,6 +369,7 @@ const struct gt_analysis gt_launches_report = {
 	.name       = "launches",
 	.help       = "what launches cost: call, queue and GPU time by kernel, short kernels, where the GPU waits for launches",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_GPU),
+	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,
 	.order      = GT_BY_TIME,
 	.state_size = sizeof(struct launches),

@@ -120,7 +120,7 @@ struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct
 	if (uncertain)
 		gt_table_note(t, "not all that changes these figures was seen: gtanalyze counters tells from when on");
 	if (!c->n && !a->opt->restricted)
-		gt_table_note(t, "not recorded");
+		gt_table_cannot(t, "counters were not recorded");
 	gt_table_gives_way(t, "process peak_at_ns pid live_bytes");
 	return t;
 }

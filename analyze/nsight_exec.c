@@ -183,7 +183,6 @@ static int execs_finish(void *state, struct gt_table **tables, unsigned max, str
 	gt_nsight_show_names(&e->names, tables[0], "short_kernel_name", "kernel_name");
 	gt_note_cut(tables[0], e->groups.n, shown);
 	note_limits(e, tables[0]);
-	gt_note_unrecorded(tables[0], e->asked.reader, GT_LAYER_GPU);
 	return 1;
 }
 
@@ -203,6 +202,7 @@ const struct gt_analysis gt_cuda_kern_exec_sum_report = {
 	.help       = "launch and execution of kernels: call, queue, kernel and total",
 	.family     = gt_nsight_family,
 	.wants      = GT_BIT(GT_GPU),
+	.needs      = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,
 	.order      = GT_ANY_ORDER,
 	.state_size = sizeof(struct execs),

@@ -14,6 +14,7 @@
  * as they like. */
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/answers.h"
 #include "analyze/nsight.h"
 #include "formats/base/buf.h"
 
@@ -448,9 +449,8 @@ static void note_limits(const struct nvtx *v, struct gt_table *t)
 		gt_table_note(t, "%llu range%s have no end, or no beginning, and are not looked at", GT_MANY(v->unended));
 	if (v->pairs.overrun)
 		gt_table_note(t, "too many ranges with different kernels: it is not counted in how many of them a kernel was");
-	gt_note_unrecorded(t, v->asked.reader, GT_LAYER_USER);
-	if (!gt_recorded(v->asked.reader, GT_LAYER_GPU))
-		gt_table_note(t, "work of the GPU was not recorded");
+	if (gt_recorded(v->asked.reader, GT_LAYER_USER))	/* both are needed, and one reason is enough */
+		gt_cannot_unrecorded(t, v->asked.reader, GT_BIT(GT_LAYER_GPU));
 }
 
 static const struct gt_column proj_columns[] = {
@@ -621,6 +621,7 @@ const struct gt_analysis gt_nvtx_gpu_proj_sum_report = {
 	.help       = "the program's ranges by name: when the GPU did what was launched in them",
 	.family     = gt_nsight_family,
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU),
+	.needs      = GT_BIT(GT_LAYER_USER),
 	.state_size = sizeof(struct nvtx),
 	.init       = proj_init,
 	.finish     = proj_finish,
@@ -632,6 +633,7 @@ const struct gt_analysis gt_nvtx_kern_sum_report = {
 	.help       = "kernels by the range that launched them",
 	.family     = gt_nsight_family,
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU),
+	.needs      = GT_BIT(GT_LAYER_USER),
 	.state_size = sizeof(struct nvtx),
 	.init       = kern_init,
 	.finish     = kern_finish,

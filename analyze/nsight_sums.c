@@ -5,6 +5,7 @@
  * of copies, the geometry of kernels) picks those rows out. */
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/answers.h"
 #include "analyze/nsight.h"
 #include "formats/base/buf.h"
 
@@ -301,9 +302,12 @@ static void note_layers(const struct sums *s, struct gt_table *t)
 {
 	unsigned parts = s->spec->parts;
 
-	gt_note_unrecorded(t, s->asked.reader, parts & PART(CALLS) ? GT_LAYER_API : parts & PART(RANGES) ? GT_LAYER_USER : GT_LAYER_GPU);
-	if (parts & PART(CALLS) && parts & PART(KERNELS) && !gt_recorded(s->asked.reader, GT_LAYER_GPU))
+	if (!(parts & PART(CALLS) && parts & PART(KERNELS)))
+		return;
+	if (!gt_recorded(s->asked.reader, GT_LAYER_GPU))
 		gt_table_note(t, "work of the GPU was not recorded: only calls are listed");
+	else if (gt_why_tid(&s->asked))
+		gt_table_note(t, "%s: only calls are listed", gt_why_tid(&s->asked));
 }
 
 static int sums_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -371,7 +375,7 @@ static const struct gt_column range_columns[] = {
 #define GIVES_WAY "stddev_ns min_ns med_ns avg_ns max_ns category num_calls instances count block_xyz grid_xyz"
 
 /* name: of the report; the rest is its struct sum_spec and what its descriptor has besides. */
-#define SUM(report, what, kinds, needs_args, ...) \
+#define SUM(report, what, kinds, layers, needs_args, ...) \
 	static int report##_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err) \
 	{ \
 		static const struct sum_spec spec = { .name = #report, __VA_ARGS__ }; \
@@ -383,6 +387,7 @@ static const struct gt_column range_columns[] = {
 		.help       = what, \
 		.family     = gt_nsight_family, \
 		.wants      = kinds, \
+		.needs      = layers, \
 		.wants_args = needs_args, \
 		.order      = GT_ANY_ORDER, \
 		.state_size = sizeof(struct sums), \
@@ -391,24 +396,25 @@ static const struct gt_column range_columns[] = {
 		.finish     = sums_finish, \
 		.release    = sums_release, \
 	}
+#define GPU_LAYER GT_BIT(GT_LAYER_GPU)
 #define CALL_KINDS (GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_OPEN))
 #define RANGE_KINDS (GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_UNMATCHED))
 
-SUM(cuda_api_sum, "CUDA calls by name", CALL_KINDS, false, .title = "CUDA API summary", COLUMNS(api_columns), .parts = PART(CALLS),
+SUM(cuda_api_sum, "CUDA calls by name", CALL_KINDS, GT_LAYERS_OF_CALLS, false, .title = "CUDA API summary", COLUMNS(api_columns), .parts = PART(CALLS),
     .gives_way = GIVES_WAY);
-SUM(cuda_gpu_kern_sum, "kernels by name", GT_BIT(GT_GPU), false, .title = "CUDA GPU kernel summary", COLUMNS(kern_columns),
+SUM(cuda_gpu_kern_sum, "kernels by name", GT_BIT(GT_GPU), GPU_LAYER, false, .title = "CUDA GPU kernel summary", COLUMNS(kern_columns),
     .parts = PART(KERNELS), .gives_way = GIVES_WAY);
-SUM(cuda_gpu_kern_gb_sum, "kernels by name, grid and block", GT_BIT(GT_GPU), true, .title = "CUDA GPU kernel, grid and block summary",
+SUM(cuda_gpu_kern_gb_sum, "kernels by name, grid and block", GT_BIT(GT_GPU), GPU_LAYER, true, .title = "CUDA GPU kernel, grid and block summary",
     COLUMNS(gb_columns), .parts = PART(KERNELS), .geometry = true, .gives_way = GIVES_WAY);
-SUM(cuda_gpu_mem_time_sum, "copies and sets by kind: their time", GT_BIT(GT_GPU), true, .title = "CUDA GPU memory operations by time",
+SUM(cuda_gpu_mem_time_sum, "copies and sets by kind: their time", GT_BIT(GT_GPU), GPU_LAYER, true, .title = "CUDA GPU memory operations by time",
     COLUMNS(mem_time_columns), .parts = PART(MEMORY), .gives_way = GIVES_WAY);
-SUM(cuda_gpu_mem_size_sum, "copies and sets by kind: their size", GT_BIT(GT_GPU), true, .title = "CUDA GPU memory operations by size",
+SUM(cuda_gpu_mem_size_sum, "copies and sets by kind: their size", GT_BIT(GT_GPU), GPU_LAYER, true, .title = "CUDA GPU memory operations by size",
     COLUMNS(mem_size_columns), .parts = PART(MEMORY), .sizes = true,
     .gives_way = "stddev_bytes min_bytes med_bytes avg_bytes max_bytes count");
-SUM(cuda_gpu_sum, "kernels, copies and sets by name", GT_BIT(GT_GPU), true, .title = "CUDA GPU summary: kernels and memory operations",
+SUM(cuda_gpu_sum, "kernels, copies and sets by name", GT_BIT(GT_GPU), GPU_LAYER, true, .title = "CUDA GPU summary: kernels and memory operations",
     COLUMNS(gpu_columns), .parts = PART(KERNELS) | PART(MEMORY) | PART(GRAPHS), .category = true, .gives_way = GIVES_WAY);
-SUM(cuda_api_gpu_sum, "CUDA calls, kernels, copies and sets by name", CALL_KINDS | GT_BIT(GT_GPU), true,
+SUM(cuda_api_gpu_sum, "CUDA calls, kernels, copies and sets by name", CALL_KINDS | GT_BIT(GT_GPU), GT_LAYERS_OF_CALLS | GPU_LAYER, true,
     .title = "CUDA summary: calls, kernels and memory operations", COLUMNS(gpu_columns),
     .parts = PART(CALLS) | PART(KERNELS) | PART(MEMORY) | PART(GRAPHS), .category = true, .gives_way = GIVES_WAY);
-SUM(nvtx_sum, "the program's ranges by name", RANGE_KINDS, false, .title = "NVTX range summary", COLUMNS(range_columns),
+SUM(nvtx_sum, "the program's ranges by name", RANGE_KINDS, GT_BIT(GT_LAYER_USER), false, .title = "NVTX range summary", COLUMNS(range_columns),
     .parts = PART(RANGES), .gives_way = GIVES_WAY);

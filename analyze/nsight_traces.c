@@ -40,7 +40,7 @@ struct trace {
 struct trace_spec {
 	const char *name, *title, *gives_way;
 	const struct gt_column *columns;	/* the first: of which recording */
-	unsigned ncolumns, layer;
+	unsigned ncolumns;
 	uint32_t kinds;
 	bool (*wants)(const struct gt_type *type);	/* of rows of these kinds */
 	/* all but the first column's */
@@ -422,17 +422,16 @@ static int trace_finish(const struct counted *c, const struct trace_spec *spec, 
 	if (a->opt->top && c->rows > a->opt->top)	/* nothing else cuts it: no row is held */
 		gt_note_below_top(tables[0], c->rows, a->opt->top);
 	rc = gt_table_stream(tables[0], &(struct gt_row_source){ trace_next, trace_close, t }, err);
-	gt_note_unrecorded(tables[0], a->reader, spec->layer);
 	return rc ? rc : 1;
 }
 
 static bool is_work(const struct gt_type *type) { return type->layer == GT_LAYER_GPU; }
 static bool is_kernel(const struct gt_type *type) { return is_work(type) && gt_gpu_what(type) == GT_GPU_KERNEL; }
 
-#define TRACE(report, what, heading, cols_of, rows, of_layer, wanted_types, cells_of, narrow) \
+#define TRACE(report, what, heading, cols_of, rows, layers, wanted_types, cells_of, narrow) \
 	static const struct trace_spec report##_spec = { \
 		.name = #report, .title = heading, .gives_way = narrow, .columns = cols_of, \
-		.ncolumns = sizeof(cols_of) / sizeof(*(cols_of)), .layer = of_layer, .kinds = rows, .wants = wanted_types, \
+		.ncolumns = sizeof(cols_of) / sizeof(*(cols_of)), .kinds = rows, .wants = wanted_types, \
 		.cells = cells_of }; \
 	static int report##_block(void *state, const struct gt_cols *cols, struct gt_err *err) \
 	{ \
@@ -447,6 +446,7 @@ static bool is_kernel(const struct gt_type *type) { return is_work(type) && gt_g
 		.help       = what, \
 		.family     = gt_nsight_family, \
 		.wants      = rows, \
+		.needs      = layers, \
 		.order      = GT_ANY_ORDER, \
 		.apart      = true, \
 		.state_size = sizeof(struct counted), \
@@ -456,10 +456,10 @@ static bool is_kernel(const struct gt_type *type) { return is_work(type) && gt_g
 	}
 
 TRACE(cuda_api_trace, "every CUDA call", "CUDA API trace", api_columns, GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_OPEN),
-      GT_LAYER_API, gt_nsight_is_call, api_cells, "corr_id thread_name pid tid result");
-TRACE(cuda_gpu_trace, "every kernel, copy and set", "CUDA GPU trace (throughput in GB/s)", gpu_columns, GT_BIT(GT_GPU), GT_LAYER_GPU,
+      GT_LAYERS_OF_CALLS, gt_nsight_is_call, api_cells, "corr_id thread_name pid tid result");
+TRACE(cuda_gpu_trace, "every kernel, copy and set", "CUDA GPU trace (throughput in GB/s)", gpu_columns, GT_BIT(GT_GPU), GT_BIT(GT_LAYER_GPU),
       is_work, gpu_cells, "ctx stc_smem_bytes corr_id reg_trd dym_smem_bytes src_mem_kd dst_mem_kd device blk_xyz grd_xyz strm "
       "throughput_gb_per_s bytes duration_ns");
 TRACE(cuda_kern_exec_trace, "every kernel with its launch: call, queue, kernel", "CUDA kernel launch and execution trace", exec_columns,
-      GT_BIT(GT_GPU), GT_LAYER_GPU, is_kernel, exec_cells,
+      GT_BIT(GT_GPU), GT_BIT(GT_LAYER_GPU), is_kernel, exec_cells,
       "queue_start_ns kernel_start_ns block_xyz grid_xyz pid tid dev_id total_dur_ns api_function api_dur_ns queue_dur_ns");

@@ -450,6 +450,7 @@ const struct gt_analysis gt_patterns_report = {
 	.name       = "patterns",
 	.help       = "what is launched over and over: runs of one kernel, repeated sequences, and what graphs launch already",
 	.wants      = GT_BIT(GT_GPU),
+	.needs      = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,
 	.order      = GT_BY_TIME,
 	.state_size = sizeof(struct patterns),

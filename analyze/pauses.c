@@ -243,7 +243,6 @@ static int pauses_finish(void *state, struct gt_table **tables, unsigned max, st
 	for (size_t i = 0; i < g->longest.n; i++)
 		add_largest(g, tables[1], &g->longest.list[i]);
 	gt_note_kept(tables[1], &g->longest);
-	gt_note_unrecorded(tables[0], g->asked.reader, GT_LAYER_API);
 	if (late)
 		gt_table_note(tables[0], "%llu launches came too late to be put in order", (unsigned long long)late);
 	return 2;
@@ -266,6 +265,7 @@ const struct gt_analysis gt_pauses_report = {
 	.name       = "pauses",
 	.help       = "time between launches of a process, as the calls tell: count, total, mean, largest and when",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_LOST),
+	.needs      = GT_LAYERS_OF_CALLS,
 	.order      = GT_BY_TIME,
 	.screen     = GT_SCREEN_CALLS,
 	.state_size = sizeof(struct pauses),

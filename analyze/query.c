@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/answers.h"
 #include "analyze/query_report.h"
 
 int gt_query_init(struct gt_query_state *s, const struct gt_query *q, struct gt_reader *r, const struct gt_analysis_options *opt,
@@ -267,7 +268,7 @@ static int query_finish(void *state, struct gt_table **tables, unsigned max, str
 	gt_query_note_sums(s, tables[0]);
 	gt_query_note_absent(s->rows, tables[0]);
 	if (layer != GT_LAYER_COUNT)
-		gt_note_unrecorded(tables[0], s->asked.reader, layer);
+		gt_cannot_unrecorded(tables[0], s->asked.reader, GT_BIT(layer));
 	return 1;
 }
 

@@ -476,6 +476,7 @@ const struct gt_analysis gt_queues_report = {
 	.name       = "queues",
 	.help       = "how many launches wait for the GPU, per stream, over time, and how long the queue was full",
 	.wants      = GT_BIT(GT_GPU),
+	.needs      = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,
 	.order      = GT_BY_TIME,
 	.state_size = sizeof(struct queues),

@@ -195,28 +195,6 @@ bool gt_filtered(struct gt_reader *r)
 	return told.filtered;
 }
 
-void gt_note_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned layer)
-{
-	static const char *const what[GT_LAYER_COUNT] = {
-		"calls of the driver were", "ioctls were", "the scheduler was", "what GPUs did was", "the program's ranges were",
-		"calls of the CUDA runtime were", "what recording took was",
-	};
-
-	if (gt_table_rows(t))
-		return;
-	if (!gt_recorded(r, layer))
-		gt_table_cannot(t, "%s not recorded", what[layer]);
-	else if (gt_filtered(r))
-		gt_table_note(t, "not recorded");
-}
-
-void gt_note_no_calls(struct gt_table *t, struct gt_reader *r)
-{
-	if (!gt_table_rows(t) && !gt_recorded(r, GT_LAYER_API) && !gt_recorded(r, GT_LAYER_IOCTL) && !gt_recorded(r, GT_LAYER_SCHED) &&
-	    !gt_recorded(r, GT_LAYER_RUNTIME))
-		gt_table_cannot(t, "calls were not recorded");
-}
-
 static int note_imported(void *arg, const char *key, const char *value)
 {
 	*(bool *)arg |= *value && !strcmp(key, "imported_from");
@@ -262,11 +240,13 @@ static bool idle(const struct gt_asked *a)
 	return f->ranged && within && !f->pid && !f->tid && !f->match;
 }
 
+bool gt_nothing_chosen(const struct gt_asked *a) { return a->opt->nothing && !idle(a); }
+
 const char *gt_filtered_away(const struct gt_asked *a, unsigned layer, unsigned op)
 {
 	const struct gt_filter *f = &a->opt->filter;
 
-	if (a->opt->nothing && !idle(a))
+	if (gt_nothing_chosen(a))
 		return "nothing matched";
 	for (uint32_t i = 0; f->match && i < gt_reader_segments(a->reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(a->reader, i);

@@ -61,12 +61,11 @@ bool gt_gpu_by_events(const char *value);	/* gpu_source: do its times come from 
 bool gt_no_gpu_source(const char *value);	/* gpu_source in the metadata of a recording with -e gpu: was there none? */
 bool gt_recorded(struct gt_reader *r, unsigned layer);
 bool gt_filtered(struct gt_reader *r);	/* were names left out, by the recorder or a copy? Then a 0 may mean either */
-/* Of a table that is empty because its layer was not looked at: it cannot answer. Or because names were left out: says so. */
-void gt_note_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned layer);
-void gt_note_no_calls(struct gt_table *t, struct gt_reader *r);	/* likewise where calls of no layer were looked at */
 bool gt_imported(struct gt_reader *r);	/* is any of it another tool's? Then gtcollect's options are no remedy for what is missing */
 const char *gt_layer_word(unsigned layer);
 const char *gt_direction_text(uint64_t direction);	/* "host to device" and its like; "unknown" */
+/* Do the options leave no row of any kind, for another reason than that nothing happened in the time they choose? */
+bool gt_nothing_chosen(const struct gt_asked *a);
 /* Why there can be no figure of this layer (GT_LAYER_COUNT: any but the GPU) and operation (GT_OP_NONE: any): the options left all
  * such rows out. NULL: they did not. What was filtered away is absent from tables, never 0. */
 const char *gt_filtered_away(const struct gt_asked *a, unsigned layer, unsigned op);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/answers.h"
 
 struct worker {
 	struct gt_fold *fold;
@@ -113,7 +114,7 @@ static int new_workers(struct run *run, struct gt_err *err)
  * in the first scan. */
 static bool takes_part(const struct pass *pass, const struct gt_analysis *a, bool in_order)
 {
-	if (!a->block || in_order == splits(a))
+	if (!a->block || gt_is_blinded(a, pass->run->opt) || in_order == splits(a))
 		return false;
 	return a->order == GT_ANY_ORDER ? pass->first : a->order == pass->order;
 }
@@ -252,14 +253,6 @@ static int look_for_any(struct run *run, struct gt_err *err)
 	return rc < 0 ? rc : 0;
 }
 
-/* An empty table is no answer where rows were left out that might have filled it. One that says why it cannot answer needs no help. */
-static void say_why_empty(const struct run *run, const struct gt_analysis *a, struct gt_table *const *tables, int n)
-{
-	for (int i = 0; i < n && run->opt->restricted && a->wants; i++)
-		if (!gt_table_rows(tables[i]) && gt_table_answer(tables[i]) != GT_CANNOT)
-			gt_table_say(tables[i], run->opt->nothing ? "  nothing matched" : "  none that matches");
-}
-
 /* The last n tables go in front of `before` others. */
 static void move_up(struct gt_table **tables, unsigned n, unsigned before)
 {
@@ -288,7 +281,7 @@ static int finish(struct run *run, struct gt_err *err)
 			n = run->chosen[i]->finish(run->workers[0].states[i], run->tables + made, GT_RUN_TABLES - made, err);
 			if (n < 0)
 				break;
-			say_why_empty(run, run->chosen[i], run->tables + made, n);
+			gt_settle(run->chosen[i], &(struct gt_asked){ run->reader, run->opt }, run->tables + made, (unsigned)n);
 			move_up(run->tables + at, (unsigned)n, made - at);
 			count[i] = (unsigned)n;
 			made += (unsigned)n;

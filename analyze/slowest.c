@@ -136,7 +136,6 @@ static int finish(struct calls *c, const char *name, const char *title, unsigned
 	for (size_t i = 0; i < c->keep.n; i++)
 		add(c, tables[0], &c->keep.list[i], open);
 	gt_note_kept(tables[0], &c->keep);
-	gt_note_no_calls(tables[0], c->asked.reader);
 	if (open && c->keep.n && c->keep.list[c->keep.n - 1].score == NEVER_ENDED)
 		gt_table_note(tables[0], "those without a duration began, and no end of theirs was recorded");
 	for (uint32_t i = 0; open && i < gt_reader_segments(c->asked.reader); i++) {
@@ -227,7 +226,6 @@ static int unseen_finish(void *state, struct gt_table **tables, unsigned max, st
 		for (size_t i = 0; i < m->keep.n; i++)
 			add_unseen(m, tables[0], &m->keep.list[i], names);
 		gt_note_kept(tables[0], &m->keep);
-		gt_note_unrecorded(tables[0], m->asked.reader, GT_LAYER_GPU);
 	}
 	gt_kernel_names_free(names);
 	return tables[0] && names ? 1 : gt_err_set(err, -ENOMEM, "no memory for a table");
@@ -237,6 +235,7 @@ const struct gt_analysis gt_slowest_report = {
 	.name       = "slowest",
 	.help       = "the slowest single calls",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU),
+	.needs      = ~0u,
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.state_size = sizeof(struct calls),
 	.init       = calls_init,
@@ -250,6 +249,7 @@ const struct gt_analysis gt_open_report = {
 	.name       = "open",
 	.help       = "calls that had not returned when the recording ended, and for how long",
 	.wants      = GT_BIT(GT_OPEN) | GT_BIT(GT_UNMATCHED),
+	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.screen     = GT_SCREEN_ALWAYS,
 	.state_size = sizeof(struct calls),
@@ -265,6 +265,7 @@ const struct gt_analysis gt_contexts_report = {
 	.apart      = true,
 	.help       = "contexts created, bound and destroyed, in order of time",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT),
+	.needs      = GT_LAYERS_OF_CALLS,
 	.wants_args = true,
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.state_size = sizeof(struct calls),
@@ -280,6 +281,7 @@ const struct gt_analysis gt_unseen_report = {
 	.apart      = true,
 	.help       = "launches, copies and sets of which no GPU record came",
 	.wants      = GT_BIT(GT_INSTANT),
+	.needs      = GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.state_size = sizeof(struct calls),

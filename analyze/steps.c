@@ -434,8 +434,9 @@ static int add_lane(const struct gt_steps *s, struct gt_table *t, struct gt_step
 	}
 	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
 	if (!l->n)
-		gt_table_note(t, "cannot answer for GPU %lld of process %lld: no repeating sequence was found: %s", (long long)cells[3].i,
-			      (long long)cells[1].i, l->why ? l->why : "there is nothing");
+		(s->nsteps ? gt_table_note : gt_table_cannot)(t, "%sfor GPU %lld of process %lld no repeating sequence was found: %s",
+							      s->nsteps ? "cannot answer: " : "", (long long)cells[3].i,
+							      (long long)cells[1].i, l->why ? l->why : "there is nothing");
 	return rc;
 }
 
@@ -587,8 +588,6 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 		if (s->lanes[i].sampled < s->lanes[i].n)
 			sampled = s->lanes[i].sampled;
 	}
-	if (!s->nlanes && !s->crowded && (!gt_recorded(s->asked.reader, GT_LAYER_GPU) || gt_filtered(s->asked.reader)))
-		gt_table_cannot(t, "no repeating sequence was found: what GPUs did was not recorded");
 	if (s->crowded)
 		gt_table_cannot(t, "GPUs ran more than %u different operations", GT_STEPS_SYMBOLS);
 	else if (s->nsteps)
@@ -675,6 +674,8 @@ const struct gt_analysis gt_steps_report = {
 	.apart      = true,
 	.help       = "iterations, found by what repeats or by marks: how long, which are slow and why, drift",
 	.wants      = GT_BIT(GT_GPU),
+	.needs      = GT_BIT(GT_LAYER_GPU),
+	.sees_all   = true,
 	.order      = GT_BY_TIME,
 	.state_size = sizeof(struct gt_steps),
 	.init       = steps_init,

@@ -191,9 +191,7 @@ static int place_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 
 static bool is_mark(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
-	const struct gt_filter *f = &((const struct gt_steps *)arg)->asked.opt->filter;
-
-	return type->layer == GT_LAYER_USER && (!f->match || f->match(seg, type, f->match_arg));
+	return type->layer == GT_LAYER_USER;
 }
 
 static bool any_marks(struct gt_steps *s)
@@ -219,7 +217,6 @@ int gt_steps_marks(struct gt_steps *s, struct gt_err *err)
 		return 0;
 	filter.kinds = GT_BIT(GT_SPAN) | GT_BIT(GT_CALL);
 	filter.match = is_mark;
-	filter.match_arg = s;
 	rc = gt_steps_scan(s, &filter, count_run, &m, err);
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++) {
 		choose(&m, i);

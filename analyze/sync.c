@@ -280,7 +280,6 @@ static void note_untold(const struct sync *s, struct gt_table *t)
 	if (gt_in_time_late(&s->waits.order))
 		gt_table_note(t, "%llu rows came too late to be put in order: what the GPU did is approximate",
 			      (unsigned long long)gt_in_time_late(&s->waits.order));
-	gt_note_unrecorded(t, s->waits.asked.reader, GT_LAYER_API);
 }
 
 static int sync_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -322,6 +321,7 @@ const struct gt_analysis gt_sync_report = {
 	.name       = "sync",
 	.help       = "who waits for the GPU: on which call, for what, how long, and whether it was needed",
 	.wants      = GT_WAITS_KINDS,
+	.needs      = GT_LAYERS_OF_CALLS,
 	.wants_args = true,
 	.order      = GT_BY_TIME,
 	.state_size = sizeof(struct sync),

@@ -89,7 +89,6 @@ static int threads_finish(void *state, struct gt_table **tables, unsigned max, s
 		gt_table_note(tables[0], "calls of %zu thread%s overlap without being nested: their time is not certain", doubtful,
 			      doubtful == 1 ? "" : "s");
 	gt_note_cut(tables[0], n, shown);
-	gt_note_no_calls(tables[0], a->reader);
 	free(list);
 	return 1;
 }
@@ -98,6 +97,7 @@ const struct gt_analysis gt_threads_report = {
 	.name       = "threads",
 	.help       = "calls, busy time and nesting depth of each thread",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
+	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
 	.folds      = GT_FOLD_TRACKS,
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.screen     = GT_SCREEN_CALLS,

@@ -172,7 +172,6 @@ static void add_threads(const struct state *s, struct gt_table *t)
 		}
 	}
 	gt_note_cut(t, n, gt_shown(n, s->asked.opt->top));
-	gt_note_unrecorded(t, s->asked.reader, GT_LAYER_API);
 	if (s->undrawn)
 		gt_table_note(t, "more than %u threads: those that came later are not drawn, they made %llu calls", STRIPS_MAX,
 			      (unsigned long long)s->undrawn);
@@ -248,6 +247,7 @@ const struct gt_analysis gt_timeline_report = {
 	.apart      = true,
 	.help       = "when each thread was busy, as a line of text, and the first calls in order of time",
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
+	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
 	.order      = GT_BY_TIME,
 	.state_size = sizeof(struct state),
 	.init       = timeline_init,

@@ -79,7 +79,7 @@ static int list(struct gt_table *t, const struct gt_names *names, const struct g
 	return rc;
 }
 
-static int finish(const struct gt_asked *a, const char *name, const char *title, unsigned layer, gt_names_want *want,
+static int finish(const struct gt_asked *a, const char *name, const char *title, gt_names_want *want,
 		  struct gt_table **tables, struct gt_err *err)
 {
 	struct gt_names names = { 0 };
@@ -92,8 +92,6 @@ static int finish(const struct gt_asked *a, const char *name, const char *title,
 		gt_table_gives_way(tables[0], "p50_ns category mean_ns failed p99_ns max_ns share_percent spark");
 	if (!rc)
 		rc = list(tables[0], &names, a->opt, err);
-	if (!rc)
-		gt_note_unrecorded(tables[0], a->reader, layer);
 	gt_names_release(&names);
 	return rc ? rc : 1;
 }
@@ -110,12 +108,12 @@ static bool ioctl_only(const struct gt_type *type)
 
 static int top_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
-	return finish(state, "top", "Operations by total time", GT_LAYER_API, no_ioctl, tables, err);
+	return finish(state, "top", "Operations by total time", no_ioctl, tables, err);
 }
 
 static int ioctls_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
-	return finish(state, "ioctls", "ioctls by total time", GT_LAYER_IOCTL, ioctl_only, tables, err);
+	return finish(state, "ioctls", "ioctls by total time", ioctl_only, tables, err);
 }
 
 #define TIMED (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU))
@@ -124,6 +122,7 @@ const struct gt_analysis gt_top_report = {
 	.name       = "top",
 	.help       = "operations by total time: count, failed, total, mean, p50, p99, max, share",
 	.wants      = TIMED,
+	.needs      = ~GT_BIT(GT_LAYER_IOCTL),
 	.folds      = GT_FOLD_TYPES,
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.screen     = GT_SCREEN_ALWAYS,
@@ -136,6 +135,7 @@ const struct gt_analysis gt_ioctls_report = {
 	.name       = "ioctls",
 	.help       = "time in the driver's ioctls by decoded name",
 	.wants      = TIMED,
+	.needs      = GT_BIT(GT_LAYER_IOCTL),
 	.folds      = GT_FOLD_TYPES,
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.screen     = GT_SCREEN_CALLS,

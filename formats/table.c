@@ -52,7 +52,7 @@ static void keep_line(struct gt_table *t, char ***lines, size_t *n, size_t *cap,
 
 void gt_table_cannot(struct gt_table *t, const char *fmt, ...)
 {
-	char why[400];
+	char why[400], *note;
 	va_list ap;
 
 	if (!t)
@@ -62,9 +62,24 @@ void gt_table_cannot(struct gt_table *t, const char *fmt, ...)
 	va_end(ap);
 	gt_table_note(t, "cannot answer: %s", why);
 	t->answer = GT_CANNOT;
+	if (t->failed)
+		return;
+	note = t->notes[t->nnotes - 1];		/* comes before what else there is to say */
+	memmove(t->notes + t->ncannot + 1, t->notes + t->ncannot, (t->nnotes - 1 - t->ncannot) * sizeof(*t->notes));
+	t->notes[t->ncannot++] = note;
 }
 
 void gt_table_found(struct gt_table *t) { t->answer = GT_FOUND; }
+void gt_table_is_part(struct gt_table *t) { t->answer = t->answer == GT_CANNOT ? GT_CANNOT_PART : t->answer; }
+
+void gt_table_follows(struct gt_table *t, const struct gt_table *first)
+{
+	for (size_t i = 0; !t->nrows && i < first->ncannot; i++)
+		gt_table_note(t, "%s", first->notes[i]);
+	t->answer = first->answer;
+	t->follows = true;
+}
+
 enum gt_answer gt_table_answer(const struct gt_table *t) { return t->answer; }
 
 void gt_table_note(struct gt_table *t, const char *fmt, ...)
@@ -575,6 +590,8 @@ static int print_text(struct gt_table *const *tables, unsigned n, struct gt_out 
 	for (unsigned i = 0; i < n && !rc; i++) {
 		struct gt_table *t = tables[i];
 
+		if (t->follows && !t->nrows)
+			continue;
 		if (i)
 			gt_out_str(out, "\n");
 		if (t->title && strchr(t->title, '\n'))
@@ -585,7 +602,7 @@ static int print_text(struct gt_table *const *tables, unsigned n, struct gt_out 
 		print_lines(out, "  (", t->notes, t->nnotes, ")", limit);
 		if (t->nlines)
 			continue;
-		if (!t->nrows && t->answer != GT_CANNOT)	/* else nobody knows whether there is none */
+		if (!t->nrows && t->answer < GT_CANNOT)	/* else nobody knows whether there is none */
 			gt_out_str(out, "  none\n");
 		else if (t->nrows)
 			rc = t->list ? print_list(out, t, limit) : print_grid(out, t, limit, err);

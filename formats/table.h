@@ -35,11 +35,17 @@ struct gt_table *gt_table_new(const char *name, const char *title, const struct 
 void gt_table_add(struct gt_table *t, const struct gt_cell *cells);
 /* A line under the heading (text), a member of "notes" (json): "sampled 1 in 100", "34 rows below --top left out". */
 void gt_table_note(struct gt_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Whether it answers its question, for who wants no more than that: it does, unless it is told otherwise. gt_table_cannot also notes
- * "cannot answer: ..."; gt_table_found is for a table that looks for faults and has found one. */
-enum gt_answer { GT_ANSWERED, GT_FOUND, GT_CANNOT };
+/* Whether it answers its question, for who wants no more than that ("state" in json): it does, unless it is told otherwise.
+ * gt_table_cannot also notes "cannot answer: ..."; gt_table_found is for a table that looks for faults and has found one. */
+enum gt_answer {
+	GT_ANSWERED, GT_FOUND, GT_CANNOT,
+	GT_CANNOT_PART	/* it cannot, but other tables of its report answer */
+};
 void gt_table_cannot(struct gt_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void gt_table_found(struct gt_table *t);
+void gt_table_is_part(struct gt_table *t);	/* makes GT_CANNOT_PART of GT_CANNOT */
+/* Its answer is that of `first`, which stands before it and says why: where it has no rows, text leaves it out. */
+void gt_table_follows(struct gt_table *t, const struct gt_table *first);
 enum gt_answer gt_table_answer(const struct gt_table *t);
 /* What text prints in place of the rows, line by line; the other formats do not have it. */
 void gt_table_say(struct gt_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -82,7 +88,7 @@ void gt_table_free(struct gt_table *t);	/* NULL is fine */
 
 enum gt_table_format { GT_TEXT, GT_CSV, GT_TSV, GT_JSON };
 /* Prints several tables as one document: text one below the other; json one object of tables, "name": {"rows": [{key: value,
- * ...}, ...], "notes": [...]}, and always valid (bad UTF-8 becomes U+FFFD, control characters are escaped); csv and tsv each
+ * ...}, ...], "notes": [...], "state": "answered", "found" or "cannot answer"}, and always valid (bad UTF-8 becomes U+FFFD, control characters are escaped); csv and tsv each
  * table with a header row and without its notes. These two put a line "# NAME" above each table where there are several or a
  * label is given ("# NAME LABEL"), and a blank line between. Rows of a source are aligned in text a thousand at a time. */
 /* A number as text has it in a column of this kind (GT_C_COUNT, GT_C_NS or GT_C_BYTES): "1.234 ms". */

@@ -17,7 +17,7 @@ struct gt_table {
 	struct gt_cell *row;		/* one, unpacked */
 	struct gt_table_texts *texts;	/* those of its cells */
 	char **notes, **lines;
-	size_t nnotes, notes_cap, nlines, lines_cap;
+	size_t nnotes, notes_cap, nlines, lines_cap, ncannot;	/* ncannot: of the notes, the first ones */
 	const char *gives_way;
 	int replaced, by;		/* columns: text has the cells of the second in the first; none where both are 0 */
 	struct gt_row_source source;	/* next NULL: there is none, or it is at its end; rows in cells come before its */
@@ -27,6 +27,7 @@ struct gt_table {
 	const char *const *labels;
 	size_t nlabels;
 	bool list, failed, names_matter;
+	bool follows;			/* text leaves it out */
 };
 
 static inline bool gt_is_text(const struct gt_column *col) { return col->kind == GT_C_TEXT || col->kind == GT_C_WHOLE; }

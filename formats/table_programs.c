@@ -157,6 +157,8 @@ static int json_rows(struct gt_out *out, struct gt_table *t, struct gt_err *err)
 
 static int json_table(struct gt_out *out, struct gt_table *t, struct gt_err *err)
 {
+	static const char *const states[] = { [GT_ANSWERED] = "answered", [GT_FOUND] = "found", [GT_CANNOT] = "cannot answer",
+					      [GT_CANNOT_PART] = "cannot answer" };
 	int rc;
 
 	gt_out_str(out, "  ");
@@ -168,7 +170,7 @@ static int json_table(struct gt_out *out, struct gt_table *t, struct gt_err *err
 		gt_out_str(out, i ? ", " : "");
 		gt_out_json(out, t->notes[i], strlen(t->notes[i]));
 	}
-	gt_out_str(out, "]\n  }");
+	gt_out_printf(out, "],\n    \"state\": \"%s\"\n  }", states[t->answer]);
 	return rc;
 }
 

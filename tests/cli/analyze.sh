@@ -115,7 +115,7 @@ want analyze-from 0 $A summary --from 150us t.jsonl
 check analyze-from-counts says "Total CUDA API calls: 1"
 want analyze-to 0 $A summary --to 150us t.jsonl
 check analyze-to-counts says "Total CUDA API calls: 2"
-want analyze-pid-none 0 $A summary --pid 4242 t.jsonl
+want analyze-pid-none 4 $A summary --pid 4242 t.jsonl
 check analyze-pid-none-counts says "Total CUDA API calls: nothing matched"
 want analyze-top 0 $A top --top 1 t.jsonl
 check analyze-top-note says "1 more row below --top 1"

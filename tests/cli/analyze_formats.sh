@@ -27,7 +27,7 @@ for f in csv tsv; do
 	is $f-two-files-have-names "# top t.jsonl # errors t.jsonl # top t.jsonl # errors t.jsonl" "$(tr -d '\r' <want.out | grep '^#' | paste -s -d ' ')"
 	want $f-header 0 $A header --format $f t.jsonl
 	is $f-header-alone 2 "$(wc -l <want.out)"
-	want $f-nothing-matches 0 $A top --match nosuch --format $f t.jsonl
+	want $f-nothing-matches 4 $A top --match nosuch --format $f t.jsonl
 	is $f-nothing-matches-rows 1 "$(wc -l <want.out)"
 	check $f-nothing-matches-says told "gtanalyze: t.jsonl: nothing matched"
 done

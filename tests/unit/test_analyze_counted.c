@@ -133,7 +133,7 @@ static void what_imported_files_do_not_tell(void)
 	j = report(end(&t), reports, &plain);
 	CHECK(num(row(j, "userspace", 0), "api_calls") == 3 && noted(j, "userspace", "2 of the calls are the CUDA runtime's"));
 	CHECK(noted(j, "transfers", "the arguments of 1 copy were not recorded"));
-	CHECK(noted(j, "gaps", "cannot answer: the imported file does not tell what GPUs did") && !noted(j, "gaps", "gtcollect"));
+	CHECK(noted(j, "gaps", "cannot answer: what GPUs did was not recorded") && !noted(j, "gaps", "gtcollect"));
 	CHECK(noted(j, "memory_live", "cannot answer") && !noted(j, "memory_live", "gtcollect"));
 	json_decref(j);
 	begin(&t, false);

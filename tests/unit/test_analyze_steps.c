@@ -210,14 +210,14 @@ static void cannot_answer(void)
 
 	known(&t, true);
 	j = report(end(&t), steps, &plain);
-	CHECK(j && !rows(j, "steps") && noted(j, "steps", "cannot answer: no repeating sequence was found: what GPUs did was not recorded"));
+	CHECK(j && !rows(j, "steps") && noted(j, "steps", "cannot answer: what GPUs did was not recorded"));
 	json_decref(j);
 	gpus_begin(&g, NULL);
 	for (int i = 0; i < 3; i++)
 		gpus_plain(&g, i % 2, g.stream[0][0], 1000 + 10 * i, 1005 + 10 * i);
 	j = report(gpus_end(&g), steps, &plain);
 	CHECK(rows(j, "steps") == 1 && absent(row(j, "steps", 0), "steps") && absent(row(j, "steps", 0), "p50_ns"));
-	CHECK(noted(j, "steps", "cannot answer for GPU 0 of process 100: no repeating sequence was found: no operation occurs more than three times"));
+	CHECK(noted(j, "steps", "cannot answer: for GPU 0 of process 100 no repeating sequence was found: no operation occurs more than three times"));
 	json_decref(j);
 	gpus_begin(&g, NULL);
 	for (int i = 0; i < 30; i++) {

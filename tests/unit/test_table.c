@@ -502,7 +502,7 @@ static void a_source_may_have_no_rows(void)
 
 	CHECK(t && !gt_table_rows(t) && c.closed == 1);
 	CHECK(!strcmp(print(&t, 1, GT_TEXT), "Counted\n  none\n"));
-	CHECK(!strcmp(print(&t, 1, GT_JSON), "{\n  \"counted\": {\n    \"rows\": [],\n    \"notes\": []\n  }\n}\n"));
+	CHECK(!strcmp(print(&t, 1, GT_JSON), "{\n  \"counted\": {\n    \"rows\": [],\n    \"notes\": [],\n    \"state\": \"answered\"\n  }\n}\n"));
 	gt_table_free(t);
 }
 
@@ -538,6 +538,36 @@ static void a_source_may_break(void)
 	}
 }
 
+/* Whether a table answers stands in its notes for people, and apart for programs. */
+static void answers(void)
+{
+	static const struct gt_column one[] = { { "n", "N", GT_C_COUNT } };
+	struct gt_table *t[3];
+	const char *s;
+
+	for (int i = 0; i < 3; i++)
+		t[i] = gt_table_new(i == 0 ? "first" : i == 1 ? "second" : "third", i == 0 ? "First" : i == 1 ? "Second" : "Third", one, 1);
+	gt_table_note(t[0], "a note");
+	gt_table_cannot(t[0], "%s", "this");
+	gt_table_cannot(t[0], "%s", "that");
+	gt_table_follows(t[1], t[0]);
+	gt_table_add(t[2], (struct gt_cell[]){ { .i = 1 } });
+	gt_table_follows(t[2], t[0]);
+	CHECK(gt_table_answer(t[0]) == GT_CANNOT && gt_table_answer(t[1]) == GT_CANNOT && gt_table_answer(t[2]) == GT_CANNOT);
+	CHECK(!strcmp(print(t, 3, GT_TEXT),
+		      "First\n  (cannot answer: this)\n  (cannot answer: that)\n  (a note)\n\nThird\n  N\n  1\n"));
+	s = print(t, 2, GT_JSON);
+	CHECK(strstr(s, "\"notes\": [\"cannot answer: this\", \"cannot answer: that\", \"a note\"],\n    \"state\": \"cannot answer\""));
+	CHECK(strstr(s, "\"second\"") && strstr(strstr(s, "\"second\""), "[\"cannot answer: this\", \"cannot answer: that\"]"));
+	gt_table_is_part(t[0]);
+	gt_table_found(t[2]);
+	gt_table_is_part(t[2]);
+	CHECK(gt_table_answer(t[0]) == GT_CANNOT_PART && gt_table_answer(t[2]) == GT_FOUND);
+	CHECK(strstr(print(t, 1, GT_JSON), "\"state\": \"cannot answer\"") && strstr(print(t + 2, 1, GT_JSON), "\"state\": \"found\""));
+	for (int i = 0; i < 3; i++)
+		gt_table_free(t[i]);
+}
+
 /* Nobody reads on: the rest is not asked for. */
 static void a_closed_output_ends_a_source(void)
 {
@@ -554,7 +584,7 @@ static void a_closed_output_ends_a_source(void)
 }
 
 T_MAIN(T(reals), T(a_source_gives_the_rows), T(a_source_may_have_no_rows), T(long_sources_are_aligned_by_the_thousand),
-       T(a_source_may_break), T(a_closed_output_ends_a_source), T(text), T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations),
+       T(a_source_may_break), T(a_closed_output_ends_a_source), T(answers), T(text), T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations),
        T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
        T(control_characters_stay_inside), T(narrow_terminal), T(columns_give_way), T(columns_give_way_to_names), T(one_text_instead_of_another),
        T(words_and_drawings_stay_whole), T(tables_of_programs_have_names), T(absent_cells_say_why))

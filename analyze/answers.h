@@ -1,0 +1,19 @@
+/* What a report says that has no answer, or nothing to tell, the same for all of them. */
+#ifndef GT_ANSWERS_H
+#define GT_ANSWERS_H
+#include "analyze/report.h"
+
+/* Why there can be no figure where none of these layers (GT_BIT(enum gt_layer); ~0: any) was recorded, or names were left out while
+ * recording. NULL: they were. */
+const char *gt_why_unrecorded(struct gt_reader *r, unsigned layers);
+void gt_cannot_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned layers);	/* says so, if the table has no rows */
+/* Why there is no GPU operation at all, for a report that needs one. */
+const char *gt_why_no_work(const struct gt_asked *a);
+/* --tid leaves out what lies on no thread: why there is no work of a GPU, or NULL where that is not why. */
+const char *gt_why_tid(const struct gt_asked *a);
+/* Is this a report that --match would make wrong? It gets no rows then. */
+bool gt_is_blinded(const struct gt_analysis *a, const struct gt_analysis_options *opt);
+/* The n tables of a report, as its finish() left them: says in what has no rows why that is, and tells what cannot be answered from
+ * what did not happen. */
+void gt_settle(const struct gt_analysis *of, const struct gt_asked *a, struct gt_table *const *tables, unsigned n);
+#endif
