@@ -65,7 +65,7 @@ want ranks-numbers 0 "$A" gpu --format csv z.json a.json m.json.gz
 is ranks-numbers-sorted 0,2,10 "$(rows gpu | cut -d, -f1 | paste -s -d,)"
 want ranks-numbers-json 0 "$A" header --format json z.json a.json m.json.gz
 check ranks-numbers-header says '{"file": "m.json.gz", "rank": "0"'
-want ranks-numbers-heading 4 "$A" timeline z.json a.json
+want ranks-numbers-heading 0 "$A" timeline z.json a.json
 is ranks-numbers-headings "=== rank 2: a.json === === rank 10: z.json ===" "$(grep '^===' want.out | paste -s -d ' ')"
 want ranks-mixture 0 "$A" cuda_gpu_kern_sum --format csv rank0/trace.zst a.json
 is ranks-mixture-sums "4301 1" "$(sed 1d want.out | cut -d, -f3 | awk '{ s += $1 } END { print s }') $(grep -c ',gemm,' want.out)"
