@@ -239,7 +239,7 @@ static int by_exposed(const void *pa, const void *pb)
 
 static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, struct gt_err *err)
 {
-	struct gt_kernel_names *names = gt_kernel_names_new(s->asked.opt->names);
+	struct gt_kernel_names *names = gt_kernel_names_of(s->asked.reader, s->asked.opt->names);
 	size_t shown = gt_shown(s->nnames, s->asked.opt->top);
 
 	*to = gt_table_new("exposed", "Time in which only this ran on its GPU", name_columns, 7);

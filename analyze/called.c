@@ -166,7 +166,7 @@ static const struct gt_column kernel_columns[] = {
 struct gt_table *gt_called_launches_table(struct gt_called *g, struct gt_err *err)
 {
 	int64_t *shares = sorted_shares(g, err);
-	struct gt_kernel_names *names = gt_kernel_names_new(g->asked.opt->names);
+	struct gt_kernel_names *names = gt_kernel_names_of(g->asked.reader, g->asked.opt->names);
 	struct gt_table *t = gt_table_new("launches", "Kernels launched, by time in the launching calls", kernel_columns, 8);
 	size_t shown = gt_shown(g->n, g->asked.opt->top);
 

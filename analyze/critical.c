@@ -466,7 +466,7 @@ static int prepare(struct critical *s, struct gt_err *err)
 	const struct gt_chain *c = &s->chain;
 	size_t n = c->order.types[c->order.nsegs];
 
-	s->names = gt_kernel_names_new(c->asked.opt->names);
+	s->names = gt_kernel_names_of(c->asked.reader, c->asked.opt->names);
 	s->types = calloc(n + 1, sizeof(*s->types));
 	s->sums = calloc(n + 1, sizeof(*s->sums));
 	s->gone = calloc(n + 1, sizeof(*s->gone));

@@ -252,7 +252,7 @@ static int names_finish(void *state, struct gt_table **tables, unsigned max, str
 				return gt_err_set(err, -ENOMEM, "no memory for the names");
 	}
 	tables[0] = gt_table_new("names", NULL, columns, sizeof(columns) / sizeof(*columns));
-	kernels = gt_kernel_names_new(s->asked.opt->names);
+	kernels = gt_kernel_names_of(s->asked.reader, s->asked.opt->names);
 	for (size_t i = 0; tables[0] && kernels && i < s->n; i++)
 		add_row(tables[0], &s->list[i], kernels);
 	gt_kernel_names_free(kernels);

@@ -151,7 +151,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 {
 	struct gaps *g = state;
 	unsigned skip = gt_where_skip(g->idle->asked.reader);
-	struct gt_kernel_names *names = gt_kernel_names_new(g->idle->asked.opt->names);
+	struct gt_kernel_names *names = gt_kernel_names_of(g->idle->asked.reader, g->idle->asked.opt->names);
 	const char *cannot = gt_idle_cannot(g->idle);
 	int rc = 0;
 

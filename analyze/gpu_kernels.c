@@ -211,7 +211,7 @@ static void note_busy(const struct kernels *k, struct gt_table *t, uint64_t busy
 static int kernels_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct kernels *k = state;
-	struct gt_kernel_names *names = gt_kernel_names_new(k->time.asked.opt->names);
+	struct gt_kernel_names *names = gt_kernel_names_of(k->time.asked.reader, k->time.asked.opt->names);
 	size_t shown = gt_shown(k->n, k->time.asked.opt->top);
 	bool sparks = k->time.asked.opt->spark;
 	struct gt_spark_scale scale = { 0 };
@@ -309,7 +309,7 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 
 	if (rc)
 		return rc;
-	names = gt_kernel_names_new(k->time.asked.opt->names);
+	names = gt_kernel_names_of(k->time.asked.reader, k->time.asked.opt->names);
 	tables[0] = gt_table_new("gpu", "GPU", device_columns + skip, NDEVICE - skip);
 	tables[1] = gt_table_new("gpu_kernels", "Kernels on the GPU with the largest totals", brief_columns, 7);
 	if (!names || !tables[0] || !tables[1]) {

@@ -339,7 +339,7 @@ static int launches_finish(void *state, struct gt_table **tables, unsigned max, 
 		return (tables[0] = gt_called_launches_table(&s->calls, err)) ? 1 : err->code;
 	if (rc)
 		return rc;
-	names = gt_kernel_names_new(s->gpu.asked.opt->names);
+	names = gt_kernel_names_of(s->gpu.asked.reader, s->gpu.asked.opt->names);
 	tables[0] = gt_table_new("launch_times", "Launches: call, queue and GPU time, by time in the launching calls", columns, NCOLUMNS);
 	tables[1] = gt_table_new("short_launches", "Short kernels, by the time their launches take beyond that on the GPU", short_columns, NSHORT);
 	if (!names || !tables[0] || !tables[1])

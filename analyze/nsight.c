@@ -10,7 +10,7 @@ int gt_nsight_names_init(struct gt_nsight_names *n, struct gt_reader *r, enum gt
 {
 	uint32_t nsegs = gt_reader_segments(r);
 
-	*n = (struct gt_nsight_names){ .reader = r, .form = form, .kernels = gt_kernel_names_new(GT_NAME_SHORT) };
+	*n = (struct gt_nsight_names){ .reader = r, .form = form, .kernels = gt_kernel_names_of(r, GT_NAME_SHORT) };
 	n->first = calloc(nsegs + 1ul, sizeof(*n->first));
 	if (!n->kernels || !n->first)
 		return gt_err_set(err, -ENOMEM, "no memory for names");

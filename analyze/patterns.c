@@ -425,7 +425,7 @@ static int patterns_finish(void *state, struct gt_table **tables, unsigned max, 
 		cannot |= gt_launched_cannot(&p->gpu, tables[i], why);
 	if (cannot)
 		return 3;
-	names = gt_kernel_names_new(p->gpu.asked.opt->names);
+	names = gt_kernel_names_of(p->gpu.asked.reader, p->gpu.asked.opt->names);
 	rc = names ? streams_table(p, tables[0], err) : gt_err_set(err, -ENOMEM, "no memory for names");
 	rc = rc ? rc : runs_table(p, tables[2], names, err);
 	rc = rc ? rc : sequences_table(p, tables[1], names, err);

@@ -333,7 +333,7 @@ struct gt_query_rows *gt_query_rows_new(const struct gt_query *q, struct gt_read
 
 	if (e)
 		*e = (struct gt_query_rows){ .q = q, .reader = r, .segs = calloc(n + 1ul, sizeof(*e->segs)),
-					     .kernels = gt_kernel_names_new(opt->names) };
+					     .kernels = gt_kernel_names_of(r, opt->names) };
 	if (!e || !e->segs || !e->kernels) {
 		gt_query_rows_free(e);
 		return gt_err_set(err, -ENOMEM, "no memory for a query"), NULL;

@@ -217,7 +217,7 @@ static int unseen_finish(void *state, struct gt_table **tables, unsigned max, st
 {
 	struct calls *m = state;
 	unsigned skip = gt_where_skip(m->asked.reader);
-	struct gt_kernel_names *names = gt_kernel_names_new(m->asked.opt->names);
+	struct gt_kernel_names *names = gt_kernel_names_of(m->asked.reader, m->asked.opt->names);
 
 	tables[0] = gt_table_new("unseen", "Launches, copies and sets without a GPU record", unseen_columns + skip, 8 - skip);
 	if (tables[0] && names) {

@@ -609,7 +609,7 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 
 static int fill_tables(struct gt_steps *s, struct gt_table **tables, struct gt_err *err)
 {
-	struct gt_kernel_names *names = gt_kernel_names_new(s->asked.opt->names);
+	struct gt_kernel_names *names = gt_kernel_names_of(s->asked.reader, s->asked.opt->names);
 	int rc = names ? 0 : gt_err_set(err, -ENOMEM, "no memory for the steps");
 
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++)

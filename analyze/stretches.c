@@ -258,7 +258,7 @@ int gt_stretches_tables(struct gt_stretches *s, struct gt_table **tables, struct
 {
 	static const char why[] = "idle time is known only where all work is looked at (--match leaves some out)";
 	unsigned skip = gt_where_skip(s->launched->asked.reader);
-	struct gt_kernel_names *names = gt_kernel_names_new(s->launched->asked.opt->names);
+	struct gt_kernel_names *names = gt_kernel_names_of(s->launched->asked.reader, s->launched->asked.opt->names);
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < s->nlanes; i++)

@@ -44,13 +44,14 @@ static int add_name(struct gt_table *t, const struct gt_names *names, const stru
 	return rc;
 }
 
-static int list(struct gt_table *t, const struct gt_names *names, const struct gt_analysis_options *opt, struct gt_err *err)
+static int list(struct gt_table *t, const struct gt_names *names, const struct gt_asked *a, struct gt_err *err)
 {
+	const struct gt_analysis_options *opt = a->opt;
 	bool sparks = opt->spark;
 	struct gt_spark_scale scale = { 0 };
 	int64_t *shares = gt_names_shares(names, err);
 	size_t shown = gt_shown(names->n, opt->top);
-	struct gt_kernel_names *kernels = gt_kernel_names_new(opt->names);
+	struct gt_kernel_names *kernels = gt_kernel_names_of(a->reader, opt->names);
 	bool coarse = false, sides = false;
 	int rc = !shares ? -ENOMEM : kernels ? 0 : gt_err_set(err, -ENOMEM, "no memory for the kernels");
 
@@ -91,7 +92,7 @@ static int finish(const struct gt_asked *a, const char *name, const char *title,
 	if (!rc)
 		gt_table_gives_way(tables[0], "p50_ns category mean_ns failed p99_ns max_ns share_percent spark");
 	if (!rc)
-		rc = list(tables[0], &names, a->opt, err);
+		rc = list(tables[0], &names, a, err);
 	gt_names_release(&names);
 	return rc ? rc : 1;
 }

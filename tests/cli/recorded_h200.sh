@@ -29,6 +29,14 @@ for f in h200-train h200-inference h200-graphs h200-streams h200x2-nccl h200-mlp
 	same $f-copy-says-the-same $f.top $f.again.top
 done
 
+# A short name means the same kernel in all reports.
+meanings() { awk -F '\t' '/^$/ { exit } !/^#/ && n++ { print $1 "\t" $NF }' | sort -u; }
+$A --format tsv kernels "$R/h200-train.zst" 2>/dev/null | meanings >kernels.meanings
+$A --format tsv launches "$R/h200-train.zst" 2>/dev/null | meanings | grep -v memcpy | grep -v memset >launches.meanings
+is names-mean-the-same "" "$(comm -13 kernels.meanings launches.meanings)"
+is names-are-some 1 "$(($(grep -c elementwise_kernel launches.meanings) > 3))"
+is names-mean-one-kernel-each "" "$(cut -f1 kernels.meanings | sort | uniq -d)"
+
 want train 0 $A summary --format json "$R/h200-train.zst"
 is train-calls 234236 "$(number api_calls)"
 is train-launches 14992 "$(number kernel_launches)"
