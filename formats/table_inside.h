@@ -1,4 +1,5 @@
-/* What the files of tables share: table_rows.c (holds rows), table.c (notes, and text for people) and table_programs.c. */
+/* What the files of tables share: table_rows.c (holds rows), table.c (notes), table_text.c and table_grid.c (text for people),
+ * table_programs.c. */
 #ifndef GT_TABLE_INSIDE_H
 #define GT_TABLE_INSIDE_H
 #include <stddef.h>
@@ -44,7 +45,19 @@ void gt_table_release_rows(struct gt_table *t);			/* and its source */
 char *gt_printable(const char *s, unsigned indent);
 /* The next row of its source, borrowed until the next one is pulled. 1, 0 when there is no more, or negative. */
 int gt_table_pull(struct gt_table *t, const struct gt_cell **cells, struct gt_err *err);
+
+/* The cell as people read it, `absent` where there is none: new. NULL: no memory. */
+char *gt_cell_words(const struct gt_column *col, const struct gt_cell *c, const char *absent);
+unsigned gt_text_columns(const struct gt_table *t);	/* text leaves out the columns at the end that have no title */
+/* limit: the terminal's width. Words that begin at `column`, broken where the terminal ends; what goes on begins at `indent`. */
+void gt_put_words(struct gt_out *out, const char *s, size_t column, size_t indent, size_t limit);
+/* One line; what goes on is indented as far as it is, and two more. */
+void gt_put_wrapped(struct gt_out *out, const char *s, size_t limit);
+void gt_put_spaces(struct gt_out *out, size_t n);
+
 /* 0 or negative. */
+int gt_print_text(struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err);
+int gt_print_grid(struct gt_out *out, struct gt_table *t, size_t limit, struct gt_err *err);
 int gt_print_separated(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, bool tabs,
 		       struct gt_err *err);
 int gt_print_json(struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err);

@@ -1,0 +1,245 @@
+/* Tables as people read them: a title, what is said under it, then rows in a grid (table_grid.c) or one row as a list. On a terminal
+ * (COLUMNS, or the window's width) lines end where it ends; into a file nothing is broken or cut. No line ends in spaces.
+ */
+#include "formats/table_inside.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+#include "formats/base/terminal.h"
+#include "formats/clip.h"
+
+/* ---- cells ---- */
+
+/* Four significant digits: 1.234, 12.34, 123.4; but never four digits of fraction for whole things. */
+static int put_scaled(char *to, size_t size, double v, const char *unit)
+{
+	double a = fabs(v);
+	int decimals = a < 9.9995 ? 3 : a < 99.995 ? 2 : a < 999.95 ? 1 : 0;
+
+	return snprintf(to, size, "%.*f %s", decimals, v, unit);
+}
+
+struct scale { double from, by; const char *unit; };
+
+static void put_unit(char *to, size_t size, int64_t v, const struct scale *scales, const char *plain)
+{
+	double a = fabs((double)v);
+
+	for (; scales->unit; scales++)
+		if (a >= scales->from) {
+			put_scaled(to, size, (double)v / scales->by, scales->unit);
+			return;
+		}
+	snprintf(to, size, "%" PRId64 " %s", v, plain);
+}
+
+/* A unit begins where rounding to four digits would reach it, so that 999.96 us is 1.000 ms and never "1000 us". */
+static const struct scale times[] = { { 999950000.0, 1e9, "s" }, { 999950.0, 1e6, "ms" }, { 1e3, 1e3, "us" }, { 0, 0, NULL } };
+static const struct scale sizes[] = {{0x1p50, 0x1p50, "PiB"}, {0x1p40, 0x1p40, "TiB"}, {0x1p30, 0x1p30, "GiB"},
+				     {0x1p20, 0x1p20, "MiB"}, {0x1p10, 0x1p10, "KiB"}, {0, 0, NULL}};
+
+void gt_put_scaled(char *to, size_t size, enum gt_cell_kind kind, int64_t v)
+{
+	if (kind == GT_C_NS || kind == GT_C_BYTES)
+		put_unit(to, size, v, kind == GT_C_NS ? times : sizes, kind == GT_C_NS ? "ns" : "B");
+	else
+		snprintf(to, size, "%" PRId64, v);
+}
+
+struct gt_scaled gt_scaled(enum gt_cell_kind kind, int64_t v)
+{
+	struct gt_scaled s;
+
+	gt_put_scaled(s.text, sizeof(s.text), kind, v);
+	return s;
+}
+
+/* Control characters would break lines or speak to the terminal. */
+char *gt_printable(const char *s, unsigned indent)
+{
+	size_t n = strlen(s) + 1;
+	char *copy = malloc(indent + n);
+
+	if (!copy)
+		return NULL;
+	memset(copy, ' ', indent);
+	memcpy(copy + indent, s, n);
+	for (char *p = copy; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = '?';
+	return copy;
+}
+
+/* Four significant digits, as of times and sizes; large numbers as the whole ones that they most often are, and whole ones as such. */
+static void put_real(char *text, size_t size, double v)
+{
+	double a = fabs(v);
+
+	if (!isfinite(v))
+		snprintf(text, size, "-");
+	else if (a < 1e15 && (a >= 999.95 || a == floor(a)))
+		snprintf(text, size, "%.0f", v);
+	else
+		snprintf(text, size, a < 1e15 ? "%#.4g" : "%.4g", v);
+}
+
+static void put_figure(char *text, size_t size, enum gt_cell_kind kind, const struct gt_cell *c)
+{
+	switch (kind) {
+	case GT_C_NS:
+		put_unit(text, size, c->i, times, "ns");
+		break;
+	case GT_C_TIME:
+		*gt_put_s(text, c->i) = '\0';
+		break;
+	case GT_C_BYTES:
+		put_unit(text, size, c->i, sizes, "B");
+		break;
+	case GT_C_PERCENT:
+		snprintf(text, size, "%s%" PRId64 ".%02d", c->i < 0 && c->i > -100 ? "-" : "", c->i / 100, abs((int)(c->i % 100)));
+		break;
+	case GT_C_REAL:
+		put_real(text, size, c->d);
+		break;
+	default:
+		*gt_put_i64(text, c->i) = '\0';
+	}
+}
+
+char *gt_cell_words(const struct gt_column *col, const struct gt_cell *c, const char *absent)
+{
+	enum gt_cell_kind kind = gt_kind_of(col, c);
+	bool more = c->change && (kind == GT_C_REAL ? c->d > 0 && isfinite(c->d) : c->i > 0);
+	char text[64] = "+";
+
+	if (c->absent)
+		return strdup(c->s ? c->s : absent);
+	if (gt_is_text(col))
+		return gt_printable(c->s ? c->s : "", c->indent);
+	put_figure(text + more, sizeof(text) - more, kind, c);
+	if (col->kind == GT_C_FIGURE && kind == GT_C_PERCENT)	/* no heading says so */
+		strcat(text, " %");
+	return strdup(text);
+}
+
+/* ---- text ---- */
+
+size_t gt_tables_width(struct gt_out *out) { return gt_terminal_width(out->sink ? gt_out_fd(out) : -1); }
+
+void gt_put_spaces(struct gt_out *out, size_t n)
+{
+	while (n--)
+		gt_out_str(out, " ");
+}
+
+void gt_put_words(struct gt_out *out, const char *s, size_t column, size_t indent, size_t limit)
+{
+	size_t room = limit > column ? limit - column : 0;
+
+	while (limit < SIZE_MAX && gt_clip_width(s) > room && room > 12) {
+		size_t at = 0;
+
+		for (size_t i = strspn(s, " "), n = i; s[i] && n <= room; n += ((unsigned char)s[++i] & 0xc0) != 0x80)
+			if (s[i] == ' ')
+				at = i;
+		if (!at)
+			break;
+		gt_out_add(out, s, at);
+		gt_out_str(out, "\n");
+		gt_put_spaces(out, indent);
+		s += at + 1;
+		room = limit > indent ? limit - indent : 0;
+	}
+	gt_out_str(out, s);
+}
+
+void gt_put_wrapped(struct gt_out *out, const char *s, size_t limit)
+{
+	gt_put_words(out, s, 0, strspn(s, " ") + 2, limit);
+	gt_out_str(out, "\n");
+}
+
+/* A list has room for the exact figure: "524288000 bytes (500.00 MiB)", "15.234 ms". */
+static char *list_text(const struct gt_column *col, const struct gt_cell *c)
+{
+	char text[96];
+
+	if (c->absent || (col->kind != GT_C_BYTES && col->kind != GT_C_NS))
+		return gt_cell_words(col, c, "not recorded");
+	if (col->kind == GT_C_BYTES)
+		snprintf(text, sizeof(text), "%" PRId64 " bytes (%.2f MiB)", c->i, (double)c->i / 0x1p20);
+	else
+		snprintf(text, sizeof(text), "%.3f ms", (double)c->i / 1e6);
+	return strdup(text);
+}
+
+static int print_list(struct gt_out *out, const struct gt_table *t, size_t limit)
+{
+	struct gt_buf b = { 0 };
+	int rc;
+
+	for (unsigned row = 0; row < t->nrows; row++)
+		for (unsigned i = 0; i < gt_text_columns(t); i++) {
+			const struct gt_cell *c = gt_table_cell(t, row, i);
+			char *text = list_text(&t->columns[i], c);
+
+			gt_buf_clear(&b);
+			gt_buf_printf(&b, "  %s:%s%s%s", t->columns[i].title, text && *text ? " " : "", text ? text : "",
+				      !c->absent && t->columns[i].kind == GT_C_PERCENT ? " %" : "");
+			gt_buf_byte(&b, 0);
+			b.failed |= !text;
+			free(text);
+			if (!b.failed)
+				gt_put_wrapped(out, (char *)b.data, limit);
+		}
+	rc = b.failed ? -ENOMEM : 0;
+	gt_buf_release(&b);
+	return rc;
+}
+
+static void print_lines(struct gt_out *out, const char *before, char *const *lines, size_t n, const char *after, size_t limit)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct gt_buf b = { 0 };
+		char *line;
+
+		gt_buf_printf(&b, "%s%s%s", before, lines[i], after);
+		gt_buf_byte(&b, 0);
+		line = b.failed ? NULL : gt_printable((char *)b.data, 0);
+		gt_put_wrapped(out, line ? line : lines[i], limit);
+		free(line);
+		gt_buf_release(&b);
+	}
+}
+
+int gt_print_text(struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err)
+{
+	size_t limit = gt_tables_width(out);
+	int rc = 0;
+
+	for (unsigned i = 0; i < n && !rc; i++) {
+		struct gt_table *t = tables[i];
+
+		if (t->follows && !t->nrows)
+			continue;
+		if (i)
+			gt_out_str(out, "\n");
+		if (t->title && strchr(t->title, '\n'))
+			gt_out_printf(out, "%s\n", t->title);
+		else if (t->title)
+			gt_put_wrapped(out, t->title, limit);
+		print_lines(out, "", t->lines, t->nlines, "", limit);
+		print_lines(out, "  (", t->notes, t->nnotes, ")", limit);
+		if (t->nlines)
+			continue;
+		if (!t->nrows && t->answer < GT_CANNOT)	/* else nobody knows whether there is none */
+			gt_out_str(out, "  none\n");
+		else if (t->nrows)
+			rc = t->list ? print_list(out, t, limit) : gt_print_grid(out, t, limit, err);
+	}
+	return rc;
+}
