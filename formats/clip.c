@@ -1,5 +1,6 @@
 /* A name is cut in the middle, for names of one family begin alike (cuMemcpyDtoH, cuMemcpyHtoD) or end alike (_v2, _ptsz). Those that
- * come out equal are cut elsewhere, at a few places in turn; what still has a twin then is numbered: "ioctl RM_C..~2".
+ * come out equal are cut at the end, then around the place where they begin to differ ("sm80_..2_nt_n_ti.."), then at the front;
+ * what still has a twin then is numbered: "ioctl RM_C..~2".
  */
 #include "formats/clip.h"
 
@@ -9,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct name { const char *full; char *brief; bool twin; };
+#define WHERE_THEY_DIFFER 9u
+
+struct name { const char *full; char *brief; bool twin; size_t alike; };	/* alike: characters that a twin begins with, too */
 
 size_t gt_clip_width(const char *s)
 {
@@ -20,8 +23,7 @@ size_t gt_clip_width(const char *s)
 	return n;
 }
 
-/* Where the n-th character begins, or the end. */
-static const char *character(const char *s, size_t n)
+const char *gt_clip_character(const char *s, size_t n)
 {
 	for (; *s; s++)
 		if (((unsigned char)*s & 0xc0) != 0x80 && !n--)
@@ -33,11 +35,28 @@ static const char *character(const char *s, size_t n)
 static char *cut(const char *s, size_t width, size_t head, const char *mark)
 {
 	size_t all = gt_clip_width(s), tail = width - strlen(mark) - head;
-	const char *to = character(s, head), *from = character(s, all - tail);
+	const char *to = gt_clip_character(s, head), *from = gt_clip_character(s, all - tail);
 	char *brief = malloc((size_t)(to - s) + strlen(mark) + strlen(from) + 1);
 
 	if (brief)
 		sprintf(brief, "%.*s%s%s", (int)(to - s), s, mark, from);
+	return brief;
+}
+
+/* Some of its head, and what stands around character `at`: new. */
+static char *cut_around(const char *s, size_t width, size_t at)
+{
+	size_t all = gt_clip_width(s), head = width / 4, room = width - head - 4, context = room / 2 < 2 ? room / 2 : 2;
+	const char *to = gt_clip_character(s, head), *from = gt_clip_character(s, at - context), *end = gt_clip_character(from, room);
+	char *brief;
+
+	if (at - context <= head + 2)
+		return cut(s, width, width - 2, "..");
+	if (all - (at - context) <= room + 2)
+		return cut(s, width, head, "..");
+	brief = malloc((size_t)(to - s) + (size_t)(end - from) + 5);
+	if (brief)
+		sprintf(brief, "%.*s..%.*s..", (int)(to - s), s, (int)(end - from), from);
 	return brief;
 }
 
@@ -50,20 +69,39 @@ static const char *looks(const struct name *n) { return n->brief ? n->brief : n-
 
 static int by_looks(const void *a, const void *b)
 {
-	return strcmp(looks(*(struct name *const *)a), looks(*(struct name *const *)b));
+	int order = strcmp(looks(*(struct name *const *)a), looks(*(struct name *const *)b));
+
+	return order ? order : by_full(*(struct name *const *)a, *(struct name *const *)b);
 }
 
-/* Marks those that look like another. */
+static void note_alike(struct name *a, struct name *b)
+{
+	size_t n = 0, bytes = 0;
+
+	for (; a->full[bytes] && a->full[bytes] == b->full[bytes]; bytes++)
+		n += ((unsigned char)a->full[bytes] & 0xc0) != 0x80;
+	n -= n && ((unsigned char)a->full[bytes] & 0xc0) == 0x80;	/* they differ within a character */
+	a->alike = n > a->alike ? n : a->alike;
+	b->alike = n > b->alike ? n : b->alike;
+	a->twin = b->twin = true;
+}
+
+/* Marks those that look like another, and notes what of them is alike. */
 static bool mark_twins(struct name *names, struct name **order, size_t n)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < n; i++)
-		(order[i] = &names[i])->twin = false;
+	for (size_t i = 0; i < n; i++) {
+		order[i] = &names[i];
+		names[i].twin = false;
+		names[i].alike = 0;
+	}
 	qsort(order, n, sizeof(struct name *), by_looks);
 	for (size_t i = 1; i < n; i++)
-		if (!strcmp(looks(order[i - 1]), looks(order[i])))
-			any = order[i - 1]->twin = order[i]->twin = true;
+		if (!strcmp(looks(order[i - 1]), looks(order[i]))) {
+			note_alike(order[i - 1], order[i]);
+			any = true;
+		}
 	return any;
 }
 
@@ -76,7 +114,8 @@ static int set(struct name *name, char *brief)
 
 static int cut_all(struct name *names, struct name **order, size_t n, size_t width)
 {
-	static const unsigned places[] = { 5, 8, 3, 0 };	/* eighths of the room that the head gets */
+	/* Eighths of the room that the head gets. Where they differ is tried twice: then some of them may no longer be twins. */
+	static const unsigned places[] = { 5, 8, WHERE_THEY_DIFFER, WHERE_THEY_DIFFER, 3, 0 };
 	size_t number = 0;
 	int rc = 0;
 
@@ -85,7 +124,8 @@ static int cut_all(struct name *names, struct name **order, size_t n, size_t wid
 	for (size_t p = 0; p < sizeof(places) / sizeof(*places); p++) {
 		for (size_t i = 0; !rc && i < n; i++)
 			if (names[i].twin && gt_clip_width(names[i].full) > width)
-				rc = set(&names[i], cut(names[i].full, width, (width - 2) * places[p] / 8, ".."));
+				rc = set(&names[i], places[p] == WHERE_THEY_DIFFER ? cut_around(names[i].full, width, names[i].alike) :
+						    cut(names[i].full, width, (width - 2) * places[p] / 8, ".."));
 		if (rc || !mark_twins(names, order, n))
 			return rc;
 	}

@@ -7,6 +7,7 @@
 
 /* Columns a string takes: characters, not bytes. Wide ones are taken for one. */
 size_t gt_clip_width(const char *s);
+const char *gt_clip_character(const char *s, size_t n);	/* where the n-th one begins (the first is 0), or the end */
 /* Of n texts (malloc'd; texts[0], texts[stride], ...) those wider than `width` (GT_CLIP_MIN or more) are replaced by shorter ones,
  * with ".." for what is gone. Equal texts stay equal and different ones different; one of which that cannot be said in `width`
  * stays as it is. 0 or -ENOMEM; each text is valid either way. */

@@ -40,12 +40,30 @@ static void twins_are_cut_elsewhere(void)
 	CHECK(strcmp(got[0], got[1]) && strlen(got[0]) == 10 && strlen(got[1]) == 10);
 }
 
+/* Kernels of one family, which begin and end alike. */
+static void what_differs_in_the_middle_is_shown(void)
+{
+	static const char *const kernels[] = { "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma",
+					       "sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma",
+					       "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma" };
+	static const char *const letters[] = { "aaaaaaaaaaaaaaaaXaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaYaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaXaaaaaaaaaaaaaaaa" };
+	char **got = clipped(kernels, 3, 20);
+
+	CHECK(strstr(got[0], "nn_n_t") && strstr(got[1], "nt_n_t") && strstr(got[2], "_tn_n_t"));
+	got = clipped(letters, 3, 10);
+	CHECK(!strcmp(got[0], "aa..aaXa..") && !strcmp(got[1], "aa..aaYa..") && !strcmp(got[2], got[0]));
+	got = clipped(letters, 3, 8);
+	CHECK(!strcmp(got[0], "aa..aX..") && !strcmp(got[1], "aa..aY.."));
+}
+
+/* They differ at two places, each from some at the one and from some at the other. */
 static void what_cannot_be_told_apart_is_numbered(void)
 {
-	static const char *const names[] = { "aaaaaaaaaaaaaaaaXaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaYaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaXaaaaaaaaaaaaaaaa" };
-	char **got = clipped(names, 3, 10);
+	static const char *const names[] = { "aaaaaaaaaaaaaaaaXaaaaaaaaaaaaaaaaXaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaXaaaaaaaaaaaaaaaaYaaaaaaaaaaaaaaa",
+					     "aaaaaaaaaaaaaaaaYaaaaaaaaaaaaaaaaXaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaYaaaaaaaaaaaaaaaaYaaaaaaaaaaaaaaa" };
+	char **got = clipped(names, 4, 10);
 
-	CHECK(!strcmp(got[0], "aaaaaa..~1") && !strcmp(got[1], "aaaaaa..~2") && !strcmp(got[2], got[0]));
+	CHECK(!strcmp(got[0], "aaaaaa..~1") && !strcmp(got[1], "aaaaaa..~2") && !strcmp(got[2], "aaaaaa..~3") && !strcmp(got[3], "aaaaaa..~4"));
 }
 
 /* A short name that looks like the cut of a long one, and one that looks numbered. */
@@ -89,5 +107,6 @@ static void many_names_stay_apart(void)
 	}
 }
 
-T_MAIN(T(names_keep_both_ends), T(twins_are_cut_elsewhere), T(what_cannot_be_told_apart_is_numbered),
+T_MAIN(T(names_keep_both_ends), T(twins_are_cut_elsewhere), T(what_differs_in_the_middle_is_shown),
+       T(what_cannot_be_told_apart_is_numbered),
        T(short_names_are_nobodys_twin), T(characters_are_not_cut), T(many_names_stay_apart))
