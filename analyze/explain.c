@@ -1,6 +1,8 @@
 #include "analyze/explain.h"
 
+#include <stdio.h>
 #include <string.h>
+#include "formats/table.h"
 
 static const char *const words[][2] = {
 	{ "window", "What reports about GPUs look at: from the start of the first to the end of the last GPU operation of a recording that is "
@@ -29,16 +31,19 @@ static const char *const words[][2] = {
 	{ "exit status", "0 clean, 1 failure or damaged file, 2 wrong use, 3 found or gate failed, 4 cannot answer." },
 };
 
-#define LINE 76
+#define LINE 78u		/* unless a terminal says otherwise */
+#define WIDEST 100u		/* longer lines are no pleasure to read */
+#define INDENT 2u
 
-static void put(struct gt_out *out, const char *word, const char *text)
+static void put(struct gt_out *out, size_t width, const char *word, const char *text)
 {
 	gt_out_printf(out, "%s\n", word);
 	while (*text) {
-		size_t n = strlen(text);
+		size_t n = strlen(text), room = width > 3 * INDENT ? width - INDENT : 2 * INDENT;
 
-		for (n = n < LINE ? n : LINE; text[n] && text[n] != ' '; )
+		for (n = n < room ? n : room; n && text[n] && text[n] != ' '; )
 			n--;
+		n = n ? n : strcspn(text, " ");
 		gt_out_printf(out, "  %.*s\n", (int)n, text);
 		text += n + strspn(text + n, " ");
 	}
@@ -46,9 +51,17 @@ static void put(struct gt_out *out, const char *word, const char *text)
 
 void gt_explain(const struct gt_analysis *const *chosen, unsigned n, struct gt_out *out)
 {
+	size_t width = gt_tables_width(out);
+
+	width = width == SIZE_MAX ? LINE : width < WIDEST ? width : WIDEST;
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		put(out, words[i][0], words[i][1]);
-	for (unsigned i = 0; i < n; i++)
-		gt_out_printf(out, "%sreport %s\n  %s\n", i ? "" : "\n", chosen[i]->name, chosen[i]->help);
+		put(out, width, words[i][0], words[i][1]);
+	for (unsigned i = 0; i < n; i++) {
+		char report[60];
+
+		snprintf(report, sizeof(report), "report %s", chosen[i]->name);
+		gt_out_str(out, i ? "" : "\n");
+		put(out, width, report, chosen[i]->help);
+	}
 	gt_out_str(out, "\nMore in gtanalyze(1).\n");
 }

@@ -10,9 +10,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/terminal.h"
 
 #define HELP_COLUMN 27
-#define HELP_WIDTH 80
+#define NARROW_COLUMN 10	/* where the terminal is narrower than NARROW: then a sentence stands below its option */
+#define NARROW 60
+#define HELP_WIDTH 80		/* unless a terminal says otherwise */
+#define WIDEST 100		/* longer lines are no pleasure to read */
 
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 static const struct gt_opt own[] = {
@@ -205,60 +209,101 @@ static int store(const struct gt_opt *o, const char *shown, const char *value, s
 
 /* ---- what comes out of the rows ---- */
 
-/* Prints text from column `at` on, wrapped between HELP_COLUMN and HELP_WIDTH. */
-static size_t put_wrapped(FILE *to, size_t at, const char *text)
+struct sheet { FILE *to; size_t column, width, terminal; };
+
+static struct sheet sheet_of(FILE *to)
+{
+	size_t terminal = gt_terminal_width(fileno(to));
+	size_t width = terminal == SIZE_MAX ? HELP_WIDTH : terminal < WIDEST ? terminal : WIDEST;
+
+	return (struct sheet){ to, width < NARROW ? NARROW_COLUMN : HELP_COLUMN, width, terminal };
+}
+
+/* Prints text from column `at` on, wrapped between its column and its width. */
+static size_t put_wrapped(const struct sheet *s, size_t at, const char *text)
 {
 	while (*text) {
 		size_t len = strcspn(text, " ");
 
-		if (at > HELP_COLUMN && at + 1 + len > HELP_WIDTH) {
-			fputc('\n', to);
+		if (at > s->column && at + 1 + len > s->width) {
+			fputc('\n', s->to);
 			at = 0;
 		}
-		if (at < HELP_COLUMN)
-			fprintf(to, "%*s", (int)(HELP_COLUMN - at), ""), at = HELP_COLUMN;
-		else if (at > HELP_COLUMN)
-			fputc(' ', to), at++;
-		fprintf(to, "%.*s", (int)len, text);
+		if (at < s->column)
+			fprintf(s->to, "%*s", (int)(s->column - at), ""), at = s->column;
+		else if (at > s->column)
+			fputc(' ', s->to), at++;
+		fprintf(s->to, "%.*s", (int)len, text);
 		at += len;
 		text += len + (text[len] == ' ');
 	}
 	return at;
 }
 
-static void put_row(const struct gt_command *cmd, const struct gt_opt *o, FILE *to)
+/* Lines as they are, the first from column `at` on, but those too long for the terminal broken between words. */
+static void put_lines(const struct sheet *s, size_t at, const char *text)
+{
+	while (*text) {
+		size_t word = strspn(text, " ") + strcspn(text + strspn(text, " "), " \n");
+
+		if (at && at + word > s->terminal && *text == ' ') {
+			fputs("\n  ", s->to);
+			at = 2;
+			text++;
+			word--;
+		}
+		fprintf(s->to, "%.*s", (int)word, text);
+		at += word;
+		text += word;
+		if (*text == '\n') {
+			fputc(*text++, s->to);
+			at = 0;
+		}
+	}
+}
+
+static void put_row(const struct sheet *s, const struct gt_command *cmd, const struct gt_opt *o)
 {
 	bool letter = o->letter && by_letter(cmd, o->letter) == o;
 	size_t at = 6;
 
 	if (o->kind == GT_OPT_TEXT) {
-		fprintf(to, "\n%s:\n", o->help);
+		fputc('\n', s->to);
+		put_lines(s, 0, o->help);
+		fputs(":\n", s->to);
 		return;
 	}
 	if (letter)
-		fprintf(to, "  -%c%s", o->letter, o->name ? ", " : "  ");
+		fprintf(s->to, "  -%c%s", o->letter, o->name ? ", " : "  ");
 	else
-		fputs("      ", to);
-	at += o->name ? (size_t)fprintf(to, "--%s", o->name) : 0;
-	at += takes_value(o) ? (size_t)fprintf(to, " %s", o->arg ? o->arg : "VALUE") : 0;
-	if (at + 1 >= HELP_COLUMN)
-		fputc('\n', to), at = 0;
-	at = put_wrapped(to, at, o->help);
+		fputs("      ", s->to);
+	at += o->name ? (size_t)fprintf(s->to, "--%s", o->name) : 0;
+	at += takes_value(o) ? (size_t)fprintf(s->to, " %s", o->arg ? o->arg : "VALUE") : 0;
+	if (at + 1 >= s->column)
+		fputc('\n', s->to), at = 0;
+	at = put_wrapped(s, at, o->help);
 	for (size_t i = 0; o->kind == GT_OPT_WORD && o->words[i]; i++) {
 		char word[64];
 
 		snprintf(word, sizeof(word), "%s%s%s", i ? "" : "(", o->words[i], o->words[i + 1] ? "," : ")");
-		at = put_wrapped(to, at, word);
+		at = put_wrapped(s, at, word);
 	}
-	fputc('\n', to);
+	fputc('\n', s->to);
 }
 
 void gt_opt_help(const struct gt_command *cmd, FILE *to)
 {
+	struct sheet s = sheet_of(to);
 	bool headings = false;
 	const struct gt_opt *o;
 
-	fprintf(to, "Usage: %s %s\n%s%s", cmd->name, cmd->usage, cmd->about ? cmd->about : "", cmd->about ? "\n" : "");
+	fprintf(to, "Usage: %s ", cmd->name);
+	put_lines(&s, strlen(cmd->name) + 8, cmd->usage);
+	fputc('\n', to);
+	if (cmd->about) {
+		put_lines(&s, 0, cmd->about);
+		fputc('\n', to);
+	}
 	for (size_t i = 0; i < cmd->noptions; i++)
 		headings |= cmd->options[i].kind == GT_OPT_TEXT;
 	if (!cmd->noptions || cmd->options[0].kind != GT_OPT_TEXT)
@@ -266,10 +311,14 @@ void gt_opt_help(const struct gt_command *cmd, FILE *to)
 	for (size_t i = 0; (o = row(cmd, i)); i++) {
 		if (o == own && headings)
 			fputs("\nHelp:\n", to);
-		put_row(cmd, o, to);
+		put_row(&s, cmd, o);
 	}
-	if (cmd->after)
-		fprintf(to, "\n%s%s", cmd->after, cmd->after[0] && cmd->after[strlen(cmd->after) - 1] == '\n' ? "" : "\n");
+	if (!cmd->after)
+		return;
+	fputc('\n', to);
+	put_lines(&s, 0, cmd->after);
+	if (!cmd->after[0] || cmd->after[strlen(cmd->after) - 1] != '\n')
+		fputc('\n', to);
 }
 
 static void put_names(const struct gt_command *cmd, FILE *to)
