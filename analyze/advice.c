@@ -82,10 +82,12 @@ static void say_found(const struct gt_advice_facts *f, struct gt_table *t, const
 	const struct gt_example *e = &a->f.at;
 	char text[400], number[16];
 
+	gt_table_tone(t, nth == 1 ? GT_TONE_BAD : GT_TONE_DOUBT);
 	snprintf(number, sizeof(number), "  %2u. ", nth);
 	snprintf(text, sizeof(text), "%s: could win %s, %.2f %%%s", a->rule->name, told(a->f.gain), gt_advice_percent(a->f.gain, window),
 		 a->rule->flags & GT_SAME_TIME ? ", of the same time" : "");
 	say_words(s, t, number, text);
+	gt_table_tone(t, GT_TONE_NONE);
 	say_words(s, t, "      ", a->f.text);
 	snprintf(text, sizeof(text), "remedy: %s", a->rule->remedy);
 	say_words(s, t, "      ", text);
@@ -113,7 +115,9 @@ static void say_others(const struct gt_idle *s, struct gt_table *t, const struct
 	if (*why)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ": %s", why);
 	snprintf(head, sizeof(head), "  %s: ", states[answers[first].f.state]);
+	gt_table_tone(t, answers[first].f.state == GT_ANSWERED ? GT_TONE_GOOD : GT_TONE_NOTE);
 	say_words(s, t, head, text);
+	gt_table_tone(t, GT_TONE_NONE);
 }
 
 static bool said(const struct answer *answers, unsigned i)

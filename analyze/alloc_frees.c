@@ -54,7 +54,7 @@ int gt_alloc_frees_count(struct gt_alloc_frees *f, uint32_t place, uint32_t name
 
 static const struct gt_column columns[] = {
 	GT_WHERE_PROCESS, { "call", "Call", GT_C_TEXT }, { "count", "Calls", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
-	{ "max_ns", "Longest", GT_C_NS }, { "waited", "Waited", GT_C_COUNT }, { "wait_ns", "for", GT_C_NS },
+	{ "max_ns", "Longest", GT_C_NS }, { "waited", "Waits", GT_C_COUNT }, { "wait_ns", "Waited for", GT_C_NS },
 	{ "gpu_busy_ns", "GPU worked", GT_C_NS },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
@@ -90,7 +90,7 @@ struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *e
 		untold |= !told;
 	}
 	gt_table_sort(t, 5 - skip, true, a->opt->top);
-	gt_table_gives_way(t, "process max_ns pid gpu_busy_ns wait_ns");
+	gt_table_gives_way(t, "process max_ns gpu_busy_ns wait_ns pid");
 	if (untold)
 		gt_table_note(t, "cannot answer where the GPU's work was not recorded or is left out whether frees waited");
 	if (f->waits.frees_untold)

@@ -91,10 +91,10 @@ static const struct gt_column peak_columns[] = {
 	{ "share_percent", "Of the peak %", GT_C_PERCENT },
 };
 static const struct gt_column live_columns[] = {
-	GROUP_COLUMNS, { "count", "Blocks", GT_C_COUNT }, { "bytes", "Together", GT_C_BYTES }, { "allocations", "of", GT_C_COUNT },
+	GROUP_COLUMNS, { "count", "Blocks", GT_C_COUNT }, { "bytes", "Together", GT_C_BYTES }, { "allocations", "Of allocations", GT_C_COUNT },
 };
 static const struct gt_column churn_columns[] = {
-	GROUP_COLUMNS, { "again", "Again", GT_C_COUNT }, { "allocations", "of", GT_C_COUNT }, { "again_per_s", "Per second", GT_C_REAL },
+	GROUP_COLUMNS, { "again", "Again", GT_C_COUNT }, { "allocations", "Of allocations", GT_C_COUNT }, { "again_per_s", "Per second", GT_C_REAL },
 	{ "again_ns", "Allocating again", GT_C_NS }, { "free_ns", "Freeing", GT_C_NS }, { "cost_ns", "Both", GT_C_NS },
 };
 
@@ -183,7 +183,7 @@ static int fill(const struct filling *f, struct gt_table *t, enum which which, s
 	shown = gt_shown(n, f->a->opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add(f, t, &list[i], which);
-	gt_note_cut(t, n, shown);
+	gt_table_note_cut(t, n, shown);
 	if (f->g->beyond)
 		gt_table_note(t, "%llu allocations are beyond the first %u sizes and in no row", (unsigned long long)f->g->beyond,
 			      GT_ALLOC_GROUPS_MAX);
@@ -204,7 +204,7 @@ int gt_alloc_groups_tables(struct gt_alloc_groups *g, const struct gt_asked *a, 
 	for (unsigned i = 0; !rc && i < 3; i++) {
 		rc = tables[i] ? fill(&f, tables[i], (enum which)i, err) : gt_err_set(err, -ENOMEM, "no memory for a table");
 		if (tables[i])
-			gt_table_gives_way(tables[i], "process kind again_ns free_ns again_per_s pid allocations share_percent call");
+			gt_table_gives_way(tables[i], "process kind again_ns free_ns again_per_s allocations share_percent pid call");
 	}
 	free(f.peak);
 	return rc ? rc : 3;

@@ -81,7 +81,7 @@ static const struct gt_column kind_columns[] = {
 #define NKINDS (sizeof(kind_columns) / sizeof(*kind_columns))
 static const struct gt_column process_columns[] = {
 	GT_WHERE_PROCESS, { "allocated_bytes", "Allocated", GT_C_BYTES }, { "freed_bytes", "Freed", GT_C_BYTES },
-	{ "peak_bytes", "Peak live", GT_C_BYTES }, { "peak_at_ns", "at", GT_C_TIME }, { "live_bytes", "Live at end", GT_C_BYTES },
+	{ "peak_bytes", "Peak live", GT_C_BYTES }, { "peak_at_ns", "Peak at", GT_C_TIME }, { "live_bytes", "Live at end", GT_C_BYTES },
 	{ "live_count", "Live blocks", GT_C_COUNT },
 };
 
@@ -110,7 +110,8 @@ static void add_kind(const struct memory *m, struct gt_table *t, const char *wor
 	if (!h->allocs && !h->frees && !h->null_frees && !h->references && !h->imported)
 		return;
 	gt_table_add(t, (struct gt_cell[]){
-		gt_cell_text(word), gt_cell_u(h->allocs), gt_cell_u(h->failed), gt_cell_u(h->frees), gt_cell_known(tracked, h->unknown_frees),
+		gt_cell_text(word), gt_cell_u(h->allocs), gt_cell_faults(h->failed), gt_cell_u(h->frees),
+		tracked ? gt_cell_faults(h->unknown_frees) : gt_cell_none(),
 		gt_cell_known(sized, h->allocated), gt_cell_known(tracked, h->freed), gt_cell_known(tracked, h->peak),
 		gt_cell_known(tracked, h->live), gt_cell_known(tracked, h->live_count), gt_cell_known(tracked, h->null_frees),
 		gt_cell_known(tracked, h->references), gt_cell_known(tracked, h->imported) });
@@ -285,8 +286,8 @@ static int memory_finish(void *state, struct gt_table **tables, unsigned max, st
 	tables[1] = gt_table_new("memory_processes", "Memory by process", process_columns + skip, 9 - skip);
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "unknown_frees live_count failed frees freed_bytes allocations allocated_bytes");
-	gt_table_gives_way(tables[1], "live_count peak_at_ns freed_bytes allocated_bytes process");
+	gt_table_gives_way(tables[0], "live_count unknown_frees frees freed_bytes failed allocations allocated_bytes");
+	gt_table_gives_way(tables[1], "process live_count peak_at_ns freed_bytes allocated_bytes pid");
 	m->partial = why_partial(m);
 	if (m->partial)
 		forget_alive(m);

@@ -213,7 +213,7 @@ static int gpus_table(const struct gt_idle *s, struct gt_table **to, struct gt_e
 	if (!rc)
 		gt_table_gives_way(t, "process communication_percent cause copies_percent window_ns");
 	if (!rc)
-		gt_note_cut(t, s->ndevices, gt_shown(s->ndevices, s->asked.opt->top));
+		gt_table_note_cut(t, s->ndevices, gt_shown(s->ndevices, s->asked.opt->top));
 	if (!rc)
 		note_extremes(s, t);
 	return rc;
@@ -223,7 +223,7 @@ static int gpus_table(const struct gt_idle *s, struct gt_table **to, struct gt_e
 
 static const struct gt_column name_columns[] = {
 	{ "operation", "Operation", GT_C_TEXT }, { "count", "Count", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
-	{ "exposed_ns", "Exposed", GT_C_NS }, { "exposed_percent", "of window %", GT_C_PERCENT }, { "kind", "Kind", GT_C_TEXT },
+	{ "exposed_ns", "Exposed", GT_C_NS }, { "exposed_percent", "Of window %", GT_C_PERCENT }, { "kind", "Kind", GT_C_TEXT },
 	{ "name", NULL, GT_C_TEXT },
 };
 
@@ -258,7 +258,7 @@ static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, 
 			     gt_cell_text(n->text) });
 	}
 	gt_table_gives_way(*to, "kind count total_ns");
-	gt_note_cut(*to, s->nnames, shown);
+	gt_table_note_cut(*to, s->nnames, shown);
 	gt_kernel_names_free(names);
 	return 0;
 }

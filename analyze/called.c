@@ -175,13 +175,13 @@ struct gt_table *gt_called_launches_table(struct gt_called *g, struct gt_err *er
 		const char *brief = k->name ? gt_kernel_names_get(names, k->name) : NULL;
 
 		gt_table_add(t, (struct gt_cell[]){
-			brief ? gt_cell_text(brief) : gt_cell_none(), gt_cell_u(k->count), gt_cell_u(k->failed), gt_cell_u(k->total),
+			brief ? gt_cell_text(brief) : gt_cell_none(), gt_cell_u(k->count), gt_cell_faults(k->failed), gt_cell_u(k->total),
 			gt_cell_u(k->total / k->count), gt_cell_u(k->longest), gt_cell_i(shares[i]),
 			k->name ? gt_cell_text(k->name) : gt_cell_none() });
 	}
 	if (t) {
-		gt_table_gives_way(t, "failed max_ns mean_ns share_percent");
-		gt_note_cut(t, g->n, shown);
+		gt_table_gives_way(t, "max_ns mean_ns failed share_percent");
+		gt_table_note_cut(t, g->n, shown);
 		if (g->n > GROUPS_MAX)
 			gt_table_note(t, "more than %u different kernels: those that came later are counted together, as (all others)", GROUPS_MAX);
 	}
@@ -222,12 +222,12 @@ static int transfers_finish(void *state, struct gt_table **tables, unsigned max,
 		const struct gt_called_group *k = &g->list[i];
 
 		gt_table_add(tables[0], (struct gt_cell[]){
-			gt_cell_text(k->name), gt_cell_u(k->count), gt_cell_u(k->failed), gt_cell_known(k->sized, k->bytes),
+			gt_cell_text(k->name), gt_cell_u(k->count), gt_cell_faults(k->failed), gt_cell_known(k->sized, k->bytes),
 			gt_cell_known(k->sized, k->sized ? k->bytes / k->sized : 0), gt_cell_known(k->sized, k->largest),
 			gt_cell_u(k->total), gt_cell_u(k->longest), gt_cell_i(shares[i]) });
 	}
 	if (tables[0]) {
-		gt_table_gives_way(tables[0], "failed max_ns mean_bytes share_percent max_bytes total_ns");
+		gt_table_gives_way(tables[0], "max_ns mean_bytes share_percent max_bytes failed bytes");
 		note_bare(g, tables[0]);
 	}
 	free(shares);

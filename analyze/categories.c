@@ -102,7 +102,7 @@ static int layers_finish(void *state, struct gt_table **tables, unsigned max, st
 
 		gt_table_add(tables[0], (struct gt_cell[]){
 			gt_cell_text(gt_layer_word(l)), gt_cell_known(known, s->count), gt_cell_known(known, s->open),
-			gt_cell_known(known, s->instants), gt_cell_known(known, s->failed), gt_cell_known(known, s->total),
+			gt_cell_known(known, s->instants), known ? gt_cell_faults(s->failed) : gt_cell_none(), gt_cell_known(known, s->total),
 			gt_cell_known(known, s->longest) });
 	}
 	note_files(a, tables[0]);

@@ -246,8 +246,8 @@ static int counters_finish(void *state, struct gt_table **tables, unsigned max, 
 		qsort(c->list, c->n, sizeof(*c->list), by_place);
 	for (size_t i = 0; i < shown; i++)
 		add(&c->asked, tables[0], &c->list[i]);
-	gt_table_gives_way(tables[0], "process first_ns samples pid last min mean");
-	gt_note_cut(tables[0], c->n, shown);
+	gt_table_gives_way(tables[0], "process first_ns samples last min mean pid");
+	gt_table_note_cut(tables[0], c->n, shown);
 	note_doubts(c, tables[0]);
 	if (late)
 		gt_table_note(tables[0], "%llu samples came too late to be put in order", (unsigned long long)late);

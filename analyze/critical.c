@@ -498,10 +498,13 @@ static int add_processes(struct critical *s, struct gt_table **tables, struct gt
 		rc = add_process(s, list[i], tables, &left_out, err);
 	if (!rc && !n)
 		cannot_answer(s, tables[BY_KIND]);
-	if (left_out)
-		gt_table_note(tables[BY_NAME], "%zu more rows below --top %u left out", left_out, s->chain.asked.opt->top);
+	if (n == 1)
+		gt_table_note_cut(tables[BY_NAME], left_out + gt_table_rows(tables[BY_NAME]), gt_table_rows(tables[BY_NAME]));
+	else
+		gt_table_note_more(tables[BY_NAME], left_out, 0);
 	if (s->shorter)
-		gt_table_note(tables[LONGEST], "%llu shorter pieces left out", (unsigned long long)s->shorter);
+		gt_table_note(tables[LONGEST], "%llu shorter piece%s left out%s", (unsigned long long)s->shorter, s->shorter == 1 ? "" : "s",
+			      s->chain.asked.opt->top ? ": --top 0 shows more" : "");
 	free(list);
 	return rc;
 }
@@ -543,10 +546,10 @@ static int critical_finish(void *state, struct gt_table **tables, unsigned max, 
 	if (n == NTABLES)
 		note_without(s, tables[WITHOUT]);
 	gt_table_gives_way(tables[BY_KIND], "process pieces pid");
-	gt_table_gives_way(tables[BY_NAME], "process pieces pid summed_ns kind");
-	gt_table_gives_way(tables[LONGEST], "process thread pid device stream tid kind");
+	gt_table_gives_way(tables[BY_NAME], "process pieces summed_ns kind pid");
+	gt_table_gives_way(tables[LONGEST], "process thread tid stream kind pid device");
 	if (n == NTABLES)
-		gt_table_gives_way(tables[WITHOUT], "process summed_ns pid on_path_ns gain_percent");
+		gt_table_gives_way(tables[WITHOUT], "process summed_ns on_path_ns gain_percent pid");
 	return (int)n;
 }
 

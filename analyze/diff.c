@@ -269,6 +269,12 @@ static const struct gt_column name_columns[] = {
 static struct gt_cell mean(bool has, const struct gt_sample *s) { return has ? gt_cell_i(llround(s->mean)) : gt_cell_none(); }
 static struct gt_cell deviation(const struct gt_sample *s) { return (struct gt_cell){ .absent = !s->scatters, .d = s->deviation }; }
 
+static struct gt_cell verdict_cell(enum gt_verdict verdict)
+{
+	return gt_cell_toned(gt_cell_text(verdict_words[verdict]), verdict == GT_VERDICT_SLOWER ? GT_TONE_BAD :
+			     verdict == GT_VERDICT_FASTER ? GT_TONE_GOOD : GT_TONE_NONE);
+}
+
 static void add_name(struct gt_table *t, const struct name *n, struct gt_kernel_names *kernels)
 {
 	bool both = n->has_a && n->has_b, kernel = !strcmp(n->category, gt_category_word(GT_CAT_KERNEL));
@@ -278,7 +284,7 @@ static void add_name(struct gt_table *t, const struct name *n, struct gt_kernel_
 
 	by.change = false;
 	gt_table_add(t, (struct gt_cell[NNAME]){
-		gt_cell_text(brief ? brief : n->name), gt_cell_text(verdict_words[n->verdict]),
+		gt_cell_text(brief ? brief : n->name), verdict_cell(n->verdict),
 		both ? percent(gt_change((long double)n->a.mean, (long double)n->b.mean)) : gt_cell_none(), by,
 		{ .absent = n->verdict == GT_VERDICT_UNRECORDED, .change = true, .i = n->total_b - n->total_a },
 		gt_cell_known(n->has_a, n->a.count), gt_cell_known(n->has_b, n->b.count), mean(n->has_a, &n->a), mean(n->has_b, &n->b),
@@ -319,7 +325,7 @@ static struct gt_table *names(const struct compared *c, const struct gt_side *a,
 	gt_table_note(t, "slower, faster: the mean, by more than 1 %% and by more than the noise, 3 standard errors of the means; "
 			 "the total changes with the count as well");
 	gt_table_note(t, "the noise is that within each file: another run may differ by more");
-	gt_note_cut(t, n, shown);
+	gt_table_note_cut(t, n, shown);
 	if (top && c->verdicts[GT_VERDICT_SAME])
 		gt_table_note(t, "%llu of %zu names are the same, within 1 %%: --top 0 lists them",
 			      (unsigned long long)c->verdicts[GT_VERDICT_SAME], c->n);
@@ -331,6 +337,10 @@ static struct gt_table *names(const struct compared *c, const struct gt_side *a,
 
 enum what { WORSE, BETTER, CHANGED, ADDED, GONE, UNRECORDED, UNTOLD, SAME };
 static const char *const what_words[] = { "worse", "better", "changed", "added", "gone", "not recorded", "cannot tell", "same" };
+static struct gt_cell what_cell(enum what what)
+{
+	return gt_cell_toned(gt_cell_text(what_words[what]), what == WORSE ? GT_TONE_BAD : what == BETTER ? GT_TONE_GOOD : GT_TONE_NONE);
+}
 
 struct figure {
 	const struct gt_diff_rule *rule;
@@ -452,7 +462,7 @@ static int by_change(const void *pa, const void *pb)
 }
 
 static const struct gt_column figure_columns[] = {
-	{ "figure", "Figure", GT_C_WHOLE }, { "row", "of", GT_C_TEXT }, { "verdict", "Verdict", GT_C_WHOLE }, { "a", "A", GT_C_FIGURE },
+	{ "figure", "Figure", GT_C_WHOLE }, { "row", "Of", GT_C_TEXT }, { "verdict", "Verdict", GT_C_WHOLE }, { "a", "A", GT_C_FIGURE },
 	{ "b", "B", GT_C_FIGURE }, { "change_percent", "Change %", GT_C_PERCENT },
 };
 #define NFIGURE (sizeof(figure_columns) / sizeof(*figure_columns))
@@ -474,7 +484,7 @@ static int put_figure(struct gt_table *t, const struct figure *f)
 		return -ENOMEM;
 	snprintf(figure, sizeof(figure), "%s.%s", f->rule->table, f->column->key);
 	gt_table_add(t, (struct gt_cell[NFIGURE]){
-		gt_cell_text(figure), gt_cell_text(row), gt_cell_text(what_words[f->what]),
+		gt_cell_text(figure), gt_cell_text(row), what_cell(f->what),
 		figure_cell(f->has_a, f->ta, f->rows.a, f->column_a, f->column->kind),
 		figure_cell(f->has_b, f->tb, f->rows.b, f->column_b, f->column->kind),
 		f->has_a && f->has_b ? percent(f->change) : gt_cell_none() });
@@ -498,7 +508,7 @@ static struct gt_table *figures(struct figures *fs, unsigned top)
 		}
 	if (n)
 		gt_table_note(t, "what changed by more than 1 %%; of single figures noise cannot be told");
-	gt_note_cut(t, n, shown);
+	gt_table_note_cut(t, n, shown);
 	if (top && fs->same)
 		gt_table_note(t, "%zu of %zu figures are the same, within 1 %%: --top 0 lists them", fs->same, fs->n);
 	return t;

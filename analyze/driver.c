@@ -343,7 +343,7 @@ static const struct gt_column call_columns[] = {
 #define NCALL (sizeof(call_columns) / sizeof(*call_columns))
 static const struct gt_column failure_columns[] = {
 	{ "recording", "Recording", GT_C_COUNT }, { "operation", "Operation", GT_C_TEXT }, { "code", "Code", GT_C_COUNT },
-	{ "status", "Status", GT_C_TEXT }, { "count", "Times", GT_C_COUNT }, { "of", "of", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
+	{ "status", "Status", GT_C_TEXT }, { "count", "Times", GT_C_COUNT }, { "of", "Of all", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
 	{ "first_ns", "First", GT_C_TIME },
 };
 #define NFAILURE (sizeof(failure_columns) / sizeof(*failure_columns))
@@ -445,7 +445,7 @@ static int fill_calls(const struct driver *d, struct gt_table *t, struct gt_err 
 			gt_cell_u(s->driver), gt_cell_share(s->driver, s->ns), gt_cell_u(s->ns > s->driver ? s->ns - s->driver : 0),
 			gt_cell_u(s->ioctls), gt_cell_u(s->entered), gt_cell_u(s->longest) });
 	}
-	gt_note_cut(t, n, shown);
+	gt_table_note_cut(t, n, shown);
 	free(list);
 	return 0;
 }
@@ -479,7 +479,7 @@ static void fill_failures(struct driver *d, struct gt_table *t)
 			gt_cell_u(f->count), gt_cell_u(d->rows[d->order.types[f->seg->index] + f->type]), gt_cell_u(f->ns),
 			gt_cell_i(gt_since(d->asked.opt, d->asked.reader, f->seg, f->first)) } + gt_where_skip(d->asked.reader));
 	}
-	gt_note_cut(t, d->nfailures, shown);
+	gt_table_note_cut(t, d->nfailures, shown);
 	if (d->beyond)
 		gt_table_note(t, "%llu failed ioctls are beyond the first %u kinds and in no row", (unsigned long long)d->beyond,
 			      FAILURES_MAX);

@@ -132,12 +132,12 @@ static int errors_finish(void *state, struct gt_table **tables, unsigned max, st
 	tables[0] = gt_table_new("errors", "Failed calls", columns + skip, NCOLUMNS - skip);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "process thread pid first_ns tid error");
+	gt_table_gives_way(tables[0], "process thread first_ns tid pid error");
 	if (e->n)
 		qsort(e->list, e->n, sizeof(*e->list), by_count);
 	for (size_t i = 0; i < shown; i++)
 		add(e, tables[0], &e->list[i]);
-	gt_note_cut(tables[0], e->n, shown);
+	gt_table_note_cut(tables[0], e->n, shown);
 	if (e->beyond)
 		gt_table_note(tables[0], "%llu failed calls are beyond the first %d kinds of failure and not listed",
 			      (unsigned long long)e->beyond, ERRORS_MAX);

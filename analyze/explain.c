@@ -37,7 +37,8 @@ static const char *const words[][2] = {
 
 static void put(struct gt_out *out, size_t width, const char *word, const char *text)
 {
-	gt_out_printf(out, "%s\n", word);
+	gt_put_toned(out, GT_TONE_HEADING, word, strlen(word));
+	gt_out_str(out, "\n");
 	while (*text) {
 		size_t n = strlen(text), room = width > 3 * INDENT ? width - INDENT : 2 * INDENT;
 

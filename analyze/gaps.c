@@ -112,7 +112,7 @@ static int causes_table(struct gt_idle *s, struct gt_table *t, struct gt_kernel_
 			     gt_cell_u(one->gaps), gt_cell_u(one->ns), gt_cell_i(shares[i]), gt_cell_u(one->ns / one->gaps),
 			     gt_cell_i(one->longest), gt_cell_text(gt_idle_key(one->cause)) });
 	}
-	gt_note_cut(t, s->nsums, shown);
+	gt_table_note_cut(t, s->nsums, shown);
 	free(parts);
 	free(shares);
 	return rc;
@@ -122,7 +122,7 @@ static int causes_table(struct gt_idle *s, struct gt_table *t, struct gt_kernel_
 
 static const struct gt_column longest_columns[] = {
 	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Gap", GT_C_NS },
-	{ "cause", "Cause", GT_C_TEXT }, { "cause_percent", "of gap %", GT_C_PERCENT }, { "what", "What", GT_C_TEXT },
+	{ "cause", "Cause", GT_C_TEXT }, { "cause_percent", "Of gap %", GT_C_PERCENT }, { "what", "What", GT_C_TEXT },
 	{ "tid", "TID", GT_C_COUNT }, { "after", "After", GT_C_TEXT }, { "before", "Before", GT_C_TEXT }, { "key", NULL, GT_C_TEXT },
 };
 #define NLONGEST 13
@@ -164,14 +164,14 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	} else if (!rc) {
 		rc = causes_table(g->idle, tables[0], names, err);
 		gt_idle_note_gaps(g->idle, tables[0]);
-		gt_table_gives_way(tables[0], "mean_ns max_ns gaps");
+		gt_table_gives_way(tables[0], "mean_ns max_ns gaps share_percent");
 		tables[1] = gt_table_new("longest_gaps", "The longest gaps", longest_columns + skip, NLONGEST - skip);
 	}
 	gt_keep_sort(&g->longest);
 	for (size_t i = 0; !rc && tables[1] && i < g->longest.n; i++)
 		add_longest(g->idle, tables[1], &g->longest.list[i], names);
 	if (!rc && tables[1]) {
-		gt_table_gives_way(tables[1], "process tid cause_percent pid after before what device");
+		gt_table_gives_way(tables[1], "process tid cause_percent pid before after what device");
 		gt_note_kept(tables[1], &g->longest);
 	}
 	gt_kernel_names_free(names);

@@ -198,7 +198,7 @@ static void why(const struct judged *j, char *to, size_t size)
 		snprintf(to + n, size - (size_t)n, "%s%u in one file only", n ? "; " : "", j->alone);
 }
 
-#define GATE_COLUMNS { "state", "State", GT_C_WHOLE }, { "gate", "Fails if", GT_C_WHOLE }, { "row", "of", GT_C_TEXT }
+#define GATE_COLUMNS { "state", "State", GT_C_WHOLE }, { "gate", "Fails if", GT_C_WHOLE }, { "row", "Of", GT_C_TEXT }
 #define WHY_COLUMNS { "why", "", GT_C_WHOLE }, { "rows", NULL, GT_C_COUNT }, { "failed", NULL, GT_C_COUNT }, \
 	{ "without", NULL, GT_C_COUNT }, { "in_one_only", NULL, GT_C_COUNT }
 static const struct gt_column columns_of_two[] = {
@@ -220,6 +220,8 @@ static int put_gate(struct gt_table *t, const struct judged *j)
 {
 	static const char *const states[] = {
 	    [GT_EXIT_CLEAN] = "passed", [GT_EXIT_FOUND] = "failed", [GT_EXIT_UNKNOWN] = "cannot answer"};
+	static const enum gt_tone tones[] = {
+	    [GT_EXIT_CLEAN] = GT_TONE_GOOD, [GT_EXIT_FOUND] = GT_TONE_BAD, [GT_EXIT_UNKNOWN] = GT_TONE_NOTE};
 	bool in_b = j->worst.b >= 0;
 	char *row = j->held ? gt_row_name(j->gate->rule, in_b ? j->tb : j->ta, (unsigned)(in_b ? j->worst.b : j->worst.a)) : strdup("");
 	struct gt_cell cells[16], a = figure(j, j->ta, j->worst.a), b = figure(j, j->tb, j->worst.b);
@@ -230,7 +232,7 @@ static int put_gate(struct gt_table *t, const struct judged *j)
 	if (!row)
 		return -ENOMEM;
 	why(j, text, sizeof(text));
-	cells[n++] = gt_cell_text(states[outcome(j)]);
+	cells[n++] = gt_cell_toned(gt_cell_text(states[outcome(j)]), tones[outcome(j)]);
 	cells[n++] = gt_cell_text(j->gate->text);
 	cells[n++] = *row ? gt_cell_text(row) : gt_cell_none();
 	if (j->a) {

@@ -244,8 +244,8 @@ static void add_kind(struct gt_table *t, const struct kind *k, const uint64_t *b
 static const struct gt_column pinning_columns[] = {
 	{ "direction", "Direction", GT_C_TEXT }, { "from_bytes", "Sizes from", GT_C_BYTES }, { "count", "Count", GT_C_COUNT },
 	{ "bytes", "Bytes", GT_C_BYTES }, { "total_ns", "Time", GT_C_NS }, { "bandwidth_gb_per_s", "GB/s", GT_C_REAL },
-	{ "pinned_count", "Pinned", GT_C_COUNT }, { "pinned_from_bytes", "of", GT_C_BYTES },
-	{ "pinned_bandwidth_gb_per_s", "reach GB/s", GT_C_REAL }, { "pinned_ns", "Would take", GT_C_NS }, { "win_ns", "Win", GT_C_NS },
+	{ "pinned_count", "Pinned copies", GT_C_COUNT }, { "pinned_from_bytes", "Pinned sizes from", GT_C_BYTES },
+	{ "pinned_bandwidth_gb_per_s", "Pinned GB/s", GT_C_REAL }, { "pinned_ns", "Would take", GT_C_NS }, { "win_ns", "Win", GT_C_NS },
 };
 #define NPINNING (sizeof(pinning_columns) / sizeof(*pinning_columns))
 struct pinning { struct size pageable[SIZES], pinned[SIZES]; };
@@ -318,7 +318,7 @@ static void fill_pinning(const struct copies *c, struct gt_table *t)
 			gt_table_note(t, "cannot answer for %llu copies %s: there are no pinned ones of their size (or, of 1 MiB and more, down to a "
 				      "quarter of it)", (unsigned long long)without, gt_direction_text(directions[d]));
 	}
-	gt_table_gives_way(t, "pinned_count pinned_from_bytes count bytes pinned_ns total_ns pinned_bandwidth_gb_per_s bandwidth_gb_per_s");
+	gt_table_gives_way(t, "pinned_from_bytes pinned_count bytes bandwidth_gb_per_s pinned_bandwidth_gb_per_s count pinned_ns total_ns");
 }
 
 static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *busy)
@@ -330,7 +330,7 @@ static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *bus
 		add_kind(t, &c->list[i], c->time.crowded ? NULL : &busy[i], kernels);
 		unsized += c->list[i].count - c->list[i].sized;
 	}
-	gt_table_gives_way(t, "mean_bytes min_bytes total_ns max_bytes row_bandwidth_gb_per_s operation busy_ns count bytes exposed_ns source "
+	gt_table_gives_way(t, "operation row_bandwidth_gb_per_s mean_bytes min_bytes max_bytes exposed_ns total_ns count bytes source "
 			   "destination hidden_percent");
 	gt_table_sort(t, 7, true, c->time.asked.opt->top);
 	if (!kernels && c->n)

@@ -234,7 +234,7 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 	}
 	gt_table_gives_way(tables[0],
 			   "queued min_ns p90_ns stddev_ns p50_ns launch_mean_ns queue_mean_ns max_ns p99_ns mean_ns busy_percent spark");
-	gt_note_cut(tables[0], k->n, shown);
+	gt_table_note_cut(tables[0], k->n, shown);
 	gt_spark_note(tables[0], &scale);
 	if (k->n)
 		note_busy(k, tables[0], busy);
@@ -322,7 +322,7 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 		if (k->time.places[i].device == k->time.places[i].track && ++devices <= GT_KEEP_ALL)
 			add_device(&k->time, tables[0], &k->time.places[i], &namer);
 	gt_gpu_namer_release(&namer);
-	gt_note_cut(tables[0], devices, gt_shown(devices, 0));
+	gt_table_note_cut(tables[0], devices, gt_shown(devices, 0));
 	add_top(k, tables[1], names);
 	gt_gpu_time_note_window(&k->time, tables[0]);
 	gt_gpu_time_notes(&k->time, tables[0], "launches");

@@ -161,8 +161,8 @@ static const struct gt_column kernel_columns[] = {
 };
 #define NKERNEL (sizeof(kernel_columns) / sizeof(*kernel_columns))
 static const struct gt_column pair_columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "stream", "Stream", GT_C_COUNT }, { "other", "And", GT_C_COUNT },
-	{ "busy_ns", "Busy", GT_C_NS }, { "other_busy_ns", "The other", GT_C_NS }, { "both_ns", "Both at once", GT_C_NS },
+	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "stream", "Stream", GT_C_COUNT }, { "other", "Other stream", GT_C_COUNT },
+	{ "busy_ns", "Busy", GT_C_NS }, { "other_busy_ns", "Other busy", GT_C_NS }, { "both_ns", "Both at once", GT_C_NS },
 	{ "both_percent", "Of the lesser %", GT_C_PERCENT }, { "turns", "Turns", GT_C_COUNT }, { "how", "How", GT_C_TEXT },
 };
 #define NPAIR (sizeof(pair_columns) / sizeof(*pair_columns))
@@ -295,7 +295,7 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 	for (size_t i = 0; i < shown; i++)
 		add_pair(o, t, &list[i]);
 	free(list);
-	gt_note_cut(t, n, shown);
+	gt_table_note_cut(t, n, shown);
 	if (!n && o->n)
 		gt_table_note(t, "no GPU did work on more than one stream: nothing there could run side by side");
 	if (unpaired)
@@ -318,7 +318,7 @@ static void add_devices(const struct overlap *o, struct gt_table *kinds, struct 
 			add_kind(o, kinds, d, (enum gt_work_kind)k);
 		add_kernels(o, kernels, d);
 	}
-	gt_note_cut(kernels, o->n, shown);
+	gt_table_note_cut(kernels, o->n, shown);
 }
 
 static int by_track(const void *pa, const void *pb)
@@ -359,9 +359,9 @@ static int overlap_finish(void *state, struct gt_table **tables, unsigned max, s
 		gt_sweep_out(&o->devices[i].sweep, on_stretch, &o->devices[i]);
 	if (o->n)
 		qsort(o->devices, o->n, sizeof(*o->devices), by_track);
-	gt_table_gives_way(tables[0], "process count alone_ns pid with_copies_ns with_communication_ns with_compute_ns exposed_ns");
-	gt_table_gives_way(tables[1], "process pid busy_ns several_percent");
-	gt_table_gives_way(tables[2], "process pid turns other_busy_ns busy_ns both_percent device");
+	gt_table_gives_way(tables[0], "process count alone_ns with_copies_ns with_communication_ns with_compute_ns exposed_ns pid");
+	gt_table_gives_way(tables[1], "process busy_ns several_percent pid");
+	gt_table_gives_way(tables[2], "process turns other_busy_ns busy_ns both_percent pid device");
 	add_devices(o, tables[0], tables[1]);
 	rc = add_pairs(o, tables[2], err);
 	add_notes(o, tables[0]);

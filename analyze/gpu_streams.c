@@ -80,7 +80,7 @@ static int streams_finish(void *state, struct gt_table **tables, unsigned max, s
 		add(g, tables[0], &g->places[i], &namer);
 	gt_gpu_namer_release(&namer);
 	gt_table_gives_way(tables[0], "sets process copies last_ns first_ns name kernels");
-	gt_note_cut(tables[0], g->nplaces, shown);
+	gt_table_note_cut(tables[0], g->nplaces, shown);
 	gt_gpu_time_note_window(g, tables[0]);
 	gt_gpu_time_notes(g, tables[0], NULL);
 	return 1;

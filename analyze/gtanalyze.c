@@ -20,6 +20,7 @@
 #include "formats/base/nearest.h"
 #include "formats/base/opt.h"
 #include "formats/base/streams.h"
+#include "formats/base/terminal.h"
 #include "formats/globs.h"
 #include "formats/importers.h"
 
@@ -30,7 +31,7 @@
 
 static struct {
 	bool list, explain, force, whole, spark, per_rank;
-	int format, names;
+	int format, names, colour;
 	const char *from, *to, *output, *min, *gap;
 	uint64_t pid, tid, top, threads;
 	struct gt_opt_list match, fail_if, without;
@@ -39,6 +40,7 @@ static struct {
 
 static const char *const formats[] = { "text", "csv", "tsv", "json", NULL };	/* as in enum gt_table_format */
 static const char *const name_forms[] = { "short", "full", "mangled", NULL };	/* as in enum gt_name_form */
+static const char *const colour_words[] = { "auto", "always", "never", NULL };	/* as in enum gt_colour_when */
 static const struct gt_opt options[] = {
 	{ 'l', "list",   GT_OPT_FLAG, &opt.list,    NULL,      "list the reports and leave", NULL },
 	{ 0,   "explain", GT_OPT_FLAG, &opt.explain, NULL,     "say what words mean in all reports, and leave", NULL },
@@ -46,6 +48,7 @@ static const struct gt_opt options[] = {
 	{ 0,   "top",    GT_OPT_U64,  &opt.top,     "N",       "show at most N rows of a table, 0 all; unless told, text shows 20 and the "
 							       "other formats all", NULL },
 	{ 0,   "names",  GT_OPT_WORD, &opt.names,   "FORM",    "how kernels are called", name_forms },
+	{ 0,   "color",  GT_OPT_WORD, &opt.colour,  "WHEN",    "colour text; auto: on a terminal, unless NO_COLOR is set", colour_words },
 	{ 0,   "spark",  GT_OPT_FLAG, &opt.spark,   NULL,
 	  "draw beside each name of top, ioctls and kernels how its durations are spread", NULL },
 	{ 0,   "per-rank", GT_OPT_FLAG, &opt.per_rank, NULL,
@@ -742,6 +745,7 @@ static int answer(const struct chosen *c, char **files, int n, bool diff)
 			return fail(NULL, &err, GT_EXIT_FAILURE);
 	if (gt_out_open(&out, opt.output, opt.force, &err))
 		return fail(NULL, &err, GT_EXIT_FAILURE);
+	out.colours = gt_terminal_colours(gt_out_fd(&out), (enum gt_colour_when)opt.colour);
 	if (opt.explain)
 		gt_explain(c->list + 1, c->unasked ? 0 : c->n - 1, &out);
 	else if (opt.list)

@@ -416,7 +416,9 @@ static void say(struct gt_table *t, struct header *h, const struct gt_segment *s
 	k->values[START] = (char *)began;
 	machine = strdup(b.failed ? "" : (char *)b.data);
 	gt_buf_release(&b);
+	gt_table_tone(t, GT_TONE_HEADING);
 	say_size(t, h, seg, k);
+	gt_table_tone(t, GT_TONE_NONE);
 	if (*command && !(h->asked.opt->ranks && h->command && !strcmp(h->command, command)))
 		gt_table_say(t, "  %s", command);
 	if (!(h->asked.opt->ranks && h->machine && machine && !strcmp(h->machine, machine)))
@@ -601,7 +603,7 @@ static struct gt_table *damage_table(const struct header *h)
 			gt_cell_text(d[i].text) } + skip);
 	}
 	if (t)
-		gt_note_cut(t, n, shown);
+		gt_table_note_cut(t, n, shown);
 	return t;
 }
 
@@ -617,6 +619,7 @@ static int header_finish(void *state, struct gt_table **tables, unsigned max, st
 		return gt_err_set(err, -ENOMEM, "no memory for the header");
 	if (opt->ranks)
 		gt_table_say(tables[0], "%s, read as the ranks of one run (--per-rank: each by itself)", opt->file);
+	gt_table_warns(tables[0]);
 	for (uint32_t i = 0; !rc && i < h->nsegs; i++) {
 		note_doubts(h, tables[0], gt_reader_segment(h->asked.reader, i));
 		rc = add_segment(h, tables[0], gt_reader_segment(h->asked.reader, i), !opt->ranks || i < shown);
@@ -659,7 +662,7 @@ const struct gt_analysis gt_header_report = {
 /* ---- everything the recorder noted ---- */
 
 static const struct gt_column meta_columns[] = {
-	{ "recording", "Recording", GT_C_COUNT }, { "key", "Key", GT_C_WHOLE }, { "value", "Value", GT_C_WHOLE },
+	{ "recording", "Recording", GT_C_COUNT }, { "key", "Key", GT_C_TEXT }, { "value", "Value", GT_C_WHOLE },
 };
 struct meta { struct gt_table *t; const struct gt_segment *seg; unsigned skip; };
 

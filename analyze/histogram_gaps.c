@@ -234,7 +234,7 @@ static int add_groups(struct histogram_gaps *h, struct gt_table *t, unsigned ski
 			gt_table_say(t, "%s", "");
 		rc = g->d.coarse ? 0 : add_group(h, t, g, skip, &l, err);
 	}
-	gt_note_cut(t, h->groups.n, shown);
+	gt_table_note_cut(t, h->groups.n, shown);
 	if (coarse)
 		gt_table_note(t, "too many groups: %llu of them could not be counted", (unsigned long long)coarse);
 	return rc;

@@ -4,8 +4,9 @@
 #define GT_KEEP_H
 #include <stddef.h>
 #include "formats/reader.h"
+#include "formats/table.h"
 
-#define GT_KEEP_ALL 100000	/* what --top 0 means here, and more than that: memory stays bounded */
+#define GT_KEEP_ALL GT_TABLE_MOST	/* what --top 0 means here, and more than that: memory stays bounded */
 
 struct gt_kept {
 	int64_t score;			/* the greater the better */

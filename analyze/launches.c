@@ -284,8 +284,8 @@ static int launches_table(struct launches *s, struct gt_table *t, struct gt_kern
 		qsort(s->list, s->n, sizeof(*s->list), by_call);
 	for (size_t i = 0; !rc && i < shown; i++)
 		rc = add_group(t, &s->list[i], label(&s->list[i], names, text), err);
-	gt_table_gives_way(t, "call_per_node_ns call_percent gpu_percent queue_percent call_ns queue_mean_ns short call_mean_ns");
-	gt_note_cut(t, s->n, shown);
+	gt_table_gives_way(t, "call_per_node_ns call_percent gpu_percent queue_percent queue_mean_ns short call_mean_ns");
+	gt_table_note_cut(t, s->n, shown);
 	note_all(s, t);
 	if (s->n > GROUPS_MAX)
 		gt_table_note(t, "more than %u different kernels and graphs: those that came later are counted together, as (all others)",
@@ -323,7 +323,7 @@ static int short_table(struct launches *s, struct gt_table *t, struct gt_kernel_
 			g->name ? gt_cell_text(g->name) : gt_cell_none() });
 	}
 	gt_table_gives_way(t, "share_percent launches gpu_mean_ns call_mean_ns");
-	gt_note_cut(t, n, shown);
+	gt_table_note_cut(t, n, shown);
 	free(parts);
 	free(shares);
 	return rc ? gt_err_set(err, rc, "no memory for shares") : 0;

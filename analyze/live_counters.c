@@ -64,7 +64,7 @@ int gt_live_counters_run(struct gt_live_counters *c, const struct gt_cols *cols,
 
 static const struct gt_column columns[] = {
 	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "kind", "Kind", GT_C_TEXT }, { "peak_bytes", "Peak live", GT_C_BYTES },
-	{ "peak_at_ns", "at", GT_C_TIME }, { "live_bytes", "Live at end", GT_C_BYTES },
+	{ "peak_at_ns", "Peak at", GT_C_TIME }, { "live_bytes", "Live at end", GT_C_BYTES },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
@@ -116,12 +116,12 @@ struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct
 		gt_table_add(t, cells + skip);
 		uncertain |= one->uncertain;
 	}
-	gt_note_cut(t, c->n, shown);
+	gt_table_note_cut(t, c->n, shown);
 	if (uncertain)
 		gt_table_note(t, "not all that changes these figures was seen: gtanalyze counters tells from when on");
 	if (!c->n && !a->opt->restricted)
 		gt_table_cannot(t, "counters were not recorded");
-	gt_table_gives_way(t, "process peak_at_ns pid live_bytes");
+	gt_table_gives_way(t, "process peak_at_ns live_bytes pid device");
 	return t;
 }
 

@@ -114,7 +114,7 @@ int gt_names_cells(const struct gt_names *names, const struct gt_name *name, int
 	const struct gt_stat *s = &name->sum;
 
 	cells[0] = gt_cell_u(s->count);
-	cells[1] = gt_cell_u(s->failed);
+	cells[1] = gt_cell_faults(s->failed);
 	cells[2] = gt_cell_u(s->total);
 	cells[3] = gt_cell_known(s->count, s->count ? s->total / s->count : 0);
 	cells[6] = gt_cell_known(s->count, s->longest);

@@ -179,9 +179,9 @@ static int execs_finish(void *state, struct gt_table **tables, unsigned max, str
 	for (size_t i = 0; i < shown; i++)
 		add_row(e, tables[0], gt_groups_at(&e->groups, i));
 	gt_table_gives_way(tables[0], "tstddev_ns astddev_ns qstddev_ns kstddev_ns tmin_ns amin_ns qmin_ns kmin_ns "
-			   "tmax_ns amax_ns qmax_ns kmax_ns tmed_ns amed_ns qmed_ns kmed_ns tid qcount dev_id pid count qavg_ns aavg_ns api_name");
+			   "tmax_ns amax_ns qmax_ns kmax_ns tmed_ns amed_ns qmed_ns kmed_ns tid qcount dev_id pid qavg_ns aavg_ns api_name count");
 	gt_nsight_show_names(&e->names, tables[0], "short_kernel_name", "kernel_name");
-	gt_note_cut(tables[0], e->groups.n, shown);
+	gt_table_note_cut(tables[0], e->groups.n, shown);
 	note_limits(e, tables[0]);
 	return 1;
 }

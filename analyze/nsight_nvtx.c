@@ -444,7 +444,7 @@ static void note_limits(const struct nvtx *v, struct gt_table *t)
 		gt_table_note(t, "%llu of %llu %s were launched in no range", (unsigned long long)v->outside,
 			      (unsigned long long)v->work, work);
 	if (v->idle)
-		gt_table_note(t, "%llu range%s launched no %s", GT_MANY(v->idle), v->kernels ? "kernel but in ranges within" : "GPU work");
+		gt_table_note(t, "%llu range%s launched no %s", GT_MANY(v->idle), v->kernels ? "kernel themselves; what ranges inside them launched stands there" : "GPU work");
 	if (v->unended)
 		gt_table_note(t, "%llu range%s have no end, or no beginning, and are not looked at", GT_MANY(v->unended));
 	if (v->pairs.overrun)
@@ -509,7 +509,7 @@ static int proj_finish(void *state, struct gt_table **tables, unsigned max, stru
 	gt_table_gives_way(tables[0], "avg_num_child avg_range_lvl proj_stddev_ns proj_min_ns proj_med_ns total_gpu_ops "
 			   "proj_max_ns avg_gpu_ops total_range_ns proj_avg_ns range_instances");
 	if (!v->crowded)
-		gt_note_cut(tables[0], v->groups.n, shown);
+		gt_table_note_cut(tables[0], v->groups.n, shown);
 	note_limits(v, tables[0]);
 	return 1;
 }
@@ -570,7 +570,7 @@ static int kern_finish(void *state, struct gt_table **tables, unsigned max, stru
 	gt_table_gives_way(tables[0], "stddev_ns min_ns med_ns tid max_ns avg_ns pid nvtx_inst kern_inst");
 	gt_nsight_show_names(&v->names, tables[0], "short_kernel_name", "kernel_name");
 	if (!v->crowded)
-		gt_note_cut(tables[0], v->groups.n, shown);
+		gt_table_note_cut(tables[0], v->groups.n, shown);
 	note_limits(v, tables[0]);
 	return 1;
 }

@@ -328,7 +328,7 @@ static int sums_finish(void *state, struct gt_table **tables, unsigned max, stru
 	gt_table_gives_way(tables[0], spec->gives_way);
 	gt_nsight_show_names(&s->names, tables[0], "short_name", "name");
 	gt_nsight_show_names(&s->names, tables[0], "short_operation", "operation");
-	gt_note_cut(tables[0], s->groups.n, shown);
+	gt_table_note_cut(tables[0], s->groups.n, shown);
 	if (s->groups.n && !spec->sizes)
 		gt_table_note(tables[0], "time (%%) is of the sum of all total times, not of the time that passed");
 	note_limits(s, tables[0]);

@@ -420,7 +420,7 @@ static int trace_finish(const struct counted *c, const struct trace_spec *spec, 
 	gt_nsight_show_names(&t->names, tables[0], "short_name", "name");
 	gt_nsight_show_names(&t->names, tables[0], "short_kernel_name", "kernel_name");
 	if (a->opt->top && c->rows > a->opt->top)	/* nothing else cuts it: no row is held */
-		gt_note_below_top(tables[0], c->rows, a->opt->top);
+		gt_table_note_more(tables[0], c->rows - a->opt->top, c->rows);
 	rc = gt_table_stream(tables[0], &(struct gt_row_source){ trace_next, trace_close, t }, err);
 	return rc ? rc : 1;
 }

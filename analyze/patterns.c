@@ -187,13 +187,13 @@ static const struct gt_column stream_columns[] = {
 static const struct gt_column run_columns[] = {
 	{ "kernel", "Kernel", GT_C_TEXT }, { "launches", "Launches", GT_C_COUNT }, { "in_runs", "In runs", GT_C_COUNT },
 	{ "in_runs_percent", "Share %", GT_C_PERCENT }, { "runs", "Runs", GT_C_COUNT }, { "longest", "Longest", GT_C_COUNT },
-	{ "longest_call_ns", "Its calls", GT_C_NS }, { "longest_at_ns", "Begins", GT_C_TIME }, { "longest_stream", "Stream", GT_C_COUNT },
+	{ "longest_call_ns", "Its call time", GT_C_NS }, { "longest_at_ns", "Longest at", GT_C_TIME }, { "longest_stream", "Stream", GT_C_COUNT },
 	{ "name", NULL, GT_C_TEXT },
 };
 #define NRUN (sizeof(run_columns) / sizeof(*run_columns))
 static const struct gt_column sequence_columns[] = {
 	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "stream", "Stream", GT_C_COUNT }, { "times", "Times", GT_C_COUNT },
-	{ "length", "Of", GT_C_COUNT }, { "launches", "Launches", GT_C_COUNT }, { "share_percent", "Share %", GT_C_PERCENT },
+	{ "length", "Length", GT_C_COUNT }, { "launches", "Launches", GT_C_COUNT }, { "share_percent", "Share %", GT_C_PERCENT },
 	{ "call_ns", "In calls", GT_C_NS }, { "sequence", "Sequence", GT_C_WHOLE }, { "first_ns", NULL, GT_C_TIME },
 	{ "kernels", NULL, GT_C_TEXT },
 };
@@ -250,8 +250,8 @@ static int streams_table(const struct patterns *p, struct gt_table *t, struct gt
 	qsort(list, p->nlanes, sizeof(*list), by_stream);
 	for (size_t i = 0; i < shown; i++)
 		add_stream(p, t, list[i]);
-	gt_table_gives_way(t, "process pid sets copies graph_launches in_runs_percent in_runs device");
-	gt_note_cut(t, p->nlanes, shown);
+	gt_table_gives_way(t, "process sets copies graph_launches in_runs_percent in_runs pid device");
+	gt_table_note_cut(t, p->nlanes, shown);
 	free(list);
 	return 0;
 }
@@ -294,7 +294,7 @@ static int runs_table(const struct patterns *p, struct gt_table *t, struct gt_ke
 	for (size_t i = 0; i < shown; i++)
 		add_run_row(p, t, names, list[i]);
 	gt_table_gives_way(t, "longest_stream longest_at_ns in_runs_percent longest_call_ns launches runs");
-	gt_note_cut(t, n, shown);
+	gt_table_note_cut(t, n, shown);
 	free(list);
 	return 0;
 }
@@ -365,8 +365,8 @@ static int sequences_table(struct patterns *p, struct gt_table *t, struct gt_ker
 	for (size_t i = 0; !rc && i < shown; i++)
 		if (add_row(p, t, &p->sequences.list[i], names))
 			rc = gt_err_set(err, -ENOMEM, "no memory for the sequences");
-	gt_table_gives_way(t, "process pid device share_percent stream call_ns launches");
-	gt_note_cut(t, p->sequences.n, shown);
+	gt_table_gives_way(t, "process share_percent stream launches pid device");
+	gt_table_note_cut(t, p->sequences.n, shown);
 	return rc;
 }
 
@@ -382,8 +382,8 @@ static void add_notes(const struct patterns *p, struct gt_table **tables)
 	gt_table_note(tables[0], "kernels, copies and sets by the program itself; what graphs launch stands under graphs, and is in no "
 				 "run and no sequence");
 	gt_table_note(tables[2], "a run: two or more of one kernel behind one another on a stream");
-	gt_table_note(tables[1], "counted from the left without overlap; one that shares three launches in a row with one above is left "
-				 "out");
+	gt_table_note(tables[1], "a repetition counts where it does not overlap the one before; of sequences with three launches in a "
+				 "row in common only the first in this list is shown");
 	if (unjoined)
 		gt_table_note(tables[1], "%llu of %llu kernels, copies and sets are joined to no call: their calls take no time here",
 			      (unsigned long long)unjoined, (unsigned long long)l->ops);

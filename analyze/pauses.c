@@ -173,7 +173,7 @@ static int pauses_block(void *state, const struct gt_cols *cols, struct gt_err *
 static const struct gt_column columns[] = {
 	GT_WHERE_PROCESS, { "launches", "Launches", GT_C_COUNT }, { "pauses", "Pauses", GT_C_COUNT },
 	{ "total_ns", "Total", GT_C_NS }, { "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Largest", GT_C_NS },
-	{ "max_at_ns", "at", GT_C_TIME }, { "doubtful", "With losses", GT_C_COUNT }, { "doubtful_ns", "Their time", GT_C_NS },
+	{ "max_at_ns", "Largest at", GT_C_TIME }, { "doubtful", "With losses", GT_C_COUNT }, { "doubtful_ns", "Their time", GT_C_NS },
 };
 #define NCOLUMNS 11
 static const struct gt_column largest_columns[] = {

@@ -264,7 +264,7 @@ static int query_finish(void *state, struct gt_table **tables, unsigned max, str
 		add_row(&s->groups, tables[0], list[i].group);
 	free(list);
 	note_matched(s, tables[0]);
-	gt_note_cut(tables[0], s->groups.n, shown);
+	gt_table_note_cut(tables[0], s->groups.n, shown);
 	gt_query_note_sums(s, tables[0]);
 	gt_query_note_absent(s->rows, tables[0]);
 	if (layer != GT_LAYER_COUNT)

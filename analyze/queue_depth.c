@@ -406,11 +406,11 @@ static int fill(struct queues *q, struct gt_table **tables, struct gt_err *err)
 		if (l->strip)
 			add_picture(q, tables[1], l);
 	}
-	gt_note_cut(tables[0], q->n, shown);
+	gt_table_note_cut(tables[0], q->n, shown);
 	if (q->n > q->nstrips)
 		gt_table_note(tables[1], "no more than %d streams and GPUs are drawn, those that came first", STRIPS_MAX);
 	else
-		gt_note_cut(tables[1], q->n, shown);
+		gt_table_note_cut(tables[1], q->n, shown);
 	return rc;
 }
 
@@ -449,8 +449,8 @@ static int queues_finish(void *state, struct gt_table **tables, unsigned max, st
 	tables[1] = gt_table_new("queue_pictures", "Launches waiting, over time", picture_columns + skip, (unsigned)NPICTURE - skip);
 	if (rc || !tables[0] || !tables[1])
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "process pid many_percent some_percent few_percent launches empty_percent mean device");
-	gt_table_gives_way(tables[1], "process pid most device");
+	gt_table_gives_way(tables[0], "process many_percent some_percent few_percent launches empty_percent mean pid device");
+	gt_table_gives_way(tables[1], "process most pid device");
 	if (gt_launched_cannot(&q->gpu, tables[0], why) | gt_launched_cannot(&q->gpu, tables[1], why))
 		return 2;
 	rc = fill(q, tables, err);

@@ -41,26 +41,18 @@ struct gt_gpu_words gt_which_gpu(const struct gt_asked *a, const struct gt_segme
 	return w;
 }
 
-void gt_note_below_top(struct gt_table *t, size_t n, size_t top)
-{
-	gt_table_note(t, "%zu more row%s below --top %zu left out", n - top, n - top == 1 ? "" : "s", top);
-}
-
-void gt_note_cut(struct gt_table *t, size_t n, size_t shown)
-{
-	if (n > shown && shown == GT_KEEP_ALL)
-		gt_table_note(t, "%zu more row%s left out: a table holds %d at most", n - shown, n - shown == 1 ? "" : "s", GT_KEEP_ALL);
-	else if (n > shown)
-		gt_note_below_top(t, n, shown);
-}
-
 void gt_note_kept(struct gt_table *t, const struct gt_keep *keep)
 {
-	if (keep->max == GT_KEEP_ALL && keep->offered > keep->n)
-		gt_table_note(t, "%llu more rows left out: this list holds %d at most, gtexport --jsonl writes all",
-			      (unsigned long long)(keep->offered - keep->n), GT_KEEP_ALL);
+	uint64_t more = keep->offered - keep->n;
+
+	if (keep->offered <= GT_KEEP_ALL || !more)
+		gt_table_note_cut(t, keep->offered, keep->n);
+	else if (keep->max < GT_KEEP_ALL)
+		gt_table_note(t, "%llu more rows: --top 0 shows %d of them, gtexport --jsonl writes all", (unsigned long long)more,
+			      GT_KEEP_ALL - (int)keep->n);
 	else
-		gt_note_cut(t, keep->offered, keep->n);
+		gt_table_note(t, "%llu more row%s left out: this list holds %d at most, gtexport --jsonl writes all",
+			      (unsigned long long)more, more == 1 ? "" : "s", GT_KEEP_ALL);
 }
 
 struct rest { uint64_t remainder; size_t i; };

@@ -14,6 +14,9 @@ static inline struct gt_cell gt_cell_text(const char *s) { return (struct gt_cel
 static inline struct gt_cell gt_cell_u(uint64_t v) { return (struct gt_cell){ .i = gt_clamp(v) }; }
 static inline struct gt_cell gt_cell_i(int64_t v) { return (struct gt_cell){ .i = v }; }
 static inline struct gt_cell gt_cell_none(void) { return (struct gt_cell){ .absent = true }; }
+static inline struct gt_cell gt_cell_toned(struct gt_cell cell, enum gt_tone tone) { cell.tone = tone; return cell; }
+/* How many failed, or what else should be 0: it catches the eye where it is not. */
+static inline struct gt_cell gt_cell_faults(uint64_t n) { return gt_cell_toned(gt_cell_u(n), n ? GT_TONE_BAD : GT_TONE_NONE); }
 /* Text says why there is no figure; `why` is copied with the cell. */
 static inline struct gt_cell gt_cell_gone(const char *why) { return (struct gt_cell){ .absent = true, .s = why }; }
 static inline struct gt_cell gt_cell_known(bool known, uint64_t v) { return known ? gt_cell_u(v) : gt_cell_none(); }
@@ -33,10 +36,7 @@ static inline size_t gt_shown(size_t n, unsigned top)
 
 	return n < most ? n : most;
 }
-/* Notes how many rows were left out, and by what, if any. */
-void gt_note_cut(struct gt_table *t, size_t n, size_t shown);
-void gt_note_below_top(struct gt_table *t, size_t n, size_t top);	/* that those beyond the first `top` of n were */
-void gt_note_kept(struct gt_table *t, const struct gt_keep *keep);	/* likewise, where memory bounds it, too */
+void gt_note_kept(struct gt_table *t, const struct gt_keep *keep);	/* as gt_table_note_cut, where memory bounds it, too */
 /* Notes that nothing matched the options, and what there is: times, processes, threads, names. */
 void gt_note_nothing(struct gt_table *t, const struct gt_asked *a);
 /* Kernels in the form that was asked for. All of the trace have their names, whatever a report shows of them, the earlier one in it the

@@ -131,7 +131,7 @@ static int finish(struct calls *c, const char *name, const char *title, unsigned
 	tables[0] = gt_table_new(name, title, columns + skip, ncolumns - skip);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "device process depth thread result pid tid context");
+	gt_table_gives_way(tables[0], "device process depth thread result tid pid context");
 	gt_keep_sort(&c->keep);
 	for (size_t i = 0; i < c->keep.n; i++)
 		add(c, tables[0], &c->keep.list[i], open);
@@ -221,7 +221,7 @@ static int unseen_finish(void *state, struct gt_table **tables, unsigned max, st
 
 	tables[0] = gt_table_new("unseen", "Launches, copies and sets without a GPU record", unseen_columns + skip, 8 - skip);
 	if (tables[0] && names) {
-		gt_table_gives_way(tables[0], "process thread pid tid");
+		gt_table_gives_way(tables[0], "process thread tid pid");
 		gt_keep_sort(&m->keep);
 		for (size_t i = 0; i < m->keep.n; i++)
 			add_unseen(m, tables[0], &m->keep.list[i], names);

@@ -341,10 +341,10 @@ static int work_out(struct gt_steps *s, struct gt_err *err)
 
 static const struct gt_column columns[] = {
 	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "found_by", "Found by", GT_C_TEXT }, { "steps", "Steps", GT_C_COUNT },
-	{ "alike_percent", "Alike %", GT_C_PERCENT }, { "sequences", "Sequences", GT_C_COUNT }, { "warm_up", "Warm-up", GT_C_COUNT },
+	{ "alike_percent", "Repeating %", GT_C_PERCENT }, { "sequences", "Sequences", GT_C_COUNT }, { "warm_up", "Warm-up", GT_C_COUNT },
 	{ "p50_ns", "Median", GT_C_NS }, { "p90_ns", "p90", GT_C_NS }, { "p99_ns", "p99", GT_C_NS }, { "min_ns", "Min", GT_C_NS },
 	{ "max_ns", "Max", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT }, { "drift", "Drift", GT_C_TEXT },
-	{ "drift_percent", "% in 100", GT_C_PERCENT }, { "anchor", "Told by", GT_C_TEXT },
+	{ "drift_percent", "Per 100 steps %", GT_C_PERCENT }, { "anchor", "Begins with", GT_C_TEXT },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 static const struct gt_column step_columns[] = {
@@ -567,7 +567,7 @@ static void add_steps(const struct gt_steps *s, struct gt_table *t)
 	for (uint32_t i = 0; i < s->nlanes; i++)
 		total += s->lanes[i].n;
 	left = gt_shown(total, s->asked.opt->top);
-	gt_note_cut(t, total, left);
+	gt_table_note_cut(t, total, left);
 	for (uint32_t i = 0; i < s->nlanes; i++) {
 		const struct gt_steps_lane *l = &s->lanes[i];
 		bool calls = has_calls(s, l, GT_LAYER_API), runtime = has_calls(s, l, GT_LAYER_RUNTIME);
@@ -591,7 +591,7 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 	if (s->crowded)
 		gt_table_cannot(t, "GPUs ran more than %u different operations", GT_STEPS_SYMBOLS);
 	else if (s->nsteps)
-		gt_table_note(t, "alike %% is of all operations of the GPU: those in steps that have their sequence in common with others");
+		gt_table_note(t, "repeating: of all that the GPU ran, what is in steps whose sequence of launches occurs more than once");
 	if (by_sequence)
 		gt_table_note(t, "a step lasts until the next one begins, so the last one, which has no next, is left out");
 	if (by_gpu)
@@ -604,7 +604,7 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 		gt_table_note(t, "%llu rows came too late to be put in order: sequences and busy times may be wrong",
 			      (unsigned long long)s->late);
 	if (sampled)
-		gt_table_note(t, "medians of names are of %zu steps of a GPU, spread evenly, without the warm-up", sampled);
+		gt_table_note(t, "the median is that of the same name in %zu steps of a GPU, picked at even distances behind the warm-up", sampled);
 }
 
 static int fill_tables(struct gt_steps *s, struct gt_table **tables, struct gt_err *err)
@@ -639,10 +639,10 @@ static int steps_finish(void *state, struct gt_table **tables, unsigned max, str
 				 (unsigned)NSLOW - skip);
 	if (!rc && (!tables[0] || !tables[1] || !tables[2]))
 		rc = gt_err_set(err, -ENOMEM, "no memory for the steps");
-	gt_table_gives_way(tables[0], "process anchor sequences found_by p90_ns min_ns p99_ns drift_percent pid alike_percent max_ns busy_percent "
-				      "warm_up device");
-	gt_table_gives_way(tables[1], "process runtime_calls sets pid copies sequence bytes calls device kernels busy_ns note");
-	gt_table_gives_way(tables[2], "process pid layer over_ns device median_ns duration_ns");
+	gt_table_gives_way(tables[0], "process anchor sequences found_by p90_ns min_ns p99_ns drift_percent alike_percent max_ns busy_percent "
+				      "warm_up pid device");
+	gt_table_gives_way(tables[1], "process runtime_calls sets copies sequence bytes calls kernels busy_ns pid note device");
+	gt_table_gives_way(tables[2], "process layer over_ns median_ns duration_ns pid device");
 	if (!rc && !s->crowded)
 		rc = work_out(s, err);
 	if (!rc)

@@ -241,7 +241,7 @@ static void fill(struct gt_stretches *s, struct gt_table **tables, struct gt_ker
 		qsort(s->lanes, s->nlanes, sizeof(*s->lanes), by_track);
 	for (size_t i = 0; i < shown; i++)
 		add_device(s, tables[0], &s->lanes[i]);
-	gt_note_cut(tables[0], s->nlanes, shown);
+	gt_table_note_cut(tables[0], s->nlanes, shown);
 	if (s->nlanes) {
 		gt_table_note(tables[0], "launch-bound: idle until the call that launched the next work had returned, and that work "
 					 "started at most 10 us later");
@@ -271,8 +271,8 @@ int gt_stretches_tables(struct gt_stretches *s, struct gt_table **tables, struct
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
 	}
 	gt_table_gives_way(tables[0], "unknown_ns process launched_ns late_ns after_call_ns stretches window_ns in_call_ns "
-				      "before_call_ns pid device idle_ns");
-	gt_table_gives_way(tables[1], "process pid first device busy_percent launches");
+				      "before_call_ns idle_ns pid device");
+	gt_table_gives_way(tables[1], "process first busy_percent launches pid device");
 	if (!gt_launched_cannot(s->launched, tables[0], why))
 		fill(s, tables, names);
 	else

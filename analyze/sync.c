@@ -110,8 +110,8 @@ static int sync_block(void *state, const struct gt_cols *cols, struct gt_err *er
 
 #define SUM_COLUMNS \
 	{ "count", "Waits", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS }, { "max_ns", "Longest", GT_C_NS }, \
-	{ "max_at_ns", "at", GT_C_TIME }, { "gpu_busy_ns", "GPU worked", GT_C_NS }, { "gpu_idle_ns", "GPU idle", GT_C_NS }, \
-	{ "needless", "Needless", GT_C_COUNT }, { "needless_ns", "for", GT_C_NS }, { "untold", "Untold", GT_C_COUNT }, \
+	{ "max_at_ns", "Longest at", GT_C_TIME }, { "gpu_busy_ns", "GPU worked", GT_C_NS }, { "gpu_idle_ns", "GPU idle", GT_C_NS }, \
+	{ "needless", "Needless", GT_C_COUNT }, { "needless_ns", "Needless time", GT_C_NS }, { "untold", "Untold", GT_C_COUNT }, \
 	{ "open", "Still open", GT_C_COUNT }
 #define NSUM 10
 static const struct gt_column columns[] = {
@@ -234,7 +234,7 @@ static void fill_threads(struct sync *s, struct gt_table *t)
 	shown = gt_shown(n, s->waits.asked.opt->top);
 	for (size_t i = 0; i < shown; i++)
 		add_thread(s, t, &s->groups[i]);
-	gt_note_cut(t, n, shown);
+	gt_table_note_cut(t, n, shown);
 }
 
 /* Waits for a stream of which it was not recorded which one that is. */
@@ -299,12 +299,12 @@ static int sync_finish(void *state, struct gt_table **tables, unsigned max, stru
 		qsort(s->groups, s->n, sizeof(*s->groups), by_total);
 	for (size_t i = 0; i < shown; i++)
 		add_group(s, tables[0], &s->groups[i]);
-	gt_note_cut(tables[0], s->n, shown);
+	gt_table_note_cut(tables[0], s->n, shown);
 	note_aimless(s, tables[0]);
 	note_untold(s, tables[0]);
 	fill_threads(s, tables[1]);
-	gt_table_gives_way(tables[0], "open untold max_at_ns process thread needless_ns max_ns pid gpu_idle_ns tid waits_for total_ns");
-	gt_table_gives_way(tables[1], "open untold max_at_ns process thread needless_ns max_ns pid gpu_idle_ns wait_percent gpu_busy_ns");
+	gt_table_gives_way(tables[0], "open untold max_at_ns process thread needless_ns gpu_busy_ns max_ns pid tid gpu_idle_ns waits_for");
+	gt_table_gives_way(tables[1], "open untold max_at_ns process thread needless_ns max_ns wait_percent gpu_busy_ns gpu_idle_ns pid");
 	return 2;
 }
 

@@ -88,7 +88,7 @@ static int threads_finish(void *state, struct gt_table **tables, unsigned max, s
 	if (doubtful)
 		gt_table_note(tables[0], "calls of %zu thread%s overlap without being nested: their time is not certain", doubtful,
 			      doubtful == 1 ? "" : "s");
-	gt_note_cut(tables[0], n, shown);
+	gt_table_note_cut(tables[0], n, shown);
 	free(list);
 	return 1;
 }

@@ -171,7 +171,7 @@ static void add_threads(const struct state *s, struct gt_table *t)
 				add_thread(s, t, seg, track);
 		}
 	}
-	gt_note_cut(t, n, gt_shown(n, s->asked.opt->top));
+	gt_table_note_cut(t, n, gt_shown(n, s->asked.opt->top));
 	if (s->undrawn)
 		gt_table_note(t, "more than %u threads: those that came later are not drawn, they made %llu calls", STRIPS_MAX,
 			      (unsigned long long)s->undrawn);
@@ -222,7 +222,7 @@ static int timeline_finish(void *state, struct gt_table **tables, unsigned max, 
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
 	gt_table_gives_way(tables[0], "process thread");
-	gt_table_gives_way(tables[1], "open pid depth result tid");
+	gt_table_gives_way(tables[1], "open depth result pid tid");
 	add_threads(s, tables[0]);
 	add_calls(s, tables[1]);
 	return 2;

@@ -71,7 +71,7 @@ static int list(struct gt_table *t, const struct gt_names *names, const struct g
 		gt_table_note(t, "calls, the runtime's around them, work of the GPU, waits for it and ranges of the program "
 		"go on at the same time: "
 			      "share %% is of its own kind");
-	gt_note_cut(t, names->n, shown);
+	gt_table_note_cut(t, names->n, shown);
 	gt_spark_note(t, &scale);
 	if (coarse)
 		gt_table_note(t, "too many operations: some have no p50 and p99");
@@ -90,7 +90,7 @@ static int finish(const struct gt_asked *a, const char *name, const char *title,
 	if (!rc && !tables[0])
 		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
 	if (!rc)
-		gt_table_gives_way(tables[0], "p50_ns category mean_ns failed p99_ns max_ns share_percent spark");
+		gt_table_gives_way(tables[0], "p50_ns category mean_ns p99_ns max_ns failed share_percent spark");
 	if (!rc)
 		rc = list(tables[0], &names, a, err);
 	gt_names_release(&names);

@@ -13,6 +13,7 @@ struct gt_out {
 	size_t len, cap;
 	struct gt_out_sink *sink;	/* where full buffers go: fd, or gz by the file's name */
 	int failed;			/* negative errno of the first failure */
+	bool colours;			/* does it show them? False unless its owner says so (gt_terminal_colours, tone.h) */
 };
 /* "-" is stdout; a name that ends in .gz is compressed. Without force an existing file is refused (-EEXIST). */
 int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *err);

@@ -24,7 +24,7 @@ struct gt_table *gt_table_new(const char *name, const char *title, const struct 
 	return t;
 }
 
-static void keep_line(struct gt_table *t, char ***lines, size_t *n, size_t *cap, const char *fmt, va_list ap)
+static void keep_line(struct gt_table *t, struct gt_line **lines, size_t *n, size_t *cap, const char *fmt, va_list ap)
 {
 	char *text = NULL;
 
@@ -33,12 +33,13 @@ static void keep_line(struct gt_table *t, char ***lines, size_t *n, size_t *cap,
 		free(text);
 		return;
 	}
-	(*lines)[(*n)++] = text;
+	(*lines)[(*n)++] = (struct gt_line){ text, t->tone };
 }
 
 void gt_table_cannot(struct gt_table *t, const char *fmt, ...)
 {
-	char why[400], *note;
+	struct gt_line note;
+	char why[400];
 	va_list ap;
 
 	if (!t)
@@ -61,7 +62,7 @@ void gt_table_is_part(struct gt_table *t) { t->answer = t->answer == GT_CANNOT ?
 void gt_table_follows(struct gt_table *t, const struct gt_table *first)
 {
 	for (size_t i = 0; !t->nrows && i < first->ncannot; i++)
-		gt_table_note(t, "%s", first->notes[i]);
+		gt_table_note(t, "%s", first->notes[i].text);
 	t->answer = first->answer;
 	t->follows = true;
 }
@@ -77,6 +78,32 @@ void gt_table_note(struct gt_table *t, const char *fmt, ...)
 	va_end(ap);
 }
 
+void gt_table_note_more(struct gt_table *t, size_t more, size_t enough)
+{
+	char top[40] = "";
+
+	if (enough)
+		snprintf(top, sizeof(top), " or --top %zu", enough);
+	t->more |= more > 0;
+	if (more)
+		gt_table_note(t, "%zu more row%s: --top 0%s shows %s", more, more == 1 ? "" : "s", top, more == 1 ? "it" : "them");
+}
+
+void gt_table_note_cut(struct gt_table *t, size_t n, size_t shown)
+{
+	size_t more = n > shown ? n - shown : 0;
+
+	if (n <= GT_TABLE_MOST) {
+		gt_table_note_more(t, more, n);
+		return;
+	}
+	t->more |= more > 0;
+	if (shown < GT_TABLE_MOST)
+		gt_table_note(t, "%zu more rows: --top 0 shows %zu of them", more, GT_TABLE_MOST - shown);
+	else if (more)
+		gt_table_note(t, "%zu more row%s left out: a table holds %d at most", more, more == 1 ? "" : "s", GT_TABLE_MOST);
+}
+
 void gt_table_say(struct gt_table *t, const char *fmt, ...)
 {
 	va_list ap;
@@ -88,7 +115,7 @@ void gt_table_say(struct gt_table *t, const char *fmt, ...)
 
 unsigned gt_table_rows(const struct gt_table *t) { return t->nrows; }
 const char *gt_table_name(const struct gt_table *t) { return t->name; }
-const char *gt_table_get_note(const struct gt_table *t, size_t i) { return i < t->nnotes ? t->notes[i] : NULL; }
+const char *gt_table_get_note(const struct gt_table *t, size_t i) { return i < t->nnotes ? t->notes[i].text : NULL; }
 
 const struct gt_column *gt_table_columns(const struct gt_table *t, unsigned *n)
 {
@@ -117,6 +144,8 @@ void gt_table_instead(struct gt_table *t, const char *key, const char *other)
 		t->by = by;
 	}
 }
+void gt_table_tone(struct gt_table *t, enum gt_tone tone) { t->tone = tone; }
+void gt_table_warns(struct gt_table *t) { t->warns = true; }
 void gt_table_as_list(struct gt_table *t) { t->list = true; }
 
 void gt_table_free(struct gt_table *t)
@@ -125,9 +154,9 @@ void gt_table_free(struct gt_table *t)
 		return;
 	gt_table_release_rows(t);
 	for (size_t i = 0; i < t->nnotes; i++)
-		free(t->notes[i]);
+		free(t->notes[i].text);
 	for (size_t i = 0; i < t->nlines; i++)
-		free(t->lines[i]);
+		free(t->lines[i].text);
 	free(t->lines);
 	free(t->notes);
 	free(t->own);

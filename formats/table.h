@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include "formats/base/err.h"
 #include "formats/out.h"
+#include "formats/tone.h"
 
 enum gt_cell_kind {
 	GT_C_TEXT,	/* a string, copied; text cuts it in the middle where the terminal is narrow */
@@ -25,16 +26,30 @@ struct gt_column {	/* static storage, borrowed */
 	enum gt_cell_kind kind;
 };
 /* s: copied on add; of an absent cell, what text says in its place. indent: spaces that text, and text only, puts before it. change:
- * text puts a + before it where it is positive. kind: of the number in a column of GT_C_FIGURE. */
-struct gt_cell { bool absent, change; enum gt_cell_kind kind; unsigned indent; int64_t i; double d; const char *s; };
+ * text puts a + before it where it is positive. kind: of the number in a column of GT_C_FIGURE. tone: of text where it has colours. */
+struct gt_cell {
+	bool absent, change;
+	enum gt_cell_kind kind;
+	enum gt_tone tone;
+	unsigned indent;
+	int64_t i;
+	double d;
+	const char *s;
+};
 
 struct gt_table;
 /* name is the JSON key of the table, title its heading in text (NULL: none). new. */
 struct gt_table *gt_table_new(const char *name, const char *title, const struct gt_column *columns, unsigned ncolumns);
 /* One row of ncolumns cells. Memory failure is remembered and reported by gt_table_print. */
 void gt_table_add(struct gt_table *t, const struct gt_cell *cells);
-/* A line under the heading (text), a member of "notes" (json): "sampled 1 in 100", "34 rows below --top left out". */
+/* A line under the heading (text), a member of "notes" (json): "sampled 1 in 100". */
 void gt_table_note(struct gt_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Notes how many more rows there are than the table has, if any, and which --top shows them: enough, or 0 for all (0: that only). */
+void gt_table_note_more(struct gt_table *t, size_t more, size_t enough);
+/* Likewise, of n rows of which the table shows fewer: none holds more than GT_TABLE_MOST, so that memory stays bounded. */
+void gt_table_note_cut(struct gt_table *t, size_t n, size_t shown);
+#define GT_TABLE_MOST 100000
+void gt_table_warns(struct gt_table *t);	/* its notes cast doubt on figures, and are to be seen */
 /* Whether it answers its question, for who wants no more than that ("state" in json): it does, unless it is told otherwise.
  * gt_table_cannot also notes "cannot answer: ..."; gt_table_found is for a table that looks for faults and has found one. */
 enum gt_answer {
@@ -47,10 +62,12 @@ void gt_table_is_part(struct gt_table *t);	/* makes GT_CANNOT_PART of GT_CANNOT 
 /* Its answer is that of `first`, which stands before it and says why: where it has no rows, text leaves it out. */
 void gt_table_follows(struct gt_table *t, const struct gt_table *first);
 enum gt_answer gt_table_answer(const struct gt_table *t);
-/* What text prints in place of the rows, line by line; the other formats do not have it. */
+/* What text prints in place of the rows, line by line, and in which tone from now on; the other formats do not have it. */
+void gt_table_tone(struct gt_table *t, enum gt_tone tone);
 void gt_table_say(struct gt_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Columns that text may leave out, and says so, where the terminal is too narrow: their keys, the first to go
- * first, but those whose figures are all 0 before the others. Borrowed. */
+/* Columns that text may leave out, and says so, where the terminal is too narrow even for short names: their keys, the first to go
+ * first, but those whose figures are all 0 before the others; one that finds room after all comes back, the last gone first. What
+ * names a row and what rows are sorted by comes last or is not in the list. Borrowed. */
 void gt_table_gives_way(struct gt_table *t, const char *keys);
 /* On a narrow terminal more columns give way to texts: these get two fifths of it, where that can be. */
 void gt_table_names_matter(struct gt_table *t);

@@ -7,6 +7,7 @@
 
 struct gt_held_cell;
 struct gt_table_texts;
+struct gt_line { char *text; enum gt_tone tone; };
 
 struct gt_table {
 	const char *name, *title;
@@ -17,8 +18,9 @@ struct gt_table {
 	size_t cap;
 	struct gt_cell *row;		/* one, unpacked */
 	struct gt_table_texts *texts;	/* those of its cells */
-	char **notes, **lines;
+	struct gt_line *notes, *lines;
 	size_t nnotes, notes_cap, nlines, lines_cap, ncannot;	/* ncannot: of the notes, the first ones */
+	enum gt_tone tone;		/* of the next line */
 	const char *gives_way;
 	int replaced, by;		/* columns: text has the cells of the second in the first; none where both are 0 */
 	struct gt_row_source source;	/* next NULL: there is none, or it is at its end; rows in cells come before its */
@@ -27,7 +29,7 @@ struct gt_table {
 	unsigned labelled;		/* which */
 	const char *const *labels;
 	size_t nlabels;
-	bool list, failed, names_matter;
+	bool list, warns, more, failed, names_matter;	/* more: rows that are not here */
 	bool follows;			/* text leaves it out */
 };
 
@@ -50,14 +52,15 @@ int gt_table_pull(struct gt_table *t, const struct gt_cell **cells, struct gt_er
 char *gt_cell_words(const struct gt_column *col, const struct gt_cell *c, const char *absent);
 unsigned gt_text_columns(const struct gt_table *t);	/* text leaves out the columns at the end that have no title */
 /* limit: the terminal's width. Words that begin at `column`, broken where the terminal ends; what goes on begins at `indent`. */
-void gt_put_words(struct gt_out *out, const char *s, size_t column, size_t indent, size_t limit);
+void gt_put_words(struct gt_out *out, enum gt_tone tone, const char *s, size_t column, size_t indent, size_t limit);
 /* One line; what goes on is indented as far as it is, and two more. */
-void gt_put_wrapped(struct gt_out *out, const char *s, size_t limit);
+void gt_put_wrapped(struct gt_out *out, enum gt_tone tone, const char *s, size_t limit);
 void gt_put_spaces(struct gt_out *out, size_t n);
 
 /* 0 or negative. */
 int gt_print_text(struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err);
-int gt_print_grid(struct gt_out *out, struct gt_table *t, size_t limit, struct gt_err *err);
+/* *told: was it said already where columns that are left out can be seen? */
+int gt_print_grid(struct gt_out *out, struct gt_table *t, size_t limit, bool *told, struct gt_err *err);
 int gt_print_separated(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, bool tabs,
 		       struct gt_err *err);
 int gt_print_json(struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err);

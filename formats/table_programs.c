@@ -168,7 +168,7 @@ static int json_table(struct gt_out *out, struct gt_table *t, struct gt_err *err
 	gt_out_str(out, t->nrows ? "\n    ],\n    \"notes\": [" : "],\n    \"notes\": [");
 	for (size_t i = 0; i < t->nnotes; i++) {
 		gt_out_str(out, i ? ", " : "");
-		gt_out_json(out, t->notes[i], strlen(t->notes[i]));
+		gt_out_json(out, t->notes[i].text, strlen(t->notes[i].text));
 	}
 	gt_out_printf(out, "],\n    \"state\": \"%s\"\n  }", states[t->answer]);
 	return rc;

@@ -16,9 +16,10 @@
 struct gt_held_cell {
 	union { int64_t i; double d; const char *s; };	/* s: of a text, and of what is absent */
 	uint16_t indent;
-	uint8_t kind;
+	uint8_t kind, tone;
 	bool absent, change;
 };
+_Static_assert(sizeof(struct gt_held_cell) <= 16, "a table has many cells");
 struct gt_table_texts { struct gt_table_texts *next; size_t len, cap; char bytes[]; };
 
 static struct gt_held_cell *held_row(const struct gt_table *t, unsigned row) { return t->cells + (size_t)row * t->ncolumns; }
@@ -75,7 +76,7 @@ static bool has_text(const struct gt_column *col, bool absent) { return absent |
 static struct gt_held_cell pack(struct gt_table *t, const struct gt_column *col, const struct gt_cell *c, const struct gt_held_cell *above)
 {
 	struct gt_held_cell to = { .indent = c->indent < UINT16_MAX ? (uint16_t)c->indent : UINT16_MAX, .kind = (uint8_t)c->kind,
-				   .absent = c->absent, .change = c->change };
+				   .tone = (uint8_t)c->tone, .absent = c->absent, .change = c->change };
 	const char *s = c->s || c->absent ? c->s : "";
 
 	if (has_text(col, c->absent))
@@ -93,7 +94,8 @@ const struct gt_cell *gt_table_cell(const struct gt_table *t, unsigned row, unsi
 	const struct gt_column *col = &t->columns[column];
 	struct gt_cell *to = &t->row[column];
 
-	*to = (struct gt_cell){ .absent = from->absent, .change = from->change, .kind = from->kind, .indent = from->indent };
+	*to = (struct gt_cell){ .absent = from->absent, .change = from->change, .kind = from->kind, .tone = from->tone,
+				.indent = from->indent };
 	if (has_text(col, from->absent))
 		to->s = from->s;
 	else if (gt_kind_of(col, to) == GT_C_REAL)
@@ -281,7 +283,7 @@ static int put_in_order(struct gt_table *t, unsigned *rows)
 void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigned top)
 {
 	struct sorting s = { t, column, 0, descending };
-	unsigned *rows = calloc((size_t)t->nrows * 2 + 1, sizeof(*rows)), dropped;
+	unsigned *rows = calloc((size_t)t->nrows * 2 + 1, sizeof(*rows));
 
 	while (s.text < t->ncolumns && !gt_is_text(&t->columns[s.text]))
 		s.text++;
@@ -294,8 +296,7 @@ void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigne
 	free(rows);
 	if (!top || t->nrows <= top)
 		return;
-	dropped = t->nrows - top;
+	gt_table_note_more(t, t->nrows - top, t->nrows);
 	gt_table_keep_rows(t, top);
-	gt_table_note(t, "%u more row%s below --top %u left out", dropped, dropped == 1 ? "" : "s", top);
 }
 

@@ -3,6 +3,7 @@
  */
 #include "formats/table_inside.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -136,30 +137,43 @@ void gt_put_spaces(struct gt_out *out, size_t n)
 		gt_out_str(out, " ");
 }
 
-void gt_put_words(struct gt_out *out, const char *s, size_t column, size_t indent, size_t limit)
+/* How many bytes of s go into a line of `room` columns: up to a blank, which the break takes the place of; else up to where a path
+ * or a list can be broken; else, in what has a letter or digit and so is no drawing, what there is room for. 0: it is not to be
+ * broken. */
+static size_t breaks_at(const char *s, size_t room)
 {
-	size_t room = limit > column ? limit - column : 0;
+	size_t blank = 0, mark = 0, i = strspn(s, " ");
+	bool word = false;
 
-	while (limit < SIZE_MAX && gt_clip_width(s) > room && room > 12) {
-		size_t at = 0;
-
-		for (size_t i = strspn(s, " "), n = i; s[i] && n <= room; n += ((unsigned char)s[++i] & 0xc0) != 0x80)
-			if (s[i] == ' ')
-				at = i;
-		if (!at)
-			break;
-		gt_out_add(out, s, at);
-		gt_out_str(out, "\n");
-		gt_put_spaces(out, indent);
-		s += at + 1;
-		room = limit > indent ? limit - indent : 0;
+	for (size_t n = i; s[i] && n <= room; n += ((unsigned char)s[++i] & 0xc0) != 0x80) {
+		word |= isalnum((unsigned char)s[i]);
+		if (s[i] == ' ')
+			blank = i;
+		else if (n < room && strchr("/,;", s[i]))
+			mark = i + 1;
 	}
-	gt_out_str(out, s);
+	if (blank || mark)
+		return blank ? blank : mark;
+	return word ? (size_t)(gt_clip_character(s, room) - s) : 0;
 }
 
-void gt_put_wrapped(struct gt_out *out, const char *s, size_t limit)
+void gt_put_words(struct gt_out *out, enum gt_tone tone, const char *s, size_t column, size_t indent, size_t limit)
 {
-	gt_put_words(out, s, 0, strspn(s, " ") + 2, limit);
+	size_t room = limit > column ? limit - column : 0, at;
+
+	while (limit < SIZE_MAX && gt_clip_width(s) > room && room > 12 && (at = breaks_at(s, room))) {
+		gt_put_toned(out, tone, s, at);
+		gt_out_str(out, "\n");
+		gt_put_spaces(out, indent);
+		s += at + (s[at] == ' ');
+		room = limit > indent ? limit - indent : 0;
+	}
+	gt_put_toned(out, tone, s, strlen(s));
+}
+
+void gt_put_wrapped(struct gt_out *out, enum gt_tone tone, const char *s, size_t limit)
+{
+	gt_put_words(out, tone, s, 0, strspn(s, " ") + 2, limit);
 	gt_out_str(out, "\n");
 }
 
@@ -194,31 +208,51 @@ static int print_list(struct gt_out *out, const struct gt_table *t, size_t limit
 			b.failed |= !text;
 			free(text);
 			if (!b.failed)
-				gt_put_wrapped(out, (char *)b.data, limit);
+				gt_put_wrapped(out, c->tone, (char *)b.data, limit);
 		}
 	rc = b.failed ? -ENOMEM : 0;
 	gt_buf_release(&b);
 	return rc;
 }
 
-static void print_lines(struct gt_out *out, const char *before, char *const *lines, size_t n, const char *after, size_t limit)
+static void print_line(struct gt_out *out, const char *before, const char *text, const char *after, enum gt_tone tone, size_t limit)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct gt_buf b = { 0 };
-		char *line;
+	struct gt_buf b = { 0 };
+	char *line;
 
-		gt_buf_printf(&b, "%s%s%s", before, lines[i], after);
-		gt_buf_byte(&b, 0);
-		line = b.failed ? NULL : gt_printable((char *)b.data, 0);
-		gt_put_wrapped(out, line ? line : lines[i], limit);
+	gt_buf_printf(&b, "%s%s%s", before, text, after);
+	gt_buf_byte(&b, 0);
+	line = b.failed ? NULL : gt_printable((char *)b.data, 0);
+	gt_put_wrapped(out, tone, line ? line : text, limit);
+	free(line);
+	gt_buf_release(&b);
+}
+
+/* A title may be of several lines. */
+static void print_title(struct gt_out *out, const char *title, size_t limit)
+{
+	for (size_t n; title; title = title[n] ? title + n + 1 : NULL) {
+		char *line = strndup(title, n = strcspn(title, "\n"));
+
+		gt_put_wrapped(out, GT_TONE_HEADING, line ? line : "", limit);
 		free(line);
-		gt_buf_release(&b);
 	}
+}
+
+/* All that stands above the rows, or instead of them. */
+static void print_head(struct gt_out *out, const struct gt_table *t, size_t limit)
+{
+	print_title(out, t->title, limit);
+	for (size_t i = 0; i < t->nlines; i++)
+		print_line(out, "", t->lines[i].text, "", t->lines[i].tone, limit);
+	for (size_t i = 0; i < t->nnotes; i++)
+		print_line(out, "  (", t->notes[i].text, ")", t->warns ? GT_TONE_DOUBT : GT_TONE_NOTE, limit);
 }
 
 int gt_print_text(struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err)
 {
 	size_t limit = gt_tables_width(out);
+	bool told = false;
 	int rc = 0;
 
 	for (unsigned i = 0; i < n && !rc; i++) {
@@ -228,18 +262,13 @@ int gt_print_text(struct gt_table *const *tables, unsigned n, struct gt_out *out
 			continue;
 		if (i)
 			gt_out_str(out, "\n");
-		if (t->title && strchr(t->title, '\n'))
-			gt_out_printf(out, "%s\n", t->title);
-		else if (t->title)
-			gt_put_wrapped(out, t->title, limit);
-		print_lines(out, "", t->lines, t->nlines, "", limit);
-		print_lines(out, "  (", t->notes, t->nnotes, ")", limit);
+		print_head(out, t, limit);
 		if (t->nlines)
 			continue;
 		if (!t->nrows && t->answer < GT_CANNOT)	/* else nobody knows whether there is none */
 			gt_out_str(out, "  none\n");
 		else if (t->nrows)
-			rc = t->list ? print_list(out, t, limit) : gt_print_grid(out, t, limit, err);
+			rc = t->list ? print_list(out, t, limit) : gt_print_grid(out, t, limit, &told, err);
 	}
 	return rc;
 }

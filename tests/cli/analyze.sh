@@ -82,7 +82,7 @@ want analyze-timeline 0 $A timeline t.jsonl
 check analyze-timeline-strip says " @@@@@@@@@@@@@#             :@@+                           =@   29.91"
 check analyze-timeline-cells says "(60 cells of 3.567 us each)"
 want analyze-timeline-first 0 $A timeline --top 1 t.jsonl
-check analyze-timeline-first-note says "2 more rows below --top 1"
+check analyze-timeline-first-note says "2 more rows: --top 0 or --top 3 shows them"
 check analyze-timeline-first-call says "0.000000000  49.00 us    0    0      0  cuInit"
 want analyze-timeline-range 0 $A timeline --from 99us --to 159us t.jsonl
 check analyze-timeline-range-strip says " @@@@@@@@@@                                                     16.67"
@@ -118,7 +118,7 @@ check analyze-to-counts says "Total CUDA API calls: 2"
 want analyze-pid-none 4 $A summary --pid 4242 t.jsonl
 check analyze-pid-none-counts says "Total CUDA API calls: nothing matched"
 want analyze-top 0 $A top --top 1 t.jsonl
-check analyze-top-note says "1 more row below --top 1"
+check analyze-top-note says "1 more row: --top 0 or --top 2 shows it"
 $A t.jsonl >one; $A -j 3 t.jsonl >three
 same analyze-threads one three
 

@@ -17,7 +17,7 @@ for f in csv tsv; do
 	check $f-nothing-to-say test ! -s want.err
 	want $f-top-given 0 $A top --top 3 --format $f t.jsonl
 	is $f-top-given-rows 4 "$(wc -l <want.out)"
-	check $f-top-given-says told "gtanalyze: t.jsonl: top: 28 more rows below --top 3 left out"
+	check $f-top-given-says told "gtanalyze: t.jsonl: top: 28 more rows: --top 0 or --top 31 shows them"
 	want $f-two-tables 0 $A pauses --format $f t.jsonl
 	is $f-two-tables-have-names "# pauses # largest_pauses" "$(tr -d '\r' <want.out | grep '^#' | paste -s -d ' ')"
 	is $f-two-tables-rows 41 "$(tr -d '\r' <want.out | sed 1,/^$/d | wc -l)"
@@ -35,7 +35,7 @@ want json-top 0 $A top --format json t.jsonl
 is json-all-rows 31 "$(grep -c '"operation"' want.out)"
 check json-nothing-to-say test ! -s want.err
 want text-top 0 $A top t.jsonl
-check text-20-rows grep -qF "(11 more rows below --top 20 left out)" want.out
+check text-20-rows grep -qF "(11 more rows: --top 0 or --top 31 shows them)" want.out
 
 # What the header would have said goes to stderr where there is none.
 "$B/gtexport" --native -o n.zst t.jsonl

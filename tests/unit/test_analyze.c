@@ -198,7 +198,7 @@ static void top_leaves_rows_out_and_says_so(void)
 
 	known(&t, true);
 	j = report(end(&t), NULL, &o);
-	CHECK(rows(j, "top") == 2 && noted(j, "top", "4 more rows below --top 2"));
+	CHECK(rows(j, "top") == 2 && noted(j, "top", "4 more rows: --top 0 or --top 6 shows them"));
 	CHECK(num(row(j, "top", 0), "share_percent") == 66.20);		/* still of all */
 	CHECK(rows(j, "slowest") == 2 && noted(j, "slowest", "11 more rows"));
 	json_decref(j);
@@ -419,7 +419,7 @@ static void timeline_of_threads_and_calls(void)
 	json_decref(j);
 	known(&t, true);
 	text = report_text(end(&t), names, &top, 1, GT_TEXT);
-	CHECK(text && strstr(text, "10 more rows below --top 4") && strstr(text, "  1    NV_ESC_RM_ALLOC  ") && !strstr(text, "Launch"));
+	CHECK(text && strstr(text, "10 more rows: --top 0 or --top 14 shows them") && strstr(text, "  1    NV_ESC_RM_ALLOC  ") && !strstr(text, "Launch"));
 	free(text);
 }
 

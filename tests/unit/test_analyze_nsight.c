@@ -398,7 +398,7 @@ static void lists_are_cut(void)
 	free(text);
 	o.top = 7;
 	j = report(rp_make(&program, 3), names, &o);
-	CHECK(rows(j, "cuda_api_trace") == 7 && noted(j, "cuda_api_trace", " more rows below --top 7 left out"));
+	CHECK(rows(j, "cuda_api_trace") == 7 && noted(j, "cuda_api_trace", " more rows: --top 0 or --top "));
 	json_decref(j);
 	text = report_text(rp_make(&program, 3), names, &o, 1, GT_TEXT);
 	CHECK(text && lines(text) == 2 + 1 + 7);

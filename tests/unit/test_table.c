@@ -196,7 +196,7 @@ static void sorting(void)
 	gt_table_sort(t, 1, false, 2);
 	CHECK(gt_table_rows(t) == 2);
 	CHECK(!strcmp(print(&t, 1, GT_TSV), "name\tcount\ttotal_ns\na\t5\t2\nc\t5\t1\n"));
-	CHECK(strstr(print(&t, 1, GT_TEXT), "2 more rows below --top 2 left out"));
+	CHECK(strstr(print(&t, 1, GT_TEXT), "2 more rows: --top 0 or --top 4 shows them"));
 	gt_table_free(t);
 }
 
@@ -321,12 +321,146 @@ static void columns_give_way(void)
 	s = on_terminal(t, 60);
 	if (!s)
 		SKIP("no pseudo terminals");
-	CHECK(!strcmp(s, "  (too narrow for Peak, At)\n"
+	CHECK(!strcmp(s, "  (2 columns left out: Peak, At; a wider terminal or\n    --format csv shows them)\n"
 			 "  Name                  Count     Total  Share   Rate\n"
 			 "  cuMemcpyHtoDAsync_v2     12  1.235 ms  12.34  2.500\n"));
 	s = on_terminal(t, 24);
-	CHECK(strstr(s, "  (too narrow for Total,\n    Peak, At, Rate)\n") && strstr(s, "12.34\n") && widest(s) <= 24);
-	CHECK(!strstr(print(&t, 1, GT_TEXT), "too narrow") && strstr(print(&t, 1, GT_CSV), "peak_bytes"));
+	CHECK(strstr(s, "  (4 columns left out:\n    Total, Peak, At,\n    Rate;") && strstr(s, "12.34\n") && widest(s) <= 24);
+	CHECK(!strstr(print(&t, 1, GT_TEXT), "left out") && strstr(print(&t, 1, GT_CSV), "peak_bytes"));
+	gt_table_free(t);
+}
+
+/* A note on rows that are not shown says which --top shows them, and no more than that one does. */
+static void more_rows(void)
+{
+	static const struct gt_column one[] = { { "n", "N", GT_C_COUNT } };
+	struct gt_table *t = gt_table_new("x", "X", one, 1);
+	const char *s;
+
+	gt_table_note_cut(t, 3, 3);
+	gt_table_note_cut(t, 4, 3);
+	gt_table_note_more(t, 2, 0);
+	gt_table_note_cut(t, GT_TABLE_MOST + 2, GT_TABLE_MOST - 5);
+	gt_table_note_cut(t, GT_TABLE_MOST + 1, GT_TABLE_MOST);
+	s = print(&t, 1, GT_TEXT);
+	CHECK(!strcmp(s, "X\n  (1 more row: --top 0 or --top 4 shows it)\n  (2 more rows: --top 0 shows them)\n"
+			 "  (7 more rows: --top 0 shows 5 of them)\n  (1 more row left out: a table holds 100000 at most)\n  none\n"));
+	gt_table_free(t);
+}
+
+/* Escapes stand around words, so nothing moves because of them; other formats never have any. */
+static void colours_move_nothing(void)
+{
+	static const struct gt_column cols[] = { { "part", "Part", GT_C_TEXT }, { "failed", "Failed", GT_C_COUNT }, { "bar", "Bar", GT_C_WHOLE } };
+	struct gt_table *t = gt_table_new("x", "Parts\nof it", cols, 3);
+	struct gt_out o;
+	char got[1000];
+
+	gt_table_add(t, (struct gt_cell[]){ { .s = "compute", .tone = GT_TONE_COMPUTE }, { .i = 7, .tone = GT_TONE_BAD },
+					    { .s = "##=  -", .tone = GT_TONE_MARKS } });
+	gt_table_add(t, (struct gt_cell[]){ { .s = "b" }, { .i = 10 }, { .s = "." } });
+	gt_table_note(t, "a note");
+	gt_out_memory(&o);
+	o.colours = true;
+	CHECK(!gt_tables_print(&t, 1, GT_TEXT, NULL, &o, NULL));
+	snprintf(got, sizeof(got), "%.*s", (int)o.len, o.data);
+	CHECK(!strcmp(got, "\x1b[1mParts\x1b[0m\n\x1b[1mof it\x1b[0m\n\x1b[2m  (a note)\x1b[0m\n"
+			   "  \x1b[1mPart\x1b[0m     \x1b[1mFailed\x1b[0m  \x1b[1mBar\x1b[0m\n"
+			   "  \x1b[32mcompute\x1b[0m       \x1b[31m7\x1b[0m  \x1b[32m##\x1b[0m\x1b[35m=\x1b[0m  \x1b[36m-\x1b[0m\n"
+			   "  b            10  .\n"));
+	for (char *from = got, *to = got; (*to = *from); to += *from != '\x1b', from += strcspn(from, "m") * (*from == '\x1b') + 1)
+		;
+	CHECK(!strcmp(got, print(&t, 1, GT_TEXT)));
+	for (int f = GT_CSV; f <= GT_JSON; f++) {
+		o.len = 0;
+		CHECK(!gt_tables_print(&t, 1, (enum gt_table_format)f, NULL, &o, NULL) && !memchr(o.data, '\x1b', o.len));
+	}
+	gt_table_warns(t);
+	gt_table_tone(t, GT_TONE_GOOD);
+	gt_table_say(t, "clean");
+	o.len = 0;
+	CHECK(!gt_tables_print(&t, 1, GT_TEXT, NULL, &o, NULL));
+	gt_out_add(&o, "", 1);
+	CHECK(strstr(o.data, "\x1b[32mclean\x1b[0m\n\x1b[33m  (a note)\x1b[0m\n"));
+	gt_out_close(&o, NULL);
+	gt_table_free(t);
+}
+
+/* Before a column goes times lose their nanoseconds, headings go on in a second line, and names beside the first become shorter. */
+static void columns_become_narrower_first(void)
+{
+	static const struct gt_column cols[] = { { "name", "Name", GT_C_TEXT }, { "after", "After", GT_C_TEXT }, { "at_ns", "Start", GT_C_TIME },
+						 { "mean_ns", "Longest GPU wait %", GT_C_NS }, { "n", "N", GT_C_COUNT } };
+	struct gt_table *t = gt_table_new("x", NULL, cols, 5);
+	const char *s;
+
+	gt_table_add(t, (struct gt_cell[]){ { .s = "cuMemcpyHtoDAsync_v2" }, { .s = "cuDevicePrimaryCtxRetain" }, { .i = 1234567891 }, { .i = 5 },
+					    { .i = 1 } });
+	gt_table_add(t, (struct gt_cell[]){ { .s = "cuInit" }, { .s = "-" }, { .absent = true }, { .i = 5 }, { .i = 1 } });
+	gt_table_gives_way(t, "n mean_ns");
+	s = on_terminal(t, 70);
+	if (!s)
+		SKIP("no pseudo terminals");
+	CHECK(!strcmp(s, "                                                            Longest\n"
+			 "                                                                GPU\n"
+			 "  Name                  After                        Start   wait %  N\n"
+			 "  cuMemcpyHtoDAsync_v2  cuDevicePrimaryCtxRetain  1.234567     5 ns  1\n"
+			 "  cuInit                -                                -     5 ns  1\n"));
+	s = on_terminal(t, 62);
+	CHECK(strstr(s, "  cuMemcpyHtoDAsync_v2  cuDevice..Retain  1.234567     5 ns  1\n") && widest(s) == 62);
+	gt_table_free(t);
+}
+
+/* A wide column had to go: a narrow one that went before it has room again. */
+static void what_finds_room_comes_back(void)
+{
+	static const struct gt_column cols[] = { { "name", "Name", GT_C_TEXT }, { "n", "Narrow", GT_C_COUNT }, { "w", "Waiting", GT_C_WHOLE },
+						 { "zero", "Zero", GT_C_COUNT }, { "k", "Kept", GT_C_COUNT } };
+	struct gt_table *t = gt_table_new("x", NULL, cols, 5);
+	const char *s;
+
+	gt_table_add(t, (struct gt_cell[]){ { .s = "a" }, { .i = 1 }, { .s = "a drawing of some thirty columns" }, { .i = 0 }, { .i = 3 } });
+	gt_table_gives_way(t, "zero n w");
+	s = on_terminal(t, 30);
+	if (!s)
+		SKIP("no pseudo terminals");
+	CHECK(strstr(s, "left out:\n    Waiting, Zero;") && strstr(s, "  Name  Narrow  Kept\n  a          1     3\n"));
+	gt_table_free(t);
+}
+
+/* A process that is the same everywhere goes before a name becomes shorter than can be read, and so does what is empty; where there
+ * are more rows than these it may not be the same. */
+static void what_tells_nothing_goes_before_names(void)
+{
+	static const struct gt_column cols[] = { { "pid", "PID", GT_C_COUNT }, { "n", "N", GT_C_COUNT }, { "error", "Error", GT_C_TEXT },
+						 { "bar", "Bar", GT_C_WHOLE }, { "k", "K", GT_C_COUNT } };
+	struct gt_table *t = gt_table_new("x", NULL, cols, 5);
+
+	for (int i = 1; i <= 2; i++)
+		gt_table_add(t, (struct gt_cell[]){ { .i = 7 }, { .i = i }, { .s = "CUDA_ERROR_INVALID_CONTEXT" }, { .s = "" }, { .i = i } });
+	gt_table_gives_way(t, "n bar pid");
+	if (!on_terminal(t, 40))
+		SKIP("no pseudo terminals");
+	CHECK(strstr(on_terminal(t, 40), "    7  1  CUDA_ERROR_I.._CONTEXT       1\n"));
+	CHECK(strstr(on_terminal(t, 32), "left out: PID, Bar;") && strstr(on_terminal(t, 32), "  1  CUDA_ERROR_IN..D_CONTEXT  1\n"));
+	gt_table_note_more(t, 5, 0);
+	CHECK(strstr(on_terminal(t, 32), "left out: Bar; a") && strstr(on_terminal(t, 32), "    7  1  CUDA_ERROR..CONTEXT  1\n"));
+	gt_table_free(t);
+}
+
+/* Paths and other long words go on in the next line; nothing of them is lost. */
+static void long_words_are_broken(void)
+{
+	static const struct gt_column one[] = { { "v", "Value", GT_C_WHOLE } };
+	struct gt_table *t = gt_table_new("x", NULL, one, 1);
+	const char *s;
+
+	gt_table_note(t, "/a/rather/long/path/to/a/recording.zst");
+	gt_table_add(t, (struct gt_cell[]){ { .s = "0123456789abcdef0123456789abcdef" } });
+	s = on_terminal(t, 24);
+	if (!s)
+		SKIP("no pseudo terminals");
+	CHECK(!strcmp(s, "  (/a/rather/long/path/\n    to/a/recording.zst)\n  Value\n  0123456789abcdef012345\n  6789abcdef\n"));
 	gt_table_free(t);
 }
 
@@ -587,4 +721,6 @@ T_MAIN(T(reals), T(a_source_gives_the_rows), T(a_source_may_have_no_rows), T(lon
        T(a_source_may_break), T(a_closed_output_ends_a_source), T(answers), T(text), T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations),
        T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
        T(control_characters_stay_inside), T(narrow_terminal), T(columns_give_way), T(columns_give_way_to_names), T(one_text_instead_of_another),
+       T(more_rows), T(colours_move_nothing), T(columns_become_narrower_first), T(what_finds_room_comes_back), T(what_tells_nothing_goes_before_names),
+       T(long_words_are_broken),
        T(words_and_drawings_stay_whole), T(tables_of_programs_have_names), T(absent_cells_say_why))
