@@ -21,9 +21,9 @@ static int budget_init(void *state, struct gt_reader *r, const struct gt_analysi
 /* ---- parts ---- */
 
 static const struct { const char *key, *text; char mark; } works[GT_WORK_KINDS] = {
-	[GT_WORK_COMPUTE] = { "compute", "compute", '#' },
-	[GT_WORK_COMMUNICATION] = { "communication", "communication, exposed", '=' },
-	[GT_WORK_COPY] = { "copies", "copies, exposed", '-' },
+	[GT_WORK_COMPUTE] = { "compute", "compute", GT_MARK_COMPUTE },
+	[GT_WORK_COMMUNICATION] = { "communication", "communication, exposed", GT_MARK_COMMUNICATION },
+	[GT_WORK_COPY] = { "copies", "copies, exposed", GT_MARK_COPY },
 };
 
 static void device_parts(const struct gt_idle_device *d, uint64_t parts[PARTS])
@@ -36,30 +36,59 @@ static void device_parts(const struct gt_idle_device *d, uint64_t parts[PARTS])
 
 struct sheet { uint64_t parts[PARTS], whole, idle; int64_t shares[PARTS], idle_share; unsigned cells; };
 
-/* One bar that all parts make together; each of them shows its stretch of it. */
+/* One bar that all parts make together; each of them shows its stretch of it. Figures are scaled by the number of cells, so that a
+ * cell is as wide as the whole: nothing is rounded. */
 struct bar { char text[BAR + 1]; };
 
-/* From `before` to `before + part`, in marks; what is there at all has one. */
-static void draw(struct bar *b, const struct sheet *h, uint64_t before, uint64_t part, char mark)
+/* How much of a cell the part from `before` to `before + part` takes. */
+static unsigned __int128 taken(const struct sheet *h, unsigned cell, uint64_t before, uint64_t part)
 {
-	unsigned from = (unsigned)((unsigned __int128)before * h->cells / (h->whole + !h->whole));
-	unsigned to = (unsigned)(((unsigned __int128)before + part) * h->cells / (h->whole + !h->whole));
+	unsigned __int128 from = (unsigned __int128)before * h->cells, to = from + (unsigned __int128)part * h->cells;
+	unsigned __int128 low = (unsigned __int128)cell * h->whole, high = low + h->whole;
 
-	from = h->cells && from >= h->cells ? h->cells - 1 : from;
-	to = to == from && part && h->cells ? from + 1 : to;
-	memset(b->text + from, mark, to - from);
+	from = from > low ? from : low;
+	to = to < high ? to : high;
+	return to > from ? to - from : 0;
 }
 
-/* Nothing but blanks before the stretch, and nothing behind it. */
+/* Blanks before the stretch, marks where it takes half of a cell or more, and nothing behind it; what is there at all has one. */
 static struct bar stretch(const struct sheet *h, uint64_t before, uint64_t part, char mark)
 {
 	struct bar b = { { 0 } };
-	size_t n = BAR;
+	unsigned n = 0, best = 0;
 
 	memset(b.text, ' ', BAR);
-	draw(&b, h, before, part, mark);
-	while (n && b.text[n - 1] == ' ')
-		b.text[--n] = 0;
+	for (unsigned i = 0; i < h->cells; i++) {
+		unsigned __int128 of_it = taken(h, i, before, part);
+
+		best = of_it > taken(h, best, before, part) ? i : best;
+		if (of_it && 2 * of_it >= h->whole)
+			b.text[(n = i + 1) - 1] = mark;
+	}
+	if (!n && part && h->cells)
+		b.text[(n = best + 1) - 1] = mark;
+	b.text[n] = '\0';
+	return b;
+}
+
+/* A cell shows what takes most of it. */
+static struct bar all_parts(const struct sheet *h)
+{
+	struct bar b = { { 0 } };
+
+	for (unsigned i = 0; i < h->cells && h->whole; i++) {
+		unsigned __int128 most = 0;
+		uint64_t before = 0;
+
+		b.text[i] = GT_MARK_IDLE;
+		for (unsigned k = 0; k < GT_WORK_KINDS; before += h->parts[k++])
+			if (taken(h, i, before, h->parts[k]) > most) {
+				most = taken(h, i, before, h->parts[k]);
+				b.text[i] = works[k].mark;
+			}
+		if (taken(h, i, before, h->idle) > most)
+			b.text[i] = GT_MARK_IDLE;
+	}
 	return b;
 }
 
@@ -81,7 +110,7 @@ struct line { const char *text, *key; unsigned level; uint64_t ns; int64_t share
 static void add_line(struct gt_table *t, const struct line *l)
 {
 	gt_table_add(t, (struct gt_cell[NCOLUMNS]){ { .s = l->text, .indent = 2 * l->level }, gt_cell_u(l->ns), gt_cell_i(l->share),
-						    gt_cell_text(l->bar), gt_cell_text(l->key), gt_cell_u(l->level) });
+						    gt_cell_toned(gt_cell_text(l->bar), GT_TONE_MARKS), gt_cell_text(l->key), gt_cell_u(l->level) });
 }
 
 static int fill_sheet(const struct gt_idle *s, struct sheet *h, struct gt_err *err)
@@ -124,25 +153,22 @@ static void add_causes(struct gt_table *t, const struct sheet *h, uint64_t befor
 			return;
 		done[most] = true;
 		add_part(t, h, (struct line){ gt_idle_words(most - GT_WORK_KINDS), gt_idle_key(most - GT_WORK_KINDS), 1, h->parts[most],
-					      h->shares[most], NULL }, before, '.');
+					      h->shares[most], NULL }, before, GT_MARK_IDLE);
 		before += h->parts[most];
 	}
 }
 
 static void add_parts(struct gt_table *t, const struct sheet *h)
 {
-	struct bar all = stretch(h, 0, h->whole, '.');
+	struct bar all = all_parts(h);
 	uint64_t before = 0;
 
-	for (unsigned k = 0; k < GT_WORK_KINDS; k++, before += h->parts[k - 1])
-		draw(&all, h, before, h->parts[k], works[k].mark);
 	add_line(t, &(struct line){ "all", "all", 0, h->whole, h->whole ? 10000 : 0, all.text });
-	before = 0;
 	for (unsigned k = 0; k < GT_WORK_KINDS; k++) {
 		add_part(t, h, (struct line){ works[k].text, works[k].key, 0, h->parts[k], h->shares[k], NULL }, before, works[k].mark);
 		before += h->parts[k];
 	}
-	add_part(t, h, (struct line){ "idle", "idle", 0, h->idle, h->idle_share, NULL }, before, '.');
+	add_part(t, h, (struct line){ "idle", "idle", 0, h->idle, h->idle_share, NULL }, before, GT_MARK_IDLE);
 	add_causes(t, h, before);
 }
 

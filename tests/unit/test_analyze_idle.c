@@ -570,6 +570,44 @@ static void a_device_that_comes_and_goes(void)
 	json_decref(j);
 }
 
+/* Kernels from 1000 to `to` and from 2000 - (to - 1000) to 2000; to 2000: one that takes all of the time. */
+static json_t *two_ends(int64_t to)
+{
+	struct gpus g;
+
+	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+	launched(&g, 0, 0, 900, 10, 1000, to);
+	if (to < 2000)
+		launched(&g, 0, 0, 920, 10, 3000 - to, 2000);
+	return report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
+}
+
+static bool bar_is(const json_t *j, const char *key, char mark, unsigned n, const char *rest)
+{
+	char want[64];
+
+	memset(want, mark, n);
+	strcpy(want + n, rest);
+	return !strcmp(json_string_value(json_object_get(row_named(j, "budget", "key", key), "bar")), want);
+}
+
+/* A cell shows what takes most of it; what took no time has no mark, and what took any has one on its own line. */
+static void bars_show_what_there_is(void)
+{
+	json_t *j = two_ends(2000);
+
+	CHECK(bar_is(j, "all", '#', 40, "") && bar_is(j, "compute", '#', 40, ""));
+	CHECK(bar_is(j, "communication", ' ', 0, "") && bar_is(j, "copies", ' ', 0, "") && bar_is(j, "idle", ' ', 0, ""));
+	json_decref(j);
+	j = two_ends(1010);	/* 20 ns of the 25 of a cell */
+	CHECK(bar_is(j, "all", '#', 1, ".......................................") && bar_is(j, "compute", '#', 1, ""));
+	CHECK(bar_is(j, "idle", ' ', 1, ".......................................") && bar_is(j, "copies", ' ', 0, ""));
+	json_decref(j);
+	j = two_ends(1001);
+	CHECK(bar_is(j, "all", '.', 40, "") && bar_is(j, "compute", '#', 1, "") && bar_is(j, "idle", '.', 40, ""));
+	json_decref(j);
+}
+
 /* An operation of unknown cause, calls that nobody looked at, options that leave rows out, nothing at all. */
 static void what_cannot_be_told(void)
 {
@@ -651,4 +689,4 @@ static void recordings_have_windows(void)
 
 T_MAIN(T(every_nanosecond_has_its_part), T(a_range_is_the_window), T(half_a_range), T(the_whole_recording), T(full_queues), T(a_gap_in_slices), T(all_reports_have_one_window), T(short_gaps_are_one_line),
        T(lost_records_are_no_idle_time), T(levels_of_a_thread), T(a_stream_that_waits), T(a_stream_that_is_told_long_before), T(a_full_queue_holds_up_another_gpu), T(a_device_that_comes_and_goes),
-       T(what_cannot_be_told), T(more_calls_than_are_kept), T(recordings_have_windows))
+       T(bars_show_what_there_is), T(what_cannot_be_told), T(more_calls_than_are_kept), T(recordings_have_windows))
