@@ -237,7 +237,7 @@ static int gpus_table(const struct gt_idle *s, struct gt_table **to, struct gt_e
 	for (size_t i = 0; !rc && i < gt_shown(s->ndevices, s->asked.opt->top); i++)
 		rc = add_gpu(s, t, &s->devices[i], err);
 	if (!rc)
-		gt_table_gives_way(t, "process communication_percent cause copies_percent window_ns");
+		gt_table_gives_way(t, "process communication_percent cause copies_percent window_ns pid");
 	if (!rc)
 		gt_table_note_cut(t, s->ndevices, gt_shown(s->ndevices, s->asked.opt->top));
 	if (!rc)

@@ -252,7 +252,7 @@ static struct gt_table *verdicts(const struct compared *c)
 		cells[v] = gt_cell_u(c->verdicts[v]);
 	gt_table_add(t, cells);
 	if (t)
-		gt_table_gives_way(t, "not_recorded noise_unknown");
+		gt_table_gives_way(t, "not_recorded noise_unknown within_noise same fewer more");
 	return t;
 }
 
@@ -321,7 +321,7 @@ static struct gt_table *names(const struct compared *c, const struct gt_side *a,
 	for (size_t i = 0; i < shown; i++)
 		add_name(t, &c->list[i], kernels);
 	gt_kernel_names_free(kernels);
-	gt_table_gives_way(t, "total_a_ns total_b_ns layer noise_percent count_a count_b mean_a_ns");
+	gt_table_gives_way(t, "total_a_ns total_b_ns layer noise_percent count_a count_b mean_a_ns mean_b_ns mean_change_percent");
 	gt_table_note(t, "slower, faster: the mean, by more than 1 %% and by more than the noise, 3 standard errors of the means; "
 			 "the total changes with the count as well");
 	gt_table_note(t, "the noise is that within each file: another run may differ by more");
@@ -462,7 +462,7 @@ static int by_change(const void *pa, const void *pb)
 }
 
 static const struct gt_column figure_columns[] = {
-	{ "figure", "Figure", GT_C_WHOLE }, { "row", "Of", GT_C_TEXT }, { "verdict", "Verdict", GT_C_WHOLE }, { "a", "A", GT_C_FIGURE },
+	{ "figure", "Figure", GT_C_TEXT }, { "row", "Of", GT_C_TEXT }, { "verdict", "Verdict", GT_C_WHOLE }, { "a", "A", GT_C_FIGURE },
 	{ "b", "B", GT_C_FIGURE }, { "change_percent", "Change %", GT_C_PERCENT },
 };
 #define NFIGURE (sizeof(figure_columns) / sizeof(*figure_columns))
@@ -508,6 +508,7 @@ static struct gt_table *figures(struct figures *fs, unsigned top)
 		}
 	if (n)
 		gt_table_note(t, "what changed by more than 1 %%; of single figures noise cannot be told");
+	gt_table_gives_way(t, "a b");
 	gt_table_note_cut(t, n, shown);
 	if (top && fs->same)
 		gt_table_note(t, "%zu of %zu figures are the same, within 1 %%: --top 0 lists them", fs->same, fs->n);

@@ -29,6 +29,10 @@ mkdir -p $long; cp h200-train.zst $long
 for w in 40 80; do is long-path-fits-$w "" "$(at $w "'$A' --list; '$A' --explain; '$A' --help; '$A' header $long/h200-train.zst" | awk -v w=$w 'length > w')"; done
 is wide-help-follows 1 "$(at 120 "'$A' --help" | awk 'length > 80 { n = 1 } END { print n + 0 }')"
 
+for w in 40 60 80; do
+	is two-files-fit-$w "" "$(at $w "'$A' diff h200-train.zst h200-inference.zst; '$A' h200-train.zst h200-inference.zst" | awk -v w=$w 'length > w' | head -n 3)"
+done
+
 # Colours: on a terminal only, and never where somebody does not want them. Nothing moves because of them.
 colours() { if grep -q "$(printf '\033')\[" "$1"; then echo yes; else echo no; fi; }
 coloured 100 "'$A' budget advice ioctls h200-train.zst" >on; is terminal-has-colours yes "$(colours on)"
