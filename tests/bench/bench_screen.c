@@ -3,6 +3,7 @@
  * processor time, with one thread. REPORTS names others than those below. The trace is that of a training loop: two threads, of whose calls
  * one in ten launches a kernel, two streams that are busy three fifths of the time. What they run is drawn at random, so nothing repeats. */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "analyze/exits.h"
 #include "formats/gpu.h"
 #include "formats/writer.h"
 
@@ -114,6 +116,13 @@ static int by_size(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
+/* Found and cannot answer are answers, too. */
+static bool answered(int status)
+{
+	return WIFEXITED(status) && (WEXITSTATUS(status) == GT_EXIT_CLEAN || WEXITSTATUS(status) == GT_EXIT_FOUND ||
+				     WEXITSTATUS(status) == GT_EXIT_UNKNOWN);
+}
+
 /* median: of the time of RUNS; least: processor time of any. report NULL: the default screen, on as many threads as there are processors;
  * else that report on one. */
 struct cost { double median, least; long rss_kib; };
@@ -139,7 +148,7 @@ static int wait_for(const char *program, const char *report, const char *path, s
 				execl(program, program, path, (char *)NULL);
 			_exit(127);
 		}
-		if (pid < 0 || wait4(pid, &status, 0, &u) != pid || status)
+		if (pid < 0 || wait4(pid, &status, 0, &u) != pid || !answered(status))
 			return -1;
 		all[run] = seconds() - began;
 		cost->least = processor_seconds(&u) < cost->least ? processor_seconds(&u) : cost->least;
