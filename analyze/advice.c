@@ -167,8 +167,7 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 	else if (cannot)
 		gt_table_cannot(tables[0], "%s", cannot);
 	gt_table_note(tables[0], "%u of %u rules found something; shares are of %s of GPU time", n, GT_RULES, told(window));
-	gt_table_note(tables[0], "what could be won is an upper bound (for rules on loops: twice what the second half of the work has); what else "
-				 "would then take the time is not known");
+	gt_table_note(tables[0], "what could be won is an upper bound: what else would then take the time is not known");
 	return 1;
 }
 
