@@ -13,6 +13,7 @@ struct gt_gpu_waits_of {		/* of a process: see gpu_waits.c */
 	uint64_t made;
 	struct gt_gpu_held *held;
 	size_t nheld, held_cap;
+	int64_t told;			/* up to when the GPU has told of work */
 };
 
 /* What is known of the process's work, for those waits whose stream says nothing. */

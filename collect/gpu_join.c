@@ -91,6 +91,7 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 	if (w.node)
 		gt_gpu_node_find(&p->nodes, w.node, &w.made);
 	w.track = gt_gpu_stream_track_of(g, p, high(v[0]), w.context, high(v[1]));
+	p->waits.told = w.end > p->waits.told ? w.end : p->waits.told;
 	if (w.track != GT_NONE && by.on && (w.by_events || gt_api[by.id].op != GT_OP_GRAPH_LAUNCH))
 		code = gt_gpu_stream_ran(&p->waits, g->w, by.on, w.track, w.context, err);
 	if (code)

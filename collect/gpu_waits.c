@@ -6,7 +6,8 @@
  * first, as of every other number that turns out to mean two tracks, nothing is said any more.
  *
  * A wait is the recorded call itself, for CUPTI's record of it costs too much (guest_gpu.c). It is held until something launched into
- * its stream has shown where that is: as a rule the next flush of CUPTI's buffers. */
+ * its stream has shown where that is: as a rule the next flush of CUPTI's buffers, which on a machine with too much to do may take its time.
+ * So it is not given up before the GPU has told what it did since, or has been silent for long. */
 #include "collect/gpu_inside.h"
 
 #include <errno.h>
@@ -15,7 +16,8 @@
 
 #define HANDLES_MAX 4096u	/* streams at a time */
 #define INSTANCES 8192u		/* the last ones, whose tracks are remembered */
-#define HOLD 1000000000ll	/* ns that a wait is held at most */
+#define HOLD 1000000000ll	/* ns that a wait is held where the GPU has told of later work */
+#define SILENT 10000000000ll	/* ns, where it has not */
 #define HELD_MAX 65536u
 #define DEFAULT 1u		/* CU_STREAM_LEGACY and CU_STREAM_PER_THREAD; 0 is one or the other */
 #define PER_THREAD 2u
@@ -115,12 +117,16 @@ int gt_gpu_wait_in(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c)
 
 static bool of_a_stream(const struct gt_gpu_call *c) { return c->wait == GT_GPU_WAIT_STREAM || c->wait == GT_GPU_WAIT_STREAM_EVENT; }
 
-/* May it still become known, or turn out to be unknown? */
-static bool open(const struct gt_gpu_waits_of *s, const struct gt_gpu_call *c)
+/* How long, in ns: its stream may still become known, or turn out to be more than one. */
+static int64_t patience(const struct gt_gpu_waits_of *s, const struct gt_gpu_call *c)
 {
 	const struct gt_gpu_instance *i = instance(s, c->on);
 
-	return of_a_stream(c) && i && !i->unsure && (i->track == GT_NONE || handle_of(c) == DEFAULT);
+	if (!of_a_stream(c) || !i || i->unsure)
+		return 0;
+	if (i->track == GT_NONE)
+		return s->told < c->end ? SILENT : HOLD;
+	return handle_of(c) == DEFAULT ? HOLD : 0;
 }
 
 static int put_wait(const struct gt_gpu_waits_of *s, struct gt_gpu_types *types, const struct gt_gpu_around *a, const struct gt_gpu_call *c,
@@ -149,7 +155,7 @@ int gt_gpu_waits_settle(struct gt_gpu_waits_of *s, struct gt_gpu_types *types, c
 		struct gt_gpu_held *h = &s->held[i];
 
 		h->since = h->since ? h->since : now;
-		if (!last && now - h->since < HOLD && kept < HELD_MAX && open(s, &h->c))
+		if (!last && now - h->since < patience(s, &h->c) && kept < HELD_MAX)
 			s->held[kept++] = *h;
 		else if (a->on)
 			code = put_wait(s, types, a, &h->c, totals, err);

@@ -9,13 +9,15 @@ C=$B/gtcollect lib=$(readlink -f "$B/libgtpreload.so") prog=$B/guest/fake/probes
 run() { LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_TRUTH="$PWD/truth" "$@"; }
 truth() { tail -n +$(($1 + 1)) truth | awk '$2 == "kernel"'; }	# truth N: kernels behind its first N lines
 
-# ---- bpftrace. Debian 12's reads no more than six arguments of a probe: a kernel's name and node are perf's to see ----
+# ---- bpftrace. Debian 12's reads no more than six arguments of a probe: a kernel's name and node are perf's to see; of a batch it
+# reads the first 16 records, for the first alone may be none of a kernel's in all batches of a run ----
 cat >all.bt <<END
 usdt:$lib:parcagpu:kernel_executed { printf("executed %llu %llu %u %u %u %u\\n", arg0, arg1, arg2, arg3, arg4, arg5); }
 usdt:$lib:parcagpu:kernel_launch { printf("launch %u %llu\\n", arg0, arg1); }
 usdt:$lib:parcagpu_provider:kernel_launch { printf("old %u %llu\\n", arg0, arg1); }
 usdt:$lib:parcagpu:cuda_correlation { printf("correlation %u %d %s %d\\n", arg0, (int32)arg1, str(arg2), pid == tid); }
-usdt:$lib:parcagpu:activity_batch { \$r = *(uint64 *)uptr(arg0); printf("batch %u %u/%u\\n", arg1, *(uint32 *)uptr(\$r), *(uint32 *)uptr(\$r + 92)); }
+usdt:$lib:parcagpu:activity_batch { \$i = (uint64)0;
+	unroll(16) { if (\$i < arg1) { \$r = *(uint64 *)uptr(arg0 + 8 * \$i); printf("batch %u %u/%u\\n", arg1, *(uint32 *)uptr(\$r), *(uint32 *)uptr(\$r + 92)); } \$i += 1; } }
 END
 bpf() {	# bpf NAME COMMAND...: attaches, then runs the program by COMMAND
 	name=$1; shift

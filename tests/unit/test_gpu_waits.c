@@ -104,6 +104,35 @@ static void the_default_stream_is_many(void)
 	gt_reader_close(r);
 }
 
+/* On a machine with too much to do CUPTI's buffers may come seconds late: as long as nothing comes at all, the waits are held. One whose
+ * stream says nothing is let go when later work has been told of, or in the end. */
+static void the_gpu_tells_late(void)
+{
+	struct gt_gpu_totals t;
+	struct gt_reader *r;
+	long long on[8];
+	struct join j;
+
+	begin(&j);
+	gpu_is_on(&j);
+	on_stream(&j, "cuLaunchKernel", GT_GPU_CALL_WORKS, 0x100, SECOND, 0);
+	on_stream(&j, "cuStreamSynchronize", GT_GPU_CALL_WAITS, 0x100, SECOND + 1000, 0);
+	on_stream(&j, "cuStreamSynchronize", GT_GPU_CALL_WAITS, 0x200, SECOND + 2000, 0);
+	for (int i = 0; i < 8; i++)
+		settle(&j, (i + 1) * SECOND + 4000, false);
+	record(&j, 0, SECOND + 10, SECOND + 90, 1, LAUNCH_CBID);
+	kernel(&j, SECOND + 500, SECOND + 600, 1, 1, 1);
+	settle(&j, 9 * SECOND, false);
+	kernel(&j, 9 * SECOND, 9 * SECOND + 600, 2, 1, 1);	/* of no known call: that is settled when it has waited */
+	settle(&j, 9 * SECOND + 1000, false);
+	settle(&j, 12 * SECOND, false);
+	ran(&j, 0x200, 13 * SECOND, 0, 3, 1, 9);		/* too late for the wait there */
+	r = finish(&j, 14 * SECOND, &t);
+	CHECK(r && t.waits == 2 && waited(r, on, 8) == 2);
+	CHECK(on[0] == 7 && on[1] == 0);
+	gt_reader_close(r);
+}
+
 /* Where CUPTI never was there, -e gpu tells of nothing, and waits without end take no memory. */
 static void waits_without_a_gpu(void)
 {
@@ -123,4 +152,4 @@ static void waits_without_a_gpu(void)
 	CHECK(!t.waits);
 }
 
-T_MAIN(T(a_wait_is_on_the_stream_that_was_meant), T(the_default_stream_is_many), T(waits_without_a_gpu))
+T_MAIN(T(a_wait_is_on_the_stream_that_was_meant), T(the_default_stream_is_many), T(the_gpu_tells_late), T(waits_without_a_gpu))
