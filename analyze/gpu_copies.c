@@ -59,7 +59,7 @@ static void on_stretch(void *arg, const struct gt_sweep *s, int64_t from, int64_
 
 	c->stretches++;
 	for (size_t i = 0; s->active[MOVE] && i < s->n; i++) {
-		struct kind *k = s->heap[i].kind == MOVE ? &c->list[s->heap[i].name] : NULL;
+		struct kind *k = s->ops[i].kind == MOVE ? &c->list[s->ops[i].name] : NULL;
 
 		if (!k || k->stretch == c->stretches)
 			continue;

@@ -80,27 +80,26 @@ int gt_host_add(struct gt_host_line *l, enum gt_host_level level, int64_t start,
 /* Rows from *from on, as far as they are of the usual kind: not within one another, short, and not too many. Whether a row has the
  * level is hard to predict, so it is written in any case, and counted if it has. Returns where the list ends; *from stops at what is
  * unusual. */
-static size_t add_usual(struct gt_host_stretch *list, size_t n, const struct gt_host_run *run, enum gt_host_level level, size_t most,
-			uint32_t *from)
+static inline __attribute__((always_inline)) size_t
+add_usual(struct gt_host_stretch *list, size_t n, const struct gt_host_run *run, enum gt_host_level level, bool all, size_t most, uint32_t *from)
 {
-	const int64_t *start = run->start, *dur = run->dur;
-	const uint16_t *codes = run->code;
-	const uint8_t *levels = run->levels;
-	const uint32_t *types = run->types;
+	const int64_t *restrict start = run->start, *restrict dur = run->dur;
+	const uint16_t *restrict codes = run->code;
+	const uint8_t *restrict levels = run->levels;
+	const uint32_t *restrict types = run->types;
 	int64_t end = n ? gt_host_end(&list[n - 1]) : INT64_MIN;
 	uint32_t i = *from, rows = run->n;
 
 	for (; i < rows && n < most; i++) {
 		uint32_t code = codes ? codes[i] : 0;
-		bool has = levels[code * run->stride] == level && dur[i];
+		int64_t at = start[i], ns = dur[i];
+		bool has = (all || levels[code] == level) && ns;
 
-		if (__builtin_expect(has && (start[i] < end || dur[i] >= LONGEST), 0))
+		if (__builtin_expect(has && (at < end || ns >= LONGEST), 0))
 			break;
-		list[n].start = start[i];
-		list[n].ns = (uint64_t)dur[i];
-		list[n].type = types[code] % GT_HOST_TYPES;
+		list[n] = (struct gt_host_stretch){ .start = at, .ns = (uint64_t)ns, .type = types[code] };
 		n += has;
-		end = has ? start[i] + dur[i] : end;
+		end = has ? at + ns : end;
 	}
 	*from = i;
 	return n;
@@ -118,12 +117,13 @@ int gt_host_add_run(struct gt_host_line *l, const struct gt_host_run *run, enum 
 
 		if (gt_grow(&to->list, &to->cap, to->n + (run->n - i) + 1ul, sizeof(*to->list)))
 			return gt_err_set(err, -ENOMEM, "no memory for what threads did");
-		to->n = add_usual(to->list, to->n, run, level, to->n + room, &i);
+		to->n = run->all ? add_usual(to->list, to->n, run, level, true, to->n + room, &i) :
+				   add_usual(to->list, to->n, run, level, false, to->n + room, &i);
 		*kept += to->n - had;
 		if (i == run->n)
 			break;
 		code = run->code ? run->code[i] : 0;
-		if (run->levels[code * run->stride] == level && run->dur[i])	/* nested, very long, or too much */
+		if (run->levels[code] == level && run->dur[i])	/* nested, very long, or too much */
 			rc = gt_host_add(l, level, run->start[i], run->start[i] + run->dur[i], run->types[code], kept, err);
 		i++;
 	}

@@ -32,13 +32,13 @@ struct gt_host_line {			/* zero-initialised: nothing is known of it */
 /* from < to; s: NULL for GT_HOST_NOTHING. Negative returns end the walk. */
 typedef int gt_host_fn(void *arg, enum gt_host_level level, const struct gt_host_stretch *s, int64_t from, int64_t to, struct gt_err *err);
 
-/* All rows of a run whose code's level is `level`, which levels[code * stride] says; types[code] is what they are. Otherwise as below. */
+/* All rows of a run whose code's level is `level`, which levels[code] says; types[code] is what they are, below GT_HOST_TYPES. Otherwise as below. */
 struct gt_host_run {
 	const int64_t *start, *dur;
 	const uint16_t *code;
 	uint32_t n;
 	const uint8_t *levels;
-	unsigned stride;
+	bool all;			/* no code has another level */
 	const uint32_t *types;
 };
 int gt_host_add_run(struct gt_host_line *l, const struct gt_host_run *run, enum gt_host_level level, size_t *kept, struct gt_err *err);

@@ -365,20 +365,17 @@ static void forget(struct gt_idle *s, int64_t floor)
 
 static int look_at_types(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
-	if (gt_grow(&s->levels, &s->levels_cap, cols->ntypes + 1ul, GT_KINDS) ||
+	if (gt_grow(&s->levels, &s->levels_cap, cols->ntypes + 1ul, sizeof(*s->levels)) ||
 	    gt_grow(&s->numbers, &s->numbers_cap, cols->ntypes + 1ul, sizeof(*s->numbers)))
 		return gt_err_set(err, -ENOMEM, "no memory for a block");
-	memset(s->present, 0, sizeof(s->present));
+	s->present = 0;
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
 		const struct gt_type *type = gt_cols_type(cols, c);
+		unsigned level = type ? gt_idle_level(type, cols->kind) : GT_HOST_LEVELS;
 
 		s->numbers[c] = gt_in_time_type(&s->order, cols->seg, cols->types[c]);
-		for (unsigned k = 0; k < GT_KINDS; k++) {
-			unsigned level = type ? gt_idle_level(type, (enum gt_kind)k) : GT_HOST_LEVELS;
-
-			s->levels[c * GT_KINDS + k] = (uint8_t)level;
-			s->present[k] |= (uint8_t)(1u << level);
-		}
+		s->levels[c] = (uint8_t)level;
+		s->present |= 1u << level;
 	}
 	return 0;
 }
@@ -481,21 +478,21 @@ static int add_overhead(struct gt_idle *s, const struct gt_cols *cols, uint32_t 
 /* Rows of a thread: what it was doing. */
 static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
-	struct gt_host_run run = { .start = cols->start, .dur = cols->dur, .code = cols->code, .n = cols->n, .levels = s->levels + cols->kind,
-				   .stride = GT_KINDS, .types = s->numbers };
+	struct gt_host_run run = { .start = cols->start, .dur = cols->dur, .code = cols->code, .n = cols->n, .levels = s->levels,
+				   .all = !(s->present & (s->present - 1)), .types = s->numbers };
 	int rc = 0;
 
 	for (unsigned level = GT_HOST_IOCTL; !rc && level <= GT_HOST_OFF_CPU; level++) {
 		struct gt_host_line *l;
 
-		if (!(s->present[cols->kind] & 1u << level))
+		if (!(s->present & 1u << level))
 			continue;
 		l = line_of(s, gt_in_time_track(&s->order, cols->seg, cols->track));
 		rc = l ? gt_host_add_run(l, &run, (enum gt_host_level)level, &s->kept, err) :
 			 gt_err_set(err, -ENOMEM, "no memory for what threads did");
 	}
 	for (uint32_t c = 0; !rc && cols->kind == GT_SPAN && c < cols->ntypes; c++)
-		if (s->levels[c * GT_KINDS + GT_SPAN] == GT_HOST_OVERHEAD)
+		if (s->levels[c] == GT_HOST_OVERHEAD)
 			rc = add_overhead(s, cols, c, err);
 	return rc;
 }

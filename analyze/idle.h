@@ -128,8 +128,9 @@ struct gt_idle {
 	struct gt_host_line **lines;		/* by track number; NULL: nothing of it is kept */
 	/* likewise; waits: when it was told to wait, by time, that no operation was launched behind so far */
 	struct gt_idle_stream { int64_t last_launch, *waits; size_t first, nwaits, cap; struct gt_full_stream full; } **streams;
-	/* of the block at hand: levels by code and kind, levels there are by kind, numbers of types by code */
-	uint8_t *levels, present[GT_KINDS];
+	/* of the block at hand: levels by code, and which there are; numbers of types by code */
+	uint8_t *levels;
+	uint32_t present;
 	uint32_t *numbers;
 	size_t levels_cap, numbers_cap, kept, forget_at;
 	struct gt_idle_columns { const uint64_t *v[4]; uint32_t n, nth; } *columns;	/* by code of the run at hand: its launches' */

@@ -53,19 +53,22 @@ static size_t ended_last(const struct gt_serial_device *d, size_t but, int64_t a
 	return best;
 }
 
-/* Was it held up by another stream? */
+/* Was it held up by another stream? Mostly it began as soon as it was launched, or as its own stream was free: that is told first. */
 static void look(struct gt_serial_device *d, const struct gt_idle *s, size_t i, const struct gt_idle_op *op)
 {
 	const struct gt_union *own = &d->pairs.streams[i].busy;
 	int64_t ready = op->returned + GT_PROMPT_NS, end, wait, took = op->end - op->start;
-	size_t k = ended_last(d, i, op->start);
 	struct gt_example one;
 	struct held *h;
+	size_t k;
 
-	if (!op->joined || op->waited || op->graph || s->types[op->type].pageable || k == SIZE_MAX)
-		return;
 	ready = ready > s->window->from ? ready : s->window->from;
 	ready = own->any && own->end > ready ? own->end : ready;
+	if (!op->joined || ready >= op->start || op->waited || op->graph || s->types[op->type].pageable)
+		return;
+	k = ended_last(d, i, op->start);
+	if (k == SIZE_MAX)
+		return;
 	end = d->pairs.streams[k].busy.end;
 	wait = end - ready < took ? end - ready : took;
 	if (wait <= 0 || op->start - end > GT_PROMPT_NS || one_way(s, d->seg, op->type, d->last[k].type))

@@ -1,10 +1,14 @@
+/* Mostly few operations run at once: those stand in order of their ends, the first to end last, and whether a name runs is seen by looking
+ * at them. From the moment when there are more until nothing runs they are a heap, and names are counted in a hash table. */
 #include "analyze/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
 
-/* ---- names that run: a hash table, so that a device takes memory for what it runs at a time, not for all names that there are ---- */
+#define FEW 12u
+
+/* ---- names that run, of many: a device takes memory for what it runs at a time, not for all names that there are ---- */
 
 static uint32_t home(const struct gt_sweep *s, uint32_t name) { return (name * 0x9e3779b1u >> 7) & (s->room - 1); }
 
@@ -52,26 +56,60 @@ static void forget_name(struct gt_sweep *s, uint32_t at)
 	s->names[at].n = 0;
 }
 
-/* ---- what runs ---- */
+/* ---- few ---- */
+
+static bool runs(const struct gt_sweep *s, uint32_t name)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->ops[i].name == name)
+			return true;
+	return false;
+}
+
+static void drop_of_few(struct gt_sweep *s)
+{
+	uint32_t name = s->ops[--s->n].name;
+
+	s->active[s->ops[s->n].kind]--;
+	if (!runs(s, name)) {
+		s->distinct--;
+		s->ids -= name;
+	}
+}
+
+static void add_to_few(struct gt_sweep *s, struct gt_sweep_op op)
+{
+	size_t i;
+
+	if (!runs(s, op.name)) {
+		s->distinct++;
+		s->ids += op.name;
+	}
+	for (i = s->n++; i && s->ops[i - 1].end < op.end; i--)
+		s->ops[i] = s->ops[i - 1];
+	s->ops[i] = op;
+	s->active[op.kind]++;
+}
+
+/* ---- many ---- */
 
 static void swap(struct gt_sweep *s, size_t a, size_t b)
 {
-	struct gt_sweep_op one = s->heap[a];
+	struct gt_sweep_op one = s->ops[a];
 
-	s->heap[a] = s->heap[b];
-	s->heap[b] = one;
+	s->ops[a] = s->ops[b];
+	s->ops[b] = one;
 }
 
-/* The one that ends first ends. */
-static void drop_first(struct gt_sweep *s)
+static void drop_of_many(struct gt_sweep *s)
 {
-	struct gt_sweep_op gone = s->heap[0];
+	struct gt_sweep_op gone = s->ops[0];
 	uint32_t at = place_of(s, gone.name);
 
-	s->heap[0] = s->heap[--s->n];
+	s->ops[0] = s->ops[--s->n];
 	for (size_t i = 0, child; (child = 2 * i + 1) < s->n; i = child) {
-		child += child + 1 < s->n && s->heap[child + 1].end < s->heap[child].end;
-		if (s->heap[i].end <= s->heap[child].end)
+		child += child + 1 < s->n && s->ops[child + 1].end < s->ops[child].end;
+		if (s->ops[i].end <= s->ops[child].end)
 			break;
 		swap(s, i, child);
 	}
@@ -81,6 +119,54 @@ static void drop_first(struct gt_sweep *s)
 		s->distinct--;
 		s->ids -= gone.name;
 	}
+	s->many = s->n;
+}
+
+static int add_to_many(struct gt_sweep *s, struct gt_sweep_op op, struct gt_err *err)
+{
+	uint32_t at;
+
+	if (make_room(s, err))
+		return err->code;
+	s->ops[s->n] = op;
+	for (size_t i = s->n++; i && s->ops[i].end < s->ops[(i - 1) / 2].end; i = (i - 1) / 2)
+		swap(s, i, (i - 1) / 2);
+	s->active[op.kind]++;
+	at = place_of(s, op.name);
+	s->names[at].name = op.name;
+	if (!s->names[at].n++) {
+		s->distinct++;
+		s->ids += op.name;
+	}
+	return 0;
+}
+
+/* Those that run are put in one after the other. */
+static int become_many(struct gt_sweep *s, struct gt_err *err)
+{
+	struct gt_sweep_op few[FEW];
+	int rc = 0;
+
+	memcpy(few, s->ops, sizeof(few));
+	memset(s->active, 0, sizeof(s->active));
+	s->n = s->distinct = s->ids = 0;
+	s->many = true;
+	for (unsigned i = 0; !rc && i < FEW; i++)
+		rc = add_to_many(s, few[i], err);
+	return rc;
+}
+
+/* ---- what runs ---- */
+
+static int64_t first_end(const struct gt_sweep *s) { return s->ops[s->many ? 0 : s->n - 1].end; }
+
+/* The one that ends first ends. */
+static void drop_first(struct gt_sweep *s)
+{
+	if (s->many)
+		drop_of_many(s);
+	else
+		drop_of_few(s);
 }
 
 static void go(struct gt_sweep *s, int64_t at, gt_sweep_fn *fn, void *arg)
@@ -92,8 +178,8 @@ static void go(struct gt_sweep *s, int64_t at, gt_sweep_fn *fn, void *arg)
 
 void gt_sweep_to(struct gt_sweep *s, int64_t at, gt_sweep_fn *fn, void *arg)
 {
-	while (s->n && s->heap[0].end <= at) {
-		go(s, s->heap[0].end, fn, arg);
+	while (s->n && first_end(s) <= at) {
+		go(s, first_end(s), fn, arg);
 		drop_first(s);
 	}
 	go(s, at, fn, arg);
@@ -101,38 +187,31 @@ void gt_sweep_to(struct gt_sweep *s, int64_t at, gt_sweep_fn *fn, void *arg)
 
 int gt_sweep_add(struct gt_sweep *s, int64_t end, uint32_t kind, uint32_t name, struct gt_err *err)
 {
-	uint32_t at;
+	struct gt_sweep_op op = { end, name, kind };
 
 	if (end <= s->at)
 		return 0;
-	if (gt_grow(&s->heap, &s->cap, s->n + 1, sizeof(*s->heap)))
+	if (s->n == s->cap && gt_grow(&s->ops, &s->cap, s->n + FEW, sizeof(*s->ops)))
 		return gt_err_set(err, -ENOMEM, "no memory for what runs at once");
-	if (make_room(s, err))
+	if (!s->many && s->n == FEW && become_many(s, err))
 		return err->code;
-	s->heap[s->n] = (struct gt_sweep_op){ end, name, kind };
-	for (size_t i = s->n++; i && s->heap[i].end < s->heap[(i - 1) / 2].end; i = (i - 1) / 2)
-		swap(s, i, (i - 1) / 2);
-	s->active[kind]++;
-	at = place_of(s, name);
-	s->names[at].name = name;
-	if (!s->names[at].n++) {
-		s->distinct++;
-		s->ids += name;
-	}
+	if (s->many)
+		return add_to_many(s, op, err);
+	add_to_few(s, op);
 	return 0;
 }
 
 void gt_sweep_out(struct gt_sweep *s, gt_sweep_fn *fn, void *arg)
 {
 	while (s->n) {
-		go(s, s->heap[0].end, fn, arg);
+		go(s, first_end(s), fn, arg);
 		drop_first(s);
 	}
 }
 
 void gt_sweep_release(struct gt_sweep *s)
 {
-	free(s->heap);
+	free(s->ops);
 	free(s->names);
 	memset(s, 0, sizeof(*s));
 }

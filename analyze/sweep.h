@@ -4,6 +4,7 @@
  * operation that runs at the moment and one count for each name. */
 #ifndef GT_SWEEP_H
 #define GT_SWEEP_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "formats/base/err.h"
@@ -15,9 +16,10 @@ struct gt_sweep {		/* zero-initialised: nothing runs, and `at` is 0 */
 	size_t n;		/* operations that run */
 	uint32_t distinct;	/* names among them */
 	uint64_t ids;		/* the sum of those names: with one name, that name */
-	struct gt_sweep_op { int64_t end; uint32_t name; uint32_t kind; } *heap;	/* the n operations, in no order */
+	struct gt_sweep_op { int64_t end; uint32_t name; uint32_t kind; } *ops;	/* the n operations, in no order */
 	/* the rest is private */
-	struct gt_sweep_name { uint32_t name, n; } *names;	/* those that run, in a table of `room` (a power of two); n 0: free */
+	bool many;		/* see sweep.c */
+	struct gt_sweep_name { uint32_t name, n; } *names;	/* in a table of `room` (a power of two); n 0: free */
 	uint32_t room;
 	size_t cap;
 };

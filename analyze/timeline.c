@@ -4,6 +4,7 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
+#define NEAR 16			/* moments ahead */
 #define SPARE 4			/* runs kept for blocks to come, so that their memory is not new each time */
 
 struct gt_timeline_run {	/* the moments of a block */
@@ -186,6 +187,9 @@ static int hand_out(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, vo
 	do {
 		t->late += t->handed++ && m->at < t->last;
 		t->last = t->handed == 1 || m->at > t->last ? m->at : t->last;
+		__builtin_prefetch(m + NEAR);
+		if (t->record_size)
+			__builtin_prefetch(run->records + (size_t)(m - run->m + NEAR) * t->record_size);
 		rc = fn(arg, m++, err);
 	} while (!rc && m < end && m->at < limit);
 	t->held -= (size_t)(m - from);

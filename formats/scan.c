@@ -303,7 +303,7 @@ static void scanner_release(struct scanner *s)
 
 /* ---- all of them ---- */
 
-#define AHEAD 3u		/* blocks that are unpacked or being handed out, beyond one for each thread */
+#define AHEAD 6u		/* blocks that are unpacked or being handed out, beyond one for each thread */
 #define CREW_MAX 6u		/* threads of a scan with lanes: each takes memory, and more would wait for the slowest lane anyway */
 
 struct slot {
@@ -331,6 +331,7 @@ struct crew {
 	unsigned nslots, nlanes;
 	uint64_t taken, done;		/* blocks */
 	bool all_taken;
+	unsigned asleep;		/* threads that wait for `changed` */
 	pthread_cond_t changed;
 };
 struct hand { struct crew *crew; unsigned number; pthread_t thread; struct gt_err err; };
@@ -418,6 +419,14 @@ static int unpack_next(struct hand *h, bool *did)
 	return code;
 }
 
+/* Can it go on? */
+static bool can_go(const struct crew *c, const struct lane *l)
+{
+	const struct slot *slot = &c->slots[l->at % c->nslots];
+
+	return !l->busy && l->at != c->taken && slot->state == READY && !slot->busy;
+}
+
 /* A lane that can go on: one that this hand took further before, or else that which is furthest behind. NULL: none. */
 static struct lane *find_lane(const struct hand *h)
 {
@@ -425,15 +434,27 @@ static struct lane *find_lane(const struct hand *h)
 	struct lane *best = NULL;
 
 	for (struct lane *l = c->lanes; l < c->lanes + c->nlanes; l++) {
-		const struct slot *slot = &c->slots[l->at % c->nslots];
 		bool mine = l->last == h->number, best_mine = best && best->last == h->number;
 
-		if (l->busy || l->at == c->taken || slot->state != READY || slot->busy)
-			continue;
-		if (!best || (mine != best_mine ? mine : l->at < best->at))
+		if (can_go(c, l) && (!best || (mine != best_mine ? mine : l->at < best->at)))
 			best = l;
 	}
 	return best;
+}
+
+static bool is_over(struct crew *c) { return atomic_load(&c->result) || (c->all_taken && c->done == c->taken); }
+
+/* To wake a thread costs as much as a lane's work on some thousand rows. Who has just done something goes on with what there is, so
+ * others are wanted only for a second lane that can go on, or for several blocks to unpack. */
+static bool wants_others(struct crew *c)
+{
+	unsigned can = 0;
+
+	if (!c->asleep)
+		return false;
+	for (struct lane *l = c->lanes; l < c->lanes + c->nlanes; l++)
+		can += can_go(c, l);
+	return is_over(c) || can > 1 || (!c->all_taken && c->taken - c->done <= c->nslots / 2);
 }
 
 /* Takes a lane one block further, if one can go. Returns what ends it all, or 0. The crew is locked. */
@@ -468,16 +489,19 @@ static void *work_on_lanes(void *arg)
 	int code = 0;
 
 	pthread_mutex_lock(&c->lock);
-	while (!code && !atomic_load(&c->result) && !(c->all_taken && c->done == c->taken)) {
+	while (!code && !is_over(c)) {
 		bool did = false;
 
 		code = go_on(h, &did);
 		if (!code && !did)
 			code = unpack_next(h, &did);
-		if (did)
+		if (did && wants_others(c))
 			pthread_cond_broadcast(&c->changed);
-		else if (!code)
+		else if (!did && !code) {
+			c->asleep++;
 			pthread_cond_wait(&c->changed, &c->lock);
+			c->asleep--;
+		}
 	}
 	pthread_mutex_unlock(&c->lock);
 	end_with(c, code);
