@@ -15,3 +15,21 @@ reported() {
 	done <fives
 }
 all_json() { for j in r.json.*; do "$json" json $j || return; done; }
+
+everything() {	# everything NAME FILE: all reports and formats, from it and from the native copy of it
+	e=$1
+	want "$e-native" 0 bounded "$X" --native -f -o n.zst "$2"
+	check "$e-zstd" zstd -qt n.zst
+	want "$e-default" 0 bounded "$A" "$2"
+	reported json;	check "$e-json" test ! -s err
+	check "$e-is-json" all_json
+	for f in text csv tsv; do
+		reported $f
+		check "$e-$f" test -z "$([ $f = text ] && cat err || grep -v '^gtanalyze: n.zst: ' err)"
+	done
+	for f in chrome folded jsonl native; do want "$e-$f" 0 bounded "$X" --$f -f -o x.$f n.zst; done
+	check "$e-chrome-is-json" "$json" json x.chrome
+	[ ! -s x.jsonl ] || check "$e-jsonl-is-json" "$json" jsonl x.jsonl
+	"$A" --format csv top "$2" >1.csv; "$A" --format csv top x.native >2.csv
+	same "$e-copies-are-equal" 1.csv 2.csv
+}

@@ -64,7 +64,7 @@ is five_devices "40 5" "$(figure counters five.zst) $(values five.zst | awk '{ p
 is interval_is_kept 1 "$(echo "$(meta nvml.rounds i.zst) $(meta nvml.skipped_rounds i.zst)" "$(meta duration_ns i.zst)" | awk '{ r = $1 + $2; print (r >= 20 && r <= $3 / 5e7 + 2 ? 1 : $0) }')"
 "$C" -q -o delay.zst -e nvml --delay 9000000000 --duration 9000000000 true
 is delay_samples_nothing 0 "$(figure counters delay.zst)"
-SIM_NVML_STEP=1 "$C" -q -o duration.zst -e nvml --nvml-interval 10ms --duration 45ms sleep 1
+SIM_NVML_STEP=1 "$C" -q -o duration.zst -e nvml --nvml-interval 200ms --duration 900ms sleep 2
 is duration_ends_it 1 "$(meta nvml.rounds duration.zst | awk '{ print ($1 >= 1 && $1 <= 5 ? 1 : $1) }')"
 "$C" -q -o live.zst -e nvml sh -c 'while [ ! -e seen ]; do sleep 0.05; done' &
 some_counters() { [ "$(figure counters live.zst)" -gt 15 ] 2>/dev/null && echo yes; }
