@@ -15,33 +15,31 @@ struct gt_called_group {	/* of launches of one kernel, or of copies in one direc
 	uint64_t count, failed, total, longest, bytes, sized, largest;
 };
 #define GROUPS_MAX (1u << 16)
+enum { NAMED, NAMELESS };	/* tags; the rest has a name */
 
-static bool same_group(const void *arg, uint32_t value, const void *key, size_t len)
+int gt_called_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
-	const struct gt_called_group *have = &((const struct gt_called *)arg)->list[value], *want = key;
+	struct gt_called *g = state;
 
-	return have->len == want->len && !have->name == !want->name && (!want->name || !memcmp(have->name, want->name, want->len));
+	g->asked = (struct gt_asked){ r, opt };
+	return gt_name_ids_init(&g->ids, 0, GROUPS_MAX, err);
 }
 
 static int count(struct gt_called *g, const struct gt_called_group *one, struct gt_err *err)
 {
-	uint64_t hash = one->name ? gt_hash(one->name, one->len) : 1;
-	uint32_t i = gt_map_get(&g->map, hash, same_group, g, one, sizeof(*one));
+	struct gt_string text = { one->name ? one->name : "", one->len };
+	uint32_t i = gt_name_ids_find(&g->ids, text, one->name ? NAMED : NAMELESS, err);
 	struct gt_called_group *to;
 
-	if (i == UINT32_MAX && g->n > GROUPS_MAX)
-		i = GROUPS_MAX;		/* the rest */
-	if (i == UINT32_MAX) {
-		if (gt_grow(&g->list, &g->cap, g->n + 1, sizeof(*g->list)) || gt_map_add(&g->map, hash, (uint32_t)g->n))
-			return gt_err_set(err, -ENOMEM, "no memory for the kernels");
-		g->list[g->n] = *one;
-		if (g->n++ == GROUPS_MAX) {
-			g->list[GROUPS_MAX].name = "(all others)";
-			g->list[GROUPS_MAX].len = (uint32_t)strlen("(all others)");
-		}
-		return 0;
-	}
+	if (i == GT_NONE || gt_grow(&g->list, &g->cap, g->ids.n, sizeof(*g->list)))
+		return gt_err_set(err, -ENOMEM, "no memory for the kernels");
 	to = &g->list[i];
+	if (i == g->n) {
+		const struct gt_name_id *name = &g->ids.list[i];
+
+		g->n++;
+		*to = (struct gt_called_group){ .name = name->tag == NAMED ? name->text : NULL, .len = name->len };
+	}
 	to->count += one->count;
 	to->failed += one->failed;
 	to->sized += one->sized;
@@ -182,8 +180,7 @@ struct gt_table *gt_called_launches_table(struct gt_called *g, struct gt_err *er
 	if (t) {
 		gt_table_gives_way(t, "max_ns mean_ns failed share_percent");
 		gt_table_note_cut(t, g->n, shown);
-		if (g->n > GROUPS_MAX)
-			gt_table_note(t, "more than %u different kernels: those that came later are counted together, as (all others)", GROUPS_MAX);
+		gt_name_ids_note(&g->ids, t, "kernels");
 	}
 	if (!shares || !names)
 		gt_table_free(t), t = NULL;
@@ -237,7 +234,7 @@ static int transfers_finish(void *state, struct gt_table **tables, unsigned max,
 void gt_called_release(struct gt_called *g)
 {
 	free(g->list);
-	gt_map_release(&g->map);
+	gt_name_ids_release(&g->ids);
 }
 
 static int transfers_block(void *state, const struct gt_cols *cols, struct gt_err *err)
@@ -255,7 +252,7 @@ const struct gt_analysis gt_transfers_report = {
 	.wants_args = true,
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,
 	.state_size = sizeof(struct gt_called),
-	.init       = gt_asked_init,
+	.init       = gt_called_init,
 	.block      = transfers_block,
 	.merge      = transfers_merge,
 	.finish     = transfers_finish,

@@ -1,16 +1,18 @@
-/* Launches by kernel as the calls tell them, for traces in which nothing of the GPU was recorded. Zero-initialised is empty. */
+/* Launches by kernel as the calls tell them, for traces in which nothing of the GPU was recorded. */
 #ifndef GT_CALLED_H
 #define GT_CALLED_H
+#include "analyze/name_ids.h"
 #include "analyze/report.h"
-#include "formats/base/map.h"
 
 struct gt_called {
 	struct gt_asked asked;
+	struct gt_name_ids ids;
 	struct gt_called_group *list;
 	size_t n, cap;
-	struct gt_map map;
 };
 
+/* state: a zeroed gt_called. */
+int gt_called_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err);
 /* A run of GT_CALL rows, with their arguments: those that launch a kernel are counted. */
 int gt_called_launches(struct gt_called *c, const struct gt_cols *cols, struct gt_err *err);
 struct gt_table *gt_called_launches_table(struct gt_called *c, struct gt_err *err);	/* new; NULL with err filled in */

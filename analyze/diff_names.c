@@ -4,9 +4,9 @@
 #include <string.h>
 #include "analyze/deviation.h"
 #include "analyze/diff.h"
+#include "analyze/name_ids.h"
 #include "analyze/report.h"
 #include "formats/base/buf.h"
-#include "formats/base/map.h"
 #include "formats/demangle.h"
 
 /* The rows of a name by the time at which they began, in slices as fine as the first and the last of them allow: what runs for
@@ -16,15 +16,14 @@
 struct slice { uint64_t count, total; };
 struct slices { unsigned shift; uint64_t lo, hi; struct slice ring[SLICES]; };
 struct sum { uint64_t count, total; struct gt_squares squares; struct slices *slices; /* NULL: no row yet */ };
-struct by_name { const char *text; uint32_t len; uint8_t category, layer; struct sum sum; };
 struct names {
 	struct gt_asked asked;
 	uint32_t *first;	/* by segment: the number of its first type */
 	struct sum *sums;	/* by type, numbered over all segments */
 	size_t nsums;
-	struct by_name *list;
+	struct gt_name_ids ids;
+	struct by_name { uint8_t category, layer; struct sum sum; } *list;
 	size_t n, cap;
-	struct gt_map map;
 };
 
 static int names_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
@@ -163,33 +162,15 @@ static int names_merge(void *into, void *from, struct gt_err *err)
 
 /* ---- types of one name are one ---- */
 
-static bool same_name(const void *arg, uint32_t value, const void *key, size_t len)
+static int add_type(struct names *s, const struct gt_segment *seg, const struct gt_type *type, const struct sum *sum, struct gt_err *err)
 {
-	const struct by_name *have = &((const struct names *)arg)->list[value], *want = key;
+	uint32_t i = gt_name_ids_find(&s->ids, gt_name_text(seg, type->name), gt_name_tag(type), err);
 
-	return have->len == want->len && have->category == want->category && have->layer == want->layer &&
-	       !memcmp(have->text, want->text, want->len);
-}
-
-static int add_type(struct names *s, const struct gt_segment *seg, const struct gt_type *type, const struct sum *sum)
-{
-	struct by_name key = { .text = "?", .len = 1, .category = type->category, .layer = type->layer };
-	uint64_t hash;
-	uint32_t i;
-
-	if (type->name < seg->nstrings) {
-		key.text = seg->strings[type->name].ptr;
-		key.len = seg->strings[type->name].len;
-	}
-	hash = gt_hash(key.text, key.len) + key.category * 31u + key.layer;
-	i = gt_map_get(&s->map, hash, same_name, s, &key, 0);
-	if (i == UINT32_MAX) {
-		i = (uint32_t)s->n;
-		if (gt_grow(&s->list, &s->cap, s->n + 1, sizeof(*s->list)) || gt_map_add(&s->map, hash, i))
-			return -ENOMEM;
-		s->list[s->n++] = key;
-	}
-	return add_sum(&s->list[i].sum, sum);
+	if (i == GT_NONE || gt_grow(&s->list, &s->cap, s->ids.n, sizeof(*s->list)))
+		return gt_err_set(err, -ENOMEM, "no memory for the names");
+	if (i == s->n)
+		s->list[s->n++] = (struct by_name){ .category = type->category, .layer = type->layer };
+	return add_sum(&s->list[i].sum, sum) ? gt_err_set(err, -ENOMEM, "no memory for the names") : 0;
 }
 
 /* The standard error of the mean from the means of slices, each weighed by its rows: k / (k - 1) * sum of (w * (m - mean))^2.
@@ -218,16 +199,16 @@ static const struct gt_column columns[] = {
 	{ "name", NULL, GT_C_TEXT },
 };
 
-static void add_row(struct gt_table *t, const struct by_name *one, struct gt_kernel_names *kernels)
+static void add_row(struct gt_table *t, const char *text, const struct by_name *one, struct gt_kernel_names *kernels)
 {
 	const struct sum *sum = &one->sum;
 	bool kernel = one->layer == GT_LAYER_GPU && one->category == GT_CAT_KERNEL;
-	const char *brief = kernel ? gt_kernel_names_get(kernels, one->text) : NULL;
+	const char *brief = kernel ? gt_kernel_names_get(kernels, text) : NULL;
 	long double ns = 0;
 	bool known = gt_deviation(sum->count, sum->total, &sum->squares, &ns);
 	double slices, drifts = drift(sum, &slices);
 
-	gt_table_add(t, (struct gt_cell[]){gt_cell_text(brief ? brief : one->text),
+	gt_table_add(t, (struct gt_cell[]){gt_cell_text(brief ? brief : text),
 					   gt_cell_text(gt_layer_word(one->layer)),
 					   gt_cell_text(gt_category_word(one->category)),
 					   gt_cell_u(sum->count),
@@ -236,7 +217,7 @@ static void add_row(struct gt_table *t, const struct by_name *one, struct gt_ker
 					   {.absent = !known, .d = (double)ns},
 					   {.absent = !known, .d = drifts},
 					   {.absent = !known, .d = slices},
-					   gt_cell_text(one->text)});
+					   gt_cell_text(text)});
 }
 
 static int names_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -248,13 +229,13 @@ static int names_finish(void *state, struct gt_table **tables, unsigned max, str
 		const struct gt_segment *seg = gt_reader_segment(s->asked.reader, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++)
-			if (s->sums[s->first[i] + t].count && add_type(s, seg, &seg->types[t], &s->sums[s->first[i] + t]))
-				return gt_err_set(err, -ENOMEM, "no memory for the names");
+			if (s->sums[s->first[i] + t].count && add_type(s, seg, &seg->types[t], &s->sums[s->first[i] + t], err))
+				return err->code;
 	}
 	tables[0] = gt_table_new("names", NULL, columns, sizeof(columns) / sizeof(*columns));
 	kernels = gt_kernel_names_of(s->asked.reader, s->asked.opt->names);
 	for (size_t i = 0; tables[0] && kernels && i < s->n; i++)
-		add_row(tables[0], &s->list[i], kernels);
+		add_row(tables[0], s->ids.list[i].text, &s->list[i], kernels);
 	gt_kernel_names_free(kernels);
 	return tables[0] && kernels ? 1 : gt_err_set(err, -ENOMEM, "no memory for the names");
 }
@@ -270,7 +251,7 @@ static void names_release(void *state)
 	free(s->first);
 	free(s->sums);
 	free(s->list);
-	gt_map_release(&s->map);
+	gt_name_ids_release(&s->ids);
 }
 
 const struct gt_analysis gt_diff_names_report = {

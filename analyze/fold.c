@@ -12,9 +12,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/name_ids.h"
 #include "analyze/pick.h"
 #include "formats/base/buf.h"
-#include "formats/base/map.h"
 
 #define HIST_MEMORY (8u << 20)
 
@@ -26,7 +26,6 @@ struct acc {			/* one code of the block at hand; [1] for the nested rows */
 	struct gt_hist *hist;	/* the stat's, or the spill when there is no memory for one */
 	uint32_t bytes_field;	/* GT_NONE: has none */
 };
-struct by_name { struct gt_hist hist; const struct gt_segment *seg; uint32_t type; };	/* the first of its types */
 struct seg {
 	const struct gt_segment *seg;
 	struct gt_stat *stats;	/* one per type */
@@ -42,9 +41,9 @@ struct gt_fold {
 	size_t naccs, cap;
 	uint64_t block;
 	const struct gt_segment *block_seg;
-	struct by_name **hists;
+	struct gt_name_ids names;	/* that have a histogram: */
+	struct gt_hist **hists;
 	size_t nhists, hists_cap;
-	struct gt_map hist_map;
 	size_t hist_bytes;
 	struct gt_hist spill;	/* takes the counts nobody will read; without memory */
 	struct gt_hist_bucket spilled[GT_HIST_OCTAVE];
@@ -115,50 +114,35 @@ static void pour(struct gt_fold *f)
 	f->block_seg = NULL;
 }
 
-static struct gt_string name_of(const struct gt_segment *seg, uint32_t type)
-{
-	uint32_t name = seg->types[type].name;
-
-	return name < seg->nstrings ? seg->strings[name] : (struct gt_string){ "?", 1 };
-}
-
-static bool same_name(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	const struct by_name *have = ((const struct gt_fold *)arg)->hists[value], *want = key;
-	const struct gt_type *a = &have->seg->types[have->type], *b = &want->seg->types[want->type];
-	struct gt_string x = name_of(have->seg, have->type), y = name_of(want->seg, want->type);
-
-	return a->category == b->category && a->layer == b->layer && x.len == y.len && !memcmp(x.ptr, y.ptr, x.len);
-}
-
 /* The histogram of a name, made if need be; NULL: no memory. */
-static struct gt_hist *name_hist(struct gt_fold *f, const struct gt_segment *seg, uint32_t type)
+static struct gt_hist *name_hist(struct gt_fold *f, struct gt_string name, uint32_t tag)
 {
-	const struct by_name key = { .seg = seg, .type = type };
-	struct gt_string name = name_of(seg, type);
-	uint64_t hash = gt_hash(name.ptr, name.len) + seg->types[type].category * 31u + seg->types[type].layer;
-	uint32_t i = gt_map_get(&f->hist_map, hash, same_name, f, &key, 0);
-	struct by_name *new;
+	uint32_t i = gt_name_ids_get(&f->names, name, tag);
+	struct gt_hist *new;
 
 	if (i != GT_NONE)
-		return &f->hists[i]->hist;
-	if (f->hist_bytes >= HIST_MEMORY || gt_grow(&f->hists, &f->hists_cap, f->nhists + 1, sizeof(struct by_name *)) ||
+		return f->hists[i];
+	if (f->hist_bytes >= HIST_MEMORY || gt_grow(&f->hists, &f->hists_cap, f->nhists + 1, sizeof(*f->hists)) ||
 	    !(new = calloc(1, sizeof(*new))))
 		return NULL;
-	if (gt_map_add(&f->hist_map, hash, (uint32_t)f->nhists)) {
+	if (gt_name_ids_find(&f->names, name, tag, NULL) == GT_NONE) {
 		free(new);
 		return NULL;
 	}
-	*new = key;
 	f->hists[f->nhists++] = new;
 	f->hist_bytes += sizeof(*new);
-	return &new->hist;
+	return new;
+}
+
+static struct gt_hist *type_hist(struct gt_fold *f, const struct gt_segment *seg, uint32_t type)
+{
+	return name_hist(f, gt_name_text(seg, seg->types[type].name), gt_name_tag(&seg->types[type]));
 }
 
 static struct gt_hist *hist_of(struct gt_fold *f, const struct gt_segment *seg, uint32_t type, struct gt_stat *s)
 {
 	if (!s->hist)
-		s->hist = name_hist(f, seg, type);
+		s->hist = type_hist(f, seg, type);
 	s->coarse |= !s->hist;
 	return s->hist ? s->hist : &f->spill;
 }
@@ -420,12 +404,12 @@ void gt_stat_add(struct gt_stat *into, const struct gt_stat *from)
 static int merge_hists(struct gt_fold *into, const struct gt_fold *from)
 {
 	for (size_t i = 0; i < from->nhists; i++) {
-		const struct by_name *h = from->hists[i];
+		const struct gt_name_id *name = &from->names.list[i];
 		struct gt_hist *to;
 
 		into->hist_bytes = 0;	/* what the workers may hold, one may */
-		to = name_hist(into, h->seg, h->type);
-		if (!to || gt_hist_merge(to, &h->hist))
+		to = name_hist(into, (struct gt_string){ name->text, name->len }, name->tag);
+		if (!to || gt_hist_merge(to, from->hists[i]))
 			return -ENOMEM;
 	}
 	return 0;
@@ -453,7 +437,7 @@ int gt_fold_merge(struct gt_fold *into, struct gt_fold *from, struct gt_err *err
 		for (uint32_t t = 0; t < a->seg->ntypes; t++) {
 			gt_stat_add(&a->stats[t], &b->stats[t]);
 			if (b->stats[t].hist && !a->stats[t].hist)
-				a->stats[t].hist = name_hist(into, a->seg, t);
+				a->stats[t].hist = type_hist(into, a->seg, t);
 		}
 		for (uint32_t t = 0; a->lanes && t < a->seg->ntracks; t++)
 			merge_lane(&a->lanes[t], &b->lanes[t]);
@@ -475,11 +459,11 @@ void gt_fold_free(struct gt_fold *f)
 		free(f->segs[i].lanes);
 	}
 	while (f->nhists) {
-		gt_hist_release(&f->hists[--f->nhists]->hist);
+		gt_hist_release(f->hists[--f->nhists]);
 		free(f->hists[f->nhists]);
 	}
 	free(f->hists);
-	gt_map_release(&f->hist_map);
+	gt_name_ids_release(&f->names);
 	free(f->segs);
 	free(f->accs);
 	free(f);

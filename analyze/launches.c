@@ -74,18 +74,15 @@ static uint32_t find_group(struct launches *s, const struct group *one, struct g
 static uint32_t group_of(struct launches *s, const struct gt_launched_op *op, struct gt_err *err)
 {
 	const struct gt_segment *seg = op->seg;
-	struct group one = { .name = "?", .len = 1 };
 	uint32_t *known = &s->of_type[op->type_number];
 
 	if (op->in_graph)
 		return find_group(s, &(struct group){ .seg = seg, .graph = op->graph,
 				  .process = gt_track_process(seg, op->track - s->gpu.order.tracks[seg->index]) }, err);
 	if (!*known) {
-		if (op->type->name < seg->nstrings) {
-			one.name = seg->strings[op->type->name].ptr;
-			one.len = seg->strings[op->type->name].len;
-		}
-		*known = find_group(s, &one, err);
+		struct gt_string text = gt_name_text(seg, op->type->name);
+
+		*known = find_group(s, &(struct group){ .name = text.ptr, .len = text.len }, err);
 	}
 	return *known;
 }
@@ -137,8 +134,8 @@ static int launches_init(void *state, struct gt_reader *r, const struct gt_analy
 	struct launches *s = state;
 	int rc = gt_launched_init(&s->gpu, r, opt, on_op, on_done, err);
 
-	s->calls.asked = s->gpu.asked;
 	gt_stretches_init(&s->stretches, &s->gpu);
+	rc = rc ? rc : gt_called_init(&s->calls, r, opt, err);
 	if (rc)
 		return rc;
 	s->of_type = calloc(s->gpu.order.types[s->gpu.order.nsegs] + 1ul, sizeof(*s->of_type));

@@ -17,21 +17,33 @@ static bool same_name(const void *arg, uint32_t value, const void *key, size_t l
 	return have->len == want->len && have->tag == want->tag && !memcmp(have->text, want->text, want->len);
 }
 
-uint32_t gt_name_ids_find(struct gt_name_ids *ids, const char *text, uint32_t len, uint32_t tag, struct gt_err *err)
+static uint64_t hash_of(struct gt_string text, uint32_t tag) { return gt_hash(text.ptr, text.len) + tag; }
+
+static uint32_t get(const struct gt_name_ids *ids, const struct gt_name_id *one, uint64_t hash)
+{
+	return gt_map_get(&ids->map, hash, same_name, ids, one, sizeof(*one));
+}
+
+uint32_t gt_name_ids_get(const struct gt_name_ids *ids, struct gt_string text, uint32_t tag)
+{
+	return get(ids, &(struct gt_name_id){ text.ptr, text.len, tag }, hash_of(text, tag));
+}
+
+uint32_t gt_name_ids_find(struct gt_name_ids *ids, struct gt_string text, uint32_t tag, struct gt_err *err)
 {
 	static const char others[] = "(all others)";
-	struct gt_name_id one = { text, len, tag };
-	uint64_t hash = gt_hash(text, len) + tag;
-	uint32_t i = gt_map_get(&ids->map, hash, same_name, ids, &one, sizeof(one));
+	struct gt_name_id one = { text.ptr, text.len, tag };
+	uint64_t hash = hash_of(text, tag);
+	uint32_t i = get(ids, &one, hash);
+	bool rest = ids->most && ids->n == ids->most;
 
-	if (i != UINT32_MAX)
+	if (i != GT_NONE)
 		return i;
 	if (gt_name_ids_crowded(ids))
 		return ids->most;
-	if (ids->n == ids->most)
-		one = (struct gt_name_id){ others, sizeof(others) - 1, tag };
-	if (gt_grow(&ids->list, &ids->cap, ids->n + 1, sizeof(*ids->list)) ||
-	    (ids->n < ids->most && gt_map_add(&ids->map, hash, (uint32_t)ids->n)))
+	if (rest)
+		one = (struct gt_name_id){ others, sizeof(others) - 1, 0 };
+	if (gt_grow(&ids->list, &ids->cap, ids->n + 1, sizeof(*ids->list)) || (!rest && gt_map_add(&ids->map, hash, (uint32_t)ids->n)))
 		return gt_err_set(err, -ENOMEM, "no memory for names"), GT_NONE;
 	ids->list[ids->n++] = one;
 	return (uint32_t)ids->n - 1;
@@ -40,10 +52,8 @@ uint32_t gt_name_ids_find(struct gt_name_ids *ids, const char *text, uint32_t le
 uint32_t gt_name_ids_new_type(struct gt_name_ids *ids, uint32_t number, const struct gt_segment *seg, uint32_t type, uint32_t tag,
 			      struct gt_err *err)
 {
-	uint32_t name = seg->types[type].name, id;
-	const struct gt_string *text = name < seg->nstrings ? &seg->strings[name] : &(struct gt_string){ "?", 1 };
+	uint32_t id = gt_name_ids_find(ids, gt_name_text(seg, seg->types[type].name), tag, err);
 
-	id = gt_name_ids_find(ids, text->ptr, text->len, tag, err);
 	if (id != GT_NONE)
 		ids->of_type[number] = 1 + id;
 	return id;

@@ -2,43 +2,32 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/name_ids.h"
 #include "analyze/report.h"
 #include "formats/base/buf.h"
 
-static bool same_name(const void *arg, uint32_t value, const void *key, size_t len)
+/* That of a type; NULL: no memory. */
+static struct gt_name *name_of(struct gt_names *names, struct gt_name_ids *ids, const struct gt_segment *seg, const struct gt_type *type,
+			       struct gt_err *err)
 {
-	const struct gt_name *have = &((const struct gt_names *)arg)->list[value], *want = key;
+	struct gt_string text = gt_name_text(seg, type->name);
+	uint32_t i = gt_name_ids_find(ids, text, gt_name_tag(type), err);
 
-	return have->len == want->len && have->category == want->category && have->layer == want->layer &&
-	       !memcmp(have->text, want->text, want->len);
-}
-
-static struct gt_name *find_or_add(struct gt_names *names, const struct gt_name *key)
-{
-	uint64_t hash = gt_hash(key->text, key->len) + key->category * 31u + key->layer;
-	uint32_t i = gt_map_get(&names->map, hash, same_name, names, key, 0);
-
-	if (i != GT_NONE)
-		return &names->list[i];
-	if (gt_grow(&names->list, &names->cap, names->n + 1, sizeof(*names->list)) ||
-	    gt_map_add(&names->map, hash, (uint32_t)names->n))
+	if (i == GT_NONE || gt_grow(&names->list, &names->cap, ids->n, sizeof(*names->list)))
 		return NULL;
-	names->list[names->n] = *key;
-	return &names->list[names->n++];
+	if (i == names->n)
+		names->list[names->n++] = (struct gt_name){ .text = text.ptr, .len = text.len, .category = type->category,
+							    .layer = type->layer, .first = GT_NONE };
+	return &names->list[i];
 }
 
-static int add_type(struct gt_names *names, const struct gt_segment *seg, const struct gt_type *type, const struct gt_stat *s)
+static int add_type(struct gt_names *names, struct gt_name_ids *ids, const struct gt_segment *seg, const struct gt_type *type,
+		    const struct gt_stat *s, struct gt_err *err)
 {
-	struct gt_name key = { .category = type->category, .layer = type->layer, .first = GT_NONE, .text = "?", .len = 1 };
-	struct gt_name *name;
+	struct gt_name *name = name_of(names, ids, seg, type, err);
 
-	if (type->name < seg->nstrings) {
-		key.text = seg->strings[type->name].ptr;
-		key.len = seg->strings[type->name].len;
-	}
-	name = find_or_add(names, &key);
 	if (!name || gt_grow(&names->members, &names->members_cap, names->nmembers + 1, sizeof(*names->members)))
-		return -ENOMEM;
+		return gt_err_set(err, -ENOMEM, "no memory for the names");
 	names->members[names->nmembers] = (struct member){ s, name->first };
 	name->first = (uint32_t)names->nmembers++;
 	gt_stat_add(&name->sum, s);
@@ -59,23 +48,23 @@ static int by_total(const void *a, const void *b)
 int gt_names_collect(struct gt_names *names, const struct gt_fold *fold, gt_names_want *want, struct gt_err *err)
 {
 	struct gt_reader *r = gt_fold_reader(fold);
+	struct gt_name_ids ids = { 0 };
+	int rc = 0;
 
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
 		const struct gt_segment *seg = gt_reader_segment(r, i);
 
-		for (uint32_t t = 0; t < seg->ntypes; t++) {
+		for (uint32_t t = 0; !rc && t < seg->ntypes; t++) {
 			const struct gt_stat *s = gt_fold_stat(fold, i, t);
 
-			if (!s->count || (want && !want(&seg->types[t])))
-				continue;
-			if (add_type(names, seg, &seg->types[t], s))
-				return gt_err_set(err, -ENOMEM, "no memory for the names");
+			if (s->count && (!want || want(&seg->types[t])))
+				rc = add_type(names, &ids, seg, &seg->types[t], s, err);
 		}
 	}
 	if (names->n)
 		qsort(names->list, names->n, sizeof(*names->list), by_total);
-	gt_map_release(&names->map);	/* its indices were those before sorting */
-	return 0;
+	gt_name_ids_release(&ids);
+	return rc;
 }
 
 int gt_names_hist(const struct gt_names *names, const struct gt_name *name, struct gt_hist *into, struct gt_err *err)
@@ -155,6 +144,5 @@ void gt_names_release(struct gt_names *names)
 {
 	free(names->list);
 	free(names->members);
-	gt_map_release(&names->map);
 	memset(names, 0, sizeof(*names));
 }

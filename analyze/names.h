@@ -2,7 +2,6 @@
 #ifndef GT_NAMES_H
 #define GT_NAMES_H
 #include "analyze/analysis.h"
-#include "formats/base/map.h"
 
 struct gt_name {
 	const char *text;		/* borrowed from the reader */
@@ -16,7 +15,6 @@ struct gt_names {
 	size_t n, cap;
 	struct member { const struct gt_stat *stat; uint32_t next; } *members;
 	size_t nmembers, members_cap;
-	struct gt_map map;
 };
 typedef bool gt_names_want(const struct gt_type *type);
 

@@ -17,69 +17,61 @@ int gt_nsight_names_init(struct gt_nsight_names *n, struct gt_reader *r, enum gt
 	for (uint32_t i = 0; i < nsegs; i++)
 		if (__builtin_add_overflow(n->first[i], gt_reader_segment(r, i)->ntypes, &n->first[i + 1]))
 			return gt_err_set(err, -EOVERFLOW, "too many types");
-	n->of_type = calloc(n->first[nsegs] + 1ul, sizeof(*n->of_type));
-	return n->of_type ? 0 : gt_err_set(err, -ENOMEM, "no memory for names");
+	return gt_name_ids_init(&n->ids, n->first[nsegs], 0, err);
 }
 
 void gt_nsight_names_release(struct gt_nsight_names *n)
 {
-	for (size_t i = 0; i < n->n; i++)
-		if (n->list[i].full != n->list[i].text)
-			free(n->list[i].full);
+	for (size_t i = 0; i < n->nforms; i++)
+		if (n->forms[i].full != n->ids.list[i].text)
+			free(n->forms[i].full);
 	gt_kernel_names_free(n->kernels);
-	gt_map_release(&n->map);
-	free(n->list);
+	gt_name_ids_release(&n->ids);
+	free(n->forms);
 	free(n->first);
-	free(n->of_type);
-}
-
-static bool same_name(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	const struct gt_nsight_name *have = &((const struct gt_nsight_names *)arg)->list[value];
-
-	return have->len == len && !memcmp(have->text, key, len);
 }
 
 uint32_t gt_nsight_name(struct gt_nsight_names *n, const struct gt_segment *seg, uint64_t string, struct gt_err *err)
 {
-	const struct gt_string *s = string < seg->nstrings ? &seg->strings[string] : &(struct gt_string){ "?", 1 };
-	uint64_t hash = gt_hash(s->ptr, s->len);
-	uint32_t i = gt_map_get(&n->map, hash, same_name, n, s->ptr, s->len);
-
-	if (i != UINT32_MAX)
-		return i;
-	if (gt_grow(&n->list, &n->cap, n->n + 1, sizeof(*n->list)) || gt_map_add(&n->map, hash, (uint32_t)n->n))
-		return gt_err_set(err, -ENOMEM, "no memory for names"), GT_NONE;
-	n->list[n->n++] = (struct gt_nsight_name){ .text = s->ptr, .len = s->len };
-	return (uint32_t)n->n - 1;
+	return gt_name_ids_find(&n->ids, gt_name_text(seg, string), 0, err);
 }
 
 uint32_t gt_nsight_type_name(struct gt_nsight_names *n, const struct gt_segment *seg, uint32_t type, struct gt_err *err)
 {
-	uint32_t *known = &n->of_type[gt_nsight_slot(n, seg, type)];
+	return gt_name_ids_type(&n->ids, gt_nsight_slot(n, seg, type), seg, type, 0, err);
+}
 
-	if (!*known)
-		*known = 1 + gt_nsight_name(n, seg, seg->types[type].name, err);
-	return *known - 1;
+/* NULL: no memory. */
+static struct gt_nsight_forms *forms_of(struct gt_nsight_names *n, uint32_t name)
+{
+	if (name >= n->nforms) {
+		if (gt_grow(&n->forms, &n->forms_cap, n->ids.n, sizeof(*n->forms)))
+			return NULL;
+		memset(n->forms + n->nforms, 0, (n->ids.n - n->nforms) * sizeof(*n->forms));
+		n->nforms = n->ids.n;
+	}
+	return &n->forms[name];
 }
 
 const char *gt_nsight_brief(struct gt_nsight_names *n, uint32_t name)
 {
-	struct gt_nsight_name *one = &n->list[name];
+	struct gt_nsight_forms *one = forms_of(n, name);
 
-	if (!one->brief)
-		one->brief = gt_kernel_names_get(n->kernels, one->text);
-	return one->brief ? one->brief : one->text;
+	if (one && !one->brief)
+		one->brief = gt_kernel_names_get(n->kernels, gt_nsight_text(n, name));
+	return one && one->brief ? one->brief : gt_nsight_text(n, name);
 }
 
 const char *gt_nsight_full(struct gt_nsight_names *n, uint32_t name)
 {
-	struct gt_nsight_name *one = &n->list[name];
+	struct gt_nsight_forms *one = forms_of(n, name);
 
+	if (!one)
+		return gt_nsight_text(n, name);
 	if (!one->full && n->form != GT_NAME_MANGLED)
-		one->full = gt_demangle(one->text);
+		one->full = gt_demangle(gt_nsight_text(n, name));
 	if (!one->full)
-		one->full = (char *)one->text;	/* never tried again, nor freed */
+		one->full = (char *)gt_nsight_text(n, name);	/* never tried again, nor freed */
 	return one->full;
 }
 

@@ -10,6 +10,7 @@
 #include "analyze/durations.h"
 #include "analyze/gpu_time.h"
 #include "analyze/groups.h"
+#include "analyze/name_ids.h"
 #include "analyze/pick.h"
 #include "formats/demangle.h"
 
@@ -23,12 +24,11 @@ extern const char gt_nsight_family[];	/* what --list puts them under */
 struct gt_nsight_names {
 	struct gt_reader *reader;
 	enum gt_name_form form;
-	struct gt_nsight_name { const char *text; uint32_t len; const char *brief; char *full; } *list;
-	size_t n, cap;
-	struct gt_map map;
+	struct gt_name_ids ids;
+	struct gt_nsight_forms { const char *brief; char *full; } *forms;	/* of the first nforms names; NULL: not asked for yet */
+	size_t nforms, forms_cap;
 	struct gt_kernel_names *kernels;
 	uint32_t *first;		/* by segment: the slot of its first type; one more at the end: how many there are */
-	uint32_t *of_type;		/* by slot: 1 + number, or 0 */
 };
 int gt_nsight_names_init(struct gt_nsight_names *n, struct gt_reader *r, enum gt_name_form form, struct gt_err *err);
 void gt_nsight_names_release(struct gt_nsight_names *n);
@@ -40,7 +40,7 @@ static inline uint32_t gt_nsight_slot(const struct gt_nsight_names *n, const str
 {
 	return n->first[seg->index] + type;
 }
-static inline const char *gt_nsight_text(const struct gt_nsight_names *n, uint32_t name) { return n->list[name].text; }
+static inline const char *gt_nsight_text(const struct gt_nsight_names *n, uint32_t name) { return n->ids.list[name].text; }
 /* Of a kernel, borrowed; the text where memory is out. */
 const char *gt_nsight_brief(struct gt_nsight_names *n, uint32_t name);
 const char *gt_nsight_full(struct gt_nsight_names *n, uint32_t name);

@@ -50,7 +50,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 		return 0;
 	if (gt_grow(&to->list, &to->cap, to->n + 1, sizeof(*to->list)))
 		return gt_err_set(err, -ENOMEM, "no memory for what was launched");
-	to->list[to->n++] = s->of_type[m->what] - 1;
+	to->list[to->n++] = s->names.of_type[m->what] - 1;
 	s->listed++;
 	return 0;
 }
@@ -68,17 +68,16 @@ static int make_room(struct gt_steps *s, struct gt_err *err)
 {
 	s->device_of = gt_gpu_devices(&s->order, s->asked.reader);
 	s->slot = calloc(s->order.tracks[s->order.nsegs] + 1ul, sizeof(*s->slot));
-	s->of_type = calloc(s->order.types[s->order.nsegs] + 1ul, sizeof(*s->of_type));
-	if (!s->device_of || !s->slot || !s->of_type)
+	if (!s->device_of || !s->slot)
 		return gt_err_set(err, -ENOMEM, "no memory for the steps");
-	return 0;
+	return gt_name_ids_init(&s->names, s->order.types[s->order.nsegs], GT_STEPS_SYMBOLS, err);
 }
 
 static int steps_block(void *state, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct gt_steps *s = state;
 
-	if (!s->of_type && make_room(s, err))
+	if (!s->names.of_type && make_room(s, err))
 		return err->code;
 	for (uint32_t i = 0; i < cols->n; i++)
 		if (!gt_steps_name(s, cols->seg, cols->types[cols->code ? cols->code[i] : 0], err))
@@ -373,8 +372,8 @@ static void where(struct gt_cell cells[4], const struct gt_steps *s, const struc
 
 static const char *name_of(const struct gt_steps *s, uint32_t name, struct gt_kernel_names *names)
 {
-	const struct gt_steps_name *n = &s->names[name];
-	const char *brief = n->layer == GT_LAYER_GPU ? gt_kernel_names_get(names, n->text) : NULL;
+	const struct gt_name_id *n = &s->names.list[name];
+	const char *brief = n->tag == GT_LAYER_GPU ? gt_kernel_names_get(names, n->text) : NULL;
 
 	return brief ? brief : n->text;
 }
@@ -511,7 +510,7 @@ static uint64_t median_of(const struct gt_steps *s, const struct gt_steps_lane *
 static void add_different(const struct gt_steps *s, struct gt_table *t, const struct gt_steps_lane *l, size_t step,
 			  const struct different *d, struct gt_kernel_names *names)
 {
-	const struct gt_steps_name *name = d->name < s->nnames && d->name < GT_STEPS_NAMES ? &s->names[d->name] : NULL;
+	const struct gt_name_id *name = d->name < s->names.n && d->name < GT_STEPS_NAMES ? &s->names.list[d->name] : NULL;
 	struct gt_cell cells[NSLOW];
 
 	where(cells, s, l);
@@ -519,7 +518,7 @@ static void add_different(const struct gt_steps *s, struct gt_table *t, const st
 	cells[5] = gt_cell_u(gt_step_ns(&l->steps[step]));
 	cells[6] = gt_cell_i((int64_t)(gt_step_ns(&l->steps[step]) - l->median));
 	cells[7] = gt_cell_text(d->name == GT_NONE ? "GPU idle" : name ? name_of(s, d->name, names) : "all other names");
-	cells[8] = d->name == GT_NONE ? gt_cell_text("gpu") : name ? gt_cell_text(gt_layer_word(name->layer)) : gt_cell_none();
+	cells[8] = d->name == GT_NONE ? gt_cell_text("gpu") : name ? gt_cell_text(gt_layer_word(name->tag)) : gt_cell_none();
 	cells[9] = gt_cell_u(d->time);
 	cells[10] = gt_cell_u(d->median);
 	cells[11] = gt_cell_i((int64_t)(d->time - d->median));
@@ -535,7 +534,7 @@ static bool stands_out(const struct gt_steps_lane *l, const struct gt_step *step
 static int add_slow(const struct gt_steps *s, struct gt_table *t, const struct gt_steps_lane *l, struct gt_kernel_names *names,
 		    struct gt_err *err)
 {
-	uint32_t n = (uint32_t)(s->nnames < GT_STEPS_NAMES ? s->nnames : GT_STEPS_NAMES + 1);
+	uint32_t n = (uint32_t)(s->names.n < GT_STEPS_NAMES ? s->names.n : GT_STEPS_NAMES + 1);
 	struct different *list = malloc((n + 1ul) * sizeof(*list));
 	uint64_t *scratch = malloc((l->n + 1) * sizeof(*scratch));
 
@@ -632,7 +631,8 @@ static int steps_finish(void *state, struct gt_table **tables, unsigned max, str
 	int rc = gt_in_time_flush(&s->order, err);
 
 	s->late = gt_in_time_late(&s->order);
-	s->nsigns = s->nnames;
+	s->nsigns = s->names.n;
+	s->crowded = gt_name_ids_crowded(&s->names);
 	tables[0] = gt_table_new("steps", "Steps", columns + skip, (unsigned)NCOLUMNS - skip);
 	tables[1] = gt_table_new("step_list", "Each step", step_columns + skip, (unsigned)NSTEP - skip);
 	tables[2] = gt_table_new("slow_steps", "The slowest steps, and what differs from the median step", slow_columns + skip,
@@ -662,10 +662,8 @@ static void steps_release(void *state)
 	free(s->lanes);
 	free(s->device_of);
 	free(s->slot);
-	free(s->names);
-	free(s->of_type);
 	free(s->times);
-	gt_map_release(&s->map);
+	gt_name_ids_release(&s->names);
 	gt_in_time_release(&s->order);
 }
 

@@ -3,9 +3,9 @@
 #ifndef GT_STEPS_H
 #define GT_STEPS_H
 #include "analyze/gpu_time.h"
+#include "analyze/name_ids.h"
 #include "analyze/period.h"
 #include "analyze/report.h"
-#include "formats/base/map.h"
 
 #define GT_STEPS_LANES 64u		/* GPUs that are looked at */
 #define GT_STEPS_MAX (1u << 18)		/* steps of all of them, in 26 MiB */
@@ -50,7 +50,6 @@ struct gt_steps_stream {		/* rows on one track */
 	uint32_t *list;			/* the first of their symbols */
 	size_t n, cap;
 };
-struct gt_steps_name { const char *text; uint32_t len; uint8_t layer; };
 struct gt_steps {
 	struct gt_asked asked;
 	struct gt_in_time order;	/* of the scan at hand */
@@ -58,10 +57,7 @@ struct gt_steps {
 	uint32_t *slot;			/* likewise: 1 + its place in streams */
 	struct gt_steps_stream *streams;
 	size_t nstreams, streams_cap, listed;
-	struct gt_steps_name *names;	/* symbols; what calls are named follows behind those of the GPU */
-	size_t nnames, names_cap;
-	struct gt_map map;
-	uint32_t *of_type;		/* by type, numbered over all segments: 1 + its name; 0 not met yet */
+	struct gt_name_ids names;	/* symbols, by text and layer; what calls are named follows behind those of the GPU */
 	bool crowded;			/* the GPU's operations have more than GT_STEPS_SYMBOLS names: no sequence can be told */
 	size_t nsigns;			/* names of the GPU's operations, which come first */
 	struct gt_steps_lane *lanes;
@@ -92,7 +88,10 @@ static inline bool gt_steps_early(const struct gt_steps *s, const struct gt_segm
 	return start < gt_range_of(&s->asked.opt->filter, seg).from;
 }
 /* 1 + the number of a type's name. 0 with err filled in. */
-uint32_t gt_steps_name(struct gt_steps *s, const struct gt_segment *seg, uint32_t type, struct gt_err *err);
+static inline uint32_t gt_steps_name(struct gt_steps *s, const struct gt_segment *seg, uint32_t type, struct gt_err *err)
+{
+	return 1 + gt_name_ids_type(&s->names, gt_in_time_type(&s->order, seg, type), seg, type, seg->types[type].layer, err);
+}
 /* A scan of its own, as the options have it. kinds: GT_BIT(enum gt_kind). fn gets runs by time. */
 typedef int gt_steps_fn(void *arg, const struct gt_cols *cols, struct gt_err *err);
 int gt_steps_scan(struct gt_steps *s, const struct gt_filter *filter, gt_steps_fn *fn, void *arg, struct gt_err *err);

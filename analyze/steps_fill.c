@@ -139,7 +139,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 		close_order(&f->s->lanes[lane], o);
 		o->step = (uint32_t)m->addr;
 	}
-	o->hash = o->hash * 0x9e3779b97f4a7c15ull + f->s->of_type[m->what];
+	o->hash = o->hash * 0x9e3779b97f4a7c15ull + f->s->names.of_type[m->what];
 	return 0;
 }
 

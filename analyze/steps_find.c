@@ -11,40 +11,6 @@
 
 /* ---- rows ---- */
 
-struct name_key { const char *text; uint32_t len; uint8_t layer; };
-
-static bool same_name(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	const struct gt_steps_name *have = &((const struct gt_steps *)arg)->names[value];
-	const struct name_key *k = key;
-
-	return have->len == k->len && have->layer == k->layer && !memcmp(have->text, k->text, k->len);
-}
-
-uint32_t gt_steps_name(struct gt_steps *s, const struct gt_segment *seg, uint32_t type, struct gt_err *err)
-{
-	uint32_t *known = &s->of_type[gt_in_time_type(&s->order, seg, type)], id = seg->types[type].name;
-	struct name_key key = { "?", 1, seg->types[type].layer };
-	uint64_t hash;
-
-	if (*known)
-		return *known;
-	if (id < seg->nstrings)
-		key.text = seg->strings[id].ptr, key.len = seg->strings[id].len;
-	hash = gt_hash(key.text, key.len) + key.layer;
-	*known = 1 + gt_map_get(&s->map, hash, same_name, s, &key, sizeof(key));
-	if (*known)
-		return *known;
-	if (s->nnames == GT_STEPS_SYMBOLS) {	/* what calls are named beyond that is told apart no more, as all beyond GT_STEPS_NAMES */
-		s->crowded |= !s->nsigns;
-		return *known = GT_STEPS_SYMBOLS;
-	}
-	if (gt_grow(&s->names, &s->names_cap, s->nnames + 1, sizeof(*s->names)) || gt_map_add(&s->map, hash, (uint32_t)s->nnames))
-		return gt_err_set(err, -ENOMEM, "no memory for names"), 0;
-	s->names[s->nnames++] = (struct gt_steps_name){ key.text, key.len, key.layer };
-	return *known = (uint32_t)s->nnames;
-}
-
 int gt_steps_walk_run(struct gt_steps_walk *w, const struct gt_cols *cols, struct gt_err *err)
 {
 	size_t had = w->cap;
@@ -238,7 +204,7 @@ static int add_place(struct places *p, struct gt_steps_lane *lane, const struct 
 static int on_place(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct places *p = arg;
-	uint32_t i = p->lane[m->place] - 1, name = p->s->of_type[m->what] - 1;
+	uint32_t i = p->lane[m->place] - 1, name = p->s->names.of_type[m->what] - 1;
 	struct gt_steps_lane *lane = &p->s->lanes[i];
 	struct begun *ring = p->last + (size_t)i * (GT_PERIOD_BEFORE + 1);
 	uint64_t nth;

@@ -1,6 +1,7 @@
 /* The parts that reports are made of, each against a plain way to get the same answer. */
 #include "analyze/hist.h"
 #include "analyze/keep.h"
+#include "analyze/name_ids.h"
 #include "analyze/report.h"
 #include "analyze/strip.h"
 #include "analyze/timeline.h"
@@ -288,7 +289,41 @@ static void strips_have_ten_levels(void)
 	CHECK(!strncmp(text, "..:-=+*#%@@ ", 12) && text[58] == ' ' && text[59] == '.');
 }
 
+static uint32_t named(struct gt_name_ids *ids, const char *text, uint32_t tag)
+{
+	return gt_name_ids_find(ids, (struct gt_string){ text, (uint32_t)strlen(text) }, tag, NULL);
+}
+
+/* One number for each pair of text and tag, in the order in which they came; whoever asks again gets the same. */
+static void names_are_numbered(void)
+{
+	struct gt_name_ids ids = { 0 };
+	char again[] = "add", text[1000][8];
+
+	CHECK(gt_name_ids_get(&ids, (struct gt_string){ "add", 3 }, 0) == GT_NONE);
+	CHECK(named(&ids, "add", 0) == 0 && named(&ids, "mul", 0) == 1 && named(&ids, "add", 7) == 2 && named(&ids, "", 0) == 3);
+	CHECK(named(&ids, again, 0) == 0 && named(&ids, again, 7) == 2 && ids.n == 4);
+	CHECK(gt_name_ids_get(&ids, (struct gt_string){ again, 3 }, 7) == 2 && gt_name_ids_get(&ids, (struct gt_string){ again, 2 }, 7) == GT_NONE);
+	for (uint32_t i = 0; i < 1000; i++) {
+		snprintf(text[i], sizeof(text[i]), "n%u", i);
+		CHECK(named(&ids, text[i], 0) == 4 + i);
+	}
+	CHECK(!gt_name_ids_crowded(&ids) && ids.n == 1004 && named(&ids, "n500", 0) == 504);
+	gt_name_ids_release(&ids);
+}
+
+static void names_beyond_the_most_are_one(void)
+{
+	struct gt_name_ids ids;
+
+	CHECK(!gt_name_ids_init(&ids, 0, 2, NULL));
+	CHECK(named(&ids, "a", 5) == 0 && named(&ids, "b", 5) == 1 && !gt_name_ids_crowded(&ids));
+	CHECK(named(&ids, "c", 5) == 2 && named(&ids, "d", 5) == 2 && named(&ids, "a", 6) == 2 && named(&ids, "a", 5) == 0);
+	CHECK(gt_name_ids_crowded(&ids) && ids.n == 3 && !strcmp(ids.list[2].text, "(all others)") && !ids.list[2].tag);
+	gt_name_ids_release(&ids);
+}
+
 T_MAIN(T(buckets_hold_their_values), T(quantiles_are_within_one_percent), T(quantiles_of_few_values_are_exact), T(quantiles_lie_between_the_values), T(shares_add_up),
        T(timeline_orders), T(timeline_is_bounded), T(timeline_sorts_what_is_not),
        T(best_few_do_not_depend_on_order), T(strips_are_unions),
-       T(strips_of_all_time_and_none), T(strips_have_ten_levels))
+       T(strips_of_all_time_and_none), T(strips_have_ten_levels), T(names_are_numbered), T(names_beyond_the_most_are_one))
