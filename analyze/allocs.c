@@ -117,7 +117,7 @@ static void add_kind(const struct memory *m, struct gt_table *t, const char *wor
 		gt_cell_known(tracked, h->references), gt_cell_known(tracked, h->imported) });
 }
 
-static void note_doubts(const struct memory *m, struct gt_table *t, uint64_t late)
+static void note_doubts(const struct memory *m, struct gt_table *t)
 {
 	struct gt_account all = { 0 };
 	uint64_t nulls;
@@ -141,8 +141,7 @@ static void note_doubts(const struct memory *m, struct gt_table *t, uint64_t lat
 	if (m->held.not_followed)
 		gt_table_note(t, "%llu allocations were beyond the %u that can be followed: freed, peak and live are too small",
 			      (unsigned long long)m->held.not_followed, GT_LIVE_MAX);
-	if (late)
-		gt_table_note(t, "%llu calls came too late to be put in order: the peak is approximate", (unsigned long long)late);
+	gt_note_late(t, m->held.late, "the peak");
 }
 
 static void fill_kinds(struct memory *m, struct gt_table *t)
@@ -293,7 +292,7 @@ static int memory_finish(void *state, struct gt_table **tables, unsigned max, st
 		forget_alive(m);
 	fill_kinds(m, tables[0]);
 	fill_processes(m, tables[1]);
-	note_doubts(m, tables[0], m->held.late);
+	note_doubts(m, tables[0]);
 	if (m->asked.opt->unasked) {
 		gt_table_note(tables[1], "what made the peak, what is never freed, and more: gtanalyze memory");
 		return 2;

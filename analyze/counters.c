@@ -236,7 +236,7 @@ static int counters_finish(void *state, struct gt_table **tables, unsigned max, 
 	struct counters *c = state;
 	unsigned skip = gt_where_skip(c->asked.reader);
 	int rc = gt_in_time_flush(&c->order, err);
-	uint64_t late = gt_in_time_late(&c->order), rows = 0;
+	uint64_t rows = 0;
 	size_t shown = gt_shown(c->n, c->asked.opt->top);
 
 	tables[0] = gt_table_new("counters", "Counters", columns + skip, (unsigned)NCOLUMNS - skip);
@@ -249,8 +249,7 @@ static int counters_finish(void *state, struct gt_table **tables, unsigned max, 
 	gt_table_gives_way(tables[0], "process first_ns samples last min mean pid");
 	gt_table_note_cut(tables[0], c->n, shown);
 	note_doubts(c, tables[0]);
-	if (late)
-		gt_table_note(tables[0], "%llu samples came too late to be put in order", (unsigned long long)late);
+	gt_note_late(tables[0], gt_in_time_late(&c->order), "means");
 	for (uint32_t i = 0; i < gt_reader_segments(c->asked.reader); i++)
 		rows += gt_reader_segment(c->asked.reader, i)->rows[GT_COUNTER];
 	if (rows && !c->n && c->asked.opt->filter.tid)

@@ -395,8 +395,7 @@ static void note_path(const struct critical *s, struct gt_table *t)
 
 static void note_rows(const struct critical *s, struct gt_table *t)
 {
-	if (s->chain.late)
-		gt_table_note(t, "%llu rows came too late to be put in order, and are left out", (unsigned long long)s->chain.late);
+	gt_note_late(t, s->chain.late, "the path");
 	if (s->chain.crossing)
 		gt_table_note(t, "%llu calls end behind the call they began in: what they took beyond it counts as outside CUDA",
 			      (unsigned long long)s->chain.crossing);

@@ -514,9 +514,7 @@ static void note_limits(const struct driver *d, struct gt_table *t)
 		without += !d->told[i];
 	if (without && without < d->order.nsegs)
 		gt_table_note(t, "%u recordings have no ioctls and are in no figure", without);
-	if (gt_in_time_late(&d->order))
-		gt_table_note(t, "%llu rows came too late to be put in order: times in the driver are approximate",
-			      (unsigned long long)gt_in_time_late(&d->order));
+	gt_note_late(t, gt_in_time_late(&d->order), "times in the driver");
 }
 
 static int driver_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)

@@ -332,13 +332,10 @@ static int by_track(const void *pa, const void *pb)
 
 static void add_notes(const struct overlap *o, struct gt_table *t)
 {
-	uint64_t late = gt_in_time_late(&o->order);
-
 	if (o->beyond)
 		gt_table_note(t, "more than %u GPUs: %llu rows of those that came later are in no figure", DEVICES_MAX,
 			      (unsigned long long)o->beyond);
-	if (late)
-		gt_table_note(t, "%llu rows came too late to be put in order: times may be too short", (unsigned long long)late);
+	gt_note_late(t, gt_in_time_late(&o->order), "times");
 }
 
 static int overlap_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)

@@ -193,10 +193,7 @@ void gt_gpu_time_marked(const struct gt_gpu_time *t, uint64_t *busy, size_t n)
 
 void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, const char *calls)
 {
-	uint64_t late = gt_in_time_late(&t->order);
-
-	if (late)
-		gt_table_note(table, "%llu rows came too late to be put in order: busy times may be too short", (unsigned long long)late);
+	gt_note_late(table, gt_in_time_late(&t->order), "busy times");
 	if (t->crowded)
 		gt_table_note(table, "more than %u names by GPU: how long GPUs were busy with each is not known", MARKED_MAX);
 	if (calls && !gt_table_rows(table) && !gt_recorded(t->asked.reader, GT_LAYER_GPU))

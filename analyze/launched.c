@@ -246,16 +246,13 @@ static bool lost_some(struct gt_reader *r)
 
 void gt_launched_notes(const struct gt_launched *l, struct gt_table *t, const char *figures)
 {
-	uint64_t late = gt_in_time_late(&l->order);
-
 	if (l->unjoined)
 		gt_table_note(t, "%llu of %llu kernels, copies and sets are joined to no call: %s", (unsigned long long)l->unjoined,
 			      (unsigned long long)l->ops, figures);
 	if (l->by_order)
 		gt_table_note(t, "of %llu the call was told by their order in the stream: likely, not certain",
 			      (unsigned long long)l->by_order);
-	if (late)
-		gt_table_note(t, "%llu rows came too late to be put in order: idle times may be too long", (unsigned long long)late);
+	gt_note_late(t, gt_in_time_late(&l->order), "idle times");
 	if (lost_some(l->asked.reader))
 		gt_table_note(t, "events were lost while recording (see the header): there may have been more work, and more launches");
 }

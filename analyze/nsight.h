@@ -67,9 +67,6 @@ bool gt_launch_of(const struct gt_launch_cols *l, const struct gt_segment *seg, 
 
 /* ---- cells and notes ---- */
 
-/* For "%llu row%s". */
-#define GT_MANY(n) (unsigned long long)(n), (n) == 1 ? "" : "s"
-
 #define GT_NSIGHT_SPREAD(key, title) \
 	{ key "avg_ns", title "Avg", GT_C_NS }, { key "med_ns", title "Med", GT_C_NS }, { key "min_ns", title "Min", GT_C_NS }, \
 	{ key "max_ns", title "Max", GT_C_NS }, { key "stddev_ns", title "StdDev", GT_C_NS }

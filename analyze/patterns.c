@@ -387,9 +387,7 @@ static void add_notes(const struct patterns *p, struct gt_table **tables)
 	if (unjoined)
 		gt_table_note(tables[1], "%llu of %llu kernels, copies and sets are joined to no call: their calls take no time here",
 			      (unsigned long long)unjoined, (unsigned long long)l->ops);
-	if (gt_in_time_late(&l->order))
-		gt_table_note(tables[0], "%llu rows came too late to be put in order: runs and sequences may be cut",
-			      (unsigned long long)gt_in_time_late(&l->order));
+	gt_note_late(tables[0], gt_in_time_late(&l->order), "runs and sequences");
 	if (p->beyond)
 		gt_table_note(tables[0], "more than %u streams: %llu pieces of work on those that came later are left out", LANES_MAX,
 			      (unsigned long long)p->beyond);

@@ -243,8 +243,7 @@ static int pauses_finish(void *state, struct gt_table **tables, unsigned max, st
 	for (size_t i = 0; i < g->longest.n; i++)
 		add_largest(g, tables[1], &g->longest.list[i]);
 	gt_note_kept(tables[1], &g->longest);
-	if (late)
-		gt_table_note(tables[0], "%llu launches came too late to be put in order", (unsigned long long)late);
+	gt_note_late(tables[0], late, "pauses");
 	return 2;
 }
 

@@ -219,8 +219,7 @@ void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t)
 		gt_table_cannot(t, "there are more than %u different values: --where fewer rows, or --by fewer fields", GT_DISTINCT_MOST);
 	if (coarse)
 		gt_table_note(t, "too many groups: some have no quantiles");
-	if (s->late)
-		gt_table_note(t, "%llu rows came too late to be put in order: union(dur) may be too short", (unsigned long long)s->late);
+	gt_note_late(t, s->late, "union(dur)");
 }
 
 unsigned gt_query_unrecorded(const struct gt_query_state *s)

@@ -429,9 +429,7 @@ static void add_notes(const struct queues *q, struct gt_table **tables)
 					 "which cannot tell whether they were full", LANES_MAX);
 	if (q->beyond)
 		gt_table_note(tables[0], "%llu pieces of work on GPUs that came later still are in no row", (unsigned long long)q->beyond);
-	if (q->late)
-		gt_table_note(tables[0], "%llu moments came too late to be put in order: queues may have been deeper",
-			      (unsigned long long)q->late);
+	gt_note_late(tables[0], q->late, "depths");
 	gt_launched_unrecorded(&q->gpu, tables[0]);
 	gt_launched_unrecorded(&q->gpu, tables[1]);
 }

@@ -41,6 +41,12 @@ struct gt_gpu_words gt_which_gpu(const struct gt_asked *a, const struct gt_segme
 	return w;
 }
 
+void gt_note_late(struct gt_table *t, uint64_t late, const char *what)
+{
+	if (late)
+		gt_table_note(t, "%llu row%s came too late to be put in order, which makes %s approximate", GT_MANY(late), what);
+}
+
 void gt_note_kept(struct gt_table *t, const struct gt_keep *keep)
 {
 	uint64_t more = keep->offered - keep->n;

@@ -36,6 +36,9 @@ static inline size_t gt_shown(size_t n, unsigned top)
 
 	return n < most ? n : most;
 }
+#define GT_MANY(n) (unsigned long long)(n), (n) == 1 ? "" : "s"		/* for "%llu row%s" */
+/* Says so where rows could not be put in order (in_time.h); what: the figures that hang on that order, "busy times". */
+void gt_note_late(struct gt_table *t, uint64_t late, const char *what);
 void gt_note_kept(struct gt_table *t, const struct gt_keep *keep);	/* as gt_table_note_cut, where memory bounds it, too */
 /* Notes that nothing matched the options, and what there is: times, processes, threads, names. */
 void gt_note_nothing(struct gt_table *t, const struct gt_asked *a);

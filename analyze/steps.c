@@ -599,9 +599,7 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 		gt_table_note(t, "there are more than %u GPUs: those with the least work are left out", GT_STEPS_LANES);
 	if (s->steps_left_out)
 		gt_table_note(t, "there are more than %u steps: later ones are left out", GT_STEPS_MAX);
-	if (s->late)
-		gt_table_note(t, "%llu rows came too late to be put in order: sequences and busy times may be wrong",
-			      (unsigned long long)s->late);
+	gt_note_late(t, s->late, "sequences and busy times");
 	if (sampled)
 		gt_table_note(t, "the median is that of the same name in %zu steps of a GPU, picked at even distances behind the warm-up", sampled);
 }

@@ -277,9 +277,7 @@ static void note_untold(const struct sync *s, struct gt_table *t)
 			      (unsigned long long)s->waits.frees_untold);
 	if (s->beyond)
 		gt_table_note(t, "%llu waits are beyond the first %u kinds and in no row", (unsigned long long)s->beyond, GROUPS_MAX);
-	if (gt_in_time_late(&s->waits.order))
-		gt_table_note(t, "%llu rows came too late to be put in order: what the GPU did is approximate",
-			      (unsigned long long)gt_in_time_late(&s->waits.order));
+	gt_note_late(t, gt_in_time_late(&s->waits.order), "times of the GPU");
 }
 
 static int sync_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)

@@ -175,9 +175,7 @@ static void add_threads(const struct state *s, struct gt_table *t)
 	if (s->undrawn)
 		gt_table_note(t, "more than %u threads: those that came later are not drawn, they made %llu calls", STRIPS_MAX,
 			      (unsigned long long)s->undrawn);
-	if (s->late)
-		gt_table_note(t, "%llu calls came too late to be put in order: threads may have been busier",
-			      (unsigned long long)s->late);
+	gt_note_late(t, s->late, "busy times");
 }
 
 static void add_call(const struct state *s, struct gt_table *t, const struct gt_kept *one)

@@ -323,7 +323,22 @@ static void names_beyond_the_most_are_one(void)
 	gt_name_ids_release(&ids);
 }
 
+static void late_rows_are_told(void)
+{
+	static const struct gt_column column = { "a_ns", "A", GT_C_NS };
+	struct gt_table *t = gt_table_new("t", "T", &column, 1);
+
+	gt_note_late(t, 0, "busy times");
+	CHECK(t && !gt_table_get_note(t, 0));
+	gt_note_late(t, 1, "the peak");
+	gt_note_late(t, 2, "busy times");
+	CHECK(!strcmp(gt_table_get_note(t, 0), "1 row came too late to be put in order, which makes the peak approximate"));
+	CHECK(!strcmp(gt_table_get_note(t, 1), "2 rows came too late to be put in order, which makes busy times approximate"));
+	gt_table_free(t);
+}
+
 T_MAIN(T(buckets_hold_their_values), T(quantiles_are_within_one_percent), T(quantiles_of_few_values_are_exact), T(quantiles_lie_between_the_values), T(shares_add_up),
        T(timeline_orders), T(timeline_is_bounded), T(timeline_sorts_what_is_not),
        T(best_few_do_not_depend_on_order), T(strips_are_unions),
-       T(strips_of_all_time_and_none), T(strips_have_ten_levels), T(names_are_numbered), T(names_beyond_the_most_are_one))
+       T(strips_of_all_time_and_none), T(strips_have_ten_levels), T(names_are_numbered), T(names_beyond_the_most_are_one),
+       T(late_rows_are_told))
