@@ -106,7 +106,7 @@ void gt_launch_cols(struct gt_launch_cols *l, const struct gt_cols *cols, uint32
 		l->v[i] = gt_cols_role(cols, code, roles[i], &l->n[i]);
 }
 
-bool gt_launch_of(const struct gt_launch_cols *l, const struct gt_segment *seg, uint32_t nth, struct gt_launch *call)
+bool gt_launch_of(const struct gt_launch_cols *l, const struct gt_segment *seg, uint32_t nth, struct gt_launch_call *call)
 {
 	for (unsigned i = 0; i < FIELDS; i++)
 		if (nth >= l->n[i])

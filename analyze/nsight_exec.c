@@ -34,7 +34,7 @@ static int execs_init(void *state, struct gt_reader *r, const struct gt_analysis
 
 /* ---- rows ---- */
 
-static void add_times(struct execs *e, struct exec *to, const struct gt_launch *call, int64_t start, int64_t end)
+static void add_times(struct execs *e, struct exec *to, const struct gt_launch_call *call, int64_t start, int64_t end)
 {
 	int64_t last = call->end > end ? call->end : end;
 
@@ -58,7 +58,7 @@ static int execs_of_code(struct execs *e, const struct gt_cols *cols, uint32_t c
 				.kernel = gt_nsight_type_name(&e->names, cols->seg, cols->types[code], err) };
 	uint64_t name = UINT64_MAX;	/* the one that key.call is the number of */
 	struct gt_launch_cols l;
-	struct gt_launch call;
+	struct gt_launch_call call;
 	struct gt_pick p;
 	uint32_t nth = 0;
 

@@ -179,7 +179,7 @@ static int add_kernel(struct nvtx *v, const struct range *r, uint32_t kernel, ui
 }
 
 /* Work of the GPU from `start` to `end`. */
-static int add_work(struct nvtx *v, const struct gt_launch *call, int64_t start, int64_t end, uint32_t kernel, struct gt_err *err)
+static int add_work(struct nvtx *v, const struct gt_launch_call *call, int64_t start, int64_t end, uint32_t kernel, struct gt_err *err)
 {
 	uint32_t lo = v->n ? v->of_track[call->track] : 0;
 	uint32_t at = v->n ? last_until(v, lo, behind(v, call->track, call->start), call->end) : GT_NONE;
@@ -215,7 +215,7 @@ static int work_of_code(const struct work *w, const struct gt_cols *cols, uint32
 	gt_launch_cols(&l, cols, code);
 	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); !rc && gt_pick_next(&p); nth++) {
 		int64_t start = cols->start[p.row];
-		struct gt_launch call;
+		struct gt_launch_call call;
 
 		v->work += !w->counted;
 		if (!gt_launch_of(&l, cols->seg, nth, &call) || call.track == GT_NONE)
