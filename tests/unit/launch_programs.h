@@ -68,6 +68,8 @@ static inline struct gt_reader *make(int epochs)
 	return gpus_end(&g);
 }
 
+static inline void clear_program(void) { prog.ncalls = prog.nops = 0; }
+
 static inline int add_call(int thread, int64_t start, int64_t end)
 {
 	prog.calls[prog.ncalls] = (struct call){ thread, start, end, (uint32_t)prog.ncalls + 1 };
@@ -113,7 +115,7 @@ static inline void random_program(unsigned seed)
 	int64_t at[2] = { 1000, 1000 }, tail[2][2] = { { 0 } }, scale = seed % 3 == 0 ? 1 : seed % 3 == 1 ? 100 : 9000;
 	int launches = 20 + rp_below(150);
 
-	prog.ncalls = prog.nops = 0;
+	clear_program();
 	for (int i = 0; i < launches; i++) {
 		int thread = at[1] < at[0];
 
@@ -127,7 +129,7 @@ static inline void taken_over(unsigned seed)
 {
 	struct gt_reader *r = rp_make(&rp, seed);
 
-	prog.ncalls = prog.nops = 0;
+	clear_program();
 	for (int i = 0; i < rp.nops; i++) {
 		const struct rp_op *o = &rp.ops[i];
 		int name = o->what == RP_COPY ? COPY_NAME : o->what == RP_SET ? SET_NAME : o->kernel % 3, call = -1;
@@ -137,13 +139,6 @@ static inline void taken_over(unsigned seed)
 		add_op(o->device, o->stream, name, call, o->start, o->end);
 	}
 	gt_reader_close(r);
-}
-
-static inline int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
 }
 
 static inline int by_start(const void *a, const void *b)
@@ -187,7 +182,7 @@ static inline void known_program(void)
 {
 	int graph;
 
-	prog.ncalls = prog.nops = 0;
+	clear_program();
 	add_op(0, 0, 0, add_call(0, 1000, 1100), 1150, 1170);		/* add: queues 50, short by 80 */
 	add_op(0, 0, 0, add_call(0, 1200, 1300), 1250, 1450);		/* add: begins within its call */
 	graph = add_call(0, 2000, 2300);				/* a graph of three: idle for 880, 550 before the call */
@@ -199,6 +194,19 @@ static inline void known_program(void)
 	add_op(0, 0, COPY_NAME, add_call(1, 1500000, 1500010), 1500020, 1500100);	/* late */
 }
 
+/* A launch of more nodes than launches are remembered, with others in between. */
+static inline void long_graph_program(void)
+{
+	int graph;
+
+	clear_program();
+	graph = add_call(0, 1000, 1100);
+	for (int i = 0; i < 17000; i++) {
+		add_op(0, 0, 1, graph, 2000 + i * 100, 2010 + i * 100)->graph = 4;
+		add_op(0, 1, 0, add_call(0, 2020 + i * 100, 2025 + i * 100), 2030 + i * 100, 2040 + i * 100);
+	}
+}
+
 static inline bool only_add(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
 	return !strcmp(gt_str(seg, type->name), "_Z3addPf");
@@ -208,14 +216,85 @@ static inline bool only_add(const struct gt_segment *seg, const struct gt_type *
 	if ((double)(a) != (double)(b)) \
 		return printf("# %s:%d: %s: %.2f, not %.2f\n", __func__, __LINE__, #a, (double)(a), (double)(b)), false
 
+/* ---- reports over the program at hand ---- */
 
-/* The reports (NULL-terminated) over the program at hand, written in so many epochs; origin: what times are counted from. */
-static inline json_t *reported(const char *const *names, int epochs, const struct gt_analysis_options *o, int64_t *origin)
+/* Written in so many epochs; origin: what times are counted from. */
+static inline json_t *reported(const char *name, int epochs, const struct gt_analysis_options *o, int64_t *origin)
 {
 	struct gt_reader *r = make(epochs);
 
 	find_work();
 	*origin = gt_reader_segment(r, 0)->min_start;
-	return report(r, names, o);
+	return report(r, (const char *[]){ name, NULL }, o);
+}
+
+/* Does a report say what was counted here? */
+typedef bool agrees_fn(const json_t *j, int64_t origin);
+
+static inline bool agrees(const char *name, unsigned seed, int epochs, agrees_fn *as_counted)
+{
+	int64_t origin;
+	json_t *j = reported(name, epochs, &plain, &origin);
+	bool good = j && as_counted(j, origin);
+
+	if (!good)
+		printf("# seed %u\n", seed);
+	json_decref(j);
+	return good;
+}
+
+static inline bool agrees_on_random_ones(const char *name, agrees_fn *as_counted)
+{
+	bool good = true;
+
+	for (unsigned seed = 1; good && seed <= 60; seed++) {
+		srand(seed);
+		random_program(seed);
+		good = agrees(name, seed, 1 + (int)seed % 7, as_counted);
+	}
+	return good;
+}
+
+/* No two orders are right for work that begins at the same time, so nothing that hangs on it may be asked. */
+static inline bool agrees_on_those_of_others(const char *name, agrees_fn *as_counted)
+{
+	bool good = true;
+
+	for (unsigned seed = 1; good && seed <= 40; seed++) {
+		taken_over(seed);
+		good = agrees(name, seed, 3, as_counted);
+	}
+	return good;
+}
+
+/* The known program, of which --match leaves one kernel. new. */
+static inline json_t *reported_of_some(const char *name)
+{
+	struct gt_analysis_options o = plain;
+	int64_t origin;
+
+	known_program();
+	o.filter.match = only_add;
+	o.restricted = "--match add";
+	return reported(name, 1, &o, &origin);
+}
+
+/* tables: NULL-terminated. */
+static inline bool cannot_answer(const json_t *j, const char *const *tables)
+{
+	bool none = j;
+
+	for (; *tables; tables++)
+		none = none && rows(j, *tables) == 0 && noted(j, *tables, "cannot answer: ");
+	return none;
+}
+
+/* Over a trace without rows of the GPU. new. */
+static inline json_t *reported_of_calls_alone(const char *name)
+{
+	struct trace t;
+
+	known(&t, true);
+	return report(end(&t), (const char *[]){ name, NULL }, &plain);
 }
 #endif

@@ -11,6 +11,14 @@
 #include "formats/writer.h"
 #include "tests/unit/t.h"
 
+/* Of two int64_t, for qsort. */
+static inline int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 /* ---- traces ---- */
 
 enum { INIT, ALLOC, FREE, LAUNCH, COPY, SYNC, CONTEXT, RM, SCHED, NTYPES };

@@ -15,13 +15,6 @@ struct stats {
 	int n;
 };
 
-static inline int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static inline void add_value(struct values *v, int64_t value) { v->v[v->n++] = value; }
 
 static inline struct stats stats_of(const char *name, struct values *v)

@@ -273,41 +273,10 @@ static bool same_stretches(const json_t *j, int64_t origin)
 
 /* ---- random programs ---- */
 
-static void as_counted_by_hand(void)
-{
-	for (unsigned seed = 1; seed <= 60; seed++) {
-		int64_t origin;
-		json_t *j;
-		bool good;
+static bool same_launches_and_stretches(const json_t *j, int64_t origin) { return same_launches(j) && same_stretches(j, origin); }
 
-		srand(seed);
-		random_program(seed);
-		j = reported((const char *[]){ "launches", NULL }, 1 + (int)seed % 7, &plain, &origin);
-		good = j && same_launches(j) && same_stretches(j, origin);
-		if (!good)
-			printf("# seed %u\n", seed);
-		json_decref(j);
-		CHECK(good);
-	}
-}
-
-/* No two orders are right for work that begins at the same time, so nothing that hangs on it is asked. */
-static void as_counted_in_the_others_program(void)
-{
-	for (unsigned seed = 1; seed <= 40; seed++) {
-		int64_t origin;
-		json_t *j;
-		bool good;
-
-		taken_over(seed);
-		j = reported((const char *[]){ "launches", NULL }, 3, &plain, &origin);
-		good = j && same_launches(j) && same_stretches(j, origin);
-		if (!good)
-			printf("# seed %u\n", seed);
-		json_decref(j);
-		CHECK(good);
-	}
-}
+static void as_counted_by_hand(void) { CHECK(agrees_on_random_ones("launches", same_launches_and_stretches)); }
+static void as_counted_in_the_others_program(void) { CHECK(agrees_on_those_of_others("launches", same_launches_and_stretches)); }
 
 /* ---- known figures ---- */
 
@@ -318,7 +287,7 @@ static void what_a_launch_is_made_of(void)
 	json_t *j;
 
 	known_program();
-	j = reported((const char *[]){ "launches", NULL }, 1, &plain, &origin);
+	j = reported("launches", 1, &plain, &origin);
 	CHECK(rows(j, "launch_times") == 3 && origin == 1000);
 	k = row_named(j, "launch_times", "launched", "add");
 	CHECK(num(k, "launches") == 2 && num(k, "call_ns") == 200 && num(k, "call_mean_ns") == 100 && num(k, "queued") == 1);
@@ -347,7 +316,7 @@ static void where_the_gpu_waits(void)
 	json_t *j;
 
 	known_program();
-	j = reported((const char *[]){ "launches", NULL }, 2, &plain, &origin);
+	j = reported("launches", 2, &plain, &origin);
 	k = row(j, "launch_bound", 0);
 	/* 1170-1250, 1450-2330; within the graph 50; unknown 2530-3000; launched 3010-20000; late 20010-1500020 */
 	CHECK(rows(j, "launch_bound") == 1 && num(k, "launch_bound_ns") == 80 + 880 && num(k, "before_call_ns") == 30 + 550);
@@ -366,28 +335,21 @@ static void calls_at_one_moment_are_two(void)
 	int64_t origin;
 	json_t *j;
 
-	prog.ncalls = prog.nops = 0;
+	clear_program();
 	add_op(0, 0, 0, add_call(0, 1000, 1000), 1050, 1060);
 	add_op(0, 0, 0, add_call(0, 1000, 1000), 1060, 1070);
-	j = reported((const char *[]){ "launches", NULL }, 1, &plain, &origin);
+	j = reported("launches", 1, &plain, &origin);
 	CHECK(num(row(j, "launch_times", 0), "launches") == 2 && num(row(j, "launch_times", 0), "queue_ns") == 50 + 60);
 	json_decref(j);
 }
 
-/* One launch of more nodes than launches are remembered, with others in between, is one. */
 static void a_long_graph_is_one_launch(void)
 {
 	int64_t origin;
 	json_t *j;
-	int graph;
 
-	prog.ncalls = prog.nops = 0;
-	graph = add_call(0, 1000, 1100);
-	for (int i = 0; i < 17000; i++) {
-		add_op(0, 0, 1, graph, 2000 + i * 100, 2010 + i * 100)->graph = 4;
-		add_op(0, 1, 0, add_call(0, 2020 + i * 100, 2025 + i * 100), 2030 + i * 100, 2040 + i * 100);
-	}
-	j = reported((const char *[]){ "launches", NULL }, 1, &plain, &origin);
+	long_graph_program();
+	j = reported("launches", 1, &plain, &origin);
 	CHECK(num(row_named(j, "launch_times", "launched", "add"), "launches") == 17000);
 	CHECK(num(row(j, "launch_times", 1), "launches") == 1 && num(row(j, "launch_times", 1), "ops") == 17000);
 	json_decref(j);
@@ -395,28 +357,18 @@ static void a_long_graph_is_one_launch(void)
 
 static void some_of_the_work_is_no_answer(void)
 {
-	static const char *const tables[] = { "launch_bound", "stretches" };
-	struct gt_analysis_options o = plain;
-	int64_t origin;
-	json_t *j;
+	static const char *const tables[] = { "launch_bound", "stretches", NULL };
+	json_t *j = reported_of_some("launches");
 
-	known_program();
-	o.filter.match = only_add;
-	o.restricted = "--match add";
-	j = reported((const char *[]){ "launches", NULL }, 1, &o, &origin);
 	CHECK(rows(j, "launch_times") == 1 && num(row(j, "launch_times", 0), "launches") == 2);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
-		CHECK(rows(j, tables[i]) == 0 && noted(j, tables[i], "cannot answer: "));
+	CHECK(cannot_answer(j, tables));
 	json_decref(j);
 }
 
 static void calls_alone(void)
 {
-	struct trace t;
-	json_t *j;
+	json_t *j = reported_of_calls_alone("launches");
 
-	known(&t, true);
-	j = report(end(&t), (const char *[]){ "launches", NULL }, &plain);
 	CHECK(rows(j, "launches") == 2 && num(row(j, "launches", 0), "launches") == 3 && !json_object_get(j, "launch_times"));
 	json_decref(j);
 }

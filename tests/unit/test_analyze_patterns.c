@@ -194,23 +194,9 @@ static bool same_runs(const json_t *j)
 
 /* ---- random programs ---- */
 
-static void as_counted_by_hand(void)
-{
-	for (unsigned seed = 1; seed <= 60; seed++) {
-		int64_t origin;
-		json_t *j;
-		bool good;
+static bool same_patterns(const json_t *j, int64_t origin) { return same_sequences(j) && same_runs(j); }
 
-		srand(seed);
-		random_program(seed);
-		j = reported((const char *[]){ "patterns", NULL }, 1 + (int)seed % 7, &plain, &origin);
-		good = j && same_sequences(j) && same_runs(j);
-		if (!good)
-			printf("# seed %u\n", seed);
-		json_decref(j);
-		CHECK(good);
-	}
-}
+static void as_counted_by_hand(void) { CHECK(agrees_on_random_ones("patterns", same_patterns)); }
 
 /* ---- known figures ---- */
 
@@ -220,12 +206,12 @@ static void what_repeats(void)
 	int64_t origin;
 	json_t *j;
 
-	prog.ncalls = prog.nops = 0;
+	clear_program();
 	for (int i = 0; i < 12; i++)	/* add mul relu, four times; then three of add, a copy, two of add */
 		add_op(0, 0, i % 3, add_call(0, 1000 + i * 100, 1010 + i * 100), 1050 + i * 100, 1060 + i * 100);
 	for (int i = 12; i < 18; i++)
 		add_op(0, 0, i == 15 ? COPY_NAME : 0, add_call(0, 1000 + i * 100, 1020 + i * 100), 1050 + i * 100, 1060 + i * 100);
-	j = reported((const char *[]){ "patterns", NULL }, 1, &plain, &origin);
+	j = reported("patterns", 1, &plain, &origin);
 	k = row(j, "sequences", 0);
 	CHECK(rows(j, "sequences") == 1 && is(k, "sequence", "add; mul; relu") && num(k, "times") == 4 && num(k, "launches") == 12);
 	CHECK(num(k, "call_ns") == 120 && num(k, "share_percent") == 66.67 && num(k, "first_ns") == 50);
@@ -237,47 +223,30 @@ static void what_repeats(void)
 	json_decref(j);
 }
 
-/* One launch of more nodes than launches are remembered, with others in between, is one. */
 static void a_long_graph_is_one_launch(void)
 {
 	int64_t origin;
 	json_t *j;
-	int graph;
 
-	prog.ncalls = prog.nops = 0;
-	graph = add_call(0, 1000, 1100);
-	for (int i = 0; i < 17000; i++) {
-		add_op(0, 0, 1, graph, 2000 + i * 100, 2010 + i * 100)->graph = 4;
-		add_op(0, 1, 0, add_call(0, 2020 + i * 100, 2025 + i * 100), 2030 + i * 100, 2040 + i * 100);
-	}
-	j = reported((const char *[]){ "patterns", NULL }, 1, &plain, &origin);
+	long_graph_program();
+	j = reported("patterns", 1, &plain, &origin);
 	CHECK(num(row(j, "launching_streams", 0), "in_graphs") == 17000 && num(row(j, "launching_streams", 0), "graph_launches") == 1);
 	json_decref(j);
 }
 
 static void some_of_the_work_is_no_answer(void)
 {
-	static const char *const tables[] = { "launching_streams", "sequences", "runs" };
-	struct gt_analysis_options o = plain;
-	int64_t origin;
-	json_t *j;
+	static const char *const tables[] = { "launching_streams", "sequences", "runs", NULL };
+	json_t *j = reported_of_some("patterns");
 
-	known_program();
-	o.filter.match = only_add;
-	o.restricted = "--match add";
-	j = reported((const char *[]){ "patterns", NULL }, 1, &o, &origin);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
-		CHECK(rows(j, tables[i]) == 0 && noted(j, tables[i], "cannot answer: "));
+	CHECK(cannot_answer(j, tables));
 	json_decref(j);
 }
 
 static void calls_alone(void)
 {
-	struct trace t;
-	json_t *j;
+	json_t *j = reported_of_calls_alone("patterns");
 
-	known(&t, true);
-	j = report(end(&t), (const char *[]){ "patterns", NULL }, &plain);
 	CHECK(rows(j, "runs") == 0 && noted(j, "sequences", "not recorded"));
 	json_decref(j);
 }
@@ -289,10 +258,10 @@ static void two_take_turns(void)
 	int64_t origin;
 	json_t *j;
 
-	prog.ncalls = prog.nops = 0;
+	clear_program();
 	for (int i = 0; i < 20; i++)
 		add_op(0, 0, i % 2, add_call(0, 1000 + i * 100, 1010 + i * 100), 1050 + i * 100, 1060 + i * 100);
-	j = reported((const char *[]){ "patterns", NULL }, 1, &plain, &origin);
+	j = reported("patterns", 1, &plain, &origin);
 	k = row(j, "sequences", 0);
 	CHECK(rows(j, "sequences") == 1 && is(k, "sequence", "add; mul; add; mul") && num(k, "times") == 5);
 	json_decref(j);

@@ -101,41 +101,10 @@ static bool same_queues(const json_t *j, int64_t from, int64_t to)
 
 /* ---- random programs ---- */
 
-static void as_counted_by_hand(void)
-{
-	for (unsigned seed = 1; seed <= 60; seed++) {
-		int64_t origin;
-		json_t *j;
-		bool good;
+static bool same_queues_of_all(const json_t *j, int64_t origin) { return same_queues(j, 0, 0); }
 
-		srand(seed);
-		random_program(seed);
-		j = reported((const char *[]){ "queues", NULL }, 1 + (int)seed % 7, &plain, &origin);
-		good = j && same_queues(j, 0, 0);
-		if (!good)
-			printf("# seed %u\n", seed);
-		json_decref(j);
-		CHECK(good);
-	}
-}
-
-/* No two orders are right for work that begins at the same time, so nothing that hangs on it is asked. */
-static void as_counted_in_the_others_program(void)
-{
-	for (unsigned seed = 1; seed <= 40; seed++) {
-		int64_t origin;
-		json_t *j;
-		bool good;
-
-		taken_over(seed);
-		j = reported((const char *[]){ "queues", NULL }, 3, &plain, &origin);
-		good = j && same_queues(j, 0, 0);
-		if (!good)
-			printf("# seed %u\n", seed);
-		json_decref(j);
-		CHECK(good);
-	}
-}
+static void as_counted_by_hand(void) { CHECK(agrees_on_random_ones("queues", same_queues_of_all)); }
+static void as_counted_in_the_others_program(void) { CHECK(agrees_on_those_of_others("queues", same_queues_of_all)); }
 
 /* Launches of work that begins behind the range wait within it. */
 static void a_range_cuts_queues(void)
@@ -152,7 +121,7 @@ static void a_range_cuts_queues(void)
 		o.filter.from = prog.ops[prog.nops / 4].start + 3;
 		o.filter.to = prog.ops[prog.nops / 2].start + 5;
 		o.restricted = "--from";
-		j = reported((const char *[]){ "queues", NULL }, 4, &o, &origin);
+		j = reported("queues", 4, &o, &origin);
 		good = j && same_queues(j, o.filter.from, o.filter.to);
 		json_decref(j);
 		CHECK(good);
@@ -174,7 +143,7 @@ static void all_of_the_recording(void)
 	for (int i = 0; i < prog.ncalls; i++)
 		to = prog.calls[i].end > to ? prog.calls[i].end : to;
 	o.whole = true;
-	j = reported((const char *[]){ "queues", NULL }, 3, &o, &origin);
+	j = reported("queues", 3, &o, &origin);
 	good = j && same_queues(j, origin, to);
 	json_decref(j);
 	CHECK(good);
@@ -191,7 +160,7 @@ static void a_queue_fills_up(void)
 	json_t *j;
 	bool good;
 
-	prog.ncalls = prog.nops = 0;
+	clear_program();
 	for (int i = 0; i < 1500; i++) {
 		int64_t start = 2000 + i * 100, room = i < 1024 ? 0 : 2000 + (i - 1024) * 100 + 1;
 		int call = add_call(0, at, at + 5 > room ? at + 5 : room);
@@ -199,7 +168,7 @@ static void a_queue_fills_up(void)
 		add_op(0, 1, 0, call, start, start + 100);
 		at = prog.calls[call].end + 5;
 	}
-	j = reported((const char *[]){ "queues", NULL }, 3, &plain, &origin);
+	j = reported("queues", 3, &plain, &origin);
 	good = j && same_queues(j, 0, 0);
 	k = row(j, "queues", 1);
 	CHECK(good && num(k, "most") == 1024 && num(k, "full_ns") > 30000 && num(k, "blocked_ns") > 30000);
@@ -210,27 +179,17 @@ static void a_queue_fills_up(void)
 
 static void some_of_the_work_is_no_answer(void)
 {
-	static const char *const tables[] = { "queues", "queue_pictures" };
-	struct gt_analysis_options o = plain;
-	int64_t origin;
-	json_t *j;
+	static const char *const tables[] = { "queues", "queue_pictures", NULL };
+	json_t *j = reported_of_some("queues");
 
-	known_program();
-	o.filter.match = only_add;
-	o.restricted = "--match add";
-	j = reported((const char *[]){ "queues", NULL }, 1, &o, &origin);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
-		CHECK(rows(j, tables[i]) == 0 && noted(j, tables[i], "cannot answer: "));
+	CHECK(cannot_answer(j, tables));
 	json_decref(j);
 }
 
 static void calls_alone(void)
 {
-	struct trace t;
-	json_t *j;
+	json_t *j = reported_of_calls_alone("queues");
 
-	known(&t, true);
-	j = report(end(&t), (const char *[]){ "queues", NULL }, &plain);
 	CHECK(rows(j, "queues") == 0 && noted(j, "queues", "not recorded"));
 	json_decref(j);
 }

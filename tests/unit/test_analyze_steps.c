@@ -388,13 +388,6 @@ static bool step_agrees(const json_t *r, const struct program *p, int device, in
 	       num(r, "sets") == f->sets && num(r, "bytes") == f->bytes && num(r, "calls") == f->calls;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static bool summary_agrees(const json_t *r, const struct program *p, int device, int first, int last, const struct figures *f, int all)
 {
 	int64_t times[100];
@@ -409,7 +402,7 @@ static bool summary_agrees(const json_t *r, const struct program *p, int device,
 	}
 	for (int s = first + warm; s < last; s++)
 		times[s - first - warm] = p->begins[device][s + 1].at - p->begins[device][s].at;
-	qsort(times, (size_t)(n - warm), sizeof(*times), ascending);
+	qsort(times, (size_t)(n - warm), sizeof(*times), by_value);
 	return num(r, "steps") == n && num(r, "min_ns") == (double)times[0] && num(r, "max_ns") == (double)times[n - warm - 1] &&
 	       num(r, "p50_ns") == (double)times[(n - warm + 1) / 2 - 1] && fabs(num(r, "alike_percent") - 100.0 * alike / all) < 0.006;
 }
