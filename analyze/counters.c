@@ -176,9 +176,8 @@ static double mean(struct counter *c, const struct gt_analysis_options *opt)
 
 static struct gt_cell device_of(const struct gt_segment *seg, uint32_t track)
 {
-	while (track < seg->ntracks && seg->tracks[track].kind != GT_TRACK_DEVICE)
-		track = seg->tracks[track].parent;
-	return track < seg->ntracks ? gt_cell_i(seg->tracks[track].id) : gt_cell_none();
+	track = gt_track_device(seg, track);
+	return track != GT_NONE ? gt_cell_i(seg->tracks[track].id) : gt_cell_none();
 }
 
 static void add(const struct gt_asked *a, struct gt_table *t, struct counter *c)

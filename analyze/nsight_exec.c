@@ -45,16 +45,9 @@ static void add_times(struct execs *e, struct exec *to, const struct gt_launch_c
 		gt_durations_add(&to->d[QUEUE], (uint64_t)(start - call->end), &e->held);
 }
 
-static uint32_t device_of(const struct gt_segment *seg, uint32_t track)
-{
-	while (track != GT_NONE && seg->tracks[track].kind != GT_TRACK_DEVICE)
-		track = seg->tracks[track].parent;
-	return track;
-}
-
 static int execs_of_code(struct execs *e, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
 {
-	struct exec_key key = { .segment = cols->seg->index, .device = device_of(cols->seg, cols->track),
+	struct exec_key key = { .segment = cols->seg->index, .device = gt_track_device(cols->seg, cols->track),
 				.kernel = gt_nsight_type_name(&e->names, cols->seg, cols->types[code], err) };
 	uint64_t name = UINT64_MAX;	/* the one that key.call is the number of */
 	struct gt_launch_cols l;

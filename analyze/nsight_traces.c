@@ -87,8 +87,7 @@ static struct place *place_of(struct trace *t, const struct gt_segment *seg, uin
 		return p;
 	p->known = true;
 	p->process = gt_track_process(seg, track);
-	for (p->device = track; p->device != GT_NONE && seg->tracks[p->device].kind != GT_TRACK_DEVICE; )
-		p->device = seg->tracks[p->device].parent;
+	p->device = gt_track_device(seg, track);
 	return p;
 }
 

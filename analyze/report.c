@@ -105,11 +105,6 @@ struct gt_cell gt_cell_share(uint64_t part, uint64_t whole)
 	return gt_cell_u((uint64_t)(((unsigned __int128)part * 10000 + whole / 2) / whole));
 }
 
-bool gt_same_clock(const struct gt_segment *a, const struct gt_segment *b)
-{
-	return a == b || (a->boot_id && b->boot_id && a->boot_id[0] && !strcmp(a->boot_id, b->boot_id));
-}
-
 int64_t gt_origin(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg)
 {
 	if (opt->origins)

@@ -51,7 +51,6 @@ int gt_shares(const uint64_t *parts, size_t n, int64_t *shares, struct gt_err *e
 /* part of whole in hundredths of a percent, rounded; absent when whole is 0. */
 struct gt_cell gt_cell_share(uint64_t part, uint64_t whole);
 
-bool gt_same_clock(const struct gt_segment *a, const struct gt_segment *b);	/* can their times be compared? */
 /* Where times of a recording count from. */
 int64_t gt_origin(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg);
 /* A time as printed: since that origin. */

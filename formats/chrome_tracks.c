@@ -86,14 +86,10 @@ static void put_sort_index(struct gt_chrome_tracks *c, const char *what, uint32_
 /* The track whose Chrome process a track belongs to: its device, its process, or else the highest track that is not the machine. */
 static uint32_t owner(const struct gt_segment *seg, uint32_t track)
 {
-	uint32_t process = gt_track_process(seg, track), up = track;
+	uint32_t device = gt_track_device(seg, track), process = gt_track_process(seg, track), up;
 
-	while (up < seg->ntracks && seg->tracks[up].kind != GT_TRACK_DEVICE)
-		up = seg->tracks[up].parent;
-	if (up < seg->ntracks)
-		return up;
-	if (process != GT_NONE)
-		return process;
+	if (device != GT_NONE || process != GT_NONE)
+		return device != GT_NONE ? device : process;
 	while ((up = seg->tracks[track].parent) < track && seg->tracks[up].kind != GT_TRACK_MACHINE)
 		track = up;
 	return track;
@@ -113,7 +109,7 @@ static bool same_process(const void *arg, uint32_t value, const void *key, size_
 		return true;
 	if (ta->kind != GT_TRACK_PROCESS || tb->kind != GT_TRACK_PROCESS || ta->id != tb->id || ta->start != tb->start)
 		return false;
-	return a == b || (ta->start && a->boot_id && b->boot_id && a->boot_id[0] && !strcmp(a->boot_id, b->boot_id));
+	return a == b || (ta->start && gt_same_clock(a, b));
 }
 
 static int new_pid(struct gt_chrome_tracks *c, const struct gt_track *t, uint32_t *pid)

@@ -13,11 +13,6 @@ const struct gt_exporter *const gt_exporters[] = {&gt_export_chrome, &gt_export_
 static const char *const directions[] = { "unknown", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP" };
 #define DIRECTIONS (sizeof(directions) / sizeof(*directions))
 
-static bool same_boot(const struct gt_segment *a, const struct gt_segment *b)
-{
-	return a == b || (a->boot_id && b->boot_id && a->boot_id[0] && !strcmp(a->boot_id, b->boot_id));
-}
-
 int64_t *gt_export_bases(struct gt_reader *r)
 {
 	uint32_t n = gt_reader_segments(r);
@@ -30,7 +25,7 @@ int64_t *gt_export_bases(struct gt_reader *r)
 		for (uint32_t j = 0; j < n; j++) {
 			const struct gt_segment *s = gt_reader_segment(r, j);
 
-			if (s->min_start > s->max_end || !same_boot(seg, s) || (known && s->min_start >= bases[i]))
+			if (s->min_start > s->max_end || !gt_same_clock(seg, s) || (known && s->min_start >= bases[i]))
 				continue;
 			bases[i] = s->min_start;
 			known = true;

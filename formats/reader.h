@@ -53,8 +53,10 @@ const struct gt_segment *gt_reader_segment(const struct gt_reader *r, uint32_t i
 /* The string, or "?" for GT_NONE. NUL-terminated. */
 const char *gt_str(const struct gt_segment *seg, uint32_t id);
 const char *gt_type_name(const struct gt_segment *seg, uint32_t type);
-/* The process track above (or at) this track, or GT_NONE. */
+/* The process (device) track above (or at) this track, or GT_NONE. */
 uint32_t gt_track_process(const struct gt_segment *seg, uint32_t track);
+uint32_t gt_track_device(const struct gt_segment *seg, uint32_t track);
+bool gt_same_clock(const struct gt_segment *a, const struct gt_segment *b);	/* of one boot: can their times be compared? */
 
 /* Where the file turned out damaged: blocks whose rows are missing from everything read so far. A report over a damaged
  * file must say so and its program exit 1. Grows while reading. */

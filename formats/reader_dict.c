@@ -315,9 +315,17 @@ const char *gt_type_name(const struct gt_segment *seg, uint32_t type)
 	return type < seg->ntypes ? gt_str(seg, seg->types[type].name) : "?";
 }
 
-uint32_t gt_track_process(const struct gt_segment *seg, uint32_t track)
+static uint32_t track_above(const struct gt_segment *seg, uint32_t track, uint8_t kind)
 {
-	while (track < seg->ntracks && seg->tracks[track].kind != GT_TRACK_PROCESS)
+	while (track < seg->ntracks && seg->tracks[track].kind != kind)
 		track = seg->tracks[track].parent;
 	return track < seg->ntracks ? track : GT_NONE;
+}
+
+uint32_t gt_track_process(const struct gt_segment *seg, uint32_t track) { return track_above(seg, track, GT_TRACK_PROCESS); }
+uint32_t gt_track_device(const struct gt_segment *seg, uint32_t track) { return track_above(seg, track, GT_TRACK_DEVICE); }
+
+bool gt_same_clock(const struct gt_segment *a, const struct gt_segment *b)
+{
+	return a == b || (a->boot_id && b->boot_id && a->boot_id[0] && !strcmp(a->boot_id, b->boot_id));
 }
