@@ -3,10 +3,9 @@
 #define GT_ANSWERS_H
 #include "analyze/report.h"
 
-/* Why there can be no figure where none of these layers (GT_BIT(enum gt_layer); ~0: any) was recorded, or names were left out while
- * recording. NULL: they were. */
-const char *gt_why_unrecorded(struct gt_reader *r, unsigned layers);
-void gt_cannot_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned layers);	/* says so, if the table has no rows */
+/* Says why there can be no figure where none of these layers (GT_BIT(enum gt_layer); ~0: any) was recorded, or names were left out
+ * while recording: if so, and if the table has no rows. */
+void gt_cannot_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned layers);
 /* Why there is no GPU operation at all, for a report that needs one. */
 const char *gt_why_no_work(const struct gt_asked *a);
 /* --tid leaves out what lies on no thread: why there is no work of a GPU, or NULL where that is not why. */

@@ -39,8 +39,8 @@ static int add_to_union(void *arg, const struct gt_moment *m, struct gt_err *err
 	return 0;
 }
 
-/* Another segment's times have nothing to do with this one's. */
-int gt_query_flush(struct gt_query_state *s, struct gt_err *err)
+/* No more rows of the segment at hand: another one's times have nothing to do with this one's. */
+static int flush(struct gt_query_state *s, struct gt_err *err)
 {
 	int rc = gt_timeline_flush(&s->line, add_to_union, s, err);
 
@@ -53,7 +53,7 @@ int gt_query_flush(struct gt_query_state *s, struct gt_err *err)
 
 static int begin_block(struct gt_query_state *s, const struct gt_cols *cols, struct gt_err *err)
 {
-	int rc = s->seg && s->seg != cols->seg ? gt_query_flush(s, err) : 0;
+	int rc = s->seg && s->seg != cols->seg ? flush(s, err) : 0;
 
 	if (!rc && (s->seg != cols->seg || s->block != cols->block))
 		rc = gt_timeline_advance(&s->line, cols->floor, add_to_union, s, err);
@@ -244,7 +244,7 @@ static int query_finish(void *state, struct gt_table **tables, unsigned max, str
 	struct gt_query_sorted *list;
 	size_t shown = gt_shown(s->groups.n, s->asked.opt->top);
 	unsigned layer = q ? gt_query_unrecorded(s) : GT_LAYER_COUNT;
-	int rc = gt_query_flush(s, err);
+	int rc = flush(s, err);
 
 	if (!q)
 		return rc;

@@ -25,7 +25,6 @@ void gt_query_release(void *state);
 
 /* There were too many groups: says so, and returns true. */
 bool gt_query_cannot(const struct gt_query_state *s, struct gt_table *t);
-int gt_query_flush(struct gt_query_state *s, struct gt_err *err);	/* no more rows of the segment at hand */
 struct gt_query_sorted { const struct gt_query_groups *groups; struct gt_cell cell; size_t group; bool real; };
 struct gt_query_sorted *gt_query_in_order(const struct gt_query_groups *g);	/* as the table has them. new; NULL: no memory */
 /* Notes of how many rows that matched there is no figure, because they do not have its field. */

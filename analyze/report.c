@@ -105,7 +105,7 @@ struct gt_cell gt_cell_share(uint64_t part, uint64_t whole)
 	return gt_cell_u((uint64_t)(((unsigned __int128)part * 10000 + whole / 2) / whole));
 }
 
-int64_t gt_origin(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg)
+static int64_t origin_of(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg)
 {
 	if (opt->origins)
 		return opt->origins[seg->index];
@@ -114,7 +114,7 @@ int64_t gt_origin(const struct gt_analysis_options *opt, struct gt_reader *r, co
 
 int64_t gt_since(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg, int64_t at)
 {
-	int64_t since, origin = gt_origin(opt, r, seg);
+	int64_t since, origin = origin_of(opt, r, seg);
 
 	if (__builtin_sub_overflow(at, origin, &since))
 		return at < origin ? INT64_MIN : INT64_MAX;
@@ -140,8 +140,9 @@ static bool listed(const char *list, const char *word)
 	return false;
 }
 
-bool gt_gpu_by_events(const char *value) { return !strncmp(value, "CUDA events", 11); }
-bool gt_no_gpu_source(const char *value) { return strncmp(value, "CUPTI, ", 7) != 0 && !gt_gpu_by_events(value); }
+/* Do its times come from CUDA events? */
+static bool by_events(const char *value) { return !strncmp(value, "CUDA events", 11); }
+bool gt_no_gpu_source(const char *value) { return strncmp(value, "CUPTI, ", 7) != 0 && !by_events(value); }
 
 struct told { const char *layer; bool events, filtered, refused; };
 

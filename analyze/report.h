@@ -51,9 +51,7 @@ int gt_shares(const uint64_t *parts, size_t n, int64_t *shares, struct gt_err *e
 /* part of whole in hundredths of a percent, rounded; absent when whole is 0. */
 struct gt_cell gt_cell_share(uint64_t part, uint64_t whole);
 
-/* Where times of a recording count from. */
-int64_t gt_origin(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg);
-/* A time as printed: since that origin. */
+/* A time as printed: since the origin that times of its recording count from. */
 int64_t gt_since(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg, int64_t at);
 /* The time that was looked at: the segment's extent, cut to --from and --to. ns. */
 uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segment *seg);
@@ -62,7 +60,6 @@ uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segme
  * recorder was told to look at all of it and somebody came to be looked at. What was not recorded is absent from tables,
  * never 0. */
 bool gt_recorded_in(const struct gt_segment *seg, unsigned layer);
-bool gt_gpu_by_events(const char *value);	/* gpu_source: do its times come from CUDA events? */
 bool gt_no_gpu_source(const char *value);	/* gpu_source in the metadata of a recording with -e gpu: was there none? */
 bool gt_recorded(struct gt_reader *r, unsigned layer);
 bool gt_filtered(struct gt_reader *r);	/* were names left out, by the recorder or a copy? Then a 0 may mean either */

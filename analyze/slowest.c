@@ -115,7 +115,7 @@ static void add(const struct calls *c, struct gt_table *t, const struct gt_kept 
 	gt_where_thread(cells + 3, one->seg, one->track);
 	cells[5] = gt_cell_i(gt_since(c->asked.opt, c->asked.reader, one->seg, one->start));
 	cells[6] = open && one->score == NEVER_ENDED ? gt_cell_none() : gt_cell_i(one->dur);
-	cells[7] = gt_cell_text(one->type < one->seg->ntypes ? gt_type_name(one->seg, one->type) : "?");
+	cells[7] = gt_cell_text(gt_type_name(one->seg, one->type));
 	cells[8] = gt_cell_u(one->depth);
 	cells[9] = open ? gt_cell_none() : gt_cell_i(one->ret);
 	cells[10] = one->a == UINT64_MAX ? gt_cell_none() : gt_cell_text(handle);
@@ -201,7 +201,7 @@ static const struct gt_column unseen_columns[] = {
 
 static void add_unseen(const struct calls *m, struct gt_table *t, const struct gt_kept *one, struct gt_kernel_names *names)
 {
-	const char *what = one->type < one->seg->ntypes ? gt_type_name(one->seg, one->type) : "?", *colon = strstr(what, ": ");
+	const char *what = gt_type_name(one->seg, one->type), *colon = strstr(what, ": ");
 	const char *kernel = one->a < one->seg->nstrings ? gt_kernel_names_get(names, one->seg->strings[one->a].ptr) : NULL;
 	struct gt_cell cells[8];
 

@@ -21,7 +21,6 @@ struct gt_step {
 	uint32_t picked;		/* 1 + its row in gt_steps.times; 0: none */
 	uint32_t sequence;		/* 0 the usual one, and so on by how frequent they are */
 };
-struct gt_lane_stream { uint32_t stream; uint64_t ops; };
 struct gt_steps_lane {
 	const struct gt_segment *seg;
 	uint32_t number, process;	/* of its device's track, over all segments; of its process' track in the segment, or GT_NONE */

@@ -207,7 +207,7 @@ static void add_stretch(const struct gt_stretches *s, struct gt_table *t, struct
 {
 	const struct gt_asked *a = &s->launched->asked;
 	uint32_t type = k->type == GT_NONE ? GT_NONE : k->type - s->launched->order.types[k->seg->index];
-	const char *name = type == GT_NONE ? "?" : gt_type_name(k->seg, type), *brief = NULL;
+	const char *name = gt_type_name(k->seg, type), *brief = NULL;
 	struct gt_cell cells[NSTRETCH];
 
 	if (type != GT_NONE && k->seg->types[type].category == GT_CAT_KERNEL)

@@ -190,7 +190,7 @@ static void add_call(const struct state *s, struct gt_table *t, const struct gt_
 	cells[3] = process[1];
 	cells[4] = thread[0];
 	cells[5] = gt_cell_u(one->depth);
-	cells[6] = gt_cell_text(one->type < one->seg->ntypes ? gt_type_name(one->seg, one->type) : "?");
+	cells[6] = gt_cell_text(gt_type_name(one->seg, one->type));
 	cells[6].indent = 2u * one->depth;
 	cells[7] = one->a ? gt_cell_none() : gt_cell_i(one->ret);
 	cells[8] = gt_cell_u(one->a);

@@ -55,7 +55,8 @@ static inline unsigned long_bytes(uint64_t rest)
 	return bits <= 16 ? 2 : (bits + 7) / 8;
 }
 
-unsigned gt_column_cost(uint64_t v)
+/* Bytes gt_put_column would take for one value, for choosing between encodings. */
+static unsigned cost_of(uint64_t v)
 {
 	return v < LITERALS ? 1 : v < LONG_BASE ? 2 : 1 + long_bytes(v - LONG_BASE);
 }
@@ -264,8 +265,8 @@ void gt_put_values(struct gt_buf *b, const uint64_t *v, size_t n, struct gt_buf 
 	for (size_t i = 0; i < n; i++) {
 		delta[i] = gt_zigzag((int64_t)(v[i] - previous));
 		previous = v[i];
-		plain_cost += gt_column_cost(v[i]);
-		delta_cost += gt_column_cost(delta[i]);
+		plain_cost += cost_of(v[i]);
+		delta_cost += cost_of(delta[i]);
 	}
 	gt_buf_byte(b, delta_cost < plain_cost ? DELTA : PLAIN);
 	gt_put_column(b, delta_cost < plain_cost ? delta : v, n);

@@ -35,8 +35,6 @@ int gt_get_column(struct gt_span *in, uint64_t *v, size_t n);
 struct gt_column { const uint8_t *code, *extra; };
 int gt_column_open(struct gt_column *c, struct gt_span *in, size_t n);
 void gt_column_next(struct gt_column *c, uint64_t *v, size_t n);
-/* Bytes gt_put_column would take for one value, for choosing between encodings. */
-unsigned gt_column_cost(uint64_t v);
 
 /* An argument column: like the above, but constant, dictionary, delta or plain, whichever is shortest. */
 void gt_put_values(struct gt_buf *b, const uint64_t *v, size_t n, struct gt_buf *scratch);

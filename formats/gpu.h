@@ -91,7 +91,7 @@ int gt_gpu_put_graph(struct gt_gpu_types *t, const struct gt_gpu_work *work, str
 int gt_gpu_put_missing(struct gt_gpu_types *t, uint32_t track, int64_t start, uint32_t function, uint32_t kernel, struct gt_err *err);
 int gt_gpu_put_wait(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_waiting *s, struct gt_err *err);
 
-enum gt_gpu_wait gt_gpu_wait_of_row(const char *name);	/* the name of its type; GT_GPU_WAIT_UNKNOWN likewise */
+enum gt_gpu_wait gt_gpu_wait_of_row(const char *name);	/* the name of its type; GT_GPU_WAIT_UNKNOWN: nobody knows for what, or it is none */
 enum gt_gpu_wait gt_gpu_wait_of_call(const char *name);	/* of the driver; GT_GPU_WAIT_UNKNOWN: it is none that waits */
 /* Of work only track, start and end are looked at. */
 int gt_gpu_put_managed(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_managed *m, struct gt_err *err);

@@ -107,8 +107,6 @@ struct gt_kineto {
 };
 
 /* ---- import_kineto_event.c ---- */
-/* A string for good: its id. GT_NONE only when memory is out. When there are too many it is that of a name that stands for any. */
-uint32_t gt_kineto_string(struct gt_kineto *k, const char *s, size_t len, size_t most);
 /* The object whose opening bracket the scanner has just handed out. 0 or negative. */
 int gt_kineto_event(struct gt_kineto *k, struct gt_json *j, struct gt_kineto_event *ev, struct gt_err *err);
 
@@ -117,7 +115,6 @@ int gt_kineto_strings(struct gt_kineto *k, struct gt_err *err);	/* those that al
 int gt_kineto_named(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);	/* metadata of a process or thread */
 int64_t gt_kineto_process_of(struct gt_kineto *k, int64_t pid, struct gt_err *err);	/* index in processes, or negative */
 int64_t gt_kineto_find_thread(const struct gt_kineto *k, int64_t pid, int64_t tid);	/* index, or negative: there is none yet */
-int64_t gt_kineto_thread_of(struct gt_kineto *k, int64_t pid, int64_t tid, struct gt_err *err);	/* index in threads, or negative */
 /* Of the stream; of the device when stream is negative. Negative or the track's id. */
 int64_t gt_kineto_stream_of(struct gt_kineto *k, uint32_t process, int64_t device, int64_t stream, struct gt_err *err);
 /* Where an event that is no GPU's work stands: a thread, or something with a word for its name. whole: a process without a thread will do.

@@ -23,7 +23,8 @@ static struct gt_kineto_seen *seen(struct gt_kineto *k, const char *s, size_t le
 }
 _Static_assert(sizeof(((struct gt_kineto *)0)->seen) / sizeof(struct gt_kineto_seen) == 1 << 10, "as many as 10 bits say");
 
-uint32_t gt_kineto_string(struct gt_kineto *k, const char *s, size_t len, size_t most)
+/* A string for good: its id. GT_NONE only when memory is out. When there are too many it is that of a name that stands for any. */
+static uint32_t for_good(struct gt_kineto *k, const char *s, size_t len, size_t most)
 {
 	struct gt_kineto_seen *last = seen(k, s, len);
 	uint32_t id;
@@ -48,7 +49,7 @@ static uint32_t string(const struct reading *r)
 {
 	bool range = r->ev->cat == GT_KINETO_RANGE;	/* there is no end of those; what a GPU did is to have its name */
 
-	return gt_kineto_string(r->k, r->j->text, r->j->len, range ? GT_KINETO_TEXT : GT_KINETO_TEXT / 3 * 4);
+	return for_good(r->k, r->j->text, r->j->len, range ? GT_KINETO_TEXT : GT_KINETO_TEXT / 3 * 4);
 }
 
 /* ---- values ---- */

@@ -155,7 +155,8 @@ static int64_t new_thread(struct gt_kineto *k, int64_t pid, int64_t tid, struct 
 	return (int64_t)k->nthreads++;
 }
 
-int64_t gt_kineto_thread_of(struct gt_kineto *k, int64_t pid, int64_t tid, struct gt_err *err)
+/* Index in threads, or negative. */
+static int64_t thread_of(struct gt_kineto *k, int64_t pid, int64_t tid, struct gt_err *err)
 {
 	int64_t i;
 
@@ -268,7 +269,7 @@ int64_t gt_kineto_track_of(struct gt_kineto *k, const struct gt_kineto_event *ev
 			return i < 0 ? i : k->processes[i].track;
 		return word_of(k, k->processes[i].track, ev->tid.word, err);
 	}
-	i = gt_kineto_thread_of(k, ev->pid.number, ev->tid.number, err);
+	i = thread_of(k, ev->pid.number, ev->tid.number, err);
 	if (i < 0)
 		return i;
 	*thread = (size_t)i;

@@ -3,7 +3,6 @@
  * is a clean end outside of one and a truncation inside. */
 #include "formats/in.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -252,17 +251,6 @@ struct gt_in *gt_in_open_fd(int fd, struct gt_err *err)
 		return NULL;
 	}
 	return begin(in, err);
-}
-
-struct gt_in *gt_in_open(const char *path, struct gt_err *err)
-{
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-
-	if (fd < 0) {
-		gt_err_set(err, -errno, "cannot open: %s", strerror(errno));
-		return NULL;
-	}
-	return gt_in_open_fd(fd, err);
 }
 
 struct gt_in *gt_in_memory(const void *bytes, size_t len, struct gt_err *err)

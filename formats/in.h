@@ -16,8 +16,7 @@ struct gt_in;
 
 #define GT_IN_PEEK (64u << 10)	/* bytes gt_in_peek looks ahead at most */
 
-struct gt_in *gt_in_open(const char *path, struct gt_err *err);	/* "-" is stdin. new: close it */
-struct gt_in *gt_in_open_fd(int fd, struct gt_err *err);	/* takes fd over, also on failure */
+struct gt_in *gt_in_open_fd(int fd, struct gt_err *err);	/* new: close it. Takes fd over, also on failure */
 struct gt_in *gt_in_memory(const void *bytes, size_t len, struct gt_err *err);	/* borrowed until closed */
 void gt_in_close(struct gt_in *in);				/* NULL is fine */
 
