@@ -77,6 +77,14 @@ static inline json_t *compared(struct gt_reader *a, struct gt_reader *b, const c
 	return json;
 }
 
+static inline const json_t *figure_row(const json_t *j, const char *figure, const char *of_row)
+{
+	for (size_t i = 0; i < rows(j, "figures"); i++)
+		if (is(row(j, "figures", i), "figure", figure) && is(row(j, "figures", i), "row", of_row))
+			return row(j, "figures", i);
+	return NULL;
+}
+
 /* A thread that calls each of these so often, for so long on average: the durations go up and down around it by `by` percent,
  * in turn. */
 struct made { int type, count, ns, by; };

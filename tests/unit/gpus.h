@@ -66,12 +66,17 @@ static inline struct gt_gpu_work gpus_work(uint32_t stream, int64_t start, int64
 	return (struct gt_gpu_work){ .track = stream, .start = start, .end = end, .correlation = 5, .context = 1 };
 }
 
+static inline void gpus_call(struct gpus *g, int thread, uint32_t type, int64_t start, int64_t end)
+{
+	struct gt_row row = { .start = start, .end = end, .type = type };
+
+	gt_writer_row(g->w, GT_CALL, g->thread[thread], &row, NULL, &g->err);
+}
+
 /* The call that launched it: it is written, too. */
 static inline void gpus_launched(struct gpus *g, struct gt_gpu_work *w, int thread, int64_t start, int64_t ns, enum gt_join join)
 {
-	struct gt_row row = { .start = start, .end = start + ns, .type = g->launch };
-
-	gt_writer_row(g->w, GT_CALL, g->thread[thread], &row, NULL, &g->err);
+	gpus_call(g, thread, g->launch, start, start + ns);
 	w->cause = (struct gt_gpu_cause){ .join = join, .track = g->thread[thread], .name = g->launch_name, .start = start,
 					.ns = (uint64_t)ns };
 }

@@ -1,19 +1,35 @@
 /* Other tools' files for tests: put at a path, opened as every tool opens them, and written down as lines
  *	KIND TRACK NAME START+DURATION dDEPTH rRET key=value ...
  * with KIND C call, O open, S span, G GPU work, I instant, N counter, U unmatched, L loss, TRACK "pid/tid" (or "device/stream") and its name if
- * it has one. The includer says #define _GNU_SOURCE, and unlinks path. */
+ * it has one. The includer says #define _GNU_SOURCE. */
 #ifndef IMPORTED_H
 #define IMPORTED_H
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "formats/base/buf.h"
 #include "formats/importers.h"
+#include "tests/unit/t.h"
 
 static struct gt_err err;
 static char path[] = "imported-XXXXXX";
 static struct gt_buf listing;
+
+/* The first and the last test. */
+static inline void the_beginning(void)
+{
+	int fd = mkstemp(path);
+
+	CHECK(fd >= 0 && !close(fd));
+}
+
+static inline void the_end(void)
+{
+	gt_buf_release(&listing);
+	CHECK(!unlink(path));
+}
 
 static inline void put_file(const void *bytes, size_t len)
 {

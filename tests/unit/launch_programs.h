@@ -54,10 +54,9 @@ static inline struct gt_reader *make(int epochs)
 
 		for (int i = 0; i < prog.ncalls; i++) {
 			const struct call *c = &prog.calls[i];
-			struct gt_row row = { .start = c->start, .end = c->end, .type = g.launch };
 
 			if (c->end >= from && c->end < to)
-				gt_writer_row(g.w, GT_CALL, g.thread[c->thread], &row, NULL, &g.err);
+				gpus_call(&g, c->thread, g.launch, c->start, c->end);
 		}
 		for (int i = 0; i < prog.nops; i++)
 			if (prog.ops[i].end >= from && prog.ops[i].end < to)
@@ -218,14 +217,14 @@ static inline bool only_add(const struct gt_segment *seg, const struct gt_type *
 
 /* ---- reports over the program at hand ---- */
 
-/* Written in so many epochs; origin: what times are counted from. */
-static inline json_t *reported(const char *name, int epochs, const struct gt_analysis_options *o, int64_t *origin)
+/* names: NULL-terminated. Written in so many epochs; origin: what times are counted from. new. */
+static inline json_t *reported(const char *const *names, int epochs, const struct gt_analysis_options *o, int64_t *origin)
 {
 	struct gt_reader *r = make(epochs);
 
 	find_work();
 	*origin = gt_reader_segment(r, 0)->min_start;
-	return report(r, (const char *[]){ name, NULL }, o);
+	return report(r, names, o);
 }
 
 /* Does a report say what was counted here? */
@@ -234,7 +233,7 @@ typedef bool agrees_fn(const json_t *j, int64_t origin);
 static inline bool agrees(const char *name, unsigned seed, int epochs, agrees_fn *as_counted)
 {
 	int64_t origin;
-	json_t *j = reported(name, epochs, &plain, &origin);
+	json_t *j = reported((const char *[]){ name, NULL }, epochs, &plain, &origin);
 	bool good = j && as_counted(j, origin);
 
 	if (!good)
@@ -276,7 +275,7 @@ static inline json_t *reported_of_some(const char *name)
 	known_program();
 	o.filter.match = only_add;
 	o.restricted = "--match add";
-	return reported(name, 1, &o, &origin);
+	return reported((const char *[]){ name, NULL }, 1, &o, &origin);
 }
 
 /* tables: NULL-terminated. */

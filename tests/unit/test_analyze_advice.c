@@ -14,13 +14,6 @@ static uint32_t call_type(struct gpus *g, const char *name, unsigned category, u
 	return gt_writer_type(g->w, &(struct gt_type){ .name = gt_writer_string(g->w, name), .category = (uint8_t)category, .op = (uint8_t)op });
 }
 
-static void put_call(struct gpus *g, uint32_t type, int64_t start, int64_t end)
-{
-	struct gt_row row = { .start = start, .end = end, .type = type };
-
-	gt_writer_row(g->w, GT_CALL, g->thread[0], &row, NULL, &g->err);
-}
-
 /* 100 rounds of 1000 ns: the GPU works for `busy`, a call of `type` (or none) begins when it is done and ends 50 before the next launch. */
 static void rounds(struct gpus *g, uint32_t type, int busy, int from)
 {
@@ -31,7 +24,7 @@ static void rounds(struct gpus *g, uint32_t type, int busy, int from)
 		gpus_launched(g, &w, 0, at, 20, GT_JOIN_CORRELATION);
 		gpus_kernel(g, 0, &w);
 		if (type != GT_NONE && i >= from)
-			put_call(g, type, at + 20 + busy, at + 950);
+			gpus_call(g, 0, type, at + 20 + busy, at + 950);
 	}
 }
 
@@ -100,7 +93,7 @@ static void warming_up_is_no_fault(void)
 		rounds(&g, late ? alloc : GT_NONE, 600, 40);
 		if (!late)
 			for (int i = 0; i < 30; i++)
-				put_call(&g, alloc, 10620 + 1000 * i, 10950 + 1000 * i);
+				gpus_call(&g, 0, alloc, 10620 + 1000 * i, 10950 + 1000 * i);
 		j = advice(&g);
 		CHECK(says(j, "alloc-in-loop", late ? "found" : "clean"));
 		json_decref(j);

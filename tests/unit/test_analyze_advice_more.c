@@ -43,13 +43,6 @@ static uint32_t call_type(struct gpus *g, const char *name)
 	return gt_writer_type(g->w, &(struct gt_type){ .name = gt_writer_string(g->w, name), .category = GT_CAT_STREAM });
 }
 
-static void put_call(struct gpus *g, uint32_t type, int64_t start, int64_t end)
-{
-	struct gt_row row = { .start = start, .end = end, .type = type };
-
-	gt_writer_row(g->w, GT_CALL, g->thread[0], &row, NULL, &g->err);
-}
-
 /* ---- streams that take turns ---- */
 
 #define US 1000
@@ -63,7 +56,7 @@ static void put_turn(struct gpus *g, const struct turn *t, uint32_t stream, uint
 
 	if (t->waits) {
 		gpus_wait(g, &w, GT_GPU_WAIT_STREAM_EVENT, 3);
-		put_call(g, wait_call, w.start, w.end);
+		gpus_call(g, 0, wait_call, w.start, w.end);
 	}
 	w = gpus_work(stream, t->start, t->end);
 	w.graph = t->graph ? 4 : 0;
@@ -148,7 +141,7 @@ static void streams_of_which_one_cannot_tell(void)
 		plain_turns();
 		for (int i = 0; i < nturns; i++)
 			put_turn(&g, &turns[i], g.stream[0][turns[i].stream], 0);
-		put_call(&g, call_type(&g, how ? "cuLaunchHostFunc" : "cuStreamWaitEvent"), 50 * US, 51 * US);
+		gpus_call(&g, 0, call_type(&g, how ? "cuLaunchHostFunc" : "cuStreamWaitEvent"), 50 * US, 51 * US);
 		j = advice(&g);
 		CHECK(says(j, "serialised-streams", "cannot answer") && because(j, "serialised-streams", how ? "cuLaunchHostFunc" : "1 of 1"));
 		json_decref(j);

@@ -451,14 +451,6 @@ static void names_have_verdicts(void)
 	json_decref(j);
 }
 
-static const json_t *figure_row(const json_t *j, const char *figure, const char *of_row)
-{
-	for (size_t i = 0; i < rows(j, "figures"); i++)
-		if (is(row(j, "figures", i), "figure", figure) && is(row(j, "figures", i), "row", of_row))
-			return row(j, "figures", i);
-	return NULL;
-}
-
 static void figures_have_verdicts(void)
 {
 	json_t *j = compared(made_of(before), made_of(after), NULL, NULL, NULL);

@@ -283,14 +283,6 @@ static void every_figure_can_be_gated(void)
 
 /* ---- known changes ---- */
 
-static const json_t *figure_row(const json_t *j, const char *figure, const char *of_row)
-{
-	for (size_t i = 0; i < rows(j, "figures"); i++)
-		if (is(row(j, "figures", i), "figure", figure) && is(row(j, "figures", i), "row", of_row))
-			return row(j, "figures", i);
-	return NULL;
-}
-
 static bool says(const json_t *j, const char *figure, const char *of_row, double a, double b, const char *verdict)
 {
 	const json_t *f = figure_row(j, figure, of_row);

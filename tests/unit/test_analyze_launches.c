@@ -287,7 +287,7 @@ static void what_a_launch_is_made_of(void)
 	json_t *j;
 
 	known_program();
-	j = reported("launches", 1, &plain, &origin);
+	j = reported((const char *[]){ "launches", NULL }, 1, &plain, &origin);
 	CHECK(rows(j, "launch_times") == 3 && origin == 1000);
 	k = row_named(j, "launch_times", "launched", "add");
 	CHECK(num(k, "launches") == 2 && num(k, "call_ns") == 200 && num(k, "call_mean_ns") == 100 && num(k, "queued") == 1);
@@ -316,7 +316,7 @@ static void where_the_gpu_waits(void)
 	json_t *j;
 
 	known_program();
-	j = reported("launches", 2, &plain, &origin);
+	j = reported((const char *[]){ "launches", NULL }, 2, &plain, &origin);
 	k = row(j, "launch_bound", 0);
 	/* 1170-1250, 1450-2330; within the graph 50; unknown 2530-3000; launched 3010-20000; late 20010-1500020 */
 	CHECK(rows(j, "launch_bound") == 1 && num(k, "launch_bound_ns") == 80 + 880 && num(k, "before_call_ns") == 30 + 550);
@@ -338,7 +338,7 @@ static void calls_at_one_moment_are_two(void)
 	clear_program();
 	add_op(0, 0, 0, add_call(0, 1000, 1000), 1050, 1060);
 	add_op(0, 0, 0, add_call(0, 1000, 1000), 1060, 1070);
-	j = reported("launches", 1, &plain, &origin);
+	j = reported((const char *[]){ "launches", NULL }, 1, &plain, &origin);
 	CHECK(num(row(j, "launch_times", 0), "launches") == 2 && num(row(j, "launch_times", 0), "queue_ns") == 50 + 60);
 	json_decref(j);
 }
@@ -349,7 +349,7 @@ static void a_long_graph_is_one_launch(void)
 	json_t *j;
 
 	long_graph_program();
-	j = reported("launches", 1, &plain, &origin);
+	j = reported((const char *[]){ "launches", NULL }, 1, &plain, &origin);
 	CHECK(num(row_named(j, "launch_times", "launched", "add"), "launches") == 17000);
 	CHECK(num(row(j, "launch_times", 1), "launches") == 1 && num(row(j, "launch_times", 1), "ops") == 17000);
 	json_decref(j);

@@ -211,7 +211,7 @@ static void what_repeats(void)
 		add_op(0, 0, i % 3, add_call(0, 1000 + i * 100, 1010 + i * 100), 1050 + i * 100, 1060 + i * 100);
 	for (int i = 12; i < 18; i++)
 		add_op(0, 0, i == 15 ? COPY_NAME : 0, add_call(0, 1000 + i * 100, 1020 + i * 100), 1050 + i * 100, 1060 + i * 100);
-	j = reported("patterns", 1, &plain, &origin);
+	j = reported((const char *[]){ "patterns", NULL }, 1, &plain, &origin);
 	k = row(j, "sequences", 0);
 	CHECK(rows(j, "sequences") == 1 && is(k, "sequence", "add; mul; relu") && num(k, "times") == 4 && num(k, "launches") == 12);
 	CHECK(num(k, "call_ns") == 120 && num(k, "share_percent") == 66.67 && num(k, "first_ns") == 50);
@@ -229,7 +229,7 @@ static void a_long_graph_is_one_launch(void)
 	json_t *j;
 
 	long_graph_program();
-	j = reported("patterns", 1, &plain, &origin);
+	j = reported((const char *[]){ "patterns", NULL }, 1, &plain, &origin);
 	CHECK(num(row(j, "launching_streams", 0), "in_graphs") == 17000 && num(row(j, "launching_streams", 0), "graph_launches") == 1);
 	json_decref(j);
 }
@@ -261,7 +261,7 @@ static void two_take_turns(void)
 	clear_program();
 	for (int i = 0; i < 20; i++)
 		add_op(0, 0, i % 2, add_call(0, 1000 + i * 100, 1010 + i * 100), 1050 + i * 100, 1060 + i * 100);
-	j = reported("patterns", 1, &plain, &origin);
+	j = reported((const char *[]){ "patterns", NULL }, 1, &plain, &origin);
 	k = row(j, "sequences", 0);
 	CHECK(rows(j, "sequences") == 1 && is(k, "sequence", "add; mul; add; mul") && num(k, "times") == 5);
 	json_decref(j);

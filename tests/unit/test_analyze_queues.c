@@ -121,7 +121,7 @@ static void a_range_cuts_queues(void)
 		o.filter.from = prog.ops[prog.nops / 4].start + 3;
 		o.filter.to = prog.ops[prog.nops / 2].start + 5;
 		o.restricted = "--from";
-		j = reported("queues", 4, &o, &origin);
+		j = reported((const char *[]){ "queues", NULL }, 4, &o, &origin);
 		good = j && same_queues(j, o.filter.from, o.filter.to);
 		json_decref(j);
 		CHECK(good);
@@ -143,7 +143,7 @@ static void all_of_the_recording(void)
 	for (int i = 0; i < prog.ncalls; i++)
 		to = prog.calls[i].end > to ? prog.calls[i].end : to;
 	o.whole = true;
-	j = reported("queues", 3, &o, &origin);
+	j = reported((const char *[]){ "queues", NULL }, 3, &o, &origin);
 	good = j && same_queues(j, origin, to);
 	json_decref(j);
 	CHECK(good);
@@ -168,7 +168,7 @@ static void a_queue_fills_up(void)
 		add_op(0, 1, 0, call, start, start + 100);
 		at = prog.calls[call].end + 5;
 	}
-	j = reported("queues", 3, &plain, &origin);
+	j = reported((const char *[]){ "queues", NULL }, 3, &plain, &origin);
 	good = j && same_queues(j, 0, 0);
 	k = row(j, "queues", 1);
 	CHECK(good && num(k, "most") == 1024 && num(k, "full_ns") > 30000 && num(k, "blocked_ns") > 30000);

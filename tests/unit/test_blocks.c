@@ -8,10 +8,8 @@
 
 #ifdef __SANITIZE_ADDRESS__
 #define EPOCHS 140000		/* so many blocks of rows, as many of summaries */
-#define MEMORY_IS_TOLD false		/* the sanitizer's own is counted, too */
 #else
 #define EPOCHS 300000
-#define MEMORY_IS_TOLD true
 #endif
 #define LATE 10000			/* every so many epochs a call ends that began so many before */
 #define ROWS (EPOCHS + EPOCHS / LATE)
@@ -36,14 +34,6 @@ static struct gt_reader *written(int fd, enum end how)
 	else if (gt_writer_close(t.w, &t.err))
 		return NULL;
 	return gt_reader_open_fd(copy, NULL);
-}
-
-static long peak_mib(void)
-{
-	struct rusage u;
-
-	getrusage(RUSAGE_SELF, &u);
-	return u.ru_maxrss / 1024;
 }
 
 struct seen { uint64_t rows[2], sum[2]; int64_t floor, last[2]; bool disorder, floors; };

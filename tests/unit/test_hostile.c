@@ -1,6 +1,5 @@
 /* Traces made by hand to hurt: what stands beside a trace in its file, little bytes that unpack to much, counts that lie. */
 #include <limits.h>
-#include <sys/resource.h>
 #include <jansson.h>
 #include <zstd.h>
 
@@ -98,19 +97,6 @@ static uint64_t rows_of(struct gt_reader *r)
 	gt_scan(r, &all, GT_ANY_ORDER, 1, count, &n, NULL);
 	return n;
 }
-
-static long peak_mib(void)
-{
-	struct rusage u;
-
-	getrusage(RUSAGE_SELF, &u);
-	return u.ru_maxrss / 1024;
-}
-#ifdef __SANITIZE_ADDRESS__
-#define MEMORY_IS_TOLD false		/* the sanitizer's own is counted, too */
-#else
-#define MEMORY_IS_TOLD true
-#endif
 
 /* ---- what stands beside a trace ---- */
 

@@ -7,7 +7,6 @@
 #include <zlib.h>
 #include <zstd.h>
 #include "tests/unit/imported.h"
-#include "tests/unit/t.h"
 
 #define B(ts, id, name, more) "{\"ts\":" ts ",\"op_id\":" id ",\"phase\":\"B\",\"name\":\"" name "\"" more "}\n"
 #define E(ts, id, name, more) "{\"ts\":" ts ",\"op_id\":" id ",\"phase\":\"E\",\"name\":\"" name "\"" more "}\n"
@@ -404,19 +403,6 @@ static void without_room_for_the_temporary_file(void)
 	r = gt_open_any(path, &err);
 	setrlimit(RLIMIT_FSIZE, &old);
 	CHECK(!r && err.code == -EFBIG && strstr(err.text, "no room for the imported trace"));
-}
-
-static void the_end(void)
-{
-	gt_buf_release(&listing);
-	CHECK(!unlink(path));
-}
-
-static void the_beginning(void)
-{
-	int fd = mkstemp(path);
-
-	CHECK(fd >= 0 && !close(fd));
 }
 
 T_MAIN(T(the_beginning), T(format_b), T(pids_and_tids), T(arguments), T(roles_and_categories), T(format_a), T(unsorted_comes_out_sorted),

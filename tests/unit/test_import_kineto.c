@@ -5,7 +5,6 @@
 #include <unistd.h>
 #include <zlib.h>
 #include "tests/unit/imported.h"
-#include "tests/unit/t.h"
 
 #define HEAD "{\"schemaVersion\":1,\"traceEvents\":["
 #define X(cat, name, pid, tid, ts, dur, args) \
@@ -636,19 +635,6 @@ static void a_real_file(void)
 	json_decref(root);
 	CHECK(meta_says("\"gpu_kernels\":732,\"gpu_copies\":41,\"gpu_sets\":96,\"gpu_waits\":0,\"gpu_joined_exact\":869,"));
 	CHECK(meta_says("\"calls_not_nested\":0,") && meta_says("\"events_without_time\":0,") && meta_says("\"imported_events\":7985,"));
-}
-
-static void the_end(void)
-{
-	gt_buf_release(&listing);
-	CHECK(!unlink(path));
-}
-
-static void the_beginning(void)
-{
-	int fd = mkstemp(path);
-
-	CHECK(fd >= 0 && !close(fd));
 }
 
 T_MAIN(T(the_beginning), T(a_kernel_and_its_call), T(types_say_what_they_do), T(copies_and_sets), T(graphs), T(waits), T(ranges_and_moments),

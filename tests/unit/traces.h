@@ -6,11 +6,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/reader.h"
 #include "formats/writer.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#define MEMORY_IS_TOLD false		/* the sanitizer's own is counted, too */
+#else
+#define MEMORY_IS_TOLD true
+#endif
+static inline long peak_mib(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_maxrss / 1024;
+}
 
 struct tiny {		/* a writer with a process, threads and some types */
 	struct gt_writer *w;
