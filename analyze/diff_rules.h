@@ -28,10 +28,9 @@ struct gt_diff_rule {
 	const char *state;	/* a column of words: where it says "clean" somebody looked and found nothing, and what is absent is 0; what is
 				 * absent where it says anything else cannot be answered. NULL: none such */
 	const char *label;	/* what people call a row, where that is not all of its keys */
-	const char *keys; /* columns that tell rows apart, as they stand in every list here: with blanks between. Rows whose keys
-			   * are the same are compared in their order. NULL: the table has one row */
-	const char
-	    *loose; /* instead of keys where no row has the same in both files: the program goes by another name. NULL: no such */
+	const char *keys;	/* columns that tell rows apart, as they stand in every list here: with blanks between. Rows whose keys
+				 * are the same are compared in their order. NULL: the table has one row */
+	const char *loose;	/* instead of keys where no row has the same in both files: the program goes by another name. NULL: no such */
 	const char *less, *more, *either, *tail, *gates, *none;
 };
 #define GT_DIFF_RULES_MOST 96

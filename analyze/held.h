@@ -1,4 +1,4 @@
-/* What memory the program held: allocations and frees, played in order of time against a table of live addresses.
+/* What memory the program held.
  *
  * Allocations and frees of all threads of a process are put in order of time and played against a table of live addresses.
  * An allocation counts from its end, a free from its start: before an address can be handed out again its free has begun, so

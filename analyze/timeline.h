@@ -18,8 +18,7 @@ struct gt_moment {
 	int64_t at;		/* what it is sorted by */
 	union { int64_t end; uint64_t bytes; };	/* this and the rest are the owner's */
 	uint64_t addr;
-	uint32_t place;		/* process slot */
-	uint32_t what;
+	uint32_t place, what;
 };
 typedef int gt_timeline_fn(void *arg, const struct gt_moment *m, struct gt_err *err);
 
