@@ -24,7 +24,7 @@ struct gt_out_sink {
 	char name[];
 };
 /* Where writers scribble when there is no memory for a buffer; its contents go nowhere. */
-static char scrap[ROOM_MAX];
+static char scrap[ROOM_MAX + GT_DIGITS_SPILL];
 
 static void fail(struct gt_out *o, int code)
 {
@@ -36,7 +36,7 @@ static void use_scrap(struct gt_out *o)
 {
 	fail(o, -ENOMEM);
 	o->data = scrap;
-	o->cap = sizeof(scrap);
+	o->cap = ROOM_MAX;
 	o->len = 0;
 }
 
@@ -76,7 +76,7 @@ void gt_out_flush_(struct gt_out *o, size_t room)
 	}
 	if (o->cap - o->len < room) {
 		size_t cap = o->cap * 2 > o->len + room ? o->cap * 2 : o->len + room;
-		char *data = o->data == scrap ? NULL : realloc(o->data, cap);
+		char *data = o->data == scrap ? NULL : realloc(o->data, cap + GT_DIGITS_SPILL);
 
 		if (!data) {
 			if (o->data != scrap)
@@ -92,7 +92,7 @@ void gt_out_flush_(struct gt_out *o, size_t room)
 void gt_out_memory(struct gt_out *o)
 {
 	memset(o, 0, sizeof(*o));
-	o->data = malloc(ROOM_MAX);
+	o->data = malloc(ROOM_MAX + GT_DIGITS_SPILL);
 	o->cap = ROOM_MAX;
 	if (!o->data)
 		use_scrap(o);
@@ -172,7 +172,7 @@ int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *e
 
 	memset(o, 0, sizeof(*o));
 	o->sink = calloc(1, sizeof(*o->sink) + strlen(name) + 1);
-	o->data = malloc(OUT_CAP);
+	o->data = malloc(OUT_CAP + GT_DIGITS_SPILL);
 	o->cap = OUT_CAP;
 	if (o->sink && o->data) {
 		strcpy(o->sink->name, name);
@@ -336,84 +336,4 @@ void gt_out_json(struct gt_out *o, const char *str, size_t len)
 	}
 	*gt_out_room(o, 1) = '"';
 	o->len++;
-}
-
-/* ---- digits ---- */
-
-#define D1(a) a "0" a "1" a "2" a "3" a "4" a "5" a "6" a "7" a "8" a "9"
-static const char pairs[201] = D1("0") D1("1") D1("2") D1("3") D1("4") D1("5") D1("6") D1("7") D1("8") D1("9");
-
-static inline unsigned count_digits(uint64_t v)
-{
-	static const uint64_t tens[20] = { 0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000,
-		100000000000, 1000000000000, 10000000000000, 100000000000000, 1000000000000000, 10000000000000000,
-		100000000000000000, 1000000000000000000, 10000000000000000000u };
-	unsigned guess = (64 - (unsigned)__builtin_clzll(v | 1)) * 1233 >> 12;	/* log10 from log2, at most one too small */
-
-	return guess + (v >= tens[guess]);
-}
-
-/* Exactly n digits of v, with zeros in front. */
-static inline void put_fixed(char *p, uint64_t v, unsigned n)
-{
-	for (; n >= 2; n -= 2) {
-		memcpy(p + n - 2, pairs + v % 100 * 2, 2);
-		v /= 100;
-	}
-	if (n)
-		p[0] = (char)('0' + v % 10);
-}
-
-char *gt_put_u64(char *p, uint64_t v)
-{
-	unsigned n = count_digits(v);
-
-	put_fixed(p, v, n);
-	return p + n;
-}
-
-static inline uint64_t magnitude(char **p, int64_t v)
-{
-	if (v >= 0)
-		return (uint64_t)v;
-	*(*p)++ = '-';
-	return -(uint64_t)v;
-}
-
-char *gt_put_i64(char *p, int64_t v)
-{
-	uint64_t u = magnitude(&p, v);
-
-	return gt_put_u64(p, u);
-}
-
-char *gt_put_hex(char *p, uint64_t v)
-{
-	unsigned n = (67 - (unsigned)__builtin_clzll(v | 1)) / 4;
-
-	*p++ = '0';
-	*p++ = 'x';
-	for (unsigned i = n; i--; v >>= 4)
-		p[i] = "0123456789abcdef"[v & 15];
-	return p + n;
-}
-
-char *gt_put_us(char *p, int64_t ns)
-{
-	uint64_t u = magnitude(&p, ns);
-
-	p = gt_put_u64(p, u / 1000);
-	*p = '.';
-	put_fixed(p + 1, u % 1000, 3);
-	return p + 4;
-}
-
-char *gt_put_s(char *p, int64_t ns)
-{
-	uint64_t u = magnitude(&p, ns);
-
-	p = gt_put_u64(p, u / 1000000000);
-	*p = '.';
-	put_fixed(p + 1, u % 1000000000, 9);
-	return p + 10;
 }

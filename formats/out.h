@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "formats/base/err.h"
+#include "formats/digits.h"
 
 struct gt_out {
 	char *data;
@@ -26,11 +27,20 @@ int gt_out_close(struct gt_out *o, struct gt_err *err);	/* flushes; the first er
 int gt_out_fd(struct gt_out *o);
 void gt_out_flush_(struct gt_out *o, size_t room);	/* makes room for that many bytes */
 
-/* At least n bytes to write into, n <= 64 KiB; follow with gt_out_used(o, end). */
+/* At least n bytes to write into, n <= 64 KiB, and what digits spill (digits.h); follow with gt_out_used(o, end). */
 static inline char *gt_out_room(struct gt_out *o, size_t n)
 {
 	if (__builtin_expect(o->cap - o->len < n, 0))
 		gt_out_flush_(o, n);
+	return o->data + o->len;
+}
+/* The same for who writes on and on: p is how far it has come, and is where to go on. */
+static inline char *gt_out_more(struct gt_out *o, char *p, size_t n)
+{
+	if (__builtin_expect((size_t)(o->data + o->cap - p) >= n, 1))
+		return p;
+	o->len = (size_t)(p - o->data);
+	gt_out_flush_(o, n);
 	return o->data + o->len;
 }
 static inline void gt_out_used(struct gt_out *o, char *end) { o->len = (size_t)(end - o->data); }
@@ -40,11 +50,4 @@ void gt_out_str(struct gt_out *o, const char *s);
 void gt_out_printf(struct gt_out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A JSON string with its quotes. Invalid UTF-8 becomes U+FFFD. */
 void gt_out_json(struct gt_out *o, const char *s, size_t len);
-
-/* Digits without printf; each returns the byte behind the last one. */
-char *gt_put_u64(char *p, uint64_t v);
-char *gt_put_i64(char *p, int64_t v);
-char *gt_put_hex(char *p, uint64_t v);		/* 0x... */
-char *gt_put_us(char *p, int64_t ns);		/* microseconds with exactly 3 decimals: 1234.567 */
-char *gt_put_s(char *p, int64_t ns);		/* seconds with exactly 9 decimals */
 #endif

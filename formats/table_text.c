@@ -101,7 +101,7 @@ static void put_figure(char *text, size_t size, enum gt_cell_kind kind, const st
 		put_unit(text, size, c->i, sizes, "B");
 		break;
 	case GT_C_PERCENT:
-		snprintf(text, size, "%s%" PRId64 ".%02d", c->i < 0 && c->i > -100 ? "-" : "", c->i / 100, abs((int)(c->i % 100)));
+		*gt_put_hundredths(text, c->i) = '\0';
 		break;
 	case GT_C_REAL:
 		put_real(text, size, c->d);

@@ -1,6 +1,5 @@
 #include "tests/unit/t.h"
 
-#include <inttypes.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
@@ -8,61 +7,6 @@
 #include <unistd.h>
 #include <zlib.h>
 #include "formats/out.h"
-
-static bool is(char *end, const char *text, const char *want)
-{
-	*end = '\0';
-	return !strcmp(text, want);
-}
-
-static void digits(void)
-{
-	static const uint64_t values[] = {0,
-					  1,
-					  9,
-					  10,
-					  99,
-					  100,
-					  999,
-					  1000,
-					  4294967295u,
-					  4294967296u,
-					  9999999999u,
-					  10000000000u,
-					  9999999999999999999u,
-					  10000000000000000000u,
-					  UINT64_MAX,
-					  INT64_MAX,
-					  1ull << 63};
-	char got[64], want[64];
-
-	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
-		snprintf(want, sizeof(want), "%" PRIu64, values[i]);
-		CHECK(is(gt_put_u64(got, values[i]), got, want));
-		snprintf(want, sizeof(want), "%" PRId64, (int64_t)values[i]);
-		CHECK(is(gt_put_i64(got, (int64_t)values[i]), got, want));
-		snprintf(want, sizeof(want), "%#" PRIx64, values[i]);
-		CHECK(is(gt_put_hex(got, values[i]), got, values[i] ? want : "0x0"));
-	}
-	for (uint64_t v = 1; v < UINT64_MAX / 3; v = v * 3 + 1) {
-		snprintf(want, sizeof(want), "%" PRIu64, v);
-		CHECK(is(gt_put_u64(got, v), got, want));
-	}
-}
-
-static void times(void)
-{
-	char got[64];
-
-	CHECK(is(gt_put_us(got, 0), got, "0.000"));
-	CHECK(is(gt_put_us(got, 1), got, "0.001"));
-	CHECK(is(gt_put_us(got, 1234567), got, "1234.567"));
-	CHECK(is(gt_put_us(got, -1500), got, "-1.500"));
-	CHECK(is(gt_put_us(got, INT64_MIN), got, "-9223372036854775.808"));
-	CHECK(is(gt_put_s(got, 1), got, "0.000000001"));
-	CHECK(is(gt_put_s(got, 12000000034), got, "12.000000034"));
-	CHECK(is(gt_put_s(got, -1), got, "-0.000000001"));
-}
 
 static bool json_is(const char *in, size_t len, const char *want)
 {
@@ -221,5 +165,5 @@ static void gz_by_name(void)
 	unlink(path);
 }
 
-T_MAIN(T(digits), T(times), T(json_strings), T(json_any_bytes), T(long_printf), T(file_is_not_replaced), T(no_such_folder),
+T_MAIN(T(json_strings), T(json_any_bytes), T(long_printf), T(file_is_not_replaced), T(no_such_folder),
        T(device_needs_no_force), T(full_disk), T(closed_pipe), T(gz_by_name))

@@ -1,0 +1,81 @@
+/* Numbers as decimal digits, without printf: the room for all who print many of them.
+ *
+ * Numbers are taken apart by thousands, and a table has the three digits of each thousand; so 12 digits are four look-ups. It also
+ * says how far to shift these three where they lead the number, to be rid of their zeros: nothing branches on a single digit.
+ *
+ * Each puts digits at p and returns the byte behind the last one. Up to GT_DIGITS_SPILL bytes behind that are overwritten. */
+#ifndef GT_DIGITS_H
+#define GT_DIGITS_H
+#include <endian.h>
+#include <stdint.h>
+#include <string.h>
+
+#define GT_DIGITS_SPILL 4
+
+extern const uint8_t gt_thousand[1000][4];	/* three digits, and by how many bits they are shifted where they lead */
+
+/* Three digits of v, which is below 1000. */
+static inline char *gt_put_three(char *p, uint32_t v)
+{
+	memcpy(p, gt_thousand[v], 4);
+	return p + 3;
+}
+
+/* Its one to three digits. */
+static inline char *gt_put_lead_(char *p, uint32_t v)
+{
+	uint32_t digits, shift = gt_thousand[v][3];
+
+	memcpy(&digits, gt_thousand[v], 4);
+	digits = htole32(le32toh(digits) >> shift);
+	memcpy(p, &digits, 4);
+	return p + 3 - shift / 8;
+}
+
+char *gt_put_long_(char *p, uint64_t v);	/* from 10^12 on */
+
+static inline char *gt_put_u64(char *p, uint64_t v)
+{
+	uint64_t thousands = v / 1000, millions = v / 1000000;
+
+	if (v < 1000)
+		return gt_put_lead_(p, (uint32_t)v);
+	if (v < 1000000) {
+		p = gt_put_lead_(p, (uint32_t)thousands);
+	} else if (v < 1000000000) {
+		p = gt_put_lead_(p, (uint32_t)millions);
+		p = gt_put_three(p, (uint32_t)(thousands - millions * 1000));
+	} else if (v < 1000000000000) {
+		p = gt_put_lead_(p, (uint32_t)(v / 1000000000));
+		p = gt_put_three(p, (uint32_t)(millions % 1000));
+		p = gt_put_three(p, (uint32_t)(thousands - millions * 1000));
+	} else {
+		return gt_put_long_(p, v);
+	}
+	return gt_put_three(p, (uint32_t)(v - thousands * 1000));
+}
+
+static inline uint64_t gt_put_sign_(char **p, int64_t v)
+{
+	**p = '-';
+	*p += v < 0;
+	return v < 0 ? -(uint64_t)v : (uint64_t)v;
+}
+
+static inline char *gt_put_i64(char *p, int64_t v)
+{
+	uint64_t u = gt_put_sign_(&p, v);
+
+	return gt_put_u64(p, u);
+}
+
+char *gt_put_hex(char *p, uint64_t v);		/* 0x... */
+char *gt_put_hundredths(char *p, int64_t v);	/* with exactly 2 decimals: 12.34 */
+char *gt_put_us(char *p, int64_t ns);		/* microseconds with exactly 3 decimals: 1234.567 */
+char *gt_put_s(char *p, int64_t ns);		/* seconds with exactly 9 decimals */
+/* What printf has for "%.*f", to the last digit: v as a binary fraction is exact, and is rounded to even where it lies in the middle.
+ * decimals: 0 to 9, and |v| below 10^9. */
+char *gt_put_fixed(char *p, double v, unsigned decimals);
+/* Likewise "%.15g". Any v; 32 bytes are room enough. */
+char *gt_put_general(char *p, double v);
+#endif
