@@ -568,7 +568,7 @@ void gt_unpacked_release(struct gt_unpacked *u)
 	memset(u, 0, sizeof(*u));
 }
 
-/* ---- arguments row by row ---- */
+/* ---- arguments, some rows at a time ---- */
 
 static int open_section(struct gt_args *a, uint32_t c, uint32_t rows, struct gt_span *in, struct gt_buf *dicts)
 {
@@ -598,7 +598,7 @@ static int number_fields(struct gt_args *a, const struct gt_unpacked *u, const s
 	for (uint32_t c = 0; c < u->ntypes; c++) {
 		unsigned nfields = gt_block_fields(u, seg, c);
 
-		a->codes[c] = (struct gt_args_code){ u->types[c], n, (uint8_t)nfields };
+		a->codes[c] = (struct gt_args_code){ .type = u->types[c], .first = n, .nfields = (uint8_t)nfields };
 		n += u->per_code[c] ? nfields : 0;
 		if (u->per_code[c] && nfields > a->most)
 			a->most = (uint8_t)nfields;
@@ -625,6 +625,31 @@ int gt_args_open(struct gt_args *a, const struct gt_unpacked *u, const struct gt
 	a->bytes += dicts.len;
 	gt_buf_release(&dicts);
 	return code;
+}
+
+/* The arguments of a code, a column after the other: a row at a time would find out for each value how it was packed. */
+static void next_of_code(struct gt_args *a, const struct gt_args_code *c, uint64_t *const *to, size_t n)
+{
+	for (unsigned f = 0; f < c->nfields; f++)
+		gt_values_next(&a->values[c->first + f], a->dicts, to, n, f);
+}
+
+void gt_args_next(struct gt_args *a, struct gt_args_room *room, const uint16_t *code, uint64_t *const *to, size_t n)
+{
+	if (!code && n)
+		next_of_code(a, &a->codes[0], to, n);
+	for (size_t i = n; code && i--; a->codes[code[i]].row = (uint16_t)(i + 1))	/* a list of the rows of each code */
+		room->next[i] = a->codes[code[i]].row;
+	for (size_t i = 0; code && i < n; i++) {
+		struct gt_args_code *c = &a->codes[code[i]];
+		size_t rows = 0;
+
+		for (unsigned row = c->row; row; row = room->next[row - 1])
+			room->to[rows++] = to[row - 1];
+		c->row = 0;		/* its other rows have nothing left to do */
+		if (rows)
+			next_of_code(a, c, room->to, rows);
+	}
 }
 
 void gt_args_release(struct gt_args *a)

@@ -78,9 +78,10 @@ int gt_block_columns(struct gt_unpacked *u, const struct gt_segment *seg, uint32
 unsigned gt_block_fields(const struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code);
 void gt_unpacked_release(struct gt_unpacked *u);
 
-/* The arguments of a block row by row, in little memory. */
+/* The arguments of a block, some rows at a time, in little memory. */
 struct gt_args {
-	struct gt_args_code { uint32_t type, first; uint8_t nfields; } *codes;	/* by code; values[first] reads its first field */
+	/* by code; values[first] reads its first field; row: within gt_args_next */
+	struct gt_args_code { uint32_t type, first; uint16_t row; uint8_t nfields; } *codes;
 	struct gt_values *values;
 	uint64_t *dicts;
 	size_t bytes;			/* of memory taken */
@@ -89,14 +90,9 @@ struct gt_args {
 /* Checks all of the argument columns in `in` (which u's, or a copy of them) and moves it behind them. The bytes must stay, with
  * GT_SLACK behind them. 0, -EBADMSG or -ENOMEM; release either way. */
 int gt_args_open(struct gt_args *a, const struct gt_unpacked *u, const struct gt_segment *seg, struct gt_span *in);
-/* The arguments of the next row, which has this code. Returns where the next ones go. */
-static inline uint64_t *gt_args_next(struct gt_args *a, unsigned code, uint64_t *to)
-{
-	struct gt_values *v = a->values + a->codes[code].first;
-
-	for (unsigned f = 0; f < a->codes[code].nfields; f++)
-		*to++ = gt_values_next(&v[f], a->dicts);
-	return to;
-}
+#define GT_ARGS_ROWS 1024
+struct gt_args_room { uint16_t next[GT_ARGS_ROWS]; uint64_t *to[GT_ARGS_ROWS]; };	/* working memory */
+/* The arguments of the next n rows, GT_ARGS_ROWS at most, of which row i has code[i] (NULL: all have 0), to to[i]. */
+void gt_args_next(struct gt_args *a, struct gt_args_room *room, const uint16_t *code, uint64_t *const *to, size_t n);
 void gt_args_release(struct gt_args *a);
 #endif

@@ -367,13 +367,24 @@ int gt_values_open(struct gt_values *s, struct gt_span *in, size_t n, struct gt_
 	return 0;
 }
 
-uint64_t gt_values_next(struct gt_values *s, const uint64_t *dicts)
+void gt_values_next(struct gt_values *s, const uint64_t *dicts, uint64_t *const *to, size_t n, unsigned field)
 {
-	if (s->how == CONSTANT)
-		return s->value;
-	if (s->how == DICTIONARY)
-		return dicts[s->value + *s->in.code++];
-	if (s->how == PLAIN)
-		return next_value(&s->in);
-	return s->value += (uint64_t)gt_unzigzag(next_value(&s->in));
+	struct gt_column in = s->in;
+	uint64_t value = s->value;
+
+	if (s->how == CONSTANT) {
+		for (size_t i = 0; i < n; i++)
+			to[i][field] = value;
+	} else if (s->how == DICTIONARY) {
+		for (size_t i = 0; i < n; i++)
+			to[i][field] = dicts[value + *in.code++];
+	} else if (s->how == PLAIN) {
+		for (size_t i = 0; i < n; i++)
+			to[i][field] = next_value(&in);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			to[i][field] = value += (uint64_t)gt_unzigzag(next_value(&in));
+	}
+	s->in = in;
+	s->value = value;
 }

@@ -41,7 +41,7 @@ void gt_put_values(struct gt_buf *b, const uint64_t *v, size_t n, struct gt_buf 
 int gt_get_values(struct gt_span *in, uint64_t *v, size_t n);
 /* Checks such a column without unpacking it, and moves `in` behind it: gt_get_values does not fail on it. 0 or -EBADMSG. */
 int gt_check_values(struct gt_span *in, size_t n);
-/* The same one value at a time. Dictionaries are unpacked behind dicts->len; reading takes dicts->data as it is then. 0, -EBADMSG
+/* The same a few values at a time. Dictionaries are unpacked behind dicts->len; reading takes dicts->data as it is then. 0, -EBADMSG
  * or -ENOMEM. */
 struct gt_values {
 	struct gt_column in;		/* a dictionary has no extras */
@@ -49,5 +49,6 @@ struct gt_values {
 	uint8_t how;
 };
 int gt_values_open(struct gt_values *s, struct gt_span *in, size_t n, struct gt_buf *dicts);
-uint64_t gt_values_next(struct gt_values *s, const uint64_t *dicts);
+/* The next n values, to to[0][field], to[1][field] and so on. */
+void gt_values_next(struct gt_values *s, const uint64_t *dicts, uint64_t *const *to, size_t n, unsigned field);
 #endif

@@ -22,7 +22,9 @@
 #define HELD_MAX (16u << 20)
 #define WINDOWS_MAX (20u << 20)		/* for all windows together, as long as that is WINDOW_MIN for each */
 #define WINDOW_MIN 1024u
-#define WINDOW_MAX 8192u		/* where all contents can stay; bigger ones mean less loading where they cannot */
+#define WINDOW_MAX 8192u		/* where all contents can stay; bigger ones mean less loading where they cannot, */
+#define WINDOW_FEW (32u << 10)		/* and more rows at a time, which is quicker, where there are */
+#define FEW_OPEN 8			/* so few that the processor's nearest memory holds them all */
 
 /* ---- many runs to one ---- */
 
@@ -32,6 +34,8 @@ struct gt_merge {
 	struct gt_buf packed;
 	uint64_t *args;			/* of all rows, one after another */
 	size_t args_cap;
+	uint64_t *to[GT_ARGS_ROWS];
+	struct gt_args_room room;
 	struct key keys[GT_BLOCK_ROWS], other[GT_BLOCK_ROWS];
 	uint32_t ends[GT_BLOCK_ROWS];
 	struct gt_held sorted[GT_BLOCK_ROWS];
@@ -106,16 +110,22 @@ static int spread(struct gt_merge *m, const struct gt_unpacked *u, const struct 
 {
 	struct gt_span in = u->args;
 	struct gt_args args;
-	size_t total = 0;
+	size_t total = 0, at = 0;
 	int code = gt_args_open(&args, u, seg, &in);
 
 	for (uint32_t c = 0; !code && c < u->ntypes; c++)
 		total += (size_t)u->per_code[c] * args.codes[c].nfields;
 	if (!code)
 		code = gt_grow(&m->args, &m->args_cap, total + 1, sizeof(*m->args));
-	for (uint64_t i = 0, *to = m->args; !code && i < u->nrows; i++) {
-		m->first_arg[i] = (uint32_t)(to - m->args);
-		to = gt_args_next(&args, u->code ? u->code[i] : 0, to);
+	for (uint32_t i = 0; !code && i < u->nrows; i += GT_ARGS_ROWS) {
+		uint32_t n = u->nrows - i < GT_ARGS_ROWS ? u->nrows - i : GT_ARGS_ROWS;
+
+		for (uint32_t j = 0; j < n; j++) {
+			m->first_arg[i + j] = (uint32_t)at;
+			m->to[j] = m->args + at;
+			at += args.codes[u->code ? u->code[i + j] : 0].nfields;
+		}
+		gt_args_next(&args, &m->room, u->code ? u->code + i : NULL, m->to, n);
 	}
 	gt_args_release(&args);
 	memset(m->ret, 0, u->nrows * sizeof(*m->ret));
@@ -219,12 +229,12 @@ static int open_columns(struct gt_walk *w, const struct gt_unpacked *u, size_t b
 static int make_window(struct gt_walker *k, struct gt_walk *w, bool merged)
 {
 	size_t row = sizeof(*w->rows) + w->in.most * sizeof(*w->values) + (merged ? sizeof(*w->tracks) : 0);
-	size_t bytes = WINDOWS_MAX / (k->most_open + 1);
+	size_t bytes = WINDOWS_MAX / (k->most_open + 1), most = k->most_open <= FEW_OPEN ? WINDOW_FEW : WINDOW_MAX;
 
 	if (bytes < WINDOW_MIN)
 		bytes = WINDOW_MIN;
-	if (bytes > WINDOW_MAX && k->most_open < HELD_MAX / GT_BLOCK_BYTES)
-		bytes = WINDOW_MAX;
+	if (bytes > most && k->most_open < HELD_MAX / GT_BLOCK_BYTES)
+		bytes = most;
 	w->size = bytes / row < 4 ? 4 : bytes / row > GT_WALK_ROWS ? GT_WALK_ROWS : (uint32_t)(bytes / row);
 	w->size = w->size > w->nrows ? w->nrows : w->size;
 	w->most_fields = w->in.most;
@@ -306,22 +316,18 @@ static void decode_times(struct gt_walker *k, struct gt_walk *w, uint32_t n)
 		w->depths += n;
 }
 
-static inline unsigned code_of(const struct gt_walk *w, uint32_t i)
-{
-	return (w->code ? w->code[i] : 0u) | (w->code_high ? (unsigned)w->code_high[i] << 8 : 0u);
-}
-
-static void decode_types(struct gt_walk *w, uint32_t n)
+static void decode_types(struct gt_walker *k, struct gt_walk *w, uint32_t n)
 {
 	const struct gt_args_code *codes = w->in.codes;
-	const uint8_t *code = w->code_high ? NULL : w->code;	/* the usual case */
 	struct gt_row *rows = w->rows;
 
+	for (uint32_t i = 0; i < n; i++)
+		k->codes[i] = w->code ? w->code[i] : 0;
+	for (uint32_t i = 0; w->code_high && i < n; i++)
+		k->codes[i] |= (uint16_t)(w->code_high[i] << 8);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct gt_args_code *c = &codes[code ? code[i] : code_of(w, i)];
-
-		rows[i].type = c->type;
-		rows[i].nargs = c->nfields;
+		rows[i].type = codes[k->codes[i]].type;
+		rows[i].nargs = codes[k->codes[i]].nfields;
 	}
 }
 
@@ -344,17 +350,20 @@ static uint32_t decode_rest(struct gt_walker *k, struct gt_walk *w, uint32_t n)
 	if (w->row_tracks)
 		gt_column_next(&w->track_ids, k->tracks, n);
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t *next = w->in.most ? gt_args_next(&w->in, code_of(w, i), to) : to;
 		uint32_t track = w->row_tracks ? (uint32_t)k->tracks[i] - 1 : w->track;
 
+		k->args[i] = k->unwanted;
 		if (!gt_wants_row(w->wanted, track, w->rows[i].type, w->rows[i].start, w->rows[i].end))
 			continue;
+		k->args[i] = to;
+		to += w->rows[i].nargs;
 		w->rows[kept] = w->rows[i];
 		if (w->row_tracks)
 			w->row_tracks[kept] = track;
 		kept++;
-		to = next;
 	}
+	if (w->in.most)
+		gt_args_next(&w->in, &k->args_room, w->code ? k->codes : NULL, k->args, n);
 	return kept;
 }
 
@@ -366,7 +375,7 @@ static void decode(struct gt_walker *k, struct gt_walk *w, uint32_t most)
 
 	n = n < left ? n : left;
 	decode_times(k, w, n);
-	decode_types(w, n);
+	decode_types(k, w, n);
 	decode_rets(w, n);
 	cut = w->wanted->types || w->wanted->hidden || w->wanted->filter->ranged;
 	kept = cut || w->in.most || w->row_tracks ? decode_rest(k, w, n) : n;

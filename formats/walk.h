@@ -4,7 +4,7 @@
 #include "formats/block.h"
 #include "formats/wanted.h"
 
-#define GT_WALK_ROWS 1024		/* decoded at a time, at most */
+#define GT_WALK_ROWS GT_ARGS_ROWS	/* decoded at a time, at most */
 
 /* What the walks of one iterator share. Zero-initialised but for reader and most_open. */
 struct gt_walker {
@@ -15,6 +15,9 @@ struct gt_walker {
 	size_t most_open;		/* walks there will be at the same time */
 	size_t held;			/* bytes of contents that walks hold */
 	uint64_t gaps[GT_WALK_ROWS], durs[GT_WALK_ROWS], tracks[GT_WALK_ROWS];
+	uint16_t codes[GT_WALK_ROWS];
+	uint64_t *args[GT_WALK_ROWS], unwanted[UINT8_MAX];
+	struct gt_args_room args_room;
 };
 
 struct gt_walk {

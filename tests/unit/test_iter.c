@@ -449,6 +449,24 @@ static void a_column_opens_as_it_unpacks(void)
 	}
 }
 
+/* Does reading on, a few values at a time, give these and touch nothing else? */
+static bool come_next(struct gt_values *v, const struct gt_buf *dicts, const uint64_t *want, size_t n)
+{
+	uint64_t got[7][3], *to[7];
+
+	for (size_t i = 0; i < 7; i++)
+		to[i] = got[i];
+	for (size_t i = 0, step; i < n; i += step) {
+		step = 1 + i % 7 < n - i ? 1 + i % 7 : n - i;
+		memset(got, 0xaa, sizeof(got));
+		gt_values_next(v, (const uint64_t *)(const void *)dicts->data, to, step, 1);
+		for (size_t k = 0; k < 7; k++)
+			if (got[k][1] != (k < step ? want[i + k] : 0xaaaaaaaaaaaaaaaaull) || got[k][0] != got[k][2])
+				return false;
+	}
+	return true;
+}
+
 static void values_open_as_they_unpack(void)
 {
 	uint64_t in[500], out[500];
@@ -468,8 +486,7 @@ static void values_open_as_they_unpack(void)
 		gt_buf_add(&dicts, &(uint64_t){ 7 }, 8);	/* another one's */
 		s = (struct gt_span){ b.data, b.data + len };
 		CHECK(!gt_values_open(&v, &s, 500, &dicts) && s.at == s.end);
-		for (size_t i = 0; i < 500; i++)
-			CHECK(gt_values_next(&v, (const uint64_t *)(const void *)dicts.data) == in[i]);
+		CHECK(come_next(&v, &dicts, in, 500));
 		for (size_t byte = 0; byte < len; byte++)
 			for (int bit = 0; bit < 8; bit++) {
 				struct gt_span x = { b.data, b.data + len }, y = x;
@@ -478,8 +495,7 @@ static void values_open_as_they_unpack(void)
 				b.data[byte] ^= (uint8_t)(1 << bit);
 				code = gt_values_open(&v, &x, 500, &dicts);
 				CHECK(code == gt_get_values(&y, out, 500) && (code || x.at == y.at));
-				for (size_t i = 0; !code && i < 500; i++)
-					CHECK(gt_values_next(&v, (const uint64_t *)(const void *)dicts.data) == out[i]);
+				CHECK(code || come_next(&v, &dicts, out, 500));
 				gt_buf_clear(&dicts);
 				b.data[byte] ^= (uint8_t)(1 << bit);
 			}
