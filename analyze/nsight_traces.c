@@ -2,7 +2,10 @@
  *
  * A long recording has more rows than fit, so none is kept: the table gets a source (table.h) which walks the file while it is
  * printed. Before that the report only counts rows, so that it can say how many --top leaves out, and that the header above it
- * knows what is damaged. What a row needs to know of its type and track is found out once for each. */
+ * knows what is damaged.
+ *
+ * What a row needs to know of its type and track is found out once for each. More than half of its cells follow from these two: such
+ * rows are of one form (table.h), which has its cells once, and each row only changes those that are its own. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/gpu_name.h"
@@ -21,8 +24,16 @@ struct shape {			/* of a type */
 struct place {			/* of a track */
 	bool known;
 	uint32_t process, device;	/* tracks, or GT_NONE */
+	int64_t origin;			/* where times count from */
 	char *device_name;		/* of a device: "NVIDIA H200 (0)"; NULL until it is asked for */
 };
+/* Grids and blocks as texts: a program has few different ones, and those that come first keep their place, so that their texts last. */
+struct three { uint32_t x, y, z; char text[GT_NSIGHT_THREE]; };
+#define THREES 256
+#define COLUMNS_MOST 20
+struct form { uint32_t slot, place; unsigned number; struct gt_cell cells[COLUMNS_MOST]; };	/* of a type on a track; number: from 1 */
+#define FORM_PLACES (2 * GT_ROW_FORMS)
+
 struct trace {
 	const struct trace_spec *spec;
 	struct gt_analysis_options opt;	/* a copy: the rows come when the report is over */
@@ -35,7 +46,10 @@ struct trace {
 	uint32_t *first_track;		/* by segment */
 	uint64_t left;			/* rows that may still be printed */
 	unsigned skip;			/* columns: 1 without the one that says which recording */
-	char grid[GT_NSIGHT_THREE], block[GT_NSIGHT_THREE];	/* of the row at hand */
+	struct form *forms[FORM_PLACES], *none;	/* none: of rows that are of none, because there are too many */
+	unsigned nforms;
+	struct three threes[THREES];
+	char grid[GT_NSIGHT_THREE], block[GT_NSIGHT_THREE];	/* of the row at hand, if they are in no place */
 };
 struct trace_spec {
 	const char *name, *title, *gives_way;
@@ -43,8 +57,10 @@ struct trace_spec {
 	unsigned ncolumns;
 	uint32_t kinds;
 	bool (*wants)(const struct gt_type *type);	/* of rows of these kinds */
-	/* all but the first column's */
-	void (*cells)(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells);
+	/* All but the first column's: those that are the same for the type on the track, and then, for each row, all others. What neither
+	 * sets is absent. */
+	void (*fixed)(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells);
+	void (*own)(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells);
 };
 
 /* ---- what types and tracks say ---- */
@@ -79,15 +95,20 @@ static int learn_type(struct trace *t, const struct gt_segment *seg, uint32_t id
 	return s->name == GT_NONE ? err->code : 0;
 }
 
-static struct place *place_of(struct trace *t, const struct gt_segment *seg, uint32_t track)
+static void learn_place(struct trace *t, const struct gt_segment *seg, uint32_t track, struct place *p)
+{
+	p->known = true;
+	p->origin = gt_origin(&t->opt, t->reader, seg);
+	p->process = gt_track_process(seg, track);
+	p->device = gt_track_device(seg, track);
+}
+
+static inline struct place *place_of(struct trace *t, const struct gt_segment *seg, uint32_t track)
 {
 	struct place *p = &t->places[t->first_track[seg->index] + track];
 
-	if (p->known)
-		return p;
-	p->known = true;
-	p->process = gt_track_process(seg, track);
-	p->device = gt_track_device(seg, track);
+	if (!p->known)
+		learn_place(t, seg, track, p);
 	return p;
 }
 
@@ -121,46 +142,64 @@ static const char *device_name(struct trace *t, const struct gt_segment *seg, co
 
 /* ---- cells ---- */
 
-/* Each sets a cell as a whole, one way or the other: millions of rows have twenty of them, and a cell that is put together before it
- * is copied costs several times as much. */
+/* The cells of a form are absent at first. Each of these sets only what makes it a number or a text, or absent again: there are millions. */
+static inline void put_i(int64_t v, struct gt_cell *to)
+{
+	to->absent = to->fixed = false;
+	to->i = v;
+}
+
 static inline void put_if(bool known, struct gt_cell *to, int64_t v)
 {
-	if (known)
-		*to = gt_cell_i(v);
-	else
-		*to = gt_cell_none();
+	put_i(v, to);
+	to->absent = !known;
 }
 
+/* A text that lasts, such as a name or one of the threes; NULL: absent. */
 static inline void put_text(const char *text, struct gt_cell *to)
 {
-	if (text)
-		*to = gt_cell_text(text);
-	else
-		*to = gt_cell_none();
+	to->absent = !text;
+	to->fixed = false;
+	to->lasting = true;
+	to->s = text;
 }
 
+/* What a type has no field for is absent in all of its rows, and stays so. */
 static inline void put_field(const struct gt_event *ev, uint8_t at, struct gt_cell *to)
 {
 	if (at != NO_FIELD)
-		*to = gt_cell_u(ev->args[at]);
-	else
-		*to = gt_cell_none();
+		put_i(gt_clamp(ev->args[at]), to);
 }
 
 static inline void put_string(const struct gt_event *ev, uint8_t at, struct gt_cell *to)
 {
-	put_text(at != NO_FIELD && ev->args[at] < ev->seg->nstrings ? ev->seg->strings[ev->args[at]].ptr : NULL, to);
+	if (at != NO_FIELD)
+		put_text(ev->args[at] < ev->seg->nstrings ? ev->seg->strings[ev->args[at]].ptr : NULL, to);
 }
 
-static inline void put_three(const struct gt_event *ev, uint8_t at, char text[GT_NSIGHT_THREE], struct gt_cell *to)
+/* text: where it goes if its place is taken. */
+static inline void put_three(struct trace *t, const struct gt_event *ev, uint8_t at, char text[GT_NSIGHT_THREE], struct gt_cell *to)
 {
-	put_text(at != NO_FIELD ? gt_nsight_three(text, ev->args[at], ev->args[at + 1], ev->args[at + 2]) : NULL, to);
+	uint32_t x, y, z;
+	struct three *known;
+
+	if (at == NO_FIELD)
+		return;
+	x = (uint32_t)ev->args[at];
+	y = (uint32_t)ev->args[at + 1];
+	z = (uint32_t)ev->args[at + 2];
+	known = &t->threes[((x * 31 + y) * 31 + z) * 0x9e3779b1u >> 24];
+	if (!*known->text) {
+		*known = (struct three){ x, y, z, "" };
+		gt_nsight_three(known->text, x, y, z);
+	}
+	if (known->x == x && known->y == y && known->z == z)
+		put_text(known->text, to);
+	else
+		*to = gt_cell_text(gt_nsight_three(text, x, y, z));	/* which does not last */
 }
 
-static inline void put_since(const struct trace *t, const struct gt_segment *seg, int64_t at, struct gt_cell *to)
-{
-	*to = gt_cell_i(gt_since(&t->opt, t->reader, seg, at));
-}
+static inline int64_t since(const struct place *p, int64_t at) { return gt_from_origin(at, p->origin); }
 
 static inline void put_id(const struct gt_segment *seg, uint64_t track, struct gt_cell *to)
 {
@@ -168,15 +207,10 @@ static inline void put_id(const struct gt_segment *seg, uint64_t track, struct g
 }
 
 /* Name as people read it, and for programs in full. */
-static void put_names(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell cells[2])
+static void put_names(struct trace *t, const struct shape *s, struct gt_cell cells[2])
 {
-	const char *text = gt_nsight_text(&t->names, s->name);
-
-	if (s->copies)
-		text = gt_nsight_operation(gt_gpu_what(&ev->seg->types[ev->row.type]),
-					   s->direction == NO_FIELD ? GT_DIR_UNKNOWN : ev->args[s->direction]);
-	put_text(s->brief ? gt_nsight_brief(&t->names, s->name) : text, &cells[0]);
-	put_text(s->brief ? gt_nsight_full(&t->names, s->name) : text, &cells[1]);
+	put_text(s->brief ? gt_nsight_brief(&t->names, s->name) : gt_nsight_text(&t->names, s->name), &cells[0]);
+	put_text(s->brief ? gt_nsight_full(&t->names, s->name) : gt_nsight_text(&t->names, s->name), &cells[1]);
 }
 
 static const struct gt_column api_columns[] = {
@@ -186,21 +220,25 @@ static const struct gt_column api_columns[] = {
 	{ "t_pri", NULL, GT_C_COUNT },
 };
 
-/* A call that never returned has neither a duration nor a result. */
-static void api_cells(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
+static void api_fixed(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
 {
 	const struct gt_track *track = &ev->seg->tracks[ev->track];
-	bool open = ev->kind == GT_OPEN;
 
-	put_since(t, ev->seg, ev->row.start, &cells[0]);
-	put_if(!open, &cells[1], ev->row.end - ev->row.start);
 	put_text(gt_nsight_text(&t->names, s->name), &cells[2]);
-	put_if(!open, &cells[3], ev->row.ret);
-	put_field(ev, s->correlation, &cells[4]);
 	put_id(ev->seg, place_of(t, ev->seg, ev->track)->process, &cells[5]);
 	put_if(track->kind == GT_TRACK_THREAD, &cells[6], track->id);
 	put_text(track->name != GT_NONE ? gt_str(ev->seg, track->name) : NULL, &cells[7]);
-	cells[8] = gt_cell_none();
+}
+
+/* A call that never returned has neither a duration nor a result. */
+static void api_own(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
+{
+	bool open = ev->kind == GT_OPEN;
+
+	put_i(since(place_of(t, ev->seg, ev->track), ev->row.start), &cells[0]);
+	put_if(!open, &cells[1], ev->row.end - ev->row.start);
+	put_if(!open, &cells[3], ev->row.ret);
+	put_field(ev, s->correlation, &cells[4]);
 }
 
 static const struct gt_column gpu_columns[] = {
@@ -213,6 +251,16 @@ static const struct gt_column gpu_columns[] = {
 	{ "green_ctx", NULL, GT_C_COUNT },
 };
 
+static void gpu_fixed(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
+{
+	struct place *p = place_of(t, ev->seg, ev->track);
+
+	put_text(device_name(t, ev->seg, p), &cells[12]);
+	put_if(ev->seg->tracks[ev->track].kind == GT_TRACK_STREAM, &cells[14], ev->seg->tracks[ev->track].id);
+	put_names(t, s, cells + 15);
+	put_id(ev->seg, p->process, &cells[17]);
+}
+
 /* Shared memory comes as two fields, static and dynamic. */
 static void shared_cells(const struct gt_event *ev, const struct shape *s, struct gt_cell cells[2])
 {
@@ -223,30 +271,33 @@ static void shared_cells(const struct gt_event *ev, const struct shape *s, struc
 	put_field(ev, both ? s->shared + 1 : NO_FIELD, &cells[1]);
 }
 
-static void gpu_cells(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
+/* What only copies and sets have. */
+static void copy_cells(const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
 {
-	struct place *p = place_of(t, ev->seg, ev->track);
 	int64_t ns = ev->row.end - ev->row.start;
+	uint64_t direction = s->direction == NO_FIELD ? GT_DIR_UNKNOWN : ev->args[s->direction];
 
-	put_since(t, ev->seg, ev->row.start, &cells[0]);
-	cells[1] = gt_cell_i(ns);
+	if (s->bytes != NO_FIELD)
+		cells[9] = ns ? (struct gt_cell){ .d = (double)ev->args[s->bytes] / (double)ns } : gt_cell_none();
+	put_text(gt_nsight_operation(gt_gpu_what(&ev->seg->types[ev->row.type]), direction), &cells[15]);
+	cells[16] = cells[15];
+}
+
+static void gpu_own(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
+{
+	put_i(since(place_of(t, ev->seg, ev->track), ev->row.start), &cells[0]);
+	put_i(ev->row.end - ev->row.start, &cells[1]);
 	put_field(ev, s->correlation, &cells[2]);
-	put_three(ev, s->grid, t->grid, &cells[3]);
-	put_three(ev, s->block, t->block, &cells[4]);
+	put_three(t, ev, s->grid, t->grid, &cells[3]);
+	put_three(t, ev, s->block, t->block, &cells[4]);
 	put_field(ev, s->registers, &cells[5]);
 	shared_cells(ev, s, cells + 6);
 	put_field(ev, s->bytes, &cells[8]);
-	cells[9] = gt_cell_none();
-	if (s->copies && s->bytes != NO_FIELD && ns)
-		cells[9] = (struct gt_cell){ .d = (double)ev->args[s->bytes] / (double)ns };
 	put_string(ev, s->src, &cells[10]);
 	put_string(ev, s->dst, &cells[11]);
-	put_text(device_name(t, ev->seg, p), &cells[12]);
 	put_field(ev, s->context, &cells[13]);
-	put_if(ev->seg->tracks[ev->track].kind == GT_TRACK_STREAM, &cells[14], ev->seg->tracks[ev->track].id);
-	put_names(t, ev, s, cells + 15);
-	put_id(ev->seg, p->process, &cells[17]);
-	cells[18] = gt_cell_none();
+	if (s->copies)
+		copy_cells(ev, s, cells);
 }
 
 static const struct gt_column exec_columns[] = {
@@ -257,6 +308,15 @@ static const struct gt_column exec_columns[] = {
 	{ "api_function", "API Function", GT_C_TEXT }, { "grid_xyz", "GridXYZ", GT_C_WHOLE }, { "block_xyz", "BlockXYZ", GT_C_WHOLE },
 	{ "short_kernel_name", "Kernel Name", GT_C_TEXT }, { "kernel_name", NULL, GT_C_TEXT },
 };
+
+static void exec_fixed(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
+{
+	struct place *p = place_of(t, ev->seg, ev->track);
+
+	put_id(ev->seg, p->process, &cells[7]);
+	put_id(ev->seg, p->device, &cells[9]);
+	put_names(t, s, cells + 13);
+}
 
 /* The call, if it is known: its start and its end. */
 static bool launch_of(const struct gt_event *ev, const struct shape *s, int64_t *start, int64_t *end)
@@ -273,40 +333,70 @@ static bool launch_of(const struct gt_event *ev, const struct shape *s, int64_t 
 	return true;
 }
 
-static void exec_cells(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
+static void exec_own(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
 {
 	int64_t from = 0, to = 0, start = ev->row.start, end = ev->row.end;
 	bool joined = launch_of(ev, s, &from, &to), queued = joined && start >= to;
 	struct place *p = place_of(t, ev->seg, ev->track);
 
-	for (unsigned i = 0; i < 11; i++)
-		cells[i] = gt_cell_none();
+	put_i(since(p, start), &cells[4]);
+	put_i(end - start, &cells[5]);
+	put_three(t, ev, s->grid, t->grid, &cells[11]);
+	put_three(t, ev, s->block, t->block, &cells[12]);
+	put_if(joined, &cells[1], to - from);
+	put_if(joined, &cells[6], (to > end ? to : end) - from);
+	put_if(queued, &cells[3], start - to);
+	put_if(joined, &cells[0], since(p, from));
+	put_if(queued, &cells[2], since(p, to));
 	if (joined) {
-		put_since(t, ev->seg, from, &cells[0]);
-		cells[1] = gt_cell_i(to - from);
-		cells[6] = gt_cell_i((to > end ? to : end) - from);
 		put_id(ev->seg, ev->args[s->launch_track], &cells[8]);
 		put_string(ev, s->launch_name, &cells[10]);
+	} else {
+		cells[8] = cells[10] = gt_cell_none();
 	}
-	if (queued) {
-		put_since(t, ev->seg, to, &cells[2]);
-		cells[3] = gt_cell_i(start - to);
-	}
-	put_since(t, ev->seg, start, &cells[4]);
-	cells[5] = gt_cell_i(end - start);
-	put_id(ev->seg, p->process, &cells[7]);
-	put_id(ev->seg, p->device, &cells[9]);
-	put_three(ev, s->grid, t->grid, &cells[11]);
-	put_three(ev, s->block, t->block, &cells[12]);
-	put_names(t, ev, s, cells + 13);
 }
 
 /* ---- the source ---- */
 
-static int trace_next(void *arg, struct gt_cell *cells, struct gt_err *err)
+static void fill_form(struct trace *t, const struct gt_event *ev, const struct shape *s, struct form *form)
+{
+	for (unsigned i = 0; i < COLUMNS_MOST; i++)
+		form->cells[i] = gt_cell_none();
+	form->cells[0] = gt_cell_u(ev->seg->index);
+	t->spec->fixed(t, ev, s, form->cells + 1);
+	for (unsigned i = 0; i < COLUMNS_MOST; i++)
+		form->cells[i].fixed = true;		/* until a row sets it */
+}
+
+/* The form of rows of this type on this track. NULL: no memory. */
+static struct form *form_of(struct trace *t, const struct gt_event *ev, const struct shape *s)
+{
+	uint32_t slot = gt_nsight_slot(&t->names, ev->seg, ev->row.type), place = t->first_track[ev->seg->index] + ev->track;
+	uint32_t at = (slot * 0x9e3779b1u ^ place * 0x85ebca6bu) % FORM_PLACES;
+	struct form *form;
+
+	for (; (form = t->forms[at]); at = (at + 1) % FORM_PLACES)
+		if (form->slot == slot && form->place == place)
+			return form;
+	form = t->nforms < GT_ROW_FORMS || !t->none ? malloc(sizeof(*form)) : t->none;
+	if (!form)
+		return NULL;
+	*form = (struct form){ .slot = slot, .place = place };
+	if (t->nforms < GT_ROW_FORMS) {
+		form->number = ++t->nforms;
+		t->forms[at] = form;
+	} else {
+		t->none = form;
+	}
+	fill_form(t, ev, s, form);
+	return form;
+}
+
+static int trace_next(void *arg, struct gt_row_at_hand *row, struct gt_err *err)
 {
 	struct trace *t = arg;
 	struct gt_event ev;
+	struct form *form;
 	struct shape *s;
 	int more = t->left ? gt_iter_next(t->it, &ev, err) : 0;
 
@@ -316,9 +406,10 @@ static int trace_next(void *arg, struct gt_cell *cells, struct gt_err *err)
 	s = &t->shapes[gt_nsight_slot(&t->names, ev.seg, ev.row.type)];
 	if (!s->known && (more = learn_type(t, ev.seg, ev.row.type, s, err)))
 		return more;
-	if (!t->skip)
-		*cells++ = gt_cell_u(ev.seg->index);
-	t->spec->cells(t, &ev, s, cells);
+	if (!(form = form_of(t, &ev, s)))
+		return gt_err_set(err, -ENOMEM, "no memory for rows");
+	t->spec->own(t, &ev, s, form->cells + 1);
+	*row = (struct gt_row_at_hand){ form->cells + t->skip, form->number };
 	return 1;
 }
 
@@ -331,6 +422,9 @@ static void trace_close(void *arg)
 	gt_nsight_names_release(&t->names);
 	for (uint32_t i = 0; t->places && i < n; i++)
 		free(t->places[i].device_name);
+	for (unsigned i = 0; i < FORM_PLACES; i++)
+		free(t->forms[i]);
+	free(t->none);
 	free(t->places);
 	gt_gpu_namer_release(&t->namer);
 	free(t->first_track);
@@ -431,7 +525,8 @@ static bool is_kernel(const struct gt_type *type) { return is_work(type) && gt_g
 	static const struct trace_spec report##_spec = { \
 		.name = #report, .title = heading, .gives_way = narrow, .columns = cols_of, \
 		.ncolumns = sizeof(cols_of) / sizeof(*(cols_of)), .kinds = rows, .wants = wanted_types, \
-		.cells = cells_of }; \
+		.fixed = cells_of##_fixed, .own = cells_of##_own }; \
+	_Static_assert(sizeof(cols_of) / sizeof(*(cols_of)) <= COLUMNS_MOST, "a form has room for a row"); \
 	static int report##_block(void *state, const struct gt_cols *cols, struct gt_err *err) \
 	{ \
 		return count_rows(state, &report##_spec, cols); \
@@ -455,10 +550,10 @@ static bool is_kernel(const struct gt_type *type) { return is_work(type) && gt_g
 	}
 
 TRACE(cuda_api_trace, "every CUDA call", "CUDA API trace", api_columns, GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_OPEN),
-      GT_LAYERS_OF_CALLS, gt_nsight_is_call, api_cells, "corr_id thread_name pid tid result");
+      GT_LAYERS_OF_CALLS, gt_nsight_is_call, api, "corr_id thread_name pid tid result");
 TRACE(cuda_gpu_trace, "every kernel, copy and set", "CUDA GPU trace (throughput in GB/s)", gpu_columns, GT_BIT(GT_GPU), GT_BIT(GT_LAYER_GPU),
-      is_work, gpu_cells, "ctx stc_smem_bytes corr_id reg_trd dym_smem_bytes src_mem_kd dst_mem_kd device blk_xyz grd_xyz strm "
+      is_work, gpu, "ctx stc_smem_bytes corr_id reg_trd dym_smem_bytes src_mem_kd dst_mem_kd device blk_xyz grd_xyz strm "
       "throughput_gb_per_s bytes duration_ns");
 TRACE(cuda_kern_exec_trace, "every kernel with its launch: call, queue, kernel", "CUDA kernel launch and execution trace", exec_columns,
-      GT_BIT(GT_GPU), GT_BIT(GT_LAYER_GPU), is_kernel, exec_cells,
+      GT_BIT(GT_GPU), GT_BIT(GT_LAYER_GPU), is_kernel, exec,
       "queue_start_ns kernel_start_ns block_xyz grid_xyz pid tid dev_id total_dur_ns api_function api_dur_ns queue_dur_ns");

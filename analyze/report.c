@@ -105,7 +105,7 @@ struct gt_cell gt_cell_share(uint64_t part, uint64_t whole)
 	return gt_cell_u((uint64_t)(((unsigned __int128)part * 10000 + whole / 2) / whole));
 }
 
-static int64_t origin_of(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg)
+int64_t gt_origin(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg)
 {
 	if (opt->origins)
 		return opt->origins[seg->index];
@@ -114,11 +114,7 @@ static int64_t origin_of(const struct gt_analysis_options *opt, struct gt_reader
 
 int64_t gt_since(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg, int64_t at)
 {
-	int64_t since, origin = origin_of(opt, r, seg);
-
-	if (__builtin_sub_overflow(at, origin, &since))
-		return at < origin ? INT64_MIN : INT64_MAX;
-	return since;
+	return gt_from_origin(at, gt_origin(opt, r, seg));
 }
 
 uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segment *seg)

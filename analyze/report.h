@@ -51,6 +51,14 @@ int gt_shares(const uint64_t *parts, size_t n, int64_t *shares, struct gt_err *e
 /* part of whole in hundredths of a percent, rounded; absent when whole is 0. */
 struct gt_cell gt_cell_share(uint64_t part, uint64_t whole);
 
+/* Where times of a recording count from, for who asks for many; and such a time, or the end of what a number can be. */
+int64_t gt_origin(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg);
+static inline int64_t gt_from_origin(int64_t at, int64_t origin)
+{
+	int64_t since;
+
+	return !__builtin_sub_overflow(at, origin, &since) ? since : at < origin ? INT64_MIN : INT64_MAX;
+}
 /* A time as printed: since the origin that times of its recording count from. */
 int64_t gt_since(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg, int64_t at);
 /* The time that was looked at: the segment's extent, cut to --from and --to. ns. */

@@ -26,9 +26,10 @@ struct gt_column {	/* static storage, borrowed */
 	enum gt_cell_kind kind;
 };
 /* s: copied on add; of an absent cell, what text says in its place. indent: spaces that text, and text only, puts before it. change:
- * text puts a + before it where it is positive. kind: of the number in a column of GT_C_FIGURE. tone: of text where it has colours. */
+ * text puts a + before it where it is positive. lasting: s stays where it is, and as it is, for as long as its source (gt_row_source)
+ * has rows, so that it is looked at only once. fixed: see gt_row_at_hand. kind: of the number in a column of GT_C_FIGURE. tone: of text where it has colours. */
 struct gt_cell {
-	bool absent, change;
+	bool absent, change, lasting, fixed;
 	enum gt_cell_kind kind;
 	enum gt_tone tone;
 	unsigned indent;
@@ -74,12 +75,16 @@ void gt_table_names_matter(struct gt_table *t);
 /* Text prints the cells of the column `other` in the place of those of the column `key`, under its title; both are texts. The other
  * formats have each as it is. A table without the column `key` stays as it is. */
 void gt_table_instead(struct gt_table *t, const char *key, const char *other);
+/* A row of a source. cells: the table's, which the source fills in, or the source's own, which it puts here. form: 0, or 1 to
+ * GT_ROW_FORMS, of rows whose cells are at the same place, and equal where they are `fixed`: these are looked at once for all. */
+struct gt_row_at_hand { struct gt_cell *cells; unsigned form; };
+#define GT_ROW_FORMS 4096
 /* Rows that are too many to hold come from a source, one at a time, as they are printed: memory does not grow with them. A
  * table has either such a source or rows that were added; it is printed once, and not sorted. */
 struct gt_row_source {
-	/* The next row: sets each of ncolumns cells. Texts in them are borrowed until the next call. 1, 0 at the end,
+	/* The next row: sets each of ncolumns cells. Texts in them that do not last are borrowed until the next call. 1, 0 at the end,
 	 * negative; not called again after these. */
-	int (*next)(void *arg, struct gt_cell *cells, struct gt_err *err);
+	int (*next)(void *arg, struct gt_row_at_hand *row, struct gt_err *err);
 	void (*close)(void *arg);	/* called once, by gt_table_free at the latest */
 	void *arg;
 };

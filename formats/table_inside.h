@@ -24,7 +24,7 @@ struct gt_table {
 	const char *gives_way;
 	int replaced, by;		/* columns: text has the cells of the second in the first; none where both are 0 */
 	struct gt_row_source source;	/* next NULL: there is none, or it is at its end; rows in cells come before its */
-	struct gt_cell *pulled;		/* its row at hand */
+	struct gt_cell *pulled;		/* room for its row */
 	struct gt_column *own;		/* columns, where one of them was relabelled */
 	unsigned labelled;		/* which */
 	const char *const *labels;
@@ -46,7 +46,7 @@ void gt_table_release_rows(struct gt_table *t);			/* and its source */
 /* The text without control characters, behind `indent` spaces: new. NULL: no memory. */
 char *gt_printable(const char *s, unsigned indent);
 /* The next row of its source, borrowed until the next one is pulled. 1, 0 when there is no more, or negative. */
-int gt_table_pull(struct gt_table *t, const struct gt_cell **cells, struct gt_err *err);
+int gt_table_pull(struct gt_table *t, struct gt_row_at_hand *row, struct gt_err *err);
 
 /* The cell as people read it, `absent` where there is none: new. NULL: no memory. */
 char *gt_cell_words(const struct gt_column *col, const struct gt_cell *c, const char *absent);

@@ -95,7 +95,7 @@ const struct gt_cell *gt_table_cell(const struct gt_table *t, unsigned row, unsi
 	struct gt_cell *to = &t->row[column];
 
 	*to = (struct gt_cell){ .absent = from->absent, .change = from->change, .kind = from->kind, .tone = from->tone,
-				.indent = from->indent };
+				.indent = from->indent, .lasting = true };
 	if (has_text(col, from->absent))
 		to->s = from->s;
 	else if (gt_kind_of(col, to) == GT_C_REAL)
@@ -183,16 +183,20 @@ void gt_table_release_rows(struct gt_table *t)
 	free(t->row);
 }
 
-int gt_table_pull(struct gt_table *t, const struct gt_cell **cells, struct gt_err *err)
+int gt_table_pull(struct gt_table *t, struct gt_row_at_hand *row, struct gt_err *err)
 {
+	struct gt_cell *labelled;
 	int more;
 
 	if (!t->source.next)
 		return 0;
-	more = t->source.next(t->source.arg, t->pulled, err);
-	if (more > 0 && t->own && !t->pulled[t->labelled].absent)
-		t->pulled[t->labelled].s = label_of(t, t->pulled[t->labelled].i);
-	*cells = t->pulled;
+	*row = (struct gt_row_at_hand){ .cells = t->pulled };
+	more = t->source.next(t->source.arg, row, err);
+	labelled = more > 0 && t->own ? &row->cells[t->labelled] : NULL;
+	if (labelled && !labelled->absent) {
+		labelled->s = label_of(t, labelled->i);
+		labelled->lasting = true;
+	}
 	if (more <= 0)
 		close_source(t);
 	return more;
@@ -200,11 +204,11 @@ int gt_table_pull(struct gt_table *t, const struct gt_cell **cells, struct gt_er
 
 int gt_table_hold(struct gt_table *t, unsigned n, struct gt_err *err)
 {
-	const struct gt_cell *cells;
+	struct gt_row_at_hand row;
 	int more = 0;
 
-	while (t->nrows < n && !t->failed && (more = gt_table_pull(t, &cells, err)) > 0)
-		gt_table_add(t, cells);
+	while (t->nrows < n && !t->failed && (more = gt_table_pull(t, &row, err)) > 0)
+		gt_table_add(t, row.cells);
 	return more < 0 ? more : t->failed ? gt_err_set(err, -ENOMEM, "no memory for a table") : 0;
 }
 

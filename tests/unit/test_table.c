@@ -571,9 +571,10 @@ static void absent_cells_say_why(void)
 
 struct counting { int next, n, fails_at, closed; char text[32]; };
 
-static int count_on(void *arg, struct gt_cell *cells, struct gt_err *err)
+static int count_on(void *arg, struct gt_row_at_hand *row, struct gt_err *err)
 {
 	struct counting *c = arg;
+	struct gt_cell *cells = row->cells;
 
 	if (c->next == c->fails_at)
 		return gt_err_set(err, -EIO, "the source broke");
@@ -672,6 +673,89 @@ static void a_source_may_break(void)
 	}
 }
 
+/* Rows of forms, with texts that last, print like the same rows told one by one. */
+struct formed { unsigned next, n, nforms; bool forms; struct gt_cell cells[6000][4]; char text[16], lasting[300][64], *longest; };
+
+static const struct gt_column four[] = { { "name", "Name", GT_C_TEXT }, { "n", "N", GT_C_COUNT }, { "time_ns", "Time", GT_C_NS },
+					 { "rate", NULL, GT_C_REAL } };
+
+/* Of form i, all but what is a row's own. */
+static void fill_form(const struct formed *f, unsigned i, struct gt_cell cells[4])
+{
+	cells[0] = i % 7 == 6 ? (struct gt_cell){ .absent = true, .fixed = true } :
+		   (struct gt_cell){ .s = i == 40 ? f->longest : f->lasting[i * 31 % 300], .lasting = true, .fixed = true };
+	cells[1] = (struct gt_cell){ .i = i, .fixed = i % 3 == 0 };
+	cells[2] = (struct gt_cell){ .absent = i % 2, .i = i, .fixed = true };
+	cells[3] = (struct gt_cell){ .d = i / 8.0, .fixed = i % 5 == 0 };
+}
+
+static int form_on(void *arg, struct gt_row_at_hand *row, struct gt_err *err)
+{
+	struct formed *f = arg;
+	unsigned r = f->next++, i = r * 7919u % f->nforms;
+	struct gt_cell *cells = f->cells[i];
+
+	if (r == f->n)
+		return 0;
+	fill_form(f, i, cells);
+	if (i % 3)
+		cells[1].i = r;
+	if (i % 5)
+		cells[3].d = r / 3.0;
+	if (i % 4 == 1)				/* a text that does not last, one that does */
+		cells[0] = (struct gt_cell){ .s = strcpy(f->text, r % 2 ? "a,\"b\"" : "# c") };
+	else if (i % 4 == 3)
+		cells[0] = (struct gt_cell){ .s = f->lasting[r % 300], .lasting = true };
+	if (f->forms) {
+		*row = (struct gt_row_at_hand){ cells, i < GT_ROW_FORMS ? i + 1 : 0 };
+		return 1;
+	}
+	for (unsigned c = 0; c < 4; c++) {
+		row->cells[c] = cells[c];
+		row->cells[c].fixed = row->cells[c].lasting = false;
+	}
+	return 1;
+}
+
+static void print_formed(struct formed *f, enum gt_table_format format, struct gt_out *out)
+{
+	struct gt_table *t = gt_table_new("formed", "Formed", four, 4);
+
+	f->next = 0;
+	gt_out_memory(out);
+	CHECK(!gt_table_stream(t, &(struct gt_row_source){ form_on, NULL, f }, NULL) &&
+	      !gt_tables_print(&t, 1, format, NULL, out, NULL) && f->next > f->n);
+	gt_table_free(t);
+}
+
+static void rows_of_forms_are_rows(void)
+{
+	static const enum gt_table_format all[] = { GT_TEXT, GT_CSV, GT_TSV, GT_JSON };
+	struct formed *f = calloc(1, sizeof(*f));
+
+	f->longest = malloc(70001);		/* more than a row has room for */
+	memset(memset(f->longest, '"', 70001), 'x', 69900);
+	f->longest[70000] = '\0';
+	for (unsigned i = 0; i < 300; i++)
+		snprintf(f->lasting[i], sizeof(f->lasting[i]), "%.*s%u%s", (int)(i % 50), "void gemm\"<float>(int)\t\xc3\xa9,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,", i,
+			 i % 3 ? "" : "\"");
+	for (unsigned i = 0; i < 8; i++) {
+		struct gt_out plain, formed;
+
+		f->n = i < 4 ? 2500 : 20000;
+		f->nforms = i < 4 ? 41 : 6000;
+		f->forms = false;
+		print_formed(f, all[i % 4], &plain);
+		f->forms = true;
+		print_formed(f, all[i % 4], &formed);
+		CHECK(plain.len == formed.len && !memcmp(plain.data, formed.data, plain.len));
+		gt_out_close(&plain, NULL);
+		gt_out_close(&formed, NULL);
+	}
+	free(f->longest);
+	free(f);
+}
+
 /* Whether a table answers stands in its notes for people, and apart for programs. */
 static void answers(void)
 {
@@ -718,7 +802,7 @@ static void a_closed_output_ends_a_source(void)
 }
 
 T_MAIN(T(reals), T(a_source_gives_the_rows), T(a_source_may_have_no_rows), T(long_sources_are_aligned_by_the_thousand),
-       T(a_source_may_break), T(a_closed_output_ends_a_source), T(answers), T(text), T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations),
+       T(a_source_may_break), T(a_closed_output_ends_a_source), T(rows_of_forms_are_rows), T(answers), T(text), T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations),
        T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
        T(control_characters_stay_inside), T(narrow_terminal), T(columns_give_way), T(columns_give_way_to_names), T(one_text_instead_of_another),
        T(more_rows), T(colours_move_nothing), T(columns_become_narrower_first), T(what_finds_room_comes_back), T(what_tells_nothing_goes_before_names),
