@@ -49,33 +49,50 @@ char *gt_put_hex(char *p, uint64_t v)
 	return p + n;
 }
 
-/* A whole number of parts, of which 10^decimals make one. */
-static inline char *put_parts(char *p, uint64_t v, unsigned decimals)
+char *gt_put_parts(char *p, uint64_t v, unsigned decimals)
 {
-	p = gt_put_u64(p, v / tens[decimals]);
-	*p = '.';
-	return put_padded(p + 1, v % tens[decimals], decimals);
+	uint64_t whole = v / tens[decimals];
+	uint32_t digits;
+
+	p = gt_put_u64(p, whole);
+	if (!decimals)
+		return p;
+	*p++ = '.';
+	v -= whole * tens[decimals];
+	if (decimals > 3)
+		return put_padded(p, v, decimals);
+	memcpy(&digits, gt_thousand[v], 4);
+	digits = htole32(le32toh(digits) >> (3 - decimals) * 8);
+	memcpy(p, &digits, 4);
+	return p + decimals;
 }
 
 char *gt_put_hundredths(char *p, int64_t v)
 {
 	uint64_t u = gt_put_sign_(&p, v);
 
-	return put_parts(p, u, 2);
+	return gt_put_parts(p, u, 2);
 }
 
 char *gt_put_us(char *p, int64_t ns)
 {
 	uint64_t u = gt_put_sign_(&p, ns);
 
-	return put_parts(p, u, 3);
+	p = gt_put_u64(p, u / 1000);
+	*p = '.';
+	return gt_put_three(p + 1, (uint32_t)(u % 1000));
 }
 
 char *gt_put_s(char *p, int64_t ns)
 {
 	uint64_t u = gt_put_sign_(&p, ns);
 
-	return put_parts(p, u, 9);
+	p = gt_put_u64(p, u / 1000000000);
+	*p = '.';
+	u %= 1000000000;
+	p = gt_put_three(p + 1, (uint32_t)u / 1000000);
+	p = gt_put_three(p, (uint32_t)u / 1000 % 1000);
+	return gt_put_three(p, (uint32_t)u % 1000);
 }
 
 /* v * 10^decimals, which must be below 2^63, rounded as printf does. A double is a whole number of 53 bits by a power of two, and 128
@@ -106,7 +123,7 @@ char *gt_put_fixed(char *p, double v, unsigned decimals)
 
 	*p = '-';
 	p += signbit(v) != 0;
-	return decimals ? put_parts(p, n, decimals) : gt_put_u64(p, n);
+	return gt_put_parts(p, n, decimals);
 }
 
 char *gt_put_general(char *p, double v)
@@ -124,5 +141,5 @@ char *gt_put_general(char *p, double v)
 	n = scaled(a, decimals);
 	for (; decimals && n % 10 == 0; n /= 10)	/* also where it was rounded up to one digit more */
 		decimals--;
-	return decimals ? put_parts(p, n, decimals) : gt_put_u64(p, n);
+	return gt_put_parts(p, n, decimals);
 }

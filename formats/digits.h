@@ -70,11 +70,13 @@ static inline char *gt_put_i64(char *p, int64_t v)
 }
 
 char *gt_put_hex(char *p, uint64_t v);		/* 0x... */
+/* A whole number of parts, of which 10^decimals make one: 0 to 18 decimals. */
+char *gt_put_parts(char *p, uint64_t v, unsigned decimals);
 char *gt_put_hundredths(char *p, int64_t v);	/* with exactly 2 decimals: 12.34 */
 char *gt_put_us(char *p, int64_t ns);		/* microseconds with exactly 3 decimals: 1234.567 */
 char *gt_put_s(char *p, int64_t ns);		/* seconds with exactly 9 decimals */
 /* What printf has for "%.*f", to the last digit: v as a binary fraction is exact, and is rounded to even where it lies in the middle.
- * decimals: 0 to 9, and |v| below 10^9. */
+ * decimals: 0 to 9, and |v| * 10^decimals is below 2^63. */
 char *gt_put_fixed(char *p, double v, unsigned decimals);
 /* Likewise "%.15g". Any v; 32 bytes are room enough. */
 char *gt_put_general(char *p, double v);

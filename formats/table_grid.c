@@ -5,6 +5,9 @@
  * names that do not lead the row become shorter still; then go other columns that the report can do without. Those left out are
  * said; one that has room after all, because a wider one had to go, comes back. At last names are cut down to what can be told
  * apart. What still does not fit runs over, for a clipped number would be a wrong one.
+ *
+ * How wide a column is depends on all rows that are aligned together, so their cells are first put into memory as texts, one behind
+ * the other, and then from there into lines. Of rows of one form (table.h) the cells that are fixed are put there once.
  */
 #include "formats/table_inside.h"
 
@@ -12,24 +15,36 @@
 #include <string.h>
 #include "formats/base/buf.h"
 #include "formats/clip.h"
+#include "formats/table_words.h"
 
 #define NAME_WIDTH 20u	/* columns go before a name gets less than this, */
 #define BESIDE_WIDTH 11u	/* or those behind the first column less than this */
 #define NS_DIGITS 3u	/* of a time, behind the microseconds */
 #define GAP 2u
 #define ALIGNED 1000u	/* a text that is wider runs over, or every row would be as wide as the name of one */
+#define PLAIN_MOST (32u << 10)	/* bytes of a line that is put together in one go */
 #define STREAM_ROWS 1000u	/* of a source that text aligns at a time */
 
-/* texts: the titles, then a row each. cells: how wide the widest one is, without the title. tall: titles go on in further lines;
- * brief: times are cut. */
+struct said { size_t at; uint32_t len, width; enum gt_tone tone; bool absent; };	/* a cell: words.bytes.data + at, with a 0 behind */
+/* said: of `rows` rows. cells: how wide the widest one is, without the title. tall: titles go on in further lines; brief: times are
+ * cut. */
 struct grid {
 	const struct gt_table *t;
-	unsigned ncolumns, norder;
-	char **texts;
+	unsigned ncolumns, norder, rows;
+	struct said *said;
+	size_t said_cap;
+	struct gt_words words;
+	uint32_t *like;			/* by form: 1 + a row of it */
 	size_t *cells, *widths, indent;
 	unsigned *order;	/* columns that may be left out, the first to go first */
 	bool *hidden, tall, brief;
+	struct shown { unsigned column, width; bool left; } *shown;	/* of plain lines: those that are not hidden */
+	unsigned nshown;
+	size_t room;		/* bytes of a plain line, 0: lines are not plain */
 };
+
+static const char *title_of(const struct grid *g, unsigned column) { return g->t->columns[column].title; }
+static char *text_of(const struct grid *g, const struct said *s) { return g->words.bytes.data + s->at; }
 
 /* How many bytes a word of a title has: a % belongs to the word before it. */
 static size_t title_word(const char *title)
@@ -64,7 +79,7 @@ static unsigned title_lines(const char *title, size_t width)
 /* The widest word of it, or all of it. */
 static size_t title_width(const struct grid *g, unsigned column)
 {
-	const char *title = g->texts[column];
+	const char *title = title_of(g, column);
 	size_t most = 0;
 
 	if (!g->tall)
@@ -137,21 +152,26 @@ static bool squeeze(struct grid *g, size_t limit, size_t first, size_t others)
 /* How wide its cells are, and at least as wide as those of the rows before. */
 static void measure(struct grid *g)
 {
-	for (size_t i = g->ncolumns; i < (g->t->nrows + 1ul) * g->ncolumns; i++) {
-		size_t width = gt_clip_width(g->texts[i]), *widest = &g->cells[i % g->ncolumns];
+	const struct said *s = g->said;
 
-		width = width < ALIGNED ? width : ALIGNED;
-		*widest = width > *widest ? width : *widest;
-	}
+	for (unsigned row = 0; row < g->rows; row++)
+		for (unsigned i = 0; i < g->ncolumns; i++, s++)
+			if (s->width > g->cells[i])	/* seldom */
+				g->cells[i] = s->width < ALIGNED ? s->width : ALIGNED;
 }
 
 /* Times without their last digits: cut, not rounded, so that --from such a time begins before what is there. */
 static void cut_times(struct grid *g)
 {
-	for (size_t i = g->ncolumns; i < (g->t->nrows + 1ul) * g->ncolumns; i++)
-		if (g->t->columns[i % g->ncolumns].kind == GT_C_TIME &&
-		    !gt_table_cell(g->t, (unsigned)(i / g->ncolumns) - 1, (unsigned)(i % g->ncolumns))->absent)
-			g->texts[i][strlen(g->texts[i]) - NS_DIGITS] = '\0';
+	for (size_t i = 0; i < (size_t)g->rows * g->ncolumns; i++) {
+		struct said *s = &g->said[i];
+
+		if (g->t->columns[i % g->ncolumns].kind != GT_C_TIME || s->absent)
+			continue;
+		s->len -= NS_DIGITS;
+		s->width -= NS_DIGITS;
+		text_of(g, s)[s->len] = '\0';
+	}
 }
 
 static bool is_place(const char *key)
@@ -232,7 +252,7 @@ static void widen_titles(struct grid *g, size_t limit)
 	size_t total = total_width(g);
 
 	for (unsigned i = 0; i < g->ncolumns; i++) {
-		size_t title = gt_clip_width(g->texts[i]), more = title > g->widths[i] ? title - g->widths[i] : 0;
+		size_t title = gt_clip_width(title_of(g, i)), more = title > g->widths[i] ? title - g->widths[i] : 0;
 
 		if (g->hidden[i] || total > limit || more > limit - total)
 			continue;
@@ -280,6 +300,31 @@ static void choose(struct grid *g, size_t limit)
 	widen_titles(g, limit);
 }
 
+/* Cuts the texts of a column that are too wide. */
+static int clip(struct grid *g, unsigned column)
+{
+	char **texts = calloc(g->rows + 1ul, sizeof(*texts));
+	int rc = texts ? 0 : -ENOMEM;
+
+	for (unsigned row = 0; !rc && row < g->rows; row++)
+		rc = (texts[row] = strdup(text_of(g, &g->said[(size_t)row * g->ncolumns + column]))) ? 0 : -ENOMEM;
+	rc = rc ? rc : gt_clip(texts, 1, g->rows, g->widths[column]);
+	for (unsigned row = 0; texts && row < g->rows; row++) {
+		struct said *s = &g->said[(size_t)row * g->ncolumns + column];
+
+		if (!rc && strcmp(text_of(g, s), texts[row])) {
+			s->at = g->words.bytes.len;
+			s->len = (uint32_t)strlen(texts[row]);
+			s->width = (uint32_t)gt_clip_width(texts[row]);
+			gt_out_add(&g->words.bytes, texts[row], s->len + 1ul);
+		}
+		free(texts[row]);
+	}
+	free(texts);
+	gt_out_room(&g->words.bytes, GT_PIECE);
+	return rc ? rc : g->words.bytes.failed;
+}
+
 /* settled: the titles are printed, and so it is which columns there are and how they look. */
 static int fit(struct grid *g, size_t limit, bool settled)
 {
@@ -294,7 +339,7 @@ static int fit(struct grid *g, size_t limit, bool settled)
 		squeeze(g, limit, GT_CLIP_MIN, GT_CLIP_MIN);
 	for (unsigned i = 0; !rc && i < g->ncolumns; i++)
 		if (g->widths[i] < g->cells[i])
-			rc = gt_clip(g->texts + g->ncolumns + i, g->ncolumns, g->t->nrows, g->widths[i]);
+			rc = clip(g, i);
 	return rc;
 }
 
@@ -319,56 +364,110 @@ static void say_hidden(struct gt_out *out, const struct grid *g, size_t limit, b
 	gt_buf_release(&b);
 }
 
-static void print_line(struct gt_out *out, const struct grid *g, char *const *texts, const struct gt_cell *cells, size_t limit)
+struct line { size_t owed, at; };	/* spaces to come, should anything follow them; columns printed */
+
+/* A cell of that width, or nothing. limit: where it is to be broken. */
+static void print_cell(struct gt_out *out, const struct grid *g, struct line *line, unsigned column, const char *text, size_t width,
+		       enum gt_tone tone, size_t limit)
 {
-	size_t owed = g->indent, at = 0;	/* spaces to come, should anything follow them; columns printed */
+	size_t pad = g->widths[column] > width ? g->widths[column] - width : 0;
+	bool left = gt_is_text(&g->t->columns[column]);
 
+	line->owed += left ? 0 : pad;
+	if (width) {
+		gt_put_spaces(out, line->owed);
+		line->at += line->owed;
+		gt_put_words(out, tone, text, line->at, line->at, column + 1 == g->ncolumns && left ? limit : SIZE_MAX);
+		line->at += width;
+		line->owed = 0;
+	}
+	line->owed += GAP + (left ? pad : 0);
+}
+
+static void print_row(struct gt_out *out, const struct grid *g, const struct said *row, size_t limit)
+{
+	struct line line = { .owed = g->indent };
+
+	for (unsigned i = 0; i < g->ncolumns; i++)
+		if (!g->hidden[i])
+			print_cell(out, g, &line, i, text_of(g, &row[i]), row[i].width, row[i].tone, limit);
+	gt_out_str(out, "\n");
+}
+
+static inline char *put_blanks(char *p, size_t n)
+{
+	memcpy(p, "                ", GT_PIECE);
+	for (size_t i = GT_PIECE; i < n; i += GT_PIECE)
+		memcpy(p + i, "                ", GT_PIECE);
+	return p + n;
+}
+
+/* How plain lines are printed: where there is no end of the line and there are no colours, as in a file, to which millions of rows go. */
+static void plan_plain(struct grid *g, const struct gt_out *out, size_t limit)
+{
+	size_t room = g->indent + GT_PIECE;
+
+	g->nshown = 0;
 	for (unsigned i = 0; i < g->ncolumns; i++) {
-		size_t w = gt_clip_width(texts[i]), pad = g->widths[i] > w ? g->widths[i] - w : 0;
-		bool left = gt_is_text(&g->t->columns[i]);
-
 		if (g->hidden[i])
 			continue;
-		owed += left ? 0 : pad;
-		if (w) {
-			gt_put_spaces(out, owed);
-			at += owed;
-			gt_put_words(out, cells ? cells[i].tone : GT_TONE_HEADING, texts[i], at, at,
-				     i + 1 == g->ncolumns && left ? limit : SIZE_MAX);
-			at += w;
+		g->shown[g->nshown++] = (struct shown){ i, (unsigned)g->widths[i], gt_is_text(&g->t->columns[i]) };
+		room += g->widths[i] + GAP + GT_PIECE;
+	}
+	g->room = limit == SIZE_MAX && !out->colours && room <= PLAIN_MOST ? room : 0;
+}
+
+/* false: there is a text in it that has more bytes than its column is wide. */
+static bool print_plain_row(struct gt_out *out, const struct grid *g, const struct said *row)
+{
+	const char *texts = g->words.bytes.data;
+	size_t owed = g->indent;
+	char *p = gt_out_room(out, g->room);
+
+	for (const struct shown *c = g->shown, *end = c + g->nshown; c < end; c++) {
+		const struct said *s = &row[c->column];
+		size_t pad = c->width - s->width;
+
+		if (s->len > c->width)
+			return false;
+		owed += c->left ? 0 : pad;
+		if (s->len) {
+			p = gt_put_pieces(put_blanks(p, owed), texts + s->at, s->len);
 			owed = 0;
 		}
-		owed += GAP + (left ? pad : 0);
+		owed += GAP + (c->left ? pad : 0);
 	}
-	gt_out_str(out, "\n");
+	*p++ = '\n';
+	gt_out_used(out, p);
+	return true;
 }
 
 /* The titles, line by line; one that takes fewer lines than others stands at the bottom. */
 static int print_titles(struct gt_out *out, const struct grid *g, size_t limit)
 {
-	char **line = calloc(g->ncolumns + 1, sizeof(*line)), **rest = calloc(g->ncolumns + 1, sizeof(*rest));
-	unsigned left = 0, failed = 0;
+	const char **rest = calloc(g->ncolumns + 1, sizeof(*rest));
+	unsigned left = 0, failed = !rest;
 
-	for (unsigned i = 0; line && rest && i < g->ncolumns; i++) {
-		rest[i] = g->texts[i];
+	for (unsigned i = 0; rest && i < g->ncolumns; i++) {
+		rest[i] = title_of(g, i);
 		if (!g->hidden[i] && title_lines(rest[i], g->widths[i]) > left)
 			left = title_lines(rest[i], g->widths[i]);
 	}
-	for (; line && rest && left && !failed; left--) {
-		for (unsigned i = 0; i < g->ncolumns; i++) {
-			size_t len = title_lines(rest[i], g->widths[i]) < left ? 0 : title_line(rest[i], g->widths[i]);
+	for (; left && !failed; left--) {
+		struct line line = { .owed = g->indent };
 
-			line[i] = strndup(rest[i], len);
-			failed |= !line[i];
+		for (unsigned i = 0; i < g->ncolumns && !failed; i++) {
+			size_t len = title_lines(rest[i], g->widths[i]) < left ? 0 : title_line(rest[i], g->widths[i]);
+			char *word = strndup(rest[i], len);
+
+			failed = !word;
+			if (word && !g->hidden[i])
+				print_cell(out, g, &line, i, word, gt_clip_width(word), GT_TONE_HEADING, limit);
+			free(word);
 			rest[i] += len + (len && rest[i][len] == ' ');
 		}
-		if (!failed)
-			print_line(out, g, line, NULL, limit);
-		for (unsigned i = 0; i < g->ncolumns; i++)
-			free(line[i]);
+		gt_out_str(out, "\n");
 	}
-	failed |= !line || !rest;
-	free(line);
 	free(rest);
 	return failed ? -ENOMEM : 0;
 }
@@ -382,69 +481,150 @@ unsigned gt_text_columns(const struct gt_table *t)
 	return n;
 }
 
-/* Titles and rows as texts. */
-static int grid_texts(struct grid *g)
+/* ---- rows as texts ---- */
+
+static struct gt_word spell(struct grid *g, const struct gt_cell *c)
+{
+	struct gt_word word;
+	size_t at = g->words.bytes.len;
+
+	if (!c->indent)
+		return gt_words_get(&g->words, c->s ? c->s : "", c->s && c->lasting);
+	gt_put_spaces(&g->words.bytes, c->indent);
+	word = gt_words_spell(&g->words, c->s ? c->s : "");
+	return (struct gt_word){ .at = at, .len = word.len + c->indent, .width = word.width + c->indent };
+}
+
+static void say(struct grid *g, struct said *s, const struct gt_column *col, const struct gt_cell *c)
+{
+	struct gt_out *bytes = &g->words.bytes;
+	struct gt_word word = { .at = bytes->len };
+	char *p;
+
+	if (c->absent) {
+		word = gt_words_get(&g->words, c->s ? c->s : "-", !c->s);
+	} else if (gt_is_text(col)) {
+		word = spell(g, c);
+	} else {
+		p = gt_put_figure(gt_out_room(bytes, GT_FIGURE_ROOM + GT_PIECE), col, c);
+		word.len = word.width = (uint32_t)(p - bytes->data - word.at);
+		*p++ = '\0';
+		gt_out_used(bytes, p);
+	}
+	s->at = word.at;
+	s->len = word.len;
+	s->width = word.width;
+	s->absent = c->absent;
+}
+
+/* One more row. Of those of its form the first is known by now, or it is this one. */
+static int say_row(struct grid *g, const struct gt_row_at_hand *row)
 {
 	const struct gt_table *t = g->t;
-	unsigned n = g->ncolumns;
-	size_t ncells = ((size_t)t->nrows + 1) * n;
+	const struct said *like;
+	struct said *to;
 
-	g->texts = calloc(ncells + 1, sizeof(*g->texts));
-	for (size_t i = 0; g->texts && i < ncells; i++) {
-		const struct gt_column *col = &t->columns[i % n];
-		size_t from = (int)(i % n) == t->replaced ? (size_t)t->by : i % n;
-
-		g->texts[i] = i < n ? strdup(col->title) : gt_cell_words(col, gt_table_cell(t, (unsigned)(i / n) - 1, (unsigned)from), "-");
-		if (!g->texts[i])
-			return -ENOMEM;
+	if (gt_grow(&g->said, &g->said_cap, (g->rows + 1ul) * g->ncolumns, sizeof(*g->said)))
+		return -ENOMEM;
+	to = g->said + (size_t)g->rows++ * g->ncolumns;
+	like = row->form && g->like[row->form] ? g->said + (g->like[row->form] - 1ul) * g->ncolumns : NULL;
+	for (unsigned i = 0; i < g->ncolumns; i++) {
+		if (like && row->cells[i].fixed)
+			to[i] = like[i];
+		else
+			say(g, &to[i], &t->columns[i], &row->cells[i]);
+		to[i].tone = row->cells[i].tone;
 	}
-	return g->texts ? 0 : -ENOMEM;
+	if (t->replaced != t->by && (unsigned)t->replaced < g->ncolumns)
+		say(g, &to[t->replaced], &t->columns[t->replaced], &row->cells[t->by]);
+	if (row->form && !like)
+		g->like[row->form] = g->rows;
+	return g->words.bytes.failed;
 }
 
-static void free_texts(struct grid *g)
+static int say_held(struct grid *g)
 {
-	for (size_t i = 0; g->texts && i < ((size_t)g->t->nrows + 1) * g->ncolumns; i++)
-		free(g->texts[i]);
-	free(g->texts);
-	g->texts = NULL;
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < g->t->nrows; i++)
+		rc = say_row(g, &(struct gt_row_at_hand){ (struct gt_cell *)gt_row_of(g->t, i), 0 });
+	return rc;
 }
+
+/* The next rows of the source. */
+static int say_pulled(struct grid *g, struct gt_table *t, struct gt_err *err)
+{
+	struct gt_row_at_hand row;
+	int rc = 0, more = 1;
+
+	g->rows = 0;
+	gt_words_clear(&g->words);
+	memset(g->like, 0, (GT_ROW_FORMS + 1) * sizeof(*g->like));
+	while (!rc && g->rows < STREAM_ROWS && (more = gt_table_pull(t, &row, err)) > 0)
+		rc = say_row(g, &row);
+	return more < 0 ? more : rc;
+}
+
+/* ---- the grid ---- */
 
 /* The rows at hand; titles and what is said above them with the first of all. */
 static int print_rows(struct gt_out *out, struct grid *g, size_t limit, bool first, bool *told)
 {
-	int rc = grid_texts(g);
+	int rc = fit(g, limit, !first);
 
-	if (!rc)
-		rc = fit(g, limit, !first);
 	if (!rc && first) {
 		say_hidden(out, g, limit, told);
 		rc = print_titles(out, g, limit);
 	}
-	for (unsigned row = 0; !rc && row < g->t->nrows; row++)
-		print_line(out, g, g->texts + (row + 1ul) * g->ncolumns, gt_row_of(g->t, row), limit);
-	free_texts(g);
+	plan_plain(g, out, limit);
+	for (unsigned row = 0; !rc && row < g->rows; row++) {
+		const struct said *said = g->said + (size_t)row * g->ncolumns;
+
+		if (!g->room || !print_plain_row(out, g, said))
+			print_row(out, g, said, limit);
+	}
 	return rc;
+}
+
+static int open_grid(struct grid *g, const struct gt_table *t)
+{
+	unsigned n = gt_text_columns(t);
+
+	*g = (struct grid){ .t = t, .ncolumns = n, .indent = 2, .cells = calloc(2ul * n + 1, sizeof(*g->cells)),
+			    .order = calloc(n + 1, sizeof(*g->order)), .hidden = calloc(n + 1, sizeof(*g->hidden)),
+			    .like = calloc(GT_ROW_FORMS + 1, sizeof(*g->like)), .shown = calloc(n + 1, sizeof(*g->shown)) };
+	gt_words_init(&g->words, gt_spell_printable);
+	g->widths = g->cells + n;
+	return g->cells && g->order && g->hidden && g->like && g->shown ? 0 : -ENOMEM;
+}
+
+static void close_grid(struct grid *g)
+{
+	gt_words_release(&g->words);
+	free(g->said);
+	free(g->like);
+	free(g->shown);
+	free(g->cells);
+	free(g->order);
+	free(g->hidden);
 }
 
 int gt_print_grid(struct gt_out *out, struct gt_table *t, size_t limit, bool *told, struct gt_err *err)
 {
-	unsigned n = gt_text_columns(t);
-	size_t *sizes = calloc(2ul * n + 1, sizeof(*sizes));
-	struct grid g = { .t = t, .ncolumns = n, .cells = sizes, .indent = 2, .order = calloc(n + 1, sizeof(*g.order)),
-			  .hidden = calloc(n + 1, sizeof(*g.hidden)) };
-	int rc = sizes && g.order && g.hidden ? gt_table_hold(t, STREAM_ROWS, err) : -ENOMEM;
+	struct grid g;
+	int rc = open_grid(&g, t);
 
-	g.widths = sizes + n;
+	if (!rc)
+		rc = gt_table_hold(t, STREAM_ROWS, err);
+	if (!rc)
+		rc = say_held(&g);
 	if (!rc)
 		rc = print_rows(out, &g, limit, true, told);
 	while (!rc && t->source.next && !out->failed) {
-		gt_table_keep_rows(t, 0);
-		rc = gt_table_hold(t, STREAM_ROWS, err);
+		rc = say_pulled(&g, t, err);
 		if (!rc)
 			rc = print_rows(out, &g, limit, false, told);
 	}
-	free(sizes);
-	free(g.order);
-	free(g.hidden);
+	close_grid(&g);
 	return rc;
 }

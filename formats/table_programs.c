@@ -136,7 +136,7 @@ static int add_steps(struct recipes *r, const struct gt_cell *cells)
 		text = r->texts.len;
 	}
 	gt_out_str(&r->texts, r->format == GT_JSON ? "}" : r->format == GT_TSV ? "\n" : "\r\n");
-	gt_out_room(&r->texts, GT_WORD_SLACK);
+	gt_out_room(&r->texts, GT_PIECE);
 	return rc ? rc : add_step(r, text, 0, END);
 }
 
@@ -148,7 +148,7 @@ static int make_recipe(struct recipes *r, unsigned form, const struct gt_cell *c
 
 	if (rc)
 		return rc;
-	room = r->texts.len - texts + (r->n - first) * CELL_ROOM + GT_WORD_SLACK;
+	room = r->texts.len - texts + (r->n - first) * CELL_ROOM + GT_PIECE;
 	if (r->n > first && room <= ROOM_MOST)
 		r->list[form] = (struct recipe){ (uint32_t)first, (uint32_t)room };
 	else

@@ -15,40 +15,47 @@
 
 /* ---- cells ---- */
 
-/* Four significant digits: 1.234, 12.34, 123.4; but never four digits of fraction for whole things. */
-static int put_scaled(char *to, size_t size, double v, const char *unit)
-{
-	double a = fabs(v);
-	int decimals = a < 9.9995 ? 3 : a < 99.995 ? 2 : a < 999.95 ? 1 : 0;
+/* `by` is how much of it one unit is; it is used from `from` on, where rounding to four digits would reach it, so that 999.96 us is 1.000
+ * ms and never "1000 us". */
+struct scale { double from; uint64_t by; char unit[4]; uint8_t len; };
+static const struct scale times[] = { { 999950000.0, 1000000000, "s", 1 }, { 999950.0, 1000000, "ms", 2 }, { 1e3, 1000, "us", 2 },
+				      { 0, 1, "ns", 2 } };
+static const struct scale sizes[] = { { 0x1p50, 1ull << 50, "PiB", 3 }, { 0x1p40, 1ull << 40, "TiB", 3 }, { 0x1p30, 1ull << 30, "GiB", 3 },
+				      { 0x1p20, 1ull << 20, "MiB", 3 }, { 0x1p10, 1ull << 10, "KiB", 3 }, { 0, 1, "B", 1 } };
 
-	return snprintf(to, size, "%.*f %s", decimals, v, unit);
+/* v / by as printf has that quotient of doubles. It is so near to the true one that rounding in whole numbers comes to the same, except
+ * in the very middle between two. */
+static char *put_quotient(char *p, int64_t v, uint64_t by, unsigned decimals)
+{
+	static const unsigned tens[] = { 1, 10, 100, 1000 };
+	uint64_t parts = (v < 0 ? -(uint64_t)v : (uint64_t)v) * tens[decimals], rest = parts % by;
+
+	if (v >= 1ll << 53 || v <= -(1ll << 53) || rest * 2 == by)
+		return gt_put_fixed(p, (double)v / (double)by, decimals);
+	*p = '-';
+	return gt_put_parts(p + (v < 0), parts / by + (rest * 2 > by), decimals);
 }
 
-struct scale { double from, by; const char *unit; };
-
-static void put_unit(char *to, size_t size, int64_t v, const struct scale *scales, const char *plain)
+/* Four significant digits: 1.234, 12.34, 123.4; but never four digits of fraction, and whole things are whole. */
+static char *put_unit(char *p, int64_t v, const struct scale *scale)
 {
 	double a = fabs((double)v);
 
-	for (; scales->unit; scales++)
-		if (a >= scales->from) {
-			put_scaled(to, size, (double)v / scales->by, scales->unit);
-			return;
-		}
-	snprintf(to, size, "%" PRId64 " %s", v, plain);
+	while (a < scale->from)
+		scale++;
+	a /= (double)scale->by;
+	p = put_quotient(p, v, scale->by, scale->by == 1 ? 0 : a < 9.9995 ? 3 : a < 99.995 ? 2 : a < 999.95 ? 1 : 0);
+	*p++ = ' ';
+	memcpy(p, scale->unit, sizeof(scale->unit));
+	return p + scale->len;
 }
-
-/* A unit begins where rounding to four digits would reach it, so that 999.96 us is 1.000 ms and never "1000 us". */
-static const struct scale times[] = { { 999950000.0, 1e9, "s" }, { 999950.0, 1e6, "ms" }, { 1e3, 1e3, "us" }, { 0, 0, NULL } };
-static const struct scale sizes[] = {{0x1p50, 0x1p50, "PiB"}, {0x1p40, 0x1p40, "TiB"}, {0x1p30, 0x1p30, "GiB"},
-				     {0x1p20, 0x1p20, "MiB"}, {0x1p10, 0x1p10, "KiB"}, {0, 0, NULL}};
 
 void gt_put_scaled(char *to, size_t size, enum gt_cell_kind kind, int64_t v)
 {
-	if (kind == GT_C_NS || kind == GT_C_BYTES)
-		put_unit(to, size, v, kind == GT_C_NS ? times : sizes, kind == GT_C_NS ? "ns" : "B");
-	else
-		snprintf(to, size, "%" PRId64, v);
+	char text[64];
+
+	*(kind == GT_C_NS ? put_unit(text, v, times) : kind == GT_C_BYTES ? put_unit(text, v, sizes) : gt_put_i64(text, v)) = '\0';
+	snprintf(to, size, "%s", text);
 }
 
 struct gt_scaled gt_scaled(enum gt_cell_kind kind, int64_t v)
@@ -60,6 +67,13 @@ struct gt_scaled gt_scaled(enum gt_cell_kind kind, int64_t v)
 }
 
 /* Control characters would break lines or speak to the terminal. */
+static void replace_controls(char *s, size_t n)
+{
+	for (char *end = s + n; s < end; s++)
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			*s = '?';
+}
+
 char *gt_printable(const char *s, unsigned indent)
 {
 	size_t n = strlen(s) + 1;
@@ -69,62 +83,57 @@ char *gt_printable(const char *s, unsigned indent)
 		return NULL;
 	memset(copy, ' ', indent);
 	memcpy(copy + indent, s, n);
-	for (char *p = copy; *p; p++)
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			*p = '?';
+	replace_controls(copy + indent, n - 1);
 	return copy;
 }
 
+void gt_spell_printable(struct gt_out *to, const char *s)
+{
+	size_t n = strlen(s), at = to->len;
+
+	gt_out_add(to, s, n);
+	if (!to->failed)
+		replace_controls(to->data + at, n);
+}
+
 /* Four significant digits, as of times and sizes; large numbers as the whole ones that they most often are, and whole ones as such. */
-static void put_real(char *text, size_t size, double v)
+static char *put_real(char *p, double v)
 {
 	double a = fabs(v);
 
 	if (!isfinite(v))
-		snprintf(text, size, "-");
-	else if (a < 1e15 && (a >= 999.95 || a == floor(a)))
-		snprintf(text, size, "%.0f", v);
-	else
-		snprintf(text, size, a < 1e15 ? "%#.4g" : "%.4g", v);
+		return stpcpy(p, "-");
+	if (a < 1e15 && (a >= 999.95 || a == floor(a)))
+		return gt_put_fixed(p, v, 0);
+	return p + sprintf(p, a < 1e15 ? "%#.4g" : "%.4g", v);
 }
 
-static void put_figure(char *text, size_t size, enum gt_cell_kind kind, const struct gt_cell *c)
+static char *put_kind(char *p, enum gt_cell_kind kind, const struct gt_cell *c)
 {
 	switch (kind) {
 	case GT_C_NS:
-		put_unit(text, size, c->i, times, "ns");
-		break;
+		return put_unit(p, c->i, times);
 	case GT_C_TIME:
-		*gt_put_s(text, c->i) = '\0';
-		break;
+		return gt_put_s(p, c->i);
 	case GT_C_BYTES:
-		put_unit(text, size, c->i, sizes, "B");
-		break;
+		return put_unit(p, c->i, sizes);
 	case GT_C_PERCENT:
-		*gt_put_hundredths(text, c->i) = '\0';
-		break;
+		return gt_put_hundredths(p, c->i);
 	case GT_C_REAL:
-		put_real(text, size, c->d);
-		break;
+		return put_real(p, c->d);
 	default:
-		*gt_put_i64(text, c->i) = '\0';
+		return gt_put_i64(p, c->i);
 	}
 }
 
-char *gt_cell_words(const struct gt_column *col, const struct gt_cell *c, const char *absent)
+char *gt_put_figure(char *p, const struct gt_column *col, const struct gt_cell *c)
 {
 	enum gt_cell_kind kind = gt_kind_of(col, c);
-	bool more = c->change && (kind == GT_C_REAL ? c->d > 0 && isfinite(c->d) : c->i > 0);
-	char text[64] = "+";
 
-	if (c->absent)
-		return strdup(c->s ? c->s : absent);
-	if (gt_is_text(col))
-		return gt_printable(c->s ? c->s : "", c->indent);
-	put_figure(text + more, sizeof(text) - more, kind, c);
-	if (col->kind == GT_C_FIGURE && kind == GT_C_PERCENT)	/* no heading says so */
-		strcat(text, " %");
-	return strdup(text);
+	if (c->change && (kind == GT_C_REAL ? c->d > 0 && isfinite(c->d) : c->i > 0))
+		*p++ = '+';
+	p = put_kind(p, kind, c);
+	return col->kind == GT_C_FIGURE && kind == GT_C_PERCENT ? stpcpy(p, " %") : p;		/* no heading says so */
 }
 
 /* ---- text ---- */
@@ -177,17 +186,21 @@ void gt_put_wrapped(struct gt_out *out, enum gt_tone tone, const char *s, size_t
 	gt_out_str(out, "\n");
 }
 
-/* A list has room for the exact figure: "524288000 bytes (500.00 MiB)", "15.234 ms". */
+/* A list has room for the exact figure: "524288000 bytes (500.00 MiB)", "15.234 ms". NULL: no memory. */
 static char *list_text(const struct gt_column *col, const struct gt_cell *c)
 {
 	char text[96];
 
-	if (c->absent || (col->kind != GT_C_BYTES && col->kind != GT_C_NS))
-		return gt_cell_words(col, c, "not recorded");
+	if (c->absent)
+		return strdup(c->s ? c->s : "not recorded");
+	if (gt_is_text(col))
+		return gt_printable(c->s ? c->s : "", c->indent);
 	if (col->kind == GT_C_BYTES)
 		snprintf(text, sizeof(text), "%" PRId64 " bytes (%.2f MiB)", c->i, (double)c->i / 0x1p20);
-	else
+	else if (col->kind == GT_C_NS)
 		snprintf(text, sizeof(text), "%.3f ms", (double)c->i / 1e6);
+	else
+		*gt_put_figure(text, col, c) = '\0';
 	return strdup(text);
 }
 

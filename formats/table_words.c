@@ -24,7 +24,7 @@ struct gt_word gt_words_spell(struct gt_words *w, const char *s)
 	w->spell(&w->bytes, s);
 	word.len = (uint32_t)(w->bytes.len - word.at);
 	gt_out_add(&w->bytes, "", 1);
-	gt_out_room(&w->bytes, GT_WORD_SLACK);
+	gt_out_room(&w->bytes, GT_PIECE);
 	if (w->bytes.failed)		/* and thrown away */
 		return (struct gt_word){ .s = NULL };
 	word.width = (uint32_t)gt_clip_width(w->bytes.data + word.at);

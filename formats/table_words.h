@@ -7,10 +7,10 @@
 struct gt_word { const char *s; size_t at; uint32_t len, width; };	/* bytes.data + at, with a 0 behind; width: in characters */
 struct gt_words {
 	void (*spell)(struct gt_out *to, const char *s);
-	struct gt_out bytes;		/* may move when a word is spelled; GT_WORD_SLACK more can be read. failed: no memory */
+	struct gt_out bytes;		/* may move when a word is spelled; GT_PIECE more can be read. failed: no memory */
 	struct gt_word slots[1024];
 };
-#define GT_WORD_SLACK 16
+#define GT_PIECE 16		/* bytes that are copied at once */
 
 void gt_words_init(struct gt_words *w, void (*spell)(struct gt_out *to, const char *s));
 void gt_words_clear(struct gt_words *w);	/* forgets them, and whatever else was put behind them into bytes */
@@ -26,12 +26,12 @@ static inline struct gt_word gt_words_get(struct gt_words *w, const char *s, boo
 	return lasting ? (*slot = gt_words_spell(w, s)) : gt_words_spell(w, s);
 }
 
-/* Copies whole pieces of 16 bytes, one at least: up to GT_WORD_SLACK beyond are read and written. */
+/* Copies whole pieces of 16 bytes, one at least: up to GT_PIECE beyond are read and written. */
 static inline char *gt_put_pieces(char *p, const char *s, size_t n)
 {
-	memcpy(p, s, GT_WORD_SLACK);		/* most often all */
-	for (size_t i = GT_WORD_SLACK; i < n; i += GT_WORD_SLACK)
-		memcpy(p + i, s + i, GT_WORD_SLACK);
+	memcpy(p, s, GT_PIECE);		/* most often all */
+	for (size_t i = GT_PIECE; i < n; i += GT_PIECE)
+		memcpy(p + i, s + i, GT_PIECE);
 	return p + n;
 }
 #endif

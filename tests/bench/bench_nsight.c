@@ -1,10 +1,11 @@
 /* Reports by Nsight's names, on a trace of 9 million calls, of which one in nine launches a kernel, in ranges of 900 calls:
  * events a second of processor time of those that reduce (reading and unpacking included), rows a second of the program for
- * those that print rows, as csv to nowhere, and the memory it needs. An event is a row of the trace, whether or not the report
+ * those that print rows to nowhere, in each format, and the memory it needs. An event is a row of the trace, whether or not the report
  * counts it. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -129,7 +130,7 @@ static double reduce(const char *path, const char *report, struct gt_err *err)
 }
 
 /* Rows a second of processor time that the program prints, best of RUNS, and its greatest memory. */
-static double print(const char *path, const char *report, unsigned rows, double *rss_mib)
+static double print(const char *path, const char *report, const char *format, unsigned rows, double *rss_mib)
 {
 	const char *build = getenv("B");
 	char program[4096];
@@ -144,7 +145,7 @@ static double print(const char *path, const char *report, unsigned rows, double 
 
 		if (!pid) {
 			if (freopen("/dev/null", "w", stdout))
-				execl(program, program, "--format", "csv", report, path, (char *)NULL);
+				execl(program, program, "--top", "0", "--format", format, report, path, (char *)NULL);
 			_exit(127);
 		}
 		if (pid < 0 || wait4(pid, &status, 0, &u) != pid || status)
@@ -162,6 +163,7 @@ int main(void)
 					    "cuda_kern_exec_sum", "nvtx_sum", "nvtx_gpu_proj_sum", "nvtx_kern_sum" };
 	static const struct { const char *name; unsigned rows; } traces[] = {
 		{ "cuda_api_trace", LAUNCHES * CALLS_EACH }, { "cuda_gpu_trace", LAUNCHES }, { "cuda_kern_exec_trace", LAUNCHES } };
+	static const char *const formats[] = { "csv", "tsv", "json", "text" };
 	struct gt_err err = GT_ERR_INIT;
 	double rate, rss = 0;
 
@@ -178,12 +180,17 @@ int main(void)
 		}
 		printf("%s_events_per_s_core %.0f events/s\n", sums[i], rate);
 	}
-	for (unsigned i = 0; i < sizeof(traces) / sizeof(*traces); i++) {
-		if ((rate = print("nsight.zst", traces[i].name, traces[i].rows, &rss)) < 0) {
-			fprintf(stderr, "bench_nsight: %s failed\n", traces[i].name);
+	for (unsigned i = 0; i < 4 * sizeof(traces) / sizeof(*traces); i++) {
+		const char *name = traces[i / 4].name, *format = formats[i % 4];
+
+		if ((rate = print("nsight.zst", name, format, traces[i / 4].rows, &rss)) < 0) {
+			fprintf(stderr, "bench_nsight: %s failed\n", name);
 			return 1;
 		}
-		printf("%s_rows_per_s_core %.0f rows/s\n", traces[i].name, rate);
+		if (!strcmp(format, "csv"))
+			printf("%s_rows_per_s_core %.0f rows/s\n", name, rate);
+		else
+			printf("%s_%s_rows_per_s_core %.0f rows/s\n", name, format, rate);
 	}
 	printf("nsight_traces_rss_mib %.1f MiB\n", rss);
 	unlink("nsight.zst");

@@ -124,6 +124,50 @@ static void only_text_indents(void)
 	gt_table_free(t);
 }
 
+/* What printf makes of it. */
+static void scale_by_printf(char *to, size_t size, enum gt_cell_kind kind, int64_t v)
+{
+	static const struct { double from, by; const char *unit; } units[2][6] = {
+		{ { 0x1p50, 0x1p50, "PiB" }, { 0x1p40, 0x1p40, "TiB" }, { 0x1p30, 0x1p30, "GiB" }, { 0x1p20, 0x1p20, "MiB" },
+		  { 0x1p10, 0x1p10, "KiB" } },
+		{ { 999950000.0, 1e9, "s" }, { 999950.0, 1e6, "ms" }, { 1e3, 1e3, "us" } } };
+	double a;
+
+	for (unsigned i = 0; i < 6 && units[kind == GT_C_NS][i].unit; i++)
+		if (fabs((double)v) >= units[kind == GT_C_NS][i].from) {
+			a = fabs((double)v / units[kind == GT_C_NS][i].by);
+			snprintf(to, size, "%.*f %s", a < 9.9995 ? 3 : a < 99.995 ? 2 : a < 999.95 ? 1 : 0,
+				 (double)v / units[kind == GT_C_NS][i].by, units[kind == GT_C_NS][i].unit);
+			return;
+		}
+	snprintf(to, size, "%lld %s", (long long)v, kind == GT_C_NS ? "ns" : "B");
+}
+
+/* Any size, many of them in the middle between two that are shown, or next to it. */
+static void scaled_as_printf_does(void)
+{
+	uint64_t seed = 7;
+	unsigned wrong = 0;
+
+	for (unsigned i = 0; i < 400000; i++) {
+		enum gt_cell_kind kind = i % 2 ? GT_C_NS : GT_C_BYTES;
+		int64_t v, unit = kind == GT_C_NS ? 1000 : 1024;
+		char want[64];
+
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		v = (int64_t)(seed >> 1 >> (seed >> 7) % 60);
+		if (i % 3 == 0)
+			v = (int64_t)(seed >> 20) % 2000000 * 5 * (seed >> 60 & 1 ? unit / 8 : 1) + (int64_t)(seed >> 40) % 3 - 1;
+		if (i % 3 == 1)
+			v = (int64_t)(seed >> 20) % 20000 * (unit / 2) * (seed >> 60 & 1 ? unit : 1);
+		v = seed >> 61 & 1 ? -v : v;
+		scale_by_printf(want, sizeof(want), kind, v);
+		wrong += strcmp(gt_scaled(kind, v).text, want) != 0;
+	}
+	CHECK(!wrong);
+	CHECK(!strcmp(gt_scaled(GT_C_NS, INT64_MIN).text, "-9223372037 s") && !strcmp(gt_scaled(GT_C_BYTES, INT64_MAX).text, "8192 PiB"));
+}
+
 static void durations(void)
 {
 	static const struct gt_column one[] = { { "d_ns", "D", GT_C_NS } };
@@ -802,7 +846,7 @@ static void a_closed_output_ends_a_source(void)
 }
 
 T_MAIN(T(reals), T(a_source_gives_the_rows), T(a_source_may_have_no_rows), T(long_sources_are_aligned_by_the_thousand),
-       T(a_source_may_break), T(a_closed_output_ends_a_source), T(rows_of_forms_are_rows), T(answers), T(text), T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations),
+       T(a_source_may_break), T(a_closed_output_ends_a_source), T(rows_of_forms_are_rows), T(answers), T(text), T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations), T(scaled_as_printf_does),
        T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
        T(control_characters_stay_inside), T(narrow_terminal), T(columns_give_way), T(columns_give_way_to_names), T(one_text_instead_of_another),
        T(more_rows), T(colours_move_nothing), T(columns_become_narrower_first), T(what_finds_room_comes_back), T(what_tells_nothing_goes_before_names),
