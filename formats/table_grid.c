@@ -312,6 +312,7 @@ static int clip(struct grid *g, unsigned column)
 	for (unsigned row = 0; texts && row < g->rows; row++) {
 		struct said *s = &g->said[(size_t)row * g->ncolumns + column];
 
+		rc = rc ? rc : g->words.bytes.failed;
 		if (!rc && strcmp(text_of(g, s), texts[row])) {
 			s->at = g->words.bytes.len;
 			s->len = (uint32_t)strlen(texts[row]);
