@@ -89,10 +89,12 @@ for how in '' alone; do
 	name=only${how:+-$how}
 	rm -f truth truth.* && : >truth
 	if [ -z "$how" ]; then set -- "$C" --probes-only --; else set -- env CUDA_INJECTION64_PATH="$lib"; fi
-	want $name 0 env SIM_CUPTI_TRUTH="$PWD/truth" "$@" "$prog" launch 10 $window quiet truth launch 10 lines truth $window quiet truth say end launch 10
+	want $name 0 env SIM_CUPTI_TRUTH="$PWD/truth" "$@" "$prog" whose 1 launch 10 wait 500 whose 1 $window quiet truth launch 10 lines truth $window quiet truth say end whose 1 launch 10
 	cp want.out $name.out
 	set -- $(sed -n 's/^lines //p' want.out)
 	sed -n "1,$1p; $(($2 + 1)),$3p" truth >truth.0	# less what ran when nobody was attached any more
+	is $name-calls-are-the-drivers-own '3 of libcuda.so.1' "$(grep -c '^launches are of libcuda.so.1,' want.out) of $(sed -n 's/^launches are of \(.*\),.*/\1/p' want.out | sort -u)"
+	is $name-without-cupti-before 'not loaded,not loaded' "$(sed -n 's/^launches.*CUPTI is //p' want.out | head -n 2 | paste -sd ,)"
 	is $name-nothing-before 0 "$(sed '/cuda_correlation/,$d' want.out | grep -c '^parcagpu')"
 	is $name-nothing-behind 0 "$(sed '1,/^end$/d' want.out | grep -c '^parcagpu')"
 	is $name-no-kernel-waits-for-another 'held: no' "$(grep '^held' want.out | head -n 1)"

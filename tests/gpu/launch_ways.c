@@ -1,5 +1,5 @@
 /* What each part of a recorder adds to a launch, in one process: launch_ways [-c LIBCUPTI] [-n ROUNDS] [-j THREADS] [-p CPU]
- * [-f FLUSHERS] [-t 1] WAY...
+ * [-f FLUSHERS] [-t 1] [-a MS [-l LIBRARY]] WAY...
  *
  * Two processes that do the same differ by more than a recorder costs. So bursts of launches of an empty kernel take turns here,
  * one in each WAY, forwards and backwards in alternation, and each is held against that of the first WAY in the same round.
@@ -14,13 +14,18 @@
  *	tsc, still	CUPTI's clock is the processor's counter, scaled; is always the same time (with -c only)
  * -c: this program is CUPTI's client itself and throws records away; else whoever uses CUPTI goes on using it. THREADS launch at a time, each in
  * a stream of its own; -p: each on a processor of its own, from CPU on in steps of two; -f: so many threads ask CUPTI for what is complete, every
- * millisecond; -t 1: also while ways change.
+ * millisecond; -t 1: also while ways change. -a: all that before somebody is attached to the probes of the libgtpreload.so in this process,
+ * while somebody is, and MS after: a WAY is WAY@before, WAY@attached, WAY@after then. -l: it is this program that loads LIBRARY, as a driver
+ * loads what CUDA_INJECTION64_PATH names; before it does there is WAY@without. With - for LIBRARY nothing is done between these, so what
+ * differs is the measuring's own.
  * Prints "THREADS WAY NAME VALUE": ns, a launch (median over the rounds of a burst's mean); more, the median of the differences to the first WAY;
- * more_low and more_high, the 95 % interval of that median; clock, how often a launch reads CUPTI's clock (with -c only). */
+ * change, of those to the same WAY at the first stage; *_low and *_high, the 95 % interval of that median; clock, how often a launch reads
+ * CUPTI's clock (with -c only). With -a also own, whether the function that a program finds is the driver's own. */
 #define _GNU_SOURCE
 #include "samples/cu.h"
 #include <execinfo.h>
 #include <link.h>
+#include <malloc.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -30,6 +35,7 @@
 #include <x86intrin.h>
 #include "collect/guest/guest_cupti.h"
 #include "formats/cuda_api_cbid.h"
+#include "tests/unit/probe_notes.h"
 
 enum { BURST = 512, WARM = 64, WAYS = 16, THREADS = 16, ROUNDS = 4096, BUFFER_BYTES = 65536, BUFFERS = 2048, KINDS = 64 };
 enum { API = 1, TIDS = 2, OVERHEAD = 4, CALLS = 8, NOTHING = 16, TSC = 32, STILL = 64, RANGE = 128, NWORDS = 8 };
@@ -43,10 +49,13 @@ static CUcontext ctx;
 static CUfunction empty;
 static CUresult (*found)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
 static __typeof__(found) own;		/* cuLaunchKernel as the program finds it, and as the driver has it */
-static bool together;
+static bool together, idle;	/* with -t; with -l - */
 static int rounds, threads, nways, first_cpu, ways[WAYS], any_way, now_in = API | TIDS | OVERHEAD | CALLS;
-static const char *names[WAYS], *client;
-static double took[WAYS][THREADS][ROUNDS];	/* ns a launch */
+static const char *names[WAYS], *client, *library;
+static const char *const stage_names[] = { "without", "before", "attached", "after" };
+enum { WITHOUT, BEFORE, ATTACHED, AFTER, STAGES };
+static int first_stage = BEFORE, stages = 1, away_ms;	/* stages: how many, from that on */
+static double took[WAYS][THREADS][ROUNDS];	/* ns a launch; ways of all stages, one stage behind the other */
 static uint64_t reads[WAYS];
 static __thread uint64_t own_reads;
 static pthread_barrier_t gate;
@@ -263,10 +272,73 @@ static void burst(int way, CUstream s, int n)
 		OK(launch(empty, 1, 1, 1, 32, 1, 1, 0, s, NULL, NULL));
 }
 
+/* As the driver does with what CUDA_INJECTION64_PATH names. */
+static void load(const char *path)
+{
+	void *loaded = dlopen(path, RTLD_NOW);
+	int (*start)(void) = loaded ? (int (*)(void))dlsym(loaded, "InitializeInjection") : NULL;
+
+	if (!start || !start()) {
+		fprintf(stderr, "%s cannot be injected: %s\n", path, loaded ? "it says so" : dlerror());
+		exit(1);
+	}
+}
+
+static void attach(int by)
+{
+	static struct probe probes[PROBES_MAX];
+	static int n;
+
+	n = n ? n : idle ? 0 : probe_notes(probes);
+	for (int i = 0; i < n; i++)
+		__atomic_fetch_add(probes[i].counter, by, __ATOMIC_SEQ_CST);
+}
+
+static void begin(int stage, CUstream s)
+{
+	uint64_t from = now();
+
+	if (stage == BEFORE && library && !idle)
+		load(library);
+	if (stage == ATTACHED)
+		attach(1);
+	while (stage == ATTACHED && now() - from < 1000000000) {	/* CUPTI is begun meanwhile */
+		burst(CALLS, s, WARM);
+		OK(cuStreamSynchronize(s));
+	}
+	if (stage == AFTER) {
+		attach(-1);
+		usleep(1000 * away_ms);
+	}
+}
+
+/* All ways once, in turn. */
+static void turns(int r, int me, int stage, CUstream s)
+{
+	uint64_t began, before;
+
+	for (int k = 0; k < nways; k++) {
+		int w = r % 2 ? nways - 1 - k : k, at = (stage - first_stage) * nways + w;
+
+		OK(cuStreamSynchronize(s));
+		pthread_barrier_wait(&gate);
+		if (!me)
+			go(ways[w]);
+		pthread_barrier_wait(&gate);
+		burst(ways[w], s, WARM);
+		before = own_reads;
+		began = now();
+		burst(ways[w], s, BURST);
+		if (r >= 0) {
+			took[at][me][r] = (double)(now() - began) / BURST;
+			__atomic_fetch_add(&reads[at], own_reads - before, __ATOMIC_RELAXED);
+		}
+	}
+}
+
 static void *run(void *arg)
 {
 	int me = (int)(intptr_t)arg;
-	uint64_t began, before;
 	cpu_set_t set;
 	CUstream s;
 
@@ -276,24 +348,13 @@ static void *run(void *arg)
 		fprintf(stderr, "launch_ways: no processor %d\n", first_cpu + 2 * me);
 	OK(cuCtxSetCurrent(ctx));
 	OK(cuStreamCreate(&s, 1));
-	for (int r = -2; r < rounds; r++)
-		for (int k = 0; k < nways; k++) {
-			int w = r % 2 ? nways - 1 - k : k;
-
-			OK(cuStreamSynchronize(s));
-			pthread_barrier_wait(&gate);
-			if (!me)
-				go(ways[w]);
-			pthread_barrier_wait(&gate);
-			burst(ways[w], s, WARM);
-			before = own_reads;
-			began = now();
-			burst(ways[w], s, BURST);
-			if (r >= 0) {
-				took[w][me][r] = (double)(now() - began) / BURST;
-				__atomic_fetch_add(&reads[w], own_reads - before, __ATOMIC_RELAXED);
-			}
-		}
+	for (int stage = first_stage; stage < first_stage + stages; stage++) {
+		pthread_barrier_wait(&gate);
+		if (!me)
+			begin(stage, s);
+		for (int r = stages > 1 ? -rounds / 2 : -2; r < rounds; r++)
+			turns(r, me, stage, s);
+	}
 	OK(cuStreamSynchronize(s));
 	return NULL;
 }
@@ -305,27 +366,41 @@ static int by_double(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void tell(int w)
+/* The rounds of w, less those of another. */
+static void tell_difference(int w, int from, const char *who, const char *word)
 {
-	static double all[THREADS * ROUNDS], more[ROUNDS];
-	int n = 0, reach = (int)(0.98 * sqrt(rounds)) + 1;
+	static double d[ROUNDS];
+	int reach = (int)(0.98 * sqrt(rounds)) + 1;
 
 	for (int r = 0; r < rounds; r++) {
-		more[r] = 0;
-		for (int i = 0; i < threads; i++) {
-			all[n++] = took[w][i][r];
-			more[r] += (took[w][i][r] - took[0][i][r]) / threads;
-		}
+		d[r] = 0;
+		for (int i = 0; i < threads; i++)
+			d[r] += (took[w][i][r] - took[from][i][r]) / threads;
 	}
+	qsort(d, rounds, sizeof(*d), by_double);
+	printf("%d %s %s %.1f\n%d %s %s_low %.1f\n%d %s %s_high %.1f\n", threads, who, word, d[rounds / 2], threads, who, word,
+	       d[rounds / 2 - reach > 0 ? rounds / 2 - reach : 0], threads, who, word,
+	       d[rounds / 2 + reach < rounds ? rounds / 2 + reach : rounds - 1]);
+}
+
+static void tell(int w)
+{
+	static double all[THREADS * ROUNDS];
+	char who[128];
+	int n = 0;
+
+	snprintf(who, sizeof(who), "%s%s%s", names[w % nways], stages > 1 ? "@" : "", stages > 1 ? stage_names[first_stage + w / nways] : "");
+	for (int r = 0; r < rounds; r++)
+		for (int i = 0; i < threads; i++)
+			all[n++] = took[w][i][r];
 	qsort(all, n, sizeof(*all), by_double);
-	qsort(more, rounds, sizeof(*more), by_double);
-	printf("%d %s ns %.1f\n", threads, names[w], all[n / 2]);
-	if (w)
-		printf("%d %s more %.1f\n%d %s more_low %.1f\n%d %s more_high %.1f\n", threads, names[w], more[rounds / 2], threads, names[w],
-		       more[rounds / 2 - reach > 0 ? rounds / 2 - reach : 0], threads, names[w],
-		       more[rounds / 2 + reach < rounds ? rounds / 2 + reach : rounds - 1]);
+	printf("%d %s ns %.1f\n", threads, who, all[n / 2]);
+	if (w % nways)
+		tell_difference(w, w - w % nways, who, "more");
+	if (w >= nways)
+		tell_difference(w, w % nways, who, "change");
 	if (client)
-		printf("%d %s clock %.3f\n", threads, names[w], (double)reads[w] / rounds / threads / BURST);
+		printf("%d %s clock %.3f\n", threads, who, (double)reads[w] / rounds / threads / BURST);
 }
 
 static void aborted(int signal)
@@ -344,15 +419,21 @@ int main(int argc, char **argv)
 	int i;
 
 	signal(SIGABRT, aborted);
+	mallopt(M_TRIM_THRESHOLD, 1 << 26);	/* a heap that comes and goes with each burst takes longer than what is looked for */
+	mallopt(M_TOP_PAD, 1 << 24);
 	rounds = (int)cu_option(argc, argv, "-n", 200);
 	threads = (int)cu_option(argc, argv, "-j", 1);
 	first_cpu = (int)cu_option(argc, argv, "-p", -1);
 	for (i = 1; i + 1 < argc && *argv[i] == '-'; i += 2)
 		if (!strcmp(argv[i], "-c"))
 			client = argv[i + 1];
+		else if (!strcmp(argv[i], "-l"))
+			library = argv[i + 1], first_stage = WITHOUT, idle = !strcmp(library, "-");
+	if ((away_ms = (int)cu_option(argc, argv, "-a", -1)) >= 0)
+		stages = STAGES - first_stage;
 	for (; i < argc && nways < WAYS; i++)
 		names[nways] = argv[i], any_way |= ways[nways++] = way_of(argv[i]);
-	if (!nways || rounds < 1 || rounds > ROUNDS || threads < 1 || threads > THREADS)
+	if (!nways || nways * stages > WAYS || rounds < 1 || rounds > ROUNDS || threads < 1 || threads > THREADS)
 		return 2;
 	cu_open();
 	OK(cuInit(0));
@@ -373,8 +454,10 @@ int main(int argc, char **argv)
 	run(NULL);
 	for (i = 1; i < threads; i++)
 		pthread_join(others[i], NULL);
-	for (i = 0; i < nways; i++)
+	for (i = 0; i < nways * stages; i++)
 		tell(i);
+	if (stages > 1)
+		printf("%d all own %d\n", threads, found == own);
 	fflush(stdout);
 	go((now_in | CALLS) & ~RANGE);
 	if (cupti.flush)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The probes and --inject on a real GPU: probes.sh BIN, where BIN has gtcollect, gtanalyze, gtexport and libgtpreload.so (or ../lib/gt has it).
 # Builds probes_prog here, which attaches by itself. Prints one line for each thing tried.
+# probes_cost.sh measures what a launch costs.
 bin=$1
 src=$(cd "$(dirname "$0")/../.." && pwd)
 cc -I"$src" -O1 -o /tmp/probes_prog "$src/tests/unit/probes_prog.c" -pthread -ldl || exit 1
@@ -9,13 +10,6 @@ export PROBES_JUMP=1 ${cupti:+GT_CUPTI=$cupti}
 all='parcagpu:kernel_executed parcagpu:kernel_launch parcagpu:cuda_correlation'
 up=$(for p in $all; do echo "up $p"; done) down=$(for p in $all; do echo "down $p"; done)
 say() { printf '%-44s %s\n' "$1" "$2"; }
-
-# A launch without the library; with it before the first attach; 1.5 s after the last has left. Best of 400 bursts of 100, three runs each.
-for i in 1 2 3; do
-	say "launch, ns: plain" "$(/tmp/probes_prog ns 100 | sed -n 's/^ns //p')"
-	say "launch, ns: before attach, after detach" "$("$bin/gtcollect" --probes-only -- /tmp/probes_prog ns 100 $up fires parcagpu:cuda_correlation \
-		fires parcagpu:kernel_executed $down wait 1500 ns 100 | sed -n 's/^ns //p' | paste -sd ' ')"
-done
 
 # Everything fires, with numbers that belong together; CYCLES (10) times over. HELD= leaves out the kernel that holds others back.
 cycle="$up fires parcagpu:cuda_correlation say begin launch 100 graph 3 ${HELD-held 5} caught 1 say end $down wait 1200 launch 10"

@@ -16,15 +16,11 @@
  *	wait MS, say TEXT
  *	launching FILE		launches until it is there and not empty
  *	subscribe 1		to CUPTI, as another tool
- *	ns N			prints what each of N launches takes, the best of many tries
+ *	whose 1			prints the library of the function that launches, and whether CUPTI is loaded
  * Where PROBES_JUMP is set the places get a jump instead of a breakpoint, as a real CUPTI's threads may block SIGTRAP; arguments are then
  * those of the calling convention.
  * For tests/gpu/probes.sh, tests/cli/probes.sh and probes_tools.sh. */
 #define _GNU_SOURCE
-#include <elf.h>
-#include <fcntl.h>
-#include <link.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
@@ -32,9 +28,9 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include "samples/cudart.h"
+#include "tests/unit/probe_notes.h"
 
-struct probe { uintptr_t place; uint16_t *counter; char name[64], arguments[128]; uint8_t was[4], body[14]; };
-static struct probe probes[16];
+static struct probe probes[PROBES_MAX];
 static int probes_n;
 
 /* ---- what was hit ---- */
@@ -175,8 +171,8 @@ static void jump(struct probe *p, bool up)
 
 	memcpy(code + 6, &to, 8);
 	if (up)
-		memcpy(p->body, at, sizeof(code));
-	memcpy(at, up ? code : p->body, sizeof(code));
+		memcpy(p->was, at, sizeof(code));
+	memcpy(at, up ? code : p->was, sizeof(code));
 }
 
 static void tell(void)
@@ -198,61 +194,13 @@ static void tell(void)
 	fflush(stdout);
 }
 
-/* ---- the notes ---- */
+/* ---- attaching ---- */
 
-struct library { uintptr_t base; char path[4096]; };
-static int look(struct dl_phdr_info *info, size_t size, void *arg)
+static void begin(void)
 {
-	struct library *l = arg;
-
-	(void)size;
-	if (!strstr(info->dlpi_name, "/libgtpreload.so"))
-		return 0;
-	l->base = info->dlpi_addr;
-	snprintf(l->path, sizeof(l->path), "%s", info->dlpi_name);
-	return 1;
-}
-
-static void read_note(uintptr_t base, const uint8_t *desc)
-{
-	uint64_t at[3];
-	const char *provider = (const char *)desc + sizeof(at), *name = provider + strlen(provider) + 1;
-	struct probe *p = &probes[probes_n++];
-
-	memcpy(at, desc, sizeof(at));
-	p->place = base + at[0];
-	p->counter = (uint16_t *)(base + at[2]);
-	snprintf(p->name, sizeof(p->name), "%s:%s", provider, name);
-	snprintf(p->arguments, sizeof(p->arguments), "%s", name + strlen(name) + 1);
-}
-
-static void read_notes(void)
-{
-	struct library l = { .path = "" };
-	const ElfW(Shdr) *sections;
-	const ElfW(Nhdr) *note;
-	const uint8_t *file, *at, *end;
-	struct stat st;
-	int fd;
-
 	if (probes_n)
 		return;
-	if (!dl_iterate_phdr(look, &l) || (fd = open(l.path, O_RDONLY)) < 0 || fstat(fd, &st)) {
-		fprintf(stderr, "there is no libgtpreload.so in this process\n");
-		exit(1);
-	}
-	file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
-	sections = (const void *)(file + ((const ElfW(Ehdr) *)(const void *)file)->e_shoff);
-	for (int i = 0; i < ((const ElfW(Ehdr) *)(const void *)file)->e_shnum; i++) {
-		at = file + sections[i].sh_offset;
-		end = at + sections[i].sh_size;
-		for (; sections[i].sh_type == SHT_NOTE && at < end; at += sizeof(*note) + (note->n_namesz + 3) / 4 * 4 + (note->n_descsz + 3) / 4 * 4) {
-			note = (const void *)at;
-			if (note->n_type == 3 && !memcmp(note + 1, "stapsdt", 8) && probes_n < 16)
-				read_note(l.base, (const uint8_t *)(note + 1) + 8);
-		}
-	}
+	probes_n = probe_notes(probes);
 	hits = mmap(NULL, HITS * sizeof(*hits), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 #ifdef SUPPORTED
 	sigaction(SIGTRAP, &(struct sigaction){ .sa_sigaction = trapped, .sa_flags = SA_SIGINFO }, NULL);
@@ -264,7 +212,7 @@ static void attach(const char *name, bool up)
 #ifdef SUPPORTED
 	uintptr_t page;
 
-	read_notes();
+	begin();
 	for (int i = 0; i < probes_n; i++) {
 		struct probe *p = &probes[i];
 
@@ -272,7 +220,7 @@ static void attach(const char *name, bool up)
 			continue;
 		page = p->place & ~4095ul;
 		mprotect((void *)page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC);
-		if (up)
+		if (up && !getenv("PROBES_JUMP"))
 			memcpy(p->was, (void *)p->place, BREAK_BYTES);
 		if (getenv("PROBES_JUMP"))
 			jump(p, up);
@@ -422,20 +370,20 @@ static void subscribe(void)
 	printf("subscribed: %d\n", to ? to(&handle, (void *)nobody, NULL) : -1);
 }
 
-static void time_launches(int n)
+static int is_cupti(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	uint64_t cycles = 0;
-	double best = 1e9, from;
+	(void)size, (void)arg;
+	return strstr(info->dlpi_name, "/libcupti.so") != NULL;
+}
 
-	for (int i = 0; i < 400; i++) {
-		from = cu_ms();
-		for (int k = 0; k < n; k++)
-			LAUNCH(busy, 256, NULL, &cycles);
-		from = (cu_ms() - from) * 1e6 / n;
-		best = from < best ? from : best;
-		OK(cuCtxSynchronize());
-	}
-	printf("ns %.1f\n", best);
+static void whose(void)
+{
+	Dl_info where = { .dli_fname = "?" };
+	const char *name;
+
+	dladdr((void *)cuLaunchKernel, &where);
+	name = strrchr(where.dli_fname, '/');
+	printf("launches are of %s, CUPTI is %s\n", name ? name + 1 : where.dli_fname, dl_iterate_phdr(is_cupti, NULL) ? "loaded" : "not loaded");
 }
 
 int main(int argc, char **argv)
@@ -477,10 +425,10 @@ int main(int argc, char **argv)
 			lines(with);
 		else if (!strcmp(what, "wait"))
 			usleep(1000 * atoi(with));
-		else if (!strcmp(what, "ns"))
-			time_launches(atoi(with));
 		else if (!strcmp(what, "subscribe"))
 			subscribe();
+		else if (!strcmp(what, "whose"))
+			whose();
 		else if (!strcmp(what, "say"))
 			tell(), puts(with);
 		else
