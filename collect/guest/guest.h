@@ -18,7 +18,7 @@
  *   guest_callbacks.c  being CUPTI's subscriber, while that is needed
  *   guest_inject.c   a program that we were not preloaded into, but that its driver loaded us into
  *   guest_probes.c   USDT: what tracers of the system attach to
- *   guest_exec.c     exec: what CUPTI still has comes back before
+ *   guest_exec.c     exec and abort: what CUPTI still has comes back before
  *   guest_graph.c    which call makes which node of a graph
  *   guest_nvtx.c     annotations of the program, by NVTX injection; guest_nvtx_payload.c those with payloads
  *   gen_wrappers.c   makes the wrappers, at build time
@@ -309,6 +309,7 @@ void gt_gpu_watch(void);		/* has CUPTI for the probes while somebody is attached
 void gt_gpu_forked(void);		/* this process has begun to be traced: does CUPTI, started before a fork, lie dead in it? */
 void gt_gpu_leaves(void);		/* the program is about to be replaced: takes our records out of CUPTI */
 void gt_gpu_stays(void);		/* it was not */
+void gt_gpu_dies(void);		/* the program aborts: has our records taken out of CUPTI, but waits no longer than a second */
 void gt_gpu_resume_soon(void);		/* the other one seems to be through */
 void gt_gpu_note(enum gt_gpu_state state, const char *text);	/* tells it, where we are in use of CUPTI or were */
 bool gt_gpu_used(void);		/* by this process */

@@ -1,11 +1,13 @@
-/* exec. The program that calls it ends as surely as by exit, but no handler runs: what CUPTI has not given back by then is gone. So each
- * function of the family has it given back first. Should there be nothing to run, the program goes on.
+/* exec and abort. The program that calls them ends as surely as by exit, but no handler runs: what CUPTI has not given back by then is gone.
+ * So each function of these families has it given back first. Should exec find nothing to run, the program goes on.
  *
  * A child of vfork is in our memory, but is not the process that CUPTI is in; a child of fork has no CUPTI. Both pass. */
 #define _GNU_SOURCE
 #include "collect/guest/guest.h"
 
+#include <signal.h>
 #include <stdarg.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifdef GT_HOSTED
@@ -18,15 +20,18 @@ typedef int path_args(const char *, char *const *);
 typedef int path_args_env(const char *, char *const *, char *const *);
 typedef int fd_args_env(int, char *const *, char *const *);
 typedef int at_args_env(int, const char *, char *const *, char *const *, int);
+typedef void nothing(void);
+typedef void failed_assertion(const char *, const char *, unsigned, const char *);
 
-enum { EXECVE, EXECV, EXECVP, EXECVPE, FEXECVE, EXECVEAT, FUNCTIONS };
+enum { EXECVE, EXECV, EXECVP, EXECVPE, FEXECVE, EXECVEAT, ABORT, ASSERT_FAIL, FUNCTIONS };
 static void *real[FUNCTIONS];
 
 /* Early, while nothing speaks against looking: a child of a program with threads, which is about to call exec, may have been forked while
  * one of them held the loader's lock. */
 void gt_exec_find(void)
 {
-	static const char *const names[FUNCTIONS] = { "execve", "execv", "execvp", "execvpe", "fexecve", "execveat" };
+	static const char *const names[FUNCTIONS] = { "execve", "execv", "execvp", "execvpe", "fexecve", "execveat", "abort",
+						       "__assert_fail" };
 	static uint32_t found;
 
 	for (unsigned i = 0; !found && i < FUNCTIONS; i++)
@@ -67,6 +72,40 @@ GT_EXPORT int NAME(execvpe)(const char *file, char *const *argv, char *const *en
 GT_EXPORT int NAME(fexecve)(int fd, char *const *argv, char *const *envp) GO(fd_args_env, FEXECVE, fd, argv, envp)
 GT_EXPORT int NAME(execveat)(int fd, const char *path, char *const *argv, char *const *envp, int flags)
 	GO(at_args_env, EXECVEAT, fd, path, argv, envp, flags)
+
+/* ---- abort; assert, which calls it within libc ---- */
+
+/* Where there is no such function to be found. */
+static __attribute__((noreturn)) void die(void)
+{
+	syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), SIGABRT);
+	for (;;)
+		syscall(SYS_exit_group, 128 + SIGABRT);
+}
+
+GT_EXPORT void NAME(abort)(void)
+{
+	nothing *go = (nothing *)next(ABORT);
+
+	gt_gpu_dies();
+	if (go)
+		go();
+	die();
+}
+
+#ifndef GT_HOSTED
+GT_EXPORT void __assert_fail(const char *what, const char *file, unsigned line, const char *function)
+{
+	failed_assertion *go = (failed_assertion *)next(ASSERT_FAIL);
+
+	gt_gpu_dies();
+	if (go)
+		go(what, file, line, function);
+	die();
+}
+#endif
+
+/* ---- exec with a list ---- */
 
 /* How many arguments there are, the NULL behind them included. */
 #define COUNT(first, n) do {						\

@@ -50,6 +50,7 @@ struct gt_gpu {
 	uint64_t out;			/* buffers that CUPTI has */
 	uint64_t free;			/* stack of buffers: tag << 32 | index + 1 */
 	uint8_t *slabs[SLABS];
+	uint32_t dying;			/* the program waits for a last flush, to die */
 	uint32_t late;			/* CUPTI was another's before: what must be asked for first of all cannot be had */
 	uint32_t away;			/* CUPTI has another clock than ours */
 	uint32_t watching;		/* there is no trace of it, only the probes */
@@ -199,8 +200,8 @@ static bool enable_kinds(struct refusal *r);
 static bool resume(void);
 static void watch(uint32_t on);
 
-/* What our thread does each time, while CUPTI is its alone. */
-static void take_turn(void)
+/* What our thread does each time, while CUPTI is its alone. how: to flush. */
+static void take_turn(uint32_t how)
 {
 	struct refusal r;
 	uint32_t on;
@@ -212,7 +213,7 @@ static void take_turn(void)
 	if (on == ON && gt_callbacks_follow_probes())
 		enable_kinds(&r);
 	if (on == ON)
-		cupti.flush(0);
+		cupti.flush(how);
 	else if (on == YIELDED && __atomic_load_n(&gpu->resume_at, __ATOMIC_ACQUIRE) && gt_slow_clock() >= gpu->resume_at)
 		gt_others_if_absent(resume);
 }
@@ -221,7 +222,7 @@ static void *flush(void *arg)
 {
 	const struct timespec wait = { .tv_nsec = gpu->watching ? WATCH_NS : FLUSH_NS };
 	bool locked;
-	uint32_t on;
+	uint32_t on, dying;
 
 	gt_inside = true;
 	while ((on = __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE)) != OFF) {
@@ -233,7 +234,9 @@ static void *flush(void *arg)
 			gt_cupti_unlock(locked);
 			break;
 		}
-		take_turn();
+		dying = __atomic_load_n(&gpu->dying, __ATOMIC_ACQUIRE);
+		take_turn(dying ? GT_CUPTI_FORCED : 0);
+		__atomic_compare_exchange_n(&gpu->dying, &dying, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 		gt_cupti_unlock(locked);
 	}
 	return arg;
@@ -292,6 +295,19 @@ void gt_gpu_leaves(void)
 	tell_state(GT_GPU_OFF, "", 0);
 	gt_inside = was;
 	errno = saved;
+}
+
+/* Whoever aborts may have been anywhere, with any lock held; so this thread asks nothing of CUPTI, but has ours do it. */
+void gt_gpu_dies(void)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+
+	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != ON)
+		return;
+	__atomic_store_n(&gpu->dying, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &gpu->on, FUTEX_WAKE, 1, NULL, NULL, 0);
+	for (int i = 0; i < 1000 && __atomic_load_n(&gpu->dying, __ATOMIC_ACQUIRE); i++)
+		syscall(SYS_nanosleep, &moment, NULL);
 }
 
 void gt_gpu_stays(void)

@@ -64,6 +64,14 @@ want forked 0 on_sim "$C" -q -f -e api,gpu -o forked.zst -- "$B/guest/fake/profi
 is forked-parent-has-all '100 100 1' "$("$rows" rows forked.zst | grep -c kernel) $(meta gpu_joined_exact forked.zst) $(meta gpu_forked_children forked.zst)"
 is forked-no-losses 0 "$(losses forked.zst)"
 
+# dying by its own hand, where a function of ours stands before; but it is not kept from dying while CUPTI is busy
+for how in abort assert; do
+	want $how 134 on_sim "$C" -q -f -e api,gpu -o $how.zst -- "$B/guest/fake/profiler" $how
+	is $how-has-all '50 0 0' "$("$rows" rows $how.zst | grep -c kernel) $(losses $how.zst) $(meta gpu_launches_without_record $how.zst)"
+done
+want abort-at-once 134 on_sim SIM_CUPTI_ALONE_MS=60000 timeout 30 "$C" -q -f -e api,gpu -o abort.zst -- "$B/guest/fake/profiler" 'abort later'
+is abort-at-once-nothing-unaccounted 50 $(($("$rows" rows abort.zst | grep -c kernel) + $(losses abort.zst)))
+
 # replaced by another program: what CUPTI had comes back before, by whichever function
 for how in execve execv execvp execvpe fexecve execl execlp execle; do
 	want $how 0 on_sim "$C" -q -f -e api,gpu -o exec.zst -- "$B/guest/fake/profiler" $how

@@ -7,8 +7,10 @@
  * then; "ends": does not profile, but ends while a thread flushes; "calls": enables the runtime's calls and a launch of the driver's, too, and disables both kinds; "runtime": launches by the runtime;
  * "disable": only disables kernels; "again": CUPTI calls it back, and it calls CUPTI; "fork": no
  * profiling, but a child between its launches; "execv" and its like: none, and the program is replaced right behind its launches;
- * "stay": it was to be, but there is no such file, so it launches more and leaves by _exit. */
+ * "stay": it was to be, but there is no such file, so it launches more and leaves by _exit; "abort", "assert": none, it dies so right
+ * behind its launches; "abort later": half a second behind them. */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -131,6 +133,14 @@ static int replace(CUfunction f)
 
 static bool is(const char *s) { return !strcmp(how, s); }
 
+static void die(void)
+{
+	if (is("abort later"))
+		usleep(500000);
+	assert(!is("assert"));
+	abort();
+}
+
 static int (*callbacks)(void *, void *), (*clock_is)(void *), (*enable)(uint32_t), (*disable)(uint32_t), (*flush)(uint32_t), (*end)(void),
 	   (*enable_call)(uint32_t, uint8_t);
 
@@ -248,6 +258,8 @@ int main(int argc, char **argv)
 		return with_a_child(f);
 	if (strstr(how, "exec") || is("stay"))
 		return replace(f);
+	if (is("assert") || strstr(how, "abort"))
+		die();
 	if (!is("thread"))
 		all(c);
 	else if (pthread_create(&t, NULL, all, c) || pthread_join(t, NULL))
