@@ -223,10 +223,11 @@ static void tell_truth(const struct cupti_work *work)
 		snprintf(name, sizeof(name), "%u:%u", w->dst, w->value);
 	else
 		snprintf(name, sizeof(name), "%u:%u:%u", w->copy, w->src, w->dst);
-	n = snprintf(line, sizeof(line), "%u %s %.3000s %u %u %llu %llu %u,%u,%u %u,%u,%u %llu %u %u %llu\n", work->correlation,
+	n = snprintf(line, sizeof(line), "%u %s %.3000s %u %u %llu %llu %u,%u,%u %u,%u,%u %llu %u %u %llu %u %u %u %u\n", work->correlation,
 		     kinds[w->kind], w->kind == SIM_WORK_KERNEL ? w->name : name, w->stream, w->device,
 		     (unsigned long long)work->start, (unsigned long long)work->end, w->grid[0], w->grid[1], w->grid[2], w->block[0],
-		     w->block[1], w->block[2], (unsigned long long)w->bytes, w->context, w->graph, (unsigned long long)w->node);
+		     w->block[1], w->block[2], (unsigned long long)w->bytes, w->context, w->graph, (unsigned long long)w->node,
+		     w->shared, w->async, w->src_device, w->dst_device);
 	cupti_tell_truth(line, n);
 }
 

@@ -31,6 +31,34 @@ is graph-nodes-have-their-launch "kernel 1 cuGraphLaunch" "$(causes graph.zst | 
 want processes 0 run processes "$B/samples/multiproc"
 same processes-are-the-truth processes.truth processes.rows
 
+# all that a record says is in the row: of every kind of work, by itself and in a graph
+want kinds 0 run kinds "$B/guest/fake/events kinds" SIMGPU_DEVICES=2
+cat truth.* | awk '
+	BEGIN { split("HtoD DtoH - - - - - DtoD HtoH PtoP", k); split("pageable pinned device array managed", m) }
+	{ graph = $12 ? $12 : "-"; node = $12 ? $13 : "-"; split($3, n, ":") }
+	$2 == "kernel" { print $1, $11, graph, node, 16, 0, $14, "- - - -", $3 }
+	$2 == "copy" || $2 == "peer" { print $1, $11, graph, node, "- - -", $15, $2 == "peer" ? $16 " " $17 : "- -", "- memcpy", k[n[1]], "(" m[n[2]], "->", m[n[3]] ")" }
+	$2 == "set" { print $1, $11, graph, node, "- - -", $15, "- -", n[2], "memset (" m[n[1]] ")" }' | sort >kinds.details
+"$rows" details kinds.zst | sort >got.details
+same kinds-all-is-told kinds.details got.details
+is kinds-are-all-there '11 copy,8 kernel,2 peer,7 set' "$(cat truth.* | awk '$2 != "sync" { print $2 }' | sort | uniq -c | awk '{ print $1, $2 }' | sort -k 2 | paste -sd ,)"
+is kinds-all-joined "28 0" "$(meta gpu_joined_exact kinds.zst) $(meta gpu_joined_wrong kinds.zst)"
+
+# streams of all kinds, those of threads among them; and one stream into which many threads launch, each another grid: nothing is given to
+# another thread's call, even where CUPTI tells no numbers
+want streams 0 run streams "$B/guest/fake/events streams"
+same streams-are-the-truth streams.truth streams.rows
+is streams-all-joined "400 0 13" "$(meta gpu_joined_exact streams.zst) $(meta gpu_joined_wrong streams.zst) $(cut -d ' ' -f 3 streams.rows | sort -u | wc -l)"
+for version in 130001 22; do
+	want together-$version 0 run together "$B/guest/fake/events together" SIM_CUPTI_VERSION=$version
+	same together-$version-is-the-truth together.truth together.rows
+	is together-$version-all-joined "800 0 0" "$(($(meta gpu_joined_exact together.zst) + $(meta gpu_joined_inferred together.zst))) $(meta gpu_joined_wrong together.zst) $(meta gpu_unjoined together.zst)"
+	"$X" --jsonl -f -o together.jsonl together.zst 2>/dev/null
+	sed -n 's/.*"ts":\([0-9.]*\).*"name":"cuLaunchKernel".*"gridDimX":\([0-9]*\).*/\1 \2/p' together.jsonl | sort >together.calls
+	sed -n 's/.*"launch_start":\([0-9.]*\).*"grid_x":\([0-9]*\).*/\1 \2/p' together.jsonl | sort >together.causes
+	same together-$version-each-by-its-own-call together.calls together.causes
+done
+
 # what comes by way of the runtime is joined to the driver's calls all the same, for nothing that we ask of CUPTI switches its tracing of
 # the runtime on
 want runtime 0 run runtime "$B/samples/through_runtime"

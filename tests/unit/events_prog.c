@@ -1,4 +1,4 @@
-/* What CUDA events have to cope with, one argument each, for tests/cli/gpu_events.sh:
+/* What CUDA events have to cope with, one argument each, for tests/cli/gpu_events.sh; and gpu.sh has CUPTI tell of some of it:
  *	streams		legacy and per-thread default streams, streams of both kinds, on four threads, each kernel 25 times on each
  *	capture		a stream is being captured, on this thread and then on another, while work goes on in another stream; graphs
  *	legacy		a capture begins on one thread whenever a launch on the legacy stream has returned on the other, 300 times
@@ -8,6 +8,8 @@
  *	spoilt N	a capture that fails (1), or that ends with its stream (2); then is killed while a kernel runs that takes 5 s
  *	long		exits while a kernel runs that takes 5 s
  *	times N		N launches; prints the longest one, ns
+ *	kinds		copies, sets and kernels of every kind, by themselves and as nodes of a graph; needs two devices
+ *	together	four threads launch into one stream at the same time, each another grid
  * What goes wrong in the program itself is an exit status. */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -262,6 +264,83 @@ static void contexts(void)
 	OK(cuCtxSynchronize());
 }
 
+/* ---- kinds ---- */
+
+typedef CUresult copy(CUdeviceptr to, CUdeviceptr from, size_t n), copy_async(CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s);
+typedef CUresult set(CUdeviceptr at, unsigned value, size_t n), set_async(CUdeviceptr at, unsigned value, size_t n, CUstream s);
+typedef CUresult peer(CUdeviceptr to, CUcontext there, CUdeviceptr from, CUcontext here, size_t n);
+typedef CUresult peer_async(CUdeviceptr to, CUcontext there, CUdeviceptr from, CUcontext here, size_t n, CUstream s);
+
+static void in_a_stream(CUstream s, CUdeviceptr x, void *pinned)
+{
+	static char pageable[4096];
+	uint64_t cycles = 1000;
+
+	for (unsigned shared = 0; shared < 4096; shared += 1024)
+		OK(cuLaunchKernel(kernel, 1, 2, 3, 8, 4, 2, shared, s, (void *[]){ &cycles }, NULL));
+	OK(cuMemcpyHtoDAsync_v2(x, pinned, 100, s));
+	OK(cuMemcpyDtoHAsync_v2(pinned, x, 200, s));
+	OK(cuMemcpyHtoDAsync_v2(x, pageable, 300, s));
+	OK(((copy_async *)find("cuMemcpyDtoDAsync_v2"))(x, x + 4096, 400, s));
+	OK(((set_async *)find("cuMemsetD8Async"))(x, 0x12, 500, s));
+	OK(((set_async *)find("cuMemsetD16Async"))(x, 0x1234, 600, s));
+	OK(((set_async *)find("cuMemsetD32Async"))(x, 0x12345678, 700, s));
+}
+
+static void kinds(void)
+{
+	CUdeviceptr x, y;
+	CUcontext second;
+	CUgraphExec exec;
+	void *pinned;
+	CUstream s = stream(1);
+	CUgraph g;
+
+	OK(cuMemAlloc_v2(&x, 16384));
+	OK(cuMemAllocHost_v2(&pinned, 4096));
+	in_a_stream(s, x, pinned);
+	OK(cuStreamBeginCapture_v2(s, 0));
+	in_a_stream(s, x, pinned);
+	OK(cuStreamEndCapture(s, &g));
+	OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+	OK(cuGraphLaunch(exec, s));
+	OK(cuStreamSynchronize(s));
+	OK(cuMemcpyHtoD_v2(x, &g, 8));
+	OK(cuMemcpyDtoH_v2(pinned, x, 16));
+	OK(((copy *)find("cuMemcpyDtoD_v2"))(x, x + 4096, 24));
+	OK(((set *)find("cuMemsetD8_v2"))(x, 7, 32));
+	OK(cuDevicePrimaryCtxRetain(&second, 1));
+	OK(cuCtxSetCurrent(second));
+	OK(cuMemAlloc_v2(&y, 4096));
+	OK(((peer *)find("cuMemcpyPeer"))(y, second, x, primary, 800));
+	OK(((peer_async *)find("cuMemcpyPeerAsync"))(x, primary, y, second, 900, NULL));
+	OK(cuCtxSynchronize());
+}
+
+static CUstream shared_stream;
+
+static void *into_one_stream(void *arg)
+{
+	uint64_t cycles = 1000;
+
+	OK(cuCtxSetCurrent(primary));
+	for (int i = 0; i < 200; i++)
+		LAUNCH(kernel, 256 * (unsigned)(intptr_t)arg, shared_stream, &cycles);
+	return NULL;
+}
+
+static void together(void)
+{
+	pthread_t t[4];
+
+	shared_stream = stream(1);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, into_one_stream, (void *)(intptr_t)(i + 1));
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	OK(cuStreamSynchronize(shared_stream));
+}
+
 /* ---- the rest ---- */
 
 static uint64_t now(void)
@@ -308,6 +387,10 @@ int main(int argc, char **argv)
 		share();
 	else if (!strcmp(how, "contexts"))
 		contexts();
+	else if (!strcmp(how, "kinds"))
+		kinds();
+	else if (!strcmp(how, "together"))
+		together();
 	else if (!strcmp(how, "times"))
 		times(argc > 2 ? atoi(argv[2]) : 100);
 	else {

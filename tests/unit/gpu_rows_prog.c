@@ -1,5 +1,5 @@
 /* What a trace says of the GPU, a line each, for tests that compare it with what the simulated CUPTI says it did: gpu_rows rows FILE [cause],
- * gpu_rows waits FILE. */
+ * gpu_rows details FILE, gpu_rows waits FILE. */
 #define _GNU_SOURCE
 #include "collect/gpu_join.h"
 #include "tests/unit/joins.h"
@@ -39,7 +39,28 @@ static void print_row(const struct gt_event *ev, bool cause)
 	putchar('\n');
 }
 
-static int print_rows(const char *path, bool cause)
+/* details FILE: of the same rows what these lines have not: correlation, context, graph, node; registers, static and dynamic shared
+ * memory; whether asynchronous; source and destination device; value; name. - where the row has no such thing. */
+static void print_detail(const struct gt_event *ev)
+{
+	static const char *const fields[] = { "correlation", "context", "graph", "node", "registers", "shared_static", "shared_dynamic", "async",
+					      "src_device", "dst_device", "value" };
+	const struct gt_type *t = &ev->seg->types[ev->row.type];
+
+	for (size_t k = 0; k < sizeof(fields) / sizeof(*fields); k++) {
+		unsigned i = 0;
+
+		while (i < t->nfields && strcmp(gt_str(ev->seg, t->fields[i].name), fields[k]))
+			i++;
+		if (i < t->nfields)
+			printf("%llu ", (unsigned long long)ev->args[i]);
+		else
+			printf("- ");
+	}
+	puts(gt_type_name(ev->seg, ev->row.type));
+}
+
+static int print_rows(const char *path, bool details, bool cause)
 {
 	struct gt_filter f = { .kinds = GT_BIT(GT_GPU) };
 	struct gt_reader *r = gt_reader_open(path, NULL);
@@ -47,7 +68,10 @@ static int print_rows(const char *path, bool cause)
 	struct gt_event ev;
 
 	while (it && gt_iter_next(it, &ev, NULL) == 1)
-		print_row(&ev, cause);
+		if (details)
+			print_detail(&ev);
+		else
+			print_row(&ev, cause);
 	gt_iter_close(it);
 	gt_reader_close(r);
 	return !r;
@@ -87,5 +111,5 @@ int main(int argc, char **argv)
 {
 	if (argc < 3)
 		return 2;
-	return !strcmp(argv[1], "waits") ? print_waits(argv[2]) : print_rows(argv[2], argc > 3);
+	return !strcmp(argv[1], "waits") ? print_waits(argv[2]) : print_rows(argv[2], !strcmp(argv[1], "details"), argc > 3);
 }
