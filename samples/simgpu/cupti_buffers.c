@@ -114,6 +114,21 @@ static bool fits(const struct cupti_buffer *b, size_t size)
 	return b->size - b->used >= size && (!b->most || b->records < b->most);
 }
 
+/* Is this buffer what a careful client hands out: all zeros, as it has said, and one of no more than so many? Under the lock. */
+static void look_at(const uint8_t *data, size_t bytes)
+{
+	static const uint8_t *known[1024];
+	size_t i = 0;
+
+	cupti_must(data, "there was no buffer");
+	cupti_must(cupti_zeroed, "nobody has said that buffers are zeroed");
+	cupti_must(!*data && !memcmp(data, data + 1, bytes - 1), "a buffer is not zeroed");
+	while (i < 1024 && known[i] && known[i] != data)
+		i++;
+	cupti_must(i < 1024 && i < cupti_knobs.strict, "buffers are not used again");
+	known[i] = data;
+}
+
 /* Asks the client for a buffer, which becomes the open one or a spare. The lock is given up meanwhile. false: none that would do. */
 static bool ask(size_t size)
 {
@@ -129,6 +144,8 @@ static bool ask(size_t size)
 	if (ok && !cupti_zeroed)
 		memset(data, 0, bytes);
 	cupti_lock();
+	if (cupti_knobs.strict)
+		look_at(data, bytes);
 	if (!data || (!b && !(b = calloc(1, sizeof(*b)))))
 		return false;
 	*b = (struct cupti_buffer){ .next = spare, .data = data, .size = bytes, .most = most };

@@ -267,6 +267,7 @@ static int enable(unsigned kind, bool on)
 		return cupti_said(CUPTI_INVALID_KIND);
 	if ((rc = on ? cupti_attach() : CUPTI_OK))
 		return rc;
+	cupti_must(!on || cupti_has_clock(), "a kind is enabled, and no clock registered");
 	cupti_kinds[kind] = on;
 	if (kind == KIND_DRIVER) {
 		memset(cupti_driver_apis, on, sizeof(cupti_driver_apis));

@@ -99,6 +99,7 @@ __attribute__((constructor)) static void set_up(void)
 	cupti_knobs.shuffle = number("SIM_CUPTI_SHUFFLE", 0);
 	cupti_knobs.taken = number("SIM_CUPTI_TAKEN", 0);
 	cupti_knobs.alone_ms = number("SIM_CUPTI_ALONE_MS", 0);
+	cupti_knobs.strict = number("SIM_CUPTI_STRICT", 0);
 	read_failures(getenv("SIM_CUPTI_FAIL"));
 	name_truth(getenv("SIM_CUPTI_TRUTH"));
 	pthread_atfork(NULL, NULL, forked);
@@ -156,6 +157,14 @@ void cupti_alone_end(const bool *held)
 {
 	if (*held)
 		__atomic_store_n(&alone, 0, __ATOMIC_RELEASE);
+}
+
+void cupti_must(bool is, const char *what)
+{
+	if (is || !cupti_knobs.strict)
+		return;
+	fprintf(stderr, "simulated CUPTI: %s\n", what);
+	abort();
 }
 
 static uint32_t cbid_of(const char *symbol)
@@ -257,6 +266,11 @@ void cupti_calibrate(void)
 	/* within what this measures nothing has changed: else work that follows other work would seem to overlap it */
 	if (llabs(best - __atomic_load_n(&offset, __ATOMIC_RELAXED)) > (long long)narrowest)
 		__atomic_store_n(&offset, best, __ATOMIC_RELAXED);
+}
+
+bool cupti_has_clock(void)
+{
+	return __atomic_load_n(&clock_of_client, __ATOMIC_ACQUIRE);
 }
 
 uint64_t cupti_time(uint64_t mono)

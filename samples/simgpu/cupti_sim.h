@@ -11,7 +11,7 @@
 #include "samples/simgpu/cupti_records.h"
 #include "samples/simgpu/hooks.h"
 
-struct cupti_knobs { unsigned version, drop, bad, late_ms, shuffle, taken, alone_ms; bool truth; };
+struct cupti_knobs { unsigned version, drop, bad, late_ms, shuffle, taken, alone_ms, strict; bool truth; };
 extern struct cupti_knobs cupti_knobs;
 extern const struct sim_driver *cupti_driver;		/* of the first attachment on; NULL before */
 extern uint32_t *cupti_cbids;				/* by entry, as the driver counts them */
@@ -26,6 +26,8 @@ int cupti_begin(const char *function);
 #define CUPTI_ALONE() __attribute__((cleanup(cupti_alone_end))) const bool alone_ = cupti_alone(__func__)
 bool cupti_alone(const char *function);
 void cupti_alone_end(const bool *alone);
+void cupti_must(bool is, const char *what);		/* with SIM_CUPTI_STRICT it ends the process where that is not so */
+bool cupti_has_clock(void);				/* the client has registered one */
 int cupti_said(int rc);					/* remembers an error for cuptiGetLastError */
 int cupti_attach(void);					/* to the driver, if it is not */
 void cupti_detach(void);

@@ -167,6 +167,11 @@ want overhead-chrome 0 "$X" --chrome -f -o overhead.json overhead.zst
 check overhead-chrome-like-kineto grep -q '"name":"CUPTI buffer flush","cat":"overhead"' overhead.json
 unset events
 
+# to a CUPTI that bears nothing: the clock comes first, and few buffers do, always given and zeroed, however much is launched
+want strict 0 run strict "$B/samples/sync_every_launch -n 60000" SIM_CUPTI_STRICT=128
+is strict-is-all-there "$(wc -l <strict.truth | tr -d ' ')" "$(meta gpu_joined_exact strict.zst)"
+check strict-is-much test "$(wc -l <strict.rows)" -ge 60000
+
 # in any order, late, with impossible times, and some missing
 want shuffled 0 run shuffled "$B/samples/train" SIM_CUPTI_SHUFFLE=1
 same shuffled-is-the-truth shuffled.truth shuffled.rows
