@@ -111,6 +111,16 @@ static inline void gpus_wait(struct gpus *g, const struct gt_gpu_work *w, enum g
 	gt_gpu_put_wait(&g->types, w, &(struct gt_gpu_waiting){ .what = what, .event = event }, &g->err);
 }
 
+/* A call of the CUDA runtime, as CUPTI tells of it, around a driver's. */
+static inline void gpus_runtime_call(struct gpus *g, int64_t start, int64_t end)
+{
+	struct gt_field correlation = { gt_writer_string(g->w, "correlation"), GT_F_U64, GT_R_CORRELATION };
+	struct gt_type type = { .name = gt_writer_string(g->w, "cudaLaunchKernel"), .layer = GT_LAYER_RUNTIME, .nfields = 1, .fields = &correlation };
+	struct gt_row row = { .start = start, .end = end, .type = gt_writer_type(g->w, &type), .nargs = 1 };
+
+	gt_writer_row(g->w, GT_SPAN, g->thread[0], &row, &(uint64_t){ 5 }, &g->err);
+}
+
 static inline void gpus_sample(struct gpus *g, uint32_t track, int64_t at, double value)
 {
 	struct gt_row row = { .start = at, .end = at, .type = g->counter, .nargs = 1 };
