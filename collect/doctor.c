@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include "collect/cupti_places.h"
 #include "collect/door.h"
 #include "collect/headroom.h"
 #include "collect/metadata.h"
@@ -242,22 +243,37 @@ static void check_libcuda(struct finding *f)
 	say(f, cuda == CUDA_DEAD ? NOTE : FINE, LIBCUDA " is %s; %s", path, said[0] ? said : "it says nothing");
 }
 
+static const char *environment(const char *name) { return getenv(name); }
+
+/* Names in `path` what it has loaded. */
+static void *open_cupti(const char *name, char *path, size_t size)
+{
+	void *l = dlopen(name, RTLD_NOW);
+	int more = 1;
+
+	snprintf(path, size, "%s", name);
+	for (unsigned i = 0; !l && (more = gt_cupti_place(i, environment, name, path, size)); i++)
+		l = more > 0 ? dlopen(path, RTLD_NOW) : NULL;
+	return l;
+}
+
 /* The libcupti that a program finds that has not loaded one itself. */
 static bool load_cupti(const char *library, FILE *to)
 {
-	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11" };
+	static const char *const names[] = GT_CUPTI_NAMES;
 	int (*version)(uint32_t *);
+	char path[PATH_MAX];
 	uint32_t v = 0;
 
 	(void)library;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		void *l = dlopen(names[i], RTLD_NOW);
+		void *l = open_cupti(names[i], path, sizeof(path));
 
 		if (!l)
 			continue;
 		version = (int (*)(uint32_t *))dlsym(l, "cuptiGetVersion");
 		if (version && !version(&v))
-			fprintf(to, "%s, API version %u", names[i], v);
+			fprintf(to, "%s, API version %u", path, v);
 		return version != NULL;
 	}
 	return false;
@@ -270,9 +286,9 @@ static void check_cupti(struct finding *f)
 	if (try(load_cupti, NULL, said, sizeof(said)))
 		say(f, FINE, "-e gpu finds %s", said);
 	else
-		say(f, NOTE, "-e gpu finds no libcupti by name: programs that bring their own (PyTorch) are recorded all the same, "
+		say(f, NOTE, "-e gpu finds no libcupti by name or in a CUDA toolkit: programs that bring their own (PyTorch) are recorded all the same, "
 		    "for others "
-			     "use --cupti FILE (the CUDA toolkit has it), or the times of CUDA events will have to do (--gpu-timing)");
+			     "use --cupti FILE, or the times of CUDA events will have to do (--gpu-timing)");
 }
 
 /* Has the driver what guest_events.c calls? */

@@ -382,6 +382,9 @@ void *gt_find_next(const char *name, struct gt_object *o);
 void *gt_find_libc(const char *name);	/* of the C library, also where we came last and not first */
 void *gt_find_in(const char *library, const char *name);	/* in the first loaded library whose soname or file name so begins */
 static inline void *gt_find_driver(const char *name) { return gt_find_in("libcuda.so", name); }	/* as it is loaded now */
+/* A library of CUDA's by dlopen, where the loader does not look: near others of CUDA's that the program has loaded (NVIDIA's wheels
+ * for Python, a toolkit), or in a toolkit. NULL: it is not there. */
+void *gt_load_elsewhere(void *(*load)(const char *, int), const char *name);
 bool gt_from_driver(const void *address);	/* code of libcuda, or of libraries that watch it */
 bool gt_is_ours(const void *address);
 

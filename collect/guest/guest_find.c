@@ -8,6 +8,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include "collect/cupti_places.h"
 
 /* The addresses in a dynamic section were relocated by glibc, except in the vdso and with some other loaders. */
 static const void *at(const struct gt_object *o, ElfW(Addr) value)
@@ -207,6 +208,57 @@ void *gt_find_libc(const char *name)
 	for (size_t i = 0; !found && i < sizeof(libraries) / sizeof(*libraries); i++)
 		found = gt_find_in(libraries[i], name);
 	return found;
+}
+
+struct named { const char *prefix, *path; };
+static int is_named(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct named *n = arg;
+	struct gt_object o;
+
+	(void)size;
+	if (!read_object(info, &o) || !gt_object_named(&o, n->prefix))
+		return 0;
+	n->path = o.path;
+	return 1;
+}
+
+/* One library is in the folder of another, or lies from there where NVIDIA's packages put CUPTI. */
+static void *load_near(void *(*load)(const char *, int), const char *other, const char *name)
+{
+	static const char *const ways[] = { NULL, "../../cuda_cupti/lib", "../extras/CUPTI/lib64" };
+	char folder[4096], path[4096];
+	void *loaded = NULL;
+	const char *end = strrchr(other, '/');
+	size_t n = end ? (size_t)(end - other) : 0;
+
+	if (!n || n >= sizeof(folder))
+		return NULL;
+	memcpy(folder, other, n);
+	folder[n] = '\0';
+	for (size_t i = 0; !loaded && i < sizeof(ways) / sizeof(*ways); i++)
+		if (gt_join_path(path, sizeof(path), folder, ways[i], name))
+			loaded = load(path, RTLD_NOW);
+	return loaded;
+}
+
+void *gt_load_elsewhere(void *(*load)(const char *, int), const char *name)
+{
+	static const char *const others[] = { "libcudart.so", "libnvrtc.so", "libcublas.so" };
+	void *loaded = NULL;
+	char path[4096];
+	int more = 1;
+
+	for (size_t i = 0; !loaded && i < sizeof(others) / sizeof(*others); i++) {
+		struct named n = { others[i], NULL };
+
+		if (dl_iterate_phdr(is_named, &n))
+			loaded = load_near(load, n.path, name);
+	}
+	for (unsigned i = 0; !loaded && (more = gt_cupti_place(i, gt_environment, name, path, sizeof(path))); i++)
+		if (more > 0)
+			loaded = load(path, RTLD_NOW);
+	return loaded;
 }
 
 bool gt_is_ours(const void *address)

@@ -25,6 +25,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "collect/cupti_places.h"
 #include "collect/guest/guest_cupti.h"
 #include "collect/guest/guest_records.h"
 #include "formats/cuda_api_cbid.h"
@@ -352,10 +353,10 @@ static bool find_functions(void)
 }
 
 /* The copy that is mapped already; else the one that was named; else by name, that of the driver's own CUDA first: one that is
- * newer than its driver refuses. */
+ * newer than its driver refuses. First as the loader finds it, then where it does not look. */
 static bool find_cupti(void)
 {
-	static const char *const names[] = { LIBRARY ".13", LIBRARY ".12", LIBRARY ".11" };
+	static const char *const names[] = GT_CUPTI_NAMES;
 	void *(*load)(const char *, int) = (void *(*)(const char *, int))gt_find_libc("dlopen");
 	int (*driver)(int *) = (int (*)(int *))gt_find_driver("cuDriverGetVersion");
 	const char *named = gt_shared && *gt_shared->cupti ? gt_shared->cupti : gt_environment("GT_CUPTI");
@@ -373,7 +374,7 @@ static bool find_cupti(void)
 		return load(named, RTLD_NOW) && find_functions();
 	first = version >= 13000 ? 0 : version >= 12000 ? 1 : 2;
 	for (int i = first; i < 3; i++)
-		if (load(names[i], RTLD_NOW))
+		if (load(names[i], RTLD_NOW) || gt_load_elsewhere(load, names[i]))
 			return find_functions();
 	return false;
 }

@@ -64,6 +64,9 @@ static const void *arguments(const char *symbol, const uint64_t *words, char *sp
 	return space;
 }
 
+__thread bool cupti_in_exit;
+
+/* site: 0 its beginning, 1 its end. */
 static void tell_call(const struct sim_call *call, unsigned site, int *rc)
 {
 	const char *symbol = cupti_driver->symbols[call->entry];
@@ -74,7 +77,9 @@ static void tell_call(const struct sim_call *call, unsigned site, int *rc)
 
 	if (launch)
 		data.symbol = cupti_driver->function((const void *)call->words[ex]);
+	cupti_in_exit = site;
 	call_back(DOMAIN_DRIVER, cupti_cbids[call->entry], &data);
+	cupti_in_exit = false;
 }
 
 /* Records of driver calls come only if some were asked for before the first context, or the whole kind was at any time; and not any more

@@ -477,6 +477,7 @@ API(cuptiActivityGetAttribute, (unsigned which, size_t *size, void *value))
 API(cuptiFinalize, (void))
 {
 	CUPTI_BEGIN();
+	cupti_must(cupti_in_exit, "cuptiFinalize elsewhere than in a callback at the end of a call");
 	cupti_detach();
 	memset(cupti_kinds, 0, sizeof(cupti_kinds));
 	memset(cupti_driver_apis, 0, sizeof(cupti_driver_apis));

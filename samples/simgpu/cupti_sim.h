@@ -17,7 +17,7 @@ extern const struct sim_driver *cupti_driver;		/* of the first attachment on; NU
 extern uint32_t *cupti_cbids;				/* by entry, as the driver counts them */
 extern uint8_t cupti_kinds[KINDS], cupti_driver_apis[SIM_CBIDS_END], cupti_runtime_apis[SIM_RUNTIME_CBIDS_END];	/* enabled? */
 extern bool cupti_zeroed;				/* attribute: the client's buffers come zeroed */
-extern __thread bool cupti_on_worker;
+extern __thread bool cupti_on_worker, cupti_in_exit;	/* on its own thread; in the client's callback at the end of a call */
 
 /* Begins each function of the API: 0, or the error it must return. */
 int cupti_begin(const char *function);

@@ -256,7 +256,7 @@ CUresult cuDriverGetVersion(int *version)
 {
 	if (!version)
 		return CUDA_ERROR_INVALID_VALUE;
-	*version = SIM_DRIVER_VERSION;
+	*version = (int)env_size("SIMGPU_DRIVER", SIM_DRIVER_VERSION);
 	return CUDA_SUCCESS;
 }
 

@@ -220,6 +220,30 @@ want missing 0 env LD_LIBRARY_PATH="$PWD/only" "$C" -q -f -e api,gpu --gpu-timin
 check missing-is-told sh -c 'zstd -dcq missing.zst | LC_ALL=C grep -aq "libcuda.so.1 was not found"'
 want named 0 env LD_LIBRARY_PATH="$PWD/only" "$C" -q -f -e api,gpu --cupti "$B/sim/libcupti.so.13" -o named.zst -- "$B/samples/leak"
 is named-is-used 100 "$(meta gpu_sets named.zst)"
+# where the loader does not look: in a toolkit, of either layout; and beside what the program has loaded of CUDA, as in NVIDIA's wheels. And the
+# copy that the program has loaded comes first. All of them are of CUDA 12, as is the driver, for the loader may know one of 13.
+of_12() { mkdir -p "$1" && sed 's/libcupti\.so\.13/libcupti.so.12/g' "$B/sim/libcupti.so.13" >"$1/libcupti.so.12"; }
+used() {	# used NAME FILE [VAR=VALUE...]: with these variables that file is CUPTI, and does its work
+	name=$1 file=$2; shift 2
+	want $name 0 env LD_LIBRARY_PATH="${path:-$PWD/only}" CUDA_HOME= CUDA_PATH= SIMGPU_DRIVER=12080 "$@" "$C" -q -f -e api,gpu --gpu-timing cupti -o place.zst -- "$B/samples/leak"
+	is $name-is-used "100 $(readlink -f "$file")" "$(meta gpu_sets place.zst) $(readlink -f "$("$A" metadata place.zst | sed -n 's/^ *gpu_source *CUPTI, \(.*\), API version.*/\1/p')")"
+}
+of_12 home/lib64; of_12 path/extras/CUPTI/lib64
+used in-cuda-home home/lib64/libcupti.so.12 CUDA_HOME="$PWD/home"
+used in-cuda-path path/extras/CUPTI/lib64/libcupti.so.12 CUDA_PATH="$PWD/path"
+for places in same,same nvidia/cuda_runtime/lib,nvidia/cuda_cupti/lib toolkit/lib64,toolkit/extras/CUPTI/lib64; do
+	beside=${places%,*} place=${places#*,}
+	of_12 $place && mkdir -p $beside
+	echo 'int a_part_of_it;' | ${CC:-cc} -shared -fPIC -x c - -Wl,-soname,libcudart.so.12 -o $beside/libcudart.so.12
+	used beside-$beside $place/libcupti.so.12 LD_PRELOAD="$PWD/$beside/libcudart.so.12"
+done
+of_12 loaded
+path=$B/sim used loaded-comes-first loaded/libcupti.so.12 LD_PRELOAD="$PWD/loaded/libcupti.so.12" SIMGPU_DRIVER=13000
+if ldconfig -p 2>/dev/null | grep -q 'libcupti\.so\.1'; then skip doctor-in-toolkit "the loader knows a CUPTI"
+else
+	want doctor-in-toolkit 0 env LD_LIBRARY_PATH="$PWD/only" CUDA_HOME= CUDA_PATH="$PWD/path" "$C" --doctor
+	is doctor-in-toolkit-says-where 1 "$(grep -c "^ok    cupti    -e gpu finds $PWD/path/extras/CUPTI/lib64/libcupti.so.12, API version 130001$" want.out)"
+fi
 want no-such-file 2 "$C" --cupti /nowhere -o x.zst -- true
 
 # not asked for: CUPTI is not touched

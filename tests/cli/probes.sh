@@ -89,7 +89,7 @@ for how in '' alone; do
 	name=only${how:+-$how}
 	rm -f truth truth.* && : >truth
 	if [ -z "$how" ]; then set -- "$C" --probes-only --; else set -- env CUDA_INJECTION64_PATH="$lib"; fi
-	want $name 0 env SIM_CUPTI_TRUTH="$PWD/truth" "$@" "$prog" whose 1 launch 10 wait 500 whose 1 $window quiet truth launch 10 lines truth $window quiet truth say end whose 1 launch 10
+	want $name 0 env SIM_CUPTI_STRICT=1000 SIM_CUPTI_TRUTH="$PWD/truth" "$@" "$prog" whose 1 launch 10 wait 500 whose 1 $window quiet truth launch 10 lines truth $window quiet truth say end whose 1 launch 10
 	cp want.out $name.out
 	set -- $(sed -n 's/^lines //p' want.out)
 	sed -n "1,$1p; $(($2 + 1)),$3p" truth >truth.0	# less what ran when nobody was attached any more
