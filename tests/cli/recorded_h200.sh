@@ -8,6 +8,7 @@ number() { tr -d ' ' <want.out | sed -n 's/.*"'"$1"'":\([0-9-]*\).*/\1/p' | head
 
 for f in h200-train h200-inference h200-graphs h200-streams h200x2-nccl h200-mlp-calls; do
 	check $f-is-zstd zstd -tq "$R/$f.zst"
+	check $f-is-small test "$(wc -c <"$R/$f.zst")" -le 1048576
 	want $f-header 0 $A header --format json "$R/$f.zst"
 	is $f-lost-nothing 0 "$(number lost)"
 	is $f-left-nothing-open 0 "$(number open)"
@@ -75,5 +76,6 @@ is gpu-graphs '8037 220 824 9081' "$(gpu h200-graphs)"
 is gpu-streams '4300 3050 1550 8900' "$(gpu h200-streams)"
 is gpu-nccl '4434 1250 296 5980' "$(gpu h200x2-nccl)"
 is nccl-all-reduces 218 "$($A kernels --top 0 --format csv "$R/h200x2-nccl.zst" | awk -F, '/^ncclDevKernel_AllReduce/ { print $2 }' | head -n 1)"
+is nccl-annotates-itself 218 "$($A nvtx_sum --format csv "$R/h200x2-nccl.zst" 2>/dev/null | awk -F, '$9 == "ncclAllReduce" { print $3 }')"
 is nccl-devices 2 "$($A gpu --format csv "$R/h200x2-nccl.zst" | grep -c ',[01],NVIDIA H200,')"
 is graphs-nodes-have-their-creation '7800 7800' "$($E --chrome -o - "$R/h200-graphs.zst" | awk '/"cat":"kernel"/ && /"graph node id"/ { n++; made += /"created_by":"cuLaunchKernel/ } END { print n, made }')"
