@@ -11,8 +11,9 @@
  * from a stack and nothing more; the second turns records into events (guest_records.c) on a ring of that thread's own, where they
  * survive the program. CUPTI gives full buffers back by itself; a thread of ours asks it every 250 ms for the others.
  *
- * Buffers are never refused: CUPTI before CUDA 12.9 crashes on that. When all are out, more are mapped, up to 2 GiB. A buffer that is
- * none of them is another user's of CUPTI (guest_others.c). */
+ * Buffers are never refused: CUPTI before CUDA 12.9 crashes on that. When all are out, more are mapped, up to 2 GiB; and whoever finds none
+ * then gets one that is everybody's, in which records are overwritten: they are lost, and counted. A buffer that is none of them is
+ * another user's of CUPTI (guest_others.c). */
 #define _GNU_SOURCE
 #include "collect/guest/guest.h"
 
@@ -34,6 +35,7 @@
 #define SLAB 512u			/* buffers that are mapped at a time */
 #define SLABS 64u
 #define BUFFERS (SLAB * SLABS)
+#define EVERYBODYS 0u			/* the buffer for when there is none */
 #define NAMES 4096u			/* kernels whose name this process has told; beyond, it is told again */
 #define FLUSH_NS 250000000
 #define WATCH_NS 80000000		/* without a trace: so often we look whether somebody attached to a probe */
@@ -142,9 +144,10 @@ static void requested(uint8_t **buffer, size_t *size, size_t *most)
 
 	*buffer = take_buffer();
 	errno = saved;
-	if (*buffer)
-		__atomic_fetch_add(&gpu->out, 1, __ATOMIC_RELAXED);
-	*size = *buffer ? BUFFER_BYTES : 0;
+	if (!*buffer)
+		*buffer = buffer_at(EVERYBODYS);
+	__atomic_fetch_add(&gpu->out, 1, __ATOMIC_RELAXED);
+	*size = BUFFER_BYTES;
 	*most = __atomic_load_n(&gpu->most, __ATOMIC_RELAXED);
 }
 
@@ -164,6 +167,18 @@ struct gt_tcb *gt_teller(void)
 	return t;
 }
 
+/* Tells what is in it, and has it back among the empty ones. */
+static void use(struct gt_tcb *t, uint8_t *buffer, uint32_t index, size_t valid)
+{
+	if (!gpu->away)
+		gt_probes_work(cupti.next, buffer, valid);
+	if (recorded())
+		gt_gpu_tell(&gpu->names, t, &(struct gt_gpu_filled){ buffer, valid, cupti.next, gpu->away });
+	else
+		__atomic_fetch_add(&gpu->seen, (uint32_t)(valid / GT_K_BYTES), __ATOMIC_RELAXED);
+	give_buffer(buffer, index, valid);
+}
+
 void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	uint32_t index = ours() ? index_of(buffer) : BUFFERS;
@@ -177,15 +192,14 @@ void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 		return;
 	}
 	t = recorded() ? gt_teller() : NULL;
-	if (!gpu->away)
-		gt_probes_work(cupti.next, buffer, valid);
-	if (recorded())
-		gt_gpu_tell(&gpu->names, t, &(struct gt_gpu_filled){ buffer, valid, cupti.next, gpu->away });
-	else
-		__atomic_fetch_add(&gpu->seen, (uint32_t)(valid / GT_K_BYTES), __ATOMIC_RELAXED);
-	give_buffer(buffer, index, valid);
+	if (index != EVERYBODYS)
+		use(t, buffer, index, valid);
 	__atomic_fetch_sub(&gpu->out, 1, __ATOMIC_RELAXED);
-	if (t && !gpu->away && !cupti.dropped(context, stream, &dropped) && dropped) {
+	if (t && !gpu->away && index != EVERYBODYS && cupti.dropped(context, stream, &dropped))
+		dropped = 0;
+	if (index == EVERYBODYS)
+		dropped = valid / GT_K_BYTES;
+	if (t && dropped) {
 		n = dropped;
 		gt_put_event(t, GT_EV_GPU_LOST, gt_slow_clock(), gt_slow_clock(), &n, 1);
 	}
@@ -517,6 +531,7 @@ static bool make_room(void)
 	gpu = (struct gt_gpu *)(void *)map_bytes(sizeof(*gpu));
 	if (!gpu || !slab(0))
 		return false;
+	gpu->used = EVERYBODYS + 1;
 	gpu->on = YIELDED;		/* it is nobody's yet */
 	gpu->away = 1;
 	__atomic_store_n(&gpu_pid, (int32_t)syscall(SYS_getpid), __ATOMIC_RELEASE);

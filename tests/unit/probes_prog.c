@@ -11,6 +11,7 @@
  *	fires PROVIDER:NAME	launches until it does
  *	caught 1		a kernel of another name, and waits until it has fired kernel_executed: what ran before has fired, too
  *	held N			likewise so many, behind whose launch one stands that does not end before they have fired
+ *	pile N			so many behind others in their streams, of which none ends before all are launched
  *	quiet FILE		launches until no line is added there, where SIM_CUPTI_TRUTH puts its lines
  *	lines FILE		prints "lines" and how many there are
  *	wait MS, say TEXT
@@ -324,6 +325,26 @@ static bool caught(CUmodule m, int n, bool behind, int tries)
 	return all;
 }
 
+static void pile(CUmodule m, int n)
+{
+	uint64_t cycles = 0;
+	CUdeviceptr at;
+	CUstream s;
+	int *flag;
+
+	OK(cuMemHostAlloc((void **)&flag, sizeof(*flag), 2));
+	OK(cuMemHostGetDevicePointer_v2(&at, flag, 0));
+	for (int i = 0; i < n; i++) {
+		if (i % 500 == 0) {		/* a stream takes about a thousand */
+			OK(cuStreamCreate(&s, 1));
+			LAUNCH(cu_kernel(m, WAIT_FLAG), 1, s, &at);
+		}
+		LAUNCH(busy, 1, s, &cycles);
+	}
+	__atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+	OK(cuCtxSynchronize());
+}
+
 /* Right behind many launches they may be too close to it, or the machine too busy. */
 static void held(CUmodule m, int n)
 {
@@ -417,6 +438,8 @@ int main(int argc, char **argv)
 			until_fires(with);
 		else if (!strcmp(what, "quiet"))
 			quiet(with);
+		else if (!strcmp(what, "pile"))
+			pile(m, atoi(with));
 		else if (!strcmp(what, "held"))
 			held(m, atoi(with));
 		else if (!strcmp(what, "caught"))
