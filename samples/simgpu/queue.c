@@ -22,6 +22,7 @@
 pthread_mutex_t *sim_mutex(void);
 static pthread_cond_t work, progress, host_work;	/* for the worker; for those who wait for it; for the callback thread */
 static struct sim_stream *streams;
+static struct sim_op *spare;	/* that are done, linked by `next`: how long a launch takes is not to depend on the state of the heap */
 static struct sim_op *host_queue;		/* host functions whose turn has come, linked by `after` */
 static struct sim_event *all_events;
 static uint32_t event_ids;
@@ -157,7 +158,8 @@ static void finish(struct sim_op *op)
 	s->done++;
 	sim_exec_put(op->exec);
 	free(op->staged);
-	free(op);
+	op->next = spare;
+	spare = op;
 	if (s->dying && !s->head)
 		stream_free(s);
 	pthread_cond_broadcast(&progress);
@@ -259,12 +261,22 @@ int sim_queue_start(void)
 	return failed ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS;
 }
 
+static struct sim_op *new_op(void)
+{
+	struct sim_op *op = spare;
+
+	if (!op)
+		return malloc(sizeof(*op));
+	spare = op->next;
+	return op;
+}
+
 int sim_submit(struct sim_stream *s, struct sim_op *op)
 {
 	struct sim_op *queued = NULL;
 	int rc = s->capture ? sim_capture(s, op) : sim_no_capture(s->ctx, s);
 
-	if (!rc && !s->capture && !(queued = malloc(sizeof(*queued))))
+	if (!rc && !s->capture && !(queued = new_op()))
 		rc = CUDA_ERROR_OUT_OF_MEMORY;
 	if (!queued) {
 		if (rc)
