@@ -59,7 +59,7 @@ struct gt_gpu {
 	uint32_t watching;		/* there is no trace of it, only the probes */
 	uint32_t unwanted, patience;	/* looks in which nobody was attached; that are still to pass */
 	uint32_t at_exit;
-	uint32_t most;			/* while watching: records that a buffer may hold; 0: as many as fit */
+	uint32_t most;			/* records that a buffer may hold; 0: as many as fit */
 	uint32_t seen;			/* that came since the last look */
 	uint32_t used;			/* that were ever handed out */
 	uint32_t below[BUFFERS];
@@ -174,8 +174,7 @@ static void use(struct gt_tcb *t, uint8_t *buffer, uint32_t index, size_t valid)
 		gt_probes_work(cupti.next, buffer, valid);
 	if (recorded())
 		gt_gpu_tell(&gpu->names, t, &(struct gt_gpu_filled){ buffer, valid, cupti.next, gpu->away });
-	else
-		__atomic_fetch_add(&gpu->seen, (uint32_t)(valid / GT_K_BYTES), __ATOMIC_RELAXED);
+	__atomic_fetch_add(&gpu->seen, (uint32_t)(valid / GT_K_BYTES), __ATOMIC_RELAXED);
 	give_buffer(buffer, index, valid);
 }
 
@@ -215,12 +214,23 @@ static bool enable_kinds(struct refusal *r);
 static bool resume(void);
 static void watch(uint32_t on);
 
+/* CUPTI keeps a buffer as long as one of its kernels runs. So that none waits long for another one, where somebody is attached to a probe of
+ * what ran, a buffer may hold what half a look's time brings: where kernels are few, one. A trace by itself has time. */
+static void mind_the_rate(void)
+{
+	uint32_t n = __atomic_exchange_n(&gpu->seen, 0, __ATOMIC_RELAXED) / 2;
+
+	n = n < 1 ? 1 : n < BUFFER_BYTES / GT_K_BYTES ? n : 0;
+	__atomic_store_n(&gpu->most, gpu->watching || gt_probes_want_work() ? n : 0, __ATOMIC_RELAXED);
+}
+
 /* What our thread does each time, while CUPTI is its alone. how: to flush. */
 static void take_turn(uint32_t how)
 {
 	struct refusal r;
 	uint32_t on;
 
+	mind_the_rate();
 	if (gpu->watching)
 		watch(__atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST));
 	on = __atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST);
@@ -673,21 +683,11 @@ static void detach(void)
 	change(YIELDED, IDLE);
 }
 
-/* CUPTI keeps a buffer as long as one of its kernels runs. So that no kernel waits long for another one, a buffer may hold what half a
- * look's time brings: where kernels are few, one. */
-static void mind_the_rate(void)
-{
-	uint32_t n = __atomic_exchange_n(&gpu->seen, 0, __ATOMIC_RELAXED) / 2;
-
-	__atomic_store_n(&gpu->most, n < 1 ? 1 : n < BUFFER_BYTES / GT_K_BYTES ? n : 0, __ATOMIC_RELAXED);
-}
-
 /* CUPTI is in use only while somebody is attached to a probe. */
 static void watch(uint32_t on)
 {
 	bool want = gt_probes_want_calls() || gt_probes_want_work();
 
-	mind_the_rate();
 	gpu->unwanted = want ? 0 : gpu->unwanted + 1;
 	if (on == IDLE && want)
 		attach();

@@ -9,7 +9,6 @@
 #	way		in gtcollect --probes-only, and with CUDA_INJECTION64_PATH set by hand: a launch as the program finds the function, less one
 #			by the driver's own; both are one function, or this fails
 #	left		likewise: a launch after a detach less one before the attach
-# MODES="record inject": left, while gtcollect records, by preload and by --inject.
 [ -n "$REAL" ] || export LD_LIBRARY_PATH="$B/sim"
 export GT_DEBUG=1
 lib=$(ls "$B/libgtpreload.so" "$B/../lib/gt/libgtpreload.so" 2>/dev/null | head -n 1)
@@ -21,8 +20,6 @@ one() {	# one MODE RUN
 	loaded) load="-l $lib" ;;
 	nothing) load="-l -" ;;
 	only) by="$B/gtcollect --probes-only --"; [ $(($2 % 2)) = 0 ] || by="env CUDA_INJECTION64_PATH=$(readlink -f "$lib")" ;;
-	record) by="$B/gtcollect -q -f -e api,gpu -o t.zst --" ;;
-	inject) by="$B/gtcollect -q -f --inject -o t.zst --" ;;
 	esac
 	ways $by 2>debug || cat debug >&2
 	case $1 in
@@ -30,15 +27,14 @@ one() {	# one MODE RUN
 	esac
 }
 for run in $(seq "${RUNS:-9}"); do
-	for mode in ${MODES:-loaded nothing only}; do one $mode $run | sed "s/^/$mode /"; done
+	for mode in loaded nothing only; do one $mode $run | sed "s/^/$mode /"; done
 done >raw 2>errors
 cat errors >&2
 awk '
 	BEGIN {
 		n = split("idle loaded bare@before change,detached loaded bare@after change,attached loaded bare@attached change," \
 			  "nothing_idle nothing bare@before change,nothing_detached nothing bare@after change,plain loaded bare@without ns," \
-			  "way_idle only calls@before more,way_detached only calls@after more,left only bare@after change," \
-			  "record_left record calls@after change,inject_left inject calls@after change", row, ",")
+			  "way_idle only calls@before more,way_detached only calls@after more,left only bare@after change", row, ",")
 		for (i = 1; i <= n; i++) {
 			split(row[i], f, " ")
 			name[f[2], f[3], f[4]] = f[1]

@@ -53,6 +53,10 @@ values session
 correlations session main
 is session-recorded-too "$(grep -c kernel session.truth)" "$("$B/unit/gpu_rows_prog" rows session.zst | grep -c kernel)"
 
+# none waits for one that runs on
+want session-held 0 "$C" -q -f -e api,gpu -o held.zst -- "$prog" up parcagpu:kernel_executed fires parcagpu:kernel_executed held 5
+is session-held-no-kernel-waits-for-another 'held: no' "$(grep '^held' want.out)"
+
 # CUPTI has another subscriber: launches are told by records
 rm truth.*
 want taken 0 env SIM_CUPTI_TRUTH="$PWD/truth.%p" SIM_CUPTI_TAKEN=1 "$C" -q -f -e api,gpu -o taken.zst -- "$prog" $all fires parcagpu:cuda_correlation launch 50
