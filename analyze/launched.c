@@ -5,21 +5,26 @@
 #include "analyze/pick.h"
 #include "formats/base/buf.h"
 
-#define NBUCKETS (2 * GT_LAUNCHED_KNOWN)
+#define SEATS (2 * GT_LAUNCHED_KNOWN)
+#define AHEAD 4			/* rows */
 
 /* What a moment has no room for: the launch of a row that waits for its turn. */
 struct gt_launched_slot {
 	int64_t start, end;
 	uint64_t correlation, graph;
 	uint32_t track;			/* GT_NONE: the launch is not known */
+	uint32_t hash;			/* of the launch */
 	bool in_graph, by_order;
 };
 struct gt_launched_known {
 	struct gt_launch launch;
 	uint64_t correlation;
-	uint32_t next;			/* in its bucket */
+	uint32_t hash;
 	uint32_t older, newer;		/* by when work of it was met last */
 };
+/* Of a table that is never more than half full: the launch, if there is any, and its hash, so that most look-ups need no launch that is not
+ * the one looked for. */
+struct gt_launched_seat { uint32_t hash, launch; };	/* launch: 1 + its number; 0: free */
 
 /* ---- rows in, before they are in order ---- */
 
@@ -41,6 +46,11 @@ static struct roles roles_of(const struct gt_cols *cols, uint32_t code)
 
 static uint64_t value(const struct roles *r, unsigned role, uint32_t nth) { return nth < r->n[role] ? r->v[role][nth] : 0; }
 
+static uint32_t hash_of(const struct gt_launched_slot *s)
+{
+	return (uint32_t)gt_hash_u64((uint64_t)s->start ^ s->correlation << 40) + s->track;
+}
+
 /* Row `nth` of its type. What a file says is not believed before it was looked at. */
 static void fill_slot(struct gt_launched *l, struct gt_launched_slot *s, const struct gt_segment *seg, const struct roles *r,
 		      uint32_t nth)
@@ -56,6 +66,7 @@ static void fill_slot(struct gt_launched *l, struct gt_launched_slot *s, const s
 		return;
 	s->end = s->start + (int64_t)ns;
 	s->track = gt_in_time_track(&l->order, seg, track < GT_NONE ? (uint32_t)track : GT_NONE);
+	s->hash = hash_of(s);
 }
 
 static void run_of_code(struct gt_launched *l, const struct gt_cols *cols, uint32_t code, struct gt_launched_slot *slots)
@@ -92,9 +103,21 @@ int gt_launched_run(struct gt_launched *l, const struct gt_cols *cols, struct gt
 
 /* ---- launches ---- */
 
-static uint32_t *bucket_of(const struct gt_launched *l, uint32_t track, int64_t start, uint64_t correlation)
+static uint32_t next_seat(uint32_t at) { return (at + 1) % SEATS; }
+
+/* Who sits behind a free seat closer to where its hash leads moves there, so that nobody is looked for in vain. */
+static void leave_seat(struct gt_launched *l, uint32_t number)
 {
-	return &l->buckets[(gt_hash_u64((uint64_t)start ^ correlation << 40) + track) % NBUCKETS];
+	uint32_t free = l->known[number].hash % SEATS;
+
+	while (l->seats[free].launch != number + 1)
+		free = next_seat(free);
+	for (uint32_t at = next_seat(free); l->seats[at].launch; at = next_seat(at))
+		if ((at - l->seats[at].hash) % SEATS >= (at - free) % SEATS) {
+			l->seats[free] = l->seats[at];
+			free = at;
+		}
+	l->seats[free].launch = 0;
 }
 
 static void unlink_age(struct gt_launched *l, const struct gt_launched_known *k)
@@ -117,18 +140,15 @@ static void link_newest(struct gt_launched *l, struct gt_launched_known *k)
 static struct gt_launched_known *make_room(struct gt_launched *l, struct gt_err *err)
 {
 	struct gt_launched_known *k;
-	uint32_t *at;
 
 	if (l->nknown < GT_LAUNCHED_KNOWN)
 		return &l->known[l->nknown++];
 	k = &l->known[l->oldest];
 	if (l->done && l->done(l, &k->launch, err))
 		return NULL;
-	at = bucket_of(l, k->launch.track, k->launch.start, k->correlation);
-	while (*at != l->oldest)
-		at = &l->known[*at].next;
-	*at = k->next;
+	leave_seat(l, l->oldest);
 	unlink_age(l, k);
+	__builtin_prefetch(&l->seats[l->known[l->oldest].hash % SEATS]);	/* the next one to make room */
 	return k;
 }
 
@@ -142,21 +162,24 @@ static bool same_call(const struct gt_launched_known *k, const struct gt_launche
 /* The launch of a row, made where it is the first one of it. NULL with err filled in. */
 static struct gt_launch *launch_of(struct gt_launched *l, const struct gt_launched_slot *s, struct gt_err *err)
 {
-	uint32_t *bucket = bucket_of(l, s->track, s->start, s->correlation), i = *bucket;
+	uint32_t hash = s->hash, at = hash % SEATS;
 	struct gt_launched_known *k;
 
-	while (i != GT_NONE && !same_call(&l->known[i], s))
-		i = l->known[i].next;
-	if (i != GT_NONE) {
-		k = &l->known[i];
+	while (l->seats[at].launch && !(l->seats[at].hash == hash && same_call(&l->known[l->seats[at].launch - 1], s)))
+		at = next_seat(at);
+	if (l->seats[at].launch) {
+		k = &l->known[l->seats[at].launch - 1];
 		unlink_age(l, k);
-	} else if ((k = make_room(l, err))) {
+	} else {
+		k = make_room(l, err);
+		if (!k)
+			return NULL;
 		*k = (struct gt_launched_known){ .launch = { .track = s->track, .start = s->start, .end = s->end,
 						 .work_start = INT64_MAX, .work_end = INT64_MIN },
-						 .correlation = s->correlation, .next = *bucket };
-		*bucket = (uint32_t)(k - l->known);
-	} else {
-		return NULL;
+						 .correlation = s->correlation, .hash = hash };
+		for (at = hash % SEATS; l->seats[at].launch; at = next_seat(at))
+			;		/* who made room may have left one closer by */
+		l->seats[at] = (struct gt_launched_seat){ hash, (uint32_t)(k - l->known) + 1 };
 	}
 	link_newest(l, k);
 	return &k->launch;
@@ -164,15 +187,25 @@ static struct gt_launch *launch_of(struct gt_launched *l, const struct gt_launch
 
 /* ---- rows out, in order ---- */
 
+/* Rows that come soon: where their launches are, or will be, is fetched while others are looked at. */
+static void look_ahead(const struct gt_launched *l, const struct gt_timeline *line, uint64_t number)
+{
+	if (number + AHEAD < line->nrecords)
+		__builtin_prefetch(&l->seats[((const struct gt_launched_slot *)gt_timeline_record(line, number + AHEAD))->hash % SEATS]);
+	__builtin_prefetch((const struct gt_launched_slot *)gt_timeline_record(line, number) + 3 * AHEAD);
+}
+
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 {
 	struct gt_launched *l = arg;
 	const struct gt_segment *seg = gt_in_time_segment(&l->order, l->asked.reader, m);
-	const struct gt_launched_slot *slot = gt_timeline_record(&l->order.lines[seg->index], m->addr);
+	const struct gt_timeline *line = &l->order.lines[seg->index];
+	const struct gt_launched_slot *slot = gt_timeline_record(line, m->addr);
 	struct gt_launched_op op = { .seg = seg, .type_number = m->what, .track = m->place, .device = l->device[m->place],
 				     .type = m->what == GT_NONE ? NULL : &seg->types[m->what - l->order.types[seg->index]],
 				     .start = m->at, .end = m->end, .in_graph = slot->in_graph, .graph = slot->graph };
 
+	look_ahead(l, line, m->addr);
 	op.what = gt_gpu_what(op.type);
 	gt_extent_add(&l->windows[seg->index], m->at, m->end);
 	l->ops++;
@@ -201,13 +234,12 @@ int gt_launched_init(struct gt_launched *l, struct gt_reader *r, const struct gt
 	l->done = done;
 	l->oldest = l->newest = GT_NONE;
 	l->known = malloc(GT_LAUNCHED_KNOWN * sizeof(*l->known));
-	l->buckets = malloc(NBUCKETS * sizeof(*l->buckets));
+	l->seats = calloc(SEATS, sizeof(*l->seats));
 	l->windows = malloc((gt_reader_segments(r) + 1ul) * sizeof(*l->windows));
-	if (rc || !l->known || !l->buckets || !l->windows)
+	if (rc || !l->known || !l->seats || !l->windows)
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for launches");
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
 		gt_extent_open(&l->windows[i], opt, gt_reader_segment(r, i));
-	memset(l->buckets, 0xff, NBUCKETS * sizeof(*l->buckets));	/* GT_NONE */
 	return 0;
 }
 
@@ -276,6 +308,6 @@ void gt_launched_release(struct gt_launched *l)
 	gt_in_time_release(&l->order);
 	free(l->device);
 	free(l->known);
-	free(l->buckets);
+	free(l->seats);
 	free(l->windows);
 }

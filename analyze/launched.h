@@ -41,7 +41,8 @@ struct gt_launched {			/* the head of a report's state: gt_asked is its head */
 	gt_launched_fn *fn;
 	gt_launch_done_fn *done;	/* NULL: nobody asks */
 	struct gt_launched_known *known;
-	uint32_t *buckets, nknown, oldest, newest;
+	struct gt_launched_seat *seats;	/* where the known ones are found */
+	uint32_t nknown, oldest, newest;
 	struct gt_extent *windows;	/* per segment, with its work so far */
 	uint64_t ops, unjoined, by_order;	/* handed out; of those without a known call; of those joined by order */
 };

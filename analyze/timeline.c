@@ -184,6 +184,7 @@ static int hand_out(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, vo
 	for (size_t child = 1; child <= 2 && child < t->nheap; child++)
 		limit = t->heap[child].at < limit ? t->heap[child].at : limit;
 	t->records = run->records;
+	t->nrecords = run->nrecords;
 	do {
 		t->late += t->handed++ && m->at < t->last;
 		t->last = t->handed == 1 || m->at > t->last ? m->at : t->last;

@@ -26,7 +26,8 @@ struct gt_timeline {		/* zero-initialised is empty */
 	struct gt_timeline_run *batch;	/* of the block at hand */
 	struct gt_timeline_place { int64_t at; uint64_t seq; struct gt_timeline_run *run; } *heap;
 	struct gt_timeline_run *spare;	/* a few that were handed out, for the blocks to come */
-	const uint8_t *records;		/* of the block whose moments are being handed out */
+	const uint8_t *records;		/* of the block whose moments are being handed out, and how many there are */
+	size_t nrecords;
 	size_t nheap, cap, nspare, held, record_size;
 	uint64_t handed, late;	/* moments handed out, and of those the ones after a later one */
 	int64_t last;		/* the greatest `at` handed out */
