@@ -46,7 +46,8 @@ struct queues {
 	uint32_t *lane;			/* by track, numbered over all segments: 1 + index */
 	struct gt_moment *fed[3];	/* FED of each: calls that begin, calls that return, work that starts */
 	size_t nfed[3];
-	const struct gt_segment *seg;	/* of those */
+	const struct gt_segment *seg;	/* of those, and what its pictures show */
+	struct gt_window picture;
 	struct gt_timeline line;
 	uint64_t late, beyond;		/* beyond: work of devices that have no lane any more */
 	bool streams_beyond;		/* there are streams that have none: they count in their device's */
@@ -66,28 +67,25 @@ static unsigned class_of(const struct lane *l)
 /* What the lane has been so far lasted until `at`. */
 static void account(struct queues *q, struct lane *l, int64_t at)
 {
-	int64_t from, to;
+	const struct gt_extent *w = &q->gpu.windows[l->seg->index];
+	int64_t from = w->from > l->since ? w->from : l->since, to = gt_extent_end(w) < at ? gt_extent_end(w) : at;
 	uint64_t ns;
 
-	gt_launched_window(&q->gpu, l->seg, &from, &to);
-	from = from > l->since ? from : l->since;
-	to = at < to ? at : to;
 	l->since = at > l->since ? at : l->since;
-	if (to <= from)
+	if (to <= from || !w->opened)
 		return;
 	ns = (uint64_t)(to - from);
 	l->ns[class_of(l)] += ns;
+	if (!l->depth)
+		return;
 	l->sum += (unsigned __int128)l->depth * ns;
 	l->blocked += (is_device(l) ? l->nblocked > 0 : l->depth >= GT_QUEUE_FULL && l->calling) ? ns : 0;
 	if (l->depth > l->most) {
 		l->most = l->depth;
 		l->most_at = from;
 	}
-	if (l->strip) {
-		struct gt_window w = gt_strip_window(q->gpu.asked.opt, l->seg);
-
-		gt_strip_weigh(l->strip, &w, from, to, l->depth);
-	}
+	if (l->strip)
+		gt_strip_weigh(l->strip, &q->picture, from, to, l->depth);
 }
 
 static void change(struct lane *l, unsigned what)
@@ -104,6 +102,12 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 	struct lane *l = &q->lanes[m->place], *device = &q->lanes[q->lane[m->addr] - 1];
 	uint64_t full = l->depth >= GT_QUEUE_FULL, blocked = full && l->calling;
 
+	if (!full && (m->what == CALL_BEGINS || m->what == CALL_RETURNS)) {	/* nothing that is accounted for is another now */
+		change(device, m->what);
+		if (l != device)
+			change(l, m->what);
+		return 0;
+	}
 	account(q, device, m->at);
 	if (l != device) {
 		account(q, l, m->at);
@@ -120,15 +124,16 @@ static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 static struct lane *lane_of(struct queues *q, const struct gt_segment *seg, uint32_t track, uint32_t device, struct gt_err *err)
 {
 	const uint32_t *tracks = q->gpu.order.tracks;
-	struct lane one = { .seg = seg, .track = track - tracks[seg->index], .device = device - tracks[seg->index],
-			    .since = INT64_MIN };
+	struct lane one;
 
+	if (q->lane && q->lane[track])
+		return &q->lanes[q->lane[track] - 1];
+	one = (struct lane){ .seg = seg, .track = track - tracks[seg->index], .device = device - tracks[seg->index],
+			       .since = INT64_MIN };
 	if (!q->lane && !(q->lane = calloc(tracks[q->gpu.order.nsegs] + 1ul, sizeof(*q->lane)))) {
 		gt_err_set(err, -ENOMEM, "no memory for the streams");
 		return NULL;
 	}
-	if (q->lane[track])
-		return &q->lanes[q->lane[track] - 1];
 	if (q->nstrips < STRIPS_MAX && (one.strip = calloc(1, sizeof(*one.strip))))
 		q->nstrips++;
 	if (gt_grow(&q->lanes, &q->cap, q->n + 1, sizeof(*q->lanes))) {
@@ -225,9 +230,11 @@ static int on_op(void *arg, const struct gt_launched_op *op, struct gt_err *err)
 	struct lane *device = NULL, *l = NULL;
 	int rc = 0;
 
-	if (q->seg && q->seg != op->seg)
-		rc = flush(q, err);
-	q->seg = op->seg;
+	if (q->seg != op->seg) {
+		rc = q->seg ? flush(q, err) : 0;
+		q->picture = gt_strip_window(q->gpu.asked.opt, op->seg);
+		q->seg = op->seg;
+	}
 	if (rc || !(l = lane_of_op(q, op, err)))
 		return rc ? rc : err->code;
 	device = &q->lanes[q->lane[op->device] - 1];
