@@ -1,3 +1,9 @@
+/* Where nothing repeats, nearly each launch ends six sequences that are new and will never be met again. They are kept as one chain: the
+ * launches of the longest of them. What is met a second time gets a place of its own in the list, the shortest first; the chain goes on
+ * with the next longer one.
+ *
+ * Where they stand is anywhere in some megabytes. So a launch waits until a few more have come, and meanwhile what will be looked at is
+ * fetched: first the places in the map, then what these say. */
 #include "analyze/sequences.h"
 
 #include <stdlib.h>
@@ -8,92 +14,229 @@
 #define SHORTEST GT_SEQUENCE_SHORTEST
 #define LONGEST GT_SEQUENCE_LONGEST
 
+struct gt_sequence_chain {		/* sequences of n to `most` launches that were met once, one within the other */
+	uint32_t stream, n, most;
+	struct gt_sequence_tail tail;	/* as it was where they ended */
+};
+#define CHAIN (1u << 31)		/* what a number in the map is of */
+#define CHAINS_MAX (GT_SEQUENCES_MAX / 4)	/* in 7 MiB */
+
+static bool same_chain(const struct gt_sequence_chain *have, const struct gt_sequence *want)
+{
+	bool same = have->stream == want->stream && have->n == want->n;
+
+	for (uint32_t i = 1; same && i <= have->n; i++)
+		same = have->tail.names[(have->tail.n - i) % LONGEST] == want->names[LONGEST - i];
+	return same;
+}
+
 static bool same_sequence(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	const struct gt_sequence *have = &((const struct gt_sequences *)arg)->list[value], *want = key;
+	const struct gt_sequences *q = arg;
+	const struct gt_sequence *have, *want = key;
 
+	if (value & CHAIN)
+		return same_chain(&q->chains[value & ~CHAIN], want);
+	have = &q->list[value];
 	return have->stream == want->stream && have->n == want->n &&
 	       !memcmp(have->names + LONGEST - have->n, want->names + LONGEST - want->n, want->n * sizeof(*want->names));
 }
 
 /* From the last name to the first, so that a longer one goes on where the shorter one ends. */
-static uint64_t hash_on(uint64_t hash, uint32_t name) { return gt_hash_u64(hash ^ (name + 1ull)); }
+static inline uint64_t hash_on(uint64_t hash, uint32_t name)
+{
+	hash = (hash ^ (name + 1ull)) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 29;
+}
+
+/* One more launch in front. Returns its hash. */
+static uint64_t longer(struct gt_sequence *one, const struct gt_sequence_tail *stream, uint64_t hash)
+{
+	uint64_t at = (stream->n - ++one->n) % LONGEST;
+
+	one->names[LONGEST - one->n] = stream->names[at];
+	one->call_ns = gt_sat_add(one->call_ns, stream->call_ns[at]);
+	one->first = stream->n - one->n;
+	one->first_at = stream->at[at];
+	return hash_on(hash, stream->names[at]);
+}
 
 static uint64_t hash_of(const struct gt_sequence *s)
 {
 	uint64_t hash = s->stream;
 
-	for (unsigned i = 1; i <= s->n; i++)
+	for (uint32_t i = 1; i <= s->n; i++)
 		hash = hash_on(hash, s->names[LONGEST - i]);
 	return hash;
 }
 
-/* Forgets what was met only once. 0 or -ENOMEM. */
+/* Forgets what was met only once. What came through this before stays where it is. 0 or -ENOMEM. */
 static int make_room(struct gt_sequences *q)
 {
-	size_t kept = 0;
+	size_t kept = q->nsettled;
 
-	for (size_t i = 0; i < q->n; i++)
-		if (q->list[i].count > 1)
-			q->list[kept++] = q->list[i];
+	for (size_t i = kept; i < q->nlist; i++)
+		if (q->list[i].count > 1) {
+			q->list[kept] = q->list[i];
+			if (gt_map_add(&q->settled, hash_of(&q->list[kept]), (uint32_t)kept))
+				return -ENOMEM;
+			kept++;
+		}
 	q->forgotten += q->n - kept;
-	q->n = kept;
+	q->n = q->nlist = q->nsettled = kept;
+	q->nchains = 0;
 	q->crowded = kept > GT_SEQUENCES_MAX / 4 * 3;
-	gt_map_release(&q->map);
-	for (size_t i = 0; i < kept; i++)
-		if (gt_map_add(&q->map, hash_of(&q->list[i]), (uint32_t)i))
+	gt_map_clear(&q->map);
+	return 0;
+}
+
+static uint32_t find(const struct gt_sequences *q, const struct gt_sequence *one, uint64_t hash)
+{
+	uint32_t i = gt_map_get(&q->settled, hash, same_sequence, q, one, sizeof(*one));
+
+	return i != UINT32_MAX ? i : gt_map_get(&q->map, hash, same_sequence, q, one, sizeof(*one));
+}
+
+/* A sequence that was not met before, and each longer one that ends with it. */
+static int add_new(struct gt_sequences *q, const struct gt_sequence_tail *stream, struct gt_sequence *one, uint64_t hash)
+{
+	uint64_t before = stream->n - stream->since;
+	uint32_t more = (before < LONGEST ? (uint32_t)before : LONGEST) - one->n + 1;
+	size_t room = GT_SEQUENCES_MAX - q->n;
+
+	q->missed += more > room ? more - room : 0;
+	more = more > room ? (uint32_t)room : more;
+	q->n += more;
+	if (more && q->nchains < CHAINS_MAX) {
+		if (gt_grow(&q->chains, &q->chains_cap, q->nchains + 1, sizeof(*q->chains)))
 			return -ENOMEM;
-	return 0;
-}
-
-static int add_sequence(struct gt_sequences *q, const struct gt_sequence *one, uint64_t hash)
-{
-	if (q->n == GT_SEQUENCES_MAX && !q->crowded && make_room(q))
-		return -ENOMEM;
-	if (q->n == GT_SEQUENCES_MAX) {
-		q->missed++;
-		return 0;
+		q->chains[q->nchains] = (struct gt_sequence_chain){ one->stream, one->n, one->n + more - 1, *stream };
+		return gt_map_add(&q->map, hash, CHAIN | (uint32_t)q->nchains++);
 	}
-	if (gt_grow(&q->list, &q->cap, q->n + 1, sizeof(*q->list)) || gt_map_add(&q->map, hash, (uint32_t)q->n))
-		return -ENOMEM;
-	q->list[q->n++] = *one;
+	for (; more; more--) {
+		if (gt_grow(&q->list, &q->cap, q->nlist + 1, sizeof(*q->list)) || gt_map_add(&q->map, hash, (uint32_t)q->nlist))
+			return -ENOMEM;
+		q->list[q->nlist++] = *one;
+		if (more > 1)
+			hash = longer(one, stream, hash);
+	}
 	return 0;
 }
 
-/* The launch that came last ends a sequence of each length. */
-int gt_sequences_add(struct gt_sequences *q, struct gt_sequence_tail *stream, uint32_t number, const struct gt_sequence_launch *launch,
-		     struct gt_err *err)
+/* The shortest sequence of a chain gets a place of its own: its number, or UINT32_MAX: no memory. */
+static uint32_t unchain(struct gt_sequences *q, uint32_t number, uint64_t hash)
 {
-	struct gt_sequence one = { .stream = number, .count = 1, .end = stream->n + 1 };
-	uint64_t hash = number;
-	bool alike = true;
-	int rc = 0;
+	struct gt_sequence_chain *c = &q->chains[number & ~CHAIN];
+	struct gt_sequence one = { .stream = c->stream, .count = 1, .end = c->tail.n };
+	uint64_t next = c->stream;
 
-	stream->last[stream->n++ % LONGEST] = *launch;
-	for (one.n = 1; !rc && one.n <= LONGEST && stream->n - stream->since >= one.n; one.n++) {
-		const struct gt_sequence_launch *l = &stream->last[(stream->n - one.n) % LONGEST];
+	if (gt_grow(&q->list, &q->cap, q->nlist + 1, sizeof(*q->list)))
+		return UINT32_MAX;
+	while (one.n < c->n)
+		next = longer(&one, &c->tail, next);
+	q->list[q->nlist] = one;
+	gt_map_set(&q->map, hash, number, (uint32_t)q->nlist);
+	if (c->n++ < c->most && gt_map_add(&q->map, longer(&one, &c->tail, next), number))
+		return UINT32_MAX;
+	return (uint32_t)q->nlist++;
+}
+
+/* The last launch ends a sequence of each length. Where one of them is new, so are all longer ones: whatever is known came with the
+ * shorter ones that end with it, and those came again at least as often. 0 or -ENOMEM. */
+static int count(struct gt_sequences *q, const struct gt_sequence_end *e)
+{
+	const struct gt_sequence_tail *stream = &e->tail;
+	struct gt_sequence one = { .stream = e->stream, .count = 1, .end = stream->n };
+	uint32_t name = stream->names[(stream->n - 1) % LONGEST];
+	uint64_t hash = e->stream;
+	bool alike = true;
+
+	if (q->n + LONGEST > GT_SEQUENCES_MAX && !q->crowded && make_room(q))
+		return -ENOMEM;
+	while (one.n < LONGEST && stream->n - stream->since > one.n) {
 		struct gt_sequence *have;
 		uint32_t i;
 
-		one.names[LONGEST - one.n] = l->name;
-		one.call_ns = gt_sat_add(one.call_ns, l->call_ns);
-		one.first = stream->n - one.n;
-		one.first_at = l->at;
-		hash = hash_on(hash, l->name);
-		alike &= l->name == launch->name;
+		hash = longer(&one, stream, hash);
+		alike &= one.names[LONGEST - one.n] == name;
 		if (one.n < SHORTEST || alike)
 			continue;
-		i = gt_map_get(&q->map, hash, same_sequence, q, &one, sizeof(one));
-		have = i == UINT32_MAX ? NULL : &q->list[i];
-		if (!have) {
-			rc = add_sequence(q, &one, hash);
-		} else if (one.first >= have->end) {
+		i = find(q, &one, hash);
+		if (i == UINT32_MAX)
+			return add_new(q, stream, &one, hash);
+		if (i & CHAIN && (i = unchain(q, i, hash)) == UINT32_MAX)
+			return -ENOMEM;
+		have = &q->list[i];
+		if (one.first >= have->end) {
 			have->count++;
 			have->end = stream->n;
 			have->call_ns = gt_sat_add(have->call_ns, one.call_ns);
 		}
 	}
-	return rc ? gt_err_set(err, rc, "no memory for the sequences") : 0;
+	return 0;
+}
+
+/* The shortest two of them: where nothing repeats, no more are looked for. */
+static void fetch_places(const struct gt_sequences *q, struct gt_sequence_end *e)
+{
+	const struct gt_sequence_tail *t = &e->tail;
+	uint32_t name = t->names[(t->n - 1) % LONGEST];
+	uint64_t hash = e->stream;
+	bool alike = true;
+
+	e->nhashes = 0;
+	for (uint32_t n = 1; n <= LONGEST && n <= t->n - t->since && e->nhashes < 2; n++) {
+		uint32_t before = t->names[(t->n - n) % LONGEST];
+
+		hash = hash_on(hash, before);
+		alike &= before == name;
+		if (n < SHORTEST || alike)
+			continue;
+		e->hashes[e->nhashes++] = hash;
+		gt_map_fetch(&q->settled, hash);
+		gt_map_fetch(&q->map, hash);
+	}
+}
+
+static void fetch_sequences(const struct gt_sequences *q, const struct gt_sequence_end *e)
+{
+	for (uint32_t i = 0; i < e->nhashes; i++) {
+		uint32_t value = gt_map_first(&q->settled, e->hashes[i]);
+		const char *at;
+
+		value = value != UINT32_MAX ? value : gt_map_first(&q->map, e->hashes[i]);
+		if (value == UINT32_MAX)
+			continue;
+		at = value & CHAIN ? (const char *)&q->chains[value & ~CHAIN] : (const char *)&q->list[value];
+		__builtin_prefetch(at);
+		__builtin_prefetch(at + 64);
+	}
+}
+
+static inline void push(struct gt_sequence_tail *t, const struct gt_sequence_launch *launch)
+{
+	uint64_t at = t->n++ % LONGEST;
+
+	t->names[at] = launch->name;
+	t->at[at] = launch->at;
+	t->call_ns[at] = launch->call_ns;
+}
+
+int gt_sequences_add(struct gt_sequences *q, struct gt_sequence_tail *stream, uint32_t number, const struct gt_sequence_launch *launch,
+		     struct gt_err *err)
+{
+	struct gt_sequence_end *e = &q->ends[q->nends % GT_SEQUENCE_ENDS];
+
+	if (q->nends - q->counted == GT_SEQUENCE_ENDS && count(q, &q->ends[q->counted++ % GT_SEQUENCE_ENDS]))
+		return gt_err_set(err, -ENOMEM, "no memory for the sequences");
+	e->stream = number;
+	e->tail = *stream;		/* what was written just now would have to be waited for */
+	push(&e->tail, launch);
+	push(stream, launch);
+	fetch_places(q, e);
+	if (++q->nends - q->counted > GT_SEQUENCE_ENDS / 2)
+		fetch_sequences(q, &q->ends[(q->counted + GT_SEQUENCE_ENDS / 2) % GT_SEQUENCE_ENDS]);
+	return 0;
 }
 
 /* ---- those that say something new ---- */
@@ -168,10 +311,14 @@ static int is_new(struct listed *l, uint32_t i)
 
 int gt_sequences_select(struct gt_sequences *q, struct gt_err *err)
 {
-	struct listed listed = { .list = q->list };
-	size_t n = q->n;
+	struct listed listed = { .list = NULL };
+	size_t n;
 	int rc = 0;
 
+	while (!rc && q->counted < q->nends)
+		rc = count(q, &q->ends[q->counted++ % GT_SEQUENCE_ENDS]);
+	listed.list = q->list;
+	n = q->nlist;			/* chains were met once */
 	if (n)
 		qsort(q->list, n, sizeof(*q->list), by_covered);
 	q->n = 0;
@@ -189,5 +336,7 @@ int gt_sequences_select(struct gt_sequences *q, struct gt_err *err)
 void gt_sequences_release(struct gt_sequences *q)
 {
 	free(q->list);
+	free(q->chains);
+	gt_map_release(&q->settled);
 	gt_map_release(&q->map);
 }

@@ -8,11 +8,15 @@
 
 #define GT_SEQUENCE_SHORTEST 3
 #define GT_SEQUENCE_LONGEST 8
-#define GT_SEQUENCES_MAX (1u << 17)	/* in 13 MiB */
+#define GT_SEQUENCE_ENDS 8u		/* launches that wait until what they need was fetched */
+#define GT_SEQUENCES_MAX (1u << 17)	/* in 20 MiB */
 
-struct gt_sequence_tail {		/* the launches of a stream that came last. Zero-initialised: none */
-	struct gt_sequence_launch { uint32_t name; int64_t at; uint64_t call_ns; } last[GT_SEQUENCE_LONGEST];	/* a ring */
+struct gt_sequence_launch { uint32_t name; int64_t at; uint64_t call_ns; };
+struct gt_sequence_tail {		/* the launches of a stream that came last, in rings. Zero-initialised: none */
 	uint64_t n, since;		/* launches so far; those before `since` cannot be part of a sequence any more */
+	uint32_t names[GT_SEQUENCE_LONGEST];
+	int64_t at[GT_SEQUENCE_LONGEST];
+	uint64_t call_ns[GT_SEQUENCE_LONGEST];
 };
 struct gt_sequence {
 	uint32_t stream, n;		/* n: of how many launches */
@@ -22,9 +26,18 @@ struct gt_sequence {
 	int64_t first_at;
 };
 struct gt_sequences {			/* zero-initialised: empty */
-	struct gt_sequence *list;
-	size_t n, cap;
-	struct gt_map map;
+	struct gt_sequence *list;	/* complete only after gt_sequences_select */
+	size_t n, nlist, cap;		/* n: of all sequences */
+	size_t nsettled;		/* the first ones in the list, which stay */
+	struct gt_sequence_chain *chains;	/* those that are not in the list */
+	size_t nchains, chains_cap;
+	struct gt_map settled, map;	/* where those are found; and all others */
+	struct gt_sequence_end {	/* the last launch of these streams is still to be counted */
+		uint32_t stream, nhashes;
+		uint64_t hashes[2];
+		struct gt_sequence_tail tail;
+	} ends[GT_SEQUENCE_ENDS];	/* a ring */
+	uint64_t nends, counted;	/* so far */
 	uint64_t forgotten, missed;	/* sequences that were forgotten; occurrences for which there was no room at all */
 	bool crowded;			/* forgetting makes too little room */
 };

@@ -38,6 +38,10 @@ uint32_t gt_map_get(const struct gt_map *m, uint64_t hash, gt_map_same *same, co
 	return UINT32_MAX;
 }
 
+static bool is_any(const void *arg, uint32_t value, const void *key, size_t len) { return true; }
+
+uint32_t gt_map_first(const struct gt_map *m, uint64_t hash) { return gt_map_get(m, hash, is_any, NULL, NULL, 0); }
+
 static void place(struct gt_map *m, uint32_t hash, uint32_t stored)
 {
 	uint32_t i = hash & m->mask;
@@ -69,6 +73,22 @@ int gt_map_add(struct gt_map *m, uint64_t hash, uint32_t value)
 	place(m, (uint32_t)hash, value + 1);
 	m->used++;
 	return 0;
+}
+
+void gt_map_set(struct gt_map *m, uint64_t hash, uint32_t value, uint32_t to)
+{
+	for (uint32_t i = (uint32_t)hash & m->mask; m->slots && m->slots[i].value; i = (i + 1) & m->mask)
+		if (m->slots[i].hash == (uint32_t)hash && m->slots[i].value == value + 1) {
+			m->slots[i].value = to + 1;
+			return;
+		}
+}
+
+void gt_map_clear(struct gt_map *m)
+{
+	if (m->slots)
+		memset(m->slots, 0, (m->mask + 1ul) * sizeof(*m->slots));
+	m->used = 0;
 }
 
 void gt_map_release(struct gt_map *m)

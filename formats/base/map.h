@@ -18,7 +18,16 @@ uint64_t gt_hash_u64(uint64_t x);
 
 /* The value stored for this key, or UINT32_MAX. */
 uint32_t gt_map_get(const struct gt_map *m, uint64_t hash, gt_map_same *same, const void *arg, const void *key, size_t len);
+/* Before many look-ups: what one needs is fetched; then the first value stored for this hash, or UINT32_MAX. Its key may be another one. */
+static inline void gt_map_fetch(const struct gt_map *m, uint64_t hash)
+{
+	if (m->slots)
+		__builtin_prefetch(&m->slots[(uint32_t)hash & m->mask]);
+}
+uint32_t gt_map_first(const struct gt_map *m, uint64_t hash);
 /* Adds a key known to be absent. value < UINT32_MAX. 0 or -ENOMEM. */
 int gt_map_add(struct gt_map *m, uint64_t hash, uint32_t value);
+void gt_map_set(struct gt_map *m, uint64_t hash, uint32_t value, uint32_t to);	/* the key of this hash and value gets another value */
+void gt_map_clear(struct gt_map *m);	/* empty, and its room is kept */
 void gt_map_release(struct gt_map *m);
 #endif
