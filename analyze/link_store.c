@@ -1,20 +1,35 @@
 /* A line is a row of chunks; a chunk has a number, which is its place in the file, and a frame while it is in memory. When all
  * frames are taken, one that was not used lately makes room: a hand goes round, passes by those that were used since it came by
  * last, and takes the first other one. What is looked at is near in time to what was looked at before, so few reads reach the
- * file. */
+ * file.
+ *
+ * Writing is what costs most then. So a chunk is packed (link_pack.h) when it is complete, unless new ends will be written into it, and
+ * makes room without being written. What is packed stands in slabs one after the other: in memory at first, then in a file of its own. */
 #include "analyze/link_store.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "analyze/link_pack.h"
 #include "formats/base/buf.h"
 #include "formats/base/file.h"
 
-#define MEMORY (32u << 20)	/* bytes of frames */
+#define MEMORY (32u << 20)	/* bytes */
+#define SLAB (1u << 20)
+#define SLABS 16u		/* in memory; the rest is frames */
 #define SHIFT_MAX 11u		/* a system call for a chunk of 64 KiB costs little more than for one of 4 */
 #define SHIFT_MIN 4u
 
 struct gt_link_frame { uint8_t *bytes; uint32_t chunk; bool used, dirty; };
+
+struct gt_link_packed {
+	uint64_t *at;			/* by chunk: 1 + where it begins; 0: it is not packed */
+	size_t at_cap;
+	uint8_t *slabs[SLABS];		/* the first ones; the last one is where the next chunk goes */
+	uint64_t end;			/* of all that was packed */
+	uint8_t *one;			/* what is packed, or was read from the file */
+	int fd;				/* -1: not needed yet */
+};
 
 static size_t chunk_bytes(const struct gt_link_store *s) { return s->record << s->shift; }
 
@@ -22,10 +37,104 @@ static size_t chunk_bytes(const struct gt_link_store *s) { return s->record << s
 void gt_link_store_init(struct gt_link_store *s, bool new_ends, uint32_t lines)
 {
 	*s = (struct gt_link_store){ .fd = -1, .err = GT_ERR_INIT, .shift = SHIFT_MAX };
-	s->record = new_ends ? sizeof(struct gt_link) : offsetof(struct gt_link, new_end);
-	while (s->shift > SHIFT_MIN && chunk_bytes(s) * lines > MEMORY / 2)
+	s->record = new_ends ? sizeof(struct gt_link) : GT_LINK_BYTES;
+	s->memory = new_ends ? MEMORY : MEMORY - SLABS * SLAB;
+	while (s->shift > SHIFT_MIN && chunk_bytes(s) * lines > s->memory / 2)
 		s->shift--;
+	s->packed = new_ends ? NULL : calloc(1, sizeof(*s->packed));
+	if (s->packed)
+		s->packed->fd = -1;
+	else if (!new_ends)
+		gt_err_set(&s->err, -ENOMEM, "no memory for the chain of calls and work");
 }
+
+static int no_memory(struct gt_link_store *s) { return gt_err_set(&s->err, -ENOMEM, "no memory for the chain of calls and work"); }
+
+static int cannot_write(struct gt_link_store *s, int rc)
+{
+	return gt_err_set(&s->err, rc, "cannot write a temporary file in %s (TMPDIR): %s", gt_temporary_folder(), strerror(-rc));
+}
+
+/* ---- packed chunks ---- */
+
+/* The last slab is full: it goes to the file, and what comes next takes its memory. */
+static int slab_out(struct gt_link_store *s, uint64_t slab)
+{
+	struct gt_link_packed *p = s->packed;
+	int rc = p->fd < 0 ? p->fd = gt_temporary(&s->err) : 0;
+
+	rc = rc < 0 ? rc : gt_pwrite(p->fd, p->slabs[SLABS - 1], SLAB, slab * SLAB);
+	return rc < 0 ? cannot_write(s, rc) : 0;
+}
+
+/* Where n bytes go. NULL: an error. */
+static uint8_t *packed_room(struct gt_link_store *s, size_t n)
+{
+	struct gt_link_packed *p = s->packed;
+	uint64_t slab = p->end / SLAB;
+
+	if (p->end % SLAB + n > SLAB) {
+		if (slab >= SLABS - 1 && slab_out(s, slab))
+			return NULL;
+		p->end = ++slab * SLAB;
+	}
+	slab = slab < SLABS - 1 ? slab : SLABS - 1;
+	if (!p->slabs[slab] && !(p->slabs[slab] = malloc(SLAB))) {
+		no_memory(s);
+		return NULL;
+	}
+	return p->slabs[slab] + p->end % SLAB;
+}
+
+static void pack(struct gt_link_store *s, struct gt_link_frame *f)
+{
+	struct gt_link_packed *p = s->packed;
+	uint8_t *to;
+	size_t n;
+
+	if (!p->one && !(p->one = malloc(GT_LINK_PACKED_MAX(1u << s->shift)))) {
+		no_memory(s);
+		return;
+	}
+	n = gt_link_pack(f->bytes, 1u << s->shift, p->one);
+	to = packed_room(s, n);
+	if (!to)
+		return;
+	memcpy(to, p->one, n);
+	p->at[f->chunk] = 1 + p->end;
+	p->end += n;
+	f->dirty = false;
+}
+
+static int unpack(struct gt_link_store *s, uint64_t at, uint8_t *records)
+{
+	struct gt_link_packed *p = s->packed;
+	uint64_t slab = at / SLAB, last = (p->end - 1) / SLAB;
+	size_t most = GT_LINK_PACKED_MAX(1u << s->shift), left = SLAB - at % SLAB;
+	const uint8_t *from = p->one;
+
+	if (slab < SLABS - 1 || slab == last)
+		from = p->slabs[slab < SLABS - 1 ? slab : SLABS - 1] + at % SLAB;
+	else if (gt_pread(p->fd, p->one, most < left ? most : left, at))
+		return gt_err_set(&s->err, -EIO, "cannot read a temporary file in %s (TMPDIR)", gt_temporary_folder());
+	gt_link_unpack(from, 1u << s->shift, records);
+	return 0;
+}
+
+static void release_packed(struct gt_link_packed *p)
+{
+	if (!p)
+		return;
+	for (unsigned i = 0; i < SLABS; i++)
+		free(p->slabs[i]);
+	if (p->fd >= 0)
+		close(p->fd);
+	free(p->at);
+	free(p->one);
+	free(p);
+}
+
+/* ---- frames ---- */
 
 static int write_out(struct gt_link_store *s, struct gt_link_frame *f)
 {
@@ -36,7 +145,7 @@ static int write_out(struct gt_link_store *s, struct gt_link_frame *f)
 	if (f->dirty && s->fd >= 0)
 		rc = gt_pwrite(s->fd, f->bytes, chunk_bytes(s), (uint64_t)f->chunk * chunk_bytes(s));
 	if (rc < 0)
-		return gt_err_set(&s->err, rc, "cannot write a temporary file in %s (TMPDIR): %s", gt_temporary_folder(), strerror(-rc));
+		return cannot_write(s, rc);
 	f->dirty = false;
 	return 0;
 }
@@ -47,7 +156,7 @@ static struct gt_link_frame *new_frame(struct gt_link_store *s)
 
 	if (!bytes || gt_grow(&s->frames, &s->frames_cap, s->nframes + 1, sizeof(*s->frames))) {
 		free(bytes);
-		gt_err_set(&s->err, -ENOMEM, "no memory for the chain of calls and work");
+		no_memory(s);
 		return NULL;
 	}
 	s->frames[s->nframes] = (struct gt_link_frame){ .bytes = bytes };
@@ -59,7 +168,7 @@ static struct gt_link_frame *free_frame(struct gt_link_store *s, uint32_t chunk)
 {
 	struct gt_link_frame *f = NULL;
 
-	if ((s->nframes + 1) * chunk_bytes(s) <= MEMORY) {
+	if ((s->nframes + 1) * chunk_bytes(s) <= s->memory) {
 		f = new_frame(s);
 	} else {
 		for (; s->frames[s->hand].used; s->hand = (s->hand + 1) % (uint32_t)s->nframes)
@@ -88,8 +197,12 @@ static struct gt_link_frame *frame_of(struct gt_link_store *s, uint32_t chunk)
 	if (s->frame_of[chunk]) {
 		f = &s->frames[s->frame_of[chunk] - 1];
 	} else {
+		uint64_t packed = s->packed ? s->packed->at[chunk] : 0;
+
 		f = free_frame(s, chunk);
-		if (f && gt_pread(s->fd, f->bytes, chunk_bytes(s), (uint64_t)chunk * chunk_bytes(s)))
+		if (f && packed)
+			unpack(s, packed - 1, f->bytes);
+		else if (f && gt_pread(s->fd, f->bytes, chunk_bytes(s), (uint64_t)chunk * chunk_bytes(s)))
 			gt_err_set(&s->err, -EIO, "cannot read a temporary file in %s (TMPDIR)", gt_temporary_folder());
 		if (s->err.code)
 			return NULL;
@@ -107,9 +220,14 @@ static int add_chunk(struct gt_link_store *s, struct gt_links *l, int64_t first)
 		return s->err.code;
 	if (gt_grow(&l->chunks, &l->chunks_cap, n + 1, sizeof(*l->chunks)) ||
 	    gt_grow(&l->firsts, &l->firsts_cap, n + 1, sizeof(*l->firsts)) ||
-	    gt_grow(&s->frame_of, &s->frame_of_cap, s->nchunks + 1ul, sizeof(*s->frame_of)))
-		return gt_err_set(&s->err, -ENOMEM, "no memory for the chain of calls and work");
+	    gt_grow(&s->frame_of, &s->frame_of_cap, s->nchunks + 1ul, sizeof(*s->frame_of)) ||
+	    (s->packed && gt_grow(&s->packed->at, &s->packed->at_cap, s->nchunks + 1ul, sizeof(*s->packed->at))))
+		return no_memory(s);
 	s->frame_of[s->nchunks] = 0;
+	if (s->packed)
+		s->packed->at[s->nchunks] = 0;
+	if (s->packed && n && (f = frame_of(s, l->chunks[n - 1])))	/* that one is complete */
+		pack(s, f);
 	f = free_frame(s, s->nchunks);
 	if (!f)
 		return s->err.code;
@@ -149,6 +267,8 @@ void gt_links_set(struct gt_link_store *s, const struct gt_links *l, uint32_t i,
 		return;
 	memcpy(f->bytes + in_chunk(s, i) * s->record, one, s->record);
 	f->dirty = true;
+	if (s->packed)
+		s->packed->at[f->chunk] = 0;
 }
 
 uint32_t gt_links_until(struct gt_link_store *s, const struct gt_links *l, int64_t at)
@@ -192,6 +312,7 @@ void gt_link_store_release(struct gt_link_store *s)
 		free(s->frames[i].bytes);
 	free(s->frames);
 	free(s->frame_of);
+	release_packed(s->packed);
 	if (s->record && s->fd >= 0)
 		close(s->fd);
 	*s = (struct gt_link_store){ .fd = -1 };

@@ -27,7 +27,9 @@ struct gt_link_store {
 	struct gt_link_frame *frames;	/* chunks in memory */
 	uint32_t *frame_of;		/* by chunk: 1 + its frame, 0: in the file */
 	size_t nframes, frames_cap, frame_of_cap;
+	struct gt_link_packed *packed;	/* complete chunks, in few bytes */
 	uint32_t nchunks, hand;
+	size_t memory;			/* bytes of frames */
 	size_t record;			/* bytes of one that are kept */
 	uint32_t shift;			/* a chunk has 1 << shift records */
 	int fd;				/* -1: not needed yet */
