@@ -33,6 +33,7 @@
 #define LOOK 1024u		/* rows looked at, at most, for one that ended before: streams overlap themselves by a few */
 #define TURN 20000		/* ns */
 #define SILENCE 4
+#define SUMS_MAX (1u << 18)	/* in 4 MiB: beyond, rows are read once more for them */
 #define TURN_CALLS 64u		/* of a turn, the last ones, are looked at for one that did not just ask */
 
 /* How a row travels through the timeline, in gt_moment.addr: what it is, how it was joined, and its launch: the thread's track
@@ -93,6 +94,26 @@ static unsigned role(struct gt_chain *c, const struct gt_segment *seg, uint32_t 
 
 /* ---- rows in ---- */
 
+static bool is_ranged(const struct gt_chain *c) { return c->asked.opt->filter.ranged; }
+
+/* Nearly all rows lie in the window, of which only a range cuts more than calls at its ends: so time is added up while rows come. */
+static inline void add_sum(struct gt_chain *c, const struct gt_chain_line *l, const struct gt_link *one, bool back)
+{
+	const struct gt_chain_process *p = &c->processes[l->place];
+	unsigned __int128 ns = (uint64_t)one->end - (uint64_t)one->start;
+
+	if (p->sums && one->type != GT_NONE)
+		p->sums[one->type - c->order.types[p->seg->index]] += back ? -ns : ns;
+}
+
+static void begin_sums(struct gt_chain *c, struct gt_chain_process *p)
+{
+	if (p->nlines || is_ranged(c) || c->nsums + p->seg->ntypes > SUMS_MAX)
+		return;
+	p->sums = calloc(p->seg->ntypes + 1ul, sizeof(*p->sums));
+	c->nsums += p->seg->ntypes;
+}
+
 /* The line of a track; NULL: no memory, or too many. */
 static struct gt_chain_line *line_of(struct gt_chain *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
 {
@@ -108,6 +129,7 @@ static struct gt_chain_line *line_of(struct gt_chain *c, const struct gt_segment
 	while (device != GT_NONE && seg->tracks[device].kind != GT_TRACK_DEVICE)
 		device = seg->tracks[device].parent;
 	p = &c->processes[gt_places_slot(&c->where, seg, track)];
+	begin_sums(c, p);
 	if (gt_grow(&c->lines, &c->lines_cap, c->nlines + 1, sizeof(*c->lines)) ||
 	    gt_grow(&p->lines, &p->lines_cap, p->nlines + 1, sizeof(*p->lines))) {
 		gt_err_set(err, -ENOMEM, "no memory for threads and streams");
@@ -126,13 +148,17 @@ static void add_call(struct gt_chain *c, struct gt_chain_line *l, const struct g
 {
 	bool outer = l->rows.n && one->start == l->last && one->end > l->cover && l->cover > l->last;
 
-	if (outer)
+	if (outer) {
+		struct gt_link inner = gt_links_get(&c->store, &l->rows, l->rows.n - 1);
+
+		add_sum(c, l, &inner, true);
 		gt_links_set(&c->store, &l->rows, l->rows.n - 1, one);
-	else if (one->start >= l->cover)
+	} else if (one->start >= l->cover)
 		gt_links_add(&c->store, &l->rows, one);
 	else
 		c->crossing += one->end > l->cover;
 	if (outer || one->start >= l->cover) {
+		add_sum(c, l, one, false);
 		l->last = one->start;
 		l->cover = one->end;
 	}
@@ -144,6 +170,7 @@ static void add_work(struct gt_chain *c, struct gt_chain_line *l, const struct g
 
 	l->stream = true;
 	l->last = one->start;
+	add_sum(c, l, one, false);
 	gt_links_add(&c->store, &l->rows, one);
 	p->from = !p->ops || one->start < p->from ? one->start : p->from;
 	p->to = !p->ops || one->end > p->to ? one->end : p->to;
@@ -650,6 +677,26 @@ static struct gt_chain_source step_call(struct walk *w, const struct gt_chain_so
 	return s.last;
 }
 
+/* Most calls wait for nothing but the one before, on the processor: those are gone through where they stand. *at goes to the first one
+ * that may be another. */
+static void plain_calls(struct walk *w, struct gt_chain_source *at)
+{
+	const struct gt_chain_process *p = w->p;
+	struct gt_links_near near = gt_links_around(&w->c->store, &w->c->lines[at->line].rows, at->index);
+	struct gt_link call, before;
+
+	if (!near.bytes)
+		return;
+	for (call = gt_links_near(&near, at->index); !w->rc && at->index > near.first; call = before) {
+		before = gt_links_near(&near, at->index - 1);
+		if (call.end > p->to || call.start <= p->from || call.start - before.end >= TURN || role(w->c, p->seg, call.type) & WAITS)
+			return;
+		piece(w, GT_CHAIN_CALL, at->line, call.type, call.start, at->likely);
+		piece(w, GT_CHAIN_OUTSIDE, at->line, call.type, before.end, false);
+		*at = (struct gt_chain_source){ GT_CHAIN_RETURN, at->line, at->index - 1, before.end, false };
+	}
+}
+
 /* The row of a line that ended last; what lasts beyond the window counts as ending with it. */
 static struct gt_chain_source last_of_line(struct gt_chain *c, const struct gt_chain_process *p, uint32_t line)
 {
@@ -691,26 +738,71 @@ int gt_chain_walk(struct gt_chain *c, const struct gt_chain_process *p, gt_chain
 	struct walk w = { .c = c, .p = p, .fn = fn, .arg = arg, .err = err, .at = p->to };
 	struct gt_chain_source at = last_row(c, p);
 
-	while (!w.rc && w.at > p->from && at.what && at.what != GT_CHAIN_BEFORE && !gt_link_store_failed(&c->store))
-		at = at.what == GT_CHAIN_WORK ? step_work(&w, &at) : step_call(&w, &at);
+	while (!w.rc && w.at > p->from && at.what && at.what != GT_CHAIN_BEFORE && !gt_link_store_failed(&c->store)) {
+		if (at.what == GT_CHAIN_RETURN)
+			plain_calls(&w, &at);
+		if (w.at > p->from)
+			at = at.what == GT_CHAIN_WORK ? step_work(&w, &at) : step_call(&w, &at);
+	}
 	if (gt_link_store_failed(&c->store))
 		return gt_err_set(err, c->store.err.code, "%s", c->store.err.text);
 	return w.rc;
 }
 
-int gt_chain_sums(struct gt_chain *c, const struct gt_chain_process *p, uint64_t *ns, struct gt_err *err)
+static uint64_t within(const struct gt_chain_process *p, const struct gt_link *one)
+{
+	int64_t start = one->start < p->from ? p->from : one->start, end = one->end > p->to ? p->to : one->end;
+
+	return end > start ? (uint64_t)end - (uint64_t)start : 0;
+}
+
+static void sum_rows(struct gt_chain *c, const struct gt_chain_process *p, uint64_t *ns)
 {
 	for (size_t i = 0; i < p->nlines; i++) {
 		const struct gt_links *rows = &c->lines[p->lines[i]].rows;
 
 		for (uint32_t k = 0; k < rows->n && !gt_link_store_failed(&c->store); k++) {
 			struct gt_link one = gt_links_get(&c->store, rows, k);
-			int64_t start = one.start < p->from ? p->from : one.start, end = one.end > p->to ? p->to : one.end;
 
-			if (end > start && one.type != GT_NONE)
-				ns[one.type] = gt_sat_add(ns[one.type], (uint64_t)end - (uint64_t)start);
+			if (one.type != GT_NONE)
+				ns[one.type] = gt_sat_add(ns[one.type], within(p, &one));
 		}
 	}
+}
+
+/* What of a call lies beyond the window comes off again. False: it lies within. */
+static bool cut_call(struct gt_chain *c, const struct gt_chain_process *p, uint32_t line, uint32_t index)
+{
+	struct gt_link one = row_of(c, line, index);
+	uint64_t ns = (uint64_t)one.end - (uint64_t)one.start, in = within(p, &one);
+
+	if (one.type != GT_NONE)
+		p->sums[one.type - c->order.types[p->seg->index]] -= ns - in;
+	return ns != in || one.end <= p->from || one.start >= p->to;
+}
+
+/* Those of a thread follow one another: the first ones may lie before the window, the last ones behind it. */
+static void cut_calls(struct gt_chain *c, const struct gt_chain_process *p, uint32_t line)
+{
+	uint32_t n = c->lines[line].rows.n, first = 0;
+
+	while (first < n && !gt_link_store_failed(&c->store) && cut_call(c, p, line, first))
+		first++;
+	while (n > first + 1 && !gt_link_store_failed(&c->store) && cut_call(c, p, line, n - 1))
+		n--;
+}
+
+int gt_chain_sums(struct gt_chain *c, const struct gt_chain_process *p, uint64_t *ns, struct gt_err *err)
+{
+	uint64_t *of = ns + c->order.types[p->seg->index];
+
+	if (!p->sums)
+		sum_rows(c, p, ns);
+	for (size_t i = 0; p->sums && i < p->nlines; i++)
+		if (!c->lines[p->lines[i]].stream)
+			cut_calls(c, p, p->lines[i]);
+	for (uint32_t t = 0; p->sums && t < p->seg->ntypes; t++)
+		of[t] = gt_sat_add(of[t], p->sums[t] > UINT64_MAX ? UINT64_MAX : (uint64_t)p->sums[t]);
 	return gt_link_store_failed(&c->store) ? gt_err_set(err, c->store.err.code, "%s", c->store.err.text) : 0;
 }
 
@@ -774,8 +866,10 @@ void gt_chain_release(struct gt_chain *c)
 		gt_links_release(&c->lines[i].rows);
 		gt_links_release(&c->lines[i].waits);
 	}
-	for (size_t i = 0; c->processes && i < c->where.n; i++)
+	for (size_t i = 0; c->processes && i < c->where.n; i++) {
 		free(c->processes[i].lines);
+		free(c->processes[i].sums);
+	}
 	gt_link_store_release(&c->store);
 	gt_in_time_release(&c->order);
 	gt_places_release(&c->where);

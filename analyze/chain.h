@@ -39,6 +39,7 @@ struct gt_chain_process {
 	uint32_t track;			/* GT_NONE: none */
 	uint64_t ops, unjoined, by_order;
 	int64_t from, to;		/* the window; ops is 0: there is none */
+	unsigned __int128 *sums;	/* ns of all its rows by type of its segment; NULL: not added up */
 	uint32_t *lines;		/* its threads and streams */
 	size_t nlines, lines_cap;
 };
@@ -54,6 +55,7 @@ struct gt_chain {
 	uint8_t *roles;				/* by type number; 0: not looked at yet */
 	struct gt_chain_lost { uint32_t segment, track; int64_t start, end, reach; } *lost;	/* reach: the latest end so far */
 	size_t nlost, lost_cap;
+	uint64_t nsums;				/* of all processes */
 	uint64_t late, crossing;		/* rows left out: too late for their place; calls that begin in one and end behind it */
 	bool too_many;				/* threads and streams: there is no answer */
 };

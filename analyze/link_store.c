@@ -259,6 +259,13 @@ struct gt_link gt_links_get(struct gt_link_store *s, const struct gt_links *l, u
 	return one;
 }
 
+struct gt_links_near gt_links_around(struct gt_link_store *s, const struct gt_links *l, uint32_t i)
+{
+	struct gt_link_frame *f = frame_of(s, l->chunks[i >> s->shift]);
+
+	return (struct gt_links_near){ f ? f->bytes : NULL, s->record, i - in_chunk(s, i) };
+}
+
 void gt_links_set(struct gt_link_store *s, const struct gt_links *l, uint32_t i, const struct gt_link *one)
 {
 	struct gt_link_frame *f = frame_of(s, l->chunks[i >> s->shift]);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include "formats/base/err.h"
 
 struct gt_link {		/* the meaning of all but start is the owner's */
@@ -42,6 +43,17 @@ static inline bool gt_link_store_failed(const struct gt_link_store *s) { return 
 /* one->start is not before that of the last one. */
 void gt_links_add(struct gt_link_store *s, struct gt_links *l, const struct gt_link *one);
 struct gt_link gt_links_get(struct gt_link_store *s, const struct gt_links *l, uint32_t i);		/* i < l->n */
+/* The records around i that stand beside one another in memory: those from `first` on. bytes: NULL after an error. Borrowed until the
+ * store is used again. */
+struct gt_links_near { const uint8_t *bytes; size_t record; uint32_t first; };
+struct gt_links_near gt_links_around(struct gt_link_store *s, const struct gt_links *l, uint32_t i);
+static inline struct gt_link gt_links_near(const struct gt_links_near *n, uint32_t i)
+{
+	struct gt_link one = { 0 };
+
+	memcpy(&one, n->bytes + (i - n->first) * n->record, offsetof(struct gt_link, new_end));
+	return one;
+}
 void gt_links_set(struct gt_link_store *s, const struct gt_links *l, uint32_t i, const struct gt_link *one);	/* start stays */
 /* How many records of the line start at `at` or before. */
 uint32_t gt_links_until(struct gt_link_store *s, const struct gt_links *l, int64_t at);
