@@ -38,7 +38,7 @@
 
 /* How a row travels through the timeline, in gt_moment.addr: what it is, how it was joined, and its launch: the thread's track
  * and how long before the row it began. What does not fit there is not joined. */
-enum { IGNORED, CALL, WORK, WAIT };
+enum { IGNORED, WORK, WAIT };
 #define WHAT_SHIFT 62
 #define ORDER_BIT (1ull << 61)
 #define TRACK_SHIFT 40
@@ -164,6 +164,76 @@ static void add_call(struct gt_chain *c, struct gt_chain_line *l, const struct g
 	}
 }
 
+/* Those that stand alone, which most do, go where they belong one after the other. Returns how many of the n did. */
+static uint32_t add_plain_calls(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *calls, uint32_t n)
+{
+	size_t record = c->store.record;
+	int64_t cover = l->cover;
+	uint32_t room, i;
+	uint8_t *to = gt_links_room(&c->store, &l->rows, calls[0].start, &room);
+
+	if (!to)
+		return n;
+	n = n < room ? n : room;
+	for (i = 0; i < n && calls[i].start >= cover; i++, to += record) {
+		memcpy(to, &calls[i], offsetof(struct gt_link, new_end));
+		if (record > offsetof(struct gt_link, new_end))
+			memcpy(to, &calls[i], sizeof(*calls));
+		add_sum(c, l, &calls[i], false);
+		cover = calls[i].end;
+	}
+	if (i)
+		l->last = calls[i - 1].start;
+	l->cover = cover;
+	gt_links_took(&l->rows, i);
+	return i;
+}
+
+static void add_calls(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *calls, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; ) {
+		if (calls[i].start >= l->cover && calls[i].start >= l->last) {
+			i += add_plain_calls(c, l, calls + i, n - i);
+			continue;
+		}
+		if (calls[i].start < l->last)
+			c->late++;
+		else
+			add_call(c, l, &calls[i]);
+		i++;
+	}
+}
+
+/* Nothing comes any more that begins before this time. */
+static void let_go(struct gt_chain *c, struct gt_chain_line *l, int64_t floor)
+{
+	uint32_t n = 0, high = (uint32_t)l->nheld;
+
+	while (n < high) {
+		uint32_t mid = n + (high - n) / 2;
+
+		if (l->held[mid].start < floor)
+			n = mid + 1;
+		else
+			high = mid;
+	}
+	add_calls(c, l, l->held, n);
+	l->nheld -= n;
+	c->nheld -= n;
+	if (l->nheld)
+		memmove(l->held, l->held + n, l->nheld * sizeof(*l->held));
+}
+
+static void let_all_go(struct gt_chain *c)
+{
+	for (size_t i = 0; i < c->nlines; i++) {
+		let_go(c, &c->lines[i], INT64_MAX);
+		free(c->lines[i].held);
+		c->lines[i].held = NULL;
+		c->lines[i].held_cap = 0;
+	}
+}
+
 static void add_work(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *one)
 {
 	struct gt_chain_process *p = &c->processes[l->place];
@@ -207,7 +277,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	seg = gt_in_time_segment(&c->order, c->asked.reader, m);
 	one.by = BY_NONE;
 	one.launch = m->at;
-	if (what != CALL && track != NO_TRACK) {
+	if (track != NO_TRACK) {
 		one.by = (c->order.tracks[seg->index] + track) | (m->addr & ORDER_BIT ? BY_ORDER : 0);
 		one.launch = m->at - (int64_t)(m->addr & AGO_MAX);
 	}
@@ -216,8 +286,6 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	l = line_of(c, seg, m->place, err);
 	if (l && m->at < l->last)
 		c->late++;
-	else if (l && what == CALL)
-		add_call(c, l, &one);
 	else if (l)
 		add_work(c, l, &one);
 	return err->code;
@@ -253,10 +321,40 @@ static void mark_joined(const struct gt_cols *cols, uint32_t code, uint64_t what
 		m[p.row].addr = what << WHAT_SHIFT | packed(cols, &l, nth, cols->start[p.row]);
 }
 
-static void mark_calls(struct gt_chain *c, const struct gt_cols *cols, struct gt_moment *m)
+/* A thread's calls come in order, but where a block holds what began before the one before it ended. So they need not be put in order with
+ * what others did: those of a block wait for the next block of their thread. */
+static int hold_calls(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
 {
-	for (uint32_t i = 0; i < cols->n; i++)
-		m[i].addr = role(c, cols->seg, m[i].what) & IS_CALL ? (uint64_t)CALL << WHAT_SHIFT : 0;
+	const uint32_t first = c->order.types[cols->seg->index];
+	struct gt_chain_line *l;
+	size_t n;
+
+	if (c->held_of != cols->seg || c->nheld + cols->n > GT_TIMELINE_MAX)
+		let_all_go(c);
+	c->held_of = cols->seg;
+	l = line_of(c, cols->seg, gt_in_time_track(&c->order, cols->seg, cols->track), err);
+	if (!l)
+		return err->code;
+	let_go(c, l, cols->floor);
+	if (gt_grow(&l->held, &l->held_cap, l->nheld + cols->n, sizeof(*l->held)))
+		return gt_err_set(err, -ENOMEM, "no memory for calls");
+	n = l->nheld;
+	for (uint32_t i = 0; i < cols->n; i++) {
+		uint32_t type = cols->types[cols->code ? cols->code[i] : 0];
+		int64_t start = cols->start[i];
+		size_t k = n;
+
+		if (type >= cols->seg->ntypes || !(role(c, cols->seg, first + type) & IS_CALL))
+			continue;
+		for (; k && l->held[k - 1].start > start; k--)
+			l->held[k] = l->held[k - 1];
+		l->held[k] = (struct gt_link){ .start = start, .end = start + cols->dur[i], .type = first + type, .by = BY_NONE,
+					       .launch = start };
+		n++;
+	}
+	c->nheld += n - l->nheld;
+	l->nheld = n;
+	return 0;
 }
 
 static bool is_wait(const struct gt_type *type) { return type && type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC; }
@@ -291,12 +389,12 @@ int gt_chain_block(struct gt_chain *c, const struct gt_cols *cols, struct gt_err
 		any = is_wait(gt_cols_type(cols, i));
 	if (!any || c->too_many)
 		return 0;
+	if (cols->kind == GT_CALL || cols->kind == GT_OPEN)
+		return hold_calls(c, cols, err);
 	m = gt_in_time_run(&c->order, cols, err);
 	if (!m)
 		return err->code;
-	if (cols->kind == GT_CALL || cols->kind == GT_OPEN)
-		mark_calls(c, cols, m);
-	for (uint32_t i = 0; (cols->kind == GT_GPU || cols->kind == GT_SPAN) && i < cols->ntypes; i++)
+	for (uint32_t i = 0; i < cols->ntypes; i++)
 		if (cols->kind == GT_GPU || is_wait(gt_cols_type(cols, i)))
 			mark_joined(cols, i, cols->kind == GT_GPU ? WORK : WAIT, m);
 	return c->store.err.code ? gt_err_set(err, c->store.err.code, "%s", c->store.err.text) : 0;
@@ -844,6 +942,7 @@ int gt_chain_finish(struct gt_chain *c, struct gt_err *err)
 {
 	int rc = gt_in_time_flush(&c->order, err);
 
+	let_all_go(c);
 	sort_lost(c);
 	for (size_t i = 0; i < c->nlines && c->asked.opt->whole; i++)
 		widen(&c->processes[c->lines[i].place], &c->lines[i]);
@@ -865,6 +964,7 @@ void gt_chain_release(struct gt_chain *c)
 	for (size_t i = 0; i < c->nlines; i++) {
 		gt_links_release(&c->lines[i].rows);
 		gt_links_release(&c->lines[i].waits);
+		free(c->lines[i].held);
 	}
 	for (size_t i = 0; c->processes && i < c->where.n; i++) {
 		free(c->processes[i].lines);

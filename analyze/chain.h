@@ -31,6 +31,8 @@ struct gt_chain_line {		/* a thread or a stream */
 	struct gt_links rows;	/* outermost calls, or work; by start */
 	struct gt_links waits;	/* of a thread: what its calls waited for; of a stream: when it was told to wait for an event */
 	int64_t last, cover;	/* start of the last row, the latest end */
+	struct gt_link *held;	/* calls before which others may still come; by their start */
+	size_t nheld, held_cap;
 	uint32_t done;		/* while times without something are computed: rows that have begun */
 	bool settled;		/* and the end of the last of these is known */
 };
@@ -56,6 +58,8 @@ struct gt_chain {
 	struct gt_chain_lost { uint32_t segment, track; int64_t start, end, reach; } *lost;	/* reach: the latest end so far */
 	size_t nlost, lost_cap;
 	uint64_t nsums;				/* of all processes */
+	size_t nheld;				/* of all lines */
+	const struct gt_segment *held_of;
 	uint64_t late, crossing;		/* rows left out: too late for their place; calls that begin in one and end behind it */
 	bool too_many;				/* threads and streams: there is no answer */
 };

@@ -239,14 +239,34 @@ static int add_chunk(struct gt_link_store *s, struct gt_links *l, int64_t first)
 
 static uint32_t in_chunk(const struct gt_link_store *s, uint32_t i) { return i & ((1u << s->shift) - 1); }
 
-void gt_links_add(struct gt_link_store *s, struct gt_links *l, const struct gt_link *one)
+uint8_t *gt_links_room(struct gt_link_store *s, struct gt_links *l, int64_t start, uint32_t *n)
 {
+	uint32_t left = (1u << s->shift) - in_chunk(s, l->n);
+	struct gt_link_frame *f;
+
 	if (l->n == UINT32_MAX)
 		gt_err_set(&s->err, -EOVERFLOW, "too many calls of one thread, or work of one stream");
-	if (!in_chunk(s, l->n) && add_chunk(s, l, one->start))
+	if (!in_chunk(s, l->n) && add_chunk(s, l, start))
+		return NULL;
+	f = frame_of(s, l->chunks[l->n >> s->shift]);
+	if (!f)
+		return NULL;
+	f->dirty = true;
+	*n = left < UINT32_MAX - l->n ? left : UINT32_MAX - l->n;
+	return f->bytes + in_chunk(s, l->n) * s->record;
+}
+
+void gt_links_took(struct gt_links *l, uint32_t n) { l->n += n; }
+
+void gt_links_add(struct gt_link_store *s, struct gt_links *l, const struct gt_link *one)
+{
+	uint32_t n;
+	uint8_t *to = gt_links_room(s, l, one->start, &n);
+
+	if (!to)
 		return;
-	gt_links_set(s, l, l->n, one);
-	l->n += !s->err.code;
+	memcpy(to, one, s->record);
+	gt_links_took(l, 1);
 }
 
 struct gt_link gt_links_get(struct gt_link_store *s, const struct gt_links *l, uint32_t i)

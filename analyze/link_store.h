@@ -42,6 +42,10 @@ void gt_link_store_init(struct gt_link_store *s, bool new_ends, uint32_t lines);
 static inline bool gt_link_store_failed(const struct gt_link_store *s) { return s->err.code; }
 /* one->start is not before that of the last one. */
 void gt_links_add(struct gt_link_store *s, struct gt_links *l, const struct gt_link *one);
+/* Room for some more records behind the last one, *n of them at most, `record` bytes of the store each; gt_links_took says how many there are
+ * now. NULL after an error. */
+uint8_t *gt_links_room(struct gt_link_store *s, struct gt_links *l, int64_t start, uint32_t *n);
+void gt_links_took(struct gt_links *l, uint32_t n);
 struct gt_link gt_links_get(struct gt_link_store *s, const struct gt_links *l, uint32_t i);		/* i < l->n */
 /* The records around i that stand beside one another in memory: those from `first` on. bytes: NULL after an error. Borrowed until the
  * store is used again. */
