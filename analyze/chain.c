@@ -83,13 +83,16 @@ static unsigned role_of(const struct gt_segment *seg, const struct gt_type *type
 	       (gt_type_field(type, GT_R_GRAPH) != GT_NONE ? OF_GRAPH : 0) | gt_work_kind(seg, type) << KIND_SHIFT;
 }
 
-static unsigned role(struct gt_chain *c, const struct gt_segment *seg, uint32_t number)
+static uint8_t look_at(struct gt_chain *c, const struct gt_segment *seg, uint32_t number)
+{
+	return c->roles[number] = (uint8_t)role_of(seg, &seg->types[number - c->order.types[seg->index]]);
+}
+
+static inline unsigned role(struct gt_chain *c, const struct gt_segment *seg, uint32_t number)
 {
 	if (number == GT_NONE)
 		return SEEN;
-	if (!c->roles[number])
-		c->roles[number] = (uint8_t)role_of(seg, &seg->types[number - c->order.types[seg->index]]);
-	return c->roles[number];
+	return c->roles[number] ? c->roles[number] : look_at(c, seg, number);
 }
 
 /* ---- rows in ---- */
@@ -321,35 +324,54 @@ static void mark_joined(const struct gt_cols *cols, uint32_t code, uint64_t what
 		m[p.row].addr = what << WHAT_SHIFT | packed(cols, &l, nth, cols->start[p.row]);
 }
 
+/* Numbers of the types of a block's calls by code; GT_NONE: of no call. NULL: no memory. */
+static const uint32_t *calls_of_codes(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
+{
+	const uint32_t first = c->order.types[cols->seg->index];
+
+	if (gt_grow(&c->codes, &c->codes_cap, cols->ntypes + 1ul, sizeof(*c->codes))) {
+		gt_err_set(err, -ENOMEM, "no memory for calls");
+		return NULL;
+	}
+	for (uint32_t i = 0; i < cols->ntypes; i++) {
+		uint32_t type = cols->types[i];
+		bool call = type < cols->seg->ntypes && role(c, cols->seg, first + type) & IS_CALL;
+
+		c->codes[i] = call ? first + type : GT_NONE;
+	}
+	return c->codes;
+}
+
 /* A thread's calls come in order, but where a block holds what began before the one before it ended. So they need not be put in order with
  * what others did: those of a block wait for the next block of their thread. */
 static int hold_calls(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
 {
-	const uint32_t first = c->order.types[cols->seg->index];
+	const uint32_t *codes = calls_of_codes(c, cols, err);
 	struct gt_chain_line *l;
+	struct gt_link *held;
 	size_t n;
 
 	if (c->held_of != cols->seg || c->nheld + cols->n > GT_TIMELINE_MAX)
 		let_all_go(c);
 	c->held_of = cols->seg;
-	l = line_of(c, cols->seg, gt_in_time_track(&c->order, cols->seg, cols->track), err);
+	l = codes ? line_of(c, cols->seg, gt_in_time_track(&c->order, cols->seg, cols->track), err) : NULL;
 	if (!l)
 		return err->code;
 	let_go(c, l, cols->floor);
 	if (gt_grow(&l->held, &l->held_cap, l->nheld + cols->n, sizeof(*l->held)))
 		return gt_err_set(err, -ENOMEM, "no memory for calls");
+	held = l->held;
 	n = l->nheld;
 	for (uint32_t i = 0; i < cols->n; i++) {
-		uint32_t type = cols->types[cols->code ? cols->code[i] : 0];
+		uint32_t type = codes[cols->code ? cols->code[i] : 0];
 		int64_t start = cols->start[i];
 		size_t k = n;
 
-		if (type >= cols->seg->ntypes || !(role(c, cols->seg, first + type) & IS_CALL))
+		if (type == GT_NONE)
 			continue;
-		for (; k && l->held[k - 1].start > start; k--)
-			l->held[k] = l->held[k - 1];
-		l->held[k] = (struct gt_link){ .start = start, .end = start + cols->dur[i], .type = first + type, .by = BY_NONE,
-					       .launch = start };
+		for (; k && held[k - 1].start > start; k--)
+			held[k] = held[k - 1];
+		held[k] = (struct gt_link){ .start = start, .end = start + cols->dur[i], .type = type, .by = BY_NONE, .launch = start };
 		n++;
 	}
 	c->nheld += n - l->nheld;
@@ -977,5 +999,6 @@ void gt_chain_release(struct gt_chain *c)
 	free(c->lines);
 	free(c->slot);
 	free(c->roles);
+	free(c->codes);
 	free(c->lost);
 }

@@ -55,6 +55,8 @@ struct gt_chain {
 	size_t nlines, lines_cap;
 	uint32_t *slot;				/* by track number: 1 + line */
 	uint8_t *roles;				/* by type number; 0: not looked at yet */
+	uint32_t *codes;			/* of the block at hand */
+	size_t codes_cap;
 	struct gt_chain_lost { uint32_t segment, track; int64_t start, end, reach; } *lost;	/* reach: the latest end so far */
 	size_t nlost, lost_cap;
 	uint64_t nsums;				/* of all processes */

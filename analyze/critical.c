@@ -55,22 +55,27 @@ static int critical_block(void *state, const struct gt_cols *cols, struct gt_err
 
 /* ---- one process ---- */
 
+static inline void count(struct tally *t, uint64_t ns)
+{
+	t->ns += ns;
+	t->pieces++;
+}
+
 static int on_piece(void *arg, const struct gt_chain_piece *piece, struct gt_err *err)
 {
 	struct critical *s = arg;
 	const struct gt_in_time *order = &s->chain.order;
 	uint32_t segment = s->p->seg->index;
 	uint64_t ns = (uint64_t)piece->end - (uint64_t)piece->start;
-	struct tally *const to[] = { &s->kinds[piece->kind], piece->likely ? &s->likely : NULL,
-				     piece->kind == GT_CHAIN_OUTSIDE ? &s->lines[s->chain.slot[piece->track] - 1] :
-				     piece->kind <= GT_CHAIN_CALL && piece->type != GT_NONE ? &s->types[piece->type] : NULL };
 	struct gt_kept one;
 
-	for (unsigned i = 0; i < 3; i++)
-		if (to[i]) {
-			to[i]->ns += ns;
-			to[i]->pieces++;
-		}
+	count(&s->kinds[piece->kind], ns);
+	if (piece->likely)
+		count(&s->likely, ns);
+	if (piece->kind == GT_CHAIN_OUTSIDE)
+		count(&s->lines[s->chain.slot[piece->track] - 1], ns);
+	else if (piece->kind <= GT_CHAIN_CALL && piece->type != GT_NONE)
+		count(&s->types[piece->type], ns);
 	if (!gt_keep_wants(&s->longest, (int64_t)ns))
 		return 0;
 	one = (struct gt_kept){ .score = (int64_t)ns, .start = piece->start, .dur = (int64_t)ns, .seg = s->p->seg,

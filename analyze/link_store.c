@@ -16,7 +16,8 @@
 
 #define MEMORY (32u << 20)	/* bytes */
 #define SLAB (1u << 20)
-#define SLABS 16u		/* in memory; the rest is frames */
+#define SLABS 32u		/* there is room for in memory */
+#define SHIFT_PACKED 10u	/* a chunk that is packed is small enough for the processor's own memory */
 #define SHIFT_MAX 11u		/* a system call for a chunk of 64 KiB costs little more than for one of 4 */
 #define SHIFT_MIN 4u
 
@@ -26,6 +27,7 @@ struct gt_link_packed {
 	uint64_t *at;			/* by chunk: 1 + where it begins; 0: it is not packed */
 	size_t at_cap;
 	uint8_t *slabs[SLABS];		/* the first ones; the last one is where the next chunk goes */
+	uint32_t last;			/* of these */
 	uint64_t end;			/* of all that was packed */
 	uint8_t *one;			/* what is packed, or was read from the file */
 	int fd;				/* -1: not needed yet */
@@ -33,22 +35,28 @@ struct gt_link_packed {
 
 static size_t chunk_bytes(const struct gt_link_store *s) { return s->record << s->shift; }
 
+static int no_memory(struct gt_link_store *s) { return gt_err_set(&s->err, -ENOMEM, "no memory for the chain of calls and work"); }
+
 /* Each line that grows has a chunk in memory, and there is as much room again for what is looked at. */
 void gt_link_store_init(struct gt_link_store *s, bool new_ends, uint32_t lines)
 {
-	*s = (struct gt_link_store){ .fd = -1, .err = GT_ERR_INIT, .shift = SHIFT_MAX };
+	*s = (struct gt_link_store){ .fd = -1, .err = GT_ERR_INIT, .shift = new_ends ? SHIFT_MAX : SHIFT_PACKED };
 	s->record = new_ends ? sizeof(struct gt_link) : GT_LINK_BYTES;
-	s->memory = new_ends ? MEMORY : MEMORY - SLABS * SLAB;
+	s->memory = new_ends ? MEMORY : MEMORY / 2;
 	while (s->shift > SHIFT_MIN && chunk_bytes(s) * lines > s->memory / 2)
 		s->shift--;
-	s->packed = new_ends ? NULL : calloc(1, sizeof(*s->packed));
-	if (s->packed)
-		s->packed->fd = -1;
-	else if (!new_ends)
-		gt_err_set(&s->err, -ENOMEM, "no memory for the chain of calls and work");
+	if (new_ends)
+		return;
+	if (chunk_bytes(s) * lines * 4 < s->memory)
+		s->memory = chunk_bytes(s) * lines * 4 > SLAB ? chunk_bytes(s) * lines * 4 : SLAB;
+	s->packed = calloc(1, sizeof(*s->packed));
+	if (!s->packed) {
+		no_memory(s);
+		return;
+	}
+	s->packed->fd = -1;
+	s->packed->last = (uint32_t)((MEMORY - s->memory) / SLAB) - 1;
 }
-
-static int no_memory(struct gt_link_store *s) { return gt_err_set(&s->err, -ENOMEM, "no memory for the chain of calls and work"); }
 
 static int cannot_write(struct gt_link_store *s, int rc)
 {
@@ -63,7 +71,7 @@ static int slab_out(struct gt_link_store *s, uint64_t slab)
 	struct gt_link_packed *p = s->packed;
 	int rc = p->fd < 0 ? p->fd = gt_temporary(&s->err) : 0;
 
-	rc = rc < 0 ? rc : gt_pwrite(p->fd, p->slabs[SLABS - 1], SLAB, slab * SLAB);
+	rc = rc < 0 ? rc : gt_pwrite(p->fd, p->slabs[p->last], SLAB, slab * SLAB);
 	return rc < 0 ? cannot_write(s, rc) : 0;
 }
 
@@ -73,12 +81,12 @@ static uint8_t *packed_room(struct gt_link_store *s, size_t n)
 	struct gt_link_packed *p = s->packed;
 	uint64_t slab = p->end / SLAB;
 
-	if (p->end % SLAB + n > SLAB) {
-		if (slab >= SLABS - 1 && slab_out(s, slab))
+	if (p->end % SLAB + n >= SLAB) {	/* none is ever quite full, so `end` lies in the slab at hand */
+		if (slab >= p->last && slab_out(s, slab))
 			return NULL;
 		p->end = ++slab * SLAB;
 	}
-	slab = slab < SLABS - 1 ? slab : SLABS - 1;
+	slab = slab < p->last ? slab : p->last;
 	if (!p->slabs[slab] && !(p->slabs[slab] = malloc(SLAB))) {
 		no_memory(s);
 		return NULL;
@@ -103,7 +111,8 @@ static void pack(struct gt_link_store *s, struct gt_link_frame *f)
 	memcpy(to, p->one, n);
 	p->at[f->chunk] = 1 + p->end;
 	p->end += n;
-	f->dirty = false;
+	f->dirty = f->used = false;
+	s->hand = (uint32_t)(f - s->frames);	/* the next chunk takes it, which the processor still has at hand */
 }
 
 static int unpack(struct gt_link_store *s, uint64_t at, uint8_t *records)
@@ -113,8 +122,8 @@ static int unpack(struct gt_link_store *s, uint64_t at, uint8_t *records)
 	size_t most = GT_LINK_PACKED_MAX(1u << s->shift), left = SLAB - at % SLAB;
 	const uint8_t *from = p->one;
 
-	if (slab < SLABS - 1 || slab == last)
-		from = p->slabs[slab < SLABS - 1 ? slab : SLABS - 1] + at % SLAB;
+	if (slab < p->last || slab == last)
+		from = p->slabs[slab < p->last ? slab : p->last] + at % SLAB;
 	else if (gt_pread(p->fd, p->one, most < left ? most : left, at))
 		return gt_err_set(&s->err, -EIO, "cannot read a temporary file in %s (TMPDIR)", gt_temporary_folder());
 	gt_link_unpack(from, 1u << s->shift, records);
@@ -168,7 +177,7 @@ static struct gt_link_frame *free_frame(struct gt_link_store *s, uint32_t chunk)
 {
 	struct gt_link_frame *f = NULL;
 
-	if ((s->nframes + 1) * chunk_bytes(s) <= s->memory) {
+	if ((s->nframes + 1) * chunk_bytes(s) <= s->memory && (!s->nframes || s->frames[s->hand].used)) {
 		f = new_frame(s);
 	} else {
 		for (; s->frames[s->hand].used; s->hand = (s->hand + 1) % (uint32_t)s->nframes)
