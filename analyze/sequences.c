@@ -184,33 +184,35 @@ static void fetch_places(const struct gt_sequences *q, struct gt_sequence_end *e
 	uint64_t hash = e->stream;
 	bool alike = true;
 
-	e->nhashes = 0;
-	for (uint32_t n = 1; n <= LONGEST && n <= t->n - t->since && e->nhashes < 2; n++) {
+	e->known = false;
+	for (uint32_t n = 1, fetched = 0; n <= LONGEST && n <= t->n - t->since && fetched < 2; n++) {
 		uint32_t before = t->names[(t->n - n) % LONGEST];
 
 		hash = hash_on(hash, before);
 		alike &= before == name;
 		if (n < SHORTEST || alike)
 			continue;
-		e->hashes[e->nhashes++] = hash;
+		if (!fetched++)
+			e->hash = hash;
+		e->known = true;
 		gt_map_fetch(&q->settled, hash);
 		gt_map_fetch(&q->map, hash);
 	}
 }
 
-static void fetch_sequences(const struct gt_sequences *q, const struct gt_sequence_end *e)
+/* The shortest one: a longer one that nobody knows is nowhere. */
+static void fetch_sequence(const struct gt_sequences *q, const struct gt_sequence_end *e)
 {
-	for (uint32_t i = 0; i < e->nhashes; i++) {
-		uint32_t value = gt_map_first(&q->settled, e->hashes[i]);
-		const char *at;
+	uint32_t value = e->known ? gt_map_first(&q->settled, e->hash) : UINT32_MAX;
+	const char *at;
 
-		value = value != UINT32_MAX ? value : gt_map_first(&q->map, e->hashes[i]);
-		if (value == UINT32_MAX)
-			continue;
-		at = value & CHAIN ? (const char *)&q->chains[value & ~CHAIN] : (const char *)&q->list[value];
-		__builtin_prefetch(at);
-		__builtin_prefetch(at + 64);
-	}
+	if (value == UINT32_MAX && e->known)
+		value = gt_map_first(&q->map, e->hash);
+	if (value == UINT32_MAX)
+		return;
+	at = value & CHAIN ? (const char *)&q->chains[value & ~CHAIN] : (const char *)&q->list[value];
+	__builtin_prefetch(at);
+	__builtin_prefetch(at + 64);
 }
 
 static inline void push(struct gt_sequence_tail *t, const struct gt_sequence_launch *launch)
@@ -235,7 +237,7 @@ int gt_sequences_add(struct gt_sequences *q, struct gt_sequence_tail *stream, ui
 	push(stream, launch);
 	fetch_places(q, e);
 	if (++q->nends - q->counted > GT_SEQUENCE_ENDS / 2)
-		fetch_sequences(q, &q->ends[(q->counted + GT_SEQUENCE_ENDS / 2) % GT_SEQUENCE_ENDS]);
+		fetch_sequence(q, &q->ends[(q->counted + GT_SEQUENCE_ENDS / 2) % GT_SEQUENCE_ENDS]);
 	return 0;
 }
 

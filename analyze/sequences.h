@@ -33,8 +33,9 @@ struct gt_sequences {			/* zero-initialised: empty */
 	size_t nchains, chains_cap;
 	struct gt_map settled, map;	/* where those are found; and all others */
 	struct gt_sequence_end {	/* the last launch of these streams is still to be counted */
-		uint32_t stream, nhashes;
-		uint64_t hashes[2];
+		uint32_t stream;
+		bool known;
+		uint64_t hash;		/* of the shortest sequence; known: there is one */
 		struct gt_sequence_tail tail;
 	} ends[GT_SEQUENCE_ENDS];	/* a ring */
 	uint64_t nends, counted;	/* so far */
