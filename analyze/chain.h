@@ -60,7 +60,7 @@ struct gt_chain {
 	struct gt_chain_lost { uint32_t segment, track; int64_t start, end, reach; } *lost;	/* reach: the latest end so far */
 	size_t nlost, lost_cap;
 	uint64_t nsums;				/* of all processes */
-	size_t nheld;				/* of all lines */
+	size_t nheld, held_room;		/* of all lines: how many are, and how many there is room for */
 	const struct gt_segment *held_of;
 	uint64_t late, crossing;		/* rows left out: too late for their place; calls that begin in one and end behind it */
 	bool too_many;				/* threads and streams: there is no answer */

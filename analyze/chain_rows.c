@@ -1,0 +1,494 @@
+/* Rows into lines: the outermost calls of each thread, the work of each stream, by their start, 32 bytes each (link_store.h).
+ *
+ * Work comes in order of time from the timeline. Calls need no such order: those of a thread come sorted, but where a block holds what
+ * began before the one before it ended. So the calls of a block wait for the next block of their thread, and go to their line then.
+ * How much time there is of each type is added up at once; what lies beyond the window comes off again in the end. */
+#include "analyze/chain_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/pick.h"
+#include "analyze/work_kind.h"
+#include "formats/base/buf.h"
+#include "formats/gpu.h"
+
+#define LINES_MAX 65536u
+#define LOST_MAX 65536u		/* losses; beyond, the last one grows */
+#define SUMS_MAX (1u << 18)	/* in 4 MiB: beyond, rows are read once more for them */
+
+/* How a row travels through the timeline, in gt_moment.addr: what it is, how it was joined, and its launch: the thread's track
+ * and how long before the row it began. What does not fit there is not joined. */
+enum { IGNORED, WORK, WAIT };
+#define WHAT_SHIFT 62
+#define ORDER_BIT (1ull << 61)
+#define TRACK_SHIFT 40
+#define TRACK_MAX ((1u << 21) - 2)
+#define NO_TRACK (TRACK_MAX + 1)
+#define AGO_MAX ((1ull << TRACK_SHIFT) - 1)
+
+/* ---- types ---- */
+
+/* Calls that wait for the GPU. What is given back to the device waits for all that may still use it. A copy from or to pageable
+ * memory waits for itself even where its name says that it does not: to such memory surely, from it only if it is large. */
+static unsigned role_of_call(const struct gt_segment *seg, const struct gt_type *type)
+{
+	const char *name = gt_str(seg, type->name);
+	enum gt_gpu_wait wait = gt_gpu_wait_of_call(name);
+
+	if (type->layer != GT_LAYER_API && type->layer != GT_LAYER_RUNTIME)
+		return SEEN;
+	if (type->op == GT_OP_COPY || type->op == GT_OP_SET)
+		return SEEN | IS_CALL | WAITS | OWN | (strstr(name, "Async") ? ONLY_PAGEABLE : 0);
+	if (type->op == GT_OP_FREE && type->memkind == GT_MEM_DEVICE)
+		return SEEN | IS_CALL | WAITS;
+	if (type->op == GT_OP_SYNC || (type->category == GT_CAT_SYNC && strstr(name, "Synchronize")))
+		return SEEN | IS_CALL | WAITS | (wait == GT_GPU_WAIT_CONTEXT ? CERTAIN : 0);
+	return SEEN | IS_CALL | (type->category == GT_CAT_QUERY || type->category == GT_CAT_CONTEXT ? ASKS : 0);
+}
+
+static unsigned role_of(const struct gt_segment *seg, const struct gt_type *type)
+{
+	if (!type)
+		return SEEN;
+	if (type->layer != GT_LAYER_GPU)
+		return role_of_call(seg, type);
+	return SEEN | (strstr(gt_str(seg, type->name), "-> pageable") ? TO_PAGEABLE : 0) |
+	       (gt_type_field(type, GT_R_GRAPH) != GT_NONE ? OF_GRAPH : 0) | gt_work_kind(seg, type) << KIND_SHIFT;
+}
+
+uint8_t gt_chain_look_at(struct gt_chain *c, const struct gt_segment *seg, uint32_t number)
+{
+	return c->roles[number] = (uint8_t)role_of(seg, &seg->types[number - c->order.types[seg->index]]);
+}
+
+/* ---- rows in ---- */
+
+static bool is_ranged(const struct gt_chain *c) { return c->asked.opt->filter.ranged; }
+
+/* Nearly all rows lie in the window, of which only a range cuts more than calls at its ends: so time is added up while rows come. */
+static inline void add_sum(struct gt_chain *c, const struct gt_chain_line *l, const struct gt_link *one, bool back)
+{
+	const struct gt_chain_process *p = &c->processes[l->place];
+	unsigned __int128 ns = (uint64_t)one->end - (uint64_t)one->start;
+
+	if (p->sums && one->type != GT_NONE)
+		p->sums[one->type - c->order.types[p->seg->index]] += back ? -ns : ns;
+}
+
+static void begin_sums(struct gt_chain *c, struct gt_chain_process *p)
+{
+	if (p->nlines || is_ranged(c) || c->nsums + p->seg->ntypes > SUMS_MAX)
+		return;
+	p->sums = calloc(p->seg->ntypes + 1ul, sizeof(*p->sums));
+	c->nsums += p->seg->ntypes;
+}
+
+/* The line of a track; NULL: no memory, or too many. */
+static struct gt_chain_line *line_of(struct gt_chain *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
+{
+	uint32_t first = c->order.tracks[seg->index], track = number - first, device = track;
+	struct gt_chain_process *p;
+
+	if (c->slot[number])
+		return &c->lines[c->slot[number] - 1];
+	if (c->nlines == LINES_MAX) {
+		c->too_many = true;
+		return NULL;
+	}
+	while (device != GT_NONE && seg->tracks[device].kind != GT_TRACK_DEVICE)
+		device = seg->tracks[device].parent;
+	p = &c->processes[gt_places_slot(&c->where, seg, track)];
+	begin_sums(c, p);
+	if (gt_grow(&c->lines, &c->lines_cap, c->nlines + 1, sizeof(*c->lines)) ||
+	    gt_grow(&p->lines, &p->lines_cap, p->nlines + 1, sizeof(*p->lines))) {
+		gt_err_set(err, -ENOMEM, "no memory for threads and streams");
+		return NULL;
+	}
+	c->lines[c->nlines] = (struct gt_chain_line){ .track = number, .device = device == GT_NONE ? number : first + device,
+						      .place = gt_places_slot(&c->where, seg, track),
+						      .last = INT64_MIN, .cover = INT64_MIN };
+	p->lines[p->nlines++] = (uint32_t)c->nlines++;
+	c->slot[number] = (uint32_t)c->nlines;
+	return &c->lines[c->nlines - 1];
+}
+
+/* Calls within calls are left out: they are that one's time. Two may begin at once, the outer one second. */
+static void add_call(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *one)
+{
+	bool outer = l->rows.n && one->start == l->last && one->end > l->cover && l->cover > l->last;
+
+	if (outer) {
+		struct gt_link inner = gt_links_get(&c->store, &l->rows, l->rows.n - 1);
+
+		add_sum(c, l, &inner, true);
+		gt_links_set(&c->store, &l->rows, l->rows.n - 1, one);
+	} else if (one->start >= l->cover)
+		gt_links_add(&c->store, &l->rows, one);
+	else
+		c->crossing += one->end > l->cover;
+	if (outer || one->start >= l->cover) {
+		add_sum(c, l, one, false);
+		l->last = one->start;
+		l->cover = one->end;
+	}
+}
+
+/* Those that stand alone, which most do, go where they belong one after the other. Returns how many of the n did. */
+static uint32_t add_plain_calls(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *calls, uint32_t n)
+{
+	size_t record = c->store.record;
+	int64_t cover = l->cover;
+	uint32_t room, i;
+	uint8_t *to = gt_links_room(&c->store, &l->rows, calls[0].start, &room);
+
+	if (!to)
+		return n;
+	n = n < room ? n : room;
+	for (i = 0; i < n && calls[i].start >= cover; i++, to += record) {
+		memcpy(to, &calls[i], offsetof(struct gt_link, new_end));
+		if (record > offsetof(struct gt_link, new_end))
+			memcpy(to, &calls[i], sizeof(*calls));
+		add_sum(c, l, &calls[i], false);
+		cover = calls[i].end;
+	}
+	if (i)
+		l->last = calls[i - 1].start;
+	l->cover = cover;
+	gt_links_took(&l->rows, i);
+	return i;
+}
+
+static void add_calls(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *calls, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; ) {
+		if (calls[i].start >= l->cover && calls[i].start >= l->last) {
+			i += add_plain_calls(c, l, calls + i, n - i);
+			continue;
+		}
+		if (calls[i].start < l->last)
+			c->late++;
+		else
+			add_call(c, l, &calls[i]);
+		i++;
+	}
+}
+
+/* Nothing comes any more that begins before this time. */
+static void let_go(struct gt_chain *c, struct gt_chain_line *l, int64_t floor)
+{
+	uint32_t n = 0, high = (uint32_t)l->nheld;
+
+	while (n < high) {
+		uint32_t mid = n + (high - n) / 2;
+
+		if (l->held[mid].start < floor)
+			n = mid + 1;
+		else
+			high = mid;
+	}
+	add_calls(c, l, l->held, n);
+	l->nheld -= n;
+	c->nheld -= n;
+	if (l->nheld)
+		memmove(l->held, l->held + n, l->nheld * sizeof(*l->held));
+}
+
+static void let_all_go(struct gt_chain *c)
+{
+	for (size_t i = 0; i < c->nlines; i++)
+		let_go(c, &c->lines[i], INT64_MAX);
+}
+
+/* Many threads may each have had a large block once. 0 or -ENOMEM. */
+static int hold_no_more_than_needed(struct gt_chain *c)
+{
+	c->held_room = 0;
+	for (size_t i = 0; i < c->nlines; i++) {
+		struct gt_chain_line *l = &c->lines[i];
+		struct gt_link *held = l->nheld ? realloc(l->held, l->nheld * sizeof(*held)) : NULL;
+
+		if (l->nheld && !held)
+			return -ENOMEM;
+		if (!l->nheld)
+			free(l->held);
+		l->held = held;
+		l->held_cap = l->nheld;
+		c->held_room += l->nheld;
+	}
+	return 0;
+}
+
+/* Room for n more. 0 or -ENOMEM. */
+static int room_to_hold(struct gt_chain *c, struct gt_chain_line *l, uint32_t n)
+{
+	if (l->nheld + n <= l->held_cap)
+		return 0;
+	if (c->held_room + l->nheld + n > 2 * GT_TIMELINE_MAX && hold_no_more_than_needed(c))
+		return -ENOMEM;
+	c->held_room -= l->held_cap;
+	if (gt_grow(&l->held, &l->held_cap, l->nheld + n, sizeof(*l->held)))
+		return -ENOMEM;
+	c->held_room += l->held_cap;
+	return 0;
+}
+
+static void add_work(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *one)
+{
+	struct gt_chain_process *p = &c->processes[l->place];
+
+	l->stream = true;
+	l->last = one->start;
+	add_sum(c, l, one, false);
+	gt_links_add(&c->store, &l->rows, one);
+	p->from = !p->ops || one->start < p->from ? one->start : p->from;
+	p->to = !p->ops || one->end > p->to ? one->end : p->to;
+	p->ops++;
+	p->unjoined += (one->by & BY_NONE) == BY_NONE;
+	p->by_order += one->by >> 31;
+}
+
+/* A wait lies on what it waits for; it is looked for by its call. One that is told to a stream is looked for there. */
+static int add_wait(struct gt_chain *c, const struct gt_segment *seg, const struct gt_link *wait, uint32_t on, struct gt_err *err)
+{
+	const struct gt_type *type = &seg->types[wait->type - c->order.types[seg->index]];
+	enum gt_gpu_wait what = gt_gpu_wait_of_row(gt_str(seg, type->name));
+	uint32_t to = what == GT_GPU_WAIT_STREAM_EVENT ? on : wait->by & BY_NONE;
+	struct gt_link one = { .start = wait->launch, .end = wait->end, .type = what, .by = on };
+	struct gt_chain_line *l = to == BY_NONE ? NULL : line_of(c, seg, to, err);
+
+	if (l && (!l->waits.n || gt_links_get(&c->store, &l->waits, l->waits.n - 1).start <= one.start))
+		gt_links_add(&c->store, &l->waits, &one);
+	return err->code;
+}
+
+static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct gt_chain *c = arg;
+	const struct gt_segment *seg;
+	uint32_t track = (uint32_t)(m->addr >> TRACK_SHIFT) & (TRACK_MAX + 1);
+	struct gt_link one = { .start = m->at, .end = m->end, .type = m->what };
+	struct gt_chain_line *l;
+	unsigned what = (unsigned)(m->addr >> WHAT_SHIFT);
+
+	if (what == IGNORED)
+		return 0;
+	seg = gt_in_time_segment(&c->order, c->asked.reader, m);
+	one.by = BY_NONE;
+	one.launch = m->at;
+	if (track != NO_TRACK) {
+		one.by = (c->order.tracks[seg->index] + track) | (m->addr & ORDER_BIT ? BY_ORDER : 0);
+		one.launch = m->at - (int64_t)(m->addr & AGO_MAX);
+	}
+	if (what == WAIT)
+		return add_wait(c, seg, &one, m->place, err);
+	l = line_of(c, seg, m->place, err);
+	if (l && m->at < l->last)
+		c->late++;
+	else if (l)
+		add_work(c, l, &one);
+	return err->code;
+}
+
+struct launches { const uint64_t *track, *start, *join; uint32_t ntrack, nstart, njoin; };
+
+/* The launch of row `nth` of its type as the timeline carries it. */
+static uint64_t packed(const struct gt_cols *cols, const struct launches *l, uint32_t nth, int64_t start)
+{
+	const uint64_t unknown = (uint64_t)NO_TRACK << TRACK_SHIFT;
+	int64_t launch;
+
+	if (nth >= l->ntrack || nth >= l->nstart || nth >= l->njoin || l->join[nth] == GT_JOIN_UNKNOWN)
+		return unknown;
+	launch = (int64_t)l->start[nth];
+	if (l->track[nth] >= cols->seg->ntracks || l->track[nth] > TRACK_MAX || launch > start || launch < -GT_TIME_MAX ||
+	    (uint64_t)(start - launch) > AGO_MAX)
+		return unknown;
+	return l->track[nth] << TRACK_SHIFT | (uint64_t)(start - launch) | (l->join[nth] == GT_JOIN_ORDER ? ORDER_BIT : 0);
+}
+
+static void mark_joined(const struct gt_cols *cols, uint32_t code, uint64_t what, struct gt_moment *m)
+{
+	struct launches l = { 0 };
+	struct gt_pick p;
+	uint32_t nth = 0;
+
+	l.track = gt_cols_role(cols, code, GT_R_LAUNCH_TRACK, &l.ntrack);
+	l.start = gt_cols_role(cols, code, GT_R_LAUNCH_START, &l.nstart);
+	l.join = gt_cols_role(cols, code, GT_R_LAUNCH_JOIN, &l.njoin);
+	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); nth++)
+		m[p.row].addr = what << WHAT_SHIFT | packed(cols, &l, nth, cols->start[p.row]);
+}
+
+/* Numbers of the types of a block's calls by code; GT_NONE: of no call. NULL: no memory. */
+static const uint32_t *calls_of_codes(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
+{
+	const uint32_t first = c->order.types[cols->seg->index];
+
+	if (gt_grow(&c->codes, &c->codes_cap, cols->ntypes + 1ul, sizeof(*c->codes))) {
+		gt_err_set(err, -ENOMEM, "no memory for calls");
+		return NULL;
+	}
+	for (uint32_t i = 0; i < cols->ntypes; i++) {
+		uint32_t type = cols->types[i];
+		bool call = type < cols->seg->ntypes && role(c, cols->seg, first + type) & IS_CALL;
+
+		c->codes[i] = call ? first + type : GT_NONE;
+	}
+	return c->codes;
+}
+
+/* Those of the thread's block before go to its line, as far as nothing can come before them any more. */
+static int hold_calls(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
+{
+	const uint32_t *codes = calls_of_codes(c, cols, err);
+	struct gt_chain_line *l;
+	struct gt_link *held;
+	size_t n;
+
+	if (c->held_of != cols->seg || c->nheld + cols->n > GT_TIMELINE_MAX)
+		let_all_go(c);
+	c->held_of = cols->seg;
+	l = codes ? line_of(c, cols->seg, gt_in_time_track(&c->order, cols->seg, cols->track), err) : NULL;
+	if (!l)
+		return err->code;
+	let_go(c, l, cols->floor);
+	if (room_to_hold(c, l, cols->n))
+		return gt_err_set(err, -ENOMEM, "no memory for calls");
+	held = l->held;
+	n = l->nheld;
+	for (uint32_t i = 0; i < cols->n; i++) {
+		uint32_t type = codes[cols->code ? cols->code[i] : 0];
+		int64_t start = cols->start[i];
+		size_t k = n;
+
+		if (type == GT_NONE)
+			continue;
+		for (; k && held[k - 1].start > start; k--)
+			held[k] = held[k - 1];
+		held[k] = (struct gt_link){ .start = start, .end = start + cols->dur[i], .type = type, .by = BY_NONE, .launch = start };
+		n++;
+	}
+	c->nheld += n - l->nheld;
+	l->nheld = n;
+	return 0;
+}
+
+static bool is_wait(const struct gt_type *type) { return type && type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC; }
+
+static int add_lost(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
+{
+	for (uint32_t i = 0; i < cols->n; i++) {
+		struct gt_chain_lost one = { cols->seg->index, cols->track, cols->start[i], cols->start[i] + cols->dur[i], 0 }, *last;
+
+		if (c->nlost < LOST_MAX) {
+			if (gt_grow(&c->lost, &c->lost_cap, c->nlost + 1, sizeof(*c->lost)))
+				return gt_err_set(err, -ENOMEM, "no memory for losses");
+			c->lost[c->nlost++] = one;
+			continue;
+		}
+		last = &c->lost[LOST_MAX - 1];		/* one that may have been anywhere */
+		last->track = GT_NONE;
+		last->start = one.start < last->start ? one.start : last->start;
+		last->end = one.end > last->end ? one.end : last->end;
+	}
+	return 0;
+}
+
+int gt_chain_block(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_moment *m;
+	bool any = cols->kind != GT_SPAN;
+
+	if (cols->kind == GT_LOST)
+		return add_lost(c, cols, err);
+	for (uint32_t i = 0; !any && i < cols->ntypes; i++)
+		any = is_wait(gt_cols_type(cols, i));
+	if (!any || c->too_many)
+		return 0;
+	if (cols->kind == GT_CALL || cols->kind == GT_OPEN)
+		return hold_calls(c, cols, err);
+	m = gt_in_time_run(&c->order, cols, err);
+	if (!m)
+		return err->code;
+	for (uint32_t i = 0; i < cols->ntypes; i++)
+		if (cols->kind == GT_GPU || is_wait(gt_cols_type(cols, i)))
+			mark_joined(cols, i, cols->kind == GT_GPU ? WORK : WAIT, m);
+	return c->store.err.code ? gt_err_set(err, c->store.err.code, "%s", c->store.err.text) : 0;
+}
+
+/* ---- life ---- */
+
+int gt_chain_init(struct gt_chain *c, struct gt_reader *r, const struct gt_analysis_options *opt, bool without, struct gt_err *err)
+{
+	int rc;
+
+	c->asked = (struct gt_asked){ r, opt };
+	rc = gt_in_time_init(&c->order, r, on_row, c, err);
+	if (!rc)
+		rc = gt_places_init(&c->where, r, err);
+	if (rc)
+		return rc;
+	gt_link_store_init(&c->store, without, c->order.tracks[c->order.nsegs]);
+	c->processes = calloc(c->where.n + 1, sizeof(*c->processes));
+	c->slot = calloc(c->order.tracks[c->order.nsegs] + 1ul, sizeof(*c->slot));
+	c->roles = calloc(c->order.types[c->order.nsegs] + 1ul, sizeof(*c->roles));
+	if (!c->processes || !c->slot || !c->roles)
+		return gt_err_set(err, -ENOMEM, "no memory for the chain of calls and work");
+	for (size_t i = 0; i < c->where.n; i++) {
+		c->processes[i].seg = c->where.places[i].seg;
+		c->processes[i].track = c->where.places[i].track;
+	}
+	return 0;
+}
+
+/* All of a process is looked at: its calls, too. */
+static void widen(struct gt_chain_process *p, const struct gt_chain_line *l)
+{
+	if (!l->rows.n || l->stream)
+		return;
+	p->from = l->rows.firsts[0] < p->from ? l->rows.firsts[0] : p->from;
+	p->to = l->cover > p->to ? l->cover : p->to;
+}
+
+int gt_chain_finish(struct gt_chain *c, struct gt_err *err)
+{
+	int rc = gt_in_time_flush(&c->order, err);
+
+	let_all_go(c);
+	gt_chain_sort_lost(c);
+	for (size_t i = 0; i < c->nlines && c->asked.opt->whole; i++)
+		widen(&c->processes[c->lines[i].place], &c->lines[i]);
+	for (size_t i = 0; i < c->where.n; i++) {	/* its own part of the window of the recording */
+		struct gt_chain_process *p = &c->processes[i];
+		struct gt_extent e;
+
+		gt_extent_open(&e, c->asked.opt, p->seg);
+		p->from = p->ops && p->from < e.from ? e.from : p->from;
+		p->to = p->ops && p->to > e.to ? e.to : p->to;
+	}
+	if (gt_link_store_failed(&c->store))
+		return gt_err_set(err, c->store.err.code, "%s", c->store.err.text);
+	return rc;
+}
+
+void gt_chain_release(struct gt_chain *c)
+{
+	for (size_t i = 0; i < c->nlines; i++) {
+		gt_links_release(&c->lines[i].rows);
+		gt_links_release(&c->lines[i].waits);
+		free(c->lines[i].held);
+	}
+	for (size_t i = 0; c->processes && i < c->where.n; i++) {
+		free(c->processes[i].lines);
+		free(c->processes[i].sums);
+	}
+	gt_link_store_release(&c->store);
+	gt_in_time_release(&c->order);
+	gt_places_release(&c->where);
+	free(c->processes);
+	free(c->lines);
+	free(c->slot);
+	free(c->roles);
+	free(c->codes);
+	free(c->lost);
+}
