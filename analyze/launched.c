@@ -148,7 +148,8 @@ static struct gt_launched_known *make_room(struct gt_launched *l, struct gt_err 
 		return NULL;
 	leave_seat(l, l->oldest);
 	unlink_age(l, k);
-	__builtin_prefetch(&l->seats[l->known[l->oldest].hash % SEATS]);	/* the next one to make room */
+	__builtin_prefetch(&l->seats[l->known[l->oldest].hash % SEATS]);	/* the next one to make room; mostly they stand in a row */
+	__builtin_prefetch(&l->known[(l->oldest + 2 * AHEAD) % GT_LAUNCHED_KNOWN]);
 	return k;
 }
 
@@ -187,12 +188,13 @@ static struct gt_launch *launch_of(struct gt_launched *l, const struct gt_launch
 
 /* ---- rows out, in order ---- */
 
-/* Rows that come soon: where their launches are, or will be, is fetched while others are looked at. */
+/* A row that comes soon: where its launch is, or will be, is fetched while others are looked at. */
 static void look_ahead(const struct gt_launched *l, const struct gt_timeline *line, uint64_t number)
 {
-	if (number + AHEAD < line->nrecords)
-		__builtin_prefetch(&l->seats[((const struct gt_launched_slot *)gt_timeline_record(line, number + AHEAD))->hash % SEATS]);
-	__builtin_prefetch((const struct gt_launched_slot *)gt_timeline_record(line, number) + 3 * AHEAD);
+	const struct gt_launched_slot *slot = number < line->nrecords ? gt_timeline_record(line, number) : NULL;
+
+	if (slot)
+		__builtin_prefetch(&l->seats[slot->hash % SEATS]);
 }
 
 static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
@@ -205,7 +207,7 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 				     .type = m->what == GT_NONE ? NULL : &seg->types[m->what - l->order.types[seg->index]],
 				     .start = m->at, .end = m->end, .in_graph = slot->in_graph, .graph = slot->graph };
 
-	look_ahead(l, line, m->addr);
+	look_ahead(l, line, m->addr + AHEAD);
 	op.what = gt_gpu_what(op.type);
 	gt_extent_add(&l->windows[seg->index], m->at, m->end);
 	l->ops++;
