@@ -193,10 +193,10 @@ static void let_go(struct gt_chain *c, struct gt_chain_line *l, int64_t floor)
 		memmove(l->held, l->held + n, l->nheld * sizeof(*l->held));
 }
 
-static void let_all_go(struct gt_chain *c)
+static void let_all_go(struct gt_chain *c, int64_t floor)
 {
 	for (size_t i = 0; i < c->nlines; i++)
-		let_go(c, &c->lines[i], INT64_MAX);
+		let_go(c, &c->lines[i], floor);
 }
 
 /* Many threads may each have had a large block once. 0 or -ENOMEM. */
@@ -223,7 +223,7 @@ static int room_to_hold(struct gt_chain *c, struct gt_chain_line *l, uint32_t n)
 {
 	if (l->nheld + n <= l->held_cap)
 		return 0;
-	if (c->held_room + l->nheld + n > 2 * GT_TIMELINE_MAX && hold_no_more_than_needed(c))
+	if (c->held_room + l->nheld + n > GT_TIMELINE_MAX / 4 * 5 && hold_no_more_than_needed(c))
 		return -ENOMEM;
 	c->held_room -= l->held_cap;
 	if (gt_grow(&l->held, &l->held_cap, l->nheld + n, sizeof(*l->held)))
@@ -345,8 +345,10 @@ static int hold_calls(struct gt_chain *c, const struct gt_cols *cols, struct gt_
 	struct gt_link *held;
 	size_t n;
 
+	if (c->nheld + cols->n > GT_TIMELINE_MAX)	/* threads that are over hold some, too */
+		let_all_go(c, cols->floor);
 	if (c->held_of != cols->seg || c->nheld + cols->n > GT_TIMELINE_MAX)
-		let_all_go(c);
+		let_all_go(c, INT64_MAX);
 	c->held_of = cols->seg;
 	l = codes ? line_of(c, cols->seg, gt_in_time_track(&c->order, cols->seg, cols->track), err) : NULL;
 	if (!l)
@@ -454,7 +456,7 @@ int gt_chain_finish(struct gt_chain *c, struct gt_err *err)
 {
 	int rc = gt_in_time_flush(&c->order, err);
 
-	let_all_go(c);
+	let_all_go(c, INT64_MAX);
 	gt_chain_sort_lost(c);
 	for (size_t i = 0; i < c->nlines && c->asked.opt->whole; i++)
 		widen(&c->processes[c->lines[i].place], &c->lines[i]);
