@@ -106,7 +106,7 @@ static int take_annotation(struct gt_recorder *r, struct gt_thread *t, const str
 	if (rec->id == GT_EV_NAME_THREAD)
 		return e.text == GT_NONE ? 0 : name_thread(r, t->proc, (int32_t)w[0], e.text, err);
 	if (rec->id == GT_EV_NAME_STREAM)
-		return r->gpu && gt_gpu_name_stream(r->gpu, &p->gpu, p->track, w[0], e.text, err);
+		return r->gpu && gt_gpu_name_stream(r->gpu, &p->gpu, p->track, w[0], e.when, e.text, err);
 	code = gt_nvtx_event(&r->nvtx, &t->ranges, &p->ranges, &p->categories, &e, err);
 	r->totals.nameless += r->nvtx.nameless - before;
 	return code;

@@ -99,8 +99,7 @@ int gt_gpu_calls_put(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt
 		return 0;
 	if (gt_grow(&l->calls, &l->cap, l->first + l->n + 1, sizeof(*l->calls)))
 		return -ENOMEM;
-	l->calls[l->first + l->n] = (struct gt_gpu_launch){ *c, false };
-	l->calls[l->first + l->n++].c.on = gt_gpu_stream_of(&p->waits, c);
+	l->calls[l->first + l->n++] = (struct gt_gpu_launch){ *c, false };
 	l->used = 0;
 	g->calls++;
 	return 0;

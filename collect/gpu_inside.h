@@ -9,6 +9,8 @@
 struct gt_gpu_waits_of {		/* of a process: see gpu_waits.c */
 	struct gt_gpu_stream *handles;
 	size_t n, cap, hint;
+	struct gt_gpu_gone *gone;
+	size_t ngone, gone_cap;
 	struct gt_gpu_instance *instances;
 	uint64_t made;
 	struct gt_gpu_held *held;
@@ -19,14 +21,15 @@ struct gt_gpu_waits_of {		/* of a process: see gpu_waits.c */
 /* What is known of the process's work, for those waits whose stream says nothing. */
 struct gt_gpu_around { uint32_t track /* of the process */, context /* the only one, or 0 */; bool on /* it has told of work, or may */; };
 
-/* The stream that a call means by its handle, as a number: one of its own for each stream that was called so. 0: none is known. */
+/* The stream that a call means by its handle, as a number: one of its own for each stream that was called so. 0: none is known. To be
+ * asked when all calls that ended before that one have come. */
 uint64_t gt_gpu_stream_of(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c);
-void gt_gpu_stream_ended(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c);
+int gt_gpu_stream_ended(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c);	/* 0 or -ENOMEM */
 /* What was launched into it has run on this track. 0 or negative. */
 int gt_gpu_stream_ran(struct gt_gpu_waits_of *s, struct gt_writer *w, uint64_t stream, uint32_t track, uint32_t context,
 		      struct gt_err *err);
 uint32_t gt_gpu_stream_track(const struct gt_gpu_waits_of *s, uint64_t stream);		/* or GT_NONE */
-int gt_gpu_stream_named(struct gt_gpu_waits_of *s, struct gt_writer *w, uint64_t handle, uint32_t name, struct gt_err *err);
+int gt_gpu_stream_named(struct gt_gpu_waits_of *s, struct gt_writer *w, uint64_t handle, int64_t when, uint32_t name, struct gt_err *err);
 
 /* A call that waited. 0 or -ENOMEM. */
 int gt_gpu_wait_in(struct gt_gpu_waits_of *s, const struct gt_gpu_call *c);

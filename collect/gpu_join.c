@@ -17,9 +17,10 @@ struct gt_gpu_process *gt_gpu_process_at(struct gt_gpu_process **p, uint32_t tra
 	return *p;
 }
 
-int gt_gpu_name_stream(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, uint64_t handle, uint32_t name, struct gt_err *err)
+int gt_gpu_name_stream(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, uint64_t handle, int64_t when, uint32_t name,
+		       struct gt_err *err)
 {
-	return gt_gpu_process_at(p, track) ? gt_gpu_stream_named(&(*p)->waits, g->w, handle, name, err) : 0;
+	return gt_gpu_process_at(p, track) ? gt_gpu_stream_named(&(*p)->waits, g->w, handle, when, name, err) : 0;
 }
 
 uint32_t gt_gpu_device(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, uint32_t device)
@@ -73,7 +74,7 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 	struct gt_gpu_work w = { .start = e->start, .end = e->end, .correlation = low(v[0]), .context = low(v[1]), .graph = low(v[2]),
 				 .node = v[3], .by_events = timed(whole) };
 	uint32_t kernel = e->id == GT_EV_KERNEL ? string(arg, v[8]) : GT_NONE;
-	struct gt_gpu_call by = { .on = 0, .kernel = GT_NONE };
+	struct gt_gpu_call by = { .kernel = GT_NONE };
 	int code = 0;
 
 	if (!possible(p, e, now)) {
@@ -92,8 +93,8 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 		gt_gpu_node_find(&p->nodes, w.node, &w.made);
 	w.track = gt_gpu_stream_track_of(g, p, high(v[0]), w.context, high(v[1]));
 	p->waits.told = w.end > p->waits.told ? w.end : p->waits.told;
-	if (w.track != GT_NONE && by.on && (w.by_events || gt_api[by.id].op != GT_OP_GRAPH_LAUNCH))
-		code = gt_gpu_stream_ran(&p->waits, g->w, by.on, w.track, w.context, err);
+	if (w.track != GT_NONE && by.streamed && (w.by_events || gt_api[by.id].op != GT_OP_GRAPH_LAUNCH))
+		code = gt_gpu_stream_ran(&p->waits, g->w, gt_gpu_stream_of(&p->waits, &by), w.track, w.context, err);
 	if (code)
 		return code;
 	code = w.track == GT_NONE ? -ENOMEM : put_work(g, e, &w, kernel == GT_NONE ? by.kernel : kernel, err);
@@ -161,10 +162,9 @@ int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **to, uint32_t track, co
 		gt_gpu_capture_ends(&p->captures, c);
 		return 0;
 	case GT_GPU_CALL_ENDS_STREAM:
-		gt_gpu_stream_ended(&p->waits, c);
 		if (c->streamed)
 			gt_gpu_capture_ends(&p->captures, c);
-		return 0;
+		return gt_gpu_stream_ended(&p->waits, c);
 	default:
 		g->totals.captured += c->captured;
 		return c->empty || c->captured ? 0 : gt_gpu_calls_put(g, p, c);
@@ -352,13 +352,13 @@ static int tell_missing(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now,
 
 	for (uint32_t i = 0; !code && p->causes && i <= p->mask; i++)
 		if (p->causes[i].used && !p->causes[i].records && !gt_gpu_captured(&p->captures, &p->causes[i].c))
-			code = add_missing(&m, gt_gpu_stream_track(&p->waits, p->causes[i].c.on), p->causes[i].c.start);
+			code = add_missing(&m, gt_gpu_stream_track(&p->waits, gt_gpu_stream_of(&p->waits, &p->causes[i].c)), p->causes[i].c.start);
 	for (size_t i = 0; !code && i < p->nlanes; i++)
 		for (size_t k = 0; !code && k < p->lanes[i].n; k++) {
 			const struct gt_gpu_launch *c = &p->lanes[i].calls[p->lanes[i].first + k];
 
 			if (!c->known && !gt_gpu_captured(&p->captures, &c->c))
-				code = add_missing(&m, gt_gpu_stream_track(&p->waits, c->c.on), c->c.start);
+				code = add_missing(&m, gt_gpu_stream_track(&p->waits, gt_gpu_stream_of(&p->waits, &c->c)), c->c.start);
 		}
 	for (size_t i = 0; !code && i < m.n; i++)
 		code = gt_writer_lost(g->w, m.of[i].track == GT_NONE ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK,

@@ -62,7 +62,6 @@ struct gt_gpu_call {
 	uint64_t stream;		/* the handle */
 	uint64_t bytes;
 	uint64_t event;			/* that it waited for, a handle, or GT_GPU_NO_EVENT */
-	uint64_t on;			/* not the caller's: see gpu_inside.h */
 };
 #define GT_GPU_WORDS 11
 struct gt_gpu_event { uint16_t id; int64_t start, end; uint8_t n; uint64_t words[GT_GPU_WORDS]; };
@@ -81,7 +80,8 @@ int gt_gpu_copied(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uin
 /* The track of a device of the process, made at need; GT_NONE: no memory, or too many. */
 uint32_t gt_gpu_device(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, uint32_t device);
 /* The program calls this stream so, now or as soon as something has run on it. 0 or negative. */
-int gt_gpu_name_stream(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, uint64_t handle, uint32_t name, struct gt_err *err);
+int gt_gpu_name_stream(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, uint64_t handle, int64_t when, uint32_t name,
+		       struct gt_err *err);
 /* Writes the rows of all work whose call is known by now, or that has waited for it too long. string: what a hash stands for in
  * this process, GT_NONE when it has not been told (yet). last: nothing more will come. 0 or negative. */
 typedef uint32_t gt_gpu_string(void *arg, uint64_t hash);

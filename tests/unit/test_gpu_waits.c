@@ -19,16 +19,21 @@ static void gpu_is_on(struct join *j)
 	gt_gpu_event(j->g, &j->p, j->process, &on);
 }
 
-/* A launch with this handle ran on stream `stream` of context `context`. */
-static void ran(struct join *j, uint64_t handle, int64_t start, unsigned t, uint32_t correlation, uint32_t context, uint32_t stream)
+/* What was launched at `start` ran on stream `stream` of context `context`. */
+static void worked(struct join *j, int64_t start, unsigned t, uint32_t correlation, uint32_t context, uint32_t stream)
 {
 	struct gt_gpu_event e = { .id = GT_EV_KERNEL, .start = start + 1000, .end = start + 2000, .n = 9,
 				  .words = { correlation | (uint64_t)(context - 1) << 32, context | (uint64_t)stream << 32, 40ull << 32, 0,
 					     1 | 1ull << 32, 1 | 32ull << 32, 1 | 1ull << 32, 0, 1 } };
 
-	on_stream(j, "cuLaunchKernel", GT_GPU_CALL_WORKS, handle, start, t);
 	record(j, t, start + 10, start + 90, correlation, LAUNCH_CBID);
 	gt_gpu_event(j->g, &j->p, j->process, &e);
+}
+
+static void ran(struct join *j, uint64_t handle, int64_t start, unsigned t, uint32_t correlation, uint32_t context, uint32_t stream)
+{
+	on_stream(j, "cuLaunchKernel", GT_GPU_CALL_WORKS, handle, start, t);
+	worked(j, start, t, correlation, context, stream);
 }
 
 /* Where the waits stand, in order of time: streams, 0: on the process. */
@@ -74,6 +79,32 @@ static void a_wait_is_on_the_stream_that_was_meant(void)
 	r = finish(&j, SECOND + 30000, &t);
 	CHECK(r && t.waits == 3 && !t.waits_nowhere && waited(r, on, 8) == 3);
 	CHECK(on[0] == 7 && on[1] == 9 && on[2] == 0);
+	gt_reader_close(r);
+}
+
+/* Calls of two threads come one thread after the other: a stream's end may come behind what was done with the next one of its handle. */
+static void a_handle_goes_from_thread_to_thread(void)
+{
+	struct gt_gpu_totals t;
+	struct gt_reader *r;
+	long long on[8];
+	struct join j;
+
+	begin(&j);
+	gpu_is_on(&j);
+	ran(&j, 0x100, SECOND, 1, 1, 1, 7);		/* the first, and its end */
+	on_stream(&j, "cuStreamSynchronize", GT_GPU_CALL_WAITS, 0x100, SECOND + 1000, 1);
+	on_stream(&j, "cuStreamDestroy_v2", GT_GPU_CALL_ENDS_STREAM, 0x100, SECOND + 2000, 1);
+	ran(&j, 0x100, SECOND + 5000, 1, 3, 1, 11);	/* the third */
+	on_stream(&j, "cuStreamSynchronize", GT_GPU_CALL_WAITS, 0x100, SECOND + 6000, 1);
+	on_stream(&j, "cuLaunchKernel", GT_GPU_CALL_WORKS, 0x100, SECOND + 2500, 0);	/* the second, which is told of last */
+	on_stream(&j, "cuStreamSynchronize", GT_GPU_CALL_WAITS, 0x100, SECOND + 3000, 0);
+	on_stream(&j, "cuStreamDestroy_v2", GT_GPU_CALL_ENDS_STREAM, 0x100, SECOND + 4000, 0);
+	settle(&j, SECOND + 8000, false);
+	worked(&j, SECOND + 2500, 0, 2, 1, 9);
+	r = finish(&j, SECOND + 30000, &t);
+	CHECK(r && t.waits == 3 && waited(r, on, 8) == 3);
+	CHECK(on[0] == 7 && on[1] == 9 && on[2] == 11);
 	gt_reader_close(r);
 }
 
@@ -152,4 +183,4 @@ static void waits_without_a_gpu(void)
 	CHECK(!t.waits);
 }
 
-T_MAIN(T(a_wait_is_on_the_stream_that_was_meant), T(the_default_stream_is_many), T(the_gpu_tells_late), T(waits_without_a_gpu))
+T_MAIN(T(a_wait_is_on_the_stream_that_was_meant), T(a_handle_goes_from_thread_to_thread), T(the_default_stream_is_many), T(the_gpu_tells_late), T(waits_without_a_gpu))
