@@ -75,6 +75,32 @@ static int launches_of_code(struct gt_called *g, const struct gt_cols *cols, uin
 	return rc;
 }
 
+/* What the call's row tells of a copy. false: there is more to know, and its GPU's row may have it. */
+static bool copy_as_called(const struct gt_pick *p, uint64_t by_name, uint64_t *direction, struct gt_called_group *one)
+{
+	*one = one_call(p);
+	*direction = by_name;
+	gt_pick_value(p, 0, direction);
+	one->sized = !p->ret && gt_pick_value(p, 1, &one->bytes);
+	return p->ret || (one->sized && *direction != GT_DIR_UNKNOWN);
+}
+
+/* The rest of it, from what the GPU copied for the call. */
+static void as_copied(struct gt_called *g, const struct gt_pick *p, uint64_t *direction, struct gt_called_group *one)
+{
+	const struct gt_cols *cols = p->cols;
+	const struct gt_call_copy *c = gt_call_copies_find(&g->copies, cols->seg->index, cols->track, cols->start[p->row]);
+
+	if (!c)
+		return;
+	g->as_copied++;
+	g->likely += c->by_order;
+	*direction = *direction == GT_DIR_UNKNOWN ? c->direction : *direction;
+	one->bytes = one->sized ? one->bytes : c->bytes;
+	one->sized = 1;
+}
+
+/* First those are counted that tell all themselves, and the others noted; then, with `again`, these. */
 static int copies_of_code(struct gt_called *g, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
 {
 	const uint64_t by_name = gt_api_guess(gt_type_name(cols->seg, cols->types[code])).direction;
@@ -82,13 +108,17 @@ static int copies_of_code(struct gt_called *g, const struct gt_cols *cols, uint3
 	int rc = 0;
 
 	for (gt_pick_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES); !rc && gt_pick_next(&p); ) {
-		struct gt_called_group one = one_call(&p);
-		uint64_t direction = by_name;
+		struct gt_called_group one;
+		uint64_t direction;
+		bool whole = copy_as_called(&p, by_name, &direction, &one);
 
-		gt_pick_value(&p, 0, &direction);
+		g->bare |= !whole;
+		if (whole == g->again)
+			continue;
+		if (g->again)
+			as_copied(g, &p, &direction, &one);
 		one.name = gt_direction_text(direction);
 		one.len = (uint32_t)strlen(one.name);
-		one.sized = !p.ret && gt_pick_value(&p, 1, &one.bytes);
 		one.largest = one.bytes;
 		rc = count(g, &one, err);
 	}
@@ -116,11 +146,12 @@ int gt_called_launches(struct gt_called *c, const struct gt_cols *cols, struct g
 
 static int transfers_merge(void *into, void *from, struct gt_err *err)
 {
-	struct gt_called *b = from;
+	struct gt_called *a = into, *b = from;
 	int rc = 0;
 
+	a->bare |= b->bare;
 	for (size_t i = 0; !rc && i < b->n; i++)
-		rc = count(into, &b->list[i], err);
+		rc = count(a, &b->list[i], err);
 	return rc;
 }
 
@@ -197,49 +228,85 @@ static const struct gt_column copy_columns[] = {
 	{ "total_ns", "Copy calls", GT_C_NS }, { "max_ns", "Slowest", GT_C_NS }, { "share_percent", "Share %", GT_C_PERCENT },
 };
 
+#define TRANSFERS (GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT))
+static int transfers_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	return each_code(state, cols, GT_OP_COPY, copies_of_code, err);
+}
+
+struct again { struct gt_called *g; struct gt_err *err; };
+
+static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
+{
+	const struct again *a = arg;
+
+	return transfers_block(a->g, cols, a->err);
+}
+
+/* Calls that do not tell all of their copy: the GPU's rows are read, then these calls once more. */
+static int count_bare(struct gt_called *g, struct gt_err *err)
+{
+	struct gt_filter filter = g->asked.opt->filter;
+	int rc = gt_call_copies_read(&g->copies, &g->asked, err);
+
+	g->again = true;
+	filter.kinds = TRANSFERS;
+	filter.args = true;
+	return rc ? rc : gt_scan(g->asked.reader, &filter, GT_ANY_ORDER, 1, on_run, &(struct again){ g, err }, err);
+}
+
 /* Files of other tools may tell of a call no more than its name. */
 static void note_bare(const struct gt_called *g, struct gt_table *t)
 {
 	uint64_t bare = 0;
 
 	for (size_t i = 0; i < g->n; i++)
-		bare += g->list[i].sized || g->list[i].count == g->list[i].failed ? 0 : g->list[i].count;
+		bare += g->list[i].count - g->list[i].failed - g->list[i].sized;
+	if (g->as_copied)
+		gt_table_note(t, "of %llu cop%s the call does not tell direction and size: %s what the GPU copied",
+			      (unsigned long long)g->as_copied, g->as_copied == 1 ? "y" : "ies", g->as_copied == 1 ? "they are those of" : "these are of");
+	if (g->likely)
+		gt_table_note(t, "of %llu of these the call was told by their order in the stream: likely, not certain",
+			      (unsigned long long)g->likely);
+	if (g->copies.crowded)
+		gt_table_note(t, "more than %u copies of the GPU: those behind are not looked at", GT_CALL_COPIES_MOST);
 	if (bare)
 		gt_table_note(t, "the arguments of %llu cop%s were not recorded%s", (unsigned long long)bare, bare == 1 ? "y" : "ies",
 			      gt_recorded(g->asked.reader, GT_LAYER_GPU) ? ": the report copies has what the GPU copied" : "");
 }
 
+static void add_direction(struct gt_table *t, const struct gt_called_group *k, int64_t share)
+{
+	gt_table_add(t, (struct gt_cell[]){
+		gt_cell_text(k->name), gt_cell_u(k->count), gt_cell_faults(k->failed), gt_cell_known(k->sized, k->bytes),
+		gt_cell_known(k->sized, k->sized ? k->bytes / k->sized : 0), gt_cell_known(k->sized, k->largest),
+		gt_cell_u(k->total), gt_cell_u(k->longest), gt_cell_i(share) });
+}
+
 static int transfers_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
 	struct gt_called *g = state;
-	int64_t *shares = sorted_shares(g, err);
+	int rc = g->bare ? count_bare(g, err) : 0;
+	int64_t *shares = rc ? NULL : sorted_shares(g, err);
 
+	if (!shares)
+		return err->code;
 	tables[0] = gt_table_new("transfers", "Memory transfers by direction, as called", copy_columns, 9);
-	for (size_t i = 0; shares && tables[0] && i < g->n; i++) {
-		const struct gt_called_group *k = &g->list[i];
-
-		gt_table_add(tables[0], (struct gt_cell[]){
-			gt_cell_text(k->name), gt_cell_u(k->count), gt_cell_faults(k->failed), gt_cell_known(k->sized, k->bytes),
-			gt_cell_known(k->sized, k->sized ? k->bytes / k->sized : 0), gt_cell_known(k->sized, k->largest),
-			gt_cell_u(k->total), gt_cell_u(k->longest), gt_cell_i(shares[i]) });
-	}
+	for (size_t i = 0; tables[0] && i < g->n; i++)
+		add_direction(tables[0], &g->list[i], shares[i]);
 	if (tables[0]) {
 		gt_table_gives_way(tables[0], "max_ns mean_bytes share_percent max_bytes failed bytes");
 		note_bare(g, tables[0]);
 	}
 	free(shares);
-	return shares && tables[0] ? 1 : gt_err_set(err, -ENOMEM, "no memory for the copies");
+	return tables[0] ? 1 : gt_err_set(err, -ENOMEM, "no memory for the copies");
 }
 
 void gt_called_release(struct gt_called *g)
 {
 	free(g->list);
 	gt_name_ids_release(&g->ids);
-}
-
-static int transfers_block(void *state, const struct gt_cols *cols, struct gt_err *err)
-{
-	return each_code(state, cols, GT_OP_COPY, copies_of_code, err);
+	gt_call_copies_release(&g->copies);
 }
 
 static void transfers_release(void *state) { gt_called_release(state); }
@@ -247,7 +314,7 @@ static void transfers_release(void *state) { gt_called_release(state); }
 const struct gt_analysis gt_transfers_report = {
 	.name       = "transfers",
 	.help       = "memory transfers by direction: count, bytes, sizes, time of the calls",
-	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT),
+	.wants      = TRANSFERS,
 	.needs      = GT_LAYERS_OF_CALLS,
 	.wants_args = true,
 	.splits     = GT_BY_BLOCK | GT_BY_TRACK,

@@ -1,14 +1,17 @@
-/* Launches by kernel as the calls tell them, for traces in which nothing of the GPU was recorded. */
+/* Launches by kernel as the calls tell them, for traces in which nothing of the GPU was recorded, and copies by direction. */
 #ifndef GT_CALLED_H
 #define GT_CALLED_H
+#include "analyze/call_copies.h"
 #include "analyze/name_ids.h"
-#include "analyze/report.h"
 
 struct gt_called {
 	struct gt_asked asked;
 	struct gt_name_ids ids;
 	struct gt_called_group *list;
 	size_t n, cap;
+	bool bare, again;		/* a call does not tell all of its copy; these are counted, with what the GPU copied for them */
+	struct gt_call_copies copies;
+	uint64_t as_copied, likely;	/* of which that was found; by the order in the stream only */
 };
 
 /* state: a zeroed gt_called. */
