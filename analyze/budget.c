@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/idle.h"
+#include "analyze/shared_gpus.h"
 #include "formats/base/buf.h"
 #include "formats/demangle.h"
 
@@ -242,6 +243,8 @@ static int gpus_table(const struct gt_idle *s, struct gt_table **to, struct gt_e
 		gt_table_note_cut(t, s->ndevices, gt_shown(s->ndevices, s->asked.opt->top));
 	if (!rc)
 		note_extremes(s, t);
+	if (!rc)
+		gt_shared_gpus_note(t, &s->asked);
 	return rc;
 }
 

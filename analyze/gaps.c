@@ -1,6 +1,7 @@
 /* Why GPUs were idle: all idle time by cause and by what went on, and the longest gaps. */
 #include <stdlib.h>
 #include "analyze/idle.h"
+#include "analyze/shared_gpus.h"
 #include "formats/demangle.h"
 
 struct gaps {
@@ -164,6 +165,7 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	} else if (!rc) {
 		rc = causes_table(g->idle, tables[0], names, err);
 		gt_idle_note_gaps(g->idle, tables[0]);
+		gt_shared_gpus_note(tables[0], &g->idle->asked);
 		gt_table_gives_way(tables[0], "mean_ns max_ns gaps share_percent");
 		tables[1] = gt_table_new("longest_gaps", "The longest gaps", longest_columns + skip, NLONGEST - skip);
 	}

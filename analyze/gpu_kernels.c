@@ -15,6 +15,7 @@
 #include "analyze/gpu_time.h"
 #include "analyze/name_ids.h"
 #include "analyze/pick.h"
+#include "analyze/shared_gpus.h"
 #include "formats/base/buf.h"
 #include "formats/demangle.h"
 
@@ -325,6 +326,7 @@ static int gpu_finish(void *state, struct gt_table **tables, unsigned max, struc
 	gt_table_note_cut(tables[0], devices, gt_shown(devices, 0));
 	add_top(k, tables[1], names);
 	gt_gpu_time_note_window(&k->time, tables[0]);
+	gt_shared_gpus_note(tables[0], &k->time.asked);
 	gt_gpu_time_notes(&k->time, tables[0], "launches");
 	gt_kernel_names_free(names);
 	return 2;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/gpu_time.h"
+#include "analyze/shared_gpus.h"
 #include "analyze/stream_pairs.h"
 #include "analyze/sweep.h"
 #include "analyze/work_kind.h"
@@ -362,6 +363,7 @@ static int overlap_finish(void *state, struct gt_table **tables, unsigned max, s
 	add_devices(o, tables[0], tables[1]);
 	rc = add_pairs(o, tables[2], err);
 	add_notes(o, tables[0]);
+	gt_shared_gpus_note(tables[0], &o->asked);
 	return rc ? rc : 3;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "analyze/gpu_name.h"
 #include "analyze/gpu_time.h"
+#include "analyze/shared_gpus.h"
 
 static int streams_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
@@ -40,9 +41,17 @@ static int by_device(const void *pa, const void *pb)
 	return (a->track > b->track) - (a->track < b->track);
 }
 
+/* What its process calls it by. */
+static uint32_t own_device(const struct gt_gpu_place *p)
+{
+	uint32_t up = p->seg->tracks[p->track].parent;
+
+	return p->track != p->device && up < p->track && p->seg->tracks[up].kind == GT_TRACK_DEVICE ? up : p->device;
+}
+
 static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p, struct gt_gpu_namer *namer)
 {
-	const struct gt_track *track = &p->seg->tracks[p->track], *device = &p->seg->tracks[p->device];
+	const struct gt_track *track = &p->seg->tracks[p->track], *device = &p->seg->tracks[own_device(p)];
 	const struct gt_asked *a = &g->asked;
 	const char *name = track->name != GT_NONE ? gt_str(p->seg, track->name) : NULL;
 	struct gt_cell cells[NCOLUMNS];
@@ -82,6 +91,7 @@ static int streams_finish(void *state, struct gt_table **tables, unsigned max, s
 	gt_table_gives_way(tables[0], "sets process copies last_ns first_ns name kernels");
 	gt_table_note_cut(tables[0], g->nplaces, shown);
 	gt_gpu_time_note_window(g, tables[0]);
+	gt_shared_gpus_note(tables[0], &g->asked);
 	gt_gpu_time_notes(g, tables[0], NULL);
 	return 1;
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/shared_gpus.h"
 #include "formats/base/buf.h"
 
 #define MARKED_MAX (1u << 19)		/* marks of devices, in 24 MiB */
@@ -112,7 +113,7 @@ int gt_gpu_time_init(struct gt_gpu_time *t, struct gt_reader *r, const struct gt
 	return gt_in_time_init(&t->order, r, on_row, t, err);
 }
 
-uint32_t *gt_gpu_devices(const struct gt_in_time *order, struct gt_reader *r)
+uint32_t *gt_gpu_devices_seen(const struct gt_in_time *order, struct gt_reader *r)
 {
 	uint32_t *all = calloc(order->tracks[order->nsegs] + 1ul, sizeof(*all));
 
@@ -127,6 +128,17 @@ uint32_t *gt_gpu_devices(const struct gt_in_time *order, struct gt_reader *r)
 			if (up < k && seg->tracks[k].kind != GT_TRACK_DEVICE && seg->tracks[device[up] - first].kind == GT_TRACK_DEVICE)
 				device[k] = device[up];
 		}
+	}
+	return all;
+}
+
+uint32_t *gt_gpu_devices(const struct gt_in_time *order, struct gt_reader *r)
+{
+	uint32_t *all = gt_gpu_devices_seen(order, r);
+
+	if (all && gt_shared_gpus_join(all, order, r)) {
+		free(all);
+		return NULL;
 	}
 	return all;
 }

@@ -1,5 +1,5 @@
 /* How long GPUs worked. Time is shared out as unions of intervals, never as sums: two kernels that run at once keep their device busy
- * for as long as the two together last. A device is one as a process sees it (its track), a stream is what rows lie on, and work is
+ * for as long as the two together last. A device is a GPU (shared_gpus.h says which are one), a stream is what rows lie on, and work is
  * what GT_GPU rows tell of; waits are none. Rows may be marked (a kernel name, a kind of copy), and the union of all rows of one mark
  * is known, too, per device and added over devices. */
 #ifndef GT_GPU_TIME_H
@@ -59,7 +59,9 @@ uint64_t gt_gpu_time_busy(const struct gt_gpu_time *t);			/* ns: of all devices,
 uint64_t gt_gpu_time_window(const struct gt_gpu_time *t, const struct gt_segment *seg);
 /* busy[mark] += ns, for n marks. Of no use where t->crowded. */
 void gt_gpu_time_marked(const struct gt_gpu_time *t, uint64_t *busy, size_t n);
-/* For each track, by number, that of the device that it belongs to, or its own. new: free it. NULL: no memory. */
+/* For each track, by number, that of the device that it belongs to, or its own: as a process sees devices; or GPUs, of which several
+ * processes may have a device each (shared_gpus.h). new: free it. NULL: no memory. */
+uint32_t *gt_gpu_devices_seen(const struct gt_in_time *order, struct gt_reader *r);
 uint32_t *gt_gpu_devices(const struct gt_in_time *order, struct gt_reader *r);
 /* Under a table of GPU work: rows that came too late, and, if it is empty because nothing was recorded, what tells of calls. */
 void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, const char *calls);

@@ -2,6 +2,7 @@
 #include "collect/recorder_inside.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include "formats/live.h"
 
@@ -112,6 +113,34 @@ static int take_annotation(struct gt_recorder *r, struct gt_thread *t, const str
 	return code;
 }
 
+/* ---- devices ---- */
+
+#define UUIDS_MOST 4096u		/* of all processes: what the metadata may grow by */
+
+/* Which GPU a process' device is, so that those who share one are told from those who each have their own first one. */
+static int put_uuid(struct gt_recorder *r, struct gt_process *p, unsigned device, const uint64_t uuid[2], struct gt_err *err)
+{
+	const uint8_t *b = (const uint8_t *)uuid;
+	char json[128];
+
+	if (device >= 64 || p->uuids >> device & 1 || r->uuids == UUIDS_MOST)
+		return 0;
+	p->uuids |= 1ull << device;
+	r->uuids++;
+	snprintf(json, sizeof(json), "{\"gpu_uuids.%d.%u\":\"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x\"}",
+		 p->guest.host_pid ? p->guest.host_pid : p->guest.ns_pid, device, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8],
+		 b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+	return gt_writer_meta(r->w, json, err);
+}
+
+static int take_device(struct gt_recorder *r, struct gt_thread *t, const struct gt_event_record *rec, struct gt_err *err)
+{
+	bool known = rec->n && rec->words[0] < GT_LIVE_NO_DEVICE;
+
+	t->device = known ? (uint8_t)(rec->words[0] + 1) : 0;
+	return known && rec->n >= 3 ? put_uuid(r, &r->procs[t->proc], (unsigned)rec->words[0], rec->words + 1, err) : 0;
+}
+
 /* ---- both ---- */
 
 bool gt_events_in_ticks(uint16_t id) { return id == GT_EV_GPU_STATE || id >= GT_EV_PUSH; }
@@ -125,10 +154,8 @@ int gt_events_take(struct gt_recorder *r, struct gt_thread *t, const struct gt_e
 	}
 	if (rec->id == GT_EV_GRAPH)
 		return take_copy(r, &r->procs[t->proc], rec, err);
-	if (rec->id == GT_EV_DEVICE) {
-		t->device = rec->n && rec->words[0] < GT_LIVE_NO_DEVICE ? (uint8_t)(rec->words[0] + 1) : 0;
-		return 0;
-	}
+	if (rec->id == GT_EV_DEVICE)
+		return take_device(r, t, rec, err);
 	return rec->id >= GT_EV_PUSH ? take_annotation(r, t, rec, err) : take_gpu(r, &r->procs[t->proc], rec, err);
 }
 

@@ -22,6 +22,7 @@ struct gt_process {
 	int64_t played;			/* ns: what it allocates is played until then */
 	struct gt_place_of { uint32_t device, track; } *places;	/* tracks of devices where nobody else makes them */
 	size_t nplaces, places_cap;
+	uint64_t uuids;			/* bits: the devices below 64 whose UUID is in the file */
 	struct gt_nvtx_stack ranges;	/* that any of its threads may end */
 	struct gt_nvtx_names categories;
 	uint64_t untraced;		/* already reported */
@@ -75,6 +76,7 @@ struct gt_recorder {
 	bool patient;			/* a launch may still wait for its name */
 	bool finishing;			/* gt_recorder_finish has begun */
 	bool active;			/* something moved since the last epoch */
+	uint32_t uuids;			/* in the file, of all processes */
 	uint64_t taken, freed;		/* bytes and chunks in this pass */
 	struct gt_anchor now, epoch;
 	int64_t anchored, called, came;	/* ns: last anchor in the file, last roll call, last hint that moved */

@@ -194,7 +194,7 @@ enum gt_ring_event {
 				 * by CUPTI's number */
 	GT_EV_GRAPH,		/* a graph was made, or instantiated, from another: their numbers in CUPTI, new | old */
 	GT_EV_DEVICE,		/* start, end: ticks. Which device this thread's allocations are on from its next call on;
-				 * UINT64_MAX: not known */
+				 * UINT64_MAX: not known. Then, if the driver told, its UUID, in two words */
 	/* Work that we timed by CUDA events (guest_events.c). Two words come first: the call's thread id | API id, its start in ticks; then
 	 * the words that CUPTI's have. A graph launched as a whole has the first four. */
 	GT_EV_TIMED_KERNEL, GT_EV_TIMED_COPY, GT_EV_TIMED_SET, GT_EV_TIMED_GRAPH,

@@ -141,11 +141,23 @@ static uint64_t device_of(uint64_t address, bool of_pool)
 	return of_context && !of_context(&device) && device >= 0 ? (uint64_t)device : UINT64_MAX;
 }
 
+/* Which of the machine's GPUs that is: processes number theirs as they like. */
+static bool uuid_of(uint64_t device, uint64_t uuid[2])
+{
+	static struct gt_asked newer, older;
+	int32_t (*ask)(void *, int32_t) = (int32_t (*)(void *, int32_t))gt_ask_driver(&newer, "cuDeviceGetUuid_v2");
+
+	if (!ask)
+		ask = (int32_t (*)(void *, int32_t))gt_ask_driver(&older, "cuDeviceGetUuid");
+	return device != UINT64_MAX && ask && !ask(uuid, (int32_t)device);
+}
+
 /* Something was allocated: where, unless it is where this thread's last allocation was. */
 static void tell_device(struct gt_tcb *t, const struct gt_api *api, uint64_t address)
 {
 	bool was = gt_inside;
-	uint64_t device, now;
+	uint64_t device, now, words[3] = { 0 };
+	bool known;
 
 	if (api->memkind == GT_MEM_HOST || api->memkind == GT_MEM_PHYSICAL || api->memkind == GT_MEM_MANAGED)
 		return;
@@ -154,8 +166,12 @@ static void tell_device(struct gt_tcb *t, const struct gt_api *api, uint64_t add
 	gt_inside = was;
 	if ((uint32_t)device + 2 == t->device)
 		return;
+	gt_inside = true;
+	words[0] = device;
+	known = uuid_of(device, &words[1]);
+	gt_inside = was;
 	now = gt_now(t);
-	if (gt_put_event(t, GT_EV_DEVICE, now, now, &device, 1))
+	if (gt_put_event(t, GT_EV_DEVICE, now, now, words, known ? 3 : 1))
 		t->device = (uint32_t)device + 2;
 	else
 		gt_lost(t, now, now);

@@ -30,6 +30,10 @@ same graph-is-the-truth graph.truth graph.rows
 is graph-nodes-have-their-launch "kernel 1 cuGraphLaunch" "$(causes graph.zst | tr ';' '\n' | grep Graph | sed 's/^ //; s/ [0-9]*$//')"
 want processes 0 run processes "$B/samples/multiproc"
 same processes-are-the-truth processes.truth processes.rows
+# four processes, one GPU: it is one, and has the work of all
+want processes-gpu 0 "$A" gpu --format json processes.zst
+is processes-share-one-gpu 1 "$(tr -d ' \n' <want.out | sed 's/"gpu_kernels".*//' | grep -o '"device":' | wc -l | tr -d ' ')"
+check processes-gpu-says-so grep -q 'and of 2 more processes, too: one line has the work of all' want.out
 
 # all that a record says is in the row: of every kind of work, by itself and in a graph
 want kinds 0 run kinds "$B/guest/fake/events kinds" SIMGPU_DEVICES=2
