@@ -10,10 +10,10 @@
 #include <string.h>
 #include "analyze/answers.h"
 #include "analyze/chain.h"
+#include "analyze/matched.h"
 #include "analyze/work_kind.h"
 #include "formats/base/buf.h"
 #include "formats/demangle.h"
-#include "formats/globs.h"
 
 struct tally { uint64_t ns, pieces; };
 struct critical {
@@ -24,6 +24,7 @@ struct critical {
 	struct tally kinds[GT_CHAIN_KINDS], likely;
 	struct tally *types, *lines;	/* work and calls by type number; outside CUDA by line */
 	uint64_t *sums;			/* by type number */
+	struct gt_matched without;
 	bool *gone;			/* by type number: --without */
 	struct gt_keep longest;
 	size_t most;			/* of a process: together they keep to what lists hold */
@@ -411,14 +412,13 @@ static void note_without(const struct critical *s, struct gt_table *t)
 	const struct gt_opt_list *globs = s->chain.asked.opt->without;
 
 	for (size_t i = 0; i < globs->n; i++) {
-		const struct gt_opt_list one = { .items = globs->items + i, .n = 1 };
 		bool any = false;
 
 		for (uint32_t k = 0; k < s->chain.order.nsegs && !any; k++) {
 			const struct gt_segment *seg = gt_reader_segment(s->chain.asked.reader, k);
 
 			for (uint32_t type = 0; type < seg->ntypes && !any; type++)
-				any = gt_globs_match(seg, &seg->types[type], (void *)&one);
+				any = gt_matched_by(&s->without, i, seg, &seg->types[type]);
 		}
 		if (!any)
 			gt_table_note(t, "--without %s matches nothing", globs->items[i]);
@@ -477,11 +477,13 @@ static int prepare(struct critical *s, struct gt_err *err)
 	s->lines = calloc(c->nlines + 1, sizeof(*s->lines));
 	if (!s->names || !s->types || !s->sums || !s->gone || !s->lines)
 		return gt_err_set(err, -ENOMEM, "no memory for the critical path");
+	if (asks_without(c->asked.opt) && gt_matched_init(&s->without, c->asked.opt->without, c->asked.reader, err))
+		return err->code;
 	for (uint32_t i = 0; i < c->order.nsegs && asks_without(c->asked.opt); i++) {
 		const struct gt_segment *seg = gt_reader_segment(c->asked.reader, i);
 
 		for (uint32_t t = 0; t < seg->ntypes; t++)
-			s->gone[c->order.types[i] + t] = gt_globs_match(seg, &seg->types[t], (void *)c->asked.opt->without);
+			s->gone[c->order.types[i] + t] = gt_matched(seg, &seg->types[t], &s->without);
 	}
 	return 0;
 }
@@ -568,6 +570,7 @@ static void critical_release(void *state)
 	free(s->lines);
 	free(s->sums);
 	free(s->gone);
+	gt_matched_release(&s->without);
 }
 
 const struct gt_analysis gt_critical_report = {

@@ -13,6 +13,7 @@
 #include "analyze/gate.h"
 #include "analyze/histogram_gaps.h"
 #include "analyze/listing.h"
+#include "analyze/matched.h"
 #include "analyze/query.h"
 #include "analyze/ranks.h"
 #include "analyze/run.h"
@@ -408,7 +409,7 @@ static int print(const char *file, const struct chosen *c, struct gt_table *cons
 }
 
 /* What the command line says of a trace that is open; to be released, what *o points at goes with it. */
-struct asked { struct gt_buf restrictions; struct gt_asked_range range; };
+struct asked { struct gt_buf restrictions; struct gt_asked_range range; struct gt_matched match; };
 
 /* origins: NULL, or as in gt_ask_range. */
 static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const char *path, const int64_t *origins, struct asked *a,
@@ -420,8 +421,10 @@ static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const
 	o->filter.pid = (int64_t)opt.pid;
 	o->filter.tid = (int64_t)opt.tid;
 	if (opt.match.n) {
-		o->filter.match = gt_globs_match;
-		o->filter.match_arg = &opt.match;
+		o->filter.match = gt_matched;
+		o->filter.match_arg = &a->match;
+		if (gt_matched_init(&a->match, &opt.match, r, err))
+			return err->code;
 	}
 	o->whole = opt.whole;
 	o->names = (enum gt_name_form)opt.names;
@@ -438,6 +441,7 @@ static int set_options(struct gt_analysis_options *o, struct gt_reader *r, const
 static void release_asked(struct asked *a)
 {
 	gt_buf_release(&a->restrictions);
+	gt_matched_release(&a->match);
 	gt_asked_range_release(&a->range);
 }
 

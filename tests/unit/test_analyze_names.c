@@ -1,5 +1,6 @@
 /* How kernels are called (--names) changes nothing but that: in no form do rows become one, and programs find the same names. */
 #define _GNU_SOURCE
+#include "analyze/matched.h"
 #include "analyze/run.h"
 #include "tests/unit/gpus.h"
 #include "tests/unit/reports.h"
@@ -129,4 +130,46 @@ static void a_long_name_widens_its_row_only(void)
 	free(name);
 }
 
-T_MAIN(T(each_row_stays_one), T(nsight_keeps_both), T(queries_ask_for_what_is_shown), T(a_long_name_widens_its_row_only))
+/* --match GLOB, and --match GLOB OTHER. NULL: no rows. */
+static json_t *kernels_matching(const char *glob, const char *other)
+{
+	const char *items[] = { glob, other };
+	const struct gt_opt_list globs = { .items = items, .n = other ? 2 : 1 };
+	struct gt_analysis_options o = plain;
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_reader *r = program();
+	struct gt_matched m;
+	json_t *j = NULL;
+
+	if (!gt_matched_init(&m, &globs, r, &err)) {
+		o.filter.match = gt_matched;
+		o.filter.match_arg = &m;
+		j = report(r, (const char *[]){ "kernels", NULL }, &o);
+	}
+	gt_matched_release(&m);
+	return j;
+}
+
+/* What is copied from a table finds what stood there, though others have the same short form; a pattern finds all that have it. */
+static void what_is_printed_is_what_matches(void)
+{
+	json_t *j;
+
+	for (enum gt_name_form form = GT_NAME_SHORT; form <= GT_NAME_MANGLED; form++)
+		for (int i = 0; i < NNAMES; i++) {
+			j = kernels_matching(in_form[form][i], NULL);
+			CHECK(rows(j, "kernels") == 1 && is(row(j, "kernels", 0), "name", names[i]));
+			json_decref(j);
+		}
+	j = kernels_matching("add<4, ..>*", NULL);
+	CHECK(rows(j, "kernels") == 2);
+	json_decref(j);
+	j = kernels_matching("add<4, float>", "mu?");
+	CHECK(rows(j, "kernels") == 2 && is(row(j, "kernels", 0), "name", names[1]) && is(row(j, "kernels", 1), "name", names[2]));
+	json_decref(j);
+	j = kernels_matching("@kernel", "add<4, float>");
+	CHECK(rows(j, "kernels") == NNAMES);
+	json_decref(j);
+}
+
+T_MAIN(T(each_row_stays_one), T(nsight_keeps_both), T(queries_ask_for_what_is_shown), T(what_is_printed_is_what_matches), T(a_long_name_widens_its_row_only))
