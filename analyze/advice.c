@@ -13,10 +13,11 @@
 static const struct gt_column columns[] = {
 	{ "recording", "Recording", GT_C_COUNT },	/* of the place to see */
 	{ "rule", "Rule", GT_C_WHOLE }, { "state", "Answer", GT_C_WHOLE }, { "cost_ns", "Costs", GT_C_NS }, { "gain_ns", "Could win", GT_C_NS },
-	{ "gain_percent", "%", GT_C_PERCENT }, { "at_ns", "See", GT_C_TIME }, { "duration_ns", "for", GT_C_NS }, { "tid", "TID", GT_C_COUNT },
+	{ "gain_percent", "%", GT_C_PERCENT }, { "at_ns", "See", GT_C_TIME }, { "duration_ns", "for", GT_C_NS }, { "pid", "PID", GT_C_COUNT },
+	{ "device", "Device", GT_C_COUNT }, { "tid", "TID", GT_C_COUNT },
 	{ "evidence", "Why", GT_C_TEXT }, { "remedy", NULL, GT_C_TEXT },
 };
-#define NCOLUMNS 11
+#define NCOLUMNS 13
 
 struct answer { const struct gt_rule *rule; struct gt_finding f; };
 
@@ -36,11 +37,32 @@ static int by_gain(const void *pa, const void *pb)
 
 static const char *const states[] = { "clean", "found", "cannot answer" };
 
+/* Whose the place is: tracks of its segment, each of them or GT_NONE. */
+struct whose { uint32_t process, device, thread; };
+
+static struct whose whose(const struct gt_idle *s, const struct gt_example *e)
+{
+	uint32_t first = s->order.tracks[e->seg->index], device = e->device == GT_NONE ? GT_NONE : e->device - first;
+	struct whose w = { .device = device, .thread = e->thread == GT_NONE ? GT_NONE : e->thread - first };
+
+	while (w.device != GT_NONE && e->seg->tracks[w.device].kind != GT_TRACK_DEVICE)
+		w.device = e->seg->tracks[w.device].parent;
+	device = w.thread != GT_NONE ? w.thread : device;
+	w.process = device == GT_NONE ? GT_NONE : gt_track_process(e->seg, device);
+	return w;
+}
+
+static struct gt_cell id_of(const struct gt_example *e, uint32_t track)
+{
+	return track == GT_NONE ? gt_cell_none() : gt_cell_i(e->seg->tracks[track].id);
+}
+
 static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, const struct answer *a, uint64_t window)
 {
 	const struct gt_idle *s = f->idle;
 	const struct gt_example *e = &a->f.at;
-	bool is = a->f.state == GT_FOUND, place = is && e->seg, thread = place && e->thread != GT_NONE;
+	bool is = a->f.state == GT_FOUND, place = is && e->seg;
+	struct whose w = place ? whose(s, e) : (struct whose){ GT_NONE, GT_NONE, GT_NONE };
 
 	gt_table_add(t, (struct gt_cell[NCOLUMNS]){
 		place ? gt_cell_u(e->seg->index) : gt_cell_none(), gt_cell_text(a->rule->name), gt_cell_text(states[a->f.state]),
@@ -48,7 +70,7 @@ static void add_answer(const struct gt_advice_facts *f, struct gt_table *t, cons
 		is ? gt_cell_share(a->f.gain, window) : gt_cell_none(),
 		place ? gt_cell_i(gt_since(s->asked.opt, s->asked.reader, e->seg, e->from)) : gt_cell_none(),
 		place ? gt_cell_i(e->to - e->from) : gt_cell_none(),
-		thread ? gt_cell_i(e->seg->tracks[e->thread - s->order.tracks[e->seg->index]].id) : gt_cell_none(),
+		id_of(e, w.process), id_of(e, w.device), id_of(e, w.thread),
 		gt_cell_text(a->f.text), gt_cell_text(a->rule->remedy) } + gt_where_skip(s->asked.reader));
 }
 
@@ -76,6 +98,26 @@ static void say_words(const struct gt_idle *s, struct gt_table *t, const char *f
 	}
 }
 
+/* ", GPU 0 of process 617, thread 618": as much of it as tells it from others. */
+static void put_whose(const struct gt_idle *s, const struct gt_example *e, char *to, size_t size)
+{
+	struct whose w = whose(s, e);
+	const struct gt_track *tracks = e->seg->tracks;
+	unsigned processes = 0, devices = 0;
+
+	for (uint32_t t = 0; t < e->seg->ntracks; t++)
+		processes += tracks[t].kind == GT_TRACK_PROCESS;
+	for (size_t i = 0; i < s->ndevices; i++)
+		devices += s->devices[i].seg == e->seg;
+	*to = 0;
+	if (w.device != GT_NONE && devices > 1)
+		snprintf(to, size, ", GPU %lld", (long long)tracks[w.device].id);
+	if (w.process != GT_NONE && processes > 1)
+		snprintf(to + strlen(to), size - strlen(to), "%s process %lld", *to ? " of" : ",", (long long)tracks[w.process].id);
+	if (w.thread != GT_NONE)
+		snprintf(to + strlen(to), size - strlen(to), ", thread %lld", (long long)tracks[w.thread].id);
+}
+
 static void say_found(const struct gt_advice_facts *f, struct gt_table *t, const struct answer *a, unsigned nth, uint64_t window)
 {
 	const struct gt_idle *s = f->idle;
@@ -95,9 +137,7 @@ static void say_found(const struct gt_advice_facts *f, struct gt_table *t, const
 		return;
 	snprintf(text, sizeof(text), "see: %s%.9f s, for %s", gt_whose(&s->asked, e->seg).text,
 		 (double)gt_since(s->asked.opt, s->asked.reader, e->seg, e->from) / 1e9, told((uint64_t)(e->to - e->from)));
-	if (e->thread != GT_NONE)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", thread %lld",
-			 (long long)e->seg->tracks[e->thread - s->order.tracks[e->seg->index]].id);
+	put_whose(s, e, text + strlen(text), sizeof(text) - strlen(text));
 	say_words(s, t, "      ", text);
 }
 

@@ -103,7 +103,8 @@ static void add_copies(struct gt_advice_facts *f, const struct gt_cols *cols, ui
 	struct gt_pick p;
 
 	for (gt_pick_start(&p, cols, code, GT_R_BYTES, GT_R_NONE); gt_pick_next(&p); ) {
-		struct gt_example one = { cols->seg, cols->start[p.row], cols->start[p.row] + cols->dur[p.row], GT_NONE, GT_NONE, GT_NONE };
+		struct gt_example one = { cols->seg, cols->start[p.row], cols->start[p.row] + cols->dur[p.row], GT_NONE, GT_NONE,
+					  gt_in_time_track(&f->idle->order, cols->seg, cols->track) };
 		uint64_t bytes = 0;
 		bool has_bytes = gt_pick_value(&p, 0, &bytes), waits = p.nth <= known && async && !async[p.nth - 1];
 

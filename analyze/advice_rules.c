@@ -138,24 +138,43 @@ static void driver_in_loop(const struct gt_advice_facts *f, uint64_t window, str
 	late_cause(f, GT_IDLE_IOCTL, window, "the program is in the kernel driver", to);
 }
 
+/* A stretch of a GPU. */
+static struct gt_example on_gpu(const struct gt_idle_device *d, struct gt_idle_time t)
+{
+	return (struct gt_example){ t.to > t.from ? d->seg : NULL, t.from, t.to, GT_NONE, GT_NONE, d->number };
+}
+
 static void exposed_communication(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
+	struct gt_example longest = { .seg = NULL };
 	uint64_t ns = 0;
 
-	for (size_t i = 0; i < f->idle->ndevices; i++)
+	for (size_t i = 0; i < f->idle->ndevices; i++) {
+		struct gt_example one = on_gpu(&f->idle->devices[i], f->idle->devices[i].talk);
+
 		ns = gt_sat_add(ns, f->idle->devices[i].kind[GT_WORK_COMMUNICATION]);
+		if (one.seg)
+			gt_example_keep_longest(&longest, &one);
+	}
 	if (!worth(ns, window, FIND_MOST))
 		return;
-	found(to, ns, ns, &(struct gt_example){ .seg = NULL });
+	found(to, ns, ns, &longest);
 	SAY(to, "GPUs communicate for %s (%.1f %%) in which nothing computes", told(ns), percent(ns, window));
 }
 
 /* What a GPU has to do by itself: who has less of it waits for the others in communication, and would look as busy as they. */
 static uint64_t own_work(const struct gt_idle_device *d) { return gt_sat_add(d->kind[GT_WORK_COMPUTE], d->kind[GT_WORK_COPY]); }
 
+/* Where it waits for who has more: in communication, or with nothing to do. */
+static struct gt_example where_it_waits(const struct gt_idle_device *d)
+{
+	return on_gpu(d, d->talk.to > d->talk.from ? d->talk : d->gap);
+}
+
 static void unbalanced(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
 {
 	const struct gt_idle_device *all = f->idle->devices, *most = all, *least = all;
+	struct gt_example at;
 	uint64_t span = 0, more;
 
 	for (size_t i = 0; i < f->idle->ndevices; i++) {
@@ -166,7 +185,8 @@ static void unbalanced(const struct gt_advice_facts *f, uint64_t window, struct 
 	more = f->idle->ndevices ? own_work(most) - own_work(least) : 0;
 	if (f->idle->ndevices < 2 || !worth(more, span, 1000))
 		return;
-	found(to, more, more, &(struct gt_example){ .seg = NULL });
+	at = where_it_waits(least);
+	found(to, more, more, &at);
 	SAY(to, "%s works for %s (communication apart) and %s for %s", gt_which_gpu(&f->idle->asked, most->seg, most->track).text,
 	    told(own_work(most)), gt_which_gpu(&f->idle->asked, least->seg, least->track).text, told(own_work(least)));
 }

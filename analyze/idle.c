@@ -75,6 +75,14 @@ static int64_t clip(const struct gt_idle *s, int64_t at)
 
 struct swept { struct gt_idle *s; struct gt_idle_device *d; };
 
+/* Stretches of one thing lie side by side. */
+static void talks(struct gt_idle_device *d, int64_t from, int64_t to)
+{
+	d->talking = (struct gt_idle_time){ d->talking.to == from && d->talking.from < from ? d->talking.from : from, to };
+	if (d->talking.to - d->talking.from > d->talk.to - d->talk.from)
+		d->talk = d->talking;
+}
+
 static void on_stretch(void *arg, const struct gt_sweep *sweep, int64_t from, int64_t to)
 {
 	struct swept *w = arg;
@@ -85,6 +93,8 @@ static void on_stretch(void *arg, const struct gt_sweep *sweep, int64_t from, in
 	for (unsigned k = 0; k < GT_WORK_KINDS; k++)
 		if (sweep->active[k]) {
 			w->d->kind[k] = gt_sat_add(w->d->kind[k], ns);
+			if (k == GT_WORK_COMMUNICATION)
+				talks(w->d, clip(w->s, from), clip(w->s, to));
 			break;
 		}
 	if (sweep->distinct == 1)

@@ -58,6 +58,7 @@ struct gt_idle_gap {
 	int64_t slice;			/* how long that was, ns: all slices of that cause and type */
 };
 struct gt_idle_sum { uint32_t cause, type; uint64_t ns, gaps; int64_t longest; };	/* type: GT_NONE where it does not matter */
+struct gt_idle_time { int64_t from, to; };
 struct gt_idle_device {
 	const struct gt_segment *seg;
 	uint32_t track, number, process;	/* number over all segments; slot of its process */
@@ -65,7 +66,9 @@ struct gt_idle_device {
 	uint64_t kind[GT_WORK_KINDS];		/* ns, each moment once: the first kind of those that run */
 	uint64_t cause[GT_IDLE_CAUSE_COUNT];
 	uint64_t gaps;
+	struct gt_idle_time talk, gap;		/* the longest: of communication while nothing computes, of its gaps; from == to: none */
 	/* the rest is private */
+	struct gt_idle_time talking;	/* the last of the former */
 	bool first;			/* of its process */
 	struct gt_sweep sweep;
 	bool closing;			/* a gap that `next` ends, unless another one begins at the same time */

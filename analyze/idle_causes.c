@@ -233,6 +233,7 @@ int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from,
 	gap.next = next ? *next : (struct gt_idle_op){ .start = INT64_MAX, .type = GT_NONE, .thread = GT_NONE };
 	d->idle = gt_sat_add(d->idle, (uint64_t)(to - from));
 	d->gaps++;
+	d->gap = to - from > d->gap.to - d->gap.from ? (struct gt_idle_time){ from, to } : d->gap;
 	s->nparts = 0;
 	s->cutting = d;
 	s->cutting_to = next ? next->start : to;
