@@ -102,7 +102,7 @@ const struct gt_diff_rule gt_diff_rules[] = {
 	  .gates = "call_ns call_per_node_ns gpu_mean_ns call_percent queue_percent gpu_percent queue_ns queued gpu_ns all_ns ops",
 	  .none = "graph pid" },
 	{ .table = "launch_bound", .report = "launches", .layer = GT_LAYER_GPU, .keys = "process device", .loose = "device",
-	  .less = "launch_bound_ns launch_bound_percent", .either = "window_ns",
+	  .less = "launch_bound_ns launch_bound_percent host_bound_ns host_bound_percent unqueued_ns", .either = "window_ns",
 	  .gates = "idle_ns before_call_ns in_call_ns after_call_ns stretches late_ns launched_ns unknown_ns", .none = "recording pid" },
 	{ .table = "queues", .report = "queues", .layer = GT_LAYER_GPU, .keys = "process device stream", .loose = "device stream",
 	  .less = "blocked_ns", .either = "launches most mean full_percent",

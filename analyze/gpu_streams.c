@@ -41,17 +41,9 @@ static int by_device(const void *pa, const void *pb)
 	return (a->track > b->track) - (a->track < b->track);
 }
 
-/* What its process calls it by. */
-static uint32_t own_device(const struct gt_gpu_place *p)
-{
-	uint32_t up = p->seg->tracks[p->track].parent;
-
-	return p->track != p->device && up < p->track && p->seg->tracks[up].kind == GT_TRACK_DEVICE ? up : p->device;
-}
-
 static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p, struct gt_gpu_namer *namer)
 {
-	const struct gt_track *track = &p->seg->tracks[p->track], *device = &p->seg->tracks[own_device(p)];
+	const struct gt_track *track = &p->seg->tracks[p->track], *device = &p->seg->tracks[gt_gpu_own_device(p->seg, p->track, p->device)];
 	const struct gt_asked *a = &g->asked;
 	const char *name = track->name != GT_NONE ? gt_str(p->seg, track->name) : NULL;
 	struct gt_cell cells[NCOLUMNS];

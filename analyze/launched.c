@@ -88,7 +88,7 @@ int gt_launched_run(struct gt_launched *l, const struct gt_cols *cols, struct gt
 	struct gt_moment *m;
 	uint64_t first;
 
-	if (!l->device && !(l->device = gt_gpu_devices_seen(&l->order, l->asked.reader)))
+	if (!l->device && !(l->device = gt_gpu_devices(&l->order, l->asked.reader)))
 		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
 	m = gt_in_time_run(&l->order, cols, err);
 	slots = m ? gt_timeline_records(&l->order.lines[cols->seg->index], cols->n, sizeof(*slots), &first, err) : NULL;

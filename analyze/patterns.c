@@ -201,7 +201,9 @@ static const struct gt_column sequence_columns[] = {
 
 static struct gt_cell device_id(const struct lane *l)
 {
-	return l->seg->tracks[l->device].kind == GT_TRACK_DEVICE ? gt_cell_i(l->seg->tracks[l->device].id) : gt_cell_none();
+	const struct gt_track *device = &l->seg->tracks[gt_gpu_own_device(l->seg, l->track, l->device)];
+
+	return device->kind == GT_TRACK_DEVICE ? gt_cell_i(device->id) : gt_cell_none();
 }
 
 static struct gt_cell stream_id(const struct gt_segment *seg, uint32_t track)

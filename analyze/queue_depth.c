@@ -324,7 +324,7 @@ static int by_device(const void *pa, const void *pb)
 
 static void where(struct gt_cell cells[5], const struct lane *l)
 {
-	const struct gt_track *track = &l->seg->tracks[l->track], *device = &l->seg->tracks[l->device];
+	const struct gt_track *track = &l->seg->tracks[l->track], *device = &l->seg->tracks[gt_gpu_own_device(l->seg, l->track, l->device)];
 
 	gt_where_process(cells, l->seg, gt_track_process(l->seg, l->track));
 	cells[3] = device->kind == GT_TRACK_DEVICE ? gt_cell_i(device->id) : gt_cell_none();
