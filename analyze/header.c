@@ -682,6 +682,8 @@ static int metadata_finish(void *state, struct gt_table **tables, unsigned max, 
 	int rc = 0;
 
 	tables[0] = m.t = gt_table_new("metadata", "Metadata", meta_columns + m.skip, 3 - m.skip);
+	if (m.t)
+		gt_table_folds(m.t, 120);
 	for (uint32_t i = 0; m.t && !rc && i < gt_reader_segments(a->reader); i++) {
 		m.seg = gt_reader_segment(a->reader, i);
 		rc = gt_meta_each(m.seg, add_meta, &m);

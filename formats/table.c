@@ -133,6 +133,7 @@ int gt_table_column(const struct gt_table *t, const char *key)
 
 void gt_table_gives_way(struct gt_table *t, const char *keys) { t->gives_way = keys; }
 
+void gt_table_folds(struct gt_table *t, size_t width) { t->fold = width; }
 void gt_table_names_matter(struct gt_table *t) { t->names_matter = true; }
 
 void gt_table_instead(struct gt_table *t, const char *key, const char *other)

@@ -72,6 +72,8 @@ void gt_table_say(struct gt_table *t, const char *fmt, ...) __attribute__((forma
 void gt_table_gives_way(struct gt_table *t, const char *keys);
 /* On a narrow terminal more columns give way to texts: these get two fifths of it, where that can be. */
 void gt_table_names_matter(struct gt_table *t);
+/* Words in its last column go on in the next line where a line would be longer than `width` columns, into a file, too. */
+void gt_table_folds(struct gt_table *t, size_t width);
 /* Text prints the cells of the column `other` in the place of those of the column `key`, under its title; both are texts. The other
  * formats have each as it is. A table without the column `key` stays as it is. */
 void gt_table_instead(struct gt_table *t, const char *key, const char *other);

@@ -372,13 +372,14 @@ static void print_cell(struct gt_out *out, const struct grid *g, struct line *li
 		       enum gt_tone tone, size_t limit)
 {
 	size_t pad = g->widths[column] > width ? g->widths[column] - width : 0;
+	size_t last = g->t->fold && g->t->fold < limit ? g->t->fold : limit;
 	bool left = gt_is_text(&g->t->columns[column]);
 
 	line->owed += left ? 0 : pad;
 	if (width) {
 		gt_put_spaces(out, line->owed);
 		line->at += line->owed;
-		gt_put_words(out, tone, text, line->at, line->at, column + 1 == g->ncolumns && left ? limit : SIZE_MAX);
+		gt_put_words(out, tone, text, line->at, line->at, column + 1 == g->ncolumns && left ? last : SIZE_MAX);
 		line->at += width;
 		line->owed = 0;
 	}
@@ -415,7 +416,7 @@ static void plan_plain(struct grid *g, const struct gt_out *out, size_t limit)
 		g->shown[g->nshown++] = (struct shown){ i, (unsigned)g->widths[i], gt_is_text(&g->t->columns[i]) };
 		room += g->widths[i] + GAP + GT_PIECE;
 	}
-	g->room = limit == SIZE_MAX && !out->colours && room <= PLAIN_MOST ? room : 0;
+	g->room = limit == SIZE_MAX && !g->t->fold && !out->colours && room <= PLAIN_MOST ? room : 0;
 }
 
 /* false: there is a text in it that has more bytes than its column is wide. */

@@ -22,6 +22,7 @@ struct gt_table {
 	size_t nnotes, notes_cap, nlines, lines_cap, ncannot;	/* ncannot: of the notes, the first ones */
 	enum gt_tone tone;		/* of the next line */
 	const char *gives_way;
+	size_t fold;			/* columns of a line; 0: as the terminal has them */
 	int replaced, by;		/* columns: text has the cells of the second in the first; none where both are 0 */
 	struct gt_row_source source;	/* next NULL: there is none, or it is at its end; rows in cells come before its */
 	struct gt_cell *pulled;		/* room for its row */

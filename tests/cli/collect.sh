@@ -6,7 +6,7 @@ unset XDG_RUNTIME_DIR
 export TMPDIR="$(TMPDIR=/tmp mktemp -d)"	# for sessions alone: of a long path they make no use
 trap 'rm -rf "$TMPDIR"' EXIT
 
-meta() { "$A" metadata "$2" 2>/dev/null | sed -n "s/^  $1  *//p"; }			# meta KEY FILE
+meta() { "$A" --format tsv metadata "$2" 2>/dev/null | tr -d '\r' | sed -n "s/^$1	//p"; }			# meta KEY FILE
 
 # ---- what passes through ----
 want status_passes 7 "$C" -q -o s1.zst sh -c 'exit 7'

@@ -6,7 +6,7 @@ unset XDG_RUNTIME_DIR
 export TMPDIR="$(TMPDIR=/tmp mktemp -d)"	# for sessions alone: of a long path they make no use
 trap 'rm -rf "$TMPDIR"' EXIT
 
-meta() { "$A" metadata "$2" 2>/dev/null | sed -n "s/^  $1  *//p"; }			# meta KEY FILE
+meta() { "$A" --format tsv metadata "$2" 2>/dev/null | tr -d '\r' | sed -n "s/^$1	//p"; }			# meta KEY FILE
 # values FILE: "DEVICE NAME VALUE" of each row, in order of time
 values() { "$X" --jsonl -o - "$1" 2>/dev/null | sed -n 's/.*"name":"\([a-z_]*\)","tid":[0-9]*,"device":\([0-9]*\),"details":{"value":"*\([0-9a-fx]*\)"*}}$/\2 \1 \3/p'; }
 until_it_is() {		# until_it_is WANTED CMD...: a slow machine's time at most
@@ -43,7 +43,7 @@ is counters_are_no_gpu_work "api ioctl 0" "$(figure layers t.zst) $(figure gpu_o
 is calls_are_all_there 1 "$(($(calls cuLaunchKernel t.zst) > 0))"
 is metadata_events api,ioctl,nvml "$(meta events t.zst)"
 is metadata_nvml "true 580.0.simulated 13.0.simulated 10000000 true" "$(meta simulated t.zst) $(meta nvml.driver_version t.zst) $(meta nvml.version t.zst) $(meta nvml.interval_ns t.zst) $(meta nvml.simulated t.zst)"
-is metadata_devices 2 "$("$A" metadata t.zst | grep -c 'nvml.devices.[01] .*"name":"NVIDIA H200 (Simulated)","uuid":"GPU-51300000-.*","memory_bytes":150754820096,"pci_bus_id":"00000000:0[12]:00.0"')"
+is metadata_devices 2 "$("$A" --format tsv metadata t.zst | grep -c 'nvml.devices.[01]	.*"name":"NVIDIA H200 (Simulated)","uuid":"GPU-51300000-.*","memory_bytes":150754820096,"pci_bus_id":"00000000:0[12]:00.0"')"
 live() { "$A" --format tsv counters "$1" | awk -F"\t" 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "samples") s = i; if ($i == "counter") c = i } } $c ~ /^live_/ { n += $s } END { print n + 0 }'; }
 is metadata_counts_values "$(figure counters t.zst)" "$(($(meta nvml.values t.zst) + $(live t.zst)))"
 
@@ -95,7 +95,7 @@ is refused_is_told_with_v_only 0 "$(grep -c power_mw want.err)"
 is refused_is_no_loss "15 0" "$(figure counters r.zst) $(figure lost r.zst)"
 want refused_verbose 0 "$C" -v -f -o r.zst -e nvml true
 is refused_is_told_once 1 "$(grep -c 'gtcollect: nvml: device 1 (NVIDIA H200 (Simulated)) has no power_mw: 3 (Not Supported)' want.err)"
-is refused_is_in_the_metadata 1 "$("$A" metadata r.zst | grep -c 'nvml.devices.1 .*"refused":\["power_mw"\]')"
+is refused_is_in_the_metadata 1 "$("$A" --format tsv metadata r.zst | grep -c 'nvml.devices.1	.*"refused":\["power_mw"\]')"
 export SIM_NVML_FAIL=nvmlDeviceGetTemperature:15
 want failing 0 "$C" -f -o r.zst -e nvml --nvml-interval 3600s true
 says failing_is_told '2 counter values could not be read; -v says why'

@@ -845,7 +845,31 @@ static void a_closed_output_ends_a_source(void)
 	CHECK(c.closed == 1);
 }
 
-T_MAIN(T(reals), T(a_source_gives_the_rows), T(a_source_may_have_no_rows), T(long_sources_are_aligned_by_the_thousand),
+/* No terminal, and lines of 40 columns all the same, where that was asked for. */
+static void long_words_are_folded_into_files(void)
+{
+	static const struct gt_column cols[] = { { "key", "Key", GT_C_TEXT }, { "value", "Value", GT_C_WHOLE } };
+	struct gt_err e = GT_ERR_INIT;
+
+	for (int folds = 0; folds < 2; folds++) {
+		struct gt_table *t = gt_table_new("t", NULL, cols, 2);
+		struct gt_out o;
+
+		gt_table_add(t, (struct gt_cell[]){ { .s = "k" }, { .s = "{\"id\":0,\"name\":\"one\",\"memory\":150109880320}" } });
+		if (folds)
+			gt_table_folds(t, 40);
+		gt_out_memory(&o);
+		CHECK(!gt_tables_print(&t, 1, GT_TEXT, NULL, &o, &e));
+		CHECK((strstr(o.data, "\"name\":\"one\",\n") != NULL) == folds);
+		gt_out_close(&o, &e);
+		gt_out_memory(&o);
+		CHECK(!gt_tables_print(&t, 1, GT_TSV, NULL, &o, &e) && strstr(o.data, "one\",\"memory\":150109880320}\n"));
+		gt_out_close(&o, &e);
+		gt_table_free(t);
+	}
+}
+
+T_MAIN(T(long_words_are_folded_into_files), T(reals), T(a_source_gives_the_rows), T(a_source_may_have_no_rows), T(long_sources_are_aligned_by_the_thousand),
        T(a_source_may_break), T(a_closed_output_ends_a_source), T(rows_of_forms_are_rows), T(answers), T(text), T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations), T(scaled_as_printf_does),
        T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
        T(control_characters_stay_inside), T(narrow_terminal), T(columns_give_way), T(columns_give_way_to_names), T(one_text_instead_of_another),
