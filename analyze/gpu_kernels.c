@@ -292,8 +292,10 @@ static void add_top(struct kernels *k, struct gt_table *t, struct gt_kernel_name
 			gt_cell_mean(one->ran.total, one->ran.count), gt_cell_u(one->ran.longest),
 			gt_cell_share(one->busy, k->time.crowded ? 0 : busy), gt_cell_text(one->name) });
 	}
-	if (k->n > shown)
+	if (k->n > shown) {
+		gt_table_lacks_rows(t);
 		gt_table_note(t, "%zu more: gtanalyze kernels", k->n - shown);
+	}
 	if (k->n)
 		note_busy(k, t, busy);
 	gt_name_ids_note(&k->names, t, "kernels");

@@ -51,6 +51,8 @@ void gt_note_kept(struct gt_table *t, const struct gt_keep *keep)
 {
 	uint64_t more = keep->offered - keep->n;
 
+	if (more)
+		gt_table_lacks_rows(t);
 	if (keep->offered <= GT_KEEP_ALL || !more)
 		gt_table_note_cut(t, keep->offered, keep->n);
 	else if (keep->max < GT_KEEP_ALL)

@@ -78,6 +78,8 @@ void gt_table_note(struct gt_table *t, const char *fmt, ...)
 	va_end(ap);
 }
 
+void gt_table_lacks_rows(struct gt_table *t) { t->more = true; }
+
 void gt_table_note_more(struct gt_table *t, size_t more, size_t enough)
 {
 	char top[40] = "";

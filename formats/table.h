@@ -49,6 +49,7 @@ void gt_table_note(struct gt_table *t, const char *fmt, ...) __attribute__((form
 void gt_table_note_more(struct gt_table *t, size_t more, size_t enough);
 /* Likewise, of n rows of which the table shows fewer: none holds more than GT_TABLE_MOST, so that memory stays bounded. */
 void gt_table_note_cut(struct gt_table *t, size_t n, size_t shown);
+void gt_table_lacks_rows(struct gt_table *t);	/* there are more, which its notes say in words of their own */
 #define GT_TABLE_MOST 100000
 void gt_table_warns(struct gt_table *t);	/* its notes cast doubt on figures, and are to be seen */
 /* Whether it answers its question, for who wants no more than that ("state" in json): it does, unless it is told otherwise.

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <pty.h>
 #include <unistd.h>
+#include "analyze/report.h"
 #include "formats/table.h"
 
 static const struct gt_column columns[] = {
@@ -492,6 +493,33 @@ static void what_tells_nothing_goes_before_names(void)
 	gt_table_free(t);
 }
 
+/* A place is no place that all rows have in common where some rows are not here, however that is said. */
+static void places_stay_where_rows_are_missing(void)
+{
+	static const struct gt_column cols[] = { { "pid", "PID", GT_C_COUNT }, { "n", "N", GT_C_COUNT }, { "error", "Error", GT_C_TEXT },
+						 { "k", "K", GT_C_COUNT } };
+	static const struct { struct gt_keep keep; bool some; const char *says; } all[] = {
+		{ { .n = 2, .max = 2, .offered = 2 }, false, "" }, { { .n = 2, .max = 2, .offered = 3 }, true, "1 more row" },
+		{ { .n = 2, .max = 2, .offered = GT_KEEP_ALL + 1 }, true, "gtexport --jsonl" },
+		{ { .n = 2, .max = GT_KEEP_ALL, .offered = GT_KEEP_ALL + 1 }, true, "holds 100000" } };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct gt_table *t = gt_table_new("x", NULL, cols, 4);
+		const char *note;
+
+		for (int k = 1; k <= 2; k++)
+			gt_table_add(t, (struct gt_cell[]){ { .i = 7 }, { .i = k }, { .s = "CUDA_ERROR_INVALID_CONTEXT" }, { .i = k } });
+		gt_table_gives_way(t, "n pid");
+		gt_note_kept(t, &all[i].keep);
+		note = gt_table_get_note(t, 0);
+		CHECK(!note == !all[i].some && (!note || strstr(note, all[i].says)));
+		if (!on_terminal(t, 24))
+			SKIP("no pseudo terminals");
+		CHECK(!strstr(on_terminal(t, 24), "PID  N") == !all[i].some);
+		gt_table_free(t);
+	}
+}
+
 /* Paths and other long words go on in the next line; nothing of them is lost. */
 static void long_words_are_broken(void)
 {
@@ -874,5 +902,5 @@ T_MAIN(T(long_words_are_folded_into_files), T(reals), T(a_source_gives_the_rows)
        T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
        T(control_characters_stay_inside), T(narrow_terminal), T(columns_give_way), T(columns_give_way_to_names), T(one_text_instead_of_another),
        T(more_rows), T(colours_move_nothing), T(columns_become_narrower_first), T(what_finds_room_comes_back), T(what_tells_nothing_goes_before_names),
-       T(long_words_are_broken),
+       T(long_words_are_broken), T(places_stay_where_rows_are_missing),
        T(words_and_drawings_stay_whole), T(tables_of_programs_have_names), T(absent_cells_say_why))
