@@ -427,8 +427,9 @@ static int add_losses(struct gt_idle *s, const struct gt_cols *cols, struct gt_e
 	const uint64_t *scopes = gt_cols_args(cols, 0, 1, &n);
 
 	for (uint32_t i = 0; i < cols->n; i++) {
-		struct gt_idle_loss one = { cols->start[i], cols->start[i] + cols->dur[i], track,
-					    (uint8_t)(i < n ? scopes[i] : GT_SCOPE_ALL) };
+		struct gt_idle_loss one = { .from = cols->start[i], .to = cols->start[i] + cols->dur[i], .track = track,
+					    .scope = (uint8_t)(i < n ? scopes[i] : GT_SCOPE_ALL) };
+		struct gt_idle_loss *last = s->nlosses ? &s->losses[s->nlosses - 1] : NULL;
 
 		if (one.scope == GT_SCOPE_TRACK && is_thread(cols->seg, cols->track)) {
 			struct gt_host_line *l = line_of(s, track);
@@ -439,9 +440,11 @@ static int add_losses(struct gt_idle *s, const struct gt_cols *cols, struct gt_e
 				return err->code;
 			continue;
 		}
+		s->losses_ordered = false;
 		if (s->nlosses == LOSSES) {
-			s->losses[LOSSES - 1].to = one.to > s->losses[LOSSES - 1].to ? one.to : s->losses[LOSSES - 1].to;
-			s->losses[LOSSES - 1].scope = GT_SCOPE_ALL;
+			last->from = one.from < last->from ? one.from : last->from;
+			last->to = one.to > last->to ? one.to : last->to;
+			last->scope = GT_SCOPE_ALL;
 			continue;
 		}
 		if (gt_grow(&s->losses, &s->losses_cap, s->nlosses + 1, sizeof(*s->losses)))

@@ -142,8 +142,9 @@ struct gt_idle {
 	struct { uint32_t process; uint64_t tid; uint32_t track; } last_thread;
 	bool too_wide;				/* a recording is longer than time is kept for: there is no answer */
 	bool calls;				/* were recorded in the segment at hand */
-	struct gt_idle_loss { int64_t from, to; uint32_t track; uint8_t scope; } *losses;		/* of the segment at hand */
+	struct gt_idle_loss { int64_t from, to, until; uint32_t track; uint8_t scope; } *losses;	/* of the segment at hand */
 	size_t nlosses, losses_cap;
+	bool losses_ordered;			/* by their start; until: the last end of it and those before */
 	const struct gt_segment *seg;
 	uint64_t block;
 	size_t first_device;			/* of the segment at hand */

@@ -82,19 +82,52 @@ static bool concerns(const struct gt_idle *s, const struct gt_idle_loss *l, cons
 	       (l->scope == GT_SCOPE_PROCESS && gt_places_slot(&s->places, d->seg, l->track - first) == d->process);
 }
 
-/* [from, to) had this cause, but where records were lost. Losses do not overlap the more the further on in the list. */
+static int by_start(const void *pa, const void *pb)
+{
+	const struct gt_idle_loss *a = pa, *b = pb;
+
+	return (a->from > b->from) - (a->from < b->from);
+}
+
+static void order_losses(struct gt_idle *s)
+{
+	qsort(s->losses, s->nlosses, sizeof(*s->losses), by_start);
+	for (size_t i = 0; i < s->nlosses; i++)
+		s->losses[i].until = i && s->losses[i - 1].until > s->losses[i].to ? s->losses[i - 1].until : s->losses[i].to;
+	s->losses_ordered = true;
+}
+
+/* The first loss that may reach beyond that time. */
+static size_t first_loss(struct gt_idle *s, int64_t at)
+{
+	size_t low = 0, high = s->nlosses;
+
+	if (high && !s->losses_ordered)
+		order_losses(s);
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->losses[mid].until <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* [from, to) had this cause, but where records were lost. */
 static int add_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to, struct gt_err *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < s->nlosses && from < to; i++) {
+	for (size_t i = first_loss(s, from); !rc && i < s->nlosses && from < to && s->losses[i].from < to; i++) {
 		const struct gt_idle_loss *l = &s->losses[i];
 		int64_t until = l->to < to ? l->to : to;
 
-		if (l->to <= from || l->from >= to || !concerns(s, l, s->cutting))
+		if (l->to <= from || !concerns(s, l, s->cutting))
 			continue;
 		if (l->from > from)
-			rc = add_slice(s, cause, type, from, l->from, err);
+			rc = add_part(s, cause, type, from, l->from, err);
 		s->cutting_unsure = true;
 		if (!rc)
 			rc = add_part(s, GT_IDLE_LOST, GT_NONE, l->from > from ? l->from : from, until, err);

@@ -24,13 +24,63 @@ void gt_grid_init(struct gt_grid *g, int64_t from, int64_t to, size_t most)
 		g->covered[d] = INT64_MIN;
 }
 
-/* Adds the busy time of [start, end) to the buckets it touches. */
-static void spread(struct gt_grid *g, struct gt_tally *t, int64_t start, int64_t end, unsigned category)
+/* ---- long rows ---- */
+
+/* A row that covers many buckets would cost as many additions, and a trace of calls within calls has many such rows. So of the
+ * buckets that it covers whole only the first, and the one behind the last, are noted: one more row covers them from here on, one
+ * less. The sums are made when they are asked for. */
+struct gt_whole { int64_t *more[GT_SUMMARY_DEPTHS][GT_CATEGORY_COUNT]; };	/* by bucket, and one more; NULL: no row is that long */
+#define LONG_ROW 16			/* buckets */
+
+/* Buckets [from, to). false: no memory, and nothing is done. */
+static bool cover_whole(struct gt_grid *g, unsigned depth, unsigned category, size_t from, size_t to)
 {
-	int64_t low = begin_of(g->first, g->shift);
+	int64_t **more;
+
+	if (!g->whole && !(g->whole = calloc(1, sizeof(*g->whole))))
+		return false;
+	more = &g->whole->more[depth][category];
+	if (!*more && !(*more = calloc(g->n + 1, sizeof(**more))))
+		return false;
+	(*more)[from]++;
+	(*more)[to]--;
+	return true;
+}
+
+static void release_whole(struct gt_grid *g)
+{
+	for (unsigned d = 0; g->whole && d < GT_SUMMARY_DEPTHS; d++)
+		for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
+			free(g->whole->more[d][c]);
+	free(g->whole);
+	g->whole = NULL;
+}
+
+static void sum_whole(struct gt_grid *g)
+{
+	for (unsigned d = 0; g->whole && d < GT_SUMMARY_DEPTHS; d++)
+		for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++) {
+			const int64_t *more = g->whole->more[d][c];
+			uint64_t rows = 0;
+
+			for (size_t i = 0; more && i < g->n; i++) {
+				rows += (uint64_t)more[i];
+				g->tally[d][i].busy += rows << g->shift;
+				g->tally[d][i].by_category[c] += rows << g->shift;
+			}
+		}
+	release_whole(g);
+}
+
+/* Adds the busy time of [start, end) to the buckets it touches. */
+static void spread(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category)
+{
+	int64_t low = begin_of(g->first, g->shift), whole = end >> g->shift;
+	struct gt_tally *t = g->tally[depth];
 
 	if (start < low)
 		start = low;
+	whole = whole - g->first < (int64_t)g->n ? whole : g->first + (int64_t)g->n;	/* the first bucket that is not covered whole */
 	while (start < end) {
 		uint64_t b = (uint64_t)((start >> g->shift) - g->first);
 		int64_t next;
@@ -39,6 +89,11 @@ static void spread(struct gt_grid *g, struct gt_tally *t, int64_t start, int64_t
 		if (b >= g->n)
 			return;
 		next = begin_of((start >> g->shift) + 1, g->shift);
+		if (start == begin_of(start >> g->shift, g->shift) && whole - (start >> g->shift) > LONG_ROW &&
+		    cover_whole(g, depth, category, (size_t)b, (size_t)(whole - g->first))) {
+			start = begin_of(whole, g->shift);
+			continue;
+		}
 		part = (uint64_t)((end < next ? end : next) - start);
 		t[b].busy += part;
 		t[b].by_category[category] += part;
@@ -88,9 +143,9 @@ static inline int add(struct gt_grid *g, unsigned depth, int64_t start, int64_t 
 	if (b < g->n)
 		count_row(&t[b], start, span_of(start, end), category, bytes);
 	if (!overlapping) {
-		spread(g, t, start, end, category);
+		spread(g, depth, start, end, category);
 	} else if (end > g->covered[depth]) {
-		spread(g, t, start > g->covered[depth] ? start : g->covered[depth], end, category);
+		spread(g, depth, start > g->covered[depth] ? start : g->covered[depth], end, category);
 		g->covered[depth] = end;
 	}
 	return 0;
@@ -120,6 +175,7 @@ void gt_grid_coarsen(struct gt_grid *g, unsigned times)
 	int64_t first = g->first >> times;
 	size_t n = (size_t)(((g->first + (int64_t)g->n - 1) >> times) - first) + 1;
 
+	sum_whole(g);
 	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++) {
 		struct gt_tally *t = g->tally[d];
 
@@ -142,6 +198,7 @@ void gt_grid_release(struct gt_grid *g)
 {
 	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++)
 		free(g->tally[d]);
+	release_whole(g);
 	memset(g, 0, sizeof(*g));
 }
 
@@ -195,11 +252,12 @@ static unsigned put_piece(const struct gt_grid *g, unsigned depth, size_t from, 
 	return 1;
 }
 
-uint32_t gt_grid_put(const struct gt_grid *g, uint32_t track, unsigned level, bool derived, size_t limit, size_t *at, struct gt_buf *out)
+uint32_t gt_grid_put(struct gt_grid *g, uint32_t track, unsigned level, bool derived, size_t limit, size_t *at, struct gt_buf *out)
 {
 	size_t pieces = (g->n + GT_SUMMARY_BUCKETS - 1) / GT_SUMMARY_BUCKETS;
 	uint32_t count = 0;
 
+	sum_whole(g);
 	for (; *at < pieces * GT_SUMMARY_DEPTHS && out->len < limit; ++*at) {
 		unsigned depth = (unsigned)(*at / pieces);
 		size_t i = *at % pieces * GT_SUMMARY_BUCKETS;

@@ -22,6 +22,7 @@ struct gt_grid {
 		uint8_t longest_category;
 	} *tally[GT_SUMMARY_DEPTHS];	/* n each, zeroed; NULL until the depth has a row */
 	int64_t covered[GT_SUMMARY_DEPTHS];	/* end of what rows so far cover, per depth */
+	struct gt_whole *whole;		/* buckets that rows cover whole, which are in no tally yet; NULL: there are none */
 };
 /* A grid over [from, to] of at most `most` buckets (a power of two). */
 void gt_grid_init(struct gt_grid *g, int64_t from, int64_t to, size_t most);
@@ -35,7 +36,7 @@ void gt_grid_release(struct gt_grid *g);
 /* Appends the grid, in pieces of at most GT_SUMMARY_BUCKETS buckets of time, empty ones left out, until all is there or out
  * holds `limit` bytes. *at is where to go on (begin with 0); GT_GRID_DONE when all is there. Returns how many pieces. */
 #define GT_GRID_DONE SIZE_MAX
-uint32_t gt_grid_put(const struct gt_grid *g, uint32_t track, unsigned level, bool derived, size_t limit, size_t *at, struct gt_buf *out);
+uint32_t gt_grid_put(struct gt_grid *g, uint32_t track, unsigned level, bool derived, size_t limit, size_t *at, struct gt_buf *out);
 
 /* The level-0 summary of a slice whose rows end by max_end, appended to out; slices of few rows get none. bytes_field: by type,
  * see gt_bytes_field. Returns how many, or negative. */
