@@ -461,6 +461,51 @@ static void lost_records_are_no_idle_time(void)
 	json_decref(j);
 }
 
+/* Losses of both GPUs, of one, of a stream and of the process, in no order and one over the other, against cells of 1 ns. */
+static void losses_equal_brute_force(void)
+{
+	for (unsigned seed = 1; seed <= 40; seed++) {
+		static char busy[2][4000], lost[2][4000];
+		uint64_t want = 0, idle = 0;
+		struct gpus g;
+		json_t *j;
+
+		srand(seed);
+		memset(busy, 0, sizeof(busy));
+		memset(lost, 0, sizeof(lost));
+		gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+		for (int at = 1000; at < 3000; at += 50 + rand() % 300) {
+			int ns = 1 + rand() % 60, gpu = at == 1000 ? 0 : rand() % 2;
+
+			launched(&g, gpu, rand() % 2, at - 30, 10, at, at + ns);
+			memset(&busy[gpu][at], 1, (size_t)ns);
+		}
+		for (int k = 0; k < 2; k++) {		/* the same window for both */
+			launched(&g, k, 0, 960, 10, 999, 1000);
+			launched(&g, k, 0, 3400, 10, 3499, 3500);
+			busy[k][999] = busy[k][3499] = 1;
+		}
+		for (int i = 0, n = rand() % 60; i < n; i++) {
+			int what = rand() % 4, gpu = rand() % 2, from = rand() % 3500, ns = rand() % (i % 9 ? 40 : 700);
+
+			gt_writer_lost(g.w, what ? what == 1 ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK : GT_SCOPE_ALL,
+				       what == 0 ? GT_NONE : what == 1 ? g.process : what == 2 ? g.device[gpu] : g.stream[gpu][1], from, from + ns,
+				       3, &g.err);
+			memset(&lost[gpu][from], 1, (size_t)(from + ns < 4000 ? ns : 4000 - from));
+			if (what < 2)
+				memset(&lost[!gpu][from], 1, (size_t)(from + ns < 4000 ? ns : 4000 - from));
+		}
+		for (int k = 0; k < 2; k++)
+			for (int at = 999; at < 3500; at++) {
+				idle += !busy[k][at];
+				want += !busy[k][at] && lost[k][at];
+			}
+		j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
+		CHECK(part(j, "idle") == (double)idle && part(j, "lost") == (double)want);
+		json_decref(j);
+	}
+}
+
 static void span(struct gpus *g, uint32_t track, const char *name, unsigned layer, int64_t from, int64_t to, uint64_t first)
 {
 	struct gt_field f = { gt_writer_string(g->w, "thread"), GT_F_U64, GT_R_NONE };
@@ -688,5 +733,5 @@ static void recordings_have_windows(void)
 }
 
 T_MAIN(T(every_nanosecond_has_its_part), T(a_range_is_the_window), T(half_a_range), T(the_whole_recording), T(full_queues), T(a_gap_in_slices), T(all_reports_have_one_window), T(short_gaps_are_one_line),
-       T(lost_records_are_no_idle_time), T(levels_of_a_thread), T(a_stream_that_waits), T(a_stream_that_is_told_long_before), T(a_full_queue_holds_up_another_gpu), T(a_device_that_comes_and_goes),
+       T(lost_records_are_no_idle_time), T(losses_equal_brute_force), T(levels_of_a_thread), T(a_stream_that_waits), T(a_stream_that_is_told_long_before), T(a_full_queue_holds_up_another_gpu), T(a_device_that_comes_and_goes),
        T(bars_show_what_there_is), T(what_cannot_be_told), T(more_calls_than_are_kept), T(recordings_have_windows))
