@@ -11,7 +11,7 @@
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
 
-#define COUNTERS_MAX (1u << 20)
+#define COUNTERS_MAX GT_KEEP_ALL	/* as many as a table has rows; in 32 MiB */
 
 struct number { __int128 whole; double real; };		/* one of the two, by the kind of the field */
 struct counter {
@@ -32,6 +32,7 @@ struct counters {
 	struct counter *list;
 	size_t n, cap;
 	struct gt_map map;
+	uint64_t beyond;		/* samples of counters that came later */
 };
 
 static struct number number_of(uint8_t kind, uint64_t bits)
@@ -69,7 +70,7 @@ static bool same_counter(const void *arg, uint32_t value, const void *key, size_
 	return have->seg->index == want->segment && have->track == want->track && have->type == want->type;
 }
 
-/* NULL with err filled in. */
+/* NULL: it has no room, or err is filled in. */
 static struct counter *find(struct counters *c, const struct gt_segment *seg, uint32_t track, uint32_t type, struct gt_err *err)
 {
 	struct counter_key key = { c, seg->index, track, type };
@@ -78,8 +79,10 @@ static struct counter *find(struct counters *c, const struct gt_segment *seg, ui
 
 	if (i != UINT32_MAX)
 		return &c->list[i];
-	if (c->n == COUNTERS_MAX)
-		return gt_err_set(err, -EOVERFLOW, "more than %u counters", COUNTERS_MAX), NULL;
+	if (c->n == COUNTERS_MAX) {
+		c->beyond++;
+		return NULL;
+	}
 	if (gt_grow(&c->list, &c->cap, c->n + 1, sizeof(*c->list)) || gt_map_add(&c->map, hash, (uint32_t)c->n))
 		return gt_err_set(err, -ENOMEM, "no memory for the counters"), NULL;
 	c->list[c->n] = (struct counter){ .seg = seg, .track = track, .type = type };
@@ -247,6 +250,9 @@ static int counters_finish(void *state, struct gt_table **tables, unsigned max, 
 		add(&c->asked, tables[0], &c->list[i]);
 	gt_table_gives_way(tables[0], "process first_ns samples last min mean pid");
 	gt_table_note_cut(tables[0], c->n, shown);
+	if (c->beyond)
+		gt_table_note(tables[0], "more than %u counters: %llu samples of those that came later are left out", COUNTERS_MAX,
+			      (unsigned long long)c->beyond);
 	note_doubts(c, tables[0]);
 	gt_note_late(tables[0], gt_in_time_late(&c->order), "means");
 	for (uint32_t i = 0; i < gt_reader_segments(c->asked.reader); i++)

@@ -22,6 +22,7 @@
 #include "formats/base/buf.h"
 
 #define KINDS_MAX (1u << 16)
+#define SWEEPS_MAX (1u << 15)		/* devices of which it is known what runs, in 12 MiB */
 #define SIZES 65			/* powers of two, and none */
 #define SMALLER 2			/* powers of two that what is compared may be smaller, both of LARGE and more */
 #define LARGE 21			/* 1 MiB, by size_of() */
@@ -42,8 +43,9 @@ struct kind {
 };
 struct copies {
 	struct gt_gpu_time time;	/* first: gt_asked is its head */
-	struct gt_sweep *sweeps;	/* by device, the index of its place */
-	size_t nsweeps, sweeps_cap;
+	struct gt_sweep **sweeps;	/* by device, the index of its place; NULL: that is a stream's */
+	size_t nsweeps, sweeps_cap, devices;
+	bool many;			/* more devices than SWEEPS_MAX: what kernels hide is not known */
 	uint64_t stretches;		/* handed out so far */
 	struct kind *list;
 	size_t n, cap;
@@ -68,19 +70,46 @@ static void on_stretch(void *arg, const struct gt_sweep *s, int64_t from, int64_
 	}
 }
 
+static void release_sweeps(struct copies *c)
+{
+	for (size_t i = 0; i < c->nsweeps; i++)
+		if (c->sweeps[i]) {
+			gt_sweep_release(c->sweeps[i]);
+			free(c->sweeps[i]);
+		}
+	free(c->sweeps);
+	c->sweeps = NULL;
+	c->nsweeps = c->sweeps_cap = 0;
+}
+
+/* NULL: no memory. */
+static struct gt_sweep *sweep_of(struct copies *c, size_t device)
+{
+	if (device >= c->nsweeps) {
+		if (gt_grow(&c->sweeps, &c->sweeps_cap, device + 1, sizeof(struct gt_sweep *)))
+			return NULL;
+		memset(c->sweeps + c->nsweeps, 0, (device + 1 - c->nsweeps) * sizeof(struct gt_sweep *));
+		c->nsweeps = device + 1;
+	}
+	if (!c->sweeps[device] && (c->sweeps[device] = calloc(1, sizeof(struct gt_sweep))))
+		c->devices++;
+	return c->sweeps[device];
+}
+
 static int on_row(void *arg, const struct gt_gpu_row *row, struct gt_err *err)
 {
 	struct copies *c = arg;
-	struct gt_sweep *s;
+	struct gt_sweep *s = c->many ? NULL : sweep_of(c, row->device);
 	bool moves = row->what == GT_GPU_COPY || row->what == GT_GPU_SET;
 
-	if (row->device >= c->nsweeps) {
-		if (gt_grow(&c->sweeps, &c->sweeps_cap, row->device + 1, sizeof(*c->sweeps)))
-			return gt_err_set(err, -ENOMEM, "no memory for the devices");
-		memset(c->sweeps + c->nsweeps, 0, (row->device + 1 - c->nsweeps) * sizeof(*c->sweeps));
-		c->nsweeps = row->device + 1;
+	if (c->devices > SWEEPS_MAX && !c->many) {
+		release_sweeps(c);
+		c->many = true;
 	}
-	s = &c->sweeps[row->device];
+	if (c->many)
+		return 0;
+	if (!s)
+		return gt_err_set(err, -ENOMEM, "no memory for the devices");
 	if (!s->n)
 		s->at = row->start;
 	gt_sweep_to(s, row->start > s->at ? row->start : s->at, on_stretch, c);
@@ -323,7 +352,7 @@ static void fill_pinning(const struct copies *c, struct gt_table *t)
 
 static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *busy)
 {
-	bool kernels = !c->time.asked.opt->filter.match;	/* else it is not known what they hide */
+	bool kernels = !c->time.asked.opt->filter.match && !c->many;	/* else it is not known what they hide */
 	uint64_t unsized = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
@@ -333,7 +362,9 @@ static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *bus
 	gt_table_gives_way(t, "operation row_bandwidth_gb_per_s mean_bytes min_bytes max_bytes exposed_ns total_ns count bytes source "
 			   "destination hidden_percent");
 	gt_table_sort(t, 7, true, c->time.asked.opt->top);
-	if (!kernels && c->n)
+	if (c->many)
+		gt_table_note(t, "cannot answer what is hidden under kernels: there are more than %u GPUs", SWEEPS_MAX);
+	else if (!kernels && c->n)
 		gt_table_note(t, "cannot answer what is hidden under kernels: --match leaves work of the GPU out");
 	if (unsized)
 		gt_table_note(t, "%llu rows have no size and are in no figure of bytes", (unsigned long long)unsized);
@@ -353,7 +384,8 @@ static int copies_finish(void *state, struct gt_table **tables, unsigned max, st
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the copies");
 	}
 	for (size_t i = 0; i < c->nsweeps; i++)
-		gt_sweep_out(&c->sweeps[i], on_stretch, c);
+		if (c->sweeps[i])
+			gt_sweep_out(c->sweeps[i], on_stretch, c);
 	gt_gpu_time_marked(&c->time, busy, c->n);
 	fill_kinds(c, tables[0], busy);
 	fill_pinning(c, tables[1]);
@@ -367,9 +399,7 @@ static void copies_release(void *state)
 
 	for (size_t i = 0; i < c->n; i++)
 		free(c->list[i].sizes);
-	for (size_t i = 0; i < c->nsweeps; i++)
-		gt_sweep_release(&c->sweeps[i]);
-	free(c->sweeps);
+	release_sweeps(c);
 	free(c->list);
 	gt_gpu_time_release(&c->time);
 }

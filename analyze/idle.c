@@ -584,7 +584,7 @@ int gt_idle_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *
 	int rc = 0;
 
 	s->too_wide |= cols->seg->max_end - cols->seg->min_start > WIDEST;
-	if (s->too_wide)
+	if (s->too_wide || s->crowded)
 		return 0;
 	if (s->seg != cols->seg || s->block != cols->block)
 		rc = begin_block(s, cols, err);
@@ -601,12 +601,28 @@ int gt_idle_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *
 
 /* ---- all of it ---- */
 
+static bool is_crowded(struct gt_reader *r)
+{
+	uint64_t devices = 0, streams = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+
+		for (uint32_t t = 0; t < seg->ntracks; t++) {
+			devices += seg->tracks[t].kind == GT_TRACK_DEVICE;
+			streams += seg->tracks[t].kind == GT_TRACK_STREAM;
+		}
+	}
+	return devices > GT_IDLE_DEVICES || streams > GT_IDLE_STREAMS;
+}
+
 int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
 	int rc = gt_in_time_init(&s->order, r, on_moment, s, err);
 	uint32_t tracks = s->order.tracks ? s->order.tracks[s->order.nsegs] : 0;
 
 	s->asked = (struct gt_asked){ r, opt };
+	s->crowded = is_crowded(r);
 	if (!rc)
 		rc = gt_places_init(&s->places, r, err);
 	if (rc)
@@ -714,6 +730,8 @@ const char *gt_idle_cannot(const struct gt_idle *s)
 				  "--tid leaves rows out, and what is left out would look idle";
 	if (s->too_wide)
 		return "the recording lasts for more than four years: a clock jumped";
+	if (s->crowded)
+		return "there are more than 16,384 GPUs, or more than 65,536 streams";
 	if (s->ndevices)
 		return NULL;
 	return gt_why_no_work(&s->asked);

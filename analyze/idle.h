@@ -107,6 +107,8 @@ struct gt_idle_listener {
 	void *arg;
 };
 #define GT_IDLE_LISTENERS 5
+#define GT_IDLE_DEVICES (1u << 14)	/* with what advice keeps of each, in 24 MiB */
+#define GT_IDLE_STREAMS (1u << 16)	/* in 16 MiB */
 
 struct gt_idle {
 	struct gt_asked asked;			/* first */
@@ -141,6 +143,7 @@ struct gt_idle {
 	struct gt_idle_process { int64_t needed; bool works; } *processes;	/* by slot: from when on its lines are; has a device */
 	struct { uint32_t process; uint64_t tid; uint32_t track; } last_thread;
 	bool too_wide;				/* a recording is longer than time is kept for: there is no answer */
+	bool crowded;				/* likewise: there are more GPUs, or streams, than there is memory for */
 	bool calls;				/* were recorded in the segment at hand */
 	struct gt_idle_loss { int64_t from, to, until; uint32_t track; uint8_t scope; } *losses;	/* of the segment at hand */
 	size_t nlosses, losses_cap;

@@ -30,8 +30,17 @@ static int add_type(struct gt_names *names, struct gt_name_ids *ids, const struc
 		return gt_err_set(err, -ENOMEM, "no memory for the names");
 	names->members[names->nmembers] = (struct member){ s, name->first };
 	name->first = (uint32_t)names->nmembers++;
-	gt_stat_add(&name->sum, s);
+	name->total = gt_sat_add(name->total, s->total);
 	return 0;
+}
+
+struct gt_stat gt_names_sum(const struct gt_names *names, const struct gt_name *name)
+{
+	struct gt_stat sum = { 0 };
+
+	for (uint32_t m = name->first; m != GT_NONE; m = names->members[m].next)
+		gt_stat_add(&sum, names->members[m].stat);
+	return sum;
 }
 
 static int by_total(const void *a, const void *b)
@@ -39,10 +48,20 @@ static int by_total(const void *a, const void *b)
 	const struct gt_name *x = a, *y = b;
 	int order;
 
-	if (x->sum.total != y->sum.total)
-		return x->sum.total < y->sum.total ? 1 : -1;
+	if (x->total != y->total)
+		return x->total < y->total ? 1 : -1;
 	order = memcmp(x->text, y->text, x->len < y->len ? x->len : y->len);
 	return order ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+/* No more are added. What stays as large as it was is no fault. */
+static void trim(struct gt_names *names)
+{
+	struct gt_name *list = realloc(names->list, names->n * sizeof(*list));
+	struct member *members = realloc(names->members, names->nmembers * sizeof(*members));
+
+	names->list = list ? list : names->list;
+	names->members = members ? members : names->members;
 }
 
 int gt_names_collect(struct gt_names *names, const struct gt_fold *fold, gt_names_want *want, struct gt_err *err)
@@ -61,9 +80,11 @@ int gt_names_collect(struct gt_names *names, const struct gt_fold *fold, gt_name
 				rc = add_type(names, &ids, seg, &seg->types[t], s, err);
 		}
 	}
-	if (names->n)
+	gt_name_ids_release(&ids);	/* its numbers are those before sorting */
+	if (names->n) {
+		trim(names);
 		qsort(names->list, names->n, sizeof(*names->list), by_total);
-	gt_name_ids_release(&ids);
+	}
 	return rc;
 }
 
@@ -79,19 +100,19 @@ int gt_names_hist(const struct gt_names *names, const struct gt_name *name, stru
 }
 
 /* p50 and p99 of its durations, as cells: absent when there are none or the histogram is coarse. */
-static int quantiles(const struct gt_names *names, const struct gt_name *name, struct gt_cell *p50, struct gt_cell *p99,
-		     struct gt_err *err)
+static int quantiles(const struct gt_names *names, const struct gt_name *name, const struct gt_stat *s, struct gt_cell *p50,
+		     struct gt_cell *p99, struct gt_err *err)
 {
 	struct gt_hist hist = { 0 };
 	int rc;
 
 	*p50 = *p99 = gt_cell_none();
-	if (!name->sum.count || name->sum.coarse)
+	if (!s->count || s->coarse)
 		return 0;
 	rc = gt_names_hist(names, name, &hist, err);
 	if (!rc) {
-		*p50 = gt_cell_i(gt_hist_quantile(&hist, 0.50, gt_clamp(name->sum.shortest), gt_clamp(name->sum.longest)));
-		*p99 = gt_cell_i(gt_hist_quantile(&hist, 0.99, gt_clamp(name->sum.shortest), gt_clamp(name->sum.longest)));
+		*p50 = gt_cell_i(gt_hist_quantile(&hist, 0.50, gt_clamp(s->shortest), gt_clamp(s->longest)));
+		*p99 = gt_cell_i(gt_hist_quantile(&hist, 0.99, gt_clamp(s->shortest), gt_clamp(s->longest)));
 	}
 	gt_hist_release(&hist);
 	return rc;
@@ -100,7 +121,7 @@ static int quantiles(const struct gt_names *names, const struct gt_name *name, s
 int gt_names_cells(const struct gt_names *names, const struct gt_name *name, int64_t share, struct gt_cell cells[GT_OPERATION_CELLS],
 		   struct gt_err *err)
 {
-	const struct gt_stat *s = &name->sum;
+	const struct gt_stat sum = gt_names_sum(names, name), *s = &sum;
 
 	cells[0] = gt_cell_u(s->count);
 	cells[1] = gt_cell_faults(s->failed);
@@ -108,7 +129,7 @@ int gt_names_cells(const struct gt_names *names, const struct gt_name *name, int
 	cells[3] = gt_cell_known(s->count, s->count ? s->total / s->count : 0);
 	cells[6] = gt_cell_known(s->count, s->longest);
 	cells[7] = gt_cell_i(share);
-	return quantiles(names, name, &cells[4], &cells[5], err);
+	return quantiles(names, name, s, &cells[4], &cells[5], err);
 }
 
 enum gt_side gt_name_side(const struct gt_name *name)
@@ -127,7 +148,7 @@ int64_t *gt_names_shares(const struct gt_names *names, struct gt_err *err)
 
 	for (enum gt_side side = 0; !rc && side < GT_SIDES; side++) {
 		for (size_t i = 0; i < names->n; i++)
-			parts[i] = gt_name_side(&names->list[i]) == side ? names->list[i].sum.total : 0;
+			parts[i] = gt_name_side(&names->list[i]) == side ? names->list[i].total : 0;
 		rc = gt_shares(parts, names->n, of_side, err);
 		for (size_t i = 0; !rc && i < names->n; i++)
 			shares[i] += of_side[i];

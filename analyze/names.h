@@ -8,7 +8,7 @@ struct gt_name {
 	uint32_t len;
 	uint8_t category, layer;	/* part of what tells two apart */
 	uint32_t first;			/* its types, a chain in gt_names.members */
-	struct gt_stat sum;		/* without hist */
+	uint64_t total;			/* ns, of all of them */
 };
 struct gt_names {
 	struct gt_name *list;		/* those that took time at least once; by total time, longest first, then by name */
@@ -19,6 +19,8 @@ struct gt_names {
 typedef bool gt_names_want(const struct gt_type *type);
 
 int gt_names_collect(struct gt_names *names, const struct gt_fold *fold, gt_names_want *want, struct gt_err *err);
+/* All about one name, but the histogram: added up when it is asked for, as there may be very many names and few are shown. */
+struct gt_stat gt_names_sum(const struct gt_names *names, const struct gt_name *name);
 /* The histogram of one name, of all its types. `into` must be empty; the caller's to release. */
 int gt_names_hist(const struct gt_names *names, const struct gt_name *name, struct gt_hist *into, struct gt_err *err);
 void gt_names_release(struct gt_names *names);

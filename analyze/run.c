@@ -331,7 +331,7 @@ static unsigned on_screen(const struct gt_reader *r, const struct gt_analysis *c
 /* Each worker has sums of its own for each type and track: as many workers as have room for theirs. */
 static unsigned workers(struct gt_reader *r, unsigned threads)
 {
-	const uint64_t most = 64u << 20;
+	const uint64_t most = 32u << 20;
 	uint64_t each = 1;
 
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {

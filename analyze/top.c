@@ -36,7 +36,7 @@ static int add_name(struct gt_table *t, const struct gt_names *names, const stru
 	int rc = scale ? spark(names, name, scale, line, err) : 0;
 
 	if (scale)
-		cells[n++] = name->sum.coarse ? gt_cell_none() : gt_cell_text(line);
+		cells[n++] = gt_names_sum(names, name).coarse ? gt_cell_none() : gt_cell_text(line);
 	cells[n++] = gt_cell_text(gt_category_word(name->category));
 	if (!rc)
 		rc = gt_names_cells(names, name, share, cells + n, err);
@@ -63,7 +63,7 @@ static int list(struct gt_table *t, const struct gt_names *names, const struct g
 		const char *brief = kernel ? gt_kernel_names_get(kernels, name->text) : NULL;
 
 		rc = add_name(t, names, name, brief ? brief : name->text, shares[i], sparks ? &scale : NULL, err);
-		coarse |= name->sum.coarse;
+		coarse |= gt_names_sum(names, name).coarse;
 	}
 	for (size_t i = 1; i < names->n; i++)
 		sides |= gt_name_side(&names->list[i]) != gt_name_side(&names->list[0]);

@@ -17,6 +17,14 @@ for s in nothing one_kernel one_call extremes clock_jumps losses; do
 	check "$s-chrome-is-json" "$json" json x.chrome
 done
 
+# 300,000 of one thing: a report by itself is kept to 64 MiB beside the names, the program and what it maps.
+slim() { ([ -n "$SAN" ] || ulimit -v 124000; exec "$@"); }
+for s in "streams 4 budget" "streams 0 launches" "devices 0 copies" "devices 4 advice" "counters 0 counters" "functions 0 top" "ioctls 0 ioctls"; do
+	set -- $s
+	[ -f $1.zst ] || "$B/unit/test_hostile_reports" $1 300000 $1.zst
+	want "many-$1-$3" $2 slim "$A" -j1 --top 5 $3 $1.zst
+done
+
 # What a report cannot answer is no failure of those beside it, and its exit status says so.
 "$B/unit/test_hostile_reports" extremes 1 n.zst
 want far-apart 4 "$A" budget threads n.zst

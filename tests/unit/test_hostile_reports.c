@@ -144,6 +144,35 @@ static void names_by_gpu_beyond_the_bound_have_no_busy_time(void)
 	json_decref(j);
 }
 
+/* What is kept of each GPU and stream would be too much: no answer rather than one of some of them. */
+static void idle_time_of_too_many_gpus_is_no_answer(void)
+{
+	static const struct { const char *shape; uint32_t n; bool cannot; } all[] = {
+		{ "streams", 65536 - 4, false }, { "streams", 65536 - 3, true }, { "devices", 2 * (16384 - 2), false }, { "devices", 2 * (16384 - 1), true } };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		json_t *j = one(all[i].shape, all[i].n, "budget");
+
+		CHECK(noted(j, "budget", "cannot answer: there are more than 16,384 GPUs") == all[i].cannot);
+		CHECK((rows(j, "budget_gpus") == 0) == all[i].cannot);
+		json_decref(j);
+	}
+}
+
+static void what_is_beyond_the_bound_is_in_no_figure(void)
+{
+	json_t *j = one("devices", 2 * 32768, "copies");
+
+	CHECK(!noted(j, "copies", "more than"));
+	json_decref(j);
+	j = one("devices", 2 * 32769, "copies");
+	CHECK(noted(j, "copies", "cannot answer what is hidden under kernels: there are more than 32768 GPUs"));
+	json_decref(j);
+	j = one("counters", 100100, "counters");
+	CHECK(rows(j, "counters") == 100000 && noted(j, "counters", "more than 100000 counters: 100 samples"));
+	json_decref(j);
+}
+
 static void streams_beyond_the_bound_are_told(void)
 {
 	json_t *j = one("streams", 70000, "queues");
@@ -245,7 +274,7 @@ static void a_sweep_knows_which_names_run(void)
 
 static const struct t_case cases[] = {
 	T(no_report_fails_or_says_what_cannot_be), T(what_has_no_gpu_is_no_answer), T(names_beyond_the_bound_are_counted_together), T(names_by_gpu_beyond_the_bound_have_no_busy_time),
-	T(streams_beyond_the_bound_are_told), T(a_table_holds_so_many_rows_and_says_so), T(what_is_nested_too_deep_is_no_answer),
+	T(idle_time_of_too_many_gpus_is_no_answer), T(what_is_beyond_the_bound_is_in_no_figure), T(streams_beyond_the_bound_are_told), T(a_table_holds_so_many_rows_and_says_so), T(what_is_nested_too_deep_is_no_answer),
 	T(times_that_no_clock_says_are_no_answer), T(a_sweep_knows_which_names_run),
 };
 
