@@ -10,7 +10,8 @@ static const char *const words[][2] = {
 		    "--whole makes it all of the recording. critical follows each process from its own last operation in the window back to "
 		    "its own first one; steps are of operations in the window." },
 	{ "looked at", "Of reports about threads, calls and memory: from the first to the last row of a recording, cut to --from and --to." },
-	{ "GPU", "One of the machine: what several processes of a recording share is one. Where UUIDs were not recorded, one as a process sees it." },
+	{ "GPU", "One of the machine: what several processes of a recording share is one. Where UUIDs were not recorded, one as a process "
+		 "sees it." },
 	{ "rank", "One of several files. What adds up is one table for all of them, what is of one rank says so. Times of different clocks are "
 		  "never put on one line: each clock's count from its own earliest start." },
 	{ "operation", "What a GPU does: a kernel, a copy, a set, or a graph as a whole. Waits are none." },

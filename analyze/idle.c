@@ -129,6 +129,16 @@ static struct gt_idle_device *device_of(struct gt_idle *s, uint32_t stream, int6
 	return d;
 }
 
+/* Its first operation: of which process is it? */
+static void see_stream(struct gt_idle *s, struct gt_idle_device *d, struct gt_idle_stream *st, uint32_t number)
+{
+	uint32_t process = gt_places_slot(&s->places, s->seg, number - s->order.tracks[s->seg->index]);
+
+	st->seen = true;
+	d->shared |= process != d->process;
+	s->processes[process].works = true;
+}
+
 static struct gt_idle_stream *stream_of(struct gt_idle *s, uint32_t number)
 {
 	if (!s->streams[number]) {
@@ -264,6 +274,8 @@ static int on_operation(struct gt_idle *s, const struct gt_moment *m, struct gt_
 	d = device_of(s, m->place, m->at);
 	if (!d)
 		return gt_err_set(err, -ENOMEM, "no memory for GPUs");
+	if (!st->seen)
+		see_stream(s, d, st, m->place);
 	for (unsigned k = 0; k < s->nlisteners; k++)
 		if (s->listeners[k].op && s->listeners[k].op(s->listeners[k].arg, d, &op, err))
 			return err->code;
@@ -343,6 +355,8 @@ static int close_segment(struct gt_idle *s, struct gt_err *err)
 /* From when on what the processes' threads did may still be asked for. */
 static void find_needed(struct gt_idle *s, int64_t floor)
 {
+	int64_t by_all = INT64_MAX;
+
 	for (size_t i = 0; i < s->places.n; i++)	/* the first operation, and perhaps the window, are yet to come */
 		s->processes[i].needed = s->processes[i].works ? INT64_MAX : s->window->opened ? s->window->from : floor;
 	for (size_t i = s->first_device; i < s->ndevices; i++) {
@@ -350,7 +364,10 @@ static void find_needed(struct gt_idle *s, int64_t floor)
 		int64_t *needed = &s->processes[d->process].needed, from = d->closing ? d->gap_from : d->busy_to;
 
 		*needed = from < *needed ? from : *needed;
+		by_all = d->shared && from < by_all ? from : by_all;
 	}
+	for (size_t i = 0; by_all < INT64_MAX && i < s->places.n; i++)
+		s->processes[i].needed = by_all < s->processes[i].needed ? by_all : s->processes[i].needed;
 }
 
 static void forget(struct gt_idle *s, int64_t floor)

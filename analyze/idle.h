@@ -2,11 +2,12 @@
  * neither, or idle; and idle time has a cause. What the reports `budget`, `gaps` and `advice` share: it is worked out once, by
  * gt_idle_engine, which takes part in a run where one of them does, and which they find in their options.
  *
- * The window of a recording is that of extent.h. A GPU is one as a process sees it. A gap is a stretch in which a GPU runs
- * nothing. It is cut along the timeline of the thread that issued the next operation there (of several that begin at once, the one
- * that was launched first): up to the end of the call that launched it, each slice is what that thread was doing; from then on the
- * operation was launched and had not started. Of a process that uses several GPUs the time before the first operation is cut for
- * the GPU that begins first; another one has no work yet until its own first one. */
+ * The window of a recording is that of extent.h. A GPU is one of the machine, which several processes may share, as far as that is
+ * known (shared_gpus.h). A gap is a stretch in which a GPU runs nothing. It is cut along the timeline of the thread that issued the
+ * next operation there (of several that begin at once, the one that was launched first): up to the end of the call that launched it,
+ * each slice is what that thread was doing; from then on the operation was launched and had not started. Of a process that uses
+ * several GPUs the time before the first operation is cut for the GPU that begins first; another one has no work yet until its own
+ * first one. */
 #ifndef GT_IDLE_H
 #define GT_IDLE_H
 #include "analyze/analysis.h"
@@ -70,6 +71,7 @@ struct gt_idle_device {
 	/* the rest is private */
 	struct gt_idle_time talking;	/* the last of the former */
 	bool first;			/* of its process */
+	bool shared;			/* by other processes */
 	struct gt_sweep sweep;
 	bool closing;			/* a gap that `next` ends, unless another one begins at the same time */
 	int64_t gap_from, busy_to;
@@ -132,7 +134,7 @@ struct gt_idle {
 	struct gt_idle_type { uint32_t name; uint8_t kind; bool known, pageable, graph; } *types;	/* by type number */
 	struct gt_host_line **lines;		/* by track number; NULL: nothing of it is kept */
 	/* likewise; waits: when it was told to wait, by time, that no operation was launched behind so far */
-	struct gt_idle_stream { int64_t last_launch, *waits; size_t first, nwaits, cap; struct gt_full_stream full; } **streams;
+	struct gt_idle_stream { int64_t last_launch, *waits; size_t first, nwaits, cap; struct gt_full_stream full; bool seen; } **streams;
 	/* of the block at hand: levels by code, and which there are; numbers of types by code */
 	uint8_t *levels;
 	uint32_t present;

@@ -304,7 +304,8 @@ int gt_stretches_tables(struct gt_stretches *s, struct gt_table **tables, struct
 
 	for (size_t i = 0; !rc && i < s->nlanes; i++)
 		rc = end_gap(s, &s->lanes[i], err) || close_stretch(s, &s->lanes[i], err) ? -ENOMEM : 0;
-	tables[0] = gt_table_new("launch_bound", "Idle GPUs: launch-bound, host-bound, and with nothing queued", device_columns + skip, (unsigned)NDEVICE - skip);
+	tables[0] = gt_table_new("launch_bound", "Idle GPUs: launch-bound, host-bound, and with nothing queued", device_columns + skip,
+				 (unsigned)NDEVICE - skip);
 	tables[1] = gt_table_new("stretches", "Stretches with nothing queued, by the time the GPU waited for launches", stretch_columns + skip,
 				 (unsigned)NSTRETCH - skip);
 	if (rc || !names || !tables[0] || !tables[1]) {

@@ -412,4 +412,5 @@ static void calls_alone(void)
 }
 
 T_MAIN(T(what_a_launch_is_made_of), T(where_the_gpu_waits), T(calls_at_one_moment_are_two), T(a_long_graph_is_one_launch),
-       T(as_counted_by_hand), T(as_counted_in_the_others_program), T(bound_is_what_causes_say), T(some_of_the_work_is_no_answer), T(calls_alone))
+       T(as_counted_by_hand), T(as_counted_in_the_others_program), T(bound_is_what_causes_say), T(some_of_the_work_is_no_answer),
+       T(calls_alone))

@@ -172,4 +172,5 @@ static void what_is_printed_is_what_matches(void)
 	json_decref(j);
 }
 
-T_MAIN(T(each_row_stays_one), T(nsight_keeps_both), T(queries_ask_for_what_is_shown), T(what_is_printed_is_what_matches), T(a_long_name_widens_its_row_only))
+T_MAIN(T(each_row_stays_one), T(nsight_keeps_both), T(queries_ask_for_what_is_shown), T(what_is_printed_is_what_matches),
+       T(a_long_name_widens_its_row_only))
