@@ -24,7 +24,7 @@ const struct gt_diff_rule gt_diff_rules[] = {
 	{ .table = "exposed", .report = "budget", .layer = GT_LAYER_GPU, .label = "operation", .keys = "kind name",
 	  .less = "exposed_ns", .gates = "count total_ns exposed_percent" },
 	{ .table = "advice", .report = "advice", .layer = GT_LAYER_COUNT, .state = "state", .keys = "rule",
-	  .less = "cost_ns gain_ns", .gates = "gain_percent", .none = "state at_ns duration_ns tid evidence remedy" },
+	  .less = "cost_ns gain_ns", .gates = "gain_percent", .none = "state at_ns duration_ns pid device tid evidence remedy" },
 	{ .table = "gaps", .report = "gaps", .layer = GT_LAYER_GPU, .label = "cause what", .keys = "key what",
 	  .less = "total_ns mean_ns max_ns", .either = "gaps", .gates = "share_percent" },
 	{ .table = "memory", .report = "memory", .layer = GT_LAYER_API, .in_default = true, .keys = "kind",
