@@ -67,12 +67,13 @@ static void add_to_gap(struct gt_advice_facts *f, const struct gt_idle_slice *sl
 static void on_slice(void *arg, const struct gt_idle_slice *slice)
 {
 	struct gt_advice_facts *f = arg;
+	const struct gt_type *type = slice->type == GT_NONE ? NULL : &slice->seg->types[slice->type - f->idle->order.types[slice->seg->index]];
 	bool late = is_late(f->idle, slice->seg);
 
 	f->unsure = gt_sat_add(f->unsure, slice->unsure ? (uint64_t)(slice->to - slice->from) : 0);
 	add_to_gap(f, slice);
 	add_cause(&f->causes[slice->cause], slice, late);
-	if (slice->cause == GT_IDLE_CALL && gt_idle_bound(f->idle, slice) == GT_LAUNCH_BOUND)
+	if (slice->cause == GT_IDLE_CALL && type && (type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH))
 		add_cause(&f->launching, slice, late);
 }
 

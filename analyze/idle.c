@@ -727,17 +727,6 @@ int gt_idle_finish(struct gt_idle *s, struct gt_err *err)
 	return rc;
 }
 
-enum gt_idle_bound gt_idle_bound(const struct gt_idle *s, const struct gt_idle_slice *slice)
-{
-	const struct gt_type *type = slice->type == GT_NONE ? NULL : &slice->seg->types[slice->type - s->order.types[slice->seg->index]];
-
-	if (slice->cause == GT_IDLE_OUTSIDE)
-		return GT_HOST_BOUND;
-	if (slice->cause == GT_IDLE_CALL && type && (type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH))
-		return GT_LAUNCH_BOUND;
-	return slice->cause == GT_IDLE_QUEUED ? GT_LAUNCH_BOUND : GT_NOT_BOUND;
-}
-
 const char *gt_idle_cannot(const struct gt_idle *s)
 {
 	const struct gt_filter *f = &s->asked.opt->filter;

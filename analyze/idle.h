@@ -108,7 +108,7 @@ struct gt_idle_listener {
 	void (*again)(void *arg);		/* all is read once more (full_queue.h), but for `rows`: forget what the first three said */
 	void *arg;
 };
-#define GT_IDLE_LISTENERS 5
+#define GT_IDLE_LISTENERS 4
 #define GT_IDLE_DEVICES (1u << 14)	/* with what advice keeps of each, in 24 MiB */
 #define GT_IDLE_STREAMS (1u << 16)	/* in 16 MiB */
 
@@ -174,10 +174,6 @@ int gt_idle_by_time(const void *a, const void *b);		/* of two gt_idle_sum, for q
 void gt_idle_release(struct gt_idle *s);
 /* Why there is no answer, or NULL. After gt_idle_finish. */
 const char *gt_idle_cannot(const struct gt_idle *s);
-/* What is called launch-bound and host-bound, wherever that is said: idle time in calls that launch and from their return to the start of
- * the work; and idle time in which the thread that launches next is outside CUDA. */
-enum gt_idle_bound { GT_NOT_BOUND, GT_LAUNCH_BOUND, GT_HOST_BOUND };
-enum gt_idle_bound gt_idle_bound(const struct gt_idle *s, const struct gt_idle_slice *slice);
 void gt_idle_note_late(const struct gt_idle *s, struct gt_table *t);	/* says so where rows could not be put in order */
 void gt_idle_note_gaps(const struct gt_idle *s, struct gt_table *t);	/* how many there are, what they come to; and the same */
 extern const struct gt_analysis gt_idle_engine;	/* makes no tables */

@@ -134,7 +134,7 @@ static int launches_init(void *state, struct gt_reader *r, const struct gt_analy
 	struct launches *s = state;
 	int rc = gt_launched_init(&s->gpu, r, opt, on_op, on_done, err);
 
-	rc = rc ? rc : gt_stretches_init(&s->stretches, &s->gpu, err);
+	gt_stretches_init(&s->stretches, &s->gpu);
 	rc = rc ? rc : gt_called_init(&s->calls, r, opt, err);
 	if (rc)
 		return rc;
@@ -368,7 +368,6 @@ const struct gt_analysis gt_launches_report = {
 	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_GPU),
 	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_GPU),
 	.wants_args = true,
-	.idle       = true,
 	.order      = GT_BY_TIME,
 	.state_size = sizeof(struct launches),
 	.init       = launches_init,

@@ -1,7 +1,6 @@
 #include "analyze/stretches.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include "formats/base/buf.h"
 #include "formats/demangle.h"
 
@@ -29,40 +28,10 @@ struct gt_stretch_lane {
 	struct stretch now;
 };
 
-/* Heard while the engine works, on a thread of its own: nothing else of the state is looked at. */
-static void on_slice(void *arg, const struct gt_idle_slice *slice)
+void gt_stretches_init(struct gt_stretches *s, struct gt_launched *l)
 {
-	struct gt_stretches *s = arg;
-	enum gt_idle_bound bound = gt_idle_bound(s->idle, slice);
-
-	if (bound != GT_NOT_BOUND)
-		(bound == GT_LAUNCH_BOUND ? s->launch_bound : s->host_bound)[slice->device] += (uint64_t)(slice->to - slice->from);
-}
-
-static void on_again(void *arg)
-{
-	struct gt_stretches *s = arg;
-	size_t tracks = s->launched->order.tracks[s->launched->order.nsegs];
-
-	memset(s->launch_bound, 0, tracks * sizeof(*s->launch_bound));
-	memset(s->host_bound, 0, tracks * sizeof(*s->host_bound));
-}
-
-int gt_stretches_init(struct gt_stretches *s, struct gt_launched *l, struct gt_err *err)
-{
-	size_t tracks = l->order.tracks[l->order.nsegs] + 1ul;
-
 	s->launched = l;
-	s->idle = l->asked.opt->idle;
 	gt_keep_init(&s->longest, l->asked.opt->top);
-	if (gt_screen_of(l->asked.reader) != GT_SCREEN_GPU)
-		return 0;
-	s->launch_bound = calloc(tracks, sizeof(*s->launch_bound));
-	s->host_bound = calloc(tracks, sizeof(*s->host_bound));
-	if (!s->launch_bound || !s->host_bound)
-		return gt_err_set(err, -ENOMEM, "no memory for the devices");
-	gt_idle_listen(l->asked.opt->idle, &(struct gt_idle_listener){ .slice = on_slice, .again = on_again, .arg = s });
-	return 0;
 }
 
 static struct gt_stretch_lane *lane_of(struct gt_stretches *s, const struct gt_launched_op *op, struct gt_err *err)
@@ -195,8 +164,7 @@ int gt_stretches_op(struct gt_stretches *s, const struct gt_launched_op *op, str
 
 static const struct gt_column device_columns[] = {
 	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "window_ns", "Window", GT_C_NS }, { "idle_ns", "Idle between", GT_C_NS },
-	{ "launch_bound_ns", "Launch-bound", GT_C_NS }, { "launch_bound_percent", "%", GT_C_PERCENT },
-	{ "host_bound_ns", "Host-bound", GT_C_NS }, { "host_bound_percent", "%", GT_C_PERCENT }, { "unqueued_ns", "Nothing queued", GT_C_NS },
+	{ "unqueued_ns", "Nothing queued", GT_C_NS }, { "unqueued_percent", "Share %", GT_C_PERCENT },
 	{ "before_call_ns", "Before call", GT_C_NS }, { "in_call_ns", "In call", GT_C_NS }, { "after_call_ns", "To start", GT_C_NS },
 	{ "stretches", "Stretches", GT_C_COUNT }, { "late_ns", "Over 1 ms", GT_C_NS }, { "launched_ns", "Launched", GT_C_NS },
 	{ "unknown_ns", "Unknown", GT_C_NS },
@@ -216,29 +184,22 @@ static struct gt_cell device_id(const struct gt_segment *seg, uint32_t track)
 
 static void add_device(const struct gt_stretches *s, struct gt_table *t, const struct gt_stretch_lane *l)
 {
-	uint32_t number = s->launched->order.tracks[l->seg->index] + l->track;
 	uint64_t window = gt_launched_window_ns(s->launched, l->seg);
-	bool known = s->launch_bound && !gt_idle_cannot(s->idle);
 	struct gt_cell cells[NDEVICE];
 
 	gt_where_process(cells, l->seg, gt_track_process(l->seg, l->track));
 	cells[3] = device_id(l->seg, l->track);
 	cells[4] = gt_cell_u(window);
 	cells[5] = gt_cell_u(l->idle);
-	for (unsigned i = 0; i < 2; i++) {
-		uint64_t ns = known ? (i ? s->host_bound : s->launch_bound)[number] : 0;
-
-		cells[6 + 2 * i] = gt_cell_known(known, ns);
-		cells[7 + 2 * i] = gt_cell_share(ns, known ? window : 0);
-	}
-	cells[10] = gt_cell_u(l->unqueued);
-	cells[11] = gt_cell_u(l->before);
-	cells[12] = gt_cell_u(l->within);
-	cells[13] = gt_cell_u(l->after);
-	cells[14] = gt_cell_u(l->stretches);
-	cells[15] = gt_cell_u(l->late);
-	cells[16] = gt_cell_u(l->launched);
-	cells[17] = gt_cell_u(l->unknown);
+	cells[6] = gt_cell_u(l->unqueued);
+	cells[7] = gt_cell_share(l->unqueued, window);
+	cells[8] = gt_cell_u(l->before);
+	cells[9] = gt_cell_u(l->within);
+	cells[10] = gt_cell_u(l->after);
+	cells[11] = gt_cell_u(l->stretches);
+	cells[12] = gt_cell_u(l->late);
+	cells[13] = gt_cell_u(l->launched);
+	cells[14] = gt_cell_u(l->unknown);
 	gt_table_add(t, cells + gt_where_skip(s->launched->asked.reader));
 }
 
@@ -282,12 +243,10 @@ static void fill(struct gt_stretches *s, struct gt_table **tables, struct gt_ker
 		add_device(s, tables[0], &s->lanes[i]);
 	gt_table_note_cut(tables[0], s->nlanes, shown);
 	if (s->nlanes) {
-		gt_table_note(tables[0], "launch-bound: idle in calls that launch, and from their return to the start of the work; host-bound: "
-					 "while the thread that launches is outside CUDA (gtanalyze gaps has all causes)");
 		gt_table_note(tables[0], "nothing queued: idle until the call that launched the next work had returned, and that work started at "
-					 "most 10 us later; gaps over 1 ms stand apart; launched: the next work was, and did not start");
-		if (gt_idle_cannot(s->idle))
-			gt_table_note(tables[0], "cannot answer what is launch-bound: %s", gt_idle_cannot(s->idle));
+					 "most 10 us later (gtanalyze advice says how much is launch-bound, and how much host-bound)");
+		gt_table_note(tables[0], "gaps over 1 ms stand apart: then the program did something else; launched: the next work was, "
+					 "and did not start");
 	}
 	gt_keep_sort(&s->longest);
 	for (size_t i = 0; i < s->longest.n; i++)
@@ -304,7 +263,7 @@ int gt_stretches_tables(struct gt_stretches *s, struct gt_table **tables, struct
 
 	for (size_t i = 0; !rc && i < s->nlanes; i++)
 		rc = end_gap(s, &s->lanes[i], err) || close_stretch(s, &s->lanes[i], err) ? -ENOMEM : 0;
-	tables[0] = gt_table_new("launch_bound", "Idle GPUs: launch-bound, host-bound, and with nothing queued", device_columns + skip,
+	tables[0] = gt_table_new("unqueued", "Idle GPUs with nothing queued", device_columns + skip,
 				 (unsigned)NDEVICE - skip);
 	tables[1] = gt_table_new("stretches", "Stretches with nothing queued, by the time the GPU waited for launches", stretch_columns + skip,
 				 (unsigned)NSTRETCH - skip);
@@ -312,8 +271,8 @@ int gt_stretches_tables(struct gt_stretches *s, struct gt_table **tables, struct
 		gt_kernel_names_free(names);
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
 	}
-	gt_table_gives_way(tables[0], "unknown_ns process launched_ns late_ns after_call_ns stretches in_call_ns before_call_ns "
-				      "window_ns idle_ns unqueued_ns host_bound_percent launch_bound_percent pid device");
+	gt_table_gives_way(tables[0], "unknown_ns process launched_ns late_ns after_call_ns stretches window_ns in_call_ns "
+				      "before_call_ns idle_ns pid device");
 	gt_table_gives_way(tables[1], "process first busy_percent launches pid device");
 	if (!gt_launched_cannot(s->launched, tables[0], why))
 		fill(s, tables, names);
@@ -327,7 +286,5 @@ void gt_stretches_release(struct gt_stretches *s)
 {
 	free(s->lanes);
 	free(s->lane);
-	free(s->launch_bound);
-	free(s->host_bound);
 	gt_keep_release(&s->longest);
 }

@@ -1,5 +1,6 @@
 /* Stretches in which a GPU has nothing queued: it has done all it was given, and waits for the next launch. How much of that is the
- * launching itself and how much the program's own time, idle.h tells (launch-bound, host-bound), for all gaps and not only for these.
+ * launching itself and how much the program's own time, the causes of idle time tell (idle.h), which advice calls launch-bound and
+ * host-bound.
  *
  * Per device, over all its streams. A gap is a time in which the device does nothing, between two pieces of work. It is
  * unqueued when the call that launched the next piece returned only after the gap had begun, the piece then started within
@@ -14,7 +15,6 @@
  * is busy in it is all but its gaps, unqueued or not. */
 #ifndef GT_STRETCHES_H
 #define GT_STRETCHES_H
-#include "analyze/idle.h"
 #include "analyze/launched.h"
 
 #define GT_PROMPT_NS 10000	/* H200: 1 to 5 us, rarely more */
@@ -22,16 +22,14 @@
 
 struct gt_stretches {
 	struct gt_launched *launched;	/* borrowed */
-	const struct gt_idle *idle;	/* likewise */
-	uint64_t *launch_bound, *host_bound;	/* ns by device, numbered as tracks over all segments; NULL: there is no work of a GPU */
 	struct gt_stretch_lane *lanes;	/* one per device */
 	size_t nlanes, cap;
 	uint32_t *lane;			/* by device, numbered as tracks over all segments: 1 + index; NULL: none so far */
 	struct gt_keep longest;		/* those with the most time in unqueued gaps */
 };
-int gt_stretches_init(struct gt_stretches *s, struct gt_launched *l, struct gt_err *err);	/* of an analysis with `idle` */
+void gt_stretches_init(struct gt_stretches *s, struct gt_launched *l);
 int gt_stretches_op(struct gt_stretches *s, const struct gt_launched_op *op, struct gt_err *err);	/* in order of start */
-/* No more work: two tables, "launch_bound" and "stretches". Returns 2 or negative. */
+/* No more work: two tables, "unqueued" and "stretches". Returns 2 or negative. */
 int gt_stretches_tables(struct gt_stretches *s, struct gt_table **tables, struct gt_err *err);
 void gt_stretches_release(struct gt_stretches *s);
 #endif

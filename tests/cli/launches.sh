@@ -14,10 +14,10 @@ sed 's/"[^"]*"/"x"/g' want.out >plain && mv plain want.out	# names have commas
 is train-launched 14992 "$(sum launch_times launches)"
 is train-in-calls 147593926 "$(sum launch_times call_ns)"
 is train-short 7830 "$(sum launch_times short)"
-is train-idle 6430710025 "$(sum launch_bound idle_ns)"
-is train-unqueued 429969246 "$(sum launch_bound unqueued_ns)"
+is train-idle 6430710025 "$(sum unqueued idle_ns)"
+is train-unqueued 429969246 "$(sum unqueued unqueued_ns)"
 is train-stretches-are-all 429969246 "$(sum stretches unqueued_ns)"
-is train-parts-add-up 429969246 "$(($(sum launch_bound before_call_ns) + $(sum launch_bound in_call_ns) + $(sum launch_bound after_call_ns)))"
+is train-parts-add-up 429969246 "$(($(sum unqueued before_call_ns) + $(sum unqueued in_call_ns) + $(sum unqueued after_call_ns)))"
 want graphs-launches 0 $A launches --format csv --top 0 "$R/h200-graphs.zst"
 sed 's/"[^"]*"/"x"/g' want.out >plain && mv plain want.out
 is graphs-launched 337 "$(sum launch_times launches)"

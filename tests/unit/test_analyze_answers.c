@@ -163,7 +163,7 @@ static void parts_and_followers(void)
 
 	j = report(with_work(), (const char *[]){ "launches", NULL }, &o);
 	CHECK(is(json_object_get(j, "launch_times"), "state", "answered") && rows(j, "launch_times") == 1);
-	CHECK(is(json_object_get(j, "launch_bound"), "state", "cannot answer"));
+	CHECK(is(json_object_get(j, "unqueued"), "state", "cannot answer"));
 	json_decref(j);
 	text = report_text(calls_only(), (const char *[]){ "copies", NULL }, &plain, 1, GT_TEXT);
 	CHECK(text && strstr(text, "Copies and sets on the GPU\n  (cannot answer: ") && !strstr(text, "Pageable copies"));

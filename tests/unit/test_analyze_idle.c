@@ -417,7 +417,7 @@ static void all_reports_have_one_window(void)
 		j = report(gpus_end(&g), names, &o);
 		busy = num(row(j, "gpu", 0), "busy_ns");
 		percent = (double)(int64_t)(busy * 10000 / all[i].window + 0.5) / 100;
-		CHECK(num(row(j, "budget_gpus", 0), "window_ns") == all[i].window && num(row(j, "launch_bound", 0), "window_ns") == all[i].window);
+		CHECK(num(row(j, "budget_gpus", 0), "window_ns") == all[i].window && num(row(j, "unqueued", 0), "window_ns") == all[i].window);
 		CHECK(num(row(j, "queues", 0), "window_ns") == all[i].window && num(row(j, "gpu", 0), "busy_percent") == percent);
 		CHECK(num(row(j, "streams", 0), "busy_percent") == percent);
 		chain = num(row(j, "critical", 0), "window_ns");	/* its own operations in the window */

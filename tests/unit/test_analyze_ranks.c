@@ -122,7 +122,7 @@ static const struct merging { const char *table, *keys, *sums, *least, *most; } 
 	{ "sync", NULL, "count total_ns gpu_busy_ns gpu_idle_ns needless needless_ns untold open wait_ns", "", "" },
 	{ "streams", NULL, "kernels copies sets busy_ns", "", "" },
 	{ "threads", NULL, "calls open busy_ns", "", "" },
-	{ "launch_bound", NULL, "window_ns idle_ns launch_bound_ns host_bound_ns unqueued_ns late_ns launched_ns unknown_ns", "", "" },
+	{ "unqueued", NULL, "window_ns idle_ns unqueued_ns late_ns launched_ns unknown_ns", "", "" },
 	{ "queues", NULL, "launches blocked_ns waiting_ns window_ns", "", "" },
 	{ "critical", NULL, "on_path_ns pieces", "", "" },
 	{ "steps", NULL, "steps", "", "" },
