@@ -357,7 +357,7 @@ static void a_long_graph_is_one_launch(void)
 
 static void some_of_the_work_is_no_answer(void)
 {
-	static const char *const tables[] = { "launch_bound", "stretches", NULL };
+	static const char *const tables[] = { "unqueued", "stretches", NULL };
 	json_t *j = reported_of_some("launches");
 
 	CHECK(rows(j, "launch_times") == 1 && num(row(j, "launch_times", 0), "launches") == 2);
