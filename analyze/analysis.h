@@ -44,7 +44,7 @@ enum gt_screen { GT_SCREEN_NEVER, GT_SCREEN_ALWAYS, GT_SCREEN_GPU, GT_SCREEN_CAL
 enum gt_screen gt_screen_of(const struct gt_reader *r);	/* which of the two it is */
 
 #define GT_LAYERS_OF_CALLS (GT_BIT(GT_LAYER_API) | GT_BIT(GT_LAYER_RUNTIME))
-enum gt_splits { GT_BY_BLOCK = 1, GT_BY_TRACK = 2 };
+enum gt_splits { GT_BY_BLOCK = 1 };
 
 struct gt_analysis {
 	const char *name;		/* REPORT on the command line, the JSON key */

@@ -22,26 +22,17 @@
 
 /* ---- types and names ---- */
 
-static bool same_name(const void *arg, uint32_t value, const void *key, size_t len)
-{
-	const struct gt_idle_name *have = &((const struct gt_idle *)arg)->names[value];
-
-	return have->len == len && !memcmp(have->text, key, len);
-}
-
 /* The number of a name; GT_NONE: no memory. */
 static uint32_t find_name(struct gt_idle *s, const struct gt_segment *seg, const struct gt_type *type)
 {
-	const struct gt_string *text = type->name < seg->nstrings ? &seg->strings[type->name] : &(struct gt_string){ "?", 1 };
-	uint64_t hash = gt_hash(text->ptr, text->len);
-	uint32_t i = gt_map_get(&s->names_map, hash, same_name, s, text->ptr, text->len);
+	struct gt_string text = gt_name_text(seg, type->name);
+	uint32_t i = gt_name_ids_find(&s->ids, text, 0, &(struct gt_err)GT_ERR_INIT);
 
-	if (i != UINT32_MAX)
-		return i;
-	if (gt_grow(&s->names, &s->names_cap, s->nnames + 1, sizeof(*s->names)) || gt_map_add(&s->names_map, hash, (uint32_t)s->nnames))
+	if (i == GT_NONE || gt_grow(&s->names, &s->names_cap, i + 1ul, sizeof(*s->names)))
 		return GT_NONE;
-	s->names[s->nnames] = (struct gt_idle_name){ .text = text->ptr, .len = text->len, .kind = gt_work_kind(seg, type) };
-	return (uint32_t)s->nnames++;
+	if (i == s->nnames)
+		s->names[s->nnames++] = (struct gt_idle_name){ .text = text.ptr, .len = text.len, .kind = gt_work_kind(seg, type) };
+	return i;
 }
 
 /* A copy that the driver stages: the host takes part in it. */
@@ -745,10 +736,7 @@ const char *gt_idle_cannot(const struct gt_idle *s)
 
 void gt_idle_note_late(const struct gt_idle *s, struct gt_table *t)
 {
-	uint64_t late = gt_in_time_late(&s->order);
-
-	if (late)
-		gt_table_note(t, "%llu rows came too late to be put in order: figures may be off", (unsigned long long)late);
+	gt_note_late(t, gt_in_time_late(&s->order), "times");
 }
 
 void gt_idle_release(struct gt_idle *s)
@@ -762,7 +750,7 @@ void gt_idle_release(struct gt_idle *s)
 	for (size_t i = 0; i < s->ndevices; i++)
 		gt_sweep_release(&s->devices[i].sweep);
 	gt_map_release(&s->sums_map);
-	gt_map_release(&s->names_map);
+	gt_name_ids_release(&s->ids);
 	gt_full_release(&s->full);
 	gt_places_release(&s->places);
 	free(s->devices), free(s->sums), free(s->names), free(s->device_of), free(s->slot_of_device), free(s->types);

@@ -15,6 +15,7 @@
 #include "analyze/full_queue.h"
 #include "analyze/gpu_time.h"
 #include "analyze/host_line.h"
+#include "analyze/name_ids.h"
 #include "analyze/places.h"
 #include "analyze/report.h"
 #include "analyze/sweep.h"
@@ -129,7 +130,8 @@ struct gt_idle {
 	uint64_t ops, unjoined;			/* operations; those that no known call launched */
 	struct gt_extent *windows;		/* by segment; not opened: it has no rows */
 	/* the rest is private */
-	struct gt_map sums_map, names_map;
+	struct gt_map sums_map;
+	struct gt_name_ids ids;			/* of names */
 	uint32_t *device_of, *slot_of_device;	/* by track number: its device's; 1 + index into devices */
 	struct gt_idle_type { uint32_t name; uint8_t kind; bool known, pageable, graph; } *types;	/* by type number */
 	struct gt_host_line **lines;		/* by track number; NULL: nothing of it is kept */
