@@ -165,8 +165,8 @@ for f in $(sed -n 's/^GT_API(\([A-Za-z]*\).*s:[A-Za-z]*!.*/\1/p' "$SRC/formats/c
 done
 "$C" -q -o d.zst --delay 100 "$B/samples/train" -n 2 >/dev/null
 is delay 0 "$(figure calls d.zst)"
-"$C" -q -o du.zst --duration 50ms "$B/samples/spin_calls" -s 3 >/dev/null 2>&1
-is duration_stops_early 1 "$(figure span_ns du.zst | awk '$1 > 0 && $1 < 2500000000 { print 1 }')"
+"$C" -q -o du.zst --duration 900ms "$B/samples/spin_calls" -s 4 >/dev/null 2>&1
+is duration_stops_early 1 "$(figure span_ns du.zst | awk '$1 > 0 && $1 < 3000000000 { print 1 }')"
 want range_without_start 0 "$C" -o ra.zst --range cuda-profiler "$B/samples/train" -n 2
 says range_is_explained 'cuProfilerStart'
 
