@@ -19,12 +19,13 @@ struct cupti_buffer {
 	uint8_t *data;
 	size_t size, used, records, most;	/* most: records it may hold, 0: any number */
 	unsigned held;				/* records that are not complete */
+	uint64_t due;				/* kept back until then, on cupti_mono */
 	bool leaving;				/* in the queue to the client */
 	bool telling;				/* holds more than CUPTI's own overhead */
 };
 struct queue { struct cupti_buffer *first, **last; };
 pthread_mutex_t *cupti_mutex(void);
-static struct queue full = { .last = &full.first }, leaving = { .last = &leaving.first };
+static struct queue full = { .last = &full.first }, leaving = { .last = &leaving.first }, kept = { .last = &kept.first };
 static struct cupti_buffer *spare, *current;	/* spare: asked for by two threads at once */
 static cupti_requested requested;
 static cupti_completed completed;
@@ -238,16 +239,30 @@ static void give_back(struct cupti_buffer *b)
 	pthread_cond_broadcast(&progress);
 }
 
+/* What was kept back goes on its way when it is time. Returns when that will be, or 0. */
+static uint64_t let_go(uint64_t now)
+{
+	struct cupti_buffer *b = kept.first;
+
+	if (!b || b->due > now)
+		return b ? b->due : 0;
+	take(&kept, b);
+	leave(b);
+	return 0;
+}
+
 static void *worker(void *arg)
 {
 	struct cupti_buffer *b;
 	struct timespec t;
-	uint64_t due;
+	uint64_t due, back;
 
 	cupti_on_worker = true;
 	cupti_lock();
 	for (;;) {
 		due = cupti_late(cupti_mono());
+		back = let_go(cupti_mono());
+		due = back && (!due || back < due) ? back : due;
 		if ((b = leaving.first)) {
 			take(&leaving, b);
 			give_back(b);
@@ -283,6 +298,24 @@ int cupti_worker_start(void)
 	return running ? 0 : -1;
 }
 
+/* The first buffer with something in it that was to be forced out comes back later all the same. */
+static void keep_back(void)
+{
+	struct cupti_buffer *b = current;
+	static bool done;
+
+	if (done || !cupti_knobs.back_ms || !b || !b->telling)
+		return;
+	done = true;
+	current = NULL;
+	if (b->held)
+		cupti_abandon(b);
+	b->held = 0;
+	b->due = cupti_mono() + cupti_knobs.back_ms * 1000000ull;
+	append(&kept, b);
+	cupti_wake();
+}
+
 /* Flushes. */
 void cupti_flush(bool forced, bool all)
 {
@@ -290,6 +323,8 @@ void cupti_flush(bool forced, bool all)
 	uint64_t until;
 
 	cupti_lock();
+	if (forced && !all)
+		keep_back();
 	if (current && (all || current->used) && (forced || !current->held)) {
 		if (current->held)
 			cupti_abandon(current);

@@ -99,6 +99,7 @@ __attribute__((constructor)) static void set_up(void)
 	cupti_knobs.shuffle = number("SIM_CUPTI_SHUFFLE", 0);
 	cupti_knobs.taken = number("SIM_CUPTI_TAKEN", 0);
 	cupti_knobs.alone_ms = number("SIM_CUPTI_ALONE_MS", 0);
+	cupti_knobs.back_ms = number("SIM_CUPTI_BACK_MS", 0);
 	cupti_knobs.strict = number("SIM_CUPTI_STRICT", 0);
 	read_failures(getenv("SIM_CUPTI_FAIL"));
 	name_truth(getenv("SIM_CUPTI_TRUTH"));

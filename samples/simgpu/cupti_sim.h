@@ -11,7 +11,7 @@
 #include "samples/simgpu/cupti_records.h"
 #include "samples/simgpu/hooks.h"
 
-struct cupti_knobs { unsigned version, drop, bad, late_ms, shuffle, taken, alone_ms, strict; bool truth; };
+struct cupti_knobs { unsigned version, drop, bad, late_ms, shuffle, taken, alone_ms, back_ms, strict; bool truth; };
 extern struct cupti_knobs cupti_knobs;
 extern const struct sim_driver *cupti_driver;		/* of the first attachment on; NULL before */
 extern uint32_t *cupti_cbids;				/* by entry, as the driver counts them */

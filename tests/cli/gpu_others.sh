@@ -23,6 +23,12 @@ want finalize 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu -o f.zst -- "
 is finalize-sees-the-same "$(alone finalize)" "$(tail -n 1 want.out)"
 is finalize-ours-before-it 50 "$("$rows" rows f.zst | grep -c kernel)"
 
+# what comes back when the other has CUPTI already is of its clock for all we know: it is lost, and said to be
+want back 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_BACK_MS=300 "$C" -q -f -e api,gpu -o back.zst -- "$prog"
+is back-sees-the-same "$alone" "$(tail -n 1 want.out)"
+is back-ours "100 0 0" "$("$rows" rows back.zst | grep -c kernel) $(meta gpu_records_impossible back.zst) $(meta gpu_joined_wrong back.zst)"
+check back-is-lost test "$(figure lost back.zst)" -ge 50
+
 # not asked for: nobody stands in the way
 want off 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -o off.zst -- "$prog"
 is off-sees-the-same "$alone" "$(tail -n 1 want.out)"
