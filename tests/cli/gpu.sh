@@ -229,7 +229,7 @@ is named-is-used 100 "$(meta gpu_sets named.zst)"
 of_12() { mkdir -p "$1" && sed 's/libcupti\.so\.13/libcupti.so.12/g' "$B/sim/libcupti.so.13" >"$1/libcupti.so.12"; }
 used() {	# used NAME FILE [VAR=VALUE...]: with these variables that file is CUPTI, and does its work
 	name=$1 file=$2; shift 2
-	want $name 0 env LD_LIBRARY_PATH="${path:-$PWD/only}" CUDA_HOME= CUDA_PATH= SIMGPU_DRIVER=12080 "$@" "$C" -q -f -e api,gpu --gpu-timing cupti -o place.zst -- "$B/samples/leak"
+	want $name 0 env ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0" LD_LIBRARY_PATH="${path:-$PWD/only}" CUDA_HOME= CUDA_PATH= SIMGPU_DRIVER=12080 "$@" "$C" -q -f -e api,gpu --gpu-timing cupti -o place.zst -- "$B/samples/leak"
 	is $name-is-used "100 $(readlink -f "$file")" "$(meta gpu_sets place.zst) $(readlink -f "$("$A" --format tsv metadata place.zst | sed -n 's/^gpu_source[[:space:]]*CUPTI, \(.*\), API version.*/\1/p')")"
 }
 of_12 home/lib64; of_12 path/extras/CUPTI/lib64
