@@ -143,7 +143,7 @@ bool gt_object_named(const struct gt_object *o, const char *prefix)
 struct search {
 	uintptr_t address;		/* wanted: the library that holds it */
 	const char *name, *prefix;	/* wanted: this symbol, from a library so named (NULL: behind ours) */
-	const char *library;		/* wanted: the library of this soname or file name */
+	const char *soname;		/* wanted: the library of this soname or file name */
 	bool behind;
 	void *found;
 	struct gt_object object;
@@ -158,9 +158,9 @@ static int look(struct dl_phdr_info *info, size_t size, void *arg)
 		return 0;
 	o.behind = s->behind;
 	s->behind |= (uintptr_t)&gt_api[0] >= o.low && (uintptr_t)&gt_api[0] < o.high;
-	if (s->address || s->library) {
+	if (s->address || s->soname) {
 		if (s->address ? s->address < o.low || s->address >= o.high :
-				 strcmp(o.soname, s->library) && strcmp(file_name(o.path), s->library))
+				 strcmp(o.soname, s->soname) && strcmp(file_name(o.path), s->soname))
 			return 0;
 		s->object = o;
 		s->found = (void *)o.base;
@@ -284,11 +284,11 @@ bool gt_from_driver(const void *address)
 static bool needs(const struct gt_object *o, const char *prefix, unsigned depth, unsigned *budget)
 {
 	for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++) {
-		struct search s = { .library = o->strings + d->d_un.d_val };
+		struct search s = { .soname = o->strings + d->d_un.d_val };
 
 		if (d->d_tag != DT_NEEDED)
 			continue;
-		if (!strncmp(s.library, prefix, strlen(prefix)))
+		if (!strncmp(s.soname, prefix, strlen(prefix)))
 			return true;
 		if (depth < 12 && *budget && --*budget && dl_iterate_phdr(look, &s) &&
 		    needs(&s.object, prefix, depth + 1, budget))
