@@ -467,39 +467,42 @@ static bool call_wanted(uint32_t cbid)
 	return false;
 }
 
-/* Records of a few driver calls cannot be had again. The kind can, less all others; but with it a driver call within one of the runtime has
- * no record, and its work the runtime's number, so these are asked for, too (all as tests/gpu/cupti_late.c shows). */
-static void enable_calls_late(void)
-{
-	uint32_t off = 0;
+/* Records of a few driver calls can be had only from the beginning, and only of a CUPTI that can tell calls apart. */
+static bool few_calls(void) { return cupti.enable_driver_call && !gpu->late; }
 
-	if (!calls_wanted() || !cupti.enable_driver_call || cupti.enable(GT_CUPTI_DRIVER))
-		return;
-	for (uint32_t cbid = 1; cbid < GT_CBID_MAX; cbid++)	/* CUPTI refuses numbers that it does not know */
-		off += !call_wanted(cbid) && !cupti.enable_driver_call(cbid, 0);
-	if (off)
-		cupti.enable(GT_CUPTI_RUNTIME);
-	else
-		cupti.disable(GT_CUPTI_DRIVER);		/* it cannot tell them apart */
+/* It refuses those that it does not know. */
+static bool enable_few_calls(void)
+{
+	uint32_t on = 0;
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		on += call_wanted(calls[i]) && !cupti.enable_driver_call(calls[i], 1);
+	return on;
 }
 
-/* Records of a few driver calls. An older CUPTI cannot tell them apart: then the order of launches must do. */
+/* Else the kind can, less the others as far as that goes; but with it a driver call within one of the runtime has no record, and its work the
+ * runtime's number, so these are asked for, too (all as tests/gpu/cupti_late.c shows). */
+static void enable_all_calls(void)
+{
+	if (cupti.enable(GT_CUPTI_DRIVER))
+		return;			/* the order of launches must do */
+	for (uint32_t cbid = 1; cupti.enable_driver_call && cbid < GT_CBID_MAX; cbid++)
+		if (!call_wanted(cbid))
+			cupti.enable_driver_call(cbid, 0);
+	cupti.enable(GT_CUPTI_RUNTIME);
+}
+
 static void enable_calls(void)
 {
-	int code = 0;
-
-	for (size_t i = 0; !code && cupti.enable_driver_call && i < sizeof(calls) / sizeof(*calls); i++)
-		if (call_wanted(calls[i]))
-			code = cupti.enable_driver_call(calls[i], 1);
-	if (code)
-		cupti.disable(GT_CUPTI_DRIVER);
+	if (few_calls() && !enable_few_calls())
+		cupti.enable_driver_call = NULL;
+	if (!few_calls())
+		enable_all_calls();
 }
 
 static bool enable_kinds(struct refusal *r)
 {
-	if (gpu->late)
-		enable_calls_late();
-	else
+	if (calls_wanted())
 		enable_calls();
 	for (size_t i = 0; i < KINDS; i++)
 		if (wanted(&kinds[i]) && !enable_kind(&kinds[i], r)) {
@@ -516,7 +519,7 @@ static void disable_kinds(void)
 		if (wanted(&kinds[i]))
 			cupti.disable(kinds[i].kind);
 	cupti.disable(GT_CUPTI_DRIVER);
-	if (gpu->late)
+	if (!few_calls())
 		cupti.disable(GT_CUPTI_RUNTIME);
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "collect/guest/guest_cupti.h"
 #include "collect/guest/guest_records.h"
+#include "formats/cuda_api_cbid.h"
 
 static uint16_t u16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return v; }
 static uint32_t u32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
@@ -87,11 +88,20 @@ static bool read_set(const uint8_t *r, struct event *e)
 	return true;
 }
 
+/* An older CUPTI has records of all driver calls or of none. */
+static const bool makes_work[GT_CBID_MAX] = {
+#define X(cbid, name) [cbid] = true,
+	GT_CBIDS(X)
+#undef X
+};
+
 static bool read_call(const uint8_t *r, struct event *e)
 {
+	uint32_t cbid = u32(r + GT_A_CBID);
+
 	*e = (struct event){ .id = GT_EV_API, .start = u64(r + GT_A_START), .end = u64(r + GT_A_END), .n = 2,
-			     .words = { two(u32(r + GT_A_CORRELATION), u32(r + GT_A_CBID)), u32(r + GT_A_THREAD) } };
-	return true;
+			     .words = { two(u32(r + GT_A_CORRELATION), cbid), u32(r + GT_A_THREAD) } };
+	return cbid < GT_CBID_MAX && makes_work[cbid];
 }
 
 static bool read_runtime(const uint8_t *r, struct event *e)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 enum { CALLBACKS = 1024, ENTER = 0, EXIT = 1, EXTERNAL_KINDS = 6, EXTERNAL_DEPTH = 64, COUNTERS = 9 };
+enum { CBIDS_SINCE_13 = 796 };		/* the first that CUDA 12 does not know */
 uint8_t cupti_kinds[KINDS], cupti_driver_apis[SIM_CBIDS_END], cupti_runtime_apis[SIM_RUNTIME_CBIDS_END];
 static struct { cupti_callback to; void *user; char name[64]; } subscriber;
 static uint8_t callbacks[DOMAINS][CALLBACKS];
@@ -326,7 +327,7 @@ API(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on))
 	CUPTI_ALONE();
 	if (cupti_knobs.version < 24)
 		return cupti_said(CUPTI_NOT_SUPPORTED);
-	if (!cbid || cbid >= SIM_CBIDS_END)
+	if (!cbid || cbid >= SIM_CBIDS_END || (cupti_knobs.version < 130000 && cbid >= CBIDS_SINCE_13))
 		return cupti_said(CUPTI_INVALID_PARAMETER);
 	if ((rc = cupti_attach()))
 		return rc;

@@ -48,9 +48,9 @@ other idle idle 100
 other calls calls 150
 other runtime runtime 150
 other slow slow 150
-# a CUPTI that cannot tell driver calls apart is not asked for all of them
+# a CUPTI that cannot tell driver calls apart is asked for all of them
 want old 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_VERSION=23 "$C" -q -f -e api,gpu -o old.zst -- "$prog"
-is old-joined-by-order '150 0' "$(meta gpu_joined_inferred old.zst) $(meta gpu_unjoined old.zst)"
+is old-joined '150 0 0' "$(meta gpu_joined_exact old.zst) $(meta gpu_joined_inferred old.zst) $(meta gpu_unjoined old.zst)"
 want ends 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_ALONE_MS=300 "$C" -q -f -e api,gpu -o ends.zst -- "$prog" ends
 other thread thread 150
 is thread-has-its-calls 2 "$("$B/gtexport" --jsonl -f -o - thread.zst 2>/dev/null | grep '"name":"cuLaunchKernel"' | grep -o '"tid":[0-9]*' | sort -u | wc -l)"

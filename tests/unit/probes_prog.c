@@ -239,7 +239,7 @@ static void attach(const char *name, bool up)
 
 /* ---- what to do ---- */
 
-static CUfunction busy;
+static CUfunction busy, relu, wait_flag;	/* found at the start: a driver may load what is asked for later only when all kernels have ended */
 
 static void launch(int n)
 {
@@ -319,7 +319,7 @@ static bool has_fired_all(const char *text)
 }
 
 /* behind: another kernel, which does not end before these have fired, or not within so many tries of 10 ms. */
-static bool caught(CUmodule m, int n, bool behind, int tries)
+static bool caught(int n, bool behind, int tries)
 {
 	unsigned before = fired("parcagpu:kernel_executed", RELU);
 	bool all;
@@ -333,9 +333,9 @@ static bool caught(CUmodule m, int n, bool behind, int tries)
 	OK(cuMemHostAlloc((void **)&flag, sizeof(*flag), 2));
 	OK(cuMemHostGetDevicePointer_v2(&at, flag, 0));
 	if (behind)
-		OK(cuLaunchKernel(cu_kernel(m, WAIT_FLAG), 1, 1, 1, 1, 1, 1, 0, s[0], (void *[]){ &at }, NULL));
+		OK(cuLaunchKernel(wait_flag, 1, 1, 1, 1, 1, 1, 0, s[0], (void *[]){ &at }, NULL));
 	for (int i = 0; i < n; i++)
-		LAUNCH(cu_kernel(m, RELU), 1, s[1], &x, &count);
+		LAUNCH(relu, 1, s[1], &x, &count);
 	OK(cuStreamSynchronize(s[1]));
 	all = have_fired("parcagpu:kernel_executed", RELU, before + n, tries);
 	for (int i = 0; all && !behind && i < tries && !has_fired_all(RELU); i++)
@@ -345,7 +345,7 @@ static bool caught(CUmodule m, int n, bool behind, int tries)
 	return all;
 }
 
-static void pile(CUmodule m, int n)
+static void pile(int n)
 {
 	uint64_t cycles = 0;
 	CUdeviceptr at;
@@ -357,7 +357,7 @@ static void pile(CUmodule m, int n)
 	for (int i = 0; i < n; i++) {
 		if (i % 500 == 0) {		/* a stream takes about a thousand */
 			OK(cuStreamCreate(&s, 1));
-			LAUNCH(cu_kernel(m, WAIT_FLAG), 1, s, &at);
+			LAUNCH(wait_flag, 1, s, &at);
 		}
 		LAUNCH(busy, 1, s, &cycles);
 	}
@@ -366,11 +366,11 @@ static void pile(CUmodule m, int n)
 }
 
 /* Right behind many launches they may be too close to it, or the machine too busy. */
-static void held(CUmodule m, int n)
+static void held(int n)
 {
 	int tries = 50;
 
-	while (!caught(m, n, true, tries) && tries < 1000)
+	while (!caught(n, true, tries) && tries < 1000)
 		usleep(10000 * tries), tries *= 2;
 	printf("held: %s\n", tries < 1000 ? "no" : "yes");
 }
@@ -441,6 +441,8 @@ int main(int argc, char **argv)
 	cudart_open();
 	OK(cuModuleLoadData(&m, cu_ptx));
 	busy = cu_kernel(m, BUSY);
+	relu = cu_kernel(m, RELU);
+	wait_flag = cu_kernel(m, WAIT_FLAG);
 	for (int i = 1; i + 1 < argc; i += 2) {
 		const char *what = argv[i], *with = argv[i + 1];
 
@@ -459,11 +461,11 @@ int main(int argc, char **argv)
 		else if (!strcmp(what, "quiet"))
 			quiet(with);
 		else if (!strcmp(what, "pile"))
-			pile(m, atoi(with));
+			pile(atoi(with));
 		else if (!strcmp(what, "held"))
-			held(m, atoi(with));
+			held(atoi(with));
 		else if (!strcmp(what, "caught"))
-			printf("caught: %s\n", caught(m, atoi(with), false, 3000) ? "yes" : "no");
+			printf("caught: %s\n", caught(atoi(with), false, 3000) ? "yes" : "no");
 		else if (!strcmp(what, "lines"))
 			lines(with);
 		else if (!strcmp(what, "wait"))
