@@ -9,11 +9,11 @@
 #	way		in gtcollect --probes-only, and with CUDA_INJECTION64_PATH set by hand: a launch as the program finds the function, less one
 #			by the driver's own; both are one function, or this fails
 #	left		likewise: a launch after a detach less one before the attach
-[ -n "$REAL" ] || export LD_LIBRARY_PATH="$B/sim"
+[ -n "$REAL" ] && pace='-p 4 -b 1' || export LD_LIBRARY_PATH="$B/sim" pace=	# the simulated GPU's threads would share the processor, too
 export GT_DEBUG=1
 lib=$(ls "$B/libgtpreload.so" "$B/../lib/gt/libgtpreload.so" 2>/dev/null | head -n 1)
 ${CC:-cc} -O2 -I"$SRC" "$SRC/tests/gpu/launch_ways.c" -ldl -lm -pthread -o ways || exit 1
-ways() { "$@" ./ways -n "${ROUNDS:-100}" -a "${AWAY_MS:-1000}" $load bare calls; }
+ways() { timeout 120 "$@" ./ways -n "${ROUNDS:-100}" -a "${AWAY_MS:-1000}" $load $pace bare calls; }
 one() {	# one MODE RUN
 	load= by=env
 	case $1 in

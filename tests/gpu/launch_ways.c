@@ -1,5 +1,5 @@
 /* What each part of a recorder adds to a launch, in one process: launch_ways [-c LIBCUPTI] [-n ROUNDS] [-j THREADS] [-p CPU]
- * [-f FLUSHERS] [-t 1] [-a MS [-l LIBRARY]] WAY...
+ * [-f FLUSHERS] [-t 1] [-a MS [-l LIBRARY] [-b 1]] WAY...
  *
  * Two processes that do the same differ by more than a recorder costs. So bursts of launches of an empty kernel take turns here,
  * one in each WAY, forwards and backwards in alternation, and each is held against that of the first WAY in the same round.
@@ -17,10 +17,12 @@
  * millisecond; -t 1: also while ways change. -a: all that before somebody is attached to the probes of the libgtpreload.so in this process,
  * while somebody is, and MS after: a WAY is WAY@before, WAY@attached, WAY@after then. -l: it is this program that loads LIBRARY, as a driver
  * loads what CUDA_INJECTION64_PATH names; before it does there is WAY@without. With - for LIBRARY nothing is done between these, so what
- * differs is the measuring's own.
+ * differs is the measuring's own. Stages lie seconds apart, in which a shared processor's speed may change by more than what is looked for.
+ * -b: so a second process goes through the same stages on the same processor (-p), a burst behind each of the first one's, and does nothing
+ * between them; how long a launch of its takes is the pace, and the first one's times are told as they would be at the median pace.
  * Prints "THREADS WAY NAME VALUE": ns, a launch (median over the rounds of a burst's mean); more, the median of the differences to the first WAY;
  * change, of those to the same WAY at the first stage; *_low and *_high, the 95 % interval of that median; clock, how often a launch reads
- * CUPTI's clock (with -c only). With -a also own, whether the function that a program finds is the driver's own. */
+ * CUPTI's clock (with -c only). With -b also pace, the second process's ns. With -a also own, whether the function that a program finds is the driver's own. */
 #define _GNU_SOURCE
 #include "samples/cu.h"
 #include <execinfo.h>
@@ -32,6 +34,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <x86intrin.h>
 #include "collect/guest/guest_cupti.h"
 #include "formats/cuda_api_cbid.h"
@@ -56,6 +59,11 @@ static const char *const stage_names[] = { "without", "before", "attached", "aft
 enum { WITHOUT, BEFORE, ATTACHED, AFTER, STAGES };
 static int first_stage = BEFORE, stages = 1, away_ms;	/* stages: how many, from that on */
 static double took[WAYS][THREADS][ROUNDS];	/* ns a launch; ways of all stages, one stage behind the other */
+static struct beside {		/* both processes see it */
+	pthread_barrier_t gate;
+	double took[WAYS][ROUNDS];
+} *beside;
+static bool second;		/* is this that process? */
 static uint64_t reads[WAYS];
 static __thread uint64_t own_reads;
 static pthread_barrier_t gate;
@@ -312,11 +320,25 @@ static void begin(int stage, CUstream s)
 	}
 }
 
-/* All ways once, in turn. */
-static void turns(int r, int me, int stage, CUstream s)
+static void one_burst(int r, int me, int w, int at, CUstream s)
 {
 	uint64_t began, before;
 
+	burst(ways[w], s, WARM);
+	before = own_reads;
+	began = now();
+	burst(ways[w], s, BURST);
+	if (r >= 0) {
+		took[at][me][r] = (double)(now() - began) / BURST;
+		__atomic_fetch_add(&reads[at], own_reads - before, __ATOMIC_RELAXED);
+	}
+	if (r >= 0 && second)
+		beside->took[at][r] = took[at][me][r];
+}
+
+/* All ways once, in turn. */
+static void turns(int r, int me, int stage, CUstream s)
+{
 	for (int k = 0; k < nways; k++) {
 		int w = r % 2 ? nways - 1 - k : k, at = (stage - first_stage) * nways + w;
 
@@ -325,13 +347,13 @@ static void turns(int r, int me, int stage, CUstream s)
 		if (!me)
 			go(ways[w]);
 		pthread_barrier_wait(&gate);
-		burst(ways[w], s, WARM);
-		before = own_reads;
-		began = now();
-		burst(ways[w], s, BURST);
-		if (r >= 0) {
-			took[at][me][r] = (double)(now() - began) / BURST;
-			__atomic_fetch_add(&reads[at], own_reads - before, __ATOMIC_RELAXED);
+		for (int process = 0; process < (beside ? 2 : 1); process++) {
+			if (process == second)
+				one_burst(r, me, w, at, s);
+			if (beside) {
+				OK(cuStreamSynchronize(s));
+				pthread_barrier_wait(&beside->gate);
+			}
 		}
 	}
 }
@@ -383,6 +405,27 @@ static void tell_difference(int w, int from, const char *who, const char *word)
 	       d[rounds / 2 + reach < rounds ? rounds / 2 + reach : rounds - 1]);
 }
 
+static double median_pace(int w, int nth)
+{
+	static double all[WAYS * ROUNDS];
+	int n = 0;
+
+	for (int k = w; k < w + nth; k++)
+		for (int r = 0; r < rounds; r++)
+			all[n++] = beside->took[k][r];
+	qsort(all, n, sizeof(*all), by_double);
+	return all[n / 2];
+}
+
+static void at_one_pace(void)
+{
+	double usual = median_pace(0, nways * stages);
+
+	for (int w = 0; w < nways * stages; w++)
+		for (int r = 0; r < rounds; r++)
+			took[w][0][r] *= usual / beside->took[w][r];
+}
+
 static void tell(int w)
 {
 	static double all[THREADS * ROUNDS];
@@ -399,8 +442,25 @@ static void tell(int w)
 		tell_difference(w, w - w % nways, who, "more");
 	if (w >= nways)
 		tell_difference(w, w % nways, who, "change");
+	if (beside)
+		printf("%d %s pace %.1f\n", threads, who, median_pace(w, 1));
 	if (client)
 		printf("%d %s clock %.3f\n", threads, who, (double)reads[w] / rounds / threads / BURST);
+}
+
+/* Before CUDA is begun, which no child can go on with. */
+static void start_second(void)
+{
+	pthread_barrierattr_t shared;
+
+	beside = mmap(NULL, sizeof(*beside), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_barrierattr_init(&shared);
+	pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+	pthread_barrier_init(&beside->gate, &shared, 2);
+	second = !fork();
+	idle |= second;
+	if (second)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 static void aborted(int signal)
@@ -433,8 +493,11 @@ int main(int argc, char **argv)
 		stages = STAGES - first_stage;
 	for (; i < argc && nways < WAYS; i++)
 		names[nways] = argv[i], any_way |= ways[nways++] = way_of(argv[i]);
-	if (!nways || nways * stages > WAYS || rounds < 1 || rounds > ROUNDS || threads < 1 || threads > THREADS)
+	if (!nways || nways * stages > WAYS || rounds < 1 || rounds > ROUNDS || threads < 1 || threads > THREADS ||
+	    (cu_option(argc, argv, "-b", 0) && (threads > 1 || stages == 1 || first_cpu < 0)))
 		return 2;
+	if (cu_option(argc, argv, "-b", 0))
+		start_second();
 	cu_open();
 	OK(cuInit(0));
 	find_cupti();		/* records of calls that are enabled behind the first context never come */
@@ -454,6 +517,10 @@ int main(int argc, char **argv)
 	run(NULL);
 	for (i = 1; i < threads; i++)
 		pthread_join(others[i], NULL);
+	if (second)
+		_exit(0);
+	if (beside)
+		at_one_pace();
 	for (i = 0; i < nways * stages; i++)
 		tell(i);
 	if (stages > 1)
