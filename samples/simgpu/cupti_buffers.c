@@ -1,10 +1,10 @@
 /* Records into the client's buffers, and these back to the client.
  *
- * A kernel's record gets its place when its launch returns, on the launching thread, in the one buffer that is open; that thread
- * calls the client for a buffer when there is none or no room. The record is complete when the kernel has run. A buffer goes
- * back when it is full, or at a flush, and when all its records are complete; a forced flush does not wait for these. It is the
- * worker thread that gives it back, one after another. So one long kernel keeps all that shares its buffer, as with the real
- * one. (CUPTI 13 keeps a buffer for each thread; here they share one whatever the attribute says.) */
+ * A kernel's record gets its place when its launch returns, in the buffer that is open for the launching thread (CUPTI 13; of older
+ * ones all threads share it); that thread calls the client for a buffer when there is none or no room. The record is complete when the
+ * kernel has run. A buffer goes back when it is full, or at a flush, when all its records are complete and those before it have gone
+ * back; a forced flush does not wait for these. It is the worker thread that gives it back, one after another. So one long kernel keeps
+ * all that shares its buffer, and all that its thread launches behind it, as with the real one (tests/gpu/cupti_held.c). */
 #define _GNU_SOURCE
 #include "samples/simgpu/cupti_sim.h"
 
@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct cupti_buffer {
@@ -19,14 +20,16 @@ struct cupti_buffer {
 	uint8_t *data;
 	size_t size, used, records, most;	/* most: records it may hold, 0: any number */
 	unsigned held;				/* records that are not complete */
+	int owner;				/* the thread, or 0 */
 	uint64_t due;				/* kept back until then, on cupti_mono */
-	bool leaving;				/* in the queue to the client */
+	bool closed;				/* it takes no more, and has not gone yet */
 	bool telling;				/* holds more than CUPTI's own overhead */
 };
 struct queue { struct cupti_buffer *first, **last; };
 pthread_mutex_t *cupti_mutex(void);
-static struct queue full = { .last = &full.first }, leaving = { .last = &leaving.first }, kept = { .last = &kept.first };
-static struct cupti_buffer *spare, *current;	/* spare: asked for by two threads at once */
+static struct queue open_ones = { .last = &open_ones.first }, full = { .last = &full.first }, leaving = { .last = &leaving.first },
+		    kept = { .last = &kept.first };	/* open, full: first those that were opened first */
+static struct cupti_buffer *spare;			/* asked for by two threads at once */
 static cupti_requested requested;
 static cupti_completed completed;
 static pthread_cond_t work, progress = PTHREAD_COND_INITIALIZER;
@@ -55,7 +58,7 @@ static void take(struct queue *q, struct cupti_buffer *b)
 /* Puts a buffer that is in no list on its way to the client. */
 static void leave(struct cupti_buffer *b)
 {
-	b->leaving = true;
+	b->closed = false;
 	append(&leaving, b);
 	queued++;
 	telling += b->telling;
@@ -72,24 +75,47 @@ void cupti_hold(struct cupti_buffer *b)
 	b->held++;
 }
 
-void cupti_let(struct cupti_buffer *b)
+static int owner(void) { return cupti_knobs.version < 130000 ? 0 : (int)syscall(SYS_gettid); }
+
+/* The open buffer of an owner. */
+static struct cupti_buffer *current_of(int owner)
 {
-	if (--b->held || b == current || b->leaving)
-		return;
-	take(&full, b);
-	leave(b);
+	struct cupti_buffer *b = open_ones.first;
+
+	while (b && b->owner != owner)
+		b = b->next;
+	return b;
 }
 
-/* The open buffer takes no more. */
-static void close_current(void)
+/* The owner's full buffers up to the first that is not complete. */
+static void leave_in_order(int owner)
 {
-	struct cupti_buffer *b = current;
+	struct cupti_buffer *b, *next;
 
-	current = NULL;
-	if (b->held)
-		append(&full, b);
-	else
-		leave(b);
+	for (b = full.first; b; b = next) {
+		next = b->next;
+		if (b->owner == owner && b->held)
+			return;
+		if (b->owner == owner) {
+			take(&full, b);
+			leave(b);
+		}
+	}
+}
+
+void cupti_let(struct cupti_buffer *b)
+{
+	if (!--b->held && b->closed)
+		leave_in_order(b->owner);
+}
+
+/* It takes no more. */
+static void close_buffer(struct cupti_buffer *b)
+{
+	take(&open_ones, b);
+	b->closed = true;
+	append(&full, b);
+	leave_in_order(b->owner);
 }
 
 size_t cupti_size(unsigned kind)
@@ -165,6 +191,8 @@ struct cupti_slot cupti_reserve(unsigned kind)
 {
 	size_t size = cupti_size(kind);
 	struct cupti_slot s = { NULL, NULL };
+	struct cupti_buffer *b;
+	int me = owner();
 
 	cupti_lock();
 	if (!requested)
@@ -174,21 +202,24 @@ struct cupti_slot cupti_reserve(unsigned kind)
 		dropped++;
 		return s;
 	}
-	while (!current || !fits(current, size)) {
-		if (current)
-			close_current();
+	while (!(b = current_of(me)) || !fits(b, size)) {
+		if (b)
+			close_buffer(b);
 		if (!spare && (!requested || !ask(size))) {
 			dropped++;
 			return s;
 		}
-		if (!current && (current = spare))
+		if (!current_of(me) && (b = spare)) {
 			spare = spare->next;
+			b->owner = me;
+			append(&open_ones, b);
+		}
 	}
-	s.in = current;
-	s.at = (union cupti_record *)(current->data + current->used);
-	current->used += size;
-	current->records++;
-	current->telling |= kind != KIND_OVERHEAD;
+	s.in = b;
+	s.at = (union cupti_record *)(b->data + b->used);
+	b->used += size;
+	b->records++;
+	b->telling |= kind != KIND_OVERHEAD;
 	return s;
 }
 
@@ -301,13 +332,15 @@ int cupti_worker_start(void)
 /* The first buffer with something in it that was to be forced out comes back later all the same. */
 static void keep_back(void)
 {
-	struct cupti_buffer *b = current;
+	struct cupti_buffer *b = open_ones.first;
 	static bool done;
 
-	if (done || !cupti_knobs.back_ms || !b || !b->telling)
+	while (b && !b->telling)
+		b = b->next;
+	if (done || !cupti_knobs.back_ms || !b)
 		return;
 	done = true;
-	current = NULL;
+	take(&open_ones, b);
 	if (b->held)
 		cupti_abandon(b);
 	b->held = 0;
@@ -316,7 +349,16 @@ static void keep_back(void)
 	cupti_wake();
 }
 
-/* Flushes. */
+static void force(struct queue *q)
+{
+	for (struct cupti_buffer *b = q->first; b; b = b->next) {
+		if (b->held)
+			cupti_abandon(b);
+		b->held = 0;
+	}
+}
+
+/* Flushes. all: what nothing is in, too. */
 void cupti_flush(bool forced, bool all)
 {
 	struct cupti_buffer *b, *next;
@@ -325,19 +367,17 @@ void cupti_flush(bool forced, bool all)
 	cupti_lock();
 	if (forced && !all)
 		keep_back();
-	if (current && (all || current->used) && (forced || !current->held)) {
-		if (current->held)
-			cupti_abandon(current);
-		current->held = 0;
-		close_current();
+	if (forced) {
+		force(&full);
+		force(&open_ones);
 	}
-	for (b = full.first; b && forced; b = next) {
+	for (b = open_ones.first; b; b = next) {
 		next = b->next;
-		cupti_abandon(b);
-		b->held = 0;
-		take(&full, b);
-		leave(b);
+		if ((all || b->used) && !b->held)
+			close_buffer(b);
 	}
+	for (; forced && (b = full.first); leave_in_order(b->owner))
+		;
 	while (all && (b = spare)) {
 		spare = b->next;
 		leave(b);

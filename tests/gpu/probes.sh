@@ -16,7 +16,7 @@ cycle="$up fires parcagpu:cuda_correlation say begin launch 100 graph 3 ${HELD-h
 timeout 300 env GT_DEBUG=1 "$bin/gtcollect" --probes-only -- /tmp/probes_prog launch 10 $(for i in $(seq "${CYCLES:-10}"); do echo "$cycle"; done) >/tmp/probes.out 2>/tmp/probes.err
 say "${CYCLES:-10} times attached and left: exit status" $?
 say "CUPTI ended (of ${CYCLES:-10})" "$(grep -c 'CUPTI has ended: *1' /tmp/probes.err)"
-say "kernels between begin and end (160 a time or a few more, 6 more with one held back)" "$(sed -n '/^begin/,/^end/p' /tmp/probes.out | grep -c ':kernel_executed')"
+say "kernels between begin and end (160 a time or a few more, 12 more with others held back)" "$(sed -n '/^begin/,/^end/p' /tmp/probes.out | grep -c ':kernel_executed')"
 say "of them without a launch told before" "$(awk '/cuda_correlation/ { told[$3] } /:kernel_executed/ { ran[$5] } END { for (k in ran) n += !(k in told); print n + 0 }' /tmp/probes.out)"
 say "durations that differ between two probes" "$(awk '/:kernel_executed/ { took[$5 "/" $4 - $3]++ } /parcagpu:kernel_launch/ { took[$3 "/" $4]-- } END { for (t in took) n += took[t] != 0; print n + 0 }' /tmp/probes.out)"
 say "held back by a long kernel" "$(grep '^held' /tmp/probes.out | sort | uniq -c | paste -sd ' ')"

@@ -10,7 +10,8 @@
  *	runtime N		so many kernels by the runtime, and waits for them
  *	fires PROVIDER:NAME	launches until it does
  *	caught 1		a kernel of another name, and waits until it has fired kernel_executed: what ran before has fired, too
- *	held N			likewise so many, behind whose launch one stands that does not end before they have fired
+ *	held N			likewise so many, beside one that another thread launched before them and that does not end before they have fired;
+ *				and again so many, with one that does not, launched behind them
  *	pile N			so many behind others in their streams, of which none ends before all are launched
  *	quiet FILE		launches until no line is added there, where SIM_CUPTI_TRUTH puts its lines
  *	lines FILE		prints "lines" and how many there are
@@ -28,6 +29,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
+#include <pthread.h>
 #include "samples/cudart.h"
 #include "tests/unit/probe_notes.h"
 
@@ -318,27 +320,47 @@ static bool has_fired_all(const char *text)
 	return false;
 }
 
-/* behind: another kernel, which does not end before these have fired, or not within so many tries of 10 ms. */
-static bool caught(int n, bool behind, int tries)
+struct long_one { CUcontext ctx; CUdeviceptr flag; };
+
+static void *launch_long(void *arg)
+{
+	struct long_one *l = arg;
+	CUstream s;
+
+	OK(cuCtxSetCurrent(l->ctx));
+	OK(cuStreamCreate(&s, 1));
+	LAUNCH(wait_flag, 1, s, &l->flag);
+	return NULL;
+}
+
+/* There may be another kernel, which does not end before these have fired, or not within so many tries of 10 ms: launched by another
+ * thread before them, or behind them. (CUPTI has nothing of a kernel before those have ended that its thread launched before it.) */
+enum other { ALONE, BESIDE, BEHIND };
+
+static bool caught(int n, enum other other, int tries)
 {
 	unsigned before = fired("parcagpu:kernel_executed", RELU);
+	struct long_one l;
+	pthread_t thread;
+	CUdeviceptr x;
+	CUstream s;
 	bool all;
-	CUdeviceptr at, x;
-	CUstream s[2];
 	int *flag, count = 1;
 
-	OK(cuStreamCreate(&s[0], 1));
-	OK(cuStreamCreate(&s[1], 1));
+	OK(cuStreamCreate(&s, 1));
 	OK(cuMemAlloc_v2(&x, 4));
 	OK(cuMemHostAlloc((void **)&flag, sizeof(*flag), 2));
-	OK(cuMemHostGetDevicePointer_v2(&at, flag, 0));
-	if (behind)
-		OK(cuLaunchKernel(wait_flag, 1, 1, 1, 1, 1, 1, 0, s[0], (void *[]){ &at }, NULL));
+	OK(cuMemHostGetDevicePointer_v2(&l.flag, flag, 0));
+	OK(cuCtxGetCurrent(&l.ctx));
+	if (other == BESIDE && !pthread_create(&thread, NULL, launch_long, &l))
+		pthread_join(thread, NULL);
 	for (int i = 0; i < n; i++)
-		LAUNCH(relu, 1, s[1], &x, &count);
-	OK(cuStreamSynchronize(s[1]));
+		LAUNCH(relu, 1, s, &x, &count);
+	if (other == BEHIND)
+		launch_long(&l);
+	OK(cuStreamSynchronize(s));
 	all = have_fired("parcagpu:kernel_executed", RELU, before + n, tries);
-	for (int i = 0; all && !behind && i < tries && !has_fired_all(RELU); i++)
+	for (int i = 0; all && other == ALONE && i < tries && !has_fired_all(RELU); i++)
 		usleep(10000);
 	__atomic_store_n(flag, 1, __ATOMIC_RELEASE);
 	OK(cuCtxSynchronize());
@@ -368,11 +390,14 @@ static void pile(int n)
 /* Right behind many launches they may be too close to it, or the machine too busy. */
 static void held(int n)
 {
-	int tries = 50;
+	enum other other;
+	int tries;
 
-	while (!caught(n, true, tries) && tries < 1000)
-		usleep(10000 * tries), tries *= 2;
-	printf("held: %s\n", tries < 1000 ? "no" : "yes");
+	for (other = BESIDE; other <= BEHIND; other++) {
+		for (tries = 50; !caught(n, other, tries) && tries < 1000; tries *= 2)
+			usleep(10000 * tries);
+		printf("held %s: %s\n", other == BESIDE ? "beside" : "behind", tries < 1000 ? "no" : "yes");
+	}
 }
 
 static void lines(const char *file)
@@ -465,7 +490,7 @@ int main(int argc, char **argv)
 		else if (!strcmp(what, "held"))
 			held(atoi(with));
 		else if (!strcmp(what, "caught"))
-			printf("caught: %s\n", caught(atoi(with), false, 3000) ? "yes" : "no");
+			printf("caught: %s\n", caught(atoi(with), ALONE, 3000) ? "yes" : "no");
 		else if (!strcmp(what, "lines"))
 			lines(with);
 		else if (!strcmp(what, "wait"))
