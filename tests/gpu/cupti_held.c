@@ -1,0 +1,151 @@
+/* When does CUPTI give back records of kernels that have ended while one that was launched before them, on another stream, still runs?
+ * cupti_held LIBCUPTI [-m RECORDS] [-o 1] [-b 1] [-f 1] [-a ATTRIBUTE=VALUE]...
+ *	-m	so many records in a buffer at most
+ *	-o	the long kernel is launched by another thread
+ *	-b	it is launched behind the short ones
+ *	-f	behind a second the client asks for what is incomplete, too
+ *	-a	of CUPTI's attributes (CUpti_ActivityAttribute; 0: bytes of a buffer on the device, 2: how many there may be, 8: in the host's memory,
+ *		9: a buffer for each thread)
+ * A kernel waits for a flag that is set after two seconds; behind it five short ones run and are waited for. Buffers are asked for every
+ * 50 ms. Prints how many records of the five came before the flag was set, when, how many behind it, and whether the long one's has times. */
+#define _GNU_SOURCE
+#include "samples/cu.h"
+#include <pthread.h>
+#include <stdbool.h>
+#include "collect/guest/guest_cupti.h"
+
+static struct gt_cupti cupti;
+static uint8_t buffers[256][65536] __attribute__((aligned(8)));
+static int given;
+static size_t most;
+static volatile int short_ones, long_ones, long_untimed;
+static CUcontext ctx;
+static CUfunction wait_flag;
+static CUdeviceptr flag_at;
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void requested(uint8_t **buffer, size_t *size, size_t *records)
+{
+	*buffer = buffers[__atomic_fetch_add(&given, 1, __ATOMIC_RELAXED) % 256];
+	memset(*buffer, 0, sizeof(*buffers));
+	*size = sizeof(*buffers);
+	*records = most;
+}
+
+static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	const char *name;
+	uint8_t *r = NULL;
+	uint64_t times[2];
+	uint32_t kind;
+
+	(void)context, (void)stream, (void)size;
+	while (!cupti.next(buffer, valid, &r)) {
+		memcpy(&kind, r, 4);
+		if (kind != GT_CUPTI_KERNEL)
+			continue;
+		memcpy(&name, r + GT_K_NAME, sizeof(name));
+		memcpy(times, r + GT_K_START, sizeof(times));
+		if (name && !strcmp(name, WAIT_FLAG)) {
+			long_untimed += !times[0] || !times[1];
+			long_ones++;
+		} else {
+			short_ones++;
+		}
+	}
+}
+
+static void *launch_long(void *arg)
+{
+	CUstream s;
+
+	OK(cuCtxSetCurrent(ctx));
+	OK(cuStreamCreate(&s, 1));
+	OK(cuLaunchKernel(wait_flag, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &flag_at }, NULL));
+	return arg;
+}
+
+static void set_attribute(const char *text)
+{
+	const char *value = strchr(text, '=');
+	uint64_t v = value ? strtoull(value + 1, NULL, 0) : 0;
+	int attribute = atoi(text);
+	size_t size = attribute == 8 || attribute == 9 ? 1 : sizeof(size_t);
+
+	printf("attribute %s: %d\n", text, cupti.set_attribute(attribute, &size, &v));
+}
+
+int main(int argc, char **argv)
+{
+	bool other = cu_option(argc, argv, "-o", 0), behind = cu_option(argc, argv, "-b", 0), force = cu_option(argc, argv, "-f", 0);
+	void *lib = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
+	uint64_t began, set_at = 0, first = 0;
+	uint8_t yes = 1;
+	size_t size = 1;
+	CUfunction relu;
+	CUdeviceptr x;
+	CUmodule m;
+	CUstream s;
+	pthread_t thread;
+	int *flag, count = 1, before = 0;
+
+	if (!lib)
+		return 2;
+	most = (size_t)cu_option(argc, argv, "-m", 0);
+#define F(field, function) *(void **)&field = dlsym(lib, #function)
+	F(cupti.callbacks, cuptiActivityRegisterCallbacks), F(cupti.enable, cuptiActivityEnable), F(cupti.flush, cuptiActivityFlushAll);
+	F(cupti.next, cuptiActivityGetNextRecord), F(cupti.set_attribute, cuptiActivitySetAttribute);
+#undef F
+	cu_open();
+	OK(cuInit(0));
+	OK(cupti.callbacks(requested, completed));
+	OK(cupti.set_attribute(GT_CUPTI_ZEROED_BUFFERS, &size, &yes));
+	for (int i = 2; i + 1 < argc; i += 2)
+		if (!strcmp(argv[i], "-a"))
+			set_attribute(argv[i + 1]);
+	OK(cupti.enable(GT_CUPTI_KERNEL));
+	ctx = cu_start();
+	OK(cuModuleLoadData(&m, cu_ptx));
+	relu = cu_kernel(m, RELU), wait_flag = cu_kernel(m, WAIT_FLAG);
+	OK(cuStreamCreate(&s, 1));
+	OK(cuMemAlloc_v2(&x, 4));
+	OK(cuMemHostAlloc((void **)&flag, sizeof(*flag), 3));
+	OK(cuMemHostGetDevicePointer_v2(&flag_at, flag, 0));
+	OK(cuLaunchKernel(relu, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &x, &count }, NULL));
+	OK(cuCtxSynchronize());
+	usleep(200000);
+	OK(cupti.flush(0));
+	short_ones = 0;
+	for (int turn = 0; turn < 2; turn++) {
+		if (turn == behind && other)
+			pthread_create(&thread, NULL, launch_long, NULL), pthread_join(thread, NULL);
+		else if (turn == behind)
+			launch_long(NULL);
+		for (int i = 0; i < 5 && turn != behind; i++)
+			OK(cuLaunchKernel(relu, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &x, &count }, NULL));
+	}
+	OK(cuStreamSynchronize(s));
+	for (began = now(); now() - began < 3000000000u; usleep(50000)) {
+		OK(cupti.flush(force && now() - began > 1000000000u && !set_at));
+		if (short_ones && !first)
+			first = now() - began;
+		if (!set_at && now() - began > 2000000000u) {
+			before = short_ones;
+			set_at = now();
+			__atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+		}
+	}
+	for (int i = 2; i < argc; i++)
+		printf("%s ", argv[i]);
+	printf(": %d of 5 came while the long one ran, the first after %.0f ms; %d of 5 and %d of 1 in the end, %d of it without times; %d buffers\n",
+	       before, (double)first / 1e6, short_ones, long_ones, long_untimed, given);
+	fflush(stdout);
+	_exit(0);
+}
