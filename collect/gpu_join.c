@@ -129,6 +129,7 @@ static int end_absence(struct gt_gpu *g, struct gt_gpu_process *p, int64_t back,
 	int64_t from = p->yielded;
 
 	p->yielded = 0;
+	g->totals.away += from && now > from ? (uint64_t)(now - from) : 0;
 	if (from && !gt_grow(&p->absences, &p->absences_cap, p->nabsences + 1, sizeof(*p->absences)))
 		p->absences[p->nabsences++] = (struct absence){ from, p->gone, back, now };
 	return from ? gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, from, now < from ? from : now, GT_LOST_UNKNOWN, err) : 0;

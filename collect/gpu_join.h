@@ -29,6 +29,7 @@ struct gt_gpu_totals {
 	uint32_t by_events;		/* processes in which CUDA events were used */
 	uint64_t outside;		/* work of calls that were not to be recorded */
 	uint32_t yields, resumed;	/* times that we made way for another user of CUPTI, and came back */
+	uint64_t away;			/* ns in all, of all processes */
 	char other[200];		/* its library */
 	uint32_t processes, refused;	/* in which CUPTI was on; in which there was none, or it refused */
 	uint32_t no_calls;		/* in which, injected into, no calls could be recorded */

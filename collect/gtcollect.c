@@ -497,6 +497,9 @@ static void say_gpu(const struct gt_gpu_totals *g)
 		fprintf(stderr, "gtcollect: -e gpu: in %u process%s what the GPU did was not recorded, "
 			"as there was no CUPTI or it refused\n",
 			g->refused, plural(g->refused, "es"));
+	if (g->yields)
+		fprintf(stderr, "gtcollect: -e gpu: %s used CUPTI for %.2f s%s: what the GPU did meanwhile is missing\n", g->other,
+			(double)g->away / GT_SECOND, g->yields > g->resumed ? ", to the end" : "");
 	if (*g->without)
 		fprintf(stderr, "gtcollect: -e gpu: not recorded: %s\n", g->without);
 	if (g->no_calls)
@@ -591,7 +594,8 @@ static void say_file(bool empty)
 
 	if (losses())
 		snprintf(lost, sizeof(lost), "%" PRIu64 " LOST", losses());
-	else if (t->gpu && t->processes && (!t->gpu->processes || t->gpu->refused || (run.launch.signal && t->gpu->without_record)))
+	else if (t->gpu && t->processes && (!t->gpu->processes || t->gpu->refused || t->gpu->yields ||
+					    (run.launch.signal && t->gpu->without_record)))
 		strcpy(lost, "no calls lost");
 	if (run.nvml)
 		snprintf(values, sizeof(values), "%" PRIu64 " counter value%s, ", counters().values, plural(counters().values, "s"));

@@ -23,6 +23,13 @@ want finalize 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu -o f.zst -- "
 is finalize-sees-the-same "$(alone finalize)" "$(tail -n 1 want.out)"
 is finalize-ours-before-it 50 "$("$rows" rows f.zst | grep -c kernel)"
 
+# so that nobody takes what is missing for idleness
+want told 0 env LD_LIBRARY_PATH="$B/sim" "$C" -f -e api,gpu -o t.zst -- "$prog"
+says told-in-the-last-lines '-e gpu: the program itself used CUPTI for [0-9]*\.[0-9][0-9] s: what the GPU did meanwhile is missing$'
+says told-no-calls-lost ', no calls lost, '
+want told-end 0 env LD_LIBRARY_PATH="$B/sim" "$C" -f -e api,gpu -o t.zst -- "$prog" finalize
+says told-to-the-end ' s, to the end: what the GPU did meanwhile is missing$'
+
 # what comes back when the other has CUPTI already is of its clock for all we know: it is lost, and said to be
 want back 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_BACK_MS=300 "$C" -q -f -e api,gpu -o back.zst -- "$prog"
 is back-sees-the-same "$alone" "$(tail -n 1 want.out)"
