@@ -6,7 +6,7 @@ unset LC_ALL
 
 number() { tr -d ' ' <want.out | sed -n 's/.*"'"$1"'":\([0-9-]*\).*/\1/p' | head -n 1; }	# number KEY: the first one in the JSON
 
-for f in h200-train h200-inference h200-graphs h200-streams h200x2-nccl h200-mlp-calls; do
+for f in h200-train h200-inference h200-graphs h200-streams h200-nvtx h200x2-nccl h200-mlp-calls; do
 	check $f-is-zstd zstd -tq "$R/$f.zst"
 	check $f-is-small test "$(wc -c <"$R/$f.zst")" -le 1048576
 	want $f-header 0 $A header --format json "$R/$f.zst"
@@ -77,5 +77,14 @@ is gpu-streams '4300 3050 1550 8900' "$(gpu h200-streams)"
 is gpu-nccl '4434 1250 296 5980' "$(gpu h200x2-nccl)"
 is nccl-all-reduces 218 "$($A kernels --top 0 --format csv "$R/h200x2-nccl.zst" | awk -F, '/^ncclDevKernel_AllReduce/ { print $2 }' | head -n 1)"
 is nccl-annotates-itself 218 "$($A nvtx_sum --format csv "$R/h200x2-nccl.zst" 2>/dev/null | awk -F, '$9 == "ncclAllReduce" { print $3 }')"
+# What the program said itself: 20 steps of 3 parts each, 20 ranges over two steps, 20 marks; and PyTorch names its operators in the last 5.
+ranges() { $A nvtx_sum --top 0 --format csv "$R/h200-nvtx.zst" 2>/dev/null | awk -F, "$1 { n += \$3 } END { print n + 0 }"; }
+is gpu-nvtx '581 28 0 609' "$(gpu h200-nvtx)"
+is nvtx-torch-steps 20 "$(ranges '$9 ~ /^step [0-9]+$/')"
+is nvtx-torch-parts 60 "$(ranges '$9 == "forward" || $9 == "backward" || $9 == "optimizer"')"
+is nvtx-torch-across 20 "$(ranges '$9 == "across"')"
+is nvtx-torch-marks 20 "$($E --jsonl -o - "$R/h200-nvtx.zst" | grep -c '"name":"stepped"')"
+is nvtx-torch-operators 20 "$(ranges '/aten::linear, seq = [0-9]+, op_id = [0-9]+/')"
+is nvtx-torch-steps-are-steps 'marks 20' "$($A steps --format csv "$R/h200-nvtx.zst" 2>/dev/null | awk -F, '$4 == "marks" { print $4, $5 }')"
 is nccl-devices 2 "$($A gpu --format csv "$R/h200x2-nccl.zst" | grep -c ',[01],NVIDIA H200,')"
 is graphs-nodes-have-their-creation '7800 7800' "$($E --chrome -o - "$R/h200-graphs.zst" | awk '/"cat":"kernel"/ && /"graph node id"/ { n++; made += /"created_by":"cuLaunchKernel/ } END { print n, made }')"
