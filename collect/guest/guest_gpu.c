@@ -214,8 +214,9 @@ static bool enable_kinds(struct refusal *r);
 static bool resume(void);
 static void watch(uint32_t on);
 
-/* CUPTI keeps a buffer as long as one of its kernels runs. So that none waits long for another one, where somebody is attached to a probe of
- * what ran, a buffer may hold what half a look's time brings: where kernels are few, one. A trace by itself has time. */
+/* CUPTI keeps a buffer as long as one of its kernels runs. So that none waits long for one that was launched behind it, where somebody is
+ * attached to a probe of what ran, a buffer may hold what half a look's time brings: where kernels are few, one. (For those that its thread
+ * launched before it every one waits, see tests/gpu/cupti_held.c.) A trace by itself has time. */
 static void mind_the_rate(void)
 {
 	uint32_t n = __atomic_exchange_n(&gpu->seen, 0, __ATOMIC_RELAXED) / 2;
