@@ -186,7 +186,7 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 	const char *cannot = gt_idle_cannot(f->idle);
 	struct answer answers[GT_RULES];
 	uint64_t window = 0;
-	unsigned n = 0, skip = gt_where_skip(f->idle->asked.reader);
+	unsigned n = 0, untold = 0, skip = gt_where_skip(f->idle->asked.reader);
 
 	for (size_t i = 0; i < f->idle->ndevices; i++)
 		window = gt_sat_add(window, f->idle->devices[i].window);
@@ -197,6 +197,7 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 		answers[i].rule = &gt_advice_rules[i];
 		gt_advice_look(f, answers[i].rule, window, cannot, &answers[i].f);
 		n += answers[i].f.state == GT_FOUND;
+		untold += answers[i].f.state == GT_CANNOT && !answers[i].f.not_asked;
 	}
 	qsort(answers, GT_RULES, sizeof(*answers), by_gain);
 	for (size_t i = 0; i < GT_RULES; i++)
@@ -206,6 +207,8 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 		gt_table_found(tables[0]);
 	else if (cannot)
 		gt_table_cannot(tables[0], "%s", cannot);
+	else if (untold)
+		gt_table_cannot(tables[0], "nothing was found, and that is not clean: %u of %u rules cannot tell", untold, GT_RULES);
 	gt_table_note(tables[0], "%u of %u rules found something; shares are of %s of GPU time", n, GT_RULES, told(window));
 	gt_table_note(tables[0], "what could be won is an upper bound: what else would then take the time is not known");
 	return 1;

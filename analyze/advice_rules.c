@@ -367,9 +367,10 @@ static void throttled(const struct gt_advice_facts *f, uint64_t window, struct g
 	add_clocks(f, &t);
 	for (size_t i = 0; i < f->idle->ndevices; i++)
 		busy = gt_sat_add(busy, f->windowed.gpus[i].all.ns);
-	if (!t.samples)
+	if (!t.samples) {
 		cannot(to, "the clocks were not recorded (gtcollect -e nvml)");
-	else if (!t.matched)
+		to->not_asked = true;
+	} else if (!t.matched)
 		cannot(to, "it is not known which of the machine's GPUs the program used (CUDA_VISIBLE_DEVICES)");
 	else if (t.watched < busy - busy / 2 && !worth(t.lost, window, FIND))
 		cannot(to, "there are samples of the clocks for less than half of the time that the GPU works");
@@ -457,9 +458,10 @@ void gt_advice_look(const struct gt_advice_facts *f, const struct gt_rule *rule,
 		why = why ? why : "the time that was looked at is empty";
 	if (why && !(rule->flags & GT_NEEDS_NO_GPU))
 		cannot(to, why);
-	else if (rule->flags & GT_READS_AGAIN && f->idle->asked.opt->unasked)
+	else if (rule->flags & GT_READS_AGAIN && f->idle->asked.opt->unasked) {
 		cannot(to, "it takes to read the trace once more: gtanalyze advice");
-	else
+		to->not_asked = true;
+	} else
 		rule->look(f, window, to);
 	if (to->state == GT_ANSWERED && rule->flags & GT_NEEDS_CALLS && worth(calls, window, FIND_MOST)) {
 		to->state = GT_CANNOT;

@@ -9,6 +9,7 @@
 
 struct gt_finding {
 	enum gt_answer state;		/* GT_ANSWERED: clean */
+	bool not_asked;			/* it cannot be answered, as nobody asked for what it takes: the other rules are an answer without it */
 	char text[400];			/* evidence, or why it cannot be answered */
 	uint64_t cost, gain;		/* ns of GPU time: what it takes, and what is won at most */
 	struct gt_example at;

@@ -7,6 +7,9 @@
 static const json_t *rule(const json_t *j, const char *name) { return row_named(j, "advice", "rule", name); }
 static bool says(const json_t *j, const char *name, const char *state) { return is(rule(j, name), "state", state); }
 
+/* The answer of all rules together. */
+static bool answers(const json_t *j, const char *state) { return is(json_object_get(j, "advice"), "state", state); }
+
 static json_t *advice(struct gpus *g) { return report(gpus_end(g), (const char *[]){ "advice", NULL }, &plain); }
 
 static uint32_t call_type(struct gpus *g, const char *name, unsigned category, unsigned op)
@@ -36,7 +39,7 @@ static void nothing_to_be_won(void)
 	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
 	rounds(&g, GT_NONE, 970, 0);
 	j = advice(&g);
-	CHECK(rows(j, "advice") == 19 && noted(j, "advice", "0 of 19 rules found something"));
+	CHECK(rows(j, "advice") == 19 && noted(j, "advice", "0 of 19 rules found something") && answers(j, "answered"));
 	for (size_t i = 0; i < rows(j, "advice"); i++)
 		CHECK(is(row(j, "advice", i), "state", is(row(j, "advice", i), "rule", "throttled-clocks") ? "cannot answer" : "clean") &&
 		      absent(row(j, "advice", i), "gain_ns"));
@@ -185,10 +188,11 @@ static void what_cannot_be_told(void)
 
 	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
 	for (int i = 0; i < 10; i++)
-		gpus_plain(&g, 0, g.stream[0][0], 1000 + 1000 * i, 1500 + 1000 * i);
+		gpus_plain(&g, 0, g.stream[0][0], 1000 + 1000 * i, 1900 + 1000 * i);
 	j = advice(&g);
 	CHECK(says(j, "host-bound", "cannot answer") && says(j, "small-copies", "clean"));
 	CHECK(strstr(json_string_value(json_object_get(rule(j, "host-bound"), "evidence")), "it is not known what the host did"));
+	CHECK(says(j, "low-utilisation", "clean") && answers(j, "cannot answer") && noted(j, "advice", "not clean: 10 of 19 rules cannot tell"));
 	json_decref(j);
 }
 
