@@ -338,6 +338,14 @@ static int work_out(struct gt_steps *s, struct gt_err *err)
 
 /* ---- tables ---- */
 
+static bool found_any(const struct gt_steps *s)
+{
+	for (uint32_t i = 0; i < s->nlanes; i++)
+		if (s->lanes[i].n)
+			return true;
+	return false;
+}
+
 static const struct gt_column columns[] = {
 	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "found_by", "Found by", GT_C_TEXT }, { "steps", "Steps", GT_C_COUNT },
 	{ "alike_percent", "Repeating %", GT_C_PERCENT }, { "sequences", "Sequences", GT_C_COUNT }, { "warm_up", "Warm-up", GT_C_COUNT },
@@ -433,9 +441,9 @@ static int add_lane(const struct gt_steps *s, struct gt_table *t, struct gt_step
 	}
 	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
 	if (!l->n)
-		(s->nsteps ? gt_table_note : gt_table_cannot)(t, "%sfor GPU %lld of process %lld no repeating sequence was found: %s",
-							      s->nsteps ? "cannot answer: " : "", (long long)cells[3].i,
-							      (long long)cells[1].i, l->why ? l->why : "there is nothing");
+		(found_any(s) ? gt_table_note : gt_table_cannot)(t, "%sfor GPU %lld of process %lld no repeating sequence was found: %s",
+								 found_any(s) ? "cannot answer: " : "", (long long)cells[3].i,
+								 (long long)cells[1].i, l->why ? l->why : "there is nothing");
 	return rc;
 }
 
@@ -589,7 +597,7 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 	}
 	if (s->crowded)
 		gt_table_cannot(t, "GPUs ran more than %u different operations", GT_STEPS_SYMBOLS);
-	else if (s->nsteps)
+	else if (found_any(s))
 		gt_table_note(t, "repeating: of all that the GPU ran, what is in steps whose sequence of launches occurs more than once");
 	if (by_sequence)
 		gt_table_note(t, "a step lasts until the next one begins, so the last one, which has no next, is left out");
@@ -616,7 +624,9 @@ static int fill_tables(struct gt_steps *s, struct gt_table **tables, struct gt_e
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
 		rc = add_slow(s, tables[2], &s->lanes[i], names, err);
 	add_notes(s, tables[0]);
-	if (!rc && s->nsteps && !gt_table_rows(tables[2]))
+	for (unsigned i = 1; i < 3 && !found_any(s); i++)
+		gt_table_follows(tables[i], tables[0]);
+	if (!rc && found_any(s) && !gt_table_rows(tables[2]))
 		gt_table_note(tables[2], "no step took longer than the median by more than 1 %%");
 	gt_kernel_names_free(names);
 	return rc;
