@@ -2,7 +2,7 @@
  * asked by a report's name has to be able to tell them apart, in the text as well as by the exit status. So no report decides that by
  * itself. It declares what it lives on, in its descriptor, and when all reports are finished their tables come by here:
  *
- * - what it needs was not recorded: cannot answer;
+ * - what it needs was not recorded, or may all be lost: cannot answer;
  * - the options leave out what it must see to be right (gaps between kernels of one name are no gaps): cannot answer, and it was
  *   given no rows in the first place;
  * - the options leave no row at all (a process that there is not, a misspelt name), or --tid asks for the thread of what no thread
@@ -23,12 +23,27 @@ static const struct { unsigned layer; const char *imported, *missing; } layers[]
 #undef MISSING
 };
 
+/* Nothing of GPUs is left, and something was lost: it may be all that they did. */
+static bool all_may_be_lost(struct gt_reader *r)
+{
+	uint64_t lost = 0, work = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
+		lost += gt_reader_segment(r, i)->rows[GT_LOST];
+		work += gt_reader_segment(r, i)->rows[GT_GPU];
+	}
+	return lost && !work;
+}
+
 /* NULL: it was. */
 static const char *why_unrecorded(struct gt_reader *r, unsigned wanted)
 {
 	for (unsigned l = 0; l < GT_LAYER_COUNT; l++)
-		if (wanted & GT_BIT(l) && gt_recorded(r, l))
+		if (wanted & GT_BIT(l) && gt_recorded(r, l)) {
+			if (wanted == GT_BIT(GT_LAYER_GPU) && all_may_be_lost(r))
+				return "events were lost, and there is no record of what GPUs did";
 			return gt_filtered(r) ? "none was recorded, and names were left out while recording" : NULL;
+		}
 	for (unsigned i = 0; i < sizeof(layers) / sizeof(*layers) && ~wanted; i++)
 		if (wanted & GT_BIT(layers[i].layer))
 			return gt_imported(r) ? layers[i].imported : layers[i].missing;

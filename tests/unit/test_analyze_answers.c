@@ -117,6 +117,24 @@ static void none_is_an_answer(void)
 	}
 }
 
+/* All that the GPU's records told was lost: that is not nothing. */
+static void what_was_lost_is_not_none(void)
+{
+	for (size_t i = 0; gpu_reports[i]; i++) {
+		struct gt_reader *both[2];
+
+		for (int n = 0; n < 2; n++) {
+			struct gpus g;
+
+			gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+			gpus_call(&g, 0, g.launch, 100, 110);
+			gt_writer_lost(g.w, GT_SCOPE_PROCESS, g.process, 100, 400, 1, &g.err);
+			both[n] = gpus_end(&g);
+		}
+		CHECK(answers(both[0], both[1], gpu_reports[i], &plain, "cannot answer", "events were lost, and there is no record of what GPUs did"));
+	}
+}
+
 static bool adds(const struct gt_segment *seg, const struct gt_type *type, void *arg)
 {
 	return strstr(gt_str(seg, type->name), "add") != NULL;
@@ -320,6 +338,6 @@ static void what_is_in_one_file_only_cannot_be_compared(void)
 	CHECK(!strcmp(diff_state(with_work(), with_work(), "errors", "figures"), "answered"));
 }
 
-T_MAIN(T(what_was_not_recorded_cannot_be_answered), T(none_is_an_answer), T(options_that_hide_what_is_needed), T(parts_and_followers),
+T_MAIN(T(what_was_not_recorded_cannot_be_answered), T(none_is_an_answer), T(what_was_lost_is_not_none), T(options_that_hide_what_is_needed), T(parts_and_followers),
        T(what_is_alive_is_known_with_all_frees_only), T(busy_is_of_the_window), T(one_kernel_makes_no_steps),
        T(gpus_have_the_names_of_their_models), T(failures_are_of_a_process), T(what_is_in_one_file_only_cannot_be_compared))
