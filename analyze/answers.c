@@ -35,8 +35,7 @@ static bool all_may_be_lost(struct gt_reader *r)
 	return lost && !work;
 }
 
-/* NULL: it was. */
-static const char *why_unrecorded(struct gt_reader *r, unsigned wanted)
+const char *gt_why_unrecorded(struct gt_reader *r, unsigned wanted)
 {
 	for (unsigned l = 0; l < GT_LAYER_COUNT; l++)
 		if (wanted & GT_BIT(l) && gt_recorded(r, l)) {
@@ -52,7 +51,7 @@ static const char *why_unrecorded(struct gt_reader *r, unsigned wanted)
 
 void gt_cannot_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned wanted)
 {
-	const char *why = gt_table_rows(t) ? NULL : why_unrecorded(r, wanted);
+	const char *why = gt_table_rows(t) ? NULL : gt_why_unrecorded(r, wanted);
 
 	if (why)
 		gt_table_cannot(t, "%s", why);
@@ -67,7 +66,7 @@ const char *gt_why_tid(const struct gt_asked *a)
 
 const char *gt_why_no_work(const struct gt_asked *a)
 {
-	const char *why = why_unrecorded(a->reader, GT_BIT(GT_LAYER_GPU));
+	const char *why = gt_why_unrecorded(a->reader, GT_BIT(GT_LAYER_GPU));
 
 	if (!why)
 		why = gt_why_tid(a);
@@ -84,7 +83,7 @@ bool gt_is_blinded(const struct gt_analysis *a, const struct gt_analysis_options
 /* Why the report cannot answer, or NULL. */
 static const char *why_not(const struct gt_analysis *of, const struct gt_asked *a, bool empty)
 {
-	const char *why = empty && of->needs ? why_unrecorded(a->reader, of->needs) : NULL;
+	const char *why = empty && of->needs ? gt_why_unrecorded(a->reader, of->needs) : NULL;
 
 	if (!why && gt_is_blinded(of, a->opt))
 		why = "--match leaves work of the GPUs out, and without that the figures would be wrong";

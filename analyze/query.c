@@ -232,7 +232,7 @@ unsigned gt_query_unrecorded(const struct gt_query_state *s)
 	uint32_t kinds = gt_query_kinds(s->q);
 
 	for (unsigned i = 0; i < sizeof(of) / sizeof(*of); i++)
-		if (!s->matched && kinds && !(kinds & ~of[i].kinds) && !gt_recorded(s->asked.reader, of[i].layer))
+		if (!s->matched && kinds && !(kinds & ~of[i].kinds) && gt_why_unrecorded(s->asked.reader, GT_BIT(of[i].layer)))
 			return of[i].layer;
 	return GT_LAYER_COUNT;
 }

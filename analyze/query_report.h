@@ -29,6 +29,6 @@ struct gt_query_sorted { const struct gt_query_groups *groups; struct gt_cell ce
 struct gt_query_sorted *gt_query_in_order(const struct gt_query_groups *g);	/* as the table has them. new; NULL: no memory */
 /* Notes of how many rows that matched there is no figure, because they do not have its field. */
 void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t);
-/* The layer that all rows which could match are of, of which nothing was recorded; or GT_LAYER_COUNT. */
+/* The layer that all rows which could match are of, of which nothing was recorded, or is left; or GT_LAYER_COUNT. */
 unsigned gt_query_unrecorded(const struct gt_query_state *s);
 #endif

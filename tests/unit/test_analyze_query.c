@@ -214,6 +214,23 @@ static void work_of_a_gpu(void)
 	json_decref(j);
 }
 
+/* No kernel, because all was lost: that is not 0 kernels, as it is where nothing was. */
+static void what_was_lost_is_not_zero(void)
+{
+	for (int lost = 0; lost < 2; lost++) {
+		struct gpus g;
+		json_t *j;
+
+		gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+		gpus_call(&g, 0, g.launch, 100, 110);
+		if (lost)
+			gt_writer_lost(g.w, GT_SCOPE_PROCESS, g.process, 100, 400, 1, &g.err);
+		j = ask(gpus_end(&g), "kind==kernel", NULL, "count", &plain);
+		CHECK(rows(j, "query") == (size_t)!lost && noted(j, "query", "cannot answer: events were lost") == lost);
+		json_decref(j);
+	}
+}
+
 static void too_many_groups_are_refused(void)
 {
 	struct trace t;
@@ -228,4 +245,4 @@ static void too_many_groups_are_refused(void)
 }
 
 T_MAIN(T(errors_have_a_place), T(sizes_are_bounded), T(known_counts), T(figures_of_groups), T(several_fields), T(what_is_absent_is_said),
-       T(work_of_a_gpu), T(too_many_groups_are_refused))
+       T(work_of_a_gpu), T(what_was_lost_is_not_zero), T(too_many_groups_are_refused))
