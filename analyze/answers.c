@@ -23,8 +23,7 @@ static const struct { unsigned layer; const char *imported, *missing; } layers[]
 #undef MISSING
 };
 
-/* Nothing of GPUs is left, and something was lost: it may be all that they did. */
-static bool all_may_be_lost(struct gt_reader *r)
+bool gt_work_lost(struct gt_reader *r)
 {
 	uint64_t lost = 0, work = 0;
 
@@ -39,7 +38,7 @@ const char *gt_why_unrecorded(struct gt_reader *r, unsigned wanted)
 {
 	for (unsigned l = 0; l < GT_LAYER_COUNT; l++)
 		if (wanted & GT_BIT(l) && gt_recorded(r, l)) {
-			if (wanted == GT_BIT(GT_LAYER_GPU) && all_may_be_lost(r))
+			if (wanted == GT_BIT(GT_LAYER_GPU) && gt_work_lost(r))
 				return "events were lost, and there is no record of what GPUs did";
 			return gt_filtered(r) ? "none was recorded, and names were left out while recording" : NULL;
 		}

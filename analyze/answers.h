@@ -3,6 +3,8 @@
 #define GT_ANSWERS_H
 #include "analyze/report.h"
 
+/* Is there nothing of GPUs where something was lost? It may be all that they did. */
+bool gt_work_lost(struct gt_reader *r);
 /* Why there can be no figure of these layers (GT_BIT(enum gt_layer) | ...): none was recorded, or all of it may be lost; NULL: there can. */
 const char *gt_why_unrecorded(struct gt_reader *r, unsigned layers);
 /* Says why there can be no figure where none of these layers (GT_BIT(enum gt_layer); ~0: any) was recorded, or names were left out

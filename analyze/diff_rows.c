@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/answers.h"
 #include "analyze/diff.h"
 #include "analyze/report.h"
 #include "formats/base/buf.h"
@@ -51,7 +52,7 @@ int gt_side_read(struct gt_side *s, struct gt_reader *r, const struct gt_diff_as
 	s->filtered = gt_filtered(r);
 	s->nothing = opt->nothing;
 	for (unsigned l = 0; l < GT_LAYER_COUNT; l++)
-		s->layers |= gt_recorded(r, l) ? GT_BIT(l) : 0;
+		s->layers |= gt_recorded(r, l) && !(l == GT_LAYER_GPU && gt_work_lost(r)) ? GT_BIT(l) : 0;
 	return rc < 0 ? rc : 0;
 }
 

@@ -491,6 +491,31 @@ static void what_was_not_recorded_is_not_gone(void)
 	json_decref(back);
 }
 
+static struct gt_reader *one_launch(bool lost)
+{
+	struct gt_gpu_work w;
+	struct gpus g;
+
+	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+	w = gpus_work(g.stream[0][0], 1000, 1100);
+	gpus_launched(&g, &w, 0, 900, 20, GT_JOIN_CORRELATION);
+	if (lost)
+		gt_writer_lost(g.w, GT_SCOPE_PROCESS, g.process, 900, 1200, 1, &g.err);
+	else
+		gpus_kernel(&g, 0, &w);
+	return gpus_end(&g);
+}
+
+/* The second program was killed, and the record of its kernel with it. */
+static void what_was_lost_is_not_gone(void)
+{
+	json_t *j = compared(one_launch(false), one_launch(true), NULL, NULL, NULL);
+
+	CHECK(is(row_named(j, "names", "name", "_Z3addPf"), "verdict", "not recorded"));
+	CHECK(is(figure_row(j, "gpu.kernels", "train / 0"), "verdict", "not recorded"));
+	json_decref(j);
+}
+
 static void a_trace_is_the_same_as_itself(void)
 {
 	struct rp *p = malloc(sizeof(*p));
@@ -530,5 +555,5 @@ static void other_machines_are_noted(void)
 
 T_MAIN(T(every_column_has_a_role), T(roles_are_what_lists_say), T(chance_is_no_change), T(a_change_is_found), T(drift_is_noise),
        T(verdicts_at_their_bounds), T(scatter_is_that_of_a_plain_count), T(rows_are_paired_by_key), T(rows_have_names_for_people),
-       T(names_have_verdicts), T(figures_have_verdicts), T(what_was_not_recorded_is_not_gone), T(a_trace_is_the_same_as_itself),
+       T(names_have_verdicts), T(figures_have_verdicts), T(what_was_not_recorded_is_not_gone), T(what_was_lost_is_not_gone), T(a_trace_is_the_same_as_itself),
        T(other_machines_are_noted))
