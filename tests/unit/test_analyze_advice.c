@@ -58,6 +58,11 @@ static void the_host_is_slow(void)
 	CHECK(num(rule(j, "host-bound"), "duration_ns") == 580 && num(rule(j, "host-bound"), "tid") == 100);
 	CHECK(is(row(j, "advice", 0), "rule", "host-bound") && says(j, "sync-in-loop", "clean") && says(j, "launch-bound", "clean"));
 	json_decref(j);
+	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+	rounds(&g, GT_NONE, 900, 0);
+	j = advice(&g);		/* one finding is one */
+	CHECK(says(j, "host-bound", "found") && noted(j, "advice", "1 of 19 rules") && answers(j, "found"));
+	json_decref(j);
 }
 
 /* What a thread does from the end of the GPU's work to 50 ns before the next launch. */
@@ -131,6 +136,122 @@ static void copies_of_all_kinds(void)
 	}
 }
 
+/* n copies (or sets) that hold the calling thread, or are small, as far as the GPU works anyway. */
+static void put_copies(struct gpus *g, int from, int n, bool set, bool blocks, uint64_t bytes)
+{
+	for (int i = from; i < from + n; i++) {
+		struct gt_gpu_work w = gpus_work(g->stream[0][1], 10030 + 400 * i, 10130 + 400 * i);
+
+		gpus_launched(g, &w, 1, w.start - 5, 3, GT_JOIN_CORRELATION);
+		if (set)
+			gt_gpu_put_set(&g->types, &w, &(struct gt_gpu_set){ .memory = GT_GPU_MEM_DEVICE, .bytes = bytes, .async = !blocks },
+				       &g->err);
+		else
+			gt_gpu_put_copy(&g->types, &w, &(struct gt_gpu_copy){ .direction = GT_DIR_HTOD, .src = GT_GPU_MEM_PINNED,
+					.dst = GT_GPU_MEM_DEVICE, .async = !blocks, .bytes = bytes }, &g->err);
+	}
+}
+
+/* A hundred times is a habit, and once less is none; small is what is below 64 KiB, and half of all copies must be. */
+static void habits_begin_at_a_hundred(void)
+{
+	static const struct { const char *rule; int n, large; bool set, blocks, found; uint64_t bytes; } all[] = {
+		{ "blocking-copy", 99, 0, false, true, false, 1 << 20 }, { "blocking-copy", 100, 0, false, true, true, 1 << 20 },
+		{ "blocking-set", 99, 0, true, true, false, 1 << 20 }, { "blocking-set", 100, 0, true, true, true, 1 << 20 },
+		{ "small-copies", 99, 0, false, false, false, 100 }, { "small-copies", 100, 0, false, false, true, 100 },
+		{ "small-copies", 100, 100, false, false, true, 65535 }, { "small-copies", 100, 101, false, false, false, 65535 },
+		{ "small-copies", 120, 0, false, false, false, 65536 },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct gpus g;
+		json_t *j;
+
+		gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+		rounds(&g, GT_NONE, 500, 0);
+		put_copies(&g, 0, all[i].n, all[i].set, all[i].blocks, all[i].bytes);
+		put_copies(&g, all[i].n, all[i].large, all[i].set, all[i].blocks, 1 << 20);
+		j = advice(&g);
+		CHECK(says(j, all[i].rule, all[i].found ? "found" : "clean") || !printf("# case %zu\n", i));
+		json_decref(j);
+	}
+}
+
+/* Ten waits make a loop. */
+static void loops_begin_at_ten(void)
+{
+	for (int waits = 9; waits <= 10; waits++) {
+		struct gpus g;
+		json_t *j;
+
+		gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+		rounds(&g, call_type(&g, "cuStreamSynchronize", GT_CAT_SYNC, GT_OP_SYNC), 500, 99 - waits);
+		j = advice(&g);
+		CHECK(says(j, "sync-in-loop", waits == 10 ? "found" : "clean"));
+		json_decref(j);
+	}
+}
+
+/* Mostly before the loop: what the loop goes on doing is won, and as much again, for its first half. */
+static void a_loop_is_twice_its_second_half(void)
+{
+	struct gpus g;
+	uint32_t alloc;
+	json_t *j;
+
+	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+	alloc = call_type(&g, "cuMemAlloc_v2", GT_CAT_MEMORY, GT_OP_ALLOC);
+	rounds(&g, GT_NONE, 600, 0);
+	for (int i = 0; i < 70; i++)
+		if (i < 30 || i >= 60)
+			gpus_call(&g, 0, alloc, 10620 + 1000 * i, 10950 + 1000 * i);
+	j = advice(&g);
+	CHECK(num(rule(j, "alloc-in-loop"), "cost_ns") == 40 * 330.0 && num(rule(j, "alloc-in-loop"), "gain_ns") == 20 * 330.0);
+	json_decref(j);
+}
+
+/* Launches whose work starts 300 ns after their return: the GPU takes so long, or, where its stream was told so, waits for an event. */
+static void work_that_does_not_start(void)
+{
+	for (int told = 0; told < 2; told++) {
+		const char *is_found = told ? "waits-elsewhere" : "launch-bound", *is_clean = told ? "launch-bound" : "waits-elsewhere";
+		struct gpus g;
+		json_t *j;
+
+		gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+		for (int i = 0; i < 100; i++) {
+			int64_t at = 10000 + 1000 * i;
+			struct gt_gpu_work w = gpus_work(g.stream[0][0], at - 5, at - 3);
+
+			if (told)
+				gpus_wait(&g, &w, GT_GPU_WAIT_STREAM_EVENT, 3);
+			w = gpus_work(g.stream[0][0], at + 320, at + 980);
+			gpus_launched(&g, &w, 0, at, 20, GT_JOIN_CORRELATION);
+			gpus_kernel(&g, 0, &w);
+		}
+		j = advice(&g);
+		CHECK(says(j, is_found, "found") && says(j, is_clean, "clean") && says(j, "host-bound", "clean"));
+		CHECK(num(rule(j, is_found), "cost_ns") == 99 * (told ? 300.0 : 320.0) && num(rule(j, is_found), "gain_ns") == 99 * (told ? 300.0 : 320.0));
+		json_decref(j);
+	}
+}
+
+/* The first GPU works for 97,000 ns of 99,970: a tenth of that is 9,997. */
+static void a_tenth_unbalances(void)
+{
+	for (int less = 9996; less <= 9997; less++) {
+		struct gpus g;
+		json_t *j;
+
+		gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+		rounds(&g, GT_NONE, 970, 0);
+		gpus_plain(&g, 1, g.stream[1][0], 10020, 10020 + 97000 - less);
+		j = advice(&g);
+		CHECK(says(j, "unbalanced-gpus", less == 9997 ? "found" : "clean"));
+		json_decref(j);
+	}
+}
+
 /* The second GPU does nothing but communicate: three pieces on two streams, two of which touch, and one of which computing hides. */
 static void unbalanced_program(struct gpus *g)
 {
@@ -196,5 +317,6 @@ static void what_cannot_be_told(void)
 	json_decref(j);
 }
 
-T_MAIN(T(nothing_to_be_won), T(the_host_is_slow), T(causes_have_rules), T(warming_up_is_no_fault), T(copies_of_all_kinds), T(several_gpus),
-       T(what_cannot_be_told))
+T_MAIN(T(nothing_to_be_won), T(the_host_is_slow), T(causes_have_rules), T(warming_up_is_no_fault), T(copies_of_all_kinds),
+       T(habits_begin_at_a_hundred), T(loops_begin_at_ten), T(a_loop_is_twice_its_second_half), T(work_that_does_not_start),
+       T(a_tenth_unbalances), T(several_gpus), T(what_cannot_be_told))

@@ -438,6 +438,12 @@ static void short_gaps_are_one_line(void)
 	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &o);
 	CHECK(part(j, "short") == 50 && part(j, "queued") == 400 && rows(j, "longest_gaps") == 1);
 	json_decref(j);
+	two_kernels(&g);
+	launched(&g, 0, 0, 1510, 10, 2150, 2200);
+	o.min_ns = 50;			/* a gap as long as that is none shorter */
+	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &o);
+	CHECK(part(j, "short") == 0 && part(j, "queued") == 450 && rows(j, "longest_gaps") == 2);
+	json_decref(j);
 }
 
 /* What a stream did there is not known; of another device it does not matter; a thread's losses matter where it did nothing. */

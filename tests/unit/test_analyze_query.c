@@ -214,6 +214,28 @@ static void work_of_a_gpu(void)
 	json_decref(j);
 }
 
+/* 0.000125 ms are not quite 125 ns in binary, and as good as that; bounds of what is no whole number are in or out, too. */
+static void bounds_are_exact(void)
+{
+	static const struct { const char *where; int rows; } all[] = {
+		{ "kind==kernel && dur==0.000125ms", 1 }, { "kind==kernel && dur>=0.000125ms", 1 }, { "kind==kernel && dur<0.000125ms", 0 },
+		{ "value>70.5", 1 }, { "value>=70.5", 2 }, { "value<70.5", 0 }, { "value<=70.5", 1 }, { "value<72", 1 }, { "value!=70.5", 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct gpus g;
+		json_t *j;
+
+		gpus_begin(&g, NULL);
+		gpus_plain(&g, 0, g.stream[0][0], 1000, 1125);
+		gpus_sample(&g, g.device[0], 1100, 70.5);
+		gpus_sample(&g, g.device[0], 1200, 72);
+		j = ask(gpus_end(&g), all[i].where, NULL, "count", &plain);
+		CHECK(num(row(j, "query", 0), "count") == all[i].rows || !printf("# %s\n", all[i].where));
+		json_decref(j);
+	}
+}
+
 /* No kernel, because all was lost: that is not 0 kernels, as it is where nothing was. */
 static void what_was_lost_is_not_zero(void)
 {
@@ -245,4 +267,4 @@ static void too_many_groups_are_refused(void)
 }
 
 T_MAIN(T(errors_have_a_place), T(sizes_are_bounded), T(known_counts), T(figures_of_groups), T(several_fields), T(what_is_absent_is_said),
-       T(work_of_a_gpu), T(what_was_lost_is_not_zero), T(too_many_groups_are_refused))
+       T(work_of_a_gpu), T(bounds_are_exact), T(what_was_lost_is_not_zero), T(too_many_groups_are_refused))

@@ -110,6 +110,27 @@ static void drift(void)
 	json_decref(j);
 }
 
+/* The first three are as quick as all others, and do something else besides, which none does again. */
+static void warming_up_is_another_sequence(void)
+{
+	static struct loop l;
+	const json_t *r;
+	json_t *j;
+
+	loop_begin(&l);
+	for (int i = 0; i < 20; i++) {
+		if (i < 3)
+			loop_op(&l, 2, l.at + 70, 10);
+		loop_step(&l, 100, 0);
+	}
+	j = report(gpus_end(&l.g), steps, &plain);
+	r = row(j, "steps", 0);
+	CHECK(num(r, "steps") == 19 && num(r, "sequences") == 2 && num(r, "warm_up") == 3 && num(r, "max_ns") == 100);
+	CHECK(is(row(j, "step_list", 2), "note", "warm-up") && num(row(j, "step_list", 2), "duration_ns") == 100);
+	CHECK(num(row(j, "step_list", 2), "kernels") == 5 && num(row(j, "step_list", 3), "kernels") == 4);
+	json_decref(j);
+}
+
 /* ---- marks ---- */
 
 static void mark(struct gpus *g, const char *name, int64_t start, int64_t end)
@@ -480,5 +501,5 @@ static void random_loops_in_a_range(void)
 	}
 }
 
-T_MAIN(T(known_figures), T(drift), T(marks_go_first), T(not_all_marks_are_steps), T(before_the_gpu_works), T(cannot_answer), T(random_loops),
+T_MAIN(T(known_figures), T(warming_up_is_another_sequence), T(drift), T(marks_go_first), T(not_all_marks_are_steps), T(before_the_gpu_works), T(cannot_answer), T(random_loops),
        T(random_loops_in_a_range))

@@ -105,6 +105,10 @@ static void copies_and_sets(void)
 		    " bytes=4096 direction=2 src_memory='device' dst_memory='pinned' async=false\n"));
 	CHECK(strstr(list_text(HEAD COPY("Memcpy PtoP (Device -> Device)", "1", ",\"fromDevice\":0,\"inDevice\":0,\"toDevice\":3") "]}"),
 		     " bytes=4096 direction=5 src_memory='device' dst_memory='device' async=false src_device=0 dst_device=3\n"));
+	CHECK(strstr(list_text(HEAD COPY("Memcpy DtoD (Device -> Device)", "1", ",\"fromDevice\":0,\"inDevice\":0,\"toDevice\":3") "]}"),
+		     " bytes=4096 direction=5 src_memory='device' dst_memory='device'"));
+	CHECK(strstr(list_text(HEAD COPY("Memcpy DtoD (Device -> Device)", "1", ",\"fromDevice\":3,\"toDevice\":3") "]}"),
+		     " bytes=4096 direction=3 src_memory='device' dst_memory='device'"));
 	CHECK(strstr(list_text(HEAD COPY("Memcpy HtoA (Managed Static -> Array)", "1", "") "]}"),
 		     "direction=1 src_memory='managed static' dst_memory='array'"));
 	CHECK(strstr(list_text(HEAD COPY("Memcpy", "1", "") "]}"), "direction=0 src_memory='unknown' dst_memory='unknown'"));
@@ -169,6 +173,19 @@ static void counters(void)
 
 static void overhead(void)
 {
+	static const char *const kinds[][2] = {
+		{ "Activity Buffer Flush", "CUPTI buffer flush" }, { "Instrumentation", "CUPTI instrumentation" }, { "Resource", "CUPTI resource" },
+		{ "Runtime Triggered Module Loading", "module loading by the runtime" }, { "Command Buffer Full", "command buffer full" },
+		{ "Unified Memory Activity Start", "CUPTI unified memory start" }, { "CUPTI Compiler", "compiler" }, { "Something new", "overhead" },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		char text[300], want[100];
+
+		snprintf(text, sizeof(text), HEAD X("overhead", "%s", "-1", "0", "1", "2", "") "]}", kinds[i][0]);
+		snprintf(want, sizeof(want), " %s 1000+2000 ", kinds[i][1]);
+		CHECK(strstr(list_text(text), want) || !printf("# %s", (char *)listing.data));
+	}
 	CHECK(lists(HEAD X("overhead", "Activity Buffer Request", "-1", "0", "1", "2", "") "," X("cpu_op", "a", "10", "11", "1", "9", "") ","
 		    X("overhead", "Lazy Function Loading", "-1", "0", "5", "2", "") "]}",
 		    "S 0/10 CUPTI buffer request 1000+2000 d0 r0 thread=0\nS 10/11 a 1000+9000 d0 r0 category='cpu_op'\n"
