@@ -7,7 +7,6 @@
 
 int gt_alloc_groups_init(struct gt_alloc_groups *g, size_t places, struct gt_err *err)
 {
-	g->npeaks = places;
 	g->peaks = calloc(places + 1, sizeof(*g->peaks));
 	return g->peaks ? 0 : gt_err_set(err, -ENOMEM, "no memory for the allocations");
 }
@@ -98,8 +97,8 @@ static const struct gt_column churn_columns[] = {
 	{ "again_ns", "Allocating again", GT_C_NS }, { "free_ns", "Freeing", GT_C_NS }, { "cost_ns", "Both", GT_C_NS },
 };
 
-/* What the tables are sorted by, computed before. */
-struct ranked { const struct gt_alloc_group *g; uint64_t count, weight; };
+/* What the tables are sorted by, computed before. share: of the peak of its process, in hundredths of a percent. */
+struct ranked { const struct gt_alloc_group *g; uint64_t count, weight; int64_t share; };
 
 static int by_weight(const void *pa, const void *pb)
 {
@@ -108,6 +107,34 @@ static int by_weight(const void *pa, const void *pb)
 	if (a->weight != b->weight)
 		return a->weight < b->weight ? 1 : -1;
 	return (a->g > b->g) - (a->g < b->g);
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct ranked *a = pa, *b = pb;
+
+	return a->g->place != b->g->place ? (a->g->place > b->g->place) - (a->g->place < b->g->place) : by_weight(pa, pb);
+}
+
+/* The peak of each process is shared out among what was alive then. */
+static int share_out(struct ranked *list, size_t n, struct gt_err *err)
+{
+	uint64_t *parts = malloc((n + 1) * sizeof(*parts));
+	int64_t *shares = malloc((n + 1) * sizeof(*shares));
+	int rc = parts && shares ? 0 : gt_err_set(err, -ENOMEM, "no memory for the allocations");
+
+	if (!rc && n)
+		qsort(list, n, sizeof(*list), by_place);
+	for (size_t from = 0, to; !rc && from < n; from = to) {
+		for (to = from; to < n && list[to].g->place == list[from].g->place; to++)
+			parts[to - from] = list[to].weight;
+		rc = gt_shares(parts, to - from, shares, err);
+		for (size_t i = from; !rc && i < to; i++)
+			list[i].share = shares[i - from];
+	}
+	free(parts);
+	free(shares);
+	return rc;
 }
 
 static uint64_t times(uint64_t a, uint64_t b)
@@ -124,17 +151,16 @@ static struct ranked rank(const struct gt_alloc_groups *g, const struct gt_alloc
 	uint64_t count = one->live;
 
 	if (which == CHURN)
-		return (struct ranked){ one, one->again, gt_sat_add(one->again_ns, one->free_ns) };
+		return (struct ranked){ one, one->again, gt_sat_add(one->again_ns, one->free_ns), 0 };
 	if (which == PEAK && one->peak == g->peaks[one->place])
 		count = one->saved;
-	return (struct ranked){ one, count, times(count, one->bytes) };
+	return (struct ranked){ one, count, times(count, one->bytes), 0 };
 }
 
 struct filling {
 	struct gt_alloc_groups *g;
 	const struct gt_asked *a;
 	const struct gt_places *where;
-	uint64_t *peak;			/* per place: bytes at its peak, as the groups have it */
 };
 
 static void cells_of(const struct filling *f, const struct gt_alloc_group *one, struct gt_cell cells[NGROUP])
@@ -155,7 +181,7 @@ static void add(const struct filling *f, struct gt_table *t, const struct ranked
 	cells_of(f, r->g, cells);
 	cells[6] = gt_cell_u(r->count);
 	cells[7] = which == CHURN ? gt_cell_u(r->g->allocs) : gt_cell_u(r->weight);
-	cells[8] = which == PEAK ? gt_cell_share(r->weight, f->peak[r->g->place]) : gt_cell_u(r->g->allocs);
+	cells[8] = which == PEAK ? gt_cell_i(r->share) : gt_cell_u(r->g->allocs);
 	if (which == CHURN) {
 		cells[8] = span ? (struct gt_cell){ .d = (double)r->count / ((double)span / 1e9) } : gt_cell_none();
 		cells[9] = gt_cell_u(r->g->again_ns);
@@ -174,9 +200,11 @@ static int fill(const struct filling *f, struct gt_table *t, enum which which, s
 		return gt_err_set(err, -ENOMEM, "no memory for the allocations");
 	for (size_t i = 0; i < f->g->n; i++) {
 		list[n] = rank(f->g, &f->g->list[i], which);
-		if (which == PEAK)
-			f->peak[f->g->list[i].place] = gt_sat_add(f->peak[f->g->list[i].place], list[n].weight);
 		n += list[n].count > 0;
+	}
+	if (which == PEAK && share_out(list, n, err)) {
+		free(list);
+		return err->code;
 	}
 	if (n)
 		qsort(list, n, sizeof(*list), by_weight);
@@ -194,9 +222,9 @@ static int fill(const struct filling *f, struct gt_table *t, enum which which, s
 int gt_alloc_groups_tables(struct gt_alloc_groups *g, const struct gt_asked *a, const struct gt_places *where, struct gt_table **tables,
 			   struct gt_err *err)
 {
-	struct filling f = { g, a, where, calloc(g->npeaks + 1, sizeof(*f.peak)) };
+	struct filling f = { g, a, where };
 	unsigned skip = gt_where_skip(a->reader);
-	int rc = f.peak ? 0 : gt_err_set(err, -ENOMEM, "no memory for the allocations");
+	int rc = 0;
 
 	tables[0] = gt_table_new("memory_peak", "What was alive at the peak of its process", peak_columns + skip, NGROUP + 3 - skip);
 	tables[1] = gt_table_new("memory_live", "Alive at the end", live_columns + skip, NGROUP + 3 - skip);
@@ -206,7 +234,6 @@ int gt_alloc_groups_tables(struct gt_alloc_groups *g, const struct gt_asked *a, 
 		if (tables[i])
 			gt_table_gives_way(tables[i], "process kind again_ns free_ns again_per_s allocations share_percent pid call");
 	}
-	free(f.peak);
 	return rc ? rc : 3;
 }
 

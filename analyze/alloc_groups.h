@@ -23,7 +23,6 @@ struct gt_alloc_groups {		/* zero-initialised is empty */
 	size_t n, cap;
 	struct gt_map map;
 	uint64_t *peaks;		/* per place: number of its last peak */
-	size_t npeaks;
 	uint64_t beyond;		/* allocations that found no room */
 };
 

@@ -1,5 +1,6 @@
 /* Who holds memory, when and at what cost: known figures, and random programs held against a count that plays each call anew. */
 #define _GNU_SOURCE
+#include <math.h>
 #include "analyze/run.h"
 #include "tests/unit/gpus.h"
 #include "tests/unit/reports.h"
@@ -342,6 +343,21 @@ static bool same_strip(const char *strip, const struct step *list, int n, const 
 	return true;
 }
 
+/* Of each process' peak, to the hundredth. */
+static bool peaks_add_up(const json_t *j)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < rows(j, "memory_peak"); i++) {
+		double pid = num(row(j, "memory_peak", i), "pid"), all = 0;
+
+		for (size_t k = 0; k < rows(j, "memory_peak"); k++)
+			all += num(row(j, "memory_peak", k), "pid") == pid ? num(row(j, "memory_peak", k), "share_percent") * 100 : 0;
+		ok &= llround(all) == 10000;
+	}
+	return ok;
+}
+
 static void memory_equals_a_plain_count(void)
 {
 	static struct step list[MOST];
@@ -356,7 +372,7 @@ static void memory_equals_a_plain_count(void)
 		n = make(list);
 		j = report(written(list, n), memory_only, &plain);
 		play(list, n, &p);
-		CHECK(agree(j, &p));
+		CHECK(agree(j, &p) && peaks_add_up(j));
 		CHECK(same_strip(json_string_value(json_object_get(row(j, "memory_over_time", 0), "strip")), list, n, &p));
 		for (int k = 0; k < 6; k++)
 			again += p.of[k / 3][k % 3].again;
