@@ -93,8 +93,8 @@ static const struct gt_column live_columns[] = {
 	GROUP_COLUMNS, { "count", "Blocks", GT_C_COUNT }, { "bytes", "Together", GT_C_BYTES }, { "allocations", "Of allocations", GT_C_COUNT },
 };
 static const struct gt_column churn_columns[] = {
-	GROUP_COLUMNS, { "again", "Again", GT_C_COUNT }, { "allocations", "Of allocations", GT_C_COUNT }, { "again_per_s", "Per second", GT_C_REAL },
-	{ "again_ns", "Allocating again", GT_C_NS }, { "free_ns", "Freeing", GT_C_NS }, { "cost_ns", "Both", GT_C_NS },
+	GROUP_COLUMNS, { "again", "Again", GT_C_COUNT }, { "allocations", "Of allocations", GT_C_COUNT }, { "again_per_step", "Per step", GT_C_REAL },
+	{ "again_per_s", "Per second", GT_C_REAL }, { "again_ns", "Allocating again", GT_C_NS }, { "free_ns", "Freeing", GT_C_NS }, { "cost_ns", "Both", GT_C_NS },
 };
 
 /* What the tables are sorted by, computed before. share: of the peak of its process, in hundredths of a percent. */
@@ -176,19 +176,32 @@ static void cells_of(const struct filling *f, const struct gt_alloc_group *one, 
 static void add(const struct filling *f, struct gt_table *t, const struct ranked *r, enum which which)
 {
 	uint64_t span = gt_span_of(f->a->opt, f->where->places[r->g->place].seg);
-	struct gt_cell cells[NGROUP + 6];
+	struct gt_cell cells[NGROUP + 7];
 
 	cells_of(f, r->g, cells);
 	cells[6] = gt_cell_u(r->count);
 	cells[7] = which == CHURN ? gt_cell_u(r->g->allocs) : gt_cell_u(r->weight);
 	cells[8] = which == PEAK ? gt_cell_i(r->share) : gt_cell_u(r->g->allocs);
 	if (which == CHURN) {
-		cells[8] = span ? (struct gt_cell){ .d = (double)r->count / ((double)span / 1e9) } : gt_cell_none();
-		cells[9] = gt_cell_u(r->g->again_ns);
-		cells[10] = gt_cell_u(r->g->free_ns);
-		cells[11] = gt_cell_u(r->weight);
+		cells[8] = r->g->steps ? (struct gt_cell){ .d = (double)r->g->in_steps / (double)r->g->steps } : gt_cell_none();
+		cells[9] = span ? (struct gt_cell){ .d = (double)r->count / ((double)span / 1e9) } : gt_cell_none();
+		cells[10] = gt_cell_u(r->g->again_ns);
+		cells[11] = gt_cell_u(r->g->free_ns);
+		cells[12] = gt_cell_u(r->weight);
 	}
 	gt_table_add(t, cells + gt_where_skip(f->a->reader));
+}
+
+static void note_steps(const struct filling *f, struct gt_table *t, const struct ranked *list, size_t n)
+{
+	size_t without = 0;
+
+	for (size_t i = 0; i < n; i++)
+		without += !list[i].g->steps;
+	if (n > without)
+		gt_table_note(t, "per step: of those in the steps that gtanalyze steps finds");
+	if (n && without)
+		gt_table_note(t, "how many that are in each step%s cannot be told: gtanalyze steps says why", n > without ? " of other processes" : "");
 }
 
 static int fill(const struct filling *f, struct gt_table *t, enum which which, struct gt_err *err)
@@ -212,6 +225,8 @@ static int fill(const struct filling *f, struct gt_table *t, enum which which, s
 	for (size_t i = 0; i < shown; i++)
 		add(f, t, &list[i], which);
 	gt_table_note_cut(t, n, shown);
+	if (which == CHURN)
+		note_steps(f, t, list, n);
 	if (f->g->beyond)
 		gt_table_note(t, "%llu allocations are beyond the first %u sizes and in no row", (unsigned long long)f->g->beyond,
 			      GT_ALLOC_GROUPS_MAX);
@@ -228,11 +243,11 @@ int gt_alloc_groups_tables(struct gt_alloc_groups *g, const struct gt_asked *a, 
 
 	tables[0] = gt_table_new("memory_peak", "What was alive at the peak of its process", peak_columns + skip, NGROUP + 3 - skip);
 	tables[1] = gt_table_new("memory_live", "Alive at the end", live_columns + skip, NGROUP + 3 - skip);
-	tables[2] = gt_table_new("memory_churn", "Allocated again after a free of the same size", churn_columns + skip, NGROUP + 6 - skip);
+	tables[2] = gt_table_new("memory_churn", "Allocated again after a free of the same size", churn_columns + skip, NGROUP + 7 - skip);
 	for (unsigned i = 0; !rc && i < 3; i++) {
 		rc = tables[i] ? fill(&f, tables[i], (enum which)i, err) : gt_err_set(err, -ENOMEM, "no memory for a table");
 		if (tables[i])
-			gt_table_gives_way(tables[i], "process kind again_ns free_ns again_per_s allocations share_percent pid call");
+			gt_table_gives_way(tables[i], "process kind again_ns free_ns again_per_s allocations share_percent pid call again_per_step");
 	}
 	return rc ? rc : 3;
 }

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include "analyze/alloc_frees.h"
+#include "analyze/churn.h"
 #include "analyze/held.h"
 #include "analyze/live_counters.h"
 #include "analyze/live_strip.h"
@@ -256,9 +257,11 @@ static const char *why_unknown(const struct memory *m)
 /* What is told only when the report is asked for by its name. */
 static int more(struct memory *m, struct gt_table **tables, struct gt_err *err)
 {
-	int n = gt_alloc_groups_tables(&m->held.groups, &m->asked, &m->held.where, tables + 1, err);
 	const char *why = why_unknown(m);
+	int n = gt_churn_per_step(&m->held.groups, &m->asked, &m->held.where, err);
 
+	if (!n)
+		n = gt_alloc_groups_tables(&m->held.groups, &m->asked, &m->held.where, tables + 1, err);
 	if (n < 0)
 		return n;
 	tables[0] = strips(m);

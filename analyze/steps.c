@@ -675,6 +675,57 @@ static void steps_release(void *state)
 	gt_in_time_release(&s->order);
 }
 
+/* ---- for others ---- */
+
+static int on_run(void *arg, const struct gt_cols *cols, struct gt_err *err) { return steps_block(arg, cols, err); }
+
+static int find_loops(struct gt_steps *s, struct gt_err *err)
+{
+	struct gt_filter filter = s->asked.opt->filter;
+	int rc;
+
+	filter.kinds = GT_BIT(GT_GPU);
+	filter.args = false;
+	rc = gt_steps_scan(s, &filter, on_run, s, err);
+	if (!rc)
+		rc = gt_in_time_flush(&s->order, err);
+	s->nsigns = s->names.n;
+	return rc || !s->names.of_type || gt_name_ids_crowded(&s->names) ? rc : work_out(s, err);
+}
+
+static struct gt_loop *loop_of(struct gt_loop *list, size_t *n, const struct gt_steps_lane *l)
+{
+	size_t i = 0;
+
+	while (i < *n && (list[i].seg != l->seg || list[i].process != l->process))
+		i++;
+	if (i == *n)
+		list[(*n)++] = (struct gt_loop){ .seg = l->seg, .process = l->process };
+	return &list[i];
+}
+
+int gt_loops(struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_loop **loops, size_t *n, struct gt_err *err)
+{
+	struct gt_steps s = { .nlanes = 0 };
+	int rc = steps_init(&s, r, opt, err);
+
+	*n = 0;
+	*loops = calloc(GT_STEPS_LANES, sizeof(**loops));
+	if (!rc && !*loops)
+		rc = gt_err_set(err, -ENOMEM, "no memory for the steps");
+	if (!rc && !opt->filter.match)		/* what it leaves out may be the steps */
+		rc = find_loops(&s, err);
+	for (uint32_t i = 0; !rc && i < s.nlanes; i++) {
+		const struct gt_steps_lane *l = &s.lanes[i];
+		struct gt_loop *loop = l->n ? loop_of(*loops, n, l) : NULL;
+
+		if (loop && l->ops > loop->ops)
+			*loop = (struct gt_loop){ l->seg, l->process, l->steps[0].host, l->steps[l->n].host, l->n, l->ops };
+	}
+	steps_release(&s);
+	return rc;
+}
+
 const struct gt_analysis gt_steps_report = {
 	.name       = "steps",
 	.apart      = true,

@@ -101,5 +101,10 @@ struct gt_step *gt_steps_add(struct gt_steps *s, struct gt_steps_lane *lane, str
 int gt_steps_marks(struct gt_steps *s, struct gt_err *err);
 int gt_steps_find(struct gt_steps *s, struct gt_err *err);	/* after all rows were collected: lanes and their steps */
 int gt_steps_fill(struct gt_steps *s, struct gt_err *err);	/* what each step did */
+/* The loop of a process, for who counts per step: that of the GPU that it gave most to do. Its steps' calls begin from `from` on and
+ * before `to`. */
+struct gt_loop { const struct gt_segment *seg; uint32_t process; int64_t from, to; uint64_t steps, ops; };
+/* Reads the trace for it, as the options have it. *loops is new, also if there are none, which is no error. 0 or negative. */
+int gt_loops(struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_loop **loops, size_t *n, struct gt_err *err);
 static inline uint64_t gt_step_ns(const struct gt_step *s) { return (uint64_t)s[1].at - (uint64_t)s->at; }
 #endif
