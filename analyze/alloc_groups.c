@@ -93,8 +93,9 @@ static const struct gt_column live_columns[] = {
 	GROUP_COLUMNS, { "count", "Blocks", GT_C_COUNT }, { "bytes", "Together", GT_C_BYTES }, { "allocations", "Of allocations", GT_C_COUNT },
 };
 static const struct gt_column churn_columns[] = {
-	GROUP_COLUMNS, { "again", "Again", GT_C_COUNT }, { "allocations", "Of allocations", GT_C_COUNT }, { "again_per_step", "Per step", GT_C_REAL },
-	{ "again_per_s", "Per second", GT_C_REAL }, { "again_ns", "Allocating again", GT_C_NS }, { "free_ns", "Freeing", GT_C_NS }, { "cost_ns", "Both", GT_C_NS },
+	GROUP_COLUMNS, { "again", "Again", GT_C_COUNT }, { "allocations", "Of allocations", GT_C_COUNT },
+	{ "again_per_step", "Per step", GT_C_REAL }, { "again_per_s", "Per second", GT_C_REAL },
+	{ "again_ns", "Allocating again", GT_C_NS }, { "free_ns", "Freeing", GT_C_NS }, { "cost_ns", "Both", GT_C_NS },
 };
 
 /* What the tables are sorted by, computed before. share: of the peak of its process, in hundredths of a percent. */
@@ -201,7 +202,8 @@ static void note_steps(const struct filling *f, struct gt_table *t, const struct
 	if (n > without)
 		gt_table_note(t, "per step: of those in the steps that gtanalyze steps finds");
 	if (n && without)
-		gt_table_note(t, "how many that are in each step%s cannot be told: gtanalyze steps says why", n > without ? " of other processes" : "");
+		gt_table_note(t, "how many that are in each step%s cannot be told: gtanalyze steps says why",
+			      n > without ? " of other processes" : "");
 }
 
 static int fill(const struct filling *f, struct gt_table *t, enum which which, struct gt_err *err)
@@ -247,7 +249,8 @@ int gt_alloc_groups_tables(struct gt_alloc_groups *g, const struct gt_asked *a, 
 	for (unsigned i = 0; !rc && i < 3; i++) {
 		rc = tables[i] ? fill(&f, tables[i], (enum which)i, err) : gt_err_set(err, -ENOMEM, "no memory for a table");
 		if (tables[i])
-			gt_table_gives_way(tables[i], "process kind again_ns free_ns again_per_s allocations share_percent pid call again_per_step");
+			gt_table_gives_way(tables[i], "process kind again_ns free_ns again_per_s allocations share_percent pid call "
+					   "again_per_step");
 	}
 	return rc ? rc : 3;
 }

@@ -1,11 +1,8 @@
-/* Lists of single calls: the slowest ones, those still open at the end, what happened to contexts, and launches that no GPU record came
- * of. All keep the best few rows by some score; the first three print them alike. */
-#include <stdio.h>
+/* Lists of single calls: the slowest ones, those still open at the end, and launches that no GPU record came of. All keep the best few
+ * rows by some score; the first two print them alike. */
 #include <string.h>
-#include "analyze/keep.h"
+#include "analyze/kept_calls.h"
 #include "analyze/pick.h"
-#include "analyze/report.h"
-#include "formats/cuda_api.h"
 #include "formats/demangle.h"
 
 struct calls {
@@ -66,72 +63,28 @@ static int open_block(void *state, const struct gt_cols *cols, struct gt_err *er
 	return 0;
 }
 
-static int contexts_of_code(struct gt_keep *k, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
-{
-	struct gt_pick p;
-
-	for (gt_pick_start(&p, cols, code, GT_R_CONTEXT, GT_R_DEVICE); gt_pick_next(&p); ) {
-		struct gt_kept one;
-
-		if (!gt_keep_wants(k, ~cols->start[p.row]))	/* the earlier the better */
-			continue;
-		one = gt_kept_row(cols, p.row, ~cols->start[p.row]);
-		one.a = one.b = UINT64_MAX;
-		gt_pick_value(&p, 0, &one.a);
-		gt_pick_value(&p, 1, &one.b);
-		if (gt_keep_add(k, &one, err))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int contexts_block(void *state, const struct gt_cols *cols, struct gt_err *err)
-{
-	int rc = 0;
-
-	for (uint32_t c = 0; !rc && c < cols->ntypes; c++) {
-		const struct gt_type *type = gt_cols_type(cols, c);
-
-		if (type && type->category == GT_CAT_CONTEXT && gt_api_changes_context(gt_type_name(cols->seg, cols->types[c])))
-			rc = contexts_of_code(&((struct calls *)state)->keep, cols, c, err);
-	}
-	return rc;
-}
-
-static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, GT_WHERE_THREAD, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Duration", GT_C_NS },
-	{ "operation", "Operation", GT_C_TEXT }, { "depth", "Depth", GT_C_COUNT }, { "result", "Result", GT_C_COUNT },
-	{ "context", "Context", GT_C_WHOLE }, { "device", "Device", GT_C_COUNT },
-};
-#define PLAIN 10	/* without context and device */
+static const struct gt_column columns[] = { GT_KEPT_CALL_COLUMNS };
 
 static void add(const struct calls *c, struct gt_table *t, const struct gt_kept *one, bool open)
 {
-	char handle[24];
-	struct gt_cell cells[PLAIN + 2];
+	struct gt_cell cells[GT_KEPT_CALL_CELLS];
 
-	snprintf(handle, sizeof(handle), "0x%llx", (unsigned long long)one->a);
-	gt_where_process(cells, one->seg, gt_track_process(one->seg, one->track));
-	gt_where_thread(cells + 3, one->seg, one->track);
-	cells[5] = gt_cell_i(gt_since(c->asked.opt, c->asked.reader, one->seg, one->start));
-	cells[6] = open && one->score == NEVER_ENDED ? gt_cell_none() : gt_cell_i(one->dur);
-	cells[7] = gt_cell_text(gt_type_name(one->seg, one->type));
-	cells[8] = gt_cell_u(one->depth);
-	cells[9] = open ? gt_cell_none() : gt_cell_i(one->ret);
-	cells[10] = one->a == UINT64_MAX ? gt_cell_none() : gt_cell_text(handle);
-	cells[11] = gt_cell_known(one->b != UINT64_MAX, one->b);
+	gt_kept_call_cells(cells, &c->asked, one);
+	if (open && one->score == NEVER_ENDED)
+		cells[6] = gt_cell_none();
+	if (open)
+		cells[9] = gt_cell_none();
 	gt_table_add(t, cells + gt_where_skip(c->asked.reader));
 }
 
-static int finish(struct calls *c, const char *name, const char *title, unsigned ncolumns, bool open, struct gt_table **tables,
-		  struct gt_err *err)
+static int finish(struct calls *c, const char *name, const char *title, bool open, struct gt_table **tables, struct gt_err *err)
 {
 	unsigned skip = gt_where_skip(c->asked.reader);
 
-	tables[0] = gt_table_new(name, title, columns + skip, ncolumns - skip);
+	tables[0] = gt_table_new(name, title, columns + skip, GT_KEPT_CALL_CELLS - skip);
 	if (!tables[0])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "device process depth thread result tid pid context");
+	gt_table_gives_way(tables[0], "process depth thread result tid pid");
 	gt_keep_sort(&c->keep);
 	for (size_t i = 0; i < c->keep.n; i++)
 		add(c, tables[0], &c->keep.list[i], open);
@@ -150,7 +103,7 @@ static int finish(struct calls *c, const char *name, const char *title, unsigned
 
 static int slowest_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
 {
-	return finish(state, "slowest", "Slowest calls", PLAIN, false, tables, err);
+	return finish(state, "slowest", "Slowest calls", false, tables, err);
 }
 
 static int open_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -159,12 +112,7 @@ static int open_finish(void *state, struct gt_table **tables, unsigned max, stru
 
 	if (m->asked.opt->unasked && !m->keep.n)
 		return 0;
-	return finish(state, "open", "Calls still open at the end", PLAIN, true, tables, err);
-}
-
-static int contexts_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
-{
-	return finish(state, "contexts", "Context events", PLAIN + 2, false, tables, err);
+	return finish(state, "open", "Calls still open at the end", true, tables, err);
 }
 
 /* ---- launches, copies and sets without a GPU record, earliest first ---- */
@@ -257,22 +205,6 @@ const struct gt_analysis gt_open_report = {
 	.block      = open_block,
 	.merge      = calls_merge,
 	.finish     = open_finish,
-	.release    = calls_release,
-};
-
-const struct gt_analysis gt_contexts_report = {
-	.name       = "contexts",
-	.apart      = true,
-	.help       = "contexts created, bound and destroyed, in order of time",
-	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT),
-	.needs      = GT_LAYERS_OF_CALLS,
-	.wants_args = true,
-	.splits     = GT_BY_BLOCK,
-	.state_size = sizeof(struct calls),
-	.init       = calls_init,
-	.block      = contexts_block,
-	.merge      = calls_merge,
-	.finish     = contexts_finish,
 	.release    = calls_release,
 };
 

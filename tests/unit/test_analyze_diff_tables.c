@@ -30,7 +30,7 @@ static void live_bytes(struct gpus *g, int64_t at, uint64_t bytes)
 	gt_writer_row(g->w, GT_COUNTER, g->device[0], &row, &bytes, &g->err);
 }
 
-/* Calls alone: kernels are launched, and memory of one size is freed and allocated again. */
+/* Calls alone: kernels are launched, memory of one size is freed and allocated again, contexts are switched. */
 static struct gt_reader *calls_of(int rounds, int64_t ns)
 {
 	struct trace t;
@@ -40,6 +40,7 @@ static struct gt_reader *calls_of(int rounds, int64_t ns)
 		call(&t, 0, ALLOC, 1000 * i, 1000 * i + ns, 0, 0, 512, 0xa000);
 		call(&t, 0, LAUNCH, 1000 * i + 300, 1000 * i + 300 + ns, 0, 0, str(&t, "_Z3addPf"), 0);
 		call(&t, 0, FREE, 1000 * i + 700, 1000 * i + 700 + ns / 2, 0, 0, 0xa000, 0);
+		call(&t, 0, CONTEXT, 1000 * i + 900, 1000 * i + 900 + ns / 4, 0, 0, 0x70 + (uint64_t)(i % 3 ? 1 : 2), 0);
 	}
 	return end(&t);
 }
