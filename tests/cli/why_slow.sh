@@ -17,8 +17,9 @@ leak leak
 E
 record overlap
 is overlap-is-not-host-bound "" "$(found overlap host-bound)"
+is overlap-does-not-take-turns "" "$(found overlap serialised-streams)"
 want overlap-overlaps 0 "$A" overlap overlap.zst
-check overlap-side-by-side says "side by side"
+check overlap-side-by-side grep -q "side by side" want.out
 
 want waits 0 "$A" sync sync_every_launch.zst
 check waits-are-there grep -q 'cuStreamSynchronize  *stream [0-9]*  *50[0-9] ' want.out
@@ -31,6 +32,29 @@ record graph_replay
 want patterns 0 "$A" patterns graph_replay.zst
 check patterns-of-graphs grep -q 'graph_replay  *0  *[0-9]*  *2000  *2000  *100.00  *0  *0  *2000  *100$' want.out
 check patterns-run grep -q '^  scale<float>  *2000  *2000  *100.00  *1  *2000 ' want.out
+
+record train
+is train-has-steps "sequence 99 memcpy HtoD (pinned -> device)" \
+	"$("$A" steps --format csv train.zst 2>/dev/null | awk -F, '$4 == "sequence" { sub(/\r/, "", $NF); print $4, $5, $NF }')"
+
+# What never returned; and what a crash took along.
+want record-hang 124 env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o hang.zst -- timeout 1 "$B/samples/hang"
+want record-crash 139 env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o crash.zst -- "$B/samples/crash"
+for f in hang crash; do
+	is $f-never-returned cuStreamSynchronize "$("$A" open --format csv $f.zst 2>/dev/null | awk -F, 'NR == 2 { print $7 }')"
+done
+want crash-budget 4 "$A" budget crash.zst
+check crash-budget-says-why grep -q "cannot answer: events were lost, and there is no record of what GPUs did" want.out
+is crash-unseen 20 "$("$A" unseen --format csv crash.zst 2>/dev/null | grep -c cuLaunchKernel)"
+
+record many_threads
+is threads-are-many 64 "$("$A" threads --format csv many_threads.zst 2>/dev/null | awk -F, 'NR > 1 && $5 > 1000' | wc -l)"
+record multiproc
+is processes-share-a-gpu 1 "$("$A" gpu --format csv multiproc.zst 2>/dev/null | awk -F, '/^# gpu_kernels/ { exit } $1 ~ /^[0-9]+$/' | wc -l)"
+is processes-launch-200 200 "$("$A" kernels --format csv multiproc.zst 2>/dev/null | awk -F, 'NR > 1 { n += $2 } END { print n }')"
+want record-managed 0 env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -e api,gpu,um -o managed.zst -- "$B/samples/managed"
+want managed-moves 0 "$A" top --match '*igration*' managed.zst
+check managed-moves-both-ways grep -q '^  migration HtoD ' want.out
 
 # Its commands work.
 want commands 0 "$A" budget gaps launches patterns driver critical graph_replay.zst
