@@ -27,6 +27,8 @@ const struct gt_diff_rule gt_diff_rules[] = {
 	  .less = "cost_ns gain_ns", .gates = "gain_percent", .none = "state at_ns duration_ns pid device tid evidence remedy" },
 	{ .table = "gaps", .report = "gaps", .layer = GT_LAYER_GPU, .label = "cause what", .keys = "key what",
 	  .less = "total_ns mean_ns max_ns", .either = "gaps", .gates = "share_percent" },
+	{ .table = "gaps_waits", .report = "gaps", .layer = GT_LAYER_GPU, .keys = "call waits_for", .loose = "call",
+	  .less = "total_ns mean_ns max_ns", .either = "gaps", .gates = "share_percent", .none = "recording pid" },
 	{ .table = "memory", .report = "memory", .layer = GT_LAYER_API, .in_default = true, .keys = "kind",
 	  .less = "failed unknown_frees peak_bytes live_bytes live_count", .either = "allocations frees allocated_bytes freed_bytes",
 	  .gates = "null_frees reference_frees imported_frees" },

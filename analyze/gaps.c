@@ -1,5 +1,6 @@
 /* Why GPUs were idle: all idle time by cause and by what went on, and the longest gaps. */
 #include <stdlib.h>
+#include "analyze/awaited.h"
 #include "analyze/idle.h"
 #include "analyze/shared_gpus.h"
 #include "formats/demangle.h"
@@ -7,6 +8,7 @@
 struct gaps {
 	struct gt_idle *idle;
 	struct gt_keep longest;
+	struct gt_awaited awaited;
 };
 
 /* A gap in a gt_kept: ret is the share of its longest slice in hundredths of a percent, depth the cause of that; of types (over all
@@ -30,6 +32,22 @@ static void on_again(void *arg)
 
 	gt_keep_release(&g->longest);
 	gt_keep_init(&g->longest, g->idle->asked.opt->top);
+	gt_awaited_again(&g->awaited);
+}
+
+static void on_slice(void *arg, const struct gt_idle_slice *slice)
+{
+	struct gaps *g = arg;
+
+	gt_awaited_slice(&g->awaited, g->idle, slice);
+}
+
+static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gaps *g = arg;
+
+	gt_awaited_rows(&g->awaited, g->idle, cols);
+	return 0;
 }
 
 static int gaps_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
@@ -37,7 +55,7 @@ static int gaps_init(void *state, struct gt_reader *r, const struct gt_analysis_
 	struct gaps *g = state;
 
 	g->idle = opt->idle;
-	gt_idle_listen(g->idle, &(struct gt_idle_listener){ .gap = on_gap, .again = on_again, .arg = g });
+	gt_idle_listen(g->idle, &(struct gt_idle_listener){ .gap = on_gap, .slice = on_slice, .rows = on_rows, .again = on_again, .arg = g });
 	gt_keep_init(&g->longest, opt->top);
 	return 0;
 }
@@ -175,9 +193,11 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	if (!rc && tables[1]) {
 		gt_table_gives_way(tables[1], "process tid cause_percent pid before after what device");
 		gt_note_kept(tables[1], &g->longest);
+		tables[2] = gt_awaited_table(&g->awaited, g->idle, err);
+		rc = tables[2] ? 0 : err->code;
 	}
 	gt_kernel_names_free(names);
-	return rc ? rc : tables[1] ? 2 : 1;
+	return rc ? rc : tables[1] ? 3 : 1;
 }
 
 static void gaps_release(void *state)
@@ -185,6 +205,7 @@ static void gaps_release(void *state)
 	struct gaps *g = state;
 
 	gt_keep_release(&g->longest);
+	gt_awaited_release(&g->awaited);
 }
 
 const struct gt_analysis gt_gaps_report = {

@@ -85,13 +85,13 @@ struct gt_idle_name {		/* of a kernel, copy or set: all types with one name */
 	uint64_t count, total, exposed;		/* exposed: ns in which nothing of another name ran on its GPU */
 	enum gt_work_kind kind;
 };
-/* A part of a gap that had one cause. device: number of its track; thread: of the issuing thread's, or GT_NONE; gap: the how manieth
- * gap of its device it is of; inner: that lies between two operations, not at an end of the window; unsure: records of the GPU were
+/* A part of a gap that had one cause. device: number of its track; thread: of the issuing thread's, or GT_NONE; call: when what it was
+ * in began, where it was in something; gap: the how manieth gap of its device it is of; inner: that lies between two operations, not at an end of the window; unsure: records of the GPU were
  * lost, it may have worked. */
 struct gt_idle_slice {
 	const struct gt_segment *seg;
 	uint32_t device, thread, cause, type;
-	int64_t from, to;
+	int64_t from, to, call;
 	uint64_t gap;
 	bool inner, unsure;
 };
@@ -163,6 +163,7 @@ struct gt_idle {
 	bool cutting_inner, cutting_unsure;	/* of its slices */
 	const struct gt_host_line *cutting_line;
 	int64_t cutting_to, cutting_call;	/* the call that launched what ends it began then */
+	int64_t cutting_in;			/* likewise what the thread is in, where it is in something */
 	uint32_t cutting_thread;
 };
 

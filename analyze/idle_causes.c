@@ -60,7 +60,7 @@ static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t fr
 	for (unsigned k = 0; k < s->nlisteners; k++)
 		if (s->listeners[k].slice)
 			s->listeners[k].slice(s->listeners[k].arg, &(struct gt_idle_slice){ s->cutting->seg, s->cutting->number,
-					      s->cutting_thread, cause, type, from, to, s->cutting->gaps, s->cutting_inner, s->cutting_unsure });
+					      s->cutting_thread, cause, type, from, to, s->cutting_in, s->cutting->gaps, s->cutting_inner, s->cutting_unsure });
 	while (i < s->nparts && (s->parts[i].cause != cause || s->parts[i].type != type))
 		i++;
 	if (i == s->nparts) {
@@ -179,6 +179,7 @@ static int slice(void *arg, enum gt_host_level level, const struct gt_host_stret
 	const struct gt_segment *seg = s->cutting->seg;
 	uint32_t cause = GT_IDLE_OUTSIDE, type = h ? h->type : GT_NONE;
 
+	s->cutting_in = h ? h->start : from;
 	switch (level) {
 	case GT_HOST_OVERHEAD: cause = GT_IDLE_OVERHEAD; break;
 	case GT_HOST_IOCTL: cause = GT_IDLE_IOCTL; break;

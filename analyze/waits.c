@@ -57,7 +57,7 @@ const char *gt_wait_word(enum gt_wait_for what)
 
 /* ---- which calls may wait ---- */
 
-static enum gt_wait_for what_of(const char *name)
+enum gt_wait_for gt_wait_of_call(const char *name)
 {
 	static const struct { const char *name; enum gt_wait_for what; } calls[] = {
 		{ "cuStreamSynchronize", GT_WAIT_STREAM }, { "cudaStreamSynchronize", GT_WAIT_STREAM },
@@ -92,7 +92,7 @@ static struct gt_waits_watch watch(const struct gt_waits *w, const struct gt_seg
 	if (!type || type->layer != layer)
 		return (struct gt_waits_watch){ .how = NOT };
 	if (type->op == GT_OP_SYNC && !strstr(name, "WaitEvent"))	/* that one returns at once: a stream waits */
-		return (struct gt_waits_watch){ .how = SURE, .what = (uint8_t)what_of(name) };
+		return (struct gt_waits_watch){ .how = SURE, .what = (uint8_t)gt_wait_of_call(name) };
 	if (type->op == GT_OP_COPY)
 		return watch_copy(name);
 	if (type->op == GT_OP_FREE && !strstr(name, "Async") && type->memkind != GT_MEM_POOL && type->memkind != GT_MEM_PHYSICAL)

@@ -67,4 +67,5 @@ int gt_waits_finish(struct gt_waits *w, struct gt_err *err);	/* no more runs */
 bool gt_waits_told(const struct gt_waits *w, const struct gt_segment *seg, uint32_t track);
 void gt_waits_release(struct gt_waits *w);
 const char *gt_wait_word(enum gt_wait_for what);
+enum gt_wait_for gt_wait_of_call(const char *name);	/* of a function that synchronises */
 #endif
