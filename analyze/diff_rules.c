@@ -63,7 +63,7 @@ const struct gt_diff_rule gt_diff_rules[] = {
 	  .less = "total_ns mean_ns max_ns", .either = "launches pauses", .gates = "doubtful doubtful_ns",
 	  .none = "recording pid max_at_ns" },
 	{ .table = "errors", .report = "errors", .layer = GT_LAYER_API, .findings = true, .keys = "operation code error process",
-	  .loose = "operation code error", .less = "count", .none = "recording pid tid thread first_ns" },
+	  .loose = "operation code error", .less = "count", .gates = "threads", .none = "recording pid tid thread first_ns last_ns" },
 	{ .table = "context_events", .report = "contexts", .layer = GT_LAYER_API, .findings = true, .keys = "event",
 	  .less = "total_ns", .either = "count", .gates = "max_ns" },
 	{ .table = "driver", .report = "driver", .layer = GT_LAYER_IOCTL, .less = "total_ns driver_ns outside_ns",

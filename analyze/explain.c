@@ -29,6 +29,8 @@ static const char *const words[][2] = {
 	{ "not recorded", "Absent (- or null), never 0." },
 	{ "cannot answer", "What a report needs was not recorded, or the options leave it out; it says why, and exits with 4. none is an answer: it was "
 			   "looked for and there was none." },
+	{ "found, clean", "Of advice and gates: a rule found something, or a limit is passed; or nothing is, and all that was asked could tell. What "
+			  "cannot tell is neither." },
 	{ "exit status", "0 clean, 1 failure or damaged file, 2 wrong use, 3 found or gate failed, 4 cannot answer." },
 };
 

@@ -56,6 +56,11 @@ done
 
 want analyze-explain 0 $A --explain
 check analyze-explain-window says "GPU operation of a"
+for word in "in the order computing, communicating" "It is cut along the timeline of the thread that issues its next" "each slice" \
+	"exact; beyond 2^63 - 1 they stay there. Shares add up to 100.00" "so within 1 %, and exact where" "Absent (- or null), never 0" \
+	"exits with 4" "0 clean, 1 failure or damaged file, 2 wrong use, 3 found or gate failed, 4 cannot" "whole makes it all of the recording"; do
+	check "analyze-explain: $word" sh -c 'tr "\n" " " <want.out | sed "s/  */ /g" | grep -qF -- "$1"' - "$word"
+done
 want analyze-explain-report 0 $A --explain gaps
 check analyze-explain-report-too says "report gaps"
 

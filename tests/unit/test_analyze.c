@@ -172,6 +172,54 @@ static void lists_of_calls(void)
 	json_decref(j);
 }
 
+struct failing { int count, first_thread, threads; int64_t first, last; bool on[8]; };
+
+static struct gt_reader *failing_calls(struct failing want[3][3])
+{
+	static const int types[] = { ALLOC, LAUNCH, SYNC };
+	struct trace t;
+
+	srand(4);
+	memset(want, 0, 9 * sizeof(**want));
+	begin(&t, true);
+	for (int i = 0; i < 400; i++) {
+		int type = rand() % 3, code = rand() % 3, thread = rand() % (2 + 3 * type);
+		struct failing *one = &want[type][code];
+
+		call(&t, thread, types[type], 1000 + 10 * i, 1005 + 10 * i, 0, code ? 700 + code : 0, 0, 0);
+		if (!one->count++) {
+			one->first = 10 * i;
+			one->first_thread = thread;
+		}
+		one->last = 10 * i;
+		one->threads += !one->on[thread];
+		one->on[thread] = true;
+	}
+	return end(&t);
+}
+
+/* Which threads they were on, and from when to when, counted a second time; whoever looked at which block. */
+static void errors_have_places(void)
+{
+	for (unsigned workers = 1; workers <= 4; workers += 3) {
+		struct failing want[3][3];
+		char *text = report_text(failing_calls(want), (const char *[]){ "errors", NULL }, &plain, workers, GT_JSON);
+		json_t *j = json_loads(text ? text : "", 0, NULL);
+
+		CHECK(rows(j, "errors") == 6);
+		for (size_t i = 0; i < rows(j, "errors"); i++) {
+			const json_t *r = row(j, "errors", i);
+			const struct failing *of = want[is(r, "operation", "cuMemAlloc_v2") ? 0 : is(r, "operation", "cuLaunchKernel") ? 1 : 2];
+			const struct failing *one = &of[(int)num(r, "code") - 700];
+
+			CHECK(num(r, "count") == one->count && num(r, "threads") == one->threads && num(r, "tid") == 100 + one->first_thread);
+			CHECK(num(r, "first_ns") == (double)one->first && num(r, "last_ns") == (double)one->last);
+		}
+		json_decref(j);
+		free(text);
+	}
+}
+
 static void a_range_cuts(void)
 {
 	struct gt_analysis_options o = plain;
@@ -425,7 +473,7 @@ static void timeline_of_threads_and_calls(void)
 
 T_MAIN(T(summary_counts), T(summary_says_what_was_not_recorded), T(summary_text_has_its_shape),
        T(operations_and_categories), T(memory_over_threads), T(an_address_handed_out_twice), T(pauses_between_launches),
-       T(threads_and_open_calls), T(lists_of_calls), T(a_range_cuts),
+       T(threads_and_open_calls), T(lists_of_calls), T(errors_have_places), T(a_range_cuts),
        T(top_leaves_rows_out_and_says_so), T(times_far_apart), T(sums_do_not_wrap),
        T(large_pauses), T(large_memory), T(large_busy), T(split_is_the_whole), T(reports_do_not_disturb_each_other),
        T(timeline_of_threads_and_calls))
