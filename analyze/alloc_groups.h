@@ -17,7 +17,7 @@ struct gt_alloc_group {
 	uint64_t allocs, frees, spare;	/* spare: freed, and not asked for again */
 	uint64_t again, again_ns, free_ns;	/* allocations of what was spare, and the time in those and in the frees before */
 	uint64_t spare_ns;		/* the time in the frees of what is spare */
-	uint64_t in_steps, steps;	/* of `again`, those in the program's steps, and how many steps those are; 0: none were found (churn.h) */
+	uint64_t in_steps, steps;	/* of `again`, those in the program's steps, and how many steps those are; 0: none were found (step_churn.h) */
 };
 struct gt_alloc_groups {		/* zero-initialised is empty */
 	struct gt_alloc_group *list;

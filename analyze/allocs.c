@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 #include "analyze/alloc_frees.h"
-#include "analyze/churn.h"
+#include "analyze/step_churn.h"
 #include "analyze/held.h"
 #include "analyze/live_counters.h"
 #include "analyze/live_strip.h"

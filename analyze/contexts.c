@@ -220,7 +220,7 @@ static int contexts_finish(void *state, struct gt_table **tables, unsigned max, 
 	tables[1] = gt_table_new("context_events", "Context events by kind", sum_columns, 4);
 	if (!tables[0] || !tables[1])
 		return gt_err_set(err, -ENOMEM, "no memory for a table");
-	gt_table_gives_way(tables[0], "device process depth thread result tid pid context");
+	gt_table_gives_way(tables[0], "device process depth thread result tid pid context duration_ns");
 	gt_keep_sort(&c->keep);
 	for (size_t i = 0; i < c->keep.n; i++)
 		add(c, tables[0], &c->keep.list[i]);

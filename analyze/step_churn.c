@@ -1,6 +1,6 @@
 /* An allocation is known to ask again when all before it were seen, and whether it lies in a step is known when all of the GPU's work was:
  * so memory is followed a second time, by those that found the steps. Programs that keep what they have do without. */
-#include "analyze/churn.h"
+#include "analyze/step_churn.h"
 
 #include <stdlib.h>
 #include "analyze/held.h"

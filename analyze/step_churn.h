@@ -1,6 +1,6 @@
 /* How many of the allocations that ask again for what was given back a program makes in each of its steps. */
-#ifndef GT_CHURN_H
-#define GT_CHURN_H
+#ifndef GT_STEP_CHURN_H
+#define GT_STEP_CHURN_H
 #include "analyze/alloc_groups.h"
 
 /* Looks for the steps of the programs (steps.h), where anything was asked for again, and reads the trace once more for what of it was
