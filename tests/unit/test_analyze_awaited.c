@@ -119,6 +119,30 @@ static void random_waits(void)
 	CHECK(found > 1000);
 }
 
+/* The first gap of each of two GPUs, in one wait for a stream. */
+static void several_gpus(void)
+{
+	uint32_t types[2];
+	struct gt_gpu_work w;
+	struct gpus g;
+	json_t *j;
+
+	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+	types[0] = types[1] = sync_type(&g, "cuStreamSynchronize");
+	gpus_plain(&g, 0, g.stream[0][0], 1000, 1100);
+	gpus_plain(&g, 0, g.stream[1][0], 1000, 1110);
+	waits(&g, types, FIRST, 1090, 1150);
+	for (int i = 0; i < 2; i++) {
+		w = gpus_work(g.stream[i][0], 1200, 1300);
+		gpus_launched(&g, &w, 0, 1160 + 10 * i, 5, GT_JOIN_CORRELATION);
+		gpus_kernel(&g, 0, &w);
+	}
+	j = report(gpus_end(&g), (const char *[]){ "gaps", NULL }, &plain);
+	CHECK(rows(j, "gaps_waits") == 1 && num(row_of(j, FIRST), "gaps") == 2 && num(row_of(j, FIRST), "total_ns") == 50 + 40);
+	CHECK(num(row_of(j, FIRST), "max_ns") == 50);
+	json_decref(j);
+}
+
 /* Two recordings of one program in one file: what is of one is not of the other. */
 static void several_recordings(void)
 {
@@ -146,4 +170,4 @@ static void several_recordings(void)
 	json_decref(j);
 }
 
-T_MAIN(T(random_waits), T(several_recordings))
+T_MAIN(T(random_waits), T(several_gpus), T(several_recordings))

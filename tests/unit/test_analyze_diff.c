@@ -491,7 +491,8 @@ static void what_was_not_recorded_is_not_gone(void)
 	json_decref(back);
 }
 
-static struct gt_reader *one_launch(bool lost)
+/* lost: what was recorded of its kernel; some: and not of all work. */
+static struct gt_reader *one_launch(bool lost, bool some)
 {
 	struct gt_gpu_work w;
 	struct gpus g;
@@ -503,16 +504,21 @@ static struct gt_reader *one_launch(bool lost)
 		gt_writer_lost(g.w, GT_SCOPE_PROCESS, g.process, 900, 1200, 1, &g.err);
 	else
 		gpus_kernel(&g, 0, &w);
+	if (some)
+		gpus_plain(&g, 1, g.stream[0][0], 2000, 2100);
 	return gpus_end(&g);
 }
 
-/* The second program was killed, and the record of its kernel with it. */
+/* The second program was killed, and the record of its kernel with it. Where other work was recorded it is gone, and the losses are told. */
 static void what_was_lost_is_not_gone(void)
 {
-	json_t *j = compared(one_launch(false), one_launch(true), NULL, NULL, NULL);
+	json_t *j = compared(one_launch(false, false), one_launch(true, false), NULL, NULL, NULL);
 
 	CHECK(is(row_named(j, "names", "name", "_Z3addPf"), "verdict", "not recorded"));
 	CHECK(is(figure_row(j, "gpu.kernels", "train / 0"), "verdict", "not recorded"));
+	json_decref(j);
+	j = compared(one_launch(false, true), one_launch(true, true), NULL, NULL, NULL);
+	CHECK(is(row_named(j, "names", "name", "_Z3addPf"), "verdict", "gone") && noted(j, "files", "B: LOST: 1"));
 	json_decref(j);
 }
 

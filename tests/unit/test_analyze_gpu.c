@@ -189,6 +189,28 @@ static void a_range_cuts_busy_time(void)
 	json_decref(j);
 }
 
+/* From the first sample on that was not certain. */
+static void counters_that_are_not_certain(void)
+{
+	struct gt_field f[2];
+	struct gt_type type = { .fields = f, .nfields = 2 };
+	struct gpus g;
+	json_t *j;
+
+	gpus_begin(&g, NULL);
+	f[0] = (struct gt_field){ gt_writer_string(g.w, "value"), GT_F_U64, GT_R_VALUE };
+	f[1] = (struct gt_field){ gt_writer_string(g.w, "uncertain"), GT_F_BOOL, GT_R_UNCERTAIN };
+	type.name = gt_writer_string(g.w, "live_device_bytes");
+	for (int i = 0; i < 4; i++) {
+		struct gt_row sample = { .start = 100 + 100 * i, .end = 100 + 100 * i, .type = gt_writer_type(g.w, &type), .nargs = 2 };
+
+		gt_writer_row(g.w, GT_COUNTER, g.device[0], &sample, (uint64_t[]){ 7, i > 0 }, &g.err);
+	}
+	j = report(gpus_end(&g), (const char *[]){ "counters", NULL }, &plain);
+	CHECK(num(row(j, "counters", 0), "samples") == 4 && num(row(j, "counters", 0), "uncertain_ns") == 100);
+	json_decref(j);
+}
+
 static void counters_over_time(void)
 {
 	struct gpus g;
@@ -496,6 +518,6 @@ static void threads_agree(void)
 
 T_MAIN(T(kernels_by_name), T(operations_have_short_names), T(shares_are_of_what_can_be_added), T(bits_are_no_numbers),
        T(what_is_missing_is_told), T(overlaps_count_once), T(quantiles_lie_between), T(copies_by_kind),
-       T(streams_and_their_devices), T(a_range_cuts_busy_time), T(counters_over_time), T(whole_numbers_stay_exact),
+       T(streams_and_their_devices), T(a_range_cuts_busy_time), T(counters_that_are_not_certain), T(counters_over_time), T(whole_numbers_stay_exact),
        T(not_recorded_is_not_0), T(nothing_ran), T(the_overview_has_ten), T(recordings_add_up),
        T(unions_equal_brute_force), T(a_random_program_is_all_there), T(threads_agree))
