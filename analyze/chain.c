@@ -291,6 +291,7 @@ struct walk {
 	struct gt_chain *c;
 	const struct gt_chain_process *p;
 	gt_chain_fn *fn;
+	gt_chain_many_fn *many;
 	void *arg;
 	struct gt_err *err;
 	int64_t at;		/* the chain is known from here on */
@@ -423,6 +424,29 @@ static void plain_calls(struct walk *w, struct gt_chain_source *at)
 	}
 }
 
+/* So are they by the chunk, which says how much time it has of each type (link_gist.h), if it holds none but such calls. *at goes to the
+ * call before them. */
+static bool plain_chunk(struct walk *w, struct gt_chain_source *at)
+{
+	const struct gt_chain_process *p = w->p;
+	struct gt_chain_line *l = &w->c->lines[at->line];
+	uint32_t first = gt_links_first(&w->c->store, at->index);
+	struct gt_link_gist g;
+
+	if (at->likely || gt_links_first(&w->c->store, at->index + 1) == first || !gt_links_gist(&w->c->store, &l->rows, first, &g))
+		return false;
+	if (!g.in_turn || g.end != w->at || g.before < p->from || g.longest_gap >= TURN)
+		return false;
+	for (uint32_t i = 0; i < g.ntypes; i++)
+		if (role(w->c, p->seg, g.types[i].type) & WAITS)
+			return false;
+	if ((w->c->nlost && was_lost(w->c, p->seg, l->track, g.before, g.end)) || !w->many(w->arg, l->track, &g))
+		return false;
+	w->at = g.before;
+	*at = (struct gt_chain_source){ GT_CHAIN_RETURN, at->line, first - 1, g.before, false };
+	return true;
+}
+
 /* The row of a line that ended last; what lasts beyond the window counts as ending with it. */
 static struct gt_chain_source last_of_line(struct gt_chain *c, const struct gt_chain_process *p, uint32_t line)
 {
@@ -459,12 +483,14 @@ static struct gt_chain_source last_row(struct gt_chain *c, const struct gt_chain
 	return best;
 }
 
-int gt_chain_walk(struct gt_chain *c, const struct gt_chain_process *p, gt_chain_fn *fn, void *arg, struct gt_err *err)
+int gt_chain_walk(struct gt_chain *c, const struct gt_chain_process *p, gt_chain_fn *fn, gt_chain_many_fn *many, void *arg, struct gt_err *err)
 {
-	struct walk w = { .c = c, .p = p, .fn = fn, .arg = arg, .err = err, .at = p->to };
+	struct walk w = { .c = c, .p = p, .fn = fn, .many = many, .arg = arg, .err = err, .at = p->to };
 	struct gt_chain_source at = last_row(c, p);
 
 	while (!w.rc && w.at > p->from && at.what && at.what != GT_CHAIN_BEFORE && !gt_link_store_failed(&c->store)) {
+		if (at.what == GT_CHAIN_RETURN && plain_chunk(&w, &at))
+			continue;
 		if (at.what == GT_CHAIN_RETURN)
 			plain_calls(&w, &at);
 		if (w.at > p->from)
@@ -482,52 +508,35 @@ static uint64_t within(const struct gt_chain_process *p, const struct gt_link *o
 	return end > start ? (uint64_t)end - (uint64_t)start : 0;
 }
 
-static void sum_rows(struct gt_chain *c, const struct gt_chain_process *p, uint64_t *ns)
+/* All of a chunk, if it lies within the window: the number of its rows, or 0. */
+static uint32_t sum_chunk(struct gt_chain *c, const struct gt_chain_process *p, const struct gt_links *rows, uint32_t i, uint64_t *ns)
 {
-	for (size_t i = 0; i < p->nlines; i++) {
-		const struct gt_links *rows = &c->lines[p->lines[i]].rows;
+	struct gt_link_gist g;
 
-		for (uint32_t k = 0; k < rows->n && !gt_link_store_failed(&c->store); k++) {
-			struct gt_link one = gt_links_get(&c->store, rows, k);
-
-			if (one.type != GT_NONE)
-				ns[one.type] = gt_sat_add(ns[one.type], within(p, &one));
-		}
-	}
-}
-
-/* What of a call lies beyond the window comes off again. False: it lies within. */
-static bool cut_call(struct gt_chain *c, const struct gt_chain_process *p, uint32_t line, uint32_t index)
-{
-	struct gt_link one = row_of(c, line, index);
-	uint64_t ns = (uint64_t)one.end - (uint64_t)one.start, in = within(p, &one);
-
-	if (one.type != GT_NONE)
-		p->sums[one.type - c->order.types[p->seg->index]] -= ns - in;
-	return ns != in || one.end <= p->from || one.start >= p->to;
-}
-
-/* Those of a thread follow one another: the first ones may lie before the window, the last ones behind it. */
-static void cut_calls(struct gt_chain *c, const struct gt_chain_process *p, uint32_t line)
-{
-	uint32_t n = c->lines[line].rows.n, first = 0;
-
-	while (first < n && !gt_link_store_failed(&c->store) && cut_call(c, p, line, first))
-		first++;
-	while (n > first + 1 && !gt_link_store_failed(&c->store) && cut_call(c, p, line, n - 1))
-		n--;
+	if (i != gt_links_first(&c->store, i) || !gt_links_gist(&c->store, rows, i, &g) || g.start < p->from || g.cover > p->to)
+		return 0;
+	for (uint32_t t = 0; t < g.ntypes; t++)
+		if (g.types[t].type != GT_NONE)
+			ns[g.types[t].type] = gt_sat_add(ns[g.types[t].type], g.types[t].ns);
+	return gt_links_chunk(&c->store);
 }
 
 int gt_chain_sums(struct gt_chain *c, const struct gt_chain_process *p, uint64_t *ns, struct gt_err *err)
 {
-	uint64_t *of = ns + c->order.types[p->seg->index];
+	for (size_t i = 0; i < p->nlines; i++) {
+		const struct gt_links *rows = &c->lines[p->lines[i]].rows;
 
-	if (!p->sums)
-		sum_rows(c, p, ns);
-	for (size_t i = 0; p->sums && i < p->nlines; i++)
-		if (!c->lines[p->lines[i]].stream)
-			cut_calls(c, p, p->lines[i]);
-	for (uint32_t t = 0; p->sums && t < p->seg->ntypes; t++)
-		of[t] = gt_sat_add(of[t], p->sums[t] > UINT64_MAX ? UINT64_MAX : (uint64_t)p->sums[t]);
+		for (uint32_t k = 0, n; k < rows->n && !gt_link_store_failed(&c->store); k += n) {
+			struct gt_link one;
+
+			n = sum_chunk(c, p, rows, k, ns);
+			if (n)
+				continue;
+			n = 1;
+			one = gt_links_get(&c->store, rows, k);
+			if (one.type != GT_NONE)
+				ns[one.type] = gt_sat_add(ns[one.type], within(p, &one));
+		}
+	}
 	return gt_link_store_failed(&c->store) ? gt_err_set(err, c->store.err.code, "%s", c->store.err.text) : 0;
 }

@@ -23,6 +23,8 @@ struct gt_chain_piece {
 	int64_t start, end;	/* ns; end > start */
 };
 typedef int gt_chain_fn(void *arg, const struct gt_chain_piece *piece, struct gt_err *err);
+/* Many pieces at once: calls of a thread, one after the other, and what lies between them outside CUDA. False: each for itself, please. */
+typedef bool gt_chain_many_fn(void *arg, uint32_t track, const struct gt_link_gist *calls);
 
 struct gt_chain_line {		/* a thread or a stream */
 	uint32_t track, device;	/* numbers; device: itself where there is none above it */
@@ -41,7 +43,6 @@ struct gt_chain_process {
 	uint32_t track;			/* GT_NONE: none */
 	uint64_t ops, unjoined, by_order;
 	int64_t from, to;		/* the window; ops is 0: there is none */
-	unsigned __int128 *sums;	/* ns of all its rows by type of its segment; NULL: not added up */
 	uint32_t *lines;		/* its threads and streams */
 	size_t nlines, lines_cap;
 };
@@ -59,7 +60,6 @@ struct gt_chain {
 	size_t codes_cap;
 	struct gt_chain_lost { uint32_t segment, track; int64_t start, end, reach; } *lost;	/* reach: the latest end so far */
 	size_t nlost, lost_cap;
-	uint64_t nsums;				/* of all processes */
 	size_t nheld, held_room;		/* of all lines: how many are, and how many there is room for */
 	const struct gt_segment *held_of;
 	uint64_t late, crossing;		/* rows left out: too late for their place; calls that begin in one and end behind it */
@@ -73,7 +73,7 @@ int gt_chain_block(struct gt_chain *c, const struct gt_cols *cols, struct gt_err
 /* No more blocks: windows are known, and the functions below may be called. */
 int gt_chain_finish(struct gt_chain *c, struct gt_err *err);
 /* Hands out the pieces of a process with a window, the last one first. They touch, and cover the window. */
-int gt_chain_walk(struct gt_chain *c, const struct gt_chain_process *p, gt_chain_fn *fn, void *arg, struct gt_err *err);
+int gt_chain_walk(struct gt_chain *c, const struct gt_chain_process *p, gt_chain_fn *fn, gt_chain_many_fn *many, void *arg, struct gt_err *err);
 /* ns[type number] += time of the process' outermost calls and work within its window: sums, not unions. */
 int gt_chain_sums(struct gt_chain *c, const struct gt_chain_process *p, uint64_t *ns, struct gt_err *err);
 /* How long the window would be if rows of the types that are set took no time, and all else as long as it did. */

@@ -1,8 +1,7 @@
 /* Rows into lines: the outermost calls of each thread, the work of each stream, by their start, 32 bytes each (link_store.h).
  *
  * Work comes in order of time from the timeline. Calls need no such order: those of a thread come sorted, but where a block holds what
- * began before the one before it ended. So the calls of a block wait for the next block of their thread, and go to their line then.
- * How much time there is of each type is added up at once; what lies beyond the window comes off again in the end. */
+ * began before the one before it ended. So the calls of a block wait for the next block of their thread, and go to their line then. */
 #include "analyze/chain_inside.h"
 
 #include <stdlib.h>
@@ -14,7 +13,6 @@
 
 #define LINES_MAX 65536u
 #define LOST_MAX 65536u		/* losses; beyond, the last one grows */
-#define SUMS_MAX (1u << 18)	/* in 4 MiB: beyond, rows are read once more for them */
 
 /* How a row travels through the timeline, in gt_moment.addr: what it is, how it was joined, and its launch: the thread's track
  * and how long before the row it began. What does not fit there is not joined. */
@@ -63,26 +61,6 @@ uint8_t gt_chain_look_at(struct gt_chain *c, const struct gt_segment *seg, uint3
 
 /* ---- rows in ---- */
 
-static bool is_ranged(const struct gt_chain *c) { return c->asked.opt->filter.ranged; }
-
-/* Nearly all rows lie in the window, of which only a range cuts more than calls at its ends: so time is added up while rows come. */
-static inline void add_sum(struct gt_chain *c, const struct gt_chain_line *l, const struct gt_link *one, bool back)
-{
-	const struct gt_chain_process *p = &c->processes[l->place];
-	unsigned __int128 ns = (uint64_t)one->end - (uint64_t)one->start;
-
-	if (p->sums && one->type != GT_NONE)
-		p->sums[one->type - c->order.types[p->seg->index]] += back ? -ns : ns;
-}
-
-static void begin_sums(struct gt_chain *c, struct gt_chain_process *p)
-{
-	if (p->nlines || is_ranged(c) || c->nsums + p->seg->ntypes > SUMS_MAX)
-		return;
-	p->sums = calloc(p->seg->ntypes + 1ul, sizeof(*p->sums));
-	c->nsums += p->seg->ntypes;
-}
-
 /* The line of a track; NULL: no memory, or too many. */
 static struct gt_chain_line *line_of(struct gt_chain *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
 {
@@ -98,7 +76,6 @@ static struct gt_chain_line *line_of(struct gt_chain *c, const struct gt_segment
 	while (device != GT_NONE && seg->tracks[device].kind != GT_TRACK_DEVICE)
 		device = seg->tracks[device].parent;
 	p = &c->processes[gt_places_slot(&c->where, seg, track)];
-	begin_sums(c, p);
 	if (gt_grow(&c->lines, &c->lines_cap, c->nlines + 1, sizeof(*c->lines)) ||
 	    gt_grow(&p->lines, &p->lines_cap, p->nlines + 1, sizeof(*p->lines))) {
 		gt_err_set(err, -ENOMEM, "no memory for threads and streams");
@@ -117,17 +94,13 @@ static void add_call(struct gt_chain *c, struct gt_chain_line *l, const struct g
 {
 	bool outer = l->rows.n && one->start == l->last && one->end > l->cover && l->cover > l->last;
 
-	if (outer) {
-		struct gt_link inner = gt_links_get(&c->store, &l->rows, l->rows.n - 1);
-
-		add_sum(c, l, &inner, true);
+	if (outer)
 		gt_links_set(&c->store, &l->rows, l->rows.n - 1, one);
-	} else if (one->start >= l->cover)
+	else if (one->start >= l->cover)
 		gt_links_add(&c->store, &l->rows, one);
 	else
 		c->crossing += one->end > l->cover;
 	if (outer || one->start >= l->cover) {
-		add_sum(c, l, one, false);
 		l->last = one->start;
 		l->cover = one->end;
 	}
@@ -148,7 +121,6 @@ static uint32_t add_plain_calls(struct gt_chain *c, struct gt_chain_line *l, con
 		memcpy(to, &calls[i], offsetof(struct gt_link, new_end));
 		if (record > offsetof(struct gt_link, new_end))
 			memcpy(to, &calls[i], sizeof(*calls));
-		add_sum(c, l, &calls[i], false);
 		cover = calls[i].end;
 	}
 	if (i)
@@ -238,7 +210,6 @@ static void add_work(struct gt_chain *c, struct gt_chain_line *l, const struct g
 
 	l->stream = true;
 	l->last = one->start;
-	add_sum(c, l, one, false);
 	gt_links_add(&c->store, &l->rows, one);
 	p->from = !p->ops || one->start < p->from ? one->start : p->from;
 	p->to = !p->ops || one->end > p->to ? one->end : p->to;
@@ -482,7 +453,6 @@ void gt_chain_release(struct gt_chain *c)
 	}
 	for (size_t i = 0; c->processes && i < c->where.n; i++) {
 		free(c->processes[i].lines);
-		free(c->processes[i].sums);
 	}
 	gt_link_store_release(&c->store);
 	gt_in_time_release(&c->order);

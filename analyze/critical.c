@@ -85,6 +85,33 @@ static int on_piece(void *arg, const struct gt_chain_piece *piece, struct gt_err
 	return gt_keep_add(&s->longest, &one, err);
 }
 
+static inline void count_many(struct tally *t, uint64_t ns, uint64_t n)
+{
+	t->ns += ns;
+	t->pieces += n;
+}
+
+/* Where none of them is among the longest it does not matter how time is shared out among them. */
+static bool on_many(void *arg, uint32_t track, const struct gt_link_gist *calls)
+{
+	struct critical *s = arg;
+
+	if (gt_keep_would(&s->longest, (int64_t)calls->longest) || gt_keep_would(&s->longest, (int64_t)calls->longest_gap))
+		return false;
+	for (uint32_t i = 0; i < calls->ntypes; i++) {
+		const struct gt_link_gist_type *of = &calls->types[i];
+
+		if (of->type != GT_NONE)
+			count_many(&s->types[of->type], of->ns, of->n);
+		count_many(&s->kinds[GT_CHAIN_CALL], of->ns, of->n);
+		gt_keep_skip(&s->longest, of->n);
+	}
+	count_many(&s->lines[s->chain.slot[track] - 1], calls->between, calls->gaps);
+	count_many(&s->kinds[GT_CHAIN_OUTSIDE], calls->between, calls->gaps);
+	gt_keep_skip(&s->longest, calls->gaps);
+	return true;
+}
+
 static int walk(struct critical *s, const struct gt_chain_process *p, struct gt_err *err)
 {
 	size_t ntypes = s->chain.order.types[s->chain.order.nsegs];
@@ -99,7 +126,7 @@ static int walk(struct critical *s, const struct gt_chain_process *p, struct gt_
 	gt_keep_release(&s->longest);
 	gt_keep_init(&s->longest, s->chain.asked.opt->top);
 	s->longest.max = s->longest.max < s->most ? s->longest.max : s->most;
-	rc = gt_chain_walk(&s->chain, p, on_piece, s, err);
+	rc = gt_chain_walk(&s->chain, p, on_piece, on_many, s, err);
 	return rc ? rc : gt_chain_sums(&s->chain, p, s->sums, err);
 }
 

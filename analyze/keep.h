@@ -24,11 +24,12 @@ struct gt_keep {
 };
 
 static inline void gt_keep_init(struct gt_keep *k, unsigned top) { k->max = top && top < GT_KEEP_ALL ? top : GT_KEEP_ALL; }
-/* Would a row with this score stand a chance? Counts it as offered either way. */
-static inline bool gt_keep_wants(struct gt_keep *k, int64_t score)
+/* Would a row with this score stand a chance? */
+static inline bool gt_keep_would(const struct gt_keep *k, int64_t score) { return k->n < k->max || score >= k->list[0].score; }
+static inline bool gt_keep_wants(struct gt_keep *k, int64_t score)	/* counts it as offered either way */
 {
 	k->offered++;
-	return k->n < k->max || score >= k->list[0].score;
+	return gt_keep_would(k, score);
 }
 static inline void gt_keep_skip(struct gt_keep *k, uint64_t n) { k->offered += n; }	/* n more that it would not want */
 int gt_keep_add(struct gt_keep *k, const struct gt_kept *one, struct gt_err *err);

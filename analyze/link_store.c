@@ -20,11 +20,15 @@
 #define SHIFT_PACKED 10u	/* a chunk that is packed is small enough for the processor's own memory */
 #define SHIFT_MAX 11u		/* a system call for a chunk of 64 KiB costs little more than for one of 4 */
 #define SHIFT_MIN 4u
+#define SHIFT_GIST 7u		/* in smaller ones it would take more than the rows */
+#define PACKED_MAX(shift) (sizeof(struct gt_link_gist) + GT_LINK_PACKED_MAX(1u << (shift)))	/* its gist, and its records */
+#define SIZE_BITS 16
+_Static_assert(PACKED_MAX(SHIFT_PACKED) < 1u << SIZE_BITS, "the size of a packed chunk has its place");
 
 struct gt_link_frame { uint8_t *bytes; uint32_t chunk; bool used, dirty; };
 
 struct gt_link_packed {
-	uint64_t *at;			/* by chunk: 1 + where it begins; 0: it is not packed */
+	uint64_t *at;			/* by chunk: where it begins, and in the last SIZE_BITS how long it is; 0: it is not packed */
 	size_t at_cap;
 	uint8_t *slabs[SLABS];		/* the first ones; the last one is where the next chunk goes */
 	uint32_t last;			/* of these */
@@ -94,40 +98,78 @@ static uint8_t *packed_room(struct gt_link_store *s, size_t n)
 	return p->slabs[slab] + p->end % SLAB;
 }
 
-static void pack(struct gt_link_store *s, struct gt_link_frame *f)
+static bool have_gists(const struct gt_link_store *s) { return s->packed && s->shift >= SHIFT_GIST; }
+
+/* The chunk of the line that was completed last; returns how many bytes of p->one it takes. */
+static size_t pack_one(struct gt_link_store *s, struct gt_links *l, const struct gt_link_frame *f)
+{
+	uint8_t *to = s->packed->one;
+	struct gt_link_gist g;
+
+	if (have_gists(s)) {
+		gt_link_gist(f->bytes, 1u << s->shift, l->chunks[0] == f->chunk ? INT64_MAX : l->packed_end, &g);
+		l->packed_end = g.end;
+		memcpy(to, &g, gt_link_gist_bytes(&g));
+		to += gt_link_gist_bytes(&g);
+	}
+	to += gt_link_pack(f->bytes, 1u << s->shift, to);
+	return (size_t)(to - s->packed->one);
+}
+
+static void pack(struct gt_link_store *s, struct gt_links *l, struct gt_link_frame *f)
 {
 	struct gt_link_packed *p = s->packed;
 	uint8_t *to;
 	size_t n;
 
-	if (!p->one && !(p->one = malloc(GT_LINK_PACKED_MAX(1u << s->shift)))) {
+	if (!p->one && !(p->one = malloc(PACKED_MAX(s->shift)))) {
 		no_memory(s);
 		return;
 	}
-	n = gt_link_pack(f->bytes, 1u << s->shift, p->one);
+	n = pack_one(s, l, f);
 	to = packed_room(s, n);
 	if (!to)
 		return;
 	memcpy(to, p->one, n);
-	p->at[f->chunk] = 1 + p->end;
+	p->at[f->chunk] = p->end << SIZE_BITS | n;
 	p->end += n;
 	f->dirty = f->used = false;
 	s->hand = (uint32_t)(f - s->frames);	/* the next chunk takes it, which the processor still has at hand */
 }
 
-static int unpack(struct gt_link_store *s, uint64_t at, uint8_t *records)
+/* What was packed, or of that the first bytes. Borrowed until the next one is asked for; NULL: an error. */
+static const uint8_t *packed_at(struct gt_link_store *s, uint64_t at, size_t most)
 {
 	struct gt_link_packed *p = s->packed;
-	uint64_t slab = at / SLAB, last = (p->end - 1) / SLAB;
-	size_t most = GT_LINK_PACKED_MAX(1u << s->shift), left = SLAB - at % SLAB;
-	const uint8_t *from = p->one;
+	size_t size = at & ((1u << SIZE_BITS) - 1);
+	uint64_t from = at >> SIZE_BITS, slab = from / SLAB, last = (p->end - 1) / SLAB;
 
 	if (slab < p->last || slab == last)
-		from = p->slabs[slab < p->last ? slab : p->last] + at % SLAB;
-	else if (gt_pread(p->fd, p->one, most < left ? most : left, at))
-		return gt_err_set(&s->err, -EIO, "cannot read a temporary file in %s (TMPDIR)", gt_temporary_folder());
-	gt_link_unpack(from, 1u << s->shift, records);
-	return 0;
+		return p->slabs[slab < p->last ? slab : p->last] + from % SLAB;
+	if (!gt_pread(p->fd, p->one, size < most ? size : most, from))
+		return p->one;
+	gt_err_set(&s->err, -EIO, "cannot read a temporary file in %s (TMPDIR)", gt_temporary_folder());
+	return NULL;
+}
+
+static void gist_at(const uint8_t *packed, struct gt_link_gist *g)
+{
+	memcpy(g, packed, offsetof(struct gt_link_gist, types));
+	memcpy(g->types, packed + offsetof(struct gt_link_gist, types), gt_link_gist_bytes(g) - offsetof(struct gt_link_gist, types));
+}
+
+static void unpack(struct gt_link_store *s, uint64_t at, uint8_t *records)
+{
+	const uint8_t *packed = packed_at(s, at, SIZE_MAX);
+	struct gt_link_gist g;
+
+	if (!packed)
+		return;
+	if (have_gists(s)) {
+		gist_at(packed, &g);
+		packed += gt_link_gist_bytes(&g);
+	}
+	gt_link_unpack(packed, 1u << s->shift, records);
 }
 
 static void release_packed(struct gt_link_packed *p)
@@ -210,7 +252,7 @@ static struct gt_link_frame *frame_of(struct gt_link_store *s, uint32_t chunk)
 
 		f = free_frame(s, chunk);
 		if (f && packed)
-			unpack(s, packed - 1, f->bytes);
+			unpack(s, packed, f->bytes);
 		else if (f && gt_pread(s->fd, f->bytes, chunk_bytes(s), (uint64_t)chunk * chunk_bytes(s)))
 			gt_err_set(&s->err, -EIO, "cannot read a temporary file in %s (TMPDIR)", gt_temporary_folder());
 		if (s->err.code)
@@ -236,7 +278,7 @@ static int add_chunk(struct gt_link_store *s, struct gt_links *l, int64_t first)
 	if (s->packed)
 		s->packed->at[s->nchunks] = 0;
 	if (s->packed && n && (f = frame_of(s, l->chunks[n - 1])))	/* that one is complete */
-		pack(s, f);
+		pack(s, l, f);
 	f = free_frame(s, s->nchunks);
 	if (!f)
 		return s->err.code;
@@ -293,6 +335,17 @@ struct gt_links_near gt_links_around(struct gt_link_store *s, const struct gt_li
 	struct gt_link_frame *f = frame_of(s, l->chunks[i >> s->shift]);
 
 	return (struct gt_links_near){ f ? f->bytes : NULL, s->record, i - in_chunk(s, i) };
+}
+
+bool gt_links_gist(struct gt_link_store *s, const struct gt_links *l, uint32_t i, struct gt_link_gist *g)
+{
+	uint64_t at = have_gists(s) && !s->err.code ? s->packed->at[l->chunks[i >> s->shift]] : 0;
+	const uint8_t *packed = at ? packed_at(s, at, sizeof(*g)) : NULL;
+
+	if (!packed)
+		return false;
+	gist_at(packed, g);
+	return g->ntypes;
 }
 
 void gt_links_set(struct gt_link_store *s, const struct gt_links *l, uint32_t i, const struct gt_link *one)

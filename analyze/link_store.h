@@ -10,9 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include "analyze/link_gist.h"
 #include "formats/base/err.h"
 
-struct gt_link {		/* the meaning of all but start is the owner's */
+struct gt_link {		/* the meaning of all but start is the owner's; a gist (link_gist.h) is of start, end and type */
 	int64_t start, end;
 	uint32_t type, by;
 	int64_t launch;
@@ -22,6 +23,7 @@ struct gt_links {		/* one line; zeroed is empty */
 	uint32_t *chunks;	/* where its records are */
 	int64_t *firsts;	/* start of the first one of each chunk */
 	size_t chunks_cap, firsts_cap;
+	int64_t packed_end;	/* of the last record that was packed */
 	uint32_t n;
 };
 struct gt_link_store {
@@ -58,6 +60,12 @@ static inline struct gt_link gt_links_near(const struct gt_links_near *n, uint32
 	memcpy(&one, n->bytes + (i - n->first) * n->record, offsetof(struct gt_link, new_end));
 	return one;
 }
+/* Records stand in chunks of as many: the first of that with record i. */
+static inline uint32_t gt_links_chunk(const struct gt_link_store *s) { return 1u << s->shift; }
+static inline uint32_t gt_links_first(const struct gt_link_store *s, uint32_t i) { return i & ~(gt_links_chunk(s) - 1); }
+/* What the chunk with record i says of itself. False: it is not complete, or does not say. Where the last record of the chunk before was
+ * changed since, it does not know. */
+bool gt_links_gist(struct gt_link_store *s, const struct gt_links *l, uint32_t i, struct gt_link_gist *g);
 void gt_links_set(struct gt_link_store *s, const struct gt_links *l, uint32_t i, const struct gt_link *one);	/* start stays */
 /* How many records of the line start at `at` or before. */
 uint32_t gt_links_until(struct gt_link_store *s, const struct gt_links *l, int64_t at);

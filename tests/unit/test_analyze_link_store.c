@@ -56,6 +56,83 @@ static void small_records(void) { records_come_back(false, LINES); }
 static void with_new_ends(void) { records_come_back(true, LINES); }
 static void small_chunks(void) { records_come_back(false, 30000); }
 
+/* ---- gists ---- */
+
+struct counted { int64_t cover, end; uint64_t longest, longest_gap, between, gaps, of_type[GT_LINK_GIST_TYPES + 1], some[GT_LINK_GIST_TYPES + 1]; };
+
+static struct counted count(struct gt_link_store *s, const struct gt_links *l, uint32_t from, uint32_t to, int64_t before)
+{
+	struct counted c = { .cover = INT64_MIN, .end = before };
+
+	for (uint32_t i = from; i < to; i++) {
+		struct gt_link one = gt_links_get(s, l, i);
+		uint64_t ns = (uint64_t)(one.end - one.start), gap = (uint64_t)(one.start - c.end);
+
+		c.of_type[one.type / 128] += ns;
+		c.some[one.type / 128] += ns > 0;
+		c.longest = ns > c.longest ? ns : c.longest;
+		c.longest_gap = gap > c.longest_gap ? gap : c.longest_gap;
+		c.between += gap;
+		c.gaps += gap > 0;
+		c.end = one.end;
+		c.cover = one.end > c.cover ? one.end : c.cover;
+	}
+	return c;
+}
+
+static bool says(const struct gt_link_gist *g, const struct counted *c, bool in_turn)
+{
+	bool ok = g->cover == c->cover && g->end == c->end && g->longest == c->longest && g->in_turn == in_turn;
+
+	if (in_turn)
+		ok &= g->longest_gap == c->longest_gap && g->between == c->between && g->gaps == c->gaps;
+	for (uint32_t i = 0; i < g->ntypes; i++) {
+		uint32_t k = g->types[i].type / 128;
+
+		ok &= g->types[i].ns == c->of_type[k] && g->types[i].n == c->some[k];
+	}
+	return ok;
+}
+
+/* Each third chunk has one row that begins before the one before it ended, each fifth too many types. Types share their last bits. */
+static void chunks_say_what_is_in_them(void)
+{
+	struct gt_links line = { 0 };
+	struct gt_link_gist g;
+	struct gt_link_store s;
+	uint32_t n, chunks = 30;
+	int64_t at = 5, before = INT64_MAX;
+	bool ok = true;
+
+	gt_link_store_init(&s, false, 1);
+	n = gt_links_chunk(&s);
+	for (uint32_t i = 0; i < chunks * n + 7; i++) {
+		uint32_t of = i / n % 5 == 4 ? GT_LINK_GIST_TYPES + 1 : GT_LINK_GIST_TYPES;
+		struct gt_link one = { .start = at + i % 3, .end = at + i % 3 + (i * 2654435761u >> 22) % 7 * 100,
+				       .type = i / 9 % of * 128 };
+
+		at = one.end - (i % n == 500 && i / n % 3 == 2 && one.end > one.start);
+		gt_links_add(&s, &line, &one);
+	}
+	for (uint32_t k = 0; k < chunks; k++) {
+		struct counted c = count(&s, &line, k * n, (k + 1) * n, before);
+		bool have = gt_links_gist(&s, &line, k * n + k, &g), overlaps = false;
+		uint64_t sum = 0;
+
+		for (uint32_t i = k * n + 1; i < (k + 1) * n; i++)
+			overlaps |= gt_links_get(&s, &line, i).start < gt_links_get(&s, &line, i - 1).end;
+		for (uint32_t i = 0; i < g.ntypes; i++)
+			sum += g.types[i].n;
+		ok &= have == (k % 5 != 4);
+		ok &= !have || (g.before == before && g.start == gt_links_get(&s, &line, k * n).start && says(&g, &c, k && !overlaps));
+		ok &= !have || (g.ntypes > 10 && sum > n / 2);
+		before = c.end;
+	}
+	CHECK(ok && !gt_links_gist(&s, &line, chunks * n, &g));	/* that one is not complete */
+	gt_links_release(&line);
+	gt_link_store_release(&s);
+}
+
 static void what_fits_needs_no_file(void)
 {
 	struct gt_links line = { 0 };
@@ -85,4 +162,4 @@ static void no_room_is_an_error(void)
 	gt_link_store_release(&s);
 }
 
-T_MAIN(T(small_records), T(with_new_ends), T(small_chunks), T(what_fits_needs_no_file), T(no_room_is_an_error))
+T_MAIN(T(small_records), T(with_new_ends), T(small_chunks), T(chunks_say_what_is_in_them), T(what_fits_needs_no_file), T(no_room_is_an_error))
