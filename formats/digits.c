@@ -89,10 +89,7 @@ char *gt_put_s(char *p, int64_t ns)
 
 	p = gt_put_u64(p, u / 1000000000);
 	*p = '.';
-	u %= 1000000000;
-	p = gt_put_three(p + 1, (uint32_t)u / 1000000);
-	p = gt_put_three(p, (uint32_t)u / 1000 % 1000);
-	return gt_put_three(p, (uint32_t)u % 1000);
+	return gt_put_nine(p + 1, (uint32_t)(u % 1000000000));
 }
 
 /* v * 10^decimals, which must be below 2^63, rounded as printf does. A double is a whole number of 53 bits by a power of two, and 128

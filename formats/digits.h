@@ -21,6 +21,16 @@ static inline char *gt_put_three(char *p, uint32_t v)
 	return p + 3;
 }
 
+/* Nine of v, which is below 10^9. */
+static inline char *gt_put_nine(char *p, uint32_t v)
+{
+	uint32_t thousands = v / 1000, millions = v / 1000000;
+
+	gt_put_three(p, millions);
+	gt_put_three(p + 3, thousands - millions * 1000);
+	return gt_put_three(p + 6, v - thousands * 1000);
+}
+
 /* Its one to three digits. */
 static inline char *gt_put_lead_(char *p, uint32_t v)
 {
@@ -53,6 +63,16 @@ static inline char *gt_put_u64(char *p, uint64_t v)
 		return gt_put_long_(p, v);
 	}
 	return gt_put_three(p, (uint32_t)(v - thousands * 1000));
+}
+
+/* How many gt_put_u64 puts. */
+static inline unsigned gt_digits(uint64_t v)
+{
+	unsigned n = 3;
+
+	for (; v >= 1000; v /= 1000)
+		n += 3;
+	return n - gt_thousand[v][3] / 8u;
 }
 
 static inline uint64_t gt_put_sign_(char **p, int64_t v)

@@ -7,7 +7,8 @@
  * apart. What still does not fit runs over, for a clipped number would be a wrong one.
  *
  * How wide a column is depends on all rows that are aligned together, so their cells are first put into memory as texts, one behind
- * the other, and then from there into lines. Of rows of one form (table.h) the cells that are fixed are put there once.
+ * the other, and then from there into lines. Of rows of one form (table.h) the cells that are fixed are put there once. Millions of rows from a
+ * source go straight into lines where these are plain (table_lines.h), but for the first ones and those that do not fit.
  */
 #include "formats/table_inside.h"
 
@@ -15,7 +16,7 @@
 #include <string.h>
 #include "formats/base/buf.h"
 #include "formats/clip.h"
-#include "formats/table_words.h"
+#include "formats/table_lines.h"
 
 #define NAME_WIDTH 20u	/* columns go before a name gets less than this, */
 #define BESIDE_WIDTH 11u	/* or those behind the first column less than this */
@@ -38,8 +39,10 @@ struct grid {
 	size_t *cells, *widths, indent;
 	unsigned *order;	/* columns that may be left out, the first to go first */
 	bool *hidden, tall, brief;
-	struct shown { unsigned column, width; bool left; } *shown;	/* of plain lines: those that are not hidden */
+	struct gt_line_column *shown;	/* of plain lines: those that are not hidden */
 	unsigned nshown;
+	struct gt_lines lines;	/* of a source, where they are plain */
+	bool lined;		/* there are such */
 	size_t room;		/* bytes of a plain line, 0: lines are not plain */
 };
 
@@ -413,7 +416,7 @@ static void plan_plain(struct grid *g, const struct gt_out *out, size_t limit)
 	for (unsigned i = 0; i < g->ncolumns; i++) {
 		if (g->hidden[i])
 			continue;
-		g->shown[g->nshown++] = (struct shown){ i, (unsigned)g->widths[i], gt_is_text(&g->t->columns[i]) };
+		g->shown[g->nshown++] = (struct gt_line_column){ i, (unsigned)g->widths[i], gt_is_text(&g->t->columns[i]) };
 		room += g->widths[i] + GAP + GT_PIECE;
 	}
 	g->room = limit == SIZE_MAX && !g->t->fold && !out->colours && room <= PLAIN_MOST ? room : 0;
@@ -426,7 +429,7 @@ static bool print_plain_row(struct gt_out *out, const struct grid *g, const stru
 	size_t owed = g->indent;
 	char *p = gt_out_room(out, g->room);
 
-	for (const struct shown *c = g->shown, *end = c + g->nshown; c < end; c++) {
+	for (const struct gt_line_column *c = g->shown, *end = c + g->nshown; c < end; c++) {
 		const struct said *s = &row[c->column];
 		size_t pad = c->width - s->width;
 
@@ -442,6 +445,14 @@ static bool print_plain_row(struct gt_out *out, const struct grid *g, const stru
 	*p++ = '\n';
 	gt_out_used(out, p);
 	return true;
+}
+
+static void print_said(struct gt_out *out, const struct grid *g, unsigned row, size_t limit)
+{
+	const struct said *said = g->said + (size_t)row * g->ncolumns;
+
+	if (!g->room || !print_plain_row(out, g, said))
+		print_row(out, g, said, limit);
 }
 
 /* The titles, line by line; one that takes fewer lines than others stands at the bottom. */
@@ -553,8 +564,29 @@ static int say_held(struct grid *g)
 	return rc;
 }
 
+static bool is_wider(const struct grid *g, const struct said *row)
+{
+	for (unsigned i = 0; i < g->nshown; i++)
+		if (row[g->shown[i].column].width > g->shown[i].width)
+			return true;
+	return false;
+}
+
+/* A row that is no line: it is printed when all widths of the batch are known. */
+static int leave_row(struct gt_out *out, struct grid *g, const struct gt_row_at_hand *row)
+{
+	int rc = say_row(g, row);
+
+	gt_lines_leave(&g->lines);
+	if (rc || !is_wider(g, g->said + (g->rows - 1ul) * g->ncolumns))
+		return rc;
+	rc = fit(g, SIZE_MAX, true);
+	plan_plain(g, out, SIZE_MAX);
+	return rc ? rc : gt_lines_set(&g->lines, g->shown, g->nshown);
+}
+
 /* The next rows of the source. */
-static int say_pulled(struct grid *g, struct gt_table *t, struct gt_err *err)
+static int say_pulled(struct gt_out *out, struct grid *g, struct gt_table *t, struct gt_err *err)
 {
 	struct gt_row_at_hand row;
 	int rc = 0, more = 1;
@@ -562,9 +594,14 @@ static int say_pulled(struct grid *g, struct gt_table *t, struct gt_err *err)
 	g->rows = 0;
 	gt_words_clear(&g->words);
 	memset(g->like, 0, (GT_ROW_FORMS + 1) * sizeof(*g->like));
-	while (!rc && g->rows < STREAM_ROWS && (more = gt_table_pull(t, &row, err)) > 0)
-		rc = say_row(g, &row);
-	return more < 0 ? more : rc;
+	if (g->lined)
+		gt_lines_clear(&g->lines);
+	for (unsigned n = 0; !rc && n < STREAM_ROWS && (more = gt_table_pull(t, &row, err)) > 0; n++)
+		if (!g->lined)
+			rc = say_row(g, &row);
+		else if (!gt_lines_add(&g->lines, &row))
+			rc = leave_row(out, g, &row);
+	return more < 0 ? more : rc ? rc : g->lined ? gt_lines_failed(&g->lines) : 0;
 }
 
 /* ---- the grid ---- */
@@ -579,13 +616,37 @@ static int print_rows(struct gt_out *out, struct grid *g, size_t limit, bool fir
 		rc = print_titles(out, g, limit);
 	}
 	plan_plain(g, out, limit);
-	for (unsigned row = 0; !rc && row < g->rows; row++) {
-		const struct said *said = g->said + (size_t)row * g->ncolumns;
-
-		if (!g->room || !print_plain_row(out, g, said))
-			print_row(out, g, said, limit);
-	}
+	for (unsigned row = 0; !rc && row < g->rows; row++)
+		print_said(out, g, row, limit);
 	return rc;
+}
+
+/* Rows of the source are lines from now on, if they can be. */
+static int begin_lines(struct grid *g)
+{
+	int rc;
+
+	if (!g->room || g->room > GT_LINES_MOST)
+		return 0;
+	g->lined = true;
+	rc = gt_lines_open(&g->lines, g->t, &g->words, (unsigned)g->indent, GAP);
+	return rc ? rc : gt_lines_set(&g->lines, g->shown, g->nshown);
+}
+
+static void print_lines(struct gt_out *out, const struct grid *g)
+{
+	const char *left = NULL;
+	unsigned row = 0;
+	size_t n;
+
+	do {
+		const char *lines = left ? left + 2 : g->lines.bytes.data;
+
+		left = gt_lines_next(&g->lines, left, &n);
+		gt_out_add(out, lines, n);
+		if (left)
+			print_said(out, g, row++, SIZE_MAX);
+	} while (left);
 }
 
 static int open_grid(struct grid *g, const struct gt_table *t)
@@ -602,6 +663,8 @@ static int open_grid(struct grid *g, const struct gt_table *t)
 
 static void close_grid(struct grid *g)
 {
+	if (g->lined)
+		gt_lines_close(&g->lines);
 	gt_words_release(&g->words);
 	free(g->said);
 	free(g->like);
@@ -622,9 +685,13 @@ int gt_print_grid(struct gt_out *out, struct gt_table *t, size_t limit, bool *to
 		rc = say_held(&g);
 	if (!rc)
 		rc = print_rows(out, &g, limit, true, told);
+	if (!rc && t->source.next)
+		rc = begin_lines(&g);
 	while (!rc && t->source.next && !out->failed) {
-		rc = say_pulled(&g, t, err);
-		if (!rc)
+		rc = say_pulled(out, &g, t, err);
+		if (!rc && g.lined)
+			print_lines(out, &g);
+		else if (!rc)
 			rc = print_rows(out, &g, limit, false, told);
 	}
 	close_grid(&g);

@@ -12,6 +12,7 @@
 #include "formats/base/buf.h"
 #include "formats/base/terminal.h"
 #include "formats/clip.h"
+#include "formats/table_words.h"
 
 /* ---- cells ---- */
 
@@ -41,6 +42,11 @@ static char *put_unit(char *p, int64_t v, const struct scale *scale)
 {
 	double a = fabs((double)v);
 
+	if (v >= 0 && v < 1024 && scale == sizes) {		/* most often */
+		p = gt_put_u64(p, (uint64_t)v);
+		memcpy(p, " B", 2);
+		return p + 2;
+	}
 	while (a < scale->from)
 		scale++;
 	a /= (double)scale->by;
@@ -50,11 +56,69 @@ static char *put_unit(char *p, int64_t v, const struct scale *scale)
 	return p + scale->len;
 }
 
+/* Most times have four digits and a point: how much one of the last digit is, for times below some limit, as what to multiply by and how far to
+ * shift, which is exact below 2^40. */
+struct four { int64_t below; uint32_t by; uint8_t decimals, shift; uint64_t times; char unit[4]; uint8_t len; };
+#define FOURS_END 999950000000
+#define FOUR(below, by, decimals, shift, unit) \
+	{ below, by, decimals, shift, (uint64_t)((((unsigned __int128)1 << (64 + (shift))) + (by) - 1) / (by)), unit, sizeof(unit) - 1 }
+static const struct four fours[] = {
+	FOUR(99995, 10, 2, 3, " us"), FOUR(999950, 100, 1, 6, " us"), FOUR(9999500, 1000, 3, 9, " ms"), FOUR(99995000, 10000, 2, 13, " ms"),
+	FOUR(999950000, 100000, 1, 16, " ms"), FOUR(9999500000, 1000000, 3, 19, " s"), FOUR(99995000000, 10000000, 2, 23, " s"),
+	FOUR(FOURS_END, 100000000, 1, 26, " s")
+};
+
+/* Its digits, a point before the last ones, and the unit: at most 8 bytes, and so many are written. */
+static inline char *put_four(char *p, uint32_t digits, unsigned decimals, const char unit[4], unsigned len)
+{
+	uint32_t four;
+	uint64_t head, word;
+
+	memcpy(&four, gt_thousand[digits % 1000], 4);
+	four = le32toh(four) << 8 | (uint32_t)('0' + digits / 1000);
+	head = (1ull << (4 - decimals) * 8) - 1;
+	word = (four & head) | (four & ~head) << 8 | (uint64_t)'.' << (4 - decimals) * 8;
+	memcpy(&four, unit, 4);
+	word = htole64(word | (uint64_t)le32toh(four) << 40);
+	memcpy(p, &word, sizeof(word));
+	return p + 5 + len;
+}
+
+/* A time of 1 us or more. NULL: it is none of these, or in the middle between two. */
+static inline char *put_four_of(char *p, int64_t v)
+{
+	const struct four *f = fours;
+	uint64_t digits, rest;
+
+	if (v < 10000)
+		return put_four(p, (uint32_t)v, 3, " us", 3);
+	if (v >= FOURS_END)
+		return NULL;
+	while (v >= f->below)
+		f++;
+	digits = (uint64_t)((unsigned __int128)f->times * (uint64_t)v >> 64) >> f->shift;
+	rest = (uint64_t)v - digits * f->by;
+	return rest * 2 == f->by ? NULL : put_four(p, (uint32_t)(digits + (rest * 2 > f->by)), f->decimals, f->unit, f->len);
+}
+
+static inline char *put_time(char *p, int64_t v)
+{
+	char *end = v >= 1000 ? put_four_of(p, v) : NULL;
+
+	if (end)
+		return end;
+	if (v < 0 || v >= 1000)
+		return put_unit(p, v, times);
+	p = gt_put_lead_(p, (uint32_t)v);
+	memcpy(p, " ns", 4);
+	return p + 3;
+}
+
 void gt_put_scaled(char *to, size_t size, enum gt_cell_kind kind, int64_t v)
 {
 	char text[64];
 
-	*(kind == GT_C_NS ? put_unit(text, v, times) : kind == GT_C_BYTES ? put_unit(text, v, sizes) : gt_put_i64(text, v)) = '\0';
+	*(kind == GT_C_NS ? put_time(text, v) : kind == GT_C_BYTES ? put_unit(text, v, sizes) : gt_put_i64(text, v)) = '\0';
 	snprintf(to, size, "%s", text);
 }
 
@@ -112,7 +176,7 @@ static char *put_kind(char *p, enum gt_cell_kind kind, const struct gt_cell *c)
 {
 	switch (kind) {
 	case GT_C_NS:
-		return put_unit(p, c->i, times);
+		return put_time(p, c->i);
 	case GT_C_TIME:
 		return gt_put_s(p, c->i);
 	case GT_C_BYTES:
@@ -134,6 +198,63 @@ char *gt_put_figure(char *p, const struct gt_column *col, const struct gt_cell *
 		*p++ = '+';
 	p = put_kind(p, kind, c);
 	return col->kind == GT_C_FIGURE && kind == GT_C_PERCENT ? stpcpy(p, " %") : p;		/* no heading says so */
+}
+
+/* How many bytes put_time puts of a time of no less than 0. 0: that is not seen without doing it. */
+static inline size_t length_of_time(int64_t v)
+{
+	return v < 1000 ? gt_digits((uint64_t)v) + 3 : v < 999950000 ? 8 : v < FOURS_END ? 7 : 0;
+}
+
+/* Where digits are told how many they are, they go where they belong: 0 where they are not. */
+static inline size_t put_right(char *p, size_t width, const struct gt_column *col, const struct gt_cell *c)
+{
+	uint64_t v = (uint64_t)c->i, whole;
+	size_t n;
+
+	if (c->change || c->i < 0)
+		return 0;
+	switch (col->kind) {
+	case GT_C_COUNT:
+		n = gt_digits(v);
+		if (n <= width)
+			gt_put_u64(p + width - n, v);
+		return n;
+	case GT_C_TIME:
+		whole = v / 1000000000;
+		n = gt_digits(whole) + 10;
+		if (n > width)
+			return n;
+		gt_put_u64(p + width - n, whole);
+		p[width - 10] = '.';
+		gt_put_nine(p + width - 9, (uint32_t)(v - whole * 1000000000));
+		return n;
+	case GT_C_NS:
+		n = length_of_time(c->i);
+		if (n && n <= width)
+			put_time(p + width - n, c->i);
+		return n;
+	case GT_C_BYTES:
+		n = v < 1024 ? gt_digits(v) + 2 : 0;
+		if (n && n <= width)
+			put_unit(p + width - n, c->i, sizes);
+		return n;
+	default:
+		return 0;
+	}
+}
+
+bool gt_put_figure_right(char *p, size_t width, const struct gt_column *col, const struct gt_cell *c)
+{
+	char figure[GT_FIGURE_ROOM + GT_PIECE];
+	size_t n = put_right(p, width, col, c);
+
+	if (!n) {
+		n = (size_t)(gt_put_figure(figure, col, c) - figure);
+		if (n <= width)
+			gt_put_pieces(p + width - n, figure, n);
+	}
+	return n <= width;
 }
 
 /* ---- text ---- */
