@@ -16,6 +16,7 @@
 #include <string.h>
 #include "formats/base/buf.h"
 #include "formats/clip.h"
+#include "formats/figures.h"
 #include "formats/table_lines.h"
 
 #define NAME_WIDTH 20u	/* columns go before a name gets less than this, */

@@ -49,12 +49,7 @@ char *gt_printable(const char *s, unsigned indent);
 /* The next row of its source, borrowed until the next one is pulled. 1, 0 when there is no more, or negative. */
 int gt_table_pull(struct gt_table *t, struct gt_row_at_hand *row, struct gt_err *err);
 
-/* A cell that is there and is no text, as people read it: GT_FIGURE_ROOM bytes at most. Returns the byte behind it. */
-char *gt_put_figure(char *p, const struct gt_column *col, const struct gt_cell *c);
-#define GT_FIGURE_ROOM 64
-/* The same, so that it ends at p + width; false: it is wider. Up to GT_PIECE bytes behind that (table_words.h) are overwritten. */
-bool gt_put_figure_right(char *p, size_t width, const struct gt_column *col, const struct gt_cell *c);
-void gt_spell_printable(struct gt_out *to, const char *s);	/* likewise, into memory */
+void gt_spell_printable(struct gt_out *to, const char *s);	/* likewise, into memory, and without spaces */
 unsigned gt_text_columns(const struct gt_table *t);	/* text leaves out the columns at the end that have no title */
 /* limit: the terminal's width. Words that begin at `column`, broken where the terminal ends; what goes on begins at `indent`. */
 void gt_put_words(struct gt_out *out, enum gt_tone tone, const char *s, size_t column, size_t indent, size_t limit);

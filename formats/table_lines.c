@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "formats/figures.h"
 
 #define TEXTS_MOST (1u << 20)	/* of all steps: forms that come later are written as form 0 is, of which any cell may differ */
 #define NEVER UINT32_MAX		/* in place of the first step: not by steps */

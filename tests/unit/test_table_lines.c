@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "formats/table_inside.h"
+#include "formats/figures.h"
 
 #define COLUMNS 8
 #define ROWS 5300
