@@ -412,7 +412,7 @@ static void plain_calls(struct walk *w, struct gt_chain_source *at)
 	struct gt_links_near near = gt_links_around(&w->c->store, &w->c->lines[at->line].rows, at->index);
 	struct gt_link call, before;
 
-	if (!near.bytes)
+	if (!near.cols.start)
 		return;
 	for (call = gt_links_near(&near, at->index); !w->rc && at->index > near.first; call = before) {
 		before = gt_links_near(&near, at->index - 1);

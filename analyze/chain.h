@@ -33,8 +33,11 @@ struct gt_chain_line {		/* a thread or a stream */
 	struct gt_links rows;	/* outermost calls, or work; by start */
 	struct gt_links waits;	/* of a thread: what its calls waited for; of a stream: when it was told to wait for an event */
 	int64_t last, cover;	/* start of the last row, the latest end */
-	struct gt_link *held;	/* calls before which others may still come; by their start */
-	size_t nheld, held_cap;
+	struct gt_chain_held {	/* calls before which others may still come; by their start */
+		int64_t *start, *end;
+		uint32_t *type;
+		size_t n, cap;
+	} held;
 	uint32_t done;		/* while times without something are computed: rows that have begun */
 	bool settled;		/* and the end of the last of these is known */
 };

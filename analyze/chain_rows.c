@@ -1,4 +1,4 @@
-/* Rows into lines: the outermost calls of each thread, the work of each stream, by their start, 32 bytes each (link_store.h).
+/* Rows into lines: the outermost calls of each thread, the work of each stream, by their start (link_store.h).
  *
  * Work comes in order of time from the timeline. Calls need no such order: those of a thread come sorted, but where a block holds what
  * began before the one before it ended. So the calls of a block wait for the next block of their thread, and go to their line then. */
@@ -106,41 +106,49 @@ static void add_call(struct gt_chain *c, struct gt_chain_line *l, const struct g
 	}
 }
 
-/* Those that stand alone, which most do, go where they belong one after the other. Returns how many of the n did. */
-static uint32_t add_plain_calls(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *calls, uint32_t n)
+/* Those that stand alone, which most do, go where they belong one after the other. Returns how many of them, from `from` to before `to`, did. */
+static uint32_t add_plain_calls(struct gt_chain *c, struct gt_chain_line *l, uint32_t from, uint32_t to)
 {
-	size_t record = c->store.record;
+	const int64_t *start = l->held.start + from, *end = l->held.end + from;
 	int64_t cover = l->cover;
-	uint32_t room, i;
-	uint8_t *to = gt_links_room(&c->store, &l->rows, calls[0].start, &room);
+	uint32_t n = to - from, room, i;
+	struct gt_link_cols rows = gt_links_room(&c->store, &l->rows, start[0], &room);
 
-	if (!to)
+	if (!rows.start)
 		return n;
 	n = n < room ? n : room;
-	for (i = 0; i < n && calls[i].start >= cover; i++, to += record) {
-		memcpy(to, &calls[i], offsetof(struct gt_link, new_end));
-		if (record > offsetof(struct gt_link, new_end))
-			memcpy(to, &calls[i], sizeof(*calls));
-		cover = calls[i].end;
-	}
+	for (i = 0; i < n && start[i] >= cover; i++)
+		cover = end[i];
+	memcpy(rows.start, start, i * sizeof(*start));
+	memcpy(rows.end, end, i * sizeof(*end));
+	memcpy(rows.launch, start, i * sizeof(*start));
+	memcpy(rows.type, l->held.type + from, i * sizeof(*l->held.type));
+	for (uint32_t k = 0; k < i; k++)
+		rows.by[k] = BY_NONE;
+	if (rows.new_end)
+		memset(rows.new_end, 0, i * sizeof(*rows.new_end));
 	if (i)
-		l->last = calls[i - 1].start;
+		l->last = start[i - 1];
 	l->cover = cover;
 	gt_links_took(&l->rows, i);
 	return i;
 }
 
-static void add_calls(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *calls, uint32_t n)
+/* The first n that are held. */
+static void add_calls(struct gt_chain *c, struct gt_chain_line *l, uint32_t n)
 {
+	const struct gt_chain_held *h = &l->held;
+
 	for (uint32_t i = 0; i < n; ) {
-		if (calls[i].start >= l->cover && calls[i].start >= l->last) {
-			i += add_plain_calls(c, l, calls + i, n - i);
+		if (h->start[i] >= l->cover && h->start[i] >= l->last) {
+			i += add_plain_calls(c, l, i, n);
 			continue;
 		}
-		if (calls[i].start < l->last)
+		if (h->start[i] < l->last)
 			c->late++;
 		else
-			add_call(c, l, &calls[i]);
+			add_call(c, l, &(struct gt_link){ .start = h->start[i], .end = h->end[i], .type = h->type[i], .by = BY_NONE,
+							  .launch = h->start[i] });
 		i++;
 	}
 }
@@ -148,21 +156,25 @@ static void add_calls(struct gt_chain *c, struct gt_chain_line *l, const struct 
 /* Nothing comes any more that begins before this time. */
 static void let_go(struct gt_chain *c, struct gt_chain_line *l, int64_t floor)
 {
-	uint32_t n = 0, high = (uint32_t)l->nheld;
+	struct gt_chain_held *h = &l->held;
+	uint32_t n = 0, high = (uint32_t)h->n;
 
 	while (n < high) {
 		uint32_t mid = n + (high - n) / 2;
 
-		if (l->held[mid].start < floor)
+		if (h->start[mid] < floor)
 			n = mid + 1;
 		else
 			high = mid;
 	}
-	add_calls(c, l, l->held, n);
-	l->nheld -= n;
+	add_calls(c, l, n);
+	h->n -= n;
 	c->nheld -= n;
-	if (l->nheld)
-		memmove(l->held, l->held + n, l->nheld * sizeof(*l->held));
+	if (!n || !h->n)
+		return;
+	memmove(h->start, h->start + n, h->n * sizeof(*h->start));
+	memmove(h->end, h->end + n, h->n * sizeof(*h->end));
+	memmove(h->type, h->type + n, h->n * sizeof(*h->type));
 }
 
 static void let_all_go(struct gt_chain *c, int64_t floor)
@@ -171,21 +183,42 @@ static void let_all_go(struct gt_chain *c, int64_t floor)
 		let_go(c, &c->lines[i], floor);
 }
 
+static void release_held(struct gt_chain_held *h)
+{
+	free(h->start);
+	free(h->end);
+	free(h->type);
+	*h = (struct gt_chain_held){ 0 };
+}
+
+/* Room for `cap` of them, which are no fewer than there are. 0 or -ENOMEM. */
+static int resize_held(struct gt_chain_held *h, size_t cap)
+{
+	int64_t *start, *end;
+	uint32_t *type;
+
+	if (!cap) {
+		release_held(h);
+		return 0;
+	}
+	if ((start = realloc(h->start, cap * sizeof(*start))))
+		h->start = start;
+	if ((end = realloc(h->end, cap * sizeof(*end))))
+		h->end = end;
+	if ((type = realloc(h->type, cap * sizeof(*type))))
+		h->type = type;
+	h->cap = start && end && type ? cap : h->n;
+	return h->cap == cap ? 0 : -ENOMEM;
+}
+
 /* Many threads may each have had a large block once. 0 or -ENOMEM. */
 static int hold_no_more_than_needed(struct gt_chain *c)
 {
 	c->held_room = 0;
 	for (size_t i = 0; i < c->nlines; i++) {
-		struct gt_chain_line *l = &c->lines[i];
-		struct gt_link *held = l->nheld ? realloc(l->held, l->nheld * sizeof(*held)) : NULL;
-
-		if (l->nheld && !held)
+		if (resize_held(&c->lines[i].held, c->lines[i].held.n))
 			return -ENOMEM;
-		if (!l->nheld)
-			free(l->held);
-		l->held = held;
-		l->held_cap = l->nheld;
-		c->held_room += l->nheld;
+		c->held_room += c->lines[i].held.cap;
 	}
 	return 0;
 }
@@ -193,14 +226,17 @@ static int hold_no_more_than_needed(struct gt_chain *c)
 /* Room for n more. 0 or -ENOMEM. */
 static int room_to_hold(struct gt_chain *c, struct gt_chain_line *l, uint32_t n)
 {
-	if (l->nheld + n <= l->held_cap)
+	struct gt_chain_held *h = &l->held;
+	size_t need = h->n + n;
+
+	if (need <= h->cap)
 		return 0;
-	if (c->held_room + l->nheld + n > GT_TIMELINE_MAX / 4 * 5 && hold_no_more_than_needed(c))
+	if (c->held_room + need > GT_TIMELINE_MAX / 4 * 5 && hold_no_more_than_needed(c))
 		return -ENOMEM;
-	c->held_room -= l->held_cap;
-	if (gt_grow(&l->held, &l->held_cap, l->nheld + n, sizeof(*l->held)))
+	c->held_room -= h->cap;
+	if (resize_held(h, need + need / 2))
 		return -ENOMEM;
-	c->held_room += l->held_cap;
+	c->held_room += h->cap;
 	return 0;
 }
 
@@ -308,13 +344,55 @@ static const uint32_t *calls_of_codes(struct gt_chain *c, const struct gt_cols *
 	return c->codes;
 }
 
+/* Those from `from` to before `to`, behind others that are in order. Most often all are. */
+static void put_in_order(struct gt_chain_held *h, size_t from, size_t to)
+{
+	int64_t *restrict starts = h->start, *restrict ends = h->end;
+	uint32_t *restrict types = h->type;
+
+	for (size_t i = from + !from; i < to; i++) {
+		int64_t start = starts[i], end = ends[i];
+		uint32_t type = types[i];
+		size_t k = i;
+
+		if (starts[i - 1] <= start)
+			continue;
+		for (; k && starts[k - 1] > start; k--) {
+			starts[k] = starts[k - 1];
+			ends[k] = ends[k - 1];
+			types[k] = types[k - 1];
+		}
+		starts[k] = start;
+		ends[k] = end;
+		types[k] = type;
+	}
+}
+
+static void hold(struct gt_chain_held *h, const struct gt_cols *cols, const uint32_t *codes)
+{
+	int64_t *restrict starts = h->start, *restrict ends = h->end;
+	uint32_t *restrict types = h->type;
+	const int64_t *start = cols->start, *dur = cols->dur;
+	const uint16_t *code = cols->code;
+	size_t n = h->n;
+
+	for (uint32_t i = 0; i < cols->n; i++) {
+		uint32_t type = codes[code ? code[i] : 0];
+
+		starts[n] = start[i];
+		ends[n] = start[i] + dur[i];
+		types[n] = type;
+		n += type != GT_NONE;
+	}
+	put_in_order(h, h->n, n);
+	h->n = n;
+}
+
 /* Those of the thread's block before go to its line, as far as nothing can come before them any more. */
 static int hold_calls(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
 {
 	const uint32_t *codes = calls_of_codes(c, cols, err);
 	struct gt_chain_line *l;
-	struct gt_link *held;
-	size_t n;
 
 	if (c->nheld + cols->n > GT_TIMELINE_MAX)	/* threads that are over hold some, too */
 		let_all_go(c, cols->floor);
@@ -327,22 +405,9 @@ static int hold_calls(struct gt_chain *c, const struct gt_cols *cols, struct gt_
 	let_go(c, l, cols->floor);
 	if (room_to_hold(c, l, cols->n))
 		return gt_err_set(err, -ENOMEM, "no memory for calls");
-	held = l->held;
-	n = l->nheld;
-	for (uint32_t i = 0; i < cols->n; i++) {
-		uint32_t type = codes[cols->code ? cols->code[i] : 0];
-		int64_t start = cols->start[i];
-		size_t k = n;
-
-		if (type == GT_NONE)
-			continue;
-		for (; k && held[k - 1].start > start; k--)
-			held[k] = held[k - 1];
-		held[k] = (struct gt_link){ .start = start, .end = start + cols->dur[i], .type = type, .by = BY_NONE, .launch = start };
-		n++;
-	}
-	c->nheld += n - l->nheld;
-	l->nheld = n;
+	c->nheld -= l->held.n;
+	hold(&l->held, cols, codes);
+	c->nheld += l->held.n;
 	return 0;
 }
 
@@ -449,7 +514,7 @@ void gt_chain_release(struct gt_chain *c)
 	for (size_t i = 0; i < c->nlines; i++) {
 		gt_links_release(&c->lines[i].rows);
 		gt_links_release(&c->lines[i].waits);
-		free(c->lines[i].held);
+		release_held(&c->lines[i].held);
 	}
 	for (size_t i = 0; c->processes && i < c->where.n; i++) {
 		free(c->processes[i].lines);

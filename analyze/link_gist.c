@@ -1,7 +1,7 @@
 #include "analyze/link_gist.h"
 
 #include <string.h>
-#include "analyze/link_pack.h"
+#include "analyze/link_store.h"
 
 #define SLOTS 256u		/* of types, by their last bits; most numbers of types are small and dense */
 #define NS_MAX (1ull << 48)	/* of a row: then times of a chunk can be added up */
@@ -29,25 +29,23 @@ static struct gt_link_gist_type *of_type(struct adding *a, uint32_t type)
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* False: too many types. */
-static bool add_types(const uint8_t *records, uint32_t n, struct gt_link_gist *g)
+static bool add_types(const struct gt_link_cols *rows, uint32_t n, struct gt_link_gist *g)
 {
+	const int64_t *start = rows->start, *end = rows->end;
 	struct adding a = { .g = g };
 	struct gt_link_gist_type *to = NULL;
 	uint64_t longest = 0, ns = 0, some = 0;
 	uint32_t type = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct gt_link one;
-		uint64_t took;
+		uint64_t took = (uint64_t)end[i] - (uint64_t)start[i];
 
-		memcpy(&one, records + i * GT_LINK_BYTES, GT_LINK_BYTES);
-		took = (uint64_t)one.end - (uint64_t)one.start;
-		if (!to || type != one.type) {
+		if (!to || type != rows->type[i]) {
 			if (to) {
 				to->ns += ns;
 				to->n += (uint32_t)some;
 			}
-			to = of_type(&a, type = one.type);
+			to = of_type(&a, type = rows->type[i]);
 			if (!to)
 				return false;
 			ns = some = 0;
@@ -62,26 +60,24 @@ static bool add_types(const uint8_t *records, uint32_t n, struct gt_link_gist *g
 	return longest < NS_MAX;
 }
 
-static void add_gaps(const uint8_t *records, uint32_t n, struct gt_link_gist *g)
+static void add_gaps(const struct gt_link_cols *rows, uint32_t n, struct gt_link_gist *g)
 {
 	uint64_t between = 0, gaps = 0, longest = 0;
 	int64_t before = g->before, cover = INT64_MIN;
 	bool in_turn = before < INT64_MAX;
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct gt_link one;
-		uint64_t gap;
+		int64_t start = rows->start[i], end = rows->end[i];
+		uint64_t gap = (uint64_t)start - (uint64_t)before;
 
-		memcpy(&one, records + i * GT_LINK_BYTES, GT_LINK_BYTES);
-		gap = (uint64_t)one.start - (uint64_t)before;
-		in_turn &= one.start >= before && one.end >= one.start;
+		in_turn &= start >= before && end >= start;
 		between += gap;
 		gaps += gap > 0;
 		longest = larger(longest, gap);
-		before = one.end;
-		cover = one.end > cover ? one.end : cover;
+		before = end;
+		cover = end > cover ? end : cover;
 	}
-	memcpy(&g->start, records, sizeof(g->start));	/* it stands first */
+	g->start = rows->start[0];
 	g->end = before;
 	g->cover = cover;
 	g->between = between;
@@ -90,11 +86,11 @@ static void add_gaps(const uint8_t *records, uint32_t n, struct gt_link_gist *g)
 	g->in_turn = in_turn;
 }
 
-void gt_link_gist(const uint8_t *records, uint32_t n, int64_t before, struct gt_link_gist *g)
+void gt_link_gist(const struct gt_link_cols *rows, uint32_t n, int64_t before, struct gt_link_gist *g)
 {
 	memset(g, 0, offsetof(struct gt_link_gist, types));
 	g->before = before;
-	add_gaps(records, n, g);
-	if (!add_types(records, n, g))
+	add_gaps(rows, n, g);
+	if (!add_types(rows, n, g))
 		g->ntypes = 0;
 }

@@ -18,8 +18,9 @@ struct gt_link_gist {
 	struct gt_link_gist_type { uint32_t type, n; uint64_t ns; } types[GT_LINK_GIST_TYPES];	/* n: rows that take time */
 };
 
-/* Of n > 0 records of GT_LINK_BYTES each. before: INT64_MAX: they are the first ones. */
-void gt_link_gist(const uint8_t *records, uint32_t n, int64_t before, struct gt_link_gist *g);
+struct gt_link_cols;
+/* Of n > 0 records. before: INT64_MAX: they are the first ones. */
+void gt_link_gist(const struct gt_link_cols *rows, uint32_t n, int64_t before, struct gt_link_gist *g);
 static inline size_t gt_link_gist_bytes(const struct gt_link_gist *g)	/* of it that mean something */
 {
 	return offsetof(struct gt_link_gist, types) + g->ntypes * sizeof(g->types[0]);

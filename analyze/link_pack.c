@@ -14,7 +14,7 @@ struct group { uint64_t since[GROUP], ns[GROUP], ago[GROUP], what[GROUP]; };	/* 
 		memcpy(to + i * sizeof(one), &one, sizeof(one)); \
 	}
 
-static uint8_t *put_column(uint8_t *to, const uint64_t *v, uint32_t n)
+static inline uint8_t *put_column(uint8_t *to, const uint64_t *v, uint32_t n)
 {
 	uint64_t first = v[0], differ = 0;
 	uint8_t width;
@@ -64,27 +64,33 @@ static const uint8_t *get_column(const uint8_t *from, uint64_t *v, uint32_t n)
 	return from + n * width;
 }
 
-size_t gt_link_pack(const uint8_t *records, uint32_t n, uint8_t *to)
+/* Each column by itself, so that the compiler sees what many rows have in common. */
+static void fill(struct group *g, const struct gt_link_cols *rows, uint32_t from, uint32_t n)
+{
+	const int64_t *start = rows->start + from, *end = rows->end + from, *launch = rows->launch + from;
+	const uint32_t *type = rows->type + from, *by = rows->by + from;
+
+	g->since[0] = n > 1 ? (uint64_t)start[1] - (uint64_t)start[0] : 0;	/* its own may be from afar, and stands alone */
+	for (uint32_t i = 1; i < n; i++)
+		g->since[i] = (uint64_t)start[i] - (uint64_t)start[i - 1];
+	for (uint32_t i = 0; i < n; i++)
+		g->ns[i] = (uint64_t)end[i] - (uint64_t)start[i];
+	for (uint32_t i = 0; i < n; i++)
+		g->ago[i] = (uint64_t)start[i] - (uint64_t)launch[i];
+	for (uint32_t i = 0; i < n; i++)
+		g->what[i] = (uint64_t)by[i] << 32 | type[i];
+}
+
+size_t gt_link_pack(const struct gt_link_cols *rows, uint32_t n, uint8_t *to)
 {
 	const uint8_t *begin = to;
-	uint64_t before = 0;
 	struct group g;
 
-	for (uint32_t m; n; n -= m, records += m * GT_LINK_BYTES) {
-		m = n < GROUP ? n : GROUP;
-		for (uint32_t i = 0; i < m; i++) {
-			struct gt_link one;
-
-			memcpy(&one, records + i * GT_LINK_BYTES, GT_LINK_BYTES);
-			g.since[i] = (uint64_t)one.start - before;
-			g.ns[i] = (uint64_t)one.end - (uint64_t)one.start;
-			g.ago[i] = (uint64_t)one.start - (uint64_t)one.launch;
-			g.what[i] = (uint64_t)one.by << 32 | one.type;
-			before = (uint64_t)one.start;
-		}
-		memcpy(to, &g.since[0], sizeof(g.since[0]));	/* may be from afar */
-		to += sizeof(g.since[0]);
-		g.since[0] = m > 1 ? g.since[1] : 0;
+	for (uint32_t from = 0, m; from < n; from += m) {
+		m = n - from < GROUP ? n - from : GROUP;
+		fill(&g, rows, from, m);
+		memcpy(to, &rows->start[from], sizeof(rows->start[from]));
+		to += sizeof(rows->start[from]);
 		to = put_column(to, g.since, m);
 		to = put_column(to, g.ns, m);
 		to = put_column(to, g.ago, m);
@@ -93,27 +99,34 @@ size_t gt_link_pack(const uint8_t *records, uint32_t n, uint8_t *to)
 	return (size_t)(to - begin);
 }
 
-void gt_link_unpack(const uint8_t *from, uint32_t n, uint8_t *records)
+static void take(const struct group *g, struct gt_link_cols *rows, uint32_t from, uint32_t n)
 {
-	uint64_t start = 0, first;
+	int64_t *start = rows->start + from, *end = rows->end + from, *launch = rows->launch + from;
+	uint32_t *type = rows->type + from, *by = rows->by + from;
+
+	for (uint32_t i = 1; i < n; i++)
+		start[i] = (int64_t)((uint64_t)start[i - 1] + g->since[i]);
+	for (uint32_t i = 0; i < n; i++)
+		end[i] = (int64_t)((uint64_t)start[i] + g->ns[i]);
+	for (uint32_t i = 0; i < n; i++)
+		launch[i] = (int64_t)((uint64_t)start[i] - g->ago[i]);
+	for (uint32_t i = 0; i < n; i++) {
+		type[i] = (uint32_t)g->what[i];
+		by[i] = (uint32_t)(g->what[i] >> 32);
+	}
+}
+
+void gt_link_unpack(const uint8_t *from, uint32_t n, struct gt_link_cols *rows)
+{
 	struct group g;
 
-	for (uint32_t m; n; n -= m, records += m * GT_LINK_BYTES) {
-		m = n < GROUP ? n : GROUP;
-		memcpy(&first, from, sizeof(first));
-		from = get_column(from + sizeof(first), g.since, m);
+	for (uint32_t at = 0, m; at < n; at += m) {
+		m = n - at < GROUP ? n - at : GROUP;
+		memcpy(&rows->start[at], from, sizeof(rows->start[at]));
+		from = get_column(from + sizeof(rows->start[at]), g.since, m);
 		from = get_column(from, g.ns, m);
 		from = get_column(from, g.ago, m);
 		from = get_column(from, g.what, m);
-		g.since[0] = first;
-		for (uint32_t i = 0; i < m; i++) {
-			struct gt_link one = { .type = (uint32_t)g.what[i], .by = (uint32_t)(g.what[i] >> 32) };
-
-			start += g.since[i];
-			one.start = (int64_t)start;
-			one.end = (int64_t)(start + g.ns[i]);
-			one.launch = (int64_t)(start - g.ago[i]);
-			memcpy(records + i * GT_LINK_BYTES, &one, GT_LINK_BYTES);
-		}
+		take(&g, rows, at, m);
 	}
 }

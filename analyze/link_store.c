@@ -39,6 +39,27 @@ struct gt_link_packed {
 
 static size_t chunk_bytes(const struct gt_link_store *s) { return s->record << s->shift; }
 
+/* Of a chunk from its i-th record on. */
+static inline struct gt_link_cols cols_of(const struct gt_link_store *s, const struct gt_link_frame *f, uint32_t i)
+{
+	uint32_t n = 1u << s->shift;
+	int64_t *times = (int64_t *)(void *)f->bytes;
+	uint32_t *types = (uint32_t *)(void *)(times + 3ul * n);
+
+	return (struct gt_link_cols){ times + i, times + n + i, times + 2ul * n + i, s->packed ? NULL : times + 4ul * n + i, types + i, types + n + i };
+}
+
+static void put(const struct gt_link_cols *c, const struct gt_link *one)
+{
+	*c->start = one->start;
+	*c->end = one->end;
+	*c->launch = one->launch;
+	*c->type = one->type;
+	*c->by = one->by;
+	if (c->new_end)
+		*c->new_end = one->new_end;
+}
+
 static int no_memory(struct gt_link_store *s) { return gt_err_set(&s->err, -ENOMEM, "no memory for the chain of calls and work"); }
 
 /* Each line that grows has a chunk in memory, and there is as much room again for what is looked at. */
@@ -103,16 +124,17 @@ static bool have_gists(const struct gt_link_store *s) { return s->packed && s->s
 /* The chunk of the line that was completed last; returns how many bytes of p->one it takes. */
 static size_t pack_one(struct gt_link_store *s, struct gt_links *l, const struct gt_link_frame *f)
 {
+	struct gt_link_cols rows = cols_of(s, f, 0);
 	uint8_t *to = s->packed->one;
 	struct gt_link_gist g;
 
 	if (have_gists(s)) {
-		gt_link_gist(f->bytes, 1u << s->shift, l->chunks[0] == f->chunk ? INT64_MAX : l->packed_end, &g);
+		gt_link_gist(&rows, 1u << s->shift, l->chunks[0] == f->chunk ? INT64_MAX : l->packed_end, &g);
 		l->packed_end = g.end;
 		memcpy(to, &g, gt_link_gist_bytes(&g));
 		to += gt_link_gist_bytes(&g);
 	}
-	to += gt_link_pack(f->bytes, 1u << s->shift, to);
+	to += gt_link_pack(&rows, 1u << s->shift, to);
 	return (size_t)(to - s->packed->one);
 }
 
@@ -158,9 +180,10 @@ static void gist_at(const uint8_t *packed, struct gt_link_gist *g)
 	memcpy(g->types, packed + offsetof(struct gt_link_gist, types), gt_link_gist_bytes(g) - offsetof(struct gt_link_gist, types));
 }
 
-static void unpack(struct gt_link_store *s, uint64_t at, uint8_t *records)
+static void unpack(struct gt_link_store *s, uint64_t at, const struct gt_link_frame *f)
 {
 	const uint8_t *packed = packed_at(s, at, SIZE_MAX);
+	struct gt_link_cols rows = cols_of(s, f, 0);
 	struct gt_link_gist g;
 
 	if (!packed)
@@ -169,7 +192,7 @@ static void unpack(struct gt_link_store *s, uint64_t at, uint8_t *records)
 		gist_at(packed, &g);
 		packed += gt_link_gist_bytes(&g);
 	}
-	gt_link_unpack(packed, 1u << s->shift, records);
+	gt_link_unpack(packed, 1u << s->shift, &rows);
 }
 
 static void release_packed(struct gt_link_packed *p)
@@ -252,7 +275,7 @@ static struct gt_link_frame *frame_of(struct gt_link_store *s, uint32_t chunk)
 
 		f = free_frame(s, chunk);
 		if (f && packed)
-			unpack(s, packed, f->bytes);
+			unpack(s, packed, f);
 		else if (f && gt_pread(s->fd, f->bytes, chunk_bytes(s), (uint64_t)chunk * chunk_bytes(s)))
 			gt_err_set(&s->err, -EIO, "cannot read a temporary file in %s (TMPDIR)", gt_temporary_folder());
 		if (s->err.code)
@@ -290,7 +313,7 @@ static int add_chunk(struct gt_link_store *s, struct gt_links *l, int64_t first)
 
 static uint32_t in_chunk(const struct gt_link_store *s, uint32_t i) { return i & ((1u << s->shift) - 1); }
 
-uint8_t *gt_links_room(struct gt_link_store *s, struct gt_links *l, int64_t start, uint32_t *n)
+struct gt_link_cols gt_links_room(struct gt_link_store *s, struct gt_links *l, int64_t start, uint32_t *n)
 {
 	uint32_t left = (1u << s->shift) - in_chunk(s, l->n);
 	struct gt_link_frame *f;
@@ -298,13 +321,13 @@ uint8_t *gt_links_room(struct gt_link_store *s, struct gt_links *l, int64_t star
 	if (l->n == UINT32_MAX)
 		gt_err_set(&s->err, -EOVERFLOW, "too many calls of one thread, or work of one stream");
 	if (!in_chunk(s, l->n) && add_chunk(s, l, start))
-		return NULL;
+		return (struct gt_link_cols){ 0 };
 	f = frame_of(s, l->chunks[l->n >> s->shift]);
 	if (!f)
-		return NULL;
+		return (struct gt_link_cols){ 0 };
 	f->dirty = true;
 	*n = left < UINT32_MAX - l->n ? left : UINT32_MAX - l->n;
-	return f->bytes + in_chunk(s, l->n) * s->record;
+	return cols_of(s, f, in_chunk(s, l->n));
 }
 
 void gt_links_took(struct gt_links *l, uint32_t n) { l->n += n; }
@@ -312,29 +335,33 @@ void gt_links_took(struct gt_links *l, uint32_t n) { l->n += n; }
 void gt_links_add(struct gt_link_store *s, struct gt_links *l, const struct gt_link *one)
 {
 	uint32_t n;
-	uint8_t *to = gt_links_room(s, l, one->start, &n);
+	struct gt_link_cols to = gt_links_room(s, l, one->start, &n);
 
-	if (!to)
+	if (!to.start)
 		return;
-	memcpy(to, one, s->record);
+	put(&to, one);
 	gt_links_took(l, 1);
 }
 
 struct gt_link gt_links_get(struct gt_link_store *s, const struct gt_links *l, uint32_t i)
 {
 	struct gt_link_frame *f = frame_of(s, l->chunks[i >> s->shift]);
-	struct gt_link one = { 0 };
+	struct gt_link_cols c;
 
-	if (f)
-		memcpy(&one, f->bytes + in_chunk(s, i) * s->record, s->record);
-	return one;
+	if (!f)
+		return (struct gt_link){ 0 };
+	c = cols_of(s, f, in_chunk(s, i));
+	return gt_link_at(&c, 0);
 }
 
 struct gt_links_near gt_links_around(struct gt_link_store *s, const struct gt_links *l, uint32_t i)
 {
 	struct gt_link_frame *f = frame_of(s, l->chunks[i >> s->shift]);
+	struct gt_links_near near = { .first = i - in_chunk(s, i) };
 
-	return (struct gt_links_near){ f ? f->bytes : NULL, s->record, i - in_chunk(s, i) };
+	if (f)
+		near.cols = cols_of(s, f, 0);
+	return near;
 }
 
 bool gt_links_gist(struct gt_link_store *s, const struct gt_links *l, uint32_t i, struct gt_link_gist *g)
@@ -351,10 +378,12 @@ bool gt_links_gist(struct gt_link_store *s, const struct gt_links *l, uint32_t i
 void gt_links_set(struct gt_link_store *s, const struct gt_links *l, uint32_t i, const struct gt_link *one)
 {
 	struct gt_link_frame *f = frame_of(s, l->chunks[i >> s->shift]);
+	struct gt_link_cols to;
 
 	if (!f)
 		return;
-	memcpy(f->bytes + in_chunk(s, i) * s->record, one, s->record);
+	to = cols_of(s, f, in_chunk(s, i));
+	put(&to, one);
 	f->dirty = true;
 	if (s->packed)
 		s->packed->at[f->chunk] = 0;

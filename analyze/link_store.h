@@ -19,6 +19,10 @@ struct gt_link {		/* the meaning of all but start is the owner's; a gist (link_g
 	int64_t launch;
 	int64_t new_end;	/* only where the store was made with it; 0 otherwise */
 };
+struct gt_link_cols {		/* records, each of their fields by itself: those of a chunk stand so in memory */
+	int64_t *start, *end, *launch, *new_end;	/* new_end: NULL where it is not kept */
+	uint32_t *type, *by;
+};
 struct gt_links {		/* one line; zeroed is empty */
 	uint32_t *chunks;	/* where its records are */
 	int64_t *firsts;	/* start of the first one of each chunk */
@@ -33,7 +37,7 @@ struct gt_link_store {
 	struct gt_link_packed *packed;	/* complete chunks, in few bytes */
 	uint32_t nchunks, hand;
 	size_t memory;			/* bytes of frames */
-	size_t record;			/* bytes of one that are kept */
+	size_t record;			/* bytes that one takes */
 	uint32_t shift;			/* a chunk has 1 << shift records */
 	int fd;				/* -1: not needed yet */
 	struct gt_err err;
@@ -44,22 +48,19 @@ void gt_link_store_init(struct gt_link_store *s, bool new_ends, uint32_t lines);
 static inline bool gt_link_store_failed(const struct gt_link_store *s) { return s->err.code; }
 /* one->start is not before that of the last one. */
 void gt_links_add(struct gt_link_store *s, struct gt_links *l, const struct gt_link *one);
-/* Room for some more records behind the last one, *n of them at most, `record` bytes of the store each; gt_links_took says how many there are
- * now. NULL after an error. */
-uint8_t *gt_links_room(struct gt_link_store *s, struct gt_links *l, int64_t start, uint32_t *n);
+/* Room for some more records behind the last one, *n of them at most; gt_links_took says how many there are now. start: NULL after an error. */
+struct gt_link_cols gt_links_room(struct gt_link_store *s, struct gt_links *l, int64_t start, uint32_t *n);
 void gt_links_took(struct gt_links *l, uint32_t n);
 struct gt_link gt_links_get(struct gt_link_store *s, const struct gt_links *l, uint32_t i);		/* i < l->n */
-/* The records around i that stand beside one another in memory: those from `first` on. bytes: NULL after an error. Borrowed until the
+/* The records around i that stand beside one another in memory: those from `first` on. cols.start: NULL after an error. Borrowed until the
  * store is used again. */
-struct gt_links_near { const uint8_t *bytes; size_t record; uint32_t first; };
+struct gt_links_near { struct gt_link_cols cols; uint32_t first; };
 struct gt_links_near gt_links_around(struct gt_link_store *s, const struct gt_links *l, uint32_t i);
-static inline struct gt_link gt_links_near(const struct gt_links_near *n, uint32_t i)
+static inline struct gt_link gt_link_at(const struct gt_link_cols *c, uint32_t i)
 {
-	struct gt_link one = { 0 };
-
-	memcpy(&one, n->bytes + (i - n->first) * n->record, offsetof(struct gt_link, new_end));
-	return one;
+	return (struct gt_link){ c->start[i], c->end[i], c->type[i], c->by[i], c->launch[i], c->new_end ? c->new_end[i] : 0 };
 }
+static inline struct gt_link gt_links_near(const struct gt_links_near *n, uint32_t i) { return gt_link_at(&n->cols, i - n->first); }
 /* Records stand in chunks of as many: the first of that with record i. */
 static inline uint32_t gt_links_chunk(const struct gt_link_store *s) { return 1u << s->shift; }
 static inline uint32_t gt_links_first(const struct gt_link_store *s, uint32_t i) { return i & ~(gt_links_chunk(s) - 1); }
