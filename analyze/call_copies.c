@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "analyze/nsight.h"
+#include "analyze/gpu_time.h"
+#include "analyze/launch_cols.h"
 #include "analyze/pick.h"
 #include "formats/base/buf.h"
 
@@ -62,7 +63,7 @@ static int copies_of_code(const struct reading *to, const struct gt_cols *cols, 
 	uint32_t nth = 0;
 	int rc = 0;
 
-	gt_launch_cols(&l, cols, code);
+	gt_launch_cols(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START);
 	for (gt_pick_start(&p, cols, code, GT_R_DIRECTION, GT_R_BYTES); !rc && gt_pick_next(&p); nth++) {
 		if (!gt_launch_of(&l, cols->seg, nth, &call) || call.track == GT_NONE || !gt_pick_value(&p, 0, &direction) ||
 		    !gt_pick_value(&p, 1, &bytes))

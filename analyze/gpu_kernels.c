@@ -13,6 +13,7 @@
 #include "analyze/durations.h"
 #include "analyze/gpu_name.h"
 #include "analyze/gpu_time.h"
+#include "analyze/launch_cols.h"
 #include "analyze/name_ids.h"
 #include "analyze/pick.h"
 #include "analyze/shared_gpus.h"
@@ -62,27 +63,22 @@ static uint32_t find_kernel(struct kernels *k, const struct gt_segment *seg, uin
 	return 1 + i;
 }
 
-struct launches { const uint64_t *start, *ns, *join; uint32_t nstart, nns, njoin; };
-
-/* Row `nth` of its type: was it launched by a call that is known? */
-static void add_launch(struct kernel *to, const struct launches *l, uint32_t nth, int64_t start)
+/* start: of a row that this call launched. */
+static void add_launch(struct kernel *to, const struct gt_launch_call *call, int64_t start)
 {
-	int64_t returned;
-
-	if (nth >= l->njoin || nth >= l->nns || nth >= l->nstart || l->join[nth] == GT_JOIN_UNKNOWN)
-		return;
 	to->joined++;
-	to->by_order += l->join[nth] == GT_JOIN_ORDER;
-	to->launch_ns = gt_sat_add(to->launch_ns, l->ns[nth]);
-	if (l->ns[nth] > INT64_MAX || __builtin_add_overflow((int64_t)l->start[nth], (int64_t)l->ns[nth], &returned) || start < returned)
+	to->by_order += call->by_order;
+	to->launch_ns = gt_sat_add(to->launch_ns, (uint64_t)(call->end - call->start));
+	if (start < call->end)
 		return;
 	to->queued++;
-	to->queue_ns = gt_sat_add(to->queue_ns, (uint64_t)start - (uint64_t)returned);
+	to->queue_ns = gt_sat_add(to->queue_ns, (uint64_t)(start - call->end));
 }
 
 static int kernels_of_code(struct kernels *k, const struct gt_cols *cols, uint32_t code, struct gt_moment *m, struct gt_err *err)
 {
-	struct launches l = { 0 };
+	struct gt_launch_cols l = { .n = 0 };
+	struct gt_launch_call call;
 	struct gt_pick p;
 	uint32_t at = 0, nth = 0;
 
@@ -90,13 +86,12 @@ static int kernels_of_code(struct kernels *k, const struct gt_cols *cols, uint32
 		if (!at) {	/* the first one here: most types of a block are not in each of its runs */
 			if (!(at = find_kernel(k, cols->seg, cols->types[code], err)))
 				return err->code;
-			l.start = gt_cols_role(cols, code, GT_R_LAUNCH_START, &l.nstart);
-			l.ns = gt_cols_role(cols, code, GT_R_LAUNCH_NS, &l.nns);
-			l.join = gt_cols_role(cols, code, GT_R_LAUNCH_JOIN, &l.njoin);
+			gt_launch_cols(&l, cols, code, GT_LAUNCH_START | GT_LAUNCH_NS);
 		}
 		m[p.row].addr = at;
 		gt_durations_add(&k->list[at - 1].ran, (uint64_t)cols->dur[p.row], &k->hist_bytes);
-		add_launch(&k->list[at - 1], &l, nth, cols->start[p.row]);
+		if (gt_launch_of(&l, cols->seg, nth, &call))
+			add_launch(&k->list[at - 1], &call, cols->start[p.row]);
 	}
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include "analyze/full_queue.h"
 #include "analyze/gpu_time.h"
 #include "analyze/host_line.h"
+#include "analyze/launch_cols.h"
 #include "analyze/name_ids.h"
 #include "analyze/places.h"
 #include "analyze/report.h"
@@ -142,7 +143,7 @@ struct gt_idle {
 	uint32_t present;
 	uint32_t *numbers;
 	size_t levels_cap, numbers_cap, kept, forget_at;
-	struct gt_idle_columns { const uint64_t *v[4]; uint32_t n, nth; } *columns;	/* by code of the run at hand: its launches' */
+	struct gt_idle_columns { struct gt_launch_cols launch; uint32_t nth; } *columns;	/* by code of the run at hand */
 	size_t columns_cap;
 	struct gt_idle_process { int64_t needed; bool works; } *processes;	/* by slot: from when on its lines are; has a device */
 	struct { uint32_t process; uint64_t tid; uint32_t track; } last_thread;

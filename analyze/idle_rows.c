@@ -117,20 +117,11 @@ static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err
 /* Where the launches of a block's rows stand, by code. */
 static int find_columns(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
-	static const unsigned roles[4] = { GT_R_LAUNCH_JOIN, GT_R_LAUNCH_TRACK, GT_R_LAUNCH_START, GT_R_LAUNCH_NS };
-
 	if (gt_grow(&s->columns, &s->columns_cap, cols->ntypes + 1ul, sizeof(*s->columns)))
 		return gt_err_set(err, -ENOMEM, "no memory for launches");
 	for (uint32_t c = 0; c < cols->ntypes; c++) {
-		struct gt_idle_columns *to = &s->columns[c];
-
-		*to = (struct gt_idle_columns){ .n = UINT32_MAX };
-		for (int i = 0; i < 4; i++) {
-			uint32_t n = 0;
-
-			to->v[i] = gt_cols_type(cols, c) ? gt_cols_role(cols, c, roles[i], &n) : NULL;
-			to->n = n < to->n ? n : to->n;
-		}
+		gt_launch_cols(&s->columns[c].launch, cols, c, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS);
+		s->columns[c].nth = 0;
 	}
 	return 0;
 }
@@ -142,14 +133,12 @@ static int add_launches(struct gt_idle *s, const struct gt_cols *cols, struct gt
 
 	for (uint32_t i = 0; to && i < cols->n; i++) {
 		struct gt_idle_columns *in = &s->columns[cols->code ? cols->code[i] : 0];
-		uint32_t nth = in->nth++;
+		struct gt_launch_call call;
 
-		if (nth >= in->n || in->v[0][nth] == GT_JOIN_UNKNOWN)
+		if (!gt_launch_of(&in->launch, cols->seg, in->nth++, &call))
 			continue;
-		to[i].start = (int64_t)in->v[2][nth];
-		to[i].track = in->v[1][nth] < GT_NONE ? (uint32_t)in->v[1][nth] : GT_NONE;
-		if (in->v[3][nth] <= INT64_MAX && !__builtin_add_overflow(to[i].start, (int64_t)in->v[3][nth], &to[i].end))
-			m[i].addr = first + i + 1;
+		to[i] = (struct gt_idle_launch){ call.start, call.end, call.track };
+		m[i].addr = first + i + 1;
 	}
 	return to ? 0 : err->code;
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/launch_cols.h"
 #include "analyze/pick.h"
 #include "formats/base/buf.h"
 
@@ -28,57 +29,46 @@ struct gt_launched_seat { uint32_t hash, launch; };	/* launch: 1 + its number; 0
 
 /* ---- rows in, before they are in order ---- */
 
-enum { TRACK, START, NS, JOIN, CORRELATION, GRAPH, ROLES };
-struct roles { const uint64_t *v[ROLES]; uint32_t n[ROLES]; bool graph; };
-
-static struct roles roles_of(const struct gt_cols *cols, uint32_t code)
-{
-	static const uint8_t roles[ROLES] = { GT_R_LAUNCH_TRACK, GT_R_LAUNCH_START, GT_R_LAUNCH_NS, GT_R_LAUNCH_JOIN, GT_R_CORRELATION,
-					      GT_R_GRAPH };
-	const struct gt_type *type = gt_cols_type(cols, code);
-	struct roles r;
-
-	for (unsigned i = 0; i < ROLES; i++)
-		r.v[i] = gt_cols_role(cols, code, roles[i], &r.n[i]);
-	r.graph = type && (type->op == GT_OP_GRAPH_LAUNCH || gt_type_field(type, GT_R_GRAPH) != GT_NONE);
-	return r;
-}
-
-static uint64_t value(const struct roles *r, unsigned role, uint32_t nth) { return nth < r->n[role] ? r->v[role][nth] : 0; }
-
 static uint32_t hash_of(const struct gt_launched_slot *s)
 {
 	return (uint32_t)gt_hash_u64((uint64_t)s->start ^ s->correlation << 40) + s->track;
 }
 
-/* Row `nth` of its type. What a file says is not believed before it was looked at. */
-static void fill_slot(struct gt_launched *l, struct gt_launched_slot *s, const struct gt_segment *seg, const struct roles *r,
-		      uint32_t nth)
-{
-	uint64_t join = value(r, JOIN, nth), track = value(r, TRACK, nth), ns = value(r, NS, nth);
+struct from { struct gt_launch_cols launch; const uint64_t *graph; uint32_t ngraph; bool in_graph; };
 
-	*s = (struct gt_launched_slot){ .start = (int64_t)value(r, START, nth), .correlation = value(r, CORRELATION, nth),
-					.graph = value(r, GRAPH, nth), .in_graph = r->graph, .track = GT_NONE,
-					.by_order = join == GT_JOIN_ORDER };
-	if (join == GT_JOIN_UNKNOWN || nth >= r->n[START] || nth >= r->n[NS] || nth >= r->n[TRACK])
-		return;
-	if (s->start < -GT_TIME_MAX || s->start > GT_TIME_MAX || ns > (uint64_t)GT_TIME_MAX)
-		return;
-	s->end = s->start + (int64_t)ns;
-	s->track = gt_in_time_track(&l->order, seg, track < GT_NONE ? (uint32_t)track : GT_NONE);
-	s->hash = hash_of(s);
+static struct from columns_of(const struct gt_cols *cols, uint32_t code)
+{
+	const struct gt_type *type = gt_cols_type(cols, code);
+	struct from f;
+
+	gt_launch_cols(&f.launch, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS | GT_LAUNCH_CORRELATION);
+	f.graph = gt_cols_role(cols, code, GT_R_GRAPH, &f.ngraph);
+	f.in_graph = type && (type->op == GT_OP_GRAPH_LAUNCH || gt_type_field(type, GT_R_GRAPH) != GT_NONE);
+	return f;
 }
 
 static void run_of_code(struct gt_launched *l, const struct gt_cols *cols, uint32_t code, struct gt_launched_slot *slots)
 {
-	struct roles r = { .graph = false };
+	struct from from = { .in_graph = false };
+	struct gt_launch_call call;
 	struct gt_pick p;
 	uint32_t nth = 0;
 
 	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); nth++) {
+		struct gt_launched_slot *s = &slots[p.row];
+
 		if (!nth)	/* most types of a block are not in each of its runs */
-			r = roles_of(cols, code);
-		fill_slot(l, &slots[p.row], cols->seg, &r, nth);
+			from = columns_of(cols, code);
+		*s = (struct gt_launched_slot){ .graph = nth < from.ngraph ? from.graph[nth] : 0, .track = GT_NONE,
+						.in_graph = from.in_graph };
+		if (!gt_launch_of(&from.launch, cols->seg, nth, &call))
+			continue;
+		s->start = call.start;
+		s->end = call.end;
+		s->correlation = call.correlation;
+		s->track = gt_in_time_track(&l->order, cols->seg, call.track);
+		s->by_order = call.by_order;
+		s->hash = hash_of(s);
 	}
 }
 

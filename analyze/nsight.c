@@ -93,35 +93,6 @@ const char *gt_nsight_operation(enum gt_gpu_what what, uint64_t direction)
 	return copies[direction < sizeof(copies) / sizeof(*copies) ? direction : GT_DIR_UNKNOWN];
 }
 
-/* ---- launches ---- */
-
-enum { TRACK, START, NS, NAME, JOIN, FIELDS };
-
-void gt_launch_cols(struct gt_launch_cols *l, const struct gt_cols *cols, uint32_t code)
-{
-	static const unsigned roles[FIELDS] = { GT_R_LAUNCH_TRACK, GT_R_LAUNCH_START, GT_R_LAUNCH_NS, GT_R_LAUNCH_NAME,
-						GT_R_LAUNCH_JOIN };
-
-	for (unsigned i = 0; i < FIELDS; i++)
-		l->v[i] = gt_cols_role(cols, code, roles[i], &l->n[i]);
-}
-
-bool gt_launch_of(const struct gt_launch_cols *l, const struct gt_segment *seg, uint32_t nth, struct gt_launch_call *call)
-{
-	for (unsigned i = 0; i < FIELDS; i++)
-		if (nth >= l->n[i])
-			return false;
-	call->start = (int64_t)l->v[START][nth];
-	if (l->v[JOIN][nth] == GT_JOIN_UNKNOWN || l->v[NS][nth] > GT_TIME_MAX || call->start > GT_TIME_MAX ||
-	    call->start < -GT_TIME_MAX)
-		return false;
-	call->end = call->start + (int64_t)l->v[NS][nth];
-	call->track = l->v[TRACK][nth] < seg->ntracks ? (uint32_t)l->v[TRACK][nth] : GT_NONE;
-	call->name = l->v[NAME][nth];
-	call->by_order = l->v[JOIN][nth] == GT_JOIN_ORDER;
-	return true;
-}
-
 /* ---- cells ---- */
 
 void gt_nsight_spread(const struct gt_durations *d, struct gt_cell cells[GT_NSIGHT_NSPREAD])

@@ -56,15 +56,6 @@ static inline bool gt_nsight_is_call(const struct gt_type *type)
 }
 static inline bool gt_nsight_is_range(const struct gt_type *type) { return type && type->layer == GT_LAYER_USER; }
 
-/* ---- launches ---- */
-
-/* The columns of a code that say which calls launched its rows, and the call of one of them. */
-struct gt_launch_cols { const uint64_t *v[5]; uint32_t n[5]; };
-struct gt_launch_call { uint32_t track; uint64_t name; int64_t start, end; bool by_order; };	/* name: a string id */
-void gt_launch_cols(struct gt_launch_cols *l, const struct gt_cols *cols, uint32_t code);
-/* Row `nth` of its code. false: its call is not known. track is one of the segment's, or GT_NONE. */
-bool gt_launch_of(const struct gt_launch_cols *l, const struct gt_segment *seg, uint32_t nth, struct gt_launch_call *call);
-
 /* ---- cells and notes ---- */
 
 #define GT_NSIGHT_SPREAD(key, title) \

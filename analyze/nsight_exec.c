@@ -8,6 +8,7 @@
  * A kernel that is joined to no call is in no row, and a note counts them. */
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/launch_cols.h"
 #include "analyze/nsight.h"
 
 #define GROUPS_MOST (1u << 15)		/* each is four times as large as others' */
@@ -57,7 +58,7 @@ static int execs_of_code(struct execs *e, const struct gt_cols *cols, uint32_t c
 
 	if (key.kernel == GT_NONE)
 		return err->code;
-	gt_launch_cols(&l, cols, code);
+	gt_launch_cols(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS | GT_LAUNCH_NAME);
 	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); nth++) {
 		uint32_t at;
 

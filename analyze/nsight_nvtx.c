@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/answers.h"
+#include "analyze/launch_cols.h"
 #include "analyze/nsight.h"
 #include "formats/base/buf.h"
 
@@ -212,7 +213,7 @@ static int work_of_code(const struct work *w, const struct gt_cols *cols, uint32
 	uint32_t nth = 0, kernel = gt_nsight_type_name(&v->names, cols->seg, cols->types[code], w->err);
 	int rc = kernel == GT_NONE ? w->err->code : 0;
 
-	gt_launch_cols(&l, cols, code);
+	gt_launch_cols(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS);
 	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); !rc && gt_pick_next(&p); nth++) {
 		int64_t start = cols->start[p.row];
 		struct gt_launch_call call;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/gpu_name.h"
+#include "analyze/launch_cols.h"
 #include "analyze/nsight.h"
 #include "formats/base/buf.h"
 
@@ -323,14 +324,10 @@ static bool launch_of(const struct gt_event *ev, const struct shape *s, int64_t 
 {
 	bool known = s->launch_start != NO_FIELD && s->launch_ns != NO_FIELD && s->launch_track != NO_FIELD;
 
-	if (!known || s->launch_name == NO_FIELD || s->launch_join == NO_FIELD || ev->args[s->launch_join] == GT_JOIN_UNKNOWN ||
-	    ev->args[s->launch_ns] > GT_TIME_MAX)
+	if (!known || s->launch_name == NO_FIELD || s->launch_join == NO_FIELD || ev->args[s->launch_join] == GT_JOIN_UNKNOWN)
 		return false;
 	*start = (int64_t)ev->args[s->launch_start];
-	if (*start < -GT_TIME_MAX || *start > GT_TIME_MAX)
-		return false;
-	*end = *start + (int64_t)ev->args[s->launch_ns];
-	return true;
+	return gt_launch_end(*start, ev->args[s->launch_ns], end);
 }
 
 static void exec_own(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)

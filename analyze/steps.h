@@ -3,6 +3,7 @@
 #ifndef GT_STEPS_H
 #define GT_STEPS_H
 #include "analyze/gpu_time.h"
+#include "analyze/launch_cols.h"
 #include "analyze/name_ids.h"
 #include "analyze/period.h"
 #include "analyze/report.h"
@@ -72,8 +73,9 @@ struct gt_steps {
 struct gt_steps_code {
 	uint32_t stamp, nth, name;
 	enum gt_gpu_what what;
-	const uint64_t *launch, *join, *bytes;
-	uint32_t nlaunch, njoin, nbytes;
+	struct gt_launch_cols launch;
+	const uint64_t *bytes;
+	uint32_t nbytes;
 };
 struct gt_steps_walk { struct gt_steps_code *codes; size_t cap; uint32_t stamp; };
 struct gt_steps_row { uint32_t name; enum gt_gpu_what what; bool joined; int64_t launch; uint64_t bytes; };

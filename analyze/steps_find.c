@@ -29,8 +29,7 @@ static int begin_code(struct gt_steps *s, struct gt_steps_walk *w, const struct 
 
 	*c = (struct gt_steps_code){ .stamp = w->stamp, .what = gt_gpu_what(gt_cols_type(cols, code)) };
 	c->name = gt_steps_name(s, cols->seg, cols->types[code], err);
-	c->launch = gt_cols_role(cols, code, GT_R_LAUNCH_START, &c->nlaunch);
-	c->join = gt_cols_role(cols, code, GT_R_LAUNCH_JOIN, &c->njoin);
+	gt_launch_cols(&c->launch, cols, code, GT_LAUNCH_START);
 	c->bytes = gt_cols_role(cols, code, GT_R_BYTES, &c->nbytes);
 	return c->name ? 0 : err->code;
 }
@@ -40,14 +39,15 @@ int gt_steps_walk_row(struct gt_steps *s, struct gt_steps_walk *w, const struct 
 {
 	uint32_t code = cols->code ? cols->code[i] : 0, nth;
 	struct gt_steps_code *c = &w->codes[code];
+	struct gt_launch_call call;
 
 	if (c->stamp != w->stamp && begin_code(s, w, cols, code, err))
 		return err->code;
 	nth = c->nth++;
 	row->name = c->name - 1;
 	row->what = c->what;
-	row->joined = nth < c->nlaunch && nth < c->njoin && c->join[nth] != GT_JOIN_UNKNOWN;
-	row->launch = row->joined ? (int64_t)c->launch[nth] : 0;
+	row->joined = gt_launch_of(&c->launch, cols->seg, nth, &call);
+	row->launch = row->joined ? call.start : 0;
 	row->bytes = nth < c->nbytes ? c->bytes[nth] : 0;
 	return 0;
 }

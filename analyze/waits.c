@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/launch_cols.h"
 #include "analyze/pick.h"
 #include "formats/base/buf.h"
 #include "formats/cuda_api.h"
@@ -592,22 +593,20 @@ static uint64_t nth_of(const uint64_t *values, uint32_t n, uint32_t i, uint64_t 
 /* The row of a wait: who called, and on which stream's track it lies. */
 static int targets_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32_t code, struct gt_timeline *line, struct gt_err *err)
 {
-	uint32_t ntrack, nstart, number = gt_in_time_track(&w->order, cols->seg, cols->track);
-	const uint64_t *track = gt_cols_role(cols, code, GT_R_LAUNCH_TRACK, &ntrack);
-	const uint64_t *start = gt_cols_role(cols, code, GT_R_LAUNCH_START, &nstart);
+	uint32_t number = gt_in_time_track(&w->order, cols->seg, cols->track);
 	struct gt_moment *to = gt_timeline_room(line, cols->n, err);
+	struct gt_launch_cols l;
+	struct gt_launch_call call;
 	struct gt_pick p;
 	size_t n = 0;
 
 	if (!to)
 		return err->code;
-	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); ) {
-		uint32_t caller = gt_in_time_track(&w->order, cols->seg, (uint32_t)nth_of(track, ntrack, p.nth - 1, GT_NONE));
-
-		if (caller != GT_NONE && (int64_t)nth_of(start, nstart, p.nth - 1, 0) == cols->start[p.row])
-			to[n++] = (struct gt_moment){ .at = cols->start[p.row], .end = cols->start[p.row] + cols->dur[p.row],
-						      .addr = number, .place = caller, .what = TARGET };
-	}
+	gt_launch_cols(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START);
+	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
+		if (gt_launch_of(&l, cols->seg, p.nth - 1, &call) && call.track != GT_NONE && call.start == cols->start[p.row])
+			to[n++] = (struct gt_moment){ .at = call.start, .end = call.start + cols->dur[p.row], .addr = number,
+						      .place = gt_in_time_track(&w->order, cols->seg, call.track), .what = TARGET };
 	gt_timeline_took(line, n);
 	return 0;
 }
@@ -634,25 +633,27 @@ static bool pageable(const struct gt_segment *seg, uint64_t memory)
 /* Copies between host and device, for the calls that may have waited for them. */
 static int copied_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32_t code, struct gt_timeline *line, struct gt_err *err)
 {
-	uint32_t ntrack, nstart, nsrc, ndst, ndirection;
-	const uint64_t *track = gt_cols_role(cols, code, GT_R_LAUNCH_TRACK, &ntrack);
-	const uint64_t *start = gt_cols_role(cols, code, GT_R_LAUNCH_START, &nstart);
+	uint32_t nsrc, ndst, ndirection;
 	const uint64_t *src = gt_cols_role(cols, code, GT_R_SRC_MEMORY, &nsrc), *dst = gt_cols_role(cols, code, GT_R_DST_MEMORY, &ndst);
 	const uint64_t *direction = gt_cols_role(cols, code, GT_R_DIRECTION, &ndirection);
 	struct gt_moment *to = gt_timeline_room(line, cols->n, err);
+	struct gt_launch_cols l;
+	struct gt_launch_call call;
 	struct gt_pick p;
 	size_t n = 0;
 
 	if (!to)
 		return err->code;
+	gt_launch_cols(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START);
 	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); ) {
-		uint32_t i = p.nth - 1, caller = gt_in_time_track(&w->order, cols->seg, (uint32_t)nth_of(track, ntrack, i, GT_NONE));
+		uint32_t i = p.nth - 1;
 		uint64_t way = nth_of(direction, ndirection, i, GT_DIR_UNKNOWN);
 		bool pages = pageable(cols->seg, nth_of(src, nsrc, i, GT_NONE)) || pageable(cols->seg, nth_of(dst, ndst, i, GT_NONE));
 
-		if (caller != GT_NONE && i < nstart && (way == GT_DIR_HTOD || way == GT_DIR_DTOH))
+		if ((way == GT_DIR_HTOD || way == GT_DIR_DTOH) && gt_launch_of(&l, cols->seg, i, &call) && call.track != GT_NONE)
 			to[n++] = (struct gt_moment){ .at = cols->start[p.row], .end = cols->start[p.row] + cols->dur[p.row],
-						      .addr = start[i], .place = caller, .what = COPIED | (pages ? PAGEABLE : 0) };
+						      .addr = (uint64_t)call.start, .place = gt_in_time_track(&w->order, cols->seg, call.track),
+						      .what = COPIED | (pages ? PAGEABLE : 0) };
 	}
 	gt_timeline_took(line, n);
 	return 0;
@@ -661,14 +662,14 @@ static int copied_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32
 /* When the call that launched each row began, into the moments of all rows. */
 static void launches_of_code(const struct gt_cols *cols, uint32_t code, struct gt_moment *m)
 {
-	uint32_t nstart, njoin;
-	const uint64_t *start = gt_cols_role(cols, code, GT_R_LAUNCH_START, &nstart);
-	const uint64_t *join = gt_cols_role(cols, code, GT_R_LAUNCH_JOIN, &njoin);
+	struct gt_launch_cols l;
+	struct gt_launch_call call;
 	struct gt_pick p;
 
+	gt_launch_cols(&l, cols, code, GT_LAUNCH_START);
 	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
-		if (nth_of(join, njoin, p.nth - 1, GT_JOIN_UNKNOWN) != GT_JOIN_UNKNOWN && p.nth <= nstart)
-			m[p.row].addr = start[p.nth - 1];
+		if (gt_launch_of(&l, cols->seg, p.nth - 1, &call))
+			m[p.row].addr = (uint64_t)call.start;
 }
 
 static int work_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_timeline *line, struct gt_err *err)
