@@ -266,6 +266,8 @@ static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	  "bounds, and some queueing is in them (gtcollect(1), GPU times without CUPTI)" },
 	{ "gpu_untimed", "0", "GPU: ", " launches, copies and sets have no time, as no CUDA event could be put around them or read" },
 	{ "gpu_records_dropped", "0", "GPU: CUPTI dropped ", " records: what they told is missing from every figure of the GPU" },
+	{ "gpu_records_foreign", "0", "GPU: ",
+	  " records came back while another profiler had CUPTI, with times of its clock: what they told is missing from every figure of the GPU" },
 	{ "gpu_records_lost", "0", "GPU: ",
 	  " records found no room on their way here: what they told is missing from every figure of the GPU" },
 	{ "gpu_records_impossible", "0", "GPU: ", " records had impossible times: what they told is missing from every figure of the GPU" },

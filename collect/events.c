@@ -58,6 +58,9 @@ static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt
 		e.end = gt_clock_ns(&r->clock, rec->end);
 	}
 	memcpy(e.words, rec->words, (rec->n < GT_GPU_WORDS ? rec->n : GT_GPU_WORDS) * 8u);
+	if (r->gpu && e.id == GT_EV_GPU_LOST && e.words[1] == GT_GPU_LOST_FOREIGN &&
+	    gt_writer_lost(r->w, GT_SCOPE_PROCESS, p->track, r->now.monotonic, r->now.monotonic, e.words[0], err))
+		return err->code;
 	return r->gpu && gt_gpu_event(r->gpu, &p->gpu, p->track, &e) ? gt_err_set(err, -ENOMEM, "out of memory") : 0;
 }
 

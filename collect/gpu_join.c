@@ -243,7 +243,7 @@ int gt_gpu_event(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, co
 	if (!gt_gpu_process_at(p, track))
 		return -ENOMEM;
 	if (e->id == GT_EV_GPU_LOST) {
-		g->totals.dropped += e->words[0];
+		*(e->words[1] == GT_GPU_LOST_FOREIGN ? &g->totals.foreign : &g->totals.dropped) += e->words[0];
 		return 0;
 	}
 	(*p)->by_events |= timed(e);

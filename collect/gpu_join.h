@@ -18,7 +18,7 @@ struct gt_gpu_totals {
 	uint64_t waits_nowhere;		/* of the waits for, or in, a stream: the call's argument, which is it, was not recorded */
 	uint64_t exact, inferred, unjoined;	/* of kernels, copies and sets: joined to a call by correlation, by order, not at all */
 	uint64_t wrong;			/* joined to a call that launched something else: not joined, in the end */
-	uint64_t dropped;		/* records that CUPTI dropped */
+	uint64_t dropped, foreign;	/* records that CUPTI dropped; that had another profiler's clock */
 	uint64_t impossible;		/* records whose times cannot be */
 	uint64_t without_record;	/* launches that no record came for */
 	uint64_t captured;		/* launches that became nodes of a graph */

@@ -322,7 +322,7 @@ static uint64_t gpu_losses(void)
 {
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
 
-	return t->gpu ? t->gpu->dropped + t->gpu->impossible + t->gpu_lost + untimed(t->gpu) : 0;
+	return t->gpu ? t->gpu->dropped + t->gpu->foreign + t->gpu->impossible + t->gpu_lost + untimed(t->gpu) : 0;
 }
 
 static uint64_t losses(void)
@@ -486,6 +486,23 @@ static void say_nothing_seen(const char *program)
 	fprintf(stderr, "gtcollect: no CUDA call was seen: %s\n", why);
 }
 
+static void say_gpu_records(const struct gt_gpu_totals *g)
+{
+	const struct { uint64_t n; const char *how; } lost[] = {
+		{ g->dropped, "dropped by CUPTI" }, { gt_recorder_totals(run.r)->gpu_lost, "without room on their way here" },
+		{ g->foreign, "in another profiler's clock" }, { g->impossible, "with impossible times" },
+	};
+	const char *before = "gtcollect: records of GPU work lost:";
+
+	for (size_t i = 0; i < sizeof(lost) / sizeof(*lost); i++)
+		if (lost[i].n) {
+			fprintf(stderr, "%s %" PRIu64 " %s", before, lost[i].n, lost[i].how);
+			before = ",";
+		}
+	if (*before == ',')
+		fputc('\n', stderr);
+}
+
 /* What the reports have to leave out of the GPU's work. A process that was killed took along what CUPTI still had. */
 static void say_gpu(const struct gt_gpu_totals *g)
 {
@@ -516,10 +533,7 @@ static void say_gpu(const struct gt_gpu_totals *g)
 			plural(untimed(g), "es"),
 			g->untimed[GT_UNTIMED_POOL], g->untimed[GT_UNTIMED_CAPTURE], g->untimed[GT_UNTIMED_CONTEXT],
 			g->untimed[GT_UNTIMED_ERROR]);
-	if (gpu_losses() > untimed(g))
-		fprintf(stderr, "gtcollect: %" PRIu64 " record%s of GPU work dropped by CUPTI, %" PRIu64 " without room, %" PRIu64
-			" with impossible times\n", g->dropped, plural(g->dropped, "s"), gt_recorder_totals(run.r)->gpu_lost,
-			g->impossible);
+	say_gpu_records(g);
 	if (run.launch.signal && g->without_record)
 		fprintf(stderr, "gtcollect: of %" PRIu64 " launch%s, copies and sets it is not known what the GPU did: %s\n",
 			g->without_record, plural(g->without_record, "es"),

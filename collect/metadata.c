@@ -235,7 +235,7 @@ static void put_gpu(struct gt_json *o, const struct gt_recorder_totals *t)
 		{ "gpu_joined_wrong", g->wrong }, { "gpu_launches_without_record", g->without_record },
 		{ "gpu_launches_captured", g->captured }, { "gpu_work_outside", g->outside }, { "gpu_yields", g->yields },
 		{ "gpu_resumed", g->resumed }, { "gpu_forked_children", g->forked }, { "inject_processes_refused", g->no_calls },
-		{ "gpu_records_dropped", g->dropped },
+		{ "gpu_records_dropped", g->dropped }, { "gpu_records_foreign", g->foreign },
 		{ "gpu_records_impossible", g->impossible }, { "gpu_records_lost", t->gpu_lost },
 	};
 

@@ -189,7 +189,7 @@ enum gt_ring_event {
 	GT_EV_MANAGED,		/* CUPTI's counter kind | flags, value, address, source | destination */
 	GT_EV_OVERHEAD,		/* CUPTI's overhead kind | object kind, process | thread */
 	GT_EV_CALL,		/* start, end: ticks, of the call recorded last on this ring. The same of it */
-	GT_EV_GPU_LOST,		/* how many records CUPTI dropped */
+	GT_EV_GPU_LOST,		/* how many of CUPTI's records, enum gt_gpu_lost */
 	GT_EV_NODE,		/* start: of this thread's call whose record comes next, ticks. It created this node of a graph,
 				 * by CUPTI's number */
 	GT_EV_GRAPH,		/* a graph was made, or instantiated, from another: their numbers in CUPTI, new | old */
@@ -220,6 +220,8 @@ enum gt_gpu_state { GT_GPU_ON, GT_GPU_MISSING /* no library */, GT_GPU_REFUSED /
 		    GT_GPU_STAYED /* what was to replace the program did not: it goes on */,
 		    GT_GPU_EVENTS /* CUDA events are used: why not CUPTI */, GT_GPU_EVENTS_ERROR /* how far off their clock may be, ns */,
 		    GT_GPU_STATES };
+enum gt_gpu_lost { GT_GPU_LOST_DROPPED /* CUPTI dropped them */,
+		   GT_GPU_LOST_FOREIGN /* they came back while another profiler had CUPTI, whose clock is in them */ };
 /* Why a call has no time though CUDA events are used. */
 #define GT_UNTIMED_REASONS(X) X(POOL, pool) X(CAPTURE, capture) X(CONTEXT, context) X(ERROR, error)
 enum gt_untimed { GT_UNTIMED_POOL /* no event was free */, GT_UNTIMED_CAPTURE /* somebody was beginning a capture */,

@@ -164,9 +164,20 @@ static void lock(struct gt_gpu_names *names)
 
 static void unlock(struct gt_gpu_names *names) { __atomic_store_n(&names->locked, 0, __ATOMIC_RELEASE); }
 
+static void tell_foreign(struct gt_tcb *t, uint64_t n)
+{
+	const uint64_t words[2] = { n, GT_GPU_LOST_FOREIGN }, now = gt_slow_clock();
+
+	if (!n || gt_put_event(t, GT_EV_GPU_LOST, now, now, words, 2))
+		return;
+	while (n--)
+		gt_lost(t, gt_now(t), gt_now(t));
+}
+
 void gt_gpu_tell(struct gt_gpu_names *names, struct gt_tcb *t, const struct gt_gpu_filled *b)
 {
 	uint8_t *record = NULL;
+	uint64_t foreign = 0;
 	struct event e;
 
 	lock(names);
@@ -174,9 +185,10 @@ void gt_gpu_tell(struct gt_gpu_names *names, struct gt_tcb *t, const struct gt_g
 		if (!t)
 			gt_untraced();
 		else if (b->away)
-			gt_lost(t, gt_now(t), gt_now(t));
+			foreign++;
 		else if (read_record(names, t, record, &e) && !gt_put_event(t, e.id, e.start, e.end, e.words, e.n))
 			gt_lost(t, gt_now(t), gt_now(t));
 	}
+	tell_foreign(t, foreign);
 	unlock(names);
 }

@@ -31,10 +31,15 @@ want told-end 0 env LD_LIBRARY_PATH="$B/sim" "$C" -f -e api,gpu -o t.zst -- "$pr
 says told-to-the-end ' s, to the end: what the GPU did meanwhile is missing$'
 
 # what comes back when the other has CUPTI already is of its clock for all we know: it is lost, and said to be
-want back 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_BACK_MS=300 "$C" -q -f -e api,gpu -o back.zst -- "$prog"
+want back 0 env LD_LIBRARY_PATH="$B/sim" SIM_CUPTI_BACK_MS=300 "$C" -f -e api,gpu -o back.zst -- "$prog"
+says back-is-told "GPU work lost: [0-9]* in another profiler's clock$"
 is back-sees-the-same "$alone" "$(tail -n 1 want.out)"
 is back-ours "100 0 0" "$("$rows" rows back.zst | grep -c kernel) $(meta gpu_records_impossible back.zst) $(meta gpu_joined_wrong back.zst)"
 check back-is-lost test "$(figure lost back.zst)" -ge 50
+check back-says-why test "$(meta gpu_records_foreign back.zst)" -ge 50
+is back-had-room 0 "$(meta gpu_records_lost back.zst)"
+"$B/gtanalyze" header back.zst >r.txt 2>&1
+check back-is-reported grep -q "GPU: [0-9]* records came back while another profiler had CUPTI" r.txt
 
 # not asked for: nobody stands in the way
 want off 0 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -o off.zst -- "$prog"

@@ -132,7 +132,7 @@ record() {	# record NAME COMMAND...: a line of the table
 
 	p, g = metadata(plain), metadata(gpu)
 	n = {k: int(g.get("gpu_" + k, 0)) for k in ("kernels", "copies", "sets", "joined_exact", "joined_inferred", "unjoined", "joined_wrong",
-	     "launches_without_record", "records_dropped", "records_impossible", "records_lost")}
+	     "launches_without_record", "records_dropped", "records_impossible", "records_foreign", "records_lost")}
 	work = n["kernels"] + n["copies"] + n["sets"]
 	line = f"{name:12} " + " ".join(f"{n[k]:8}" for k in n)
 	if n["kernels"]:
@@ -152,7 +152,7 @@ record() {	# record NAME COMMAND...: a line of the table
 
 joins() {
 	printf '%12s' ""
-	printf ' %8s' kernels copies sets exact inferred unjoined wrong recless dropped bad lost
+	printf ' %8s' kernels copies sets exact inferred unjoined wrong recless dropped bad foreign lost
 	echo " B/kernel B/work exact"
 	record launch_cost "$W/launch_cost" -n 16
 	[ ! -x "$W/streams" ] || record streams "$W/streams" 1000
