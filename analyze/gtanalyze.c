@@ -390,6 +390,15 @@ static void tell_notes(const char *file, struct gt_table *const *tables, unsigne
 	}
 }
 
+/* Whatever comes of it: what is said next may go to the same place, and comes behind it. */
+static int put(struct gt_table *const *tables, unsigned n, const char *label, struct gt_out *out, struct gt_err *err)
+{
+	int rc = gt_tables_print(tables, n, (enum gt_table_format)opt.format, label, out, err);
+
+	gt_out_flush(out);
+	return rc;
+}
+
 /* In csv and tsv a report that is asked for by name stands alone, fit for a spreadsheet: without the header. */
 static int print(const char *file, const struct chosen *c, struct gt_table *const *tables, unsigned n, bool several, struct gt_out *out,
 		 struct gt_err *err)
@@ -402,7 +411,7 @@ static int print(const char *file, const struct chosen *c, struct gt_table *cons
 		gt_table_names_matter(tables[i]);
 	while (rows_only && !c->header && skip < n && of_header(tables[skip]))
 		skip++;
-	rc = gt_tables_print(tables + skip, n - skip, (enum gt_table_format)opt.format, several ? file : NULL, out, err);
+	rc = put(tables + skip, n - skip, several ? file : NULL, out, err);
 	if (!rc && rows_only)
 		tell_notes(file, tables, n);
 	return rc;
@@ -562,13 +571,15 @@ static int report(const struct subject *s, const struct chosen *c, struct gt_out
 static int analyze_each(const struct chosen *c, char **files, int n, struct gt_out *out)
 {
 	int status = GT_EXIT_CLEAN;
+	bool any = false;
 
 	for (int i = 0; i < n; i++) {
 		struct gt_err err = GT_ERR_INIT;
 		struct subject s = { .name = files[i], .reader = gt_open_any(files[i], &err), .several = n > 1 };
 
-		if (i && opt.format != GT_JSON)
+		if (any && s.reader && opt.format != GT_JSON)
 			gt_out_str(out, opt.format == GT_CSV ? "\r\n" : "\n");
+		any |= s.reader != NULL;
 		if (!s.reader || report(&s, c, out, &status, &err))
 			status = fail(files[i], &err, GT_EXIT_FAILURE);
 		gt_reader_close(s.reader);
@@ -689,7 +700,7 @@ static int print_diff(const struct chosen *c, const struct gt_side sides[2], str
 	for (int i = 0; rc >= 0 && i < n && opt.names != GT_NAME_SHORT; i++)
 		gt_table_names_matter(tables[i]);
 	if (rc >= 0)
-		rc = gt_tables_print(tables, (unsigned)n, (enum gt_table_format)opt.format, NULL, out, err);
+		rc = put(tables, (unsigned)n, NULL, out, err);
 	if (rc >= 0 && (opt.format == GT_CSV || opt.format == GT_TSV))
 		tell_notes("diff", tables, (unsigned)n);
 	for (unsigned i = 0; i < GT_DIFF_TABLES + 1; i++)

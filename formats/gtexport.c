@@ -205,7 +205,9 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 	}
 	if (opt.filter.ranged || opt.filter.pid || opt.filter.tid || opt.filter.match)
 		opt.cut = cut = describe_filter(a, &opt.filter);
-	if (x->export(r, &opt, &out, &err) && err.code) {
+	x->export(r, &opt, &out, &err);
+	gt_out_flush(&out);
+	if (err.code) {
 		gt_err_print(TOOL, trace, &err);
 		status = 1;
 	}

@@ -194,7 +194,7 @@ int gt_out_fd(struct gt_out *o)
 {
 	if (!o->sink || o->sink->gz)
 		return -EINVAL;
-	gt_out_flush_(o, 0);
+	gt_out_flush(o);
 	return o->failed ? o->failed : o->sink->fd;
 }
 
@@ -203,7 +203,7 @@ static void close_sink(struct gt_out *o)
 	struct gt_out_sink *s = o->sink;
 	int rc = 0;
 
-	gt_out_flush_(o, 0);
+	gt_out_flush(o);
 	errno = 0;
 	if (s->gz && gzclose(s->gz) != Z_OK)
 		rc = errno ? -errno : -EIO;

@@ -26,6 +26,8 @@ int gt_out_close(struct gt_out *o, struct gt_err *err);	/* flushes; the first er
  * borrowed. -EINVAL when the output is compressed or in memory. */
 int gt_out_fd(struct gt_out *o);
 void gt_out_flush_(struct gt_out *o, size_t room);	/* makes room for that many bytes */
+/* All so far is where it goes, but for what a compressor holds back: before anything goes to stderr, which may be the same place. */
+static inline void gt_out_flush(struct gt_out *o) { gt_out_flush_(o, 0); }
 
 /* At least n bytes to write into, n <= 64 KiB, and what digits spill (digits.h); follow with gt_out_used(o, end). */
 static inline char *gt_out_room(struct gt_out *o, size_t n)

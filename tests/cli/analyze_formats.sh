@@ -54,6 +54,21 @@ for report in cuda_api_trace nvtx_gpu_proj_sum; do	# what is read while a report
 	want csv-damaged-$report 1 $A $report --format csv d.zst
 	check csv-damaged-$report-says told "gtanalyze: d.zst: the file is damaged in 1 place: rows are missing from every report"
 done
+# Rows and what is said of them may go to one place: it stands behind the rows, and before those of the next file.
+order() { sed 's/^gtanalyze: .*/said/; t; s/.*/row/' "$1" | uniq | paste -s -d ' '; }
+S=$SRC/samples/recorded/h200-streams.zst
+$A cuda_api_trace --format csv "$S" >both 2>&1
+is one-place-long "row said" "$(order both)"
+$A --per-rank top --top 3 --format csv t.jsonl t.jsonl >both 2>&1
+is one-place-two-files "row said row said" "$(order both)"
+echo nonsense >bad.jsonl
+$A --per-rank top --format csv t.jsonl bad.jsonl t.jsonl >both 2>&1
+is one-place-one-unread "row said row" "$(order both)"
+$A --per-rank top t.jsonl bad.jsonl >both 2>&1
+is one-place-text "row said" "$(order both)"
+$A diff --top 1 --format csv t.jsonl n.zst >both 2>&1
+is one-place-diff "row said" "$(order both)"
+
 LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o sim.zst -- "$B/samples/train" -n 3 >/dev/null 2>&1
 want csv-simulated 0 $A top --format csv sim.zst
 check csv-simulated-says told "the GPU was simulated"
