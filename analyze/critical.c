@@ -10,7 +10,7 @@
 #include <string.h>
 #include "analyze/answers.h"
 #include "analyze/chain.h"
-#include "analyze/matched.h"
+#include "formats/matched.h"
 #include "analyze/work_kind.h"
 #include "formats/base/buf.h"
 #include "formats/demangle.h"

@@ -13,7 +13,7 @@
 #include "analyze/gate.h"
 #include "analyze/histogram_gaps.h"
 #include "analyze/listing.h"
-#include "analyze/matched.h"
+#include "formats/matched.h"
 #include "analyze/query.h"
 #include "analyze/ranks.h"
 #include "analyze/run.h"

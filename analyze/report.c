@@ -7,7 +7,6 @@
 #include "formats/demangle.h"
 #include "formats/meta.h"
 
-#define NAMED 65536u		/* types whose kernels have their names beforehand; it takes a tenth of a second */
 
 int gt_asked_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
@@ -274,19 +273,4 @@ void gt_where_thread(struct gt_cell cells[2], const struct gt_segment *seg, uint
 	cells[0] = t && t->kind == GT_TRACK_THREAD ? gt_cell_i(t->id) : gt_cell_none();
 	cells[1] = t && t->name != GT_NONE ? gt_cell_text(gt_str(seg, t->name)) :
 		   t && t->kind != GT_TRACK_THREAD ? gt_cell_text(gt_track_kind_word(t->kind)) : gt_cell_none();
-}
-
-struct gt_kernel_names *gt_kernel_names_of(struct gt_reader *r, enum gt_name_form form)
-{
-	struct gt_kernel_names *names = gt_kernel_names_new(form);
-	size_t n = 0;
-
-	for (uint32_t i = 0; names && i < gt_reader_segments(r); i++) {
-		const struct gt_segment *seg = gt_reader_segment(r, i);
-
-		for (uint32_t t = 0; t < seg->ntypes && n < NAMED; t++)
-			if (seg->types[t].layer == GT_LAYER_GPU && seg->types[t].category == GT_CAT_KERNEL && ++n)
-				gt_kernel_names_get(names, gt_str(seg, seg->types[t].name));
-	}
-	return names;
 }

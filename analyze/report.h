@@ -42,9 +42,6 @@ void gt_note_late(struct gt_table *t, uint64_t late, const char *what);
 void gt_note_kept(struct gt_table *t, const struct gt_keep *keep);	/* as gt_table_note_cut, where memory bounds it, too */
 /* Notes that nothing matched the options, and what there is: times, processes, threads, names. */
 void gt_note_nothing(struct gt_table *t, const struct gt_asked *a);
-/* Kernels in the form that was asked for. All of the trace have their names, whatever a report shows of them, the earlier one in it the
- * plainer one where two would look the same: so a name means the same kernel in all reports. new; NULL: no memory. */
-struct gt_kernel_names *gt_kernel_names_of(struct gt_reader *r, enum gt_name_form form);
 /* shares[i] = hundredths of a percent that parts[i] is of their sum; they add up to exactly 10000 (largest remainder).
  * All 0 when the sum is 0. 0 or -ENOMEM. */
 int gt_shares(const uint64_t *parts, size_t n, int64_t *shares, struct gt_err *err);

@@ -11,6 +11,7 @@
 #include "formats/globs.h"
 #include "formats/importers.h"
 #include "formats/json_build.h"
+#include "formats/matched.h"
 
 #define TOOL "gtexport"
 #define EXPORTERS_MAX 16
@@ -110,7 +111,7 @@ static int64_t plus(int64_t base, int64_t by)
 }
 
 /* Times on the command line count from the first row of the first segment, like those in reports. */
-static void set_filter(const struct args *a, struct gt_reader *r, struct gt_filter *f)
+static int set_filter(const struct args *a, struct gt_reader *r, struct gt_filter *f, struct gt_matched *m, struct gt_err *err)
 {
 	int64_t start = gt_reader_segments(r) ? gt_reader_segment(r, 0)->min_start : 0;
 
@@ -120,9 +121,10 @@ static void set_filter(const struct args *a, struct gt_reader *r, struct gt_filt
 	f->from = a->from == NOT_GIVEN ? INT64_MIN : plus(start, a->from);
 	f->to = a->to == NOT_GIVEN ? INT64_MAX : plus(start, a->to);
 	if (a->match.n) {
-		f->match = gt_globs_match;
-		f->match_arg = (void *)&a->match;
+		f->match = gt_matched;
+		f->match_arg = m;
 	}
+	return gt_matched_init(m, &a->match, r, err);
 }
 
 /* The same for whoever reads a copy. NULL: no memory. new: free it. */
@@ -189,6 +191,7 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 	struct gt_export_options opt = { .cost = (enum gt_cost)a->cost };
 	struct gt_err err = GT_ERR_INIT, out_err = GT_ERR_INIT;
 	struct gt_reader *r = gt_open_any(trace, &err);
+	struct gt_matched match;
 	struct gt_out out;
 	char *cut = NULL;
 	int status = 0;
@@ -197,9 +200,10 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 		gt_err_print(TOOL, trace, &err);
 		return 1;
 	}
-	set_filter(a, r, &opt.filter);
-	if (gt_out_would_destroy(output, trace, &err) || gt_out_open(&out, output, a->force, &err)) {
+	if (set_filter(a, r, &opt.filter, &match, &err) || gt_out_would_destroy(output, trace, &err) ||
+	    gt_out_open(&out, output, a->force, &err)) {
 		gt_err_print(TOOL, NULL, &err);
+		gt_matched_release(&match);
 		gt_reader_close(r);
 		return 1;
 	}
@@ -218,6 +222,7 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 	status |= tell_missing(trace, r);
 	if (!status && !a->output && strcmp(output, "-"))
 		fprintf(stderr, TOOL ": wrote %s\n", output);
+	gt_matched_release(&match);
 	gt_reader_close(r);
 	free(cut);
 	return status;

@@ -18,8 +18,10 @@
 #include <string.h>
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
+#include "formats/reader.h"
 
 #define MORE_ARGS 12	/* so many are tried before numbers are */
+#define NAMED 65536u		/* types whose kernels have their names beforehand; it takes a tenth of a second */
 
 struct range { const char *s, *end; };
 
@@ -316,6 +318,21 @@ const char *gt_kernel_names_get(struct gt_kernel_names *k, const char *name)
 		return NULL;
 	}
 	return k->list[k->n++].brief;
+}
+
+struct gt_kernel_names *gt_kernel_names_of(struct gt_reader *r, enum gt_name_form form)
+{
+	struct gt_kernel_names *names = gt_kernel_names_new(form);
+	size_t n = 0;
+
+	for (uint32_t i = 0; names && i < gt_reader_segments(r); i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+
+		for (uint32_t t = 0; t < seg->ntypes && n < NAMED; t++)
+			if (seg->types[t].layer == GT_LAYER_GPU && seg->types[t].category == GT_CAT_KERNEL && ++n)
+				gt_kernel_names_get(names, gt_str(seg, seg->types[t].name));
+	}
+	return names;
 }
 
 size_t gt_kernel_names_count(const struct gt_kernel_names *k) { return k->n; }

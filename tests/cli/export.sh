@@ -70,6 +70,14 @@ want export-match-category 0 "$X" --jsonl --match @memory --match @copy --match 
 check export-match-category-only test "$(wc -l <want.out)" -eq 4
 want export-match-no-category 2 "$X" --jsonl --match @lunch -o - t.zst
 check export-match-no-category-says grep -q "^gtexport: --match '@lunch': the categories are other init .* launch " want.err
+# A kernel's name as reports print it means that kernel, though others have its short form: begin and end of each of its rows.
+S=$SRC/samples/recorded/h200-streams.zst
+for name in 'scale<float, ..>' 'scale<float, 2>' 'void scale<float, 1>(float*, float)'; do
+	names=short; case $name in void*) names=full ;; esac
+	rows=$("$B/gtanalyze" kernels --names $names --format tsv "$S" | awk -F '\t' -v name="$name" '$1 == name { print 2 * $2 }')
+	is "export-match-printed-$name" "$rows" "$("$X" --jsonl --match "$name" -o - "$S" | wc -l)"
+done
+is export-match-pattern 5600 "$("$X" --jsonl --match 'scale<float, *' -o - "$S" | wc -l)"
 want export-range 0 "$X" --jsonl --to 2us -o - t.zst
 check export-range-only test "$(grep -c cuInit want.out)" -eq 0
 want export-other-pid 0 "$X" --jsonl --pid 12345 -o - t.zst

@@ -1,6 +1,6 @@
 /* How kernels are called (--names) changes nothing but that: in no form do rows become one, and programs find the same names. */
 #define _GNU_SOURCE
-#include "analyze/matched.h"
+#include "formats/matched.h"
 #include "analyze/run.h"
 #include "tests/unit/gpus.h"
 #include "tests/unit/reports.h"

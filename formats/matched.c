@@ -1,8 +1,8 @@
-#include "analyze/matched.h"
+#include "formats/matched.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include "analyze/report.h"
+#include "formats/demangle.h"
 
 static int find_named(struct gt_matched *m, const struct gt_kernel_names *names)
 {
