@@ -41,8 +41,8 @@ static void host_bound(const struct gt_advice_facts *f, uint64_t window, struct 
 	if (!worth(c->ns, window, FIND_MOST))
 		return;
 	found(to, c->ns, c->ns, &c->longest);
-	SAY(to, "the GPU waits %s (%.1f %%) while the program does something else than CUDA, in %llu stretches between its calls", told(c->ns),
-	    percent(c->ns, window), (unsigned long long)c->slices);
+	SAY(to, "the GPU waits %s (%.1f %%) while the program does something else than CUDA, in %llu stretch%s between its calls", told(c->ns),
+	    percent(c->ns, window), (unsigned long long)c->slices, c->slices == 1 ? "" : "es");
 }
 
 static void launch_bound(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -119,8 +119,9 @@ static void late_cause(const struct gt_advice_facts *f, enum gt_idle_cause cause
 	if (!worth(c->late_ns, window, FIND))
 		return;
 	found(to, c->ns, loop < c->ns ? loop : c->ns, &c->latest_longest);
-	SAY(to, "the GPU waits %s (%.1f %%) while %s, %s of it in the second half of its work (%llu times), longest in %s",
-	    told(c->ns), percent(c->ns, window), what, told(c->late_ns), (unsigned long long)c->late_slices, call_of(f, &c->latest_longest));
+	SAY(to, "the GPU waits %s (%.1f %%) while %s, %s of it in the second half of its work (%llu time%s), longest in %s",
+	    told(c->ns), percent(c->ns, window), what, told(c->late_ns), (unsigned long long)c->late_slices,
+	    c->late_slices == 1 ? "" : "s", call_of(f, &c->latest_longest));
 }
 
 static void alloc_in_loop(const struct gt_advice_facts *f, uint64_t window, struct gt_finding *to)
@@ -308,9 +309,9 @@ static void serialised(const struct gt_advice_facts *f, uint64_t window, struct 
 		return;
 	}
 	found(to, s.ns, s.gain, &s.longest);
-	SAY(to, "streams %lld and %lld%s never work at once: %llu times work was ready (launched, its stream done, told to wait for no event) "
-	    "and began when the other stream's ended; %llu of those are a copy and a kernel, of the others it is not known whether the GPU "
-	    "had room", (long long)s.a, (long long)s.b, s.pairs > 1 ? " (and others)" : "", (unsigned long long)s.n,
+	SAY(to, "streams %lld and %lld%s never work at once: %llu time%s work was ready (launched, its stream done, told to wait for no event) "
+	    "and began when the other stream's ended; of those %llu with a copy and a kernel, of the others it is not known whether the GPU "
+	    "had room", (long long)s.a, (long long)s.b, s.pairs > 1 ? " (and others)" : "", (unsigned long long)s.n, s.n == 1 ? "" : "s",
 	    (unsigned long long)s.copies);
 }
 

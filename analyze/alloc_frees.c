@@ -94,8 +94,9 @@ struct gt_table *gt_alloc_frees_table(struct gt_alloc_frees *f, struct gt_err *e
 	if (untold)
 		gt_table_note(t, "cannot answer where the GPU's work was not recorded or is left out whether frees waited");
 	if (f->waits.frees_untold)
-		gt_table_note(t, "%llu frees may have waited for one of several devices, and are not among those that did",
-			      (unsigned long long)f->waits.frees_untold);
+		gt_note_many(t, f->waits.frees_untold,
+			     "%llu {free|frees} may have waited for one of several devices, and {is|are} not among those that did",
+			     (unsigned long long)f->waits.frees_untold);
 	return t;
 }
 

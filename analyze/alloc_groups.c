@@ -230,8 +230,8 @@ static int fill(const struct filling *f, struct gt_table *t, enum which which, s
 	if (which == CHURN)
 		note_steps(f, t, list, n);
 	if (f->g->beyond)
-		gt_table_note(t, "%llu allocations are beyond the first %u sizes and in no row", (unsigned long long)f->g->beyond,
-			      GT_ALLOC_GROUPS_MAX);
+		gt_note_many(t, f->g->beyond, "%llu {allocation is|allocations are} beyond the first %u sizes and in no row",
+			     (unsigned long long)f->g->beyond, GT_ALLOC_GROUPS_MAX);
 	free(list);
 	return 0;
 }

@@ -121,27 +121,27 @@ static void add_kind(const struct memory *m, struct gt_table *t, const char *wor
 static void note_doubts(const struct memory *m, struct gt_table *t)
 {
 	struct gt_account all = { 0 };
-	uint64_t nulls;
 
 	for (uint32_t i = 0; i < m->held.where.nsegs; i++)
 		add_held(&all, &m->held.kinds[i][ALL]);
-	nulls = all.null_frees;
-	if (nulls)
-		gt_table_note(t, "%llu free%s of NULL, which frees nothing, %s not among the frees", (unsigned long long)nulls,
-			      nulls == 1 ? "" : "s", nulls == 1 ? "is" : "are");
+	if (all.null_frees)
+		gt_note_many(t, all.null_frees, "%llu {free|frees} of NULL, which frees nothing, {is|are} not among the frees",
+			     (unsigned long long)all.null_frees);
 	if (all.references)
-		gt_table_note(t, "%llu release%s gave back a hold on physical memory that had another (cuMemRetainAllocationHandle): "
-			      "not among the frees", (unsigned long long)all.references, all.references == 1 ? "" : "s");
+		gt_note_many(t, all.references, "%llu {release|releases} gave back a hold on physical memory that had another "
+			     "(cuMemRetainAllocationHandle): not among the frees", (unsigned long long)all.references);
 	if (all.imported)
-		gt_table_note(t, "%llu release%s of memory that was imported, or allocated before the recording: not among the frees",
-			      (unsigned long long)all.imported, all.imported == 1 ? " was" : "s were");
+		gt_note_many(t, all.imported, "%llu {release was|releases were} of memory that was imported, or allocated before the "
+			     "recording: not among the frees", (unsigned long long)all.imported);
 	if (m->partial && gt_table_rows(t))
 		gt_table_note(t, "cannot answer what was alive: %s", m->partial);
 	if (m->held.missed_frees && !m->partial)
-		gt_table_note(t, "%llu frees were missed: their addresses were handed out again", (unsigned long long)m->held.missed_frees);
+		gt_note_many(t, m->held.missed_frees, "%llu {free was missed: its address was|frees were missed: their addresses were} "
+			     "handed out again", (unsigned long long)m->held.missed_frees);
 	if (m->held.not_followed)
-		gt_table_note(t, "%llu allocations were beyond the %u that can be followed: freed, peak and live are too small",
-			      (unsigned long long)m->held.not_followed, GT_LIVE_MAX);
+		gt_note_many(t, m->held.not_followed,
+			     "%llu {allocation was|allocations were} beyond the %u that can be followed: freed, peak and live are too small",
+			     (unsigned long long)m->held.not_followed, GT_LIVE_MAX);
 	gt_note_late(t, m->held.late, "the peak");
 }
 

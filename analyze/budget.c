@@ -326,7 +326,8 @@ static int budget_finish(void *state, struct gt_table **tables, unsigned max, st
 	note_window(s, tables[0]);
 	gt_table_gives_way(tables[0], "bar share_percent");
 	if (h.parts[GT_WORK_KINDS + GT_IDLE_UNJOINED])
-		gt_table_note(tables[0], "%llu operations are joined to no call", (unsigned long long)s->unjoined);
+		gt_note_many(tables[0], s->unjoined, "%llu {operation is|operations are} joined to no call",
+			     (unsigned long long)s->unjoined);
 	if (s->asked.opt->unasked && s->ndevices == 1)	/* the first table says it all */
 		return (rc = names_table(s, h.whole, &tables[1], err)) ? rc : 2;
 	rc = gpus_table(s, &tables[1], err);

@@ -263,16 +263,16 @@ static void note_bare(const struct gt_called *g, struct gt_table *t)
 	for (size_t i = 0; i < g->n; i++)
 		bare += g->list[i].count - g->list[i].failed - g->list[i].sized;
 	if (g->as_copied)
-		gt_table_note(t, "of %llu cop%s the call does not tell direction and size: %s what the GPU copied",
-			      (unsigned long long)g->as_copied, g->as_copied == 1 ? "y" : "ies", g->as_copied == 1 ? "they are those of" : "these are of");
+		gt_note_many(t, g->as_copied, "of %llu {copy|copies} the call does not tell direction and size: {they are those of|these are "
+			     "of} what the GPU copied", (unsigned long long)g->as_copied);
 	if (g->likely)
-		gt_table_note(t, "of %llu of these the call was told by their order in the stream: likely, not certain",
-			      (unsigned long long)g->likely);
+		gt_note_many(t, g->likely, "of %llu of these the call was told by {its|their} order in the stream: likely, not certain",
+			     (unsigned long long)g->likely);
 	if (g->copies.crowded)
 		gt_table_note(t, "more than %u copies of the GPU: those behind are not looked at", GT_CALL_COPIES_MOST);
 	if (bare)
-		gt_table_note(t, "the arguments of %llu cop%s were not recorded%s", (unsigned long long)bare, bare == 1 ? "y" : "ies",
-			      gt_recorded(g->asked.reader, GT_LAYER_GPU) ? ": the report copies has what the GPU copied" : "");
+		gt_note_many(t, bare, "the arguments of %llu {copy|copies} were not recorded%s", (unsigned long long)bare,
+			     gt_recorded(g->asked.reader, GT_LAYER_GPU) ? ": the report copies has what the GPU copied" : "");
 }
 
 static void add_direction(struct gt_table *t, const struct gt_called_group *k, int64_t share)

@@ -81,9 +81,8 @@ static void note_files(const struct gt_asked *a, struct gt_table *t)
 				gt_stat_add(&files, gt_fold_stat(a->opt->fold, i, k));
 	}
 	if (files.count)
-		gt_table_note(t, "ioctl: %llu of these rows %s the driver's files, %s; the others are ioctls, as in summary",
-			      (unsigned long long)files.count, files.count == 1 ? "opens, maps or closes" : "open, map or close",
-			      gt_scaled(GT_C_NS, gt_clamp(files.total)).text);
+		gt_note_many(t, files.count, "ioctl: %llu of these rows {opens, maps or closes|open, map or close} the driver's files, %s; the "
+			     "others are ioctls, as in summary", (unsigned long long)files.count, gt_scaled(GT_C_NS, gt_clamp(files.total)).text);
 }
 
 static int layers_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)

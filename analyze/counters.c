@@ -229,8 +229,8 @@ static void note_doubts(const struct counters *c, struct gt_table *t)
 		first = c->list[i].doubtful && at < first ? at : first;
 	}
 	if (n)
-		gt_table_note(t, "%zu of the counters %s not certain, from %.6f s on: not each call that changes %s was recorded", n,
-			      n == 1 ? "is" : "are", (double)first / 1e9, n == 1 ? "it" : "them");
+		gt_note_many(t, n, "%zu of the counters {is|are} not certain, from %.6f s on: not each call that changes {it|them} was "
+			     "recorded", n, (double)first / 1e9);
 }
 
 static int counters_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
@@ -251,8 +251,8 @@ static int counters_finish(void *state, struct gt_table **tables, unsigned max, 
 	gt_table_gives_way(tables[0], "process first_ns samples last min mean pid");
 	gt_table_note_cut(tables[0], c->n, shown);
 	if (c->beyond)
-		gt_table_note(tables[0], "more than %u counters: %llu samples of those that came later are left out", COUNTERS_MAX,
-			      (unsigned long long)c->beyond);
+		gt_note_many(tables[0], c->beyond, "more than %u counters: %llu {sample|samples} of those that came later {is|are} left out",
+			     COUNTERS_MAX, (unsigned long long)c->beyond);
 	note_doubts(c, tables[0]);
 	gt_note_late(tables[0], gt_in_time_late(&c->order), "means");
 	for (uint32_t i = 0; i < gt_reader_segments(c->asked.reader); i++)

@@ -327,8 +327,8 @@ static struct gt_table *names(const struct compared *c, const struct gt_side *a,
 	gt_table_note(t, "the noise is that within each file: another run may differ by more");
 	gt_table_note_cut(t, n, shown);
 	if (top && c->verdicts[GT_VERDICT_SAME])
-		gt_table_note(t, "%llu of %zu names are the same, within 1 %%: --top 0 lists them",
-			      (unsigned long long)c->verdicts[GT_VERDICT_SAME], c->n);
+		gt_note_many(t, c->verdicts[GT_VERDICT_SAME], "%llu of %zu names {is|are} the same, within 1 %%: --top 0 lists {it|them}",
+			     (unsigned long long)c->verdicts[GT_VERDICT_SAME], c->n);
 	note_left_out(t, a, b);
 	return t;
 }
@@ -511,7 +511,7 @@ static struct gt_table *figures(struct figures *fs, unsigned top)
 	gt_table_gives_way(t, "a b");
 	gt_table_note_cut(t, n, shown);
 	if (top && fs->same)
-		gt_table_note(t, "%zu of %zu figures are the same, within 1 %%: --top 0 lists them", fs->same, fs->n);
+		gt_note_many(t, fs->same, "%zu of %zu figures {is|are} the same, within 1 %%: --top 0 lists {it|them}", fs->same, fs->n);
 	return t;
 }
 

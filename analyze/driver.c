@@ -481,8 +481,8 @@ static void fill_failures(struct driver *d, struct gt_table *t)
 	}
 	gt_table_note_cut(t, d->nfailures, shown);
 	if (d->beyond)
-		gt_table_note(t, "%llu failed ioctls are beyond the first %u kinds and in no row", (unsigned long long)d->beyond,
-			      FAILURES_MAX);
+		gt_note_many(t, d->beyond, "%llu failed {ioctl is|ioctls are} beyond the first %u kinds and in no row",
+			     (unsigned long long)d->beyond, FAILURES_MAX);
 }
 
 /* What else there is among the ioctls of this report, so that its figures can be put beside others'. */
@@ -502,8 +502,8 @@ static void note_files(const struct driver *d, struct gt_table *t)
 	}
 	gt_table_note(t, "of outermost calls, with the ioctls within them; and the ioctls that are in no call");
 	if (files)
-		gt_table_note(t, "of these %llu ioctls %llu %s the driver's files; summary leaves those out", (unsigned long long)all,
-			      (unsigned long long)files, files == 1 ? "opens, maps or closes" : "open, map or close");
+		gt_note_many(t, files, "of these %llu ioctls %llu {opens, maps or closes|open, map or close} the driver's files; summary leaves "
+			     "{it|those} out", (unsigned long long)all, (unsigned long long)files);
 }
 
 static void note_limits(const struct driver *d, struct gt_table *t)
@@ -513,7 +513,7 @@ static void note_limits(const struct driver *d, struct gt_table *t)
 	for (uint32_t i = 0; i < d->order.nsegs; i++)
 		without += !d->told[i];
 	if (without && without < d->order.nsegs)
-		gt_table_note(t, "%u recordings have no ioctls and are in no figure", without);
+		gt_note_many(t, without, "%u {recording has|recordings have} no ioctls and {is|are} in no figure", without);
 	gt_note_late(t, gt_in_time_late(&d->order), "times in the driver");
 }
 

@@ -198,8 +198,8 @@ static int errors_finish(void *state, struct gt_table **tables, unsigned max, st
 		add(e, tables[0], &e->list[i]);
 	gt_table_note_cut(tables[0], e->n, shown);
 	if (e->beyond)
-		gt_table_note(tables[0], "%llu failed calls are beyond the first %d kinds of failure and not listed",
-			      (unsigned long long)e->beyond, ERRORS_MAX);
+		gt_note_many(tables[0], e->beyond, "%llu failed {call is|calls are} beyond the first %d kinds of failure and not listed",
+			     (unsigned long long)e->beyond, ERRORS_MAX);
 	return 1;
 }
 

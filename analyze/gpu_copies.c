@@ -344,8 +344,8 @@ static void fill_pinning(const struct copies *c, struct gt_table *t)
 			if (p.pageable[z].count && !add_size(t, directions[d], &p, z))
 				without += p.pageable[z].count;
 		if (without)
-			gt_table_note(t, "cannot answer for %llu copies %s: there are no pinned ones of their size (or, of 1 MiB and more, down to a "
-				      "quarter of it)", (unsigned long long)without, gt_direction_text(directions[d]));
+			gt_note_many(t, without, "cannot answer for %llu {copy|copies} %s: there are no pinned ones of {its|their} size (or, of 1 MiB "
+				     "and more, down to a quarter of it)", (unsigned long long)without, gt_direction_text(directions[d]));
 	}
 	gt_table_gives_way(t, "pinned_from_bytes pinned_count bytes bandwidth_gb_per_s pinned_bandwidth_gb_per_s count pinned_ns total_ns");
 }
@@ -367,7 +367,7 @@ static void fill_kinds(struct copies *c, struct gt_table *t, const uint64_t *bus
 	else if (!kernels && c->n)
 		gt_table_note(t, "cannot answer what is hidden under kernels: --match leaves work of the GPU out");
 	if (unsized)
-		gt_table_note(t, "%llu rows have no size and are in no figure of bytes", (unsigned long long)unsized);
+		gt_note_many(t, unsized, "%llu {row has|rows have} no size and {is|are} in no figure of bytes", (unsigned long long)unsized);
 	gt_gpu_time_notes(&c->time, t, "transfers");
 }
 

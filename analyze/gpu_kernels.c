@@ -180,12 +180,7 @@ static void note_limits(const struct kernels *k, struct gt_table *t)
 		by_order += k->list[i].by_order;
 		coarse |= k->list[i].ran.coarse;
 	}
-	if (rows > joined)
-		gt_table_note(t, "%llu of %llu kernels are joined to no call: they are in no figure of launch or queue",
-			      (unsigned long long)(rows - joined), (unsigned long long)rows);
-	if (by_order)
-		gt_table_note(t, "of %llu kernels the call was told by their order in the stream: likely, not certain",
-			      (unsigned long long)by_order);
+	gt_note_joins(t, rows, "kernels", rows - joined, "in no figure of launch or queue", by_order);
 	if (coarse)
 		gt_table_note(t, "too many kernels: some have no p50, p90 and p99");
 }

@@ -300,8 +300,8 @@ static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err 
 	if (!n && o->n)
 		gt_table_note(t, "no GPU did work on more than one stream: nothing there could run side by side");
 	if (unpaired)
-		gt_table_note(t, "%llu rows lie on streams beyond the first %u of their GPU, whose pairs are not here",
-			      (unsigned long long)unpaired, GT_STREAM_PAIRS_MOST);
+		gt_note_many(t, unpaired, "%llu {row lies|rows lie} on streams beyond the first %u of {its|their} GPU, whose pairs are not here",
+			     (unsigned long long)unpaired, GT_STREAM_PAIRS_MOST);
 	return 0;
 }
 
@@ -334,8 +334,8 @@ static int by_track(const void *pa, const void *pb)
 static void add_notes(const struct overlap *o, struct gt_table *t)
 {
 	if (o->beyond)
-		gt_table_note(t, "more than %u GPUs: %llu rows of those that came later are in no figure", DEVICES_MAX,
-			      (unsigned long long)o->beyond);
+		gt_note_many(t, o->beyond, "more than %u GPUs: %llu {row|rows} of those that came later {is|are} in no figure", DEVICES_MAX,
+			     (unsigned long long)o->beyond);
 	gt_note_late(t, gt_in_time_late(&o->order), "times");
 }
 

@@ -236,8 +236,8 @@ struct known {
 	bool no_gpu;		/* all of it, which is said once */
 };
 
-/* What the metadata say that casts doubt on figures. usual: the value that casts none; NULL: each does. after NULL: the value is no
- * part of the sentence. */
+/* What the metadata say that casts doubt on figures. usual: the value that casts none; NULL: each does. after: words by number
+ * (report.h); NULL: the value is no part of the sentence. */
 static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	{ "sample", "1", "sampled: one call in ", " of each name was recorded" },
 	{ "filter", "", "filtered while recording: only ", "" },
@@ -250,38 +250,55 @@ static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	{ "cut.to_ns", NULL, "cut out of a longer recording: to_ns ", "" },
 	{ "cut.pid", NULL, "cut out of a longer recording: pid ", "" },
 	{ "cut.tid", NULL, "cut out of a longer recording: tid ", "" },
-	{ "recovered.unread_bytes", NULL, "copied from a recording that was not closed: its end, with ", " bytes, is not in it" },
+	{ "recovered.unread_bytes", NULL, "copied from a recording that was not closed: its end, with ", " {byte|bytes}, is not in it" },
 	{ "truncated", "false", "the imported file was cut short: its end is not in it", NULL },
-	{ "events_without_time", "0", "of the imported file ", " events have no time that can be, so they are in no figure" },
-	{ "negative_durations", "0", "of the imported file ", " events end before they begin: they count as 0 ns" },
-	{ "calls_not_nested", "0", "of the imported file ", " calls overlap others of their thread by half, or come too late to be put in order" },
-	{ "names_left_out", "0", "of the imported file ", " names found no room: they are one" },
-	{ "events_not_understood", "0", "of the imported file ", " events are none that can be understood" },
-	{ "lines_back_in_time", "0", "of the imported file ", " lines went back in time" },
-	{ "arguments_left_out", "0", "of the imported file ", " arguments found no room" },
+	{ "events_without_time", "0", "of the imported file ", " {event has no time that can be, so it is|events have no time that can be, so they are} in no figure" },
+	{ "negative_durations", "0", "of the imported file ", " {event ends before it begins: it counts|events end before they begin: they count} as 0 ns" },
+	{ "calls_not_nested", "0", "of the imported file ", " {call overlaps others of its thread by half, or comes|calls overlap others of their thread by half, or come} "
+	  "too late to be put in order" },
+	{ "names_left_out", "0", "of the imported file ", " {name|names} found no room: {it has that of others|they are one}" },
+	{ "events_not_understood", "0", "of the imported file ", " {event is|events are} none that can be understood" },
+	{ "lines_back_in_time", "0", "of the imported file ", " {line|lines} went back in time" },
+	{ "arguments_left_out", "0", "of the imported file ", " {argument|arguments} found no room" },
 	{ "inject_processes_refused", "0", "calls: in ", " of the processes none were recorded, as CUPTI's callbacks could not be had" },
 	{ "gpu_processes_refused", "0", "GPU: in ", " of the processes what it did was not recorded, as there was no CUPTI or it refused" },
 	{ "gpu_processes_by_events", "0", "GPU: in ",
 	  " of the processes its times are those of CUDA events around each call: durations are upper "
 	  "bounds, and some queueing is in them (gtcollect(1), GPU times without CUPTI)" },
-	{ "gpu_untimed", "0", "GPU: ", " launches, copies and sets have no time, as no CUDA event could be put around them or read" },
-	{ "gpu_records_dropped", "0", "GPU: CUPTI dropped ", " records: what they told is missing from every figure of the GPU" },
+	{ "gpu_untimed", "0", "GPU: ",
+	  " {launch, copy or set has no time, as no CUDA event could be put around it|launches, copies and sets have no time, as no CUDA "
+	  "event could be put around them} or read" },
+	{ "gpu_records_dropped", "0", "GPU: CUPTI dropped ", " {record: what it|records: what they} told is missing from every figure of the GPU" },
 	{ "gpu_records_foreign", "0", "GPU: ",
-	  " records came back while another profiler had CUPTI, with times of its clock: what they told is missing from every figure of the GPU" },
+	  " {record|records} came back while another profiler had CUPTI, with times of its clock: what {it|they} told is missing from every "
+	  "figure of the GPU" },
 	{ "gpu_records_lost", "0", "GPU: ",
-	  " records found no room on their way here: what they told is missing from every figure of the GPU" },
-	{ "gpu_records_impossible", "0", "GPU: ", " records had impossible times: what they told is missing from every figure of the GPU" },
+	  " {record found no room on its way here: what it|records found no room on their way here: what they} told is missing from every figure of the GPU" },
+	{ "gpu_records_impossible", "0", "GPU: ",
+	  " {record had impossible times: what it|records had impossible times: what they} told is missing from every figure of the GPU" },
 	{ "gpu_launches_without_record", "0", "GPU: of ",
-	  " launches, copies and sets it is not known what the GPU did: they failed, or their records never came; "
-	  "the report unseen lists them" },
+	  " {launch, copy or set it is not known what the GPU did: it failed, or its record never came; the report unseen lists it|"
+	  "launches, copies and sets it is not known what the GPU did: they failed, or their records never came; the report unseen lists "
+	  "them}" },
 	{ "gpu_without", NULL, "GPU: not recorded: ", "" },
-	{ "waits_without_stream", "0", "GPU: ", " waits for a stream, it is not known for which (--args none)" },
+	{ "waits_without_stream", "0", "GPU: ", " {wait|waits} for a stream, it is not known for which (--args none)" },
 };
 
 /* Of a recording's time, in percent. */
 static double share_of(const char *ns, const struct gt_segment *seg)
 {
 	return seg->max_end > seg->min_start ? 100 * strtod(ns, NULL) / (double)(seg->max_end - seg->min_start) : 0;
+}
+
+static void note_doubt(const struct known *k, size_t i, const char *value)
+{
+	struct gt_buf after = { 0 };
+
+	if (doubts[i].after)
+		gt_put_by_number(&after, doubts[i].after, strtoull(value, NULL, 10));
+	gt_buf_byte(&after, 0);
+	doubt(k->h, k->t, k->seg, "%s%s%s", doubts[i].before, doubts[i].after ? value : "", after.failed ? "" : (char *)after.data);
+	gt_buf_release(&after);
 }
 
 static int note_known(void *arg, const char *key, const char *value)
@@ -299,8 +316,7 @@ static int note_known(void *arg, const char *key, const char *value)
 	for (size_t i = 0; i < sizeof(doubts) / sizeof(*doubts); i++)
 		if (!strcmp(key, doubts[i].key) && !(k->no_gpu && !strncmp(key, "gpu_", 4)) &&
 		    (!doubts[i].usual || strcmp(value, doubts[i].usual))) {
-			doubt(k->h, k->t, k->seg, "%s%s%s", doubts[i].before, doubts[i].after ? value : "",
-			      doubts[i].after ? doubts[i].after : "");
+			note_doubt(k, i, value);
 			k->gpu_missing |= !strncmp(key, "gpu_", 4) && strcmp(key, "gpu_processes_by_events");
 		}
 	if (!strcmp(key, "cupti_overhead_ns") && (share = share_of(value, k->seg)) >= 1)
@@ -513,7 +529,7 @@ static void note_lost_streams(const struct header *h, struct gt_table *t, const 
 		      s->count == 1 ? "" : "es", (double)(s->from - seg->min_start) / 1e9);
 	}
 	if (l->nstreams > STREAMS_MAX)
-		doubt(h, t, seg, "LOST on %u more streams", l->nstreams - STREAMS_MAX);
+		doubt(h, t, seg, "LOST on %u more stream%s", l->nstreams - STREAMS_MAX, plural(l->nstreams - STREAMS_MAX));
 }
 
 static bool any_gpu(const struct header *h)
@@ -540,7 +556,7 @@ static void note_halves(const struct header *h, struct gt_table *t, const struct
 			gt_buf_printf(&names, "%s%.60s (%" PRIu64 ")", n > 1 ? ", " : ": ", gt_type_name(seg, i), of_it);
 	}
 	if (n > HALVES_NAMED)
-		gt_buf_printf(&names, " and %" PRIu32 " more names", n - HALVES_NAMED);
+		gt_buf_printf(&names, " and %" PRIu32 " more name%s", n - HALVES_NAMED, plural(n - HALVES_NAMED));
 	gt_buf_byte(&names, 0);
 	if (begins && begins == all)
 		doubt(h, t, seg, "UNMATCHED: %" PRIu64 " begin%s without an end, in no report but open%s", all, plural(all),
@@ -551,9 +567,18 @@ static void note_halves(const struct header *h, struct gt_table *t, const struct
 	gt_buf_release(&names);
 }
 
+static const char *lost_words(const struct losses *l, char to[80])
+{
+	if (!l->count && l->unknown)
+		return "an unknown number of events";
+	snprintf(to, 80, "%" PRIu64 " event%s%s", l->count, plural(l->count), l->unknown ? " and an unknown number more" : "");
+	return to;
+}
+
 static void note_doubts(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
 {
 	const struct losses *l = &h->losses[seg->index];
+	char words[80];
 	size_t n;
 
 	gt_reader_damage(h->asked.reader, &n);
@@ -561,8 +586,7 @@ static void note_doubts(const struct header *h, struct gt_table *t, const struct
 	if (seg->simulated)
 		doubt(h, t, seg, "the GPU was simulated: times say nothing about a real one");
 	if (l->rows)
-		doubt(h, t, seg, "LOST: %" PRIu64 " event%s%s; what was lost is missing from counts and sums, and gaps may be no gaps",
-		      l->count, plural(l->count), l->unknown ? " and an unknown number more" : "");
+		doubt(h, t, seg, "LOST: %s; what was lost is missing from counts and sums, and gaps may be no gaps", lost_words(l, words));
 	note_lost_streams(h, t, seg, l);
 	if (seg->rows[GT_UNMATCHED])
 		note_halves(h, t, seg);

@@ -270,12 +270,7 @@ static bool lost_some(struct gt_reader *r)
 
 void gt_launched_notes(const struct gt_launched *l, struct gt_table *t, const char *figures)
 {
-	if (l->unjoined)
-		gt_table_note(t, "%llu of %llu kernels, copies and sets are joined to no call: %s", (unsigned long long)l->unjoined,
-			      (unsigned long long)l->ops, figures);
-	if (l->by_order)
-		gt_table_note(t, "of %llu the call was told by their order in the stream: likely, not certain",
-			      (unsigned long long)l->by_order);
+	gt_note_joins(t, l->ops, "kernels, copies and sets", l->unjoined, figures, l->by_order);
 	gt_note_late(t, gt_in_time_late(&l->order), "idle times");
 	if (lost_some(l->asked.reader))
 		gt_table_note(t, "events were lost while recording (see the header): there may have been more work, and more launches");

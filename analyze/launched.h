@@ -57,7 +57,7 @@ int gt_launched_finish(struct gt_launched *l, struct gt_err *err);
 /* The window of a recording (extent.h), as far as its operations were handed out. Empty: to <= from. */
 void gt_launched_window(const struct gt_launched *l, const struct gt_segment *seg, int64_t *from, int64_t *to);
 uint64_t gt_launched_window_ns(const struct gt_launched *l, const struct gt_segment *seg);
-/* Under a table: what is joined to no call, or by order only, came too late or got lost; `figures`: what it is in none of. */
+/* Under a table: what is joined to no call, or by order only, came too late or got lost; `figures`: as in gt_note_joins. */
 void gt_launched_notes(const struct gt_launched *l, struct gt_table *t, const char *figures);
 /* Under a table that is empty because nothing of the GPU was recorded: says so, and what tells of the calls. */
 void gt_launched_unrecorded(const struct gt_launched *l, struct gt_table *t);

@@ -254,9 +254,9 @@ static void note_all(const struct launches *s, struct gt_table *t)
 	}
 	if (!s->n)
 		return;
-	gt_table_note(t, "in all %llu launches, %llu of them of graphs: %s in calls; %llu are short: on the GPU for less time than "
-			 "in the call", (unsigned long long)all.launches, (unsigned long long)graphs, gt_scaled(GT_C_NS, gt_clamp(all.call)).text,
-		      (unsigned long long)all.brief);
+	gt_note_many(t, all.launches, "in all %llu {launch|launches}, %llu of them of graphs: %s in calls; %llu short, on the GPU for less time than "
+		     "in the call", (unsigned long long)all.launches, (unsigned long long)graphs, gt_scaled(GT_C_NS, gt_clamp(all.call)).text,
+		     (unsigned long long)all.brief);
 	gt_table_note(t, "call, queue and GPU %% are of the time from the start of the call to the end of both");
 	if (graphs)
 		gt_table_note(t, "a graph is one launch; call a node: the time of its calls by the nodes that they launched");
@@ -287,7 +287,7 @@ static int launches_table(struct launches *s, struct gt_table *t, struct gt_kern
 	if (s->n > GROUPS_MAX)
 		gt_table_note(t, "more than %u different kernels and graphs: those that came later are counted together, as (all others)",
 			      GROUPS_MAX);
-	gt_launched_notes(&s->gpu, t, "they are no launches here");
+	gt_launched_notes(&s->gpu, t, "in no row");
 	note_silent(s, t);
 	if (s->n)
 		gt_table_note(t, "queues over time: gtanalyze queues; repeated sequences: gtanalyze patterns");

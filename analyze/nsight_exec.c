@@ -149,12 +149,7 @@ static void note_limits(const struct execs *e, struct gt_table *t)
 	for (size_t i = 0; i < e->groups.n; i++)
 		for (unsigned k = 0; k < TIMES; k++)
 			coarse |= ((const struct exec *)gt_groups_at(&e->groups, i))->d[k].coarse;
-	if (e->kernels > e->joined)
-		gt_table_note(t, "%llu of %llu kernels are joined to no call and are in no row",
-			      (unsigned long long)(e->kernels - e->joined), (unsigned long long)e->kernels);
-	if (e->by_order)
-		gt_table_note(t, "of %llu kernels the call was told by their order in the stream: likely, not certain",
-			      (unsigned long long)e->by_order);
+	gt_note_joins(t, e->kernels, "kernels", e->kernels - e->joined, "in no row", e->by_order);
 	if (coarse)
 		gt_table_note(t, "too many rows: some have no median");
 }

@@ -438,16 +438,18 @@ static void note_limits(const struct nvtx *v, struct gt_table *t)
 
 	if (v->crowded)
 		gt_table_cannot(t, "%s", v->crowded);
-	if (v->unjoined)
-		gt_table_note(t, "%llu of %llu %s are joined to no call: they are in no range", (unsigned long long)v->unjoined,
-			      (unsigned long long)v->work, work);
+	gt_note_joins(t, v->work, work, v->unjoined, "in no range", 0);
 	if (v->outside)
-		gt_table_note(t, "%llu of %llu %s were launched in no range", (unsigned long long)v->outside,
-			      (unsigned long long)v->work, work);
-	if (v->idle)
-		gt_table_note(t, "%llu range%s launched no %s", GT_MANY(v->idle), v->kernels ? "kernel themselves; what ranges inside them launched stands there" : "GPU work");
+		gt_note_many(t, v->outside, "%llu of %llu %s {was|were} launched in no range", (unsigned long long)v->outside,
+			     (unsigned long long)v->work, work);
+	if (v->idle && v->kernels)
+		gt_note_many(t, v->idle, "%llu {range launched no kernel itself|ranges launched no kernel themselves}; what ranges inside "
+			     "{it|them} launched stands there", (unsigned long long)v->idle);
+	else if (v->idle)
+		gt_note_many(t, v->idle, "%llu {range|ranges} launched no GPU work", (unsigned long long)v->idle);
 	if (v->unended)
-		gt_table_note(t, "%llu range%s have no end, or no beginning, and are not looked at", GT_MANY(v->unended));
+		gt_note_many(t, v->unended, "%llu {range has|ranges have} no end, or no beginning, and {is|are} not looked at",
+			     (unsigned long long)v->unended);
 	if (v->pairs.overrun)
 		gt_table_note(t, "too many ranges with different kernels: it is not counted in how many of them a kernel was");
 	if (gt_recorded(v->asked.reader, GT_LAYER_USER))	/* both are needed, and one reason is enough */

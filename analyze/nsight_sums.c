@@ -289,11 +289,11 @@ static void note_limits(const struct sums *s, struct gt_table *t)
 	if (runtime && driver)
 		gt_table_note(t, "calls of the runtime are listed, and the driver's calls within them, too");
 	if (s->open)
-		gt_table_note(t, "%llu call%s had not returned and are not counted: gtanalyze open", GT_MANY(s->open));
+		gt_note_many(t, s->open, "%llu {call|calls} had not returned and {is|are} not counted: gtanalyze open", (unsigned long long)s->open);
 	if (s->unended)
-		gt_table_note(t, "%llu range%s have no end, or no beginning, and are not counted", GT_MANY(s->unended));
+		gt_note_many(t, s->unended, "%llu {range has|ranges have} no end, or no beginning, and {is|are} not counted", (unsigned long long)s->unended);
 	if (s->unsized)
-		gt_table_note(t, "%llu row%s have no size and are not counted", GT_MANY(s->unsized));
+		gt_note_many(t, s->unsized, "%llu {row has|rows have} no size and {is|are} not counted", (unsigned long long)s->unsized);
 	if (coarse)
 		gt_table_note(t, "too many rows: some have no median");
 }

@@ -46,8 +46,8 @@ static void add(struct sums *u, const char *name, const struct gt_type *type, co
 static void note_unsized(struct gt_table *t, const char *what, uint64_t succeeded, uint64_t sized)
 {
 	if (sized && succeeded > sized)
-		gt_table_note(t, "%llu %s have no size and are not in the sum of bytes",
-			      (unsigned long long)(succeeded - sized), what);
+		gt_note_many(t, succeeded - sized, "%llu %s{ has|s have} no size and {is|are} not in the sum of bytes",
+			     (unsigned long long)(succeeded - sized), what);
 }
 
 static const struct gt_column user_columns[] = {
@@ -87,10 +87,10 @@ static struct gt_table *userspace(const struct gt_asked *a, const struct sums *u
 		figure(a, GT_LAYER_COUNT, GT_OP_COPY, copies, u->copies),
 		figure(a, GT_LAYER_COUNT, GT_OP_COPY, copy_known, u->copy_bytes) });
 	if (u->runtime)
-		gt_table_note(t, "%llu of the calls are the CUDA runtime's (libcudart.so), which are recorded in place of the driver's",
-			      (unsigned long long)u->runtime);
-	note_unsized(t, "allocations", u->allocs - u->alloc_failed, u->alloc_sized);
-	note_unsized(t, "transfers", u->copies - u->copy_failed, u->copy_sized);
+		gt_note_many(t, u->runtime, "%llu of the calls {is|are} the CUDA runtime's (libcudart.so), which {is|are} recorded in place of "
+			     "the driver's", (unsigned long long)u->runtime);
+	note_unsized(t, "allocation", u->allocs - u->alloc_failed, u->alloc_sized);
+	note_unsized(t, "transfer", u->copies - u->copy_failed, u->copy_sized);
 	return t;
 }
 
@@ -115,8 +115,8 @@ static int summary_finish(void *state, struct gt_table **tables, unsigned max, s
 		figure(a, GT_LAYER_IOCTL, GT_OP_IOCTL, ioctl, u.ioctls), figure(a, GT_LAYER_IOCTL, GT_OP_IOCTL, ioctl, u.ioctl_ns),
 		figure(a, GT_LAYER_SCHED, GT_OP_NONE, gt_recorded(a->reader, GT_LAYER_SCHED), u.sched) });
 	if (u.files && !a->opt->unasked)
-		gt_table_note(tables[1], "without %llu call%s the driver's files", (unsigned long long)u.files,
-			      u.files == 1 ? " that opens, maps or closes" : "s that open, map or close");
+		gt_note_many(tables[1], u.files, "without %llu {call that opens, maps or closes|calls that open, map or close} the driver's "
+			     "files", (unsigned long long)u.files);
 	return 2;
 }
 

@@ -386,18 +386,17 @@ static void add_notes(const struct patterns *p, struct gt_table **tables)
 	gt_table_note(tables[2], "a run: two or more of one kernel behind one another on a stream");
 	gt_table_note(tables[1], "a repetition counts where it does not overlap the one before; of sequences with three launches in a "
 				 "row in common only the first in this list is shown");
-	if (unjoined)
-		gt_table_note(tables[1], "%llu of %llu kernels, copies and sets are joined to no call: their calls take no time here",
-			      (unsigned long long)unjoined, (unsigned long long)l->ops);
+	gt_note_joins(tables[1], l->ops, "kernels, copies and sets", unjoined, "what is not known of a call takes no time here", 0);
 	gt_note_late(tables[0], gt_in_time_late(&l->order), "runs and sequences");
 	if (p->beyond)
-		gt_table_note(tables[0], "more than %u streams: %llu pieces of work on those that came later are left out", LANES_MAX,
-			      (unsigned long long)p->beyond);
+		gt_note_many(tables[0], p->beyond, "more than %u streams: %llu {piece|pieces} of work on those that came later {is|are} left "
+			     "out", LANES_MAX, (unsigned long long)p->beyond);
 	if (gt_name_ids_crowded(&p->ids))
 		gt_table_note(tables[1], "more than %u different operations: those that came later are in no run and no sequence", NAMES_MAX);
 	if (p->sequences.forgotten)
-		gt_table_note(tables[1], "too many different sequences: %llu that had been met once were forgotten, and count once less "
-					 "if they came again", (unsigned long long)p->sequences.forgotten);
+		gt_note_many(tables[1], p->sequences.forgotten, "too many different sequences: %llu that had been met once {was forgotten, "
+			     "and counts once less if it|were forgotten, and count once less if they} came again",
+			     (unsigned long long)p->sequences.forgotten);
 	if (p->sequences.missed)
 		gt_table_note(tables[1], "too many different sequences: there was no room for those that came last");
 }

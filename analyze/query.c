@@ -178,8 +178,8 @@ static void note_matched(const struct gt_query_state *s, struct gt_table *t)
 	const struct gt_query *q = s->q;
 
 	if (q->nby && s->matched)
-		gt_table_note(t, "%llu row%s in %zu group%s, largest %s first", (unsigned long long)s->matched, s->matched == 1 ? "" : "s",
-			      s->groups.n, s->groups.n == 1 ? "" : "s", q->aggs[q->order].text);
+		gt_note_many(t, s->matched, "%llu {row|rows} in %zu group%s, largest %s first", (unsigned long long)s->matched,
+			     s->groups.n, s->groups.n == 1 ? "" : "s", q->aggs[q->order].text);
 }
 
 /* Of all groups. Is it known already from the same field in other figures? */
@@ -211,9 +211,9 @@ void gt_query_note_sums(const struct gt_query_state *s, struct gt_table *t)
 		if (!n && s->matched)
 			gt_table_note(t, "no row has %s%s", use->arg ? "arg." : gt_query_field(use->id)->name, use->arg ? use->arg : "");
 		else if (n < s->matched)
-			gt_table_note(t, "%llu of %llu rows have no %s%s and are in no figure of it", (unsigned long long)(s->matched - n),
-				      (unsigned long long)s->matched, use->arg ? "arg." : gt_query_field(use->id)->name,
-				      use->arg ? use->arg : "");
+			gt_note_many(t, s->matched - n, "%llu of %llu rows {has|have} no %s%s and {is|are} in no figure of it",
+				     (unsigned long long)(s->matched - n), (unsigned long long)s->matched,
+				     use->arg ? "arg." : gt_query_field(use->id)->name, use->arg ? use->arg : "");
 	}
 	if (s->groups.distinct.full)
 		gt_table_cannot(t, "there are more than %u different values: --where fewer rows, or --by fewer fields", GT_DISTINCT_MOST);

@@ -282,8 +282,8 @@ void gt_query_note_absent(const struct gt_query_rows *e, struct gt_table *t)
 		const struct gt_query_use *use = &e->q->uses[n->use];
 
 		if (n->op == GT_Q_TEST && n->test != GT_Q_THERE && e->absent[i])
-			gt_table_note(t, "%llu row%s held against %.*s ha%s no %s%s: it is false of them", (unsigned long long)e->absent[i],
-				      e->absent[i] == 1 ? "" : "s", (int)n->length, e->q->where + n->column, e->absent[i] == 1 ? "s" : "ve",
-				      use->arg ? "arg." : gt_query_field(use->id)->name, use->arg ? use->arg : "");
+			gt_note_many(t, e->absent[i], "%llu {row|rows} held against %.*s {has|have} no %s%s: it is false of {it|them}",
+				     (unsigned long long)e->absent[i], (int)n->length, e->q->where + n->column,
+				     use->arg ? "arg." : gt_query_field(use->id)->name, use->arg ? use->arg : "");
 	}
 }

@@ -430,12 +430,13 @@ static void add_notes(const struct queues *q, struct gt_table **tables)
 					 "up: time in calls that launch on a full stream", GT_QUEUE_FULL);
 		gt_table_note(tables[1], "mean in each cell: . below 1, : 1, - 4, = 16, + 64, * 128, # 256, %% 512, @ full");
 	}
-	gt_launched_notes(&q->gpu, tables[0], "they are in no queue here");
+	gt_launched_notes(&q->gpu, tables[0], "in no queue here");
 	if (q->streams_beyond)
 		gt_table_note(tables[0], "more than %u streams and GPUs: streams that came later have no row, but are in that of their GPU, "
 					 "which cannot tell whether they were full", LANES_MAX);
 	if (q->beyond)
-		gt_table_note(tables[0], "%llu pieces of work on GPUs that came later still are in no row", (unsigned long long)q->beyond);
+		gt_note_many(tables[0], q->beyond, "%llu {piece|pieces} of work on GPUs that came later still {is|are} in no row",
+			     (unsigned long long)q->beyond);
 	gt_note_late(tables[0], q->late, "depths");
 	gt_launched_unrecorded(&q->gpu, tables[0]);
 	gt_launched_unrecorded(&q->gpu, tables[1]);

@@ -1,12 +1,13 @@
+#define _GNU_SOURCE	/* vasprintf */
 #include "analyze/report.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/ranks.h"
-#include "formats/demangle.h"
+#include "formats/base/buf.h"
 #include "formats/meta.h"
-
 
 int gt_asked_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
 {
@@ -40,10 +41,50 @@ struct gt_gpu_words gt_which_gpu(const struct gt_asked *a, const struct gt_segme
 	return w;
 }
 
+void gt_put_by_number(struct gt_buf *to, const char *text, uint64_t n)
+{
+	for (const char *open; (open = strchr(text, '{')); ) {
+		const char *bar = strchr(open, '|'), *close = strchr(bar, '}');
+
+		gt_buf_add(to, text, (size_t)(open - text));
+		gt_buf_add(to, n == 1 ? open + 1 : bar + 1, (size_t)(n == 1 ? bar - open - 1 : close - bar - 1));
+		text = close + 1;
+	}
+	gt_buf_str(to, text);
+}
+
+void gt_note_many(struct gt_table *t, uint64_t n, const char *fmt, ...)
+{
+	struct gt_buf words = { 0 };
+	char *text = NULL;
+	va_list ap;
+
+	gt_put_by_number(&words, fmt, n);
+	gt_buf_byte(&words, 0);
+	va_start(ap, fmt);
+	if (!words.failed && vasprintf(&text, (const char *)words.data, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	gt_table_note(t, "%s", text ? text : fmt);
+	free(text);
+	gt_buf_release(&words);
+}
+
+void gt_note_joins(struct gt_table *t, uint64_t all, const char *what, uint64_t unjoined, const char *figures, uint64_t by_order)
+{
+	if (unjoined)
+		gt_note_many(t, unjoined, "%llu of %llu %s {is|are} joined to no call, and %s", (unsigned long long)unjoined,
+			     (unsigned long long)all, what, figures);
+	if (by_order)
+		gt_note_many(t, by_order, "%llu of %llu %s {was|were} joined to {its call|their calls} by order in the stream: likely, not "
+			     "certain", (unsigned long long)by_order, (unsigned long long)all, what);
+}
+
 void gt_note_late(struct gt_table *t, uint64_t late, const char *what)
 {
 	if (late)
-		gt_table_note(t, "%llu row%s came too late to be put in order, which makes %s approximate", GT_MANY(late), what);
+		gt_note_many(t, late, "%llu {row|rows} came too late to be put in order, which makes %s approximate",
+			     (unsigned long long)late, what);
 }
 
 void gt_note_kept(struct gt_table *t, const struct gt_keep *keep)
@@ -58,8 +99,8 @@ void gt_note_kept(struct gt_table *t, const struct gt_keep *keep)
 		gt_table_note(t, "%llu more rows: --top 0 shows %d of them, gtexport --jsonl writes all", (unsigned long long)more,
 			      GT_KEEP_ALL - (int)keep->n);
 	else
-		gt_table_note(t, "%llu more row%s left out: this list holds %d at most, gtexport --jsonl writes all",
-			      (unsigned long long)more, more == 1 ? "" : "s", GT_KEEP_ALL);
+		gt_note_many(t, more, "%llu more {row|rows} left out: this list holds %d at most, gtexport --jsonl writes all",
+			     (unsigned long long)more, GT_KEEP_ALL);
 }
 
 struct rest { uint64_t remainder; size_t i; };

@@ -5,6 +5,7 @@
 #include "analyze/keep.h"
 
 /* The state, or its head, of a report that keeps only what it was given. */
+struct gt_buf;
 struct gt_asked { struct gt_reader *reader; const struct gt_analysis_options *opt; };
 int gt_asked_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err);
 
@@ -36,7 +37,13 @@ static inline size_t gt_shown(size_t n, unsigned top)
 
 	return n < most ? n : most;
 }
-#define GT_MANY(n) (unsigned long long)(n), (n) == 1 ? "" : "s"		/* for "%llu row%s" */
+/* Words by number: of each {one|many} in text that which fits n, so that "{row is|rows are} left out" reads well of any. */
+void gt_put_by_number(struct gt_buf *to, const char *text, uint64_t n);
+/* A note in which fmt is such a text: "%llu {row is|rows are} left out"; no conversion stands within braces. */
+void gt_note_many(struct gt_table *t, uint64_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* That some rows are joined to no call, or by order only. all: how many rows there are; what: "kernels"; figures: where those without a
+ * call are not: "in no row". */
+void gt_note_joins(struct gt_table *t, uint64_t all, const char *what, uint64_t unjoined, const char *figures, uint64_t by_order);
 /* Says so where rows could not be put in order (in_time.h); what: the figures that hang on that order, "busy times". */
 void gt_note_late(struct gt_table *t, uint64_t late, const char *what);
 void gt_note_kept(struct gt_table *t, const struct gt_keep *keep);	/* as gt_table_note_cut, where memory bounds it, too */

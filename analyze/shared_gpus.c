@@ -128,7 +128,7 @@ static void note_joined(struct gt_table *t, const struct gt_asked *a, const stru
 	char more[64] = "";
 
 	if (n > 2)
-		snprintf(more, sizeof(more), " and of %zu more processes", n - 2);
+		snprintf(more, sizeof(more), " and of %zu more process%s", n - 2, n == 3 ? "" : "es");
 	gt_table_note(t, "%s%s is %s%s, too: one line has the work of all", gt_whose(a, g->seg).text, words_of(g).text, words_of(g + 1).text,
 		      more);
 }
@@ -158,6 +158,6 @@ void gt_shared_gpus_note(struct gt_table *t, const struct gt_asked *a)
 			note_joined(t, a, &g.list[i], end - i);
 	}
 	if (n > NOTES_MOST)
-		gt_table_note(t, "%zu more such GPUs", n - NOTES_MOST);
+		gt_note_many(t, n - NOTES_MOST, "%zu more such {GPU|GPUs}", n - NOTES_MOST);
 	free(g.list);
 }

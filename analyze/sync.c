@@ -252,8 +252,8 @@ static void note_aimless(const struct sync *s, struct gt_table *t)
 		kineto |= !strcmp(gt_str(g->seg, g->seg->tracks[g->track].source), "import kineto");
 	}
 	if (n)
-		gt_table_note(t, "of %llu untold waits for a stream it was not recorded which stream that is%s", (unsigned long long)n,
-			      kineto ? " (PyTorch's profiler does so with enable_cuda_sync_events)" : "");
+		gt_note_many(t, n, "of %llu untold {wait|waits} for a stream it was not recorded which stream that is%s", (unsigned long long)n,
+			     kineto ? " (PyTorch's profiler does so with enable_cuda_sync_events)" : "");
 }
 
 static void note_untold(const struct sync *s, struct gt_table *t)
@@ -273,10 +273,11 @@ static void note_untold(const struct sync *s, struct gt_table *t)
 	if (lost)
 		gt_table_note(t, "events were lost: no wait is called needless");
 	if (s->waits.frees_untold)
-		gt_table_note(t, "%llu frees are left out: they may have waited for one of several devices",
-			      (unsigned long long)s->waits.frees_untold);
+		gt_note_many(t, s->waits.frees_untold, "%llu {free is left out: it|frees are left out: they} may have waited for one of several "
+			     "devices", (unsigned long long)s->waits.frees_untold);
 	if (s->beyond)
-		gt_table_note(t, "%llu waits are beyond the first %u kinds and in no row", (unsigned long long)s->beyond, GROUPS_MAX);
+		gt_note_many(t, s->beyond, "%llu {wait is|waits are} beyond the first %u kinds and in no row", (unsigned long long)s->beyond,
+			     GROUPS_MAX);
 	gt_note_late(t, gt_in_time_late(&s->waits.order), "times of the GPU");
 }
 

@@ -86,8 +86,8 @@ static int threads_finish(void *state, struct gt_table **tables, unsigned max, s
 	for (size_t i = 0; i < n; i++)
 		doubtful += is_doubtful(a, &list[i]);
 	if (doubtful)
-		gt_table_note(tables[0], "calls of %zu thread%s overlap without being nested: their time is not certain", doubtful,
-			      doubtful == 1 ? "" : "s");
+		gt_note_many(tables[0], doubtful, "calls of %zu {thread|threads} overlap without being nested: their time is not certain",
+			     doubtful);
 	gt_table_note_cut(tables[0], n, shown);
 	free(list);
 	return 1;

@@ -173,8 +173,8 @@ static void add_threads(const struct state *s, struct gt_table *t)
 	}
 	gt_table_note_cut(t, n, gt_shown(n, s->asked.opt->top));
 	if (s->undrawn)
-		gt_table_note(t, "more than %u threads: those that came later are not drawn, they made %llu calls", STRIPS_MAX,
-			      (unsigned long long)s->undrawn);
+		gt_note_many(t, s->undrawn, "more than %u threads: those that came later are not drawn, they made %llu {call|calls}",
+			     STRIPS_MAX, (unsigned long long)s->undrawn);
 	gt_note_late(t, s->late, "busy times");
 }
 

@@ -223,7 +223,7 @@ static void check_devices(struct finding *f)
 	if (closed[0])
 		say(f, NOTE, "%s: a program of yours cannot use it; ask for access to it", closed);
 	else if (open_ones)
-		say(f, FINE, "%u device files /dev/nvidia* can be opened", open_ones);
+		say(f, FINE, "%u device file%s /dev/nvidia* can be opened", open_ones, open_ones == 1 ? "" : "s");
 	else
 		say(f, NOTE, "there are no device files /dev/nvidia*; in a container, start it with the GPU passed in");
 }

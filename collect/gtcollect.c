@@ -527,16 +527,15 @@ static void say_gpu(const struct gt_gpu_totals *g)
 		fprintf(stderr, "gtcollect: -e gpu: times of GPU work are those of CUDA events, %s: upper bounds, see gtcollect(1)\n",
 			strstr(g->state, "as asked for") ? "as asked for" : "as there was no CUPTI or it refused");
 	if (untimed(g))
-		fprintf(stderr, "gtcollect: %" PRIu64 " launch%s, copies and sets have no time: %" PRIu64
-			" found no CUDA event free, %" PRIu64
-			" came as a capture began, %" PRIu64 " ended with their context, %" PRIu64 " failed\n", untimed(g),
-			plural(untimed(g), "es"),
+		fprintf(stderr, "gtcollect: %" PRIu64 " %s no time: %" PRIu64 " found no CUDA event free, %" PRIu64
+			" came as a capture began, %" PRIu64 " ended with their context, %" PRIu64 " failed\n",
+			untimed(g), untimed(g) == 1 ? "launch, copy or set has" : "launches, copies and sets have",
 			g->untimed[GT_UNTIMED_POOL], g->untimed[GT_UNTIMED_CAPTURE], g->untimed[GT_UNTIMED_CONTEXT],
 			g->untimed[GT_UNTIMED_ERROR]);
 	say_gpu_records(g);
 	if (run.launch.signal && g->without_record)
-		fprintf(stderr, "gtcollect: of %" PRIu64 " launch%s, copies and sets it is not known what the GPU did: %s\n",
-			g->without_record, plural(g->without_record, "es"),
+		fprintf(stderr, "gtcollect: of %" PRIu64 " %s it is not known what the GPU did: %s\n", g->without_record,
+			g->without_record == 1 ? "launch, copy or set" : "launches, copies and sets",
 			g->by_events ? "it was not over, or not read yet" : "CUPTI had not told yet");
 }
 

@@ -687,7 +687,8 @@ void gt_nvml_tell(struct gt_nvml *n, const char *program, FILE *to)
 					in_words(n, d->refused[c], words, sizeof(words)));
 	}
 	if (n->failed)
-		fprintf(to, "%s: nvml: %" PRIu64 " values could not be read, the last one because of %s\n", program, n->failed,
+		fprintf(to, "%s: nvml: %" PRIu64 " value%s could not be read, the last one because of %s\n", program, n->failed,
+			n->failed == 1 ? "" : "s",
 			in_words(n, n->last_failure, words, sizeof(words)));
 	if (n->stuck)
 		fprintf(to, "%s: nvml: the driver did not come back from the last question\n", program);

@@ -584,7 +584,7 @@ static int row_lost(struct chrome *c, const struct gt_event *ev)
 		c->lost_unknown = true;
 	else {
 		c->lost_events += count;
-		snprintf(name, sizeof(name), "LOST %" PRIu64 " events", count);
+		snprintf(name, sizeof(name), "LOST %" PRIu64 " event%s", count, count == 1 ? "" : "s");
 	}
 	if (ev->track != GT_NONE) {
 		int rc = begin_event(c, ev, name, "lost", scope < 2 ? phases[scope] : "\"i\",\"s\":\"g\"");

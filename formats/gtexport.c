@@ -170,19 +170,19 @@ static int tell_missing(const char *file, struct gt_reader *r)
 		const struct gt_segment *s = gt_reader_segment(r, i);
 
 		if (!s->closed)
-			complain(file, "segment %u was not closed: complete up to %.9f s, %" PRIu64 " bytes at its end unread", i,
+			complain(file, "segment %u was not closed: complete up to %.9f s, %" PRIu64 " byte%s at its end unread", i,
 				 s->complete_to > s->min_start ? (double)gt_since(s->complete_to, s->min_start) / 1e9 : 0.0,
-				 s->unread_bytes);
+				 s->unread_bytes, s->unread_bytes == 1 ? "" : "s");
 	}
 	for (size_t i = 0; i < n && i < 10; i++) {
 		if (d[i].rows)
-			complain(file, "damaged at byte %" PRIu64 ": %u rows are missing: %.100s", d[i].offset, d[i].rows,
-				 d[i].text);
+			complain(file, "damaged at byte %" PRIu64 ": %u row%s missing: %.100s", d[i].offset, d[i].rows,
+				 d[i].rows == 1 ? " is" : "s are", d[i].text);
 		else
 			complain(file, "damaged at byte %" PRIu64 ": %.100s", d[i].offset, d[i].text);
 	}
 	if (n > 10)
-		complain(file, "and %zu more damaged places", n - 10);
+		complain(file, "and %zu more damaged place%s", n - 10, n == 11 ? "" : "s");
 	return n ? 1 : 0;
 }
 

@@ -20,7 +20,7 @@ GPU=$SRC/samples/recorded/h200-streams.zst
 
 # ---- diff ----
 want diff-itself 0 $A diff a.jsonl a.jsonl
-check diff-itself-is-the-same says "1 of 1 names are the same"
+check diff-itself-is-the-same says "1 of 1 names is the same"
 want diff-slower 0 $A diff a.jsonl b.jsonl
 check diff-slower-row grep -Eq "^  cuLaunchKernel  slower +\+19\.80 +[0-9.]+ +\+60\.00 us +30 +30 +10\.10 us +12\.10 us" want.out
 for table in Compared Names "By name, what changed" "Figures of reports"; do check "diff-has-$(echo $table | tr ' ' -)" says "$table"; done

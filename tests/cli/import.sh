@@ -39,7 +39,7 @@ want cut 0 "$B/gtanalyze" cut.jsonl
 check cut-is-told grep -q "was cut short: its end is not in it)" want.out
 { line 2000 0 B cuInit ""; line 1000 1 B cuInit ""; } >back.jsonl
 want back 0 "$B/gtanalyze" header back.jsonl
-check back-is-told grep -q "of the imported file 1 lines went back in time" want.out
+check back-is-told grep -q "of the imported file 1 line went back in time" want.out
 
 for f in "$SRC"/tests/broken/json/*.message; do
 	file=${f%.message}

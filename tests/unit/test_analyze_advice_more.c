@@ -103,7 +103,7 @@ static void streams_that_take_turns(void)
 	for (int i = 0; i < nturns; i++)
 		turns[i].copy = i % 2;
 	j = advice_of(put_turns(&g), &plain);
-	CHECK(because(j, "serialised-streams", "59 of those are a copy and a kernel"));
+	CHECK(because(j, "serialised-streams", "of those 59 with a copy and a kernel"));
 	json_decref(j);
 }
 

@@ -50,8 +50,8 @@ static void kernels_by_name(void)
 	k = row(j, "kernels", 1);
 	CHECK(is(k, "kernel", "mul") && num(k, "total_ns") == 210 && num(k, "busy_ns") == 210 && num(k, "busy_percent") == 50);
 	CHECK(num(k, "joined") == 1 && num(k, "launch_mean_ns") == 30 && num(k, "queued") == 0 && absent(k, "queue_mean_ns"));
-	CHECK(noted(j, "kernels", "1 of 4 kernels are joined to no call") &&
-	      noted(j, "kernels", "of 1 kernels the call was told by their order"));
+	CHECK(noted(j, "kernels", "1 of 4 kernels is joined to no call") &&
+	      noted(j, "kernels", "1 of 4 kernels was joined to its call by order in the stream"));
 	CHECK(noted(j, "kernels", "of 420 ns in which devices worked"));
 	json_decref(j);
 }

@@ -670,7 +670,7 @@ static void what_cannot_be_told(void)
 	two_kernels(&g);
 	gpus_plain(&g, 1, g.stream[0][0], 2500, 2600);
 	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
-	CHECK(part(j, "unjoined") == 400 && noted(j, "budget", "1 operations are joined to no call"));
+	CHECK(part(j, "unjoined") == 400 && noted(j, "budget", "1 operation is joined to no call"));
 	json_decref(j);
 
 	gpus_begin_bare(&g, "{\"events\":\"gpu\"}");

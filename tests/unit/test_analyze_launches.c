@@ -299,8 +299,8 @@ static void what_a_launch_is_made_of(void)
 	CHECK(num(k, "call_per_node_ns") == 100 && num(k, "gpu_ns") == 200 && num(k, "queue_ns") == 30 && num(k, "short") == 1);
 	k = row_named(j, "launch_times", "launched", "relu");
 	CHECK(num(k, "queue_ns") == 17300 && num(k, "gpu_ns") == 10 && num(k, "launches") == 1);
-	CHECK(noted(j, "launch_times", "1 of 8 kernels, copies and sets are joined to no call") &&
-	      noted(j, "launch_times", "of 1 the call was told by their order") &&
+	CHECK(noted(j, "launch_times", "1 of 8 kernels, copies and sets is joined to no call") &&
+	      noted(j, "launch_times", "1 of 8 kernels, copies and sets was joined to its call by order in the stream") &&
 	      noted(j, "launch_times", "4 launches, 1 of them of graphs"));
 	CHECK(noted(j, "launch_times", "gtanalyze queues"));
 	k = row(j, "short_launches", 0);

@@ -338,8 +338,8 @@ static void from_call_to_kernel(void)
 	r = row(j, "cuda_kern_exec_sum", 1);
 	CHECK(num(r, "count") == 1 && num(r, "qcount") == 0 && absent(r, "qavg_ns") && num(r, "tavg_ns") == 30 &&
 	      num(r, "kavg_ns") == 10);
-	CHECK(noted(j, "cuda_kern_exec_sum", "1 of 4 kernels are joined to no call") &&
-	      noted(j, "cuda_kern_exec_sum", "of 1 kernels the call"));
+	CHECK(noted(j, "cuda_kern_exec_sum", "1 of 4 kernels is joined to no call") &&
+	      noted(j, "cuda_kern_exec_sum", "1 of 4 kernels was joined to its call by order"));
 	CHECK(rows(j, "cuda_kern_exec_trace") == 4);
 	json_decref(j);
 }

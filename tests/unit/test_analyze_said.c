@@ -1,6 +1,8 @@
 /* What reports say beside their figures: what is missing, what was left out, and why there is nothing. */
 #define _GNU_SOURCE
+#include "analyze/report.h"
 #include "analyze/run.h"
+#include "formats/base/buf.h"
 #include "tests/unit/reports.h"
 
 static void losses_are_told(void)
@@ -240,6 +242,50 @@ static void a_narrow_timeline(void)
 	}
 }
 
-T_MAIN(T(losses_are_told), T(an_unclosed_file_is_told), T(nothing_at_all), T(the_time_that_was_recorded),
+static void words_go_by_number(void)
+{
+	const struct { const char *text; uint64_t n; const char *words; } cases[] = {
+		{ "%llu {row is|rows are} left out", 1, "%llu row is left out" }, { "%llu {row is|rows are} left out", 2, "%llu rows are left out" },
+		{ "{one|many}", 0, "many" }, { "{|s}{a|}|b{c|d}", 1, "a|bc" }, { "{|s}{a|}|b{c|d}", 21, "s|bd" }, { "plain", 1, "plain" }, { "", 1, "" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct gt_buf b = { 0 };
+
+		gt_put_by_number(&b, cases[i].text, cases[i].n);
+		gt_buf_byte(&b, 0);
+		CHECK(!b.failed && !strcmp((char *)b.data, cases[i].words));
+		gt_buf_release(&b);
+	}
+}
+
+/* One of each reads as one, in all that the metadata say casts doubt. */
+static void one_is_told_as_one(void)
+{
+	static const char *const notes[] = {
+		"its end, with 1 byte, is not in it", "1 event has no time that can be, so it is in no figure", "1 event ends before it begins: it counts as",
+		"1 call overlaps others of its thread by half, or comes too late", "1 name found no room: it has", "1 event is none", "1 line went",
+		"1 argument found", "GPU: 1 launch, copy or set has no time, as no CUDA event could be put around it or read",
+		"CUPTI dropped 1 record: what it told", "GPU: 1 record came back while another profiler had CUPTI, with times of its clock: what it told",
+		"GPU: 1 record found no room on its way here: what it told", "GPU: 1 record had impossible times: what it told is missing",
+		"of 1 launch, copy or set it is not known what the GPU did: it failed, or its record never came; the report unseen lists it",
+		"GPU: 1 wait for a stream, it is not known for which",
+	};
+	struct trace t;
+	json_t *j;
+
+	begin(&t, true);
+	gt_writer_meta(t.w, "{\"recovered\":{\"unread_bytes\":1},\"events_without_time\":1,\"negative_durations\":1,\"calls_not_nested\":1,"
+		       "\"names_left_out\":1,\"events_not_understood\":1,\"lines_back_in_time\":1,\"arguments_left_out\":1,\"gpu_untimed\":1,"
+		       "\"gpu_records_dropped\":1,\"gpu_records_foreign\":1,\"gpu_records_lost\":1,\"gpu_records_impossible\":1,"
+		       "\"gpu_launches_without_record\":1,\"waits_without_stream\":1}", &t.err);
+	call(&t, 0, LAUNCH, 10, 20, 0, 0, 0, 0);
+	j = report(end(&t), NULL, &plain);
+	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++)
+		CHECK(noted(j, "header", notes[i]));
+	json_decref(j);
+}
+
+T_MAIN(T(losses_are_told), T(words_go_by_number), T(one_is_told_as_one), T(an_unclosed_file_is_told), T(nothing_at_all), T(the_time_that_was_recorded),
        T(what_is_filtered_away_is_no_zero), T(nothing_matched), T(an_idle_time_is_told_as_such), T(no_row_of_a_kind_is_not_nothing), T(frees_of_null_free_nothing),
        T(one_recording_has_no_number), T(a_narrow_timeline))
