@@ -176,7 +176,7 @@ static void add_parts(struct gt_table *t, const struct sheet *h)
 /* ---- GPUs ---- */
 
 static const struct gt_column gpu_columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "window_ns", "Window", GT_C_NS },
+	GT_WHERE_DEVICE, { "window_ns", "Window", GT_C_NS },
 	{ "compute_percent", "Compute %", GT_C_PERCENT }, { "communication_percent", "Comm. %", GT_C_PERCENT },
 	{ "copies_percent", "Copies %", GT_C_PERCENT }, { "idle_percent", "Idle %", GT_C_PERCENT },
 	{ "cause", "Most of the idle time", GT_C_TEXT }, { "compute_ns", NULL, GT_C_NS }, { "communication_ns", NULL, GT_C_NS },
@@ -187,7 +187,6 @@ static const struct gt_column gpu_columns[] = {
 static int add_gpu(const struct gt_idle *s, struct gt_table *t, const struct gt_idle_device *d, struct gt_err *err)
 {
 	uint64_t parts[] = { d->kind[GT_WORK_COMPUTE], d->kind[GT_WORK_COMMUNICATION], d->kind[GT_WORK_COPY], d->idle };
-	const struct gt_track *track = &d->seg->tracks[d->track];
 	struct gt_cell cells[NGPU + 1];
 	unsigned most = 0;
 	int64_t shares[4];
@@ -196,8 +195,7 @@ static int add_gpu(const struct gt_idle *s, struct gt_table *t, const struct gt_
 		return err->code;
 	for (unsigned c = 1; c < GT_IDLE_CAUSE_COUNT; c++)
 		most = d->cause[c] > d->cause[most] ? c : most;
-	gt_where_process(cells, d->seg, gt_track_process(d->seg, d->track));
-	cells[3] = track->kind == GT_TRACK_DEVICE ? gt_cell_i(track->id) : gt_cell_none();
+	gt_where_device(cells, d->seg, d->track);
 	cells[4] = gt_cell_u(d->window);
 	for (int i = 0; i < 4; i++) {
 		cells[5 + i] = d->window ? gt_cell_i(shares[i]) : gt_cell_none();

@@ -158,7 +158,7 @@ static int counters_block(void *state, const struct gt_cols *cols, struct gt_err
 }
 
 static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "track", "Track", GT_C_TEXT }, { "counter", "Counter", GT_C_TEXT },
+	GT_WHERE_DEVICE, { "track", "Track", GT_C_TEXT }, { "counter", "Counter", GT_C_TEXT },
 	{ "samples", "Samples", GT_C_COUNT },
 	{ "min", "Min", GT_C_REAL }, { "mean", "Mean", GT_C_REAL }, { "max", "Max", GT_C_REAL }, { "last", "Last", GT_C_REAL },
 	{ "first_ns", "First at", GT_C_TIME }, { "uncertain_ns", NULL, GT_C_TIME },
@@ -177,12 +177,6 @@ static double mean(struct counter *c, const struct gt_analysis_options *opt)
 	return (double)((c->kind == GT_F_F64 ? c->real_sum : (long double)c->sum) / ns);
 }
 
-static struct gt_cell device_of(const struct gt_segment *seg, uint32_t track)
-{
-	track = gt_track_device(seg, track);
-	return track != GT_NONE ? gt_cell_i(seg->tracks[track].id) : gt_cell_none();
-}
-
 static void add(const struct gt_asked *a, struct gt_table *t, struct counter *c)
 {
 	const struct gt_track *track = &c->seg->tracks[c->track];
@@ -193,8 +187,7 @@ static void add(const struct gt_asked *a, struct gt_table *t, struct counter *c)
 		snprintf(name, sizeof(name), "%s", gt_str(c->seg, track->name));
 	else
 		snprintf(name, sizeof(name), "%s %lld", gt_track_kind_word(track->kind), (long long)track->id);
-	gt_where_process(cells, c->seg, gt_track_process(c->seg, c->track));
-	cells[3] = device_of(c->seg, c->track);
+	gt_where_device(cells, c->seg, c->track);
 	cells[4] = gt_cell_text(name);
 	cells[5] = gt_cell_text(gt_type_name(c->seg, c->type));
 	cells[6] = gt_cell_u(c->samples);

@@ -140,7 +140,7 @@ static int causes_table(struct gt_idle *s, struct gt_table *t, struct gt_kernel_
 /* ---- the longest ---- */
 
 static const struct gt_column longest_columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Gap", GT_C_NS },
+	GT_WHERE_DEVICE, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Gap", GT_C_NS },
 	{ "cause", "Cause", GT_C_TEXT }, { "cause_percent", "Of gap %", GT_C_PERCENT }, { "what", "What", GT_C_TEXT },
 	{ "tid", "TID", GT_C_COUNT }, { "after", "After", GT_C_TEXT }, { "before", "Before", GT_C_TEXT }, { "key", NULL, GT_C_TEXT },
 };
@@ -149,11 +149,9 @@ static const struct gt_column longest_columns[] = {
 static void add_longest(const struct gt_idle *s, struct gt_table *t, const struct gt_kept *one, struct gt_kernel_names *names)
 {
 	uint32_t first = s->order.tracks[one->seg->index], thread = (uint32_t)one->b;
-	const struct gt_track *device = &one->seg->tracks[one->track - first];
 	struct gt_cell cells[NLONGEST];
 
-	gt_where_process(cells, one->seg, gt_track_process(one->seg, one->track - first));
-	cells[3] = device->kind == GT_TRACK_DEVICE ? gt_cell_i(device->id) : gt_cell_none();
+	gt_where_device(cells, one->seg, one->track - first);
 	cells[4] = gt_cell_i(gt_since(s->asked.opt, s->asked.reader, one->seg, one->start));
 	cells[5] = gt_cell_i(one->dur);
 	cells[6] = gt_cell_text(gt_idle_words(one->depth));

@@ -239,7 +239,7 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 /* ---- the overview ---- */
 
 static const struct gt_column device_columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "name", "Name", GT_C_TEXT }, { "kernels", "Kernels", GT_C_COUNT },
+	GT_WHERE_DEVICE, { "name", "Name", GT_C_TEXT }, { "kernels", "Kernels", GT_C_COUNT },
 	{ "copies", "Copies", GT_C_COUNT }, { "sets", "Sets", GT_C_COUNT }, { "busy_ns", "Busy", GT_C_NS },
 	{ "busy_percent", "Busy %", GT_C_PERCENT },
 };
@@ -256,8 +256,7 @@ static void add_device(const struct gt_gpu_time *g, struct gt_table *t, const st
 	const char *name = gt_gpu_name(namer, p->seg, track);
 	struct gt_cell cells[NDEVICE];
 
-	gt_where_process(cells, p->seg, gt_track_process(p->seg, p->track));
-	cells[3] = track->kind == GT_TRACK_DEVICE ? gt_cell_i(track->id) : gt_cell_none();
+	gt_where_device(cells, p->seg, p->track);
 	cells[4] = name ? gt_cell_text(name) : gt_cell_none();
 	cells[5] = gt_cell_u(p->kernels);
 	cells[6] = gt_cell_u(p->copies);

@@ -150,19 +150,19 @@ static uint64_t during(const struct device *d, unsigned all, unsigned none)
 #define KERNELS (1u << GT_WORK_COMPUTE | 1u << GT_WORK_COMMUNICATION)
 
 static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "kind", "Work", GT_C_TEXT }, { "count", "Count", GT_C_COUNT },
+	GT_WHERE_DEVICE, { "kind", "Work", GT_C_TEXT }, { "count", "Count", GT_C_COUNT },
 	{ "ran_ns", "Ran", GT_C_NS }, { "alone_ns", "Alone", GT_C_NS }, { "with_compute_ns", "With compute", GT_C_NS },
 	{ "with_communication_ns", "With comm.", GT_C_NS }, { "with_copies_ns", "With copies", GT_C_NS },
 	{ "exposed_ns", "Exposed", GT_C_NS }, { "hidden_percent", "Hidden %", GT_C_PERCENT },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 static const struct gt_column kernel_columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "busy_ns", "Busy", GT_C_NS }, { "kernels_ns", "A kernel ran", GT_C_NS },
+	GT_WHERE_DEVICE, { "busy_ns", "Busy", GT_C_NS }, { "kernels_ns", "A kernel ran", GT_C_NS },
 	{ "several_ns", "Two or more", GT_C_NS }, { "several_percent", "Two or more %", GT_C_PERCENT },
 };
 #define NKERNEL (sizeof(kernel_columns) / sizeof(*kernel_columns))
 static const struct gt_column pair_columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "stream", "Stream", GT_C_COUNT }, { "other", "Other stream", GT_C_COUNT },
+	GT_WHERE_STREAM, { "other", "Other stream", GT_C_COUNT },
 	{ "busy_ns", "Busy", GT_C_NS }, { "other_busy_ns", "Other busy", GT_C_NS }, { "both_ns", "Both at once", GT_C_NS },
 	{ "both_percent", "Of the lesser %", GT_C_PERCENT }, { "turns", "Turns", GT_C_COUNT }, { "how", "How", GT_C_TEXT },
 };
@@ -171,13 +171,10 @@ static const struct gt_column pair_columns[] = {
 /* A GPU's first four cells; those of all GPUs where there is no segment. */
 static void where(struct gt_cell cells[4], const struct device *d)
 {
-	const struct gt_track *t = d->seg ? &d->seg->tracks[d->track] : NULL;
-
+	cells[0] = cells[1] = cells[2] = gt_cell_none();
+	cells[3] = gt_cell_gone("all");
 	if (d->seg)
-		gt_where_process(cells, d->seg, gt_track_process(d->seg, d->track));
-	else
-		cells[0] = cells[1] = cells[2] = gt_cell_none();
-	cells[3] = !t ? gt_cell_gone("all") : t->kind == GT_TRACK_DEVICE ? gt_cell_i(t->id) : gt_cell_none();
+		gt_where_device(cells, d->seg, d->track);
 }
 
 static void add_kind(const struct overlap *o, struct gt_table *t, const struct device *d, enum gt_work_kind kind)

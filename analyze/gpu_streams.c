@@ -16,7 +16,7 @@ static int streams_block(void *state, const struct gt_cols *cols, struct gt_err 
 }
 
 static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "stream", "Stream", GT_C_COUNT }, { "name", "Name", GT_C_TEXT },
+	GT_WHERE_STREAM, { "name", "Name", GT_C_TEXT },
 	{ "kernels", "Kernels", GT_C_COUNT }, { "copies", "Copies", GT_C_COUNT }, { "sets", "Sets", GT_C_COUNT },
 	{ "busy_ns", "Busy", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT }, { "first_ns", "First start", GT_C_TIME },
 	{ "last_ns", "Last end", GT_C_TIME },
@@ -43,16 +43,14 @@ static int by_device(const void *pa, const void *pb)
 
 static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p, struct gt_gpu_namer *namer)
 {
-	const struct gt_track *track = &p->seg->tracks[p->track], *device = &p->seg->tracks[gt_gpu_own_device(p->seg, p->track, p->device)];
+	const struct gt_track *track = &p->seg->tracks[p->track];
 	const struct gt_asked *a = &g->asked;
 	const char *name = track->name != GT_NONE ? gt_str(p->seg, track->name) : NULL;
 	struct gt_cell cells[NCOLUMNS];
 
 	if (track->kind == GT_TRACK_DEVICE)
 		name = gt_gpu_name(namer, p->seg, track);
-	gt_where_process(cells, p->seg, gt_track_process(p->seg, p->track));
-	cells[3] = device->kind == GT_TRACK_DEVICE ? gt_cell_i(device->id) : gt_cell_none();
-	cells[4] = track->kind == GT_TRACK_DEVICE ? gt_cell_gone("all") : gt_cell_i(track->id);
+	gt_where_stream(cells, p->seg, p->track);
 	cells[5] = name ? gt_cell_text(name) : gt_cell_none();
 	cells[6] = gt_cell_u(p->kernels);
 	cells[7] = gt_cell_u(p->copies);

@@ -143,13 +143,6 @@ uint32_t *gt_gpu_devices(const struct gt_in_time *order, struct gt_reader *r)
 	return all;
 }
 
-uint32_t gt_gpu_own_device(const struct gt_segment *seg, uint32_t track, uint32_t device)
-{
-	uint32_t up = seg->tracks[track].parent;
-
-	return track != device && up < track && seg->tracks[up].kind == GT_TRACK_DEVICE ? up : device;
-}
-
 /* Most traces have many tracks or GPU work, not both: this waits for the first row. */
 static int find_devices(struct gt_gpu_time *t, struct gt_err *err)
 {

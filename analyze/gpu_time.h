@@ -63,8 +63,6 @@ void gt_gpu_time_marked(const struct gt_gpu_time *t, uint64_t *busy, size_t n);
  * processes may have a device each (shared_gpus.h). new: free it. NULL: no memory. */
 uint32_t *gt_gpu_devices_seen(const struct gt_in_time *order, struct gt_reader *r);
 uint32_t *gt_gpu_devices(const struct gt_in_time *order, struct gt_reader *r);
-/* The device of a track as its own process calls it; `device` where it has none above it. Tracks of the segment. */
-uint32_t gt_gpu_own_device(const struct gt_segment *seg, uint32_t track, uint32_t device);
 /* Under a table of GPU work: rows that came too late, and, if it is empty because nothing was recorded, what tells of calls. */
 void gt_gpu_time_notes(const struct gt_gpu_time *t, struct gt_table *table, const char *calls);
 void gt_gpu_time_note_window(const struct gt_gpu_time *t, struct gt_table *table);	/* what its busy % is of */

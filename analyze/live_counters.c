@@ -63,7 +63,7 @@ int gt_live_counters_run(struct gt_live_counters *c, const struct gt_cols *cols,
 }
 
 static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "kind", "Kind", GT_C_TEXT }, { "peak_bytes", "Peak live", GT_C_BYTES },
+	GT_WHERE_DEVICE, { "kind", "Kind", GT_C_TEXT }, { "peak_bytes", "Peak live", GT_C_BYTES },
 	{ "peak_at_ns", "Peak at", GT_C_TIME }, { "live_bytes", "Live at end", GT_C_BYTES },
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
@@ -103,12 +103,10 @@ struct gt_table *gt_live_counters_table(struct gt_live_counters *c, const struct
 		qsort(c->list, c->n, sizeof(*c->list), by_place);
 	for (size_t i = 0; i < shown; i++) {
 		const struct gt_live_counter *one = &c->list[i];
-		const struct gt_track *track = &one->seg->tracks[one->track];
 		const struct gt_type *type = &one->seg->types[one->type];
 		struct gt_cell cells[NCOLUMNS];
 
-		gt_where_process(cells, one->seg, gt_track_process(one->seg, one->track));
-		cells[3] = track->kind == GT_TRACK_DEVICE ? gt_cell_i(track->id) : gt_cell_none();
+		gt_where_device(cells, one->seg, one->track);
 		cells[4] = gt_cell_text(gt_memkind_word(type->memkind));
 		cells[5] = gt_cell_u(one->peak);
 		cells[6] = gt_cell_i(gt_since(a->opt, a->reader, one->seg, one->peak_at));

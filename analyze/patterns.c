@@ -179,7 +179,7 @@ static int patterns_block(void *state, const struct gt_cols *cols, struct gt_err
 /* ---- tables ---- */
 
 static const struct gt_column stream_columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "stream", "Stream", GT_C_COUNT }, { "kernels", "Kernels", GT_C_COUNT },
+	GT_WHERE_STREAM, { "kernels", "Kernels", GT_C_COUNT },
 	{ "in_runs", "In runs", GT_C_COUNT }, { "in_runs_percent", "Share %", GT_C_PERCENT }, { "copies", "Copies", GT_C_COUNT },
 	{ "sets", "Sets", GT_C_COUNT }, { "in_graphs", "Of graphs", GT_C_COUNT }, { "graph_launches", "Graph launches", GT_C_COUNT },
 };
@@ -192,19 +192,12 @@ static const struct gt_column run_columns[] = {
 };
 #define NRUN (sizeof(run_columns) / sizeof(*run_columns))
 static const struct gt_column sequence_columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "stream", "Stream", GT_C_COUNT }, { "times", "Times", GT_C_COUNT },
+	GT_WHERE_STREAM, { "times", "Times", GT_C_COUNT },
 	{ "length", "Length", GT_C_COUNT }, { "launches", "Launches", GT_C_COUNT }, { "share_percent", "Share %", GT_C_PERCENT },
 	{ "call_ns", "In calls", GT_C_NS }, { "sequence", "Sequence", GT_C_WHOLE }, { "first_ns", NULL, GT_C_TIME },
 	{ "kernels", NULL, GT_C_TEXT },
 };
 #define NSEQUENCE (sizeof(sequence_columns) / sizeof(*sequence_columns))
-
-static struct gt_cell device_id(const struct lane *l)
-{
-	const struct gt_track *device = &l->seg->tracks[gt_gpu_own_device(l->seg, l->track, l->device)];
-
-	return device->kind == GT_TRACK_DEVICE ? gt_cell_i(device->id) : gt_cell_none();
-}
 
 static struct gt_cell stream_id(const struct gt_segment *seg, uint32_t track)
 {
@@ -215,8 +208,7 @@ static void add_stream(const struct patterns *p, struct gt_table *t, const struc
 {
 	struct gt_cell cells[NSTREAM];
 
-	gt_where_process(cells, l->seg, gt_track_process(l->seg, l->track));
-	cells[3] = device_id(l);
+	gt_where_device(cells, l->seg, l->track);
 	cells[4] = stream_id(l->seg, l->track);
 	cells[5] = gt_cell_u(l->kernels);
 	cells[6] = gt_cell_u(l->in_runs);
@@ -340,8 +332,7 @@ static int add_row(const struct patterns *p, struct gt_table *t, const struct gt
 	put_names(p, s, names, &some, name_length(a->opt));
 	put_names(p, s, names, &all, SIZE_MAX);
 	failed = some.failed || all.failed;
-	gt_where_process(cells, l->seg, gt_track_process(l->seg, l->track));
-	cells[3] = device_id(l);
+	gt_where_device(cells, l->seg, l->track);
 	cells[4] = stream_id(l->seg, l->track);
 	cells[5] = gt_cell_u(s->count);
 	cells[6] = gt_cell_u(s->n);

@@ -289,7 +289,7 @@ static int read_all(struct queues *q, struct gt_err *err)
 /* ---- tables ---- */
 
 static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "stream", "Stream", GT_C_COUNT }, { "launches", "Launches", GT_C_COUNT },
+	GT_WHERE_STREAM, { "launches", "Launches", GT_C_COUNT },
 	{ "most", "Most", GT_C_COUNT }, { "mean", "Mean", GT_C_REAL }, { "empty_percent", "0 %", GT_C_PERCENT },
 	{ "few_percent", "1-15 %", GT_C_PERCENT }, { "some_percent", "16-255 %", GT_C_PERCENT },
 	{ "many_percent", "256+ %", GT_C_PERCENT }, { "full_percent", "Full %", GT_C_PERCENT }, { "blocked_ns", "Held up", GT_C_NS },
@@ -299,7 +299,7 @@ static const struct gt_column columns[] = {
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 static const struct gt_column picture_columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "stream", "Stream", GT_C_COUNT }, { "depth", "Waiting when", GT_C_WHOLE },
+	GT_WHERE_STREAM, { "depth", "Waiting when", GT_C_WHOLE },
 	{ "most", "Most", GT_C_COUNT }, { "from_ns", NULL, GT_C_TIME }, { "to_ns", NULL, GT_C_TIME },
 };
 #define NPICTURE (sizeof(picture_columns) / sizeof(*picture_columns))
@@ -322,15 +322,6 @@ static int by_device(const void *pa, const void *pb)
 	return (a->track > b->track) - (a->track < b->track);
 }
 
-static void where(struct gt_cell cells[5], const struct lane *l)
-{
-	const struct gt_track *track = &l->seg->tracks[l->track], *device = &l->seg->tracks[gt_gpu_own_device(l->seg, l->track, l->device)];
-
-	gt_where_process(cells, l->seg, gt_track_process(l->seg, l->track));
-	cells[3] = device->kind == GT_TRACK_DEVICE ? gt_cell_i(device->id) : gt_cell_none();
-	cells[4] = track->kind == GT_TRACK_DEVICE ? gt_cell_gone("all") : gt_cell_i(track->id);
-}
-
 static int add_lane(const struct queues *q, struct gt_table *t, const struct lane *l, struct gt_err *err)
 {
 	uint64_t window = gt_launched_window_ns(&q->gpu, l->seg);
@@ -345,7 +336,7 @@ static int add_lane(const struct queues *q, struct gt_table *t, const struct lan
 		ns[0] -= ns[i];
 	if (gt_shares(ns, CLASSES, shares, err))
 		return -ENOMEM;
-	where(cells, l);
+	gt_where_stream(cells, l->seg, l->track);
 	cells[5] = gt_cell_u(l->launches);
 	cells[6] = gt_cell_u(l->most);
 	cells[7] = window ? (struct gt_cell){ .d = round((double)l->sum / (double)window * 1e4) / 1e4 } : gt_cell_none();
@@ -387,7 +378,7 @@ static void add_picture(const struct queues *q, struct gt_table *t, const struct
 
 		text[i] = letter(mean, touched);
 	}
-	where(cells, l);
+	gt_where_stream(cells, l->seg, l->track);
 	cells[5] = gt_cell_text(text);
 	cells[6] = gt_cell_u(l->most);
 	cells[7] = gt_cell_i(gt_since(a->opt, a->reader, l->seg, w.from));

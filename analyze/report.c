@@ -307,6 +307,20 @@ void gt_where_process(struct gt_cell cells[3], const struct gt_segment *seg, uin
 								 : gt_cell_none();
 }
 
+void gt_where_device(struct gt_cell cells[4], const struct gt_segment *seg, uint32_t track)
+{
+	uint32_t device = gt_track_device(seg, track);
+
+	gt_where_process(cells, seg, gt_track_process(seg, track));
+	cells[3] = device == GT_NONE ? gt_cell_none() : gt_cell_i(seg->tracks[device].id);
+}
+
+void gt_where_stream(struct gt_cell cells[5], const struct gt_segment *seg, uint32_t track)
+{
+	gt_where_device(cells, seg, track);
+	cells[4] = seg->tracks[track].kind == GT_TRACK_DEVICE ? gt_cell_gone("all") : gt_cell_i(seg->tracks[track].id);
+}
+
 void gt_where_thread(struct gt_cell cells[2], const struct gt_segment *seg, uint32_t track)
 {
 	const struct gt_track *t = track < seg->ntracks ? &seg->tracks[track] : NULL;

@@ -84,11 +84,17 @@ bool gt_nothing_chosen(const struct gt_asked *a);
  * such rows out. NULL: they did not. What was filtered away is absent from tables, never 0. */
 const char *gt_filtered_away(const struct gt_asked *a, unsigned layer, unsigned op);
 
-/* Where something happened, as four columns: recording (which segment), pid, process, tid and thread. Tables of files with
+/* Where something happened, as columns: recording (which segment), pid, process; and device, stream, or tid and thread. Tables of files with
  * one segment leave the first out: pass columns and cells from gt_where_skip(r) on. */
 #define GT_WHERE_PROCESS { "recording", "Recording", GT_C_COUNT }, { "pid", "PID", GT_C_COUNT }, { "process", "Process", GT_C_TEXT }
+/* Four: the process, and its GPU. Five: and the stream. */
+#define GT_WHERE_DEVICE GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }
+#define GT_WHERE_STREAM GT_WHERE_DEVICE, { "stream", "Stream", GT_C_COUNT }
 #define GT_WHERE_THREAD { "tid", "TID", GT_C_COUNT }, { "thread", "Thread", GT_C_TEXT }
 void gt_where_process(struct gt_cell cells[3], const struct gt_segment *seg, uint32_t process);
+/* track: the device's, or one below it; what stands in the place of a device that was not told of has no number. */
+void gt_where_device(struct gt_cell cells[4], const struct gt_segment *seg, uint32_t track);
+void gt_where_stream(struct gt_cell cells[5], const struct gt_segment *seg, uint32_t track);	/* of a device: all its streams */
 void gt_where_thread(struct gt_cell cells[2], const struct gt_segment *seg, uint32_t track);
 static inline unsigned gt_where_skip(struct gt_reader *r) { return gt_reader_segments(r) > 1 ? 0 : 1; }
 #endif

@@ -347,7 +347,7 @@ static bool found_any(const struct gt_steps *s)
 }
 
 static const struct gt_column columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "found_by", "Found by", GT_C_TEXT }, { "steps", "Steps", GT_C_COUNT },
+	GT_WHERE_DEVICE, { "found_by", "Found by", GT_C_TEXT }, { "steps", "Steps", GT_C_COUNT },
 	{ "alike_percent", "Repeating %", GT_C_PERCENT }, { "sequences", "Sequences", GT_C_COUNT }, { "warm_up", "Warm-up", GT_C_COUNT },
 	{ "p50_ns", "Median", GT_C_NS }, { "p90_ns", "p90", GT_C_NS }, { "p99_ns", "p99", GT_C_NS }, { "min_ns", "Min", GT_C_NS },
 	{ "max_ns", "Max", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT }, { "drift", "Drift", GT_C_TEXT },
@@ -355,7 +355,7 @@ static const struct gt_column columns[] = {
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 static const struct gt_column step_columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "step", "Step", GT_C_COUNT }, { "start_ns", "Start", GT_C_TIME },
+	GT_WHERE_DEVICE, { "step", "Step", GT_C_COUNT }, { "start_ns", "Start", GT_C_TIME },
 	{ "duration_ns", "Duration", GT_C_NS }, { "busy_ns", "GPU busy", GT_C_NS }, { "idle_ns", "GPU idle", GT_C_NS },
 	{ "kernels", "Kernels", GT_C_COUNT }, { "copies", "Copies", GT_C_COUNT }, { "sets", "Sets", GT_C_COUNT },
 	{ "bytes", "Bytes", GT_C_BYTES }, { "calls", "Calls", GT_C_COUNT }, { "runtime_calls", "Runtime calls", GT_C_COUNT },
@@ -363,7 +363,7 @@ static const struct gt_column step_columns[] = {
 };
 #define NSTEP (sizeof(step_columns) / sizeof(*step_columns))
 static const struct gt_column slow_columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "step", "Step", GT_C_COUNT }, { "duration_ns", "Duration", GT_C_NS },
+	GT_WHERE_DEVICE, { "step", "Step", GT_C_COUNT }, { "duration_ns", "Duration", GT_C_NS },
 	{ "over_ns", "Over median", GT_C_NS }, { "name", "What", GT_C_TEXT }, { "layer", "Layer", GT_C_TEXT },
 	{ "time_ns", "Time", GT_C_NS }, { "median_ns", "Median", GT_C_NS },
 	{ "difference_ns", "Difference", GT_C_NS },
@@ -372,10 +372,7 @@ static const struct gt_column slow_columns[] = {
 
 static void where(struct gt_cell cells[4], const struct gt_steps *s, const struct gt_steps_lane *l)
 {
-	const struct gt_track *device = &l->seg->tracks[l->number - s->order.tracks[l->seg->index]];
-
-	gt_where_process(cells, l->seg, l->process);
-	cells[3] = device->kind == GT_TRACK_DEVICE ? gt_cell_i(device->id) : gt_cell_none();
+	gt_where_device(cells, l->seg, l->number - s->order.tracks[l->seg->index]);
 }
 
 static const char *name_of(const struct gt_steps *s, uint32_t name, struct gt_kernel_names *names)

@@ -163,7 +163,7 @@ int gt_stretches_op(struct gt_stretches *s, const struct gt_launched_op *op, str
 /* ---- tables ---- */
 
 static const struct gt_column device_columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "window_ns", "Window", GT_C_NS }, { "idle_ns", "Idle between", GT_C_NS },
+	GT_WHERE_DEVICE, { "window_ns", "Window", GT_C_NS }, { "idle_ns", "Idle between", GT_C_NS },
 	{ "unqueued_ns", "Nothing queued", GT_C_NS }, { "unqueued_percent", "Share %", GT_C_PERCENT },
 	{ "before_call_ns", "Before call", GT_C_NS }, { "in_call_ns", "In call", GT_C_NS }, { "after_call_ns", "To start", GT_C_NS },
 	{ "stretches", "Stretches", GT_C_COUNT }, { "late_ns", "Over 1 ms", GT_C_NS }, { "launched_ns", "Launched", GT_C_NS },
@@ -171,24 +171,18 @@ static const struct gt_column device_columns[] = {
 };
 #define NDEVICE (sizeof(device_columns) / sizeof(*device_columns))
 static const struct gt_column stretch_columns[] = {
-	GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Duration", GT_C_NS },
+	GT_WHERE_DEVICE, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Duration", GT_C_NS },
 	{ "launches", "Launches", GT_C_COUNT }, { "unqueued_ns", "Nothing queued", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT },
 	{ "first", "First launched", GT_C_TEXT }, { "idle_ns", NULL, GT_C_NS },
 };
 #define NSTRETCH (sizeof(stretch_columns) / sizeof(*stretch_columns))
-
-static struct gt_cell device_id(const struct gt_segment *seg, uint32_t track)
-{
-	return seg->tracks[track].kind == GT_TRACK_DEVICE ? gt_cell_i(seg->tracks[track].id) : gt_cell_none();
-}
 
 static void add_device(const struct gt_stretches *s, struct gt_table *t, const struct gt_stretch_lane *l)
 {
 	uint64_t window = gt_launched_window_ns(s->launched, l->seg);
 	struct gt_cell cells[NDEVICE];
 
-	gt_where_process(cells, l->seg, gt_track_process(l->seg, l->track));
-	cells[3] = device_id(l->seg, l->track);
+	gt_where_device(cells, l->seg, l->track);
 	cells[4] = gt_cell_u(window);
 	cells[5] = gt_cell_u(l->idle);
 	cells[6] = gt_cell_u(l->unqueued);
@@ -212,8 +206,7 @@ static void add_stretch(const struct gt_stretches *s, struct gt_table *t, struct
 
 	if (type != GT_NONE && k->seg->types[type].category == GT_CAT_KERNEL)
 		brief = gt_kernel_names_get(names, name);
-	gt_where_process(cells, k->seg, gt_track_process(k->seg, k->track));
-	cells[3] = device_id(k->seg, k->track);
+	gt_where_device(cells, k->seg, k->track);
 	cells[4] = gt_cell_i(gt_since(a->opt, a->reader, k->seg, k->start));
 	cells[5] = gt_cell_i(k->dur);
 	cells[6] = gt_cell_u(k->a);
