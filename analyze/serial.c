@@ -148,10 +148,9 @@ static bool may_hold(const char *name)
 	static const char *const calls[] = { "cuLaunchHostFunc", "cudaLaunchHostFunc", "cuStreamAddCallback", "cudaStreamAddCallback",
 					     "cuStreamWaitValue32", "cuStreamWaitValue64", "cuStreamBatchMemOp",
 					     "cuWaitExternalSemaphoresAsync", "cudaWaitExternalSemaphoresAsync" };
-	size_t len = gt_api_base_length(name);
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (strlen(calls[i]) == len && !memcmp(calls[i], name, len))
+		if (gt_api_is(name, calls[i]))
 			return true;
 	return false;
 }

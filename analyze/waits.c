@@ -66,10 +66,9 @@ enum gt_wait_for gt_wait_of_call(const char *name)
 		{ "cuCtxSynchronize", GT_WAIT_CONTEXT }, { "cudaDeviceSynchronize", GT_WAIT_DEVICE },
 		{ "cudaThreadSynchronize", GT_WAIT_DEVICE },
 	};
-	size_t len = gt_api_base_length(name);
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (strlen(calls[i].name) == len && !memcmp(calls[i].name, name, len))
+		if (gt_api_is(name, calls[i].name))
 			return calls[i].what;
 	return GT_WAIT_OTHER;
 }

@@ -162,6 +162,13 @@ size_t gt_api_base_length(const char *name)
 	}
 }
 
+bool gt_api_is(const char *name, const char *base)
+{
+	size_t n = strlen(base);
+
+	return !strncmp(name, base, n) && gt_api_base_length(name) == n;
+}
+
 /* The row that has this base name, whichever version. A runtime function's twin is sought under its driver name. */
 static uint32_t find_base(const char *name)
 {

@@ -54,6 +54,7 @@ bool gt_api_ends_stream(const char *name);
 bool gt_api_per_thread(const char *name);		/* its default stream is the calling thread's own */
 uint32_t gt_api_find(const char *name);			/* id or GT_NONE; O(1) */
 size_t gt_api_base_length(const char *name);		/* of the name without _ptsz, _ptds, _v2, _v3020 and the like */
+bool gt_api_is(const char *name, const char *base);	/* is it this function, in whichever version? */
 /* Category and so on of a name that may be missing in the table or lack its suffix ("cuMemAlloc", "cudaMalloc"): by table,
  * then by the table's base name, then by its words. name always set to the caller's. */
 struct gt_api gt_api_guess(const char *name);

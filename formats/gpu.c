@@ -47,10 +47,9 @@ enum gt_gpu_wait gt_gpu_wait_of_call(const char *name)
 		{ "cuStreamSynchronize", GT_GPU_WAIT_STREAM }, { "cuCtxSynchronize", GT_GPU_WAIT_CONTEXT },
 		{ "cuEventSynchronize", GT_GPU_WAIT_EVENT }, { "cuStreamWaitEvent", GT_GPU_WAIT_STREAM_EVENT },
 	};
-	size_t len = gt_api_base_length(name);
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (strlen(calls[i].name) == len && !memcmp(calls[i].name, name, len))
+		if (gt_api_is(name, calls[i].name))
 			return calls[i].wait;
 	return GT_GPU_WAIT_UNKNOWN;
 }
