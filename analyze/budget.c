@@ -278,9 +278,8 @@ static int names_table(struct gt_idle *s, uint64_t whole, struct gt_table **to, 
 		qsort(s->names, s->nnames, sizeof(*s->names), by_exposed);
 	for (size_t i = 0; i < shown; i++) {
 		const struct gt_idle_name *n = &s->names[i];
-		const char *brief = gt_kernel_names_get(names, n->text);
 
-		gt_table_add(*to, (struct gt_cell[]){ gt_cell_text(brief ? brief : n->text), gt_cell_u(n->count), gt_cell_u(n->total),
+		gt_table_add(*to, (struct gt_cell[]){ gt_cell_text(gt_kernel_names_shown(names, n->text)), gt_cell_u(n->count), gt_cell_u(n->total),
 			     gt_cell_u(n->exposed), gt_cell_share(n->exposed, whole), gt_cell_text(gt_work_kind_word(n->kind)),
 			     gt_cell_text(n->text) });
 	}

@@ -201,10 +201,9 @@ struct gt_table *gt_called_launches_table(struct gt_called *g, struct gt_err *er
 
 	for (size_t i = 0; shares && names && t && i < shown; i++) {
 		const struct gt_called_group *k = &g->list[i];
-		const char *brief = k->name ? gt_kernel_names_get(names, k->name) : NULL;
 
 		gt_table_add(t, (struct gt_cell[]){
-			brief ? gt_cell_text(brief) : gt_cell_none(), gt_cell_u(k->count), gt_cell_faults(k->failed), gt_cell_u(k->total),
+			k->name ? gt_cell_text(gt_kernel_names_shown(names, k->name)) : gt_cell_none(), gt_cell_u(k->count), gt_cell_faults(k->failed), gt_cell_u(k->total),
 			gt_cell_u(k->total / k->count), gt_cell_u(k->longest), gt_cell_i(shares[i]),
 			k->name ? gt_cell_text(k->name) : gt_cell_none() });
 	}

@@ -203,12 +203,9 @@ static void add(const struct gt_asked *a, struct gt_table *t, struct counter *c)
 static int by_place(const void *pa, const void *pb)
 {
 	const struct counter *a = pa, *b = pb;
+	int order = gt_by_place(a->seg, a->track, b->seg, b->track);
 
-	if (a->seg != b->seg)
-		return a->seg->index < b->seg->index ? -1 : 1;
-	if (a->track != b->track)
-		return a->track < b->track ? -1 : 1;
-	return (a->type > b->type) - (a->type < b->type);
+	return order ? order : (a->type > b->type) - (a->type < b->type);
 }
 
 static void note_doubts(const struct counters *c, struct gt_table *t)

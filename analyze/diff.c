@@ -278,13 +278,12 @@ static struct gt_cell verdict_cell(enum gt_verdict verdict)
 static void add_name(struct gt_table *t, const struct name *n, struct gt_kernel_names *kernels)
 {
 	bool both = n->has_a && n->has_b, kernel = !strcmp(n->category, gt_category_word(GT_CAT_KERNEL));
-	const char *brief = kernel ? gt_kernel_names_get(kernels, n->name) : NULL;
 	double noise = both ? gt_diff_noise(&n->a, &n->b) : -1;
 	struct gt_cell by = noise >= 0 && n->a.mean > 0 ? percent((long double)(noise / n->a.mean)) : gt_cell_none();
 
 	by.change = false;
 	gt_table_add(t, (struct gt_cell[NNAME]){
-		gt_cell_text(brief ? brief : n->name), verdict_cell(n->verdict),
+		gt_cell_text(kernel ? gt_kernel_names_shown(kernels, n->name) : n->name), verdict_cell(n->verdict),
 		both ? percent(gt_change((long double)n->a.mean, (long double)n->b.mean)) : gt_cell_none(), by,
 		{ .absent = n->verdict == GT_VERDICT_UNRECORDED, .change = true, .i = n->total_b - n->total_a },
 		gt_cell_known(n->has_a, n->a.count), gt_cell_known(n->has_b, n->b.count), mean(n->has_a, &n->a), mean(n->has_b, &n->b),

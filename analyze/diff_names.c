@@ -203,12 +203,11 @@ static void add_row(struct gt_table *t, const char *text, const struct by_name *
 {
 	const struct sum *sum = &one->sum;
 	bool kernel = one->layer == GT_LAYER_GPU && one->category == GT_CAT_KERNEL;
-	const char *brief = kernel ? gt_kernel_names_get(kernels, text) : NULL;
 	long double ns = 0;
 	bool known = gt_deviation(sum->count, sum->total, &sum->squares, &ns);
 	double slices, drifts = drift(sum, &slices);
 
-	gt_table_add(t, (struct gt_cell[]){gt_cell_text(brief ? brief : text),
+	gt_table_add(t, (struct gt_cell[]){gt_cell_text(kernel ? gt_kernel_names_shown(kernels, text) : text),
 					   gt_cell_text(gt_layer_word(one->layer)),
 					   gt_cell_text(gt_category_word(one->category)),
 					   gt_cell_u(sum->count),

@@ -82,12 +82,9 @@ static const char *name_of(const struct gt_idle *s, struct gt_kernel_names *name
 {
 	const struct gt_segment *seg = number == GT_NONE ? NULL : segment_of(s, number);
 	const struct gt_type *type = seg ? &seg->types[number - s->order.types[seg->index]] : NULL;
-	const char *text = type ? gt_str(seg, type->name) : NULL, *brief;
+	const char *text = type ? gt_str(seg, type->name) : NULL;
 
-	if (!type || type->category != GT_CAT_KERNEL)
-		return text;
-	brief = gt_kernel_names_get(names, text);
-	return brief ? brief : text;
+	return type && type->category == GT_CAT_KERNEL ? gt_kernel_names_shown(names, text) : text;
 }
 
 static struct gt_cell name_cell(const char *name) { return name ? gt_cell_text(name) : gt_cell_none(); }

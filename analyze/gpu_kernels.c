@@ -218,11 +218,8 @@ static int kernels_finish(void *state, struct gt_table **tables, unsigned max, s
 	for (size_t i = 0; sparks && i < shown; i++)
 		if (k->list[i].ran.hist && !k->list[i].ran.coarse)
 			gt_spark_see(&scale, k->list[i].ran.hist);
-	for (size_t i = 0; i < shown; i++) {
-		const char *brief = gt_kernel_names_get(names, k->list[i].name);
-
-		add_kernel(tables[0], &k->list[i], brief ? brief : k->list[i].name, busy, k->time.crowded, sparks ? &scale : NULL);
-	}
+	for (size_t i = 0; i < shown; i++)
+		add_kernel(tables[0], &k->list[i], gt_kernel_names_shown(names, k->list[i].name), busy, k->time.crowded, sparks ? &scale : NULL);
 	gt_table_gives_way(tables[0],
 			   "queued min_ns p90_ns stddev_ns p50_ns launch_mean_ns queue_mean_ns max_ns p99_ns mean_ns busy_percent spark");
 	gt_table_note_cut(tables[0], k->n, shown);
@@ -274,10 +271,9 @@ static void add_top(struct kernels *k, struct gt_table *t, struct gt_kernel_name
 
 	for (size_t i = 0; i < shown; i++) {
 		const struct kernel *one = &k->list[i];
-		const char *brief = gt_kernel_names_get(names, one->name);
 
 		gt_table_add(t, (struct gt_cell[]){
-			gt_cell_text(brief ? brief : one->name), gt_cell_u(one->ran.count), gt_cell_u(one->ran.total),
+			gt_cell_text(gt_kernel_names_shown(names, one->name)), gt_cell_u(one->ran.count), gt_cell_u(one->ran.total),
 			gt_cell_mean(one->ran.total, one->ran.count), gt_cell_u(one->ran.longest),
 			gt_cell_share(one->busy, k->time.crowded ? 0 : busy), gt_cell_text(one->name) });
 	}

@@ -323,9 +323,7 @@ static int by_track(const void *pa, const void *pb)
 {
 	const struct device *a = pa, *b = pb;
 
-	if (a->seg != b->seg)
-		return a->seg->index < b->seg->index ? -1 : 1;
-	return (a->track > b->track) - (a->track < b->track);
+	return gt_by_place(a->seg, a->track, b->seg, b->track);
 }
 
 static void add_notes(const struct overlap *o, struct gt_table *t)

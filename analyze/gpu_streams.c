@@ -23,22 +23,11 @@ static const struct gt_column columns[] = {
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(*columns))
 
-/* Devices in the order of the trace, each before its streams, those by their ids. */
 static int by_device(const void *pa, const void *pb)
 {
 	const struct gt_gpu_place *a = pa, *b = pb;
-	const struct gt_track *ta = &a->seg->tracks[a->track], *tb = &b->seg->tracks[b->track];
-	bool device_a = ta->kind == GT_TRACK_DEVICE, device_b = tb->kind == GT_TRACK_DEVICE;
 
-	if (a->seg != b->seg)
-		return a->seg->index < b->seg->index ? -1 : 1;
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	if (device_a != device_b)
-		return device_a ? -1 : 1;
-	if (ta->id != tb->id)
-		return ta->id < tb->id ? -1 : 1;
-	return (a->track > b->track) - (a->track < b->track);
+	return gt_by_stream(a->seg, a->device, a->track, b->seg, b->device, b->track);
 }
 
 static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p, struct gt_gpu_namer *namer)

@@ -167,9 +167,7 @@ static int by_track(const void *pa, const void *pb)
 {
 	const struct gt_gpu_place *a = pa, *b = pb;
 
-	if (a->seg != b->seg)
-		return a->seg->index < b->seg->index ? -1 : 1;
-	return (a->track > b->track) - (a->track < b->track);
+	return gt_by_place(a->seg, a->track, b->seg, b->track);
 }
 
 int gt_gpu_time_finish(struct gt_gpu_time *t, struct gt_err *err)

@@ -178,11 +178,10 @@ static struct gt_cell pid_of(const struct group *g)
 /* What people call it, in `text` or borrowed from names. */
 static const char *label(const struct group *g, struct gt_kernel_names *names, char text[96])
 {
-	const char *brief = g->name ? gt_kernel_names_get(names, g->name) : NULL;
 	int n;
 
 	if (g->name)
-		return brief ? brief : g->name;
+		return gt_kernel_names_shown(names, g->name);
 	n = g->graph ? snprintf(text, 96, "graph %llu", (unsigned long long)g->graph) : snprintf(text, 96, "graph");
 	if (g->process != GT_NONE)
 		n += snprintf(text + n, 96 - (size_t)n, " (pid %lld)", (long long)g->seg->tracks[g->process].id);

@@ -71,10 +71,9 @@ static const struct gt_column columns[] = {
 static int by_place(const void *pa, const void *pb)
 {
 	const struct gt_live_counter *a = pa, *b = pb;
+	int order = gt_by_place(a->seg, a->track, b->seg, b->track);
 
-	if (a->seg != b->seg)
-		return a->seg->index < b->seg->index ? -1 : 1;
-	return a->track != b->track ? (a->track < b->track ? -1 : 1) : (a->type > b->type) - (a->type < b->type);
+	return order ? order : (a->type > b->type) - (a->type < b->type);
 }
 
 /* What was held at the end. When a process ends its counters are set to 0, later than any call that could have freed; what it held then

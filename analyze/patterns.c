@@ -223,13 +223,8 @@ static void add_stream(const struct patterns *p, struct gt_table *t, const struc
 static int by_stream(const void *pa, const void *pb)
 {
 	const struct lane *a = *(const struct lane *const *)pa, *b = *(const struct lane *const *)pb;
-	int64_t ia = a->seg->tracks[a->track].id, ib = b->seg->tracks[b->track].id;
 
-	if (a->seg != b->seg)
-		return a->seg->index < b->seg->index ? -1 : 1;
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	return ia != ib ? (ia < ib ? -1 : 1) : (a->track > b->track) - (a->track < b->track);
+	return gt_by_stream(a->seg, a->device, a->track, b->seg, b->device, b->track);
 }
 
 static int streams_table(const struct patterns *p, struct gt_table *t, struct gt_err *err)
@@ -263,10 +258,9 @@ static int by_runs(const void *pa, const void *pb)
 static void add_run_row(const struct patterns *p, struct gt_table *t, struct gt_kernel_names *names, const struct name *n)
 {
 	const struct gt_asked *a = &p->gpu.asked;
-	const char *brief = gt_kernel_names_get(names, n->text);
 
 	gt_table_add(t, (struct gt_cell[NRUN]){
-		gt_cell_text(brief ? brief : n->text), gt_cell_u(n->launches), gt_cell_u(n->in_runs),
+		gt_cell_text(gt_kernel_names_shown(names, n->text)), gt_cell_u(n->launches), gt_cell_u(n->in_runs),
 		gt_cell_share(n->in_runs, n->launches), gt_cell_u(n->runs), gt_cell_u(n->longest), gt_cell_u(n->longest_ns),
 		gt_cell_i(gt_since(a->opt, a->reader, n->longest_seg, n->longest_at)), stream_id(n->longest_seg, n->longest_track),
 		gt_cell_text(n->text) });
@@ -308,8 +302,7 @@ static void put_names(const struct patterns *p, const struct gt_sequence *s, str
 {
 	for (uint32_t i = GT_SEQUENCE_LONGEST - s->n; i < GT_SEQUENCE_LONGEST; i++) {
 		const struct name *n = &p->names[s->names[i]];
-		const char *brief = n->kernel ? gt_kernel_names_get(names, n->text) : n->text;
-		const char *text = brief ? brief : n->text;
+		const char *text = n->kernel ? gt_kernel_names_shown(names, n->text) : n->text;
 		size_t len = strlen(text);
 
 		gt_buf_str(b, i > GT_SEQUENCE_LONGEST - s->n ? "; " : "");

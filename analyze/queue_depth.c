@@ -305,21 +305,11 @@ static const struct gt_column picture_columns[] = {
 #define NPICTURE (sizeof(picture_columns) / sizeof(*picture_columns))
 #define BESIDE 44u
 
-/* Devices in the order of the trace, each before its streams, those by their id. */
 static int by_device(const void *pa, const void *pb)
 {
 	const struct lane *a = pa, *b = pb;
-	const struct gt_track *ta = &a->seg->tracks[a->track], *tb = &b->seg->tracks[b->track];
 
-	if (a->seg != b->seg)
-		return a->seg->index < b->seg->index ? -1 : 1;
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	if (is_device(a) != is_device(b))
-		return is_device(a) ? -1 : 1;
-	if (ta->id != tb->id)
-		return ta->id < tb->id ? -1 : 1;
-	return (a->track > b->track) - (a->track < b->track);
+	return gt_by_stream(a->seg, a->device, a->track, b->seg, b->device, b->track);
 }
 
 static int add_lane(const struct queues *q, struct gt_table *t, const struct lane *l, struct gt_err *err)

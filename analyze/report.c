@@ -307,6 +307,22 @@ void gt_where_process(struct gt_cell cells[3], const struct gt_segment *seg, uin
 								 : gt_cell_none();
 }
 
+int gt_by_stream(const struct gt_segment *a, uint32_t device_a, uint32_t track_a, const struct gt_segment *b, uint32_t device_b,
+		 uint32_t track_b)
+{
+	int order = gt_by_place(a, device_a, b, device_b);
+	const struct gt_track *ta = &a->tracks[track_a], *tb = &b->tracks[track_b];
+	bool first_a = ta->kind == GT_TRACK_DEVICE, first_b = tb->kind == GT_TRACK_DEVICE;
+
+	if (order)
+		return order;
+	if (first_a != first_b)
+		return first_a ? -1 : 1;
+	if (ta->id != tb->id)
+		return ta->id < tb->id ? -1 : 1;
+	return gt_by_place(a, track_a, b, track_b);
+}
+
 void gt_where_device(struct gt_cell cells[4], const struct gt_segment *seg, uint32_t track)
 {
 	uint32_t device = gt_track_device(seg, track);

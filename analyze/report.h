@@ -91,6 +91,16 @@ const char *gt_filtered_away(const struct gt_asked *a, unsigned layer, unsigned 
 #define GT_WHERE_DEVICE GT_WHERE_PROCESS, { "device", "Device", GT_C_COUNT }
 #define GT_WHERE_STREAM GT_WHERE_DEVICE, { "stream", "Stream", GT_C_COUNT }
 #define GT_WHERE_THREAD { "tid", "TID", GT_C_COUNT }, { "thread", "Thread", GT_C_TEXT }
+/* In order of the file: which of two places comes first, as qsort wants it; 0: they are one. */
+static inline int gt_by_place(const struct gt_segment *a, uint32_t track_a, const struct gt_segment *b, uint32_t track_b)
+{
+	if (a != b)
+		return a->index < b->index ? -1 : 1;
+	return (track_a > track_b) - (track_a < track_b);
+}
+/* Likewise devices, each before its streams, those by their id. device: the track of the track's, or what stands in its place. */
+int gt_by_stream(const struct gt_segment *a, uint32_t device_a, uint32_t track_a, const struct gt_segment *b, uint32_t device_b,
+		 uint32_t track_b);
 void gt_where_process(struct gt_cell cells[3], const struct gt_segment *seg, uint32_t process);
 /* track: the device's, or one below it; what stands in the place of a device that was not told of has no number. */
 void gt_where_device(struct gt_cell cells[4], const struct gt_segment *seg, uint32_t track);

@@ -44,9 +44,7 @@ static int by_uuid(const void *pa, const void *pb)
 	const struct gpu *a = pa, *b = pb;
 	int order = strcmp(a->uuid, b->uuid);
 
-	if (order || a->seg == b->seg)
-		return order ? order : (a->track > b->track) - (a->track < b->track);
-	return a->seg->index < b->seg->index ? -1 : 1;
+	return order ? order : gt_by_place(a->seg, a->track, b->seg, b->track);
 }
 
 static int add_devices(struct gpus *g, const struct gt_segment *seg, const struct tolds *all)

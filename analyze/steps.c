@@ -378,9 +378,8 @@ static void where(struct gt_cell cells[4], const struct gt_steps *s, const struc
 static const char *name_of(const struct gt_steps *s, uint32_t name, struct gt_kernel_names *names)
 {
 	const struct gt_name_id *n = &s->names.list[name];
-	const char *brief = n->tag == GT_LAYER_GPU ? gt_kernel_names_get(names, n->text) : NULL;
 
-	return brief ? brief : n->text;
+	return n->tag == GT_LAYER_GPU ? gt_kernel_names_shown(names, n->text) : n->text;
 }
 
 static void drift_cells(const struct drift *d, uint64_t middle, struct gt_cell cells[2])

@@ -201,18 +201,18 @@ static void add_stretch(const struct gt_stretches *s, struct gt_table *t, struct
 {
 	const struct gt_asked *a = &s->launched->asked;
 	uint32_t type = k->type == GT_NONE ? GT_NONE : k->type - s->launched->order.types[k->seg->index];
-	const char *name = gt_type_name(k->seg, type), *brief = NULL;
+	const char *name = gt_type_name(k->seg, type);
 	struct gt_cell cells[NSTRETCH];
 
 	if (type != GT_NONE && k->seg->types[type].category == GT_CAT_KERNEL)
-		brief = gt_kernel_names_get(names, name);
+		name = gt_kernel_names_shown(names, name);
 	gt_where_device(cells, k->seg, k->track);
 	cells[4] = gt_cell_i(gt_since(a->opt, a->reader, k->seg, k->start));
 	cells[5] = gt_cell_i(k->dur);
 	cells[6] = gt_cell_u(k->a);
 	cells[7] = gt_cell_i(k->score);
 	cells[8] = gt_cell_share((uint64_t)k->dur - k->b, (uint64_t)k->dur);
-	cells[9] = gt_cell_text(brief ? brief : name);
+	cells[9] = gt_cell_text(name);
 	cells[10] = gt_cell_u(k->b);
 	gt_table_add(t, cells + gt_where_skip(a->reader));
 }
@@ -221,9 +221,7 @@ static int by_track(const void *pa, const void *pb)
 {
 	const struct gt_stretch_lane *a = pa, *b = pb;
 
-	if (a->seg != b->seg)
-		return a->seg->index < b->seg->index ? -1 : 1;
-	return (a->track > b->track) - (a->track < b->track);
+	return gt_by_place(a->seg, a->track, b->seg, b->track);
 }
 
 static void fill(struct gt_stretches *s, struct gt_table **tables, struct gt_kernel_names *names)

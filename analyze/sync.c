@@ -184,9 +184,7 @@ static int by_thread(const void *pa, const void *pb)
 {
 	const struct group *a = pa, *b = pb;
 
-	if (a->seg != b->seg)
-		return a->seg->index < b->seg->index ? -1 : 1;
-	return (a->track > b->track) - (a->track < b->track);
+	return gt_by_place(a->seg, a->track, b->seg, b->track);
 }
 
 static int by_total(const void *pa, const void *pb)

@@ -16,9 +16,7 @@ static int by_busy(const void *pa, const void *pb)
 
 	if (a->lane->busy != b->lane->busy)
 		return a->lane->busy < b->lane->busy ? 1 : -1;
-	if (a->seg->index != b->seg->index)
-		return a->seg->index < b->seg->index ? -1 : 1;
-	return (a->track > b->track) - (a->track < b->track);
+	return gt_by_place(a->seg, a->track, b->seg, b->track);
 }
 
 /* new: free it */

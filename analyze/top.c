@@ -60,9 +60,9 @@ static int list(struct gt_table *t, const struct gt_names *names, const struct g
 	for (size_t i = 0; !rc && i < shown; i++) {
 		const struct gt_name *name = &names->list[i];
 		bool kernel = name->layer == GT_LAYER_GPU && name->category == GT_CAT_KERNEL;
-		const char *brief = kernel ? gt_kernel_names_get(kernels, name->text) : NULL;
+		const char *shown_as = kernel ? gt_kernel_names_shown(kernels, name->text) : name->text;
 
-		rc = add_name(t, names, name, brief ? brief : name->text, shares[i], sparks ? &scale : NULL, err);
+		rc = add_name(t, names, name, shown_as, shares[i], sparks ? &scale : NULL, err);
 		coarse |= gt_names_sum(names, name).coarse;
 	}
 	for (size_t i = 1; i < names->n; i++)

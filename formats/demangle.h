@@ -24,6 +24,13 @@ struct gt_reader;
 struct gt_kernel_names *gt_kernel_names_of(struct gt_reader *r, enum gt_name_form form);
 /* The form of this name (mangled or not), borrowed until gt_kernel_names_free; NULL when memory is out. */
 const char *gt_kernel_names_get(struct gt_kernel_names *k, const char *name);
+/* The same; where memory is out, the name as it is. */
+static inline const char *gt_kernel_names_shown(struct gt_kernel_names *k, const char *name)
+{
+	const char *form = gt_kernel_names_get(k, name);
+
+	return form ? form : name;
+}
 /* All so far, in the order they came: 0 .. count - 1. full is as it was handed in. */
 size_t gt_kernel_names_count(const struct gt_kernel_names *k);
 const char *gt_kernel_names_at(const struct gt_kernel_names *k, size_t i, const char **full);
