@@ -344,8 +344,8 @@ static void fill_pinning(const struct copies *c, struct gt_table *t)
 			if (p.pageable[z].count && !add_size(t, directions[d], &p, z))
 				without += p.pageable[z].count;
 		if (without)
-			gt_note_many(t, without, "cannot answer for %llu {copy|copies} %s: there are no pinned ones of {its|their} size (or, of 1 MiB "
-				     "and more, down to a quarter of it)", (unsigned long long)without, gt_direction_text(directions[d]));
+			gt_note_many(t, without, "cannot answer for %llu {copy|copies} %s: there are no pinned ones of {its|their} size "
+				     "(or, of 1 MiB and more, down to a quarter of it)", (unsigned long long)without, gt_direction_text(directions[d]));
 	}
 	gt_table_gives_way(t, "pinned_from_bytes pinned_count bytes bandwidth_gb_per_s pinned_bandwidth_gb_per_s count pinned_ns total_ns");
 }

@@ -252,9 +252,12 @@ static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	{ "cut.tid", NULL, "cut out of a longer recording: tid ", "" },
 	{ "recovered.unread_bytes", NULL, "copied from a recording that was not closed: its end, with ", " {byte|bytes}, is not in it" },
 	{ "truncated", "false", "the imported file was cut short: its end is not in it", NULL },
-	{ "events_without_time", "0", "of the imported file ", " {event has no time that can be, so it is|events have no time that can be, so they are} in no figure" },
-	{ "negative_durations", "0", "of the imported file ", " {event ends before it begins: it counts|events end before they begin: they count} as 0 ns" },
-	{ "calls_not_nested", "0", "of the imported file ", " {call overlaps others of its thread by half, or comes|calls overlap others of their thread by half, or come} "
+	{ "events_without_time", "0", "of the imported file ",
+	  " {event has no time that can be, so it is|events have no time that can be, so they are} in no figure" },
+	{ "negative_durations", "0", "of the imported file ",
+	  " {event ends before it begins: it counts|events end before they begin: they count} as 0 ns" },
+	{ "calls_not_nested", "0", "of the imported file ",
+	  " {call overlaps others of its thread by half, or comes|calls overlap others of their thread by half, or come} "
 	  "too late to be put in order" },
 	{ "names_left_out", "0", "of the imported file ", " {name|names} found no room: {it has that of others|they are one}" },
 	{ "events_not_understood", "0", "of the imported file ", " {event is|events are} none that can be understood" },
@@ -268,12 +271,14 @@ static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	{ "gpu_untimed", "0", "GPU: ",
 	  " {launch, copy or set has no time, as no CUDA event could be put around it|launches, copies and sets have no time, as no CUDA "
 	  "event could be put around them} or read" },
-	{ "gpu_records_dropped", "0", "GPU: CUPTI dropped ", " {record: what it|records: what they} told is missing from every figure of the GPU" },
+	{ "gpu_records_dropped", "0", "GPU: CUPTI dropped ",
+	  " {record: what it|records: what they} told is missing from every figure of the GPU" },
 	{ "gpu_records_foreign", "0", "GPU: ",
 	  " {record|records} came back while another profiler had CUPTI, with times of its clock: what {it|they} told is missing from every "
 	  "figure of the GPU" },
 	{ "gpu_records_lost", "0", "GPU: ",
-	  " {record found no room on its way here: what it|records found no room on their way here: what they} told is missing from every figure of the GPU" },
+	  " {record found no room on its way here: what it|records found no room on their way here: what they} told is missing from "
+	  "every figure of the GPU" },
 	{ "gpu_records_impossible", "0", "GPU: ",
 	  " {record had impossible times: what it|records had impossible times: what they} told is missing from every figure of the GPU" },
 	{ "gpu_launches_without_record", "0", "GPU: of ",

@@ -137,10 +137,10 @@ static int histogram_finish(void *state, struct gt_table **tables, unsigned max,
 	free(list);
 	if (rc)
 		return rc;
-	if (n > shown)
+	if (n > shown) {
 		gt_table_lacks_rows(tables[0]);
-	if (n > shown)
-		gt_table_note(tables[0], "%zu more: --top 0 or --top %zu shows %s", n - shown, n, n - shown == 1 ? "it" : "them");
+		gt_note_many(tables[0], n - shown, "%zu more: --top 0 or --top %zu shows {it|them}", n - shown, n);
+	}
 	gt_query_note_sums(s, tables[0]);
 	gt_query_note_absent(s->rows, tables[0]);
 	if (layer != GT_LAYER_COUNT)

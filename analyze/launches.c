@@ -253,9 +253,9 @@ static void note_all(const struct launches *s, struct gt_table *t)
 	}
 	if (!s->n)
 		return;
-	gt_note_many(t, all.launches, "in all %llu {launch|launches}, %llu of them of graphs: %s in calls; %llu short, on the GPU for less time than "
-		     "in the call", (unsigned long long)all.launches, (unsigned long long)graphs, gt_scaled(GT_C_NS, gt_clamp(all.call)).text,
-		     (unsigned long long)all.brief);
+	gt_note_many(t, all.launches, "in all %llu {launch|launches}, %llu of them of graphs: %s in calls; %llu short, on the GPU for less "
+		     "time than in the call", (unsigned long long)all.launches, (unsigned long long)graphs,
+		     gt_scaled(GT_C_NS, gt_clamp(all.call)).text, (unsigned long long)all.brief);
 	gt_table_note(t, "call, queue and GPU %% are of the time from the start of the call to the end of both");
 	if (graphs)
 		gt_table_note(t, "a graph is one launch; call a node: the time of its calls by the nodes that they launched");
