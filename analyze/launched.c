@@ -244,14 +244,6 @@ int gt_launched_finish(struct gt_launched *l, struct gt_err *err)
 	return rc;
 }
 
-void gt_launched_window(const struct gt_launched *l, const struct gt_segment *seg, int64_t *from, int64_t *to)
-{
-	const struct gt_extent *w = &l->windows[seg->index];
-
-	*from = w->from;
-	*to = gt_extent_ns(w) ? gt_extent_end(w) : w->from;
-}
-
 uint64_t gt_launched_window_ns(const struct gt_launched *l, const struct gt_segment *seg)
 {
 	return gt_extent_ns(&l->windows[seg->index]);

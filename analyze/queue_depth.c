@@ -8,7 +8,7 @@
  * not return before there is room, so the time in calls that launch on a stream while its queue is full is time in which the
  * program was held up.
  *
- * Figures are over the window of the recording (gt_launched_window). A launch begins to wait long before its row, which is that
+ * Figures are over the window of the recording (extent.h). A launch begins to wait long before its row, which is that
  * of the work, comes by. So each launch makes three moments (the call begins, the call returns, the work starts), and a timeline
  * puts them in order; it holds those of the last 130,000 launches, and what was launched still earlier comes late: it is counted,
  * in a note. Of work that starts after --to the launches wait before it, so that range cannot be left to the scan: with one,
