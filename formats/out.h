@@ -36,15 +36,6 @@ static inline char *gt_out_room(struct gt_out *o, size_t n)
 		gt_out_flush_(o, n);
 	return o->data + o->len;
 }
-/* The same for who writes on and on: p is how far it has come, and is where to go on. */
-static inline char *gt_out_more(struct gt_out *o, char *p, size_t n)
-{
-	if (__builtin_expect((size_t)(o->data + o->cap - p) >= n, 1))
-		return p;
-	o->len = (size_t)(p - o->data);
-	gt_out_flush_(o, n);
-	return o->data + o->len;
-}
 static inline void gt_out_used(struct gt_out *o, char *end) { o->len = (size_t)(end - o->data); }
 
 void gt_out_add(struct gt_out *o, const void *bytes, size_t n);	/* any n */
