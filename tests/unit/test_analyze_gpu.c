@@ -56,6 +56,40 @@ static void kernels_by_name(void)
 	json_decref(j);
 }
 
+/* A launch that no time can be of is none to any report. */
+static void launches_that_cannot_be(void)
+{
+	const struct { int64_t start, ns; } lies[] = { { 900, GT_TIME_MAX + 1 }, { 900, INT64_MIN }, { -GT_TIME_MAX - 1, 5 }, { GT_TIME_MAX + 1, 5 },
+						       { INT64_MAX, INT64_MAX } };
+	static const struct { const char *report, *table, *note; } told[] = {
+		{ "kernels", "kernels", "5 of 6 kernels are joined to no call" },
+		{ "launches", "launch_times", "5 of 6 kernels, copies and sets are joined to no call" },
+		{ "budget", "budget", "5 operations are joined to no call" },
+		{ "cuda_kern_exec_sum", "cuda_kern_exec_sum", "5 of 6 kernels are joined to no call" },
+	};
+
+	for (size_t k = 0; k < sizeof(told) / sizeof(*told); k++) {
+		struct gt_gpu_work w;
+		struct gpus g;
+		json_t *j;
+
+		gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+		w = gpus_work(g.stream[0][0], 1000, 1100);
+		gpus_launched(&g, &w, 0, 900, 50, GT_JOIN_CORRELATION);
+		gpus_kernel(&g, 0, &w);
+		for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
+			w = gpus_work(g.stream[0][0], 2000 + 200 * (int64_t)i, 2100 + 200 * (int64_t)i);
+			gpus_launched(&g, &w, 0, 1900, 50, GT_JOIN_CORRELATION);
+			w.cause.start = lies[i].start;
+			w.cause.ns = (uint64_t)lies[i].ns;
+			gpus_kernel(&g, 0, &w);
+		}
+		j = report(gpus_end(&g), (const char *[]){ told[k].report, NULL }, &plain);
+		CHECK(noted(j, told[k].table, told[k].note));
+		json_decref(j);
+	}
+}
+
 /* People read names, not what compilers make of them; and what is no kernel keeps its own. */
 static void operations_have_short_names(void)
 {
@@ -516,7 +550,7 @@ static void threads_agree(void)
 	free(text[1]);
 }
 
-T_MAIN(T(kernels_by_name), T(operations_have_short_names), T(shares_are_of_what_can_be_added), T(bits_are_no_numbers),
+T_MAIN(T(kernels_by_name), T(launches_that_cannot_be), T(operations_have_short_names), T(shares_are_of_what_can_be_added), T(bits_are_no_numbers),
        T(what_is_missing_is_told), T(overlaps_count_once), T(quantiles_lie_between), T(copies_by_kind),
        T(streams_and_their_devices), T(a_range_cuts_busy_time), T(counters_that_are_not_certain), T(counters_over_time), T(whole_numbers_stay_exact),
        T(not_recorded_is_not_0), T(nothing_ran), T(the_overview_has_ten), T(recordings_add_up),
