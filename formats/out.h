@@ -1,5 +1,5 @@
 /* A buffered byte sink for everything that is printed or exported. Errors (a full disk) are remembered and come
- * out of gt_out_close, so nothing that writes has to check each line; long loops may ask gt_out_failed. */
+ * out of gt_out_close, so nothing that writes has to check each line; long loops may look at `failed`. */
 #ifndef GT_OUT_H
 #define GT_OUT_H
 #include <stdbool.h>

@@ -41,7 +41,7 @@ struct gt_cell {
 struct gt_table;
 /* name is the JSON key of the table, title its heading in text (NULL: none). new. */
 struct gt_table *gt_table_new(const char *name, const char *title, const struct gt_column *columns, unsigned ncolumns);
-/* One row of ncolumns cells. Memory failure is remembered and reported by gt_table_print. */
+/* One row of ncolumns cells. Memory failure is remembered and reported by gt_tables_print. */
 void gt_table_add(struct gt_table *t, const struct gt_cell *cells);
 /* A line under the heading (text), a member of "notes" (json): "sampled 1 in 100". */
 void gt_table_note(struct gt_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
