@@ -178,13 +178,23 @@ static void use(struct gt_tcb *t, uint8_t *buffer, uint32_t index, size_t valid)
 	give_buffer(buffer, index, valid);
 }
 
+static void tell_dropped(struct gt_tcb *t, void *context, uint32_t stream)
+{
+	const uint64_t now = gt_slow_clock();
+	size_t dropped = 0;
+	uint64_t n;
+
+	if (gpu->away || cupti.dropped(context, stream, &dropped) || !dropped)
+		return;
+	n = dropped;
+	gt_put_event(t, GT_EV_GPU_LOST, now, now, &n, 1);
+}
+
 void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	uint32_t index = ours() ? index_of(buffer) : BUFFERS;
 	int saved = errno;
 	struct gt_tcb *t = NULL;
-	size_t dropped = 0;
-	uint64_t n;
 
 	if (index == BUFFERS) {
 		gt_others_give(context, stream, buffer, size, valid);
@@ -194,14 +204,10 @@ void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 	if (index != EVERYBODYS)
 		use(t, buffer, index, valid);
 	__atomic_fetch_sub(&gpu->out, 1, __ATOMIC_RELAXED);
-	if (t && !gpu->away && index != EVERYBODYS && cupti.dropped(context, stream, &dropped))
-		dropped = 0;
-	if (index == EVERYBODYS)
-		dropped = valid / GT_K_BYTES;
-	if (t && dropped) {
-		n = dropped;
-		gt_put_event(t, GT_EV_GPU_LOST, gt_slow_clock(), gt_slow_clock(), &n, 1);
-	}
+	if (t && index != EVERYBODYS)
+		tell_dropped(t, context, stream);
+	for (size_t n = t && index == EVERYBODYS ? valid / GT_K_BYTES : 0; n; n--)	/* others have written over them */
+		gt_lost(t, gt_now(t), gt_now(t));
 	errno = saved;
 }
 

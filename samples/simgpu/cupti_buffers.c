@@ -329,17 +329,17 @@ int cupti_worker_start(void)
 	return running ? 0 : -1;
 }
 
-/* The first buffer with something in it that was to be forced out comes back later all the same. */
+/* The first buffer with something in it that is to be forced out comes back later all the same. Until then no flush brings anything. */
+static bool has_kept_back;
 static void keep_back(void)
 {
 	struct cupti_buffer *b = open_ones.first;
-	static bool done;
 
 	while (b && !b->telling)
 		b = b->next;
-	if (done || !cupti_knobs.back_ms || !b)
+	if (has_kept_back || !cupti_knobs.back_ms || !b)
 		return;
-	done = true;
+	has_kept_back = true;
 	take(&open_ones, b);
 	if (b->held)
 		cupti_abandon(b);
@@ -371,7 +371,7 @@ void cupti_flush(bool forced, bool all)
 		force(&full);
 		force(&open_ones);
 	}
-	for (b = open_ones.first; b; b = next) {
+	for (b = open_ones.first; b && (forced || !cupti_knobs.back_ms || has_kept_back); b = next) {
 		next = b->next;
 		if ((all || b->used) && !b->held)
 			close_buffer(b);
