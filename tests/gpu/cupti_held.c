@@ -20,8 +20,9 @@ static int given;
 static size_t most;
 static volatile int short_ones, long_ones, long_untimed;
 static CUcontext ctx;
-static CUfunction wait_flag;
+static CUfunction relu, wait_flag;
 static CUdeviceptr flag_at;
+static int *flag;
 
 static uint64_t now(void)
 {
@@ -82,43 +83,37 @@ static void set_attribute(const char *text)
 	printf("attribute %s: %d\n", text, cupti.set_attribute(attribute, &size, &v));
 }
 
-int main(int argc, char **argv)
+static void find_cupti(void *lib)
 {
-	bool other = cu_option(argc, argv, "-o", 0), behind = cu_option(argc, argv, "-b", 0), force = cu_option(argc, argv, "-f", 0);
-	void *lib = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
-	uint64_t began, set_at = 0, first = 0;
-	uint8_t yes = 1;
-	size_t size = 1;
-	CUfunction relu;
-	CUdeviceptr x;
-	CUmodule m;
-	CUstream s;
-	pthread_t thread;
-	int *flag, count = 1, before = 0;
-
-	if (!lib)
-		return 2;
-	most = (size_t)cu_option(argc, argv, "-m", 0);
 #define F(field, function) *(void **)&field = dlsym(lib, #function)
 	F(cupti.callbacks, cuptiActivityRegisterCallbacks), F(cupti.enable, cuptiActivityEnable), F(cupti.flush, cuptiActivityFlushAll);
 	F(cupti.next, cuptiActivityGetNextRecord), F(cupti.set_attribute, cuptiActivitySetAttribute);
 #undef F
-	cu_open();
-	OK(cuInit(0));
+}
+
+static void start_cupti(int argc, char **argv)
+{
+	uint8_t yes = 1;
+	size_t size = 1;
+
 	OK(cupti.callbacks(requested, completed));
 	OK(cupti.set_attribute(GT_CUPTI_ZEROED_BUFFERS, &size, &yes));
 	for (int i = 2; i + 1 < argc; i += 2)
 		if (!strcmp(argv[i], "-a"))
 			set_attribute(argv[i + 1]);
 	OK(cupti.enable(GT_CUPTI_KERNEL));
-	ctx = cu_start();
-	OK(cuModuleLoadData(&m, cu_ptx));
-	relu = cu_kernel(m, RELU), wait_flag = cu_kernel(m, WAIT_FLAG);
+}
+
+static void launch_all(bool other, bool behind)
+{
+	int count = 1;
+	pthread_t thread;
+	CUdeviceptr x;
+	CUstream s;
+
 	OK(cuStreamCreate(&s, 1));
 	OK(cuMemAlloc_v2(&x, 4));
-	OK(cuMemHostAlloc((void **)&flag, sizeof(*flag), 3));
-	OK(cuMemHostGetDevicePointer_v2(&flag_at, flag, 0));
-	OK(cuLaunchKernel(relu, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &x, &count }, NULL));
+	OK(cuLaunchKernel(relu, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &x, &count }, NULL));	/* the first of all takes its time */
 	OK(cuCtxSynchronize());
 	usleep(200000);
 	OK(cupti.flush(0));
@@ -132,7 +127,14 @@ int main(int argc, char **argv)
 			OK(cuLaunchKernel(relu, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &x, &count }, NULL));
 	}
 	OK(cuStreamSynchronize(s));
-	for (began = now(); now() - began < 3000000000u; usleep(50000)) {
+}
+
+static void watch(bool force)
+{
+	uint64_t began = now(), set_at = 0, first = 0;
+	int before = 0;
+
+	for (; now() - began < 3000000000u; usleep(50000)) {
 		OK(cupti.flush(force && now() - began > 1000000000u && !set_at));
 		if (short_ones && !first)
 			first = now() - began;
@@ -142,10 +144,32 @@ int main(int argc, char **argv)
 			__atomic_store_n(flag, 1, __ATOMIC_RELEASE);
 		}
 	}
+	printf(": %d of 5 came while the long one ran, the first after %.0f ms; %d of 5 and %d of 1 in the end, %d of it without times; "
+	       "%d buffers\n", before, (double)first / 1e6, short_ones, long_ones, long_untimed, given);
+}
+
+int main(int argc, char **argv)
+{
+	void *lib = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
+	CUmodule m;
+
+	if (!lib)
+		return 2;
+	most = (size_t)cu_option(argc, argv, "-m", 0);
+	find_cupti(lib);
+	cu_open();
+	OK(cuInit(0));
+	start_cupti(argc, argv);
+	ctx = cu_start();
+	OK(cuModuleLoadData(&m, cu_ptx));
+	relu = cu_kernel(m, RELU);
+	wait_flag = cu_kernel(m, WAIT_FLAG);
+	OK(cuMemHostAlloc((void **)&flag, sizeof(*flag), 3));
+	OK(cuMemHostGetDevicePointer_v2(&flag_at, flag, 0));
+	launch_all(cu_option(argc, argv, "-o", 0), cu_option(argc, argv, "-b", 0));
 	for (int i = 2; i < argc; i++)
 		printf("%s ", argv[i]);
-	printf(": %d of 5 came while the long one ran, the first after %.0f ms; %d of 5 and %d of 1 in the end, %d of it without times; %d buffers\n",
-	       before, (double)first / 1e6, short_ones, long_ones, long_untimed, given);
+	watch(cu_option(argc, argv, "-f", 0));
 	fflush(stdout);
 	_exit(0);
 }

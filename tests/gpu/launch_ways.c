@@ -381,6 +381,19 @@ static void *run(void *arg)
 	return NULL;
 }
 
+static void run_all(void)
+{
+	pthread_t others[THREADS];
+
+	pthread_barrier_init(&gate, NULL, threads);
+	for (int i = 1; i < threads; i++)
+		if (pthread_create(&others[i], NULL, run, (void *)(intptr_t)i))
+			exit(1);
+	run(NULL);
+	for (int i = 1; i < threads; i++)
+		pthread_join(others[i], NULL);
+}
+
 static int by_double(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -473,7 +486,7 @@ static void aborted(int signal)
 
 int main(int argc, char **argv)
 {
-	pthread_t others[THREADS], flusher;
+	pthread_t flusher;
 	CUmodule m;
 	void *cuda;
 	int i;
@@ -510,13 +523,7 @@ int main(int argc, char **argv)
 	together = cu_option(argc, argv, "-t", 0);
 	for (i = (int)cu_option(argc, argv, "-f", 0); i-- > 0;)
 		pthread_create(&flusher, NULL, flush, NULL);
-	pthread_barrier_init(&gate, NULL, threads);
-	for (i = 1; i < threads; i++)
-		if (pthread_create(&others[i], NULL, run, (void *)(intptr_t)i))
-			return 1;
-	run(NULL);
-	for (i = 1; i < threads; i++)
-		pthread_join(others[i], NULL);
+	run_all();
 	if (second)
 		_exit(0);
 	if (beside)
