@@ -10,10 +10,10 @@
 #include <string.h>
 #include "analyze/answers.h"
 #include "analyze/chain.h"
-#include "formats/matched.h"
 #include "analyze/work_kind.h"
 #include "formats/base/buf.h"
 #include "formats/demangle.h"
+#include "formats/matched.h"
 
 struct tally { uint64_t ns, pieces; };
 struct critical {
@@ -56,11 +56,13 @@ static int critical_block(void *state, const struct gt_cols *cols, struct gt_err
 
 /* ---- one process ---- */
 
-static inline void count(struct tally *t, uint64_t ns)
+static inline void count_many(struct tally *t, uint64_t ns, uint64_t n)
 {
 	t->ns += ns;
-	t->pieces++;
+	t->pieces += n;
 }
+
+static inline void count(struct tally *t, uint64_t ns) { count_many(t, ns, 1); }
 
 static int on_piece(void *arg, const struct gt_chain_piece *piece, struct gt_err *err)
 {
@@ -83,12 +85,6 @@ static int on_piece(void *arg, const struct gt_chain_piece *piece, struct gt_err
 				.track = piece->track - order->tracks[segment], .a = piece->kind, .b = piece->likely,
 				.type = piece->type == GT_NONE ? GT_NONE : piece->type - order->types[segment] };
 	return gt_keep_add(&s->longest, &one, err);
-}
-
-static inline void count_many(struct tally *t, uint64_t ns, uint64_t n)
-{
-	t->ns += ns;
-	t->pieces += n;
 }
 
 /* Where none of them is among the longest it does not matter how time is shared out among them. */

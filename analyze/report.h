@@ -4,8 +4,9 @@
 #include "analyze/analysis.h"
 #include "analyze/keep.h"
 
-/* The state, or its head, of a report that keeps only what it was given. */
 struct gt_buf;
+
+/* The state, or its head, of a report that keeps only what it was given. */
 struct gt_asked { struct gt_reader *reader; const struct gt_analysis_options *opt; };
 int gt_asked_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err);
 

@@ -363,15 +363,17 @@ void cupti_flush(bool forced, bool all)
 {
 	struct cupti_buffer *b, *next;
 	uint64_t until;
+	bool nothing;
 
 	cupti_lock();
+	nothing = !forced && cupti_knobs.back_ms && !has_kept_back;
 	if (forced && !all)
 		keep_back();
 	if (forced) {
 		force(&full);
 		force(&open_ones);
 	}
-	for (b = open_ones.first; b && (forced || !cupti_knobs.back_ms || has_kept_back); b = next) {
+	for (b = nothing ? NULL : open_ones.first; b; b = next) {
 		next = b->next;
 		if ((all || b->used) && !b->held)
 			close_buffer(b);
