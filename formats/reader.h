@@ -72,6 +72,9 @@ struct gt_filter {
 	const struct gt_range *ranges;	/* by segment, in place of from and to; NULL: these hold for all. Borrowed */
 	int64_t pid, tid;		/* 0: any; tracks whose process or thread has this id */
 	uint32_t segment;		/* 1 + the only segment wanted; 0: all */
+	/* of that segment only these blocks (gt_filed.entry), in this order, whatever the order asked for; NULL: all. Borrowed */
+	const uint32_t *entries;
+	size_t nentries;
 	bool args;			/* argument columns are wanted (gt_scan; events always have them) */
 	/* one bit per type or NULL for all: called once per (segment, type) */
 	bool (*match)(const struct gt_segment *seg, const struct gt_type *type, void *arg);
@@ -158,14 +161,44 @@ struct gt_bucket {		/* one interval [start, start + width) of the grid, one trac
 	uint8_t category;	/* the category that covers most of it */
 	uint8_t share;		/* of the busy time, in 1/255 */
 };
+/* What of a track a summary tells: rows that are drawn in one line, or nest in several. */
+enum gt_aspect {
+	GT_ASPECT_CALLS = 1,	/* by depth; derived, of a process: its threads' outermost calls */
+	GT_ASPECT_RANGES,	/* spans of the layer user, by depth */
+	GT_ASPECT_WORK,		/* what a GPU did; derived, of a device: its streams' */
+	GT_ASPECT_OTHERS,	/* other spans: waits, overhead, what managed memory does; all at depth 0 */
+	GT_ASPECT_IOCTLS,	/* of the calls those of the layer ioctl; all at depth 0 */
+	/* derived, of a device: copies by their direction */
+	GT_ASPECT_HTOD, GT_ASPECT_DTOH, GT_ASPECT_COPIES /* all others */,
+	GT_ASPECTS
+};
 struct gt_summary {
 	uint32_t segment, track;
-	uint8_t depth, level;	/* level 0: one block's; higher levels cover more time in wider buckets */
+	uint8_t aspect, depth;
+	uint8_t level;		/* level 0: one block's; higher levels cover more time in wider buckets */
 	bool derived;		/* a union of the tracks below `track` */
+	uint32_t block;		/* level 0: the number of its block (struct gt_place) */
 	int64_t from, to;
 	const struct gt_bucket *buckets; uint32_t n;	/* only those that are not empty, by start */
 };
 typedef int gt_summary_fn(void *arg, const struct gt_summary *s);
 /* Every stored summary that overlaps [from, to) at this level (level 255: all levels). */
 int gt_summaries(struct gt_reader *r, unsigned level, int64_t from, int64_t to, gt_summary_fn *fn, void *arg, struct gt_err *err);
+
+/* ---- blocks, for who reads a few of them again and again ---- */
+struct gt_filed {
+	uint32_t segment, entry;	/* where it is in the segment's index */
+	uint32_t number;		/* what level-0 summaries call it: the same, unless blocks before it are damaged */
+	enum gt_kind kind;		/* of its rows; 0: it holds summaries */
+	bool upper;			/* summaries of the upper levels, not of blocks */
+	uint32_t track;			/* the only one in it, or GT_NONE */
+	uint32_t rows, epoch;
+	int64_t start, end;		/* the earliest and the latest of its rows' */
+};
+typedef int gt_filed_fn(void *arg, const struct gt_filed *f);
+/* Each block of rows (of open calls: those of the last epoch) and of summaries as filed. To the first non-zero return, which is
+ * returned. */
+int gt_filed_blocks(struct gt_reader *r, gt_filed_fn *fn, void *arg, struct gt_err *err);
+/* The summaries in one of them. */
+int gt_filed_summaries(struct gt_reader *r, const struct gt_filed *f, gt_summary_fn *fn, void *arg, struct gt_err *err);
 #endif

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW_ROWS 64		/* a slice this short is read faster than a summary of it */
 #define ROWS_PER_BUCKET 128
 
 /* Where a bucket begins. Shifting negative numbers left is not C's business. */
@@ -204,6 +203,11 @@ void gt_grid_release(struct gt_grid *g)
 
 /* ---- bytes ---- */
 
+/* A byte has the depth, the aspect and whether it is derived. */
+#define ASPECT_SHIFT 3
+#define DERIVED 0x80u
+_Static_assert(GT_SUMMARY_DEPTHS <= 1 << ASPECT_SHIFT && GT_ASPECTS << ASPECT_SHIFT <= DERIVED, "they fit");
+
 enum { GAP, BUSY, COUNT, BYTES, LONGEST, LONGEST_AT, CATEGORY, SHARE, COLUMNS };
 
 static void tally_columns(const struct gt_tally *t, int64_t bucket_start, uint64_t width, uint64_t gap, size_t i,
@@ -225,8 +229,7 @@ static void tally_columns(const struct gt_tally *t, int64_t bucket_start, uint64
 }
 
 /* One summary: the non-empty ones of buckets [from, to). Returns 0 when all are empty. */
-static unsigned put_piece(const struct gt_grid *g, unsigned depth, size_t from, size_t to, uint32_t track, unsigned level, bool derived,
-			  struct gt_buf *out)
+static unsigned put_piece(const struct gt_grid *g, unsigned depth, size_t from, size_t to, const struct gt_about *about, struct gt_buf *out)
 {
 	uint64_t v[COLUMNS][GT_SUMMARY_BUCKETS];
 	size_t n = 0, last = from;
@@ -241,10 +244,12 @@ static unsigned put_piece(const struct gt_grid *g, unsigned depth, size_t from, 
 	}
 	if (!n)
 		return 0;
-	gt_put_varint(out, track);
-	gt_buf_byte(out, (uint8_t)(depth | (derived ? 0x80 : 0)));
-	gt_buf_byte(out, (uint8_t)level);
+	gt_put_varint(out, about->track);
+	gt_buf_byte(out, (uint8_t)(depth | (unsigned)about->aspect << ASPECT_SHIFT | (about->derived ? DERIVED : 0)));
+	gt_buf_byte(out, (uint8_t)about->level);
 	gt_buf_byte(out, (uint8_t)g->shift);
+	if (!about->level)
+		gt_put_varint(out, about->block);
 	gt_put_varint(out, gt_zigzag(g->first + (int64_t)from));
 	gt_put_varint(out, n);
 	for (unsigned c = 0; c < COLUMNS; c++)
@@ -252,7 +257,7 @@ static unsigned put_piece(const struct gt_grid *g, unsigned depth, size_t from, 
 	return 1;
 }
 
-uint32_t gt_grid_put(struct gt_grid *g, uint32_t track, unsigned level, bool derived, size_t limit, size_t *at, struct gt_buf *out)
+uint32_t gt_grid_put(struct gt_grid *g, const struct gt_about *about, size_t limit, size_t *at, struct gt_buf *out)
 {
 	size_t pieces = (g->n + GT_SUMMARY_BUCKETS - 1) / GT_SUMMARY_BUCKETS;
 	uint32_t count = 0;
@@ -263,20 +268,27 @@ uint32_t gt_grid_put(struct gt_grid *g, uint32_t track, unsigned level, bool der
 		size_t i = *at % pieces * GT_SUMMARY_BUCKETS;
 
 		if (g->tally[depth])
-			count += put_piece(g, depth, i, g->n - i < GT_SUMMARY_BUCKETS ? g->n : i + GT_SUMMARY_BUCKETS, track, level,
-					   derived, out);
+			count += put_piece(g, depth, i, g->n - i < GT_SUMMARY_BUCKETS ? g->n : i + GT_SUMMARY_BUCKETS, about, out);
 	}
 	if (*at == pieces * GT_SUMMARY_DEPTHS)
 		*at = GT_GRID_DONE;
 	return count;
 }
 
-int gt_bytes_field(const struct gt_type *type)
+static int field_of_role(const struct gt_type *type, enum gt_role role)
 {
 	for (int f = 0; f < type->nfields; f++)
-		if (type->fields[f].role == GT_R_BYTES)
+		if (type->fields[f].role == role)
 			return f;
 	return -1;
+}
+
+int gt_bytes_field(const struct gt_type *type) { return field_of_role(type, GT_R_BYTES); }
+int gt_direction_field(const struct gt_type *type) { return type->op == GT_OP_COPY ? field_of_role(type, GT_R_DIRECTION) : -1; }
+
+enum gt_aspect gt_aspect_of_direction(uint64_t direction)
+{
+	return direction == GT_DIR_HTOD ? GT_ASPECT_HTOD : direction == GT_DIR_DTOH ? GT_ASPECT_DTOH : GT_ASPECT_COPIES;
 }
 
 static uint64_t bytes_of(const struct gt_slice *slice, const struct gt_held *r, const int8_t *bytes_field)
@@ -323,29 +335,73 @@ static inline size_t add_run(struct gt_grid *g, const struct gt_type *types, con
 	return (size_t)(r - begun);
 }
 
-int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, const struct gt_slice *slice, int64_t max_end,
-			bool overlapping, struct gt_buf *out)
+enum gt_aspect gt_aspect_of(enum gt_kind kind, const struct gt_type *type)
 {
-	size_t most = slice->n / ROWS_PER_BUCKET, at = 0, run;
-	struct gt_grid g;
-	int code = 0;
+	if (kind == GT_CALL || kind == GT_OPEN)
+		return GT_ASPECT_CALLS;
+	if (kind == GT_GPU)
+		return GT_ASPECT_WORK;
+	return kind != GT_SPAN ? (enum gt_aspect)0 : type->layer == GT_LAYER_USER ? GT_ASPECT_RANGES : GT_ASPECT_OTHERS;
+}
 
-	if (slice->n < FEW_ROWS)
-		return 0;
-	gt_grid_init(&g, slice->rows[0].start, max_end, most < 8 ? 8 : most > GT_SUMMARY_BUCKETS ? GT_SUMMARY_BUCKETS : most);
+/* The grids of one slice, by aspect. All of them cover the same time. */
+struct slice_grids {
+	const struct gt_type *types;
+	const int8_t *bytes_field;
+	enum gt_kind kind;
+	struct gt_grid of[GT_ASPECTS];
+};
+
+static int add_row(struct slice_grids *s, const struct gt_slice *slice, const struct gt_held *r, enum gt_aspect aspect)
+{
+	return add(&s->of[aspect], gt_aspect_depth(aspect, r->depth), r->start, r->end, s->types[r->type].category,
+		   bytes_of(slice, r, s->bytes_field), aspect != GT_ASPECT_CALLS);
+}
+
+static int add_slice(struct slice_grids *s, const struct gt_slice *slice)
+{
+	bool calls = s->kind == GT_CALL;
+	int code = 0;
+	size_t run;
+
 	for (size_t i = 0; !code && i < slice->n; i += run) {
 		const struct gt_held *r = &slice->rows[i];
+		const struct gt_type *type = &s->types[r->type];
+		bool ioctl = calls && type->layer == GT_LAYER_IOCTL;
 
-		run = overlapping ? 0 : add_run(&g, types, bytes_field, slice, i);
+		run = calls && !ioctl ? add_run(&s->of[GT_ASPECT_CALLS], s->types, s->bytes_field, slice, i) : 0;
 		if (run)
 			continue;
-		code = add(&g, r->depth, r->start, r->end, types[r->type].category, bytes_of(slice, r, bytes_field), overlapping);
+		code = add_row(s, slice, r, gt_aspect_of(s->kind, type));
+		if (!code && ioctl)
+			code = add_row(s, slice, r, GT_ASPECT_IOCTLS);
 		run = 1;
 	}
-	if (!code)
-		code = (int)gt_grid_put(&g, slice->track, 0, false, SIZE_MAX, &at, out);
-	gt_grid_release(&g);
-	return out->failed ? -ENOMEM : code;
+	return code;
+}
+
+int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, enum gt_kind kind, const struct gt_slice *slice,
+			int64_t max_end, uint32_t block, struct gt_buf *out)
+{
+	size_t most = slice->n / ROWS_PER_BUCKET;
+	struct slice_grids s = { .types = types, .bytes_field = bytes_field, .kind = kind };
+	int code, n = 0;
+
+	if (slice->n < GT_SUMMARY_ROWS)
+		return 0;
+	gt_grid_init(&s.of[0], slice->rows[0].start, max_end, most < 8 ? 8 : most > GT_SUMMARY_BUCKETS ? GT_SUMMARY_BUCKETS : most);
+	for (unsigned a = 1; a < GT_ASPECTS; a++)
+		s.of[a] = s.of[0];
+	code = add_slice(&s, slice);
+	for (unsigned a = 1; a < GT_ASPECTS; a++) {
+		size_t at = 0;
+
+		if (!code)
+			n += (int)gt_grid_put(&s.of[a], &(struct gt_about){ .track = slice->track, .block = block, .aspect = a }, SIZE_MAX,
+					      &at, out);
+		gt_grid_release(&s.of[a]);
+	}
+	return out->failed ? -ENOMEM : code ? code : n;
 }
 
 int gt_summary_get(struct gt_span *in, const struct gt_segment *seg, struct gt_summary *s, struct gt_bucket *b)
@@ -359,10 +415,14 @@ int gt_summary_get(struct gt_span *in, const struct gt_segment *seg, struct gt_s
 		return 0;
 	if (!gt_get_u32(in, &s->track) || s->track >= seg->ntracks || in->end - in->at < 3)
 		return -EBADMSG;
-	s->depth = *in->at & 0x7f;
-	s->derived = *in->at++ >> 7;
+	s->depth = *in->at & (GT_SUMMARY_DEPTHS - 1);
+	s->aspect = (*in->at & ~DERIVED) >> ASPECT_SHIFT;
+	s->derived = *in->at++ >= DERIVED;
 	s->level = *in->at++;
 	shift = *in->at++;
+	s->block = 0;
+	if (!s->aspect || s->aspect >= GT_ASPECTS || (!s->level && !gt_get_u32(in, &s->block)))
+		return -EBADMSG;
 	if (shift > 62 || !gt_get_varint(in, &zigzag) || !gt_get_u32(in, &n) || !n || n > GT_SUMMARY_BUCKETS)
 		return -EBADMSG;
 	first = gt_unzigzag(zigzag);

@@ -33,17 +33,29 @@ int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, u
 void gt_grid_coarsen(struct gt_grid *g, unsigned times);
 void gt_grid_release(struct gt_grid *g);
 
+/* Who a grid is about. block: of level 0. */
+struct gt_about { uint32_t track, block; enum gt_aspect aspect; unsigned level; bool derived; };
 /* Appends the grid, in pieces of at most GT_SUMMARY_BUCKETS buckets of time, empty ones left out, until all is there or out
  * holds `limit` bytes. *at is where to go on (begin with 0); GT_GRID_DONE when all is there. Returns how many pieces. */
 #define GT_GRID_DONE SIZE_MAX
-uint32_t gt_grid_put(struct gt_grid *g, uint32_t track, unsigned level, bool derived, size_t limit, size_t *at, struct gt_buf *out);
+uint32_t gt_grid_put(struct gt_grid *g, const struct gt_about *about, size_t limit, size_t *at, struct gt_buf *out);
 
-/* The level-0 summary of a slice whose rows end by max_end, appended to out; slices of few rows get none. bytes_field: by type,
- * see gt_bytes_field. Returns how many, or negative. */
-int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, const struct gt_slice *slice, int64_t max_end,
-			bool overlapping, struct gt_buf *out);
-/* Which field of a type counts as its bytes, or -1. */
+/* What a row of this kind and type is drawn as; 0: it is not. A call of the layer ioctl is one of GT_ASPECT_IOCTLS besides. */
+enum gt_aspect gt_aspect_of(enum gt_kind kind, const struct gt_type *type);
+/* The depth at which a row of an aspect is drawn. */
+static inline unsigned gt_aspect_depth(enum gt_aspect aspect, unsigned depth)
+{
+	return aspect != GT_ASPECT_CALLS && aspect != GT_ASPECT_RANGES ? 0 : depth < GT_SUMMARY_DEPTHS ? depth : GT_SUMMARY_DEPTHS - 1;
+}
+/* The level-0 summaries of a slice whose rows end by max_end, appended to out; slices of few rows get none. bytes_field: by type,
+ * see gt_bytes_field. block: the number of the slice's block. Returns how many, or negative. */
+int gt_summary_of_slice(const struct gt_type *types, const int8_t *bytes_field, enum gt_kind kind, const struct gt_slice *slice,
+			int64_t max_end, uint32_t block, struct gt_buf *out);
+#define GT_SUMMARY_ROWS 64	/* a slice of fewer has none: it is read faster than a summary of it */
+/* Which field of a type counts as its bytes, or as the direction of a copy; or -1. */
 int gt_bytes_field(const struct gt_type *type);
+int gt_direction_field(const struct gt_type *type);
+enum gt_aspect gt_aspect_of_direction(uint64_t direction);	/* of a device's copies; enum gt_direction */
 
 /* Reads the next summary: 1 with *s and buckets (GT_SUMMARY_BUCKETS of room) filled in, 0 at the end, -EBADMSG. */
 int gt_summary_get(struct gt_span *in, const struct gt_segment *seg, struct gt_summary *s, struct gt_bucket *buckets);

@@ -246,9 +246,33 @@ static int find_next(struct gt_agenda *a, struct gt_err *err)
 	return more < 0 ? more : 0;
 }
 
+/* Of blocks that were asked for one by one. */
+static int next_asked(struct gt_agenda *a, struct gt_visit *visit, struct gt_err *err)
+{
+	uint32_t s = a->filter.segment - 1;
+	const struct gt_seg *seg = &a->reader->segs[s];
+	struct gt_wire_entry e;
+
+	while (a->next < a->filter.nentries) {
+		uint32_t entry = a->filter.entries[a->next++];
+		int code = gt_index_get(&seg->index, entry, &e, err);
+
+		if (code)
+			return code;
+		if (!wants_block(&a->wanted[s], seg, &e))
+			continue;
+		*visit = (struct gt_visit){ e.head.min_start, e.head.max_end, a->groups[s], s, entry };
+		return 1;
+	}
+	return 0;
+}
+
 int gt_agenda_next(struct gt_agenda *a, struct gt_visit *visit, struct gt_err *err)
 {
 	int code;
+
+	if (a->filter.entries)
+		return next_asked(a, visit, err);
 
 	if (a->next == a->n && !a->all && (code = find_next(a, err)))
 		return code;

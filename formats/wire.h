@@ -47,7 +47,11 @@ enum gt_wire_kind {
 	GT_W_NAMES,	/* better names of tracks */
 	GT_W_ANCHORS,
 	GT_W_ROWS,	/* sub: enum gt_kind */
-	GT_W_SUMMARY,	/* sub: 0 for the blocks of an epoch, 1 for upper levels */
+	GT_W_SUMMARY,	/* sub: enum gt_wire_summary */
+};
+enum gt_wire_summary {	/* 0 and 1, which files of the first days have, told less, and are passed over */
+	GT_W_OF_BLOCKS = 2,	/* of an epoch */
+	GT_W_UPPER,		/* the upper levels */
 };
 struct gt_wire_block {
 	uint32_t magic;

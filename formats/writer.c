@@ -379,7 +379,7 @@ int gt_writer_epoch(struct gt_writer *w, int64_t now, struct gt_err *err)
 	if (!code)
 		code = put_held(w, err);
 	if (!code)
-		code = gt_blocks_summaries(w, &w->summaries, w->nsummaries, 0, err);
+		code = gt_blocks_summaries(w, &w->summaries, w->nsummaries, GT_W_OF_BLOCKS, err);
 	if (!code)
 		code = put_open(w, now, err);
 	w->dirty = false;
@@ -463,7 +463,7 @@ struct gt_writer *gt_writer_open(int fd, const struct gt_writer_options *opt, st
 
 static int put_upper(void *arg, struct gt_buf *content, uint32_t count)
 {
-	return gt_blocks_summaries(arg, content, count, 1, NULL);
+	return gt_blocks_summaries(arg, content, count, GT_W_UPPER, NULL);
 }
 
 /* Upper levels need the rows once more. Where these cannot be had (the file is a pipe; more blocks overlap than can be put in

@@ -145,11 +145,11 @@ static int summarize(struct gt_writer *w, const struct gt_slice *slices, size_t 
 		int count;
 
 		if (w->summaries.len > GT_BLOCK_BYTES / 2) {
-			if (gt_blocks_summaries(w, &w->summaries, w->nsummaries, 0, err))
+			if (gt_blocks_summaries(w, &w->summaries, w->nsummaries, GT_W_OF_BLOCKS, err))
 				return w->failed;
 			w->nsummaries = 0;
 		}
-		count = gt_summary_of_slice(w->dict.types, w->dict.bytes_field, &slices[i], head->max_end, head->sub != GT_CALL,
+		count = gt_summary_of_slice(w->dict.types, w->dict.bytes_field, head->sub, &slices[i], head->max_end, w->nblocks,
 					    &w->summaries);
 		if (count < 0)
 			return gt_blocks_fail(w, err, count, "cannot summarize");

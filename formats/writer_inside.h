@@ -65,7 +65,7 @@ void gt_blocks_cut(struct gt_writer *w);
 int gt_blocks_put(struct gt_writer *w, struct gt_wire_block *head, const struct gt_buf *content, struct gt_err *err);
 /* What rows may refer to and the file does not have yet. */
 int gt_blocks_dict(struct gt_writer *w, struct gt_err *err);
-/* sub: 0 of blocks, 1 upper levels. Clears content. */
+/* sub: GT_W_OF_BLOCKS or GT_W_UPPER. Clears content. */
 int gt_blocks_summaries(struct gt_writer *w, struct gt_buf *content, uint32_t count, uint8_t sub, struct gt_err *err);
 /* All rows of one track, alone; all rows of a kind, busy tracks alone and quiet ones together. Both leave nothing behind. */
 int gt_blocks_busy(struct gt_writer *w, enum gt_kind kind, uint32_t track, struct gt_store *s, struct gt_err *err);

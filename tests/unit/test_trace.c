@@ -548,7 +548,7 @@ static void a_full_disk_leaves_whole_blocks(void)
 
 /* ---- summaries ---- */
 
-struct totals { uint64_t busy[256][8], count[256][8], bytes; unsigned summaries; bool bad, derived_seen; uint64_t derived_busy; };
+struct totals { uint64_t busy[256][8], count[256][8], bytes, unions[GT_ASPECTS]; unsigned summaries; bool bad; };
 
 static int add_summary(void *arg, const struct gt_summary *s)
 {
@@ -561,16 +561,14 @@ static int add_summary(void *arg, const struct gt_summary *s)
 
 		t->bad |= b->busy > b->width || b->start % (int64_t)b->width || (b->width & (b->width - 1)) || b->category >= GT_CATEGORY_COUNT;
 		busy += b->busy;
-		if (!s->derived) {
+		if (!s->derived && s->aspect != GT_ASPECT_IOCTLS) {	/* those are among the calls */
 			t->busy[s->track][s->depth] += b->busy;
 			t->count[s->track][s->depth] += b->count;
 			t->bytes += b->bytes;
 		}
 	}
-	if (s->derived) {
-		t->derived_seen = true;
-		t->derived_busy += busy;
-	}
+	if (s->derived || s->aspect == GT_ASPECT_IOCTLS)
+		t->unions[s->aspect] += busy;
 	return 0;
 }
 
@@ -591,8 +589,18 @@ static uint64_t union_of(bool (*pick)(const struct seen *))
 }
 static struct tiny *tiny_now;
 static bool is_gpu(const struct seen *s) { return s->kind == GT_GPU; }
-static bool is_top(const struct seen *s) { return (s->kind == GT_CALL && !s->depth) || s->kind == GT_GPU; }
+static bool is_outer(const struct seen *s) { return s->kind == GT_CALL && !s->depth; }
 static bool is_first(const struct seen *s) { return s->kind == GT_CALL && !s->depth && s->track == tiny_now->thread[0]; }
+
+static bool is_ioctl(const struct seen *s) { return s->kind == GT_CALL && s->type == tiny_now->ioctl; }
+static uint64_t sum_of(bool (*pick)(const struct seen *))
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < nwant; i++)
+		sum += pick(&want[i]) ? (uint64_t)(want[i].end - want[i].start) : 0;
+	return sum;
+}
 
 static void summaries_equal_the_rows(void)
 {
@@ -618,7 +626,9 @@ static void summaries_equal_the_rows(void)
 			CHECK(sum->busy[t.thread[0]][0] == union_of(is_first) || !level);
 			CHECK(sum->count[t.thread[0]][0] == launches || !level);
 			CHECK(sum->bytes == bytes || !level);
-			CHECK(!level || (sum->derived_seen && sum->derived_busy == union_of(is_top)));
+			CHECK(!level || sum->unions[GT_ASPECT_CALLS] == union_of(is_outer));
+			CHECK(!level || sum->unions[GT_ASPECT_WORK] == union_of(is_gpu));
+			CHECK(!level || sum->unions[GT_ASPECT_IOCTLS] == sum_of(is_ioctl));
 			CHECK(level || sum->summaries > 1);
 		}
 		free(sum);
