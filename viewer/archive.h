@@ -1,0 +1,78 @@
+/* What a viewer holds of a trace while it is open: where each track's blocks are, the upper summaries, the last level-0 summaries that
+ * were needed, and the last blocks that were opened. All of it is bounded; nothing of a file of any size is read but what is asked for.
+ *
+ * Times of a viewer are those of the first segment's clock. Segments of other clocks are moved, so that all begin at about the same
+ * time: by a whole number of the widest cells, so that cells of the viewer are cells of every segment's grid. */
+#ifndef GT_ARCHIVE_H
+#define GT_ARCHIVE_H
+#include "formats/reader.h"
+
+#define GT_CELL_MOST 48u		/* log2 of the widest cell, ns: 78 hours */
+
+struct gt_block {			/* of rows */
+	int64_t start, end;		/* of its rows, in the segment's time */
+	int64_t reach;			/* latest end of it and of those before it in its list */
+	uint32_t entry, number, epoch, rows;
+	uint32_t kind;			/* enum gt_kind */
+};
+struct gt_block_list { const struct gt_block *blocks; size_t n; };	/* by start */
+
+/* Buckets of one width, by start; empty ones are left out. */
+struct gt_level { unsigned shift; uint32_t n; struct gt_bucket *buckets; };
+#define GT_LEVELS 16u
+struct gt_upper {			/* of one depth of one aspect of a track; finest level first */
+	uint64_t key;
+	unsigned nlevels;
+	struct gt_level levels[GT_LEVELS];
+};
+struct gt_of_block {			/* a level-0 summary */
+	uint32_t number, track, n;
+	uint8_t aspect, depth;
+	const struct gt_bucket *buckets;
+};
+
+/* A block, opened: its rows, run by run. What is not a number of the row itself is in its type. */
+struct gt_rows {
+	uint32_t segment, entry;
+	enum gt_kind kind;
+	uint32_t nruns, n;
+	const struct gt_rows_run { uint32_t track, first, n; } *runs;
+	const int64_t *start, *dur;	/* ns, in the segment's time; each run by start, parents before children */
+	const uint32_t *type;		/* type id, or GT_NONE: losses */
+	const uint8_t *depth;
+	const uint64_t *bytes;		/* NULL: none has any */
+	const int32_t *ret;		/* NULL: all 0 */
+	bool damaged;			/* it could not be read: there are no rows, and err says why */
+	char why[120];
+};
+
+struct gt_archive;
+/* The reader is borrowed and must live longer. 0 or negative. new: close it. */
+struct gt_archive *gt_archive_open(struct gt_reader *r, struct gt_err *err);
+void gt_archive_close(struct gt_archive *a);			/* NULL is fine */
+struct gt_reader *gt_archive_reader(const struct gt_archive *a);
+/* The viewer's time of a segment's time: it, less this. A multiple of 2^GT_CELL_MOST. */
+int64_t gt_archive_offset(const struct gt_archive *a, uint32_t segment);
+void gt_archive_extent(const struct gt_archive *a, int64_t *from, int64_t *to);	/* of all rows, in the viewer's time */
+
+/* Blocks with nothing but rows of the track; track GT_NONE: those with rows of several tracks, of any. Borrowed for good. */
+struct gt_block_list gt_archive_blocks(const struct gt_archive *a, uint32_t segment, uint32_t track);
+/* Of a list, the first block that may reach beyond `from`; go on until a block starts at or behind your end. */
+size_t gt_blocks_from(struct gt_block_list l, int64_t from);
+
+/* NULL: there is none. Borrowed for good. */
+const struct gt_upper *gt_archive_upper(const struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived,
+					unsigned depth);
+/* Has the segment upper summaries at all? Then a track without has few rows, or there was no room for it. */
+bool gt_archive_has_uppers(const struct gt_archive *a, uint32_t segment);
+/* The level-0 summaries of an epoch, by block number, track, aspect, depth: read when they are not held. Borrowed until the next call. */
+int gt_archive_of_blocks(struct gt_archive *a, uint32_t segment, uint32_t epoch, const struct gt_of_block **all, size_t *n,
+			 struct gt_err *err);
+/* A block's rows: opened when it is not held. Borrowed until GT_ROWS_KEPT other blocks were asked for. NULL: no memory. */
+const struct gt_rows *gt_archive_rows(struct gt_archive *a, uint32_t segment, uint32_t entry, struct gt_err *err);
+#define GT_ROWS_KEPT 64
+bool gt_archive_holds(const struct gt_archive *a, uint32_t segment, uint32_t entry);	/* is it opened already? */
+
+/* Which depths (bits) of an aspect of a track there are, as far as is known: by the upper summaries and what was opened. Own rows only. */
+unsigned gt_archive_depths(const struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect);
+#endif

@@ -1,0 +1,43 @@
+/* Strips: what a track did in each cell of a stretch of time.
+ *
+ * Cells are 2^shift ns wide and lie on the grid of the summaries, so a cell is a whole number of buckets or a bucket a whole number of
+ * cells. Where there is an upper level whose buckets are no wider than a cell, its sums are the cells' figures, exactly, and no block is
+ * opened. Else the strip is first filled from the finest level there is, roughly; then blocks are gone through by start, each by its own
+ * summary where that is fine enough, or by its rows, and cells become exact from the left to the right. That takes as long as it takes:
+ * gt_strips_step does some of it, and between two steps the screen shows what there is.
+ */
+#ifndef GT_STRIPS_H
+#define GT_STRIPS_H
+#include "formats/summary.h"
+#include "viewer/archive.h"
+
+struct gt_window { int64_t first; unsigned shift, cells; };	/* cell i: [(first + i) << shift, ...) of the viewer's time */
+static inline int64_t gt_cell_start(const struct gt_window *w, int64_t cell) { return (int64_t)((uint64_t)(w->first + cell) << w->shift); }
+
+struct gt_strip_of { uint32_t segment, track; enum gt_aspect aspect; bool derived; };
+
+enum gt_sureness {
+	GT_CELL_EXACT,
+	GT_CELL_ROUGH,		/* its share of a wider bucket */
+	GT_CELL_UNKNOWN,	/* nothing is known yet */
+	GT_CELL_HOLE		/* a block that has some of it cannot be read */
+};
+struct gt_cell_sums {
+	enum gt_sureness sureness;
+	uint64_t busy;		/* ns covered by at least one row, at most the cell's width */
+	uint64_t count, bytes;	/* of the rows that start in it */
+	uint64_t longest;	/* ns: of these */
+	uint8_t category;	/* that covers most of it */
+};
+
+struct gt_strips;
+struct gt_strips *gt_strips_new(struct gt_archive *a);		/* NULL: no memory. new: free it */
+void gt_strips_free(struct gt_strips *s);
+/* What is wanted from now on: these strips (copied) in this window. What is exact at once is there at once. 0 or negative. */
+int gt_strips_want(struct gt_strips *s, const struct gt_window *w, const struct gt_strip_of *of, size_t n, struct gt_err *err);
+/* Goes on for some us of time at most (0: until it is done). 1: there is more to do, 0: all is exact, negative. */
+int gt_strips_step(struct gt_strips *s, uint64_t us, struct gt_err *err);
+unsigned gt_strips_percent(const struct gt_strips *s);		/* of what is to be gone through: 100 when done */
+/* Strip i at a depth: the window's cells, to[] of them. */
+void gt_strips_cells(const struct gt_strips *s, size_t i, unsigned depth, struct gt_cell_sums *to);
+#endif
