@@ -2,12 +2,11 @@
  * were needed, and the last blocks that were opened. All of it is bounded; nothing of a file of any size is read but what is asked for.
  *
  * Times of a viewer are those of the first segment's clock. Segments of other clocks are moved, so that all begin at about the same
- * time: by a whole number of the widest cells, so that cells of the viewer are cells of every segment's grid. */
+ * time: by a whole number of the widest cells that there may be (gt_archive_widest), so that the viewer's cells lie on the grid of every
+ * segment. */
 #ifndef GT_ARCHIVE_H
 #define GT_ARCHIVE_H
 #include "formats/reader.h"
-
-#define GT_CELL_MOST 48u		/* log2 of the widest cell, ns: 78 hours */
 
 struct gt_block {			/* of rows */
 	int64_t start, end;		/* of its rows, in the segment's time */
@@ -51,8 +50,9 @@ struct gt_archive;
 struct gt_archive *gt_archive_open(struct gt_reader *r, struct gt_err *err);
 void gt_archive_close(struct gt_archive *a);			/* NULL is fine */
 struct gt_reader *gt_archive_reader(const struct gt_archive *a);
-/* The viewer's time of a segment's time: it, less this. A multiple of 2^GT_CELL_MOST. */
+/* The viewer's time of a segment's time: it, less this. A multiple of the widest cell. */
 int64_t gt_archive_offset(const struct gt_archive *a, uint32_t segment);
+unsigned gt_archive_widest(const struct gt_archive *a);		/* log2 of the widest cell, ns: 16 to 32 of them are all of the trace */
 void gt_archive_extent(const struct gt_archive *a, int64_t *from, int64_t *to);	/* of all rows, in the viewer's time */
 
 /* Blocks with nothing but rows of the track; track GT_NONE: those with rows of several tracks, of any. Borrowed for good. */
