@@ -10,17 +10,25 @@ static int64_t begin_of(int64_t number, unsigned shift) { return (int64_t)((uint
 
 static uint64_t span_of(int64_t from, int64_t to) { return to > from ? (uint64_t)to - (uint64_t)from : 0; }
 
-void gt_grid_init(struct gt_grid *g, int64_t from, int64_t to, size_t most)
+void gt_grid_place(struct gt_grid *g, int64_t first, unsigned shift, size_t n)
 {
 	memset(g, 0, sizeof(*g));
-	if (to < from)
-		to = from;
-	while (g->shift < 62 && span_of(from >> g->shift, to >> g->shift) >= most)
-		g->shift++;
-	g->first = from >> g->shift;
-	g->n = (size_t)span_of(g->first, to >> g->shift) + 1;
+	g->shift = shift;
+	g->first = first;
+	g->n = n;
 	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++)
 		g->covered[d] = INT64_MIN;
+}
+
+void gt_grid_init(struct gt_grid *g, int64_t from, int64_t to, size_t most)
+{
+	unsigned shift = 0;
+
+	if (to < from)
+		to = from;
+	while (shift < 62 && span_of(from >> shift, to >> shift) >= most)
+		shift++;
+	gt_grid_place(g, from >> shift, shift, (size_t)span_of(from >> shift, to >> shift) + 1);
 }
 
 /* ---- long rows ---- */
@@ -134,13 +142,17 @@ static inline int add(struct gt_grid *g, unsigned depth, int64_t start, int64_t 
 		t->by_category[category] += (uint64_t)(end - start);
 		return 0;
 	}
-	if (depth >= GT_SUMMARY_DEPTHS)
+	bool deeper = depth >= GT_SUMMARY_DEPTHS;
+
+	if (deeper)
 		depth = GT_SUMMARY_DEPTHS - 1;
 	if (!g->tally[depth] && !(g->tally[depth] = calloc(g->n, sizeof(*t))))
 		return -ENOMEM;
 	t = g->tally[depth];
 	if (b < g->n)
 		count_row(&t[b], start, span_of(start, end), category, bytes);
+	if (deeper)
+		return 0;
 	if (!overlapping) {
 		spread(g, depth, start, end, category);
 	} else if (end > g->covered[depth]) {
@@ -153,6 +165,40 @@ static inline int add(struct gt_grid *g, unsigned depth, int64_t start, int64_t 
 int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, unsigned category, uint64_t bytes, bool overlapping)
 {
 	return add(g, depth, start, end, category, bytes, overlapping);
+}
+
+int gt_grid_add_bucket(struct gt_grid *g, unsigned depth, const struct gt_bucket *b)
+{
+	uint64_t i = (uint64_t)((b->start >> g->shift) - g->first);
+	struct gt_tally *t;
+
+	if (i >= g->n)
+		return 0;
+	if (!g->tally[depth] && !(g->tally[depth] = calloc(g->n, sizeof(*t))))
+		return -ENOMEM;
+	t = &g->tally[depth][i];
+	t->busy += b->busy;
+	t->count += b->count;
+	t->bytes += b->bytes;
+	t->by_category[b->category] += b->busy / 255 * b->share + b->busy % 255 * b->share / 255;
+	if (b->count && b->longest >= t->longest) {
+		t->longest = b->longest;
+		t->longest_at = b->longest_at;
+		t->longest_category = b->category;
+	}
+	return 0;
+}
+
+void gt_grid_settle(struct gt_grid *g) { sum_whole(g); }
+
+unsigned gt_tally_category(const struct gt_tally *t)
+{
+	unsigned best = t->longest_category;
+
+	for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
+		if (t->by_category[c] > t->by_category[best])
+			best = c;
+	return best;
 }
 
 static void fold(struct gt_tally *into, const struct gt_tally *from)
@@ -213,11 +259,8 @@ enum { GAP, BUSY, COUNT, BYTES, LONGEST, LONGEST_AT, CATEGORY, SHARE, COLUMNS };
 static void tally_columns(const struct gt_tally *t, int64_t bucket_start, uint64_t width, uint64_t gap, size_t i,
 			  uint64_t v[COLUMNS][GT_SUMMARY_BUCKETS])
 {
-	unsigned best = t->longest_category;
+	unsigned best = gt_tally_category(t);
 
-	for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
-		if (t->by_category[c] > t->by_category[best])
-			best = c;
 	v[GAP][i] = gap;
 	v[BUSY][i] = t->busy < width ? t->busy : width;	/* calls that foreign data let overlap */
 	v[COUNT][i] = t->count;

@@ -8,7 +8,7 @@
 #include "formats/reader.h"
 
 #define GT_SUMMARY_BUCKETS 256	/* of one summary, at most */
-#define GT_SUMMARY_DEPTHS 8	/* deeper calls count as depth 7 */
+#define GT_SUMMARY_DEPTHS 8	/* deeper rows count at depth 7, whose rows cover what they cover */
 
 /* Buckets being filled in: a grid per depth. */
 struct gt_grid {
@@ -33,6 +33,14 @@ int gt_grid_add(struct gt_grid *g, unsigned depth, int64_t start, int64_t end, u
 void gt_grid_coarsen(struct gt_grid *g, unsigned times);
 void gt_grid_release(struct gt_grid *g);
 
+/* A grid of n buckets of 2^shift ns, the first of which is number `first`. */
+void gt_grid_place(struct gt_grid *g, int64_t first, unsigned shift, size_t n);
+/* What a bucket says, which lies within one of the grid's, or outside. 0 or -ENOMEM. */
+int gt_grid_add_bucket(struct gt_grid *g, unsigned depth, const struct gt_bucket *b);
+/* What rows said so far is in the tallies, all of it. */
+void gt_grid_settle(struct gt_grid *g);
+unsigned gt_tally_category(const struct gt_tally *t);	/* that covers most of it */
+
 /* Who a grid is about. block: of level 0. */
 struct gt_about { uint32_t track, block; enum gt_aspect aspect; unsigned level; bool derived; };
 /* Appends the grid, in pieces of at most GT_SUMMARY_BUCKETS buckets of time, empty ones left out, until all is there or out
@@ -42,10 +50,10 @@ uint32_t gt_grid_put(struct gt_grid *g, const struct gt_about *about, size_t lim
 
 /* What a row of this kind and type is drawn as; 0: it is not. A call of the layer ioctl is one of GT_ASPECT_IOCTLS besides. */
 enum gt_aspect gt_aspect_of(enum gt_kind kind, const struct gt_type *type);
-/* The depth at which a row of an aspect is drawn. */
+/* The depth of a row of an aspect: only calls and ranges nest. */
 static inline unsigned gt_aspect_depth(enum gt_aspect aspect, unsigned depth)
 {
-	return aspect != GT_ASPECT_CALLS && aspect != GT_ASPECT_RANGES ? 0 : depth < GT_SUMMARY_DEPTHS ? depth : GT_SUMMARY_DEPTHS - 1;
+	return aspect == GT_ASPECT_CALLS || aspect == GT_ASPECT_RANGES ? depth : 0;
 }
 /* The level-0 summaries of a slice whose rows end by max_end, appended to out; slices of few rows get none. bytes_field: by type,
  * see gt_bytes_field. block: the number of the slice's block. Returns how many, or negative. */
@@ -60,6 +68,8 @@ enum gt_aspect gt_aspect_of_direction(uint64_t direction);	/* of a device's copi
 /* Reads the next summary: 1 with *s and buckets (GT_SUMMARY_BUCKETS of room) filled in, 0 at the end, -EBADMSG. */
 int gt_summary_get(struct gt_span *in, const struct gt_segment *seg, struct gt_summary *s, struct gt_bucket *buckets);
 
+/* The process or device that a track is or is below, whose unions it is part of; or GT_NONE. */
+uint32_t gt_summary_above(const struct gt_segment *seg, uint32_t track);
 /* Upper levels and unions of a whole segment that has just been written: read back through r, handed to put() in contents of
  * at most GT_BLOCK_BYTES. Memory is bounded however long the trace is. */
 int gt_summary_upper(struct gt_reader *r, uint32_t segment, int (*put)(void *arg, struct gt_buf *content, uint32_t count), void *arg,

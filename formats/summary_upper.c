@@ -80,8 +80,7 @@ static int count_rows(struct gt_reader *r, struct upper *u)
 	return more < 0 ? more : code;
 }
 
-/* The process or device that a track is, or is below. */
-static uint32_t above(const struct gt_segment *seg, uint32_t track)
+uint32_t gt_summary_above(const struct gt_segment *seg, uint32_t track)
 {
 	uint32_t t = track;
 
@@ -183,7 +182,7 @@ static int choose(struct upper *u)
 	int code = children ? least_rows(u, &least) : -ENOMEM;
 
 	for (uint32_t t = 0; !code && t < n; t++) {
-		uint32_t up = u->above[t] = above(u->seg, t);
+		uint32_t up = u->above[t] = gt_summary_above(u->seg, t);
 
 		if (u->rows[t] < least)
 			continue;

@@ -38,7 +38,7 @@ struct gt_rows {
 	const struct gt_rows_run { uint32_t track, first, n; } *runs;
 	const int64_t *start, *dur;	/* ns, in the segment's time; each run by start, parents before children */
 	const uint32_t *type;		/* type id, or GT_NONE: losses */
-	const uint8_t *depth;
+	const uint8_t *depth, *aspect;	/* enum gt_aspect; of a copy its direction's; 0: it is not drawn in a strip */
 	const uint64_t *bytes;		/* NULL: none has any */
 	const int32_t *ret;		/* NULL: all 0 */
 	bool damaged;			/* it could not be read: there are no rows, and err says why */
@@ -68,11 +68,13 @@ bool gt_archive_has_uppers(const struct gt_archive *a, uint32_t segment);
 /* The level-0 summaries of an epoch, by block number, track, aspect, depth: read when they are not held. Borrowed until the next call. */
 int gt_archive_of_blocks(struct gt_archive *a, uint32_t segment, uint32_t epoch, const struct gt_of_block **all, size_t *n,
 			 struct gt_err *err);
-/* A block's rows: opened when it is not held. Borrowed until GT_ROWS_KEPT other blocks were asked for. NULL: no memory. */
-const struct gt_rows *gt_archive_rows(struct gt_archive *a, uint32_t segment, uint32_t entry, struct gt_err *err);
+/* A block's rows: it is opened when it is not held. Borrowed until GT_ROWS_KEPT other blocks were asked for. NULL: no memory. */
+const struct gt_rows *gt_archive_rows(struct gt_archive *a, uint32_t segment, const struct gt_block *block, struct gt_err *err);
 #define GT_ROWS_KEPT 64
 bool gt_archive_holds(const struct gt_archive *a, uint32_t segment, uint32_t entry);	/* is it opened already? */
 
+/* The process or device that the track is or is below, whose derived strips it is part of; or GT_NONE. */
+uint32_t gt_archive_above(const struct gt_archive *a, uint32_t segment, uint32_t track);
 /* Which depths (bits) of an aspect of a track there are, as far as is known: by the upper summaries and what was opened. Own rows only. */
 unsigned gt_archive_depths(const struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect);
 #endif

@@ -1,0 +1,385 @@
+/* Strips held against a count of every row, cell by cell: on random traces with all that a strip may show (nested calls, ioctls, ranges that
+ * nest and overlap, work and waits of streams that overlap, copies in all directions, quiet tracks that share blocks, rows that last for many
+ * blocks), at every width of cells there is. */
+#define _GNU_SOURCE
+#include "tests/unit/t.h"
+#include "tests/unit/traces.h"
+#include "formats/gpu.h"
+#include "formats/wire.h"
+#include "viewer/strips.h"
+
+#define MOST_CELLS 300u
+struct seen_row { uint32_t segment, track; enum gt_kind kind; uint32_t type; int64_t start, end; unsigned depth; uint64_t bytes; unsigned aspect; };
+static struct seen_row *rows;
+static size_t nrows, rows_cap;
+static uint64_t state;
+
+static uint32_t below(uint32_t n)
+{
+	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (uint32_t)((state >> 33) * n >> 31);
+}
+
+struct program {
+	struct gt_writer *w;
+	struct gt_gpu_types types;
+	uint32_t process, device, threads[12], streams[3], quiet[6], call, alloc, ioctl, range, overhead, name;
+	int64_t now;
+	struct gt_err err;
+};
+
+static uint32_t track(struct program *p, uint32_t parent, unsigned kind, int64_t id)
+{
+	return gt_writer_track(p->w, &(struct gt_track){ .parent = parent, .name = GT_NONE, .source = gt_writer_string(p->w, "preload"),
+			       .kind = (uint8_t)kind, .id = id, .ns_id = id });
+}
+
+static uint32_t type(struct program *p, const char *name, unsigned category, unsigned layer, unsigned role)
+{
+	struct gt_field f = { gt_writer_string(p->w, "bytes"), GT_F_U64, (uint8_t)role };
+
+	return gt_writer_type(p->w, &(struct gt_type){ .name = gt_writer_string(p->w, name), .category = (uint8_t)category,
+			      .layer = (uint8_t)layer, .nfields = role != GT_R_NONE, .fields = &f });
+}
+
+static void begin(struct program *p, int fd, const char *boot, int64_t now)
+{
+	struct gt_writer_options o = { .meta_json = "{}", .boot_id = boot, .host = boot };
+
+	*p = (struct program){ .now = now, .err = GT_ERR_INIT };
+	CHECK((p->w = gt_writer_open(fd, &o, &p->err)));
+	p->types.w = p->w;
+	p->process = track(p, GT_NONE, GT_TRACK_PROCESS, 1);
+	p->device = track(p, p->process, GT_TRACK_DEVICE, 0);
+	for (unsigned i = 0; i < 12; i++)
+		p->threads[i] = track(p, p->process, GT_TRACK_THREAD, 10 + i);
+	for (unsigned i = 0; i < 3; i++)
+		p->streams[i] = track(p, p->device, GT_TRACK_STREAM, 7 + i);
+	p->call = type(p, "cuCall", GT_CAT_QUERY, GT_LAYER_API, GT_R_NONE);
+	p->alloc = type(p, "cuMemAlloc", GT_CAT_MEMORY, GT_LAYER_API, GT_R_BYTES);
+	p->ioctl = type(p, "ioctl", GT_CAT_IOCTL, GT_LAYER_IOCTL, GT_R_NONE);
+	p->range = type(p, "range", GT_CAT_USER, GT_LAYER_USER, GT_R_NONE);
+	p->overhead = type(p, "overhead", GT_CAT_OTHER, GT_LAYER_OVERHEAD, GT_R_NONE);
+	p->name = gt_writer_string(p->w, "cuLaunchKernel");
+}
+
+static void put(struct program *p, enum gt_kind kind, uint32_t on, uint32_t ty, int64_t start, int64_t end, unsigned depth)
+{
+	struct gt_row row = { start, end, ty, 0, (uint8_t)depth, ty == p->alloc };
+
+	CHECK(!gt_writer_row(p->w, kind, on, &row, (uint64_t[]){ below(1000) }, &p->err));
+}
+
+/* A call, calls in it, ioctls in these. Returns when it ends. Which of a thread's calls come first in the file is the end's order. */
+static int64_t nest(struct program *p, uint32_t on, int64_t start, unsigned depth)
+{
+	int64_t end = start + 1 + below(40);
+	bool ioctl = depth && !below(4);		/* in which no call is */
+
+	for (unsigned n = depth < 10 && !ioctl ? below(3) : 0; n; n--)
+		end = nest(p, on, end + below(9), depth + 1) + below(5);
+	put(p, GT_CALL, on, ioctl ? p->ioctl : below(3) ? p->call : p->alloc, start, end, depth);
+	return end;
+}
+
+static void gpu_work(struct program *p, unsigned stream)
+{
+	struct gt_gpu_work w = { .track = p->streams[stream], .start = p->now - (int64_t)below(400), .context = 1 };
+
+	w.end = w.start + (below(50) ? below(300) : below(40000));
+	if (below(3))
+		CHECK(!gt_gpu_put_kernel(&p->types, &w, &(struct gt_gpu_kernel){ .name = p->name, .grid = { 1, 1, 1 }, .block = { 1, 1, 1 } },
+					 &p->err));
+	else if (below(5))
+		CHECK(!gt_gpu_put_copy(&p->types, &w, &(struct gt_gpu_copy){ .direction = below(6), .bytes = below(5000) }, &p->err));
+	else
+		CHECK(!gt_gpu_put_wait(&p->types, &w, &(struct gt_gpu_waiting){ GT_GPU_WAIT_STREAM, GT_GPU_NO_EVENT }, &p->err));
+}
+
+/* Threads take turns; the first four are busy, others say something now and then. */
+static void make(int fd, const char *boot, int64_t now, unsigned turns)
+{
+	int64_t free_at[12] = { 0 };
+	struct program p;
+
+	begin(&p, fd, boot, now);
+	for (unsigned i = 0; i < turns; i++) {
+		unsigned th = below(400) ? below(3) : below(12);
+		int64_t start = p.now > free_at[th] ? p.now : free_at[th];
+
+		free_at[th] = nest(&p, p.threads[th], start, 0) + 1;
+		if (!below(3))
+			gpu_work(&p, below(30) ? 0 : below(3));
+		if (!below(5))
+			put(&p, GT_SPAN, p.threads[below(3)], p.range, p.now - (int64_t)below(500), p.now + below(50), below(3));
+		if (!below(500))
+			put(&p, GT_SPAN, p.process, p.overhead, p.now - (int64_t)below(5000), p.now, 0);
+		p.now += below(60);
+		if (!below(turns / 6))
+			CHECK(!gt_writer_epoch(p.w, p.now, &p.err));
+	}
+	gt_gpu_types_release(&p.types);
+	CHECK(!gt_writer_close(p.w, &p.err));
+}
+
+/* ---- the count ---- */
+
+static void read_rows(struct gt_reader *r)
+{
+	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) };
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_iter *it = gt_iter_open(r, &all, &err);
+	struct gt_event ev;
+
+	nrows = 0;
+	while (it && gt_iter_next(it, &ev, &err) > 0) {
+		const struct gt_type *t = &ev.seg->types[ev.row.type];
+		struct seen_row row = { ev.seg->index, ev.track, ev.kind, ev.row.type, ev.row.start, ev.row.end, ev.row.depth, 0, 0 };
+
+		for (unsigned f = 0; f < t->nfields; f++) {
+			row.bytes = t->fields[f].role == GT_R_BYTES ? ev.args[f] : row.bytes;
+			if (t->fields[f].role == GT_R_DIRECTION && t->op == GT_OP_COPY)
+				row.aspect = ev.args[f] == GT_DIR_HTOD ? GT_ASPECT_HTOD : ev.args[f] == GT_DIR_DTOH ? GT_ASPECT_DTOH : GT_ASPECT_COPIES;
+		}
+		CHECK(!gt_grow(&rows, &rows_cap, nrows + 1, sizeof(*rows)));
+		rows[nrows++] = row;
+	}
+	gt_iter_close(it);
+	CHECK(!err.code && nrows > 1000);
+}
+
+static bool below_track(const struct gt_segment *seg, uint32_t t, uint32_t top)
+{
+	for (; t != GT_NONE; t = seg->tracks[t].parent)
+		if (t == top)
+			return true;
+	return false;
+}
+
+static bool counts(const struct gt_reader *r, const struct seen_row *row, const struct gt_strip_of *of, unsigned depth)
+{
+	const struct gt_segment *seg = gt_reader_segment(r, of->segment);
+	const struct gt_type *t = &seg->types[row->type];
+	unsigned own = row->depth < 7 ? row->depth : 7;		/* the deepest there is room for counts deeper ones, too */
+
+	if (row->segment != of->segment || (of->derived ? !below_track(seg, row->track, of->track) : row->track != of->track))
+		return false;
+	switch (of->aspect) {
+	case GT_ASPECT_CALLS: return row->kind == GT_CALL && own == depth && !(of->derived && depth);
+	case GT_ASPECT_IOCTLS: return row->kind == GT_CALL && t->layer == GT_LAYER_IOCTL && !depth;
+	case GT_ASPECT_RANGES: return row->kind == GT_SPAN && t->layer == GT_LAYER_USER && own == depth;
+	case GT_ASPECT_OTHERS: return row->kind == GT_SPAN && t->layer != GT_LAYER_USER && !depth;
+	case GT_ASPECT_WORK: return row->kind == GT_GPU && !depth;
+	default: return row->kind == GT_GPU && row->aspect == of->aspect && !depth;
+	}
+}
+
+static int64_t first_cell(const struct gt_window *w, int64_t at) { return (at >> w->shift) < w->first ? 0 : (at >> w->shift) - w->first; }
+
+/* rows are by start, so what is covered only grows. */
+static void count_cells(const struct gt_archive *a, struct gt_reader *r, const struct gt_window *w, const struct gt_strip_of *of, unsigned depth,
+			struct gt_cell_sums *to)
+{
+	int64_t covered = INT64_MIN, offset = gt_archive_offset(a, of->segment);
+
+	memset(to, 0, w->cells * sizeof(*to));
+	for (size_t i = 0; i < nrows; i++) {
+		int64_t start = rows[i].start - offset, end = rows[i].end - offset, from;
+
+		if (!counts(r, &rows[i], of, depth))
+			continue;
+		from = start > covered ? start : covered;
+		if (rows[i].depth > 7 && depth == 7)		/* within one of depth 7 */
+			from = end;
+		else
+			covered = end > covered ? end : covered;
+		for (int64_t c = first_cell(w, start); c < w->cells && gt_cell_start(w, c) <= end; c++) {
+			int64_t low = gt_cell_start(w, c), high = gt_cell_start(w, c + 1), f = from > low ? from : low, t = end < high ? end : high;
+
+			to[c].busy += t > f ? (uint64_t)(t - f) : 0;
+			if (start >= low && start < high) {
+				to[c].count++;
+				to[c].bytes += rows[i].bytes;
+				if ((uint64_t)(end - start) > to[c].longest)
+					to[c].longest = (uint64_t)(end - start);
+			}
+		}
+	}
+}
+
+/* Where nobody asks for unions blocks are known by their summaries. */
+static size_t list_strips(const struct gt_reader *r, struct gt_strip_of *of, bool unions)
+{
+	size_t n = 0;
+
+	for (uint32_t s = 0; s < gt_reader_segments(r); s++)
+		for (uint32_t t = 0; t < gt_reader_segment(r, s)->ntracks; t++)
+			for (unsigned a = 1; a < GT_ASPECTS; a++) {
+				if (a < GT_ASPECT_HTOD)
+					of[n++] = (struct gt_strip_of){ s, t, a, false };
+				if (unions && ((t == 0 && a == GT_ASPECT_CALLS) || (t == 1 && (a == GT_ASPECT_WORK || a >= GT_ASPECT_HTOD))))
+					of[n++] = (struct gt_strip_of){ s, t, a, true };
+			}
+	return n;
+}
+
+static void hold_against_count(struct gt_archive *a, struct gt_reader *r, const struct gt_strips *s, const struct gt_window *w,
+			       const struct gt_strip_of *of, size_t n)
+{
+	struct gt_cell_sums want[MOST_CELLS], got[MOST_CELLS];
+
+	for (size_t i = below(nrows > 100000 ? 9 : 1); i < n; i += nrows > 100000 ? 9 : 1)
+		for (unsigned d = 0; d < 8; d++) {
+			gt_strips_cells(s, i, d, got);
+			count_cells(a, r, w, &of[i], d, want);
+			for (unsigned c = 0; c < w->cells; c++)
+				if (got[c].sureness || got[c].busy != want[c].busy || got[c].count != want[c].count ||
+				    got[c].bytes != want[c].bytes || got[c].longest != want[c].longest) {
+					fprintf(stderr, "strip %u/%u aspect %u derived %d depth %u cell %u of %u, shift %u: sure %d busy %lu count %lu "
+						"bytes %lu longest %lu, but %lu %lu %lu %lu\n", of[i].segment, of[i].track, of[i].aspect, of[i].derived, d,
+						c, w->cells, w->shift, got[c].sureness, got[c].busy, got[c].count, got[c].bytes, got[c].longest,
+						want[c].busy, want[c].count, want[c].bytes, want[c].longest);
+					CHECK(!"cells differ");
+				}
+		}
+}
+
+/* Spoils the content of the block that has this number: the last byte of its frame. */
+static void break_block(int fd, uint32_t number)
+{
+	struct gt_wire_skip skip;
+	struct gt_wire_block head;
+	uint64_t at = sizeof(struct gt_wire_segment);
+	uint8_t byte;
+
+	for (;;) {
+		CHECK(pread(fd, &skip, sizeof(skip), (off_t)at) == sizeof(skip) && pread(fd, &head, sizeof(head), (off_t)(at + sizeof(skip))) == sizeof(head));
+		if (head.magic == GT_WIRE_BLOCK_MAGIC && head.number == number)
+			break;
+		at += head.magic == GT_WIRE_BLOCK_MAGIC ? GT_WIRE_HEAD + head.zbytes : 1;
+	}
+	at += GT_WIRE_HEAD + head.zbytes / 2;
+	CHECK(pread(fd, &byte, 1, (off_t)at) == 1);
+	byte ^= 0x55;
+	CHECK(pwrite(fd, &byte, 1, (off_t)at) == 1);
+}
+
+/* After each portion of work, what is said to be certain is. */
+static void step_by_step(struct gt_archive *a, struct gt_reader *r, struct gt_strips *s, const struct gt_window *w, const struct gt_strip_of *of,
+			 size_t n)
+{
+	struct gt_cell_sums want[MOST_CELLS], got[MOST_CELLS];
+	struct gt_err err = GT_ERR_INIT;
+	int more = 1;
+
+	CHECK(!gt_strips_want(s, w, of, n, &err));
+	for (unsigned steps = 0; more; steps++) {
+		size_t i = below((uint32_t)n);
+		unsigned d = below(2);
+
+		CHECK((more = gt_strips_step(s, 1, &err)) >= 0 && gt_strips_percent(s) <= 100 && steps < 100000);
+		gt_strips_cells(s, i, d, got);
+		count_cells(a, r, w, &of[i], d, want);
+		for (unsigned c = 0; c < w->cells; c++)
+			CHECK(got[c].sureness != GT_CELL_EXACT || (got[c].busy == want[c].busy && got[c].count == want[c].count));
+	}
+}
+
+static void every_width(struct gt_reader *r)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_archive *a = gt_archive_open(r, &err);
+	struct gt_strips *s = a ? gt_strips_new(a) : NULL;
+	struct gt_strip_of of[400];
+	int64_t from, to;
+
+	CHECK(a && s);
+	gt_archive_extent(a, &from, &to);
+	for (unsigned k = 0; k <= 2 * gt_archive_widest(a); k++) {
+		unsigned shift = k / 2;
+		int64_t at = from + (int64_t)(below(1000) * (uint64_t)(to - from) / 1000);
+		size_t n = list_strips(r, of, below(2));
+		struct gt_window w = { (at >> shift) - (int64_t)below(20), shift, 20 + below(40) };
+
+		CHECK(!gt_strips_want(s, &w, of, n, &err) && !gt_strips_step(s, 0, &err) && gt_strips_percent(s) == 100);
+		hold_against_count(a, r, s, &w, of, n);
+		if (k % 7 == 0)
+			step_by_step(a, r, s, &w, of, n);
+	}
+	gt_strips_free(s);
+	gt_archive_close(a);
+}
+
+static void cells_are_what_rows_say(void)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		struct gt_err err = GT_ERR_INIT;
+		int fd = temp_file(), keep = dup(fd);
+		struct gt_reader *r;
+
+		state = 77 + i;
+		make(fd, "boot", i % 2 ? 5000000000ll : -30000, (unsigned[]){ 300, 4000, 40000 }[i]);
+		CHECK((r = gt_reader_open_fd(keep, &err)));
+		read_rows(r);
+		every_width(r);
+		gt_reader_close(r);
+	}
+}
+
+/* Two recordings of different machines begin at about the same time of the viewer, and their cells are as exact. */
+static void recordings_of_other_clocks(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int fd = temp_file(), keep = dup(fd);
+	struct gt_reader *r;
+	struct gt_archive *a;
+	int64_t from, to;
+
+	state = 5;
+	make(dup(fd), "one", 1000000, 300);
+	make(fd, "two", 987654321012345ll, 300);
+	CHECK((r = gt_reader_open_fd(keep, &err)) && gt_reader_segments(r) == 2);
+	read_rows(r);
+	CHECK((a = gt_archive_open(r, &err)));
+	gt_archive_extent(a, &from, &to);
+	CHECK((to - from) >> gt_archive_widest(a) <= 34 && (to - from) >> gt_archive_widest(a) >= 15);
+	CHECK(!gt_archive_offset(a, 0) && gt_archive_offset(a, 1) && !(gt_archive_offset(a, 1) % (1ll << gt_archive_widest(a))));
+	gt_archive_close(a);
+	every_width(r);
+	gt_reader_close(r);
+}
+
+/* A block that cannot be read is a hole where it was, and nowhere else. */
+static void a_broken_block_is_a_hole(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int fd = temp_file(), keep = dup(fd);
+	struct gt_reader *r;
+	struct gt_archive *a;
+	struct gt_strips *s;
+	struct gt_block_list list;
+	struct gt_window w = { .cells = MOST_CELLS };
+	struct gt_strip_of of = { .track = 2, .aspect = GT_ASPECT_CALLS };
+	struct gt_cell_sums got[MOST_CELLS];
+	unsigned holes = 0;
+
+	state = 9;
+	make(fd, "boot", 0, 60000);
+	CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)));
+	list = gt_archive_blocks(a, 0, 2);
+	CHECK(list.n > 3);
+	break_block(keep, list.blocks[1].number);
+	w.first = (list.blocks[1].start - 100) >> w.shift;
+	CHECK((s = gt_strips_new(a)) && !gt_strips_want(s, &w, &of, 1, &err) && !gt_strips_step(s, 0, &err));
+	gt_strips_cells(s, 0, 0, got);
+	for (unsigned c = 0; c < w.cells; c++) {
+		CHECK(got[c].sureness == (gt_cell_start(&w, c) >= list.blocks[1].start ? GT_CELL_HOLE : GT_CELL_EXACT));
+		holes += got[c].sureness == GT_CELL_HOLE;
+	}
+	CHECK(holes > 100 && holes < MOST_CELLS);
+	gt_strips_free(s);
+	gt_archive_close(a);
+	gt_reader_close(r);
+}
+
+T_MAIN(T(cells_are_what_rows_say), T(recordings_of_other_clocks), T(a_broken_block_is_a_hole))

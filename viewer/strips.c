@@ -1,0 +1,558 @@
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyze/timeline.h"
+#include "viewer/strips.h"
+
+struct strip {
+	struct gt_strip_of of;
+	int64_t first;			/* cell of the window's first one on the segment's own grid */
+	struct gt_grid grid;		/* what is certain so far */
+	struct gt_cell_sums *rough[GT_SUMMARY_DEPTHS];	/* the window's cells; NULL: nothing is known */
+	bool complete;			/* all of the grid is certain; else the cells before `until` */
+	int64_t until;			/* segment's time */
+	uint8_t *holes;			/* by cell; NULL: there are none */
+};
+struct target {				/* rows of a track that a strip wants */
+	uint32_t track, strip;
+	uint32_t kinds;			/* GT_BIT(enum gt_kind) */
+};
+struct todo {				/* a block to be gone through */
+	const struct gt_block *block;
+	uint32_t track;			/* GT_NONE: of several */
+	bool summed;			/* its summary may do: nobody wants its rows one by one, and no other block overlaps it */
+};
+struct gt_strips {
+	struct gt_archive *archive;
+	struct gt_window window;
+	struct strip *strips;
+	size_t nstrips, strips_cap;
+	/* the segment at hand, and what of it is to be gone through */
+	uint32_t segment;
+	bool begun;
+	struct target *targets;		/* by track */
+	size_t ntargets, targets_cap;
+	struct todo *todo;		/* by start */
+	size_t ntodo, todo_cap, at;
+	struct gt_timeline line;	/* rows that must come in order */
+	uint64_t gone, all;		/* blocks, of all segments */
+};
+
+static const uint32_t kinds_of[GT_ASPECTS] = {
+	[GT_ASPECT_CALLS] = GT_BIT(GT_CALL), [GT_ASPECT_IOCTLS] = GT_BIT(GT_CALL), [GT_ASPECT_RANGES] = GT_BIT(GT_SPAN),
+	[GT_ASPECT_OTHERS] = GT_BIT(GT_SPAN), [GT_ASPECT_WORK] = GT_BIT(GT_GPU), [GT_ASPECT_HTOD] = GT_BIT(GT_GPU),
+	[GT_ASPECT_DTOH] = GT_BIT(GT_GPU), [GT_ASPECT_COPIES] = GT_BIT(GT_GPU),
+};
+
+struct gt_strips *gt_strips_new(struct gt_archive *a)
+{
+	struct gt_strips *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->archive = a;
+	return s;
+}
+
+static void clear(struct gt_strips *s)
+{
+	for (size_t i = 0; i < s->nstrips; i++) {
+		gt_grid_release(&s->strips[i].grid);
+		for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++)
+			free(s->strips[i].rough[d]);
+		free(s->strips[i].holes);
+	}
+	gt_timeline_release(&s->line);
+	s->nstrips = s->ntargets = s->ntodo = s->at = 0;
+	s->segment = 0;
+	s->begun = false;
+	s->gone = s->all = 0;
+}
+
+void gt_strips_free(struct gt_strips *s)
+{
+	if (!s)
+		return;
+	clear(s);
+	free(s->strips);
+	free(s->targets);
+	free(s->todo);
+	free(s);
+}
+
+/* The window in the time of a segment. */
+static struct gt_range range_in(const struct gt_strips *s, uint32_t segment)
+{
+	int64_t offset = gt_archive_offset(s->archive, segment);
+
+	return (struct gt_range){ gt_cell_start(&s->window, 0) + offset, gt_cell_start(&s->window, s->window.cells) + offset };
+}
+
+/* ---- upper summaries ---- */
+
+/* The first bucket that ends behind `from`. */
+static uint32_t first_bucket(const struct gt_level *l, int64_t from)
+{
+	uint32_t low = 0, high = l->n;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (l->buckets[mid].start + (int64_t)l->buckets[mid].width <= from)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* The level to take: the coarsest whose buckets fit into cells; or, `fits` false, the finest there is. NULL: there is none. */
+static const struct gt_level *choose_level(const struct gt_upper *u, unsigned shift, bool *fits)
+{
+	const struct gt_level *best = NULL;
+
+	for (unsigned i = 0; u && i < u->nlevels; i++) {
+		const struct gt_level *l = &u->levels[i];
+
+		if (l->n && (!best || l->shift <= shift))
+			best = l;
+	}
+	*fits = best && best->shift <= shift;
+	return best;
+}
+
+static int sum_level(struct strip *strip, unsigned depth, const struct gt_level *l, const struct gt_range *range)
+{
+	int code = 0;
+
+	for (uint32_t i = first_bucket(l, range->from); !code && i < l->n && l->buckets[i].start < range->to; i++)
+		code = gt_grid_add_bucket(&strip->grid, depth, &l->buckets[i]);
+	return code;
+}
+
+/* A cell's share of a bucket that covers many. Of what lies in one place nobody knows in which cell, but for the longest row. */
+static void spread_bucket(struct gt_cell_sums *cells, const struct strip *strip, const struct gt_bucket *b, unsigned shift, unsigned n)
+{
+	uint64_t width = 1ull << shift;
+	int64_t from = (b->start >> shift) - strip->first, to = ((b->start + (int64_t)b->width) >> shift) - strip->first;
+	int64_t longest = (b->longest_at >> shift) - strip->first;
+
+	for (int64_t i = from < 0 ? 0 : from; i < to && i < (int64_t)n; i++) {
+		double share = (double)width / (double)b->width;
+
+		cells[i] = (struct gt_cell_sums){ GT_CELL_ROUGH, (uint64_t)((double)b->busy * share), (uint64_t)((double)b->count * share),
+						  (uint64_t)((double)b->bytes * share), i == longest ? b->longest : 0, b->category };
+		if (cells[i].busy > width)
+			cells[i].busy = width;
+	}
+}
+
+static int spread_level(const struct gt_strips *s, struct strip *strip, unsigned depth, const struct gt_level *l, const struct gt_range *range)
+{
+	struct gt_cell_sums *cells = strip->rough[depth] = calloc(s->window.cells, sizeof(*cells));
+
+	if (!cells)
+		return -ENOMEM;
+	for (unsigned i = 0; i < s->window.cells; i++)
+		cells[i].sureness = GT_CELL_ROUGH;
+	for (uint32_t i = first_bucket(l, range->from); i < l->n && l->buckets[i].start < range->to; i++)
+		spread_bucket(cells, strip, &l->buckets[i], s->window.shift, s->window.cells);
+	return 0;
+}
+
+static int from_uppers(const struct gt_strips *s, struct strip *strip)
+{
+	struct gt_range range = range_in(s, strip->of.segment);
+	bool any = false, all = true, fits;
+	int code = 0;
+
+	for (unsigned d = 0; !code && d < GT_SUMMARY_DEPTHS; d++) {
+		const struct gt_level *l = choose_level(gt_archive_upper(s->archive, strip->of.segment, strip->of.track, strip->of.aspect,
+									 strip->of.derived, d), s->window.shift, &fits);
+
+		if (!l)
+			continue;
+		any = true;
+		all &= fits;
+		code = fits ? sum_level(strip, d, l, &range) : spread_level(s, strip, d, l, &range);
+	}
+	strip->complete = any && all;
+	if (any && !all)
+		gt_grid_release(&strip->grid);
+	if (any && !all)
+		gt_grid_place(&strip->grid, strip->first, s->window.shift, s->window.cells);
+	return code;
+}
+
+/* ---- which blocks ---- */
+
+static int add_target(struct gt_strips *s, uint32_t track, size_t strip)
+{
+	if (gt_grow(&s->targets, &s->targets_cap, s->ntargets + 1, sizeof(*s->targets)))
+		return -ENOMEM;
+	s->targets[s->ntargets++] = (struct target){ track, (uint32_t)strip, kinds_of[s->strips[strip].of.aspect] };
+	return 0;
+}
+
+static int by_track(const void *pa, const void *pb)
+{
+	const struct target *a = pa, *b = pb;
+
+	return a->track != b->track ? (a->track < b->track ? -1 : 1) : a->strip < b->strip ? -1 : a->strip > b->strip;
+}
+
+/* Whose rows the strips of the segment want. */
+static int find_targets(struct gt_strips *s)
+{
+	uint32_t ntracks = gt_reader_segment(gt_archive_reader(s->archive), s->segment)->ntracks;
+	int code = 0;
+
+	s->ntargets = 0;
+	for (size_t i = 0; !code && i < s->nstrips; i++) {
+		const struct strip *strip = &s->strips[i];
+
+		if (strip->of.segment != s->segment || strip->complete)
+			continue;
+		if (!strip->of.derived)
+			code = add_target(s, strip->of.track, i);
+		for (uint32_t t = 0; !code && strip->of.derived && t < ntracks; t++)
+			if (gt_archive_above(s->archive, s->segment, t) == strip->of.track)
+				code = add_target(s, t, i);
+	}
+	if (s->ntargets)
+		qsort(s->targets, s->ntargets, sizeof(*s->targets), by_track);
+	return code;
+}
+
+static const struct target *targets_of(const struct gt_strips *s, uint32_t track)
+{
+	size_t low = 0, high = s->ntargets;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->targets[mid].track < track)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return s->targets + low;
+}
+#define EACH_TARGET(s, t, of) \
+	for (const struct target *t = targets_of(s, of); t < (s)->targets + (s)->ntargets && t->track == (of); t++)
+
+/* The blocks of a list that have rows of these kinds in the window. summed: summaries will do. */
+static int add_list(struct gt_strips *s, uint32_t track, uint32_t kinds, uint32_t by_rows)
+{
+	struct gt_block_list list = gt_archive_blocks(s->archive, s->segment, track);
+	struct gt_range range = range_in(s, s->segment);
+	int64_t reach[GT_KINDS];	/* of the blocks of a kind so far */
+	size_t last[GT_KINDS];		/* the last one of a kind, in todo */
+
+	for (unsigned k = 0; k < GT_KINDS; k++)
+		reach[k] = INT64_MIN, last[k] = SIZE_MAX;
+	for (size_t i = gt_blocks_from(list, range.from); i < list.n && list.blocks[i].start < range.to; i++) {
+		const struct gt_block *b = &list.blocks[i];
+		struct todo one = { b, track, track != GT_NONE && b->rows >= GT_SUMMARY_ROWS && !(by_rows & GT_BIT(b->kind)) };
+
+		if (!(kinds & GT_BIT(b->kind)) || (b->end <= range.from && b->start < range.from))
+			continue;
+		if (gt_grow(&s->todo, &s->todo_cap, s->ntodo + 1, sizeof(*s->todo)))
+			return -ENOMEM;
+		if (b->kind != GT_CALL && b->start < reach[b->kind])
+			one.summed = s->todo[last[b->kind]].summed = false;
+		reach[b->kind] = b->end > reach[b->kind] ? b->end : reach[b->kind];
+		last[b->kind] = s->ntodo;
+		s->todo[s->ntodo++] = one;
+	}
+	return 0;
+}
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct todo *a = pa, *b = pb;
+
+	if (a->block->start != b->block->start)
+		return a->block->start < b->block->start ? -1 : 1;
+	return a->block->entry < b->block->entry ? -1 : a->block->entry > b->block->entry;
+}
+
+/* What may overlap on its track may do so with rows in a block of several tracks, too: these are added up one by one. */
+static void look_at_shared(struct gt_strips *s)
+{
+	int64_t reach[GT_KINDS], next[GT_KINDS];
+
+	for (unsigned k = 0; k < GT_KINDS; k++)
+		reach[k] = INT64_MIN, next[k] = INT64_MAX;
+	for (size_t i = 0; i < s->ntodo; i++) {
+		const struct gt_block *b = s->todo[i].block;
+
+		if (s->todo[i].track == GT_NONE)
+			reach[b->kind] = b->end > reach[b->kind] ? b->end : reach[b->kind];
+		else if (b->kind != GT_CALL && b->start < reach[b->kind])
+			s->todo[i].summed = false;
+	}
+	for (size_t i = s->ntodo; i-- > 0;) {
+		const struct gt_block *b = s->todo[i].block;
+
+		if (s->todo[i].track == GT_NONE)
+			next[b->kind] = b->start;
+		else if (b->kind != GT_CALL && b->end > next[b->kind])
+			s->todo[i].summed = false;
+	}
+}
+
+static int find_blocks(struct gt_strips *s)
+{
+	uint32_t all = 0, kinds, by_rows;
+	int code = 0;
+
+	s->ntodo = s->at = 0;
+	for (size_t i = 0, next; !code && i < s->ntargets; i = next) {
+		uint32_t track = s->targets[i].track;
+
+		kinds = by_rows = 0;
+		for (next = i; next < s->ntargets && s->targets[next].track == track; next++) {
+			kinds |= s->targets[next].kinds;
+			by_rows |= s->strips[s->targets[next].strip].of.derived ? s->targets[next].kinds : 0;
+		}
+		all |= kinds;
+		code = add_list(s, track, kinds, by_rows);
+	}
+	if (!code)
+		code = add_list(s, GT_NONE, all, all);
+	if (s->ntodo)
+		qsort(s->todo, s->ntodo, sizeof(*s->todo), by_start);
+	look_at_shared(s);
+	return code;
+}
+
+/* ---- going through a block ---- */
+
+static int add_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct gt_strips *s = arg;
+
+	return gt_grid_add(&s->strips[m->place].grid, m->what >> 8, m->at, m->end, m->what & 255, m->addr, true) ?
+	       gt_err_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+/* Is the row one of those that the strip shows, and at which depth? */
+static bool shows(const struct strip *strip, unsigned aspect, unsigned row_depth, unsigned *depth)
+{
+	unsigned own = aspect >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : aspect;
+	enum gt_aspect wanted = strip->of.aspect;
+
+	*depth = gt_aspect_depth(wanted, row_depth);
+	if (wanted == GT_ASPECT_CALLS)
+		return (aspect == GT_ASPECT_CALLS || aspect == GT_ASPECT_IOCTLS) && !(strip->of.derived && row_depth);
+	return wanted >= GT_ASPECT_HTOD ? aspect == wanted : own == wanted;
+}
+
+/* The rows of a run that a strip shows: calls of a thread go straight to their cells, the others wait for their place in time. */
+static int add_run(struct gt_strips *s, const struct gt_rows *r, const struct gt_rows_run *run, uint32_t at, struct gt_err *err)
+{
+	struct strip *strip = &s->strips[at];
+	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(s->archive), s->segment);
+	struct gt_range range = range_in(s, s->segment);
+	bool calls = strip->of.aspect == GT_ASPECT_CALLS && !strip->of.derived;
+	struct gt_moment *to = calls ? NULL : gt_timeline_room(&s->line, run->n, err);
+	size_t n = 0;
+	unsigned depth;
+
+	if (!calls && !to)
+		return -ENOMEM;
+	for (uint32_t i = run->first; i < run->first + run->n && r->start[i] < range.to; i++) {
+		int64_t start = r->start[i], end = start + r->dur[i];
+		uint64_t bytes = r->bytes ? r->bytes[i] : 0;
+		unsigned category;
+
+		if ((end <= range.from && start < range.from) || !shows(strip, r->aspect[i], r->depth[i], &depth))
+			continue;
+		category = seg->types[r->type[i]].category;
+		if (!calls)
+			to[n++] = (struct gt_moment){ .at = start, .end = end, .addr = bytes, .place = at, .what = depth << 8 | category };
+		else if (gt_grid_add(&strip->grid, depth, start, end, category, bytes, false))
+			return gt_err_set(err, -ENOMEM, "out of memory");
+	}
+	if (!calls)
+		gt_timeline_took(&s->line, n);
+	return 0;
+}
+
+/* What a block that cannot be read would have told of. */
+static int note_hole(struct gt_strips *s, const struct todo *t)
+{
+	for (size_t i = 0; i < s->ntargets; i++) {
+		struct strip *strip = &s->strips[s->targets[i].strip];
+		int64_t from = (t->block->start >> s->window.shift) - strip->first, to = (t->block->end >> s->window.shift) - strip->first;
+
+		if ((t->track != GT_NONE && t->track != s->targets[i].track) || !(s->targets[i].kinds & GT_BIT(t->block->kind)))
+			continue;
+		if (!strip->holes && !(strip->holes = calloc(s->window.cells, 1)))
+			return -ENOMEM;
+		for (int64_t c = from < 0 ? 0 : from; c <= to && c < s->window.cells; c++)
+			strip->holes[c] = 1;
+	}
+	return 0;
+}
+
+static int by_rows(struct gt_strips *s, const struct todo *t, struct gt_err *err)
+{
+	const struct gt_rows *r = gt_archive_rows(s->archive, s->segment, t->block, err);
+	int code = r ? 0 : -ENOMEM;
+
+	if (r && r->damaged)
+		return note_hole(s, t);
+	for (uint32_t k = 0; !code && k < r->nruns; k++)
+		EACH_TARGET(s, to, r->runs[k].track)
+			if (!code && to->kinds & GT_BIT(r->kind))
+				code = add_run(s, r, &r->runs[k], to->strip, err);
+	return code;
+}
+
+/* 1: done; 0: there is no such summary, or it is too coarse; negative. */
+static int by_summary(struct gt_strips *s, const struct todo *t, struct gt_err *err)
+{
+	const struct gt_of_block *all;
+	size_t n, low = 0, high;
+	int code = gt_archive_of_blocks(s->archive, s->segment, t->block->epoch, &all, &n, err);
+
+	for (high = n; !code && low < high;) {
+		size_t mid = low + (high - low) / 2;
+
+		if (all[mid].number < t->block->number)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (code || low == n || all[low].number != t->block->number || all[low].buckets[0].width > 1ull << s->window.shift)
+		return code;
+	for (; !code && low < n && all[low].number == t->block->number; low++)
+		EACH_TARGET(s, to, all[low].track)
+			for (uint32_t b = 0; !code && s->strips[to->strip].of.aspect == all[low].aspect && b < all[low].n; b++)
+				code = gt_grid_add_bucket(&s->strips[to->strip].grid, all[low].depth, &all[low].buckets[b]);
+	return code ? gt_err_set(err, code, "out of memory") : 1;
+}
+
+static int go_through(struct gt_strips *s, const struct todo *t, struct gt_err *err)
+{
+	int code = gt_timeline_advance(&s->line, t->block->start, add_moment, s, err);
+
+	if (!code && t->summed)
+		code = by_summary(s, t, err);
+	return code < 0 ? code : code > 0 ? 0 : by_rows(s, t, err);
+}
+
+/* ---- from outside ---- */
+
+/* Up to which time all blocks of the segment were gone through. */
+static void note_until(struct gt_strips *s, bool over)
+{
+	for (size_t i = 0; i < s->ntargets; i++) {
+		struct strip *strip = &s->strips[s->targets[i].strip];
+
+		strip->until = over ? INT64_MAX : s->todo[s->at].block->start;
+		strip->complete = over;
+		gt_grid_settle(&strip->grid);
+	}
+}
+
+/* Turns to a segment, and finds what is to be done there. */
+static int begin_segment(struct gt_strips *s)
+{
+	int code = find_targets(s);
+
+	if (!code)
+		code = find_blocks(s);
+	s->begun = true;
+	s->all += s->ntodo;
+	return code;
+}
+
+static int end_segment(struct gt_strips *s, struct gt_err *err)
+{
+	int code = gt_timeline_flush(&s->line, add_moment, s, err);
+
+	gt_timeline_release(&s->line);
+	note_until(s, true);
+	for (size_t i = 0; i < s->nstrips; i++)		/* strips that no track has rows for */
+		s->strips[i].complete |= s->strips[i].of.segment == s->segment;
+	s->begun = false;
+	s->segment++;
+	return code;
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+int gt_strips_step(struct gt_strips *s, uint64_t us, struct gt_err *err)
+{
+	uint32_t nsegs = gt_reader_segments(gt_archive_reader(s->archive));
+	uint64_t end = us ? now_us() + us : UINT64_MAX;
+	int code = 0;
+
+	while (!code && s->segment < nsegs && now_us() < end) {
+		if (!s->begun && (code = begin_segment(s)))
+			break;
+		for (; !code && s->at < s->ntodo && now_us() < end; s->at++, s->gone++)
+			code = go_through(s, &s->todo[s->at], err);
+		if (!code && s->at == s->ntodo)
+			code = end_segment(s, err);
+		else if (!code)
+			code = gt_timeline_advance(&s->line, s->todo[s->at].block->start, add_moment, s, err);
+		if (!code && s->begun)
+			note_until(s, false);
+	}
+	return code ? gt_err_set(err, code, "out of memory") : s->segment < nsegs;
+}
+
+int gt_strips_want(struct gt_strips *s, const struct gt_window *w, const struct gt_strip_of *of, size_t n, struct gt_err *err)
+{
+	int code = 0;
+
+	clear(s);
+	s->window = *w;
+	if (gt_grow(&s->strips, &s->strips_cap, n, sizeof(*s->strips)))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	for (; !code && s->nstrips < n; s->nstrips++) {
+		struct strip *strip = &s->strips[s->nstrips];
+
+		*strip = (struct strip){ .of = of[s->nstrips], .until = INT64_MIN };
+		strip->first = w->first + (gt_archive_offset(s->archive, strip->of.segment) >> w->shift);
+		gt_grid_place(&strip->grid, strip->first, w->shift, w->cells);
+		code = from_uppers(s, strip);
+	}
+	return code ? gt_err_set(err, code, "out of memory") : 0;
+}
+
+unsigned gt_strips_percent(const struct gt_strips *s)
+{
+	bool over = s->segment >= gt_reader_segments(gt_archive_reader(s->archive));
+
+	return over ? 100 : s->all ? (unsigned)(s->gone * 99 / s->all) : 0;
+}
+
+void gt_strips_cells(const struct gt_strips *s, size_t i, unsigned depth, struct gt_cell_sums *to)
+{
+	const struct strip *strip = &s->strips[i];
+	const struct gt_tally *t = strip->grid.tally[depth];
+	const uint64_t width = 1ull << s->window.shift;
+
+	for (unsigned c = 0; c < s->window.cells; c++) {
+		int64_t end = (int64_t)((uint64_t)(strip->first + c + 1) << s->window.shift);
+
+		if (strip->complete || end <= strip->until)
+			to[c] = t ? (struct gt_cell_sums){ GT_CELL_EXACT, t[c].busy < width ? t[c].busy : width, t[c].count, t[c].bytes,
+							   t[c].longest, (uint8_t)gt_tally_category(&t[c]) } : (struct gt_cell_sums){ 0 };
+		else
+			to[c] = strip->rough[depth] ? strip->rough[depth][c] : (struct gt_cell_sums){ .sureness = GT_CELL_UNKNOWN };
+		if (strip->holes && strip->holes[c])
+			to[c].sureness = GT_CELL_HOLE;
+	}
+}
