@@ -14,15 +14,6 @@ struct strip {
 	int64_t until;			/* segment's time */
 	uint8_t *holes;			/* by cell; NULL: there are none */
 };
-struct target {				/* rows of a track that a strip wants */
-	uint32_t track, strip;
-	uint32_t kinds;			/* GT_BIT(enum gt_kind) */
-};
-struct todo {				/* a block to be gone through */
-	const struct gt_block *block;
-	uint32_t track;			/* GT_NONE: of several */
-	bool summed;			/* its summary may do: nobody wants its rows one by one, and no other block overlaps it */
-};
 struct gt_strips {
 	struct gt_archive *archive;
 	struct gt_window window;
@@ -31,18 +22,10 @@ struct gt_strips {
 	/* the segment at hand, and what of it is to be gone through */
 	uint32_t segment;
 	bool begun;
-	struct target *targets;		/* by track */
-	size_t ntargets, targets_cap;
-	struct todo *todo;		/* by start */
-	size_t ntodo, todo_cap, at;
+	struct gt_visits visits;
+	size_t at;			/* the block of these to go through next */
 	struct gt_timeline line;	/* rows that must come in order */
 	uint64_t gone, all;		/* blocks, of all segments */
-};
-
-static const uint32_t kinds_of[GT_ASPECTS] = {
-	[GT_ASPECT_CALLS] = GT_BIT(GT_CALL), [GT_ASPECT_IOCTLS] = GT_BIT(GT_CALL), [GT_ASPECT_RANGES] = GT_BIT(GT_SPAN),
-	[GT_ASPECT_OTHERS] = GT_BIT(GT_SPAN), [GT_ASPECT_WORK] = GT_BIT(GT_GPU), [GT_ASPECT_HTOD] = GT_BIT(GT_GPU),
-	[GT_ASPECT_DTOH] = GT_BIT(GT_GPU), [GT_ASPECT_COPIES] = GT_BIT(GT_GPU),
 };
 
 struct gt_strips *gt_strips_new(struct gt_archive *a)
@@ -63,7 +46,8 @@ static void clear(struct gt_strips *s)
 		free(s->strips[i].holes);
 	}
 	gt_timeline_release(&s->line);
-	s->nstrips = s->ntargets = s->ntodo = s->at = 0;
+	gt_visits_clear(&s->visits);
+	s->nstrips = s->at = 0;
 	s->segment = 0;
 	s->begun = false;
 	s->gone = s->all = 0;
@@ -75,8 +59,7 @@ void gt_strips_free(struct gt_strips *s)
 		return;
 	clear(s);
 	free(s->strips);
-	free(s->targets);
-	free(s->todo);
+	gt_visits_release(&s->visits);
 	free(s);
 }
 
@@ -184,149 +167,6 @@ static int from_uppers(const struct gt_strips *s, struct strip *strip)
 	return code;
 }
 
-/* ---- which blocks ---- */
-
-static int add_target(struct gt_strips *s, uint32_t track, size_t strip)
-{
-	if (gt_grow(&s->targets, &s->targets_cap, s->ntargets + 1, sizeof(*s->targets)))
-		return -ENOMEM;
-	s->targets[s->ntargets++] = (struct target){ track, (uint32_t)strip, kinds_of[s->strips[strip].of.aspect] };
-	return 0;
-}
-
-static int by_track(const void *pa, const void *pb)
-{
-	const struct target *a = pa, *b = pb;
-
-	return a->track != b->track ? (a->track < b->track ? -1 : 1) : a->strip < b->strip ? -1 : a->strip > b->strip;
-}
-
-/* Whose rows the strips of the segment want. */
-static int find_targets(struct gt_strips *s)
-{
-	uint32_t ntracks = gt_reader_segment(gt_archive_reader(s->archive), s->segment)->ntracks;
-	int code = 0;
-
-	s->ntargets = 0;
-	for (size_t i = 0; !code && i < s->nstrips; i++) {
-		const struct strip *strip = &s->strips[i];
-
-		if (strip->of.segment != s->segment || strip->complete)
-			continue;
-		if (!strip->of.derived)
-			code = add_target(s, strip->of.track, i);
-		for (uint32_t t = 0; !code && strip->of.derived && t < ntracks; t++)
-			if (gt_archive_above(s->archive, s->segment, t) == strip->of.track)
-				code = add_target(s, t, i);
-	}
-	if (s->ntargets)
-		qsort(s->targets, s->ntargets, sizeof(*s->targets), by_track);
-	return code;
-}
-
-static const struct target *targets_of(const struct gt_strips *s, uint32_t track)
-{
-	size_t low = 0, high = s->ntargets;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->targets[mid].track < track)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return s->targets + low;
-}
-#define EACH_TARGET(s, t, of) \
-	for (const struct target *t = targets_of(s, of); t < (s)->targets + (s)->ntargets && t->track == (of); t++)
-
-/* The blocks of a list that have rows of these kinds in the window. summed: summaries will do. */
-static int add_list(struct gt_strips *s, uint32_t track, uint32_t kinds, uint32_t by_rows)
-{
-	struct gt_block_list list = gt_archive_blocks(s->archive, s->segment, track);
-	struct gt_range range = range_in(s, s->segment);
-	int64_t reach[GT_KINDS];	/* of the blocks of a kind so far */
-	size_t last[GT_KINDS];		/* the last one of a kind, in todo */
-
-	for (unsigned k = 0; k < GT_KINDS; k++)
-		reach[k] = INT64_MIN, last[k] = SIZE_MAX;
-	for (size_t i = gt_blocks_from(list, range.from); i < list.n && list.blocks[i].start < range.to; i++) {
-		const struct gt_block *b = &list.blocks[i];
-		struct todo one = { b, track, track != GT_NONE && b->rows >= GT_SUMMARY_ROWS && !(by_rows & GT_BIT(b->kind)) };
-
-		if (!(kinds & GT_BIT(b->kind)) || (b->end <= range.from && b->start < range.from))
-			continue;
-		if (gt_grow(&s->todo, &s->todo_cap, s->ntodo + 1, sizeof(*s->todo)))
-			return -ENOMEM;
-		if (b->kind != GT_CALL && b->start < reach[b->kind])
-			one.summed = s->todo[last[b->kind]].summed = false;
-		reach[b->kind] = b->end > reach[b->kind] ? b->end : reach[b->kind];
-		last[b->kind] = s->ntodo;
-		s->todo[s->ntodo++] = one;
-	}
-	return 0;
-}
-
-static int by_start(const void *pa, const void *pb)
-{
-	const struct todo *a = pa, *b = pb;
-
-	if (a->block->start != b->block->start)
-		return a->block->start < b->block->start ? -1 : 1;
-	return a->block->entry < b->block->entry ? -1 : a->block->entry > b->block->entry;
-}
-
-/* What may overlap on its track may do so with rows in a block of several tracks, too: these are added up one by one. */
-static void look_at_shared(struct gt_strips *s)
-{
-	int64_t reach[GT_KINDS], next[GT_KINDS];
-
-	for (unsigned k = 0; k < GT_KINDS; k++)
-		reach[k] = INT64_MIN, next[k] = INT64_MAX;
-	for (size_t i = 0; i < s->ntodo; i++) {
-		const struct gt_block *b = s->todo[i].block;
-
-		if (s->todo[i].track == GT_NONE)
-			reach[b->kind] = b->end > reach[b->kind] ? b->end : reach[b->kind];
-		else if (b->kind != GT_CALL && b->start < reach[b->kind])
-			s->todo[i].summed = false;
-	}
-	for (size_t i = s->ntodo; i-- > 0;) {
-		const struct gt_block *b = s->todo[i].block;
-
-		if (s->todo[i].track == GT_NONE)
-			next[b->kind] = b->start;
-		else if (b->kind != GT_CALL && b->end > next[b->kind])
-			s->todo[i].summed = false;
-	}
-}
-
-static int find_blocks(struct gt_strips *s)
-{
-	uint32_t all = 0, kinds, by_rows;
-	int code = 0;
-
-	s->ntodo = s->at = 0;
-	for (size_t i = 0, next; !code && i < s->ntargets; i = next) {
-		uint32_t track = s->targets[i].track;
-
-		kinds = by_rows = 0;
-		for (next = i; next < s->ntargets && s->targets[next].track == track; next++) {
-			kinds |= s->targets[next].kinds;
-			by_rows |= s->strips[s->targets[next].strip].of.derived ? s->targets[next].kinds : 0;
-		}
-		all |= kinds;
-		code = add_list(s, track, kinds, by_rows);
-	}
-	if (!code)
-		code = add_list(s, GT_NONE, all, all);
-	if (s->ntodo)
-		qsort(s->todo, s->ntodo, sizeof(*s->todo), by_start);
-	look_at_shared(s);
-	return code;
-}
-
 /* ---- going through a block ---- */
 
 static int add_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
@@ -335,18 +175,6 @@ static int add_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 
 	return gt_grid_add(&s->strips[m->place].grid, m->what >> 8, m->at, m->end, m->what & 255, m->addr, true) ?
 	       gt_err_set(err, -ENOMEM, "out of memory") : 0;
-}
-
-/* Is the row one of those that the strip shows, and at which depth? */
-static bool shows(const struct strip *strip, unsigned aspect, unsigned row_depth, unsigned *depth)
-{
-	unsigned own = aspect >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : aspect;
-	enum gt_aspect wanted = strip->of.aspect;
-
-	*depth = gt_aspect_depth(wanted, row_depth);
-	if (wanted == GT_ASPECT_CALLS)
-		return (aspect == GT_ASPECT_CALLS || aspect == GT_ASPECT_IOCTLS) && !(strip->of.derived && row_depth);
-	return wanted >= GT_ASPECT_HTOD ? aspect == wanted : own == wanted;
 }
 
 /* The rows of a run that a strip shows: calls of a thread go straight to their cells, the others wait for their place in time. */
@@ -367,7 +195,7 @@ static int add_run(struct gt_strips *s, const struct gt_rows *r, const struct gt
 		uint64_t bytes = r->bytes ? r->bytes[i] : 0;
 		unsigned category;
 
-		if ((end <= range.from && start < range.from) || !shows(strip, r->aspect[i], r->depth[i], &depth))
+		if ((end <= range.from && start < range.from) || !gt_strip_shows(&strip->of, r->aspect[i], r->depth[i], &depth))
 			continue;
 		category = seg->types[r->type[i]].category;
 		if (!calls)
@@ -381,13 +209,13 @@ static int add_run(struct gt_strips *s, const struct gt_rows *r, const struct gt
 }
 
 /* What a block that cannot be read would have told of. */
-static int note_hole(struct gt_strips *s, const struct todo *t)
+static int note_hole(struct gt_strips *s, const struct gt_todo *t)
 {
-	for (size_t i = 0; i < s->ntargets; i++) {
-		struct strip *strip = &s->strips[s->targets[i].strip];
+	for (size_t i = 0; i < s->visits.ntargets; i++) {
+		struct strip *strip = &s->strips[s->visits.targets[i].strip];
 		int64_t from = (t->block->start >> s->window.shift) - strip->first, to = (t->block->end >> s->window.shift) - strip->first;
 
-		if ((t->track != GT_NONE && t->track != s->targets[i].track) || !(s->targets[i].kinds & GT_BIT(t->block->kind)))
+		if ((t->track != GT_NONE && t->track != s->visits.targets[i].track) || !(s->visits.targets[i].kinds & GT_BIT(t->block->kind)))
 			continue;
 		if (!strip->holes && !(strip->holes = calloc(s->window.cells, 1)))
 			return -ENOMEM;
@@ -397,7 +225,7 @@ static int note_hole(struct gt_strips *s, const struct todo *t)
 	return 0;
 }
 
-static int by_rows(struct gt_strips *s, const struct todo *t, struct gt_err *err)
+static int by_rows(struct gt_strips *s, const struct gt_todo *t, struct gt_err *err)
 {
 	const struct gt_rows *r = gt_archive_rows(s->archive, s->segment, t->block, err);
 	int code = r ? 0 : -ENOMEM;
@@ -405,14 +233,14 @@ static int by_rows(struct gt_strips *s, const struct todo *t, struct gt_err *err
 	if (r && r->damaged)
 		return note_hole(s, t);
 	for (uint32_t k = 0; !code && k < r->nruns; k++)
-		EACH_TARGET(s, to, r->runs[k].track)
+		GT_EACH_TARGET(&s->visits, to, r->runs[k].track)
 			if (!code && to->kinds & GT_BIT(r->kind))
 				code = add_run(s, r, &r->runs[k], to->strip, err);
 	return code;
 }
 
 /* 1: done; 0: there is no such summary, or it is too coarse; negative. */
-static int by_summary(struct gt_strips *s, const struct todo *t, struct gt_err *err)
+static int by_summary(struct gt_strips *s, const struct gt_todo *t, struct gt_err *err)
 {
 	const struct gt_of_block *all;
 	size_t n, low = 0, high;
@@ -429,13 +257,13 @@ static int by_summary(struct gt_strips *s, const struct todo *t, struct gt_err *
 	if (code || low == n || all[low].number != t->block->number || all[low].buckets[0].width > 1ull << s->window.shift)
 		return code;
 	for (; !code && low < n && all[low].number == t->block->number; low++)
-		EACH_TARGET(s, to, all[low].track)
+		GT_EACH_TARGET(&s->visits, to, all[low].track)
 			for (uint32_t b = 0; !code && s->strips[to->strip].of.aspect == all[low].aspect && b < all[low].n; b++)
 				code = gt_grid_add_bucket(&s->strips[to->strip].grid, all[low].depth, &all[low].buckets[b]);
 	return code ? gt_err_set(err, code, "out of memory") : 1;
 }
 
-static int go_through(struct gt_strips *s, const struct todo *t, struct gt_err *err)
+static int go_through(struct gt_strips *s, const struct gt_todo *t, struct gt_err *err)
 {
 	int code = gt_timeline_advance(&s->line, t->block->start, add_moment, s, err);
 
@@ -449,10 +277,10 @@ static int go_through(struct gt_strips *s, const struct todo *t, struct gt_err *
 /* Up to which time all blocks of the segment were gone through. */
 static void note_until(struct gt_strips *s, bool over)
 {
-	for (size_t i = 0; i < s->ntargets; i++) {
-		struct strip *strip = &s->strips[s->targets[i].strip];
+	for (size_t i = 0; i < s->visits.ntargets; i++) {
+		struct strip *strip = &s->strips[s->visits.targets[i].strip];
 
-		strip->until = over ? INT64_MAX : s->todo[s->at].block->start;
+		strip->until = over ? INT64_MAX : s->visits.todo[s->at].block->start;
 		strip->complete = over;
 		gt_grid_settle(&strip->grid);
 	}
@@ -461,12 +289,17 @@ static void note_until(struct gt_strips *s, bool over)
 /* Turns to a segment, and finds what is to be done there. */
 static int begin_segment(struct gt_strips *s)
 {
-	int code = find_targets(s);
+	int code = 0;
 
+	gt_visits_clear(&s->visits);
+	for (size_t i = 0; !code && i < s->nstrips; i++)
+		if (s->strips[i].of.segment == s->segment && !s->strips[i].complete)
+			code = gt_visits_add(&s->visits, s->archive, &s->strips[i].of, (uint32_t)i);
 	if (!code)
-		code = find_blocks(s);
+		code = gt_visits_find(&s->visits, s->archive, s->segment, range_in(s, s->segment));
 	s->begun = true;
-	s->all += s->ntodo;
+	s->at = 0;
+	s->all += s->visits.ntodo;
 	return code;
 }
 
@@ -500,12 +333,12 @@ int gt_strips_step(struct gt_strips *s, uint64_t us, struct gt_err *err)
 	while (!code && s->segment < nsegs && now_us() < end) {
 		if (!s->begun && (code = begin_segment(s)))
 			break;
-		for (; !code && s->at < s->ntodo && now_us() < end; s->at++, s->gone++)
-			code = go_through(s, &s->todo[s->at], err);
-		if (!code && s->at == s->ntodo)
+		for (; !code && s->at < s->visits.ntodo && now_us() < end; s->at++, s->gone++)
+			code = go_through(s, &s->visits.todo[s->at], err);
+		if (!code && s->at == s->visits.ntodo)
 			code = end_segment(s, err);
 		else if (!code)
-			code = gt_timeline_advance(&s->line, s->todo[s->at].block->start, add_moment, s, err);
+			code = gt_timeline_advance(&s->line, s->visits.todo[s->at].block->start, add_moment, s, err);
 		if (!code && s->begun)
 			note_until(s, false);
 	}

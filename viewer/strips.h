@@ -8,13 +8,10 @@
  */
 #ifndef GT_STRIPS_H
 #define GT_STRIPS_H
-#include "formats/summary.h"
-#include "viewer/archive.h"
+#include "viewer/visits.h"
 
 struct gt_window { int64_t first; unsigned shift, cells; };	/* cell i: [(first + i) << shift, ...) of the viewer's time */
 static inline int64_t gt_cell_start(const struct gt_window *w, int64_t cell) { return (int64_t)((uint64_t)(w->first + cell) << w->shift); }
-
-struct gt_strip_of { uint32_t segment, track; enum gt_aspect aspect; bool derived; };
 
 enum gt_sureness {
 	GT_CELL_EXACT,
