@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "analyze/timeline.h"
+#include "viewer/deadline.h"
 #include "viewer/strips.h"
 
 struct strip {
@@ -124,7 +124,7 @@ static void spread_bucket(struct gt_cell_sums *cells, const struct strip *strip,
 		double share = (double)width / (double)b->width;
 
 		cells[i] = (struct gt_cell_sums){ GT_CELL_ROUGH, (uint64_t)((double)b->busy * share), (uint64_t)((double)b->count * share),
-						  (uint64_t)((double)b->bytes * share), i == longest ? b->longest : 0, b->category };
+						  (uint64_t)((double)b->bytes * share), i == longest ? b->longest : 0, 0, b->category };
 		if (cells[i].busy > width)
 			cells[i].busy = width;
 	}
@@ -316,24 +316,16 @@ static int end_segment(struct gt_strips *s, struct gt_err *err)
 	return code;
 }
 
-static uint64_t now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 int gt_strips_step(struct gt_strips *s, uint64_t us, struct gt_err *err)
 {
 	uint32_t nsegs = gt_reader_segments(gt_archive_reader(s->archive));
-	uint64_t end = us ? now_us() + us : UINT64_MAX;
+	uint64_t deadline = gt_deadline(us);
 	int code = 0;
 
-	while (!code && s->segment < nsegs && now_us() < end) {
+	while (!code && s->segment < nsegs && !gt_is_over(deadline)) {
 		if (!s->begun && (code = begin_segment(s)))
 			break;
-		for (; !code && s->at < s->visits.ntodo && now_us() < end; s->at++, s->gone++)
+		for (; !code && s->at < s->visits.ntodo && !gt_is_over(deadline); s->at++, s->gone++)
 			code = go_through(s, &s->visits.todo[s->at], err);
 		if (!code && s->at == s->visits.ntodo)
 			code = end_segment(s, err);
@@ -382,7 +374,8 @@ void gt_strips_cells(const struct gt_strips *s, size_t i, unsigned depth, struct
 
 		if (strip->complete || end <= strip->until)
 			to[c] = t ? (struct gt_cell_sums){ GT_CELL_EXACT, t[c].busy < width ? t[c].busy : width, t[c].count, t[c].bytes,
-							   t[c].longest, (uint8_t)gt_tally_category(&t[c]) } : (struct gt_cell_sums){ 0 };
+							   t[c].longest, t[c].count ? t[c].longest_at : 0,
+							   (uint8_t)gt_tally_category(&t[c]) } : (struct gt_cell_sums){ 0 };
 		else
 			to[c] = strip->rough[depth] ? strip->rough[depth][c] : (struct gt_cell_sums){ .sureness = GT_CELL_UNKNOWN };
 		if (strip->holes && strip->holes[c])

@@ -24,6 +24,7 @@ struct gt_cell_sums {
 	uint64_t busy;		/* ns covered by at least one row, at most the cell's width */
 	uint64_t count, bytes;	/* of the rows that start in it */
 	uint64_t longest;	/* ns: of these */
+	int64_t longest_at;	/* where it starts, segment's time; where there is none, or roughly: 0 */
 	uint8_t category;	/* that covers most of it */
 };
 

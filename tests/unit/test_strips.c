@@ -2,9 +2,7 @@
  * nest and overlap, work and waits of streams that overlap, copies in all directions, quiet tracks that share blocks, rows that last for many
  * blocks), at every width of cells there is. */
 #define _GNU_SOURCE
-#include "tests/unit/t.h"
-#include "tests/unit/traces.h"
-#include "formats/gpu.h"
+#include "tests/unit/view_program.h"
 #include "formats/wire.h"
 #include "viewer/strips.h"
 
@@ -12,116 +10,6 @@
 struct seen_row { uint32_t segment, track; enum gt_kind kind; uint32_t type; int64_t start, end; unsigned depth; uint64_t bytes; unsigned aspect; };
 static struct seen_row *rows;
 static size_t nrows, rows_cap;
-static uint64_t state;
-
-static uint32_t below(uint32_t n)
-{
-	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (uint32_t)((state >> 33) * n >> 31);
-}
-
-struct program {
-	struct gt_writer *w;
-	struct gt_gpu_types types;
-	uint32_t process, device, threads[12], streams[3], quiet[6], call, alloc, ioctl, range, overhead, name;
-	int64_t now;
-	struct gt_err err;
-};
-
-static uint32_t track(struct program *p, uint32_t parent, unsigned kind, int64_t id)
-{
-	return gt_writer_track(p->w, &(struct gt_track){ .parent = parent, .name = GT_NONE, .source = gt_writer_string(p->w, "preload"),
-			       .kind = (uint8_t)kind, .id = id, .ns_id = id });
-}
-
-static uint32_t type(struct program *p, const char *name, unsigned category, unsigned layer, unsigned role)
-{
-	struct gt_field f = { gt_writer_string(p->w, "bytes"), GT_F_U64, (uint8_t)role };
-
-	return gt_writer_type(p->w, &(struct gt_type){ .name = gt_writer_string(p->w, name), .category = (uint8_t)category,
-			      .layer = (uint8_t)layer, .nfields = role != GT_R_NONE, .fields = &f });
-}
-
-static void begin(struct program *p, int fd, const char *boot, int64_t now)
-{
-	struct gt_writer_options o = { .meta_json = "{}", .boot_id = boot, .host = boot };
-
-	*p = (struct program){ .now = now, .err = GT_ERR_INIT };
-	CHECK((p->w = gt_writer_open(fd, &o, &p->err)));
-	p->types.w = p->w;
-	p->process = track(p, GT_NONE, GT_TRACK_PROCESS, 1);
-	p->device = track(p, p->process, GT_TRACK_DEVICE, 0);
-	for (unsigned i = 0; i < 12; i++)
-		p->threads[i] = track(p, p->process, GT_TRACK_THREAD, 10 + i);
-	for (unsigned i = 0; i < 3; i++)
-		p->streams[i] = track(p, p->device, GT_TRACK_STREAM, 7 + i);
-	p->call = type(p, "cuCall", GT_CAT_QUERY, GT_LAYER_API, GT_R_NONE);
-	p->alloc = type(p, "cuMemAlloc", GT_CAT_MEMORY, GT_LAYER_API, GT_R_BYTES);
-	p->ioctl = type(p, "ioctl", GT_CAT_IOCTL, GT_LAYER_IOCTL, GT_R_NONE);
-	p->range = type(p, "range", GT_CAT_USER, GT_LAYER_USER, GT_R_NONE);
-	p->overhead = type(p, "overhead", GT_CAT_OTHER, GT_LAYER_OVERHEAD, GT_R_NONE);
-	p->name = gt_writer_string(p->w, "cuLaunchKernel");
-}
-
-static void put(struct program *p, enum gt_kind kind, uint32_t on, uint32_t ty, int64_t start, int64_t end, unsigned depth)
-{
-	struct gt_row row = { start, end, ty, 0, (uint8_t)depth, ty == p->alloc };
-
-	CHECK(!gt_writer_row(p->w, kind, on, &row, (uint64_t[]){ below(1000) }, &p->err));
-}
-
-/* A call, calls in it, ioctls in these. Returns when it ends. Which of a thread's calls come first in the file is the end's order. */
-static int64_t nest(struct program *p, uint32_t on, int64_t start, unsigned depth)
-{
-	int64_t end = start + 1 + below(40);
-	bool ioctl = depth && !below(4);		/* in which no call is */
-
-	for (unsigned n = depth < 10 && !ioctl ? below(3) : 0; n; n--)
-		end = nest(p, on, end + below(9), depth + 1) + below(5);
-	put(p, GT_CALL, on, ioctl ? p->ioctl : below(3) ? p->call : p->alloc, start, end, depth);
-	return end;
-}
-
-static void gpu_work(struct program *p, unsigned stream)
-{
-	struct gt_gpu_work w = { .track = p->streams[stream], .start = p->now - (int64_t)below(400), .context = 1 };
-
-	w.end = w.start + (below(50) ? below(300) : below(40000));
-	if (below(3))
-		CHECK(!gt_gpu_put_kernel(&p->types, &w, &(struct gt_gpu_kernel){ .name = p->name, .grid = { 1, 1, 1 }, .block = { 1, 1, 1 } },
-					 &p->err));
-	else if (below(5))
-		CHECK(!gt_gpu_put_copy(&p->types, &w, &(struct gt_gpu_copy){ .direction = below(6), .bytes = below(5000) }, &p->err));
-	else
-		CHECK(!gt_gpu_put_wait(&p->types, &w, &(struct gt_gpu_waiting){ GT_GPU_WAIT_STREAM, GT_GPU_NO_EVENT }, &p->err));
-}
-
-/* Threads take turns; the first four are busy, others say something now and then. */
-static void make(int fd, const char *boot, int64_t now, unsigned turns)
-{
-	int64_t free_at[12] = { 0 };
-	struct program p;
-
-	begin(&p, fd, boot, now);
-	for (unsigned i = 0; i < turns; i++) {
-		unsigned th = below(400) ? below(3) : below(12);
-		int64_t start = p.now > free_at[th] ? p.now : free_at[th];
-
-		free_at[th] = nest(&p, p.threads[th], start, 0) + 1;
-		if (!below(3))
-			gpu_work(&p, below(30) ? 0 : below(3));
-		if (!below(5))
-			put(&p, GT_SPAN, p.threads[below(3)], p.range, p.now - (int64_t)below(500), p.now + below(50), below(3));
-		if (!below(500))
-			put(&p, GT_SPAN, p.process, p.overhead, p.now - (int64_t)below(5000), p.now, 0);
-		p.now += below(60);
-		if (!below(turns / 6))
-			CHECK(!gt_writer_epoch(p.w, p.now, &p.err));
-	}
-	gt_gpu_types_release(&p.types);
-	CHECK(!gt_writer_close(p.w, &p.err));
-}
-
 /* ---- the count ---- */
 
 static void read_rows(struct gt_reader *r)

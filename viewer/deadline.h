@@ -1,0 +1,18 @@
+/* Work that is done a portion at a time: until when. */
+#ifndef GT_DEADLINE_H
+#define GT_DEADLINE_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t gt_now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+/* us from now; 0: never. */
+static inline uint64_t gt_deadline(uint64_t us) { return us ? gt_now_us() + us : UINT64_MAX; }
+static inline bool gt_is_over(uint64_t deadline) { return deadline != UINT64_MAX && gt_now_us() >= deadline; }
+#endif
