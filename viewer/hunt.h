@@ -1,7 +1,7 @@
 /* Searches for a row, which may have to go through many blocks: a portion at a time, so that the screen stays alive. */
 #ifndef GT_HUNT_H
 #define GT_HUNT_H
-#include "viewer/events.h"
+#include "viewer/found.h"
 
 enum gt_hunt_what {
 	GT_HUNT_TYPE,		/* rows of some types */

@@ -1,7 +1,7 @@
 /* Single rows: what the cursor stands on, what comes before and behind it, what it says, what it belongs to. A
  * lane is a strip at one depth. Few blocks are opened for any of this; searches that may go through all of them are in hunt.h. */
-#ifndef GT_EVENTS_H
-#define GT_EVENTS_H
+#ifndef GT_FOUND_H
+#define GT_FOUND_H
 #include <limits.h>
 #include "viewer/visits.h"
 

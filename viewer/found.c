@@ -4,7 +4,7 @@
 
 #include "formats/exporters.h"
 #include "formats/gpu.h"
-#include "viewer/events.h"
+#include "viewer/found.h"
 
 /* ---- looking through blocks ---- */
 
