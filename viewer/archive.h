@@ -39,7 +39,7 @@ struct gt_rows {
 	const int64_t *start, *dur;	/* ns, in the segment's time; each run by start, parents before children */
 	const uint32_t *type;		/* type id, or GT_NONE: losses */
 	const uint8_t *depth, *aspect;	/* enum gt_aspect; of a copy its direction's; 0: it is not drawn in a strip */
-	const uint64_t *bytes;		/* NULL: none has any */
+	const uint64_t *bytes;		/* of a counter: its value, the bits of its field. NULL: none has any */
 	const int32_t *ret;		/* NULL: all 0 */
 	bool damaged;			/* it could not be read: there are no rows, and err says why */
 	char why[120];

@@ -57,13 +57,19 @@ static enum gt_aspect aspect_of_type(const struct gt_cols *c, const struct gt_ty
 	       aspect == GT_ASPECT_WORK && type->op == GT_OP_COPY ? GT_ASPECT_COPIES : aspect;
 }
 
+/* The field that gt_rows.bytes is of. */
+static int number_of(enum gt_kind kind, const struct gt_type *type)
+{
+	return kind != GT_COUNTER ? gt_bytes_field(type) : type->nfields ? 0 : -1;
+}
+
 /* The rows of one code: their aspect, and what fields say of bytes and directions. */
 static void copy_code(struct opening *o, const struct gt_cols *c, uint32_t code, uint32_t at)
 {
 	const struct gt_type *type = &c->seg->types[c->types[code]];
 	enum gt_aspect aspect = aspect_of_type(c, type);
 	uint32_t nbytes = 0, ndirections = 0, n = c->n, k = 0;
-	const uint64_t *bytes = values(c, code, gt_bytes_field(type), &nbytes);
+	const uint64_t *bytes = values(c, code, number_of(c->kind, type), &nbytes);
 	const uint64_t *directions = aspect == GT_ASPECT_COPIES ? values(c, code, gt_direction_field(type), &ndirections) : NULL;
 	const uint32_t *rows = gt_cols_rows(c, code, &n);
 

@@ -8,7 +8,7 @@
 
 static uint64_t state;
 
-static uint32_t below(uint32_t n)
+static inline uint32_t below(uint32_t n)
 {
 	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (uint32_t)((state >> 33) * n >> 31);
@@ -22,13 +22,13 @@ struct program {
 	struct gt_err err;
 };
 
-static uint32_t track(struct program *p, uint32_t parent, unsigned kind, int64_t id)
+static inline uint32_t track(struct program *p, uint32_t parent, unsigned kind, int64_t id)
 {
 	return gt_writer_track(p->w, &(struct gt_track){ .parent = parent, .name = GT_NONE, .source = gt_writer_string(p->w, "preload"),
 			       .kind = (uint8_t)kind, .id = id, .ns_id = id });
 }
 
-static uint32_t type(struct program *p, const char *name, unsigned category, unsigned layer, unsigned role)
+static inline uint32_t type(struct program *p, const char *name, unsigned category, unsigned layer, unsigned role)
 {
 	struct gt_field f = { gt_writer_string(p->w, "bytes"), GT_F_U64, (uint8_t)role };
 
@@ -36,7 +36,7 @@ static uint32_t type(struct program *p, const char *name, unsigned category, uns
 			      .layer = (uint8_t)layer, .nfields = role != GT_R_NONE, .fields = &f });
 }
 
-static void begin(struct program *p, int fd, const char *boot, int64_t now)
+static inline void begin(struct program *p, int fd, const char *boot, int64_t now)
 {
 	struct gt_writer_options o = { .meta_json = "{}", .boot_id = boot, .host = boot };
 
@@ -57,7 +57,7 @@ static void begin(struct program *p, int fd, const char *boot, int64_t now)
 	p->name = gt_writer_string(p->w, "cuLaunchKernel");
 }
 
-static void put(struct program *p, enum gt_kind kind, uint32_t on, uint32_t ty, int64_t start, int64_t end, unsigned depth)
+static inline void put(struct program *p, enum gt_kind kind, uint32_t on, uint32_t ty, int64_t start, int64_t end, unsigned depth)
 {
 	struct gt_row row = { start, end, ty, kind == GT_CALL && !below(200) ? 700 : 0, (uint8_t)depth, ty == p->alloc };
 
@@ -65,7 +65,7 @@ static void put(struct program *p, enum gt_kind kind, uint32_t on, uint32_t ty, 
 }
 
 /* A call, calls in it, ioctls in these. Returns when it ends. Which of a thread's calls come first in the file is the end's order. */
-static int64_t nest(struct program *p, uint32_t on, int64_t start, unsigned depth)
+static inline int64_t nest(struct program *p, uint32_t on, int64_t start, unsigned depth)
 {
 	int64_t end = start + 1 + below(40);
 	bool ioctl = depth && !below(4);		/* in which no call is */
@@ -76,7 +76,7 @@ static int64_t nest(struct program *p, uint32_t on, int64_t start, unsigned dept
 	return end;
 }
 
-static void gpu_work(struct program *p, unsigned stream)
+static inline void gpu_work(struct program *p, unsigned stream)
 {
 	struct gt_gpu_work w = { .track = p->streams[stream], .start = p->now - (int64_t)below(400), .context = 1 };
 
@@ -96,7 +96,7 @@ static void gpu_work(struct program *p, unsigned stream)
 }
 
 /* Threads take turns; the first four are busy, others say something now and then. */
-static void make(int fd, const char *boot, int64_t now, unsigned turns)
+static inline void make(int fd, const char *boot, int64_t now, unsigned turns)
 {
 	int64_t free_at[12] = { 0 };
 	struct program p;
