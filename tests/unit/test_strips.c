@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "tests/unit/view_program.h"
 #include "formats/wire.h"
-#include "viewer/strips.h"
+#include "viewer/measure.h"
 
 #define MOST_CELLS 300u
 struct seen_row { uint32_t segment, track; enum gt_kind kind; uint32_t type; int64_t start, end; unsigned depth; uint64_t bytes; unsigned aspect; };
@@ -64,7 +64,31 @@ static bool counts(const struct gt_reader *r, const struct seen_row *row, const 
 
 static int64_t first_cell(const struct gt_window *w, int64_t at) { return (at >> w->shift) < w->first ? 0 : (at >> w->shift) - w->first; }
 
-/* rows are by start, so what is covered only grows. */
+/* One row's part in a stretch of time, of which `from` on is not covered yet. */
+static void count_row(struct gt_cell_sums *c, const struct seen_row *row, int64_t start, int64_t end, int64_t from, int64_t low, int64_t high)
+{
+	int64_t f = from > low ? from : low, t = end < high ? end : high;
+
+	c->busy += t > f ? (uint64_t)(t - f) : 0;
+	if (start < low || start >= high)
+		return;
+	c->count++;
+	c->bytes += row->bytes;
+	if ((uint64_t)(end - start) > c->longest)
+		c->longest = (uint64_t)(end - start);
+}
+
+/* From where on a row covers what none before it did: rows are by start, so what is covered only grows. */
+static int64_t uncovered(const struct seen_row *row, int64_t start, int64_t end, unsigned depth, int64_t *covered)
+{
+	int64_t from = start > *covered ? start : *covered;
+
+	if (row->depth > 7 && depth == 7)		/* within one of depth 7 */
+		return end;
+	*covered = end > *covered ? end : *covered;
+	return from;
+}
+
 static void count_cells(const struct gt_archive *a, struct gt_reader *r, const struct gt_window *w, const struct gt_strip_of *of, unsigned depth,
 			struct gt_cell_sums *to)
 {
@@ -76,23 +100,25 @@ static void count_cells(const struct gt_archive *a, struct gt_reader *r, const s
 
 		if (!counts(r, &rows[i], of, depth))
 			continue;
-		from = start > covered ? start : covered;
-		if (rows[i].depth > 7 && depth == 7)		/* within one of depth 7 */
-			from = end;
-		else
-			covered = end > covered ? end : covered;
-		for (int64_t c = first_cell(w, start); c < w->cells && gt_cell_start(w, c) <= end; c++) {
-			int64_t low = gt_cell_start(w, c), high = gt_cell_start(w, c + 1), f = from > low ? from : low, t = end < high ? end : high;
-
-			to[c].busy += t > f ? (uint64_t)(t - f) : 0;
-			if (start >= low && start < high) {
-				to[c].count++;
-				to[c].bytes += rows[i].bytes;
-				if ((uint64_t)(end - start) > to[c].longest)
-					to[c].longest = (uint64_t)(end - start);
-			}
-		}
+		from = uncovered(&rows[i], start, end, depth, &covered);
+		for (int64_t c = first_cell(w, start); c < w->cells && gt_cell_start(w, c) <= end; c++)
+			count_row(&to[c], &rows[i], start, end, from, gt_cell_start(w, c), gt_cell_start(w, c + 1));
 	}
+}
+
+static struct gt_cell_sums count_range(const struct gt_archive *a, struct gt_reader *r, const struct gt_strip_of *of, unsigned depth, int64_t low,
+				       int64_t high)
+{
+	int64_t covered = INT64_MIN, offset = gt_archive_offset(a, of->segment);
+	struct gt_cell_sums sums = { 0 };
+
+	for (size_t i = 0; i < nrows; i++)
+		if (counts(r, &rows[i], of, depth)) {
+			int64_t start = rows[i].start - offset, end = rows[i].end - offset;
+
+			count_row(&sums, &rows[i], start, end, uncovered(&rows[i], start, end, depth, &covered), low, high);
+		}
+	return sums;
 }
 
 /* Where nobody asks for unions blocks are known by their summaries. */
@@ -214,6 +240,41 @@ static void cells_are_what_rows_say(void)
 	}
 }
 
+/* Between any two moments, and not only at the edges of cells. */
+static void between_two_moments(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int fd = temp_file(), keep = dup(fd);
+	struct gt_strip_of of[400];
+	struct gt_reader *r;
+	struct gt_archive *a;
+	size_t n;
+
+	state = 21;
+	make(fd, "boot", 4321, 4000);
+	CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)));
+	read_rows(r);
+	n = list_strips(r, of, true);
+	for (unsigned k = 0; k < 30; k++) {
+		int64_t from = rows[below((uint32_t)nrows)].start + below(50), to = from + (int64_t)(1ull << below(18)) + below(9);
+		struct gt_measure *m = gt_measure_new(a, of, n, k % 2 ? from : to, k % 2 ? to : from, &err);
+
+		CHECK(m);
+		while (gt_measure_step(m, 1, &err) > 0)
+			;
+		for (size_t i = below(5); i < n; i += 5)
+			for (unsigned d = 0; d < 8; d++) {
+				struct gt_cell_sums want = count_range(a, r, &of[i], d, from, to);
+				struct gt_measured got = gt_measure_of(m, i, d);
+
+				CHECK(got.busy == want.busy && got.count == want.count && got.bytes == want.bytes && got.longest == want.longest);
+			}
+		gt_measure_free(m);
+	}
+	gt_archive_close(a);
+	gt_reader_close(r);
+}
+
 /* Two recordings of different machines begin at about the same time of the viewer, and their cells are as exact. */
 static void recordings_of_other_clocks(void)
 {
@@ -270,4 +331,5 @@ static void a_broken_block_is_a_hole(void)
 	gt_reader_close(r);
 }
 
-T_MAIN(T(cells_are_what_rows_say), T(recordings_of_other_clocks), T(a_broken_block_is_a_hole))
+T_MAIN(T(cells_are_what_rows_say), T(between_two_moments), T(recordings_of_other_clocks),
+       T(a_broken_block_is_a_hole))
