@@ -8,6 +8,7 @@
 #include "formats/out.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,10 +230,22 @@ int gt_out_close(struct gt_out *o, struct gt_err *err)
 	return rc;
 }
 
+/* Many bytes go where they belong as they are. */
+static void write_through(struct gt_out *o, const char *bytes, size_t n)
+{
+	gt_out_flush(o);
+	if (!o->failed)
+		fail(o, sink_write(o->sink, bytes, n));
+}
+
 void gt_out_add(struct gt_out *o, const void *bytes, size_t n)
 {
 	const char *from = bytes;
 
+	if (n >= ROOM_MAX && n <= INT_MAX && o->sink) {
+		write_through(o, from, n);
+		return;
+	}
 	while (n) {
 		size_t piece = n < ROOM_MAX ? n : ROOM_MAX;
 
