@@ -54,6 +54,19 @@ const struct gt_four gt_fours[] = {
 	FOUR(GT_FOURS_END, 100000000, 1, 26, " s")
 };
 
+struct gt_second gt_second_of(int64_t ns)
+{
+	uint64_t whole = (uint64_t)ns / 1000000000;
+	struct gt_second s = { .from = whole * 1000000000 };
+	char text[24];
+	char *end = gt_put_u64(text, whole);
+
+	*end++ = '.';
+	s.len = (size_t)(end - text);
+	memcpy(&s.bytes, text, sizeof(s.bytes));
+	return s;
+}
+
 char *gt_put_time_plain_(char *p, int64_t v) { return put_unit(p, v, times); }
 
 void gt_put_scaled(char *to, size_t size, enum gt_cell_kind kind, int64_t v)
@@ -112,7 +125,7 @@ char *gt_put_figure(char *p, const struct gt_column *col, const struct gt_cell *
 	return col->kind == GT_C_FIGURE && kind == GT_C_PERCENT ? stpcpy(p, " %") : p;		/* no heading says so */
 }
 
-bool gt_put_other_right_(char *p, size_t width, const struct gt_column *col, const struct gt_cell *c)
+bool gt_put_figure_right(char *p, size_t width, const struct gt_column *col, const struct gt_cell *c)
 {
 	char figure[GT_FIGURE_ROOM + GT_PIECE];
 	size_t n = (size_t)(gt_put_figure(figure, col, c) - figure);

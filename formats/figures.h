@@ -15,8 +15,10 @@ struct gt_four { int64_t below; uint32_t by; uint8_t decimals, shift; uint64_t t
 extern const struct gt_four gt_fours[];
 #define GT_FOURS_END 999950000000	/* ns */
 
-/* Its digits, a point before the last ones, and the unit: at most 8 bytes, and so many are written. */
-static inline char *gt_put_four_(char *p, uint32_t digits, unsigned decimals, const char unit[4], unsigned len)
+struct gt_time_text { uint64_t bytes; size_t len; };	/* bytes: as they are in memory; 8 at most */
+
+/* Its digits, a point before the last ones, and the unit. */
+static inline struct gt_time_text gt_four_(uint32_t digits, unsigned decimals, const char unit[4], unsigned len)
 {
 	uint32_t four;
 	uint64_t head, word;
@@ -26,91 +28,100 @@ static inline char *gt_put_four_(char *p, uint32_t digits, unsigned decimals, co
 	head = (1ull << (4 - decimals) * 8) - 1;
 	word = (four & head) | (four & ~head) << 8 | (uint64_t)'.' << (4 - decimals) * 8;
 	memcpy(&four, unit, 4);
-	word = htole64(word | (uint64_t)le32toh(four) << 40);
-	memcpy(p, &word, sizeof(word));
-	return p + 5 + len;
+	return (struct gt_time_text){ htole64(word | (uint64_t)le32toh(four) << 40), 5 + len };
 }
 
-char *gt_put_time_plain_(char *p, int64_t v);	/* any, slowly */
-
-/* Of 1 us or more. */
-static inline char *gt_put_long_time_(char *p, int64_t v)
+/* Of 1 us or more. len 0: another way must be taken. */
+static inline struct gt_time_text gt_long_time_(int64_t v)
 {
 	const struct gt_four *f = gt_fours;
 	uint64_t digits, rest;
 
 	if (v < 10000)
-		return gt_put_four_(p, (uint32_t)v, 3, " us", 3);
+		return gt_four_((uint32_t)v, 3, " us", 3);
 	if (v >= GT_FOURS_END)
-		return gt_put_time_plain_(p, v);
+		return (struct gt_time_text){ 0, 0 };
 	while (v >= f->below)
 		f++;
 	digits = (uint64_t)((unsigned __int128)f->times * (uint64_t)v >> 64) >> f->shift;
 	rest = (uint64_t)v - digits * f->by;
 	if (rest * 2 == f->by)		/* which way it is rounded depends on how printf has the quotient */
-		return gt_put_time_plain_(p, v);
-	return gt_put_four_(p, (uint32_t)(digits + (rest * 2 > f->by)), f->decimals, f->unit, f->len);
+		return (struct gt_time_text){ 0, 0 };
+	return gt_four_((uint32_t)(digits + (rest * 2 > f->by)), f->decimals, f->unit, f->len);
 }
+
+/* v is not below 0. Likewise. */
+static inline struct gt_time_text gt_time_text_(int64_t v)
+{
+	uint32_t digits, shift;
+
+	if (v >= 1000)
+		return gt_long_time_(v);
+	memcpy(&digits, gt_thousand[v], 4);
+	shift = gt_thousand[v][3];
+	digits = (le32toh(digits) & 0xffffff) >> shift;
+	return (struct gt_time_text){ htole64((uint64_t)digits | (uint64_t)0x736e20 << (24 - shift)), 6 - shift / 8 };	/* " ns" */
+}
+
+char *gt_put_time_plain_(char *p, int64_t v);	/* any, slowly */
 
 static inline char *gt_put_time_(char *p, int64_t v)
 {
-	if (v < 0)
+	struct gt_time_text text = v < 0 ? (struct gt_time_text){ 0, 0 } : gt_time_text_(v);
+
+	if (!text.len)
 		return gt_put_time_plain_(p, v);
-	if (v >= 1000)
-		return gt_put_long_time_(p, v);
-	p = gt_put_lead_(p, (uint32_t)v);
-	memcpy(p, " ns", 4);
-	return p + 3;
+	memcpy(p, &text.bytes, sizeof(text.bytes));
+	return p + text.len;
 }
 
-/* How many bytes of it there are. 0: that is not seen without putting it. */
-static inline size_t gt_time_length_(int64_t v)
+/* A duration that ends at p. False: it is wider, or it must be put another way. Up to 8 bytes behind that are overwritten. */
+static inline bool gt_put_plain_time(char *p, size_t width, const struct gt_cell *c)
 {
-	return v < 1000 ? gt_digits((uint64_t)v) + 3 : v < 999950000 ? 8 : v < GT_FOURS_END ? 7 : 0;
+	struct gt_time_text text;
+
+	if (c->absent || c->change || c->i < 0)
+		return false;
+	text = gt_time_text_(c->i);
+	if (text.len - 1 >= width)
+		return false;
+	memcpy(p - text.len, &text.bytes, sizeof(text.bytes));
+	return true;
 }
 
-static inline size_t gt_put_seconds_right_(char *p, size_t width, uint64_t ns)
+/* A second, in which one time after the other lies: its digits and the point are the same for all. */
+struct gt_second { uint64_t from, bytes; size_t len; };	/* from: ns; bytes: as they are in memory; len: above 8 where these are too many */
+struct gt_second gt_second_of(int64_t ns);		/* 0 or more */
+
+/* Likewise a time, in seconds; *s: that of another one, becomes its own. */
+static inline bool gt_put_plain_seconds(char *p, size_t width, const struct gt_cell *c, struct gt_second *s)
 {
-	uint64_t whole = ns / 1000000000;
-	size_t n = gt_digits(whole) + 10;
+	uint64_t ns = (uint64_t)c->i - s->from;
 
-	if (n > width)
-		return n;
-	gt_put_u64(p + width - n, whole);
-	p[width - 10] = '.';
-	gt_put_nine(p + width - 9, (uint32_t)(ns - whole * 1000000000));
-	return n;
-}
-
-/* Where it is told how many digits there are they go where they belong, if there is room; returns how many bytes that takes, 0: it is not told. */
-static inline size_t gt_put_right_(char *p, size_t width, enum gt_cell_kind kind, const struct gt_cell *c)
-{
-	size_t n = 0;
-
-	if (c->change || c->i < 0)
-		return 0;
-	if (kind == GT_C_NS) {
-		n = gt_time_length_(c->i);
-		if (n && n <= width)
-			gt_put_time_(p + width - n, c->i);
-	} else if (kind == GT_C_TIME) {
-		n = gt_put_seconds_right_(p, width, (uint64_t)c->i);
-	} else if (kind == GT_C_COUNT || (kind == GT_C_BYTES && c->i < 1024)) {
-		size_t unit = kind == GT_C_BYTES ? 2 : 0;
-
-		n = gt_digits((uint64_t)c->i) + unit;
-		if (n <= width)
-			memcpy(gt_put_u64(p + width - n, (uint64_t)c->i), " B", 2);	/* or behind the column */
+	if (c->absent || c->change || c->i < 0)
+		return false;
+	if (ns >= 1000000000) {
+		*s = gt_second_of(c->i);
+		ns = (uint64_t)c->i - s->from;
 	}
-	return n;
+	if (s->len + 9 > width || s->len > sizeof(s->bytes))
+		return false;
+	memcpy(p - 9 - s->len, &s->bytes, sizeof(s->bytes));	/* or over what comes next */
+	gt_put_nine(p - 9, (uint32_t)ns);
+	return true;
 }
 
-bool gt_put_other_right_(char *p, size_t width, const struct gt_column *col, const struct gt_cell *c);
-/* A figure that ends at p + width; false: it is wider. Up to GT_PIECE bytes behind that are overwritten. */
-static inline bool gt_put_figure_right(char *p, size_t width, const struct gt_column *col, const struct gt_cell *c)
+/* Likewise a whole number. */
+static inline bool gt_put_plain_count(char *p, size_t width, const struct gt_cell *c)
 {
-	size_t n = gt_put_right_(p, width, col->kind, c);
+	size_t n = gt_digits((uint64_t)c->i);
 
-	return n ? n <= width : gt_put_other_right_(p, width, col, c);
+	if (c->absent || c->change || c->i < 0 || n > width)
+		return false;
+	gt_put_u64(p - n, (uint64_t)c->i);
+	return true;
 }
+
+/* A figure of any kind, which ends at p + width; false: it is wider. Up to GT_PIECE bytes behind that are overwritten. */
+bool gt_put_figure_right(char *p, size_t width, const struct gt_column *col, const struct gt_cell *c);
 #endif

@@ -25,6 +25,7 @@
 #define GAP 2u
 #define ALIGNED 1000u	/* a text that is wider runs over, or every row would be as wide as the name of one */
 #define PLAIN_MOST (32u << 10)	/* bytes of a line that is put together in one go */
+#define WORDS_MOST (64u << 10)	/* bytes of texts that are remembered from one batch to the next */
 #define STREAM_ROWS 1000u	/* of a source that text aligns at a time */
 
 struct said { size_t at; uint32_t len, width; enum gt_tone tone; bool absent; };	/* a cell: words.bytes.data + at, with a 0 behind */
@@ -592,9 +593,11 @@ static int say_pulled(struct gt_out *out, struct grid *g, struct gt_table *t, st
 	struct gt_row_at_hand row;
 	int rc = 0, more = 1;
 
+	if (g->rows || g->words.bytes.len > WORDS_MOST) {	/* else there is nothing to forget */
+		gt_words_clear(&g->words);
+		memset(g->like, 0, (GT_ROW_FORMS + 1) * sizeof(*g->like));
+	}
 	g->rows = 0;
-	gt_words_clear(&g->words);
-	memset(g->like, 0, (GT_ROW_FORMS + 1) * sizeof(*g->like));
 	if (g->lined)
 		gt_lines_clear(&g->lines);
 	for (unsigned n = 0; !rc && n < STREAM_ROWS && (more = gt_table_pull(t, &row, err)) > 0; n++)

@@ -3,9 +3,14 @@
  * its column becomes wider, and the lines of the batch are laid out anew.
  *
  * Lines are written by a recipe, as those for programs are (table_programs.c): a text that stands in each line of its form, fixed cells and
- * what lies between them, then a cell, and so on to the end. */
+ * what lies between them, then a cell, and so on to the end.
+ *
+ * Many cells that are not fixed are the same in all rows of a form nevertheless: the registers of a kernel, its block. So at first the text of a
+ * form has all that its first row says, and of its other rows cells are only compared. One that differs is put from then on, and the
+ * recipe is written anew without it. */
 #ifndef GT_TABLE_LINES_H
 #define GT_TABLE_LINES_H
+#include "formats/figures.h"
 #include "formats/table_inside.h"
 #include "formats/table_words.h"
 
@@ -18,7 +23,10 @@ struct gt_lines {
 	struct gt_out bytes;		/* lines of the batch, one behind the other */
 	struct gt_out texts;		/* of all steps */
 	struct gt_line_step *steps;
-	size_t nsteps, steps_cap, room;	/* room: bytes of a line at most */
+	size_t nsteps, steps_cap;
+	size_t width, room;		/* bytes of a line at most; and what it takes to write one */
+	struct gt_second second;
+	unsigned left;			/* lines of the batch that were left */
 	uint32_t *first;		/* by form: 1 + its first step; 0: not known yet */
 };
 #define GT_LINES_MOST (2u << 10)	/* bytes of a line: a batch of longer ones would take too much memory, and none is one */
@@ -28,7 +36,7 @@ int gt_lines_open(struct gt_lines *l, const struct gt_table *t, struct gt_words 
 void gt_lines_close(struct gt_lines *l);
 /* How columns are, from now on; the lines there are are laid out anew. Only widths may change, and only grow. 0 or -ENOMEM. */
 int gt_lines_set(struct gt_lines *l, const struct gt_line_column *columns, unsigned n);
-static inline void gt_lines_clear(struct gt_lines *l) { l->bytes.len = 0; }	/* a new batch */
+static inline void gt_lines_clear(struct gt_lines *l) { l->bytes.len = l->left = 0; }	/* a new batch */
 /* One more line. False: it cannot be one, because a cell is too wide or has more bytes than characters, or there is no memory. */
 bool gt_lines_add(struct gt_lines *l, const struct gt_row_at_hand *row);
 void gt_lines_leave(struct gt_lines *l);	/* in its place comes one that is printed otherwise */
