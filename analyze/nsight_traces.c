@@ -16,9 +16,10 @@
 struct shape {			/* of a type */
 	bool known, copies;	/* copies: a copy or set */
 	/* where its arguments are; NO_FIELD: it has none such */
-	uint8_t correlation, grid, block, registers, shared, bytes, direction, src, dst, context;
+	uint8_t correlation, grid, block, registers, shared, shared_dynamic, bytes, direction, src, dst, context;
 	uint8_t launch_track, launch_start, launch_ns, launch_name, launch_join;
 	uint32_t name, brief;	/* numbers; brief: of which to take the short form, GT_NONE: there is none */
+	struct form *last;	/* of its row before; NULL: there was none */
 };
 #define NO_FIELD UINT8_MAX
 
@@ -32,7 +33,14 @@ struct place {			/* of a track */
 struct three { uint32_t x, y, z; char text[GT_NSIGHT_THREE]; };
 #define THREES 256
 #define COLUMNS_MOST 20
-struct form { uint32_t slot, place; unsigned number; struct gt_cell cells[COLUMNS_MOST]; };	/* of a type on a track; number: from 1 */
+struct form {			/* of a type on a track */
+	uint32_t place;
+	unsigned number;	/* from 1; 0: of rows that are of none */
+	const struct shape *shape;
+	const struct place *at;
+	const struct three *grid, *block;	/* those that its cells have; NULL: none of those that are known */
+	struct gt_cell cells[COLUMNS_MOST];
+};
 #define FORM_PLACES (2 * GT_ROW_FORMS)
 
 struct trace {
@@ -61,7 +69,7 @@ struct trace_spec {
 	/* All but the first column's: those that are the same for the type on the track, and then, for each row, all others. What neither
 	 * sets is absent. */
 	void (*fixed)(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells);
-	void (*own)(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells);
+	void (*own)(struct trace *t, const struct gt_event *ev, struct form *form, struct gt_cell *cells);
 };
 
 /* ---- what types and tracks say ---- */
@@ -80,6 +88,14 @@ static uint8_t three_fields(const struct gt_type *type, unsigned role)
 	return gt_nsight_three_fields(type, role, &first) ? (uint8_t)first : NO_FIELD;
 }
 
+/* The one behind it, of the same role: shared memory comes as two fields, static and dynamic. */
+static uint8_t next_field(const struct gt_type *type, uint8_t at)
+{
+	bool both = at != NO_FIELD && at + 1u < type->nfields && type->fields[at + 1].role == type->fields[at].role;
+
+	return both && at + 1 < NO_FIELD ? (uint8_t)(at + 1) : NO_FIELD;
+}
+
 static int learn_type(struct trace *t, const struct gt_segment *seg, uint32_t id, struct shape *s, struct gt_err *err)
 {
 	const struct gt_type *y = &seg->types[id];
@@ -88,7 +104,8 @@ static int learn_type(struct trace *t, const struct gt_segment *seg, uint32_t id
 	*s = (struct shape){
 		.known = true, .copies = what == GT_GPU_COPY || what == GT_GPU_SET, .correlation = field(y, GT_R_CORRELATION),
 		.grid = three_fields(y, GT_R_GRID), .block = three_fields(y, GT_R_BLOCK), .registers = field(y, GT_R_REGISTERS),
-		.shared = field(y, GT_R_SHARED), .bytes = field(y, GT_R_BYTES), .direction = field(y, GT_R_DIRECTION),
+		.shared = field(y, GT_R_SHARED), .shared_dynamic = next_field(y, field(y, GT_R_SHARED)),
+		.bytes = field(y, GT_R_BYTES), .direction = field(y, GT_R_DIRECTION),
 		.src = field(y, GT_R_SRC_MEMORY), .dst = field(y, GT_R_DST_MEMORY), .context = field(y, GT_R_CONTEXT),
 		.launch_track = field(y, GT_R_LAUNCH_TRACK), .launch_start = field(y, GT_R_LAUNCH_START),
 		.launch_ns = field(y, GT_R_LAUNCH_NS), .launch_name = field(y, GT_R_LAUNCH_NAME), .launch_join = field(y, GT_R_LAUNCH_JOIN),
@@ -178,26 +195,33 @@ static inline void put_string(const struct gt_event *ev, uint8_t at, struct gt_c
 		put_text(ev->args[at] < ev->seg->nstrings ? ev->seg->strings[ev->args[at]].ptr : NULL, to);
 }
 
-/* text: where it goes if its place is taken. */
-static inline void put_three(struct trace *t, const struct gt_event *ev, uint8_t at, char text[GT_NSIGHT_THREE], struct gt_cell *to)
+static inline bool is_three(const struct three *three, const uint64_t v[3])
 {
-	uint32_t x, y, z;
-	struct three *known;
+	return three->x == (uint32_t)v[0] && three->y == (uint32_t)v[1] && three->z == (uint32_t)v[2];
+}
 
-	if (at == NO_FIELD)
-		return;
-	x = (uint32_t)ev->args[at];
-	y = (uint32_t)ev->args[at + 1];
-	z = (uint32_t)ev->args[at + 2];
-	known = &t->threes[((x * 31 + y) * 31 + z) * 0x9e3779b1u >> 24];
+/* Other ones than the cell has. text: where it goes if its place is taken. */
+static void put_other_three(struct trace *t, const uint64_t v[3], const struct three **has, char text[GT_NSIGHT_THREE], struct gt_cell *to)
+{
+	uint32_t x = (uint32_t)v[0], y = (uint32_t)v[1], z = (uint32_t)v[2];
+	struct three *known = &t->threes[((x * 31 + y) * 31 + z) * 0x9e3779b1u >> 24];
+
 	if (!*known->text) {
 		*known = (struct three){ x, y, z, "" };
 		gt_nsight_three(known->text, x, y, z);
 	}
-	if (known->x == x && known->y == y && known->z == z)
+	*has = is_three(known, v) ? known : NULL;
+	if (*has)
 		put_text(known->text, to);
 	else
 		*to = gt_cell_text(gt_nsight_three(text, x, y, z));	/* which does not last */
+}
+
+static inline void put_three(struct trace *t, const struct gt_event *ev, uint8_t at, const struct three **has, char text[GT_NSIGHT_THREE],
+			     struct gt_cell *to)
+{
+	if (at != NO_FIELD && !(*has && is_three(*has, ev->args + at)))
+		put_other_three(t, ev->args + at, has, text, to);
 }
 
 static inline int64_t since(const struct place *p, int64_t at) { return gt_from_origin(at, p->origin); }
@@ -232,11 +256,12 @@ static void api_fixed(struct trace *t, const struct gt_event *ev, const struct s
 }
 
 /* A call that never returned has neither a duration nor a result. */
-static void api_own(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
+static void api_own(struct trace *t, const struct gt_event *ev, struct form *form, struct gt_cell *cells)
 {
+	const struct shape *s = form->shape;
 	bool open = ev->kind == GT_OPEN;
 
-	put_i(since(place_of(t, ev->seg, ev->track), ev->row.start), &cells[0]);
+	put_i(since(form->at, ev->row.start), &cells[0]);
 	put_if(!open, &cells[1], ev->row.end - ev->row.start);
 	put_if(!open, &cells[3], ev->row.ret);
 	put_field(ev, s->correlation, &cells[4]);
@@ -262,16 +287,6 @@ static void gpu_fixed(struct trace *t, const struct gt_event *ev, const struct s
 	put_id(ev->seg, p->process, &cells[17]);
 }
 
-/* Shared memory comes as two fields, static and dynamic. */
-static void shared_cells(const struct gt_event *ev, const struct shape *s, struct gt_cell cells[2])
-{
-	const struct gt_type *type = &ev->seg->types[ev->row.type];
-	bool both = s->shared != NO_FIELD && s->shared + 1u < type->nfields && type->fields[s->shared + 1].role == GT_R_SHARED;
-
-	put_field(ev, s->shared, &cells[0]);
-	put_field(ev, both ? s->shared + 1 : NO_FIELD, &cells[1]);
-}
-
 /* What only copies and sets have. */
 static void copy_cells(const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
 {
@@ -284,15 +299,17 @@ static void copy_cells(const struct gt_event *ev, const struct shape *s, struct 
 	cells[16] = cells[15];
 }
 
-static void gpu_own(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
+static void gpu_own(struct trace *t, const struct gt_event *ev, struct form *form, struct gt_cell *cells)
 {
-	put_i(since(place_of(t, ev->seg, ev->track), ev->row.start), &cells[0]);
+	const struct shape *s = form->shape;
+	put_i(since(form->at, ev->row.start), &cells[0]);
 	put_i(ev->row.end - ev->row.start, &cells[1]);
 	put_field(ev, s->correlation, &cells[2]);
-	put_three(t, ev, s->grid, t->grid, &cells[3]);
-	put_three(t, ev, s->block, t->block, &cells[4]);
+	put_three(t, ev, s->grid, &form->grid, t->grid, &cells[3]);
+	put_three(t, ev, s->block, &form->block, t->block, &cells[4]);
 	put_field(ev, s->registers, &cells[5]);
-	shared_cells(ev, s, cells + 6);
+	put_field(ev, s->shared, &cells[6]);
+	put_field(ev, s->shared_dynamic, &cells[7]);
 	put_field(ev, s->bytes, &cells[8]);
 	put_string(ev, s->src, &cells[10]);
 	put_string(ev, s->dst, &cells[11]);
@@ -330,16 +347,17 @@ static bool launch_of(const struct gt_event *ev, const struct shape *s, int64_t 
 	return gt_launch_end(*start, ev->args[s->launch_ns], end);
 }
 
-static void exec_own(struct trace *t, const struct gt_event *ev, const struct shape *s, struct gt_cell *cells)
+static void exec_own(struct trace *t, const struct gt_event *ev, struct form *form, struct gt_cell *cells)
 {
+	const struct shape *s = form->shape;
 	int64_t from = 0, to = 0, start = ev->row.start, end = ev->row.end;
 	bool joined = launch_of(ev, s, &from, &to), queued = joined && start >= to;
-	struct place *p = place_of(t, ev->seg, ev->track);
+	const struct place *p = form->at;
 
 	put_i(since(p, start), &cells[4]);
 	put_i(end - start, &cells[5]);
-	put_three(t, ev, s->grid, t->grid, &cells[11]);
-	put_three(t, ev, s->block, t->block, &cells[12]);
+	put_three(t, ev, s->grid, &form->grid, t->grid, &cells[11]);
+	put_three(t, ev, s->block, &form->block, t->block, &cells[12]);
 	put_if(joined, &cells[1], to - from);
 	put_if(joined, &cells[6], (to > end ? to : end) - from);
 	put_if(queued, &cells[3], start - to);
@@ -365,27 +383,46 @@ static void fill_form(struct trace *t, const struct gt_event *ev, const struct s
 		form->cells[i].fixed = true;		/* until a row sets it */
 }
 
-/* The form of rows of this type on this track. NULL: no memory. */
-static struct form *form_of(struct trace *t, const struct gt_event *ev, const struct shape *s)
+static struct form *new_form(struct trace *t, const struct gt_event *ev, const struct shape *s, uint32_t place)
 {
-	uint32_t slot = gt_nsight_slot(&t->names, ev->seg, ev->row.type), place = t->first_track[ev->seg->index] + ev->track;
-	uint32_t at = (slot * 0x9e3779b1u ^ place * 0x85ebca6bu) % FORM_PLACES;
+	bool room = t->nforms < GT_ROW_FORMS;
+	struct form *form = room || !t->none ? malloc(sizeof(*form)) : t->none;
+
+	if (!form)
+		return NULL;
+	*form = (struct form){ .place = place, .number = room ? ++t->nforms : 0, .shape = s, .at = place_of(t, ev->seg, ev->track) };
+	t->none = room ? t->none : form;
+	fill_form(t, ev, s, form);
+	return form;
+}
+
+/* The form of rows of this type on this track. NULL: no memory. */
+static struct form *form_of(struct trace *t, const struct gt_event *ev, const struct shape *s, uint32_t place)
+{
+	uint32_t at = ((uint32_t)(s - t->shapes) * 0x9e3779b1u ^ place * 0x85ebca6bu) % FORM_PLACES;
 	struct form *form;
 
 	for (; (form = t->forms[at]); at = (at + 1) % FORM_PLACES)
-		if (form->slot == slot && form->place == place)
+		if (form->shape == s && form->place == place)
 			return form;
-	form = t->nforms < GT_ROW_FORMS || !t->none ? malloc(sizeof(*form)) : t->none;
-	if (!form)
-		return NULL;
-	*form = (struct form){ .slot = slot, .place = place };
-	if (t->nforms < GT_ROW_FORMS) {
-		form->number = ++t->nforms;
+	form = new_form(t, ev, s, place);
+	if (form && form->number)
 		t->forms[at] = form;
-	} else {
-		t->none = form;
-	}
-	fill_form(t, ev, s, form);
+	return form;
+}
+
+/* The form of a row that is of another one than the last of its type was. NULL: it failed. */
+static __attribute__((noinline)) struct form *find_form(struct trace *t, const struct gt_event *ev, struct shape *s, uint32_t place,
+							 struct gt_err *err)
+{
+	struct form *form;
+
+	if (!s->known && learn_type(t, ev->seg, ev->row.type, s, err))
+		return NULL;
+	form = form_of(t, ev, s, place);
+	if (!form)
+		gt_err_set(err, -ENOMEM, "no memory for rows");
+	s->last = form && form->number ? form : NULL;
 	return form;
 }
 
@@ -395,17 +432,20 @@ static int trace_next(void *arg, struct gt_row_at_hand *row, struct gt_err *err)
 	struct gt_event ev;
 	struct form *form;
 	struct shape *s;
+	uint32_t place;
 	int more = t->left ? gt_iter_next(t->it, &ev, err) : 0;
 
 	if (more <= 0)
 		return more;
 	t->left--;
 	s = &t->shapes[gt_nsight_slot(&t->names, ev.seg, ev.row.type)];
-	if (!s->known && (more = learn_type(t, ev.seg, ev.row.type, s, err)))
-		return more;
-	if (!(form = form_of(t, &ev, s)))
-		return gt_err_set(err, -ENOMEM, "no memory for rows");
-	t->spec->own(t, &ev, s, form->cells + 1);
+	place = t->first_track[ev.seg->index] + ev.track;
+	form = s->last;
+	if (!form || form->place != place)
+		form = find_form(t, &ev, s, place, err);
+	if (!form)
+		return err->code;
+	t->spec->own(t, &ev, form, form->cells + 1);
 	*row = (struct gt_row_at_hand){ form->cells + t->skip, form->number };
 	return 1;
 }
