@@ -1,8 +1,7 @@
 /* Chrome trace JSON, for ui.perfetto.dev and chrome://tracing.
  *
- * Speed. A line is put together from pieces that exist already: what the type says ({"name":..,"cat":..), what the track
- * says ("pid":..,"tid":..), two numbers, arguments. Finished calls, the bulk of any trace, come as columns and in file
- * order, since JSON viewers sort by themselves; everything else comes one by one in order of time.
+ * Finished calls come first, as they are filed; everything else comes one by one in order of time. How a row becomes a line is
+ * in chrome_slices.c; what is no slice (instants, counters, losses) is here, and the frame around all.
  *
  * Slices never overlap by halves on one thread (chrome_tracks.c); what finds no place at all becomes a pair of async events.
  *
@@ -14,468 +13,20 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "formats/base/buf.h"
 #include "formats/base/opt.h"
-#include "formats/chrome_gpu.h"
-#include "formats/chrome_tracks.h"
-#include "formats/demangle.h"
-#include "formats/wanted.h"
-
-#define TEXT_FAST 32768u		/* longer prefixes are copied piecewise */
-
-struct text { char *s; uint32_t len; };
-struct type {
-	struct text head;		/* ,\n{"name":"..","cat":"..","ph":"X","pid": */
-	struct text *fields;		/* ,"name": */
-	bool gpu;			/* its rows say what a GPU did, and which call launched it */
-	bool departs;			/* calls whose correlation id an arrow starts from */
-};
-struct segment {
-	struct type *types;
-	struct text *kernels;		/* by string id: the short form as JSON */
-	uint8_t *exported;		/* by string id: are calls of that name in the output? 1 yes, 2 no, 0 not looked up yet */
-};
-/* One type's argument columns in one run, and how far we are in them. */
-struct cursor { uint64_t run; uint32_t next; size_t columns; };
-struct column { const uint64_t *values; uint32_t n; };
+#include "formats/chrome_slices.h"
 
 struct chrome {
-	struct gt_reader *r;
-	const struct gt_export_options *opt;
-	struct gt_out *out;
-	struct gt_err *err;
-	struct segment *segs;
-	int64_t *bases;
-	struct gt_chrome_tracks tracks;
-	struct gt_kernel_names *names;
-	struct cursor *cursors;
-	size_t cursors_cap;
-	struct column *columns;
-	size_t ncolumns, columns_cap;
-	uint64_t run, lost_rows, lost_events, async_id, launches;
-	bool lost_unknown, flows;
+	struct gt_chrome_slices slices;
+	uint64_t lost_rows, lost_events;
+	bool lost_unknown;
 };
-
-static int no_memory(struct chrome *c) { return gt_err_set(c->err, -ENOMEM, "out of memory"); }
-
-/* ---- what a type says ---- */
-
-static struct text keep_text(struct gt_out *o)
-{
-	struct text t = { malloc(o->len + 32), (uint32_t)o->len };	/* 16: put_text reads in pieces */
-
-	if (t.s)
-		memcpy(t.s, o->data, o->len);
-	gt_out_close(o, NULL);
-	return t;
-}
-
-/* Kernels go by their short names, other things by their own. NULL: no memory. */
-static const char *shown_name(struct chrome *c, const struct gt_segment *seg, uint32_t id)
-{
-	const struct gt_type *type = &seg->types[id];
-	bool kernel = type->layer == GT_LAYER_GPU && type->category == GT_CAT_KERNEL;
-
-	return kernel ? gt_kernel_names_get(c->names, gt_type_name(seg, id)) : gt_type_name(seg, id);
-}
-
-static const char *shown_category(const struct gt_type *type)
-{
-	const char *gpu = gt_chrome_gpu_category(type);
-
-	if (type->layer == GT_LAYER_RUNTIME)
-		return "cuda_runtime";
-	if (type->layer == GT_LAYER_OVERHEAD)
-		return "overhead";
-	return gpu ? gpu : gt_category_word(type->category);
-}
-
-static struct type *get_type(struct chrome *c, const struct gt_segment *seg, uint32_t id)
-{
-	struct type *t = &c->segs[seg->index].types[id];
-	const struct gt_type *type = &seg->types[id];
-	const char *shown;
-	struct gt_out o;
-
-	if (t->head.s)
-		return t;
-	shown = shown_name(c, seg, id);
-	if (!shown)
-		goto failed;
-	t->gpu = gt_chrome_gpu_type(type);
-	t->fields = calloc((size_t)type->nfields + 1, sizeof(*t->fields));
-	for (unsigned i = 0; t->fields && i < type->nfields; i++) {
-		const char *name = type->fields[i].role == GT_R_KERNEL ? "kernel" : gt_str(seg, type->fields[i].name);
-
-		gt_out_memory(&o);
-		gt_out_str(&o, ",");
-		gt_out_json(&o, name, strlen(name));
-		gt_out_str(&o, ":");
-		t->fields[i] = keep_text(&o);
-		if (!t->fields[i].s)
-			goto failed;
-		t->departs |= type->layer != GT_LAYER_GPU && type->layer != GT_LAYER_RUNTIME &&
-			      type->fields[i].role == GT_R_CORRELATION;
-	}
-	gt_out_memory(&o);
-	gt_out_str(&o, ",\n{\"name\":");
-	gt_out_json(&o, shown, strlen(shown));
-	gt_out_printf(&o, ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":", shown_category(type));
-	t->head = keep_text(&o);
-	if (t->fields && t->head.s)
-		return t;
-failed:
-	no_memory(c);
-	return NULL;
-}
-
-/* The short kernel name as JSON. */
-static const struct text *get_kernel(struct chrome *c, const struct gt_segment *seg, uint32_t string)
-{
-	struct segment *s = &c->segs[seg->index];
-	const char *name;
-	struct gt_out o;
-
-	if (!s->kernels)
-		s->kernels = calloc((size_t)seg->nstrings + 1, sizeof(*s->kernels));
-	if (!s->kernels)
-		return NULL;
-	if (!s->kernels[string].s) {
-		name = gt_kernel_names_get(c->names, gt_str(seg, string));
-		if (!name)
-			return NULL;
-		gt_out_memory(&o);
-		gt_out_json(&o, name, strlen(name));
-		s->kernels[string] = keep_text(&o);
-	}
-	return s->kernels[string].s ? &s->kernels[string] : NULL;
-}
-
-/* ---- slices ---- */
-
-/* What is to be written of one row; values are fetched one by one, from a row or from columns. */
-struct slice {
-	const struct gt_segment *seg;
-	uint32_t type;
-	int64_t start, dur;
-	int32_t ret;
-	bool open;
-	const uint64_t *args;		/* of a row; NULL: take them from the columns, row `row` of `cursor` */
-	unsigned nargs;
-	const struct column *columns;
-	uint32_t row;
-	const struct gt_event *event;	/* the row, where args are its */
-};
-
-static inline char *put_text(char *p, const char *s, uint32_t len)
-{
-	for (uint32_t i = 0; i < len; i += 16)
-		memcpy(p + i, s + i, 16);
-	return p + len;
-}
-
-static inline bool get_arg(const struct slice *s, unsigned field, uint64_t *value)
-{
-	if (s->args)
-		return field < s->nargs ? (*value = s->args[field], true) : false;
-	if (!s->columns || s->row >= s->columns[field].n)
-		return false;
-	*value = s->columns[field].values[s->row];
-	return true;
-}
-
-static void add_text(struct chrome *c, const struct text *t)
-{
-	if (t->len > TEXT_FAST)
-		gt_out_add(c->out, t->s, t->len);
-	else
-		gt_out_used(c->out, put_text(gt_out_room(c->out, t->len + 16), t->s, t->len));
-}
-
-static void put_field(struct chrome *c, const struct slice *s, const struct gt_field *f, uint64_t v)
-{
-	const struct text *kernel = NULL;
-
-	if (f->kind != GT_F_STR && f->role != GT_R_DIRECTION) {
-		gt_out_used(c->out, gt_put_value(gt_out_room(c->out, 64), f->kind, v));
-		return;
-	}
-	if (f->role == GT_R_KERNEL && v < s->seg->nstrings)
-		kernel = get_kernel(c, s->seg, (uint32_t)v);
-	if (kernel)
-		add_text(c, kernel);
-	else
-		gt_export_value(c->out, s->seg, f, v);
-}
-
-/* Opens the object, or goes on in it; `comma_text` begins with a comma. */
-static inline void put_key(struct chrome *c, bool *any, const char *comma_text, uint32_t len)
-{
-	char *p;
-
-	if (len > TEXT_FAST) {
-		gt_out_str(c->out, *any ? "," : ",\"args\":{");
-		gt_out_add(c->out, comma_text + 1, len - 1);
-	} else {
-		p = gt_out_room(c->out, len + 32);
-		if (*any) {
-			p = put_text(p, comma_text, len);
-		} else {
-			memcpy(p, ",\"args\":{", 9);
-			p = put_text(p + 9, comma_text + 1, len - 1);
-		}
-		gt_out_used(c->out, p);
-	}
-	*any = true;
-}
-
-static void put_args(struct chrome *c, const struct slice *s, const struct type *t)
-{
-	static const char ret[32] = ",\"ret\":", open[32] = ",\"open\":true";
-	const struct gt_type *type = &s->seg->types[s->type];
-	bool any = false;
-	uint64_t v;
-
-	for (unsigned i = 0; i < type->nfields; i++) {
-		if (!get_arg(s, i, &v) || (type->fields[i].kind == GT_F_STR && v >= s->seg->nstrings))
-			continue;	/* not known, or no string */
-		put_key(c, &any, t->fields[i].s, t->fields[i].len);
-		put_field(c, s, &type->fields[i], v);
-	}
-	if (s->ret) {
-		put_key(c, &any, ret, (uint32_t)strlen(ret));
-		gt_out_used(c->out, gt_put_i64(gt_out_room(c->out, 32), s->ret));
-	}
-	if (s->open)
-		put_key(c, &any, open, (uint32_t)strlen(open));
-	if (any)
-		gt_out_str(c->out, "}");
-}
-
-static bool get_role(const struct slice *s, unsigned role, uint64_t *value)
-{
-	const struct gt_type *type = &s->seg->types[s->type];
-
-	for (unsigned i = 0; i < type->nfields; i++)
-		if (type->fields[i].role == role)
-			return get_arg(s, i, value);
-	return false;
-}
-
-/* One end of an arrow; kind keeps ids of two sorts apart. */
-static void put_arrow(struct chrome *c, const struct gt_segment *seg, const struct gt_lane *l, int64_t time, bool arrives, char kind,
-		      uint64_t id)
-{
-	gt_out_printf(c->out, ",\n{\"name\":\"launch\",\"cat\":\"flow\",\"ph\":\"%s,\"id\":\"%u%c%" PRIu64 "\",\"pid\":",
-		      arrives ? "f\",\"bp\":\"e\"" : "s\"", seg->index, kind, id);
-	gt_out_add(c->out, l->where, l->where_len);
-	gt_out_used(c->out, gt_put_us(gt_out_room(c->out, 64), gt_since(time, c->bases[seg->index])));
-	gt_out_str(c->out, "}");
-}
-
-/* Are calls of this name written? An arrow from a slice that is not there would start nowhere. */
-static bool name_is_exported(struct chrome *c, const struct gt_segment *seg, uint64_t name)
-{
-	const struct gt_filter *f = &c->opt->filter;
-	struct segment *s = &c->segs[seg->index];
-
-	if (!f->match || name >= seg->nstrings)
-		return !f->match;
-	if (!s->exported)
-		s->exported = calloc((size_t)seg->nstrings + 1, 1);
-	if (!s->exported)
-		return false;
-	if (!s->exported[name]) {
-		s->exported[name] = 2;
-		for (uint32_t i = 0; i < seg->ntypes; i++)
-			if (seg->types[i].name == name && seg->types[i].layer != GT_LAYER_GPU &&
-			    f->match(seg, &seg->types[i], f->match_arg))
-				s->exported[name] = 1;
-	}
-	return s->exported[name] == 1;
-}
-
-/* Where the call that a row names begins, if it is written, and its track. */
-static bool find_launch(struct chrome *c, const struct slice *s, uint32_t *track, int64_t *start)
-{
-	const struct gt_filter *f = &c->opt->filter;
-	struct gt_range range = gt_range_of(f, s->seg);
-	uint64_t on, at, ns, join, name = GT_NONE;
-
-	if (!get_role(s, GT_R_LAUNCH_TRACK, &on) || !get_role(s, GT_R_LAUNCH_START, &at) || !get_role(s, GT_R_LAUNCH_NS, &ns) ||
-	    !get_role(s, GT_R_LAUNCH_JOIN, &join) || join == GT_JOIN_UNKNOWN || on >= s->seg->ntracks || ns > INT64_MAX)
-		return false;
-	get_role(s, GT_R_LAUNCH_NAME, &name);
-	if ((f->kinds && !(f->kinds & GT_BIT(GT_CALL))) || !name_is_exported(c, s->seg, name))
-		return false;
-	*track = (uint32_t)on;
-	*start = (int64_t)at;
-	if (f->ranged && !gt_is_within(&range, *start, (int64_t)(at + ns)))
-		return false;
-	*start += ns > 1;	/* within the call, not where the one before it may end */
-	return true;
-}
-
-/* An arrow leads from the launching call to what the GPU did. A row that carries its launch draws both ends; else each end is drawn
- * where its row is, and both rows know the correlation id. */
-static void put_flow(struct chrome *c, const struct slice *s, const struct type *type, const struct gt_lane *l, bool arrives)
-{
-	struct gt_chrome_track *t;
-	uint32_t track;
-	int64_t start;
-	uint64_t id;
-
-	if (type->gpu && arrives && find_launch(c, s, &track, &start)) {
-		t = gt_chrome_track(&c->tracks, s->seg, track);
-		if (!t)
-			return;
-		put_arrow(c, s->seg, &t->lanes[0], start, false, ':', ++c->launches);
-		put_arrow(c, s->seg, l, s->start + (s->dur > 1), true, ':', c->launches);	/* as above */
-	} else if (!type->gpu && (arrives || type->departs) && get_role(s, GT_R_CORRELATION, &id)) {
-		put_arrow(c, s->seg, l, s->start, arrives, '.', id);
-	}
-}
-
-static inline void put_slice(struct chrome *c, const struct slice *s, const struct type *t, const struct gt_lane *l)
-{
-	char *p;
-
-	add_text(c, &t->head);
-	p = gt_out_room(c->out, 192);
-	p = put_text(p, l->where, l->where_len);
-	p = gt_put_us(p, gt_since(s->start, c->bases[s->seg->index]));
-	memcpy(p, ",\"dur\":", 7);
-	p = gt_put_us(p + 7, s->dur < 0 ? 0 : s->dur);
-	gt_out_used(c->out, p);
-	if (s->event && t->gpu)
-		gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row, s->event->args, c->bases[s->seg->index]);
-	else if (s->ret || s->open || s->args || s->columns)
-		put_args(c, s, t);
-	*gt_out_room(c->out, 1) = '}';
-	c->out->len++;
-	c->tracks.some = true;
-}
-
-/* No lane is left: a pair of async events overlaps whatever it likes. */
-static void put_async(struct chrome *c, const struct slice *s, const struct type *t, const struct gt_lane *l)
-{
-	const char *name = shown_name(c, s->seg, s->type);
-	uint64_t id = ++c->async_id;
-
-	for (unsigned end = 0; end < 2; end++) {
-		gt_chrome_separate(&c->tracks);
-		gt_out_str(c->out, "{\"name\":");
-		gt_out_json(c->out, name ? name : "?", name ? strlen(name) : 1);
-		gt_out_printf(c->out, ",\"cat\":\"%s\",\"ph\":\"%c\",\"id\":\"%" PRIu64 "\",\"pid\":",
-			      shown_category(&s->seg->types[s->type]), end ? 'e' : 'b', id);
-		gt_out_add(c->out, l->where, l->where_len);
-		gt_out_used(c->out,
-			    gt_put_us(gt_out_room(c->out, 64), gt_since(s->start, c->bases[s->seg->index]) + (end ? s->dur : 0)));
-		if (!end && s->event && t->gpu)
-			gt_chrome_gpu_args(c->out, s->seg, s->event->track, &s->event->row, s->event->args, c->bases[s->seg->index]);
-		else if (!end)
-			put_args(c, s, t);
-		gt_out_str(c->out, "}");
-	}
-}
-
-/* Writes it where it fits: l, or, when there is none, as a pair of async events. */
-static inline int put_placed(struct chrome *c, uint32_t track, const struct slice *s, const struct gt_lane *l, bool arrives)
-{
-	const struct type *type = get_type(c, s->seg, s->type);
-
-	if (!type || c->err->code)
-		return c->err->code;
-	if (!l) {
-		put_async(c, s, type, c->tracks.tracks[s->seg->index][track].lanes);
-		return 0;
-	}
-	put_slice(c, s, type, l);
-	if (c->flows && (arrives || type->departs))
-		put_flow(c, s, type, l, arrives);
-	return 0;
-}
-
-static inline int put_call(struct chrome *c, uint32_t track, unsigned depth, uint32_t epoch, const struct slice *s)
-{
-	const struct gt_lane *l = gt_chrome_call(&c->tracks, s->seg, track, s->start, s->start + s->dur, depth, epoch);
-
-	return put_placed(c, track, s, l, false);
-}
-
-/* ---- calls, from columns ---- */
-
-/* The argument columns of one code of this run, looked up when it is met first. */
-static struct cursor *get_cursor(struct chrome *c, const struct gt_cols *cols, uint32_t code)
-{
-	struct cursor *k = &c->cursors[code];
-	unsigned nfields = cols->seg->types[cols->types[code]].nfields;
-
-	if (k->run == c->run)
-		return k;
-	if (gt_grow(&c->columns, &c->columns_cap, c->ncolumns + nfields + 1, sizeof(*c->columns)))
-		return NULL;
-	*k = (struct cursor){ .run = c->run, .columns = c->ncolumns };
-	for (unsigned i = 0; i < nfields; i++) {
-		struct column *col = &c->columns[c->ncolumns++];
-
-		col->n = 0;
-		col->values = gt_cols_args(cols, code, i, &col->n);
-		if (!col->values)
-			col->n = 0;
-	}
-	return k;
-}
-
-static int start_run(struct chrome *c, const struct gt_cols *cols)
-{
-	size_t old = c->cursors_cap;
-
-	c->run++;
-	c->ncolumns = 0;
-	if (gt_grow(&c->cursors, &c->cursors_cap, cols->ntypes, sizeof(*c->cursors)))
-		return no_memory(c);
-	for (; old < c->cursors_cap; old++)
-		c->cursors[old].run = 0;
-	return 0;
-}
-
-static int calls_run(void *arg, unsigned worker, const struct gt_cols *cols)
-{
-	struct chrome *c = arg;
-	uint32_t nret = 0;
-
-	if (start_run(c, cols))
-		return c->err->code;
-	for (uint32_t i = 0; i < cols->n; i++) {
-		uint32_t code = cols->code ? cols->code[i] : 0;
-		struct slice s = { .seg = cols->seg, .type = cols->types[code], .start = cols->start[i], .dur = cols->dur[i] };
-		int rc;
-
-		if (s.type == GT_NONE)
-			continue;
-		if (nret < cols->nret && cols->ret_row[nret] == i)
-			s.ret = cols->ret[nret++];
-		if (cols->seg->types[s.type].nfields) {
-			struct cursor *k = get_cursor(c, cols, code);
-
-			if (!k)
-				return no_memory(c);
-			s.columns = &c->columns[k->columns];
-			s.row = k->next++;
-		}
-		rc = put_call(c, cols->track, cols->depth ? cols->depth[i] : 0, cols->epoch, &s);
-		if (rc)
-			return rc;
-	}
-	return c->out->failed;
-}
 
 /* ---- everything else, row by row ---- */
 
-static struct slice row_slice(const struct gt_event *ev)
+static struct gt_chrome_slice row_slice(const struct gt_event *ev)
 {
-	return (struct slice){.seg = ev->seg,
+	return (struct gt_chrome_slice){.seg = ev->seg,
 			      .type = ev->row.type,
 			      .start = ev->row.start,
 			      .dur = gt_since(ev->row.end, ev->row.start),
@@ -487,66 +38,66 @@ static struct slice row_slice(const struct gt_event *ev)
 
 static int row_call(struct chrome *c, const struct gt_event *ev)
 {
-	struct slice s = row_slice(ev);
+	struct gt_chrome_slice s = row_slice(ev);
 
-	return put_call(c, ev->track, ev->row.depth, 0, &s);
+	return gt_chrome_put_call(&c->slices, ev->track, ev->row.depth, &s);
 }
 
 /* It was still running when recording ended: shown to the end of the trace. */
 static int row_open(struct chrome *c, const struct gt_event *ev)
 {
-	struct slice s = row_slice(ev);
+	struct gt_chrome_slice s = row_slice(ev);
 
 	s.open = true;
 	if (ev->seg->max_end > ev->row.end)
 		s.dur = gt_since(ev->seg->max_end, s.start);
-	return put_call(c, ev->track, ev->row.depth, 0, &s);
+	return gt_chrome_put_call(&c->slices, ev->track, ev->row.depth, &s);
 }
 
 static int row_span(struct chrome *c, const struct gt_event *ev)
 {
 	const struct gt_type *type = &ev->seg->types[ev->row.type];
 	bool waits = ev->kind == GT_SPAN && type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC;
-	struct slice s = row_slice(ev);
+	struct gt_chrome_slice s = row_slice(ev);
 
-	return put_placed(c, ev->track, &s, gt_chrome_span(&c->tracks, ev->seg, ev->track, ev->row.start, ev->row.end, waits),
-			  ev->kind == GT_GPU);
+	return gt_chrome_put(&c->slices, ev->track, &s,
+			     gt_chrome_span(&c->slices.tracks, ev->seg, ev->track, ev->row.start, ev->row.end, waits), ev->kind == GT_GPU);
 }
 
 /* Opens an event that is no slice: up to and with its time. */
 static int begin_event(struct chrome *c, const struct gt_event *ev, const char *name, const char *category, const char *phase)
 {
-	struct gt_chrome_track *t = gt_chrome_track(&c->tracks, ev->seg, ev->track);
+	struct gt_chrome_track *t = gt_chrome_track(&c->slices.tracks, ev->seg, ev->track);
 
 	if (!t)
-		return c->err->code;
-	gt_chrome_separate(&c->tracks);
-	gt_out_str(c->out, "{\"name\":");
-	gt_out_json(c->out, name, strlen(name));
-	gt_out_printf(c->out, ",\"cat\":\"%s\",\"ph\":%s,\"pid\":", category, phase);
-	gt_out_add(c->out, t->lanes->where, t->lanes->where_len);
-	gt_out_used(c->out, gt_put_us(gt_out_room(c->out, 64), gt_since(ev->row.start, c->bases[ev->seg->index])));
+		return c->slices.err->code;
+	gt_chrome_separate(&c->slices.tracks);
+	gt_out_str(c->slices.out, "{\"name\":");
+	gt_out_json(c->slices.out, name, strlen(name));
+	gt_out_printf(c->slices.out, ",\"cat\":\"%s\",\"ph\":%s,\"pid\":", category, phase);
+	gt_out_add(c->slices.out, t->lanes->where, t->lanes->where_len);
+	gt_out_used(c->slices.out, gt_put_us(gt_out_room(c->slices.out, 64), gt_since(ev->row.start, c->slices.bases[ev->seg->index])));
 	return 0;
 }
 
 static int row_instant(struct chrome *c, const struct gt_event *ev)
 {
-	const struct type *type = get_type(c, ev->seg, ev->row.type);
-	struct slice s = row_slice(ev);
+	const struct gt_chrome_type *type = gt_chrome_type(&c->slices, ev->seg, ev->row.type);
+	struct gt_chrome_slice s = row_slice(ev);
 	int rc;
 
 	if (!type)
-		return c->err->code;
+		return c->slices.err->code;
 	rc = begin_event(c, ev, gt_type_name(ev->seg, ev->row.type), gt_category_word(ev->seg->types[ev->row.type].category),
 			 "\"i\",\"s\":\"t\"");
 	if (rc)
 		return rc;
 	if (ev->kind == GT_UNMATCHED)
-		gt_out_printf(c->out, ",\"args\":{\"unmatched\":\"%s\"}",
+		gt_out_printf(c->slices.out, ",\"args\":{\"unmatched\":\"%s\"}",
 			      ev->row.ret ? "an end without a begin" : "a begin without an end");
 	else
-		put_args(c, &s, type);
-	gt_out_str(c->out, "}");
+		gt_chrome_put_args(&c->slices, &s, type);
+	gt_out_str(c->slices.out, "}");
 	return 0;
 }
 
@@ -564,11 +115,11 @@ static int row_counter(struct chrome *c, const struct gt_event *ev)
 	rc = begin_event(c, ev, gt_type_name(ev->seg, ev->row.type), gt_category_word(type->category), phase);
 	if (rc)
 		return rc;
-	gt_out_str(c->out, ",\"args\":{\"value\":");
+	gt_out_str(c->slices.out, ",\"args\":{\"value\":");
 	if (field.kind == GT_F_HEX)
 		field.kind = GT_F_U64;		/* a viewer draws numbers only */
-	gt_export_value(c->out, ev->seg, &field, ev->args && ev->row.nargs ? ev->args[0] : 0);
-	gt_out_str(c->out, "}}");
+	gt_export_value(c->slices.out, ev->seg, &field, ev->args && ev->row.nargs ? ev->args[0] : 0);
+	gt_out_str(c->slices.out, "}}");
 	return 0;
 }
 
@@ -577,7 +128,7 @@ static int row_lost(struct chrome *c, const struct gt_event *ev)
 	static const char *const phases[] = { "\"i\",\"s\":\"t\"", "\"i\",\"s\":\"p\"" };
 	uint64_t count = ev->args[0], scope = ev->args[1];
 	char name[64] = "LOST events (number unknown)";
-	int64_t base = c->bases[ev->seg->index];
+	int64_t base = c->slices.bases[ev->seg->index];
 
 	c->lost_rows++;
 	if (count == GT_LOST_UNKNOWN)
@@ -592,16 +143,16 @@ static int row_lost(struct chrome *c, const struct gt_event *ev)
 		if (rc)
 			return rc;
 	} else {
-		gt_chrome_separate(&c->tracks);
-		gt_out_printf(c->out,
+		gt_chrome_separate(&c->slices.tracks);
+		gt_out_printf(c->slices.out,
 			      "{\"name\":\"%s\",\"cat\":\"lost\",\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":", name);
-		gt_out_used(c->out, gt_put_us(gt_out_room(c->out, 64), gt_since(ev->row.start, base)));
+		gt_out_used(c->slices.out, gt_put_us(gt_out_room(c->slices.out, 64), gt_since(ev->row.start, base)));
 	}
-	gt_out_str(c->out, ",\"args\":{\"until_us\":");
-	gt_out_used(c->out, gt_put_us(gt_out_room(c->out, 64), gt_since(ev->row.end, base)));
+	gt_out_str(c->slices.out, ",\"args\":{\"until_us\":");
+	gt_out_used(c->slices.out, gt_put_us(gt_out_room(c->slices.out, 64), gt_since(ev->row.end, base)));
 	if (count != GT_LOST_UNKNOWN)
-		gt_out_printf(c->out, ",\"count\":%" PRIu64, count);
-	gt_out_str(c->out, "}}");
+		gt_out_printf(c->slices.out, ",\"count\":%" PRIu64, count);
+	gt_out_str(c->slices.out, "}}");
 	return 0;
 }
 
@@ -613,7 +164,7 @@ static row_fn *const row_fns[GT_KINDS] = {
 
 static int rows_pass(struct chrome *c, uint32_t kinds)
 {
-	struct gt_filter f = c->opt->filter;
+	struct gt_filter f = c->slices.opt->filter;
 	struct gt_event ev;
 	struct gt_iter *it;
 	int rc;
@@ -621,14 +172,14 @@ static int rows_pass(struct chrome *c, uint32_t kinds)
 	f.kinds = f.kinds ? f.kinds & kinds : kinds;
 	if (!f.kinds)
 		return 0;
-	it = gt_iter_open(c->r, &f, c->err);
+	it = gt_iter_open(c->slices.r, &f, c->slices.err);
 	if (!it)
-		return c->err->code ? c->err->code : -EIO;
-	while ((rc = gt_iter_next(it, &ev, c->err)) > 0) {
+		return c->slices.err->code ? c->slices.err->code : -EIO;
+	while ((rc = gt_iter_next(it, &ev, c->slices.err)) > 0) {
 		if (row_fns[ev.kind] && (rc = row_fns[ev.kind](c, &ev)))
 			break;
-		if (c->out->failed) {
-			rc = c->out->failed;
+		if (c->slices.out->failed) {
+			rc = c->slices.out->failed;
 			break;
 		}
 	}
@@ -640,7 +191,7 @@ static int rows_pass(struct chrome *c, uint32_t kinds)
  * order of time never wait for a parent. */
 static int calls_pass(struct chrome *c)
 {
-	struct gt_filter f = c->opt->filter;
+	struct gt_filter f = c->slices.opt->filter;
 
 	if (f.match)
 		return rows_pass(c, GT_BIT(GT_CALL));
@@ -648,7 +199,7 @@ static int calls_pass(struct chrome *c)
 		return 0;
 	f.kinds = GT_BIT(GT_CALL);
 	f.args = true;
-	return gt_scan(c->r, &f, GT_PER_TRACK, 1, calls_run, c, c->err);
+	return gt_chrome_put_calls(&c->slices, &f);
 }
 
 /* ---- the frame around the events ---- */
@@ -672,33 +223,33 @@ static void put_segment(struct chrome *c, const struct gt_segment *seg)
 {
 	const char *host = seg->host ? seg->host : "";
 
-	gt_out_printf(c->out, "%s{\"host\":", seg->index ? ",\n" : "");
-	gt_out_json(c->out, host, strlen(host));
-	gt_out_printf(c->out, ",\"simulated\":%s,\"closed\":%s,\"base_monotonic_ns\":\"%" PRId64 "\"",
-		      seg->simulated ? "true" : "false", seg->closed ? "true" : "false", c->bases[seg->index]);
+	gt_out_printf(c->slices.out, "%s{\"host\":", seg->index ? ",\n" : "");
+	gt_out_json(c->slices.out, host, strlen(host));
+	gt_out_printf(c->slices.out, ",\"simulated\":%s,\"closed\":%s,\"base_monotonic_ns\":\"%" PRId64 "\"",
+		      seg->simulated ? "true" : "false", seg->closed ? "true" : "false", c->slices.bases[seg->index]);
 	if (seg->nanchors)
-		gt_out_printf(c->out, ",\"base_utc_ns\":\"%" PRId64 "\"",
+		gt_out_printf(c->slices.out, ",\"base_utc_ns\":\"%" PRId64 "\"",
 			      (int64_t)((uint64_t)seg->anchors[0].realtime +
-					(uint64_t)gt_since(c->bases[seg->index], seg->anchors[0].monotonic)));
+					(uint64_t)gt_since(c->slices.bases[seg->index], seg->anchors[0].monotonic)));
 	if (!seg->closed)
-		gt_out_printf(c->out, ",\"complete_to_us\":%.3f,\"unread_bytes\":%" PRIu64,
-			      (double)gt_since(seg->complete_to, c->bases[seg->index]) / 1e3, seg->unread_bytes);
-	gt_out_str(c->out, ",\"metadata\":");
-	put_metadata(c->out, seg->meta_json);
-	gt_out_str(c->out, "}");
+		gt_out_printf(c->slices.out, ",\"complete_to_us\":%.3f,\"unread_bytes\":%" PRIu64,
+			      (double)gt_since(seg->complete_to, c->slices.bases[seg->index]) / 1e3, seg->unread_bytes);
+	gt_out_str(c->slices.out, ",\"metadata\":");
+	put_metadata(c->slices.out, seg->meta_json);
+	gt_out_str(c->slices.out, "}");
 }
 
 /* The full names behind the short ones, once each. */
 static void put_kernels(struct chrome *c)
 {
-	for (size_t i = 0; i < gt_kernel_names_count(c->names); i++) {
-		const char *full, *brief = gt_kernel_names_at(c->names, i, &full);
+	for (size_t i = 0; i < gt_kernel_names_count(c->slices.names); i++) {
+		const char *full, *brief = gt_kernel_names_at(c->slices.names, i, &full);
 		char *plain = gt_demangle(full);
 
-		gt_out_str(c->out, i ? ",\n" : "");
-		gt_out_json(c->out, brief, strlen(brief));
-		gt_out_str(c->out, ":");
-		gt_out_json(c->out, plain ? plain : full, strlen(plain ? plain : full));
+		gt_out_str(c->slices.out, i ? ",\n" : "");
+		gt_out_json(c->slices.out, brief, strlen(brief));
+		gt_out_str(c->slices.out, ":");
+		gt_out_json(c->slices.out, plain ? plain : full, strlen(plain ? plain : full));
 		free(plain);
 	}
 }
@@ -707,73 +258,22 @@ static void put_foot(struct chrome *c)
 {
 	size_t ndamage = 0;
 
-	gt_reader_damage(c->r, &ndamage);
-	gt_out_printf(c->out,
+	gt_reader_damage(c->slices.r, &ndamage);
+	gt_out_printf(c->slices.out,
 		      "\n],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"tool\":\"gtexport %s\",\"lost\":{\"rows\":%" PRIu64
 		      ",\"events\":%" PRIu64 ",\"unknown\":%s},\"damaged_blocks\":%zu,\n\"kernels\":{",
 		      GT_VERSION, c->lost_rows, c->lost_events, c->lost_unknown ? "true" : "false", ndamage);
 	put_kernels(c);
-	gt_out_str(c->out, "},\n\"segments\":[");
-	for (uint32_t i = 0; i < gt_reader_segments(c->r); i++)
-		put_segment(c, gt_reader_segment(c->r, i));
-	gt_out_str(c->out, "]}}\n");
-}
-
-static int chrome_init(struct chrome *c)
-{
-	uint32_t n = gt_reader_segments(c->r);
-
-	c->bases = gt_export_bases(c->r);
-	c->names = gt_kernel_names_new(GT_NAME_SHORT);
-	c->segs = calloc((size_t)n + 1, sizeof(*c->segs));
-	if (!c->bases || !c->names || !c->segs)
-		return no_memory(c);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct gt_segment *seg = gt_reader_segment(c->r, i);
-
-		c->flows |= seg->rows[GT_GPU] > 0;
-		c->segs[i].types = calloc((size_t)seg->ntypes + 1, sizeof(*c->segs[i].types));
-		if (!c->segs[i].types)
-			return no_memory(c);
-	}
-	return gt_chrome_tracks_init(&c->tracks, c->r, c->out, c->err);
-}
-
-static void release_type(struct type *t, unsigned nfields)
-{
-	for (unsigned i = 0; t->fields && i < nfields; i++)
-		free(t->fields[i].s);
-	free(t->fields);
-	free(t->head.s);
-}
-
-static void chrome_release(struct chrome *c)
-{
-	for (uint32_t i = 0; c->segs && i < gt_reader_segments(c->r); i++) {
-		const struct gt_segment *seg = gt_reader_segment(c->r, i);
-		struct segment *s = &c->segs[i];
-
-		for (uint32_t j = 0; s->types && j < seg->ntypes; j++)
-			release_type(&s->types[j], seg->types[j].nfields);
-		for (uint32_t j = 0; s->kernels && j < seg->nstrings; j++)
-			free(s->kernels[j].s);
-		free(s->types);
-		free(s->kernels);
-		free(s->exported);
-	}
-	free(c->segs);
-	free(c->bases);
-	free(c->cursors);
-	free(c->columns);
-	if (c->tracks.r)
-		gt_chrome_tracks_release(&c->tracks);
-	gt_kernel_names_free(c->names);
+	gt_out_str(c->slices.out, "},\n\"segments\":[");
+	for (uint32_t i = 0; i < gt_reader_segments(c->slices.r); i++)
+		put_segment(c, gt_reader_segment(c->slices.r, i));
+	gt_out_str(c->slices.out, "]}}\n");
 }
 
 static int chrome_export(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
 {
-	struct chrome c = { .r = r, .opt = opt, .out = out, .err = err };
-	int rc = chrome_init(&c);
+	struct chrome c = { .lost_rows = 0 };
+	int rc = gt_chrome_slices_init(&c.slices, opt, r, out, err);
 
 	if (!rc) {
 		gt_out_str(out, "{\"traceEvents\":[");
@@ -784,7 +284,7 @@ static int chrome_export(struct gt_reader *r, const struct gt_export_options *op
 			rc = rows_pass(&c, ~(GT_BIT(GT_CALL) | GT_BIT(GT_OPEN)));
 		put_foot(&c);	/* valid JSON even when reading broke off */
 	}
-	chrome_release(&c);
+	gt_chrome_slices_release(&c.slices);
 	return rc;
 }
 
