@@ -28,6 +28,7 @@
 #include <unistd.h>
 #include "collect/cupti_places.h"
 #include "collect/guest/guest_cupti.h"
+#include "collect/guest/guest_gpu.h"
 #include "collect/guest/guest_records.h"
 #include "formats/cuda_api_cbid.h"
 
@@ -38,17 +39,14 @@
 #define EVERYBODYS 0u			/* the buffer for when there is none */
 #define NAMES 4096u			/* kernels whose name this process has told; beyond, it is told again */
 #define FLUSH_NS 250000000
-#define WATCH_NS 80000000		/* without a trace: so often we look whether somebody attached to a probe */
-#define UNWANTED 3u			/* so many looks found nobody: CUPTI may go */
-#define PATIENCE 100u			/* looks to let pass after CUPTI could not be had */
+#define WATCH_NS 80000000		/* without a trace: so often guest_watch.c looks */
 #define RESUME_NS 400000000ull		/* behind the moment in which another user of CUPTI seems to have ended */
-#define LIBRARY "libcupti.so"
 
 static struct gt_cupti cupti;
 
 /* Of this process alone: a forked child finds it empty, and CUPTI does not work there. */
 struct gt_gpu {
-	uint32_t on;			/* OFF ends the flushing thread, whose futex this is */
+	uint32_t on;			/* GT_USE_OFF ends the flushing thread, whose futex this is */
 	uint64_t resume_at;		/* ns; 0: not to be resumed */
 	uint64_t out;			/* buffers that CUPTI has */
 	uint64_t free;			/* stack of buffers: tag << 32 | index + 1 */
@@ -57,8 +55,6 @@ struct gt_gpu {
 	uint32_t late;			/* CUPTI was another's before: what must be asked for first of all cannot be had */
 	uint32_t away;			/* CUPTI has another clock than ours */
 	uint32_t watching;		/* there is no trace of it, only the probes */
-	uint32_t unwanted, patience;	/* looks in which nobody was attached; that are still to pass */
-	uint32_t at_exit;
 	uint32_t most;			/* records that a buffer may hold; 0: as many as fit */
 	uint32_t seen;			/* that came since the last look */
 	uint32_t used;			/* that were ever handed out */
@@ -213,12 +209,9 @@ void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 
 /* ---- the thread that asks for what is complete ---- */
 
-enum { OFF, ON, YIELDED, IDLE };	/* gpu->on. IDLE: nobody is attached to a probe, and CUPTI is not in use */
-
 struct refusal { const char *what; int code; };		/* a call that failed, and how */
 static bool enable_kinds(struct refusal *r);
 static bool resume(void);
-static void watch(uint32_t on);
 
 /* CUPTI keeps a buffer as long as one of its kernels runs. So that none waits long for one that was launched behind it, where somebody is
  * attached to a probe of what ran, a buffer may hold what half a look's time brings: where kernels are few, one. (For those that its thread
@@ -239,14 +232,14 @@ static void take_turn(uint32_t how)
 
 	mind_the_rate();
 	if (gpu->watching)
-		watch(__atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST));
+		gt_watch(__atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST));
 	on = __atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST);
 	gt_clock_keep();
-	if (on == ON && gt_callbacks_follow_probes())
+	if (on == GT_USE_ON && gt_callbacks_follow_probes())
 		enable_kinds(&r);
-	if (on == ON)
+	if (on == GT_USE_ON)
 		cupti.flush(how);
-	else if (on == YIELDED && __atomic_load_n(&gpu->resume_at, __ATOMIC_ACQUIRE) && gt_slow_clock() >= gpu->resume_at)
+	else if (on == GT_USE_YIELDED && __atomic_load_n(&gpu->resume_at, __ATOMIC_ACQUIRE) && gt_slow_clock() >= gpu->resume_at)
 		gt_others_if_absent(resume);
 }
 
@@ -257,7 +250,7 @@ static void *flush(void *arg)
 	uint32_t on, dying;
 
 	gt_inside = true;
-	while ((on = __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE)) != OFF) {
+	while ((on = __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE)) != GT_USE_OFF) {
 		syscall(SYS_futex, &gpu->on, FUTEX_WAIT, on, &wait, NULL, 0);
 		if (!gt_cupti_lock(&locked))
 			continue;
@@ -300,10 +293,10 @@ static void at_exit(void)
 
 	if (!ours())
 		return;
-	on = __atomic_exchange_n(&gpu->on, OFF, __ATOMIC_SEQ_CST);
+	on = __atomic_exchange_n(&gpu->on, GT_USE_OFF, __ATOMIC_SEQ_CST);
 	gt_inside = true;
 	gt_cupti_lock(&locked);		/* our thread may be in CUPTI, or ending it, just now */
-	if (on == ON) {
+	if (on == GT_USE_ON) {
 		cupti.flush(GT_CUPTI_FORCED);
 		tell_state(GT_GPU_OFF, "", 0);
 	}
@@ -318,7 +311,7 @@ void gt_gpu_leaves(void)
 	int saved = errno;
 
 	gt_events_leave();
-	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != ON)
+	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != GT_USE_ON)
 		return;
 	gt_inside = true;
 	gt_cupti_lock(&locked);
@@ -334,7 +327,7 @@ void gt_gpu_dies(void)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
 
-	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != ON)
+	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != GT_USE_ON)
 		return;
 	__atomic_store_n(&gpu->dying, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &gpu->on, FUTEX_WAKE, 1, NULL, NULL, 0);
@@ -348,7 +341,7 @@ void gt_gpu_stays(void)
 	int saved = errno;
 
 	gt_events_stay();
-	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != ON)
+	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != GT_USE_ON)
 		return;
 	gt_inside = true;
 	tell_state(GT_GPU_STAYED, "", 0);
@@ -374,7 +367,7 @@ static bool find_functions(void)
 	};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		void *found = gt_find_in(LIBRARY, functions[i].name);
+		void *found = gt_find_in(GT_CUPTI_LIBRARY, functions[i].name);
 
 		if (!found && functions[i].must)
 			return false;
@@ -385,7 +378,7 @@ static bool find_functions(void)
 
 /* The copy that is mapped already; else the one that was named; else by name, that of the driver's own CUDA first: one that is
  * newer than its driver refuses. First as the loader finds it, then where it does not look. */
-static bool find_cupti(void)
+bool gt_gpu_find(void)
 {
 	static const char *const names[] = GT_CUPTI_NAMES;
 	void *(*load)(const char *, int) = (void *(*)(const char *, int))gt_find_libc("dlopen");
@@ -552,7 +545,7 @@ static bool make_room(void)
 	if (!gpu || !slab(0))
 		return false;
 	gpu->used = EVERYBODYS + 1;
-	gpu->on = YIELDED;		/* it is nobody's yet */
+	gpu->on = GT_USE_YIELDED;	/* it is nobody's yet */
 	gpu->away = 1;
 	__atomic_store_n(&gpu_pid, (int32_t)syscall(SYS_getpid), __ATOMIC_RELEASE);
 	return true;
@@ -587,13 +580,13 @@ void gt_gpu_note(enum gt_gpu_state state, const char *text)
 bool gt_gpu_yield(const char *whom)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
-	uint32_t on = ON;
+	uint32_t on = GT_USE_ON;
 	uint64_t from;
 
 	if (!ours())
 		return false;
 	__atomic_store_n(&gpu->resume_at, 0, __ATOMIC_RELEASE);
-	if (!__atomic_compare_exchange_n(&gpu->on, &on, YIELDED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (!__atomic_compare_exchange_n(&gpu->on, &on, GT_USE_YIELDED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return false;
 	from = ticks_now();
 	disable_kinds();
@@ -607,7 +600,7 @@ bool gt_gpu_yield(const char *whom)
 
 void gt_gpu_resume_soon(void)
 {
-	if (ours() && __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) == YIELDED)
+	if (ours() && __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) == GT_USE_YIELDED)
 		__atomic_store_n(&gpu->resume_at, gt_slow_clock() + RESUME_NS, __ATOMIC_RELEASE);
 }
 
@@ -618,7 +611,7 @@ void gt_gpu_again(void)
 	bool was = gt_inside;
 	struct refusal r;
 
-	if (!ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != ON)
+	if (!ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != GT_USE_ON)
 		return;
 	gt_inside = true;
 	enable_kinds(&r);
@@ -628,13 +621,14 @@ void gt_gpu_again(void)
 static struct refusal refusal;		/* the last one */
 
 /* CUPTI is ours from now on, or as if we had not been there. Under the lock of guest_others.c. */
-static bool take_over(void)
+bool gt_gpu_take_over(void)
 {
-	uint32_t on = YIELDED;
+	uint32_t on = GT_USE_YIELDED;
 
 	gpu->away = 0;
 	if (start_cupti(&refusal)) {
-		__atomic_compare_exchange_n(&gpu->on, &on, ON, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);	/* OFF: the program ends */
+		/* GT_USE_OFF: the program ends */
+		__atomic_compare_exchange_n(&gpu->on, &on, GT_USE_ON, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 		return true;
 	}
 	disable_kinds();
@@ -651,7 +645,7 @@ static bool resume(void)
 	cupti.flush(GT_CUPTI_FORCED);
 	from = ticks_now();
 	gpu->late = 1;
-	if (!take_over()) {
+	if (!gt_gpu_take_over()) {
 		tell_state(GT_GPU_REFUSED, refusal.what, refusal.code);
 		return false;
 	}
@@ -661,58 +655,20 @@ static bool resume(void)
 
 /* ---- without a trace ---- */
 
-/* But OFF stays. */
-static bool change(uint32_t from, uint32_t to)
+/* But GT_USE_OFF stays. */
+bool gt_gpu_change(uint32_t from, uint32_t to)
 {
 	return __atomic_compare_exchange_n(&gpu->on, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-static void attach(void)
-{
-	if (gpu->patience && gpu->patience--)
-		return;
-	if (!find_cupti()) {
-		gt_debug("probes: there is no", LIBRARY, 0);
-	} else if (change(IDLE, YIELDED)) {
-		gt_callbacks_follow_probes();		/* first, so that every kernel's launch is told */
-		gt_others_if_absent(take_over);
-	}
-	if (change(YIELDED, IDLE) || gpu->on == IDLE) {
-		gt_callbacks_leave_probes();
-		gpu->patience = PATIENCE;
-	} else if (!gpu->at_exit++) {
-		atexit(at_exit);
-	}
-}
-
-static void detach(void)
-{
-	if (!gt_gpu_yield("nobody is attached any more"))
-		return;
-	gt_debug("CUPTI has ended:", "", gt_callbacks_finalize());
-	change(YIELDED, IDLE);
-}
-
-/* CUPTI is in use only while somebody is attached to a probe. */
-static void watch(uint32_t on)
-{
-	bool want = gt_probes_want_calls() || gt_probes_want_work();
-
-	gpu->unwanted = want ? 0 : gpu->unwanted + 1;
-	if (on == IDLE && want)
-		attach();
-	else if (on == ON && gpu->unwanted >= UNWANTED)
-		detach();
-	else if (!want)
-		gpu->patience = 0;
-}
+void gt_gpu_at_exit(void) { atexit(at_exit); }
 
 void gt_gpu_watch(void)
 {
 	if (gpu || !make_room())
 		return;
 	gpu->watching = gpu->late = 1;
-	gpu->on = IDLE;
+	gpu->on = GT_USE_IDLE;
 	start_flushing();
 }
 
@@ -744,19 +700,19 @@ static void start(void)
 			tell_state(GT_GPU_MISSING, "what CUDA events need of the driver", 0);
 		return;
 	}
-	if (!find_cupti() || !make_room()) {
-		do_without(GT_GPU_MISSING, *gt_shared->cupti ? gt_shared->cupti : LIBRARY, 0);
+	if (!gt_gpu_find() || !make_room()) {
+		do_without(GT_GPU_MISSING, *gt_shared->cupti ? gt_shared->cupti : GT_CUPTI_LIBRARY, 0);
 		return;
 	}
 	cupti.version(&version);
 	gt_clock_keep();
-	whom = gt_others_if_absent(take_over);
-	if (!whom && gpu->on != ON) {
-		gpu->on = OFF;
+	whom = gt_others_if_absent(gt_gpu_take_over);
+	if (!whom && gpu->on != GT_USE_ON) {
+		gpu->on = GT_USE_OFF;
 		do_without(GT_GPU_REFUSED, refusal.what, refusal.code);
 		return;
 	}
-	atexit(at_exit);
+	gt_gpu_at_exit();
 	start_flushing();
 	gt_object_at((const void *)(uintptr_t)cupti.flush, &o);
 	tell_state(GT_GPU_ON, o.path, version);
