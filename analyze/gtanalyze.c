@@ -5,20 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "analyze/asked_range.h"
-#include "analyze/diff.h"
+#include "analyze/chosen.h"
 #include "analyze/exits.h"
 #include "analyze/explain.h"
-#include "analyze/gate.h"
-#include "analyze/histogram_gaps.h"
 #include "analyze/listing.h"
 #include "formats/matched.h"
 #include "analyze/query.h"
 #include "analyze/ranks.h"
-#include "analyze/run.h"
 #include "formats/base/buf.h"
-#include "formats/base/nearest.h"
 #include "formats/base/opt.h"
 #include "formats/base/streams.h"
 #include "formats/base/terminal.h"
@@ -101,101 +96,6 @@ static int fail(const char *file, const struct gt_err *err, int status)
 	return status;
 }
 
-/* ---- choosing ---- */
-
-struct chosen {
-	const struct gt_analysis *list[GT_RUN_REPORTS];
-	unsigned n;
-	bool header;	/* it was asked for, and not only put in front */
-	bool unasked;	/* no report was named */
-	struct gt_diff_asked diff;	/* instead of all that, if it compares */
-	struct gt_gates gates;
-	/* What these reports are asked, and how they go about it; NULL: they are not among them. */
-	struct gt_query *query, *histogram;
-	struct gt_analysis fitted_query, fitted_histogram;
-	struct gt_gap_by gaps_by;	/* of a histogram of gaps, which is no query */
-};
-
-static void choose(struct chosen *c, const struct gt_analysis *a)
-{
-	for (unsigned i = 0; i < c->n; i++)
-		if (c->list[i] == a)
-			return;
-	if (c->n < GT_RUN_REPORTS)
-		c->list[c->n++] = a;
-}
-
-/* Reports stand before the files. The header heads everything. Returns the first operand that is a file. */
-static int choose_all(struct chosen *c, char **operands, int n)
-{
-	int first = 0;
-
-	choose(c, gt_analyses[0]);
-	while (first < n && gt_analysis_find(operands[first])) {
-		c->header |= gt_analysis_find(operands[first]) == gt_analyses[0];
-		choose(c, gt_analysis_find(operands[first++]));
-	}
-	c->unasked = !first;
-	c->header |= c->unasked;
-	for (unsigned i = 0; !first && gt_analyses[i]; i++)
-		if (gt_analyses[i]->screen)
-			choose(c, gt_analyses[i]);
-	return first;
-}
-
-/* The report that is probably meant, or NULL. */
-static const char *nearest_report(const char *word)
-{
-	struct gt_nearest n = GT_NEAREST(word);
-
-	for (unsigned i = 0; gt_analyses[i]; i++)
-		gt_nearest_try(&n, gt_analyses[i]->name);
-	gt_nearest_try(&n, "diff");
-	return n.best;
-}
-
-/* "diff REPORT... A B": as above. Negative: bad use. */
-static int choose_diff(struct chosen *c, char **operands, int n, struct gt_err *err)
-{
-	int first = 1;
-
-	for (; first < n && gt_analysis_find(operands[first]); first++)
-		if (!gt_diff_ask(&c->diff, operands[first]))
-			return gt_err_set(err, -EINVAL, "of the report '%s' nothing can be compared: its rows are single events, or texts",
-					  operands[first]);
-	if (first == 1)
-		gt_diff_ask(&c->diff, NULL);
-	if (n - first != 2)
-		return gt_err_set(err, -EINVAL, "diff compares two files, not %d: gtanalyze diff [REPORT...] A B", n - first);
-	if (!strcmp(operands[first], "-") && !strcmp(operands[first + 1], "-"))
-		return gt_err_set(err, -EINVAL, "only one of the files can be the standard input");
-	return first;
-}
-
-/* A report at the wrong place, or written wrong, would be taken for a file that is not there. */
-static int check_files(char **files, int n, struct gt_err *err)
-{
-	bool before = true;	/* no file was seen yet */
-
-	for (int i = 0; i < n; i++) {
-		const char *word = files[i], *meant = nearest_report(word);
-		bool missing = strcmp(word, "-") && access(word, F_OK), plain = !word[strcspn(word, "./")];
-
-		if (missing && !strcmp(word, "diff"))
-			return gt_err_set(err, -EINVAL, "diff comes first: gtanalyze diff [REPORT...] A B");
-		if (i && gt_analysis_find(word))
-			return gt_err_set(err, -EINVAL, "reports come before the files: gtanalyze %s FILE (./%s if the file is meant)",
-					  word, word);
-		if (missing && meant)
-			return gt_err_set(err, -EINVAL, "there is no report '%s', and no file; is '%s' meant? --list lists the reports",
-					  word, meant);
-		if (missing && plain && before && i + 1 < n)
-			return gt_err_set(err, -EINVAL, "there is no report '%s', and no file; --list lists the reports", word);
-		before &= missing;
-	}
-	return 0;
-}
-
 /* ---- a query ---- */
 
 /* Columns, not bytes, up to this byte. */
@@ -224,18 +124,10 @@ static int fail_at(const char *option, const char *text, const struct gt_err *at
 	return 2;
 }
 
-static bool is_chosen(const struct chosen *c, const char *report)
-{
-	for (unsigned i = 1; i < c->n; i++)
-		if (!strcmp(c->list[i]->name, report))
-			return true;
-	return false;
-}
-
 /* The options of a query are its own: without it, or beside other reports, it would not be plain what they are about. */
-static int check_query(const struct chosen *c, struct gt_err *err)
+static int check_query(const struct gt_chosen *c, struct gt_err *err)
 {
-	bool query = is_chosen(c, "query"), histogram = is_chosen(c, "histogram");
+	bool query = gt_is_chosen(c, "query"), histogram = gt_is_chosen(c, "histogram");
 	const struct { const char *option, *given; bool taken; const char *by; } rows[] = {
 		{ "--agg", opt.agg, query, "query" }, { "--order-by", opt.order_by, query, "query" }, { "--of", opt.of, histogram, "histogram" },
 		{ "--where", opt.where, query || histogram, "query" }, { "--by", opt.by, query || histogram, "query" },
@@ -251,17 +143,10 @@ static int check_query(const struct chosen *c, struct gt_err *err)
 	return 0;
 }
 
-static void replace(struct chosen *c, const char *report, const struct gt_analysis *by)
-{
-	for (unsigned i = 0; i < c->n; i++)
-		if (!strcmp(c->list[i]->name, report))
-			c->list[i] = by;
-}
-
 static bool of_gaps(void) { return opt.of && !strcmp(opt.of, "gap"); }
 
 /* Exit status. */
-static int read_gaps(struct chosen *c)
+static int read_gaps(struct gt_chosen *c)
 {
 	struct gt_err err = GT_ERR_INIT;
 
@@ -271,12 +156,12 @@ static int read_gaps(struct chosen *c)
 	}
 	if (gt_gap_by_read(&c->gaps_by, opt.by, &err))
 		return fail_at("--by", opt.by, &err);
-	replace(c, "histogram", &gt_histogram_gaps_report);
+	gt_choose_instead(c, "histogram", &gt_histogram_gaps_report);
 	return 0;
 }
 
 /* Exit status. */
-static int read_query(struct chosen *c)
+static int read_query(struct gt_chosen *c)
 {
 	const char *option = NULL, *text = NULL;
 	struct gt_err err = GT_ERR_INIT;
@@ -285,9 +170,9 @@ static int read_query(struct chosen *c)
 		return fail(NULL, &err, 2);
 	if (of_gaps())
 		return read_gaps(c);
-	if (is_chosen(c, "query"))
+	if (gt_is_chosen(c, "query"))
 		c->query = gt_query_new(opt.where, opt.by, opt.agg, opt.order_by, &option, &text, &err);
-	if (!err.code && is_chosen(c, "histogram"))
+	if (!err.code && gt_is_chosen(c, "histogram"))
 		c->histogram = gt_query_new_hist(opt.where, opt.by, opt.of, &option, &text, &err);
 	if (err.code)
 		return err.code == -EINVAL ? fail_at(option, text, &err) : fail(NULL, &err, 1);
@@ -297,8 +182,8 @@ static int read_query(struct chosen *c)
 		gt_query_fit(c->query, &c->fitted_query);
 	if (c->histogram)
 		gt_query_fit(c->histogram, &c->fitted_histogram);
-	replace(c, "query", &c->fitted_query);
-	replace(c, "histogram", &c->fitted_histogram);
+	gt_choose_instead(c, "query", &c->fitted_query);
+	gt_choose_instead(c, "histogram", &c->fitted_histogram);
 	return 0;
 }
 
@@ -350,7 +235,7 @@ static int check_options(struct gt_err *err)
 }
 
 /* An option that a report would not look at is a mistake. */
-static int check_reports(const struct chosen *c, struct gt_err *err)
+static int check_reports(const struct gt_chosen *c, struct gt_err *err)
 {
 	const struct gt_analysis *critical = gt_analysis_find("critical");
 	bool other = false, asked = false;
@@ -400,7 +285,7 @@ static int put(struct gt_table *const *tables, unsigned n, const char *label, st
 }
 
 /* In csv and tsv a report that is asked for by name stands alone, fit for a spreadsheet: without the header. */
-static int print(const char *file, const struct chosen *c, struct gt_table *const *tables, unsigned n, bool several, struct gt_out *out,
+static int print(const char *file, const struct gt_chosen *c, struct gt_table *const *tables, unsigned n, bool several, struct gt_out *out,
 		 struct gt_err *err)
 {
 	bool rows_only = opt.format == GT_CSV || opt.format == GT_TSV;
@@ -499,7 +384,7 @@ static void tell_missing(const struct gt_ranks *ranks, struct gt_table *header)
 }
 
 /* Holds it against the gates: they need all rows of their tables, whatever is printed. Adds the table "gates". */
-static int hold_gates(const struct chosen *c, const struct subject *s, struct gt_analysis_options o, struct gt_table **tables, int *n,
+static int hold_gates(const struct gt_chosen *c, const struct subject *s, struct gt_analysis_options o, struct gt_table **tables, int *n,
 		      int *status, struct gt_err *err)
 {
 	struct gt_diff_asked read = { 0 };
@@ -528,7 +413,7 @@ static bool is_damaged(struct gt_reader *r)
 }
 
 /* *status becomes worse where gates or damage say so. */
-static int report(const struct subject *s, const struct chosen *c, struct gt_out *out, int *status, struct gt_err *err)
+static int report(const struct subject *s, const struct gt_chosen *c, struct gt_out *out, int *status, struct gt_err *err)
 {
 	struct gt_table *tables[GT_RUN_TABLES];
 	struct gt_analysis_options o;
@@ -568,7 +453,7 @@ static int report(const struct subject *s, const struct chosen *c, struct gt_out
 }
 
 /* Each file in turn; one that cannot be read does not keep the others from being reported. */
-static int analyze_each(const struct chosen *c, char **files, int n, struct gt_out *out)
+static int analyze_each(const struct gt_chosen *c, char **files, int n, struct gt_out *out)
 {
 	int status = GT_EXIT_CLEAN;
 	bool any = false;
@@ -590,7 +475,7 @@ static int analyze_each(const struct chosen *c, char **files, int n, struct gt_o
 /* ---- several files as ranks ---- */
 
 /* Reports that people read one rank after the other; programs get one table, whose rows say the rank. */
-static void split(const struct chosen *c, struct chosen *together, struct chosen *apart)
+static void split(const struct gt_chosen *c, struct gt_chosen *together, struct gt_chosen *apart)
 {
 	*together = *apart = *c;
 	together->n = apart->n = 0;
@@ -604,7 +489,7 @@ static void split(const struct chosen *c, struct chosen *together, struct chosen
 	}
 }
 
-static int report_apart(const struct gt_ranks *ranks, const struct chosen *c, struct gt_out *out, int *status)
+static int report_apart(const struct gt_ranks *ranks, const struct gt_chosen *c, struct gt_out *out, int *status)
 {
 	struct gt_analysis_options o = { .top = 0 };
 	struct gt_asked_range times;
@@ -624,10 +509,10 @@ static int report_apart(const struct gt_ranks *ranks, const struct chosen *c, st
 	return rc;
 }
 
-static int report_ranks(const struct gt_ranks *ranks, const struct chosen *c, struct gt_out *out)
+static int report_ranks(const struct gt_ranks *ranks, const struct gt_chosen *c, struct gt_out *out)
 {
 	struct gt_err err = GT_ERR_INIT;
-	struct chosen together, apart;
+	struct gt_chosen together, apart;
 	char name[32];
 	struct subject s = { .name = name, .reader = ranks->all, .ranks = ranks };
 	int status = GT_EXIT_CLEAN;
@@ -642,7 +527,7 @@ static int report_ranks(const struct gt_ranks *ranks, const struct chosen *c, st
 }
 
 /* One that cannot be read keeps its exit status, and the others are answered. */
-static int analyze_ranks(const struct chosen *c, char **files, int n, struct gt_out *out)
+static int analyze_ranks(const struct gt_chosen *c, char **files, int n, struct gt_out *out)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_ranks ranks;
@@ -680,7 +565,7 @@ static int read_side(struct gt_side *side, const char *path, const struct gt_dif
 	return rc;
 }
 
-static int print_diff(const struct chosen *c, const struct gt_side sides[2], struct gt_out *out, int *status, struct gt_err *err)
+static int print_diff(const struct gt_chosen *c, const struct gt_side sides[2], struct gt_out *out, int *status, struct gt_err *err)
 {
 	struct gt_diff_asked asked = c->diff;
 	struct gt_table *tables[GT_DIFF_TABLES + 1] = { NULL };
@@ -708,7 +593,7 @@ static int print_diff(const struct chosen *c, const struct gt_side sides[2], str
 	return rc < 0 ? rc : 0;
 }
 
-static int compare(const struct chosen *c, char **files, struct gt_out *out)
+static int compare(const struct gt_chosen *c, char **files, struct gt_out *out)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_diff_asked read = c->diff;
@@ -729,7 +614,7 @@ static int compare(const struct chosen *c, char **files, struct gt_out *out)
 }
 
 /* Which reports, files and gates: the first operand that is a file, or negative: bad use. */
-static int understand(struct chosen *c, char **operands, int n, bool *diff, struct gt_err *err)
+static int understand(struct gt_chosen *c, char **operands, int n, bool *diff, struct gt_err *err)
 {
 	int first;
 
@@ -738,18 +623,18 @@ static int understand(struct chosen *c, char **operands, int n, bool *diff, stru
 		return -EINVAL;
 	if (gt_gates_parse(&c->gates, &opt.fail_if, *diff, err))
 		return -EINVAL;
-	first = *diff ? choose_diff(c, operands, n, err) : choose_all(c, operands, n);
+	first = *diff ? gt_choose_diff(c, operands, n, err) : gt_choose(c, operands, n);
 	if (first < 0 || opt.list || opt.explain)
 		return first;
 	if (check_reports(c, err))
 		return -EINVAL;
 	if (first == n)
 		return gt_err_set(err, -EINVAL, "no FILE given: gtanalyze [options] [REPORT...] FILE...");
-	return check_files(operands + first, n - first, err) ? -EINVAL : first;
+	return gt_check_files(operands + first, n - first, err) ? -EINVAL : first;
 }
 
 /* What was asked for, into the output. */
-static int answer(const struct chosen *c, char **files, int n, bool diff)
+static int answer(const struct gt_chosen *c, char **files, int n, bool diff)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_out out;
@@ -775,7 +660,7 @@ static int answer(const struct chosen *c, char **files, int n, bool diff)
 int main(int argc, char **argv)
 {
 	struct gt_err err = GT_ERR_INIT;
-	struct chosen chosen = { .n = 0 };
+	struct gt_chosen chosen = { .n = 0 };
 	int n, first, status, rc;
 	bool diff;
 
