@@ -165,5 +165,46 @@ static void gz_by_name(void)
 	unlink(path);
 }
 
+static const size_t pieces[] = { 3, 300000, 1, 65535, 65536, 0, 2, 700001, 65537, 5 };
+#define PIECES (sizeof(pieces) / sizeof(*pieces))
+
+/* Pieces of any size; how many bytes these were. */
+static size_t add_pieces(struct gt_out *o, const char *bytes)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < PIECES; at += pieces[i++])
+		gt_out_add(o, bytes + at, pieces[i]);
+	return at;
+}
+
+static void large_pieces_keep_their_place(void)
+{
+	static char bytes[2 << 20], got[2 << 20];
+	static const char *const ends[] = { "", ".gz" };
+	struct gt_out o;
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (char)(i * 2654435761u >> 24);
+	for (int k = 0; k < 2; k++) {
+		char path[64];
+		size_t n;
+		gzFile file;
+
+		snprintf(path, sizeof(path), "/tmp/gt-out-%d%s", (int)getpid(), ends[k]);
+		CHECK(!gt_out_open(&o, path, true, NULL));
+		n = add_pieces(&o, bytes);
+		CHECK(!gt_out_close(&o, NULL));
+		file = gzopen(path, "rb");	/* reads plain ones, too */
+		CHECK(file && gzread(file, got, sizeof(got)) == (int)n && !memcmp(got, bytes, n));
+		gzclose(file);
+		unlink(path);
+	}
+	gt_out_memory(&o);
+	CHECK(add_pieces(&o, bytes) == o.len && !memcmp(o.data, bytes, o.len));
+	CHECK(!gt_out_close(&o, NULL));
+}
+
 T_MAIN(T(json_strings), T(json_any_bytes), T(long_printf), T(file_is_not_replaced), T(no_such_folder),
-       T(device_needs_no_force), T(full_disk), T(closed_pipe), T(gz_by_name))
+       T(device_needs_no_force), T(full_disk), T(closed_pipe), T(gz_by_name),
+       T(large_pieces_keep_their_place))
