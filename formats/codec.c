@@ -119,8 +119,6 @@ void gt_put_column(struct gt_buf *b, const uint64_t *v, size_t n)
 	b->len += n + nextra;
 }
 
-/* What each code stands for. */
-struct decode { uint64_t base[256], mask[256]; uint8_t bytes[256]; };
 #define L1(c) [c] = (c) < LITERALS ? (c) : (c) < FIRST_LONG ? LITERALS + ((c) - LITERALS) * 256ull : LONG_BASE
 #define M1(c) [c] = (c) < LITERALS ? 0 : (c) < FIRST_LONG ? 0xff : (c) == 255 ? ~0ull : (1ull << (8 * ((c) - FIRST_LONG + 2) & 63)) - 1
 #define B1(c) [c] = (uint8_t)((c) < LITERALS ? 0 : (c) < FIRST_LONG ? 1 : (c) - FIRST_LONG + 2)
@@ -128,10 +126,9 @@ struct decode { uint64_t base[256], mask[256]; uint8_t bytes[256]; };
 #define R16(m, c) R4(m, c), R4(m, (c) + 4), R4(m, (c) + 8), R4(m, (c) + 12)
 #define R64(m, c) R16(m, c), R16(m, (c) + 16), R16(m, (c) + 32), R16(m, (c) + 48)
 #define R256(m) R64(m, 0), R64(m, 64), R64(m, 128), R64(m, 192)
-static const struct decode decode = { { R256(L1) }, { R256(M1) }, { R256(B1) } };
+const struct gt_decode gt_decode = { { R256(L1) }, { R256(M1) }, { R256(B1) } };
 
-/* Finds a column's codes and extras and moves `in` behind it. */
-static int find_column(struct gt_column *c, struct gt_span *in, size_t n)
+int gt_column_find(struct gt_column *c, struct gt_span *in, size_t n)
 {
 	uint64_t nextra;
 
@@ -143,27 +140,17 @@ static int find_column(struct gt_column *c, struct gt_span *in, size_t n)
 	return 0;
 }
 
-static inline uint64_t next_value(struct gt_column *c)
-{
-	unsigned code = *c->code++;
-	uint64_t word;
-
-	memcpy(&word, c->extra, 8);
-	c->extra += decode.bytes[code];
-	return decode.base[code] + (le64toh(word) & decode.mask[code]);
-}
-
 int gt_get_column(struct gt_span *in, uint64_t *v, size_t n)
 {
 	struct gt_column c;
 
-	if (find_column(&c, in, n))
+	if (gt_column_find(&c, in, n))
 		return -EBADMSG;
 	for (size_t i = 0; i < n;) {
-		size_t stop = n - i < 64 ? n : i + 64;	/* at most 512 bytes of extras: within the slack */
+		size_t stop = n - i < GT_UNCHECKED ? n : i + GT_UNCHECKED;
 
 		for (; i < stop; i++)
-			v[i] = next_value(&c);
+			v[i] = gt_column_value(&c);
 		if (c.extra > in->at)
 			return -EBADMSG;
 	}
@@ -174,9 +161,9 @@ int gt_column_open(struct gt_column *c, struct gt_span *in, size_t n)
 {
 	size_t extras = 0;
 
-	if (find_column(c, in, n))
+	if (gt_column_find(c, in, n))
 		return -EBADMSG;
-	for (size_t i = 0; i < n; i++) {	/* decode.bytes, computed: many at a time, where a table takes one */
+	for (size_t i = 0; i < n; i++) {	/* gt_decode.bytes, computed: many at a time, where a table takes one */
 		unsigned code = c->code[i];
 
 		extras += (code >= LITERALS) + (code >= FIRST_LONG) * (code - FIRST_LONG + 1);
@@ -189,7 +176,7 @@ void gt_column_next(struct gt_column *c, uint64_t *v, size_t n)
 	struct gt_column at = *c;
 
 	for (size_t i = 0; i < n; i++)
-		v[i] = next_value(&at);
+		v[i] = gt_column_value(&at);
 	*c = at;
 }
 
@@ -380,10 +367,10 @@ void gt_values_next(struct gt_values *s, const uint64_t *dicts, uint64_t *const 
 			to[i][field] = dicts[value + *in.code++];
 	} else if (s->how == PLAIN) {
 		for (size_t i = 0; i < n; i++)
-			to[i][field] = next_value(&in);
+			to[i][field] = gt_column_value(&in);
 	} else {
 		for (size_t i = 0; i < n; i++)
-			to[i][field] = value += (uint64_t)gt_unzigzag(next_value(&in));
+			to[i][field] = value += (uint64_t)gt_unzigzag(gt_column_value(&in));
 	}
 	s->in = in;
 	s->value = value;

@@ -1,8 +1,10 @@
 /* Numbers as bytes: varints for lists, and columns ("code byte plus extras") for everything there is much of. */
 #ifndef GT_CODEC_H
 #define GT_CODEC_H
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include "formats/base/buf.h"
 #include "formats/base/err.h"
 
@@ -35,6 +37,24 @@ int gt_get_column(struct gt_span *in, uint64_t *v, size_t n);
 struct gt_column { const uint8_t *code, *extra; };
 int gt_column_open(struct gt_column *c, struct gt_span *in, size_t n);
 void gt_column_next(struct gt_column *c, uint64_t *v, size_t n);
+
+/* The same without a check in advance, for who checks while reading: finds where a column's codes and extras begin and moves `in` behind
+ * it. Reading c->code is safe for n values; whether c->extra went past in->at must be looked at every GT_UNCHECKED values, which have
+ * 512 bytes of extras at most: within the slack. At the end it must be at in->at. */
+#define GT_UNCHECKED 64
+int gt_column_find(struct gt_column *c, struct gt_span *in, size_t n);
+/* What each code stands for. */
+struct gt_decode { uint64_t base[256], mask[256]; uint8_t bytes[256]; };
+extern const struct gt_decode gt_decode;
+static inline uint64_t gt_column_value(struct gt_column *c)
+{
+	unsigned code = *c->code++;
+	uint64_t word;
+
+	memcpy(&word, c->extra, 8);
+	c->extra += gt_decode.bytes[code];
+	return gt_decode.base[code] + (le64toh(word) & gt_decode.mask[code]);
+}
 
 /* An argument column: like the above, but constant, dictionary, delta or plain, whichever is shortest. */
 void gt_put_values(struct gt_buf *b, const uint64_t *v, size_t n, struct gt_buf *scratch);
