@@ -337,14 +337,22 @@ static int get_types(struct gt_unpacked *u, struct gt_span *in, const struct gt_
 	return 0;
 }
 
-/* How many rows of each code. The same code comes many times in a row, and an increment that waits for the one before takes
- * five cycles: four counters each keep them apart. */
-static void count_codes(struct gt_unpacked *u)
+/* The same code comes many times in a row, and an increment that waits for the one before takes five cycles: four counters each keep
+ * them apart. */
+void gt_block_count(struct gt_unpacked *u)
 {
 	uint32_t lane[4][256] = { { 0 } };
 	const uint16_t *code = u->code;
 	size_t n = u->nrows, i = 0;
 
+	if (u->counted)
+		return;
+	u->counted = true;
+	if (!code) {
+		if (n)
+			u->per_code[0] = (uint32_t)n;
+		return;
+	}
 	for (; u->ntypes <= 256 && i + 4 <= n; i += 4)
 		for (unsigned k = 0; k < 4; k++)
 			lane[k][code[i + k]]++;
@@ -364,8 +372,6 @@ static int get_codes(struct gt_unpacked *u, struct gt_span *in, unsigned flags, 
 		u->code = NULL;
 		if (u->ntypes > 1)
 			return LIES(err, "codes are missing");
-		if (n)
-			u->per_code[0] = (uint32_t)n;
 		return 0;
 	}
 	if ((size_t)(in->end - in->at) < bytes)
@@ -379,7 +385,6 @@ static int get_codes(struct gt_unpacked *u, struct gt_span *in, unsigned flags, 
 		most = code[i] > most ? code[i] : most;
 	if (n && most >= u->ntypes)
 		return LIES(err, "code has no type");
-	count_codes(u);
 	return 0;
 }
 
@@ -504,6 +509,7 @@ int gt_block_unpack(struct gt_unpacked *u, enum gt_kind kind, struct gt_span byt
 
 	u->kind = kind;
 	u->nrows = nrows;
+	u->counted = false;
 	if (nrows > GT_BLOCK_ROWS || !gt_get_varint(&in, &base) || !gt_get_u32(&in, &u->nruns) || u->nruns > nrows)
 		return LIES(err, "head does not fit its content");
 	if (carve(u, nrows, u->nruns))
@@ -547,6 +553,7 @@ int gt_block_columns(struct gt_unpacked *u, const struct gt_segment *seg, uint32
 	uint32_t c = 0;
 	uint64_t bytes;
 
+	gt_block_count(u);
 	if (code >= u->next_code) {
 		c = u->next_code;
 		in.at = u->next_args;
@@ -600,10 +607,11 @@ static int open_section(struct gt_args *a, uint32_t c, uint32_t rows, struct gt_
 }
 
 /* A code without rows needs no places: its section may be empty, however many fields its type has. */
-static int number_fields(struct gt_args *a, const struct gt_unpacked *u, const struct gt_segment *seg)
+static int number_fields(struct gt_args *a, struct gt_unpacked *u, const struct gt_segment *seg)
 {
 	uint32_t n = 0;
 
+	gt_block_count(u);
 	a->codes = malloc((u->ntypes + 1u) * sizeof(*a->codes));
 	if (!a->codes)
 		return -ENOMEM;
@@ -620,7 +628,7 @@ static int number_fields(struct gt_args *a, const struct gt_unpacked *u, const s
 	return a->values ? 0 : -ENOMEM;
 }
 
-int gt_args_open(struct gt_args *a, const struct gt_unpacked *u, const struct gt_segment *seg, struct gt_span *in)
+int gt_args_open(struct gt_args *a, struct gt_unpacked *u, const struct gt_segment *seg, struct gt_span *in)
 {
 	struct gt_buf dicts = { 0 };
 	int code;

@@ -58,7 +58,8 @@ struct gt_unpacked {
 	uint8_t *depth;			/* NULL: all 0 */
 	uint32_t *ret_row; int32_t *ret; uint32_t nret;
 	struct gt_span args;		/* the argument columns, still packed; within the bytes handed in */
-	uint32_t *per_code;		/* rows of each code in the whole block; ntypes */
+	uint32_t *per_code;		/* once gt_block_count was asked: rows of each code in the whole block; ntypes */
+	bool counted;
 	uint32_t next_code;		/* gt_block_columns asked for codes in order finds each where the last one ended: here */
 	const uint8_t *next_args;
 	/* for reading the bytes again, row by row: where in them the codes, depths and gaps begin, what gaps count from */
@@ -71,6 +72,7 @@ struct gt_unpacked {
  * segment's type and track counts. 0 or -EBADMSG with text. */
 int gt_block_unpack(struct gt_unpacked *u, enum gt_kind kind, struct gt_span bytes, uint32_t nrows, const struct gt_segment *seg,
 		    struct gt_err *err);
+void gt_block_count(struct gt_unpacked *u);	/* if that was not done yet: only who wants arguments needs it */
 /* Where the arguments of a code that has rows are: the column of field f, for gt_get_values of its per_code[code] rows, begins at
  * u->args.at + at[f]. All of them are checked. 0 or -EBADMSG. */
 int gt_block_columns(struct gt_unpacked *u, const struct gt_segment *seg, uint32_t code, uint32_t *at);
@@ -87,9 +89,9 @@ struct gt_args {
 	size_t bytes;			/* of memory taken */
 	uint8_t most;			/* fields of any code that has rows */
 };
-/* Checks all of the argument columns in `in` (which u's, or a copy of them) and moves it behind them. The bytes must stay, with
- * GT_SLACK behind them. 0, -EBADMSG or -ENOMEM; release either way. */
-int gt_args_open(struct gt_args *a, const struct gt_unpacked *u, const struct gt_segment *seg, struct gt_span *in);
+/* Counts u, checks all of the argument columns in `in` (which u's, or a copy of them) and moves it behind them. The bytes must stay,
+ * with GT_SLACK behind them. 0, -EBADMSG or -ENOMEM; release either way. */
+int gt_args_open(struct gt_args *a, struct gt_unpacked *u, const struct gt_segment *seg, struct gt_span *in);
 #define GT_ARGS_ROWS 1024
 struct gt_args_room { uint16_t next[GT_ARGS_ROWS]; uint64_t *to[GT_ARGS_ROWS]; };	/* working memory */
 /* The arguments of the next n rows, GT_ARGS_ROWS at most, of which row i has code[i] (NULL: all have 0), to to[i]. */

@@ -88,7 +88,8 @@ const uint64_t *gt_cols_args(const struct gt_cols *cols, uint32_t code, uint32_t
 	uint32_t row = 0, kept = 0;
 
 	*n = 0;
-	if (code >= u->ntypes || field >= gt_block_fields(u, s->seg, code) || !u->per_code[code] || !(from = unpack_field(s, code, field)))
+	if (!u->counted || code >= u->ntypes || field >= gt_block_fields(u, s->seg, code) || !u->per_code[code] ||
+	    !(from = unpack_field(s, code, field)))
 		return NULL;
 	if (u->nruns == 1 && !a->keep)
 		return *n = u->per_code[code], from;
@@ -212,15 +213,27 @@ static void count_seen(struct scanner *s, const struct gt_run *run)
 	}
 }
 
+/* Does anybody want arguments, and are there any? */
+static bool has_args(const struct scanner *s)
+{
+	bool any = false;
+
+	for (uint32_t c = 0; c < s->u.ntypes; c++)
+		any |= gt_block_fields(&s->u, s->seg, c);
+	return any && s->wanted[s->seg->index].filter->args;
+}
+
 static int prepare_block(struct scanner *s)
 {
 	const struct gt_unpacked *u = &s->u;
 	size_t total = 0, columns = 0;
 
+	if (has_args(s))
+		gt_block_count(&s->u);
 	if (gt_grow(&s->values, &s->values_cap, u->ntypes, sizeof(*s->values)))
 		return -ENOMEM;
 	for (uint32_t c = 0; c < u->ntypes; c++) {
-		unsigned fields = u->per_code[c] ? gt_block_fields(u, s->seg, c) : 0;
+		unsigned fields = u->counted && u->per_code[c] ? gt_block_fields(u, s->seg, c) : 0;
 
 		s->values[c] = (struct values){ .at = total, .first = (uint32_t)columns };
 		total += (size_t)fields * u->per_code[c];

@@ -106,7 +106,7 @@ static const struct key *merge_keys(struct gt_merge *m, uint32_t nruns)
 }
 
 /* Arguments and return codes of all rows, by row. */
-static int spread(struct gt_merge *m, const struct gt_unpacked *u, const struct gt_segment *seg)
+static int spread(struct gt_merge *m, struct gt_unpacked *u, const struct gt_segment *seg)
 {
 	struct gt_span in = u->args;
 	struct gt_args args;
@@ -204,7 +204,7 @@ static void find_ret(struct gt_walk *w)
 }
 
 /* Positions at the beginning of all columns of w->content, whose bytes are those that were unpacked. */
-static int open_columns(struct gt_walk *w, const struct gt_unpacked *u, size_t bytes, bool merged)
+static int open_columns(struct gt_walk *w, struct gt_unpacked *u, size_t bytes, bool merged)
 {
 	struct gt_span in = { w->content + u->gaps_at, w->content + bytes };
 	size_t n = w->nrows;

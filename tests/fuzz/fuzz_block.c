@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(copy, data, size);
 	in = (struct gt_span){ copy + 3, copy + size };
-	if (!gt_block_unpack(&u, GT_CALL + data[0] % (GT_KINDS - 1), in, data[1] | (uint32_t)(data[2] & 63) << 8, &seg, NULL))
+	if (!gt_block_unpack(&u, GT_CALL + data[0] % (GT_KINDS - 1), in, data[1] | (uint32_t)(data[2] & 63) << 8, &seg, NULL)) {
+		gt_block_count(&u);
 		for (uint32_t c = 0; c < u.ntypes; c++) {
 			uint64_t *v = malloc(u.per_code[c] * 8ul + 1);
 			uint32_t at[3];
@@ -37,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				}
 			free(v);
 		}
+	}
 	while (gt_summary_get(&in, &seg, &s, buckets) > 0)
 		;
 	gt_unpacked_release(&u);

@@ -82,6 +82,8 @@ static bool comes_back(const struct rows *r, enum gt_kind kind)
 	size_t len = pack(r, kind, &b, &n);
 	bool fine = len && !gt_block_unpack(&u, kind, (struct gt_span){ b.data, b.data + len }, n, &seg, NULL);
 
+	if (fine)
+		gt_block_count(&u);
 	fine = fine && same(r, &u);
 	gt_unpacked_release(&u);
 	gt_buf_release(&b);
