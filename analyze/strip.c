@@ -23,7 +23,16 @@ static unsigned cell_of(const struct gt_window *w, u128 place)
 	return cell < GT_STRIP_CELLS ? (unsigned)cell : GT_STRIP_CELLS - 1;
 }
 
-static void touch(struct gt_strip *s, unsigned first, unsigned last) { s->touched |= UINT64_MAX << first & UINT64_MAX >> (63 - last); }
+/* Something reaches from cell `first` to cell `last`, and ends there. */
+static void touch(struct gt_strip *s, const struct gt_window *w, unsigned first, unsigned last)
+{
+	bool wide = w->width > UINT64_MAX / GT_STRIP_CELLS;	/* ten years: products overflow */
+
+	s->touched |= UINT64_MAX << first & UINT64_MAX >> (63 - last);
+	s->last = last;
+	s->from = wide ? 0 : (last * w->width + GT_STRIP_CELLS - 1) / GT_STRIP_CELLS;
+	s->to = wide ? 0 : (last + 1) * w->width / GT_STRIP_CELLS;
+}
 
 /* From `place` in cell `first` to `stop`, in 1/60 ns. */
 static void spread(struct gt_strip *s, const struct gt_window *w, u128 place, u128 stop, unsigned first, uint64_t weight)
@@ -39,15 +48,8 @@ static void spread(struct gt_strip *s, const struct gt_window *w, u128 place, u1
 	}
 }
 
-/* Most calls lie in the cell in which the one before ended: these take no division. from < to: ns from the window's start. */
-static bool in_last(const struct gt_strip *s, const struct gt_window *w, uint64_t from, uint64_t to)
-{
-	uint64_t edge = s->last * w->width;
-
-	if (w->width > UINT64_MAX / GT_STRIP_CELLS)
-		return false;
-	return from * GT_STRIP_CELLS >= edge && to * GT_STRIP_CELLS - edge <= w->width;
-}
+/* Most calls lie in the cell in which the one before ended: these take no division. ns from the window's start. */
+static inline bool in_last(const struct gt_strip *s, uint64_t from, uint64_t to) { return from < to && from >= s->from && to <= s->to; }
 
 static void add_to_last(struct gt_strip *s, uint64_t ns, uint64_t weight)
 {
@@ -56,23 +58,15 @@ static void add_to_last(struct gt_strip *s, uint64_t ns, uint64_t weight)
 	if (__builtin_mul_overflow(ns * GT_STRIP_CELLS, weight, &more))
 		more = UINT64_MAX;
 	s->busy[s->last] = gt_sat_add(s->busy[s->last], more);
-	s->touched |= 1ull << s->last;
 }
 
-void gt_strip_add(struct gt_strip *s, const struct gt_window *w, int64_t start, int64_t end)
+static __attribute__((noinline)) void add_anywhere(struct gt_strip *s, const struct gt_window *w, int64_t start, int64_t end)
 {
 	uint64_t from = offset(w, start), to = offset(w, end);
 	u128 place = (u128)from * GT_STRIP_CELLS, stop = (u128)to * GT_STRIP_CELLS;
-	unsigned first;
+	unsigned first = cell_of(w, place);
 
-	if (from < to && from >= s->covered && in_last(s, w, from, to)) {
-		add_to_last(s, to - from, 1);
-		s->covered = to;
-		return;
-	}
-	first = cell_of(w, place);
-	s->last = stop > place ? cell_of(w, stop - 1) : first;
-	touch(s, first, s->last);
+	touch(s, w, first, stop > place ? cell_of(w, stop - 1) : first);
 	if (to <= s->covered)
 		return;
 	if (from < s->covered) {
@@ -83,6 +77,18 @@ void gt_strip_add(struct gt_strip *s, const struct gt_window *w, int64_t start, 
 	spread(s, w, place, stop, first, 1);
 }
 
+void gt_strip_add(struct gt_strip *s, const struct gt_window *w, int64_t start, int64_t end)
+{
+	uint64_t from = (uint64_t)start - (uint64_t)w->from, to = (uint64_t)end - (uint64_t)w->from;
+
+	if (from < s->covered || !in_last(s, from, to)) {	/* as is what begins before the window */
+		add_anywhere(s, w, start, end);
+		return;
+	}
+	add_to_last(s, to - from, 1);
+	s->covered = to;
+}
+
 void gt_strip_weigh(struct gt_strip *s, const struct gt_window *w, int64_t start, int64_t end, uint64_t weight)
 {
 	uint64_t from = offset(w, start), to = offset(w, end);
@@ -91,13 +97,12 @@ void gt_strip_weigh(struct gt_strip *s, const struct gt_window *w, int64_t start
 
 	if (to <= from || !weight)
 		return;
-	if (in_last(s, w, from, to)) {
+	if (in_last(s, from, to)) {
 		add_to_last(s, to - from, weight);
 		return;
 	}
 	first = cell_of(w, place);
-	s->last = cell_of(w, stop - 1);
-	touch(s, first, s->last);
+	touch(s, w, first, cell_of(w, stop - 1));
 	spread(s, w, place, stop, first, weight);
 }
 

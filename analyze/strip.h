@@ -14,7 +14,8 @@ struct gt_strip {		/* zero-initialised: no calls */
 	uint64_t busy[GT_STRIP_CELLS];	/* in 1/60 ns: so a cell is as wide as the window has ns, and nothing is rounded */
 	uint64_t touched;		/* one bit per cell that a call reaches into, however shortly */
 	uint64_t covered;		/* ns from the window's start up to which calls were added */
-	unsigned last;			/* the cell in which the last one ended */
+	uint64_t from, to;		/* the cell in which the last one ended, less what of a ns reaches into others; from the window's start */
+	unsigned last;			/* which one that is */
 };
 
 /* A call from start to end, ns, cut to the window. Where calls come by start the sum is their union; one that comes late counts
