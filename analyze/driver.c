@@ -18,6 +18,7 @@ enum { CALL = 1, IOCTL };
 struct spent { uint64_t calls, entered, ns, driver, ioctls, longest; };	/* entered: calls with an ioctl; longest: in the driver */
 struct open { int64_t start, end; uint64_t driver, ioctls; uint32_t type; uint8_t depth; };
 struct thread {
+	const struct gt_segment *seg;
 	struct gt_union driver;		/* all its ioctls */
 	struct open *stack;
 	size_t n, cap;
@@ -32,9 +33,7 @@ struct driver {
 	struct gt_in_time order;
 	uint32_t *of;			/* by track, over all segments: the number of the track that stands for its thread */
 	uint32_t *slot;			/* likewise: 1 + its thread or 0 */
-	uint32_t last_place;		/* of the row before, and its segment; GT_NONE: there was none */
-	const struct gt_segment *last_seg;
-	struct thread *threads;
+	struct thread *threads;		/* the moments of each have its number for a place */
 	size_t nthreads, threads_cap;
 	struct spent *types;		/* by type, over all segments */
 	uint64_t *rows;			/* likewise: ioctls */
@@ -83,7 +82,7 @@ static bool same_name(const struct driver *d, uint32_t a, uint32_t b, const stru
 	return a == b || seg->types[a - first].name == seg->types[b - first].name;
 }
 
-/* Most calls stand alone and make no ioctl: this is how fast the report is. */
+/* Most calls stand alone and make no ioctl. */
 static inline bool plain(struct driver *d, const struct thread *t, const struct open *o)
 {
 	struct spent *s = &d->types[o->type];
@@ -100,7 +99,7 @@ static inline bool plain(struct driver *d, const struct thread *t, const struct 
 }
 
 /* Call i of the stack, above which there is none, has returned. */
-static void returned(struct driver *d, struct thread *t, size_t i, const struct gt_segment *seg)
+static void returned(struct driver *d, struct thread *t, size_t i)
 {
 	const struct open *o = &t->stack[i];
 	uint64_t ns = (uint64_t)in_range(t, o->end) - (uint64_t)in_range(t, o->start);
@@ -110,7 +109,7 @@ static void returned(struct driver *d, struct thread *t, size_t i, const struct 
 	driver -= o->driver < driver ? o->driver : driver;	/* more only where rows came too late */
 	for (size_t k = 0; k < i; k++)
 		if (t->stack[k].start < o->start || t->stack[k].depth < o->depth) {	/* else they are neighbours, one without length */
-			outer &= !same_name(d, t->stack[k].type, o->type, seg);
+			outer &= !same_name(d, t->stack[k].type, o->type, t->seg);
 			outermost = false;
 		}
 	if (outermost)
@@ -123,7 +122,7 @@ static void returned(struct driver *d, struct thread *t, size_t i, const struct 
 
 /* Time goes on to `at`: ioctls that began earlier are in the calls that were open then; what ended by then is over. What has no length is
  * there until time goes on. */
-static inline void pass(struct driver *d, struct thread *t, int64_t at, const struct gt_segment *seg)
+static inline void pass(struct driver *d, struct thread *t, int64_t at)
 {
 	if (t->held && t->held_at < at) {
 		t->ioctls += t->held;
@@ -132,17 +131,24 @@ static inline void pass(struct driver *d, struct thread *t, int64_t at, const st
 	}
 	while (t->n && t->stack[t->n - 1].end <= at && t->stack[t->n - 1].start < at) {
 		if (!plain(d, t, &t->stack[t->n - 1]))
-			returned(d, t, t->n - 1, seg);
+			returned(d, t, t->n - 1);
 		t->n--;
 	}
 }
 
-static bool below(const struct open *a, const struct open *b) { return a->end != b->end ? a->end > b->end : a->depth < b->depth; }
+/* A moment of a row has its kind and depth for an address. */
+static inline unsigned kind_of(const struct gt_moment *m) { return m->addr & 0xff; }
+static inline uint8_t depth_of(const struct gt_moment *m) { return (uint8_t)(m->addr >> 8); }
+
+static bool below(const struct gt_moment *m, unsigned depth, const struct open *o)
+{
+	return m->end != o->end ? m->end > o->end : depth < o->depth;
+}
 
 /* What begins at one moment comes in any order: the call that ends last goes below. */
 static inline int push(struct driver *d, struct thread *t, const struct gt_moment *m, struct gt_err *err)
 {
-	struct open o = { m->at, m->end, driver_before(t, m->at), t->ioctls, m->what, (uint8_t)(m->addr >> 8) };
+	uint8_t depth = depth_of(m);
 	size_t i;
 
 	d->deep |= t->n == DEEPEST;
@@ -150,42 +156,35 @@ static inline int push(struct driver *d, struct thread *t, const struct gt_momen
 		return 0;
 	if (t->n == t->cap && gt_grow(&t->stack, &t->cap, t->n + 1, sizeof(*t->stack)))
 		return gt_err_set(err, -ENOMEM, "no memory for open calls");
-	for (i = t->n++; i && t->stack[i - 1].start == o.start && below(&o, &t->stack[i - 1]); i--)
+	for (i = t->n++; i && t->stack[i - 1].start == m->at && below(m, depth, &t->stack[i - 1]); i--)
 		t->stack[i] = t->stack[i - 1];
-	t->stack[i] = o;
+	t->stack[i] = (struct open){ m->at, m->end, driver_before(t, m->at), t->ioctls, m->what, depth };
 	return 0;
 }
 
-static struct thread *thread_of(struct driver *d, uint32_t number, const struct gt_segment *seg, struct gt_err *err)
+/* The number of a track's thread, or GT_NONE: no memory. */
+static uint32_t thread_of(struct driver *d, const struct gt_segment *seg, uint32_t track, struct gt_err *err)
 {
-	if (!d->slot[number]) {
+	uint32_t *slot = &d->slot[d->of[gt_in_time_track(&d->order, seg, track)]];
+
+	if (!*slot) {
 		if (gt_grow(&d->threads, &d->threads_cap, d->nthreads + 1, sizeof(*d->threads))) {
 			gt_err_set(err, -ENOMEM, "no memory for the threads");
-			return NULL;
+			return GT_NONE;
 		}
-		d->threads[d->nthreads] = (struct thread){ .held_at = INT64_MIN, .ranged = d->asked.opt->filter.ranged,
+		d->threads[d->nthreads] = (struct thread){ .seg = seg, .held_at = INT64_MIN, .ranged = d->asked.opt->filter.ranged,
 							  .in = gt_range_of(&d->asked.opt->filter, seg) };
-		d->slot[number] = (uint32_t)++d->nthreads;
+		*slot = (uint32_t)++d->nthreads;
 	}
-	return &d->threads[d->slot[number] - 1];
+	return *slot - 1;
 }
 
-static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
+static __attribute__((noinline)) int any_row(struct driver *d, struct thread *t, const struct gt_moment *m, struct gt_err *err)
 {
-	struct driver *d = arg;
-	struct thread *t;
-
 	if (d->deep)
 		return 0;
-	if (m->place != d->last_place) {
-		d->last_seg = gt_in_time_segment(&d->order, d->asked.reader, m);
-		if (!thread_of(d, m->place, d->last_seg, err))
-			return err->code;
-		d->last_place = m->place;
-	}
-	t = &d->threads[d->slot[m->place] - 1];
-	pass(d, t, m->at, d->last_seg);
-	if ((m->addr & 0xff) == CALL)
+	pass(d, t, m->at);
+	if (kind_of(m) == CALL)
 		return push(d, t, m, err);
 	gt_union_add(&t->driver, in_range(t, m->at), in_range(t, m->end));
 	t->held_at = m->at;
@@ -193,14 +192,29 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	return 0;
 }
 
+/* Most of all are plain calls that come when another plain one is over, which they replace: this is how fast the report is. */
+static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct driver *d = arg;
+	struct thread *t = &d->threads[m->place];
+	struct open *o = t->stack;
+
+	if (kind_of(m) != CALL || t->n != 1 || t->held || o->end > m->at || o->start >= m->at || !plain(d, t, o))
+		return any_row(d, t, m, err);
+	o->start = m->at;
+	o->end = m->end;
+	o->driver = t->driver.ns;	/* no ioctl has begun since: all are over */
+	o->type = m->what;
+	o->depth = depth_of(m);
+	return 0;
+}
+
 static int flush(struct driver *d, struct gt_err *err)
 {
 	int rc = gt_in_time_flush(&d->order, err);
 
-	for (uint32_t i = 0; !rc && i < d->order.nsegs; i++)
-		for (uint32_t k = d->order.tracks[i]; k < d->order.tracks[i + 1]; k++)
-			if (d->slot[k])
-				pass(d, &d->threads[d->slot[k] - 1], INT64_MAX, gt_reader_segment(d->asked.reader, i));
+	for (size_t i = 0; !rc && i < d->nthreads; i++)
+		pass(d, &d->threads[i], INT64_MAX);
 	return rc;
 }
 
@@ -213,7 +227,6 @@ static int driver_init(void *state, struct gt_reader *r, const struct gt_analysi
 	int rc = gt_in_time_init(&d->order, r, on_row, d, err);
 
 	d->asked = (struct gt_asked){ r, opt };
-	d->last_place = GT_NONE;
 	if (rc)
 		return rc;
 	d->of = calloc(d->order.tracks[n] + 1ul, sizeof(*d->of));
@@ -310,9 +323,9 @@ static int driver_block(void *state, const struct gt_cols *cols, struct gt_err *
 
 	if (!d->told[cols->seg->index] || cols->track >= cols->seg->ntracks)
 		return 0;
-	if (gt_in_time_block(&d->order, cols, err) || look_at_types(d, cols, err) || !(to = gt_timeline_room(line, cols->n, err)))
+	if (gt_in_time_block(&d->order, cols, err) || look_at_types(d, cols, err) ||
+	    (place = thread_of(d, cols->seg, cols->track, err)) == GT_NONE || !(to = gt_timeline_room(line, cols->n, err)))
 		return err->code;
-	place = d->of[gt_in_time_track(&d->order, cols->seg, cols->track)];
 	for (uint32_t i = 0; i < cols->n; i++) {
 		uint32_t code = cols->code ? cols->code[i] : 0;
 		unsigned kind = d->kinds[code];

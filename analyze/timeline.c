@@ -178,7 +178,8 @@ static int hand_out(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, vo
 {
 	struct gt_timeline_run *run = t->heap[0].run;
 	const struct gt_moment *m = run->m + run->next, *end = run->m + run->n, *from = m;
-	int64_t limit = floor;
+	int64_t limit = floor, last = t->handed ? t->last : INT64_MIN;
+	uint64_t late = 0;
 	int rc = 0;
 
 	for (size_t child = 1; child <= 2 && child < t->nheap; child++)
@@ -186,13 +187,16 @@ static int hand_out(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, vo
 	t->records = run->records;
 	t->nrecords = run->nrecords;
 	do {
-		t->late += t->handed++ && m->at < t->last;
-		t->last = t->handed == 1 || m->at > t->last ? m->at : t->last;
+		late += m->at < last;
+		last = m->at > last ? m->at : last;
 		__builtin_prefetch(m + NEAR);
 		if (t->record_size)
 			__builtin_prefetch(run->records + (size_t)(m - run->m + NEAR) * t->record_size);
 		rc = fn(arg, m++, err);
 	} while (!rc && m < end && m->at < limit);
+	t->late += late;
+	t->last = last;
+	t->handed += (size_t)(m - from);
 	t->held -= (size_t)(m - from);
 	run->next += (size_t)(m - from);
 	if (m == end) {
