@@ -229,6 +229,8 @@ static int driver_init(void *state, struct gt_reader *r, const struct gt_analysi
 	d->asked = (struct gt_asked){ r, opt };
 	if (rc)
 		return rc;
+	for (uint32_t i = 0; i < n; i++)
+		d->order.lines[i].by_place = true;
 	d->of = calloc(d->order.tracks[n] + 1ul, sizeof(*d->of));
 	d->slot = calloc(d->order.tracks[n] + 1ul, sizeof(*d->slot));
 	d->types = calloc(d->order.types[n] + 1ul, sizeof(*d->types));

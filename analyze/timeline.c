@@ -5,12 +5,15 @@
 #include "formats/base/buf.h"
 
 #define NEAR 16			/* moments ahead */
+#define FEW 16			/* runs that are looked at one by one */
+#define MANY UINT32_MAX		/* places */
 #define SPARE 4			/* runs kept for blocks to come, so that their memory is not new each time */
 
 struct gt_timeline_run {	/* the moments of a block */
 	struct gt_moment *m;
 	uint8_t *records;
 	size_t n, next, cap, nrecords, records_cap;
+	uint32_t place;			/* by_place: of all of them, or MANY */
 	struct gt_timeline_run *spare;
 };
 
@@ -116,7 +119,11 @@ struct gt_moment *gt_timeline_room(struct gt_timeline *t, size_t n, struct gt_er
 
 void gt_timeline_took(struct gt_timeline *t, size_t n)
 {
-	t->batch->n += n;
+	struct gt_timeline_run *run = t->batch;
+
+	if (t->by_place && n)
+		run->place = !run->n || run->place == run->m[run->n].place ? run->m[run->n].place : MANY;
+	run->n += n;
 	t->held += n;
 }
 
@@ -173,30 +180,45 @@ static void drop_first(struct gt_timeline *t)
 		sift_down(t, 0);
 }
 
+static bool same_place(const struct gt_timeline_run *a, const struct gt_timeline_run *b)
+{
+	return a->place == MANY || b->place == MANY || a->place == b->place;
+}
+
+/* Up to when the first run is handed out: at most the floor, or what another one has must come first. */
+static int64_t limit_of(const struct gt_timeline *t, int64_t floor)
+{
+	bool by_place = t->by_place && t->nheap <= FEW && t->heap[0].at < floor;
+	size_t n = by_place || t->nheap < 3 ? t->nheap : 3;	/* else it is one of the heap's top's two children */
+	int64_t limit = floor;
+
+	for (size_t i = 1; i < n; i++)
+		if (t->heap[i].at < limit && (!by_place || same_place(t->heap[0].run, t->heap[i].run)))
+			limit = t->heap[i].at;
+	return limit;
+}
+
 /* Hands out the first run as far as no other run has something earlier. */
 static int hand_out(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, void *arg, struct gt_err *err)
 {
 	struct gt_timeline_run *run = t->heap[0].run;
 	const struct gt_moment *m = run->m + run->next, *end = run->m + run->n, *from = m;
-	int64_t limit = floor, last = t->handed ? t->last : INT64_MIN;
+	int64_t limit = limit_of(t, floor), before = t->before.any ? t->before.at : INT64_MIN;
 	uint64_t late = 0;
 	int rc = 0;
 
-	for (size_t child = 1; child <= 2 && child < t->nheap; child++)
-		limit = t->heap[child].at < limit ? t->heap[child].at : limit;
 	t->records = run->records;
 	t->nrecords = run->nrecords;
 	do {
-		late += m->at < last;
-		last = m->at > last ? m->at : last;
+		late += m->at < before;
 		__builtin_prefetch(m + NEAR);
 		if (t->record_size)
 			__builtin_prefetch(run->records + (size_t)(m - run->m + NEAR) * t->record_size);
 		rc = fn(arg, m++, err);
 	} while (!rc && m < end && m->at < limit);
 	t->late += late;
-	t->last = last;
-	t->handed += (size_t)(m - from);
+	if (!t->last.any || m[-1].at > t->last.at)
+		t->last = (struct gt_timeline_last){ m[-1].at, true };
 	t->held -= (size_t)(m - from);
 	run->next += (size_t)(m - from);
 	if (m == end) {
@@ -214,6 +236,7 @@ int gt_timeline_advance(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn
 
 	while (!rc && t->nheap && (t->heap[0].at < floor || t->held > GT_TIMELINE_MAX))
 		rc = hand_out(t, floor, fn, arg, err);
+	t->before = t->last;
 	return rc;
 }
 
@@ -223,6 +246,7 @@ int gt_timeline_flush(struct gt_timeline *t, gt_timeline_fn *fn, void *arg, stru
 
 	while (!rc && t->nheap)
 		rc = hand_out(t, INT64_MAX, fn, arg, err);
+	t->before = t->last;
 	return rc;
 }
 

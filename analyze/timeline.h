@@ -2,12 +2,15 @@
  *
  * Under GT_BY_TIME blocks come by their earliest row, but the rows of blocks that overlap still interleave. The timeline
  * holds the moments of those blocks, each block's sorted, in a heap and hands out, in order, all that lie before the floor:
- * the time before which nothing can come any more. One thread alone costs a copy; k busy threads cost log k comparisons.
+ * the time before which nothing can come any more. One thread alone costs a copy; k busy threads cost log k comparisons, and which of
+ * them is next is anybody's guess, the processor's too. Whose places have nothing to do with one another says so (`by_place`): then, as
+ * long as few are busy, each is handed out by itself up to the floor.
  * Memory is bounded: beyond GT_TIMELINE_MAX held moments the oldest are handed out early, and what comes too late for its
  * place is handed out late and counted.
  */
 #ifndef GT_TIMELINE_H
 #define GT_TIMELINE_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "formats/base/err.h"
@@ -23,14 +26,17 @@ struct gt_moment {
 typedef int gt_timeline_fn(void *arg, const struct gt_moment *m, struct gt_err *err);
 
 struct gt_timeline {		/* zero-initialised is empty */
+	/* The owner's, set before all else: only moments of one place need order among them. All that one gt_timeline_took() takes have the
+	 * same one then. */
+	bool by_place;
 	struct gt_timeline_run *batch;	/* of the block at hand */
 	struct gt_timeline_place { int64_t at; uint64_t seq; struct gt_timeline_run *run; } *heap;
 	struct gt_timeline_run *spare;	/* a few that were handed out, for the blocks to come */
 	const uint8_t *records;		/* of the block whose moments are being handed out, and how many there are */
 	size_t nrecords;
 	size_t nheap, cap, nspare, held, record_size;
-	uint64_t handed, late;	/* moments handed out, and of those the ones after a later one */
-	int64_t last;		/* the greatest `at` handed out */
+	uint64_t late;		/* moments handed out after a later one */
+	struct gt_timeline_last { int64_t at; bool any; } last, before;	/* the greatest `at` handed out; by the end of the last advance */
 	uint64_t seq;
 };
 

@@ -111,6 +111,7 @@ static int timeline_block(void *state, const struct gt_cols *cols, struct gt_err
 	}
 	if (rc)
 		return rc;
+	s->line.by_place = true;
 	to = gt_timeline_room(&s->line, cols->n, err);
 	if (!to)
 		return -ENOMEM;

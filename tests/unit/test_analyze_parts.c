@@ -151,6 +151,62 @@ static void timeline_orders(void)
 	gt_timeline_release(&t);
 }
 
+#define PLACES 24u
+struct by_place { uint32_t n[PLACES], ids[PLACES][40000], last, switches; };
+static int see_place(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct by_place *s = arg;
+
+	(void)err;
+	s->ids[m->place][s->n[m->place]++] = m->what;
+	s->switches += m->place != s->last;
+	s->last = m->place;
+	return 0;
+}
+
+/* Of a few or many blocks that overlap, some of one place and some of two, the same moments are handed out by each floor, and those of a
+ * place in the same order, whether places are put among each other or not. */
+static void timeline_orders_by_place(void)
+{
+	static struct by_place seen[2];
+	struct gt_err err = GT_ERR_INIT;
+
+	for (uint32_t places = 3; places <= PLACES; places += PLACES - 3) {
+		struct gt_timeline t[2] = { { 0 }, { .by_place = true } };
+		uint32_t id = 0;
+
+		memset(seen, 0, sizeof(seen));
+		srand(places);
+		for (int block = 0; block < 1000; block++) {
+			int64_t floor = block * 40;
+
+			for (int k = 0; k < 2; k++)
+				CHECK(!gt_timeline_advance(&t[k], floor, see_place, &seen[k], &err));
+			CHECK(!memcmp(seen[0].n, seen[1].n, sizeof(seen[0].n)));
+			for (int run = rand() % 8 != 0; run < 2; run++) {
+				struct gt_moment m[20];
+				uint32_t place = (uint32_t)rand() % places;
+
+				for (int i = 0; i < 20; i++)
+					m[i] = (struct gt_moment){ .at = (i ? m[i - 1].at : floor) + rand() % (int)(4 * places), .place = place, .what = id++ };
+				for (int k = 0; k < 2; k++) {
+					struct gt_moment *to = gt_timeline_room(&t[k], 20, &err);
+
+					CHECK(to);
+					memcpy(to, m, sizeof(m));
+					gt_timeline_took(&t[k], 20);
+				}
+			}
+		}
+		for (int k = 0; k < 2; k++)
+			CHECK(!gt_timeline_flush(&t[k], see_place, &seen[k], &err) && !t[k].held);
+		CHECK(!memcmp(seen[0].n, seen[1].n, sizeof(seen[0].n)) && !memcmp(seen[0].ids, seen[1].ids, sizeof(seen[0].ids)));
+		CHECK(!t[0].late && !t[1].late && (places > 3 || seen[1].switches < seen[0].switches / 2));
+		for (int k = 0; k < 2; k++)
+			gt_timeline_release(&t[k]);
+	}
+}
+
 static void timeline_is_bounded(void)
 {
 	struct gt_timeline t = { 0 };
@@ -338,7 +394,7 @@ static void late_rows_are_told(void)
 }
 
 T_MAIN(T(buckets_hold_their_values), T(quantiles_are_within_one_percent), T(quantiles_of_few_values_are_exact), T(quantiles_lie_between_the_values), T(shares_add_up),
-       T(timeline_orders), T(timeline_is_bounded), T(timeline_sorts_what_is_not),
+       T(timeline_orders), T(timeline_orders_by_place), T(timeline_is_bounded), T(timeline_sorts_what_is_not),
        T(best_few_do_not_depend_on_order), T(strips_are_unions),
        T(strips_of_all_time_and_none), T(strips_have_ten_levels), T(names_are_numbered), T(names_beyond_the_most_are_one),
        T(late_rows_are_told))
