@@ -280,6 +280,7 @@ static int get_dictionary(struct gt_span *in, uint64_t *dict, size_t n)
 int gt_get_values(struct gt_span *in, uint64_t *v, size_t n)
 {
 	uint64_t value = 0, dict[DICT_MAX];
+	const uint8_t *codes;
 	uint8_t how;
 
 	if (!n)
@@ -290,8 +291,10 @@ int gt_get_values(struct gt_span *in, uint64_t *v, size_t n)
 	if (how == DICTIONARY) {
 		if (get_dictionary(in, dict, n) < 0)
 			return -EBADMSG;
+		codes = in->at;
+		in->at += n;
 		for (size_t i = 0; i < n; i++)
-			v[i] = dict[*in->at++];
+			v[i] = dict[codes[i]];
 		return 0;
 	}
 	if (how == CONSTANT) {
