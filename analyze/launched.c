@@ -34,12 +34,13 @@ static uint32_t hash_of(const struct gt_launched_slot *s)
 	return (uint32_t)gt_hash_u64((uint64_t)s->start ^ s->correlation << 40) + s->track;
 }
 
-struct from { struct gt_launch_cols launch; const uint64_t *graph; uint32_t ngraph; bool in_graph; };
+/* Of a type's rows in a run: their columns, and how many of them were met. */
+struct gt_launched_from { struct gt_launch_cols launch; const uint64_t *graph; uint32_t ngraph, met; bool in_graph; };
 
-static struct from columns_of(const struct gt_cols *cols, uint32_t code)
+static struct gt_launched_from columns_of(const struct gt_cols *cols, uint32_t code)
 {
 	const struct gt_type *type = gt_cols_type(cols, code);
-	struct from f;
+	struct gt_launched_from f = { .met = 0 };
 
 	gt_launch_cols(&f.launch, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS | GT_LAUNCH_CORRELATION);
 	f.graph = gt_cols_role(cols, code, GT_R_GRAPH, &f.ngraph);
@@ -47,29 +48,38 @@ static struct from columns_of(const struct gt_cols *cols, uint32_t code)
 	return f;
 }
 
-static void run_of_code(struct gt_launched *l, const struct gt_cols *cols, uint32_t code, struct gt_launched_slot *slots)
+static void fill_slot(struct gt_launched *l, const struct gt_cols *cols, const struct gt_launched_from *from, struct gt_launched_slot *s)
 {
-	struct from from = { .in_graph = false };
 	struct gt_launch_call call;
-	struct gt_pick p;
-	uint32_t nth = 0;
 
-	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); nth++) {
-		struct gt_launched_slot *s = &slots[p.row];
+	*s = (struct gt_launched_slot){ .graph = from->met < from->ngraph ? from->graph[from->met] : 0, .track = GT_NONE,
+					.in_graph = from->in_graph };
+	if (!gt_launch_of(&from->launch, cols->seg, from->met, &call))
+		return;
+	s->start = call.start;
+	s->end = call.end;
+	s->correlation = call.correlation;
+	s->track = gt_in_time_track(&l->order, cols->seg, call.track);
+	s->by_order = call.by_order;
+	s->hash = hash_of(s);
+}
 
-		if (!nth)	/* most types of a block are not in each of its runs */
-			from = columns_of(cols, code);
-		*s = (struct gt_launched_slot){ .graph = nth < from.ngraph ? from.graph[nth] : 0, .track = GT_NONE,
-						.in_graph = from.in_graph };
-		if (!gt_launch_of(&from.launch, cols->seg, nth, &call))
-			continue;
-		s->start = call.start;
-		s->end = call.end;
-		s->correlation = call.correlation;
-		s->track = gt_in_time_track(&l->order, cols->seg, call.track);
-		s->by_order = call.by_order;
-		s->hash = hash_of(s);
+static int fill_slots(struct gt_launched *l, const struct gt_cols *cols, struct gt_launched_slot *slots, struct gt_err *err)
+{
+	if (gt_grow(&l->from, &l->from_cap, cols->ntypes + 1ul, sizeof(*l->from)))
+		return gt_err_set(err, -ENOMEM, "no memory for launches");
+	for (uint32_t i = 0; i < cols->ntypes; i++)
+		l->from[i].met = 0;
+	for (uint32_t i = 0; i < cols->n; i++) {
+		uint32_t code = cols->code ? cols->code[i] : 0;
+		struct gt_launched_from *from = &l->from[code];
+
+		if (!from->met)		/* most types of a block are not in each of its runs */
+			*from = columns_of(cols, code);
+		fill_slot(l, cols, from, &slots[i]);
+		from->met++;
 	}
+	return 0;
 }
 
 int gt_launched_run(struct gt_launched *l, const struct gt_cols *cols, struct gt_err *err)
@@ -86,9 +96,7 @@ int gt_launched_run(struct gt_launched *l, const struct gt_cols *cols, struct gt
 		return err->code;
 	for (uint32_t i = 0; i < cols->n; i++)
 		m[i].addr = first + i;
-	for (uint32_t c = 0; c < cols->ntypes; c++)
-		run_of_code(l, cols, c, slots);
-	return 0;
+	return fill_slots(l, cols, slots, err);
 }
 
 /* ---- launches ---- */
@@ -286,6 +294,7 @@ void gt_launched_release(struct gt_launched *l)
 {
 	gt_in_time_release(&l->order);
 	free(l->device);
+	free(l->from);
 	free(l->known);
 	free(l->seats);
 	free(l->windows);

@@ -40,6 +40,8 @@ struct gt_launched {			/* the head of a report's state: gt_asked is its head */
 	uint32_t *device;		/* of each track; NULL: no row so far */
 	gt_launched_fn *fn;
 	gt_launch_done_fn *done;	/* NULL: nobody asks */
+	struct gt_launched_from *from;	/* by code, of the run at hand */
+	size_t from_cap;
 	struct gt_launched_known *known;
 	struct gt_launched_seat *seats;	/* where the known ones are found */
 	uint32_t nknown, oldest, newest;
