@@ -35,7 +35,7 @@ struct gt_chain_line {		/* a thread or a stream */
 	int64_t last, cover;	/* start of the last row, the latest end */
 	struct gt_chain_held {	/* calls before which others may still come; by their start */
 		int64_t *start, *end;
-		uint32_t *type;
+		uint32_t *type, *by;	/* by: that nothing launched them, as a store wants it */
 		size_t n, cap;
 	} held;
 	uint32_t done;		/* while times without something are computed: rows that have begun */
@@ -60,7 +60,8 @@ struct gt_chain {
 	uint32_t *slot;				/* by track number: 1 + line */
 	uint8_t *roles;				/* by type number; 0: not looked at yet */
 	uint32_t *codes;			/* of the block at hand */
-	size_t codes_cap;
+	struct gt_chain_launches *launches;	/* by code, of the run at hand */
+	size_t codes_cap, launches_cap;
 	struct gt_chain_lost { uint32_t segment, track; int64_t start, end, reach; } *lost;	/* reach: the latest end so far */
 	size_t nlost, lost_cap;
 	size_t nheld, held_room;		/* of all lines: how many are, and how many there is room for */

@@ -61,14 +61,11 @@ uint8_t gt_chain_look_at(struct gt_chain *c, const struct gt_segment *seg, uint3
 
 /* ---- rows in ---- */
 
-/* The line of a track; NULL: no memory, or too many. */
-static struct gt_chain_line *line_of(struct gt_chain *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
+static struct gt_chain_line *new_line(struct gt_chain *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
 {
 	uint32_t first = c->order.tracks[seg->index], track = number - first, device = track;
 	struct gt_chain_process *p;
 
-	if (c->slot[number])
-		return &c->lines[c->slot[number] - 1];
 	if (c->nlines == LINES_MAX) {
 		c->too_many = true;
 		return NULL;
@@ -89,6 +86,12 @@ static struct gt_chain_line *line_of(struct gt_chain *c, const struct gt_segment
 	return &c->lines[c->nlines - 1];
 }
 
+/* The line of a track; NULL: no memory, or too many. */
+static inline struct gt_chain_line *line_of(struct gt_chain *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
+{
+	return c->slot[number] ? &c->lines[c->slot[number] - 1] : new_line(c, seg, number, err);
+}
+
 /* Calls within calls are left out: they are that one's time. Two may begin at once, the outer one second. */
 static void add_call(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *one)
 {
@@ -106,31 +109,26 @@ static void add_call(struct gt_chain *c, struct gt_chain_line *l, const struct g
 	}
 }
 
-/* Those that stand alone, which most do, go where they belong one after the other. Returns how many of them, from `from` to before `to`, did. */
+/* Those that stand alone, as the first one and most others do, go where they belong one after the other. Returns how many of them, from `from`
+ * to before `to`, did. */
 static uint32_t add_plain_calls(struct gt_chain *c, struct gt_chain_line *l, uint32_t from, uint32_t to)
 {
-	const int64_t *start = l->held.start + from, *end = l->held.end + from;
-	int64_t cover = l->cover;
-	uint32_t n = to - from, room, i;
-	struct gt_link_cols rows = gt_links_room(&c->store, &l->rows, start[0], &room);
+	const struct gt_chain_held *h = &l->held;
+	const int64_t *start = h->start + from, *end = h->end + from;
+	const struct gt_link_cols rows = { h->start + from, h->end + from, h->start + from, NULL, h->type + from, h->by + from };
+	uint32_t n = to - from, left = gt_links_left(&c->store, &l->rows), i = 1;
+	int64_t sign = 0;
 
-	if (!rows.start)
-		return n;
-	n = n < room ? n : room;
-	for (i = 0; i < n && start[i] >= cover; i++)
-		cover = end[i];
-	memcpy(rows.start, start, i * sizeof(*start));
-	memcpy(rows.end, end, i * sizeof(*end));
-	memcpy(rows.launch, start, i * sizeof(*start));
-	memcpy(rows.type, l->held.type + from, i * sizeof(*l->held.type));
-	for (uint32_t k = 0; k < i; k++)
-		rows.by[k] = BY_NONE;
-	if (rows.new_end)
-		memset(rows.new_end, 0, i * sizeof(*rows.new_end));
-	if (i)
-		l->last = start[i - 1];
-	l->cover = cover;
-	gt_links_took(&l->rows, i);
+	n = n < left ? n : left;
+	for (uint32_t k = 1; k < n; k++)	/* most often it is all of them, which is quickly seen */
+		sign |= start[k] - end[k - 1];
+	if (sign >= 0)
+		i = n;
+	while (i < n && start[i] >= end[i - 1])
+		i++;
+	l->last = start[i - 1];
+	l->cover = end[i - 1];
+	gt_links_put(&c->store, &l->rows, &rows, i);
 	return i;
 }
 
@@ -188,6 +186,7 @@ static void release_held(struct gt_chain_held *h)
 	free(h->start);
 	free(h->end);
 	free(h->type);
+	free(h->by);
 	*h = (struct gt_chain_held){ 0 };
 }
 
@@ -195,7 +194,7 @@ static void release_held(struct gt_chain_held *h)
 static int resize_held(struct gt_chain_held *h, size_t cap)
 {
 	int64_t *start, *end;
-	uint32_t *type;
+	uint32_t *type, *by;
 
 	if (!cap) {
 		release_held(h);
@@ -207,7 +206,11 @@ static int resize_held(struct gt_chain_held *h, size_t cap)
 		h->end = end;
 	if ((type = realloc(h->type, cap * sizeof(*type))))
 		h->type = type;
-	h->cap = start && end && type ? cap : h->n;
+	if ((by = realloc(h->by, cap * sizeof(*by))))
+		h->by = by;
+	h->cap = start && end && type && by ? cap : h->n;
+	for (size_t i = h->n; i < h->cap; i++)
+		h->by[i] = BY_NONE;
 	return h->cap == cap ? 0 : -ENOMEM;
 }
 
@@ -296,15 +299,33 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	return err->code;
 }
 
-struct launches { const uint64_t *track, *start, *join; uint32_t ntrack, nstart, njoin; };
+/* Of a type's rows in a run: what they are, the columns of their launches, and how many of them were met. */
+struct gt_chain_launches { const uint64_t *track, *start, *join; uint32_t n, met; unsigned what; };
+
+static bool is_wait(const struct gt_type *type) { return type && type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC; }
+
+static struct gt_chain_launches launches_of(const struct gt_cols *cols, uint32_t code)
+{
+	struct gt_chain_launches l = { .what = cols->kind == GT_GPU ? WORK : is_wait(gt_cols_type(cols, code)) ? WAIT : IGNORED };
+	uint32_t ntrack, nstart, njoin;
+
+	if (l.what == IGNORED)
+		return l;
+	l.track = gt_cols_role(cols, code, GT_R_LAUNCH_TRACK, &ntrack);
+	l.start = gt_cols_role(cols, code, GT_R_LAUNCH_START, &nstart);
+	l.join = gt_cols_role(cols, code, GT_R_LAUNCH_JOIN, &njoin);
+	l.n = ntrack < nstart ? ntrack : nstart;
+	l.n = njoin < l.n ? njoin : l.n;
+	return l;
+}
 
 /* The launch of row `nth` of its type as the timeline carries it. */
-static uint64_t packed(const struct gt_cols *cols, const struct launches *l, uint32_t nth, int64_t start)
+static uint64_t packed(const struct gt_cols *cols, const struct gt_chain_launches *l, uint32_t nth, int64_t start)
 {
 	const uint64_t unknown = (uint64_t)NO_TRACK << TRACK_SHIFT;
 	int64_t launch;
 
-	if (nth >= l->ntrack || nth >= l->nstart || nth >= l->njoin || l->join[nth] == GT_JOIN_UNKNOWN)
+	if (nth >= l->n || l->join[nth] == GT_JOIN_UNKNOWN)
 		return unknown;
 	launch = (int64_t)l->start[nth];
 	if (l->track[nth] >= cols->seg->ntracks || l->track[nth] > TRACK_MAX || launch > start || launch < -GT_TIME_MAX ||
@@ -313,21 +334,27 @@ static uint64_t packed(const struct gt_cols *cols, const struct launches *l, uin
 	return l->track[nth] << TRACK_SHIFT | (uint64_t)(start - launch) | (l->join[nth] == GT_JOIN_ORDER ? ORDER_BIT : 0);
 }
 
-static void mark_joined(const struct gt_cols *cols, uint32_t code, uint64_t what, struct gt_moment *m)
+static int mark_rows(struct gt_chain *c, const struct gt_cols *cols, struct gt_moment *m, struct gt_err *err)
 {
-	struct launches l = { 0 };
-	struct gt_pick p;
-	uint32_t nth = 0;
+	if (gt_grow(&c->launches, &c->launches_cap, cols->ntypes + 1ul, sizeof(*c->launches)))
+		return gt_err_set(err, -ENOMEM, "no memory for launches");
+	for (uint32_t i = 0; i < cols->ntypes; i++)
+		c->launches[i].met = 0;
+	for (uint32_t i = 0; i < cols->n; i++) {
+		uint32_t code = cols->code ? cols->code[i] : 0;
+		struct gt_chain_launches *l = &c->launches[code];
 
-	l.track = gt_cols_role(cols, code, GT_R_LAUNCH_TRACK, &l.ntrack);
-	l.start = gt_cols_role(cols, code, GT_R_LAUNCH_START, &l.nstart);
-	l.join = gt_cols_role(cols, code, GT_R_LAUNCH_JOIN, &l.njoin);
-	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); nth++)
-		m[p.row].addr = what << WHAT_SHIFT | packed(cols, &l, nth, cols->start[p.row]);
+		if (!l->met)		/* most types of a block are not in each of its runs */
+			*l = launches_of(cols, code);
+		if (l->what != IGNORED)
+			m[i].addr = (uint64_t)l->what << WHAT_SHIFT | packed(cols, l, l->met, cols->start[i]);
+		l->met++;
+	}
+	return 0;
 }
 
 /* Numbers of the types of a block's calls by code; GT_NONE: of no call. NULL: no memory. */
-static const uint32_t *calls_of_codes(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
+static const uint32_t *calls_of_codes(struct gt_chain *c, const struct gt_cols *cols, bool *all, struct gt_err *err)
 {
 	const uint32_t first = c->order.types[cols->seg->index];
 
@@ -335,13 +362,24 @@ static const uint32_t *calls_of_codes(struct gt_chain *c, const struct gt_cols *
 		gt_err_set(err, -ENOMEM, "no memory for calls");
 		return NULL;
 	}
+	*all = true;
 	for (uint32_t i = 0; i < cols->ntypes; i++) {
 		uint32_t type = cols->types[i];
 		bool call = type < cols->seg->ntypes && role(c, cols->seg, first + type) & IS_CALL;
 
 		c->codes[i] = call ? first + type : GT_NONE;
+		*all &= call;
 	}
 	return c->codes;
+}
+
+static bool in_order(const int64_t *start, size_t n)
+{
+	int64_t sign = 0;
+
+	for (size_t i = 1; i < n; i++)
+		sign |= start[i] - start[i - 1];
+	return sign >= 0;
 }
 
 /* Those from `from` to before `to`, behind others that are in order. Most often all are. */
@@ -350,13 +388,14 @@ static void put_in_order(struct gt_chain_held *h, size_t from, size_t to)
 	int64_t *restrict starts = h->start, *restrict ends = h->end;
 	uint32_t *restrict types = h->type;
 
-	for (size_t i = from + !from; i < to; i++) {
+	from -= from > 0;
+	if (in_order(starts + from, to - from))
+		return;
+	for (size_t i = from + 1; i < to; i++) {
 		int64_t start = starts[i], end = ends[i];
 		uint32_t type = types[i];
 		size_t k = i;
 
-		if (starts[i - 1] <= start)
-			continue;
 		for (; k && starts[k - 1] > start; k--) {
 			starts[k] = starts[k - 1];
 			ends[k] = ends[k - 1];
@@ -368,7 +407,24 @@ static void put_in_order(struct gt_chain_held *h, size_t from, size_t to)
 	}
 }
 
-static void hold(struct gt_chain_held *h, const struct gt_cols *cols, const uint32_t *codes)
+/* Rows that are all calls, behind those that are held. */
+static void copy(struct gt_chain_held *h, const struct gt_cols *cols, const uint32_t *codes)
+{
+	int64_t *restrict end = h->end + h->n;
+	uint32_t *restrict type = h->type + h->n;
+	const int64_t *start = cols->start, *dur = cols->dur;
+	const uint16_t *code = cols->code;
+
+	memcpy(h->start + h->n, start, cols->n * sizeof(*start));
+	for (uint32_t i = 0; i < cols->n; i++)
+		end[i] = start[i] + dur[i];
+	for (uint32_t i = 0; i < cols->n; i++)
+		type[i] = codes[code ? code[i] : 0];
+	h->n += cols->n;
+}
+
+/* Those of a block that are. */
+static void copy_calls(struct gt_chain_held *h, const struct gt_cols *cols, const uint32_t *codes)
 {
 	int64_t *restrict starts = h->start, *restrict ends = h->end;
 	uint32_t *restrict types = h->type;
@@ -384,15 +440,16 @@ static void hold(struct gt_chain_held *h, const struct gt_cols *cols, const uint
 		types[n] = type;
 		n += type != GT_NONE;
 	}
-	put_in_order(h, h->n, n);
 	h->n = n;
 }
 
 /* Those of the thread's block before go to its line, as far as nothing can come before them any more. */
 static int hold_calls(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
 {
-	const uint32_t *codes = calls_of_codes(c, cols, err);
+	bool all = true;
+	const uint32_t *codes = calls_of_codes(c, cols, &all, err);
 	struct gt_chain_line *l;
+	size_t before;
 
 	if (c->nheld + cols->n > GT_TIMELINE_MAX)	/* threads that are over hold some, too */
 		let_all_go(c, cols->floor);
@@ -405,13 +462,12 @@ static int hold_calls(struct gt_chain *c, const struct gt_cols *cols, struct gt_
 	let_go(c, l, cols->floor);
 	if (room_to_hold(c, l, cols->n))
 		return gt_err_set(err, -ENOMEM, "no memory for calls");
-	c->nheld -= l->held.n;
-	hold(&l->held, cols, codes);
-	c->nheld += l->held.n;
+	before = l->held.n;
+	(all ? copy : copy_calls)(&l->held, cols, codes);
+	put_in_order(&l->held, before, l->held.n);
+	c->nheld += l->held.n - before;
 	return 0;
 }
-
-static bool is_wait(const struct gt_type *type) { return type && type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC; }
 
 static int add_lost(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
 {
@@ -446,11 +502,8 @@ int gt_chain_block(struct gt_chain *c, const struct gt_cols *cols, struct gt_err
 	if (cols->kind == GT_CALL || cols->kind == GT_OPEN)
 		return hold_calls(c, cols, err);
 	m = gt_in_time_run(&c->order, cols, err);
-	if (!m)
+	if (!m || mark_rows(c, cols, m, err))
 		return err->code;
-	for (uint32_t i = 0; i < cols->ntypes; i++)
-		if (cols->kind == GT_GPU || is_wait(gt_cols_type(cols, i)))
-			mark_joined(cols, i, cols->kind == GT_GPU ? WORK : WAIT, m);
 	return c->store.err.code ? gt_err_set(err, c->store.err.code, "%s", c->store.err.text) : 0;
 }
 
@@ -527,5 +580,6 @@ void gt_chain_release(struct gt_chain *c)
 	free(c->slot);
 	free(c->roles);
 	free(c->codes);
+	free(c->launches);
 	free(c->lost);
 }

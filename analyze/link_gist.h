@@ -14,13 +14,31 @@ struct gt_link_gist {
 	uint64_t longest, longest_gap;	/* ns: of a row, and between two, as the two below */
 	uint64_t between, gaps;		/* ns between rows, that before the first one included, and how often there is any */
 	bool in_turn;			/* rows follow one another, the first one follows `before`; else those of gaps mean nothing */
-	uint32_t ntypes;		/* 0: more than there is room for, or times that cannot be added up: nothing else is known, then */
+	uint32_t ntypes;		/* 0: more than there is room for, or one that takes too long: nothing but the ends is known, then */
 	struct gt_link_gist_type { uint32_t type, n; uint64_t ns; } types[GT_LINK_GIST_TYPES];	/* n: rows that take time */
 };
 
+/* While one is made, some rows after the others. */
+#define GT_LINK_GIST_SUMS 4u
+#define GT_LINK_GIST_SLOTS 256u		/* of types; a quarter of them are taken, at most */
+struct gt_link_adding {
+	uint32_t owner[GT_LINK_GIST_SLOTS];	/* a type, where its last bits lead, or behind that */
+	/* Rows of one type often follow one another, and each would wait for the sum that the one before it has just written: so there are some. */
+	uint64_t sums[GT_LINK_GIST_SLOTS][GT_LINK_GIST_SUMS];
+	uint8_t slots[GT_LINK_GIST_TYPES];	/* those that are taken */
+	uint32_t ntypes;
+	int32_t longest;
+	uint64_t gaps, longest_gap;
+	int64_t before;
+	bool in_turn, failed;
+};
+
 struct gt_link_cols;
-/* Of n > 0 records. before: INT64_MAX: they are the first ones. */
-void gt_link_gist(const struct gt_link_cols *rows, uint32_t n, int64_t before, struct gt_link_gist *g);
+void gt_link_gist_begin(struct gt_link_adding *a, int64_t before);	/* INT64_MAX: there is no row before */
+/* n > 0 rows from `from` on. since: ns from each one's start to the next one's, took: of each; none is above INT32_MAX. since: NULL: some are. */
+void gt_link_gist_add(struct gt_link_adding *a, const struct gt_link_cols *rows, uint32_t from, uint32_t n, const uint32_t *since,
+		      const uint32_t *took);
+void gt_link_gist_end(const struct gt_link_adding *a, const struct gt_link_cols *rows, uint32_t n, struct gt_link_gist *g);
 static inline size_t gt_link_gist_bytes(const struct gt_link_gist *g)	/* of it that mean something */
 {
 	return offsetof(struct gt_link_gist, types) + g->ntypes * sizeof(g->types[0]);

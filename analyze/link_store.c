@@ -4,7 +4,8 @@
  * file.
  *
  * Writing is what costs most then. So a chunk is packed (link_pack.h) when it is complete, unless new ends will be written into it, and
- * makes room without being written. What is packed stands in slabs one after the other: in memory at first, then in a file of its own. */
+ * makes room without being written. What is packed stands in slabs one after the other: in memory at first, then in a file of its own. So do
+ * gists: they are few bytes, and who looks at nothing else needs no file. */
 #include "analyze/link_store.h"
 
 #include <stdlib.h>
@@ -21,14 +22,14 @@
 #define SHIFT_MAX 11u		/* a system call for a chunk of 64 KiB costs little more than for one of 4 */
 #define SHIFT_MIN 4u
 #define SHIFT_GIST 7u		/* in smaller ones it would take more than the rows */
-#define PACKED_MAX(shift) (sizeof(struct gt_link_gist) + GT_LINK_PACKED_MAX(1u << (shift)))	/* its gist, and its records */
+#define GIST_SLABS 4u		/* of those */
 #define SIZE_BITS 16
-_Static_assert(PACKED_MAX(SHIFT_PACKED) < 1u << SIZE_BITS, "the size of a packed chunk has its place");
+_Static_assert(GT_LINK_PACKED_MAX(1u << SHIFT_PACKED) < 1u << SIZE_BITS, "the size of a packed chunk has its place");
 
 struct gt_link_frame { uint8_t *bytes; uint32_t chunk; bool used, dirty; };
 
-struct gt_link_packed {
-	uint64_t *at;			/* by chunk: where it begins, and in the last SIZE_BITS how long it is; 0: it is not packed */
+struct gt_link_packed {			/* a number of bytes for each chunk */
+	uint64_t *at;			/* by chunk: where it begins, and in the last SIZE_BITS how long it is; 0: it is not there */
 	size_t at_cap;
 	uint8_t *slabs[SLABS];		/* the first ones; the last one is where the next chunk goes */
 	uint32_t last;			/* of these */
@@ -62,6 +63,21 @@ static void put(const struct gt_link_cols *c, const struct gt_link *one)
 
 static int no_memory(struct gt_link_store *s) { return gt_err_set(&s->err, -ENOMEM, "no memory for the chain of calls and work"); }
 
+/* Of so many bytes for a chunk, at most. NULL: no memory. */
+static struct gt_link_packed *new_packed(struct gt_link_store *s, size_t one, uint32_t slabs)
+{
+	struct gt_link_packed *p = calloc(1, sizeof(*p));
+
+	if (!p || !(p->one = malloc(one))) {
+		free(p);
+		no_memory(s);
+		return NULL;
+	}
+	p->fd = -1;
+	p->last = slabs - 1;
+	return p;
+}
+
 /* Each line that grows has a chunk in memory, and there is as much room again for what is looked at. */
 void gt_link_store_init(struct gt_link_store *s, bool new_ends, uint32_t lines)
 {
@@ -74,13 +90,8 @@ void gt_link_store_init(struct gt_link_store *s, bool new_ends, uint32_t lines)
 		return;
 	if (chunk_bytes(s) * lines * 4 < s->memory)
 		s->memory = chunk_bytes(s) * lines * 4 > SLAB ? chunk_bytes(s) * lines * 4 : SLAB;
-	s->packed = calloc(1, sizeof(*s->packed));
-	if (!s->packed) {
-		no_memory(s);
-		return;
-	}
-	s->packed->fd = -1;
-	s->packed->last = (uint32_t)((MEMORY - s->memory) / SLAB) - 1;
+	s->gists = s->shift >= SHIFT_GIST ? new_packed(s, sizeof(struct gt_link_gist), GIST_SLABS) : NULL;
+	s->packed = new_packed(s, GT_LINK_PACKED_MAX(1u << s->shift), (uint32_t)((MEMORY - s->memory) / SLAB) - GIST_SLABS);
 }
 
 static int cannot_write(struct gt_link_store *s, int rc)
@@ -91,9 +102,8 @@ static int cannot_write(struct gt_link_store *s, int rc)
 /* ---- packed chunks ---- */
 
 /* The last slab is full: it goes to the file, and what comes next takes its memory. */
-static int slab_out(struct gt_link_store *s, uint64_t slab)
+static int slab_out(struct gt_link_store *s, struct gt_link_packed *p, uint64_t slab)
 {
-	struct gt_link_packed *p = s->packed;
 	int rc = p->fd < 0 ? p->fd = gt_temporary(&s->err) : 0;
 
 	rc = rc < 0 ? rc : gt_pwrite(p->fd, p->slabs[p->last], SLAB, slab * SLAB);
@@ -101,13 +111,12 @@ static int slab_out(struct gt_link_store *s, uint64_t slab)
 }
 
 /* Where n bytes go. NULL: an error. */
-static uint8_t *packed_room(struct gt_link_store *s, size_t n)
+static uint8_t *packed_room(struct gt_link_store *s, struct gt_link_packed *p, size_t n)
 {
-	struct gt_link_packed *p = s->packed;
 	uint64_t slab = p->end / SLAB;
 
 	if (p->end % SLAB + n >= SLAB) {	/* none is ever quite full, so `end` lies in the slab at hand */
-		if (slab >= p->last && slab_out(s, slab))
+		if (slab >= p->last && slab_out(s, p, slab))
 			return NULL;
 		p->end = ++slab * SLAB;
 	}
@@ -119,80 +128,57 @@ static uint8_t *packed_room(struct gt_link_store *s, size_t n)
 	return p->slabs[slab] + p->end % SLAB;
 }
 
-static bool have_gists(const struct gt_link_store *s) { return s->packed && s->shift >= SHIFT_GIST; }
-
-/* The chunk of the line that was completed last; returns how many bytes of p->one it takes. */
-static size_t pack_one(struct gt_link_store *s, struct gt_links *l, const struct gt_link_frame *f)
+static void put_packed(struct gt_link_store *s, struct gt_link_packed *p, uint32_t chunk, const void *bytes, size_t n)
 {
-	struct gt_link_cols rows = cols_of(s, f, 0);
-	uint8_t *to = s->packed->one;
-	struct gt_link_gist g;
+	uint8_t *to = packed_room(s, p, n);
 
-	if (have_gists(s)) {
-		gt_link_gist(&rows, 1u << s->shift, l->chunks[0] == f->chunk ? INT64_MAX : l->packed_end, &g);
-		l->packed_end = g.end;
-		memcpy(to, &g, gt_link_gist_bytes(&g));
-		to += gt_link_gist_bytes(&g);
-	}
-	to += gt_link_pack(&rows, 1u << s->shift, to);
-	return (size_t)(to - s->packed->one);
-}
-
-static void pack(struct gt_link_store *s, struct gt_links *l, struct gt_link_frame *f)
-{
-	struct gt_link_packed *p = s->packed;
-	uint8_t *to;
-	size_t n;
-
-	if (!p->one && !(p->one = malloc(PACKED_MAX(s->shift)))) {
-		no_memory(s);
-		return;
-	}
-	n = pack_one(s, l, f);
-	to = packed_room(s, n);
 	if (!to)
 		return;
-	memcpy(to, p->one, n);
-	p->at[f->chunk] = p->end << SIZE_BITS | n;
+	memcpy(to, bytes, n);
+	p->at[chunk] = p->end << SIZE_BITS | n;
 	p->end += n;
-	f->dirty = f->used = false;
-	s->hand = (uint32_t)(f - s->frames);	/* the next chunk takes it, which the processor still has at hand */
 }
 
-/* What was packed, or of that the first bytes. Borrowed until the next one is asked for; NULL: an error. */
-static const uint8_t *packed_at(struct gt_link_store *s, uint64_t at, size_t most)
+/* What is there of the chunk. Borrowed until the next one is asked for; NULL: nothing, or an error. */
+static const uint8_t *packed_of(struct gt_link_store *s, struct gt_link_packed *p, uint32_t chunk)
 {
-	struct gt_link_packed *p = s->packed;
-	size_t size = at & ((1u << SIZE_BITS) - 1);
-	uint64_t from = at >> SIZE_BITS, slab = from / SLAB, last = (p->end - 1) / SLAB;
+	size_t size = p->at[chunk] & ((1u << SIZE_BITS) - 1);
+	uint64_t from = p->at[chunk] >> SIZE_BITS, slab = from / SLAB, last = (p->end - 1) / SLAB;
 
+	if (!p->at[chunk])
+		return NULL;
 	if (slab < p->last || slab == last)
 		return p->slabs[slab < p->last ? slab : p->last] + from % SLAB;
-	if (!gt_pread(p->fd, p->one, size < most ? size : most, from))
+	if (!gt_pread(p->fd, p->one, size, from))
 		return p->one;
 	gt_err_set(&s->err, -EIO, "cannot read a temporary file in %s (TMPDIR)", gt_temporary_folder());
 	return NULL;
 }
 
-static void gist_at(const uint8_t *packed, struct gt_link_gist *g)
+/* The chunk of the line that was completed last. */
+static void pack(struct gt_link_store *s, struct gt_links *l, uint32_t chunk, const struct gt_link_cols *rows)
 {
-	memcpy(g, packed, offsetof(struct gt_link_gist, types));
-	memcpy(g->types, packed + offsetof(struct gt_link_gist, types), gt_link_gist_bytes(g) - offsetof(struct gt_link_gist, types));
-}
-
-static void unpack(struct gt_link_store *s, uint64_t at, const struct gt_link_frame *f)
-{
-	const uint8_t *packed = packed_at(s, at, SIZE_MAX);
-	struct gt_link_cols rows = cols_of(s, f, 0);
+	uint32_t n = 1u << s->shift;
+	struct gt_link_adding adding;
 	struct gt_link_gist g;
 
-	if (!packed)
+	if (s->gists)
+		gt_link_gist_begin(&adding, l->chunks[0] == chunk ? INT64_MAX : l->packed_end);
+	put_packed(s, s->packed, chunk, s->packed->one, gt_link_pack(rows, n, s->packed->one, s->gists ? &adding : NULL));
+	if (!s->gists)
 		return;
-	if (have_gists(s)) {
-		gist_at(packed, &g);
-		packed += gt_link_gist_bytes(&g);
-	}
-	gt_link_unpack(packed, 1u << s->shift, &rows);
+	gt_link_gist_end(&adding, rows, n, &g);
+	put_packed(s, s->gists, chunk, &g, gt_link_gist_bytes(&g));
+	l->packed_end = g.end;
+}
+
+static void unpack(struct gt_link_store *s, uint32_t chunk, const struct gt_link_frame *f)
+{
+	const uint8_t *packed = packed_of(s, s->packed, chunk);
+	struct gt_link_cols rows = cols_of(s, f, 0);
+
+	if (packed)
+		gt_link_unpack(packed, 1u << s->shift, &rows);
 }
 
 static void release_packed(struct gt_link_packed *p)
@@ -261,86 +247,126 @@ static struct gt_link_frame *free_frame(struct gt_link_store *s, uint32_t chunk)
 	return f;
 }
 
+/* A frame for a chunk that has none, with what is in it. NULL after an error. */
+static struct gt_link_frame *fetch(struct gt_link_store *s, uint32_t chunk)
+{
+	struct gt_link_frame *f = free_frame(s, chunk);
+
+	if (f && s->packed && s->packed->at[chunk])
+		unpack(s, chunk, f);
+	else if (f && gt_pread(s->fd, f->bytes, chunk_bytes(s), (uint64_t)chunk * chunk_bytes(s)))
+		gt_err_set(&s->err, -EIO, "cannot read a temporary file in %s (TMPDIR)", gt_temporary_folder());
+	return s->err.code ? NULL : f;
+}
+
 /* NULL after an error. */
-static struct gt_link_frame *frame_of(struct gt_link_store *s, uint32_t chunk)
+static inline struct gt_link_frame *frame_of(struct gt_link_store *s, uint32_t chunk)
 {
 	struct gt_link_frame *f;
 
 	if (s->err.code)
 		return NULL;
-	if (s->frame_of[chunk]) {
-		f = &s->frames[s->frame_of[chunk] - 1];
-	} else {
-		uint64_t packed = s->packed ? s->packed->at[chunk] : 0;
-
-		f = free_frame(s, chunk);
-		if (f && packed)
-			unpack(s, packed, f);
-		else if (f && gt_pread(s->fd, f->bytes, chunk_bytes(s), (uint64_t)chunk * chunk_bytes(s)))
-			gt_err_set(&s->err, -EIO, "cannot read a temporary file in %s (TMPDIR)", gt_temporary_folder());
-		if (s->err.code)
-			return NULL;
-	}
-	f->used = true;
+	f = s->frame_of[chunk] ? &s->frames[s->frame_of[chunk] - 1] : fetch(s, chunk);
+	if (f)
+		f->used = true;
 	return f;
 }
 
+/* The chunk that was added last is complete. */
+static void pack_frame(struct gt_link_store *s, struct gt_links *l, uint32_t chunk)
+{
+	struct gt_link_frame *f = frame_of(s, chunk);
+	struct gt_link_cols rows;
+
+	if (!f)
+		return;
+	rows = cols_of(s, f, 0);
+	pack(s, l, chunk, &rows);
+	f->dirty = f->used = false;
+	s->hand = (uint32_t)(f - s->frames);	/* the next chunk takes it, which the processor still has at hand */
+}
+
+static int grow_packed(struct gt_link_store *s, struct gt_link_packed *p)
+{
+	if (!p)
+		return 0;
+	if (gt_grow(&p->at, &p->at_cap, s->nchunks + 1ul, sizeof(*p->at)))
+		return -ENOMEM;
+	p->at[s->nchunks] = 0;
+	return 0;
+}
+
+/* Without a frame so far. */
 static int add_chunk(struct gt_link_store *s, struct gt_links *l, int64_t first)
 {
 	size_t n = l->n >> s->shift;
-	struct gt_link_frame *f;
 
 	if (s->err.code)
 		return s->err.code;
 	if (gt_grow(&l->chunks, &l->chunks_cap, n + 1, sizeof(*l->chunks)) ||
 	    gt_grow(&l->firsts, &l->firsts_cap, n + 1, sizeof(*l->firsts)) ||
 	    gt_grow(&s->frame_of, &s->frame_of_cap, s->nchunks + 1ul, sizeof(*s->frame_of)) ||
-	    (s->packed && gt_grow(&s->packed->at, &s->packed->at_cap, s->nchunks + 1ul, sizeof(*s->packed->at))))
+	    grow_packed(s, s->packed) || grow_packed(s, s->gists))
 		return no_memory(s);
+	if (s->packed && n && !s->packed->at[l->chunks[n - 1]])
+		pack_frame(s, l, l->chunks[n - 1]);
 	s->frame_of[s->nchunks] = 0;
-	if (s->packed)
-		s->packed->at[s->nchunks] = 0;
-	if (s->packed && n && (f = frame_of(s, l->chunks[n - 1])))	/* that one is complete */
-		pack(s, l, f);
-	f = free_frame(s, s->nchunks);
-	if (!f)
-		return s->err.code;
-	f->used = true;
 	l->chunks[n] = s->nchunks++;
 	l->firsts[n] = first;
-	return 0;
+	return s->err.code;
 }
 
 static uint32_t in_chunk(const struct gt_link_store *s, uint32_t i) { return i & ((1u << s->shift) - 1); }
 
-struct gt_link_cols gt_links_room(struct gt_link_store *s, struct gt_links *l, int64_t start, uint32_t *n)
+/* Room behind the last record. start: NULL after an error. */
+static struct gt_link_cols room(struct gt_link_store *s, struct gt_links *l, int64_t start)
 {
-	uint32_t left = (1u << s->shift) - in_chunk(s, l->n);
-	struct gt_link_frame *f;
+	struct gt_link_frame *f = NULL;
 
 	if (l->n == UINT32_MAX)
 		gt_err_set(&s->err, -EOVERFLOW, "too many calls of one thread, or work of one stream");
-	if (!in_chunk(s, l->n) && add_chunk(s, l, start))
-		return (struct gt_link_cols){ 0 };
-	f = frame_of(s, l->chunks[l->n >> s->shift]);
+	if (in_chunk(s, l->n))
+		f = frame_of(s, l->chunks[l->n >> s->shift]);
+	else if (!add_chunk(s, l, start))
+		f = free_frame(s, l->chunks[l->n >> s->shift]);
 	if (!f)
 		return (struct gt_link_cols){ 0 };
-	f->dirty = true;
-	*n = left < UINT32_MAX - l->n ? left : UINT32_MAX - l->n;
+	f->used = f->dirty = true;
 	return cols_of(s, f, in_chunk(s, l->n));
 }
 
-void gt_links_took(struct gt_links *l, uint32_t n) { l->n += n; }
-
 void gt_links_add(struct gt_link_store *s, struct gt_links *l, const struct gt_link *one)
 {
-	uint32_t n;
-	struct gt_link_cols to = gt_links_room(s, l, one->start, &n);
+	struct gt_link_cols to = room(s, l, one->start);
 
 	if (!to.start)
 		return;
 	put(&to, one);
-	gt_links_took(l, 1);
+	l->n++;
+}
+
+void gt_links_put(struct gt_link_store *s, struct gt_links *l, const struct gt_link_cols *rows, uint32_t n)
+{
+	bool whole = s->packed && n == 1u << s->shift;
+	struct gt_link_cols to;
+
+	if (n > UINT32_MAX - l->n)
+		gt_err_set(&s->err, -EOVERFLOW, "too many calls of one thread, or work of one stream");
+	if (whole && !add_chunk(s, l, rows->start[0])) {	/* it need not be copied */
+		pack(s, l, s->nchunks - 1, rows);
+		l->n += n;
+	}
+	to = whole ? (struct gt_link_cols){ 0 } : room(s, l, rows->start[0]);
+	if (!to.start)
+		return;
+	memcpy(to.start, rows->start, n * sizeof(*to.start));
+	memcpy(to.end, rows->end, n * sizeof(*to.end));
+	memcpy(to.launch, rows->launch, n * sizeof(*to.launch));
+	memcpy(to.type, rows->type, n * sizeof(*to.type));
+	memcpy(to.by, rows->by, n * sizeof(*to.by));
+	if (to.new_end)
+		memset(to.new_end, 0, n * sizeof(*to.new_end));
+	l->n += n;
 }
 
 struct gt_link gt_links_get(struct gt_link_store *s, const struct gt_links *l, uint32_t i)
@@ -364,29 +390,39 @@ struct gt_links_near gt_links_around(struct gt_link_store *s, const struct gt_li
 	return near;
 }
 
-bool gt_links_gist(struct gt_link_store *s, const struct gt_links *l, uint32_t i, struct gt_link_gist *g)
+static bool has_gist(struct gt_link_store *s, uint32_t chunk, struct gt_link_gist *g)
 {
-	uint64_t at = have_gists(s) && !s->err.code ? s->packed->at[l->chunks[i >> s->shift]] : 0;
-	const uint8_t *packed = at ? packed_at(s, at, sizeof(*g)) : NULL;
+	const uint8_t *gist = s->gists && !s->err.code ? packed_of(s, s->gists, chunk) : NULL;
 
-	if (!packed)
+	if (!gist)
 		return false;
-	gist_at(packed, g);
-	return g->ntypes;
+	memcpy(g, gist, offsetof(struct gt_link_gist, types));
+	memcpy(g->types, gist + offsetof(struct gt_link_gist, types), gt_link_gist_bytes(g) - offsetof(struct gt_link_gist, types));
+	return true;
 }
 
-void gt_links_set(struct gt_link_store *s, const struct gt_links *l, uint32_t i, const struct gt_link *one)
+bool gt_links_gist(struct gt_link_store *s, const struct gt_links *l, uint32_t i, struct gt_link_gist *g)
+{
+	return has_gist(s, l->chunks[i >> s->shift], g) && g->ntypes;
+}
+
+void gt_links_set(struct gt_link_store *s, struct gt_links *l, uint32_t i, const struct gt_link *one)
 {
 	struct gt_link_frame *f = frame_of(s, l->chunks[i >> s->shift]);
 	struct gt_link_cols to;
+	struct gt_link_gist g;
 
 	if (!f)
 		return;
+	if (i == l->n - 1 && has_gist(s, f->chunk, &g))	/* the last chunk will be packed once more */
+		l->packed_end = g.before;
 	to = cols_of(s, f, in_chunk(s, i));
 	put(&to, one);
 	f->dirty = true;
 	if (s->packed)
 		s->packed->at[f->chunk] = 0;
+	if (s->gists)
+		s->gists->at[f->chunk] = 0;
 }
 
 uint32_t gt_links_until(struct gt_link_store *s, const struct gt_links *l, int64_t at)
@@ -431,6 +467,7 @@ void gt_link_store_release(struct gt_link_store *s)
 	free(s->frames);
 	free(s->frame_of);
 	release_packed(s->packed);
+	release_packed(s->gists);
 	if (s->record && s->fd >= 0)
 		close(s->fd);
 	*s = (struct gt_link_store){ .fd = -1 };

@@ -34,7 +34,7 @@ struct gt_link_store {
 	struct gt_link_frame *frames;	/* chunks in memory */
 	uint32_t *frame_of;		/* by chunk: 1 + its frame, 0: in the file */
 	size_t nframes, frames_cap, frame_of_cap;
-	struct gt_link_packed *packed;	/* complete chunks, in few bytes */
+	struct gt_link_packed *packed, *gists;	/* complete chunks, in few bytes, and their gists; or NULL */
 	uint32_t nchunks, hand;
 	size_t memory;			/* bytes of frames */
 	size_t record;			/* bytes that one takes */
@@ -48,9 +48,12 @@ void gt_link_store_init(struct gt_link_store *s, bool new_ends, uint32_t lines);
 static inline bool gt_link_store_failed(const struct gt_link_store *s) { return s->err.code; }
 /* one->start is not before that of the last one. */
 void gt_links_add(struct gt_link_store *s, struct gt_links *l, const struct gt_link *one);
-/* Room for some more records behind the last one, *n of them at most; gt_links_took says how many there are now. start: NULL after an error. */
-struct gt_link_cols gt_links_room(struct gt_link_store *s, struct gt_links *l, int64_t start, uint32_t *n);
-void gt_links_took(struct gt_links *l, uint32_t n);
+/* The same of many: n > 0 of them, no more than gt_links_left. `launch` may be the same column as `start`; new_end is not looked at. */
+void gt_links_put(struct gt_link_store *s, struct gt_links *l, const struct gt_link_cols *rows, uint32_t n);
+static inline uint32_t gt_links_left(const struct gt_link_store *s, const struct gt_links *l)	/* in its chunk, or the next one if it is full */
+{
+	return (1u << s->shift) - (l->n & ((1u << s->shift) - 1));
+}
 struct gt_link gt_links_get(struct gt_link_store *s, const struct gt_links *l, uint32_t i);		/* i < l->n */
 /* The records around i that stand beside one another in memory: those from `first` on. cols.start: NULL after an error. Borrowed until the
  * store is used again. */
@@ -67,7 +70,7 @@ static inline uint32_t gt_links_first(const struct gt_link_store *s, uint32_t i)
 /* What the chunk with record i says of itself. False: it is not complete, or does not say. Where the last record of the chunk before was
  * changed since, it does not know. */
 bool gt_links_gist(struct gt_link_store *s, const struct gt_links *l, uint32_t i, struct gt_link_gist *g);
-void gt_links_set(struct gt_link_store *s, const struct gt_links *l, uint32_t i, const struct gt_link *one);	/* start stays */
+void gt_links_set(struct gt_link_store *s, struct gt_links *l, uint32_t i, const struct gt_link *one);	/* start stays */
 /* How many records of the line start at `at` or before. */
 uint32_t gt_links_until(struct gt_link_store *s, const struct gt_links *l, int64_t at);
 void gt_links_release(struct gt_links *l);

@@ -133,6 +133,86 @@ static void chunks_say_what_is_in_them(void)
 	gt_link_store_release(&s);
 }
 
+/* ---- many at once ---- */
+
+#define MANY 20000u
+
+/* Rows of a line, some of which take longer than two seconds or begin as long after the one before. */
+struct many { int64_t start[MANY], end[MANY]; uint32_t type[MANY], by[MANY]; };
+
+static void make_many(struct many *m)
+{
+	int64_t at = -1000;
+
+	for (uint32_t i = 0; i < MANY; i++) {
+		uint32_t r = i * 2654435761u >> 7;
+
+		m->start[i] = at + (i % 5000 == 4000 ? 5000000000 : r % 3);
+		m->end[i] = m->start[i] + (i % 7000 == 6000 ? 3000000000 : i % 3 ? r % 100000 : 0);
+		m->type[i] = r % 5 * 256 + 1;
+		m->by[i] = 9;
+		at = m->end[i];
+	}
+}
+
+static bool same_line(struct gt_link_store *sa, const struct gt_links *a, struct gt_link_store *sb, const struct gt_links *b)
+{
+	struct gt_link_gist x, y;
+	bool ok = a->n == b->n;
+
+	for (uint32_t i = 0; i < a->n; i++) {
+		struct gt_link one = gt_links_get(sa, a, i), two = gt_links_get(sb, b, i);
+
+		ok &= !memcmp(&one, &two, sizeof(one));
+	}
+	for (uint32_t i = 0; i < a->n; i += gt_links_chunk(sa)) {
+		bool in_a = gt_links_gist(sa, a, i, &x), in_b = gt_links_gist(sb, b, i, &y);
+
+		ok &= in_a == in_b && (!in_a || !memcmp(&x, &y, gt_link_gist_bytes(&x)));
+	}
+	return ok;
+}
+
+/* Whole chunks, which go where they stay at once, and parts of some; now and then the last row is changed before the next one comes, which
+ * may be that of a whole chunk. */
+static void put_is_as_added(bool new_ends)
+{
+	static struct many m;
+	struct gt_links put = { 0 }, added = { 0 };
+	struct gt_link_store a, b;
+	uint32_t whole = 0;
+
+	make_many(&m);
+	gt_link_store_init(&a, new_ends, 1);
+	gt_link_store_init(&b, new_ends, 1);
+	for (uint32_t i = 0, turn = 0, n; i < MANY; i += n, turn++) {
+		uint32_t want = turn % 4 == 3 ? 700 : UINT32_MAX, left = gt_links_left(&a, &put);
+		const struct gt_link_cols rows = { m.start + i, m.end + i, m.start + i, NULL, m.type + i, m.by + i };
+		struct gt_link last;
+
+		n = want < left ? want : left;
+		n = n < MANY - i ? n : MANY - i;
+		whole += n == gt_links_chunk(&a);
+		gt_links_put(&a, &put, &rows, n);
+		for (uint32_t k = 0; k < n; k++)
+			gt_links_add(&b, &added, &(struct gt_link){ m.start[i + k], m.end[i + k], m.type[i + k], 9, m.start[i + k], 0 });
+		if (turn % 3)
+			continue;
+		last = gt_links_get(&a, &put, put.n - 1);
+		last.end += last.end < m.start[i + n - 1 + (i + n < MANY)];
+		gt_links_set(&a, &put, put.n - 1, &last);
+		gt_links_set(&b, &added, added.n - 1, &last);
+	}
+	CHECK(whole > 3 && put.n == MANY && same_line(&a, &put, &b, &added) && !gt_link_store_failed(&a));
+	gt_links_release(&put);
+	gt_links_release(&added);
+	gt_link_store_release(&a);
+	gt_link_store_release(&b);
+}
+
+static void many_are_as_one_by_one(void) { put_is_as_added(false); }
+static void many_with_new_ends(void) { put_is_as_added(true); }
+
 static void what_fits_needs_no_file(void)
 {
 	struct gt_links line = { 0 };
@@ -162,4 +242,5 @@ static void no_room_is_an_error(void)
 	gt_link_store_release(&s);
 }
 
-T_MAIN(T(small_records), T(with_new_ends), T(small_chunks), T(chunks_say_what_is_in_them), T(what_fits_needs_no_file), T(no_room_is_an_error))
+T_MAIN(T(small_records), T(with_new_ends), T(small_chunks), T(chunks_say_what_is_in_them), T(many_are_as_one_by_one), T(many_with_new_ends),
+       T(what_fits_needs_no_file), T(no_room_is_an_error))
