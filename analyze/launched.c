@@ -6,7 +6,7 @@
 #include "analyze/pick.h"
 #include "formats/base/buf.h"
 
-#define SEATS (2 * GT_LAUNCHED_KNOWN)
+#define SEATS (4 * GT_LAUNCHED_KNOWN)
 #define AHEAD 4			/* rows */
 
 /* What a moment has no room for: the launch of a row that waits for its turn. */
@@ -15,6 +15,7 @@ struct gt_launched_slot {
 	uint64_t correlation, graph;
 	uint32_t track;			/* GT_NONE: the launch is not known */
 	uint32_t hash;			/* of the launch */
+	uint8_t what;			/* enum gt_gpu_what, of the row */
 	bool in_graph, by_order;
 };
 struct gt_launched_known {
@@ -23,7 +24,7 @@ struct gt_launched_known {
 	uint32_t hash;
 	uint32_t older, newer;		/* by when work of it was met last */
 };
-/* Of a table that is never more than half full: the launch, if there is any, and its hash, so that most look-ups need no launch that is not
+/* Of a table that is never more than a quarter full: the launch, if there is any, and its hash, so that most look-ups need no launch that is not
  * the one looked for. */
 struct gt_launched_seat { uint32_t hash, launch; };	/* launch: 1 + its number; 0: free */
 
@@ -35,12 +36,12 @@ static uint32_t hash_of(const struct gt_launched_slot *s)
 }
 
 /* Of a type's rows in a run: their columns, and how many of them were met. */
-struct gt_launched_from { struct gt_launch_cols launch; const uint64_t *graph; uint32_t ngraph, met; bool in_graph; };
+struct gt_launched_from { struct gt_launch_cols launch; const uint64_t *graph; uint32_t ngraph, met; uint8_t what; bool in_graph; };
 
 static struct gt_launched_from columns_of(const struct gt_cols *cols, uint32_t code)
 {
 	const struct gt_type *type = gt_cols_type(cols, code);
-	struct gt_launched_from f = { .met = 0 };
+	struct gt_launched_from f = { .what = (uint8_t)gt_gpu_what(type) };
 
 	gt_launch_cols(&f.launch, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS | GT_LAUNCH_CORRELATION);
 	f.graph = gt_cols_role(cols, code, GT_R_GRAPH, &f.ngraph);
@@ -53,7 +54,7 @@ static void fill_slot(struct gt_launched *l, const struct gt_cols *cols, const s
 	struct gt_launch_call call;
 
 	*s = (struct gt_launched_slot){ .graph = from->met < from->ngraph ? from->graph[from->met] : 0, .track = GT_NONE,
-					.in_graph = from->in_graph };
+					.what = from->what, .in_graph = from->in_graph };
 	if (!gt_launch_of(&from->launch, cols->seg, from->met, &call))
 		return;
 	s->start = call.start;
@@ -106,9 +107,10 @@ static uint32_t next_seat(uint32_t at) { return (at + 1) % SEATS; }
 /* Who sits behind a free seat closer to where its hash leads moves there, so that nobody is looked for in vain. */
 static void leave_seat(struct gt_launched *l, uint32_t number)
 {
-	uint32_t free = l->known[number].hash % SEATS;
+	const uint32_t hash = l->known[number].hash;
+	uint32_t free = hash % SEATS;
 
-	while (l->seats[free].launch != number + 1)
+	while (l->seats[free].launch != number + 1 || l->seats[free].hash != hash)	/* a new one may have its number already */
 		free = next_seat(free);
 	for (uint32_t at = next_seat(free); l->seats[at].launch; at = next_seat(at))
 		if ((at - l->seats[at].hash) % SEATS >= (at - free) % SEATS) {
@@ -134,14 +136,18 @@ static void link_newest(struct gt_launched *l, struct gt_launched_known *k)
 	l->newest = i;
 }
 
-/* Room for one more launch: that of which nothing came for the longest time makes it. NULL with err filled in. */
-static struct gt_launched_known *make_room(struct gt_launched *l, struct gt_err *err)
+/* Room for one more launch, which takes the seat: that of which nothing came for the longest time makes it. NULL with err filled in. */
+static struct gt_launched_known *make_room(struct gt_launched *l, uint32_t hash, struct gt_launched_seat *seat, struct gt_err *err)
 {
-	struct gt_launched_known *k;
+	bool full = l->nknown == GT_LAUNCHED_KNOWN;
+	uint32_t number = full ? l->oldest : l->nknown;
+	struct gt_launched_known *k = &l->known[number];
 
-	if (l->nknown < GT_LAUNCHED_KNOWN)
-		return &l->known[l->nknown++];
-	k = &l->known[l->oldest];
+	*seat = (struct gt_launched_seat){ hash, number + 1 };
+	if (!full) {
+		l->nknown++;
+		return k;
+	}
 	if (l->done && l->done(l, &k->launch, err))
 		return NULL;
 	leave_seat(l, l->oldest);
@@ -170,15 +176,12 @@ static struct gt_launch *launch_of(struct gt_launched *l, const struct gt_launch
 		k = &l->known[l->seats[at].launch - 1];
 		unlink_age(l, k);
 	} else {
-		k = make_room(l, err);
+		k = make_room(l, hash, &l->seats[at], err);
 		if (!k)
 			return NULL;
 		*k = (struct gt_launched_known){ .launch = { .track = s->track, .start = s->start, .end = s->end,
 						 .work_start = INT64_MAX, .work_end = INT64_MIN },
 						 .correlation = s->correlation, .hash = hash };
-		for (at = hash % SEATS; l->seats[at].launch; at = next_seat(at))
-			;		/* who made room may have left one closer by */
-		l->seats[at] = (struct gt_launched_seat){ hash, (uint32_t)(k - l->known) + 1 };
 	}
 	link_newest(l, k);
 	return &k->launch;
@@ -203,10 +206,10 @@ static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
 	const struct gt_launched_slot *slot = gt_timeline_record(line, m->addr);
 	struct gt_launched_op op = { .seg = seg, .type_number = m->what, .track = m->place, .device = l->device[m->place],
 				     .type = m->what == GT_NONE ? NULL : &seg->types[m->what - l->order.types[seg->index]],
-				     .start = m->at, .end = m->end, .in_graph = slot->in_graph, .graph = slot->graph };
+				     .start = m->at, .end = m->end, .what = slot->what, .in_graph = slot->in_graph,
+				     .graph = slot->graph };
 
 	look_ahead(l, line, m->addr + AHEAD);
-	op.what = gt_gpu_what(op.type);
 	gt_extent_add(&l->windows[seg->index], m->at, m->end);
 	l->ops++;
 	if (slot->track == GT_NONE) {
