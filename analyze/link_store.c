@@ -34,7 +34,7 @@ struct gt_link_packed {			/* a number of bytes for each chunk */
 	uint8_t *slabs[SLABS];		/* the first ones; the last one is where the next chunk goes */
 	uint32_t last;			/* of these */
 	uint64_t end;			/* of all that was packed */
-	uint8_t *one;			/* what is packed, or was read from the file */
+	uint8_t *one;			/* what was read from the file */
 	int fd;				/* -1: not needed yet */
 };
 
@@ -110,7 +110,7 @@ static int slab_out(struct gt_link_store *s, struct gt_link_packed *p, uint64_t 
 	return rc < 0 ? cannot_write(s, rc) : 0;
 }
 
-/* Where n bytes go. NULL: an error. */
+/* Where n bytes go, at most. NULL: an error. */
 static uint8_t *packed_room(struct gt_link_store *s, struct gt_link_packed *p, size_t n)
 {
 	uint64_t slab = p->end / SLAB;
@@ -128,13 +128,9 @@ static uint8_t *packed_room(struct gt_link_store *s, struct gt_link_packed *p, s
 	return p->slabs[slab] + p->end % SLAB;
 }
 
-static void put_packed(struct gt_link_store *s, struct gt_link_packed *p, uint32_t chunk, const void *bytes, size_t n)
+/* Of the bytes for which there was room the first n are the chunk's. */
+static void took(struct gt_link_packed *p, uint32_t chunk, size_t n)
 {
-	uint8_t *to = packed_room(s, p, n);
-
-	if (!to)
-		return;
-	memcpy(to, bytes, n);
 	p->at[chunk] = p->end << SIZE_BITS | n;
 	p->end += n;
 }
@@ -155,20 +151,33 @@ static const uint8_t *packed_of(struct gt_link_store *s, struct gt_link_packed *
 	return NULL;
 }
 
+static void add_gist(struct gt_link_store *s, uint32_t chunk, const struct gt_link_gist *g)
+{
+	uint8_t *to = packed_room(s, s->gists, gt_link_gist_bytes(g));
+
+	if (!to)
+		return;
+	memcpy(to, g, gt_link_gist_bytes(g));
+	took(s->gists, chunk, gt_link_gist_bytes(g));
+}
+
 /* The chunk of the line that was completed last. */
 static void pack(struct gt_link_store *s, struct gt_links *l, uint32_t chunk, const struct gt_link_cols *rows)
 {
 	uint32_t n = 1u << s->shift;
+	uint8_t *to = packed_room(s, s->packed, GT_LINK_PACKED_MAX(n));
 	struct gt_link_adding adding;
 	struct gt_link_gist g;
 
+	if (!to)
+		return;
 	if (s->gists)
 		gt_link_gist_begin(&adding, l->chunks[0] == chunk ? INT64_MAX : l->packed_end);
-	put_packed(s, s->packed, chunk, s->packed->one, gt_link_pack(rows, n, s->packed->one, s->gists ? &adding : NULL));
+	took(s->packed, chunk, gt_link_pack(rows, n, to, s->gists ? &adding : NULL));
 	if (!s->gists)
 		return;
 	gt_link_gist_end(&adding, rows, n, &g);
-	put_packed(s, s->gists, chunk, &g, gt_link_gist_bytes(&g));
+	add_gist(s, chunk, &g);
 	l->packed_end = g.end;
 }
 
