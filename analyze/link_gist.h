@@ -14,7 +14,7 @@ struct gt_link_gist {
 	uint64_t longest, longest_gap;	/* ns: of a row, and between two, as the two below */
 	uint64_t between, gaps;		/* ns between rows, that before the first one included, and how often there is any */
 	bool in_turn;			/* rows follow one another, the first one follows `before`; else those of gaps mean nothing */
-	uint32_t ntypes;		/* 0: more than there is room for, or one that takes too long: nothing but the ends is known, then */
+	uint32_t ntypes;		/* 0: there is no room for them all, or a row lasts, or the next one waits, two seconds: only ends are known */
 	struct gt_link_gist_type { uint32_t type, n; uint64_t ns; } types[GT_LINK_GIST_TYPES];	/* n: rows that take time */
 };
 
