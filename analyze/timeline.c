@@ -11,29 +11,36 @@
 
 struct gt_timeline_run {	/* the moments of a block */
 	struct gt_moment *m;
+	const struct gt_moment *next, *end;	/* those that wait, once it is sealed */
 	uint8_t *records;
-	size_t n, next, cap, nrecords, records_cap;
+	size_t n, cap, nrecords, records_cap;
 	uint32_t place;			/* by_place: of all of them, or MANY */
 	struct gt_timeline_run *spare;
 };
 
-static bool before(const struct gt_timeline_place *a, const struct gt_timeline_place *b)
+static inline bool before(const struct gt_timeline_place *a, const struct gt_timeline_place *b)
 {
 	return a->at != b->at ? a->at < b->at : a->seq < b->seq;
 }
 
-static void sift_down(struct gt_timeline *t, size_t i)
+/* The first of the two below place i of n; 0: there is none. */
+static inline size_t first_below(const struct gt_timeline_place *heap, size_t n, size_t i)
 {
-	struct gt_timeline_place one = t->heap[i];
+	size_t child = 2 * i + 1;
 
-	for (size_t child; (child = 2 * i + 1) < t->nheap; i = child) {
-		if (child + 1 < t->nheap && before(&t->heap[child + 1], &t->heap[child]))
-			child++;
-		if (!before(&t->heap[child], &one))
-			break;
-		t->heap[i] = t->heap[child];
-	}
-	t->heap[i] = one;
+	if (child >= n)
+		return 0;
+	return child + 1 < n && before(&heap[child + 1], &heap[child]) ? child + 1 : child;
+}
+
+static inline void sift_down(struct gt_timeline_place *heap, size_t n)
+{
+	struct gt_timeline_place one = heap[0];
+	size_t i = 0;
+
+	for (size_t child; (child = first_below(heap, n, i)) && before(&heap[child], &one); i = child)
+		heap[i] = heap[child];
+	heap[i] = one;
 }
 
 static void sift_up(struct gt_timeline *t, size_t i)
@@ -101,7 +108,7 @@ static void done_with(struct gt_timeline *t, struct gt_timeline_run *run)
 		free_run(run);
 		return;
 	}
-	run->n = run->next = run->nrecords = 0;
+	run->n = run->nrecords = 0;
 	run->spare = t->spare;
 	t->spare = run;
 	t->nspare++;
@@ -167,6 +174,8 @@ static int seal(struct gt_timeline *t, struct gt_err *err)
 		return gt_err_set(err, -ENOMEM, "no memory to put %zu rows in order", run->n);
 	t->batch = NULL;
 	sort(run->m, run->n);
+	run->next = run->m;
+	run->end = run->m + run->n;
 	t->heap[t->nheap++] = (struct gt_timeline_place){ run->m[0].at, t->seq++, run };
 	sift_up(t, t->nheap - 1);
 	return 0;
@@ -177,7 +186,7 @@ static void drop_first(struct gt_timeline *t)
 	done_with(t, t->heap[0].run);
 	t->heap[0] = t->heap[--t->nheap];
 	if (t->nheap)
-		sift_down(t, 0);
+		sift_down(t->heap, t->nheap);
 }
 
 static bool same_place(const struct gt_timeline_run *a, const struct gt_timeline_run *b)
@@ -186,68 +195,68 @@ static bool same_place(const struct gt_timeline_run *a, const struct gt_timeline
 }
 
 /* Up to when the first run is handed out: at most the floor, or what another one has must come first. */
-static int64_t limit_of(const struct gt_timeline *t, int64_t floor)
+static inline int64_t limit_of(const struct gt_timeline *t, int64_t floor)
 {
 	bool by_place = t->by_place && t->nheap <= FEW && t->heap[0].at < floor;
-	size_t n = by_place || t->nheap < 3 ? t->nheap : 3;	/* else it is one of the heap's top's two children */
-	int64_t limit = floor;
+	size_t second = by_place ? 0 : first_below(t->heap, t->nheap, 0);
+	int64_t limit = second && t->heap[second].at < floor ? t->heap[second].at : floor;
 
-	for (size_t i = 1; i < n; i++)
-		if (t->heap[i].at < limit && (!by_place || same_place(t->heap[0].run, t->heap[i].run)))
+	for (size_t i = 1; by_place && i < t->nheap; i++)
+		if (t->heap[i].at < limit && same_place(t->heap[0].run, t->heap[i].run))
 			limit = t->heap[i].at;
 	return limit;
 }
 
 /* Hands out the first run as far as no other run has something earlier. */
-static int hand_out(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, void *arg, struct gt_err *err)
+static inline int hand_out(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, void *arg, struct gt_err *err)
 {
 	struct gt_timeline_run *run = t->heap[0].run;
-	const struct gt_moment *m = run->m + run->next, *end = run->m + run->n, *from = m;
-	int64_t limit = limit_of(t, floor), before = t->before.any ? t->before.at : INT64_MIN;
-	uint64_t late = 0;
-	int rc = 0;
+	const struct gt_moment *m = run->next, *end = run->end;
+	int64_t limit = limit_of(t, floor);
+	int rc;
 
 	t->records = run->records;
 	t->nrecords = run->nrecords;
 	do {
-		late += m->at < before;
+		t->late += m->at < t->before;
 		__builtin_prefetch(m + NEAR);
-		if (t->record_size)
-			__builtin_prefetch(run->records + (size_t)(m - run->m + NEAR) * t->record_size);
+		__builtin_prefetch(run->records + (size_t)(m - run->m + NEAR) * t->record_size);
+		t->held--;
 		rc = fn(arg, m++, err);
 	} while (!rc && m < end && m->at < limit);
-	t->late += late;
-	if (!t->last.any || m[-1].at > t->last.at)
-		t->last = (struct gt_timeline_last){ m[-1].at, true };
-	t->held -= (size_t)(m - from);
-	run->next += (size_t)(m - from);
+	t->last = m[-1].at > t->last ? m[-1].at : t->last;
+	run->next = m;
 	if (m == end) {
 		drop_first(t);
 	} else {
 		t->heap[0].at = m->at;
-		sift_down(t, 0);
+		sift_down(t->heap, t->nheap);
 	}
 	return rc;
 }
 
-int gt_timeline_advance(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, void *arg, struct gt_err *err)
+/* Runs take turns after a moment or two, so that all of it is one loop. */
+static int hand_out_all(struct gt_timeline *t, int64_t floor, size_t most, gt_timeline_fn *fn, void *arg, struct gt_err *err)
 {
 	int rc = seal(t, err);
 
-	while (!rc && t->nheap && (t->heap[0].at < floor || t->held > GT_TIMELINE_MAX))
+	if (!t->begun)
+		t->last = t->before = INT64_MIN;
+	t->begun = true;
+	while (!rc && t->nheap && (t->heap[0].at < floor || t->held > most))
 		rc = hand_out(t, floor, fn, arg, err);
 	t->before = t->last;
 	return rc;
 }
 
+int gt_timeline_advance(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, void *arg, struct gt_err *err)
+{
+	return hand_out_all(t, floor, GT_TIMELINE_MAX, fn, arg, err);
+}
+
 int gt_timeline_flush(struct gt_timeline *t, gt_timeline_fn *fn, void *arg, struct gt_err *err)
 {
-	int rc = seal(t, err);
-
-	while (!rc && t->nheap)
-		rc = hand_out(t, INT64_MAX, fn, arg, err);
-	t->before = t->last;
-	return rc;
+	return hand_out_all(t, INT64_MAX, 0, fn, arg, err);
 }
 
 void gt_timeline_release(struct gt_timeline *t)

@@ -35,8 +35,9 @@ struct gt_timeline {		/* zero-initialised is empty */
 	const uint8_t *records;		/* of the block whose moments are being handed out, and how many there are */
 	size_t nrecords;
 	size_t nheap, cap, nspare, held, record_size;
-	uint64_t late;		/* moments handed out after a later one */
-	struct gt_timeline_last { int64_t at; bool any; } last, before;	/* the greatest `at` handed out; by the end of the last advance */
+	uint64_t late;		/* moments that were handed out after a later one */
+	int64_t last, before;	/* the greatest `at` handed out, and by the end of the last advance, once it has begun */
+	bool begun;
 	uint64_t seq;
 };
 
