@@ -189,11 +189,14 @@ static inline __attribute__((always_inline)) void
 count_rows(struct gt_fold *f, const struct gt_cols *cols, bool coded, bool nested)
 {
 	struct acc *accs = f->accs;
+	const int64_t *durs = cols->dur;
+	const uint16_t *codes = cols->code;
+	const uint8_t *depths = cols->depth;
 
-	for (uint32_t i = 0; i < cols->n; i++) {
-		struct acc *a = coded ? &accs[cols->code[i]] : accs;
-		unsigned inner = nested && cols->depth[i];
-		int64_t dur = cols->dur[i];
+	for (size_t i = 0, n = cols->n; i < n; i++) {
+		struct acc *a = coded ? &accs[codes[i]] : accs;
+		unsigned inner = nested && depths[i];
+		int64_t dur = durs[i];
 		unsigned bucket = gt_hist_bucket(dur);
 		struct gt_hist_bucket *octave = a->hist->octave[bucket / GT_HIST_OCTAVE];
 

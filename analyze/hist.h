@@ -20,7 +20,7 @@ struct gt_hist { struct gt_hist_bucket *octave[GT_HIST_OCTAVES]; };	/* NULL: no 
 /* The bucket of a duration, v >= 0. */
 static inline unsigned gt_hist_bucket(int64_t v)
 {
-	unsigned shift = 57 - (unsigned)__builtin_clzll((uint64_t)v | GT_HIST_OCTAVE);
+	unsigned shift = (63u ^ (unsigned)__builtin_clzll((uint64_t)v | GT_HIST_OCTAVE)) - 6;	/* the xor is one with what clz is made of */
 
 	return (shift << 6) + (unsigned)(v >> shift);
 }
