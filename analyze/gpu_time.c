@@ -18,17 +18,6 @@ enum gt_gpu_what gt_gpu_what(const struct gt_type *type)
 	return type->category == GT_CAT_KERNEL ? GT_GPU_KERNEL : GT_GPU_OTHER;
 }
 
-void gt_union_add(struct gt_union *u, int64_t start, int64_t end)
-{
-	int64_t from = u->any && u->end > start ? u->end : start;
-
-	if (end > from)
-		u->ns = gt_sat_add(u->ns, (uint64_t)end - (uint64_t)from);
-	if (!u->any || end > u->end)
-		u->end = end;
-	u->any = true;
-}
-
 static void count(struct gt_gpu_place *p, enum gt_gpu_what what, const struct gt_moment *m, int64_t start, int64_t end)
 {
 	uint64_t *const counts[] = { &p->kernels, &p->copies, &p->sets, &p->others };

@@ -10,7 +10,17 @@
 #include "formats/base/map.h"
 
 struct gt_union { uint64_t ns; int64_t end; bool any; };	/* of intervals that come in order of their start */
-void gt_union_add(struct gt_union *u, int64_t start, int64_t end);
+static inline void gt_union_add(struct gt_union *u, int64_t start, int64_t end)
+{
+	int64_t from = u->any && u->end > start ? u->end : start;
+
+	if (end > from)
+		u->ns = gt_sat_add(u->ns, (uint64_t)end - (uint64_t)from);
+	if (!u->any || end > u->end)
+		u->end = end;
+	u->any = true;
+}
+
 /* The part of it before a time that is no earlier than the start of what was added last. ns. */
 static inline uint64_t gt_union_before(const struct gt_union *u, int64_t at)
 {

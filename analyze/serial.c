@@ -9,14 +9,20 @@
 #include "formats/gpu.h"
 
 struct held { uint64_t n, ns, copies; struct gt_example longest; };		/* of a pair */
+struct stream {
+	uint32_t track, type;
+	struct gt_union busy;
+	int64_t start;				/* that and the type: of its last operation */
+	uint32_t met;				/* a bit for each stream that it worked beside: they are no pair that counts, and not looked at */
+};
 struct gt_serial_device {
 	const struct gt_segment *seg;
 	uint32_t number;
-	struct gt_stream_pairs pairs;
-	struct held *held;			/* by pair */
-	size_t held_cap;
-	struct { int64_t start; uint32_t type; } last[GT_STREAM_PAIRS_MOST];	/* operation of each stream */
+	struct stream *streams;
+	struct held *held;			/* by pair: at gt_stream_pair_at() */
+	size_t n, streams_cap, held_cap;
 };
+_Static_assert(GT_STREAM_PAIRS_MOST <= 32, "a bit each");
 
 /* ---- operations ---- */
 
@@ -44,10 +50,10 @@ static size_t ended_last(const struct gt_serial_device *d, size_t but, int64_t a
 {
 	size_t best = SIZE_MAX;
 
-	for (size_t k = 0; k < d->pairs.n; k++) {
-		const struct gt_union *u = &d->pairs.streams[k].busy;
+	for (size_t k = 0; k < d->n; k++) {
+		const struct gt_union *u = &d->streams[k].busy;
 
-		if (k != but && u->any && u->end <= at && (best == SIZE_MAX || u->end > d->pairs.streams[best].busy.end))
+		if (k != but && u->any && u->end <= at && (best == SIZE_MAX || u->end > d->streams[best].busy.end))
 			best = k;
 	}
 	return best;
@@ -56,8 +62,9 @@ static size_t ended_last(const struct gt_serial_device *d, size_t but, int64_t a
 /* Was it held up by another stream? Mostly it began as soon as it was launched, or as its own stream was free: that is told first. */
 static void look(struct gt_serial_device *d, const struct gt_idle *s, size_t i, const struct gt_idle_op *op)
 {
-	const struct gt_union *own = &d->pairs.streams[i].busy;
+	const struct gt_union *own = &d->streams[i].busy;
 	int64_t ready = op->returned + GT_PROMPT_NS, end, wait, took = op->end - op->start;
+	const struct stream *other;
 	struct gt_example one;
 	struct held *h;
 	size_t k;
@@ -69,16 +76,34 @@ static void look(struct gt_serial_device *d, const struct gt_idle *s, size_t i, 
 	k = ended_last(d, i, op->start);
 	if (k == SIZE_MAX)
 		return;
-	end = d->pairs.streams[k].busy.end;
+	other = &d->streams[k];
+	end = other->busy.end;
 	wait = end - ready < took ? end - ready : took;
-	if (wait <= 0 || op->start - end > GT_PROMPT_NS || one_way(s, d->seg, op->type, d->last[k].type))
+	if (wait <= 0 || op->start - end > GT_PROMPT_NS || one_way(s, d->seg, op->type, other->type))
 		return;
 	h = &d->held[gt_stream_pair_at(i, k)];
 	h->n++;
 	h->ns = gt_sat_add(h->ns, (uint64_t)wait);
-	h->copies += is_kernel(s, d->seg, op->type) != is_kernel(s, d->seg, d->last[k].type);
-	one = (struct gt_example){ d->seg, ready > d->last[k].start ? ready : d->last[k].start, op->end, op->thread, op->type, d->number };
+	h->copies += is_kernel(s, d->seg, op->type) != is_kernel(s, d->seg, other->type);
+	one = (struct gt_example){ d->seg, ready > other->start ? ready : other->start, op->end, op->thread, op->type, d->number };
 	gt_example_keep_longest(&h->longest, &one);
+}
+
+/* Stream i works from start to end: beside which others? Of its own time what lies behind its end is new, and what begins later comes later,
+ * so all moments in which two work are met. */
+static void meet(struct gt_serial_device *d, size_t i, int64_t start, int64_t end)
+{
+	struct stream *own = &d->streams[i];
+	int64_t fresh = own->busy.any && own->busy.end > start ? own->busy.end : start;
+
+	for (size_t k = 0; k < d->n; k++) {
+		int64_t until = d->streams[k].busy.end < end ? d->streams[k].busy.end : end;
+
+		if (k == i || until <= fresh)
+			continue;
+		own->met |= 1u << k;
+		d->streams[k].met |= 1u << i;
+	}
 }
 
 static int make_room(struct gt_serial *x, const struct gt_idle *s, struct gt_err *err)
@@ -103,18 +128,27 @@ static struct gt_serial_device *device_of(struct gt_serial *x, const struct gt_i
 	return &x->devices[x->device[d->number] - 1];
 }
 
-static int add_stream(struct gt_serial *x, struct gt_serial_device *d, uint32_t number, uint32_t track, struct gt_err *err)
+/* A stream's first operation. It gets a place, if it is one of those whose pairs are looked at. */
+static __attribute__((noinline)) int see_stream(struct gt_serial *x, const struct gt_idle *s, const struct gt_idle_device *idle, uint32_t number,
+						struct gt_err *err)
 {
-	size_t n = d->pairs.n, first = n ? gt_stream_pair_at(0, n) : 0;
+	struct gt_serial_device *d;
+	size_t n, first;
 
+	if (!x->stream && make_room(x, s, err))
+		return err->code;
+	if (!(d = device_of(x, idle, err)))
+		return err->code;
+	n = d->n;
+	first = n ? gt_stream_pair_at(0, n) : 0;
 	if (n == GT_STREAM_PAIRS_MOST)
 		return 0;
-	x->stream[number] = gt_stream_pairs_add(&d->pairs, track, err);
-	if (!x->stream[number])
-		return err->code;
-	if (gt_grow(&d->held, &d->held_cap, first + n + 1, sizeof(*d->held)))
+	if (gt_grow(&d->streams, &d->streams_cap, n + 1, sizeof(*d->streams)) ||
+	    gt_grow(&d->held, &d->held_cap, first + n + 1, sizeof(*d->held)))
 		return gt_err_set(err, -ENOMEM, "no memory for the streams");
 	memset(d->held + first, 0, n * sizeof(*d->held));
+	d->streams[n] = (struct stream){ .track = number - s->order.tracks[d->seg->index] };
+	x->stream[number] = (uint32_t)++d->n;
 	return 0;
 }
 
@@ -123,20 +157,23 @@ int gt_serial_op(struct gt_serial *x, const struct gt_idle *s, const struct gt_i
 {
 	int64_t start = op->start > s->window->from ? op->start : s->window->from, end = op->end < s->window->to ? op->end : s->window->to;
 	struct gt_serial_device *mine;
+	struct stream *st;
 	size_t i;
 
-	if (!x->stream && make_room(x, s, err))
+	if ((!x->stream || !x->stream[op->stream]) && see_stream(x, s, d, op->stream, err))
 		return err->code;
-	mine = device_of(x, d, err);
-	if (!mine || (!x->stream[op->stream] && add_stream(x, mine, op->stream, op->stream - s->order.tracks[d->seg->index], err)))
-		return err->code;
-	if (!x->stream[op->stream])	/* beyond those whose pairs are looked at */
+	if (!x->stream[op->stream])
 		return 0;
 	i = x->stream[op->stream] - 1;
-	look(mine, s, i, op);
-	gt_stream_pairs_work(&mine->pairs, i, start, end);
-	mine->last[i].start = start;
-	mine->last[i].type = op->type;
+	mine = &x->devices[x->device[d->number] - 1];
+	st = &mine->streams[i];
+	if ((st->met | 1u << i) != UINT32_MAX >> (32 - mine->n)) {
+		look(mine, s, i, op);
+		meet(mine, i, start, end);
+	}
+	gt_union_add(&st->busy, start, end);
+	st->start = start;
+	st->type = op->type;
 	return 0;
 }
 
@@ -214,7 +251,7 @@ static void add_pair(const struct gt_serial_device *d, size_t a, size_t b, struc
 {
 	const struct held *h = &d->held[gt_stream_pair_at(a, b)];
 
-	if (h->n < GT_SERIAL_LOOP || d->pairs.pairs[gt_stream_pair_at(a, b)].both)
+	if (h->n < GT_SERIAL_LOOP || d->streams[a].met & 1u << b)
 		return;
 	to->pairs++;
 	to->n += h->n;
@@ -224,8 +261,8 @@ static void add_pair(const struct gt_serial_device *d, size_t a, size_t b, struc
 		return;
 	*most = h->ns;
 	to->seg = d->seg;
-	to->a = d->seg->tracks[d->pairs.streams[a].track].id;
-	to->b = d->seg->tracks[d->pairs.streams[b].track].id;
+	to->a = d->seg->tracks[d->streams[a].track].id;
+	to->b = d->seg->tracks[d->streams[b].track].id;
 	to->longest = h->longest;
 }
 
@@ -238,8 +275,8 @@ void gt_serial_add_up(const struct gt_serial *x, const struct gt_idle *s, struct
 		const struct gt_serial_device *d = &x->devices[x->device[s->devices[i].number] - 1];
 		uint64_t before = to->ns, busiest = 0, room = s->devices[i].window - s->devices[i].idle;
 
-		for (size_t k = 0; k < d->pairs.n; k++) {
-			busiest = d->pairs.streams[k].busy.ns > busiest ? d->pairs.streams[k].busy.ns : busiest;
+		for (size_t k = 0; k < d->n; k++) {
+			busiest = d->streams[k].busy.ns > busiest ? d->streams[k].busy.ns : busiest;
 			for (size_t a = 0; a < k; a++)
 				add_pair(d, a, k, to, &most);
 		}
@@ -251,7 +288,7 @@ void gt_serial_add_up(const struct gt_serial *x, const struct gt_idle *s, struct
 bool gt_serial_several(const struct gt_serial *x)
 {
 	for (size_t i = 0; i < x->n; i++)
-		if (x->devices[i].pairs.n > 1)
+		if (x->devices[i].n > 1)
 			return true;
 	return false;
 }
@@ -259,7 +296,7 @@ bool gt_serial_several(const struct gt_serial *x)
 void gt_serial_again(struct gt_serial *x)
 {
 	for (size_t i = 0; i < x->n; i++) {
-		gt_stream_pairs_release(&x->devices[i].pairs);
+		free(x->devices[i].streams);
 		free(x->devices[i].held);
 	}
 	free(x->devices);
