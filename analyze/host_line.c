@@ -4,7 +4,7 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define LONGEST ((int64_t)1 << 40)	/* ns that one stretch cannot have */
+#define LONGEST ((int64_t)1 << GT_HOST_NS_BITS)	/* ns that one stretch cannot have */
 #define COPIES 65536u			/* calls that copy pageable memory, the last ones of a line */
 
 /* The first stretch that ends behind `at`. What is asked for is near to what was asked before, so steps are made from there, each twice as
@@ -42,7 +42,7 @@ static int push(struct gt_host_list *to, int64_t start, int64_t end, uint32_t ty
 
 		if (gt_grow(&to->list, &to->cap, to->n + 1, sizeof(*to->list)))
 			return gt_err_set(err, -ENOMEM, "no memory for what threads did");
-		to->list[to->n++] = (struct gt_host_stretch){ .start = start, .ns = (uint64_t)ns, .type = type % GT_HOST_TYPES };
+		to->list[to->n++] = gt_host_stretch(start, ns, type % GT_HOST_TYPES);
 		++*kept;
 		start += ns;
 	}
@@ -59,7 +59,7 @@ static int too_much(struct gt_host_list *l, int64_t start, int64_t end, size_t *
 		return 0;
 	if (!last || end - last->start >= LONGEST)
 		return push(l, last ? known : start, end, 0, kept, err);
-	last->ns = (uint64_t)(end - last->start);
+	*last = gt_host_stretch(last->start, end - last->start, gt_host_type(last));
 	return 0;
 }
 
@@ -88,20 +88,20 @@ add_usual(struct gt_host_stretch *list, size_t n, const struct gt_host_run *run,
 	const uint8_t *restrict levels = run->levels;
 	const uint32_t *restrict types = run->types;
 	int64_t end = n ? gt_host_end(&list[n - 1]) : INT64_MIN;
-	uint32_t i = *from, rows = run->n;
+	size_t i = *from, rows = run->n - i < most - n ? run->n : i + (most - n);
 
-	for (; i < rows && n < most; i++) {
+	for (; i < rows; i++) {
 		uint32_t code = codes ? codes[i] : 0;
 		int64_t at = start[i], ns = dur[i];
 		bool has = (all || levels[code] == level) && ns;
 
-		if (__builtin_expect(has && (at < end || ns >= LONGEST), 0))
+		if (__builtin_expect((all || has) && (at < end || ns >= LONGEST), 0))
 			break;
-		list[n] = (struct gt_host_stretch){ .start = at, .ns = (uint64_t)ns, .type = types[code] };
+		list[n] = gt_host_stretch(at, ns, types[code]);
 		n += has;
-		end = has ? at + ns : end;
+		end = all || has ? at + ns : end;
 	}
-	*from = i;
+	*from = (uint32_t)i;
 	return n;
 }
 
@@ -166,33 +166,45 @@ int64_t gt_host_copy_of(const struct gt_host_line *l, int64_t call)
 
 /* ---- reading ---- */
 
+/* A level that has stretches, and the first that may cover what is left to cut. */
+struct cursor { enum gt_host_level level; const struct gt_host_stretch *next, *end; };
+
+static unsigned find_cursors(struct gt_host_line *l, int64_t from, struct cursor *cursors)
+{
+	unsigned n = 0;
+
+	for (int i = 0; i < GT_HOST_LEVELS; i++) {
+		struct gt_host_list *in = &l->level[i];
+
+		if (in->n)
+			cursors[n++] = (struct cursor){ (enum gt_host_level)i, in->list + first_behind(in, from), in->list + in->n };
+	}
+	return n;
+}
+
 int gt_host_cut(struct gt_host_line *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg, struct gt_err *err)
 {
-	size_t next[GT_HOST_LEVELS];
+	struct cursor cursors[GT_HOST_LEVELS], *end = cursors + find_cursors(l, from, cursors);
 	int rc = 0;
 
-	for (int i = 0; i < GT_HOST_LEVELS; i++)
-		next[i] = first_behind(&l->level[i], from);
 	while (!rc && from < to) {
+		enum gt_host_level level = GT_HOST_NOTHING;
 		const struct gt_host_stretch *s = NULL;
 		int64_t until = to;
-		int i;
 
-		for (i = 0; i < GT_HOST_LEVELS && !s; i++) {
-			const struct gt_host_list *in = &l->level[i];
-
-			while (next[i] < in->n && gt_host_end(&in->list[next[i]]) <= from)
-				next[i]++;
-			if (next[i] == in->n)
+		for (struct cursor *c = cursors; c < end && !s; c++) {
+			while (c->next < c->end && gt_host_end(c->next) <= from)
+				c->next++;
+			if (c->next == c->end)
 				continue;
-			if (in->list[next[i]].start <= from)
-				s = &in->list[next[i]];
-			else if (in->list[next[i]].start < until)
-				until = in->list[next[i]].start;
+			if (c->next->start <= from)
+				s = c->next, level = c->level;
+			else if (c->next->start < until)
+				until = c->next->start;
 		}
 		if (s && gt_host_end(s) < until)
 			until = gt_host_end(s);
-		rc = fn(arg, s ? (enum gt_host_level)(i - 1) : GT_HOST_NOTHING, s, from, until, err);
+		rc = fn(arg, level, s, from, until, err);
 		from = until;
 	}
 	return rc;

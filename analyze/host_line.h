@@ -22,8 +22,16 @@ enum gt_host_level {
 #define GT_HOST_MOST (5u << 19)		/* stretches kept at a time, of all lines: 40 MiB */
 #define GT_HOST_TYPES (1u << 24)	/* types that there may be */
 
-struct gt_host_stretch { int64_t start; uint64_t ns : 40, type : 24; };	/* type: the caller's number; what lasts for longer is several */
-static inline int64_t gt_host_end(const struct gt_host_stretch *s) { return s->start + (int64_t)s->ns; }
+/* The type is the caller's number; what lasts for longer is several. Both are one word and no bit-fields: 20 million of these are written. */
+struct gt_host_stretch { int64_t start; uint64_t word; };
+#define GT_HOST_NS_BITS 40
+static inline struct gt_host_stretch gt_host_stretch(int64_t start, int64_t ns, uint32_t type)
+{
+	return (struct gt_host_stretch){ start, (uint64_t)type << GT_HOST_NS_BITS | (uint64_t)ns };
+}
+static inline int64_t gt_host_ns(const struct gt_host_stretch *s) { return (int64_t)(s->word & ((1ull << GT_HOST_NS_BITS) - 1)); }
+static inline int64_t gt_host_end(const struct gt_host_stretch *s) { return s->start + gt_host_ns(s); }
+static inline uint32_t gt_host_type(const struct gt_host_stretch *s) { return (uint32_t)(s->word >> GT_HOST_NS_BITS); }
 struct gt_host_line {			/* zero-initialised: nothing is known of it */
 	struct gt_host_list { struct gt_host_stretch *list; size_t n, cap, near; } level[GT_HOST_LEVELS];
 	struct gt_host_copy { int64_t call, from; } *copies;	/* of pageable memory: when the call began, and when the copy did */

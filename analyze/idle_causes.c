@@ -165,19 +165,19 @@ static int in_call(struct gt_idle *s, const struct gt_host_stretch *h, const str
 		rc = gt_full_note(&s->full, s->cutting_thread, h->start, err);
 	while (!rc && from < to && s->full.known && gt_full_next(&s->full, s->cutting_thread, from, to, &t)) {
 		if (t.from > from)
-			rc = add_slice(s, GT_IDLE_CALL, h->type, from, t.from, err);
+			rc = add_slice(s, GT_IDLE_CALL, gt_host_type(h), from, t.from, err);
 		if (!rc)
-			rc = add_slice(s, GT_IDLE_FULL, h->type, t.from, t.to, err);
+			rc = add_slice(s, GT_IDLE_FULL, gt_host_type(h), t.from, t.to, err);
 		from = t.to;
 	}
-	return rc || from >= to ? rc : add_slice(s, GT_IDLE_CALL, h->type, from, to, err);
+	return rc || from >= to ? rc : add_slice(s, GT_IDLE_CALL, gt_host_type(h), from, to, err);
 }
 
 static int slice(void *arg, enum gt_host_level level, const struct gt_host_stretch *h, int64_t from, int64_t to, struct gt_err *err)
 {
 	struct gt_idle *s = arg;
 	const struct gt_segment *seg = s->cutting->seg;
-	uint32_t cause = GT_IDLE_OUTSIDE, type = h ? h->type : GT_NONE;
+	uint32_t cause = GT_IDLE_OUTSIDE, type = h ? gt_host_type(h) : GT_NONE;
 
 	s->cutting_in = h ? h->start : from;
 	switch (level) {
