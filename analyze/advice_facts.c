@@ -31,18 +31,25 @@ static void add_cause(struct gt_cause_facts *c, const struct gt_idle_slice *slic
 
 /* ---- gaps ---- */
 
+_Static_assert(GT_IDLE_CAUSE_COUNT <= 32, "a bit each");
+
+/* Of the gap at hand, for how long it had a cause. */
+static uint64_t of_gap(const struct gt_advice_facts *f, unsigned cause) { return f->gap.had & 1u << cause ? f->gap.causes[cause] : 0; }
+
+static void count_gap(struct gt_advice_facts *f)
+{
+	f->gaps.n++;
+	f->gaps.ns = gt_sat_add(f->gaps.ns, (uint64_t)(f->gap.at.to - f->gap.at.from));
+	gt_example_keep_longest(&f->gaps.longest, &f->gap.at);
+	for (unsigned c = 0; f->gaps.longest.from == f->gap.at.from && c < GT_IDLE_CAUSE_COUNT; c++)
+		f->gaps.cause = !c || of_gap(f, c) > of_gap(f, f->gaps.cause) ? c : f->gaps.cause;
+}
+
 static void close_gap(struct gt_advice_facts *f)
 {
-	int64_t ns = f->gap.at.to - f->gap.at.from, least = f->idle->asked.opt->gap_ns ? f->idle->asked.opt->gap_ns : GT_LARGE_GAP;
-
-	if (f->gap.at.seg && ns > least) {
-		f->gaps.n++;
-		f->gaps.ns = gt_sat_add(f->gaps.ns, (uint64_t)ns);
-		gt_example_keep_longest(&f->gaps.longest, &f->gap.at);
-		for (unsigned c = 0; f->gaps.longest.from == f->gap.at.from && c < GT_IDLE_CAUSE_COUNT; c++)
-			f->gaps.cause = !c || f->gap.causes[c] > f->gap.causes[f->gaps.cause] ? c : f->gaps.cause;
-	}
-	memset(&f->gap, 0, sizeof(f->gap));
+	if (f->gap.at.seg && f->gap.at.to - f->gap.at.from > f->least)
+		count_gap(f);
+	f->gap.at.seg = NULL;
 }
 
 static void add_to_gap(struct gt_advice_facts *f, const struct gt_idle_slice *slice)
@@ -55,11 +62,14 @@ static void add_to_gap(struct gt_advice_facts *f, const struct gt_idle_slice *sl
 		close_gap(f);
 		return;
 	}
-	if (!at->seg)
+	if (!at->seg) {
 		*at = (struct gt_example){ slice->seg, slice->from, slice->from, slice->thread, GT_NONE, slice->device };
+		f->gap.had = 0;
+	}
 	f->gap.nth = slice->gap;
 	at->to = slice->to;
-	f->gap.causes[slice->cause] += (uint64_t)(slice->to - slice->from);
+	f->gap.causes[slice->cause] = of_gap(f, slice->cause) + (uint64_t)(slice->to - slice->from);
+	f->gap.had |= 1u << slice->cause;
 }
 
 /* ---- slices and operations ---- */
@@ -162,6 +172,7 @@ static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
 void gt_advice_facts_init(struct gt_advice_facts *f, const struct gt_analysis_options *opt)
 {
 	f->idle = opt->idle;
+	f->least = opt->gap_ns ? opt->gap_ns : GT_LARGE_GAP;
 	gt_idle_listen(f->idle, &(struct gt_idle_listener){ .slice = on_slice, .op = on_op, .rows = on_rows, .again = on_again, .arg = f });
 }
 

@@ -31,8 +31,9 @@ struct gt_advice_facts {
 	struct gt_windowed windowed;
 	struct gt_leaks leaks;
 	struct gt_leaks_sum leak;		/* when it is finished */
-	/* the gap at hand: up to `at.to`, and for how long it had which cause */
-	struct { struct gt_example at; uint64_t nth, causes[GT_IDLE_CAUSE_COUNT]; } gap;
+	int64_t least;				/* ns: gaps are not counted up to that */
+	/* the gap at hand, if at.seg is not NULL: up to `at.to`, and for how long it had which cause, of those in `had` (bits) */
+	struct { struct gt_example at; uint64_t nth, causes[GT_IDLE_CAUSE_COUNT]; uint32_t had; } gap;
 };
 
 void gt_advice_facts_init(struct gt_advice_facts *f, const struct gt_analysis_options *opt);	/* which have idle time; it listens from now on */

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
-#include "formats/record.h"
 
 static bool same_call(const void *arg, uint32_t value, const void *key, size_t len)
 {
@@ -31,37 +30,15 @@ int gt_full_note(struct gt_full_queue *q, uint32_t thread, int64_t call, struct 
 	return 0;
 }
 
-/* The oldest start in a stream's ring goes for this one. */
-static int push(struct gt_full_stream *st, uint32_t room, int64_t start, struct gt_err *err)
+int gt_full_more(struct gt_full_stream *st, int64_t start, struct gt_err *err)
 {
 	size_t cap = st->cap;
 
-	if (st->n == room) {
-		st->starts[st->next] = start;
-		st->next = st->next + 1 < room ? st->next + 1 : 0;
-		return 0;
-	}
 	if (gt_grow(&st->starts, &cap, st->n + 1ul, sizeof(*st->starts)))
 		return gt_err_set(err, -ENOMEM, "no memory for streams");
 	st->cap = (uint32_t)cap;
 	st->starts[st->n++] = start;
 	return 0;
-}
-
-int gt_full_begins(const struct gt_full_queue *q, struct gt_full_stream *st, int64_t start, bool graph, struct gt_full_call by,
-		   int64_t returned, struct gt_full_time *time, struct gt_err *err)
-{
-	uint32_t room = q->room ? q->room : GT_QUEUE_FULL;
-	int64_t until = st->n == room ? st->starts[st->next] : INT64_MIN;
-
-	if (graph && st->n && by.thread != GT_NONE && st->thread == by.thread && st->call == by.call)	/* one more node of one launch */
-		return 0;
-	st->thread = by.thread;
-	st->call = by.call;
-	if (push(st, room, start, err))
-		return err->code;
-	*time = (struct gt_full_time){ by.call, until < returned ? until : returned, by.thread };
-	return by.thread != GT_NONE && time->to > time->from;
 }
 
 int gt_full_keep(struct gt_full_queue *q, const struct gt_full_time *time, bool asked, struct gt_err *err)

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include "formats/base/err.h"
 #include "formats/base/map.h"
+#include "formats/record.h"
 
 #define GT_QUEUE_FULL 1022u		/* an H200 holds 1,022 to 1,024 in a channel */
 #define GT_QUEUE_NOTED (1u << 19)	/* calls, and times, that are kept at most: 20 MiB; those beyond are calls like all others */
@@ -33,10 +34,30 @@ struct gt_full_queue {			/* zero-initialised */
 
 /* A part of a gap is in this call. 0 or -ENOMEM. */
 int gt_full_note(struct gt_full_queue *q, uint32_t thread, int64_t call, struct gt_err *err);
+int gt_full_more(struct gt_full_stream *st, int64_t start, struct gt_err *err);	/* for the one below: there is room for this start, too */
+
 /* An operation of the stream begins; by the call [launched, returned) of `thread`, or GT_NONE: that is not known. 1: the call was held
  * up, *time says when; 0: it was not; or -ENOMEM. */
-int gt_full_begins(const struct gt_full_queue *q, struct gt_full_stream *st, int64_t start, bool graph, struct gt_full_call by,
-		   int64_t returned, struct gt_full_time *time, struct gt_err *err);
+static inline int gt_full_begins(const struct gt_full_queue *q, struct gt_full_stream *st, int64_t start, bool graph, struct gt_full_call by,
+				 int64_t returned, struct gt_full_time *time, struct gt_err *err)
+{
+	uint32_t room = q->room ? q->room : GT_QUEUE_FULL;
+	int64_t until = INT64_MIN;
+
+	if (graph && st->n && by.thread != GT_NONE && st->thread == by.thread && st->call == by.call)	/* one more node of one launch */
+		return 0;
+	st->thread = by.thread;
+	st->call = by.call;
+	if (st->n == room) {		/* the oldest start in a stream's ring goes for this one */
+		until = st->starts[st->next];
+		st->starts[st->next] = start;
+		st->next = st->next + 1 < room ? st->next + 1 : 0;
+	} else if (gt_full_more(st, start, err)) {
+		return err->code;
+	}
+	*time = (struct gt_full_time){ by.call, until < returned ? until : returned, by.thread };
+	return by.thread != GT_NONE && time->to > time->from;
+}
 /* It is kept if its call was noted, or if somebody will ask. 0 or -ENOMEM. */
 int gt_full_keep(struct gt_full_queue *q, const struct gt_full_time *time, bool asked, struct gt_err *err);
 void gt_full_know(struct gt_full_queue *q);	/* no more operations: the times are known from now on */

@@ -1,9 +1,10 @@
 /* Moments into windows, devices and gaps.
  *
- * GPU operations go through a timeline (in_time.h), so that they come here in order of their start; each device has a sweep
- * (sweep.h) over what it runs. What threads do needs no such order: a thread's calls come in order anyway, and they are kept
- * from where the oldest gap that may still be cut begins. When an operation starts, all calls that began before have been seen,
- * for blocks come by their first row. */
+ * GPU operations go through a timeline (in_time.h), so that they come here in order of their start. When one begins, all that may run
+ * by then have begun, so what their device did since the operation before follows from how far each kind of work reaches, and of the names
+ * the one that reaches furthest and the rest: no list of what runs is needed. What threads do needs no such order: a thread's calls come in
+ * order anyway, and they are kept from where the oldest gap that may still be cut begins. When an operation starts, all calls that began
+ * before have been seen, for blocks come by their first row. */
 #include "analyze/idle.h"
 
 #include <stdlib.h>
@@ -57,13 +58,6 @@ static const struct gt_idle_type *type_of(struct gt_idle *s, const struct gt_seg
 
 /* ---- time ---- */
 
-static int64_t clip(const struct gt_idle *s, int64_t at)
-{
-	return at < s->window->from ? s->window->from : at > s->window->to ? s->window->to : at;
-}
-
-struct swept { struct gt_idle *s; struct gt_idle_device *d; };
-
 /* Stretches of one thing lie side by side. */
 static void talks(struct gt_idle_device *d, int64_t from, int64_t to)
 {
@@ -72,22 +66,43 @@ static void talks(struct gt_idle_device *d, int64_t from, int64_t to)
 		d->talk = d->talking;
 }
 
-static void on_stretch(void *arg, const struct gt_sweep *sweep, int64_t from, int64_t to)
+/* Nothing more begins before `to`: the time up to it goes into the figures. A moment is of the first kind that reaches beyond it; and one
+ * name runs alone from where all others have ended. */
+static void go_to(struct gt_idle *s, struct gt_idle_device *d, int64_t to)
 {
-	struct swept *w = arg;
-	uint64_t ns = (uint64_t)(clip(w->s, to) - clip(w->s, from));
+	struct gt_idle_running *r = &d->running;
+	int64_t at = r->at > s->window->from ? r->at : s->window->from, alone = r->others > at ? r->others : at;
 
-	if (!sweep->n || !ns)
-		return;
-	for (unsigned k = 0; k < GT_WORK_KINDS; k++)
-		if (sweep->active[k]) {
-			w->d->kind[k] = gt_sat_add(w->d->kind[k], ns);
-			if (k == GT_WORK_COMMUNICATION)
-				talks(w->d, clip(w->s, from), clip(w->s, to));
-			break;
-		}
-	if (sweep->distinct == 1)
-		w->s->names[sweep->ids].exposed = gt_sat_add(w->s->names[sweep->ids].exposed, ns);
+	r->at = to > r->at ? to : r->at;
+	to = to < s->window->to ? to : s->window->to;
+	if (r->last > alone && to > alone) {
+		uint64_t *exposed = &s->names[r->name].exposed;
+
+		*exposed = gt_sat_add(*exposed, (uint64_t)(r->last < to ? r->last : to) - (uint64_t)alone);
+	}
+	for (unsigned k = 0; k < GT_WORK_KINDS; k++) {
+		int64_t end = r->kinds[k] < to ? r->kinds[k] : to;
+
+		if (end <= at)
+			continue;
+		d->kind[k] = gt_sat_add(d->kind[k], (uint64_t)end - (uint64_t)at);
+		if (k == GT_WORK_COMMUNICATION)
+			talks(d, at, end);
+		at = end;
+	}
+}
+
+/* An operation that has begun runs until then. */
+static void runs(struct gt_idle_running *r, int64_t end, uint32_t kind, uint32_t name)
+{
+	r->kinds[kind] = end > r->kinds[kind] ? end : r->kinds[kind];
+	if (name != r->name && end > r->last) {
+		r->others = r->last;
+		r->name = name;
+	} else if (name != r->name) {
+		r->others = end > r->others ? end : r->others;
+	}
+	r->last = end > r->last ? end : r->last;
 }
 
 static int commit(struct gt_idle *s, struct gt_idle_device *d, struct gt_err *err)
@@ -100,7 +115,7 @@ static int commit(struct gt_idle *s, struct gt_idle_device *d, struct gt_err *er
 
 /* ---- operations ---- */
 
-static struct gt_idle_device *device_of(struct gt_idle *s, uint32_t stream, int64_t start)
+static struct gt_idle_device *find_device(struct gt_idle *s, uint32_t stream, int64_t start)
 {
 	uint32_t number = s->device_of[stream], track = number - s->order.tracks[s->seg->index];
 	struct gt_idle_device *d;
@@ -111,21 +126,26 @@ static struct gt_idle_device *device_of(struct gt_idle *s, uint32_t stream, int6
 		return NULL;
 	d = &s->devices[s->ndevices];
 	*d = (struct gt_idle_device){ .seg = s->seg, .track = track, .number = number, .before = GT_NONE,
-				      .process = gt_places_slot(&s->places, s->seg, track), .busy_to = s->window->from, .sweep = { .at = start } };
+				      .process = gt_places_slot(&s->places, s->seg, track), .busy_to = s->window->from,
+				      .running = { start, { start, start, start }, start, start, GT_NONE } };
 	d->first = !s->processes[d->process].works;
 	s->processes[d->process].works = true;
 	s->slot_of_device[number] = (uint32_t)++s->ndevices;
 	return d;
 }
 
-/* Its first operation: of which process is it? */
-static void see_stream(struct gt_idle *s, struct gt_idle_device *d, struct gt_idle_stream *st, uint32_t number)
+/* A stream's first operation: which device is it of, and which process? */
+static int see_stream(struct gt_idle *s, struct gt_idle_stream *st, uint32_t number, int64_t start, struct gt_err *err)
 {
 	uint32_t process = gt_places_slot(&s->places, s->seg, number - s->order.tracks[s->seg->index]);
+	struct gt_idle_device *d = find_device(s, number, start);
 
-	st->seen = true;
+	if (!d)
+		return gt_err_set(err, -ENOMEM, "no memory for GPUs");
+	st->slot = s->slot_of_device[d->number];
 	d->shared |= process != d->process;
 	s->processes[process].works = true;
+	return 0;
 }
 
 static struct gt_idle_stream *stream_of(struct gt_idle *s, uint32_t number)
@@ -188,7 +208,7 @@ static void add_launch(struct gt_idle *s, const struct gt_moment *m, struct gt_i
 
 	if (!m->addr)
 		return;
-	l = gt_timeline_record(&s->order.lines[s->seg->index], m->addr - 1);
+	l = gt_timeline_record(s->timeline, m->addr - 1);
 	op->joined = true;
 	op->thread = gt_in_time_track(&s->order, s->seg, l->track);
 	op->launched = l->start;
@@ -207,7 +227,7 @@ static int add_op(struct gt_idle *s, struct gt_idle_device *d, const struct gt_i
 		d->next = *op;
 	if (rc)
 		return rc;
-	gt_sweep_to(&d->sweep, op->start, on_stretch, &(struct swept){ s, d });
+	go_to(s, d, op->start);
 	if (!d->closing && op->start > d->busy_to) {
 		d->closing = true;
 		d->gap_from = d->busy_to;
@@ -219,7 +239,8 @@ static int add_op(struct gt_idle *s, struct gt_idle_device *d, const struct gt_i
 	d->busy_to = op->end > d->busy_to ? op->end : d->busy_to;
 	name->count++;
 	name->total = gt_sat_add(name->total, (uint64_t)(op->end - op->start));
-	return gt_sweep_add(&d->sweep, op->end, type->kind, type->name, err);
+	runs(&d->running, op->end, type->kind, type->name);
+	return 0;
 }
 
 /* Was the call that launched it held up by a full queue, while a GPU did nothing whose gap is yet to be cut? */
@@ -235,7 +256,7 @@ static int find_held(struct gt_idle *s, struct gt_idle_stream *st, const struct 
 	return rc > 0 ? gt_full_keep(&s->full, &t, asked, err) : rc;
 }
 
-static int on_operation(struct gt_idle *s, const struct gt_moment *m, struct gt_idle_stream *st, struct gt_err *err)
+static inline int on_operation(struct gt_idle *s, const struct gt_moment *m, struct gt_idle_stream *st, struct gt_err *err)
 {
 	const struct gt_idle_type *type = type_of(s, s->seg, m->what);
 	struct gt_idle_op op = { .start = m->at, .end = m->end, .stream = m->place, .type = m->what, .thread = GT_NONE };
@@ -258,13 +279,11 @@ static int on_operation(struct gt_idle *s, const struct gt_moment *m, struct gt_
 			return err->code;
 	}
 	gt_extent_add(s->window, m->at, m->end);
-	d = device_of(s, m->place, m->at);
-	if (!d)
-		return gt_err_set(err, -ENOMEM, "no memory for GPUs");
-	if (!st->seen)
-		see_stream(s, d, st, m->place);
-	for (unsigned k = 0; k < s->nlisteners; k++)
-		if (s->listeners[k].op && s->listeners[k].op(s->listeners[k].arg, d, &op, err))
+	if (!st->slot && see_stream(s, st, m->place, m->at, err))
+		return err->code;
+	d = &s->devices[st->slot - 1];
+	for (const struct gt_idle_listener *l = s->listeners; l < s->listeners + s->nlisteners; l++)
+		if (l->op && l->op(l->arg, d, &op, err))
 			return err->code;
 	return add_op(s, d, &op, type, err);
 }
@@ -289,6 +308,7 @@ static void open_segment(struct gt_idle *s, const struct gt_segment *seg)
 	s->first_device = s->ndevices;
 	s->calls = gt_recorded_in(seg, GT_LAYER_API) || gt_recorded_in(seg, GT_LAYER_RUNTIME);
 	s->window = &s->windows[seg->index];
+	s->timeline = &s->order.lines[seg->index];
 	gt_extent_open(s->window, s->asked.opt, seg);
 	s->begun = 0;
 }
@@ -297,8 +317,7 @@ static int close_device(struct gt_idle *s, struct gt_idle_device *d, struct gt_e
 {
 	int rc = commit(s, d, err);
 
-	gt_sweep_out(&d->sweep, on_stretch, &(struct swept){ s, d });
-	gt_sweep_release(&d->sweep);
+	go_to(s, d, INT64_MAX);
 	d->gap_before = d->before;
 	if (!rc)
 		rc = gt_idle_close_gap(s, d, d->busy_to, s->window->to, NULL, err);
@@ -471,8 +490,10 @@ int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysi
 
 void gt_idle_listen(struct gt_idle *s, const struct gt_idle_listener *l)
 {
-	if (s->nlisteners < GT_IDLE_LISTENERS)
-		s->listeners[s->nlisteners++] = *l;
+	if (s->nlisteners == GT_IDLE_LISTENERS)
+		return;
+	s->listeners[s->nlisteners++] = *l;
+	s->gaps_heard |= l->gap != NULL;
 }
 
 static int by_number(const void *pa, const void *pb)
@@ -505,7 +526,7 @@ static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
 /* Now that it is known which calls were held up by a full queue. */
 static int read_again(struct gt_idle *s, struct gt_err *err)
 {
-	struct gt_idle kept = { .nlisteners = s->nlisteners, .full = s->full, .asked = s->asked };
+	struct gt_idle kept = { .nlisteners = s->nlisteners, .gaps_heard = s->gaps_heard, .full = s->full, .asked = s->asked };
 	struct gt_asked asked = s->asked;
 	struct gt_filter filter = asked.opt->filter;
 	int rc;
@@ -566,8 +587,6 @@ void gt_idle_release(struct gt_idle *s)
 		free(s->lines[i]);
 		free_stream(s->streams[i]);
 	}
-	for (size_t i = 0; i < s->ndevices; i++)
-		gt_sweep_release(&s->devices[i].sweep);
 	gt_map_release(&s->sums_map);
 	gt_name_ids_release(&s->ids);
 	gt_full_release(&s->full);

@@ -19,7 +19,6 @@
 #include "analyze/name_ids.h"
 #include "analyze/places.h"
 #include "analyze/report.h"
-#include "analyze/sweep.h"
 #include "analyze/work_kind.h"
 
 #define GT_IDLE_CAUSES(X)	/* enum, key in json, words */ \
@@ -74,7 +73,12 @@ struct gt_idle_device {
 	struct gt_idle_time talking;	/* the last of the former */
 	bool first;			/* of its process */
 	bool shared;			/* by other processes */
-	struct gt_sweep sweep;
+	struct gt_idle_running {
+		int64_t at;		/* up to where its time is in the figures */
+		int64_t kinds[GT_WORK_KINDS];	/* the latest end of an operation of that kind */
+		int64_t last, others;	/* the latest end of all; of those with another name than that one has */
+		uint32_t name;		/* which is this */
+	} running;
 	bool closing;			/* a gap that `next` ends, unless another one begins at the same time */
 	int64_t gap_from, busy_to;
 	uint32_t gap_before, before;
@@ -126,18 +130,20 @@ struct gt_idle {
 	size_t nnames, names_cap;
 	struct gt_idle_listener listeners[GT_IDLE_LISTENERS];
 	unsigned nlisteners;
+	bool gaps_heard;			/* by one of them */
 	struct gt_full_queue full;		/* its room may be set after init */
 	uint64_t begun;				/* operations of the recording at hand, so far */
 	uint64_t ops, unjoined;			/* operations; those that no known call launched */
 	struct gt_extent *windows;		/* by segment; not opened: it has no rows */
 	/* the rest is private */
 	struct gt_map sums_map;
+	uint32_t last_sum[GT_IDLE_CAUSE_COUNT];	/* in sums; to look at first */
 	struct gt_name_ids ids;			/* of names */
 	uint32_t *device_of, *slot_of_device;	/* by track number: its device's; 1 + index into devices */
 	struct gt_idle_type { uint32_t name; uint8_t kind; bool known, pageable, graph; } *types;	/* by type number */
 	struct gt_host_line **lines;		/* by track number; NULL: nothing of it is kept */
-	/* likewise; waits: when it was told to wait, by time, that no operation was launched behind so far */
-	struct gt_idle_stream { int64_t last_launch, *waits; size_t first, nwaits, cap; struct gt_full_stream full; bool seen; } **streams;
+	/* likewise; waits: when it was told to wait, by time, that no operation was launched behind so far; slot: its device's, or 0 */
+	struct gt_idle_stream { int64_t last_launch, *waits; size_t first, nwaits, cap; struct gt_full_stream full; uint32_t slot; } **streams;
 	/* of the block at hand: levels by code, and which there are; numbers of types by code */
 	uint8_t *levels;
 	uint32_t present;
@@ -157,6 +163,7 @@ struct gt_idle {
 	uint64_t block;
 	size_t first_device;			/* of the segment at hand */
 	struct gt_extent *window;		/* its own, among all */
+	const struct gt_timeline *timeline;	/* likewise */
 	/* the gap at hand */
 	struct gt_idle_part { uint32_t cause, type; int64_t ns; } *parts;
 	size_t nparts, parts_cap;

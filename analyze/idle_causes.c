@@ -44,31 +44,49 @@ static struct gt_idle_sum *find_sum(struct gt_idle *s, uint32_t cause, uint32_t 
 	uint64_t key = (uint64_t)cause << 32 | type, hash = gt_hash_u64(key);
 	uint32_t i = gt_map_get(&s->sums_map, hash, same_sum, s, &key, sizeof(key));
 
-	if (i != UINT32_MAX)
-		return &s->sums[i];
-	if (gt_grow(&s->sums, &s->sums_cap, s->nsums + 1, sizeof(*s->sums)) || gt_map_add(&s->sums_map, hash, (uint32_t)s->nsums))
-		return NULL;
-	s->sums[s->nsums] = (struct gt_idle_sum){ .cause = cause, .type = type };
-	return &s->sums[s->nsums++];
+	if (i == UINT32_MAX) {
+		if (gt_grow(&s->sums, &s->sums_cap, s->nsums + 1, sizeof(*s->sums)) || gt_map_add(&s->sums_map, hash, (uint32_t)s->nsums))
+			return NULL;
+		i = (uint32_t)s->nsums++;
+		s->sums[i] = (struct gt_idle_sum){ .cause = cause, .type = type };
+	}
+	s->last_sum[cause] = i;
+	return &s->sums[i];
+}
+
+/* The sum of a part: mostly that of the last part of this cause. */
+static inline struct gt_idle_sum *sum_of(struct gt_idle *s, uint32_t cause, uint32_t type)
+{
+	struct gt_idle_sum *last = &s->sums[s->last_sum[cause]];
+
+	return s->nsums && last->cause == cause && last->type == type ? last : find_sum(s, cause, type);
+}
+
+static void tell_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to)
+{
+	struct gt_idle_slice one = { s->cutting->seg, s->cutting->number, s->cutting_thread, cause, type, from, to, s->cutting_in,
+				     s->cutting->gaps, s->cutting_inner, s->cutting_unsure };
+
+	for (const struct gt_idle_listener *l = s->listeners; l < s->listeners + s->nlisteners; l++)
+		if (l->slice)
+			l->slice(l->arg, &one);
 }
 
 /* A slice of the gap at hand, whose parts are few. */
 static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to, struct gt_err *err)
 {
-	size_t i = 0;
+	struct gt_idle_part *p = s->parts, *end = s->parts + s->nparts;
 
-	for (unsigned k = 0; k < s->nlisteners; k++)
-		if (s->listeners[k].slice)
-			s->listeners[k].slice(s->listeners[k].arg, &(struct gt_idle_slice){ s->cutting->seg, s->cutting->number,
-					      s->cutting_thread, cause, type, from, to, s->cutting_in, s->cutting->gaps, s->cutting_inner, s->cutting_unsure });
-	while (i < s->nparts && (s->parts[i].cause != cause || s->parts[i].type != type))
-		i++;
-	if (i == s->nparts) {
-		if (gt_grow(&s->parts, &s->parts_cap, s->nparts + 1, sizeof(*s->parts)))
+	tell_slice(s, cause, type, from, to);
+	while (p < end && (p->cause != cause || p->type != type))
+		p++;
+	if (p == end) {
+		if (s->nparts == s->parts_cap && gt_grow(&s->parts, &s->parts_cap, s->nparts + 1, sizeof(*s->parts)))
 			return gt_err_set(err, -ENOMEM, "no memory for a gap");
-		s->parts[s->nparts++] = (struct gt_idle_part){ cause, type, 0 };
+		p = &s->parts[s->nparts++];
+		*p = (struct gt_idle_part){ cause, type, 0 };
 	}
-	s->parts[i].ns += to - from;
+	p->ns += to - from;
 	return 0;
 }
 
@@ -116,7 +134,7 @@ static size_t first_loss(struct gt_idle *s, int64_t at)
 }
 
 /* [from, to) had this cause, but where records were lost. */
-static int add_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to, struct gt_err *err)
+static int add_unsure(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to, struct gt_err *err)
 {
 	int rc = 0;
 
@@ -135,6 +153,11 @@ static int add_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t f
 		from = until;
 	}
 	return rc || from >= to ? rc : add_part(s, cause, type, from, to, err);
+}
+
+static int add_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to, struct gt_err *err)
+{
+	return s->nlosses ? add_unsure(s, cause, type, from, to, err) : add_part(s, cause, type, from, to, err);
 }
 
 /* ---- slices ---- */
@@ -228,13 +251,10 @@ static bool better(const struct gt_idle_part *a, const struct gt_idle_part *b)
 	return a->cause != b->cause ? a->cause < b->cause : a->type < b->type;
 }
 
-static int add_parts(struct gt_idle *s, struct gt_idle_device *d, struct gt_idle_gap *gap, struct gt_err *err)
+static int add_parts(struct gt_idle *s, struct gt_idle_device *d, struct gt_err *err)
 {
-	const struct gt_idle_part *most = &s->parts[0];
-
-	for (size_t i = 0; i < s->nparts; i++) {
-		const struct gt_idle_part *p = &s->parts[i];
-		struct gt_idle_sum *sum = find_sum(s, p->cause, p->type);
+	for (const struct gt_idle_part *p = s->parts; p < s->parts + s->nparts; p++) {
+		struct gt_idle_sum *sum = sum_of(s, p->cause, p->type);
 
 		if (!sum)
 			return gt_err_set(err, -ENOMEM, "no memory for causes");
@@ -242,13 +262,23 @@ static int add_parts(struct gt_idle *s, struct gt_idle_device *d, struct gt_idle
 		sum->gaps++;
 		sum->longest = p->ns > sum->longest ? p->ns : sum->longest;
 		d->cause[p->cause] = gt_sat_add(d->cause[p->cause], (uint64_t)p->ns);
-		most = better(p, most) ? p : most;
 	}
-	gap->cause = (enum gt_idle_cause)most->cause;
-	gap->type = most->type;
-	gap->slice = most->ns;
+	return 0;
+}
+
+static int tell_gap(struct gt_idle *s, const struct gt_idle_device *d, int64_t from, int64_t to, const struct gt_idle_op *next, struct gt_err *err)
+{
+	struct gt_idle_gap gap = { .device = d->number, .seg = d->seg, .before = d->gap_before, .from = from, .to = to };
+	const struct gt_idle_part *most = &s->parts[0];
+
+	gap.next = next ? *next : (struct gt_idle_op){ .start = INT64_MAX, .type = GT_NONE, .thread = GT_NONE };
+	for (const struct gt_idle_part *p = s->parts; p < s->parts + s->nparts; p++)
+		most = better(p, most) ? p : most;
+	gap.cause = (enum gt_idle_cause)most->cause;
+	gap.type = most->type;
+	gap.slice = most->ns;
 	for (unsigned k = 0; k < s->nlisteners; k++)
-		if (s->listeners[k].gap && s->listeners[k].gap(s->listeners[k].arg, gap, err))
+		if (s->listeners[k].gap && s->listeners[k].gap(s->listeners[k].arg, &gap, err))
 			return err->code;
 	return 0;
 }
@@ -256,18 +286,16 @@ static int add_parts(struct gt_idle *s, struct gt_idle_device *d, struct gt_idle
 int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from, int64_t to, const struct gt_idle_op *next,
 		      struct gt_err *err)
 {
-	struct gt_idle_gap gap = { .device = d->number, .seg = d->seg, .before = d->gap_before };
 	int rc;
 
 	from = from < s->window->from ? s->window->from : from;
 	to = to > s->window->to ? s->window->to : to;
 	if (from >= to)
 		return 0;
-	gap.from = from, gap.to = to;
-	gap.next = next ? *next : (struct gt_idle_op){ .start = INT64_MAX, .type = GT_NONE, .thread = GT_NONE };
 	d->idle = gt_sat_add(d->idle, (uint64_t)(to - from));
 	d->gaps++;
-	d->gap = to - from > d->gap.to - d->gap.from ? (struct gt_idle_time){ from, to } : d->gap;
+	if (to - from > d->gap.to - d->gap.from)
+		d->gap = (struct gt_idle_time){ from, to };
 	s->nparts = 0;
 	s->cutting = d;
 	s->cutting_to = next ? next->start : to;
@@ -278,5 +306,7 @@ int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from,
 		rc = add_part(s, GT_IDLE_SHORT, GT_NONE, from, to, err);
 	else
 		rc = cut(s, from, to, next, err);
-	return rc ? rc : add_parts(s, d, &gap, err);
+	if (!rc)
+		rc = add_parts(s, d, err);
+	return rc || !s->gaps_heard ? rc : tell_gap(s, d, from, to, next, err);
 }
