@@ -207,6 +207,26 @@ static void timeline_orders_by_place(void)
 	}
 }
 
+/* A block's floor may lie before its first moment, and the next block have earlier ones: nothing is late before something was handed out. */
+static void timeline_waits_for_the_first(void)
+{
+	struct gt_timeline t = { 0 };
+	struct gt_err err = GT_ERR_INIT;
+	struct seen s = { .last = INT64_MIN, .ordered = true };
+
+	for (int block = 0; block < 3; block++) {
+		struct gt_moment *m;
+
+		CHECK(!gt_timeline_advance(&t, -1000 + block, see, &s, &err) && (m = gt_timeline_room(&t, 10, &err)) != NULL);
+		for (int i = 0; i < 10; i++)
+			m[i].at = -100 * block + i;
+		gt_timeline_took(&t, 10);
+	}
+	CHECK(!s.n && !gt_timeline_flush(&t, see, &s, &err));
+	CHECK(s.n == 30 && s.ordered && !t.late);
+	gt_timeline_release(&t);
+}
+
 static void timeline_is_bounded(void)
 {
 	struct gt_timeline t = { 0 };
@@ -394,7 +414,8 @@ static void late_rows_are_told(void)
 }
 
 T_MAIN(T(buckets_hold_their_values), T(quantiles_are_within_one_percent), T(quantiles_of_few_values_are_exact), T(quantiles_lie_between_the_values), T(shares_add_up),
-       T(timeline_orders), T(timeline_orders_by_place), T(timeline_is_bounded), T(timeline_sorts_what_is_not),
+       T(timeline_orders), T(timeline_orders_by_place), T(timeline_waits_for_the_first), T(timeline_is_bounded),
+       T(timeline_sorts_what_is_not),
        T(best_few_do_not_depend_on_order), T(strips_are_unions),
        T(strips_of_all_time_and_none), T(strips_have_ten_levels), T(names_are_numbered), T(names_beyond_the_most_are_one),
        T(late_rows_are_told))
