@@ -15,18 +15,25 @@ CFLAGS   ?= -O3 -g
 GTFLAGS  := -std=gnu11 -I. -I$(BUILD)/gen -Wall -Wextra -Wshadow -Wstrict-prototypes -Wno-unused-parameter -fno-strict-aliasing -pthread -MMD -MP \
             $(if $(WERROR),-Werror)
 LIBS     := -lzstd -lz -ljansson -lm -pthread
+CURSES   := -lncursesw -ltinfo
 
 FORMATS  := $(filter-out formats/gtexport.c,$(wildcard formats/*.c)) $(wildcard formats/base/*.c)
 LIBGT    := $(BUILD)/libgt.a
 obj       = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
+# Only gtview needs ncurses. Without it there is no gtview, and all else is there; what of viewer/ knows no terminal is tested all the same.
+HAVE_CURSES := $(shell printf '\043include <curses.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
+VIEWER   := $(filter-out viewer/gtview.c $(if $(HAVE_CURSES),,viewer/term.c),$(wildcard viewer/*.c))
+
 PROGRAMS := $(if $(wildcard collect/gtcollect.c),$(BUILD)/gtcollect) $(if $(wildcard formats/gtexport.c),$(BUILD)/gtexport) \
-            $(if $(wildcard analyze/gtanalyze.c),$(BUILD)/gtanalyze)
+            $(if $(wildcard analyze/gtanalyze.c),$(BUILD)/gtanalyze) $(if $(HAVE_CURSES),$(patsubst viewer/%.c,$(BUILD)/%,$(wildcard viewer/gtview.c)))
 GUEST    := $(if $(wildcard collect/guest/*.c),$(BUILD)/libgtpreload.so)
 SIM      := $(if $(wildcard samples/simgpu/*.c),$(BUILD)/sim/libcuda.so.1 $(BUILD)/sim/libcupti.so.13)
 SAMPLES  := $(patsubst samples/%.c,$(BUILD)/samples/%,$(wildcard samples/*.c))
 
-all: $(PROGRAMS) $(GUEST) $(SIM) $(SAMPLES)
+all: $(PROGRAMS) $(GUEST) $(SIM) $(SAMPLES) $(if $(HAVE_CURSES),,no_gtview)
+no_gtview:
+	@echo "gt: gtview is not built: it needs ncurses (libncurses-dev)"
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -36,6 +43,7 @@ $(BUILD)/%.o: %.c
 $(LIBGT): $(call obj,$(FORMATS))
 $(BUILD)/libgtanalyze.a: $(call obj,$(filter-out analyze/gtanalyze.c,$(wildcard analyze/*.c)))
 $(BUILD)/libgtcollect.a: $(call obj,$(filter-out collect/gtcollect.c,$(wildcard collect/*.c)))
+$(BUILD)/libgtview.a: $(call obj,$(VIEWER))
 $(BUILD)/lib%.a:
 	@rm -f $@
 	ar rcs $@ $^
@@ -44,6 +52,8 @@ $(BUILD)/gtexport: $(call obj,formats/gtexport.c) $(LIBGT)
 	$(CC) $(SANFLAGS) $^ $(LIBS) -o $@
 $(BUILD)/gtanalyze: $(call obj,$(wildcard analyze/*.c)) $(LIBGT)
 	$(CC) $(SANFLAGS) $^ $(LIBS) -o $@
+$(BUILD)/gtview: $(call obj,viewer/gtview.c) $(BUILD)/libgtview.a $(BUILD)/libgtanalyze.a $(LIBGT)
+	$(CC) $(SANFLAGS) $^ $(LIBS) $(CURSES) -o $@
 $(BUILD)/gtcollect: $(call obj,$(wildcard collect/*.c)) $(LIBGT)
 	$(CC) $(SANFLAGS) $^ $(LIBS) -ldl -o $@
 
@@ -75,7 +85,7 @@ demo: setup
 
 clean:
 	rm -rf build
-.PHONY: all setup docs man install demo clean
+.PHONY: all no_gtview setup docs man install demo clean
 .DELETE_ON_ERROR:
 
 -include collect/guest/guest.mk samples/samples.mk tests/tests.mk portable/portable.mk

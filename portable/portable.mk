@@ -1,9 +1,9 @@
 # make portable: one tarball to carry to any node of a cluster, BUILD/gt-portable-ARCH.tar.gz. Its programs bring zstd, zlib and
-# jansson with them and run on glibc 2.31 and newer; the preloaded library asks for nothing above 2.17.
+# jansson (gtview: ncurses, too) with them and run on glibc 2.31 and newer; the preloaded library asks for nothing above 2.17.
 ARCH     := $(shell uname -m)
 PORT     := $(BUILD)/portable
 PORTNAME := gt-portable-$(ARCH)
-PORTLIBS := -Wl,-Bstatic -lzstd -lz -ljansson -Wl,-Bdynamic
+PORTLIBS  = -Wl,-Bstatic $(if $(filter %/gtview,$@),$(CURSES)) -lzstd -lz -ljansson -Wl,-Bdynamic
 PORTABLE := $(patsubst $(BUILD)/%,$(PORT)/bin/%,$(PROGRAMS)) $(if $(GUEST),$(PORT)/lib/gt/libgtpreload.so)
 
 $(PORT)/stubs-%/done: portable/stubs.sh
@@ -15,12 +15,14 @@ $(PORT)/shim.o: portable/shim.c
 
 # The start files and libgcc are the compiler's own; everything that would come from the C library comes from the stubs.
 stubs     = $(addprefix $(PORT)/stubs-$(1)/,libpthread.so libdl.so librt.so libm.so libc.so)
-port_link = $(CC) -pie -nodefaultlibs -Wl,--wrap=__libc_start_main -Wl,-z,relro,-z,now,--strip-debug $(filter %.o,$^) $(filter %.a,$^) $(PORTLIBS) \
+port_link = $(CC) -pie -nodefaultlibs -Wl,--wrap=__libc_start_main -Wl,-z,relro,-z,now,--strip-debug $(filter %.o,$^) \
+            -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PORTLIBS) \
             -Wl,--no-as-needed $(call stubs,2.31) -lgcc -o $@
 
 $(PORT)/bin/gtcollect: $(call obj,$(wildcard collect/*.c))
 $(PORT)/bin/gtexport: $(call obj,formats/gtexport.c)
 $(PORT)/bin/gtanalyze: $(call obj,$(wildcard analyze/*.c))
+$(PORT)/bin/gtview: $(call obj,viewer/gtview.c) $(BUILD)/libgtview.a $(BUILD)/libgtanalyze.a
 $(PORT)/bin/%: $(PORT)/shim.o $(LIBGT) $(PORT)/stubs-2.31/done
 	@mkdir -p $(@D)
 	$(port_link)

@@ -38,6 +38,14 @@ int __wrap___libc_start_main(main_function *program, int argc, char **argv, init
 	return __real___libc_start_main(program, argc, argv, construct, fini, rtld_fini, stack_end);
 }
 
+/* ---- what every program gets from the C library's static part, which is not linked ---- */
+
+int __cxa_atexit(void (*f)(void *), void *arg, void *dso);
+int atexit(void (*f)(void))
+{
+	return __cxa_atexit((void (*)(void *))(uintptr_t)f, NULL, NULL);
+}
+
 /* ---- 2.33: stat and its kin, calls of __xstat before; the kernel's struct stat is the library's on 64-bit machines ---- */
 
 int fstatat(int at, const char *path, void *st, int flags)

@@ -34,7 +34,7 @@ may_see samples
 
 door 'zstd.*|zlib.h' formats tests
 door 'jansson.h' formats tests
-door 'n?curses.h' viewer
+door '(ncursesw/)?n?curses.h|term.h' viewer
 door 'bpf/.*' collect
 door 'cupti.*' collect samples tests/gpu tests/unit
 door 'cuda.*' tests/gpu

@@ -1,5 +1,5 @@
 # make check (set-up, build, every test), make bench, make fuzz, make lint.
-UNITS    := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
+UNITS    := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out $(if $(HAVE_CURSES),,tests/unit/test_term%),$(wildcard tests/unit/test_*.c)))
 ROWS     := $(BUILD)/unit/gpu_rows_prog
 BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/bench_*.c))
 TARGETS  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -17,11 +17,13 @@ check: setup
 	@tests/run $(BUILD)
 
 # A test of a room above formats/ gets that room's archive too: its includes say which. EXTRA_test_x adds objects by name.
-rooms_of  = $(foreach r,analyze collect,$(if $(shell grep -l '^\#include "$(r)/' $(1)),$(BUILD)/libgt$(r).a))
+includes  = $(shell grep -l '^\#include "$(2)' $(1))
+archives  = $(if $(filter viewer,$(1)),$(BUILD)/libgtview.a $(BUILD)/libgtanalyze.a,$(BUILD)/libgt$(1).a)
+rooms_of  = $(foreach r,viewer analyze collect,$(if $(call includes,$(1),$(r)/),$(call archives,$(r))))
 define test_rule
 $(BUILD)/$(1): tests/$(1).c $(EXTRA_$(notdir $(1))) $(filter-out $(if $(wildcard collect/*.c),,$(BUILD)/libgtcollect.a),$(call rooms_of,tests/$(1).c)) $(LIBGT)
 	@mkdir -p $$(@D)
-	$$(CC) $$(GTFLAGS) $$(CFLAGS) $(2) $$(filter %.c %.o,$$^) $$(filter %.a,$$^) $$(LIBS) -ldl -o $$@
+	$$(CC) $$(GTFLAGS) $$(CFLAGS) $(2) $$(filter %.c %.o,$$^) $$(filter %.a,$$^) $$(LIBS) $(if $(call includes,tests/$(1).c,viewer/term.h),$(CURSES)) -ldl -o $$@
 endef
 $(foreach u,$(UNITS) $(ROWS),$(eval $(call test_rule,$(u:$(BUILD)/%=%),$(SANFLAGS))))
 $(foreach b,$(BENCHES),$(eval $(call test_rule,$(b:$(BUILD)/%=%),)))
@@ -52,9 +54,9 @@ bench: setup
 # not the functions of C11's annex K, which no C library has
 TIDY     := '--checks=-clang-analyzer-security.insecureAPI.*'
 lint:
-	@if command -v cppcheck >/dev/null; then cppcheck -q --std=c11 -I. --enable=warning,portability --inline-suppr formats analyze collect; \
+	@if command -v cppcheck >/dev/null; then cppcheck -q --std=c11 -I. --enable=warning,portability --inline-suppr formats analyze collect viewer; \
 		else echo "cppcheck is not installed"; fi
-	@if command -v clang-tidy >/dev/null; then clang-tidy -quiet $(TIDY) $(FORMATS) $(wildcard analyze/*.c collect/*.c) -- -std=gnu11 -I. -I$(BUILD)/gen; \
+	@if command -v clang-tidy >/dev/null; then clang-tidy -quiet $(TIDY) $(FORMATS) $(wildcard analyze/*.c collect/*.c) $(VIEWER) -- -std=gnu11 -I. -I$(BUILD)/gen; \
 		else echo "clang-tidy is not installed"; fi
 
 .PHONY: check units benches replays have_fuzzer fuzz bench lint

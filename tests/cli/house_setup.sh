@@ -23,9 +23,26 @@ same root-installs-what-is-missing expected apt.log
 play apt-get 'exit 100'
 want failed-installation-fails 100 setup
 
+# ncurses is for gtview only: without it there is the rest, and it comes with what else is missing
+rm -f apt.log
+play cc 'if grep -q curses; then exit 1; fi'
+play id 'echo 1000'
+want spare-is-not-asked-for 0 setup
+check spare-is-silent test ! -s want.out -a ! -s want.err
+play cc 'if grep -qE "jansson|curses"; then exit 1; fi'
+want spare-comes-along 1 setup
+check spare-is-in-the-line grep -q ' libjansson-dev libncurses-dev' want.err
+play id 'echo 0'
+play cc 'if grep -q curses; then exit 1; fi'
+want spare-may-fail 0 setup
+play apt-get 'echo "$*" >>apt.log'
+want root-installs-spare 0 setup
+printf 'update -q\ninstall -q -y --no-install-recommends libncurses-dev\n' >expected
+same root-installs-libncurses-dev expected apt.log
+
 # in CI also what some tests use, each by itself, and what cannot be had is done without
 play apt-get 'echo "$*" >>wish.log; exit 100'
 play cc 'exit 0'
 mkdir bare && ln -s "$(command -v sh)" "$(command -v env)" "$(command -v tr)" "$(command -v sed)" "$(command -v sort)" bare/
 want wishes-may-fail 0 env -u MAKEFLAGS CI=1 CC="$PWD/fake/cc" PATH="$PWD/fake:$PWD/bare" sh "$SRC/.ci/setup"
-is wishes-are-made 'bpftrace linux-perf' "$(sed -n 's/^install.* //p' wish.log | paste -sd ' ')"
+is wishes-are-made 'bpftrace linux-perf tmux' "$(sed -n 's/^install.* //p' wish.log | paste -sd ' ')"
