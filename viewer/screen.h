@@ -43,4 +43,6 @@ uint32_t gt_block_right(unsigned eighths);
  * end. GT_MONO is text without sequences, so without styles. 0, or negative: what failed in `to` (which gt_out_close says
  * too). */
 int gt_screen_print(const struct gt_screen *s, enum gt_colours colours, struct gt_out *to);
+/* The same as a picture, an SVG document, on dark paper. */
+int gt_screen_svg(const struct gt_screen *s, struct gt_out *to);
 #endif

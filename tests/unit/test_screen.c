@@ -424,5 +424,29 @@ static void without_colours(void)
 	CHECK(gt_look_shown(LOOK(255, 255), GT_COLOURS_TRUE).ink == GT_OWN);	/* no such ink */
 }
 
-T_MAIN(T(sizes), T(text_is_cut), T(hostile_text), T(ascii), T(columns), T(rectangles), T(ansi_exactly), T(ansi_parsed_back),
+/* Letters are escaped, blocks are rectangles of their size, a reversed spot is paper of its ink's colour, and nothing is said of spaces. */
+static void a_picture_has_what_the_screen_has(void)
+{
+	struct gt_screen s = { 0 };
+	struct gt_out o;
+
+	CHECK(!gt_screen_resize(&s, 6, 2));
+	gt_screen_text(&s, 0, 0, -1, "a<&> ", (struct gt_look){ GT_INK_ERROR, 0, GT_BOLD });
+	gt_screen_put(&s, 1, 1, 0x2584, (struct gt_look){ .ink = GT_INK_CATEGORY + GT_CAT_KERNEL });
+	gt_screen_put(&s, 2, 1, 0x258e, (struct gt_look){ .ink = GT_INK_CATEGORY + GT_CAT_KERNEL });
+	gt_screen_put(&s, 5, 1, 'x', (struct gt_look){ .style = GT_REVERSE });
+	gt_out_memory(&o);
+	CHECK(!gt_screen_svg(&s, &o));
+	gt_out_add(&o, "", 1);
+	CHECK(strstr(o.data, "<svg ") == o.data && strstr(o.data, "width=\"68\" height=\"54\"") && strstr(o.data, "</svg>\n"));
+	CHECK(strstr(o.data, "<text x=\"10\" y=\"23\" textLength=\"32\" fill=\"#d70000\" font-weight=\"bold\">a&lt;&amp;&gt;</text>"));
+	CHECK(strstr(o.data, "<rect x=\"18\" y=\"35.5\" width=\"8\" height=\"8.5\" fill=\"#005fff\"/>"));
+	CHECK(strstr(o.data, "<rect x=\"26\" y=\"27\" width=\"2\" height=\"17\" fill=\"#005fff\"/>"));
+	CHECK(strstr(o.data, "<rect x=\"50\" y=\"27\" width=\"8\" height=\"17\" fill=\"#d3d7de\"/>\n<text x=\"50\" y=\"40\" textLength=\"8\" fill=\"#16181d\">x<"));
+	CHECK(!strstr(o.data, "> <") && !strstr(o.data, "><text"));
+	gt_out_close(&o, NULL);
+	gt_screen_release(&s);
+}
+
+T_MAIN(T(a_picture_has_what_the_screen_has), T(sizes), T(text_is_cut), T(hostile_text), T(ascii), T(columns), T(rectangles), T(ansi_exactly), T(ansi_parsed_back),
        T(told_apart_by_all), T(read_on_dark_and_light), T(read_on_papers), T(without_colours))
