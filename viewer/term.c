@@ -24,6 +24,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <term.h>
 #include <time.h>
 #include <unistd.h>
 #include "viewer/glyphs.h"
@@ -95,8 +96,14 @@ static bool millions(void)
 	return v && (!strcmp(v, "truecolor") || !strcmp(v, "24bit")) && !environment_says("NO_COLOR");
 }
 
+/* newterm() leaks memory where the database has no such name, so that is asked first. */
 static bool try_entry(struct gt_term *t, const char *name)
 {
+	int why;
+
+	if (setupterm(name, fileno(t->out), &why) == ERR)
+		return false;
+	del_curterm(cur_term);
 	t->screen = newterm(name, t->out, t->in);
 	return t->screen;
 }
