@@ -34,6 +34,7 @@ static struct gt_guarded guarded;
 static atomic_bool taken;	/* guarded is in use */
 static atomic_uint told;
 static atomic_int ending;	/* the signal to die of */
+static atomic_bool held, stop_waits;
 static bool opened;
 static pid_t owner;		/* a child that was forked has no business with the terminal */
 static int pipe_to[2];
@@ -175,6 +176,11 @@ static void on_stop(int sig, siginfo_t *info, void *context)
 	int saved = errno;
 	sigset_t both, before;
 
+	if (atomic_load(&held)) {
+		atomic_store(&stop_waits, true);
+		if (atomic_load(&held) || !atomic_exchange(&stop_waits, false))	/* who holds may be another thread */
+			return;
+	}
 	give_back();
 	sigemptyset(&both);
 	sigaddset(&both, sig);
@@ -258,6 +264,18 @@ unsigned gt_guard_told(void)
 bool gt_guard_away(void)
 {
 	return !atomic_load(&taken);
+}
+
+void gt_guard_hold(void)
+{
+	atomic_store(&held, true);
+}
+
+void gt_guard_let_go(void)
+{
+	atomic_store(&held, false);
+	if (atomic_exchange(&stop_waits, false))
+		raise(SIGTSTP);
 }
 
 void gt_guard_close(void)

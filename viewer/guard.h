@@ -29,4 +29,7 @@ enum {
 };
 unsigned gt_guard_told(void);		/* since it was last asked, but for GT_TOLD_END, which stays */
 bool gt_guard_away(void);		/* the terminal is somebody else's for now: nothing may be written */
+/* Around what is written: a stop waits for its end. Otherwise the rest of it would come when the terminal is somebody else's. */
+void gt_guard_hold(void);
+void gt_guard_let_go(void);
 #endif

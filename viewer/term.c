@@ -475,17 +475,19 @@ static void show_line(struct gt_term *t, unsigned y, const struct gt_screen *s)
 
 void gt_term_show(struct gt_term *t, const struct gt_screen *s)
 {
+	gt_guard_hold();
 	if (t->gone || gt_guard_away()) {
 		t->spoilt = true;
-		return;
+	} else {
+		for (unsigned y = 0; y < t->height; y++)
+			show_line(t, y, s);
+		if (t->spoilt)
+			clearok(curscr, TRUE);
+		t->spoilt = false;
+		wnoutrefresh(stdscr);
+		doupdate();
 	}
-	for (unsigned y = 0; y < t->height; y++)
-		show_line(t, y, s);
-	if (t->spoilt)
-		clearok(curscr, TRUE);
-	t->spoilt = false;
-	wnoutrefresh(stdscr);
-	doupdate();
+	gt_guard_let_go();
 }
 
 void gt_term_redraw(struct gt_term *t)

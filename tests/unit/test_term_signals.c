@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "tests/unit/emulator.h"
 #include "tests/unit/t.h"
+#include "viewer/guard.h"
 #include "viewer/term.h"
 
 #define MS_MOST 30000		/* to wait for what must come */
@@ -28,7 +29,7 @@ static int64_t now_ms(void)
 
 /* ---- the program ---- */
 
-enum { NOTHING_CAME = 8, NOT_OPENED = 9, GONE = 7 };
+enum { STOPPED_IN_BETWEEN = 6, GONE, NOTHING_CAME, NOT_OPENED };
 
 static volatile int deep = 1, *volatile nowhere = (int *)8;
 
@@ -46,6 +47,13 @@ static void misbehave(uint32_t key)
 	case 'a': abort();
 	case 'o': overflow(); break;
 	case 'e': exit(3);
+	case 'h':
+		gt_guard_hold();
+		raise(SIGTSTP);
+		if (gt_guard_told())	/* that it is back: so it was away */
+			_exit(STOPPED_IN_BETWEEN);
+		gt_guard_let_go();
+		break;
 	case 'b':
 		for (;;)
 			poll(NULL, 0, 10);
@@ -76,6 +84,10 @@ static void program(void)
 		if (k.key == GT_KEY_GONE || k.key == 'q') {
 			gt_term_close(t);
 			_exit(k.key == 'q' ? 0 : GONE);
+		}
+		if (k.key == 'b') {
+			gt_screen_text(&s, 0, 3, -1, "busy", (struct gt_look){ 0 });
+			gt_term_show(t, &s);
 		}
 		misbehave(k.key);
 	}
@@ -234,8 +246,9 @@ static bool dies(const char *keys, int sig, int by)
 {
 	struct session s;
 	struct report r = { 0 };
-	bool ok = start(&s, 0, false) && watch(&s, "ready 60x12, 0 keys", 0) && in_use(&s) && type(&s, keys) && (!sig || !kill(s.pid, sig));
+	bool ok = start(&s, 0, false) && watch(&s, "ready 60x12, 0 keys", 0) && in_use(&s) && type(&s, keys);
 
+	ok = ok && (strcmp(keys, "b") || watch(&s, "busy", 0)) && (!sig || !kill(s.pid, sig));
 	ok = ok && reported(&s, &r) && WIFSIGNALED(r.status) && WTERMSIG(r.status) == by && r.modes && as_before(&s);
 	if (!ok)
 		printf("'%s', then signal %d: status %x, modes %d, alternate %d, hidden %d, mouse %d\n", keys, sig, (unsigned)r.status, r.modes,
@@ -282,7 +295,7 @@ static void busy(void)
 	end(&s);
 	CHECK(dies("b", SIGTERM, SIGTERM));
 	START(&s, 0, false);
-	CHECK(watch(&s, "ready", 0) && type(&s, "zb") && watch(&s, "1 keys", 0));
+	CHECK(watch(&s, "ready", 0) && type(&s, "b") && watch(&s, "busy", 0));
 	CHECK(!kill(s.pid, SIGINT) && !kill(s.pid, SIGTERM) && reported(&s, &r) && WIFSIGNALED(r.status) && r.modes && as_before(&s));
 	end(&s);
 }
@@ -342,6 +355,19 @@ static void in_the_background(void)
 	CHECK(!kill(s.pid, SIGWINCH) && watch(&s, NULL, 100) && s.bytes == bytes);
 	CHECK(command(&s, 'f') && watch(&s, "ready 45x15", 0) && watch(&s, NULL, 50) && in_use(&s));
 	CHECK(type(&s, "q") && reported(&s, &r) && WIFEXITED(r.status) && r.modes && as_before(&s));
+	end(&s);
+}
+
+/* A stop in the middle of a frame waits for its end. */
+static void stops_between_frames(void)
+{
+	struct session s;
+	struct report r;
+
+	START(&s, 0, false);
+	CHECK(watch(&s, "ready", 0) && type(&s, "h") && reported(&s, &r) && WIFSTOPPED(r.status) && r.modes && as_before(&s));
+	CHECK(command(&s, 'f') && watch(&s, "ready 60x12, 1 keys", 0) && type(&s, "q"));
+	CHECK(reported(&s, &r) && WIFEXITED(r.status) && !WEXITSTATUS(r.status) && as_before(&s));
 	end(&s);
 }
 
@@ -420,5 +446,6 @@ static void terminal_goes_away(void)
 	}
 }
 
-T_MAIN(T(told_to_end), T(crashes), T(busy), T(ends_by_itself), T(stops_and_comes_back), T(in_the_background), T(killed_in_the_background),
+T_MAIN(T(told_to_end), T(crashes), T(busy), T(ends_by_itself), T(stops_and_comes_back), T(in_the_background),
+       T(stops_between_frames), T(killed_in_the_background),
        T(stopped_alone), T(window_changes), T(terminal_goes_away))
