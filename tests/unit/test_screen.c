@@ -375,11 +375,12 @@ static void read_on_dark_and_light(void)
 
 	for (int depth = GT_COLOURS_256; depth <= GT_COLOURS_TRUE; depth++)
 		for (unsigned ink = 0; ink < GT_INKS; ink++) {
-			struct rgb c = of_ink(ink, depth);
+			struct rgb c;
 
 			CHECK(gt_inks[ink].word);
 			if (gt_inks[ink].own == GT_COLOURS_TRUE)
 				continue;
+			c = of_ink(ink, depth);
 			CHECK(gt_inks[ink].of_256 >= 16 && gt_inks[ink].of_8 < 8);
 			CHECK(is_paper(ink) ? contrast(c, black) > 10 : contrast(c, black) >= 3 && contrast(c, white) >= 3);
 		}
