@@ -1,0 +1,643 @@
+/* The tree of lanes is that of the tracks, with some lines of our own in between. It is not built: of each segment there is a list of its
+ * tracks, those of one parent side by side and in the order in which they are shown, and some bits for each track. The list of what is
+ * seen is made by walking down from the outermost tracks, into those that are not folded.
+ *
+ * A process shows when any of its threads was in a call; a GPU when any of its streams worked, beneath it its copies by direction and its
+ * streams; a thread its outermost calls, and beneath it those within these, and ioctls. Ranges of the program lie around calls, so they
+ * stand above their thread. Which of these there are is found out as the trace is read, and the list then made anew.
+ *
+ * Lines for counters will stand beneath the GPU or process that they are of, behind its streams or threads. */
+#include "viewer/lanes_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/gpu_name.h"
+#include "formats/base/buf.h"
+
+#define NESTED_MOST 16u		/* tracks that nest deeper stand beside those they are beneath */
+#define DEPTHS 8u
+#define MANY_GPUS 4u		/* processes with GPUs: of more, threads are folded away */
+#define MINOR_PART 50u		/* threads with less than this part of the rows that the busiest one has are minor */
+
+enum part { TRACK, RANGES, DEEPER, IOCTLS, OTHERS, HTOD, DTOH, COPIES };
+
+/* ---- made once ---- */
+
+static int rank_of(const struct gt_segment *seg, uint32_t track, const bool *has_gpu)
+{
+	switch (seg->tracks[track].kind) {
+	case GT_TRACK_DEVICE: return 0;
+	case GT_TRACK_CONTEXT: return 1;
+	case GT_TRACK_STREAM: return 2;
+	case GT_TRACK_THREAD: return 3;
+	case GT_TRACK_PROCESS: return has_gpu[track] ? 4 : 5;
+	case GT_TRACK_CPU: return 6;
+	case GT_TRACK_CUSTOM: return 7;
+	default: return 8;
+	}
+}
+
+struct place { int64_t id; uint64_t weight; uint32_t track; int rank; bool main; };
+
+/* Of threads the first one of its process leads, then the busiest. */
+static int by_place(const void *pa, const void *pb)
+{
+	const struct place *a = pa, *b = pb;
+
+	if (a->rank != b->rank)
+		return a->rank - b->rank;
+	if (a->main != b->main)
+		return a->main ? -1 : 1;
+	if (a->weight != b->weight)
+		return a->weight < b->weight ? 1 : -1;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return (a->track > b->track) - (a->track < b->track);
+}
+
+/* Whose line each track stands beneath: its parent, unless that is too deep already. new: free it; UINT32_MAX: the outermost. */
+static uint32_t *find_parents(const struct gt_segment *seg)
+{
+	uint32_t *up = malloc((seg->ntracks + 1ul) * sizeof(*up));
+	uint8_t *deep = calloc(seg->ntracks + 1ul, 1);
+
+	for (uint32_t t = 0; up && deep && t < seg->ntracks; t++) {
+		uint32_t parent = seg->tracks[t].parent;
+
+		up[t] = parent >= t ? GT_NONE : deep[parent] + 1u < NESTED_MOST ? parent : up[parent];
+		deep[t] = up[t] == GT_NONE ? 0 : (uint8_t)(deep[up[t]] + 1);
+	}
+	if (!deep) {
+		free(up);
+		up = NULL;
+	}
+	free(deep);
+	return up;
+}
+
+/* Tracks by parent, a parent's in the order of their ids in the trace. */
+static void group(struct gt_lanes_of *o, const uint32_t *up)
+{
+	uint32_t n = o->seg->ntracks;
+
+	for (uint32_t t = 0; t < n; t++)
+		o->first[up[t] + 1u + 1u]++;		/* UINT32_MAX + 1 is 0 */
+	for (uint32_t p = 0; p <= n; p++)
+		o->first[p + 1] += o->first[p];
+	for (uint32_t t = n; t-- > 0; )			/* from behind; first[] moves to where each one's begin */
+		o->order[--o->first[up[t] + 1u + 1u]] = t;
+	memmove(o->first, o->first + 1, (n + 1ul) * sizeof(*o->first));
+	o->first[n + 1] = n;
+}
+
+/* One alone takes no more room than the line that would stand for it. */
+static void mark_minor(const struct gt_lanes *l, struct gt_lanes_of *o, uint32_t parent, const struct place *places, uint32_t n)
+{
+	uint64_t busiest = 0;
+	uint32_t minor = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		busiest = places[i].weight > busiest ? places[i].weight : busiest;
+	for (uint32_t i = 0; i < n; i++) {
+		bool little = !places[i].main && places[i].weight < busiest / MINOR_PART;
+
+		if (o->seg->tracks[places[i].track].kind != GT_TRACK_THREAD || !(l->many_gpus || little))
+			continue;
+		o->flags[places[i].track] |= GT_LANES_MINOR;
+		minor++;
+	}
+	if (minor > 1)
+		o->flags[parent] |= GT_LANES_HAS_MINOR;
+}
+
+static void sort_children(struct gt_lanes *l, struct gt_lanes_of *o, struct place *room, const bool *has_gpu, uint32_t parent)
+{
+	uint32_t from = o->first[parent + 1u], n = o->first[parent + 2u] - from;
+	const struct gt_segment *seg = o->seg;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t t = o->order[from + i];
+		const struct gt_track *track = &seg->tracks[t];
+
+		room[i] = (struct place){ .id = track->id, .track = t, .rank = rank_of(seg, t, has_gpu) };
+		if (track->kind == GT_TRACK_THREAD) {
+			room[i].main = parent != GT_NONE && seg->tracks[parent].id == track->id;
+			room[i].weight = l->known.weight ? l->known.weight(l->known.arg, seg->index, t) : 0;
+		}
+	}
+	if (n > 1)
+		qsort(room, n, sizeof(*room), by_place);
+	for (uint32_t i = 0; i < n; i++)
+		o->order[from + i] = room[i].track;
+	if (parent != GT_NONE)
+		mark_minor(l, o, parent, room, n);
+}
+
+static void sort_all(struct gt_lanes *l, struct gt_lanes_of *o, struct place *room, bool *has_gpu)
+{
+	const struct gt_segment *seg = o->seg;
+
+	for (uint32_t t = 0; t < seg->ntracks; t++)
+		if (seg->tracks[t].kind == GT_TRACK_DEVICE && gt_track_process(seg, t) != GT_NONE)
+			has_gpu[gt_track_process(seg, t)] = true;
+	sort_children(l, o, room, has_gpu, GT_NONE);
+	for (uint32_t t = 0; t < seg->ntracks; t++)
+		sort_children(l, o, room, has_gpu, t);
+}
+
+static void name_gpus(struct gt_lanes_of *o)
+{
+	struct gt_gpu_namer namer = { .seg = NULL };
+
+	for (uint32_t t = 0; t < o->seg->ntracks; t++) {
+		const struct gt_track *track = &o->seg->tracks[t];
+
+		if (track->kind != GT_TRACK_DEVICE)
+			continue;
+		gt_gpu_name(&namer, o->seg, track);
+		o->gpu = namer.model;
+		namer.model = NULL;
+		break;
+	}
+	gt_gpu_namer_release(&namer);
+}
+
+static int learn(struct gt_lanes *l, struct gt_lanes_of *o)
+{
+	size_t n = o->seg->ntracks;
+	uint32_t *up = find_parents(o->seg);
+	struct place *room = malloc((n + 1) * sizeof(*room));
+	bool *has_gpu = calloc(n + 1, sizeof(*has_gpu)), fine;
+
+	o->first = calloc(n + 3, sizeof(*o->first));
+	o->order = malloc((n + 1) * sizeof(*o->order));
+	o->flags = calloc(n + 1, sizeof(*o->flags));
+	o->open = true;
+	fine = up && room && has_gpu && o->first && o->order && o->flags;
+	if (fine) {
+		group(o, up);
+		sort_all(l, o, room, has_gpu);
+		name_gpus(o);
+	}
+	free(up);
+	free(room);
+	free(has_gpu);
+	return fine ? 0 : -ENOMEM;
+}
+
+/* Each GPU that is told of is of one process. */
+static bool has_many_gpus(struct gt_reader *r)
+{
+	uint32_t last = GT_NONE;
+	unsigned found = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++, last = GT_NONE) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+
+		for (uint32_t t = 0; t < seg->ntracks && found <= MANY_GPUS; t++)
+			if (seg->tracks[t].kind == GT_TRACK_DEVICE && gt_track_process(seg, t) != last) {
+				last = gt_track_process(seg, t);
+				found++;
+			}
+	}
+	return found > MANY_GPUS;
+}
+
+int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known, struct gt_err *err)
+{
+	uint32_t n = gt_reader_segments(r);
+	int rc = 0;
+
+	*l = (struct gt_lanes){ .reader = r, .known = *known, .nsegments = n };
+	l->of = calloc(n + 1ul, sizeof(*l->of));
+	l->segments = calloc(n + 1ul, sizeof(*l->segments));
+	if (!l->of || !l->segments)
+		rc = -ENOMEM;
+	l->many_gpus = has_many_gpus(r);
+	for (uint32_t i = 0; !rc && i < n; i++) {
+		l->of[i].seg = gt_reader_segment(r, i);
+		l->segments[i] = i;
+		rc = learn(l, &l->of[i]);
+	}
+	return rc ? gt_err_set(err, rc, "no memory for the lanes") : 0;
+}
+
+void gt_lanes_release(struct gt_lanes *l)
+{
+	for (uint32_t i = 0; l->of && i < l->nsegments; i++) {
+		free(l->of[i].first);
+		free(l->of[i].order);
+		free(l->of[i].flags);
+		free(l->of[i].gpu);
+	}
+	free(l->of);
+	free(l->segments);
+	free(l->lines);
+	*l = (struct gt_lanes){ .reader = NULL };
+}
+
+/* ---- listing ---- */
+
+static unsigned depths(const struct gt_lanes *l, const struct gt_lane_line *of, enum gt_aspect aspect, bool derived)
+{
+	return l->known.depths(l->known.arg, of->segment, of->track, aspect, derived);
+}
+
+static bool is_hidden(const struct gt_lanes *l, uint32_t segment, uint32_t track, enum part part)
+{
+	return l->of[segment].flags[track] & GT_LANES_HIDDEN << part;
+}
+
+/* No more lines are wanted. */
+static bool is_done(const struct gt_lanes *l)
+{
+	return l->failed || (l->looking ? l->found : l->limited && l->n >= l->most);
+}
+
+static void add(struct gt_lanes *l, const struct gt_lane_line *line)
+{
+	if (is_done(l))
+		return;
+	if (l->looking) {
+		l->found = true;
+	} else if (gt_grow(&l->lines, &l->cap, l->n + 1, sizeof(*l->lines))) {
+		l->failed = true;
+	} else {
+		l->lines[l->n++] = *line;
+	}
+}
+
+/* A line beneath that of a track. */
+static void add_part(struct gt_lanes *l, const struct gt_lane_line *of, enum part part, enum gt_aspect aspect, bool derived, unsigned depth)
+{
+	struct gt_lane_line line = { of->segment, of->track, .kind = GT_LANE_PART, .aspect = (uint8_t)aspect, .depth = (uint8_t)depth,
+				     .derived = derived, .indent = (uint8_t)(of->indent + 1) };
+
+	if (!is_hidden(l, of->segment, of->track, part))
+		add(l, &line);
+}
+
+static void add_deeper(struct gt_lanes *l, const struct gt_lane_line *of, enum gt_aspect aspect)
+{
+	unsigned bits = depths(l, of, aspect, false);
+
+	for (unsigned d = of->depth + 1u; d < DEPTHS; d++)
+		if (bits >> d & 1)
+			add_part(l, of, DEEPER, aspect, false, d);
+}
+
+static const struct { enum part part; enum gt_aspect aspect; } copies[] = {
+	{ HTOD, GT_ASPECT_HTOD }, { DTOH, GT_ASPECT_DTOH }, { COPIES, GT_ASPECT_COPIES },
+};
+
+/* What stands beneath the line of a track, above the tracks beneath it; and below these. */
+static void add_parts_above(struct gt_lanes *l, const struct gt_lane_line *of)
+{
+	if (of->aspect == GT_ASPECT_CALLS && !of->derived)
+		add_deeper(l, of, GT_ASPECT_CALLS);
+	if (of->aspect == GT_ASPECT_RANGES)
+		add_deeper(l, of, GT_ASPECT_RANGES);
+	if (!of->derived && depths(l, of, GT_ASPECT_IOCTLS, false))
+		add_part(l, of, IOCTLS, GT_ASPECT_IOCTLS, false, 0);
+	for (unsigned i = 0; i < sizeof(copies) / sizeof(*copies); i++)
+		if (of->aspect == GT_ASPECT_WORK && of->derived && depths(l, of, copies[i].aspect, true))
+			add_part(l, of, copies[i].part, copies[i].aspect, true, 0);
+}
+
+static void add_parts_below(struct gt_lanes *l, const struct gt_lane_line *of)
+{
+	if (of->aspect != GT_ASPECT_OTHERS && depths(l, of, GT_ASPECT_OTHERS, false))
+		add_part(l, of, OTHERS, GT_ASPECT_OTHERS, false, 0);
+}
+
+/* What the line of a track shows: of a process or GPU the union of what is beneath it, of others what they have. */
+static void choose_aspect(const struct gt_lanes *l, struct gt_lane_line *line)
+{
+	static const uint8_t some[] = { GT_ASPECT_CALLS, GT_ASPECT_RANGES, GT_ASPECT_WORK, GT_ASPECT_OTHERS };
+	enum gt_track_kind kind = l->of[line->segment].seg->tracks[line->track].kind;
+
+	line->derived = kind == GT_TRACK_PROCESS || kind == GT_TRACK_DEVICE;
+	line->aspect = 0;
+	if (kind == GT_TRACK_PROCESS)
+		line->aspect = GT_ASPECT_CALLS;
+	else if (kind == GT_TRACK_DEVICE || kind == GT_TRACK_STREAM)
+		line->aspect = GT_ASPECT_WORK;
+	for (unsigned i = 0; !line->aspect && i < sizeof(some); i++)
+		if (depths(l, line, some[i], false))
+			line->aspect = some[i];
+	if (!line->aspect && kind == GT_TRACK_THREAD)
+		line->aspect = GT_ASPECT_CALLS;		/* nothing is known of it yet */
+}
+
+static bool filtered_out(const struct gt_lanes *l, uint16_t flags)
+{
+	return l->filter[0] && !(flags & (GT_LANES_MATCH | GT_LANES_MATCH_BELOW));
+}
+
+enum which { ALL, MAJOR, MINOR };
+static void list_tracks(struct gt_lanes *l, uint32_t segment, uint32_t parent, unsigned indent, enum which which);
+
+static void list_minor(struct gt_lanes *l, const struct gt_lane_line *of)
+{
+	struct gt_lane_line line = { of->segment, of->track, .kind = GT_LANE_MORE, .indent = (uint8_t)(of->indent + 1), .folds = true };
+
+	line.folded = !(l->of[of->segment].flags[of->track] & GT_LANES_OPEN_MORE);
+	add(l, &line);
+	if (!line.folded)
+		list_tracks(l, of->segment, of->track, line.indent + 1u, MINOR);
+}
+
+/* Beneath a line that is not folded. */
+static void list_below(struct gt_lanes *l, const struct gt_lane_line *of, bool parts)
+{
+	bool minor = parts && !l->filter[0] && l->of[of->segment].flags[of->track] & GT_LANES_HAS_MINOR;
+
+	if (parts)
+		add_parts_above(l, of);
+	list_tracks(l, of->segment, of->track, of->indent + 1u, minor ? MAJOR : ALL);
+	if (minor)
+		list_minor(l, of);
+	if (parts)
+		add_parts_below(l, of);
+}
+
+/* Is anything to be seen beneath it when it is unfolded? */
+static bool has_below(struct gt_lanes *l, const struct gt_lane_line *of, bool parts)
+{
+	bool has;
+
+	l->looking = true;
+	l->found = false;
+	list_below(l, of, parts);
+	has = l->found;
+	l->looking = false;
+	return has;
+}
+
+/* The ranges of a thread whose own line shows its calls. */
+static void list_ranges(struct gt_lanes *l, const struct gt_lane_line *of)
+{
+	unsigned bits = of->aspect == GT_ASPECT_CALLS && !of->derived ? depths(l, of, GT_ASPECT_RANGES, false) : 0;
+	struct gt_lane_line line = *of;
+
+	if (!bits || is_hidden(l, of->segment, of->track, RANGES))
+		return;
+	line.kind = GT_LANE_RANGES;
+	line.aspect = GT_ASPECT_RANGES;
+	line.depth = (uint8_t)__builtin_ctz(bits);	/* of those around it the end may be unknown */
+	line.folds = bits & (bits - 1);
+	line.folded = line.folds && !(l->of[of->segment].flags[of->track] & GT_LANES_OPEN_RANGES);
+	add(l, &line);
+	if (line.folds && !line.folded)
+		add_deeper(l, &line, GT_ASPECT_RANGES);
+}
+
+static void list_track(struct gt_lanes *l, uint32_t segment, uint32_t track, unsigned indent)
+{
+	uint16_t flags = l->of[segment].flags[track];
+	struct gt_lane_line line = { segment, track, .kind = GT_LANE_TRACK, .indent = (uint8_t)indent };
+	bool only_path = l->filter[0] && !(flags & GT_LANES_MATCH), open = only_path || flags & GT_LANES_OPEN;
+
+	if (filtered_out(l, flags) || is_hidden(l, segment, track, TRACK))
+		return;
+	choose_aspect(l, &line);
+	if (l->looking) {	/* one line is enough to know */
+		add(l, &line);
+		return;
+	}
+	if (!only_path)
+		list_ranges(l, &line);
+	line.folds = has_below(l, &line, !only_path);
+	line.folded = line.folds && !open;
+	add(l, &line);
+	if (line.folds && open)
+		list_below(l, &line, !only_path);
+}
+
+static void list_tracks(struct gt_lanes *l, uint32_t segment, uint32_t parent, unsigned indent, enum which which)
+{
+	const struct gt_lanes_of *o = &l->of[segment];
+
+	for (uint32_t i = o->first[parent + 1u]; i < o->first[parent + 2u] && !is_done(l); i++)
+		if (which == ALL || !(o->flags[o->order[i]] & GT_LANES_MINOR) == (which == MAJOR))
+			list_track(l, segment, o->order[i], indent);
+}
+
+static void list_segment(struct gt_lanes *l, uint32_t i)
+{
+	struct gt_lane_line line = { i, GT_NONE, .kind = GT_LANE_SEGMENT, .folds = l->of[i].seg->ntracks, .folded = !l->of[i].open };
+
+	if (l->nsegments == 1) {
+		list_tracks(l, i, GT_NONE, 0, ALL);
+		return;
+	}
+	add(l, &line);
+	if (l->of[i].open)
+		list_tracks(l, i, GT_NONE, 1, ALL);
+}
+
+int gt_lanes_list(struct gt_lanes *l)
+{
+	l->n = 0;
+	l->failed = false;
+	for (uint32_t i = 0; i < l->nsegments; i++)
+		list_segment(l, l->segments[i]);
+	return l->failed ? -ENOMEM : 0;
+}
+
+/* ---- what to unfold ---- */
+
+/* Tries that; it stays if all still fits. Returns whether it does. */
+static bool try_unfold(struct gt_lanes *l, const struct gt_lane_line *what, size_t lines)
+{
+	l->limited = true;
+	l->most = lines + 1;
+	if (!gt_lanes_fold(l, what, false))
+		return false;
+	gt_lanes_list(l);
+	l->limited = false;
+	if (l->n <= lines)
+		return true;
+	gt_lanes_fold(l, what, true);
+	return false;
+}
+
+/* In the order of importance: which lines are tried in turn. */
+static bool is_of_turn(const struct gt_lanes *l, const struct gt_lane_line *what, unsigned turn)
+{
+	const struct gt_track *t = what->track != GT_NONE ? &l->of[what->segment].seg->tracks[what->track] : NULL;
+
+	if (!t || !what->folded || what->kind == GT_LANE_MORE)
+		return false;
+	switch (turn) {
+	case 0: return t->kind == GT_TRACK_PROCESS || t->kind == GT_TRACK_MACHINE;
+	case 1: return t->kind == GT_TRACK_DEVICE || t->kind == GT_TRACK_CONTEXT;
+	case 2: return what->kind == GT_LANE_RANGES;
+	case 3: return t->kind == GT_TRACK_THREAD || t->kind == GT_TRACK_CPU || t->kind == GT_TRACK_CUSTOM;
+	default: return t->kind == GT_TRACK_STREAM;
+	}
+}
+
+int gt_lanes_unfold_to(struct gt_lanes *l, size_t lines)
+{
+	int rc = gt_lanes_list(l);
+
+	while (!rc && l->n == 1 && gt_lanes_fold(l, &l->lines[0], false))	/* what is alone is unfolded, whether it fits or not */
+		rc = gt_lanes_list(l);
+	for (unsigned turn = 0; !rc && turn < 5; turn++)
+		for (size_t i = 0; i < l->n && i < lines; i++) {
+			struct gt_lane_line what = l->lines[i];
+
+			if (!is_of_turn(l, &what, turn))
+				continue;
+			try_unfold(l, &what, lines);
+			rc = gt_lanes_list(l);
+		}
+	l->limited = false;
+	return rc;
+}
+
+/* ---- changes ---- */
+
+static bool same(const struct gt_lane_line *a, const struct gt_lane_line *b)
+{
+	return a->segment == b->segment && a->track == b->track && a->kind == b->kind &&
+	       (a->kind != GT_LANE_PART || (a->aspect == b->aspect && a->derived == b->derived && a->depth == b->depth));
+}
+
+size_t gt_lanes_find(const struct gt_lanes *l, const struct gt_lane_line *what)
+{
+	const struct gt_segment *seg = l->of[what->segment].seg;
+	struct gt_lane_line up = *what;
+
+	for (;;) {
+		for (size_t i = 0; i < l->n; i++)
+			if (same(&l->lines[i], &up))
+				return i;
+		if (up.kind == GT_LANE_SEGMENT)
+			return 0;
+		if (up.kind == GT_LANE_TRACK || up.kind == GT_LANE_RANGES)
+			up.track = seg->tracks[up.track].parent;
+		up.kind = up.track == GT_NONE ? GT_LANE_SEGMENT : GT_LANE_TRACK;
+	}
+}
+
+bool gt_lanes_fold(struct gt_lanes *l, const struct gt_lane_line *what, bool fold)
+{
+	struct gt_lanes_of *o = &l->of[what->segment];
+	uint16_t bit = what->kind == GT_LANE_RANGES ? GT_LANES_OPEN_RANGES : what->kind == GT_LANE_MORE ? GT_LANES_OPEN_MORE : GT_LANES_OPEN;
+	uint16_t was;
+
+	if (what->kind == GT_LANE_SEGMENT) {
+		bool changes = o->open == fold;
+
+		o->open = !fold;
+		return changes;
+	}
+	if (what->kind == GT_LANE_PART)
+		return false;
+	was = o->flags[what->track];
+	o->flags[what->track] = (uint16_t)(fold ? was & ~bit : was | bit);
+	return o->flags[what->track] != was;
+}
+
+void gt_lanes_fold_all(struct gt_lanes *l, bool fold)
+{
+	const uint16_t bits = GT_LANES_OPEN | GT_LANES_OPEN_RANGES | GT_LANES_OPEN_MORE;
+
+	for (uint32_t i = 0; i < l->nsegments; i++) {
+		struct gt_lanes_of *o = &l->of[i];
+
+		o->open = true;
+		for (uint32_t t = 0; t < o->seg->ntracks; t++)
+			o->flags[t] = (uint16_t)(fold ? o->flags[t] & ~bits : o->flags[t] | bits);
+	}
+}
+
+static enum part part_of(const struct gt_lane_line *what)
+{
+	if (what->kind != GT_LANE_PART)
+		return what->kind == GT_LANE_RANGES ? RANGES : TRACK;
+	switch (what->aspect) {
+	case GT_ASPECT_IOCTLS: return IOCTLS;
+	case GT_ASPECT_OTHERS: return OTHERS;
+	case GT_ASPECT_HTOD: return HTOD;
+	case GT_ASPECT_DTOH: return DTOH;
+	case GT_ASPECT_COPIES: return COPIES;
+	default: return DEEPER;
+	}
+}
+
+bool gt_lanes_hide(struct gt_lanes *l, const struct gt_lane_line *what)
+{
+	if (what->kind == GT_LANE_SEGMENT || what->kind == GT_LANE_MORE)
+		return false;
+	l->of[what->segment].flags[what->track] |= (uint16_t)(GT_LANES_HIDDEN << part_of(what));
+	return true;
+}
+
+bool gt_lanes_show_hidden(struct gt_lanes *l)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < l->nsegments; i++)
+		for (uint32_t t = 0; t < l->of[i].seg->ntracks; t++) {
+			any |= l->of[i].flags[t] & GT_LANES_HIDDEN_ANY;
+			l->of[i].flags[t] &= (uint16_t)~GT_LANES_HIDDEN_ANY;
+		}
+	return any;
+}
+
+static bool move_in(uint32_t *list, uint32_t from, uint32_t to, uint32_t what, int by)
+{
+	for (uint32_t i = from; i < to; i++) {
+		uint32_t with = i + (uint32_t)by;
+
+		if (list[i] != what)
+			continue;
+		if (with < from || with >= to || with == UINT32_MAX)
+			return false;
+		list[i] = list[with];
+		list[with] = what;
+		return true;
+	}
+	return false;
+}
+
+/* Whose line a track stands beneath: found by where it is, as its parent may be too deep. */
+static uint32_t group_of(const struct gt_lanes_of *o, uint32_t track)
+{
+	uint32_t p = o->seg->tracks[track].parent, i;
+
+	for (;; p = o->seg->tracks[p].parent) {
+		if (p == GT_NONE || p >= o->seg->ntracks)
+			return GT_NONE;
+		for (i = o->first[p + 1]; i < o->first[p + 2]; i++)
+			if (o->order[i] == track)
+				return p;
+	}
+}
+
+bool gt_lanes_move(struct gt_lanes *l, const struct gt_lane_line *what, int by)
+{
+	struct gt_lanes_of *o = &l->of[what->segment];
+	uint32_t up;
+
+	if (what->kind == GT_LANE_SEGMENT)
+		return move_in(l->segments, 0, l->nsegments, what->segment, by);
+	if (what->kind != GT_LANE_TRACK)
+		return false;
+	up = group_of(o, what->track);
+	return move_in(o->order, o->first[up + 1u], o->first[up + 2u], what->track, by);
+}
+
+void gt_lanes_filter(struct gt_lanes *l, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (n >= sizeof(l->filter))
+		n = sizeof(l->filter) - 1;
+	memmove(l->filter, text, n);
+	l->filter[n] = 0;
+	gt_lanes_match(l);
+}
