@@ -1,0 +1,116 @@
+#include "viewer/bindings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HEADING(text) { NULL, GT_DO_NOTHING, 0, text }
+const struct gt_binding gt_bindings[] = {
+	HEADING("In time"),
+	{ "h Left",		GT_DO_STEP,	-1,	"a cell left or right; at the edge the window pans" },
+	{ "l Right",		GT_DO_STEP,	1,	NULL },
+	{ "H S-Left",		GT_DO_STEP,	-8,	"eight cells left or right" },
+	{ "L S-Right",		GT_DO_STEP,	8,	NULL },
+	{ "a",			GT_DO_PAN,	-2,	"pan by a quarter of the window" },
+	{ "d",			GT_DO_PAN,	2,	NULL },
+	{ "A",			GT_DO_PAN,	-8,	"pan by a whole window" },
+	{ "D",			GT_DO_PAN,	8,	NULL },
+	{ "w + =",		GT_DO_ZOOM,	1,	"zoom in or out about the cursor" },
+	{ "s -",		GT_DO_ZOOM,	-1,	NULL },
+	{ "f",			GT_DO_FIT,	0,	"the whole run" },
+	{ "Home 0",		GT_DO_START,	0,	"the start or the end of the run" },
+	{ "End $",		GT_DO_END,	0,	NULL },
+	{ "g",			GT_DO_GOTO,	0,	"go to a time: 1.5s, 250ms, 1:05.5" },
+	HEADING("Lanes"),
+	{ "k Up",		GT_DO_LINE,	-1,	"a lane up or down" },
+	{ "j Down",		GT_DO_LINE,	1,	NULL },
+	{ "PgUp C-b",		GT_DO_PAGE,	-1,	"a screen up or down" },
+	{ "PgDn C-f",		GT_DO_PAGE,	1,	NULL },
+	{ "<",			GT_DO_TOP,	0,	"the first or the last lane" },
+	{ ">",			GT_DO_BOTTOM,	0,	NULL },
+	{ "Enter Space",	GT_DO_FOLD,	0,	"fold or unfold the lane, or what it is beneath" },
+	{ "z",			GT_DO_FOLD_ALL,	1,	"fold or unfold all lanes" },
+	{ "Z",			GT_DO_FOLD_ALL,	0,	NULL },
+	{ "x",			GT_DO_HIDE,	0,	"hide the lane" },
+	{ "X",			GT_DO_SHOW_HIDDEN, 0,	"show all hidden lanes" },
+	{ "K",			GT_DO_MOVE,	-1,	"move the lane up or down" },
+	{ "J",			GT_DO_MOVE,	1,	NULL },
+	{ "\\ F4",		GT_DO_FILTER,	0,	"show only lanes whose name holds a text" },
+	HEADING("What cells show"),
+	{ "b",			GT_DO_MEASURE,	1,	"busy share, count, longest or bytes" },
+	{ "B",			GT_DO_MEASURE,	-1,	NULL },
+	{ "t",			GT_DO_CLOCK,	0,	"times since the start, or of the wall clock" },
+	HEADING("Mouse"),
+	{ "press",		GT_DO_POINT,	0,	"put the cursor there; in the overview, go there" },
+	{ "drag",		GT_DO_DRAG,	0,	"pan" },
+	{ "release",		GT_DO_RELEASE,	0,	NULL },
+	{ "second-press",	GT_DO_POINT_FOLD, 0,	"fold or unfold" },
+	{ "wheel-up",		GT_DO_ZOOM,	1,	"zoom in or out where the mouse is" },
+	{ "wheel-down",		GT_DO_ZOOM,	-1,	NULL },
+	{ "S-wheel-up",		GT_DO_PAN,	-1,	"pan" },
+	{ "S-wheel-down",	GT_DO_PAN,	1,	NULL },
+	HEADING("General"),
+	{ "? F1",		GT_DO_HELP,	0,	"this list" },
+	{ "Esc",		GT_DO_ESCAPE,	0,	"leave what was begun; take back the filter" },
+	{ "C-l",		GT_DO_REDRAW,	0,	"draw everything anew" },
+	{ "q C-c F10",		GT_DO_QUIT,	0,	"quit" },
+};
+const size_t gt_nbindings = sizeof(gt_bindings) / sizeof(*gt_bindings);
+
+static bool has_word(const char *words, const char *word, size_t n)
+{
+	for (const char *w = words; w; w = strchr(w, ' ')) {
+		w += strspn(w, " ");
+		if (strcspn(w, " ") == n && !memcmp(w, word, n))
+			return true;
+	}
+	return false;
+}
+
+const struct gt_binding *gt_binding_of(struct gt_key k)
+{
+	char room[GT_KEY_WORD];
+	const char *word = gt_key_word(k, room);
+	size_t n = word ? strcspn(word, " ") : 0;	/* behind it is where the mouse was */
+
+	for (size_t i = 0; n && i < gt_nbindings; i++)
+		if (gt_bindings[i].keys && has_word(gt_bindings[i].keys, word, n))
+			return &gt_bindings[i];
+	return NULL;
+}
+
+/* ---- for people ---- */
+
+#define KEYS_WIDTH 25
+
+/* What people call that with the mouse. */
+static const char *spoken(const struct gt_binding *b)
+{
+	return b->action == GT_DO_POINT ? "click" : b->action == GT_DO_POINT_FOLD ? "double click" : b->keys;
+}
+
+/* The keys of a row and of those that are told together with it: "h Left / l Right". Returns how many rows that are. */
+static size_t put_keys(size_t i, char *to, size_t room)
+{
+	size_t n = 1, len = (size_t)snprintf(to, room, "%s", spoken(&gt_bindings[i]));
+
+	for (; i + n < gt_nbindings && gt_bindings[i + n].keys && !gt_bindings[i + n].help; n++)
+		if (len < room && gt_bindings[i + n].action != GT_DO_RELEASE)	/* goes without saying */
+			len += (size_t)snprintf(to + len, room - len, " / %s", spoken(&gt_bindings[i + n]));
+	return n;
+}
+
+void gt_bindings_text(struct gt_buf *to)
+{
+	char keys[80];
+
+	for (size_t i = 0, n; i < gt_nbindings; i += n) {
+		n = 1;
+		if (!gt_bindings[i].keys) {
+			gt_buf_printf(to, "%s%s:\n", i ? "\n" : "", gt_bindings[i].help);
+			continue;
+		}
+		n = put_keys(i, keys, sizeof(keys));
+		gt_buf_printf(to, "  %-*s %s\n", KEYS_WIDTH, keys, gt_bindings[i].help);
+	}
+	gt_buf_byte(to, 0);
+}
