@@ -1,0 +1,378 @@
+/* Keys in, frames out: scripts of keys against what must be on the screen, cells of frames at every zoom against a count of every row, and
+ * keys of a monkey. */
+#define _GNU_SOURCE
+#include "tests/unit/view_program.h"
+#include "viewer/session.h"
+#include "viewer/timeline_draw.h"
+
+struct stage { struct gt_reader *reader; struct gt_session s; struct gt_screen screen; struct gt_err err; };
+
+static void stage_up(struct stage *st, const char *const *boots, unsigned turns, unsigned width, unsigned height)
+{
+	int fd = temp_file();
+
+	*st = (struct stage){ .err = GT_ERR_INIT };
+	for (unsigned i = 0; boots[i]; i++)
+		make(dup(fd), boots[i], 1000 + i * 700, turns);
+	CHECK((st->reader = gt_reader_open_fd(fd, &st->err)));
+	CHECK(!gt_session_open(&st->s, st->reader, "some/trace.zst", gt_views[0], &st->err));
+	CHECK(!gt_session_resize(&st->s, width, height, &st->err));
+}
+
+static void strike(struct stage *st)
+{
+	gt_session_close(&st->s);
+	gt_reader_close(st->reader);
+	gt_screen_release(&st->screen);
+}
+
+/* Types a script, finds everything out, draws. */
+static bool play(struct stage *st, const char *script)
+{
+	struct gt_script s = { .at = script };
+	struct gt_key k;
+	int rc;
+
+	while ((rc = gt_script_next(&s, &k)) > 0)
+		if (gt_session_key(&st->s, k, &st->err))
+			return false;
+	if (rc || gt_session_step(&st->s, 0, &st->err))
+		return false;
+	gt_session_draw(&st->s, &st->screen);
+	return true;
+}
+
+static const char *line(struct stage *st, int y)
+{
+	static char text[GT_SCREEN_MOST * 4 + 1];
+	struct gt_screen one = { .width = st->screen.width, .height = 1, .spots = st->screen.spots + (size_t)y * st->screen.width };
+	struct gt_out out;
+	struct gt_err err = GT_ERR_INIT;
+
+	gt_out_memory(&out);
+	gt_screen_print(&one, GT_MONO, &out);
+	snprintf(text, sizeof(text), "%.*s", (int)out.len - 1, out.data);
+	gt_out_close(&out, &err);
+	return text;
+}
+
+/* The line with this label, or -1. */
+static int line_of(struct stage *st, const char *label)
+{
+	for (int y = 0; y < (int)st->screen.height; y++)
+		if (strstr(line(st, y), label))
+			return y;
+	return -1;
+}
+
+static bool on_screen(struct stage *st, const char *text)
+{
+	if (line_of(st, text) >= 0)
+		return true;
+	printf("there is no '%s' in:\n", text);
+	for (int y = 0; y < (int)st->screen.height; y++)
+		printf("%s\n", line(st, y));
+	return false;
+}
+
+/* ---- cells against a count ---- */
+
+struct rows { int64_t *start, *end; size_t n, cap[2]; };
+static struct rows rows_of[32];		/* by track: GPU work, or calls at depth 0 */
+
+static void read_rows(struct gt_reader *r)
+{
+	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) | GT_BIT(GT_GPU) };
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_iter *it = gt_iter_open(r, &all, &err);
+	struct gt_event ev;
+
+	for (unsigned i = 0; i < 32; i++)
+		rows_of[i].n = 0;
+	while (it && gt_iter_next(it, &ev, &err) > 0) {
+		struct rows *to = &rows_of[ev.track];
+
+		if (ev.row.depth && ev.kind == GT_CALL)
+			continue;
+		CHECK(!gt_grow(&to->start, &to->cap[0], to->n + 1, sizeof(int64_t)) && !gt_grow(&to->end, &to->cap[1], to->n + 1, sizeof(int64_t)));
+		to->start[to->n] = ev.row.start;
+		to->end[to->n++] = ev.row.end;
+	}
+	gt_iter_close(it);
+	CHECK(!err.code);
+}
+
+/* How much of [from, to) rows of some tracks cover; rows come by start. */
+static uint64_t covered(const uint32_t *tracks, unsigned n, int64_t from, int64_t to)
+{
+	static uint8_t cell[1 << 16];
+	int64_t width = to - from;
+	uint64_t sum = 0;
+	int64_t done = from;
+
+	if (n == 1) {
+		const struct rows *r = &rows_of[tracks[0]];
+
+		for (size_t i = 0; i < r->n && r->start[i] < to; i++) {
+			int64_t a = r->start[i] > done ? r->start[i] : done, b = r->end[i] < to ? r->end[i] : to;
+
+			if (b > a) {
+				sum += (uint64_t)(b - a);
+				done = b;
+			}
+		}
+		return sum;
+	}
+	if (width > (int64_t)sizeof(cell))
+		return UINT64_MAX;
+	memset(cell, 0, (size_t)width);
+	for (unsigned k = 0; k < n; k++)
+		for (size_t i = 0; i < rows_of[tracks[k]].n; i++) {
+			int64_t a = rows_of[tracks[k]].start[i], b = rows_of[tracks[k]].end[i];
+
+			a = a > from ? a : from;
+			b = b < to ? b : to;
+			if (b > a)
+				memset(cell + (a - from), 1, (size_t)(b - a));
+		}
+	for (int64_t i = 0; i < width; i++)
+		sum += cell[i];
+	return sum;
+}
+
+/* The line of a track, and not that of its ranges. */
+static int line_of_track(struct stage *st, const char *label)
+{
+	char padded[40];
+	int y;
+
+	snprintf(padded, sizeof(padded), "  %s", label);	/* behind a mark, or none */
+	y = line_of(st, padded);
+	snprintf(padded, sizeof(padded), "▾ %s", label);
+	return y >= 0 ? y : line_of(st, padded);
+}
+
+/* Every cell of the line of that label is as high as the count says. */
+static bool is_counted(struct stage *st, const char *label, const uint32_t *tracks, unsigned n)
+{
+	const struct gt_window *w = &st->s.scene.window;
+	struct gt_layout at = gt_layout_of(st->s.width, st->s.height, false, false);
+	int y = line_of_track(st, label);
+
+	if (y < 0 || at.cells != w->cells)
+		return on_screen(st, label);
+	for (unsigned i = 0; i < w->cells; i++) {
+		uint64_t busy = covered(tracks, n, gt_cell_start(w, i), gt_cell_start(w, i + 1ll));
+		uint32_t have = st->screen.spots[(size_t)y * st->screen.width + at.left + i].ch;
+
+		if (gt_cell_start(w, i) >= st->s.scene.extent.to || busy == UINT64_MAX)
+			continue;
+		if (have != gt_block_up(gt_busy_eighths(busy, 1ull << w->shift))) {
+			printf("%s: cell %u of 2^%u ns: %llu busy\n", label, i, w->shift, (unsigned long long)busy);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void cells_are_counted_at_every_zoom(void)
+{
+	const char *const one[] = { "b", NULL };
+	struct stage st;
+
+	for (state = 1; state < 4; state++) {
+		uint64_t seed = state;
+
+		stage_up(&st, one, 4000, 120, 60);
+		read_rows(st.reader);
+		CHECK(play(&st, "x"));	/* somebody has changed the lanes: they stay as they are */
+		CHECK(play(&st, "X Z < f"));
+		for (int zoom = 0; zoom < 24; zoom++) {
+			uint32_t threads[] = { 2, 3, 4 }, streams[] = { 14, 15, 16 };
+
+			CHECK(is_counted(&st, "thread 10", &threads[0], 1) && is_counted(&st, "thread 11", &threads[1], 1) &&
+			      is_counted(&st, "thread 12", &threads[2], 1));
+			CHECK(is_counted(&st, "stream 7", &streams[0], 1) && is_counted(&st, "stream 8", &streams[1], 1) &&
+			      is_counted(&st, "GPU 0", streams, 3));
+			CHECK(play(&st, zoom % 3 ? "w L l" : "w h a"));
+		}
+		CHECK(st.s.scene.window.shift == 0);
+		strike(&st);
+		state = seed;
+	}
+}
+
+/* ---- scripts ---- */
+
+static const char *const once[] = { "b", NULL };
+
+static void keys_move_in_time(void)
+{
+	struct stage st;
+	const struct gt_window *w = &st.s.scene.window;
+	int64_t first;
+	unsigned all;
+
+	state = 11;
+	stage_up(&st, once, 3000, 100, 40);
+	CHECK(play(&st, ""));
+	all = w->shift;
+	CHECK(gt_window_shows_all(w, &st.s.scene.extent) && all > 3);
+	CHECK(play(&st, "w w w") && w->shift == all - 3);
+	CHECK(play(&st, "s") && w->shift == all - 2);
+	CHECK(play(&st, "+ = -") && w->shift == all - 3);
+	CHECK(play(&st, "End"));
+	CHECK(gt_window_end(w) >= st.s.scene.extent.to);
+	first = w->first;
+	CHECK(play(&st, "a") && w->first == first - w->cells / 4);
+	CHECK(play(&st, "d D") && w->first == first);
+	CHECK(play(&st, "Home") && w->first == st.s.scene.extent.from >> w->shift);
+	CHECK(play(&st, "Left Left") && w->first == st.s.scene.extent.from >> w->shift);
+	CHECK(play(&st, "g '2us' Enter"));
+	CHECK(gt_window_column(w, st.s.scene.extent.from + 2000) == w->cells / 2 || w->first == st.s.scene.extent.from >> w->shift);
+	CHECK(on_screen(&st, "2us"));
+	CHECK(play(&st, "g '99s' Enter") && on_screen(&st, "the run does not last until then"));
+	CHECK(play(&st, "g 'soon' Enter") && on_screen(&st, "a time is 1.5s"));
+	CHECK(play(&st, "j") && line_of(&st, "a time is") < 0);
+	CHECK(play(&st, "g '1:0' Backspace '7'") && on_screen(&st, "go to: 1:7"));
+	CHECK(play(&st, "Esc f") && w->shift == all && line_of(&st, "go to") < 0);
+	strike(&st);
+}
+
+static void the_wheel_zooms_where_the_mouse_is(void)
+{
+	struct stage st;
+	const struct gt_window *w = &st.s.scene.window;
+	struct gt_layout at = gt_layout_of(100, 40, false, false);
+	int64_t t;
+	char script[100];
+
+	state = 12;
+	stage_up(&st, once, 3000, 100, 40);
+	CHECK(play(&st, "w w w w"));
+	gt_window_goto(&st.s.scene.window, &st.s.scene.extent, (st.s.scene.extent.from + st.s.scene.extent.to) / 2, 20);
+	t = gt_cell_start(w, 17);
+	sprintf(script, "wheel-up %u,20 wheel-up %u,20", at.left + 17, at.left + 17);
+	CHECK(play(&st, script) && gt_window_column(w, t) == 17);
+	sprintf(script, "wheel-down %u,20", at.left + 17);
+	CHECK(play(&st, script) && gt_window_column(w, t) == 17);
+	sprintf(script, "drag %u,20 %u,20", at.left + 17, at.left + 27);
+	CHECK(play(&st, script) && gt_window_column(w, t) == 27);
+	sprintf(script, "click %u,%d", at.left, at.map);
+	CHECK(play(&st, script) && w->first == st.s.scene.extent.from >> w->shift);
+	strike(&st);
+}
+
+static void lanes_fold_hide_and_filter(void)
+{
+	struct stage st;
+
+	state = 13;
+	stage_up(&st, once, 3000, 100, 60);
+	CHECK(play(&st, "z") && on_screen(&st, "▸ pid 1"));
+	CHECK(line_of(&st, "GPU 0") < 0);
+	CHECK(play(&st, "Enter") && on_screen(&st, "▾ pid 1") && on_screen(&st, "▸ GPU 0"));
+	CHECK(play(&st, "j Enter") && on_screen(&st, "stream 7") && on_screen(&st, "copies HtoD"));
+	CHECK(play(&st, "j Enter") && line_of(&st, "copies HtoD") < 0);	/* of a part: what it is beneath */
+	CHECK(play(&st, "Enter \\ 'STREAM 8' Enter") && on_screen(&st, "stream 8") && on_screen(&st, "lanes with 'STREAM 8'"));
+	CHECK(line_of(&st, "stream 7") < 0 && line_of(&st, "thread 10") < 0);
+	CHECK(play(&st, "Esc") && on_screen(&st, "stream 7") && on_screen(&st, "thread 10"));
+	CHECK(play(&st, "Z < j x") && line_of(&st, "GPU 0") < 0 && on_screen(&st, "thread 10"));
+	CHECK(play(&st, "X") && on_screen(&st, "GPU 0"));
+	strike(&st);
+}
+
+static void cells_can_show_other_things(void)
+{
+	struct stage st;
+
+	state = 14;
+	stage_up(&st, once, 3000, 100, 30);
+	CHECK(play(&st, "") && on_screen(&st, "busy share"));
+	CHECK(play(&st, "b") && on_screen(&st, "count  cell"));
+	CHECK(play(&st, "b") && on_screen(&st, "longest  cell"));
+	CHECK(play(&st, "b") && on_screen(&st, "bytes  cell"));
+	CHECK(play(&st, "b") && on_screen(&st, "busy share"));
+	CHECK(play(&st, "B") && on_screen(&st, "bytes  cell"));
+	CHECK(play(&st, "t") && on_screen(&st, "does not tell what the wall clock said"));
+	strike(&st);
+}
+
+static void help_lists_the_keys(void)
+{
+	struct stage st;
+
+	state = 15;
+	stage_up(&st, once, 1000, 80, 12);
+	CHECK(play(&st, "?") && on_screen(&st, "In time:") && line_of(&st, "this list") < 0);
+	CHECK(play(&st, "End") && on_screen(&st, "this list") && on_screen(&st, "quit"));
+	CHECK(play(&st, "Home PgDn j k") && line_of(&st, "In time:") < 0);
+	CHECK(play(&st, "q") && on_screen(&st, "GPU 0") && !st.s.quit);
+	CHECK(play(&st, "C-l") && st.s.redraw);
+	CHECK(play(&st, "q") && st.s.quit);
+	strike(&st);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+static void the_cursor_stays_on_its_lane(void)
+{
+	struct stage st;
+	int y;
+
+	state = 16;
+	stage_up(&st, once, 3000, 100, 60);
+	CHECK(play(&st, "Z <"));
+	for (int i = 0; i < 60 && !ends_with(line(&st, (int)st.screen.height - 2), "  thread 12"); i++)
+		CHECK(play(&st, "j"));
+	y = line_of_track(&st, "thread 12");
+	CHECK(play(&st, "resize 100x30") && play(&st, "resize 60x12") && play(&st, "resize 100x60"));
+	CHECK(line_of(&st, "thread 12") >= 0 && y >= 0);
+	CHECK(ends_with(line(&st, (int)st.screen.height - 2), "  thread 12"));
+	strike(&st);
+}
+
+/* ---- a monkey ---- */
+
+static struct gt_key any_key(void)
+{
+	static const uint32_t special[] = { GT_KEY_TAB, GT_KEY_ENTER, GT_KEY_ESC, GT_KEY_BACKSPACE, GT_KEY_HOME, GT_KEY_END, GT_KEY_PRESS,
+					    GT_KEY_DRAG, GT_KEY_RELEASE, GT_KEY_DOUBLE, GT_KEY_WHEEL_UP, GT_KEY_WHEEL_DOWN, GT_KEY_PAGE_UP,
+					    GT_KEY_PAGE_DOWN, GT_KEY_LEFT, GT_KEY_RIGHT, GT_KEY_UP, GT_KEY_DOWN, GT_KEY_RESIZE };
+	struct gt_key k = { .x = (uint16_t)below(140), .y = (uint16_t)below(50), .with = (uint8_t)(below(9) ? 0 : below(8)) };
+
+	k.key = below(3) ? below(96) + 31 : special[below(sizeof(special) / sizeof(*special))];
+	if (k.key == GT_KEY_RESIZE && below(6))
+		k.key = '?';
+	if (k.key == 'q' || k.key == 31)
+		k.key = 'w';
+	return k;
+}
+
+static void a_monkey_breaks_nothing(void)
+{
+	const char *const sets[3][4] = { { "a", NULL }, { "a", "a", NULL }, { "a", "b", "a", NULL } };
+	struct stage st;
+
+	for (unsigned set = 0; set < 3; set++) {
+		state = 100 + set;
+		stage_up(&st, sets[set], 1500, 80, 24);
+		for (int i = 0; i < 3500; i++) {
+			CHECK(!gt_session_key(&st.s, any_key(), &st.err));
+			CHECK(below(3) || gt_session_step(&st.s, below(20) ? 50 : 0, &st.err) >= 0);
+			if (!below(4))
+				gt_session_draw(&st.s, &st.screen);
+		}
+		CHECK(play(&st, "Esc Esc Esc resize 100x30 Esc f"));
+		CHECK(on_screen(&st, "trace.zst"));
+		strike(&st);
+	}
+}
+
+T_MAIN(T(cells_are_counted_at_every_zoom), T(keys_move_in_time), T(the_wheel_zooms_where_the_mouse_is), T(lanes_fold_hide_and_filter),
+       T(cells_can_show_other_things), T(help_lists_the_keys), T(the_cursor_stays_on_its_lane), T(a_monkey_breaks_nothing))

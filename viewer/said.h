@@ -1,0 +1,16 @@
+/* Figures in words, as reports have them: "33.55 ms", "1.2 MiB". */
+#ifndef GT_SAID_H
+#define GT_SAID_H
+#include <stdint.h>
+
+#define GT_SAID 72
+const char *gt_said_ns(char to[GT_SAID], uint64_t ns);
+const char *gt_said_bytes(char to[GT_SAID], uint64_t bytes);
+
+/* In five columns at most, for what stands beside a line: "12.5%", "<0.1%"; "999", "1.2k", "12M"; "33us"; "4.0K". */
+#define GT_BRIEF 8
+void gt_brief_share(char to[GT_BRIEF], uint64_t part, uint64_t whole);	/* 0% and 100% are exactly that */
+void gt_brief_count(char to[GT_BRIEF], uint64_t n);
+void gt_brief_ns(char to[GT_BRIEF], uint64_t ns);
+void gt_brief_bytes(char to[GT_BRIEF], uint64_t bytes);
+#endif

@@ -1,0 +1,41 @@
+/* What all views look at: the trace, the stretch of time that is seen, how times are told, and what is missing in it. */
+#ifndef GT_SCENE_H
+#define GT_SCENE_H
+#include "viewer/archive.h"
+#include "viewer/axis.h"
+#include "viewer/lanes.h"
+
+/* Time of which the trace does not tell all. */
+enum gt_trouble_kind {
+	GT_TROUBLE_LOST,	/* events were lost while it was recorded */
+	GT_TROUBLE_DAMAGED,	/* blocks cannot be read */
+	GT_TROUBLE_UNREAD	/* the recording was not closed: its end is not there, or not yet */
+};
+struct gt_trouble { int64_t from, to; enum gt_trouble_kind kind; };	/* viewer's time; from <= to */
+
+struct gt_scene {
+	struct gt_reader *reader;	/* borrowed */
+	struct gt_archive *archive;
+	const char *name;		/* of the file; borrowed */
+	char *command;			/* what was recorded, or NULL */
+	struct gt_extent extent;
+	struct gt_window window;	/* cells: as the view that is shown has them */
+	struct gt_time_shown times;
+	struct gt_trouble *troubles;	/* losses and unread ends; damage is told by gt_scene_damage */
+	size_t ntroubles, troubles_cap;
+	uint64_t lost;			/* rows that tell of losses */
+	bool still;			/* a frame that is printed: there is no cursor */
+	const char *message;		/* a line to be shown until the next key, or NULL; static */
+	uint64_t **rows;		/* by segment and thread: how many, as far as is known by now; or NULL */
+	uint8_t **copies;		/* by segment and device: GT_BIT(aspect - GT_ASPECT_HTOD) of the copies there are */
+};
+
+/* Reads what has to be known at once, which is little whatever the size of the trace. 0 or negative; to be released in both cases. */
+int gt_scene_open(struct gt_scene *s, struct gt_reader *r, const char *name, struct gt_err *err);
+void gt_scene_release(struct gt_scene *s);
+/* For lanes. More is known after blocks were gone through and gt_scene_learn was called. */
+struct gt_lanes_known gt_scene_known(struct gt_scene *s);
+void gt_scene_learn(struct gt_scene *s);
+/* Damage that was found by now: number i as a trouble. false: there are no more. */
+bool gt_scene_damage(const struct gt_scene *s, size_t i, struct gt_trouble *to);
+#endif

@@ -1,0 +1,217 @@
+#include "viewer/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int gt_session_open(struct gt_session *s, struct gt_reader *r, const char *name, const struct gt_view_ops *ops, struct gt_err *err)
+{
+	int rc;
+
+	*s = (struct gt_session){ .view.ops = ops };
+	rc = gt_scene_open(&s->scene, r, name, err);
+	if (rc)
+		return rc;
+	s->view.scene = &s->scene;
+	s->view.state = calloc(1, ops->state_size);
+	if (!s->view.state)
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	return ops->open(&s->view, err);
+}
+
+void gt_session_close(struct gt_session *s)
+{
+	if (s->view.state)
+		s->view.ops->close(&s->view);
+	free(s->view.state);
+	gt_scene_release(&s->scene);
+	*s = (struct gt_session){ .width = 0 };
+}
+
+static int arrange(struct gt_session *s, struct gt_err *err)
+{
+	return s->view.ops->arrange(&s->view, s->width, s->height, err);
+}
+
+int gt_session_resize(struct gt_session *s, unsigned width, unsigned height, struct gt_err *err)
+{
+	s->width = width < 1 ? 1 : width > GT_SCREEN_MOST ? GT_SCREEN_MOST : width;
+	s->height = height < 1 ? 1 : height > GT_SCREEN_MOST ? GT_SCREEN_MOST : height;
+	return arrange(s, err);
+}
+
+int gt_session_range(struct gt_session *s, int64_t from, int64_t to, struct gt_err *err)
+{
+	const struct gt_extent *e = &s->scene.extent;
+	int64_t a, b;
+
+	if (__builtin_add_overflow(e->from, from, &a))
+		a = from < 0 ? INT64_MIN : INT64_MAX;
+	if (__builtin_add_overflow(e->from, to, &b))
+		b = to < 0 ? INT64_MIN : INT64_MAX;
+	gt_window_show(&s->scene.window, e, a < e->to ? a : e->to - 1, b > e->from ? b : e->from + 1);
+	return arrange(s, err);
+}
+
+int gt_session_step(struct gt_session *s, uint64_t us, struct gt_err *err) { return s->view.ops->step(&s->view, us, err); }
+
+/* ---- keys ---- */
+
+/* How many lines the list of keys has. */
+static unsigned help_lines(void)
+{
+	struct gt_buf text = { .len = 0 };
+	unsigned n = 0;
+
+	gt_bindings_text(&text);
+	for (size_t i = 0; !text.failed && i < text.len; i++)
+		n += text.data[i] == '\n';
+	gt_buf_release(&text);
+	return n;
+}
+
+static void act_on_help(struct gt_session *s, const struct gt_binding *b)
+{
+	int64_t page = s->height > 2 ? s->height - 2 : 1, lines = help_lines(), top = s->help_top;
+
+	switch (b ? b->action : GT_DO_NOTHING) {
+	case GT_DO_HELP:
+	case GT_DO_ESCAPE:
+	case GT_DO_QUIT: s->help = false; return;
+	case GT_DO_LINE: top += b->arg; break;
+	case GT_DO_PAGE: top += b->arg * page; break;
+	case GT_DO_START:
+	case GT_DO_TOP: top = 0; break;
+	case GT_DO_END:
+	case GT_DO_BOTTOM: top = lines; break;
+	case GT_DO_ZOOM: top -= b->arg; break;		/* the wheel */
+	default: break;
+	}
+	top = top > lines - page ? lines - page : top;
+	s->help_top = top < 0 ? 0 : (unsigned)top;
+}
+
+static void drop_last_character(char *s)
+{
+	size_t n = strlen(s);
+
+	while (n && ((unsigned char)s[--n] & 0xc0) == 0x80)
+		;
+	s[n] = 0;
+}
+
+static void add_character(char *s, size_t room, uint32_t ch)
+{
+	size_t n = strlen(s);
+
+	/* what is asked for are times and names: characters of more than one byte are names' only, and two bytes hold most of them */
+	if (ch >= 32 && ch < 127 && n + 1 < room) {
+		s[n] = (char)ch;
+		s[n + 1] = 0;
+	} else if (ch >= 0xa0 && ch < 0x800 && n + 2 < room) {
+		s[n] = (char)(0xc0 | ch >> 6);
+		s[n + 1] = (char)(0x80 | (ch & 63));
+		s[n + 2] = 0;
+	}
+}
+
+static void type(struct gt_session *s, struct gt_key k)
+{
+	enum gt_action asked = s->asking;
+
+	if (k.key == GT_KEY_ENTER) {
+		s->asking = GT_DO_NOTHING;
+		s->scene.message = s->view.ops->answer(&s->view, asked, s->typed);
+	} else if (k.key == GT_KEY_ESC || k.key == 3) {
+		s->asking = GT_DO_NOTHING;
+	} else if (k.key == GT_KEY_BACKSPACE) {
+		drop_last_character(s->typed);
+	} else if (!k.with) {
+		add_character(s->typed, sizeof(s->typed), k.key);
+	}
+}
+
+static void act(struct gt_session *s, const struct gt_binding *b, struct gt_key k)
+{
+	switch (b->action) {
+	case GT_DO_QUIT: s->quit = true; break;
+	case GT_DO_REDRAW: s->redraw = true; break;
+	case GT_DO_HELP:
+		s->help = true;
+		s->help_top = 0;
+		break;
+	case GT_DO_GOTO:
+	case GT_DO_FILTER:
+		s->asking = b->action;
+		s->typed[0] = 0;
+		break;
+	default: s->view.ops->act(&s->view, b, k);
+	}
+}
+
+int gt_session_key(struct gt_session *s, struct gt_key k, struct gt_err *err)
+{
+	const struct gt_binding *b = gt_binding_of(k);
+
+	if (k.key == GT_KEY_RESIZE)
+		return gt_session_resize(s, k.x, k.y, err);
+	if (k.key == GT_KEY_GONE)
+		s->quit = true;
+	s->scene.message = NULL;
+	if (s->asking)
+		type(s, k);
+	else if (s->help)
+		act_on_help(s, b);
+	else if (b)
+		act(s, b, k);
+	return arrange(s, err);
+}
+
+/* ---- frames ---- */
+
+static void draw_help(const struct gt_session *s, struct gt_screen *to)
+{
+	const struct gt_look heading = { GT_INK_TITLE, GT_INK_NONE, 0 }, plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
+			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	struct gt_buf text = { .len = 0 };
+	unsigned line = 0;
+
+	gt_screen_clear(to);
+	gt_bindings_text(&text);
+	for (char *at = text.failed ? NULL : (char *)text.data, *end; at && *at; at = end + 1, line++) {
+		end = strchr(at, '\n');
+		*end = 0;
+		if (line >= s->help_top && line - s->help_top + 1 < s->height)
+			gt_screen_text(to, 0, (int)(line - s->help_top), -1, at, *at == ' ' ? plain : heading);
+	}
+	gt_buf_release(&text);
+	gt_screen_text(to, 0, (int)s->height - 1, -1, line + 1 > s->height ? "Esc: back   j k: up and down" : "Esc: back", faint);
+}
+
+static void draw_bottom(const struct gt_session *s, struct gt_screen *to)
+{
+	const struct gt_look ask = { GT_INK_TITLE, GT_INK_NONE, 0 }, say = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
+	int y = (int)s->height - 1, x;
+
+	if (!s->asking && !s->scene.message)
+		return;
+	gt_screen_fill(to, 0, y, (int)s->width, 1, ' ', ask);
+	if (s->asking) {
+		x = gt_screen_text(to, 0, y, -1, s->asking == GT_DO_GOTO ? "go to: " : "lanes with: ", ask);
+		x += gt_screen_text(to, x, y, -1, s->typed, ask);
+		gt_screen_put(to, x, y, ' ', (struct gt_look){ GT_INK_TEXT, GT_INK_CURSOR, 0 });
+	} else {
+		gt_screen_text(to, 0, y, -1, s->scene.message, say);
+	}
+}
+
+void gt_session_draw(const struct gt_session *s, struct gt_screen *to)
+{
+	if ((to->width != s->width || to->height != s->height) && gt_screen_resize(to, s->width, s->height))
+		return;
+	if (s->help) {
+		draw_help(s, to);
+		return;
+	}
+	s->view.ops->draw(&s->view, to);
+	draw_bottom(s, to);
+}

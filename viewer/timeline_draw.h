@@ -1,0 +1,45 @@
+/* The picture of the timeline: everything that a frame shows, and nothing of where it comes from. */
+#ifndef GT_TIMELINE_DRAW_H
+#define GT_TIMELINE_DRAW_H
+#include "viewer/scene.h"
+#include "viewer/screen.h"
+
+enum gt_measure { GT_MEASURE_BUSY, GT_MEASURE_COUNT, GT_MEASURE_LONGEST, GT_MEASURE_BYTES, GT_MEASURES };
+
+/* Which lines and columns are for what; -1: there is no room for it. */
+struct gt_layout {
+	unsigned width, height;
+	int title, map, bracket, axis, troubles, status, detail;	/* lines */
+	int lanes;			/* the first of nlanes lines */
+	unsigned nlanes;
+	unsigned label, figure;		/* columns of the names, and of the figure behind them (0: none) */
+	unsigned left, cells;		/* the first of so many columns of cells */
+};
+/* troubles: is there anything to be told in that line? still: there is no cursor whose cell would be told. */
+struct gt_layout gt_layout_of(unsigned width, unsigned height, bool troubles, bool still);
+
+struct gt_picture {
+	struct gt_layout at;
+	const struct gt_scene *scene;
+	const struct gt_lanes *lanes;
+	size_t top, cursor;		/* lines of lanes: the first that is shown, the one of the cursor */
+	unsigned column;		/* cell of the cursor */
+	enum gt_measure measure;
+	const struct gt_cell_sums *cells;	/* at.cells for each line from top on, at.nlanes at most */
+	const struct gt_cell_sums *map;		/* of the whole run: map_window.cells; NULL: nothing is known of it */
+	struct gt_window map_window;
+	unsigned percent;		/* refined */
+};
+void gt_picture_draw(const struct gt_picture *p, struct gt_screen *to);
+
+/* Eighths of a cell of this width: 0 only when nothing was, 8 only when all of it was busy. */
+unsigned gt_busy_eighths(uint64_t busy, uint64_t width);
+/* Of the largest one there is: 0 only when there is none, 8 for the largest. */
+unsigned gt_part_eighths(uint64_t value, uint64_t largest);
+uint64_t gt_measured(const struct gt_cell_sums *c, enum gt_measure m);
+/* The overview: cells of the whole run made into n columns of equal widths: what of them was busy, and with what. */
+void gt_overview(const struct gt_cell_sums *map, const struct gt_window *w, const struct gt_extent *e, unsigned n, struct gt_cell_sums *to);
+/* The column of the overview, of n, that a moment is in, and the moment at which a column begins. */
+int64_t gt_overview_column(const struct gt_extent *e, int64_t t, unsigned n);
+int64_t gt_overview_time(const struct gt_extent *e, int64_t column, unsigned n);
+#endif

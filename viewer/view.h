@@ -1,0 +1,33 @@
+/* Views: different pictures of the same trace in the same stretch of time. One is a file, view_*.c, ending in its struct gt_view_ops, and
+ * a row in views.c. Keys change a view's state and never draw; drawing changes nothing. */
+#ifndef GT_VIEW_H
+#define GT_VIEW_H
+#include "viewer/bindings.h"
+#include "viewer/scene.h"
+#include "viewer/screen.h"
+
+enum gt_view_result {
+	GT_VIEW_PASS,		/* it has no use for this */
+	GT_VIEW_DONE		/* something may have changed: arrange and draw it again */
+};
+struct gt_view;
+struct gt_view_ops {
+	const char *name;	/* --view NAME */
+	const char *help;
+	size_t state_size;	/* of what view->state points at, zeroed before open */
+	int (*open)(struct gt_view *v, struct gt_err *err);	/* 0 or negative; close in both cases */
+	void (*close)(struct gt_view *v);
+	/* What it is to show from now on: the size has changed, the scene or its own state. 0 or negative. */
+	int (*arrange)(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err);
+	/* Finds out more of what is to be shown, for some us at most (0: all of it). 1: there is more to do, 0: nothing, negative. */
+	int (*step)(struct gt_view *v, uint64_t us, struct gt_err *err);
+	enum gt_view_result (*act)(struct gt_view *v, const struct gt_binding *b, struct gt_key k);
+	/* The answer to what GT_DO_GOTO or GT_DO_FILTER asks for. NULL, or why that is none: one line. */
+	const char *(*answer)(struct gt_view *v, enum gt_action asked, const char *text);
+	void (*draw)(const struct gt_view *v, struct gt_screen *to);	/* of the size that it was arranged for */
+};
+struct gt_view { const struct gt_view_ops *ops; struct gt_scene *scene; void *state; };
+
+extern const struct gt_view_ops *const gt_views[];	/* NULL-terminated; the first is what one begins with */
+const struct gt_view_ops *gt_view_find(const char *name);	/* or NULL */
+#endif

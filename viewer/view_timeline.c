@@ -1,0 +1,598 @@
+/* The timeline: lanes over time, an overview of the whole run above them. What is asked of the strips is just what is on the screen. They
+ * tell what they know at once, and the rest while nobody presses a key. Which lanes there are is known the better the more was gone
+ * through: then the list is made anew, and the cursor stays on its lane. */
+#include "viewer/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+#include "viewer/strips.h"
+#include "viewer/timeline_draw.h"
+
+#define MAP_STRIPS 16u		/* that the overview is the mean of, at most */
+#define MAP_FINER 2u		/* cells of the overview: so much finer (log2) than would do for its columns */
+#define MAP_ROWS 5000000u	/* of more the overview stays as rough as summaries have it */
+#define LEARN_LINES 5000u	/* a longer list is not made anew for a lane that is found late */
+
+struct asked {			/* of a strips */
+	struct gt_window window;
+	struct gt_strip_of *of;
+	size_t n, cap;
+};
+struct timeline {
+	struct gt_lanes lanes;
+	struct gt_strips *strips, *map_strips;
+	struct asked asked, asked_map;
+	uint32_t *strip_of;		/* of each line that is shown: number in asked.of */
+	size_t strip_of_cap;
+	struct gt_layout at;
+	struct gt_lane_line cursor_line;	/* what the cursor is on */
+	size_t top, cursor;
+	unsigned column;
+	enum gt_measure measure;
+	struct gt_cell_sums *cells, *map;
+	size_t cells_cap, map_cap;
+	bool arranged;			/* once at least */
+	bool relist, touched;		/* lanes have changed; somebody has folded or moved some */
+	bool learned;			/* what these strips found out is in the list */
+	bool map_more;
+	int dragged;			/* column where the mouse was */
+	bool drags_map;
+};
+
+/* ---- open and close ---- */
+
+static int timeline_open(struct gt_view *v, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	struct gt_lanes_known known = gt_scene_known(v->scene);
+	int rc = gt_lanes_init(&t->lanes, v->scene->reader, &known, err);
+
+	t->strips = gt_strips_new(v->scene->archive);
+	t->map_strips = gt_strips_new(v->scene->archive);
+	if (!rc && (!t->strips || !t->map_strips))
+		rc = gt_err_set(err, -ENOMEM, "no memory for the timeline");
+	t->relist = true;
+	return rc;
+}
+
+static void timeline_close(struct gt_view *v)
+{
+	struct timeline *t = v->state;
+
+	gt_strips_free(t->strips);
+	gt_strips_free(t->map_strips);
+	gt_lanes_release(&t->lanes);
+	free(t->asked.of);
+	free(t->asked_map.of);
+	free(t->strip_of);
+	free(t->cells);
+	free(t->map);
+}
+
+/* ---- what is asked of the strips ---- */
+
+static bool same_strip(const struct gt_strip_of *a, const struct gt_strip_of *b)
+{
+	return a->segment == b->segment && a->track == b->track && a->aspect == b->aspect && a->derived == b->derived;
+}
+
+static bool same_asked(const struct asked *a, const struct gt_window *w, const struct gt_strip_of *of, size_t n)
+{
+	bool same = a->n == n && a->window.first == w->first && a->window.shift == w->shift && a->window.cells == w->cells;
+
+	for (size_t i = 0; same && i < n; i++)
+		same = same_strip(&a->of[i], &of[i]);
+	return same;
+}
+
+/* 1: something else is asked now; 0: it is the same; negative. */
+static int ask(struct gt_strips *s, struct asked *a, const struct gt_window *w, const struct gt_strip_of *of, size_t n, struct gt_err *err)
+{
+	int rc;
+
+	if (same_asked(a, w, of, n))
+		return 0;
+	if (gt_grow(&a->of, &a->cap, n + 1, sizeof(*of)))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	memcpy(a->of, of, n * sizeof(*of));
+	a->n = n;
+	a->window = *w;
+	rc = gt_strips_want(s, w, of, n, err);
+	return rc ? rc : 1;
+}
+
+static size_t shown_lines(const struct timeline *t)
+{
+	size_t left = t->lanes.n - (t->top < t->lanes.n ? t->top : t->lanes.n);
+
+	return left < t->at.nlanes ? left : t->at.nlanes;
+}
+
+/* Lines of one track at several depths share a strip. */
+static int ask_lanes(struct gt_view *v, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	struct gt_strip_of of[GT_SCREEN_MOST];
+	size_t lines = shown_lines(t), n = 0, k;
+	int rc;
+
+	if (gt_grow(&t->strip_of, &t->strip_of_cap, lines + 1, sizeof(*t->strip_of)))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < lines; i++) {
+		const struct gt_lane_line *line = &t->lanes.lines[t->top + i];
+		struct gt_strip_of one = { line->segment, line->track, (enum gt_aspect)line->aspect, line->derived };
+
+		for (k = n; k > 0 && !same_strip(&of[k - 1], &one); k--)
+			;
+		t->strip_of[i] = (uint32_t)(k ? k - 1 : n);
+		if (!k && line->aspect)
+			of[n++] = one;
+	}
+	rc = ask(t->strips, &t->asked, &v->scene->window, of, n, err);
+	t->learned &= rc <= 0;
+	return rc < 0 ? rc : 0;
+}
+
+/* ---- the overview ---- */
+
+/* What the run looks like as a whole: what its GPUs did, or without any what its processes called, or else what stands at the top. */
+static size_t choose_map(const struct gt_view *v, struct gt_strip_of of[MAP_STRIPS])
+{
+	static const struct { uint8_t kind, aspect; } choices[] = {
+		{ GT_TRACK_DEVICE, GT_ASPECT_WORK }, { GT_TRACK_PROCESS, GT_ASPECT_CALLS },
+	};
+	const struct timeline *t = v->state;
+	size_t n = 0;
+
+	for (unsigned c = 0; c < 2 && !n; c++)
+		for (uint32_t i = 0; i < gt_reader_segments(v->scene->reader); i++) {
+			const struct gt_segment *seg = gt_reader_segment(v->scene->reader, i);
+
+			for (uint32_t k = 0; n < MAP_STRIPS && k < seg->ntracks; k++)
+				if (seg->tracks[k].kind == choices[c].kind && (c || seg->rows[GT_GPU]))
+					of[n++] = (struct gt_strip_of){ i, k, (enum gt_aspect)choices[c].aspect, true };
+		}
+	for (size_t i = 0; !n && i < t->lanes.n; i++)
+		if (t->lanes.lines[i].aspect)
+			of[n++] = (struct gt_strip_of){ t->lanes.lines[i].segment, t->lanes.lines[i].track,
+							(enum gt_aspect)t->lanes.lines[i].aspect, t->lanes.lines[i].derived };
+	return n;
+}
+
+static int ask_map(struct gt_view *v, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	const struct gt_extent *e = &v->scene->extent;
+	struct gt_window w = { .cells = t->at.cells };
+	struct gt_strip_of of[MAP_STRIPS];
+	int rc;
+
+	if (t->at.map < 0 || t->asked_map.n)
+		if (t->at.map < 0 || t->asked_map.window.cells >> MAP_FINER == t->at.cells)
+			return 0;
+	gt_window_fit(&w, e);
+	w.shift -= w.shift < MAP_FINER ? w.shift : MAP_FINER;
+	w.first = e->from >> w.shift;
+	w.cells = t->at.cells << MAP_FINER;
+	rc = ask(t->map_strips, &t->asked_map, &w, of, choose_map(v, of), err);
+	t->map_more = t->map_more || rc > 0;
+	return rc < 0 ? rc : 0;
+}
+
+/* ---- what is shown ---- */
+
+/* The mean of the overview's strips; the category of what did most. */
+static int refresh_map(struct timeline *t)
+{
+	size_t n = t->asked_map.window.cells;
+	struct gt_cell_sums *one;
+
+	if (!t->asked_map.n || t->at.map < 0)
+		return 0;
+	if (gt_grow(&t->map, &t->map_cap, n * 2, sizeof(*t->map)))
+		return -ENOMEM;
+	one = t->map + n;
+	gt_strips_cells(t->map_strips, 0, 0, t->map);
+	for (size_t k = 1; k < t->asked_map.n; k++) {
+		gt_strips_cells(t->map_strips, k, 0, one);
+		for (size_t i = 0; i < n; i++) {
+			if (one[i].longest > t->map[i].longest || !t->map[i].busy)
+				t->map[i].category = one[i].category;
+			if (one[i].sureness > t->map[i].sureness)
+				t->map[i].sureness = one[i].sureness;
+			t->map[i].busy += one[i].busy;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		t->map[i].busy = t->map[i].busy ? (t->map[i].busy + t->asked_map.n - 1) / t->asked_map.n : 0;
+	return 0;
+}
+
+static int refresh(struct gt_view *v, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	size_t lines = shown_lines(t), cells = t->at.cells;
+
+	if (gt_grow(&t->cells, &t->cells_cap, (lines + 1) * cells, sizeof(*t->cells)) || refresh_map(t))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < lines; i++) {
+		const struct gt_lane_line *line = &t->lanes.lines[t->top + i];
+
+		if (line->aspect)
+			gt_strips_cells(t->strips, t->strip_of[i], line->depth, t->cells + i * cells);
+		else
+			memset(t->cells + i * cells, 0, cells * sizeof(*t->cells));
+	}
+	return 0;
+}
+
+/* Makes the list anew where that is due, and puts the cursor where its lane is now. */
+static int list(struct timeline *t, bool unfold, struct gt_err *err)
+{
+	int rc = 0;
+
+	if (unfold) {
+		gt_lanes_fold_all(&t->lanes, true);
+		rc = gt_lanes_unfold_to(&t->lanes, t->at.nlanes);
+	} else if (t->relist) {
+		rc = gt_lanes_list(&t->lanes);
+	}
+	if (rc)
+		return gt_err_set(err, rc, "no memory for the lanes");
+	if (t->lanes.n && (unfold || t->relist))
+		t->cursor = t->arranged ? gt_lanes_find(&t->lanes, &t->cursor_line) : 0;
+	t->relist = false;
+	return 0;
+}
+
+/* The cursor stays on the screen, and the screen on the list. */
+static void scroll(struct timeline *t)
+{
+	size_t n = t->lanes.n, most = t->at.nlanes ? t->at.nlanes : 1;
+
+	if (t->cursor >= n)
+		t->cursor = n ? n - 1 : 0;
+	if (t->top + most > n)
+		t->top = n > most ? n - most : 0;
+	if (t->cursor < t->top)
+		t->top = t->cursor;
+	if (t->cursor >= t->top + most)
+		t->top = t->cursor - most + 1;
+	if (n)
+		t->cursor_line = t->lanes.lines[t->cursor];
+	if (t->column >= t->at.cells)
+		t->column = t->at.cells - 1;
+}
+
+static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	struct gt_trouble damage;
+	unsigned lines = t->at.nlanes;
+	int rc;
+
+	t->at = gt_layout_of(width, height, v->scene->ntroubles || gt_scene_damage(v->scene, 0, &damage), v->scene->still);
+	if (v->scene->window.cells != t->at.cells)
+		gt_window_resize(&v->scene->window, &v->scene->extent, t->at.cells);
+	rc = list(t, !t->touched && (!t->arranged || lines != t->at.nlanes), err);
+	t->arranged = true;
+	scroll(t);
+	if (!rc)
+		rc = ask_lanes(v, err);
+	if (!rc)
+		rc = ask_map(v, err);
+	return rc ? rc : refresh(v, err);
+}
+
+/* ---- finding out more ---- */
+
+static uint64_t all_rows(struct gt_reader *r)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		for (unsigned k = 0; k < GT_KINDS; k++)
+			n += gt_reader_segment(r, i)->rows[k];
+	return n;
+}
+
+/* What the strips went through may have had lanes that nobody knew of. */
+static int learn(struct gt_view *v, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	size_t before = t->lanes.n;
+	int rc;
+
+	t->learned = true;
+	if (before > LEARN_LINES)
+		return 0;
+	gt_scene_learn(v->scene);
+	t->relist = true;
+	rc = list(t, false, err);
+	if (!rc && !t->touched && t->lanes.n != before)
+		rc = list(t, true, err);
+	return rc ? rc : timeline_arrange(v, t->at.width, t->at.height, err);
+}
+
+/* Lanes first, then which ones there are, then the overview. */
+static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	int rc = gt_strips_step(t->strips, us, err);
+
+	if (rc)
+		return rc;
+	if (!t->learned) {
+		rc = learn(v, err);
+		return rc ? rc : 1;
+	}
+	if (t->map_more && t->asked_map.n && all_rows(v->scene->reader) <= MAP_ROWS) {
+		rc = gt_strips_step(t->map_strips, us, err);
+		t->map_more = rc > 0;
+	}
+	return rc;
+}
+
+static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
+{
+	int rc;
+
+	do {
+		rc = step_once(v, us, err);
+	} while (rc > 0 && !us);
+	return rc >= 0 && refresh(v, err) ? err->code : rc;
+}
+
+/* ---- keys ---- */
+
+static int64_t cursor_time(const struct gt_view *v)
+{
+	const struct timeline *t = v->state;
+
+	return gt_cell_start(&v->scene->window, t->column);
+}
+
+/* The cursor goes to where this moment is now. */
+static void put_cursor(struct gt_view *v, int64_t time)
+{
+	struct timeline *t = v->state;
+	int64_t column = gt_window_column(&v->scene->window, time);
+
+	t->column = column < 0 ? 0 : column >= (int64_t)t->at.cells ? t->at.cells - 1 : (unsigned)column;
+}
+
+static void step_columns(struct gt_view *v, int by)
+{
+	struct timeline *t = v->state;
+	int64_t to = (int64_t)t->column + by, last = t->at.cells - 1;
+
+	if (to < 0 || to > last)
+		gt_window_pan(&v->scene->window, &v->scene->extent, to < 0 ? to : to - last);
+	t->column = to < 0 ? 0 : to > last ? (unsigned)last : (unsigned)to;
+}
+
+static void zoom(struct gt_view *v, int steps, struct gt_key k)
+{
+	struct timeline *t = v->state;
+	bool mouse = k.key >= GT_KEY_PRESS && k.key <= GT_KEY_WHEEL_DOWN;
+	int64_t time = cursor_time(v), at = mouse ? (int64_t)k.x - t->at.left : t->column;
+
+	gt_window_zoom(&v->scene->window, &v->scene->extent, steps, at < 0 ? 0 : at);
+	put_cursor(v, time);
+}
+
+static void go_to(struct gt_view *v, int64_t time)
+{
+	struct timeline *t = v->state;
+
+	gt_window_goto(&v->scene->window, &v->scene->extent, time, t->at.cells / 2);
+	put_cursor(v, time);
+}
+
+static void move_cursor(struct timeline *t, int64_t by)
+{
+	int64_t to = (int64_t)t->cursor + by;
+
+	t->cursor = to < 0 ? 0 : (size_t)to;
+	scroll(t);
+}
+
+/* The line itself, if it folds, or what it stands beneath. */
+static void fold(struct timeline *t)
+{
+	const struct gt_lane_line *line = &t->lanes.lines[t->cursor], *up = line;
+
+	while (!up->folds && up > t->lanes.lines && (up == line || up->indent >= line->indent))
+		up--;
+	if (!up->folds)
+		return;
+	gt_lanes_fold(&t->lanes, up, !up->folded);
+	t->cursor_line = *up;
+}
+
+static void hide(struct timeline *t)
+{
+	struct gt_lane_line next = t->lanes.lines[t->cursor + 1 < t->lanes.n ? t->cursor + 1 : t->cursor ? t->cursor - 1 : 0];
+
+	if (gt_lanes_hide(&t->lanes, &t->cursor_line))
+		t->cursor_line = next;
+}
+
+static bool act_on_lanes(struct timeline *t, const struct gt_binding *b)
+{
+	if (!t->lanes.n && b->action != GT_DO_SHOW_HIDDEN)
+		return false;
+	switch (b->action) {
+	case GT_DO_FOLD: fold(t); break;
+	case GT_DO_FOLD_ALL: gt_lanes_fold_all(&t->lanes, b->arg); break;
+	case GT_DO_HIDE: hide(t); break;
+	case GT_DO_SHOW_HIDDEN: gt_lanes_show_hidden(&t->lanes); break;
+	case GT_DO_MOVE: gt_lanes_move(&t->lanes, &t->cursor_line, b->arg); break;
+	default: return false;
+	}
+	t->relist = t->touched = true;
+	return true;
+}
+
+static bool act_on_cursor(struct timeline *t, const struct gt_binding *b)
+{
+	switch (b->action) {
+	case GT_DO_LINE: move_cursor(t, b->arg); return true;
+	case GT_DO_PAGE: move_cursor(t, (int64_t)b->arg * (t->at.nlanes > 1 ? t->at.nlanes - 1 : 1)); return true;
+	case GT_DO_TOP: move_cursor(t, INT32_MIN); return true;
+	case GT_DO_BOTTOM: move_cursor(t, INT32_MAX); return true;
+	default: return false;
+	}
+}
+
+static bool act_on_time(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
+{
+	struct timeline *t = v->state;
+	struct gt_scene *s = v->scene;
+	int64_t time = cursor_time(v), cells = (int64_t)t->at.cells * b->arg / 8;
+
+	switch (b->action) {
+	case GT_DO_STEP: step_columns(v, b->arg); return true;
+	case GT_DO_PAN: gt_window_pan(&s->window, &s->extent, cells ? cells : b->arg); return true;
+	case GT_DO_ZOOM: zoom(v, b->arg, k); return true;
+	case GT_DO_FIT:
+		gt_window_fit(&s->window, &s->extent);
+		put_cursor(v, time);
+		return true;
+	case GT_DO_START: go_to(v, s->extent.from); return true;
+	case GT_DO_END: go_to(v, s->extent.to - 1); return true;
+	default: return false;
+	}
+}
+
+static void show_otherwise(struct gt_view *v, const struct gt_binding *b)
+{
+	struct timeline *t = v->state;
+	struct gt_time_shown *times = &v->scene->times;
+
+	if (b->action == GT_DO_MEASURE)
+		t->measure = (enum gt_measure)(((int)t->measure + b->arg + GT_MEASURES) % GT_MEASURES);
+	else if (times->has_wall)
+		times->by_wall = !times->by_wall;
+	else
+		v->scene->message = "the recording does not tell what the wall clock said";
+}
+
+/* ---- the mouse ---- */
+
+static bool is_on_map(const struct timeline *t, struct gt_key k)
+{
+	return k.x >= t->at.left && k.y < t->at.axis && (k.y == t->at.map || k.y == t->at.bracket);
+}
+
+static void go_by_map(struct gt_view *v, struct gt_key k)
+{
+	const struct timeline *t = v->state;
+
+	go_to(v, gt_overview_time(&v->scene->extent, (int64_t)k.x - t->at.left, t->at.cells));
+}
+
+static void point(struct gt_view *v, struct gt_key k)
+{
+	struct timeline *t = v->state;
+	int line = k.y - t->at.lanes;
+
+	t->dragged = k.x;
+	t->drags_map = is_on_map(t, k);
+	if (t->drags_map)
+		go_by_map(v, k);
+	if (line >= 0 && (size_t)line < shown_lines(t)) {
+		t->cursor = t->top + (size_t)line;
+		scroll(t);
+	}
+	if (!t->drags_map && k.x >= t->at.left && k.x < t->at.left + t->at.cells)
+		t->column = k.x - t->at.left;
+}
+
+static void drag(struct gt_view *v, struct gt_key k)
+{
+	struct timeline *t = v->state;
+
+	if (t->drags_map) {
+		go_by_map(v, k);
+		return;
+	}
+	gt_window_pan(&v->scene->window, &v->scene->extent, t->dragged - k.x);
+	t->dragged = k.x;
+}
+
+static enum gt_view_result timeline_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
+{
+	struct timeline *t = v->state;
+
+	if (act_on_time(v, b, k) || act_on_cursor(t, b) || act_on_lanes(t, b))
+		return GT_VIEW_DONE;
+	switch (b->action) {
+	case GT_DO_MEASURE:
+	case GT_DO_CLOCK: show_otherwise(v, b); return GT_VIEW_DONE;
+	case GT_DO_POINT: point(v, k); return GT_VIEW_DONE;
+	case GT_DO_DRAG: drag(v, k); return GT_VIEW_DONE;
+	case GT_DO_RELEASE: return GT_VIEW_DONE;
+	case GT_DO_POINT_FOLD:
+		point(v, k);
+		if (k.y >= t->at.lanes && t->lanes.n) {
+			fold(t);
+			t->relist = t->touched = true;
+		}
+		return GT_VIEW_DONE;
+	case GT_DO_ESCAPE:
+		if (!t->lanes.filter[0])
+			return GT_VIEW_PASS;
+		gt_lanes_filter(&t->lanes, "");
+		t->relist = true;
+		return GT_VIEW_DONE;
+	default: return GT_VIEW_PASS;
+	}
+}
+
+static const char *timeline_answer(struct gt_view *v, enum gt_action asked, const char *text)
+{
+	struct timeline *t = v->state;
+	const struct gt_extent *e = &v->scene->extent;
+	int64_t time;
+
+	if (asked == GT_DO_FILTER) {
+		gt_lanes_filter(&t->lanes, text);
+		t->relist = t->touched = true;
+		return NULL;
+	}
+	if (gt_time_parse(&v->scene->times, text, &time))
+		return "a time is 1.5s, 250ms, 10us, 80ns or 1:05.5";
+	if (time < e->from || time >= e->to)
+		return "the run does not last until then";
+	go_to(v, time);
+	return NULL;
+}
+
+/* ---- drawing ---- */
+
+static void timeline_draw(const struct gt_view *v, struct gt_screen *to)
+{
+	const struct timeline *t = v->state;
+	struct gt_picture p = {
+		.at = t->at, .scene = v->scene, .lanes = &t->lanes, .top = t->top, .cursor = t->cursor, .column = t->column,
+		.measure = t->measure, .cells = t->cells, .map = t->asked_map.n && t->at.map >= 0 ? t->map : NULL,
+		.map_window = t->asked_map.window, .percent = gt_strips_percent(t->strips),
+	};
+
+	gt_picture_draw(&p, to);
+}
+
+const struct gt_view_ops gt_view_timeline = {
+	.name       = "timeline",
+	.help       = "what GPUs, streams and threads did over time",
+	.state_size = sizeof(struct timeline),
+	.open       = timeline_open,
+	.close      = timeline_close,
+	.arrange    = timeline_arrange,
+	.step       = timeline_step,
+	.act        = timeline_act,
+	.answer     = timeline_answer,
+	.draw       = timeline_draw,
+};
