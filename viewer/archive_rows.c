@@ -140,6 +140,8 @@ static void note_depths(struct gt_archive *a, const struct gt_rows *r)
 					       gt_aspect_depth(GT_ASPECT_CALLS, r->depth[i]));
 			if (aspect)
 				gt_archive_saw(a, r->segment, r->runs[k].track, aspect, gt_aspect_depth(aspect, r->depth[i]));
+			if (r->aspect[i] != aspect)	/* a copy is work, and one of its direction */
+				gt_archive_saw(a, r->segment, r->runs[k].track, (enum gt_aspect)r->aspect[i], 0);
 		}
 }
 
