@@ -1,0 +1,89 @@
+# Frames of gtview, held against those in tests/screen/: the first line of each says how it was made, the rest is the frame.
+# A frame that is to change: tests/cli/view.sh of a build says how it differs; see that it is better, then make it again by its first line.
+. "$SRC/tests/lib.sh"
+V=$B/gtview R=$SRC/samples/recorded
+[ -x "$V" ] || { skip view "gtview was not built: no ncurses"; exit 0; }
+unset NO_COLOR COLUMNS LINES
+
+for frame in "$SRC"/tests/screen/*.frame; do
+	n=${frame##*/} n=${n%.frame}
+	args=$(sed -n '1s/^# gtview //p' "$frame")
+	sed 1d "$frame" >wanted.txt
+	want "view-$n" 0 sh -c "cd '$R' && '$V' $args"
+	same "view-$n-frame" wanted.txt want.out
+	check "view-$n-quiet" test ! -s want.err
+done
+
+# A frame has the size that was asked for, whatever the size and the trace, and the same bytes each time.
+for size in 1x1 3x200 20x3 40x10 80x24 240x60 1000x5; do
+	for f in "$R"/*.zst "$R"/*.gz; do
+		"$V" --render $size "$f" >a.txt 2>a.err || { fail "view-size-$size" "${f##*/}: $(cat a.err)"; continue; }
+		"$V" --render $size --color --ascii "$f" >b.txt
+		[ "$(wc -l <a.txt)" -eq ${size#*x} ] || fail "view-size-$size" "${f##*/} has $(wc -l <a.txt) lines"
+		widest=$(LC_ALL=C.UTF-8 wc -L <a.txt)
+		[ "$widest" -le ${size%x*} ] || fail "view-size-$size" "${f##*/} is $widest wide"
+		LC_ALL=C grep -q '[^ -~'"$(printf '\t\033')"']' b.txt && fail "view-size-$size" "${f##*/} --ascii is not ASCII"
+	done
+	ok "view-size-$size"
+done
+
+# Times are those of gtanalyze: behind the start; bad ones are wrong use.
+want view-from-after-to 2 "$V" --render 80x24 --from 2s --to 1s "$R/h200-train.zst"
+want view-bad-time 2 "$V" --render 80x24 --from soon "$R/h200-train.zst"; says view-bad-time-says "^gtview: --from: 'soon' is not a time"
+want view-beyond 0 "$V" --render 80x24 --from 3600s "$R/h200-train.zst"
+want view-before 0 "$V" --render 80x24 --to 1ns "$R/h200-train.zst"
+for size in 80 x24 80x 0x24 80x0 80x24x 1025x24 80x9999 -1x5 '8 x4' 80X24; do
+	want "view-bad-size-$size" 2 "$V" "--render=$size" "$R/h200-train.zst"
+done
+says view-bad-size-says "^gtview: --render: '80X24' is no size"
+want view-bad-view 2 "$V" --render 80x24 --view nothing "$R/h200-train.zst"
+want view-no-trace 2 "$V"; says view-no-trace-says "^gtview: which trace?"
+want view-two-traces 2 "$V" --render 80x24 a b
+want view-missing 1 "$V" --render 80x24 missing.zst; says view-missing-says "^gtview: missing.zst: "
+want view-folder 1 "$V" --render 80x24 .
+if [ -w /dev/full ]; then
+	"$V" --render 80x24 "$R/h200-train.zst" >/dev/full 2>full.err; full=$?
+	check view-full-disk test $full -eq 1
+	check view-full-disk-says grep -q 'No space left' full.err
+fi
+want view-nowhere 1 sh -c "'$V' --render 80x24 '$R/h200-train.zst' >&-"
+"$V" --render 80x24 "$R/h200-streams.zst" >file.txt
+want view-stdin 0 sh -c "'$V' --render 80x24 - <'$R/h200-streams.zst'"
+sed 1d want.out >stdin.txt; sed 1d file.txt >rest.txt
+same view-stdin-same rest.txt stdin.txt
+
+# No terminal, or a dumb one: a frame, and a word about it.
+want view-no-terminal 0 sh -c "setsid '$V' '$R/h200-streams.zst' </dev/null"
+same view-no-terminal-frame file.txt want.out
+says view-no-terminal-says '^gtview: .*: one frame of 80x24 instead, as of --render$'
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+	want view-dumb 0 sh -c "TERM=dumb script -qec \"'$V' '$R/h200-streams.zst'\" /dev/null </dev/null | tr -d '\r'"
+	check view-dumb-says grep -q 'one frame of 80x24 instead' want.out
+	check view-dumb-frame grep -q 'GPU 0 NVIDIA H200' want.out
+else skip view-dumb "no script(1) that gives a terminal"; fi
+
+# Colours are said only when asked for.
+want view-colours 0 "$V" --render 80x24 --color "$R/h200-streams.zst"
+sed 's/\x1b\[[0-9;]*m//g; s/ *$//' want.out >plain.txt
+same view-colours-same file.txt plain.txt
+check view-colours-some grep -q "$(printf '\033\[0;38;5;27m')" want.out
+
+# What is missing is seen: a recording cut off, one with a hole, an empty one, two behind one another.
+size=$(wc -c <"$R/h200-streams.zst")
+head -c $((size * 2 / 3)) "$R/h200-streams.zst" >cut.zst
+want view-cut 0 "$V" --render 100x24 cut.zst
+check view-cut-says grep -q '^NOT CLOSED' want.out
+check view-cut-line grep -q '^not recorded or read' want.out
+cp "$R/h200-train.zst" hole.zst; size=$(wc -c <hole.zst)
+printf '\377\377\377\377' | dd of=hole.zst bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+want view-hole 1 "$V" --render 100x24 hole.zst
+says view-hole-says '^gtview: hole.zst: byte [0-9]*: damaged: '
+check view-hole-in-status grep -q '^1 DAMAGED' want.out
+check view-hole-in-lanes grep -q '^▾ python3 (pid 472)  *?│.*╳' want.out
+"$B/gtexport" --native -o none.zst --match nothing-has-this-name "$R/h200-streams.zst" 2>/dev/null
+want view-empty 0 "$V" --render 80x24 none.zst
+cat "$R/h200-streams.zst" "$R/h200-graphs.zst" >both.zst
+want view-two-recordings 0 "$V" --render 100x30 both.zst
+check view-two-recordings-both test "$(grep -c 'recording [01] vm' want.out)" -eq 2
+: >zero.zst
+want view-no-bytes 1 "$V" --render 80x24 zero.zst
