@@ -62,13 +62,13 @@ static void part_label(const struct gt_lanes_of *o, const struct gt_lane_line *w
 	}
 }
 
-static uint32_t count_minor(const struct gt_lanes_of *o, uint32_t process, bool *all)
+static uint32_t count_minor(const struct gt_lanes *l, const struct gt_lanes_of *o, uint32_t process, bool *all)
 {
 	uint32_t n = 0;
 
 	*all = true;
 	for (uint32_t i = o->first[process + 1u]; i < o->first[process + 2u]; i++) {
-		bool minor = o->flags[o->order[i]] & GT_LANES_MINOR;
+		bool minor = gt_lanes_is_minor(l, o, o->order[i]);
 
 		n += minor;
 		*all &= minor || o->seg->tracks[o->order[i]].kind != GT_TRACK_THREAD;
@@ -88,7 +88,7 @@ void gt_lanes_label(const struct gt_lanes *l, const struct gt_lane_line *what, c
 		return;
 	}
 	if (what->kind == GT_LANE_MORE) {
-		n = count_minor(o, what->track, &all);
+		n = count_minor(l, o, what->track, &all);
 		snprintf(to, GT_LANE_LABEL, "%zu %sthreads", n, all ? "" : "more ");
 		return;
 	}

@@ -16,7 +16,6 @@
 
 #define NESTED_MOST 16u		/* tracks that nest deeper stand beside those they are beneath */
 #define DEPTHS 8u
-#define MANY_GPUS 4u		/* processes with GPUs: of more, threads are folded away */
 #define MINOR_PART 50u		/* threads with less than this part of the rows that the busiest one has are minor */
 
 enum part { TRACK, RANGES, DEEPER, IOCTLS, OTHERS, HTOD, DTOH, COPIES };
@@ -91,23 +90,23 @@ static void group(struct gt_lanes_of *o, const uint32_t *up)
 }
 
 /* One alone takes no more room than the line that would stand for it. */
-static void mark_minor(const struct gt_lanes *l, struct gt_lanes_of *o, uint32_t parent, const struct place *places, uint32_t n)
+static void mark_minor(struct gt_lanes_of *o, uint32_t parent, const struct place *places, uint32_t n)
 {
 	uint64_t busiest = 0;
-	uint32_t minor = 0;
+	uint32_t minor = 0, threads = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		busiest = places[i].weight > busiest ? places[i].weight : busiest;
 	for (uint32_t i = 0; i < n; i++) {
-		bool little = !places[i].main && places[i].weight < busiest / MINOR_PART;
-
-		if (o->seg->tracks[places[i].track].kind != GT_TRACK_THREAD || !(l->many_gpus || little))
+		if (o->seg->tracks[places[i].track].kind != GT_TRACK_THREAD)
+			continue;
+		threads++;
+		if (places[i].main || places[i].weight >= busiest / MINOR_PART)
 			continue;
 		o->flags[places[i].track] |= GT_LANES_MINOR;
 		minor++;
 	}
-	if (minor > 1)
-		o->flags[parent] |= GT_LANES_HAS_MINOR;
+	o->flags[parent] |= (uint16_t)((minor > 1 ? GT_LANES_HAS_MINOR : 0) | (threads > 1 ? GT_LANES_HAS_THREADS : 0));
 }
 
 static void sort_children(struct gt_lanes *l, struct gt_lanes_of *o, struct place *room, const bool *has_gpu, uint32_t parent)
@@ -130,7 +129,7 @@ static void sort_children(struct gt_lanes *l, struct gt_lanes_of *o, struct plac
 	for (uint32_t i = 0; i < n; i++)
 		o->order[from + i] = room[i].track;
 	if (parent != GT_NONE)
-		mark_minor(l, o, parent, room, n);
+		mark_minor(o, parent, room, n);
 }
 
 static void sort_all(struct gt_lanes *l, struct gt_lanes_of *o, struct place *room, bool *has_gpu)
@@ -185,24 +184,6 @@ static int learn(struct gt_lanes *l, struct gt_lanes_of *o)
 	return fine ? 0 : -ENOMEM;
 }
 
-/* Each GPU that is told of is of one process. */
-static bool has_many_gpus(struct gt_reader *r)
-{
-	uint32_t last = GT_NONE;
-	unsigned found = 0;
-
-	for (uint32_t i = 0; i < gt_reader_segments(r); i++, last = GT_NONE) {
-		const struct gt_segment *seg = gt_reader_segment(r, i);
-
-		for (uint32_t t = 0; t < seg->ntracks && found <= MANY_GPUS; t++)
-			if (seg->tracks[t].kind == GT_TRACK_DEVICE && gt_track_process(seg, t) != last) {
-				last = gt_track_process(seg, t);
-				found++;
-			}
-	}
-	return found > MANY_GPUS;
-}
-
 int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known, struct gt_err *err)
 {
 	uint32_t n = gt_reader_segments(r);
@@ -213,7 +194,6 @@ int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes
 	l->segments = calloc(n + 1ul, sizeof(*l->segments));
 	if (!l->of || !l->segments)
 		rc = -ENOMEM;
-	l->many_gpus = has_many_gpus(r);
 	for (uint32_t i = 0; !rc && i < n; i++) {
 		l->of[i].seg = gt_reader_segment(r, i);
 		l->segments[i] = i;
@@ -350,7 +330,8 @@ static void list_minor(struct gt_lanes *l, const struct gt_lane_line *of)
 /* Beneath a line that is not folded. */
 static void list_below(struct gt_lanes *l, const struct gt_lane_line *of, bool parts)
 {
-	bool minor = parts && !l->filter[0] && l->of[of->segment].flags[of->track] & GT_LANES_HAS_MINOR;
+	uint16_t some = l->threads_away ? GT_LANES_HAS_THREADS : GT_LANES_HAS_MINOR;
+	bool minor = parts && !l->filter[0] && l->of[of->segment].flags[of->track] & some;
 
 	if (parts)
 		add_parts_above(l, of);
@@ -419,7 +400,7 @@ static void list_tracks(struct gt_lanes *l, uint32_t segment, uint32_t parent, u
 	const struct gt_lanes_of *o = &l->of[segment];
 
 	for (uint32_t i = o->first[parent + 1u]; i < o->first[parent + 2u] && !is_done(l); i++)
-		if (which == ALL || !(o->flags[o->order[i]] & GT_LANES_MINOR) == (which == MAJOR))
+		if (which == ALL || gt_lanes_is_minor(l, o, o->order[i]) == (which == MINOR))
 			list_track(l, segment, o->order[i], indent);
 }
 
@@ -478,22 +459,50 @@ static bool is_of_turn(const struct gt_lanes *l, const struct gt_lane_line *what
 	}
 }
 
+static int try_turn(struct gt_lanes *l, unsigned turn, size_t lines)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < l->n && i < lines; i++) {
+		struct gt_lane_line what = l->lines[i];
+
+		if (!is_of_turn(l, &what, turn))
+			continue;
+		try_unfold(l, &what, lines);
+		rc = gt_lanes_list(l);
+	}
+	return rc;
+}
+
+static bool has_folded_gpus(const struct gt_lanes *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct gt_lanes_of *o = &l->of[l->lines[i].segment];
+		uint32_t t = l->lines[i].track;
+
+		if (l->lines[i].kind == GT_LANE_TRACK && l->lines[i].folded && o->first[t + 1] < o->first[t + 2] &&
+		    o->seg->tracks[o->order[o->first[t + 1]]].kind == GT_TRACK_DEVICE)	/* GPUs come first */
+			return true;
+	}
+	return false;
+}
+
 int gt_lanes_unfold_to(struct gt_lanes *l, size_t lines)
 {
-	int rc = gt_lanes_list(l);
+	int rc;
 
-	while (!rc && l->n == 1 && gt_lanes_fold(l, &l->lines[0], false))	/* what is alone is unfolded, whether it fits or not */
+	l->threads_away = false;
+	rc = gt_lanes_list(l);
+	while (!rc && l->n == 1 && gt_lanes_fold(l, &l->lines[0], false))
 		rc = gt_lanes_list(l);
+	if (!rc)
+		rc = try_turn(l, 0, lines);
+	if (!rc && has_folded_gpus(l)) {
+		l->threads_away = true;
+		rc = gt_lanes_list(l);
+	}
 	for (unsigned turn = 0; !rc && turn < 5; turn++)
-		for (size_t i = 0; i < l->n && i < lines; i++) {
-			struct gt_lane_line what = l->lines[i];
-
-			if (!is_of_turn(l, &what, turn))
-				continue;
-			try_unfold(l, &what, lines);
-			rc = gt_lanes_list(l);
-		}
-	l->limited = false;
+		rc = try_turn(l, turn, lines);
 	return rc;
 }
 

@@ -9,7 +9,8 @@ enum {		/* of a track */
 	GT_LANES_HIDDEN = 16,					/* << enum part: that of it */
 	GT_LANES_HIDDEN_ANY = 0xff0,
 	GT_LANES_OPEN_MORE = 0x1000,				/* its less busy threads are unfolded */
-	GT_LANES_MINOR = 0x2000, GT_LANES_HAS_MINOR = 0x4000	/* a less busy thread; a process that has some */
+	GT_LANES_MINOR = 0x2000,				/* a less busy thread */
+	GT_LANES_HAS_MINOR = 0x4000, GT_LANES_HAS_THREADS = 0x8000	/* a process that has two or more such, or threads */
 };
 struct gt_lanes_of {
 	const struct gt_segment *seg;
@@ -20,6 +21,11 @@ struct gt_lanes_of {
 	bool open;
 };
 
+/* Does it stand in the line of the less busy threads, unless these are unfolded? */
+static inline bool gt_lanes_is_minor(const struct gt_lanes *l, const struct gt_lanes_of *o, uint32_t track)
+{
+	return l->threads_away ? o->seg->tracks[track].kind == GT_TRACK_THREAD : o->flags[track] & GT_LANES_MINOR;
+}
 /* Marks the tracks that the filter leaves. */
 void gt_lanes_match(struct gt_lanes *l);
 #endif

@@ -80,24 +80,11 @@ uint64_t gt_measured(const struct gt_cell_sums *c, enum gt_measure m)
 
 static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
-/* What the line's cells say together: the busy share of the time that is seen, how many, the longest, the bytes. */
-static void put_line_figure(const struct gt_picture *p, const struct gt_cell_sums *cells, char to[GT_BRIEF])
+static void put_figure(const struct gt_picture *p, uint64_t sum, uint64_t longest, char to[GT_BRIEF])
 {
-	const struct gt_window *w = &p->scene->window;
 	const struct gt_extent *e = &p->scene->extent;
-	int64_t from = gt_cell_start(w, 0), end = gt_window_end(w);
-	uint64_t sum = 0, longest = 0;
+	int64_t from = gt_cell_start(&p->scene->window, 0), end = gt_window_end(&p->scene->window);
 
-	for (unsigned i = 0; i < p->at.cells; i++) {
-		uint64_t v = gt_measured(&cells[i], p->measure);
-
-		if (cells[i].sureness == GT_CELL_UNKNOWN) {	/* a sum without it is none */
-			snprintf(to, GT_BRIEF, "?");
-			return;
-		}
-		sum = plus(sum, v);
-		longest = v > longest ? v : longest;
-	}
 	from = from < e->from ? e->from : from;
 	end = end > e->to - 1 ? e->to - 1 : end;	/* the extent has one more */
 	if (p->measure == GT_MEASURE_BUSY)
@@ -108,6 +95,26 @@ static void put_line_figure(const struct gt_picture *p, const struct gt_cell_sum
 		gt_brief_ns(to, longest);
 	else
 		gt_brief_bytes(to, sum);
+}
+
+/* What the line's cells say together: the busy share of the time that is seen, how many, the longest, the bytes. A '~' leads what is
+ * known roughly; where a cell says nothing there is no sum. */
+static void put_line_figure(const struct gt_picture *p, const struct gt_cell_sums *cells, char to[GT_BRIEF + 1])
+{
+	uint64_t sum = 0, longest = 0;
+	bool rough = false;
+
+	for (unsigned i = 0; i < p->at.cells; i++) {
+		if (cells[i].sureness == GT_CELL_UNKNOWN || cells[i].sureness == GT_CELL_HOLE) {
+			strcpy(to, "?");
+			return;
+		}
+		rough |= cells[i].sureness == GT_CELL_ROUGH;
+		sum = plus(sum, gt_measured(&cells[i], p->measure));
+		longest = cells[i].longest > longest ? cells[i].longest : longest;
+	}
+	to[0] = '~';
+	put_figure(p, sum, longest, to + rough);
 }
 
 /* ---- a line of cells ---- */
@@ -304,7 +311,7 @@ static void draw_lane(const struct gt_picture *p, size_t i, struct gt_screen *to
 	const struct gt_lane_line *line = &p->lanes->lines[p->top + i];
 	const struct gt_cell_sums *cells = p->cells + i * p->at.cells;
 	int y = p->at.lanes + (int)i;
-	char figure[GT_BRIEF];
+	char figure[GT_BRIEF + 1];
 
 	draw_label(p, line, y, to);
 	gt_screen_put(to, (int)p->at.left - 1, y, LINE_DOWN, axis_look);

@@ -312,8 +312,12 @@ static void unfolds_what_fits(void)
 	struct world w;
 
 	open_world(&w, 1);
-	CHECK(!gt_lanes_unfold_to(&w.lanes, 5));
+	CHECK(!gt_lanes_unfold_to(&w.lanes, 5));	/* too few for GPUs, whatever gives way */
 	CHECK(is(&w, "+train (pid 100)\n-launcher (pid 90)\n thread 90\n"));
+	gt_lanes_fold_all(&w.lanes, true);
+	CHECK(!gt_lanes_unfold_to(&w.lanes, 8));	/* threads give way */
+	CHECK(is(&w, "-train (pid 100)\n +GPU 0 NVIDIA H200\n -GPU 1 NVIDIA H200\n  stream 7\n +5 threads\n overhead\n"
+		     "-launcher (pid 90)\n thread 90\n"));
 	gt_lanes_fold_all(&w.lanes, true);
 	CHECK(!gt_lanes_unfold_to(&w.lanes, 15));	/* streams of both GPUs before anything of the threads */
 	CHECK(is(&w, "-train (pid 100)\n -GPU 0 NVIDIA H200\n  copies HtoD\n  +stream 7\n  stream 13\n -GPU 1 NVIDIA H200\n  stream 7\n"
