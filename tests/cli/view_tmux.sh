@@ -1,0 +1,71 @@
+# gtview in a real terminal, tmux's: sizes that change while it runs, the mouse, stops, signals, and a terminal that goes away.
+. "$SRC/tests/lib.sh"
+V=$B/gtview R=$SRC/samples/recorded
+[ -x "$V" ] || { skip tmux "gtview was not built: no ncurses"; exit 0; }
+command -v tmux >/dev/null || { skip tmux "no tmux"; exit 0; }
+unset NO_COLOR COLUMNS LINES TMUX
+export LC_ALL=C.UTF-8 TERM=xterm-256color ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:detect_leaks=0"
+socket=gt-$$
+t() { tmux -L $socket -f /dev/null "$@"; }
+trap 't kill-server 2>/dev/null' EXIT
+t new-session -d -x 100 -y 30 'exec sh' 2>tmux.err || { skip tmux "tmux does not start: $(tail -n 1 tmux.err)"; exit 0; }
+t set -g status off
+
+shot() { t capture-pane -p; }
+# seen NAME PATTERN: ok as soon as a line of the screen matches, or none does any more ("! PATTERN"); 30 s at most.
+seen() {
+	name=$1 no=; shift
+	[ "$1" = ! ] && no=yes && shift
+	for i in $(seq 300); do
+		if shot | grep -q -e "$1"; then [ -z "$no" ] && break; else [ "$no" ] && break; fi
+		sleep 0.1
+	done
+	if [ "$i" -lt 300 ]; then ok "$name"; else fail "$name" "not ${no:+gone}: '$1' in $(shot | grep . | tail -n 4 | tr '\n' '|' | cut -c 1-300)"; fi
+}
+type_in() { t send-keys -l "$1"; }
+run() { t send-keys -l "$1"; t send-keys Enter; }
+begin() { run "clear; '$V' '$R/$1'; echo left \$?"; seen "$2-begins" 'cell .* lanes'; }
+sane() {	# NAME: the shell has its terminal back: what is typed is echoed, lines are lines, the cursor is where it was
+	run 'stty -a | tr " ;" "\n\n" | grep -E "^-?(icanon|echo|isig|icrnl|opost)$" | sort | tr "\n" " "; echo .'
+	seen "$1-terminal" '^echo icanon icrnl isig opost \.'
+	is "$1-mouse-off" 0 "$(t display -p '#{mouse_any_flag}')"
+	is "$1-screen" 0 "$(t display -p '#{alternate_on}')"
+}
+pid() { pgrep -n -f "$V $R"; }
+
+run "PS1='ready$ '"; seen shell '^ready'
+begin h200-train.zst start
+seen whole '8.232 s'
+for size in 60x15 40x10 120x40 200x12 10x3 100x30; do
+	t resize-window -x ${size%x*} -y ${size#*x}
+	sleep 0.3
+	[ $size = 10x3 ] && continue
+	seen "size-$size" 'busy\|cell\|lanes'
+	is "size-$size-fits" "${size#*x}" "$(shot | wc -l)"
+done
+type_in www; seen zoomed 'cell 16.78 ms'
+type_in "$(printf '\033[<65;60;6M')"; seen wheel-out 'cell 33.55 ms'
+type_in "$(printf '\033[<64;60;6M\033[<64;60;6M')"; seen wheel-in 'cell 8.389 ms'
+type_in f; seen fit 'cell 134.2 ms'
+type_in '?'; seen help 'zoom in or out'
+t send-keys Escape; seen help-gone ! 'zoom in or out'
+
+kill -TSTP "$(pid)"
+seen stopped 'left 148'
+sane stopped
+run fg; seen goes-on 'cell 134.2 ms'
+type_in q; run 'echo back $?'; seen quit 'back 0'
+sane quit
+
+for signal in TERM HUP INT SEGV ABRT; do
+	begin h200-streams.zst $signal
+	kill -$signal "$(pid)"
+	seen $signal-told '^left\|^ready'		# a shell that is told of SIGINT says no more
+	sane $signal
+done
+
+begin h200-nvtx.zst closed
+p=$(pid)
+t kill-server
+for i in $(seq 100); do kill -0 "$p" 2>/dev/null || break; sleep 0.1; done
+check closed-ends sh -c "! kill -0 $p 2>/dev/null"
