@@ -23,7 +23,7 @@ enum gt_action {
 	GT_DO_MOVE,		/* the lane, by arg */
 	GT_DO_FILTER,		/* asks for a text */
 	/* what is shown */
-	GT_DO_MEASURE,		/* arg further */
+	GT_DO_HEIGHTS,		/* arg further */
 	GT_DO_CLOCK,
 	/* with the mouse */
 	GT_DO_POINT, GT_DO_POINT_FOLD, GT_DO_DRAG, GT_DO_RELEASE,

@@ -68,12 +68,12 @@ unsigned gt_part_eighths(uint64_t value, uint64_t largest)
 	return value >= largest ? (value ? 8 : 0) : gt_busy_eighths(value, largest);
 }
 
-uint64_t gt_measured(const struct gt_cell_sums *c, enum gt_measure m)
+uint64_t gt_height_of(const struct gt_cell_sums *c, enum gt_height m)
 {
 	switch (m) {
-	case GT_MEASURE_COUNT: return c->count;
-	case GT_MEASURE_LONGEST: return c->longest;
-	case GT_MEASURE_BYTES: return c->bytes;
+	case GT_HEIGHT_COUNT: return c->count;
+	case GT_HEIGHT_LONGEST: return c->longest;
+	case GT_HEIGHT_BYTES: return c->bytes;
 	default: return c->busy;
 	}
 }
@@ -87,11 +87,11 @@ static void put_figure(const struct gt_picture *p, uint64_t sum, uint64_t longes
 
 	from = from < e->from ? e->from : from;
 	end = end > e->to - 1 ? e->to - 1 : end;	/* the extent has one more */
-	if (p->measure == GT_MEASURE_BUSY)
+	if (p->heights == GT_HEIGHT_BUSY)
 		gt_brief_share(to, sum, end > from ? (uint64_t)(end - from) : 1);
-	else if (p->measure == GT_MEASURE_COUNT)
+	else if (p->heights == GT_HEIGHT_COUNT)
 		gt_brief_count(to, sum);
-	else if (p->measure == GT_MEASURE_LONGEST)
+	else if (p->heights == GT_HEIGHT_LONGEST)
 		gt_brief_ns(to, longest);
 	else
 		gt_brief_bytes(to, sum);
@@ -110,7 +110,7 @@ static void put_line_figure(const struct gt_picture *p, const struct gt_cell_sum
 			return;
 		}
 		rough |= cells[i].sureness == GT_CELL_ROUGH;
-		sum = plus(sum, gt_measured(&cells[i], p->measure));
+		sum = plus(sum, gt_height_of(&cells[i], p->heights));
 		longest = cells[i].longest > longest ? cells[i].longest : longest;
 	}
 	to[0] = '~';
@@ -137,13 +137,13 @@ static void draw_cells(const struct gt_picture *p, const struct gt_cell_sums *ce
 {
 	uint64_t largest = 0, width = 1ull << p->scene->window.shift;
 
-	for (unsigned i = 0; p->measure != GT_MEASURE_BUSY && i < p->at.cells; i++)
-		largest = gt_measured(&cells[i], p->measure) > largest ? gt_measured(&cells[i], p->measure) : largest;
+	for (unsigned i = 0; p->heights != GT_HEIGHT_BUSY && i < p->at.cells; i++)
+		largest = gt_height_of(&cells[i], p->heights) > largest ? gt_height_of(&cells[i], p->heights) : largest;
 	for (unsigned i = 0; i < p->at.cells; i++) {
-		uint64_t v = gt_measured(&cells[i], p->measure);
+		uint64_t v = gt_height_of(&cells[i], p->heights);
 
 		put_cell(to, (int)(p->at.left + i), y, &cells[i],
-			 p->measure == GT_MEASURE_BUSY ? gt_busy_eighths(v, width) : gt_part_eighths(v, largest));
+			 p->heights == GT_HEIGHT_BUSY ? gt_busy_eighths(v, width) : gt_part_eighths(v, largest));
 	}
 }
 
@@ -428,7 +428,7 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 	end = end > e->to - 1 ? e->to - 1 : end;
 	gt_time_text(&p->scene->times, from, step, end, a);
 	gt_time_text(&p->scene->times, end, step, end, b);
-	x += gt_screen_printf(to, x, y, -1, title, "%s", measures[p->measure]);
+	x += gt_screen_printf(to, x, y, -1, title, "%s", measures[p->heights]);
 	x += gt_screen_printf(to, x, y, -1, plain, "  cell %s  ", gt_said_ns(cell, 1ull << w->shift));
 	if (p->percent < 100)
 		x += gt_screen_printf(to, x, y, -1, warn, "%u%% refined  ", p->percent);

@@ -4,7 +4,7 @@
 #include "viewer/scene.h"
 #include "viewer/screen.h"
 
-enum gt_measure { GT_MEASURE_BUSY, GT_MEASURE_COUNT, GT_MEASURE_LONGEST, GT_MEASURE_BYTES, GT_MEASURES };
+enum gt_height { GT_HEIGHT_BUSY, GT_HEIGHT_COUNT, GT_HEIGHT_LONGEST, GT_HEIGHT_BYTES, GT_HEIGHT_KINDS };
 
 /* Which lines and columns are for what; -1: there is no room for it. */
 struct gt_layout {
@@ -24,7 +24,7 @@ struct gt_picture {
 	const struct gt_lanes *lanes;
 	size_t top, cursor;		/* lines of lanes: the first that is shown, the one of the cursor */
 	unsigned column;		/* cell of the cursor */
-	enum gt_measure measure;
+	enum gt_height heights;
 	const struct gt_cell_sums *cells;	/* at.cells for each line from top on, at.nlanes at most */
 	const struct gt_cell_sums *map;		/* of the whole run: map_window.cells; NULL: nothing is known of it */
 	struct gt_window map_window;
@@ -36,7 +36,7 @@ void gt_picture_draw(const struct gt_picture *p, struct gt_screen *to);
 unsigned gt_busy_eighths(uint64_t busy, uint64_t width);
 /* Of the largest one there is: 0 only when there is none, 8 for the largest. */
 unsigned gt_part_eighths(uint64_t value, uint64_t largest);
-uint64_t gt_measured(const struct gt_cell_sums *c, enum gt_measure m);
+uint64_t gt_height_of(const struct gt_cell_sums *c, enum gt_height m);
 /* The overview: cells of the whole run made into n columns of equal widths: what of them was busy, and with what. */
 void gt_overview(const struct gt_cell_sums *map, const struct gt_window *w, const struct gt_extent *e, unsigned n, struct gt_cell_sums *to);
 /* The column of the overview, of n, that a moment is in, and the moment at which a column begins. */

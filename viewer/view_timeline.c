@@ -29,7 +29,7 @@ struct timeline {
 	struct gt_lane_line cursor_line;	/* what the cursor is on */
 	size_t top, cursor;
 	unsigned column;
-	enum gt_measure measure;
+	enum gt_height heights;
 	struct gt_cell_sums *cells, *map;
 	size_t cells_cap, map_cap;
 	bool arranged;			/* once at least */
@@ -471,8 +471,8 @@ static void show_otherwise(struct gt_view *v, const struct gt_binding *b)
 	struct timeline *t = v->state;
 	struct gt_time_shown *times = &v->scene->times;
 
-	if (b->action == GT_DO_MEASURE)
-		t->measure = (enum gt_measure)(((int)t->measure + b->arg + GT_MEASURES) % GT_MEASURES);
+	if (b->action == GT_DO_HEIGHTS)
+		t->heights = (enum gt_height)(((int)t->heights + b->arg + GT_HEIGHT_KINDS) % GT_HEIGHT_KINDS);
 	else if (times->has_wall)
 		times->by_wall = !times->by_wall;
 	else
@@ -529,7 +529,7 @@ static enum gt_view_result timeline_act(struct gt_view *v, const struct gt_bindi
 	if (act_on_time(v, b, k) || act_on_cursor(t, b) || act_on_lanes(t, b))
 		return GT_VIEW_DONE;
 	switch (b->action) {
-	case GT_DO_MEASURE:
+	case GT_DO_HEIGHTS:
 	case GT_DO_CLOCK: show_otherwise(v, b); return GT_VIEW_DONE;
 	case GT_DO_POINT: point(v, k); return GT_VIEW_DONE;
 	case GT_DO_DRAG: drag(v, k); return GT_VIEW_DONE;
@@ -577,7 +577,7 @@ static void timeline_draw(const struct gt_view *v, struct gt_screen *to)
 	const struct timeline *t = v->state;
 	struct gt_picture p = {
 		.at = t->at, .scene = v->scene, .lanes = &t->lanes, .top = t->top, .cursor = t->cursor, .column = t->column,
-		.measure = t->measure, .cells = t->cells, .map = t->asked_map.n && t->at.map >= 0 ? t->map : NULL,
+		.heights = t->heights, .cells = t->cells, .map = t->asked_map.n && t->at.map >= 0 ? t->map : NULL,
 		.map_window = t->asked_map.window, .percent = gt_strips_percent(t->strips),
 	};
 

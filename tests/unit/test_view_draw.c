@@ -148,8 +148,8 @@ static void cells_show_what_they_are(void)
 
 static void figures_stand_beside_their_lines(void)
 {
-	static const struct { enum gt_measure measure; const char *figure; } wanted[] = {
-		{ GT_MEASURE_BUSY, "25.0%" }, { GT_MEASURE_COUNT, "12k" }, { GT_MEASURE_LONGEST, "1.5ms" }, { GT_MEASURE_BYTES, "4.0M" },
+	static const struct { enum gt_height heights; const char *figure; } wanted[] = {
+		{ GT_HEIGHT_BUSY, "25.0%" }, { GT_HEIGHT_COUNT, "12k" }, { GT_HEIGHT_LONGEST, "1.5ms" }, { GT_HEIGHT_BYTES, "4.0M" },
 	};
 	static struct stage s;
 	struct gt_cell_sums *c;
@@ -159,7 +159,7 @@ static void figures_stand_beside_their_lines(void)
 	c[0] = (struct gt_cell_sums){ GT_CELL_EXACT, .busy = 200000, .count = 2000, .bytes = 1 << 20, .longest = 1000 };
 	c[1] = (struct gt_cell_sums){ GT_CELL_EXACT, .busy = 50000, .count = 10000, .bytes = 3 << 20, .longest = 1500000 };
 	for (unsigned i = 0; i < 4; i++) {
-		s.p.measure = wanted[i].measure;
+		s.p.heights = wanted[i].heights;
 		gt_picture_draw(&s.p, &s.screen);
 		if (!strstr(line(&s, s.p.at.lanes), wanted[i].figure))
 			printf("%s\n", line(&s, s.p.at.lanes));
