@@ -38,6 +38,9 @@ static int rank_of(const struct gt_segment *seg, uint32_t track, const bool *has
 
 struct place { int64_t id; uint64_t weight; uint32_t track; int rank; bool main; };
 
+/* Threads that are about as busy are told apart by their numbers. */
+static unsigned class_of(uint64_t weight) { return weight ? 64 - (unsigned)__builtin_clzll(weight) : 0; }
+
 /* Of threads the first one of its process leads, then the busiest. */
 static int by_place(const void *pa, const void *pb)
 {
@@ -47,8 +50,8 @@ static int by_place(const void *pa, const void *pb)
 		return a->rank - b->rank;
 	if (a->main != b->main)
 		return a->main ? -1 : 1;
-	if (a->weight != b->weight)
-		return a->weight < b->weight ? 1 : -1;
+	if (class_of(a->weight) != class_of(b->weight))
+		return class_of(a->weight) < class_of(b->weight) ? 1 : -1;
 	if (a->id != b->id)
 		return a->id < b->id ? -1 : 1;
 	return (a->track > b->track) - (a->track < b->track);
