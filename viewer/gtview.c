@@ -6,7 +6,7 @@
 #include "formats/base/streams.h"
 #include "formats/clock.h"
 #include "formats/importers.h"
-#include "viewer/session.h"
+#include "viewer/viewing.h"
 #include "viewer/term.h"
 
 #define TOOL "gtview"
@@ -22,11 +22,13 @@ static struct {
 static const char *views[VIEWS_MAX + 1];	/* names of gt_views */
 static const struct gt_opt options[] = {
 	{ .name = "view", .kind = GT_OPT_WORD, .to = &opt.view, .arg = "VIEW", .help = "what to begin with", .words = views },
-	{ .name = "from", .kind = GT_OPT_STR, .to = &opt.from, .arg = "TIME", .help = "show the time from there on (1.5s, 250ms after the start)" },
+	{ .name = "from", .kind = GT_OPT_STR, .to = &opt.from, .arg = "TIME",
+	  .help = "show the time from there on (1.5s, 250ms after the start)" },
 	{ .name = "to", .kind = GT_OPT_STR, .to = &opt.to, .arg = "TIME", .help = "show the time until there" },
 	{ .name = "ascii", .kind = GT_OPT_FLAG, .to = &opt.ascii, .help = "draw with characters of ASCII only" },
 	{ .kind = GT_OPT_TEXT, .help = "Without a terminal" },
-	{ .name = "render", .kind = GT_OPT_STR, .to = &opt.render, .arg = "WxH", .help = "print one frame of W columns and H lines as text, and leave" },
+	{ .name = "render", .kind = GT_OPT_STR, .to = &opt.render, .arg = "WxH",
+	  .help = "print one frame of W columns and H lines as text, and leave" },
 	{ .name = "color", .kind = GT_OPT_FLAG, .to = &opt.colour, .help = "print it with colours (escape sequences of 256 colours)" },
 };
 static struct gt_command command = {
@@ -66,18 +68,18 @@ static int parse_range(int64_t *from, int64_t *to, struct gt_err *err)
 
 /* ---- one frame ---- */
 
-static int render(struct gt_session *s, unsigned width, unsigned height, int64_t from, int64_t to, struct gt_err *err)
+static int render(struct gt_viewing *s, unsigned width, unsigned height, int64_t from, int64_t to, struct gt_err *err)
 {
 	struct gt_screen screen = { .ascii = opt.ascii };
 	struct gt_out out;
 	int rc;
 
 	s->scene.still = true;
-	rc = gt_session_resize(s, width, height, err);
+	rc = gt_viewing_resize(s, width, height, err);
 	if (!rc && (opt.from || opt.to))
-		rc = gt_session_range(s, from, to, err);
+		rc = gt_viewing_range(s, from, to, err);
 	if (!rc)
-		rc = gt_session_step(s, 0, err);
+		rc = gt_viewing_step(s, 0, err);
 	if (!rc)
 		rc = gt_screen_resize(&screen, width, height);
 	if (!rc)
@@ -86,7 +88,7 @@ static int render(struct gt_session *s, unsigned width, unsigned height, int64_t
 		gt_screen_release(&screen);
 		return gt_err_set(err, rc, "out of memory");
 	}
-	gt_session_draw(s, &screen);
+	gt_viewing_draw(s, &screen);
 	gt_screen_print(&screen, opt.colour ? GT_COLOURS_256 : GT_MONO, &out);
 	gt_screen_release(&screen);
 	return gt_out_close(&out, err);
@@ -95,7 +97,7 @@ static int render(struct gt_session *s, unsigned width, unsigned height, int64_t
 /* ---- a terminal ---- */
 
 /* Shows frames while there is something new, and works while nobody presses a key. */
-static int interact(struct gt_session *s, struct gt_term *term, struct gt_err *err)
+static int interact(struct gt_viewing *s, struct gt_term *term, struct gt_err *err)
 {
 	struct gt_screen screen = { .ascii = opt.ascii || gt_term_ascii(term) };
 	int64_t shown = 0;
@@ -107,7 +109,7 @@ static int interact(struct gt_session *s, struct gt_term *term, struct gt_err *e
 		struct gt_key k = { .key = GT_KEY_NONE };
 
 		if (dirty && now - shown >= FRAME_NS) {
-			gt_session_draw(s, &screen);
+			gt_viewing_draw(s, &screen);
 			if (s->redraw)
 				gt_term_redraw(term);
 			s->redraw = dirty = false;
@@ -116,10 +118,10 @@ static int interact(struct gt_session *s, struct gt_term *term, struct gt_err *e
 		}
 		k = gt_term_key(term, rc > 0 ? 0 : dirty ? (int)((FRAME_NS - (now - shown)) / 1000000) + 1 : -1);
 		if (k.key == GT_KEY_NONE && rc > 0) {
-			rc = gt_session_step(s, STEP_US, err);
+			rc = gt_viewing_step(s, STEP_US, err);
 			dirty = true;
 		} else if (k.key != GT_KEY_NONE) {
-			rc = gt_session_key(s, k, err);
+			rc = gt_viewing_key(s, k, err);
 			rc = rc < 0 ? rc : 1;
 			shown = k.key == GT_KEY_RESIZE ? 0 : shown;
 			dirty = true;
@@ -129,15 +131,15 @@ static int interact(struct gt_session *s, struct gt_term *term, struct gt_err *e
 	return rc < 0 ? rc : 0;
 }
 
-static int view_in(struct gt_session *s, struct gt_term *term, int64_t from, int64_t to, struct gt_err *err)
+static int view_in(struct gt_viewing *s, struct gt_term *term, int64_t from, int64_t to, struct gt_err *err)
 {
 	unsigned width, height;
 	int rc;
 
 	gt_term_size(term, &width, &height);
-	rc = gt_session_resize(s, width, height, err);
+	rc = gt_viewing_resize(s, width, height, err);
 	if (!rc && (opt.from || opt.to))
-		rc = gt_session_range(s, from, to, err);
+		rc = gt_viewing_range(s, from, to, err);
 	return rc ? rc : interact(s, term, err);
 }
 
@@ -161,13 +163,13 @@ static int show(const char *file, unsigned width, unsigned height, int64_t from,
 {
 	struct gt_err err = GT_ERR_INIT, why = GT_ERR_INIT;
 	struct gt_reader *r = gt_open_any(file, &err);
-	struct gt_session session;
+	struct gt_viewing viewing;
 	struct gt_term *term = NULL;
 	int rc, status;
 
 	if (!r)
 		return fail(file, &err, 1);
-	rc = gt_session_open(&session, r, file, gt_views[opt.view], &err);
+	rc = gt_viewing_open(&viewing, r, file, gt_views[opt.view], &err);
 	if (!rc && !opt.render) {
 		term = gt_term_open(NULL, NULL, NULL, &why);
 		if (!term && why.code != -ENOTSUP)
@@ -176,11 +178,11 @@ static int show(const char *file, unsigned width, unsigned height, int64_t from,
 			fprintf(stderr, TOOL ": %s: one frame of %ux%u instead, as of --render\n", why.text, width, height);
 	}
 	if (!rc)
-		rc = term ? view_in(&session, term, from, to, &err) : render(&session, width, height, from, to, &err);
+		rc = term ? view_in(&viewing, term, from, to, &err) : render(&viewing, width, height, from, to, &err);
 	gt_term_close(term);
 	status = rc ? fail(file, &err, 1) : 0;
 	status |= tell_damage(file, r);
-	gt_session_close(&session);
+	gt_viewing_close(&viewing);
 	gt_reader_close(r);
 	return status;
 }

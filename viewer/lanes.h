@@ -53,8 +53,9 @@ int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes
 void gt_lanes_release(struct gt_lanes *l);
 /* Makes the list anew: after something was changed, or more is known. 0 or -ENOMEM. */
 int gt_lanes_list(struct gt_lanes *l);
-/* Unfolds what matters most, as long as all fits into so many lines: processes, GPUs, then threads, the busiest first. What is alone is unfolded
- * always. Where the GPUs of several processes do not fit along with threads, these give way. To be called when all is folded; lists. */
+/* Unfolds what matters most, as long as all fits into so many lines: processes, GPUs, then threads, the busiest first. What is alone is
+ * unfolded always. Where the GPUs of several processes do not fit along with threads, these give way. To be called when all is folded;
+ * lists. */
 int gt_lanes_unfold_to(struct gt_lanes *l, size_t lines);
 
 /* Where that lane is in the list; if it is not there, where the one is that it belongs to; else 0. */

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "tests/unit/view_program.h"
 #include "viewer/glyphs.h"
-#include "viewer/session.h"
+#include "viewer/viewing.h"
 
 #define KEYS 2500u		/* for each of four traces */
 
@@ -43,10 +43,10 @@ static void look_at(const struct gt_screen *s, bool ascii)
 }
 
 /* Drawing changes nothing: two frames without anything between them are one. */
-static void draw_twice(const struct gt_session *s, struct gt_screen *a, struct gt_screen *b)
+static void draw_twice(const struct gt_viewing *s, struct gt_screen *a, struct gt_screen *b)
 {
-	gt_session_draw(s, a);
-	gt_session_draw(s, b);
+	gt_viewing_draw(s, a);
+	gt_viewing_draw(s, b);
 	CHECK(a->width == b->width && a->height == b->height);
 	CHECK(!memcmp(a->spots, b->spots, (size_t)a->width * a->height * sizeof(*a->spots)));
 }
@@ -55,22 +55,22 @@ static void press_keys(struct gt_reader *r, const struct gt_view_ops *view)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_screen one = { .ascii = below(2) }, two = { .ascii = one.ascii };
-	struct gt_session s;
+	struct gt_viewing s;
 
-	CHECK(!gt_session_open(&s, r, "a name\x1b[2J\xff.zst", view, &err) && !gt_session_resize(&s, 80, 24, &err));
+	CHECK(!gt_viewing_open(&s, r, "a name\x1b[2J\xff.zst", view, &err) && !gt_viewing_resize(&s, 80, 24, &err));
 	for (unsigned i = 0; i < KEYS; i++) {
 		struct gt_key k = below(40) ? random_key() : random_size();
 
-		CHECK(gt_session_key(&s, k, &err) >= 0);
+		CHECK(gt_viewing_key(&s, k, &err) >= 0);
 		s.quit = false;
 		if (below(3))
-			CHECK(gt_session_step(&s, below(20) ? 200 : 0, &err) >= 0);
+			CHECK(gt_viewing_step(&s, below(20) ? 200 : 0, &err) >= 0);
 		if (below(4))
 			continue;
 		draw_twice(&s, &one, &two);
 		look_at(&one, one.ascii);
 	}
-	gt_session_close(&s);
+	gt_viewing_close(&s);
 	gt_screen_release(&one);
 	gt_screen_release(&two);
 }

@@ -8,7 +8,8 @@ static bool key_of(const char *word, size_t n, struct gt_key *k)
 {
 	char script[64];
 	struct gt_script s = { .at = script };
-	bool mouse = n >= 4 && (memmem(word, n, "press", 5) || memmem(word, n, "wheel", 5) || !strncmp(word, "drag", 4) || !strncmp(word, "release", 7));
+	bool mouse = n >= 4 && (memmem(word, n, "press", 5) || memmem(word, n, "wheel", 5) || !strncmp(word, "drag", 4) ||
+				!strncmp(word, "release", 7));
 
 	snprintf(script, sizeof(script), "%.*s%s", (int)n, word, mouse ? " 3,4" : "");
 	return gt_script_next(&s, k) == 1 && !*s.at;

@@ -25,7 +25,8 @@ static struct gt_reader *stage_reader(struct stage *s, bool closed)
 	uint32_t device;
 
 	tiny_open(&s->t, dup(fd), false);
-	device = gt_writer_track(s->t.w, &(struct gt_track){ .parent = s->t.process, .name = GT_NONE, .source = s->t.source, .kind = GT_TRACK_DEVICE });
+	device = gt_writer_track(s->t.w, &(struct gt_track){ .parent = s->t.process, .name = GT_NONE, .source = s->t.source,
+							      .kind = GT_TRACK_DEVICE });
 	gt_writer_track(s->t.w, &(struct gt_track){ .parent = device, .name = GT_NONE, .source = s->t.source, .kind = GT_TRACK_STREAM, .id = 7 });
 	tiny_call(&s->t, s->t.thread[0], s->t.get, 0, 1000000, 0, 0, 0, 0);
 	gt_writer_lost(s->t.w, GT_SCOPE_ALL, GT_NONE, 500000, 501000, 7, &s->t.err);

@@ -1,10 +1,10 @@
 /* A user before the viewer, without the terminal: keys in, frames out. What is drawn and what keys do is the view's; the list of keys, what
  * is asked for and messages are done here. */
-#ifndef GT_SESSION_H
-#define GT_SESSION_H
+#ifndef GT_VIEWING_H
+#define GT_VIEWING_H
 #include "viewer/view.h"
 
-struct gt_session {
+struct gt_viewing {
 	struct gt_scene scene;
 	struct gt_view view;
 	unsigned width, height;
@@ -16,13 +16,13 @@ struct gt_session {
 };
 
 /* name: of the file, to be shown; borrowed, as the reader is. 0 or negative; to be closed in both cases. */
-int gt_session_open(struct gt_session *s, struct gt_reader *r, const char *name, const struct gt_view_ops *ops, struct gt_err *err);
-void gt_session_close(struct gt_session *s);
+int gt_viewing_open(struct gt_viewing *s, struct gt_reader *r, const char *name, const struct gt_view_ops *ops, struct gt_err *err);
+void gt_viewing_close(struct gt_viewing *s);
 /* To be called before anything is drawn, and whenever the size changes. */
-int gt_session_resize(struct gt_session *s, unsigned width, unsigned height, struct gt_err *err);
+int gt_viewing_resize(struct gt_viewing *s, unsigned width, unsigned height, struct gt_err *err);
 /* Shows that range (ns behind the start of the trace; INT64_MIN, INT64_MAX: as far as it goes). After a resize. */
-int gt_session_range(struct gt_session *s, int64_t from, int64_t to, struct gt_err *err);
-int gt_session_key(struct gt_session *s, struct gt_key k, struct gt_err *err);		/* 0 or negative */
-int gt_session_step(struct gt_session *s, uint64_t us, struct gt_err *err);		/* as of a view */
-void gt_session_draw(const struct gt_session *s, struct gt_screen *to);			/* makes the screen that size. to->ascii is looked at */
+int gt_viewing_range(struct gt_viewing *s, int64_t from, int64_t to, struct gt_err *err);
+int gt_viewing_key(struct gt_viewing *s, struct gt_key k, struct gt_err *err);		/* 0 or negative */
+int gt_viewing_step(struct gt_viewing *s, uint64_t us, struct gt_err *err);		/* as of a view */
+void gt_viewing_draw(const struct gt_viewing *s, struct gt_screen *to);			/* makes the screen that size. to->ascii is looked at */
 #endif

@@ -1,13 +1,13 @@
-#include "viewer/session.h"
+#include "viewer/viewing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int gt_session_open(struct gt_session *s, struct gt_reader *r, const char *name, const struct gt_view_ops *ops, struct gt_err *err)
+int gt_viewing_open(struct gt_viewing *s, struct gt_reader *r, const char *name, const struct gt_view_ops *ops, struct gt_err *err)
 {
 	int rc;
 
-	*s = (struct gt_session){ .view.ops = ops };
+	*s = (struct gt_viewing){ .view.ops = ops };
 	rc = gt_scene_open(&s->scene, r, name, err);
 	if (rc)
 		return rc;
@@ -18,28 +18,28 @@ int gt_session_open(struct gt_session *s, struct gt_reader *r, const char *name,
 	return ops->open(&s->view, err);
 }
 
-void gt_session_close(struct gt_session *s)
+void gt_viewing_close(struct gt_viewing *s)
 {
 	if (s->view.state)
 		s->view.ops->close(&s->view);
 	free(s->view.state);
 	gt_scene_release(&s->scene);
-	*s = (struct gt_session){ .width = 0 };
+	*s = (struct gt_viewing){ .width = 0 };
 }
 
-static int arrange(struct gt_session *s, struct gt_err *err)
+static int arrange(struct gt_viewing *s, struct gt_err *err)
 {
 	return s->view.ops->arrange(&s->view, s->width, s->height, err);
 }
 
-int gt_session_resize(struct gt_session *s, unsigned width, unsigned height, struct gt_err *err)
+int gt_viewing_resize(struct gt_viewing *s, unsigned width, unsigned height, struct gt_err *err)
 {
 	s->width = width < 1 ? 1 : width > GT_SCREEN_MOST ? GT_SCREEN_MOST : width;
 	s->height = height < 1 ? 1 : height > GT_SCREEN_MOST ? GT_SCREEN_MOST : height;
 	return arrange(s, err);
 }
 
-int gt_session_range(struct gt_session *s, int64_t from, int64_t to, struct gt_err *err)
+int gt_viewing_range(struct gt_viewing *s, int64_t from, int64_t to, struct gt_err *err)
 {
 	const struct gt_extent *e = &s->scene.extent;
 	int64_t a, b;
@@ -52,7 +52,7 @@ int gt_session_range(struct gt_session *s, int64_t from, int64_t to, struct gt_e
 	return arrange(s, err);
 }
 
-int gt_session_step(struct gt_session *s, uint64_t us, struct gt_err *err) { return s->view.ops->step(&s->view, us, err); }
+int gt_viewing_step(struct gt_viewing *s, uint64_t us, struct gt_err *err) { return s->view.ops->step(&s->view, us, err); }
 
 /* ---- keys ---- */
 
@@ -69,7 +69,7 @@ static unsigned help_lines(void)
 	return n;
 }
 
-static void act_on_help(struct gt_session *s, const struct gt_binding *b)
+static void act_on_help(struct gt_viewing *s, const struct gt_binding *b)
 {
 	int64_t page = s->height > 2 ? s->height - 2 : 1, lines = help_lines(), top = s->help_top;
 
@@ -114,7 +114,7 @@ static void add_character(char *s, size_t room, uint32_t ch)
 	}
 }
 
-static void type(struct gt_session *s, struct gt_key k)
+static void type(struct gt_viewing *s, struct gt_key k)
 {
 	enum gt_action asked = s->asking;
 
@@ -130,7 +130,7 @@ static void type(struct gt_session *s, struct gt_key k)
 	}
 }
 
-static void act(struct gt_session *s, const struct gt_binding *b, struct gt_key k)
+static void act(struct gt_viewing *s, const struct gt_binding *b, struct gt_key k)
 {
 	switch (b->action) {
 	case GT_DO_QUIT: s->quit = true; break;
@@ -148,12 +148,12 @@ static void act(struct gt_session *s, const struct gt_binding *b, struct gt_key 
 	}
 }
 
-int gt_session_key(struct gt_session *s, struct gt_key k, struct gt_err *err)
+int gt_viewing_key(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
 {
 	const struct gt_binding *b = gt_binding_of(k);
 
 	if (k.key == GT_KEY_RESIZE)
-		return gt_session_resize(s, k.x, k.y, err);
+		return gt_viewing_resize(s, k.x, k.y, err);
 	if (k.key == GT_KEY_GONE)
 		s->quit = true;
 	s->scene.message = NULL;
@@ -168,7 +168,7 @@ int gt_session_key(struct gt_session *s, struct gt_key k, struct gt_err *err)
 
 /* ---- frames ---- */
 
-static void draw_help(const struct gt_session *s, struct gt_screen *to)
+static void draw_help(const struct gt_viewing *s, struct gt_screen *to)
 {
 	const struct gt_look heading = { GT_INK_TITLE, GT_INK_NONE, 0 }, plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
 			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
@@ -187,7 +187,7 @@ static void draw_help(const struct gt_session *s, struct gt_screen *to)
 	gt_screen_text(to, 0, (int)s->height - 1, -1, line + 1 > s->height ? "Esc: back   j k: up and down" : "Esc: back", faint);
 }
 
-static void draw_bottom(const struct gt_session *s, struct gt_screen *to)
+static void draw_bottom(const struct gt_viewing *s, struct gt_screen *to)
 {
 	const struct gt_look ask = { GT_INK_TITLE, GT_INK_NONE, 0 }, say = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
 	int y = (int)s->height - 1, x;
@@ -204,7 +204,7 @@ static void draw_bottom(const struct gt_session *s, struct gt_screen *to)
 	}
 }
 
-void gt_session_draw(const struct gt_session *s, struct gt_screen *to)
+void gt_viewing_draw(const struct gt_viewing *s, struct gt_screen *to)
 {
 	if ((to->width != s->width || to->height != s->height) && gt_screen_resize(to, s->width, s->height))
 		return;

@@ -2,10 +2,10 @@
  * keys of a monkey. */
 #define _GNU_SOURCE
 #include "tests/unit/view_program.h"
-#include "viewer/session.h"
+#include "viewer/viewing.h"
 #include "viewer/timeline_draw.h"
 
-struct stage { struct gt_reader *reader; struct gt_session s; struct gt_screen screen; struct gt_err err; };
+struct stage { struct gt_reader *reader; struct gt_viewing s; struct gt_screen screen; struct gt_err err; };
 
 static void stage_up(struct stage *st, const char *const *boots, unsigned turns, unsigned width, unsigned height)
 {
@@ -15,13 +15,13 @@ static void stage_up(struct stage *st, const char *const *boots, unsigned turns,
 	for (unsigned i = 0; boots[i]; i++)
 		make(dup(fd), boots[i], 1000 + i * 700, turns);
 	CHECK((st->reader = gt_reader_open_fd(fd, &st->err)));
-	CHECK(!gt_session_open(&st->s, st->reader, "some/trace.zst", gt_views[0], &st->err));
-	CHECK(!gt_session_resize(&st->s, width, height, &st->err));
+	CHECK(!gt_viewing_open(&st->s, st->reader, "some/trace.zst", gt_views[0], &st->err));
+	CHECK(!gt_viewing_resize(&st->s, width, height, &st->err));
 }
 
 static void strike(struct stage *st)
 {
-	gt_session_close(&st->s);
+	gt_viewing_close(&st->s);
 	gt_reader_close(st->reader);
 	gt_screen_release(&st->screen);
 }
@@ -34,11 +34,11 @@ static bool play(struct stage *st, const char *script)
 	int rc;
 
 	while ((rc = gt_script_next(&s, &k)) > 0)
-		if (gt_session_key(&st->s, k, &st->err))
+		if (gt_viewing_key(&st->s, k, &st->err))
 			return false;
-	if (rc || gt_session_step(&st->s, 0, &st->err))
+	if (rc || gt_viewing_step(&st->s, 0, &st->err))
 		return false;
-	gt_session_draw(&st->s, &st->screen);
+	gt_viewing_draw(&st->s, &st->screen);
 	return true;
 }
 
@@ -363,10 +363,10 @@ static void a_monkey_breaks_nothing(void)
 		state = 100 + set;
 		stage_up(&st, sets[set], 1500, 80, 24);
 		for (int i = 0; i < 3500; i++) {
-			CHECK(!gt_session_key(&st.s, any_key(), &st.err));
-			CHECK(below(3) || gt_session_step(&st.s, below(20) ? 50 : 0, &st.err) >= 0);
+			CHECK(!gt_viewing_key(&st.s, any_key(), &st.err));
+			CHECK(below(3) || gt_viewing_step(&st.s, below(20) ? 50 : 0, &st.err) >= 0);
 			if (!below(4))
-				gt_session_draw(&st.s, &st.screen);
+				gt_viewing_draw(&st.s, &st.screen);
 		}
 		CHECK(play(&st, "Esc Esc Esc resize 100x30 Esc f"));
 		CHECK(on_screen(&st, "trace.zst"));
