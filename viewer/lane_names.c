@@ -89,7 +89,11 @@ void gt_lanes_label(const struct gt_lanes *l, const struct gt_lane_line *what, c
 	}
 	if (what->kind == GT_LANE_MORE) {
 		n = count_minor(l, o, what->track, &all);
-		snprintf(to, GT_LANE_LABEL, "%zu %sthreads", n, all ? "" : "more ");
+		snprintf(to, GT_LANE_LABEL, "%zu %sthreads%s", n, all ? "" : "more ", l->threads_away ? ", others" : "");
+		return;
+	}
+	if (what->kind == GT_LANE_COUNTER) {
+		snprintf(to, GT_LANE_LABEL, "%s", gt_type_name(o->seg, what->type));
 		return;
 	}
 	if (what->kind == GT_LANE_PART) {
@@ -107,6 +111,12 @@ static bool is_plain(const struct gt_lanes *l, const struct gt_lanes_of *o, uint
 	return l->nsegments == 1 && o->seg->tracks[track].kind == GT_TRACK_PROCESS && o->first[1] - o->first[0] == 1;
 }
 
+/* Does it stand beneath the line of its track? */
+static bool is_beneath(const struct gt_lane_line *what)
+{
+	return what->kind == GT_LANE_PART || what->kind == GT_LANE_MORE || what->kind == GT_LANE_COUNTER;
+}
+
 void gt_lanes_path(const struct gt_lanes *l, const struct gt_lane_line *what, char *to, size_t room)
 {
 	const struct gt_lanes_of *o = &l->of[what->segment];
@@ -115,12 +125,12 @@ void gt_lanes_path(const struct gt_lanes *l, const struct gt_lane_line *what, ch
 	size_t len = 0;
 
 	*to = 0;
-	if (what->kind == GT_LANE_PART || what->kind == GT_LANE_MORE)
+	if (is_beneath(what))
 		up[n++] = track;
 	for (; track != GT_NONE && n < 31 && (track = o->seg->tracks[track].parent) != GT_NONE; )
 		up[n++] = track;
 	while (n > 0 && len < room) {
-		if (is_plain(l, o, up[--n]) && (n || (what->kind != GT_LANE_PART && what->kind != GT_LANE_MORE)))
+		if (is_plain(l, o, up[--n]) && (n || !is_beneath(what)))
 			continue;
 		track_label(o, &o->seg->tracks[up[n]], label, sizeof(label));
 		len += (size_t)snprintf(to + len, room - len, "%s > ", label);
@@ -150,7 +160,7 @@ static void match_segment(struct gt_lanes_of *o, const char *filter)
 	char label[GT_LANE_LABEL];
 
 	for (uint32_t t = 0; t < o->seg->ntracks; t++)
-		o->flags[t] = (uint16_t)(o->flags[t] & ~(GT_LANES_MATCH | GT_LANES_MATCH_BELOW));
+		o->flags[t] &= ~(uint32_t)(GT_LANES_MATCH | GT_LANES_MATCH_BELOW);
 	for (uint32_t t = o->seg->ntracks; *filter && t-- > 0; ) {
 		track_label(o, &tracks[t], label, sizeof(label));
 		if (holds(label, filter))

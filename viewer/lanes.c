@@ -6,7 +6,9 @@
  * streams; a thread its outermost calls, and beneath it those within these, and ioctls. Ranges of the program lie around calls, so they
  * stand above their thread. Which of these there are is found out as the trace is read, and the list then made anew.
  *
- * Lines for counters will stand beneath the GPU or process that they are of, behind its streams or threads. */
+ * Counters stand beneath the GPU or process that they are of, behind its streams or threads.
+ *
+ * What was not recorded has nothing drawn in its line: an empty line says that nothing happened. */
 #include "viewer/lanes_inside.h"
 
 #include <stdlib.h>
@@ -18,7 +20,7 @@
 #define DEPTHS 8u
 #define MINOR_PART 50u		/* threads with less than this part of the rows that the busiest one has are minor */
 
-enum part { TRACK, RANGES, DEEPER, IOCTLS, OTHERS, HTOD, DTOH, COPIES };
+enum part { TRACK, RANGES, DEEPER, IOCTLS, OTHERS, HTOD, DTOH, COPIES, COUNTERS };
 
 /* ---- made once ---- */
 
@@ -109,7 +111,7 @@ static void mark_minor(struct gt_lanes_of *o, uint32_t parent, const struct plac
 		o->flags[places[i].track] |= GT_LANES_MINOR;
 		minor++;
 	}
-	o->flags[parent] |= (uint16_t)((minor > 1 ? GT_LANES_HAS_MINOR : 0) | (threads > 1 ? GT_LANES_HAS_THREADS : 0));
+	o->flags[parent] |= ((minor > 1 ? GT_LANES_HAS_MINOR : 0) | (threads > 1 ? GT_LANES_HAS_THREADS : 0));
 }
 
 static void sort_children(struct gt_lanes *l, struct gt_lanes_of *o, struct place *room, const bool *has_gpu, uint32_t parent)
@@ -253,7 +255,7 @@ static void add(struct gt_lanes *l, const struct gt_lane_line *line)
 /* A line beneath that of a track. */
 static void add_part(struct gt_lanes *l, const struct gt_lane_line *of, enum part part, enum gt_aspect aspect, bool derived, unsigned depth)
 {
-	struct gt_lane_line line = { of->segment, of->track, .kind = GT_LANE_PART, .aspect = (uint8_t)aspect, .depth = (uint8_t)depth,
+	struct gt_lane_line line = { .segment = of->segment, .track = of->track, .kind = GT_LANE_PART, .aspect = (uint8_t)aspect, .depth = (uint8_t)depth,
 				     .derived = derived, .indent = (uint8_t)(of->indent + 1) };
 
 	if (!is_hidden(l, of->segment, of->track, part))
@@ -287,32 +289,66 @@ static void add_parts_above(struct gt_lanes *l, const struct gt_lane_line *of)
 			add_part(l, of, copies[i].part, copies[i].aspect, true, 0);
 }
 
+/* The first counter of a track or of those behind it. */
+static size_t first_counter(const struct gt_lanes_known *k, uint32_t segment, uint32_t track)
+{
+	size_t low = 0, high = k->ncounters;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct gt_gauge_of *c = &k->counters[mid];
+
+		if (c->segment < segment || (c->segment == segment && c->track < track))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static void add_counters(struct gt_lanes *l, const struct gt_lane_line *of)
+{
+	struct gt_lane_line line = { .segment = of->segment, .track = of->track, .kind = GT_LANE_COUNTER, .indent = (uint8_t)(of->indent + 1) };
+	const struct gt_lanes_known *k = &l->known;
+
+	if (is_hidden(l, of->segment, of->track, COUNTERS))
+		return;
+	for (size_t i = first_counter(k, of->segment, of->track);
+	     i < k->ncounters && k->counters[i].segment == of->segment && k->counters[i].track == of->track; i++) {
+		line.type = k->counters[i].type;
+		add(l, &line);
+	}
+}
+
 static void add_parts_below(struct gt_lanes *l, const struct gt_lane_line *of)
 {
 	if (of->aspect != GT_ASPECT_OTHERS && depths(l, of, GT_ASPECT_OTHERS, false))
 		add_part(l, of, OTHERS, GT_ASPECT_OTHERS, false, 0);
+	add_counters(l, of);
 }
 
 /* What the line of a track shows: of a process or GPU the union of what is beneath it, of others what they have. */
 static void choose_aspect(const struct gt_lanes *l, struct gt_lane_line *line)
 {
 	static const uint8_t some[] = { GT_ASPECT_CALLS, GT_ASPECT_RANGES, GT_ASPECT_WORK, GT_ASPECT_OTHERS };
-	enum gt_track_kind kind = l->of[line->segment].seg->tracks[line->track].kind;
+	const struct gt_lanes_of *o = &l->of[line->segment];
+	enum gt_track_kind kind = o->seg->tracks[line->track].kind;
+	bool any = o->first[line->track + 1] < o->first[line->track + 2];	/* is there anything beneath it? */
 
 	line->derived = kind == GT_TRACK_PROCESS || kind == GT_TRACK_DEVICE;
 	line->aspect = 0;
-	if (kind == GT_TRACK_PROCESS)
-		line->aspect = GT_ASPECT_CALLS;
-	else if (kind == GT_TRACK_DEVICE || kind == GT_TRACK_STREAM)
-		line->aspect = GT_ASPECT_WORK;
-	for (unsigned i = 0; !line->aspect && i < sizeof(some); i++)
-		if (depths(l, line, some[i], false))
-			line->aspect = some[i];
-	if (!line->aspect && kind == GT_TRACK_THREAD)
-		line->aspect = GT_ASPECT_CALLS;		/* nothing is known of it yet */
+	if (kind == GT_TRACK_PROCESS || kind == GT_TRACK_THREAD)
+		line->aspect = o->seg->rows[GT_CALL] && (any || !line->derived) ? GT_ASPECT_CALLS : 0;
+	if (kind == GT_TRACK_DEVICE || kind == GT_TRACK_STREAM)
+		line->aspect = o->seg->rows[GT_GPU] && (any || !line->derived) ? GT_ASPECT_WORK : 0;
+	for (unsigned i = 0; !line->derived && i < sizeof(some); i++)
+		if (depths(l, line, some[i], false)) {
+			line->aspect = kind == GT_TRACK_STREAM && line->aspect ? line->aspect : some[i];
+			return;
+		}
 }
 
-static bool filtered_out(const struct gt_lanes *l, uint16_t flags)
+static bool filtered_out(const struct gt_lanes *l, uint32_t flags)
 {
 	return l->filter[0] && !(flags & (GT_LANES_MATCH | GT_LANES_MATCH_BELOW));
 }
@@ -322,18 +358,25 @@ static void list_tracks(struct gt_lanes *l, uint32_t segment, uint32_t parent, u
 
 static void list_minor(struct gt_lanes *l, const struct gt_lane_line *of)
 {
-	struct gt_lane_line line = { of->segment, of->track, .kind = GT_LANE_MORE, .indent = (uint8_t)(of->indent + 1), .folds = true };
+	struct gt_lane_line line = { .segment = of->segment, .track = of->track, .kind = GT_LANE_MORE, .indent = (uint8_t)(of->indent + 1), .folds = true };
 
 	line.folded = !(l->of[of->segment].flags[of->track] & GT_LANES_OPEN_MORE);
 	add(l, &line);
-	if (!line.folded)
-		list_tracks(l, of->segment, of->track, line.indent + 1u, MINOR);
+	if (line.folded)
+		return;
+	list_tracks(l, of->segment, of->track, line.indent + 1u, MINOR);
+	if (l->threads_away) {
+		struct gt_lane_line there = *of;
+
+		there.indent = line.indent;
+		add_parts_below(l, &there);
+	}
 }
 
 /* Beneath a line that is not folded. */
 static void list_below(struct gt_lanes *l, const struct gt_lane_line *of, bool parts)
 {
-	uint16_t some = l->threads_away ? GT_LANES_HAS_THREADS : GT_LANES_HAS_MINOR;
+	uint32_t some = l->threads_away ? GT_LANES_HAS_THREADS : GT_LANES_HAS_MINOR;
 	bool minor = parts && !l->filter[0] && l->of[of->segment].flags[of->track] & some;
 
 	if (parts)
@@ -341,7 +384,7 @@ static void list_below(struct gt_lanes *l, const struct gt_lane_line *of, bool p
 	list_tracks(l, of->segment, of->track, of->indent + 1u, minor ? MAJOR : ALL);
 	if (minor)
 		list_minor(l, of);
-	if (parts)
+	if (parts && !(minor && l->threads_away))
 		add_parts_below(l, of);
 }
 
@@ -378,8 +421,8 @@ static void list_ranges(struct gt_lanes *l, const struct gt_lane_line *of)
 
 static void list_track(struct gt_lanes *l, uint32_t segment, uint32_t track, unsigned indent)
 {
-	uint16_t flags = l->of[segment].flags[track];
-	struct gt_lane_line line = { segment, track, .kind = GT_LANE_TRACK, .indent = (uint8_t)indent };
+	uint32_t flags = l->of[segment].flags[track];
+	struct gt_lane_line line = { .segment = segment, .track = track, .kind = GT_LANE_TRACK, .indent = (uint8_t)indent };
 	bool only_path = l->filter[0] && !(flags & GT_LANES_MATCH), open = only_path || flags & GT_LANES_OPEN;
 
 	if (filtered_out(l, flags) || is_hidden(l, segment, track, TRACK))
@@ -409,7 +452,8 @@ static void list_tracks(struct gt_lanes *l, uint32_t segment, uint32_t parent, u
 
 static void list_segment(struct gt_lanes *l, uint32_t i)
 {
-	struct gt_lane_line line = { i, GT_NONE, .kind = GT_LANE_SEGMENT, .folds = l->of[i].seg->ntracks, .folded = !l->of[i].open };
+	struct gt_lane_line line = { .segment = i, .track = GT_NONE, .kind = GT_LANE_SEGMENT, .folds = l->of[i].seg->ntracks,
+				     .folded = !l->of[i].open };
 
 	if (l->nsegments == 1) {
 		list_tracks(l, i, GT_NONE, 0, ALL);
@@ -513,7 +557,7 @@ int gt_lanes_unfold_to(struct gt_lanes *l, size_t lines)
 
 static bool same(const struct gt_lane_line *a, const struct gt_lane_line *b)
 {
-	return a->segment == b->segment && a->track == b->track && a->kind == b->kind &&
+	return a->segment == b->segment && a->track == b->track && a->kind == b->kind && a->type == b->type &&
 	       (a->kind != GT_LANE_PART || (a->aspect == b->aspect && a->derived == b->derived && a->depth == b->depth));
 }
 
@@ -530,6 +574,7 @@ size_t gt_lanes_find(const struct gt_lanes *l, const struct gt_lane_line *what)
 			return 0;
 		if (up.kind == GT_LANE_TRACK || up.kind == GT_LANE_RANGES)
 			up.track = seg->tracks[up.track].parent;
+		up.type = 0;
 		up.kind = up.track == GT_NONE ? GT_LANE_SEGMENT : GT_LANE_TRACK;
 	}
 }
@@ -537,8 +582,8 @@ size_t gt_lanes_find(const struct gt_lanes *l, const struct gt_lane_line *what)
 bool gt_lanes_fold(struct gt_lanes *l, const struct gt_lane_line *what, bool fold)
 {
 	struct gt_lanes_of *o = &l->of[what->segment];
-	uint16_t bit = what->kind == GT_LANE_RANGES ? GT_LANES_OPEN_RANGES : what->kind == GT_LANE_MORE ? GT_LANES_OPEN_MORE : GT_LANES_OPEN;
-	uint16_t was;
+	uint32_t bit = what->kind == GT_LANE_RANGES ? GT_LANES_OPEN_RANGES : what->kind == GT_LANE_MORE ? GT_LANES_OPEN_MORE : GT_LANES_OPEN;
+	uint32_t was;
 
 	if (what->kind == GT_LANE_SEGMENT) {
 		bool changes = o->open == fold;
@@ -546,30 +591,30 @@ bool gt_lanes_fold(struct gt_lanes *l, const struct gt_lane_line *what, bool fol
 		o->open = !fold;
 		return changes;
 	}
-	if (what->kind == GT_LANE_PART)
+	if (what->kind == GT_LANE_PART || what->kind == GT_LANE_COUNTER)
 		return false;
 	was = o->flags[what->track];
-	o->flags[what->track] = (uint16_t)(fold ? was & ~bit : was | bit);
+	o->flags[what->track] = fold ? was & ~bit : was | bit;
 	return o->flags[what->track] != was;
 }
 
 void gt_lanes_fold_all(struct gt_lanes *l, bool fold)
 {
-	const uint16_t bits = GT_LANES_OPEN | GT_LANES_OPEN_RANGES | GT_LANES_OPEN_MORE;
+	const uint32_t bits = GT_LANES_OPEN | GT_LANES_OPEN_RANGES | GT_LANES_OPEN_MORE;
 
 	for (uint32_t i = 0; i < l->nsegments; i++) {
 		struct gt_lanes_of *o = &l->of[i];
 
 		o->open = true;
 		for (uint32_t t = 0; t < o->seg->ntracks; t++)
-			o->flags[t] = (uint16_t)(fold ? o->flags[t] & ~bits : o->flags[t] | bits);
+			o->flags[t] = fold ? o->flags[t] & ~bits : o->flags[t] | bits;
 	}
 }
 
 static enum part part_of(const struct gt_lane_line *what)
 {
 	if (what->kind != GT_LANE_PART)
-		return what->kind == GT_LANE_RANGES ? RANGES : TRACK;
+		return what->kind == GT_LANE_RANGES ? RANGES : what->kind == GT_LANE_COUNTER ? COUNTERS : TRACK;
 	switch (what->aspect) {
 	case GT_ASPECT_IOCTLS: return IOCTLS;
 	case GT_ASPECT_OTHERS: return OTHERS;
@@ -584,7 +629,7 @@ bool gt_lanes_hide(struct gt_lanes *l, const struct gt_lane_line *what)
 {
 	if (what->kind == GT_LANE_SEGMENT || what->kind == GT_LANE_MORE)
 		return false;
-	l->of[what->segment].flags[what->track] |= (uint16_t)(GT_LANES_HIDDEN << part_of(what));
+	l->of[what->segment].flags[what->track] |= (uint32_t)GT_LANES_HIDDEN << part_of(what);
 	return true;
 }
 
@@ -595,7 +640,7 @@ bool gt_lanes_show_hidden(struct gt_lanes *l)
 	for (uint32_t i = 0; i < l->nsegments; i++)
 		for (uint32_t t = 0; t < l->of[i].seg->ntracks; t++) {
 			any |= l->of[i].flags[t] & GT_LANES_HIDDEN_ANY;
-			l->of[i].flags[t] &= (uint16_t)~GT_LANES_HIDDEN_ANY;
+			l->of[i].flags[t] &= ~(uint32_t)GT_LANES_HIDDEN_ANY;
 		}
 	return any;
 }

@@ -5,18 +5,20 @@
 #define GT_LANES_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "formats/reader.h"
+#include "viewer/gauges.h"
 
 enum gt_lane_kind {
 	GT_LANE_SEGMENT,	/* one of several recordings; nothing is drawn in it */
 	GT_LANE_TRACK,		/* stands for a track: a process, GPU, stream, thread ... */
 	GT_LANE_RANGES,		/* the outermost ranges of a thread that makes calls, too; stands above it */
 	GT_LANE_MORE,		/* the threads of a process that do little beside its others; nothing is drawn in it */
+	GT_LANE_COUNTER,	/* of a track, beneath its own line: what it stood at (gauges.h) */
 	GT_LANE_PART		/* something of a track beneath its own line: deeper calls or ranges, ioctls, copies, waits ... */
 };
-/* Which lane it is: kind, segment, track, aspect, derived and depth. These stay the same whatever is folded, hidden or moved. */
+/* Which lane it is: kind, segment, track, type, aspect, derived and depth. These stay the same whatever is folded, hidden or moved. */
 struct gt_lane_line {
 	uint32_t segment, track;	/* track GT_NONE: of a whole segment */
+	uint32_t type;			/* of a counter */
 	uint8_t kind;
 	uint8_t aspect, depth;		/* what is drawn in it; aspect 0: nothing */
 	bool derived;
@@ -29,6 +31,8 @@ struct gt_lanes_known {
 	unsigned (*depths)(void *arg, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived);	/* that there are: bits */
 	uint64_t (*weight)(void *arg, uint32_t segment, uint32_t thread);	/* the busier a thread, the larger */
 	void *arg;
+	const struct gt_gauge_of *counters;	/* as listed by gt_gauges_list; borrowed */
+	size_t ncounters;
 };
 
 struct gt_lanes {
@@ -40,7 +44,7 @@ struct gt_lanes {
 	uint32_t *segments;		/* in their order */
 	uint32_t nsegments;
 	char filter[64];
-	bool threads_away;		/* all threads stand in the lines of those that do little: see gt_lanes_unfold_to */
+	bool threads_away;		/* all threads, and what comes behind them, stand with those that do little: see gt_lanes_unfold_to */
 	bool limited;			/* the list ends at `most`: while it is tried what fits */
 	size_t most;
 	bool looking, found;		/* while it is asked whether there is any line */

@@ -7,16 +7,16 @@ enum {		/* of a track */
 	GT_LANES_OPEN = 1, GT_LANES_OPEN_RANGES = 2,		/* unfolded */
 	GT_LANES_MATCH = 4, GT_LANES_MATCH_BELOW = 8,		/* it has what is filtered by, or is beneath one; something beneath it has */
 	GT_LANES_HIDDEN = 16,					/* << enum part: that of it */
-	GT_LANES_HIDDEN_ANY = 0xff0,
-	GT_LANES_OPEN_MORE = 0x1000,				/* its less busy threads are unfolded */
-	GT_LANES_MINOR = 0x2000,				/* a less busy thread */
-	GT_LANES_HAS_MINOR = 0x4000, GT_LANES_HAS_THREADS = 0x8000	/* a process that has two or more such, or threads */
+	GT_LANES_HIDDEN_ANY = 0x1ff0,
+	GT_LANES_OPEN_MORE = 0x2000,				/* its less busy threads are unfolded */
+	GT_LANES_MINOR = 0x4000,				/* a less busy thread */
+	GT_LANES_HAS_MINOR = 0x8000, GT_LANES_HAS_THREADS = 0x10000	/* a process that has two or more such, or threads */
 };
 struct gt_lanes_of {
 	const struct gt_segment *seg;
 	uint32_t *first;	/* [ntracks + 2]: children of track t are order[first[t + 1]] to order[first[t + 2]]; t = -1: the outermost */
 	uint32_t *order;
-	uint16_t *flags;	/* by track */
+	uint32_t *flags;	/* by track */
 	char *gpu;		/* what its GPUs are, or NULL */
 	bool open;
 };

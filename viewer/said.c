@@ -54,6 +54,20 @@ void gt_brief_ns(char to[GT_BRIEF], uint64_t ns)
 	brief(to, ns, 1000, units);
 }
 
+void gt_brief_value(char to[GT_BRIEF], double value)
+{
+	static const char *const units[] = { "", "k", "M", "G", "T", "P", "E", NULL };
+	double v = value < 0 ? -value : value;
+	unsigned u = 0;
+
+	for (; units[u + 1] && v >= 999.5; u++)
+		v /= 1000;
+	if (!(v < 9999.5))
+		snprintf(to, GT_BRIEF, "%s", value < 0 ? "<-1E" : ">1E");
+	else
+		snprintf(to, GT_BRIEF, v < 9.95 && v != (double)(int)v ? "%s%.1f%s" : "%s%.0f%s", value < 0 ? "-" : "", v, units[u]);
+}
+
 void gt_brief_bytes(char to[GT_BRIEF], uint64_t bytes)
 {
 	static const char *const units[] = { "B", "K", "M", "G", "T", "P", "E", NULL };

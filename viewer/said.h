@@ -13,4 +13,5 @@ void gt_brief_share(char to[GT_BRIEF], uint64_t part, uint64_t whole);	/* 0% and
 void gt_brief_count(char to[GT_BRIEF], uint64_t n);
 void gt_brief_ns(char to[GT_BRIEF], uint64_t ns);
 void gt_brief_bytes(char to[GT_BRIEF], uint64_t bytes);
+void gt_brief_value(char to[GT_BRIEF], double value);	/* any: "-1.5", "0.25", "12M" */
 #endif

@@ -155,7 +155,7 @@ static uint64_t known_weight(void *arg, uint32_t segment, uint32_t thread)
 
 struct gt_lanes_known gt_scene_known(struct gt_scene *s)
 {
-	return (struct gt_lanes_known){ known_depths, known_weight, s };
+	return (struct gt_lanes_known){ .depths = known_depths, .weight = known_weight, .arg = s };
 }
 
 /* A device has the copies that its streams have. */

@@ -147,6 +147,56 @@ static void draw_cells(const struct gt_picture *p, const struct gt_cell_sums *ce
 	}
 }
 
+/* ---- a line of a counter ---- */
+
+unsigned gt_gauge_eighths(double value, double least, double most)
+{
+	double eighths = most > least ? (value - least) * 8 / (most - least) : 0;
+
+	return !(eighths > 0) ? 0 : eighths < 1 ? 1 : eighths > 7 && value < most ? 7 : (unsigned)(eighths + 0.5);
+}
+
+/* Each cell as high as the most that it rose to in it. */
+static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *line, const struct gt_gauge_cell *cells, int y,
+		       struct gt_screen *to)
+{
+	struct gt_look look = { (uint8_t)(GT_INK_CATEGORY + gt_reader_segment(p->scene->reader, line->segment)->types[line->type].category),
+				GT_INK_NONE, 0 };
+	int64_t last = gt_window_column(&p->scene->window, p->scene->extent.to - 1);
+	double least = 0, most = 0;
+
+	for (unsigned i = 0; i < p->at.cells; i++)
+		if (cells[i].known) {
+			least = cells[i].low < least ? cells[i].low : least;
+			most = cells[i].high > most ? cells[i].high : most;
+		}
+	for (unsigned i = 0; i < p->at.cells && i <= last; i++) {
+		unsigned eighths = cells[i].known ? gt_gauge_eighths(cells[i].high, least, most) : 0;
+
+		if (!cells[i].known)
+			gt_screen_put(to, (int)(p->at.left + i), y, to->ascii ? '?' : MIDDLE_DOT, faint);
+		else if (eighths)
+			gt_screen_put(to, (int)(p->at.left + i), y, gt_block_up(eighths), look);
+	}
+}
+
+/* The most that it rose to. */
+static void put_gauge_figure(const struct gt_picture *p, const struct gt_gauge_cell *cells, char to[GT_BRIEF])
+{
+	double most = 0;
+	bool any = false;
+
+	for (unsigned i = 0; i < p->at.cells; i++)
+		if (cells[i].known) {
+			most = !any || cells[i].high > most ? cells[i].high : most;
+			any = true;
+		}
+	if (any)
+		gt_brief_value(to, most);
+	else
+		strcpy(to, "?");
+}
+
 /* ---- the overview ---- */
 
 int64_t gt_overview_column(const struct gt_extent *e, int64_t t, unsigned n)
@@ -283,7 +333,7 @@ static void draw_troubles(const struct gt_picture *p, struct gt_screen *to)
 
 static void draw_label(const struct gt_picture *p, const struct gt_lane_line *line, int y, struct gt_screen *to)
 {
-	struct gt_look look = line->kind == GT_LANE_PART ? faint : line->kind == GT_LANE_SEGMENT || !line->indent ? title : plain;
+	struct gt_look look = line->kind == GT_LANE_PART || line->kind == GT_LANE_COUNTER ? faint : line->kind == GT_LANE_SEGMENT || !line->indent ? title : plain;
 	int x = line->indent < 8 ? line->indent : 8, width;
 	char label[GT_LANE_LABEL];
 
@@ -316,12 +366,17 @@ static void draw_lane(const struct gt_picture *p, size_t i, struct gt_screen *to
 	draw_label(p, line, y, to);
 	gt_screen_put(to, (int)p->at.left - 1, y, LINE_DOWN, axis_look);
 	draw_end(p, y, to);
-	if (!line->aspect)
+	if (line->kind == GT_LANE_COUNTER) {
+		draw_gauge(p, line, p->gauges + i * p->at.cells, y, to);
+		put_gauge_figure(p, p->gauges + i * p->at.cells, figure);
+	} else if (line->aspect) {
+		draw_cells(p, cells, y, to);
+		put_line_figure(p, cells, figure);
+	} else {
 		return;
-	draw_cells(p, cells, y, to);
+	}
 	if (!p->at.figure)
 		return;
-	put_line_figure(p, cells, figure);
 	gt_screen_printf(to, (int)p->at.label, y, (int)p->at.figure, plain, "%*s", (int)p->at.figure, figure);
 }
 
@@ -373,6 +428,15 @@ static int put_cell_words(const struct gt_cell_sums *c, uint64_t width, int y, i
 	return x + gt_screen_text(to, x, y, -1, "  ", plain);
 }
 
+static int put_gauge_words(const struct gt_gauge_cell *c, int y, int x, struct gt_screen *to)
+{
+	if (!c->known)
+		return x + gt_screen_text(to, x, y, -1, "not known  ", faint);
+	if (c->low == c->high)
+		return x + gt_screen_printf(to, x, y, -1, plain, "%.15g  ", c->last);
+	return x + gt_screen_printf(to, x, y, -1, plain, "%.15g to %.15g, then %.15g  ", c->low, c->high, c->last);
+}
+
 /* The cell at the cursor. */
 static void draw_detail(const struct gt_picture *p, struct gt_screen *to)
 {
@@ -387,7 +451,9 @@ static void draw_detail(const struct gt_picture *p, struct gt_screen *to)
 	at = gt_cell_start(w, p->column) < p->scene->extent.from ? p->scene->extent.from : gt_cell_start(w, p->column);
 	gt_time_text(&p->scene->times, at, step_of(w), gt_window_end(w), when);
 	x = gt_screen_printf(to, 0, p->at.detail, -1, plain, "%s  ", when);
-	if (line->aspect)
+	if (line->kind == GT_LANE_COUNTER)
+		x = put_gauge_words(&p->gauges[(p->cursor - p->top) * p->at.cells + p->column], p->at.detail, x, to);
+	else if (line->aspect)
 		x = put_cell_words(&p->cells[(p->cursor - p->top) * p->at.cells + p->column], 1ull << w->shift, p->at.detail, x, to);
 	gt_lanes_path(p->lanes, line, path, sizeof(path));
 	gt_screen_text(to, x, p->at.detail, -1, path, faint);

@@ -22,8 +22,15 @@ struct asked {			/* of a strips */
 struct timeline {
 	struct gt_lanes lanes;
 	struct gt_strips *strips, *map_strips;
+	struct gt_gauges *gauges;
+	struct gt_gauge_of *counters;	/* that the trace has */
+	size_t ncounters;
+	struct gt_gauge_of asked_gauges[GT_SCREEN_MOST];
+	size_t nasked_gauges;
+	struct gt_window gauges_window;
+	bool gauges_more;
 	struct asked asked, asked_map;
-	uint32_t *strip_of;		/* of each line that is shown: number in asked.of */
+	uint32_t *strip_of;		/* of each line that is shown: number in asked.of, or asked_gauges */
 	size_t strip_of_cap;
 	struct gt_layout at;
 	struct gt_lane_line cursor_line;	/* what the cursor is on */
@@ -31,7 +38,8 @@ struct timeline {
 	unsigned column;
 	enum gt_height heights;
 	struct gt_cell_sums *cells, *map;
-	size_t cells_cap, map_cap;
+	struct gt_gauge_cell *gauge_cells;
+	size_t cells_cap, gauge_cells_cap, map_cap;
 	bool arranged;			/* once at least */
 	bool relist, touched;		/* lanes have changed; somebody has folded or moved some */
 	bool learned;			/* what these strips found out is in the list */
@@ -46,11 +54,16 @@ static int timeline_open(struct gt_view *v, struct gt_err *err)
 {
 	struct timeline *t = v->state;
 	struct gt_lanes_known known = gt_scene_known(v->scene);
-	int rc = gt_lanes_init(&t->lanes, v->scene->reader, &known, err);
+	int rc = gt_gauges_list(v->scene->archive, &t->counters, &t->ncounters, err);
 
+	known.counters = t->counters;
+	known.ncounters = t->ncounters;
+	if (!rc)
+		rc = gt_lanes_init(&t->lanes, v->scene->reader, &known, err);
 	t->strips = gt_strips_new(v->scene->archive);
 	t->map_strips = gt_strips_new(v->scene->archive);
-	if (!rc && (!t->strips || !t->map_strips))
+	t->gauges = gt_gauges_new(v->scene->archive);
+	if (!rc && (!t->strips || !t->map_strips || !t->gauges))
 		rc = gt_err_set(err, -ENOMEM, "no memory for the timeline");
 	t->relist = true;
 	return rc;
@@ -62,7 +75,10 @@ static void timeline_close(struct gt_view *v)
 
 	gt_strips_free(t->strips);
 	gt_strips_free(t->map_strips);
+	gt_gauges_free(t->gauges);
 	gt_lanes_release(&t->lanes);
+	free(t->counters);
+	free(t->gauge_cells);
 	free(t->asked.of);
 	free(t->asked_map.of);
 	free(t->strip_of);
@@ -132,6 +148,35 @@ static int ask_lanes(struct gt_view *v, struct gt_err *err)
 	rc = ask(t->strips, &t->asked, &v->scene->window, of, n, err);
 	t->learned &= rc <= 0;
 	return rc < 0 ? rc : 0;
+}
+
+/* The counters that are shown. */
+static int ask_gauges(struct gt_view *v, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	const struct gt_window *w = &v->scene->window;
+	struct gt_gauge_of of[GT_SCREEN_MOST];
+	bool same = t->gauges_window.first == w->first && t->gauges_window.shift == w->shift && t->gauges_window.cells == w->cells;
+	size_t n = 0;
+
+	for (size_t i = 0; i < shown_lines(t); i++) {
+		const struct gt_lane_line *line = &t->lanes.lines[t->top + i];
+
+		if (line->kind != GT_LANE_COUNTER)
+			continue;
+		t->strip_of[i] = (uint32_t)n;
+		of[n++] = (struct gt_gauge_of){ line->segment, line->track, line->type };
+	}
+	for (size_t i = 0; same && i < n && n == t->nasked_gauges; i++)
+		same = of[i].segment == t->asked_gauges[i].segment && of[i].track == t->asked_gauges[i].track &&
+		       of[i].type == t->asked_gauges[i].type;
+	if (same && n == t->nasked_gauges)
+		return 0;
+	memcpy(t->asked_gauges, of, n * sizeof(*of));
+	t->nasked_gauges = n;
+	t->gauges_window = *w;
+	t->gauges_more = n;
+	return gt_gauges_want(t->gauges, w, of, n, err);
 }
 
 /* ---- the overview ---- */
@@ -214,11 +259,14 @@ static int refresh(struct gt_view *v, struct gt_err *err)
 	struct timeline *t = v->state;
 	size_t lines = shown_lines(t), cells = t->at.cells;
 
-	if (gt_grow(&t->cells, &t->cells_cap, (lines + 1) * cells, sizeof(*t->cells)) || refresh_map(t))
+	if (gt_grow(&t->cells, &t->cells_cap, (lines + 1) * cells, sizeof(*t->cells)) || refresh_map(t) ||
+	    gt_grow(&t->gauge_cells, &t->gauge_cells_cap, (lines + 1) * cells, sizeof(*t->gauge_cells)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < lines; i++) {
 		const struct gt_lane_line *line = &t->lanes.lines[t->top + i];
 
+		if (line->kind == GT_LANE_COUNTER)
+			gt_gauges_cells(t->gauges, t->strip_of[i], t->gauge_cells + i * cells);
 		if (line->aspect)
 			gt_strips_cells(t->strips, t->strip_of[i], line->depth, t->cells + i * cells);
 		else
@@ -281,6 +329,8 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	if (!rc)
 		rc = ask_lanes(v, err);
 	if (!rc)
+		rc = ask_gauges(v, err);
+	if (!rc)
 		rc = ask_map(v, err);
 	return rc ? rc : refresh(v, err);
 }
@@ -325,6 +375,11 @@ static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
 		return rc;
 	if (!t->learned) {
 		rc = learn(v, err);
+		return rc ? rc : 1;
+	}
+	if (t->gauges_more) {
+		rc = gt_gauges_step(t->gauges, us, err);
+		t->gauges_more = rc > 0;
 		return rc ? rc : 1;
 	}
 	if (t->map_more && t->asked_map.n && all_rows(v->scene->reader) <= MAP_ROWS) {
@@ -577,7 +632,7 @@ static void timeline_draw(const struct gt_view *v, struct gt_screen *to)
 	const struct timeline *t = v->state;
 	struct gt_picture p = {
 		.at = t->at, .scene = v->scene, .lanes = &t->lanes, .top = t->top, .cursor = t->cursor, .column = t->column,
-		.heights = t->heights, .cells = t->cells, .map = t->asked_map.n && t->at.map >= 0 ? t->map : NULL,
+		.heights = t->heights, .cells = t->cells, .gauges = t->gauge_cells, .map = t->asked_map.n && t->at.map >= 0 ? t->map : NULL,
 		.map_window = t->asked_map.window, .percent = gt_strips_percent(t->strips),
 	};
 

@@ -5,7 +5,7 @@
 #include "viewer/timeline_draw.h"
 
 static unsigned none_known(void *arg, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived) { return 0; }
-static const struct gt_lanes_known known = { none_known, NULL, NULL };
+static const struct gt_lanes_known known = { none_known, NULL, NULL, NULL, 0 };
 
 /* A process with two threads and a GPU with one stream, from 0 to 1 ms; what is in its lanes is up to the test. */
 struct stage {
@@ -129,19 +129,19 @@ static void cells_show_what_they_are(void)
 	c[2] = (struct gt_cell_sums){ GT_CELL_ROUGH, .busy = width / 2, .category = GT_CAT_COPY };
 	c[3].sureness = GT_CELL_HOLE;
 	c[4] = (struct gt_cell_sums){ GT_CELL_EXACT, .busy = width - 1 };
-	cells_of(&s, 1)[0].sureness = GT_CELL_UNKNOWN;
+	cells_of(&s, 4)[0].sureness = GT_CELL_UNKNOWN;
 	s.scene.still = true;
 	gt_picture_draw(&s.p, &s.screen);
 	CHECK(strstr(line(&s, s.p.at.lanes), "app (pid 100)"));
 	CHECK(strstr(line(&s, s.p.at.lanes), "│█▁▄╳▇ "));
-	CHECK(strstr(line(&s, s.p.at.lanes + 1), "?│· "));
+	CHECK(strstr(line(&s, s.p.at.lanes + 4), "?│· "));
 	CHECK(s.screen.spots[(size_t)s.p.at.lanes * 80 + s.p.at.left].look.ink == GT_INK_CATEGORY + GT_CAT_KERNEL);
 	CHECK(!(s.screen.spots[(size_t)s.p.at.lanes * 80 + s.p.at.left + 1].look.style & GT_DIM));
 	CHECK(s.screen.spots[(size_t)s.p.at.lanes * 80 + s.p.at.left + 2].look.style & GT_DIM);
 	s.screen.ascii = true;
 	gt_picture_draw(&s.p, &s.screen);
 	CHECK(strstr(line(&s, s.p.at.lanes), "|@.=X# ") || strstr(line(&s, s.p.at.lanes), "|@.-X# "));
-	CHECK(strstr(line(&s, s.p.at.lanes + 1), "?|? "));
+	CHECK(strstr(line(&s, s.p.at.lanes + 4), "?|? "));
 	for (size_t i = 0; i < 80 * 20; i++)
 		CHECK(s.screen.spots[i].ch < 127);
 	strike(&s);
@@ -167,6 +167,30 @@ static void figures_stand_beside_their_lines(void)
 		CHECK(strstr(line(&s, s.p.at.lanes), wanted[i].figure));
 	}
 	CHECK(strstr(line(&s, s.p.at.lanes), "│▃█"));	/* of the largest */
+	strike(&s);
+}
+
+static void counters_show_how_high_they_rose(void)
+{
+	static struct gt_gauge_cell gauges[64 * 200];
+	static struct stage s;
+	struct gt_gauge_cell *g;
+
+	CHECK(gt_gauge_eighths(0, 0, 0) == 0 && gt_gauge_eighths(5, 5, 5) == 0 && gt_gauge_eighths(1, 0, 1e300) == 1);
+	CHECK(gt_gauge_eighths(8, 0, 8) == 8 && gt_gauge_eighths(7.99, 0, 8) == 7 && gt_gauge_eighths(4, 0, 8) == 4);
+	CHECK(gt_gauge_eighths(0, -8, 8) == 4 && gt_gauge_eighths(-8, -8, 8) == 0);
+	stage_up(&s, 80, 20, true);
+	s.lanes.lines[1].kind = GT_LANE_COUNTER;
+	s.lanes.lines[1].type = s.t.launch;
+	s.p.gauges = gauges;
+	memset(gauges, 0, sizeof(gauges));
+	g = gauges + s.p.at.cells;
+	g[1] = (struct gt_gauge_cell){ true, 1000, 4000, 2000 };
+	g[2] = (struct gt_gauge_cell){ true, 0, 0, 0 };
+	g[3] = (struct gt_gauge_cell){ true, 1, 2000, 1 };
+	gt_picture_draw(&s.p, &s.screen);
+	CHECK(strstr(line(&s, s.p.at.lanes + 1), "cuLaunchKernel"));
+	CHECK(strstr(line(&s, s.p.at.lanes + 1), "4k│·█ ▄·"));
 	strike(&s);
 }
 
@@ -242,4 +266,4 @@ static void small_screens_are_drawn(void)
 }
 
 T_MAIN(T(eighths_never_lie), T(layouts_leave_no_line_out), T(cells_show_what_they_are), T(figures_stand_beside_their_lines),
-       T(what_is_missing_is_told), T(the_overview_keeps_what_there_is), T(small_screens_are_drawn))
+       T(counters_show_how_high_they_rose), T(what_is_missing_is_told), T(the_overview_keeps_what_there_is), T(small_screens_are_drawn))

@@ -51,6 +51,7 @@ static void write_world(struct world *w, int fd)
 {
 	struct gt_writer_options o = { .meta_json = "{\"gpus\":[{\"model\":\"NVIDIA H200\"}]}", .host = "node1", .boot_id = "b" };
 	struct gt_writer *out = gt_writer_open(fd, &o, &w->err);
+	uint32_t call;
 
 	w->other = track(out, GT_TRACK_PROCESS, GT_NONE, "launcher", 90);
 	w->process = track(out, GT_TRACK_PROCESS, GT_NONE, "train", 100);
@@ -65,10 +66,13 @@ static void write_world(struct world *w, int fd)
 	w->thread[2] = track(out, GT_TRACK_THREAD, w->process, "loader", 102);
 	w->thread[4] = track(out, GT_TRACK_THREAD, w->process, NULL, 104);
 	w->thread[5] = track(out, GT_TRACK_THREAD, w->other, NULL, 90);
+	call = gt_writer_type(out, &(struct gt_type){ .name = gt_writer_string(out, "call") });
+	gt_writer_row(out, GT_CALL, w->thread[0], &(struct gt_row){ 1, 2, call, 0, 0, 0 }, NULL, &w->err);
+	gt_writer_row(out, GT_GPU, w->stream[0], &(struct gt_row){ 1, 2, call, 0, 0, 0 }, NULL, &w->err);
 	gt_writer_close(out, &w->err);
 }
 
-static const struct gt_lanes_known known = { depths, weight, NULL };
+static const struct gt_lanes_known known = { depths, weight, NULL, NULL, 0 };
 
 static void open_world(struct world *w, int segments)
 {
@@ -316,7 +320,7 @@ static void unfolds_what_fits(void)
 	CHECK(is(&w, "+train (pid 100)\n-launcher (pid 90)\n thread 90\n"));
 	gt_lanes_fold_all(&w.lanes, true);
 	CHECK(!gt_lanes_unfold_to(&w.lanes, 8));	/* threads give way */
-	CHECK(is(&w, "-train (pid 100)\n +GPU 0 NVIDIA H200\n -GPU 1 NVIDIA H200\n  stream 7\n +5 threads\n overhead\n"
+	CHECK(is(&w, "-train (pid 100)\n +GPU 0 NVIDIA H200\n -GPU 1 NVIDIA H200\n  stream 7\n +5 threads, others\n"
 		     "-launcher (pid 90)\n thread 90\n"));
 	gt_lanes_fold_all(&w.lanes, true);
 	CHECK(!gt_lanes_unfold_to(&w.lanes, 15));	/* streams of both GPUs before anything of the threads */
@@ -366,6 +370,55 @@ static void a_path_says_what_it_is_beneath(void)
 	close_world(&w);
 }
 
+static void counters_stand_beneath_what_they_are_of(void)
+{
+	struct world w;
+	struct gt_lanes_known with = known;
+	struct gt_lane_line l;
+
+	open_world(&w, 1);
+	with.counters = (struct gt_gauge_of[]){ { 0, w.process, 0 }, { 0, w.gpu[1], 0 } };
+	with.ncounters = 2;
+	gt_lanes_release(&w.lanes);
+	CHECK(w.process < w.gpu[1] && !gt_lanes_init(&w.lanes, w.reader, &with, &w.err));
+	gt_lanes_fold_all(&w.lanes, false);
+	text(&w);
+	toggle(&w, "GPU 0 NVIDIA H200", true);
+	toggle(&w, "main 100", true);
+	toggle(&w, "2 more threads", true);
+	CHECK(is(&w, "-train (pid 100)\n +GPU 0 NVIDIA H200\n -GPU 1 NVIDIA H200\n  stream 7\n  call\n +main 100\n -ranges worker 101\n"
+		     "  ranges 3\n  ranges 4\n worker 101\n loader 102\n +2 more threads\n overhead\n call\n-launcher (pid 90)\n thread 90\n"));
+	l = line_called(&w, "call");
+	CHECK(l.kind == GT_LANE_COUNTER && l.track == w.gpu[1] && l.type == 0 && !l.aspect);
+	CHECK(!gt_lanes_fold(&w.lanes, &l, true) && gt_lanes_hide(&w.lanes, &l));
+	gt_lanes_list(&w.lanes);
+	CHECK(line_called(&w, "call").track == w.process);
+	close_world(&w);
+}
+
+static void what_was_not_recorded_is_not_drawn(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_writer_options o = { .meta_json = "{}", .host = "h", .boot_id = "b" };
+	int fd = temp_file();
+	struct gt_writer *w = gt_writer_open(dup(fd), &o, &err);
+	uint32_t process = track(w, GT_TRACK_PROCESS, GT_NONE, "p", 1), device = track(w, GT_TRACK_DEVICE, process, NULL, 0);
+	struct gt_reader *r;
+	struct gt_lanes l;
+
+	track(w, GT_TRACK_STREAM, device, NULL, 7);
+	track(w, GT_TRACK_THREAD, process, NULL, 1);
+	CHECK(!gt_writer_close(w, &err) && (r = gt_reader_open_fd(fd, &err)));
+	unknown = true;
+	CHECK(!gt_lanes_init(&l, r, &known, &err));
+	gt_lanes_fold_all(&l, false);
+	CHECK(!gt_lanes_list(&l) && l.n == 4);
+	for (size_t i = 0; i < l.n; i++)
+		CHECK(!l.lines[i].aspect);
+	gt_lanes_release(&l);
+	gt_reader_close(r);
+}
+
 /* With more processes than a screen has room for, GPUs are what counts. */
 static void threads_give_way_to_many_gpus(void)
 {
@@ -382,7 +435,7 @@ static void threads_give_way_to_many_gpus(void)
 		track(out, GT_TRACK_STREAM, device, NULL, 7);
 		for (int k = 0; k < 3; k++)
 			track(out, GT_TRACK_THREAD, process, "t", i * 100 + k);
-		sprintf(wanted + strlen(wanted), "-rank (pid %d)\n %cGPU %d\n%s +3 threads\n", i, i < 2 ? '-' : '+', i, i < 2 ? "  stream 7\n" : "");
+		sprintf(wanted + strlen(wanted), "-rank (pid %d)\n %cGPU %d\n%s +3 threads, others\n", i, i < 2 ? '-' : '+', i, i < 2 ? "  stream 7\n" : "");
 	}
 	CHECK(!gt_writer_close(out, &err) && (w.reader = gt_reader_open_fd(fd, &err)));
 	unknown = true;
@@ -445,4 +498,5 @@ static void nothing_at_all(void)
 T_MAIN(T(the_tree_is_that_of_the_tracks), T(lines_say_what_is_drawn), T(lanes_are_found_as_more_is_known),
        T(what_is_gone_is_found_in_what_it_was_beneath), T(lanes_hide_and_move), T(a_filter_leaves_what_matches_and_the_way_there),
        T(unfolds_what_fits), T(several_recordings_are_told_apart), T(a_path_says_what_it_is_beneath),
+       T(counters_stand_beneath_what_they_are_of), T(what_was_not_recorded_is_not_drawn),
        T(threads_give_way_to_many_gpus), T(deep_and_wide), T(nothing_at_all))
