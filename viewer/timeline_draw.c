@@ -464,13 +464,17 @@ static int draw_warnings(const struct gt_picture *p, int x, struct gt_screen *to
 {
 	const struct gt_scene *s = p->scene;
 	struct gt_trouble t;
+	bool unread = false, simulated = false;
 	size_t damaged = 0;
-	uint64_t unread = 0;
 
 	while (gt_scene_damage(s, damaged, &t))
 		damaged++;
-	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++)
-		unread += !gt_reader_segment(s->reader, i)->closed;
+	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++) {
+		unread |= !gt_reader_segment(s->reader, i)->closed;
+		simulated |= gt_reader_segment(s->reader, i)->simulated;
+	}
+	if (simulated)
+		x += gt_screen_text(to, x, p->at.status, -1, "SIMULATED GPU  ", hole);
 	if (damaged)
 		x += gt_screen_printf(to, x, p->at.status, -1, hole, "%zu DAMAGED  ", damaged);
 	if (s->lost)

@@ -68,6 +68,14 @@ sed 's/\x1b\[[0-9;]*m//g; s/ *$//' want.out >plain.txt
 same view-colours-same file.txt plain.txt
 check view-colours-some grep -q "$(printf '\033\[0;38;5;27m')" want.out
 
+# Times of a GPU that there is not are never shown as if there were one, however small the screen.
+LD_LIBRARY_PATH=$B/sim "$B/gtcollect" -q -f -o sim.zst -- "$B/samples/train" >/dev/null 2>&1
+for size in 100x30 40x10; do
+	"$V" --render $size sim.zst >sim.txt
+	check view-simulated-$size grep -q '^SIMULATED GPU' sim.txt
+done
+check view-not-simulated sh -c "! grep -q SIMULATED file.txt"
+
 # What is missing is seen: a recording cut off, one with a hole, an empty one, two behind one another.
 size=$(wc -c <"$R/h200-streams.zst")
 head -c $((size * 2 / 3)) "$R/h200-streams.zst" >cut.zst
