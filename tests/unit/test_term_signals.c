@@ -7,6 +7,7 @@
 #include <pty.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -101,6 +102,7 @@ static const int defaults[] = { SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGHUP
 static void start_program(int ignored)
 {
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
+	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a test that failed leaves nobody behind */
 	for (size_t i = 0; i < sizeof(defaults) / sizeof(*defaults); i++)
 		signal(defaults[i], SIG_DFL);		/* a sanitizer's, too: it would report what is done on purpose */
 	if (ignored)
@@ -127,6 +129,7 @@ static void shell(int commands, int reports, int ignored)
 	int status;
 	pid_t pid;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	memset(&before, 0, sizeof(before));
 	tcgetattr(0, &before);
 	signal(SIGTTOU, SIG_IGN);
@@ -223,6 +226,14 @@ static bool watch(struct session *s, const char *text, int quiet_ms)
 	return false;
 }
 
+/* What is to come may take its time on a busy machine. */
+#define UNTIL(s, condition) ({ \
+		int64_t end_ = now_ms() + MS_MOST; \
+		while (!(condition) && now_ms() < end_ && watch(s, NULL, 20)) \
+			; \
+		(condition); \
+	})
+
 static bool type(struct session *s, const char *bytes) { return write(s->master, bytes, strlen(bytes)) == (ssize_t)strlen(bytes); }
 static bool command(struct session *s, char c) { return write(s->commands, &c, 1) == 1; }
 
@@ -235,11 +246,13 @@ static bool reported(struct session *s, struct report *r)
 
 static bool in_use(const struct session *s) { return s->e.alternate && s->e.hidden && s->e.mouse && s->e.sgr_mouse && s->e.application; }
 
-static bool as_before(struct session *s)
+static bool idle(const struct session *s)
 {
-	return watch(s, NULL, 50) && !s->e.alternate && !s->e.hidden && !s->e.mouse && !s->e.sgr_mouse && !s->e.application &&
+	return !s->e.alternate && !s->e.hidden && !s->e.mouse && !s->e.sgr_mouse && !s->e.application &&
 	       !memcmp(&s->e.pen, &emulator_plain, sizeof(s->e.pen));
 }
+
+static bool as_before(struct session *s) { return UNTIL(s, idle(s)) && watch(s, NULL, 50) && idle(s); }
 
 /* A program that is ready gets these keys, then this signal. Does it die of `by`, and is all as before? */
 static bool dies(const char *keys, int sig, int by)
@@ -330,7 +343,8 @@ static void stops_and_comes_back(void)
 		emulator_erase(&s.e, 0, 60 * 12);		/* the shell's own output */
 		emulator_go(&s.e, 7, 7);
 		emulator_feed(&s.e, "$ fg", 4);
-		CHECK(command(&s, 'f') && watch(&s, "ready 60x12", 0) && watch(&s, NULL, 50) && in_use(&s) && !emulator_has(&s.e, "fg"));
+		CHECK(command(&s, 'f') && watch(&s, "ready 60x12", 0));
+		CHECK(UNTIL(&s, in_use(&s) && !emulator_has(&s.e, "fg")));
 		snprintf(text, sizeof(text), "ready 60x12, %d keys", i + 1);
 		CHECK(type(&s, "z") && watch(&s, text, 0));
 	}
@@ -353,7 +367,7 @@ static void in_the_background(void)
 	emulator_resize(&s.e, 45, 15, ' ');
 	CHECK(command(&s, 'b') && watch(&s, NULL, 300) && s.bytes == bytes);
 	CHECK(!kill(s.pid, SIGWINCH) && watch(&s, NULL, 100) && s.bytes == bytes);
-	CHECK(command(&s, 'f') && watch(&s, "ready 45x15", 0) && watch(&s, NULL, 50) && in_use(&s));
+	CHECK(command(&s, 'f') && watch(&s, "ready 45x15", 0) && UNTIL(&s, in_use(&s)));
 	CHECK(type(&s, "q") && reported(&s, &r) && WIFEXITED(r.status) && r.modes && as_before(&s));
 	end(&s);
 }
@@ -397,8 +411,8 @@ static void stopped_alone(void)
 	START(&s, 0, true);
 	CHECK(watch(&s, "ready", 0) && watch(&s, NULL, 50));
 	clears = s.e.clears;
-	CHECK(!kill(s.pid, SIGTSTP) && watch(&s, NULL, 500) && s.e.clears > clears && emulator_has(&s.e, "ready") && in_use(&s));
-	CHECK(type(&s, "q") && watch(&s, NULL, 500) && waitpid(s.shell, &status, 0) == s.shell);
+	CHECK(!kill(s.pid, SIGTSTP) && UNTIL(&s, s.e.clears > clears && emulator_has(&s.e, "ready") && in_use(&s)));
+	CHECK(type(&s, "q") && waitpid(s.shell, &status, 0) == s.shell);
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
 	s.pid = -1;
 	close(s.commands);
@@ -422,7 +436,7 @@ static void window_changes(void)
 		emulator_resize(&s.e, sizes[i][0], sizes[i][1], '%');
 		snprintf(text, sizeof(text), "ready %dx%d, 0 keys", sizes[i][0], sizes[i][1]);
 		CHECK(!ioctl(s.master, TIOCSWINSZ, &size) && watch(&s, size.ws_col == 1 ? "…" : text, 0));
-		CHECK(watch(&s, NULL, 50) && !emulator_has(&s.e, "%"));
+		CHECK(UNTIL(&s, !emulator_has(&s.e, "%")));
 	}
 	CHECK(type(&s, "q") && reported(&s, &r) && WIFEXITED(r.status) && r.modes && as_before(&s));
 	end(&s);
