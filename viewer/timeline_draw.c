@@ -331,6 +331,20 @@ static void draw_troubles(const struct gt_picture *p, struct gt_screen *to)
 
 /* ---- lanes ---- */
 
+/* What is too long loses its end, unless that is a number: of threads of one name that tells them apart. */
+static void put_label(struct gt_screen *to, int x, int y, int width, const char *label, struct gt_look look)
+{
+	const char *last = strrchr(label, ' ');
+	int n = last && last[1] >= '0' && last[1] <= '9' ? (int)strlen(last + 1) : 0;
+
+	if (n && (int)strlen(label) > width && n < width / 2) {
+		gt_screen_text(to, x, y, width - n, label, look);
+		gt_screen_text(to, x + width - n, y, n, last + 1, look);
+	} else {
+		gt_screen_text(to, x, y, width, label, look);
+	}
+}
+
 static void draw_label(const struct gt_picture *p, const struct gt_lane_line *line, int y, struct gt_screen *to)
 {
 	struct gt_look look = line->kind == GT_LANE_PART || line->kind == GT_LANE_COUNTER ? faint : line->kind == GT_LANE_SEGMENT || !line->indent ? title : plain;
@@ -344,7 +358,7 @@ static void draw_label(const struct gt_picture *p, const struct gt_lane_line *li
 		gt_screen_put(to, x, y, line->folded ? FOLDED : UNFOLDED, axis_look);
 	width = (int)p->at.label - x - 2;
 	if (width > 0)
-		gt_screen_text(to, x + 2, y, width, label, look);
+		put_label(to, x + 2, y, width, label, look);
 }
 
 /* The first column behind the end of the trace: an end is no idle time. */

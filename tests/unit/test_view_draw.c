@@ -260,7 +260,7 @@ static void small_screens_are_drawn(void)
 	stage_up(&s, 40, 10, true);
 	gt_picture_draw(&s.p, &s.screen);
 	CHECK(strstr(line(&s, s.p.at.axis), "│0ms") && strstr(line(&s, s.p.at.axis), "│1ms"));
-	CHECK(strstr(line(&s, s.p.at.lanes), "app (pid …"));
+	CHECK(strstr(line(&s, s.p.at.lanes), "app (…100)│"));
 	CHECK(strstr(line(&s, s.p.at.status), "1 LOSS  busy share  cell "));
 	strike(&s);
 }
