@@ -36,6 +36,7 @@ struct timeline {
 	struct gt_lane_line cursor_line;	/* what the cursor is on */
 	size_t top, cursor;
 	unsigned column;
+	int64_t moment;			/* that was gone to; counts as long as the cursor's cell has it */
 	enum gt_height heights;
 	struct gt_cell_sums *cells, *map;
 	struct gt_gauge_cell *gauge_cells;
@@ -401,11 +402,13 @@ static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 
 /* ---- keys ---- */
 
+/* A wide cell begins long before the moment in it that one wants to see. */
 static int64_t cursor_time(const struct gt_view *v)
 {
 	const struct timeline *t = v->state;
+	const struct gt_window *w = &v->scene->window;
 
-	return gt_cell_start(&v->scene->window, t->column);
+	return gt_window_column(w, t->moment) == (int64_t)t->column ? t->moment : gt_cell_start(w, t->column);
 }
 
 /* The cursor goes to where this moment is now. */
@@ -415,6 +418,7 @@ static void put_cursor(struct gt_view *v, int64_t time)
 	int64_t column = gt_window_column(&v->scene->window, time);
 
 	t->column = column < 0 ? 0 : column >= (int64_t)t->at.cells ? t->at.cells - 1 : (unsigned)column;
+	t->moment = time;
 }
 
 static void step_columns(struct gt_view *v, int by)
@@ -434,6 +438,8 @@ static void zoom(struct gt_view *v, int steps, struct gt_key k)
 	int64_t time = cursor_time(v), at = mouse ? (int64_t)k.x - t->at.left : t->column;
 
 	gt_window_zoom(&v->scene->window, &v->scene->extent, steps, at < 0 ? 0 : at);
+	if (!mouse)
+		gt_window_goto(&v->scene->window, &v->scene->extent, time, at);
 	put_cursor(v, time);
 }
 

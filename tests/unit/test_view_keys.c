@@ -231,6 +231,10 @@ static void keys_move_in_time(void)
 	CHECK(play(&st, "g '2us' Enter"));
 	CHECK(gt_window_column(w, st.s.scene.extent.from + 2000) == w->cells / 2 || w->first == st.s.scene.extent.from >> w->shift);
 	CHECK(on_screen(&st, "2us"));
+	CHECK(play(&st, "f g '70.003us' Enter w w w w w w w w w w w w w w w w w w"));	/* that moment, not where its wide cell began */
+	CHECK(w->shift == 0 && gt_window_column(w, st.s.scene.extent.from + 70003) >= 0 &&
+	      gt_window_column(w, st.s.scene.extent.from + 70003) < (int64_t)w->cells && on_screen(&st, "70.003us  "));
+	CHECK(play(&st, "f w w w"));
 	CHECK(play(&st, "g '99s' Enter") && on_screen(&st, "the run does not last until then"));
 	CHECK(play(&st, "g 'soon' Enter") && on_screen(&st, "a time is 1.5s"));
 	CHECK(play(&st, "j") && line_of(&st, "a time is") < 0);
