@@ -261,7 +261,7 @@ static void small_screens_are_drawn(void)
 	gt_picture_draw(&s.p, &s.screen);
 	CHECK(strstr(line(&s, s.p.at.axis), "│0ms") && strstr(line(&s, s.p.at.axis), "│1ms"));
 	CHECK(strstr(line(&s, s.p.at.lanes), "app (…100)│"));
-	CHECK(strstr(line(&s, s.p.at.status), "1 LOSS  busy share  cell "));
+	CHECK(strstr(line(&s, s.p.at.status), "SIMULATED GPU  1 LOSS  busy share"));
 	strike(&s);
 }
 

@@ -44,6 +44,8 @@ static uint64_t weight(void *arg, uint32_t segment, uint32_t t)
 {
 	const struct world *w = now;
 
+	if (unknown)
+		return 1;
 	return t == w->thread[1] ? 5000 : t == w->thread[2] ? 1000 : t == w->thread[0] ? 300 : 1;
 }
 
