@@ -407,7 +407,7 @@ static bool integrate_run(struct gt_unpacked *u, const struct gt_run *run, int64
 	return fine;
 }
 
-struct times { struct gt_column gaps, durs; const uint8_t *gaps_end, *durs_end; };
+struct times { struct gt_coded_column gaps, durs; const uint8_t *gaps_end, *durs_end; };
 
 /* The same for the usual case: no signs, and nothing so large that sums could overflow. Both columns and the sums in one go take less
  * time than one after the other, since a sum has to wait for the one before. False: it is not the usual case, or bytes are missing.

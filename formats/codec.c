@@ -128,7 +128,7 @@ void gt_put_column(struct gt_buf *b, const uint64_t *v, size_t n)
 #define R256(m) R64(m, 0), R64(m, 64), R64(m, 128), R64(m, 192)
 const struct gt_decode gt_decode = { { R256(L1) }, { R256(M1) }, { R256(B1) } };
 
-int gt_column_find(struct gt_column *c, struct gt_span *in, size_t n)
+int gt_column_find(struct gt_coded_column *c, struct gt_span *in, size_t n)
 {
 	uint64_t nextra;
 
@@ -142,7 +142,7 @@ int gt_column_find(struct gt_column *c, struct gt_span *in, size_t n)
 
 int gt_get_column(struct gt_span *in, uint64_t *v, size_t n)
 {
-	struct gt_column c;
+	struct gt_coded_column c;
 
 	if (gt_column_find(&c, in, n))
 		return -EBADMSG;
@@ -157,7 +157,7 @@ int gt_get_column(struct gt_span *in, uint64_t *v, size_t n)
 	return c.extra == in->at ? 0 : -EBADMSG;
 }
 
-int gt_column_open(struct gt_column *c, struct gt_span *in, size_t n)
+int gt_column_open(struct gt_coded_column *c, struct gt_span *in, size_t n)
 {
 	size_t extras = 0;
 
@@ -171,9 +171,9 @@ int gt_column_open(struct gt_column *c, struct gt_span *in, size_t n)
 	return c->extra + extras == in->at ? 0 : -EBADMSG;
 }
 
-void gt_column_next(struct gt_column *c, uint64_t *v, size_t n)
+void gt_column_next(struct gt_coded_column *c, uint64_t *v, size_t n)
 {
-	struct gt_column at = *c;
+	struct gt_coded_column at = *c;
 
 	for (size_t i = 0; i < n; i++)
 		v[i] = gt_column_value(&at);
@@ -314,7 +314,7 @@ int gt_get_values(struct gt_span *in, uint64_t *v, size_t n)
 int gt_check_values(struct gt_span *in, size_t n)
 {
 	uint64_t value, dict[DICT_MAX];
-	struct gt_column c;
+	struct gt_coded_column c;
 	uint8_t how;
 
 	if (!n)
@@ -359,7 +359,7 @@ int gt_values_open(struct gt_values *s, struct gt_span *in, size_t n, struct gt_
 
 void gt_values_next(struct gt_values *s, const uint64_t *dicts, uint64_t *const *to, size_t n, unsigned field)
 {
-	struct gt_column in = s->in;
+	struct gt_coded_column in = s->in;
 	uint64_t value = s->value;
 
 	if (s->how == CONSTANT) {

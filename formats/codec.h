@@ -34,19 +34,19 @@ void gt_put_column(struct gt_buf *b, const uint64_t *v, size_t n);
 int gt_get_column(struct gt_span *in, uint64_t *v, size_t n);
 /* The same a few values at a time: opening checks all of the column and moves `in` behind it, so that reading cannot fail. Who
  * reads counts. */
-struct gt_column { const uint8_t *code, *extra; };
-int gt_column_open(struct gt_column *c, struct gt_span *in, size_t n);
-void gt_column_next(struct gt_column *c, uint64_t *v, size_t n);
+struct gt_coded_column { const uint8_t *code, *extra; };
+int gt_column_open(struct gt_coded_column *c, struct gt_span *in, size_t n);
+void gt_column_next(struct gt_coded_column *c, uint64_t *v, size_t n);
 
 /* The same without a check in advance, for who checks while reading: finds where a column's codes and extras begin and moves `in` behind
  * it. Reading c->code is safe for n values; whether c->extra went past in->at must be looked at every GT_UNCHECKED values, which have
  * 512 bytes of extras at most: within the slack. At the end it must be at in->at. */
 #define GT_UNCHECKED 64
-int gt_column_find(struct gt_column *c, struct gt_span *in, size_t n);
+int gt_column_find(struct gt_coded_column *c, struct gt_span *in, size_t n);
 /* What each code stands for. */
 struct gt_decode { uint64_t base[256], mask[256]; uint8_t bytes[256]; };
 extern const struct gt_decode gt_decode;
-static inline uint64_t gt_column_value(struct gt_column *c)
+static inline uint64_t gt_column_value(struct gt_coded_column *c)
 {
 	unsigned code = *c->code++;
 	uint64_t word;
@@ -64,7 +64,7 @@ int gt_check_values(struct gt_span *in, size_t n);
 /* The same a few values at a time. Dictionaries are unpacked behind dicts->len; reading takes dicts->data as it is then. 0, -EBADMSG
  * or -ENOMEM. */
 struct gt_values {
-	struct gt_column in;		/* a dictionary has no extras */
+	struct gt_coded_column in;		/* a dictionary has no extras */
 	uint64_t value;			/* constant: it; delta: the last one; dictionary: where it begins in dicts, in values */
 	uint8_t how;
 };

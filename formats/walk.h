@@ -43,7 +43,7 @@ struct gt_walk {
 	uint8_t *content;
 	size_t held;
 	const uint8_t *code, *code_high, *depths;	/* the next row's; NULL: all 0 */
-	struct gt_column gaps, durs, ret_rows, rets, track_ids;
+	struct gt_coded_column gaps, durs, ret_rows, rets, track_ids;
 	struct gt_args in;
 	uint32_t nrets, ret_row;	/* return codes that follow the next one; its row, GT_NONE: there is none */
 	int64_t start, end;		/* of the row before */

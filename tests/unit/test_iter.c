@@ -420,7 +420,7 @@ static void a_column_opens_as_it_unpacks(void)
 	for (size_t n = 0; n <= 3000; n = n * 3 + 1) {
 		struct gt_buf b = { 0 };
 		struct gt_span s;
-		struct gt_column c;
+		struct gt_coded_column c;
 
 		for (size_t i = 0; i < n; i++)
 			in[i] = rnd() >> rnd() % 64;
