@@ -40,8 +40,8 @@ struct gt_analysis_options {
 	struct gt_idle *idle;		/* likewise: of analyses with `idle`; listened to from init on, and complete when finish() is called */
 };
 /* The default report of a trace with rows of the GPU says what limits the program; without, what was called. */
-enum gt_screen { GT_SCREEN_NEVER, GT_SCREEN_ALWAYS, GT_SCREEN_GPU, GT_SCREEN_CALLS };
-enum gt_screen gt_screen_of(const struct gt_reader *r);	/* which of the two it is */
+enum gt_on_screen { GT_SCREEN_NEVER, GT_SCREEN_ALWAYS, GT_SCREEN_GPU, GT_SCREEN_CALLS };
+enum gt_on_screen gt_screen_of(const struct gt_reader *r);	/* which of the two it is */
 
 #define GT_LAYERS_OF_CALLS (GT_BIT(GT_LAYER_API) | GT_BIT(GT_LAYER_RUNTIME))
 enum gt_splits { GT_BY_BLOCK = 1 };
@@ -58,7 +58,7 @@ struct gt_analysis {
 	bool idle;			/* reads or listens to opt->idle, which is worked out once for all that do (idle.h) */
 	enum gt_order order;
 	unsigned splits;		/* enum gt_splits: only what a test proves equal to the whole */
-	enum gt_screen screen;		/* part of what is printed where no report is named */
+	enum gt_on_screen screen;		/* part of what is printed where no report is named */
 	bool apart;			/* its tables tell a story of each process in order of time: to people several files are shown one
 					 * after the other */
 	bool last;			/* finish() comes when all others' have, which may read, and find damage */

@@ -308,7 +308,7 @@ static int run_all(struct run *run, struct gt_err *err)
 
 /* ---- the default report ---- */
 
-enum gt_screen gt_screen_of(const struct gt_reader *r)
+enum gt_on_screen gt_screen_of(const struct gt_reader *r)
 {
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
 		if (gt_reader_segment(r, i)->rows[GT_GPU])
@@ -319,7 +319,7 @@ enum gt_screen gt_screen_of(const struct gt_reader *r)
 /* Those of `chosen` that the default report of this trace has. */
 static unsigned on_screen(const struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, const struct gt_analysis **to)
 {
-	enum gt_screen screen = gt_screen_of(r);
+	enum gt_on_screen screen = gt_screen_of(r);
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < n; i++)
