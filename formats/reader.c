@@ -393,6 +393,17 @@ struct gt_reader *gt_reader_open(const char *path, struct gt_err *err)
 	return gt_reader_open_fd(fd, err);
 }
 
+struct gt_reader *gt_reader_again(const struct gt_reader *r, struct gt_err *err)
+{
+	int fd = r->fd < 0 ? -1 : fcntl(r->fd, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0) {
+		gt_err_set(err, r->fd < 0 ? -ENOTSUP : -errno, "several files read as one cannot be opened again");
+		return NULL;
+	}
+	return gt_reader_open_from(fd, r->from, err);
+}
+
 void gt_reader_close(struct gt_reader *r)
 {
 	if (!r)
@@ -409,6 +420,22 @@ void gt_reader_close(struct gt_reader *r)
 	if (r->store.fd >= 0)
 		close(r->store.fd);
 	free(r);
+}
+
+int gt_reader_take_damage(struct gt_reader *r, const struct gt_reader *from)
+{
+	for (size_t i = 0; i < from->ndamage; i++) {
+		size_t k = 0;
+
+		while (k < r->ndamage && r->damage[k].offset != from->damage[i].offset)
+			k++;
+		if (k < r->ndamage)
+			continue;
+		if (gt_grow(&r->damage, &r->damage_cap, r->ndamage + 1, sizeof(*r->damage)))
+			return -ENOMEM;
+		r->damage[r->ndamage++] = from->damage[i];
+	}
+	return 0;
 }
 
 /* ---- several as one ---- */

@@ -42,6 +42,9 @@ struct gt_segment {
 struct gt_reader *gt_reader_open(const char *path, struct gt_err *err);
 struct gt_reader *gt_reader_open_fd(int fd, struct gt_err *err);	/* takes fd over */
 struct gt_reader *gt_reader_open_from(int fd, uint64_t from, struct gt_err *err);	/* the segments that begin there or behind */
+/* The same file once more, for another thread, whether it has a name or not (standard input, an import). Not of joined readers:
+ * -ENOTSUP. new: close it. */
+struct gt_reader *gt_reader_again(const struct gt_reader *r, struct gt_err *err);
 void gt_reader_close(struct gt_reader *r);				/* NULL is fine */
 /* Several traces as one, as if their files stood one behind the other in one file: the segments of readers[0], then those of readers[1]
  * and so on, with indices of their own. Memory does not double: what segments point at is the readers', which must live longer; each can
@@ -62,6 +65,8 @@ bool gt_same_clock(const struct gt_segment *a, const struct gt_segment *b);	/* o
  * file must say so and its program exit 1. Grows while reading. */
 struct gt_damage { uint64_t offset; uint32_t segment; uint32_t rows; int64_t min_start, max_end; char text[120]; };
 const struct gt_damage *gt_reader_damage(const struct gt_reader *r, size_t *n);
+/* What another reader of the same file (gt_reader_again) has found is known to this one, too; neither is at work. 0 or -ENOMEM. */
+int gt_reader_take_damage(struct gt_reader *r, const struct gt_reader *from);
 
 struct gt_range { int64_t from, to; };	/* [from, to) */
 /* What to read. Zero-initialised plus kinds = everything of those kinds. */
