@@ -151,6 +151,23 @@ void gt_table_tone(struct gt_table *t, enum gt_tone tone) { t->tone = tone; }
 void gt_table_warns(struct gt_table *t) { t->warns = true; }
 void gt_table_as_list(struct gt_table *t) { t->list = true; }
 
+bool gt_table_failed(const struct gt_table *t) { return t->failed; }
+bool gt_table_is_list(const struct gt_table *t) { return t->list; }
+bool gt_table_is_left_out(const struct gt_table *t) { return t->follows && !t->nrows; }
+
+bool gt_table_is_text(const struct gt_table *t, unsigned column) { return gt_is_text(&t->columns[column]); }
+
+int gt_table_compare(const struct gt_table *t, unsigned column, const struct gt_cell *a, const struct gt_cell *b)
+{
+	const struct gt_column *col = &t->columns[column];
+
+	if (gt_is_text(col))
+		return strcmp(a->s ? a->s : "", b->s ? b->s : "");
+	if (gt_kind_of(col, a) == GT_C_REAL && gt_kind_of(col, b) == GT_C_REAL)
+		return (a->d > b->d) - (a->d < b->d);
+	return (a->i > b->i) - (a->i < b->i);
+}
+
 void gt_table_free(struct gt_table *t)
 {
 	if (!t)

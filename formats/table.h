@@ -109,6 +109,18 @@ void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigne
 void gt_table_relabel(struct gt_table *t, const char *key, const struct gt_column *by, const char *const *labels, size_t n);
 /* A table of one row prints in text as "  Title: value" lines (a list), not as a grid. */
 void gt_table_as_list(struct gt_table *t);
+bool gt_table_failed(const struct gt_table *t);	/* no memory for some of it */
+bool gt_table_is_list(const struct gt_table *t);
+bool gt_table_is_left_out(const struct gt_table *t);	/* by text: it has nothing to say beside the table that it follows */
+/* What text says of a cell, of whichever column. new: free it. NULL: no memory. */
+char *gt_table_cell_text(const struct gt_table *t, unsigned row, unsigned column);
+bool gt_table_is_text(const struct gt_table *t, unsigned column);	/* are its cells texts? */
+/* Which of two cells of a column, both there, comes first where small ones do: negative, 0, positive. */
+int gt_table_compare(const struct gt_table *t, unsigned column, const struct gt_cell *a, const struct gt_cell *b);
+void gt_table_put_title(const struct gt_table *t, size_t width, struct gt_out *out);
+void gt_table_put_notes(const struct gt_table *t, size_t width, struct gt_out *out);
+/* What text has above the rows: title, notes; in their place, what is said there (`said`). Lines of `width` columns at most. */
+void gt_table_put_head(const struct gt_table *t, bool said, size_t width, struct gt_out *out);
 void gt_table_free(struct gt_table *t);	/* NULL is fine */
 
 enum gt_table_format { GT_TEXT, GT_CSV, GT_TSV, GT_JSON };

@@ -17,6 +17,7 @@
 #include "formats/base/buf.h"
 #include "formats/clip.h"
 #include "formats/figures.h"
+#include "formats/table_laid.h"
 #include "formats/table_lines.h"
 
 #define NAME_WIDTH 20u	/* columns go before a name gets less than this, */
@@ -700,4 +701,83 @@ int gt_print_grid(struct gt_out *out, struct gt_table *t, size_t limit, bool *to
 	}
 	close_grid(&g);
 	return rc;
+}
+
+/* ---- for who draws it elsewhere ---- */
+
+struct gt_laid { struct grid g; struct gt_laid_column *columns; unsigned n, title_lines; };
+
+static void place(struct gt_laid *l)
+{
+	size_t at = l->g.indent;
+
+	for (unsigned i = 0; i < l->g.ncolumns; i++) {
+		if (l->g.hidden[i])
+			continue;
+		l->columns[l->n++] = (struct gt_laid_column){ i, (unsigned)at, (unsigned)l->g.widths[i], gt_is_text(&l->g.t->columns[i]) };
+		at += l->g.widths[i] + GAP;
+		if (title_lines(title_of(&l->g, i), l->g.widths[i]) > l->title_lines)
+			l->title_lines = title_lines(title_of(&l->g, i), l->g.widths[i]);
+	}
+}
+
+struct gt_laid *gt_table_lay(const struct gt_table *t, size_t width, struct gt_err *err)
+{
+	struct gt_laid *l = calloc(1, sizeof(*l));
+	int rc = l ? open_grid(&l->g, t) : -ENOMEM;
+
+	if (!rc && !(l->columns = calloc(l->g.ncolumns + 1ul, sizeof(*l->columns))))
+		rc = -ENOMEM;
+	if (!rc)
+		rc = say_held(&l->g);
+	if (!rc)
+		rc = fit(&l->g, width, false);
+	if (!rc) {
+		place(l);
+		return l;
+	}
+	gt_laid_free(l);
+	gt_err_set(err, rc, "no memory to lay out a table");
+	return NULL;
+}
+
+void gt_laid_free(struct gt_laid *l)
+{
+	if (!l)
+		return;
+	close_grid(&l->g);
+	free(l->columns);
+	free(l);
+}
+
+const struct gt_laid_column *gt_laid_columns(const struct gt_laid *l, unsigned *n)
+{
+	*n = l->n;
+	return l->columns;
+}
+
+unsigned gt_laid_title_lines(const struct gt_laid *l) { return l->title_lines; }
+
+const char *gt_laid_title(const struct gt_laid *l, unsigned i, unsigned line, size_t *len)
+{
+	const char *title = title_of(&l->g, l->columns[i].column);
+	unsigned above = l->title_lines - title_lines(title, l->columns[i].width);
+
+	*len = 0;
+	if (line < above)
+		return title;
+	for (; line > above; line--) {
+		size_t n = title_line(title, l->columns[i].width);
+
+		title += n + (title[n] == ' ');
+	}
+	*len = title_line(title, l->columns[i].width);
+	return title;
+}
+
+struct gt_laid_cell gt_laid_cell(const struct gt_laid *l, unsigned row, unsigned i)
+{
+	const struct said *s = &l->g.said[(size_t)row * l->g.ncolumns + l->columns[i].column];
+
+	return (struct gt_laid_cell){ text_of(&l->g, s), s->width, s->tone };
 }

@@ -111,6 +111,19 @@ static char *list_text(const struct gt_column *col, const struct gt_cell *c)
 	return strdup(text);
 }
 
+char *gt_table_cell_text(const struct gt_table *t, unsigned row, unsigned column)
+{
+	const struct gt_cell *c = gt_table_cell(t, row, column);
+	char text[GT_FIGURE_ROOM];
+
+	if (c->absent)
+		return strdup(c->s ? c->s : "-");
+	if (gt_is_text(&t->columns[column]))
+		return gt_printable(c->s ? c->s : "", c->indent);
+	*gt_put_figure(text, &t->columns[column], c) = '\0';
+	return strdup(text);
+}
+
 static int print_list(struct gt_out *out, const struct gt_table *t, size_t limit)
 {
 	struct gt_buf b = { 0 };
@@ -149,8 +162,10 @@ static void print_line(struct gt_out *out, const char *before, const char *text,
 }
 
 /* A title may be of several lines. */
-static void print_title(struct gt_out *out, const char *title, size_t limit)
+void gt_table_put_title(const struct gt_table *t, size_t limit, struct gt_out *out)
 {
+	const char *title = t->title;
+
 	for (size_t n; title; title = title[n] ? title + n + 1 : NULL) {
 		char *line = strndup(title, n = strcspn(title, "\n"));
 
@@ -159,14 +174,18 @@ static void print_title(struct gt_out *out, const char *title, size_t limit)
 	}
 }
 
-/* All that stands above the rows, or instead of them. */
-static void print_head(struct gt_out *out, const struct gt_table *t, size_t limit)
+void gt_table_put_notes(const struct gt_table *t, size_t limit, struct gt_out *out)
 {
-	print_title(out, t->title, limit);
-	for (size_t i = 0; i < t->nlines; i++)
-		print_line(out, "", t->lines[i].text, "", t->lines[i].tone, limit);
 	for (size_t i = 0; i < t->nnotes; i++)
 		print_line(out, "  (", t->notes[i].text, ")", t->warns ? GT_TONE_DOUBT : GT_TONE_NOTE, limit);
+}
+
+void gt_table_put_head(const struct gt_table *t, bool said, size_t limit, struct gt_out *out)
+{
+	gt_table_put_title(t, limit, out);
+	for (size_t i = 0; said && i < t->nlines; i++)
+		print_line(out, "", t->lines[i].text, "", t->lines[i].tone, limit);
+	gt_table_put_notes(t, limit, out);
 }
 
 int gt_print_text(struct gt_table *const *tables, unsigned n, struct gt_out *out, struct gt_err *err)
@@ -178,11 +197,11 @@ int gt_print_text(struct gt_table *const *tables, unsigned n, struct gt_out *out
 	for (unsigned i = 0; i < n && !rc; i++) {
 		struct gt_table *t = tables[i];
 
-		if (t->follows && !t->nrows)
+		if (gt_table_is_left_out(t))
 			continue;
 		if (i)
 			gt_out_str(out, "\n");
-		print_head(out, t, limit);
+		gt_table_put_head(t, true, limit, out);
 		if (t->nlines)
 			continue;
 		if (!t->nrows && t->answer < GT_CANNOT)	/* else nobody knows whether there is none */
