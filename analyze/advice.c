@@ -193,6 +193,7 @@ static int advice_finish(void *state, struct gt_table **tables, unsigned max, st
 	tables[0] = rc ? NULL : gt_table_new("advice", "What could be won", columns + skip, NCOLUMNS - skip);
 	if (!tables[0])
 		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
+	gt_table_gives_way(tables[0], "recording device tid pid cost_ns evidence duration_ns gain_percent at_ns gain_ns");
 	for (size_t i = 0; i < GT_RULES; i++) {
 		answers[i].rule = &gt_advice_rules[i];
 		gt_advice_look(f, answers[i].rule, window, cannot, &answers[i].f);
