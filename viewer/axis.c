@@ -89,6 +89,15 @@ unsigned gt_time_text(const struct gt_time_shown *how, int64_t t, int64_t step, 
 	return in_unit(u, v, sign, step, to);
 }
 
+int64_t gt_time_step(const struct gt_window *w)
+{
+	int64_t step = 1;
+
+	while (step <= INT64_MAX / 10 && step * 10 <= 1ll << w->shift)
+		step *= 10;
+	return step;
+}
+
 /* "1:05.5", "4:31:44": ns. */
 static int parse_clock(const char *text, int64_t *ns)
 {

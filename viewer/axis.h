@@ -15,6 +15,8 @@ struct gt_time_shown gt_time_shown_of(const struct gt_segment *seg, int64_t star
 /* "1.25s", "3:05.5", or "04:31:44.5" by the wall clock: as exact as to tell moments `step` ns apart (1 at least), in the unit that fits
  * times up to `most` (viewer's time). Returns its length. */
 unsigned gt_time_text(const struct gt_time_shown *how, int64_t t, int64_t step, int64_t most, char to[GT_TIME_ROOM]);
+/* The step of moments that are told with as many digits as a cell has meaning. */
+int64_t gt_time_step(const struct gt_window *w);
 /* What a user means: "1.5s", "250ms" or "1:05.5" behind the start; by the wall clock "04:31:44" is a time of day, the first one from the
  * start on. The viewer's time; 0 or -EINVAL. */
 int gt_time_parse(const struct gt_time_shown *how, const char *text, int64_t *t);

@@ -24,6 +24,9 @@ enum gt_action {
 	GT_DO_FILTER,		/* asks for a text */
 	/* what is shown */
 	GT_DO_HEIGHTS,		/* arg further */
+	GT_DO_VIEW,		/* number arg of gt_views */
+	GT_DO_SORT,		/* by the column at hand, or the other way round */
+	GT_DO_NEXT,		/* table, by arg */
 	GT_DO_CLOCK,
 	/* with the mouse */
 	GT_DO_POINT, GT_DO_POINT_FOLD, GT_DO_DRAG, GT_DO_RELEASE,

@@ -174,6 +174,41 @@ void gt_scene_learn(struct gt_scene *s)
 	}
 }
 
+/* ---- for all views ---- */
+
+struct gt_reporter *gt_scene_reporter(struct gt_scene *s)
+{
+	if (!s->reporter)
+		s->reporter = gt_reporter_new(s->archive);
+	return s->reporter;
+}
+
+struct gt_range gt_scene_range(const struct gt_scene *s)
+{
+	int64_t from = gt_cell_start(&s->window, 0), to = gt_window_end(&s->window);
+
+	if (gt_window_shows_all(&s->window, &s->extent))
+		return (struct gt_range){ INT64_MIN, INT64_MAX };
+	return (struct gt_range){ from > s->extent.from ? from : s->extent.from, to < s->extent.to ? to : s->extent.to };
+}
+
+#define BESIDE 2	/* as much of time on either side as there is of it */
+#define LEAST 500	/* ns */
+
+void gt_scene_go(struct gt_scene *s, int64_t from, int64_t to)
+{
+	const struct gt_extent *e = &s->extent;
+	int64_t beside = to - from < INT64_MAX / (2 * BESIDE) ? (to - from) * BESIDE : to - from, a, b;
+
+	beside = beside < LEAST ? LEAST : beside;
+	a = from - beside > e->from ? from - beside : e->from;
+	b = to + beside < e->to ? to + beside : e->to;
+	gt_window_show(&s->window, e, a < e->to ? a : e->to - 1, b > e->from ? b : e->from + 1);
+	s->at = from;
+	s->is_at = true;
+	s->turn_to = "timeline";
+}
+
 /* ---- open and release ---- */
 
 static int find_command(void *arg, const char *key, const char *value)
@@ -228,6 +263,7 @@ void gt_scene_release(struct gt_scene *s)
 	free(s->copies);
 	free(s->troubles);
 	free(s->command);
+	gt_reporter_free(s->reporter);
 	gt_archive_close(s->archive);
 	*s = (struct gt_scene){ .reader = NULL };
 }

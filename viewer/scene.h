@@ -4,6 +4,7 @@
 #include "viewer/archive.h"
 #include "viewer/axis.h"
 #include "viewer/lanes.h"
+#include "viewer/reporter.h"
 
 /* Time of which the trace does not tell all. */
 enum gt_trouble_kind {
@@ -26,6 +27,10 @@ struct gt_scene {
 	uint64_t lost;			/* rows that tell of losses */
 	bool still;			/* a frame that is printed: there is no cursor */
 	const char *message;		/* a line to be shown until the next key, or NULL; static */
+	const char *turn_to;		/* the name of the view to be shown from now on, or NULL; static */
+	int64_t at;			/* a moment that the timeline is to put its cursor on, if is_at */
+	bool is_at;
+	struct gt_reporter *reporter;	/* once somebody has asked for it */
 	uint64_t **rows;		/* by segment and thread: how many, as far as is known by now; or NULL */
 	uint8_t **copies;		/* by segment and device: GT_BIT(aspect - GT_ASPECT_HTOD) of the copies there are */
 };
@@ -33,6 +38,11 @@ struct gt_scene {
 /* Reads what has to be known at once, which is little whatever the size of the trace. 0 or negative; to be released in both cases. */
 int gt_scene_open(struct gt_scene *s, struct gt_reader *r, const char *name, struct gt_err *err);
 void gt_scene_release(struct gt_scene *s);
+struct gt_reporter *gt_scene_reporter(struct gt_scene *s);	/* NULL: no memory */
+/* The stretch of time that is seen, of what there is; of all of it, all of time. */
+struct gt_range gt_scene_range(const struct gt_scene *s);
+/* Shows [from, to], the viewer's time, and a little on either side in the timeline, whose cursor is put on `from`. */
+void gt_scene_go(struct gt_scene *s, int64_t from, int64_t to);
 /* For lanes. More is known after blocks were gone through and gt_scene_learn was called. */
 struct gt_lanes_known gt_scene_known(struct gt_scene *s);
 void gt_scene_learn(struct gt_scene *s);

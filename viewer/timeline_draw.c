@@ -412,16 +412,6 @@ static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
 
 /* ---- in words ---- */
 
-/* Moments are told with as many digits as a cell has meaning. */
-static int64_t step_of(const struct gt_window *w)
-{
-	int64_t step = 1;
-
-	while (step <= INT64_MAX / 10 && step * 10 <= 1ll << w->shift)
-		step *= 10;
-	return step;
-}
-
 /* What a cell says. Returns the column behind it. */
 static int put_cell_words(const struct gt_cell_sums *c, uint64_t width, int y, int x, struct gt_screen *to)
 {
@@ -463,7 +453,7 @@ static void draw_detail(const struct gt_picture *p, struct gt_screen *to)
 	if (!line)
 		return;
 	at = gt_cell_start(w, p->column) < p->scene->extent.from ? p->scene->extent.from : gt_cell_start(w, p->column);
-	gt_time_text(&p->scene->times, at, step_of(w), gt_window_end(w), when);
+	gt_time_text(&p->scene->times, at, gt_time_step(w), gt_window_end(w), when);
 	x = gt_screen_printf(to, 0, p->at.detail, -1, plain, "%s  ", when);
 	if (line->kind == GT_LANE_COUNTER)
 		x = put_gauge_words(&p->gauges[(p->cursor - p->top) * p->at.cells + p->column], p->at.detail, x, to);
@@ -504,7 +494,7 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 	static const char *const measures[] = { "busy share", "count", "longest", "bytes" };
 	const struct gt_window *w = &p->scene->window;
 	const struct gt_extent *e = &p->scene->extent;
-	int64_t from = gt_cell_start(w, 0), end = gt_window_end(w), step = step_of(w);
+	int64_t from = gt_cell_start(w, 0), end = gt_window_end(w), step = gt_time_step(w);
 	char a[GT_TIME_ROOM], b[GT_TIME_ROOM], cell[GT_SAID];
 	int x = draw_warnings(p, 0, to), y = p->at.status;
 

@@ -29,5 +29,6 @@ struct gt_view_ops {
 struct gt_view { const struct gt_view_ops *ops; struct gt_scene *scene; void *state; };
 
 extern const struct gt_view_ops *const gt_views[];	/* NULL-terminated; the first is what one begins with */
+#define GT_VIEWS_MOST 16u
 const struct gt_view_ops *gt_view_find(const char *name);	/* or NULL */
 #endif

@@ -295,6 +295,16 @@ static int list(struct timeline *t, bool unfold, struct gt_err *err)
 	return 0;
 }
 
+/* The cursor goes to where this moment is now. */
+static void put_cursor(struct gt_view *v, int64_t time)
+{
+	struct timeline *t = v->state;
+	int64_t column = gt_window_column(&v->scene->window, time);
+
+	t->column = column < 0 ? 0 : column >= (int64_t)t->at.cells ? t->at.cells - 1 : (unsigned)column;
+	t->moment = time;
+}
+
 /* The cursor stays on the screen, and the screen on the list. */
 static void scroll(struct timeline *t)
 {
@@ -324,6 +334,9 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	t->at = gt_layout_of(width, height, v->scene->ntroubles || gt_scene_damage(v->scene, 0, &damage), v->scene->still);
 	if (v->scene->window.cells != t->at.cells)
 		gt_window_resize(&v->scene->window, &v->scene->extent, t->at.cells);
+	if (v->scene->is_at)
+		put_cursor(v, v->scene->at);
+	v->scene->is_at = false;
 	rc = list(t, !t->touched && (!t->arranged || lines != t->at.nlanes), err);
 	t->arranged = true;
 	scroll(t);
@@ -409,16 +422,6 @@ static int64_t cursor_time(const struct gt_view *v)
 	const struct gt_window *w = &v->scene->window;
 
 	return gt_window_column(w, t->moment) == (int64_t)t->column ? t->moment : gt_cell_start(w, t->column);
-}
-
-/* The cursor goes to where this moment is now. */
-static void put_cursor(struct gt_view *v, int64_t time)
-{
-	struct timeline *t = v->state;
-	int64_t column = gt_window_column(&v->scene->window, time);
-
-	t->column = column < 0 ? 0 : column >= (int64_t)t->at.cells ? t->at.cells - 1 : (unsigned)column;
-	t->moment = time;
 }
 
 static void step_columns(struct gt_view *v, int by)

@@ -3,33 +3,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Opens it, unless it was shown before. */
+static int show(struct gt_viewing *s, const struct gt_view_ops *ops, struct gt_err *err)
+{
+	unsigned i = 0;
+
+	while (i + 1 < GT_VIEWS_MOST && gt_views[i] && gt_views[i] != ops)
+		i++;
+	s->view = &s->views[i];
+	s->view->scene = &s->scene;
+	s->view->ops = ops;
+	if (s->view->state)
+		return 0;
+	s->view->state = calloc(1, ops->state_size);
+	if (!s->view->state)
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	return ops->open(s->view, err);
+}
+
 int gt_viewing_open(struct gt_viewing *s, struct gt_reader *r, const char *name, const struct gt_view_ops *ops, struct gt_err *err)
 {
 	int rc;
 
-	*s = (struct gt_viewing){ .view.ops = ops };
+	*s = (struct gt_viewing){ .view = s->views };
 	rc = gt_scene_open(&s->scene, r, name, err);
-	if (rc)
-		return rc;
-	s->view.scene = &s->scene;
-	s->view.state = calloc(1, ops->state_size);
-	if (!s->view.state)
-		return gt_err_set(err, -ENOMEM, "out of memory");
-	return ops->open(&s->view, err);
+	return rc ? rc : show(s, ops, err);
 }
 
 void gt_viewing_close(struct gt_viewing *s)
 {
-	if (s->view.state)
-		s->view.ops->close(&s->view);
-	free(s->view.state);
+	for (unsigned i = 0; i < GT_VIEWS_MOST; i++) {
+		if (s->views[i].state)
+			s->views[i].ops->close(&s->views[i]);
+		free(s->views[i].state);
+	}
 	gt_scene_release(&s->scene);
 	*s = (struct gt_viewing){ .width = 0 };
 }
 
 static int arrange(struct gt_viewing *s, struct gt_err *err)
 {
-	return s->view.ops->arrange(&s->view, s->width, s->height, err);
+	return s->view->ops->arrange(s->view, s->width, s->height, err);
 }
 
 int gt_viewing_resize(struct gt_viewing *s, unsigned width, unsigned height, struct gt_err *err)
@@ -52,7 +66,31 @@ int gt_viewing_range(struct gt_viewing *s, int64_t from, int64_t to, struct gt_e
 	return arrange(s, err);
 }
 
-int gt_viewing_step(struct gt_viewing *s, uint64_t us, struct gt_err *err) { return s->view.ops->step(&s->view, us, err); }
+/* What another view has begun in the background nobody waits for any more. */
+static void turn_to(struct gt_viewing *s, const struct gt_view_ops *ops, struct gt_err *err)
+{
+	s->scene.turn_to = NULL;
+	if (!ops || s->view->ops == ops)
+		return;
+	if (s->scene.reporter)
+		gt_reporter_leave(s->scene.reporter);
+	show(s, ops, err);
+}
+
+/* A view may have found what another one is to show. */
+int gt_viewing_step(struct gt_viewing *s, uint64_t us, struct gt_err *err)
+{
+	int rc;
+
+	do {
+		rc = s->view->ops->step(s->view, us, err);
+		if (rc < 0 || !s->scene.turn_to)
+			return rc;
+		turn_to(s, gt_view_find(s->scene.turn_to), err);
+		rc = err->code ? err->code : arrange(s, err);
+	} while (!rc && !us);
+	return rc ? rc : 1;
+}
 
 /* ---- keys ---- */
 
@@ -120,7 +158,7 @@ static void type(struct gt_viewing *s, struct gt_key k)
 
 	if (k.key == GT_KEY_ENTER) {
 		s->asking = GT_DO_NOTHING;
-		s->scene.message = s->view.ops->answer(&s->view, asked, s->typed);
+		s->scene.message = s->view->ops->answer(s->view, asked, s->typed);
 	} else if (k.key == GT_KEY_ESC || k.key == 3) {
 		s->asking = GT_DO_NOTHING;
 	} else if (k.key == GT_KEY_BACKSPACE) {
@@ -130,11 +168,12 @@ static void type(struct gt_viewing *s, struct gt_key k)
 	}
 }
 
-static void act(struct gt_viewing *s, const struct gt_binding *b, struct gt_key k)
+static void act(struct gt_viewing *s, const struct gt_binding *b, struct gt_key k, struct gt_err *err)
 {
 	switch (b->action) {
 	case GT_DO_QUIT: s->quit = true; break;
 	case GT_DO_REDRAW: s->redraw = true; break;
+	case GT_DO_VIEW: turn_to(s, gt_views[b->arg], err); break;
 	case GT_DO_HELP:
 		s->help = true;
 		s->help_top = 0;
@@ -144,7 +183,7 @@ static void act(struct gt_viewing *s, const struct gt_binding *b, struct gt_key 
 		s->asking = b->action;
 		s->typed[0] = 0;
 		break;
-	default: s->view.ops->act(&s->view, b, k);
+	default: s->view->ops->act(s->view, b, k);
 	}
 }
 
@@ -162,7 +201,11 @@ int gt_viewing_key(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
 	else if (s->help)
 		act_on_help(s, b);
 	else if (b)
-		act(s, b, k);
+		act(s, b, k, err);
+	if (s->scene.turn_to)
+		turn_to(s, gt_view_find(s->scene.turn_to), err);
+	if (err->code)
+		return err->code;
 	return arrange(s, err);
 }
 
@@ -212,6 +255,6 @@ void gt_viewing_draw(const struct gt_viewing *s, struct gt_screen *to)
 		draw_help(s, to);
 		return;
 	}
-	s->view.ops->draw(&s->view, to);
+	s->view->ops->draw(s->view, to);
 	draw_bottom(s, to);
 }

@@ -6,7 +6,8 @@
 
 struct gt_viewing {
 	struct gt_scene scene;
-	struct gt_view view;
+	struct gt_view views[GT_VIEWS_MOST];	/* as in gt_views; state NULL: not opened yet */
+	struct gt_view *view;		/* the one that is shown */
 	unsigned width, height;
 	bool help;
 	unsigned help_top;		/* the first line of it that is shown */

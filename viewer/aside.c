@@ -1,0 +1,53 @@
+#include "viewer/aside.h"
+
+#include "viewer/timeline_draw.h"
+
+void gt_aside_arrange(struct gt_scene *s, unsigned width, unsigned height)
+{
+	struct gt_trouble damage;
+	unsigned cells = gt_layout_of(width, height, s->ntroubles || gt_scene_damage(s, 0, &damage), s->still).cells;
+
+	if (s->window.cells != cells)
+		gt_window_resize(&s->window, &s->extent, cells);
+}
+
+enum gt_view_result gt_aside_act(struct gt_scene *s, const struct gt_binding *b)
+{
+	int64_t cells = (int64_t)s->window.cells * b->arg / 8;
+
+	switch (b->action) {
+	case GT_DO_PAN: gt_window_pan(&s->window, &s->extent, cells ? cells : b->arg); return GT_VIEW_DONE;
+	case GT_DO_ZOOM: gt_window_zoom(&s->window, &s->extent, b->arg, s->window.cells / 2); return GT_VIEW_DONE;
+	case GT_DO_FIT: gt_window_fit(&s->window, &s->extent); return GT_VIEW_DONE;
+	case GT_DO_CLOCK: s->times.by_wall = s->times.has_wall && !s->times.by_wall; return GT_VIEW_DONE;
+	default: return GT_VIEW_PASS;
+	}
+}
+
+const char *gt_aside_answer(struct gt_scene *s, enum gt_action asked, const char *text)
+{
+	int64_t t;
+
+	if (asked != GT_DO_GOTO)
+		return "there are no lanes here: they are in the timeline (1)";
+	if (gt_time_parse(&s->times, text, &t))
+		return "that is no time: 1.5s, 250ms, 10us";
+	gt_window_goto(&s->window, &s->extent, t, s->window.cells / 2);
+	return NULL;
+}
+
+void gt_aside_draw_top(const struct gt_scene *s, const char *what, struct gt_screen *to)
+{
+	const struct gt_look bold = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD }, plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
+			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	const struct gt_extent *e = &s->extent;
+	struct gt_range range = gt_scene_range(s);
+	int64_t step = gt_time_step(&s->window), a = range.from > e->from ? range.from : e->from, b = range.to < e->to ? range.to : e->to - 1;
+	char from[GT_TIME_ROOM], until[GT_TIME_ROOM];
+	int x = gt_screen_text(to, 0, 0, -1, what, bold);
+
+	gt_time_text(&s->times, a, step, e->to, from);
+	gt_time_text(&s->times, b, step, e->to, until);
+	x += gt_screen_printf(to, x, 0, -1, plain, "  %s%s to %s", range.from == INT64_MIN ? "whole run, " : "", from, until);
+	gt_screen_printf(to, x, 0, -1, faint, "  %s", s->name);
+}
