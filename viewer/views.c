@@ -2,9 +2,19 @@
 
 #include <string.h>
 
-extern const struct gt_view_ops gt_view_timeline;
+#define VIEWS(X) X(timeline) X(top) X(kernels) X(streams) X(gaps) X(ioctls) X(memory) X(advice)
 
-const struct gt_view_ops *const gt_views[] = { &gt_view_timeline, NULL };
+#define X(name) extern const struct gt_view_ops gt_view_##name;
+VIEWS(X)
+#undef X
+
+const struct gt_view_ops *const gt_views[] = {
+#define X(name) &gt_view_##name,
+	VIEWS(X)
+#undef X
+	NULL
+};
+_Static_assert(sizeof(gt_views) / sizeof(*gt_views) - 1 <= GT_VIEWS_MOST, "room of a session");
 
 const struct gt_view_ops *gt_view_find(const char *name)
 {

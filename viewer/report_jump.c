@@ -1,0 +1,136 @@
+#include "viewer/report_jump.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "formats/demangle.h"
+
+/* ---- times ---- */
+
+static const struct gt_cell *cell_of(const struct gt_table *t, uint32_t row, const char *key)
+{
+	int column = gt_table_column(t, key);
+	const struct gt_cell *c = column < 0 ? NULL : gt_table_cell(t, row, (unsigned)column);
+
+	return c && !c->absent ? c : NULL;
+}
+
+/* The recording whose times a row has: tables that do not tell have those of the only one there is. */
+static uint32_t segment_of(const struct gt_scene *s, const struct gt_table *t, uint32_t row)
+{
+	const struct gt_cell *c = cell_of(t, row, "recording");
+
+	return c && c->i >= 0 && c->i < gt_reader_segments(s->reader) ? (uint32_t)c->i : 0;
+}
+
+static const struct gt_cell *first_time(const struct gt_table *t, uint32_t row)
+{
+	unsigned n;
+	const struct gt_column *columns = gt_table_columns(t, &n);
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct gt_cell *c = columns[i].kind == GT_C_TIME ? gt_table_cell(t, row, i) : NULL;
+
+		if (c && !c->absent)
+			return c;
+	}
+	return NULL;
+}
+
+bool gt_row_time(const struct gt_scene *s, const struct gt_reported *of, const struct gt_table *t, uint32_t row, struct gt_range *to)
+{
+	const struct gt_cell *from = first_time(t, row), *ns = cell_of(t, row, "duration_ns"), *end;
+	uint32_t segment = segment_of(s, t, row);
+	int64_t zero;
+
+	if (!from || !of->origins || segment >= gt_reader_segments(s->reader))
+		return false;
+	zero = of->origins[segment] - gt_archive_offset(s->archive, segment);
+	to->from = to->to = zero + from->i;
+	if (ns && ns->i > 0)
+		to->to += ns->i;
+	else if ((end = cell_of(t, row, "last_ns")) || (end = cell_of(t, row, "to_ns")))
+		to->to = zero + end->i > to->from ? zero + end->i : to->from;
+	return true;
+}
+
+/* ---- names ---- */
+
+char *gt_row_name(const struct gt_table *t, uint32_t row)
+{
+	static const char *const keys[] = { "operation", "kernel", "call", "what" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		const struct gt_cell *c = cell_of(t, row, keys[i]);
+		int column = c ? gt_table_column(t, keys[i]) : -1;
+
+		if (c && gt_table_is_text(t, (unsigned)column) && c->s && *c->s)
+			return strdup(c->s);
+	}
+	return NULL;
+}
+
+struct gt_jump {
+	struct gt_scene *scene;
+	struct gt_kernel_names *names;
+	char *name;
+	struct gt_hunt *hunt;
+};
+
+static bool is_called(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+{
+	const struct gt_jump *j = arg;
+	const char *name = gt_str(seg, type->name);
+
+	if (!strcmp(name, j->name))
+		return true;
+	return type->category == GT_CAT_KERNEL && !strcmp(gt_kernel_names_shown(j->names, name), j->name);
+}
+
+struct gt_jump *gt_jump_new(struct gt_scene *s, const char *name, struct gt_err *err)
+{
+	const struct gt_extent *e = &s->extent;
+	struct gt_range range = gt_scene_range(s);
+	struct gt_jump *j = calloc(1, sizeof(*j));
+	struct gt_hunt_for what = { .what = GT_HUNT_TYPE, .wants = is_called, .arg = j,
+				    .from = range.from > e->from ? range.from : e->from, .to = range.to < e->to ? range.to : e->to };
+
+	if (!j) {
+		gt_err_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	j->scene = s;
+	j->name = strdup(name);
+	j->names = gt_kernel_names_of(s->reader, GT_NAME_SHORT);
+	if (j->name && j->names)
+		j->hunt = gt_hunt_new(s->archive, &what, err);
+	if (j->hunt)
+		return j;
+	gt_jump_free(j);
+	gt_err_set(err, -ENOMEM, "out of memory");
+	return NULL;
+}
+
+void gt_jump_free(struct gt_jump *j)
+{
+	if (!j)
+		return;
+	gt_hunt_free(j->hunt);
+	gt_kernel_names_free(j->names);
+	free(j->name);
+	free(j);
+}
+
+int gt_jump_step(struct gt_jump *j, uint64_t us, struct gt_err *err) { return gt_hunt_step(j->hunt, us, err); }
+unsigned gt_jump_percent(const struct gt_jump *j) { return gt_hunt_percent(j->hunt); }
+
+bool gt_jump_found(const struct gt_jump *j, struct gt_range *to)
+{
+	struct gt_found f;
+	int64_t offset;
+
+	if (!gt_hunt_found(j->hunt, &f))
+		return false;
+	offset = gt_archive_offset(j->scene->archive, f.lane.strip.segment);
+	*to = (struct gt_range){ f.start - offset, gt_found_end(&f) - offset };
+	return true;
+}

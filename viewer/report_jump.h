@@ -1,0 +1,20 @@
+/* From a row of a report to the timeline: the time that it tells, or the first event in sight of what it names. */
+#ifndef GT_REPORT_JUMP_H
+#define GT_REPORT_JUMP_H
+#include "viewer/hunt.h"
+#include "viewer/reporter.h"
+#include "viewer/scene.h"
+
+/* The time of a row, the viewer's, if its table has any. */
+bool gt_row_time(const struct gt_scene *s, const struct gt_reported *of, const struct gt_table *t, uint32_t row, struct gt_range *to);
+/* What it names: new, free it; or NULL. */
+char *gt_row_name(const struct gt_table *t, uint32_t row);
+
+struct gt_jump;		/* a search for the first event of a name */
+/* The name as recorded, or as reports have that of a kernel. NULL with err filled in. new: free it. */
+struct gt_jump *gt_jump_new(struct gt_scene *s, const char *name, struct gt_err *err);
+void gt_jump_free(struct gt_jump *j);					/* NULL is fine */
+int gt_jump_step(struct gt_jump *j, uint64_t us, struct gt_err *err);	/* as of a hunt */
+unsigned gt_jump_percent(const struct gt_jump *j);
+bool gt_jump_found(const struct gt_jump *j, struct gt_range *to);	/* when it is over: the viewer's time */
+#endif
