@@ -48,6 +48,7 @@ const struct gt_binding gt_bindings[] = {
 	{ "6",			GT_DO_VIEW,	5,	"reports: ioctls, memory, advice" },
 	{ "7",			GT_DO_VIEW,	6,	NULL },
 	{ "8",			GT_DO_VIEW,	7,	NULL },
+	{ "9",			GT_DO_VIEW,	8,	"flame graph; b: of calls, or of what GPUs did" },
 	{ "o",			GT_DO_SORT,	0,	"sort by the column at hand, or the other way" },
 	{ "Tab",		GT_DO_NEXT,	1,	"the next table, or the one before" },
 	{ "S-Tab",		GT_DO_NEXT,	-1,	NULL },

@@ -1,9 +1,9 @@
-# Views of gtview beside the timeline: reports, one frame of each (tests/screen/ has some as they must be).
+# Views of gtview beside the timeline: reports and the flame graph, one frame of each (tests/screen/ has some as they must be).
 . "$SRC/tests/lib.sh"
 V=$B/gtview R=$SRC/samples/recorded
 [ -x "$V" ] || { skip view-reports "gtview was not built: no ncurses"; exit 0; }
 unset NO_COLOR COLUMNS LINES
-views="top kernels streams gaps ioctls memory advice"
+views="top kernels streams gaps ioctls memory advice flame flame-gpu"
 
 # A frame has the size that was asked for, and the same bytes each time; --ascii is that.
 for view in $views; do
@@ -35,6 +35,8 @@ done
 # What cannot be answered is said, in whichever part of time; what is missing comes first.
 want view-reports-cannot 0 "$V" --render 80x24 --view gaps "$R/h200-mlp-calls.zst"
 check view-reports-cannot-says grep -q 'cannot answer: what GPUs did was not recorded' want.out
+want view-reports-cannot-flame 0 "$V" --render 80x24 --view flame-gpu "$R/h200-mlp-calls.zst"
+check view-reports-cannot-flame-says grep -q 'cannot answer: no work of a GPU' want.out
 want view-reports-nothing 0 "$V" --render 80x24 --view kernels --from 1s --to 1.1s "$R/h200-train.zst"
 check view-reports-nothing-says grep -q 'nothing matched' want.out
 size=$(wc -c <"$R/h200-train.zst")

@@ -333,7 +333,7 @@ static void tables_are_sorted_by_keys_and_clicks(void)
 /* Keys of a monkey, at all sizes, while reports are made and given up. */
 static void monkeys_break_nothing(void)
 {
-	static const char *const keys[] = { "1", "2", "3", "4", "5", "6", "7", "8", "j", "k", "h", "l", "o", "Tab", "S-Tab", "Enter", "Esc", "w", "s", "a",
+	static const char *const keys[] = { "1", "2", "3", "4", "5", "6", "7", "8", "9", "j", "k", "h", "l", "o", "Tab", "S-Tab", "Enter", "Esc", "w", "s", "a",
 					    "d", "f", "b", "PgDn", "PgUp", "Home", "End", "<", ">", "click 5,3", "double 9,4", "click 20,2",
 					    "wheel-down 3,3", "wheel-up 3,3", "resize 40x10", "resize 7x3", "resize 1x1", "resize 120x40", "t" };
 	const char *const *boots[] = { one_boot, two_boots };

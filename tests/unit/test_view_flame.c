@@ -1,0 +1,257 @@
+/* The flame graph against a count: each row's chain of calls is looked for among all rows, and what its boxes are is worked out once more. */
+#define _GNU_SOURCE
+#include "tests/unit/view_stage.h"
+#include "viewer/flame.h"
+
+static const char *const two_boots[] = { "a", "b", NULL }, *const one_boot[] = { "a", NULL };
+
+/* ---- by brute force: a path of words for each row, and what it took ---- */
+
+struct row { uint32_t segment, track, depth, type, thread, name; int64_t start, end; bool gpu, joined; };
+struct sum { char path[400]; uint64_t ns, rows; };
+static struct row *rows;
+static size_t nrows, rows_cap, nsums, sums_cap;
+static struct sum *sums;
+
+static uint64_t arg(const struct gt_event *ev, enum gt_role role)
+{
+	const struct gt_type *type = &ev->seg->types[ev->row.type];
+
+	for (unsigned i = 0; i < type->nfields; i++)
+		if (type->fields[i].role == role)
+			return ev->args[i];
+	return GT_NONE;
+}
+
+static bool read_rows(struct stage *st)
+{
+	struct gt_filter filter = { .kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_GPU) };
+	struct gt_iter *it = gt_iter_open(st->reader, &filter, &st->err);
+	struct gt_event ev;
+
+	nrows = 0;
+	while (it && gt_iter_next(it, &ev, &st->err) > 0) {
+		struct row r = { ev.seg->index, ev.track, ev.row.depth, ev.row.type, 0, 0, ev.row.start, ev.row.end, ev.kind == GT_GPU, false };
+
+		if (r.gpu && arg(&ev, GT_R_LAUNCH_JOIN) != GT_NONE && arg(&ev, GT_R_LAUNCH_JOIN) != GT_JOIN_UNKNOWN) {
+			r.joined = true;
+			r.thread = (uint32_t)arg(&ev, GT_R_LAUNCH_TRACK);
+			r.name = (uint32_t)arg(&ev, GT_R_LAUNCH_NAME);
+		}
+		if (gt_grow(&rows, &rows_cap, nrows + 1, sizeof(*rows)))
+			return false;
+		rows[nrows++] = r;
+	}
+	gt_iter_close(it);
+	return it && !st->err.code;
+}
+
+/* The row that a call is directly nested in: of those of less depth that are around it the one that began last, and there the deepest. */
+static const struct row *around(const struct row *r)
+{
+	const struct row *best = NULL;
+
+	for (size_t i = 0; i < nrows; i++) {
+		const struct row *o = &rows[i];
+
+		if (!o->gpu && o->segment == r->segment && o->track == r->track && o->depth < r->depth && o->start <= r->start && o->end >= r->end &&
+		    (!best || o->depth > best->depth))
+			best = o;
+	}
+	return best;
+}
+
+static void put_path(struct stage *st, const struct row *r, char *to)
+{
+	const struct gt_segment *seg = gt_reader_segment(st->reader, r->segment);
+	const struct row *up = r->gpu ? NULL : around(r);
+
+	if (up)
+		put_path(st, up, to);
+	else if (!r->gpu)
+		sprintf(to, "all/s%u p%u/t%u", r->segment, gt_track_process(seg, r->track), r->track);
+	else if (r->joined)
+		sprintf(to, "all/s%u p%u/t%u/l%u", r->segment, gt_track_process(seg, r->thread), r->thread, r->name);
+	else
+		sprintf(to, "all/s%u p%u/d%u", r->segment, gt_track_process(seg, r->track), gt_track_device(seg, r->track));
+	sprintf(to + strlen(to), r->gpu ? "/w%u" : "/c%u", r->type);
+}
+
+static bool add(const char *path, uint64_t ns)
+{
+	size_t i = 0;
+
+	while (i < nsums && strcmp(sums[i].path, path))
+		i++;
+	if (i == nsums && gt_grow(&sums, &sums_cap, nsums + 1, sizeof(*sums)))
+		return false;
+	if (i == nsums) {
+		nsums++;
+		sums[i] = (struct sum){ .ns = 0 };
+		strcpy(sums[i].path, path);
+	}
+	sums[i].ns += ns;
+	sums[i].rows++;
+	return true;
+}
+
+/* A row counts for its own path; and, beneath a thread, for all above it. */
+static bool count(struct stage *st, bool gpu, struct gt_range range)
+{
+	nsums = 0;
+	for (size_t i = 0; i < nrows; i++) {
+		int64_t offset = range.from == INT64_MIN ? 0 : gt_archive_offset(st->s.scene.archive, rows[i].segment);
+		int64_t a = rows[i].start > range.from + offset ? rows[i].start : range.from + offset;
+		int64_t b = rows[i].end < range.to + offset ? rows[i].end : range.to + offset;
+		char path[400];
+
+		if (rows[i].gpu != gpu || rows[i].start >= range.to + offset ||
+		    (rows[i].end <= range.from + offset && rows[i].start < range.from + offset))
+			continue;
+		put_path(st, &rows[i], path);
+		if (!add(path, b > a ? (uint64_t)(b - a) : 0))
+			return false;
+		for (char *slash; (gpu || !around(&rows[i])) && (slash = strrchr(path, '/')); ) {
+			*slash = 0;
+			if (!add(path, b > a ? (uint64_t)(b - a) : 0))
+				return false;
+		}
+	}
+	return true;
+}
+
+static void path_of(const struct gt_flame_node *nodes, uint32_t node, char *to)
+{
+	static const char *const forms[] = { "all", "/s%2$u p%1$u", "/t%u", "/d%u", "/c%u", "/l%u", "/w%u" };
+	const struct gt_flame_node *n = &nodes[node];
+
+	*to = 0;
+	if (node)
+		path_of(nodes, n->parent, to);
+	if (n->kind == GT_FLAME_PROCESS)
+		sprintf(to + strlen(to), "/s%u p%u", n->segment, n->id);
+	else
+		sprintf(to + strlen(to), forms[n->kind], n->id);
+}
+
+static bool same_sums(const struct gt_flame *f)
+{
+	uint32_t n;
+	const struct gt_flame_node *nodes = gt_flame_nodes(f, &n);
+	size_t with = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		char path[400];
+		size_t k = 0;
+
+		path_of(nodes, i, path);
+		while (k < nsums && strcmp(sums[k].path, path))
+			k++;
+		if (k == nsums ? nodes[i].ns || nodes[i].rows : sums[k].ns != nodes[i].ns || sums[k].rows != nodes[i].rows) {
+			printf("%s: %llu ns of %llu rows, not %llu of %llu\n", path, (unsigned long long)nodes[i].ns, (unsigned long long)nodes[i].rows,
+			       k < nsums ? (unsigned long long)sums[k].ns : 0, k < nsums ? (unsigned long long)sums[k].rows : 0);
+			return false;
+		}
+		with += k < nsums;
+	}
+	return with == nsums;
+}
+
+/* ---- boxes once more: what begins left of a column is counted ---- */
+
+static uint64_t left_of(const struct gt_flame_node *nodes, uint32_t n, uint32_t node, uint32_t top)
+{
+	uint64_t left = node == top ? 0 : left_of(nodes, n, nodes[node].parent, top);
+
+	for (uint32_t i = 1; node != top && i < n; i++)
+		if (i != node && nodes[i].parent == nodes[node].parent &&
+		    (nodes[i].ns > nodes[node].ns || (nodes[i].ns == nodes[node].ns && i < node)))
+			left += nodes[i].ns;
+	return left;
+}
+
+static bool right_boxes(const struct gt_flame *f, uint32_t top, unsigned width)
+{
+	uint32_t n;
+	const struct gt_flame_node *nodes = gt_flame_nodes(f, &n);
+	size_t nboxes, seen = 0;
+	struct gt_flame_box *boxes = gt_flame_boxes(f, top, width, &nboxes);
+	bool right = boxes;
+
+	for (uint32_t i = 0; right && i < n; i++) {
+		uint32_t up = i, line = 0;
+		uint64_t left, x, end;
+		size_t k = 0;
+
+		for (; up && up != top; up = nodes[up].parent)
+			line++;
+		if (up != top)
+			continue;
+		left = left_of(nodes, n, i, top);
+		x = nodes[top].ns ? left * width / nodes[top].ns : 0;
+		end = nodes[top].ns ? (left + nodes[i].ns) * width / nodes[top].ns : 0;
+		while (k < nboxes && boxes[k].node != i)
+			k++;
+		right = x == end ? k == nboxes : k < nboxes && boxes[k].x == x && boxes[k].width == end - x && boxes[k].line == line;
+		seen += k < nboxes;
+	}
+	right &= seen == nboxes;
+	free(boxes);
+	return right;
+}
+
+/* ---- tests ---- */
+
+static bool holds(struct stage *st, bool gpu, struct gt_range range, uint64_t us)
+{
+	struct gt_flame *f = gt_flame_new(st->s.scene.archive, gpu ? GT_FLAME_GPU : GT_FLAME_CALLS, range, &st->err);
+	bool same;
+	int rc = 1;
+	uint32_t n;
+
+	while (f && rc > 0)
+		rc = gt_flame_step(f, us, &st->err);
+	same = f && !rc && gt_flame_percent(f) == 100 && !gt_flame_is_cut(f) && count(st, gpu, range) && same_sums(f);
+	gt_flame_nodes(f, &n);
+	for (unsigned i = 0; same && i < 6; i++)
+		same = right_boxes(f, i ? below(n) : 0, 1 + below(200));
+	gt_flame_free(f);
+	return same;
+}
+
+static void against_a_count(const char *const *boots, unsigned seed)
+{
+	struct stage st;
+
+	state = seed;
+	stage_up(&st, boots, 260, 80, 24);
+	CHECK(read_rows(&st) && nrows > 500);
+	for (unsigned i = 0; i < 8; i++) {
+		const struct gt_extent *e = &st.s.scene.extent;
+		int64_t length = e->to - e->from, from = e->from + below((uint32_t)length);
+		struct gt_range range = { from, from + 1 + below((uint32_t)length / 2) };
+
+		CHECK(holds(&st, i & 1, i < 2 ? (struct gt_range){ INT64_MIN, INT64_MAX } : range, i < 4 ? 0 : 1));
+	}
+	strike(&st);
+}
+
+static void one_recording(void) { against_a_count(one_boot, 21); }
+static void two_recordings(void) { against_a_count(two_boots, 22); }
+
+static void keys_go_from_box_to_box(void)
+{
+	struct stage st;
+
+	state = 23;
+	stage_up(&st, one_boot, 400, 100, 20);
+	CHECK(play(&st, "9") && on_screen(&st, "flame graph of calls  whole run") && on_screen(&st, "calls: all"));
+	CHECK(strstr(line(&st, 1), "\u2502all") && strstr(line(&st, 2), "(pid 1)"));
+	CHECK(play(&st, "j") && on_screen(&st, "of all") && play(&st, "j j") && on_screen(&st, " of thread 1"));
+	CHECK(play(&st, "Enter") && !strstr(line(&st, 1), "\u2502all") && play(&st, "Esc Esc Esc Esc") && strstr(line(&st, 1), "\u2502all"));
+	CHECK(play(&st, "b") && on_screen(&st, "flame graph of GPU work") && on_screen(&st, "launch not known: GPU 0") && on_screen(&st, "cuLaunchKernel"));
+	CHECK(play(&st, "double 50,2") && strstr(line(&st, 1), "(pid 1)") && play(&st, "w w w") && line_of(&st, "whole run") < 0);
+	strike(&st);
+}
+
+T_MAIN(T(one_recording), T(two_recordings), T(keys_go_from_box_to_box))

@@ -1,0 +1,368 @@
+/* Rows come in order of their start, a parent before its children. So for each thread a stack tells which calls are open: a row stands beneath
+ * the innermost open one that it is nested in by its depth. What stands between them and was not recorded is not made up. */
+#define _GNU_SOURCE	/* qsort_r */
+#include "viewer/flame.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/doubles.h"
+#include "formats/base/buf.h"
+#include "formats/base/map.h"
+#include "viewer/deadline.h"
+
+#define AT_ONCE 256u	/* rows between two looks at the clock */
+
+struct open { uint32_t node; uint8_t depth; int64_t end; };
+struct stack { struct open *calls; size_t n, cap; uint32_t node; /* of the thread; 0: not known yet */ };
+struct gt_flame {
+	struct gt_archive *archive;
+	struct gt_reader *reader;
+	enum gt_flame_of of;
+	struct gt_filter filter;
+	struct gt_range *ranges;	/* by segment */
+	struct gt_doubles *doubles;
+	struct gt_iter *iter;		/* NULL: all was gone through */
+	struct gt_flame_node *nodes;
+	uint32_t n;
+	size_t cap;
+	struct gt_map map;		/* nodes by parent, kind and id */
+	struct stack **stacks;		/* by segment and track; NULL: none of that segment yet */
+	uint64_t rows, all;		/* gone through; about how many there are */
+	bool cut;
+};
+
+/* ---- open and free ---- */
+
+static int set_ranges(struct gt_flame *f, struct gt_range range, struct gt_err *err)
+{
+	uint32_t n = gt_reader_segments(f->reader);
+
+	if (range.from == INT64_MIN && range.to == INT64_MAX)
+		return 0;
+	f->ranges = calloc(n + 1ul, sizeof(*f->ranges));
+	if (!f->ranges)
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t offset = gt_archive_offset(f->archive, i);
+
+		f->ranges[i] = (struct gt_range){ range.from + offset, range.to + offset };
+	}
+	f->filter.ranged = true;
+	f->filter.ranges = f->ranges;
+	return 0;
+}
+
+static int count_rows(void *arg, const struct gt_filed *filed)
+{
+	struct gt_flame *f = arg;
+	struct gt_range range = gt_range_of(&f->filter, gt_reader_segment(f->reader, filed->segment));
+
+	if (filed->kind && f->filter.kinds >> filed->kind & 1 && filed->start < range.to && filed->end >= range.from)
+		f->all += filed->rows;
+	return 0;
+}
+
+static int begin(struct gt_flame *f, struct gt_range range, struct gt_err *err)
+{
+	int rc = 0;
+
+	f->filter.kinds = f->of == GT_FLAME_GPU ? GT_BIT(GT_GPU) : GT_BIT(GT_CALL) | GT_BIT(GT_OPEN);
+	f->stacks = calloc(gt_reader_segments(f->reader) + 1ul, sizeof(*f->stacks));
+	if (!f->stacks || gt_grow(&f->nodes, &f->cap, 64, sizeof(*f->nodes)))
+		rc = gt_err_set(err, -ENOMEM, "out of memory");
+	if (!rc)
+		rc = set_ranges(f, range, err);
+	if (!rc && !(f->doubles = gt_doubles_new(f->reader, err)))
+		rc = err->code;
+	if (rc)
+		return rc;
+	gt_doubles_hide(f->doubles, &f->filter);
+	f->nodes[f->n++] = (struct gt_flame_node){ .kind = GT_FLAME_ALL };
+	f->iter = gt_iter_open(f->reader, &f->filter, err);
+	return f->iter ? gt_filed_blocks(f->reader, count_rows, f, err) : err->code;
+}
+
+struct gt_flame *gt_flame_new(struct gt_archive *a, enum gt_flame_of of, struct gt_range range, struct gt_err *err)
+{
+	struct gt_flame *f = calloc(1, sizeof(*f));
+
+	if (!f) {
+		gt_err_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	f->archive = a;
+	f->reader = gt_archive_reader(a);
+	f->of = of;
+	if (!begin(f, range, err))
+		return f;
+	gt_flame_free(f);
+	return NULL;
+}
+
+void gt_flame_free(struct gt_flame *f)
+{
+	if (!f)
+		return;
+	for (uint32_t i = 0; f->stacks && i < gt_reader_segments(f->reader); i++) {
+		for (uint32_t t = 0; f->stacks[i] && t < gt_reader_segment(f->reader, i)->ntracks; t++)
+			free(f->stacks[i][t].calls);
+		free(f->stacks[i]);
+	}
+	free(f->stacks);
+	gt_iter_close(f->iter);
+	gt_doubles_free(f->doubles);
+	gt_map_release(&f->map);
+	free(f->ranges);
+	free(f->nodes);
+	free(f);
+}
+
+/* ---- nodes ---- */
+
+struct node_key { uint32_t parent, segment, id, kind; };
+
+static bool same_node(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct gt_flame_node *n = &((const struct gt_flame *)arg)->nodes[value];
+	const struct node_key *k = key;
+
+	return n->parent == k->parent && n->segment == k->segment && n->id == k->id && n->kind == k->kind;
+}
+
+/* The node of this id beneath that one, made if there is none. Beyond all bounds it is the parent itself. UINT32_MAX: no memory. */
+static uint32_t node_of(struct gt_flame *f, uint32_t parent, enum gt_flame_kind kind, uint32_t segment, uint32_t id)
+{
+	struct node_key key = { parent, segment, id, kind };
+	uint64_t hash = gt_hash(&key, sizeof(key));
+	uint32_t n = gt_map_get(&f->map, hash, same_node, f, &key, sizeof(key));
+
+	if (n != UINT32_MAX)
+		return n;
+	if (f->n >= GT_FLAME_NODES) {
+		f->cut = true;
+		return parent;
+	}
+	if (gt_grow(&f->nodes, &f->cap, f->n + 1ul, sizeof(*f->nodes)) || gt_map_add(&f->map, hash, f->n))
+		return UINT32_MAX;
+	f->nodes[f->n] = (struct gt_flame_node){ .parent = parent, .next = f->nodes[parent].child, .segment = segment, .id = id,
+						 .kind = (uint8_t)kind };
+	f->nodes[parent].child = f->n;
+	return f->n++;
+}
+
+static uint32_t process_node(struct gt_flame *f, const struct gt_segment *seg, uint32_t track)
+{
+	uint32_t process = gt_track_process(seg, track);
+
+	return process == GT_NONE ? 0 : node_of(f, 0, GT_FLAME_PROCESS, seg->index, process);
+}
+
+/* Of a track that calls come from, or a device. */
+static uint32_t track_node(struct gt_flame *f, const struct gt_segment *seg, uint32_t track, enum gt_flame_kind kind)
+{
+	uint32_t process = process_node(f, seg, track);
+
+	return process == UINT32_MAX ? process : node_of(f, process, kind, seg->index, track);
+}
+
+/* Rows beneath a thread are what the thread, and all above it, took. */
+static void add_up(struct gt_flame *f, uint32_t node, uint64_t ns, uint64_t rows)
+{
+	for (;; node = f->nodes[node].parent) {
+		struct gt_flame_node *n = &f->nodes[node];
+
+		n->ns = n->ns + ns < ns ? UINT64_MAX : n->ns + ns;
+		n->rows += rows;
+		if (!node)
+			return;
+	}
+}
+
+/* ---- rows ---- */
+
+/* Its time within the range. */
+static uint64_t within(const struct gt_flame *f, const struct gt_event *ev, int64_t end)
+{
+	struct gt_range r = gt_range_of(&f->filter, ev->seg);
+	int64_t a = ev->row.start > r.from ? ev->row.start : r.from, b = end < r.to ? end : r.to;
+
+	return b > a ? (uint64_t)b - (uint64_t)a : 0;
+}
+
+static struct stack *stack_of(struct gt_flame *f, const struct gt_segment *seg, uint32_t track)
+{
+	struct stack **all = &f->stacks[seg->index];
+	struct stack *s;
+
+	if (!*all && !(*all = calloc(seg->ntracks + 1ul, sizeof(**all))))
+		return NULL;
+	s = &(*all)[track];
+	if (!s->node)
+		s->node = track_node(f, seg, track, GT_FLAME_THREAD);
+	return s->node == UINT32_MAX ? NULL : s;
+}
+
+static int add_call(struct gt_flame *f, const struct gt_event *ev)
+{
+	struct stack *s = stack_of(f, ev->seg, ev->track);
+	int64_t end = ev->row.end;
+	uint32_t node;
+	uint64_t ns;
+
+	if (!s)
+		return -ENOMEM;
+	while (s->n && (s->calls[s->n - 1].depth >= ev->row.depth || s->calls[s->n - 1].end < ev->row.start))
+		s->n--;
+	if (s->n && end > s->calls[s->n - 1].end)	/* calls nest; what does not is cut to what it stands beneath */
+		end = s->calls[s->n - 1].end;
+	node = node_of(f, s->n ? s->calls[s->n - 1].node : s->node, GT_FLAME_CALL, ev->seg->index, ev->row.type);
+	if (node == UINT32_MAX || gt_grow(&s->calls, &s->cap, s->n + 1, sizeof(*s->calls)))
+		return -ENOMEM;
+	ns = within(f, ev, end);
+	if (!s->n) {
+		add_up(f, node, ns, 1);
+	} else if (node != s->calls[s->n - 1].node) {
+		f->nodes[node].ns += ns;
+		f->nodes[node].rows++;
+	}
+	s->calls[s->n++] = (struct open){ node, ev->row.depth, end };
+	return 0;
+}
+
+static uint64_t field_of(const struct gt_event *ev, enum gt_role role, uint64_t otherwise)
+{
+	const struct gt_type *type = &ev->seg->types[ev->row.type];
+
+	for (unsigned i = 0; i < type->nfields; i++)
+		if (type->fields[i].role == role)
+			return ev->args[i];
+	return otherwise;
+}
+
+static int add_work(struct gt_flame *f, const struct gt_event *ev)
+{
+	uint64_t thread = field_of(ev, GT_R_LAUNCH_TRACK, GT_NONE), name = field_of(ev, GT_R_LAUNCH_NAME, GT_NONE);
+	uint32_t node, device = gt_track_device(ev->seg, ev->track);
+
+	if (field_of(ev, GT_R_LAUNCH_JOIN, GT_JOIN_UNKNOWN) != GT_JOIN_UNKNOWN && thread < ev->seg->ntracks && name < ev->seg->nstrings) {
+		node = track_node(f, ev->seg, (uint32_t)thread, GT_FLAME_THREAD);
+		node = node == UINT32_MAX ? node : node_of(f, node, GT_FLAME_LAUNCH, ev->seg->index, (uint32_t)name);
+	} else {
+		node = track_node(f, ev->seg, device == GT_NONE ? ev->track : device, GT_FLAME_DEVICE);
+	}
+	node = node == UINT32_MAX ? node : node_of(f, node, GT_FLAME_WORK, ev->seg->index, ev->row.type);
+	if (node == UINT32_MAX)
+		return -ENOMEM;
+	add_up(f, node, within(f, ev, ev->row.end), 1);
+	return 0;
+}
+
+int gt_flame_step(struct gt_flame *f, uint64_t us, struct gt_err *err)
+{
+	uint64_t until = gt_deadline(us);
+	struct gt_event ev;
+	int rc = 1;
+
+	while (f->iter && rc > 0 && !gt_is_over(until))
+		for (unsigned i = 0; rc > 0 && i < AT_ONCE; i++) {
+			rc = gt_iter_next(f->iter, &ev, err);
+			if (rc <= 0 || ev.row.type >= ev.seg->ntypes)
+				continue;
+			f->rows++;
+			if (f->of == GT_FLAME_GPU ? add_work(f, &ev) : add_call(f, &ev))
+				rc = gt_err_set(err, -ENOMEM, "no memory for the flame graph");
+		}
+	if (rc > 0)
+		return f->iter != NULL;
+	gt_iter_close(f->iter);
+	f->iter = NULL;
+	return rc;
+}
+
+unsigned gt_flame_percent(const struct gt_flame *f)
+{
+	return !f->iter ? 100 : f->rows >= f->all ? 99 : (unsigned)(f->rows * 100 / f->all);
+}
+
+const struct gt_flame_node *gt_flame_nodes(const struct gt_flame *f, uint32_t *n)
+{
+	*n = f->n;
+	return f->nodes;
+}
+
+bool gt_flame_is_cut(const struct gt_flame *f) { return f->cut; }
+
+/* ---- the picture ---- */
+
+struct picture {
+	const struct gt_flame *f;
+	struct gt_flame_box *boxes;
+	size_t n, cap;
+	uint32_t *children;		/* of all nodes on the way down, one behind the other */
+	size_t nchildren, children_cap;
+	uint64_t all;
+	unsigned width;
+};
+
+/* The longest first; of several the one that came first, so that a picture does not depend on anything else. */
+static int by_time(const void *pa, const void *pb, void *arg)
+{
+	const struct gt_flame_node *nodes = ((const struct gt_flame *)arg)->nodes;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	if (nodes[a].ns != nodes[b].ns)
+		return nodes[a].ns > nodes[b].ns ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static unsigned column(const struct picture *p, uint64_t ns)
+{
+	return p->all ? (unsigned)((unsigned __int128)ns * p->width / p->all) : 0;
+}
+
+/* A node that begins so many ns from the left and has room for `room`: depths are bounded by those of calls. */
+static int lay(struct picture *p, uint32_t node, unsigned line, uint64_t left, uint64_t room)
+{
+	const struct gt_flame_node *n = &p->f->nodes[node];
+	uint64_t ns = n->ns < room ? n->ns : room;
+	unsigned x = column(p, left), end = column(p, left + ns);
+	size_t first = p->nchildren;
+	int rc = 0;
+
+	if (x == end)
+		return 0;
+	if (gt_grow(&p->boxes, &p->cap, p->n + 1, sizeof(*p->boxes)))
+		return -ENOMEM;
+	p->boxes[p->n++] = (struct gt_flame_box){ node, line, x, end - x };
+	for (uint32_t c = n->child; c; c = p->f->nodes[c].next) {
+		if (gt_grow(&p->children, &p->children_cap, p->nchildren + 1, sizeof(*p->children)))
+			return -ENOMEM;
+		p->children[p->nchildren++] = c;
+	}
+	if (p->nchildren > first)
+		qsort_r(p->children + first, p->nchildren - first, sizeof(*p->children), by_time, (void *)(uintptr_t)p->f);
+	for (size_t i = first, many = p->nchildren; !rc && i < many && ns; i++) {
+		uint32_t c = p->children[i];
+		uint64_t of = p->f->nodes[c].ns < ns ? p->f->nodes[c].ns : ns;
+
+		rc = lay(p, c, line + 1, left, of);
+		left += of;
+		ns -= of;
+	}
+	p->nchildren = first;
+	return rc;
+}
+
+struct gt_flame_box *gt_flame_boxes(const struct gt_flame *f, uint32_t top, unsigned width, size_t *n)
+{
+	struct picture p = { .f = f, .all = f->nodes[top].ns, .width = width };
+	int rc = gt_grow(&p.boxes, &p.cap, 1, sizeof(*p.boxes));
+
+	rc = rc ? rc : lay(&p, top, 0, 0, p.all);
+	free(p.children);
+	*n = rc ? 0 : p.n;
+	if (!rc)
+		return p.boxes;
+	free(p.boxes);
+	return NULL;
+}

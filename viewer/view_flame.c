@@ -1,0 +1,329 @@
+/* The flame graph of what is seen: all of its time across the screen, and beneath each box what it was spent on. It grows while rows are gone
+ * through, and is right for the rows so far. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+#include "formats/demangle.h"
+#include "viewer/aside.h"
+#include "viewer/flame.h"
+#include "viewer/said.h"
+
+#define NAME_ROOM 320
+
+struct flame {
+	struct gt_flame *tree;
+	struct gt_range range;		/* of it */
+	enum gt_flame_of of;		/* which is to be shown */
+	enum gt_flame_of made;		/* and which the tree is */
+	struct gt_kernel_names *names;
+	struct gt_flame_box *boxes;
+	size_t nboxes;
+	unsigned lines;			/* of all boxes */
+	uint32_t zoomed, selected;	/* nodes */
+	unsigned top;			/* the first line of boxes that is shown */
+	unsigned width, height, body;	/* body: lines for boxes, from line 1 on */
+};
+
+static int flame_open(struct gt_view *v, struct gt_err *err)
+{
+	struct flame *f = v->state;
+
+	f->names = gt_kernel_names_of(v->scene->reader, GT_NAME_SHORT);
+	return f->names ? 0 : gt_err_set(err, -ENOMEM, "no memory for the flame graph");
+}
+
+static int flame_gpu_open(struct gt_view *v, struct gt_err *err)
+{
+	((struct flame *)v->state)->of = GT_FLAME_GPU;
+	return flame_open(v, err);
+}
+
+static void flame_close(struct gt_view *v)
+{
+	struct flame *f = v->state;
+
+	gt_flame_free(f->tree);
+	gt_kernel_names_free(f->names);
+	free(f->boxes);
+}
+
+/* ---- boxes ---- */
+
+static const struct gt_flame_node *node_at(const struct flame *f, uint32_t node)
+{
+	uint32_t n;
+
+	return gt_flame_nodes(f->tree, &n) + node;
+}
+
+/* The selected box, or NULL: it is too narrow to be one. */
+static const struct gt_flame_box *box_of(const struct flame *f, uint32_t node)
+{
+	for (size_t i = 0; i < f->nboxes; i++)
+		if (f->boxes[i].node == node)
+			return &f->boxes[i];
+	return NULL;
+}
+
+static void scroll(struct flame *f)
+{
+	const struct gt_flame_box *b = box_of(f, f->selected);
+	unsigned line = b ? b->line : 0, body = f->body ? f->body : 1;
+
+	if (line < f->top)
+		f->top = line;
+	if (line >= f->top + body)
+		f->top = line - body + 1;
+	if (f->top + body > f->lines)
+		f->top = f->lines > body ? f->lines - body : 0;
+}
+
+static int draw_boxes_anew(struct flame *f, struct gt_err *err)
+{
+	struct gt_flame_box *boxes = gt_flame_boxes(f->tree, f->zoomed, f->width, &f->nboxes);
+
+	free(f->boxes);
+	f->boxes = boxes;
+	f->lines = 0;
+	if (!boxes)
+		return gt_err_set(err, -ENOMEM, "no memory for the flame graph");
+	for (size_t i = 0; i < f->nboxes; i++)
+		f->lines = f->boxes[i].line >= f->lines ? f->boxes[i].line + 1 : f->lines;
+	while (!box_of(f, f->selected) && f->selected != f->zoomed && f->selected)
+		f->selected = node_at(f, f->selected)->parent;
+	if (!box_of(f, f->selected))
+		f->selected = f->zoomed;
+	scroll(f);
+	return 0;
+}
+
+static int flame_arrange(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err)
+{
+	struct flame *f = v->state;
+	struct gt_range range;
+
+	gt_aside_arrange(v->scene, width, height);
+	range = gt_scene_range(v->scene);
+	f->width = width;
+	f->height = height;
+	f->body = height > 2 ? height - 2 : 1;
+	if (!f->tree || f->range.from != range.from || f->range.to != range.to || f->of != f->made) {
+		gt_flame_free(f->tree);
+		f->zoomed = f->selected = f->top = 0;
+		f->range = range;
+		f->made = f->of;
+		f->tree = gt_flame_new(v->scene->archive, f->of, range, err);
+		if (!f->tree)
+			return err->code;
+	}
+	return draw_boxes_anew(f, err);
+}
+
+static int flame_step(struct gt_view *v, uint64_t us, struct gt_err *err)
+{
+	struct flame *f = v->state;
+	int rc;
+
+	if (gt_flame_percent(f->tree) == 100)
+		return 0;
+	rc = gt_flame_step(f->tree, us, err);
+	return rc < 0 ? rc : draw_boxes_anew(f, err) ? err->code : rc;
+}
+
+/* ---- keys ---- */
+
+/* To the longest one beneath, or up. */
+static void go_deeper(struct flame *f, int by)
+{
+	const struct gt_flame_box *at = box_of(f, f->selected);
+
+	if (!at)
+		return;
+	if (by < 0) {
+		f->selected = f->selected == f->zoomed ? f->zoomed : node_at(f, f->selected)->parent;
+		return;
+	}
+	for (const struct gt_flame_box *b = at + 1; b < f->boxes + f->nboxes; b++)
+		if (node_at(f, b->node)->parent == f->selected) {
+			f->selected = b->node;
+			return;
+		}
+}
+
+/* To the next box of the line. */
+static void go_beside(struct flame *f, int by)
+{
+	const struct gt_flame_box *at = box_of(f, f->selected), *best = NULL;
+
+	for (size_t i = 0; at && i < f->nboxes; i++) {
+		const struct gt_flame_box *b = &f->boxes[i];
+
+		if (b->line == at->line && (by > 0 ? b->x > at->x && (!best || b->x < best->x) : b->x < at->x && (!best || b->x > best->x)))
+			best = b;
+	}
+	if (best)
+		f->selected = best->node;
+}
+
+static void zoom_out(struct flame *f)
+{
+	f->selected = f->zoomed;
+	f->zoomed = f->zoomed ? node_at(f, f->zoomed)->parent : 0;
+}
+
+static void select_at(struct flame *f, struct gt_key k)
+{
+	for (size_t i = 0; i < f->nboxes; i++) {
+		const struct gt_flame_box *b = &f->boxes[i];
+
+		if (k.y >= 1 && k.y <= f->body && b->line == f->top + k.y - 1 && k.x >= b->x && k.x < b->x + b->width)
+			f->selected = b->node;
+	}
+}
+
+static enum gt_view_result flame_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
+{
+	struct flame *f = v->state;
+
+	switch (b->action) {
+	case GT_DO_LINE: go_deeper(f, b->arg); break;
+	case GT_DO_STEP: go_beside(f, b->arg); break;
+	case GT_DO_FOLD: f->zoomed = f->selected; break;
+	case GT_DO_ESCAPE: zoom_out(f); break;
+	case GT_DO_START:
+	case GT_DO_TOP: f->selected = f->zoomed; break;
+	case GT_DO_PAGE:
+		for (unsigned i = 0; i + 1 < f->body; i++)
+			go_deeper(f, b->arg);
+		break;
+	case GT_DO_HEIGHTS: f->of = (enum gt_flame_of)((f->of + 1) % GT_FLAMES); break;
+	case GT_DO_POINT: select_at(f, k); break;
+	case GT_DO_POINT_FOLD:
+		select_at(f, k);
+		f->zoomed = f->selected;
+		break;
+	default: return gt_aside_act(v->scene, b);
+	}
+	return GT_VIEW_DONE;
+}
+
+static const char *flame_answer(struct gt_view *v, enum gt_action asked, const char *text)
+{
+	return gt_aside_answer(v->scene, asked, text);
+}
+
+/* ---- drawing ---- */
+
+/* What a node is called; its category, as an ink. */
+static uint8_t name_of(const struct gt_view *v, const struct gt_flame_node *n, char to[NAME_ROOM])
+{
+	const struct flame *f = v->state;
+	const struct gt_segment *seg = n->kind == GT_FLAME_ALL ? NULL : gt_reader_segment(v->scene->reader, n->segment);
+	const struct gt_track *track = seg && n->kind <= GT_FLAME_DEVICE ? &seg->tracks[n->id] : NULL;
+	const struct gt_type *type = seg && (n->kind == GT_FLAME_CALL || n->kind == GT_FLAME_WORK) ? &seg->types[n->id] : NULL;
+	const char *name = type ? gt_str(seg, type->name) : "all";
+
+	if (track)
+		name = track->name != GT_NONE ? gt_str(seg, track->name) : n->kind == GT_FLAME_PROCESS ? "process" : "thread";
+	if (type && type->category == GT_CAT_KERNEL)
+		name = gt_kernel_names_shown(f->names, name);
+	if (n->kind == GT_FLAME_LAUNCH)
+		name = gt_str(seg, n->id);
+	if (n->kind == GT_FLAME_PROCESS)
+		snprintf(to, NAME_ROOM, "%.250s (pid %lld)", name, (long long)track->id);
+	else if (n->kind == GT_FLAME_THREAD)
+		snprintf(to, NAME_ROOM, "%.250s %lld", name, (long long)track->id);
+	else if (n->kind == GT_FLAME_DEVICE)
+		snprintf(to, NAME_ROOM, "launch not known: GPU %lld", (long long)track->id);
+	else
+		snprintf(to, NAME_ROOM, "%.300s", name);
+	if (n->kind == GT_FLAME_LAUNCH)
+		return GT_INK_CATEGORY + GT_CAT_LAUNCH;
+	return type && type->category < GT_CATEGORY_COUNT ? (uint8_t)(GT_INK_CATEGORY + type->category) : GT_INK_TEXT;
+}
+
+static void draw_box(const struct gt_view *v, const struct gt_flame_box *b, struct gt_screen *to)
+{
+	const struct flame *f = v->state;
+	int y = (int)(b->line - f->top) + 1, x = (int)b->x, width = (int)b->width;
+	char name[NAME_ROOM];
+	struct gt_look look = { name_of(v, node_at(f, b->node), name), GT_INK_NONE, GT_REVERSE };
+
+	if (b->node == f->selected && !v->scene->still)
+		look = (struct gt_look){ GT_INK_TEXT, GT_INK_CURSOR, GT_BOLD };
+	gt_screen_fill(to, x, y, width, 1, ' ', look);
+	gt_screen_put(to, x, y, 0x2502, look);
+	if (width > 1)
+		gt_screen_text(to, x + 1, y, width - 1, name, look);
+}
+
+/* Where a box ends and none follows on its line there is an edge, or a picture without colours would not tell how wide it is. */
+static void draw_boxes(const struct gt_view *v, struct gt_screen *to)
+{
+	const struct flame *f = v->state;
+	const struct gt_look edge = { GT_INK_FAINT, GT_INK_NONE, 0 };
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < f->nboxes; i++) {
+			const struct gt_flame_box *b = &f->boxes[i];
+
+			if (b->line < f->top || b->line >= f->top + f->body)
+				continue;
+			if (pass)
+				draw_box(v, b, to);
+			else
+				gt_screen_put(to, (int)(b->x + b->width), (int)(b->line - f->top) + 1, 0x2502, edge);
+		}
+}
+
+/* "12.3 ms, 4.5% of cuLaunchKernel, 1.2% of all, 1204 calls: name" */
+static void draw_status(const struct gt_view *v, struct gt_screen *to)
+{
+	const struct gt_look plain = { GT_INK_TEXT, GT_INK_NONE, 0 }, faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	const struct flame *f = v->state;
+	const struct gt_flame_node *n = node_at(f, f->selected), *up = node_at(f, n->parent);
+	char name[NAME_ROOM], above[NAME_ROOM], ns[GT_SAID], share[GT_BRIEF], of_all[GT_BRIEF];
+	int y = (int)f->height - 1, x = 0;
+
+	if (gt_flame_percent(f->tree) < 100)
+		x = gt_screen_printf(to, 0, y, -1, (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 }, "reading ... %u %%  ", gt_flame_percent(f->tree));
+	else if (gt_flame_is_cut(f->tree))
+		x = gt_screen_text(to, 0, y, -1, "too many stacks: some are told with what they stand beneath  ",
+				   (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 });
+	name_of(v, n, name);
+	name_of(v, up, above);
+	gt_brief_share(share, n->ns, up->ns);
+	gt_brief_share(of_all, n->ns, node_at(f, 0)->ns);
+	x += gt_screen_printf(to, x, y, -1, plain, "%s", gt_said_ns(ns, n->ns));
+	if (n->kind > GT_FLAME_PROCESS)
+		x += gt_screen_printf(to, x, y, -1, plain, ", %s of %s", share, above);
+	if (f->selected)
+		x += gt_screen_printf(to, x, y, -1, plain, ", %s of all", of_all);
+	gt_screen_printf(to, x, y, -1, faint, ", %llu %s%s: %s", (unsigned long long)n->rows, f->made == GT_FLAME_GPU ? "operation" : "call",
+			 n->rows == 1 ? "" : "s", name);
+}
+
+static void flame_draw(const struct gt_view *v, struct gt_screen *to)
+{
+	const struct flame *f = v->state;
+	const struct gt_look faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
+
+	gt_screen_clear(to);
+	gt_aside_draw_top(v->scene, f->made == GT_FLAME_GPU ? "flame graph of GPU work" : "flame graph of calls", to);
+	if (!node_at(f, 0)->ns && gt_flame_percent(f->tree) == 100)
+		gt_screen_text(to, 1, 2, -1, f->made == GT_FLAME_GPU ? "cannot answer: no work of a GPU is in the time that is seen"
+								     : "cannot answer: no call is in the time that is seen", faint);
+	else
+		draw_boxes(v, to);
+	if (f->height > 2)
+		draw_status(v, to);
+}
+
+#define FLAME \
+	.state_size = sizeof(struct flame), .close = flame_close, .arrange = flame_arrange, .step = flame_step, .act = flame_act, \
+	.answer = flame_answer, .draw = flame_draw
+
+const struct gt_view_ops gt_view_flame = { .name = "flame", .help = "where calls spend their time", .open = flame_open, FLAME };
+/* The same one, which begins with the other of its pictures. */
+const struct gt_view_ops gt_view_flame_gpu = { .name = "flame-gpu", .help = "what launches the GPU's work", .open = flame_gpu_open, FLAME };
