@@ -166,6 +166,31 @@ int gt_event_before(struct gt_archive *a, const struct gt_lane_of *lane, const s
 	return look_farther(a, lane, from, false, found, err);
 }
 
+/* ---- gaps ---- */
+
+static bool ends_last(const void *arg, const struct gt_found *row, const struct gt_found *best)
+{
+	return row->start < *(const int64_t *)arg && (!best || gt_found_end(row) > gt_found_end(best));
+}
+
+/* What ends before the last row before it starts does not end last. */
+int gt_gap_at(struct gt_archive *a, const struct gt_lane_of *lane, int64_t at, struct gt_found *before, struct gt_found *behind,
+	      struct gt_err *err)
+{
+	static const struct gt_block first = { .entry = 0 };
+	struct gt_found here = { .block = &first, .start = at }, last;
+	int code = look_farther(a, lane, &here, false, &last, err);
+
+	if (code > 0)
+		code = look(a, lane, (struct gt_range){ last.start, at }, ends_last, &at, before, err);
+	if (code > 0 && gt_found_end(before) > at)
+		return 0;
+	here.start = at - 1;
+	here.block = &(const struct gt_block){ .entry = UINT32_MAX };
+	here.row = UINT32_MAX;
+	return code > 0 ? look_farther(a, lane, &here, true, behind, err) : code;
+}
+
 /* ---- what it says ---- */
 
 typedef int value_fn(void *arg, const struct gt_segment *seg, const struct gt_field *field, uint64_t value);

@@ -30,6 +30,10 @@ int gt_event_at(struct gt_archive *a, const struct gt_lane_of *lane, int64_t at,
 int gt_event_next(struct gt_archive *a, const struct gt_lane_of *lane, const struct gt_found *from, struct gt_found *found, struct gt_err *err);
 int gt_event_before(struct gt_archive *a, const struct gt_lane_of *lane, const struct gt_found *from, struct gt_found *found,
 		    struct gt_err *err);
+/* The gap around `at` (segment's time): of the rows that start before it the one that ends last, at `at` at the latest; and the first row that
+ * starts from it on. */
+int gt_gap_at(struct gt_archive *a, const struct gt_lane_of *lane, int64_t at, struct gt_found *before, struct gt_found *behind,
+	      struct gt_err *err);
 /* The call that launched it, of work of a GPU that knows it. The other way needs a search (GT_HUNT_LAUNCHED). */
 int gt_event_launch(struct gt_archive *a, const struct gt_found *work, struct gt_found *call, struct gt_err *err);
 
