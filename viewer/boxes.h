@@ -1,0 +1,25 @@
+/* Boxes: rows that are wide enough in the window that their names can stand in them. They are exact, from the rows themselves. */
+#ifndef GT_BOXES_H
+#define GT_BOXES_H
+#include "viewer/found.h"
+#include "viewer/spell.h"
+#include "viewer/window.h"
+
+#define GT_BOX_CELLS 4u		/* that a row covers wholly, at least */
+struct gt_box {
+	int64_t start, end;		/* the viewer's time */
+	uint32_t segment, type;
+	const char *name;		/* borrowed from the spelling */
+	bool failed;			/* a call that returned an error */
+};
+struct gt_boxes;
+struct gt_boxes *gt_boxes_new(struct gt_archive *a, struct gt_spell *spell);	/* borrowed. NULL: no memory. new: free it */
+void gt_boxes_free(struct gt_boxes *b);			/* NULL is fine */
+/* What is wanted from now on: of these lanes (copied; aspect 0: of none) in this window. 0 or -ENOMEM. */
+int gt_boxes_want(struct gt_boxes *b, const struct gt_window *w, const struct gt_lane_of *lanes, size_t n, struct gt_err *err);
+/* Goes on for some us (0: to its end). 1: there is more to do, 0, negative. Lanes of which too much would have to be read have none. */
+int gt_boxes_step(struct gt_boxes *b, uint64_t us, struct gt_err *err);
+const struct gt_box *gt_boxes_of(const struct gt_boxes *b, size_t lane, size_t *n);	/* by start; so far */
+/* The cells that it covers wholly: the first one, and behind the last; both within the window. */
+void gt_box_cells(const struct gt_box *box, const struct gt_window *w, unsigned *from, unsigned *to);
+#endif

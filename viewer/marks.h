@@ -1,0 +1,32 @@
+/* Two marks, and what happened on a lane between them. */
+#ifndef GT_MARKS_H
+#define GT_MARKS_H
+#include "viewer/axis.h"
+#include "viewer/found.h"
+#include "viewer/measure.h"
+#include "viewer/screen.h"
+
+struct gt_marks {			/* zero-initialised but for the archive: none */
+	struct gt_archive *archive;	/* borrowed */
+	unsigned n;			/* 0 to 2 */
+	int64_t at[2];			/* the viewer's time */
+	struct gt_lane_of lane;		/* that is measured; aspect 0: none is */
+	struct gt_measure *measure;
+	bool exact;			/* it is done */
+};
+void gt_marks_release(struct gt_marks *m);
+/* The first, then the second one; with both set, the first one of two others. */
+void gt_marks_set(struct gt_marks *m, int64_t t);
+void gt_marks_clear(struct gt_marks *m);
+/* Which lane is measured from now on. 0 or negative. */
+int gt_marks_on(struct gt_marks *m, const struct gt_lane_of *lane, struct gt_err *err);
+int gt_marks_step(struct gt_marks *m, uint64_t us, struct gt_err *err);	/* 1: there is more to do, 0, negative */
+/* The edge of a row of a lane (the viewer's time) that is in [from, to) and nearest to `from`; without any, from. 0 or negative. */
+int gt_marks_snap(struct gt_archive *a, const struct gt_lane_of *lane, int64_t from, int64_t to, int64_t *edge, struct gt_err *err);
+
+/* On the axis, in this line from column `left` on; and guides down so many lines below it. */
+void gt_marks_draw(const struct gt_marks *m, const struct gt_window *w, int left, int axis, int lanes, unsigned nlanes,
+		   struct gt_screen *to);
+/* In words, in one line. false: there are none. */
+bool gt_marks_tell(const struct gt_marks *m, const struct gt_time_shown *times, int64_t most, char *to, size_t room);
+#endif
