@@ -22,14 +22,24 @@ enum gt_action {
 	GT_DO_HIDE, GT_DO_SHOW_HIDDEN,
 	GT_DO_MOVE,		/* the lane, by arg */
 	GT_DO_FILTER,		/* asks for a text */
+	/* events */
+	GT_DO_SELECT,		/* what is at the cursor; where no events are drawn, as GT_DO_FOLD; as that elsewhere, too */
+	GT_DO_SAME, GT_DO_GAP, GT_DO_FAILURE,	/* the next one, or by arg the one before */
+	GT_DO_PARTNER, GT_DO_LONGEST,
+	GT_DO_FIND,		/* asks for an expression */
+	GT_DO_FOUND,		/* the next one, by arg */
+	GT_DO_MARK,		/* at the cursor */
+	GT_DO_MARK_BOTH,	/* the ends of what is selected */
+	GT_DO_DETAIL,		/* another size of the pane */
 	/* what is shown */
 	GT_DO_HEIGHTS,		/* arg further */
 	GT_DO_VIEW,		/* number arg of gt_views */
 	GT_DO_SORT,		/* by the column at hand, or the other way round */
-	GT_DO_NEXT,		/* table, by arg */
+	GT_DO_NEXT,		/* table, or event of the lane, by arg */
 	GT_DO_CLOCK,
 	/* with the mouse */
 	GT_DO_POINT, GT_DO_POINT_FOLD, GT_DO_DRAG, GT_DO_RELEASE,
+	GT_DO_COMMAND,		/* asks for one; arg: 1 "bookmark", 2 "jump" stand there already */
 	/* all of it */
 	GT_DO_HELP, GT_DO_ESCAPE, GT_DO_REDRAW, GT_DO_QUIT
 };

@@ -3,6 +3,7 @@
 #ifndef GT_VIEW_H
 #define GT_VIEW_H
 #include "viewer/bindings.h"
+#include "viewer/commands.h"
 #include "viewer/scene.h"
 #include "viewer/screen.h"
 
@@ -22,7 +23,9 @@ struct gt_view_ops {
 	/* Finds out more of what is to be shown, for some us at most (0: all of it). 1: there is more to do, 0: nothing, negative. */
 	int (*step)(struct gt_view *v, uint64_t us, struct gt_err *err);
 	enum gt_view_result (*act)(struct gt_view *v, const struct gt_binding *b, struct gt_key k);
-	/* The answer to what GT_DO_GOTO or GT_DO_FILTER asks for. NULL, or why that is none: one line. */
+	/* What typed text may become, in an answer to that: so many lines, `most` at most. NULL: nothing is known of it. */
+	size_t (*words)(struct gt_view *v, enum gt_action asked, const char *typed, char to[][GT_COMMAND_WORD], size_t most);
+	/* The answer to what GT_DO_GOTO and its like ask for. NULL, or why that is none: one line. */
 	const char *(*answer)(struct gt_view *v, enum gt_action asked, const char *text);
 	void (*draw)(const struct gt_view *v, struct gt_screen *to);	/* of the size that it was arranged for */
 };

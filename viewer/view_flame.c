@@ -189,6 +189,7 @@ static enum gt_view_result flame_act(struct gt_view *v, const struct gt_binding 
 	switch (b->action) {
 	case GT_DO_LINE: go_deeper(f, b->arg); break;
 	case GT_DO_STEP: go_beside(f, b->arg); break;
+	case GT_DO_SELECT:
 	case GT_DO_FOLD: f->zoomed = f->selected; break;
 	case GT_DO_ESCAPE: zoom_out(f); break;
 	case GT_DO_START:

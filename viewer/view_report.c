@@ -390,7 +390,7 @@ static enum gt_view_result report_act(struct gt_view *v, const struct gt_binding
 	r->jump = NULL;
 	if (b->action == GT_DO_POINT || b->action == GT_DO_POINT_FOLD)
 		point(r, k);
-	if (b->action == GT_DO_FOLD || (b->action == GT_DO_POINT_FOLD && gt_page_row(&r->page, line_on(r, k.y)) >= 0))
+	if (b->action == GT_DO_FOLD || b->action == GT_DO_SELECT || (b->action == GT_DO_POINT_FOLD && gt_page_row(&r->page, line_on(r, k.y)) >= 0))
 		jump(v);
 	else if (b->action == GT_DO_STEP)
 		step_column(r, b->arg);

@@ -3,9 +3,11 @@
  * through: then the list is made anew, and the cursor stays on its lane. */
 #include "viewer/view.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "viewer/desk.h"
 #include "viewer/strips.h"
 #include "viewer/timeline_draw.h"
 
@@ -37,6 +39,7 @@ struct timeline {
 	size_t top, cursor;
 	unsigned column;
 	int64_t moment;			/* that was gone to; counts as long as the cursor's cell has it */
+	unsigned width, height;		/* that it was arranged for */
 	enum gt_height heights;
 	struct gt_cell_sums *cells, *map;
 	struct gt_gauge_cell *gauge_cells;
@@ -46,7 +49,8 @@ struct timeline {
 	bool learned;			/* what these strips found out is in the list */
 	bool map_more;
 	int dragged;			/* column where the mouse was */
-	bool drags_map;
+	bool drags_map, clicked;	/* clicked: on a cell, and not moved since */
+	struct gt_desk desk;
 };
 
 /* ---- open and close ---- */
@@ -67,13 +71,14 @@ static int timeline_open(struct gt_view *v, struct gt_err *err)
 	if (!rc && (!t->strips || !t->map_strips || !t->gauges))
 		rc = gt_err_set(err, -ENOMEM, "no memory for the timeline");
 	t->relist = true;
-	return rc;
+	return gt_desk_init(&t->desk, v->scene, &t->lanes, err) ? err->code : rc;
 }
 
 static void timeline_close(struct gt_view *v)
 {
 	struct timeline *t = v->state;
 
+	gt_desk_release(&t->desk);
 	gt_strips_free(t->strips);
 	gt_strips_free(t->map_strips);
 	gt_gauges_free(t->gauges);
@@ -324,26 +329,50 @@ static void scroll(struct timeline *t)
 		t->column = t->at.cells - 1;
 }
 
+static struct gt_desk_at cursor_at(const struct timeline *t)
+{
+	return (struct gt_desk_at){ .line = t->lanes.n ? &t->cursor_line : NULL, .column = t->column,
+				    .cells = t->cells + (t->cursor - t->top) * t->at.cells };
+}
+
+/* A wide cell begins long before the moment in it that one wants to see. */
+static int64_t cursor_time(const struct gt_view *v)
+{
+	const struct timeline *t = v->state;
+	const struct gt_window *w = &v->scene->window;
+
+	return gt_window_column(w, t->moment) == (int64_t)t->column ? t->moment : gt_cell_start(w, t->column);
+}
+
 static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err)
 {
 	struct timeline *t = v->state;
 	struct gt_trouble damage;
 	unsigned lines = t->at.nlanes;
-	int rc;
+	int rc, failed;
 
+	t->width = width;
+	t->height = height;
 	t->at = gt_layout_of(width, height, v->scene->ntroubles || gt_scene_damage(v->scene, 0, &damage), v->scene->still);
-	if (v->scene->window.cells != t->at.cells)
+	failed = gt_desk_arrange(&t->desk, &t->at, err);
+	if (v->scene->window.cells != t->at.cells) {
+		int64_t time = cursor_time(v);
+
 		gt_window_resize(&v->scene->window, &v->scene->extent, t->at.cells);
+		put_cursor(v, time);
+	}
 	if (v->scene->is_at)
 		put_cursor(v, v->scene->at);
 	v->scene->is_at = false;
-	rc = list(t, !t->touched && (!t->arranged || lines != t->at.nlanes), err);
+	rc = failed ? failed : list(t, !t->touched && (!t->arranged || lines != t->at.nlanes), err);
 	t->arranged = true;
 	scroll(t);
 	if (!rc)
 		rc = ask_lanes(v, err);
 	if (!rc)
 		rc = ask_gauges(v, err);
+	if (!rc)
+		rc = gt_desk_show(&t->desk, t->top, shown_lines(t), t->cursor, err);
 	if (!rc)
 		rc = ask_map(v, err);
 	return rc ? rc : refresh(v, err);
@@ -376,7 +405,7 @@ static int learn(struct gt_view *v, struct gt_err *err)
 	rc = list(t, false, err);
 	if (!rc && !t->touched && t->lanes.n != before)
 		rc = list(t, true, err);
-	return rc ? rc : timeline_arrange(v, t->at.width, t->at.height, err);
+	return rc ? rc : timeline_arrange(v, t->width, t->height, err);
 }
 
 /* Lanes first, then which ones there are, then the overview. */
@@ -403,26 +432,8 @@ static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
 	return rc;
 }
 
-static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
-{
-	int rc;
-
-	do {
-		rc = step_once(v, us, err);
-	} while (rc > 0 && !us);
-	return rc >= 0 && refresh(v, err) ? err->code : rc;
-}
 
 /* ---- keys ---- */
-
-/* A wide cell begins long before the moment in it that one wants to see. */
-static int64_t cursor_time(const struct gt_view *v)
-{
-	const struct timeline *t = v->state;
-	const struct gt_window *w = &v->scene->window;
-
-	return gt_window_column(w, t->moment) == (int64_t)t->column ? t->moment : gt_cell_start(w, t->column);
-}
 
 static void step_columns(struct gt_view *v, int by)
 {
@@ -452,6 +463,47 @@ static void go_to(struct gt_view *v, int64_t time)
 
 	gt_window_goto(&v->scene->window, &v->scene->extent, time, t->at.cells / 2);
 	put_cursor(v, time);
+}
+
+/* To what was selected: its lane, and its beginning, if none of it is seen. */
+static void follow_desk(struct gt_view *v)
+{
+	struct timeline *t = v->state;
+	const struct gt_window *w = &v->scene->window;
+	int64_t from, to;
+
+	if (!t->lanes.n || !gt_desk_goes(&t->desk, &t->cursor_line, &t->cursor_line, &from, &to))
+		return;
+	t->relist = t->touched = true;
+	if (from >= gt_window_end(w) || (to <= gt_cell_start(w, 0) && from < gt_cell_start(w, 0)))
+		go_to(v, from);
+	else
+		put_cursor(v, from);
+}
+
+/* What the user waits for is first. */
+static int step_all(struct gt_view *v, uint64_t us, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	int rc = gt_desk_step(&t->desk, us, err);
+
+	if (!rc && t->desk.pick.go) {
+		follow_desk(v);
+		rc = timeline_arrange(v, t->width, t->height, err);
+	}
+	if (!rc)
+		rc = step_once(v, us, err);
+	return rc ? rc : gt_desk_step_last(&t->desk, us, err);
+}
+
+static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
+{
+	int rc;
+
+	do {
+		rc = step_all(v, us, err);
+	} while (rc > 0 && !us);
+	return rc >= 0 && refresh(v, err) ? err->code : rc;
 }
 
 static void move_cursor(struct timeline *t, int64_t by)
@@ -488,6 +540,11 @@ static bool act_on_lanes(struct timeline *t, const struct gt_binding *b)
 	if (!t->lanes.n && b->action != GT_DO_SHOW_HIDDEN)
 		return false;
 	switch (b->action) {
+	case GT_DO_SELECT:
+		if (!t->cursor_line.folds)
+			return false;
+		fold(t);
+		break;
 	case GT_DO_FOLD: fold(t); break;
 	case GT_DO_FOLD_ALL: gt_lanes_fold_all(&t->lanes, b->arg); break;
 	case GT_DO_HIDE: hide(t); break;
@@ -572,12 +629,14 @@ static void point(struct gt_view *v, struct gt_key k)
 	}
 	if (!t->drags_map && k.x >= t->at.left && k.x < t->at.left + t->at.cells)
 		t->column = k.x - t->at.left;
+	t->clicked = !t->drags_map && k.x >= t->at.left && line >= 0 && (size_t)line < shown_lines(t);
 }
 
 static void drag(struct gt_view *v, struct gt_key k)
 {
 	struct timeline *t = v->state;
 
+	t->clicked &= k.x == t->dragged;
 	if (t->drags_map) {
 		go_by_map(v, k);
 		return;
@@ -586,10 +645,29 @@ static void drag(struct gt_view *v, struct gt_key k)
 	t->dragged = k.x;
 }
 
+/* A click selects what it was on, if it was on something. */
+static void release(struct gt_view *v)
+{
+	struct timeline *t = v->state;
+	struct gt_desk_at at = cursor_at(t);
+
+	if (t->clicked && at.line && at.line->aspect)
+		gt_desk_act(&t->desk, &(struct gt_binding){ .action = GT_DO_SELECT }, &at);
+	t->clicked = false;
+	follow_desk(v);
+}
+
 static enum gt_view_result timeline_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
 {
 	struct timeline *t = v->state;
 
+	struct gt_desk_at at = cursor_at(t);
+
+	if (gt_desk_act(&t->desk, b, &at)) {
+		t->touched = true;
+		follow_desk(v);
+		return GT_VIEW_DONE;
+	}
 	if (act_on_time(v, b, k) || act_on_cursor(t, b) || act_on_lanes(t, b))
 		return GT_VIEW_DONE;
 	switch (b->action) {
@@ -597,7 +675,7 @@ static enum gt_view_result timeline_act(struct gt_view *v, const struct gt_bindi
 	case GT_DO_CLOCK: show_otherwise(v, b); return GT_VIEW_DONE;
 	case GT_DO_POINT: point(v, k); return GT_VIEW_DONE;
 	case GT_DO_DRAG: drag(v, k); return GT_VIEW_DONE;
-	case GT_DO_RELEASE: return GT_VIEW_DONE;
+	case GT_DO_RELEASE: release(v); return GT_VIEW_DONE;
 	case GT_DO_POINT_FOLD:
 		point(v, k);
 		if (k.y >= t->at.lanes && t->lanes.n) {
@@ -615,12 +693,68 @@ static enum gt_view_result timeline_act(struct gt_view *v, const struct gt_bindi
 	}
 }
 
+static size_t timeline_words(struct gt_view *v, enum gt_action asked, const char *typed, char to[][GT_COMMAND_WORD], size_t most)
+{
+	const struct timeline *t = v->state;
+
+	return asked == GT_DO_COMMAND ? gt_command_words(typed, &t->desk.bookmarks, to, most) : 0;
+}
+
+static const char *timeline_answer(struct gt_view *v, enum gt_action asked, const char *text);
+
+static const char *jump_to(struct gt_view *v, const char *name)
+{
+	struct timeline *t = v->state;
+	const struct gt_bookmark *b = gt_bookmarks_get(&t->desk.bookmarks, name);
+	struct gt_window *w = &v->scene->window;
+
+	if (!b)
+		return "there is no such bookmark: Tab shows them";
+	gt_window_zoom(w, &v->scene->extent, (int)w->shift - (int)b->shift, 0);
+	go_to(v, v->scene->extent.from + b->at);
+	return NULL;
+}
+
+static const char *command(struct gt_view *v, const char *text)
+{
+	struct timeline *t = v->state;
+	struct gt_desk_at at = cursor_at(t);
+	struct gt_err err = GT_ERR_INIT;
+	bool force;
+	const char *rest;
+	enum gt_order_of order = gt_command_parse(text, &rest, &force, &err);
+
+	switch (order) {
+	case GT_ORDER_NONE:
+		if (!err.code)
+			return NULL;
+		snprintf(t->desk.pick.said, sizeof(t->desk.pick.said), "%.115s", err.text);
+		return t->desk.pick.said;
+	case GT_ORDER_GOTO: return timeline_answer(v, GT_DO_GOTO, rest);
+	case GT_ORDER_FILTER: return timeline_answer(v, GT_DO_FILTER, rest);
+	case GT_ORDER_FIND: return timeline_answer(v, GT_DO_FIND, rest);
+	case GT_ORDER_FIT: gt_window_fit(&v->scene->window, &v->scene->extent); return NULL;
+	case GT_ORDER_JUMP: return jump_to(v, rest);
+	default: return gt_desk_order(&t->desk, order, rest, force, &at);
+	}
+}
+
 static const char *timeline_answer(struct gt_view *v, enum gt_action asked, const char *text)
 {
 	struct timeline *t = v->state;
 	const struct gt_extent *e = &v->scene->extent;
 	int64_t time;
 
+	struct gt_desk_at at = cursor_at(t);
+
+	if (asked == GT_DO_COMMAND)
+		return command(v, text);
+	if (asked == GT_DO_FIND) {
+		const char *why = gt_desk_find(&t->desk, text, &at);
+
+		follow_desk(v);
+		return why;
+	}
 	if (asked == GT_DO_FILTER) {
 		gt_lanes_filter(&t->lanes, text);
 		t->relist = t->touched = true;
@@ -646,6 +780,7 @@ static void timeline_draw(const struct gt_view *v, struct gt_screen *to)
 	};
 
 	gt_picture_draw(&p, to);
+	gt_desk_draw(&t->desk, &p, to);
 }
 
 const struct gt_view_ops gt_view_timeline = {
@@ -657,6 +792,7 @@ const struct gt_view_ops gt_view_timeline = {
 	.arrange    = timeline_arrange,
 	.step       = timeline_step,
 	.act        = timeline_act,
+	.words      = timeline_words,
 	.answer     = timeline_answer,
 	.draw       = timeline_draw,
 };

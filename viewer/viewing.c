@@ -1,5 +1,6 @@
 #include "viewer/viewing.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,20 +153,43 @@ static void add_character(char *s, size_t room, uint32_t ch)
 	}
 }
 
+static void find_words(struct gt_viewing *s)
+{
+	s->nwords = s->view->ops->words ? s->view->ops->words(s->view, s->asking, s->typed, s->words, GT_VIEWING_WORDS) : 0;
+}
+
+/* As far as all words agree; what is the only one is done. */
+static void complete(struct gt_viewing *s)
+{
+	size_t n = s->nwords ? strlen(s->words[0]) : 0;
+
+	for (size_t i = 1; i < s->nwords; i++)
+		for (size_t k = 0; k < n; k++)
+			if (s->words[i][k] != s->words[0][k])
+				n = k;
+	if (n)
+		snprintf(s->typed, sizeof(s->typed), "%.*s%s", (int)n, s->words[0], s->nwords == 1 ? " " : "");
+}
+
 static void type(struct gt_viewing *s, struct gt_key k)
 {
 	enum gt_action asked = s->asking;
 
 	if (k.key == GT_KEY_ENTER) {
+		for (size_t n = strlen(s->typed); asked == GT_DO_COMMAND && n && s->typed[n - 1] == ' '; )	/* from completion */
+			s->typed[--n] = 0;
 		s->asking = GT_DO_NOTHING;
 		s->scene.message = s->view->ops->answer(s->view, asked, s->typed);
 	} else if (k.key == GT_KEY_ESC || k.key == 3) {
 		s->asking = GT_DO_NOTHING;
+	} else if (k.key == GT_KEY_TAB) {
+		complete(s);
 	} else if (k.key == GT_KEY_BACKSPACE) {
 		drop_last_character(s->typed);
 	} else if (!k.with) {
 		add_character(s->typed, sizeof(s->typed), k.key);
 	}
+	find_words(s);
 }
 
 static void act(struct gt_viewing *s, const struct gt_binding *b, struct gt_key k, struct gt_err *err)
@@ -180,8 +204,15 @@ static void act(struct gt_viewing *s, const struct gt_binding *b, struct gt_key 
 		break;
 	case GT_DO_GOTO:
 	case GT_DO_FILTER:
+	case GT_DO_FIND:
+	case GT_DO_COMMAND:
+		if (!s->view->ops->words && (b->action == GT_DO_FIND || b->action == GT_DO_COMMAND)) {
+			s->scene.message = "that is for the timeline: 1";
+			break;
+		}
 		s->asking = b->action;
-		s->typed[0] = 0;
+		strcpy(s->typed, b->action != GT_DO_COMMAND || !b->arg ? "" : b->arg == 1 ? "bookmark " : "jump ");
+		find_words(s);
 		break;
 	default: s->view->ops->act(s->view, b, k);
 	}
@@ -230,6 +261,24 @@ static void draw_help(const struct gt_viewing *s, struct gt_screen *to)
 	gt_screen_text(to, 0, (int)s->height - 1, -1, line + 1 > s->height ? "Esc: back   j k: up and down" : "Esc: back", faint);
 }
 
+static const char *prompt(enum gt_action asked)
+{
+	return asked == GT_DO_GOTO ? "go to: " : asked == GT_DO_FIND ? "find: " : asked == GT_DO_COMMAND ? ":" : "lanes with: ";
+}
+
+/* In the line above what is typed. */
+static void draw_words(const struct gt_viewing *s, int y, struct gt_screen *to)
+{
+	const struct gt_look look = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	int x = 0;
+
+	if (!s->nwords || y < 0)
+		return;
+	gt_screen_fill(to, 0, y, (int)s->width, 1, ' ', look);
+	for (size_t i = 0; i < s->nwords && x < (int)s->width; i++)
+		x += gt_screen_printf(to, x, y, -1, look, "%s   ", s->words[i]);
+}
+
 static void draw_bottom(const struct gt_viewing *s, struct gt_screen *to)
 {
 	const struct gt_look ask = { GT_INK_TITLE, GT_INK_NONE, 0 }, say = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
@@ -239,7 +288,8 @@ static void draw_bottom(const struct gt_viewing *s, struct gt_screen *to)
 		return;
 	gt_screen_fill(to, 0, y, (int)s->width, 1, ' ', ask);
 	if (s->asking) {
-		x = gt_screen_text(to, 0, y, -1, s->asking == GT_DO_GOTO ? "go to: " : "lanes with: ", ask);
+		draw_words(s, y - 1, to);
+		x = gt_screen_text(to, 0, y, -1, prompt(s->asking), ask);
 		x += gt_screen_text(to, x, y, -1, s->typed, ask);
 		gt_screen_put(to, x, y, ' ', (struct gt_look){ GT_INK_TEXT, GT_INK_CURSOR, 0 });
 	} else {

@@ -4,6 +4,7 @@
 #define GT_VIEWING_H
 #include "viewer/view.h"
 
+#define GT_VIEWING_WORDS 32
 struct gt_viewing {
 	struct gt_scene scene;
 	struct gt_view views[GT_VIEWS_MOST];	/* as in gt_views; state NULL: not opened yet */
@@ -12,7 +13,9 @@ struct gt_viewing {
 	bool help;
 	unsigned help_top;		/* the first line of it that is shown */
 	enum gt_action asking;		/* for what: GT_DO_NOTHING, or what is typed is an answer to it */
-	char typed[64];
+	char typed[200];
+	char words[GT_VIEWING_WORDS][GT_COMMAND_WORD];	/* that it may become */
+	size_t nwords;
 	bool quit, redraw;		/* to be looked at after a key: it is over; everything is to be sent again (and set back) */
 };
 

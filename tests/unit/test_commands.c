@@ -1,0 +1,190 @@
+/* Commands behind a colon, what completes them, and bookmarks in their file. */
+#define _GNU_SOURCE
+#include "tests/unit/view_stage.h"
+#include <sys/stat.h>
+#include <unistd.h>
+#include "viewer/bookmarks.h"
+#include "viewer/viewing.h"
+
+/* ---- bookmarks ---- */
+
+static void text_to(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	CHECK(f && fputs(text, f) >= 0 && !fclose(f));
+}
+
+static void bookmarks_come_back(void)
+{
+	struct gt_bookmarks b = { .n = 0 }, again = { .n = 0 };
+	struct gt_err err = GT_ERR_INIT;
+	size_t strange;
+
+	unlink("t.zst.gtmarks");
+	unsetenv("XDG_STATE_HOME");
+	unsetenv("HOME");
+	CHECK(!gt_bookmarks_load(&b, "t.zst", &strange, &err) && !b.n && !b.path);
+	CHECK(!gt_bookmarks_set(&b, "  the slow\tstep ", 1234567, 20, &err) && !gt_bookmarks_set(&b, "first", 5, 3, &err));
+	CHECK(!gt_bookmarks_set(&b, "first", 7, 4, &err) && b.n == 2);
+	CHECK(gt_bookmarks_set(&b, "  ", 7, 4, NULL) == -EINVAL);
+	CHECK(!gt_bookmarks_save(&b, "t.zst", &err) && !strcmp(b.path, "t.zst.gtmarks"));
+	CHECK(!gt_bookmarks_load(&again, "t.zst", &strange, &err) && !strange && again.n == 2);
+	CHECK(again.list[0].at == 7 && again.list[0].shift == 4 && !strcmp(again.list[1].name, "the slow step") && again.list[1].at == 1234567);
+	CHECK(gt_bookmarks_remove(&again, "first") && !gt_bookmarks_remove(&again, "first") && again.n == 1 && !gt_bookmarks_get(&again, "first"));
+	gt_bookmarks_release(&b);
+	gt_bookmarks_release(&again);
+}
+
+static void broken_and_foreign_files(void)
+{
+	static const struct { const char *text; int code; size_t n, strange; } tries[] = {
+		{ "", 0, 0, 0 }, { "# bookmarks of gtview, 1\n", 0, 0, 0 }, { "# bookmarks of gtview, 1\n12 3 a\n", 0, 1, 0 },
+		{ "# bookmarks of gtview, 1\nx\n12 3\n12 99 a\n-5 3 b b\n99999999999999999999 1 c\n 4 4 \n1 2 ok", 0, 2, 5 },
+		{ "dear diary\n12 3 a\n", -EILSEQ, 0, 0 }, { "# bookmarks of gtview, 2\n12 3 a\n", -EILSEQ, 0, 0 },
+	};
+	struct stat before, after;
+
+	for (unsigned i = 0; i < sizeof(tries) / sizeof(*tries); i++) {
+		struct gt_bookmarks b = { .n = 0 };
+		struct gt_err err = GT_ERR_INIT;
+		size_t strange;
+
+		text_to("f.gtmarks", tries[i].text);
+		CHECK(!stat("f.gtmarks", &before));
+		CHECK(gt_bookmarks_load(&b, "f", &strange, &err) == tries[i].code && b.n == tries[i].n && strange == tries[i].strange);
+		CHECK(tries[i].code ? gt_bookmarks_save(&b, "f", &err) == -EILSEQ : !gt_bookmarks_save(&b, "f", &err));
+		CHECK(!stat("f.gtmarks", &after) && (tries[i].code != 0) == (before.st_ino == after.st_ino));
+		gt_bookmarks_release(&b);
+	}
+	unlink("f.gtmarks");
+}
+
+/* Beside the trace nothing can be written, by nobody: it is the kernel's. */
+static void they_stand_in_the_users_folder_else(void)
+{
+	struct gt_bookmarks b = { .n = 0 }, again = { .n = 0 };
+	struct gt_err err = GT_ERR_INIT;
+	size_t strange;
+	char *here = getcwd(NULL, 0), state_home[5000];
+
+	snprintf(state_home, sizeof(state_home), "%s/state", here);
+	setenv("XDG_STATE_HOME", state_home, 1);
+	CHECK(!gt_bookmarks_set(&b, "here", 5, 3, &err) && !gt_bookmarks_save(&b, "/proc/self/comm", &err));
+	CHECK(!strncmp(b.path, state_home, strlen(state_home)));
+	CHECK(!gt_bookmarks_load(&again, "/proc/self/comm", &strange, &err) && again.n == 1 && !strcmp(again.path, b.path));
+	CHECK(!gt_bookmarks_save(&again, "/proc/self/comm", &err) && !unlink(b.path));
+	unsetenv("XDG_STATE_HOME");
+	gt_bookmarks_release(&b);
+	gt_bookmarks_release(&again);
+	free(here);
+}
+
+/* ---- commands ---- */
+
+static const char *const once[] = { "b", NULL };
+
+static void set_up(struct stage *st, unsigned seed)
+{
+	if (!mkdir("some", 0755) || errno == EEXIST)
+		unlink("some/trace.zst.gtmarks");
+	state = seed;
+	stage_up(st, once, 3000, 100, 40);
+}
+
+static void commands_do_what_keys_do(void)
+{
+	struct stage st;
+	const struct gt_window *w = &st.s.scene.window;
+	unsigned all;
+
+	set_up(&st, 41);
+	CHECK(play(&st, ""));
+	all = w->shift;
+	CHECK(play(&st, "w w w : 'goto 50us' Enter") && gt_window_column(w, st.s.scene.extent.from + 50000) == w->cells / 2);
+	CHECK(play(&st, ": 'go soon' Enter") && on_screen(&st, "a time is 1.5s"));
+	CHECK(play(&st, ": 'fit' Enter") && w->shift == all);
+	CHECK(play(&st, ": 'filter stream 8' Enter") && on_screen(&st, "stream 8") && line_of(&st, "stream 7") < 0);
+	CHECK(play(&st, ": 'filter' Enter") && on_screen(&st, "thread 10"));
+	CHECK(play(&st, ": 'find MemAlloc' Enter") && on_screen(&st, "/MemAlloc  "));
+	CHECK(play(&st, ": 'mark 10us 30us' Enter") && on_screen(&st, "A-B 20.00 us"));
+	CHECK(play(&st, ": 'mark' Enter") && on_screen(&st, "A ") && line_of(&st, "A-B") < 0);
+	CHECK(play(&st, ": Enter") && line_of(&st, "no command") < 0);
+	CHECK(play(&st, ": 'view nothing' Enter") && on_screen(&st, "there is no view 'nothing'"));
+	CHECK(play(&st, ": 'view fl' Tab") && on_screen(&st, ":view flame"));
+	CHECK(play(&st, "Enter") && !strcmp(st.s.view->ops->name, "flame") && play(&st, "/") && !st.s.asking && play(&st, "1"));
+	CHECK(play(&st, ": 'dance' Enter") && on_screen(&st, "'dance' is no command"));
+	CHECK(play(&st, ": 'f' Enter") && on_screen(&st, "'f' is no command"));	/* three begin so */
+	CHECK(play(&st, ": 'goto' Enter") && on_screen(&st, "goto what? goto TIME"));
+	CHECK(play(&st, ": 'fit!' Enter") && on_screen(&st, "fit has no '!'"));
+	strike(&st);
+}
+
+static void tab_completes(void)
+{
+	struct stage st;
+
+	set_up(&st, 42);
+	CHECK(play(&st, ":") && on_screen(&st, "goto   find   filter   fit"));
+	CHECK(play(&st, "'f' Tab") && on_screen(&st, ":f") && on_screen(&st, "find   filter   fit   forget"));
+	CHECK(play(&st, "'i' Tab 'l' Tab") && on_screen(&st, ":filter"));
+	CHECK(play(&st, "Esc : 'exp' Tab") && on_screen(&st, ":export") && on_screen(&st, "export chrome"));
+	CHECK(play(&st, "'ch' Tab") && on_screen(&st, ":export chrome"));
+	CHECK(play(&st, "Esc : 'goto 5us' Enter * 'here it is' Enter : 'j' Tab Tab") && on_screen(&st, ":jump here it is"));
+	CHECK(play(&st, "Esc"));
+	strike(&st);
+}
+
+static void bookmarks_are_set_and_jumped_to(void)
+{
+	struct stage st;
+	const struct gt_window *w = &st.s.scene.window;
+	unsigned shift;
+	int64_t first;
+
+	set_up(&st, 43);
+	CHECK(play(&st, "w w w w : 'goto 50us' Enter"));
+	shift = w->shift;
+	first = w->first;
+	CHECK(play(&st, "* 'middle' Enter f : 'jump middle' Enter") && w->shift == shift && w->first == first);
+	CHECK(play(&st, "resize 120x30 resize 100x40 : 'jump nowhere' Enter") && on_screen(&st, "no such bookmark"));
+	strike(&st);
+	state = 43;
+	stage_up(&st, once, 3000, 100, 40);		/* they were kept */
+	CHECK(play(&st, ": 'jump mid' Tab Enter") && w->shift == shift && w->first == first);
+	CHECK(play(&st, ": 'forget middle' Enter : 'jump middle' Enter") && on_screen(&st, "no such bookmark"));
+	strike(&st);
+	unlink("some/trace.zst.gtmarks");
+}
+
+static size_t size_of(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) ? 0 : (size_t)s.st_size;
+}
+
+static void a_range_is_exported(void)
+{
+	struct stage st;
+	size_t all, some;
+
+	set_up(&st, 44);
+	unlink("x.json");
+	CHECK(play(&st, ": 'export chrome x.json' Enter") && on_screen(&st, "written: x.json"));
+	all = size_of("x.json");
+	CHECK(play(&st, ": 'export chrome x.json' Enter") && on_screen(&st, "x.json exists: export! replaces it") && size_of("x.json") == all);
+	CHECK(play(&st, ": 'export! chrome x.json 10us 20us' Enter") && on_screen(&st, "written: x.json"));
+	some = size_of("x.json");
+	CHECK(all > 10000 && some > 100 && some < all / 4);
+	CHECK(play(&st, ": 'mark 10us 20us' Enter : 'export! chrome x.json' Enter") && size_of("x.json") == some);
+	CHECK(play(&st, ": 'export tapes x.json' Enter") && on_screen(&st, "'tapes' is no format"));
+	CHECK(play(&st, ": 'export chrome' Enter") && on_screen(&st, "into which file?"));
+	CHECK(play(&st, ": 'export chrome -' Enter") && on_screen(&st, "name a file"));
+	CHECK(play(&st, ": 'export chrome y.json 2us 1us' Enter") && on_screen(&st, "is no range") && !size_of("y.json"));
+	CHECK(play(&st, ": 'export chrome no/such/folder' Enter") && on_screen(&st, "cannot write"));
+	strike(&st);
+}
+
+T_MAIN(T(bookmarks_come_back), T(broken_and_foreign_files), T(they_stand_in_the_users_folder_else), T(commands_do_what_keys_do),
+       T(tab_completes), T(bookmarks_are_set_and_jumped_to), T(a_range_is_exported))

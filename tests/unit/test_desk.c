@@ -1,0 +1,140 @@
+/* What a user does with single events, as keys and screens. */
+#define _GNU_SOURCE
+#include "tests/unit/view_stage.h"
+#include "viewer/viewing.h"
+#include "viewer/timeline_draw.h"
+
+static const char *const once[] = { "b", NULL };
+
+static void enter_selects_and_the_pane_tells(void)
+{
+	struct stage st;
+
+	state = 31;
+	stage_up(&st, once, 3000, 100, 40);
+	CHECK(play(&st, "") && line_of(&st, "duration") < 0);
+	CHECK(play(&st, "Z < j Enter") && on_screen(&st, "duration") && on_screen(&st, "work of a GPU, kernel") && on_screen(&st, "launched by"));
+	CHECK(play(&st, "Tab") && on_screen(&st, "duration"));
+	CHECK(play(&st, "i") && on_screen(&st, "correlation"));
+	CHECK(play(&st, "i") && line_of(&st, "correlation") < 0);	/* what is selected is told in a line */
+	CHECK(strstr(line(&st, 38), "duration") && strstr(line(&st, 38), "start"));
+	CHECK(play(&st, "i") && line_of(&st, "launched by") >= 0);
+	CHECK(play(&st, "Esc") && line_of(&st, "launched by") < 0 && strstr(line(&st, 38), "duration"));
+	CHECK(play(&st, "Esc") && line_of(&st, "duration") < 0);
+	strike(&st);
+}
+
+static void the_pane_stands_where_there_is_room(void)
+{
+	struct stage st;
+
+	state = 32;
+	stage_up(&st, once, 3000, 40, 10);
+	CHECK(play(&st, "Z < j Enter") && line_of(&st, "launched by") < 0);
+	CHECK(strstr(line(&st, 8), "duration"));
+	CHECK(play(&st, "resize 100x40") && on_screen(&st, "start  "));
+	CHECK(line_of(&st, "start  ") > 20);
+	CHECK(play(&st, "resize 170x30") && line_of(&st, "│ duration") >= 0 && line_of(&st, "│ duration") < 8);
+	CHECK(play(&st, "resize 40x10") && line_of(&st, "launched by") < 0);
+	strike(&st);
+}
+
+/* Zoomed in as far as it goes names stand in boxes, and they are of the rows. */
+static void boxes_have_names(void)
+{
+	struct stage st;
+
+	state = 33;
+	stage_up(&st, once, 3000, 100, 40);
+	CHECK(play(&st, "Z < Enter Tab") && line_of(&st, "▏cuCall") < 0);
+	CHECK(play(&st, "w w w w w w w w w w w w w w w w") && on_screen(&st, "▏cu"));
+	CHECK(play(&st, "b") && line_of(&st, "▏cu") < 0);
+	strike(&st);
+}
+
+static void a_click_selects_and_a_drag_does_not(void)
+{
+	struct stage st;
+	struct gt_layout at = gt_layout_of(100, 40, false, false);
+	char script[80];
+
+	state = 38;
+	stage_up(&st, once, 3000, 100, 40);
+	CHECK(play(&st, "Z <"));
+	sprintf(script, "drag %u,%d %u,%d", at.left + 5, at.lanes + 1, at.left + 9, at.lanes + 1);
+	CHECK(play(&st, script) && line_of(&st, "launched by") < 0);
+	sprintf(script, "click %u,%d", at.left + 5, at.lanes + 1);
+	CHECK(play(&st, script) && on_screen(&st, "work of a GPU"));
+	strike(&st);
+}
+
+static void jumps_go_to_the_lane(void)
+{
+	struct stage st;
+
+	state = 34;
+	stage_up(&st, once, 3000, 100, 40);
+	CHECK(play(&st, "z e") && on_screen(&st, "returned 700"));
+	CHECK(on_screen(&st, "thread 1") && on_screen(&st, "▾ pid 1"));	/* folded it was, and unfolded it is */
+	CHECK(play(&st, "Esc Z < j Home Tab }") && (line_of(&st, "gap of") >= 0 || on_screen(&st, "no further gap")));
+	CHECK(play(&st, "f w w w w v") && on_screen(&st, "duration"));
+	CHECK(play(&st, "f Z < j v c") && line_of(&st, "nothing") < 0);
+	strike(&st);
+}
+
+static void the_longest_in_view(void)
+{
+	struct stage st;
+	struct gt_filter all = { .kinds = GT_BIT(GT_GPU) };
+	struct gt_iter *it;
+	struct gt_event ev;
+	int64_t longest = 0;
+	char want[40];
+
+	state = 35;
+	stage_up(&st, once, 3000, 100, 40);
+	it = gt_iter_open(st.reader, &all, &st.err);
+	while (it && gt_iter_next(it, &ev, &st.err) > 0)
+		longest = ev.row.end - ev.row.start > longest ? ev.row.end - ev.row.start : longest;
+	gt_iter_close(it);
+	snprintf(want, sizeof(want), "(%lld ns)", (long long)longest);
+	CHECK(play(&st, "Z < j v") && longest > 10000);
+	CHECK(play(&st, "i") && on_screen(&st, want));
+	strike(&st);
+}
+
+static void marks_are_drawn_and_measured(void)
+{
+	struct stage st;
+	struct gt_layout at = gt_layout_of(100, 40, false, false);
+
+	state = 36;
+	stage_up(&st, once, 3000, 100, 40);
+	CHECK(play(&st, "Z < j L L m") && strstr(line(&st, at.axis), "A") && strstr(line(&st, at.detail), "A "));
+	CHECK(play(&st, "L L L m") && strstr(line(&st, at.axis), "A") && strstr(line(&st, at.axis), "B"));
+	CHECK(strstr(line(&st, at.detail), "A-B ") && strstr(line(&st, at.detail), "busy ") && strstr(line(&st, at.detail), " begin"));
+	CHECK(play(&st, "Esc") && !strstr(line(&st, at.detail), "A-B"));
+	CHECK(play(&st, "M") && on_screen(&st, "nothing is selected"));
+	CHECK(play(&st, "Tab M") && strstr(line(&st, at.detail), "A-B ") && strstr(line(&st, at.detail), "100%"));
+	strike(&st);
+}
+
+static void names_are_looked_for(void)
+{
+	struct stage st;
+
+	state = 37;
+	stage_up(&st, once, 3000, 100, 40);
+	CHECK(play(&st, "n") && on_screen(&st, "nothing is looked for"));
+	CHECK(play(&st, "/ 'Mem'") && on_screen(&st, "find: Mem"));
+	CHECK(play(&st, "'Alloc$' Enter") && on_screen(&st, "/MemAlloc$  "));
+	CHECK(play(&st, "i") && on_screen(&st, "──cuMemAlloc"));
+	CHECK(play(&st, "n n N") && on_screen(&st, "──cuMemAlloc") && line_of(&st, "counting") < 0);
+	CHECK(play(&st, "/ 'a(' Enter") && on_screen(&st, "not a regular expression"));
+	CHECK(play(&st, "/ 'nothing at all' Enter") && on_screen(&st, "nothing has a name like"));
+	CHECK(play(&st, "/ Enter") && line_of(&st, "/nothing") < 0);
+	strike(&st);
+}
+
+T_MAIN(T(enter_selects_and_the_pane_tells), T(the_pane_stands_where_there_is_room), T(boxes_have_names), T(a_click_selects_and_a_drag_does_not),
+       T(jumps_go_to_the_lane), T(the_longest_in_view), T(marks_are_drawn_and_measured), T(names_are_looked_for))

@@ -1,0 +1,606 @@
+#include "viewer/desk.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "viewer/said.h"
+#include "viewer/view.h"
+
+int gt_desk_init(struct gt_desk *d, struct gt_scene *scene, struct gt_lanes *lanes, struct gt_err *err)
+{
+	*d = (struct gt_desk){ .scene = scene, .lanes = lanes, .spell.reader = scene->reader, .pick.archive = scene->archive,
+			       .marks.archive = scene->archive, .err = GT_ERR_INIT };
+	d->boxes = gt_boxes_new(scene->archive, &d->spell);
+	return d->boxes ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
+}
+
+void gt_desk_release(struct gt_desk *d)
+{
+	if (!d->scene)
+		return;
+	gt_boxes_free(d->boxes);
+	gt_bookmarks_release(&d->bookmarks);
+	gt_marks_release(&d->marks);
+	gt_finds_free(d->finds);
+	gt_choice_release(&d->pick);
+	gt_detail_release(&d->detail);
+	gt_spell_release(&d->spell);
+}
+
+/* ---- where one is ---- */
+
+static struct gt_lane_of lane_of(const struct gt_lane_line *line)
+{
+	return (struct gt_lane_of){ { line->segment, line->track, (enum gt_aspect)line->aspect, line->derived }, line->depth };
+}
+
+static bool same_lane(const struct gt_lane_of *a, const struct gt_lane_of *b)
+{
+	return a->strip.segment == b->strip.segment && a->strip.track == b->strip.track && a->strip.aspect == b->strip.aspect &&
+	       a->strip.derived == b->strip.derived && a->depth == b->depth;
+}
+
+/* false: no rows are drawn in the line. */
+static bool place(const struct gt_desk *d, const struct gt_desk_at *at, struct gt_choice_at *to)
+{
+	const struct gt_window *w = &d->scene->window;
+	int64_t from, end;
+
+	if (!at->line || !at->line->aspect)
+		return false;
+	*to = (struct gt_choice_at){ .lane = lane_of(at->line), .from = gt_cell_start(w, at->column), .to = gt_cell_start(w, at->column + 1ll),
+				   .shift = w->shift };
+	if (d->pick.what != GT_PICKED_NOTHING && same_lane(&to->lane, &d->pick.lane)) {
+		gt_choice_range(&d->pick, &from, &end);
+		to->on_it = from < to->to && (end > to->from || from >= to->from);
+	}
+	return true;
+}
+
+/* ---- keys ---- */
+
+static int pick_longest(struct gt_desk *d, const struct gt_desk_at *at, const struct gt_lane_of *lane)
+{
+	const struct gt_cell_sums *best = NULL;
+
+	for (unsigned i = 0; i < d->scene->window.cells; i++) {
+		const struct gt_cell_sums *c = &at->cells[i];
+
+		if (c->sureness == GT_CELL_ROUGH || c->sureness == GT_CELL_UNKNOWN) {
+			snprintf(d->pick.said, sizeof(d->pick.said), "not all of it is known yet");
+			return 0;
+		}
+		if (c->count && (!best || c->longest > best->longest))
+			best = c;
+	}
+	if (best)
+		return gt_choice_exactly(&d->pick, lane, best->longest_at, best->longest, &d->err);
+	snprintf(d->pick.said, sizeof(d->pick.said), "nothing begins here");
+	return 0;
+}
+
+static int jump_to_found(struct gt_desk *d, int by, const struct gt_choice_at *from)
+{
+	const struct gt_choice_types types = { gt_finds_wants, d->finds, "event of such a name" };
+
+	if (!d->finds)
+		snprintf(d->pick.said, sizeof(d->pick.said), "nothing is looked for: / does that");
+	else if (!gt_finds_any(d->finds))
+		snprintf(d->pick.said, sizeof(d->pick.said), "nothing has a name like '%.60s'", gt_finds_expression(d->finds));
+	else
+		return gt_choice_of_types(&d->pick, from, &types, by, &d->err);
+	return 0;
+}
+
+/* At an end of what is selected, or of a row in the cell. */
+static int mark(struct gt_desk *d, const struct gt_choice_at *at)
+{
+	int64_t from, to, edge;
+	int rc = 0;
+
+	if (at->on_it && d->pick.what != GT_PICKED_NOTHING) {
+		gt_choice_range(&d->pick, &from, &to);
+		edge = from < at->from && to < at->to ? to : from;
+	} else {
+		rc = gt_marks_snap(d->scene->archive, &at->lane, at->from, at->to, &edge, &d->err);
+	}
+	if (!rc)
+		gt_marks_set(&d->marks, edge);
+	return rc;
+}
+
+static void mark_both(struct gt_desk *d)
+{
+	int64_t from, to;
+
+	if (d->pick.what == GT_PICKED_NOTHING) {
+		snprintf(d->pick.said, sizeof(d->pick.said), "nothing is selected: Enter");
+		return;
+	}
+	gt_choice_range(&d->pick, &from, &to);
+	gt_marks_clear(&d->marks);
+	gt_marks_set(&d->marks, from);
+	gt_marks_set(&d->marks, to);
+}
+
+/* A row that does not begin in the window is none of its longest: what the cells know of is what begins in them. */
+static int jump(struct gt_desk *d, const struct gt_binding *b, const struct gt_desk_at *at, const struct gt_choice_at *from)
+{
+	struct gt_choice *p = &d->pick;
+
+	switch (b->action) {
+	case GT_DO_SELECT: return gt_choice_here(p, from, &d->err);
+	case GT_DO_NEXT: return gt_choice_beside(p, from, b->arg, &d->err);
+	case GT_DO_SAME: return gt_choice_same(p, from, b->arg, &d->err);
+	case GT_DO_PARTNER: return gt_choice_partner(p, from, &d->err);
+	case GT_DO_GAP: return gt_choice_gap(p, from, b->arg, &d->err);
+	case GT_DO_FAILURE: return gt_choice_failure(p, from, b->arg, &d->err);
+	case GT_DO_FOUND: return jump_to_found(d, b->arg, from);
+	case GT_DO_MARK: return mark(d, from);
+	case GT_DO_LONGEST: return pick_longest(d, at, &from->lane);
+	default: return 0;
+	}
+}
+
+static bool is_jump(enum gt_action a)
+{
+	return a == GT_DO_SELECT || a == GT_DO_NEXT || a == GT_DO_SAME || a == GT_DO_PARTNER || a == GT_DO_GAP || a == GT_DO_FAILURE ||
+	       a == GT_DO_LONGEST || a == GT_DO_FOUND || a == GT_DO_MARK;
+}
+
+/* What could not be read in the cell of the cursor, in the words of who tried. */
+static void say_damage(struct gt_desk *d, const struct gt_desk_at *at, const struct gt_choice_at *from)
+{
+	size_t n;
+	const struct gt_damage *damage = gt_reader_damage(d->scene->reader, &n);
+	struct gt_trouble t;
+
+	if (at->cells[at->column].sureness != GT_CELL_HOLE)
+		return;
+	for (size_t i = 0; i < n && gt_scene_damage(d->scene, i, &t); i++)
+		if (t.from < from->to && t.to >= from->from)
+			snprintf(d->pick.said, sizeof(d->pick.said), "cannot be read: %.100s", damage[i].text);
+}
+
+/* Hunts ask it what it looks for. */
+static void stop_finding(struct gt_desk *d)
+{
+	gt_choice_stop(&d->pick);
+	gt_finds_free(d->finds);
+	d->finds = NULL;
+}
+
+static bool escape(struct gt_desk *d)
+{
+	if (gt_choice_stop(&d->pick))
+		snprintf(d->pick.said, sizeof(d->pick.said), "stopped");
+	else if (d->size)
+		d->size = GT_PANE_NONE;
+	else if (d->marks.n)
+		gt_marks_clear(&d->marks);
+	else if (d->finds)
+		stop_finding(d);
+	else if (d->pick.what)
+		gt_choice_nothing(&d->pick);
+	else
+		return false;
+	d->told = false;
+	return true;
+}
+
+/* The pane opens with the first thing that is picked, and stays as it was left then. */
+static void after_jump(struct gt_desk *d, enum gt_action a)
+{
+	if (d->pick.go && d->size == GT_PANE_NONE && a == GT_DO_SELECT)
+		d->size = GT_PANE_USUAL;
+	d->told &= !d->pick.go;
+}
+
+bool gt_desk_act(struct gt_desk *d, const struct gt_binding *b, const struct gt_desk_at *at)
+{
+	struct gt_choice_at from;
+
+	d->pick.said[0] = 0;
+	if (b->action == GT_DO_ESCAPE)
+		return escape(d);
+	if (b->action == GT_DO_DETAIL) {
+		d->size = (enum gt_pane_size)((d->size + 1) % GT_PANE_SIZES);
+		return true;
+	}
+	if (b->action == GT_DO_MARK_BOTH) {
+		mark_both(d);
+		return true;
+	}
+	if (!is_jump(b->action))
+		return false;
+	if (!place(d, at, &from)) {
+		snprintf(d->pick.said, sizeof(d->pick.said), "there are no events in this line");
+		return b->action != GT_DO_SELECT;
+	}
+	jump(d, b, at, &from);
+	if (d->pick.said[0])
+		say_damage(d, at, &from);
+	after_jump(d, b->action);
+	return true;
+}
+
+const char *gt_desk_find(struct gt_desk *d, const char *expression, const struct gt_desk_at *at)
+{
+	struct gt_err err = GT_ERR_INIT;
+
+	d->pick.said[0] = 0;
+	stop_finding(d);
+	if (!*expression)
+		return NULL;
+	d->finds = gt_finds_new(d->scene->archive, &d->spell, expression, &err);
+	if (d->finds)
+		gt_desk_act(d, &(struct gt_binding){ .action = GT_DO_FOUND, .arg = 1 }, at);
+	else
+		snprintf(d->pick.said, sizeof(d->pick.said), "%.110s", err.text);
+	return d->pick.said[0] ? d->pick.said : NULL;
+}
+
+/* ---- commands ---- */
+
+/* Of a file that has a name. What is wrong with them is said once. */
+static void load_bookmarks(struct gt_desk *d)
+{
+	struct gt_err err = GT_ERR_INIT;
+	size_t strange = 0;
+
+	if (d->bookmarks_loaded || d->scene->still || !strcmp(d->scene->name, "-"))
+		return;
+	d->bookmarks_loaded = true;
+	if (gt_bookmarks_load(&d->bookmarks, d->scene->name, &strange, &err))
+		snprintf(d->pick.said, sizeof(d->pick.said), "%.115s", err.text);
+	else if (strange)
+		snprintf(d->pick.said, sizeof(d->pick.said), "%zu line%s of bookmarks mean%s nothing", strange, strange == 1 ? "" : "s",
+			 strange == 1 ? "s" : "");
+}
+
+static void save_bookmarks(struct gt_desk *d, struct gt_err *err)
+{
+	if (!strcmp(d->scene->name, "-"))
+		gt_err_set(err, -EINVAL, "there is no file that they could stand beside: they are forgotten at the end");
+	else if (!err->code)
+		gt_bookmarks_save(&d->bookmarks, d->scene->name, err);
+}
+
+static void bookmark(struct gt_desk *d, const char *name, const struct gt_desk_at *at, struct gt_err *err)
+{
+	const struct gt_window *w = &d->scene->window;
+	int64_t t = gt_cell_start(w, at->column), end;
+	struct gt_choice_at here;
+
+	if (place(d, at, &here) && here.on_it)
+		gt_choice_range(&d->pick, &t, &end);
+	if (!gt_bookmarks_set(&d->bookmarks, name, t - d->scene->extent.from, w->shift, err))
+		save_bookmarks(d, err);
+}
+
+/* "TIME", "TIME TIME", or none: at the cursor. */
+static void order_mark(struct gt_desk *d, const char *rest, const struct gt_desk_at *at, struct gt_err *err)
+{
+	char one[40], other[40];
+	int64_t t[2];
+	int n = sscanf(rest, "%39s %39s", one, other);
+
+	if (n <= 0) {
+		gt_desk_act(d, &(struct gt_binding){ .action = GT_DO_MARK }, at);
+		return;
+	}
+	if (gt_time_parse(&d->scene->times, one, &t[0]) || (n > 1 && gt_time_parse(&d->scene->times, other, &t[1]))) {
+		gt_err_set(err, -EINVAL, "a time is 1.5s, 250ms, 10us, 80ns or 1:05.5");
+		return;
+	}
+	gt_marks_clear(&d->marks);
+	for (int i = 0; i < n; i++)
+		gt_marks_set(&d->marks, t[i]);
+}
+
+/* What is between the marks, or else what is seen. */
+static void order_export(struct gt_desk *d, const char *rest, bool force)
+{
+	const struct gt_marks *m = &d->marks;
+	int64_t from = gt_cell_start(&d->scene->window, 0), to = gt_window_end(&d->scene->window);
+
+	if (m->n == 2 && m->at[0] != m->at[1]) {
+		from = m->at[0] < m->at[1] ? m->at[0] : m->at[1];
+		to = m->at[0] < m->at[1] ? m->at[1] : m->at[0];
+	}
+	gt_command_export(d->scene, rest, force, from, to, d->pick.said, sizeof(d->pick.said));
+}
+
+const char *gt_desk_order(struct gt_desk *d, enum gt_order_of order, const char *rest, bool force, const struct gt_desk_at *at)
+{
+	struct gt_err err = GT_ERR_INIT;
+
+	d->pick.said[0] = 0;
+	switch (order) {
+	case GT_ORDER_MARK: order_mark(d, rest, at, &err); break;
+	case GT_ORDER_BOOKMARK: bookmark(d, rest, at, &err); break;
+	case GT_ORDER_FORGET:
+		if (gt_bookmarks_remove(&d->bookmarks, rest))
+			save_bookmarks(d, &err);
+		else
+			gt_err_set(&err, -ENOENT, "there is no bookmark '%.60s'", rest);
+		break;
+	case GT_ORDER_VIEW:
+		if (gt_view_find(rest))
+			d->scene->turn_to = gt_view_find(rest)->name;
+		else
+			gt_err_set(&err, -ENOENT, "there is no view '%.60s': Tab shows them", rest);
+		break;
+	case GT_ORDER_EXPORT: order_export(d, rest, force); break;
+	default: break;
+	}
+	if (err.code)
+		snprintf(d->pick.said, sizeof(d->pick.said), "%.115s", err.text);
+	return d->pick.said[0] ? d->pick.said : NULL;
+}
+
+/* ---- going there ---- */
+
+/* A line that shows the row: where the cursor is, if that one does; its own lane; or one that has it among others. */
+static const struct gt_lane_line *line_of(const struct gt_desk *d, const struct gt_lane_line *cursor)
+{
+	const struct gt_lane_of *own = &d->pick.row.lane;
+	const struct gt_lane_line *other = NULL;
+	unsigned depth;
+
+	for (size_t i = 0; i < d->lanes->n; i++) {
+		const struct gt_lane_line *line = &d->lanes->lines[i];
+		struct gt_lane_of lane = lane_of(line);
+
+		if (!line->aspect || line->segment != own->strip.segment)
+			continue;
+		if (same_lane(&lane, &d->pick.lane))
+			return line;
+		if (line->track == own->strip.track && !line->derived && gt_strip_shows(&lane.strip, own->strip.aspect, own->depth, &depth) &&
+		    depth == lane.depth && !other)
+			other = line;
+	}
+	return other;
+}
+
+/* Unfolds what the track stands beneath, and itself. */
+static void unfold_to(struct gt_desk *d, const struct gt_found *row)
+{
+	const struct gt_segment *seg = gt_reader_segment(d->scene->reader, row->lane.strip.segment);
+	struct gt_lane_line up = { .segment = seg->index, .track = row->lane.strip.track };
+	static const uint8_t kinds[] = { GT_LANE_TRACK, GT_LANE_MORE, GT_LANE_RANGES };
+
+	for (unsigned i = 0; i < 64 && up.track < seg->ntracks; i++, up.track = seg->tracks[up.track].parent)
+		for (unsigned k = 0; k < (i ? 2 : 3); k++) {
+			up.kind = kinds[k];
+			if (up.kind != GT_LANE_MORE || i)
+				gt_lanes_fold(d->lanes, &up, false);
+		}
+	up.kind = GT_LANE_SEGMENT;
+	gt_lanes_fold(d->lanes, &up, false);
+	if (gt_lanes_list(d->lanes))
+		gt_err_set(&d->err, -ENOMEM, "no memory for the lanes");
+}
+
+bool gt_desk_goes(struct gt_desk *d, const struct gt_lane_line *cursor, struct gt_lane_line *line, int64_t *from, int64_t *to)
+{
+	const struct gt_lane_line *found;
+
+	if (!d->pick.go)
+		return false;
+	d->pick.go = d->told = false;
+	gt_choice_range(&d->pick, from, to);
+	found = line_of(d, cursor);
+	if (!found) {
+		unfold_to(d, &d->pick.row);
+		found = line_of(d, cursor);
+	}
+	if (found)
+		d->pick.lane = lane_of(found);
+	else
+		snprintf(d->pick.said, sizeof(d->pick.said), "its lane is not shown: X shows what is hidden, Esc takes back a filter");
+	*line = found ? *found : *cursor;
+	return true;
+}
+
+/* ---- what is shown ---- */
+
+int gt_desk_arrange(struct gt_desk *d, struct gt_layout *layout, struct gt_err *err)
+{
+	const struct gt_detail_from from = { d->scene, d->lanes, &d->spell };
+	int rc = d->err.code;
+
+	load_bookmarks(d);
+	d->pane = gt_pane_place(layout, d->scene->still ? GT_PANE_NONE : d->size);
+	if (!rc && !d->told)
+		rc = gt_detail_tell(&d->detail, &from, &d->pick, &d->err);
+	d->told = true;
+	return rc ? gt_err_set(err, rc, "%s", d->err.text) : 0;
+}
+
+int gt_desk_show(struct gt_desk *d, size_t top, size_t nlines, size_t cursor, struct gt_err *err)
+{
+	struct gt_lane_of of[GT_SCREEN_MOST], on = cursor < d->lanes->n ? lane_of(&d->lanes->lines[cursor]) : (struct gt_lane_of){ .depth = 0 };
+
+	for (size_t i = 0; i < nlines; i++)
+		of[i] = lane_of(&d->lanes->lines[top + i]);
+	if (gt_marks_on(&d->marks, &on, err))
+		return err->code;
+	return gt_boxes_want(d->boxes, &d->scene->window, of, nlines, err);
+}
+
+/* What the user waits for is first; names come when the cells are there. */
+int gt_desk_step(struct gt_desk *d, uint64_t us, struct gt_err *err) { return gt_choice_step(&d->pick, us, err); }
+
+int gt_desk_step_last(struct gt_desk *d, uint64_t us, struct gt_err *err)
+{
+	int rc = gt_boxes_step(d->boxes, us, err);
+
+	if (!rc)
+		rc = gt_marks_step(&d->marks, us, err);
+	return rc || !d->finds ? rc : gt_finds_step(d->finds, us, err);
+}
+
+/* ---- names in boxes ---- */
+
+#define EDGE 0x258f		/* an eighth of a block, at the left */
+
+/* In the cells that it covers wholly, the first of which has its edge. */
+static void draw_box(const struct gt_desk *d, const struct gt_box *box, int x, int y, unsigned width, struct gt_screen *to)
+{
+	const struct gt_segment *seg = gt_reader_segment(d->scene->reader, box->segment);
+	uint8_t category = box->type < seg->ntypes ? seg->types[box->type].category : GT_CAT_OTHER;
+	bool found = d->finds && gt_finds_has(d->finds, box->segment, box->type);
+	uint8_t paper = found ? GT_INK_FOUND : (uint8_t)(GT_INK_CATEGORY + category);
+	const struct gt_look look = { box->failed ? GT_INK_ERROR : GT_INK_TEXT, paper, box->failed ? GT_BOLD : 0 };
+
+	gt_screen_put(to, x, y, to->ascii ? '|' : EDGE, look);
+	gt_screen_text(to, x + 1, y, (int)width - 1, box->name, look);
+}
+
+static void draw_boxes(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+{
+	for (size_t i = 0; p->heights == GT_HEIGHT_BUSY && i < p->at.nlanes; i++) {
+		size_t n;
+		const struct gt_box *boxes = gt_boxes_of(d->boxes, i, &n);
+
+		for (size_t k = 0; k < n; k++) {
+			unsigned from, end, next, behind;
+
+			gt_box_cells(&boxes[k], &p->scene->window, &from, &end);
+			if (k + 1 < n)		/* of two that overlap the first one's name ends where the second one begins */
+				gt_box_cells(&boxes[k + 1], &p->scene->window, &next, &behind);
+			end = k + 1 < n && next < end ? next : end;
+			if (end > from)
+				draw_box(d, &boxes[k], (int)(p->at.left + from), p->at.lanes + (int)i, end - from, to);
+		}
+	}
+}
+
+/* A frame around it, in the line of its lane: the paper behind its cells. */
+static void draw_picked(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_window *w = &p->scene->window;
+	int64_t from, end, a, b;
+
+	if (d->pick.what == GT_PICKED_NOTHING)
+		return;
+	gt_choice_range(&d->pick, &from, &end);
+	a = gt_window_column(w, from);
+	b = gt_window_column(w, end > from ? end - 1 : end);
+	if (b < 0 || a >= (int64_t)p->at.cells)
+		return;
+	a = a < 0 ? 0 : a;
+	b = b >= (int64_t)p->at.cells ? (int64_t)p->at.cells - 1 : b;
+	for (size_t i = 0; i < p->at.nlanes && p->top + i < p->lanes->n; i++) {
+		struct gt_lane_of lane = lane_of(&p->lanes->lines[p->top + i]);
+
+		if (p->lanes->lines[p->top + i].aspect && same_lane(&lane, &d->pick.lane))
+			gt_screen_paper(to, (int)(p->at.left + a), p->at.lanes + (int)i, (int)(b - a + 1), 1, GT_INK_SELECTED);
+	}
+}
+
+static bool stands_on_it(const struct gt_desk *d, const struct gt_picture *p)
+{
+	const struct gt_desk_at at = { .line = p->cursor < p->lanes->n ? &p->lanes->lines[p->cursor] : NULL, .column = p->column };
+	struct gt_choice_at from;
+
+	return place(d, &at, &from) && from.on_it;
+}
+
+/* What is between the marks: this is asked for, so it comes before what the cell says. */
+static void draw_marks(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_look look = { GT_INK_TEXT, GT_INK_NONE, GT_BOLD };
+	char text[300];
+
+	gt_marks_draw(&d->marks, &p->scene->window, (int)p->at.left, p->at.axis, p->at.lanes, p->at.nlanes, to);
+	if (p->at.detail < 0 || !gt_marks_tell(&d->marks, &p->scene->times, p->scene->extent.to, text, sizeof(text)))
+		return;
+	gt_screen_fill(to, 0, p->at.detail, (int)p->at.width, 1, ' ', look);
+	gt_screen_text(to, 0, p->at.detail, -1, text, look);
+}
+
+/* Bookmarks stand on the axis. */
+static void draw_bookmarks(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_look look = { GT_INK_TEXT, GT_INK_MARK, 0 };
+
+	for (size_t i = 0; i < d->bookmarks.n; i++) {
+		int64_t column = gt_window_column(&p->scene->window, p->scene->extent.from + d->bookmarks.list[i].at);
+
+		if (column >= 0 && column < (int64_t)p->at.cells)
+			gt_screen_put(to, (int)p->at.left + (int)column, p->at.axis, '*', look);
+	}
+}
+
+/* What is looked for, at the right of the title or else of the overview. */
+static void draw_finds(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
+	int y = p->at.title >= 0 ? p->at.title : p->at.axis, width;
+	char text[100];
+	bool complete;
+	uint64_t n;
+
+	if (!d->finds)
+		return;
+	n = gt_finds_count(d->finds, &complete);
+	width = snprintf(text, sizeof(text), " /%.40s  %s%" PRIu64 " event%s%s ", gt_finds_expression(d->finds), complete ? "" : "at least ", n,
+			 n == 1 ? "" : "s", complete ? "" : ", counting");
+	gt_screen_text(to, (int)p->at.width - width, y, width, text, look);
+}
+
+/* What is picked, in one line, where there is no pane. */
+static void draw_brief(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_look name = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD }, plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
+			     bad = { GT_INK_ERROR, GT_INK_NONE, 0 };
+	int y = p->at.detail, x;
+
+	if (d->pane.height || y < 0 || !d->detail.n || !stands_on_it(d, p))
+		return;
+	gt_screen_fill(to, 0, y, (int)p->at.width, 1, ' ', plain);
+	x = gt_screen_text(to, 0, y, (int)p->at.width / 2, d->detail.title, name);
+	for (size_t i = 0; i < d->detail.n; i++) {
+		const struct gt_detail_line *line = &d->detail.lines[i];
+
+		if (line->ink == GT_INK_ERROR || !strcmp(line->name, "duration") || !strcmp(line->name, "start"))
+			x += gt_screen_printf(to, x, y, -1, line->ink == GT_INK_ERROR ? bad : plain, "  %s %s", line->name, line->value);
+	}
+}
+
+/* What is drawn over the lanes has covered it. */
+static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
+{
+	if (p->cursor >= p->top && p->cursor < p->lanes->n && p->cursor - p->top < p->at.nlanes)
+		gt_screen_paper(to, (int)(p->at.left + p->column), p->at.lanes + (int)(p->cursor - p->top), 1, 1, GT_INK_CURSOR);
+}
+
+static void draw_said(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_look look = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
+	char progress[80];
+	const char *said = gt_choice_progress(&d->pick, progress);
+
+	said = said ? said : d->pick.said;
+	if (!*said || p->at.status < 0)
+		return;
+	gt_screen_fill(to, 0, p->at.status, (int)p->at.width, 1, ' ', look);
+	gt_screen_text(to, 0, p->at.status, -1, said, look);
+}
+
+void gt_desk_draw(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+{
+	draw_boxes(d, p, to);
+	if (p->scene->still)
+		return;
+	draw_picked(d, p, to);
+	draw_cursor(p, to);
+	draw_brief(d, p, to);
+	draw_bookmarks(d, p, to);
+	draw_marks(d, p, to);
+	draw_finds(d, p, to);
+	gt_pane_draw(&d->pane, &d->detail, to);
+	draw_said(d, p, to);
+}

@@ -1,0 +1,51 @@
+/* The desk: what a user has laid out over the timeline. What is picked and the pane that tells of it, and what leads from there. The
+ * timeline says where the cursor is, and asks afterwards where it is to go. */
+#ifndef GT_DESK_H
+#define GT_DESK_H
+#include "viewer/bindings.h"
+#include "viewer/boxes.h"
+#include "viewer/commands.h"
+#include "viewer/detail.h"
+#include "viewer/finds.h"
+#include "viewer/marks.h"
+
+struct gt_desk {
+	struct gt_scene *scene;		/* borrowed, as lanes are */
+	struct gt_lanes *lanes;
+	struct gt_spell spell;
+	struct gt_choice pick;
+	struct gt_detail detail;
+	enum gt_pane_size size;
+	struct gt_pane pane;
+	struct gt_marks marks;
+	struct gt_finds *finds;		/* NULL: nothing is looked for */
+	struct gt_boxes *boxes;		/* of the lines that are shown */
+	struct gt_bookmarks bookmarks;
+	bool bookmarks_loaded;
+	bool told;			/* the detail is that of what is picked */
+	struct gt_err err;		/* of a key; gt_desk_arrange returns it */
+};
+/* Where the cursor is. */
+struct gt_desk_at {
+	const struct gt_lane_line *line;	/* NULL: there are no lanes */
+	const struct gt_cell_sums *cells;	/* of it: the window's */
+	unsigned column;
+};
+int gt_desk_init(struct gt_desk *d, struct gt_scene *scene, struct gt_lanes *lanes, struct gt_err *err);	/* to be released in any case */
+void gt_desk_release(struct gt_desk *d);
+bool gt_desk_act(struct gt_desk *d, const struct gt_binding *b, const struct gt_desk_at *at);	/* false: it has no use for this */
+/* Looks for what was asked for; "": for nothing any more. NULL, or why not. */
+const char *gt_desk_find(struct gt_desk *d, const char *expression, const struct gt_desk_at *at);
+/* Does one of the commands that are no keys of the timeline. NULL, or what there is to say about it. */
+const char *gt_desk_order(struct gt_desk *d, enum gt_order_of order, const char *rest, bool force, const struct gt_desk_at *at);
+/* Where the cursor is to go now: a lane, and a stretch of the viewer's time. Asked once after each jump. */
+bool gt_desk_goes(struct gt_desk *d, const struct gt_lane_line *cursor, struct gt_lane_line *line, int64_t *from, int64_t *to);
+/* Takes from the layout what the pane needs. 0 or negative. */
+int gt_desk_arrange(struct gt_desk *d, struct gt_layout *layout, struct gt_err *err);
+/* Which lines are shown: nlines from `top` on; and the one of the cursor. 0 or negative. */
+int gt_desk_show(struct gt_desk *d, size_t top, size_t nlines, size_t cursor, struct gt_err *err);
+/* What the user waits for, and what may come last. 1: there is more to do, 0, negative. */
+int gt_desk_step(struct gt_desk *d, uint64_t us, struct gt_err *err);
+int gt_desk_step_last(struct gt_desk *d, uint64_t us, struct gt_err *err);
+void gt_desk_draw(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to);	/* over the timeline */
+#endif
