@@ -87,30 +87,46 @@ static int load_index(struct gt_reader *r, struct gt_seg *seg, uint64_t index_at
 
 enum index { INDEX_FINE, INDEX_BAD, INDEX_NONE };
 
+static bool get_footer(int fd, uint64_t end, struct gt_wire_footer *foot)
+{
+	struct { struct gt_wire_skip skip; struct gt_wire_footer foot; } tail;
+
+	if (end < sizeof(tail) || gt_pread(fd, &tail, sizeof(tail), end - sizeof(tail)) || tail.skip.magic != GT_WIRE_SKIP_MAGIC)
+		return false;
+	*foot = tail.foot;
+	return foot->magic == GT_WIRE_FOOTER_MAGIC && foot->crc == gt_crc(foot, offsetof(struct gt_wire_footer, crc));
+}
+
 /* A segment whose footer ends at `end`: 1 found, 0 there is none, negative. *index says whether its index can be used. */
 static int segment_before(struct gt_reader *r, uint64_t end, enum index *index, struct gt_err *err)
 {
-	struct { struct gt_wire_skip skip; struct gt_wire_footer foot; } tail;
 	struct { struct gt_wire_skip skip; struct gt_wire_segment seg; } head;
+	const uint64_t tail = sizeof(struct gt_wire_skip) + sizeof(struct gt_wire_footer);
+	struct gt_wire_footer foot;
 	struct gt_seg *seg;
 
-	if (end < sizeof(tail) + sizeof(head) || gt_pread(r->fd, &tail, sizeof(tail), end - sizeof(tail)) ||
-	    tail.skip.magic != GT_WIRE_SKIP_MAGIC || tail.foot.magic != GT_WIRE_FOOTER_MAGIC ||
-	    tail.foot.crc != gt_crc(&tail.foot, offsetof(struct gt_wire_footer, crc)))
+	if (end < tail + sizeof(head) || !get_footer(r->fd, end, &foot))
 		return 0;
-	if (tail.foot.bytes > end || tail.foot.bytes < sizeof(tail) + sizeof(head) || tail.foot.index_at > tail.foot.bytes)
+	if (foot.bytes > end || foot.bytes < tail + sizeof(head) || foot.index_at > foot.bytes)
 		return 0;
-	if (gt_pread(r->fd, &head, sizeof(head), end - tail.foot.bytes) || !sane_segment(&head.seg) || head.seg.id != tail.foot.id)
+	if (gt_pread(r->fd, &head, sizeof(head), end - foot.bytes) || !sane_segment(&head.seg) || head.seg.id != foot.id)
 		return 0;
-	if (!(seg = new_segment(r, end - tail.foot.bytes, err)))
+	if (!(seg = new_segment(r, end - foot.bytes, err)))
 		return -ENOMEM;
-	seg->bytes = tail.foot.bytes;
+	seg->bytes = foot.bytes;
 	seg->pub.id = head.seg.id;
 	seg->began = head.seg.monotonic;
 	seg->pub.closed = true;
-	*index = !tail.foot.index_at ? INDEX_NONE :
-		 load_index(r, seg, seg->at + tail.foot.index_at, end - sizeof(tail)) ? INDEX_BAD : INDEX_FINE;
+	*index = !foot.index_at ? INDEX_NONE : load_index(r, seg, seg->at + foot.index_at, end - tail) ? INDEX_BAD : INDEX_FINE;
 	return 1;
+}
+
+bool gt_reader_is_closed(int fd)
+{
+	struct gt_wire_footer foot;
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && get_footer(fd, (uint64_t)st.st_size, &foot);
 }
 
 /* ---- from the front ---- */
@@ -181,13 +197,14 @@ static void end_index(struct gt_reader *r, struct gt_seg *seg)
 	gt_index_end(&seg->index, &r->store);
 }
 
-/* Walks [at, end). Fills in `into` when given (its index was bad; it begins at `at`), else new segments. */
-static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *into, struct gt_err *err)
+/* Walks [at, end). Fills in `into` when given (its index was bad, and it begins at `at`; or it is the last one, and was read up to there),
+ * and unless it is `alone` new segments behind it. */
+static int walk_heads(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *into, bool alone, struct gt_err *err)
 {
 	struct gt_wire_block block;
 	struct gt_wire_segment head;
 	struct gt_seg *seg = into;	/* the last one */
-	bool inside = into;		/* it has not ended yet */
+	bool inside = into && (alone || !into->pub.closed);	/* it has not ended yet */
 	uint64_t bytes = 0, next;
 	int code;
 
@@ -204,7 +221,7 @@ static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *i
 			seg->pub.closed = true;
 			inside = false;
 		}
-		if (t == SEGMENT && !into) {
+		if (t == SEGMENT && !alone) {
 			end_index(r, seg);
 			if (!(seg = new_segment(r, at, err)))
 				return -ENOMEM;
@@ -214,11 +231,13 @@ static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *i
 		}
 		if (t == NOTHING) {
 			next = resync(r, at, end);
+			if (!inside && next == end && r->grows)
+				break;		/* half of what comes next */
 			if (!inside)
 				damage_at(r, at, "bytes that are of no recording");
 			else if (next < end)
 				damage_at(r, at, "a block's head is damaged; what it held is missing");
-			else if (!into)
+			else if (!alone)
 				seg->pub.unread_bytes = end - at;
 		}
 		if (seg)
@@ -226,6 +245,17 @@ static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *i
 	}
 	end_index(r, seg);
 	return 0;
+}
+
+/* Of a file only the heads are looked at: the system, which reads ahead where it sees a file go by, would read all of it. */
+static int walk(struct gt_reader *r, uint64_t at, uint64_t end, struct gt_seg *into, bool alone, struct gt_err *err)
+{
+	int code;
+
+	posix_fadvise(r->fd, 0, 0, POSIX_FADV_RANDOM);
+	code = walk_heads(r, at, end, into, alone, err);
+	posix_fadvise(r->fd, 0, 0, POSIX_FADV_NORMAL);
+	return code;
 }
 
 /* ---- putting it together ---- */
@@ -249,20 +279,26 @@ static void count_block(struct gt_seg *seg, const struct gt_wire_block *h)
 	}
 }
 
+/* Blocks that were not counted yet. */
 static int finish_segment(struct gt_seg *seg, uint32_t index, struct gt_err *err)
 {
-	struct gt_index_walk w = { 0 };
+	struct gt_index_walk w = { .next = seg->counted };
 	const struct gt_wire_entry *e;
 	struct gt_segment *pub = &seg->pub;
 	int more;
 
 	pub->index = index;
-	pub->min_start = INT64_MAX;
-	pub->max_end = INT64_MIN;
-	pub->complete_to = seg->began;
+	if (!seg->counted)
+		pub->complete_to = seg->began;
+	if (!seg->any_rows) {
+		pub->min_start = INT64_MAX;
+		pub->max_end = INT64_MIN;
+	}
 	while ((more = gt_index_next(&seg->index, &w, &e, err)) > 0)
 		count_block(seg, &e->head);
-	if (pub->min_start > pub->max_end)
+	seg->counted = w.next;
+	seg->any_rows = pub->min_start <= pub->max_end;
+	if (!seg->any_rows)
 		pub->min_start = pub->max_end = seg->began;
 	return more;
 }
@@ -289,30 +325,37 @@ static void place_damage(struct gt_reader *r)
 	}
 }
 
+/* Those from `first` on. */
+static int finish_segments(struct gt_reader *r, size_t first, struct gt_err *err)
+{
+	int code = 0;
+
+	for (size_t i = first; !code && i < r->nsegs; i++)
+		code = finish_segment(&r->segs[i], (uint32_t)i, err);
+	place_damage(r);
+	return code;
+}
+
 static int find_segments(struct gt_reader *r, struct gt_err *err)
 {
 	uint64_t end = r->size;
 	enum index index = INDEX_BAD;
 	int code = 0;
 
-	while (end && !r->from && (code = segment_before(r, end, &index, err)) > 0) {
+	while (end && !r->from && !r->grows && (code = segment_before(r, end, &index, err)) > 0) {
 		struct gt_seg *seg = &r->segs[r->nsegs - 1];
 
 		if (index == INDEX_BAD)
 			damage_at(r, seg->at, "the index is damaged; it was rebuilt from the blocks' heads");
-		if (index != INDEX_FINE && (code = walk(r, seg->at, end, seg, err)))
+		if (index != INDEX_FINE && (code = walk(r, seg->at, end, seg, true, err)))
 			return code;
 		end = seg->at;
 	}
-	if (end && (code < 0 || (code = walk(r, r->from, end, NULL, err))))
+	if (end && (code < 0 || (code = walk(r, r->from, end, NULL, false, err))))
 		return code;
 	if (r->nsegs > 1)
 		qsort(r->segs, r->nsegs, sizeof(*r->segs), by_offset);
-	code = 0;
-	for (size_t i = 0; !code && i < r->nsegs; i++)
-		code = finish_segment(&r->segs[i], (uint32_t)i, err);
-	place_damage(r);
-	return code;
+	return finish_segments(r, 0, err);
 }
 
 static const char *looks_like(const uint8_t *b, size_t n)
@@ -330,7 +373,7 @@ static const char *looks_like(const uint8_t *b, size_t n)
 	return n >= 4 && !memcmp(b, skip, 4) ? "the beginning of one, cut off or damaged" : "something else";
 }
 
-static int check_file(struct gt_reader *r, struct gt_err *err)
+static int check_file(struct gt_reader *r, uint64_t most, struct gt_err *err)
 {
 	struct stat st;
 	uint8_t head[16];
@@ -344,6 +387,8 @@ static int check_file(struct gt_reader *r, struct gt_err *err)
 	r->size = (uint64_t)st.st_size;
 	if (!r->size)
 		return gt_err_set(err, -EILSEQ, "the file is empty");
+	if (r->grows && r->size > most)
+		r->size = most;
 	if (find_segments(r, err))
 		return err && err->code ? err->code : -EBADMSG;
 	if (r->nsegs)
@@ -353,7 +398,7 @@ static int check_file(struct gt_reader *r, struct gt_err *err)
 	return gt_err_at(err, 0, -EILSEQ, "not a gt trace: it looks like %s", looks_like(head, r->size < 16 ? (size_t)r->size : 16));
 }
 
-struct gt_reader *gt_reader_open_from(int fd, uint64_t from, struct gt_err *err)
+static struct gt_reader *open_reader(int fd, struct gt_reader how, uint64_t most, struct gt_err *err)
 {
 	struct gt_err local = GT_ERR_INIT;
 	struct gt_reader *r = calloc(1, sizeof(*r));
@@ -365,14 +410,14 @@ struct gt_reader *gt_reader_open_from(int fd, uint64_t from, struct gt_err *err)
 		close(fd);
 		return NULL;
 	}
+	*r = how;
 	r->fd = fd;
-	r->from = from;
 	r->store = (struct gt_index_store){ .fd = -1, .most = INDEX_HELD_MOST };
 	pthread_mutex_init(&r->lock, NULL);
-	if (check_file(r, err))
+	if (check_file(r, most, err))
 		goto out;
 	for (size_t i = 0; i < r->nsegs; i++)
-		if (gt_read_dicts(r, &r->segs[i], err))
+		if (gt_read_dicts(r, &r->segs[i], 0, err))
 			goto out;
 	return r;
 out:
@@ -380,7 +425,17 @@ out:
 	return NULL;
 }
 
+struct gt_reader *gt_reader_open_from(int fd, uint64_t from, struct gt_err *err)
+{
+	return open_reader(fd, (struct gt_reader){ .from = from }, UINT64_MAX, err);
+}
+
 struct gt_reader *gt_reader_open_fd(int fd, struct gt_err *err) { return gt_reader_open_from(fd, 0, err); }
+
+struct gt_reader *gt_reader_open_growing(int fd, uint64_t most, struct gt_err *err)
+{
+	return open_reader(fd, (struct gt_reader){ .grows = true }, most, err);
+}
 
 struct gt_reader *gt_reader_open(const char *path, struct gt_err *err)
 {
@@ -437,6 +492,46 @@ int gt_reader_take_damage(struct gt_reader *r, const struct gt_reader *from)
 	}
 	return 0;
 }
+
+/* ---- a file that is still being written ---- */
+
+/* The last segment goes on where it was last understood: what was half a block may be a whole one now. */
+static int read_on(struct gt_reader *r, uint64_t end, struct gt_err *err)
+{
+	size_t last = r->nsegs - 1;
+	struct gt_seg *seg = &r->segs[last];
+	uint32_t known = seg->index.n;
+	uint64_t at = seg->at + seg->bytes - seg->pub.unread_bytes;
+	int code;
+
+	seg->pub.unread_bytes = 0;
+	code = walk(r, at, end, seg, false, err);
+	r->size = end;
+	if (!code)
+		code = finish_segments(r, last, err);
+	for (size_t i = last; !code && i < r->nsegs; i++)
+		code = gt_read_dicts(r, &r->segs[i], i == last ? known : 0, err);
+	return code;
+}
+
+int gt_reader_grow(struct gt_reader *r, uint64_t most, struct gt_err *err)
+{
+	struct stat st;
+	uint64_t size;
+	int code;
+
+	if (fstat(r->fd, &st))
+		return gt_err_set(err, -errno, "%s", strerror(errno));
+	size = (uint64_t)st.st_size;
+	if (size < r->size)
+		return gt_err_set(err, -ESTALE, "the file is shorter than it was");
+	if (size == r->size)
+		return 0;
+	code = read_on(r, size - r->size > most ? r->size + most : size, err);
+	return code ? gt_err_set(err, code, "cannot read on") : 1;
+}
+
+uint64_t gt_reader_bytes(const struct gt_reader *r) { return r->size; }
 
 /* ---- several as one ---- */
 

@@ -247,6 +247,19 @@ static char *take_text(json_t *json, const char *key)
 	return strdup(s ? s : "");
 }
 
+/* Back to offsets, as texts may move when there are more; and metadata that others are merged with. */
+static int unpublish(struct gt_seg *seg, struct gt_err *err)
+{
+	for (uint32_t i = 0; i < seg->pub.nstrings; i++)
+		seg->strings[i].ptr = (const char *)(uintptr_t)(seg->strings[i].ptr - (const char *)seg->text.data);
+	seg->json = json_loads(seg->meta, 0, NULL);
+	free(seg->meta);
+	free(seg->host);
+	free(seg->boot);
+	seg->meta = seg->host = seg->boot = NULL;
+	return seg->json ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
+}
+
 static int publish(struct gt_seg *seg, struct gt_err *err)
 {
 	json_t *json = seg->json ? seg->json : json_object();
@@ -272,12 +285,12 @@ static int publish(struct gt_seg *seg, struct gt_err *err)
 	return 0;
 }
 
-int gt_read_dicts(struct gt_reader *r, struct gt_seg *seg, struct gt_err *err)
+int gt_read_dicts(struct gt_reader *r, struct gt_seg *seg, uint32_t from, struct gt_err *err)
 {
-	struct gt_index_walk w = { 0 };
+	struct gt_index_walk w = { .next = from };
 	const struct gt_wire_entry *e;
 	struct gt_loader l = { 0 };
-	int code = 0, more = 1;
+	int code = seg->meta ? unpublish(seg, err) : 0, more = 1;
 
 	while (!code && (more = gt_index_next(&seg->index, &w, &e, err)) > 0)
 		if (e->head.kind < GT_W_ROWS)

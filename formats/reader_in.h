@@ -15,6 +15,8 @@ struct gt_seg {
 	uint64_t at, bytes;		/* in the file */
 	int64_t began;			/* monotonic time in its header */
 	struct gt_index index;
+	uint32_t counted;		/* of its blocks are in pub */
+	bool any_rows;
 	uint32_t last_open_epoch;	/* the epoch whose open calls count; GT_NONE: none */
 	/* owned memory behind pub */
 	struct gt_buf text;
@@ -29,6 +31,7 @@ struct gt_seg {
 struct gt_reader {
 	int fd;				/* -1: it is others joined, whose segments these are, too */
 	uint64_t from, size;		/* what stands before `from` is not looked at */
+	bool grows;			/* gt_reader_grow may be called: segments are found from the front, and size is how far */
 	struct gt_seg *segs;
 	size_t nsegs, segs_cap;
 	struct gt_damage *damage;
@@ -51,6 +54,6 @@ void gt_loader_release(struct gt_loader *l);
 void gt_note_damage(struct gt_reader *r, const struct gt_seg *seg, const struct gt_wire_entry *e, const struct gt_err *why);
 
 int gt_hold(struct gt_reader *r, uint64_t bytes);	/* 0, or -E2BIG when the file is to be held no longer */
-int gt_read_dicts(struct gt_reader *r, struct gt_seg *seg, struct gt_err *err);
+int gt_read_dicts(struct gt_reader *r, struct gt_seg *seg, uint32_t from, struct gt_err *err);	/* of the blocks from that one on */
 void gt_free_dicts(struct gt_seg *seg);
 #endif
