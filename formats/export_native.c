@@ -297,20 +297,28 @@ static void native_release(struct native *n)
 	gt_pending_release(&n->running);
 }
 
-static int native_export(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
+int gt_export_copy(struct gt_reader *r, const struct gt_export_options *opt, int fd, struct gt_err *err)
 {
-	int fd = gt_out_fd(out), rc = 0;
+	int rc = 0;
 
-	if (fd == -EINVAL)
-		return gt_err_set(err, fd, "this format is compressed already: choose a name without .gz");
-	if (fd < 0)
-		return fd;
 	for (uint32_t i = 0; i < gt_reader_segments(r) && !rc; i++) {
 		struct native n = { .r = r, .err = err, .seg = gt_reader_segment(r, i), .now = INT64_MIN };
 
 		rc = copy_segment(&n, opt, fd);
 		native_release(&n);
 	}
+	return rc;
+}
+
+static int native_export(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
+{
+	int fd = gt_out_fd(out), rc;
+
+	if (fd == -EINVAL)
+		return gt_err_set(err, fd, "this format is compressed already: choose a name without .gz");
+	if (fd < 0)
+		return fd;
+	rc = gt_export_copy(r, opt, fd, err);
 	if (rc == -EPIPE || rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG || rc == -EBADF) {	/* the output's fault, which names itself */
 		*err = (struct gt_err)GT_ERR_INIT;
 		out->failed = rc;

@@ -18,6 +18,8 @@ struct gt_exporter {
 	int (*export)(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err);
 };
 extern const struct gt_exporter *const gt_exporters[];	/* NULL-terminated */
+/* The native one's work, into a file at its end; fd is borrowed. opt->cut may be any metadata. err must not be NULL. */
+int gt_export_copy(struct gt_reader *r, const struct gt_export_options *opt, int fd, struct gt_err *err);
 
 /* ---- what exporters share (exporters.c) ---- */
 

@@ -31,10 +31,10 @@ static const struct gt_importer *best(const char *head, size_t len)
 	return best;
 }
 
-/* err is not NULL. */
-static int import_to(int fd, const struct gt_importer *importer, struct gt_in *in, struct gt_err *err)
+/* err is not NULL. meta: more metadata, or NULL. */
+static int import_to(int fd, const struct gt_importer *importer, struct gt_in *in, const char *meta, struct gt_err *err)
 {
-	struct gt_writer_options opt = { .level = 1, .host = "", .boot_id = "" };	/* nobody knows whose clock it was */
+	struct gt_writer_options opt = { .level = 1, .meta_json = meta, .host = "", .boot_id = "" };	/* nobody knows whose clock it was */
 	struct gt_writer *w = gt_writer_open(fd, &opt, err);
 	int e;
 
@@ -64,7 +64,7 @@ static struct gt_reader *import(const struct gt_importer *importer, struct gt_in
 	if (fd < 0)
 		return NULL;
 	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	e = copy >= 0 ? import_to(copy, importer, in, &why) : gt_err_set(&why, -errno, "no more descriptors");
+	e = copy >= 0 ? import_to(copy, importer, in, NULL, &why) : gt_err_set(&why, -errno, "no more descriptors");
 	if (!e && lseek(fd, 0, SEEK_SET) == 0)
 		return gt_reader_open_fd(fd, err);
 	if (e == -ENOSPC || e == -EDQUOT || e == -EFBIG)	/* nobody asked for a file there: say where and why it is */
@@ -75,13 +75,25 @@ static struct gt_reader *import(const struct gt_importer *importer, struct gt_in
 	return NULL;
 }
 
+static bool begins_like_ours(const uint8_t *p, size_t n)
+{
+	return n >= 4 && (p[0] & 0xf0) == 0x50 && p[1] == 0x2a && p[2] == 0x4d && p[3] == 0x18;
+}
+
 /* A trace in our own format begins with a skippable zst frame. Other tools' files may, too: then it is told later. */
 static bool may_be_ours(const struct gt_in *in)
 {
 	const uint8_t *p;
 	size_t n = gt_in_raw_head(in, &p);
 
-	return n >= 4 && (p[0] & 0xf0) == 0x50 && p[1] == 0x2a && p[2] == 0x4d && p[3] == 0x18;
+	return begins_like_ours(p, n);
+}
+
+bool gt_may_be_ours(int fd)
+{
+	uint8_t head[4];
+
+	return !gt_pread(fd, head, sizeof(head), 0) && begins_like_ours(head, sizeof(head));
 }
 
 static int write_fully(int fd, const char *p, size_t n, struct gt_err *err)
@@ -97,22 +109,49 @@ static int write_fully(int fd, const char *p, size_t n, struct gt_err *err)
 	return 0;
 }
 
-/* The rest of the stream as it lies there, in a file that can be read in any order. Takes in over; the descriptor or negative. */
-static int spool(struct gt_in *in, struct gt_err *err)
+/* The rest of the stream as it lies there. */
+static int copy_raw(struct gt_in *in, int to, struct gt_err *err)
 {
 	static const size_t room = 64u << 10;
 	char *bytes = malloc(room);
-	int fd = bytes ? gt_temporary(err) : gt_err_set(err, -ENOMEM, "no memory to read"), e = fd < 0 ? fd : 0;
+	int e = bytes ? 0 : gt_err_set(err, -ENOMEM, "no memory to read");
 	ssize_t n = 0;
 
 	while (!e && (n = gt_in_read_raw(in, bytes, room, err)) > 0)
-		e = write_fully(fd, bytes, (size_t)n, err);
-	e = e ? e : (int)n;
+		e = write_fully(to, bytes, (size_t)n, err);
+	free(bytes);
+	return e ? e : (int)n;
+}
+
+/* The same in a file that can be read in any order. Takes in over; the descriptor or negative. */
+static int spool(struct gt_in *in, struct gt_err *err)
+{
+	int fd = gt_temporary(err), e = fd < 0 ? fd : copy_raw(in, fd, err);
+
 	if (e && fd >= 0)
 		close(fd);
-	free(bytes);
 	gt_in_close(in);
 	return e ? e : fd;
+}
+
+int gt_import(int from, int to, const char *meta, struct gt_err *err)
+{
+	struct gt_in *in = gt_in_open_fd(from, err);
+	const struct gt_importer *importer;
+	int copy, e;
+
+	if (!in)
+		return err->code;
+	if (may_be_ours(in)) {
+		e = copy_raw(in, to, err);
+	} else if (!(importer = find(in, err))) {
+		e = gt_err_set(err, -EILSEQ, "neither a gt trace nor a file that can be imported");
+	} else {
+		copy = fcntl(to, F_DUPFD_CLOEXEC, 0);
+		e = copy < 0 ? gt_err_set(err, -errno, "no more descriptors") : import_to(copy, importer, in, meta, err);
+	}
+	gt_in_close(in);
+	return e;
 }
 
 /* fd stays the caller's, and where it was. */

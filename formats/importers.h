@@ -20,4 +20,10 @@ extern const struct gt_importer *const gt_importers[];	/* NULL-terminated */
 /* Opens whatever it is: our own format directly; anything an importer knows by way of an unlinked temporary file in our
  * format (in $TMPDIR or /tmp). "-" is stdin (spooled the same way if it is ours). new: gt_reader_close it. */
 struct gt_reader *gt_open_any(const char *path, struct gt_err *err);
+
+/* For who wants to choose the place of that file and keep it: puts what is read from `from` (at its beginning; taken over) into `to`, an empty
+ * file, in our format: imported, or as it is if it begins like ours. meta: a JSON object, more metadata for what is imported, or NULL. err must
+ * not be NULL. */
+int gt_import(int from, int to, const char *meta, struct gt_err *err);
+bool gt_may_be_ours(int fd);	/* does it begin like a trace in our format? */
 #endif
