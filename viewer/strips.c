@@ -5,12 +5,16 @@
 #include "viewer/deadline.h"
 #include "viewer/strips.h"
 
+#define AT_A_TIME 4096u		/* rows that are put into their cells between two looks at the clock */
+#define TOGETHER 16u		/* busy tracks of the unions that are made together: GT_TIMELINE_MAX is 24 blocks' rows */
+
 struct strip {
 	struct gt_strip_of of;
 	int64_t first;			/* cell of the window's first one on the segment's own grid */
 	struct gt_grid grid;		/* what is certain so far */
 	struct gt_cell_sums *rough[GT_SUMMARY_DEPTHS];	/* the window's cells; NULL: nothing is known */
 	bool complete;			/* all of the grid is certain; else the cells before `until` */
+	bool unsure;			/* a row came too late for its place: of so many tracks that a timeline has no room for them */
 	int64_t until;			/* segment's time */
 	uint8_t *holes;			/* by cell; NULL: there are none */
 };
@@ -19,12 +23,15 @@ struct gt_strips {
 	struct gt_window window;
 	struct strip *strips;
 	size_t nstrips, strips_cap;
-	/* the segment at hand, and what of it is to be gone through */
+	/* the segment at hand, and what of it is to be gone through: first what is a track's own, for which summaries do mostly; then unions,
+	 * which need the rows, and may take their time */
 	uint32_t segment;
-	bool begun;
+	bool unions, begun, over;
+	size_t from, to;		/* those of these strips whose turn it is */
 	struct gt_visits visits;
 	size_t at;			/* the block of these to go through next */
 	struct gt_timeline line;	/* rows that must come in order */
+	int64_t portion;		/* ns of these that are handed out at a time */
 	uint64_t gone, all;		/* blocks, of all segments */
 };
 
@@ -47,10 +54,16 @@ static void clear(struct gt_strips *s)
 	}
 	gt_timeline_release(&s->line);
 	gt_visits_clear(&s->visits);
-	s->nstrips = s->at = 0;
+	s->nstrips = s->at = s->from = s->to = 0;
 	s->segment = 0;
-	s->begun = false;
+	s->unions = s->begun = s->over = false;
 	s->gone = s->all = 0;
+}
+
+/* Is its turn now? */
+static bool is_due(const struct gt_strips *s, const struct strip *strip)
+{
+	return strip->of.segment == s->segment && strip->of.derived == s->unions;
 }
 
 void gt_strips_free(struct gt_strips *s)
@@ -265,36 +278,85 @@ static int by_summary(struct gt_strips *s, const struct gt_todo *t, struct gt_er
 
 static int go_through(struct gt_strips *s, const struct gt_todo *t, struct gt_err *err)
 {
-	int code = gt_timeline_advance(&s->line, t->block->start, add_moment, s, err);
+	int code = t->summed ? by_summary(s, t, err) : 0;
 
-	if (!code && t->summed)
-		code = by_summary(s, t, err);
 	return code < 0 ? code : code > 0 ? 0 : by_rows(s, t, err);
+}
+
+/* Rows that wait for their place, those before `floor`, go to their cells: a few thousand at a time, as half a million may wait when thirty
+ * tracks are busy, and nobody waits that long for a picture. 1: there are more; 0; negative. */
+static int drain(struct gt_strips *s, int64_t floor, uint64_t deadline, struct gt_err *err)
+{
+	int code = gt_timeline_advance(&s->line, INT64_MIN, add_moment, s, err);	/* those of the last block come to the others */
+
+	while (!code && s->line.nheap && s->line.heap[0].at < floor) {
+		size_t before = s->line.held;
+		int64_t to;
+
+		if (gt_is_over(deadline))
+			return 1;
+		if (__builtin_add_overflow(s->line.heap[0].at, s->portion, &to) || to > floor)
+			to = floor;
+		code = gt_timeline_advance(&s->line, to, add_moment, s, err);
+		before -= s->line.held;
+		if (before > 2 * AT_A_TIME && s->portion > 1)
+			s->portion /= 2;
+		else if (before < AT_A_TIME && s->portion < INT64_MAX / 2)
+			s->portion *= 2;
+	}
+	return code;
 }
 
 /* ---- from outside ---- */
 
 /* Up to which time all blocks of the segment were gone through. */
-static void note_until(struct gt_strips *s, bool over)
+static void note_until(struct gt_strips *s, int64_t until)
 {
 	for (size_t i = 0; i < s->visits.ntargets; i++) {
 		struct strip *strip = &s->strips[s->visits.targets[i].strip];
 
-		strip->until = over ? INT64_MAX : s->visits.todo[s->at].block->start;
-		strip->complete = over;
+		strip->until = until;
+		strip->complete = until == INT64_MAX;
 		gt_grid_settle(&strip->grid);
 	}
 }
 
-/* Turns to a segment, and finds what is to be done there. */
+/* Before the next block, and before the rows that wait. */
+static int64_t reached(const struct gt_strips *s)
+{
+	int64_t until = s->at < s->visits.ntodo ? s->visits.todo[s->at].block->start : INT64_MAX - 1;
+
+	return s->line.nheap && s->line.heap[0].at < until ? s->line.heap[0].at : until;
+}
+
+/* How many tracks below that of a union may have a block each whose rows wait at the same time. */
+static size_t busy_tracks(const struct gt_strips *s, const struct gt_strip_of *of)
+{
+	uint32_t ntracks = gt_reader_segment(gt_archive_reader(s->archive), of->segment)->ntracks;
+	size_t n = 0;
+
+	for (uint32_t t = 0; t < ntracks; t++)
+		n += gt_archive_blocks(s->archive, of->segment, t).n && gt_archive_above(s->archive, of->segment, t) == of->track;
+	return n;
+}
+
+/* Turns to the next strips of a segment, and finds what is to be done there. Only so many unions at a time as a timeline has room for. */
 static int begin_segment(struct gt_strips *s)
 {
+	size_t busy = 0;
 	int code = 0;
 
 	gt_visits_clear(&s->visits);
-	for (size_t i = 0; !code && i < s->nstrips; i++)
-		if (s->strips[i].of.segment == s->segment && !s->strips[i].complete)
-			code = gt_visits_add(&s->visits, s->archive, &s->strips[i].of, (uint32_t)i);
+	for (s->to = s->from; !code && s->to < s->nstrips; s->to++) {
+		struct strip *strip = &s->strips[s->to];
+
+		if (!is_due(s, strip) || strip->complete)
+			continue;
+		busy += s->unions ? busy_tracks(s, &strip->of) : 0;
+		if (busy > TOGETHER && s->visits.ntargets)
+			break;
+		code = gt_visits_add(&s->visits, s->archive, &strip->of, (uint32_t)s->to);
+	}
 	if (!code)
 		code = gt_visits_find(&s->visits, s->archive, s->segment, range_in(s, s->segment));
 	s->begun = true;
@@ -307,34 +369,48 @@ static int end_segment(struct gt_strips *s, struct gt_err *err)
 {
 	int code = gt_timeline_flush(&s->line, add_moment, s, err);
 
+	for (size_t i = 0; s->line.late && i < s->visits.ntargets; i++)
+		s->strips[s->visits.targets[i].strip].unsure = true;
 	gt_timeline_release(&s->line);
-	note_until(s, true);
-	for (size_t i = 0; i < s->nstrips; i++)		/* strips that no track has rows for */
-		s->strips[i].complete |= s->strips[i].of.segment == s->segment;
+	note_until(s, INT64_MAX);
+	for (size_t i = s->from; i < s->to; i++)		/* strips that no track has rows for */
+		s->strips[i].complete |= is_due(s, &s->strips[i]);
 	s->begun = false;
-	s->segment++;
+	s->from = s->to;
+	if (s->from < s->nstrips)
+		return code;
+	s->from = 0;
+	if (++s->segment == gt_reader_segments(gt_archive_reader(s->archive))) {
+		s->over = s->unions;
+		s->unions = true;
+		s->segment = 0;
+	}
 	return code;
 }
 
 int gt_strips_step(struct gt_strips *s, uint64_t us, struct gt_err *err)
 {
-	uint32_t nsegs = gt_reader_segments(gt_archive_reader(s->archive));
 	uint64_t deadline = gt_deadline(us);
 	int code = 0;
 
-	while (!code && s->segment < nsegs && !gt_is_over(deadline)) {
+	while (!code && !s->over && !gt_is_over(deadline)) {
+		bool last;
+
 		if (!s->begun && (code = begin_segment(s)))
 			break;
-		for (; !code && s->at < s->visits.ntodo && !gt_is_over(deadline); s->at++, s->gone++)
-			code = go_through(s, &s->visits.todo[s->at], err);
-		if (!code && s->at == s->visits.ntodo)
-			code = end_segment(s, err);
-		else if (!code)
-			code = gt_timeline_advance(&s->line, s->visits.todo[s->at].block->start, add_moment, s, err);
-		if (!code && s->begun)
-			note_until(s, false);
+		last = s->at == s->visits.ntodo;
+		code = drain(s, last ? INT64_MAX : s->visits.todo[s->at].block->start, deadline, err);
+		if (code)
+			break;
+		code = last ? end_segment(s, err) : go_through(s, &s->visits.todo[s->at], err);
+		s->at += !last;
+		s->gone += !last;
 	}
-	return code ? gt_err_set(err, code, "out of memory") : s->segment < nsegs;
+	if (code >= 0 && s->begun) {
+		code = gt_timeline_advance(&s->line, INT64_MIN, add_moment, s, err);	/* what waits is where reached() sees it */
+		note_until(s, reached(s));
+	}
+	return code < 0 ? gt_err_set(err, code, "out of memory") : !s->over;
 }
 
 int gt_strips_want(struct gt_strips *s, const struct gt_window *w, const struct gt_strip_of *of, size_t n, struct gt_err *err)
@@ -343,6 +419,8 @@ int gt_strips_want(struct gt_strips *s, const struct gt_window *w, const struct 
 
 	clear(s);
 	s->window = *w;
+	s->portion = (int64_t)1 << (w->shift > 4 ? w->shift - 4 : 0);
+	s->over = !gt_reader_segments(gt_archive_reader(s->archive));
 	if (gt_grow(&s->strips, &s->strips_cap, n, sizeof(*s->strips)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	for (; !code && s->nstrips < n; s->nstrips++) {
@@ -358,9 +436,7 @@ int gt_strips_want(struct gt_strips *s, const struct gt_window *w, const struct 
 
 unsigned gt_strips_percent(const struct gt_strips *s)
 {
-	bool over = s->segment >= gt_reader_segments(gt_archive_reader(s->archive));
-
-	return over ? 100 : s->all ? (unsigned)(s->gone * 99 / s->all) : 0;
+	return s->over ? 100 : s->all ? (unsigned)(s->gone * 99 / s->all) : 0;
 }
 
 void gt_strips_cells(const struct gt_strips *s, size_t i, unsigned depth, struct gt_cell_sums *to)
@@ -378,6 +454,8 @@ void gt_strips_cells(const struct gt_strips *s, size_t i, unsigned depth, struct
 							   (uint8_t)gt_tally_category(&t[c]) } : (struct gt_cell_sums){ 0 };
 		else
 			to[c] = strip->rough[depth] ? strip->rough[depth][c] : (struct gt_cell_sums){ .sureness = GT_CELL_UNKNOWN };
+		if (strip->unsure && to[c].busy)
+			to[c].sureness = GT_CELL_ROUGH;
 		if (strip->holes && strip->holes[c])
 			to[c].sureness = GT_CELL_HOLE;
 	}
