@@ -49,9 +49,9 @@ void gt_reader_close(struct gt_reader *r);				/* NULL is fine */
 bool gt_reader_is_closed(int fd);	/* does the last recording of a trace have its end? Then it is opened at once, whatever its size */
 /* A file that is still being written, or one that is to be opened in portions: what stands in its first `most` bytes. Takes fd over. */
 struct gt_reader *gt_reader_open_growing(int fd, uint64_t most, struct gt_err *err);
-/* Reads on in such a file, `most` bytes at most: its new blocks and names, and perhaps its end. What was read is not read again. 1: it may know
- * more than before, and all that was borrowed from it is invalid; 0: nothing has come; negative: it can only be closed any more, but for
- * -ESTALE: the file is shorter than it was, and nothing was done. */
+/* Reads on in such a file, `most` bytes at most: its new blocks and names, and perhaps its end. What was read is not read again. 1: it
+ * may know more than before, and all that was borrowed from it is invalid; 0: nothing has come; negative: it can only be closed any more,
+ * but for -ESTALE: the file is shorter than it was, and nothing was done. */
 int gt_reader_grow(struct gt_reader *r, uint64_t most, struct gt_err *err);
 uint64_t gt_reader_bytes(const struct gt_reader *r);			/* of the file, that were looked at */
 /* Several traces as one, as if their files stood one behind the other in one file: the segments of readers[0], then those of readers[1]

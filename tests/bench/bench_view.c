@@ -1,0 +1,470 @@
+/* What it costs to look at a large trace: how long until the first picture of one that nobody has read yet, processor time of each
+ * picture after it, at every zoom level, and memory. The trace is that of eight training processes with a GPU each: two threads, of whose
+ * calls one in ten launches a kernel or a copy, two streams that are busy most of the time; what they do is drawn at random, so nothing
+ * repeats. It has 100 million events. With BENCH_LARGE=1 there is one of 10 GB besides, if there is room for it: most of its calls have
+ * arguments, as copies do.
+ *
+ * "Nobody has read yet" is true: the system is told to forget the file, and asked whether it has. A picture is 240 columns wide, with as
+ * many lanes as there are, up to 58: threads, streams, and what all threads of a process or all streams of a GPU do, for which there is no
+ * shortcut but to look at all of them. LEVELS=1 says on stderr what each zoom level costs; TRACE names a file to measure in place of these.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "formats/gpu.h"
+#include "formats/writer.h"
+#include "viewer/strips.h"
+
+#define RANKS 8u
+#define EACH 2u			/* threads of a rank, and streams */
+#define BURST 64u		/* calls that a thread makes before the next one goes on */
+#define NAMES 40u
+#define WIDTH 240u
+#define LANES 58u		/* of a screen of 60 lines */
+#define STEP_US 8000		/* that a picture may take to become more exact */
+#define PICTURES 40		/* of a window, before one goes on: a second's */
+#define RUNS 5
+#define LARGE (10ull << 30)
+
+static uint64_t seed = 1;
+static uint64_t random_bits(void)
+{
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return seed >> 17;
+}
+static uint32_t rnd(uint32_t below) { return (uint32_t)((random_bits() >> 15) * below >> 32); }
+
+/* ---- the trace ---- */
+
+/* events 0: until the file has `bytes`. Of 16 calls so many have arguments. */
+struct shape { uint64_t events, bytes; unsigned with_args; };
+struct rank { uint32_t thread[EACH], stream[EACH]; int64_t now[EACH], tail[EACH]; };
+struct node {
+	struct gt_writer *w;
+	struct gt_gpu_types types;
+	struct rank ranks[RANKS];
+	uint32_t get, copy, launch, launch_name, kernels[NAMES];
+	struct gt_err *err;
+};
+
+static uint32_t track(struct node *n, uint32_t parent, const char *name, unsigned kind, int64_t id)
+{
+	return gt_writer_track(n->w, &(struct gt_track){ .parent = parent, .name = gt_writer_string(n->w, name),
+			       .source = gt_writer_string(n->w, "preload"), .kind = (uint8_t)kind, .id = id, .ns_id = id });
+}
+
+static void make_tracks(struct node *n)
+{
+	for (unsigned r = 0; r < RANKS; r++) {
+		uint32_t process = track(n, GT_NONE, "train", GT_TRACK_PROCESS, 1000 + r), device;
+
+		for (unsigned i = 0; i < EACH; i++)
+			n->ranks[r].thread[i] = track(n, process, "thread", GT_TRACK_THREAD, 2000 + r * EACH + i);
+		device = track(n, process, "GPU", GT_TRACK_DEVICE, r);
+		for (unsigned i = 0; i < EACH; i++)
+			n->ranks[r].stream[i] = track(n, device, "stream", GT_TRACK_STREAM, 7 + i);
+	}
+}
+
+static void make_types(struct node *n)
+{
+	struct gt_field fields[] = { { gt_writer_string(n->w, "dst"), GT_F_HEX, GT_R_DST }, { gt_writer_string(n->w, "src"), GT_F_HEX, GT_R_SRC },
+				     { gt_writer_string(n->w, "bytes"), GT_F_U64, GT_R_BYTES } };
+	char name[64];
+
+	n->get = gt_writer_type(n->w, &(struct gt_type){ .name = gt_writer_string(n->w, "cuCtxGetDevice"), .category = GT_CAT_QUERY });
+	n->copy = gt_writer_type(n->w, &(struct gt_type){ .name = gt_writer_string(n->w, "cuMemcpyAsync"), .category = GT_CAT_COPY,
+				 .op = GT_OP_COPY, .nfields = 3, .fields = fields });
+	n->launch_name = gt_writer_string(n->w, "cuLaunchKernel");
+	n->launch = gt_writer_type(n->w, &(struct gt_type){ .name = n->launch_name, .category = GT_CAT_LAUNCH, .op = GT_OP_LAUNCH });
+	for (unsigned i = 0; i < NAMES; i++) {
+		snprintf(name, sizeof(name), "_Z8kernel%02uPfS_i", i);
+		n->kernels[i] = gt_writer_string(n->w, name);
+	}
+	n->types.w = n->w;
+}
+
+/* What a call caused: mostly a kernel, sometimes a copy. */
+static int put_work(struct node *n, struct rank *r, unsigned th, const struct gt_row *call)
+{
+	int64_t start = call->end + 1500 > r->tail[th] ? call->end + 1500 : r->tail[th] + 100 + rnd(700);
+	struct gt_gpu_work w = { .track = r->stream[th], .start = start, .end = start + 1500 + rnd(2500), .context = 1,
+				 .cause = { GT_JOIN_CORRELATION, r->thread[th], n->launch_name, call->start,
+					    (uint64_t)(call->end - call->start) } };
+
+	r->tail[th] = w.end;
+	if (!rnd(8))
+		return gt_gpu_put_copy(&n->types, &w, &(struct gt_gpu_copy){ .direction = rnd(2) ? GT_DIR_HTOD : GT_DIR_DTOH,
+				       .src = GT_GPU_MEM_PINNED, .dst = GT_GPU_MEM_DEVICE, .async = true, .bytes = rnd(1u << 22) }, n->err);
+	return gt_gpu_put_kernel(&n->types, &w, &(struct gt_gpu_kernel){ .name = n->kernels[rnd(NAMES)], .grid = { 64, 1, 1 },
+				 .block = { 256, 1, 1 } }, n->err);
+}
+
+/* Returns how many events, or negative. */
+static int put_call(struct node *n, struct rank *r, unsigned th, uint64_t i, unsigned with_args)
+{
+	bool works = i % 10 == 0, args = !works && (i & 15) < with_args;
+	struct gt_row row = { .start = r->now[th], .type = works ? n->launch : args ? n->copy : n->get, .nargs = args ? 3 : 0 };
+	uint64_t values[3] = { random_bits(), random_bits(), rnd(1u << 22) };
+	int code;
+
+	row.end = row.start + (works ? 2500 + rnd(2000) : 20 + rnd(100));
+	r->now[th] = row.end + 60 + rnd(400);
+	code = gt_writer_row(n->w, GT_CALL, r->thread[th], &row, values, n->err);
+	if (!code && works)
+		code = put_work(n, r, th, &row);
+	if (!code && gt_writer_due(n->w, row.end))
+		code = gt_writer_epoch(n->w, row.end, n->err);
+	return code ? code : 1 + works;
+}
+
+static int make(const char *path, const struct shape *shape, struct gt_err *err)
+{
+	struct gt_writer_options o = { .meta_json = "{\"events\":\"api,gpu\"}", .level = 1 };
+	struct node n = { .err = err };
+	uint64_t made = 0, i = 0;
+	int got = 1;
+
+	n.w = gt_writer_open(open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600), &o, err);
+	if (!n.w)
+		return -1;
+	make_tracks(&n);
+	make_types(&n);
+	for (; got > 0 && (shape->events ? made < shape->events : gt_writer_stats(n.w)->bytes < shape->bytes); i++) {
+		got = put_call(&n, &n.ranks[i / BURST / EACH % RANKS], (unsigned)(i / BURST % EACH), i, shape->with_args);
+		made += (uint64_t)got;
+	}
+	gt_gpu_types_release(&n.types);
+	if (got < 0)
+		gt_writer_abandon(n.w);
+	return got < 0 ? got : gt_writer_close(n.w, err);
+}
+
+/* ---- what it costs ---- */
+
+static double now_ms(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static int by_size(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa, b = *(const double *)pb;
+
+	return (a > b) - (a < b);
+}
+
+static double median(double *all, size_t n)
+{
+	qsort(all, n, sizeof(*all), by_size);
+	return all[n / 2];
+}
+
+/* Pages of the file that are in memory, in percent; negative: nobody knows. */
+static int held(int fd, size_t bytes)
+{
+	size_t pages = (bytes + 4095) / 4096, n = 0;
+	unsigned char *which = malloc(pages + 1);
+	void *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+	bool known = which && map != MAP_FAILED && !mincore(map, bytes, which);
+
+	for (size_t i = 0; known && i < pages; i++)
+		n += which[i] & 1;
+	if (map != MAP_FAILED)
+		munmap(map, bytes);
+	free(which);
+	return known ? (int)(n * 100 / (pages + !pages)) : -1;
+}
+
+/* 0, or the system would not forget it: the folder is in memory, say. */
+static int forget(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), in_memory = 100;
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && !fdatasync(fd) && !posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
+		in_memory = held(fd, (size_t)st.st_size);
+	if (fd >= 0)
+		close(fd);
+	if (!in_memory)
+		return 0;
+	fprintf(stderr, "%s stays in memory (%d %%): this needs a TMPDIR on a disk\n", path, in_memory);
+	return -1;
+}
+
+struct look {			/* at a trace */
+	struct gt_reader *reader;
+	struct gt_archive *archive;
+	struct gt_strips *strips;
+	struct gt_strip_of of[LANES];
+	size_t n;
+	struct gt_cell_sums cells[WIDTH];
+	struct gt_err err;
+};
+
+static void add(struct look *l, uint32_t segment, uint32_t t, enum gt_aspect aspect, bool derived)
+{
+	if (l->n < LANES)
+		l->of[l->n++] = (struct gt_strip_of){ segment, t, aspect, derived };
+}
+
+static void choose_lanes(struct look *l)
+{
+	for (uint32_t s = 0; s < gt_reader_segments(l->reader); s++)
+		for (uint32_t t = 0; t < gt_reader_segment(l->reader, s)->ntracks; t++)
+			switch (gt_reader_segment(l->reader, s)->tracks[t].kind) {
+			case GT_TRACK_PROCESS: add(l, s, t, GT_ASPECT_CALLS, true); break;
+			case GT_TRACK_THREAD: add(l, s, t, GT_ASPECT_CALLS, false); break;
+			case GT_TRACK_STREAM: add(l, s, t, GT_ASPECT_WORK, false); break;
+			case GT_TRACK_DEVICE:
+				add(l, s, t, GT_ASPECT_WORK, true);
+				add(l, s, t, GT_ASPECT_HTOD, true);
+				add(l, s, t, GT_ASPECT_DTOH, true);
+			}
+}
+
+static void read_cells(struct look *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		gt_strips_cells(l->strips, i, 0, l->cells);
+}
+
+/* A picture of a window, as far as it is known at once. 1: it can become more exact; 0; negative. */
+static int picture(struct look *l, const struct gt_window *w)
+{
+	int more = gt_strips_want(l->strips, w, l->of, l->n, &l->err);
+
+	if (!more)
+		more = gt_strips_step(l->strips, STEP_US, &l->err);
+	read_cells(l);
+	return more;
+}
+
+static unsigned whole(const struct look *l)	/* the cells of which WIDTH are all of the trace */
+{
+	int64_t from, to;
+	unsigned shift = 0;
+
+	gt_archive_extent(l->archive, &from, &to);
+	while ((uint64_t)(to - from) >> shift >= WIDTH)
+		shift++;
+	return shift;
+}
+
+static int look_at(struct look *l, const char *path)
+{
+	int64_t from, to;
+
+	l->err = (struct gt_err)GT_ERR_INIT;
+	l->reader = gt_reader_open(path, &l->err);
+	l->archive = l->reader ? gt_archive_open(l->reader, &l->err) : NULL;
+	l->strips = l->archive ? gt_strips_new(l->archive) : NULL;
+	if (!l->strips)
+		return -1;
+	choose_lanes(l);
+	gt_archive_extent(l->archive, &from, &to);
+	return picture(l, &(struct gt_window){ from >> whole(l), whole(l), WIDTH });
+}
+
+struct found { double frames[20000]; size_t n; double worst; unsigned worst_shift; };
+
+static void note_frame(struct found *f, double ms, unsigned shift)
+{
+	if (f->n < sizeof(f->frames) / sizeof(*f->frames))
+		f->frames[f->n++] = ms;
+	if (ms > f->worst) {
+		f->worst = ms;
+		f->worst_shift = shift;
+	}
+}
+
+/* Goes to a window, and stays until all of it is exact, or a while: each picture on the way is one that somebody may have to wait for. 1: it
+ * was left before. */
+static int stay(struct look *l, const struct gt_window *w, struct found *f)
+{
+	double before = now_ms(CLOCK_PROCESS_CPUTIME_ID), now;
+	int more = picture(l, w);
+
+	for (unsigned i = 0;; i++, before = now) {
+		now = now_ms(CLOCK_PROCESS_CPUTIME_ID);
+		note_frame(f, now - before, w->shift);
+		if (more <= 0 || i == PICTURES)
+			break;
+		more = gt_strips_step(l->strips, STEP_US, &l->err);
+		read_cells(l);
+	}
+	return more;
+}
+
+/* Zooms in from all of the trace to single ns, at each level by 8 cells to the right, once more, and by a page. */
+static int go_through(struct look *l, struct found *f)
+{
+	static const int pans[] = { 0, 8, 8, WIDTH };
+	int64_t from, to;
+	int code = 0;
+
+	gt_archive_extent(l->archive, &from, &to);
+	for (unsigned shift = whole(l) + 1; code >= 0 && shift--;) {
+		struct gt_window w = { ((from + (to - from) / 3) >> shift) - WIDTH / 2, shift, WIDTH };
+		size_t first = f->n;
+		double worst = 0;
+		unsigned left = 0;
+
+		for (size_t p = 0; code >= 0 && p < sizeof(pans) / sizeof(*pans); p++) {
+			w.first += pans[p];
+			code = stay(l, &w, f);
+			left += code > 0;
+		}
+		for (size_t i = first; i < f->n; i++)
+			worst = f->frames[i] > worst ? f->frames[i] : worst;
+		if (getenv("LEVELS"))
+			fprintf(stderr, "cells of 2^%u ns: %zu pictures, the worst %.2f ms; %u windows left before all was exact\n", shift,
+				f->n - first, worst, left);
+	}
+	return code;
+}
+
+/* ---- processes of their own, so that memory is that of one look ---- */
+
+struct answer { double first_ms, worst_ms, median_ms, rss_mib; unsigned worst_shift; };
+
+static int answer(const char *path, bool all, struct answer *a)
+{
+	static struct look l;
+	static struct found f;
+	double began = now_ms(CLOCK_MONOTONIC);
+	int code = look_at(&l, path);
+	struct rusage u;
+
+	a->first_ms = now_ms(CLOCK_MONOTONIC) - began;
+	if (code >= 0 && all)
+		code = go_through(&l, &f);
+	if (code < 0)
+		gt_err_print("bench_view", path, &l.err);
+	getrusage(RUSAGE_SELF, &u);
+	a->rss_mib = (double)u.ru_maxrss / 1024;
+	a->worst_ms = f.worst;
+	a->worst_shift = f.worst_shift;
+	a->median_ms = f.n ? median(f.frames, f.n) : 0;
+	return code < 0 ? code : 0;
+}
+
+static int ask(const char *path, bool all, struct answer *a)
+{
+	int channel[2], status;
+	pid_t pid;
+
+	if (forget(path) || pipe(channel))
+		return -1;
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		struct answer mine = { 0 };
+		int code = answer(path, all, &mine);
+
+		_exit(code || write(channel[1], &mine, sizeof(mine)) != sizeof(mine));
+	}
+	close(channel[1]);
+	status = pid < 0 || read(channel[0], a, sizeof(*a)) != sizeof(*a) ? -1 : 0;
+	close(channel[0]);
+	return pid < 0 || waitpid(pid, NULL, 0) != pid ? -1 : status;
+}
+
+/* The whole program, from its start to its end: one picture as text. Negative: there is none, or it failed. */
+static double program_ms(const char *path)
+{
+	const char *build = getenv("B");
+	char program[4096];
+	double all[RUNS];
+
+	snprintf(program, sizeof(program), "%s/gtview", build ? build : "build");
+	for (int i = 0; i < RUNS; i++) {
+		double began;
+		int status;
+		pid_t pid;
+
+		if (access(program, X_OK) || forget(path))
+			return -1;
+		fflush(stdout);
+		began = now_ms(CLOCK_MONOTONIC);
+		pid = fork();
+		if (!pid) {
+			if (freopen("/dev/null", "w", stdout))
+				execl(program, program, "--render", "240x60", path, (char *)NULL);
+			_exit(127);
+		}
+		if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+			return -1;
+		all[i] = now_ms(CLOCK_MONOTONIC) - began;
+	}
+	return median(all, RUNS);
+}
+
+static int measure(const char *path, const char *name)
+{
+	double first[RUNS], program = program_ms(path);
+	struct answer a;
+
+	if (program >= 0)
+		printf("%s_program_ms %.1f ms\n", name, program);
+
+	for (int i = 0; i < RUNS; i++) {
+		if (ask(path, false, &a))
+			return -1;
+		first[i] = a.first_ms;
+	}
+	if (ask(path, true, &a))
+		return -1;
+	printf("%s_first_frame_ms %.1f ms\n%s_frame_worst_cpu_ms %.2f ms\n%s_frame_median_cpu_ms %.2f ms\n%s_frame_worst_at %u log2(ns)\n"
+	       "%s_rss_mib %.1f MiB\n", name, median(first, RUNS), name, a.worst_ms, name, a.median_ms, name, a.worst_shift, name, a.rss_mib);
+	return 0;
+}
+
+static int make_and_measure(const char *path, const struct shape *shape, const char *name)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int code = make(path, shape, &err);
+
+	if (code)
+		gt_err_print("bench_view", path, &err);
+	else
+		code = measure(path, name);
+	if (!getenv("KEEP"))
+		unlink(path);
+	return code;
+}
+
+/* Twice the file: the writer's own files are small, but nobody wants a full disk. */
+static bool is_room(void)
+{
+	struct statvfs v;
+
+	return !statvfs(".", &v) && v.f_bavail * (uint64_t)v.f_frsize > 2 * LARGE;
+}
+
+int main(void)
+{
+	static const struct shape normal = { .events = 100000000, .with_args = 1 }, large = { .bytes = LARGE, .with_args = 14 };
+	const char *trace = getenv("TRACE"), *asked = getenv("BENCH_LARGE");
+	int code;
+
+	if (trace)
+		return measure(trace, "view") ? 1 : 0;
+	code = make_and_measure("view.zst", &normal, "view");
+	if (!code && asked && *asked == '1' && is_room())
+		code = make_and_measure("large.zst", &large, "view_large");
+	return code ? 1 : 0;
+}
