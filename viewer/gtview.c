@@ -2,16 +2,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "formats/base/opt.h"
 #include "formats/base/streams.h"
 #include "formats/clock.h"
-#include "formats/importers.h"
-#include "viewer/viewing.h"
+#include "viewer/opening.h"
 #include "viewer/term.h"
+#include "viewer/viewing.h"
 
 #define TOOL "gtview"
 #define VIEWS_MAX 16
 #define STEP_US 10000		/* of work between two looks for a key */
+#define OPENING_MS 100		/* between two lines that say how far the opening is */
 #define FRAME_NS 33000000	/* between two frames that show nothing but progress, or keys that come faster than they are shown */
 
 static struct {
@@ -158,17 +160,33 @@ static int tell_damage(const char *file, struct gt_reader *r)
 	return fail(file, &e, 1);
 }
 
+/* All steps, with a line that says how far it is where somebody sees it. Who does not want to wait ends the program, and nothing is left of
+ * it. */
+static int open_trace(struct gt_opening *o, struct gt_err *err)
+{
+	bool seen = isatty(STDERR_FILENO), said = false;
+	int more;
+
+	while ((more = gt_opening_step(o, OPENING_MS, err)) > 0) {
+		if (seen)
+			fprintf(stderr, "\r" TOOL ": %s, %u %% (ctrl-C leaves) ", gt_opening_doing(o), gt_opening_percent(o));
+		said = seen;
+	}
+	if (said)
+		fprintf(stderr, "\r%*s\r", 70, "");
+	for (size_t i = 0; said && !more && gt_opening_note(o, i); i++)
+		fprintf(stderr, TOOL ": %s\n", gt_opening_note(o, i));
+	return more;
+}
+
 /* In a terminal if there is one and no size was given; else a frame. */
-static int show(const char *file, unsigned width, unsigned height, int64_t from, int64_t to)
+static int show_reader(const char *file, struct gt_reader *r, unsigned width, unsigned height, int64_t from, int64_t to)
 {
 	struct gt_err err = GT_ERR_INIT, why = GT_ERR_INIT;
-	struct gt_reader *r = gt_open_any(file, &err);
 	struct gt_viewing viewing;
 	struct gt_term *term = NULL;
 	int rc, status;
 
-	if (!r)
-		return fail(file, &err, 1);
 	rc = gt_viewing_open(&viewing, r, file, gt_views[opt.view], &err);
 	if (!rc && !opt.render) {
 		term = gt_term_open(NULL, NULL, NULL, &why);
@@ -183,7 +201,23 @@ static int show(const char *file, unsigned width, unsigned height, int64_t from,
 	status = rc ? fail(file, &err, 1) : 0;
 	status |= tell_damage(file, r);
 	gt_viewing_close(&viewing);
-	gt_reader_close(r);
+	return status;
+}
+
+static int show(const char *file, unsigned width, unsigned height, int64_t from, int64_t to)
+{
+	static const struct gt_opening_options how = { .small = 0 };
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_opening *o = gt_opening_open(file, &how, &err);
+	int status;
+
+	if (!o || open_trace(o, &err)) {
+		gt_opening_close(o);
+		return fail(file, &err, 1);
+	}
+	status = show_reader(file, gt_opening_result(o), width, height, from, to);
+	status |= gt_opening_damaged(o) ? 1 : 0;
+	gt_opening_close(o);
 	return status;
 }
 
