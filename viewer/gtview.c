@@ -19,7 +19,7 @@
 static struct {
 	const char *render, *from, *to;
 	int view;
-	bool colour, ascii;
+	bool colour, svg, ascii;
 } opt;
 static const char *views[VIEWS_MAX + 1];	/* names of gt_views */
 static const struct gt_opt options[] = {
@@ -32,6 +32,7 @@ static const struct gt_opt options[] = {
 	{ .name = "render", .kind = GT_OPT_STR, .to = &opt.render, .arg = "WxH",
 	  .help = "print one frame of W columns and H lines as text, and leave" },
 	{ .name = "color", .kind = GT_OPT_FLAG, .to = &opt.colour, .help = "print it with colours (escape sequences of 256 colours)" },
+	{ .name = "svg", .kind = GT_OPT_FLAG, .to = &opt.svg, .help = "print it as a picture, an SVG document" },
 };
 static struct gt_command command = {
 	.name = TOOL, .usage = "[options] TRACE", .options = options, .noptions = sizeof(options) / sizeof(*options),
@@ -91,7 +92,10 @@ static int render(struct gt_viewing *s, unsigned width, unsigned height, int64_t
 		return gt_err_set(err, rc, "out of memory");
 	}
 	gt_viewing_draw(s, &screen);
-	gt_screen_print(&screen, opt.colour ? GT_COLOURS_256 : GT_MONO, &out);
+	if (opt.svg)
+		gt_screen_svg(&screen, &out);
+	else
+		gt_screen_print(&screen, opt.colour ? GT_COLOURS_256 : GT_MONO, &out);
 	gt_screen_release(&screen);
 	return gt_out_close(&out, err);
 }
@@ -241,6 +245,8 @@ int main(int argc, char **argv)
 		rc = gt_err_set(&err, -EINVAL, n ? "one trace at a time" : "which trace? (gtview --help)");
 	if (!rc)
 		rc = parse_range(&from, &to, &err);
+	if (!rc && opt.svg && !opt.render)
+		rc = gt_err_set(&err, -EINVAL, "--svg is of one frame: --render WxH says how large");
 	if (!rc && opt.render)
 		rc = parse_size(opt.render, &width, &height, &err);
 	if (rc >= 0)

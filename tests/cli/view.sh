@@ -68,6 +68,18 @@ sed 's/\x1b\[[0-9;]*m//g; s/ *$//' want.out >plain.txt
 same view-colours-same file.txt plain.txt
 check view-colours-some grep -q "$(printf '\033\[0;38;5;27m')" want.out
 
+# A picture of the same frame: a document with its letters and its blocks.
+want view-svg 0 "$V" --render 80x24 --svg "$R/h200-streams.zst"
+check view-svg-document sh -c "head -n 1 want.out | grep -q '^<svg ' && tail -n 1 want.out | grep -q '^</svg>$'"
+check view-svg-letters grep -q '>GPU 0 NVIDIA H200<\|>.*GPU 0 NVIDIA H200' want.out
+check view-svg-blocks test "$(grep -c '<rect' want.out)" -gt 20
+want view-svg-alone 2 "$V" --svg "$R/h200-streams.zst"; says view-svg-alone-says '^gtview: --svg is of one frame'
+
+# The README's pictures are what gtview draws.
+picture() { want view-picture-$1 0 sh -c "cd '$R' && '$V' $2 --svg h200-train.zst"; same view-picture-$1-same "$SRC/docs/pictures/$1.svg" want.out; }
+picture timeline '--render 120x20 --from 7.0s --to 7.01s'
+picture flame '--render 120x12 --view flame --from 6.6s'
+
 # Times of a GPU that there is not are never shown as if there were one, however small the screen.
 LD_LIBRARY_PATH=$B/sim "$B/gtcollect" -q -f -o sim.zst -- "$B/samples/train" >/dev/null 2>&1
 for size in 100x30 40x10; do
