@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "formats/base/order.h"
 
 #define CHUNK_LEAST 512u
 #define CHUNK_MOST (64u << 10)
@@ -248,21 +249,10 @@ static int compare_rows(const struct sorting *s, unsigned x, unsigned y)
 	return order;
 }
 
-static void merge_sort(const struct sorting *s, unsigned *rows, unsigned *spare, unsigned n)
-{
-	unsigned half = n / 2, i = 0, j = half;
-
-	if (n < 2)
-		return;
-	merge_sort(s, rows, spare, half);
-	merge_sort(s, rows + half, spare, n - half);
-	for (unsigned k = 0; k < n; k++)
-		spare[k] = j >= n || (i < half && compare_rows(s, rows[i], rows[j]) <= 0) ? rows[i++] : rows[j++];
-	memcpy(rows, spare, n * sizeof(*rows));
-}
+static bool before(const void *arg, uint32_t a, uint32_t b) { return compare_rows(arg, a, b) < 0; }
 
 /* Row i becomes what row rows[i] was: along each circle of rows that take one another's places. */
-static int put_in_order(struct gt_table *t, unsigned *rows)
+static int put_in_order(struct gt_table *t, uint32_t *rows)
 {
 	size_t bytes = t->ncolumns * sizeof(*t->cells);
 	struct gt_held_cell *first = malloc(bytes + 1);
@@ -287,14 +277,14 @@ static int put_in_order(struct gt_table *t, unsigned *rows)
 void gt_table_sort(struct gt_table *t, unsigned column, bool descending, unsigned top)
 {
 	struct sorting s = { t, column, 0, descending };
-	unsigned *rows = calloc((size_t)t->nrows * 2 + 1, sizeof(*rows));
+	uint32_t *rows = calloc((size_t)t->nrows * 2 + 1, sizeof(*rows));
 
 	while (s.text < t->ncolumns && !gt_is_text(&t->columns[s.text]))
 		s.text++;
 	for (unsigned i = 0; rows && i < t->nrows; i++)
 		rows[i] = i;
 	if (rows)
-		merge_sort(&s, rows, rows + t->nrows, t->nrows);
+		gt_order(rows, rows + t->nrows, t->nrows, before, &s);
 	if (!rows || put_in_order(t, rows))
 		t->failed = true;
 	free(rows);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/order.h"
 
 /* ---- lines ---- */
 
@@ -165,8 +166,9 @@ size_t gt_page_next_row(const struct gt_page *p, size_t line, int step)
 
 struct sorting { const struct gt_table *t; unsigned column; bool descending; };
 
-static bool before(const struct sorting *s, uint32_t a, uint32_t b)
+static bool before(const void *arg, uint32_t a, uint32_t b)
 {
+	const struct sorting *s = arg;
 	struct gt_cell ca = *gt_table_cell(s->t, a, s->column), cb = *gt_table_cell(s->t, b, s->column);
 	int order;
 
@@ -174,19 +176,6 @@ static bool before(const struct sorting *s, uint32_t a, uint32_t b)
 		return cb.absent && !ca.absent;
 	order = gt_table_compare(s->t, s->column, &ca, &cb);
 	return s->descending ? order > 0 : order < 0;
-}
-
-static void merge_sort(const struct sorting *s, uint32_t *rows, uint32_t *spare, unsigned n)
-{
-	unsigned half = n / 2, i = 0, j = half;
-
-	if (n < 2)
-		return;
-	merge_sort(s, rows, spare, half);
-	merge_sort(s, rows + half, spare, n - half);
-	for (unsigned k = 0; k < n; k++)
-		spare[k] = j >= n || (i < half && !before(s, rows[j], rows[i])) ? rows[i++] : rows[j++];
-	memcpy(rows, spare, n * sizeof(*rows));
 }
 
 int gt_page_sort(struct gt_page *p, uint32_t table, int column, bool descending)
@@ -200,7 +189,7 @@ int gt_page_sort(struct gt_page *p, uint32_t table, int column, bool descending)
 	for (unsigned i = 0; i < n; i++)
 		t->order[i] = i;
 	if (n && column >= 0)
-		merge_sort(&(struct sorting){ t->table, (unsigned)column, descending }, t->order, spare, n);
+		gt_order(t->order, spare, n, before, &(struct sorting){ t->table, (unsigned)column, descending });
 	if (t) {
 		t->sorted = column;
 		t->descending = descending;

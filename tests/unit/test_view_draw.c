@@ -1,5 +1,6 @@
 /* The picture of the timeline, from cells made by hand. */
 #define _GNU_SOURCE
+#include "tests/unit/screen_lines.h"
 #include "tests/unit/t.h"
 #include "tests/unit/traces.h"
 #include "viewer/timeline_draw.h"
@@ -63,19 +64,7 @@ static void strike(struct stage *s)
 	gt_reader_close(r);
 }
 
-static const char *line(struct stage *s, int y)
-{
-	static char text[GT_SCREEN_MOST * 4 + 1];
-	struct gt_screen one = { .width = s->screen.width, .height = 1, .spots = s->screen.spots + (size_t)y * s->screen.width };
-	struct gt_out out;
-	struct gt_err err = GT_ERR_INIT;
-
-	gt_out_memory(&out);
-	gt_screen_print(&one, GT_MONO, &out);
-	snprintf(text, sizeof(text), "%.*s", (int)out.len - 1, out.data);
-	gt_out_close(&out, &err);
-	return text;
-}
+static const char *line(struct stage *s, int y) { return line_of_screen(&s->screen, y); }
 
 static struct gt_cell_sums *cells_of(struct stage *s, size_t i) { return s->cells + i * s->p.at.cells; }
 

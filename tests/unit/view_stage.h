@@ -1,6 +1,7 @@
 /* A session on a random trace, without a terminal: keys in as scripts, lines of the screen out. */
 #ifndef VIEW_STAGE_H
 #define VIEW_STAGE_H
+#include "tests/unit/screen_lines.h"
 #include "tests/unit/view_program.h"
 #include "viewer/viewing.h"
 
@@ -41,19 +42,7 @@ static inline bool play(struct stage *st, const char *script)
 	return true;
 }
 
-static inline const char *line(struct stage *st, int y)
-{
-	static char text[GT_SCREEN_MOST * 4 + 1];
-	struct gt_screen one = { .width = st->screen.width, .height = 1, .spots = st->screen.spots + (size_t)y * st->screen.width };
-	struct gt_out out;
-	struct gt_err err = GT_ERR_INIT;
-
-	gt_out_memory(&out);
-	gt_screen_print(&one, GT_MONO, &out);
-	snprintf(text, sizeof(text), "%.*s", (int)out.len - 1, out.data);
-	gt_out_close(&out, &err);
-	return text;
-}
+static inline const char *line(struct stage *st, int y) { return line_of_screen(&st->screen, y); }
 
 /* The line with this label, or -1. */
 static inline int line_of(struct stage *st, const char *label)
