@@ -12,7 +12,7 @@
 
 #define TOOL "gtview"
 #define VIEWS_MAX 16
-#define STEP_US 10000		/* of work between two looks for a key */
+#define STEP_US 8000		/* of work between two looks for a key */
 #define OPENING_MS 100		/* between two lines that say how far the opening is */
 #define FRAME_NS 33000000	/* between two frames that show nothing but progress, or keys that come faster than they are shown */
 

@@ -33,7 +33,7 @@ static struct gt_reader *nv_make(void)
 
 	gpus_begin(&g, "{\"events\":\"api,gpu,nvtx\"}");
 	for (int i = 0; i < 4; i++) {
-		char name[16];
+		char name[20];
 
 		snprintf(name, sizeof(name), "range%d", i);
 		type[i] = gt_writer_type(
@@ -71,7 +71,7 @@ static bool nv_around(const struct nv_range *r, const struct nv_op *o)
 /* The row of a range and kernel; -1: any */
 static const json_t *kern_row(const json_t *j, int thread, int name, int kernel)
 {
-	char range[16];
+	char range[20];
 
 	snprintf(range, sizeof(range), "range%d", name);
 	for (size_t i = 0; i < rows(j, "nvtx_kern_sum"); i++) {
@@ -139,7 +139,7 @@ static bool proj_sum_agrees(const json_t *j)
 
 	for (int name = 0; name < 4; name++) {
 		int64_t ranges_ns = 0, ops = 0, levels = 0, children = 0;
-		char range[16];
+		char range[20];
 		const json_t *r;
 		struct stats s;
 
@@ -231,7 +231,7 @@ static bool nvtx_sum_agrees(const json_t *j)
 
 	for (int name = 0; name < 4; name++) {
 		struct stats s;
-		char range[16];
+		char range[20];
 
 		v.n = 0;
 		snprintf(range, sizeof(range), "range%d", name);
@@ -291,7 +291,7 @@ static void ranges_beyond_a_window(void)
 	j = report(nv_make(), (const char *[]){ "nvtx_kern_sum", "nvtx_gpu_proj_sum", NULL }, &plain);
 	CHECK(j && kern_sum_agrees(j));
 	for (int name = 0; name < 4; name++) { /* children of children would take the slow way a day */
-		char range[16];
+		char range[20];
 		double instances = 0, ops = 0, levels = 0;
 		const json_t *r;
 

@@ -46,7 +46,7 @@ static void add_bytes(int to, int from)
 /* What all of them say as one; the readers are closed. */
 static char *joined_text(const int *fds, size_t n, const char *const *names, const struct gt_analysis_options *o, unsigned threads)
 {
-	struct gt_reader *readers[RANKS], *all;
+	struct gt_reader *readers[RANKS] = { NULL }, *all;
 	struct gt_err err = GT_ERR_INIT;
 	char *text;
 
@@ -358,7 +358,7 @@ static int calls_from(const char *boot, int64_t start, const char *meta)
 static void looked_at(const int *fds, size_t n, const char *from, const char *to, char *counts, int64_t *firsts)
 {
 	static const char *const names[] = { "threads", "slowest", NULL };
-	struct gt_reader *readers[RANKS], *all;
+	struct gt_reader *readers[RANKS] = { NULL }, *all;
 	struct gt_analysis_options o = plain;
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_asked_range asked;

@@ -342,7 +342,7 @@ static void write_one(struct gpus *g, const struct one *o, const uint32_t names[
 static struct gt_reader *write_program(const struct program *p)
 {
 	uint32_t names[30];
-	char name[16];
+	char name[20];
 	struct gpus g;
 
 	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
