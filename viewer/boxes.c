@@ -64,7 +64,8 @@ int gt_boxes_want(struct gt_boxes *b, const struct gt_window *w, const struct gt
 		return 0;
 	if (gt_grow(&b->lanes, &b->cap, n, sizeof(*b->lanes)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
-	memset(b->lanes + had, 0, (b->cap - had) * sizeof(*b->lanes));
+	if (b->cap > had)
+		memset(b->lanes + had, 0, (b->cap - had) * sizeof(*b->lanes));
 	for (size_t i = 0; i < n; i++) {
 		b->lanes[i].of = lanes[i];
 		b->lanes[i].n = 0;
