@@ -71,7 +71,6 @@ int gt_archive_of_blocks(struct gt_archive *a, uint32_t segment, uint32_t epoch,
 /* A block's rows: it is opened when it is not held. Borrowed until GT_ROWS_KEPT other blocks were asked for. NULL: no memory. */
 const struct gt_rows *gt_archive_rows(struct gt_archive *a, uint32_t segment, const struct gt_block *block, struct gt_err *err);
 #define GT_ROWS_KEPT 64
-bool gt_archive_holds(const struct gt_archive *a, uint32_t segment, uint32_t entry);	/* is it opened already? */
 
 /* The process or device that the track is or is below, whose derived strips it is part of; or GT_NONE. */
 uint32_t gt_archive_above(const struct gt_archive *a, uint32_t segment, uint32_t track);

@@ -198,8 +198,6 @@ static struct gt_opened *find_opened(const struct gt_archive *a, uint32_t segmen
 	return NULL;
 }
 
-bool gt_archive_holds(const struct gt_archive *a, uint32_t segment, uint32_t entry) { return find_opened(a, segment, entry); }
-
 const struct gt_rows *gt_archive_rows(struct gt_archive *a, uint32_t segment, const struct gt_block *block, struct gt_err *err)
 {
 	struct gt_opened *o = find_opened(a, segment, block->entry);
