@@ -37,6 +37,14 @@ struct gt_segment {
 	int64_t complete_to;		/* not closed: every row that ended before this time is there */
 	uint64_t unread_bytes;		/* not closed: bytes at the end that hold no whole block */
 };
+static inline uint64_t gt_segment_rows(const struct gt_segment *seg)	/* of all kinds */
+{
+	uint64_t n = 0;
+
+	for (unsigned k = 0; k < GT_KINDS; k++)
+		n += seg->rows[k];
+	return n;
+}
 
 /* Opens a trace in our format. -EILSEQ when it is not one (err says what it looks like). new: close it. */
 struct gt_reader *gt_reader_open(const char *path, struct gt_err *err);

@@ -10,15 +10,6 @@
 #define SMALL_ROWS 400000u	/* gone through in some 10 ms */
 #define LOSSES_TOLD 16384u	/* one by one; of more it is told where blocks of them begin and end */
 
-static uint64_t rows_of(const struct gt_segment *seg)
-{
-	uint64_t n = 0;
-
-	for (unsigned k = 0; k < GT_KINDS; k++)
-		n += seg->rows[k];
-	return n;
-}
-
 /* ---- blocks ---- */
 
 /* Calls fn for each block of a segment, whichever list it is in. Stops at the first non-zero. */
@@ -70,7 +61,7 @@ static int look_at_rows(struct gt_scene *s, struct gt_err *err)
 		if (!s->rows || !s->copies || !(s->rows[i] = calloc(seg->ntracks + 1ul, sizeof(**s->rows))) ||
 		    !(s->copies[i] = calloc(seg->ntracks + 1ul, 1)))
 			return gt_err_set(err, -ENOMEM, "no memory for %u tracks", seg->ntracks);
-		all += rows_of(seg);
+		all += gt_segment_rows(seg);
 		rc = each_block(s, seg, all <= SMALL_ROWS && !gt_archive_has_uppers(s->archive, i) ? open_block : count_rows, err);
 	}
 	return rc;

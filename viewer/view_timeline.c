@@ -8,22 +8,15 @@
 #include <string.h>
 #include "formats/base/buf.h"
 #include "viewer/desk.h"
-#include "viewer/strips.h"
+#include "viewer/minimap.h"
 #include "viewer/timeline_draw.h"
 
-#define MAP_STRIPS 16u		/* that the overview is the mean of, at most */
-#define MAP_FINER 2u		/* cells of the overview: so much finer (log2) than would do for its columns */
-#define MAP_ROWS 5000000u	/* of more the overview stays as rough as summaries have it */
 #define LEARN_LINES 5000u	/* a longer list is not made anew for a lane that is found late */
 
-struct asked {			/* of a strips */
-	struct gt_window window;
-	struct gt_strip_of *of;
-	size_t n, cap;
-};
 struct timeline {
 	struct gt_lanes lanes;
-	struct gt_strips *strips, *map_strips;
+	struct gt_strips *strips;
+	struct gt_minimap map;
 	struct gt_gauges *gauges;
 	struct gt_gauge_of *counters;	/* that the trace has */
 	size_t ncounters;
@@ -31,7 +24,7 @@ struct timeline {
 	size_t nasked_gauges;
 	struct gt_window gauges_window;
 	bool gauges_more;
-	struct asked asked, asked_map;
+	struct gt_asked asked;
 	uint32_t *strip_of;		/* of each line that is shown: number in asked.of, or asked_gauges */
 	size_t strip_of_cap;
 	struct gt_layout at;
@@ -41,13 +34,12 @@ struct timeline {
 	int64_t moment;			/* that was gone to; counts as long as the cursor's cell has it */
 	unsigned width, height;		/* that it was arranged for */
 	enum gt_height heights;
-	struct gt_cell_sums *cells, *map;
+	struct gt_cell_sums *cells;
 	struct gt_gauge_cell *gauge_cells;
-	size_t cells_cap, gauge_cells_cap, map_cap;
+	size_t cells_cap, gauge_cells_cap;
 	bool arranged;			/* once at least */
 	bool relist, touched;		/* lanes have changed; somebody has folded or moved some */
 	bool learned;			/* what these strips found out is in the list */
-	bool map_more;
 	int dragged;			/* column where the mouse was */
 	bool drags_map, clicked;	/* clicked: on a cell, and not moved since */
 	struct gt_desk desk;
@@ -66,9 +58,8 @@ static int timeline_open(struct gt_view *v, struct gt_err *err)
 	if (!rc)
 		rc = gt_lanes_init(&t->lanes, v->scene->reader, &known, err);
 	t->strips = gt_strips_new(v->scene->archive);
-	t->map_strips = gt_strips_new(v->scene->archive);
 	t->gauges = gt_gauges_new(v->scene->archive);
-	if (!rc && (!t->strips || !t->map_strips || !t->gauges))
+	if (!rc && (gt_minimap_init(&t->map, v->scene->archive) || !t->strips || !t->gauges))
 		rc = gt_err_set(err, -ENOMEM, "no memory for the timeline");
 	t->relist = true;
 	return gt_desk_init(&t->desk, v->scene, &t->lanes, err) ? err->code : rc;
@@ -80,49 +71,17 @@ static void timeline_close(struct gt_view *v)
 
 	gt_desk_release(&t->desk);
 	gt_strips_free(t->strips);
-	gt_strips_free(t->map_strips);
+	gt_minimap_release(&t->map);
 	gt_gauges_free(t->gauges);
 	gt_lanes_release(&t->lanes);
 	free(t->counters);
 	free(t->gauge_cells);
-	free(t->asked.of);
-	free(t->asked_map.of);
+	gt_asked_release(&t->asked);
 	free(t->strip_of);
 	free(t->cells);
-	free(t->map);
 }
 
 /* ---- what is asked of the strips ---- */
-
-static bool same_strip(const struct gt_strip_of *a, const struct gt_strip_of *b)
-{
-	return a->segment == b->segment && a->track == b->track && a->aspect == b->aspect && a->derived == b->derived;
-}
-
-static bool same_asked(const struct asked *a, const struct gt_window *w, const struct gt_strip_of *of, size_t n)
-{
-	bool same = a->n == n && a->window.first == w->first && a->window.shift == w->shift && a->window.cells == w->cells;
-
-	for (size_t i = 0; same && i < n; i++)
-		same = same_strip(&a->of[i], &of[i]);
-	return same;
-}
-
-/* 1: something else is asked now; 0: it is the same; negative. */
-static int ask(struct gt_strips *s, struct asked *a, const struct gt_window *w, const struct gt_strip_of *of, size_t n, struct gt_err *err)
-{
-	int rc;
-
-	if (same_asked(a, w, of, n))
-		return 0;
-	if (gt_grow(&a->of, &a->cap, n + 1, sizeof(*of)))
-		return gt_err_set(err, -ENOMEM, "out of memory");
-	memcpy(a->of, of, n * sizeof(*of));
-	a->n = n;
-	a->window = *w;
-	rc = gt_strips_want(s, w, of, n, err);
-	return rc ? rc : 1;
-}
 
 static size_t shown_lines(const struct timeline *t)
 {
@@ -145,13 +104,13 @@ static int ask_lanes(struct gt_view *v, struct gt_err *err)
 		const struct gt_lane_line *line = &t->lanes.lines[t->top + i];
 		struct gt_strip_of one = { line->segment, line->track, (enum gt_aspect)line->aspect, line->derived };
 
-		for (k = n; k > 0 && !same_strip(&of[k - 1], &one); k--)
+		for (k = n; k > 0 && !gt_same_strip(&of[k - 1], &one); k--)
 			;
 		t->strip_of[i] = (uint32_t)(k ? k - 1 : n);
 		if (!k && line->aspect)
 			of[n++] = one;
 	}
-	rc = ask(t->strips, &t->asked, &v->scene->window, of, n, err);
+	rc = gt_ask(t->strips, &t->asked, &v->scene->window, of, n, err);
 	t->learned &= rc <= 0;
 	return rc < 0 ? rc : 0;
 }
@@ -162,7 +121,7 @@ static int ask_gauges(struct gt_view *v, struct gt_err *err)
 	struct timeline *t = v->state;
 	const struct gt_window *w = &v->scene->window;
 	struct gt_gauge_of of[GT_SCREEN_MOST];
-	bool same = t->gauges_window.first == w->first && t->gauges_window.shift == w->shift && t->gauges_window.cells == w->cells;
+	bool same = gt_same_window(&t->gauges_window, w);
 	size_t n = 0;
 
 	for (size_t i = 0; i < shown_lines(t); i++) {
@@ -185,87 +144,14 @@ static int ask_gauges(struct gt_view *v, struct gt_err *err)
 	return gt_gauges_want(t->gauges, w, of, n, err);
 }
 
-/* ---- the overview ---- */
-
-/* What the run looks like as a whole: what its GPUs did, or without any what its processes called, or else what stands at the top. */
-static size_t choose_map(const struct gt_view *v, struct gt_strip_of of[MAP_STRIPS])
-{
-	static const struct { uint8_t kind, aspect; } choices[] = {
-		{ GT_TRACK_DEVICE, GT_ASPECT_WORK }, { GT_TRACK_PROCESS, GT_ASPECT_CALLS },
-	};
-	const struct timeline *t = v->state;
-	size_t n = 0;
-
-	for (unsigned c = 0; c < 2 && !n; c++)
-		for (uint32_t i = 0; i < gt_reader_segments(v->scene->reader); i++) {
-			const struct gt_segment *seg = gt_reader_segment(v->scene->reader, i);
-
-			for (uint32_t k = 0; n < MAP_STRIPS && k < seg->ntracks; k++)
-				if (seg->tracks[k].kind == choices[c].kind && (c || seg->rows[GT_GPU]))
-					of[n++] = (struct gt_strip_of){ i, k, (enum gt_aspect)choices[c].aspect, true };
-		}
-	for (size_t i = 0; !n && i < t->lanes.n; i++)
-		if (t->lanes.lines[i].aspect)
-			of[n++] = (struct gt_strip_of){ t->lanes.lines[i].segment, t->lanes.lines[i].track,
-							(enum gt_aspect)t->lanes.lines[i].aspect, t->lanes.lines[i].derived };
-	return n;
-}
-
-static int ask_map(struct gt_view *v, struct gt_err *err)
-{
-	struct timeline *t = v->state;
-	const struct gt_extent *e = &v->scene->extent;
-	struct gt_window w = { .cells = t->at.cells };
-	struct gt_strip_of of[MAP_STRIPS];
-	int rc;
-
-	if (t->at.map < 0 || t->asked_map.n)
-		if (t->at.map < 0 || t->asked_map.window.cells >> MAP_FINER == t->at.cells)
-			return 0;
-	gt_window_fit(&w, e);
-	w.shift -= w.shift < MAP_FINER ? w.shift : MAP_FINER;
-	w.first = e->from >> w.shift;
-	w.cells = t->at.cells << MAP_FINER;
-	rc = ask(t->map_strips, &t->asked_map, &w, of, choose_map(v, of), err);
-	t->map_more = t->map_more || rc > 0;
-	return rc < 0 ? rc : 0;
-}
-
 /* ---- what is shown ---- */
-
-/* The mean of the overview's strips; the category of what did most. */
-static int refresh_map(struct timeline *t)
-{
-	size_t n = t->asked_map.window.cells;
-	struct gt_cell_sums *one;
-
-	if (!t->asked_map.n || t->at.map < 0)
-		return 0;
-	if (gt_grow(&t->map, &t->map_cap, n * 2, sizeof(*t->map)))
-		return -ENOMEM;
-	one = t->map + n;
-	gt_strips_cells(t->map_strips, 0, 0, t->map);
-	for (size_t k = 1; k < t->asked_map.n; k++) {
-		gt_strips_cells(t->map_strips, k, 0, one);
-		for (size_t i = 0; i < n; i++) {
-			if (one[i].longest > t->map[i].longest || !t->map[i].busy)
-				t->map[i].category = one[i].category;
-			if (one[i].sureness > t->map[i].sureness)
-				t->map[i].sureness = one[i].sureness;
-			t->map[i].busy += one[i].busy;
-		}
-	}
-	for (size_t i = 0; i < n; i++)
-		t->map[i].busy = t->map[i].busy ? (t->map[i].busy + t->asked_map.n - 1) / t->asked_map.n : 0;
-	return 0;
-}
 
 static int refresh(struct gt_view *v, struct gt_err *err)
 {
 	struct timeline *t = v->state;
 	size_t lines = shown_lines(t), cells = t->at.cells;
 
-	if (gt_grow(&t->cells, &t->cells_cap, (lines + 1) * cells, sizeof(*t->cells)) || refresh_map(t) ||
+	if (gt_grow(&t->cells, &t->cells_cap, (lines + 1) * cells, sizeof(*t->cells)) || gt_minimap_refresh(&t->map) ||
 	    gt_grow(&t->gauge_cells, &t->gauge_cells_cap, (lines + 1) * cells, sizeof(*t->gauge_cells)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < lines; i++) {
@@ -374,21 +260,11 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	if (!rc)
 		rc = gt_desk_show(&t->desk, t->top, shown_lines(t), t->cursor, err);
 	if (!rc)
-		rc = ask_map(v, err);
+		rc = gt_minimap_want(&t->map, &v->scene->extent, &t->lanes, t->at.map < 0 ? 0 : t->at.cells, err);
 	return rc ? rc : refresh(v, err);
 }
 
 /* ---- finding out more ---- */
-
-static uint64_t all_rows(struct gt_reader *r)
-{
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
-		for (unsigned k = 0; k < GT_KINDS; k++)
-			n += gt_reader_segment(r, i)->rows[k];
-	return n;
-}
 
 /* What the strips went through may have had lanes that nobody knew of. */
 static int learn(struct gt_view *v, struct gt_err *err)
@@ -425,11 +301,7 @@ static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
 		t->gauges_more = rc > 0;
 		return rc ? rc : 1;
 	}
-	if (t->map_more && t->asked_map.n && all_rows(v->scene->reader) <= MAP_ROWS) {
-		rc = gt_strips_step(t->map_strips, us, err);
-		t->map_more = rc > 0;
-	}
-	return rc;
+	return gt_minimap_step(&t->map, us, err);
 }
 
 
@@ -775,8 +647,8 @@ static void timeline_draw(const struct gt_view *v, struct gt_screen *to)
 	const struct timeline *t = v->state;
 	struct gt_picture p = {
 		.at = t->at, .scene = v->scene, .lanes = &t->lanes, .top = t->top, .cursor = t->cursor, .column = t->column,
-		.heights = t->heights, .cells = t->cells, .gauges = t->gauge_cells, .map = t->asked_map.n && t->at.map >= 0 ? t->map : NULL,
-		.map_window = t->asked_map.window, .percent = gt_strips_percent(t->strips),
+		.heights = t->heights, .cells = t->cells, .gauges = t->gauge_cells, .map = t->at.map >= 0 ? t->map.cells : NULL,
+		.map_window = t->map.asked.window, .percent = gt_strips_percent(t->strips),
 	};
 
 	gt_picture_draw(&p, to);

@@ -1,0 +1,111 @@
+#include "viewer/minimap.h"
+
+#include <stdlib.h>
+#include "formats/base/buf.h"
+
+#define STRIPS_MOST 16u		/* that it is the mean of */
+#define FINER 2u		/* its cells: so much finer (log2) than would do for its columns */
+#define ROWS_MOST 5000000u	/* of more it stays as rough as summaries have it */
+
+int gt_minimap_init(struct gt_minimap *m, struct gt_archive *a)
+{
+	*m = (struct gt_minimap){ .strips = gt_strips_new(a) };
+	return m->strips ? 0 : -ENOMEM;
+}
+
+void gt_minimap_release(struct gt_minimap *m)
+{
+	gt_strips_free(m->strips);
+	gt_asked_release(&m->asked);
+	free(m->cells);
+	*m = (struct gt_minimap){ .strips = NULL };
+}
+
+static uint64_t all_rows(struct gt_reader *r)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		n += gt_segment_rows(gt_reader_segment(r, i));
+	return n;
+}
+
+static size_t choose(const struct gt_lanes *lanes, struct gt_strip_of of[STRIPS_MOST])
+{
+	static const struct { uint8_t kind, aspect; } choices[] = {
+		{ GT_TRACK_DEVICE, GT_ASPECT_WORK }, { GT_TRACK_PROCESS, GT_ASPECT_CALLS },
+	};
+	struct gt_reader *r = lanes->reader;
+	size_t n = 0;
+
+	for (unsigned c = 0; c < 2 && !n; c++)
+		for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
+			const struct gt_segment *seg = gt_reader_segment(r, i);
+
+			for (uint32_t k = 0; n < STRIPS_MOST && k < seg->ntracks; k++)
+				if (seg->tracks[k].kind == choices[c].kind && (c || seg->rows[GT_GPU]))
+					of[n++] = (struct gt_strip_of){ i, k, (enum gt_aspect)choices[c].aspect, true };
+		}
+	for (size_t i = 0; !n && i < lanes->n; i++)
+		if (lanes->lines[i].aspect)
+			of[n++] = (struct gt_strip_of){ lanes->lines[i].segment, lanes->lines[i].track,
+							(enum gt_aspect)lanes->lines[i].aspect, lanes->lines[i].derived };
+	return n;
+}
+
+int gt_minimap_want(struct gt_minimap *m, const struct gt_extent *e, const struct gt_lanes *lanes, unsigned columns, struct gt_err *err)
+{
+	struct gt_window w = { .cells = columns };
+	struct gt_strip_of of[STRIPS_MOST];
+	int rc;
+
+	if (!columns || (m->asked.n && m->asked.window.cells >> FINER == columns))
+		return 0;
+	gt_window_fit(&w, e);
+	w.shift -= w.shift < FINER ? w.shift : FINER;
+	w.first = e->from >> w.shift;
+	w.cells = columns << FINER;
+	rc = gt_ask(m->strips, &m->asked, &w, of, choose(lanes, of), err);
+	m->refined = all_rows(lanes->reader) <= ROWS_MOST;
+	m->more = m->more || rc > 0;
+	return rc < 0 ? rc : 0;
+}
+
+int gt_minimap_step(struct gt_minimap *m, uint64_t us, struct gt_err *err)
+{
+	int rc;
+
+	if (!m->more || !m->asked.n || !m->refined)
+		return 0;
+	rc = gt_strips_step(m->strips, us, err);
+	m->more = rc > 0;
+	return rc;
+}
+
+/* Of each cell the mean; its category is that of what lasts longest. */
+int gt_minimap_refresh(struct gt_minimap *m)
+{
+	size_t n = m->asked.window.cells;
+	struct gt_cell_sums *one, *to;
+
+	if (!m->asked.n)
+		return 0;
+	if (gt_grow(&m->cells, &m->cap, n * 2, sizeof(*m->cells)))
+		return -ENOMEM;
+	to = m->cells;
+	one = m->cells + n;
+	gt_strips_cells(m->strips, 0, 0, to);
+	for (size_t k = 1; k < m->asked.n; k++) {
+		gt_strips_cells(m->strips, k, 0, one);
+		for (size_t i = 0; i < n; i++) {
+			if (one[i].longest > to[i].longest || !to[i].busy)
+				to[i].category = one[i].category;
+			if (one[i].sureness > to[i].sureness)
+				to[i].sureness = one[i].sureness;
+			to[i].busy += one[i].busy;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		to[i].busy = to[i].busy ? (to[i].busy + m->asked.n - 1) / m->asked.n : 0;
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* The minimap: what the run looks like as a whole, in one line above the lanes. It is the mean of what its GPUs did, or without any of what its
+ * processes called, or else of what stands at the top. */
+#ifndef GT_MINIMAP_H
+#define GT_MINIMAP_H
+#include "viewer/asked.h"
+#include "viewer/lanes.h"
+#include "viewer/window.h"
+
+struct gt_minimap {			/* zero-initialised but for the strips */
+	struct gt_strips *strips;
+	struct gt_asked asked;
+	struct gt_cell_sums *cells;	/* asked.window.cells; NULL: nothing is known */
+	size_t cap;
+	bool more;			/* its strips know more after a step */
+	bool refined;			/* that is worth its time */
+};
+/* 0 or -ENOMEM; to be released in both cases. */
+int gt_minimap_init(struct gt_minimap *m, struct gt_archive *a);
+void gt_minimap_release(struct gt_minimap *m);
+/* For so many columns of the screen (0: it is not shown) of that extent. 0 or negative. */
+int gt_minimap_want(struct gt_minimap *m, const struct gt_extent *e, const struct gt_lanes *lanes, unsigned columns, struct gt_err *err);
+/* 1: there is more to do, 0, negative. */
+int gt_minimap_step(struct gt_minimap *m, uint64_t us, struct gt_err *err);
+int gt_minimap_refresh(struct gt_minimap *m);		/* takes over what its strips know by now. 0 or -ENOMEM */
+#endif
