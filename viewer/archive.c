@@ -250,6 +250,20 @@ size_t gt_blocks_from(struct gt_block_list l, int64_t from)
 	return low;
 }
 
+const struct gt_block *gt_archive_same(const struct gt_archive *a, uint32_t segment, uint32_t track, const struct gt_block *was)
+{
+	const uint32_t lists[] = { track, GT_NONE };
+
+	for (unsigned k = 0; k < 2; k++) {
+		struct gt_block_list l = gt_archive_blocks(a, segment, lists[k]);
+
+		for (size_t i = gt_blocks_from(l, was->start); i < l.n && l.blocks[i].start <= was->start; i++)
+			if (l.blocks[i].number == was->number && l.blocks[i].epoch == was->epoch && l.blocks[i].kind == was->kind)
+				return &l.blocks[i];
+	}
+	return NULL;
+}
+
 uint32_t gt_archive_above(const struct gt_archive *a, uint32_t segment, uint32_t track)
 {
 	return gt_summary_above(a->segs[segment].pub, track);

@@ -57,6 +57,8 @@ void gt_archive_extent(const struct gt_archive *a, int64_t *from, int64_t *to);	
 
 /* Blocks with nothing but rows of the track; track GT_NONE: those with rows of several tracks, of any. Borrowed for good. */
 struct gt_block_list gt_archive_blocks(const struct gt_archive *a, uint32_t segment, uint32_t track);
+/* The block that is what `was` is in an archive of before, of the same trace with less in it. NULL: there is none. */
+const struct gt_block *gt_archive_same(const struct gt_archive *a, uint32_t segment, uint32_t track, const struct gt_block *was);
 /* Of a list, the first block that may reach beyond `from`; go on until a block starts at or behind your end. */
 size_t gt_blocks_from(struct gt_block_list l, int64_t from);
 

@@ -497,6 +497,32 @@ const char *gt_choice_progress(const struct gt_choice *p, char to[80])
 	return to;
 }
 
+void gt_choice_let_go(struct gt_choice *p)
+{
+	struct gt_found *rows[] = { &p->row, &p->behind };
+
+	gt_choice_stop(p);
+	for (unsigned i = 0; i < 2; i++)
+		if (rows[i]->block) {
+			p->kept[i] = *rows[i]->block;
+			rows[i]->block = &p->kept[i];
+		}
+	p->archive = NULL;
+}
+
+void gt_choice_again(struct gt_choice *p, struct gt_archive *a)
+{
+	struct gt_found *rows[] = { &p->row, &p->behind };
+
+	p->archive = a;
+	for (unsigned i = 0; i < 2 && p->what != GT_PICKED_NOTHING; i++) {
+		if (rows[i]->block)
+			rows[i]->block = gt_archive_same(a, rows[i]->lane.strip.segment, rows[i]->lane.strip.track, rows[i]->block);
+		if (!rows[i]->block && (!i || p->what == GT_PICKED_GAP))
+			p->what = GT_PICKED_NOTHING;
+	}
+}
+
 void gt_choice_release(struct gt_choice *p)
 {
 	gt_choice_stop(p);

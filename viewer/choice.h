@@ -16,6 +16,7 @@ struct gt_choice {			/* zero-initialised but for the archive: nothing */
 	bool go;			/* it was picked just now: for who shows it, and sets this back */
 	struct gt_choice_job *job;	/* a search that is not over */
 	char said[120];			/* about the last jump; or empty */
+	struct gt_block kept[2];	/* of what is picked, between two archives */
 };
 /* Where one jumps from: what is picked, if the user still stands on it, or else this place. */
 struct gt_choice_at {
@@ -25,6 +26,10 @@ struct gt_choice_at {
 	bool on_it;			/* the user stands on what is picked */
 };
 void gt_choice_release(struct gt_choice *p);
+/* Its archive is about to be closed: a search ends. It goes on with another one of the same trace, with more in it; what is picked stays
+ * picked if it is there. */
+void gt_choice_let_go(struct gt_choice *p);
+void gt_choice_again(struct gt_choice *p, struct gt_archive *a);
 
 /* The viewer's time of a row of a segment, and that of what is picked: [from, to). */
 int64_t gt_choice_time(const struct gt_choice *p, const struct gt_found *row);

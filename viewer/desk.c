@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "viewer/said.h"
 #include "viewer/view.h"
@@ -14,6 +15,35 @@ int gt_desk_init(struct gt_desk *d, struct gt_scene *scene, struct gt_lanes *lan
 	return d->boxes ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
 }
 
+void gt_desk_let_go(struct gt_desk *d)
+{
+	gt_boxes_free(d->boxes);
+	d->boxes = NULL;
+	gt_marks_release(&d->marks);
+	gt_choice_let_go(&d->pick);
+	if (d->finds)
+		d->looked_for = strdup(gt_finds_expression(d->finds));
+	gt_finds_free(d->finds);
+	d->finds = NULL;
+	gt_spell_release(&d->spell);
+}
+
+int gt_desk_again(struct gt_desk *d, struct gt_err *err)
+{
+	struct gt_archive *a = d->scene->archive;
+
+	d->spell.reader = d->scene->reader;
+	d->marks.archive = a;
+	gt_choice_again(&d->pick, a);
+	d->boxes = gt_boxes_new(a, &d->spell);
+	if (d->looked_for)
+		d->finds = gt_finds_new(a, &d->spell, d->looked_for, err);
+	free(d->looked_for);
+	d->looked_for = NULL;
+	d->told = false;
+	return d->boxes && !err->code ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
+}
+
 void gt_desk_release(struct gt_desk *d)
 {
 	if (!d->scene)
@@ -22,6 +52,7 @@ void gt_desk_release(struct gt_desk *d)
 	gt_bookmarks_release(&d->bookmarks);
 	gt_marks_release(&d->marks);
 	gt_finds_free(d->finds);
+	free(d->looked_for);
 	gt_choice_release(&d->pick);
 	gt_detail_release(&d->detail);
 	gt_spell_release(&d->spell);

@@ -19,6 +19,7 @@ struct gt_desk {
 	struct gt_pane pane;
 	struct gt_marks marks;
 	struct gt_finds *finds;		/* NULL: nothing is looked for */
+	char *looked_for;		/* between two archives: the expression, or NULL */
 	struct gt_boxes *boxes;		/* of the lines that are shown */
 	struct gt_bookmarks bookmarks;
 	bool bookmarks_loaded;
@@ -33,6 +34,10 @@ struct gt_desk_at {
 };
 int gt_desk_init(struct gt_desk *d, struct gt_scene *scene, struct gt_lanes *lanes, struct gt_err *err);	/* to be released in any case */
 void gt_desk_release(struct gt_desk *d);
+/* The scene's archive is about to be closed: nothing but gt_desk_release or _again may come next. Again: with the scene's next one, of
+ * the same trace with more in it; all that the user laid out lies there still. 0 or negative. */
+void gt_desk_let_go(struct gt_desk *d);
+int gt_desk_again(struct gt_desk *d, struct gt_err *err);
 bool gt_desk_act(struct gt_desk *d, const struct gt_binding *b, const struct gt_desk_at *at);	/* false: it has no use for this */
 /* Looks for what was asked for; "": for nothing any more. NULL, or why not. */
 const char *gt_desk_find(struct gt_desk *d, const char *expression, const struct gt_desk_at *at);

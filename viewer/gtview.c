@@ -5,21 +5,16 @@
 #include <unistd.h>
 #include "formats/base/opt.h"
 #include "formats/base/streams.h"
-#include "formats/clock.h"
-#include "viewer/opening.h"
-#include "viewer/term.h"
-#include "viewer/viewing.h"
+#include "viewer/sitting.h"
 
 #define TOOL "gtview"
 #define VIEWS_MAX 16
-#define STEP_US 8000		/* of work between two looks for a key */
 #define OPENING_MS 100		/* between two lines that say how far the opening is */
-#define FRAME_NS 33000000	/* between two frames that show nothing but progress, or keys that come faster than they are shown */
 
 static struct {
 	const char *render, *from, *to;
 	int view;
-	bool colour, svg, ascii;
+	bool colour, svg, ascii, follow;
 } opt;
 static const char *views[VIEWS_MAX + 1];	/* names of gt_views */
 static const struct gt_opt options[] = {
@@ -27,6 +22,8 @@ static const struct gt_opt options[] = {
 	{ .name = "from", .kind = GT_OPT_STR, .to = &opt.from, .arg = "TIME",
 	  .help = "show the time from there on (1.5s, 250ms after the start)" },
 	{ .name = "to", .kind = GT_OPT_STR, .to = &opt.to, .arg = "TIME", .help = "show the time until there" },
+	{ .name = "follow", .kind = GT_OPT_FLAG, .to = &opt.follow,
+	  .help = "show what comes while the trace is being recorded" },
 	{ .name = "ascii", .kind = GT_OPT_FLAG, .to = &opt.ascii, .help = "draw with characters of ASCII only" },
 	{ .kind = GT_OPT_TEXT, .help = "Without a terminal" },
 	{ .name = "render", .kind = GT_OPT_STR, .to = &opt.render, .arg = "WxH",
@@ -45,9 +42,12 @@ static int fail(const char *file, const struct gt_err *err, int status)
 	return status;
 }
 
+struct frame { unsigned width, height; int64_t from, to; };
+
 /* "120x40" */
-static int parse_size(const char *text, unsigned *width, unsigned *height, struct gt_err *err)
+static int parse_size(const char *text, struct frame *f, struct gt_err *err)
 {
+	unsigned *width = &f->width, *height = &f->height;
 	int n = 0;
 
 	if (sscanf(text, "%4u%*1[x]%4u%n", width, height, &n) != 2 || text[n] || text[strspn(text, "0123456789x")] || !*width || !*height ||
@@ -56,35 +56,35 @@ static int parse_size(const char *text, unsigned *width, unsigned *height, struc
 	return 0;
 }
 
-static int parse_range(int64_t *from, int64_t *to, struct gt_err *err)
+static int parse_range(struct frame *f, struct gt_err *err)
 {
-	*from = INT64_MIN;
-	*to = INT64_MAX;
-	if (opt.from && gt_parse_ns(opt.from, from))
+	f->from = INT64_MIN;
+	f->to = INT64_MAX;
+	if (opt.from && gt_parse_ns(opt.from, &f->from))
 		return gt_err_set(err, -EINVAL, "--from: '%.60s' is not a time (1.5s, 250ms, 10us)", opt.from);
-	if (opt.to && gt_parse_ns(opt.to, to))
+	if (opt.to && gt_parse_ns(opt.to, &f->to))
 		return gt_err_set(err, -EINVAL, "--to: '%.60s' is not a time (1.5s, 250ms, 10us)", opt.to);
-	if (*from >= *to)
+	if (f->from >= f->to)
 		return gt_err_set(err, -EINVAL, "--from must come before --to");
 	return 0;
 }
 
 /* ---- one frame ---- */
 
-static int render(struct gt_viewing *s, unsigned width, unsigned height, int64_t from, int64_t to, struct gt_err *err)
+static int render(struct gt_viewing *s, const struct frame *f, struct gt_err *err)
 {
 	struct gt_screen screen = { .ascii = opt.ascii };
 	struct gt_out out;
 	int rc;
 
 	s->scene.still = true;
-	rc = gt_viewing_resize(s, width, height, err);
+	rc = gt_viewing_resize(s, f->width, f->height, err);
 	if (!rc && (opt.from || opt.to))
-		rc = gt_viewing_range(s, from, to, err);
+		rc = gt_viewing_range(s, f->from, f->to, err);
 	if (!rc)
 		rc = gt_viewing_step(s, 0, err);
 	if (!rc)
-		rc = gt_screen_resize(&screen, width, height);
+		rc = gt_screen_resize(&screen, f->width, f->height);
 	if (!rc)
 		rc = gt_out_open(&out, "-", false, err);
 	if (rc) {
@@ -98,55 +98,6 @@ static int render(struct gt_viewing *s, unsigned width, unsigned height, int64_t
 		gt_screen_print(&screen, opt.colour ? GT_COLOURS_256 : GT_MONO, &out);
 	gt_screen_release(&screen);
 	return gt_out_close(&out, err);
-}
-
-/* ---- a terminal ---- */
-
-/* Shows frames while there is something new, and works while nobody presses a key. */
-static int interact(struct gt_viewing *s, struct gt_term *term, struct gt_err *err)
-{
-	struct gt_screen screen = { .ascii = opt.ascii || gt_term_ascii(term) };
-	int64_t shown = 0;
-	bool dirty = true;
-	int rc = 1;	/* as of a step */
-
-	while (rc >= 0 && !s->quit) {
-		int64_t now = gt_clock_monotonic();
-		struct gt_key k = { .key = GT_KEY_NONE };
-
-		if (dirty && now - shown >= FRAME_NS) {
-			gt_viewing_draw(s, &screen);
-			if (s->redraw)
-				gt_term_redraw(term);
-			s->redraw = dirty = false;
-			gt_term_show(term, &screen);
-			shown = now;
-		}
-		k = gt_term_key(term, rc > 0 ? 0 : dirty ? (int)((FRAME_NS - (now - shown)) / 1000000) + 1 : -1);
-		if (k.key == GT_KEY_NONE && rc > 0) {
-			rc = gt_viewing_step(s, STEP_US, err);
-			dirty = true;
-		} else if (k.key != GT_KEY_NONE) {
-			rc = gt_viewing_key(s, k, err);
-			rc = rc < 0 ? rc : 1;
-			shown = k.key == GT_KEY_RESIZE ? 0 : shown;
-			dirty = true;
-		}
-	}
-	gt_screen_release(&screen);
-	return rc < 0 ? rc : 0;
-}
-
-static int view_in(struct gt_viewing *s, struct gt_term *term, int64_t from, int64_t to, struct gt_err *err)
-{
-	unsigned width, height;
-	int rc;
-
-	gt_term_size(term, &width, &height);
-	rc = gt_viewing_resize(s, width, height, err);
-	if (!rc && (opt.from || opt.to))
-		rc = gt_viewing_range(s, from, to, err);
-	return rc ? rc : interact(s, term, err);
 }
 
 /* ---- main ---- */
@@ -183,44 +134,55 @@ static int open_trace(struct gt_opening *o, struct gt_err *err)
 	return more;
 }
 
-/* In a terminal if there is one and no size was given; else a frame. */
-static int show_reader(const char *file, struct gt_reader *r, unsigned width, unsigned height, int64_t from, int64_t to)
+static int show_frame(struct gt_opening *o, const struct frame *f, struct gt_err *err)
 {
-	struct gt_err err = GT_ERR_INIT, why = GT_ERR_INIT;
 	struct gt_viewing viewing;
-	struct gt_term *term = NULL;
-	int rc, status;
+	int rc = open_trace(o, err);
 
-	rc = gt_viewing_open(&viewing, r, file, gt_views[opt.view], &err);
-	if (!rc && !opt.render) {
-		term = gt_term_open(NULL, NULL, NULL, &why);
-		if (!term && why.code != -ENOTSUP)
-			rc = gt_err_set(&err, why.code, "%s", why.text);
-		else if (!term)
-			fprintf(stderr, TOOL ": %s: one frame of %ux%u instead, as of --render\n", why.text, width, height);
-	}
+	if (rc)
+		return rc;
+	rc = gt_viewing_open(&viewing, gt_opening_result(o), gt_opening_path(o), gt_views[opt.view], err);
+	viewing.scene.growing = gt_opening_follows(o);
 	if (!rc)
-		rc = term ? view_in(&viewing, term, from, to, &err) : render(&viewing, width, height, from, to, &err);
-	gt_term_close(term);
-	status = rc ? fail(file, &err, 1) : 0;
-	status |= tell_damage(file, r);
+		rc = render(&viewing, f, err);
 	gt_viewing_close(&viewing);
-	return status;
+	return rc;
 }
 
-static int show(const char *file, unsigned width, unsigned height, int64_t from, int64_t to)
+/* In a terminal if there is one and no size was given; else a frame. A file that cannot be opened at all is told before the terminal
+ * becomes a screen. */
+static int show(struct gt_opening *o, const struct frame *f, struct gt_err *err)
 {
-	static const struct gt_opening_options how = { .small = 0 };
+	const struct gt_sitting_options how = { .view = gt_views[opt.view], .from = f->from, .to = f->to, .ranged = opt.from || opt.to,
+						.ascii = opt.ascii };
+	struct gt_err why = GT_ERR_INIT;
+	struct gt_term *term = NULL;
+	int rc = gt_opening_step(o, OPENING_MS, err);
+
+	if (rc < 0)
+		return rc;
+	if (!opt.render) {
+		term = gt_term_open(NULL, NULL, NULL, &why);
+		if (!term && why.code != -ENOTSUP)
+			return gt_err_set(err, why.code, "%s", why.text);
+		if (!term)
+			fprintf(stderr, TOOL ": %s: one frame of %ux%u instead, as of --render\n", why.text, f->width, f->height);
+	}
+	rc = term ? gt_sit(o, term, &how, err) : show_frame(o, f, err);
+	gt_term_close(term);
+	return rc;
+}
+
+static int show_file(const char *file, const struct frame *f)
+{
+	const struct gt_opening_options how = { .follow = opt.follow };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_opening *o = gt_opening_open(file, &how, &err);
-	int status;
+	int rc = o ? show(o, f, &err) : err.code, status = rc ? fail(file, &err, 1) : 0;
 
-	if (!o || open_trace(o, &err)) {
-		gt_opening_close(o);
-		return fail(file, &err, 1);
-	}
-	status = show_reader(file, gt_opening_result(o), width, height, from, to);
-	status |= gt_opening_damaged(o) ? 1 : 0;
+	if (o && gt_opening_result(o))
+		status |= tell_damage(file, gt_opening_result(o));
+	status |= o && gt_opening_damaged(o) ? 1 : 0;
 	gt_opening_close(o);
 	return status;
 }
@@ -229,8 +191,7 @@ int main(int argc, char **argv)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_buf keys = { .len = 0 };
-	unsigned width = 80, height = 24;
-	int64_t from, to;
+	struct frame f = { .width = 80, .height = 24 };
 	int n = 0, rc;
 
 	gt_streams_guard();
@@ -244,13 +205,13 @@ int main(int argc, char **argv)
 	if (!rc && n != 1)
 		rc = gt_err_set(&err, -EINVAL, n ? "one trace at a time" : "which trace? (gtview --help)");
 	if (!rc)
-		rc = parse_range(&from, &to, &err);
+		rc = parse_range(&f, &err);
 	if (!rc && opt.svg && !opt.render)
 		rc = gt_err_set(&err, -EINVAL, "--svg is of one frame: --render WxH says how large");
 	if (!rc && opt.render)
-		rc = parse_size(opt.render, &width, &height, &err);
+		rc = parse_size(opt.render, &f, &err);
 	if (rc >= 0)
-		rc = rc ? 0 : show(argv[1], width, height, from, to);
+		rc = rc ? 0 : show_file(argv[1], &f);
 	else
 		rc = fail(NULL, &err, rc == -EINVAL ? 2 : 1);
 	gt_buf_release(&keys);

@@ -177,6 +177,7 @@ static int learn(struct gt_lanes *l, struct gt_lanes_of *o)
 	o->order = malloc((n + 1) * sizeof(*o->order));
 	o->flags = calloc(n + 1, sizeof(*o->flags));
 	o->open = true;
+	o->n = o->seg->ntracks;
 	fine = up && room && has_gpu && o->first && o->order && o->flags;
 	if (fine) {
 		group(o, up);
@@ -205,6 +206,47 @@ int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes
 		rc = learn(l, &l->of[i]);
 	}
 	return rc ? gt_err_set(err, rc, "no memory for the lanes") : 0;
+}
+
+/* Those that have come stand behind the others. */
+static void keep_order(struct gt_lanes_of *o, const struct gt_lanes_of *was)
+{
+	for (uint32_t p = 0; p <= was->n; p++) {
+		uint32_t *list = o->order + o->first[p], n = o->first[p + 1] - o->first[p], behind = n;
+
+		for (uint32_t i = n; i-- > 0; )
+			if (list[i] >= was->n)
+				list[--behind] = list[i];
+		memcpy(list, was->order + was->first[p], behind * sizeof(*list));
+	}
+}
+
+static void keep(struct gt_lanes_of *o, const struct gt_lanes_of *was)
+{
+	const uint32_t chosen = GT_LANES_OPEN | GT_LANES_OPEN_RANGES | GT_LANES_OPEN_MORE | GT_LANES_HIDDEN_ANY;
+
+	for (uint32_t t = 0; t < was->n; t++)
+		o->flags[t] |= was->flags[t] & chosen;
+	if (was->moved)
+		keep_order(o, was);
+	o->moved = was->moved;
+	o->open = was->open;
+}
+
+int gt_lanes_again(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known, struct gt_err *err)
+{
+	struct gt_lanes was = *l;
+	int rc = gt_lanes_init(l, r, known, err);
+
+	for (uint32_t i = 0; !rc && i < was.nsegments && i < l->nsegments; i++) {
+		keep(&l->of[i], &was.of[i]);
+		l->segments[i] = was.segments[i];
+	}
+	l->threads_away = was.threads_away;
+	if (!rc)
+		gt_lanes_filter(l, was.filter);
+	gt_lanes_release(&was);
+	return rc;
 }
 
 void gt_lanes_release(struct gt_lanes *l)
@@ -685,6 +727,7 @@ bool gt_lanes_move(struct gt_lanes *l, const struct gt_lane_line *what, int by)
 	if (what->kind != GT_LANE_TRACK)
 		return false;
 	up = group_of(o, what->track);
+	o->moved = true;
 	return move_in(o->order, o->first[up + 1u], o->first[up + 2u], what->track, by);
 }
 

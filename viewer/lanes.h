@@ -55,6 +55,9 @@ struct gt_lanes {
  * 0 or -ENOMEM; to be released in both cases. */
 int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known, struct gt_err *err);
 void gt_lanes_release(struct gt_lanes *l);
+/* The same trace with more in it, read anew: what is folded, hidden, moved and filtered stays so; nothing is listed. Nothing of the reader
+ * before is looked at. As gt_lanes_init otherwise. */
+int gt_lanes_again(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes_known *known, struct gt_err *err);
 /* Makes the list anew: after something was changed, or more is known. 0 or -ENOMEM. */
 int gt_lanes_list(struct gt_lanes *l);
 /* Unfolds what matters most, as long as all fits into so many lines: processes, GPUs, then threads, the busiest first. What is alone is

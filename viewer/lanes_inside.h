@@ -19,6 +19,8 @@ struct gt_lanes_of {
 	uint32_t *flags;	/* by track */
 	char *gpu;		/* what its GPUs are, or NULL */
 	bool open;
+	uint32_t n;		/* tracks that there are */
+	bool moved;		/* somebody has put some in another order */
 };
 
 /* Does it stand in the line of the less busy threads, unless these are unfolded? */

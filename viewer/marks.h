@@ -14,7 +14,7 @@ struct gt_marks {			/* zero-initialised but for the archive: none */
 	struct gt_measure *measure;
 	bool exact;			/* it is done */
 };
-void gt_marks_release(struct gt_marks *m);
+void gt_marks_release(struct gt_marks *m);		/* what was measured; the marks stay where they are */
 /* The first, then the second one; with both set, the first one of two others. */
 void gt_marks_set(struct gt_marks *m, int64_t t);
 void gt_marks_clear(struct gt_marks *m);

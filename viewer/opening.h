@@ -37,6 +37,9 @@ const char *gt_opening_note(const struct gt_opening *o, size_t i);
 /* Was it found damaged when it was copied? What could not be read is not in the copy, and so no damage of the result's. */
 bool gt_opening_damaged(const struct gt_opening *o);
 
+/* It is followed, and as far as is known somebody still writes it. */
+bool gt_opening_follows(const struct gt_opening *o);
+
 enum gt_followed {
 	GT_FOLLOWED_SAME,	/* nothing has come */
 	GT_FOLLOWED_GREW,	/* there is more: refresh */

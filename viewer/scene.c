@@ -220,20 +220,22 @@ static unsigned widest(const struct gt_scene *s)
 	return 60;
 }
 
-int gt_scene_open(struct gt_scene *s, struct gt_reader *r, const char *name, struct gt_err *err)
+/* All that there is to know of a trace when it is opened, whether it is seen for the first time or has grown. */
+static int look(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
 {
 	const struct gt_segment *first = gt_reader_segments(r) ? gt_reader_segment(r, 0) : NULL;
+	bool by_wall = s->times.by_wall;
 	int rc;
 
-	*s = (struct gt_scene){ .reader = r, .name = name, .archive = gt_archive_open(r, err) };
+	s->reader = r;
+	s->archive = gt_archive_open(r, err);
 	if (!s->archive)
 		return err->code;
 	gt_archive_extent(s->archive, &s->extent.from, &s->extent.to);
 	s->extent.to++;		/* a moment at the very end is within */
 	s->extent.widest = widest(s);
 	s->times = gt_time_shown_of(first, s->extent.from, first ? gt_archive_offset(s->archive, 0) : 0);
-	s->window.cells = 1;
-	gt_window_fit(&s->window, &s->extent);
+	s->times.by_wall = by_wall && s->times.has_wall;
 	rc = look_at_rows(s, err);
 	if (!rc)
 		rc = find_troubles(s, err);
@@ -244,7 +246,17 @@ int gt_scene_open(struct gt_scene *s, struct gt_reader *r, const char *name, str
 	return rc ? gt_err_set(err, rc, "out of memory") : 0;
 }
 
-void gt_scene_release(struct gt_scene *s)
+int gt_scene_open(struct gt_scene *s, struct gt_reader *r, const char *name, struct gt_err *err)
+{
+	int rc;
+
+	*s = (struct gt_scene){ .name = name, .window.cells = 1 };
+	rc = look(s, r, err);
+	gt_window_fit(&s->window, &s->extent);
+	return rc;
+}
+
+void gt_scene_let_go(struct gt_scene *s)
 {
 	for (uint32_t i = 0; s->rows && s->copies && i < gt_reader_segments(s->reader); i++) {
 		free(s->rows[i]);
@@ -256,5 +268,31 @@ void gt_scene_release(struct gt_scene *s)
 	free(s->command);
 	gt_reporter_free(s->reporter);
 	gt_archive_close(s->archive);
+	s->rows = NULL;
+	s->copies = NULL;
+	s->troubles = NULL;
+	s->ntroubles = s->troubles_cap = 0;
+	s->lost = 0;
+	s->command = NULL;
+	s->reporter = NULL;
+	s->archive = NULL;
+	s->reader = NULL;
+}
+
+int gt_scene_again(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
+{
+	bool all = gt_window_shows_all(&s->window, &s->extent), end = gt_window_end(&s->window) >= s->extent.to;
+	int rc = look(s, r, err);
+
+	if (all)
+		gt_window_fit(&s->window, &s->extent);
+	else if (end)
+		gt_window_goto(&s->window, &s->extent, s->extent.to - 1, s->window.cells - 1);
+	return rc;
+}
+
+void gt_scene_release(struct gt_scene *s)
+{
+	gt_scene_let_go(s);
 	*s = (struct gt_scene){ .reader = NULL };
 }

@@ -21,6 +21,8 @@ struct gt_scene {
 	char *command;			/* what was recorded, or NULL */
 	struct gt_extent extent;
 	struct gt_window window;	/* cells: as the view that is shown has them */
+	bool growing;			/* somebody may still write it */
+	bool behind;			/* and has written more than is shown */
 	struct gt_time_shown times;
 	struct gt_trouble *troubles;	/* losses and unread ends; damage is told by gt_scene_damage */
 	size_t ntroubles, troubles_cap;
@@ -38,6 +40,10 @@ struct gt_scene {
 /* Reads what has to be known at once, which is little whatever the size of the trace. 0 or negative; to be released in both cases. */
 int gt_scene_open(struct gt_scene *s, struct gt_reader *r, const char *name, struct gt_err *err);
 void gt_scene_release(struct gt_scene *s);
+/* Gives back what is of its reader, which is about to read on: views have let go of it before. Again: of what the reader has by now. The
+ * window shows all if it did, and the end if it did, or else the same time. 0 or negative. */
+void gt_scene_let_go(struct gt_scene *s);
+int gt_scene_again(struct gt_scene *s, struct gt_reader *r, struct gt_err *err);
 struct gt_reporter *gt_scene_reporter(struct gt_scene *s);	/* NULL: no memory */
 /* The stretch of time that is seen, of what there is; of all of it, all of time. */
 struct gt_range gt_scene_range(const struct gt_scene *s);

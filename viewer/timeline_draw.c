@@ -484,7 +484,7 @@ static int draw_warnings(const struct gt_picture *p, int x, struct gt_screen *to
 	if (s->lost)
 		x += gt_screen_printf(to, x, p->at.status, -1, hole, "%" PRIu64 " LOSS%s  ", s->lost, s->lost == 1 ? "" : "ES");
 	if (unread)
-		x += gt_screen_text(to, x, p->at.status, -1, "NOT CLOSED  ", hole);
+		x += gt_screen_text(to, x, p->at.status, -1, s->growing ? "RECORDING  " : "NOT CLOSED  ", hole);
 	return x;
 }
 

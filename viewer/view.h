@@ -18,6 +18,9 @@ struct gt_view_ops {
 	size_t state_size;	/* of what view->state points at, zeroed before open */
 	int (*open)(struct gt_view *v, struct gt_err *err);	/* 0 or negative; close in both cases */
 	void (*close)(struct gt_view *v);
+	/* The scene's archive and reader are about to be closed: what is theirs is given back, what the user chose is kept. Then it is
+	 * closed, or opened again, with the same trace with more in it. */
+	void (*let_go)(struct gt_view *v);
 	/* What it is to show from now on: the size has changed, the scene or its own state. 0 or negative. */
 	int (*arrange)(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err);
 	/* Finds out more of what is to be shown, for some us at most (0: all of it). 1: there is more to do, 0: nothing, negative. */
@@ -29,7 +32,7 @@ struct gt_view_ops {
 	const char *(*answer)(struct gt_view *v, enum gt_action asked, const char *text);
 	void (*draw)(const struct gt_view *v, struct gt_screen *to);	/* of the size that it was arranged for */
 };
-struct gt_view { const struct gt_view_ops *ops; struct gt_scene *scene; void *state; };
+struct gt_view { const struct gt_view_ops *ops; struct gt_scene *scene; void *state; bool opened; };
 
 extern const struct gt_view_ops *const gt_views[];	/* NULL-terminated; the first is what one begins with */
 #define GT_VIEWS_MOST 16u

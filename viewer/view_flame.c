@@ -35,17 +35,24 @@ static int flame_open(struct gt_view *v, struct gt_err *err)
 
 static int flame_gpu_open(struct gt_view *v, struct gt_err *err)
 {
-	((struct flame *)v->state)->of = GT_FLAME_GPU;
+	struct flame *f = v->state;
+
+	if (!f->width)		/* later it is what the user chose */
+		f->of = GT_FLAME_GPU;
 	return flame_open(v, err);
 }
 
-static void flame_close(struct gt_view *v)
+static void flame_let_go(struct gt_view *v)
 {
 	struct flame *f = v->state;
 
 	gt_flame_free(f->tree);
 	gt_kernel_names_free(f->names);
 	free(f->boxes);
+	f->tree = NULL;
+	f->names = NULL;
+	f->boxes = NULL;
+	f->nboxes = 0;
 }
 
 /* ---- boxes ---- */
@@ -322,7 +329,7 @@ static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 }
 
 #define FLAME \
-	.state_size = sizeof(struct flame), .close = flame_close, .arrange = flame_arrange, .step = flame_step, .act = flame_act, \
+	.state_size = sizeof(struct flame), .close = flame_let_go, .let_go = flame_let_go, .arrange = flame_arrange, .step = flame_step, .act = flame_act, \
 	.answer = flame_answer, .draw = flame_draw
 
 const struct gt_view_ops gt_view_flame = { .name = "flame", .help = "where calls spend their time", .open = flame_open, FLAME };

@@ -48,12 +48,14 @@ static void drop(struct gt_view *v)
 	r->shown = NULL;
 }
 
-static void report_close(struct gt_view *v)
+/* What it is sorted by is kept. */
+static void report_let_go(struct gt_view *v)
 {
 	struct report *r = v->state;
 
 	drop(v);
 	gt_jump_free(r->jump);
+	r->jump = NULL;
 }
 
 /* ---- the page ---- */
@@ -577,7 +579,7 @@ static void report_draw(const struct gt_view *v, struct gt_screen *to)
 	X(gaps, "why GPUs are idle") X(ioctls, "ioctls by name") X(memory, "what is allocated") X(advice, "what could be won")
 #define X(title, words) \
 	const struct gt_view_ops gt_view_##title = { \
-		.name = #title, .help = words, .state_size = sizeof(struct report), .open = report_open, .close = report_close, \
+		.name = #title, .help = words, .state_size = sizeof(struct report), .open = report_open, .close = report_let_go, .let_go = report_let_go, \
 		.arrange = report_arrange, .step = report_step, .act = report_act, .answer = report_answer, .draw = report_draw, \
 	};
 REPORTS(X)

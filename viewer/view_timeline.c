@@ -39,6 +39,7 @@ struct timeline {
 	size_t cells_cap, gauge_cells_cap;
 	bool arranged;			/* once at least */
 	bool relist, touched;		/* lanes have changed; somebody has folded or moved some */
+	bool grown;			/* the trace is another than when lanes were unfolded */
 	bool learned;			/* what these strips found out is in the list */
 	int dragged;			/* column where the mouse was */
 	bool drags_map, clicked;	/* clicked: on a cell, and not moved since */
@@ -51,32 +52,59 @@ static int timeline_open(struct gt_view *v, struct gt_err *err)
 {
 	struct timeline *t = v->state;
 	struct gt_lanes_known known = gt_scene_known(v->scene);
+	bool again = t->desk.scene;
 	int rc = gt_gauges_list(v->scene->archive, &t->counters, &t->ncounters, err);
 
 	known.counters = t->counters;
 	known.ncounters = t->ncounters;
 	if (!rc)
-		rc = gt_lanes_init(&t->lanes, v->scene->reader, &known, err);
+		rc = (again ? gt_lanes_again : gt_lanes_init)(&t->lanes, v->scene->reader, &known, err);
 	t->strips = gt_strips_new(v->scene->archive);
 	t->gauges = gt_gauges_new(v->scene->archive);
 	if (!rc && (gt_minimap_init(&t->map, v->scene->archive) || !t->strips || !t->gauges))
 		rc = gt_err_set(err, -ENOMEM, "no memory for the timeline");
-	t->relist = true;
-	return gt_desk_init(&t->desk, v->scene, &t->lanes, err) ? err->code : rc;
+	t->relist = t->grown = true;
+	return (again ? gt_desk_again(&t->desk, err) : gt_desk_init(&t->desk, v->scene, &t->lanes, err)) ? err->code : rc;
+}
+
+/* A wide cell begins long before the moment in it that one wants to see. */
+static int64_t cursor_time(const struct gt_view *v)
+{
+	const struct timeline *t = v->state;
+	const struct gt_window *w = &v->scene->window;
+
+	return gt_window_column(w, t->moment) == (int64_t)t->column ? t->moment : gt_cell_start(w, t->column);
+}
+
+static void timeline_let_go(struct gt_view *v)
+{
+	struct timeline *t = v->state;
+
+	if (!v->scene->is_at && t->arranged) {		/* what the cursor is on */
+		v->scene->at = cursor_time(v);
+		v->scene->is_at = true;
+	}
+	gt_desk_let_go(&t->desk);
+	gt_strips_free(t->strips);
+	gt_minimap_release(&t->map);
+	gt_gauges_free(t->gauges);
+	gt_asked_release(&t->asked);
+	free(t->counters);
+	t->strips = NULL;
+	t->gauges = NULL;
+	t->counters = NULL;
+	t->ncounters = t->nasked_gauges = 0;
+	t->gauges_more = false;
 }
 
 static void timeline_close(struct gt_view *v)
 {
 	struct timeline *t = v->state;
 
+	timeline_let_go(v);
 	gt_desk_release(&t->desk);
-	gt_strips_free(t->strips);
-	gt_minimap_release(&t->map);
-	gt_gauges_free(t->gauges);
 	gt_lanes_release(&t->lanes);
-	free(t->counters);
 	free(t->gauge_cells);
-	gt_asked_release(&t->asked);
 	free(t->strip_of);
 	free(t->cells);
 }
@@ -221,15 +249,6 @@ static struct gt_desk_at cursor_at(const struct timeline *t)
 				    .cells = t->cells + (t->cursor - t->top) * t->at.cells };
 }
 
-/* A wide cell begins long before the moment in it that one wants to see. */
-static int64_t cursor_time(const struct gt_view *v)
-{
-	const struct timeline *t = v->state;
-	const struct gt_window *w = &v->scene->window;
-
-	return gt_window_column(w, t->moment) == (int64_t)t->column ? t->moment : gt_cell_start(w, t->column);
-}
-
 static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err)
 {
 	struct timeline *t = v->state;
@@ -250,7 +269,8 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	if (v->scene->is_at)
 		put_cursor(v, v->scene->at);
 	v->scene->is_at = false;
-	rc = failed ? failed : list(t, !t->touched && (!t->arranged || lines != t->at.nlanes), err);
+	rc = failed ? failed : list(t, !t->touched && (t->grown || lines != t->at.nlanes), err);
+	t->grown = false;
 	t->arranged = true;
 	scroll(t);
 	if (!rc)
@@ -661,6 +681,7 @@ const struct gt_view_ops gt_view_timeline = {
 	.state_size = sizeof(struct timeline),
 	.open       = timeline_open,
 	.close      = timeline_close,
+	.let_go     = timeline_let_go,
 	.arrange    = timeline_arrange,
 	.step       = timeline_step,
 	.act        = timeline_act,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Opens it, unless it was shown before. */
+/* Opens it, unless it is open. */
 static int show(struct gt_viewing *s, const struct gt_view_ops *ops, struct gt_err *err)
 {
 	unsigned i = 0;
@@ -14,11 +14,13 @@ static int show(struct gt_viewing *s, const struct gt_view_ops *ops, struct gt_e
 	s->view = &s->views[i];
 	s->view->scene = &s->scene;
 	s->view->ops = ops;
-	if (s->view->state)
+	if (s->view->opened)
 		return 0;
-	s->view->state = calloc(1, ops->state_size);
+	if (!s->view->state)
+		s->view->state = calloc(1, ops->state_size);
 	if (!s->view->state)
 		return gt_err_set(err, -ENOMEM, "out of memory");
+	s->view->opened = true;
 	return ops->open(s->view, err);
 }
 
@@ -45,6 +47,25 @@ void gt_viewing_close(struct gt_viewing *s)
 static int arrange(struct gt_viewing *s, struct gt_err *err)
 {
 	return s->view->ops->arrange(s->view, s->width, s->height, err);
+}
+
+void gt_viewing_let_go(struct gt_viewing *s)
+{
+	for (unsigned i = 0; i < GT_VIEWS_MOST; i++) {
+		if (s->views[i].opened)
+			s->views[i].ops->let_go(&s->views[i]);
+		s->views[i].opened = false;
+	}
+	gt_scene_let_go(&s->scene);
+}
+
+int gt_viewing_again(struct gt_viewing *s, struct gt_reader *r, struct gt_err *err)
+{
+	int rc = gt_scene_again(&s->scene, r, err);
+
+	if (!rc)
+		rc = show(s, s->view->ops, err);
+	return rc ? rc : arrange(s, err);
 }
 
 int gt_viewing_resize(struct gt_viewing *s, unsigned width, unsigned height, struct gt_err *err)

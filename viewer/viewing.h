@@ -22,6 +22,10 @@ struct gt_viewing {
 /* name: of the file, to be shown; borrowed, as the reader is. 0 or negative; to be closed in both cases. */
 int gt_viewing_open(struct gt_viewing *s, struct gt_reader *r, const char *name, const struct gt_view_ops *ops, struct gt_err *err);
 void gt_viewing_close(struct gt_viewing *s);
+/* The reader is about to read on in a file that grows: all that was made of it is given back, and nothing but gt_viewing_close or _again may
+ * come next. Again: what the reader has by now is shown, as the user has left it. 0 or negative. */
+void gt_viewing_let_go(struct gt_viewing *s);
+int gt_viewing_again(struct gt_viewing *s, struct gt_reader *r, struct gt_err *err);
 /* To be called before anything is drawn, and whenever the size changes. */
 int gt_viewing_resize(struct gt_viewing *s, unsigned width, unsigned height, struct gt_err *err);
 /* Shows that range (ns behind the start of the trace; INT64_MIN, INT64_MAX: as far as it goes). After a resize. */

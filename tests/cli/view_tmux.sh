@@ -57,6 +57,28 @@ run fg; seen goes-on 'cell 134.2 ms'
 type_in q; run 'echo back $?'; seen quit 'back 0'
 sane quit
 
+# a recording that comes in pieces: all of it is seen as it comes, and that it is complete
+all=$R/h200-train.zst n=$(wc -c <"$R/h200-train.zst")
+head -c $((n / 3)) "$all" >grows.zst
+exec 9>>grows.zst		# somebody still writes it
+run "clear; '$V' --follow grows.zst; echo left \$?"; seen follow-begins 'RECORDING'
+seen follow-not-all ! '8.232 s'
+type_in 2; seen follow-report 'whole run'
+head -c $((n / 2)) "$all" | tail -c +$((n / 3 + 1)) >&9; seen follow-told 'more has been recorded: ctrl-L'
+type_in 1; seen follow-timeline 'RECORDING'
+tail -c +$((n / 2 + 1)) "$all" >&9; seen follow-all '8.232 s'
+seen follow-complete 'complete: its recorder has closed it'
+type_in j; seen follow-ends ! 'RECORDING'
+head -c 0 "$all" >grows.zst; type_in j; type_in q; seen follow-left 'left 0'
+exec 9>&-
+head -c $((n / 3)) "$all" >grows.zst
+run "clear; '$V' --follow grows.zst; echo left \$?"; seen killed-told 'its recorder has left without closing it\|NOT CLOSED'
+type_in q; seen killed-left 'left 0'
+: >grows.zst
+run "clear; '$V' --follow grows.zst; echo left \$?"; seen waits 'waiting for its beginning'
+cat "$all" >grows.zst; seen waited '8.232 s'
+type_in q; seen waited-left 'left 0'
+
 for signal in TERM HUP INT SEGV ABRT; do
 	begin h200-streams.zst $signal
 	kill -$signal "$(pid)"

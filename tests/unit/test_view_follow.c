@@ -1,0 +1,165 @@
+/* A trace that grows while it is looked at: what is shown is what somebody sees who opens it then, and what the user chose stays. */
+#include "tests/unit/view_stage.h"
+#include "viewer/asked.h"
+
+#define WIDTH 130
+#define HEIGHT 44
+
+/* A recording that comes in pieces to a file that is looked at. */
+struct growing { uint8_t *bytes; size_t n, at; int fd; struct stage st; };
+
+static void write_more(struct growing *g, size_t n)
+{
+	n = n > g->n - g->at ? g->n - g->at : n;
+	CHECK(write(g->fd, g->bytes + g->at, n) == (ssize_t)n);
+	g->at += n;
+}
+
+static void begin_to_grow(struct growing *g, unsigned seed, unsigned turns, bool several, size_t first)
+{
+	int whole = temp_file();
+
+	state = seed;
+	*g = (struct growing){ .fd = temp_file(), .st.err = GT_ERR_INIT };
+	make(dup(whole), "b", 1000, turns);
+	if (several)
+		make(dup(whole), "c", 1700, turns / 2);
+	g->bytes = file_bytes(whole, &g->n);
+	close(whole);
+	write_more(g, first < g->n / 20 ? g->n / 20 : first);
+	CHECK((g->st.reader = gt_reader_open_growing(dup(g->fd), UINT64_MAX, &g->st.err)));
+	CHECK(!gt_viewing_open(&g->st.s, g->st.reader, "some/trace.zst", gt_views[0], &g->st.err));
+	CHECK(!gt_viewing_resize(&g->st.s, WIDTH, HEIGHT, &g->st.err));
+}
+
+static bool grows(struct growing *g, size_t n)
+{
+	struct stage *st = &g->st;
+
+	write_more(g, n);
+	gt_viewing_let_go(&st->s);
+	while (gt_reader_grow(st->reader, UINT64_MAX, &st->err) > 0)
+		;
+	return !st->err.code && !gt_viewing_again(&st->s, st->reader, &st->err) && play(st, "");
+}
+
+static void end_growing(struct growing *g)
+{
+	strike(&g->st);
+	close(g->fd);
+	free(g->bytes);
+}
+
+/* As who opens it now and types that sees it, in these lines. */
+static bool is_as_new(struct growing *g, const char *script, int first, int end)
+{
+	struct stage now = { .err = GT_ERR_INIT };
+	char *have;
+	bool same;
+
+	now.reader = gt_reader_open_growing(dup(g->fd), UINT64_MAX, &now.err);
+	same = now.reader && !gt_viewing_open(&now.s, now.reader, "some/trace.zst", gt_views[0], &now.err) &&
+	       !gt_viewing_resize(&now.s, WIDTH, HEIGHT, &now.err) && play(&now, "") && play(&now, script);
+	for (int y = first; same && y < end; y++) {
+		have = strdup(line(&g->st, y));
+		same = !strcmp(have, line(&now, y));
+		if (!same)
+			printf("after %zu of %zu bytes, '%s', line %d is\n%s\nand is to be\n%s\n", g->at, g->n, script, y, have, line(&now, y));
+		free(have);
+	}
+	strike(&now);
+	return same;
+}
+
+static void what_has_grown_is_as_new(void)
+{
+	for (unsigned seed = 1; seed < 5; seed++) {
+		struct growing g;
+
+		begin_to_grow(&g, seed, 3000, seed % 2, below(9000));
+		CHECK(play(&g.st, "") && is_as_new(&g, "", 0, HEIGHT));
+		for (unsigned i = 1; g.at < g.n; i++)
+			CHECK(grows(&g, 1 + below(i % 3 ? 4000 : (unsigned)g.n / 6)) && play(&g.st, "< Home") && is_as_new(&g, "< Home", 0, HEIGHT));
+		end_growing(&g);
+	}
+}
+
+/* What is folded and filtered, what cells show. Lanes that come while they are as the user left them are not unfolded. */
+static void lanes_stay_as_they_are(void)
+{
+	struct growing g;
+
+	begin_to_grow(&g, 20, 3000, false, 55000);
+	CHECK(play(&g.st, "") && play(&g.st, "b b z j Space \\ 'stream' Enter") && line_of(&g.st, "thread") < 0);
+	while (g.at < g.n)
+		CHECK(grows(&g, g.n / 5) && on_screen(&g.st, "longest") && line_of(&g.st, "thread 1") < 0 && on_screen(&g.st, "▸ stream 7"));
+	CHECK(play(&g.st, "Esc < x") && line_of(&g.st, "pid 1") < 0);
+	CHECK(grows(&g, 0) && line_of(&g.st, "pid 1") < 0 && play(&g.st, "X") && on_screen(&g.st, "pid 1"));
+	end_growing(&g);
+}
+
+/* What is selected, marked and looked for: the pane at the bottom, and how many there are. */
+static void what_was_laid_out_stays(void)
+{
+	static const char *const scripts[] = {
+		"/ 'cuLaunch' Enter M Enter", "/ 'cuCall' Enter Enter c", "/ 'range' Enter n n m ] m Enter", "/ 'cuMemAlloc' Enter } Enter",
+	};
+
+	for (unsigned k = 0; k < sizeof(scripts) / sizeof(*scripts); k++) {
+		struct growing g;
+
+		begin_to_grow(&g, 20 + k, 3000, false, 55000);
+		CHECK(play(&g.st, "") && play(&g.st, scripts[k]) && on_screen(&g.st, "duration"));
+		while (g.at < g.n) {
+			CHECK(grows(&g, g.n / 5) && on_screen(&g.st, "duration"));
+			CHECK(is_as_new(&g, scripts[k], 0, 1) && is_as_new(&g, scripts[k], HEIGHT - 13, HEIGHT - 1));
+		}
+		end_growing(&g);
+	}
+}
+
+/* A window within what there was stays where it is; one that shows the end goes with it. */
+static void windows_stay_or_go_along(void)
+{
+	struct growing g;
+	struct gt_window *w = &g.st.s.scene.window, before;
+
+	begin_to_grow(&g, 9, 4000, false, 15000);
+	CHECK(play(&g.st, "w w w w w") && !gt_window_shows_all(w, &g.st.s.scene.extent));
+	before = *w;
+	for (unsigned i = 0; i < 4; i++)
+		CHECK(grows(&g, g.n / 12) && gt_same_window(w, &before));
+	CHECK(play(&g.st, "End"));
+	for (int64_t end = g.st.s.scene.extent.to; g.st.s.scene.extent.to == end; )
+		CHECK(gt_window_end(w) >= end && g.at < g.n && grows(&g, g.n / 12));
+	CHECK(gt_window_end(w) >= g.st.s.scene.extent.to && w->shift == before.shift);
+	end_growing(&g);
+}
+
+/* Every view, while a search or a report goes on, before and after it was shown; and a view that is not shown. */
+static void every_view_grows(void)
+{
+	for (unsigned k = 0; k < GT_VIEWS_MOST && gt_views[k]; k++) {
+		struct growing g;
+		char turn[] = { (char)('1' + k), 0 };
+
+		if (k > 8)
+			break;
+		begin_to_grow(&g, 40 + k, 2000, k % 2, 30000);
+		CHECK(play(&g.st, "") && play(&g.st, turn));
+		for (unsigned i = 0; g.at < g.n; i++) {
+			struct gt_script s = { .at = i % 2 ? "1" : turn };
+			struct gt_key key;
+
+			while (gt_script_next(&s, &key) > 0)
+				CHECK(!gt_viewing_key(&g.st.s, key, &g.st.err));
+			CHECK(gt_viewing_step(&g.st.s, 1, &g.st.err) >= 0 && grows(&g, g.n / 6));
+			CHECK(play(&g.st, turn) && is_as_new(&g, turn, 0, HEIGHT));
+		}
+		gt_viewing_let_go(&g.st.s);	/* and it may end there */
+		end_growing(&g);
+	}
+}
+
+T_MAIN(T(what_has_grown_is_as_new), T(lanes_stay_as_they_are), T(what_was_laid_out_stays),
+       T(windows_stay_or_go_along), T(every_view_grows))
