@@ -54,7 +54,8 @@ kill -TSTP "$(pid)"
 seen stopped 'left 148'
 sane stopped
 run fg; seen goes-on 'cell 134.2 ms'
-type_in q; run 'echo back $?'; seen quit 'back 0'
+type_in q; seen gone ! 'cell 134.2 ms'
+run 'echo back $?'; seen quit 'back 0'
 sane quit
 
 # a recording that comes in pieces: all of it is seen as it comes, and that it is complete
