@@ -33,7 +33,7 @@ sane() {	# NAME: the shell has its terminal back: what is typed is echoed, lines
 }
 pid() { pgrep -n -f "$V $R"; }
 
-run "PS1='ready$ '"; seen shell '^ready'
+run "PS1='ready$ '"; seen shell '^\([#$] \)*ready'
 begin h200-train.zst start
 seen whole '8.232 s'
 for size in 60x15 40x10 120x40 200x12 10x3 100x30; do
