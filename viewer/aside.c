@@ -18,7 +18,11 @@ enum gt_view_result gt_aside_act(struct gt_scene *s, const struct gt_binding *b)
 	switch (b->action) {
 	case GT_DO_PAN: gt_window_pan(&s->window, &s->extent, cells ? cells : b->arg); return GT_VIEW_DONE;
 	case GT_DO_ZOOM: gt_window_zoom(&s->window, &s->extent, b->arg, s->window.cells / 2); return GT_VIEW_DONE;
-	case GT_DO_FIT: gt_window_fit(&s->window, &s->extent); return GT_VIEW_DONE;
+	case GT_DO_FIT:
+		if (b->arg)		/* marks are the timeline's */
+			return GT_VIEW_PASS;
+		gt_window_fit(&s->window, &s->extent);
+		return GT_VIEW_DONE;
 	case GT_DO_CLOCK: s->times.by_wall = s->times.has_wall && !s->times.by_wall; return GT_VIEW_DONE;
 	default: return GT_VIEW_PASS;
 	}

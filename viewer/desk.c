@@ -140,6 +140,13 @@ static int mark(struct gt_desk *d, const struct gt_choice_at *at)
 	return rc;
 }
 
+static void mark_from_to(struct gt_desk *d, int64_t from, int64_t to)
+{
+	gt_marks_clear(&d->marks);
+	gt_marks_set(&d->marks, from);
+	gt_marks_set(&d->marks, to);
+}
+
 static void mark_both(struct gt_desk *d)
 {
 	int64_t from, to;
@@ -149,9 +156,50 @@ static void mark_both(struct gt_desk *d)
 		return;
 	}
 	gt_choice_range(&d->pick, &from, &to);
-	gt_marks_clear(&d->marks);
-	gt_marks_set(&d->marks, from);
-	gt_marks_set(&d->marks, to);
+	mark_from_to(d, from, to);
+}
+
+void gt_desk_drag(struct gt_desk *d, unsigned from, unsigned to)
+{
+	const struct gt_window *w = &d->scene->window;
+
+	mark_from_to(d, gt_cell_start(w, from < to ? from : to), gt_cell_start(w, 1ll + (from < to ? to : from)));
+}
+
+void gt_desk_drop(struct gt_desk *d, const struct gt_desk_at *at, unsigned from)
+{
+	const struct gt_window *w = &d->scene->window;
+	unsigned first = from < at->column ? from : at->column, last = from < at->column ? at->column : from;
+	int64_t a = gt_cell_start(w, first), b = gt_cell_start(w, last), end = gt_cell_start(w, last + 1ll), edge;
+	struct gt_lane_of lane;
+
+	if (!at->line || !at->line->aspect)
+		return;
+	lane = lane_of(at->line);
+	if (gt_marks_snap(d->scene->archive, &lane, a, gt_cell_start(w, first + 1ll), &a, &d->err) ||
+	    gt_marks_snap(d->scene->archive, &lane, b, end, &edge, &d->err))
+		return;
+	mark_from_to(d, a, edge > b ? edge : end);	/* without any edge in the last cell: to its end */
+}
+
+static bool between_marks(const struct gt_marks *m, int64_t *from, int64_t *to)
+{
+	if (m->n < 2 || m->at[0] == m->at[1])
+		return false;
+	*from = m->at[0] < m->at[1] ? m->at[0] : m->at[1];
+	*to = m->at[0] < m->at[1] ? m->at[1] : m->at[0];
+	return true;
+}
+
+bool gt_desk_range(struct gt_desk *d, int64_t *from, int64_t *to)
+{
+	if (between_marks(&d->marks, from, to))
+		return true;
+	if (d->pick.what != GT_PICKED_NOTHING)
+		gt_choice_range(&d->pick, from, to);
+	else
+		snprintf(d->pick.said, sizeof(d->pick.said), "nothing is marked (m) or selected (Enter)");
+	return d->pick.what != GT_PICKED_NOTHING;
 }
 
 /* A row that does not begin in the window is none of its longest: what the cells know of is what begins in them. */
@@ -332,13 +380,9 @@ static void order_mark(struct gt_desk *d, const char *rest, const struct gt_desk
 /* What is between the marks, or else what is seen. */
 static void order_export(struct gt_desk *d, const char *rest, bool force)
 {
-	const struct gt_marks *m = &d->marks;
 	int64_t from = gt_cell_start(&d->scene->window, 0), to = gt_window_end(&d->scene->window);
 
-	if (m->n == 2 && m->at[0] != m->at[1]) {
-		from = m->at[0] < m->at[1] ? m->at[0] : m->at[1];
-		to = m->at[0] < m->at[1] ? m->at[1] : m->at[0];
-	}
+	between_marks(&d->marks, &from, &to);
 	gt_command_export(d->scene, rest, force, from, to, d->pick.said, sizeof(d->pick.said));
 }
 

@@ -39,6 +39,12 @@ void gt_desk_release(struct gt_desk *d);
 void gt_desk_let_go(struct gt_desk *d);
 int gt_desk_again(struct gt_desk *d, struct gt_err *err);
 bool gt_desk_act(struct gt_desk *d, const struct gt_binding *b, const struct gt_desk_at *at);	/* false: it has no use for this */
+/* The mouse is drawn over cells: the marks are at both ends. Drop: there it is let go, and the marks snap to edges of what is in these two
+ * cells of the lane. */
+void gt_desk_drag(struct gt_desk *d, unsigned from, unsigned to);
+void gt_desk_drop(struct gt_desk *d, const struct gt_desk_at *at, unsigned from);
+/* What the user has laid hands on: between both marks, or else what is picked. The viewer's time; false, and it is said why: nothing. */
+bool gt_desk_range(struct gt_desk *d, int64_t *from, int64_t *to);
 /* Looks for what was asked for; "": for nothing any more. NULL, or why not. */
 const char *gt_desk_find(struct gt_desk *d, const char *expression, const struct gt_desk_at *at);
 /* Does one of the commands that are no keys of the timeline. NULL, or what there is to say about it. */

@@ -41,8 +41,10 @@ struct timeline {
 	bool relist, touched;		/* lanes have changed; somebody has folded or moved some */
 	bool grown;			/* the trace is another than when lanes were unfolded */
 	bool learned;			/* what these strips found out is in the list */
-	int dragged;			/* column where the mouse was */
-	bool drags_map, clicked;	/* clicked: on a cell, and not moved since */
+	enum { NOTHING, MAP, AXIS, CELLS } held;	/* by the mouse */
+	int dragged;			/* where the mouse was */
+	unsigned grip;			/* the cell where it was pressed */
+	bool drawn;			/* and it was moved since */
 	struct gt_desk desk;
 };
 
@@ -463,15 +465,18 @@ static bool act_on_time(struct gt_view *v, const struct gt_binding *b, struct gt
 {
 	struct timeline *t = v->state;
 	struct gt_scene *s = v->scene;
-	int64_t time = cursor_time(v), cells = (int64_t)t->at.cells * b->arg / 8;
+	int64_t time = cursor_time(v), cells = (int64_t)t->at.cells * b->arg / 8, from = 0, to = 0;
 
 	switch (b->action) {
 	case GT_DO_STEP: step_columns(v, b->arg); return true;
 	case GT_DO_PAN: gt_window_pan(&s->window, &s->extent, cells ? cells : b->arg); return true;
 	case GT_DO_ZOOM: zoom(v, b->arg, k); return true;
 	case GT_DO_FIT:
-		gt_window_fit(&s->window, &s->extent);
-		put_cursor(v, time);
+		if (!b->arg)
+			gt_window_fit(&s->window, &s->extent);
+		else if (gt_desk_range(&t->desk, &from, &to))
+			gt_window_show(&s->window, &s->extent, from, to > from ? to : from + 1);
+		put_cursor(v, b->arg && from < to ? from : time);
 		return true;
 	case GT_DO_START: go_to(v, s->extent.from); return true;
 	case GT_DO_END: go_to(v, s->extent.to - 1); return true;
@@ -512,40 +517,49 @@ static void point(struct gt_view *v, struct gt_key k)
 	int line = k.y - t->at.lanes;
 
 	t->dragged = k.x;
-	t->drags_map = is_on_map(t, k);
-	if (t->drags_map)
+	t->drawn = false;
+	t->held = is_on_map(t, k) ? MAP : k.y == t->at.axis ? AXIS : NOTHING;
+	if (t->held == MAP)
 		go_by_map(v, k);
 	if (line >= 0 && (size_t)line < shown_lines(t)) {
 		t->cursor = t->top + (size_t)line;
 		scroll(t);
+		t->held = k.x >= t->at.left ? CELLS : NOTHING;
 	}
-	if (!t->drags_map && k.x >= t->at.left && k.x < t->at.left + t->at.cells)
-		t->column = k.x - t->at.left;
-	t->clicked = !t->drags_map && k.x >= t->at.left && line >= 0 && (size_t)line < shown_lines(t);
+	if (t->held != MAP && k.x >= t->at.left && k.x < t->at.left + t->at.cells)
+		t->column = t->grip = k.x - t->at.left;
 }
 
 static void drag(struct gt_view *v, struct gt_key k)
 {
 	struct timeline *t = v->state;
 
-	t->clicked &= k.x == t->dragged;
-	if (t->drags_map) {
+	int64_t column = (int64_t)k.x - t->at.left, last = t->at.cells - 1;
+
+	if (t->held == MAP)
 		go_by_map(v, k);
-		return;
-	}
-	gt_window_pan(&v->scene->window, &v->scene->extent, t->dragged - k.x);
+	if (t->held == AXIS)
+		gt_window_pan(&v->scene->window, &v->scene->extent, t->dragged - k.x);
 	t->dragged = k.x;
+	if (t->held != CELLS)
+		return;
+	t->column = column < 0 ? 0 : column > last ? (unsigned)last : (unsigned)column;
+	t->drawn |= t->column != t->grip;
+	if (t->drawn)
+		gt_desk_drag(&t->desk, t->grip, t->column);
 }
 
-/* A click selects what it was on, if it was on something. */
+/* A click selects what it was on, if it was on something; what was drawn over cells is between two marks. */
 static void release(struct gt_view *v)
 {
 	struct timeline *t = v->state;
 	struct gt_desk_at at = cursor_at(t);
 
-	if (t->clicked && at.line && at.line->aspect)
+	if (t->held == CELLS && t->drawn)
+		gt_desk_drop(&t->desk, &at, t->grip);
+	else if (t->held == CELLS && at.line && at.line->aspect)
 		gt_desk_act(&t->desk, &(struct gt_binding){ .action = GT_DO_SELECT }, &at);
-	t->clicked = false;
+	t->held = NOTHING;
 	follow_desk(v);
 }
 

@@ -2,6 +2,7 @@
  * keys of a monkey. */
 #define _GNU_SOURCE
 #include "tests/unit/view_stage.h"
+#include "viewer/asked.h"
 #include "viewer/timeline_draw.h"
 
 /* ---- cells against a count ---- */
@@ -190,10 +191,35 @@ static void the_wheel_zooms_where_the_mouse_is(void)
 	CHECK(play(&st, script) && gt_window_column(w, t) == 17);
 	sprintf(script, "wheel-down %u,20", at.left + 17);
 	CHECK(play(&st, script) && gt_window_column(w, t) == 17);
-	sprintf(script, "drag %u,20 %u,20", at.left + 17, at.left + 27);
+	sprintf(script, "drag %u,%d %u,%d", at.left + 17, at.axis, at.left + 27, at.axis);
 	CHECK(play(&st, script) && gt_window_column(w, t) == 27);
 	sprintf(script, "click %u,%d", at.left, at.map);
 	CHECK(play(&st, script) && w->first == st.s.scene.extent.from >> w->shift);
+	strike(&st);
+}
+
+static void what_is_drawn_over_is_marked(void)
+{
+	struct stage st;
+	const struct gt_window *w = &st.s.scene.window;
+	struct gt_layout at = gt_layout_of(100, 40, false, false);
+	struct gt_window before;
+	char script[100];
+	int y;
+
+	state = 12;
+	stage_up(&st, once, 3000, 100, 40);
+	CHECK(play(&st, "Z w w w w") && (y = line_of_track(&st, "stream 7")) > 0);
+	before = *w;
+	sprintf(script, "drag %u,%d %u,%d", at.left + 10, y, at.left + 30, y);
+	CHECK(play(&st, script) && on_screen(&st, "A-B ") && on_screen(&st, " begin"));
+	CHECK(gt_same_window(w, &before) && line_of(&st, "duration") < 0);
+	CHECK(play(&st, "F") && w->shift < before.shift && on_screen(&st, "A-B "));
+	sprintf(script, "f w w w w drag %u,%d %u,%d", at.left + 30, y, at.left + 10, y);	/* the other way is the same */
+	CHECK(play(&st, script) && on_screen(&st, "A-B "));
+	sprintf(script, "Esc drag %u,%d %u,%d", at.left + 30, y, at.left + 30, y);
+	CHECK(play(&st, script) && line_of(&st, "A-B ") < 0);		/* that is a click */
+	CHECK(play(&st, "Esc Esc Esc F") && on_screen(&st, "nothing is marked"));
 	strike(&st);
 }
 
@@ -308,5 +334,5 @@ static void a_monkey_breaks_nothing(void)
 	}
 }
 
-T_MAIN(T(cells_are_counted_at_every_zoom), T(keys_move_in_time), T(the_wheel_zooms_where_the_mouse_is), T(lanes_fold_hide_and_filter),
+T_MAIN(T(cells_are_counted_at_every_zoom), T(keys_move_in_time), T(the_wheel_zooms_where_the_mouse_is), T(what_is_drawn_over_is_marked), T(lanes_fold_hide_and_filter),
        T(cells_can_show_other_things), T(help_lists_the_keys), T(the_cursor_stays_on_its_lane), T(a_monkey_breaks_nothing))
