@@ -9,7 +9,7 @@
 
 int gt_minimap_init(struct gt_minimap *m, struct gt_archive *a)
 {
-	*m = (struct gt_minimap){ .strips = gt_strips_new(a) };
+	*m = (struct gt_minimap){ .archive = a, .strips = gt_strips_new(a) };
 	return m->strips ? 0 : -ENOMEM;
 }
 
@@ -30,10 +30,16 @@ static uint64_t all_rows(struct gt_reader *r)
 	return n;
 }
 
-static size_t choose(const struct gt_lanes *lanes, struct gt_strip_of of[STRIPS_MOST])
+/* Are sums of what is beneath a track there, or soon worked out? */
+static bool has_unions(const struct gt_minimap *m, const struct gt_segment *seg)
 {
-	static const struct { uint8_t kind, aspect; } choices[] = {
-		{ GT_TRACK_DEVICE, GT_ASPECT_WORK }, { GT_TRACK_PROCESS, GT_ASPECT_CALLS },
+	return gt_archive_has_uppers(m->archive, seg->index) || all_rows(gt_archive_reader(m->archive)) <= ROWS_MOST;
+}
+
+static size_t choose(const struct gt_minimap *m, const struct gt_lanes *lanes, struct gt_strip_of of[STRIPS_MOST])
+{
+	static const struct { uint8_t kind, part, aspect; } choices[] = {
+		{ GT_TRACK_DEVICE, GT_TRACK_STREAM, GT_ASPECT_WORK }, { GT_TRACK_PROCESS, GT_TRACK_THREAD, GT_ASPECT_CALLS },
 	};
 	struct gt_reader *r = lanes->reader;
 	size_t n = 0;
@@ -41,10 +47,11 @@ static size_t choose(const struct gt_lanes *lanes, struct gt_strip_of of[STRIPS_
 	for (unsigned c = 0; c < 2 && !n; c++)
 		for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
 			const struct gt_segment *seg = gt_reader_segment(r, i);
+			bool unions = has_unions(m, seg);
 
 			for (uint32_t k = 0; n < STRIPS_MOST && k < seg->ntracks; k++)
-				if (seg->tracks[k].kind == choices[c].kind && (c || seg->rows[GT_GPU]))
-					of[n++] = (struct gt_strip_of){ i, k, (enum gt_aspect)choices[c].aspect, true };
+				if (seg->tracks[k].kind == (unions ? choices[c].kind : choices[c].part) && (c || seg->rows[GT_GPU]))
+					of[n++] = (struct gt_strip_of){ i, k, (enum gt_aspect)choices[c].aspect, unions };
 		}
 	for (size_t i = 0; !n && i < lanes->n; i++)
 		if (lanes->lines[i].aspect)
@@ -57,17 +64,23 @@ int gt_minimap_want(struct gt_minimap *m, const struct gt_extent *e, const struc
 {
 	struct gt_window w = { .cells = columns };
 	struct gt_strip_of of[STRIPS_MOST];
+	unsigned finer;
+	bool few;
+	size_t n;
 	int rc;
 
-	if (!columns || (m->asked.n && m->asked.window.cells >> FINER == columns))
+	if (!columns || (m->asked.n && m->columns == columns))
 		return 0;
+	m->columns = columns;
 	gt_window_fit(&w, e);
-	w.shift -= w.shift < FINER ? w.shift : FINER;
+	n = choose(m, lanes, of);
+	few = all_rows(lanes->reader) <= ROWS_MOST;
+	finer = few || (n && of[0].derived) ? FINER : 0;	/* sums of single blocks are about as wide as a column */
+	w.shift -= w.shift < finer ? w.shift : finer;
 	w.first = e->from >> w.shift;
-	w.cells = columns << FINER;
-	rc = gt_ask(m->strips, &m->asked, &w, of, choose(lanes, of), err);
-	m->refined = all_rows(lanes->reader) <= ROWS_MOST;
-	m->more = m->more || rc > 0;
+	w.cells = columns << finer;
+	rc = gt_ask(m->strips, &m->asked, &w, of, n, err);
+	m->more = rc > 0 && (few || !finer);
 	return rc < 0 ? rc : 0;
 }
 
@@ -75,7 +88,7 @@ int gt_minimap_step(struct gt_minimap *m, uint64_t us, struct gt_err *err)
 {
 	int rc;
 
-	if (!m->more || !m->asked.n || !m->refined)
+	if (!m->more || !m->asked.n)
 		return 0;
 	rc = gt_strips_step(m->strips, us, err);
 	m->more = rc > 0;

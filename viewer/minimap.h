@@ -1,5 +1,6 @@
 /* The minimap: what the run looks like as a whole, in one line above the lanes. It is the mean of what its GPUs did, or without any of what its
- * processes called, or else of what stands at the top. */
+ * processes called, or else of what stands at the top. Of a large trace that is not closed only its first streams, or threads, are soon
+ * known: then it is the mean of these. */
 #ifndef GT_MINIMAP_H
 #define GT_MINIMAP_H
 #include "viewer/asked.h"
@@ -7,12 +8,13 @@
 #include "viewer/window.h"
 
 struct gt_minimap {			/* zero-initialised but for the strips */
+	struct gt_archive *archive;	/* borrowed */
 	struct gt_strips *strips;
 	struct gt_asked asked;
 	struct gt_cell_sums *cells;	/* asked.window.cells; NULL: nothing is known */
 	size_t cap;
+	unsigned columns;		/* that it was asked for */
 	bool more;			/* its strips know more after a step */
-	bool refined;			/* that is worth its time */
 };
 /* 0 or -ENOMEM; to be released in both cases. */
 int gt_minimap_init(struct gt_minimap *m, struct gt_archive *a);

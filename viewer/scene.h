@@ -22,7 +22,7 @@ struct gt_scene {
 	struct gt_extent extent;
 	struct gt_window window;	/* cells: as the view that is shown has them */
 	bool growing;			/* somebody may still write it */
-	bool behind;			/* and has written more than is shown */
+	bool behind;			/* and has written more, which is shown when it is asked for */
 	struct gt_time_shown times;
 	struct gt_trouble *troubles;	/* losses and unread ends; damage is told by gt_scene_damage */
 	size_t ntroubles, troubles_cap;

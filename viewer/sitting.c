@@ -3,8 +3,8 @@
  *
  * A trace that is still being written is asked a few times a second whether it has grown. When it has, and all there was to find out is
  * found out, everything that was made of it is let go, the reader reads on, and the same is made of what there is now: a view keeps what
- * the user chose. That takes the longer the larger the trace, so it is done the less often: a fifth of the time at most goes into it.
- * Tables do not change under the eyes of who reads them: their view says that there is more, and shows it when it is asked to. */
+ * the user chose. That takes the longer the more of the trace is seen, so it is done the less often: a fifth of the time at most goes into it.
+ * Tables do not change under the eyes of who reads them: it is said that there is more, and shown when it is asked for. */
 #include "viewer/sitting.h"
 
 #include <stdio.h>
@@ -28,8 +28,9 @@ struct sitting {
 	bool dirty;
 	int more;			/* as of a step */
 	/* following */
-	int64_t polled, renewed, took;	/* when; and how long until all was there, ns */
-	bool renewing;			/* it is not yet */
+	int64_t polled, renewed;	/* when */
+	int64_t began, took;		/* when there was more to find out; and how long it took last time until all was there, ns */
+	bool working;			/* it is not yet */
 	const struct gt_view *seen;	/* the view that was shown when there was nothing more to show */
 	char said[200];
 };
@@ -128,22 +129,34 @@ static int renew(struct sitting *s, enum end *end, struct gt_err *err)
 	rc = gt_viewing_again(v, gt_opening_result(s->opening), err);
 	for (s->more = 1; !rc && s->more > 0 && gt_clock_monotonic() - began < KEPT_BACK_NS; )
 		rc = (s->more = gt_viewing_step(v, STEP_US, err)) < 0 ? s->more : 0;
-	s->renewed = began;
-	s->took = gt_clock_monotonic() - began;
-	s->renewing = s->more > 0;
+	s->renewed = s->began = began;
+	s->working = true;
 	s->seen = v->view;
 	s->dirty = true;
 	return rc;
 }
 
-/* The timeline goes along; others do when they are turned to, or asked to be drawn again. */
-static bool is_due(const struct sitting *s, int64_t now)
+/* The timeline does. Of what is closed all is known soon. */
+static bool goes_along(const struct sitting *s)
 {
-	const struct gt_viewing *v = &s->viewing;
+	return s->viewing.view->ops == gt_views[0];
+}
 
-	if (v->redraw || v->view != s->seen)
+static bool is_due(const struct sitting *s, enum gt_followed what, int64_t now)
+{
+	if (s->viewing.redraw || s->viewing.view != s->seen || (what == GT_FOLLOWED_CLOSED && goes_along(s)))
 		return true;
-	return v->view->ops == gt_views[0] && s->more == 0 && now - s->renewed >= IDLE_PART * s->took;
+	return goes_along(s) && !s->more && now - s->renewed >= IDLE_PART * s->took;
+}
+
+/* How long what is seen takes to be found out, from a key on or since it was renewed. */
+static void take_time(struct sitting *s, int64_t now)
+{
+	if (s->more > 0 && !s->working)
+		s->began = now;
+	if (s->more == 0 && s->working)
+		s->took = now - s->began;
+	s->working = s->more > 0;
 }
 
 static int follow(struct sitting *s, enum end *end, struct gt_err *err)
@@ -153,15 +166,11 @@ static int follow(struct sitting *s, enum end *end, struct gt_err *err)
 	enum gt_followed what;
 	int rc;
 
-	if (s->renewing && !s->more) {
-		s->took = now - s->renewed;
-		s->renewing = false;
-	}
+	take_time(s, now);
 	if (!scene->growing || (now - s->polled < POLL_NS && !s->viewing.redraw))
 		return 0;
 	s->polled = now;
 	what = gt_opening_poll(s->opening);
-	s->dirty |= what != GT_FOLLOWED_SAME && !scene->behind;
 	switch (what) {
 	case GT_FOLLOWED_SAME: return 0;
 	case GT_FOLLOWED_LEFT:
@@ -174,9 +183,11 @@ static int follow(struct sitting *s, enum end *end, struct gt_err *err)
 		return gt_opening_refresh(s->opening, err);
 	default: break;
 	}
-	scene->behind = true;
-	if (!is_due(s, now))
+	if (!is_due(s, what, now)) {
+		s->dirty |= scene->behind == goes_along(s);
+		scene->behind = !goes_along(s);
 		return 0;
+	}
 	rc = renew(s, end, err);
 	if (!rc && what == GT_FOLLOWED_CLOSED) {
 		scene->growing = false;

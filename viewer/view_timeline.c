@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "viewer/before.h"
 #include "viewer/desk.h"
 #include "viewer/minimap.h"
 #include "viewer/timeline_draw.h"
@@ -40,6 +41,7 @@ struct timeline {
 	bool arranged;			/* once at least */
 	bool relist, touched;		/* lanes have changed; somebody has folded or moved some */
 	bool grown;			/* the trace is another than when lanes were unfolded */
+	struct gt_before before;	/* what was seen of it, until all is known */
 	bool learned;			/* what these strips found out is in the list */
 	enum { NOTHING, MAP, AXIS, CELLS } held;	/* by the mouse */
 	int dragged;			/* where the mouse was */
@@ -69,6 +71,13 @@ static int timeline_open(struct gt_view *v, struct gt_err *err)
 	return (again ? gt_desk_again(&t->desk, err) : gt_desk_init(&t->desk, v->scene, &t->lanes, err)) ? err->code : rc;
 }
 
+static size_t shown_lines(const struct timeline *t)
+{
+	size_t left = t->lanes.n - (t->top < t->lanes.n ? t->top : t->lanes.n);
+
+	return left < t->at.nlanes ? left : t->at.nlanes;
+}
+
 /* A wide cell begins long before the moment in it that one wants to see. */
 static int64_t cursor_time(const struct gt_view *v)
 {
@@ -86,6 +95,7 @@ static void timeline_let_go(struct gt_view *v)
 		v->scene->at = cursor_time(v);
 		v->scene->is_at = true;
 	}
+	gt_before_keep(&t->before, &v->scene->window, v->scene->extent.to - 1, t->lanes.lines + t->top, t->arranged ? shown_lines(t) : 0, t->cells);
 	gt_desk_let_go(&t->desk);
 	gt_strips_free(t->strips);
 	gt_minimap_release(&t->map);
@@ -104,6 +114,7 @@ static void timeline_close(struct gt_view *v)
 	struct timeline *t = v->state;
 
 	timeline_let_go(v);
+	gt_before_release(&t->before);
 	gt_desk_release(&t->desk);
 	gt_lanes_release(&t->lanes);
 	free(t->gauge_cells);
@@ -112,13 +123,6 @@ static void timeline_close(struct gt_view *v)
 }
 
 /* ---- what is asked of the strips ---- */
-
-static size_t shown_lines(const struct timeline *t)
-{
-	size_t left = t->lanes.n - (t->top < t->lanes.n ? t->top : t->lanes.n);
-
-	return left < t->at.nlanes ? left : t->at.nlanes;
-}
 
 /* Lines of one track at several depths share a strip. */
 static int ask_lanes(struct gt_view *v, struct gt_err *err)
@@ -189,10 +193,12 @@ static int refresh(struct gt_view *v, struct gt_err *err)
 
 		if (line->kind == GT_LANE_COUNTER)
 			gt_gauges_cells(t->gauges, t->strip_of[i], t->gauge_cells + i * cells);
-		if (line->aspect)
+		if (line->aspect) {
 			gt_strips_cells(t->strips, t->strip_of[i], line->depth, t->cells + i * cells);
-		else
+			gt_before_fill(&t->before, &v->scene->window, line, t->cells + i * cells);
+		} else {
 			memset(t->cells + i * cells, 0, cells * sizeof(*t->cells));
+		}
 	}
 	return 0;
 }
@@ -314,6 +320,7 @@ static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
 
 	if (rc)
 		return rc;
+	gt_before_release(&t->before);
 	if (!t->learned) {
 		rc = learn(v, err);
 		return rc ? rc : 1;

@@ -1,6 +1,7 @@
 /* A trace that grows while it is looked at: what is shown is what somebody sees who opens it then, and what the user chose stays. */
 #include "tests/unit/view_stage.h"
 #include "viewer/asked.h"
+#include "viewer/timeline_draw.h"
 
 #define WIDTH 130
 #define HEIGHT 44
@@ -136,6 +137,39 @@ static void windows_stay_or_go_along(void)
 	end_growing(&g);
 }
 
+/* What was known is shown until it is known again, and nothing is claimed of what has come. */
+static void what_was_known_is_shown_meanwhile(void)
+{
+	struct growing g;
+	struct gt_layout at = gt_layout_of(WIDTH, HEIGHT, true, false);
+	const struct gt_window *w = &g.st.s.scene.window;
+
+	for (unsigned k = 0; k < 4; k++) {
+		struct gt_window before;
+		int64_t end;
+		int y;
+
+		begin_to_grow(&g, 60 + k, 4000, false, 40000);
+		CHECK(play(&g.st, ""));
+		before = *w;
+		end = g.st.s.scene.extent.to;
+		write_more(&g, g.n / 4);
+		gt_viewing_let_go(&g.st.s);
+		while (gt_reader_grow(g.st.reader, UINT64_MAX, &g.st.err) > 0)
+			;
+		CHECK(!gt_viewing_again(&g.st.s, g.st.reader, &g.st.err));
+		gt_viewing_draw(&g.st.s, &g.st.screen);
+		CHECK((y = line_of(&g.st, "pid 1")) > 0 && w->shift >= before.shift);
+		for (unsigned i = 0; i < w->cells && gt_cell_start(w, i) < g.st.s.scene.extent.to; i++) {
+			uint32_t have = g.st.screen.spots[(size_t)y * WIDTH + at.left + i].ch;
+
+			CHECK(gt_cell_start(w, i + 1ll) <= gt_cell_start(&before, gt_window_column(&before, end - 1)) ? have != 0xb7 :
+			      gt_cell_start(w, i) < end || have == 0xb7);
+		}
+		end_growing(&g);
+	}
+}
+
 /* Every view, while a search or a report goes on, before and after it was shown; and a view that is not shown. */
 static void every_view_grows(void)
 {
@@ -162,4 +196,4 @@ static void every_view_grows(void)
 }
 
 T_MAIN(T(what_has_grown_is_as_new), T(lanes_stay_as_they_are), T(what_was_laid_out_stays),
-       T(windows_stay_or_go_along), T(every_view_grows))
+       T(windows_stay_or_go_along), T(what_was_known_is_shown_meanwhile), T(every_view_grows))
