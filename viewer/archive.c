@@ -192,6 +192,8 @@ struct gt_archive *gt_archive_open(struct gt_reader *r, struct gt_err *err)
 	if (!code)
 		code = gt_archive_read_uppers(a, err);
 	if (!code)
+		code = gt_archive_read_open(a, err);
+	if (!code)
 		return a;
 	gt_err_set(err, code, "out of memory");
 	gt_archive_close(a);
@@ -209,6 +211,7 @@ void gt_archive_close(struct gt_archive *a)
 		free(a->segs[i].depths);
 	}
 	free(a->segs);
+	free(a->open_calls);
 	gt_archive_release_sums(a);
 	gt_archive_release_rows(a);
 	free(a);

@@ -74,6 +74,20 @@ int gt_archive_of_blocks(struct gt_archive *a, uint32_t segment, uint32_t epoch,
 const struct gt_rows *gt_archive_rows(struct gt_archive *a, uint32_t segment, const struct gt_block *block, struct gt_err *err);
 #define GT_ROWS_KEPT 64
 
+/* A call that had not returned when the recording ended: by then its thread was still in it. */
+struct gt_open_call {
+	int64_t start, end;		/* segment's time; end: when the recording ended */
+	uint32_t segment, track, type;
+	uint32_t above;			/* gt_archive_above of the track */
+	uint8_t depth, aspect;		/* as in gt_rows */
+};
+#define GT_OPEN_KEPT 65536u
+/* By segment and track, of a track the outermost first: at most GT_OPEN_KEPT, and none that cannot be read. Borrowed for good. */
+const struct gt_open_call *gt_archive_open_calls(const struct gt_archive *a, size_t *n);
+uint64_t gt_archive_open_count(const struct gt_archive *a);	/* how many there are, as the index says */
+/* Of a segment with such calls, when the last call ended that did return; segment's time. */
+int64_t gt_archive_calls_end(const struct gt_archive *a, uint32_t segment);
+
 /* The process or device that the track is or is below, whose derived strips it is part of; or GT_NONE. */
 uint32_t gt_archive_above(const struct gt_archive *a, uint32_t segment, uint32_t track);
 /* Which depths (bits) of an aspect of a track there are, as far as is known: by the upper summaries and what was opened. Own rows only. */

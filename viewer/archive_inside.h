@@ -1,5 +1,5 @@
 /* What the archive's files share: archive.c knows the segments and their blocks, archive_sums.c the summaries, archive_rows.c blocks that were
- * opened. Nobody else includes this. */
+ * opened, archive_open.c calls that were still open at the end. Nobody else includes this. */
 #ifndef GT_ARCHIVE_INSIDE_H
 #define GT_ARCHIVE_INSIDE_H
 #include "formats/base/buf.h"
@@ -17,6 +17,7 @@ struct gt_archive_seg {
 	struct gt_epoch_sums { uint32_t epoch, entry, number; } *sums;	/* blocks of level-0 summaries, by epoch */
 	size_t nsums, sums_cap;
 	uint8_t (*depths)[GT_ASPECTS];	/* by track: bits */
+	int64_t calls_end;		/* of those that did return; known if others did not */
 };
 
 /* Upper summaries, by a key of segment, track, aspect and depth. */
@@ -57,10 +58,14 @@ struct gt_archive {
 	struct gt_opened opened[GT_ROWS_SLOTS];
 	size_t opened_bytes;
 	uint64_t now;
+	struct gt_open_call *open_calls;
+	size_t nopen, open_cap;
 };
 
 /* Reads all upper summaries. */
 int gt_archive_read_uppers(struct gt_archive *a, struct gt_err *err);
+/* Reads all calls that were open at the end. */
+int gt_archive_read_open(struct gt_archive *a, struct gt_err *err);
 void gt_archive_release_sums(struct gt_archive *a);
 void gt_archive_release_rows(struct gt_archive *a);
 void gt_archive_saw(struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect, unsigned depth);

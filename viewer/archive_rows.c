@@ -51,7 +51,7 @@ static const uint64_t *values(const struct gt_cols *c, uint32_t code, int field,
 
 static enum gt_aspect aspect_of_type(const struct gt_cols *c, const struct gt_type *type)
 {
-	enum gt_aspect aspect = c->kind == GT_OPEN ? (enum gt_aspect)0 : gt_aspect_of(c->kind, type);
+	enum gt_aspect aspect = gt_aspect_of(c->kind, type);
 
 	return aspect == GT_ASPECT_CALLS && type->layer == GT_LAYER_IOCTL ? GT_ASPECT_IOCTLS :
 	       aspect == GT_ASPECT_WORK && type->op == GT_OP_COPY ? GT_ASPECT_COPIES : aspect;

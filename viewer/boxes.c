@@ -89,7 +89,8 @@ void gt_box_cells(const struct gt_box *box, const struct gt_window *w, unsigned 
 static int add(struct gt_boxes *b, struct lane *l, const struct gt_rows *r, uint32_t i)
 {
 	int64_t start = r->start[i] - gt_archive_offset(b->archive, r->segment);
-	struct gt_box box = { start, start + r->dur[i], r->segment, r->type[i], NULL, r->kind == GT_CALL && r->ret && r->ret[i] };
+	struct gt_box box = { start, start + r->dur[i], r->segment, r->type[i], NULL, r->kind == GT_CALL && r->ret && r->ret[i],
+			      r->kind == GT_OPEN };
 	unsigned from, to;
 
 	gt_box_cells(&box, &b->window, &from, &to);

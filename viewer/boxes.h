@@ -11,6 +11,7 @@ struct gt_box {
 	uint32_t segment, type;
 	const char *name;		/* borrowed from the spelling */
 	bool failed;			/* a call that returned an error */
+	bool open;			/* a call that had not returned when the recording ended, which is its end */
 };
 struct gt_boxes;
 struct gt_boxes *gt_boxes_new(struct gt_archive *a, struct gt_spell *spell);	/* borrowed. NULL: no memory. new: free it */

@@ -313,7 +313,7 @@ int gt_choice_partner(struct gt_choice *p, const struct gt_choice_at *at, struct
 
 	if (code <= 0)
 		return code;
-	if (p->row.kind == GT_CALL)
+	if (p->row.kind == GT_CALL || p->row.kind == GT_OPEN)
 		return launched_by(p, at, err);
 	if (p->row.kind != GT_GPU)
 		return say(p, "only a call and what it launched lead to one another");

@@ -17,6 +17,7 @@ static const struct command { const char *name; enum gt_order_of order; const ch
 	{ "jump", GT_ORDER_JUMP, "NAME" },
 	{ "forget", GT_ORDER_FORGET, "NAME" },
 	{ "view", GT_ORDER_VIEW, "NAME" },
+	{ "open", GT_ORDER_OPEN, "" },
 	{ "export", GT_ORDER_EXPORT, "FORMAT FILE [FROM TO]" },
 };
 #define NCOMMANDS (sizeof(commands) / sizeof(*commands))

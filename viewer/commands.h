@@ -5,7 +5,7 @@
 #include "viewer/scene.h"
 
 enum gt_order_of { GT_ORDER_NONE, GT_ORDER_GOTO, GT_ORDER_FILTER, GT_ORDER_FIND, GT_ORDER_FIT, GT_ORDER_MARK, GT_ORDER_BOOKMARK,
-		   GT_ORDER_JUMP, GT_ORDER_FORGET, GT_ORDER_VIEW, GT_ORDER_EXPORT };
+		   GT_ORDER_JUMP, GT_ORDER_FORGET, GT_ORDER_VIEW, GT_ORDER_OPEN, GT_ORDER_EXPORT };
 /* What it is, by its name or as much of it as only one has; *rest: what stands behind it. *force: with a '!'. NONE: why not in err, or
  * nothing is there. */
 enum gt_order_of gt_command_parse(const char *text, const char **rest, bool *force, struct gt_err *err);

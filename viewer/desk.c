@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "viewer/open_calls.h"
 #include "viewer/said.h"
 #include "viewer/view.h"
 
@@ -386,6 +387,28 @@ static void order_export(struct gt_desk *d, const char *rest, bool force)
 	gt_command_export(d->scene, rest, force, from, to, d->pick.said, sizeof(d->pick.said));
 }
 
+/* The call that was open longest when the recording ended; from one that is selected, the next. */
+static int go_to_open(struct gt_desk *d, struct gt_err *err)
+{
+	bool on_open = d->pick.what == GT_PICKED_ROW && d->pick.row.kind == GT_OPEN;
+	size_t n;
+	const struct gt_open_call *calls = gt_archive_open_calls(d->scene->archive, &n), *last = NULL, *next;
+	const struct gt_found *row = &d->pick.row;
+
+	for (size_t i = 0; on_open && i < n; i++)
+		if (calls[i].segment == row->lane.strip.segment && calls[i].track == row->lane.strip.track && calls[i].start == row->start &&
+		    calls[i].depth == row->lane.depth)
+			last = &calls[i];
+	next = gt_open_calls_next(d->scene->archive, last);
+	if (!next)
+		return gt_err_set(err, -ENOENT, gt_archive_open_count(d->scene->archive) ? "the calls that were still open cannot be read" :
+				  "all calls had returned when the recording ended");
+	if (d->size == GT_PANE_NONE)
+		d->size = GT_PANE_USUAL;
+	return gt_choice_exactly(&d->pick, &(struct gt_lane_of){ { next->segment, next->track, GT_ASPECT_CALLS, false }, next->depth },
+				 next->start, (uint64_t)(next->end - next->start), err);
+}
+
 const char *gt_desk_order(struct gt_desk *d, enum gt_order_of order, const char *rest, bool force, const struct gt_desk_at *at)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -406,6 +429,7 @@ const char *gt_desk_order(struct gt_desk *d, enum gt_order_of order, const char 
 		else
 			gt_err_set(&err, -ENOENT, "there is no view '%.60s': Tab shows them", rest);
 		break;
+	case GT_ORDER_OPEN: go_to_open(d, &err); break;
 	case GT_ORDER_EXPORT: order_export(d, rest, force); break;
 	default: break;
 	}
@@ -533,6 +557,15 @@ static void draw_box(const struct gt_desk *d, const struct gt_box *box, int x, i
 	gt_screen_text(to, x + 1, y, (int)width - 1, box->name, look);
 }
 
+/* What is open has no end: its box goes on to the cell in which the recording ended, and points out of it. */
+static void draw_open_end(const struct gt_box *box, const struct gt_picture *p, int y, struct gt_screen *to)
+{
+	int64_t column = gt_window_column(&p->scene->window, box->end - 1);
+
+	if (column >= 0 && column < (int64_t)p->at.cells)
+		gt_screen_put(to, (int)(p->at.left + column), y, GT_OPEN_END, gt_open_end_look);
+}
+
 static void draw_boxes(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	for (size_t i = 0; p->heights == GT_HEIGHT_BUSY && i < p->at.nlanes; i++) {
@@ -548,6 +581,8 @@ static void draw_boxes(const struct gt_desk *d, const struct gt_picture *p, stru
 			end = k + 1 < n && next < end ? next : end;
 			if (end > from)
 				draw_box(d, &boxes[k], (int)(p->at.left + from), p->at.lanes + (int)i, end - from, to);
+			if (boxes[k].open)
+				draw_open_end(&boxes[k], p, p->at.lanes + (int)i, to);
 		}
 	}
 }
@@ -640,7 +675,7 @@ static void draw_brief(const struct gt_desk *d, const struct gt_picture *p, stru
 	for (size_t i = 0; i < d->detail.n; i++) {
 		const struct gt_detail_line *line = &d->detail.lines[i];
 
-		if (line->ink == GT_INK_ERROR || !strcmp(line->name, "duration") || !strcmp(line->name, "start"))
+		if (line->ink == GT_INK_ERROR || !strcmp(line->name, "duration") || !strcmp(line->name, "so far") || !strcmp(line->name, "start"))
 			x += gt_screen_printf(to, x, y, -1, line->ink == GT_INK_ERROR ? bad : plain, "  %s %s", line->name, line->value);
 	}
 }

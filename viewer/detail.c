@@ -92,31 +92,40 @@ static void put_path(const struct telling *t, uint32_t track, char *to, size_t r
 		snprintf(to, room, "?");
 }
 
-static int add_duration(struct gt_detail *d, int64_t ns)
+static int add_duration(struct gt_detail *d, const char *name, int64_t ns)
 {
 	char said[GT_SAID];
 
 	gt_said_ns(said, (uint64_t)ns);
-	return ns < 1000 ? add(d, "duration", said) : add_f(d, "duration", "%s (%" PRId64 " ns)", said, ns);
+	return ns < 1000 ? add(d, name, said) : add_f(d, name, "%s (%" PRId64 " ns)", said, ns);
+}
+
+static void warn_of_last(struct gt_detail *d)
+{
+	d->lines[d->n - 1].ink = GT_INK_ERROR;
 }
 
 static int tell_times(struct telling *t)
 {
 	char from[GT_TIME_ROOM], to[GT_TIME_ROOM], path[300];
+	bool open = t->row->kind == GT_OPEN;
 	int rc;
 
 	put_time(t, t->row->start, from);
 	put_time(t, gt_found_end(t->row), to);
 	put_path(t, t->row->lane.strip.track, path, sizeof(path));
-	rc = add_duration(t->to, t->row->dur);
+	rc = add_duration(t->to, open ? "so far" : "duration", t->row->dur);
 	rc = rc ? rc : add(t->to, "start", from);
-	rc = rc ? rc : add(t->to, "end", to);
+	rc = rc ? rc : add_f(t->to, "end", !open ? "%s" : t->from->scene->growing ? "none yet: it was open at %s" :
+			     "none: still open when the recording ended, at %s", to);
+	if (!rc && open)
+		warn_of_last(t->to);
 	return rc ? rc : add(t->to, "on", path);
 }
 
 static const char *kind_word(enum gt_kind kind)
 {
-	return kind == GT_CALL ? "call" : kind == GT_OPEN ? "call that had not ended" : kind == GT_GPU ? "work of a GPU" : "span";
+	return kind == GT_CALL ? "call" : kind == GT_OPEN ? "call that had not returned" : kind == GT_GPU ? "work of a GPU" : "span";
 }
 
 static int tell_return(struct telling *t, const struct gt_type *type)
@@ -129,7 +138,7 @@ static int tell_return(struct telling *t, const struct gt_type *type)
 		return 0;
 	rc = add_f(t->to, "returned", "%d%s%s", t->row->ret, words ? " " : "", words ? words : "");
 	if (!rc && t->row->ret)
-		t->to->lines[t->to->n - 1].ink = GT_INK_ERROR;
+		warn_of_last(t->to);
 	return rc;
 }
 
@@ -166,8 +175,10 @@ static int tell_field(void *arg, const char *name, const char *value)
 {
 	struct telling *t = arg;
 	char bytes[GT_SAID];
-
 	enum gt_role role = role_of(t, name);
+
+	if (role == GT_R_BYTES && strspn(value, "0123456789") != strlen(value))
+		role = GT_R_NONE;
 
 	switch (role) {
 	case GT_R_LAUNCH_TRACK: t->track = (uint32_t)strtoul(value, NULL, 10); return 0;
@@ -277,7 +288,7 @@ static int tell_gap(struct telling *t, const struct gt_found *behind)
 	int rc;
 
 	snprintf(t->to->title, sizeof(t->to->title), "gap of %s", gt_said_ns(lasts, (uint64_t)(to - from)));
-	rc = add_duration(t->to, to - from);
+	rc = add_duration(t->to, "duration", to - from);
 	put_time(t, from, at);
 	rc = rc ? rc : add(t->to, "start", at);
 	put_time(t, to, at);
@@ -288,7 +299,7 @@ static int tell_gap(struct telling *t, const struct gt_found *behind)
 	if (!rc && !is_known(t->from->scene, from, to)) {
 		rc = add(t->to, "but", "not all of this time was recorded, or can be read");
 		if (!rc)
-			t->to->lines[t->to->n - 1].ink = GT_INK_ERROR;
+			warn_of_last(t->to);
 	}
 	name = gt_spell_type(t->from->spell, t->seg, t->row->type);
 	rc = rc ? rc : add(t->to, "behind", name);

@@ -21,7 +21,7 @@ struct gt_finds {
 	uint64_t count;
 };
 
-static const uint32_t kinds = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
+static const uint32_t kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
 
 /* ---- names ---- */
 

@@ -236,7 +236,7 @@ static int each_value(struct gt_archive *a, const struct gt_found *of, value_fn 
 	return gt_scan(gt_archive_reader(a), &one, GT_ANY_ORDER, 1, find_row, &v, err);
 }
 
-struct teller { gt_field_fn *fn; void *arg; };
+struct teller { gt_field_fn *fn; void *arg; bool open; };
 
 static int tell(void *arg, const struct gt_segment *seg, const struct gt_field *field, uint64_t value)
 {
@@ -244,6 +244,8 @@ static int tell(void *arg, const struct gt_segment *seg, const struct gt_field *
 	const char *name = gt_str(seg, field->name);
 	char text[80];
 
+	if (to->open && !value)		/* what a call has not told yet reads 0 */
+		return to->fn(to->arg, name, field->kind == GT_F_STR ? "" : "0, or not known yet");
 	if (field->kind == GT_F_STR)
 		return to->fn(to->arg, name, value < seg->nstrings ? gt_str(seg, (uint32_t)value) : "");
 	if (field->role == GT_R_DIRECTION)
@@ -257,7 +259,7 @@ static int tell(void *arg, const struct gt_segment *seg, const struct gt_field *
 
 int gt_event_fields(struct gt_archive *a, const struct gt_found *of, gt_field_fn *fn, void *arg, struct gt_err *err)
 {
-	return each_value(a, of, tell, &(struct teller){ fn, arg }, err);
+	return each_value(a, of, tell, &(struct teller){ fn, arg, of->kind == GT_OPEN }, err);
 }
 
 const char *gt_event_name(struct gt_archive *a, const struct gt_found *f)

@@ -28,7 +28,7 @@ struct gt_hunt {
 static uint32_t kinds_for(enum gt_hunt_what what)
 {
 	return what == GT_HUNT_ERROR ? GT_BIT(GT_CALL) : what == GT_HUNT_LAUNCHED ? GT_BIT(GT_GPU) :
-	       GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
+	       GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
 }
 
 static int add_place(struct gt_hunt *h, uint32_t segment, const struct gt_block *b)

@@ -112,7 +112,8 @@ static size_t put_figures(const struct gt_marks *m, uint64_t ns, char *to, size_
 	if (!m->exact)
 		return (size_t)snprintf(to, room, "  measuring...");
 	gt_brief_share(share, f.busy, ns);
-	n = (size_t)snprintf(to, room, "  busy %s (%s), %" PRIu64 " begin", gt_said_ns(busy, f.busy), share, f.count);
+	n = (size_t)snprintf(to, room, "  busy %s%s (%s), %" PRIu64 " begin", f.rough ? "about " : "", gt_said_ns(busy, f.busy), share,
+			     f.count);
 	if (f.bytes && n < room)
 		n += (size_t)snprintf(to + n, room - n, ", %s, %s/s", gt_said_bytes(bytes, f.bytes),
 				      gt_said_bytes(rate, (uint64_t)((double)f.bytes * 1e9 / (double)ns)));

@@ -86,6 +86,7 @@ static void take_piece(struct gt_measure *m)
 			to->count += cell.count;
 			to->bytes += cell.bytes;
 			to->longest = cell.longest > to->longest ? cell.longest : to->longest;
+			to->rough |= cell.sureness == GT_CELL_ROUGH;
 			to->holes |= cell.sureness == GT_CELL_HOLE;
 		}
 }

@@ -3,6 +3,7 @@
 
 #include "analyze/timeline.h"
 #include "viewer/deadline.h"
+#include "viewer/open_calls.h"
 #include "viewer/strips.h"
 
 #define AT_A_TIME 4096u		/* rows that are put into their cells between two looks at the clock */
@@ -39,8 +40,10 @@ struct gt_strips *gt_strips_new(struct gt_archive *a)
 {
 	struct gt_strips *s = calloc(1, sizeof(*s));
 
-	if (s)
+	if (s) {
 		s->archive = a;
+		s->visits.without = GT_BIT(GT_OPEN);	/* which summaries know nothing of: gt_open_calls_cover */
+	}
 	return s;
 }
 
@@ -137,7 +140,7 @@ static void spread_bucket(struct gt_cell_sums *cells, const struct strip *strip,
 		double share = (double)width / (double)b->width;
 
 		cells[i] = (struct gt_cell_sums){ GT_CELL_ROUGH, (uint64_t)((double)b->busy * share), (uint64_t)((double)b->count * share),
-						  (uint64_t)((double)b->bytes * share), i == longest ? b->longest : 0, 0, b->category };
+						  (uint64_t)((double)b->bytes * share), i == longest ? b->longest : 0, 0, b->category, 0 };
 		if (cells[i].busy > width)
 			cells[i].busy = width;
 	}
@@ -451,7 +454,7 @@ void gt_strips_cells(const struct gt_strips *s, size_t i, unsigned depth, struct
 		if (strip->complete || end <= strip->until)
 			to[c] = t ? (struct gt_cell_sums){ GT_CELL_EXACT, t[c].busy < width ? t[c].busy : width, t[c].count, t[c].bytes,
 							   t[c].longest, t[c].count ? t[c].longest_at : 0,
-							   (uint8_t)gt_tally_category(&t[c]) } : (struct gt_cell_sums){ 0 };
+							   (uint8_t)gt_tally_category(&t[c]), 0 } : (struct gt_cell_sums){ 0 };
 		else
 			to[c] = strip->rough[depth] ? strip->rough[depth][c] : (struct gt_cell_sums){ .sureness = GT_CELL_UNKNOWN };
 		if (strip->unsure && to[c].busy)
@@ -459,4 +462,5 @@ void gt_strips_cells(const struct gt_strips *s, size_t i, unsigned depth, struct
 		if (strip->holes && strip->holes[c])
 			to[c].sureness = GT_CELL_HOLE;
 	}
+	gt_open_calls_cover(s->archive, &s->window, &strip->of, depth, to);
 }

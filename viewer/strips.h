@@ -5,7 +5,9 @@
  * opened. Else the strip is first filled from the finest level there is, roughly; then blocks are gone through by start, each by its own
  * summary where that is fine enough, or by its rows, and cells become exact from the left to the right. That takes as long as it takes:
  * gt_strips_step does some of it, and between two steps the screen shows what there is.
- */
+ *
+ * Calls that were still open at the end are busy time, too, which no summary knows of: they are few, and are put over the cells
+ * (open_calls.h). */
 #ifndef GT_STRIPS_H
 #define GT_STRIPS_H
 #include "viewer/visits.h"
@@ -26,6 +28,7 @@ struct gt_cell_sums {
 	uint64_t longest;	/* ns: of these */
 	int64_t longest_at;	/* where it starts, segment's time; where there is none, or roughly: 0 */
 	uint8_t category;	/* that covers most of it */
+	uint32_t open;		/* calls that were still open when the recording ended, which was in this cell */
 };
 
 struct gt_strips;

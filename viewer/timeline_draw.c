@@ -3,13 +3,15 @@
  * room is left out, the title first, the lanes last.
  *
  * A cell is a block as high as its figure, in the colour of what most of it was. What is not known yet is dotted, what is known but
- * roughly is dim, and where a block of the file cannot be read there is a cross. All of that can be read without colours, too. */
+ * roughly is dim, and where a block of the file cannot be read there is a cross; what was still open when the recording ended points to the
+ * right there. All of that can be read without colours, too. */
 #include "viewer/timeline_draw.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "viewer/open_calls.h"
 #include "viewer/said.h"
 
 #define MIDDLE_DOT 0xb7
@@ -23,6 +25,8 @@
 static const struct gt_look plain = { GT_INK_TEXT, GT_INK_NONE, 0 }, faint = { GT_INK_FAINT, GT_INK_NONE, 0 },
 			    title = { GT_INK_TITLE, GT_INK_NONE, 0 }, axis_look = { GT_INK_AXIS, GT_INK_NONE, 0 },
 			    hole = { GT_INK_HOLE, GT_INK_NONE, GT_BOLD }, warn = { GT_INK_WARN, GT_INK_NONE, 0 };
+
+const struct gt_look gt_open_end_look = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
 
 /* ---- where things are ---- */
 
@@ -127,6 +131,8 @@ static void put_cell(struct gt_screen *to, int x, int y, const struct gt_cell_su
 		gt_screen_put(to, x, y, CROSS, hole);
 	} else if (c->sureness == GT_CELL_UNKNOWN) {
 		gt_screen_put(to, x, y, to->ascii ? '?' : MIDDLE_DOT, faint);
+	} else if (c->open) {
+		gt_screen_put(to, x, y, GT_OPEN_END, gt_open_end_look);
 	} else if (eighths) {
 		look.style = c->sureness == GT_CELL_ROUGH ? GT_DIM : 0;
 		gt_screen_put(to, x, y, gt_block_up(eighths), look);
@@ -429,6 +435,8 @@ static int put_cell_words(const struct gt_cell_sums *c, uint64_t width, int y, i
 		x += gt_screen_printf(to, x, y, -1, plain, ", %s", gt_said_bytes(bytes, c->bytes));
 	if (c->busy)
 		x += gt_screen_printf(to, x, y, -1, plain, ", mostly %s", gt_category_word(c->category));
+	if (c->open)
+		x += gt_screen_printf(to, x, y, -1, warn, ", %" PRIu32 " still open", c->open);
 	return x + gt_screen_text(to, x, y, -1, "  ", plain);
 }
 
@@ -488,6 +496,32 @@ static int draw_warnings(const struct gt_picture *p, int x, struct gt_screen *to
 	return x;
 }
 
+/* Calls that had not returned when the recording ended: one of them is likely what the program hung in, or died in. */
+static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struct gt_screen *to)
+{
+	const struct gt_archive *a = p->scene->archive;
+	const struct gt_open_call *longest = gt_open_calls_next(a, NULL);
+	uint64_t n = gt_archive_open_count(a);
+	char lasts[GT_SAID];
+	size_t known;
+
+	if (n && brief)
+		return x + gt_screen_printf(to, x, y, -1, warn, "%" PRIu64 " OPEN  ", n);
+	if (n)
+		x += gt_screen_printf(to, x, y, -1, warn, "  %" PRIu64 " call%s %s", n, n == 1 ? "" : "s",
+				      p->scene->growing ? "open at the moment" : "still open at the end");
+	gt_archive_open_calls(a, &known);
+	if (known < n)
+		x += gt_screen_printf(to, x, y, -1, warn, ", %zu of them known", known);
+	if (longest) {
+		x += gt_screen_text(to, x, y, -1, n == 1 ? ": " : ", the longest ", warn);
+		x += gt_screen_text(to, x, y, 40, gt_type_name(gt_reader_segment(p->scene->reader, longest->segment), longest->type), warn);
+		x += gt_screen_printf(to, x, y, -1, warn, " %s%s", gt_said_ns(lasts, (uint64_t)(longest->end - longest->start)),
+				      p->scene->still ? "" : " (:open)");
+	}
+	return x;
+}
+
 /* The most important first: a narrow terminal shows the beginning. */
 static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 {
@@ -498,6 +532,8 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 	char a[GT_TIME_ROOM], b[GT_TIME_ROOM], cell[GT_SAID];
 	int x = draw_warnings(p, 0, to), y = p->at.status;
 
+	if (p->at.title < 0)
+		x = draw_open(p, x, y, true, to);
 	from = from < e->from ? e->from : from;
 	end = end > e->to - 1 ? e->to - 1 : end;
 	gt_time_text(&p->scene->times, from, step, end, a);
@@ -523,6 +559,7 @@ static void draw_title(const struct gt_picture *p, struct gt_screen *to)
 
 	x += gt_screen_printf(to, x, p->at.title, -1, plain, "  %s",
 			      gt_said_ns(span, (uint64_t)(p->scene->extent.to - p->scene->extent.from) - 1));
+	x = draw_open(p, x, p->at.title, false, to);
 	if (p->scene->command)
 		gt_screen_printf(to, x, p->at.title, -1, faint, "  %s", p->scene->command);
 }

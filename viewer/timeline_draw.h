@@ -31,6 +31,9 @@ struct gt_picture {
 	struct gt_window map_window;
 	unsigned percent;		/* refined */
 };
+/* Where a call was still open when the recording ended: an end that points out of it. */
+#define GT_OPEN_END 0x25ba
+extern const struct gt_look gt_open_end_look;
 void gt_picture_draw(const struct gt_picture *p, struct gt_screen *to);
 
 /* Eighths of a cell of this width: 0 only when nothing was, 8 only when all of it was busy. */

@@ -3,7 +3,8 @@
 #include "viewer/visits.h"
 
 static const uint32_t kinds_of[GT_ASPECTS] = {
-	[GT_ASPECT_CALLS] = GT_BIT(GT_CALL), [GT_ASPECT_IOCTLS] = GT_BIT(GT_CALL), [GT_ASPECT_RANGES] = GT_BIT(GT_SPAN),
+	[GT_ASPECT_CALLS] = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN), [GT_ASPECT_IOCTLS] = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
+	[GT_ASPECT_RANGES] = GT_BIT(GT_SPAN),
 	[GT_ASPECT_OTHERS] = GT_BIT(GT_SPAN), [GT_ASPECT_WORK] = GT_BIT(GT_GPU), [GT_ASPECT_HTOD] = GT_BIT(GT_GPU),
 	[GT_ASPECT_DTOH] = GT_BIT(GT_GPU), [GT_ASPECT_COPIES] = GT_BIT(GT_GPU),
 };
@@ -25,7 +26,7 @@ static int add_target(struct gt_visits *v, uint32_t track, const struct gt_strip
 {
 	if (gt_grow(&v->targets, &v->targets_cap, v->ntargets + 1, sizeof(*v->targets)))
 		return -ENOMEM;
-	v->targets[v->ntargets++] = (struct gt_target){ track, strip, kinds_of[of->aspect], of->derived };
+	v->targets[v->ntargets++] = (struct gt_target){ track, strip, kinds_of[of->aspect] & ~v->without, of->derived };
 	return 0;
 }
 

@@ -24,6 +24,7 @@ struct gt_visits {			/* zero-initialised is empty */
 	size_t ntargets, targets_cap;
 	struct gt_todo *todo;		/* by start */
 	size_t ntodo, todo_cap;
+	uint32_t without;		/* GT_BIT(enum gt_kind): nobody wants rows of these */
 };
 /* A strip whose rows are wanted, before gt_visits_find. 0 or -ENOMEM. */
 int gt_visits_add(struct gt_visits *v, const struct gt_archive *a, const struct gt_strip_of *of, uint32_t strip);

@@ -136,5 +136,26 @@ static void names_are_looked_for(void)
 	strike(&st);
 }
 
+/* Calls that had not returned point out of the end, the title counts them, and a command leads from one to the next, the longest first. */
+static void calls_that_are_still_open(void)
+{
+	struct stage st;
+
+	state = 39;
+	stage_up(&st, once, 3000, 120, 44);
+	CHECK(play(&st, "Z <") && strstr(line(&st, 0), "  15 calls still open at the end, the longest cuCall ") && line_of(&st, "►") > 3);
+	CHECK(play(&st, ": 'open' Enter") && on_screen(&st, "so far  ") && on_screen(&st, "call that had not returned") &&
+	      on_screen(&st, "none: still open when the recording ended,") && on_screen(&st, "on              thread 14"));
+	CHECK(line_of(&st, "duration") < 0 && line_of(&st, "returned  ") < 0);
+	CHECK(play(&st, ": 'open' Enter") && on_screen(&st, "on              thread 21"));
+	for (int i = 0; i < 13; i++)
+		CHECK(play(&st, ": 'open' Enter") && line_of(&st, "on              thread 21") < 0);
+	CHECK(play(&st, ": 'open' Enter : 'open' Enter") && on_screen(&st, "on              thread 21"));
+	CHECK(play(&st, "Esc") && strstr(line(&st, 42), "so far ") && strstr(line(&st, 42), "still open when"));
+	CHECK(play(&st, "resize 120x15") && line_of(&st, "calls still open") < 0 && strstr(line(&st, 14), "15 OPEN  "));
+	strike(&st);
+}
+
 T_MAIN(T(enter_selects_and_the_pane_tells), T(the_pane_stands_where_there_is_room), T(boxes_have_names), T(a_click_selects_and_a_drag_does_not),
-       T(jumps_go_to_the_lane), T(the_longest_in_view), T(marks_are_drawn_and_measured), T(names_are_looked_for))
+       T(jumps_go_to_the_lane), T(the_longest_in_view), T(marks_are_drawn_and_measured), T(names_are_looked_for),
+       T(calls_that_are_still_open))

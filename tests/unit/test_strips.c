@@ -14,7 +14,7 @@ static size_t nrows, rows_cap;
 
 static void read_rows(struct gt_reader *r)
 {
-	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) };
+	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_iter *it = gt_iter_open(r, &all, &err);
 	struct gt_event ev;
@@ -50,14 +50,14 @@ static int depth_in(const struct gt_reader *r, const struct seen_row *row, const
 	const struct gt_segment *seg = gt_reader_segment(r, of->segment);
 	const struct gt_type *t = &seg->types[row->type];
 	int own = row->depth < 7 ? (int)row->depth : 7;		/* the deepest there is room for counts deeper ones, too */
-	bool shows;
+	bool shows, call = row->kind == GT_CALL || row->kind == GT_OPEN;
 
 	if (row->segment != of->segment || (of->derived ? !below_track(seg, row->track, of->track) : row->track != of->track))
 		return -1;
 	switch (of->aspect) {
-	case GT_ASPECT_CALLS: return row->kind == GT_CALL && !(of->derived && own) ? own : -1;
+	case GT_ASPECT_CALLS: return call && !(of->derived && own) ? own : -1;
 	case GT_ASPECT_RANGES: return row->kind == GT_SPAN && t->layer == GT_LAYER_USER ? own : -1;
-	case GT_ASPECT_IOCTLS: shows = row->kind == GT_CALL && t->layer == GT_LAYER_IOCTL; break;
+	case GT_ASPECT_IOCTLS: shows = call && t->layer == GT_LAYER_IOCTL; break;
 	case GT_ASPECT_OTHERS: shows = row->kind == GT_SPAN && t->layer != GT_LAYER_USER; break;
 	case GT_ASPECT_WORK: shows = row->kind == GT_GPU; break;
 	default: shows = row->kind == GT_GPU && row->aspect == of->aspect;
@@ -147,6 +147,24 @@ static size_t list_strips(const struct gt_reader *r, struct gt_strip_of *of, boo
 	return n;
 }
 
+/* Where the first call begins that is open at the end, a union may know its busy time roughly, and no smaller than it is. */
+static bool may_be_rough(const struct gt_archive *a, struct gt_reader *r, const struct gt_window *w, const struct gt_strip_of *of, unsigned c,
+			 const struct gt_cell_sums *got, const struct gt_cell_sums *want)
+{
+	int64_t first = INT64_MAX, offset = gt_archive_offset(a, of->segment);
+
+	for (size_t i = 0; i < nrows; i++)
+		if (rows[i].kind == GT_OPEN && depth_in(r, &rows[i], of) >= 0 && rows[i].start - offset < first)
+			first = rows[i].start - offset;
+	return of->derived && first >= gt_cell_start(w, c) && first < gt_cell_start(w, c + 1) &&
+	       got->sureness == GT_CELL_ROUGH && got->busy >= want->busy && got->busy <= 1ull << w->shift;
+}
+
+static bool is_counted(const struct gt_cell_sums *got, const struct gt_cell_sums *want)
+{
+	return got->count == want->count && got->bytes == want->bytes && got->longest == want->longest;
+}
+
 static void hold_against_count(struct gt_archive *a, struct gt_reader *r, const struct gt_strips *s, const struct gt_window *w,
 			       const struct gt_strip_of *of, size_t n)
 {
@@ -161,8 +179,8 @@ static void hold_against_count(struct gt_archive *a, struct gt_reader *r, const 
 				count_cells(a, r, w, &of[i], all);
 			gt_strips_cells(s, i, d, got);
 			for (unsigned c = 0; c < w->cells; c++)
-				if (got[c].sureness || got[c].busy != want[c].busy || got[c].count != want[c].count ||
-				    got[c].bytes != want[c].bytes || got[c].longest != want[c].longest) {
+				if (((got[c].sureness || got[c].busy != want[c].busy) && !may_be_rough(a, r, w, &of[i], c, &got[c], &want[c])) ||
+				    !is_counted(&got[c], &want[c])) {
 					fprintf(stderr, "strip %u/%u aspect %u derived %d depth %u cell %u of %u, shift %u: sure %d busy %lu count %lu "
 						"bytes %lu longest %lu, but %lu %lu %lu %lu\n", of[i].segment, of[i].track, of[i].aspect, of[i].derived, d,
 						c, w->cells, w->shift, got[c].sureness, got[c].busy, got[c].count, got[c].bytes, got[c].longest,
@@ -284,7 +302,7 @@ static void between_two_moments(void)
 			for (unsigned d = 0; d < DEPTHS; d++) {
 				struct gt_measured got = gt_measure_of(m, i, d);
 
-				CHECK(got.busy == want[d].busy && got.count == want[d].count && got.bytes == want[d].bytes &&
+				CHECK((got.rough ? got.busy >= want[d].busy : got.busy == want[d].busy) && got.count == want[d].count && got.bytes == want[d].bytes &&
 				      got.longest == want[d].longest);
 			}
 		}

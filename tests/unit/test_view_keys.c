@@ -12,7 +12,7 @@ static struct rows rows_of[32];		/* by track: GPU work, or calls at depth 0 */
 
 static void read_rows(struct gt_reader *r)
 {
-	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) | GT_BIT(GT_GPU) };
+	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_GPU) };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_iter *it = gt_iter_open(r, &all, &err);
 	struct gt_event ev;
@@ -22,7 +22,7 @@ static void read_rows(struct gt_reader *r)
 	while (it && gt_iter_next(it, &ev, &err) > 0) {
 		struct rows *to = &rows_of[ev.track];
 
-		if (ev.row.depth && ev.kind == GT_CALL)
+		if (ev.row.depth && ev.kind != GT_GPU)
 			continue;
 		CHECK(!gt_grow(&to->start, &to->cap[0], to->n + 1, sizeof(int64_t)) && !gt_grow(&to->end, &to->cap[1], to->n + 1, sizeof(int64_t)));
 		to->start[to->n] = ev.row.start;
@@ -97,6 +97,8 @@ static bool is_counted(struct stage *st, const char *label, const uint32_t *trac
 		uint32_t have = spot->look.paper >= GT_INK_CATEGORY ? gt_block_up(8) : spot->ch;	/* part of a name in a box */
 
 		if (gt_cell_start(w, i) >= st->s.scene.extent.to || busy == UINT64_MAX)
+			continue;
+		if (spot->ch == GT_OPEN_END && busy && gt_cell_start(w, i + 1ll) >= st->s.scene.extent.to)
 			continue;
 		if (have != gt_block_up(gt_busy_eighths(busy, 1ull << w->shift))) {
 			printf("%s: cell %u of 2^%u ns: %llu busy\n", label, i, w->shift, (unsigned long long)busy);

@@ -1,5 +1,6 @@
 /* Random traces with all that the viewer draws: nested calls, ioctls, failures, ranges that nest and overlap, work and waits of streams that
- * overlap, copies in all directions, launches that are known, quiet tracks that share blocks, rows that last for many blocks. */
+ * overlap, copies in all directions, launches that are known, quiet tracks that share blocks, rows that last for many blocks, calls that are still
+ * open at the end, nested ones among them. */
 #ifndef VIEW_PROGRAM_H
 #define VIEW_PROGRAM_H
 #include "tests/unit/t.h"
@@ -95,6 +96,24 @@ static inline void gpu_work(struct program *p, unsigned stream)
 		CHECK(!gt_gpu_put_wait(&p->types, &w, &(struct gt_gpu_waiting){ GT_GPU_WAIT_STREAM, GT_GPU_NO_EVENT }, &p->err));
 }
 
+/* Calls that never return: in the busiest thread with an ioctl in them, in another one deeper than there are lanes, in a quiet one since long. */
+static inline void leave_open(struct program *p, const int64_t *free_at)
+{
+	static const struct { unsigned thread, depths; } open[] = { { 0, 3 }, { 1, 1 }, { 4, 10 }, { 11, 1 } };
+
+	for (unsigned i = 0; i < 12; i++)
+		p->now = free_at[i] + 100 > p->now ? free_at[i] + 100 : p->now;
+	for (unsigned i = 0; i < sizeof(open) / sizeof(open[0]); i++)
+		for (unsigned d = 0; d < open[i].depths; d++) {
+			int64_t begin = free_at[open[i].thread] ? free_at[open[i].thread] : p->now - 30000;
+			struct gt_row row = { .start = begin + 1 + 7 * d, .type = d == 2 ? p->ioctl : p->call, .depth = (uint8_t)d };
+
+			CHECK(!gt_writer_open_call(p->w, p->threads[open[i].thread], &row, NULL, &p->err));
+			p->now = row.start + 300 > p->now ? row.start + 300 : p->now;
+		}
+	CHECK(!gt_writer_epoch(p->w, p->now, &p->err));
+}
+
 /* Threads take turns; the first four are busy, others say something now and then. */
 static inline void make(int fd, const char *boot, int64_t now, unsigned turns)
 {
@@ -118,6 +137,7 @@ static inline void make(int fd, const char *boot, int64_t now, unsigned turns)
 		if (!below(turns / 6))
 			CHECK(!gt_writer_epoch(p.w, p.now, &p.err));
 	}
+	leave_open(&p, free_at);
 	gt_gpu_types_release(&p.types);
 	CHECK(!gt_writer_close(p.w, &p.err));
 }

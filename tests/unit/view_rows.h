@@ -21,7 +21,7 @@ static struct gt_archive *archive;
 
 static void list_rows(void)
 {
-	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) };
+	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) };
 	struct gt_iter *it = gt_iter_open(reader, &all, &err);
 	struct gt_event ev;
 
@@ -90,8 +90,8 @@ static bool is_on(const struct one *o, const struct gt_lane_of *l)
 	if (nests && l->depth != GT_DEPTH_ANY && o->depth != l->depth)
 		return false;
 	switch (l->strip.aspect) {
-	case GT_ASPECT_CALLS: return o->kind == GT_CALL;
-	case GT_ASPECT_IOCTLS: return o->kind == GT_CALL && t->layer == GT_LAYER_IOCTL;
+	case GT_ASPECT_CALLS: return o->kind == GT_CALL || o->kind == GT_OPEN;
+	case GT_ASPECT_IOCTLS: return (o->kind == GT_CALL || o->kind == GT_OPEN) && t->layer == GT_LAYER_IOCTL;
 	case GT_ASPECT_RANGES: return o->kind == GT_SPAN && t->layer == GT_LAYER_USER;
 	case GT_ASPECT_OTHERS: return o->kind == GT_SPAN && t->layer != GT_LAYER_USER;
 	case GT_ASPECT_WORK: return o->kind == GT_GPU;
