@@ -40,6 +40,11 @@ int64_t gt_choice_time(const struct gt_choice *p, const struct gt_found *row)
 
 void gt_choice_range(const struct gt_choice *p, int64_t *from, int64_t *to)
 {
+	if (p->what == GT_PICKED_HOLE) {
+		*from = p->hole.from;
+		*to = p->hole.to;
+		return;
+	}
 	*from = gt_choice_time(p, &p->row);
 	*to = *from + p->row.dur;
 	if (p->what == GT_PICKED_GAP) {
@@ -115,6 +120,25 @@ int gt_choice_here(struct gt_choice *p, const struct gt_choice_at *at, struct gt
 	return pick_or_say(p, &at->lane, code, &row, "nothing is here: Tab goes to what comes next");
 }
 
+int gt_choice_hole(struct gt_choice *p, const struct gt_choice_at *at, struct gt_err *err)
+{
+	struct gt_hole hole;
+	int code;
+
+	if (p->what == GT_PICKED_HOLE && at->on_it)
+		return gt_choice_here(p, at, err);
+	begin_anew(p);
+	code = gt_hole_at(p->archive, &at->lane.strip, at->from, at->to, at->to - at->from, &hole, err);
+	if (code <= 0)
+		return code ? code : gt_choice_here(p, at, err);
+	p->what = GT_PICKED_HOLE;
+	p->lane = at->lane;
+	p->row = (struct gt_found){ .lane = at->lane };
+	p->hole = hole;
+	p->go = true;
+	return 0;
+}
+
 /* For jumps that lead from a row, the one here or else the one that is picked: 1; 0: there is none, and that was said; negative. */
 static int be_on_row(struct gt_choice *p, const struct gt_choice_at *at, struct gt_err *err)
 {
@@ -137,7 +161,9 @@ int gt_choice_beside(struct gt_choice *p, const struct gt_choice_at *at, int by,
 	begin_anew(p);
 	if (own && p->what == GT_PICKED_GAP)
 		return gt_choice_row(p, &p->lane, by < 0 ? &p->row : &p->behind);
-	if (own)
+	if (own && p->what == GT_PICKED_HOLE)
+		from = moment(segment_time(p, &p->lane, by < 0 ? p->hole.from : p->hole.to), by < 0);
+	else if (own)
 		from = p->row;
 	code = by < 0 ? gt_event_before(p->archive, &at->lane, &from, &row, err) : gt_event_next(p->archive, &at->lane, &from, &row, err);
 	return pick_or_say(p, &at->lane, code, &row,

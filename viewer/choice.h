@@ -1,18 +1,20 @@
-/* What is picked out of the timeline, a row or a gap between rows, and the ways that lead from it to another one. Rows near by are there
+/* What is picked out of the timeline, a row, a gap between rows or a hole in the file, and the ways that lead from it to another one. Rows near by are there
  * at once. For what may be anywhere the trace is searched a portion at a time: gt_choice_step. */
 #ifndef GT_CHOICE_H
 #define GT_CHOICE_H
+#include "viewer/holes.h"
 #include "viewer/hunt.h"
 #include "viewer/window.h"
 
-enum gt_picked { GT_PICKED_NOTHING, GT_PICKED_ROW, GT_PICKED_GAP };
+enum gt_picked { GT_PICKED_NOTHING, GT_PICKED_ROW, GT_PICKED_GAP, GT_PICKED_HOLE };
 struct gt_choice_job;
 struct gt_choice {			/* zero-initialised but for the archive: nothing */
 	struct gt_archive *archive;	/* borrowed */
 	enum gt_picked what;
 	struct gt_lane_of lane;		/* on which it was picked: it may be a union's */
-	struct gt_found row;		/* of a gap: the row before it that ends last */
+	struct gt_found row;		/* of a gap: the row before it that ends last; of a hole: its lane only */
 	struct gt_found behind;		/* of a gap: the first row behind it */
+	struct gt_hole hole;
 	bool go;			/* it was picked just now: for who shows it, and sets this back */
 	struct gt_choice_job *job;	/* a search that is not over */
 	char said[120];			/* about the last jump; or empty */
@@ -38,6 +40,8 @@ void gt_choice_range(const struct gt_choice *p, int64_t *from, int64_t *to);
 /* Each picks something else, or begins to search for it, or leaves what is picked and says why. 0 or negative. */
 int gt_choice_row(struct gt_choice *p, const struct gt_lane_of *lane, const struct gt_found *row);
 int gt_choice_here(struct gt_choice *p, const struct gt_choice_at *at, struct gt_err *err);		/* what covers the cell, or begins in it */
+/* The hole that has some of the cell, where there is one; else, and where it is picked already, as gt_choice_here. */
+int gt_choice_hole(struct gt_choice *p, const struct gt_choice_at *at, struct gt_err *err);
 int gt_choice_beside(struct gt_choice *p, const struct gt_choice_at *at, int by, struct gt_err *err);	/* next (1) or before (-1) on the lane */
 int gt_choice_same(struct gt_choice *p, const struct gt_choice_at *at, int by, struct gt_err *err);	/* of the same name, on any lane */
 int gt_choice_failure(struct gt_choice *p, const struct gt_choice_at *at, int by, struct gt_err *err);

@@ -209,7 +209,8 @@ static int jump(struct gt_desk *d, const struct gt_binding *b, const struct gt_d
 	struct gt_choice *p = &d->pick;
 
 	switch (b->action) {
-	case GT_DO_SELECT: return gt_choice_here(p, from, &d->err);
+	case GT_DO_SELECT:
+		return at->cells[at->column].sureness == GT_CELL_HOLE ? gt_choice_hole(p, from, &d->err) : gt_choice_here(p, from, &d->err);
 	case GT_DO_NEXT: return gt_choice_beside(p, from, b->arg, &d->err);
 	case GT_DO_SAME: return gt_choice_same(p, from, b->arg, &d->err);
 	case GT_DO_PARTNER: return gt_choice_partner(p, from, &d->err);

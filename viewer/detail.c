@@ -306,6 +306,57 @@ static int tell_gap(struct telling *t, const struct gt_found *behind)
 	return rc ? rc : add(t->to, "before", gt_spell_type(t->from->spell, t->seg, behind->type));
 }
 
+/* ---- of a hole ---- */
+
+static const char *rows_word(enum gt_kind kind)
+{
+	return kind == GT_CALL ? "calls" : kind == GT_GPU ? "operations of a GPU" : kind == GT_SPAN ? "spans" : "rows";
+}
+
+/* Which block it is, what the index says that it has, and what the reader said when it tried. */
+static int tell_block(struct telling *t, const struct gt_hole_block *b)
+{
+	size_t n;
+	const struct gt_damage *all = gt_reader_damage(t->from->scene->reader, &n), *d = b->damage < n ? &all[b->damage] : NULL;
+	char name[24], from[GT_TIME_ROOM], to[GT_TIME_ROOM];
+	int rc;
+
+	if (!d)
+		return 0;
+	put_time(t, d->min_start, from);
+	put_time(t, d->max_end, to);
+	snprintf(name, sizeof(name), "block %" PRIu32, b->number);
+	rc = add(t->to, name, d->text);
+	if (!rc)
+		warn_of_last(t->to);
+	return rc ? rc : add_f(t->to, "  where", "byte %" PRIu64 " of the file, with %" PRIu32 " %s%s from %s to %s", d->offset, d->rows,
+			       rows_word(b->kind), b->shared ? " of several tracks" : "", from, to);
+}
+
+static int tell_hole(struct telling *t)
+{
+	const struct gt_hole *h = &t->pick->hole;
+	int64_t offset = gt_archive_offset(t->from->scene->archive, t->seg->index);
+	char from[GT_TIME_ROOM], to[GT_TIME_ROOM], path[300];
+	int rc;
+
+	snprintf(t->to->title, sizeof(t->to->title), "hole: %" PRIu64 " block%s cannot be read", h->blocks, h->blocks == 1 ? "" : "s");
+	put_time(t, h->from + offset, from);
+	put_time(t, h->to - 1 + offset, to);
+	put_path(t, t->pick->lane.strip.track, path, sizeof(path));
+	rc = add_duration(t->to, "duration", h->to - h->from);
+	rc = rc ? rc : add(t->to, "start", from);
+	rc = rc ? rc : add(t->to, "end", to);
+	rc = rc ? rc : add(t->to, "on", path);
+	if (!rc && h->blocks > 1)
+		rc = add_f(t->to, "lost", "%" PRIu64 " rows, as the index says", h->rows);
+	for (unsigned i = 0; !rc && i < h->n; i++)
+		rc = tell_block(t, &h->list[i]);
+	if (!rc && h->blocks > h->n)
+		rc = add_f(t->to, "and", "%" PRIu64 " more blocks", h->blocks - h->n);
+	return rc ? rc : add(t->to, "what helps", "gtexport --native writes all that can be read into a new file, in which this is a loss");
+}
+
 int gt_detail_tell(struct gt_detail *d, const struct gt_detail_from *from, const struct gt_choice *p, struct gt_err *err)
 {
 	struct telling t = { .to = d, .from = from, .pick = p, .row = &p->row };
@@ -315,7 +366,7 @@ int gt_detail_tell(struct gt_detail *d, const struct gt_detail_from *from, const
 	if (p->what == GT_PICKED_NOTHING)
 		return 0;
 	t.seg = gt_reader_segment(from->scene->reader, p->row.lane.strip.segment);
-	rc = p->what == GT_PICKED_GAP ? tell_gap(&t, &p->behind) : tell_row(&t, err);
+	rc = p->what == GT_PICKED_HOLE ? tell_hole(&t) : p->what == GT_PICKED_GAP ? tell_gap(&t, &p->behind) : tell_row(&t, err);
 	return rc ? gt_err_set(err, rc, "out of memory") : 0;
 }
 

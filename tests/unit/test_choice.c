@@ -268,6 +268,73 @@ static void boxes_are_all_that_are_wide_enough(void)
 	close_program();
 }
 
+/* ---- holes ---- */
+
+/* Each cell that is drawn as a hole is in one, no other is, and of those beside one another it is one. */
+static void hold_holes_against_cells(const struct gt_lane_of *lane, int64_t at, size_t *seen)
+{
+	struct gt_window w = { at >> 3, 3, 300 };
+	struct gt_strips *s = gt_strips_new(archive);
+	struct gt_cell_sums cells[300];
+	struct gt_hole hole, before = { .n = 0 };
+
+	CHECK(s && !gt_strips_want(s, &w, &lane->strip, 1, &err) && !gt_strips_step(s, 0, &err));
+	gt_strips_cells(s, 0, lane->depth, cells);
+	for (unsigned c = 0; c < w.cells; c++) {
+		int64_t from = gt_cell_start(&w, c), to = gt_cell_start(&w, c + 1ll);
+		bool is = cells[c].sureness == GT_CELL_HOLE;
+
+		CHECK(gt_hole_at(archive, &lane->strip, from, to, 8, &hole, &err) == is);
+		if (!is)
+			continue;
+		CHECK(hole.from < to && hole.to > from && hole.n && hole.n <= hole.blocks && hole.rows >= hole.blocks);
+		CHECK(!c || cells[c - 1].sureness != GT_CELL_HOLE || (hole.from == before.from && hole.to == before.to));
+		before = hole;
+		++*seen;
+	}
+	gt_strips_free(s);
+}
+
+static void open_file(int fd) { CHECK((reader = gt_reader_open_fd(dup(fd), &err)) && (archive = gt_archive_open(reader, &err))); }
+
+static void holes_are_where_blocks_cannot_be_read(void)
+{
+	const struct gt_strip_of neighbour = { 0, 3, GT_ASPECT_CALLS, false };
+	struct gt_block_list own, shared;
+	struct gt_hole hole;
+	size_t seen = 0, i;
+	int fd = temp_file();
+
+	state = 28;
+	make(dup(fd), "boot", 777, 60000);
+	open_file(fd);
+	own = gt_archive_blocks(archive, 0, lanes[0].strip.track);
+	CHECK(own.n > 5);
+	break_block(fd, own.blocks[1].number);
+	break_block(fd, own.blocks[2].number);
+	for (size_t l = 0; l < NLANES - 1; l++) {
+		hold_holes_against_cells(&lanes[l], own.blocks[1].start - 300, &seen);
+		hold_holes_against_cells(&lanes[l], own.blocks[2].end - 300, &seen);
+	}
+	CHECK(seen > 300);
+	CHECK(!gt_hole_at(archive, &neighbour, own.blocks[1].start, own.blocks[1].start + 1, 100, &hole, &err));
+	CHECK(gt_hole_at(archive, &lanes[0].strip, own.blocks[2].start, own.blocks[2].start + 1, 100, &hole, &err) == 1);
+	CHECK(hole.n == 2 && hole.from == own.blocks[1].start && hole.to == own.blocks[2].end + 1 && !hole.list[0].shared);
+	CHECK(hole.list[0].number == own.blocks[1].number && hole.rows == own.blocks[1].rows + (uint64_t)own.blocks[2].rows);
+	close_program();
+	open_file(fd);
+	shared = gt_archive_blocks(archive, 0, GT_NONE);
+	for (i = 0; i < shared.n && shared.blocks[i].kind != GT_CALL; i++)
+		;
+	CHECK(i < shared.n);
+	break_block(fd, shared.blocks[i].number);
+	for (size_t l = 0; l < NLANES - 1; l++)
+		hold_holes_against_cells(&lanes[l], shared.blocks[i].end - 300, &seen);
+	CHECK(gt_hole_at(archive, &neighbour, INT64_MIN, INT64_MAX, 0, &hole, &err) == 1 && hole.n == 1 && hole.list[0].shared);
+	close_program();
+	close(fd);
+}
+
 /* ---- marks ---- */
 
 /* Calls of one depth of a thread do not overlap, so the nearest edge is the nearest of all. */
@@ -361,5 +428,6 @@ static void names_are_found_and_counted(void)
 }
 
 T_MAIN(T(tab_walks_the_lane), T(gaps_are_those_that_a_list_has), T(the_next_of_the_same_name), T(failures_are_gone_through_and_begin_again),
-       T(a_call_and_its_kernel_lead_to_each_other), T(boxes_are_all_that_are_wide_enough), T(marks_snap_to_the_nearest_edge),
+       T(a_call_and_its_kernel_lead_to_each_other), T(boxes_are_all_that_are_wide_enough),
+       T(holes_are_where_blocks_cannot_be_read), T(marks_snap_to_the_nearest_edge),
        T(marks_measure_what_is_between), T(names_are_found_and_counted))

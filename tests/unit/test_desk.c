@@ -156,6 +156,35 @@ static void calls_that_are_still_open(void)
 	strike(&st);
 }
 
+/* Enter in a hole tells which blocks it is of, where in the file they are and why they cannot be read; from there Tab leads out of it. */
+static void a_hole_tells_what_it_is(void)
+{
+	struct stage st;
+	struct gt_block_list blocks;
+	char script[100], want[40];
+	int fd = temp_file();
+
+	state = 40;
+	make(dup(fd), "b", 1000, 60000);
+	stage_open(&st, dup(fd), 120, 44);
+	blocks = gt_archive_blocks(st.s.scene.archive, 0, 2);
+	CHECK(blocks.n > 5);
+	break_block(fd, blocks.blocks[1].number);
+	break_block(fd, blocks.blocks[2].number);
+	snprintf(script, sizeof(script), "Z w w w w w w w w w w w w g '%lldns' Enter", (long long)(blocks.blocks[2].start - st.s.scene.extent.from));
+	snprintf(want, sizeof(want), "block %u", blocks.blocks[2].number);
+	CHECK(play(&st, script));
+	sprintf(script, "click %d,%d Enter", 20, line_of(&st, "▾ thread 10"));
+	CHECK(play(&st, script) && play(&st, "Enter i") && on_screen(&st, "hole: 2 blocks cannot be read") && on_screen(&st, want));
+	CHECK(on_screen(&st, "a block is ") && on_screen(&st, " of the file, with ") && on_screen(&st, "gtexport --native"));
+	CHECK(play(&st, "Enter") && line_of(&st, "hole: ") > 0);	/* nothing else is there */
+	CHECK(play(&st, "Tab") && line_of(&st, "hole: ") < 0 && on_screen(&st, "kind            call"));
+	CHECK(play(&st, "S-Tab") && on_screen(&st, "kind            call"));
+	CHECK(play(&st, "resize 80x12") && line_of(&st, "hole: ") < 0);
+	strike(&st);
+	close(fd);
+}
+
 T_MAIN(T(enter_selects_and_the_pane_tells), T(the_pane_stands_where_there_is_room), T(boxes_have_names), T(a_click_selects_and_a_drag_does_not),
        T(jumps_go_to_the_lane), T(the_longest_in_view), T(marks_are_drawn_and_measured), T(names_are_looked_for),
-       T(calls_that_are_still_open))
+       T(calls_that_are_still_open), T(a_hole_tells_what_it_is))

@@ -3,7 +3,6 @@
  * blocks), at every width of cells there is. */
 #define _GNU_SOURCE
 #include "tests/unit/view_program.h"
-#include "formats/wire.h"
 #include "viewer/measure.h"
 
 #define MOST_CELLS 300u
@@ -188,26 +187,6 @@ static void hold_against_count(struct gt_archive *a, struct gt_reader *r, const 
 					CHECK(!"cells differ");
 				}
 		}
-}
-
-/* Spoils the content of the block that has this number: the last byte of its frame. */
-static void break_block(int fd, uint32_t number)
-{
-	struct gt_wire_skip skip;
-	struct gt_wire_block head;
-	uint64_t at = sizeof(struct gt_wire_segment);
-	uint8_t byte;
-
-	for (;;) {
-		CHECK(pread(fd, &skip, sizeof(skip), (off_t)at) == sizeof(skip) && pread(fd, &head, sizeof(head), (off_t)(at + sizeof(skip))) == sizeof(head));
-		if (head.magic == GT_WIRE_BLOCK_MAGIC && head.number == number)
-			break;
-		at += head.magic == GT_WIRE_BLOCK_MAGIC ? GT_WIRE_HEAD + head.zbytes : 1;
-	}
-	at += GT_WIRE_HEAD + head.zbytes / 2;
-	CHECK(pread(fd, &byte, 1, (off_t)at) == 1);
-	byte ^= 0x55;
-	CHECK(pwrite(fd, &byte, 1, (off_t)at) == 1);
 }
 
 /* After each portion of work, what is said to be certain is. */

@@ -6,6 +6,7 @@
 #include "tests/unit/t.h"
 #include "tests/unit/traces.h"
 #include "formats/gpu.h"
+#include "formats/wire.h"
 
 static uint64_t state;
 
@@ -140,5 +141,25 @@ static inline void make(int fd, const char *boot, int64_t now, unsigned turns)
 	leave_open(&p, free_at);
 	gt_gpu_types_release(&p.types);
 	CHECK(!gt_writer_close(p.w, &p.err));
+}
+
+/* Spoils the content of the block that has this number: the last byte of its frame. */
+static inline void break_block(int fd, uint32_t number)
+{
+	struct gt_wire_skip skip;
+	struct gt_wire_block head;
+	uint64_t at = sizeof(struct gt_wire_segment);
+	uint8_t byte;
+
+	for (;;) {
+		CHECK(pread(fd, &skip, sizeof(skip), (off_t)at) == sizeof(skip) && pread(fd, &head, sizeof(head), (off_t)(at + sizeof(skip))) == sizeof(head));
+		if (head.magic == GT_WIRE_BLOCK_MAGIC && head.number == number)
+			break;
+		at += head.magic == GT_WIRE_BLOCK_MAGIC ? GT_WIRE_HEAD + head.zbytes : 1;
+	}
+	at += GT_WIRE_HEAD + head.zbytes / 2;
+	CHECK(pread(fd, &byte, 1, (off_t)at) == 1);
+	byte ^= 0x55;
+	CHECK(pwrite(fd, &byte, 1, (off_t)at) == 1);
 }
 #endif

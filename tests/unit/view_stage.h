@@ -7,16 +7,21 @@
 
 struct stage { struct gt_reader *reader; struct gt_viewing s; struct gt_screen screen; struct gt_err err; };
 
+static inline void stage_open(struct stage *st, int fd, unsigned width, unsigned height)
+{
+	*st = (struct stage){ .err = GT_ERR_INIT };
+	CHECK((st->reader = gt_reader_open_fd(fd, &st->err)));
+	CHECK(!gt_viewing_open(&st->s, st->reader, "some/trace.zst", gt_views[0], &st->err));
+	CHECK(!gt_viewing_resize(&st->s, width, height, &st->err));
+}
+
 static inline void stage_up(struct stage *st, const char *const *boots, unsigned turns, unsigned width, unsigned height)
 {
 	int fd = temp_file();
 
-	*st = (struct stage){ .err = GT_ERR_INIT };
 	for (unsigned i = 0; boots[i]; i++)
 		make(dup(fd), boots[i], 1000 + i * 700, turns);
-	CHECK((st->reader = gt_reader_open_fd(fd, &st->err)));
-	CHECK(!gt_viewing_open(&st->s, st->reader, "some/trace.zst", gt_views[0], &st->err));
-	CHECK(!gt_viewing_resize(&st->s, width, height, &st->err));
+	stage_open(st, fd, width, height);
 }
 
 static inline void strike(struct stage *st)
