@@ -70,6 +70,8 @@ bool gt_archive_has_uppers(const struct gt_archive *a, uint32_t segment);
 /* The level-0 summaries of an epoch, by block number, track, aspect, depth: read when they are not held. Borrowed until the next call. */
 int gt_archive_of_blocks(struct gt_archive *a, uint32_t segment, uint32_t epoch, const struct gt_of_block **all, size_t *n,
 			 struct gt_err *err);
+/* The first of them that is of this block, or of a later one; n: there is none. */
+size_t gt_of_block_first(const struct gt_of_block *all, size_t n, uint32_t number);
 /* A block's rows: it is opened when it is not held. Borrowed until GT_ROWS_KEPT other blocks were asked for. NULL: no memory. */
 const struct gt_rows *gt_archive_rows(struct gt_archive *a, uint32_t segment, const struct gt_block *block, struct gt_err *err);
 #define GT_ROWS_KEPT 64

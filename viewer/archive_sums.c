@@ -181,3 +181,18 @@ void gt_archive_release_sums(struct gt_archive *a)
 		free(a->epochs[i].buckets);
 	}
 }
+
+size_t gt_of_block_first(const struct gt_of_block *all, size_t n, uint32_t number)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (all[mid].number < number)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}

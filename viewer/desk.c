@@ -12,7 +12,7 @@ int gt_desk_init(struct gt_desk *d, struct gt_scene *scene, struct gt_lanes *lan
 {
 	*d = (struct gt_desk){ .scene = scene, .lanes = lanes, .spell.reader = scene->reader, .pick.archive = scene->archive,
 			       .marks.archive = scene->archive, .err = GT_ERR_INIT };
-	d->boxes = gt_boxes_new(scene->archive, &d->spell);
+	d->boxes = gt_boxes_new(scene->archive, &d->spell, GT_BOXES_BLOCKS);
 	return d->boxes ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
 }
 
@@ -36,7 +36,7 @@ int gt_desk_again(struct gt_desk *d, struct gt_err *err)
 	d->spell.reader = d->scene->reader;
 	d->marks.archive = a;
 	gt_choice_again(&d->pick, a);
-	d->boxes = gt_boxes_new(a, &d->spell);
+	d->boxes = gt_boxes_new(a, &d->spell, GT_BOXES_BLOCKS);
 	if (d->looked_for)
 		d->finds = gt_finds_new(a, &d->spell, d->looked_for, err);
 	free(d->looked_for);
@@ -518,7 +518,8 @@ int gt_desk_arrange(struct gt_desk *d, struct gt_layout *layout, struct gt_err *
 	return rc ? gt_err_set(err, rc, "%s", d->err.text) : 0;
 }
 
-int gt_desk_show(struct gt_desk *d, size_t top, size_t nlines, size_t cursor, struct gt_err *err)
+int gt_desk_show(struct gt_desk *d, size_t top, size_t nlines, size_t cursor, const struct gt_strips *strips, const uint32_t *strip_of,
+		 struct gt_err *err)
 {
 	struct gt_lane_of of[GT_SCREEN_MOST], on = cursor < d->lanes->n ? lane_of(&d->lanes->lines[cursor]) : (struct gt_lane_of){ .depth = 0 };
 
@@ -526,7 +527,7 @@ int gt_desk_show(struct gt_desk *d, size_t top, size_t nlines, size_t cursor, st
 		of[i] = lane_of(&d->lanes->lines[top + i]);
 	if (gt_marks_on(&d->marks, &on, err))
 		return err->code;
-	return gt_boxes_want(d->boxes, &d->scene->window, of, nlines, err);
+	return gt_boxes_want(d->boxes, &d->scene->window, &(struct gt_boxes_for){ of, strips, strip_of }, nlines, err);
 }
 
 /* What the user waits for is first; names come when the cells are there. */

@@ -53,8 +53,9 @@ const char *gt_desk_order(struct gt_desk *d, enum gt_order_of order, const char 
 bool gt_desk_goes(struct gt_desk *d, const struct gt_lane_line *cursor, struct gt_lane_line *line, int64_t *from, int64_t *to);
 /* Takes from the layout what the pane needs. 0 or negative. */
 int gt_desk_arrange(struct gt_desk *d, struct gt_layout *layout, struct gt_err *err);
-/* Which lines are shown: nlines from `top` on; and the one of the cursor. 0 or negative. */
-int gt_desk_show(struct gt_desk *d, size_t top, size_t nlines, size_t cursor, struct gt_err *err);
+/* Which lines are shown: nlines from `top` on, and which strips they are of; and the line of the cursor. 0 or negative. */
+int gt_desk_show(struct gt_desk *d, size_t top, size_t nlines, size_t cursor, const struct gt_strips *strips, const uint32_t *strip_of,
+		 struct gt_err *err);
 /* What the user waits for, and what may come last. 1: there is more to do, 0, negative. */
 int gt_desk_step(struct gt_desk *d, uint64_t us, struct gt_err *err);
 int gt_desk_step_last(struct gt_desk *d, uint64_t us, struct gt_err *err);

@@ -259,18 +259,13 @@ static int by_rows(struct gt_strips *s, const struct gt_todo *t, struct gt_err *
 static int by_summary(struct gt_strips *s, const struct gt_todo *t, struct gt_err *err)
 {
 	const struct gt_of_block *all;
-	size_t n, low = 0, high;
+	size_t n, low;
 	int code = gt_archive_of_blocks(s->archive, s->segment, t->block->epoch, &all, &n, err);
 
-	for (high = n; !code && low < high;) {
-		size_t mid = low + (high - low) / 2;
-
-		if (all[mid].number < t->block->number)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (code || low == n || all[low].number != t->block->number || all[low].buckets[0].width > 1ull << s->window.shift)
+	if (code)
+		return code;
+	low = gt_of_block_first(all, n, t->block->number);
+	if (low == n || all[low].number != t->block->number || all[low].buckets[0].width > 1ull << s->window.shift)
 		return code;
 	for (; !code && low < n && all[low].number == t->block->number; low++)
 		GT_EACH_TARGET(&s->visits, to, all[low].track)

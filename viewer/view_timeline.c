@@ -286,7 +286,7 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	if (!rc)
 		rc = ask_gauges(v, err);
 	if (!rc)
-		rc = gt_desk_show(&t->desk, t->top, shown_lines(t), t->cursor, err);
+		rc = gt_desk_show(&t->desk, t->top, shown_lines(t), t->cursor, t->strips, t->strip_of, err);
 	if (!rc)
 		rc = gt_minimap_want(&t->map, &v->scene->extent, &t->lanes, t->at.map < 0 ? 0 : t->at.cells, err);
 	return rc ? rc : refresh(v, err);

@@ -119,3 +119,13 @@ check view-open-ascii-lane grep -q '^ . hang [0-9]* .*|cuStreamSynchronize@*>|$'
 want view-open-small 0 "$V" --render 100x12 open.zst
 check view-open-small-says grep -q '  1 OPEN  ' want.out
 check view-closed-says-nothing sh -c "! grep -q 'still open' file.txt"
+
+# A long call has its name in it beside any number of short ones.
+want view-long-among-short 0 "$V" --render 240x8 "$R/h200-mlp-calls.zst"
+check view-long-among-short-has-its-name grep -q 'thread 0 .*▏cu' want.out
+
+# So is what another tool's file begins and does not end.
+printf '{"ts":0.%s,"op_id":%s,"phase":"%s","name":"%s"}\n' 0 0 B cuInit 1 0 E cuInit 2 1 B cuCtxSynchronize 25 2 B ioctl 7 2 E ioctl >open.jsonl
+want view-open-import 0 "$V" --render 100x16 open.jsonl
+check view-open-import-title grep -q '^open.jsonl  700.0 ms  1 call still open at the end: cuCtxSynchronize 500.0 ms' want.out
+check view-open-import-lane grep -q 'thread 0 .*▏cuCtxSynchronize[^ ]*►╎$' want.out

@@ -229,42 +229,83 @@ static bool is_boxed(const struct gt_box *boxes, size_t n, const struct one *o)
 	return false;
 }
 
-static void boxes_are_all_that_are_wide_enough(void)
+/* The boxes of a window are all that a list has that are wide enough, and no others. */
+static void hold_boxes_against_list(struct gt_boxes *b, const struct gt_window *w, size_t *seen)
 {
-	struct gt_spell spell = { .reader = NULL };
-	struct gt_boxes *b;
+	for (size_t l = 0; l < NLANES - 1; l++) {
+		size_t n, want = 0;
+		const struct gt_box *boxes = gt_boxes_of(b, l, &n);
+
+		for (size_t i = 0; i < nones; i++) {
+			int64_t from = (ones[i].start + (1ll << w->shift) - 1) >> w->shift, to = ones[i].end >> w->shift;
+
+			from = from < w->first ? w->first : from;
+			to = to > w->first + w->cells ? w->first + w->cells : to;
+			if (!is_on(&ones[i], &lanes[l]) || to - from < 4)
+				continue;
+			CHECK(is_boxed(boxes, n, &ones[i]));
+			want++;
+		}
+		CHECK(want == n);
+		*seen += n;
+	}
+}
+
+static void hold_boxes_against_boxes(const struct gt_boxes *a, const struct gt_boxes *b)
+{
+	for (size_t l = 0; l < NLANES - 1; l++) {
+		size_t n, m;
+		const struct gt_box *one = gt_boxes_of(a, l, &n), *other = gt_boxes_of(b, l, &m);
+
+		CHECK(n == m);
+		for (size_t i = 0; i < n && i < m; i++)
+			CHECK(one[i].start == other[i].start && one[i].end == other[i].end && one[i].type == other[i].type &&
+			      one[i].name == other[i].name && one[i].failed == other[i].failed && one[i].open == other[i].open);
+	}
+}
+
+/* Boxes by all blocks of a lane, and by what its cells say: the same, at every zoom; at least so many. */
+static void boxes_in_windows(unsigned windows, unsigned widest, size_t least)
+{
+	struct gt_spell spell = { .reader = reader };
+	struct gt_boxes *all = gt_boxes_new(archive, &spell, SIZE_MAX), *few = gt_boxes_new(archive, &spell, 0);
+	struct gt_strips *strips = gt_strips_new(archive);
+	struct gt_strip_of of[NLANES];
+	uint32_t numbers[NLANES];
 	size_t seen = 0;
 
-	open_program(25, 160);		/* so few that each lane is in a few blocks */
-	spell.reader = reader;
-	CHECK((b = gt_boxes_new(archive, &spell)));
-	for (unsigned k = 0; k < 120; k++) {
-		struct gt_window w = { .shift = below(8), .cells = 20 + below(100) };
+	for (uint32_t l = 0; l < NLANES; l++) {
+		of[l] = lanes[l].strip;
+		numbers[l] = l;
+	}
+	CHECK(all && few && strips);
+	for (unsigned k = 0; k < windows; k++) {
+		struct gt_window w = { .shift = below(widest), .cells = 20 + below(100) };
+		struct gt_boxes_for wanted = { lanes, strips, numbers };
 
 		w.first = (ones[below((uint32_t)nones)].start >> w.shift) - (int64_t)below(w.cells);
-		CHECK(!gt_boxes_want(b, &w, lanes, NLANES - 1, &err));
-		CHECK(!gt_boxes_step(b, 0, &err));
-		for (size_t l = 0; l < NLANES - 1; l++) {
-			size_t n, want = 0;
-			const struct gt_box *boxes = gt_boxes_of(b, l, &n);
-
-			for (size_t i = 0; i < nones; i++) {
-				int64_t from = (ones[i].start + (1ll << w.shift) - 1) >> w.shift, to = ones[i].end >> w.shift;
-
-				from = from < w.first ? w.first : from;
-				to = to > w.first + w.cells ? w.first + w.cells : to;
-				if (!is_on(&ones[i], &lanes[l]) || to - from < 4)
-					continue;
-				CHECK(is_boxed(boxes, n, &ones[i]));
-				want++;
-			}
-			CHECK(want == n);
-			seen += n;
-		}
+		CHECK(!gt_strips_want(strips, &w, of, NLANES - 1, &err) && !gt_strips_step(strips, 0, &err));
+		CHECK(!gt_boxes_want(all, &w, &wanted, NLANES - 1, &err) && !gt_boxes_want(few, &w, &wanted, NLANES - 1, &err));
+		CHECK(!gt_boxes_step(all, 0, &err));
+		while (gt_boxes_step(few, 1, &err) > 0)
+			;
+		hold_boxes_against_boxes(all, few);
+		hold_boxes_against_list(all, &w, &seen);
 	}
-	CHECK(seen > 300);
-	gt_boxes_free(b);
+	CHECK(seen > least);
+	gt_strips_free(strips);
+	gt_boxes_free(all);
+	gt_boxes_free(few);
 	gt_spell_release(&spell);
+}
+
+static void boxes_are_all_that_are_wide_enough(void)
+{
+	open_program(25, 160);
+	boxes_in_windows(120, 8, 300);
+	close_program();
+	open_program(27, 20000);		/* lanes of many blocks, and some rows that last for several */
+	boxes_in_windows(40, 13, 100);
 	close_program();
 }
 
