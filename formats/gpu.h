@@ -1,7 +1,8 @@
 /* What a GPU did, as rows: the one shape that kernels, copies, sets and waits have, whoever tells of them (CUPTI, CUDA events, a
- * foreign file). Tracks: a device is a GT_TRACK_DEVICE (id: ordinal) below its process, a stream a GT_TRACK_STREAM (id: stream id)
- * below its device. A kernel is a GT_GPU row whose type has the kernel's name (mangled), category kernel, op launch; a copy has
- * category copy, op copy and a name like "memcpy HtoD (pageable -> device)"; a set category copy, too, as its call has (to others
+ * foreign file). Tracks: a device is a GT_TRACK_DEVICE (id: ordinal) below its process, a context a GT_TRACK_CONTEXT below
+ * its device, a stream a GT_TRACK_STREAM (id: stream id, which is its own only within its context) below its context, or below its
+ * device where the context is not known. A kernel is a GT_GPU row whose type has the kernel's name (mangled), category kernel, op
+ * launch; a copy has category copy, op copy and a name like "memcpy HtoD (pageable -> device)"; a set category copy, too, as its call has (to others
  * both are memory operations, and the category memory is for what allocates and frees), op set, "memset (device)". A wait is a GT_SPAN
  * row of category sync: it occupies the host, or holds up a stream, and is no work. All have layer gpu. What managed memory does
  * (migrations, faults) are GT_SPAN and GT_INSTANT rows of category memory on the device's track, or the process', and what CUPTI and

@@ -75,6 +75,11 @@ const char *gt_type_name(const struct gt_segment *seg, uint32_t type);
 /* The process (device) track above (or at) this track, or GT_NONE. */
 uint32_t gt_track_process(const struct gt_segment *seg, uint32_t track);
 uint32_t gt_track_device(const struct gt_segment *seg, uint32_t track);
+/* The context above (or at) it, which stands below its device. */
+uint32_t gt_track_context(const struct gt_segment *seg, uint32_t track);
+/* By track: is it a context that tells nothing besides its device, for all streams of that stand below it? As a rule they all are: a
+ * program has one context on a GPU. new: free it; NULL: no memory. */
+bool *gt_lone_contexts(const struct gt_segment *seg);
 bool gt_same_clock(const struct gt_segment *a, const struct gt_segment *b);	/* of one boot: can their times be compared? */
 
 /* Where the file turned out damaged: blocks whose rows are missing from everything read so far. A report over a damaged

@@ -337,6 +337,31 @@ static uint32_t track_above(const struct gt_segment *seg, uint32_t track, uint8_
 
 uint32_t gt_track_process(const struct gt_segment *seg, uint32_t track) { return track_above(seg, track, GT_TRACK_PROCESS); }
 uint32_t gt_track_device(const struct gt_segment *seg, uint32_t track) { return track_above(seg, track, GT_TRACK_DEVICE); }
+uint32_t gt_track_context(const struct gt_segment *seg, uint32_t track) { return track_above(seg, track, GT_TRACK_CONTEXT); }
+
+static bool is_on_device(const struct gt_segment *seg, const struct gt_track *t)
+{
+	return (t->kind == GT_TRACK_CONTEXT || t->kind == GT_TRACK_STREAM) && t->parent < seg->ntracks &&
+	       seg->tracks[t->parent].kind == GT_TRACK_DEVICE;
+}
+
+bool *gt_lone_contexts(const struct gt_segment *seg)
+{
+	uint32_t *below = calloc(seg->ntracks + 1ul, sizeof(*below));	/* contexts and streams right below each track */
+	bool *lone = calloc(seg->ntracks + 1ul, sizeof(*lone));
+
+	for (uint32_t t = 0; below && t < seg->ntracks; t++)
+		if (is_on_device(seg, &seg->tracks[t]))
+			below[seg->tracks[t].parent]++;
+	for (uint32_t t = 0; below && lone && t < seg->ntracks; t++)
+		lone[t] = seg->tracks[t].kind == GT_TRACK_CONTEXT && is_on_device(seg, &seg->tracks[t]) && below[seg->tracks[t].parent] == 1;
+	if (!below) {
+		free(lone);
+		lone = NULL;
+	}
+	free(below);
+	return lone;
+}
 
 bool gt_same_clock(const struct gt_segment *a, const struct gt_segment *b)
 {

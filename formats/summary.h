@@ -70,6 +70,8 @@ int gt_summary_get(struct gt_span *in, const struct gt_segment *seg, struct gt_s
 
 /* The process or device that a track is or is below, whose unions it is part of; or GT_NONE. */
 uint32_t gt_summary_above(const struct gt_segment *seg, uint32_t track);
+/* Is it part of the unions of that process, device or context? What is below a context is part of the context's and of the device's. */
+bool gt_summary_joins(const struct gt_segment *seg, uint32_t track, uint32_t in);
 /* Upper levels and unions of a whole segment that has just been written: read back through r, handed to put() in contents of
  * at most GT_BLOCK_BYTES. Memory is bounded however long the trace is. */
 int gt_summary_upper(struct gt_reader *r, uint32_t segment, int (*put)(void *arg, struct gt_buf *content, uint32_t count), void *arg,

@@ -2,7 +2,7 @@
  *
  * The finest upper level divides the whole trace into as many buckets as memory allows; each further level has sixteen times
  * fewer, down to one summary. Calls of one thread never overlap at one depth, so their order does not matter and the columns
- * path serves; what may overlap, and the unions (a process of its threads, a device of its streams), take the path in order
+ * path serves; what may overlap, and the unions (a process of its threads, a device and a context of their streams), take the path in order
  * of time, for there a moment covered twice is busy once.
  */
 #include <stdlib.h>
@@ -29,6 +29,7 @@ struct upper {
 	uint64_t *rows;			/* by track */
 	uint8_t *kinds;			/* by track: GT_BIT(enum gt_kind) of its rows */
 	uint32_t *above;		/* by track: the process or device that it is or belongs to, or GT_NONE */
+	uint32_t *context;		/* by track: its context, where that is not all of its device; or GT_NONE */
 	int8_t *bytes_field;		/* by type */
 	int8_t *direction_field;	/* by type: of a copy; -1 */
 	bool ioctls, copies;		/* are there types of them? */
@@ -87,6 +88,11 @@ uint32_t gt_summary_above(const struct gt_segment *seg, uint32_t track)
 	while (t != GT_NONE && seg->tracks[t].kind != GT_TRACK_PROCESS && seg->tracks[t].kind != GT_TRACK_DEVICE)
 		t = seg->tracks[t].parent;
 	return t;
+}
+
+bool gt_summary_joins(const struct gt_segment *seg, uint32_t track, uint32_t in)
+{
+	return gt_summary_above(seg, track) == in || (seg->tracks[in].kind == GT_TRACK_CONTEXT && gt_track_context(seg, track) == in);
 }
 
 static int more_rows(const void *a, const void *b)
@@ -174,22 +180,39 @@ static void size_grids(struct upper *u, uint64_t most)
 		}
 }
 
+/* What a track is part of. */
+static int find_above(struct upper *u)
+{
+	bool *lone = gt_lone_contexts(u->seg);
+
+	for (uint32_t t = 0; lone && t < u->seg->ntracks; t++) {
+		uint32_t context = gt_track_context(u->seg, t);
+
+		u->above[t] = gt_summary_above(u->seg, t);
+		u->context[t] = context != GT_NONE && lone[context] ? GT_NONE : context;
+	}
+	free(lone);
+	return lone ? 0 : -ENOMEM;
+}
+
 /* Which tracks get grids, and of how many buckets. */
 static int choose(struct upper *u)
 {
 	uint32_t n = u->seg->ntracks, count = 0, *children = calloc(n + 1ul, sizeof(*children));
 	uint64_t total = 0, least = 0, most;
-	int code = children ? least_rows(u, &least) : -ENOMEM;
+	int code = children ? find_above(u) : -ENOMEM;
 
+	if (!code)
+		code = least_rows(u, &least);
 	for (uint32_t t = 0; !code && t < n; t++) {
-		uint32_t up = u->above[t] = gt_summary_above(u->seg, t);
-
 		if (u->rows[t] < least)
 			continue;
 		total += u->rows[t];
 		code = want_of_track(u, t, &count);
-		if (!code && up != GT_NONE)
-			code = want_of_parent(u, up, u->kinds[t], children, &count);
+		if (!code && u->above[t] != GT_NONE)
+			code = want_of_parent(u, u->above[t], u->kinds[t], children, &count);
+		if (!code && u->context[t] != GT_NONE && u->kinds[t] & GT_BIT(GT_GPU))
+			code = want(u, u->context[t], DERIVED, GT_ASPECT_WORK, &count);
 	}
 	free(children);
 	if (code)
@@ -242,15 +265,15 @@ static int add_calls(void *arg, unsigned worker, const struct gt_cols *c)
 	return code;
 }
 
-/* What a row is part of: its track's own aspect, the union of its process or device, and that of the device's copies. */
+/* What a row is part of: its track's own aspect, the unions of its process or device and of its context, that of the device's copies. */
 static int add_ordered(struct upper *u, const struct gt_event *ev)
 {
 	const struct gt_type *type = &u->seg->types[ev->row.type];
 	int bytes_field = u->bytes_field[ev->row.type], direction = u->direction_field[ev->row.type];
 	uint64_t bytes = bytes_field < 0 ? 0 : ev->args[bytes_field];
 	enum gt_aspect aspect = gt_aspect_of(ev->kind, type);
-	uint32_t up = u->above[ev->track];
-	struct gt_grid *to[3] = { NULL };
+	uint32_t up = u->above[ev->track], context = u->context[ev->track];
+	struct gt_grid *to[4] = { NULL };
 	unsigned depth = gt_aspect_depth(aspect, ev->row.depth);
 	int code = 0;
 
@@ -260,7 +283,9 @@ static int add_ordered(struct upper *u, const struct gt_event *ev)
 		to[1] = grid_of(u, up, DERIVED, aspect);
 	if (up != GT_NONE && ev->kind == GT_GPU && type->op == GT_OP_COPY)
 		to[2] = grid_of(u, up, DERIVED, gt_aspect_of_direction(direction < 0 ? GT_DIR_UNKNOWN : ev->args[direction]));
-	for (unsigned i = 0; !code && i < 3; i++)
+	if (context != GT_NONE && aspect == GT_ASPECT_WORK)
+		to[3] = grid_of(u, context, DERIVED, aspect);
+	for (unsigned i = 0; !code && i < 4; i++)
 		if (to[i])
 			code = gt_grid_add(to[i], depth, ev->row.start, ev->row.end, type->category, bytes, true);
 	return code;
@@ -345,6 +370,7 @@ static void upper_release(struct upper *u)
 	free(u->rows);
 	free(u->kinds);
 	free(u->above);
+	free(u->context);
 	free(u->bytes_field);
 	free(u->direction_field);
 }
@@ -370,9 +396,10 @@ static int upper_init(struct upper *u)
 	u->rows = calloc(n, sizeof(*u->rows));
 	u->kinds = calloc(n, sizeof(*u->kinds));
 	u->above = calloc(n, sizeof(*u->above));
+	u->context = calloc(n, sizeof(*u->context));
 	u->bytes_field = calloc(u->seg->ntypes + 1u, 1);
 	u->direction_field = calloc(u->seg->ntypes + 1u, 1);
-	if (!u->slot || !u->rows || !u->kinds || !u->above || !u->bytes_field || !u->direction_field)
+	if (!u->slot || !u->rows || !u->kinds || !u->above || !u->context || !u->bytes_field || !u->direction_field)
 		return -ENOMEM;
 	memset(u->slot, 0xff, n * sizeof(*u->slot));	/* GT_NONE */
 	look_at_types(u);

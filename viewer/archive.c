@@ -272,6 +272,11 @@ uint32_t gt_archive_above(const struct gt_archive *a, uint32_t segment, uint32_t
 	return gt_summary_above(a->segs[segment].pub, track);
 }
 
+bool gt_archive_joins(const struct gt_archive *a, uint32_t segment, uint32_t track, uint32_t in)
+{
+	return gt_summary_joins(a->segs[segment].pub, track, in);
+}
+
 void gt_archive_saw(struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect, unsigned depth)
 {
 	a->segs[segment].depths[track][aspect] |= (uint8_t)(1u << (depth < GT_SUMMARY_DEPTHS ? depth : GT_SUMMARY_DEPTHS - 1));

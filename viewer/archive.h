@@ -92,6 +92,8 @@ int64_t gt_archive_calls_end(const struct gt_archive *a, uint32_t segment);
 
 /* The process or device that the track is or is below, whose derived strips it is part of; or GT_NONE. */
 uint32_t gt_archive_above(const struct gt_archive *a, uint32_t segment, uint32_t track);
+/* Is it part of the derived strips of that process, device or context? */
+bool gt_archive_joins(const struct gt_archive *a, uint32_t segment, uint32_t track, uint32_t in);
 /* Which depths (bits) of an aspect of a track there are, as far as is known: by the upper summaries and what was opened. Own rows only. */
 unsigned gt_archive_depths(const struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect);
 #endif

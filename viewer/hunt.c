@@ -212,7 +212,7 @@ static bool is_of_strip(const struct gt_hunt *h, const struct gt_cols *c)
 {
 	const struct gt_strip_of *of = h->what.strip;
 
-	return !of || (of->derived ? gt_archive_above(h->archive, of->segment, c->track) == of->track : c->track == of->track);
+	return !of || (of->derived ? gt_archive_joins(h->archive, of->segment, c->track, of->track) : c->track == of->track);
 }
 
 static int look(void *arg, unsigned worker, const struct gt_cols *c)

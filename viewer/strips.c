@@ -334,7 +334,7 @@ static size_t busy_tracks(const struct gt_strips *s, const struct gt_strip_of *o
 	size_t n = 0;
 
 	for (uint32_t t = 0; t < ntracks; t++)
-		n += gt_archive_blocks(s->archive, of->segment, t).n && gt_archive_above(s->archive, of->segment, t) == of->track;
+		n += gt_archive_blocks(s->archive, of->segment, t).n && gt_archive_joins(s->archive, of->segment, t, of->track);
 	return n;
 }
 

@@ -36,7 +36,7 @@ int gt_visits_add(struct gt_visits *v, const struct gt_archive *a, const struct 
 	int code = of->derived ? 0 : add_target(v, of->track, of, strip);
 
 	for (uint32_t t = 0; !code && t < ntracks; t++)
-		if (gt_archive_above(a, of->segment, t) == of->track)
+		if (gt_archive_joins(a, of->segment, t, of->track))
 			code = add_target(v, t, of, strip);
 	return code;
 }

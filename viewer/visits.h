@@ -4,7 +4,7 @@
 #include "formats/summary.h"
 #include "viewer/archive.h"
 
-/* What a strip is of; derived: a process' or device's union. */
+/* What a strip is of; derived: the union of a process, device or context. */
 struct gt_strip_of { uint32_t segment, track; enum gt_aspect aspect; bool derived; };
 /* Is a row (gt_rows.aspect and depth) one of those that a strip shows, and at which depth? */
 bool gt_strip_shows(const struct gt_strip_of *of, unsigned aspect, unsigned row_depth, unsigned *depth);

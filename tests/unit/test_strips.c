@@ -130,6 +130,15 @@ static void count_range(const struct gt_archive *a, struct gt_reader *r, const s
 	}
 }
 
+static bool has_union(const struct gt_segment *seg, uint32_t t, unsigned aspect)
+{
+	switch (seg->tracks[t].kind) {
+	case GT_TRACK_PROCESS: return aspect == GT_ASPECT_CALLS;
+	case GT_TRACK_DEVICE: return aspect == GT_ASPECT_WORK || aspect >= GT_ASPECT_HTOD;
+	default: return seg->tracks[t].kind == GT_TRACK_CONTEXT && aspect == GT_ASPECT_WORK;
+	}
+}
+
 /* Where nobody asks for unions blocks are known by their summaries. */
 static size_t list_strips(const struct gt_reader *r, struct gt_strip_of *of, bool unions)
 {
@@ -140,7 +149,7 @@ static size_t list_strips(const struct gt_reader *r, struct gt_strip_of *of, boo
 			for (unsigned a = 1; a < GT_ASPECTS; a++) {
 				if (a < GT_ASPECT_HTOD)
 					of[n++] = (struct gt_strip_of){ s, t, a, false };
-				if (unions && ((t == 0 && a == GT_ASPECT_CALLS) || (t == 1 && (a == GT_ASPECT_WORK || a >= GT_ASPECT_HTOD))))
+				if (unions && has_union(gt_reader_segment(r, s), t, a))
 					of[n++] = (struct gt_strip_of){ s, t, a, true };
 			}
 	return n;
@@ -244,6 +253,7 @@ static void cells_are_what_rows_say(void)
 		struct gt_reader *r;
 
 		state = 77 + i;
+		contexts = (i + 2) % 3;
 		make(fd, "boot", i % 2 ? 5000000000ll : -30000, (unsigned[]){ 300, 4000, 40000 }[i]);
 		CHECK((r = gt_reader_open_fd(keep, &err)));
 		read_rows(r);
@@ -263,6 +273,7 @@ static void between_two_moments(void)
 	size_t n;
 
 	state = 21;
+	contexts = 2;
 	make(fd, "boot", 4321, 4000);
 	CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)));
 	read_rows(r);
@@ -289,6 +300,35 @@ static void between_two_moments(void)
 	}
 	gt_archive_close(a);
 	gt_reader_close(r);
+}
+
+/* Its unions are in the file, but for a context that is alone on its device: that would be the device's. */
+static void contexts_are_summed_up(void)
+{
+	for (contexts = 1; contexts < 3; contexts++) {
+		struct gt_err err = GT_ERR_INIT;
+		int fd = temp_file(), keep = dup(fd);
+		const struct gt_segment *seg;
+		struct gt_reader *r;
+		struct gt_archive *a;
+		unsigned n = 0;
+
+		state = 4;
+		make(fd, "boot", 0, 20000);
+		CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)));
+		seg = gt_reader_segment(r, 0);
+		CHECK(gt_archive_upper(a, 0, 1, GT_ASPECT_WORK, true, 0));
+		for (uint32_t t = 0; t < seg->ntracks; t++)
+			if (seg->tracks[t].kind == GT_TRACK_CONTEXT) {
+				CHECK(!gt_archive_upper(a, 0, t, GT_ASPECT_WORK, true, 0) == (contexts == 1));
+				CHECK(!gt_archive_upper(a, 0, t, GT_ASPECT_HTOD, true, 0));
+				n++;
+			}
+		CHECK(n == contexts);
+		gt_archive_close(a);
+		gt_reader_close(r);
+	}
+	contexts = 0;
 }
 
 /* Two recordings of different machines begin at about the same time of the viewer, and their cells are as exact. */
@@ -347,5 +387,5 @@ static void a_broken_block_is_a_hole(void)
 	gt_reader_close(r);
 }
 
-T_MAIN(T(cells_are_what_rows_say), T(between_two_moments), T(recordings_of_other_clocks),
+T_MAIN(T(cells_are_what_rows_say), T(between_two_moments), T(contexts_are_summed_up), T(recordings_of_other_clocks),
        T(a_broken_block_is_a_hole))

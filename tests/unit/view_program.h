@@ -9,6 +9,7 @@
 #include "formats/wire.h"
 
 static uint64_t state;
+static unsigned contexts __attribute__((unused));	/* of the device: 0: streams stand below it; 1; 2: its last stream has one of its own */
 
 static inline uint32_t below(uint32_t n)
 {
@@ -41,6 +42,7 @@ static inline uint32_t type(struct program *p, const char *name, unsigned catego
 static inline void begin(struct program *p, int fd, const char *boot, int64_t now)
 {
 	struct gt_writer_options o = { .meta_json = "{}", .boot_id = boot, .host = boot };
+	uint32_t in[2];
 
 	*p = (struct program){ .now = now, .err = GT_ERR_INIT };
 	CHECK((p->w = gt_writer_open(fd, &o, &p->err)));
@@ -49,8 +51,10 @@ static inline void begin(struct program *p, int fd, const char *boot, int64_t no
 	p->device = track(p, p->process, GT_TRACK_DEVICE, 0);
 	for (unsigned i = 0; i < 12; i++)
 		p->threads[i] = track(p, p->process, GT_TRACK_THREAD, 10 + i);
+	for (unsigned i = 0; i < contexts; i++)
+		in[i] = track(p, p->device, GT_TRACK_CONTEXT, 1 + i);
 	for (unsigned i = 0; i < 3; i++)
-		p->streams[i] = track(p, p->device, GT_TRACK_STREAM, 7 + i);
+		p->streams[i] = track(p, contexts ? in[i == 2 ? contexts - 1 : 0] : p->device, GT_TRACK_STREAM, 7 + i);
 	p->call = type(p, "cuCall", GT_CAT_QUERY, GT_LAYER_API, GT_R_NONE);
 	p->alloc = type(p, "cuMemAlloc", GT_CAT_MEMORY, GT_LAYER_API, GT_R_BYTES);
 	p->ioctl = type(p, "ioctl", GT_CAT_IOCTL, GT_LAYER_IOCTL, GT_R_NONE);
