@@ -128,7 +128,8 @@ void gt_lanes_path(const struct gt_lanes *l, const struct gt_lane_line *what, ch
 	if (is_beneath(what))
 		up[n++] = track;
 	for (; track != GT_NONE && n < 31 && (track = o->seg->tracks[track].parent) != GT_NONE; )
-		up[n++] = track;
+		if (!(o->flags[track] & GT_LANES_LONE))
+			up[n++] = track;
 	while (n > 0 && len < room) {
 		if (is_plain(l, o, up[--n]) && (n || !is_beneath(what)))
 			continue;
@@ -163,7 +164,7 @@ static void match_segment(struct gt_lanes_of *o, const char *filter)
 		o->flags[t] &= ~(uint32_t)(GT_LANES_MATCH | GT_LANES_MATCH_BELOW);
 	for (uint32_t t = o->seg->ntracks; *filter && t-- > 0; ) {
 		track_label(o, &tracks[t], label, sizeof(label));
-		if (holds(label, filter))
+		if (!(o->flags[t] & GT_LANES_LONE) && holds(label, filter))
 			o->flags[t] |= GT_LANES_MATCH;
 		if (o->flags[t] & (GT_LANES_MATCH | GT_LANES_MATCH_BELOW) && tracks[t].parent < t)
 			o->flags[tracks[t].parent] |= GT_LANES_MATCH_BELOW;

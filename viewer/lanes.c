@@ -3,8 +3,10 @@
  * seen is made by walking down from the outermost tracks, into those that are not folded.
  *
  * A process shows when any of its threads was in a call; a GPU when any of its streams worked, beneath it its copies by direction and its
- * streams; a thread its outermost calls, and beneath it those within these, and ioctls. Ranges of the program lie around calls, so they
- * stand above their thread. Which of these there are is found out as the trace is read, and the list then made anew.
+ * streams. Where a process has several contexts on a GPU each has a line, with its streams beneath it, and shows when any of these worked;
+ * one alone, as is usual, would say what the GPU's line says: it has none, and its streams stand beneath the GPU. A thread shows its
+ * outermost calls, and beneath it those within these, and ioctls. Ranges of the program lie around calls, so they stand above their thread.
+ * Which of these there are is found out as the trace is read, and the list then made anew.
  *
  * Counters stand beneath the GPU or process that they are of, behind its streams or threads.
  *
@@ -59,8 +61,8 @@ static int by_place(const void *pa, const void *pb)
 	return (a->track > b->track) - (a->track < b->track);
 }
 
-/* Whose line each track stands beneath: its parent, unless that is too deep already. new: free it; UINT32_MAX: the outermost. */
-static uint32_t *find_parents(const struct gt_segment *seg)
+/* Whose line each track stands beneath: its parent, unless that has none or is too deep. new: free it; UINT32_MAX: the outermost. */
+static uint32_t *find_parents(const struct gt_segment *seg, const bool *lone)
 {
 	uint32_t *up = malloc((seg->ntracks + 1ul) * sizeof(*up));
 	uint8_t *deep = calloc(seg->ntracks + 1ul, 1);
@@ -68,7 +70,7 @@ static uint32_t *find_parents(const struct gt_segment *seg)
 	for (uint32_t t = 0; up && deep && t < seg->ntracks; t++) {
 		uint32_t parent = seg->tracks[t].parent;
 
-		up[t] = parent >= t ? GT_NONE : deep[parent] + 1u < NESTED_MOST ? parent : up[parent];
+		up[t] = parent >= t ? GT_NONE : !lone[parent] && deep[parent] + 1u < NESTED_MOST ? parent : up[parent];
 		deep[t] = up[t] == GT_NONE ? 0 : (uint8_t)(deep[up[t]] + 1);
 	}
 	if (!deep) {
@@ -79,19 +81,23 @@ static uint32_t *find_parents(const struct gt_segment *seg)
 	return up;
 }
 
-/* Tracks by parent, a parent's in the order of their ids in the trace. */
-static void group(struct gt_lanes_of *o, const uint32_t *up)
+/* Tracks that have a line by whose it is beneath, each one's in the order of their ids in the trace. */
+static void group(struct gt_lanes_of *o, const uint32_t *up, const bool *lone)
 {
-	uint32_t n = o->seg->ntracks;
+	uint32_t n = o->seg->ntracks, lines;
 
 	for (uint32_t t = 0; t < n; t++)
-		o->first[up[t] + 1u + 1u]++;		/* UINT32_MAX + 1 is 0 */
+		o->first[up[t] + 1u + 1u] += !lone[t];	/* UINT32_MAX + 1 is 0 */
 	for (uint32_t p = 0; p <= n; p++)
 		o->first[p + 1] += o->first[p];
+	lines = o->first[n + 1];
 	for (uint32_t t = n; t-- > 0; )			/* from behind; first[] moves to where each one's begin */
-		o->order[--o->first[up[t] + 1u + 1u]] = t;
+		if (!lone[t])
+			o->order[--o->first[up[t] + 1u + 1u]] = t;
 	memmove(o->first, o->first + 1, (n + 1ul) * sizeof(*o->first));
-	o->first[n + 1] = n;
+	o->first[n + 1] = lines;
+	for (uint32_t t = 0; t < n; t++)
+		o->flags[t] |= lone[t] ? GT_LANES_LONE : 0;
 }
 
 /* One alone takes no more room than the line that would stand for it. */
@@ -169,7 +175,8 @@ static void name_gpus(struct gt_lanes_of *o)
 static int learn(struct gt_lanes *l, struct gt_lanes_of *o)
 {
 	size_t n = o->seg->ntracks;
-	uint32_t *up = find_parents(o->seg);
+	bool *lone = gt_lone_contexts(o->seg);
+	uint32_t *up = lone ? find_parents(o->seg, lone) : NULL;
 	struct place *room = malloc((n + 1) * sizeof(*room));
 	bool *has_gpu = calloc(n + 1, sizeof(*has_gpu)), fine;
 
@@ -180,10 +187,11 @@ static int learn(struct gt_lanes *l, struct gt_lanes_of *o)
 	o->n = o->seg->ntracks;
 	fine = up && room && has_gpu && o->first && o->order && o->flags;
 	if (fine) {
-		group(o, up);
+		group(o, up, lone);
 		sort_all(l, o, room, has_gpu);
 		name_gpus(o);
 	}
+	free(lone);
 	free(up);
 	free(room);
 	free(has_gpu);
@@ -369,7 +377,7 @@ static void add_parts_below(struct gt_lanes *l, const struct gt_lane_line *of)
 	add_counters(l, of);
 }
 
-/* What the line of a track shows: of a process or GPU the union of what is beneath it, of others what they have. */
+/* What the line of a track shows: of a process, GPU or context the union of what is beneath it, of others what they have. */
 static void choose_aspect(const struct gt_lanes *l, struct gt_lane_line *line)
 {
 	static const uint8_t some[] = { GT_ASPECT_CALLS, GT_ASPECT_RANGES, GT_ASPECT_WORK, GT_ASPECT_OTHERS };
@@ -377,11 +385,11 @@ static void choose_aspect(const struct gt_lanes *l, struct gt_lane_line *line)
 	enum gt_track_kind kind = o->seg->tracks[line->track].kind;
 	bool any = o->first[line->track + 1] < o->first[line->track + 2];	/* is there anything beneath it? */
 
-	line->derived = kind == GT_TRACK_PROCESS || kind == GT_TRACK_DEVICE;
+	line->derived = kind == GT_TRACK_PROCESS || kind == GT_TRACK_DEVICE || kind == GT_TRACK_CONTEXT;
 	line->aspect = 0;
 	if (kind == GT_TRACK_PROCESS || kind == GT_TRACK_THREAD)
 		line->aspect = o->seg->rows[GT_CALL] && (any || !line->derived) ? GT_ASPECT_CALLS : 0;
-	if (kind == GT_TRACK_DEVICE || kind == GT_TRACK_STREAM)
+	if (kind == GT_TRACK_DEVICE || kind == GT_TRACK_CONTEXT || kind == GT_TRACK_STREAM)
 		line->aspect = o->seg->rows[GT_GPU] && (any || !line->derived) ? GT_ASPECT_WORK : 0;
 	for (unsigned i = 0; !line->derived && i < sizeof(some); i++)
 		if (depths(l, line, some[i], false)) {

@@ -1,6 +1,6 @@
 /* The lanes of the timeline: one line each for what is drawn of a track. They stand in a tree that follows the tracks (process, its GPUs
- * with their streams, its threads) and can be folded, hidden, put in another order and filtered; what is seen of it is a flat list.
- * Of a trace with a million streams a few bytes each are held, and lines only of those that are seen. */
+ * with their streams, in contexts where there are several, its threads) and can be folded, hidden, put in another order and filtered;
+ * what is seen of it is a flat list. Of a trace with a million streams a few bytes each are held, and lines only of those that are seen. */
 #ifndef GT_LANES_H
 #define GT_LANES_H
 #include <stdbool.h>

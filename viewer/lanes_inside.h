@@ -10,11 +10,13 @@ enum {		/* of a track */
 	GT_LANES_HIDDEN_ANY = 0x1ff0,
 	GT_LANES_OPEN_MORE = 0x2000,				/* its less busy threads are unfolded */
 	GT_LANES_MINOR = 0x4000,				/* a less busy thread */
-	GT_LANES_HAS_MINOR = 0x8000, GT_LANES_HAS_THREADS = 0x10000	/* a process that has two or more such, or threads */
+	GT_LANES_HAS_MINOR = 0x8000, GT_LANES_HAS_THREADS = 0x10000,	/* a process that has two or more such, or threads */
+	GT_LANES_LONE = 0x20000					/* a context that has no line: see gt_lone_contexts */
 };
 struct gt_lanes_of {
 	const struct gt_segment *seg;
-	uint32_t *first;	/* [ntracks + 2]: children of track t are order[first[t + 1]] to order[first[t + 2]]; t = -1: the outermost */
+	uint32_t *first;	/* [ntracks + 2]: what is beneath the line of track t is order[first[t + 1]] to order[first[t + 2]]; t = -1: the
+				 * outermost */
 	uint32_t *order;
 	uint32_t *flags;	/* by track */
 	char *gpu;		/* what its GPUs are, or NULL */

@@ -83,6 +83,7 @@ static void any_keys_on_any_trace(void)
 		struct gt_reader *r;
 
 		state = 100 + i;
+		contexts = (i + 2) % 3;
 		make(fd, "boot", i % 2 ? 1000000000000ll : -70000, (unsigned[]){ 0, 5, 600, 6000 }[i] + 6);
 		CHECK((r = gt_reader_open_fd(keep, &err)));
 		for (const struct gt_view_ops *const *v = gt_views; *v; v++)

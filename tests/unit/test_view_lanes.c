@@ -398,6 +398,79 @@ static void counters_stand_beneath_what_they_are_of(void)
 	close_world(&w);
 }
 
+/* "p" with GPU 0, in so many contexts a stream 7 each, and so many streams right on it. */
+static void open_contexts(struct world *w, int contexts, int streams)
+{
+	struct gt_writer_options o = { .meta_json = "{}", .host = "h", .boot_id = "b" };
+	int fd = temp_file();
+	struct gt_writer *out;
+	uint32_t call;
+
+	*w = (struct world){ .err = GT_ERR_INIT };
+	out = gt_writer_open(dup(fd), &o, &w->err);
+	w->process = track(out, GT_TRACK_PROCESS, GT_NONE, "p", 1);
+	w->gpu[0] = track(out, GT_TRACK_DEVICE, w->process, "GPU 0", 0);
+	for (int i = 0; i < contexts; i++)
+		w->stream[0] = track(out, GT_TRACK_STREAM, track(out, GT_TRACK_CONTEXT, w->gpu[0], "context", 1 + i), "stream 7", 7);
+	for (int i = 0; i < streams; i++)
+		w->stream[0] = track(out, GT_TRACK_STREAM, w->gpu[0], "stream 8", 8);
+	call = gt_writer_type(out, &(struct gt_type){ .name = gt_writer_string(out, "k") });
+	gt_writer_row(out, GT_GPU, w->stream[0], &(struct gt_row){ 1, 2, call, 0, 0, 0 }, NULL, &w->err);
+	CHECK(!gt_writer_close(out, &w->err) && (w->reader = gt_reader_open_fd(fd, &w->err)));
+	now = w;
+	unknown = true;
+	CHECK(!gt_lanes_init(&w->lanes, w->reader, &known, &w->err));
+	gt_lanes_fold_all(&w->lanes, false);
+}
+
+/* A context has a line only where there is something beside it. */
+static void contexts_that_tell_something(void)
+{
+	char path[200];
+	struct gt_lane_line l;
+	struct world w;
+
+	open_contexts(&w, 1, 0);
+	CHECK(is(&w, "-p (pid 1)\n -GPU 0\n  stream 7\n"));
+	l = line_called(&w, "stream 7");
+	gt_lanes_path(&w.lanes, &l, path, sizeof(path));
+	CHECK(!strcmp(path, "GPU 0 > stream 7") && gt_lanes_find(&w.lanes, &l) == 2);
+	CHECK(!gt_lanes_move(&w.lanes, &l, -1));
+	gt_lanes_filter(&w.lanes, "context");		/* it has no name here */
+	CHECK(is(&w, ""));
+	gt_lanes_filter(&w.lanes, "gpu");
+	CHECK(is(&w, "-p (pid 1)\n -GPU 0\n  stream 7\n"));
+	gt_lanes_filter(&w.lanes, "stream");
+	CHECK(is(&w, "-p (pid 1)\n -GPU 0\n  stream 7\n"));
+	l = line_called(&w, "GPU 0");
+	gt_lanes_filter(&w.lanes, "");
+	gt_lanes_fold(&w.lanes, &l, true);
+	CHECK(is(&w, "-p (pid 1)\n +GPU 0\n") && gt_lanes_find(&w.lanes, &(struct gt_lane_line){ .track = 3, .kind = GT_LANE_TRACK }) == 1);
+	close_world(&w);
+}
+
+static void several_contexts_have_lines(void)
+{
+	char path[200];
+	struct gt_lane_line l;
+	struct world w;
+
+	open_contexts(&w, 2, 0);
+	CHECK(is(&w, "-p (pid 1)\n -GPU 0\n  -context\n   stream 7\n  -context\n   stream 7\n"));
+	l = w.lanes.lines[2];
+	CHECK(l.aspect == GT_ASPECT_WORK && l.derived);
+	gt_lanes_path(&w.lanes, &w.lanes.lines[5], path, sizeof(path));
+	CHECK(!strcmp(path, "GPU 0 > context > stream 7"));
+	CHECK(gt_lanes_fold(&w.lanes, &l, true) && gt_lanes_move(&w.lanes, &l, 1));
+	CHECK(is(&w, "-p (pid 1)\n -GPU 0\n  -context\n   stream 7\n  +context\n"));
+	gt_lanes_filter(&w.lanes, "context");
+	CHECK(is(&w, "-p (pid 1)\n -GPU 0\n  -context\n   stream 7\n  +context\n"));
+	close_world(&w);
+	open_contexts(&w, 1, 1);
+	CHECK(is(&w, "-p (pid 1)\n -GPU 0\n  -context\n   stream 7\n  stream 8\n"));
+	close_world(&w);
+}
+
 static void what_was_not_recorded_is_not_drawn(void)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -500,5 +573,6 @@ static void nothing_at_all(void)
 T_MAIN(T(the_tree_is_that_of_the_tracks), T(lines_say_what_is_drawn), T(lanes_are_found_as_more_is_known),
        T(what_is_gone_is_found_in_what_it_was_beneath), T(lanes_hide_and_move), T(a_filter_leaves_what_matches_and_the_way_there),
        T(unfolds_what_fits), T(several_recordings_are_told_apart), T(a_path_says_what_it_is_beneath),
-       T(counters_stand_beneath_what_they_are_of), T(what_was_not_recorded_is_not_drawn),
+       T(counters_stand_beneath_what_they_are_of), T(what_was_not_recorded_is_not_drawn), T(contexts_that_tell_something),
+       T(several_contexts_have_lines),
        T(threads_give_way_to_many_gpus), T(deep_and_wide), T(nothing_at_all))
