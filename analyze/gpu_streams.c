@@ -1,5 +1,7 @@
 /* Who did the GPU's work: each device, and below it each of its streams. The busy time of a device is the union of the work of all
  * its streams, so it is less than their sum where they ran side by side. The share is of the window (extent.h). */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "analyze/gpu_name.h"
 #include "analyze/gpu_time.h"
@@ -30,15 +32,45 @@ static int by_device(const void *pa, const void *pb)
 	return gt_by_stream(a->seg, a->device, a->track, b->seg, b->device, b->track);
 }
 
-static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p, struct gt_gpu_namer *namer)
+struct namer {				/* zero-initialised is empty */
+	struct gt_gpu_namer gpus;
+	const struct gt_segment *seg;	/* that `lone` is of */
+	bool *lone;			/* see gt_lone_contexts */
+	char text[200];
+};
+
+static void release(struct namer *n)
 {
-	const struct gt_track *track = &p->seg->tracks[p->track];
+	gt_gpu_namer_release(&n->gpus);
+	free(n->lone);
+}
+
+/* NULL: it has none. Where there are several contexts each counts its streams for itself, so their names say of which. */
+static const char *name_of(struct namer *n, const struct gt_segment *seg, uint32_t track)
+{
+	const struct gt_track *t = &seg->tracks[track];
+	const char *name = t->name != GT_NONE ? gt_str(seg, t->name) : NULL;
+	uint32_t context = gt_track_context(seg, track);
+
+	if (t->kind == GT_TRACK_DEVICE)
+		return gt_gpu_name(&n->gpus, seg, t);
+	if (n->seg != seg) {
+		free(n->lone);
+		n->lone = gt_lone_contexts(seg);
+		n->seg = seg;
+	}
+	if (!name || context == GT_NONE || !n->lone || n->lone[context])
+		return name;
+	snprintf(n->text, sizeof(n->text), "%.150s of context %" PRId64, name, seg->tracks[context].id);
+	return n->text;
+}
+
+static void add(const struct gt_gpu_time *g, struct gt_table *t, const struct gt_gpu_place *p, struct namer *namer)
+{
+	const char *name = name_of(namer, p->seg, p->track);
 	const struct gt_asked *a = &g->asked;
-	const char *name = track->name != GT_NONE ? gt_str(p->seg, track->name) : NULL;
 	struct gt_cell cells[NCOLUMNS];
 
-	if (track->kind == GT_TRACK_DEVICE)
-		name = gt_gpu_name(namer, p->seg, track);
 	gt_where_stream(cells, p->seg, p->track);
 	cells[5] = name ? gt_cell_text(name) : gt_cell_none();
 	cells[6] = gt_cell_u(p->kernels);
@@ -55,7 +87,7 @@ static int streams_finish(void *state, struct gt_table **tables, unsigned max, s
 {
 	struct gt_gpu_time *g = state;
 	unsigned skip = gt_where_skip(g->asked.reader);
-	struct gt_gpu_namer namer = { .seg = NULL };
+	struct namer namer = { .seg = NULL };
 	int rc = gt_gpu_time_finish(g, err);
 	size_t shown = gt_shown(g->nplaces, g->asked.opt->top);
 
@@ -66,7 +98,7 @@ static int streams_finish(void *state, struct gt_table **tables, unsigned max, s
 		qsort(g->places, g->nplaces, sizeof(*g->places), by_device);
 	for (size_t i = 0; i < shown; i++)
 		add(g, tables[0], &g->places[i], &namer);
-	gt_gpu_namer_release(&namer);
+	release(&namer);
 	gt_table_gives_way(tables[0], "sets process copies last_ns first_ns name kernels");
 	gt_table_note_cut(tables[0], g->nplaces, shown);
 	gt_gpu_time_note_window(g, tables[0]);

@@ -526,7 +526,7 @@ static void note_lost_streams(const struct header *h, struct gt_table *t, const 
 {
 	for (uint32_t i = 0; i < l->nstreams && i < STREAMS_MAX; i++) {
 		const struct lost_stream *s = &l->streams[i];
-		uint32_t device = seg->tracks[s->track].parent;
+		uint32_t device = gt_track_device(seg, s->track);
 
 		doubt(h, t, seg, "LOST on %.40s%s%.40s: what %" PRIu64 " launch%s did since %.6f s",
 		      gt_str(seg, seg->tracks[s->track].name),

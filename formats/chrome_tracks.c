@@ -199,14 +199,18 @@ static uint64_t thread_order(const struct gt_chrome_tracks *c, const struct gt_t
 	return (track->kind == GT_TRACK_STREAM ? (uint64_t)id : c->ntracks) * LANES_PER_TRACK + lane;
 }
 
-static void lane_label(const struct gt_chrome_track *t, const struct gt_segment *seg, uint32_t track, bool waits, char *to, size_t size)
+static void lane_label(const struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, bool waits, char *to, size_t size)
 {
+	const struct gt_chrome_track *t = &c->tracks[seg->index][track];
 	bool ranges = t->spans && t->first_span_lane && seg->tracks[track].kind == GT_TRACK_THREAD;
 	size_t which = waits ? (size_t)t->nwaits : ranges ? t->nlanes - t->first_span_lane : t->nlanes - t->nwaits;
+	uint32_t context = gt_track_context(seg, track);
 	int n;
 
 	gt_export_track_name(seg, track, to, size - 64);
 	n = (int)strlen(to);
+	if (context != GT_NONE && context != track && !c->tracks[seg->index][context].lone)
+		n += snprintf(to + n, size - (size_t)n, " of context %" PRId64, seg->tracks[context].id);
 	if (waits || ranges)
 		n += snprintf(to + n, size - (size_t)n, waits ? " waits" : " ranges");
 	if (which > 1)
@@ -236,7 +240,7 @@ static struct gt_lane *add_lane(struct gt_chrome_tracks *c, const struct gt_segm
 	*l = (struct gt_lane){ .tid = (uint32_t)tid, .waits = waits, .max_end = INT64_MIN };
 	t->nwaits += waits;
 	l->where_len = (uint32_t)snprintf(l->where, sizeof(l->where), "%u,\"tid\":%u,\"ts\":", t->pid, l->tid);
-	lane_label(t, seg, track, waits, name, sizeof(name));
+	lane_label(c, seg, track, waits, name, sizeof(name));
 	put_name(c, "thread_name", t->pid, l->tid, name);
 	put_sort_index(c, "thread_sort_index", t->pid, l->tid, thread_order(c, &seg->tracks[track], t->nlanes - 1));
 	return l;
@@ -471,13 +475,29 @@ struct gt_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct gt_segme
 	return l && lane_takes(l, start, end) ? l : NULL;
 }
 
+/* The tracks of a recording. NULL: no memory. */
+static struct gt_chrome_track *new_tracks(const struct gt_segment *seg)
+{
+	struct gt_chrome_track *tracks = calloc(seg->ntracks + 1ul, sizeof(*tracks));
+	bool *lone = gt_lone_contexts(seg);
+
+	for (uint32_t t = 0; tracks && lone && t < seg->ntracks; t++)
+		tracks[t].lone = lone[t];
+	if (!lone) {
+		free(tracks);
+		tracks = NULL;
+	}
+	free(lone);
+	return tracks;
+}
+
 int gt_chrome_tracks_init(struct gt_chrome_tracks *c, struct gt_reader *r, struct gt_out *out, struct gt_err *err)
 {
 	uint32_t n = gt_reader_segments(r);
 
 	*c = (struct gt_chrome_tracks){ .r = r, .out = out, .err = err, .tracks = calloc((size_t)n + 1, sizeof(*c->tracks)) };
 	for (uint32_t i = 0; c->tracks && i < n; i++) {
-		c->tracks[i] = calloc((size_t)gt_reader_segment(r, i)->ntracks + 1, sizeof(**c->tracks));
+		c->tracks[i] = new_tracks(gt_reader_segment(r, i));
 		if (!c->tracks[i])
 			return no_memory(c);
 	}

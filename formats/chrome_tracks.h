@@ -1,6 +1,7 @@
 /* Processes, threads and lanes of a Chrome trace: gives every row a place where it overlaps no other slice by halves, and
  * names each place when it is used first. A lane is one more thread of the same name behind its track. A GPU is a process, and its
- * streams are the threads of it; what a stream waited for is no work and has lanes of its own ("stream 7 waits"). */
+ * streams are the threads of it, named with their context where there are several ("stream 7 of context 2"); what a stream waited for is
+ * no work and has lanes of its own ("stream 7 waits"). */
 #ifndef GT_CHROME_TRACKS_H
 #define GT_CHROME_TRACKS_H
 #include "formats/base/map.h"
@@ -34,6 +35,7 @@ struct gt_chrome_track {
 	uint32_t norphans;		/* ranges of orphans in all levels */
 	uint32_t epoch;
 	uint32_t pid;
+	bool lone;			/* a context that need not be named: see gt_lone_contexts */
 };
 struct gt_ids { struct gt_map map; uint64_t *keys; size_t n, cap; };
 

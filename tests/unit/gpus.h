@@ -8,6 +8,7 @@
 #include "formats/gpu.h"
 #include "formats/reader.h"
 
+static unsigned gpus_contexts __attribute__((unused));	/* of each device: 0: streams stand below it; 1; 2: one for each of its streams */
 struct gpus {
 	int fd;
 	struct gt_writer *w;
@@ -37,8 +38,11 @@ static inline void gpus_begin_tracks(struct gpus *g, const char *meta, int devic
 		g->thread[i] = gpus_track(g, g->process, i ? NULL : "main", GT_TRACK_THREAD, 100 + i);
 	for (int i = 0; i < devices; i++) {
 		g->device[i] = gpus_track(g, g->process, i ? NULL : "H200", GT_TRACK_DEVICE, i);
-		for (int k = 0; k < 2; k++)
-			g->stream[i][k] = gpus_track(g, g->device[i], i || k ? NULL : "compute", GT_TRACK_STREAM, 7 + k);
+		for (uint32_t k = 0, up = g->device[i]; k < 2; k++) {
+			if (k < gpus_contexts)
+				up = gpus_track(g, g->device[i], NULL, GT_TRACK_CONTEXT, k + 1);
+			g->stream[i][k] = gpus_track(g, up, i || k ? NULL : "compute", GT_TRACK_STREAM, 7 + k);
+		}
 	}
 	g->kernel[0] = gt_writer_string(g->w, "_Z3addPf");
 	g->kernel[1] = gt_writer_string(g->w, "_Z3mulPf");
@@ -128,6 +132,17 @@ static inline void gpus_sample(struct gpus *g, uint32_t track, int64_t at, doubl
 
 	memcpy(&bits, &value, sizeof(bits));
 	gt_writer_row(g->w, GT_COUNTER, track, &row, &bits, &g->err);
+}
+
+/* Takes what names a context out of a text. */
+static inline char *gpus_without_contexts(char *text)
+{
+	for (char *at; text && (at = strstr(text, " of context ")); ) {
+		size_t n = strlen(" of context ") + strspn(at + strlen(" of context "), "0123456789");
+
+		memmove(at, at + n, strlen(at + n) + 1);
+	}
+	return text;
 }
 
 static inline struct gt_reader *gpus_end(struct gpus *g)

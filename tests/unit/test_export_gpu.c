@@ -1,7 +1,7 @@
 /* GPU work in a Chrome trace: where it stands, what it is called, what it says, and which call it points back to. */
 #include "tests/unit/exported.h"
 
-#include "tests/unit/gpus.h"
+#include "tests/unit/random_program.h"
 
 /* One row of everything, with all that a row can say. */
 static void everything(struct gpus *g)
@@ -104,6 +104,62 @@ static void a_device_belongs_to_its_process(void)
 	CHECK(json_integer_value(json_object_get(event(j, "X", "mul", 0), "pid")) > 1);
 	json_decref(j);
 	gt_reader_close(r);
+}
+
+/* Streams of two contexts may have one number. */
+static void streams_are_named_with_their_context(void)
+{
+	static const struct { unsigned contexts; const char *first, *second; } want[] = {
+		{ 1, "compute", "stream 8" }, { 2, "compute of context 1", "stream 8 of context 2" },
+	};
+
+	for (int i = 0; i < 2; i++) {
+		struct gt_reader *r;
+		struct gpus g;
+		json_t *j;
+
+		gpus_contexts = want[i].contexts;
+		gpus_begin(&g, NULL);
+		gpus_plain(&g, 0, g.stream[0][0], 100, 200);
+		gpus_plain(&g, 1, g.stream[0][1], 100, 200);
+		r = gpus_end(&g);
+		j = chrome(r, NULL);
+		CHECK(!strcmp(thread_of(j, event(j, "X", "add", 0)), want[i].first));
+		CHECK(!strcmp(thread_of(j, event(j, "X", "mul", 0)), want[i].second));
+		json_decref(j);
+		gt_reader_close(r);
+	}
+	gpus_contexts = 0;
+}
+
+static char *of_random(unsigned seed, unsigned contexts, const char *how)
+{
+	static struct rp program;
+	struct gt_reader *r;
+	char *text;
+
+	gpus_contexts = contexts;
+	r = rp_make_queued(&program, seed, seed % 2, 0);
+	gpus_contexts = 0;
+	text = export(r, how);
+	gt_reader_close(r);
+	return gpus_without_contexts(text);
+}
+
+/* Contexts change nothing in what is exported, but for these names. */
+static void contexts_change_nothing(void)
+{
+	static const char *const some[] = { "chrome", "jsonl", "folded" };
+
+	for (unsigned seed = 1; seed < 7; seed++)
+		for (unsigned i = 0; i < 3; i++)
+			for (unsigned contexts = 1; contexts < 3; contexts++) {
+				char *without = of_random(seed, 0, some[i]), *with = of_random(seed, contexts, some[i]);
+
+				CHECK(without && with && !strcmp(without, with));
+				free(without);
+				free(with);
+			}
 }
 
 static void a_kernel_says_it_all(void)
@@ -464,6 +520,7 @@ static void json_lines(void)
 	free(text);
 }
 
-T_MAIN(T(json_lines), T(devices_are_processes), T(a_device_belongs_to_its_process), T(a_kernel_says_it_all), T(copies_and_sets_say_it_all),
+T_MAIN(T(json_lines), T(devices_are_processes), T(a_device_belongs_to_its_process),
+       T(streams_are_named_with_their_context), T(contexts_change_nothing), T(a_kernel_says_it_all), T(copies_and_sets_say_it_all),
        T(fields_are_those_of_the_list), T(what_is_not_known_is_left_out), T(arrows_bind), T(no_arrows_from_nowhere), T(waits_stand_apart), T(waits_of_the_host),
        T(overlapping_kernels_get_lanes), T(counters_of_a_device))
