@@ -25,6 +25,7 @@ typedef struct CUgraphExec_st *CUgraphExec;
 	X(cuInit, (unsigned flags)) X(cuDriverGetVersion, (int *version)) X(cuGetErrorName, (CUresult rc, const char **name)) \
 	X(cuDeviceGet, (CUdevice *dev, int i)) X(cuDeviceGetName, (char *name, int len, CUdevice dev)) \
 	X(cuDevicePrimaryCtxRetain, (CUcontext *ctx, CUdevice dev)) X(cuDevicePrimaryCtxRelease_v2, (CUdevice dev)) \
+	X(cuCtxCreate_v2, (CUcontext *ctx, unsigned flags, CUdevice dev)) X(cuCtxDestroy_v2, (CUcontext ctx)) \
 	X(cuCtxSetCurrent, (CUcontext ctx)) X(cuCtxGetCurrent, (CUcontext *ctx)) X(cuCtxSynchronize, (void)) \
 	X(cuMemAlloc_v2, (CUdeviceptr *at, size_t size)) X(cuMemFree_v2, (CUdeviceptr at)) \
 	X(cuMemAllocHost_v2, (void **at, size_t size)) X(cuMemFreeHost, (void *at)) \

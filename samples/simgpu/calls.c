@@ -141,7 +141,7 @@ static bool stream(const void *ctx, const void *s, bool per_thread, uint32_t *id
 	sim_lock();
 	live = sim_is(c, SIM_CTX) && !sim_stream_get(c, s ? (CUstream)s : per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY, &at);
 	if (live)
-		*id = at->id;
+		*id = at->number;
 	sim_unlock();
 	return live;
 }

@@ -142,7 +142,7 @@ static uint32_t lane_of(struct sim_graph *exec, const struct sim_op *node, uint6
 		i++;
 	busy[i] = node->end;
 	if (i && !exec->lanes[i])
-		exec->lanes[i] = sim_stream_id();
+		exec->lanes[i] = sim_stream_number(node->stream->ctx);
 	return exec->lanes[i];
 }
 

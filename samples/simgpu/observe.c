@@ -42,7 +42,7 @@ static void describe_copy(const struct sim_op *op, struct sim_work *w)
 void sim_observe_submitted(struct sim_op *op)
 {
 	const struct sim_stream *s = op->stream;
-	struct sim_work w = { .device = s->ctx->dev, .context = s->ctx->id, .stream = op->lane ? op->lane : s->id,
+	struct sim_work w = { .device = s->ctx->dev, .context = s->ctx->id, .stream = op->lane ? op->lane : s->number,
 			      .graph = op->graph_id, .node = op->node_id, .async = op->async };
 
 	if (op->run == sim_kernel_run) {
@@ -70,7 +70,7 @@ void sim_observe_wait(enum sim_wait what, const struct sim_ctx *ctx, const struc
 	struct sim_call *call = sim_call_now();
 
 	if (call)
-		sim_hooks->waits(call, what, ctx->id, s ? s->id : UINT32_MAX, e ? e->id : UINT32_MAX, e ? e->recorded : 0);
+		sim_hooks->waits(call, what, ctx->id, s ? s->number : UINT32_MAX, e ? e->id : UINT32_MAX, e ? e->recorded : 0);
 }
 
 void sim_observe_thing(const struct sim_thing *t)

@@ -48,9 +48,9 @@ uint64_t sim_real(uint64_t simulated)
 	return origin + (uint64_t)(simulated / sim_config.speed);
 }
 
-uint64_t sim_stream_id(void)
+uint64_t sim_stream_number(struct sim_ctx *ctx)
 {
-	return ++stream_ids;
+	return ++ctx->streams;
 }
 
 struct sim_stream *sim_streams(void)
@@ -352,7 +352,8 @@ static struct sim_stream *stream_new(struct sim_ctx *ctx, unsigned flags, int pr
 	s->ctx = ctx;
 	s->flags = flags;
 	s->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
-	s->id = sim_stream_id();
+	s->id = ++stream_ids;
+	s->number = sim_stream_number(ctx);
 	s->tail = &s->head;
 	s->next = streams;
 	streams = s;

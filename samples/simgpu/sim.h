@@ -139,6 +139,7 @@ struct sim_ctx {
 	bool primary;
 	uint64_t id;
 	size_t limit[16];
+	uint64_t streams;		/* numbers given to streams */
 	struct sim_stream *legacy;
 	struct sim_module *modules;
 };
@@ -244,7 +245,9 @@ struct sim_stream {
 	struct sim_stream *next;	/* all there are */
 	struct sim_ctx *ctx;
 	struct sim_op *head, **tail;
-	uint64_t id, submitted, done, last_end;
+	uint64_t id;			/* of all streams that ever were */
+	uint64_t number;		/* within its context: what CUPTI calls it */
+	uint64_t submitted, done, last_end;
 	unsigned flags;
 	int priority, tid;		/* tid: whose default stream it is */
 	bool dying;			/* destroyed; freed when its work is done */
@@ -274,7 +277,7 @@ void sim_streams_free(struct sim_ctx *ctx);
 struct sim_stream *sim_streams(void);				/* the first of all; ->next */
 uint64_t sim_now(void);						/* simulated ns */
 uint64_t sim_real(uint64_t simulated);				/* as CLOCK_MONOTONIC ns */
-uint64_t sim_stream_id(void);					/* the next */
+uint64_t sim_stream_number(struct sim_ctx *ctx);		/* the next */
 bool sim_host_run(struct sim_op *op);				/* a sim_run: hands op->host to the callback thread */
 
 /* Copies and sets as operations: shared by the calls of copy.c and the nodes of graph.c. */

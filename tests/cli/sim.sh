@@ -20,6 +20,7 @@ says sync_every_launch_runs 0 '^50 launches' "$B/samples/sync_every_launch" -n 5
 says pageable_copy_runs 0 '^5 copies' "$B/samples/pageable_copy" -n 5
 says leak_leaks 0 '^30 steps: 30 MiB less' "$B/samples/leak" -n 30
 says overlap_runs 0 '^5 rounds' "$B/samples/overlap" -n 5
+says contexts_run 0 '^context 2: 30 kernels, 10 copies, 10 sets' "$B/samples/two_contexts" -n 10 -c 3
 says graph_replay_runs 0 '^10 rounds of 20 kernels' "$B/samples/graph_replay" -n 10
 says managed_runs 0 '^10 rounds, 5 with prefetches' "$B/samples/managed" -n 5
 says through_runtime_runs 0 '^5 rounds in each of 2 threads' "$B/samples/through_runtime" -n 5
