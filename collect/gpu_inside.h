@@ -84,7 +84,7 @@ struct gt_gpu_known {
 };
 struct gt_gpu_pending { int64_t since; struct gt_gpu_event e; };
 struct gt_gpu_queue { struct gt_gpu_pending *items; size_t n, cap; };
-struct gt_gpu_place { uint32_t device, stream, context, track; };
+struct gt_gpu_place { uint32_t kind /* enum gt_track_kind */, device, context, stream, track; };
 
 struct gt_gpu_process {
 	uint32_t track;			/* of the process */
@@ -102,9 +102,8 @@ struct gt_gpu_process {
 	struct gt_gpu_lane *lanes; size_t nlanes, lanes_cap, lane;	/* lane: the last one asked for */
 	struct gt_gpu_known *causes; uint32_t ncauses, mask; int64_t tidied;
 	struct gt_gpu_queue records, works;
-	struct gt_gpu_place *devices; size_t ndevices, devices_cap;
-	struct gt_gpu_place *streams; size_t nstreams, streams_cap;
-	struct gt_map by_stream;
+	struct gt_gpu_place *places; size_t nplaces, places_cap;	/* devices, contexts, streams */
+	struct gt_map by_place;
 	struct gt_map by_tid; struct gt_gpu_runtime *runtimes; size_t nruntimes, runtimes_cap;	/* tracks of runtime calls */
 	int64_t calls_from, calls_to;	/* recorded ones */
 	int64_t began;			/* when it was first settled */

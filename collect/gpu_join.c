@@ -435,9 +435,8 @@ void gt_gpu_process_close(struct gt_gpu *g, struct gt_gpu_process *p)
 	gt_gpu_nodes_release(&p->nodes);
 	free(p->records.items);
 	free(p->works.items);
-	free(p->devices);
-	free(p->streams);
-	gt_map_release(&p->by_stream);
+	free(p->places);
+	gt_map_release(&p->by_place);
 	free(p);
 }
 

@@ -1,4 +1,6 @@
-/* Rows of work, and the tracks they stand on: a device below its process, a stream below its device. */
+/* Rows of work, and the tracks they stand on: a device below its process, a context below its device, a stream below its context, for
+ * CUPTI's numbers of streams hold within one. Nearly always a device has one context, and nobody sees it; but as a parent is written
+ * before its children, it could not be put in between when a second one comes. */
 #include "collect/gpu_inside.h"
 
 #include <stddef.h>
@@ -6,7 +8,7 @@
 #include <string.h>
 #include "formats/base/buf.h"
 
-#define TRACKS_MAX 65536u		/* devices and streams: the dictionary has to do for threads, too */
+#define TRACKS_MAX 65536u		/* devices, contexts and streams: the dictionary has to do for threads, too */
 
 /* ---- where ---- */
 
@@ -17,48 +19,65 @@ uint32_t gt_gpu_new_track(struct gt_gpu *g, const struct gt_track *t)
 
 static uint32_t source_of(const struct gt_gpu *g, const struct gt_gpu_process *p) { return p->by_events ? g->source_events : g->source; }
 
-uint32_t gt_gpu_device_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device)
+static bool same_place(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	struct gt_track t = { .parent = p->track, .source = source_of(g, p), .kind = GT_TRACK_DEVICE, .id = device, .ns_id = device };
-	char name[32];
-
-	for (size_t i = 0; i < p->ndevices; i++)
-		if (p->devices[i].device == device)
-			return p->devices[i].track;
-	if (gt_grow(&p->devices, &p->devices_cap, p->ndevices + 1, sizeof(*p->devices)))
-		return GT_NONE;
-	snprintf(name, sizeof(name), "GPU %u", device);
-	t.name = gt_writer_string(g->w, name);
-	p->devices[p->ndevices] = (struct gt_gpu_place){ .device = device, .track = gt_gpu_new_track(g, &t) };
-	return p->devices[p->ndevices].track == GT_NONE ? GT_NONE : p->devices[p->ndevices++].track;
+	return !memcmp(&((const struct gt_gpu_process *)arg)->places[value], key, offsetof(struct gt_gpu_place, track));
 }
 
-static bool same_stream(const void *arg, uint32_t value, const void *key, size_t len)
+/* The track of a place, or GT_NONE: there is none yet. */
+static uint32_t find_place(const struct gt_gpu_process *p, const struct gt_gpu_place *place)
 {
-	return !memcmp(&((const struct gt_gpu_process *)arg)->streams[value], key, offsetof(struct gt_gpu_place, track));
+	uint32_t i = gt_map_get(&p->by_place, gt_hash(place, offsetof(struct gt_gpu_place, track)), same_place, p, place, 0);
+
+	return i == GT_NONE ? GT_NONE : p->places[i].track;
+}
+
+static uint32_t new_place(struct gt_gpu *g, struct gt_gpu_process *p, struct gt_gpu_place place, uint32_t parent, const char *word,
+			  uint32_t id)
+{
+	struct gt_track t = { .parent = parent, .source = source_of(g, p), .kind = (uint8_t)place.kind, .id = id, .ns_id = id };
+	char name[32];
+
+	if (parent == GT_NONE || gt_grow(&p->places, &p->places_cap, p->nplaces + 1, sizeof(*p->places)))
+		return GT_NONE;
+	snprintf(name, sizeof(name), "%s %u", word, id);
+	t.name = gt_writer_string(g->w, name);
+	place.track = gt_gpu_new_track(g, &t);
+	if (place.track == GT_NONE ||
+	    gt_map_add(&p->by_place, gt_hash(&place, offsetof(struct gt_gpu_place, track)), (uint32_t)p->nplaces))
+		return GT_NONE;
+	p->places[p->nplaces++] = place;
+	return place.track;
+}
+
+uint32_t gt_gpu_device_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device)
+{
+	struct gt_gpu_place place = { .kind = GT_TRACK_DEVICE, .device = device };
+	uint32_t track = find_place(p, &place);
+
+	return track == GT_NONE ? new_place(g, p, place, p->track, "GPU", device) : track;
+}
+
+/* Context 0 is none: the device. */
+static uint32_t context_track(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device, uint32_t context)
+{
+	struct gt_gpu_place place = { .kind = GT_TRACK_CONTEXT, .device = device, .context = context };
+	uint32_t on = gt_gpu_device_track(g, p, device), track = context ? find_place(p, &place) : on;
+
+	return track == GT_NONE ? new_place(g, p, place, on, "context", context) : track;
 }
 
 uint32_t gt_gpu_stream_track_of(struct gt_gpu *g, struct gt_gpu_process *p, uint32_t device, uint32_t context, uint32_t stream)
 {
-	struct gt_track t = { .source = source_of(g, p), .kind = GT_TRACK_STREAM, .id = stream, .ns_id = stream };
-	struct gt_gpu_place place = { device, stream, context, GT_NONE };
-	uint64_t hash = gt_hash(&place, offsetof(struct gt_gpu_place, track));
-	uint32_t i = gt_map_get(&p->by_stream, hash, same_stream, p, &place, 0);
-	char name[32];
+	struct gt_gpu_place place = { .kind = GT_TRACK_STREAM, .device = device, .context = context, .stream = stream };
+	uint32_t track = find_place(p, &place);
 
-	if (i != GT_NONE)
-		return p->streams[i].track;
-	t.parent = gt_gpu_device_track(g, p, device);
-	if (t.parent == GT_NONE || gt_grow(&p->streams, &p->streams_cap, p->nstreams + 1, sizeof(*p->streams)))
-		return GT_NONE;
-	snprintf(name, sizeof(name), "stream %u", stream);
-	t.name = gt_writer_string(g->w, name);
-	place.track = gt_gpu_new_track(g, &t);
-	if (place.track == GT_NONE || gt_map_add(&p->by_stream, hash, (uint32_t)p->nstreams))
-		return GT_NONE;
-	p->context = p->context && p->context != context ? GT_NONE : context;
-	p->streams[p->nstreams++] = place;
-	return place.track;
+	if (track != GT_NONE)
+		return track;
+	track = new_place(g, p, place, context_track(g, p, device, context), "stream", stream);
+	if (track != GT_NONE)
+		p->context = p->context && p->context != context ? GT_NONE : context;
+	return track;
 }
 
 /* ---- rows ---- */

@@ -35,6 +35,20 @@ want processes-gpu 0 "$A" gpu --format json processes.zst
 is processes-share-one-gpu 1 "$(tr -d ' \n' <want.out | sed 's/"gpu_kernels".*//' | grep -o '"device":' | wc -l | tr -d ' ')"
 check processes-gpu-says-so grep -q 'and of 2 more processes, too: one line has the work of all' want.out
 
+# two contexts on one GPU, whose streams have the same numbers: each piece of work is in its own
+want contexts 0 run contexts "$B/samples/two_contexts"
+same contexts-are-the-truth contexts.truth contexts.rows
+cat truth.* | awk '$2 == "kernel" || $2 == "copy" || $2 == "set" { print $1, $11 }' | sort >contexts.in
+"$rows" details contexts.zst | cut -d ' ' -f 1,2 | sort >contexts.got
+same contexts-each-has-its-own contexts.in contexts.got
+is contexts-each-has-its-work '250 1,250 2' "$(cut -d ' ' -f 2 contexts.got | sort | uniq -c | awk '{ print $1, $2 }' | paste -sd ,)"
+"$A" streams --format csv contexts.zst 2>/dev/null | cut -d , -f 3-8 | sed 1d >contexts.streams
+printf '%s\n' 0,,GPU\ 0,300,100,100 0,1,'stream 1 of context 1',100,50,50 0,1,'stream 1 of context 2',100,50,50 \
+	0,2,'stream 2 of context 1',50,0,0 0,2,'stream 2 of context 2',50,0,0 >contexts.wanted
+same contexts-streams contexts.wanted contexts.streams
+want contexts-one 0 run one "$B/samples/two_contexts -c 1"
+is contexts-one-is-not-named 0 "$("$A" streams one.zst 2>/dev/null | grep -c 'of context')"
+
 # all that a record says is in the row: of every kind of work, by itself and in a graph
 want kinds 0 run kinds "$B/guest/fake/events kinds" SIMGPU_DEVICES=2
 cat truth.* | awk '

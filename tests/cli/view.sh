@@ -88,6 +88,12 @@ for size in 100x30 40x10; do
 done
 check view-not-simulated sh -c "! grep -q SIMULATED file.txt"
 
+# Of several contexts on a GPU each has a line, with its streams beneath it; one alone has none.
+lanes() { "$V" --render 100x30 "$1" | sed -n '/GPU 0/,/two_contexts [0-9]/s/ *[0-9.<]*%.*│.*//p' | tr -d '▾▸' | sed 's/^ *//' | paste -sd ,; }
+for n in 1 2; do LD_LIBRARY_PATH=$B/sim "$B/gtcollect" -q -f -o contexts-$n.zst -- "$B/samples/two_contexts" -c $n >/dev/null 2>&1; done
+is view-contexts 'GPU 0,copies HtoD,context 1,stream 1,stream 2,context 2,stream 1,stream 2' "$(lanes contexts-2.zst | sed 's/,two_contexts [0-9]*$//')"
+is view-contexts-one 'GPU 0,copies HtoD,stream 1,stream 2' "$(lanes contexts-1.zst | sed 's/,two_contexts [0-9]*$//')"
+
 # What is missing is seen: a recording cut off, one with a hole, an empty one, two behind one another.
 size=$(wc -c <"$R/h200-streams.zst")
 head -c $((size * 2 / 3)) "$R/h200-streams.zst" >cut.zst

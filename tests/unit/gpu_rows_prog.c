@@ -32,7 +32,8 @@ static void print_row(const struct gt_event *ev, bool cause)
 	       : op == GT_OP_COPY	  ? "copy"
 	       : op == GT_OP_GRAPH_LAUNCH ? "graph"
 					  : "set",
-	       (long long)t->id, (long long)ev->seg->tracks[t->parent].id, (long long)ev->row.start, (long long)ev->row.end,
+	       (long long)t->id, (long long)ev->seg->tracks[gt_track_device(ev->seg, ev->track)].id, (long long)ev->row.start,
+	       (long long)ev->row.end,
 	       grid[0], grid[1], grid[2], block[0], block[1], block[2], bytes == UINT64_MAX ? 0 : bytes);
 	if (cause)
 		printf(" %llu %s", (unsigned long long)role(ev, GT_R_LAUNCH_JOIN), name < GT_NONE ? gt_str(ev->seg, (uint32_t)name) : "-");

@@ -125,7 +125,7 @@ static inline struct gt_reader *finish(struct join *j, int64_t now, struct gt_gp
 
 /* ---- what the file says ---- */
 
-struct row { int64_t start, launch_start; uint64_t launch_ns, join, track, correlation; char name[20]; };
+struct row { int64_t start, launch_start; uint64_t launch_ns, join, track, correlation; char name[20]; uint32_t on; };
 struct rows { struct row r[4096]; size_t n; };
 
 static inline uint64_t role(const struct gt_event *ev, unsigned wanted)
@@ -154,7 +154,7 @@ static inline void read_rows(struct gt_reader *r, struct rows *to)
 				    role(&ev, GT_R_LAUNCH_JOIN),
 				    role(&ev, GT_R_LAUNCH_TRACK),
 				    role(&ev, GT_R_CORRELATION),
-				    ""};
+				    "", ev.track};
 		snprintf(row->name, sizeof(row->name), "%s", gt_type_name(ev.seg, ev.row.type));
 	}
 	gt_iter_close(it);
