@@ -76,7 +76,7 @@ struct gt_kineto_process { int64_t pid; uint32_t track; };
 /* What an event of a name and category becomes. inner: within a call that does the same, which is what counts. */
 struct gt_kineto_what { uint32_t name, cat, cat_name; uint32_t type, inner; uint8_t op, first_arg, nfields; bool call; };
 struct gt_kineto_name { int64_t pid, tid; uint32_t thread, name; };	/* told before there is such a track */
-struct gt_kineto_place { int64_t id; uint32_t parent, kind; uint32_t track; };	/* device, stream, or what has a word for its name */
+struct gt_kineto_place { int64_t id; uint32_t parent, kind; uint32_t track; };	/* device, context, stream, or named by a word */
 
 struct gt_kineto {
 	struct gt_writer *w;
@@ -115,8 +115,8 @@ int gt_kineto_strings(struct gt_kineto *k, struct gt_err *err);	/* those that al
 int gt_kineto_named(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);	/* metadata of a process or thread */
 int64_t gt_kineto_process_of(struct gt_kineto *k, int64_t pid, struct gt_err *err);	/* index in processes, or negative */
 int64_t gt_kineto_find_thread(const struct gt_kineto *k, int64_t pid, int64_t tid);	/* index, or negative: there is none yet */
-/* Of the stream; of the device when stream is negative. Negative or the track's id. */
-int64_t gt_kineto_stream_of(struct gt_kineto *k, uint32_t process, int64_t device, int64_t stream, struct gt_err *err);
+/* Of the stream; of the device when stream is negative. context 0: it is not known. Negative or the track's id. */
+int64_t gt_kineto_stream_of(struct gt_kineto *k, uint32_t process, int64_t device, uint32_t context, int64_t stream, struct gt_err *err);
 /* Where an event that is no GPU's work stands: a thread, or something with a word for its name. whole: a process without a thread will do.
  * Negative or the track's id; *thread is the thread's index, or SIZE_MAX. */
 int64_t gt_kineto_track_of(struct gt_kineto *k, const struct gt_kineto_event *ev, bool whole, size_t *thread, struct gt_err *err);

@@ -264,7 +264,7 @@ static int put(struct gt_kineto *k, struct work *w, struct gt_err *err)
 
 	w->done = true;
 	if (track >= 0 && w->cat != GT_KINETO_OVERHEAD && w->device >= 0)
-		track = gt_kineto_stream_of(k, (uint32_t)track, w->device, w->stream, err);
+		track = gt_kineto_stream_of(k, (uint32_t)track, w->device, w->context, w->stream, err);
 	if (track < 0)
 		return (int)track;
 	work.track = (uint32_t)track;

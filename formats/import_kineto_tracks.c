@@ -190,7 +190,7 @@ int gt_kineto_named(struct gt_kineto *k, const struct gt_kineto_event *ev, struc
 	return t < 0 ? remember_name(k, &key, label, err) : gt_writer_track_name(k->w, k->threads[t].track, label, err);
 }
 
-/* ---- devices, streams, words ---- */
+/* ---- devices, contexts, streams, words ---- */
 
 static bool same_place(const void *arg, uint32_t value, const void *key, size_t len)
 {
@@ -229,11 +229,13 @@ static int64_t device_below(struct gt_kineto *k, uint32_t process, int64_t devic
 	return place_of(k, process, GT_TRACK_DEVICE, device, GT_NONE, "GPU", err);
 }
 
-int64_t gt_kineto_stream_of(struct gt_kineto *k, uint32_t process, int64_t device, int64_t stream, struct gt_err *err)
+int64_t gt_kineto_stream_of(struct gt_kineto *k, uint32_t process, int64_t device, uint32_t context, int64_t stream, struct gt_err *err)
 {
-	int64_t d = device_below(k, process, device, err);
+	int64_t on = device_below(k, process, device, err);
 
-	return d < 0 || stream < 0 ? d : place_of(k, (uint32_t)d, GT_TRACK_STREAM, stream, GT_NONE, "stream", err);
+	if (on >= 0 && stream >= 0 && context)
+		on = place_of(k, (uint32_t)on, GT_TRACK_CONTEXT, context, GT_NONE, "context", err);
+	return on < 0 || stream < 0 ? on : place_of(k, (uint32_t)on, GT_TRACK_STREAM, stream, GT_NONE, "stream", err);
 }
 
 /* In a file of ours a GPU is a process of its own, called "GPU 0 (python3)"; what happens to it as a whole is the device's here. */

@@ -15,7 +15,7 @@
 #include "formats/wire.h"
 
 #define UNFINISHED ".new-"	/* what names of copies begin with that are not complete */
-#define VERSION 1		/* of what is in a copy besides the format: to be raised when copies of before should be made anew */
+#define VERSION 2		/* of what is in a copy besides the format: to be raised when copies of before should be made anew */
 
 /* ---- names ---- */
 

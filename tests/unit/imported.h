@@ -65,12 +65,20 @@ static inline void list_args(const struct gt_event *ev)
 	}
 }
 
+/* The id of what a track belongs to: the device of a stream, the process of a thread. */
+static inline int64_t id_above(const struct gt_segment *seg, const struct gt_track *t)
+{
+	while (t && t->parent != GT_NONE && seg->tracks[t->parent].kind == GT_TRACK_CONTEXT)
+		t = &seg->tracks[t->parent];
+	return t && t->parent != GT_NONE ? seg->tracks[t->parent].id : 0;
+}
+
 static inline void list_event(const struct gt_event *ev)
 {
 	const struct gt_track *t = ev->track == GT_NONE ? NULL : &ev->seg->tracks[ev->track];
 
 	gt_buf_printf(&listing, "%c %" PRId64 "/%" PRId64 "%s%s %s %" PRId64 "+%" PRId64 " d%u r%d", "?COSGINUL"[ev->kind],
-		      t && t->parent != GT_NONE ? ev->seg->tracks[t->parent].id : 0, t ? t->id : 0, t && t->name != GT_NONE ? " " : "",
+		      id_above(ev->seg, t), t ? t->id : 0, t && t->name != GT_NONE ? " " : "",
 		      t && t->name != GT_NONE ? gt_str(ev->seg, t->name) : "",
 		      gt_type_name(ev->seg, ev->row.type), ev->row.start, ev->row.end - ev->row.start, ev->row.depth, ev->row.ret);
 	list_args(ev);

@@ -312,7 +312,34 @@ static void work_belongs_to_its_calls_process(void)
 		  KERNEL("whose", "77", "9", "1") "]}");	/* that of device 0's other work */
 	r = again();
 	seg = gt_reader_segment(r, 0);
-	CHECK(seg->ntracks == 8 && seg->tracks[5].id == 7 && gt_track_process(seg, 5) == 2 && gt_track_process(seg, 7) == 0);
+	CHECK(seg->ntracks == 9 && seg->tracks[6].id == 7 && gt_track_process(seg, 6) == 2 && gt_track_process(seg, 8) == 0);
+	gt_reader_close(r);
+}
+
+/* Two contexts' streams of one number are two; work whose context is not told stands on the device's. */
+static void contexts_have_streams_of_their_own(void)
+{
+#define IN(context, ts) X("kernel", "k", "0", "7", ts, "1", "\"device\":0," context "\"stream\":7")
+	static const int64_t want[] = { 1, 2, 0, 1 };
+	struct gt_iter *it;
+	struct gt_reader *r;
+	struct gt_event ev;
+	uint32_t on[4] = { 0 };
+	unsigned n = 0;
+
+	list_text(HEAD IN("\"context\":1,", "1") "," IN("\"context\":2,", "2") "," IN("", "3") "," IN("\"context\":1,", "4") "]}");
+	r = again();
+	it = gt_iter_open(r, &(struct gt_filter){ .kinds = GT_BIT(GT_GPU) }, NULL);
+	for (; n < 4 && gt_iter_next(it, &ev, NULL) > 0; n++) {
+		uint32_t context = gt_track_context(ev.seg, ev.track);
+
+		CHECK(ev.seg->tracks[ev.track].kind == GT_TRACK_STREAM && ev.seg->tracks[ev.track].id == 7);
+		CHECK(want[n] ? ev.seg->tracks[context].id == want[n] : context == GT_NONE);
+		on[n] = ev.track;
+		CHECK(gt_track_device(ev.seg, on[n]) == gt_track_device(ev.seg, on[0]));
+	}
+	CHECK(n == 4 && on[3] == on[0] && on[1] != on[0] && on[2] != on[0] && on[2] != on[1]);
+	gt_iter_close(it);
 	gt_reader_close(r);
 }
 
@@ -656,7 +683,8 @@ static void a_real_file(void)
 
 T_MAIN(T(the_beginning), T(a_kernel_and_its_call), T(types_say_what_they_do), T(copies_and_sets), T(graphs), T(waits), T(ranges_and_moments),
        T(counters), T(overhead), T(names_before_and_after), T(a_launch_within_a_launch_is_one), T(what_does_not_nest_is_a_span),
-       T(calls_come_in_any_near_order), T(work_without_a_call), T(arrows_join_what_has_no_id), T(work_belongs_to_its_calls_process), T(far_apart),
+       T(calls_come_in_any_near_order), T(work_without_a_call), T(arrows_join_what_has_no_id), T(work_belongs_to_its_calls_process),
+       T(contexts_have_streams_of_their_own), T(far_apart),
        T(metadata_on_both_sides), T(much_metadata_is_left_out), T(exact_times), T(odd_events), T(cut_at_every_byte),
        T(what_is_no_json_names_its_place), T(names_that_find_no_room_are_one), T(many_threads),
        T(other_arrays_are_not_taken), T(a_real_file), T(the_end))
