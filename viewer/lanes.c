@@ -216,12 +216,29 @@ int gt_lanes_init(struct gt_lanes *l, struct gt_reader *r, const struct gt_lanes
 	return rc ? gt_err_set(err, rc, "no memory for the lanes") : 0;
 }
 
+/* It is alone no more: its streams have moved from beneath the GPU's line to beneath its own. */
+static bool has_come_out(const struct gt_lanes_of *o, const struct gt_lanes_of *was, uint32_t track)
+{
+	return track < was->n && was->flags[track] & ~o->flags[track] & GT_LANES_LONE;
+}
+
+static bool is_another_list(const struct gt_lanes_of *o, const struct gt_lanes_of *was, uint32_t of)
+{
+	bool another = of != GT_NONE && has_come_out(o, was, of);
+
+	for (uint32_t i = o->first[of + 1u]; !another && i < o->first[of + 2u]; i++)
+		another = has_come_out(o, was, o->order[i]);
+	return another;
+}
+
 /* Those that have come stand behind the others. */
 static void keep_order(struct gt_lanes_of *o, const struct gt_lanes_of *was)
 {
 	for (uint32_t p = 0; p <= was->n; p++) {
 		uint32_t *list = o->order + o->first[p], n = o->first[p + 1] - o->first[p], behind = n;
 
+		if (is_another_list(o, was, p - 1u))
+			continue;
 		for (uint32_t i = n; i-- > 0; )
 			if (list[i] >= was->n)
 				list[--behind] = list[i];
@@ -234,7 +251,7 @@ static void keep(struct gt_lanes_of *o, const struct gt_lanes_of *was)
 	const uint32_t chosen = GT_LANES_OPEN | GT_LANES_OPEN_RANGES | GT_LANES_OPEN_MORE | GT_LANES_HIDDEN_ANY;
 
 	for (uint32_t t = 0; t < was->n; t++)
-		o->flags[t] |= was->flags[t] & chosen;
+		o->flags[t] |= (was->flags[t] & chosen) | (has_come_out(o, was, t) ? GT_LANES_OPEN : 0);	/* what was seen still is */
 	if (was->moved)
 		keep_order(o, was);
 	o->moved = was->moved;

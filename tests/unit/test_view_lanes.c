@@ -399,14 +399,14 @@ static void counters_stand_beneath_what_they_are_of(void)
 }
 
 /* "p" with GPU 0, in so many contexts a stream 7 each, and so many streams right on it. */
-static void open_contexts(struct world *w, int contexts, int streams)
+static struct gt_reader *read_contexts(struct world *w, int contexts, int streams)
 {
 	struct gt_writer_options o = { .meta_json = "{}", .host = "h", .boot_id = "b" };
 	int fd = temp_file();
 	struct gt_writer *out;
+	struct gt_reader *r;
 	uint32_t call;
 
-	*w = (struct world){ .err = GT_ERR_INIT };
 	out = gt_writer_open(dup(fd), &o, &w->err);
 	w->process = track(out, GT_TRACK_PROCESS, GT_NONE, "p", 1);
 	w->gpu[0] = track(out, GT_TRACK_DEVICE, w->process, "GPU 0", 0);
@@ -416,7 +416,15 @@ static void open_contexts(struct world *w, int contexts, int streams)
 		w->stream[0] = track(out, GT_TRACK_STREAM, w->gpu[0], "stream 8", 8);
 	call = gt_writer_type(out, &(struct gt_type){ .name = gt_writer_string(out, "k") });
 	gt_writer_row(out, GT_GPU, w->stream[0], &(struct gt_row){ 1, 2, call, 0, 0, 0 }, NULL, &w->err);
-	CHECK(!gt_writer_close(out, &w->err) && (w->reader = gt_reader_open_fd(fd, &w->err)));
+	if (gt_writer_close(out, &w->err) || !(r = gt_reader_open_fd(fd, &w->err)))
+		abort();
+	return r;
+}
+
+static void open_contexts(struct world *w, int contexts, int streams)
+{
+	*w = (struct world){ .err = GT_ERR_INIT };
+	w->reader = read_contexts(w, contexts, streams);
 	now = w;
 	unknown = true;
 	CHECK(!gt_lanes_init(&w->lanes, w->reader, &known, &w->err));
@@ -469,6 +477,38 @@ static void several_contexts_have_lines(void)
 	open_contexts(&w, 1, 1);
 	CHECK(is(&w, "-p (pid 1)\n -GPU 0\n  -context\n   stream 7\n  stream 8\n"));
 	close_world(&w);
+}
+
+/* While a trace grows: what was seen beneath the GPU is seen beneath the context, and where lines were moved none is lost. */
+static void a_context_comes_out(void)
+{
+	for (int moved = 0; moved < 2; moved++) {
+		struct gt_reader *more;
+		struct gt_lane_line l;
+		struct world w;
+
+		open_contexts(&w, 1, 0);
+		gt_lanes_fold_all(&w.lanes, true);
+		for (size_t i = 0; i < 2; i++)
+			CHECK(!gt_lanes_list(&w.lanes) && gt_lanes_fold(&w.lanes, &w.lanes.lines[i], false));
+		gt_lanes_list(&w.lanes);
+		l = line_called(&w, "stream 7");
+		CHECK(!moved || !gt_lanes_move(&w.lanes, &l, -1));
+		more = read_contexts(&w, 2, 0);
+		gt_reader_close(w.reader);
+		w.reader = more;
+		CHECK(!gt_lanes_again(&w.lanes, more, &known, &w.err));
+		CHECK(is(&w, "-p (pid 1)\n -GPU 0\n  -context\n   stream 7\n  +context\n"));
+		CHECK(gt_lanes_find(&w.lanes, &l) == 3);
+		l = line_called(&w, "context");
+		CHECK(gt_lanes_move(&w.lanes, &l, 1));
+		more = read_contexts(&w, 2, 1);
+		gt_reader_close(w.reader);
+		w.reader = more;
+		CHECK(!gt_lanes_again(&w.lanes, more, &known, &w.err));
+		CHECK(is(&w, "-p (pid 1)\n -GPU 0\n  +context\n  -context\n   stream 7\n  stream 8\n"));
+		close_world(&w);
+	}
 }
 
 static void what_was_not_recorded_is_not_drawn(void)
@@ -574,5 +614,5 @@ T_MAIN(T(the_tree_is_that_of_the_tracks), T(lines_say_what_is_drawn), T(lanes_ar
        T(what_is_gone_is_found_in_what_it_was_beneath), T(lanes_hide_and_move), T(a_filter_leaves_what_matches_and_the_way_there),
        T(unfolds_what_fits), T(several_recordings_are_told_apart), T(a_path_says_what_it_is_beneath),
        T(counters_stand_beneath_what_they_are_of), T(what_was_not_recorded_is_not_drawn), T(contexts_that_tell_something),
-       T(several_contexts_have_lines),
+       T(several_contexts_have_lines), T(a_context_comes_out),
        T(threads_give_way_to_many_gpus), T(deep_and_wide), T(nothing_at_all))
