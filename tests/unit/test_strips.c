@@ -253,7 +253,7 @@ static void cells_are_what_rows_say(void)
 		struct gt_reader *r;
 
 		state = 77 + i;
-		contexts = (i + 2) % 3;
+		contexts = i;
 		make(fd, "boot", i % 2 ? 5000000000ll : -30000, (unsigned[]){ 300, 4000, 40000 }[i]);
 		CHECK((r = gt_reader_open_fd(keep, &err)));
 		read_rows(r);
