@@ -292,13 +292,25 @@ static void many_of_many_threads(void)
 
 /* ---- much ---- */
 
+/* A launch, and the kernel that came of it in this stream; the i-th of them, a us behind the one before. */
+static void ran_on(struct join *j, uint32_t i, uint32_t device, uint32_t context, uint32_t stream)
+{
+	int64_t at = SECOND + i * 1000ll;
+	struct gt_gpu_event e = { .id = GT_EV_KERNEL, .start = at + 600, .end = at + 700, .n = 9,
+				  .words = { (i + 1) | (uint64_t)device << 32, context | (uint64_t)stream << 32, 0, 0, 10 | 1ull << 32,
+					     1 | 32ull << 32, 1 | 1ull << 32, 0, 1 } };
+
+	call(j, 0, at, at + 500, 1, 10);
+	record(j, 0, at + 100, at + 400, i + 1, LAUNCH_CBID);
+	gt_gpu_event(j->g, &j->p, j->process, &e);
+}
+
 /* A stream is told by its context as well as by its number; where no context is told it stands on the device itself. */
 static void contexts_have_streams_of_their_own(void)
 {
 	static const struct { uint32_t device, context, stream; } on[] = {
 		{ 0, 1, 7 }, { 0, 2, 7 }, { 0, 1, 8 }, { 1, 1, 7 }, { 0, 0, 7 }, { 0, 2, 7 },
 	};
-	struct gt_gpu_event e = { .id = GT_EV_KERNEL, .n = 9, .words = { 0, 0, 0, 0, 10 | 1ull << 32, 1 | 32ull << 32, 1 | 1ull << 32, 0, 1 } };
 	enum { N = sizeof(on) / sizeof(*on) };
 	const struct gt_segment *seg;
 	struct gt_gpu_totals t;
@@ -306,17 +318,8 @@ static void contexts_have_streams_of_their_own(void)
 	struct join j;
 
 	begin(&j);
-	for (uint32_t i = 0; i < N; i++) {
-		int64_t at = SECOND + i * 1000ll;
-
-		call(&j, 0, at, at + 500, 1, 10);
-		record(&j, 0, at + 100, at + 400, i + 1, LAUNCH_CBID);
-		e.start = at + 600;
-		e.end = at + 700;
-		e.words[0] = (i + 1) | (uint64_t)on[i].device << 32;
-		e.words[1] = on[i].context | (uint64_t)on[i].stream << 32;
-		gt_gpu_event(j.g, &j.p, j.process, &e);
-	}
+	for (uint32_t i = 0; i < N; i++)
+		ran_on(&j, i, on[i].device, on[i].context, on[i].stream);
 	r = finish(&j, 2 * SECOND, &t);
 	CHECK(r && t.kernels == N && (seg = gt_reader_segment(r, 0)));
 	read_rows(r, &rows);
@@ -337,23 +340,14 @@ static void contexts_have_streams_of_their_own(void)
 static void streams_without_end(void)
 {
 	enum { N = 65600 };
-	struct gt_gpu_event e = { .id = GT_EV_KERNEL, .n = 9, .words = { 0, 0, 0, 0, 10 | 1ull << 32, 1 | 32ull << 32, 1 | 1ull << 32, 0, 1 } };
 	struct gt_gpu_totals t;
 	struct join j;
 
 	begin(&j);
 	for (uint32_t i = 0; i < N; i++) {
-		int64_t at = SECOND + i * 1000ll;
-
-		call(&j, 0, at, at + 500, 1, 10);
-		record(&j, 0, at + 100, at + 400, i + 1, LAUNCH_CBID);
-		e.start = at + 600;
-		e.end = at + 700;
-		e.words[0] = i + 1;
-		e.words[1] = 1 | (uint64_t)(i + 7) << 32;
-		gt_gpu_event(j.g, &j.p, j.process, &e);
+		ran_on(&j, i, 0, 1, i + 7);
 		if (i % 4096 == 0)
-			settle(&j, at + 1000, false);
+			settle(&j, SECOND + i * 1000ll + 1000, false);
 	}
 	j.err.code = 0;
 	gt_reader_close(finish(&j, 2 * SECOND, &t));
