@@ -2,23 +2,20 @@
  * makes no table, counts the blocks that come by and, when nobody wants the report any more, fails, which ends the scan. There is one
  * watch for each order in which the report has the file read, so that none makes it be read once more.
  *
- * A job belongs to the thread from its start until `done`; then the one who waits takes what it made. Only one is at work, because they
+ * A job belongs to the thread from its start to its end; then the one who waits takes what it made. Only one is at work, because they
  * share a reader: one that was given up has to end first. */
 #include "viewer/reporter.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "analyze/asked_range.h"
 #include "analyze/idle.h"
-#include "viewer/deadline.h"
+#include "viewer/worker.h"
 
 #define THREADS 4u
 #define KEPT 16u
@@ -35,7 +32,6 @@ struct job {
 	atomic_bool unwanted;
 	atomic_ullong blocks;			/* that came by */
 	_Atomic uint64_t expected;		/* blocks; 0: not known yet */
-	bool done;				/* under the lock */
 	struct gt_err err;
 };
 struct gt_reporter {
@@ -45,25 +41,18 @@ struct gt_reporter {
 	unsigned nmade;
 	uint64_t uses;
 	struct job *job;		/* at work */
-	pthread_t thread;
+	struct gt_worker worker;
 	struct key wanted;		/* what NULL: nothing is */
-	pthread_mutex_t lock;
-	pthread_cond_t ended;
 };
 
 struct gt_reporter *gt_reporter_new(struct gt_archive *a)
 {
 	struct gt_reporter *p = calloc(1, sizeof(*p));
-	pthread_condattr_t attr;
 
 	if (!p)
 		return NULL;
 	p->archive = a;
-	pthread_mutex_init(&p->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&p->ended, &attr);
-	pthread_condattr_destroy(&attr);
+	gt_worker_init(&p->worker);
 	return p;
 }
 
@@ -192,7 +181,7 @@ static void drop_tables(struct gt_reported *r)
 	r->n = 0;
 }
 
-static void *work(void *arg)
+static void work(void *arg)
 {
 	struct job *job = arg;
 	struct gt_reporter *p = job->owner;
@@ -211,11 +200,6 @@ static void *work(void *arg)
 	job->reported->cells = cells_of(job->reported);
 	if (rc)
 		snprintf(job->reported->why, sizeof(job->reported->why), "%s", job->err.text);
-	pthread_mutex_lock(&p->lock);
-	job->done = true;
-	pthread_cond_signal(&p->ended);
-	pthread_mutex_unlock(&p->lock);
-	return NULL;
 }
 
 /* ---- what is made ---- */
@@ -277,16 +261,9 @@ static void job_free(struct job *job)
 static void settle(struct gt_reporter *p)
 {
 	struct job *job = p->job;
-	bool done;
 
-	if (!job)
+	if (!gt_worker_ended(&p->worker))
 		return;
-	pthread_mutex_lock(&p->lock);
-	done = job->done;
-	pthread_mutex_unlock(&p->lock);
-	if (!done)
-		return;
-	pthread_join(p->thread, NULL);
 	p->job = NULL;
 	if (p->reader)
 		gt_reader_take_damage(gt_archive_reader(p->archive), p->reader);
@@ -301,19 +278,6 @@ static void settle(struct gt_reporter *p)
 }
 
 /* ---- in the viewer's thread ---- */
-
-/* Signals are for the viewer's thread alone, which has the terminal. */
-static int start_thread(struct gt_reporter *p, struct job *job)
-{
-	sigset_t all, before;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	rc = pthread_create(&p->thread, NULL, work, job);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -rc;
-}
 
 /* Begins with what is wanted, if nothing is at work. */
 static int begin(struct gt_reporter *p, struct gt_err *err)
@@ -333,7 +297,7 @@ static int begin(struct gt_reporter *p, struct gt_err *err)
 	job->key = p->wanted;
 	job->err = (struct gt_err)GT_ERR_INIT;
 	job->options.file = "";
-	rc = start_thread(p, job);
+	rc = gt_worker_begin(&p->worker, work, job);
 	if (rc) {
 		job_free(job);
 		return gt_err_set(err, rc, "no thread for a report: %s", strerror(-rc));
@@ -377,20 +341,7 @@ void gt_reporter_leave(struct gt_reporter *p)
 		atomic_store(&p->job->unwanted, true);
 }
 
-int gt_reporter_wait(struct gt_reporter *p, uint64_t us)
-{
-	uint64_t until = gt_deadline(us);
-	struct timespec t = { (time_t)(until / 1000000), (long)(until % 1000000) * 1000 };
-	int rc = 0;
-
-	if (!p->job)
-		return 0;
-	pthread_mutex_lock(&p->lock);
-	while (!p->job->done && rc != ETIMEDOUT)
-		rc = us ? pthread_cond_timedwait(&p->ended, &p->lock, &t) : pthread_cond_wait(&p->ended, &p->lock);
-	pthread_mutex_unlock(&p->lock);
-	return rc == ETIMEDOUT;
-}
+int gt_reporter_wait(struct gt_reporter *p, uint64_t us) { return gt_worker_wait(&p->worker, us); }
 
 unsigned gt_reporter_percent(const struct gt_reporter *p)
 {
@@ -409,7 +360,6 @@ void gt_reporter_free(struct gt_reporter *p)
 	while (p->nmade)
 		forget(p, 0);
 	gt_reader_close(p->reader);
-	pthread_cond_destroy(&p->ended);
-	pthread_mutex_destroy(&p->lock);
+	gt_worker_release(&p->worker);
 	free(p);
 }
