@@ -298,7 +298,7 @@ void gt_gauges_cells(const struct gt_gauges *g, size_t i, struct gt_gauge_cell *
 	for (unsigned c = 0; c < g->window.cells; c++) {
 		const struct cell *cell = &of->cells[c];
 
-		to[c] = (struct gt_gauge_cell){ known || cell->any, held, held, held };
+		to[c] = (struct gt_gauge_cell){ .known = known || cell->any, .low = held, .high = held, .last = held };
 		if (!cell->any)
 			continue;
 		known &= cell->first_at > (int64_t)((uint64_t)(of->first + c) << g->window.shift);	/* or it held for no time of the cell */

@@ -8,6 +8,7 @@ struct gt_gauge_of { uint32_t segment, track, type; };
 struct gt_gauge_cell {
 	bool known;		/* was there a sample in it or before it? The rest counts only then */
 	double low, high, last;	/* the least and the most that it stood at in the cell; at the cell's end */
+	bool some, likely;	/* it may have been more; it is so likely, not certainly: never of a counter */
 };
 /* The gauges of a trace by segment, track and type: those that the first and the last samples of each track are of; GT_GAUGES_MOST of
  * them at most. *list: new: free it. 0 or negative. */

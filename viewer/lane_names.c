@@ -96,6 +96,10 @@ void gt_lanes_label(const struct gt_lanes *l, const struct gt_lane_line *what, c
 		snprintf(to, GT_LANE_LABEL, "%s", gt_type_name(o->seg, what->type));
 		return;
 	}
+	if (what->kind == GT_LANE_QUEUE) {
+		snprintf(to, GT_LANE_LABEL, "queue depth");
+		return;
+	}
 	if (what->kind == GT_LANE_PART) {
 		part_label(o, what, to, GT_LANE_LABEL);
 		return;
@@ -114,7 +118,7 @@ static bool is_plain(const struct gt_lanes *l, const struct gt_lanes_of *o, uint
 /* Does it stand beneath the line of its track? */
 static bool is_beneath(const struct gt_lane_line *what)
 {
-	return what->kind == GT_LANE_PART || what->kind == GT_LANE_MORE || what->kind == GT_LANE_COUNTER;
+	return what->kind == GT_LANE_PART || what->kind == GT_LANE_MORE || gt_lane_is_gauge(what);
 }
 
 void gt_lanes_path(const struct gt_lanes *l, const struct gt_lane_line *what, char *to, size_t room)

@@ -8,7 +8,8 @@
  * outermost calls, and beneath it those within these, and ioctls. Ranges of the program lie around calls, so they stand above their thread.
  * Which of these there are is found out as the trace is read, and the list then made anew.
  *
- * Counters stand beneath the GPU or process that they are of, behind its streams or threads.
+ * Counters stand beneath the GPU or process that they are of, behind its streams or threads; before those of a GPU how many launches wait
+ * for it, and beneath each of its streams, if it has several, how many wait there.
  *
  * What was not recorded has nothing drawn in its line: an empty line says that nothing happened. */
 #include "viewer/lanes_inside.h"
@@ -22,7 +23,7 @@
 #define DEPTHS 8u
 #define MINOR_PART 50u		/* threads with less than this part of the rows that the busiest one has are minor */
 
-enum part { TRACK, RANGES, DEEPER, IOCTLS, OTHERS, HTOD, DTOH, COPIES, COUNTERS };
+enum part { TRACK, RANGES, DEEPER, IOCTLS, OTHERS, HTOD, DTOH, COPIES, COUNTERS, QUEUE };
 
 /* ---- made once ---- */
 
@@ -155,6 +156,23 @@ static void sort_all(struct gt_lanes *l, struct gt_lanes_of *o, struct place *ro
 		sort_children(l, o, room, has_gpu, t);
 }
 
+/* Whose queues may have a line. device: room for two numbers of each track: its device, and how many streams a device has. */
+static void mark_queues(struct gt_lanes_of *o, uint32_t *device)
+{
+	const struct gt_track *tracks = o->seg->tracks;
+	uint32_t n = o->seg->ntracks, *streams = device + n;
+
+	memset(streams, 0, n * sizeof(*streams));
+	for (uint32_t t = 0; t < n; t++) {
+		device[t] = tracks[t].kind == GT_TRACK_DEVICE ? t : tracks[t].parent < t ? device[tracks[t].parent] : GT_NONE;
+		if (tracks[t].kind == GT_TRACK_STREAM && device[t] != GT_NONE)
+			streams[device[t]]++;
+	}
+	for (uint32_t t = 0; t < n; t++)
+		if (streams[t] || (tracks[t].kind == GT_TRACK_STREAM && device[t] != GT_NONE && streams[device[t]] > 1))
+			o->flags[t] |= GT_LANES_QUEUES;
+}
+
 static void name_gpus(struct gt_lanes_of *o)
 {
 	struct gt_gpu_namer namer = { .seg = NULL };
@@ -179,22 +197,25 @@ static int learn(struct gt_lanes *l, struct gt_lanes_of *o)
 	uint32_t *up = lone ? find_parents(o->seg, lone) : NULL;
 	struct place *room = malloc((n + 1) * sizeof(*room));
 	bool *has_gpu = calloc(n + 1, sizeof(*has_gpu)), fine;
+	uint32_t *devices = malloc((2 * n + 1) * sizeof(*devices));
 
 	o->first = calloc(n + 3, sizeof(*o->first));
 	o->order = malloc((n + 1) * sizeof(*o->order));
 	o->flags = calloc(n + 1, sizeof(*o->flags));
 	o->open = true;
 	o->n = o->seg->ntracks;
-	fine = up && room && has_gpu && o->first && o->order && o->flags;
+	fine = up && room && has_gpu && devices && o->first && o->order && o->flags;
 	if (fine) {
 		group(o, up, lone);
 		sort_all(l, o, room, has_gpu);
+		mark_queues(o, devices);
 		name_gpus(o);
 	}
 	free(lone);
 	free(up);
 	free(room);
 	free(has_gpu);
+	free(devices);
 	return fine ? 0 : -ENOMEM;
 }
 
@@ -387,10 +408,20 @@ static void add_counters(struct gt_lanes *l, const struct gt_lane_line *of)
 	}
 }
 
+static void add_queue(struct gt_lanes *l, const struct gt_lane_line *of)
+{
+	struct gt_lane_line line = { .segment = of->segment, .track = of->track, .kind = GT_LANE_QUEUE, .indent = (uint8_t)(of->indent + 1) };
+	bool may = l->of[of->segment].flags[of->track] & GT_LANES_QUEUES;
+
+	if (may && !is_hidden(l, of->segment, of->track, QUEUE) && l->known.queues && l->known.queues(l->known.queues_arg, of->segment))
+		add(l, &line);
+}
+
 static void add_parts_below(struct gt_lanes *l, const struct gt_lane_line *of)
 {
 	if (of->aspect != GT_ASPECT_OTHERS && depths(l, of, GT_ASPECT_OTHERS, false))
 		add_part(l, of, OTHERS, GT_ASPECT_OTHERS, false, 0);
+	add_queue(l, of);
 	add_counters(l, of);
 }
 
@@ -658,7 +689,7 @@ bool gt_lanes_fold(struct gt_lanes *l, const struct gt_lane_line *what, bool fol
 		o->open = !fold;
 		return changes;
 	}
-	if (what->kind == GT_LANE_PART || what->kind == GT_LANE_COUNTER)
+	if (what->kind == GT_LANE_PART || gt_lane_is_gauge(what))
 		return false;
 	was = o->flags[what->track];
 	o->flags[what->track] = fold ? was & ~bit : was | bit;
@@ -680,8 +711,10 @@ void gt_lanes_fold_all(struct gt_lanes *l, bool fold)
 
 static enum part part_of(const struct gt_lane_line *what)
 {
+	if (gt_lane_is_gauge(what))
+		return what->kind == GT_LANE_QUEUE ? QUEUE : COUNTERS;
 	if (what->kind != GT_LANE_PART)
-		return what->kind == GT_LANE_RANGES ? RANGES : what->kind == GT_LANE_COUNTER ? COUNTERS : TRACK;
+		return what->kind == GT_LANE_RANGES ? RANGES : TRACK;
 	switch (what->aspect) {
 	case GT_ASPECT_IOCTLS: return IOCTLS;
 	case GT_ASPECT_OTHERS: return OTHERS;

@@ -13,6 +13,7 @@ enum gt_lane_kind {
 	GT_LANE_RANGES,		/* the outermost ranges of a thread that makes calls, too; stands above it */
 	GT_LANE_MORE,		/* the threads of a process that do little beside its others; nothing is drawn in it */
 	GT_LANE_COUNTER,	/* of a track, beneath its own line: what it stood at (gauges.h) */
+	GT_LANE_QUEUE,		/* of a GPU, or of one of its streams, beneath its own line: how many launches waited (queue_rows.h) */
 	GT_LANE_PART		/* something of a track beneath its own line: deeper calls or ranges, ioctls, copies, waits ... */
 };
 /* Which lane it is: kind, segment, track, type, aspect, derived and depth. These stay the same whatever is folded, hidden or moved. */
@@ -25,12 +26,19 @@ struct gt_lane_line {
 	uint8_t indent;
 	bool folds, folded;		/* has lines beneath it; and does not show them */
 };
+/* Does the line show what something stood at? */
+static inline bool gt_lane_is_gauge(const struct gt_lane_line *line)
+{
+	return line->kind == GT_LANE_COUNTER || line->kind == GT_LANE_QUEUE;
+}
 
 /* What is known of tracks by now; asked when lanes are made and listed. */
 struct gt_lanes_known {
 	unsigned (*depths)(void *arg, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived);	/* that there are: bits */
 	uint64_t (*weight)(void *arg, uint32_t segment, uint32_t thread);	/* the busier a thread, the larger */
 	void *arg;
+	bool (*queues)(void *queues_arg, uint32_t segment);	/* have its GPUs launches that wait? NULL: nobody knows of any */
+	void *queues_arg;
 	const struct gt_gauge_of *counters;	/* as listed by gt_gauges_list; borrowed */
 	size_t ncounters;
 };

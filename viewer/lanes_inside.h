@@ -7,11 +7,12 @@ enum {		/* of a track */
 	GT_LANES_OPEN = 1, GT_LANES_OPEN_RANGES = 2,		/* unfolded */
 	GT_LANES_MATCH = 4, GT_LANES_MATCH_BELOW = 8,		/* it has what is filtered by, or is beneath one; something beneath it has */
 	GT_LANES_HIDDEN = 16,					/* << enum part: that of it */
-	GT_LANES_HIDDEN_ANY = 0x1ff0,
-	GT_LANES_OPEN_MORE = 0x2000,				/* its less busy threads are unfolded */
-	GT_LANES_MINOR = 0x4000,				/* a less busy thread */
-	GT_LANES_HAS_MINOR = 0x8000, GT_LANES_HAS_THREADS = 0x10000,	/* a process that has two or more such, or threads */
-	GT_LANES_LONE = 0x20000					/* a context that has no line: see gt_lone_contexts */
+	GT_LANES_HIDDEN_ANY = 0x3ff0,
+	GT_LANES_OPEN_MORE = 0x4000,				/* its less busy threads are unfolded */
+	GT_LANES_MINOR = 0x8000,				/* a less busy thread */
+	GT_LANES_HAS_MINOR = 0x10000, GT_LANES_HAS_THREADS = 0x20000,	/* a process that has two or more such, or threads */
+	GT_LANES_LONE = 0x40000,				/* a context that has no line: see gt_lone_contexts */
+	GT_LANES_QUEUES = 0x80000				/* a GPU with streams, or a stream that is not the only one of its GPU */
 };
 struct gt_lanes_of {
 	const struct gt_segment *seg;

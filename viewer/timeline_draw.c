@@ -166,8 +166,9 @@ unsigned gt_gauge_eighths(double value, double least, double most)
 static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *line, const struct gt_gauge_cell *cells, int y,
 		       struct gt_screen *to)
 {
-	struct gt_look look = { (uint8_t)(GT_INK_CATEGORY + gt_reader_segment(p->scene->reader, line->segment)->types[line->type].category),
-				GT_INK_NONE, 0 };
+	const struct gt_type *types = gt_reader_segment(p->scene->reader, line->segment)->types;
+	unsigned category = line->kind == GT_LANE_QUEUE ? GT_CAT_KERNEL : types[line->type].category;
+	struct gt_look look = { (uint8_t)(GT_INK_CATEGORY + category), GT_INK_NONE, 0 };
 	int64_t last = gt_window_column(&p->scene->window, p->scene->extent.to - 1);
 	double least = 0, most = 0;
 
@@ -186,19 +187,25 @@ static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *li
 	}
 }
 
-/* The most that it rose to. */
-static void put_gauge_figure(const struct gt_picture *p, const struct gt_gauge_cell *cells, char to[GT_BRIEF])
+/* The most that it rose to; a '~' leads what is not certain. What a counter was before its first sample nobody will know; how many launches
+ * wait will be known of each cell, and before that there is no most. */
+static void put_gauge_figure(const struct gt_picture *p, const struct gt_lane_line *line, const struct gt_gauge_cell *cells,
+			     char to[GT_BRIEF + 1])
 {
+	int64_t last = gt_window_column(&p->scene->window, p->scene->extent.to - 1);
+	bool any = false, all = true, rough = cells[0].some || cells[0].likely;
 	double most = 0;
-	bool any = false;
 
-	for (unsigned i = 0; i < p->at.cells; i++)
-		if (cells[i].known) {
-			most = !any || cells[i].high > most ? cells[i].high : most;
-			any = true;
-		}
-	if (any)
-		gt_brief_value(to, most);
+	for (unsigned i = 0; i < p->at.cells && i <= last; i++) {
+		all &= cells[i].known;
+		if (!cells[i].known)
+			continue;
+		most = !any || cells[i].high > most ? cells[i].high : most;
+		any = true;
+	}
+	to[0] = '~';
+	if (any && (all || line->kind != GT_LANE_QUEUE))
+		gt_brief_value(to + rough, most);
 	else
 		strcpy(to, "?");
 }
@@ -353,7 +360,8 @@ static void put_label(struct gt_screen *to, int x, int y, int width, const char 
 
 static void draw_label(const struct gt_picture *p, const struct gt_lane_line *line, int y, struct gt_screen *to)
 {
-	struct gt_look look = line->kind == GT_LANE_PART || line->kind == GT_LANE_COUNTER ? faint : line->kind == GT_LANE_SEGMENT || !line->indent ? title : plain;
+	struct gt_look look = line->kind == GT_LANE_PART || gt_lane_is_gauge(line) ? faint :
+			      line->kind == GT_LANE_SEGMENT || !line->indent ? title : plain;
 	int x = line->indent < 8 ? line->indent : 8, width;
 	char label[GT_LANE_LABEL];
 
@@ -386,9 +394,9 @@ static void draw_lane(const struct gt_picture *p, size_t i, struct gt_screen *to
 	draw_label(p, line, y, to);
 	gt_screen_put(to, (int)p->at.left - 1, y, LINE_DOWN, axis_look);
 	draw_end(p, y, to);
-	if (line->kind == GT_LANE_COUNTER) {
+	if (gt_lane_is_gauge(line)) {
 		draw_gauge(p, line, p->gauges + i * p->at.cells, y, to);
-		put_gauge_figure(p, p->gauges + i * p->at.cells, figure);
+		put_gauge_figure(p, line, p->gauges + i * p->at.cells, figure);
 	} else if (line->aspect) {
 		draw_cells(p, cells, y, to);
 		put_line_figure(p, cells, figure);
@@ -440,13 +448,16 @@ static int put_cell_words(const struct gt_cell_sums *c, uint64_t width, int y, i
 	return x + gt_screen_text(to, x, y, -1, "  ", plain);
 }
 
-static int put_gauge_words(const struct gt_gauge_cell *c, int y, int x, struct gt_screen *to)
+static int put_gauge_words(const struct gt_gauge_cell *c, bool queue, int y, int x, struct gt_screen *to)
 {
+	const char *sure = c->some ? "at least " : c->likely ? "likely " : "";
+	const char *unit = !queue ? "" : c->last == 1 ? " launch waits" : " launches wait";
+
 	if (!c->known)
-		return x + gt_screen_text(to, x, y, -1, "not known  ", faint);
+		return x + gt_screen_text(to, x, y, -1, queue ? "not known yet  " : "not known  ", faint);
 	if (c->low == c->high)
-		return x + gt_screen_printf(to, x, y, -1, plain, "%.15g  ", c->last);
-	return x + gt_screen_printf(to, x, y, -1, plain, "%.15g to %.15g, then %.15g  ", c->low, c->high, c->last);
+		return x + gt_screen_printf(to, x, y, -1, plain, "%s%.15g%s  ", sure, c->last, unit);
+	return x + gt_screen_printf(to, x, y, -1, plain, "%s%.15g to %.15g, then %.15g%s  ", sure, c->low, c->high, c->last, unit);
 }
 
 /* The cell at the cursor. */
@@ -463,8 +474,9 @@ static void draw_detail(const struct gt_picture *p, struct gt_screen *to)
 	at = gt_cell_start(w, p->column) < p->scene->extent.from ? p->scene->extent.from : gt_cell_start(w, p->column);
 	gt_time_text(&p->scene->times, at, gt_time_step(w), gt_window_end(w), when);
 	x = gt_screen_printf(to, 0, p->at.detail, -1, plain, "%s  ", when);
-	if (line->kind == GT_LANE_COUNTER)
-		x = put_gauge_words(&p->gauges[(p->cursor - p->top) * p->at.cells + p->column], p->at.detail, x, to);
+	if (gt_lane_is_gauge(line))
+		x = put_gauge_words(&p->gauges[(p->cursor - p->top) * p->at.cells + p->column], line->kind == GT_LANE_QUEUE, p->at.detail, x,
+				    to);
 	else if (line->aspect)
 		x = put_cell_words(&p->cells[(p->cursor - p->top) * p->at.cells + p->column], 1ull << w->shift, p->at.detail, x, to);
 	gt_lanes_path(p->lanes, line, path, sizeof(path));

@@ -25,6 +25,8 @@ struct gt_view_ops {
 	int (*arrange)(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err);
 	/* Finds out more of what is to be shown, for some us at most (0: all of it). 1: there is more to do, 0: nothing, negative. */
 	int (*step)(struct gt_view *v, uint64_t us, struct gt_err *err);
+	/* Another view is shown from now on: nobody waits for what this one has begun. NULL: it begins nothing. */
+	void (*leave)(struct gt_view *v);
 	enum gt_view_result (*act)(struct gt_view *v, const struct gt_binding *b, struct gt_key k);
 	/* What typed text may become, in an answer to that: so many lines, `most` at most. NULL: nothing is known of it. */
 	size_t (*words)(struct gt_view *v, enum gt_action asked, const char *typed, char to[][GT_COMMAND_WORD], size_t most);

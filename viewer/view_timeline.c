@@ -9,6 +9,7 @@
 #include "formats/base/buf.h"
 #include "viewer/before.h"
 #include "viewer/desk.h"
+#include "viewer/gauge_rows.h"
 #include "viewer/minimap.h"
 #include "viewer/timeline_draw.h"
 
@@ -18,15 +19,9 @@ struct timeline {
 	struct gt_lanes lanes;
 	struct gt_strips *strips;
 	struct gt_minimap map;
-	struct gt_gauges *gauges;
-	struct gt_gauge_of *counters;	/* that the trace has */
-	size_t ncounters;
-	struct gt_gauge_of asked_gauges[GT_SCREEN_MOST];
-	size_t nasked_gauges;
-	struct gt_window gauges_window;
-	bool gauges_more;
+	struct gt_gauge_rows gauges;
 	struct gt_asked asked;
-	uint32_t *strip_of;		/* of each line that is shown: number in asked.of, or asked_gauges */
+	uint32_t *strip_of;		/* of each line that is shown: number in asked.of */
 	size_t strip_of_cap;
 	struct gt_layout at;
 	struct gt_lane_line cursor_line;	/* what the cursor is on */
@@ -57,15 +52,13 @@ static int timeline_open(struct gt_view *v, struct gt_err *err)
 	struct timeline *t = v->state;
 	struct gt_lanes_known known = gt_scene_known(v->scene);
 	bool again = t->desk.scene;
-	int rc = gt_gauges_list(v->scene->archive, &t->counters, &t->ncounters, err);
+	int rc = gt_gauge_rows_init(&t->gauges, v->scene, err);
 
-	known.counters = t->counters;
-	known.ncounters = t->ncounters;
+	gt_gauge_rows_known(&t->gauges, &known);
 	if (!rc)
 		rc = (again ? gt_lanes_again : gt_lanes_init)(&t->lanes, v->scene->reader, &known, err);
 	t->strips = gt_strips_new(v->scene->archive);
-	t->gauges = gt_gauges_new(v->scene->archive);
-	if (!rc && (gt_minimap_init(&t->map, v->scene->archive) || !t->strips || !t->gauges))
+	if (!rc && (gt_minimap_init(&t->map, v->scene->archive) || !t->strips))
 		rc = gt_err_set(err, -ENOMEM, "no memory for the timeline");
 	t->relist = t->grown = true;
 	return (again ? gt_desk_again(&t->desk, err) : gt_desk_init(&t->desk, v->scene, &t->lanes, err)) ? err->code : rc;
@@ -99,14 +92,9 @@ static void timeline_let_go(struct gt_view *v)
 	gt_desk_let_go(&t->desk);
 	gt_strips_free(t->strips);
 	gt_minimap_release(&t->map);
-	gt_gauges_free(t->gauges);
+	gt_gauge_rows_release(&t->gauges);
 	gt_asked_release(&t->asked);
-	free(t->counters);
 	t->strips = NULL;
-	t->gauges = NULL;
-	t->counters = NULL;
-	t->ncounters = t->nasked_gauges = 0;
-	t->gauges_more = false;
 }
 
 static void timeline_close(struct gt_view *v)
@@ -149,35 +137,6 @@ static int ask_lanes(struct gt_view *v, struct gt_err *err)
 	return rc < 0 ? rc : 0;
 }
 
-/* The counters that are shown. */
-static int ask_gauges(struct gt_view *v, struct gt_err *err)
-{
-	struct timeline *t = v->state;
-	const struct gt_window *w = &v->scene->window;
-	struct gt_gauge_of of[GT_SCREEN_MOST];
-	bool same = gt_same_window(&t->gauges_window, w);
-	size_t n = 0;
-
-	for (size_t i = 0; i < shown_lines(t); i++) {
-		const struct gt_lane_line *line = &t->lanes.lines[t->top + i];
-
-		if (line->kind != GT_LANE_COUNTER)
-			continue;
-		t->strip_of[i] = (uint32_t)n;
-		of[n++] = (struct gt_gauge_of){ line->segment, line->track, line->type };
-	}
-	for (size_t i = 0; same && i < n && n == t->nasked_gauges; i++)
-		same = of[i].segment == t->asked_gauges[i].segment && of[i].track == t->asked_gauges[i].track &&
-		       of[i].type == t->asked_gauges[i].type;
-	if (same && n == t->nasked_gauges)
-		return 0;
-	memcpy(t->asked_gauges, of, n * sizeof(*of));
-	t->nasked_gauges = n;
-	t->gauges_window = *w;
-	t->gauges_more = n;
-	return gt_gauges_want(t->gauges, w, of, n, err);
-}
-
 /* ---- what is shown ---- */
 
 static int refresh(struct gt_view *v, struct gt_err *err)
@@ -191,8 +150,8 @@ static int refresh(struct gt_view *v, struct gt_err *err)
 	for (size_t i = 0; i < lines; i++) {
 		const struct gt_lane_line *line = &t->lanes.lines[t->top + i];
 
-		if (line->kind == GT_LANE_COUNTER)
-			gt_gauges_cells(t->gauges, t->strip_of[i], t->gauge_cells + i * cells);
+		if (gt_lane_is_gauge(line))
+			gt_gauge_rows_cells(&t->gauges, line, t->gauge_cells + i * cells);
 		if (line->aspect) {
 			gt_strips_cells(t->strips, t->strip_of[i], line->depth, t->cells + i * cells);
 			gt_before_fill(&t->before, &v->scene->window, line, t->cells + i * cells);
@@ -284,7 +243,7 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	if (!rc)
 		rc = ask_lanes(v, err);
 	if (!rc)
-		rc = ask_gauges(v, err);
+		rc = gt_gauge_rows_want(&t->gauges, t->lanes.lines + t->top, shown_lines(t), err);
 	if (!rc)
 		rc = gt_desk_show(&t->desk, t->top, shown_lines(t), t->cursor, t->strips, t->strip_of, err);
 	if (!rc)
@@ -325,9 +284,8 @@ static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
 		rc = learn(v, err);
 		return rc ? rc : 1;
 	}
-	if (t->gauges_more) {
-		rc = gt_gauges_step(t->gauges, us, err);
-		t->gauges_more = rc > 0;
+	if (t->gauges.more) {
+		rc = gt_gauge_rows_step(&t->gauges, us, err);
 		return rc ? rc : 1;
 	}
 	return gt_minimap_step(&t->map, us, err);
@@ -382,11 +340,12 @@ static void follow_desk(struct gt_view *v)
 		put_cursor(v, from);
 }
 
-/* What the user waits for is first. */
+/* What the user waits for is first. The thread that counts launches begins, and is waited for, when there is nothing else to do. */
 static int step_all(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct timeline *t = v->state;
 	int rc = gt_desk_step(&t->desk, us, err);
+	bool found;
 
 	if (!rc && t->desk.pick.go) {
 		follow_desk(v);
@@ -394,7 +353,13 @@ static int step_all(struct gt_view *v, uint64_t us, struct gt_err *err)
 	}
 	if (!rc)
 		rc = step_once(v, us, err);
-	return rc ? rc : gt_desk_step_last(&t->desk, us, err);
+	if (!rc)
+		rc = gt_desk_step_last(&t->desk, us, err);
+	if (rc)
+		return rc;
+	rc = gt_gauge_rows_wait(&t->gauges, us, &found, err);
+	t->learned &= !found;
+	return rc || !found ? rc : 1;
 }
 
 static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
@@ -406,6 +371,8 @@ static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 	} while (rc > 0 && !us);
 	return rc >= 0 && refresh(v, err) ? err->code : rc;
 }
+
+static void timeline_leave(struct gt_view *v) { gt_gauge_rows_leave(&((struct timeline *)v->state)->gauges); }
 
 static void move_cursor(struct timeline *t, int64_t by)
 {
@@ -683,13 +650,20 @@ static const char *timeline_answer(struct gt_view *v, enum gt_action asked, cons
 
 /* ---- drawing ---- */
 
+static unsigned percent(const struct timeline *t)
+{
+	unsigned strips = gt_strips_percent(t->strips);
+
+	return strips < 100 ? strips : gt_gauge_rows_percent(&t->gauges);
+}
+
 static void timeline_draw(const struct gt_view *v, struct gt_screen *to)
 {
 	const struct timeline *t = v->state;
 	struct gt_picture p = {
 		.at = t->at, .scene = v->scene, .lanes = &t->lanes, .top = t->top, .cursor = t->cursor, .column = t->column,
 		.heights = t->heights, .cells = t->cells, .gauges = t->gauge_cells, .map = t->at.map >= 0 ? t->map.cells : NULL,
-		.map_window = t->map.asked.window, .percent = gt_strips_percent(t->strips),
+		.map_window = t->map.asked.window, .percent = percent(t),
 	};
 
 	gt_picture_draw(&p, to);
@@ -705,6 +679,7 @@ const struct gt_view_ops gt_view_timeline = {
 	.let_go     = timeline_let_go,
 	.arrange    = timeline_arrange,
 	.step       = timeline_step,
+	.leave      = timeline_leave,
 	.act        = timeline_act,
 	.words      = timeline_words,
 	.answer     = timeline_answer,

@@ -96,6 +96,8 @@ static void turn_to(struct gt_viewing *s, const struct gt_view_ops *ops, struct 
 		return;
 	if (s->scene.reporter)
 		gt_reporter_leave(s->scene.reporter);
+	if (s->view->ops->leave && s->view->state)
+		s->view->ops->leave(s->view);
 	show(s, ops, err);
 }
 

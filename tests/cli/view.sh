@@ -80,6 +80,20 @@ picture() { want view-picture-$1 0 sh -c "cd '$R' && '$V' $2 --svg h200-train.zs
 picture timeline '--render 120x20 --from 7.0s --to 7.01s'
 picture flame '--render 120x12 --view flame --from 6.6s'
 
+# The most that waited on each stream and GPU of the whole run is what the queues report says of it. (Of a GPU with one stream the stream
+# has no line.)
+for f in streams graphs inference train nvtx; do
+	"$B/gtanalyze" --whole --top 0 --format tsv queues "$R/h200-$f.zst" 2>/dev/null |
+		awk -F '\t' '/^#/ { on = $0 == "# queues" } on && $6 ~ /^[0-9]+$/ { if ($4 == "") gpu = $6; else most[++n] = $6 }
+			END { for (i = 1; n > 1 && i <= n; i++) print most[i]; print gpu }' |
+		sort -n >report.txt
+	"$V" --render 120x200 "$R/h200-$f.zst" | sed -n 's/^ *queue depth  *\([0-9]*\)│.*/\1/p' | sort -n >rows.txt
+	check "view-queues-$f" test -s rows.txt
+	same "view-queues-$f-same" report.txt rows.txt
+done
+"$V" --render 120x200 "$R/h200-mlp-calls.zst" >calls.txt
+check view-queues-none sh -c "! grep -q 'queue depth' calls.txt"
+
 # Times of a GPU that there is not are never shown as if there were one, however small the screen.
 LD_LIBRARY_PATH=$B/sim "$B/gtcollect" -q -f -o sim.zst -- "$B/samples/train" >/dev/null 2>&1
 for size in 100x30 40x10; do
@@ -100,17 +114,27 @@ head -c $((size * 2 / 3)) "$R/h200-streams.zst" >cut.zst
 want view-cut 0 "$V" --render 100x24 cut.zst
 check view-cut-says grep -q '^NOT CLOSED' want.out
 check view-cut-line grep -q '^not recorded or read' want.out
+check view-cut-queue grep -q '^    queue depth  *~2│' want.out
 cp "$R/h200-train.zst" hole.zst; size=$(wc -c <hole.zst)
 printf '\377\377\377\377' | dd of=hole.zst bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
 want view-hole 1 "$V" --render 100x24 hole.zst
 says view-hole-says '^gtview: hole.zst: byte [0-9]*: damaged: '
 check view-hole-in-status grep -q '^1 DAMAGED' want.out
 check view-hole-in-lanes grep -q '^▾ python3 (pid 472)  *?│.*╳' want.out
+cp "$R/h200-streams.zst" gpu-hole.zst; size=$(wc -c <gpu-hole.zst)
+printf '\377\377\377\377' | dd of=gpu-hole.zst bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null	# in work of a stream
+want view-gpu-hole 1 "$V" --render 100x34 gpu-hole.zst
+check view-gpu-hole-queue grep -q '^    queue depth  *~3│' want.out
 "$B/gtexport" --native -o none.zst --match nothing-has-this-name "$R/h200-streams.zst" 2>/dev/null
 want view-empty 0 "$V" --render 80x24 none.zst
 cat "$R/h200-streams.zst" "$R/h200-graphs.zst" >both.zst
 want view-two-recordings 0 "$V" --render 100x30 both.zst
 check view-two-recordings-both test "$(grep -c 'recording [01] vm' want.out)" -eq 2
+# ... each by its own clock: what waits in the second is what waits in it alone.
+queue() { "$V" --render 120x50 --from 4.4s --to 4.55s "$1" | sed -n 's/^ *queue depth *//p' | tail -n 1; }
+queue both.zst >both.txt; queue "$R/h200-graphs.zst" >alone.txt
+check view-two-recordings-queue grep -q '^124│.*█' both.txt
+same view-two-recordings-queue-same alone.txt both.txt
 : >zero.zst
 want view-no-bytes 1 "$V" --render 80x24 zero.zst
 

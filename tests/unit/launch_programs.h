@@ -167,6 +167,20 @@ static inline void find_work(void)
 	}
 }
 
+/* How many launches wait on a stream at this time, and whether a call that launches on it has not returned; behind find_work. */
+static inline void depth_at(int64_t t, int device, int stream, uint64_t *depth, bool *calling)
+{
+	*depth = 0, *calling = false;
+	for (int c = 0; c < prog.ncalls; c++) {
+		const struct op *o = work[c].first;
+
+		if (!o || o->device != device || o->stream != stream)
+			continue;
+		*depth += prog.calls[c].end <= t && t < o->start;
+		*calling |= prog.calls[c].start <= t && t < prog.calls[c].end;
+	}
+}
+
 /* From the first to the last piece of work. */
 static inline void find_window(int64_t *from, int64_t *to)
 {

@@ -6,20 +6,6 @@
 
 struct queue { uint64_t launches, most, ns[5], blocked, waiting; int64_t window; };
 
-/* At this time. */
-static void depth_at(int64_t t, int device, int stream, uint64_t *depth, bool *calling)
-{
-	*depth = 0, *calling = false;
-	for (int c = 0; c < prog.ncalls; c++) {
-		const struct op *o = work[c].first;
-
-		if (!o || o->device != device || o->stream != stream)
-			continue;
-		*depth += prog.calls[c].end <= t && t < o->start;
-		*calling |= prog.calls[c].start <= t && t < prog.calls[c].end;
-	}
-}
-
 static void add_to(struct queue *q, uint64_t depth, bool full, bool blocked, uint64_t ns)
 {
 	q->ns[full ? 4 : !depth ? 0 : depth < 16 ? 1 : depth < 256 ? 2 : 3] += ns;

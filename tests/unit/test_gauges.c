@@ -60,7 +60,7 @@ static struct gt_gauge_cell count_cell(const struct gt_gauge_of *of, int64_t fro
 		if (s->track != of->track || s->type != of->type || s->at >= to)
 			continue;
 		if (s->at <= from || !c.known) {	/* what it stood at when the cell began, or the first one ever */
-			c = (struct gt_gauge_cell){ true, s->value, s->value, s->value };
+			c = (struct gt_gauge_cell){ .known = true, .low = s->value, .high = s->value, .last = s->value };
 			if (i && s->at == from)		/* others at the cell's first moment held for none of it, but were seen */
 				for (size_t j = i; j-- > 0 && samples[j].at == from;)
 					if (samples[j].track == of->track && samples[j].type == of->type) {

@@ -6,7 +6,7 @@
 #include "viewer/timeline_draw.h"
 
 static unsigned none_known(void *arg, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived) { return 0; }
-static const struct gt_lanes_known known = { none_known, NULL, NULL, NULL, 0 };
+static const struct gt_lanes_known known = { .depths = none_known };
 
 /* A process with two threads and a GPU with one stream, from 0 to 1 ms; what is in its lanes is up to the test. */
 struct stage {
@@ -174,12 +174,41 @@ static void counters_show_how_high_they_rose(void)
 	s.p.gauges = gauges;
 	memset(gauges, 0, sizeof(gauges));
 	g = gauges + s.p.at.cells;
-	g[1] = (struct gt_gauge_cell){ true, 1000, 4000, 2000 };
-	g[2] = (struct gt_gauge_cell){ true, 0, 0, 0 };
-	g[3] = (struct gt_gauge_cell){ true, 1, 2000, 1 };
+	g[1] = (struct gt_gauge_cell){ .known = true, .low = 1000, .high = 4000, .last = 2000 };
+	g[2] = (struct gt_gauge_cell){ .known = true, .low = 0, .high = 0, .last = 0 };
+	g[3] = (struct gt_gauge_cell){ .known = true, .low = 1, .high = 2000, .last = 1 };
 	gt_picture_draw(&s.p, &s.screen);
 	CHECK(strstr(line(&s, s.p.at.lanes + 1), "cuLaunchKernel"));
 	CHECK(strstr(line(&s, s.p.at.lanes + 1), "4k│·█ ▄·"));
+	strike(&s);
+}
+
+/* There is no most of what waited before all cells are known, and what may have been more says so. */
+static void queues_say_what_they_do_not_know(void)
+{
+	static struct gt_gauge_cell gauges[64 * 200];
+	static struct stage s;
+	struct gt_gauge_cell *g;
+
+	stage_up(&s, 80, 20, true);
+	s.lanes.lines[1].kind = GT_LANE_QUEUE;
+	s.p.gauges = gauges;
+	s.p.cursor = 1;
+	g = gauges + s.p.at.cells;
+	for (unsigned i = 0; i < s.p.at.cells; i++)
+		g[i] = (struct gt_gauge_cell){ .known = i != 1, .low = 1, .high = 1 + i % 3, .last = 1 };
+	gt_picture_draw(&s.p, &s.screen);
+	CHECK(strstr(line(&s, s.p.at.lanes + 1), "queue depth ") && strstr(line(&s, s.p.at.lanes + 1), " ?│▃·█▃▅█"));
+	CHECK(strstr(line(&s, s.p.at.detail), "  1 launch waits  "));
+	s.p.column = 1;
+	gt_picture_draw(&s.p, &s.screen);
+	CHECK(strstr(line(&s, s.p.at.detail), "  not known yet  "));
+	for (unsigned i = 0; i < s.p.at.cells; i++)
+		g[i].known = g[i].some = true;
+	s.p.column = 2;
+	gt_picture_draw(&s.p, &s.screen);
+	CHECK(strstr(line(&s, s.p.at.lanes + 1), " ~3│▃▅█▃▅█"));
+	CHECK(strstr(line(&s, s.p.at.detail), "  at least 1 to 3, then 1 launch waits  "));
 	strike(&s);
 }
 
@@ -255,4 +284,4 @@ static void small_screens_are_drawn(void)
 }
 
 T_MAIN(T(eighths_never_lie), T(layouts_leave_no_line_out), T(cells_show_what_they_are), T(figures_stand_beside_their_lines),
-       T(counters_show_how_high_they_rose), T(what_is_missing_is_told), T(the_overview_keeps_what_there_is), T(small_screens_are_drawn))
+       T(counters_show_how_high_they_rose), T(queues_say_what_they_do_not_know), T(what_is_missing_is_told), T(the_overview_keeps_what_there_is), T(small_screens_are_drawn))

@@ -244,6 +244,25 @@ static void lanes_fold_hide_and_filter(void)
 	strike(&st);
 }
 
+/* A GPU has a line with the launches that wait for it, and so has each of several streams. */
+static void launches_that_wait_have_a_line(void)
+{
+	struct stage st;
+	int y;
+
+	state = 15;
+	stage_up(&st, once, 3000, 120, 60);
+	CHECK(play(&st, "Z") && (y = line_of(&st, "queue depth")) > line_of(&st, "stream 7") && y < line_of(&st, "stream 8"));
+	for (y = 0; !strstr(line(&st, (int)st.screen.height - 2), "> stream 7 > queue depth") && y < 40; y++)
+		CHECK(play(&st, "j"));
+	CHECK(y < 40 && on_screen(&st, "at least "));	/* of some work of this trace it is not known who launched it */
+	CHECK(on_screen(&st, " launches wait  ") || on_screen(&st, " launch waits  "));
+	CHECK(play(&st, "w w w w w w w w") && line_of(&st, "not known") < 0 && on_screen(&st, "> queue depth"));
+	CHECK(play(&st, "x") && line_of(&st, "> stream 7 > queue depth") < 0 && line_of(&st, "queue depth") > 0);
+	CHECK(play(&st, "X 2 1") && on_screen(&st, "queue depth"));
+	strike(&st);
+}
+
 static void cells_can_show_other_things(void)
 {
 	struct stage st;
@@ -336,5 +355,6 @@ static void a_monkey_breaks_nothing(void)
 	}
 }
 
-T_MAIN(T(cells_are_counted_at_every_zoom), T(keys_move_in_time), T(the_wheel_zooms_where_the_mouse_is), T(what_is_drawn_over_is_marked), T(lanes_fold_hide_and_filter),
-       T(cells_can_show_other_things), T(help_lists_the_keys), T(the_cursor_stays_on_its_lane), T(a_monkey_breaks_nothing))
+T_MAIN(T(cells_are_counted_at_every_zoom), T(keys_move_in_time), T(the_wheel_zooms_where_the_mouse_is), T(what_is_drawn_over_is_marked),
+       T(lanes_fold_hide_and_filter), T(launches_that_wait_have_a_line), T(cells_can_show_other_things), T(help_lists_the_keys),
+       T(the_cursor_stays_on_its_lane), T(a_monkey_breaks_nothing))

@@ -74,7 +74,7 @@ static void write_world(struct world *w, int fd)
 	gt_writer_close(out, &w->err);
 }
 
-static const struct gt_lanes_known known = { depths, weight, NULL, NULL, 0 };
+static const struct gt_lanes_known known = { .depths = depths, .weight = weight };
 
 static void open_world(struct world *w, int segments)
 {
@@ -511,6 +511,40 @@ static void a_context_comes_out(void)
 	}
 }
 
+static bool waiting;
+static bool queues(void *arg, uint32_t segment) { return waiting; }
+
+/* Beneath a GPU, and beneath each of its streams where it has several; hidden each for itself; nowhere where nothing waits. */
+static void launches_wait_beneath_their_gpu(void)
+{
+	struct world w;
+	struct gt_lanes_known with = known;
+	struct gt_lane_line l;
+
+	open_world(&w, 1);
+	with.queues = queues;
+	gt_lanes_release(&w.lanes);
+	CHECK(!gt_lanes_init(&w.lanes, w.reader, &with, &w.err));
+	gt_lanes_fold_all(&w.lanes, false);
+	waiting = false;
+	text(&w);
+	toggle(&w, "main 100", true);
+	toggle(&w, "ranges worker 101", true);
+	toggle(&w, "2 more threads", true);
+	toggle(&w, "launcher (pid 90)", true);
+	for (size_t i = 0; i < w.lanes.n; i++)
+		CHECK(w.lanes.lines[i].kind != GT_LANE_QUEUE);
+	waiting = true;
+	CHECK(is(&w, "-train (pid 100)\n -GPU 0 NVIDIA H200\n  copies HtoD\n  -stream 7\n   waits\n   queue depth\n  -stream 13\n"
+		     "   queue depth\n  queue depth\n -GPU 1 NVIDIA H200\n  stream 7\n  queue depth\n +main 100\n +ranges worker 101\n"
+		     " worker 101\n loader 102\n +2 more threads\n overhead\n+launcher (pid 90)\n"));
+	l = line_called(&w, "queue depth");
+	CHECK(l.kind == GT_LANE_QUEUE && l.track == w.stream[0] && gt_lane_is_gauge(&l) && !gt_lanes_fold(&w.lanes, &l, true));
+	CHECK(gt_lanes_hide(&w.lanes, &l) && !gt_lanes_list(&w.lanes) && line_called(&w, "queue depth").track == w.stream[1]);
+	CHECK(gt_lanes_show_hidden(&w.lanes) && !gt_lanes_list(&w.lanes) && line_called(&w, "queue depth").track == w.stream[0]);
+	close_world(&w);
+}
+
 static void what_was_not_recorded_is_not_drawn(void)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -613,6 +647,6 @@ static void nothing_at_all(void)
 T_MAIN(T(the_tree_is_that_of_the_tracks), T(lines_say_what_is_drawn), T(lanes_are_found_as_more_is_known),
        T(what_is_gone_is_found_in_what_it_was_beneath), T(lanes_hide_and_move), T(a_filter_leaves_what_matches_and_the_way_there),
        T(unfolds_what_fits), T(several_recordings_are_told_apart), T(a_path_says_what_it_is_beneath),
-       T(counters_stand_beneath_what_they_are_of), T(what_was_not_recorded_is_not_drawn), T(contexts_that_tell_something),
+       T(counters_stand_beneath_what_they_are_of), T(launches_wait_beneath_their_gpu), T(what_was_not_recorded_is_not_drawn), T(contexts_that_tell_something),
        T(several_contexts_have_lines), T(a_context_comes_out),
        T(threads_give_way_to_many_gpus), T(deep_and_wide), T(nothing_at_all))

@@ -1,0 +1,28 @@
+/* How many launches wait for the GPUs in each cell of a window, by the accounting of the queues report (analyze/queue_cells.h).
+ *
+ * That takes reading the GPUs' rows, which a thread does, by a reader of its own. The first time it reads all of them: then the whole run
+ * is known in cells fine enough for a few zoom levels, and how far it has to look around any time. Nearer it reads what lies around the
+ * window, on either side of it and finer than it, so that the next keys find it there; it begins when nobody has asked for another
+ * window for a moment, and is given up when it is of no use any more. What was made last is kept. Until a cell is known it says so. */
+#ifndef GT_QUEUE_ROWS_H
+#define GT_QUEUE_ROWS_H
+#include "analyze/queue_cells.h"
+#include "viewer/gauges.h"
+#include "viewer/window.h"
+
+struct gt_queue_rows;
+/* The archive is borrowed and must live longer. NULL: no memory. new: free it. */
+struct gt_queue_rows *gt_queue_rows_new(struct gt_archive *a, const struct gt_extent *e);
+void gt_queue_rows_free(struct gt_queue_rows *q);		/* ends what it is at; NULL is fine */
+/* Has the segment launches that wait? As far as is known by now: it may turn out that it has none. */
+bool gt_queue_rows_any(const struct gt_queue_rows *q, uint32_t segment);
+bool gt_queue_rows_read(const struct gt_queue_rows *q);		/* all was read: that is certain now */
+/* What is wanted from now on (copied): streams or devices. 0 or negative. */
+int gt_queue_rows_want(struct gt_queue_rows *q, const struct gt_window *w, const struct gt_queue_of *of, size_t n, struct gt_err *err);
+/* Waits for some us at most (0: until all is known). 1: it is at it, 0: all is known that will be, negative. */
+int gt_queue_rows_step(struct gt_queue_rows *q, uint64_t us, struct gt_err *err);
+void gt_queue_rows_leave(struct gt_queue_rows *q);		/* nobody waits for it now; a step begins again */
+unsigned gt_queue_rows_percent(const struct gt_queue_rows *q);	/* of what it is at; 100: of nothing */
+/* The window's cells of one of those that were wanted. */
+void gt_queue_rows_cells(const struct gt_queue_rows *q, const struct gt_queue_of *of, struct gt_gauge_cell *to);
+#endif
