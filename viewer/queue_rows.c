@@ -7,7 +7,7 @@
 #include "analyze/doubles.h"
 #include "formats/base/buf.h"
 #include "viewer/deadline.h"
-#include "viewer/worker.h"
+#include "viewer/thread.h"
 
 #define WHOLE_CELLS 4096u	/* of the whole run */
 #define WHOLE_QUEUES 256u	/* 12 MiB; those of further streams are found out where they are seen */
@@ -38,7 +38,7 @@ struct gt_queue_rows {
 	struct gt_archive *archive;
 	struct gt_extent extent;
 	bool *any;			/* by segment: by its types it may have launches that wait */
-	struct gt_worker worker;
+	struct gt_thread thread;
 	struct gt_reader *reader;	/* the thread's, opened by the first job, as is: */
 	struct gt_doubles *doubles;
 	struct job *job;		/* at work */
@@ -65,7 +65,7 @@ struct gt_queue_rows *gt_queue_rows_new(struct gt_archive *a, const struct gt_ex
 		q->any[i] = gt_queue_any(gt_reader_segment(r, i));
 	q->archive = a;
 	q->extent = *e;
-	gt_worker_init(&q->worker);
+	gt_thread_init(&q->thread);
 	return q;
 }
 
@@ -232,7 +232,7 @@ static void settle(struct gt_queue_rows *q)
 {
 	struct job *job = q->job;
 
-	if (!gt_worker_ended(&q->worker))
+	if (!gt_thread_ended(&q->thread))
 		return;
 	q->job = NULL;
 	if (q->reader)
@@ -327,7 +327,7 @@ static int begin(struct gt_queue_rows *q, struct gt_err *err)
 	q->job = job_new(q);
 	if (!q->job)
 		return gt_err_set(err, -ENOMEM, "out of memory");
-	rc = gt_worker_begin(&q->worker, work, q->job);
+	rc = gt_thread_begin(&q->thread, work, q->job);
 	if (!rc)
 		return 0;
 	job_free(q, q->job);
@@ -384,7 +384,7 @@ int gt_queue_rows_step(struct gt_queue_rows *q, uint64_t us, struct gt_err *err)
 			if (rc)
 				return rc;
 		}
-		if (gt_worker_wait(&q->worker, us)) {
+		if (gt_thread_wait(&q->thread, us)) {
 			q->percent = atomic_load(&q->job->percent);
 			return 1;
 		}
@@ -407,7 +407,7 @@ void gt_queue_rows_free(struct gt_queue_rows *q)
 	if (!q)
 		return;
 	gt_queue_rows_leave(q);
-	gt_worker_wait(&q->worker, 0);
+	gt_thread_wait(&q->thread, 0);
 	settle(q);
 	cells_release(&q->whole);
 	for (unsigned i = 0; i < KEPT; i++)
@@ -415,7 +415,7 @@ void gt_queue_rows_free(struct gt_queue_rows *q)
 	gt_queue_reach_free(q->reach, gt_reader_segments(gt_archive_reader(q->archive)));
 	gt_doubles_free(q->doubles);
 	gt_reader_close(q->reader);
-	gt_worker_release(&q->worker);
+	gt_thread_release(&q->thread);
 	free(q->any);
 	free(q->of);
 	free(q);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include "analyze/asked_range.h"
 #include "analyze/idle.h"
-#include "viewer/worker.h"
+#include "viewer/thread.h"
 
 #define THREADS 4u
 #define KEPT 16u
@@ -41,7 +41,7 @@ struct gt_reporter {
 	unsigned nmade;
 	uint64_t uses;
 	struct job *job;		/* at work */
-	struct gt_worker worker;
+	struct gt_thread thread;
 	struct key wanted;		/* what NULL: nothing is */
 };
 
@@ -52,7 +52,7 @@ struct gt_reporter *gt_reporter_new(struct gt_archive *a)
 	if (!p)
 		return NULL;
 	p->archive = a;
-	gt_worker_init(&p->worker);
+	gt_thread_init(&p->thread);
 	return p;
 }
 
@@ -262,7 +262,7 @@ static void settle(struct gt_reporter *p)
 {
 	struct job *job = p->job;
 
-	if (!gt_worker_ended(&p->worker))
+	if (!gt_thread_ended(&p->thread))
 		return;
 	p->job = NULL;
 	if (p->reader)
@@ -297,7 +297,7 @@ static int begin(struct gt_reporter *p, struct gt_err *err)
 	job->key = p->wanted;
 	job->err = (struct gt_err)GT_ERR_INIT;
 	job->options.file = "";
-	rc = gt_worker_begin(&p->worker, work, job);
+	rc = gt_thread_begin(&p->thread, work, job);
 	if (rc) {
 		job_free(job);
 		return gt_err_set(err, rc, "no thread for a report: %s", strerror(-rc));
@@ -341,7 +341,7 @@ void gt_reporter_leave(struct gt_reporter *p)
 		atomic_store(&p->job->unwanted, true);
 }
 
-int gt_reporter_wait(struct gt_reporter *p, uint64_t us) { return gt_worker_wait(&p->worker, us); }
+int gt_reporter_wait(struct gt_reporter *p, uint64_t us) { return gt_thread_wait(&p->thread, us); }
 
 unsigned gt_reporter_percent(const struct gt_reporter *p)
 {
@@ -360,6 +360,6 @@ void gt_reporter_free(struct gt_reporter *p)
 	while (p->nmade)
 		forget(p, 0);
 	gt_reader_close(p->reader);
-	gt_worker_release(&p->worker);
+	gt_thread_release(&p->thread);
 	free(p);
 }

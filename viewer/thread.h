@@ -1,11 +1,11 @@
 /* A thread beside the viewer's, for work that reads the trace as a whole: one job at a time. */
-#ifndef GT_WORKER_H
-#define GT_WORKER_H
+#ifndef GT_THREAD_H
+#define GT_THREAD_H
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-struct gt_worker {
+struct gt_thread {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
@@ -15,12 +15,12 @@ struct gt_worker {
 	bool done;		/* under the lock: it is over */
 };
 
-void gt_worker_init(struct gt_worker *w);
-void gt_worker_release(struct gt_worker *w);		/* it is not busy */
+void gt_thread_init(struct gt_thread *w);
+void gt_thread_release(struct gt_thread *w);		/* it is not busy */
 /* Begins a job; it is not busy. What arg points at is the thread's from now on. 0, or negative: it has not begun. */
-int gt_worker_begin(struct gt_worker *w, void (*work)(void *arg), void *arg);
+int gt_thread_begin(struct gt_thread *w, void (*work)(void *arg), void *arg);
 /* Is the job that was begun over? That is told once: then it is not busy any more, and what arg points at is the caller's. */
-bool gt_worker_ended(struct gt_worker *w);
+bool gt_thread_ended(struct gt_thread *w);
 /* Waits for the end of the job for some us at most (0: until it comes). true: it is still at it. */
-bool gt_worker_wait(struct gt_worker *w, uint64_t us);
+bool gt_thread_wait(struct gt_thread *w, uint64_t us);
 #endif

@@ -1,15 +1,15 @@
-#include "viewer/worker.h"
+#include "viewer/thread.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
 #include "viewer/deadline.h"
 
-void gt_worker_init(struct gt_worker *w)
+void gt_thread_init(struct gt_thread *w)
 {
 	pthread_condattr_t attr;
 
-	*w = (struct gt_worker){ .busy = false };
+	*w = (struct gt_thread){ .busy = false };
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -17,7 +17,7 @@ void gt_worker_init(struct gt_worker *w)
 	pthread_condattr_destroy(&attr);
 }
 
-void gt_worker_release(struct gt_worker *w)
+void gt_thread_release(struct gt_thread *w)
 {
 	pthread_cond_destroy(&w->ended);
 	pthread_mutex_destroy(&w->lock);
@@ -25,7 +25,7 @@ void gt_worker_release(struct gt_worker *w)
 
 static void *run(void *arg)
 {
-	struct gt_worker *w = arg;
+	struct gt_thread *w = arg;
 
 	w->work(w->arg);
 	pthread_mutex_lock(&w->lock);
@@ -36,7 +36,7 @@ static void *run(void *arg)
 }
 
 /* Signals are for the viewer's thread alone, which has the terminal. */
-int gt_worker_begin(struct gt_worker *w, void (*work)(void *arg), void *arg)
+int gt_thread_begin(struct gt_thread *w, void (*work)(void *arg), void *arg)
 {
 	sigset_t all, before;
 	int rc;
@@ -52,7 +52,7 @@ int gt_worker_begin(struct gt_worker *w, void (*work)(void *arg), void *arg)
 	return -rc;
 }
 
-bool gt_worker_ended(struct gt_worker *w)
+bool gt_thread_ended(struct gt_thread *w)
 {
 	bool done;
 
@@ -68,7 +68,7 @@ bool gt_worker_ended(struct gt_worker *w)
 	return true;
 }
 
-bool gt_worker_wait(struct gt_worker *w, uint64_t us)
+bool gt_thread_wait(struct gt_thread *w, uint64_t us)
 {
 	uint64_t until = gt_deadline(us);
 	struct timespec t = { (time_t)(until / 1000000), (long)(until % 1000000) * 1000 };
