@@ -1,4 +1,3 @@
-#define _GNU_SOURCE	/* O_TMPFILE, O_PATH */
 #include "viewer/cache.h"
 
 #include <dirent.h>
@@ -8,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 #include "formats/base/buf.h"
 #include "formats/wire.h"
@@ -135,57 +132,28 @@ void gt_cache_remove(const struct gt_cache *c, const struct gt_cache_key *k)
 
 /* ---- a new one ---- */
 
-static void random_name(char to[48])
+int gt_cache_begin(const struct gt_cache *c, struct gt_unfinished *n, struct gt_err *err)
 {
-	uint64_t bits;
+	int rc = gt_unfinished_begin(n, c->folder, UNFINISHED, 0600);
 
-	if (getrandom(&bits, sizeof(bits), GRND_NONBLOCK) != sizeof(bits))
-		bits = (uint64_t)time(NULL) << 24 ^ (uint64_t)getpid();
-	snprintf(to, 48, UNFINISHED "%016" PRIx64, bits);
-}
-
-int gt_cache_begin(const struct gt_cache *c, struct gt_cache_new *n, struct gt_err *err)
-{
-	n->name[0] = 0;
-	n->fd = openat(c->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (n->fd < 0) {	/* a file system without files that have no name */
-		random_name(n->name);
-		n->fd = openat(c->folder, n->name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-	}
-	if (n->fd < 0)
-		return gt_err_set(err, -errno, "cannot write to %.120s: %s", c->path, strerror(errno));
+	if (rc)
+		return gt_err_set(err, rc, "cannot write to %.120s: %s", c->path, strerror(-rc));
 	flock(n->fd, LOCK_SH | LOCK_NB);
 	return 0;
 }
 
-int gt_cache_keep(const struct gt_cache *c, struct gt_cache_new *n, const struct gt_cache_key *k, struct gt_err *err)
+int gt_cache_keep(const struct gt_cache *c, struct gt_unfinished *n, const struct gt_cache_key *k, struct gt_err *err)
 {
-	char self[40], name[48];
-	int rc = 0;
+	char name[48];
+	int rc;
 
-	if (!n->name[0]) {
-		random_name(n->name);
-		snprintf(self, sizeof(self), "/proc/self/fd/%d", n->fd);
-		rc = linkat(AT_FDCWD, self, c->folder, n->name, AT_SYMLINK_FOLLOW);
-	}
 	gt_cache_name(k, name);
-	if (rc || renameat(c->folder, n->name, c->folder, name)) {
-		rc = -errno;
-		unlinkat(c->folder, n->name, 0);
+	rc = gt_unfinished_keep(n, c->folder, UNFINISHED, name, true);
+	if (rc)
 		return gt_err_set(err, rc, "cannot keep it in %.120s: %s", c->path, strerror(-rc));
-	}
 	fsync(c->folder);
 	gt_cache_trim(c, GT_CACHE_FILES, GT_CACHE_BYTES);
 	return 0;
-}
-
-void gt_cache_drop(const struct gt_cache *c, struct gt_cache_new *n)
-{
-	if (n->fd >= 0)
-		close(n->fd);
-	if (n->name[0])
-		unlinkat(c->folder, n->name, 0);
-	*n = (struct gt_cache_new){ .fd = -1 };
 }
 
 /* ---- what goes ---- */

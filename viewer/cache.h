@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 #include "formats/base/err.h"
+#include "viewer/unfinished.h"
 
 #define GT_CACHE_FILES 32u
 #define GT_CACHE_BYTES (8ull << 30)
@@ -24,12 +25,10 @@ int gt_cache_find(const struct gt_cache *c, const struct gt_cache_key *k);
 void gt_cache_used(int fd);				/* now, so it goes last */
 void gt_cache_remove(const struct gt_cache *c, const struct gt_cache_key *k);
 
-/* A copy that is being made. It is gone with its descriptor until it is kept. */
-struct gt_cache_new { int fd; char name[48]; /* "": it has none yet */ };
-int gt_cache_begin(const struct gt_cache *c, struct gt_cache_new *n, struct gt_err *err);
+/* A copy that is being made, and dropped with gt_unfinished_drop. */
+int gt_cache_begin(const struct gt_cache *c, struct gt_unfinished *n, struct gt_err *err);
 /* Gives it its name, and makes room. The descriptor stays the caller's, and the lock with it. */
-int gt_cache_keep(const struct gt_cache *c, struct gt_cache_new *n, const struct gt_cache_key *k, struct gt_err *err);
-void gt_cache_drop(const struct gt_cache *c, struct gt_cache_new *n);	/* closes it, too */
+int gt_cache_keep(const struct gt_cache *c, struct gt_unfinished *n, const struct gt_cache_key *k, struct gt_err *err);
 /* Removes what was used longest ago until no more than so many files of so many bytes are left; what is in use stays. */
 void gt_cache_trim(const struct gt_cache *c, unsigned files, uint64_t bytes);
 

@@ -1,16 +1,11 @@
-#define _GNU_SOURCE	/* pipe2 */
 #include "viewer/indexing.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "formats/exporters.h"
 #include "formats/importers.h"
@@ -74,94 +69,48 @@ static int convert(int from, int to, const char *id, struct gt_indexed *result)
 	return rc;
 }
 
-/* Nothing of the viewer's is wanted here: its handlers would put a terminal right that is not broken. */
-static void be_alone(pid_t parent)
-{
-	for (int s = 1; s < NSIG; s++)
-		signal(s, SIG_DFL);
-	signal(SIGXFSZ, SIG_IGN);	/* a file that may not become larger is told like a full disk */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-}
+struct order { const struct gt_indexing *of; const char *id; };
 
-static void work(pid_t parent, const struct gt_indexing *x, int channel, const char *id)
+static void work(void *arg, void *to)
 {
-	struct gt_indexed result = { .err = GT_ERR_INIT };
+	const struct order *order = arg;
+	struct gt_indexed *result = to;
 	int rc;
 
-	be_alone(parent);
-	rc = convert(x->from, x->to, id, &result);
-	if (!rc && fsync(x->to))
-		rc = gt_err_set(&result.err, -errno, "cannot write: %s", strerror(errno));
+	result->err = (struct gt_err)GT_ERR_INIT;
+	rc = convert(order->of->from, order->of->to, order->id, result);
+	if (!rc && fsync(order->of->to))
+		rc = gt_err_set(&result->err, -errno, "cannot write: %s", strerror(errno));
 	if (rc)
-		gt_err_set(&result.err, rc, "cannot be indexed: %s", strerror(-rc));
-	_exit(write(channel, &result, sizeof(result)) == sizeof(result) ? 0 : 1);
+		gt_err_set(&result->err, rc, "cannot be indexed: %s", strerror(-rc));
 }
 
 /* ---- in the viewer ---- */
 
+_Static_assert(sizeof(struct gt_indexed) <= GT_WORKER_RESULT, "to be told in the end");
+
 int gt_indexing_begin(struct gt_indexing *x, int from, int to, const char *id, struct gt_err *err)
 {
-	pid_t parent = getpid();
-	int channel[2], rc;
+	struct order order = { x, id };
 	struct stat st;
 
 	*x = (struct gt_indexing){ .from = from, .to = to, .copying = gt_may_be_ours(from) };
 	if (!fstat(from, &st) && S_ISREG(st.st_mode))
 		x->bytes = (uint64_t)st.st_size;
-	if (pipe2(channel, O_CLOEXEC))
-		return gt_err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
-	x->pid = fork();
-	if (!x->pid)
-		work(parent, x, channel[1], id);
-	rc = x->pid < 0 ? gt_err_set(err, -errno, "cannot start a process: %s", strerror(errno)) : 0;
-	close(channel[1]);
-	x->channel = channel[0];
-	if (rc) {
-		close(x->channel);
-		x->pid = 0;
-	}
-	return rc;
-}
-
-static void end(struct gt_indexing *x, int *status)
-{
-	while (waitpid(x->pid, status, 0) < 0 && errno == EINTR)
-		;
-	close(x->channel);
-	x->pid = 0;
+	return gt_worker_begin(&x->worker, work, &order, sizeof(struct gt_indexed), err);
 }
 
 int gt_indexing_step(struct gt_indexing *x, unsigned ms, struct gt_indexed *result)
 {
-	struct pollfd p = { .fd = x->channel, .events = POLLIN };
-	int status = 0;
-	ssize_t n;
+	struct gt_err err = GT_ERR_INIT;
+	int rc = gt_worker_step(&x->worker, ms, result, &err);
 
-	if (poll(&p, 1, (int)ms) <= 0)
-		return 1;
-	n = read(x->channel, result, sizeof(*result));	/* a pipe takes and gives so little as a whole */
-	if (n < 0 && errno == EINTR)
-		return 1;
-	end(x, &status);
-	if (n == sizeof(*result))
-		return 0;
-	*result = (struct gt_indexed){ .err = GT_ERR_INIT };
-	if (WIFSIGNALED(status))
-		gt_err_set(&result->err, -EIO, "the process that indexed it was ended by signal %d", WTERMSIG(status));
-	else
-		gt_err_set(&result->err, -EIO, "the process that indexed it has left");
-	return 0;
+	if (rc < 0)
+		*result = (struct gt_indexed){ .err = err };
+	return rc > 0;
 }
 
-void gt_indexing_cancel(struct gt_indexing *x)
-{
-	if (!x->pid)
-		return;
-	kill(x->pid, SIGKILL);
-	end(x, NULL);
-}
+void gt_indexing_cancel(struct gt_indexing *x) { gt_worker_cancel(&x->worker); }
 
 /* An import reads through the descriptor that we have in common. Of a copy it is seen how much was written: about as much as was read. */
 uint64_t gt_indexing_done(const struct gt_indexing *x)

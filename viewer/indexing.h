@@ -4,9 +4,8 @@
 #define GT_INDEXING_H
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
-#include "formats/base/err.h"
 #include "formats/reader.h"
+#include "viewer/worker.h"
 
 /* What came of it. */
 struct gt_indexed {
@@ -16,8 +15,8 @@ struct gt_indexed {
 	char damage_text[120];
 };
 struct gt_indexing {			/* zero-initialised: there is none */
-	pid_t pid;
-	int channel, from, to;
+	struct gt_worker worker;
+	int from, to;
 	bool copying;			/* the trace is in our format: it is not read from its beginning to its end */
 	uint64_t bytes;			/* of the trace; 0: nobody knows */
 };

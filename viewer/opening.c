@@ -49,7 +49,7 @@ struct gt_opening {
 	/* a copy that is being made */
 	struct gt_cache cache;		/* folder -1: it cannot be used, or is not wanted */
 	struct gt_cache_key key;
-	struct gt_cache_new copy;	/* fd -1: there is none */
+	struct gt_unfinished copy;	/* fd -1: there is none */
 	struct gt_indexing indexing;
 	bool kept;			/* it is to be, and goes to the cache's folder */
 	bool damaged;
@@ -155,7 +155,7 @@ static void release_copy(struct gt_opening *o)
 {
 	gt_indexing_cancel(&o->indexing);
 	if (o->copy.fd >= 0)
-		gt_cache_drop(&o->cache, &o->copy);
+		gt_unfinished_drop(&o->copy, o->cache.folder);
 }
 
 /* A copy that was made before. What is wrong with it is noticed, and it is made anew. */
@@ -192,7 +192,7 @@ static int begin_copy(struct gt_opening *o, struct gt_err *err)
 	if (why.code)
 		note(o, "indexed for this time only: %.150s", why.text);
 	if (!o->kept)
-		o->copy = (struct gt_cache_new){ .fd = gt_temporary(err) };
+		o->copy = (struct gt_unfinished){ .fd = gt_temporary(err) };
 	if (o->copy.fd < 0)
 		return err->code;
 	o->doing = INDEXING;
