@@ -425,6 +425,7 @@ static int calls_run(void *arg, unsigned worker, const struct gt_cols *cols)
 
 	if (start_run(c, cols))
 		return c->err->code;
+	gt_export_goes(c->opt, cols->n);
 	for (uint32_t i = 0; i < cols->n; i++) {
 		uint32_t code = cols->code ? cols->code[i] : 0;
 		struct gt_chrome_slice s = { .seg = cols->seg, .type = cols->types[code], .start = cols->start[i],

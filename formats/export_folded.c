@@ -30,7 +30,7 @@ struct segment { uint32_t *types, *kernels; struct track *tracks; };	/* labels b
 struct folded {
 	struct gt_reader *r;
 	struct gt_err *err;
-	enum gt_cost cost;
+	const struct gt_export_options *opt;
 	struct segment *segs;
 	struct node *nodes;
 	size_t nnodes, nodes_cap;
@@ -193,9 +193,9 @@ static int64_t bytes_of(const struct gt_event *ev)
 
 static int64_t own_cost(const struct folded *f, const struct gt_event *ev)
 {
-	if (f->cost == GT_COST_TIME)
+	if (f->opt->cost == GT_COST_TIME)
 		return ev->row.end - ev->row.start;
-	return f->cost == GT_COST_COUNT ? 1 : bytes_of(ev);
+	return f->opt->cost == GT_COST_COUNT ? 1 : bytes_of(ev);
 }
 
 static void add_cost(struct folded *f, uint32_t node, int64_t cost)
@@ -230,7 +230,7 @@ static int add_call(struct folded *f, const struct gt_event *ev)
 	node = node == GT_NONE ? node : row_node(f, ev, parent ? parent->node : node);
 	if (node == GT_NONE)
 		return f->err->code;
-	if (parent && f->cost == GT_COST_TIME)
+	if (parent && f->opt->cost == GT_COST_TIME)
 		take_off(f, parent, ev->row.start, ev->row.end);
 	add_cost(f, node, own_cost(f, ev));
 	if (gt_grow(&t->stack, &t->cap, t->n + 1, sizeof(*t->stack))) {
@@ -362,6 +362,7 @@ static int read_rows(struct folded *f, const struct gt_filter *filter)
 	if (!it)
 		return f->err->code ? f->err->code : -EIO;
 	while ((rc = gt_iter_next(it, &ev, f->err)) > 0) {
+		gt_export_goes(f->opt, 1);
 		rc = ev.kind == GT_CALL || ev.kind == GT_OPEN ? add_call(f, &ev) : add_flat(f, &ev);
 		if (rc)
 			break;
@@ -372,7 +373,7 @@ static int read_rows(struct folded *f, const struct gt_filter *filter)
 
 static int folded_export(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
 {
-	struct folded f = { .r = r, .err = err, .cost = opt->cost };
+	struct folded f = { .r = r, .err = err, .opt = opt };
 	const uint32_t kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
 	struct gt_filter filter = opt->filter;
 	int rc = folded_init(&f), printed;

@@ -174,16 +174,17 @@ static int put_moment(struct jsonl *j, const struct gt_event *ev)
 	return 0;
 }
 
-static int read_rows(struct jsonl *j, const struct gt_filter *filter)
+static int read_rows(struct jsonl *j, const struct gt_export_options *opt)
 {
 	const uint32_t moments = GT_BIT(GT_INSTANT) | GT_BIT(GT_COUNTER) | GT_BIT(GT_LOST);
-	struct gt_iter *it = gt_iter_open(j->r, filter, j->err);
+	struct gt_iter *it = gt_iter_open(j->r, &opt->filter, j->err);
 	struct gt_event ev;
 	int rc;
 
 	if (!it)
 		return j->err->code ? j->err->code : -EIO;
 	while ((rc = gt_iter_next(it, &ev, j->err)) > 0) {
+		gt_export_goes(opt, 1);
 		put_ends_before(j, &ev);
 		rc = GT_BIT(ev.kind) & moments ? put_moment(j, &ev) : put_begin(j, &ev);
 		if (!rc)
@@ -203,7 +204,7 @@ static int jsonl_export(struct gt_reader *r, const struct gt_export_options *opt
 
 	if (!j.bases)
 		return gt_err_set(err, -ENOMEM, "out of memory");
-	rc = read_rows(&j, &opt->filter);
+	rc = read_rows(&j, opt);
 	while (gt_pending_pop(&j.ends, &e))
 		put_end(&j, &e);
 	gt_pending_release(&j.ends);

@@ -196,9 +196,9 @@ static int copy_row(struct native *n, const struct gt_event *ev)
 	return rc || ev->kind != GT_CALL ? rc : keep_running(n, track, &row);
 }
 
-static int copy_rows(struct native *n, const struct gt_filter *wanted)
+static int copy_rows(struct native *n, const struct gt_export_options *opt)
 {
-	struct gt_filter filter = *wanted;
+	struct gt_filter filter = opt->filter;
 	struct gt_event ev;
 	struct gt_iter *it;
 	int rc;
@@ -208,6 +208,7 @@ static int copy_rows(struct native *n, const struct gt_filter *wanted)
 	if (!it)
 		return n->err->code ? n->err->code : -EIO;
 	while ((rc = gt_iter_next(it, &ev, n->err)) > 0) {
+		gt_export_goes(opt, 1);
 		n->now = ev.row.start;
 		rc = close_epoch_if_due(n);
 		if (!rc)
@@ -276,7 +277,7 @@ static int copy_segment(struct native *n, const struct gt_export_options *asked,
 	if (n->strings && n->types && n->tracks && n->stacks)
 		rc = copy_setting(n);
 	if (!rc)
-		rc = copy_rows(n, &asked->filter);
+		rc = copy_rows(n, asked);
 	if (!rc)
 		rc = finish(n, asked->cut);
 	if (rc == -ENOMEM)

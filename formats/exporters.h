@@ -1,6 +1,7 @@
 /* Other tools' files out. One exporter is one file, export_<tool>.c, ending in its descriptor, and one row in exporters.c. */
 #ifndef GT_EXPORTERS_H
 #define GT_EXPORTERS_H
+#include <stdatomic.h>
 #include "formats/base/err.h"
 #include "formats/out.h"
 #include "formats/reader.h"
@@ -9,6 +10,7 @@ struct gt_export_options {
 	struct gt_filter filter;
 	enum gt_cost { GT_COST_TIME, GT_COST_COUNT, GT_COST_BYTES } cost;	/* folded */
 	const char *cut;	/* native: what the filter is, as metadata {"cut":{...}} for the copy; NULL: it leaves nothing out */
+	_Atomic uint64_t *went;	/* rows that it went through, added up as it goes, for who watches from elsewhere; or NULL */
 };
 struct gt_exporter {
 	const char *name;	/* the option: --NAME */
@@ -23,6 +25,12 @@ int gt_export_copy(struct gt_reader *r, const struct gt_export_options *opt, int
 
 /* ---- what exporters share (exporters.c) ---- */
 
+/* So many rows more. */
+static inline void gt_export_goes(const struct gt_export_options *opt, uint64_t rows)
+{
+	if (opt->went)
+		atomic_fetch_add_explicit(opt->went, rows, memory_order_relaxed);
+}
 /* Time 0 of each segment: its first row, or that of the earliest segment of the same boot. new: free it. NULL: no memory. */
 int64_t *gt_export_bases(struct gt_reader *r);
 /* a - b that wraps instead of being undefined; for times of files that lie. */

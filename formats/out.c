@@ -151,24 +151,16 @@ static bool ends_in(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-static int open_sink(struct gt_out *o, const char *path, bool force)
+static int open_sink(struct gt_out *o, int fd)
 {
 	struct gt_out_sink *s = o->sink;
-	int rc;
 
-	s->fd = strcmp(path, "-") ? open_file(path, force) : STDOUT_FILENO;
-	if (s->fd < 0)
-		return s->fd;
-	rc = ends_in(path, ".gz") ? open_gz(s) : 0;
-	if (rc)
-		close(s->fd);
-	return rc;
+	s->fd = fd;
+	return fd < 0 ? fd : ends_in(s->name, ".gz") ? open_gz(s) : 0;
 }
 
-int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *err)
+int gt_out_open_fd(struct gt_out *o, int fd, const char *name, struct gt_err *err)
 {
-	bool is_stdout = !strcmp(path, "-");
-	const char *name = is_stdout ? "standard output" : path;
 	int rc = -ENOMEM;
 
 	memset(o, 0, sizeof(*o));
@@ -177,10 +169,12 @@ int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *e
 	o->cap = OUT_CAP;
 	if (o->sink && o->data) {
 		strcpy(o->sink->name, name);
-		rc = open_sink(o, path, force);
+		rc = open_sink(o, fd);
 	}
 	if (!rc)
 		return 0;
+	if (fd >= 0 && fd != STDOUT_FILENO)
+		close(fd);
 	free(o->sink);
 	free(o->data);
 	memset(o, 0, sizeof(*o));
@@ -189,6 +183,13 @@ int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *e
 	if (rc == -EEXIST)
 		return gt_err_set(err, rc, "cannot write %s: it exists (-f replaces it)", name);
 	return gt_err_set(err, rc, "cannot write %s: %s", name, strerror(-rc));
+}
+
+int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *err)
+{
+	bool is_stdout = !strcmp(path, "-");
+
+	return gt_out_open_fd(o, is_stdout ? STDOUT_FILENO : open_file(path, force), is_stdout ? "standard output" : path, err);
 }
 
 int gt_out_fd(struct gt_out *o)

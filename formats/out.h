@@ -18,6 +18,9 @@ struct gt_out {
 };
 /* "-" is stdout; a name that ends in .gz is compressed. Without force an existing file is refused (-EEXIST). */
 int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *err);
+/* Into what is open already: fd is taken over, but for stdout, even on failure; a negative errno is why it could not be opened. `name` is what
+ * it is, or will be, called. */
+int gt_out_open_fd(struct gt_out *o, int fd, const char *name, struct gt_err *err);
 /* -EEXIST when opening or writing `path` would destroy the file that `input` names ("-" is stdin). 0 otherwise. */
 int gt_out_would_destroy(const char *path, const char *input, struct gt_err *err);
 void gt_out_memory(struct gt_out *o);	/* collects in data/len; for tests */
