@@ -221,6 +221,16 @@ void gt_archive_close(struct gt_archive *a)
 
 struct gt_reader *gt_archive_reader(const struct gt_archive *a) { return a->reader; }
 int64_t gt_archive_offset(const struct gt_archive *a, uint32_t segment) { return a->segs[segment].offset; }
+
+struct gt_range *gt_archive_ranges(const struct gt_archive *a, struct gt_range of)
+{
+	uint32_t n = gt_reader_segments(a->reader);
+	struct gt_range *r = calloc(n + 1ul, sizeof(*r));
+
+	for (uint32_t i = 0; r && i < n; i++)
+		r[i] = (struct gt_range){ of.from + a->segs[i].offset, of.to + a->segs[i].offset };
+	return r;
+}
 unsigned gt_archive_widest(const struct gt_archive *a) { return a->widest; }
 bool gt_archive_has_uppers(const struct gt_archive *a, uint32_t segment) { return a->segs[segment].uppers; }
 

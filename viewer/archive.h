@@ -52,6 +52,8 @@ void gt_archive_close(struct gt_archive *a);			/* NULL is fine */
 struct gt_reader *gt_archive_reader(const struct gt_archive *a);
 /* The viewer's time of a segment's time: it, less this. A multiple of the widest cell. */
 int64_t gt_archive_offset(const struct gt_archive *a, uint32_t segment);
+/* A stretch of the viewer's time as each recording's own, for a filter. new: free it. NULL: no memory. */
+struct gt_range *gt_archive_ranges(const struct gt_archive *a, struct gt_range of);
 unsigned gt_archive_widest(const struct gt_archive *a);		/* log2 of the widest cell, ns: 16 to 32 of them are all of the trace */
 void gt_archive_extent(const struct gt_archive *a, int64_t *from, int64_t *to);	/* of all rows, in the viewer's time */
 

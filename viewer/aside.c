@@ -1,5 +1,6 @@
 #include "viewer/aside.h"
 
+#include <string.h>
 #include "viewer/timeline_draw.h"
 
 void gt_aside_arrange(struct gt_scene *s, unsigned width, unsigned height)
@@ -9,6 +10,15 @@ void gt_aside_arrange(struct gt_scene *s, unsigned width, unsigned height)
 
 	if (s->window.cells != cells)
 		gt_window_resize(&s->window, &s->extent, cells);
+}
+
+/* What has no sense here; of a command there is no key. */
+static void say_where(struct gt_scene *s, const struct gt_binding *b)
+{
+	if (b->keys)
+		gt_scene_say(s, "%.*s (%s) is for the timeline: 1", (int)strcspn(b->keys, " "), b->keys, gt_binding_help(b));
+	else
+		gt_scene_say(s, "there is no cursor in time here: mark TIME, or mark TIME TIME");
 }
 
 enum gt_view_result gt_aside_act(struct gt_scene *s, const struct gt_binding *b)
@@ -24,6 +34,19 @@ enum gt_view_result gt_aside_act(struct gt_scene *s, const struct gt_binding *b)
 		gt_window_fit(&s->window, &s->extent);
 		return GT_VIEW_DONE;
 	case GT_DO_CLOCK: s->times.by_wall = s->times.has_wall && !s->times.by_wall; return GT_VIEW_DONE;
+	case GT_DO_FOLD_ALL:
+	case GT_DO_HIDE:
+	case GT_DO_SHOW_HIDDEN:
+	case GT_DO_MOVE:
+	case GT_DO_SAME:
+	case GT_DO_GAP:
+	case GT_DO_FAILURE:
+	case GT_DO_PARTNER:
+	case GT_DO_LONGEST:
+	case GT_DO_MARK:
+	case GT_DO_MARK_BOTH:
+	case GT_DO_DETAIL:
+	case GT_DO_HEIGHTS: say_where(s, b); return GT_VIEW_DONE;
 	default: return GT_VIEW_PASS;
 	}
 }
@@ -31,13 +54,11 @@ enum gt_view_result gt_aside_act(struct gt_scene *s, const struct gt_binding *b)
 const char *gt_aside_answer(struct gt_scene *s, enum gt_action asked, const char *text)
 {
 	int64_t t;
+	const char *why = asked == GT_DO_GOTO ? gt_scene_time(s, text, &t) : "there is nothing to be found here";
 
-	if (asked != GT_DO_GOTO)
-		return "there are no lanes here: they are in the timeline (1)";
-	if (gt_time_parse(&s->times, text, &t))
-		return "that is no time: 1.5s, 250ms, 10us";
-	gt_window_goto(&s->window, &s->extent, t, s->window.cells / 2);
-	return NULL;
+	if (!why)
+		gt_window_goto(&s->window, &s->extent, t, s->window.cells / 2);
+	return why;
 }
 
 void gt_aside_draw_top(const struct gt_scene *s, const char *what, struct gt_screen *to)

@@ -113,6 +113,13 @@ const struct gt_binding *gt_binding_of(struct gt_key k)
 
 /* ---- for people ---- */
 
+const char *gt_binding_help(const struct gt_binding *b)
+{
+	while (!b->help && b > gt_bindings)
+		b--;
+	return b->help ? b->help : "";
+}
+
 #define KEYS_WIDTH 25
 
 /* What people call that with the mouse. */

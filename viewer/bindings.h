@@ -30,6 +30,7 @@ enum gt_action {
 	GT_DO_FOUND,		/* the next one, by arg */
 	GT_DO_MARK,		/* at the cursor */
 	GT_DO_MARK_BOTH,	/* the ends of what is selected */
+	GT_DO_OPEN_CALL,	/* a call that was open at the end; no key does it */
 	GT_DO_DETAIL,		/* another size of the pane */
 	/* what is shown */
 	GT_DO_HEIGHTS,		/* arg further */
@@ -54,6 +55,7 @@ extern const size_t gt_nbindings;
 
 /* The row of a key, or NULL. Where the mouse is does not matter. */
 const struct gt_binding *gt_binding_of(struct gt_key k);
+const char *gt_binding_help(const struct gt_binding *b);	/* its own, or that of the row that tells it */
 /* Lines for help: headings, and "  keys   what they do" with the keys padded to one width. Appended with newlines, and a 0 at the end. */
 void gt_bindings_text(struct gt_buf *to);
 #endif

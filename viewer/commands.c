@@ -1,10 +1,8 @@
 #include "viewer/commands.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "formats/exporters.h"
 #include "viewer/view.h"
 
 static const struct command { const char *name; enum gt_order_of order; const char *args; } commands[] = {
@@ -19,6 +17,7 @@ static const struct command { const char *name; enum gt_order_of order; const ch
 	{ "view", GT_ORDER_VIEW, "NAME" },
 	{ "open", GT_ORDER_OPEN, "" },
 	{ "export", GT_ORDER_EXPORT, "FORMAT FILE [FROM TO]" },
+	{ "quit", GT_ORDER_QUIT, "" },
 };
 #define NCOMMANDS (sizeof(commands) / sizeof(*commands))
 
@@ -103,91 +102,71 @@ size_t gt_command_words(const char *typed, const struct gt_bookmarks *b, char to
 
 /* ---- export ---- */
 
-struct wanted { const struct gt_exporter *exporter; char file[200]; int64_t from, to; };
-
-/* The next word. Returns what is behind it. */
-static const char *word(const char *at, char *to, size_t room)
+/* The next word; spaces are part of it within quotes, or behind a backslash. *whole: it was not too long, and its quotes have an end.
+ * Returns what is behind it. */
+static const char *word(const char *at, char *to, size_t room, bool *whole)
 {
-	size_t n = strcspn(at, " ");
+	size_t n = 0;
+	char quote = 0;
 
-	snprintf(to, room, "%.*s", (int)(n < room ? n : room - 1), at);
-	at += n;
+	for (; *at && (quote || *at != ' '); at++) {
+		if (*at == quote) {
+			quote = 0;
+			continue;
+		}
+		if (!quote && (*at == '"' || *at == '\'')) {
+			quote = *at;
+			continue;
+		}
+		if (*at == '\\' && at[1] && quote != '\'')
+			at++;
+		if (n + 1 < room)
+			to[n] = *at;
+		n++;
+	}
+	to[n < room ? n : room - 1] = 0;
+	*whole &= !quote && n < room;
 	return at + strspn(at, " ");
 }
 
-static int parse(const struct gt_scene *s, const char *rest, struct wanted *w, struct gt_err *err)
+/* "~/" is the user's folder, as in a shell: where it is not quoted. */
+static const char *file_word(const char *at, char to[GT_EXPORT_FILE], bool *whole)
 {
-	char format[40], from[40], to[40];
+	const char *home = getenv("HOME");
+	size_t n = 0;
 
-	rest = word(rest, format, sizeof(format));
-	rest = word(rest, w->file, sizeof(w->file));
+	if (at[0] == '~' && at[1] == '/' && home && *home) {
+		n = (size_t)snprintf(to, GT_EXPORT_FILE, "%s", home);
+		n = n < GT_EXPORT_FILE ? n : GT_EXPORT_FILE - 1;
+		at++;
+	}
+	return word(at, to + n, GT_EXPORT_FILE - n, whole);
+}
+
+int gt_command_export(const struct gt_scene *s, const char *rest, struct gt_export_order *to, struct gt_err *err)
+{
+	char format[40], from[40], until[40];
+	bool whole = true;
+
+	rest = word(rest, format, sizeof(format), &whole);
 	for (unsigned i = 0; gt_exporters[i]; i++)
 		if (!strcmp(gt_exporters[i]->name, format))
-			w->exporter = gt_exporters[i];
-	if (!w->exporter)
+			to->as = gt_exporters[i];
+	if (!to->as)
 		return gt_err_set(err, -EINVAL, "'%.30s' is no format: Tab shows them", format);
-	if (!w->file[0])
+	rest = file_word(rest, to->file, &whole);
+	if (!whole)
+		return gt_err_set(err, -EINVAL, "that is no name of a file: a quote has no end, or it is too long");
+	if (!to->file[0])
 		return gt_err_set(err, -EINVAL, "into which file? export %s FILE", format);
-	if (!strcmp(w->file, "-"))
+	if (!strcmp(to->file, "-"))
 		return gt_err_set(err, -EINVAL, "the screen is no place for that: name a file");
 	if (!*rest)
 		return 0;
-	rest = word(rest, from, sizeof(from));
-	rest = word(rest, to, sizeof(to));
-	if (*rest || gt_time_parse(&s->times, from, &w->from) || gt_time_parse(&s->times, to, &w->to) || w->from >= w->to)
-		return gt_err_set(err, -EINVAL, "'%.30s %.30s' is no range: 1.5s 1.6s", from, to);
+	rest = word(rest, from, sizeof(from), &whole);
+	rest = word(rest, until, sizeof(until), &whole);
+	if (*rest || !whole || gt_time_parse(&s->times, from, &to->range.from) || gt_time_parse(&s->times, until, &to->range.to) ||
+	    to->range.from >= to->range.to)
+		return gt_err_set(err, -EINVAL, "'%.30s %.30s' is no range: 1.5s 1.6s (a name with spaces stands in quotes)", from, until);
 	return 0;
-}
-
-/* Each recording by its own clock. NULL: no memory. */
-static struct gt_range *ranges_of(const struct gt_scene *s, const struct wanted *w)
-{
-	uint32_t n = gt_reader_segments(s->reader);
-	struct gt_range *r = calloc(n + 1ul, sizeof(*r));
-
-	for (uint32_t i = 0; r && i < n; i++) {
-		int64_t offset = gt_archive_offset(s->archive, i);
-
-		r[i] = (struct gt_range){ w->from + offset, w->to + offset };
-	}
-	return r;
-}
-
-static int export(struct gt_scene *s, const struct wanted *w, bool force, struct gt_err *err)
-{
-	struct gt_export_options opt = { .filter = { .ranged = true, .from = w->from, .to = w->to } };
-	struct gt_range *ranges = ranges_of(s, w);
-	struct gt_err out_err = GT_ERR_INIT;
-	struct gt_out out;
-	char cut[120];
-	int rc = ranges ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
-
-	snprintf(cut, sizeof(cut), "{\"cut\":{\"from_ns\":%" PRId64 ",\"to_ns\":%" PRId64 "}}", w->from - s->extent.from, w->to - s->extent.from);
-	opt.filter.ranges = ranges;
-	opt.cut = cut;
-	if (!rc)
-		rc = gt_out_open(&out, w->file, force, err);
-	if (!rc) {
-		rc = w->exporter->export(s->reader, &opt, &out, err);
-		if (gt_out_close(&out, &out_err) && !rc)
-			rc = gt_err_set(err, out_err.code, "%s", out_err.text);
-	}
-	free(ranges);
-	return rc;
-}
-
-void gt_command_export(struct gt_scene *s, const char *rest, bool force, int64_t from, int64_t to, char *said, size_t room)
-{
-	struct wanted w = { .from = from, .to = to };
-	struct gt_err err = GT_ERR_INIT;
-	int rc = parse(s, rest, &w, &err);
-
-	if (!rc)
-		rc = gt_out_would_destroy(w.file, s->name, &err);
-	if (!rc && (rc = export(s, &w, force, &err)) == -EEXIST)
-		snprintf(said, room, "%.80s exists: export! replaces it", w.file);
-	else if (!rc)
-		snprintf(said, room, "written: %.100s", w.file);
-	else
-		snprintf(said, room, "%.190s", err.text);
 }

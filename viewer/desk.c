@@ -6,12 +6,11 @@
 #include <string.h>
 #include "viewer/open_calls.h"
 #include "viewer/said.h"
-#include "viewer/view.h"
 
 int gt_desk_init(struct gt_desk *d, struct gt_scene *scene, struct gt_lanes *lanes, struct gt_err *err)
 {
 	*d = (struct gt_desk){ .scene = scene, .lanes = lanes, .spell.reader = scene->reader, .pick.archive = scene->archive,
-			       .marks.archive = scene->archive, .err = GT_ERR_INIT };
+			       .err = GT_ERR_INIT };
 	d->boxes = gt_boxes_new(scene->archive, &d->spell, GT_BOXES_BLOCKS);
 	return d->boxes ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
 }
@@ -20,7 +19,6 @@ void gt_desk_let_go(struct gt_desk *d)
 {
 	gt_boxes_free(d->boxes);
 	d->boxes = NULL;
-	gt_marks_release(&d->marks);
 	gt_choice_let_go(&d->pick);
 	if (d->finds)
 		d->looked_for = strdup(gt_finds_expression(d->finds));
@@ -34,7 +32,6 @@ int gt_desk_again(struct gt_desk *d, struct gt_err *err)
 	struct gt_archive *a = d->scene->archive;
 
 	d->spell.reader = d->scene->reader;
-	d->marks.archive = a;
 	gt_choice_again(&d->pick, a);
 	d->boxes = gt_boxes_new(a, &d->spell, GT_BOXES_BLOCKS);
 	if (d->looked_for)
@@ -50,8 +47,6 @@ void gt_desk_release(struct gt_desk *d)
 	if (!d->scene)
 		return;
 	gt_boxes_free(d->boxes);
-	gt_bookmarks_release(&d->bookmarks);
-	gt_marks_release(&d->marks);
 	gt_finds_free(d->finds);
 	free(d->looked_for);
 	gt_choice_release(&d->pick);
@@ -137,15 +132,15 @@ static int mark(struct gt_desk *d, const struct gt_choice_at *at)
 		rc = gt_marks_snap(d->scene->archive, &at->lane, at->from, at->to, &edge, &d->err);
 	}
 	if (!rc)
-		gt_marks_set(&d->marks, edge);
+		gt_marks_set(&d->scene->marks, edge);
 	return rc;
 }
 
 static void mark_from_to(struct gt_desk *d, int64_t from, int64_t to)
 {
-	gt_marks_clear(&d->marks);
-	gt_marks_set(&d->marks, from);
-	gt_marks_set(&d->marks, to);
+	gt_marks_clear(&d->scene->marks);
+	gt_marks_set(&d->scene->marks, from);
+	gt_marks_set(&d->scene->marks, to);
 }
 
 static void mark_both(struct gt_desk *d)
@@ -183,18 +178,9 @@ void gt_desk_drop(struct gt_desk *d, const struct gt_desk_at *at, unsigned from)
 	mark_from_to(d, a, edge > b ? edge : end);	/* without any edge in the last cell: to its end */
 }
 
-static bool between_marks(const struct gt_marks *m, int64_t *from, int64_t *to)
-{
-	if (m->n < 2 || m->at[0] == m->at[1])
-		return false;
-	*from = m->at[0] < m->at[1] ? m->at[0] : m->at[1];
-	*to = m->at[0] < m->at[1] ? m->at[1] : m->at[0];
-	return true;
-}
-
 bool gt_desk_range(struct gt_desk *d, int64_t *from, int64_t *to)
 {
-	if (between_marks(&d->marks, from, to))
+	if (gt_marks_between(&d->scene->marks, from, to))
 		return true;
 	if (d->pick.what != GT_PICKED_NOTHING)
 		gt_choice_range(&d->pick, from, to);
@@ -257,8 +243,8 @@ static bool escape(struct gt_desk *d)
 		snprintf(d->pick.said, sizeof(d->pick.said), "stopped");
 	else if (d->size)
 		d->size = GT_PANE_NONE;
-	else if (d->marks.n)
-		gt_marks_clear(&d->marks);
+	else if (d->scene->marks.n)
+		gt_marks_clear(&d->scene->marks);
 	else if (d->finds)
 		stop_finding(d);
 	else if (d->pick.what)
@@ -277,6 +263,28 @@ static void after_jump(struct gt_desk *d, enum gt_action a)
 	d->told &= !d->pick.go;
 }
 
+/* The call that was open longest when the recording ended; from one that is selected, the next. */
+static int go_to_open(struct gt_desk *d, struct gt_err *err)
+{
+	bool on_open = d->pick.what == GT_PICKED_ROW && d->pick.row.kind == GT_OPEN;
+	size_t n;
+	const struct gt_open_call *calls = gt_archive_open_calls(d->scene->archive, &n), *last = NULL, *next;
+	const struct gt_found *row = &d->pick.row;
+
+	for (size_t i = 0; on_open && i < n; i++)
+		if (calls[i].segment == row->lane.strip.segment && calls[i].track == row->lane.strip.track && calls[i].start == row->start &&
+		    calls[i].depth == row->lane.depth)
+			last = &calls[i];
+	next = gt_open_calls_next(d->scene->archive, last);
+	if (!next)
+		return gt_err_set(err, -ENOENT, gt_archive_open_count(d->scene->archive) ? "the calls that were still open cannot be read" :
+				  "all calls had returned when the recording ended");
+	if (d->size == GT_PANE_NONE)
+		d->size = GT_PANE_USUAL;
+	return gt_choice_exactly(&d->pick, &(struct gt_lane_of){ { next->segment, next->track, GT_ASPECT_CALLS, false }, next->depth },
+				 next->start, (uint64_t)(next->end - next->start), err);
+}
+
 bool gt_desk_act(struct gt_desk *d, const struct gt_binding *b, const struct gt_desk_at *at)
 {
 	struct gt_choice_at from;
@@ -290,6 +298,13 @@ bool gt_desk_act(struct gt_desk *d, const struct gt_binding *b, const struct gt_
 	}
 	if (b->action == GT_DO_MARK_BOTH) {
 		mark_both(d);
+		return true;
+	}
+	if (b->action == GT_DO_OPEN_CALL) {
+		struct gt_err why = GT_ERR_INIT;
+
+		if (go_to_open(d, &why))
+			snprintf(d->pick.said, sizeof(d->pick.said), "%.115s", why.text);
 		return true;
 	}
 	if (!is_jump(b->action))
@@ -321,122 +336,14 @@ const char *gt_desk_find(struct gt_desk *d, const char *expression, const struct
 	return d->pick.said[0] ? d->pick.said : NULL;
 }
 
-/* ---- commands ---- */
-
-/* Of a file that has a name. What is wrong with them is said once. */
-static void load_bookmarks(struct gt_desk *d)
+int64_t gt_desk_moment(const struct gt_desk *d, const struct gt_desk_at *at)
 {
-	struct gt_err err = GT_ERR_INIT;
-	size_t strange = 0;
-
-	if (d->bookmarks_loaded || d->scene->still || !strcmp(d->scene->name, "-"))
-		return;
-	d->bookmarks_loaded = true;
-	if (gt_bookmarks_load(&d->bookmarks, d->scene->name, &strange, &err))
-		snprintf(d->pick.said, sizeof(d->pick.said), "%.115s", err.text);
-	else if (strange)
-		snprintf(d->pick.said, sizeof(d->pick.said), "%zu line%s of bookmarks mean%s nothing", strange, strange == 1 ? "" : "s",
-			 strange == 1 ? "s" : "");
-}
-
-static void save_bookmarks(struct gt_desk *d, struct gt_err *err)
-{
-	if (!strcmp(d->scene->name, "-"))
-		gt_err_set(err, -EINVAL, "there is no file that they could stand beside: they are forgotten at the end");
-	else if (!err->code)
-		gt_bookmarks_save(&d->bookmarks, d->scene->name, err);
-}
-
-static void bookmark(struct gt_desk *d, const char *name, const struct gt_desk_at *at, struct gt_err *err)
-{
-	const struct gt_window *w = &d->scene->window;
-	int64_t t = gt_cell_start(w, at->column), end;
+	int64_t t = gt_cell_start(&d->scene->window, at->column), end;
 	struct gt_choice_at here;
 
 	if (place(d, at, &here) && here.on_it)
 		gt_choice_range(&d->pick, &t, &end);
-	if (!gt_bookmarks_set(&d->bookmarks, name, t - d->scene->extent.from, w->shift, err))
-		save_bookmarks(d, err);
-}
-
-/* "TIME", "TIME TIME", or none: at the cursor. */
-static void order_mark(struct gt_desk *d, const char *rest, const struct gt_desk_at *at, struct gt_err *err)
-{
-	char one[40], other[40];
-	int64_t t[2];
-	int n = sscanf(rest, "%39s %39s", one, other);
-
-	if (n <= 0) {
-		gt_desk_act(d, &(struct gt_binding){ .action = GT_DO_MARK }, at);
-		return;
-	}
-	if (gt_time_parse(&d->scene->times, one, &t[0]) || (n > 1 && gt_time_parse(&d->scene->times, other, &t[1]))) {
-		gt_err_set(err, -EINVAL, "a time is 1.5s, 250ms, 10us, 80ns or 1:05.5");
-		return;
-	}
-	gt_marks_clear(&d->marks);
-	for (int i = 0; i < n; i++)
-		gt_marks_set(&d->marks, t[i]);
-}
-
-/* What is between the marks, or else what is seen. */
-static void order_export(struct gt_desk *d, const char *rest, bool force)
-{
-	int64_t from = gt_cell_start(&d->scene->window, 0), to = gt_window_end(&d->scene->window);
-
-	between_marks(&d->marks, &from, &to);
-	gt_command_export(d->scene, rest, force, from, to, d->pick.said, sizeof(d->pick.said));
-}
-
-/* The call that was open longest when the recording ended; from one that is selected, the next. */
-static int go_to_open(struct gt_desk *d, struct gt_err *err)
-{
-	bool on_open = d->pick.what == GT_PICKED_ROW && d->pick.row.kind == GT_OPEN;
-	size_t n;
-	const struct gt_open_call *calls = gt_archive_open_calls(d->scene->archive, &n), *last = NULL, *next;
-	const struct gt_found *row = &d->pick.row;
-
-	for (size_t i = 0; on_open && i < n; i++)
-		if (calls[i].segment == row->lane.strip.segment && calls[i].track == row->lane.strip.track && calls[i].start == row->start &&
-		    calls[i].depth == row->lane.depth)
-			last = &calls[i];
-	next = gt_open_calls_next(d->scene->archive, last);
-	if (!next)
-		return gt_err_set(err, -ENOENT, gt_archive_open_count(d->scene->archive) ? "the calls that were still open cannot be read" :
-				  "all calls had returned when the recording ended");
-	if (d->size == GT_PANE_NONE)
-		d->size = GT_PANE_USUAL;
-	return gt_choice_exactly(&d->pick, &(struct gt_lane_of){ { next->segment, next->track, GT_ASPECT_CALLS, false }, next->depth },
-				 next->start, (uint64_t)(next->end - next->start), err);
-}
-
-const char *gt_desk_order(struct gt_desk *d, enum gt_order_of order, const char *rest, bool force, const struct gt_desk_at *at)
-{
-	struct gt_err err = GT_ERR_INIT;
-
-	d->pick.said[0] = 0;
-	switch (order) {
-	case GT_ORDER_MARK: order_mark(d, rest, at, &err); break;
-	case GT_ORDER_BOOKMARK: bookmark(d, rest, at, &err); break;
-	case GT_ORDER_FORGET:
-		if (gt_bookmarks_remove(&d->bookmarks, rest))
-			save_bookmarks(d, &err);
-		else
-			gt_err_set(&err, -ENOENT, "there is no bookmark '%.60s'", rest);
-		break;
-	case GT_ORDER_VIEW:
-		if (gt_view_find(rest))
-			d->scene->turn_to = gt_view_find(rest)->name;
-		else
-			gt_err_set(&err, -ENOENT, "there is no view '%.60s': Tab shows them", rest);
-		break;
-	case GT_ORDER_OPEN: go_to_open(d, &err); break;
-	case GT_ORDER_EXPORT: order_export(d, rest, force); break;
-	default: break;
-	}
-	if (err.code)
-		snprintf(d->pick.said, sizeof(d->pick.said), "%.115s", err.text);
-	return d->pick.said[0] ? d->pick.said : NULL;
+	return t;
 }
 
 /* ---- going there ---- */
@@ -510,7 +417,6 @@ int gt_desk_arrange(struct gt_desk *d, struct gt_layout *layout, struct gt_err *
 	const struct gt_detail_from from = { d->scene, d->lanes, &d->spell };
 	int rc = d->err.code;
 
-	load_bookmarks(d);
 	d->pane = gt_pane_place(layout, d->scene->still ? GT_PANE_NONE : d->size);
 	if (!rc && !d->told)
 		rc = gt_detail_tell(&d->detail, &from, &d->pick, &d->err);
@@ -525,7 +431,7 @@ int gt_desk_show(struct gt_desk *d, size_t top, size_t nlines, size_t cursor, co
 
 	for (size_t i = 0; i < nlines; i++)
 		of[i] = lane_of(&d->lanes->lines[top + i]);
-	if (gt_marks_on(&d->marks, &on, err))
+	if (gt_marks_on(&d->scene->marks, &on, err))
 		return err->code;
 	return gt_boxes_want(d->boxes, &d->scene->window, &(struct gt_boxes_for){ of, strips, strip_of }, nlines, err);
 }
@@ -538,7 +444,7 @@ int gt_desk_step_last(struct gt_desk *d, uint64_t us, struct gt_err *err)
 	int rc = gt_boxes_step(d->boxes, us, err);
 
 	if (!rc)
-		rc = gt_marks_step(&d->marks, us, err);
+		rc = gt_marks_step(&d->scene->marks, us, err);
 	return rc || !d->finds ? rc : gt_finds_step(d->finds, us, err);
 }
 
@@ -626,8 +532,8 @@ static void draw_marks(const struct gt_desk *d, const struct gt_picture *p, stru
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_NONE, GT_BOLD };
 	char text[300];
 
-	gt_marks_draw(&d->marks, &p->scene->window, (int)p->at.left, p->at.axis, p->at.lanes, p->at.nlanes, to);
-	if (p->at.detail < 0 || !gt_marks_tell(&d->marks, &p->scene->times, p->scene->extent.to, text, sizeof(text)))
+	gt_marks_draw(&d->scene->marks, &p->scene->window, (int)p->at.left, p->at.axis, p->at.lanes, p->at.nlanes, to);
+	if (p->at.detail < 0 || !gt_marks_tell(&d->scene->marks, &p->scene->times, p->scene->extent.to, text, sizeof(text)))
 		return;
 	gt_screen_fill(to, 0, p->at.detail, (int)p->at.width, 1, ' ', look);
 	gt_screen_text(to, 0, p->at.detail, -1, text, look);
@@ -638,8 +544,8 @@ static void draw_bookmarks(const struct gt_desk *d, const struct gt_picture *p, 
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_MARK, 0 };
 
-	for (size_t i = 0; i < d->bookmarks.n; i++) {
-		int64_t column = gt_window_column(&p->scene->window, p->scene->extent.from + d->bookmarks.list[i].at);
+	for (size_t i = 0; i < d->scene->bookmarks.n; i++) {
+		int64_t column = gt_window_column(&p->scene->window, p->scene->extent.from + d->scene->bookmarks.list[i].at);
 
 		if (column >= 0 && column < (int64_t)p->at.cells)
 			gt_screen_put(to, (int)p->at.left + (int)column, p->at.axis, '*', look);

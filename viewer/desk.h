@@ -4,10 +4,9 @@
 #define GT_DESK_H
 #include "viewer/bindings.h"
 #include "viewer/boxes.h"
-#include "viewer/commands.h"
 #include "viewer/detail.h"
 #include "viewer/finds.h"
-#include "viewer/marks.h"
+#include "viewer/scene.h"
 
 struct gt_desk {
 	struct gt_scene *scene;		/* borrowed, as lanes are */
@@ -17,12 +16,9 @@ struct gt_desk {
 	struct gt_detail detail;
 	enum gt_pane_size size;
 	struct gt_pane pane;
-	struct gt_marks marks;
 	struct gt_finds *finds;		/* NULL: nothing is looked for */
 	char *looked_for;		/* between two archives: the expression, or NULL */
 	struct gt_boxes *boxes;		/* of the lines that are shown */
-	struct gt_bookmarks bookmarks;
-	bool bookmarks_loaded;
 	bool told;			/* the detail is that of what is picked */
 	struct gt_err err;		/* of a key; gt_desk_arrange returns it */
 };
@@ -47,8 +43,7 @@ void gt_desk_drop(struct gt_desk *d, const struct gt_desk_at *at, unsigned from)
 bool gt_desk_range(struct gt_desk *d, int64_t *from, int64_t *to);
 /* Looks for what was asked for; "": for nothing any more. NULL, or why not. */
 const char *gt_desk_find(struct gt_desk *d, const char *expression, const struct gt_desk_at *at);
-/* Does one of the commands that are no keys of the timeline. NULL, or what there is to say about it. */
-const char *gt_desk_order(struct gt_desk *d, enum gt_order_of order, const char *rest, bool force, const struct gt_desk_at *at);
+int64_t gt_desk_moment(const struct gt_desk *d, const struct gt_desk_at *at);	/* where the cursor is, the viewer's time */
 /* Where the cursor is to go now: a lane, and a stretch of the viewer's time. Asked once after each jump. */
 bool gt_desk_goes(struct gt_desk *d, const struct gt_lane_line *cursor, struct gt_lane_line *line, int64_t *from, int64_t *to);
 /* Takes from the layout what the pane needs. 0 or negative. */

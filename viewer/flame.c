@@ -35,18 +35,11 @@ struct gt_flame {
 
 static int set_ranges(struct gt_flame *f, struct gt_range range, struct gt_err *err)
 {
-	uint32_t n = gt_reader_segments(f->reader);
-
 	if (range.from == INT64_MIN && range.to == INT64_MAX)
 		return 0;
-	f->ranges = calloc(n + 1ul, sizeof(*f->ranges));
+	f->ranges = gt_archive_ranges(f->archive, range);
 	if (!f->ranges)
 		return gt_err_set(err, -ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < n; i++) {
-		int64_t offset = gt_archive_offset(f->archive, i);
-
-		f->ranges[i] = (struct gt_range){ range.from + offset, range.to + offset };
-	}
 	f->filter.ranged = true;
 	f->filter.ranges = f->ranges;
 	return 0;

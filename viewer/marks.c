@@ -22,6 +22,15 @@ void gt_marks_clear(struct gt_marks *m)
 	m->n = 0;
 }
 
+bool gt_marks_between(const struct gt_marks *m, int64_t *from, int64_t *to)
+{
+	if (m->n < 2 || m->at[0] == m->at[1])
+		return false;
+	*from = m->at[0] < m->at[1] ? m->at[0] : m->at[1];
+	*to = m->at[0] < m->at[1] ? m->at[1] : m->at[0];
+	return true;
+}
+
 void gt_marks_set(struct gt_marks *m, int64_t t)
 {
 	forget(m);

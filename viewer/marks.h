@@ -18,6 +18,7 @@ void gt_marks_release(struct gt_marks *m);		/* what was measured; the marks stay
 /* The first, then the second one; with both set, the first one of two others. */
 void gt_marks_set(struct gt_marks *m, int64_t t);
 void gt_marks_clear(struct gt_marks *m);
+bool gt_marks_between(const struct gt_marks *m, int64_t *from, int64_t *to);	/* false: there are not two, apart from each other */
 /* Which lane is measured from now on. 0 or negative. */
 int gt_marks_on(struct gt_marks *m, const struct gt_lane_of *lane, struct gt_err *err);
 int gt_marks_step(struct gt_marks *m, uint64_t us, struct gt_err *err);	/* 1: there is more to do, 0, negative */

@@ -121,14 +121,9 @@ static int set_ranges(struct job *job, struct gt_reader *r, struct gt_err *err)
 
 	if (all.from == INT64_MIN && all.to == INT64_MAX)
 		return 0;
-	job->ranges = calloc(n + 1ul, sizeof(*job->ranges));
+	job->ranges = gt_archive_ranges(job->owner->archive, all);
 	if (!job->ranges)
 		return gt_err_set(err, -ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < n; i++) {
-		int64_t offset = gt_archive_offset(job->owner->archive, i);
-
-		job->ranges[i] = (struct gt_range){ all.from + offset, all.to + offset };
-	}
 	job->options.filter.ranged = true;
 	job->options.filter.from = n ? job->ranges[0].from : all.from;
 	job->options.filter.to = n ? job->ranges[0].to : all.to;

@@ -2,6 +2,8 @@
  * summaries. One without (an older one, or of few rows) is gone through as a whole if it is small, so that the first frame knows all. */
 #include "viewer/scene.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "formats/meta.h"
@@ -167,6 +169,16 @@ void gt_scene_learn(struct gt_scene *s)
 
 /* ---- for all views ---- */
 
+void gt_scene_say(struct gt_scene *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(s->said, sizeof(s->said), fmt, ap);
+	va_end(ap);
+	s->message = s->said;
+}
+
 struct gt_reporter *gt_scene_reporter(struct gt_scene *s)
 {
 	if (!s->reporter)
@@ -198,6 +210,21 @@ void gt_scene_go(struct gt_scene *s, int64_t from, int64_t to)
 	s->at = from;
 	s->is_at = true;
 	s->turn_to = "timeline";
+}
+
+void gt_scene_goto(struct gt_scene *s, int64_t t)
+{
+	gt_window_goto(&s->window, &s->extent, t, s->window.cells / 2);
+	s->at = t;
+	s->is_at = true;
+	s->turn_to = "timeline";
+}
+
+const char *gt_scene_time(const struct gt_scene *s, const char *text, int64_t *t)
+{
+	if (gt_time_parse(&s->times, text, t))
+		return "a time is 1.5s, 250ms, 10us, 80ns or 1:05.5";
+	return *t < s->extent.from || *t >= s->extent.to ? "the run does not last until then" : NULL;
 }
 
 /* ---- open and release ---- */
@@ -234,6 +261,7 @@ static int look(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
 	gt_archive_extent(s->archive, &s->extent.from, &s->extent.to);
 	s->extent.to++;		/* a moment at the very end is within */
 	s->extent.widest = widest(s);
+	s->marks.archive = s->archive;
 	s->times = gt_time_shown_of(first, s->extent.from, first ? gt_archive_offset(s->archive, 0) : 0);
 	s->times.by_wall = by_wall && s->times.has_wall;
 	rc = look_at_rows(s, err);
@@ -267,6 +295,7 @@ void gt_scene_let_go(struct gt_scene *s)
 	free(s->troubles);
 	free(s->command);
 	gt_reporter_free(s->reporter);
+	gt_marks_release(&s->marks);
 	gt_archive_close(s->archive);
 	s->rows = NULL;
 	s->copies = NULL;
@@ -294,5 +323,6 @@ int gt_scene_again(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
 void gt_scene_release(struct gt_scene *s)
 {
 	gt_scene_let_go(s);
+	gt_bookmarks_release(&s->bookmarks);
 	*s = (struct gt_scene){ .reader = NULL };
 }

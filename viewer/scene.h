@@ -3,7 +3,9 @@
 #define GT_SCENE_H
 #include "viewer/archive.h"
 #include "viewer/axis.h"
+#include "viewer/bookmarks.h"
 #include "viewer/lanes.h"
+#include "viewer/marks.h"
 #include "viewer/reporter.h"
 
 /* Time of which the trace does not tell all. */
@@ -28,10 +30,14 @@ struct gt_scene {
 	size_t ntroubles, troubles_cap;
 	uint64_t lost;			/* rows that tell of losses */
 	bool still;			/* a frame that is printed: there is no cursor */
-	const char *message;		/* a line to be shown until the next key, or NULL; static */
+	const char *message;		/* a line to be shown until the next key, or NULL; static, or said */
+	char said[200];
 	const char *turn_to;		/* the name of the view to be shown from now on, or NULL; static */
 	int64_t at;			/* a moment that the timeline is to put its cursor on, if is_at */
 	bool is_at;
+	struct gt_marks marks;
+	struct gt_bookmarks bookmarks;
+	bool bookmarks_loaded;
 	struct gt_reporter *reporter;	/* once somebody has asked for it */
 	uint64_t **rows;		/* by segment and thread: how many, as far as is known by now; or NULL */
 	uint8_t **copies;		/* by segment and device: GT_BIT(aspect - GT_ASPECT_HTOD) of the copies there are */
@@ -44,11 +50,15 @@ void gt_scene_release(struct gt_scene *s);
  * window shows all if it did, and the end if it did, or else the same time. 0 or negative. */
 void gt_scene_let_go(struct gt_scene *s);
 int gt_scene_again(struct gt_scene *s, struct gt_reader *r, struct gt_err *err);
+void gt_scene_say(struct gt_scene *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));	/* until the next key */
 struct gt_reporter *gt_scene_reporter(struct gt_scene *s);	/* NULL: no memory */
 /* The stretch of time that is seen, of what there is; of all of it, all of time. */
 struct gt_range gt_scene_range(const struct gt_scene *s);
 /* Shows [from, to], the viewer's time, and a little on either side in the timeline, whose cursor is put on `from`. */
 void gt_scene_go(struct gt_scene *s, int64_t from, int64_t to);
+void gt_scene_goto(struct gt_scene *s, int64_t t);	/* as near as one is, in the timeline */
+/* A time as people type it, within the trace. NULL, or why it is none: static. */
+const char *gt_scene_time(const struct gt_scene *s, const char *text, int64_t *t);
 /* For lanes. More is known after blocks were gone through and gt_scene_learn was called. */
 struct gt_lanes_known gt_scene_known(struct gt_scene *s);
 void gt_scene_learn(struct gt_scene *s);

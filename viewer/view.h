@@ -3,7 +3,6 @@
 #ifndef GT_VIEW_H
 #define GT_VIEW_H
 #include "viewer/bindings.h"
-#include "viewer/commands.h"
 #include "viewer/scene.h"
 #include "viewer/screen.h"
 
@@ -28,10 +27,10 @@ struct gt_view_ops {
 	/* Another view is shown from now on: nobody waits for what this one has begun. NULL: it begins nothing. */
 	void (*leave)(struct gt_view *v);
 	enum gt_view_result (*act)(struct gt_view *v, const struct gt_binding *b, struct gt_key k);
-	/* What typed text may become, in an answer to that: so many lines, `most` at most. NULL: nothing is known of it. */
-	size_t (*words)(struct gt_view *v, enum gt_action asked, const char *typed, char to[][GT_COMMAND_WORD], size_t most);
-	/* The answer to what GT_DO_GOTO and its like ask for. NULL, or why that is none: one line. */
+	/* The answer to what GT_DO_GOTO, GT_DO_FIND and GT_DO_FILTER ask for (commands are orders.h's). NULL, or why that is none: one line. */
 	const char *(*answer)(struct gt_view *v, enum gt_action asked, const char *text);
+	int64_t (*moment)(const struct gt_view *v);	/* where its cursor is, the viewer's time. NULL: it has none in time */
+	bool (*looks)(const struct gt_view *v);		/* is it at a search that Esc stops? NULL: never */
 	void (*draw)(const struct gt_view *v, struct gt_screen *to);	/* of the size that it was arranged for */
 };
 struct gt_view { const struct gt_view_ops *ops; struct gt_scene *scene; void *state; bool opened; };

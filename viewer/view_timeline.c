@@ -573,64 +573,15 @@ static enum gt_view_result timeline_act(struct gt_view *v, const struct gt_bindi
 	}
 }
 
-static size_t timeline_words(struct gt_view *v, enum gt_action asked, const char *typed, char to[][GT_COMMAND_WORD], size_t most)
-{
-	const struct timeline *t = v->state;
-
-	return asked == GT_DO_COMMAND ? gt_command_words(typed, &t->desk.bookmarks, to, most) : 0;
-}
-
-static const char *timeline_answer(struct gt_view *v, enum gt_action asked, const char *text);
-
-static const char *jump_to(struct gt_view *v, const char *name)
-{
-	struct timeline *t = v->state;
-	const struct gt_bookmark *b = gt_bookmarks_get(&t->desk.bookmarks, name);
-	struct gt_window *w = &v->scene->window;
-
-	if (!b)
-		return "there is no such bookmark: Tab shows them";
-	gt_window_zoom(w, &v->scene->extent, (int)w->shift - (int)b->shift, 0);
-	go_to(v, v->scene->extent.from + b->at);
-	return NULL;
-}
-
-static const char *command(struct gt_view *v, const char *text)
-{
-	struct timeline *t = v->state;
-	struct gt_desk_at at = cursor_at(t);
-	struct gt_err err = GT_ERR_INIT;
-	bool force;
-	const char *rest;
-	enum gt_order_of order = gt_command_parse(text, &rest, &force, &err);
-
-	switch (order) {
-	case GT_ORDER_NONE:
-		if (!err.code)
-			return NULL;
-		snprintf(t->desk.pick.said, sizeof(t->desk.pick.said), "%.115s", err.text);
-		return t->desk.pick.said;
-	case GT_ORDER_GOTO: return timeline_answer(v, GT_DO_GOTO, rest);
-	case GT_ORDER_FILTER: return timeline_answer(v, GT_DO_FILTER, rest);
-	case GT_ORDER_FIND: return timeline_answer(v, GT_DO_FIND, rest);
-	case GT_ORDER_FIT: gt_window_fit(&v->scene->window, &v->scene->extent); return NULL;
-	case GT_ORDER_JUMP: return jump_to(v, rest);
-	default: return gt_desk_order(&t->desk, order, rest, force, &at);
-	}
-}
-
 static const char *timeline_answer(struct gt_view *v, enum gt_action asked, const char *text)
 {
 	struct timeline *t = v->state;
-	const struct gt_extent *e = &v->scene->extent;
+	struct gt_desk_at at = cursor_at(t);
+	const char *why;
 	int64_t time;
 
-	struct gt_desk_at at = cursor_at(t);
-
-	if (asked == GT_DO_COMMAND)
-		return command(v, text);
 	if (asked == GT_DO_FIND) {
-		const char *why = gt_desk_find(&t->desk, text, &at);
+		why = gt_desk_find(&t->desk, text, &at);
 
 		follow_desk(v);
 		return why;
@@ -640,13 +591,21 @@ static const char *timeline_answer(struct gt_view *v, enum gt_action asked, cons
 		t->relist = t->touched = true;
 		return NULL;
 	}
-	if (gt_time_parse(&v->scene->times, text, &time))
-		return "a time is 1.5s, 250ms, 10us, 80ns or 1:05.5";
-	if (time < e->from || time >= e->to)
-		return "the run does not last until then";
-	go_to(v, time);
-	return NULL;
+	why = gt_scene_time(v->scene, text, &time);
+	if (!why)
+		go_to(v, time);
+	return why;
 }
+
+static int64_t timeline_moment(const struct gt_view *v)
+{
+	const struct timeline *t = v->state;
+	struct gt_desk_at at = cursor_at(t);
+
+	return gt_desk_moment(&t->desk, &at);
+}
+
+static bool timeline_looks(const struct gt_view *v) { return ((const struct timeline *)v->state)->desk.pick.job; }
 
 /* ---- drawing ---- */
 
@@ -681,7 +640,8 @@ const struct gt_view_ops gt_view_timeline = {
 	.step       = timeline_step,
 	.leave      = timeline_leave,
 	.act        = timeline_act,
-	.words      = timeline_words,
 	.answer     = timeline_answer,
+	.moment     = timeline_moment,
+	.looks      = timeline_looks,
 	.draw       = timeline_draw,
 };

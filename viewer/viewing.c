@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "viewer/orders.h"
 
 /* Opens it, unless it is open. */
 static int show(struct gt_viewing *s, const struct gt_view_ops *ops, struct gt_err *err)
@@ -33,8 +34,15 @@ int gt_viewing_open(struct gt_viewing *s, struct gt_reader *r, const char *name,
 	return rc ? rc : show(s, ops, err);
 }
 
+static void stop_exporting(struct gt_viewing *s)
+{
+	gt_exporting_free(s->exporting);
+	s->exporting = NULL;
+}
+
 void gt_viewing_close(struct gt_viewing *s)
 {
+	stop_exporting(s);
 	for (unsigned i = 0; i < GT_VIEWS_MOST; i++) {
 		if (s->views[i].state)
 			s->views[i].ops->close(&s->views[i]);
@@ -46,6 +54,7 @@ void gt_viewing_close(struct gt_viewing *s)
 
 static int arrange(struct gt_viewing *s, struct gt_err *err)
 {
+	gt_orders_load(&s->scene);
 	return s->view->ops->arrange(s->view, s->width, s->height, err);
 }
 
@@ -101,8 +110,22 @@ static void turn_to(struct gt_viewing *s, const struct gt_view_ops *ops, struct 
 	show(s, ops, err);
 }
 
+/* Its end is told when there is a line for that. */
+static int step_exporting(struct gt_viewing *s, uint64_t us)
+{
+	char said[sizeof(s->scene.said)];
+
+	if (!s->exporting || s->asking || s->help)
+		return 0;
+	if (!gt_exporting_step(s->exporting, us, said, sizeof(said))) {
+		stop_exporting(s);
+		gt_scene_say(&s->scene, "%s", said);
+	}
+	return 1;
+}
+
 /* A view may have found what another one is to show. */
-int gt_viewing_step(struct gt_viewing *s, uint64_t us, struct gt_err *err)
+static int step_view(struct gt_viewing *s, uint64_t us, struct gt_err *err)
 {
 	int rc;
 
@@ -114,6 +137,15 @@ int gt_viewing_step(struct gt_viewing *s, uint64_t us, struct gt_err *err)
 		rc = err->code ? err->code : arrange(s, err);
 	} while (!rc && !us);
 	return rc ? rc : 1;
+}
+
+int gt_viewing_step(struct gt_viewing *s, uint64_t us, struct gt_err *err)
+{
+	int rc = step_view(s, us, err);
+
+	if (rc >= 0 && step_exporting(s, rc && us ? 1 : us) && us)
+		return 1;
+	return rc;
 }
 
 /* ---- keys ---- */
@@ -178,7 +210,7 @@ static void add_character(char *s, size_t room, uint32_t ch)
 
 static void find_words(struct gt_viewing *s)
 {
-	s->nwords = s->view->ops->words ? s->view->ops->words(s->view, s->asking, s->typed, s->words, GT_VIEWING_WORDS) : 0;
+	s->nwords = s->asking == GT_DO_COMMAND ? gt_command_words(s->typed, &s->scene.bookmarks, s->words, GT_VIEWING_WORDS) : 0;
 }
 
 /* As far as all words agree; what is the only one is done. */
@@ -194,7 +226,25 @@ static void complete(struct gt_viewing *s)
 		snprintf(s->typed, sizeof(s->typed), "%.*s%s", (int)n, s->words[0], s->nwords == 1 ? " " : "");
 }
 
-static void type(struct gt_viewing *s, struct gt_key k)
+int gt_viewing_turn(struct gt_viewing *s, const struct gt_view_ops *ops, struct gt_err *err)
+{
+	if (s->view->ops == ops)
+		return 0;
+	turn_to(s, ops, err);
+	return err->code ? err->code : arrange(s, err);
+}
+
+/* Lanes are the timeline's. */
+const char *gt_viewing_answer(struct gt_viewing *s, enum gt_action asked, const char *text, struct gt_err *err)
+{
+	if (asked == GT_DO_COMMAND)
+		return gt_orders_do(s, text, err);
+	if (asked == GT_DO_FILTER && gt_viewing_turn(s, gt_views[0], err))
+		return NULL;
+	return s->view->ops->answer(s->view, asked, text);
+}
+
+static void type(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
 {
 	enum gt_action asked = s->asking;
 
@@ -202,7 +252,7 @@ static void type(struct gt_viewing *s, struct gt_key k)
 		for (size_t n = strlen(s->typed); asked == GT_DO_COMMAND && n && s->typed[n - 1] == ' '; )	/* from completion */
 			s->typed[--n] = 0;
 		s->asking = GT_DO_NOTHING;
-		s->scene.message = s->view->ops->answer(s->view, asked, s->typed);
+		s->scene.message = gt_viewing_answer(s, asked, s->typed, err);
 	} else if (k.key == GT_KEY_ESC || k.key == 3) {
 		s->asking = GT_DO_NOTHING;
 	} else if (k.key == GT_KEY_TAB) {
@@ -229,14 +279,17 @@ static void act(struct gt_viewing *s, const struct gt_binding *b, struct gt_key 
 	case GT_DO_FILTER:
 	case GT_DO_FIND:
 	case GT_DO_COMMAND:
-		if (!s->view->ops->words && (b->action == GT_DO_FIND || b->action == GT_DO_COMMAND)) {
-			s->scene.message = "that is for the timeline: 1";
-			break;
-		}
 		s->asking = b->action;
 		strcpy(s->typed, b->action != GT_DO_COMMAND || !b->arg ? "" : b->arg == 1 ? "bookmark " : "jump ");
 		find_words(s);
 		break;
+	case GT_DO_ESCAPE:
+		if (s->exporting && !(s->view->ops->looks && s->view->ops->looks(s->view))) {
+			stop_exporting(s);
+			s->scene.message = "stopped: nothing was written";
+			break;
+		}
+		/* fall through */
 	default: s->view->ops->act(s->view, b, k);
 	}
 }
@@ -251,13 +304,15 @@ int gt_viewing_key(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
 		s->quit = true;
 	s->scene.message = NULL;
 	if (s->asking)
-		type(s, k);
+		type(s, k, err);
 	else if (s->help)
 		act_on_help(s, b);
 	else if (b)
 		act(s, b, k, err);
 	if (s->scene.turn_to)
 		turn_to(s, gt_view_find(s->scene.turn_to), err);
+	if (s->quit)
+		stop_exporting(s);	/* who was told to end by a signal does not come back from the terminal */
 	if (err->code)
 		return err->code;
 	return arrange(s, err);
@@ -302,13 +357,28 @@ static void draw_words(const struct gt_viewing *s, int y, struct gt_screen *to)
 		x += gt_screen_printf(to, x, y, -1, look, "%s   ", s->words[i]);
 }
 
+/* At the right, over what the view says there. */
+static void draw_exporting(const struct gt_viewing *s, int y, struct gt_screen *to)
+{
+	const struct gt_look look = { GT_INK_TITLE, GT_INK_NONE, GT_REVERSE };
+	char text[60];
+	int n;
+
+	if (!s->exporting)
+		return;
+	n = snprintf(text, sizeof(text), " exporting: %u %%, Esc stops ", gt_exporting_percent(s->exporting));
+	gt_screen_text(to, n < (int)s->width ? (int)s->width - n : 0, y, -1, text, look);
+}
+
 static void draw_bottom(const struct gt_viewing *s, struct gt_screen *to)
 {
 	const struct gt_look ask = { GT_INK_TITLE, GT_INK_NONE, 0 }, say = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
 	int y = (int)s->height - 1, x;
 
-	if (!s->asking && !s->scene.message)
+	if (!s->asking && !s->scene.message) {
+		draw_exporting(s, y, to);
 		return;
+	}
 	gt_screen_fill(to, 0, y, (int)s->width, 1, ' ', ask);
 	if (s->asking) {
 		draw_words(s, y - 1, to);

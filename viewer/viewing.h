@@ -2,6 +2,7 @@
  * is asked for and messages are done here. */
 #ifndef GT_VIEWING_H
 #define GT_VIEWING_H
+#include "viewer/commands.h"
 #include "viewer/view.h"
 
 #define GT_VIEWING_WORDS 32
@@ -16,6 +17,7 @@ struct gt_viewing {
 	char typed[200];
 	char words[GT_VIEWING_WORDS][GT_COMMAND_WORD];	/* that it may become */
 	size_t nwords;
+	struct gt_exporting *exporting;	/* or NULL */
 	bool quit, redraw;		/* to be looked at after a key: it is over; everything is to be sent again (and set back) */
 };
 
@@ -31,6 +33,9 @@ int gt_viewing_resize(struct gt_viewing *s, unsigned width, unsigned height, str
 /* Shows that range (ns behind the start of the trace; INT64_MIN, INT64_MAX: as far as it goes). After a resize. */
 int gt_viewing_range(struct gt_viewing *s, int64_t from, int64_t to, struct gt_err *err);
 int gt_viewing_key(struct gt_viewing *s, struct gt_key k, struct gt_err *err);		/* 0 or negative */
+int gt_viewing_turn(struct gt_viewing *s, const struct gt_view_ops *ops, struct gt_err *err);	/* shows that view now. 0 or negative */
+/* The answer to what is asked for by a key, or by a command that is as good. NULL, or what there is to say about it. */
+const char *gt_viewing_answer(struct gt_viewing *s, enum gt_action asked, const char *text, struct gt_err *err);
 int gt_viewing_step(struct gt_viewing *s, uint64_t us, struct gt_err *err);		/* as of a view */
 void gt_viewing_draw(const struct gt_viewing *s, struct gt_screen *to);			/* makes the screen that size. to->ascii is looked at */
 #endif

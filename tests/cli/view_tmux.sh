@@ -47,6 +47,9 @@ type_in www; seen zoomed 'cell 16.78 ms'
 type_in "$(printf '\033[<65;60;6M')"; seen wheel-out 'cell 33.55 ms'
 type_in "$(printf '\033[<64;60;6M\033[<64;60;6M')"; seen wheel-in 'cell 8.389 ms'
 type_in f; seen fit 'cell 134.2 ms'
+type_in ":export jsonl 'a b.jsonl'"; t send-keys Enter; seen export 'wrote .* to a b.jsonl'
+check export-is-there test -s 'a b.jsonl'
+is export-leaves-nothing 0 "$(ls -A | grep -c '^\.')"
 type_in '?'; seen help 'zoom in or out'
 t send-keys Escape; seen help-gone ! 'zoom in or out'
 

@@ -305,7 +305,7 @@ static void enter_goes_to_the_timeline(void)
 	CHECK(to - gt_cell_start(&st.s.scene.window, 0) < (st.s.scene.extent.to - from) / 4);
 	CHECK(play(&st, "f 5") && on_screen(&st, "gaps  whole run") && play(&st, "Tab j j") && play(&st, "Enter") && !strcmp(st.s.view->ops->name, "timeline"));
 	CHECK(play(&st, "f 8") && play(&st, "End Enter") && !strcmp(st.s.view->ops->name, "advice") && on_screen(&st, "names nothing"));
-	CHECK(play(&st, "g 'nonsense' Enter") && on_screen(&st, "no time"));
+	CHECK(play(&st, "g 'nonsense' Enter") && on_screen(&st, "a time is 1.5s"));
 	CHECK(play(&st, "1 2 3 4 5 6 7 8") && on_screen(&st, "advice"));
 	strike(&st);
 }
