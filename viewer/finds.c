@@ -1,17 +1,17 @@
 /* Names are few where rows are many: the expression is tried on each name once, and rows are counted by their types. */
 #include "viewer/finds.h"
 
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
 #include "viewer/deadline.h"
+#include "viewer/expression.h"
 
 struct place { uint32_t segment, entry; };
 struct gt_finds {
 	struct gt_archive *archive;
-	char expression[200];
+	char expression[GT_EXPRESSION];
 	uint8_t **has;			/* by segment and type */
 	uint32_t *ntypes;		/* that there were */
 	uint32_t nsegments;
@@ -29,7 +29,7 @@ static bool matches(const regex_t *re, struct gt_spell *spell, const struct gt_s
 {
 	const char *name = gt_type_name(seg, type), *shown = gt_spell_type(spell, seg, type);
 
-	return !regexec(re, shown, 0, NULL, 0) || (shown != name && !regexec(re, name, 0, NULL, 0));
+	return gt_expression_is_in(re, shown) || (shown != name && gt_expression_is_in(re, name));
 }
 
 static int try_names(struct gt_finds *f, struct gt_spell *spell, const regex_t *re)
@@ -80,13 +80,10 @@ static int find_places(struct gt_finds *f)
 struct gt_finds *gt_finds_new(struct gt_archive *a, struct gt_spell *spell, const char *expression, struct gt_err *err)
 {
 	struct gt_finds *f = calloc(1, sizeof(*f));
-	char why[120];
 	regex_t re;
-	int rc = f ? regcomp(&re, expression, REG_EXTENDED | REG_NOSUB) : 0;
+	int rc = f ? gt_expression_compile(&re, expression, err) : 0;
 
 	if (rc) {
-		regerror(rc, &re, why, sizeof(why));
-		gt_err_set(err, -EINVAL, "not a regular expression: %s", why);
 		free(f);
 		return NULL;
 	}

@@ -8,6 +8,7 @@
 #include "viewer/aside.h"
 #include "viewer/page.h"
 #include "viewer/report_jump.h"
+#include "viewer/row_finds.h"
 
 #define SORTS 16u
 #define REST_LINES 3u
@@ -25,6 +26,9 @@ struct report {
 	struct sort sorts[SORTS];	/* what was chosen; for the next range, too */
 	unsigned nsorts;
 	struct gt_jump *jump;		/* a row's name is looked for */
+	struct gt_row_finds *finds;	/* what is looked for in the rows, or NULL */
+	int next;			/* when it is found: to the next one, or the one before; 0: nowhere */
+	bool here;			/* the row at hand may be that one */
 	bool still;			/* as of a scene */
 	unsigned width, height, body, rest;	/* lines: of the page, from line 1 on; of what a row says besides */
 };
@@ -56,6 +60,14 @@ static void report_let_go(struct gt_view *v)
 	drop(v);
 	gt_jump_free(r->jump);
 	r->jump = NULL;
+}
+
+static void report_close(struct gt_view *v)
+{
+	struct report *r = v->state;
+
+	report_let_go(v);
+	gt_row_finds_free(r->finds);
 }
 
 /* ---- the page ---- */
@@ -168,7 +180,9 @@ static int ask(struct gt_view *v, struct gt_err *err)
 	r->range = range;
 	rc = gt_reporter_take(v->scene->reporter, r->what, range, &r->shown, err);
 	r->asked = !rc;
-	return rc > 0 ? lay(v->scene, r, err) : rc;
+	if (rc > 0)
+		rc = lay(v->scene, r, err);
+	return rc || !r->finds ? rc : gt_row_finds_begin(r->finds, &r->page, err);
 }
 
 static int report_arrange(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err)
@@ -207,6 +221,32 @@ static int step_jump(struct gt_view *v, uint64_t us, struct gt_err *err)
 	return 0;
 }
 
+/* What was asked for when it was not known yet. */
+static void go_to_found(struct gt_view *v)
+{
+	struct report *r = v->state;
+	bool around;
+	size_t line = gt_row_finds_next(r->finds, &r->page, r->cursor, r->next, r->here, &around);
+
+	if (line == SIZE_MAX)
+		gt_scene_say(v->scene, "no row has '%.60s'", gt_row_finds_expression(r->finds));
+	else
+		move_to_row(r, line);
+	if (line != SIZE_MAX && around)
+		v->scene->message = r->next > 0 ? "behind the last one: the first one again" : "before the first one: the last one again";
+	r->next = 0;
+}
+
+static int step_finds(struct gt_view *v, uint64_t us, struct gt_err *err)
+{
+	struct report *r = v->state;
+	int rc = gt_row_finds_step(r->finds, &r->page, us, err);
+
+	if (!rc && r->next)
+		go_to_found(v);
+	return rc;
+}
+
 static int report_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct report *r = v->state;
@@ -223,7 +263,7 @@ static int report_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 		if (rc < 0)
 			return rc;
 	}
-	return 0;
+	return r->finds ? step_finds(v, us, err) : 0;
 }
 
 /* ---- keys ---- */
@@ -334,6 +374,57 @@ static bool act_on_rows(struct report *r, const struct gt_binding *b)
 	}
 }
 
+/* The time of the row at hand becomes that between the marks, or one of them. */
+static void mark(struct gt_view *v, bool both)
+{
+	struct report *r = v->state;
+	const struct gt_page_table *t = table_at(r, r->cursor);
+	int64_t row = gt_page_row(&r->page, r->cursor);
+	struct gt_range at;
+
+	if (row < 0 || !gt_row_time(v->scene, r->shown, t->table, (uint32_t)row, &at)) {
+		v->scene->message = "this row tells no time that could be marked";
+		return;
+	}
+	if (both)
+		gt_marks_clear(&v->scene->marks);
+	gt_marks_set(&v->scene->marks, at.from);
+	if (both)
+		gt_marks_set(&v->scene->marks, at.to);
+	v->scene->message = both ? "marked: the timeline (1) says what is between" : "marked: the timeline (1) shows it";
+}
+
+static void next_found(struct gt_view *v, int by)
+{
+	struct report *r = v->state;
+
+	r->here = false;
+	r->next = r->finds ? by : 0;
+	if (!r->finds)
+		v->scene->message = "nothing is looked for: / does that";
+	else if (r->shown && gt_row_finds_all(r->finds))
+		go_to_found(v);
+}
+
+/* What has to do with what is looked for and marked; Esc only if something is. */
+static bool act_on_finds(struct gt_view *v, const struct gt_binding *b)
+{
+	struct report *r = v->state;
+
+	switch (b->action) {
+	case GT_DO_FOUND: next_found(v, b->arg); return true;
+	case GT_DO_MARK: mark(v, false); return true;
+	case GT_DO_MARK_BOTH: mark(v, true); return true;
+	case GT_DO_ESCAPE:
+		if (!r->finds)
+			return false;
+		gt_row_finds_free(r->finds);
+		r->finds = NULL;
+		return true;
+	default: return false;
+	}
+}
+
 static void step_column(struct report *r, int by)
 {
 	const struct gt_page_table *t = table_at(r, r->cursor);
@@ -384,12 +475,14 @@ static void point(struct report *r, struct gt_key k)
 static enum gt_view_result report_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
 {
 	struct report *r = v->state;
-	bool mouse = k.key >= GT_KEY_PRESS && k.key <= GT_KEY_WHEEL_DOWN;
+	bool mouse = k.key >= GT_KEY_PRESS && k.key <= GT_KEY_WHEEL_DOWN, jumps = r->jump;
 
 	if (b->action == GT_DO_RELEASE)
 		return GT_VIEW_PASS;
 	gt_jump_free(r->jump);		/* whoever presses a key does not wait any more */
 	r->jump = NULL;
+	if (jumps && b->action == GT_DO_ESCAPE)
+		return GT_VIEW_DONE;
 	if (b->action == GT_DO_POINT || b->action == GT_DO_POINT_FOLD)
 		point(r, k);
 	if (b->action == GT_DO_FOLD || b->action == GT_DO_SELECT || (b->action == GT_DO_POINT_FOLD && gt_page_row(&r->page, line_on(r, k.y)) >= 0))
@@ -398,15 +491,36 @@ static enum gt_view_result report_act(struct gt_view *v, const struct gt_binding
 		step_column(r, b->arg);
 	else if (mouse && b->action == GT_DO_ZOOM)
 		move_page(r, -3 * b->arg);
-	else if (!mouse && !act_on_rows(r, b))
+	else if (!mouse && !act_on_rows(r, b) && !act_on_finds(v, b))
 		return gt_aside_act(v->scene, b);
 	return GT_VIEW_DONE;
 }
 
+/* Where it is found first is seen when it was looked for. */
+static const char *find(struct gt_view *v, const char *expression)
+{
+	struct report *r = v->state;
+	struct gt_err err = GT_ERR_INIT;
+
+	gt_row_finds_free(r->finds);
+	r->finds = *expression ? gt_row_finds_new(expression, &err) : NULL;
+	if (r->finds && r->shown)
+		gt_row_finds_begin(r->finds, &r->page, &err);
+	r->next = 1;
+	r->here = true;
+	if (err.code)
+		gt_scene_say(v->scene, "%s", err.text);
+	return v->scene->message;
+}
+
 static const char *report_answer(struct gt_view *v, enum gt_action asked, const char *text)
 {
+	if (asked == GT_DO_FIND)
+		return find(v, text);
 	return gt_aside_answer(v->scene, asked, text);
 }
+
+static bool report_looks(const struct gt_view *v) { return ((const struct report *)v->state)->jump; }
 
 /* ---- drawing ---- */
 
@@ -443,21 +557,27 @@ static void draw_titles(const struct report *r, struct gt_screen *to, int y, uin
 }
 
 /* A figure that is cut would be a wrong one: what has no room for all of it is left out, and it is marked that there is more. */
-static void draw_row(const struct report *r, struct gt_screen *to, int y, uint32_t table, uint32_t row)
+static void draw_row(const struct report *r, struct gt_screen *to, int y, size_t line)
 {
-	const struct gt_page_table *t = &r->page.tables[table];
+	const struct gt_page_table *t = table_at(r, line);
+	uint32_t row = (uint32_t)gt_page_row(&r->page, line);
+	bool found = r->finds && gt_row_finds_has(r->finds, &r->page, line);
 	unsigned n;
 	const struct gt_laid_column *c = gt_laid_columns(t->laid, &n);
 
 	for (unsigned i = 0; i < n; i++) {
 		struct gt_laid_cell cell = gt_laid_cell(t->laid, row, i);
+		struct gt_look look;
 		unsigned x = c[i].at + (c[i].left || cell.width > c[i].width ? 0 : c[i].width - cell.width);
 
 		if (x + cell.width > to->width && !gt_table_is_text(t->table, c[i].column)) {
 			gt_screen_put(to, (int)to->width - 1, y, 0x2026, LOOK(GT_INK_FAINT, 0));
 			break;
 		}
-		gt_screen_text(to, (int)x, y, -1, cell.text, look_of(cell.tone));
+		look = look_of(cell.tone);
+		if (found && gt_row_finds_is_in(r->finds, cell.text))
+			look.paper = GT_INK_FOUND;
+		gt_screen_text(to, (int)x, y, -1, cell.text, look);
 	}
 }
 
@@ -475,7 +595,7 @@ static void draw_line(const struct gt_view *v, struct gt_screen *to, int y, size
 		break;
 	case GT_LINE_TITLES: draw_titles(r, to, y, l->table, l->at, !v->scene->still && cursor && cursor->table == l->table); break;
 	case GT_LINE_ROW:
-		draw_row(r, to, y, l->table, (uint32_t)gt_page_row(&r->page, line));
+		draw_row(r, to, y, line);
 		if (line == r->cursor && !v->scene->still)
 			gt_screen_style(to, 0, y, (int)to->width, 1, GT_REVERSE);
 		break;
@@ -529,6 +649,20 @@ static void draw_rest(const struct report *r, struct gt_screen *to)
 	gt_buf_release(&text);
 }
 
+/* "/cuMem.*: 3 of 17" */
+static int draw_finds(const struct report *r, struct gt_screen *to, int x, int y)
+{
+	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
+	const char *expression = gt_row_finds_expression(r->finds);
+	size_t rank, n = gt_row_finds_count(r->finds, &r->page, r->cursor, &rank);
+
+	if (!gt_row_finds_all(r->finds))
+		return gt_screen_printf(to, x, y, -1, look, " /%.40s: %zu so far ", expression, n);
+	if (rank)
+		return gt_screen_printf(to, x, y, -1, look, " /%.40s: %zu of %zu ", expression, rank, n);
+	return gt_screen_printf(to, x, y, -1, look, " /%.40s: %zu row%s ", expression, n, n == 1 ? "" : "s");
+}
+
 static void draw_status(const struct gt_view *v, struct gt_screen *to)
 {
 	const struct report *r = v->state;
@@ -551,6 +685,8 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 	if (t->sorted >= 0)
 		x += gt_screen_printf(to, x, y, -1, LOOK(GT_INK_FAINT, 0), ", by %s%s", gt_table_columns(t->table, &n)[t->sorted].title,
 				      t->descending ? ", largest first" : "");
+	if (r->finds)
+		x += 2 + draw_finds(r, to, x + 2, y);
 	gt_screen_text(to, x, y, -1, "   Enter: in the timeline   o: sort   ?: keys", LOOK(GT_INK_FAINT, 0));
 }
 
@@ -579,8 +715,9 @@ static void report_draw(const struct gt_view *v, struct gt_screen *to)
 	X(gaps, "why GPUs are idle") X(ioctls, "ioctls by name") X(memory, "what is allocated") X(advice, "what could be won")
 #define X(title, words) \
 	const struct gt_view_ops gt_view_##title = { \
-		.name = #title, .help = words, .state_size = sizeof(struct report), .open = report_open, .close = report_let_go, .let_go = report_let_go, \
-		.arrange = report_arrange, .step = report_step, .act = report_act, .answer = report_answer, .draw = report_draw, \
+		.name = #title, .help = words, .state_size = sizeof(struct report), .open = report_open, .close = report_close, \
+		.let_go = report_let_go, .arrange = report_arrange, .step = report_step, .act = report_act, .answer = report_answer, \
+		.looks = report_looks, .draw = report_draw, \
 	};
 REPORTS(X)
 #undef X

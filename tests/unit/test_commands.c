@@ -120,6 +120,45 @@ static void commands_do_what_keys_do(void)
 	strike(&st);
 }
 
+/* From anywhere: what is the timeline's leads there, and all else stays where it is. */
+static void every_view_has_them(void)
+{
+	static const char *const views[] = { "3", "9", "5" };
+	struct stage st;
+	const struct gt_window *w = &st.s.scene.window;
+
+	set_up(&st, 45);
+	for (unsigned i = 0; i < 3; i++) {
+		const struct gt_view *v;
+		int64_t first;
+
+		CHECK(play(&st, "f w w w w") && play(&st, views[i]));
+		v = st.s.view;
+		first = w->first;
+		CHECK(play(&st, "* 'from there' Enter f") && st.s.view == v && w->first != first);
+		CHECK(play(&st, "@ 'from there' Enter") && st.s.view == st.s.views && w->first == first);
+		CHECK(play(&st, views[i]) && play(&st, ": 'goto 50us' Enter") && st.s.view == st.s.views);
+		CHECK(gt_window_column(w, st.s.scene.extent.from + 50000) == w->cells / 2);
+		CHECK(play(&st, views[i]) && play(&st, ": 'goto 5000s' Enter") && st.s.view == v && on_screen(&st, "does not last until then"));
+		CHECK(play(&st, ": 'filter stream 8' Enter") && st.s.view == st.s.views && on_screen(&st, "stream 8") && line_of(&st, "stream 7") < 0);
+		CHECK(play(&st, ": 'filter' Enter") && play(&st, views[i]) && play(&st, "F4 'stream 7' Enter") && on_screen(&st, "stream 7"));
+		CHECK(play(&st, "Esc") && play(&st, views[i]) && play(&st, ": 'fit' Enter") && st.s.view == v && on_screen(&st, "whole run"));
+		CHECK(play(&st, ": 'mark 10us 30us' Enter") && st.s.view == v && st.s.scene.marks.n == 2 && play(&st, "1") && on_screen(&st, "A-B 20.00 us"));
+		CHECK(play(&st, "Esc") && play(&st, views[i]) && play(&st, ": 'forget from there' Enter") && !st.s.scene.bookmarks.n);
+		CHECK(play(&st, ": 'dance' Enter") && on_screen(&st, "'dance' is no command") && play(&st, ": 'view streams' Enter"));
+		CHECK(!strcmp(st.s.view->ops->name, "streams") && play(&st, "1"));
+	}
+	CHECK(play(&st, "4 : 'q' Enter") && st.s.quit);
+	strike(&st);
+	/* bookmarks are there before the timeline was */
+	text_to("some/trace.zst.gtmarks", "# bookmarks of gtview, 1\n20000 3 early\n");
+	state = 45;
+	stage_up(&st, once, 3000, 100, 40);
+	CHECK(play(&st, "3 : 'jump e' Tab Enter") && st.s.view == st.s.views && w->shift == 3);
+	strike(&st);
+	unlink("some/trace.zst.gtmarks");
+}
+
 static void tab_completes(void)
 {
 	struct stage st;
@@ -187,4 +226,4 @@ static void a_range_is_exported(void)
 }
 
 T_MAIN(T(bookmarks_come_back), T(broken_and_foreign_files), T(they_stand_in_the_users_folder_else), T(commands_do_what_keys_do),
-       T(tab_completes), T(bookmarks_are_set_and_jumped_to), T(a_range_is_exported))
+       T(every_view_has_them),       T(tab_completes), T(bookmarks_are_set_and_jumped_to), T(a_range_is_exported))

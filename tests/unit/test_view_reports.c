@@ -2,9 +2,11 @@
  * cut, sorted and gone to. */
 #define _GNU_SOURCE
 #include "tests/unit/view_stage.h"
+#include <regex.h>
 #include "viewer/page.h"
 #include "viewer/report_jump.h"
 #include "viewer/reporter.h"
+#include "viewer/row_finds.h"
 
 static const char *const names[] = { "top", "kernels", "streams", "gaps", "ioctls", "memory", "advice" };
 #define NAMES (sizeof(names) / sizeof(*names))
@@ -291,6 +293,103 @@ static void rows_lead_to_their_time(void)
 	strike(&st);
 }
 
+/* The row at hand, as the status line has it. */
+static int row_at_hand(struct stage *st)
+{
+	int row = -1, y = line_of(st, "row ");
+
+	return y >= 0 && sscanf(strstr(line(st, y), "row "), "row %d", &row) == 1 ? row : -1;
+}
+
+static void rows_are_looked_for(void)
+{
+	struct stage st;
+	int first, second;
+
+	state = 16;
+	stage_up(&st, one_boot, 900, 120, 40);
+	CHECK(play(&st, "2 n") && on_screen(&st, "nothing is looked for"));
+	CHECK(play(&st, "/ '^cu(Call|MemAlloc)$' Enter") && on_screen(&st, "/^cu(Call|MemAlloc)$: 1 of 2"));
+	first = row_at_hand(&st);
+	CHECK(play(&st, "n") && on_screen(&st, ": 2 of 2"));
+	second = row_at_hand(&st);
+	CHECK(first > 0 && second > first);
+	CHECK(play(&st, "n") && on_screen(&st, "behind the last one") && play(&st, "w s") && row_at_hand(&st) == first && on_screen(&st, ": 1 of 2"));
+	CHECK(play(&st, "N") && on_screen(&st, "before the first one") && play(&st, "k j") && on_screen(&st, ": 2 of 2"));
+	CHECK(play(&st, "o") && on_screen(&st, "of 2") && play(&st, "n n") && play(&st, "n"));	/* however they are sorted */
+	CHECK(play(&st, "w w") && on_screen(&st, "/^cu(Call") && play(&st, "6") && line_of(&st, "/^cu(Call") < 0 && play(&st, "2"));
+	CHECK(play(&st, "Esc") && line_of(&st, "/^cu(Call") < 0 && on_screen(&st, "row "));
+	CHECK(play(&st, "/ 'no such' Enter") && on_screen(&st, "no row has 'no such'") && play(&st, "k") && on_screen(&st, "/no such: 0 rows"));
+	CHECK(play(&st, "/ '[' Enter") && on_screen(&st, "not a regular expression: ") && play(&st, "/ Enter") && line_of(&st, "no such") < 0);
+	CHECK(play(&st, "resize 50x20 / 'cuMem' Enter") && on_screen(&st, "/cuMem: 1 of"));
+	strike(&st);
+}
+
+/* On pages of any width and order: the same rows, by what their cells say. */
+static void found_rows_against_all_cells(void)
+{
+	static const char *const expressions[] = { "name", "^1", "0$", "na?me [3-7]", "\\.", "^-$" };
+	struct gt_table *tables[3] = { table_of("One", 30), table_of("Two", 0), table_of("Three", 200) };
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_page p = { .tables = NULL };
+
+	for (unsigned e = 0; e < 6; e++) {
+		struct gt_row_finds *f = gt_row_finds_new(expressions[e], &err);
+		size_t wanted = 0, rank, at = 0, seen = 0;
+		bool around = false;
+		regex_t re;
+
+		CHECK(f && !regcomp(&re, expressions[e], REG_EXTENDED | REG_NOSUB));
+		CHECK(!gt_page_lay(&p, tables, 3, NULL, false, e % 2 ? 30 : 100, &err) && !gt_page_sort(&p, 2, (int)e % 3, e & 1));
+		CHECK(!gt_row_finds_begin(f, &p, &err));
+		while (gt_row_finds_step(f, &p, 1, &err) > 0)
+			CHECK(!gt_row_finds_all(f));
+		CHECK(gt_row_finds_all(f));
+		for (size_t l = 0; l < p.nlines; l++) {
+			int64_t row = gt_page_row(&p, l);
+			unsigned n = 0;
+			bool has = false;
+
+			for (unsigned c = 0; row >= 0 && gt_table_columns(tables[p.lines[l].table], &n) && c < n; c++) {
+				char *text = gt_table_cell_text(tables[p.lines[l].table], (unsigned)row, c);
+
+				has |= !regexec(&re, text, 0, NULL, 0);
+				free(text);
+			}
+			CHECK(has == gt_row_finds_has(f, &p, l));
+			wanted += has;
+		}
+		CHECK(gt_row_finds_count(f, &p, 0, &rank) == wanted);
+		while (wanted && seen <= wanted) {
+			at = gt_row_finds_next(f, &p, at, 1, !seen, &around);
+			if (around)
+				break;
+			CHECK(gt_row_finds_count(f, &p, at, &rank) == wanted && rank == ++seen);
+		}
+		CHECK(seen == wanted && (wanted || gt_row_finds_next(f, &p, 0, 1, true, &around) == SIZE_MAX));
+		regfree(&re);
+		gt_row_finds_free(f);
+		gt_page_release(&p);
+	}
+	for (unsigned i = 0; i < 3; i++)
+		gt_table_free(tables[i]);
+}
+
+static void rows_are_marked(void)
+{
+	struct stage st;
+
+	state = 15;
+	stage_up(&st, one_boot, 900, 100, 30);
+	CHECK(play(&st, "5") && on_screen(&st, "gaps  whole run") && play(&st, "Tab j j M") && on_screen(&st, "marked: the timeline (1) says"));
+	CHECK(st.s.scene.marks.n == 2 && st.s.scene.marks.at[0] < st.s.scene.marks.at[1] && play(&st, "1") && on_screen(&st, "A-B "));
+	CHECK(play(&st, "2 m") && on_screen(&st, "tells no time") && play(&st, "3 : 'mark' Enter") && on_screen(&st, "tells no time"));
+	CHECK(play(&st, "9 m") && on_screen(&st, "m (mark A, then B, at an edge: what is between them) is for the timeline: 1"));
+	CHECK(play(&st, ": 'mark' Enter") && on_screen(&st, "mark TIME") && play(&st, "4 e") && on_screen(&st, "is for the timeline: 1"));
+	CHECK(play(&st, "E") && on_screen(&st, "E (the next call that failed"));
+	strike(&st);
+}
+
 static void enter_goes_to_the_timeline(void)
 {
 	int64_t from, to;
@@ -364,4 +463,4 @@ static void monkeys_break_nothing(void)
 
 T_MAIN(T(figures_of_one_recording), T(figures_of_two_recordings), T(what_was_made_is_there_at_once), T(what_is_held_stays),
        T(pages_have_each_row_once), T(sorting_keeps_ties_and_puts_absent_last), T(nothing_of_a_row_is_lost), T(rows_lead_to_their_time),
-       T(enter_goes_to_the_timeline), T(tables_are_sorted_by_keys_and_clicks), T(monkeys_break_nothing))
+       T(enter_goes_to_the_timeline), T(rows_are_looked_for), T(found_rows_against_all_cells), T(rows_are_marked), T(tables_are_sorted_by_keys_and_clicks), T(monkeys_break_nothing))
