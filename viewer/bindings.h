@@ -34,7 +34,7 @@ enum gt_action {
 	GT_DO_DETAIL,		/* another size of the pane */
 	/* what is shown */
 	GT_DO_HEIGHTS,		/* arg further */
-	GT_DO_VIEW,		/* number arg of gt_views */
+	GT_DO_VIEW,		/* number arg of gt_views; the one that is shown may show something else then */
 	GT_DO_SORT,		/* by the column at hand, or the other way round */
 	GT_DO_NEXT,		/* table, or event of the lane, by arg */
 	GT_DO_CLOCK,

@@ -336,6 +336,13 @@ const char *gt_desk_find(struct gt_desk *d, const char *expression, const struct
 	return d->pick.said[0] ? d->pick.said : NULL;
 }
 
+void gt_desk_pick(struct gt_desk *d, const struct gt_scene_row *row)
+{
+	d->pick.said[0] = 0;
+	gt_choice_exactly(&d->pick, &row->lane, row->start, (uint64_t)row->dur, &d->err);
+	after_jump(d, GT_DO_LONGEST);
+}
+
 int64_t gt_desk_moment(const struct gt_desk *d, const struct gt_desk_at *at)
 {
 	int64_t t = gt_cell_start(&d->scene->window, at->column), end;

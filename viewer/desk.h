@@ -43,6 +43,7 @@ void gt_desk_drop(struct gt_desk *d, const struct gt_desk_at *at, unsigned from)
 bool gt_desk_range(struct gt_desk *d, int64_t *from, int64_t *to);
 /* Looks for what was asked for; "": for nothing any more. NULL, or why not. */
 const char *gt_desk_find(struct gt_desk *d, const char *expression, const struct gt_desk_at *at);
+void gt_desk_pick(struct gt_desk *d, const struct gt_scene_row *row);	/* selects it, and wants to go there */
 int64_t gt_desk_moment(const struct gt_desk *d, const struct gt_desk_at *at);	/* where the cursor is, the viewer's time */
 /* Where the cursor is to go now: a lane, and a stretch of the viewer's time. Asked once after each jump. */
 bool gt_desk_goes(struct gt_desk *d, const struct gt_lane_line *cursor, struct gt_lane_line *line, int64_t *from, int64_t *to);

@@ -70,7 +70,7 @@ static int begin(struct gt_flame *f, struct gt_range range, struct gt_err *err)
 	if (rc)
 		return rc;
 	gt_doubles_hide(f->doubles, &f->filter);
-	f->nodes[f->n++] = (struct gt_flame_node){ .kind = GT_FLAME_ALL };
+	f->nodes[f->n++] = (struct gt_flame_node){ .kind = GT_FLAME_ALL, .dur = -1 };
 	f->iter = gt_iter_open(f->reader, &f->filter, err);
 	return f->iter ? gt_filed_blocks(f->reader, count_rows, f, err) : err->code;
 }
@@ -138,7 +138,7 @@ static uint32_t node_of(struct gt_flame *f, uint32_t parent, enum gt_flame_kind 
 	if (gt_grow(&f->nodes, &f->cap, f->n + 1ul, sizeof(*f->nodes)) || gt_map_add(&f->map, hash, f->n))
 		return UINT32_MAX;
 	f->nodes[f->n] = (struct gt_flame_node){ .parent = parent, .next = f->nodes[parent].child, .segment = segment, .id = id,
-						 .kind = (uint8_t)kind };
+						 .kind = (uint8_t)kind, .dur = -1 };
 	f->nodes[parent].child = f->n;
 	return f->n++;
 }
@@ -182,6 +182,20 @@ static uint64_t within(const struct gt_flame *f, const struct gt_event *ev, int6
 	return b > a ? (uint64_t)b - (uint64_t)a : 0;
 }
 
+/* A call that is open has no end, and no place in the timeline. */
+static void note_longest(struct gt_flame *f, uint32_t node, const struct gt_event *ev)
+{
+	struct gt_flame_node *n = &f->nodes[node];
+	int64_t dur = ev->row.end - ev->row.start;
+
+	if (ev->kind == GT_OPEN || dur <= n->dur || n->kind < GT_FLAME_CALL)
+		return;
+	n->dur = dur;
+	n->start = ev->row.start;
+	n->track = ev->track;
+	n->depth = ev->row.depth;
+}
+
 static struct stack *stack_of(struct gt_flame *f, const struct gt_segment *seg, uint32_t track)
 {
 	struct stack **all = &f->stacks[seg->index];
@@ -212,6 +226,7 @@ static int add_call(struct gt_flame *f, const struct gt_event *ev)
 	if (node == UINT32_MAX || gt_grow(&s->calls, &s->cap, s->n + 1, sizeof(*s->calls)))
 		return -ENOMEM;
 	ns = within(f, ev, end);
+	note_longest(f, node, ev);
 	if (!s->n) {
 		add_up(f, node, ns, 1);
 	} else if (node != s->calls[s->n - 1].node) {
@@ -246,6 +261,7 @@ static int add_work(struct gt_flame *f, const struct gt_event *ev)
 	node = node == UINT32_MAX ? node : node_of(f, node, GT_FLAME_WORK, ev->seg->index, ev->row.type);
 	if (node == UINT32_MAX)
 		return -ENOMEM;
+	note_longest(f, node, ev);
 	add_up(f, node, within(f, ev, ev->row.end), 1);
 	return 0;
 }
@@ -281,6 +297,21 @@ const struct gt_flame_node *gt_flame_nodes(const struct gt_flame *f, uint32_t *n
 {
 	*n = f->n;
 	return f->nodes;
+}
+
+const struct gt_flame_node *gt_flame_longest(const struct gt_flame *f, uint32_t node)
+{
+	const struct gt_flame_node *n = &f->nodes[node], *best = NULL;
+
+	if (n->kind == GT_FLAME_CALL || n->kind == GT_FLAME_WORK)
+		return n->dur < 0 ? NULL : n;
+	for (uint32_t c = n->child; c; c = f->nodes[c].next) {	/* from the one that came last on */
+		const struct gt_flame_node *one = gt_flame_longest(f, c);
+
+		if (one && (!best || one->dur > best->dur || (one->dur == best->dur && one->start <= best->start)))
+			best = one;
+	}
+	return best;
 }
 
 bool gt_flame_is_cut(const struct gt_flame *f) { return f->cut; }

@@ -12,6 +12,9 @@ struct gt_flame_node {
 	uint32_t parent, child, next;	/* nodes; 0: there is none */
 	uint32_t segment, id;		/* id: track, type, or of GT_FLAME_LAUNCH the string of its name */
 	uint8_t kind;			/* enum gt_flame_kind */
+	uint8_t depth;			/* of a call or work: as its rows have it; of the longest one that is over: */
+	uint32_t track;
+	int64_t start, dur;		/* segment's time; -1: none of them is over */
 };
 #define GT_FLAME_NODES (1u << 20)	/* at most: further ones count for what they stand beneath */
 
@@ -26,6 +29,9 @@ unsigned gt_flame_percent(const struct gt_flame *f);
 const struct gt_flame_node *gt_flame_nodes(const struct gt_flame *f, uint32_t *n);
 bool gt_flame_is_cut(const struct gt_flame *f);			/* were there too many nodes? */
 
+/* Of the rows of a node, or directly beneath it down to the first that has rows, the longest one so far, all of it, in the range or not; the
+ * first of several. NULL: there is none. */
+const struct gt_flame_node *gt_flame_longest(const struct gt_flame *f, uint32_t node);
 /* A box of the picture: columns [x, x + width) of line `line` (0: the node that is zoomed to). */
 struct gt_flame_box { uint32_t node; unsigned line, x, width; };
 /* The boxes of what is beneath `top`, that one included, over so many columns: those of one column or more. A box begins in the column

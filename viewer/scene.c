@@ -212,6 +212,14 @@ void gt_scene_go(struct gt_scene *s, int64_t from, int64_t to)
 	s->turn_to = "timeline";
 }
 
+void gt_scene_pick(struct gt_scene *s, const struct gt_lane_of *lane, int64_t start, int64_t dur)
+{
+	int64_t from = start - gt_archive_offset(s->archive, lane->strip.segment);
+
+	gt_scene_go(s, from, from + dur);
+	s->row = (struct gt_scene_row){ *lane, start, dur, true };
+}
+
 void gt_scene_goto(struct gt_scene *s, int64_t t)
 {
 	gt_window_goto(&s->window, &s->extent, t, s->window.cells / 2);

@@ -6,10 +6,8 @@
 #include "formats/base/buf.h"
 #include "formats/demangle.h"
 #include "viewer/aside.h"
-#include "viewer/flame.h"
+#include "viewer/flame_finds.h"
 #include "viewer/said.h"
-
-#define NAME_ROOM 320
 
 struct flame {
 	struct gt_flame *tree;
@@ -21,6 +19,9 @@ struct flame {
 	size_t nboxes;
 	unsigned lines;			/* of all boxes */
 	uint32_t zoomed, selected;	/* nodes */
+	struct gt_flame_finds *finds;	/* what is looked for, or NULL */
+	int next;			/* when it is found: to the next one, or the one before; 0: nowhere */
+	bool here;			/* the selected one may be that */
 	unsigned top;			/* the first line of boxes that is shown */
 	unsigned width, height, body;	/* body: lines for boxes, from line 1 on */
 };
@@ -53,6 +54,50 @@ static void flame_let_go(struct gt_view *v)
 	f->names = NULL;
 	f->boxes = NULL;
 	f->nboxes = 0;
+}
+
+static void flame_close(struct gt_view *v)
+{
+	struct flame *f = v->state;
+
+	flame_let_go(v);
+	gt_flame_finds_free(f->finds);
+}
+
+/* ---- names ---- */
+
+/* What a node is called; its category, as an ink. */
+static uint8_t name_of(const struct gt_view *v, const struct gt_flame_node *n, char to[GT_FLAME_NAME])
+{
+	const struct flame *f = v->state;
+	const struct gt_segment *seg = n->kind == GT_FLAME_ALL ? NULL : gt_reader_segment(v->scene->reader, n->segment);
+	const struct gt_track *track = seg && n->kind <= GT_FLAME_DEVICE ? &seg->tracks[n->id] : NULL;
+	const struct gt_type *type = seg && (n->kind == GT_FLAME_CALL || n->kind == GT_FLAME_WORK) ? &seg->types[n->id] : NULL;
+	const char *name = type ? gt_str(seg, type->name) : "all";
+
+	if (track)
+		name = track->name != GT_NONE ? gt_str(seg, track->name) : n->kind == GT_FLAME_PROCESS ? "process" : "thread";
+	if (type && type->category == GT_CAT_KERNEL)
+		name = gt_kernel_names_shown(f->names, name);
+	if (n->kind == GT_FLAME_LAUNCH)
+		name = gt_str(seg, n->id);
+	if (n->kind == GT_FLAME_PROCESS)
+		snprintf(to, GT_FLAME_NAME, "%.250s (pid %lld)", name, (long long)track->id);
+	else if (n->kind == GT_FLAME_THREAD)
+		snprintf(to, GT_FLAME_NAME, "%.250s %lld", name, (long long)track->id);
+	else if (n->kind == GT_FLAME_DEVICE)
+		snprintf(to, GT_FLAME_NAME, "launch not known: GPU %lld", (long long)track->id);
+	else
+		snprintf(to, GT_FLAME_NAME, "%.300s", name);
+	if (n->kind == GT_FLAME_LAUNCH)
+		return GT_INK_CATEGORY + GT_CAT_LAUNCH;
+	return type && type->category < GT_CATEGORY_COUNT ? (uint8_t)(GT_INK_CATEGORY + type->category) : GT_INK_TEXT;
+}
+
+static const char *plain_name(const void *view, const struct gt_flame_node *n, char room[GT_FLAME_NAME])
+{
+	name_of(view, n, room);
+	return room;
 }
 
 /* ---- boxes ---- */
@@ -123,19 +168,97 @@ static int flame_arrange(struct gt_view *v, unsigned width, unsigned height, str
 		f->tree = gt_flame_new(v->scene->archive, f->of, range, err);
 		if (!f->tree)
 			return err->code;
+		if (f->finds)
+			gt_flame_finds_begin(f->finds);
 	}
 	return draw_boxes_anew(f, err);
+}
+
+/* ---- what is looked for ---- */
+
+/* To the next box that was found, or the one before; behind the last one comes the first one. */
+static bool go_to_found(struct gt_view *v)
+{
+	struct flame *f = v->state;
+	const struct gt_flame_box *at = box_of(f, f->selected);
+	size_t i = at ? (size_t)(at - f->boxes) : 0;
+	bool around = false;
+
+	for (size_t k = !f->here; k <= f->nboxes; k++) {
+		if (k) {
+			around |= f->next > 0 ? i + 1 >= f->nboxes : !i;
+			i = f->next > 0 ? (i + 1 < f->nboxes ? i + 1 : 0) : i ? i - 1 : f->nboxes - 1;
+		}
+		if (i < f->nboxes && gt_flame_finds_has(f->finds, f->boxes[i].node)) {
+			f->selected = f->boxes[i].node;
+			if (around)
+				v->scene->message = f->next > 0 ? "behind the last one: the first one again" : "before the first one: the last one again";
+			f->next = 0;
+			scroll(f);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void say_not_found(struct gt_view *v)
+{
+	struct flame *f = v->state;
+	uint64_t ns;
+
+	if (gt_flame_finds_count(f->finds, &ns))
+		v->scene->message = "what was found is too narrow here, or not in what is zoomed to: Esc zooms out";
+	else
+		gt_scene_say(v->scene, "no frame is called like '%.60s'", gt_flame_finds_expression(f->finds));
+	f->next = 0;
+}
+
+static int step_finds(struct gt_view *v, uint64_t us, struct gt_err *err)
+{
+	struct flame *f = v->state;
+	int rc = f->finds ? gt_flame_finds_step(f->finds, f->tree, plain_name, v, us, err) : 0;
+
+	if (rc >= 0 && f->finds && f->next && !go_to_found(v) && !rc && gt_flame_percent(f->tree) == 100)
+		say_not_found(v);
+	return rc;
+}
+
+static void next_found(struct gt_view *v, int by)
+{
+	struct flame *f = v->state;
+
+	f->next = f->finds ? by : 0;
+	f->here = false;
+	if (!f->finds)
+		v->scene->message = "nothing is looked for: / does that";
+	else if (!go_to_found(v))
+		say_not_found(v);
+}
+
+static const char *find(struct gt_view *v, const char *expression)
+{
+	struct flame *f = v->state;
+	struct gt_err err = GT_ERR_INIT;
+
+	gt_flame_finds_free(f->finds);
+	f->finds = *expression ? gt_flame_finds_new(expression, &err) : NULL;
+	f->next = 1;
+	f->here = true;
+	if (err.code)
+		gt_scene_say(v->scene, "%s", err.text);
+	return v->scene->message;
 }
 
 static int flame_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct flame *f = v->state;
-	int rc;
+	bool reads = gt_flame_percent(f->tree) < 100;
+	int rc = reads ? gt_flame_step(f->tree, us, err) : 0, more;
 
-	if (gt_flame_percent(f->tree) == 100)
-		return 0;
-	rc = gt_flame_step(f->tree, us, err);
-	return rc < 0 ? rc : draw_boxes_anew(f, err) ? err->code : rc;
+	if (rc < 0 || (reads && draw_boxes_anew(f, err)))
+		return err->code;
+	more = step_finds(v, us, err);
+	return more ? more : rc;
 }
 
 /* ---- keys ---- */
@@ -189,6 +312,35 @@ static void select_at(struct flame *f, struct gt_key k)
 	}
 }
 
+/* To the longest one of what is selected, in the timeline. */
+static void go_to_longest(struct gt_view *v)
+{
+	struct flame *f = v->state;
+	const struct gt_flame_node *n = gt_flame_longest(f->tree, f->selected);
+	enum gt_aspect aspect = f->made == GT_FLAME_GPU ? GT_ASPECT_WORK : GT_ASPECT_CALLS;
+	struct gt_lane_of lane;
+
+	if (!n) {
+		v->scene->message = "none of it is over: there is nothing to go to";
+		return;
+	}
+	lane = (struct gt_lane_of){ { n->segment, n->track, aspect, false }, gt_aspect_depth(aspect, n->depth) };
+	gt_scene_pick(v->scene, &lane, n->start, n->dur);
+	if (gt_flame_percent(f->tree) < 100)
+		v->scene->message = "the longest one so far: not all of the time that is seen was read";
+}
+
+/* Esc: what is looked for is forgotten before anything is zoomed out. */
+static void escape(struct flame *f)
+{
+	if (!f->finds) {
+		zoom_out(f);
+		return;
+	}
+	gt_flame_finds_free(f->finds);
+	f->finds = NULL;
+}
+
 static enum gt_view_result flame_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
 {
 	struct flame *f = v->state;
@@ -198,13 +350,16 @@ static enum gt_view_result flame_act(struct gt_view *v, const struct gt_binding 
 	case GT_DO_STEP: go_beside(f, b->arg); break;
 	case GT_DO_SELECT:
 	case GT_DO_FOLD: f->zoomed = f->selected; break;
-	case GT_DO_ESCAPE: zoom_out(f); break;
+	case GT_DO_ESCAPE: escape(f); break;
+	case GT_DO_FOUND: next_found(v, b->arg); break;
+	case GT_DO_LONGEST: go_to_longest(v); break;
 	case GT_DO_START:
 	case GT_DO_TOP: f->selected = f->zoomed; break;
 	case GT_DO_PAGE:
 		for (unsigned i = 0; i + 1 < f->body; i++)
 			go_deeper(f, b->arg);
 		break;
+	case GT_DO_VIEW:
 	case GT_DO_HEIGHTS: f->of = (enum gt_flame_of)((f->of + 1) % GT_FLAMES); break;
 	case GT_DO_POINT: select_at(f, k); break;
 	case GT_DO_POINT_FOLD:
@@ -218,46 +373,20 @@ static enum gt_view_result flame_act(struct gt_view *v, const struct gt_binding 
 
 static const char *flame_answer(struct gt_view *v, enum gt_action asked, const char *text)
 {
-	return gt_aside_answer(v->scene, asked, text);
+	return asked == GT_DO_FIND ? find(v, text) : gt_aside_answer(v->scene, asked, text);
 }
 
 /* ---- drawing ---- */
-
-/* What a node is called; its category, as an ink. */
-static uint8_t name_of(const struct gt_view *v, const struct gt_flame_node *n, char to[NAME_ROOM])
-{
-	const struct flame *f = v->state;
-	const struct gt_segment *seg = n->kind == GT_FLAME_ALL ? NULL : gt_reader_segment(v->scene->reader, n->segment);
-	const struct gt_track *track = seg && n->kind <= GT_FLAME_DEVICE ? &seg->tracks[n->id] : NULL;
-	const struct gt_type *type = seg && (n->kind == GT_FLAME_CALL || n->kind == GT_FLAME_WORK) ? &seg->types[n->id] : NULL;
-	const char *name = type ? gt_str(seg, type->name) : "all";
-
-	if (track)
-		name = track->name != GT_NONE ? gt_str(seg, track->name) : n->kind == GT_FLAME_PROCESS ? "process" : "thread";
-	if (type && type->category == GT_CAT_KERNEL)
-		name = gt_kernel_names_shown(f->names, name);
-	if (n->kind == GT_FLAME_LAUNCH)
-		name = gt_str(seg, n->id);
-	if (n->kind == GT_FLAME_PROCESS)
-		snprintf(to, NAME_ROOM, "%.250s (pid %lld)", name, (long long)track->id);
-	else if (n->kind == GT_FLAME_THREAD)
-		snprintf(to, NAME_ROOM, "%.250s %lld", name, (long long)track->id);
-	else if (n->kind == GT_FLAME_DEVICE)
-		snprintf(to, NAME_ROOM, "launch not known: GPU %lld", (long long)track->id);
-	else
-		snprintf(to, NAME_ROOM, "%.300s", name);
-	if (n->kind == GT_FLAME_LAUNCH)
-		return GT_INK_CATEGORY + GT_CAT_LAUNCH;
-	return type && type->category < GT_CATEGORY_COUNT ? (uint8_t)(GT_INK_CATEGORY + type->category) : GT_INK_TEXT;
-}
 
 static void draw_box(const struct gt_view *v, const struct gt_flame_box *b, struct gt_screen *to)
 {
 	const struct flame *f = v->state;
 	int y = (int)(b->line - f->top) + 1, x = (int)b->x, width = (int)b->width;
-	char name[NAME_ROOM];
+	char name[GT_FLAME_NAME];
 	struct gt_look look = { name_of(v, node_at(f, b->node), name), GT_INK_NONE, GT_REVERSE };
 
+	if (f->finds && gt_flame_finds_has(f->finds, b->node))
+		look = (struct gt_look){ GT_INK_TEXT, GT_INK_FOUND, 0 };
 	if (b->node == f->selected && !v->scene->still)
 		look = (struct gt_look){ GT_INK_TEXT, GT_INK_CURSOR, GT_BOLD };
 	gt_screen_fill(to, x, y, width, 1, ' ', look);
@@ -291,7 +420,7 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 	const struct gt_look plain = { GT_INK_TEXT, GT_INK_NONE, 0 }, faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
 	const struct flame *f = v->state;
 	const struct gt_flame_node *n = node_at(f, f->selected), *up = node_at(f, n->parent);
-	char name[NAME_ROOM], above[NAME_ROOM], ns[GT_SAID], share[GT_BRIEF], of_all[GT_BRIEF];
+	char name[GT_FLAME_NAME], above[GT_FLAME_NAME], ns[GT_SAID], share[GT_BRIEF], of_all[GT_BRIEF];
 	int y = (int)f->height - 1, x = 0;
 
 	if (gt_flame_percent(f->tree) < 100)
@@ -312,6 +441,21 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 			 n->rows == 1 ? "" : "s", name);
 }
 
+/* " /gemm  34.5% of all, 12 frames ": at the right of the title. */
+static void draw_finds(const struct flame *f, struct gt_screen *to)
+{
+	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
+	uint64_t ns;
+	uint32_t n = gt_flame_finds_count(f->finds, &ns);
+	char text[120], share[GT_BRIEF];
+	int width;
+
+	gt_brief_share(share, ns, node_at(f, 0)->ns);
+	width = snprintf(text, sizeof(text), " /%.40s  %s of all, %u frame%s%s ", gt_flame_finds_expression(f->finds), share, n, n == 1 ? "" : "s",
+			 gt_flame_percent(f->tree) < 100 ? " so far" : "");
+	gt_screen_text(to, (int)to->width > width ? (int)to->width - width : 0, 0, -1, text, look);
+}
+
 static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 {
 	const struct flame *f = v->state;
@@ -324,12 +468,15 @@ static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 								     : "cannot answer: no call is in the time that is seen", faint);
 	else
 		draw_boxes(v, to);
+	if (f->finds)
+		draw_finds(f, to);
 	if (f->height > 2)
 		draw_status(v, to);
 }
 
 #define FLAME \
-	.state_size = sizeof(struct flame), .close = flame_let_go, .let_go = flame_let_go, .arrange = flame_arrange, .step = flame_step, .act = flame_act, \
+	.state_size = sizeof(struct flame), .close = flame_close, .let_go = flame_let_go, .arrange = flame_arrange, \
+	.step = flame_step, .act = flame_act, \
 	.answer = flame_answer, .draw = flame_draw
 
 const struct gt_view_ops gt_view_flame = { .name = "flame", .help = "where calls spend their time", .open = flame_open, FLAME };

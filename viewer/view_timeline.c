@@ -216,6 +216,19 @@ static struct gt_desk_at cursor_at(const struct timeline *t)
 				    .cells = t->cells + (t->cursor - t->top) * t->at.cells };
 }
 
+static void follow_desk(struct gt_view *v);
+
+/* What another view leads to. */
+static int pick_wanted(struct gt_view *v, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+
+	v->scene->row.wanted = false;
+	gt_desk_pick(&t->desk, &v->scene->row);
+	follow_desk(v);
+	return list(t, false, err);
+}
+
 static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err)
 {
 	struct timeline *t = v->state;
@@ -239,6 +252,8 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	rc = failed ? failed : list(t, !t->touched && (t->grown || lines != t->at.nlanes), err);
 	t->grown = false;
 	t->arranged = true;
+	if (!rc && v->scene->row.wanted)
+		rc = pick_wanted(v, err);
 	scroll(t);
 	if (!rc)
 		rc = ask_lanes(v, err);

@@ -270,7 +270,12 @@ static void act(struct gt_viewing *s, const struct gt_binding *b, struct gt_key 
 	switch (b->action) {
 	case GT_DO_QUIT: s->quit = true; break;
 	case GT_DO_REDRAW: s->redraw = true; break;
-	case GT_DO_VIEW: turn_to(s, gt_views[b->arg], err); break;
+	case GT_DO_VIEW:
+		if (gt_views[b->arg] == s->view->ops)
+			s->view->ops->act(s->view, b, k);
+		else
+			turn_to(s, gt_views[b->arg], err);
+		break;
 	case GT_DO_HELP:
 		s->help = true;
 		s->help_top = 0;

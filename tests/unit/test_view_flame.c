@@ -2,13 +2,14 @@
 #define _GNU_SOURCE
 #include "tests/unit/view_stage.h"
 #include "viewer/flame.h"
+#include "viewer/said.h"
 
 static const char *const two_boots[] = { "a", "b", NULL }, *const one_boot[] = { "a", NULL };
 
 /* ---- by brute force: a path of words for each row, and what it took ---- */
 
-struct row { uint32_t segment, track, depth, type, thread, name; int64_t start, end; bool gpu, joined; };
-struct sum { char path[400]; uint64_t ns, rows; };
+struct row { uint32_t segment, track, depth, type, thread, name; int64_t start, end; bool gpu, joined, open; };
+struct sum { char path[400]; uint64_t ns, rows; int64_t longest; };	/* longest: of the rows of this very path; -1: none is over */
 static struct row *rows;
 static size_t nrows, rows_cap, nsums, sums_cap;
 static struct sum *sums;
@@ -31,7 +32,8 @@ static bool read_rows(struct stage *st)
 
 	nrows = 0;
 	while (it && gt_iter_next(it, &ev, &st->err) > 0) {
-		struct row r = { ev.seg->index, ev.track, ev.row.depth, ev.row.type, 0, 0, ev.row.start, ev.row.end, ev.kind == GT_GPU, false };
+		struct row r = { ev.seg->index, ev.track, ev.row.depth, ev.row.type, 0, 0, ev.row.start, ev.row.end, ev.kind == GT_GPU, false,
+				 ev.kind == GT_OPEN };
 
 		if (r.gpu && arg(&ev, GT_R_LAUNCH_JOIN) != GT_NONE && arg(&ev, GT_R_LAUNCH_JOIN) != GT_JOIN_UNKNOWN) {
 			r.joined = true;
@@ -77,7 +79,7 @@ static void put_path(struct stage *st, const struct row *r, char *to)
 	sprintf(to + strlen(to), r->gpu ? "/w%u" : "/c%u", r->type);
 }
 
-static bool add(const char *path, uint64_t ns)
+static bool add(const char *path, uint64_t ns, int64_t dur)
 {
 	size_t i = 0;
 
@@ -87,11 +89,12 @@ static bool add(const char *path, uint64_t ns)
 		return false;
 	if (i == nsums) {
 		nsums++;
-		sums[i] = (struct sum){ .ns = 0 };
+		sums[i] = (struct sum){ .longest = -1 };
 		strcpy(sums[i].path, path);
 	}
 	sums[i].ns += ns;
 	sums[i].rows++;
+	sums[i].longest = dur > sums[i].longest ? dur : sums[i].longest;
 	return true;
 }
 
@@ -109,11 +112,11 @@ static bool count(struct stage *st, bool gpu, struct gt_range range)
 		    (rows[i].end <= range.from + offset && rows[i].start < range.from + offset))
 			continue;
 		put_path(st, &rows[i], path);
-		if (!add(path, b > a ? (uint64_t)(b - a) : 0))
+		if (!add(path, b > a ? (uint64_t)(b - a) : 0, rows[i].open ? -1 : rows[i].end - rows[i].start))
 			return false;
 		for (char *slash; (gpu || !around(&rows[i])) && (slash = strrchr(path, '/')); ) {
 			*slash = 0;
-			if (!add(path, b > a ? (uint64_t)(b - a) : 0))
+			if (!add(path, b > a ? (uint64_t)(b - a) : 0, -1))
 				return false;
 		}
 	}
@@ -150,6 +153,10 @@ static bool same_sums(const struct gt_flame *f)
 		if (k == nsums ? nodes[i].ns || nodes[i].rows : sums[k].ns != nodes[i].ns || sums[k].rows != nodes[i].rows) {
 			printf("%s: %llu ns of %llu rows, not %llu of %llu\n", path, (unsigned long long)nodes[i].ns, (unsigned long long)nodes[i].rows,
 			       k < nsums ? (unsigned long long)sums[k].ns : 0, k < nsums ? (unsigned long long)sums[k].rows : 0);
+			return false;
+		}
+		if (k < nsums && nodes[i].dur != sums[k].longest) {
+			printf("%s: the longest has %lld ns, not %lld\n", path, (long long)nodes[i].dur, (long long)sums[k].longest);
 			return false;
 		}
 		with += k < nsums;
@@ -254,4 +261,71 @@ static void keys_go_from_box_to_box(void)
 	strike(&st);
 }
 
-T_MAIN(T(one_recording), T(two_recordings), T(keys_go_from_box_to_box))
+/* The one that is led to is selected, on its lane, and is as long as any of its name beneath the same. */
+static void v_leads_to_the_longest(void)
+{
+	struct stage st;
+	char want[100], ns[GT_SAID];
+	int64_t longest = 0;
+
+	state = 24;
+	stage_up(&st, one_boot, 400, 120, 40);
+	CHECK(read_rows(&st));
+	for (size_t i = 0; i < nrows; i++)
+		if (rows[i].gpu && rows[i].end - rows[i].start > longest)
+			longest = rows[i].end - rows[i].start;
+	CHECK(play(&st, "9 9") && on_screen(&st, "flame graph of GPU work") && play(&st, "v") && !strcmp(st.s.view->ops->name, "timeline"));
+	snprintf(want, sizeof(want), "duration %s", gt_said_ns(ns, (uint64_t)longest));
+	CHECK(on_screen(&st, want));
+	CHECK(play(&st, "f 9 9") && on_screen(&st, "flame graph of calls") && play(&st, "j j j v") && !strcmp(st.s.view->ops->name, "timeline"));
+	CHECK(on_screen(&st, "duration ") && gt_window_column(&st.s.scene.window, st.s.scene.at) >= 0);
+	strike(&st);
+}
+
+/* What is told of the time: boxes that were found, one within another counted once. */
+static bool right_share(struct stage *st, const char *told)
+{
+	uint64_t all = 0, found = 0;
+	char share[GT_BRIEF], want[100];
+
+	for (size_t i = 0; i < nrows; i++) {
+		const struct row *r = &rows[i];
+		bool within = false;
+
+		if (r->gpu)
+			continue;
+		all += around(r) ? 0 : (uint64_t)(r->end - r->start);
+		for (const struct row *up = r; up; up = around(up))
+			within |= up != r && strstr(gt_type_name(gt_reader_segment(st->reader, up->segment), up->type), "cuCall");
+		if (!within && strstr(gt_type_name(gt_reader_segment(st->reader, r->segment), r->type), "cuCall"))
+			found += (uint64_t)(r->end - r->start);
+	}
+	gt_brief_share(share, found, all);
+	snprintf(want, sizeof(want), told, share);
+	return on_screen(st, want);
+}
+
+static void boxes_are_looked_for(void)
+{
+	struct stage st;
+	unsigned n = 0;
+
+	state = 25;
+	stage_up(&st, one_boot, 400, 120, 30);
+	CHECK(read_rows(&st) && play(&st, "9 n") && on_screen(&st, "nothing is looked for"));
+	CHECK(play(&st, "/ 'cu[C]all' Enter") && right_share(&st, " /cu[C]all  %s of all, ") && on_screen(&st, ": cuCall"));
+	for (unsigned i = 0; i < 200 && line_of(&st, "behind the last one") < 0; i++) {
+		CHECK(play(&st, "n") && (on_screen(&st, ": cuCall") || on_screen(&st, "behind the last one")));
+		n++;
+	}
+	CHECK(n > 2 && n < 200 && play(&st, "N") && on_screen(&st, "before the first one"));
+	CHECK(play(&st, "j") && play(&st, "Esc") && line_of(&st, "/cu[C]all") < 0);
+	CHECK(play(&st, "/ '(' Enter") && on_screen(&st, "not a regular expression") && play(&st, ": 'find nobody' Enter") &&
+	      on_screen(&st, "no frame is called like 'nobody'"));
+	CHECK(play(&st, ": 'find' Enter") && line_of(&st, "/nobody") < 0);
+	CHECK(play(&st, "/ 'thread 1[01]' Enter") && on_screen(&st, "2 frames") && play(&st, "Enter / 'pid 1' Enter") && on_screen(&st, "Esc zooms out"));
+	CHECK(play(&st, "b") && on_screen(&st, "/pid 1  100% of all, 1 frame"));
+	strike(&st);
+}
+
+T_MAIN(T(one_recording), T(two_recordings), T(keys_go_from_box_to_box), T(v_leads_to_the_longest), T(boxes_are_looked_for))
