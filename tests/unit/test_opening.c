@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <sys/file.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include "tests/unit/t.h"
 #include "tests/unit/traces.h"
@@ -15,10 +17,36 @@
 static const struct gt_opening_options always = { .small = 1 }, followed = { .follow = true, .small = 1 };
 static struct gt_err err;
 
+/* ---- a disk with little room ---- */
+
+static char full_folder[3100];		/* a folder; "": there is none */
+static off_t room;			/* so large may files in it become */
+
+/* In place of the C library's, for all of this program: that is how traces are written. */
+ssize_t writev(int fd, const struct iovec *v, int n)
+{
+	char self[40], path[4000];
+	ssize_t len;
+	struct stat st;
+	off_t more = 0;
+
+	for (int i = 0; i < n; i++)
+		more += (off_t)v[i].iov_len;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	len = *full_folder ? readlink(self, path, sizeof(path) - 1) : -1;
+	path[len > 0 ? len : 0] = 0;
+	if (*full_folder && !strncmp(path, full_folder, strlen(full_folder)) && !fstat(fd, &st) && st.st_size + more > room) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return syscall(SYS_writev, fd, v, n);
+}
+
 /* ---- files ---- */
 
 static void set_up(void)
 {
+	*full_folder = 0;
 	static char here[3000], cache[3100], tmp[3100];
 
 	err = (struct gt_err)GT_ERR_INIT;
@@ -344,6 +372,40 @@ static void a_full_disk_is_told(void)
 	CHECK(opens(KINETO, 5000, "indexed; cached at "));
 }
 
+/* Wherever it is that the cache's disk fills up: what was begun is left, and done elsewhere. */
+static void a_full_cache_gives_way_to_the_temporary_folder(void)
+{
+	struct gt_opening *o;
+	struct stat st;
+	uint64_t sum;
+
+	set_up();
+	put_kineto(KINETO, 5000);
+	put_calls(create(KILLED), 3, false);
+	CHECK((o = opened(KINETO, &always)) && !stat(copy_of(KINETO), &st) && st.st_size > 1000);
+	sum = sum_of(gt_opening_result(o));
+	gt_opening_close(o);
+	for (unsigned i = 0; i < 5; i++) {
+		CHECK(!system("rm -rf cache"));
+		snprintf(full_folder, sizeof(full_folder), "%s", getenv("XDG_CACHE_HOME"));
+		room = i == 4 ? st.st_size - 1 : st.st_size * i / 4;
+		CHECK((o = opened(KINETO, &always)) && rows_of(gt_opening_result(o)) == 5000 && sum_of(gt_opening_result(o)) == sum);
+		CHECK(notes(o, "indexed for this time only: no room in ") && notes(o, "/cache/gt") && !notes(o, "cached at "));
+		CHECK(!files_in("cache/gt") && !files_in("tmp"));
+		gt_opening_close(o);
+		CHECK(!files_in("cache/gt") && !files_in("tmp"));
+	}
+	room = 0;
+	CHECK(opens(KILLED, 9000, "indexed for this time only: no room in ") && opens(KILLED, 9000, "not closed: complete to 3.000 s"));
+	*full_folder = 0;
+	CHECK(opens(KINETO, 5000, "indexed; cached at ") && opens(KINETO, 5000, "indexed before"));
+	/* and the other way: what fits there needs no room in TMPDIR */
+	CHECK(!system("rm -rf cache"));
+	snprintf(full_folder, sizeof(full_folder), "%s", getenv("TMPDIR"));
+	CHECK(opens(KINETO, 5000, "indexed; cached at "));
+	*full_folder = 0;
+}
+
 /* What lies in the place of a copy is noticed if it is none. */
 static void copies_are_distrusted(void)
 {
@@ -597,5 +659,6 @@ static void what_is_no_trace_is_told(void)
 
 T_MAIN(T(a_closed_trace_is_open_at_once), T(another_tools_file_is_indexed_once), T(a_killed_recording_is_indexed_and_told_of),
        T(a_damaged_one_is_not_kept), T(it_is_cancelled_at_any_moment), T(what_cannot_be_kept_is_used_all_the_same), T(a_full_disk_is_told),
-       T(copies_are_distrusted), T(half_a_copy_is_none), T(two_at_once), T(the_cache_is_bounded), T(read_on_is_read_anew),
-       T(a_recording_is_followed), T(a_followed_file_is_cut_off_or_replaced), T(a_recorder_that_is_killed_is_told), T(what_is_no_trace_is_told))
+       T(a_full_cache_gives_way_to_the_temporary_folder), T(copies_are_distrusted), T(half_a_copy_is_none), T(two_at_once),
+       T(the_cache_is_bounded), T(read_on_is_read_anew), T(a_recording_is_followed), T(a_followed_file_is_cut_off_or_replaced),
+       T(a_recorder_that_is_killed_is_told), T(what_is_no_trace_is_told))
