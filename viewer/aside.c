@@ -23,15 +23,18 @@ static void say_where(struct gt_scene *s, const struct gt_binding *b)
 
 enum gt_view_result gt_aside_act(struct gt_scene *s, const struct gt_binding *b)
 {
-	int64_t cells = (int64_t)s->window.cells * b->arg / 8;
+	int64_t cells = (int64_t)s->window.cells * b->arg / 8, from, to;
 
 	switch (b->action) {
 	case GT_DO_PAN: gt_window_pan(&s->window, &s->extent, cells ? cells : b->arg); return GT_VIEW_DONE;
 	case GT_DO_ZOOM: gt_window_zoom(&s->window, &s->extent, b->arg, s->window.cells / 2); return GT_VIEW_DONE;
 	case GT_DO_FIT:
-		if (b->arg)		/* marks are the timeline's */
-			return GT_VIEW_PASS;
-		gt_window_fit(&s->window, &s->extent);
+		if (!b->arg)
+			gt_window_fit(&s->window, &s->extent);
+		else if (gt_marks_between(&s->marks, &from, &to))
+			gt_window_show(&s->window, &s->extent, from, to);
+		else
+			s->message = "nothing is marked: m and M in the timeline do that, or :mark";
 		return GT_VIEW_DONE;
 	case GT_DO_CLOCK: s->times.by_wall = s->times.has_wall && !s->times.by_wall; return GT_VIEW_DONE;
 	case GT_DO_FOLD_ALL:

@@ -383,6 +383,9 @@ static void rows_are_marked(void)
 	stage_up(&st, one_boot, 900, 100, 30);
 	CHECK(play(&st, "5") && on_screen(&st, "gaps  whole run") && play(&st, "Tab j j M") && on_screen(&st, "marked: the timeline (1) says"));
 	CHECK(st.s.scene.marks.n == 2 && st.s.scene.marks.at[0] < st.s.scene.marks.at[1] && play(&st, "1") && on_screen(&st, "A-B "));
+	CHECK(play(&st, "5 F") && line_of(&st, "whole run") < 0 && on_screen(&st, "gaps  ") && gt_window_column(&st.s.scene.window, st.s.scene.marks.at[0]) >= 0);
+	CHECK(gt_window_column(&st.s.scene.window, st.s.scene.marks.at[1]) - gt_window_column(&st.s.scene.window, st.s.scene.marks.at[0]) > 30);
+	CHECK(play(&st, "1 Esc Esc Esc 5 F") && on_screen(&st, "nothing is marked") && play(&st, "f"));
 	CHECK(play(&st, "2 m") && on_screen(&st, "tells no time") && play(&st, "3 : 'mark' Enter") && on_screen(&st, "tells no time"));
 	CHECK(play(&st, "9 m") && on_screen(&st, "m (mark A, then B, at an edge: what is between them) is for the timeline: 1"));
 	CHECK(play(&st, ": 'mark' Enter") && on_screen(&st, "mark TIME") && play(&st, "4 e") && on_screen(&st, "is for the timeline: 1"));
