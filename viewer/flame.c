@@ -182,7 +182,7 @@ static uint64_t within(const struct gt_flame *f, const struct gt_event *ev, int6
 	return b > a ? (uint64_t)b - (uint64_t)a : 0;
 }
 
-/* A call that is open has no end, and no place in the timeline. */
+/* How long a call lasts that was still open nobody knows. */
 static void note_longest(struct gt_flame *f, uint32_t node, const struct gt_event *ev)
 {
 	struct gt_flame_node *n = &f->nodes[node];

@@ -146,7 +146,8 @@ static void every_view_has_them(void)
 		CHECK(play(&st, ": 'mark 10us 30us' Enter") && st.s.view == v && st.s.scene.marks.n == 2 && play(&st, "1") && on_screen(&st, "A-B 20.00 us"));
 		CHECK(play(&st, "Esc") && play(&st, views[i]) && play(&st, ": 'forget from there' Enter") && !st.s.scene.bookmarks.n);
 		CHECK(play(&st, ": 'dance' Enter") && on_screen(&st, "'dance' is no command") && play(&st, ": 'view streams' Enter"));
-		CHECK(!strcmp(st.s.view->ops->name, "streams") && play(&st, "1"));
+		CHECK(!strcmp(st.s.view->ops->name, "streams") && play(&st, ": 'open' Enter") && st.s.view == st.s.views);
+		CHECK(on_screen(&st, "call that had not returned") && play(&st, "Esc Esc"));
 	}
 	CHECK(play(&st, "4 : 'q' Enter") && st.s.quit);
 	strike(&st);
