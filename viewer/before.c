@@ -10,21 +10,24 @@ void gt_before_release(struct gt_before *b)
 {
 	free(b->lines);
 	free(b->cells);
+	free(b->gauges);
 	*b = (struct gt_before){ .n = 0 };
 }
 
 void gt_before_keep(struct gt_before *b, const struct gt_window *w, int64_t end, const struct gt_lane_line *lines, size_t n,
-		    const struct gt_cell_sums *cells)
+		    const struct gt_cell_sums *cells, const struct gt_gauge_cell *gauges)
 {
 	int64_t column = gt_window_column(w, end);
 
 	gt_before_release(b);
 	b->lines = malloc((n + 1) * sizeof(*lines));
 	b->cells = malloc((n * w->cells + 1) * sizeof(*cells));
-	if (!b->lines || !b->cells || !n || !cells)
+	b->gauges = malloc((n * w->cells + 1) * sizeof(*gauges));
+	if (!b->lines || !b->cells || !b->gauges || !n || !cells || !gauges)
 		return;
 	memcpy(b->lines, lines, n * sizeof(*lines));
 	memcpy(b->cells, cells, n * w->cells * sizeof(*cells));
+	memcpy(b->gauges, gauges, n * w->cells * sizeof(*gauges));
 	b->window = *w;
 	b->n = n;
 	b->end = column < 0 ? 0 : column < w->cells ? (unsigned)column : w->cells;
@@ -32,7 +35,7 @@ void gt_before_keep(struct gt_before *b, const struct gt_window *w, int64_t end,
 
 static bool same(const struct gt_lane_line *a, const struct gt_lane_line *b)
 {
-	return a->segment == b->segment && a->track == b->track && a->aspect == b->aspect && a->derived == b->derived && a->depth == b->depth;
+	return a->segment == b->segment && a->track == b->track && a->kind == b->kind && a->type == b->type && a->aspect == b->aspect && a->derived == b->derived && a->depth == b->depth;
 }
 
 static bool is_sure(const struct gt_cell_sums *c) { return c->sureness == GT_CELL_EXACT || c->sureness == GT_CELL_HOLE; }
@@ -61,20 +64,61 @@ static bool put_together(const struct gt_before *b, size_t line, int64_t at, uns
 	return any;
 }
 
+/* The same of a counter: it may have been more. */
+static bool stood_at(const struct gt_before *b, size_t line, int64_t at, unsigned wider, struct gt_gauge_cell *to)
+{
+	const struct gt_gauge_cell *was = b->gauges + line * b->window.cells;
+	bool any = false;
+
+	for (int64_t i = at < 0 ? 0 : at; i < at + (1ll << wider) && i < b->end; i++) {
+		if (!was[i].known)
+			continue;
+		if (!any)
+			*to = was[i];
+		to->low = was[i].low < to->low ? was[i].low : to->low;
+		to->high = was[i].high > to->high ? was[i].high : to->high;
+		to->last = was[i].last;
+		to->some = any = true;
+	}
+	return any;
+}
+
+/* How many times (log2) cells are wider now, and which line that was. false: it was not seen, or finer. */
+static bool find(const struct gt_before *b, const struct gt_window *w, const struct gt_lane_line *line, size_t *i, unsigned *wider)
+{
+	*wider = w->shift - b->window.shift;
+	for (*i = 0; *i < b->n && !same(&b->lines[*i], line); )
+		++*i;
+	return *i < b->n && w->shift >= b->window.shift && *wider <= WIDER_MOST;
+}
+
+static int64_t cell_before(const struct gt_before *b, const struct gt_window *w, unsigned cell, unsigned wider)
+{
+	return ((w->first + cell) << wider) - b->window.first;
+}
+
 void gt_before_fill(const struct gt_before *b, const struct gt_window *w, const struct gt_lane_line *line, struct gt_cell_sums *cells)
 {
-	unsigned wider = w->shift - b->window.shift;
 	struct gt_cell_sums one;
-	size_t i = 0;
+	unsigned wider;
+	size_t i;
 
-	while (i < b->n && !same(&b->lines[i], line))
-		i++;
-	if (i == b->n || w->shift < b->window.shift || wider > WIDER_MOST)
+	if (!find(b, w, line, &i, &wider))
 		return;
-	for (unsigned k = 0; k < w->cells; k++) {
-		int64_t at = ((w->first + k) << wider) - b->window.first;
-
-		if (!is_sure(&cells[k]) && put_together(b, i, at, wider, &one))
+	for (unsigned k = 0; k < w->cells; k++)
+		if (!is_sure(&cells[k]) && put_together(b, i, cell_before(b, w, k, wider), wider, &one))
 			cells[k] = one;
-	}
+}
+
+void gt_before_fill_gauge(const struct gt_before *b, const struct gt_window *w, const struct gt_lane_line *line, struct gt_gauge_cell *cells)
+{
+	struct gt_gauge_cell one;
+	unsigned wider;
+	size_t i;
+
+	if (!find(b, w, line, &i, &wider))
+		return;
+	for (unsigned k = 0; k < w->cells; k++)
+		if (!cells[k].known && stood_at(b, i, cell_before(b, w, k, wider), wider, &one))
+			cells[k] = one;
 }

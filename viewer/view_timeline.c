@@ -88,7 +88,8 @@ static void timeline_let_go(struct gt_view *v)
 		v->scene->at = cursor_time(v);
 		v->scene->is_at = true;
 	}
-	gt_before_keep(&t->before, &v->scene->window, v->scene->extent.to - 1, t->lanes.lines + t->top, t->arranged ? shown_lines(t) : 0, t->cells);
+	gt_before_keep(&t->before, &v->scene->window, v->scene->extent.to - 1, t->lanes.lines + t->top, t->arranged ? shown_lines(t) : 0,
+		       t->cells, t->gauge_cells);
 	gt_desk_let_go(&t->desk);
 	gt_strips_free(t->strips);
 	gt_minimap_release(&t->map);
@@ -150,8 +151,10 @@ static int refresh(struct gt_view *v, struct gt_err *err)
 	for (size_t i = 0; i < lines; i++) {
 		const struct gt_lane_line *line = &t->lanes.lines[t->top + i];
 
-		if (gt_lane_is_gauge(line))
+		if (gt_lane_is_gauge(line)) {
 			gt_gauge_rows_cells(&t->gauges, line, t->gauge_cells + i * cells);
+			gt_before_fill_gauge(&t->before, &v->scene->window, line, t->gauge_cells + i * cells);
+		}
 		if (line->aspect) {
 			gt_strips_cells(t->strips, t->strip_of[i], line->depth, t->cells + i * cells);
 			gt_before_fill(&t->before, &v->scene->window, line, t->cells + i * cells);
@@ -294,7 +297,6 @@ static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
 
 	if (rc)
 		return rc;
-	gt_before_release(&t->before);
 	if (!t->learned) {
 		rc = learn(v, err);
 		return rc ? rc : 1;
@@ -384,6 +386,8 @@ static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 	do {
 		rc = step_all(v, us, err);
 	} while (rc > 0 && !us);
+	if (!rc)		/* all is known again */
+		gt_before_release(&((struct timeline *)v->state)->before);
 	return rc >= 0 && refresh(v, err) ? err->code : rc;
 }
 

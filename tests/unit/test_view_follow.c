@@ -159,12 +159,15 @@ static void what_was_known_is_shown_meanwhile(void)
 			;
 		CHECK(!gt_viewing_again(&g.st.s, g.st.reader, &g.st.err));
 		gt_viewing_draw(&g.st.s, &g.st.screen);
-		CHECK((y = line_of(&g.st, "pid 1")) > 0 && w->shift >= before.shift);
-		for (unsigned i = 0; i < w->cells && gt_cell_start(w, i) < g.st.s.scene.extent.to; i++) {
-			uint32_t have = g.st.screen.spots[(size_t)y * WIDTH + at.left + i].ch;
+		CHECK(w->shift >= before.shift);
+		for (unsigned l = 0; l < 2; l++) {
+			CHECK((y = line_of(&g.st, l ? "queue depth" : "pid 1")) > 0);
+			for (unsigned i = 0; i < w->cells && gt_cell_start(w, i) < g.st.s.scene.extent.to; i++) {
+				uint32_t have = g.st.screen.spots[(size_t)y * WIDTH + at.left + i].ch;
 
-			CHECK(gt_cell_start(w, i + 1ll) <= gt_cell_start(&before, gt_window_column(&before, end - 1)) ? have != 0xb7 :
-			      gt_cell_start(w, i) < end || have == 0xb7);
+				CHECK(gt_cell_start(w, i + 1ll) <= gt_cell_start(&before, gt_window_column(&before, end - 1)) ? have != 0xb7 :
+				      gt_cell_start(w, i) < end || have == 0xb7);
+			}
 		}
 		end_growing(&g);
 	}
