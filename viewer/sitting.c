@@ -11,7 +11,6 @@
 #include <string.h>
 #include "formats/clock.h"
 
-#define STEP_US 8000		/* of work between two looks for a key */
 #define FRAME_NS 33000000	/* between two frames that show nothing but progress, or keys that come faster than they are shown */
 #define OPENING_MS 100		/* of opening between two frames */
 #define POLL_NS 200000000	/* between two looks whether it has grown */
@@ -128,7 +127,7 @@ static int renew(struct sitting *s, enum end *end, struct gt_err *err)
 	v->scene.behind = false;
 	rc = gt_viewing_again(v, gt_opening_result(s->opening), err);
 	for (s->more = 1; !rc && s->more > 0 && gt_clock_monotonic() - began < KEPT_BACK_NS; )
-		rc = (s->more = gt_viewing_step(v, STEP_US, err)) < 0 ? s->more : 0;
+		rc = (s->more = gt_viewing_step(v, GT_VIEWING_STEP_US, err)) < 0 ? s->more : 0;
 	s->renewed = s->began = began;
 	s->working = true;
 	s->seen = v->view;
@@ -238,7 +237,7 @@ static int turn(struct sitting *s, enum end *end, struct gt_err *err)
 		s->dirty = true;
 		*end = s->viewing.quit ? LEFT : STAYS;
 	} else if (s->more > 0) {
-		rc = s->more = gt_viewing_step(&s->viewing, STEP_US, err);
+		rc = s->more = gt_viewing_step(&s->viewing, GT_VIEWING_STEP_US, err);
 		s->dirty = true;
 	}
 	return rc < 0 ? rc : 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "formats/base/buf.h"
 #include "viewer/before.h"
+#include "viewer/deadline.h"
 #include "viewer/desk.h"
 #include "viewer/gauge_rows.h"
 #include "viewer/minimap.h"
@@ -361,6 +362,7 @@ static void follow_desk(struct gt_view *v)
 static int step_all(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct timeline *t = v->state;
+	uint64_t deadline = gt_deadline(us);
 	int rc = gt_desk_step(&t->desk, us, err);
 	bool found;
 
@@ -369,12 +371,12 @@ static int step_all(struct gt_view *v, uint64_t us, struct gt_err *err)
 		rc = timeline_arrange(v, t->width, t->height, err);
 	}
 	if (!rc)
-		rc = step_once(v, us, err);
+		rc = step_once(v, gt_left_us(deadline), err);
 	if (!rc)
-		rc = gt_desk_step_last(&t->desk, us, err);
+		rc = gt_desk_step_last(&t->desk, gt_left_us(deadline), err);
 	if (rc)
 		return rc;
-	rc = gt_gauge_rows_wait(&t->gauges, us, &found, err);
+	rc = gt_gauge_rows_wait(&t->gauges, gt_left_us(deadline), &found, err);
 	t->learned &= !found;
 	return rc || !found ? rc : 1;
 }

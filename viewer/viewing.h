@@ -6,6 +6,7 @@
 #include "viewer/view.h"
 
 #define GT_VIEWING_WORDS 32
+#define GT_VIEWING_STEP_US 6000	/* a good step while somebody may press a key: with what cannot be cut off and a frame it is less than 16 ms */
 struct gt_viewing {
 	struct gt_scene scene;
 	struct gt_view views[GT_VIEWS_MOST];	/* as in gt_views; state NULL: not opened yet */

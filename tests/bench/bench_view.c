@@ -6,7 +6,7 @@
  *
  * "Nobody has read yet" is true: the system is told to forget the file, and asked whether it has. A picture is 240 columns wide, with as
  * many lanes as there are, up to 58: threads, streams, and what all threads of a process or all streams of a GPU do, for which there is no
- * shortcut but to look at all of them. LEVELS=1 says on stderr what each zoom level costs; TRACE names a file to measure in place of these.
+ * shortcut but to look at all of them. Behind that are some five hundred keys in a viewer of that size, with everything that it shows. LEVELS=1 says on stderr what each zoom level costs; TRACE names a file to measure in place of these.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #include <unistd.h>
 #include "formats/gpu.h"
 #include "formats/writer.h"
-#include "viewer/strips.h"
+#include "viewer/viewing.h"
 
 #define RANKS 8u
 #define EACH 2u			/* threads of a rank, and streams */
@@ -31,7 +31,6 @@
 #define NAMES 40u
 #define WIDTH 240u
 #define LANES 58u		/* of a screen of 60 lines */
-#define STEP_US 8000		/* that a picture may take to become more exact */
 #define PICTURES 40		/* of a window, before one goes on: a second's */
 #define RUNS 5
 #define LARGE (10ull << 30)
@@ -248,7 +247,7 @@ static int picture(struct look *l, const struct gt_window *w)
 	int more = gt_strips_want(l->strips, w, l->of, l->n, &l->err);
 
 	if (!more)
-		more = gt_strips_step(l->strips, STEP_US, &l->err);
+		more = gt_strips_step(l->strips, GT_VIEWING_STEP_US, &l->err);
 	read_cells(l);
 	return more;
 }
@@ -303,7 +302,7 @@ static int stay(struct look *l, const struct gt_window *w, struct found *f)
 		note_frame(f, now - before, w->shift);
 		if (more <= 0 || i == PICTURES)
 			break;
-		more = gt_strips_step(l->strips, STEP_US, &l->err);
+		more = gt_strips_step(l->strips, GT_VIEWING_STEP_US, &l->err);
 		read_cells(l);
 	}
 	return more;
@@ -337,20 +336,60 @@ static int go_through(struct look *l, struct found *f)
 	return code;
 }
 
+/* ---- as a user ---- */
+
+#define STEPS_MOST 5	/* between two keys */
+
+/* Keys that zoom from all of the trace to single ns and back, pan at each level, move and fold lanes: each key with the work that comes before its
+ * frame, and each portion of work behind it, is one that somebody may have to wait for. Reading in other threads is not in it. */
+static int press_keys(const char *path, struct found *f)
+{
+	static const char *const scripts[] = { "w", "d", "L", "w", "a", "j", "b", "s", "w", "B", "A", "w" };
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_reader *r = gt_reader_open(path, &err);
+	static struct gt_viewing v;
+	struct gt_screen screen = { .ascii = false };
+	int code = r ? gt_viewing_open(&v, r, path, gt_views[0], &err) : -1;
+
+	if (!code)
+		code = gt_viewing_resize(&v, WIDTH, LANES + 2, &err);
+	for (unsigned i = 0; !code && i < 40 * sizeof(scripts) / sizeof(*scripts); i++) {
+		struct gt_script script = { .at = i == 300 ? "f" : scripts[i % (sizeof(scripts) / sizeof(*scripts))] };
+		double before = now_ms(CLOCK_THREAD_CPUTIME_ID), now;
+		struct gt_key k;
+		int more = 1;
+
+		if (gt_script_next(&script, &k) > 0)
+			code = gt_viewing_key(&v, k, &err);
+		for (unsigned n = 0; !code && more > 0 && n < STEPS_MOST; n++, before = now) {
+			more = gt_viewing_step(&v, GT_VIEWING_STEP_US, &err);
+			gt_viewing_draw(&v, &screen);
+			now = now_ms(CLOCK_THREAD_CPUTIME_ID);
+			note_frame(f, now - before, v.scene.window.shift);
+			code = more < 0 ? more : 0;
+		}
+	}
+	gt_viewing_close(&v);
+	gt_reader_close(r);
+	gt_screen_release(&screen);
+	return code;
+}
+
 /* ---- processes of their own, so that memory is that of one look ---- */
 
+enum what { FIRST, PICTURE_AFTER_PICTURE, KEYS };
 struct answer { double first_ms, worst_ms, median_ms, rss_mib; unsigned worst_shift; };
 
-static int answer(const char *path, bool all, struct answer *a)
+static int answer(const char *path, enum what what, struct answer *a)
 {
 	static struct look l;
 	static struct found f;
 	double began = now_ms(CLOCK_MONOTONIC);
-	int code = look_at(&l, path);
+	int code = what == KEYS ? press_keys(path, &f) : look_at(&l, path);
 	struct rusage u;
 
 	a->first_ms = now_ms(CLOCK_MONOTONIC) - began;
-	if (code >= 0 && all)
+	if (code >= 0 && what == PICTURE_AFTER_PICTURE)
 		code = go_through(&l, &f);
 	if (code < 0)
 		gt_err_print("bench_view", path, &l.err);
@@ -362,7 +401,7 @@ static int answer(const char *path, bool all, struct answer *a)
 	return code < 0 ? code : 0;
 }
 
-static int ask(const char *path, bool all, struct answer *a)
+static int ask(const char *path, enum what what, struct answer *a)
 {
 	int channel[2], status;
 	pid_t pid;
@@ -373,7 +412,7 @@ static int ask(const char *path, bool all, struct answer *a)
 	pid = fork();
 	if (!pid) {
 		struct answer mine = { 0 };
-		int code = answer(path, all, &mine);
+		int code = answer(path, what, &mine);
 
 		_exit(code || write(channel[1], &mine, sizeof(mine)) != sizeof(mine));
 	}
@@ -416,20 +455,22 @@ static double program_ms(const char *path)
 static int measure(const char *path, const char *name)
 {
 	double first[RUNS], program = program_ms(path);
-	struct answer a;
+	struct answer a, k;
 
 	if (program >= 0)
 		printf("%s_program_ms %.1f ms\n", name, program);
 
 	for (int i = 0; i < RUNS; i++) {
-		if (ask(path, false, &a))
+		if (ask(path, FIRST, &a))
 			return -1;
 		first[i] = a.first_ms;
 	}
-	if (ask(path, true, &a))
+	if (ask(path, PICTURE_AFTER_PICTURE, &a) || ask(path, KEYS, &k))
 		return -1;
 	printf("%s_first_frame_ms %.1f ms\n%s_frame_worst_cpu_ms %.2f ms\n%s_frame_median_cpu_ms %.2f ms\n%s_frame_worst_at %u log2(ns)\n"
-	       "%s_rss_mib %.1f MiB\n", name, median(first, RUNS), name, a.worst_ms, name, a.median_ms, name, a.worst_shift, name, a.rss_mib);
+	       "%s_key_worst_cpu_ms %.2f ms\n%s_key_median_cpu_ms %.2f ms\n%s_key_worst_at %u log2(ns)\n%s_rss_mib %.1f MiB\n", name,
+	       median(first, RUNS), name, a.worst_ms, name, a.median_ms, name, a.worst_shift, name, k.worst_ms, name, k.median_ms, name,
+	       k.worst_shift, name, k.rss_mib > a.rss_mib ? k.rss_mib : a.rss_mib);
 	return 0;
 }
 
