@@ -126,7 +126,7 @@ static int renew(struct sitting *s, enum end *end, struct gt_err *err)
 	}
 	v->scene.behind = false;
 	rc = gt_viewing_again(v, gt_opening_result(s->opening), err);
-	for (s->more = 1; !rc && s->more > 0 && gt_clock_monotonic() - began < KEPT_BACK_NS; )
+	for (s->more = 1; !rc && v->busy && gt_clock_monotonic() - began < KEPT_BACK_NS; )
 		rc = (s->more = gt_viewing_step(v, GT_VIEWING_STEP_US, err)) < 0 ? s->more : 0;
 	s->renewed = s->began = began;
 	s->working = true;
@@ -145,17 +145,19 @@ static bool is_due(const struct sitting *s, enum gt_followed what, int64_t now)
 {
 	if (s->viewing.redraw || s->viewing.view != s->seen || (what == GT_FOLLOWED_CLOSED && goes_along(s)))
 		return true;
-	return goes_along(s) && !s->more && now - s->renewed >= IDLE_PART * s->took;
+	return goes_along(s) && !s->viewing.busy && now - s->renewed >= IDLE_PART * s->took;
 }
 
 /* How long what is seen takes to be found out, from a key on or since it was renewed. */
 static void take_time(struct sitting *s, int64_t now)
 {
-	if (s->more > 0 && !s->working)
+	bool busy = s->viewing.busy;
+
+	if (busy && !s->working)
 		s->began = now;
-	if (s->more == 0 && s->working)
+	if (!busy && s->working)
 		s->took = now - s->began;
-	s->working = s->more > 0;
+	s->working = busy;
 }
 
 static int follow(struct sitting *s, enum end *end, struct gt_err *err)

@@ -29,7 +29,7 @@ int gt_viewing_open(struct gt_viewing *s, struct gt_reader *r, const char *name,
 {
 	int rc;
 
-	*s = (struct gt_viewing){ .view = s->views };
+	*s = (struct gt_viewing){ .view = s->views, .busy = true };
 	rc = gt_scene_open(&s->scene, r, name, err);
 	return rc ? rc : show(s, ops, err);
 }
@@ -72,6 +72,7 @@ int gt_viewing_again(struct gt_viewing *s, struct gt_reader *r, struct gt_err *e
 {
 	int rc = gt_scene_again(&s->scene, r, err);
 
+	s->busy = true;
 	if (!rc)
 		rc = show(s, s->view->ops, err);
 	return rc ? rc : arrange(s, err);
@@ -143,6 +144,7 @@ int gt_viewing_step(struct gt_viewing *s, uint64_t us, struct gt_err *err)
 {
 	int rc = step_view(s, us, err);
 
+	s->busy = rc > 0;
 	if (rc >= 0 && step_exporting(s, rc && us ? 1 : us) && us)
 		return 1;
 	return rc;
@@ -303,6 +305,7 @@ int gt_viewing_key(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
 {
 	const struct gt_binding *b = gt_binding_of(k);
 
+	s->busy = true;
 	if (k.key == GT_KEY_RESIZE)
 		return gt_viewing_resize(s, k.x, k.y, err);
 	if (k.key == GT_KEY_GONE)

@@ -198,5 +198,35 @@ static void every_view_grows(void)
 	}
 }
 
+/* While an export goes on there is something to do, and yet nothing more to find out of what is shown. */
+static void exports_keep_nobody_waiting(void)
+{
+	char file[] = "/tmp/gt-follow-XXXXXX", script[60];
+	struct growing g;
+	bool idle = false;
+	int fd = mkstemp(file), rc;
+
+	CHECK(fd >= 0);
+	snprintf(script, sizeof(script), ": 'export! jsonl %s' Enter", file);
+	begin_to_grow(&g, 3, 3000, false, 30000);
+	CHECK(play(&g.st, "") && !g.st.s.busy);
+	for (struct gt_script s = { .at = script }; ; ) {
+		struct gt_key key;
+
+		if (gt_script_next(&s, &key) <= 0)
+			break;
+		CHECK(!gt_viewing_key(&g.st.s, key, &g.st.err) && g.st.s.busy);
+	}
+	CHECK(g.st.s.exporting);
+	while (g.st.s.exporting) {
+		CHECK((rc = gt_viewing_step(&g.st.s, 200, &g.st.err)) >= 0);
+		idle |= rc == 1 && !g.st.s.busy;
+	}
+	CHECK(idle && grows(&g, g.n / 3));
+	end_growing(&g);
+	unlink(file);
+	close(fd);
+}
+
 T_MAIN(T(what_has_grown_is_as_new), T(lanes_stay_as_they_are), T(what_was_laid_out_stays),
-       T(windows_stay_or_go_along), T(what_was_known_is_shown_meanwhile), T(every_view_grows))
+       T(windows_stay_or_go_along), T(what_was_known_is_shown_meanwhile), T(every_view_grows), T(exports_keep_nobody_waiting))
