@@ -536,17 +536,40 @@ void gt_choice_let_go(struct gt_choice *p)
 	p->archive = NULL;
 }
 
-void gt_choice_again(struct gt_choice *p, struct gt_archive *a)
+/* A call that was open is told anew whenever there is more: it is open still, or it has returned. */
+static bool is_open_again(struct gt_choice *p, struct gt_found *row, struct gt_err *err)
 {
-	struct gt_found *rows[] = { &p->row, &p->behind };
+	struct gt_found now;
+
+	if (gt_event_at(p->archive, &row->lane, row->start, row->start + 1, &now, err) <= 0 || now.start != row->start || now.type != row->type)
+		return false;
+	*row = now;
+	return true;
+}
+
+static bool is_there_again(struct gt_choice *p, struct gt_found *row, struct gt_err *err)
+{
+	const struct gt_lane_of *lane = &row->lane;
+
+	row->block = row->block ? gt_archive_same(p->archive, lane->strip.segment, lane->strip.track, row->block) : NULL;
+	return row->block || (row->kind == GT_OPEN && is_open_again(p, row, err));
+}
+
+int gt_choice_again(struct gt_choice *p, struct gt_archive *a, struct gt_err *err)
+{
+	struct gt_hole was = p->hole;
+	bool there = p->what != GT_PICKED_NOTHING;
 
 	p->archive = a;
-	for (unsigned i = 0; i < 2 && p->what != GT_PICKED_NOTHING; i++) {
-		if (rows[i]->block)
-			rows[i]->block = gt_archive_same(a, rows[i]->lane.strip.segment, rows[i]->lane.strip.track, rows[i]->block);
-		if (!rows[i]->block && (!i || p->what == GT_PICKED_GAP))
-			p->what = GT_PICKED_NOTHING;
-	}
+	if (p->what == GT_PICKED_HOLE)
+		there = gt_hole_at(a, &p->lane.strip, was.from, was.to, was.apart, &p->hole, err) > 0;
+	else if (there)
+		there = is_there_again(p, &p->row, err);
+	if (there && p->what == GT_PICKED_GAP)
+		there = is_there_again(p, &p->behind, err);
+	if (!there)
+		p->what = GT_PICKED_NOTHING;
+	return err->code;
 }
 
 void gt_choice_release(struct gt_choice *p)

@@ -29,9 +29,9 @@ struct gt_choice_at {
 };
 void gt_choice_release(struct gt_choice *p);
 /* Its archive is about to be closed: a search ends. It goes on with another one of the same trace, with more in it; what is picked stays
- * picked if it is there. */
+ * picked if it is there: of a call that was open, that call, whether it has returned or not. Again: 0 or negative. */
 void gt_choice_let_go(struct gt_choice *p);
-void gt_choice_again(struct gt_choice *p, struct gt_archive *a);
+int gt_choice_again(struct gt_choice *p, struct gt_archive *a, struct gt_err *err);
 
 /* The viewer's time of a row of a segment, and that of what is picked: [from, to). */
 int64_t gt_choice_time(const struct gt_choice *p, const struct gt_found *row);

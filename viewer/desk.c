@@ -32,7 +32,8 @@ int gt_desk_again(struct gt_desk *d, struct gt_err *err)
 	struct gt_archive *a = d->scene->archive;
 
 	d->spell.reader = d->scene->reader;
-	gt_choice_again(&d->pick, a);
+	if (gt_choice_again(&d->pick, a, err))
+		return err->code;
 	d->boxes = gt_boxes_new(a, &d->spell, GT_BOXES_BLOCKS);
 	if (d->looked_for)
 		d->finds = gt_finds_new(a, &d->spell, d->looked_for, err);

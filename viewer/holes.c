@@ -62,7 +62,10 @@ static int by_start(const void *pa, const void *pb)
 	return a->from != b->from ? (a->from < b->from ? -1 : 1) : (a->block.number > b->block.number) - (a->block.number < b->block.number);
 }
 
-static void begin(struct gt_hole *h, const struct piece *p) { *h = (struct gt_hole){ .from = p->from, .to = p->to }; }
+static void begin(struct gt_hole *h, const struct piece *p, int64_t apart)
+{
+	*h = (struct gt_hole){ .from = p->from, .to = p->to, .apart = apart };
+}
 
 static void add(struct gt_hole *h, const struct piece *p)
 {
@@ -86,7 +89,7 @@ int gt_hole_at(struct gt_archive *a, const struct gt_strip_of *of, int64_t from,
 		if (!i || p.list[i].from > hole->to + apart) {
 			if (found)
 				break;
-			begin(hole, &p.list[i]);
+			begin(hole, &p.list[i], apart);
 		}
 		add(hole, &p.list[i]);
 		found |= p.list[i].from < to && p.list[i].to > from;

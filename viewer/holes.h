@@ -6,6 +6,7 @@
 #define GT_HOLE_BLOCKS 8u		/* that are told one by one */
 struct gt_hole {
 	int64_t from, to;		/* [from, to) of the viewer's time: of all its blocks */
+	int64_t apart;			/* as it was asked for */
 	uint64_t blocks, rows;		/* how many, as the index says */
 	struct gt_hole_block {
 		uint32_t damage;	/* number in what gt_reader_damage lists */

@@ -119,6 +119,61 @@ static void what_was_laid_out_stays(void)
 	}
 }
 
+/* A call that is open is told anew with each piece, and stays selected when it has returned, too; so does a gap before one. */
+static void open_calls_stay_selected(void)
+{
+	struct growing g = { .fd = temp_file(), .st.err = GT_ERR_INIT };
+	struct gt_row hangs = { .start = 9000, .depth = 0 };
+	struct program p;
+
+	state = 5;
+	begin(&p, dup(g.fd), "b", 1000);
+	hangs.type = p.call;
+	for (int piece = 0; piece < 4; piece++) {
+		put(&p, GT_CALL, p.threads[0], p.call, 1000 + 200 * piece, 1100 + 200 * piece, 0);
+		put(&p, GT_CALL, p.threads[1], p.call, 11000 + 5000 * piece, 12000 + 5000 * piece, 0);
+		if (piece < 3)
+			CHECK(!gt_writer_open_call(p.w, p.threads[0], &hangs, NULL, &p.err));
+		else
+			put(&p, GT_CALL, p.threads[0], p.call, hangs.start, 26000, 0);
+		CHECK(!gt_writer_epoch(p.w, 15000 + 5000 * piece, &p.err));
+		if (!piece) {
+			CHECK((g.st.reader = gt_reader_open_growing(dup(g.fd), UINT64_MAX, &g.st.err)));
+			CHECK(!gt_viewing_open(&g.st.s, g.st.reader, "a", gt_views[0], &g.st.err));
+			CHECK(!gt_viewing_resize(&g.st.s, WIDTH, HEIGHT, &g.st.err) && play(&g.st, ": 'open' Enter"));
+		} else {
+			CHECK(grows(&g, 0));
+		}
+		CHECK(on_screen(&g.st, piece < 3 ? "call that had not returned" : "kind            call,"));
+		CHECK(on_screen(&g.st, (const char *[]){ "so far          6", "so far          11", "so far          16", "duration        17" }[piece]));
+	}
+	gt_gpu_types_release(&p.types);
+	CHECK(!gt_writer_close(p.w, &p.err));
+	end_growing(&g);
+}
+
+/* What cannot be read is as much in the way when there is more behind it. */
+static void holes_stay_selected(void)
+{
+	struct growing g;
+	struct gt_block_list blocks;
+	char script[100], title[80] = "";
+
+	begin_to_grow(&g, 40, 40000, false, 700000);
+	blocks = gt_archive_blocks(g.st.s.scene.archive, 0, 2);
+	CHECK(g.at < g.n && blocks.n > 3);
+	snprintf(script, sizeof(script), "Z w w w w w w w w w w w w g '%lldns' Enter", (long long)(blocks.blocks[2].start - g.st.s.scene.extent.from));
+	break_block(g.fd, blocks.blocks[1].number);
+	break_block(g.fd, blocks.blocks[2].number);
+	CHECK(grows(&g, 0) && play(&g.st, script));		/* what was read before is forgotten */
+	sprintf(script, "click %d,%d Enter", 20, line_of(&g.st, "▾ thread 10"));
+	CHECK(play(&g.st, script) && play(&g.st, "i i") && on_screen(&g.st, "hole: "));
+	snprintf(title, sizeof(title), "%.79s", line(&g.st, line_of(&g.st, "hole: ")));
+	while (g.at < g.n)
+		CHECK(grows(&g, g.n / 6) && on_screen(&g.st, "hole: ") && !strncmp(title, line(&g.st, line_of(&g.st, "hole: ")), strlen(title)));
+	end_growing(&g);
+}
+
 /* A window within what there was stays where it is; one that shows the end goes with it. */
 static void windows_stay_or_go_along(void)
 {
@@ -228,5 +283,5 @@ static void exports_keep_nobody_waiting(void)
 	close(fd);
 }
 
-T_MAIN(T(what_has_grown_is_as_new), T(lanes_stay_as_they_are), T(what_was_laid_out_stays),
+T_MAIN(T(what_has_grown_is_as_new), T(lanes_stay_as_they_are), T(what_was_laid_out_stays), T(open_calls_stay_selected), T(holes_stay_selected),
        T(windows_stay_or_go_along), T(what_was_known_is_shown_meanwhile), T(every_view_grows), T(exports_keep_nobody_waiting))
