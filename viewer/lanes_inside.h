@@ -1,4 +1,4 @@
-/* What lanes.c and lane_names.c know of each other. */
+/* What lanes.c, lane_order.c and lane_names.c know of each other. */
 #ifndef GT_LANES_INSIDE_H
 #define GT_LANES_INSIDE_H
 #include "viewer/lanes.h"
@@ -31,6 +31,8 @@ static inline bool gt_lanes_is_minor(const struct gt_lanes *l, const struct gt_l
 {
 	return l->threads_away ? o->seg->tracks[track].kind == GT_TRACK_THREAD : o->flags[track] & GT_LANES_MINOR;
 }
+/* Fills in all but `seg`, of a segment of which nothing is known yet. 0 or -ENOMEM; to be released in both cases. */
+int gt_lanes_learn(struct gt_lanes *l, struct gt_lanes_of *o);
 /* Marks the tracks that the filter leaves. */
 void gt_lanes_match(struct gt_lanes *l);
 #endif
