@@ -182,13 +182,13 @@ static uint64_t within(const struct gt_flame *f, const struct gt_event *ev, int6
 	return b > a ? (uint64_t)b - (uint64_t)a : 0;
 }
 
-/* How long a call lasts that was still open nobody knows. */
+/* A call that was still open took until the recording ended, at least. */
 static void note_longest(struct gt_flame *f, uint32_t node, const struct gt_event *ev)
 {
 	struct gt_flame_node *n = &f->nodes[node];
 	int64_t dur = ev->row.end - ev->row.start;
 
-	if (ev->kind == GT_OPEN || dur <= n->dur || n->kind < GT_FLAME_CALL)
+	if (dur <= n->dur || n->kind < GT_FLAME_CALL)
 		return;
 	n->dur = dur;
 	n->start = ev->row.start;

@@ -12,9 +12,9 @@ struct gt_flame_node {
 	uint32_t parent, child, next;	/* nodes; 0: there is none */
 	uint32_t segment, id;		/* id: track, type, or of GT_FLAME_LAUNCH the string of its name */
 	uint8_t kind;			/* enum gt_flame_kind */
-	uint8_t depth;			/* of a call or work: as its rows have it; of the longest one that is over: */
+	uint8_t depth;			/* of a call or work: as its rows have it; of the longest one: */
 	uint32_t track;
-	int64_t start, dur;		/* segment's time; -1: none of them is over */
+	int64_t start, dur;		/* segment's time; until the recording ended where it was open then; -1: it has no rows itself */
 };
 #define GT_FLAME_NODES (1u << 20)	/* at most: further ones count for what they stand beneath */
 

@@ -321,7 +321,7 @@ static void go_to_longest(struct gt_view *v)
 	struct gt_lane_of lane;
 
 	if (!n) {
-		v->scene->message = "none of it is over: there is nothing to go to";
+		v->scene->message = "there is nothing in it to go to";
 		return;
 	}
 	lane = (struct gt_lane_of){ { n->segment, n->track, aspect, false }, gt_aspect_depth(aspect, n->depth) };
