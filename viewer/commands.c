@@ -55,6 +55,8 @@ enum gt_order_of gt_command_parse(const char *text, const char **rest, bool *for
 		gt_err_set(err, -EINVAL, "%s has no '!'", c->name);
 	else if (!**rest && *c->args && *c->args != '[' && c->order != GT_ORDER_FILTER && c->order != GT_ORDER_FIND)
 		gt_err_set(err, -EINVAL, "%s what? %s %s", c->name, c->name, c->args);
+	else if (**rest && !*c->args)
+		gt_err_set(err, -EINVAL, "%s has nothing behind it: '%.40s'", c->name, *rest);
 	else
 		return c->order;
 	return GT_ORDER_NONE;

@@ -16,6 +16,7 @@
 #include "viewer/unfinished.h"
 #include "viewer/worker.h"
 
+#define NAME_SHOWN 30u		/* bytes of a file's name in a message */
 #define BEFORE ".gt-export-"	/* what names of unfinished files begin with */
 
 struct gt_exporting {
@@ -75,11 +76,26 @@ static void work(void *arg, void *result)
 
 /* ---- the file ---- */
 
+/* The end of a long name, which tells more than its beginning: the reason is to fit behind it. */
+static const char *end_of(const char *file)
+{
+	size_t n = strlen(file);
+
+	if (n <= NAME_SHOWN)
+		return file;
+	file += n - NAME_SHOWN;
+	while ((*file & 0xc0) == 0x80)	/* within a character */
+		file++;
+	return file;
+}
+
 static int refuse(const char *file, int rc, struct gt_err *err)
 {
+	const char *end = end_of(file), *cut = end > file ? "..." : "";
+
 	if (rc == -EEXIST)
-		return gt_err_set(err, rc, "%.80s exists: export! replaces it", file);
-	return gt_err_set(err, rc, "cannot write %.80s: %s", file, strerror(-rc));
+		return gt_err_set(err, rc, "%s%s exists: export! replaces it", cut, end);
+	return gt_err_set(err, rc, "cannot write %s%s: %s", cut, end, strerror(-rc));
 }
 
 /* A link is followed, so that it is not the link which is replaced. *mode: of what is there, or 0. */
@@ -87,8 +103,8 @@ static int find_place(struct gt_exporting *e, mode_t *mode, struct gt_err *err)
 {
 	const char *file = e->order.file, *base;
 	struct stat st;
-	bool there = !stat(file, &st);
-	char *path = there ? realpath(file, NULL) : strdup(file), *slash;
+	bool there = !stat(file, &st), unclear = !there && errno != ENOENT;
+	char *path = unclear ? NULL : there ? realpath(file, NULL) : strdup(file), *slash;
 
 	*mode = there ? st.st_mode & 0777 : 0;
 	if (!path)
@@ -103,7 +119,7 @@ static int find_place(struct gt_exporting *e, mode_t *mode, struct gt_err *err)
 	if (e->folder < 0)
 		return refuse(file, -errno, err);
 	if (!e->name[0] || (there && !S_ISREG(st.st_mode)))
-		return gt_err_set(err, -EINVAL, "%.80s is no file", file);
+		return gt_err_set(err, -EINVAL, "%.60s is no file", file);
 	return there && !e->order.replace ? refuse(file, -EEXIST, err) : 0;
 }
 

@@ -70,16 +70,16 @@ static void act(struct gt_viewing *s, enum gt_action what)
 /* "TIME", "TIME TIME", or none: where the view has a cursor. */
 static void mark(struct gt_viewing *s, const char *rest, struct gt_err *err)
 {
-	char one[40], other[40];
+	char one[40], other[40], more[2];
 	const char *why = NULL;
 	int64_t t[2];
-	int n = sscanf(rest, "%39s %39s", one, other);
+	int n = sscanf(rest, "%39s %39s %1s", one, other, more);
 
 	if (n <= 0) {
 		act(s, GT_DO_MARK);
 		return;
 	}
-	why = gt_scene_time(&s->scene, one, &t[0]);
+	why = n > 2 ? "marks are of one time or two" : gt_scene_time(&s->scene, one, &t[0]);
 	why = why || n < 2 ? why : gt_scene_time(&s->scene, other, &t[1]);
 	if (why) {
 		gt_err_set(err, -EINVAL, "%s", why);

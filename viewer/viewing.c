@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "viewer/glyphs.h"
 #include "viewer/orders.h"
 
 /* Opens it, unless it is open. */
@@ -195,19 +196,19 @@ static void drop_last_character(char *s)
 	s[n] = 0;
 }
 
-static void add_character(char *s, size_t room, uint32_t ch)
+static bool add_character(char *s, size_t room, uint32_t ch)
 {
-	size_t n = strlen(s);
+	char utf8[4];
+	size_t n = strlen(s), len;
 
-	/* what is asked for are times and names: characters of more than one byte are names' only, and two bytes hold most of them */
-	if (ch >= 32 && ch < 127 && n + 1 < room) {
-		s[n] = (char)ch;
-		s[n + 1] = 0;
-	} else if (ch >= 0xa0 && ch < 0x800 && n + 2 < room) {
-		s[n] = (char)(0xc0 | ch >> 6);
-		s[n + 1] = (char)(0x80 | (ch & 63));
-		s[n + 2] = 0;
-	}
+	if (ch < 32 || (ch >= 127 && ch < 0xa0) || ch > 0x10ffff)
+		return true;
+	len = gt_utf8_put(utf8, ch);
+	if (n + len >= room)
+		return false;
+	memcpy(s + n, utf8, len);
+	s[n + len] = 0;
+	return true;
 }
 
 static void find_words(struct gt_viewing *s)
@@ -224,6 +225,8 @@ static void complete(struct gt_viewing *s)
 		for (size_t k = 0; k < n; k++)
 			if (s->words[i][k] != s->words[0][k])
 				n = k;
+	while (n && (s->words[0][n] & 0xc0) == 0x80)	/* no half of a character */
+		n--;
 	if (n)
 		snprintf(s->typed, sizeof(s->typed), "%.*s%s", (int)n, s->words[0], s->nwords == 1 ? " " : "");
 }
@@ -254,7 +257,7 @@ static void type(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
 		for (size_t n = strlen(s->typed); asked == GT_DO_COMMAND && n && s->typed[n - 1] == ' '; )	/* from completion */
 			s->typed[--n] = 0;
 		s->asking = GT_DO_NOTHING;
-		s->scene.message = gt_viewing_answer(s, asked, s->typed, err);
+		s->scene.message = s->overfull ? "that is too long: nothing was done" : gt_viewing_answer(s, asked, s->typed, err);
 	} else if (k.key == GT_KEY_ESC || k.key == 3) {
 		s->asking = GT_DO_NOTHING;
 	} else if (k.key == GT_KEY_TAB) {
@@ -262,7 +265,7 @@ static void type(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
 	} else if (k.key == GT_KEY_BACKSPACE) {
 		drop_last_character(s->typed);
 	} else if (!k.with) {
-		add_character(s->typed, sizeof(s->typed), k.key);
+		s->overfull |= !add_character(s->typed, sizeof(s->typed), k.key);
 	}
 	find_words(s);
 }
@@ -287,6 +290,7 @@ static void act(struct gt_viewing *s, const struct gt_binding *b, struct gt_key 
 	case GT_DO_FIND:
 	case GT_DO_COMMAND:
 		s->asking = b->action;
+		s->overfull = false;
 		strcpy(s->typed, b->action != GT_DO_COMMAND || !b->arg ? "" : b->arg == 1 ? "bookmark " : "jump ");
 		find_words(s);
 		break;
@@ -378,6 +382,19 @@ static void draw_exporting(const struct gt_viewing *s, int y, struct gt_screen *
 	gt_screen_text(to, n < (int)s->width ? (int)s->width - n : 0, y, -1, text, look);
 }
 
+/* As much of the end as fits into so many columns, one of each character. */
+static const char *end_of(const char *text, int columns)
+{
+	int n = 0;
+
+	for (const char *c = text; *c; c++)
+		n += (*c & 0xc0) != 0x80;
+	for (; n > columns && *text; n--)
+		while ((*++text & 0xc0) == 0x80)
+			;
+	return text;
+}
+
 static void draw_bottom(const struct gt_viewing *s, struct gt_screen *to)
 {
 	const struct gt_look ask = { GT_INK_TITLE, GT_INK_NONE, 0 }, say = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
@@ -391,7 +408,7 @@ static void draw_bottom(const struct gt_viewing *s, struct gt_screen *to)
 	if (s->asking) {
 		draw_words(s, y - 1, to);
 		x = gt_screen_text(to, 0, y, -1, prompt(s->asking), ask);
-		x += gt_screen_text(to, x, y, -1, s->typed, ask);
+		x += gt_screen_text(to, x, y, -1, end_of(s->typed, (int)s->width - x - 1), ask);
 		gt_screen_put(to, x, y, ' ', (struct gt_look){ GT_INK_TEXT, GT_INK_CURSOR, 0 });
 	} else {
 		gt_screen_text(to, 0, y, -1, s->scene.message, say);

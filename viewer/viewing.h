@@ -15,7 +15,8 @@ struct gt_viewing {
 	bool help;
 	unsigned help_top;		/* the first line of it that is shown */
 	enum gt_action asking;		/* for what: GT_DO_NOTHING, or what is typed is an answer to it */
-	char typed[200];
+	char typed[1024];
+	bool overfull;			/* more was typed than that holds */
 	char words[GT_VIEWING_WORDS][GT_COMMAND_WORD];	/* that it may become */
 	size_t nwords;
 	struct gt_exporting *exporting;	/* or NULL */

@@ -117,6 +117,8 @@ static void commands_do_what_keys_do(void)
 	CHECK(play(&st, ": 'f' Enter") && on_screen(&st, "'f' is no command"));	/* three begin so */
 	CHECK(play(&st, ": 'goto' Enter") && on_screen(&st, "goto what? goto TIME"));
 	CHECK(play(&st, ": 'fit!' Enter") && on_screen(&st, "fit has no '!'"));
+	CHECK(play(&st, ": 'fit me' Enter") && on_screen(&st, "fit has nothing behind it: 'me'"));
+	CHECK(play(&st, ": 'mark 1us 2us 3us' Enter") && on_screen(&st, "one time or two") && line_of(&st, "A-B") < 0);
 	strike(&st);
 }
 
@@ -175,6 +177,44 @@ static void tab_completes(void)
 	strike(&st);
 }
 
+/* Of any script, and longer than the screen is wide; but what does not fit is not cut to something else. */
+static void what_is_typed_is_taken_as_a_whole(void)
+{
+	struct stage st;
+	char keys[1300], end[] = "0123456789";
+
+	set_up(&st, 46);
+	unlink("\u6e2c\u5b9a \U0001f600");
+	CHECK(play(&st, ": 'export chrome \"\u6e2c\u5b9a \U0001f600\"' Enter") && !access("\u6e2c\u5b9a \U0001f600", F_OK));
+	CHECK(play(&st, "* '\u6e2c\u5b9a' Enter * '\u6e2e' Enter : 'ju' Tab Tab") && !strcmp(st.s.typed, "jump ") && play(&st, "'\u6e2c' Tab"));
+	CHECK(!strcmp(st.s.typed, "jump \u6e2c\u5b9a ") && play(&st, "Esc"));
+	sprintf(keys, ": 'filter %0150d%s'", 0, end);
+	CHECK(play(&st, keys) && on_screen(&st, end) && play(&st, "Esc"));
+	sprintf(keys, ": 'bookmark %01200d' Enter", 0);
+	CHECK(play(&st, keys) && on_screen(&st, "too long: nothing was done") && st.s.scene.bookmarks.n == 2);
+	strike(&st);
+	unlink("some/trace.zst.gtmarks");
+}
+
+/* Those that would keep keys waiting, or take all memory, are none. */
+static void expressions_have_bounds(void)
+{
+	static const struct { const char *keys, *said; } tries[] = {
+		{ "/ '(.*)(.*)\\1\\2x' Enter", "back references" }, { "/ '((a{255}){255}){255}' Enter", "repeats too much" },
+		{ "/ '(a{2,200}){3,99}' Enter", "repeats too much" }, { "/ 'a{99999999999999999999}' Enter", "repeats too much" },
+		{ "/ '(cu{1,1}){0,50}Mem\\(?' Enter", "/(cu" },
+	};
+	struct stage st;
+	char keys[300];
+
+	set_up(&st, 47);
+	for (unsigned i = 0; i < sizeof(tries) / sizeof(*tries); i++)
+		CHECK(play(&st, tries[i].keys) && on_screen(&st, tries[i].said));
+	sprintf(keys, "/ '%0250d' Enter", 0);
+	CHECK(play(&st, keys) && on_screen(&st, "it is too long"));
+	strike(&st);
+}
+
 static void bookmarks_are_set_and_jumped_to(void)
 {
 	struct stage st;
@@ -208,6 +248,7 @@ static void a_range_is_exported(void)
 {
 	struct stage st;
 	size_t all, some;
+	char name[301] = "", keys[400];
 
 	set_up(&st, 44);
 	unlink("x.json");
@@ -223,8 +264,13 @@ static void a_range_is_exported(void)
 	CHECK(play(&st, ": 'export chrome -' Enter") && on_screen(&st, "name a file"));
 	CHECK(play(&st, ": 'export chrome y.json 2us 1us' Enter") && on_screen(&st, "is no range") && !size_of("y.json"));
 	CHECK(play(&st, ": 'export chrome no/such/folder' Enter") && on_screen(&st, "cannot write"));
+	memset(name, 'z', 300);
+	sprintf(keys, ": 'export chrome %s' Enter", name);
+	name[NAME_MAX] = 0;	/* no file of a name that is like it */
+	CHECK(play(&st, keys) && on_screen(&st, "zzz: File name too long") && access(name, F_OK));
 	strike(&st);
 }
 
 T_MAIN(T(bookmarks_come_back), T(broken_and_foreign_files), T(they_stand_in_the_users_folder_else), T(commands_do_what_keys_do),
-       T(every_view_has_them),       T(tab_completes), T(bookmarks_are_set_and_jumped_to), T(a_range_is_exported))
+       T(every_view_has_them), T(tab_completes), T(what_is_typed_is_taken_as_a_whole), T(expressions_have_bounds),
+       T(bookmarks_are_set_and_jumped_to), T(a_range_is_exported))
