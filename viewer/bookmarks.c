@@ -177,17 +177,35 @@ int gt_bookmarks_load(struct gt_bookmarks *b, const char *trace, size_t *strange
 	return rc < 0 ? rc : 0;
 }
 
+void gt_bookmarks_again(struct gt_bookmarks *b, const char *trace)
+{
+	struct gt_bookmarks now = { .n = 0 };
+	struct gt_err err = GT_ERR_INIT;
+	size_t strange;
+	int rc = b->unsaved ? 0 : gt_bookmarks_load(&now, trace, &strange, &err);
+
+	b->foreign |= rc < 0;
+	if (!rc && now.path) {
+		gt_bookmarks_release(b);
+		*b = now;
+	} else {
+		gt_bookmarks_release(&now);
+	}
+}
+
 /* ---- writing ---- */
 
 static int write_all(int fd, const struct gt_bookmarks *b)
 {
 	struct gt_buf text = { .len = 0 };
+	ssize_t n;
 	int rc;
 
 	gt_buf_str(&text, HEADING "\n");
 	for (size_t i = 0; i < b->n; i++)
 		gt_buf_printf(&text, "%" PRId64 " %u %s\n", b->list[i].at, b->list[i].shift, b->list[i].name);
-	rc = text.failed ? -ENOMEM : write(fd, text.data, text.len) == (ssize_t)text.len ? 0 : -EIO;
+	n = text.failed ? 0 : write(fd, text.data, text.len);
+	rc = text.failed ? -ENOMEM : n < 0 ? -errno : n == (ssize_t)text.len ? 0 : -ENOSPC;
 	gt_buf_release(&text);
 	return rc;
 }
@@ -231,6 +249,7 @@ int gt_bookmarks_save(struct gt_bookmarks *b, const char *trace, struct gt_err *
 	int rc;
 
 	if (b->foreign) {
+		b->unsaved = true;
 		free(path);
 		return gt_err_set(err, -EILSEQ, "the file for bookmarks is somebody else's, and is left alone");
 	}
@@ -247,6 +266,7 @@ int gt_bookmarks_save(struct gt_bookmarks *b, const char *trace, struct gt_err *
 			free(own);
 		}
 	}
+	b->unsaved = rc;
 	if (rc)
 		gt_err_set(err, rc, "bookmarks could not be written to %.100s: %s", path ? path : trace, strerror(-rc));
 	free(rc ? path : b->path);

@@ -20,6 +20,12 @@ void gt_orders_load(struct gt_scene *s)
 		gt_scene_say(s, "%zu line%s of bookmarks mean%s nothing", strange, strange == 1 ? "" : "s", strange == 1 ? "s" : "");
 }
 
+static void see_others(struct gt_scene *s)
+{
+	if (!s->still && strcmp(s->name, "-"))
+		gt_bookmarks_again(&s->bookmarks, s->name);
+}
+
 static void save(struct gt_scene *s, struct gt_err *err)
 {
 	if (!strcmp(s->name, "-"))
@@ -34,12 +40,14 @@ static void bookmark(struct gt_viewing *s, const char *name, struct gt_err *err)
 	struct gt_scene *scene = &s->scene;
 	int64_t t = s->view->ops->moment ? s->view->ops->moment(s->view) : gt_cell_start(&scene->window, scene->window.cells / 2);
 
+	see_others(scene);
 	if (!gt_bookmarks_set(&scene->bookmarks, name, t - scene->extent.from, scene->window.shift, err))
 		save(scene, err);
 }
 
 static void forget(struct gt_scene *s, const char *name, struct gt_err *err)
 {
+	see_others(s);
 	if (gt_bookmarks_remove(&s->bookmarks, name))
 		save(s, err);
 	else
@@ -48,8 +56,10 @@ static void forget(struct gt_scene *s, const char *name, struct gt_err *err)
 
 static void jump(struct gt_scene *s, const char *name, struct gt_err *err)
 {
-	const struct gt_bookmark *b = gt_bookmarks_get(&s->bookmarks, name);
+	const struct gt_bookmark *b;
 
+	see_others(s);
+	b = gt_bookmarks_get(&s->bookmarks, name);
 	if (!b) {
 		gt_err_set(err, -ENOENT, "there is no such bookmark: Tab shows them");
 		return;

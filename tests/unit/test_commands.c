@@ -15,6 +15,13 @@ static void text_to(const char *path, const char *text)
 	CHECK(f && fputs(text, f) >= 0 && !fclose(f));
 }
 
+static size_t size_of(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) ? 0 : (size_t)s.st_size;
+}
+
 static void bookmarks_come_back(void)
 {
 	struct gt_bookmarks b = { .n = 0 }, again = { .n = 0 };
@@ -177,6 +184,25 @@ static void tab_completes(void)
 	strike(&st);
 }
 
+/* What one of them keeps the other does not throw away. */
+static void two_viewers_share_them(void)
+{
+	struct stage a, b;
+
+	set_up(&a, 48);
+	state = 48;
+	stage_up(&b, once, 3000, 100, 40);
+	CHECK(play(&a, "* 'one' Enter") && play(&b, "* 'two' Enter") && play(&a, "* 'three' Enter"));
+	CHECK(a.s.scene.bookmarks.n == 3 && play(&b, ": 'jump three' Enter") && line_of(&b, "no such bookmark") < 0);
+	CHECK(play(&b, ": 'forget one' Enter") && b.s.scene.bookmarks.n == 2 && play(&a, ": 'jump one' Enter") && on_screen(&a, "no such bookmark"));
+	text_to("some/trace.zst.gtmarks", "dear diary\n");	/* it was not when they began */
+	CHECK(play(&a, "* 'four' Enter") && on_screen(&a, "left alone") && size_of("some/trace.zst.gtmarks") == 11);
+	CHECK(play(&a, "* 'five' Enter : 'jump four' Enter") && a.s.scene.bookmarks.n == 4);
+	strike(&a);
+	strike(&b);
+	unlink("some/trace.zst.gtmarks");
+}
+
 /* Of any script, and longer than the screen is wide; but what does not fit is not cut to something else. */
 static void what_is_typed_is_taken_as_a_whole(void)
 {
@@ -237,13 +263,6 @@ static void bookmarks_are_set_and_jumped_to(void)
 	unlink("some/trace.zst.gtmarks");
 }
 
-static size_t size_of(const char *path)
-{
-	struct stat s;
-
-	return stat(path, &s) ? 0 : (size_t)s.st_size;
-}
-
 static void a_range_is_exported(void)
 {
 	struct stage st;
@@ -273,4 +292,4 @@ static void a_range_is_exported(void)
 
 T_MAIN(T(bookmarks_come_back), T(broken_and_foreign_files), T(they_stand_in_the_users_folder_else), T(commands_do_what_keys_do),
        T(every_view_has_them), T(tab_completes), T(what_is_typed_is_taken_as_a_whole), T(expressions_have_bounds),
-       T(bookmarks_are_set_and_jumped_to), T(a_range_is_exported))
+       T(two_viewers_share_them), T(bookmarks_are_set_and_jumped_to), T(a_range_is_exported))
