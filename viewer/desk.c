@@ -76,7 +76,7 @@ static bool place(const struct gt_desk *d, const struct gt_desk_at *at, struct g
 
 	if (!at->line || !at->line->aspect)
 		return false;
-	*to = (struct gt_choice_at){ .lane = lane_of(at->line), .from = gt_cell_start(w, at->column), .to = gt_cell_start(w, at->column + 1ll),
+	*to = (struct gt_choice_at){ .lane = lane_of(at->line), .from = at->time, .to = gt_cell_start(w, at->column + 1ll),
 				   .shift = w->shift };
 	if (d->pick.what != GT_PICKED_NOTHING && same_lane(&to->lane, &d->pick.lane)) {
 		gt_choice_range(&d->pick, &from, &end);
@@ -123,7 +123,8 @@ static int jump_to_found(struct gt_desk *d, int by, const struct gt_choice_at *f
 /* At an end of what is selected, or of a row in the cell. */
 static int mark(struct gt_desk *d, const struct gt_choice_at *at)
 {
-	int64_t from, to, edge;
+	int64_t offset = gt_archive_offset(d->scene->archive, at->lane.strip.segment), from, to, edge;
+	struct gt_found row;
 	int rc = 0;
 
 	if (at->on_it && d->pick.what != GT_PICKED_NOTHING) {
@@ -134,6 +135,8 @@ static int mark(struct gt_desk *d, const struct gt_choice_at *at)
 	}
 	if (!rc)
 		gt_marks_set(&d->scene->marks, edge);
+	if (!rc && edge == at->from && !at->on_it && gt_event_at(d->scene->archive, &at->lane, edge + offset, edge + offset + 1, &row, &d->err) <= 0)
+		snprintf(d->pick.said, sizeof(d->pick.said), "nothing begins or ends in this cell: the mark is at its start");
 	return rc;
 }
 
@@ -528,7 +531,8 @@ static void draw_picked(const struct gt_desk *d, const struct gt_picture *p, str
 
 static bool stands_on_it(const struct gt_desk *d, const struct gt_picture *p)
 {
-	const struct gt_desk_at at = { .line = p->cursor < p->lanes->n ? &p->lanes->lines[p->cursor] : NULL, .column = p->column };
+	const struct gt_desk_at at = { .line = p->cursor < p->lanes->n ? &p->lanes->lines[p->cursor] : NULL, .column = p->column,
+				       .time = gt_cell_start(&p->scene->window, p->column) };
 	struct gt_choice_at from;
 
 	return place(d, &at, &from) && from.on_it;

@@ -27,6 +27,7 @@ struct gt_desk_at {
 	const struct gt_lane_line *line;	/* NULL: there are no lanes */
 	const struct gt_cell_sums *cells;	/* of it: the window's */
 	unsigned column;
+	int64_t time;				/* the moment in it that was gone to, or where it begins */
 };
 int gt_desk_init(struct gt_desk *d, struct gt_scene *scene, struct gt_lanes *lanes, struct gt_err *err);	/* to be released in any case */
 void gt_desk_release(struct gt_desk *d);

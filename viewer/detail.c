@@ -105,6 +105,16 @@ static void warn_of_last(struct gt_detail *d)
 	d->lines[d->n - 1].ink = GT_INK_ERROR;
 }
 
+static int tell_duration(struct telling *t)
+{
+	int rc = add_duration(t->to, t->row->kind == GT_OPEN ? "so far" : "duration", t->row->dur);
+	char rate[GT_SAID];
+
+	if (rc || t->row->kind != GT_GPU || !t->row->bytes || t->row->dur <= 0)
+		return rc;
+	return add_f(t->to, "rate", "%s/s", gt_said_bytes(rate, (uint64_t)((double)t->row->bytes * 1e9 / (double)t->row->dur)));
+}
+
 static int tell_times(struct telling *t)
 {
 	char from[GT_TIME_ROOM], to[GT_TIME_ROOM], path[300];
@@ -114,8 +124,7 @@ static int tell_times(struct telling *t)
 	put_time(t, t->row->start, from);
 	put_time(t, gt_found_end(t->row), to);
 	put_path(t, t->row->lane.strip.track, path, sizeof(path));
-	rc = add_duration(t->to, open ? "so far" : "duration", t->row->dur);
-	rc = rc ? rc : add(t->to, "start", from);
+	rc = add(t->to, "start", from);
 	rc = rc ? rc : add_f(t->to, "end", !open ? "%s" : t->from->scene->growing ? "none yet: it was open at %s" :
 			     "none: still open when the recording ended, at %s", to);
 	if (!rc && open)
@@ -245,20 +254,21 @@ static int tell_row(struct telling *t, struct gt_err *err)
 {
 	const struct gt_type *type = t->row->type < t->seg->ntypes ? &t->seg->types[t->row->type] : NULL;
 	struct gt_archive *a = t->from->scene->archive;
-	size_t fields, launch;
+	size_t times, launch;
 	int rc;
 
 	snprintf(t->to->title, sizeof(t->to->title), "%s", gt_spell_type(t->from->spell, t->seg, t->row->type));
-	rc = tell_times(t);
+	rc = tell_duration(t);
+	rc = rc || !type ? rc : tell_return(t, type);
+	times = t->to->n;
+	rc = rc ? rc : tell_times(t);
 	if (rc || !type)
 		return rc;
 	rc = add_f(t->to, "kind", "%s, %s", kind_word(t->row->kind), gt_category_word(type->category));
-	rc = rc ? rc : tell_return(t, type);
-	fields = t->to->n;
 	rc = rc ? rc : gt_event_fields(a, t->row, tell_field, t, err);
 	launch = t->to->n;
 	rc = rc ? rc : tell_launch(t);
-	move_up(t->to, fields, launch);
+	move_up(t->to, times, launch);
 	return rc ? rc : tell_name(t, gt_event_name(a, t->row));
 }
 
@@ -434,6 +444,9 @@ void gt_pane_draw(const struct gt_pane *p, const struct gt_detail *d, struct gt_
 	int x = p->x + (beside ? 2 : 0), y = p->y + 1, bottom = p->y + (int)p->height;
 	unsigned width = p->width - (beside ? 2 : 0), columns = width / COLUMN_WIDTH ? width / COLUMN_WIDTH : 1, each = width / columns;
 	unsigned room = each > NAME_WIDTH + 2 ? each - NAME_WIDTH - 2 : 1;
+	char more[40];
+	size_t i;
+	int n;
 
 	if (!p->height)
 		return;
@@ -443,7 +456,7 @@ void gt_pane_draw(const struct gt_pane *p, const struct gt_detail *d, struct gt_
 	else
 		gt_screen_fill(to, 0, p->y, (int)p->width, 1, 0x2500, frame);
 	gt_screen_text(to, beside ? x : 2, p->y, (int)width - (beside ? 0 : 4), d->n ? d->title : "nothing is selected: Enter", title);
-	for (size_t i = 0; i < d->n; i++) {
+	for (i = 0; i < d->n; i++) {
 		unsigned lines = lines_of(d->lines[i].value, room), left = (unsigned)(bottom - y);
 
 		if (y >= bottom || (lines > left && y > p->y + 1 && columns > 1)) {
@@ -457,5 +470,9 @@ void gt_pane_draw(const struct gt_pane *p, const struct gt_detail *d, struct gt_
 		gt_screen_text(to, x, y, (int)NAME_WIDTH, d->lines[i].name, name);
 		draw_value(&d->lines[i], x + (int)NAME_WIDTH + 1, y, room, lines, to);
 		y += (int)lines;
+	}
+	if (i < d->n && !beside) {
+		n = snprintf(more, sizeof(more), " %zu more: i ", d->n - i);
+		gt_screen_text(to, p->x + (int)p->width - n - 2, p->y, n, more, title);
 	}
 }

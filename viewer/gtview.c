@@ -175,7 +175,7 @@ static int show(struct gt_opening *o, const struct frame *f, struct gt_err *err)
 
 static int show_file(const char *file, const struct frame *f)
 {
-	const struct gt_opening_options how = { .follow = opt.follow };
+	const struct gt_opening_options how = { .follow = opt.follow && (!opt.render || !access(file, F_OK)) };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_opening *o = gt_opening_open(file, &how, &err);
 	int rc = o ? show(o, f, &err) : err.code, status = rc ? fail(file, &err, 1) : 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "analyze/gpu_name.h"
 
+#define GPUS_MOST 64		/* whose sharing is looked at */
 #define NESTED_MOST 16u		/* tracks that nest deeper stand beside those they are beneath */
 #define MINOR_PART 50u		/* threads with less than this part of the rows that the busiest one has are minor */
 
@@ -138,21 +139,30 @@ static void sort_all(struct gt_lanes *l, struct gt_lanes_of *o, struct place *ro
 		sort_children(l, o, room, has_gpu, t);
 }
 
-/* Whose queues may have a line. device: room for two numbers of each track: its device, and how many streams a device has. */
+/* Whose queues may have a line. How many launches wait for a GPU is told of all processes together, so with several of them only streams have
+ * one. device: room for two numbers of each track: its device, and how many streams a device has. */
 static void mark_queues(struct gt_lanes_of *o, uint32_t *device)
 {
 	const struct gt_track *tracks = o->seg->tracks;
 	uint32_t n = o->seg->ntracks, *streams = device + n;
+
+	unsigned processes[GPUS_MOST] = { 0 };		/* by number of the GPU */
 
 	memset(streams, 0, n * sizeof(*streams));
 	for (uint32_t t = 0; t < n; t++) {
 		device[t] = tracks[t].kind == GT_TRACK_DEVICE ? t : tracks[t].parent < t ? device[tracks[t].parent] : GT_NONE;
 		if (tracks[t].kind == GT_TRACK_STREAM && device[t] != GT_NONE)
 			streams[device[t]]++;
+		if (tracks[t].kind == GT_TRACK_DEVICE && tracks[t].id >= 0 && tracks[t].id < GPUS_MOST)
+			processes[tracks[t].id]++;
 	}
-	for (uint32_t t = 0; t < n; t++)
-		if (streams[t] || (tracks[t].kind == GT_TRACK_STREAM && device[t] != GT_NONE && streams[device[t]] > 1))
+	for (uint32_t t = 0; t < n; t++) {
+		uint32_t d = tracks[t].kind == GT_TRACK_STREAM ? device[t] : streams[t] ? t : GT_NONE;
+		bool shared = d != GT_NONE && tracks[d].id >= 0 && tracks[d].id < GPUS_MOST && processes[tracks[d].id] > 1;
+
+		if (d != GT_NONE && (d == t ? !shared : shared || streams[d] > 1))
 			o->flags[t] |= GT_LANES_QUEUES;
+	}
 }
 
 static void name_gpus(struct gt_lanes_of *o)

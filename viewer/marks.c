@@ -16,6 +16,17 @@ static void forget(struct gt_marks *m)
 
 void gt_marks_release(struct gt_marks *m) { forget(m); }
 
+void gt_marks_jump(struct gt_marks *m, int64_t from, int64_t to)
+{
+	if (m->n && !m->jumped)
+		return;
+	forget(m);
+	m->n = 2;
+	m->at[0] = from;
+	m->at[1] = to;
+	m->jumped = true;
+}
+
 void gt_marks_clear(struct gt_marks *m)
 {
 	forget(m);
@@ -34,7 +45,8 @@ bool gt_marks_between(const struct gt_marks *m, int64_t *from, int64_t *to)
 void gt_marks_set(struct gt_marks *m, int64_t t)
 {
 	forget(m);
-	m->n %= 2;
+	m->n = m->jumped ? 0 : m->n % 2;
+	m->jumped = false;
 	m->at[m->n++] = t;
 }
 
@@ -116,6 +128,7 @@ static size_t put_figures(const struct gt_marks *m, uint64_t ns, char *to, size_
 {
 	struct gt_measured f = gt_measure_of(m->measure, 0, m->lane.depth);
 	char share[GT_BRIEF], busy[GT_SAID], bytes[GT_SAID], rate[GT_SAID];
+	uint64_t within = f.busy ? f.busy : ns;
 	size_t n;
 
 	if (!m->exact)
@@ -124,8 +137,8 @@ static size_t put_figures(const struct gt_marks *m, uint64_t ns, char *to, size_
 	n = (size_t)snprintf(to, room, "  busy %s%s (%s), %" PRIu64 " begin", f.rough ? "about " : "", gt_said_ns(busy, f.busy), share,
 			     f.count);
 	if (f.bytes && n < room)
-		n += (size_t)snprintf(to + n, room - n, ", %s, %s/s", gt_said_bytes(bytes, f.bytes),
-				      gt_said_bytes(rate, (uint64_t)((double)f.bytes * 1e9 / (double)ns)));
+		n += (size_t)snprintf(to + n, room - n, ", %s, %s/s while busy", gt_said_bytes(bytes, f.bytes),
+				      gt_said_bytes(rate, (uint64_t)((double)f.bytes * 1e9 / (double)within)));
 	if (f.holes && n < room)
 		n += (size_t)snprintf(to + n, room - n, ", without what cannot be read");
 	return n;

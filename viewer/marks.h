@@ -10,6 +10,7 @@ struct gt_marks {			/* zero-initialised but for the archive: none */
 	struct gt_archive *archive;	/* borrowed */
 	unsigned n;			/* 0 to 2 */
 	int64_t at[2];			/* the viewer's time */
+	bool jumped;			/* both were set by a jump to a stretch of time: the next one may move them */
 	struct gt_lane_of lane;		/* that is measured; aspect 0: none is */
 	struct gt_measure *measure;
 	bool exact;			/* it is done */
@@ -18,6 +19,7 @@ void gt_marks_release(struct gt_marks *m);		/* what was measured; the marks stay
 /* The first, then the second one; with both set, the first one of two others. */
 void gt_marks_set(struct gt_marks *m, int64_t t);
 void gt_marks_clear(struct gt_marks *m);
+void gt_marks_jump(struct gt_marks *m, int64_t from, int64_t to);	/* both, unless the user has set any */
 bool gt_marks_between(const struct gt_marks *m, int64_t *from, int64_t *to);	/* false: there are not two, apart from each other */
 /* Which lane is measured from now on. 0 or negative. */
 int gt_marks_on(struct gt_marks *m, const struct gt_lane_of *lane, struct gt_err *err);

@@ -339,10 +339,11 @@ static int follow(struct gt_opening *o, struct gt_err *err)
 	return o->reader ? 1 : err->code;
 }
 
-/* A recorder that has just begun, or begins again, has written nothing yet. */
+/* A recorder that has just begun, or begins again, or has yet to begin, has written nothing yet. */
 static int wait_for_beginning(struct gt_opening *o, unsigned ms)
 {
-	close(o->fd);
+	if (o->fd >= 0)
+		close(o->fd);
 	o->fd = -1;
 	poll(NULL, 0, (int)ms);
 	return 1;
@@ -354,6 +355,10 @@ static int look(struct gt_opening *o, unsigned ms, struct gt_err *err)
 	int rc = open_file(o, err);
 	bool ours, regular;
 
+	if (rc == -ENOENT && o->options.follow) {
+		*err = (struct gt_err)GT_ERR_INIT;
+		return wait_for_beginning(o, ms);
+	}
 	if (rc)
 		return rc;
 	regular = S_ISREG(o->st.st_mode) && lseek(o->fd, 0, SEEK_CUR) == 0;
@@ -510,7 +515,7 @@ const char *gt_opening_doing(const struct gt_opening *o)
 	const char *what = o->doing == INDEXING ? "indexing" : "reading", *name = unit < 1e9 ? "MB" : "GB";
 
 	if (o->doing == LOOKING || o->doing == OPEN)
-		return o->doing == OPEN ? "open" : o->options.follow ? "waiting for its beginning" : "opening";
+		return o->doing == OPEN ? "open" : o->options.follow ? "waiting for the recording to begin" : "opening";
 	if (all > 0)
 		snprintf(to->told, sizeof(to->told), "%s: %.1f of %.1f %s", what, (double)done(o) / unit, all / unit, name);
 	else

@@ -53,6 +53,32 @@ bool gt_row_time(const struct gt_scene *s, const struct gt_reported *of, const s
 	return true;
 }
 
+/* The first text that the row has, or, with a text, whether the row has that one. */
+static const char *text_in(const struct gt_table *t, uint32_t row, const char *text)
+{
+	unsigned n;
+
+	gt_table_columns(t, &n);
+	for (unsigned i = 0; i < n; i++) {
+		const struct gt_cell *c = gt_table_is_text(t, i) ? gt_table_cell(t, row, i) : NULL;
+
+		if (c && !c->absent && c->s && (!text || !strcmp(c->s, text)))
+			return c->s;
+	}
+	return NULL;
+}
+
+bool gt_row_like(const struct gt_scene *s, const struct gt_reported *of, const struct gt_table *t, uint32_t row, struct gt_range *to)
+{
+	const char *text = text_in(t, row, NULL);
+
+	for (unsigned i = 0; text && i < of->n; i++)
+		for (uint32_t r = 0; of->tables[i] != t && r < gt_table_rows(of->tables[i]); r++)
+			if (text_in(of->tables[i], r, text) && gt_row_time(s, of, of->tables[i], r, to))
+				return true;
+	return false;
+}
+
 /* ---- names ---- */
 
 char *gt_row_name(const struct gt_table *t, uint32_t row)
@@ -123,14 +149,4 @@ void gt_jump_free(struct gt_jump *j)
 int gt_jump_step(struct gt_jump *j, uint64_t us, struct gt_err *err) { return gt_hunt_step(j->hunt, us, err); }
 unsigned gt_jump_percent(const struct gt_jump *j) { return gt_hunt_percent(j->hunt); }
 
-bool gt_jump_found(const struct gt_jump *j, struct gt_range *to)
-{
-	struct gt_found f;
-	int64_t offset;
-
-	if (!gt_hunt_found(j->hunt, &f))
-		return false;
-	offset = gt_archive_offset(j->scene->archive, f.lane.strip.segment);
-	*to = (struct gt_range){ f.start - offset, gt_found_end(&f) - offset };
-	return true;
-}
+bool gt_jump_found(const struct gt_jump *j, struct gt_found *to) { return gt_hunt_found(j->hunt, to); }

@@ -7,6 +7,8 @@
 
 /* The time of a row, the viewer's, if its table has any. */
 bool gt_row_time(const struct gt_scene *s, const struct gt_reported *of, const struct gt_table *t, uint32_t row, struct gt_range *to);
+/* The time of the first row of the other tables that has this row's first words and a time: of a cause of gaps its longest one. */
+bool gt_row_like(const struct gt_scene *s, const struct gt_reported *of, const struct gt_table *t, uint32_t row, struct gt_range *to);
 /* What it names: new, free it; or NULL. */
 char *gt_row_name(const struct gt_table *t, uint32_t row);
 
@@ -16,5 +18,5 @@ struct gt_jump *gt_jump_new(struct gt_scene *s, const char *name, struct gt_err 
 void gt_jump_free(struct gt_jump *j);					/* NULL is fine */
 int gt_jump_step(struct gt_jump *j, uint64_t us, struct gt_err *err);	/* as of a hunt */
 unsigned gt_jump_percent(const struct gt_jump *j);
-bool gt_jump_found(const struct gt_jump *j, struct gt_range *to);	/* when it is over: the viewer's time */
+bool gt_jump_found(const struct gt_jump *j, struct gt_found *to);	/* when it is over */
 #endif

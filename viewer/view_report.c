@@ -207,13 +207,13 @@ static int report_arrange(struct gt_view *v, unsigned width, unsigned height, st
 static int step_jump(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct report *r = v->state;
-	struct gt_range found;
+	struct gt_found found;
 	int rc = gt_jump_step(r->jump, us, err);
 
 	if (rc)
 		return rc;
 	if (gt_jump_found(r->jump, &found))
-		gt_scene_go(v->scene, found.from, found.to);
+		gt_scene_pick(v->scene, &found.lane, found.start, found.dur);
 	else
 		v->scene->message = "no event of that name begins in the time that is seen";
 	gt_jump_free(r->jump);
@@ -292,6 +292,14 @@ static void sort_by(struct report *r, unsigned shown)
 	move_to_row(r, t->rows);	/* what comes first now is what one wanted to see */
 }
 
+/* Marks show which time that is. */
+static void go_to_time(struct gt_scene *s, const struct gt_range *at)
+{
+	gt_scene_go(s, at->from, at->to);
+	if (at->to > at->from)
+		gt_marks_jump(&s->marks, at->from, at->to);
+}
+
 /* To the time of the row at hand, or to what it names. */
 static void jump(struct gt_view *v)
 {
@@ -305,10 +313,14 @@ static void jump(struct gt_view *v)
 	if (row < 0)
 		return;
 	if (gt_row_time(v->scene, r->shown, t->table, (uint32_t)row, &at)) {
-		gt_scene_go(v->scene, at.from, at.to);
+		go_to_time(v->scene, &at);
 		return;
 	}
 	name = gt_row_name(t->table, (uint32_t)row);
+	if (!name && gt_row_like(v->scene, r->shown, t->table, (uint32_t)row, &at)) {
+		go_to_time(v->scene, &at);
+		return;
+	}
 	gt_jump_free(r->jump);
 	r->jump = name ? gt_jump_new(v->scene, name, &err) : NULL;
 	if (!r->jump)
@@ -712,7 +724,9 @@ static void report_draw(const struct gt_view *v, struct gt_screen *to)
 
 #define REPORTS(X) \
 	X(top, "time by name") X(kernels, "kernels, how long they take and wait") X(streams, "GPUs and their streams") \
-	X(gaps, "why GPUs are idle") X(ioctls, "ioctls by name") X(memory, "what is allocated") X(advice, "what could be won")
+	X(gaps, "why GPUs are idle") X(ioctls, "ioctls by name") X(memory, "what is allocated") X(advice, "what could be won") \
+	X(steps, "how long steps take, and what they are made of") X(launches, "what launching costs") X(copies, "copies and their bandwidth") \
+	X(queues, "how many launches wait")
 #define X(title, words) \
 	const struct gt_view_ops gt_view_##title = { \
 		.name = #title, .help = words, .state_size = sizeof(struct report), .open = report_open, .close = report_close, \

@@ -37,6 +37,7 @@ struct timeline {
 	bool arranged;			/* once at least */
 	bool relist, touched;		/* lanes have changed; somebody has folded or moved some */
 	bool grown;			/* the trace is another than when lanes were unfolded */
+	bool again;			/* and not the first: lanes were seen, and are not folded of themselves */
 	struct gt_before before;	/* what was seen of it, until all is known */
 	bool learned;			/* what these strips found out is in the list */
 	enum { NOTHING, MAP, AXIS, CELLS } held;	/* by the mouse */
@@ -62,6 +63,7 @@ static int timeline_open(struct gt_view *v, struct gt_err *err)
 	if (!rc && (gt_minimap_init(&t->map, v->scene->archive) || !t->strips))
 		rc = gt_err_set(err, -ENOMEM, "no memory for the timeline");
 	t->relist = t->grown = true;
+	t->again = again;
 	return (again ? gt_desk_again(&t->desk, err) : gt_desk_init(&t->desk, v->scene, &t->lanes, err)) ? err->code : rc;
 }
 
@@ -214,9 +216,11 @@ static void scroll(struct timeline *t)
 		t->column = t->at.cells - 1;
 }
 
-static struct gt_desk_at cursor_at(const struct timeline *t)
+static struct gt_desk_at cursor_at(const struct gt_view *v)
 {
-	return (struct gt_desk_at){ .line = t->lanes.n ? &t->cursor_line : NULL, .column = t->column,
+	const struct timeline *t = v->state;
+
+	return (struct gt_desk_at){ .line = t->lanes.n ? &t->cursor_line : NULL, .column = t->column, .time = cursor_time(v),
 				    .cells = t->cells + (t->cursor - t->top) * t->at.cells };
 }
 
@@ -231,6 +235,12 @@ static int pick_wanted(struct gt_view *v, struct gt_err *err)
 	gt_desk_pick(&t->desk, &v->scene->row);
 	follow_desk(v);
 	return list(t, false, err);
+}
+
+/* What has come is unfolded, too, if all that is there has room. */
+static bool may_unfold(struct timeline *t)
+{
+	return !t->again || (!gt_lanes_list(&t->lanes) && t->lanes.n <= t->at.nlanes);
 }
 
 static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err)
@@ -253,7 +263,7 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	if (v->scene->is_at)
 		put_cursor(v, v->scene->at);
 	v->scene->is_at = false;
-	rc = failed ? failed : list(t, !t->touched && (t->grown || lines != t->at.nlanes), err);
+	rc = failed ? failed : list(t, !t->touched && (lines != t->at.nlanes || (t->grown && may_unfold(t))), err);
 	t->grown = false;
 	t->arranged = true;
 	if (!rc && v->scene->row.wanted)
@@ -285,7 +295,7 @@ static int learn(struct gt_view *v, struct gt_err *err)
 	gt_scene_learn(v->scene);
 	t->relist = true;
 	rc = list(t, false, err);
-	if (!rc && !t->touched && t->lanes.n != before)
+	if (!rc && !t->touched && t->lanes.n != before && may_unfold(t))
 		rc = list(t, true, err);
 	return rc ? rc : timeline_arrange(v, t->width, t->height, err);
 }
@@ -522,7 +532,7 @@ static void point(struct gt_view *v, struct gt_key k)
 		t->held = k.x >= t->at.left ? CELLS : NOTHING;
 	}
 	if (t->held != MAP && k.x >= t->at.left && k.x < t->at.left + t->at.cells)
-		t->column = t->grip = k.x - t->at.left;
+		put_cursor(v, gt_cell_start(&v->scene->window, t->grip = k.x - t->at.left));
 }
 
 static void drag(struct gt_view *v, struct gt_key k)
@@ -548,7 +558,7 @@ static void drag(struct gt_view *v, struct gt_key k)
 static void release(struct gt_view *v)
 {
 	struct timeline *t = v->state;
-	struct gt_desk_at at = cursor_at(t);
+	struct gt_desk_at at = cursor_at(v);
 
 	if (t->held == CELLS && t->drawn)
 		gt_desk_drop(&t->desk, &at, t->grip);
@@ -562,7 +572,7 @@ static enum gt_view_result timeline_act(struct gt_view *v, const struct gt_bindi
 {
 	struct timeline *t = v->state;
 
-	struct gt_desk_at at = cursor_at(t);
+	struct gt_desk_at at = cursor_at(v);
 
 	if (gt_desk_act(&t->desk, b, &at)) {
 		t->touched = true;
@@ -597,7 +607,7 @@ static enum gt_view_result timeline_act(struct gt_view *v, const struct gt_bindi
 static const char *timeline_answer(struct gt_view *v, enum gt_action asked, const char *text)
 {
 	struct timeline *t = v->state;
-	struct gt_desk_at at = cursor_at(t);
+	struct gt_desk_at at = cursor_at(v);
 	const char *why;
 	int64_t time;
 
@@ -621,7 +631,7 @@ static const char *timeline_answer(struct gt_view *v, enum gt_action asked, cons
 static int64_t timeline_moment(const struct gt_view *v)
 {
 	const struct timeline *t = v->state;
-	struct gt_desk_at at = cursor_at(t);
+	struct gt_desk_at at = cursor_at(v);
 
 	return gt_desk_moment(&t->desk, &at);
 }

@@ -153,6 +153,15 @@ int gt_viewing_step(struct gt_viewing *s, uint64_t us, struct gt_err *err)
 
 /* ---- keys ---- */
 
+/* What colours stand for; behind the keys. */
+static const struct { const char *heading; uint8_t ink; } legend[] = {
+	{ "Colours, of what lasts longest in a cell:", GT_INK_NONE },
+#define X(NAME, name) { NULL, GT_INK_CATEGORY + GT_CAT_##NAME },
+	GT_CATEGORIES(X)
+#undef X
+};
+#define LEGEND (sizeof(legend) / sizeof(*legend))
+
 /* How many lines the list of keys has. */
 static unsigned help_lines(void)
 {
@@ -163,7 +172,7 @@ static unsigned help_lines(void)
 	for (size_t i = 0; !text.failed && i < text.len; i++)
 		n += text.data[i] == '\n';
 	gt_buf_release(&text);
-	return n;
+	return n + 1 + LEGEND;
 }
 
 static void act_on_help(struct gt_viewing *s, const struct gt_binding *b)
@@ -305,6 +314,12 @@ static void act(struct gt_viewing *s, const struct gt_binding *b, struct gt_key 
 	}
 }
 
+static void say_unknown(struct gt_viewing *s, struct gt_key k)
+{
+	snprintf(s->said, sizeof(s->said), "%c does nothing: ? shows the keys", (int)k.key);
+	s->scene.message = s->said;
+}
+
 int gt_viewing_key(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
 {
 	const struct gt_binding *b = gt_binding_of(k);
@@ -321,6 +336,8 @@ int gt_viewing_key(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
 		act_on_help(s, b);
 	else if (b)
 		act(s, b, k, err);
+	else if (k.key > ' ' && k.key < 127)
+		say_unknown(s, k);
 	if (s->scene.turn_to)
 		turn_to(s, gt_view_find(s->scene.turn_to), err);
 	if (s->quit)
@@ -331,6 +348,17 @@ int gt_viewing_key(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
 }
 
 /* ---- frames ---- */
+
+static void draw_legend(struct gt_screen *to, int y, size_t i)
+{
+	if (legend[i].ink == GT_INK_NONE) {
+		gt_screen_text(to, 0, y, -1, legend[i].heading, (struct gt_look){ GT_INK_TITLE, GT_INK_NONE, 0 });
+		return;
+	}
+	for (int x = 2; x < 6; x++)
+		gt_screen_put(to, x, y, to->ascii ? '#' : 0x2588, (struct gt_look){ legend[i].ink, GT_INK_NONE, 0 });
+	gt_screen_text(to, 28, y, -1, gt_inks[legend[i].ink].word, (struct gt_look){ GT_INK_TEXT, GT_INK_NONE, 0 });
+}
 
 static void draw_help(const struct gt_viewing *s, struct gt_screen *to)
 {
@@ -348,6 +376,10 @@ static void draw_help(const struct gt_viewing *s, struct gt_screen *to)
 			gt_screen_text(to, 0, (int)(line - s->help_top), -1, at, *at == ' ' ? plain : heading);
 	}
 	gt_buf_release(&text);
+	line++;
+	for (size_t i = 0; i < LEGEND; i++, line++)
+		if (line >= s->help_top && line - s->help_top + 1 < s->height)
+			draw_legend(to, (int)(line - s->help_top), i);
 	gt_screen_text(to, 0, (int)s->height - 1, -1, line + 1 > s->height ? "Esc: back   j k: up and down" : "Esc: back", faint);
 }
 

@@ -19,6 +19,7 @@ struct gt_viewing {
 	bool overfull;			/* more was typed than that holds */
 	char words[GT_VIEWING_WORDS][GT_COMMAND_WORD];	/* that it may become */
 	size_t nwords;
+	char said[80];			/* of a key */
 	struct gt_exporting *exporting;	/* or NULL */
 	bool busy;			/* the view has, or may have, more to find out; an export that goes on does not count */
 	bool quit, redraw;		/* to be looked at after a key: it is over; everything is to be sent again (and set back) */

@@ -78,8 +78,8 @@ exec 9>&-
 head -c $((n / 3)) "$all" >grows.zst
 run "clear; '$V' --follow grows.zst; echo left \$?"; seen killed-told 'its recorder has left without closing it\|NOT CLOSED'
 type_in q; seen killed-left 'left 0'
-: >grows.zst
-run "clear; '$V' --follow grows.zst; echo left \$?"; seen waits 'waiting for its beginning'
+rm -f grows.zst
+run "clear; '$V' --follow grows.zst; echo left \$?"; seen waits 'waiting for the recording to begin'; : >grows.zst; sleep 0.3; seen waits-on 'waiting for the recording to begin'
 cat "$all" >grows.zst; seen waited '8.232 s'
 type_in q; seen waited-left 'left 0'
 

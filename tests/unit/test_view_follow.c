@@ -4,7 +4,7 @@
 #include "viewer/timeline_draw.h"
 
 #define WIDTH 130
-#define HEIGHT 44
+#define HEIGHT 180	/* room for all lanes: what has come is unfolded then, as it is for who opens the trace */
 
 /* A recording that comes in pieces to a file that is looked at. */
 struct growing { uint8_t *bytes; size_t n, at; int fd; struct stage st; };

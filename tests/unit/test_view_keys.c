@@ -200,6 +200,29 @@ static void the_wheel_zooms_where_the_mouse_is(void)
 	strike(&st);
 }
 
+/* A key that has no meaning says so; a time that was gone to is the one that is meant. */
+static void keys_and_times_are_what_they_say(void)
+{
+	struct stage st;
+	char script[60];
+
+	state = 12;
+	stage_up(&st, once, 3000, 100, 40);
+	CHECK(play(&st, "y") && on_screen(&st, "y does nothing: ? shows the keys") && play(&st, "j") && line_of(&st, "does nothing") < 0);
+	for (unsigned i = 0; i < 20; i++) {
+		int64_t t = 5000 + 777 * i, at;
+
+		sprintf(script, "Esc Esc Esc f g '%lldns' Enter Tab i i", (long long)t);
+		CHECK(play(&st, script) && st.s.scene.still == false);
+		sprintf(script, "g '%lldns' Enter m", (long long)t);
+		CHECK(play(&st, script) && st.s.scene.marks.n >= 1);
+		at = st.s.scene.marks.at[st.s.scene.marks.n - 1] - st.s.scene.extent.from;
+		CHECK(at >= t && at - t < 1 << st.s.scene.window.shift);		/* at or behind it, within its cell */
+		play(&st, "Esc Esc Esc Esc");
+	}
+	strike(&st);
+}
+
 static void what_is_drawn_over_is_marked(void)
 {
 	struct stage st;
@@ -286,7 +309,7 @@ static void help_lists_the_keys(void)
 	state = 15;
 	stage_up(&st, once, 1000, 80, 12);
 	CHECK(play(&st, "?") && on_screen(&st, "In time:") && line_of(&st, "this list") < 0);
-	CHECK(play(&st, "End") && on_screen(&st, "this list") && on_screen(&st, "quit"));
+	CHECK(play(&st, "End") && on_screen(&st, "scheduler") && play(&st, "PgUp PgUp") && on_screen(&st, "this list") && on_screen(&st, "quit"));
 	CHECK(play(&st, "Home PgDn j k") && line_of(&st, "In time:") < 0);
 	CHECK(play(&st, "q") && on_screen(&st, "GPU 0") && !st.s.quit);
 	CHECK(play(&st, "C-l") && st.s.redraw);
@@ -355,6 +378,6 @@ static void a_monkey_breaks_nothing(void)
 	}
 }
 
-T_MAIN(T(cells_are_counted_at_every_zoom), T(keys_move_in_time), T(the_wheel_zooms_where_the_mouse_is), T(what_is_drawn_over_is_marked),
+T_MAIN(T(cells_are_counted_at_every_zoom), T(keys_move_in_time), T(the_wheel_zooms_where_the_mouse_is), T(keys_and_times_are_what_they_say), T(what_is_drawn_over_is_marked),
        T(lanes_fold_hide_and_filter), T(launches_that_wait_have_a_line), T(cells_can_show_other_things), T(help_lists_the_keys),
        T(the_cursor_stays_on_its_lane), T(a_monkey_breaks_nothing))

@@ -545,6 +545,32 @@ static void launches_wait_beneath_their_gpu(void)
 	close_world(&w);
 }
 
+/* What waits for a GPU is told of all processes together: of one that several have only streams have such a line, even if they are alone. */
+static void launches_of_shared_gpus_wait_beneath_streams(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_writer_options o = { .meta_json = "{}", .host = "h", .boot_id = "b" };
+	struct gt_lanes_known with = { .queues = queues, .depths = known.depths };
+	int fd = temp_file();
+	struct gt_writer *w = gt_writer_open(dup(fd), &o, &err);
+	struct world here = { .err = GT_ERR_INIT };
+
+	for (int i = 1; i < 3; i++) {
+		uint32_t process = track(w, GT_TRACK_PROCESS, GT_NONE, i == 1 ? "p" : "q", i), device = track(w, GT_TRACK_DEVICE, process, NULL, 0);
+
+		track(w, GT_TRACK_STREAM, device, NULL, 7);
+	}
+	CHECK(!gt_writer_close(w, &err) && (here.reader = gt_reader_open_fd(fd, &err)));
+	waiting = true;
+	CHECK(!gt_lanes_init(&here.lanes, here.reader, &with, &err));
+	gt_lanes_fold_all(&here.lanes, false);
+	unknown = true;		/* but which tracks there are */
+	CHECK(is(&here, "-p (pid 1)\n -GPU 0\n  -stream 7\n   queue depth\n-q (pid 2)\n -GPU 0\n  -stream 7\n   queue depth\n"));
+	unknown = false;
+	gt_lanes_release(&here.lanes);
+	gt_reader_close(here.reader);
+}
+
 static void what_was_not_recorded_is_not_drawn(void)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -647,6 +673,6 @@ static void nothing_at_all(void)
 T_MAIN(T(the_tree_is_that_of_the_tracks), T(lines_say_what_is_drawn), T(lanes_are_found_as_more_is_known),
        T(what_is_gone_is_found_in_what_it_was_beneath), T(lanes_hide_and_move), T(a_filter_leaves_what_matches_and_the_way_there),
        T(unfolds_what_fits), T(several_recordings_are_told_apart), T(a_path_says_what_it_is_beneath),
-       T(counters_stand_beneath_what_they_are_of), T(launches_wait_beneath_their_gpu), T(what_was_not_recorded_is_not_drawn), T(contexts_that_tell_something),
+       T(counters_stand_beneath_what_they_are_of), T(launches_wait_beneath_their_gpu), T(launches_of_shared_gpus_wait_beneath_streams), T(what_was_not_recorded_is_not_drawn), T(contexts_that_tell_something),
        T(several_contexts_have_lines), T(a_context_comes_out),
        T(threads_give_way_to_many_gpus), T(deep_and_wide), T(nothing_at_all))
