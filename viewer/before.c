@@ -94,7 +94,7 @@ static bool find(const struct gt_before *b, const struct gt_window *w, const str
 
 static int64_t cell_before(const struct gt_before *b, const struct gt_window *w, unsigned cell, unsigned wider)
 {
-	return ((w->first + cell) << wider) - b->window.first;
+	return (w->first + cell) * (1ll << wider) - b->window.first;	/* negative numbers are not shifted */
 }
 
 void gt_before_fill(const struct gt_before *b, const struct gt_window *w, const struct gt_lane_line *line, struct gt_cell_sums *cells)
