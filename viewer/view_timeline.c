@@ -226,15 +226,15 @@ static struct gt_desk_at cursor_at(const struct gt_view *v)
 
 static void follow_desk(struct gt_view *v);
 
-/* What another view leads to. */
-static int pick_wanted(struct gt_view *v, struct gt_err *err)
+/* What another view leads to; before the desk is arranged, so that it is told at once. */
+static bool pick_wanted(struct gt_view *v)
 {
-	struct timeline *t = v->state;
+	bool wanted = v->scene->row.wanted;
 
 	v->scene->row.wanted = false;
-	gt_desk_pick(&t->desk, &v->scene->row);
-	follow_desk(v);
-	return list(t, false, err);
+	if (wanted)
+		gt_desk_pick(&((struct timeline *)v->state)->desk, &v->scene->row);
+	return wanted;
 }
 
 /* What has come is unfolded, too, if all that is there has room. */
@@ -248,6 +248,7 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	struct timeline *t = v->state;
 	struct gt_trouble damage;
 	unsigned lines = t->at.nlanes;
+	bool picked = pick_wanted(v);
 	int rc, failed;
 
 	t->width = width;
@@ -266,8 +267,10 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	rc = failed ? failed : list(t, !t->touched && (lines != t->at.nlanes || (t->grown && may_unfold(t))), err);
 	t->grown = false;
 	t->arranged = true;
-	if (!rc && v->scene->row.wanted)
-		rc = pick_wanted(v, err);
+	if (picked)
+		follow_desk(v);
+	if (!rc && picked)
+		rc = list(t, false, err);
 	scroll(t);
 	if (!rc)
 		rc = ask_lanes(v, err);
