@@ -123,6 +123,8 @@ static int open_trace(struct gt_opening *o, struct gt_err *err)
 	int more;
 
 	while ((more = gt_opening_step(o, OPENING_MS, err)) > 0) {
+		if (gt_opening_waits(o))
+			return gt_err_set(err, -ENODATA, "nothing has been recorded there yet: a terminal would wait for it");
 		if (seen)
 			fprintf(stderr, "\r" TOOL ": %s, %u %% (ctrl-C leaves) ", gt_opening_doing(o), gt_opening_percent(o));
 		said = seen;
@@ -175,7 +177,7 @@ static int show(struct gt_opening *o, const struct frame *f, struct gt_err *err)
 
 static int show_file(const char *file, const struct frame *f)
 {
-	const struct gt_opening_options how = { .follow = opt.follow && (!opt.render || !access(file, F_OK)) };
+	const struct gt_opening_options how = { .follow = opt.follow };
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_opening *o = gt_opening_open(file, &how, &err);
 	int rc = o ? show(o, f, &err) : err.code, status = rc ? fail(file, &err, 1) : 0;

@@ -526,6 +526,7 @@ const char *gt_opening_doing(const struct gt_opening *o)
 struct gt_reader *gt_opening_result(const struct gt_opening *o) { return o->doing == OPEN ? o->reader : NULL; }
 const char *gt_opening_path(const struct gt_opening *o) { return o->path; }
 bool gt_opening_follows(const struct gt_opening *o) { return o->doing == OPEN && o->follows && !o->left; }
+bool gt_opening_waits(const struct gt_opening *o) { return o->doing == LOOKING && o->options.follow && o->fd < 0; }
 bool gt_opening_damaged(const struct gt_opening *o) { return o->damaged; }
 const char *gt_opening_note(const struct gt_opening *o, size_t i) { return i < o->nnotes ? o->notes[i] : NULL; }
 

@@ -39,6 +39,8 @@ bool gt_opening_damaged(const struct gt_opening *o);
 
 /* It is followed, and as far as is known somebody still writes it. */
 bool gt_opening_follows(const struct gt_opening *o);
+/* It would be followed, but nobody has begun to write it. */
+bool gt_opening_waits(const struct gt_opening *o);
 
 enum gt_followed {
 	GT_FOLLOWED_SAME,	/* nothing has come */

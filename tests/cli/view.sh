@@ -159,3 +159,13 @@ printf '{"ts":0.%s,"op_id":%s,"phase":"%s","name":"%s"}\n' 0 0 B cuInit 1 0 E cu
 want view-open-import 0 "$V" --render 100x16 open.jsonl
 check view-open-import-title grep -q '^open.jsonl  700.0 ms  1 call still open at the end: cuCtxSynchronize 500.0 ms' want.out
 check view-open-import-lane grep -q 'thread 0 .*▏cuCtxSynchronize[^ ]*►╎$' want.out
+
+# What is still being written is shown as far as it is; without a terminal nobody waits for it to begin.
+head -c 200000 "$R/h200-train.zst" >part.zst
+want view-follow-part 0 "$V" --follow --render 100x12 part.zst
+check view-follow-part-says grep -q 'NOT CLOSED' want.out
+: >empty.zst
+for file in empty.zst not-there.zst; do
+	want view-follow-$file 1 timeout 20 "$V" --follow --render 100x12 $file
+	says view-follow-$file-says "^gtview: $file: nothing has been recorded there yet"
+done
