@@ -82,12 +82,14 @@ install: $(PROGRAMS) $(GUEST) $(MAN1)
 
 demo: setup
 	@echo "== building"
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(PROGRAMS) $(GUEST) $(SIM) $(BUILD)/samples/train
+	@$(MAKE) --no-print-directory -s -j$$(nproc) for_demo
 	@B=$(BUILD) samples/demo.sh
+# What there is to build is looked at anew, behind the set-up.
+for_demo: $(PROGRAMS) $(GUEST) $(SIM) $(BUILD)/samples/train
 
 clean:
 	rm -rf build
-.PHONY: all no_gtview setup docs man install demo clean
+.PHONY: all no_gtview setup docs man install demo for_demo clean
 .DELETE_ON_ERROR:
 
 -include collect/guest/guest.mk samples/samples.mk tests/tests.mk portable/portable.mk

@@ -16,6 +16,11 @@ fi
 say() { echo; echo "\$ $*"; "$@"; }
 say "$B/gtcollect" -f -o "$out/train.zst" -- "$B/samples/train"
 say "$B/gtanalyze" --top 8 "$out/train.zst"
+if [ -x "$B/gtview" ]; then
+	say "$B/gtview" --render 110x20 "$out/train.zst"
+else
+	echo "== gtview is not built: it needs ncurses"
+fi
 say "$B/gtexport" --chrome -f -o "$out/train.json" "$out/train.zst"
 say "$B/gtexport" --folded -f -o "$out/train.folded" "$out/train.zst"
 echo && wc -c "$out"/train.*
@@ -24,6 +29,7 @@ cat <<END
 == What to try next
   Open $out/train.json in https://ui.perfetto.dev or chrome://tracing: a timeline of every call and ioctl, and of what the GPU did.
   Make a flame graph: flamegraph.pl $out/train.folded > train.svg
+  $B/gtview $out/train.zst               the timeline, in this terminal; with --follow while something is recorded
   $B/gtanalyze --list                      the reports there are
   $B/gtanalyze kernels copies streams $out/train.zst
   $B/gtanalyze --format json $out/train.zst
