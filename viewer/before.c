@@ -35,7 +35,8 @@ void gt_before_keep(struct gt_before *b, const struct gt_window *w, int64_t end,
 
 static bool same(const struct gt_lane_line *a, const struct gt_lane_line *b)
 {
-	return a->segment == b->segment && a->track == b->track && a->kind == b->kind && a->type == b->type && a->aspect == b->aspect && a->derived == b->derived && a->depth == b->depth;
+	return a->segment == b->segment && a->track == b->track && a->kind == b->kind && a->type == b->type && a->aspect == b->aspect &&
+	       a->derived == b->derived && a->depth == b->depth;
 }
 
 static bool is_sure(const struct gt_cell_sums *c) { return c->sureness == GT_CELL_EXACT || c->sureness == GT_CELL_HOLE; }

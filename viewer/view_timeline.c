@@ -91,7 +91,7 @@ static void timeline_let_go(struct gt_view *v)
 		v->scene->at = cursor_time(v);
 		v->scene->is_at = true;
 	}
-	gt_before_keep(&t->before, &v->scene->window, v->scene->extent.to - 1, t->lanes.lines + t->top, t->arranged ? shown_lines(t) : 0,
+	gt_before_keep(&t->before, &t->asked.window, v->scene->extent.to - 1, t->lanes.lines + t->top, t->arranged ? shown_lines(t) : 0,
 		       t->cells, t->gauge_cells);
 	gt_desk_let_go(&t->desk);
 	gt_strips_free(t->strips);

@@ -228,6 +228,37 @@ static void what_was_known_is_shown_meanwhile(void)
 	}
 }
 
+/* Another view may have gone to another time, or size, since the timeline was seen: what it showed is not shown as if it were of that time. */
+static void what_was_seen_is_of_its_time(void)
+{
+	static const char *const scripts[] = { "2 w w w", "2 resize 300x100", "2 w w d d resize 90x60", "2 w resize 200x120 d" };
+
+	for (unsigned k = 0; k < sizeof(scripts) / sizeof(*scripts); k++) {
+		struct growing g;
+		struct gt_screen now = { .ascii = false };
+		struct gt_key one = { .key = '1' };
+
+		begin_to_grow(&g, 70 + k, 4000, false, 60000);
+		CHECK(play(&g.st, "") && play(&g.st, scripts[k]));
+		write_more(&g, g.n / 5);
+		gt_viewing_let_go(&g.st.s);
+		while (gt_reader_grow(g.st.reader, UINT64_MAX, &g.st.err) > 0)
+			;
+		CHECK(!gt_viewing_again(&g.st.s, g.st.reader, &g.st.err) && !gt_viewing_key(&g.st.s, one, &g.st.err));
+		gt_viewing_draw(&g.st.s, &now);
+		CHECK(play(&g.st, "") && now.width == g.st.screen.width && now.height == g.st.screen.height);
+		for (size_t i = 0; i < (size_t)now.width * now.height; i++) {
+			uint32_t was = now.spots[i].ch, is = g.st.screen.spots[i].ch;
+
+			/* a bar that was known roughly is dim; without a guess it is what it is, or not known */
+			CHECK(was == is || was < 0x2581 || was > 0x2588 || now.spots[i].look.paper >= GT_INK_CATEGORY ||
+			      g.st.screen.spots[i].look.paper >= GT_INK_CATEGORY);
+		}
+		gt_screen_release(&now);
+		end_growing(&g);
+	}
+}
+
 /* Every view, while a search or a report goes on, before and after it was shown; and a view that is not shown. */
 static void every_view_grows(void)
 {
@@ -284,4 +315,4 @@ static void exports_keep_nobody_waiting(void)
 }
 
 T_MAIN(T(what_has_grown_is_as_new), T(lanes_stay_as_they_are), T(what_was_laid_out_stays), T(open_calls_stay_selected), T(holes_stay_selected),
-       T(windows_stay_or_go_along), T(what_was_known_is_shown_meanwhile), T(every_view_grows), T(exports_keep_nobody_waiting))
+       T(windows_stay_or_go_along), T(what_was_known_is_shown_meanwhile), T(what_was_seen_is_of_its_time), T(every_view_grows), T(exports_keep_nobody_waiting))
