@@ -2,6 +2,7 @@
  * back reference (which POSIX does not have here, but GNU has) stands for is tried for longer than anybody lives. Keys would wait for both. */
 #include "viewer/expression.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,16 +40,17 @@ static const char *is_too_much(const char *text)
 	return NULL;
 }
 
-int gt_expression_compile(regex_t *re, const char *text, struct gt_err *err)
+int gt_expression_init(struct gt_expression *e, const char *text, struct gt_err *err)
 {
 	const char *much = is_too_much(text);
 	char why[120];
-	int rc = much ? 0 : regcomp(re, text, REG_EXTENDED | REG_NOSUB);
+	int rc = much ? 0 : regcomp(&e->re, text, REG_EXTENDED | REG_NOSUB);
 
 	if (much)
 		return gt_err_set(err, -EINVAL, "not a regular expression: %s", much);
+	snprintf(e->text, sizeof(e->text), "%s", text);
 	if (!rc)
 		return 0;
-	regerror(rc, re, why, sizeof(why));
+	regerror(rc, &e->re, why, sizeof(why));
 	return gt_err_set(err, -EINVAL, "not a regular expression: %s", why);
 }

@@ -8,7 +8,9 @@
 #include "formats/base/err.h"
 
 #define GT_EXPRESSION 200	/* bytes of one, with the NUL */
-/* To be freed with regfree if 0; -EINVAL: why not in err. */
-int gt_expression_compile(regex_t *re, const char *text, struct gt_err *err);
-static inline bool gt_expression_is_in(const regex_t *re, const char *text) { return !regexec(re, text, 0, NULL, 0); }
+struct gt_expression { regex_t re; char text[GT_EXPRESSION]; };
+/* To be released if 0; -EINVAL: why not in err. */
+int gt_expression_init(struct gt_expression *e, const char *text, struct gt_err *err);
+static inline void gt_expression_release(struct gt_expression *e) { regfree(&e->re); }
+static inline bool gt_expression_is_in(const struct gt_expression *e, const char *text) { return !regexec(&e->re, text, 0, NULL, 0); }
 #endif

@@ -11,7 +11,7 @@
 struct place { uint32_t segment, entry; };
 struct gt_finds {
 	struct gt_archive *archive;
-	char expression[GT_EXPRESSION];
+	struct gt_expression expression;
 	uint8_t **has;			/* by segment and type */
 	uint32_t *ntypes;		/* that there were */
 	uint32_t nsegments;
@@ -25,14 +25,14 @@ static const uint32_t kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN
 
 /* ---- names ---- */
 
-static bool matches(const regex_t *re, struct gt_spell *spell, const struct gt_segment *seg, uint32_t type)
+static bool matches(const struct gt_expression *e, struct gt_spell *spell, const struct gt_segment *seg, uint32_t type)
 {
 	const char *name = gt_type_name(seg, type), *shown = gt_spell_type(spell, seg, type);
 
-	return gt_expression_is_in(re, shown) || (shown != name && gt_expression_is_in(re, name));
+	return gt_expression_is_in(e, shown) || (shown != name && gt_expression_is_in(e, name));
 }
 
-static int try_names(struct gt_finds *f, struct gt_spell *spell, const regex_t *re)
+static int try_names(struct gt_finds *f, struct gt_spell *spell)
 {
 	f->has = calloc(f->nsegments + 1ul, sizeof(*f->has));
 	f->ntypes = calloc(f->nsegments + 1ul, sizeof(*f->ntypes));
@@ -44,7 +44,7 @@ static int try_names(struct gt_finds *f, struct gt_spell *spell, const regex_t *
 			return -ENOMEM;
 		f->ntypes[s] = seg->ntypes;
 		for (uint32_t t = 0; t < seg->ntypes; t++)
-			f->any |= f->has[s][t] = matches(re, spell, seg, t);
+			f->any |= f->has[s][t] = matches(&f->expression, spell, seg, t);
 	}
 	return f->has && f->ntypes ? 0 : -ENOMEM;
 }
@@ -80,8 +80,7 @@ static int find_places(struct gt_finds *f)
 struct gt_finds *gt_finds_new(struct gt_archive *a, struct gt_spell *spell, const char *expression, struct gt_err *err)
 {
 	struct gt_finds *f = calloc(1, sizeof(*f));
-	regex_t re;
-	int rc = f ? gt_expression_compile(&re, expression, err) : 0;
+	int rc = f ? gt_expression_init(&f->expression, expression, err) : 0;
 
 	if (rc) {
 		free(f);
@@ -90,9 +89,7 @@ struct gt_finds *gt_finds_new(struct gt_archive *a, struct gt_spell *spell, cons
 	if (f) {
 		f->archive = a;
 		f->nsegments = gt_reader_segments(gt_archive_reader(a));
-		snprintf(f->expression, sizeof(f->expression), "%s", expression);
-		rc = try_names(f, spell, &re);
-		regfree(&re);
+		rc = try_names(f, spell);
 	}
 	if (!f || rc || find_places(f)) {
 		gt_err_set(err, -ENOMEM, "out of memory");
@@ -107,6 +104,7 @@ void gt_finds_free(struct gt_finds *f)
 	for (uint32_t s = 0; f && f->has && s < f->nsegments; s++)
 		free(f->has[s]);
 	if (f) {
+		gt_expression_release(&f->expression);
 		free(f->has);
 		free(f->ntypes);
 		free(f->places);
@@ -114,7 +112,7 @@ void gt_finds_free(struct gt_finds *f)
 	free(f);
 }
 
-const char *gt_finds_expression(const struct gt_finds *f) { return f->expression; }
+const char *gt_finds_expression(const struct gt_finds *f) { return f->expression.text; }
 bool gt_finds_any(const struct gt_finds *f) { return f->any; }
 
 bool gt_finds_has(const struct gt_finds *f, uint32_t segment, uint32_t type)

@@ -10,8 +10,7 @@
 enum { FOUND = 1, WITHIN = 2 };	/* WITHIN: it or a frame around it was found */
 
 struct gt_flame_finds {
-	regex_t re;
-	char expression[GT_EXPRESSION];
+	struct gt_expression expression;
 	uint8_t *has;			/* by node */
 	size_t cap;
 	uint32_t done, n;		/* nodes that were looked at, and those that were found */
@@ -22,21 +21,18 @@ struct gt_flame_finds *gt_flame_finds_new(const char *expression, struct gt_err 
 {
 	struct gt_flame_finds *f = calloc(1, sizeof(*f));
 
-	if (!f)
-		gt_err_set(err, -ENOMEM, "out of memory");
-	if (!f || gt_expression_compile(&f->re, expression, err)) {
-		free(f);
-		return NULL;
-	}
-	snprintf(f->expression, sizeof(f->expression), "%s", expression);
-	return f;
+	if (f && !gt_expression_init(&f->expression, expression, err))
+		return f;
+	gt_err_set(err, -ENOMEM, "out of memory");
+	free(f);
+	return NULL;
 }
 
 void gt_flame_finds_free(struct gt_flame_finds *f)
 {
 	if (!f)
 		return;
-	regfree(&f->re);
+	gt_expression_release(&f->expression);
 	free(f->has);
 	free(f);
 }
@@ -68,7 +64,7 @@ int gt_flame_finds_step(struct gt_flame_finds *f, const struct gt_flame *tree, g
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	while (f->done < n && (f->done % AT_ONCE || !gt_is_over(until))) {
 		const struct gt_flame_node *node = &nodes[f->done];
-		bool found = gt_expression_is_in(&f->re, name(arg, node, room)), within = f->done && f->has[node->parent] & WITHIN;
+		bool found = gt_expression_is_in(&f->expression, name(arg, node, room)), within = f->done && f->has[node->parent] & WITHIN;
 
 		f->has[f->done++] = (uint8_t)((found ? FOUND : 0) | (found || within ? WITHIN : 0));
 		f->n += found;
@@ -78,7 +74,7 @@ int gt_flame_finds_step(struct gt_flame_finds *f, const struct gt_flame *tree, g
 }
 
 bool gt_flame_finds_has(const struct gt_flame_finds *f, uint32_t node) { return node < f->done && f->has[node] & FOUND; }
-const char *gt_flame_finds_expression(const struct gt_flame_finds *f) { return f->expression; }
+const char *gt_flame_finds_expression(const struct gt_flame_finds *f) { return f->expression.text; }
 
 uint32_t gt_flame_finds_count(const struct gt_flame_finds *f, uint64_t *ns)
 {

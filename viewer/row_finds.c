@@ -9,8 +9,7 @@
 #define AT_ONCE 32u		/* rows between two looks at the clock */
 
 struct gt_row_finds {
-	regex_t re;
-	char expression[GT_EXPRESSION];
+	struct gt_expression expression;
 	uint8_t **has;			/* by table and row; a table without rows has NULL */
 	unsigned ntables, table;	/* table, row: the next to be looked at */
 	unsigned row;
@@ -21,14 +20,11 @@ struct gt_row_finds *gt_row_finds_new(const char *expression, struct gt_err *err
 {
 	struct gt_row_finds *f = calloc(1, sizeof(*f));
 
-	if (!f)
-		gt_err_set(err, -ENOMEM, "out of memory");
-	if (!f || gt_expression_compile(&f->re, expression, err)) {
-		free(f);
-		return NULL;
-	}
-	snprintf(f->expression, sizeof(f->expression), "%s", expression);
-	return f;
+	if (f && !gt_expression_init(&f->expression, expression, err))
+		return f;
+	gt_err_set(err, -ENOMEM, "out of memory");
+	free(f);
+	return NULL;
 }
 
 static void forget(struct gt_row_finds *f)
@@ -46,7 +42,7 @@ void gt_row_finds_free(struct gt_row_finds *f)
 	if (!f)
 		return;
 	forget(f);
-	regfree(&f->re);
+	gt_expression_release(&f->expression);
 	free(f);
 }
 
@@ -77,7 +73,7 @@ static int is_found(const struct gt_row_finds *f, const struct gt_table *t, unsi
 		char *text = columns[i].title ? gt_table_cell_text(t, row, i) : NULL;
 
 		if (columns[i].title)
-			found = !text ? -ENOMEM : gt_expression_is_in(&f->re, text);
+			found = !text ? -ENOMEM : gt_expression_is_in(&f->expression, text);
 		free(text);
 	}
 	return found;
@@ -107,8 +103,8 @@ int gt_row_finds_step(struct gt_row_finds *f, const struct gt_page *p, uint64_t 
 }
 
 bool gt_row_finds_all(const struct gt_row_finds *f) { return f->table >= f->ntables; }
-bool gt_row_finds_is_in(const struct gt_row_finds *f, const char *text) { return gt_expression_is_in(&f->re, text); }
-const char *gt_row_finds_expression(const struct gt_row_finds *f) { return f->expression; }
+bool gt_row_finds_is_in(const struct gt_row_finds *f, const char *text) { return gt_expression_is_in(&f->expression, text); }
+const char *gt_row_finds_expression(const struct gt_row_finds *f) { return f->expression.text; }
 
 bool gt_row_finds_has(const struct gt_row_finds *f, const struct gt_page *p, size_t line)
 {
