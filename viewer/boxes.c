@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "viewer/asked.h"
 #include "viewer/deadline.h"
 
 #define BLOCKS_MOST GT_BOXES_BLOCKS	/* of a cell that are gone through */
@@ -68,13 +69,12 @@ void gt_boxes_free(struct gt_boxes *b)
 
 static bool same(const struct gt_boxes *b, const struct gt_window *w, const struct gt_boxes_for *what, size_t n)
 {
-	bool is = b->n == n && b->window.first == w->first && b->window.shift == w->shift && b->window.cells == w->cells;
+	bool is = b->n == n && gt_same_window(&b->window, w);
 
 	for (size_t i = 0; is && i < n; i++) {
 		const struct gt_lane_of *have = &b->lanes[i].of, *wanted = &what->lanes[i];
 
-		is = have->depth == wanted->depth && have->strip.segment == wanted->strip.segment && have->strip.track == wanted->strip.track &&
-		     have->strip.aspect == wanted->strip.aspect && have->strip.derived == wanted->strip.derived;
+		is = have->depth == wanted->depth && gt_same_strip(&have->strip, &wanted->strip);
 	}
 	return is;
 }

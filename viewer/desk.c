@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "viewer/asked.h"
 #include "viewer/open_calls.h"
 #include "viewer/said.h"
 
@@ -64,8 +65,7 @@ static struct gt_lane_of lane_of(const struct gt_lane_line *line)
 
 static bool same_lane(const struct gt_lane_of *a, const struct gt_lane_of *b)
 {
-	return a->strip.segment == b->strip.segment && a->strip.track == b->strip.track && a->strip.aspect == b->strip.aspect &&
-	       a->strip.derived == b->strip.derived && a->depth == b->depth;
+	return gt_same_strip(&a->strip, &b->strip) && a->depth == b->depth;
 }
 
 /* false: no rows are drawn in the line. */

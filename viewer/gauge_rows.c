@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "viewer/asked.h"
 #include "viewer/screen.h"
 
 #define STILL_ROWS 2000000u	/* of GPUs, that a printed frame waits for: a second */
@@ -74,7 +75,7 @@ static int ask(struct gt_gauge_rows *g, struct gt_err *err)
 int gt_gauge_rows_want(struct gt_gauge_rows *g, const struct gt_lane_line *lines, size_t n, struct gt_err *err)
 {
 	const struct gt_window *w = &g->scene->window;
-	bool same = g->window.first == w->first && g->window.shift == w->shift && g->window.cells == w->cells;
+	bool same = gt_same_window(&g->window, w);
 	size_t have = g->n;
 
 	if (gt_grow(&g->lines, &g->cap, n + 1, sizeof(*g->lines)))

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "viewer/asked.h"
 #include "viewer/said.h"
 
 static void forget(struct gt_marks *m)
@@ -52,10 +53,8 @@ void gt_marks_set(struct gt_marks *m, int64_t t)
 
 int gt_marks_on(struct gt_marks *m, const struct gt_lane_of *lane, struct gt_err *err)
 {
-	const struct gt_strip_of *a = &m->lane.strip, *b = &lane->strip;
-
 	m->lane.depth = lane->depth;
-	if (m->n < 2 || (a->segment == b->segment && a->track == b->track && a->aspect == b->aspect && a->derived == b->derived))
+	if (m->n < 2 || gt_same_strip(&m->lane.strip, &lane->strip))
 		return 0;
 	forget(m);
 	m->lane = *lane;

@@ -135,12 +135,13 @@ static int renew(struct sitting *s, enum end *end, struct gt_err *err)
 	return rc;
 }
 
-/* The timeline does. Of what is closed all is known soon. */
+/* The timeline does; others stand still until they are asked. */
 static bool goes_along(const struct sitting *s)
 {
 	return s->viewing.view->ops == gt_views[0];
 }
 
+/* Of what is closed all is known soon. */
 static bool is_due(const struct sitting *s, enum gt_followed what, int64_t now)
 {
 	if (s->viewing.redraw || s->viewing.view != s->seen || (what == GT_FOLLOWED_CLOSED && goes_along(s)))
