@@ -319,9 +319,9 @@ static void it_is_cancelled_at_any_moment(void)
 		CHECK(strlen(gt_opening_doing(o)));
 		gt_opening_close(o);
 		CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+		unlink(copy_of(KINETO));	/* fast machines are done by then */
+		CHECK(!files_in("cache/gt") && !files_in("tmp"));
 	}
-	unlink(copy_of(KINETO));
-	CHECK(!files_in("cache/gt") && !files_in("tmp"));
 
 	unlink(fifo);
 	CHECK(!mkfifo(fifo, 0600) && (fd = open(fifo, O_RDWR)) >= 0 && write(fd, "{\"schemaVersion\":1,\"traceEvents\":[", 34) == 34);
