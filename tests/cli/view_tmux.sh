@@ -26,12 +26,12 @@ type_in() { t send-keys -l "$1"; }
 run() { t send-keys -l "$1"; t send-keys Enter; }
 begin() { run "clear; '$V' '$R/$1'; echo left \$?"; seen "$2-begins" 'cell .* lanes'; }
 sane() {	# NAME: the shell has its terminal back: what is typed is echoed, lines are lines, the cursor is where it was
-	run 'stty -a | tr " ;" "\n\n" | grep -E "^-?(icanon|echo|isig|icrnl|opost)$" | sort | tr "\n" " "; echo .'
-	seen "$1-terminal" '^echo icanon icrnl isig opost \.'
+	run 'stty -a | tr " ;" "\n\n" | grep -E "^-?(icanon|echo|isig|icrnl|opost)$" | sort | tr "\n" " "; echo '"$1"
+	seen "$1-terminal" "^echo icanon icrnl isig opost $1"
 	is "$1-mouse-off" 0 "$(t display -p '#{mouse_any_flag}')"
 	is "$1-screen" 0 "$(t display -p '#{alternate_on}')"
 }
-pid() { pgrep -n -f "$V $R"; }
+pid() { pgrep -P "$(t display -p '#{pane_pid}')" -f "^$V "; }		# others may run beside this test
 
 run "PS1='ready$ '"; seen shell '^\([#$] \)*ready'
 begin h200-train.zst start
