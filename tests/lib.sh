@@ -37,6 +37,18 @@ same() {
 # is NAME WANTED GOT: ok when the two texts are equal.
 is() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "is '$3', not '$2'"; fi; }
 
+# until_it_is WANTED CMD...: waits until the command says so, a slow machine's time at most. What it then says is tested.
+until_it_is() {
+	uw=$1 ui=0; shift
+	while [ "$("$@" 2>/dev/null)" != "$uw" ] && [ $ui -lt 600 ]; do sleep 0.1; ui=$((ui + 1)); done
+}
+
+# there FILE: says yes when it has something in it.
+there() { test -s "$1" && echo yes; }
+
+# hung FILE: how many calls of cuStreamSynchronize have not returned, of a recording that may still go on.
+hung() { "$B/gtanalyze" open --format csv "$1" 2>/dev/null | grep -c cuStreamSynchronize; }
+
 # figure KEY FILE, calls FUNCTION FILE: from a trace's header, the column of that key; how often it was called.
 figure() { "$B/gtanalyze" header --format tsv "$2" 2>/dev/null | awk -F '\t' -v key="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == key) c = i } NR == 2 { print $c }'; }
 calls() { "$B/gtanalyze" top --top 0 --format csv "$2" 2>/dev/null | awk -F, -v n="$1" '$1 == n { s += $3 } END { print s + 0 }'; }

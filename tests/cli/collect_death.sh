@@ -12,17 +12,16 @@ whole() {
 }
 # readable NAME FILE: whatever state it is in, it reads as a trace and what is there is not damaged.
 readable() { is "$1" 0 "$(figure damaged_blocks "$2")"; }
-opened() { "$A" open --format csv "$1" 2>/dev/null | grep -c cuStreamSynchronize; }
-# until_it_is WANTED CMD...: waits until the command says so, a slow machine's time at most. What it then says is tested.
-until_it_is() {
-	uw=$1 ui=0; shift
-	while [ "$("$@")" != "$uw" ] && [ $ui -lt 300 ]; do sleep 0.1; ui=$((ui + 1)); done
-}
+# go_when_hung N FILE: makes the file "go" as soon as so many calls hang.
+go_when_hung() { rm -f go "$2"; { until_it_is "$1" hung "$2"; echo >go; } & }
 
 # ---- the program dies: every launch is there, and the call it died in is open ----
 for how in 11:139 9:137 6:134 0:3; do
 	s=${how%:*}
-	want crash_${s}_status ${how#*:} timeout 100 "$C" -q -e api,ioctl -o crash$s.zst "$S/crash" -n 50 -s "$s"
+	for again in 1 2 3 4 5; do	# should the machine stand still, the program may die before it waits
+		want crash_${s}_status ${how#*:} timeout 100 "$C" -q -f -e api,ioctl -o crash$s.zst "$S/crash" -n 50 -s "$s"
+		[ "$(hung crash$s.zst)" = 0 ] || break
+	done
 	is crash_${s}_launches 50 "$(calls cuLaunchKernel crash$s.zst)"
 	is crash_${s}_open_call cuStreamSynchronize "$("$A" open --format csv crash$s.zst | awk -F, '/cuStreamSynchronize/ { print $7 }')"
 	whole crash_${s}_file crash$s.zst
@@ -38,21 +37,25 @@ is killed_at_any_moment 5 $n
 
 # ---- a hang is in the file within a second or so, while it still hangs ----
 "$C" -q -o hang.zst sh -c 'echo $$ >pid; exec "$0"' "$S/hang" >/dev/null 2>&1 &
-until_it_is 1 opened hang.zst
-is hang_is_seen_while_it_hangs 1 "$(opened hang.zst)"
+until_it_is 1 hung hang.zst
+is hang_is_seen_while_it_hangs 1 "$(hung hang.zst)"
 kill -KILL "$(cat pid)"; wait; rm -f pid
-is hang_is_open_in_the_end 1 "$(opened hang.zst)"
+is hang_is_open_in_the_end 1 "$(hung hang.zst)"
 
 # ---- gtcollect dies: the program does not notice ----
 kill_collector() {	# kill_collector NAME OPTIONS...: the program runs on to its own end
 	kc=$1; shift
-	timeout 100 sh -c '"$@" & echo $! >collector; wait' x "$C" -q -f -o "$kc.zst" "$@" sh -c 'echo >begun; "$0" -s 1 -n 1000 >out; echo $? >status' "$S/spin_calls" 2>/dev/null &
-	while [ ! -s begun ] || [ ! -s collector ]; do sleep 0.01; done
-	sleep 0.15; kill -KILL "$(cat collector)"; rm -f collector
-	until_it_is 0 cat status 2>/dev/null
+	for s in 1 2 4 8 16; do	# seconds that the program runs for
+		rm -f status out begun
+		timeout 100 sh -c '"$@" & echo $! >collector; wait' x "$C" -q -f -o "$kc.zst" "$@" sh -c 'echo >begun; "$0" -s '$s' -n 1000 >out; echo $? >status' "$S/spin_calls" 2>/dev/null &
+		while [ ! -s begun ] || [ ! -s collector ]; do sleep 0.01; done
+		sleep 0.15; kill -KILL "$(cat collector)"; rm -f collector
+		until_it_is 0 cat status
+		wait
+		[ "$(figure closed "$kc.zst")" = closed ] || break	# it was over before it was killed
+	done
 	is "${kc}_program_is_unharmed" "0 1" "$(cat status 2>/dev/null) $(grep -c 'calls,' out)"
 	readable "${kc}_file_is_readable" "$kc.zst"
-	wait; rm -f status out begun
 }
 kill_collector collector_killed
 kill_collector collector_killed_lossless --lossless --ring-memory 1M
@@ -109,8 +112,10 @@ is twenty_processes "20 2000 0" "$(figure processes seq.zst) $(calls cuCtxGetCur
 is bare_environment 100 "$(calls cuCtxGetCurrent env.zst)"
 "$C" -q -o wait.zst --wait all sh -c '"$0" -t 3 >hung & while ! grep -q waiting hung; do sleep 0.05; done; sleep 0.4' "$S/hang"
 is wait_all_waits "1 0" "$(calls cuStreamSynchronize wait.zst) $(figure open wait.zst)"
-"$C" -q -o primary.zst sh -c '"$0" -t 3 >hung & while ! grep -q waiting hung; do sleep 0.05; done; sleep 0.4' "$S/hang"
+go_when_hung 1 primary.zst
+"$C" -q -o primary.zst sh -c '"$0" >hung & echo $! >hangs; while [ ! -e go ]; do sleep 0.05; done' "$S/hang"
 is wait_primary_does_not "0 1" "$(calls cuStreamSynchronize primary.zst) $(figure open primary.zst)"
+kill -KILL $(cat hangs); rm -f hangs
 sessions() { ls -d "$TMPDIR"/gt-session-* | wc -l; }
 "$C" -q -o last.zst true
 until_it_is 4 sessions
@@ -123,10 +128,12 @@ want end_without_a_signal 3 timeout 100 "$C" -f -o end.zst "$S/crash" -n 5 -s 0
 says end_without_a_signal_is_said ' s; 1 call open at the end: cuStreamSynchronize; next: '
 want end_of_a_program_without_calls 137 timeout 100 "$C" -f -o end.zst sh -c 'kill -KILL $$'
 says end_of_a_program_without_calls_is_said ' s; killed by SIGKILL$'
-want end_with_other_processes 143 timeout 100 "$C" -f -o end.zst sh -c 'for i in 1 2; do "$0" >hung$i & while ! grep -qs waiting hung$i; do sleep 0.05; done; echo $! >>hangs; done; sleep 0.4; kill -TERM $$' "$S/hang"
+go_when_hung 2 ends.zst
+want end_with_other_processes 143 timeout 100 "$C" -o ends.zst sh -c 'for i in 1 2; do "$0" >/dev/null & echo $! >>hangs; done; while [ ! -e go ]; do sleep 0.05; done; kill -TERM $$' "$S/hang"
 says end_with_other_processes_is_said ' s; killed by SIGTERM, 2 calls open at the end; next: '
 kill -KILL $(cat hangs)
-want end_with_another_process 143 timeout 100 "$C" -f -o end.zst sh -c '"$0" >hung & while ! grep -qs waiting hung; do sleep 0.05; done; echo $! >hangs; sleep 0.4; kill -TERM $$' "$S/hang"
+go_when_hung 1 another.zst
+want end_with_another_process 143 timeout 100 "$C" -o another.zst sh -c '"$0" >/dev/null & echo $! >hangs; while [ ! -e go ]; do sleep 0.05; done; kill -TERM $$' "$S/hang"
 says end_with_another_process_is_said ' s; killed by SIGTERM, 1 call open at the end: cuStreamSynchronize; next: '
 kill -KILL $(cat hangs)
 want end_into_a_device 139 timeout 100 "$C" -f -o /dev/null "$S/crash" -n 5
@@ -134,11 +141,11 @@ says end_into_a_device_is_said ' s; killed by SIGSEGV, 1 call open at the end; n
 
 # ---- gtcollect dies, the program does not: nobody will read what CUPTI tells, so it is not asked any more, and has given all back ----
 GT_DEBUG=1 SIM_CUPTI_TRUTH="$PWD/work" "$C" -q -f -e api,gpu,runtime -o left.zst sh -c 'echo $$ >left.pid; exec "$0" -n 1000000' "$S/idle_host" >/dev/null 2>left.err &
-until_it_is yes sh -c 'test -s work && echo yes'
+until_it_is yes there work
 kill -KILL $!
 wait $! 2>/dev/null
 left() { grep '^gt: CUPTI: gtcollect' left.err; }
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do left >/dev/null && break; sleep 0.2; done
+until_it_is 'gt: CUPTI: gtcollect has died 0' left
 is left_alone_no_cupti 'gt: CUPTI: gtcollect has died 0' "$(left)"
 check left_alone_the_program_runs kill -0 "$(cat left.pid)"
 kill -KILL "$(cat left.pid)"

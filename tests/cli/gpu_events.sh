@@ -136,19 +136,18 @@ is contexts-no-misuse "" "$(sort contexts.misuse | uniq -c)"
 is contexts-all-accounted "241 0 0 0" "$(($(meta gpu_joined_exact contexts.zst) + $(meta gpu_untimed_context contexts.zst))) $(meta gpu_untimed_error contexts.zst) $(meta gpu_untimed_pool contexts.zst) $(meta gpu_unjoined contexts.zst)"
 check contexts-lost-no-more-than-was-under-way test "$(meta gpu_untimed_context contexts.zst)" -le 150
 
-# nobody waits: not a launch behind a kernel of 2 s, and not the exit before one of 5 s
+# nobody waits: not a launch behind a kernel of a minute, and not the exit before one
 want times 0 run times "$prog times 300"
-check times-no-launch-waits test "$(awk '/^longest/ { print $2 }' times.out)" -lt 1000000000
+check times-no-launch-waits test "$(awk '/^longest/ { print $2 }' times.out)" -lt 30000000000
 from=$(date +%s)
 want long 0 run long "$prog long"
-check long-exit-does-not-wait test $(($(date +%s) - from)) -lt 4
+check long-exit-does-not-wait test $(($(date +%s) - from)) -lt 50
 sound long 10
 is long-what-was-not-over "1 1" "$(meta gpu_launches_without_record long.zst) $(losses long.zst)"
 
 # killed in the middle of it; forked
 env LD_LIBRARY_PATH="$B/sim" "$C" -q -f -e api,gpu --gpu-timing events -o killed.zst -- "$B/samples/hang" >out &
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -q waiting out && break; sleep 0.2; done
-sleep 0.5
+until_it_is 1 hung killed.zst
 pkill -KILL -P $! hang
 wait $!
 is killed-status 137 $?

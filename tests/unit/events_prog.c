@@ -31,6 +31,7 @@ static void *find(const char *name)
 	return f;
 }
 
+#define A_MINUTE 118800000000ull		/* in cycles of the simulated GPU */
 static void spin(CUstream s, uint64_t cycles) { LAUNCH(kernel, 1, s, &cycles); }
 
 static CUstream stream(unsigned flags)
@@ -161,7 +162,7 @@ static void spoilt(int how)
 	} else if (!cuStreamSynchronize(s) || cuStreamEndCapture(s, &g) != 901) {
 		exit(4);
 	}
-	spin(NULL, 9900000000);
+	spin(NULL, A_MINUTE);
 	usleep(300000);
 	raise(SIGKILL);
 }
@@ -351,12 +352,12 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* With a kernel of 2 s before them no launch can wait for its end unnoticed. */
+/* With a kernel of a minute before them no launch can wait for its end unnoticed, on however slow a machine. */
 static void times(int n)
 {
 	uint64_t worst = 0, from;
 
-	spin(NULL, 3960000000);
+	spin(NULL, A_MINUTE);
 	for (int i = 0; i < n; i++) {
 		from = now();
 		spin(NULL, 100);
@@ -397,7 +398,7 @@ int main(int argc, char **argv)
 		for (int i = 0; i < 10; i++)
 			spin(NULL, 1000);
 		OK(cuCtxSynchronize());
-		spin(NULL, 9900000000);
+		spin(NULL, A_MINUTE);
 	}
 	return 0;
 }
