@@ -122,11 +122,14 @@ is cuda_version_as_the_driver_said "$("$B/gtexport" --jsonl -o - v.zst | sed -n 
 is cuda_version_is_no_guess "" "$(meta cuda_version one.zst)"
 
 # ---- on a terminal ----
-on_terminal() { TERM=$1 script -qec "stty cols 40; '$C' -f -o tty.zst sleep 1.3" /dev/null </dev/null | tr '\r' '\n'; }
+# on_terminal TERM COMMAND: what a terminal of 40 columns gets
+on_terminal() { TERM=$1 script -qefc "stty cols 40; '$C' -f -o tty.zst $2" tty.raw </dev/null >/dev/null; tr '\r' '\n' <tty.raw >tty.out; }
+status_line() { grep -q "\[Kgtcollect: [0-9]* s, 0 events" tty.raw && echo yes; }
 if [ "$(script -qec 'echo yes' /dev/null </dev/null 2>/dev/null | tr -d '\r')" = yes ]; then
-	on_terminal xterm >tty.out
+	{ until_it_is yes status_line; echo >seen; } &
+	on_terminal xterm "sh -c 'while [ ! -e seen ]; do sleep 0.1; done'"; wait
 	is status_line_fits_the_terminal "shown fits" "$(awk '/\[Kgtcollect: [0-9]+ s, 0 events/ { shown = 1; if (length > 39 + 3) long = 1 } END { print shown ? "shown" : "none", long ? "too long" : "fits" }' tty.out)"
-	on_terminal dumb >tty.out
+	on_terminal dumb 'sleep 1.3'
 	is no_status_line_on_a_dumb_terminal "0 1" "$(grep -c "$(printf '\033')" tty.out) $(grep -c 'gtcollect: tty.zst' tty.out)"
 else skip status_line "there is no script(1), or no terminal for it"; fi
 
