@@ -9,10 +9,6 @@ trap 'rm -rf "$TMPDIR"' EXIT
 meta() { "$A" --format tsv metadata "$2" 2>/dev/null | tr -d '\r' | sed -n "s/^$1	//p"; }			# meta KEY FILE
 # values FILE: "DEVICE NAME VALUE" of each row, in order of time
 values() { "$X" --jsonl -o - "$1" 2>/dev/null | sed -n 's/.*"name":"\([a-z_]*\)","tid":[0-9]*,"device":\([0-9]*\),"details":{"value":"*\([0-9a-fx]*\)"*}}$/\2 \1 \3/p'; }
-until_it_is() {		# until_it_is WANTED CMD...: a slow machine's time at most
-	uw=$1 ui=0; shift
-	while [ "$("$@")" != "$uw" ] && [ $ui -lt 300 ]; do sleep 0.1; ui=$((ui + 1)); done
-}
 
 # ---- what is in the file ----
 export SIM_NVML_PHASE=8
@@ -60,8 +56,12 @@ SIM_NVML_DEVICES=5 "$C" -q -f -o five.zst -e nvml true
 is five_devices "40 5" "$(figure counters five.zst) $(values five.zst | awk '{ print $1 }' | sort -u | wc -l)"
 
 # ---- when ----
-(unset SIM_NVML_PHASE; SIM_NVML_STEP=1 "$C" -q -o i.zst -e nvml --nvml-interval 50ms sleep 1)
-is interval_is_kept 1 "$(echo "$(meta nvml.rounds i.zst) $(meta nvml.skipped_rounds i.zst)" "$(meta duration_ns i.zst)" | awk '{ r = $1 + $2; print (r >= 20 && r <= $3 / 5e7 + 2 ? 1 : $0) }')"
+kept() { echo "$(meta nvml.rounds i.zst) $(meta nvml.skipped_rounds i.zst)" "$(meta duration_ns i.zst)" | awk '{ r = $1 + $2; print (r >= 20 && r <= $3 / 5e7 + 2 ? 1 : $0) }'; }
+for try in 1 2 3 4 5; do	# a machine that stands still as it ends has no time for the last ones
+	(unset SIM_NVML_PHASE; SIM_NVML_STEP=1 "$C" -q -f -o i.zst -e nvml --nvml-interval 50ms sleep 1)
+	[ "$(kept)" != 1 ] || break
+done
+is interval_is_kept 1 "$(kept)"
 "$C" -q -o delay.zst -e nvml --delay 9000000000 --duration 9000000000 true
 is delay_samples_nothing 0 "$(figure counters delay.zst)"
 SIM_NVML_STEP=1 "$C" -q -o duration.zst -e nvml --nvml-interval 200ms --duration 900ms sleep 2
