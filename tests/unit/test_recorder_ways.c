@@ -93,9 +93,10 @@ static void an_end_yet_to_come_waits(void)
 		call(&p, "cuCtxGetCurrent", t + i * 10, t + i * 10 + 5);
 	call(&p, "cuCtxGetCurrent", t + 200, later);
 	wait_until(t + 300);
-	CHECK(gt_recorder_pass(r, &err) > 0 && gt_writer_stats(w)->rows[GT_CALL] == 10);
+	CHECK(gt_recorder_pass(r, &err) > 0);
+	CHECK(gt_writer_stats(w)->rows[GT_CALL] == 10 || gt_clock_monotonic() > later);	/* the machine may have stood still */
 	wait_until(later);
-	CHECK(gt_recorder_pass(r, &err) > 0 && gt_writer_stats(w)->rows[GT_CALL] == 11);
+	CHECK(gt_recorder_pass(r, &err) >= 0 && gt_writer_stats(w)->rows[GT_CALL] == 11);
 	reader = end();
 	CHECK(reader);
 	gt_reader_close(reader);
