@@ -17,15 +17,18 @@ static int recorded[2], hold_record, hold_begin, in_record, in_begin, met;	/* re
 /* .visible .entry _Z4busyy(cycles): what the simulator knows to take its time */
 static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry _Z4busyy(.param .u64 cycles)\n{\n	ret;\n}\n";
 
+#define MS_MOST 30000		/* to wait for what must come */
+#define TRIES_MOST (MS_MOST * 20)	/* for the lock */
+
 static void hold(const int *flag)
 {
-	for (int i = 0; i < 5000 && __atomic_load_n(flag, __ATOMIC_SEQ_CST); i++)
+	for (int i = 0; i < MS_MOST && __atomic_load_n(flag, __ATOMIC_SEQ_CST); i++)
 		usleep(1000);
 }
 
 static void until(const int *flag)
 {
-	for (int i = 0; i < 5000 && !__atomic_load_n(flag, __ATOMIC_SEQ_CST); i++)
+	for (int i = 0; i < MS_MOST && !__atomic_load_n(flag, __ATOMIC_SEQ_CST); i++)
 		usleep(1000);
 }
 
@@ -122,6 +125,23 @@ static const struct seen *next_of(unsigned kind, unsigned id, size_t *i)
 	return NULL;
 }
 
+/* How many times of kernels were told, of all those of this program. */
+static size_t timed(void)
+{
+	size_t n = 0, i = 0;
+
+	host_drain(&host);
+	while (next_of(GT_REC_EVENT, GT_EV_TIMED_KERNEL, &i))
+		n++;
+	return n;
+}
+
+static void until_timed(size_t n)
+{
+	for (int i = 0; i < MS_MOST && timed() < n; i++)
+		usleep(1000);
+}
+
 /* Each event names the thread, the function and the start of the call that it was put around, and says what was asked for. */
 static void each_names_its_call(void)
 {
@@ -132,10 +152,7 @@ static void each_names_its_call(void)
 	for (int i = 0; i < 20; i++)
 		CHECK(!launch(0));
 	CHECK(!wait_for_all());
-	for (int i = 0; i < 200 && __atomic_load_n(&gt_events->works, __ATOMIC_RELAXED) < 20; i++)
-		usleep(10000);
-	usleep(50000);
-	host_drain(&host);
+	until_timed(20);
 	for (int i = 0; i < 20; i++) {
 		call = next_of(GT_REC_CALL, gt_api_find("cuLaunchKernel"), &c);
 		event = next_of(GT_REC_EVENT, GT_EV_TIMED_KERNEL, &e);
@@ -161,21 +178,20 @@ static const struct seen *last_timed(void)
 /* Where streams have no more room, one more is none of those that have. */
 static void one_stream_too_many_is_none_of_the_others(void)
 {
-	const uint32_t works = gt_events ? gt_events->works : 0;
 	const struct seen *e;
+	size_t before;
 
 	CHECK(started());
-	CHECK(gt_events_lock(20000));
+	before = timed();
+	CHECK(gt_events_lock(TRIES_MOST));
 	for (uint32_t i = 0; i < PLACES; i++)
 		gt_events->places[i] = (struct gt_event_place){ 1, i + 1, PER_THREAD, 1000000 + (int32_t)i, true };
 	gt_events_unlock();
 	CHECK(!launch(PER_THREAD) && !wait_for_all());
-	for (int i = 0; i < 200 && __atomic_load_n(&gt_events->works, __ATOMIC_RELAXED) == works; i++)
-		usleep(10000);
-	usleep(50000);
+	until_timed(before + 1);
 	e = last_timed();
 	CHECK(e && e->args[3] >> 32 == UINT32_MAX);
-	CHECK(gt_events_lock(20000));
+	CHECK(gt_events_lock(TRIES_MOST));
 	memset(gt_events->places, 0, sizeof(gt_events->places));
 	gt_events_unlock();
 }
@@ -212,10 +228,10 @@ static void a_context_that_could_not_wait_is_not_asked(void)
 
 	CHECK(started() && !create(&c, 0, 0));
 	CHECK(!launch_in_new_module() && gt_events_context(c));
-	CHECK(gt_events_lock(20000));
+	CHECK(gt_events_lock(TRIES_MOST));
 	CHECK(!destroy(c) && !gt_events_context(c) && !gt_cu.set(context));
 	gt_events_unlock();
-	for (int i = 0; i < 200 && __atomic_load_n(&gt_events->waiting, __ATOMIC_RELAXED); i++)
+	for (int i = 0; i < MS_MOST / 10 && __atomic_load_n(&gt_events->waiting, __ATOMIC_RELAXED); i++)
 		usleep(10000);
 	CHECK(!launch(0) && !wait_for_all() && gt_events_context(context));
 }
