@@ -3,10 +3,19 @@
 A=$B/gtanalyze
 record() { want record-$1 0 env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o $1.zst -- "$B/samples/$1"; }
 found() { "$A" --format csv advice $1.zst 2>/dev/null | awk -F, '$2 == "found" { print $1 }' | grep -x "$2"; }
+# finds PROGRAM RULE WANTED: it is found, or it is not. A program that stood still for a while, as the machine had no time for it, has
+# other findings, and is recorded anew: 5 times at most.
+finds() {
+	for again in 1 2 3 4 5; do
+		[ -e $1.zst ] || record $1
+		[ "$(found $1 $2)" != "$3" ] || break
+		[ $again = 5 ] || rm $1.zst
+	done
+	is $1-${4:-finds-$2} "$3" "$(found $1 $2)"
+}
 
 while read -r program rule; do
-	[ -e $program.zst ] || record $program
-	is $program-finds-$rule "$rule" "$(found $program $rule)"
+	finds $program $rule $rule
 	check $program-$rule-is-on-the-page grep -q "^| \`$program\` | $rule |" "$SRC/docs/why-slow.md"
 done <<E
 idle_host host-bound
@@ -15,9 +24,8 @@ pageable_copy pageable-copy
 leak alloc-in-loop
 leak leak
 E
-record overlap
-is overlap-is-not-host-bound "" "$(found overlap host-bound)"
-is overlap-does-not-take-turns "" "$(found overlap serialised-streams)"
+finds overlap host-bound "" is-not-host-bound
+finds overlap serialised-streams "" does-not-take-turns
 want overlap-overlaps 0 "$A" overlap overlap.zst
 check overlap-side-by-side grep -q "side by side" want.out
 
@@ -38,8 +46,12 @@ is train-has-steps "sequence 99 memcpy HtoD (pinned -> device)" \
 	"$("$A" steps --format csv train.zst 2>/dev/null | awk -F, '$4 == "sequence" { sub(/\r/, "", $NF); print $4, $5, $NF }')"
 
 # What never returned; and what a crash took along.
-want record-hang 124 env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o hang.zst -- timeout 1 "$B/samples/hang"
-want record-crash 139 env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o crash.zst -- "$B/samples/crash"
+{ until_it_is 1 hung hang.zst; pkill -TERM -P "$(cat collector)" hang; } &
+want record-hang 143 env LD_LIBRARY_PATH="$B/sim" sh -c 'echo $$ >collector; exec "$0" -q -f -o hang.zst -- "$1"' "$B/gtcollect" "$B/samples/hang"
+for again in 1 2 3 4 5; do	# should the machine stand still before it dies, CUPTI had the time to tell all
+	want record-crash 139 env LD_LIBRARY_PATH="$B/sim" "$B/gtcollect" -q -f -o crash.zst -- "$B/samples/crash"
+	[ "$(figure lost crash.zst)" != 20 ] || break
+done
 for f in hang crash; do
 	is $f-never-returned cuStreamSynchronize "$("$A" open --format csv $f.zst 2>/dev/null | awk -F, 'NR == 2 { print $7 }')"
 done
