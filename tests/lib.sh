@@ -48,6 +48,8 @@ there() { test -s "$1" && echo yes; }
 
 # hung FILE: how many calls of cuStreamSynchronize have not returned, of a recording that may still go on.
 hung() { "$B/gtanalyze" open --format csv "$1" 2>/dev/null | grep -c cuStreamSynchronize; }
+# go_when_hung N FILE: makes the file "go" as soon as so many do, of a recording that is about to begin.
+go_when_hung() { rm -f go "$2"; { until_it_is "$1" hung "$2"; echo >go; } & }
 
 # figure KEY FILE, calls FUNCTION FILE: from a trace's header, the column of that key; how often it was called.
 figure() { "$B/gtanalyze" header --format tsv "$2" 2>/dev/null | awk -F '\t' -v key="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == key) c = i } NR == 2 { print $c }'; }

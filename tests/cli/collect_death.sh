@@ -12,8 +12,6 @@ whole() {
 }
 # readable NAME FILE: whatever state it is in, it reads as a trace and what is there is not damaged.
 readable() { is "$1" 0 "$(figure damaged_blocks "$2")"; }
-# go_when_hung N FILE: makes the file "go" as soon as so many calls hang.
-go_when_hung() { rm -f go "$2"; { until_it_is "$1" hung "$2"; echo >go; } & }
 
 # ---- the program dies: every launch is there, and the call it died in is open ----
 for how in 11:139 9:137 6:134 0:3; do

@@ -139,10 +139,11 @@ same view-two-recordings-queue-same alone.txt both.txt
 want view-no-bytes 1 "$V" --render 80x24 zero.zst
 
 # A call that had not returned when the recording ended has no end, and the title says which one it was.
-LD_LIBRARY_PATH=$B/sim timeout 100 "$B/gtcollect" -q -f -o open.zst -- sh -c '"$0" >hung & p=$!; while ! grep -qs waiting hung; do sleep 0.05; done; sleep 0.4; kill -KILL $p; wait' \
+go_when_hung 1 open.zst
+LD_LIBRARY_PATH=$B/sim timeout 100 "$B/gtcollect" -q -o open.zst -- sh -c '"$0" & p=$!; while [ ! -e go ]; do sleep 0.05; done; kill -KILL $p; wait' \
 	"$B/samples/hang" >/dev/null 2>&1
 want view-open 0 "$V" --render 100x20 open.zst
-check view-open-title grep -q '^open.zst .*  1 call still open at the end: cuStreamSynchronize [0-9.]* ms  ' want.out
+check view-open-title grep -q '^open.zst .*  1 call still open at the end: cuStreamSynchronize [0-9.]* m*s  ' want.out
 check view-open-lane grep -q '^ [^ ]* hang [0-9]* .*▏cuStreamSynchronize[^ ]*►╎$' want.out
 want view-open-ascii 0 "$V" --render 100x20 --ascii open.zst
 check view-open-ascii-lane grep -q '^ . hang [0-9]* .*|cuStreamSynchronize@*>|$' want.out
