@@ -22,6 +22,7 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
+#define DOOR_S 10			/* that we wait to be let in */
 
 static struct gt_tcb nobody;
 static const uint32_t one = 1, zero;
@@ -143,24 +144,24 @@ static int receive_fd(int from)
 	union { char room[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control;
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof(control.room) };
 	struct cmsghdr *c;
-	long n = -1;
+	uint64_t until = gt_monotonic() + DOOR_S * 1000000000ull;
 	int fd = -1;
+	long n;
 
-	for (int tries = 0; tries < 20 && n < 0; tries++) {
+	do
 		n = syscall(SYS_recvmsg, from, &m, MSG_CMSG_CLOEXEC);
-		if (n < 0 && errno != EINTR)
-			break;
-	}
+	while (n < 0 && errno == EINTR && gt_monotonic() < until);
 	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len >= CMSG_LEN(sizeof(int)))
 		memcpy(&fd, CMSG_DATA(c), sizeof(int));
 	return fd;
 }
 
-/* Knocks at gtcollect's door: it learns who we are, we get the memory's descriptor, or -1. Takes a second at most. */
+/* Knocks at gtcollect's door: it learns who we are, we get the memory's descriptor, or -1. Where gtcollect has died nobody waits; where it
+ * has no time for us we wait for so long, as nothing of a process that was not let in is recorded. */
 static int knock(void)
 {
-	struct timeval second = { .tv_sec = 1 };
+	struct timeval wait = { .tv_sec = DOOR_S };
 	struct sockaddr_un name;
 	int s, fd = -1;
 
@@ -169,8 +170,8 @@ static int knock(void)
 	s = (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (s < 0)
 		return -1;
-	syscall(SYS_setsockopt, s, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
-	syscall(SYS_setsockopt, s, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
+	syscall(SYS_setsockopt, s, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+	syscall(SYS_setsockopt, s, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
 	if (!syscall(SYS_connect, s, &name, sizeof(name)))
 		fd = receive_fd(s);
 	else
@@ -307,7 +308,7 @@ static bool attach_once(int32_t pid)
 	struct timespec wait = { .tv_nsec = 50000000 };
 	uint32_t by;
 
-	for (int tries = 0; tries < 60; tries++) {
+	for (int tries = 0; tries < (DOOR_S + 2) * 20; tries++) {
 		if (gt_passive)
 			return false;
 		if (attached(pid))

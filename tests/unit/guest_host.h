@@ -38,6 +38,7 @@ struct host {
 	struct gt_session *s;
 	pthread_t usher;
 	unsigned knocks;
+	unsigned late_us;	/* who knocks waits for so long */
 	struct host_cursor *cursors;
 	struct seen *seen;
 	size_t nseen, cap;
@@ -79,6 +80,7 @@ static void *host_usher(void *arg)
 		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 		int s = accept4(h->listener, NULL, NULL, SOCK_CLOEXEC);
 
+		usleep(h->late_us);
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
 		c->cmsg_len = CMSG_LEN(sizeof(int));

@@ -65,6 +65,18 @@ static void linked_program(void)
 	host_close(&h);
 }
 
+/* A machine may stand still before a program is let in, which is recorded all the same, on all its threads. */
+static void the_door_opens_late(void)
+{
+	struct host h;
+
+	open_host(&h, 290);
+	h.late_us = 2000000;
+	CHECK(run(&h, LINKED, "threads", "64") == 0);
+	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 6400 && h.knocks == 1 && !h.s->untraced);
+	host_close(&h);
+}
+
 static void key_arguments(void)
 {
 	const struct seen *s = NULL;
@@ -631,8 +643,8 @@ static void driver_files(void)
 	host_close(&h);
 }
 
-T_MAIN(T(linked_program), T(key_arguments), T(all_arguments), T(kernel_names_and_strings), T(names_by_other_ways), T(found_by_dlsym), T(a_driver_may_be_loaded_again),
-       T(found_by_get_proc_address), T(absent_driver_stays_absent), T(callers_of_dlsym_keep_their_identity),
+T_MAIN(T(linked_program), T(the_door_opens_late), T(key_arguments), T(all_arguments), T(kernel_names_and_strings),
+       T(names_by_other_ways), T(found_by_dlsym), T(a_driver_may_be_loaded_again), T(found_by_get_proc_address), T(absent_driver_stays_absent), T(callers_of_dlsym_keep_their_identity),
        T(the_driver_is_not_answered), T(without_a_session_nothing_changes), T(another_build_is_refused),
        T(forked_child_is_a_process_of_its_own), T(vfork_and_exec), T(killed_in_a_call), T(nested_calls), T(longjmp_out_of_a_call),
        T(losses_are_counted), T(one_thread_may_not_take_all), T(lossless_waits_and_gives_up_without_a_recorder),
