@@ -574,6 +574,14 @@ static bool wait_for(struct gt_term *t, int ms)
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
+/* It was not complete for so long; but the rest may lie there since, and it is us who come late. */
+static struct gt_key next_key_of_all(struct gt_term *t)
+{
+	if (t->ntyped > 1)
+		wait_for(t, 0);
+	return next_key(t, t->gone || now_ms() - t->typed_at >= MS_ESC);
+}
+
 struct gt_key gt_term_key(struct gt_term *t, int ms)
 {
 	int64_t until = ms < 0 ? INT64_MAX : now_ms() + ms, now;
@@ -587,8 +595,10 @@ struct gt_key gt_term_key(struct gt_term *t, int ms)
 			return (struct gt_key){ .key = GT_KEY_GONE };
 		if (!t->gone && was_spoilt(t, told))
 			return (struct gt_key){ .key = GT_KEY_RESIZE, .x = (uint16_t)t->width, .y = (uint16_t)t->height };
+		k = next_key(t, t->gone);
 		now = now_ms();
-		k = next_key(t, t->gone || now - t->typed_at >= MS_ESC);
+		if (!k.key && t->ntyped && now - t->typed_at >= MS_ESC)
+			k = next_key_of_all(t);
 		if (!k.key && t->gone)
 			k.key = GT_KEY_GONE;
 		if (k.key || !again)
