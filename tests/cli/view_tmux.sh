@@ -4,7 +4,7 @@ V=$B/gtview R=$SRC/samples/recorded
 [ -x "$V" ] || { skip tmux "gtview was not built: no ncurses"; exit 0; }
 command -v tmux >/dev/null || { skip tmux "no tmux"; exit 0; }
 unset NO_COLOR COLUMNS LINES TMUX
-export LC_ALL=C.UTF-8 TERM=xterm-256color ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:detect_leaks=0"
+export LC_ALL=C.UTF-8 TERM=xterm-256color SHELL=/bin/sh ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:detect_leaks=0"
 socket=gt-$$
 t() { tmux -L $socket -f /dev/null "$@"; }
 trap 't kill-server 2>/dev/null' EXIT
