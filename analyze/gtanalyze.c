@@ -17,6 +17,7 @@
 #include "formats/base/opt.h"
 #include "formats/base/streams.h"
 #include "formats/base/terminal.h"
+#include "formats/base/utf8.h"
 #include "formats/globs.h"
 #include "formats/importers.h"
 
@@ -101,10 +102,11 @@ static int fail(const char *file, const struct gt_err *err, int status)
 /* Columns, not bytes, up to this byte. */
 static unsigned columns_up_to(const char *s, uint64_t bytes)
 {
+	struct gt_letter l;
 	unsigned n = 0;
 
-	for (uint64_t i = 0; i < bytes && s[i]; i++)
-		n += ((unsigned char)s[i] & 0xc0) != 0x80;
+	for (const char *at = s; *at && (uint64_t)(at - s) < bytes; n += l.columns)
+		at = gt_letter_next(at, &l);
 	return n;
 }
 

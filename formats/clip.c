@@ -9,33 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "formats/base/utf8.h"
 
 #define WHERE_THEY_DIFFER 9u
 
-struct name { const char *full; char *brief; bool twin; size_t alike; };	/* alike: characters that a twin begins with, too */
+struct name { const char *full; char *brief; bool twin; size_t alike; };	/* alike: columns that a twin begins with, too */
 
-size_t gt_clip_width(const char *s)
-{
-	size_t n = 0;
-
-	for (; *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
-}
-
-const char *gt_clip_character(const char *s, size_t n)
-{
-	for (; *s; s++)
-		if (((unsigned char)*s & 0xc0) != 0x80 && !n--)
-			break;
-	return s;
-}
-
-/* The first `head` characters, `mark`, and as many of the last as `width` has room for: new. */
+/* As much of the head as has `head` columns at most, `mark`, and as much of the tail as `width` has room for: new. */
 static char *cut(const char *s, size_t width, size_t head, const char *mark)
 {
-	size_t all = gt_clip_width(s), tail = width - strlen(mark) - head;
-	const char *to = gt_clip_character(s, head), *from = gt_clip_character(s, all - tail);
+	size_t all = gt_utf8_width(s), tail = width - strlen(mark) - head;
+	const char *to = gt_utf8_most(s, head), *from = gt_utf8_least(s, all - tail);
 	char *brief = malloc((size_t)(to - s) + strlen(mark) + strlen(from) + 1);
 
 	if (brief)
@@ -43,11 +27,11 @@ static char *cut(const char *s, size_t width, size_t head, const char *mark)
 	return brief;
 }
 
-/* Some of its head, and what stands around character `at`: new. */
+/* Some of its head, and what stands around column `at`: new. */
 static char *cut_around(const char *s, size_t width, size_t at)
 {
-	size_t all = gt_clip_width(s), head = width / 4, room = width - head - 4, context = room / 2 < 2 ? room / 2 : 2;
-	const char *to = gt_clip_character(s, head), *from = gt_clip_character(s, at - context), *end = gt_clip_character(from, room);
+	size_t all = gt_utf8_width(s), head = width / 4, room = width - head - 4, context = room / 2 < 2 ? room / 2 : 2;
+	const char *to = gt_utf8_most(s, head), *from = gt_utf8_least(s, at - context), *end = gt_utf8_most(from, room);
 	char *brief;
 
 	if (at - context <= head + 2)
@@ -76,11 +60,14 @@ static int by_looks(const void *a, const void *b)
 
 static void note_alike(struct name *a, struct name *b)
 {
-	size_t n = 0, bytes = 0;
+	size_t n = 0;
+	struct gt_letter l;
 
-	for (; a->full[bytes] && a->full[bytes] == b->full[bytes]; bytes++)
-		n += ((unsigned char)a->full[bytes] & 0xc0) != 0x80;
-	n -= n && ((unsigned char)a->full[bytes] & 0xc0) == 0x80;	/* they differ within a character */
+	for (const char *s = a->full, *t = b->full, *next; *s; n += l.columns, t += next - s, s = next) {
+		next = gt_letter_next(s, &l);
+		if (strncmp(s, t, (size_t)(next - s)))
+			break;
+	}
 	a->alike = n > a->alike ? n : a->alike;
 	b->alike = n > b->alike ? n : b->alike;
 	a->twin = b->twin = true;
@@ -123,7 +110,7 @@ static int cut_all(struct name *names, struct name **order, size_t n, size_t wid
 		names[i].twin = true;
 	for (size_t p = 0; p < sizeof(places) / sizeof(*places); p++) {
 		for (size_t i = 0; !rc && i < n; i++)
-			if (names[i].twin && gt_clip_width(names[i].full) > width)
+			if (names[i].twin && gt_utf8_width(names[i].full) > width)
 				rc = set(&names[i], places[p] == WHERE_THEY_DIFFER ? cut_around(names[i].full, width, names[i].alike) :
 						    cut(names[i].full, width, (width - 2) * places[p] / 8, ".."));
 		if (rc || !mark_twins(names, order, n))

@@ -5,10 +5,7 @@
 
 #define GT_CLIP_MIN 8u
 
-/* Columns a string takes: characters, not bytes. Wide ones are taken for one. */
-size_t gt_clip_width(const char *s);
-const char *gt_clip_character(const char *s, size_t n);	/* where the n-th one begins (the first is 0), or the end */
-/* Of n texts (malloc'd; texts[0], texts[stride], ...) those wider than `width` (GT_CLIP_MIN or more) are replaced by shorter ones,
+/* Of n texts (malloc'd; texts[0], texts[stride], ...) those wider than `width` columns (GT_CLIP_MIN or more) are replaced by shorter ones,
  * with ".." for what is gone. Equal texts stay equal and different ones different; one of which that cannot be said in `width`
  * stays as it is. 0 or -ENOMEM; each text is valid either way. */
 int gt_clip(char **texts, size_t stride, size_t n, size_t width);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "formats/base/utf8.h"
 #include "formats/clip.h"
 #include "formats/figures.h"
 #include "formats/table_laid.h"
@@ -89,7 +90,7 @@ static size_t title_width(const struct grid *g, unsigned column)
 	size_t most = 0;
 
 	if (!g->tall)
-		return gt_clip_width(title);
+		return gt_utf8_width(title);
 	for (size_t len; *title; title += len + (title[len] == ' ')) {
 		len = title_word(title);
 		most = len > most ? len : most;
@@ -258,7 +259,7 @@ static void widen_titles(struct grid *g, size_t limit)
 	size_t total = total_width(g);
 
 	for (unsigned i = 0; i < g->ncolumns; i++) {
-		size_t title = gt_clip_width(title_of(g, i)), more = title > g->widths[i] ? title - g->widths[i] : 0;
+		size_t title = gt_utf8_width(title_of(g, i)), more = title > g->widths[i] ? title - g->widths[i] : 0;
 
 		if (g->hidden[i] || total > limit || more > limit - total)
 			continue;
@@ -322,7 +323,7 @@ static int clip(struct grid *g, unsigned column)
 		if (!rc && strcmp(text_of(g, s), texts[row])) {
 			s->at = g->words.bytes.len;
 			s->len = (uint32_t)strlen(texts[row]);
-			s->width = (uint32_t)gt_clip_width(texts[row]);
+			s->width = (uint32_t)gt_utf8_width(texts[row]);
 			gt_out_add(&g->words.bytes, texts[row], s->len + 1ul);
 		}
 		free(texts[row]);
@@ -425,7 +426,7 @@ static void plan_plain(struct grid *g, const struct gt_out *out, size_t limit)
 	g->room = limit == SIZE_MAX && !g->t->fold && !out->colours && room <= PLAIN_MOST ? room : 0;
 }
 
-/* false: there is a text in it that has more bytes than its column is wide. */
+/* false: there is a text in it that is wider than its column, or has more bytes than columns. */
 static bool print_plain_row(struct gt_out *out, const struct grid *g, const struct said *row)
 {
 	const char *texts = g->words.bytes.data;
@@ -436,7 +437,7 @@ static bool print_plain_row(struct gt_out *out, const struct grid *g, const stru
 		const struct said *s = &row[c->column];
 		size_t pad = c->width - s->width;
 
-		if (s->len > c->width)
+		if (s->len > c->width || s->len > s->width)
 			return false;
 		owed += c->left ? 0 : pad;
 		if (s->len) {
@@ -478,7 +479,7 @@ static int print_titles(struct gt_out *out, const struct grid *g, size_t limit)
 
 			failed = !word;
 			if (word && !g->hidden[i])
-				print_cell(out, g, &line, i, word, gt_clip_width(word), GT_TONE_HEADING, limit);
+				print_cell(out, g, &line, i, word, gt_utf8_width(word), GT_TONE_HEADING, limit);
 			free(word);
 			rest[i] += len + (len && rest[i][len] == ' ');
 		}

@@ -14,7 +14,7 @@
 #include "formats/table_inside.h"
 #include "formats/table_words.h"
 
-struct gt_line_column { unsigned column, width; bool left; };	/* that is shown; width in characters; left: aligned there */
+struct gt_line_column { unsigned column, width; bool left; };	/* that is shown; width in columns of a terminal; left: aligned there */
 struct gt_lines {
 	const struct gt_table *t;
 	struct gt_words *words;
@@ -37,7 +37,7 @@ void gt_lines_close(struct gt_lines *l);
 /* How columns are, from now on; the lines there are are laid out anew. Only widths may change, and only grow. 0 or -ENOMEM. */
 int gt_lines_set(struct gt_lines *l, const struct gt_line_column *columns, unsigned n);
 static inline void gt_lines_clear(struct gt_lines *l) { l->bytes.len = l->left = 0; }	/* a new batch */
-/* One more line. False: it cannot be one, because a cell is too wide or has more bytes than characters, or there is no memory. */
+/* One more line. False: it cannot be one, because a cell is too wide or has more bytes than columns, or there is no memory. */
 bool gt_lines_add(struct gt_lines *l, const struct gt_row_at_hand *row);
 void gt_lines_leave(struct gt_lines *l);	/* in its place comes one that is printed otherwise */
 /* The lines up to the next one that was left, *n bytes that end with it: returned, to be handed in for those behind it; NULL: there is no more.

@@ -10,15 +10,31 @@
 #include <string.h>
 #include "formats/base/buf.h"
 #include "formats/base/terminal.h"
-#include "formats/clip.h"
+#include "formats/base/utf8.h"
 #include "formats/figures.h"
 
-/* Control characters would break lines or speak to the terminal. */
-static void replace_controls(char *s, size_t n)
+#define PIECE 4096u	/* bytes that are made printable at once */
+
+/* Control characters would break lines, speak to the terminal or turn what it shows around. Of *s, which moves on, as many bytes as fit, and no
+ * more than there were. Returns where they end. */
+static char *put_printable(char *to, size_t room, const char **from)
 {
-	for (char *end = s + n; s < end; s++)
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			*s = '?';
+	const char *s = *from, *most = s + room - 4;
+
+	while (*s && s <= most) {
+		uint32_t ch = (unsigned char)*s;
+		size_t n = ch < 0x80 ? 1 : gt_utf8_get(s, strnlen(s, 4), &ch);
+
+		if (ch == UINT32_MAX || gt_utf8_is_control(ch)) {
+			*to++ = '?';
+		} else {
+			memcpy(to, s, n);
+			to += n;
+		}
+		s += n;
+	}
+	*from = s;
+	return to;
 }
 
 char *gt_printable(const char *s, unsigned indent)
@@ -29,18 +45,14 @@ char *gt_printable(const char *s, unsigned indent)
 	if (!copy)
 		return NULL;
 	memset(copy, ' ', indent);
-	memcpy(copy + indent, s, n);
-	replace_controls(copy + indent, n - 1);
+	*put_printable(copy + indent, n + 3, &s) = '\0';
 	return copy;
 }
 
 void gt_spell_printable(struct gt_out *to, const char *s)
 {
-	size_t n = strlen(s), at = to->len;
-
-	gt_out_add(to, s, n);
-	if (!to->failed)
-		replace_controls(to->data + at, n);
+	while (*s && !to->failed)
+		gt_out_used(to, put_printable(gt_out_room(to, PIECE), PIECE, &s));
 }
 
 /* ---- text ---- */
@@ -60,24 +72,28 @@ static size_t breaks_at(const char *s, size_t room)
 {
 	size_t blank = 0, mark = 0, i = strspn(s, " ");
 	bool word = false;
+	struct gt_letter l;
 
-	for (size_t n = i; s[i] && n <= room; n += ((unsigned char)s[++i] & 0xc0) != 0x80) {
-		word |= isalnum((unsigned char)s[i]);
+	for (size_t n = i; s[i] && n <= room; n += l.columns) {
+		const char *next = gt_letter_next(s + i, &l);
+
+		word |= l.ch < 0x80 ? isalnum((int)l.ch) : l.columns > 1;
 		if (s[i] == ' ')
 			blank = i;
 		else if (n < room && strchr("/,;", s[i]))
-			mark = i + 1;
+			mark = (size_t)(next - s);
+		i = (size_t)(next - s);
 	}
 	if (blank || mark)
 		return blank ? blank : mark;
-	return word ? (size_t)(gt_clip_character(s, room) - s) : 0;
+	return word ? (size_t)(gt_utf8_most(s, room) - s) : 0;
 }
 
 void gt_put_words(struct gt_out *out, enum gt_tone tone, const char *s, size_t column, size_t indent, size_t limit)
 {
 	size_t room = limit > column ? limit - column : 0, at;
 
-	while (limit < SIZE_MAX && gt_clip_width(s) > room && room > 12 && (at = breaks_at(s, room))) {
+	while (limit < SIZE_MAX && gt_utf8_width(s) > room && room > 12 && (at = breaks_at(s, room))) {
 		gt_put_toned(out, tone, s, at);
 		gt_out_str(out, "\n");
 		gt_put_spaces(out, indent);

@@ -1,6 +1,6 @@
 #include "formats/table_words.h"
 
-#include "formats/clip.h"
+#include "formats/base/utf8.h"
 
 void gt_words_init(struct gt_words *w, void (*spell)(struct gt_out *to, const char *s))
 {
@@ -29,6 +29,6 @@ struct gt_word gt_words_spell(struct gt_words *w, const char *s)
 		gt_words_clear(w);
 		return (struct gt_word){ .s = NULL };
 	}
-	word.width = (uint32_t)gt_clip_width(w->bytes.data + word.at);
+	word.width = (uint32_t)gt_utf8_width(w->bytes.data + word.at);
 	return word;
 }

@@ -4,7 +4,7 @@
 #define GT_TABLE_WORDS_H
 #include "formats/out.h"
 
-struct gt_word { const char *s; size_t at; uint32_t len, width; };	/* bytes.data + at, with a 0 behind; width: in characters */
+struct gt_word { const char *s; size_t at; uint32_t len, width; };	/* bytes.data + at, with a 0 behind; width: in columns */
 struct gt_words {
 	void (*spell)(struct gt_out *to, const char *s);
 	struct gt_out bytes;		/* may move when a word is spelled; GT_PIECE more can be read. failed: no memory */

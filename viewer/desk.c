@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "viewer/asked.h"
+#include "viewer/expression.h"
 #include "viewer/open_calls.h"
 #include "viewer/said.h"
 
@@ -569,15 +570,18 @@ static void draw_finds(const struct gt_desk *d, const struct gt_picture *p, stru
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
 	int y = p->at.title >= 0 ? p->at.title : p->at.axis, width;
-	char text[100];
+	const char *expression;
+	char text[GT_EXPRESSION + 60];
 	bool complete;
 	uint64_t n;
 
 	if (!d->finds)
 		return;
 	n = gt_finds_count(d->finds, &complete);
-	width = snprintf(text, sizeof(text), " /%.40s  %s%" PRIu64 " event%s%s ", gt_finds_expression(d->finds), complete ? "" : "at least ", n,
-			 n == 1 ? "" : "s", complete ? "" : ", counting");
+	expression = gt_finds_expression(d->finds);
+	snprintf(text, sizeof(text), " /%.*s  %s%" PRIu64 " event%s%s ", gt_expression_brief(expression), expression,
+		 complete ? "" : "at least ", n, n == 1 ? "" : "s", complete ? "" : ", counting");
+	width = (int)gt_utf8_width(text);
 	gt_screen_text(to, (int)p->at.width - width, y, width, text, look);
 }
 

@@ -402,39 +402,6 @@ struct gt_pane gt_pane_place(struct gt_layout *at, enum gt_pane_size size)
 	return p;
 }
 
-/* Lines of this width that a text takes; what does not fit into one goes on in the next. */
-static unsigned lines_of(const char *value, unsigned width)
-{
-	size_t n = 0;
-
-	for (; *value; value++)
-		n += ((unsigned char)*value & 0xc0) != 0x80;
-	return n ? (unsigned)((n + width - 1) / width) : 1;
-}
-
-static const char *skip_characters(const char *s, unsigned n)
-{
-	for (; *s && n; n--)
-		for (s++; ((unsigned char)*s & 0xc0) == 0x80; s++)
-			;
-	return s;
-}
-
-static void draw_value(const struct gt_detail_line *line, int x, int y, unsigned width, unsigned lines, struct gt_screen *to)
-{
-	const struct gt_look look = { line->ink, GT_INK_NONE, 0 };
-	const char *at = line->value;
-	char part[GT_SCREEN_MOST * 4];
-
-	for (unsigned i = 0; i < lines; i++) {
-		const char *end = i + 1 < lines ? skip_characters(at, width) : at + strlen(at);
-
-		snprintf(part, sizeof(part), "%.*s", (int)(end - at), at);
-		gt_screen_text(to, x, y + (int)i, (int)width, part, look);
-		at = end;
-	}
-}
-
 /* Lines go down, and on in the next column where there is room for several. */
 void gt_pane_draw(const struct gt_pane *p, const struct gt_detail *d, struct gt_screen *to)
 {
@@ -457,7 +424,7 @@ void gt_pane_draw(const struct gt_pane *p, const struct gt_detail *d, struct gt_
 		gt_screen_fill(to, 0, p->y, (int)p->width, 1, 0x2500, frame);
 	gt_screen_text(to, beside ? x : 2, p->y, (int)width - (beside ? 0 : 4), d->n ? d->title : "nothing is selected: Enter", title);
 	for (i = 0; i < d->n; i++) {
-		unsigned lines = lines_of(d->lines[i].value, room), left = (unsigned)(bottom - y);
+		unsigned lines = gt_screen_lines_of(d->lines[i].value, room), left = (unsigned)(bottom - y);
 
 		if (y >= bottom || (lines > left && y > p->y + 1 && columns > 1)) {
 			if (--columns == 0)
@@ -468,7 +435,8 @@ void gt_pane_draw(const struct gt_pane *p, const struct gt_detail *d, struct gt_
 		}
 		lines = lines < left ? lines : left;
 		gt_screen_text(to, x, y, (int)NAME_WIDTH, d->lines[i].name, name);
-		draw_value(&d->lines[i], x + (int)NAME_WIDTH + 1, y, room, lines, to);
+		gt_screen_lines(to, x + (int)NAME_WIDTH + 1, y, room, lines, d->lines[i].value,
+				(struct gt_look){ d->lines[i].ink, GT_INK_NONE, 0 });
 		y += (int)lines;
 	}
 	if (i < d->n && !beside) {

@@ -1,24 +1,26 @@
 #include "viewer/glyphs.h"
 
-#include <string.h>
+#include <stddef.h>
+#include "formats/base/utf8.h"
 
 struct range { uint16_t first, last; };
 static const struct range single[] = {	/* in order */
 	{ 0x0020, 0x007e }, { 0x00a0, 0x00ac }, { 0x00ae, 0x02ff }, { 0x0370, 0x0377 }, { 0x037a, 0x037f }, { 0x0384, 0x038a },
-	{ 0x038c, 0x038c }, { 0x038e, 0x03a1 }, { 0x03a3, 0x0482 }, { 0x048a, 0x052f }, { 0x1e00, 0x1f15 }, { 0x1f18, 0x1f1d },
-	{ 0x1f20, 0x1f45 }, { 0x1f48, 0x1f4d }, { 0x1f50, 0x1f57 }, { 0x2010, 0x2027 }, { 0x2030, 0x205e }, { 0x2070, 0x2071 },
-	{ 0x2074, 0x208e }, { 0x2090, 0x209c }, { 0x20a0, 0x20bf }, { 0x2100, 0x218b }, { 0x2190, 0x2319 }, { 0x231c, 0x2328 },
-	{ 0x232b, 0x23e8 }, { 0x2400, 0x2426 }, { 0x2460, 0x25fc }, { 0x2605, 0x2606 }, { 0x2713, 0x2718 }, { 0x27c0, 0x2b1a },
+	{ 0x038c, 0x038c }, { 0x038e, 0x03a1 }, { 0x03a3, 0x0482 }, { 0x048a, 0x052f }, { 0x0531, 0x0556 }, { 0x0559, 0x058a },
+	{ 0x10d0, 0x10ff }, { 0x1e00, 0x1f15 }, { 0x1f18, 0x1f1d }, { 0x1f20, 0x1f45 }, { 0x1f48, 0x1f4d }, { 0x1f50, 0x1f57 },
+	{ 0x2010, 0x2027 }, { 0x2030, 0x205e }, { 0x2070, 0x2071 }, { 0x2074, 0x208e }, { 0x2090, 0x209c }, { 0x20a0, 0x20bf },
+	{ 0x2100, 0x218b }, { 0x2190, 0x2319 }, { 0x231c, 0x2328 }, { 0x232b, 0x23e8 }, { 0x2400, 0x2426 }, { 0x2460, 0x25fc },
+	{ 0x2605, 0x2606 }, { 0x2713, 0x2718 }, { 0x27c0, 0x2b1a }, { 0xff61, 0xff9f },
 };
 
-bool gt_one_column(uint32_t ch)
+unsigned gt_sure_columns(uint32_t ch)
 {
 	if (ch < 0x7f)
 		return ch >= 0x20;
 	for (size_t i = 1; i < sizeof(single) / sizeof(*single) && ch >= single[i].first; i++)
 		if (ch <= single[i].last)
-			return true;
-	return false;
+			return 1;
+	return gt_utf8_columns(ch) == 2 ? 2 : 0;
 }
 
 static const char heights[] = " .:-=+*#@";
@@ -91,39 +93,4 @@ uint32_t gt_in_ascii(uint32_t ch)
 	if (ch >= 0x2800 && ch < 0x2900)	/* as many dots as the number has bits */
 		return (uint32_t)heights[__builtin_popcount(ch & 0xff)];
 	return sign(ch);
-}
-
-size_t gt_utf8_get(const char *s, size_t n, uint32_t *ch)
-{
-	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-	uint8_t b = (uint8_t)*s;
-	size_t len = b < 0x80 ? 1 : b >= 0xc2 && b < 0xe0 ? 2 : b >= 0xe0 && b < 0xf0 ? 3 : b >= 0xf0 && b < 0xf5 ? 4 : 0;
-	uint32_t c = len == 1 ? b : b & (0x7fu >> len);
-
-	*ch = UINT32_MAX;
-	if (!len || len > n)
-		return 1;
-	for (size_t i = 1; i < len; i++) {
-		if (((uint8_t)s[i] & 0xc0) != 0x80)
-			return 1;
-		c = c << 6 | ((uint8_t)s[i] & 0x3f);
-	}
-	if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		return 1;
-	*ch = c;
-	return len;
-}
-
-size_t gt_utf8_put(char to[4], uint32_t ch)
-{
-	size_t len = ch < 0x80 ? 1 : ch < 0x800 ? 2 : ch < 0x10000 ? 3 : 4;
-
-	if (len == 1) {
-		to[0] = (char)ch;
-		return 1;
-	}
-	for (size_t i = len - 1; i; i--, ch >>= 6)
-		to[i] = (char)(0x80 | (ch & 0x3f));
-	to[0] = (char)(0xf00u >> len | ch);
-	return len;
 }

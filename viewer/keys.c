@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include "viewer/glyphs.h"
+#include "formats/base/utf8.h"
 
 struct word { const char *word; uint32_t key; };
 static const struct word words[] = {	/* the first of a key is the one that is printed */

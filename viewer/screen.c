@@ -44,9 +44,9 @@ void gt_screen_release(struct gt_screen *s)
 
 /* ---- putting ---- */
 
-static uint32_t fit(const struct gt_screen *s, uint32_t ch)
+static uint32_t fit(const struct gt_screen *s, uint32_t ch, unsigned columns)
 {
-	ch = gt_one_column(ch) ? ch : '?';
+	ch = gt_sure_columns(ch) == columns ? ch : '?';
 	return s->ascii ? gt_in_ascii(ch) : ch;
 }
 
@@ -55,37 +55,109 @@ static struct gt_spot *at(struct gt_screen *s, int64_t x, int64_t y)
 	return x >= 0 && y >= 0 && x < s->width && y < s->height && s->spots ? &s->spots[(size_t)y * s->width + (size_t)x] : NULL;
 }
 
-void gt_screen_put(struct gt_screen *s, int x, int y, uint32_t ch, struct gt_look look)
+static void make_blank(struct gt_spot *spot)
+{
+	spot->ch = ' ';
+	memset(spot->marks, 0, sizeof(spot->marks));
+}
+
+/* Columns [from, end) of a line are about to be covered: characters that reach into them lose what is outside. */
+static void uncover(struct gt_screen *s, int64_t from, int64_t end, int64_t y)
+{
+	struct gt_spot *first = at(s, from, y), *behind = at(s, end, y);
+
+	if (first && first->ch == GT_RIGHT_HALF)
+		make_blank(first - 1);
+	if (behind && behind->ch == GT_RIGHT_HALF)
+		make_blank(behind);
+}
+
+static void put_spot(struct gt_screen *s, int64_t x, int64_t y, struct gt_spot with)
 {
 	struct gt_spot *spot = at(s, x, y);
 
 	if (spot)
-		*spot = (struct gt_spot){ fit(s, ch), look };
+		*spot = with;
 }
 
-int gt_screen_text(struct gt_screen *s, int x, int y, int width, const char *text, struct gt_look look)
+/* A letter in its columns, or what stands for it in as many. What is wide and only half on the screen is blank. */
+static void put_letter(struct gt_screen *s, int64_t x, int64_t y, const struct gt_letter *l, struct gt_look look)
 {
+	struct gt_spot spot = { .ch = fit(s, l->ch, l->columns), .look = look };
+	bool wide = l->columns > 1;
+
+	uncover(s, x, x + l->columns, y);
+	if (spot.ch == l->ch && !s->ascii)
+		memcpy(spot.marks, l->marks, sizeof(spot.marks));
+	if (wide && !(at(s, x, y) && at(s, x + 1, y)))
+		spot = (struct gt_spot){ .ch = ' ', .look = look };
+	put_spot(s, x, y, spot);
+	if (wide)
+		put_spot(s, x + 1, y, (struct gt_spot){ .ch = gt_utf8_columns(spot.ch) > 1 ? GT_RIGHT_HALF : spot.ch, .look = look });
+}
+
+void gt_screen_put(struct gt_screen *s, int x, int y, uint32_t ch, struct gt_look look)
+{
+	unsigned columns = gt_sure_columns(ch);
+
+	put_letter(s, x, y, &(struct gt_letter){ .ch = ch, .columns = columns > 1 ? 2 : 1 }, look);
+}
+
+/* Text up to `end`, or all of it (NULL). */
+static int put_text(struct gt_screen *s, int x, int y, int64_t width, const char *text, const char *end, struct gt_look look)
+{
+	const struct gt_letter cut = { .ch = 0x2026, .columns = 1 };
 	int64_t most = (int64_t)s->width - x;
+	struct gt_letter l;
 	int n = 0;
 
-	if (width >= 0 && width < most)
-		most = width;
-	for (uint32_t ch; *text && n < most; n++) {
-		struct gt_spot *spot = at(s, (int64_t)x + n, y);
-
-		/* a terminating zero is no continuation, so looking four bytes ahead ends there */
-		text += gt_utf8_get(text, strnlen(text, 4), &ch);
-		if (*text && n + 1 == most)
-			ch = s->ascii ? '~' : 0x2026;
-		if (spot)
-			*spot = (struct gt_spot){ fit(s, ch), look };
+	most = width >= 0 && width < most ? width : most;
+	for (bool more = *text; more && n < most; n += l.columns) {
+		text = gt_letter_next(text, &l);
+		more = *text && text != end;
+		if (n + l.columns + more > most) {
+			l = cut;
+			more = false;
+		}
+		put_letter(s, (int64_t)x + n, y, &l, look);
 	}
 	return n;
 }
 
+int gt_screen_text(struct gt_screen *s, int x, int y, int width, const char *text, struct gt_look look)
+{
+	return put_text(s, x, y, width, text, NULL, look);
+}
+
+/* Where the next line of a text begins. */
+static const char *next_line(const char *text, unsigned width)
+{
+	struct gt_letter l;
+	const char *end = gt_utf8_most(text, width);
+
+	return end == text ? gt_letter_next(text, &l) : end;	/* one at least */
+}
+
+unsigned gt_screen_lines_of(const char *text, unsigned width)
+{
+	unsigned n = 1;
+
+	while (*(text = next_line(text, width)))
+		n++;
+	return n;
+}
+
+void gt_screen_lines(struct gt_screen *s, int x, int y, unsigned width, unsigned lines, const char *text, struct gt_look look)
+{
+	for (const char *end; lines && *text; text = end, y++) {
+		end = --lines ? next_line(text, width) : NULL;
+		put_text(s, x, y, width, text, end, look);
+	}
+}
+
 int gt_screen_printf(struct gt_screen *s, int x, int y, int width, struct gt_look look, const char *fmt, ...)
 {
-	char text[4 * GT_SCREEN_MOST];	/* more than fits: what fit puts takes three bytes at most */
+	char text[16 * GT_SCREEN_MOST];	/* more than fits, but for what has many marks */
 	va_list ap;
 	int n;
 
@@ -106,33 +178,40 @@ static struct box cut(const struct gt_screen *s, int x, int y, int width, int he
 	return b;
 }
 
-#define EACH_SPOT(spot, s, b) \
-	for (int64_t y_ = (b).y0, x_; y_ < (b).y1; y_++) \
-		for (struct gt_spot *spot = (s)->spots + y_ * (s)->width + (x_ = (b).x0); x_ < (b).x1; x_++, spot++)
-
 void gt_screen_fill(struct gt_screen *s, int x, int y, int width, int height, uint32_t ch, struct gt_look look)
 {
-	struct gt_spot with = { fit(s, ch), look };
+	struct gt_spot with = { .ch = fit(s, ch, 1), .look = look };
 	struct box b = cut(s, x, y, width, height);
 
-	EACH_SPOT(spot, s, b)
-		*spot = with;
+	for (int64_t line = b.y0; b.x0 < b.x1 && line < b.y1; line++) {
+		uncover(s, b.x0, b.x1, line);
+		for (int64_t i = b.x0; i < b.x1; i++)
+			s->spots[line * s->width + i] = with;
+	}
+}
+
+/* paper: NULL: as it is. */
+static void change_look(struct gt_screen *s, struct box b, uint8_t style, const uint8_t *paper)
+{
+	for (int64_t y = b.y0; b.x0 < b.x1 && y < b.y1; y++) {
+		struct gt_spot *line = s->spots + y * s->width;
+		int64_t x = b.x0 - (line[b.x0].ch == GT_RIGHT_HALF), end = b.x1 + (b.x1 < s->width && line[b.x1].ch == GT_RIGHT_HALF);
+
+		for (; x < end; x++) {
+			line[x].look.style |= style;
+			line[x].look.paper = paper ? *paper : line[x].look.paper;
+		}
+	}
 }
 
 void gt_screen_style(struct gt_screen *s, int x, int y, int width, int height, uint8_t style)
 {
-	struct box b = cut(s, x, y, width, height);
-
-	EACH_SPOT(spot, s, b)
-		spot->look.style |= style;
+	change_look(s, cut(s, x, y, width, height), style, NULL);
 }
 
 void gt_screen_paper(struct gt_screen *s, int x, int y, int width, int height, uint8_t paper)
 {
-	struct box b = cut(s, x, y, width, height);
-
-	EACH_SPOT(spot, s, b)
-		spot->look.paper = paper;
+	change_look(s, cut(s, x, y, width, height), 0, &paper);
 }
 
 uint32_t gt_block_up(unsigned eighths)
@@ -146,6 +225,15 @@ uint32_t gt_block_right(unsigned eighths)
 }
 
 /* ---- printing ---- */
+
+size_t gt_spot_utf8(const struct gt_spot *spot, char to[GT_SPOT_UTF8])
+{
+	size_t n = spot->ch == GT_RIGHT_HALF ? 0 : gt_utf8_put(to, spot->ch);
+
+	for (size_t i = 0; i < GT_LETTER_MARKS && spot->marks[i]; i++)
+		n += gt_utf8_put(to + n, spot->marks[i]);
+	return n;
+}
 
 static size_t put_colour(char *to, size_t room, enum gt_colours depth, int32_t colour, unsigned base)
 {
@@ -198,7 +286,7 @@ static void print_line(const struct gt_spot *spots, unsigned width, enum gt_colo
 {
 	const struct gt_shown plain = { GT_OWN, GT_OWN, 0 };
 	struct gt_shown now = plain, next = plain;
-	char utf8[4];
+	char utf8[GT_SPOT_UTF8];
 
 	while (width && blank(&spots[width - 1], depth))
 		width--;
@@ -208,7 +296,7 @@ static void print_line(const struct gt_spot *spots, unsigned width, enum gt_colo
 		if (!same_look(now, next))
 			put_look(to, next, depth);
 		now = next;
-		gt_out_add(to, utf8, gt_utf8_put(utf8, spots[x].ch));
+		gt_out_add(to, utf8, gt_spot_utf8(&spots[x], utf8));
 	}
 	gt_out_str(to, same_look(now, plain) ? "\n" : "\x1b[0m\n");
 }

@@ -1,5 +1,5 @@
 /* A screen as a picture: for a README, a bug report, a page. Every column is as wide as every other whatever font there is: each run of one
- * look says how long it is, and blocks are drawn as what they are, rectangles. */
+ * look says how long it is, wide characters are runs of their own, and blocks are drawn as what they are, rectangles. */
 #include "viewer/glyphs.h"
 #include "viewer/screen.h"
 
@@ -46,16 +46,14 @@ static void put_block(struct gt_out *to, uint32_t ch, unsigned x, unsigned y, in
 		put_rectangle(to, x, y, WIDE * (0x2590 - ch) / 8.0, HIGH, 0, colour);
 }
 
-static void put_character(struct gt_out *to, uint32_t ch)
+static void put_character(struct gt_out *to, const struct gt_spot *spot)
 {
-	char utf8[4];
+	const char *entity = spot->ch == '<' ? "&lt;" : spot->ch == '>' ? "&gt;" : spot->ch == '&' ? "&amp;" : "";
+	char utf8[GT_SPOT_UTF8];
+	size_t n = gt_spot_utf8(spot, utf8), instead = *entity ? 1 : 0;
 
-	switch (ch) {
-	case '<': gt_out_str(to, "&lt;"); break;
-	case '>': gt_out_str(to, "&gt;"); break;
-	case '&': gt_out_str(to, "&amp;"); break;
-	default: gt_out_add(to, utf8, gt_utf8_put(utf8, ch));
-	}
+	gt_out_str(to, entity);
+	gt_out_add(to, utf8 + instead, n - instead);
 }
 
 /* Letters from x to end, less spaces at both ends, which are nothing to be seen. */
@@ -74,25 +72,31 @@ static void put_letters(const struct gt_screen *s, struct gt_out *to, unsigned x
 		      (end - x) * WIDE, (unsigned)colours_of(look).ink, look.style & GT_BOLD ? " font-weight=\"bold\"" : "",
 		      look.style & GT_DIM ? " opacity=\"0.6\"" : "", look.style & GT_UNDERLINE ? " text-decoration=\"underline\"" : "");
 	for (; x < end; x++)
-		put_character(to, spots[x].ch);
+		put_character(to, &spots[x]);
 	gt_out_str(to, "</text>\n");
 }
 
-/* A run of one look that is all blocks or none. */
+enum kind { LETTERS, WIDE_LETTERS, BLOCKS };
+static enum kind kind_of(uint32_t ch)
+{
+	return is_block(ch) ? BLOCKS : ch == GT_RIGHT_HALF || gt_sure_columns(ch) > 1 ? WIDE_LETTERS : LETTERS;
+}
+
+/* A run of one look and one kind. */
 static unsigned put_run(const struct gt_screen *s, struct gt_out *to, unsigned x, unsigned line)
 {
 	const struct gt_spot *spots = s->spots + (size_t)line * s->width;
 	struct colours c = colours_of(spots[x].look);
-	bool blocks = is_block(spots[x].ch);
+	enum kind kind = kind_of(spots[x].ch);
 	unsigned end = x, top = MARGIN + line * HIGH;
 
-	while (end < s->width && same_look(spots[end].look, spots[x].look) && is_block(spots[end].ch) == blocks)
+	while (end < s->width && same_look(spots[end].look, spots[x].look) && kind_of(spots[end].ch) == kind)
 		end++;
 	if (c.paper != GT_OWN)
 		put_rectangle(to, MARGIN + x * WIDE, top, (end - x) * WIDE, HIGH, 0, c.paper);
-	if (!blocks)
+	if (kind != BLOCKS)
 		put_letters(s, to, x, end, line);
-	for (unsigned i = x; blocks && i < end; i++)
+	for (unsigned i = x; kind == BLOCKS && i < end; i++)
 		put_block(to, spots[i].ch, MARGIN + i * WIDE, top, c.ink);
 	return end;
 }

@@ -27,6 +27,7 @@
 #include <term.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 #include "viewer/glyphs.h"
 #include "viewer/guard.h"
 #include "viewer/typed.h"
@@ -46,9 +47,10 @@ struct gt_term {
 	SCREEN *screen;
 	enum gt_colours colours;
 	bool ascii, gone, spoilt;
+	bool inserts_corner;		/* ncurses fills the last cell of the screen by moving the one before it there */
 	int told;			/* can be read from when something was told; guard.h's */
 	unsigned width, height;
-	struct gt_spot *shown;		/* height lines of width; ch 0: not known */
+	struct gt_spot *shown;		/* height lines of width; ch UINT32_MAX: not known */
 	struct seen seen[GT_INKS][GT_INKS];
 	struct colours *pairs;		/* what ncurses' pairs are, from 1 */
 	int npairs, most_pairs;
@@ -301,7 +303,7 @@ static int forget(struct gt_term *t)
 	if (!shown)
 		return -ENOMEM;
 	t->shown = shown;
-	memset(shown, 0, (size_t)t->width * t->height * sizeof(*shown));
+	memset(shown, 0xff, (size_t)t->width * t->height * sizeof(*shown));
 	return 0;
 }
 
@@ -341,6 +343,7 @@ static int open_terminal(struct gt_term *t, const char *term, struct gt_err *err
 	if ((r = find_entry(t, term, err)) || (r = check_abilities(term, err)))
 		return r;
 	t->colours = find_colours();
+	t->inserts_corner = !ability("smam") || !ability("rmam");
 	t->most_pairs = COLOR_PAIRS < INT16_MAX ? COLOR_PAIRS - 1 : INT16_MAX;
 	t->pairs = calloc(GT_INKS * GT_INKS, sizeof(*t->pairs));
 	find_keys(t);
@@ -434,43 +437,86 @@ static const struct seen *see(struct gt_term *t, struct gt_look look)
 	return seen;
 }
 
-static void make_cell(struct gt_term *t, const struct gt_spot *spot, cchar_t *cell)
+/* A text of one spot, with a zero behind it. False: ncurses, which asks the C library, does not know it to have that width. */
+static bool make_text(const struct gt_term *t, const struct gt_spot *spot, int width, wchar_t text[GT_LETTER_MARKS + 2])
+{
+	unsigned n = 0;
+
+	text[n++] = (wchar_t)(t->ascii ? gt_in_ascii(spot->ch) : spot->ch);
+	for (size_t i = 0; !t->ascii && i < GT_LETTER_MARKS && spot->marks[i]; i++)
+		if (!wcwidth((wchar_t)spot->marks[i]))
+			text[n++] = (wchar_t)spot->marks[i];
+	text[n] = 0;
+	return wcwidth(text[0]) == width;
+}
+
+/* Puts what is seen of a spot that takes that many columns; as many '?' where the terminal would not take it for that, or a wide one stands
+ * where ncurses would move half of it. Returns how many cells. */
+static unsigned make_cells(struct gt_term *t, const struct gt_spot *spot, unsigned width, bool moved, cchar_t *cells)
 {
 	const struct seen *seen = see(t, spot->look);
 	uint8_t style = seen->style | spot->look.style;
 	attr_t attributes = (style & GT_BOLD ? A_BOLD : 0) | (style & GT_DIM ? A_DIM : 0) | (style & GT_REVERSE ? A_REVERSE : 0) |
 			    (style & GT_UNDERLINE ? A_UNDERLINE : 0);
-	wchar_t text[2] = { gt_one_column(spot->ch) ? (wchar_t)spot->ch : L'?' };
+	wchar_t text[GT_LETTER_MARKS + 2];
+	bool known = make_text(t, spot, (int)width, text) && !(moved && width > 1);
 
-	if (t->ascii)
-		text[0] = (wchar_t)gt_in_ascii((uint32_t)text[0]);
-	setcchar(cell, text, attributes, seen->pair, NULL);
+	for (unsigned i = 0; i < (known ? 1 : width); i++)
+		setcchar(&cells[i], known ? text : L"?", attributes, seen->pair, NULL);
+	return known ? 1 : width;
 }
 
 static bool same_spot(const struct gt_spot *a, const struct gt_spot *b)
 {
-	return a->ch == b->ch && a->look.ink == b->look.ink && a->look.paper == b->look.paper && a->look.style == b->look.style;
+	return a->ch == b->ch && !memcmp(a->marks, b->marks, sizeof(a->marks)) && a->look.ink == b->look.ink &&
+	       a->look.paper == b->look.paper && a->look.style == b->look.style;
 }
 
-/* Hands what has changed in a line to ncurses, in runs. */
+/* Notes that a spot is shown now; was it another one? */
+static bool note(struct gt_spot *shown, const struct gt_spot *spot)
+{
+	bool other = !same_spot(shown, spot);
+
+	*shown = *spot;
+	return other;
+}
+
+/* What is at x of a line, and in how many columns; nothing where the screen has none, or half of it has no room on the terminal. */
+static const struct gt_spot *spot_at(const struct gt_term *t, const struct gt_screen *s, unsigned x, unsigned y, unsigned *width)
+{
+	static const struct gt_spot nothing = { .ch = ' ' };
+	const struct gt_spot *spot = x < s->width && y < s->height ? &s->spots[(size_t)y * s->width + x] : &nothing;
+
+	*width = x + 1 < s->width && y < s->height && spot[1].ch == GT_RIGHT_HALF ? 2 : 1;
+	if (x + *width <= t->width)
+		return spot;
+	*width = 1;
+	return &nothing;
+}
+
+/* Hands what has changed in a line to ncurses, in runs: a cell for each character. */
 static void show_line(struct gt_term *t, unsigned y, const struct gt_screen *s)
 {
-	const struct gt_spot nothing = { .ch = ' ' };
 	struct gt_spot *shown = t->shown + (size_t)y * t->width;
 	cchar_t cells[GT_SCREEN_MOST];
-	unsigned n = 0;
+	bool corner = t->inserts_corner && y + 1 == t->height;
+	unsigned n = 0, from = 0, width;
 
-	for (unsigned x = 0; x <= t->width; x++) {
-		const struct gt_spot *spot = x < s->width && y < s->height ? &s->spots[(size_t)y * s->width + x] : &nothing;
+	for (unsigned x = 0; x < t->width; x += width) {
+		const struct gt_spot *spot = spot_at(t, s, x, y, &width);
+		bool changed = note(&shown[x], spot);
 
-		if (x < t->width && !same_spot(&shown[x], spot)) {
-			make_cell(t, spot, &cells[n++]);
-			shown[x] = *spot;
-		} else if (n) {
-			mvadd_wchnstr((int)y, (int)(x - n), cells, (int)n);
+		if (width > 1)
+			changed |= note(&shown[x + 1], &spot[1]);
+		if (!changed && n) {
+			mvadd_wchnstr((int)y, (int)from, cells, (int)n);
 			n = 0;
 		}
+		from = changed && !n ? x : from;
+		n += changed ? make_cells(t, spot, width, corner && x + width + 1 == t->width, &cells[n]) : 0;
 	}
+	if (n)
+		mvadd_wchnstr((int)y, (int)from, cells, (int)n);
 }
 
 void gt_term_show(struct gt_term *t, const struct gt_screen *s)

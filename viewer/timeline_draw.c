@@ -348,9 +348,9 @@ static void draw_troubles(const struct gt_picture *p, struct gt_screen *to)
 static void put_label(struct gt_screen *to, int x, int y, int width, const char *label, struct gt_look look)
 {
 	const char *last = strrchr(label, ' ');
-	int n = last && last[1] >= '0' && last[1] <= '9' ? (int)strlen(last + 1) : 0;
+	int n = last && last[1] >= '0' && last[1] <= '9' ? (int)gt_utf8_width(last + 1) : 0;
 
-	if (n && (int)strlen(label) > width && n < width / 2) {
+	if (n && (int)gt_utf8_width(label) > width && n < width / 2) {
 		gt_screen_text(to, x, y, width - n, label, look);
 		gt_screen_text(to, x + width - n, y, n, last + 1, look);
 	} else {

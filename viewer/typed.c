@@ -16,7 +16,7 @@
 #include "viewer/typed.h"
 
 #include <string.h>
-#include "viewer/glyphs.h"
+#include "formats/base/utf8.h"
 
 #define ESC 27
 

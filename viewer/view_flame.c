@@ -6,6 +6,7 @@
 #include "formats/base/buf.h"
 #include "formats/demangle.h"
 #include "viewer/aside.h"
+#include "viewer/expression.h"
 #include "viewer/flame_finds.h"
 #include "viewer/said.h"
 
@@ -447,12 +448,14 @@ static void draw_finds(const struct flame *f, struct gt_screen *to)
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
 	uint64_t ns;
 	uint32_t n = gt_flame_finds_count(f->finds, &ns);
-	char text[120], share[GT_BRIEF];
+	const char *expression = gt_flame_finds_expression(f->finds);
+	char text[GT_EXPRESSION + 80], share[GT_BRIEF];
 	int width;
 
 	gt_brief_share(share, ns, node_at(f, 0)->ns);
-	width = snprintf(text, sizeof(text), " /%.40s  %s of all, %u frame%s%s ", gt_flame_finds_expression(f->finds), share, n, n == 1 ? "" : "s",
-			 gt_flame_percent(f->tree) < 100 ? " so far" : "");
+	snprintf(text, sizeof(text), " /%.*s  %s of all, %u frame%s%s ", gt_expression_brief(expression), expression, share, n,
+		 n == 1 ? "" : "s", gt_flame_percent(f->tree) < 100 ? " so far" : "");
+	width = (int)gt_utf8_width(text);
 	gt_screen_text(to, (int)to->width > width ? (int)to->width - width : 0, 0, -1, text, look);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "viewer/aside.h"
+#include "viewer/expression.h"
 #include "viewer/page.h"
 #include "viewer/report_jump.h"
 #include "viewer/row_finds.h"
@@ -647,17 +648,8 @@ static void draw_rest(const struct report *r, struct gt_screen *to)
 	if (row < 0 || !r->rest)
 		return;
 	gt_page_rest(&r->page, l->table, (uint32_t)row, r->width, &text);
-	for (const char *s = text.failed ? "" : (char *)text.data; *s && y + 1 < (int)r->height; y++) {
-		int n = gt_screen_text(to, 0, y, -1, s, LOOK(GT_INK_AXIS, 0));
-
-		if (y + 2 == (int)r->height)
-			break;
-		while (n-- > 0 && *s)		/* a character a column */
-			for (s++; ((unsigned char)*s & 0xc0) == 0x80; s++)
-				;
-		if (*s)				/* it goes on: instead of the mark that it is cut stands the character itself */
-			gt_screen_printf(to, (int)r->width - 1, y, -1, LOOK(GT_INK_AXIS, 0), "%.1s", s - 1);
-	}
+	if (!text.failed)
+		gt_screen_lines(to, 0, y, r->width, r->rest, (char *)text.data, LOOK(GT_INK_AXIS, 0));
 	gt_buf_release(&text);
 }
 
@@ -666,13 +658,14 @@ static int draw_finds(const struct report *r, struct gt_screen *to, int x, int y
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
 	const char *expression = gt_row_finds_expression(r->finds);
+	int len = gt_expression_brief(expression);
 	size_t rank, n = gt_row_finds_count(r->finds, &r->page, r->cursor, &rank);
 
 	if (!gt_row_finds_all(r->finds))
-		return gt_screen_printf(to, x, y, -1, look, " /%.40s: %zu so far ", expression, n);
+		return gt_screen_printf(to, x, y, -1, look, " /%.*s: %zu so far ", len, expression, n);
 	if (rank)
-		return gt_screen_printf(to, x, y, -1, look, " /%.40s: %zu of %zu ", expression, rank, n);
-	return gt_screen_printf(to, x, y, -1, look, " /%.40s: %zu row%s ", expression, n, n == 1 ? "" : "s");
+		return gt_screen_printf(to, x, y, -1, look, " /%.*s: %zu of %zu ", len, expression, rank, n);
+	return gt_screen_printf(to, x, y, -1, look, " /%.*s: %zu row%s ", len, expression, n, n == 1 ? "" : "s");
 }
 
 static void draw_status(const struct gt_view *v, struct gt_screen *to)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "viewer/glyphs.h"
+#include "formats/base/utf8.h"
 #include "viewer/orders.h"
 
 /* Opens it, unless it is open. */
@@ -210,7 +210,7 @@ static bool add_character(char *s, size_t room, uint32_t ch)
 	char utf8[4];
 	size_t n = strlen(s), len;
 
-	if (ch < 32 || (ch >= 127 && ch < 0xa0) || ch > 0x10ffff)
+	if (gt_utf8_is_control(ch) || ch > 0x10ffff)
 		return true;
 	len = gt_utf8_put(utf8, ch);
 	if (n + len >= room)
@@ -414,17 +414,12 @@ static void draw_exporting(const struct gt_viewing *s, int y, struct gt_screen *
 	gt_screen_text(to, n < (int)s->width ? (int)s->width - n : 0, y, -1, text, look);
 }
 
-/* As much of the end as fits into so many columns, one of each character. */
+/* As much of the end as fits into so many columns. */
 static const char *end_of(const char *text, int columns)
 {
-	int n = 0;
+	size_t n = gt_utf8_width(text), room = columns > 0 ? (size_t)columns : 0;
 
-	for (const char *c = text; *c; c++)
-		n += (*c & 0xc0) != 0x80;
-	for (; n > columns && *text; n--)
-		while ((*++text & 0xc0) == 0x80)
-			;
-	return text;
+	return n > room ? gt_utf8_least(text, n - room) : text;
 }
 
 static void draw_bottom(const struct gt_viewing *s, struct gt_screen *to)

@@ -83,6 +83,18 @@ run "clear; '$V' --follow grows.zst; echo left \$?"; seen waits 'waiting for the
 cat "$all" >grows.zst; seen waited '8.232 s'
 type_in q; seen waited-left 'left 0'
 
+# Names in wide characters are as wide for the terminal as for us: what stands behind them is where it was put. So in what is typed.
+wide="'$SRC/tests/screen/wide.json'"
+run "clear; LC_ALL=C.UTF-8 '$V' $wide; echo left \$?"; seen wide-begins 'ranges 2.*│.*▏順伝播'
+"$V" --render 100x30 "$SRC/tests/screen/wide.json" >wide.txt
+for line in メインスレッド 'ranges 2'; do
+	is "wide-${line%% *}" "$(grep "$line" wide.txt)" "$(shot | grep "$line" | sed 's/ *$//')"
+done
+type_in '/学習'; seen wide-typed '^find: 学習'
+type_in x; t send-keys BSpace; t send-keys BSpace; seen wide-untyped '^find: 学$'
+t send-keys Enter; seen wide-found '/学  1 event'
+type_in q; seen wide-left 'left 0'
+
 for signal in TERM HUP INT SEGV ABRT; do
 	begin h200-streams.zst $signal
 	kill -$signal "$(pid)"

@@ -8,11 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "viewer/glyphs.h"
-#include "viewer/palette.h"
+#include "viewer/screen.h"
 
 #define EMULATED_RGB 0x1000000		/* and 0xRRGGBB: a colour that came as such; below 256 one of the palette; GT_OWN */
-struct emulated { uint32_t ch; struct gt_shown look; };
+struct emulated { uint32_t ch; struct gt_shown look; uint16_t marks[GT_LETTER_MARKS]; };	/* ch: GT_RIGHT_HALF */
 struct emulator {
 	int w, h, x, y;
 	bool wrap;			/* the last column was written: the next character goes to the next line */
@@ -33,7 +32,7 @@ static inline void emulator_resize(struct emulator *e, int w, int h, uint32_t ch
 	e->w = w;
 	e->h = h;
 	for (int i = 0; i < w * h; i++)
-		e->cells[i] = (struct emulated){ ch, emulator_plain };
+		e->cells[i] = (struct emulated){ .ch = ch, .look = emulator_plain };
 	e->x = e->x < w ? e->x : w - 1;
 	e->y = e->y < h ? e->y : h - 1;
 	e->wrap = false;
@@ -48,8 +47,12 @@ static inline void emulator_open(struct emulator *e, int w, int h)
 /* Cells from..to of the screen, in reading order, become blank with the pen's paper. */
 static inline void emulator_erase(struct emulator *e, int from, int to)
 {
+	if (from > 0 && from < to && e->cells[from].ch == GT_RIGHT_HALF)	/* as where something is put */
+		e->cells[from - 1].ch = ' ';
+	if (from < to && to > 0 && to < e->w * e->h && e->cells[to].ch == GT_RIGHT_HALF)
+		e->cells[to].ch = ' ';
 	for (int i = from < 0 ? 0 : from; i < to && i < e->w * e->h; i++)
-		e->cells[i] = (struct emulated){ ' ', { GT_OWN, e->pen.paper, 0 } };
+		e->cells[i] = (struct emulated){ .ch = ' ', .look = { GT_OWN, e->pen.paper, 0 } };
 }
 
 static inline void emulator_dunno(struct emulator *e, const char *what)
@@ -64,18 +67,49 @@ static inline void emulator_dunno(struct emulator *e, const char *what)
 		strcpy(e->unknown, "nothing");
 }
 
+/* A mark goes on what was put last. */
+static inline void emulator_mark(struct emulator *e, uint32_t ch)
+{
+	struct emulated *c = &e->cells[e->y * e->w + e->x - !e->wrap];
+	unsigned n = 0;
+
+	c -= c > e->cells && c->ch == GT_RIGHT_HALF;
+	while (n < GT_LETTER_MARKS && c->marks[n])
+		n++;
+	if (n == GT_LETTER_MARKS || (!e->x && !e->wrap))
+		emulator_dunno(e, "a mark");
+	else
+		c->marks[n] = (uint16_t)ch;
+}
+
 static inline void emulator_put(struct emulator *e, uint32_t ch)
 {
+	unsigned columns = gt_utf8_columns(ch);
+	struct emulated *c;
+
+	if (!columns) {
+		emulator_mark(e, ch);
+		return;
+	}
 	if (e->wrap) {
 		e->x = 0;
 		e->y += e->y + 1 < e->h;
 		e->wrap = false;
 	}
-	e->cells[e->y * e->w + e->x] = (struct emulated){ ch, e->pen };
-	if (e->x + 1 < e->w)
-		e->x++;
-	else
-		e->wrap = true;
+	if (e->x + (int)columns > e->w) {	/* it was meant for a wider screen */
+		columns = 1;
+		ch = '?';
+	}
+	c = &e->cells[e->y * e->w + e->x];
+	if (c->ch == GT_RIGHT_HALF)		/* what is covered in half is blank in the other */
+		c[-1].ch = ' ';
+	if (e->x + (int)columns < e->w && c[columns].ch == GT_RIGHT_HALF)
+		c[columns].ch = ' ';
+	*c = (struct emulated){ .ch = ch, .look = e->pen };
+	if (columns > 1)
+		c[1] = (struct emulated){ .ch = GT_RIGHT_HALF, .look = e->pen };
+	e->wrap = e->x + (int)columns >= e->w;
+	e->x = e->wrap ? e->w - 1 : e->x + (int)columns;
 }
 
 static inline void emulator_go(struct emulator *e, int x, int y)
@@ -294,7 +328,9 @@ static inline const char *emulator_line(const struct emulator *e, int y, char to
 	size_t n = 0, end = 0;
 
 	for (int x = 0; x < e->w; x++) {
-		n += gt_utf8_put(to + n, e->cells[y * e->w + x].ch);
+		n += e->cells[y * e->w + x].ch == GT_RIGHT_HALF ? 0 : gt_utf8_put(to + n, e->cells[y * e->w + x].ch);
+		for (unsigned i = 0; i < GT_LETTER_MARKS && e->cells[y * e->w + x].marks[i]; i++)
+			n += gt_utf8_put(to + n, e->cells[y * e->w + x].marks[i]);
 		if (e->cells[y * e->w + x].ch != ' ')
 			end = n;
 	}
@@ -313,8 +349,10 @@ static inline bool emulator_has(const struct emulator *e, const char *text)
 }
 
 /* Does the cell look like that? Of a space only what can be seen of one counts. styles: those that the terminal has. */
-static inline bool emulator_shows(const struct emulated *c, uint32_t ch, struct gt_shown look, enum gt_colours depth, uint8_t styles)
+static inline bool emulator_shows(const struct emulated *c, const struct gt_spot *spot, struct gt_shown look, enum gt_colours depth,
+				  uint8_t styles)
 {
+	uint32_t ch = spot->ch;
 	uint8_t seen = ch == ' ' ? GT_REVERSE | GT_UNDERLINE : 0xff;
 	bool ink_seen = ch != ' ' || look.style & (GT_REVERSE | GT_UNDERLINE);
 
@@ -322,7 +360,9 @@ static inline bool emulator_shows(const struct emulated *c, uint32_t ch, struct 
 		look.ink = look.ink < 8 ? look.ink : EMULATED_RGB | look.ink;
 		look.paper = look.paper < 8 ? look.paper : EMULATED_RGB | look.paper;
 	}
-	if (c->ch != ch || ((c->look.style ^ look.style) & seen & styles) || c->look.paper != look.paper)
+	if (c->ch != ch || memcmp(c->marks, spot->marks, sizeof(c->marks)))
+		return false;
+	if (((c->look.style ^ look.style) & seen & styles) || c->look.paper != look.paper)
 		return false;
 	return !ink_seen || c->look.ink == look.ink;
 }

@@ -1,6 +1,7 @@
 /* Names cut for narrow columns. */
 #include "tests/unit/t.h"
 
+#include "formats/base/utf8.h"
 #include "formats/clip.h"
 
 #define MANY 3000
@@ -83,7 +84,23 @@ static void characters_are_not_cut(void)
 	static const char *const names[] = { "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6" };
 	char **got = clipped(names, 1, 10);
 
-	CHECK(!strcmp(got[0], "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4..\xc3\xb6\xc3\xb6\xc3\xb6") && gt_clip_width(got[0]) == 10);
+	CHECK(!strcmp(got[0], "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4..\xc3\xb6\xc3\xb6\xc3\xb6") && gt_utf8_width(got[0]) == 10);
+}
+
+/* By columns, of which some take two; marks stay with what they are on. */
+static void wide_characters_are_not_cut(void)
+{
+	static const char *const one[] = { "学習学習学習学習" }, *const marked[] = { "abcde\u0301fghijklmno" };
+	static const char *const twins[] = { "行列積カーネル甲の計算", "行列積カーネル乙の計算" };
+	char **got = clipped(one, 1, 11);
+
+	CHECK(!strcmp(got[0], "学習..学習") && gt_utf8_width(got[0]) == 10);
+	got = clipped(marked, 1, 10);
+	CHECK(!strcmp(got[0], "abcde\u0301..mno"));
+	for (size_t width = 8; width < 22; width++) {
+		got = clipped(twins, 2, width);
+		CHECK(strcmp(got[0], got[1]) && gt_utf8_width(got[0]) <= width && gt_utf8_width(got[1]) <= width);
+	}
 }
 
 /* Thousands that differ in one place somewhere: each stays within the width, none equals another. */
@@ -109,4 +126,4 @@ static void many_names_stay_apart(void)
 
 T_MAIN(T(names_keep_both_ends), T(twins_are_cut_elsewhere), T(what_differs_in_the_middle_is_shown),
        T(what_cannot_be_told_apart_is_numbered),
-       T(short_names_are_nobodys_twin), T(characters_are_not_cut), T(many_names_stay_apart))
+       T(short_names_are_nobodys_twin), T(characters_are_not_cut), T(wide_characters_are_not_cut), T(many_names_stay_apart))

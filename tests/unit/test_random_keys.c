@@ -13,7 +13,8 @@ static struct gt_key random_key(void)
 	static const char *const tricks[] = { "drag 3,4", "release 30,4", "click 50,5", "double 20,6", "wheel-up 40,9", "wheel-down 41,3", "Esc" };
 	const struct gt_binding *b = &gt_bindings[below((uint32_t)gt_nbindings)];
 	const char *at = below(8) ? b->keys : tricks[below(sizeof(tricks) / sizeof(tricks[0]))];
-	struct gt_key k = { .key = 33 + below(200) }, one;
+	static const uint32_t others[] = { 0x5b66, 0x1f680, 0x301, 0xac00, 0x202e, 0x5d0 };
+	struct gt_key k = { .key = below(4) ? 33 + below(200) : others[below(sizeof(others) / sizeof(others[0]))] }, one;
 	struct gt_script script = { 0 };
 
 	if (!at || !below(10))
@@ -37,7 +38,14 @@ static struct gt_key random_size(void)
 static void look_at(const struct gt_screen *s, bool ascii)
 {
 	for (size_t i = 0; i < (size_t)s->width * s->height; i++) {
-		CHECK(ascii ? s->spots[i].ch >= ' ' && s->spots[i].ch < 127 : gt_one_column(s->spots[i].ch));
+		const struct gt_spot *spot = &s->spots[i];
+		bool wide = gt_sure_columns(spot->ch) == 2;
+
+		CHECK(!ascii || (spot->ch >= ' ' && spot->ch < 127 && !spot->marks[0]));
+		CHECK(gt_sure_columns(spot->ch) || (spot->ch == GT_RIGHT_HALF && i % s->width && gt_sure_columns(spot[-1].ch) == 2));
+		CHECK(!wide || ((i + 1) % s->width && spot[1].ch == GT_RIGHT_HALF && !memcmp(&spot[1].look, &spot->look, sizeof(spot->look))));
+		for (unsigned k = 0; k < GT_LETTER_MARKS; k++)
+			CHECK(!spot->marks[k] || !gt_utf8_columns(spot->marks[k]));
 		CHECK(s->spots[i].look.ink < GT_INKS && s->spots[i].look.paper < GT_INKS);
 	}
 }
@@ -57,7 +65,7 @@ static void press_keys(struct gt_reader *r, const struct gt_view_ops *view)
 	struct gt_screen one = { .ascii = below(2) }, two = { .ascii = one.ascii };
 	struct gt_viewing s;
 
-	CHECK(!gt_viewing_open(&s, r, "a name\x1b[2J\xff.zst", view, &err) && !gt_viewing_resize(&s, 80, 24, &err));
+	CHECK(!gt_viewing_open(&s, r, "a name\x1b[2J\xff 軌跡.zst", view, &err) && !gt_viewing_resize(&s, 80, 24, &err));
 	for (unsigned i = 0; i < KEYS; i++) {
 		struct gt_key k = below(40) ? random_key() : random_size();
 
@@ -83,6 +91,7 @@ static void any_keys_on_any_trace(void)
 		struct gt_reader *r;
 
 		state = 100 + i;
+		range_name = i % 2 ? "学習 e\u0301poch 🚀 가 \u202e" : "range";
 		contexts = (i + 2) % 3;
 		make(fd, "boot", i % 2 ? 1000000000000ll : -70000, (unsigned[]){ 0, 5, 600, 6000 }[i] + 6);
 		CHECK((r = gt_reader_open_fd(keep, &err)));

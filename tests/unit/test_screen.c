@@ -5,6 +5,7 @@
 #include <locale.h>
 #include "tests/unit/emulator.h"
 #include "tests/unit/t.h"
+#include "viewer/glyphs.h"
 #include "viewer/screen.h"
 
 #define LOOK(...) look_of((uint8_t[3]){ __VA_ARGS__ })	/* ink, paper, style; what is left out is 0 */
@@ -114,13 +115,14 @@ static void hostile_text(void)
 	CHECK(!gt_screen_resize(&s, 12, 1));
 	TEXT(6, "a?b?c?\n", 0, 0, -1, "a\x1b" "b\nc\x7f");		/* control characters */
 	TEXT(3, "a?b\n", 0, 0, -1, "a\xc2\x9b" "b");			/* CSI of eight bits */
-	TEXT(3, "é?x\n", 0, 0, -1, "é漢x");				/* wide */
-	TEXT(3, "e?x\n", 0, 0, -1, "e\xcc\x81x");			/* combining */
+	TEXT(3, "??x\n", 0, 0, -1, "\xcc\x81\x1b\xcc\x81x");		/* marks on nothing that is shown */
 	TEXT(3, "??x\n", 0, 0, -1, "\xe2\x80\xaeא" "x");		/* from the right */
-	TEXT(2, "?x\n", 0, 0, -1, "\xf0\x9f\x98\x80x");			/* emoji */
+	TEXT(3, "a?b\n", 0, 0, -1, "a\u2066" "b");			/* turns around what follows */
+	TEXT(4, "a??b\n", 0, 0, -1, "a\u200b\ufeff" "b");		/* hides */
+	TEXT(3, "???\n", 0, 0, -1, "\U0001f1e9\U0001f1ea\u2764");	/* as wide as the terminal likes */
 	TEXT(4, "?a?b\n", 0, 0, -1, "\xff" "a\x80" "b");		/* no UTF-8 */
 	TEXT(3, "???\n", 0, 0, -1, "\xe2\x82\xc0");			/* cut in the middle */
-	TEXT(2, "??\n", 0, 0, -1, "\xe2\x82");				/* ends in the middle */
+	TEXT(2, "a…\n", 0, 0, -1, "a\xe2\x82");				/* ends in the middle */
 	TEXT(2, "??\n", 0, 0, -1, "\xc0\xaf");				/* overlong */
 	TEXT(3, "???\n", 0, 0, -1, "\xed\xa0\x80");			/* a surrogate */
 	TEXT(4, "????\n", 0, 0, -1, "\xf4\x90\x80\x80");		/* beyond the last */
@@ -133,6 +135,87 @@ static void hostile_text(void)
 	gt_screen_put(&s, 1, 0, UINT32_MAX, LOOK(0));
 	gt_screen_put(&s, 2, 0, 0x1b, LOOK(0));
 	CHECK(s.spots[0].ch == '?' && s.spots[1].ch == '?' && s.spots[2].ch == '?');
+	gt_screen_release(&s);
+}
+
+static void wide_text(void)
+{
+	struct gt_screen s = { 0 };
+
+	CHECK(!gt_screen_resize(&s, 8, 1));
+	TEXT(4, "é漢x\n", 0, 0, -1, "é漢x");
+	CHECK(s.spots[1].ch == 0x6f22 && s.spots[2].ch == GT_RIGHT_HALF && s.spots[3].ch == 'x');
+	TEXT(8, "漢字漢字\n", 0, 0, -1, "漢字漢字");
+	TEXT(7, "漢字漢…\n", 0, 0, -1, "漢字漢字x");		/* no half of the last one */
+	TEXT(3, "漢…\n", 0, 0, 4, "漢字漢");
+	TEXT(3, "漢…\n", 0, 0, 3, "漢字");
+	TEXT(4, "漢字\n", 0, 0, 4, "漢字");
+	TEXT(1, "…\n", 0, 0, 1, "漢");
+	TEXT(1, "       …\n", 7, 0, -1, "漢");
+	TEXT(4, " 字\n", -1, 0, -1, "漢字");			/* half of it is left of the screen */
+	TEXT(3, "🚀x\n", 0, 0, -1, "🚀x");
+	TEXT(3, "👍x\n", 0, 0, -1, "👍\U0001f3fd\ufe0fx");	/* how it is to look is left to the terminal */
+	TEXT(4, "👩💻\n", 0, 0, -1, "👩\u200d💻");
+	gt_screen_release(&s);
+}
+
+static void marks(void)
+{
+	struct gt_screen s = { 0 };
+
+	CHECK(!gt_screen_resize(&s, 8, 1));
+	TEXT(2, "e\u0301x\n", 0, 0, -1, "e\u0301x");
+	TEXT(1, "e\u0301\u0302\n", 0, 0, -1, "e\u0301\u0302\u0303\u0304");	/* as many as there is room for */
+	TEXT(2, "か\u3099\n", 0, 0, -1, "か\u3099");
+	TEXT(2, "\u1112\u1161\u11ab\n", 0, 0, -1, "\u1112\u1161\u11ab");	/* a syllable in pieces */
+	TEXT(2, "e\u0301…\n", 0, 0, 2, "e\u0301xy");
+	TEXT(1, "e\u0301\n", 0, 0, 1, "e\u0301");			/* a mark is no more text */
+	gt_screen_put(&s, 0, 0, 'a', LOOK(0));
+	CHECK(prints(&s, "a\n"));
+	s.ascii = true;
+	TEXT(7, "ex????y\n", 0, 0, -1, "e\u0301x漢字y");		/* columns stay where they are */
+	gt_screen_release(&s);
+}
+
+/* Whatever is put over half of it: the other half becomes blank, and nothing else moves. */
+static void wide_in_halves(void)
+{
+	struct gt_screen s = { 0 };
+
+	CHECK(!gt_screen_resize(&s, 8, 1));
+#define OVER(wanted, ...) do { \
+		gt_screen_clear(&s); \
+		gt_screen_text(&s, 0, 0, -1, "漢字漢字", LOOK(KERNEL, COPY)); \
+		__VA_ARGS__; \
+		CHECK(prints(&s, wanted)); \
+	} while (0)
+	OVER(" a字漢字\n", gt_screen_put(&s, 1, 0, 'a', LOOK(0)));
+	OVER("a 字漢字\n", gt_screen_put(&s, 0, 0, 'a', LOOK(0)));
+	OVER(" 水 漢字\n", gt_screen_put(&s, 1, 0, 0x6c34, LOOK(0)));
+	OVER("漢字漢\n", gt_screen_put(&s, 7, 0, 0x6c34, LOOK(0)));		/* wide in the last column is not put */
+	OVER("  字漢字\n", gt_screen_put(&s, -1, 0, 0x6c34, LOOK(0)));
+	OVER("漢 xx 字\n", gt_screen_fill(&s, 3, 0, 2, 1, 'x', LOOK(0)));
+	OVER("xxxxxxxx\n", gt_screen_fill(&s, 0, 0, 8, 1, 'x', LOOK(0)));
+	OVER("漢 …漢字\n", gt_screen_text(&s, 3, 0, 1, "ab", LOOK(0)));
+	OVER("漢字漢字\n", gt_screen_style(&s, 3, 0, 1, 1, GT_BOLD), gt_screen_paper(&s, 4, 0, 1, 1, GT_INK_CURSOR));
+	CHECK(s.spots[2].look.style == GT_BOLD && s.spots[3].look.style == GT_BOLD && !s.spots[1].look.style && !s.spots[4].look.style);
+	CHECK(s.spots[4].look.paper == GT_INK_CURSOR && s.spots[5].look.paper == GT_INK_CURSOR && s.spots[6].look.paper == COPY);
+	gt_screen_release(&s);
+}
+
+/* Text that goes on in the next line, at whole characters. */
+static void lines(void)
+{
+	struct gt_screen s = { 0 };
+
+	CHECK(!gt_screen_resize(&s, 6, 3));
+	CHECK(gt_screen_lines_of("", 4) == 1 && gt_screen_lines_of("abcd", 4) == 1 && gt_screen_lines_of("abcde", 4) == 2);
+	CHECK(gt_screen_lines_of("漢字漢字", 5) == 2 && gt_screen_lines_of("漢字漢字", 3) == 4 && gt_screen_lines_of("漢字", 1) == 2);
+	gt_screen_lines(&s, 1, 0, 5, 3, "漢字漢字漢字", LOOK(0));
+	CHECK(prints(&s, " 漢字\n 漢字\n 漢字\n"));
+	gt_screen_clear(&s);
+	gt_screen_lines(&s, 1, 0, 5, 2, "漢字ae\u0301b漢字", LOOK(0));
+	CHECK(prints(&s, " 漢字a\n e\u0301b漢…\n\n"));
 	gt_screen_release(&s);
 }
 
@@ -166,17 +249,18 @@ static void ascii(void)
 	gt_screen_release(&s);
 }
 
-/* What we say takes one column does so for the C library, too; and bytes to characters and back. */
+/* What we say of columns the C library does, too; and bytes to characters and back. */
 static void columns(void)
 {
 	char utf8[8] = "";
 	uint32_t back;
 
-	static const uint32_t others[] = { 0, 0x1f, 0x7f, 0x9b, 0xad, 0x301, 0x5d0, 0x202e, 0x6f22, 0x1f600, UINT32_MAX };
+	static const uint32_t others[] = { 0, 0x1f, 0x7f, 0x9b, 0xad, 0x301, 0x5d0, 0x202e, 0x200d, 0x1f1e9, UINT32_MAX };
 
-	CHECK(gt_one_column(' ') && gt_one_column('~') && gt_one_column(0xe9) && gt_one_column(0x2588));
+	CHECK(gt_sure_columns(' ') == 1 && gt_sure_columns('~') == 1 && gt_sure_columns(0xe9) == 1 && gt_sure_columns(0x2588) == 1);
+	CHECK(gt_sure_columns(0x6f22) == 2 && gt_sure_columns(0x1f600) == 2 && gt_sure_columns(0xac00) == 2);
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		CHECK(!gt_one_column(others[i]));
+		CHECK(!gt_sure_columns(others[i]));
 	for (uint32_t ch = 1; ch < 0x110000; ch += ch < 0x3000 ? 1 : 37) {
 		size_t n = gt_utf8_put(utf8, ch);
 
@@ -187,8 +271,13 @@ static void columns(void)
 	}
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		SKIP("no locale C.UTF-8");
-	for (uint32_t ch = 1; ch < 0x30000; ch++)
-		CHECK(!gt_one_column(ch) || wcwidth((wchar_t)ch) == 1);
+	for (uint32_t ch = 1; ch < 0x110000; ch++) {
+		int theirs = wcwidth((wchar_t)ch);	/* -1: newer than the library */
+
+		CHECK(!gt_sure_columns(ch) || theirs == (int)gt_sure_columns(ch) || (theirs < 0 && gt_sure_columns(ch) == 2));
+		CHECK(gt_utf8_columns(ch) || theirs <= 0 || (ch >= 0x1f3fb && ch <= 0x1f3ff));
+		CHECK(gt_utf8_columns(ch) < 2 || theirs == 2 || theirs < 0);
+	}
 	setlocale(LC_CTYPE, "C");
 }
 
@@ -243,17 +332,18 @@ static struct gt_look any_look(void)
 
 static void scribble(struct gt_screen *s)
 {
-	static const char *const words[] = { "void gemm<float, 128>(float*)", "▁▂▃▄▅▆▇█", "│├─┤", "µs … 漢字", "\x1b[31m", "memcpy" };
+	static const char *const words[] = { "void gemm<float, 128>(float*)", "▁▂▃▄▅▆▇█", "│├─┤", "µs … 漢字", "\x1b[31m", "memcpy",
+					     "学習🚀x가e\u0301がé" };
 
 	for (unsigned i = 0, n = dice(60); i < n; i++) {
 		int x = (int)dice(s->width + 8) - 4, y = (int)dice(s->height + 4) - 2, w = (int)dice(30) - 1;
 
 		switch (dice(5)) {
-		case 0: gt_screen_text(s, x, y, w, words[dice(6)], any_look()); break;
+		case 0: gt_screen_text(s, x, y, w, words[dice(7)], any_look()); break;
 		case 1: gt_screen_fill(s, x, y, w, (int)dice(5), dice(2) ? ' ' : gt_block_right(dice(9)), any_look()); break;
 		case 2: gt_screen_style(s, x, y, w, (int)dice(5), (uint8_t)dice(16)); break;
 		case 3: gt_screen_paper(s, x, y, w, (int)dice(5), (uint8_t)dice(GT_INKS)); break;
-		default: gt_screen_put(s, x, y, dice(0x2600), any_look());
+		default: gt_screen_put(s, x, y, dice(2) ? dice(0x2600) : 0x4e00 + dice(100), any_look());
 		}
 	}
 }
@@ -281,7 +371,7 @@ static void ansi_parsed_back(void)
 
 			if (c.look.ink == EMULATED_RGB)		/* black: ncurses has a number of the palette for it, this has not */
 				c.look.ink = 0;
-			CHECK(emulator_shows(&c, s.spots[i].ch, gt_look_shown(s.spots[i].look, depth), depth, 0xff));
+			CHECK(emulator_shows(&c, &s.spots[i], gt_look_shown(s.spots[i].look, depth), depth, 0xff));
 			CHECK(!s.ascii || s.spots[i].ch < 0x7f);
 		}
 		free(text);
@@ -449,5 +539,5 @@ static void a_picture_has_what_the_screen_has(void)
 	gt_screen_release(&s);
 }
 
-T_MAIN(T(a_picture_has_what_the_screen_has), T(sizes), T(text_is_cut), T(hostile_text), T(ascii), T(columns), T(rectangles), T(ansi_exactly), T(ansi_parsed_back),
+T_MAIN(T(a_picture_has_what_the_screen_has), T(sizes), T(text_is_cut), T(hostile_text), T(wide_text), T(marks), T(wide_in_halves), T(lines), T(ascii), T(columns), T(rectangles), T(ansi_exactly), T(ansi_parsed_back),
        T(told_apart_by_all), T(read_on_dark_and_light), T(read_on_papers), T(without_colours))

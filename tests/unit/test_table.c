@@ -287,6 +287,31 @@ static void control_characters_stay_inside(void)
 	gt_table_free(t);
 }
 
+static void hidden_characters_stay_inside(void)
+{
+	struct gt_table *t = gt_table_new("x", NULL, columns, 1);
+
+	gt_table_add(t, &(struct gt_cell){ .s = "a\u202e" "b\u200b" "c\xc2\x9b" "d\xff" "e\xe2\x82" });
+	CHECK(!strcmp(print(&t, 1, GT_TEXT), "  Name\n  a?b?c?d?e??\n"));
+	gt_table_free(t);
+}
+
+/* Columns of a terminal, not characters; and enough of them for a line to have more bytes than it has columns. */
+static void wide_characters_are_aligned(void)
+{
+	static const struct gt_column two[] = { { "a", "A", .kind = GT_C_TEXT }, { "n", "N", .kind = GT_C_COUNT }, { "b", "B", .kind = GT_C_TEXT } };
+	struct gt_table *t = gt_table_new("x", NULL, two, 3);
+
+	gt_table_add(t, (struct gt_cell[]){ { .s = "学習 1" }, { .i = 1 }, { .s = "🚀" } });
+	gt_table_add(t, (struct gt_cell[]){ { .s = "e\u0301tape 12" }, { .i = 22 }, { .s = "x" } });
+	gt_table_add(t, (struct gt_cell[]){ { .s = "äöü" }, { .i = 333 }, { .s = "가" } });
+	CHECK(!strcmp(print(&t, 1, GT_TEXT), "  A           N  B\n"
+					     "  学習 1      1  🚀\n"
+					     "  e\u0301tape 12   22  x\n"
+					     "  äöü       333  가\n"));
+	gt_table_free(t);
+}
+
 /* What a terminal of that many columns gets: static, until the next call. NULL: there are no pseudo terminals. */
 static const char *on_terminal(struct gt_table *t, unsigned short width)
 {
@@ -682,7 +707,7 @@ static void long_words_are_folded_into_files(void)
 
 T_MAIN(T(long_words_are_folded_into_files), T(reals), T(answers), T(text), T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations), T(scaled_as_printf_does),
        T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
-       T(control_characters_stay_inside), T(narrow_terminal), T(columns_give_way), T(columns_give_way_to_names), T(one_text_instead_of_another),
+       T(control_characters_stay_inside), T(hidden_characters_stay_inside), T(wide_characters_are_aligned), T(narrow_terminal), T(columns_give_way), T(columns_give_way_to_names), T(one_text_instead_of_another),
        T(more_rows), T(colours_move_nothing), T(columns_become_narrower_first), T(what_finds_room_comes_back), T(what_tells_nothing_goes_before_names),
        T(long_words_are_broken), T(places_stay_where_rows_are_missing),
        T(words_and_drawings_stay_whole), T(tables_of_programs_have_names), T(absent_cells_say_why))

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include "tests/unit/emulator.h"
 #include "tests/unit/t.h"
+#include "viewer/glyphs.h"
 #include "viewer/term.h"
 
 static uint64_t rng = 88172645463325252u;
@@ -130,6 +131,15 @@ static void environment(const char *locale, const char *colorterm, const char *n
 
 /* ---- what is shown ---- */
 
+/* The last but one column of the last line: of a wide character that ends there some terminals get two '?' (term.c). */
+static bool is_by_corner(const struct tty *t, const struct gt_screen *s, int i)
+{
+	size_t half = (size_t)t->e.w * (size_t)t->e.h - 2;
+
+	return (int)s->width == t->e.w && (int)s->height == t->e.h && t->e.w > 2 && (i == (int)half || i + 1 == (int)half) &&
+	       s->spots[half].ch == GT_RIGHT_HALF && t->e.cells[i].ch == '?';
+}
+
 /* The first cell that is not as it should be is said. */
 static bool shows(struct tty *t, const struct gt_term *term, const struct gt_screen *s, uint8_t styles)
 {
@@ -146,9 +156,9 @@ static bool shows(struct tty *t, const struct gt_term *term, const struct gt_scr
 
 		if (x < s->width && y < s->height)
 			spot = s->spots[y * s->width + x];
-		if (gt_term_ascii(term))
-			spot.ch = gt_in_ascii(spot.ch);
-		same = emulator_shows(&t->e.cells[i], spot.ch, gt_look_shown(spot.look, depth), depth, styles);
+		if (gt_term_ascii(term) || is_by_corner(t, s, i))
+			spot = (struct gt_spot){ .ch = is_by_corner(t, s, i) ? '?' : gt_in_ascii(spot.ch), .look = spot.look };
+		same = emulator_shows(&t->e.cells[i], &spot, gt_look_shown(spot.look, depth), depth, styles);
 		if (!same)
 			printf("at %u,%u: U+%04x %x on %x style %x, not U+%04x ink %u paper %u style %x\n", x, y, t->e.cells[i].ch,
 			       (unsigned)t->e.cells[i].look.ink, (unsigned)t->e.cells[i].look.paper, t->e.cells[i].look.style,
@@ -165,13 +175,14 @@ static struct gt_look any_look(void)
 
 static void scribble(struct gt_screen *s)
 {
-	static const char *const texts[] = { "void gemm<float, 128>(float*)", "▁▂▃▄▅▆▇█", "│├─┤", "µs … 漢字", "\x1b[31m", "       " };
+	static const char *const texts[] = { "void gemm<float, 128>(float*)", "▁▂▃▄▅▆▇█", "│├─┤", "µs … 漢字", "\x1b[31m", "       ",
+					     "学習🚀x가e\u0301がé" };
 
 	for (unsigned i = 0, n = 1 + dice(12); i < n; i++) {
 		int x = (int)dice(s->width + 8) - 4, y = (int)dice(s->height + 4) - 2, w = (int)dice(40) - 1;
 
-		switch (dice(4)) {
-		case 0: gt_screen_text(s, x, y, w, texts[dice(6)], any_look()); break;
+		switch (dice(5)) {
+		case 0: case 4: gt_screen_text(s, x, y, w, texts[dice(7)], any_look()); break;
 		case 1: gt_screen_fill(s, x, y, w, (int)dice(5), dice(2) ? ' ' : gt_block_right(dice(9)), any_look()); break;
 		case 2: gt_screen_paper(s, x, y, w, (int)dice(5), (uint8_t)dice(GT_INKS)); break;
 		default: gt_screen_style(s, x, y, w, (int)dice(5), (uint8_t)dice(16));
@@ -387,7 +398,7 @@ static void only_changes(void)
 	TTY(200, 50);
 	CHECK((term = gt_term_open(t.in, t.out, "xterm-256color", &err)) && !gt_screen_resize(&s, 200, 50));
 	for (unsigned i = 0; i < 200 * 50; i++)
-		s.spots[i] = (struct gt_spot){ '!' + i % 90, any_look() };
+		s.spots[i] = (struct gt_spot){ .ch = '!' + i % 90, .look = any_look() };
 	gt_term_show(term, &s);
 	CHECK(shows(&t, term, &s, 0xff));
 	before = t.bytes;

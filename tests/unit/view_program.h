@@ -17,6 +17,8 @@ static inline uint32_t below(uint32_t n)
 	return (uint32_t)((state >> 33) * n >> 31);
 }
 
+static const char *range_name __attribute__((unused)) = "range";
+
 struct program {
 	struct gt_writer *w;
 	struct gt_gpu_types types;
@@ -58,7 +60,7 @@ static inline void begin(struct program *p, int fd, const char *boot, int64_t no
 	p->call = type(p, "cuCall", GT_CAT_QUERY, GT_LAYER_API, GT_R_NONE);
 	p->alloc = type(p, "cuMemAlloc", GT_CAT_MEMORY, GT_LAYER_API, GT_R_BYTES);
 	p->ioctl = type(p, "ioctl", GT_CAT_IOCTL, GT_LAYER_IOCTL, GT_R_NONE);
-	p->range = type(p, "range", GT_CAT_USER, GT_LAYER_USER, GT_R_NONE);
+	p->range = type(p, range_name, GT_CAT_USER, GT_LAYER_USER, GT_R_NONE);
 	p->overhead = type(p, "overhead", GT_CAT_OTHER, GT_LAYER_OVERHEAD, GT_R_NONE);
 	p->name = gt_writer_string(p->w, "cuLaunchKernel");
 }
