@@ -5,8 +5,7 @@
 
 void gt_aside_arrange(struct gt_scene *s, unsigned width, unsigned height)
 {
-	struct gt_trouble damage;
-	unsigned cells = gt_layout_of(width, height, s->ntroubles || gt_scene_damage(s, 0, &damage), s->still).cells;
+	unsigned cells = gt_layout_of(width, height, 0).cells;
 
 	if (s->window.cells != cells)
 		gt_window_resize(&s->window, &s->extent, cells);

@@ -462,6 +462,7 @@ int gt_desk_step_last(struct gt_desk *d, uint64_t us, struct gt_err *err)
 
 /* ---- names in boxes ---- */
 
+#define NAME_LEAST 2		/* columns: less of a bookmark's name tells nothing */
 #define EDGE 0x258f		/* an eighth of a block, at the left */
 
 /* In the cells that it covers wholly, the first of which has its edge. */
@@ -539,30 +540,57 @@ static bool stands_on_it(const struct gt_desk *d, const struct gt_picture *p)
 	return place(d, &at, &from) && from.on_it;
 }
 
+/* ---- marks and bookmarks ---- */
+
+static int marks_line(const struct gt_picture *p) { return p->at.marks >= 0 ? p->at.marks : p->at.axis; }
+
+/* The next column in which a bookmark or a mark stands, behind that of bookmark i. */
+static int64_t next_mark(const struct gt_scene *s, size_t i)
+{
+	const struct gt_bookmark *b = s->bookmarks.list;
+	int64_t column = gt_window_column(&s->window, s->extent.from + b[i].at), next = s->window.cells;
+
+	if (i + 1 < s->bookmarks.n && gt_window_column(&s->window, s->extent.from + b[i + 1].at) < next)
+		next = gt_window_column(&s->window, s->extent.from + b[i + 1].at);
+	for (unsigned k = 0; k < s->marks.n; k++) {
+		int64_t mark = gt_window_column(&s->window, s->marks.at[k]);
+
+		next = mark > column && mark < next ? mark : next;
+	}
+	return next;
+}
+
+/* With their names, where they have a line for themselves and there is room up to the next one. */
+static void draw_bookmarks(const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_look look = { GT_INK_TEXT, GT_INK_MARK, 0 }, name = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	const struct gt_scene *s = p->scene;
+
+	for (size_t i = 0; i < s->bookmarks.n; i++) {
+		int64_t column = gt_window_column(&s->window, s->extent.from + s->bookmarks.list[i].at);
+		int x = (int)p->at.left + (int)column, room;
+
+		if (column < 0 || column >= (int64_t)p->at.cells)
+			continue;
+		gt_screen_put(to, x, marks_line(p), '*', look);
+		room = (int)(next_mark(s, i) - column) - 2;
+		if (p->at.marks >= 0 && room >= NAME_LEAST)
+			gt_screen_text(to, x + 1, p->at.marks, room, s->bookmarks.list[i].name, name);
+	}
+}
+
 /* What is between the marks: this is asked for, so it comes before what the cell says. */
 static void draw_marks(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_NONE, GT_BOLD };
+	const struct gt_marks_at at = { (int)p->at.left, marks_line(p), p->at.lanes, p->at.nlanes, p->at.marks >= 0 };
 	char text[300];
 
-	gt_marks_draw(&d->scene->marks, &p->scene->window, (int)p->at.left, p->at.axis, p->at.lanes, p->at.nlanes, to);
+	gt_marks_draw(&d->scene->marks, &p->scene->window, &at, to);
 	if (p->at.detail < 0 || !gt_marks_tell(&d->scene->marks, &p->scene->times, p->scene->extent.to, text, sizeof(text)))
 		return;
 	gt_screen_fill(to, 0, p->at.detail, (int)p->at.width, 1, ' ', look);
 	gt_screen_text(to, 0, p->at.detail, -1, text, look);
-}
-
-/* Bookmarks stand on the axis. */
-static void draw_bookmarks(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
-{
-	const struct gt_look look = { GT_INK_TEXT, GT_INK_MARK, 0 };
-
-	for (size_t i = 0; i < d->scene->bookmarks.n; i++) {
-		int64_t column = gt_window_column(&p->scene->window, p->scene->extent.from + d->scene->bookmarks.list[i].at);
-
-		if (column >= 0 && column < (int64_t)p->at.cells)
-			gt_screen_put(to, (int)p->at.left + (int)column, p->at.axis, '*', look);
-	}
 }
 
 /* What is looked for, at the right of the title or else of the overview. */
@@ -632,7 +660,7 @@ void gt_desk_draw(const struct gt_desk *d, const struct gt_picture *p, struct gt
 	draw_picked(d, p, to);
 	draw_cursor(p, to);
 	draw_brief(d, p, to);
-	draw_bookmarks(d, p, to);
+	draw_bookmarks(p, to);
 	draw_marks(d, p, to);
 	draw_finds(d, p, to);
 	gt_pane_draw(&d->pane, &d->detail, to);

@@ -92,29 +92,39 @@ int gt_marks_snap(struct gt_archive *a, const struct gt_lane_of *lane, int64_t f
 
 /* ---- drawing ---- */
 
-void gt_marks_draw(const struct gt_marks *m, const struct gt_window *w, int left, int axis, int lanes, unsigned nlanes,
-		   struct gt_screen *to)
+/* What is between both: a line where there is nothing else, or the axis underlined. */
+static void draw_between(const struct gt_window *w, const int64_t column[2], const struct gt_marks_at *at, struct gt_screen *to)
+{
+	const struct gt_look across = { GT_INK_AXIS, GT_INK_NONE, 0 };
+	int64_t low = column[0] < column[1] ? column[0] : column[1], high = column[0] < column[1] ? column[1] : column[0];
+
+	low = low < 0 ? 0 : low;
+	high = high >= (int64_t)w->cells ? (int64_t)w->cells - 1 : high;
+	if (low <= high && !at->own)
+		gt_screen_style(to, at->left + (int)low, at->line, (int)(high - low + 1), 1, GT_UNDERLINE);
+	for (; at->own && low <= high; low++)
+		if (to->spots[(size_t)at->line * to->width + (size_t)(at->left + low)].ch == ' ')
+			gt_screen_put(to, at->left + (int)low, at->line, 0x2500, across);
+}
+
+void gt_marks_draw(const struct gt_marks *m, const struct gt_window *w, const struct gt_marks_at *at, struct gt_screen *to)
 {
 	const struct gt_look label = { GT_INK_TEXT, GT_INK_MARK, GT_BOLD }, guide = { GT_INK_AXIS, GT_INK_NONE, 0 };
-	int64_t column[2], low, high;
+	int64_t column[2];
 
 	for (unsigned i = 0; i < m->n; i++)
 		column[i] = gt_window_column(w, m->at[i]);
-	if (m->n == 2) {
-		low = column[0] < column[1] ? column[0] : column[1];
-		high = column[0] < column[1] ? column[1] : column[0];
-		low = low < 0 ? 0 : low;
-		high = high >= (int64_t)w->cells ? (int64_t)w->cells - 1 : high;
-		if (low <= high)
-			gt_screen_style(to, left + (int)low, axis, (int)(high - low + 1), 1, GT_UNDERLINE);
-	}
+	if (m->n == 2)
+		draw_between(w, column, at, to);
 	for (unsigned i = 0; i < m->n; i++) {
+		int x = at->left + (int)column[i];
+
 		if (column[i] < 0 || column[i] >= (int64_t)w->cells)
 			continue;
-		for (unsigned k = 0; k < nlanes; k++)
-			if (to->spots[(size_t)(lanes + (int)k) * to->width + (size_t)left + (size_t)column[i]].ch == ' ')
-				gt_screen_put(to, left + (int)column[i], lanes + (int)k, 0x250a, guide);
-		gt_screen_put(to, left + (int)column[i], axis, i ? 'B' : 'A', label);
+		for (unsigned k = 0; k < at->nlanes; k++)
+			if (to->spots[(size_t)(at->lanes + (int)k) * to->width + (size_t)x].ch == ' ')
+				gt_screen_put(to, x, at->lanes + (int)k, 0x250a, guide);
+		gt_screen_put(to, x, at->line, i ? 'B' : 'A', label);
 	}
 }
 

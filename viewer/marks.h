@@ -27,9 +27,9 @@ int gt_marks_step(struct gt_marks *m, uint64_t us, struct gt_err *err);	/* 1: th
 /* The edge of a row of a lane (the viewer's time) that is in [from, to) and nearest to `from`; without any, from. 0 or negative. */
 int gt_marks_snap(struct gt_archive *a, const struct gt_lane_of *lane, int64_t from, int64_t to, int64_t *edge, struct gt_err *err);
 
-/* On the axis, in this line from column `left` on; and guides down so many lines below it. */
-void gt_marks_draw(const struct gt_marks *m, const struct gt_window *w, int left, int axis, int lanes, unsigned nlanes,
-		   struct gt_screen *to);
+/* Where they are drawn: in that line from column `left` on, which is their own, or else the axis; and guides in the lanes, so many lines. */
+struct gt_marks_at { int left, line, lanes; unsigned nlanes; bool own; };
+void gt_marks_draw(const struct gt_marks *m, const struct gt_window *w, const struct gt_marks_at *at, struct gt_screen *to);
 /* In words, in one line. false: there are none. */
 bool gt_marks_tell(const struct gt_marks *m, const struct gt_time_shown *times, int64_t most, char *to, size_t room);
 #endif

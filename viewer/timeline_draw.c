@@ -1,5 +1,5 @@
-/* From the top: what it is a trace of; the whole run in small, and beneath it a bracket around what is seen of it; the axis; where
- * something is missing, if it is anywhere; the lanes; and in words the cell at the cursor and how all that is to be read. What has no
+/* From the top: what it is a trace of; the whole run in small, and beneath it a bracket around what is seen of it; the axis; marks and
+ * bookmarks, if there are any (desk.h); where something is missing, if it is anywhere; the lanes; and in words the cell at the cursor and how all that is to be read. What has no
  * room is left out, the title first, the lanes last.
  *
  * A cell is a block as high as its figure, in the colour of what most of it was. What is not known yet is dotted, what is known but
@@ -30,9 +30,10 @@ const struct gt_look gt_open_end_look = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
 
 /* ---- where things are ---- */
 
-struct gt_layout gt_layout_of(unsigned width, unsigned height, bool troubles, bool still)
+struct gt_layout gt_layout_of(unsigned width, unsigned height, unsigned with)
 {
-	struct gt_layout at = { .width = width, .height = height, .title = -1, .map = -1, .bracket = -1, .troubles = -1, .detail = -1 };
+	struct gt_layout at = { .width = width, .height = height, .title = -1, .map = -1, .bracket = -1, .marks = -1, .troubles = -1,
+				.detail = -1 };
 	int y = 0, below = (int)height - 1;
 
 	if (height >= 16)
@@ -42,10 +43,12 @@ struct gt_layout gt_layout_of(unsigned width, unsigned height, bool troubles, bo
 	if (height >= 14)
 		at.bracket = y++;
 	at.axis = y++;
-	if (troubles && height >= 5)
+	if (with & GT_LAYOUT_MARKS && height >= 10)
+		at.marks = y++;
+	if (with & GT_LAYOUT_TROUBLES && height >= 5)
 		at.troubles = y++;
 	at.status = height >= 4 ? below-- : -1;
-	if (height >= 8 && !still)
+	if (height >= 8 && !(with & GT_LAYOUT_STILL))
 		at.detail = below--;
 	at.lanes = y;
 	at.nlanes = below >= y ? (unsigned)(below - y + 1) : 0;
@@ -585,6 +588,8 @@ void gt_picture_draw(const struct gt_picture *p, struct gt_screen *to)
 		draw_map(p, to);
 	draw_bracket(p, to);
 	draw_axis(p, to);
+	if (p->at.marks >= 0)
+		gt_screen_text(to, 0, p->at.marks, (int)p->at.left - 1, "marks", faint);
 	if (p->at.troubles >= 0)
 		draw_troubles(p, to);
 	for (size_t i = 0; i < p->at.nlanes && p->top + i < p->lanes->n; i++)

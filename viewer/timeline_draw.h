@@ -9,14 +9,18 @@ enum gt_height { GT_HEIGHT_BUSY, GT_HEIGHT_COUNT, GT_HEIGHT_LONGEST, GT_HEIGHT_B
 /* Which lines and columns are for what; -1: there is no room for it. */
 struct gt_layout {
 	unsigned width, height;
-	int title, map, bracket, axis, troubles, status, detail;	/* lines */
+	int title, map, bracket, axis, marks, troubles, status, detail;	/* lines */
 	int lanes;			/* the first of nlanes lines */
 	unsigned nlanes;
 	unsigned label, figure;		/* columns of the names, and of the figure behind them (0: none) */
 	unsigned left, cells;		/* the first of so many columns of cells */
 };
-/* troubles: is there anything to be told in that line? still: there is no cursor whose cell would be told. */
-struct gt_layout gt_layout_of(unsigned width, unsigned height, bool troubles, bool still);
+enum {
+	GT_LAYOUT_TROUBLES = 1,	/* there is something to be told in that line */
+	GT_LAYOUT_MARKS = 2,	/* there are marks or bookmarks: without room for a line they stand on the axis */
+	GT_LAYOUT_STILL = 4	/* there is no cursor, whose cell would be told */
+};
+struct gt_layout gt_layout_of(unsigned width, unsigned height, unsigned with);
 
 struct gt_picture {
 	struct gt_layout at;

@@ -243,17 +243,25 @@ static bool may_unfold(struct timeline *t)
 	return !t->again || (!gt_lanes_list(&t->lanes) && t->lanes.n <= t->at.nlanes);
 }
 
+/* What of the layout is there only when it is needed. */
+static unsigned needs_lines(const struct gt_scene *s)
+{
+	struct gt_trouble damage;
+
+	return (s->ntroubles || gt_scene_damage(s, 0, &damage) ? GT_LAYOUT_TROUBLES : 0) | (s->still ? GT_LAYOUT_STILL : 0) |
+	       (s->marks.n || s->bookmarks.n ? GT_LAYOUT_MARKS : 0);
+}
+
 static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err)
 {
 	struct timeline *t = v->state;
-	struct gt_trouble damage;
 	unsigned lines = t->at.nlanes;
 	bool picked = pick_wanted(v);
 	int rc, failed;
 
 	t->width = width;
 	t->height = height;
-	t->at = gt_layout_of(width, height, v->scene->ntroubles || gt_scene_damage(v->scene, 0, &damage), v->scene->still);
+	t->at = gt_layout_of(width, height, needs_lines(v->scene));
 	failed = gt_desk_arrange(&t->desk, &t->at, err);
 	if (v->scene->window.cells != t->at.cells) {
 		int64_t time = cursor_time(v);
@@ -526,7 +534,7 @@ static void point(struct gt_view *v, struct gt_key k)
 
 	t->dragged = k.x;
 	t->drawn = false;
-	t->held = is_on_map(t, k) ? MAP : k.y == t->at.axis ? AXIS : NOTHING;
+	t->held = is_on_map(t, k) ? MAP : k.y == t->at.axis || k.y == t->at.marks ? AXIS : NOTHING;
 	if (t->held == MAP)
 		go_by_map(v, k);
 	if (line >= 0 && (size_t)line < shown_lines(t)) {

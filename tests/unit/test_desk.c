@@ -55,7 +55,7 @@ static void boxes_have_names(void)
 static void a_click_selects_and_a_drag_does_not(void)
 {
 	struct stage st;
-	struct gt_layout at = gt_layout_of(100, 40, false, false);
+	struct gt_layout at = gt_layout_of(100, 40, 0);
 	char script[80];
 
 	state = 38;
@@ -63,7 +63,7 @@ static void a_click_selects_and_a_drag_does_not(void)
 	CHECK(play(&st, "Z <"));
 	sprintf(script, "drag %u,%d %u,%d", at.left + 5, at.lanes + 1, at.left + 9, at.lanes + 1);
 	CHECK(play(&st, script) && line_of(&st, "launched by") < 0);
-	sprintf(script, "click %u,%d", at.left + 5, at.lanes + 1);
+	sprintf(script, "click %u,%d", at.left + 5, at.lanes + 2);	/* marks have a line above the lanes */
 	CHECK(play(&st, script) && on_screen(&st, "work of a GPU"));
 	strike(&st);
 }
@@ -106,16 +106,42 @@ static void the_longest_in_view(void)
 static void marks_are_drawn_and_measured(void)
 {
 	struct stage st;
-	struct gt_layout at = gt_layout_of(100, 40, false, false);
+	struct gt_layout at = gt_layout_of(100, 40, GT_LAYOUT_MARKS);
+	char axis[1000];
 
 	state = 36;
 	stage_up(&st, once, 3000, 100, 40);
-	CHECK(play(&st, "Z < j L L m") && strstr(line(&st, at.axis), "A") && strstr(line(&st, at.detail), "A "));
-	CHECK(play(&st, "L L L m") && strstr(line(&st, at.axis), "A") && strstr(line(&st, at.axis), "B"));
+	CHECK(play(&st, "Z < j L L") && !strstr(line(&st, at.marks), "marks"));
+	strcpy(axis, line(&st, at.axis));
+	CHECK(play(&st, "m") && strstr(line(&st, at.marks), "A") && strstr(line(&st, at.detail), "A "));
+	CHECK(play(&st, "L L L m") && strstr(line(&st, at.marks), "A──") && strstr(line(&st, at.marks), "──B"));
+	CHECK(!strcmp(axis, line(&st, at.axis)));	/* times are read as before */
 	CHECK(strstr(line(&st, at.detail), "A-B ") && strstr(line(&st, at.detail), "busy ") && strstr(line(&st, at.detail), " begin"));
 	CHECK(play(&st, "Esc") && !strstr(line(&st, at.detail), "A-B"));
 	CHECK(play(&st, "M") && on_screen(&st, "nothing is selected"));
+	CHECK(!strstr(line(&st, at.marks), "marks"));
 	CHECK(play(&st, "Tab M") && strstr(line(&st, at.detail), "A-B ") && strstr(line(&st, at.detail), "100%"));
+	strike(&st);
+}
+
+/* In a line of their own with their names, as far as the next one leaves room; without room for that line on the axis. */
+static void bookmarks_have_their_names(void)
+{
+	struct stage st;
+	struct gt_layout at = gt_layout_of(100, 40, GT_LAYOUT_MARKS);
+	struct gt_scene *s = &st.s.scene;
+	char axis[1000];
+
+	state = 36;
+	stage_up(&st, once, 3000, 100, 40);
+	CHECK(play(&st, "") && strcpy(axis, line(&st, at.axis)));
+	for (unsigned i = 0; i < 2; i++)
+		CHECK(!gt_bookmarks_set(&s->bookmarks, i ? "学習の始まり" : "first", gt_cell_start(&s->window, i ? 28 : 20) - s->extent.from, 3, NULL));
+	CHECK(play(&st, "l") && strstr(line(&st, at.marks), " *first  *学習の始まり") && !strcmp(axis, line(&st, at.axis)));
+	gt_marks_set(&s->marks, gt_cell_start(&s->window, 24));
+	gt_marks_set(&s->marks, gt_cell_start(&s->window, 36));
+	CHECK(play(&st, "l") && strstr(line(&st, at.marks), " *f… A───*学習…──B"));
+	CHECK(play(&st, "resize 100x9") && !on_screen(&st, "marks") && strstr(line(&st, 1), "A") && strstr(line(&st, 1), "*"));
 	strike(&st);
 }
 
@@ -186,5 +212,5 @@ static void a_hole_tells_what_it_is(void)
 }
 
 T_MAIN(T(enter_selects_and_the_pane_tells), T(the_pane_stands_where_there_is_room), T(boxes_have_names), T(a_click_selects_and_a_drag_does_not),
-       T(jumps_go_to_the_lane), T(the_longest_in_view), T(marks_are_drawn_and_measured), T(names_are_looked_for),
+       T(jumps_go_to_the_lane), T(the_longest_in_view), T(marks_are_drawn_and_measured), T(bookmarks_have_their_names), T(names_are_looked_for),
        T(calls_that_are_still_open), T(a_hole_tells_what_it_is))

@@ -49,7 +49,7 @@ static void stage_up(struct stage *s, unsigned width, unsigned height, bool clos
 	CHECK(!gt_lanes_list(&s->lanes) && s->lanes.n == 8);
 	CHECK(!gt_screen_resize(&s->screen, width, height));
 	s->p = (struct gt_picture){ .scene = &s->scene, .lanes = &s->lanes, .cells = s->cells, .percent = 100 };
-	s->p.at = gt_layout_of(width, height, true, false);
+	s->p.at = gt_layout_of(width, height, GT_LAYOUT_TROUBLES);
 	gt_window_resize(&s->scene.window, &s->scene.extent, s->p.at.cells);
 	s->p.map_window = s->scene.window;
 }
@@ -87,12 +87,12 @@ static void layouts_leave_no_line_out(void)
 {
 	for (unsigned w = 1; w <= 300; w += 7)
 		for (unsigned h = 1; h <= 70; h++)
-			for (int troubles = 0; troubles < 2; troubles++) {
-				struct gt_layout at = gt_layout_of(w, h, troubles, h % 2);
-				int lines[] = { at.title, at.map, at.bracket, at.axis, at.troubles, at.status, at.detail };
+			for (unsigned with = 0; with < 8; with++) {
+				struct gt_layout at = gt_layout_of(w, h, with);
+				int lines[] = { at.title, at.map, at.bracket, at.axis, at.marks, at.troubles, at.status, at.detail };
 				unsigned used = at.nlanes;
 
-				for (unsigned i = 0; i < 7; i++) {
+				for (unsigned i = 0; i < 8; i++) {
 					used += lines[i] >= 0;
 					CHECK(lines[i] < (int)h);
 					CHECK(lines[i] < at.lanes || lines[i] >= at.lanes + (int)at.nlanes);
@@ -101,7 +101,8 @@ static void layouts_leave_no_line_out(void)
 				CHECK(at.cells >= 1 && (at.left + at.cells == w || w < 4));
 				CHECK(at.label + at.figure + 1 == at.left);
 			}
-	CHECK(gt_layout_of(40, 10, false, false).nlanes >= 6 && gt_layout_of(40, 10, false, false).cells >= 27);
+	CHECK(gt_layout_of(40, 10, GT_LAYOUT_MARKS).nlanes >= 5 && gt_layout_of(40, 10, GT_LAYOUT_MARKS).marks > 0);
+	CHECK(gt_layout_of(40, 10, 0).nlanes >= 6 && gt_layout_of(40, 10, 0).cells >= 27);
 }
 
 static void cells_show_what_they_are(void)

@@ -196,7 +196,7 @@ static void windows_stay_or_go_along(void)
 static void what_was_known_is_shown_meanwhile(void)
 {
 	struct growing g;
-	struct gt_layout at = gt_layout_of(WIDTH, HEIGHT, true, false);
+	struct gt_layout at = gt_layout_of(WIDTH, HEIGHT, GT_LAYOUT_TROUBLES);
 	const struct gt_window *w = &g.st.s.scene.window;
 
 	for (unsigned k = 0; k < 4; k++) {

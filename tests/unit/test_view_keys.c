@@ -86,7 +86,7 @@ static int line_of_track(struct stage *st, const char *label)
 static bool is_counted(struct stage *st, const char *label, const uint32_t *tracks, unsigned n)
 {
 	const struct gt_window *w = &st->s.scene.window;
-	struct gt_layout at = gt_layout_of(st->s.width, st->s.height, false, false);
+	struct gt_layout at = gt_layout_of(st->s.width, st->s.height, 0);
 	int y = line_of_track(st, label);
 
 	if (y < 0 || at.cells != w->cells)
@@ -180,7 +180,7 @@ static void the_wheel_zooms_where_the_mouse_is(void)
 {
 	struct stage st;
 	const struct gt_window *w = &st.s.scene.window;
-	struct gt_layout at = gt_layout_of(100, 40, false, false);
+	struct gt_layout at = gt_layout_of(100, 40, 0);
 	int64_t t;
 	char script[100];
 
@@ -227,7 +227,7 @@ static void what_is_drawn_over_is_marked(void)
 {
 	struct stage st;
 	const struct gt_window *w = &st.s.scene.window;
-	struct gt_layout at = gt_layout_of(100, 40, false, false);
+	struct gt_layout at = gt_layout_of(100, 40, 0);
 	struct gt_window before;
 	char script[100];
 	int y;
