@@ -201,14 +201,15 @@ unsigned gt_tally_category(const struct gt_tally *t)
 	return best;
 }
 
-static void fold(struct gt_tally *into, const struct gt_tally *from)
+/* later: of two rows that are as long this one counts as the longest. */
+static void fold(struct gt_tally *into, const struct gt_tally *from, bool later)
 {
 	into->busy += from->busy;
 	into->count += from->count;
 	into->bytes += from->bytes;
 	for (unsigned c = 0; c < GT_CATEGORY_COUNT; c++)
 		into->by_category[c] += from->by_category[c];
-	if (from->count && (from->longest > into->longest || into->count == from->count)) {
+	if (from->count && (from->longest > into->longest || (later && from->longest == into->longest) || into->count == from->count)) {
 		into->longest = from->longest;
 		into->longest_at = from->longest_at;
 		into->longest_category = from->longest_category;
@@ -230,13 +231,32 @@ void gt_grid_coarsen(struct gt_grid *g, unsigned times)
 
 			if (i != to) {
 				memset(&t[i], 0, sizeof(t[i]));
-				fold(&t[to], &moved);
+				fold(&t[to], &moved, false);
 			}
 		}
 	}
 	g->first = first;
 	g->shift += times;
 	g->n = n;
+}
+
+int gt_grid_add_grid(struct gt_grid *g, const struct gt_grid *from)
+{
+	unsigned wider = g->shift - from->shift;
+
+	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++) {
+		if (!from->tally[d])
+			continue;
+		if (!g->tally[d] && !(g->tally[d] = calloc(g->n, sizeof(*g->tally[d]))))
+			return -ENOMEM;
+		for (size_t i = 0; i < from->n; i++) {
+			uint64_t to = (uint64_t)(((from->first + (int64_t)i) >> wider) - g->first);
+
+			if (to < g->n)
+				fold(&g->tally[d][to], &from->tally[d][i], true);
+		}
+	}
+	return 0;
 }
 
 void gt_grid_release(struct gt_grid *g)

@@ -37,6 +37,9 @@ void gt_grid_release(struct gt_grid *g);
 void gt_grid_place(struct gt_grid *g, int64_t first, unsigned shift, size_t n);
 /* What a bucket says, which lies within one of the grid's, or outside. 0 or -ENOMEM. */
 int gt_grid_add_bucket(struct gt_grid *g, unsigned depth, const struct gt_bucket *b);
+/* What the buckets of another grid say, which are as wide or narrower and are settled; outside of this one they are left out. Of rows that are
+ * as long the later one is the longest. 0 or -ENOMEM. */
+int gt_grid_add_grid(struct gt_grid *g, const struct gt_grid *from);
 /* What rows said so far is in the tallies, all of it. */
 void gt_grid_settle(struct gt_grid *g);
 unsigned gt_tally_category(const struct gt_tally *t);	/* that covers most of it */

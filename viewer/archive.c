@@ -296,3 +296,31 @@ unsigned gt_archive_depths(const struct gt_archive *a, uint32_t segment, uint32_
 {
 	return a->segs[segment].depths[track][aspect];
 }
+
+void gt_archive_take_depths(struct gt_archive *a, struct gt_depths *to)
+{
+	gt_depths_release(to);
+	to->of = calloc(a->nsegs + 1ul, sizeof(*to->of));
+	for (; to->of && to->n < a->nsegs; to->n++) {
+		struct gt_archive_seg *s = &a->segs[to->n];
+
+		to->of[to->n] = (struct gt_depths_of){ s->depths, s->pub->ntracks };
+		s->depths = NULL;
+	}
+}
+
+void gt_archive_add_depths(struct gt_archive *a, const struct gt_depths *from)
+{
+	for (uint32_t i = 0; i < from->n && i < a->nsegs; i++)
+		for (uint32_t t = 0; !a->segs[i].uppers && t < from->of[i].ntracks && t < a->segs[i].pub->ntracks; t++)
+			for (unsigned k = 0; k < GT_ASPECTS; k++)
+				a->segs[i].depths[t][k] |= from->of[i].bits[t][k];
+}
+
+void gt_depths_release(struct gt_depths *d)
+{
+	for (uint32_t i = 0; i < d->n; i++)
+		free(d->of[i].bits);
+	free(d->of);
+	*d = (struct gt_depths){ .n = 0 };
+}

@@ -98,4 +98,10 @@ uint32_t gt_archive_above(const struct gt_archive *a, uint32_t segment, uint32_t
 bool gt_archive_joins(const struct gt_archive *a, uint32_t segment, uint32_t track, uint32_t in);
 /* Which depths (bits) of an aspect of a track there are, as far as is known: by the upper summaries and what was opened. Own rows only. */
 unsigned gt_archive_depths(const struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect);
+/* That, for another archive of the same trace with more in it, which need not open the same blocks: moved out of one that is closed next
+ * (zero-initialised: nothing), and into another one, where no upper summaries say so, or given back. */
+struct gt_depths { struct gt_depths_of { uint8_t (*bits)[GT_ASPECTS]; uint32_t ntracks; } *of; uint32_t n; };
+void gt_archive_take_depths(struct gt_archive *a, struct gt_depths *to);
+void gt_archive_add_depths(struct gt_archive *a, const struct gt_depths *from);
+void gt_depths_release(struct gt_depths *d);
 #endif

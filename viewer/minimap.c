@@ -21,6 +21,23 @@ void gt_minimap_release(struct gt_minimap *m)
 	*m = (struct gt_minimap){ .strips = NULL };
 }
 
+void gt_minimap_let_go(struct gt_minimap *m)
+{
+	gt_strips_let_go(m->strips);
+	gt_asked_release(&m->asked);
+	free(m->cells);
+	m->cells = NULL;
+	m->cap = 0;
+	m->archive = NULL;
+	m->more = false;
+}
+
+void gt_minimap_again(struct gt_minimap *m, struct gt_archive *a)
+{
+	m->archive = a;
+	gt_strips_again(m->strips, a);
+}
+
 static uint64_t all_rows(struct gt_reader *r)
 {
 	uint64_t n = 0;

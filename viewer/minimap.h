@@ -19,6 +19,9 @@ struct gt_minimap {			/* zero-initialised but for the strips */
 /* 0 or -ENOMEM; to be released in both cases. */
 int gt_minimap_init(struct gt_minimap *m, struct gt_archive *a);
 void gt_minimap_release(struct gt_minimap *m);
+/* Its archive is about to be closed; it goes on with another one of the same trace, with more in it, and keeps what is certain. */
+void gt_minimap_let_go(struct gt_minimap *m);
+void gt_minimap_again(struct gt_minimap *m, struct gt_archive *a);
 /* For so many columns of the screen (0: it is not shown) of that extent. 0 or negative. */
 int gt_minimap_want(struct gt_minimap *m, const struct gt_extent *e, const struct gt_lanes *lanes, unsigned columns, struct gt_err *err);
 /* 1: there is more to do, 0, negative. */

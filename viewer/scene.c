@@ -266,6 +266,8 @@ static int look(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
 	s->archive = gt_archive_open(r, err);
 	if (!s->archive)
 		return err->code;
+	gt_archive_add_depths(s->archive, &s->depths);
+	gt_depths_release(&s->depths);
 	gt_archive_extent(s->archive, &s->extent.from, &s->extent.to);
 	s->extent.to++;		/* a moment at the very end is within */
 	s->extent.widest = widest(s);
@@ -304,6 +306,8 @@ void gt_scene_let_go(struct gt_scene *s)
 	free(s->command);
 	gt_reporter_free(s->reporter);
 	gt_marks_release(&s->marks);
+	if (s->archive)
+		gt_archive_take_depths(s->archive, &s->depths);
 	gt_archive_close(s->archive);
 	s->rows = NULL;
 	s->copies = NULL;
@@ -331,6 +335,7 @@ int gt_scene_again(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
 void gt_scene_release(struct gt_scene *s)
 {
 	gt_scene_let_go(s);
+	gt_depths_release(&s->depths);
 	gt_bookmarks_release(&s->bookmarks);
 	*s = (struct gt_scene){ .reader = NULL };
 }

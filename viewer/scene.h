@@ -42,6 +42,7 @@ struct gt_scene {
 	struct gt_reporter *reporter;	/* once somebody has asked for it */
 	uint64_t **rows;		/* by segment and thread: how many, as far as is known by now; or NULL */
 	uint8_t **copies;		/* by segment and device: GT_BIT(aspect - GT_ASPECT_HTOD) of the copies there are */
+	struct gt_depths depths;	/* between two archives: what is known of lanes */
 };
 
 /* Reads what has to be known at once, which is little whatever the size of the trace. 0 or negative; to be released in both cases. */

@@ -2,8 +2,10 @@
 #include <string.h>
 
 #include "analyze/timeline.h"
+#include "viewer/asked.h"
 #include "viewer/deadline.h"
 #include "viewer/open_calls.h"
+#include "viewer/since.h"
 #include "viewer/strips.h"
 
 #define AT_A_TIME 4096u		/* rows that are put into their cells between two looks at the clock */
@@ -12,9 +14,11 @@
 struct strip {
 	struct gt_strip_of of;
 	int64_t first;			/* cell of the window's first one on the segment's own grid */
-	struct gt_grid grid;		/* what is certain so far */
+	unsigned taken;			/* so many cells, the first ones, are known from before: */
+	struct gt_grid before;
+	struct gt_grid grid;		/* what is certain so far of those behind them */
 	struct gt_cell_sums *rough[GT_SUMMARY_DEPTHS];	/* the window's cells; NULL: nothing is known */
-	bool complete;			/* all of the grid is certain; else the cells before `until` */
+	bool complete;			/* all of the grid is certain; else the cells before `until`, and those that were taken over */
 	bool unsure;			/* a row came too late for its place: of so many tracks that a timeline has no room for them */
 	int64_t until;			/* segment's time */
 	uint8_t *holes;			/* by cell; NULL: there are none */
@@ -24,6 +28,10 @@ struct gt_strips {
 	struct gt_window window;
 	struct strip *strips;
 	size_t nstrips, strips_cap;
+	struct strip *was;		/* what was wanted before, in cells of 2^was_shift ns: while that is taken over, and between two archives */
+	size_t nwas;
+	unsigned was_shift, was_cells;
+	struct gt_since since;		/* two archives: what has changed in between */
 	/* the segment at hand, and what of it is to be gone through: first what is a track's own, for which summaries do mostly; then unions,
 	 * which need the rows, and may take their time */
 	uint32_t segment;
@@ -47,17 +55,57 @@ struct gt_strips *gt_strips_new(struct gt_archive *a)
 	return s;
 }
 
-static void clear(struct gt_strips *s)
+static void release_rough(struct strip *strip)
 {
-	for (size_t i = 0; i < s->nstrips; i++) {
-		gt_grid_release(&s->strips[i].grid);
-		for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++)
-			free(s->strips[i].rough[d]);
-		free(s->strips[i].holes);
+	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++) {
+		free(strip->rough[d]);
+		strip->rough[d] = NULL;
 	}
+}
+
+static void release_strips(struct strip *strips, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		gt_grid_release(&strips[i].before);
+		gt_grid_release(&strips[i].grid);
+		release_rough(&strips[i]);
+		free(strips[i].holes);
+	}
+	free(strips);
+}
+
+static void release_was(struct gt_strips *s)
+{
+	release_strips(s->was, s->nwas);
+	s->was = NULL;
+	s->nwas = 0;
+	gt_since_release(&s->since);
+}
+
+/* Rows that came too late for their place: then no cell of these strips is certain. */
+static void note_late(struct gt_strips *s)
+{
+	for (size_t i = 0; s->line.late && i < s->visits.ntargets; i++)
+		s->strips[s->visits.targets[i].strip].unsure = true;
+}
+
+/* What is wanted now was wanted before. Between two archives nothing is wanted, and what was before them stays. */
+static void put_aside(struct gt_strips *s)
+{
+	note_late(s);
+	if (s->strips && s->nstrips) {
+		release_was(s);
+		s->was = s->strips;
+		s->nwas = s->nstrips;
+		s->was_shift = s->window.shift;
+		s->was_cells = s->window.cells;
+		s->strips = NULL;
+		s->strips_cap = 0;
+	}
+	s->nstrips = 0;
 	gt_timeline_release(&s->line);
 	gt_visits_clear(&s->visits);
-	s->nstrips = s->at = s->from = s->to = 0;
+	s->at = s->from = s->to = 0;
 	s->segment = 0;
 	s->unions = s->begun = s->over = false;
 	s->gone = s->all = 0;
@@ -73,7 +121,8 @@ void gt_strips_free(struct gt_strips *s)
 {
 	if (!s)
 		return;
-	clear(s);
+	put_aside(s);
+	release_was(s);
 	free(s->strips);
 	gt_visits_release(&s->visits);
 	free(s);
@@ -183,6 +232,107 @@ static int from_uppers(const struct gt_strips *s, struct strip *strip)
 	return code;
 }
 
+/* ---- what was certain before ---- */
+
+/* Before which time nothing has come for a strip since it was wanted last; segment's time. */
+static int64_t floor_of(const struct gt_strips *s, const struct gt_strip_of *of)
+{
+	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(s->archive), of->segment);
+	uint32_t kinds = gt_strip_kinds(of) & ~s->visits.without;
+	int64_t floor = INT64_MAX, one;
+
+	if (!s->since.n)
+		return INT64_MAX;
+	if (!of->derived)
+		return gt_since_floor(&s->since, of->segment, of->track, kinds);
+	for (uint32_t t = 0; t < seg->ntracks; t++)
+		if (gt_archive_joins(s->archive, of->segment, t, of->track)) {
+			one = gt_since_floor(&s->since, of->segment, t, kinds);
+			floor = one < floor ? one : floor;
+		}
+	return floor;
+}
+
+/* From when until when all was certain; segment's time. Before the first row there was nothing. */
+static struct gt_range certain(const struct gt_strips *s, const struct strip *was)
+{
+	uint32_t segment = was->of.segment;
+	int64_t low = s->since.n ? gt_since_from(&s->since, segment) :
+		      gt_reader_segment(gt_archive_reader(s->archive), segment)->min_start;
+	int64_t from = (int64_t)((uint64_t)was->first << s->was_shift), end = (int64_t)((uint64_t)(was->first + s->was_cells) << s->was_shift);
+	int64_t taken = (int64_t)((uint64_t)(was->first + was->taken) << s->was_shift), to = was->until > taken ? was->until : taken;
+
+	return (struct gt_range){ low >= from ? INT64_MIN : from, was->complete || to > end ? end : to };
+}
+
+/* How many of a strip's cells, from the first one on, are what they were. */
+static unsigned count_taken(const struct gt_strips *s, const struct strip *strip, const struct strip *was)
+{
+	struct gt_range known = certain(s, was);
+	int64_t floor = floor_of(s, &strip->of), n;
+
+	if (s->window.shift < s->was_shift || (int64_t)((uint64_t)strip->first << s->window.shift) < known.from)
+		return 0;
+	n = ((floor < known.to ? floor : known.to) >> s->window.shift) - strip->first;
+	return n <= 0 ? 0 : n < s->window.cells ? (unsigned)n : s->window.cells;
+}
+
+static int take_holes(const struct gt_strips *s, struct strip *strip, const struct strip *was)
+{
+	unsigned wider = s->window.shift - s->was_shift;
+
+	if (was->holes && !strip->holes && !(strip->holes = calloc(s->window.cells, 1)))
+		return -ENOMEM;
+	for (unsigned i = 0; was->holes && i < s->was_cells; i++) {
+		int64_t c = ((was->first + i) >> wider) - strip->first;
+
+		if (was->holes[i] && c >= 0 && c < strip->taken)
+			strip->holes[c] = 1;
+	}
+	return 0;
+}
+
+/* Takes over what is certain of the same strip. */
+static int take_over(struct gt_strips *s, struct strip *strip)
+{
+	const struct strip *was = s->was, *end = was + s->nwas;
+	int code;
+
+	while (was < end && !gt_same_strip(&was->of, &strip->of))
+		was++;
+	strip->taken = was < end ? count_taken(s, strip, was) : 0;
+	if (!strip->taken)
+		return 0;
+	gt_grid_place(&strip->before, strip->first, s->window.shift, strip->taken);
+	code = gt_grid_add_grid(&strip->before, &was->before);
+	if (!code)
+		code = gt_grid_add_grid(&strip->before, &was->grid);
+	if (!code)
+		code = take_holes(s, strip, was);
+	gt_grid_release(&strip->grid);
+	gt_grid_place(&strip->grid, strip->first + strip->taken, s->window.shift, s->window.cells - strip->taken);
+	strip->unsure = was->unsure;
+	strip->complete = strip->taken == s->window.cells;
+	return code;
+}
+
+void gt_strips_let_go(struct gt_strips *s)
+{
+	if (!s || !s->archive)
+		return;
+	put_aside(s);
+	for (size_t i = 0; i < s->nwas; i++)
+		release_rough(&s->was[i]);
+	if (s->nwas && !s->since.n)
+		gt_since_keep(&s->since, s->archive);
+	if (!s->since.n)
+		release_was(s);
+	s->archive = NULL;
+	s->over = true;
+}
+
+void gt_strips_again(struct gt_strips *s, struct gt_archive *a) { s->archive = a; }
+
 /* ---- going through a block ---- */
 
 static int add_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
@@ -193,12 +343,18 @@ static int add_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
 	       gt_err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
+/* Where what is to be gone through begins; segment's time. */
+static int64_t from_of(const struct gt_strips *s, const struct strip *strip)
+{
+	return (int64_t)((uint64_t)(strip->first + strip->taken) << s->window.shift);
+}
+
 /* The rows of a run that a strip shows: calls of a thread go straight to their cells, the others wait for their place in time. */
 static int add_run(struct gt_strips *s, const struct gt_rows *r, const struct gt_rows_run *run, uint32_t at, struct gt_err *err)
 {
 	struct strip *strip = &s->strips[at];
 	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(s->archive), s->segment);
-	struct gt_range range = range_in(s, s->segment);
+	struct gt_range range = { from_of(s, strip), range_in(s, s->segment).to };
 	bool calls = strip->of.aspect == GT_ASPECT_CALLS && !strip->of.derived;
 	struct gt_moment *to = calls ? NULL : gt_timeline_room(&s->line, run->n, err);
 	size_t n = 0;
@@ -354,6 +510,8 @@ static int begin_segment(struct gt_strips *s)
 		if (busy > TOGETHER && s->visits.ntargets)
 			break;
 		code = gt_visits_add(&s->visits, s->archive, &strip->of, (uint32_t)s->to);
+		for (size_t i = s->visits.ntargets; i-- > 0 && s->visits.targets[i].strip == s->to; )
+			s->visits.targets[i].from = from_of(s, strip);
 	}
 	if (!code)
 		code = gt_visits_find(&s->visits, s->archive, s->segment, range_in(s, s->segment));
@@ -367,8 +525,7 @@ static int end_segment(struct gt_strips *s, struct gt_err *err)
 {
 	int code = gt_timeline_flush(&s->line, add_moment, s, err);
 
-	for (size_t i = 0; s->line.late && i < s->visits.ntargets; i++)
-		s->strips[s->visits.targets[i].strip].unsure = true;
+	note_late(s);
 	gt_timeline_release(&s->line);
 	note_until(s, INT64_MAX);
 	for (size_t i = s->from; i < s->to; i++)		/* strips that no track has rows for */
@@ -415,7 +572,9 @@ int gt_strips_want(struct gt_strips *s, const struct gt_window *w, const struct 
 {
 	int code = 0;
 
-	clear(s);
+	put_aside(s);
+	if (s->since.n)
+		gt_since_look(&s->since, s->archive);
 	s->window = *w;
 	s->portion = (int64_t)1 << (w->shift > 4 ? w->shift - 4 : 0);
 	s->over = !gt_reader_segments(gt_archive_reader(s->archive));
@@ -428,7 +587,10 @@ int gt_strips_want(struct gt_strips *s, const struct gt_window *w, const struct 
 		strip->first = w->first + (gt_archive_offset(s->archive, strip->of.segment) >> w->shift);
 		gt_grid_place(&strip->grid, strip->first, w->shift, w->cells);
 		code = from_uppers(s, strip);
+		if (!code && !strip->complete)
+			code = take_over(s, strip);
 	}
+	release_was(s);
 	return code ? gt_err_set(err, code, "out of memory") : 0;
 }
 
@@ -437,19 +599,24 @@ unsigned gt_strips_percent(const struct gt_strips *s)
 	return s->over ? 100 : s->all ? (unsigned)(s->gone * 99 / s->all) : 0;
 }
 
+static struct gt_cell_sums cell_of(const struct gt_tally *t, uint64_t width)
+{
+	return (struct gt_cell_sums){ GT_CELL_EXACT, t->busy < width ? t->busy : width, t->count, t->bytes, t->longest,
+				      t->count ? t->longest_at : 0, (uint8_t)gt_tally_category(t), 0 };
+}
+
 void gt_strips_cells(const struct gt_strips *s, size_t i, unsigned depth, struct gt_cell_sums *to)
 {
 	const struct strip *strip = &s->strips[i];
-	const struct gt_tally *t = strip->grid.tally[depth];
 	const uint64_t width = 1ull << s->window.shift;
 
 	for (unsigned c = 0; c < s->window.cells; c++) {
 		int64_t end = (int64_t)((uint64_t)(strip->first + c + 1) << s->window.shift);
+		bool taken = c < strip->taken;
+		const struct gt_tally *all = taken ? strip->before.tally[depth] : strip->grid.tally[depth];
 
-		if (strip->complete || end <= strip->until)
-			to[c] = t ? (struct gt_cell_sums){ GT_CELL_EXACT, t[c].busy < width ? t[c].busy : width, t[c].count, t[c].bytes,
-							   t[c].longest, t[c].count ? t[c].longest_at : 0,
-							   (uint8_t)gt_tally_category(&t[c]), 0 } : (struct gt_cell_sums){ 0 };
+		if (taken || strip->complete || end <= strip->until)
+			to[c] = all ? cell_of(&all[taken ? c : c - strip->taken], width) : (struct gt_cell_sums){ 0 };
 		else
 			to[c] = strip->rough[depth] ? strip->rough[depth][c] : (struct gt_cell_sums){ .sureness = GT_CELL_UNKNOWN };
 		if (strip->unsure && to[c].busy)

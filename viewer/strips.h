@@ -6,6 +6,10 @@
  * summary where that is fine enough, or by its rows, and cells become exact from the left to the right. That takes as long as it takes:
  * gt_strips_step does some of it, and between two steps the screen shows what there is.
  *
+ * What is certain of a strip is not worked out again when it is wanted once more, of another stretch of time or of a trace that has grown: as
+ * far as nothing has come that begins before (since.h), the cells from the window's first one on are taken over, put together where cells
+ * are wider now, and only what lies behind is gone through. A row may have come that began long ago; then so much is gone through.
+ *
  * Calls that were still open at the end are busy time, too, which no summary knows of: they are few, and are put over the cells
  * (open_calls.h). */
 #ifndef GT_STRIPS_H
@@ -34,6 +38,10 @@ struct gt_cell_sums {
 struct gt_strips;
 struct gt_strips *gt_strips_new(struct gt_archive *a);		/* NULL: no memory. new: free it */
 void gt_strips_free(struct gt_strips *s);
+/* Its archive is about to be closed: nothing is wanted then. It goes on with another one of the same trace, with more in it, and what is
+ * wanted next begins with what was certain. */
+void gt_strips_let_go(struct gt_strips *s);			/* NULL is fine */
+void gt_strips_again(struct gt_strips *s, struct gt_archive *a);
 /* What is wanted from now on: these strips (copied) in this window. What is exact at once is there at once. 0 or negative. */
 int gt_strips_want(struct gt_strips *s, const struct gt_window *w, const struct gt_strip_of *of, size_t n, struct gt_err *err);
 /* Goes on for some us of time at most (0: until it is done). 1: there is more to do, 0: all is exact, negative. */

@@ -59,9 +59,14 @@ static int timeline_open(struct gt_view *v, struct gt_err *err)
 	gt_gauge_rows_known(&t->gauges, &known);
 	if (!rc)
 		rc = (again ? gt_lanes_again : gt_lanes_init)(&t->lanes, v->scene->reader, &known, err);
-	t->strips = gt_strips_new(v->scene->archive);
-	if (!rc && (gt_minimap_init(&t->map, v->scene->archive) || !t->strips))
-		rc = gt_err_set(err, -ENOMEM, "no memory for the timeline");
+	if (again) {
+		gt_strips_again(t->strips, v->scene->archive);
+		gt_minimap_again(&t->map, v->scene->archive);
+	} else {
+		t->strips = gt_strips_new(v->scene->archive);
+		if (!rc && (gt_minimap_init(&t->map, v->scene->archive) || !t->strips))
+			rc = gt_err_set(err, -ENOMEM, "no memory for the timeline");
+	}
 	t->relist = t->grown = true;
 	t->again = again;
 	return (again ? gt_desk_again(&t->desk, err) : gt_desk_init(&t->desk, v->scene, &t->lanes, err)) ? err->code : rc;
@@ -94,11 +99,10 @@ static void timeline_let_go(struct gt_view *v)
 	gt_before_keep(&t->before, &t->asked.window, v->scene->extent.to - 1, t->lanes.lines + t->top, t->arranged ? shown_lines(t) : 0,
 		       t->cells, t->gauge_cells);
 	gt_desk_let_go(&t->desk);
-	gt_strips_free(t->strips);
-	gt_minimap_release(&t->map);
+	gt_strips_let_go(t->strips);
+	gt_minimap_let_go(&t->map);
 	gt_gauge_rows_release(&t->gauges);
 	gt_asked_release(&t->asked);
-	t->strips = NULL;
 }
 
 static void timeline_close(struct gt_view *v)
@@ -106,6 +110,8 @@ static void timeline_close(struct gt_view *v)
 	struct timeline *t = v->state;
 
 	timeline_let_go(v);
+	gt_strips_free(t->strips);
+	gt_minimap_release(&t->map);
 	gt_before_release(&t->before);
 	gt_desk_release(&t->desk);
 	gt_lanes_release(&t->lanes);

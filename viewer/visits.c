@@ -9,6 +9,8 @@ static const uint32_t kinds_of[GT_ASPECTS] = {
 	[GT_ASPECT_DTOH] = GT_BIT(GT_GPU), [GT_ASPECT_COPIES] = GT_BIT(GT_GPU),
 };
 
+uint32_t gt_strip_kinds(const struct gt_strip_of *of) { return kinds_of[of->aspect]; }
+
 bool gt_strip_shows(const struct gt_strip_of *of, unsigned aspect, unsigned row_depth, unsigned *depth)
 {
 	unsigned own = aspect >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : aspect;
@@ -26,7 +28,7 @@ static int add_target(struct gt_visits *v, uint32_t track, const struct gt_strip
 {
 	if (gt_grow(&v->targets, &v->targets_cap, v->ntargets + 1, sizeof(*v->targets)))
 		return -ENOMEM;
-	v->targets[v->ntargets++] = (struct gt_target){ track, strip, kinds_of[of->aspect] & ~v->without, of->derived };
+	v->targets[v->ntargets++] = (struct gt_target){ track, strip, gt_strip_kinds(of) & ~v->without, of->derived, INT64_MIN };
 	return 0;
 }
 
@@ -124,9 +126,15 @@ static void look_at_shared(struct gt_visits *v)
 	}
 }
 
+static struct gt_range behind(struct gt_range range, int64_t from)
+{
+	return (struct gt_range){ from > range.from ? from : range.from, range.to };
+}
+
 int gt_visits_find(struct gt_visits *v, const struct gt_archive *a, uint32_t segment, struct gt_range range)
 {
 	uint32_t all = 0, kinds, by_rows;
+	int64_t first = INT64_MAX;
 	int code = 0;
 
 	v->ntodo = 0;
@@ -134,17 +142,20 @@ int gt_visits_find(struct gt_visits *v, const struct gt_archive *a, uint32_t seg
 		qsort(v->targets, v->ntargets, sizeof(*v->targets), by_track);
 	for (size_t i = 0, next; !code && i < v->ntargets; i = next) {
 		uint32_t track = v->targets[i].track;
+		int64_t from = INT64_MAX;
 
 		kinds = by_rows = 0;
 		for (next = i; next < v->ntargets && v->targets[next].track == track; next++) {
 			kinds |= v->targets[next].kinds;
 			by_rows |= v->targets[next].derived ? v->targets[next].kinds : 0;
+			from = v->targets[next].from < from ? v->targets[next].from : from;
 		}
 		all |= kinds;
-		code = add_list(v, gt_archive_blocks(a, segment, track), track, kinds, by_rows, range);
+		first = from < first ? from : first;
+		code = add_list(v, gt_archive_blocks(a, segment, track), track, kinds, by_rows, behind(range, from));
 	}
 	if (!code)
-		code = add_list(v, gt_archive_blocks(a, segment, GT_NONE), GT_NONE, all, all, range);
+		code = add_list(v, gt_archive_blocks(a, segment, GT_NONE), GT_NONE, all, all, behind(range, first));
 	if (v->ntodo)
 		qsort(v->todo, v->ntodo, sizeof(*v->todo), by_start);
 	look_at_shared(v);

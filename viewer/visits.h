@@ -6,6 +6,7 @@
 
 /* What a strip is of; derived: the union of a process, device or context. */
 struct gt_strip_of { uint32_t segment, track; enum gt_aspect aspect; bool derived; };
+uint32_t gt_strip_kinds(const struct gt_strip_of *of);	/* of its rows: GT_BIT(enum gt_kind) | ... */
 /* Is a row (gt_rows.aspect and depth) one of those that a strip shows, and at which depth? */
 bool gt_strip_shows(const struct gt_strip_of *of, unsigned aspect, unsigned row_depth, unsigned *depth);
 
@@ -13,6 +14,7 @@ struct gt_target {			/* rows of a track that a strip wants */
 	uint32_t track, strip;		/* strip: what the caller calls it */
 	uint32_t kinds;			/* GT_BIT(enum gt_kind) */
 	bool derived;
+	int64_t from;			/* segment's time: of earlier rows only those that last until then. INT64_MIN as long as nobody sets it */
 };
 struct gt_todo {			/* a block to be gone through */
 	const struct gt_block *block;

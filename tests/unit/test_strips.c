@@ -1,9 +1,10 @@
 /* Strips held against a count of every row, cell by cell: on random traces with all that a strip may show (nested calls, ioctls, ranges that
  * nest and overlap, work and waits of streams that overlap, copies in all directions, quiet tracks that share blocks, rows that last for many
- * blocks), at every width of cells there is. */
+ * blocks), at every width of cells there is. And on traces that grow, held against strips that see them for the first time. */
 #define _GNU_SOURCE
 #include "tests/unit/view_program.h"
 #include "viewer/measure.h"
+#include "viewer/window.h"
 
 #define MOST_CELLS 300u
 struct seen_row { uint32_t segment, track; enum gt_kind kind; uint32_t type; int64_t start, end; unsigned depth; uint64_t bytes; unsigned aspect; };
@@ -387,5 +388,173 @@ static void a_broken_block_is_a_hole(void)
 	gt_reader_close(r);
 }
 
-T_MAIN(T(cells_are_what_rows_say), T(between_two_moments), T(contexts_are_summed_up), T(recordings_of_other_clocks),
+/* ---- a trace that grows ---- */
+
+#define GROWN_CELLS 60u
+struct growing {
+	struct program p;
+	int64_t free_at[12], hangs;	/* hangs: when a thread's call began that returns pieces later */
+	int fd;
+	struct gt_reader *r;
+	struct gt_archive *a;
+	struct gt_strips *s;
+	struct gt_strip_of of[400];
+	size_t n, exact;		/* exact: cells that were so before anything was gone through */
+};
+
+/* Calls and work of some time, most of them in order; now and then a call returns, or work is told, that began long ago. */
+static void write_piece(struct growing *g, unsigned piece, unsigned turns)
+{
+	struct program *p = &g->p;
+
+	for (unsigned i = 0; i < turns; i++) {
+		unsigned th = below(3);
+		int64_t start = p->now > g->free_at[th] ? p->now : g->free_at[th];
+
+		p->last[th] = start;
+		g->free_at[th] = nest(p, p->threads[th], start, 0) + 1;
+		if (!below(3))
+			gpu_work(p, below(30) ? 0 : below(3));
+		if (!below(9))
+			put(p, GT_SPAN, p->threads[below(3)], p->range, p->now - (int64_t)below(500), p->now + below(50), below(3));
+		p->now += below(60);
+	}
+	for (unsigned i = 0; i < 3; i++)
+		p->now = g->free_at[i] > p->now ? g->free_at[i] : p->now;
+	p->now += 20;
+	put(p, GT_CALL, p->threads[5], p->call, p->now - 9, p->now - 2, 1);
+	if (piece % 4 == 3) {
+		put(p, GT_CALL, p->threads[5], p->alloc, g->hangs, p->now, 0);
+		g->hangs = p->now + 1;
+	}
+	if (piece % 5 == 4)
+		CHECK(!gt_gpu_put_kernel(&p->types, &(struct gt_gpu_work){ .track = p->streams[1], .start = p->now - (int64_t)below(9000), .end = p->now,
+					 .context = 1 }, &(struct gt_gpu_kernel){ .name = p->name, .grid = { 1, 1, 1 }, .block = { 1, 1, 1 } }, &p->err));
+	p->now++;
+	CHECK(!gt_writer_epoch(p->w, p->now, &p->err));
+}
+
+/* What the file has by now is looked at, by the same strips. */
+static void look_again(struct growing *g)
+{
+	struct gt_err err = GT_ERR_INIT;
+
+	gt_strips_let_go(g->s);
+	if (below(4))			/* the archive may be closed long before or after */
+		gt_strips_let_go(g->s);
+	gt_archive_close(g->a);
+	if (g->r)
+		CHECK(gt_reader_grow(g->r, UINT64_MAX, &err) > 0);
+	else
+		g->r = gt_reader_open_growing(dup(g->fd), UINT64_MAX, &err);
+	CHECK(g->r && (g->a = gt_archive_open(g->r, &err)));
+	if (g->s)
+		gt_strips_again(g->s, g->a);
+	else
+		CHECK((g->s = gt_strips_new(g->a)));
+	read_rows(g->r);
+	g->n = list_strips(g->r, g->of, true);
+}
+
+/* As strips that know of nothing before, in all that is told. */
+static void hold_against_new(const struct growing *g, const struct gt_window *w)
+{
+	struct gt_strips *fresh = gt_strips_new(g->a);
+	struct gt_cell_sums have[MOST_CELLS], want[MOST_CELLS];
+	struct gt_err err = GT_ERR_INIT;
+
+	CHECK(fresh && !gt_strips_want(fresh, w, g->of, g->n, &err) && !gt_strips_step(fresh, 0, &err));
+	for (size_t i = 0; i < g->n; i++)
+		for (unsigned d = 0; d < DEPTHS; d++) {
+			gt_strips_cells(g->s, i, d, have);
+			gt_strips_cells(fresh, i, d, want);
+			for (unsigned c = 0; c < w->cells; c++)
+				CHECK(have[c].sureness == want[c].sureness && have[c].busy == want[c].busy && is_counted(&have[c], &want[c]) &&
+				      have[c].category == want[c].category && have[c].open == want[c].open);
+		}
+	gt_strips_free(fresh);
+}
+
+/* What is said to be certain is: at once, and while it is gone through. */
+static void hold_what_is_certain(struct growing *g, const struct gt_window *w, bool first)
+{
+	static struct gt_cell_sums want[DEPTHS][MOST_CELLS];
+	struct gt_cell_sums have[MOST_CELLS];
+
+	for (size_t i = first ? 0 : below(9); i < g->n; i += first ? 1 : 9) {
+		count_cells(g->a, g->r, w, &g->of[i], want);
+		for (unsigned d = 0; d < DEPTHS; d++) {
+			gt_strips_cells(g->s, i, d, have);
+			for (unsigned c = 0; c < w->cells; c++) {
+				g->exact += first && have[c].sureness == GT_CELL_EXACT;
+				CHECK(have[c].sureness != GT_CELL_EXACT || (have[c].busy == want[d][c].busy && is_counted(&have[c], &want[d][c])));
+			}
+		}
+	}
+}
+
+/* The whole run, as it is most of the time; what was seen before; or a bit of it moved or wider. */
+static struct gt_window choose_window(const struct growing *g, const struct gt_window *before)
+{
+	struct gt_window w = { .cells = GROWN_CELLS };
+	struct gt_extent e = { .widest = 60 };
+
+	gt_archive_extent(g->a, &e.from, &e.to);
+	e.to++;
+	if (!before->cells || below(3)) {
+		gt_window_fit(&w, &e);
+		return w;
+	}
+	w = *before;
+	w.first += (int64_t)below(20) - 6;
+	if (below(2))
+		return w;
+	w.first = below(2) ? w.first >> 1 : 0;
+	w.shift++;
+	return w;
+}
+
+static void what_was_certain_stays(void)
+{
+	for (unsigned seed = 0; seed < 4; seed++) {
+		struct growing g = { .fd = temp_file() };
+		struct gt_window w = { .cells = 0 };
+		struct gt_err err = GT_ERR_INIT;
+		int more;
+
+		state = 300 + seed;
+		contexts = seed % 3;
+		begin(&g.p, dup(g.fd), "boot", seed % 2 ? 70000 : -20000);
+		g.hangs = g.p.now;
+		for (unsigned piece = 0; piece < 24; piece++) {
+			write_piece(&g, piece, piece ? below(60) : 500);
+			look_again(&g);
+			for (unsigned looks = 1 + !below(3); looks; looks--) {
+				w = choose_window(&g, &w);
+				CHECK(!gt_strips_want(g.s, &w, g.of, g.n, &err));
+				hold_what_is_certain(&g, &w, true);
+				for (more = 1; more && below(9); )
+					CHECK((more = gt_strips_step(g.s, 1, &err)) >= 0);
+				hold_what_is_certain(&g, &w, false);
+			}
+			if (more && below(4))
+				CHECK(!(more = gt_strips_step(g.s, 0, &err)));
+			if (!more)
+				hold_against_new(&g, &w);
+		}
+		CHECK(g.exact > 100000);
+		gt_gpu_types_release(&g.p.types);
+		CHECK(!gt_writer_close(g.p.w, &g.p.err));
+		look_again(&g);
+		CHECK(!gt_strips_want(g.s, &w, g.of, g.n, &err) && !gt_strips_step(g.s, 0, &err));
+		hold_against_new(&g, &w);
+		gt_strips_free(g.s);
+		gt_archive_close(g.a);
+		gt_reader_close(g.r);
+		close(g.fd);
+	}
+	contexts = 0;
+}
+
+T_MAIN(T(cells_are_what_rows_say), T(what_was_certain_stays), T(between_two_moments), T(contexts_are_summed_up), T(recordings_of_other_clocks),
        T(a_broken_block_is_a_hole))

@@ -51,8 +51,8 @@ static void end_growing(struct growing *g)
 	free(g->bytes);
 }
 
-/* As who opens it now and types that sees it, in these lines. */
-static bool is_as_new(struct growing *g, const char *script, int first, int end)
+/* As who opens it now, goes there (NULL: nowhere) and types that sees it, in these lines. */
+static bool is_as_new_there(struct growing *g, const struct gt_window *there, const char *script, int first, int end)
 {
 	struct stage now = { .err = GT_ERR_INIT };
 	char *have;
@@ -60,7 +60,10 @@ static bool is_as_new(struct growing *g, const char *script, int first, int end)
 
 	now.reader = gt_reader_open_growing(dup(g->fd), UINT64_MAX, &now.err);
 	same = now.reader && !gt_viewing_open(&now.s, now.reader, "some/trace.zst", gt_views[0], &now.err) &&
-	       !gt_viewing_resize(&now.s, WIDTH, HEIGHT, &now.err) && play(&now, "") && play(&now, script);
+	       !gt_viewing_resize(&now.s, WIDTH, HEIGHT, &now.err) && play(&now, "");
+	if (same && there)
+		now.s.scene.window = *there;
+	same = same && play(&now, script);
 	for (int y = first; same && y < end; y++) {
 		have = strdup(line(&g->st, y));
 		same = !strcmp(have, line(&now, y));
@@ -72,6 +75,8 @@ static bool is_as_new(struct growing *g, const char *script, int first, int end)
 	return same;
 }
 
+static bool is_as_new(struct growing *g, const char *script, int first, int end) { return is_as_new_there(g, NULL, script, first, end); }
+
 static void what_has_grown_is_as_new(void)
 {
 	for (unsigned seed = 1; seed < 5; seed++) {
@@ -81,6 +86,38 @@ static void what_has_grown_is_as_new(void)
 		CHECK(play(&g.st, "") && is_as_new(&g, "", 0, HEIGHT));
 		for (unsigned i = 1; g.at < g.n; i++)
 			CHECK(grows(&g, 1 + below(i % 3 ? 4000 : (unsigned)g.n / 6)) && play(&g.st, "< Home") && is_as_new(&g, "< Home", 0, HEIGHT));
+		end_growing(&g);
+	}
+}
+
+/* Wherever one goes between two growths, and while not all was known again; another view is between some of them. */
+static void what_is_seen_of_it_is_as_new(void)
+{
+	static const char *const moves[] = { "d", "a", "w", "s", "L", "H", "End", "Home", "2 1", "2", "1", "w w", "s s", "" };
+
+	for (unsigned seed = 10; seed < 13; seed++) {
+		struct growing g;
+
+		begin_to_grow(&g, seed, 4000, false, 40000);
+		CHECK(play(&g.st, "") && play(&g.st, "w"));
+		for (unsigned i = 0; g.at < g.n; i++) {
+			struct gt_script s = { .at = moves[below(sizeof(moves) / sizeof(*moves))] };
+			struct gt_key key;
+
+			while (gt_script_next(&s, &key) > 0)
+				CHECK(!gt_viewing_key(&g.st.s, key, &g.st.err));
+			for (unsigned steps = below(4); steps; steps--)
+				CHECK(gt_viewing_step(&g.st.s, 1, &g.st.err) >= 0);
+			write_more(&g, 1 + below(6000));
+			gt_viewing_let_go(&g.st.s);
+			while (gt_reader_grow(g.st.reader, UINT64_MAX, &g.st.err) > 0)
+				;
+			CHECK(!gt_viewing_again(&g.st.s, g.st.reader, &g.st.err));
+			if (i % 3 || gt_archive_has_uppers(g.st.s.scene.archive, 0))	/* which lanes there are depends on what was seen then */
+				continue;
+			CHECK(play(&g.st, "1 Z < click 60,9 Esc"));
+			CHECK(is_as_new_there(&g, &g.st.s.scene.window, "1 Z < click 60,9 Esc", 0, HEIGHT - 13));
+		}
 		end_growing(&g);
 	}
 }
@@ -314,5 +351,5 @@ static void exports_keep_nobody_waiting(void)
 	close(fd);
 }
 
-T_MAIN(T(what_has_grown_is_as_new), T(lanes_stay_as_they_are), T(what_was_laid_out_stays), T(open_calls_stay_selected), T(holes_stay_selected),
+T_MAIN(T(what_has_grown_is_as_new), T(what_is_seen_of_it_is_as_new), T(lanes_stay_as_they_are), T(what_was_laid_out_stays), T(open_calls_stay_selected), T(holes_stay_selected),
        T(windows_stay_or_go_along), T(what_was_known_is_shown_meanwhile), T(what_was_seen_is_of_its_time), T(every_view_grows), T(exports_keep_nobody_waiting))
