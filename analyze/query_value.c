@@ -90,6 +90,7 @@ static struct gt_query_value of_track(const struct gt_segment *seg, uint32_t tra
 	static const enum gt_track_kind kinds[GT_QUERY_FIELD_COUNT] = {
 		[GT_Q_PID] = GT_TRACK_PROCESS, [GT_Q_PROCESS] = GT_TRACK_PROCESS, [GT_Q_TID] = GT_TRACK_THREAD,
 		[GT_Q_THREAD] = GT_TRACK_THREAD, [GT_Q_DEVICE] = GT_TRACK_DEVICE, [GT_Q_STREAM] = GT_TRACK_STREAM,
+		[GT_Q_CONTEXT] = GT_TRACK_CONTEXT,
 	};
 
 	if (id == GT_Q_RECORDING)
@@ -285,6 +286,17 @@ static struct gt_query_value of_columns(struct gt_query_rows *e, unsigned use, u
 	}
 }
 
+/* Its track says it where contexts have tracks. Elsewhere the row does, with 0 for what is not known; what calls have are handles. */
+static struct gt_query_value context(struct gt_query_rows *e, unsigned use, uint32_t row)
+{
+	struct gt_query_value v = e->of_track[use];
+
+	if (v.is != GT_Q_ABSENT || e->cols->kind == GT_CALL || e->cols->kind == GT_OPEN)
+		return v;
+	v = of_columns(e, use, row);
+	return v.u ? v : none();
+}
+
 static bool is_moment(enum gt_kind kind) { return kind == GT_INSTANT || kind == GT_COUNTER; }
 
 static struct gt_query_value of_row(struct gt_query_rows *e, unsigned use, uint32_t row)
@@ -297,6 +309,7 @@ static struct gt_query_value of_row(struct gt_query_rows *e, unsigned use, uint3
 	case GT_Q_END: return of_int(c->start[row] + c->dur[row] - e->seg->origin);
 	case GT_Q_DEPTH: return c->kind == GT_CALL || c->kind == GT_OPEN ? of_uint(c->depth ? c->depth[row] : 0) : none();
 	case GT_Q_RET: return c->kind == GT_CALL ? of_int(gt_cols_ret(c, row)) : none();
+	case GT_Q_CONTEXT: return context(e, use, row);
 	case GT_Q_FAILED: return c->kind == GT_CALL ? of_uint(gt_cols_ret(c, row) != 0) : none();
 	default: return of_columns(e, use, row);
 	}
@@ -318,7 +331,7 @@ void gt_query_begin_run(struct gt_query_rows *e)
 	e->run++;
 	e->ranked = 0;
 	for (unsigned i = 0; i < e->q->nuses; i++)
-		if (gt_query_field(e->q->uses[i].id)->level == GT_Q_OF_TRACK)
+		if (gt_query_field(e->q->uses[i].id)->level == GT_Q_OF_TRACK || e->q->uses[i].id == GT_Q_CONTEXT)
 			e->of_track[i] = of_track(e->cols->seg, e->cols->track, e->q->uses[i].id);
 }
 

@@ -46,6 +46,10 @@ is contexts-each-has-its-work '250 1,250 2' "$(cut -d ' ' -f 2 contexts.got | so
 printf '%s\n' 0,,GPU\ 0,300,100,100 0,1,'stream 1 of context 1',100,50,50 0,1,'stream 1 of context 2',100,50,50 \
 	0,2,'stream 2 of context 1',50,0,0 0,2,'stream 2 of context 2',50,0,0 >contexts.wanted
 same contexts-streams contexts.wanted contexts.streams
+"$A" query --by kind,context,stream --agg count --order-by count --format tsv contexts.zst 2>/dev/null | sed 1d | grep -v '^counter' | sort >contexts.query
+printf '%s\t%s\t%s\t%s\n' copy 1 1 50 copy 2 1 50 kernel 1 1 100 kernel 1 2 50 kernel 2 1 100 kernel 2 2 50 set 1 1 50 set 2 1 50 wait '' '' 2 >contexts.asked
+grep -v '^call\|^ioctl\|^overhead' contexts.query | same contexts-query contexts.asked -
+is contexts-query-no-handles '' "$(awk -F '\t' '$1 == "call" && $2 != ""' contexts.query)"
 want contexts-one 0 run one "$B/samples/two_contexts -c 1"
 is contexts-one-is-not-named 0 "$("$A" streams one.zst 2>/dev/null | grep -c 'of context')"
 
