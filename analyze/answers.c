@@ -63,6 +63,8 @@ const char *gt_why_tid(const struct gt_asked *a)
 	return "--tid leaves out what GPUs did, as no thread did that";
 }
 
+static bool is_time_alone(const struct gt_filter *f) { return f->ranged && !f->pid && !f->tid && !f->segment && !f->match; }
+
 const char *gt_why_no_work(const struct gt_asked *a)
 {
 	const char *why = gt_why_unrecorded(a->reader, GT_BIT(GT_LAYER_GPU));
@@ -70,7 +72,8 @@ const char *gt_why_no_work(const struct gt_asked *a)
 	if (!why)
 		why = gt_why_tid(a);
 	if (!why && a->opt->restricted)
-		why = "no GPU operation is in what the options choose";
+		why = is_time_alone(&a->opt->filter) ? "no GPU operation is in the time that is chosen" :
+						       "no GPU operation is in what the options choose";
 	return why ? why : "no GPU did anything";
 }
 

@@ -175,9 +175,12 @@ static int gaps_finish(void *state, struct gt_table **tables, unsigned max, stru
 	if (!rc && cannot) {
 		gt_table_cannot(tables[0], "%s", cannot);
 		gt_table_note(tables[0], "what the calls tell: gtanalyze pauses");
+		gt_idle_note_cut(g->idle, tables[0]);
 	} else if (!rc) {
 		rc = causes_table(g->idle, tables[0], names, err);
 		gt_idle_note_gaps(g->idle, tables[0]);
+		gt_idle_note_outside(g->idle, tables[0]);
+		gt_idle_note_cut(g->idle, tables[0]);
 		gt_shared_gpus_note(tables[0], &g->idle->asked);
 		gt_table_gives_way(tables[0], "mean_ns max_ns gaps share_percent");
 		tables[1] = gt_table_new("longest_gaps", "The longest gaps", longest_columns + skip, NLONGEST - skip);

@@ -7,6 +7,7 @@
  * before have been seen, for blocks come by their first row. */
 #include "analyze/idle.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/answers.h"
@@ -609,6 +610,62 @@ void gt_idle_note_gaps(const struct gt_idle *s, struct gt_table *t)
 	gt_note_many(t, gaps, "%llu {gap|gaps}, %s of %s%s", (unsigned long long)gaps, gt_scaled(GT_C_NS, gt_clamp(idle)).text,
 		     gt_scaled(GT_C_NS, gt_clamp(window)).text, s->ndevices > 1 ? " (of several GPUs: times are added)" : "");
 	gt_idle_note_late(s, t);
+}
+
+/* What of the recording is before the first operation and behind the last one, ns: with --from, or --to, it is in the window. */
+static void outside(const struct gt_idle *s, uint32_t segment, uint64_t *before, uint64_t *behind)
+{
+	const struct gt_segment *seg = gt_reader_segment(s->asked.reader, segment);
+	const struct gt_extent *window = &s->windows[segment];
+	struct gt_extent asked;
+
+	gt_extent_open(&asked, s->asked.opt, seg);
+	if (!asked.opened && window->from > seg->min_start)
+		*before = gt_sat_add(*before, (uint64_t)window->from - (uint64_t)seg->min_start);
+	if (!asked.closes && window->to < seg->max_end)
+		*behind = gt_sat_add(*behind, (uint64_t)seg->max_end - (uint64_t)window->to);
+}
+
+void gt_idle_note_outside(const struct gt_idle *s, struct gt_table *t)
+{
+	uint64_t before = 0, behind = 0;
+	unsigned recordings = 0;
+	char first[80] = "", last[80] = "";
+
+	for (uint32_t i = 0; i < gt_reader_segments(s->asked.reader); i++)
+		if (s->windows[i].opened) {
+			outside(s, i, &before, &behind);
+			recordings++;
+		}
+	if (before)
+		snprintf(first, sizeof(first), "%s before the first GPU operation", gt_scaled(GT_C_NS, gt_clamp(before)).text);
+	if (behind)
+		snprintf(last, sizeof(last), "%s behind the last GPU operation", gt_scaled(GT_C_NS, gt_clamp(behind)).text);
+	if (before || behind)
+		gt_table_note(t, "not counted: %s%s%s%s; gtanalyze --whole counts it", first, before && behind ? ", " : "",
+			      last, recordings > 1 ? " (of several recordings: times are added)" : "");
+}
+
+/* Is there more of a recording behind the time that was chosen? */
+static bool ends_early(const struct gt_idle *s)
+{
+	for (uint32_t i = 0; i < gt_reader_segments(s->asked.reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(s->asked.reader, i);
+
+		if (gt_range_of(&s->asked.opt->filter, seg).to <= seg->max_end)
+			return true;
+	}
+	return false;
+}
+
+void gt_idle_note_cut(const struct gt_idle *s, struct gt_table *t)
+{
+	uint64_t cut = 0;
+
+	for (size_t i = 0; i < s->ndevices; i++)
+		cut = gt_sat_add(cut, s->devices[i].cause[GT_IDLE_END]);
+	if ((cut || (!s->ndevices && !gt_why_unrecorded(s->asked.reader, GT_BIT(GT_LAYER_GPU)))) && ends_early(s))
+		gt_table_note(t, "a gap has its cause from the operation that ends it: choose time until there to know it");
 }
 
 /* ---- for all that take it from their options ---- */

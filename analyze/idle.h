@@ -187,5 +187,7 @@ void gt_idle_release(struct gt_idle *s);
 const char *gt_idle_cannot(const struct gt_idle *s);
 void gt_idle_note_late(const struct gt_idle *s, struct gt_table *t);	/* says so where rows could not be put in order */
 void gt_idle_note_gaps(const struct gt_idle *s, struct gt_table *t);	/* how many there are, what they come to; and the same */
+void gt_idle_note_outside(const struct gt_idle *s, struct gt_table *t);	/* how much of the recording the window leaves out, if it does */
+void gt_idle_note_cut(const struct gt_idle *s, struct gt_table *t);	/* that --to leaves causes unknown, where it may */
 extern const struct gt_analysis gt_idle_engine;	/* makes no tables */
 #endif

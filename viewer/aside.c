@@ -35,7 +35,7 @@ enum gt_view_result gt_aside_act(struct gt_scene *s, const struct gt_binding *b)
 		else
 			s->message = "nothing is marked: m and M in the timeline do that, or :mark";
 		return GT_VIEW_DONE;
-	case GT_DO_CLOCK: s->times.by_wall = s->times.has_wall && !s->times.by_wall; return GT_VIEW_DONE;
+	case GT_DO_CLOCK: gt_scene_turn_clock(s); return GT_VIEW_DONE;
 	case GT_DO_FOLD_ALL:
 	case GT_DO_HIDE:
 	case GT_DO_SHOW_HIDDEN:

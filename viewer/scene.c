@@ -228,6 +228,14 @@ void gt_scene_goto(struct gt_scene *s, int64_t t)
 	s->turn_to = "timeline";
 }
 
+void gt_scene_turn_clock(struct gt_scene *s)
+{
+	if (s->times.has_wall)
+		s->times.by_wall = !s->times.by_wall;
+	else
+		s->message = "the recording does not tell what the wall clock said";
+}
+
 const char *gt_scene_time(const struct gt_scene *s, const char *text, int64_t *t)
 {
 	if (gt_time_parse(&s->times, text, t))

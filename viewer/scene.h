@@ -61,6 +61,7 @@ void gt_scene_go(struct gt_scene *s, int64_t from, int64_t to);
 /* ... and selects a row of that lane, by when it starts and how long it lasts, the segment's time. */
 void gt_scene_pick(struct gt_scene *s, const struct gt_lane_of *lane, int64_t start, int64_t dur);
 void gt_scene_goto(struct gt_scene *s, int64_t t);	/* as near as one is, in the timeline */
+void gt_scene_turn_clock(struct gt_scene *s);	/* times since the start, or of the wall clock, if it is known; else it says so */
 /* A time as people type it, within the trace. NULL, or why it is none: static. */
 const char *gt_scene_time(const struct gt_scene *s, const char *text, int64_t *t);
 /* For lanes. More is known after blocks were gone through and gt_scene_learn was called. */

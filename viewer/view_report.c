@@ -311,8 +311,11 @@ static void jump(struct gt_view *v)
 	struct gt_range at;
 	char *name;
 
-	if (row < 0)
+	if (row < 0) {
+		if (r->shown)
+			v->scene->message = "there are no rows that lead anywhere: s shows more time";
 		return;
+	}
 	if (gt_row_time(v->scene, r->shown, t->table, (uint32_t)row, &at)) {
 		go_to_time(v->scene, &at);
 		return;
@@ -679,8 +682,11 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 		gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_TITLE, 0), "looking for the first one ... %u %%", gt_jump_percent(r->jump));
 		return;
 	}
-	if (!t || !t->order)
+	if (!t || !t->order) {
+		if (!v->scene->still)
+			gt_screen_text(to, 0, y, -1, "no rows   s: more time   1: the timeline   ?: keys", LOOK(GT_INK_FAINT, 0));
 		return;
+	}
 	if (v->scene->still) {
 		gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0), "lines %zu to %zu of %zu", r->top + 1,
 				 r->top + r->body < r->page.nlines ? r->top + r->body : r->page.nlines, r->page.nlines);

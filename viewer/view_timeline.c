@@ -509,14 +509,11 @@ static bool act_on_time(struct gt_view *v, const struct gt_binding *b, struct gt
 static void show_otherwise(struct gt_view *v, const struct gt_binding *b)
 {
 	struct timeline *t = v->state;
-	struct gt_time_shown *times = &v->scene->times;
 
 	if (b->action == GT_DO_HEIGHTS)
 		t->heights = (enum gt_height)(((int)t->heights + b->arg + GT_HEIGHT_KINDS) % GT_HEIGHT_KINDS);
-	else if (times->has_wall)
-		times->by_wall = !times->by_wall;
 	else
-		v->scene->message = "the recording does not tell what the wall clock said";
+		gt_scene_turn_clock(v->scene);
 }
 
 /* ---- the mouse ---- */

@@ -163,7 +163,7 @@ static void options_that_hide_what_is_needed(void)
 		CHECK(answers(with_work(), with_work(), all[i], &misspelt, "cannot answer", NULL));
 	}
 	CHECK(answers(with_work(), with_work(), "budget", &nobody, "cannot answer", "no GPU operation is in what the options choose"));
-	CHECK(answers(with_work(), with_work(), "critical", &late, "cannot answer", "no GPU operation is in what the options choose"));
+	CHECK(answers(with_work(), with_work(), "critical", &late, "cannot answer", "no GPU operation is in the time that is chosen"));
 	for (size_t i = 0; i < sizeof(need_all) / sizeof(*need_all); i++)
 		CHECK(answers(with_work(), with_work(), need_all[i], &some, "cannot answer", "--match leaves"));
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)	/* the time was recorded, and nothing was done in it */

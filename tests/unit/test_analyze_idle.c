@@ -738,6 +738,32 @@ static void recordings_have_windows(void)
 	json_decref(j);
 }
 
+/* What of the recording is in no figure of gaps, and where the time that was chosen leaves causes unknown. */
+static void what_is_left_out_is_told(void)
+{
+	static const struct { int64_t from, to; bool whole; const char *outside; bool cut; } looks[] = {
+		{ INT64_MIN, INT64_MAX, false, "not counted: 100 ns before the first GPU operation, 200 ns behind the last GPU operation;", false },
+		{ INT64_MIN, INT64_MAX, true, NULL, false }, { 950, INT64_MAX, false, "not counted: 200 ns behind the last GPU operation;", false },
+		{ INT64_MIN, 2250, false, "not counted: 100 ns before the first GPU operation;", true }, { 950, 1500, false, NULL, true },
+		{ 950, 5000, false, NULL, false }, { 1200, 1300, false, NULL, true }, { 5000, 6000, false, NULL, false },
+	};
+
+	for (size_t i = 0; i < sizeof(looks) / sizeof(*looks); i++) {
+		struct gt_analysis_options o = plain;
+		struct gpus g;
+		json_t *j;
+
+		two_kernels(&g);
+		gpus_call(&g, 0, g.launch, 2200, 2300);
+		o.whole = looks[i].whole;
+		o.filter = (struct gt_filter){ .ranged = looks[i].from != INT64_MIN || looks[i].to != INT64_MAX, .from = looks[i].from, .to = looks[i].to };
+		j = report(gpus_end(&g), (const char *[]){ "gaps", NULL }, &o);
+		CHECK(looks[i].outside ? noted(j, "gaps", looks[i].outside) : !noted(j, "gaps", "not counted"));
+		CHECK(noted(j, "gaps", "a gap has its cause from the operation that ends it") == looks[i].cut);
+		json_decref(j);
+	}
+}
+
 T_MAIN(T(every_nanosecond_has_its_part), T(a_range_is_the_window), T(half_a_range), T(the_whole_recording), T(full_queues), T(a_gap_in_slices), T(all_reports_have_one_window), T(short_gaps_are_one_line),
        T(lost_records_are_no_idle_time), T(losses_equal_brute_force), T(levels_of_a_thread), T(a_stream_that_waits), T(a_stream_that_is_told_long_before), T(a_full_queue_holds_up_another_gpu), T(a_device_that_comes_and_goes),
-       T(bars_show_what_there_is), T(what_cannot_be_told), T(more_calls_than_are_kept), T(recordings_have_windows))
+       T(bars_show_what_there_is), T(what_cannot_be_told), T(more_calls_than_are_kept), T(recordings_have_windows), T(what_is_left_out_is_told))

@@ -299,6 +299,7 @@ static void cells_can_show_other_things(void)
 	CHECK(play(&st, "b") && on_screen(&st, "busy share"));
 	CHECK(play(&st, "B") && on_screen(&st, "bytes  cell"));
 	CHECK(play(&st, "t") && on_screen(&st, "does not tell what the wall clock said"));
+	CHECK(play(&st, "9 t") && on_screen(&st, "does not tell what the wall clock said") && play(&st, "1"));
 	strike(&st);
 }
 

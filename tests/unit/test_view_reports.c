@@ -394,6 +394,20 @@ static void rows_are_marked(void)
 	strike(&st);
 }
 
+/* Within a gap there is nothing to tell, and that is said. */
+static void without_rows_it_says_so(void)
+{
+	struct stage st;
+
+	state = 15;
+	stage_up(&st, one_boot, 900, 100, 30);
+	CHECK(play(&st, "5") && play(&st, "Tab M F") && play(&st, "w w") && on_screen(&st, "no GPU operation is in the time that is chosen"));
+	CHECK(on_screen(&st, "a gap has its cause from the operation that ends it") && on_screen(&st, "no rows   s: more time"));
+	CHECK(play(&st, "Enter") && !strcmp(st.s.view->ops->name, "gaps") && on_screen(&st, "no rows that lead anywhere: s shows"));
+	CHECK(play(&st, "s s s") && line_of(&st, "no rows") < 0 && on_screen(&st, "row 1 of"));
+	strike(&st);
+}
+
 static void enter_goes_to_the_timeline(void)
 {
 	int64_t from, to;
@@ -469,4 +483,4 @@ static void monkeys_break_nothing(void)
 
 T_MAIN(T(figures_of_one_recording), T(figures_of_two_recordings), T(what_was_made_is_there_at_once), T(what_is_held_stays),
        T(pages_have_each_row_once), T(sorting_keeps_ties_and_puts_absent_last), T(nothing_of_a_row_is_lost), T(rows_lead_to_their_time),
-       T(enter_goes_to_the_timeline), T(rows_are_looked_for), T(found_rows_against_all_cells), T(rows_are_marked), T(tables_are_sorted_by_keys_and_clicks), T(monkeys_break_nothing))
+       T(without_rows_it_says_so), T(enter_goes_to_the_timeline), T(rows_are_looked_for), T(found_rows_against_all_cells), T(rows_are_marked), T(tables_are_sorted_by_keys_and_clicks), T(monkeys_break_nothing))
