@@ -382,25 +382,6 @@ static const struct gt_lane_line *line_of(const struct gt_desk *d, const struct 
 	return other;
 }
 
-/* Unfolds what the track stands beneath, and itself. */
-static void unfold_to(struct gt_desk *d, const struct gt_found *row)
-{
-	const struct gt_segment *seg = gt_reader_segment(d->scene->reader, row->lane.strip.segment);
-	struct gt_lane_line up = { .segment = seg->index, .track = row->lane.strip.track };
-	static const uint8_t kinds[] = { GT_LANE_TRACK, GT_LANE_MORE, GT_LANE_RANGES };
-
-	for (unsigned i = 0; i < 64 && up.track < seg->ntracks; i++, up.track = seg->tracks[up.track].parent)
-		for (unsigned k = 0; k < (i ? 2 : 3); k++) {
-			up.kind = kinds[k];
-			if (up.kind != GT_LANE_MORE || i)
-				gt_lanes_fold(d->lanes, &up, false);
-		}
-	up.kind = GT_LANE_SEGMENT;
-	gt_lanes_fold(d->lanes, &up, false);
-	if (gt_lanes_list(d->lanes))
-		gt_err_set(&d->err, -ENOMEM, "no memory for the lanes");
-}
-
 bool gt_desk_goes(struct gt_desk *d, const struct gt_lane_line *cursor, struct gt_lane_line *line, int64_t *from, int64_t *to)
 {
 	const struct gt_lane_line *found;
@@ -411,7 +392,10 @@ bool gt_desk_goes(struct gt_desk *d, const struct gt_lane_line *cursor, struct g
 	gt_choice_range(&d->pick, from, to);
 	found = line_of(d, cursor);
 	if (!found) {
-		unfold_to(d, &d->pick.row);
+		gt_lanes_unfold_above(d->lanes, d->pick.row.lane.strip.segment, d->pick.row.lane.strip.track);
+		gt_lanes_unfold_track(d->lanes, d->pick.row.lane.strip.segment, d->pick.row.lane.strip.track);
+		if (gt_lanes_list(d->lanes))
+			gt_err_set(&d->err, -ENOMEM, "no memory for the lanes");
 		found = line_of(d, cursor);
 	}
 	if (found)
@@ -584,10 +568,12 @@ static void draw_marks(const struct gt_desk *d, const struct gt_picture *p, stru
 {
 	const struct gt_look look = { GT_INK_TEXT, GT_INK_NONE, GT_BOLD };
 	const struct gt_marks_at at = { (int)p->at.left, marks_line(p), p->at.lanes, p->at.nlanes, p->at.marks >= 0 };
-	char text[300];
+	char text[300], lane[GT_LANE_LABEL] = "";
 
 	gt_marks_draw(&d->scene->marks, &p->scene->window, &at, to);
-	if (p->at.detail < 0 || !gt_marks_tell(&d->scene->marks, &p->scene->times, p->scene->extent.to, text, sizeof(text)))
+	if (p->cursor < p->lanes->n)
+		gt_lanes_label(p->lanes, &p->lanes->lines[p->cursor], lane);
+	if (p->at.detail < 0 || !gt_marks_tell(&d->scene->marks, &p->scene->times, p->scene->extent.to, lane, text, sizeof(text)))
 		return;
 	gt_screen_fill(to, 0, p->at.detail, (int)p->at.width, 1, ' ', look);
 	gt_screen_text(to, 0, p->at.detail, -1, text, look);

@@ -501,6 +501,21 @@ bool gt_lanes_fold(struct gt_lanes *l, const struct gt_lane_line *what, bool fol
 	return o->flags[what->track] != was;
 }
 
+void gt_lanes_unfold_above(struct gt_lanes *l, uint32_t segment, uint32_t track)
+{
+	struct gt_lanes_of *o = &l->of[segment];
+
+	o->open = true;
+	for (uint32_t up; track < o->seg->ntracks && (up = o->seg->tracks[track].parent) < track; track = up)
+		o->flags[up] |= GT_LANES_OPEN | (o->seg->tracks[track].kind == GT_TRACK_THREAD ? GT_LANES_OPEN_MORE : 0);
+}
+
+void gt_lanes_unfold_track(struct gt_lanes *l, uint32_t segment, uint32_t track)
+{
+	if (track < l->of[segment].seg->ntracks)
+		l->of[segment].flags[track] |= GT_LANES_OPEN | GT_LANES_OPEN_RANGES;
+}
+
 void gt_lanes_fold_all(struct gt_lanes *l, bool fold)
 {
 	const uint32_t bits = GT_LANES_OPEN | GT_LANES_OPEN_RANGES | GT_LANES_OPEN_MORE;

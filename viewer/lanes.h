@@ -78,6 +78,8 @@ size_t gt_lanes_find(const struct gt_lanes *l, const struct gt_lane_line *what);
 /* These change what is listed next: the list is not touched. Each says whether there was something to change. */
 bool gt_lanes_fold(struct gt_lanes *l, const struct gt_lane_line *what, bool fold);
 void gt_lanes_fold_all(struct gt_lanes *l, bool fold);
+void gt_lanes_unfold_above(struct gt_lanes *l, uint32_t segment, uint32_t track);	/* all that the track's line stands beneath */
+void gt_lanes_unfold_track(struct gt_lanes *l, uint32_t segment, uint32_t track);	/* its own lines */
 bool gt_lanes_hide(struct gt_lanes *l, const struct gt_lane_line *what);
 bool gt_lanes_show_hidden(struct gt_lanes *l);
 bool gt_lanes_move(struct gt_lanes *l, const struct gt_lane_line *what, int by);	/* -1 up or 1 down, among those beside it */

@@ -133,7 +133,7 @@ static uint64_t distance(const struct gt_marks *m)
 	return m->at[0] < m->at[1] ? (uint64_t)m->at[1] - (uint64_t)m->at[0] : (uint64_t)m->at[0] - (uint64_t)m->at[1];
 }
 
-static size_t put_figures(const struct gt_marks *m, uint64_t ns, char *to, size_t room)
+static size_t put_figures(const struct gt_marks *m, uint64_t ns, const char *lane, char *to, size_t room)
 {
 	struct gt_measured f = gt_measure_of(m->measure, 0, m->lane.depth);
 	char share[GT_BRIEF], busy[GT_SAID], bytes[GT_SAID], rate[GT_SAID];
@@ -143,7 +143,7 @@ static size_t put_figures(const struct gt_marks *m, uint64_t ns, char *to, size_
 	if (!m->exact)
 		return (size_t)snprintf(to, room, "  measuring...");
 	gt_brief_share(share, f.busy, ns);
-	n = (size_t)snprintf(to, room, "  busy %s%s (%s), %" PRIu64 " begin", f.rough ? "about " : "", gt_said_ns(busy, f.busy), share,
+	n = (size_t)snprintf(to, room, "  %s: busy %s%s (%s), %" PRIu64 " begin", lane, f.rough ? "about " : "", gt_said_ns(busy, f.busy), share,
 			     f.count);
 	if (f.bytes && n < room)
 		n += (size_t)snprintf(to + n, room - n, ", %s, %s/s while busy", gt_said_bytes(bytes, f.bytes),
@@ -153,7 +153,7 @@ static size_t put_figures(const struct gt_marks *m, uint64_t ns, char *to, size_
 	return n;
 }
 
-bool gt_marks_tell(const struct gt_marks *m, const struct gt_time_shown *times, int64_t most, char *to, size_t room)
+bool gt_marks_tell(const struct gt_marks *m, const struct gt_time_shown *times, int64_t most, const char *lane, char *to, size_t room)
 {
 	char a[GT_TIME_ROOM], b[GT_TIME_ROOM], delta[GT_SAID];
 	size_t n;
@@ -168,7 +168,7 @@ bool gt_marks_tell(const struct gt_marks *m, const struct gt_time_shown *times, 
 	gt_time_text(times, m->at[1], 1, most, b);
 	n = (size_t)snprintf(to, room, "A-B %s", gt_said_ns(delta, distance(m)));
 	if (m->measure && n < room)
-		n += put_figures(m, distance(m), to + n, room - n);
+		n += put_figures(m, distance(m), lane, to + n, room - n);
 	if (n < room)
 		snprintf(to + n, room - n, "  A %s  B %s", a, b);
 	return true;

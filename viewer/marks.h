@@ -30,6 +30,6 @@ int gt_marks_snap(struct gt_archive *a, const struct gt_lane_of *lane, int64_t f
 /* Where they are drawn: in that line from column `left` on, which is their own, or else the axis; and guides in the lanes, so many lines. */
 struct gt_marks_at { int left, line, lanes; unsigned nlanes; bool own; };
 void gt_marks_draw(const struct gt_marks *m, const struct gt_window *w, const struct gt_marks_at *at, struct gt_screen *to);
-/* In words, in one line. false: there are none. */
-bool gt_marks_tell(const struct gt_marks *m, const struct gt_time_shown *times, int64_t most, char *to, size_t room);
+/* In words, in one line; what the lane that is measured is called. false: there are none. */
+bool gt_marks_tell(const struct gt_marks *m, const struct gt_time_shown *times, int64_t most, const char *lane, char *to, size_t room);
 #endif

@@ -68,15 +68,52 @@ static const char *text_in(const struct gt_table *t, uint32_t row, const char *t
 	return NULL;
 }
 
-bool gt_row_like(const struct gt_scene *s, const struct gt_reported *of, const struct gt_table *t, uint32_t row, struct gt_range *to)
+bool gt_row_like(const struct gt_scene *s, const struct gt_reported *of, const struct gt_table **t, uint32_t *row)
 {
-	const char *text = text_in(t, row, NULL);
+	const char *text = text_in(*t, *row, NULL);
+	struct gt_range at;
 
 	for (unsigned i = 0; text && i < of->n; i++)
-		for (uint32_t r = 0; of->tables[i] != t && r < gt_table_rows(of->tables[i]); r++)
-			if (text_in(of->tables[i], r, text) && gt_row_time(s, of, of->tables[i], r, to))
+		for (uint32_t r = 0; of->tables[i] != *t && r < gt_table_rows(of->tables[i]); r++)
+			if (text_in(of->tables[i], r, text) && gt_row_time(s, of, of->tables[i], r, &at)) {
+				*t = of->tables[i];
+				*row = r;
 				return true;
+			}
 	return false;
+}
+
+/* ---- tracks ---- */
+
+/* Of this kind and number, beneath the one that was found before (GT_NONE: beneath none). GT_NONE: none, or several are called so. */
+static uint32_t track_of(const struct gt_segment *seg, uint32_t above, unsigned kind, const struct gt_cell *id)
+{
+	uint32_t found = GT_NONE;
+
+	for (uint32_t t = 0; id && t < seg->ntracks; t++) {
+		const struct gt_track *track = &seg->tracks[t];
+
+		if (track->kind != kind || track->id != id->i)
+			continue;
+		if (above != GT_NONE && (seg->tracks[above].kind == GT_TRACK_DEVICE ? gt_track_device(seg, t) : gt_track_process(seg, t)) != above)
+			continue;
+		if (found != GT_NONE)
+			return GT_NONE;
+		found = t;
+	}
+	return found;
+}
+
+bool gt_row_track(const struct gt_scene *s, const struct gt_table *t, uint32_t row, uint32_t *segment, uint32_t *track)
+{
+	const struct gt_segment *seg = gt_reader_segment(s->reader, *segment = segment_of(s, t, row));
+	uint32_t process = track_of(seg, GT_NONE, GT_TRACK_PROCESS, cell_of(t, row, "pid"));
+	uint32_t device = track_of(seg, process, GT_TRACK_DEVICE, cell_of(t, row, "device"));
+	uint32_t stream = device == GT_NONE ? GT_NONE : track_of(seg, device, GT_TRACK_STREAM, cell_of(t, row, "stream"));
+	uint32_t thread = track_of(seg, process, GT_TRACK_THREAD, cell_of(t, row, "tid"));
+
+	*track = stream != GT_NONE ? stream : device != GT_NONE ? device : thread != GT_NONE ? thread : process;
+	return *track != GT_NONE;
 }
 
 /* ---- names ---- */

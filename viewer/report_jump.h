@@ -7,8 +7,10 @@
 
 /* The time of a row, the viewer's, if its table has any. */
 bool gt_row_time(const struct gt_scene *s, const struct gt_reported *of, const struct gt_table *t, uint32_t row, struct gt_range *to);
-/* The time of the first row of the other tables that has this row's first words and a time: of a cause of gaps its longest one. */
-bool gt_row_like(const struct gt_scene *s, const struct gt_reported *of, const struct gt_table *t, uint32_t row, struct gt_range *to);
+/* The first row of the other tables that has this row's first words and a time: of a cause of gaps its longest one. */
+bool gt_row_like(const struct gt_scene *s, const struct gt_reported *of, const struct gt_table **t, uint32_t *row);
+/* The track that a row tells of: a stream or a GPU, or else a thread or a process. false: it tells of none. */
+bool gt_row_track(const struct gt_scene *s, const struct gt_table *t, uint32_t row, uint32_t *segment, uint32_t *track);
 /* What it names: new, free it; or NULL. */
 char *gt_row_name(const struct gt_table *t, uint32_t row);
 

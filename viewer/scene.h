@@ -35,6 +35,7 @@ struct gt_scene {
 	const char *turn_to;		/* the name of the view to be shown from now on, or NULL; static */
 	int64_t at;			/* a moment that the timeline is to put its cursor on, if is_at */
 	bool is_at;
+	struct { uint32_t segment, track; bool wanted; } on;	/* a track that it is to put its cursor on */
 	struct gt_scene_row { struct gt_lane_of lane; int64_t start, dur; bool wanted; } row;	/* that it is to select; segment's time */
 	struct gt_marks marks;
 	struct gt_bookmarks bookmarks;
@@ -58,6 +59,7 @@ struct gt_reporter *gt_scene_reporter(struct gt_scene *s);	/* NULL: no memory */
 struct gt_range gt_scene_range(const struct gt_scene *s);
 /* Shows [from, to], the viewer's time, and a little on either side in the timeline, whose cursor is put on `from`. */
 void gt_scene_go(struct gt_scene *s, int64_t from, int64_t to);
+void gt_scene_go_track(struct gt_scene *s, uint32_t segment, uint32_t track);	/* ... and on the lane of that track */
 /* ... and selects a row of that lane, by when it starts and how long it lasts, the segment's time. */
 void gt_scene_pick(struct gt_scene *s, const struct gt_lane_of *lane, int64_t start, int64_t dur);
 void gt_scene_goto(struct gt_scene *s, int64_t t);	/* as near as one is, in the timeline */

@@ -439,7 +439,7 @@ static int put_cell_words(const struct gt_cell_sums *c, uint64_t width, int y, i
 	if (c->sureness == GT_CELL_HOLE)
 		return x + gt_screen_text(to, x, y, -1, "cannot be read  ", hole);
 	gt_brief_share(share, c->busy, width);
-	x += gt_screen_printf(to, x, y, -1, plain, "%s%s busy, %" PRIu64, c->sureness == GT_CELL_ROUGH ? "about " : "", share, c->count);
+	x += gt_screen_printf(to, x, y, -1, plain, "%s%s busy, %" PRIu64 " begin", c->sureness == GT_CELL_ROUGH ? "about " : "", share, c->count);
 	if (c->count)
 		x += gt_screen_printf(to, x, y, -1, plain, ", longest %s", gt_said_ns(longest, c->longest));
 	if (c->bytes)

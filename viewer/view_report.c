@@ -293,36 +293,43 @@ static void sort_by(struct report *r, unsigned shown)
 	move_to_row(r, t->rows);	/* what comes first now is what one wanted to see */
 }
 
-/* Marks show which time that is. */
-static void go_to_time(struct gt_scene *s, const struct gt_range *at)
+/* Marks show which time that is, and the cursor is on the lane that the row tells of, so that what is said of that time is said of that. */
+static bool go_to_time(struct gt_scene *s, const struct gt_reported *of, const struct gt_table *t, uint32_t row)
 {
-	gt_scene_go(s, at->from, at->to);
-	if (at->to > at->from)
-		gt_marks_jump(&s->marks, at->from, at->to);
+	uint32_t segment, track;
+	struct gt_range at;
+
+	if (!gt_row_time(s, of, t, row, &at))
+		return false;
+	gt_scene_go(s, at.from, at.to);
+	if (gt_row_track(s, t, row, &segment, &track))
+		gt_scene_go_track(s, segment, track);
+	if (at.to > at.from)
+		gt_marks_jump(&s->marks, at.from, at.to);
+	return true;
 }
 
 /* To the time of the row at hand, or to what it names. */
 static void jump(struct gt_view *v)
 {
 	struct report *r = v->state;
-	const struct gt_page_table *t = table_at(r, r->cursor);
-	int64_t row = gt_page_row(&r->page, r->cursor);
+	int64_t line = gt_page_row(&r->page, r->cursor);
 	struct gt_err err = GT_ERR_INIT;
-	struct gt_range at;
+	const struct gt_table *t;
+	uint32_t row = (uint32_t)line;
 	char *name;
 
-	if (row < 0) {
+	if (line < 0) {
 		if (r->shown)
 			v->scene->message = "there are no rows that lead anywhere: s shows more time";
 		return;
 	}
-	if (gt_row_time(v->scene, r->shown, t->table, (uint32_t)row, &at)) {
-		go_to_time(v->scene, &at);
+	t = table_at(r, r->cursor)->table;
+	if (go_to_time(v->scene, r->shown, t, row))
 		return;
-	}
-	name = gt_row_name(t->table, (uint32_t)row);
-	if (!name && gt_row_like(v->scene, r->shown, t->table, (uint32_t)row, &at)) {
-		go_to_time(v->scene, &at);
+	name = gt_row_name(t, row);
+	if (!name && gt_row_like(v->scene, r->shown, &t, &row)) {
+		go_to_time(v->scene, r->shown, t, row);
 		return;
 	}
 	gt_jump_free(r->jump);

@@ -243,6 +243,22 @@ static bool pick_wanted(struct gt_view *v)
 	return wanted;
 }
 
+/* Likewise, a lane; when lanes have been listed. */
+static int go_to_wanted(struct gt_view *v, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	struct gt_lane_line line = { .segment = v->scene->on.segment, .track = v->scene->on.track, .kind = GT_LANE_TRACK };
+	bool wanted = v->scene->on.wanted;
+
+	v->scene->on.wanted = false;
+	if (!wanted)
+		return 0;
+	gt_lanes_unfold_above(&t->lanes, line.segment, line.track);
+	t->cursor_line = line;
+	t->relist = t->touched = true;
+	return list(t, false, err);
+}
+
 /* What has come is unfolded, too, if all that is there has room. */
 static bool may_unfold(struct timeline *t)
 {
@@ -281,6 +297,8 @@ static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, 
 	rc = failed ? failed : list(t, !t->touched && (lines != t->at.nlanes || (t->grown && may_unfold(t))), err);
 	t->grown = false;
 	t->arranged = true;
+	if (!rc)
+		rc = go_to_wanted(v, err);
 	if (picked)
 		follow_desk(v);
 	if (!rc && picked)

@@ -408,6 +408,20 @@ static void without_rows_it_says_so(void)
 	strike(&st);
 }
 
+/* What is said of the time of a row is said of the lane that the row tells of, and names it; wherever the cursor was, and whatever was folded. */
+static void rows_lead_to_their_lane(void)
+{
+	struct stage st;
+
+	state = 15;
+	stage_up(&st, one_boot, 900, 100, 30);
+	CHECK(play(&st, "k > z") && play(&st, "5") && play(&st, "Tab Enter") && on_screen(&st, "  GPU 0: busy 0 ns (0%), 0 begin"));
+	CHECK(play(&st, "< z f") && play(&st, "5") && play(&st, "Enter") && on_screen(&st, "  GPU 0: busy 0 ns (0%), 0 begin"));
+	CHECK(play(&st, "j j j j") && line_of(&st, "GPU 0: busy") < 0 && on_screen(&st, "A-B "));
+	CHECK(play(&st, "f 4") && play(&st, "j Enter") && play(&st, "Esc") && on_screen(&st, "GPU 0 > stream 7"));
+	strike(&st);
+}
+
 static void enter_goes_to_the_timeline(void)
 {
 	int64_t from, to;
@@ -483,4 +497,4 @@ static void monkeys_break_nothing(void)
 
 T_MAIN(T(figures_of_one_recording), T(figures_of_two_recordings), T(what_was_made_is_there_at_once), T(what_is_held_stays),
        T(pages_have_each_row_once), T(sorting_keeps_ties_and_puts_absent_last), T(nothing_of_a_row_is_lost), T(rows_lead_to_their_time),
-       T(without_rows_it_says_so), T(enter_goes_to_the_timeline), T(rows_are_looked_for), T(found_rows_against_all_cells), T(rows_are_marked), T(tables_are_sorted_by_keys_and_clicks), T(monkeys_break_nothing))
+       T(without_rows_it_says_so), T(rows_lead_to_their_lane), T(enter_goes_to_the_timeline), T(rows_are_looked_for), T(found_rows_against_all_cells), T(rows_are_marked), T(tables_are_sorted_by_keys_and_clicks), T(monkeys_break_nothing))
