@@ -190,6 +190,15 @@ static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *li
 	}
 }
 
+/* A counter's name says whether it counts bytes; its samples are plain numbers. */
+static bool counts_bytes(const struct gt_picture *p, const struct gt_lane_line *line)
+{
+	const char *name = line->kind == GT_LANE_COUNTER ? gt_type_name(gt_reader_segment(p->scene->reader, line->segment), line->type) : "";
+	size_t n = strlen(name);
+
+	return n >= 6 && !strcmp(name + n - 6, "_bytes");
+}
+
 /* The most that it rose to; a '~' leads what is not certain. What a counter was before its first sample nobody will know; how many launches
  * wait will be known of each cell, and before that there is no most. */
 static void put_gauge_figure(const struct gt_picture *p, const struct gt_lane_line *line, const struct gt_gauge_cell *cells,
@@ -208,7 +217,7 @@ static void put_gauge_figure(const struct gt_picture *p, const struct gt_lane_li
 	}
 	to[0] = '~';
 	if (any && (all || line->kind != GT_LANE_QUEUE))
-		gt_brief_value(to + rough, most);
+		most >= 0 && counts_bytes(p, line) ? gt_brief_bytes(to + rough, (uint64_t)most) : gt_brief_value(to + rough, most);
 	else
 		strcpy(to, "?");
 }
@@ -451,16 +460,27 @@ static int put_cell_words(const struct gt_cell_sums *c, uint64_t width, int y, i
 	return x + gt_screen_text(to, x, y, -1, "  ", plain);
 }
 
-static int put_gauge_words(const struct gt_gauge_cell *c, bool queue, int y, int x, struct gt_screen *to)
+static const char *gauge_value(char to[GT_SAID], bool bytes, double value)
 {
+	if (bytes && value >= 0)
+		return gt_said_bytes(to, (uint64_t)value);
+	snprintf(to, GT_SAID, "%.15g", value);
+	return to;
+}
+
+static int put_gauge_words(const struct gt_gauge_cell *c, bool queue, bool bytes, int y, int x, struct gt_screen *to)
+{
+	char low[GT_SAID], high[GT_SAID], last[GT_SAID];
 	const char *sure = c->some ? "at least " : c->likely ? "likely " : "";
 	const char *unit = !queue ? "" : c->last == 1 ? " launch waits" : " launches wait";
 
 	if (!c->known)
 		return x + gt_screen_text(to, x, y, -1, queue ? "not known yet  " : "not known  ", faint);
+	gauge_value(last, bytes, c->last);
 	if (c->low == c->high)
-		return x + gt_screen_printf(to, x, y, -1, plain, "%s%.15g%s  ", sure, c->last, unit);
-	return x + gt_screen_printf(to, x, y, -1, plain, "%s%.15g to %.15g, then %.15g%s  ", sure, c->low, c->high, c->last, unit);
+		return x + gt_screen_printf(to, x, y, -1, plain, "%s%s%s  ", sure, last, unit);
+	return x + gt_screen_printf(to, x, y, -1, plain, "%s%s to %s, then %s%s  ", sure, gauge_value(low, bytes, c->low),
+				    gauge_value(high, bytes, c->high), last, unit);
 }
 
 /* The cell at the cursor. */
@@ -478,8 +498,8 @@ static void draw_detail(const struct gt_picture *p, struct gt_screen *to)
 	gt_time_text(&p->scene->times, at, gt_time_step(w), gt_window_end(w), when);
 	x = gt_screen_printf(to, 0, p->at.detail, -1, plain, "%s  ", when);
 	if (gt_lane_is_gauge(line))
-		x = put_gauge_words(&p->gauges[(p->cursor - p->top) * p->at.cells + p->column], line->kind == GT_LANE_QUEUE, p->at.detail, x,
-				    to);
+		x = put_gauge_words(&p->gauges[(p->cursor - p->top) * p->at.cells + p->column], line->kind == GT_LANE_QUEUE,
+				    counts_bytes(p, line), p->at.detail, x, to);
 	else if (line->aspect)
 		x = put_cell_words(&p->cells[(p->cursor - p->top) * p->at.cells + p->column], 1ull << w->shift, p->at.detail, x, to);
 	gt_lanes_path(p->lanes, line, path, sizeof(path));

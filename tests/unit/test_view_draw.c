@@ -17,6 +17,7 @@ struct stage {
 	struct gt_screen screen;
 	struct gt_cell_sums cells[64 * 200];
 	struct gt_cell_sums map[200];
+	uint32_t bytes;			/* type of a counter of bytes */
 	struct gt_err err;
 };
 
@@ -29,6 +30,7 @@ static struct gt_reader *stage_reader(struct stage *s, bool closed)
 	device = gt_writer_track(s->t.w, &(struct gt_track){ .parent = s->t.process, .name = GT_NONE, .source = s->t.source,
 							      .kind = GT_TRACK_DEVICE });
 	gt_writer_track(s->t.w, &(struct gt_track){ .parent = device, .name = GT_NONE, .source = s->t.source, .kind = GT_TRACK_STREAM, .id = 7 });
+	s->bytes = gt_writer_type(s->t.w, &(struct gt_type){ .name = gt_writer_string(s->t.w, "live_bytes") });
 	tiny_call(&s->t, s->t.thread[0], s->t.get, 0, 1000000, 0, 0, 0, 0);
 	gt_writer_lost(s->t.w, GT_SCOPE_ALL, GT_NONE, 500000, 501000, 7, &s->t.err);
 	gt_writer_epoch(s->t.w, 1000000, &s->t.err);
@@ -181,6 +183,13 @@ static void counters_show_how_high_they_rose(void)
 	gt_picture_draw(&s.p, &s.screen);
 	CHECK(strstr(line(&s, s.p.at.lanes + 1), "cuLaunchKernel"));
 	CHECK(strstr(line(&s, s.p.at.lanes + 1), "4k│·█ ▄·"));
+	s.p.cursor = s.p.column = 1;
+	gt_picture_draw(&s.p, &s.screen);
+	CHECK(strstr(line(&s, s.p.at.detail), "  1000 to 4000, then 2000  "));
+	s.lanes.lines[1].type = s.bytes;
+	gt_picture_draw(&s.p, &s.screen);
+	CHECK(strstr(line(&s, s.p.at.lanes + 1), "live_bytes") && strstr(line(&s, s.p.at.lanes + 1), "3.9K│·█ ▄·"));
+	CHECK(strstr(line(&s, s.p.at.detail), "  1000 B to 3.906 KiB, then 1.953 KiB  "));
 	strike(&s);
 }
 
