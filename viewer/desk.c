@@ -299,6 +299,7 @@ bool gt_desk_act(struct gt_desk *d, const struct gt_binding *b, const struct gt_
 		return escape(d);
 	if (b->action == GT_DO_DETAIL) {
 		d->size = (enum gt_pane_size)((d->size + 1) % GT_PANE_SIZES);
+		d->asked = d->size != GT_PANE_NONE;
 		return true;
 	}
 	if (b->action == GT_DO_MARK_BOTH) {
@@ -414,6 +415,11 @@ int gt_desk_arrange(struct gt_desk *d, struct gt_layout *layout, struct gt_err *
 	int rc = d->err.code;
 
 	d->pane = gt_pane_place(layout, d->scene->still ? GT_PANE_NONE : d->size);
+	if (d->asked && !d->pane.height) {
+		snprintf(d->pick.said, sizeof(d->pick.said), "the screen is too small for a pane");
+		d->size = GT_PANE_NONE;
+	}
+	d->asked = false;
 	if (!rc && !d->told)
 		rc = gt_detail_tell(&d->detail, &from, &d->pick, &d->err);
 	d->told = true;

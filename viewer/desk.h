@@ -15,6 +15,7 @@ struct gt_desk {
 	struct gt_choice pick;
 	struct gt_detail detail;
 	enum gt_pane_size size;
+	bool asked;			/* for a pane, by a key: it is said if there is no room for one */
 	struct gt_pane pane;
 	struct gt_finds *finds;		/* NULL: nothing is looked for */
 	char *looked_for;		/* between two archives: the expression, or NULL */

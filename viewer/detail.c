@@ -112,7 +112,7 @@ static int tell_duration(struct telling *t)
 
 	if (rc || t->row->kind != GT_GPU || !t->row->bytes || t->row->dur <= 0)
 		return rc;
-	return add_f(t->to, "rate", "%s/s", gt_said_bytes(rate, (uint64_t)((double)t->row->bytes * 1e9 / (double)t->row->dur)));
+	return add(t->to, "rate", gt_said_rate(rate, t->row->bytes, (uint64_t)t->row->dur));
 }
 
 static int tell_times(struct telling *t)

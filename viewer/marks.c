@@ -146,8 +146,7 @@ static size_t put_figures(const struct gt_marks *m, uint64_t ns, const char *lan
 	n = (size_t)snprintf(to, room, "  %s: busy %s%s (%s), %" PRIu64 " begin", lane, f.rough ? "about " : "", gt_said_ns(busy, f.busy), share,
 			     f.count);
 	if (f.bytes && n < room)
-		n += (size_t)snprintf(to + n, room - n, ", %s, %s/s while busy", gt_said_bytes(bytes, f.bytes),
-				      gt_said_bytes(rate, (uint64_t)((double)f.bytes * 1e9 / (double)within)));
+		n += (size_t)snprintf(to + n, room - n, ", %s, %s while busy", gt_said_bytes(bytes, f.bytes), gt_said_rate(rate, f.bytes, within));
 	if (f.holes && n < room)
 		n += (size_t)snprintf(to + n, room - n, ", without what cannot be read");
 	return n;

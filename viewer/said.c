@@ -17,6 +17,18 @@ static const char *said(char to[GT_SAID], enum gt_cell_kind kind, uint64_t value
 const char *gt_said_ns(char to[GT_SAID], uint64_t ns) { return said(to, GT_C_NS, ns); }
 const char *gt_said_bytes(char to[GT_SAID], uint64_t bytes) { return said(to, GT_C_BYTES, bytes); }
 
+const char *gt_said_rate(char to[GT_SAID], uint64_t bytes, uint64_t ns)
+{
+	static const char *const units[] = { "B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s", "EB/s", NULL };
+	double v = (double)bytes * 1e9 / (double)(ns ? ns : 1);
+	unsigned u = 0;
+
+	for (; units[u + 1] && v >= 999.95; u++)
+		v /= 1000;
+	snprintf(to, GT_SAID, "%.*f %s", !u && v == (double)(int)v ? 0 : v < 9.9995 ? 3 : v < 99.995 ? 2 : 1, v, units[u]);
+	return to;
+}
+
 void gt_brief_share(char to[GT_BRIEF], uint64_t part, uint64_t whole)
 {
 	double percent = whole ? 100.0 * (double)part / (double)whole : 0;

@@ -6,6 +6,7 @@
 #define GT_SAID 72
 const char *gt_said_ns(char to[GT_SAID], uint64_t ns);
 const char *gt_said_bytes(char to[GT_SAID], uint64_t bytes);
+const char *gt_said_rate(char to[GT_SAID], uint64_t bytes, uint64_t ns);	/* in powers of 1000, as bandwidths are: "48.07 GB/s" */
 
 /* In five columns at most, for what stands beside a line: "12.5%", "<0.1%"; "999", "1.2k", "12M"; "33us"; "4.0K". */
 #define GT_BRIEF 8

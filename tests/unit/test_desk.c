@@ -35,7 +35,9 @@ static void the_pane_stands_where_there_is_room(void)
 	CHECK(play(&st, "resize 100x40") && on_screen(&st, "start  "));
 	CHECK(line_of(&st, "start  ") > 20);
 	CHECK(play(&st, "resize 170x30") && line_of(&st, "│ duration") >= 0 && line_of(&st, "│ duration") < 8);
-	CHECK(play(&st, "resize 40x10") && line_of(&st, "launched by") < 0);
+	CHECK(play(&st, "resize 40x10") && line_of(&st, "launched by") < 0 && line_of(&st, "too small") < 0);
+	CHECK(play(&st, "Esc i") && on_screen(&st, "the screen is too small for a pane") && play(&st, "l h") && line_of(&st, "too small") < 0);
+	CHECK(play(&st, "i") && on_screen(&st, "the screen is too small for a pane"));
 	strike(&st);
 }
 

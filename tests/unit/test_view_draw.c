@@ -3,6 +3,7 @@
 #include "tests/unit/screen_lines.h"
 #include "tests/unit/t.h"
 #include "tests/unit/traces.h"
+#include "viewer/said.h"
 #include "viewer/timeline_draw.h"
 
 static unsigned none_known(void *arg, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived) { return 0; }
@@ -162,6 +163,19 @@ static void figures_stand_beside_their_lines(void)
 	strike(&s);
 }
 
+/* Bandwidths are in powers of 1000 everywhere, sizes in powers of 1024. */
+static void rates_are_those_of_reports(void)
+{
+	static const struct { uint64_t bytes, ns; const char *said; } rates[] = {
+		{ 230686720, 4799373, "48.07 GB/s" }, { 1, 1000000000, "1 B/s" }, { 999, 1000000, "999.0 kB/s" }, { 99996, 100000, "1.000 GB/s" },
+		{ 4800, 1, "4.800 TB/s" }, { 0, 5, "0 B/s" }, { 1, 0, "1.000 GB/s" }, { 1, 3000000000, "0.333 B/s" },
+	};
+	char said[GT_SAID];
+
+	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++)
+		CHECK(!strcmp(gt_said_rate(said, rates[i].bytes, rates[i].ns), rates[i].said));
+}
+
 static void counters_show_how_high_they_rose(void)
 {
 	static struct gt_gauge_cell gauges[64 * 200];
@@ -294,4 +308,4 @@ static void small_screens_are_drawn(void)
 }
 
 T_MAIN(T(eighths_never_lie), T(layouts_leave_no_line_out), T(cells_show_what_they_are), T(figures_stand_beside_their_lines),
-       T(counters_show_how_high_they_rose), T(queues_say_what_they_do_not_know), T(what_is_missing_is_told), T(the_overview_keeps_what_there_is), T(small_screens_are_drawn))
+       T(rates_are_those_of_reports), T(counters_show_how_high_they_rose), T(queues_say_what_they_do_not_know), T(what_is_missing_is_told), T(the_overview_keeps_what_there_is), T(small_screens_are_drawn))
