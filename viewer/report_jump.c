@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/demangle.h"
+#include "viewer/deadline.h"
 
 /* ---- times ---- */
 
@@ -114,6 +115,45 @@ bool gt_row_track(const struct gt_scene *s, const struct gt_table *t, uint32_t r
 
 	*track = stream != GT_NONE ? stream : device != GT_NONE ? device : thread != GT_NONE ? thread : process;
 	return *track != GT_NONE;
+}
+
+/* ---- gaps ---- */
+
+#define AROUND_US 4000u		/* a key waits for it: of thousands of GPUs not all are asked */
+
+static int gap_of(const struct gt_scene *s, uint32_t segment, uint32_t device, int64_t t, struct gt_range *to, struct gt_err *err)
+{
+	const struct gt_lane_of lane = { { segment, device, GT_ASPECT_WORK, true }, 0 };
+	int64_t offset = gt_archive_offset(s->archive, segment);
+	struct gt_found before, behind;
+	int code = gt_gap_at(s->archive, &lane, t + offset, &before, &behind, err);
+
+	if (code > 0)
+		*to = (struct gt_range){ gt_found_end(&before) - offset, behind.start - offset };
+	return code;
+}
+
+int gt_gap_around(const struct gt_scene *s, struct gt_range *to, struct gt_err *err)
+{
+	uint64_t deadline = gt_deadline(AROUND_US);
+	int64_t t = gt_cell_start(&s->window, s->window.cells / 2);
+	bool any = false;
+	struct gt_range gap;
+
+	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(s->reader, i);
+
+		for (uint32_t k = 0; k < seg->ntracks && !gt_is_over(deadline); k++) {
+			int code = seg->tracks[k].kind == GT_TRACK_DEVICE ? gap_of(s, i, k, t, &gap, err) : 0;
+
+			if (code < 0)
+				return code;
+			if (code && (!any || gap.to - gap.from < to->to - to->from))
+				*to = gap;
+			any |= code;
+		}
+	}
+	return any;
 }
 
 /* ---- names ---- */

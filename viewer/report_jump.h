@@ -11,6 +11,8 @@ bool gt_row_time(const struct gt_scene *s, const struct gt_reported *of, const s
 bool gt_row_like(const struct gt_scene *s, const struct gt_reported *of, const struct gt_table **t, uint32_t *row);
 /* The track that a row tells of: a stream or a GPU, or else a thread or a process. false: it tells of none. */
 bool gt_row_track(const struct gt_scene *s, const struct gt_table *t, uint32_t row, uint32_t *segment, uint32_t *track);
+/* The shortest gap of a GPU that is around the middle of what is seen, the viewer's time. 1, 0: none is known, negative. */
+int gt_gap_around(const struct gt_scene *s, struct gt_range *to, struct gt_err *err);
 /* What it names: new, free it; or NULL. */
 char *gt_row_name(const struct gt_table *t, uint32_t row);
 

@@ -309,6 +309,20 @@ static bool go_to_time(struct gt_scene *s, const struct gt_reported *of, const s
 	return true;
 }
 
+/* Within a gap there is no row: its cause is known where its end is seen, so that is where it goes. */
+static void go_to_gap(struct gt_view *v)
+{
+	const struct report *r = v->state;
+	struct gt_scene *s = v->scene;
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_range gap;
+	int code = r->what->idle ? gt_gap_around(s, &gap, &err) : 0;
+
+	if (code > 0)
+		gt_window_show(&s->window, &s->extent, gap.from - 1, gap.to + 1);
+	s->message = code > 0 ? "all of the gap that was seen" : "there are no rows that lead anywhere: s shows more time";
+}
+
 /* To the time of the row at hand, or to what it names. */
 static void jump(struct gt_view *v)
 {
@@ -321,7 +335,7 @@ static void jump(struct gt_view *v)
 
 	if (line < 0) {
 		if (r->shown)
-			v->scene->message = "there are no rows that lead anywhere: s shows more time";
+			go_to_gap(v);
 		return;
 	}
 	t = table_at(r, r->cursor)->table;
@@ -691,7 +705,8 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 	}
 	if (!t || !t->order) {
 		if (!v->scene->still)
-			gt_screen_text(to, 0, y, -1, "no rows   s: more time   1: the timeline   ?: keys", LOOK(GT_INK_FAINT, 0));
+			gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0), "no rows   %ss: more time   1: the timeline   ?: keys",
+					 r->what->idle ? "Enter: all of the gap   " : "");
 		return;
 	}
 	if (v->scene->still) {
