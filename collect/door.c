@@ -151,6 +151,16 @@ bool gt_guest_gone(const struct gt_guest *guest)
 
 /* ---- the usher ---- */
 
+static struct gt_guest *add(struct gt_door *d, const struct gt_guest *guest)
+{
+	if (d->nguests == GT_GUESTS_MAX) {	/* the oldest never took a slot */
+		d->shut_out += d->guests[0].left;
+		memmove(d->guests, d->guests + 1, --d->nguests * sizeof(*guest));
+	}
+	d->guests[d->nguests] = *guest;
+	return &d->guests[d->nguests++];
+}
+
 static void note(struct gt_door *d, int pid)
 {
 	struct gt_guest guest;
@@ -158,14 +168,29 @@ static void note(struct gt_door *d, int pid)
 	if (!gt_guest_look(pid, &guest))
 		return;
 	pthread_mutex_lock(&d->lock);
-	if (d->nguests == GT_GUESTS_MAX)	/* the oldest never took a slot */
-		memmove(d->guests, d->guests + 1, --d->nguests * sizeof(guest));
-	d->guests[d->nguests++] = guest;
+	add(d, &guest);
 	d->knocked++;
 	pthread_mutex_unlock(&d->lock);
 }
 
-static void send_memory(int to, int memory)
+/* It may have run to its end by now, and be unknown to /proc. It may also be a fork that has its parent's memory, and is seen in a slot. */
+static void note_left(struct gt_door *d, int pid)
+{
+	const struct gt_guest unknown = { .host_pid = pid, .ns_pid = pid };
+	struct gt_guest *guest = NULL;
+
+	pthread_mutex_lock(&d->lock);
+	for (unsigned i = 0; i < d->nguests; i++)
+		if (d->guests[i].host_pid == pid)
+			guest = &d->guests[i];
+	if (!guest)
+		guest = add(d, &unknown);
+	guest->left = true;
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* False when there is nobody any more to take it. */
+static bool send_memory(int to, int memory)
 {
 	char byte = 'g';
 	struct iovec v = { &byte, 1 };
@@ -177,7 +202,7 @@ static void send_memory(int to, int memory)
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(c), &memory, sizeof(int));
-	sendmsg(to, &m, MSG_NOSIGNAL | MSG_DONTWAIT);	/* who is gone already does not need it */
+	return sendmsg(to, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
 static void *usher(void *arg)
@@ -186,6 +211,7 @@ static void *usher(void *arg)
 	struct pollfd p[] = { { .fd = d->listen_fd, .events = POLLIN }, { .fd = d->stop[0], .events = POLLIN } };
 	struct ucred who;
 	socklen_t size;
+	bool known;
 	int fd;
 
 	while (poll(p, 2, -1) >= 0 || errno == EINTR) {
@@ -198,9 +224,11 @@ static void *usher(void *arg)
 			continue;
 		}
 		size = sizeof(who);
-		if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) && who.pid > 0)
+		known = !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) && who.pid > 0;
+		if (known)
 			note(d, who.pid);
-		send_memory(fd, d->memory_fd);
+		if (!send_memory(fd, d->memory_fd) && known)
+			note_left(d, who.pid);
 		close(fd);
 	}
 	return NULL;
@@ -218,7 +246,19 @@ bool gt_door_guest(struct gt_door *d, int32_t ns_pid, struct gt_guest *guest)
 			found = true;
 		}
 	pthread_mutex_unlock(&d->lock);
-	return found;
+	return found && guest->start_clock;	/* else nothing but its pid is known */
+}
+
+unsigned gt_door_shut_out(struct gt_door *d)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&d->lock);
+	n = d->shut_out;
+	for (unsigned i = 0; i < d->nguests; i++)
+		n += d->guests[i].left;
+	pthread_mutex_unlock(&d->lock);
+	return n;
 }
 
 /* ---- the directory ---- */

@@ -11,6 +11,7 @@ struct gt_guest {
 	int64_t start;			/* ns, CLOCK_MONOTONIC; 0 unknown */
 	unsigned long long start_clock;	/* the same as /proc says it: with the pid, who it is */
 	bool libcuda, simulated;	/* has libcuda mapped; and it is the simulator's */
+	bool left;			/* it had waited too long and gone on when the memory was handed to it */
 	char comm[16];
 };
 #define GT_GUESTS_MAX 1024	/* that knocked and have not been seen in a slot yet */
@@ -26,6 +27,7 @@ struct gt_door {
 	struct gt_guest guests[GT_GUESTS_MAX];
 	unsigned nguests;
 	uint64_t knocked;		/* all so far */
+	unsigned shut_out;		/* that left and are not in the list any more */
 };
 /* The library to preload: $GT_GUEST, or beside the running program, or in ../lib/gt. 0 or -ENOENT. */
 int gt_door_library(char *path, size_t size, struct gt_err *err);
@@ -36,6 +38,8 @@ int gt_door_open(struct gt_door *h, const struct gt_rings *r, struct gt_err *err
 void gt_door_close(struct gt_door *h);
 /* Who knocked with this process id of its own namespace; taken from the list. False when nobody did. */
 bool gt_door_guest(struct gt_door *h, int32_t ns_pid, struct gt_guest *guest);
+/* How many left without the memory and were not taken from the list since: they run, and nothing of them is recorded. */
+unsigned gt_door_shut_out(struct gt_door *h);
 
 /* Fills in a guest from /proc/HOST_PID. False when there is no such process. */
 bool gt_guest_look(int32_t host_pid, struct gt_guest *guest);

@@ -472,6 +472,8 @@ static void say_nothing_seen(const char *program)
 	if (!why && o.range)
 		why = nvtx_range() ? "the program never was inside that NVTX range (see --range)"
 				   : "the program did not call cuProfilerStart (see --range)";
+	else if (!why && t->shut_out)
+		why = "gtcollect stood still when the program came to the driver";
 	else if (!why && run.rings.s->untraced)
 		why = "there was no room in the rings for its threads; try a larger --ring-memory";
 	else if (!why && t->processes)
@@ -545,6 +547,9 @@ static void say_losses(void)
 
 	if (t->gpu)
 		say_gpu(t->gpu);
+	if (t->shut_out)
+		fprintf(stderr, "gtcollect: %u process%s ran without being recorded: gtcollect stood still for 10 s and more when %s came\n",
+			t->shut_out, plural(t->shut_out, "es"), t->shut_out == 1 ? "it" : "they");
 	if (t->dropped)
 		fprintf(stderr, "gtcollect: %" PRIu64 " call%s lost as rings were full: try a larger --ring-memory, or --lossless\n",
 			t->dropped, plural(t->dropped, "s"));
@@ -607,6 +612,8 @@ static void say_file(bool empty)
 
 	if (losses())
 		snprintf(lost, sizeof(lost), "%" PRIu64 " LOST", losses());
+	else if (t->shut_out)
+		snprintf(lost, sizeof(lost), "%u process%s MISSING", t->shut_out, plural(t->shut_out, "es"));
 	else if (t->gpu && t->processes && (!t->gpu->processes || t->gpu->refused || t->gpu->yields ||
 					    (run.launch.signal && t->gpu->without_record)))
 		strcpy(lost, "no calls lost");
