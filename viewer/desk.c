@@ -59,11 +59,6 @@ void gt_desk_release(struct gt_desk *d)
 
 /* ---- where one is ---- */
 
-static struct gt_lane_of lane_of(const struct gt_lane_line *line)
-{
-	return (struct gt_lane_of){ { line->segment, line->track, (enum gt_aspect)line->aspect, line->derived }, line->depth };
-}
-
 static bool same_lane(const struct gt_lane_of *a, const struct gt_lane_of *b)
 {
 	return gt_same_strip(&a->strip, &b->strip) && a->depth == b->depth;
@@ -77,7 +72,7 @@ static bool place(const struct gt_desk *d, const struct gt_desk_at *at, struct g
 
 	if (!at->line || !at->line->aspect)
 		return false;
-	*to = (struct gt_choice_at){ .lane = lane_of(at->line), .from = at->time, .to = gt_cell_start(w, at->column + 1ll),
+	*to = (struct gt_choice_at){ .lane = gt_lane_of_line(at->line), .from = at->time, .to = gt_cell_start(w, at->column + 1ll),
 				   .shift = w->shift };
 	if (d->pick.what != GT_PICKED_NOTHING && same_lane(&to->lane, &d->pick.lane)) {
 		gt_choice_range(&d->pick, &from, &end);
@@ -176,7 +171,7 @@ void gt_desk_drop(struct gt_desk *d, const struct gt_desk_at *at, unsigned from)
 
 	if (!at->line || !at->line->aspect)
 		return;
-	lane = lane_of(at->line);
+	lane = gt_lane_of_line(at->line);
 	if (gt_marks_snap(d->scene->archive, &lane, a, gt_cell_start(w, first + 1ll), &a, &d->err) ||
 	    gt_marks_snap(d->scene->archive, &lane, b, end, &edge, &d->err))
 		return;
@@ -370,7 +365,7 @@ static const struct gt_lane_line *line_of(const struct gt_desk *d, const struct 
 
 	for (size_t i = 0; i < d->lanes->n; i++) {
 		const struct gt_lane_line *line = &d->lanes->lines[i];
-		struct gt_lane_of lane = lane_of(line);
+		struct gt_lane_of lane = gt_lane_of_line(line);
 
 		if (!line->aspect || line->segment != own->strip.segment)
 			continue;
@@ -400,7 +395,7 @@ bool gt_desk_goes(struct gt_desk *d, const struct gt_lane_line *cursor, struct g
 		found = line_of(d, cursor);
 	}
 	if (found)
-		d->pick.lane = lane_of(found);
+		d->pick.lane = gt_lane_of_line(found);
 	else
 		snprintf(d->pick.said, sizeof(d->pick.said), "its lane is not shown: X shows what is hidden, Esc takes back a filter");
 	*line = found ? *found : *cursor;
@@ -429,10 +424,12 @@ int gt_desk_arrange(struct gt_desk *d, struct gt_layout *layout, struct gt_err *
 int gt_desk_show(struct gt_desk *d, size_t top, size_t nlines, size_t cursor, const struct gt_strips *strips, const uint32_t *strip_of,
 		 struct gt_err *err)
 {
-	struct gt_lane_of of[GT_SCREEN_MOST], on = cursor < d->lanes->n ? lane_of(&d->lanes->lines[cursor]) : (struct gt_lane_of){ .depth = 0 };
+	struct gt_lane_of of[GT_SCREEN_MOST], on = { .depth = 0 };
 
+	if (cursor < d->lanes->n)
+		on = gt_lane_of_line(&d->lanes->lines[cursor]);
 	for (size_t i = 0; i < nlines; i++)
-		of[i] = lane_of(&d->lanes->lines[top + i]);
+		of[i] = gt_lane_of_line(&d->lanes->lines[top + i]);
 	if (gt_marks_on(&d->scene->marks, &on, err))
 		return err->code;
 	return gt_boxes_want(d->boxes, &d->scene->window, &(struct gt_boxes_for){ of, strips, strip_of }, nlines, err);
@@ -514,7 +511,7 @@ static void draw_picked(const struct gt_desk *d, const struct gt_picture *p, str
 	a = a < 0 ? 0 : a;
 	b = b >= (int64_t)p->at.cells ? (int64_t)p->at.cells - 1 : b;
 	for (size_t i = 0; i < p->at.nlanes && p->top + i < p->lanes->n; i++) {
-		struct gt_lane_of lane = lane_of(&p->lanes->lines[p->top + i]);
+		struct gt_lane_of lane = gt_lane_of_line(&p->lanes->lines[p->top + i]);
 
 		if (p->lanes->lines[p->top + i].aspect && same_lane(&lane, &d->pick.lane))
 			gt_screen_paper(to, (int)(p->at.left + a), p->at.lanes + (int)i, (int)(b - a + 1), 1, GT_INK_SELECTED);

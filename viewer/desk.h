@@ -23,6 +23,11 @@ struct gt_desk {
 	bool told;			/* the detail is that of what is picked */
 	struct gt_err err;		/* of a key; gt_desk_arrange returns it */
 };
+static inline struct gt_lane_of gt_lane_of_line(const struct gt_lane_line *line)
+{
+	return (struct gt_lane_of){ { line->segment, line->track, (enum gt_aspect)line->aspect, line->derived }, line->depth };
+}
+
 /* Where the cursor is. */
 struct gt_desk_at {
 	const struct gt_lane_line *line;	/* NULL: there are no lanes */

@@ -7,7 +7,7 @@ struct gt_measured {
 	uint64_t busy;		/* ns of [from, to) covered by at least one row */
 	uint64_t count, bytes;	/* of the rows that start in it */
 	uint64_t longest;	/* ns: of these */
-	bool rough;		/* how much of it was busy is not known exactly: gt_open_calls_cover says where that is */
+	bool rough;		/* how much of it was busy is not known exactly */
 	bool holes;		/* some of it cannot be read: the figures are those of the rest */
 };
 struct gt_measure;

@@ -1,6 +1,7 @@
-/* What is open lasts until the recording ends, so those of a lane cover one stretch of time together: from when the first of them began. Cells
- * that it covers wholly were busy, whatever else was in them. In the cell where it begins calls that had returned before are busy time of
- * their own, if the lane is one depth of one thread; of a union nobody knows how much of both is the same time, and the cell says so. */
+/* What is open lasts until the recording ends, so those of a lane cover one stretch of time together: from when the first of them began.
+ * Cells that it covers wholly were busy, whatever else was in them. In the cell where it begins calls that had returned before are busy
+ * time of their own, if the lane is one depth of one thread; of a union the cell does not know how much of both is the same time, and
+ * says so. That is found out afterwards, by measuring how busy it was before (open_heads.h). */
 #include "viewer/open_calls.h"
 
 #define TRACKS_MOST 4096u	/* that are looked through for such as have calls */
@@ -114,8 +115,9 @@ static bool nests(const struct gt_archive *a, const struct gt_segment *seg, cons
 	return seg->closed && (of->derived ? is_alone(a, seg, of) : depth + 1 < GT_SUMMARY_DEPTHS);
 }
 
-void gt_open_calls_cover(const struct gt_archive *a, const struct gt_window *w, const struct gt_strip_of *of, unsigned depth,
-			 struct gt_cell_sums *cells)
+/* What is open in a strip at a depth, together; from and to are the same where nothing is. cells: where single calls are noted, or NULL. */
+static struct stretch stretch_of(const struct gt_archive *a, const struct gt_strip_of *of, unsigned depth, const struct gt_window *w,
+				 struct gt_cell_sums *cells)
 {
 	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader((struct gt_archive *)a), of->segment);
 	int64_t offset = gt_archive_offset(a, of->segment);
@@ -128,7 +130,8 @@ void gt_open_calls_cover(const struct gt_archive *a, const struct gt_window *w, 
 			break;
 		if (!is_shown(&calls[i], of, depth))
 			continue;
-		note_call(w, cells, &calls[i], offset);
+		if (cells)
+			note_call(w, cells, &calls[i], offset);
 		if (calls[i].end <= calls[i].start)
 			continue;
 		if (calls[i].start - offset < s.from)
@@ -136,9 +139,43 @@ void gt_open_calls_cover(const struct gt_archive *a, const struct gt_window *w, 
 		s.from = calls[i].start - offset < s.from ? calls[i].start - offset : s.from;
 		s.to = calls[i].end - offset > s.to ? calls[i].end - offset : s.to;
 	}
+	if (s.from >= s.to)
+		s.from = s.to = 0;
 	s.nests = s.from < s.to && nests(a, seg, of, depth);
+	return s;
+}
+
+void gt_open_calls_cover(const struct gt_archive *a, const struct gt_window *w, const struct gt_strip_of *of, unsigned depth,
+			 struct gt_cell_sums *cells)
+{
+	struct stretch s = stretch_of(a, of, depth, w, cells);
+
 	if (s.from < s.to)
 		cover(w, &s, cells);
+}
+
+bool gt_open_calls_begin(const struct gt_archive *a, const struct gt_strip_of *of, unsigned depth, int64_t *from)
+{
+	struct stretch s = stretch_of(a, of, depth, NULL, NULL);
+
+	*from = s.from;
+	return s.from < s.to && !s.nests;
+}
+
+/* Where the recording ended in that cell already, what returned behind that is not known apart: it stays as it is. */
+void gt_open_calls_settle(const struct gt_archive *a, const struct gt_window *w, const struct gt_strip_of *of, unsigned depth,
+			  uint64_t before, struct gt_cell_sums *cells)
+{
+	struct stretch s = stretch_of(a, of, depth, NULL, NULL);
+	struct gt_cell_sums *c = s.from < s.to ? cell_at(w, cells, s.from) : NULL;
+	int64_t end = (int64_t)((uint64_t)((s.from >> w->shift) + 1) << w->shift);
+
+	if (!c || c->sureness != GT_CELL_ROUGH || (s.to < end && s.to < s.end))
+		return;
+	end = s.to < end ? s.to : end;
+	c->busy = before + (uint64_t)(end - s.from);
+	c->category = (uint64_t)(end - s.from) >= before ? s.category : c->category;
+	c->sureness = GT_CELL_EXACT;
 }
 
 /* ---- one after the other ---- */

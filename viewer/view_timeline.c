@@ -12,6 +12,7 @@
 #include "viewer/desk.h"
 #include "viewer/gauge_rows.h"
 #include "viewer/minimap.h"
+#include "viewer/open_heads.h"
 #include "viewer/timeline_draw.h"
 
 #define LEARN_LINES 5000u	/* a longer list is not made anew for a lane that is found late */
@@ -22,6 +23,7 @@ struct timeline {
 	struct gt_minimap map;
 	struct gt_gauge_rows gauges;
 	struct gt_asked asked;
+	struct gt_open_heads heads;
 	uint32_t *strip_of;		/* of each line that is shown: number in asked.of */
 	size_t strip_of_cap;
 	struct gt_layout at;
@@ -103,6 +105,7 @@ static void timeline_let_go(struct gt_view *v)
 	gt_minimap_let_go(&t->map);
 	gt_gauge_rows_release(&t->gauges);
 	gt_asked_release(&t->asked);
+	gt_open_heads_release(&t->heads);
 }
 
 static void timeline_close(struct gt_view *v)
@@ -121,6 +124,17 @@ static void timeline_close(struct gt_view *v)
 }
 
 /* ---- what is asked of the strips ---- */
+
+static int ask_heads(struct gt_view *v, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	struct gt_lane_of lanes[GT_SCREEN_MOST];
+	size_t lines = shown_lines(t);
+
+	for (size_t i = 0; i < lines; i++)
+		lanes[i] = gt_lane_of_line(&t->lanes.lines[t->top + i]);
+	return gt_open_heads_want(&t->heads, v->scene->archive, &v->scene->window, lanes, lines, err);
+}
 
 /* Lines of one track at several depths share a strip. */
 static int ask_lanes(struct gt_view *v, struct gt_err *err)
@@ -144,7 +158,7 @@ static int ask_lanes(struct gt_view *v, struct gt_err *err)
 	}
 	rc = gt_ask(t->strips, &t->asked, &v->scene->window, of, n, err);
 	t->learned &= rc <= 0;
-	return rc < 0 ? rc : 0;
+	return rc < 0 ? rc : ask_heads(v, err);
 }
 
 /* ---- what is shown ---- */
@@ -165,7 +179,11 @@ static int refresh(struct gt_view *v, struct gt_err *err)
 			gt_before_fill_gauge(&t->before, &v->scene->window, line, t->gauge_cells + i * cells);
 		}
 		if (line->aspect) {
+			struct gt_lane_of lane = gt_lane_of_line(line);
+
 			gt_strips_cells(t->strips, t->strip_of[i], line->depth, t->cells + i * cells);
+			if (gt_strips_percent(t->strips) == 100)
+				gt_open_heads_fill(&t->heads, &lane, t->cells + i * cells);
 			gt_before_fill(&t->before, &v->scene->window, line, t->cells + i * cells);
 		} else {
 			memset(t->cells + i * cells, 0, cells * sizeof(*t->cells));
@@ -335,7 +353,7 @@ static int learn(struct gt_view *v, struct gt_err *err)
 	return rc ? rc : timeline_arrange(v, t->width, t->height, err);
 }
 
-/* Lanes first, then which ones there are, then the overview. */
+/* Lanes first, then which ones there are, then their cells in which open calls begin, then the overview. */
 static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
 {
 	struct timeline *t = v->state;
@@ -351,7 +369,8 @@ static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
 		rc = gt_gauge_rows_step(&t->gauges, us, err);
 		return rc ? rc : 1;
 	}
-	return gt_minimap_step(&t->map, us, err);
+	rc = gt_open_heads_step(&t->heads, us, err);
+	return rc ? rc : gt_minimap_step(&t->map, us, err);
 }
 
 
