@@ -15,8 +15,8 @@
 
 #define PIECE 4096u	/* bytes that are made printable at once */
 
-/* Control characters would break lines, speak to the terminal or turn what it shows around. Of *s, which moves on, as many bytes as fit, and no
- * more than there were. Returns where they end. */
+/* Control characters would break lines, speak to the terminal or turn what it shows around. Of *s, which moves on, as many bytes as fit,
+ * and no more than there were. Returns where they end. */
 static char *put_printable(char *to, size_t room, const char **from)
 {
 	const char *s = *from, *most = s + room - 4;

@@ -27,7 +27,8 @@ int gt_marks_step(struct gt_marks *m, uint64_t us, struct gt_err *err);	/* 1: th
 /* The edge of a row of a lane (the viewer's time) that is in [from, to) and nearest to `from`; without any, from. 0 or negative. */
 int gt_marks_snap(struct gt_archive *a, const struct gt_lane_of *lane, int64_t from, int64_t to, int64_t *edge, struct gt_err *err);
 
-/* Where they are drawn: in that line from column `left` on, which is their own, or else the axis; and guides in the lanes, so many lines. */
+/* Where they are drawn: in that line from column `left` on, which is their own, or else the axis; and guides in the lanes, so many
+ * lines. */
 struct gt_marks_at { int left, line, lanes; unsigned nlanes; bool own; };
 void gt_marks_draw(const struct gt_marks *m, const struct gt_window *w, const struct gt_marks_at *at, struct gt_screen *to);
 /* In words, in one line; what the lane that is measured is called. false: there are none. */

@@ -1,7 +1,7 @@
-/* A screen in memory: what views draw on, and what is then shown by a terminal (term.h) or printed as text (gtview --render). It
- * knows no terminal, so a frame can be compared, saved and tested. A spot holds one character of one column and the marks on it, or the left
- * half of a wide one, whose right half is the spot behind it. What no terminal can be relied on for, control characters and all that is not
- * written in single letters from the left (glyphs.h), becomes '?', so that what is drawn is where it was put. */
+/* A screen in memory: what views draw on, and what is then shown by a terminal (term.h) or printed as text (gtview --render). It knows
+ * no terminal, so a frame can be compared, saved and tested. A spot holds one character of one column and the marks on it, or the left
+ * half of a wide one, whose right half is the spot behind it. What no terminal can be relied on for, control characters and all that is
+ * not written in single letters from the left (glyphs.h), becomes '?', so that what is drawn is where it was put. */
 #ifndef GT_SCREEN_H
 #define GT_SCREEN_H
 #include <stdbool.h>
@@ -32,8 +32,8 @@ int gt_screen_resize(struct gt_screen *s, unsigned width, unsigned height);
 void gt_screen_clear(struct gt_screen *s);
 void gt_screen_release(struct gt_screen *s);
 
-/* Everything that puts is cut at the edges; negative x and y are outside. A wide character that is put or covered in half, there or by what is
- * put over it, is blank in the other half. */
+/* Everything that puts is cut at the edges; negative x and y are outside. A wide character that is put or covered in half, there or by
+ * what is put over it, is blank in the other half. */
 void gt_screen_put(struct gt_screen *s, int x, int y, uint32_t ch, struct gt_look look);
 /* Text in UTF-8, `width` columns at most (-1: to the edge), the last of which is '~' (or U+2026) where it was cut; or the one before, where
  * half a wide character would have been left. Each byte that is no UTF-8 is a '?'. Returns how many columns it takes, those left of the

@@ -1,10 +1,10 @@
 /* From the top: what it is a trace of; the whole run in small, and beneath it a bracket around what is seen of it; the axis; marks and
- * bookmarks, if there are any (desk.h); where something is missing, if it is anywhere; the lanes; and in words the cell at the cursor and how all that is to be read. What has no
- * room is left out, the title first, the lanes last.
+ * bookmarks, if there are any (desk.h); where something is missing, if it is anywhere; the lanes; and in words the cell at the cursor
+ * and how all that is to be read. What has no room is left out, the title first, the lanes last.
  *
  * A cell is a block as high as its figure, in the colour of what most of it was. What is not known yet is dotted, what is known but
- * roughly is dim, and where a block of the file cannot be read there is a cross; what was still open when the recording ended points to the
- * right there. All of that can be read without colours, too. */
+ * roughly is dim, and where a block of the file cannot be read there is a cross; what was still open when the recording ended points to
+ * the right there. All of that can be read without colours, too. */
 #include "viewer/timeline_draw.h"
 
 #include <inttypes.h>

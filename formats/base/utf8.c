@@ -1,8 +1,9 @@
-/* How wide a terminal draws a character is said nowhere, but there is a custom: two columns for those that Unicode calls wide or fullwidth (its
- * property East_Asian_Width is W or F), none for marks (its categories Mn and Me) and for the vowels and last consonants of a Korean syllable in
- * pieces, one for the rest. wcwidth() of most C libraries says so, too, but by the locale and the version of Unicode at hand, and a frame is to
- * be the same everywhere. So here are tables of Unicode 14.0.0 (2021), which is what terminals in use have caught up with. Unassigned characters
- * between two ranges are taken along. Left out are marks beyond U+FFFF, of scripts of the past and of music.
+/* How wide a terminal draws a character is said nowhere, but there is a custom: two columns for those that Unicode calls wide or
+ * fullwidth (its property East_Asian_Width is W or F), none for marks (its categories Mn and Me) and for the vowels and last consonants
+ * of a Korean syllable in pieces, one for the rest. wcwidth() of most C libraries says so, too, but by the locale and the version of
+ * Unicode at hand, and a frame is to be the same everywhere. So here are tables of Unicode 14.0.0 (2021), which is what terminals in use
+ * have caught up with. Unassigned characters between two ranges are taken along. Left out are marks beyond U+FFFF, of scripts of the
+ * past and of music.
  *
  * An emoji that is made of several has the width of all of them here, as in most terminals; only skins belong to what they colour. */
 #include "formats/base/utf8.h"

@@ -18,15 +18,15 @@ bool gt_utf8_is_control(uint32_t ch);
 /* A character with what belongs to it. */
 #define GT_LETTER_MARKS 2u		/* of as many as are stacked by somebody who means to */
 struct gt_letter {
-	uint32_t ch;			/* UINT32_MAX: no UTF-8, or a mark without a character; U+2026: the text was cut within its last one */
+	uint32_t ch;			/* UINT32_MAX: no UTF-8, or a mark without a character; U+2026: the text is cut within its last */
 	uint16_t marks[GT_LETTER_MARKS];	/* the first ones that go on it; 0 behind the last. Not what only says how it is to look */
 	uint8_t columns;		/* 1 or 2 */
 };
 /* Where the next one begins: as s, if there is no more (then ch is 0). */
 const char *gt_letter_next(const char *s, struct gt_letter *l);
 
-/* Of a text: its columns; the end of as much of it as takes that many at most; and the end of as little as takes that many at least (the end
- * of all of it if it has fewer). None of them is within a letter. */
+/* Of a text: its columns; the end of as much of it as takes that many at most; and the end of as little as takes that many at least (the
+ * end of all of it if it has fewer). None of them is within a letter. */
 size_t gt_utf8_width(const char *s);
 const char *gt_utf8_most(const char *s, size_t columns);
 const char *gt_utf8_least(const char *s, size_t columns);

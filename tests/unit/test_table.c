@@ -299,7 +299,7 @@ static void hidden_characters_stay_inside(void)
 /* Columns of a terminal, not characters; and enough of them for a line to have more bytes than it has columns. */
 static void wide_characters_are_aligned(void)
 {
-	static const struct gt_column two[] = { { "a", "A", .kind = GT_C_TEXT }, { "n", "N", .kind = GT_C_COUNT }, { "b", "B", .kind = GT_C_TEXT } };
+	static const struct gt_column two[] = { { "a", "A", GT_C_TEXT }, { "n", "N", GT_C_COUNT }, { "b", "B", GT_C_TEXT } };
 	struct gt_table *t = gt_table_new("x", NULL, two, 3);
 
 	gt_table_add(t, (struct gt_cell[]){ { .s = "学習 1" }, { .i = 1 }, { .s = "🚀" } });
