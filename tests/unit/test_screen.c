@@ -539,5 +539,24 @@ static void a_picture_has_what_the_screen_has(void)
 	gt_screen_release(&s);
 }
 
-T_MAIN(T(a_picture_has_what_the_screen_has), T(sizes), T(text_is_cut), T(hostile_text), T(wide_text), T(marks), T(wide_in_halves), T(lines), T(ascii), T(columns), T(rectangles), T(ansi_exactly), T(ansi_parsed_back),
+/* Wide characters have a length of their own, so that what stands beside them stays in its columns. */
+static void wide_in_a_picture(void)
+{
+	struct gt_screen s = { 0 };
+	struct gt_out o;
+
+	CHECK(!gt_screen_resize(&s, 10, 1));
+	gt_screen_text(&s, 0, 0, -1, "a漢字<\u0301b", LOOK(0));
+	gt_out_memory(&o);
+	CHECK(!gt_screen_svg(&s, &o));
+	gt_out_add(&o, "", 1);
+	CHECK(strstr(o.data, "<text x=\"10\" y=\"23\" textLength=\"8\" fill=\"#d3d7de\">a</text>"));
+	CHECK(strstr(o.data, "<text x=\"18\" y=\"23\" textLength=\"32\" fill=\"#d3d7de\">漢字</text>"));
+	CHECK(strstr(o.data, "<text x=\"50\" y=\"23\" textLength=\"16\" fill=\"#d3d7de\">&lt;\u0301b</text>"));
+	gt_out_close(&o, NULL);
+	gt_screen_release(&s);
+}
+
+T_MAIN(T(a_picture_has_what_the_screen_has), T(wide_in_a_picture), T(sizes), T(text_is_cut), T(hostile_text), T(wide_text), T(marks),
+       T(wide_in_halves), T(lines), T(ascii), T(columns), T(rectangles), T(ansi_exactly), T(ansi_parsed_back),
        T(told_apart_by_all), T(read_on_dark_and_light), T(read_on_papers), T(without_colours))
