@@ -448,15 +448,20 @@ struct gt_reader *gt_reader_open(const char *path, struct gt_err *err)
 	return gt_reader_open_fd(fd, err);
 }
 
-struct gt_reader *gt_reader_again(const struct gt_reader *r, struct gt_err *err)
+int gt_reader_file(const struct gt_reader *r, uint64_t *from, struct gt_err *err)
 {
 	int fd = r->fd < 0 ? -1 : fcntl(r->fd, F_DUPFD_CLOEXEC, 0);
 
-	if (fd < 0) {
-		gt_err_set(err, r->fd < 0 ? -ENOTSUP : -errno, "several files read as one cannot be opened again");
-		return NULL;
-	}
-	return gt_reader_open_from(fd, r->from, err);
+	*from = r->from;
+	return fd < 0 ? gt_err_set(err, r->fd < 0 ? -ENOTSUP : -errno, "several files read as one cannot be opened again") : fd;
+}
+
+struct gt_reader *gt_reader_again(const struct gt_reader *r, struct gt_err *err)
+{
+	uint64_t from;
+	int fd = gt_reader_file(r, &from, err);
+
+	return fd < 0 ? NULL : gt_reader_open_from(fd, from, err);
 }
 
 void gt_reader_close(struct gt_reader *r)

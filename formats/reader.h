@@ -53,6 +53,9 @@ struct gt_reader *gt_reader_open_from(int fd, uint64_t from, struct gt_err *err)
 /* The same file once more, for another thread, whether it has a name or not (standard input, an import). Not of joined readers:
  * -ENOTSUP. new: close it. */
 struct gt_reader *gt_reader_again(const struct gt_reader *r, struct gt_err *err);
+/* In two steps, where the reader may be gone or read on when the other thread gets to it: its file, and from where, for gt_reader_open_from.
+ * Negative: as above. new: close it, or open it. */
+int gt_reader_file(const struct gt_reader *r, uint64_t *from, struct gt_err *err);
 void gt_reader_close(struct gt_reader *r);				/* NULL is fine */
 bool gt_reader_is_closed(int fd);	/* does the last recording of a trace have its end? Then it is opened at once, whatever its size */
 /* A file that is still being written, or one that is to be opened in portions: what stands in its first `most` bytes. Takes fd over. */

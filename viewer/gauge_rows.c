@@ -15,19 +15,43 @@ static bool any_queues(void *arg, uint32_t segment)
 	return gt_queue_rows_any(g->queues, segment);
 }
 
-int gt_gauge_rows_init(struct gt_gauge_rows *g, struct gt_scene *s, struct gt_err *err)
+static int look_at(struct gt_gauge_rows *g, struct gt_err *err)
 {
+	struct gt_scene *s = g->scene;
 	uint64_t rows = 0;
 
-	*g = (struct gt_gauge_rows){ .scene = s };
 	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++)
 		rows += gt_reader_segment(s->reader, i)->rows[GT_GPU];
 	g->beyond = rows > STILL_ROWS;
 	g->gauges = gt_gauges_new(s->archive);
-	g->queues = gt_queue_rows_new(s->archive, &s->extent);
-	if (!g->gauges || !g->queues)
+	if (!g->gauges)
 		return gt_err_set(err, -ENOMEM, "no memory for counters");
 	return gt_gauges_list(s->archive, &g->counters, &g->ncounters, err);
+}
+
+int gt_gauge_rows_init(struct gt_gauge_rows *g, struct gt_scene *s, struct gt_err *err)
+{
+	*g = (struct gt_gauge_rows){ .scene = s, .queues = gt_queue_rows_new(s->archive, &s->extent) };
+	return g->queues ? look_at(g, err) : gt_err_set(err, -ENOMEM, "no memory for counters");
+}
+
+void gt_gauge_rows_let_go(struct gt_gauge_rows *g)
+{
+	gt_gauges_free(g->gauges);
+	gt_queue_rows_let_go(g->queues);
+	free(g->counters);
+	g->gauges = NULL;
+	g->counters = NULL;
+	g->ncounters = g->n = 0;
+	g->window = (struct gt_window){ .cells = 0 };
+	g->more = false;
+}
+
+int gt_gauge_rows_again(struct gt_gauge_rows *g, struct gt_err *err)
+{
+	if (gt_queue_rows_again(g->queues, g->scene->archive, &g->scene->extent))
+		return gt_err_set(err, -ENOMEM, "no memory for counters");
+	return look_at(g, err);
 }
 
 void gt_gauge_rows_release(struct gt_gauge_rows *g)
@@ -103,10 +127,10 @@ int gt_gauge_rows_step(struct gt_gauge_rows *g, uint64_t us, struct gt_err *err)
 
 int gt_gauge_rows_wait(struct gt_gauge_rows *g, uint64_t us, bool *found, struct gt_err *err)
 {
-	bool known = gt_queue_rows_read(g->queues);
+	unsigned times = gt_queue_rows_read(g->queues);
 	int rc = g->scene->still && g->beyond ? 0 : gt_queue_rows_step(g->queues, us, err);
 
-	*found = !known && gt_queue_rows_read(g->queues);
+	*found = times != gt_queue_rows_read(g->queues);
 	return rc;
 }
 

@@ -3,7 +3,10 @@
  * That takes reading the GPUs' rows, which a thread does, by a reader of its own. The first time it reads all of them: then the whole run
  * is known in cells fine enough for a few zoom levels, and how far it has to look around any time. Nearer it reads what lies around the
  * window, on either side of it and finer than it, so that the next keys find it there; it begins when nobody has asked for another
- * window for a moment, and is given up when it is of no use any more. What was made last is kept. Until a cell is known it says so. */
+ * window for a moment, and is given up when it is of no use any more. What was made last is kept. Until a cell is known it says so.
+ *
+ * Of a trace that grows all is read again and again, and nobody waits for that: a thread that is at it goes on while the archive is another
+ * one, and what it has made is shown, as far as the trace went when it began. Then it rests for some times as long as that took. */
 #ifndef GT_QUEUE_ROWS_H
 #define GT_QUEUE_ROWS_H
 #include "analyze/queue_cells.h"
@@ -16,10 +19,14 @@ struct gt_queue_rows *gt_queue_rows_new(struct gt_archive *a, const struct gt_ex
 void gt_queue_rows_free(struct gt_queue_rows *q);		/* ends what it is at; NULL is fine */
 /* Has the segment launches that wait? As far as is known by now: it may turn out that it has none. */
 bool gt_queue_rows_any(const struct gt_queue_rows *q, uint32_t segment);
-bool gt_queue_rows_read(const struct gt_queue_rows *q);		/* all was read: that is certain now */
+unsigned gt_queue_rows_read(const struct gt_queue_rows *q);	/* how many times all was read. Once: then that is certain */
+/* Its archive is about to be closed: nothing is wanted then. It goes on with another one of the same trace, with more in it. Again: 0 or
+ * -ENOMEM. */
+void gt_queue_rows_let_go(struct gt_queue_rows *q);		/* NULL is fine */
+int gt_queue_rows_again(struct gt_queue_rows *q, struct gt_archive *a, const struct gt_extent *e);
 /* What is wanted from now on (copied): streams or devices. 0 or negative. */
 int gt_queue_rows_want(struct gt_queue_rows *q, const struct gt_window *w, const struct gt_queue_of *of, size_t n, struct gt_err *err);
-/* Waits for some us at most (0: until all is known). 1: it is at it, 0: all is known that will be, negative. */
+/* Waits for some us at most (0: until all is known, of what has come, too). 1: it is at it, 0: all is known that will be, negative. */
 int gt_queue_rows_step(struct gt_queue_rows *q, uint64_t us, struct gt_err *err);
 void gt_queue_rows_leave(struct gt_queue_rows *q);		/* nobody waits for it now; a step begins again */
 unsigned gt_queue_rows_percent(const struct gt_queue_rows *q);	/* of what it is at; 100: of nothing */

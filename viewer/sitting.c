@@ -3,7 +3,7 @@
  *
  * A trace that is still being written is asked a few times a second whether it has grown. When it has, and all there was to find out is
  * found out, everything that was made of it is let go, the reader reads on, and the same is made of what there is now: a view keeps what
- * the user chose. That takes the longer the more of the trace is seen, so it is done the less often: a fifth of the time at most goes into it.
+ * the user chose. That takes the longer the more has come, so it is done the less often: a fifth of the time at most goes into it.
  * Tables do not change under the eyes of who reads them: it is said that there is more, and shown when it is asked for. */
 #include "viewer/sitting.h"
 
@@ -15,6 +15,7 @@
 #define OPENING_MS 100		/* of opening between two frames */
 #define POLL_NS 200000000	/* between two looks whether it has grown */
 #define IDLE_PART 4		/* as much time as that goes by as showing it anew took, at least, before it is done again */
+#define BESIDE_MS 50		/* between two looks at what a thread or an export is at */
 #define KEPT_BACK_NS 60000000	/* that the first frame of what has come waits, to be one that does not change at once */
 
 struct sitting {
@@ -213,8 +214,10 @@ static void show(struct sitting *s, int64_t now)
 /* How long nothing has to be done, ms; -1: until a key comes. */
 static int patience(const struct sitting *s, int64_t now)
 {
-	if (s->more > 0)
+	if (s->more > 0 && s->viewing.busy)
 		return 0;
+	if (s->more > 0)
+		return BESIDE_MS;
 	if (s->dirty)
 		return (int)((FRAME_NS - (now - s->shown)) / 1000000) + 1;
 	return s->viewing.scene.growing ? (int)(POLL_NS / 1000000) : -1;

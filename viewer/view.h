@@ -10,6 +10,7 @@ enum gt_view_result {
 	GT_VIEW_PASS,		/* it has no use for this */
 	GT_VIEW_DONE		/* something may have changed: arrange and draw it again */
 };
+#define GT_VIEW_BESIDE 2
 struct gt_view;
 struct gt_view_ops {
 	const char *name;	/* --view NAME */
@@ -22,7 +23,8 @@ struct gt_view_ops {
 	void (*let_go)(struct gt_view *v);
 	/* What it is to show from now on: the size has changed, the scene or its own state. 0 or negative. */
 	int (*arrange)(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err);
-	/* Finds out more of what is to be shown, for some us at most (0: all of it). 1: there is more to do, 0: nothing, negative. */
+	/* Finds out more of what is to be shown, for some us at most (0: all of it). 1: there is more to do; GT_VIEW_BESIDE: what is left a thread
+	 * does, or will do, and it is enough to ask now and then; 0: nothing, negative. */
 	int (*step)(struct gt_view *v, uint64_t us, struct gt_err *err);
 	/* Another view is shown from now on: nobody waits for what this one has begun. NULL: it begins nothing. */
 	void (*leave)(struct gt_view *v);

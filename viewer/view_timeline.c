@@ -56,7 +56,7 @@ static int timeline_open(struct gt_view *v, struct gt_err *err)
 	struct timeline *t = v->state;
 	struct gt_lanes_known known = gt_scene_known(v->scene);
 	bool again = t->desk.scene;
-	int rc = gt_gauge_rows_init(&t->gauges, v->scene, err);
+	int rc = again ? gt_gauge_rows_again(&t->gauges, err) : gt_gauge_rows_init(&t->gauges, v->scene, err);
 
 	gt_gauge_rows_known(&t->gauges, &known);
 	if (!rc)
@@ -103,7 +103,7 @@ static void timeline_let_go(struct gt_view *v)
 	gt_desk_let_go(&t->desk);
 	gt_strips_let_go(t->strips);
 	gt_minimap_let_go(&t->map);
-	gt_gauge_rows_release(&t->gauges);
+	gt_gauge_rows_let_go(&t->gauges);
 	gt_asked_release(&t->asked);
 	gt_open_heads_release(&t->heads);
 }
@@ -115,6 +115,7 @@ static void timeline_close(struct gt_view *v)
 	timeline_let_go(v);
 	gt_strips_free(t->strips);
 	gt_minimap_release(&t->map);
+	gt_gauge_rows_release(&t->gauges);
 	gt_before_release(&t->before);
 	gt_desk_release(&t->desk);
 	gt_lanes_release(&t->lanes);
@@ -442,7 +443,7 @@ static int step_all(struct gt_view *v, uint64_t us, struct gt_err *err)
 		return rc;
 	rc = gt_gauge_rows_wait(&t->gauges, gt_left_us(deadline), &found, err);
 	t->learned &= !found;
-	return rc || !found ? rc : 1;
+	return found && rc >= 0 ? 1 : rc > 0 ? GT_VIEW_BESIDE : rc;
 }
 
 static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
@@ -452,7 +453,7 @@ static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 	do {
 		rc = step_all(v, us, err);
 	} while (rc > 0 && !us);
-	if (!rc)		/* all is known again */
+	if (!rc || rc == GT_VIEW_BESIDE)	/* all is known again, or known by whom it was */
 		gt_before_release(&((struct timeline *)v->state)->before);
 	return rc >= 0 && refresh(v, err) ? err->code : rc;
 }

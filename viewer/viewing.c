@@ -145,10 +145,10 @@ int gt_viewing_step(struct gt_viewing *s, uint64_t us, struct gt_err *err)
 {
 	int rc = step_view(s, us, err);
 
-	s->busy = rc > 0;
+	s->busy = rc > 0 && rc != GT_VIEW_BESIDE;
 	if (rc >= 0 && step_exporting(s, rc && us ? 1 : us) && us)
 		return 1;
-	return rc;
+	return rc > 0 ? 1 : rc;
 }
 
 /* ---- keys ---- */

@@ -21,7 +21,7 @@ struct gt_viewing {
 	size_t nwords;
 	char said[80];			/* of a key */
 	struct gt_exporting *exporting;	/* or NULL */
-	bool busy;			/* the view has, or may have, more to find out; an export that goes on does not count */
+	bool busy;			/* the view has, or may have, more to find out; what goes on in a thread or is exported does not count */
 	bool quit, redraw;		/* to be looked at after a key: it is over; everything is to be sent again (and set back) */
 };
 
@@ -40,6 +40,6 @@ int gt_viewing_key(struct gt_viewing *s, struct gt_key k, struct gt_err *err);		
 int gt_viewing_turn(struct gt_viewing *s, const struct gt_view_ops *ops, struct gt_err *err);	/* shows that view now. 0 or negative */
 /* The answer to what is asked for by a key, or by a command that is as good. NULL, or what there is to say about it. */
 const char *gt_viewing_answer(struct gt_viewing *s, enum gt_action asked, const char *text, struct gt_err *err);
-int gt_viewing_step(struct gt_viewing *s, uint64_t us, struct gt_err *err);		/* as of a view */
+int gt_viewing_step(struct gt_viewing *s, uint64_t us, struct gt_err *err);		/* as of a view: 1, 0 or negative */
 void gt_viewing_draw(const struct gt_viewing *s, struct gt_screen *to);			/* makes the screen that size. to->ascii is looked at */
 #endif

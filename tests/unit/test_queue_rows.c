@@ -212,6 +212,43 @@ static void until_it_is_known(void)
 	strike(&st);
 }
 
+/* What was known of a trace that has grown is told as far as it went, as what may be more, until all was read again. */
+static void known_as_far_as_it_went(void)
+{
+	for (int k = 0; k < 20; k++) {
+		struct stage st;
+		struct gt_gauge_cell got[64];
+		struct gt_window w = { .cells = 60 };
+		int64_t end;
+
+		srand((unsigned)k);
+		random_program(2);
+		stage_up(&st, 3);
+		gt_window_fit(&w, &st.extent);
+		CHECK(!gt_queue_rows_want(st.rows, &w, st.of, 6, &st.err));
+		CHECK(k % 2 ? gt_queue_rows_step(st.rows, 1, &st.err) >= 0 : !gt_queue_rows_step(st.rows, 0, &st.err));
+		gt_queue_rows_let_go(st.rows);		/* while the thread is at it, and when it is done */
+		gt_archive_close(st.archive);
+		CHECK((st.archive = gt_archive_open(st.reader, &st.err)));
+		end = st.extent.to;
+		st.extent.to += (st.extent.to - st.extent.from) / 3;
+		CHECK(!gt_queue_rows_again(st.rows, st.archive, &st.extent));
+		gt_window_fit(&w, &st.extent);
+		CHECK(!gt_queue_rows_want(st.rows, &w, st.of, 6, &st.err));
+		gt_queue_rows_cells(st.rows, &st.of[0], got);
+		for (unsigned c = 0; c < w.cells; c++) {
+			struct gt_gauge_cell want = count_cell(&st, 0, gt_cell_start(&w, c), gt_cell_start(&w, c + 1));
+
+			CHECK(k % 2 || got[c].known == (gt_cell_start(&w, c + 1) <= end));
+			CHECK(!got[c].known || (got[c].some && got[c].low == want.low && got[c].high == want.high && got[c].last == want.last));
+		}
+		CHECK(k % 2 || gt_queue_rows_step(st.rows, 1, &st.err) == 1);
+		CHECK(!gt_queue_rows_step(st.rows, 0, &st.err) && same_cells(&st, &w));
+		CHECK(k % 2 || gt_queue_rows_read(st.rows) == 2);
+		strike(&st);
+	}
+}
+
 /* Where no work is joined to a call there is nothing to show, which is known when all was read. */
 static void no_launches(void)
 {
@@ -229,4 +266,4 @@ static void no_launches(void)
 	strike(&st);
 }
 
-T_MAIN(T(cells_are_as_counted), T(what_is_far_away_counts), T(until_it_is_known), T(no_launches))
+T_MAIN(T(cells_are_as_counted), T(what_is_far_away_counts), T(until_it_is_known), T(known_as_far_as_it_went), T(no_launches))
