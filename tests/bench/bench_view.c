@@ -6,7 +6,9 @@
  *
  * "Nobody has read yet" is true: the system is told to forget the file, and asked whether it has. A picture is 240 columns wide, with as
  * many lanes as there are, up to 58: threads, streams, and what all threads of a process or all streams of a GPU do, for which there is no
- * shortcut but to look at all of them. Behind that are some five hundred keys in a viewer of that size, with everything that it shows. LEVELS=1 says on stderr what each zoom level costs; TRACE names a file to measure in place of these.
+ * shortcut but to look at all of them. Behind that are some five hundred keys in a viewer of that size, with everything that it shows. Then the
+ * file is followed as if it were being written, and the whole run shown again and again with a little more of it: without its end there are
+ * no sums but those of blocks. LEVELS=1 says on stderr what each zoom level, and each growth, costs; TRACE names a file to measure in place of these.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -375,17 +377,75 @@ static int press_keys(const char *path, struct found *f)
 	return code;
 }
 
+/* ---- while it grows ---- */
+
+#define GROWTHS 12
+#define GROWTH_PARTS 100	/* what comes each time is this part of all: a second's, of a run of minutes */
+
+/* Until all is known; each portion is one that a key may have to wait for. */
+static int find_out(struct gt_viewing *v, struct gt_screen *screen, struct found *f, struct gt_err *err)
+{
+	int more = 1;
+
+	while (more > 0 && v->busy) {
+		double before = now_ms(CLOCK_THREAD_CPUTIME_ID);
+
+		more = gt_viewing_step(v, GT_VIEWING_STEP_US, err);
+		gt_viewing_draw(v, screen);
+		note_frame(f, now_ms(CLOCK_THREAD_CPUTIME_ID) - before, v->scene.window.shift);
+	}
+	return more < 0 ? more : 0;
+}
+
+/* Of each growth the processor time until all that has come is shown, and of the longest portion of it. */
+static int grow(const char *path, double *all, struct found *f)
+{
+	static struct gt_viewing v;
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_screen screen = { .ascii = false };
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), code = fstat(fd, &st);
+	uint64_t each = (uint64_t)st.st_size / GROWTH_PARTS;
+	struct gt_reader *r = code ? NULL : gt_reader_open_growing(fd, (uint64_t)st.st_size - (GROWTHS + 1) * each, &err);
+
+	code = r ? gt_viewing_open(&v, r, path, gt_views[0], &err) : -1;
+	if (!code)
+		code = gt_viewing_resize(&v, WIDTH, LANES + 2, &err);
+	for (unsigned i = 0; !code && i <= GROWTHS; i++) {
+		double before = now_ms(CLOCK_PROCESS_CPUTIME_ID), mine = now_ms(CLOCK_THREAD_CPUTIME_ID), again = mine;
+
+		if (i) {
+			gt_viewing_let_go(&v);
+			code = gt_reader_grow(r, each, &err) > 0 ? gt_viewing_again(&v, r, &err) : -1;
+			again = now_ms(CLOCK_THREAD_CPUTIME_ID);
+			note_frame(f, again - mine, v.scene.window.shift);
+		}
+		code = code ? code : find_out(&v, &screen, f, &err);
+		if (i)
+			all[i - 1] = now_ms(CLOCK_THREAD_CPUTIME_ID) - mine;
+		else
+			*f = (struct found){ .n = 0 };
+		if (getenv("LEVELS"))
+			fprintf(stderr, "growth %u: %.1f ms of the viewer's thread, %.1f of all; opened again in %.1f\n", i,
+				now_ms(CLOCK_THREAD_CPUTIME_ID) - mine, now_ms(CLOCK_PROCESS_CPUTIME_ID) - before, again - mine);
+	}
+	gt_viewing_close(&v);
+	gt_reader_close(r);
+	gt_screen_release(&screen);
+	return code;
+}
+
 /* ---- processes of their own, so that memory is that of one look ---- */
 
-enum what { FIRST, PICTURE_AFTER_PICTURE, KEYS };
-struct answer { double first_ms, worst_ms, median_ms, rss_mib; unsigned worst_shift; };
+enum what { FIRST, PICTURE_AFTER_PICTURE, KEYS, GROWTH };
+struct answer { double first_ms, worst_ms, median_ms, rss_mib; unsigned worst_shift; double growths[GROWTHS]; };
 
 static int answer(const char *path, enum what what, struct answer *a)
 {
 	static struct look l;
 	static struct found f;
 	double began = now_ms(CLOCK_MONOTONIC);
-	int code = what == KEYS ? press_keys(path, &f) : look_at(&l, path);
+	int code = what == KEYS ? press_keys(path, &f) : what == GROWTH ? grow(path, a->growths, &f) : look_at(&l, path);
 	struct rusage u;
 
 	a->first_ms = now_ms(CLOCK_MONOTONIC) - began;
@@ -455,7 +515,7 @@ static double program_ms(const char *path)
 static int measure(const char *path, const char *name)
 {
 	double first[RUNS], program = program_ms(path);
-	struct answer a, k;
+	struct answer a, k, g;
 
 	if (program >= 0)
 		printf("%s_program_ms %.1f ms\n", name, program);
@@ -465,12 +525,14 @@ static int measure(const char *path, const char *name)
 			return -1;
 		first[i] = a.first_ms;
 	}
-	if (ask(path, PICTURE_AFTER_PICTURE, &a) || ask(path, KEYS, &k))
+	if (ask(path, PICTURE_AFTER_PICTURE, &a) || ask(path, KEYS, &k) || ask(path, GROWTH, &g))
 		return -1;
 	printf("%s_first_frame_ms %.1f ms\n%s_frame_worst_cpu_ms %.2f ms\n%s_frame_median_cpu_ms %.2f ms\n%s_frame_worst_at %u log2(ns)\n"
 	       "%s_key_worst_cpu_ms %.2f ms\n%s_key_median_cpu_ms %.2f ms\n%s_key_worst_at %u log2(ns)\n%s_rss_mib %.1f MiB\n", name,
 	       median(first, RUNS), name, a.worst_ms, name, a.median_ms, name, a.worst_shift, name, k.worst_ms, name, k.median_ms, name,
 	       k.worst_shift, name, k.rss_mib > a.rss_mib ? k.rss_mib : a.rss_mib);
+	printf("%s_growth_cpu_ms %.1f ms\n%s_growth_slowest_cpu_ms %.1f ms\n%s_growth_portion_worst_cpu_ms %.2f ms\n%s_growth_rss_mib %.1f MiB\n", name,
+	       median(g.growths, GROWTHS), name, g.growths[GROWTHS - 1], name, g.worst_ms, name, g.rss_mib);
 	return 0;
 }
 
