@@ -23,24 +23,20 @@ static int look_at(struct gt_gauge_rows *g, struct gt_err *err)
 	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++)
 		rows += gt_reader_segment(s->reader, i)->rows[GT_GPU];
 	g->beyond = rows > STILL_ROWS;
-	g->gauges = gt_gauges_new(s->archive);
-	if (!g->gauges)
-		return gt_err_set(err, -ENOMEM, "no memory for counters");
 	return gt_gauges_list(s->archive, &g->counters, &g->ncounters, err);
 }
 
 int gt_gauge_rows_init(struct gt_gauge_rows *g, struct gt_scene *s, struct gt_err *err)
 {
-	*g = (struct gt_gauge_rows){ .scene = s, .queues = gt_queue_rows_new(s->archive, &s->extent) };
-	return g->queues ? look_at(g, err) : gt_err_set(err, -ENOMEM, "no memory for counters");
+	*g = (struct gt_gauge_rows){ .scene = s, .gauges = gt_gauges_new(s->archive), .queues = gt_queue_rows_new(s->archive, &s->extent) };
+	return g->gauges && g->queues ? look_at(g, err) : gt_err_set(err, -ENOMEM, "no memory for counters");
 }
 
 void gt_gauge_rows_let_go(struct gt_gauge_rows *g)
 {
-	gt_gauges_free(g->gauges);
+	gt_gauges_let_go(g->gauges);
 	gt_queue_rows_let_go(g->queues);
 	free(g->counters);
-	g->gauges = NULL;
 	g->counters = NULL;
 	g->ncounters = g->n = 0;
 	g->window = (struct gt_window){ .cells = 0 };
@@ -49,6 +45,7 @@ void gt_gauge_rows_let_go(struct gt_gauge_rows *g)
 
 int gt_gauge_rows_again(struct gt_gauge_rows *g, struct gt_err *err)
 {
+	gt_gauges_again(g->gauges, g->scene->archive);
 	if (gt_queue_rows_again(g->queues, g->scene->archive, &g->scene->extent))
 		return gt_err_set(err, -ENOMEM, "no memory for counters");
 	return look_at(g, err);

@@ -3,6 +3,7 @@
 
 #include "viewer/deadline.h"
 #include "viewer/gauges.h"
+#include "viewer/since.h"
 
 #define LEAD_MOST 64u		/* blocks before the window that are opened to find what a counter stood at when it begins */
 
@@ -11,6 +12,7 @@ struct gauge {
 	struct gt_gauge_of of;
 	int64_t first;			/* cell of the window's first one on the segment's grid */
 	struct cell *cells;
+	unsigned taken;			/* so many of them, the first ones, and what it stood at before them, are known from before */
 	bool lead;			/* a sample before the window is known: */
 	double lead_value;
 	int64_t lead_at;
@@ -23,6 +25,10 @@ struct gt_gauges {
 	size_t n, gauges_cap, sorted_cap;
 	struct job *jobs;
 	size_t njobs, jobs_cap, done;
+	struct gauge *was;		/* what was wanted before, all of it known: while that is taken over, and between two archives */
+	size_t nwas;
+	struct gt_window was_window;
+	struct gt_since since;		/* two archives: what has changed in between */
 };
 
 struct gt_gauges *gt_gauges_new(struct gt_archive *a)
@@ -34,10 +40,29 @@ struct gt_gauges *gt_gauges_new(struct gt_archive *a)
 	return g;
 }
 
-static void clear(struct gt_gauges *g)
+static void release_was(struct gt_gauges *g)
 {
-	for (size_t i = 0; i < g->n; i++)
-		free(g->gauges[i].cells);
+	for (size_t i = 0; i < g->nwas; i++)
+		free(g->was[i].cells);
+	free(g->was);
+	g->was = NULL;
+	g->nwas = 0;
+	gt_since_release(&g->since);
+}
+
+/* What is wanted now was wanted before. Between two archives nothing is wanted, and what was before them stays. */
+static void put_aside(struct gt_gauges *g)
+{
+	if (g->n) {
+		release_was(g);
+		g->was = g->gauges;
+		g->nwas = g->n;
+		g->was_window = g->window;
+		g->gauges = NULL;
+		g->gauges_cap = 0;
+		if (g->done < g->njobs)
+			release_was(g);
+	}
 	g->n = g->njobs = g->done = 0;
 }
 
@@ -45,7 +70,8 @@ void gt_gauges_free(struct gt_gauges *g)
 {
 	if (!g)
 		return;
-	clear(g);
+	put_aside(g);
+	release_was(g);
 	free(g->gauges);
 	free(g->sorted);
 	free(g->jobs);
@@ -140,13 +166,25 @@ static int add_job(struct gt_gauges *g, const struct gt_block *b, uint32_t segme
 	return 0;
 }
 
+/* In which cell of the window what is to be gone through of a track begins; track GT_NONE: of any. */
+static unsigned first_cell(const struct gt_gauges *g, uint32_t segment, uint32_t track)
+{
+	unsigned first = g->window.cells;
+
+	for (size_t i = 0; i < g->n; i++)
+		if (g->gauges[i].of.segment == segment && (track == GT_NONE || g->gauges[i].of.track == track))
+			first = g->gauges[i].taken < first ? g->gauges[i].taken : first;
+	return first;
+}
+
 /* Those in the window; and before it, the nearest first, which will do when all that is wanted has been found in them. */
 static int add_list(struct gt_gauges *g, uint32_t segment, uint32_t track)
 {
 	struct gt_block_list l = gt_archive_blocks(g->archive, segment, track);
 	int64_t offset = gt_archive_offset(g->archive, segment);
-	int64_t from = gt_cell_start(&g->window, 0) + offset, to = gt_cell_start(&g->window, g->window.cells) + offset;
-	size_t at = gt_blocks_from(l, from), lead = at;
+	unsigned first = first_cell(g, segment, track);
+	int64_t from = gt_cell_start(&g->window, first) + offset, to = gt_cell_start(&g->window, g->window.cells) + offset;
+	size_t at = gt_blocks_from(l, from), lead = first ? 0 : at;
 	int code = 0;
 
 	for (; !code && at < l.n && l.blocks[at].start < to; at++)
@@ -199,7 +237,7 @@ static void add_sample(const struct gt_gauges *g, struct gauge *to, int64_t at, 
 		to->lead_at = at;
 		to->lead_value = value;
 	}
-	if (i < 0 || i >= g->window.cells)
+	if (i < (int64_t)to->taken || i >= g->window.cells)
 		return;
 	c = &to->cells[i];
 	c->first_at = c->any && c->first_at < at ? c->first_at : at;
@@ -243,7 +281,7 @@ static void add_rows(struct gt_gauges *g, const struct gt_rows *r)
 static bool wants_lead(const struct gt_gauges *g, uint32_t segment)
 {
 	for (size_t i = 0; i < g->n; i++)
-		if (g->gauges[i].of.segment == segment && !g->gauges[i].lead)
+		if (g->gauges[i].of.segment == segment && !g->gauges[i].lead && !g->gauges[i].taken)
 			return true;
 	return false;
 }
@@ -265,11 +303,89 @@ int gt_gauges_step(struct gt_gauges *g, uint64_t us, struct gt_err *err)
 	return g->done < g->njobs;
 }
 
+/* ---- what was known before ---- */
+
+static void fold(struct cell *to, const struct cell *from)
+{
+	if (!from->any)
+		return;
+	to->low = to->any && to->low < from->low ? to->low : from->low;
+	to->high = to->any && to->high > from->high ? to->high : from->high;
+	to->first_at = to->any && to->first_at < from->first_at ? to->first_at : from->first_at;
+	if (!to->any || from->last_at >= to->last_at) {
+		to->last = from->last;
+		to->last_at = from->last_at;
+	}
+	to->any = true;
+}
+
+/* How many of its cells, from the first one on, are what they were; what is before the first row of all was nothing. */
+static unsigned count_taken(const struct gt_gauges *g, const struct gauge *one, const struct gauge *was)
+{
+	const struct gt_gauge_of *of = &one->of;
+	bool grown = g->since.n;
+	int64_t low = grown ? gt_since_from(&g->since, of->segment) :
+		      gt_reader_segment(gt_archive_reader(g->archive), of->segment)->min_start;
+	int64_t floor = grown ? gt_since_floor(&g->since, of->segment, of->track, GT_BIT(GT_COUNTER)) : INT64_MAX;
+	unsigned shift = g->window.shift, was_shift = g->was_window.shift;
+	int64_t from = (int64_t)((uint64_t)one->first << shift), was_from = (int64_t)((uint64_t)was->first << was_shift), n;
+	int64_t to = (int64_t)((uint64_t)(was->first + g->was_window.cells) << was_shift);
+
+	to = floor < to ? floor : to;
+	if (shift < was_shift || (from < was_from && low < was_from) || to <= from)
+		return 0;
+	n = (to >> shift) - one->first;
+	return n < g->window.cells ? (unsigned)n : g->window.cells;
+}
+
+static void take_over(struct gt_gauges *g, struct gauge *one)
+{
+	const struct gauge *was = g->was, *end = was + g->nwas;
+	unsigned wider = g->window.shift - g->was_window.shift;
+
+	while (was < end && compare(&was->of, &one->of))
+		was++;
+	one->taken = was < end ? count_taken(g, one, was) : 0;
+	if (!one->taken)
+		return;
+	one->lead = was->lead;
+	one->lead_at = was->lead_at;
+	one->lead_value = was->lead_value;
+	for (unsigned i = 0; i < g->was_window.cells; i++) {
+		const struct cell *cell = &was->cells[i];
+		int64_t c = ((was->first + i) >> wider) - one->first;
+
+		if (c >= 0 && c < one->taken) {
+			fold(&one->cells[c], cell);
+		} else if (c < 0 && cell->any && (!one->lead || cell->last_at >= one->lead_at)) {
+			one->lead = true;
+			one->lead_at = cell->last_at;
+			one->lead_value = cell->last;
+		}
+	}
+}
+
+void gt_gauges_let_go(struct gt_gauges *g)
+{
+	if (!g || !g->archive)
+		return;
+	put_aside(g);
+	if (g->nwas && !g->since.n)
+		gt_since_keep(&g->since, g->archive);
+	if (!g->since.n)
+		release_was(g);
+	g->archive = NULL;
+}
+
+void gt_gauges_again(struct gt_gauges *g, struct gt_archive *a) { g->archive = a; }
+
 int gt_gauges_want(struct gt_gauges *g, const struct gt_window *w, const struct gt_gauge_of *of, size_t n, struct gt_err *err)
 {
 	int code = 0;
 
-	clear(g);
+	put_aside(g);
+	if (g->since.n)
+		gt_since_look(&g->since, g->archive);
 	if (gt_grow(&g->gauges, &g->gauges_cap, n, sizeof(*g->gauges)) || gt_grow(&g->sorted, &g->sorted_cap, n, sizeof(*g->sorted)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
 	g->window = *w;
@@ -281,7 +397,10 @@ int gt_gauges_want(struct gt_gauges *g, const struct gt_window *w, const struct 
 		one->cells = calloc(w->cells, sizeof(*one->cells));
 		g->sorted[g->n] = one;
 		code = one->cells ? 0 : -ENOMEM;
+		if (!code)
+			take_over(g, one);
 	}
+	release_was(g);
 	if (g->n)
 		qsort(g->sorted, g->n, sizeof(*g->sorted), by_place);
 	if (!code)

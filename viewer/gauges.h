@@ -18,6 +18,10 @@ int gt_gauges_list(struct gt_archive *a, struct gt_gauge_of **list, size_t *n, s
 struct gt_gauges;
 struct gt_gauges *gt_gauges_new(struct gt_archive *a);		/* NULL: no memory. new: free it */
 void gt_gauges_free(struct gt_gauges *g);			/* NULL is fine */
+/* Its archive is about to be closed: nothing is wanted then. It goes on with another one of the same trace, with more in it: cells before the
+ * first sample that has come (since.h) are what they were, and are not worked out again if all was known. */
+void gt_gauges_let_go(struct gt_gauges *g);			/* NULL is fine */
+void gt_gauges_again(struct gt_gauges *g, struct gt_archive *a);
 /* What is wanted from now on (copied). 0 or negative. */
 int gt_gauges_want(struct gt_gauges *g, const struct gt_window *w, const struct gt_gauge_of *of, size_t n, struct gt_err *err);
 /* Goes on for some us at most (0: until it is done). 1: there is more to do and cells may still change, 0, negative. */

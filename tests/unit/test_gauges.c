@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "tests/unit/view_program.h"
 #include "viewer/gauges.h"
+#include "viewer/window.h"
 
 static struct sample { uint32_t track, type; int64_t at; double value; } *samples;
 static size_t nsamples, samples_cap;
@@ -117,4 +118,92 @@ static void cells_are_what_samples_say(void)
 	gt_reader_close(r);
 }
 
-T_MAIN(T(cells_are_what_samples_say))
+/* A sample that is told late: it stands where its time is. */
+static void put_late(struct program *p, uint32_t type, int64_t at)
+{
+	struct sample one;
+	size_t i;
+
+	sample(p, p->process, type, at, (int)below(1000000), GT_F_U64);
+	one = samples[nsamples - 1];
+	for (i = nsamples - 1; i && samples[i - 1].at > at; i--)
+		samples[i] = samples[i - 1];
+	samples[i] = one;
+}
+
+/* While the trace grows what is known stays, whatever window is wanted. */
+static void what_was_known_stays(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int fd = temp_file();
+	struct gt_gauge_cell got[64];
+	struct gt_gauges *g = NULL;
+	struct gt_reader *r = NULL;
+	struct gt_archive *a = NULL;
+	struct gt_window w = { .cells = 50 };
+	struct program p;
+	uint32_t power, bytes;
+	unsigned at_once = 0;
+
+	state = 13;
+	begin(&p, dup(fd), "boot", 77777);
+	power = counter(&p, "power", GT_F_F64);
+	bytes = counter(&p, "bytes", GT_F_U64);
+	nsamples = 0;
+	for (unsigned piece = 0; piece < 60; piece++) {
+		struct gt_gauge_of of[2] = { { 0, p.device, power }, { 0, p.process, bytes } };
+		struct gt_extent e = { .widest = 60 };
+
+		for (unsigned i = 0; i < 200 + below(200); i++) {
+			p.now += below(100);
+			sample(&p, p.device, power, p.now, (int)below(700), GT_F_F64);
+			if (!below(40))
+				sample(&p, p.process, bytes, p.now, (int)below(1000000), GT_F_U64);
+		}
+		if (!below(5))
+			put_late(&p, bytes, p.now - (int64_t)below(60000));
+		CHECK(!gt_writer_epoch(p.w, p.now, &p.err));
+		gt_gauges_let_go(g);
+		gt_archive_close(a);
+		if (r)
+			CHECK(gt_reader_grow(r, UINT64_MAX, &err) > 0);
+		else
+			r = gt_reader_open_growing(dup(fd), UINT64_MAX, &err);
+		CHECK(r && (a = gt_archive_open(r, &err)));
+		if (g)
+			gt_gauges_again(g, a);
+		else
+			CHECK((g = gt_gauges_new(a)));
+		gt_archive_extent(a, &e.from, &e.to);
+		e.to++;
+		for (unsigned looks = 1 + below(3); looks; looks--) {
+			if (below(3))
+				gt_window_fit(&w, &e);
+			else
+				w.first += (int64_t)below(30) - 10;
+			CHECK(!gt_gauges_want(g, &w, of, 2, &err));
+			gt_gauges_cells(g, 0, got);
+			at_once += got[w.cells / 3].known;
+			if (below(5))
+				CHECK(!gt_gauges_step(g, 0, &err));
+			else
+				continue;
+			for (size_t i = 0; i < 2; i++) {
+				gt_gauges_cells(g, i, got);
+				for (unsigned c = 0; c < w.cells; c++) {
+					struct gt_gauge_cell want = count_cell(&of[i], gt_cell_start(&w, c), gt_cell_start(&w, c + 1));
+
+					CHECK(want.known == got[c].known);
+					CHECK(!want.known || (want.low == got[c].low && want.high == got[c].high && want.last == got[c].last));
+				}
+			}
+		}
+	}
+	CHECK(at_once > 20 && !gt_writer_close(p.w, &p.err));
+	gt_gauges_free(g);
+	gt_archive_close(a);
+	gt_reader_close(r);
+	close(fd);
+}
+
+T_MAIN(T(cells_are_what_samples_say), T(what_was_known_stays))
