@@ -269,12 +269,13 @@ static struct gt_range certain(const struct gt_strips *s, const struct strip *wa
 static unsigned count_taken(const struct gt_strips *s, const struct strip *strip, const struct strip *was)
 {
 	struct gt_range known = certain(s, was);
-	int64_t floor = floor_of(s, &strip->of), n;
+	int64_t floor = floor_of(s, &strip->of), to = floor < known.to ? floor : known.to, n;
+	int64_t from = (int64_t)((uint64_t)strip->first << s->window.shift);
 
-	if (s->window.shift < s->was_shift || (int64_t)((uint64_t)strip->first << s->window.shift) < known.from)
+	if (s->window.shift < s->was_shift || from < known.from || to <= from)
 		return 0;
-	n = ((floor < known.to ? floor : known.to) >> s->window.shift) - strip->first;
-	return n <= 0 ? 0 : n < s->window.cells ? (unsigned)n : s->window.cells;
+	n = (to >> s->window.shift) - strip->first;
+	return n < s->window.cells ? (unsigned)n : s->window.cells;
 }
 
 static int take_holes(const struct gt_strips *s, struct strip *strip, const struct strip *was)
