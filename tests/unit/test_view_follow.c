@@ -351,5 +351,6 @@ static void exports_keep_nobody_waiting(void)
 	close(fd);
 }
 
-T_MAIN(T(what_has_grown_is_as_new), T(what_is_seen_of_it_is_as_new), T(lanes_stay_as_they_are), T(what_was_laid_out_stays), T(open_calls_stay_selected), T(holes_stay_selected),
-       T(windows_stay_or_go_along), T(what_was_known_is_shown_meanwhile), T(what_was_seen_is_of_its_time), T(every_view_grows), T(exports_keep_nobody_waiting))
+T_MAIN(T(what_has_grown_is_as_new), T(what_is_seen_of_it_is_as_new), T(lanes_stay_as_they_are), T(what_was_laid_out_stays),
+       T(open_calls_stay_selected), T(holes_stay_selected), T(windows_stay_or_go_along), T(what_was_known_is_shown_meanwhile),
+       T(what_was_seen_is_of_its_time), T(every_view_grows), T(exports_keep_nobody_waiting))
