@@ -27,6 +27,7 @@ struct report {
 	struct sort sorts[SORTS];	/* what was chosen; for the next range, too */
 	unsigned nsorts;
 	struct gt_jump *jump;		/* a row's name is looked for */
+	struct gt_range to_row;		/* the cursor goes to the row of this time once it is there; from == to: to none */
 	struct gt_row_finds *finds;	/* what is looked for in the rows, or NULL */
 	int next;			/* when it is found: to the next one, or the one before; 0: nowhere */
 	bool here;			/* the row at hand may be that one */
@@ -70,6 +71,8 @@ static void report_close(struct gt_view *v)
 	report_let_go(v);
 	gt_row_finds_free(r->finds);
 }
+
+static bool same_range(struct gt_range a, struct gt_range b) { return a.from == b.from && a.to == b.to; }
 
 /* ---- the page ---- */
 
@@ -143,6 +146,21 @@ static unsigned skipped(const struct gt_reported *r)
 	return n;
 }
 
+static void go_to_row(const struct gt_scene *s, struct report *r)
+{
+	struct gt_range at;
+
+	for (size_t i = 0; r->to_row.from != r->to_row.to && i < r->page.nlines; i++) {
+		int64_t row = gt_page_row(&r->page, i);
+
+		if (row >= 0 && gt_row_time(s, r->shown, table_at(r, i)->table, (uint32_t)row, &at) && same_range(at, r->to_row)) {
+			move_to_row(r, i);
+			break;
+		}
+	}
+	r->to_row.to = r->to_row.from;
+}
+
 static int lay(const struct gt_scene *s, struct report *r, struct gt_err *err)
 {
 	struct gt_trouble damage;
@@ -161,12 +179,11 @@ static int lay(const struct gt_scene *s, struct report *r, struct gt_err *err)
 		return rc;
 	sort_again(r);
 	move_to_row(r, gt_page_line_of(&r->page, table, row));
+	go_to_row(s, r);
 	return 0;
 }
 
 /* ---- what is shown ---- */
-
-static bool same_range(struct gt_range a, struct gt_range b) { return a.from == b.from && a.to == b.to; }
 
 /* Takes the report of the range that is seen, or has it made. 0 or negative. */
 static int ask(struct gt_view *v, struct gt_err *err)
@@ -312,14 +329,16 @@ static bool go_to_time(struct gt_scene *s, const struct gt_reported *of, const s
 /* Within a gap there is no row: its cause is known where its end is seen, so that is where it goes. */
 static void go_to_gap(struct gt_view *v)
 {
-	const struct report *r = v->state;
+	struct report *r = v->state;
 	struct gt_scene *s = v->scene;
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_range gap;
 	int code = r->what->idle ? gt_gap_around(s, &gap, &err) : 0;
 
-	if (code > 0)
+	if (code > 0) {
 		gt_window_show(&s->window, &s->extent, gap.from - 1, gap.to + 1);
+		r->to_row = gap;
+	}
 	s->message = code > 0 ? "all of the gap that was seen" : "there are no rows that lead anywhere: s shows more time";
 }
 
