@@ -43,6 +43,8 @@ static void bookmark(struct gt_viewing *s, const char *name, struct gt_err *err)
 	see_others(scene);
 	if (!gt_bookmarks_set(&scene->bookmarks, name, t - scene->extent.from, scene->window.shift, err))
 		save(scene, err);
+	if (!err->code)
+		gt_scene_say(scene, "bookmark '%s' is kept in %s", name, scene->bookmarks.path);
 }
 
 static void forget(struct gt_scene *s, const char *name, struct gt_err *err)
@@ -52,6 +54,8 @@ static void forget(struct gt_scene *s, const char *name, struct gt_err *err)
 		save(s, err);
 	else
 		gt_err_set(err, -ENOENT, "there is no bookmark '%.60s'", name);
+	if (!err->code)
+		gt_scene_say(s, "bookmark '%s' is forgotten", name);
 }
 
 static void jump(struct gt_scene *s, const char *name, struct gt_err *err)

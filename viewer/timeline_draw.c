@@ -557,6 +557,13 @@ static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struc
 	return x;
 }
 
+/* A filter may leave nothing. */
+static void draw_no_lanes(const struct gt_picture *p, struct gt_screen *to)
+{
+	if (p->at.nlanes && p->lanes->filter[0])
+		gt_screen_printf(to, 1, p->at.lanes, -1, warn, "no lane's name holds '%s'%s", p->lanes->filter, p->scene->still ? "" : ": Esc shows all");
+}
+
 /* The most important first: a narrow terminal shows the beginning. */
 static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 {
@@ -614,6 +621,8 @@ void gt_picture_draw(const struct gt_picture *p, struct gt_screen *to)
 		draw_troubles(p, to);
 	for (size_t i = 0; i < p->at.nlanes && p->top + i < p->lanes->n; i++)
 		draw_lane(p, i, to);
+	if (!p->lanes->n)
+		draw_no_lanes(p, to);
 	draw_cursor(p, to);
 	if (p->at.detail >= 0)
 		draw_detail(p, to);

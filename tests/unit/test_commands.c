@@ -112,6 +112,8 @@ static void commands_do_what_keys_do(void)
 	CHECK(play(&st, ": 'go soon' Enter") && on_screen(&st, "a time is 1.5s"));
 	CHECK(play(&st, ": 'fit' Enter") && w->shift == all);
 	CHECK(play(&st, ": 'filter stream 8' Enter") && on_screen(&st, "stream 8") && line_of(&st, "stream 7") < 0);
+	CHECK(play(&st, ": 'filter nothing' Enter") && on_screen(&st, "no lane's name holds 'nothing': Esc shows all"));
+	CHECK(play(&st, "Esc") && on_screen(&st, "thread 10") && line_of(&st, "no lane's name") < 0);
 	CHECK(play(&st, ": 'filter' Enter") && on_screen(&st, "thread 10"));
 	CHECK(play(&st, ": 'find MemAlloc' Enter") && on_screen(&st, "/MemAlloc  "));
 	CHECK(play(&st, ": 'mark 10us 30us' Enter") && on_screen(&st, "A-B 20.00 us"));
@@ -252,13 +254,15 @@ static void bookmarks_are_set_and_jumped_to(void)
 	CHECK(play(&st, "w w w w : 'goto 50us' Enter"));
 	shift = w->shift;
 	first = w->first;
-	CHECK(play(&st, "* 'middle' Enter f : 'jump middle' Enter") && w->shift == shift && w->first == first);
+	CHECK(play(&st, "* 'middle' Enter") && on_screen(&st, "bookmark 'middle' is kept in some/trace.zst.gtmarks"));
+	CHECK(play(&st, "f : 'jump middle' Enter") && w->shift == shift && w->first == first);
 	CHECK(play(&st, "resize 120x30 resize 100x40 : 'jump nowhere' Enter") && on_screen(&st, "no such bookmark"));
 	strike(&st);
 	state = 43;
 	stage_up(&st, once, 3000, 100, 40);		/* they were kept */
 	CHECK(play(&st, ": 'jump mid' Tab Enter") && w->shift == shift && w->first == first);
-	CHECK(play(&st, ": 'forget middle' Enter : 'jump middle' Enter") && on_screen(&st, "no such bookmark"));
+	CHECK(play(&st, ": 'forget middle' Enter") && on_screen(&st, "bookmark 'middle' is forgotten"));
+	CHECK(play(&st, ": 'jump middle' Enter") && on_screen(&st, "no such bookmark"));
 	strike(&st);
 	unlink("some/trace.zst.gtmarks");
 }
