@@ -72,6 +72,7 @@ static void report_close(struct gt_view *v)
 	gt_row_finds_free(r->finds);
 }
 
+static bool shows_all(const struct report *r) { return r->range.from == INT64_MIN; }
 static bool same_range(struct gt_range a, struct gt_range b) { return a.from == b.from && a.to == b.to; }
 
 /* ---- the page ---- */
@@ -333,13 +334,14 @@ static void go_to_gap(struct gt_view *v)
 	struct gt_scene *s = v->scene;
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_range gap;
-	int code = r->what->idle ? gt_gap_around(s, &gap, &err) : 0;
+	int code = r->what->idle && !shows_all(r) ? gt_gap_around(s, &gap, &err) : 0;
 
 	if (code > 0) {
 		gt_window_show(&s->window, &s->extent, gap.from - 1, gap.to + 1);
 		r->to_row = gap;
 	}
-	s->message = code > 0 ? "all of the gap that was seen" : "there are no rows that lead anywhere: s shows more time";
+	s->message = code > 0 ? "all of the gap that was seen" : shows_all(r) ? "there are no rows that lead anywhere" :
+		     "there are no rows that lead anywhere: s shows more time";
 }
 
 /* To the time of the row at hand, or to what it names. */
@@ -724,8 +726,8 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 	}
 	if (!t || !t->order) {
 		if (!v->scene->still)
-			gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0), "no rows   %ss: more time   1: the timeline   ?: keys",
-					 r->what->idle ? "Enter: all of the gap   " : "");
+			gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0), "no rows   %s%s1: the timeline   ?: keys",
+					 shows_all(r) || !r->what->idle ? "" : "Enter: all of the gap   ", shows_all(r) ? "" : "s: more time   ");
 		return;
 	}
 	if (v->scene->still) {

@@ -394,6 +394,17 @@ static void rows_are_marked(void)
 	strike(&st);
 }
 
+static void stage_without_gpu(struct stage *st)
+{
+	int fd = temp_file();
+	struct program p;
+
+	begin(&p, dup(fd), "boot", 1000);
+	put(&p, GT_CALL, p.threads[0], p.call, 1000, 2000, 0);
+	CHECK(!gt_writer_close(p.w, &p.err));
+	stage_open(st, fd, 100, 30);
+}
+
 /* Within a gap there is nothing to tell, and that is said. */
 static void without_rows_it_says_so(void)
 {
@@ -412,6 +423,10 @@ static void without_rows_it_says_so(void)
 	CHECK(play(&st, "M") && st.s.scene.marks.at[0] == a && st.s.scene.marks.at[1] == b);	/* the cursor is on it */
 	CHECK(play(&st, "w w w") && play(&st, "s s s s") && line_of(&st, "no rows") < 0 && on_screen(&st, "row "));
 	CHECK(play(&st, "4 w w w w") && on_screen(&st, "no rows   s:") && play(&st, "Enter") && on_screen(&st, "no rows that lead anywhere: s shows"));
+	strike(&st);
+	stage_without_gpu(&st);
+	CHECK(play(&st, "5") && on_screen(&st, "no rows   1: the timeline") && play(&st, "Enter") && on_screen(&st, "no rows that lead anywhere"));
+	CHECK(line_of(&st, "s shows") < 0);
 	strike(&st);
 }
 
