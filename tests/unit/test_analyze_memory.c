@@ -60,6 +60,30 @@ static void missed_frees_are_none(void)
 	json_decref(j);
 }
 
+/* What lived when the time that is looked at begins is in no figure of it, and that is said. */
+static void what_was_before_is_not_alive(void)
+{
+	static const struct { int64_t from, to; double peak; bool said; } looks[] = {
+		{ INT64_MIN, INT64_MAX, 3000, false }, { 100, 400, 3000, false }, { INT64_MIN, 250, 1000, false }, { 200, 400, 2000, true },
+		{ 200, INT64_MAX, 2000, true },
+	};
+
+	for (size_t i = 0; i < sizeof(looks) / sizeof(*looks); i++) {
+		struct gt_analysis_options o = plain;
+		struct trace t;
+		json_t *j;
+
+		begin(&t, true);
+		call(&t, 0, ALLOC, 100, 110, 0, 0, 1000, 0xa000);
+		call(&t, 0, ALLOC, 300, 310, 0, 0, 2000, 0xb000);
+		o.filter = (struct gt_filter){ .ranged = true, .from = looks[i].from, .to = looks[i].to };
+		j = report(end(&t), memory_only, &o);
+		CHECK(num(row(j, "memory", 0), "peak_bytes") == looks[i].peak);
+		CHECK(noted(j, "memory", "what was allocated before the time that is chosen is in no figure") == looks[i].said);
+		json_decref(j);
+	}
+}
+
 /* Without arguments nothing is known of it, which is not nothing. */
 static void no_arguments_no_answer(void)
 {
@@ -381,5 +405,5 @@ static void memory_equals_a_plain_count(void)
 	CHECK(again > 1000);
 }
 
-T_MAIN(T(who_held_the_peak), T(missed_frees_are_none), T(no_arguments_no_answer), T(only_when_asked), T(frees_that_wait_and_devices),
+T_MAIN(T(who_held_the_peak), T(missed_frees_are_none), T(what_was_before_is_not_alive), T(no_arguments_no_answer), T(only_when_asked), T(frees_that_wait_and_devices),
        T(a_process_ends_with_what_it_held), T(holds_are_no_frees), T(memory_equals_a_plain_count))
