@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include "analyze/alloc_frees.h"
+#include "analyze/answers.h"
 #include "analyze/step_churn.h"
 #include "analyze/held.h"
 #include "analyze/live_counters.h"
@@ -118,18 +119,6 @@ static void add_kind(const struct memory *m, struct gt_table *t, const char *wor
 		gt_cell_known(tracked, h->references), gt_cell_known(tracked, h->imported) });
 }
 
-/* Does the time that is chosen leave out the beginning of a recording? */
-static bool begins_late(const struct memory *m)
-{
-	for (uint32_t i = 0; i < m->held.where.nsegs; i++) {
-		const struct gt_segment *seg = gt_reader_segment(m->asked.reader, i);
-
-		if (gt_range_of(&m->asked.opt->filter, seg).from > seg->min_start)
-			return true;
-	}
-	return false;
-}
-
 static void note_doubts(const struct memory *m, struct gt_table *t)
 {
 	struct gt_account all = { 0 };
@@ -147,7 +136,7 @@ static void note_doubts(const struct memory *m, struct gt_table *t)
 			     "recording: not among the frees", (unsigned long long)all.imported);
 	if (m->partial && gt_table_rows(t))
 		gt_table_note(t, "cannot answer what was alive: %s", m->partial);
-	if (!m->partial && gt_table_rows(t) && begins_late(m))
+	if (!m->partial && gt_table_rows(t) && gt_begins_late(&m->asked))
 		gt_table_note(t, "what was allocated before the time that is chosen is in no figure, however long it lived");
 	if (m->held.missed_frees && !m->partial)
 		gt_note_many(t, m->held.missed_frees, "%llu {free was missed: its address was|frees were missed: their addresses were} "

@@ -77,6 +77,30 @@ const char *gt_why_no_work(const struct gt_asked *a)
 	return why ? why : "no GPU did anything";
 }
 
+bool gt_begins_late(const struct gt_asked *a)
+{
+	bool late = false;
+
+	for (uint32_t i = 0; i < gt_reader_segments(a->reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
+
+		late |= gt_range_of(&a->opt->filter, seg).from > seg->min_start;
+	}
+	return late;
+}
+
+bool gt_ends_early(const struct gt_asked *a)
+{
+	bool early = false;
+
+	for (uint32_t i = 0; i < gt_reader_segments(a->reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
+
+		early |= gt_range_of(&a->opt->filter, seg).to <= seg->max_end;
+	}
+	return early;
+}
+
 bool gt_is_blinded(const struct gt_analysis *a, const struct gt_analysis_options *opt)
 {
 	return a->sees_all && opt->filter.match;

@@ -14,6 +14,9 @@ void gt_cannot_unrecorded(struct gt_table *t, struct gt_reader *r, unsigned laye
 const char *gt_why_no_work(const struct gt_asked *a);
 /* --tid leaves out what lies on no thread: why there is no work of a GPU, or NULL where that is not why. */
 const char *gt_why_tid(const struct gt_asked *a);
+/* Does the time that is chosen leave out the beginning of a recording; its end? */
+bool gt_begins_late(const struct gt_asked *a);
+bool gt_ends_early(const struct gt_asked *a);
 /* Is this a report that --match would make wrong? It gets no rows then. */
 bool gt_is_blinded(const struct gt_analysis *a, const struct gt_analysis_options *opt);
 /* The n tables of a report, as its finish() left them: says in what has no rows why that is, and tells what cannot be answered from

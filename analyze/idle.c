@@ -646,25 +646,13 @@ void gt_idle_note_outside(const struct gt_idle *s, struct gt_table *t)
 			      last, recordings > 1 ? " (of several recordings: times are added)" : "");
 }
 
-/* Is there more of a recording behind the time that was chosen? */
-static bool ends_early(const struct gt_idle *s)
-{
-	for (uint32_t i = 0; i < gt_reader_segments(s->asked.reader); i++) {
-		const struct gt_segment *seg = gt_reader_segment(s->asked.reader, i);
-
-		if (gt_range_of(&s->asked.opt->filter, seg).to <= seg->max_end)
-			return true;
-	}
-	return false;
-}
-
 void gt_idle_note_cut(const struct gt_idle *s, struct gt_table *t)
 {
 	uint64_t cut = 0;
 
 	for (size_t i = 0; i < s->ndevices; i++)
 		cut = gt_sat_add(cut, s->devices[i].cause[GT_IDLE_END]);
-	if ((cut || (!s->ndevices && !gt_why_unrecorded(s->asked.reader, GT_BIT(GT_LAYER_GPU)))) && ends_early(s))
+	if ((cut || (!s->ndevices && !gt_why_unrecorded(s->asked.reader, GT_BIT(GT_LAYER_GPU)))) && gt_ends_early(&s->asked))
 		gt_table_note(t, "a gap has its cause from the operation that ends it: choose time until there to know it");
 }
 

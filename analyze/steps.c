@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/answers.h"
 #include "analyze/steps.h"
 #include "formats/base/buf.h"
 #include "formats/demangle.h"
@@ -597,6 +598,8 @@ static void add_notes(const struct gt_steps *s, struct gt_table *t)
 		gt_table_note(t, "repeating: of all that the GPU ran, what is in steps whose sequence of launches occurs more than once");
 	if (by_sequence)
 		gt_table_note(t, "a step lasts until the next one begins, so the last one, which has no next, is left out");
+	if (found_any(s) && gt_begins_late(&s->asked))
+		gt_table_note(t, "steps are found, and numbered, in the time that is chosen alone: in all of the run they may be others");
 	if (by_gpu)
 		gt_table_note(t, "launches are not known or not in order: work and calls count to the step in whose time on the GPU they began");
 	if (s->lanes_left_out)

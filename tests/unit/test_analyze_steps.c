@@ -62,6 +62,7 @@ static void known_figures(void)
 	j = report(gpus_end(&l.g), steps, &plain);
 	r = row(j, "steps", 0);
 	CHECK(rows(j, "steps") == 1 && is(r, "found_by", "sequence") && num(r, "steps") == 19 && num(r, "sequences") == 1);
+	CHECK(!noted(j, "steps", "in the time that is chosen"));
 	CHECK(num(r, "warm_up") == 3 && num(r, "p50_ns") == 100 && num(r, "p90_ns") == 100 && num(r, "p99_ns") == 300);
 	CHECK(num(r, "min_ns") == 100 && num(r, "max_ns") == 300 && num(r, "alike_percent") == 95);
 	CHECK(num(r, "busy_percent") == 52.78 && is(r, "drift", "no drift") && absent(r, "drift_percent"));	/* 15 * 50 + 200 of 1800 */
@@ -496,6 +497,7 @@ static void random_loops_in_a_range(void)
 		o.filter = (struct gt_filter){ .ranged = true, .from = p.begins[0][first].at, .to = p.begins[0][last].at };
 		o.restricted = "--from";
 		j = report(write_program(&p), steps, &o);
+		CHECK(!rows(j, "step_list") || noted(j, "steps", "steps are found, and numbered, in the time that is chosen alone"));
 		CHECK(last - first < 5 || agrees(j, &p, &first, &(int){ last - 1 }, o.filter.from, o.filter.to));
 		json_decref(j);
 	}
