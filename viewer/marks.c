@@ -133,6 +133,9 @@ static uint64_t distance(const struct gt_marks *m)
 	return m->at[0] < m->at[1] ? (uint64_t)m->at[1] - (uint64_t)m->at[0] : (uint64_t)m->at[0] - (uint64_t)m->at[1];
 }
 
+/* What else is busy, calls and kernels, is not moving bytes meanwhile: a rate over that would be none of the copies. */
+static bool is_of_copies(enum gt_aspect a) { return a == GT_ASPECT_HTOD || a == GT_ASPECT_DTOH || a == GT_ASPECT_COPIES; }
+
 static size_t put_figures(const struct gt_marks *m, uint64_t ns, const char *lane, char *to, size_t room)
 {
 	struct gt_measured f = gt_measure_of(m->measure, 0, m->lane.depth);
@@ -146,7 +149,9 @@ static size_t put_figures(const struct gt_marks *m, uint64_t ns, const char *lan
 	n = (size_t)snprintf(to, room, "  %s: busy %s%s (%s), %" PRIu64 " begin", lane, f.rough ? "about " : "", gt_said_ns(busy, f.busy), share,
 			     f.count);
 	if (f.bytes && n < room)
-		n += (size_t)snprintf(to + n, room - n, ", %s, %s while busy", gt_said_bytes(bytes, f.bytes), gt_said_rate(rate, f.bytes, within));
+		n += (size_t)snprintf(to + n, room - n, ", %s", gt_said_bytes(bytes, f.bytes));
+	if (f.bytes && is_of_copies(m->lane.strip.aspect) && n < room)
+		n += (size_t)snprintf(to + n, room - n, ", %s while busy", gt_said_rate(rate, f.bytes, within));
 	if (f.holes && n < room)
 		n += (size_t)snprintf(to + n, room - n, ", without what cannot be read");
 	return n;

@@ -147,6 +147,22 @@ static void bookmarks_have_their_names(void)
 	strike(&st);
 }
 
+/* Bytes have a rate where what is busy is what moves them: in lanes of copies. */
+static void only_copies_have_a_rate(void)
+{
+	struct stage st;
+	char click[40];
+
+	state = 38;
+	stage_up(&st, once, 3000, 160, 40);
+	CHECK(play(&st, "Z <") && play(&st, ": 'mark 1us 40us' Enter") && on_screen(&st, "A-B "));
+	snprintf(click, sizeof(click), "click 3,%d", line_of(&st, "copies DtoH"));
+	CHECK(play(&st, click) && on_screen(&st, "copies DtoH: busy") && on_screen(&st, "B/s while busy"));
+	snprintf(click, sizeof(click), "click 3,%d", line_of(&st, "GPU 0"));
+	CHECK(play(&st, click) && on_screen(&st, "GPU 0: busy") && on_screen(&st, "iB  A ") && line_of(&st, "B/s") < 0);
+	strike(&st);
+}
+
 static void names_are_looked_for(void)
 {
 	struct stage st;
@@ -214,5 +230,5 @@ static void a_hole_tells_what_it_is(void)
 }
 
 T_MAIN(T(enter_selects_and_the_pane_tells), T(the_pane_stands_where_there_is_room), T(boxes_have_names), T(a_click_selects_and_a_drag_does_not),
-       T(jumps_go_to_the_lane), T(the_longest_in_view), T(marks_are_drawn_and_measured), T(bookmarks_have_their_names), T(names_are_looked_for),
+       T(jumps_go_to_the_lane), T(the_longest_in_view), T(marks_are_drawn_and_measured), T(bookmarks_have_their_names), T(only_copies_have_a_rate), T(names_are_looked_for),
        T(calls_that_are_still_open), T(a_hole_tells_what_it_is))
