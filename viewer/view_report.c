@@ -13,6 +13,7 @@
 
 #define SORTS 16u
 #define REST_LINES 3u
+#define LOOKED_AT 4000u		/* lines, in a few ms */
 
 struct sort { const char *table; int column; bool descending; };
 struct report {
@@ -147,11 +148,12 @@ static unsigned skipped(const struct gt_reported *r)
 	return n;
 }
 
+/* A gap that was gone to is a good part of what is seen, so it is among the longest, which come first: not all rows are looked at. */
 static void go_to_row(const struct gt_scene *s, struct report *r)
 {
 	struct gt_range at;
 
-	for (size_t i = 0; r->to_row.from != r->to_row.to && i < r->page.nlines; i++) {
+	for (size_t i = 0; r->to_row.from != r->to_row.to && i < r->page.nlines && i < LOOKED_AT; i++) {
 		int64_t row = gt_page_row(&r->page, i);
 
 		if (row >= 0 && gt_row_time(s, r->shown, table_at(r, i)->table, (uint32_t)row, &at) && same_range(at, r->to_row)) {
