@@ -1,5 +1,8 @@
 /* Rows come in order of their start, a parent before its children. So for each thread a stack tells which calls are open: a row stands beneath
- * the innermost open one that it is nested in by its depth. What stands between them and was not recorded is not made up. */
+ * the innermost open one that it is nested in by its depth. What stands between them and was not recorded is not made up.
+ *
+ * Ranges and calls know nothing of each other's depth: a range stands beneath what is around it in time, and so does a call beneath a range. Those that begin at one moment, as
+ * they do in files with coarse clocks, wait until all of them are there, and then the longest comes first. */
 #define _GNU_SOURCE	/* qsort_r */
 #include "viewer/flame.h"
 
@@ -8,12 +11,26 @@
 #include "analyze/doubles.h"
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
+#include "formats/summary.h"
 #include "viewer/deadline.h"
 
 #define AT_ONCE 256u	/* rows between two looks at the clock */
 
-struct open { uint32_t node; uint8_t depth; int64_t end; };
-struct stack { struct open *calls; size_t n, cap; uint32_t node; /* of the thread; 0: not known yet */ };
+struct row {			/* of a thread */
+	const struct gt_segment *seg;
+	uint32_t track, type;
+	int64_t start, end;
+	uint8_t depth;
+	bool range;
+};
+struct open { uint32_t node; uint8_t depth; bool range; int64_t end; };
+struct stack {
+	struct open *rows;
+	size_t n, cap;
+	struct row *waiting;		/* that began at one moment, the last one so far */
+	size_t nwaiting, waiting_cap;
+	uint32_t node;			/* of the thread; 0: not known yet */
+};
 struct gt_flame {
 	struct gt_archive *archive;
 	struct gt_reader *reader;
@@ -28,6 +45,7 @@ struct gt_flame {
 	struct gt_map map;		/* nodes by parent, kind and id */
 	struct stack **stacks;		/* by segment and track; NULL: none of that segment yet */
 	uint64_t rows, all;		/* gone through; about how many there are */
+	uint64_t overlaps;
 	bool cut;
 };
 
@@ -59,7 +77,7 @@ static int begin(struct gt_flame *f, struct gt_range range, struct gt_err *err)
 {
 	int rc = 0;
 
-	f->filter.kinds = f->of == GT_FLAME_GPU ? GT_BIT(GT_GPU) : GT_BIT(GT_CALL) | GT_BIT(GT_OPEN);
+	f->filter.kinds = f->of == GT_FLAME_GPU ? GT_BIT(GT_GPU) : GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | (f->of == GT_FLAME_RANGES ? GT_BIT(GT_SPAN) : 0);
 	f->stacks = calloc(gt_reader_segments(f->reader) + 1ul, sizeof(*f->stacks));
 	if (!f->stacks || gt_grow(&f->nodes, &f->cap, 64, sizeof(*f->nodes)))
 		rc = gt_err_set(err, -ENOMEM, "out of memory");
@@ -92,15 +110,31 @@ struct gt_flame *gt_flame_new(struct gt_archive *a, enum gt_flame_of of, struct 
 	return NULL;
 }
 
+/* Calls fn for each stack there is, until it says something else than 0. */
+static int each_stack(struct gt_flame *f, int (*fn)(struct gt_flame *f, struct stack *s))
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; f->stacks && i < gt_reader_segments(f->reader); i++)
+		for (uint32_t t = 0; !rc && f->stacks[i] && t < gt_reader_segment(f->reader, i)->ntracks; t++)
+			rc = fn(f, &f->stacks[i][t]);
+	return rc;
+}
+
+static int free_stack(struct gt_flame *f, struct stack *s)
+{
+	free(s->rows);
+	free(s->waiting);
+	return 0;
+}
+
 void gt_flame_free(struct gt_flame *f)
 {
 	if (!f)
 		return;
-	for (uint32_t i = 0; f->stacks && i < gt_reader_segments(f->reader); i++) {
-		for (uint32_t t = 0; f->stacks[i] && t < gt_reader_segment(f->reader, i)->ntracks; t++)
-			free(f->stacks[i][t].calls);
+	each_stack(f, free_stack);
+	for (uint32_t i = 0; f->stacks && i < gt_reader_segments(f->reader); i++)
 		free(f->stacks[i]);
-	}
 	free(f->stacks);
 	gt_iter_close(f->iter);
 	gt_doubles_free(f->doubles);
@@ -174,26 +208,26 @@ static void add_up(struct gt_flame *f, uint32_t node, uint64_t ns, uint64_t rows
 /* ---- rows ---- */
 
 /* Its time within the range. */
-static uint64_t within(const struct gt_flame *f, const struct gt_event *ev, int64_t end)
+static uint64_t within(const struct gt_flame *f, const struct gt_segment *seg, int64_t start, int64_t end)
 {
-	struct gt_range r = gt_range_of(&f->filter, ev->seg);
-	int64_t a = ev->row.start > r.from ? ev->row.start : r.from, b = end < r.to ? end : r.to;
+	struct gt_range r = gt_range_of(&f->filter, seg);
+	int64_t a = start > r.from ? start : r.from, b = end < r.to ? end : r.to;
 
 	return b > a ? (uint64_t)b - (uint64_t)a : 0;
 }
 
 /* A call that was still open took until the recording ended, at least. */
-static void note_longest(struct gt_flame *f, uint32_t node, const struct gt_event *ev)
+static void note_longest(struct gt_flame *f, uint32_t node, const struct row *row)
 {
 	struct gt_flame_node *n = &f->nodes[node];
-	int64_t dur = ev->row.end - ev->row.start;
+	int64_t dur = row->end - row->start;
 
 	if (dur <= n->dur || n->kind < GT_FLAME_CALL)
 		return;
 	n->dur = dur;
-	n->start = ev->row.start;
-	n->track = ev->track;
-	n->depth = ev->row.depth;
+	n->start = row->start;
+	n->track = row->track;
+	n->depth = row->depth;
 }
 
 static struct stack *stack_of(struct gt_flame *f, const struct gt_segment *seg, uint32_t track)
@@ -209,31 +243,85 @@ static struct stack *stack_of(struct gt_flame *f, const struct gt_segment *seg, 
 	return s->node == UINT32_MAX ? NULL : s;
 }
 
-static int add_call(struct gt_flame *f, const struct gt_event *ev)
+/* Is the row not within that one? The depth of ranges says how they were pushed; those that were started and ended are around others, too. */
+static bool is_outside(const struct row *row, const struct open *o)
 {
-	struct stack *s = stack_of(f, ev->seg, ev->track);
-	int64_t end = ev->row.end;
+	if (row->range || o->range)
+		return o->end <= row->start;
+	return o->depth >= row->depth || o->end < row->start;
+}
+
+static int add_row(struct gt_flame *f, struct stack *s, const struct row *row)
+{
+	const struct open *top;
+	int64_t end = row->end;
 	uint32_t node;
 	uint64_t ns;
 
-	if (!s)
-		return -ENOMEM;
-	while (s->n && (s->calls[s->n - 1].depth >= ev->row.depth || s->calls[s->n - 1].end < ev->row.start))
+	while (s->n && is_outside(row, &s->rows[s->n - 1]))
 		s->n--;
-	if (s->n && end > s->calls[s->n - 1].end)	/* calls nest; what does not is cut to what it stands beneath */
-		end = s->calls[s->n - 1].end;
-	node = node_of(f, s->n ? s->calls[s->n - 1].node : s->node, GT_FLAME_CALL, ev->seg->index, ev->row.type);
-	if (node == UINT32_MAX || gt_grow(&s->calls, &s->cap, s->n + 1, sizeof(*s->calls)))
+	top = s->n ? &s->rows[s->n - 1] : NULL;
+	if (top && end > top->end) {			/* they nest; what does not is cut to what it stands beneath */
+		f->overlaps += row->range || top->range;
+		end = top->end;
+	}
+	node = node_of(f, top ? top->node : s->node, row->range ? GT_FLAME_RANGE : GT_FLAME_CALL, row->seg->index, row->type);
+	if (node == UINT32_MAX)
 		return -ENOMEM;
-	ns = within(f, ev, end);
-	note_longest(f, node, ev);
-	if (!s->n) {
+	ns = within(f, row->seg, row->start, end);
+	note_longest(f, node, row);
+	if (!top) {
 		add_up(f, node, ns, 1);
-	} else if (node != s->calls[s->n - 1].node) {
+	} else if (node != top->node) {
 		f->nodes[node].ns += ns;
 		f->nodes[node].rows++;
 	}
-	s->calls[s->n++] = (struct open){ node, ev->row.depth, end };
+	if (gt_grow(&s->rows, &s->cap, s->n + 1, sizeof(*s->rows)))
+		return -ENOMEM;
+	s->rows[s->n++] = (struct open){ node, row->depth, row->range, end };
+	return 0;
+}
+
+/* What is around others comes before them; of the same length a range is around a call. */
+static int by_length(const void *pa, const void *pb)
+{
+	const struct row *a = pa, *b = pb;
+
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1;
+	return a->range != b->range ? b->range - a->range : (int)a->depth - (int)b->depth;
+}
+
+static int add_waiting(struct gt_flame *f, struct stack *s)
+{
+	int rc = 0;
+
+	if (s->nwaiting > 1)
+		qsort(s->waiting, s->nwaiting, sizeof(*s->waiting), by_length);
+	for (size_t i = 0; !rc && i < s->nwaiting; i++)
+		rc = add_row(f, s, &s->waiting[i]);
+	s->nwaiting = 0;
+	return rc;
+}
+
+static int add_of_thread(struct gt_flame *f, const struct gt_event *ev)
+{
+	const struct row row = { ev->seg, ev->track, ev->row.type, ev->row.start, ev->row.end, ev->row.depth, ev->kind == GT_SPAN };
+	struct stack *s;
+	int rc = 0;
+
+	if (row.range && (ev->seg->tracks[ev->track].kind != GT_TRACK_THREAD ||
+			  gt_aspect_of(GT_SPAN, &ev->seg->types[row.type]) != GT_ASPECT_RANGES))
+		return 0;
+	if (!(s = stack_of(f, ev->seg, ev->track)))
+		return -ENOMEM;
+	if (f->of != GT_FLAME_RANGES)
+		return add_row(f, s, &row);
+	if (s->nwaiting && s->waiting[0].start != row.start)
+		rc = add_waiting(f, s);
+	if (rc || gt_grow(&s->waiting, &s->waiting_cap, s->nwaiting + 1, sizeof(*s->waiting)))
+		return -ENOMEM;
+	s->waiting[s->nwaiting++] = row;
 	return 0;
 }
 
@@ -261,8 +349,8 @@ static int add_work(struct gt_flame *f, const struct gt_event *ev)
 	node = node == UINT32_MAX ? node : node_of(f, node, GT_FLAME_WORK, ev->seg->index, ev->row.type);
 	if (node == UINT32_MAX)
 		return -ENOMEM;
-	note_longest(f, node, ev);
-	add_up(f, node, within(f, ev, ev->row.end), 1);
+	note_longest(f, node, &(struct row){ .track = ev->track, .start = ev->row.start, .end = ev->row.end, .depth = ev->row.depth });
+	add_up(f, node, within(f, ev->seg, ev->row.start, ev->row.end), 1);
 	return 0;
 }
 
@@ -278,11 +366,13 @@ int gt_flame_step(struct gt_flame *f, uint64_t us, struct gt_err *err)
 			if (rc <= 0 || ev.row.type >= ev.seg->ntypes)
 				continue;
 			f->rows++;
-			if (f->of == GT_FLAME_GPU ? add_work(f, &ev) : add_call(f, &ev))
+			if (f->of == GT_FLAME_GPU ? add_work(f, &ev) : add_of_thread(f, &ev))
 				rc = gt_err_set(err, -ENOMEM, "no memory for the flame graph");
 		}
 	if (rc > 0)
 		return f->iter != NULL;
+	if (!rc && f->iter && each_stack(f, add_waiting))
+		rc = gt_err_set(err, -ENOMEM, "no memory for the flame graph");
 	gt_iter_close(f->iter);
 	f->iter = NULL;
 	return rc;
@@ -303,7 +393,7 @@ const struct gt_flame_node *gt_flame_longest(const struct gt_flame *f, uint32_t 
 {
 	const struct gt_flame_node *n = &f->nodes[node], *best = NULL;
 
-	if (n->kind == GT_FLAME_CALL || n->kind == GT_FLAME_WORK)
+	if (n->kind == GT_FLAME_CALL || n->kind == GT_FLAME_WORK || n->kind == GT_FLAME_RANGE)
 		return n->dur < 0 ? NULL : n;
 	for (uint32_t c = n->child; c; c = f->nodes[c].next) {	/* from the one that came last on */
 		const struct gt_flame_node *one = gt_flame_longest(f, c);
@@ -315,6 +405,23 @@ const struct gt_flame_node *gt_flame_longest(const struct gt_flame *f, uint32_t 
 }
 
 bool gt_flame_is_cut(const struct gt_flame *f) { return f->cut; }
+uint64_t gt_flame_overlaps(const struct gt_flame *f) { return f->overlaps; }
+
+static bool has_ranges(const struct gt_segment *seg)
+{
+	for (uint32_t t = 0; seg->rows[GT_SPAN] && t < seg->ntypes; t++)
+		if (gt_aspect_of(GT_SPAN, &seg->types[t]) == GT_ASPECT_RANGES)
+			return true;
+	return false;
+}
+
+bool gt_flame_has_ranges(struct gt_reader *r)
+{
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		if (has_ranges(gt_reader_segment(r, i)))
+			return true;
+	return false;
+}
 
 /* ---- the picture ---- */
 

@@ -1,18 +1,21 @@
-/* Where time went, as a tree: all > process > thread > calls by nesting, or, of what GPUs did, the call that launched it > the kernel or copy.
- * A node's time is that of its rows within the range; of calls of one thread that is covered time, for they nest. Of the thread, the process and
- * all it is the sum of what stands beneath them: threads and streams run side by side. */
+/* Where time went, as a tree: all > process > thread > calls by nesting; or ranges of the program with the calls within them; or, of what GPUs
+ * did, the call that launched it > the kernel or copy. A node's time is that of its rows within the range; of calls and ranges of one thread
+ * that is covered time, for they nest. Of the thread, the process and all it is the sum of what stands beneath them: threads and streams run
+ * side by side. */
 #ifndef GT_FLAME_H
 #define GT_FLAME_H
 #include "viewer/archive.h"
 
-enum gt_flame_of { GT_FLAME_CALLS, GT_FLAME_GPU, GT_FLAMES };
-enum gt_flame_kind { GT_FLAME_ALL, GT_FLAME_PROCESS, GT_FLAME_THREAD, GT_FLAME_DEVICE, GT_FLAME_CALL, GT_FLAME_LAUNCH, GT_FLAME_WORK };
+enum gt_flame_of { GT_FLAME_CALLS, GT_FLAME_GPU, GT_FLAME_RANGES, GT_FLAMES };
+enum gt_flame_kind {
+	GT_FLAME_ALL, GT_FLAME_PROCESS, GT_FLAME_THREAD, GT_FLAME_DEVICE, GT_FLAME_CALL, GT_FLAME_LAUNCH, GT_FLAME_WORK, GT_FLAME_RANGE
+};
 struct gt_flame_node {
 	uint64_t ns, rows;		/* rows: of a thread and above those that stand directly beneath a thread */
 	uint32_t parent, child, next;	/* nodes; 0: there is none */
 	uint32_t segment, id;		/* id: track, type, or of GT_FLAME_LAUNCH the string of its name */
 	uint8_t kind;			/* enum gt_flame_kind */
-	uint8_t depth;			/* of a call or work: as its rows have it; of the longest one: */
+	uint8_t depth;			/* of a call, range or work: as its rows have it; of the longest one: */
 	uint32_t track;
 	int64_t start, dur;		/* segment's time; until the recording ended where it was open then; -1: it has no rows itself */
 };
@@ -28,6 +31,9 @@ unsigned gt_flame_percent(const struct gt_flame *f);
 /* Node 0 is all. Borrowed until the next step; nodes keep their numbers. */
 const struct gt_flame_node *gt_flame_nodes(const struct gt_flame *f, uint32_t *n);
 bool gt_flame_is_cut(const struct gt_flame *f);			/* were there too many nodes? */
+uint64_t gt_flame_overlaps(const struct gt_flame *f);		/* ranges that end behind what they began in: they count up to its end */
+/* Has the trace anything that such a tree has and that of its calls has not? */
+bool gt_flame_has_ranges(struct gt_reader *r);
 
 /* Of the rows of a node, or directly beneath it down to the first that has rows, the longest one so far, all of it, in the range or not; the
  * first of several. NULL: there is none. */

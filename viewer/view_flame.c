@@ -44,6 +44,15 @@ static int flame_gpu_open(struct gt_view *v, struct gt_err *err)
 	return flame_open(v, err);
 }
 
+static int flame_ranges_open(struct gt_view *v, struct gt_err *err)
+{
+	struct flame *f = v->state;
+
+	if (!f->width)
+		f->of = GT_FLAME_RANGES;
+	return flame_open(v, err);
+}
+
 static void flame_let_go(struct gt_view *v)
 {
 	struct flame *f = v->state;
@@ -73,7 +82,8 @@ static uint8_t name_of(const struct gt_view *v, const struct gt_flame_node *n, c
 	const struct flame *f = v->state;
 	const struct gt_segment *seg = n->kind == GT_FLAME_ALL ? NULL : gt_reader_segment(v->scene->reader, n->segment);
 	const struct gt_track *track = seg && n->kind <= GT_FLAME_DEVICE ? &seg->tracks[n->id] : NULL;
-	const struct gt_type *type = seg && (n->kind == GT_FLAME_CALL || n->kind == GT_FLAME_WORK) ? &seg->types[n->id] : NULL;
+	bool typed = n->kind == GT_FLAME_CALL || n->kind == GT_FLAME_RANGE || n->kind == GT_FLAME_WORK;
+	const struct gt_type *type = seg && typed ? &seg->types[n->id] : NULL;
 	const char *name = type ? gt_str(seg, type->name) : "all";
 
 	if (track)
@@ -321,6 +331,9 @@ static void go_to_longest(struct gt_view *v)
 	enum gt_aspect aspect = f->made == GT_FLAME_GPU ? GT_ASPECT_WORK : GT_ASPECT_CALLS;
 	struct gt_lane_of lane;
 
+	if (n && n->kind == GT_FLAME_RANGE)
+		aspect = GT_ASPECT_RANGES;
+
 	if (!n) {
 		v->scene->message = "there is nothing in it to go to";
 		return;
@@ -342,6 +355,13 @@ static void escape(struct flame *f)
 	f->finds = NULL;
 }
 
+static enum gt_flame_of next_of(const struct gt_view *v)
+{
+	enum gt_flame_of next = (enum gt_flame_of)((((const struct flame *)v->state)->of + 1) % GT_FLAMES);
+
+	return next == GT_FLAME_RANGES && !gt_flame_has_ranges(v->scene->reader) ? GT_FLAME_CALLS : next;
+}
+
 static enum gt_view_result flame_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
 {
 	struct flame *f = v->state;
@@ -361,7 +381,7 @@ static enum gt_view_result flame_act(struct gt_view *v, const struct gt_binding 
 			go_deeper(f, b->arg);
 		break;
 	case GT_DO_VIEW:
-	case GT_DO_HEIGHTS: f->of = (enum gt_flame_of)((f->of + 1) % GT_FLAMES); break;
+	case GT_DO_HEIGHTS: f->of = next_of(v); break;
 	case GT_DO_POINT: select_at(f, k); break;
 	case GT_DO_POINT_FOLD:
 		select_at(f, k);
@@ -415,6 +435,14 @@ static void draw_boxes(const struct gt_view *v, struct gt_screen *to)
 		}
 }
 
+/* What is counted of a node. */
+static const char *rows_are(const struct flame *f, const struct gt_flame_node *n)
+{
+	if (f->made == GT_FLAME_RANGES && n->kind != GT_FLAME_CALL)
+		return n->kind == GT_FLAME_RANGE ? "range" : "outermost range or call";
+	return f->made == GT_FLAME_GPU ? "operation" : "call";
+}
+
 /* "12.3 ms, 4.5% of cuLaunchKernel, 1.2% of all, 1204 calls: name" */
 static void draw_status(const struct gt_view *v, struct gt_screen *to)
 {
@@ -429,6 +457,9 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 	else if (gt_flame_is_cut(f->tree))
 		x = gt_screen_text(to, 0, y, -1, "too many stacks: some are told with what they stand beneath  ",
 				   (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 });
+	else if (gt_flame_overlaps(f->tree))
+		x = gt_screen_printf(to, 0, y, -1, (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 }, "%llu end behind what they began in: cut there  ",
+				     (unsigned long long)gt_flame_overlaps(f->tree));
 	name_of(v, n, name);
 	name_of(v, up, above);
 	gt_brief_share(share, n->ns, up->ns);
@@ -438,8 +469,7 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 		x += gt_screen_printf(to, x, y, -1, plain, ", %s of %s", share, above);
 	if (f->selected)
 		x += gt_screen_printf(to, x, y, -1, plain, ", %s of all", of_all);
-	gt_screen_printf(to, x, y, -1, faint, ", %llu %s%s: %s", (unsigned long long)n->rows, f->made == GT_FLAME_GPU ? "operation" : "call",
-			 n->rows == 1 ? "" : "s", name);
+	gt_screen_printf(to, x, y, -1, faint, ", %llu %s%s: %s", (unsigned long long)n->rows, rows_are(f, n), n->rows == 1 ? "" : "s", name);
 }
 
 /* " /gemm  34.5% of all, 12 frames ": at the right of the title. */
@@ -459,15 +489,20 @@ static void draw_finds(const struct flame *f, struct gt_screen *to)
 	gt_screen_text(to, (int)to->width > width ? (int)to->width - width : 0, 0, -1, text, look);
 }
 
+static const char *const titles[GT_FLAMES] = {
+	[GT_FLAME_CALLS] = "flame graph of calls", [GT_FLAME_GPU] = "flame graph of GPU work", [GT_FLAME_RANGES] = "flame graph of ranges",
+};
+
 static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 {
 	const struct flame *f = v->state;
 	const struct gt_look faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
 
 	gt_screen_clear(to);
-	gt_aside_draw_top(v->scene, f->made == GT_FLAME_GPU ? "flame graph of GPU work" : "flame graph of calls", to);
+	gt_aside_draw_top(v->scene, titles[f->made], to);
 	if (!node_at(f, 0)->ns && gt_flame_percent(f->tree) == 100)
 		gt_screen_text(to, 1, 2, -1, f->made == GT_FLAME_GPU ? "cannot answer: no work of a GPU is in the time that is seen"
+								     : f->made == GT_FLAME_RANGES ? "cannot answer: no range and no call is in the time that is seen"
 								     : "cannot answer: no call is in the time that is seen", faint);
 	else
 		draw_boxes(v, to);
@@ -484,4 +519,5 @@ static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 
 const struct gt_view_ops gt_view_flame = { .name = "flame", .help = "where calls spend their time", .open = flame_open, FLAME };
 /* The same one, which begins with the other of its pictures. */
+const struct gt_view_ops gt_view_flame_ranges = { .name = "flame-ranges", .help = "ranges of the program, and the calls within", .open = flame_ranges_open, FLAME };
 const struct gt_view_ops gt_view_flame_gpu = { .name = "flame-gpu", .help = "what launches the GPU's work", .open = flame_gpu_open, FLAME };

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define VIEWS(X) X(timeline) X(top) X(kernels) X(streams) X(gaps) X(ioctls) X(memory) X(advice) X(flame) X(flame_gpu) \
+#define VIEWS(X) X(timeline) X(top) X(kernels) X(streams) X(gaps) X(ioctls) X(memory) X(advice) X(flame) X(flame_gpu) X(flame_ranges) \
 	X(steps) X(launches) X(copies) X(queues)
 
 #define X(name) extern const struct gt_view_ops gt_view_##name;

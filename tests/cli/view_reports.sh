@@ -3,7 +3,7 @@
 V=$B/gtview R=$SRC/samples/recorded
 [ -x "$V" ] || { skip view-reports "gtview was not built: no ncurses"; exit 0; }
 unset NO_COLOR COLUMNS LINES
-views="top kernels streams gaps ioctls memory advice flame flame-gpu"
+views="top kernels streams gaps ioctls memory advice flame flame-gpu flame-ranges"
 
 # A frame has the size that was asked for, and the same bytes each time; --ascii is that.
 for view in $views; do

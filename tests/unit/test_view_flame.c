@@ -1,5 +1,6 @@
 /* The flame graph against a count: each row's chain of calls is looked for among all rows, and what its boxes are is worked out once more. */
 #define _GNU_SOURCE
+#include "tests/unit/traces.h"
 #include "tests/unit/view_stage.h"
 #include "viewer/flame.h"
 #include "viewer/said.h"
@@ -339,5 +340,102 @@ static void boxes_are_looked_for(void)
 	strike(&st);
 }
 
-T_MAIN(T(one_recording), T(two_recordings), T(keys_go_from_box_to_box), T(v_leads_to_the_longest), T(v_leads_to_a_call_that_was_open),
-	T(boxes_are_looked_for))
+/* ---- ranges, by hand: their depths say nothing, as some were pushed and others started ---- */
+
+static const struct { unsigned thread; char what; int64_t start, end; unsigned depth; } told[] = {
+	{ 0, 'g', 0, 100, 0 }, { 0, 's', 0, 400, 0 }, { 0, 'e', 0, 1000, 0 },	/* at one moment, the innermost first */
+	{ 1, 'g', 0, 50, 0 }, { 0, 'l', 100, 200, 0 }, { 0, 'i', 120, 150, 1 },
+	{ 0, 's', 400, 700, 0 },		/* where another one ends */
+	{ 0, 'h', 600, 900, 1 },		/* ends behind it */
+	{ 0, 'g', 950, 1100, 0 }, { 0, 'g', 1200, 1300, 0 },
+	{ 1, 's', 60, 80, 0 }, { 1, 's', 80, 80, 1 }, { 1, 'g', 60, 80, 0 },	/* of one length: the range is around */
+};
+static const struct { const char *path; uint64_t ns, rows; } trees[] = {
+	{ "all", 1170, 5 }, { "all/p", 1170, 5 }, { "all/p/t0", 1100, 2 }, { "all/p/t0/e", 1000, 1 }, { "all/p/t0/e/s", 700, 2 },
+	{ "all/p/t0/e/s/g", 100, 1 }, { "all/p/t0/e/s/l", 100, 1 }, { "all/p/t0/e/s/l/i", 30, 1 }, { "all/p/t0/e/s/h", 100, 1 },
+	{ "all/p/t0/e/g", 50, 1 }, { "all/p/t0/g", 100, 1 }, { "all/p/t1", 70, 3 }, { "all/p/t1/g", 50, 1 }, { "all/p/t1/s", 20, 2 },
+	{ "all/p/t1/s/g", 20, 1 },
+};
+
+static void spell(struct gt_reader *r, const struct gt_flame_node *nodes, uint32_t node, char *to)
+{
+	const struct gt_segment *seg = gt_reader_segment(r, 0);
+	const struct gt_flame_node *n = &nodes[node];
+
+	if (node)
+		spell(r, nodes, n->parent, to);
+	if (n->kind == GT_FLAME_ALL)
+		strcpy(to, "all");
+	else if (n->kind == GT_FLAME_PROCESS)
+		strcat(to, "/p");
+	else if (n->kind == GT_FLAME_THREAD)
+		sprintf(to + strlen(to), "/t%lld", (long long)seg->tracks[n->id].id - 100);
+	else
+		sprintf(to + strlen(to), "/%c", gt_type_name(seg, n->id)[0]);
+}
+
+static void put_told(struct tiny *t)
+{
+	static const char letters[] = "glihse";
+	uint32_t types[256];
+
+	for (const char *c = letters; *c; c++) {
+		char name[2] = { *c };
+		struct gt_type range = { .name = gt_writer_string(t->w, name), .category = GT_CAT_USER, .layer = GT_LAYER_USER };
+
+		types[(uint8_t)*c] = strchr("hse", *c) ? gt_writer_type(t->w, &range) : tiny_type(t->w, name, GT_CAT_QUERY, GT_OP_NONE, "");
+	}
+	for (unsigned i = 0; i < sizeof(told) / sizeof(*told); i++)
+		CHECK(!tiny_row(t, strchr("hse", told[i].what) ? GT_SPAN : GT_CALL, t->thread[told[i].thread], types[(uint8_t)told[i].what],
+				told[i].start, told[i].end, told[i].depth, 0, 0, 0));
+}
+
+static void ranges_are_around_what_is_within_them(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_archive *a;
+	const struct gt_flame_node *nodes;
+	struct gt_reader *r;
+	struct gt_flame *f;
+	struct tiny t;
+	uint32_t n;
+	int fd = temp_file(), copy = dup(fd);
+
+	CHECK(!tiny_open(&t, fd, false));
+	put_told(&t);
+	CHECK(!gt_writer_close(t.w, &err) && (r = gt_reader_open_fd(copy, &err)) && (a = gt_archive_open(r, &err)) && gt_flame_has_ranges(r));
+	f = gt_flame_new(a, GT_FLAME_RANGES, (struct gt_range){ INT64_MIN, INT64_MAX }, &err);
+	CHECK(f && !gt_flame_step(f, 0, &err));
+	nodes = gt_flame_nodes(f, &n);
+	CHECK(n == sizeof(trees) / sizeof(*trees) && gt_flame_overlaps(f) == 2);
+	for (uint32_t i = 0; i < n; i++) {
+		char path[100];
+		uint32_t k = 0;
+
+		spell(r, nodes, i, path);
+		while (k < n && strcmp(trees[k].path, path))
+			k++;
+		if (k == n || nodes[i].ns != trees[k].ns || nodes[i].rows != trees[k].rows)
+			printf("%s: %llu ns, %llu rows\n", path, (unsigned long long)nodes[i].ns, (unsigned long long)nodes[i].rows);
+		CHECK(k < n && nodes[i].ns == trees[k].ns && nodes[i].rows == trees[k].rows);
+	}
+	gt_flame_free(f);
+	gt_archive_close(a);
+	gt_reader_close(r);
+}
+
+static void the_third_picture_is_of_ranges(void)
+{
+	struct stage st;
+
+	state = 26;
+	stage_up(&st, one_boot, 400, 120, 40);
+	CHECK(play(&st, "9 b b") && on_screen(&st, "flame graph of ranges"));
+	CHECK(play(&st, "/ '^range$' Enter") && on_screen(&st, ": range"));
+	CHECK(play(&st, "v") && !strcmp(st.s.view->ops->name, "timeline") && on_screen(&st, "duration ") && line_of(&st, "ranges") >= 0);
+	CHECK(play(&st, "9 b") && on_screen(&st, "flame graph of calls"));
+	strike(&st);
+}
+
+T_MAIN(T(ranges_are_around_what_is_within_them), T(the_third_picture_is_of_ranges), T(one_recording), T(two_recordings),
+	T(keys_go_from_box_to_box), T(v_leads_to_the_longest), T(v_leads_to_a_call_that_was_open), T(boxes_are_looked_for))
