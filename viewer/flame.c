@@ -15,6 +15,8 @@
 #include "viewer/deadline.h"
 
 #define AT_ONCE 256u	/* rows between two looks at the clock */
+#define DEEPEST 256u	/* rows within one another: calls say no more, of ranges some file may have any number */
+#define WAITING 4096u	/* rows that begin at one moment and are put in order */
 
 struct row {			/* of a thread */
 	const struct gt_segment *seg;
@@ -276,6 +278,10 @@ static int add_row(struct gt_flame *f, struct stack *s, const struct row *row)
 		f->nodes[node].ns += ns;
 		f->nodes[node].rows++;
 	}
+	if (s->n == DEEPEST) {				/* what is within it stands beside it */
+		f->cut = true;
+		return 0;
+	}
 	if (gt_grow(&s->rows, &s->cap, s->n + 1, sizeof(*s->rows)))
 		return -ENOMEM;
 	s->rows[s->n++] = (struct open){ node, row->depth, row->range, end };
@@ -317,7 +323,7 @@ static int add_of_thread(struct gt_flame *f, const struct gt_event *ev)
 		return -ENOMEM;
 	if (f->of != GT_FLAME_RANGES)
 		return add_row(f, s, &row);
-	if (s->nwaiting && s->waiting[0].start != row.start)
+	if (s->nwaiting && (s->waiting[0].start != row.start || s->nwaiting == WAITING))
 		rc = add_waiting(f, s);
 	if (rc || gt_grow(&s->waiting, &s->waiting_cap, s->nwaiting + 1, sizeof(*s->waiting)))
 		return -ENOMEM;
@@ -451,7 +457,7 @@ static unsigned column(const struct picture *p, uint64_t ns)
 	return p->all ? (unsigned)((unsigned __int128)ns * p->width / p->all) : 0;
 }
 
-/* A node that begins so many ns from the left and has room for `room`: depths are bounded by those of calls. */
+/* A node that begins so many ns from the left and has room for `room`. */
 static int lay(struct picture *p, uint32_t node, unsigned line, uint64_t left, uint64_t room)
 {
 	const struct gt_flame_node *n = &p->f->nodes[node];

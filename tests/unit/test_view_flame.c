@@ -424,6 +424,33 @@ static void ranges_are_around_what_is_within_them(void)
 	gt_reader_close(r);
 }
 
+/* As nobody means it: each of a million around the next, all from one moment on. */
+static void ranges_as_deep_as_can_be(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_archive *a;
+	struct gt_reader *r;
+	struct gt_flame *f;
+	struct tiny t;
+	size_t nboxes;
+	uint32_t n, type;
+	int fd = temp_file(), copy = dup(fd);
+
+	CHECK(!tiny_open(&t, fd, false));
+	type = gt_writer_type(t.w, &(struct gt_type){ .name = gt_writer_string(t.w, "deep"), .category = GT_CAT_USER, .layer = GT_LAYER_USER });
+	for (int64_t i = 0; i < 1000000; i++)
+		CHECK(!tiny_row(&t, GT_SPAN, t.thread[0], type, i / 500000, 2000000 - i, 0, 0, 0, 0));
+	CHECK(!gt_writer_close(t.w, &err) && (r = gt_reader_open_fd(copy, &err)) && (a = gt_archive_open(r, &err)));
+	f = gt_flame_new(a, GT_FLAME_RANGES, (struct gt_range){ INT64_MIN, INT64_MAX }, &err);
+	CHECK(f && !gt_flame_step(f, 0, &err) && gt_flame_is_cut(f));
+	CHECK(gt_flame_nodes(f, &n)->ns == 2000000 && n < 300);
+	free(gt_flame_boxes(f, 0, 200, &nboxes));
+	CHECK(nboxes > 200 && nboxes < 300);
+	gt_flame_free(f);
+	gt_archive_close(a);
+	gt_reader_close(r);
+}
+
 static void the_third_picture_is_of_ranges(void)
 {
 	struct stage st;
@@ -437,5 +464,5 @@ static void the_third_picture_is_of_ranges(void)
 	strike(&st);
 }
 
-T_MAIN(T(ranges_are_around_what_is_within_them), T(the_third_picture_is_of_ranges), T(one_recording), T(two_recordings),
+T_MAIN(T(ranges_are_around_what_is_within_them), T(ranges_as_deep_as_can_be), T(the_third_picture_is_of_ranges), T(one_recording), T(two_recordings),
 	T(keys_go_from_box_to_box), T(v_leads_to_the_longest), T(v_leads_to_a_call_that_was_open), T(boxes_are_looked_for))
