@@ -1,8 +1,9 @@
 /* Rows come in order of their start, a parent before its children. So for each thread a stack tells which calls are open: a row stands beneath
  * the innermost open one that it is nested in by its depth. What stands between them and was not recorded is not made up.
  *
- * Ranges and calls know nothing of each other's depth: a range stands beneath what is around it in time, and so does a call beneath a range. Those that begin at one moment, as
- * they do in files with coarse clocks, wait until all of them are there, and then the longest comes first. */
+ * Ranges and calls know nothing of each other's depth: a range stands beneath what is around it in time, and so does a call beneath a
+ * range. Those that begin at one moment, as they do in files with coarse clocks, wait until all of them are there, and then the longest
+ * comes first. */
 #define _GNU_SOURCE	/* qsort_r */
 #include "viewer/flame.h"
 

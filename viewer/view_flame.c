@@ -518,6 +518,8 @@ static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 	.answer = flame_answer, .draw = flame_draw
 
 const struct gt_view_ops gt_view_flame = { .name = "flame", .help = "where calls spend their time", .open = flame_open, FLAME };
-/* The same one, which begins with the other of its pictures. */
-const struct gt_view_ops gt_view_flame_ranges = { .name = "flame-ranges", .help = "ranges of the program, and the calls within", .open = flame_ranges_open, FLAME };
+/* The same one, which begins with another of its pictures. */
+const struct gt_view_ops gt_view_flame_ranges = {
+	.name = "flame-ranges", .help = "ranges of the program, and the calls within", .open = flame_ranges_open, FLAME
+};
 const struct gt_view_ops gt_view_flame_gpu = { .name = "flame-gpu", .help = "what launches the GPU's work", .open = flame_gpu_open, FLAME };
