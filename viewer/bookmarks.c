@@ -1,5 +1,6 @@
 /* Whoever puts a trace on a shared disk wants its bookmarks beside it; whoever looks at one there may not be allowed to write. So a file in the
- * user's own folder counts alone where there is one: it was begun with what stood beside the trace. They are written where they were found. */
+ * user's own folder counts alone where there is one: it was begun with what stood beside the trace. They are written where they were found.
+ * With the last one the file goes, too, unless it hides one beside the trace. */
 #define _GNU_SOURCE	/* asprintf, mkostemp */
 #include "viewer/bookmarks.h"
 
@@ -119,16 +120,15 @@ static bool read_line(struct gt_bookmarks *b, const char *line)
 }
 
 /* At most so much is read of what may be anything. */
-static int read_text(const char *path, struct gt_buf *text, struct gt_err *err)
+static int read_text(const char *path, struct gt_buf *text, struct stat *st, struct gt_err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
 	ssize_t n = 0;
 	uint8_t *to;
 
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? 0 : gt_err_set(err, -errno, "%.120s: %s", path, strerror(errno));
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+	if (fstat(fd, st) || !S_ISREG(st->st_mode)) {
 		close(fd);
 		return gt_err_set(err, -EILSEQ, "%.120s is no file of bookmarks, and is left alone", path);
 	}
@@ -146,7 +146,7 @@ static int read_text(const char *path, struct gt_buf *text, struct gt_err *err)
 static int load(struct gt_bookmarks *b, const char *path, size_t *strange, struct gt_err *err)
 {
 	struct gt_buf text = { .len = 0 };
-	int rc = path ? read_text(path, &text, err) : 0;
+	int rc = path ? read_text(path, &text, &b->file, err) : 0;
 	char *line, *save = NULL;
 
 	if (rc > 0 && text.len && (strncmp((char *)text.data, HEADING "\n", strlen(HEADING) + 1) || strlen((char *)text.data) != text.len))
@@ -185,7 +185,7 @@ void gt_bookmarks_again(struct gt_bookmarks *b, const char *trace)
 	int rc = b->unsaved ? 0 : gt_bookmarks_load(&now, trace, &strange, &err);
 
 	b->foreign |= rc < 0;
-	if (!rc && now.path) {
+	if (!rc && !b->unsaved) {
 		gt_bookmarks_release(b);
 		*b = now;
 	} else {
@@ -211,8 +211,9 @@ static int write_all(int fd, const struct gt_bookmarks *b)
 }
 
 /* A file that is half written never has the name. */
-static int save_to(const struct gt_bookmarks *b, const char *path)
+static int save_to(struct gt_bookmarks *b, const char *path)
 {
+	struct stat st;
 	char *new;
 	int fd, rc;
 
@@ -223,11 +224,14 @@ static int save_to(const struct gt_bookmarks *b, const char *path)
 	if (!rc) {
 		rc = write_all(fd, b);
 		rc = fchmod(fd, 0644) && !rc ? -errno : rc;
+		rc = fstat(fd, &st) && !rc ? -errno : rc;
 		rc = close(fd) && !rc ? -errno : rc;
 		if (!rc && rename(new, path))
 			rc = -errno;
 		if (rc)
 			unlink(new);
+		else
+			b->file = st;
 	}
 	free(new);
 	return rc;
@@ -243,17 +247,47 @@ static void make_folders(char *path)
 	}
 }
 
-int gt_bookmarks_save(struct gt_bookmarks *b, const char *trace, struct gt_err *err)
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Without the user's own file those that stand beside the trace would be there again. */
+static bool hides_others(const struct gt_bookmarks *b, const char *trace)
+{
+	char *near = b->path ? beside(trace) : NULL;
+	struct stat st;
+	bool hides = b->path && (!near || (strcmp(b->path, near) && !lstat(near, &st)));
+
+	free(near);
+	return hides;
+}
+
+/* Nothing is left to be kept: of a link the link goes, as when it is written. 1: the file cannot be removed, 0, or negative: it is not the
+ * one that these were read from. */
+static int remove_file(struct gt_bookmarks *b, struct gt_err *err)
+{
+	struct stat st;
+	bool there = b->path && !stat(b->path, &st);
+
+	if (b->path && !there && errno != ENOENT && errno != ENOTDIR)
+		return 1;
+	if (there && !is_same_file(&b->file, &st))
+		return gt_err_set(err, -ESTALE, "somebody else has written bookmarks meanwhile: nothing was removed");
+	if (there && unlink(b->path))
+		return 1;
+	free(b->path);
+	b->path = NULL;
+	return 0;
+}
+
+/* Where they were found, or else in the user's own folder. */
+static int write_file(struct gt_bookmarks *b, const char *trace, struct gt_err *err)
 {
 	char *path = b->path ? strdup(b->path) : beside(trace);
-	int rc;
+	int rc = path ? save_to(b, path) : -ENOMEM;
 
-	if (b->foreign) {
-		b->unsaved = true;
-		free(path);
-		return gt_err_set(err, -EILSEQ, "the file for bookmarks is somebody else's, and is left alone");
-	}
-	rc = path ? save_to(b, path) : -ENOMEM;
 	if (rc) {
 		char *own = own_path(trace);
 
@@ -266,11 +300,28 @@ int gt_bookmarks_save(struct gt_bookmarks *b, const char *trace, struct gt_err *
 			free(own);
 		}
 	}
-	b->unsaved = rc;
 	if (rc)
 		gt_err_set(err, rc, "bookmarks could not be written to %.100s: %s", path ? path : trace, strerror(-rc));
 	free(rc ? path : b->path);
 	if (!rc)
 		b->path = path;
+	return rc;
+}
+
+int gt_bookmarks_save(struct gt_bookmarks *b, const char *trace, struct gt_err *err)
+{
+	int rc = 1;
+
+	if (b->foreign) {
+		b->unsaved = true;
+		return gt_err_set(err, -EILSEQ, "the file for bookmarks is somebody else's, and is left alone");
+	}
+	if (!b->n && !hides_others(b, trace))
+		rc = remove_file(b, err);
+	if (rc > 0)
+		rc = write_file(b, trace, err);
+	b->unsaved = rc && rc != -ESTALE;
+	if (rc == -ESTALE)
+		gt_bookmarks_again(b, trace);
 	return rc;
 }

@@ -8,6 +8,8 @@
 
 /* ---- bookmarks ---- */
 
+#define HEADING "# bookmarks of gtview, 1\n"
+
 static void text_to(const char *path, const char *text)
 {
 	FILE *f = fopen(path, "w");
@@ -61,7 +63,10 @@ static void broken_and_foreign_files(void)
 		CHECK(!stat("f.gtmarks", &before));
 		CHECK(gt_bookmarks_load(&b, "f", &strange, &err) == tries[i].code && b.n == tries[i].n && strange == tries[i].strange);
 		CHECK(tries[i].code ? gt_bookmarks_save(&b, "f", &err) == -EILSEQ : !gt_bookmarks_save(&b, "f", &err));
-		CHECK(!stat("f.gtmarks", &after) && (tries[i].code != 0) == (before.st_ino == after.st_ino));
+		if (tries[i].code || tries[i].n)
+			CHECK(!stat("f.gtmarks", &after) && (tries[i].code != 0) == (before.st_ino == after.st_ino));
+		else
+			CHECK(stat("f.gtmarks", &after) && !b.path);
 		gt_bookmarks_release(&b);
 	}
 	unlink("f.gtmarks");
@@ -84,6 +89,58 @@ static void they_stand_in_the_users_folder_else(void)
 	unsetenv("XDG_STATE_HOME");
 	gt_bookmarks_release(&b);
 	gt_bookmarks_release(&again);
+	free(here);
+}
+
+/* ... and nothing else does: neither what a link leads to, nor what somebody has written since it was read. */
+static void with_the_last_one_the_file_goes(void)
+{
+	static const char *const one = HEADING "5 3 a\n", *const two = HEADING "5 3 a\n6 3 b\n";
+	struct gt_bookmarks b = { .n = 0 };
+	struct gt_err err = GT_ERR_INIT;
+	size_t strange;
+
+	text_to("f.gtmarks", one);
+	CHECK(!gt_bookmarks_load(&b, "f", &strange, &err) && gt_bookmarks_remove(&b, "a"));
+	text_to("f.gtmarks", two);
+	CHECK(gt_bookmarks_save(&b, "f", &err) == -ESTALE && size_of("f.gtmarks") == strlen(two) && b.n == 2 && !b.unsaved);
+	CHECK(gt_bookmarks_remove(&b, "a") && !gt_bookmarks_save(&b, "f", NULL) && size_of("f.gtmarks") == strlen(one));
+	CHECK(gt_bookmarks_remove(&b, "b") && !gt_bookmarks_save(&b, "f", NULL) && access("f.gtmarks", F_OK) && !b.path);
+	CHECK(!gt_bookmarks_set(&b, "new", 5, 3, NULL) && !gt_bookmarks_save(&b, "f", NULL) && !strcmp(b.path, "f.gtmarks"));
+	CHECK(!unlink("f.gtmarks") && gt_bookmarks_remove(&b, "new") && !gt_bookmarks_save(&b, "f", NULL) && access("f.gtmarks", F_OK));
+	gt_bookmarks_release(&b);
+
+	text_to("kept.gtmarks", one);
+	unlink("f.gtmarks");
+	CHECK(!symlink("kept.gtmarks", "f.gtmarks") && !gt_bookmarks_load(&b, "f", &strange, NULL) && gt_bookmarks_remove(&b, "a"));
+	CHECK(!gt_bookmarks_save(&b, "f", NULL) && access("f.gtmarks", F_OK) && size_of("kept.gtmarks") == strlen(one));
+	gt_bookmarks_release(&b);
+}
+
+/* The user has forgotten those beside the trace, which stay there for others: without a file of one's own they would come back. */
+static void an_own_file_hides_the_other(void)
+{
+	struct gt_bookmarks b = { .n = 0 };
+	char *here = getcwd(NULL, 0), state_home[5000], own[10100], *c;
+	size_t strange;
+
+	snprintf(state_home, sizeof(state_home), "%s/home", here);
+	setenv("XDG_STATE_HOME", state_home, 1);
+	CHECK((!mkdir("home", 0755) || errno == EEXIST) && (!mkdir("home/gt", 0755) || errno == EEXIST));
+	c = own + sprintf(own, "%s/gt/", state_home);
+	sprintf(c, "%s/f.gtmarks", here);
+	for (; *c; c++)
+		*c = *c == '/' ? '%' : *c;
+	text_to("f", "");
+	text_to("f.gtmarks", HEADING "5 3 a\n");
+	text_to(own, HEADING "6 3 b\n");
+	CHECK(!gt_bookmarks_load(&b, "f", &strange, NULL) && b.n == 1 && gt_bookmarks_remove(&b, "b") && !gt_bookmarks_save(&b, "f", NULL));
+	CHECK(size_of(own) == strlen(HEADING));
+	gt_bookmarks_release(&b);
+	CHECK(!gt_bookmarks_load(&b, "f", &strange, NULL) && !b.n && b.path && !strcmp(b.path, own));
+	CHECK(!unlink("f.gtmarks") && !gt_bookmarks_save(&b, "f", NULL) && access(own, F_OK));	/* nothing is hidden any more */
+	gt_bookmarks_release(&b);
+	unsetenv("XDG_STATE_HOME");
 	free(here);
 }
 
@@ -197,9 +254,11 @@ static void two_viewers_share_them(void)
 	CHECK(play(&a, "* 'one' Enter") && play(&b, "* 'two' Enter") && play(&a, "* 'three' Enter"));
 	CHECK(a.s.scene.bookmarks.n == 3 && play(&b, ": 'jump three' Enter") && line_of(&b, "no such bookmark") < 0);
 	CHECK(play(&b, ": 'forget one' Enter") && b.s.scene.bookmarks.n == 2 && play(&a, ": 'jump one' Enter") && on_screen(&a, "no such bookmark"));
+	CHECK(play(&b, ": 'forget two' Enter : 'forget three' Enter") && access("some/trace.zst.gtmarks", F_OK));
+	CHECK(play(&a, "* 'six' Enter") && a.s.scene.bookmarks.n == 1);	/* those that are gone do not come back */
 	text_to("some/trace.zst.gtmarks", "dear diary\n");	/* it was not when they began */
 	CHECK(play(&a, "* 'four' Enter") && on_screen(&a, "left alone") && size_of("some/trace.zst.gtmarks") == 11);
-	CHECK(play(&a, "* 'five' Enter : 'jump four' Enter") && a.s.scene.bookmarks.n == 4);
+	CHECK(play(&a, "* 'five' Enter : 'jump four' Enter") && a.s.scene.bookmarks.n == 3);
 	strike(&a);
 	strike(&b);
 	unlink("some/trace.zst.gtmarks");
@@ -261,10 +320,9 @@ static void bookmarks_are_set_and_jumped_to(void)
 	state = 43;
 	stage_up(&st, once, 3000, 100, 40);		/* they were kept */
 	CHECK(play(&st, ": 'jump mid' Tab Enter") && w->shift == shift && w->first == first);
-	CHECK(play(&st, ": 'forget middle' Enter") && on_screen(&st, "bookmark 'middle' is forgotten"));
+	CHECK(play(&st, ": 'forget middle' Enter") && on_screen(&st, "bookmark 'middle' is forgotten") && access("some/trace.zst.gtmarks", F_OK));
 	CHECK(play(&st, ": 'jump middle' Enter") && on_screen(&st, "no such bookmark"));
 	strike(&st);
-	unlink("some/trace.zst.gtmarks");
 }
 
 static void a_range_is_exported(void)
@@ -294,6 +352,7 @@ static void a_range_is_exported(void)
 	strike(&st);
 }
 
-T_MAIN(T(bookmarks_come_back), T(broken_and_foreign_files), T(they_stand_in_the_users_folder_else), T(commands_do_what_keys_do),
+T_MAIN(T(bookmarks_come_back), T(broken_and_foreign_files), T(they_stand_in_the_users_folder_else),
+       T(with_the_last_one_the_file_goes), T(an_own_file_hides_the_other), T(commands_do_what_keys_do),
        T(every_view_has_them), T(tab_completes), T(what_is_typed_is_taken_as_a_whole), T(expressions_have_bounds),
        T(two_viewers_share_them), T(bookmarks_are_set_and_jumped_to), T(a_range_is_exported))
