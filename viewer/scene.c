@@ -186,6 +186,13 @@ struct gt_reporter *gt_scene_reporter(struct gt_scene *s)
 	return s->reporter;
 }
 
+const char *gt_scene_title(const struct gt_scene *s)
+{
+	const char *slash = strrchr(s->name, '/');
+
+	return slash && slash[1] ? slash + 1 : s->name;
+}
+
 struct gt_range gt_scene_range(const struct gt_scene *s)
 {
 	int64_t from = gt_cell_start(&s->window, 0), to = gt_window_end(&s->window);

@@ -19,7 +19,7 @@ struct gt_trouble { int64_t from, to; enum gt_trouble_kind kind; };	/* viewer's 
 struct gt_scene {
 	struct gt_reader *reader;	/* borrowed */
 	struct gt_archive *archive;
-	const char *name;		/* of the file; borrowed */
+	const char *name;		/* of the file, with its folder; borrowed */
 	char *command;			/* what was recorded, or NULL */
 	struct gt_extent extent;
 	struct gt_window window;	/* cells: as the view that is shown has them */
@@ -55,6 +55,7 @@ void gt_scene_let_go(struct gt_scene *s);
 int gt_scene_again(struct gt_scene *s, struct gt_reader *r, struct gt_err *err);
 void gt_scene_say(struct gt_scene *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));	/* until the next key */
 struct gt_reporter *gt_scene_reporter(struct gt_scene *s);	/* NULL: no memory */
+const char *gt_scene_title(const struct gt_scene *s);	/* what it is called on the screen: the file, without its folder; borrowed */
 /* The stretch of time that is seen, of what there is; of all of it, all of time. */
 struct gt_range gt_scene_range(const struct gt_scene *s);
 /* Shows [from, to], the viewer's time, and a little on either side in the timeline, whose cursor is put on `from`. */

@@ -595,9 +595,8 @@ static void draw_status(const struct gt_picture *p, struct gt_screen *to)
 
 static void draw_title(const struct gt_picture *p, struct gt_screen *to)
 {
-	const char *slash = strrchr(p->scene->name, '/');
 	char span[GT_SAID];
-	int x = gt_screen_text(to, 0, p->at.title, -1, slash && slash[1] ? slash + 1 : p->scene->name, title);
+	int x = gt_screen_text(to, 0, p->at.title, -1, gt_scene_title(p->scene), title);
 
 	x += gt_screen_printf(to, x, p->at.title, -1, plain, "  %s",
 			      gt_said_ns(span, (uint64_t)(p->scene->extent.to - p->scene->extent.from) - 1));

@@ -452,12 +452,14 @@ static void enter_goes_to_the_timeline(void)
 	state = 15;
 	stage_up(&st, one_boot, 900, 100, 30);
 	CHECK(play(&st, "2") && on_screen(&st, "top  whole run") && on_screen(&st, "cuCall") && on_screen(&st, "row 1 of"));
+	CHECK(strstr(line(&st, 0), "  trace.zst") && !strstr(line(&st, 0), "some/"));	/* the folder stands in no title */
 	from = gt_cell_start(&st.s.scene.window, 0);
 	CHECK(play(&st, "Enter") && !strcmp(st.s.view->ops->name, "timeline") && on_screen(&st, "stream") && on_screen(&st, "duration"));
 	to = gt_window_end(&st.s.scene.window);
 	CHECK(to - gt_cell_start(&st.s.scene.window, 0) < (st.s.scene.extent.to - from) / 4);
 	CHECK(play(&st, "f 5") && on_screen(&st, "gaps  whole run") && play(&st, "Tab j j") && play(&st, "Enter") && !strcmp(st.s.view->ops->name, "timeline"));
 	CHECK(on_screen(&st, "A-B "));		/* which time that was */
+	CHECK(!strncmp(line(&st, 0), "trace.zst  ", 11));
 	CHECK(play(&st, "Esc Esc Esc f 5 Enter") && !strcmp(st.s.view->ops->name, "timeline") && on_screen(&st, "A-B "));	/* a cause: its longest gap */
 	CHECK(play(&st, "f 8") && play(&st, "End Enter") && !strcmp(st.s.view->ops->name, "advice") && on_screen(&st, "names nothing"));
 	CHECK(play(&st, "g 'nonsense' Enter") && on_screen(&st, "a time is 1.5s"));
