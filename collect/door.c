@@ -205,31 +205,43 @@ static bool send_memory(int to, int memory)
 	return sendmsg(to, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
+static void hand_out(struct gt_door *d, int to)
+{
+	struct ucred who;
+	socklen_t size = sizeof(who);
+	bool known = !getsockopt(to, SOL_SOCKET, SO_PEERCRED, &who, &size) && who.pid > 0;
+
+	if (known)
+		note(d, who.pid);
+	if (!send_memory(to, d->memory_fd) && known)
+		note_left(d, who.pid);
+}
+
+/* The next who has knocked. False, and errno, when there is none. */
+static bool let_in(struct gt_door *d)
+{
+	int fd;
+
+	pthread_mutex_lock(&d->handing);
+	fd = accept4(d->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	if (fd >= 0) {
+		hand_out(d, fd);
+		close(fd);
+	}
+	pthread_mutex_unlock(&d->handing);
+	return fd >= 0;
+}
+
 static void *usher(void *arg)
 {
 	struct gt_door *d = arg;
 	struct pollfd p[] = { { .fd = d->listen_fd, .events = POLLIN }, { .fd = d->stop[0], .events = POLLIN } };
-	struct ucred who;
-	socklen_t size;
-	bool known;
-	int fd;
 
 	while (poll(p, 2, -1) >= 0 || errno == EINTR) {
 		if (p[1].revents)
 			break;
-		fd = accept4(d->listen_fd, NULL, NULL, SOCK_CLOEXEC);
-		if (fd < 0) {
-			if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-				usleep(1000);
-			continue;
-		}
-		size = sizeof(who);
-		known = !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) && who.pid > 0;
-		if (known)
-			note(d, who.pid);
-		if (!send_memory(fd, d->memory_fd) && known)
-			note_left(d, who.pid);
-		close(fd);
+		if (!let_in(d) && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
+			usleep(1000);
 	}
 	return NULL;
 }
@@ -249,10 +261,13 @@ bool gt_door_guest(struct gt_door *d, int32_t ns_pid, struct gt_guest *guest)
 	return found && guest->start_clock;	/* else nothing but its pid is known */
 }
 
+/* Where gtcollect stood still until all was over, those who knocked meanwhile may still wait for the usher. */
 unsigned gt_door_shut_out(struct gt_door *d)
 {
 	unsigned n;
 
+	for (n = 0; n < SOMAXCONN && let_in(d); )
+		n++;
 	pthread_mutex_lock(&d->lock);
 	n = d->shut_out;
 	for (unsigned i = 0; i < d->nguests; i++)
@@ -420,6 +435,7 @@ int gt_door_open(struct gt_door *d, const struct gt_rings *r, struct gt_err *err
 	d->dir_fd = d->listen_fd = d->stop[0] = d->stop[1] = -1;
 	d->memory_fd = r->fd;
 	pthread_mutex_init(&d->lock, NULL);
+	pthread_mutex_init(&d->handing, NULL);
 	code = gt_door_library(library, sizeof(library), err);
 	if (code)
 		return code;
@@ -450,4 +466,5 @@ void gt_door_close(struct gt_door *d)
 		close(d->dir_fd);
 	d->dir_fd = d->listen_fd = d->stop[0] = d->stop[1] = -1;
 	pthread_mutex_destroy(&d->lock);
+	pthread_mutex_destroy(&d->handing);
 }

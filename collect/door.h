@@ -23,6 +23,7 @@ struct gt_door {
 	int memory_fd;
 	pthread_t usher;
 	bool running;
+	pthread_mutex_t handing;	/* held from when somebody's knock is heard until it is noted who that is */
 	pthread_mutex_t lock;		/* of the following */
 	struct gt_guest guests[GT_GUESTS_MAX];
 	unsigned nguests;
@@ -38,7 +39,8 @@ int gt_door_open(struct gt_door *h, const struct gt_rings *r, struct gt_err *err
 void gt_door_close(struct gt_door *h);
 /* Who knocked with this process id of its own namespace; taken from the list. False when nobody did. */
 bool gt_door_guest(struct gt_door *h, int32_t ns_pid, struct gt_guest *guest);
-/* How many left without the memory and were not taken from the list since: they run, and nothing of them is recorded. */
+/* How many left without the memory and were not taken from the list since: they run, and nothing of them is recorded. Whoever waits at the
+ * door by then is let in before. */
 unsigned gt_door_shut_out(struct gt_door *h);
 
 /* Fills in a guest from /proc/HOST_PID. False when there is no such process. */
