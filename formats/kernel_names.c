@@ -265,7 +265,7 @@ static char *choose_short(struct gt_kernel_names *k, const char *name, const cha
 		short_form(&b, name, plain, namespaces ? 1 : nargs, namespaces);
 		if (b.failed)
 			break;
-		cut(brief, sizeof(brief), (const char *)b.data, b.len);
+		cut(brief, sizeof(brief), b.len ? (const char *)b.data : "", b.len);
 		if (nargs == 1)
 			strcpy(first, brief);
 		if (find_brief(k, brief) == UINT32_MAX) {
