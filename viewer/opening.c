@@ -539,6 +539,24 @@ static bool is_replaced(const struct gt_opening *o)
 	return !stat(o->path, &st) && (st.st_dev != o->st.st_dev || st.st_ino != o->st.st_ino);
 }
 
+/* A recorder that has written over it may have written more by now than there was. */
+static bool is_written_over(const struct gt_opening *o)
+{
+	struct gt_reader *r = o->reader;
+	struct gt_wire_segment head;
+
+	return gt_reader_segments(r) && !gt_pread(o->fd, &head, sizeof(head), sizeof(struct gt_wire_skip)) &&
+	       head.id != gt_reader_segment(r, 0)->id;
+}
+
+/* A file that became shorter, or another one: all from the beginning. */
+static bool is_anew(const struct gt_opening *o)
+{
+	struct stat st;
+
+	return fstat(o->fd, &st) || (uint64_t)st.st_size < gt_reader_bytes(o->reader) || is_replaced(o) || is_written_over(o);
+}
+
 enum gt_followed gt_opening_poll(struct gt_opening *o)
 {
 	int64_t now = gt_clock_monotonic();
@@ -548,7 +566,7 @@ enum gt_followed gt_opening_poll(struct gt_opening *o)
 	if (o->doing != OPEN || !o->follows)
 		return GT_FOLLOWED_SAME;
 	known = gt_reader_bytes(o->reader);
-	if (fstat(o->fd, &st) || (uint64_t)st.st_size < known || is_replaced(o))
+	if (is_anew(o) || fstat(o->fd, &st))
 		return GT_FOLLOWED_ANEW;
 	if ((uint64_t)st.st_size > known) {
 		o->grew = now;
@@ -563,14 +581,6 @@ enum gt_followed gt_opening_poll(struct gt_opening *o)
 	note_left(o);
 	note_trace(o);
 	return GT_FOLLOWED_LEFT;
-}
-
-/* A file that became shorter, or another one: all from the beginning. */
-static bool is_anew(const struct gt_opening *o)
-{
-	struct stat st;
-
-	return fstat(o->fd, &st) || (uint64_t)st.st_size < gt_reader_bytes(o->reader) || is_replaced(o);
 }
 
 int gt_opening_refresh(struct gt_opening *o, struct gt_err *err)

@@ -47,7 +47,7 @@ enum gt_followed {
 	GT_FOLLOWED_GREW,	/* there is more: refresh */
 	GT_FOLLOWED_CLOSED,	/* and it is complete: the recorder has written its end. Refresh, and it is followed no more */
 	GT_FOLLOWED_LEFT,	/* nobody writes it any more, and it has no end: the recorder was killed. Said once */
-	GT_FOLLOWED_ANEW	/* it was cut off, or another file has its name: refresh, and step as after gt_opening_open */
+	GT_FOLLOWED_ANEW	/* it was cut off or written over, or another file has its name: refresh, and step as after gt_opening_open */
 };
 /* Is there more in a followed file? Cheap. Notes say what has become of it. */
 enum gt_followed gt_opening_poll(struct gt_opening *o);

@@ -607,6 +607,11 @@ static void a_followed_file_is_cut_off_or_replaced(void)
 	while (gt_opening_step(o, 10, &err) > 0)
 		;
 	CHECK(!err.code && rows_of(gt_opening_result(o)) == 6000);
+	put_calls(create(KILLED), 4, false);		/* written over, and longer by now than it was */
+	CHECK(gt_opening_poll(o) == GT_FOLLOWED_ANEW && !gt_opening_refresh(o, &err) && !gt_opening_result(o));
+	while (gt_opening_step(o, 10, &err) > 0)
+		;
+	CHECK(!err.code && rows_of(gt_opening_result(o)) == 12000);
 	gt_opening_close(o);
 }
 
