@@ -67,7 +67,7 @@ const struct gt_binding gt_bindings[] = {
 	{ "6",			GT_DO_VIEW,	5,	"reports: ioctls, memory, advice" },
 	{ "7",			GT_DO_VIEW,	6,	NULL },
 	{ "8",			GT_DO_VIEW,	7,	NULL },
-	{ "9",			GT_DO_VIEW,	8,	"flame graph; again, or b: of what GPUs did, of ranges" },
+	{ "9",			GT_DO_VIEW,	8,	"flame graph; again, or b: of GPUs, of ranges" },
 	{ "o",			GT_DO_SORT,	0,	"sort by the column at hand, or the other way" },
 	HEADING("Mouse"),
 	{ "press",		GT_DO_POINT,	0,	"select what is there; in the overview, go there" },
