@@ -137,6 +137,12 @@ void gt_gauge_rows_leave(struct gt_gauge_rows *g)
 		gt_queue_rows_leave(g->queues);
 }
 
+void gt_gauge_rows_rest(struct gt_gauge_rows *g)
+{
+	if (g->queues)
+		gt_queue_rows_rest(g->queues);
+}
+
 unsigned gt_gauge_rows_percent(const struct gt_gauge_rows *g) { return gt_queue_rows_percent(g->queues); }
 
 void gt_gauge_rows_cells(const struct gt_gauge_rows *g, const struct gt_lane_line *line, struct gt_gauge_cell *to)

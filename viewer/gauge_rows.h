@@ -31,6 +31,7 @@ int gt_gauge_rows_step(struct gt_gauge_rows *g, uint64_t us, struct gt_err *err)
  * be another. */
 int gt_gauge_rows_wait(struct gt_gauge_rows *g, uint64_t us, bool *found, struct gt_err *err);
 void gt_gauge_rows_leave(struct gt_gauge_rows *g);		/* they are not looked at for now */
+void gt_gauge_rows_rest(struct gt_gauge_rows *g);		/* and no thread is at work for them until a step */
 unsigned gt_gauge_rows_percent(const struct gt_gauge_rows *g);	/* 100: all that will be is known */
 /* The window's cells of a line that was wanted. */
 void gt_gauge_rows_cells(const struct gt_gauge_rows *g, const struct gt_lane_line *line, struct gt_gauge_cell *to);

@@ -114,14 +114,26 @@ static struct gt_range range_of(const struct gt_viewing *s)
 	return gt_scene_range(&s->scene);
 }
 
-static void export(struct gt_viewing *s, const char *rest, bool force, struct gt_err *err)
+/* A process begins as a copy of this one with one thread: what others hold at that moment, of the allocator above all, nobody gives back there. */
+static void rest(struct gt_viewing *s)
+{
+	if (s->scene.reporter)
+		gt_reporter_rest(s->scene.reporter);
+	for (unsigned i = 0; gt_views[i]; i++)
+		if (s->views[i].state && s->views[i].ops->rest)
+			s->views[i].ops->rest(&s->views[i]);
+}
+
+static void export(struct gt_viewing *s, const char *text, bool force, struct gt_err *err)
 {
 	struct gt_export_order order = { .replace = force, .range = range_of(s) };
 
-	if (s->exporting)
+	if (s->exporting) {
 		gt_err_set(err, -EBUSY, "one export at a time: Esc stops the one that goes on");
-	else if (!gt_command_export(&s->scene, rest, &order, err))
+	} else if (!gt_command_export(&s->scene, text, &order, err)) {
+		rest(s);
 		s->exporting = gt_exporting_new(&s->scene, &order, err);
+	}
 }
 
 static void turn(struct gt_scene *s, const char *name, struct gt_err *err)

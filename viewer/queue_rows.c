@@ -490,6 +490,13 @@ void gt_queue_rows_leave(struct gt_queue_rows *q)
 		atomic_store(&q->job->unwanted, true);
 }
 
+void gt_queue_rows_rest(struct gt_queue_rows *q)
+{
+	gt_queue_rows_leave(q);
+	gt_thread_wait(&q->thread, 0);
+	settle(q);
+}
+
 unsigned gt_queue_rows_percent(const struct gt_queue_rows *q)
 {
 	return q->job ? q->percent : 100;

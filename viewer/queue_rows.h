@@ -29,6 +29,7 @@ int gt_queue_rows_want(struct gt_queue_rows *q, const struct gt_window *w, const
 /* Waits for some us at most (0: until all is known, of what has come, too). 1: it is at it, 0: all is known that will be, negative. */
 int gt_queue_rows_step(struct gt_queue_rows *q, uint64_t us, struct gt_err *err);
 void gt_queue_rows_leave(struct gt_queue_rows *q);		/* nobody waits for it now; a step begins again */
+void gt_queue_rows_rest(struct gt_queue_rows *q);		/* and its thread has ended, until then */
 unsigned gt_queue_rows_percent(const struct gt_queue_rows *q);	/* of what it is at; 100: of nothing */
 /* The window's cells of one of those that were wanted. */
 void gt_queue_rows_cells(const struct gt_queue_rows *q, const struct gt_queue_of *of, struct gt_gauge_cell *to);

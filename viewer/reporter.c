@@ -338,6 +338,13 @@ void gt_reporter_leave(struct gt_reporter *p)
 
 int gt_reporter_wait(struct gt_reporter *p, uint64_t us) { return gt_thread_wait(&p->thread, us); }
 
+void gt_reporter_rest(struct gt_reporter *p)
+{
+	gt_reporter_leave(p);
+	gt_reporter_wait(p, 0);
+	settle(p);
+}
+
 unsigned gt_reporter_percent(const struct gt_reporter *p)
 {
 	uint64_t all = p->job ? atomic_load(&p->job->expected) : 0, n = p->job ? atomic_load(&p->job->blocks) : 0;
@@ -349,9 +356,7 @@ void gt_reporter_free(struct gt_reporter *p)
 {
 	if (!p)
 		return;
-	gt_reporter_leave(p);
-	gt_reporter_wait(p, 0);
-	settle(p);
+	gt_reporter_rest(p);
 	while (p->nmade)
 		forget(p, 0);
 	gt_reader_close(p->reader);

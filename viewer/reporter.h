@@ -27,6 +27,7 @@ int gt_reporter_take(struct gt_reporter *p, const struct gt_analysis *what, stru
 		     struct gt_err *err);
 void gt_reporter_release(struct gt_reporter *p, struct gt_reported *r);	/* NULL is fine */
 void gt_reporter_leave(struct gt_reporter *p);		/* nobody wants what it is at any more */
+void gt_reporter_rest(struct gt_reporter *p);		/* and its thread has ended, until something is wanted again */
 /* Waits for some us at most (0: until it is there). 1: there is more to wait for. */
 int gt_reporter_wait(struct gt_reporter *p, uint64_t us);
 unsigned gt_reporter_percent(const struct gt_reporter *p);	/* of what it is at */

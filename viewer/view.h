@@ -28,6 +28,8 @@ struct gt_view_ops {
 	int (*step)(struct gt_view *v, uint64_t us, struct gt_err *err);
 	/* Another view is shown from now on: nobody waits for what this one has begun. NULL: it begins nothing. */
 	void (*leave)(struct gt_view *v);
+	/* A process of its own is about to begin: the view's threads end, and begin again in a step. NULL: it has none. */
+	void (*rest)(struct gt_view *v);
 	enum gt_view_result (*act)(struct gt_view *v, const struct gt_binding *b, struct gt_key k);
 	/* The answer to what GT_DO_GOTO, GT_DO_FIND and GT_DO_FILTER ask for (commands are orders.h's). NULL, or why that is none: one line. */
 	const char *(*answer)(struct gt_view *v, enum gt_action asked, const char *text);

@@ -459,6 +459,7 @@ static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
 }
 
 static void timeline_leave(struct gt_view *v) { gt_gauge_rows_leave(&((struct timeline *)v->state)->gauges); }
+static void timeline_rest(struct gt_view *v) { gt_gauge_rows_rest(&((struct timeline *)v->state)->gauges); }
 
 static void move_cursor(struct timeline *t, int64_t by)
 {
@@ -722,6 +723,7 @@ const struct gt_view_ops gt_view_timeline = {
 	.arrange    = timeline_arrange,
 	.step       = timeline_step,
 	.leave      = timeline_leave,
+	.rest       = timeline_rest,
 	.act        = timeline_act,
 	.answer     = timeline_answer,
 	.moment     = timeline_moment,
