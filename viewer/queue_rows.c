@@ -506,9 +506,7 @@ void gt_queue_rows_free(struct gt_queue_rows *q)
 {
 	if (!q)
 		return;
-	gt_queue_rows_leave(q);
-	gt_thread_wait(&q->thread, 0);
-	settle(q);
+	gt_queue_rows_rest(q);
 	forget(q);
 	forget_reach(q);
 	gt_doubles_free(q->doubles);
