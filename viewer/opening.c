@@ -550,11 +550,9 @@ static bool is_written_over(const struct gt_opening *o)
 }
 
 /* A file that became shorter, or another one: all from the beginning. */
-static bool is_anew(const struct gt_opening *o)
+static bool is_anew(const struct gt_opening *o, const struct stat *now)
 {
-	struct stat st;
-
-	return fstat(o->fd, &st) || (uint64_t)st.st_size < gt_reader_bytes(o->reader) || is_replaced(o) || is_written_over(o);
+	return (uint64_t)now->st_size < gt_reader_bytes(o->reader) || is_replaced(o) || is_written_over(o);
 }
 
 enum gt_followed gt_opening_poll(struct gt_opening *o)
@@ -566,7 +564,7 @@ enum gt_followed gt_opening_poll(struct gt_opening *o)
 	if (o->doing != OPEN || !o->follows)
 		return GT_FOLLOWED_SAME;
 	known = gt_reader_bytes(o->reader);
-	if (is_anew(o) || fstat(o->fd, &st))
+	if (fstat(o->fd, &st) || is_anew(o, &st))
 		return GT_FOLLOWED_ANEW;
 	if ((uint64_t)st.st_size > known) {
 		o->grew = now;
@@ -585,11 +583,12 @@ enum gt_followed gt_opening_poll(struct gt_opening *o)
 
 int gt_opening_refresh(struct gt_opening *o, struct gt_err *err)
 {
+	struct stat st;
 	int rc;
 
 	if (o->doing != OPEN || !o->follows)
 		return 0;
-	if (is_anew(o)) {
+	if (fstat(o->fd, &st) || is_anew(o, &st)) {
 		forget(o);
 		return 0;
 	}

@@ -35,23 +35,17 @@ static int flame_open(struct gt_view *v, struct gt_err *err)
 	return f->names ? 0 : gt_err_set(err, -ENOMEM, "no memory for the flame graph");
 }
 
-static int flame_gpu_open(struct gt_view *v, struct gt_err *err)
+static int open_with(struct gt_view *v, enum gt_flame_of of, struct gt_err *err)
 {
 	struct flame *f = v->state;
 
 	if (!f->width)		/* later it is what the user chose */
-		f->of = GT_FLAME_GPU;
+		f->of = of;
 	return flame_open(v, err);
 }
 
-static int flame_ranges_open(struct gt_view *v, struct gt_err *err)
-{
-	struct flame *f = v->state;
-
-	if (!f->width)
-		f->of = GT_FLAME_RANGES;
-	return flame_open(v, err);
-}
+static int flame_gpu_open(struct gt_view *v, struct gt_err *err) { return open_with(v, GT_FLAME_GPU, err); }
+static int flame_ranges_open(struct gt_view *v, struct gt_err *err) { return open_with(v, GT_FLAME_RANGES, err); }
 
 static void flame_let_go(struct gt_view *v)
 {
@@ -489,8 +483,10 @@ static void draw_finds(const struct flame *f, struct gt_screen *to)
 	gt_screen_text(to, (int)to->width > width ? (int)to->width - width : 0, 0, -1, text, look);
 }
 
-static const char *const titles[GT_FLAMES] = {
-	[GT_FLAME_CALLS] = "flame graph of calls", [GT_FLAME_GPU] = "flame graph of GPU work", [GT_FLAME_RANGES] = "flame graph of ranges",
+static const struct { const char *title, *nothing; } pictures[GT_FLAMES] = {
+	[GT_FLAME_CALLS] = { "flame graph of calls", "cannot answer: no call is in the time that is seen" },
+	[GT_FLAME_GPU] = { "flame graph of GPU work", "cannot answer: no work of a GPU is in the time that is seen" },
+	[GT_FLAME_RANGES] = { "flame graph of ranges", "cannot answer: no range and no call is in the time that is seen" },
 };
 
 static void flame_draw(const struct gt_view *v, struct gt_screen *to)
@@ -499,11 +495,9 @@ static void flame_draw(const struct gt_view *v, struct gt_screen *to)
 	const struct gt_look faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
 
 	gt_screen_clear(to);
-	gt_aside_draw_top(v->scene, titles[f->made], to);
+	gt_aside_draw_top(v->scene, pictures[f->made].title, to);
 	if (!node_at(f, 0)->ns && gt_flame_percent(f->tree) == 100)
-		gt_screen_text(to, 1, 2, -1, f->made == GT_FLAME_GPU ? "cannot answer: no work of a GPU is in the time that is seen"
-								     : f->made == GT_FLAME_RANGES ? "cannot answer: no range and no call is in the time that is seen"
-								     : "cannot answer: no call is in the time that is seen", faint);
+		gt_screen_text(to, 1, 2, -1, pictures[f->made].nothing, faint);
 	else
 		draw_boxes(v, to);
 	if (f->finds)
