@@ -57,31 +57,12 @@ static void count_call(struct gt_gpu *g, const struct gt_gpu_process *p, const s
 		gt_gpu_missing_note(g, c);
 }
 
-/* Was CUPTI somebody else's at any time of it? */
-static bool away(const struct gt_gpu_process *p, const struct gt_gpu_call *c)
-{
-	bool away = p->yielded && c->end > p->yielded;
-
-	for (size_t i = p->nabsences; i-- > 0 && p->absences[i].to > c->start;)		/* of days with a profiler the last few */
-		away |= c->end > p->absences[i].from;
-	return away;
-}
-
-/* Surely, all the time? */
-static bool far_away(const struct gt_gpu_process *p, const struct gt_gpu_call *c)
-{
-	for (size_t i = p->nabsences; i-- > 0 && p->absences[i].to > c->start;)
-		if (c->start >= p->absences[i].gone && c->end <= p->absences[i].back)
-			return true;
-	return false;
-}
-
 /* No record will come for this call. There was none to come while CUPTI was somebody else's. */
 static void count_without_record(struct gt_gpu *g, const struct gt_gpu_process *p, const struct gt_gpu_launch *c)
 {
 	bool never = !p->on && !p->nabsences && !p->yielded;
 
-	if ((!c->known && !never && !away(p, &c->c)) || gt_gpu_captured(&p->captures, &c->c))
+	if ((!c->known && !never && !gt_gpu_away(p, &c->c)) || gt_gpu_captured(&p->captures, &c->c))
 		count_call(g, p, &c->c);
 }
 
@@ -280,7 +261,7 @@ static void forget_known(struct gt_gpu *g, struct gt_gpu_lane *l)
 /* And those that were made while CUPTI was another's. */
 static void forget_through(struct gt_gpu *g, const struct gt_gpu_process *p, struct gt_gpu_lane *l)
 {
-	while (l->n && (l->calls[l->first].known || far_away(p, &l->calls[l->first].c))) {
+	while (l->n && (l->calls[l->first].known || gt_gpu_far_away(p, &l->calls[l->first].c))) {
 		if (!l->calls[l->first].known)
 			count_without_record(g, p, &l->calls[l->first]);
 		forget_first(g, l);
@@ -421,7 +402,7 @@ static struct gt_gpu_launch *guess(struct gt_gpu *g, struct gt_gpu_process *p, c
 
 			if (c->c.start > e->start || (best && c->c.start >= best->c.start))
 				break;
-			if (!c->known && fits(&c->c, e, kernel) && !far_away(p, &c->c)) {
+			if (!c->known && fits(&c->c, e, kernel) && !gt_gpu_far_away(p, &c->c)) {
 				best = c;
 				break;
 			}

@@ -101,7 +101,7 @@ struct gt_gpu_process {
 	struct absence { int64_t from, gone, back, to; } *absences; size_t nabsences, absences_cap;
 	struct gt_gpu_lane *lanes; size_t nlanes, lanes_cap, lane;	/* lane: the last one asked for */
 	struct gt_gpu_known *causes; uint32_t ncauses, mask; int64_t tidied;
-	struct gt_gpu_queue records, works;
+	struct gt_gpu_queue states, records, works;
 	struct gt_gpu_place *places; size_t nplaces, places_cap;	/* devices, contexts, streams */
 	struct gt_map by_place;
 	struct gt_map by_tid; struct gt_gpu_runtime *runtimes; size_t nruntimes, runtimes_cap;	/* tracks of runtime calls */
@@ -142,6 +142,18 @@ bool gt_gpu_cause_timed(struct gt_gpu *g, struct gt_gpu_process *p, const struct
 /* Calls that no record will come for any more, and lanes of threads that launch no more: there may be a million in a day. */
 void gt_gpu_calls_let_go(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last);
 void gt_gpu_lane_drop(struct gt_gpu *g, struct gt_gpu_process *p, size_t i);
+
+/* ---- gpu_states.c ---- */
+/* A state came in: 0 or -ENOMEM. */
+int gt_gpu_state_in(struct gt_gpu_process *p, const struct gt_gpu_event *e);
+/* Takes note of the states that came in. 0 or negative. */
+int gt_gpu_states_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last, gt_gpu_string *string, void *arg,
+			 struct gt_err *err);
+/* CUPTI came back between `back` and `to`. What the GPU did while another one had it is not known: written as lost. 0 or negative. */
+int gt_gpu_absence_end(struct gt_gpu *g, struct gt_gpu_process *p, int64_t back, int64_t to, struct gt_err *err);
+/* Was CUPTI somebody else's at any time of the call? Surely, all the time? */
+bool gt_gpu_away(const struct gt_gpu_process *p, const struct gt_gpu_call *c);
+bool gt_gpu_far_away(const struct gt_gpu_process *p, const struct gt_gpu_call *c);
 
 /* ---- gpu_runtime.c ---- */
 struct gt_gpu_runtime { int32_t tid; uint32_t track; };

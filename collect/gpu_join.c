@@ -123,25 +123,13 @@ static int put_other(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt
 	return e->id == GT_EV_MANAGED ? gt_gpu_row_managed(g, p, &own, err) : gt_gpu_row_overhead(g, p, &own, err);
 }
 
-/* What the GPU did while another one had CUPTI is not known. */
-static int end_absence(struct gt_gpu *g, struct gt_gpu_process *p, int64_t back, int64_t now, struct gt_err *err)
-{
-	int64_t from = p->yielded;
-
-	p->yielded = 0;
-	g->totals.away += from && now > from ? (uint64_t)(now - from) : 0;
-	if (from && !gt_grow(&p->absences, &p->absences_cap, p->nabsences + 1, sizeof(*p->absences)))
-		p->absences[p->nabsences++] = (struct absence){ from, p->gone, back, now };
-	return from ? gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, from, now < from ? from : now, GT_LOST_UNKNOWN, err) : 0;
-}
-
 /* ---- what comes in ---- */
 
-static int wait_in(struct gt_gpu_queue *q, const struct gt_gpu_event *e, int64_t now)
+static int wait_in(struct gt_gpu_queue *q, const struct gt_gpu_event *e)
 {
 	if (gt_grow(&q->items, &q->cap, q->n + 1, sizeof(*q->items)))
 		return -ENOMEM;
-	q->items[q->n++] = (struct gt_gpu_pending){ now, *e };
+	q->items[q->n++] = (struct gt_gpu_pending){ 0, *e };
 	return 0;
 }
 
@@ -172,72 +160,6 @@ int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **to, uint32_t track, co
 	}
 }
 
-static void say(struct gt_gpu *g, bool first, const char *format, const char *text, uint64_t detail)
-{
-	if (first || !*g->totals.state)
-		snprintf(g->totals.state, sizeof(g->totals.state), format, text, (unsigned long long)detail);
-}
-
-static int note_state(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, const char *text, struct gt_err *err)
-{
-	switch ((enum gt_gpu_state)e->words[0]) {
-	case GT_GPU_ON:
-		p->on = p->ever_on = true;
-		g->totals.processes++;
-		say(g, true, "CUPTI, %s, API version %llu", text, e->words[2]);
-		return 0;
-	case GT_GPU_EVENTS:
-		p->on = p->ever_on = p->by_events = true;
-		g->totals.processes++;
-		g->totals.by_events++;
-		say(g, true, "CUDA events (%s)", text, 0);
-		return 0;
-	case GT_GPU_EVENTS_ERROR:
-		g->totals.clock_error = e->words[2] > g->totals.clock_error ? e->words[2] : g->totals.clock_error;
-		return 0;
-	case GT_GPU_REFUSED:
-		p->on = false;
-		g->totals.refused += !p->yielded;	/* later, it is an absence that does not end */
-		say(g, false, "%s failed: error %llu", text, e->words[2]);
-		return 0;
-	case GT_GPU_MISSING:
-		g->totals.refused++;
-		say(g, false, "%s was not found", text, 0);
-		return 0;
-	case GT_GPU_YIELDED:
-		p->on = false;
-		p->yielded = e->start;
-		p->gone = e->end;
-		g->totals.yields++;
-		snprintf(g->totals.other, sizeof(g->totals.other), "%s", text);
-		return 0;
-	case GT_GPU_RESUMED:
-		p->on = true;
-		g->totals.resumed++;
-		return end_absence(g, p, e->start, e->end, err);
-	case GT_GPU_NO_CALLS:
-		g->totals.no_calls++;
-		p->mute = e->start;
-		return 0;
-	case GT_GPU_SUBSCRIBER: case GT_GPU_FINALIZED:
-		snprintf(g->totals.other, sizeof(g->totals.other), "%s", text);
-		return 0;
-	case GT_GPU_FORKED:
-		g->totals.forked++;
-		return 0;
-	case GT_GPU_WITHOUT:
-		if (!*g->totals.without)
-			snprintf(g->totals.without, sizeof(g->totals.without), "%s failed: error %llu", text,
-				 (unsigned long long)e->words[2]);
-		return 0;
-	case GT_GPU_OFF: case GT_GPU_STAYED:
-		p->flushed = e->words[0] == GT_GPU_OFF;
-		return 0;
-	default:
-		return 0;
-	}
-}
-
 int gt_gpu_event(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_event *e)
 {
 	if (!gt_gpu_process_at(p, track))
@@ -251,7 +173,9 @@ int gt_gpu_event(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, co
 		g->totals.untimed[e->words[1] < GT_UNTIMED_COUNT ? e->words[1] : GT_UNTIMED_ERROR] += e->words[0];
 		return 0;
 	}
-	return wait_in(e->id == GT_EV_API || e->id == GT_EV_RUNTIME ? &(*p)->records : &(*p)->works, e, 0);
+	if (e->id == GT_EV_GPU_STATE)
+		return gt_gpu_state_in(*p, e);
+	return wait_in(e->id == GT_EV_API || e->id == GT_EV_RUNTIME ? &(*p)->records : &(*p)->works, e);
 }
 
 /* ---- settling ---- */
@@ -305,12 +229,6 @@ static int settle_works(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now,
 		struct gt_gpu_pending *w = &q->items[i];
 
 		w->since = w->since ? w->since : now;
-		if (w->e.id == GT_EV_GPU_STATE) {
-			uint32_t text = string(arg, w->e.words[1]);
-
-			done = note_state(g, p, &w->e, text == GT_NONE ? "?" : gt_writer_text(g->w, text), err);
-			continue;
-		}
 		if (w->e.id == GT_EV_MANAGED || w->e.id == GT_EV_OVERHEAD) {
 			done = put_other(g, p, &w->e, now, err);
 			continue;
@@ -383,7 +301,9 @@ int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool 
 	int code;
 
 	p->began = p->began ? p->began : now;
-	code = settle_records(g, p, now, last, err);
+	code = gt_gpu_states_settle(g, p, now, last, string, arg, err);
+	if (!code)
+		code = settle_records(g, p, now, last, err);
 	if (!code)
 		code = settle_works(g, p, now, last, string, arg, err);
 	around.context = p->context == GT_NONE ? 0 : p->context;
@@ -391,7 +311,7 @@ int gt_gpu_settle(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool 
 	if (!code)
 		code = gt_gpu_waits_settle(&p->waits, &g->types, &around, now, last, &g->totals, err);
 	if (!code && last)
-		code = end_absence(g, p, now, now, err);
+		code = gt_gpu_absence_end(g, p, now, now, err);
 	if (!code && last && p->mute)
 		code = gt_writer_lost(g->w, GT_SCOPE_PROCESS, p->track, p->mute, now < p->mute ? p->mute : now, GT_LOST_UNKNOWN, err);
 	if (!code && last && p->on && !p->flushed)
@@ -434,6 +354,7 @@ void gt_gpu_process_close(struct gt_gpu *g, struct gt_gpu_process *p)
 	gt_gpu_runtime_release(p);
 	gt_gpu_nodes_release(&p->nodes);
 	free(p->records.items);
+	free(p->states.items);
 	free(p->works.items);
 	free(p->places);
 	gt_map_release(&p->by_place);

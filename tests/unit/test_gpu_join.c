@@ -159,6 +159,62 @@ static void calls_at_the_ends_of_an_absence_are(void)
 	CHECK(t.kernels == 4 && t.inferred == 4 && !t.unjoined && !t.without_record);
 }
 
+#define TURN (SECOND / 10)
+
+/* Two departures, of threads of the program's, and two returns, of ours: threads' rings are read one after another, so they may come in any
+ * order but that of the returns. All at once, or one with each pass. */
+static void states_of_several_threads_come_in_any_order(void)
+{
+	static const struct { enum gt_gpu_state what; int64_t at; } turns[] = {
+		{ GT_GPU_YIELDED, 2 }, { GT_GPU_RESUMED, 4 }, { GT_GPU_YIELDED, 6 }, { GT_GPU_RESUMED, 8 } };
+	static const char *const orders[] = { "0123", "0213", "2013", "1302", "1320", "1032", "2103", "0132", "1023", "2130" };
+
+	for (size_t i = 0; i < 2 * sizeof(orders) / sizeof(*orders); i++) {
+		struct gt_gpu_totals t;
+		struct join j;
+
+		begin(&j);
+		state(&j, GT_GPU_ON, TURN, TURN);
+		for (int64_t at = 3; at <= 9; at += 2)
+			call(&j, 0, at * TURN, at * TURN + 100, 1, 10);
+		for (int64_t at = 5; at <= 9; at += 4) {
+			record(&j, 0, at * TURN + 10, at * TURN + 90, (uint32_t)at, LAUNCH_CBID);
+			kernel(&j, at * TURN + 1000, at * TURN + 2000, (uint32_t)at, 1, 10);
+		}
+		for (const char *o = orders[i / 2]; *o; o++) {
+			state(&j, turns[*o - '0'].what, turns[*o - '0'].at * TURN, turns[*o - '0'].at * TURN + 1000);
+			if (i & 1)
+				settle(&j, 10 * TURN, false);
+		}
+		gt_reader_close(finish(&j, 90 * SECOND, &t));
+		CHECK(t.yields == 2 && t.resumed == 2 && t.away == 4 * TURN + 2000);
+		CHECK(t.kernels == 2 && t.exact == 2 && !t.without_record);
+	}
+}
+
+/* A return whose departure was lost, and the other way round. */
+static void states_that_were_lost_are_not_waited_for(void)
+{
+	struct gt_gpu_totals t;
+	struct join j;
+
+	begin(&j);
+	state(&j, GT_GPU_ON, SECOND, SECOND);
+	state(&j, GT_GPU_RESUMED, 4 * SECOND, 4 * SECOND);
+	state(&j, GT_GPU_YIELDED, 6 * SECOND, 6 * SECOND);
+	settle(&j, 7 * SECOND, false);
+	state(&j, GT_GPU_YIELDED, 8 * SECOND, 8 * SECOND);
+	state(&j, GT_GPU_RESUMED, 9 * SECOND, 9 * SECOND);
+	for (int i = 0; i < 2000; i++)				/* there is no room for so many that wait */
+		state(&j, GT_GPU_RESUMED, 5 * SECOND, 5 * SECOND);
+	settle(&j, 10 * SECOND, false);
+	settle(&j, 13 * SECOND, false);
+	call(&j, 0, 14 * SECOND, 14 * SECOND + 100, 1, 10);
+	gt_reader_close(finish(&j, 90 * SECOND, &t));
+	CHECK(t.yields == 2 && t.resumed == 2002 && t.away == 3 * SECOND);
+	CHECK(t.without_record == 1);				/* CUPTI is ours */
+}
+
 /* Work without a call is looked for among all calls, while it is not known yet that CUPTI is back; those that have records keep them. */
 static void looking_for_a_call_takes_none_from_others(void)
 {
@@ -623,6 +679,7 @@ static void what_was_timed_by_events_knows_its_call(void)
 T_MAIN(T(in_whatever_order_they_come), T(what_does_not_fit_its_call_is_not_joined), T(a_graph_has_many_nodes),
        T(without_records_of_calls_the_order_must_do), T(calls_made_in_an_absence_are_no_candidates),
        T(calls_at_the_ends_of_an_absence_are), T(looking_for_a_call_takes_none_from_others),
+       T(states_of_several_threads_come_in_any_order), T(states_that_were_lost_are_not_waited_for),
        T(impossible_times_are_counted_apart), T(a_launch_without_a_record_is_counted), T(a_name_may_come_later),
        T(many_of_many_threads), T(what_never_comes_is_let_go), T(contexts_have_streams_of_their_own), T(streams_without_end),
        T(calls_that_are_through_are_forgotten),
