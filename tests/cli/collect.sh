@@ -168,8 +168,12 @@ for f in $(sed -n 's/^GT_API(\([A-Za-z]*\).*s:[A-Za-z]*!.*/\1/p' "$SRC/formats/c
 done
 "$C" -q -o d.zst --delay 100 "$B/samples/train" -n 2 >/dev/null
 is delay 0 "$(figure calls d.zst)"
-"$C" -q -o du.zst --duration 900ms "$B/samples/spin_calls" -s 4 >/dev/null 2>&1
-is duration_stops_early 1 "$(figure span_ns du.zst | awk '$1 > 0 && $1 < 3000000000 { print 1 }')"
+for s in 1 2 4 8; do	# should the machine stand still, the program may come late to its first call, or gtcollect to the end
+	"$C" -q -f -o du.zst --duration ${s}s "$B/samples/spin_calls" -s $((4 * s)) >/dev/null 2>&1
+	early=$(figure span_ns du.zst | awk -v s=$s '$1 > 0 && $1 < 3e9 * s { print 1 }')
+	[ "$early" != 1 ] || break
+done
+is duration_stops_early 1 "$early"
 want range_without_start 0 "$C" -o ra.zst --range cuda-profiler "$B/samples/train" -n 2
 says range_is_explained 'cuProfilerStart'
 
