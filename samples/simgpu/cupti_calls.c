@@ -284,6 +284,12 @@ static int enable(unsigned kind, bool on)
 	return CUPTI_OK;
 }
 
+/* The real one has no such function: for programs that wait until somebody has enabled a kind. */
+API(cuptiSimulatedKind, (unsigned kind))
+{
+	return kind < KINDS && __atomic_load_n(&cupti_kinds[kind], __ATOMIC_ACQUIRE);
+}
+
 API(cuptiActivityEnable, (unsigned kind))
 {
 	CUPTI_BEGIN();
