@@ -73,7 +73,7 @@ for how in abort assert; do
 	want $how 134 on_sim "$C" -q -f -e api,gpu -o $how.zst -- "$B/guest/fake/profiler" $how
 	is $how-has-all '50 0 0' "$("$rows" rows $how.zst | grep -c kernel) $(losses $how.zst) $(meta gpu_launches_without_record $how.zst)"
 done
-want abort-at-once 134 on_sim SIM_CUPTI_ALONE_MS=60000 timeout 30 "$C" -q -f -e api,gpu -o abort.zst -- "$B/guest/fake/profiler" 'abort later'
+want abort-at-once 134 on_sim SIM_CUPTI_ALONE_MS=600000 timeout 100 "$C" -q -f -e api,gpu -o abort.zst -- "$B/guest/fake/profiler" 'abort later'
 is abort-at-once-nothing-unaccounted 50 $(($("$rows" rows abort.zst | grep -c kernel) + $(losses abort.zst)))
 
 # replaced by another program: what CUPTI had comes back before, by whichever function
