@@ -14,13 +14,18 @@ whole() {
 # readable NAME FILE: whatever state it is in, it reads as a trace and what is there is not damaged.
 readable() { is "$1" 0 "$(figure damaged_blocks "$2")"; }
 
+# dying NAME STATUS COMMAND...: as want. Should the machine stand still, the program may die before it waits, and is to do it again.
+dying() {
+	for again in 1 2 3 4 5; do
+		want "$@"
+		! grep -q -e ' in cuStreamSynchronize' -e ' open at the end' want.err || break
+	done
+}
+
 # ---- the program dies: every launch is there, and the call it died in is open ----
 for how in 11:139 9:137 6:134 0:3; do
 	s=${how%:*}
-	for again in 1 2 3 4 5; do	# should the machine stand still, the program may die before it waits
-		want crash_${s}_status ${how#*:} timeout 100 "$C" -q -f -e api,ioctl -o crash$s.zst "$S/crash" -n 50 -s "$s"
-		[ "$(hung crash$s.zst)" = 0 ] || break
-	done
+	dying crash_${s}_status ${how#*:} timeout 100 "$C" -f -e api,ioctl -o crash$s.zst "$S/crash" -n 50 -s "$s"
 	is crash_${s}_launches 50 "$(calls cuLaunchKernel crash$s.zst)"
 	is crash_${s}_open_call cuStreamSynchronize "$("$A" open --format csv crash$s.zst | awk -F, '/cuStreamSynchronize/ { print $7 }')"
 	whole crash_${s}_file crash$s.zst
@@ -65,7 +70,9 @@ rm -f status out
 timeout 100 "$C" -o shut.zst sh -c 'echo $PPID >collector; while [ ! -e still ]; do sleep 0.05; done
 	for i in $(seq 40); do "$0" -n 100 >>out & done; wait; echo $? >status' "$S/spin_calls" 2>want.err &
 until_it_is yes there collector
-kill -STOP "$(cat collector)"; echo >still
+kill -STOP "$(cat collector)"
+stopped() { cut -d ' ' -f 3 /proc/"$(cat collector)"/task/*/stat | sort -u; }	# the states of its threads
+until_it_is T stopped; echo >still
 until_it_is yes there status
 kill -CONT "$(cat collector)"; wait
 is shut_out_programs_are_unharmed "0 40" "$(cat status) $(grep -c 'calls,' out)"
@@ -140,9 +147,9 @@ until_it_is 0 age_and_look	# who was killed may not be gone yet
 is old_sessions_are_removed 0 "$(sessions "$behind")"
 
 # ---- how it ended is said ----
-want end_of_a_crash 139 timeout 100 "$C" -f -o end.zst "$S/crash" -n 5
+dying end_of_a_crash 139 timeout 100 "$C" -f -o end.zst "$S/crash" -n 5
 says end_of_a_crash_is_said ' s; killed by SIGSEGV in cuStreamSynchronize; next: gtanalyze end.zst$'
-want end_without_a_signal 3 timeout 100 "$C" -f -o end.zst "$S/crash" -n 5 -s 0
+dying end_without_a_signal 3 timeout 100 "$C" -f -o end.zst "$S/crash" -n 5 -s 0
 says end_without_a_signal_is_said ' s; 1 call open at the end: cuStreamSynchronize; next: '
 want end_of_a_program_without_calls 137 timeout 100 "$C" -f -o end.zst sh -c 'kill -KILL $$'
 says end_of_a_program_without_calls_is_said ' s; killed by SIGKILL$'
@@ -154,7 +161,7 @@ go_when_hung 1 another.zst
 want end_with_another_process 143 timeout 100 "$C" -o another.zst sh -c '"$0" >/dev/null & echo $! >hangs; while [ ! -e go ]; do sleep 0.05; done; kill -TERM $$' "$S/hang"
 says end_with_another_process_is_said ' s; killed by SIGTERM, 1 call open at the end: cuStreamSynchronize; next: '
 kill -KILL $(cat hangs)
-want end_into_a_device 139 timeout 100 "$C" -f -o /dev/null "$S/crash" -n 5
+dying end_into_a_device 139 timeout 100 "$C" -f -o /dev/null "$S/crash" -n 5
 says end_into_a_device_is_said ' s; killed by SIGSEGV, 1 call open at the end; next: '
 
 # ---- gtcollect dies, the program does not: nobody will read what CUPTI tells, so it is not asked any more, and has given all back ----
