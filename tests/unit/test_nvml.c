@@ -149,12 +149,13 @@ static size_t count(int device, int counter)
 
 /* ---- what is read ---- */
 
+/* They are written once, unless nearly a second went by, in which there were rounds or should have been. */
 static void values_are_the_simulators(void)
 {
 	CHECK(begin("PHASE=9 DEVICES=3", 10 * MS));
 	until_rounds(3);
 	CHECK(end());
-	CHECK(nrows == 3 * GT_NVML_COUNTER_COUNT || totals.rounds > 80);
+	CHECK(nrows == 3 * GT_NVML_COUNTER_COUNT || totals.rounds + totals.skipped > 80);
 	for (size_t i = 0; i < nrows; i++)
 		CHECK(rows[i].value == value_of(rows[i].counter, rows[i].device, 9));
 	for (int d = 0; d < 3; d++)
@@ -298,7 +299,7 @@ static void what_a_device_refuses_is_left_out(void)
 
 static void a_device_that_cannot_be_had_leaves_the_others(void)
 {
-	CHECK(begin("FAIL=nvmlDeviceGetHandleByIndex_v2:4:0", 5 * MS));
+	CHECK(begin("FAIL=nvmlDeviceGetHandleByIndex_v2:4:0", 3600000 * MS));	/* one round, however late its end is seen */
 	until_rounds(1);
 	CHECK(end());
 	CHECK(!count(0, -1) && count(1, -1) == GT_NVML_COUNTER_COUNT);
