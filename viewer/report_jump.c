@@ -119,7 +119,8 @@ bool gt_row_track(const struct gt_scene *s, const struct gt_table *t, uint32_t r
 
 /* ---- gaps ---- */
 
-#define AROUND_US 4000u		/* a key waits for it: of thousands of GPUs not all are asked */
+#define AROUND_US 4000u		/* a key waits for it: of thousands of GPUs not all are asked, */
+#define AROUND_GPUS 8u		/* but so many however slow the machine is */
 
 static int gap_of(const struct gt_scene *s, uint32_t segment, uint32_t device, int64_t t, struct gt_range *to, struct gt_err *err)
 {
@@ -137,15 +138,17 @@ int gt_gap_around(const struct gt_scene *s, struct gt_range *to, struct gt_err *
 {
 	uint64_t deadline = gt_deadline(AROUND_US);
 	int64_t t = gt_cell_start(&s->window, s->window.cells / 2);
+	uint32_t asked = 0;
 	bool any = false;
 	struct gt_range gap;
 
 	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++) {
 		const struct gt_segment *seg = gt_reader_segment(s->reader, i);
 
-		for (uint32_t k = 0; k < seg->ntracks && !gt_is_over(deadline); k++) {
+		for (uint32_t k = 0; k < seg->ntracks && (asked < AROUND_GPUS || !gt_is_over(deadline)); k++) {
 			int code = seg->tracks[k].kind == GT_TRACK_DEVICE ? gap_of(s, i, k, t, &gap, err) : 0;
 
+			asked += seg->tracks[k].kind == GT_TRACK_DEVICE;
 			if (code < 0)
 				return code;
 			if (code && (!any || gap.to - gap.from < to->to - to->from))
