@@ -296,7 +296,7 @@ static void killed_in_a_call(void)
 	h.s->args = GT_ARGS_KEY;
 	argv[0] = in_build(LINKED);
 	pid = host_spawn(&h, argv);
-	for (int i = 0; i < 2000 && !(host_threads(&h)[0].state == GT_SLOT_LIVE && (host_threads(&h)[0].word >> 8) &&
+	for (int i = 0; i < 12000 && !(host_threads(&h)[0].state == GT_SLOT_LIVE && (host_threads(&h)[0].word >> 8) &&
 				      (host_threads(&h)[0].word & 255)); i++)
 		usleep(5000);
 	kill(pid, SIGKILL);
@@ -383,7 +383,7 @@ static void lossless_waits_and_gives_up_without_a_recorder(void)
 	h.s->lossless = 1;
 	argv[0] = in_build(LINKED);
 	pid = host_spawn(&h, argv);
-	for (int i = 0; i < 2000 && !h.s->waiters; i++)
+	for (int i = 0; i < 12000 && !h.s->waiters; i++)
 		usleep(5000);
 	CHECK(h.s->waiters == 1 && !waitpid(pid, &status, WNOHANG));
 	__atomic_fetch_or(&h.s->owner, FUTEX_OWNER_DIED, __ATOMIC_SEQ_CST);
