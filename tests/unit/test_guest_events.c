@@ -17,7 +17,7 @@ static int recorded[2], hold_record, hold_begin, in_record, in_begin, met;	/* re
 /* .visible .entry _Z4busyy(cycles): what the simulator knows to take its time */
 static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry _Z4busyy(.param .u64 cycles)\n{\n	ret;\n}\n";
 
-#define MS_MOST 30000		/* to wait for what must come */
+#define MS_MOST 60000		/* to wait for what must come */
 #define TRIES_MOST (MS_MOST * 20)	/* for the lock */
 
 static void hold(const int *flag)

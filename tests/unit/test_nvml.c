@@ -9,7 +9,7 @@
 #include "tests/unit/t.h"
 
 #define MS 1000000LL
-#define LONG (30000 * MS)	/* to wait for what must come */
+#define LONG (60000 * MS)	/* to wait for what must come */
 #define ROWS 40000
 
 static struct gt_nvml *n;

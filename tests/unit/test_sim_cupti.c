@@ -287,7 +287,7 @@ static void full_buffers_come_back_by_themselves(void)
 	for (int i = 0; i < 23; i++)
 		spin(m, NULL, 1);
 	OK(cuCtxSynchronize());
-	for (int i = 0; i < 5000 && __atomic_load_n(&returned, __ATOMIC_RELAXED) < 4; i++)
+	for (int i = 0; i < 50000 && __atomic_load_n(&returned, __ATOMIC_RELAXED) < 4; i++)
 		usleep(1000);
 	pthread_mutex_lock(&lock);
 	CHECK(returned == 4 && count(KIND_CONCURRENT_KERNEL) == 20 && asked == 5);

@@ -77,7 +77,7 @@ static void a_little_late_is_not_never(void)
 
 	spin(m, NULL, 1);
 	OK(cuCtxSynchronize());
-	for (int i = 0; i < 5000 && !returned; i++) {
+	for (int i = 0; i < 50000 && !returned; i++) {
 		usleep(1000);
 		OK(cuptiActivityFlushAll(0));
 	}

@@ -28,6 +28,7 @@ static uint32_t dice(uint32_t n)
 	return (uint32_t)(rng >> 20) % n;
 }
 
+#define MS_MOST 60000		/* to wait for what must come */
 static void wait_ms(long ms) { nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL); }
 
 /* ---- a pseudo terminal, with somebody who reads all that comes ---- */
@@ -74,7 +75,7 @@ static bool arrived(struct tty *t)
 	pthread_mutex_unlock(&t->lock);
 	if (write(t->slave, "\x05", 1) != 1)
 		return false;
-	for (int i = 0; i < 20000 && !there; i++) {
+	for (int i = 0; i < MS_MOST && !there; i++) {
 		pthread_mutex_lock(&t->lock);
 		there = t->e.enquiries >= want;
 		pthread_mutex_unlock(&t->lock);
@@ -472,7 +473,7 @@ static const char *next_word(struct gt_term *term, int ms)
 	return k.key == GT_KEY_NONE ? "none" : gt_key_word(k, word);
 }
 #define KEY(word) do { \
-		const char *got_ = next_word(term, 20000); \
+		const char *got_ = next_word(term, MS_MOST); \
 		if (strcmp(got_, word)) \
 			printf("%s, not %s\n", got_, word); \
 		CHECK(!strcmp(got_, word)); \
@@ -495,12 +496,12 @@ static bool comes_in_two_pieces(struct tty *t, struct gt_term *term, long late)
 
 	for (int tries = 0; tries < 10; tries++) {
 		long before = now_ms();
-		bool first = write(t->master, "\x1b[", 2) == 2 && poll(&there, 1, 20000) == 1 && no_key(term), stood = now_ms() - before > 20;
+		bool first = write(t->master, "\x1b[", 2) == 2 && poll(&there, 1, MS_MOST) == 1 && no_key(term), stood = now_ms() - before > 20;
 
-		if (write(t->master, "B", 1) != 1 || poll(&there, 1, 20000) != 1)
+		if (write(t->master, "B", 1) != 1 || poll(&there, 1, MS_MOST) != 1)
 			return false;
 		wait_ms(late);
-		if (!strcmp(next_word(term, 20000), "Down") && first)
+		if (!strcmp(next_word(term, MS_MOST), "Down") && first)
 			return true;
 		if (first || !stood)
 			return false;

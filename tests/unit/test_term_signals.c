@@ -18,7 +18,7 @@
 #include "viewer/guard.h"
 #include "viewer/term.h"
 
-#define MS_MOST 30000		/* to wait for what must come */
+#define MS_MOST 60000		/* to wait for what must come */
 
 static int64_t now_ms(void)
 {
