@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -165,6 +166,7 @@ __attribute__((unused)) static pid_t host_spawn(struct host *h, char *const argv
 
 	if (pid)
 		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a test that failed leaves nobody behind */
 	snprintf(preload, sizeof(preload), "%s/libgtpreload.so", h->dir);
 	setenv("LD_PRELOAD", preload, 1);
 	execv(argv[0], argv);
