@@ -62,9 +62,12 @@ check output-replaced-is-left test "$(cat r.zst)" = x
 want output-removed-status-of-the-program-wins 3 "$C" -q -o r2.zst sh -c 'rm r2.zst; exit 3'
 mkfifo pipe
 want pipe-nobody-reads 125 $T "$C" -o pipe true;				says pipe-nobody-reads-says 'pipe: nobody reads it'
-cat pipe >piped.zst & want pipe-is-written 0 $T "$C" -q -o pipe "$S/spin_calls" -n 1000; wait
+# read_by CMD...: CMD reads the pipe, which is open before CMD has begun, and its end comes no earlier than at written.
+read_by() { exec 8<>pipe 9<pipe 7>pipe 8>&-; "$@" <&9 7>&- & exec 9<&-; }
+written() { exec 7>&-; wait; }
+read_by cat >piped.zst; want pipe-is-written 0 $T "$C" -q -o pipe "$S/spin_calls" -n 1000; written
 is pipe-calls 1000 "$(calls cuCtxGetCurrent piped.zst)"
-head -c 500 pipe >/dev/null & want pipe-closed 125 $T "$C" -o pipe "$S/spin_calls" -s 1; wait
+read_by head -c 500 >/dev/null; want pipe-closed 125 $T "$C" -o pipe "$S/spin_calls" -s 1; written
 says pipe-closed-says 'pipe: cannot write: Broken pipe'
 is pipe-closed-program-is-unharmed 1 "$(grep -c 'calls,' want.out)"
 
