@@ -20,11 +20,12 @@ usdt:$lib:parcagpu:activity_batch { \$i = (uint64)0;
 	unroll(16) { if (\$i < arg1) { \$r = *(uint64 *)uptr(arg0 + 8 * \$i); printf("batch %u %u/%u\\n", arg1, *(uint32 *)uptr(\$r), *(uint32 *)uptr(\$r + 92)); } \$i += 1; } }
 END
 bpf() {	# bpf NAME COMMAND...: attaches, then runs the program by COMMAND
+	# room for what comes while bpftrace stands still
 	name=$1; shift
 	rm -f seen truth && : >truth
-	bpftrace -B line all.bt >$name.bpf 2>$name.err & tracer=$!
+	BPFTRACE_PERF_RB_PAGES=1024 bpftrace -B line all.bt >$name.bpf 2>$name.err & tracer=$!
 	run "$@" "$prog" launching seen lines truth launch 200 graph 3 >$name.out 2>&1 & program=$!
-	for i in $(seq 300); do
+	for i in $(seq 1000); do
 		[ "$(cut -d ' ' -f 1 $name.bpf | sort -u | grep -cE 'executed|launch|old|correlation|batch')" -lt 5 ] || break
 		sleep 0.1
 	done
@@ -32,7 +33,7 @@ bpf() {	# bpf NAME COMMAND...: attaches, then runs the program by COMMAND
 	wait $program; status=$?
 	before=$(sed -n 's/^lines //p' $name.out)
 	want=$(truth "$before" | wc -l)
-	for i in $(seq 100); do [ "$(awk -v n="$before" '/^executed/ && $4 > n' $name.bpf | wc -l)" -lt "$want" ] || break; sleep 0.1; done
+	for i in $(seq 600); do [ "$(awk -v n="$before" '/^executed/ && $4 > n' $name.bpf | wc -l)" -lt "$want" ] || break; sleep 0.1; done
 	kill -INT $tracer; wait $tracer
 	is "$name" 0 $status
 	check $name-some-ran test "$want" -ge 260

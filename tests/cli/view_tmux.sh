@@ -12,15 +12,15 @@ t new-session -d -x 100 -y 30 'exec sh' 2>tmux.err || { skip tmux "tmux does not
 t set -g status off
 
 shot() { t capture-pane -p; }
-# seen NAME PATTERN: ok as soon as a line of the screen matches, or none does any more ("! PATTERN"); 30 s at most.
+# seen NAME PATTERN: ok as soon as a line of the screen matches, or none does any more ("! PATTERN"); a slow machine's time at most.
 seen() {
 	name=$1 no=; shift
 	[ "$1" = ! ] && no=yes && shift
-	for i in $(seq 300); do
+	for i in $(seq 600); do
 		if shot | grep -q -e "$1"; then [ -z "$no" ] && break; else [ "$no" ] && break; fi
 		sleep 0.1
 	done
-	if [ "$i" -lt 300 ]; then ok "$name"; else fail "$name" "not ${no:+gone}: '$1' in $(shot | grep . | tail -n 4 | tr '\n' '|' | cut -c 1-300)"; fi
+	if [ "$i" -lt 600 ]; then ok "$name"; else fail "$name" "not ${no:+gone}: '$1' in $(shot | grep . | tail -n 4 | tr '\n' '|' | cut -c 1-300)"; fi
 }
 type_in() { t send-keys -l "$1"; }
 run() { t send-keys -l "$1"; t send-keys Enter; }

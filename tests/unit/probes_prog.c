@@ -270,11 +270,13 @@ static void graph(int n)
 	OK(cuStreamSynchronize(s));
 }
 
+#define TRIES 2000		/* of 50 ms and more: a slow machine's time */
+
 static void quiet(const char *file)
 {
 	struct stat before, after;
 
-	for (int i = 0; i < 600; i++) {
+	for (int i = 0; i < TRIES; i++) {
 		if (stat(file, &before))
 			break;
 		launch(1);
@@ -416,7 +418,7 @@ static void until_fires(const char *name)
 {
 	unsigned before = fired(name, "");
 
-	for (int i = 0; i < 600; i++) {
+	for (int i = 0; i < TRIES; i++) {
 		launch(1);
 		usleep(50000);
 		if (fired(name, "") > before)
