@@ -66,5 +66,9 @@ want no-cuda 0 "$C" -f --inject -o none.zst -- true
 says no-cuda-says-why 'it never called cuInit, or what called it had CUDA_INJECTION64_PATH taken out'
 
 # how it ends is how the program ends
-want crash 139 "$C" -q -f --inject -o crash.zst -- "$B/samples/crash"
-is crash-open-call 'cuStreamSynchronize' "$("$A" --format csv open crash.zst | sed 1d | grep -o 'cuStreamSynchronize' | head -n 1)"
+open_call() { "$A" --format csv open crash.zst | sed 1d | grep -o 'cuStreamSynchronize' | head -n 1; }
+for again in 1 2 3 4 5; do	# should it stand still where it is about to wait, it dies before its call
+	want crash 139 "$C" -q -f --inject -o crash.zst -- "$B/samples/crash"
+	[ "$(open_call)" != cuStreamSynchronize ] || break
+done
+is crash-open-call cuStreamSynchronize "$(open_call)"

@@ -39,6 +39,7 @@ says no_device_is_an_error 1 '' env SIMGPU_DEVICES=0 "$B/samples/train"
 # Without -t it hangs for good.
 "$B/samples/hang" >hang.out 2>&1 &
 pid=$!
+until_it_is 1 grep -c "^waiting for the kernel" hang.out
 sleep 1
 if kill -0 $pid 2>/dev/null && ! grep -q released hang.out; then ok hang_hangs; else fail hang_hangs "it ended: $(cat hang.out)"; fi
 kill $pid; wait $pid 2>/dev/null
