@@ -322,11 +322,12 @@ int gt_memory_settle(struct gt_memory *m, struct gt_memory_process *p, int64_t u
 	int code;
 
 	sort(p);
-	if (p->n > QUEUE_MAX) {		/* some free takes its time */
+	code = play_until(&s, until);
+	if (!code && p->n > QUEUE_MAX) {	/* some free takes its time */
 		gt_memory_doubt(p);
 		until = p->queue[p->n - 1].c.at;
+		code = play_until(&s, until);
 	}
-	code = play_until(&s, until);
 	if (!code)
 		code = tell_doubt(&s, until);
 	if (!code)

@@ -370,6 +370,27 @@ static void who_is_gone_holds_nothing(void)
 	CHECK(take_samples(end()) && nsamples == 2 && samples[1].value == 0 && samples[1].at == t + 50 * MS);
 }
 
+/* As many as come at once where the recorder stood still, none of which has to wait. */
+static void many_at_once_are_certain(void)
+{
+	struct gt_memory_process *q = NULL;
+	struct gt_memory *m;
+	int64_t t = past(900 * MS);
+	bool wrote, fine = true;
+
+	CHECK(begins());
+	new_thread(0, 0);
+	CHECK(gt_recorder_pass(r, &err) >= 0);		/* makes track 0 */
+	m = gt_memory_open(w);
+	for (uint64_t i = 0; i < 70000; i++)
+		fine &= !gt_memory_call(&q, 0, false, &(struct gt_memory_call){ GT_OP_ALLOC, GT_MEM_HOST, 0, t + (int64_t)i, 0x1000 + i, 1 });
+	CHECK(m && fine && !gt_memory_settle(m, q, t + 70000, track_zero, NULL, &wrote, &err) && wrote);
+	CHECK(!gt_memory_end(m, q, t + 50 * MS, false, track_zero, NULL, &err));
+	gt_memory_process_close(q);
+	gt_memory_close(m);
+	CHECK(take_samples(end()) && nsamples == 2 && samples[1].value == 70000 && !samples[0].uncertain && !samples[1].uncertain);
+}
+
 /* Where not each allocation is recorded there are no counters, rather than wrong ones. */
 static void no_counters_of_some_calls(void)
 {
@@ -434,4 +455,5 @@ T_MAIN(T(bytes_are_told_per_device_and_kind), T(the_peak_is_exact_however_many_t
        T(a_free_that_never_ends_is_not), T(frees_that_mean_nothing_change_nothing), T(a_missed_free_is_made_up_for),
        T(mapped_memory_lives_without_its_handle), T(after_a_loss_it_is_not_certain), T(a_loss_is_told_where_nothing_follows),
        T(a_size_that_is_not_known_is_not_certain), T(what_a_context_takes_with_it), T(processes_hold_their_own),
-       T(who_is_gone_holds_nothing), T(no_counters_of_some_calls), T(ranges_are_not_certain), T(behind_a_delay_it_is_not_certain))
+       T(who_is_gone_holds_nothing), T(many_at_once_are_certain), T(no_counters_of_some_calls), T(ranges_are_not_certain),
+       T(behind_a_delay_it_is_not_certain))
