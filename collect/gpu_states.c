@@ -105,8 +105,8 @@ static int note(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_
 		say(g, false, "%s was not found", text, 0);
 		return 0;
 	case GT_GPU_YIELDED:
-		p->on = false;
 		absence_begins(p, e);
+		p->on &= !p->yielded;
 		g->totals.yields++;
 		snprintf(g->totals.other, sizeof(g->totals.other), "%s", text);
 		return 0;
