@@ -15,9 +15,10 @@
 #include "formats/base/buf.h"
 #include "formats/cuda_api_cbid.h"
 
-#define CALLS_MAX 65536u		/* that wait in a lane */
-#define CALLS_ALL (1u << 20)		/* that wait in all lanes of all processes */
-#define CAUSES_MAX (1u << 18)		/* calls known by correlation */
+#define CALLS_MAX 65536u		/* that wait in a lane when all that came is settled */
+#define CALLS_ALL (1u << 20)		/* that wait in all lanes of all processes, at any time */
+#define CAUSES_USUAL (1u << 18)		/* places for calls known by correlation; with more, what nothing came of for a while goes first, */
+#define CAUSES_MAX (1u << 20)		/* and here all: as many as come at once when the recorder stood still (a ring has room for less) */
 #define CAUSES_MIN 1024u
 #define UNHEARD (300 * GT_GPU_PATIENCE)	/* ns that a call is remembered of which nothing comes */
 #define BETWEEN_NODES (60 * GT_GPU_PATIENCE)	/* ns that the next node of a graph may take */
@@ -72,7 +73,7 @@ int gt_gpu_calls_put(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt
 
 	if (!l)
 		return -ENOMEM;
-	if (l->n && (l->n == CALLS_MAX || g->calls >= CALLS_ALL)) {
+	if (l->n && g->calls >= CALLS_ALL) {
 		count_without_record(g, p, &l->calls[l->first]);
 		forget_first(g, l);
 	}
@@ -208,10 +209,13 @@ static int room_for_cause(struct gt_gpu *g, struct gt_gpu_process *p, int64_t no
 
 	if (2 * (p->ncauses + 1) <= places)
 		return 0;
-	if (places < CAUSES_MAX)
+	if (places < CAUSES_USUAL)
 		return rebuild(g, p, places ? 2 * places : CAUSES_MIN, INT64_MIN, now);
-	return rebuild(g, p, places, p->ncauses > CAUSES_MAX / 2 - 2 ? now - GT_GPU_PATIENCE : INT64_MIN, now) ||
-	       (2 * (p->ncauses + 1) > places && rebuild(g, p, places, INT64_MAX, now)) ? -ENOMEM : 0;
+	if (rebuild(g, p, places, now - GT_GPU_PATIENCE, now))
+		return -ENOMEM;
+	if (2 * (p->ncauses + 1) <= places)
+		return 0;
+	return places < CAUSES_MAX ? rebuild(g, p, 2 * places, INT64_MIN, now) : rebuild(g, p, places, INT64_MAX, now);
 }
 
 /* Now and then: those that are through go, and what room they took. */
@@ -521,7 +525,7 @@ void gt_gpu_calls_let_go(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now
 	for (size_t i = p->nlanes; i-- > 0;) {
 		struct gt_gpu_lane *l = &p->lanes[i];
 
-		while (l->n && (l->calls[l->first].known || l->calls[l->first].c.end < before)) {
+		while (l->n && (l->calls[l->first].known || l->calls[l->first].c.end < before || l->n > CALLS_MAX)) {
 			count_without_record(g, p, &l->calls[l->first]);
 			forget_first(g, l);
 		}

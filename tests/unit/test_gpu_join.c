@@ -445,6 +445,62 @@ static void calls_that_are_through_are_forgotten(void)
 	CHECK(t.copies == 100000 && t.exact == 100000 && !t.without_record);
 }
 
+/* What came while the recorder stood still, all in one pass: the calls first, or what CUPTI said of them. */
+static void much_at_once_is_joined(void)
+{
+	enum { N = 300000 };
+
+	for (int calls_first = 0; calls_first < 2; calls_first++) {
+		struct gt_gpu_totals t;
+		struct join j;
+
+		begin(&j);
+		state(&j, GT_GPU_ON, SECOND, SECOND);
+		for (uint32_t i = 0; i < 2 * N; i++) {
+			int64_t at = SECOND + i % N * 5000;
+
+			if ((i < N) == calls_first) {
+				call(&j, 0, at, at + 500, 1, 10);
+				continue;
+			}
+			record(&j, 0, at + 100, at + 400, i % N + 1, LAUNCH_CBID);
+			kernel(&j, at + 1000, at + 2000, i % N + 1, 1, 10);
+		}
+		settle(&j, 4 * SECOND, false);
+		gt_reader_close(finish(&j, 5 * SECOND, &t));
+		CHECK(t.kernels == N && t.exact == N && !t.without_record);
+	}
+}
+
+/* Launches so fast that there is no room to remember all of two seconds: those that have their work are forgotten first. */
+static void launches_without_a_break_are_joined(void)
+{
+	enum { N = 1000000, PASS = 1000 };
+	struct gt_gpu_totals t;
+	struct join j;
+	size_t before = 0;
+
+	begin(&j);
+	state(&j, GT_GPU_ON, SECOND, SECOND);
+	for (uint32_t i = 0; i < N + PASS; i++) {		/* the work comes a pass later */
+		int64_t at = SECOND + i * 1000;
+
+		if (i < N) {
+			call(&j, 0, at, at + 500, 1, 10);
+			record(&j, 0, at + 100, at + 400, i + 1, LAUNCH_CBID);
+		}
+		if (i >= PASS)
+			kernel(&j, at - 500, at - 400, i - PASS + 1, 1, 10);
+		if (i % PASS == 0)
+			settle(&j, at + 1000, false);
+		if (i == N / 2)
+			before = in_use();
+	}
+	CHECK(in_use() < before + (6u << 20));
+	gt_reader_close(finish(&j, 5 * SECOND, &t));
+	CHECK(t.kernels == N && t.exact == N && !t.without_record);
+}
+
 /* The nodes of one launch may come with long breaks, and the first of them late. */
 static void a_graph_may_take_its_time(void)
 {
@@ -684,6 +740,6 @@ T_MAIN(T(in_whatever_order_they_come), T(what_does_not_fit_its_call_is_not_joine
        T(states_of_several_threads_come_in_any_order), T(states_that_were_lost_are_not_waited_for),
        T(impossible_times_are_counted_apart), T(a_launch_without_a_record_is_counted), T(a_name_may_come_later),
        T(many_of_many_threads), T(what_never_comes_is_let_go), T(contexts_have_streams_of_their_own), T(streams_without_end),
-       T(calls_that_are_through_are_forgotten),
+       T(calls_that_are_through_are_forgotten), T(much_at_once_is_joined), T(launches_without_a_break_are_joined),
        T(a_graph_may_take_its_time), T(threads_that_are_gone_are_forgotten), T(captured_by_other_threads),
        T(what_is_missing_is_listed), T(nodes_have_their_creation), T(what_was_timed_by_events_knows_its_call))
