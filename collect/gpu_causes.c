@@ -213,7 +213,7 @@ static int room_for_cause(struct gt_gpu *g, struct gt_gpu_process *p, int64_t no
 		return rebuild(g, p, places ? 2 * places : CAUSES_MIN, INT64_MIN, now);
 	if (rebuild(g, p, places, now - GT_GPU_PATIENCE, now))
 		return -ENOMEM;
-	if (2 * (p->ncauses + 1) <= places)
+	if (2 * p->ncauses < places - places / 4)	/* else it would be built anew for each of the next */
 		return 0;
 	return places < CAUSES_MAX ? rebuild(g, p, 2 * places, INT64_MIN, now) : rebuild(g, p, places, INT64_MAX, now);
 }
