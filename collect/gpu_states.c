@@ -75,10 +75,25 @@ static void say(struct gt_gpu *g, bool first, const char *format, const char *te
 		snprintf(g->totals.state, sizeof(g->totals.state), format, text, (unsigned long long)detail);
 }
 
+static void note_departure(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, const char *whom)
+{
+	absence_begins(p, e);
+	p->on &= !p->yielded;
+	g->totals.yields++;
+	snprintf(g->totals.other, sizeof(g->totals.other), "%s", whom);
+}
+
+static int note_return(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, struct gt_err *err)
+{
+	int code = gt_gpu_absence_end(g, p, e->start, e->end, err);
+
+	p->on = !p->yielded;
+	g->totals.resumed++;
+	return code;
+}
+
 static int note(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, const char *text, struct gt_err *err)
 {
-	int code;
-
 	switch ((enum gt_gpu_state)e->words[0]) {
 	case GT_GPU_ON:
 		p->ever_on = true;
@@ -105,16 +120,10 @@ static int note(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_
 		say(g, false, "%s was not found", text, 0);
 		return 0;
 	case GT_GPU_YIELDED:
-		absence_begins(p, e);
-		p->on &= !p->yielded;
-		g->totals.yields++;
-		snprintf(g->totals.other, sizeof(g->totals.other), "%s", text);
+		note_departure(g, p, e, text);
 		return 0;
 	case GT_GPU_RESUMED:
-		g->totals.resumed++;
-		code = gt_gpu_absence_end(g, p, e->start, e->end, err);
-		p->on = !p->yielded;
-		return code;
+		return note_return(g, p, e, err);
 	case GT_GPU_NO_CALLS:
 		g->totals.no_calls++;
 		p->mute = e->start;
