@@ -76,7 +76,7 @@ static uint32_t call_of(const char *name)
 {
 	uint32_t i = 0;
 
-	while (i < NCALLS && strncmp(name, calls[i].name, strlen(calls[i].name)) != 0)
+	while (i < NCALLS && !gt_api_is(name, calls[i].name))
 		i++;
 	return i;
 }

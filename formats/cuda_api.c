@@ -101,6 +101,11 @@ uint32_t gt_api_find(const char *name)
 /* What words in a name tell, for names no table has. The first row that matches decides. */
 static const struct guess { const char *word; uint8_t category, op, memkind; } guesses[] = {
 	{ "GraphLaunch", GT_CAT_LAUNCH, GT_OP_GRAPH_LAUNCH, 0 },
+	{ "GraphAdd", GT_CAT_GRAPH, 0, 0 },		/* a node that copies copies nothing now */
+	{ "NodeSetParams", GT_CAT_GRAPH, 0, 0 },
+	{ "CallConfiguration", GT_CAT_LAUNCH, 0, 0 },
+	{ "ConfigureCall", GT_CAT_LAUNCH, 0, 0 },
+	{ "SetupArgument", GT_CAT_LAUNCH, 0, 0 },
 	{ "Launch", GT_CAT_LAUNCH, GT_OP_LAUNCH, 0 },
 	{ "Synchronize", GT_CAT_SYNC, GT_OP_SYNC, 0 },
 	{ "Memcpy", GT_CAT_COPY, GT_OP_COPY, 0 },
@@ -108,6 +113,7 @@ static const struct guess { const char *word; uint8_t category, op, memkind; } g
 	{ "MemPrefetch", GT_CAT_COPY, 0, 0 },
 	{ "MallocManaged", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_MANAGED },
 	{ "MallocHost", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_HOST },
+	{ "HostMalloc", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_HOST },
 	{ "HostAlloc", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_HOST },
 	{ "MallocAsync", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_POOL },
 	{ "MallocFromPool", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_POOL },
@@ -116,19 +122,22 @@ static const struct guess { const char *word; uint8_t category, op, memkind; } g
 	{ "MallocMipmappedArray", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_ARRAY },
 	{ "Malloc", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_DEVICE },
 	{ "FreeHost", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_HOST },
+	{ "HostFree", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_HOST },
 	{ "HostRegister", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_HOST },
 	{ "HostUnregister", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_HOST },
 	{ "FreeAsync", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_POOL },
 	{ "FreeArray", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_ARRAY },
 	{ "FreeMipmappedArray", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_ARRAY },
 	{ "cudaFree", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_DEVICE },
+	{ "hipFree", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_DEVICE },
 	{ "Query", GT_CAT_QUERY, 0, 0 },
 	{ "GetLastError", GT_CAT_QUERY, 0, 0 },
 	{ "PeekAtLastError", GT_CAT_QUERY, 0, 0 },
+	{ "Graphics", GT_CAT_INTEROP, 0, 0 },
+	{ "D3D", GT_CAT_INTEROP, 0, 0 },
 	{ "Register", GT_CAT_MODULE, 0, 0 },
 	{ "Get", GT_CAT_QUERY, 0, 0 },
 	{ "Occupancy", GT_CAT_QUERY, 0, 0 },
-	{ "Graphics", GT_CAT_INTEROP, 0, 0 },
 	{ "External", GT_CAT_INTEROP, 0, 0 },
 	{ "Ipc", GT_CAT_INTEROP, 0, 0 },
 	{ "Graph", GT_CAT_GRAPH, 0, 0 },
@@ -138,6 +147,8 @@ static const struct guess { const char *word; uint8_t category, op, memkind; } g
 	{ "Library", GT_CAT_MODULE, 0, 0 },
 	{ "Func", GT_CAT_MODULE, 0, 0 },
 	{ "Kernel", GT_CAT_MODULE, 0, 0 },
+	{ "Texture", GT_CAT_MODULE, 0, 0 },
+	{ "Surface", GT_CAT_MODULE, 0, 0 },
 	{ "Ctx", GT_CAT_CONTEXT, 0, 0 },
 	{ "Device", GT_CAT_CONTEXT, 0, 0 },
 	{ "Init", GT_CAT_INIT, 0, 0 },
@@ -154,6 +165,10 @@ size_t gt_api_base_length(const char *name)
 			n -= 5;
 			continue;
 		}
+		if (n > 4 && !strncmp(name + n - 4, "_spt", 4)) {	/* HIP's word for _ptsz and _ptds */
+			n -= 4;
+			continue;
+		}
 		for (digits = 0; digits < n && name[n - 1 - digits] >= '0' && name[n - 1 - digits] <= '9';)
 			digits++;
 		if (!digits || n < digits + 3 || strncmp(name + n - digits - 2, "_v", 2))
@@ -162,21 +177,44 @@ size_t gt_api_base_length(const char *name)
 	}
 }
 
+/* The length of what says which API a function belongs to; 0: to none of these. Behind it stands a capital letter. HIP names its functions
+ * after both CUDA APIs: hipMalloc, hipModuleLoad, and hipDrvMemcpy3D where the two would have one name. */
+static size_t prefix_length(const char *name)
+{
+	static const char *const prefixes[] = { "__cuda", "__hip", "cuda", "cu", "hipDrv", "hipExt", "hip" };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		size_t n = strlen(prefixes[i]);
+
+		if (!strncmp(name, prefixes[i], n) && name[n] >= 'A' && name[n] <= 'Z')
+			return n;
+	}
+	return 0;
+}
+
+bool gt_api_is_cuda(const char *name) { return prefix_length(name) != 0; }
+
 bool gt_api_is(const char *name, const char *base)
 {
-	size_t n = strlen(base);
+	size_t n = strlen(base), skip;
 
+	if (!strncmp(name, "hip", 3) && prefix_length(name)) {
+		skip = prefix_length(base);
+		name += prefix_length(name);
+		base += skip;
+		n -= skip;
+	}
 	return !strncmp(name, base, n) && gt_api_base_length(name) == n;
 }
 
-/* The row that has this base name, whichever version. A runtime function's twin is sought under its driver name. */
+/* The row that has this base name, whichever version. The twin of a runtime or HIP function is sought under its driver name. */
 static uint32_t find_base(const char *name)
 {
-	size_t n = gt_api_base_length(name), skip = !strncmp(name, "cuda", 4) ? 4 : 2;
+	size_t n = gt_api_base_length(name), skip = prefix_length(name);
 	char twin[128] = "cu";
 	uint32_t id;
 
-	if (n < skip || n + 4 > sizeof(twin) || strncmp(name, "cu", 2))
+	if (!skip || n < skip || n + 4 > sizeof(twin))
 		return GT_NONE;
 	memcpy(twin + 2, name + skip, n - skip);
 	n = n - skip + 2;

@@ -53,10 +53,11 @@ bool gt_api_ends_capture(const char *name);
 bool gt_api_ends_stream(const char *name);
 bool gt_api_per_thread(const char *name);		/* its default stream is the calling thread's own */
 uint32_t gt_api_find(const char *name);			/* id or GT_NONE; O(1) */
-size_t gt_api_base_length(const char *name);		/* of the name without _ptsz, _ptds, _v2, _v3020 and the like */
-bool gt_api_is(const char *name, const char *base);	/* is it this function, in whichever version? */
-/* Category and so on of a name that may be missing in the table or lack its suffix ("cuMemAlloc", "cudaMalloc"): by table,
- * then by the table's base name, then by its words. name always set to the caller's. */
+size_t gt_api_base_length(const char *name);		/* of the name without _ptsz, _ptds, _spt, _v2, _v3020 and the like */
+bool gt_api_is(const char *name, const char *base);	/* is it this function, or HIP's of that name, in whichever version? */
+bool gt_api_is_cuda(const char *name);	/* has it the form of a function of CUDA's driver or runtime, or of HIP? */
+/* Category and so on of a name that may be missing in the table or lack its suffix ("cuMemAlloc", "cudaMalloc", "hipMalloc"): by
+ * table, then by the table's base name, then by its words. name always set to the caller's. */
 struct gt_api gt_api_guess(const char *name);
 
 const char *gt_cuda_runtime_name(uint32_t cbid);	/* of the CUDA runtime's function that CUPTI calls so; NULL */

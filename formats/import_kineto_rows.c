@@ -45,11 +45,6 @@ static bool same_what(const void *arg, uint32_t value, const void *key, size_t l
 	return !memcmp(&((const struct gt_kineto *)arg)->whats[value], key, offsetof(struct gt_kineto_what, type));
 }
 
-static bool of_cuda(const char *name)
-{
-	return name[0] == 'c' && name[1] == 'u' && ((name[2] >= 'A' && name[2] <= 'Z') || !strncmp(name, "cuda", 4));
-}
-
 /* Of a file of ours: calls into the kernel, in its words. */
 static bool of_ioctl(const char *category, struct gt_type *type)
 {
@@ -75,7 +70,7 @@ static void classify(struct gt_kineto *k, struct gt_kineto_what *what, struct gt
 	} else if (what->cat == GT_KINETO_OUTER) {
 		type->layer = GT_LAYER_RUNTIME;
 		type->category = api.category;
-	} else if (what->cat == GT_KINETO_RUNTIME || what->cat == GT_KINETO_DRIVER || (what->cat == GT_KINETO_OTHER && of_cuda(name))) {
+	} else if (what->cat == GT_KINETO_RUNTIME || what->cat == GT_KINETO_DRIVER || (what->cat == GT_KINETO_OTHER && gt_api_is_cuda(name))) {
 		type->layer = GT_LAYER_API;
 		type->category = api.category;
 		type->op = api.op;

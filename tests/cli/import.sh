@@ -84,8 +84,30 @@ for f in h200-streams h200-graphs; do
 	done
 done
 
-# Who was waited for: another stream is busy for long, so that only the row says that what was waited for was pending, and then that nothing was.
 event() { printf '%s{"ph":"X","cat":"%s","name":"%s","pid":%s,"tid":%s,"ts":%s,"dur":%s,"args":{%s}}\n' "$@"; }
+# So do calls of AMD's HIP. A table of what is freed in a loop has hipFree.
+amd() {
+	printf '{"schemaVersion":1,"traceEvents":['
+	event '' cuda_runtime hipLaunchKernel 10 11 1 1 '"cid":107,"correlation":1'
+	event , kernel add 2 0 5 95 '"device":2,"stream":0,"correlation":1,"kind":"Dispatch Kernel"'
+	event , cuda_runtime hipFree 10 11 3 90 '"cid":69,"correlation":2'
+	event , cuda_runtime hipStreamSynchronize 10 11 94 9 '"cid":199,"correlation":3'
+	printf ',{"ph":"M","name":"process_name","pid":10,"args":{"name":"python3"}}'
+	printf ',{"ph":"M","name":"thread_name","pid":10,"tid":11,"args":{"name":"main"}}'
+	printf ']}\n'
+}
+amd >amd.json
+"$B/gtexport" --chrome -f -o ours.json amd.json
+for report in kernels sync categories; do
+	"$B/gtanalyze" $report --format tsv amd.json >before.tsv 2>before.err
+	"$B/gtanalyze" $report --format tsv ours.json >after.tsv 2>after.err
+	same "chrome-of-hip-comes-back-$report" before.tsv after.tsv
+	cp after.tsv "$report.tsv"
+done
+is hip-calls-come-back "$(figure calls amd.json)" "$(figure calls ours.json)"
+check hip-free-is-memory grep -q '^memory	1	' categories.tsv
+
+# Who was waited for: another stream is busy for long, so that only the row says that what was waited for was pending, and then that nothing was.
 waits() {	# waits yes|no: are there rows of waits?
 	printf '{"schemaVersion":1,"traceEvents":['
 	event '' cuda_runtime cudaLaunchKernel 10 11 1 1 '"cbid":211,"correlation":1'

@@ -160,5 +160,58 @@ static void guesses(void)
 	CHECK(a.category == GT_CAT_OTHER && !strcmp(a.params, ""));
 }
 
+/* HIP has the names of both CUDA APIs, and some of its own. */
+static void hip_names(void)
+{
+	static const struct { const char *name; uint8_t category, op, memkind, direction; } rows[] = {
+		{ "hipFree", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_DEVICE, 0 },
+		{ "hipFreeAsync", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_POOL, 0 },
+		{ "hipHostFree", GT_CAT_MEMORY, GT_OP_FREE, GT_MEM_HOST, 0 },
+		{ "hipHostMalloc", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_HOST, 0 },
+		{ "hipExtHostAlloc", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_HOST, 0 },
+		{ "hipMemAllocHost", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_HOST, 0 },
+		{ "hipMalloc", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_DEVICE, 0 },
+		{ "hipExtMallocWithFlags", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_DEVICE, 0 },
+		{ "hipArrayCreate", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_ARRAY, 0 },
+		{ "hipMemCreate", GT_CAT_MEMORY, GT_OP_ALLOC, GT_MEM_PHYSICAL, 0 },
+		{ "hipMemUnmap", GT_CAT_MEMORY, GT_OP_UNMAP, GT_MEM_PHYSICAL, 0 },
+		{ "hipMemcpyWithStream", GT_CAT_COPY, GT_OP_COPY, 0, 0 },
+		{ "hipMemcpyHtoDAsync", GT_CAT_COPY, GT_OP_COPY, 0, GT_DIR_HTOD },
+		{ "hipDrvMemcpy3D", GT_CAT_COPY, GT_OP_COPY, 0, 0 },
+		{ "hipMemsetD8Async", GT_CAT_COPY, GT_OP_SET, 0, 0 },
+		{ "hipExtModuleLaunchKernel", GT_CAT_LAUNCH, GT_OP_LAUNCH, 0, 0 },
+		{ "hipLaunchKernel_spt", GT_CAT_LAUNCH, GT_OP_LAUNCH, 0, 0 },
+		{ "hipGraphLaunch", GT_CAT_LAUNCH, GT_OP_GRAPH_LAUNCH, 0, 0 },
+		{ "hipLaunchHostFunc", GT_CAT_LAUNCH, 0, 0, 0 },
+		{ "__hipPushCallConfiguration", GT_CAT_LAUNCH, 0, 0, 0 },
+		{ "hipGraphAddMemcpyNode", GT_CAT_GRAPH, 0, 0, 0 },
+		{ "hipGraphAddMemcpyNode1D", GT_CAT_GRAPH, 0, 0, 0 },
+		{ "hipDrvGraphAddMemsetNode", GT_CAT_GRAPH, 0, 0, 0 },
+		{ "hipGraphExecMemcpyNodeSetParamsToSymbol", GT_CAT_GRAPH, 0, 0, 0 },
+		{ "hipStreamIsCapturing", GT_CAT_QUERY, 0, 0, 0 },
+		{ "hipGetDevicePropertiesR0600", GT_CAT_QUERY, 0, 0, 0 },
+		{ "hipExternalMemoryGetMappedBuffer", GT_CAT_INTEROP, 0, 0, 0 },
+		{ "hipCreateTextureObject", GT_CAT_MODULE, 0, 0, 0 },
+		{ "hipProfilerStart", GT_CAT_INIT, 0, 0, 0 },
+		{ "hipDeviceSynchronize", GT_CAT_SYNC, GT_OP_SYNC, 0, 0 },
+		{ "hipSetDevice", GT_CAT_CONTEXT, 0, 0, 0 },
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct gt_api a = gt_api_guess(rows[i].name);
+
+		CHECK(a.category == rows[i].category && a.op == rows[i].op && a.memkind == rows[i].memkind);
+		CHECK(a.direction == rows[i].direction && !strcmp(a.params, ""));
+	}
+	CHECK(gt_api_guess("cudaGraphAddMemcpyNode1D").op == GT_OP_NONE);
+	CHECK(gt_api_guess("cudaGraphMemcpyNodeSetParamsToSymbol").category == GT_CAT_GRAPH);
+	CHECK(gt_api_is("hipStreamSynchronize", "cuStreamSynchronize") && gt_api_is("hipSetDevice", "cudaSetDevice"));
+	CHECK(gt_api_is("hipStreamSynchronize_spt", "cudaStreamSynchronize") && !gt_api_is("hipStreamSync", "cuStreamSynchronize"));
+	CHECK(!gt_api_is("hipStreamSynchronize", "cudaEventSynchronize") && !gt_api_is("cudaFree", "cuFree"));
+	CHECK(gt_api_is_cuda("cudaFree") && gt_api_is_cuda("cuInit") && gt_api_is_cuda("hipFree") && gt_api_is_cuda("__hipPopCallConfiguration"));
+	CHECK(!gt_api_is_cuda("custom") && !gt_api_is_cuda("hipster") && !gt_api_is_cuda("hip") && !gt_api_is_cuda("aten::hipify"));
+}
+
 T_MAIN(T(every_row_parses), T(each_name_is_found_once), T(runtime_names), T(launches_have_their_key_arguments),
-       T(memory_and_copies_have_bytes_and_addresses), T(spot_checks), T(some_calls_about_contexts_change_none), T(getters_have_no_key_arguments), T(guesses))
+       T(memory_and_copies_have_bytes_and_addresses), T(spot_checks), T(some_calls_about_contexts_change_none), T(getters_have_no_key_arguments), T(guesses),
+       T(hip_names))
