@@ -15,6 +15,7 @@
 #include "analyze/ranks.h"
 #include "formats/base/buf.h"
 #include "formats/base/opt.h"
+#include "formats/base/printable.h"
 #include "formats/base/streams.h"
 #include "formats/base/terminal.h"
 #include "formats/base/utf8.h"
@@ -120,8 +121,7 @@ static int fail_at(const char *option, const char *text, const struct gt_err *at
 	if (at->offset == GT_NO_OFFSET)
 		return 2;
 	fputs("  ", stderr);
-	for (const char *s = text; *s; s++)
-		fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, stderr);
+	gt_printable_write(stderr, text);
 	fprintf(stderr, "\n  %*s^\n", (int)columns_up_to(text, at->offset), "");
 	return 2;
 }
@@ -264,16 +264,8 @@ static void tell_notes(const char *file, struct gt_table *const *tables, unsigne
 	for (unsigned i = 0; i < n; i++) {
 		const char *table = of_header(tables[i]) ? "" : gt_table_name(tables[i]), *note;
 
-		for (size_t k = 0; (note = gt_table_get_note(tables[i], k)); k++) {
-			struct gt_buf b = { 0 };
-
-			gt_buf_printf(&b, "gtanalyze: %s: %s%s%s", file, table, *table ? ": " : "", note);
-			for (size_t at = 0; at < b.len; at++)
-				if (b.data[at] < 0x20 || b.data[at] == 0x7f)
-					b.data[at] = '?';
-			fprintf(stderr, "%.*s\n", (int)b.len, b.failed ? "" : (const char *)b.data);
-			gt_buf_release(&b);
-		}
+		for (size_t k = 0; (note = gt_table_get_note(tables[i], k)); k++)
+			gt_message(stderr, "gtanalyze", "%s: %s%s%s", file, table, *table ? ": " : "", note);
 	}
 }
 
@@ -503,7 +495,11 @@ static int report_apart(const struct gt_ranks *ranks, const struct gt_chosen *c,
 		struct subject s = { .name = r->path, .reader = r->reader, .origins = times.origins + r->first, .no_header = true };
 		struct gt_err err = GT_ERR_INIT;
 
-		gt_out_printf(out, "\n=== %s%s%s ===\n\n", ranks->numbered ? r->called : "", ranks->numbered ? ": " : "", r->path);
+		gt_out_str(out, "\n=== ");
+		gt_out_printable(out, ranks->numbered ? r->called : "");
+		gt_out_str(out, ranks->numbered ? ": " : "");
+		gt_out_printable(out, r->path);
+		gt_out_str(out, " ===\n\n");
 		if (report(&s, c, out, status, &err))
 			rc = fail(r->path, &err, GT_EXIT_FAILURE);
 	}

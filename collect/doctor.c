@@ -26,6 +26,7 @@
 #include "collect/metadata.h"
 #include "collect/nvml.h"
 #include "formats/arch.h"
+#include "formats/base/printable.h"
 #include "formats/clock.h"
 
 #define LIBCUDA "libcuda.so.1"
@@ -390,7 +391,9 @@ int gt_doctor(FILE *to)
 		struct finding f = { FINE, "" };
 
 		checks[i].look(&f);
-		fprintf(to, "%-5s %-8s %s\n", words[f.verdict], checks[i].name, f.text);
+		fprintf(to, "%-5s %-8s ", words[f.verdict], checks[i].name);
+		gt_printable_write(to, f.text);
+		fputc('\n', to);
 		bad |= f.verdict == BAD;
 	}
 	tell_the_end(to, bad);

@@ -25,10 +25,12 @@
 #include "collect/recorder.h"
 #include "collect/session.h"
 #include "collect/source.h"
+#include "formats/base/printable.h"
 #include "formats/base/streams.h"
 #include "formats/clock.h"
 #include "formats/globs.h"
 
+#define TOOL "gtcollect"
 #define UNSET UINT64_MAX
 #define STATUS_EVERY (GT_SECOND / 2)
 
@@ -180,12 +182,12 @@ static int check_use(const char *program, struct gt_err *err)
 		o.events = run.events;
 	}
 	if (o.inject && !o.quiet)
-		fputs("gtcollect: note: --inject sees no ioctls, and no calls before cuInit has returned\n", stderr);
+		gt_message(stderr, TOOL, "note: --inject sees no ioctls, and no calls before cuInit has returned");
 	run.gates = gt_sources_filter(&run.wanted, &o.filter, &o.exclude, (uint32_t)o.sample, &useless);
 	if (!run.gates && !run.own.nvml && (!run.wanted.nvtx || o.filter.n))
 		return gt_err_set(err, -EINVAL, "--filter and --exclude leave nothing to record");
 	if (useless && !o.quiet)
-		fprintf(stderr, "gtcollect: note: no name that is recorded matches %s\n", useless);
+		gt_message(stderr, TOOL, "note: no name that is recorded matches %s", useless);
 	return 0;
 }
 
@@ -485,7 +487,7 @@ static void say_nothing_seen(const char *program)
 	else if (!why)
 		why = "it never loaded libcuda.so.1 or never called it, or what called it had LD_PRELOAD taken out of its environment; "
 		      "gtcollect --doctor tells more";
-	fprintf(stderr, "gtcollect: no CUDA call was seen: %s\n", why);
+	gt_message(stderr, TOOL, "no CUDA call was seen: %s", why);
 }
 
 static void say_gpu_records(const struct gt_gpu_totals *g)
@@ -509,34 +511,34 @@ static void say_gpu_records(const struct gt_gpu_totals *g)
 static void say_gpu(const struct gt_gpu_totals *g)
 {
 	if (!g->processes && gt_recorder_totals(run.r)->processes)
-		fprintf(stderr, "gtcollect: -e gpu: what the GPU did was not recorded: %s%s\n",
+		gt_message(stderr, TOOL, "-e gpu: what the GPU did was not recorded: %s%s",
 			*g->state ? g->state : "nothing was told of a GPU",
 			*g->state && timing() == GT_TIMING_CUPTI ? "; --gpu-timing events does without CUPTI" : "");
 	else if (g->refused)
-		fprintf(stderr, "gtcollect: -e gpu: in %u process%s what the GPU did was not recorded, "
-			"as there was no CUPTI or it refused\n",
+		gt_message(stderr, TOOL, "-e gpu: in %u process%s what the GPU did was not recorded, "
+			"as there was no CUPTI or it refused",
 			g->refused, plural(g->refused, "es"));
 	if (g->yields)
-		fprintf(stderr, "gtcollect: -e gpu: %s used CUPTI for %.2f s%s: what the GPU did meanwhile is missing\n", g->other,
+		gt_message(stderr, TOOL, "-e gpu: %s used CUPTI for %.2f s%s: what the GPU did meanwhile is missing", g->other,
 			(double)g->away / GT_SECOND, g->yields > g->resumed ? ", to the end" : "");
 	if (*g->without)
-		fprintf(stderr, "gtcollect: -e gpu: not recorded: %s\n", g->without);
+		gt_message(stderr, TOOL, "-e gpu: not recorded: %s", g->without);
 	if (g->no_calls)
-		fprintf(stderr, "gtcollect: --inject: in %u process%s no calls were recorded: "
-			"CUPTI is missing, or another tool has subscribed to it\n",
+		gt_message(stderr, TOOL, "--inject: in %u process%s no calls were recorded: "
+			"CUPTI is missing, or another tool has subscribed to it",
 			g->no_calls, plural(g->no_calls, "es"));
 	if (g->by_events)
-		fprintf(stderr, "gtcollect: -e gpu: times of GPU work are those of CUDA events, %s: upper bounds, see gtcollect(1)\n",
+		gt_message(stderr, TOOL, "-e gpu: times of GPU work are those of CUDA events, %s: upper bounds, see gtcollect(1)",
 			strstr(g->state, "as asked for") ? "as asked for" : "as there was no CUPTI or it refused");
 	if (untimed(g))
-		fprintf(stderr, "gtcollect: %" PRIu64 " %s no time: %" PRIu64 " found no CUDA event free, %" PRIu64
-			" came as a capture began, %" PRIu64 " ended with their context, %" PRIu64 " failed\n",
+		gt_message(stderr, TOOL, "%" PRIu64 " %s no time: %" PRIu64 " found no CUDA event free, %" PRIu64
+			" came as a capture began, %" PRIu64 " ended with their context, %" PRIu64 " failed",
 			untimed(g), untimed(g) == 1 ? "launch, copy or set has" : "launches, copies and sets have",
 			g->untimed[GT_UNTIMED_POOL], g->untimed[GT_UNTIMED_CAPTURE], g->untimed[GT_UNTIMED_CONTEXT],
 			g->untimed[GT_UNTIMED_ERROR]);
 	say_gpu_records(g);
 	if (run.launch.signal && g->without_record)
-		fprintf(stderr, "gtcollect: of %" PRIu64 " %s it is not known what the GPU did: %s\n", g->without_record,
+		gt_message(stderr, TOOL, "of %" PRIu64 " %s it is not known what the GPU did: %s", g->without_record,
 			g->without_record == 1 ? "launch, copy or set" : "launches, copies and sets",
 			g->by_events ? "it was not over, or not read yet" : "CUPTI had not told yet");
 }
@@ -548,31 +550,31 @@ static void say_losses(void)
 	if (t->gpu)
 		say_gpu(t->gpu);
 	if (t->shut_out)
-		fprintf(stderr, "gtcollect: %u process%s ran without being recorded: gtcollect stood still for 10 s and more when %s came\n",
+		gt_message(stderr, TOOL, "%u process%s ran without being recorded: gtcollect stood still for 10 s and more when %s came",
 			t->shut_out, plural(t->shut_out, "es"), t->shut_out == 1 ? "it" : "they");
 	if (t->dropped)
-		fprintf(stderr, "gtcollect: %" PRIu64 " call%s lost as rings were full: try a larger --ring-memory, or --lossless\n",
+		gt_message(stderr, TOOL, "%" PRIu64 " call%s lost as rings were full: try a larger --ring-memory, or --lossless",
 			t->dropped, plural(t->dropped, "s"));
 	if (t->untraced)
-		fprintf(stderr, "gtcollect: %" PRIu64 " call%s passed untraced, as threads found no room: try a larger --ring-memory\n",
+		gt_message(stderr, TOOL, "%" PRIu64 " call%s passed untraced, as threads found no room: try a larger --ring-memory",
 			t->untraced, plural(t->untraced, "s"));
 	if (t->deep + t->nameless)
-		fprintf(stderr, "gtcollect: %" PRIu64 " call%s nested too deep, %" PRIu64 " without room in the trace's dictionary\n",
+		gt_message(stderr, TOOL, "%" PRIu64 " call%s nested too deep, %" PRIu64 " without room in the trace's dictionary",
 			t->deep, plural(t->deep, "s"), t->nameless);
 	if (t->broken)
-		fprintf(stderr, "gtcollect: %" PRIu64 " ring%s overwritten by the program and given up\n", t->broken,
+		gt_message(stderr, TOOL, "%" PRIu64 " ring%s overwritten by the program and given up", t->broken,
 			plural(t->broken, "s"));
 	if (counters().lost)
-		fprintf(stderr, "gtcollect: %" PRIu64 " counter value%s lost on the way to the file\n", counters().lost,
+		gt_message(stderr, TOOL, "%" PRIu64 " counter value%s lost on the way to the file", counters().lost,
 			plural(counters().lost, "s"));
 	if (counters().failed && !o.verbose)
-		fprintf(stderr, "gtcollect: %" PRIu64 " counter value%s could not be read; -v says why\n", counters().failed,
+		gt_message(stderr, TOOL, "%" PRIu64 " counter value%s could not be read; -v says why", counters().failed,
 			plural(counters().failed, "s"));
 	if (t->nmissing && o.verbose)
 		for (size_t i = 0; i < t->nmissing; i++)
-			fprintf(stderr, "gtcollect: newer than our table, untraced: %s\n", t->missing[i].name);
+			gt_message(stderr, TOOL, "newer than our table, untraced: %s", t->missing[i].name);
 	else if (t->nmissing)
-		fprintf(stderr, "gtcollect: %zu driver function%s newer than our table, not traced; -v says which\n", t->nmissing,
+		gt_message(stderr, TOOL, "%zu driver function%s newer than our table, not traced; -v says which", t->nmissing,
 			plural(t->nmissing, "s"));
 }
 
@@ -581,6 +583,7 @@ static void say_losses(void)
 static void for_the_shell(const char *name, char *to)
 {
 	static const char plain[] = "%+,-./0123456789:=@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
+	bool shown;
 
 	to += sprintf(to, "%s", *name == '-' ? "./" : "");
 	if (*name && !name[strspn(name, plain)]) {
@@ -588,16 +591,18 @@ static void for_the_shell(const char *name, char *to)
 		return;
 	}
 	*to++ = '\'';
-	for (; *name; name++)
-		to += sprintf(to, *name == '\'' ? "'\\''" : (unsigned char)*name < ' ' || *name == 127 ? "'?'" : "%c", *name);
+	for (size_t n; *name; name += n) {
+		n = gt_printable_char(name, &shown);
+		to += sprintf(to, *name == '\'' ? "'\\''" : shown ? "%.*s" : "'?'", (int)n, name);
+	}
 	strcpy(to, "'");
 }
 
 static void say_stopped(void)
 {
-	gt_err_print("gtcollect", run.name, &run.lost);
+	gt_err_print(TOOL, run.name, &run.lost);
 	if (run.lost.code != -ENOENT)
-		fprintf(stderr, "gtcollect: recording stopped after %.2f s; the program ran on; what the file holds can be read\n",
+		gt_message(stderr, TOOL, "recording stopped after %.2f s; the program ran on; what the file holds can be read",
 			(double)(run.stopped - run.start) / GT_SECOND);
 }
 
@@ -623,7 +628,7 @@ static void say_file(bool empty)
 		snprintf(work, sizeof(work), "%" PRIu64 " GPU operation%s, ", run.stats.rows[GT_GPU], plural(run.stats.rows[GT_GPU], "s"));
 	gt_ending(ending, sizeof(ending), &run.launch, t->open, file ? run.name : NULL);
 	for_the_shell(run.name, name);
-	fprintf(stderr, "gtcollect: %s%s: %s, %" PRIu64 " event%s, %s%s%u process%s, %s, %.2f s%s%s%s%s\n",
+	gt_message(stderr, TOOL, "%s%s: %s, %" PRIu64 " event%s, %s%s%u process%s, %s, %.2f s%s%s%s%s",
 		run.simulated ? "simulated GPU: " : "", name, human(size, sizeof(size), file ? (uint64_t)st.st_size : run.stats.bytes),
 		events(), plural(events(), "s"), work, values, t->processes, plural(t->processes, "es"), lost,
 		(double)(run.stopped - run.start) / GT_SECOND, *ending ? "; " : "", ending, empty ? "" : "; next: gtanalyze ",
@@ -645,9 +650,9 @@ static void say_end(const char *program)
 	if (empty && (run.gates || !run.own.nvml))
 		say_nothing_seen(program);
 	if (o.verbose)
-		gt_nvml_tell(run.nvml, "gtcollect", stderr);
+		gt_nvml_tell(run.nvml, TOOL, stderr);
 	if (o.verbose)
-		fprintf(stderr, "gtcollect: %u thread%s, %" PRIu64 " call%s left out by --sample, clock error at most %u ns\n", t->threads,
+		gt_message(stderr, TOOL, "%u thread%s, %" PRIu64 " call%s left out by --sample, clock error at most %u ns", t->threads,
 			plural(t->threads, "s"), t->sampled_out, plural(t->sampled_out, "s"), t->clock_error);
 }
 
@@ -676,7 +681,7 @@ static void start_counters(void)
 	int64_t from = later(run.start, o.delay);
 
 	if (run.nvml && gt_nvml_start(run.nvml, o.nvml_interval, from, o.duration ? later(from, o.duration) : 0, &err))
-		gt_err_print("gtcollect", NULL, &err);
+		gt_err_print(TOOL, NULL, &err);
 }
 
 static int run_program(char **argv)
@@ -689,7 +694,7 @@ static int run_program(char **argv)
 	mind_the_time(run.start);
 	if (gt_launch_start(&run.launch, argv, run.door.preload, o.inject, run.rings.s->nvtx || run.rings.s->range == GT_RANGE_NVTX,
 			    &err)) {
-		gt_err_print("gtcollect", NULL, &err);
+		gt_err_print(TOOL, NULL, &err);
 		return finish(run.launch.status, false);
 	}
 	start_counters();
@@ -707,7 +712,7 @@ static int doctor(void)
 
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
-	fprintf(stderr, "gtcollect: cannot write standard output: %s\n", strerror(errno));
+	gt_message(stderr, TOOL, "cannot write standard output: %s", strerror(errno));
 	return GT_EXIT_OWN;
 }
 
@@ -754,27 +759,27 @@ int main(int argc, char **argv)
 		code = gt_err_set(&err, -EINVAL, "what is to be run? (gtcollect [options] [--] COMMAND [ARGS])");
 	if (!code && o.probes) {
 		code = probes_only(argv + 1, &err);
-		gt_err_print("gtcollect", NULL, &err);
+		gt_err_print(TOOL, NULL, &err);
 		return finish(code, false);
 	}
 	if (!code)
 		code = check_use(argv[1], &err);
 	if (code) {
-		gt_err_print("gtcollect", NULL, &err);
+		gt_err_print(TOOL, NULL, &err);
 		return finish(code == -EINVAL ? 2 : GT_EXIT_OWN, false);
 	}
 	if (gt_launch_check(&run.launch, argv[1], &err)) {	/* a mistyped command costs no trace that -f would replace */
-		gt_err_print("gtcollect", NULL, &err);
+		gt_err_print(TOOL, NULL, &err);
 		return finish(run.launch.status, false);
 	}
 	if (gt_launch_init(&run.launch, o.wait == WAIT_ALL, &err) || open_session(&err) || open_counters(&err)) {
-		gt_err_print("gtcollect", NULL, &err);
+		gt_err_print(TOOL, NULL, &err);
 		return finish(GT_EXIT_OWN, false);
 	}
 	if (gt_output_open(&run.out, run.name, o.force, &err) || open_trace(argv + 1, &err)) {
 		if (!o.output && err.code != -ENOMEM)
 			advise(&err, "; use -o FILE to write elsewhere");
-		gt_err_print("gtcollect", run.name, &err);
+		gt_err_print(TOOL, run.name, &err);
 		return finish(GT_EXIT_OWN, false);
 	}
 	return run_program(argv + 1);

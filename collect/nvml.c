@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "collect/door.h"
+#include "formats/base/printable.h"
 #include "formats/clock.h"
 #include "formats/json_build.h"
 
@@ -680,18 +681,18 @@ void gt_nvml_tell(struct gt_nvml *n, const char *program, FILE *to)
 		const struct device *d = &n->devices[i];
 
 		if (d->error)
-			fprintf(to, "%s: nvml: device %u cannot be asked: %s\n", program, i, in_words(n, d->error, words, sizeof(words)));
+			gt_message(to, program, "nvml: device %u cannot be asked: %s", i, in_words(n, d->error, words, sizeof(words)));
 		for (unsigned c = 0; c < GT_NVML_COUNTER_COUNT; c++)
 			if (d->refused[c])
-				fprintf(to, "%s: nvml: device %u (%s) has no %s: %s\n", program, i, d->name, counters[c].name,
+				gt_message(to, program, "nvml: device %u (%s) has no %s: %s", i, d->name, counters[c].name,
 					in_words(n, d->refused[c], words, sizeof(words)));
 	}
 	if (n->failed)
-		fprintf(to, "%s: nvml: %" PRIu64 " value%s could not be read, the last one because of %s\n", program, n->failed,
+		gt_message(to, program, "nvml: %" PRIu64 " value%s could not be read, the last one because of %s", n->failed,
 			n->failed == 1 ? "" : "s",
 			in_words(n, n->last_failure, words, sizeof(words)));
 	if (n->stuck)
-		fprintf(to, "%s: nvml: the driver did not come back from the last question\n", program);
+		gt_message(to, program, "nvml: the driver did not come back from the last question");
 	pthread_mutex_unlock(&n->lock);
 }
 

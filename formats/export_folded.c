@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
+#include "formats/base/printable.h"
 #include "formats/demangle.h"
 
 #define TEXT_MAX (96u << 20)	/* bytes of lines; a trace with more different stacks than that is beyond a flame graph */
@@ -57,25 +58,23 @@ static bool same_label(const void *arg, uint32_t value, const void *key, size_t 
 	return !strcmp(label_text(arg, value), key);
 }
 
-/* There is no escaping in this format: ';' separates, a line ends, and that is all. */
-static void make_safe(char *s)
+/* This format has no escapes: ';' separates frames, and a line ends a stack. */
+static void replace_separators(char *s)
 {
 	for (; *s; s++)
 		if (*s == ';')
 			*s = ':';
-		else if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			*s = ' ';
 }
 
 static uint32_t get_label(struct folded *f, const char *name)
 {
-	char *safe = strdup(*name ? name : "?");
+	char *safe = gt_printable(*name ? name : "?", 0);
 	uint32_t id = GT_NONE;
 	uint64_t hash;
 
 	if (!safe)
 		return no_memory(f);
-	make_safe(safe);
+	replace_separators(safe);
 	hash = gt_hash(safe, strlen(safe));
 	id = gt_map_get(&f->by_label, hash, same_label, f, safe, strlen(safe));
 	if (id == UINT32_MAX) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "formats/base/buf.h"
 #include "formats/base/opt.h"
+#include "formats/base/printable.h"
 #include "formats/base/streams.h"
 #include "formats/exporters.h"
 #include "formats/globs.h"
@@ -147,19 +148,6 @@ static char *describe_filter(const struct args *a, const struct gt_filter *f)
 	return gt_json_done(o);
 }
 
-static void complain(const char *file, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void complain(const char *file, const char *fmt, ...)
-{
-	struct gt_err e = GT_ERR_INIT;
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(e.text, sizeof(e.text), fmt, ap);
-	va_end(ap);
-	e.code = -EIO;
-	gt_err_print(TOOL, file, &e);
-}
-
 /* A line for everything that is missing from the output because it is missing in the trace. Returns the exit status. */
 static int tell_missing(const char *file, struct gt_reader *r)
 {
@@ -170,19 +158,20 @@ static int tell_missing(const char *file, struct gt_reader *r)
 		const struct gt_segment *s = gt_reader_segment(r, i);
 
 		if (!s->closed)
-			complain(file, "segment %u was not closed: complete up to %.9f s, %" PRIu64 " byte%s at its end unread", i,
+			gt_message(stderr, TOOL, "%s: segment %u was not closed: complete up to %.9f s, %" PRIu64
+				   " byte%s at its end unread", file, i,
 				 s->complete_to > s->min_start ? (double)gt_since(s->complete_to, s->min_start) / 1e9 : 0.0,
 				 s->unread_bytes, s->unread_bytes == 1 ? "" : "s");
 	}
 	for (size_t i = 0; i < n && i < 10; i++) {
 		if (d[i].rows)
-			complain(file, "damaged at byte %" PRIu64 ": %u row%s missing: %.100s", d[i].offset, d[i].rows,
+			gt_message(stderr, TOOL, "%s: damaged at byte %" PRIu64 ": %u row%s missing: %.100s", file, d[i].offset, d[i].rows,
 				 d[i].rows == 1 ? " is" : "s are", d[i].text);
 		else
-			complain(file, "damaged at byte %" PRIu64 ": %.100s", d[i].offset, d[i].text);
+			gt_message(stderr, TOOL, "%s: damaged at byte %" PRIu64 ": %.100s", file, d[i].offset, d[i].text);
 	}
 	if (n > 10)
-		complain(file, "and %zu more damaged place%s", n - 10, n == 11 ? "" : "s");
+		gt_message(stderr, TOOL, "%s: and %zu more damaged place%s", file, n - 10, n == 11 ? "" : "s");
 	return n ? 1 : 0;
 }
 
@@ -221,7 +210,7 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 	}
 	status |= tell_missing(trace, r);
 	if (!status && !a->output && strcmp(output, "-"))
-		fprintf(stderr, TOOL ": wrote %s\n", output);
+		gt_message(stderr, TOOL, "wrote %s", output);
 	gt_matched_release(&match);
 	gt_reader_close(r);
 	free(cut);

@@ -15,9 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include "formats/base/printable.h"
+#include "formats/base/utf8.h"
 
 #define OUT_CAP (256u << 10)
 #define ROOM_MAX (64u << 10)
+#define PIECE 4096u	/* bytes that are made printable at once */
 
 struct gt_out_sink {
 	int fd;
@@ -27,7 +30,7 @@ struct gt_out_sink {
 /* Where writers scribble when there is no memory for a buffer; its contents go nowhere. */
 static char scrap[ROOM_MAX + GT_DIGITS_SPILL];
 
-static void fail(struct gt_out *o, int code)
+void gt_out_fail(struct gt_out *o, int code)
 {
 	if (!o->failed)
 		o->failed = code;
@@ -35,7 +38,7 @@ static void fail(struct gt_out *o, int code)
 
 static void use_scrap(struct gt_out *o)
 {
-	fail(o, -ENOMEM);
+	gt_out_fail(o, -ENOMEM);
 	o->data = scrap;
 	o->cap = ROOM_MAX;
 	o->len = 0;
@@ -72,7 +75,7 @@ void gt_out_flush_(struct gt_out *o, size_t room)
 {
 	if (o->sink || o->failed) {
 		if (!o->failed)
-			fail(o, sink_write(o->sink, o->data, o->len));
+			gt_out_fail(o, sink_write(o->sink, o->data, o->len));
 		o->len = 0;
 	}
 	if (o->cap - o->len < room) {
@@ -212,7 +215,7 @@ static void close_sink(struct gt_out *o)
 	if (s->fd != STDOUT_FILENO && close(s->fd) && !rc)
 		rc = -errno;
 	if (rc)
-		fail(o, rc);
+		gt_out_fail(o, rc);
 }
 
 int gt_out_close(struct gt_out *o, struct gt_err *err)
@@ -236,7 +239,7 @@ static void write_through(struct gt_out *o, const char *bytes, size_t n)
 {
 	gt_out_flush(o);
 	if (!o->failed)
-		fail(o, sink_write(o->sink, bytes, n));
+		gt_out_fail(o, sink_write(o->sink, bytes, n));
 }
 
 void gt_out_add(struct gt_out *o, const void *bytes, size_t n)
@@ -262,6 +265,12 @@ void gt_out_str(struct gt_out *o, const char *s)
 	gt_out_add(o, s, strlen(s));
 }
 
+void gt_out_printable(struct gt_out *o, const char *s)
+{
+	while (*s && !o->failed)
+		gt_out_used(o, gt_printable_put(gt_out_room(o, PIECE), PIECE, &s));
+}
+
 void gt_out_printf(struct gt_out *o, const char *fmt, ...)
 {
 	char small[512], *text = small;
@@ -279,7 +288,7 @@ void gt_out_printf(struct gt_out *o, const char *fmt, ...)
 	va_end(again);
 	va_end(ap);
 	if (n < 0 || !text)
-		fail(o, -ENOMEM);
+		gt_out_fail(o, -ENOMEM);
 	else
 		gt_out_add(o, text, (size_t)n);
 	if (text != small)
@@ -288,21 +297,7 @@ void gt_out_printf(struct gt_out *o, const char *fmt, ...)
 
 /* ---- JSON strings ---- */
 
-/* Bytes of the well-formed UTF-8 character at s, or 0. */
-static size_t utf8_char(const unsigned char *s, size_t len)
-{
-	size_t n = s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-
-	if (!n || n > len)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;	/* overlong, a surrogate, or beyond U+10FFFF */
-	return n;
-}
+#define REPLACEMENT 0xfffdu
 
 static char *put_escaped(char *p, unsigned char c)
 {
@@ -321,6 +316,16 @@ static char *put_escaped(char *p, unsigned char c)
 	return p + 6;
 }
 
+/* 12 bytes at most: a character that a terminal obeys or that hides is escaped, beyond U+FFFF as surrogates. */
+static char *put_json_char(char *p, uint32_t ch)
+{
+	if (!gt_utf8_is_control(ch))
+		return p + gt_utf8_put(p, ch);
+	if (ch > 0xffff)
+		p += sprintf(p, "\\u%04x", (unsigned)(0xd800 + ((ch - 0x10000) >> 10)));
+	return p + sprintf(p, "\\u%04x", (unsigned)(ch > 0xffff ? 0xdc00 + (ch & 0x3ff) : ch));
+}
+
 void gt_out_json(struct gt_out *o, const char *str, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)str, *end = s + len;
@@ -332,7 +337,7 @@ void gt_out_json(struct gt_out *o, const char *str, size_t len)
 		char *p = gt_out_room(o, 8192 * 6 + 8);
 
 		while (s < stop) {
-			size_t n;
+			uint32_t ch;
 
 			if (*s < 0x80) {
 				if (*s < 0x20 || *s == '"' || *s == '\\' || *s == 0x7f)
@@ -341,10 +346,8 @@ void gt_out_json(struct gt_out *o, const char *str, size_t len)
 					*p++ = (char)*s++;
 				continue;
 			}
-			n = utf8_char(s, (size_t)(end - s));
-			memcpy(p, n ? (const char *)s : "\xef\xbf\xbd", n ? n : 3);
-			p += n ? n : 3;
-			s += n ? n : 1;
+			s += gt_utf8_get((const char *)s, (size_t)(end - s), &ch);
+			p = put_json_char(p, ch == UINT32_MAX ? REPLACEMENT : ch);
 		}
 		gt_out_used(o, p);
 	}

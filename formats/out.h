@@ -28,6 +28,7 @@ int gt_out_close(struct gt_out *o, struct gt_err *err);	/* flushes; the first er
 /* For a writer that puts whole files through a descriptor itself: everything so far is written, then the descriptor,
  * borrowed. -EINVAL when the output is compressed or in memory. */
 int gt_out_fd(struct gt_out *o);
+void gt_out_fail(struct gt_out *o, int code);	/* gt_out_close returns the first such code */
 void gt_out_flush_(struct gt_out *o, size_t room);	/* makes room for that many bytes */
 /* All so far is where it goes, but for what a compressor holds back: before anything goes to stderr, which may be the same place. */
 static inline void gt_out_flush(struct gt_out *o) { gt_out_flush_(o, 0); }
@@ -43,7 +44,8 @@ static inline void gt_out_used(struct gt_out *o, char *end) { o->len = (size_t)(
 
 void gt_out_add(struct gt_out *o, const void *bytes, size_t n);	/* any n */
 void gt_out_str(struct gt_out *o, const char *s);
+void gt_out_printable(struct gt_out *o, const char *s);	/* made printable (formats/base/printable.h) */
 void gt_out_printf(struct gt_out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A JSON string with its quotes. Invalid UTF-8 becomes U+FFFD. */
+/* A JSON string with its quotes. Invalid UTF-8 becomes U+FFFD; gt_utf8_is_control characters are escaped. */
 void gt_out_json(struct gt_out *o, const char *s, size_t len);
 #endif

@@ -662,7 +662,7 @@ static int open_grid(struct grid *g, const struct gt_table *t)
 	*g = (struct grid){ .t = t, .ncolumns = n, .indent = 2, .cells = calloc(2ul * n + 1, sizeof(*g->cells)),
 			    .order = calloc(n + 1, sizeof(*g->order)), .hidden = calloc(n + 1, sizeof(*g->hidden)),
 			    .like = calloc(GT_ROW_FORMS + 1, sizeof(*g->like)), .shown = calloc(n + 1, sizeof(*g->shown)) };
-	gt_words_init(&g->words, gt_spell_printable);
+	gt_words_init(&g->words, gt_out_printable);
 	g->widths = g->cells + n;
 	return g->cells && g->order && g->hidden && g->like && g->shown ? 0 : -ENOMEM;
 }

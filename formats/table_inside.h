@@ -44,12 +44,9 @@ const struct gt_cell *gt_row_of(const struct gt_table *t, unsigned row);	/* borr
 int gt_table_hold(struct gt_table *t, unsigned n, struct gt_err *err);
 void gt_table_keep_rows(struct gt_table *t, unsigned n);	/* the first n at most */
 void gt_table_release_rows(struct gt_table *t);			/* and its source */
-/* The text without control characters, behind `indent` spaces: new. NULL: no memory. */
-char *gt_printable(const char *s, unsigned indent);
 /* The next row of its source, borrowed until the next one is pulled. 1, 0 when there is no more, or negative. */
 int gt_table_pull(struct gt_table *t, struct gt_row_at_hand *row, struct gt_err *err);
 
-void gt_spell_printable(struct gt_out *to, const char *s);	/* likewise, into memory, and without spaces */
 unsigned gt_text_columns(const struct gt_table *t);	/* text leaves out the columns at the end that have no title */
 /* limit: the terminal's width. Words that begin at `column`, broken where the terminal ends; what goes on begins at `indent`. */
 void gt_put_words(struct gt_out *out, enum gt_tone tone, const char *s, size_t column, size_t indent, size_t limit);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "formats/base/printable.h"
 #include "formats/table_words.h"
 
 static bool is_whole(const struct gt_column *col)
@@ -27,38 +28,64 @@ static char *put_number(char *p, const struct gt_column *col, const struct gt_ce
 	return kind == GT_C_PERCENT ? gt_put_hundredths(p, c->i) : gt_put_i64(p, c->i);
 }
 
+/* Would a spreadsheet run it? A number is none, nor is a sign alone. */
+static bool is_formula(const char *s)
+{
+	char *end;
+
+	if (!*s || !s[1] || !strchr("=+-@\t", *s))
+		return false;
+	strtod(s, &end);
+	return *end;
+}
+
 /* RFC 4180: quoted when it must be, quotes doubled; and never like a line that introduces a table. */
+static void put_csv_slowly(struct gt_out *out, const char *s)
+{
+	bool formula = is_formula(s), quoted = formula || strchr(" #", *s) || strpbrk(s, ",\"\r\n"), shown;
+
+	gt_out_str(out, formula ? "\"'" : quoted ? "\"" : "");
+	for (size_t n; *s; s += n) {
+		n = gt_printable_char(s, &shown);
+		if (*s == '"')
+			gt_out_add(out, "\"\"", 2);
+		else if (shown || *s == '\n' || *s == '\t')
+			gt_out_add(out, s, n);
+		else
+			gt_out_add(out, "?", 1);
+	}
+	gt_out_str(out, quoted ? "\"" : "");
+}
+
 static void put_csv(struct gt_out *out, const char *s)
 {
-	static const bool special[256] = { [0] = true, [','] = true, ['"'] = true, ['\r'] = true, ['\n'] = true };
+	static const bool special[256] = { [0 ... 0x1f] = true, ['"'] = true, [','] = true,
+					   [0x7f ... 0xff] = true };
 	size_t n = 0;
 
 	while (!special[(unsigned char)s[n]])
 		n++;
-	if (!s[n] && *s != ' ' && *s != '#') {
+	if (s[n] || (*s && strchr(" #=+-@", *s)))
+		put_csv_slowly(out, s);
+	else
 		gt_out_add(out, s, n);
-		return;
-	}
-	gt_out_add(out, "\"", 1);
-	for (const char *quote; (quote = strchr(s, '"')); s = quote + 1) {
-		gt_out_add(out, s, (size_t)(quote - s));
-		gt_out_add(out, "\"\"", 2);
-	}
-	gt_out_str(out, s);
-	gt_out_add(out, "\"", 1);
 }
 
 static void put_tsv(struct gt_out *out, const char *s)
 {
 	static const char plain[] = "\t\n\r\\", letter[] = "tnr\\";
+	size_t n;
+	bool shown;
 
-	for (; *s; s++) {
+	gt_out_str(out, is_formula(s) ? "'" : "");
+	for (; *s; s += n) {
 		const char *at = strchr(plain, *s);
 
+		n = gt_printable_char(s, &shown);
 		if (at)
 			gt_out_printf(out, "\\%c", letter[at - plain]);
 		else
-			gt_out_add(out, s, 1);
+			gt_out_add(out, shown ? s : "?", shown ? n : 1);
 	}
 }
 

@@ -9,51 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats/base/buf.h"
+#include "formats/base/printable.h"
 #include "formats/base/terminal.h"
 #include "formats/base/utf8.h"
 #include "formats/figures.h"
-
-#define PIECE 4096u	/* bytes that are made printable at once */
-
-/* Control characters would break lines, speak to the terminal or turn what it shows around. Of *s, which moves on, as many bytes as fit,
- * and no more than there were. Returns where they end. */
-static char *put_printable(char *to, size_t room, const char **from)
-{
-	const char *s = *from, *most = s + room - 4;
-
-	while (*s && s <= most) {
-		uint32_t ch = (unsigned char)*s;
-		size_t n = ch < 0x80 ? 1 : gt_utf8_get(s, strnlen(s, 4), &ch);
-
-		if (ch == UINT32_MAX || gt_utf8_is_control(ch)) {
-			*to++ = '?';
-		} else {
-			memcpy(to, s, n);
-			to += n;
-		}
-		s += n;
-	}
-	*from = s;
-	return to;
-}
-
-char *gt_printable(const char *s, unsigned indent)
-{
-	size_t n = strlen(s) + 1;
-	char *copy = malloc(indent + n);
-
-	if (!copy)
-		return NULL;
-	memset(copy, ' ', indent);
-	*put_printable(copy + indent, n + 3, &s) = '\0';
-	return copy;
-}
-
-void gt_spell_printable(struct gt_out *to, const char *s)
-{
-	while (*s && !to->failed)
-		gt_out_used(to, put_printable(gt_out_room(to, PIECE), PIECE, &s));
-}
 
 /* ---- text ---- */
 
@@ -115,7 +74,7 @@ static char *list_text(const struct gt_column *col, const struct gt_cell *c)
 	char text[96];
 
 	if (c->absent)
-		return strdup(c->s ? c->s : "not recorded");
+		return gt_printable(c->s ? c->s : "not recorded", 0);
 	if (gt_is_text(col))
 		return gt_printable(c->s ? c->s : "", c->indent);
 	if (col->kind == GT_C_BYTES)
@@ -133,7 +92,7 @@ char *gt_table_cell_text(const struct gt_table *t, unsigned row, unsigned column
 	char text[GT_FIGURE_ROOM];
 
 	if (c->absent)
-		return strdup(c->s ? c->s : "-");
+		return gt_printable(c->s ? c->s : "-", 0);
 	if (gt_is_text(&t->columns[column]))
 		return gt_printable(c->s ? c->s : "", c->indent);
 	*gt_put_figure(text, &t->columns[column], c) = '\0';
@@ -172,7 +131,10 @@ static void print_line(struct gt_out *out, const char *before, const char *text,
 	gt_buf_printf(&b, "%s%s%s", before, text, after);
 	gt_buf_byte(&b, 0);
 	line = b.failed ? NULL : gt_printable((char *)b.data, 0);
-	gt_put_wrapped(out, tone, line ? line : text, limit);
+	if (line)
+		gt_put_wrapped(out, tone, line, limit);
+	else
+		gt_out_fail(out, -ENOMEM);
 	free(line);
 	gt_buf_release(&b);
 }
@@ -185,7 +147,10 @@ void gt_table_put_title(const struct gt_table *t, size_t limit, struct gt_out *o
 	for (size_t n; title; title = title[n] ? title + n + 1 : NULL) {
 		char *line = strndup(title, n = strcspn(title, "\n"));
 
-		gt_put_wrapped(out, GT_TONE_HEADING, line ? line : "", limit);
+		if (line)
+			print_line(out, "", line, "", GT_TONE_HEADING, limit);
+		else
+			gt_out_fail(out, -ENOMEM);
 		free(line);
 	}
 }

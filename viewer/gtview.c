@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "formats/base/opt.h"
+#include "formats/base/printable.h"
 #include "formats/base/streams.h"
 #include "viewer/sitting.h"
 
@@ -132,7 +133,7 @@ static int open_trace(struct gt_opening *o, struct gt_err *err)
 	if (said)
 		fprintf(stderr, "\r%*s\r", 70, "");
 	for (size_t i = 0; said && !more && gt_opening_note(o, i); i++)
-		fprintf(stderr, TOOL ": %s\n", gt_opening_note(o, i));
+		gt_message(stderr, TOOL, "%s", gt_opening_note(o, i));
 	return more;
 }
 
@@ -168,7 +169,7 @@ static int show(struct gt_opening *o, const struct frame *f, struct gt_err *err)
 		if (!term && why.code != -ENOTSUP)
 			return gt_err_set(err, why.code, "%s", why.text);
 		if (!term)
-			fprintf(stderr, TOOL ": %s: one frame of %ux%u instead, as of --render\n", why.text, f->width, f->height);
+			gt_message(stderr, TOOL, "%s: one frame of %ux%u instead, as of --render", why.text, f->width, f->height);
 	}
 	rc = term ? gt_sit(o, term, &how, err) : show_frame(o, f, err);
 	gt_term_close(term);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "formats/base/printable.h"
 
 static void fill(struct gt_err *err, uint64_t offset, int code, const char *fmt, va_list ap)
 {
@@ -34,21 +35,12 @@ int gt_err_at(struct gt_err *err, uint64_t offset, int code, const char *fmt, ..
 	return code;
 }
 
-static void put_safely(const char *s)
-{
-	for (; *s; s++)
-		fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, stderr);
-}
-
 void gt_err_print(const char *tool, const char *file, const struct gt_err *err)
 {
-	fprintf(stderr, "%s: ", tool);
-	if (file) {
-		put_safely(file);
-		fputs(": ", stderr);
-	}
+	char at[40] = "";
+
 	if (err->offset != GT_NO_OFFSET)
-		fprintf(stderr, "byte %" PRIu64 ": ", err->offset);
-	put_safely(err->code && !err->text[0] ? strerror(-err->code) : err->text);
-	fputc('\n', stderr);
+		snprintf(at, sizeof(at), "byte %" PRIu64 ": ", err->offset);
+	gt_message(stderr, tool, "%s%s%s%s", file ? file : "", file ? ": " : "", at,
+		   err->code && !err->text[0] ? strerror(-err->code) : err->text);
 }

@@ -18,7 +18,7 @@ struct gt_err {
 int gt_err_set(struct gt_err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int gt_err_at(struct gt_err *err, uint64_t offset, int code, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* Prints "TOOL: FILE: byte N: text\n" to stderr, leaving out what is not known. Control characters in any part are
- * printed as '?', so a hostile file cannot speak to the terminal. For main() only. file may be NULL. */
+/* Prints "TOOL: FILE: byte N: text\n" to stderr, leaving out what is not known. Printable as a
+ * whole (printable.h). For main() only. file may be NULL. */
 void gt_err_print(const char *tool, const char *file, const struct gt_err *err);
 #endif

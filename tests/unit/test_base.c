@@ -2,6 +2,7 @@
 #include "formats/base/buf.h"
 #include "formats/base/err.h"
 #include "formats/base/map.h"
+#include "formats/base/printable.h"
 #include "tests/unit/t.h"
 
 #include <unistd.h>
@@ -58,6 +59,34 @@ static void printing_is_one_safe_line(void)
 	err = (struct gt_err){ .code = -ENOENT, .offset = GT_NO_OFFSET };
 	printed(NULL, &err, text, sizeof(text));
 	CHECK(!strcmp(text, "tool: No such file or directory\n"));
+}
+
+/* What a terminal obeys, what hides or turns text around, and what is no UTF-8; at every border between two pieces. */
+static void printable_is_harmless(void)
+{
+	static const char text[] = "a\x1b[2J\r\n\t\x7f\xc2\x9b\xe2\x80\xae\xff\xe2\x82 \xc3\xa4 \xe5\xad\xa6 \xf0\x9f\x9a\x80";
+	static const char want[] = "  a?[2J??????""??""? \xc3\xa4 \xe5\xad\xa6 \xf0\x9f\x9a\x80";
+	char *all = gt_printable(text, 2), *written = NULL, pieces[sizeof(text)];
+	size_t size;
+	FILE *f = open_memstream(&written, &size);
+
+	CHECK(all && !strcmp(all, want));
+	for (size_t room = 4; room < 12; room++) {
+		const char *s = text;
+		char *to = pieces;
+
+		while (*s)
+			to = gt_printable_put(to, room, &s);
+		*to = 0;
+		CHECK(!strcmp(pieces, want + 2));
+	}
+	gt_printable_write(f, text);
+	gt_message(f, "tool", "%s: %d", text, 5);
+	fclose(f);
+	CHECK(!strncmp(written, want + 2, strlen(want + 2)));
+	CHECK(!strncmp(written + strlen(want + 2), "tool: a?", 8) && !strcmp(written + size - 4, ": 5\n"));
+	free(all);
+	free(written);
 }
 
 static void buffers_grow(void)
@@ -140,5 +169,6 @@ static void hashes_read_every_byte(void)
 	CHECK(gt_hash(bytes, 3) != gt_hash(bytes, 4));
 }
 
-T_MAIN(T(the_first_error_wins), T(an_error_too_long_is_cut), T(printing_is_one_safe_line), T(buffers_grow),
+T_MAIN(T(the_first_error_wins), T(an_error_too_long_is_cut), T(printing_is_one_safe_line),
+       T(printable_is_harmless), T(buffers_grow),
        T(buffers_refuse_the_absurd), T(maps_find_what_was_added), T(equal_hashes_are_told_apart), T(hashes_read_every_byte))

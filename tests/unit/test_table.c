@@ -242,6 +242,20 @@ static void separated(void)
 	gt_table_free(t);
 }
 
+static void separated_is_harmless(void)
+{
+	static const char *const texts[] = { "e\x1b[2J\r\xc2\x9b\xff", "=1+1", "+a", "-b\n", "@c", "\tx", "-5", "+1.5e3", "-", "\xc3\xa4" };
+	struct gt_table *t = gt_table_new("calls", "Calls", columns, 1);
+
+	for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		gt_table_add(t, &(struct gt_cell){ .s = texts[i] });
+	CHECK(!strcmp(print(&t, 1, GT_CSV), "name\r\n\"e?[2J???\"\r\n\"'=1+1\"\r\n\"'+a\"\r\n\"'-b\n\"\r\n\"'@c\"\r\n\"'\tx\"\r\n"
+		      "-5\r\n+1.5e3\r\n-\r\n\xc3\xa4\r\n"));
+	CHECK(!strcmp(print(&t, 1, GT_TSV), "name\ne?[2J\\r??\n'=1+1\n'+a\n'-b\\n\n'@c\n'\\tx\n-5\n+1.5e3\n-\n\xc3\xa4\n"));
+	CHECK(strstr(print(&t, 1, GT_JSON), "\"e\\u001b[2J\\r\\u009b\xef\xbf\xbd\""));
+	gt_table_free(t);
+}
+
 static void json_is_always_valid(void)
 {
 	struct gt_table *t = gt_table_new("calls", "Calls", columns, N), *empty = gt_table_new("none", NULL, columns, N);
@@ -706,7 +720,7 @@ static void long_words_are_folded_into_files(void)
 }
 
 T_MAIN(T(long_words_are_folded_into_files), T(reals), T(answers), T(text), T(changes_and_mixed_figures), T(text_leaves_out_what_programs_read), T(only_text_indents), T(durations), T(scaled_as_printf_does),
-       T(absent_cells), T(list), T(sorting), T(separated), T(json_is_always_valid), T(no_trailing_spaces),
+       T(absent_cells), T(list), T(sorting), T(separated), T(separated_is_harmless), T(json_is_always_valid), T(no_trailing_spaces),
        T(control_characters_stay_inside), T(hidden_characters_stay_inside), T(wide_characters_are_aligned), T(narrow_terminal), T(columns_give_way), T(columns_give_way_to_names), T(one_text_instead_of_another),
        T(more_rows), T(colours_move_nothing), T(columns_become_narrower_first), T(what_finds_room_comes_back), T(what_tells_nothing_goes_before_names),
        T(long_words_are_broken), T(places_stay_where_rows_are_missing),
