@@ -97,9 +97,13 @@ int gt_gpu_row_kernel(struct gt_gpu *g, const struct gt_gpu_work *w, const uint6
 	struct gt_gpu_kernel k = { name, { low(v[4]), high(v[4]), low(v[5]) }, { high(v[5]), low(v[6]), high(v[6]) }, low(v[7]), high(v[7]),
 				   high(v[2]) };
 
+	struct gt_gpu_work work = *w;
+
 	if (name == GT_NONE)
 		k.name = gt_writer_string(g->w, "kernel");
-	return gt_gpu_put_kernel(&g->types, w, &k, err);
+	if (w->by_events)	/* the call says its grid and block, if anything */
+		work.unknown |= GT_GPU_NO_REGISTERS | (k.grid[0] ? 0 : GT_GPU_NO_GRID) | (k.block[0] ? 0 : GT_GPU_NO_BLOCK);
+	return gt_gpu_put_kernel(&g->types, &work, &k, err);
 }
 
 int gt_gpu_row_copy(struct gt_gpu *g, const struct gt_gpu_work *w, const uint64_t *v, struct gt_err *err)

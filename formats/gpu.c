@@ -61,6 +61,7 @@ struct row {
 	struct gt_field f[32];
 	unsigned n;
 	struct gt_writer *w;
+	uint32_t unknown;	/* enum gt_gpu_unknown */
 	bool naming;		/* the type is yet to be made: names of fields matter */
 };
 
@@ -71,13 +72,21 @@ static void add(struct row *r, const char *name, enum gt_field_kind kind, enum g
 	r->v[r->n++] = value;
 }
 
+/* The same of a figure that may not be known. */
+static void add_if(struct row *r, enum gt_gpu_unknown bit, const char *name, enum gt_field_kind kind, enum gt_role role, uint64_t value)
+{
+	if (!(r->unknown & bit))
+		add(r, name, kind, role, value);
+}
+
 static void add_work(struct row *r, const struct gt_gpu_work *w)
 {
 	const struct gt_gpu_cause *c = &w->cause;
 	bool known = c->join != GT_JOIN_UNKNOWN;
 
-	add(r, "correlation", GT_F_U64, GT_R_CORRELATION, w->correlation);
-	add(r, "context", GT_F_U64, GT_R_CONTEXT, w->context);
+	r->unknown = w->unknown;
+	add_if(r, GT_GPU_NO_CORRELATION, "correlation", GT_F_U64, GT_R_CORRELATION, w->correlation);
+	add_if(r, GT_GPU_NO_CONTEXT, "context", GT_F_U64, GT_R_CONTEXT, w->context);
 	add(r, "launch_track", GT_F_U64, GT_R_LAUNCH_TRACK, known ? c->track : GT_NONE);
 	add(r, "launch_start", GT_F_I64, GT_R_LAUNCH_START, known ? (uint64_t)c->start : (uint64_t)w->start);
 	add(r, "launch_ns", GT_F_U64, GT_R_LAUNCH_NS, known ? c->ns : 0);
@@ -95,28 +104,28 @@ static void add_work(struct row *r, const struct gt_gpu_work *w)
 	add(r, "made_name", GT_F_STR, GT_R_MADE_NAME, known ? w->made.name : GT_NONE);
 }
 
-static void add_three(struct row *r, const char *const names[3], enum gt_role role, const uint32_t v[3])
+static void add_three(struct row *r, enum gt_gpu_unknown bit, const char *const names[3], enum gt_role role, const uint32_t v[3])
 {
 	for (int i = 0; i < 3; i++)
-		add(r, names[i], GT_F_U64, role, v[i]);
+		add_if(r, bit, names[i], GT_F_U64, role, v[i]);
 }
 
 static void add_kernel(struct row *r, const struct gt_gpu_kernel *k)
 {
-	add_three(r, (const char *const[]){ "grid_x", "grid_y", "grid_z" }, GT_R_GRID, k->grid);
-	add_three(r, (const char *const[]){ "block_x", "block_y", "block_z" }, GT_R_BLOCK, k->block);
-	add(r, "shared_static", GT_F_U64, GT_R_SHARED, k->shared_static);
-	add(r, "shared_dynamic", GT_F_U64, GT_R_SHARED, k->shared_dynamic);
-	add(r, "registers", GT_F_U64, GT_R_REGISTERS, k->registers);
+	add_three(r, GT_GPU_NO_GRID, (const char *const[]){ "grid_x", "grid_y", "grid_z" }, GT_R_GRID, k->grid);
+	add_three(r, GT_GPU_NO_BLOCK, (const char *const[]){ "block_x", "block_y", "block_z" }, GT_R_BLOCK, k->block);
+	add_if(r, GT_GPU_NO_SHARED, "shared_static", GT_F_U64, GT_R_SHARED, k->shared_static);
+	add_if(r, GT_GPU_NO_SHARED, "shared_dynamic", GT_F_U64, GT_R_SHARED, k->shared_dynamic);
+	add_if(r, GT_GPU_NO_REGISTERS, "registers", GT_F_U64, GT_R_REGISTERS, k->registers);
 }
 
 static void add_copy(struct row *r, const struct gt_gpu_copy *c)
 {
-	add(r, "bytes", GT_F_U64, GT_R_BYTES, c->bytes);
+	add_if(r, GT_GPU_NO_BYTES, "bytes", GT_F_U64, GT_R_BYTES, c->bytes);
 	add(r, "direction", GT_F_U64, GT_R_DIRECTION, c->direction);
 	add(r, "src_memory", GT_F_STR, GT_R_SRC_MEMORY, gt_writer_string(r->w, gt_gpu_memory_word(c->src)));
 	add(r, "dst_memory", GT_F_STR, GT_R_DST_MEMORY, gt_writer_string(r->w, gt_gpu_memory_word(c->dst)));
-	add(r, "async", GT_F_BOOL, GT_R_ASYNC, c->async);
+	add_if(r, GT_GPU_NO_ASYNC, "async", GT_F_BOOL, GT_R_ASYNC, c->async);
 	if (c->direction != GT_DIR_PEER)
 		return;
 	add(r, "src_device", GT_F_U64, GT_R_NONE, c->src_device);
@@ -125,10 +134,10 @@ static void add_copy(struct row *r, const struct gt_gpu_copy *c)
 
 static void add_set(struct row *r, const struct gt_gpu_set *s)
 {
-	add(r, "bytes", GT_F_U64, GT_R_BYTES, s->bytes);
-	add(r, "value", GT_F_HEX, GT_R_VALUE, s->value);
+	add_if(r, GT_GPU_NO_BYTES, "bytes", GT_F_U64, GT_R_BYTES, s->bytes);
+	add_if(r, GT_GPU_NO_VALUE, "value", GT_F_HEX, GT_R_VALUE, s->value);
 	add(r, "dst_memory", GT_F_STR, GT_R_DST_MEMORY, gt_writer_string(r->w, gt_gpu_memory_word(s->memory)));
-	add(r, "async", GT_F_BOOL, GT_R_ASYNC, s->async);
+	add_if(r, GT_GPU_NO_ASYNC, "async", GT_F_BOOL, GT_R_ASYNC, s->async);
 }
 
 /* ---- types ---- */
@@ -138,9 +147,10 @@ static bool same_key(const void *arg, uint32_t value, const void *key, size_t le
 	return ((const struct gt_gpu_types *)arg)->types[value].key == *(const uint64_t *)key;
 }
 
+_Static_assert(GT_GPU_UNKNOWN < 1 << 23 && OVERHEAD < 8, "a key has room for both, and for 32 bits of `what`");
 static uint64_t key_of(enum shape shape, const struct gt_gpu_work *w, uint64_t what)
 {
-	return what << 5 | (uint64_t)shape << 2 | (uint64_t)w->by_events << 1 | (w->graph || w->node);
+	return (uint64_t)w->unknown << 40 | what << 5 | (uint64_t)shape << 2 | (uint64_t)w->by_events << 1 | (w->graph || w->node);
 }
 
 /* The type made before, or GT_NONE. */

@@ -31,6 +31,11 @@ struct gt_gpu_cause {
 	int64_t start;			/* ns */
 	uint64_t ns;
 };
+/* Figures that are not known: their fields are left out of the row, because 0 is a figure. */
+enum gt_gpu_unknown {
+	GT_GPU_NO_CORRELATION = 1, GT_GPU_NO_CONTEXT = 2, GT_GPU_NO_BYTES = 4, GT_GPU_NO_ASYNC = 8, GT_GPU_NO_VALUE = 16,
+	GT_GPU_NO_GRID = 32, GT_GPU_NO_BLOCK = 64, GT_GPU_NO_SHARED = 128, GT_GPU_NO_REGISTERS = 256, GT_GPU_UNKNOWN = 511,
+};
 /* What all have. graph, node: 0 when it was launched by itself. */
 struct gt_gpu_work {
 	uint32_t track;			/* of the stream */
@@ -38,6 +43,7 @@ struct gt_gpu_work {
 	uint32_t correlation, context;
 	uint32_t graph;
 	uint64_t node;
+	uint32_t unknown;		/* enum gt_gpu_unknown, any number of them */
 	bool by_events;			/* timed by CUDA events around the call: start and end bound it; its row has a field that says so */
 	struct gt_gpu_cause cause;
 	struct gt_gpu_cause made;	/* of a graph's work: the call that made its node, or was captured as it; ns is not looked at */

@@ -33,11 +33,13 @@ enum gt_kineto_has {
 	GT_KINETO_DEVICE = 64, GT_KINETO_STREAM = 128, GT_KINETO_CBID = 256, GT_KINETO_PEERS = 512,
 	GT_KINETO_ARROW = 1024,		/* of a file of ours: its call is found by an arrow */
 	GT_KINETO_INFERRED = 2048,	/* and was so found by their order only */
+	GT_KINETO_EVENT = 4096,
 };
 
 /* One event as the file says it. What has no bit in `has` was not said and is 0. */
 struct gt_kineto_event {
 	unsigned has;			/* enum gt_kineto_has */
+	unsigned unknown;		/* enum gt_gpu_unknown: what the arguments of a GPU's work do not say */
 	char phase;			/* 'X', 'i' ...; 0 none */
 	uint8_t cat;			/* enum gt_kineto_cat */
 	uint32_t name, cat_name;	/* string ids, or GT_NONE */

@@ -154,18 +154,25 @@ static void on_id(struct reading *r, int token)
 
 static void arg_correlation(struct reading *r, int t)
 {
-	r->ev->has |= read_u64(r, t, &r->ev->correlation) && r->ev->correlation ? GT_KINETO_CORRELATION : 0;
+	if (!read_u64(r, t, &r->ev->correlation) || !r->ev->correlation)
+		return;
+	r->ev->has |= GT_KINETO_CORRELATION;
+	r->ev->unknown &= ~(unsigned)GT_GPU_NO_CORRELATION;
 }
+
+/* A figure that a row leaves out when the event does not have it. */
+static void known(struct reading *r, bool read, enum gt_gpu_unknown bit) { r->ev->unknown &= read ? ~(unsigned)bit : ~0u; }
+
 static void arg_device(struct reading *r, int t) { r->ev->has |= read_i64(r, t, &r->ev->device) ? GT_KINETO_DEVICE : 0; }
 static void arg_stream(struct reading *r, int t) { r->ev->has |= read_i64(r, t, &r->ev->stream) ? GT_KINETO_STREAM : 0; }
-static void arg_context(struct reading *r, int t) { read_u32(r, t, &r->ev->context); }
-static void arg_registers(struct reading *r, int t) { read_u32(r, t, &r->ev->registers); }
-static void arg_shared(struct reading *r, int t) { read_u32(r, t, &r->ev->shared); }
+static void arg_context(struct reading *r, int t) { known(r, read_u32(r, t, &r->ev->context), GT_GPU_NO_CONTEXT); }
+static void arg_registers(struct reading *r, int t) { known(r, read_u32(r, t, &r->ev->registers), GT_GPU_NO_REGISTERS); }
+static void arg_shared(struct reading *r, int t) { known(r, read_u32(r, t, &r->ev->shared), GT_GPU_NO_SHARED); }
 static void arg_graph(struct reading *r, int t) { read_u64(r, t, &r->ev->graph); }
 static void arg_node(struct reading *r, int t) { read_u64(r, t, &r->ev->node); }
-static void arg_bytes(struct reading *r, int t) { read_u64(r, t, &r->ev->bytes); }
+static void arg_bytes(struct reading *r, int t) { known(r, read_u64(r, t, &r->ev->bytes), GT_GPU_NO_BYTES); }
 static void arg_cbid(struct reading *r, int t) { r->ev->has |= GT_KINETO_CBID; }
-static void arg_event(struct reading *r, int t) { read_u64(r, t, &r->ev->event); }
+static void arg_event(struct reading *r, int t) { r->ev->has |= read_u64(r, t, &r->ev->event) ? GT_KINETO_EVENT : 0; }
 static void arg_from(struct reading *r, int t) { r->ev->has |= read_u32(r, t, &r->ev->from_device) ? GT_KINETO_PEERS : 0; }
 static void arg_to(struct reading *r, int t) { r->ev->has |= read_u32(r, t, &r->ev->to_device) ? GT_KINETO_PEERS : 0; }
 static void arg_launch_ns(struct reading *r, int t) { r->ev->has |= GT_KINETO_ARROW; }
@@ -194,12 +201,13 @@ static void arg_value(struct reading *r, int t)
 {
 	if (t == GT_JSON_STRING && r->j->len > 2 && r->j->len < 19 && r->j->text[0] == '0' && r->j->text[1] == 'x')
 		r->ev->value = strtoull(r->j->text, NULL, 16);	/* stops at the quote */
-	else
-		read_u64(r, t, &r->ev->value);
+	else if (!read_u64(r, t, &r->ev->value))
+		return;
+	known(r, true, GT_GPU_NO_VALUE);
 }
 
 /* Three numbers; the scanner is behind the bracket, and will be behind the other one. */
-static int read_three(const struct reading *r, uint32_t to[3], struct gt_err *err)
+static int read_three(struct reading *r, uint32_t to[3], enum gt_gpu_unknown bit, struct gt_err *err)
 {
 	uint32_t v[3] = { 0 }, scrap;
 	unsigned n = 0;
@@ -216,6 +224,7 @@ static int read_three(const struct reading *r, uint32_t to[3], struct gt_err *er
 	}
 	if (n == 3)
 		memcpy(to, v, sizeof(v));
+	known(r, n == 3, bit);
 	return 0;
 }
 
@@ -276,7 +285,7 @@ static int read_odd_arg(struct reading *r, struct gt_err *err)
 	int t = gt_json_next(r->j, err);
 
 	if (t == GT_JSON_ARRAY && three)
-		return read_three(r, three, err);
+		return read_three(r, three, three == ev->grid ? GT_GPU_NO_GRID : GT_GPU_NO_BLOCK, err);
 	if (t >= 0 && counter)
 		counter_value(r, name, t);
 	if (t >= 0 && key)
@@ -332,6 +341,7 @@ int gt_kineto_event(struct gt_kineto *k, struct gt_json *j, struct gt_kineto_eve
 	int t, e = 0;
 
 	memset(ev, 0, offsetof(struct gt_kineto_event, values));
+	ev->unknown = GT_GPU_UNKNOWN;
 	ev->name = ev->cat_name = ev->label = ev->pid.word = ev->tid.word = GT_NONE;
 	while (!e) {
 		t = gt_json_pair(j, &word, &len);

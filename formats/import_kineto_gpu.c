@@ -28,7 +28,7 @@ struct work {
 	int64_t start, end, device, stream;
 	int64_t pid;
 	uint64_t place, graph, node, bytes, value, event;
-	uint32_t correlation, context, name, process;
+	uint32_t correlation, context, name, process, unknown;
 	uint32_t registers, shared, grid[3], block[3];
 	uint32_t from, to;
 	struct gt_gpu_cause cause;
@@ -258,7 +258,8 @@ static int64_t process_of(struct gt_kineto *k, const struct work *w, struct gt_e
 static int put(struct gt_kineto *k, struct work *w, struct gt_err *err)
 {
 	struct gt_gpu_work work = { .start = w->start, .end = w->end, .correlation = w->correlation, .context = w->context,
-				    .graph = (uint32_t)w->graph, .node = w->node, .cause = w->cause };
+				    .graph = (uint32_t)w->graph, .node = w->node, .cause = w->cause,
+				    .unknown = w->unknown & (w->cause.join ? ~(unsigned)GT_GPU_NO_ASYNC : ~0u) };
 	int64_t track = process_of(k, w, err);
 	int e;
 
@@ -436,7 +437,8 @@ static struct work *add_work(struct gt_kineto *k, const struct gt_kineto_event *
 	w->name = ev->name == GT_NONE ? k->no_name : ev->name;
 	w->bytes = ev->bytes;
 	w->value = ev->value;
-	w->event = ev->event;
+	w->event = ev->has & GT_KINETO_EVENT ? ev->event : GT_GPU_NO_EVENT;
+	w->unknown = ev->unknown;
 	w->registers = ev->registers;
 	w->shared = ev->shared;
 	memcpy(w->grid, ev->grid, sizeof(w->grid));
