@@ -10,6 +10,8 @@ void gt_order(uint32_t *rows, uint32_t *spare, uint32_t n, bool (*before)(const 
 		return;
 	gt_order(rows, spare, half, before, arg);
 	gt_order(rows + half, spare, n - half, before, arg);
+	if (!before(arg, rows[half], rows[half - 1]))
+		return;
 	for (uint32_t k = 0; k < n; k++)
 		spare[k] = j >= n || (i < half && !before(arg, rows[j], rows[i])) ? rows[i++] : rows[j++];
 	memcpy(rows, spare, n * sizeof(*rows));
