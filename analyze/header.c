@@ -257,8 +257,8 @@ static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	{ "negative_durations", "0", "of the imported file ",
 	  " {event ends before it begins: it counts|events end before they begin: they count} as 0 ns" },
 	{ "calls_not_nested", "0", "of the imported file ",
-	  " {call overlaps others of its thread by half, or comes|calls overlap others of their thread by half, or come} "
-	  "too late to be put in order" },
+	  " {call begins|calls begin} within another call of the same thread and {ends|end} after it: "
+	  "{it is a span|they are spans} here, and in no figure of calls" },
 	{ "names_left_out", "0", "of the imported file ", " {name|names} found no room: {it has that of others|they are one}" },
 	{ "events_not_understood", "0", "of the imported file ", " {event is|events are} none that can be understood" },
 	{ "lines_back_in_time", "0", "of the imported file ", " {line|lines} went back in time" },

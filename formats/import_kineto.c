@@ -10,6 +10,7 @@
  *	import_kineto_event.c	an event's text to what it says
  *	import_kineto_tracks.c	processes, threads, devices, streams
  *	import_kineto_rows.c	what an event becomes: calls, ranges, moments, counters
+ *	import_kineto_order.c	calls in order of time, and which encloses which
  *	import_kineto_gpu.c	what the GPU did, joined to its calls
  *
  * Times are microseconds with decimals and are read as whole ns. What they count from stands anywhere in the file (baseTimeNanoseconds): a
@@ -338,7 +339,7 @@ static int put_losses(struct document *d, struct gt_err *err)
 
 static int finish(struct document *d, struct gt_err *err)
 {
-	int e = gt_kineto_rows_finish(&d->k, err);
+	int e = gt_kineto_order_finish(&d->k, err);
 
 	e = e ? e : gt_kineto_gpu_finish(&d->k, err);
 	e = e ? e : put_losses(d, err);
@@ -358,9 +359,10 @@ static void release(struct document *d)
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		gt_map_release(maps[i]);
 	for (size_t i = 0; i < k->nthreads; i++) {
-		free(k->threads[i].window);
+		free(k->threads[i].calls);
 		free(k->threads[i].ranges);
 	}
+	gt_sorter_release(&k->calls_by_time);
 	gt_kineto_gpu_release(k);
 	free(k->processes);
 	free(k->threads);

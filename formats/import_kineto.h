@@ -2,6 +2,7 @@
 #ifndef GT_IMPORT_KINETO_H
 #define GT_IMPORT_KINETO_H
 #include "formats/base/map.h"
+#include "formats/base/sorter.h"
 #include "formats/gpu.h"
 #include "formats/json_scan.h"
 #include "formats/writer.h"
@@ -61,16 +62,12 @@ struct gt_kineto_event {
 struct gt_kineto_link { uint64_t key, before; };	/* first in each item */
 struct gt_kineto_ring { char *items; uint64_t *heads; size_t size; unsigned bits; uint64_t n; };
 
-#define GT_KINETO_DEPTH 16	/* calls within one another */
-struct gt_kineto_call { int64_t start, end; uint64_t args[2]; /* correlation, kernel */ uint32_t what; int32_t ret; };
 struct gt_kineto_thread {
 	int64_t tid;
 	uint32_t process, track;
-	unsigned first, n, most;	/* calls in the window, by start: window[first] and on; how many it may have */
-	struct gt_kineto_call *window;
-	unsigned depth;		/* calls that enclose the next one */
-	struct { int64_t end; uint8_t op; } open[GT_KINETO_DEPTH];
-	int64_t last_call, last_range;	/* starts */
+	struct { int64_t end; uint8_t op; } *calls;	/* those around the next one */
+	size_t ncalls, calls_cap;
+	int64_t last_range;	/* start */
 	int64_t *ranges;	/* ends of those around the next one */
 	size_t nranges, ranges_cap;
 };
@@ -94,6 +91,7 @@ struct gt_kineto {
 	struct gt_kineto_place *places; size_t nplaces, places_cap;
 	struct gt_map process_map, thread_map, what_map, name_map, place_map;
 	uint32_t host;			/* track of the process that made the first call or range, or GT_NONE */
+	struct gt_sorter calls_by_time;
 	struct gt_kineto_ring calls, works, flows;
 	struct gt_kineto_owner { int64_t pid; uint32_t process; } owners[64];	/* of GPUs, by what the file has for a process */
 	unsigned nowners;
@@ -126,10 +124,18 @@ int gt_kineto_no_memory(struct gt_err *err);
 
 /* ---- import_kineto_rows.c ---- */
 int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err);
-int gt_kineto_rows_finish(struct gt_kineto *k, struct gt_err *err);	/* calls that wait to be put in order */
-/* The call of this thread that began then launched this kernel; no harm when it is written already. */
-void gt_kineto_launches(struct gt_kineto_thread *t, int64_t start, uint32_t kernel);
 int gt_kineto_due(struct gt_kineto *k, int64_t end, struct gt_err *err);	/* after each row: where it ended */
+int gt_kineto_put(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const struct gt_row *row,
+		  const uint64_t *args, struct gt_err *err);	/* gt_writer_row and gt_kineto_due */
+
+/* ---- import_kineto_order.c ---- */
+uint64_t gt_kineto_next_call(const struct gt_kineto *k);	/* the number that the next call will have */
+int gt_kineto_order_call(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
+			 uint32_t what, uint32_t kernel, struct gt_err *err);
+/* The kernel that this call launched, once a call at most; start and end are the call's. */
+int gt_kineto_name_launch(struct gt_kineto *k, uint64_t number, int64_t start, int64_t end,
+			  uint32_t kernel, struct gt_err *err);
+int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err);	/* all calls become rows */
 
 /* ---- import_kineto_gpu.c ---- */
 int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);

@@ -21,7 +21,13 @@
 #define AT_PLACE (1ull << 63)	/* keys that are no correlation id */
 #define NO_KEY UINT64_MAX
 
-struct call { struct gt_kineto_link link; int64_t start; uint64_t ns; uint32_t thread, name; };
+struct call {
+	struct gt_kineto_link link;
+	int64_t start;
+	uint64_t ns;
+	uint32_t thread, name;
+	uint64_t number : 63, named : 1;	/* for gt_kineto_name_launch; does it have a kernel's name? */
+};
 struct flow { struct gt_kineto_link link; int64_t ts; struct gt_kineto_id pid, tid; };
 struct work {
 	struct gt_kineto_link link;
@@ -298,22 +304,25 @@ static void be_the_call(struct gt_kineto *k, struct work *w, const struct call *
 	w->end = end;
 }
 
-static int put_with(struct gt_kineto *k, struct work *w, const struct call *c, struct gt_err *err)
+static int put_with(struct gt_kineto *k, struct work *w, struct call *c, struct gt_err *err)
 {
 	struct gt_kineto_thread *t = &k->threads[c->thread];
+	int e = 0;
 
 	if (w->cat == GT_KINETO_WAIT)
 		be_the_call(k, w, c);
 	w->process = k->processes[t->process].track;
 	note_owner(k, w->pid, w->process);
 	w->cause = (struct gt_gpu_cause){ w->inferred ? GT_JOIN_ORDER : GT_JOIN_CORRELATION, t->track, c->name, c->start, c->ns };
-	if (w->cat == GT_KINETO_KERNEL)
-		gt_kineto_launches(t, c->start, w->name);
-	return put(k, w, err);
+	if (w->cat == GT_KINETO_KERNEL && !c->named) {
+		c->named = true;
+		e = gt_kineto_name_launch(k, c->number, c->start, c->start + (int64_t)c->ns, w->name, err);
+	}
+	return e ? e : put(k, w, err);
 }
 
 /* All that waits for this call. What was written since leaves the chain, so that nothing is walked over twice. */
-static int put_waiting(struct gt_kineto *k, const struct call *c, uint64_t correlation, uint32_t *kernel, struct gt_err *err)
+static int put_waiting(struct gt_kineto *k, struct call *c, uint64_t correlation, uint32_t *kernel, struct gt_err *err)
 {
 	uint64_t *link = ring_head(&k->works, correlation);
 	struct work *w;
@@ -339,6 +348,7 @@ int gt_kineto_launched(struct gt_kineto *k, size_t thread, const struct gt_kinet
 {
 	const struct gt_kineto_thread *t = &k->threads[thread];
 	struct call *c;
+	int e = 0;
 
 	*kernel = GT_NONE;
 	if (need_rings(k, err))
@@ -348,7 +358,12 @@ int gt_kineto_launched(struct gt_kineto *k, size_t thread, const struct gt_kinet
 	c->ns = (uint64_t)ev->dur;
 	c->thread = (uint32_t)thread;
 	c->name = ev->name == GT_NONE ? k->no_name : ev->name;
-	return ev->has & GT_KINETO_CORRELATION ? put_waiting(k, c, ev->correlation, kernel, err) : 0;
+	c->number = gt_kineto_next_call(k);
+	c->named = true;	/* by what waits: the call itself follows */
+	if (ev->has & GT_KINETO_CORRELATION)
+		e = put_waiting(k, c, ev->correlation, kernel, err);
+	c->named = *kernel != GT_NONE;
+	return e;
 }
 
 /* The number of the work at whose beginning an arrow ends, if it waits for one. Ours end 1 ns behind, to be inside. */
@@ -367,9 +382,9 @@ static struct work *near(const struct gt_kineto *k, const struct gt_kineto_event
 	return NULL;
 }
 
-static const struct call *call_at(struct gt_kineto *k, const struct flow *f, uint64_t id)
+static struct call *call_at(struct gt_kineto *k, const struct flow *f, uint64_t id)
 {
-	const struct call *c = ring_find(&k->calls, id);	/* most often it is the correlation id */
+	struct call *c = ring_find(&k->calls, id);	/* most often it is the correlation id */
 	int64_t thread;
 
 	if (f->pid.word != GT_NONE || f->tid.word != GT_NONE || (thread = gt_kineto_find_thread(k, f->pid.number, f->tid.number)) < 0)
@@ -382,8 +397,8 @@ static const struct call *call_at(struct gt_kineto *k, const struct flow *f, uin
 
 int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
 {
-	const struct call *c;
 	struct flow *f;
+	struct call *c;
 	struct work *w;
 
 	if (!(ev->has & GT_KINETO_ID))
@@ -453,7 +468,7 @@ static struct work *add_work(struct gt_kineto *k, const struct gt_kineto_event *
 
 int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
 {
-	const struct call *c = NULL;
+	struct call *c = NULL;
 	struct work *w;
 	int e = 0;
 

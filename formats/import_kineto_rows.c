@@ -1,9 +1,5 @@
 /* What happened on the host: calls of the CUDA runtime and driver, ranges, moments, counters.
  *
- * Calls are rows that nest. The file has them by thread in the order in which they ended, or began, or nearly so; which encloses which is
- * seen when they come by start. So each thread has a window of a few calls: the earliest of them is written when another one comes. A
- * call that comes too late for that, or that overlaps another one by half, is a span, which needs no place among others, and is counted.
- *
  * The calls that PyTorch's profiler has are the outermost ones, of the runtime mostly. Nobody records the driver's within them, so they are
  * what counts here (layer API). Should one call enclose another that does the same, as cudaLaunchKernel does cuLaunchKernel, the inner one
  * has no operation: one launch is one.
@@ -18,9 +14,6 @@
 #include "formats/base/buf.h"
 #include "formats/cuda_api.h"
 
-#define WINDOW 128u		/* calls of a thread that are put in order */
-#define WINDOW_SMALL 8u		/* the same where there are very many threads */
-#define THREADS 1024u		/* that are not very many */
 #define RANGES_MAX 4096u	/* of a thread around one another */
 #define WHATS_MAX (1u << 17)	/* different names */
 
@@ -30,8 +23,8 @@ int gt_kineto_due(struct gt_kineto *k, int64_t end, struct gt_err *err)
 	return gt_writer_due(k->w, k->now) ? gt_writer_epoch(k->w, k->now, err) : 0;
 }
 
-static int write_row(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const struct gt_row *row, const uint64_t *args,
-		     struct gt_err *err)
+int gt_kineto_put(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const struct gt_row *row,
+		  const uint64_t *args, struct gt_err *err)
 {
 	int e = gt_writer_row(k->w, kind, track, row, args, err);
 
@@ -140,79 +133,6 @@ static int64_t what_of(struct gt_kineto *k, uint32_t name, uint32_t cat, uint32_
 	return (int64_t)k->nwhats++;
 }
 
-/* ---- calls ---- */
-
-/* The earliest of the window, as a row. */
-static int put_first(struct gt_kineto *k, struct gt_kineto_thread *t, struct gt_err *err)
-{
-	struct gt_kineto_call c = t->window[t->first++];
-	const struct gt_kineto_what *what = &k->whats[c.what];
-	struct gt_row row = { .start = c.start, .end = c.end, .type = what->type, .ret = c.ret, .nargs = what->nfields };
-	bool fits = c.start >= t->last_call;
-
-	t->n--;
-	while (fits && t->depth && t->open[t->depth - 1].end <= c.start)
-		t->depth--;
-	fits = fits && t->depth < GT_KINETO_DEPTH && !(t->depth && t->open[t->depth - 1].end < c.end);
-	if (!fits) {
-		k->counts.not_nested++;
-		return write_row(k, GT_SPAN, t->track, &row, c.args + what->first_arg, err);
-	}
-	row.depth = (uint8_t)t->depth;
-	if (t->depth && t->open[t->depth - 1].op == what->op)
-		row.type = what->inner;
-	t->last_call = c.start;
-	t->open[t->depth].end = c.end;
-	t->open[t->depth++].op = what->op;
-	return write_row(k, GT_CALL, t->track, &row, c.args + what->first_arg, err);
-}
-
-void gt_kineto_launches(struct gt_kineto_thread *t, int64_t start, uint32_t kernel)
-{
-	for (unsigned i = t->first + t->n; i > t->first && t->window[i - 1].start >= start; i--)
-		if (t->window[i - 1].start == start && t->window[i - 1].args[1] == GT_NONE) {
-			t->window[i - 1].args[1] = kernel;
-			return;
-		}
-}
-
-static int put_call(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev, uint32_t what, uint32_t kernel,
-		    struct gt_err *err)
-{
-	struct gt_kineto_call c = { ev->ts, ev->ts + ev->dur, { ev->correlation, kernel }, what, ev->ret };
-	struct gt_kineto_thread *t = &k->threads[thread];
-	struct gt_kineto_call *at;
-	int e = 0;
-
-	if (!t->window) {
-		t->most = k->nthreads <= THREADS ? WINDOW : WINDOW_SMALL;
-		t->window = malloc(2 * t->most * sizeof(*t->window));
-		if (!t->window)
-			return gt_kineto_no_memory(err);
-	}
-	if (t->n == t->most)
-		e = put_first(k, t, err);
-	if (t->first + t->n == 2 * t->most) {		/* the window slides along twice its size */
-		memmove(t->window, t->window + t->first, t->n * sizeof(*t->window));
-		t->first = 0;
-	}
-	at = t->window + t->first + t->n++;
-	for (; at > t->window + t->first && (at[-1].start > c.start || (at[-1].start == c.start && at[-1].end < c.end)); at--)
-		*at = at[-1];
-	*at = c;
-	return e;
-}
-
-int gt_kineto_rows_finish(struct gt_kineto *k, struct gt_err *err)
-{
-	int e = 0;
-
-	for (size_t i = 0; !e && i < k->nthreads; i++)
-		while (!e && k->threads[i].n)
-			e = put_first(k, &k->threads[i], err);
-	return e;
-}
-
 /* ---- ranges ---- */
 
 /* How many ranges are around one that lasts from start to end. They come by start; what comes out of order begins anew. */
@@ -240,7 +160,7 @@ static int put_range(struct gt_kineto *k, enum gt_kind kind, uint32_t track, siz
 
 	if (thread != SIZE_MAX && kind == GT_SPAN)
 		row.depth = depth_of(&k->threads[thread], row.start, row.end);
-	return write_row(k, kind, track, &row, &arg, err);
+	return gt_kineto_put(k, kind, track, &row, &arg, err);
 }
 
 /* ---- events ---- */
@@ -270,7 +190,7 @@ static int host_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struc
 	if (!k->whats[what].call || thread == SIZE_MAX)
 		return put_range(k, GT_SPAN, (uint32_t)track, thread, ev, (uint32_t)what, err);
 	e = gt_kineto_launched(k, thread, ev, &kernel, err);
-	return e ? e : put_call(k, thread, ev, (uint32_t)what, kernel, err);
+	return e ? e : gt_kineto_order_call(k, thread, ev, (uint32_t)what, kernel, err);
 }
 
 static int moment(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
@@ -304,7 +224,7 @@ static int counter(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 			return (int)what;
 		row.type = k->whats[what].type;
 		memcpy(&value, &ev->values[i].value, sizeof(value));
-		e = write_row(k, GT_COUNTER, (uint32_t)track, &row, &value, err);
+		e = gt_kineto_put(k, GT_COUNTER, (uint32_t)track, &row, &value, err);
 	}
 	return e;
 }

@@ -264,7 +264,7 @@ static void one_is_told_as_one(void)
 {
 	static const char *const notes[] = {
 		"its end, with 1 byte, is not in it", "1 event has no time that can be, so it is in no figure", "1 event ends before it begins: it counts as",
-		"1 call overlaps others of its thread by half, or comes too late", "1 name found no room: it has", "1 event is none", "1 line went",
+		"1 call begins within another call of the same thread and ends after it: it is a span", "1 name found no room: it has", "1 event is none", "1 line went",
 		"1 argument found", "GPU: 1 launch, copy or set has no time, as no CUDA event could be put around it or read",
 		"CUPTI dropped 1 record: what it told", "GPU: 1 record came back while another profiler had CUPTI, with times of its clock: what it told",
 		"GPU: 1 record found no room on its way here: what it told", "GPU: 1 record had impossible times: what it told is missing",
