@@ -20,7 +20,8 @@ int gt_events_cause(struct gt_recorder *r, const struct gt_thread *t, uint16_t i
 				    .streamed = c->stream != GT_NO_WORD, .stream = c->stream == GT_NO_WORD ? 0 : args[c->stream],
 				    .sized = c->bytes != GT_NO_WORD, .bytes = c->bytes == GT_NO_WORD ? 0 : args[c->bytes],
 				    .per_thread = c->per_thread, .wait = c->wait, .captured = t->node_call == ticks,
-				    .event = c->event == GT_NO_WORD ? GT_GPU_NO_EVENT : args[c->event] };
+				    .event = c->event == GT_NO_WORD ? GT_GPU_NO_EVENT : args[c->event],
+				    .graph = c->graph == GT_NO_WORD ? 0 : args[c->graph] };
 
 	call.empty = c->bytes != GT_NO_WORD && !args[c->bytes] && (gt_api[id].op == GT_OP_COPY || gt_api[id].op == GT_OP_SET);
 	for (unsigned i = 0; call.shaped && i < 3; i++) {
@@ -43,7 +44,8 @@ static int take_copy(struct gt_recorder *r, struct gt_process *p, const struct g
 {
 	uint64_t both = rec->n ? rec->words[0] : 0;
 
-	return r->gpu && rec->n && gt_gpu_copied(&p->gpu, p->track, (uint32_t)both, (uint32_t)(both >> 32)) ?
+	return r->gpu && rec->n && gt_gpu_copied(&p->gpu, p->track, (uint32_t)both, (uint32_t)(both >> 32), rec->n > 1 ? rec->words[1] : 0,
+						 gt_clock_ns(&r->clock, rec->start)) ?
 	       gt_err_set(err, -ENOMEM, "out of memory") : 0;
 }
 

@@ -318,6 +318,7 @@ int gt_gpu_record_settle(struct gt_gpu *g, struct gt_gpu_process *p, const struc
 		put_cause(p, &(struct gt_gpu_known){ .correlation = low(e->words[0]), .used = true, .since = now, .c = c->c });
 	else if (add_inner(find_cause(p, low(e->words[0])), &c->c))
 		return -ENOMEM;
+	gt_gpu_bodies_correlated(&p->bodies, &c->c, low(e->words[0]));
 	c->known = true;
 	forget_known(g, l);
 	return 1;
@@ -368,6 +369,8 @@ int gt_gpu_runtime_settle(struct gt_gpu *g, struct gt_gpu_process *p, const stru
 		return 0;
 	if (room_for_cause(g, p, now) || take_calls(l->calls + first, n, &cause))
 		return -ENOMEM;
+	for (size_t i = first; i < first + n; i++)
+		gt_gpu_bodies_correlated(&p->bodies, &l->calls[i].c, cause.correlation);
 	put_cause(p, &cause);
 	forget_known(g, l);
 	return 1;
@@ -463,15 +466,55 @@ static bool from_cause(struct gt_gpu *g, struct gt_gpu_known *k, const struct gt
 	return !k->ninner && gt_api[c->id].op == GT_OP_LAUNCH;
 }
 
+/* Something came of this call, which is known by its correlation id, or waits for CUPTI's record. */
+static void count_work(struct gt_gpu_process *p, const struct gt_gpu_graph_launch *launch, int64_t now)
+{
+	struct gt_gpu_known *k = launch->correlation ? find_cause(p, launch->correlation) : NULL;
+	struct gt_gpu_lane *l = k ? NULL : lane_of(p, launch->c.tid, false);
+	struct gt_gpu_launch *waiting = l ? find_call(l, launch->c.start) : NULL;
+
+	if (waiting)
+		waiting->known = true;
+	if (!k)
+		return;
+	k->since = now;
+	k->records++;
+	for (uint32_t i = 0; i < k->ninner; i++)
+		k->inner[i].records += k->inner[i].c.start == launch->c.start;
+}
+
+/* Work in the body of a conditional node. */
+static bool cause_of_body(struct gt_gpu_process *p, int64_t now, bool late, struct gt_gpu_work *w, struct gt_gpu_call *by)
+{
+	const struct gt_gpu_graph_launch *launch;
+	enum gt_join how;
+
+	if (!gt_gpu_bodies_find(p, w, late, &launch, &how))
+		return false;
+	if (!launch)
+		return true;
+	count_work(p, launch, now);
+	join(w, &launch->c, how);
+	w->correlation = launch->correlation;
+	*by = launch->c;
+	return true;
+}
+
 bool gt_gpu_cause_find(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel, int64_t now,
 		       bool late, struct gt_gpu_work *w, struct gt_gpu_call *by)
 {
 	struct gt_gpu_known *c = find_cause(p, w->correlation);
 	struct gt_gpu_launch *likely;
+	bool last;
 
+	if (!w->correlation && w->graph)
+		return cause_of_body(p, now, late, w, by);
 	if (c) {
 		c->since = now;
-		if (from_cause(g, c, e, kernel, w, by))
+		last = from_cause(g, c, e, kernel, w, by);
+		if (p->bodies.n && w->cause.join == GT_JOIN_CORRELATION)
+			gt_gpu_bodies_ran(&p->bodies, by, w);
+		if (last)
 			drop_cause(p, c);
 		return true;
 	}

@@ -45,6 +45,36 @@ void gt_gpu_capture_ends(struct gt_gpu_captures *s, const struct gt_gpu_call *c)
 bool gt_gpu_captured(const struct gt_gpu_captures *s, const struct gt_gpu_call *c);
 bool gt_gpu_capturing(const struct gt_gpu_captures *s);
 
+/* ---- gpu_bodies.c ---- */
+/* A call that launched a graph, and when its work ran, as far as is known. */
+struct gt_gpu_graph_launch {
+	struct gt_gpu_call c;
+	uint32_t correlation;		/* 0: CUPTI's record of the call has not come */
+	uint32_t graph;			/* the instance's number in CUPTI; 0: not known */
+	int64_t first, last;		/* start and end of the work that has its correlation id; 0: none is known */
+	int64_t after, before;		/* all its work lies between */
+};
+/* A node of a conditional body: in some launch it ran before, behind all work that has the launch's correlation id. */
+struct gt_gpu_body_node { uint64_t node; bool leads, trails; };
+struct gt_gpu_bodies {		/* of a process */
+	struct gt_gpu_graph_launch *launches;	/* in order of the calls' starts */
+	size_t n, cap;
+	struct gt_gpu_body_node *nodes;
+	size_t nnodes, nodes_cap;
+};
+/* A call launched a graph. 0 or -ENOMEM. */
+int gt_gpu_bodies_launched(struct gt_gpu_bodies *b, const struct gt_gpu_call *c);
+/* CUPTI's id of that call. */
+void gt_gpu_bodies_correlated(struct gt_gpu_bodies *b, const struct gt_gpu_call *c, uint32_t correlation);
+/* A call waited for a stream or a context. one_context: the process works in one only. */
+void gt_gpu_bodies_waited(struct gt_gpu_bodies *b, const struct gt_gpu_call *c, bool one_context);
+/* Work of a call, joined by its correlation id. */
+void gt_gpu_bodies_ran(struct gt_gpu_bodies *b, const struct gt_gpu_call *c, const struct gt_gpu_work *w);
+/* *found: the launch of work that has no correlation id, or NULL: none is known. False: more may become known. */
+bool gt_gpu_bodies_find(struct gt_gpu_process *p, const struct gt_gpu_work *w, bool late, const struct gt_gpu_graph_launch **found,
+			enum gt_join *how);
+void gt_gpu_bodies_release(struct gt_gpu_bodies *b);
+
 /* ---- gpu_missing.c ---- */
 /* Nothing came of this call. It is counted now, and written with the next gt_gpu_missing_write: 0 or negative. */
 void gt_gpu_missing_note(struct gt_gpu *g, const struct gt_gpu_call *c);
@@ -54,12 +84,19 @@ int gt_gpu_missing_write(struct gt_gpu *g, struct gt_err *err);
 struct gt_gpu_nodes {		/* of a process */
 	struct gt_gpu_made { uint64_t node; struct gt_gpu_cause by; } *made;
 	size_t nmade, made_cap;
-	struct gt_gpu_copied { uint32_t graph, from; } *copies;
+	struct gt_gpu_copied {
+		uint32_t graph, from;
+		uint64_t handle;	/* the program's, of the copy; 0: not known */
+		int64_t when;		/* ns: it was made */
+		uint32_t earlier;	/* the copy that had the handle before, or GT_NONE */
+	} *copies;
 	size_t ncopies, copies_cap;
-	struct gt_map by_node, by_graph;
+	struct gt_map by_node, by_graph, by_handle;
 };
 /* *by: the call that created the node, or as it was. */
 void gt_gpu_node_find(const struct gt_gpu_nodes *n, uint64_t node, struct gt_gpu_cause *by);
+/* CUPTI's number of the instance that had this handle then; 0: not known. */
+uint32_t gt_gpu_instance_number(const struct gt_gpu_nodes *n, uint64_t handle, int64_t when);
 void gt_gpu_nodes_release(struct gt_gpu_nodes *n);
 
 /* ---- gpu_join.c ---- */
@@ -95,6 +132,7 @@ struct gt_gpu_process {
 	struct gt_gpu_waits_of waits;
 	int64_t mute;			/* since when its calls cannot be recorded; 0: they can */
 	struct gt_gpu_nodes nodes;
+	struct gt_gpu_bodies bodies;
 	int64_t yielded;		/* since when another one has CUPTI; 0: nobody has */
 	int64_t gone;			/* since when it surely was */
 	/* When that was so before. Between gone and back nothing was recorded, for sure; nearer to the ends some was and some was not. */

@@ -65,6 +65,12 @@ static int put_work(struct gt_gpu *g, const struct gt_gpu_event *e, const struct
 	return gt_gpu_put_graph(&g->types, w, err);
 }
 
+/* Work in the body of a conditional node of a graph: it has the number of the graph's instance, and no correlation id. */
+static bool of_a_body(const struct gt_gpu_event *e)
+{
+	return e->id >= GT_EV_KERNEL && e->id <= GT_EV_SET && !low(e->words[0]) && low(e->words[2]);
+}
+
 /* One of a kernel, copy or set. 1: written, or never will be; 0: its call, or its name, may still come; negative. */
 static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct gt_gpu_event *whole, int64_t now, bool late,
 		       gt_gpu_string *string, void *arg, struct gt_err *err)
@@ -89,7 +95,7 @@ static int settle_work(struct gt_gpu *g, struct gt_gpu_process *p, const struct 
 		g->totals.outside++;
 		return 1;
 	}
-	if (w.node)
+	if (w.node && !of_a_body(e))		/* in bodies nodes are numbered otherwise */
 		gt_gpu_node_find(&p->nodes, w.node, &w.made);
 	w.track = gt_gpu_stream_track_of(g, p, high(v[0]), w.context, high(v[1]));
 	p->waits.told = w.end > p->waits.told ? w.end : p->waits.told;
@@ -143,6 +149,7 @@ int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **to, uint32_t track, co
 	p->calls_to = c->end > p->calls_to ? c->end : p->calls_to;
 	switch (c->does) {
 	case GT_GPU_CALL_WAITS:
+		gt_gpu_bodies_waited(&p->bodies, c, p->context != GT_NONE);
 		return gt_gpu_capturing(&p->captures) && c->wait == GT_GPU_WAIT_STREAM_EVENT ? 0 : gt_gpu_wait_in(&p->waits, c);
 	case GT_GPU_CALL_CAPTURES:
 		gt_gpu_capture_begins(&p->captures, c);
@@ -156,7 +163,11 @@ int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **to, uint32_t track, co
 		return gt_gpu_stream_ended(&p->waits, c);
 	default:
 		g->totals.captured += c->captured;
-		return c->empty || c->captured ? 0 : gt_gpu_calls_put(g, p, c);
+		if (c->empty || c->captured)
+			return 0;
+		if (gt_api[c->id].op == GT_OP_GRAPH_LAUNCH && gt_gpu_bodies_launched(&p->bodies, c))
+			return -ENOMEM;
+		return gt_gpu_calls_put(g, p, c);
 	}
 }
 
@@ -218,8 +229,9 @@ static int settle_records(struct gt_gpu *g, struct gt_gpu_process *p, int64_t no
 	return 0;
 }
 
-static int settle_works(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last, gt_gpu_string *string, void *arg,
-			struct gt_err *err)
+/* What is in the bodies of conditional nodes, or all the rest. */
+static int settle_some(struct gt_gpu *g, struct gt_gpu_process *p, bool bodies, int64_t now, bool last, gt_gpu_string *string, void *arg,
+		       struct gt_err *err)
 {
 	struct gt_gpu_queue *q = &p->works;
 	size_t kept = 0;
@@ -229,6 +241,10 @@ static int settle_works(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now,
 		struct gt_gpu_pending *w = &q->items[i];
 
 		w->since = w->since ? w->since : now;
+		if (of_a_body(&w->e) != bodies) {
+			q->items[kept++] = *w;
+			continue;
+		}
 		if (w->e.id == GT_EV_MANAGED || w->e.id == GT_EV_OVERHEAD) {
 			done = put_other(g, p, &w->e, now, err);
 			continue;
@@ -239,6 +255,15 @@ static int settle_works(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now,
 	}
 	q->n = kept;
 	return done < 0 ? done : 0;
+}
+
+/* Where work of a body belongs follows from the other work of its graph, which is settled first. */
+static int settle_works(struct gt_gpu *g, struct gt_gpu_process *p, int64_t now, bool last, gt_gpu_string *string, void *arg,
+			struct gt_err *err)
+{
+	int code = settle_some(g, p, false, now, last, string, arg, err);
+
+	return code || !p->works.n ? code : settle_some(g, p, true, now, last, string, arg, err);
 }
 
 /* ---- what a program took with it ---- */
@@ -353,6 +378,7 @@ void gt_gpu_process_close(struct gt_gpu *g, struct gt_gpu_process *p)
 	gt_gpu_waits_release(&p->waits);
 	gt_gpu_runtime_release(p);
 	gt_gpu_nodes_release(&p->nodes);
+	gt_gpu_bodies_release(&p->bodies);
 	free(p->records.items);
 	free(p->states.items);
 	free(p->works.items);

@@ -63,6 +63,7 @@ struct gt_gpu_call {
 	uint64_t stream;		/* the handle */
 	uint64_t bytes;
 	uint64_t event;			/* that it waited for, a handle, or GT_GPU_NO_EVENT */
+	uint64_t graph;			/* the handle of the instance that it launched; 0: none, or not recorded */
 };
 #define GT_GPU_WORDS 11
 struct gt_gpu_event { uint16_t id; int64_t start, end; uint8_t n; uint64_t words[GT_GPU_WORDS]; };
@@ -75,9 +76,11 @@ void gt_gpu_close(struct gt_gpu *g);
 /* Both take note only. *p is made at need; track: of the process. 0 or -ENOMEM. */
 int gt_gpu_call(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_call *c);
 int gt_gpu_event(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, const struct gt_gpu_event *e);
-/* This call created a node of a graph, or was captured as one; a graph was made from another. By CUPTI's numbers. 0 or -ENOMEM. */
+/* This call created a node of a graph, or was captured as one; a graph was made, or instantiated, from another. By CUPTI's numbers, and the
+ * program's handle of the new graph or instance, which it has from `when` on (ns). 0 or -ENOMEM. */
 int gt_gpu_made(struct gt_gpu_process **p, uint32_t track, uint64_t node, const struct gt_gpu_cause *by);
-int gt_gpu_copied(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uint32_t from);
+int gt_gpu_copied(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uint32_t from, uint64_t handle,
+		  int64_t when);
 /* The track of a device of the process, made at need; GT_NONE: no memory, or too many. */
 uint32_t gt_gpu_device(struct gt_gpu *g, struct gt_gpu_process **p, uint32_t track, uint32_t device);
 /* The program calls this stream so, now or as soon as something has run on it. 0 or negative. */

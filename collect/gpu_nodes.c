@@ -42,21 +42,48 @@ int gt_gpu_made(struct gt_gpu_process **p, uint32_t track, uint64_t node, const 
 	return 0;
 }
 
-int gt_gpu_copied(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uint32_t from)
+static bool same_handle(const void *arg, uint32_t value, const void *key, size_t len)
 {
+	return ((const struct gt_gpu_nodes *)arg)->copies[value].handle == *(const uint64_t *)key;
+}
+
+/* The newest copy with this handle; the map leads to it, and it leads to the one before. */
+static uint32_t newest_of(const struct gt_gpu_nodes *n, uint64_t handle)
+{
+	return handle ? gt_map_get(&n->by_handle, gt_hash_u64(handle), same_handle, n, &handle, sizeof(handle)) : GT_NONE;
+}
+
+int gt_gpu_copied(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uint32_t from, uint64_t handle, int64_t when)
+{
+	uint32_t earlier;
 	struct gt_gpu_nodes *n = gt_gpu_process_at(p, track) ? &(*p)->nodes : NULL;
 
 	if (!n)
 		return -ENOMEM;
 	if (n->ncopies == COPIES_MAX) {
 		gt_map_release(&n->by_graph);
+		gt_map_release(&n->by_handle);
 		n->ncopies = 0;
 	}
+	earlier = newest_of(n, handle);
 	if (gt_grow(&n->copies, &n->copies_cap, n->ncopies + 1, sizeof(*n->copies)) ||
 	    gt_map_add(&n->by_graph, gt_hash_u64(graph), (uint32_t)n->ncopies))
 		return -ENOMEM;
-	n->copies[n->ncopies++] = (struct gt_gpu_copied){ graph, from };
+	if (earlier != GT_NONE)
+		gt_map_set(&n->by_handle, gt_hash_u64(handle), earlier, (uint32_t)n->ncopies);
+	else if (handle && gt_map_add(&n->by_handle, gt_hash_u64(handle), (uint32_t)n->ncopies))
+		return -ENOMEM;
+	n->copies[n->ncopies++] = (struct gt_gpu_copied){ graph, from, handle, when, earlier };
 	return 0;
+}
+
+uint32_t gt_gpu_instance_number(const struct gt_gpu_nodes *n, uint64_t handle, int64_t when)
+{
+	uint32_t i = newest_of(n, handle);
+
+	while (i != GT_NONE && n->copies[i].when > when)
+		i = n->copies[i].earlier;
+	return i != GT_NONE ? n->copies[i].graph : 0;
 }
 
 void gt_gpu_node_find(const struct gt_gpu_nodes *n, uint64_t node, struct gt_gpu_cause *by)
@@ -82,6 +109,7 @@ void gt_gpu_nodes_release(struct gt_gpu_nodes *n)
 {
 	gt_map_release(&n->by_node);
 	gt_map_release(&n->by_graph);
+	gt_map_release(&n->by_handle);
 	free(n->made);
 	free(n->copies);
 }

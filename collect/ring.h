@@ -192,7 +192,8 @@ enum gt_ring_event {
 	GT_EV_GPU_LOST,		/* how many of CUPTI's records, enum gt_gpu_lost */
 	GT_EV_NODE,		/* start: of this thread's call whose record comes next, ticks. It created this node of a graph,
 				 * by CUPTI's number */
-	GT_EV_GRAPH,		/* a graph was made, or instantiated, from another: their numbers in CUPTI, new | old */
+	GT_EV_GRAPH,		/* start: of the call, ticks. It made a graph, or an instance, from another graph: their numbers in CUPTI,
+				 * new | old; the program's handle of the new one */
 	GT_EV_DEVICE,		/* start, end: ticks. Which device this thread's allocations are on from its next call on;
 				 * UINT64_MAX: not known. Then, if the driver told, its UUID, in two words */
 	/* Work that we timed by CUDA events (guest_events.c). Two words come first: the call's thread id | API id, its start in ticks; then

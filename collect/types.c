@@ -69,7 +69,7 @@ static void make(struct gt_types *t, uint32_t id)
 	struct gt_type type = { .category = api->category, .op = api->op, .memkind = api->memkind, .layer = GT_LAYER_API };
 	unsigned n = 0, count = gt_api_fields(api, all);
 
-	c->func = c->grid = c->block = c->stream = c->event = GT_NO_WORD;
+	c->func = c->grid = c->block = c->stream = c->event = c->graph = GT_NO_WORD;
 	for (unsigned i = 0; i < count; i++) {
 		if (!recorded(t, &all[i]))
 			continue;
@@ -83,6 +83,8 @@ static void make(struct gt_types *t, uint32_t id)
 			c->stream = (uint8_t)n;
 		if (all[i].role == GT_R_EVENT && c->event == GT_NO_WORD)
 			c->event = (uint8_t)n;
+		if (all[i].role == GT_R_GRAPH && api->op == GT_OP_GRAPH_LAUNCH)
+			c->graph = (uint8_t)n;
 		if (all[i].kind == GT_F_STR)
 			c->strings |= 1ULL << n;
 		fields[n++] = (struct gt_field){ gt_writer_string(t->w, all[i].name), all[i].kind, all[i].role };

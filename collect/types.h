@@ -15,7 +15,7 @@ struct gt_call_type {
 	bool plain;
 	bool causes;			/* has to do with a GPU's work, and is to be told of */
 	uint8_t grid, block;		/* the first of three words each, or GT_NO_WORD */
-	uint8_t stream, event;		/* the word with it, or GT_NO_WORD */
+	uint8_t stream, event, graph;	/* the word with it, or GT_NO_WORD; graph: that is launched */
 	uint8_t does, wait;		/* of a call with `causes`: enum gt_gpu_does, enum gt_gpu_wait */
 	bool per_thread;		/* its default stream is the thread's */
 	bool nodes;			/* creates nodes of graphs */

@@ -84,15 +84,16 @@ void gt_after_graph(int32_t ret, const uint64_t *w, const void *caller)
 	bool was = gt_inside;
 	struct gt_ring_open *o;
 	uint32_t new, old;
-	uint64_t both;
+	uint64_t words[2];
 
 	(void)caller;
 	if (ret || !w[0] || was || !gt_gpu_used() || !(o = running(gt_self, gt_api_copies_graph)))
 		return;
 	gt_inside = true;
-	if (graph_number(*(const uint64_t *)w[0], strcmp(gt_api[o->id].name, "cuGraphClone"), &new) && graph_number(w[1], false, &old)) {
-		both = new | (uint64_t)old << 32;
-		if (!gt_put_event(gt_self, GT_EV_GRAPH, o->start, o->start, &both, 1))
+	words[1] = *(const uint64_t *)w[0];
+	if (graph_number(words[1], strcmp(gt_api[o->id].name, "cuGraphClone"), &new) && graph_number(w[1], false, &old)) {
+		words[0] = new | (uint64_t)old << 32;
+		if (!gt_put_event(gt_self, GT_EV_GRAPH, o->start, o->start, words, 2))
 			gt_lost(gt_self, o->start, o->start);
 	}
 	gt_inside = was;

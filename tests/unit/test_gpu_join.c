@@ -646,7 +646,8 @@ static void nodes_have_their_creation(void)
 	CHECK(!gt_gpu_made(&j.p, j.process, 4ull << 32 | 1, &by));
 	by.start = 88;
 	CHECK(!gt_gpu_made(&j.p, j.process, 5ull << 32 | 2, &by));
-	CHECK(!gt_gpu_copied(&j.p, j.process, 5, 4) && !gt_gpu_copied(&j.p, j.process, 6, 5) && !gt_gpu_copied(&j.p, j.process, 9, 9));
+	CHECK(!gt_gpu_copied(&j.p, j.process, 5, 4, 0, 0) && !gt_gpu_copied(&j.p, j.process, 6, 5, 0, 0) &&
+	      !gt_gpu_copied(&j.p, j.process, 9, 9, 0, 0));
 	graph_call(&j, 0, SECOND, SECOND + 500);
 	record(&j, 0, SECOND + 100, SECOND + 400, 9, GRAPH_CBID);
 	kernel_of(&j, SECOND + 600, SECOND + 700, 9, 1, 10, 6, 6ull << 32 | 1);
@@ -655,7 +656,8 @@ static void nodes_have_their_creation(void)
 	kernel_of(&j, SECOND + 1200, SECOND + 1300, 9, 4, 10, 9, 9ull << 32 | 1);	/* told in a circle */
 	settle(&j, 2 * SECOND, false);
 	for (uint64_t i = 0; i < 300000; i++)
-		CHECK(!gt_gpu_made(&j.p, j.process, (100 + i) << 32, &by) && !gt_gpu_copied(&j.p, j.process, (uint32_t)(400000 + i), (uint32_t)(100 + i)));
+		CHECK(!gt_gpu_made(&j.p, j.process, (100 + i) << 32, &by) &&
+		      !gt_gpu_copied(&j.p, j.process, (uint32_t)(400000 + i), (uint32_t)(100 + i), i % 16 * 8, (int64_t)i));
 	r = finish(&j, 3 * SECOND, &totals);
 	CHECK(r && totals.kernels == 4);
 	for (it = gt_iter_open(r, &f, NULL); it && gt_iter_next(it, &ev, NULL) == 1;) {
