@@ -88,10 +88,23 @@ static bool read_time(const struct reading *r, int token, int64_t *to)
 	return is_number(token) && !gt_json_scaled(r->j->text, r->j->len, 3, to) && *to < GT_TIME_MAX && *to > -GT_TIME_MAX;
 }
 
+/* As JSON writes one: "-12", and neither "012" nor "1.5". */
+static bool is_integer(const char *text, size_t len)
+{
+	size_t first = len && *text == '-', i = first;
+
+	while (i < len && text[i] >= '0' && text[i] <= '9')
+		i++;
+	return i == len && i > first && (text[first] != '0' || len == 1);
+}
+
+/* PyTorch 1.8 and 1.9 put the numbers of threads in quotes. */
 static bool read_id(const struct reading *r, int token, struct gt_kineto_id *id)
 {
 	if (token != GT_JSON_STRING)
 		return read_i64(r, token, &id->number);
+	if (is_integer(r->j->text, r->j->len) && read_i64(r, GT_JSON_INT, &id->number))
+		return true;
 	id->word = string(r);
 	return true;
 }
