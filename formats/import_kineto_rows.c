@@ -156,7 +156,8 @@ static int put_range(struct gt_kineto *k, enum gt_kind kind, uint32_t track, siz
 {
 	const struct gt_kineto_what *w = &k->whats[what];
 	struct gt_row row = { .start = ev->ts, .end = ev->ts + ev->dur, .type = w->type, .nargs = w->nfields };
-	uint64_t args[] = { w->call || w->cat == GT_KINETO_OUTER ? ev->correlation : w->cat_name, GT_NONE };
+	bool correlated = w->call || w->cat == GT_KINETO_OUTER;
+	uint64_t args[] = { correlated ? ev->correlation : w->cat_name, GT_NONE };
 
 	if (thread != SIZE_MAX && kind == GT_SPAN)
 		row.depth = depth_of(&k->threads[thread], row.start, row.end);
