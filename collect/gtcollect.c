@@ -537,10 +537,11 @@ static void say_gpu(const struct gt_gpu_totals *g)
 			g->untimed[GT_UNTIMED_POOL], g->untimed[GT_UNTIMED_CAPTURE], g->untimed[GT_UNTIMED_CONTEXT],
 			g->untimed[GT_UNTIMED_ERROR]);
 	say_gpu_records(g);
-	if (run.launch.signal && g->without_record)
+	if (g->without_record)
 		gt_message(stderr, TOOL, "of %" PRIu64 " %s it is not known what the GPU did: %s", g->without_record,
 			g->without_record == 1 ? "launch, copy or set" : "launches, copies and sets",
-			g->by_events ? "it was not over, or not read yet" : "CUPTI had not told yet");
+			g->by_events ? "it was not over, or not read yet" :
+			"it failed, or its process ended before CUPTI delivered the record");
 }
 
 static void say_losses(void)
@@ -619,8 +620,7 @@ static void say_file(bool empty)
 		snprintf(lost, sizeof(lost), "%" PRIu64 " LOST", losses());
 	else if (t->shut_out)
 		snprintf(lost, sizeof(lost), "%u process%s MISSING", t->shut_out, plural(t->shut_out, "es"));
-	else if (t->gpu && t->processes && (!t->gpu->processes || t->gpu->refused || t->gpu->yields ||
-					    (run.launch.signal && t->gpu->without_record)))
+	else if (t->gpu && t->processes && (!t->gpu->processes || t->gpu->refused || t->gpu->yields || t->gpu->without_record))
 		strcpy(lost, "no calls lost");
 	if (run.nvml)
 		snprintf(values, sizeof(values), "%" PRIu64 " counter value%s, ", counters().values, plural(counters().values, "s"));
