@@ -11,6 +11,7 @@
 #include "formats/exporters.h"
 #include "formats/globs.h"
 #include "formats/importers.h"
+#include "formats/meta.h"
 #include "formats/json_build.h"
 #include "formats/matched.h"
 
@@ -148,6 +149,20 @@ static char *describe_filter(const struct args *a, const struct gt_filter *f)
 	return gt_json_done(o);
 }
 
+/* What the importer could not read. */
+static int tell_import(void *arg, const char *key, const char *value)
+{
+	static const struct { const char *key, *what; } counts[] = {
+		{ "events_damaged", "events skipped because they are not JSON" },
+		{ "values_no_number", "values left out because they are not numbers (inf, nan)" },
+	};
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		if (!strcmp(key, counts[i].key) && strcmp(value, "0"))
+			gt_message(stderr, TOOL, "%s: %s: %s", (const char *)arg, counts[i].what, value);
+	return 0;
+}
+
 /* A line for everything that is missing from the output because it is missing in the trace. Returns the exit status. */
 static int tell_missing(const char *file, struct gt_reader *r)
 {
@@ -157,6 +172,7 @@ static int tell_missing(const char *file, struct gt_reader *r)
 	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
 		const struct gt_segment *s = gt_reader_segment(r, i);
 
+		gt_meta_each(s, tell_import, (void *)file);
 		if (!s->closed)
 			gt_message(stderr, TOOL, "%s: segment %u was not closed: complete up to %.9f s, %" PRIu64
 				   " byte%s at its end unread", file, i,

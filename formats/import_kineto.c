@@ -17,7 +17,8 @@
  * clock anchor at the end says what time of day it was. All that stands beside the events goes into the metadata as it is, below "kineto".
  *
  * A file that is cut short, as a killed profiler leaves it, is imported as far as its events are whole, and that is said. An event without
- * a usable time (CUPTI wrote 0 for some kernels) cannot be placed: it is a loss somewhere in the recording. */
+ * a usable time (CUPTI wrote 0 for some kernels) cannot be placed: it is a loss somewhere in the recording. An event that is no JSON (a name
+ * with quotes) is skipped and counted; it is a loss, too, unless it is known to be a range of the host. */
 #include "formats/import_kineto.h"
 
 #include <inttypes.h>
@@ -142,10 +143,38 @@ static int read_aside(struct document *d, const char *key, int token, struct gt_
 
 /* ---- the document ---- */
 
+/* A call or work of a GPU, as far as the event was read? Its category comes early, so that it is often known. */
+static bool may_be_work(const struct gt_kineto_event *ev)
+{
+	return !(ev->cat == GT_KINETO_RANGE && ev->cat_name != GT_NONE) && !(ev->cat >= GT_KINETO_GPU_RANGE && ev->cat <= GT_KINETO_OTHER_FLOW);
+}
+
+/* The event is no JSON (a quote within a name): goes on with the next one. 0: done; else e, with *err as it is. */
+static int skip_damaged(struct document *d, unsigned depth, const struct gt_kineto_event *ev, int e, struct gt_err *err)
+{
+	static const char *const first[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur", "args", "id", "s", NULL };
+	static const char *const beside[] = { "traceName", "displayTimeUnit", "schemaVersion", "deviceProperties", "baseTimeNanoseconds",
+					      "otherData", "distributedInfo", "metadata", "stackFrames", "samples", "systemTraceEvents",
+					      "trace_id", "record_shapes", "with_stack", "profile_memory", NULL };
+	const struct gt_json_marks marks = { depth, first, d->k.counts.events ? beside : NULL };	/* one event must be there */
+	struct gt_err search = GT_ERR_INIT;
+	int found = e == -EBADMSG ? gt_json_recover(&d->j, &marks, &search) : 0;
+
+	if (!found)
+		return e;
+	*err = search;
+	if (found < 0)
+		return found;
+	d->k.counts.damaged++;
+	d->k.counts.lost += may_be_work(ev);
+	return 0;
+}
+
 /* The scanner is behind the bracket of the array. */
 static int read_events(struct document *d, struct gt_err *err)
 {
 	struct gt_kineto_event ev;
+	unsigned depth = d->j.depth;
 	uint64_t at;
 	int t, e = 0;
 
@@ -159,8 +188,10 @@ static int read_events(struct document *d, struct gt_err *err)
 			continue;
 		}
 		e = gt_kineto_event(&d->k, &d->j, &ev, err);
-		if (e)
-			return e;
+		if (e) {
+			e = skip_damaged(d, depth, &ev, e, err);
+			continue;
+		}
 		e = gt_kineto_row(&d->k, &ev, err);
 		if (e < 0 && err->offset == GT_NO_OFFSET)
 			err->offset = at;
@@ -247,6 +278,8 @@ static void put_counts(struct gt_out *o, const struct document *d)
 	put_count(o, "calls_not_nested", c->not_nested);
 	put_count(o, "names_left_out", c->names_left_out);
 	put_count(o, "events_not_understood", c->not_understood);
+	put_count(o, "events_damaged", c->damaged);
+	put_count(o, "values_no_number", d->j.no_numbers);
 	put_count(o, "metadata_left_out", d->left_out);
 	put_phases(o, c->phases);
 	if (d->k.session_ns >= 0)
@@ -331,10 +364,9 @@ static int put_losses(struct document *d, struct gt_err *err)
 {
 	const struct gt_writer_stats *s = gt_writer_stats(d->k.w);
 	int64_t from = s->min_start, to = s->max_end;
+	uint64_t n = d->k.counts.no_time + d->k.counts.lost;
 
-	if (!d->k.counts.no_time)
-		return 0;
-	return gt_writer_lost(d->k.w, GT_SCOPE_ALL, GT_NONE, from <= to ? from : 0, from <= to ? to : 0, d->k.counts.no_time, err);
+	return n ? gt_writer_lost(d->k.w, GT_SCOPE_ALL, GT_NONE, from <= to ? from : 0, from <= to ? to : 0, n, err) : 0;
 }
 
 static int finish(struct document *d, struct gt_err *err)
@@ -391,6 +423,7 @@ static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
 	d->k.session_ns = -1;
 	d->k.window_end = INT64_MIN;
 	e = gt_json_init(&d->j, in, false, err);
+	d->j.controls = true;
 	e = e ? e : gt_kineto_strings(&d->k, err);
 	if (!e) {
 		e = read_document(d, &scan);

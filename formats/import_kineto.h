@@ -102,6 +102,7 @@ struct gt_kineto {
 	struct gt_kineto_counts {
 		uint64_t events, kernels, copies, sets, waits, exact, inferred, unjoined, gpu_ranges;
 		uint64_t no_time, negative, not_nested, names_left_out, not_understood;
+		uint64_t damaged, lost;	/* lost: those of the damaged that may have been calls or work of a GPU */
 		uint64_t phases[128];	/* of kinds that are not read */
 	} counts;
 };

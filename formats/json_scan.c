@@ -221,9 +221,11 @@ static int64_t unicode_escape(const struct gt_json *j, const char **p, struct gt
 
 	if (c < 0)
 		return bad(j, *p, err, "\\u without four hex digits");
-	if (c == 0)
+	if (c == 0 && j->strict)
 		return bad(j, *p, err, "\\u0000 in a string");
 	*p += 5;
+	if (c == 0)
+		return 0xfffd;		/* a string with a zero inside would end there for most readers */
 	if (c >> 11 != 0x1b)
 		return c;
 	low = c < 0xdc00 && (*p)[0] == '\\' && (*p)[1] == 'u' ? hex4(*p + 2) : -1;
@@ -289,8 +291,12 @@ static int scan_string(struct gt_json *j, struct gt_err *err)
 			i += 2;
 			continue;
 		}
-		if (p < j->end && *p != '\\')
-			return bad(j, p, err, *p == '\n' ? "a line ends inside a string" : "a control character in a string");
+		if (p < j->end && *p != '\\') {
+			if (!j->controls || !*p)
+				return bad(j, p, err, *p == '\n' ? "a line ends inside a string" : "a control character in a string");
+			i++;
+			continue;
+		}
 		r = need(j, err);
 		if (r)
 			return r;
@@ -508,15 +514,53 @@ static int scan_word(struct gt_json *j, const char *word, int token, struct gt_e
 	return token;
 }
 
+/* What C and other languages print in place of a number that is none: -nan, inf, Infinity. GT_JSON_NULL, 0 when it is something else, or
+ * negative. */
+static int scan_no_number(struct gt_json *j, struct gt_err *err)
+{
+	static const char *const words[] = { "infinity", "inf", "nan(snan)", "nan(ind)", "nan" };	/* longer ones first */
+	const char *p;
+	int r;
+
+	while (j->end - j->at < 16 && !j->input_ended)
+		if ((r = refill(j, err)) < 0)
+			return r;
+	p = j->at + (*j->at == '-' || *j->at == '+');
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		size_t n = strlen(words[i]);
+
+		if (strncasecmp(p, words[i], n) != 0 || ((p[n] | 0x20) >= 'a' && (p[n] | 0x20) <= 'z'))
+			continue;
+		j->at = p + n;
+		j->no_numbers++;
+		return GT_JSON_NULL;
+	}
+	return 0;
+}
+
+/* The mark that some editors put in front of UTF-8. */
+static int skip_mark(struct gt_json *j, struct gt_err *err)
+{
+	int r = scan_word(j, "\xef\xbb\xbf", 0, err);
+
+	return r ? r : gt_json_next(j, err);
+}
+
 static int scan_value(struct gt_json *j, int c, struct gt_err *err)
 {
 	int r;
 
 	if (c == '{' || c == '[')
 		return open_bracket(j, c == '{', err);
+	if (c == 0xef && !j->strict && !gt_json_offset(j))
+		return skip_mark(j, err);
 	if (c == '"')
 		r = scan_string(j, err) ?: GT_JSON_STRING;
-	else if (c == '-' || (c >= '0' && c <= '9'))
+	else if (c >= '0' && c <= '9')
+		r = scan_number(j, err);
+	else if (!j->strict && memchr("-+iInN", c, 6) && (r = scan_no_number(j, err)))
+		;
+	else if (c == '-')
 		r = scan_number(j, err);
 	else if (c == 't')
 		r = scan_word(j, "true", GT_JSON_TRUE, err);
@@ -629,6 +673,69 @@ int gt_json_skip(struct gt_json *j, struct gt_err *err)
 			return t;
 	}
 	return 0;
+}
+
+/* ---- going on behind what is no JSON ---- */
+
+#define RECOVER_AHEAD 4096u	/* bytes behind an element in which the next one begins */
+
+/* The byte behind `c` at p, after white space; NULL: something else is there. */
+static const char *behind(const char *p, char c)
+{
+	p = p ? past_space(p) : NULL;
+	return p && *p == c ? p + 1 : NULL;
+}
+
+/* Does a key of this list stand at p? */
+static bool at_key(const char *p, const char *const *keys)
+{
+	p = behind(p, '"');
+	for (; p && *keys; keys++)
+		if (!strncmp(p, *keys, strlen(*keys)) && p[strlen(*keys)] == '"')
+			return behind(p + strlen(*keys) + 1, ':') != NULL;
+	return false;
+}
+
+/* Does an element of the array end before p, and another one begin, or the array end? The byte to go on from, or NULL. */
+static const char *next_element(const struct gt_json *j, const char *p, const struct gt_json_marks *m)
+{
+	const char *element = behind(behind(p, ','), '{'), *end = behind(p, ']'), *last;
+
+	if (element && at_key(element, m->element))
+		return element - 1;
+	if (!end || !m->beside)
+		return NULL;
+	if (m->depth > 1 && at_key(behind(end, ','), m->beside))
+		return end - 1;
+	last = m->depth > 1 ? behind(end, '}') : end;
+	return last && past_space(last) == j->end && j->input_ended ? end - 1 : NULL;
+}
+
+int gt_json_recover(struct gt_json *j, const struct gt_json_marks *m, struct gt_err *err)
+{
+	const char *p;
+	int r;
+
+	for (;;) {
+		p = memchr(j->at, '}', (size_t)(j->end - j->at));
+		j->at = p ? p : j->end;
+		if ((!p || j->end - p < RECOVER_AHEAD) && !j->input_ended) {
+			r = refill(j, err);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		if (!p)
+			return 0;
+		p = next_element(j, p + 1, m);
+		if (p)
+			break;
+		j->at++;
+	}
+	j->at = p;
+	j->depth = m->depth;
+	j->expect = *p == '{' ? VALUE : MORE;
+	return 1;
 }
 
 const char *gt_json_plain(const char *p)

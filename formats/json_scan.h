@@ -5,7 +5,8 @@
  *		if (t == GT_JSON_KEY && gt_json_is(&j, "ts")) ...
  *
  * Strict, it accepts exactly what jansson accepts. Lax (what importers use) it also takes what loggers really write: strings
- * that are not UTF-8 (kept as they are), lone surrogates (\udc80 becomes U+FFFD), integers of any length, reals of any size.
+ * that are not UTF-8 (kept as they are), lone surrogates and zeros (\udc80 and \u0000 become U+FFFD), a byte
+ * order mark, integers of any length, reals of any size, and inf and nan, which are handed out as null.
  * Numbers are handed out as text, so that no caller is tempted by a double: gt_json_scaled makes "0.000003406" 3406 ns.
  *
  * Errors: -ENODATA when the input ends inside a value (a killed writer's last line), -EBADMSG for everything that is no JSON,
@@ -38,6 +39,8 @@ struct gt_json {
 	const char *text;	/* of a key, string or number: len bytes, borrowed until the next call; not terminated */
 	size_t len;
 	unsigned depth;		/* arrays and objects that are open */
+	bool controls;		/* strings may have line feeds, tabs and their like; the caller sets it after gt_json_init */
+	uint64_t no_numbers;	/* inf and nan so far */
 	/* The unread part of the window. *end is 0, and so are GT_JSON_PAD bytes behind it: loops need look at no length. */
 	const char *at, *end;
 	/* the rest is private */
@@ -53,7 +56,7 @@ struct gt_json {
 };
 #define GT_JSON_PAD 16
 
-/* 0 or -ENOMEM. in stays the caller's. After an error from gt_json_next only gt_json_release is left to do. */
+/* 0 or -ENOMEM. in stays the caller's. After an error from gt_json_next only gt_json_release, or gt_json_recover, is left to do. */
 int gt_json_init(struct gt_json *j, struct gt_in *in, bool strict, struct gt_err *err);
 void gt_json_release(struct gt_json *j);
 
@@ -65,6 +68,14 @@ int gt_json_next(struct gt_json *j, struct gt_err *err);
 int gt_json_pair(struct gt_json *j, const char **key, size_t *key_len);
 /* After GT_JSON_OBJECT or GT_JSON_ARRAY: reads to its end. After any other token there is nothing to skip. 0 or negative. */
 int gt_json_skip(struct gt_json *j, struct gt_err *err);
+/* After -EBADMSG within an element of an array of objects: finds where the next element begins or the array ends, by how such text
+ * looks. 1: gt_json_next hands out that bracket next; 0: there is none up to the end of the text; or negative. */
+struct gt_json_marks {
+	unsigned depth;			/* within the array */
+	const char *const *element;	/* keys that an element may begin with, NULL behind the last */
+	const char *const *beside;	/* keys that may follow the array in its object, NULL behind the last; NULL: no end is looked for */
+};
+int gt_json_recover(struct gt_json *j, const struct gt_json_marks *m, struct gt_err *err);
 /* Bytes of the (unpacked) text before `at`. */
 static inline uint64_t gt_json_offset(const struct gt_json *j) { return j->before + (uint64_t)(j->at - j->window); }
 

@@ -107,6 +107,20 @@ done
 is hip-calls-come-back "$(figure calls amd.json)" "$(figure calls ours.json)"
 check hip-free-is-memory grep -q '^memory	1	' categories.tsv
 
+# One event that is no JSON, a value that is no number: the rest is read, and both are counted.
+{ printf '\357\273\277{"schemaVersion":1,"traceEvents":[\n'
+  event '' python_function 'f("x")' 10 11 1 1 ''
+  event , cuda_runtime hipLaunchKernel 10 11 1 1 '"cid":107,"correlation":1'
+  event , kernel add 2 0 5 95 '"device":2,"stream":0,"correlation":1,"est. achieved occupancy %":-nan'
+  printf ']}\n'; } >damaged.json
+want damaged 0 "$B/gtanalyze" damaged.json
+check damaged-is-told grep -q 'of the imported file 1 event is not JSON and was skipped)' want.out
+check no-number-is-told grep -q 'of the imported file 1 value is not a number (inf, nan) and was left out)' want.out
+is damaged-rest-is-read '1 1 0' "$(for k in calls gpu_operations lost; do figure $k damaged.json; done | tr '\n' ' ' | sed 's/ $//')"
+want damaged-export 0 "$B/gtexport" --native -f -o damaged.zst damaged.json
+check export-tells-damaged grep -q 'damaged.json: events skipped because they are not JSON: 1$' want.err
+check export-tells-no-number grep -q 'damaged.json: values left out because they are not numbers (inf, nan): 1$' want.err
+
 # Who was waited for: another stream is busy for long, so that only the row says that what was waited for was pending, and then that nothing was.
 waits() {	# waits yes|no: are there rows of waits?
 	printf '{"schemaVersion":1,"traceEvents":['

@@ -52,4 +52,101 @@ static void unknown_figures_are_left_out(void)
 	      strstr((const char *)listing.data, "launch_join=0\n"));
 }
 
-T_MAIN(T(the_beginning), T(hip_calls_come_back), T(unknown_figures_are_left_out), T(the_end))
+/* ---- what is no JSON ---- */
+
+#define OP(name, ts) X("cpu_op", name, "10", "11", ts, "1", "")
+
+static void inf_and_nan(void)
+{
+	static const char *const words[] = { "inf", "-inf", "nan", "-nan", "NaN", "Infinity", "-Infinity", "-nan(ind)" };
+	char text[1000];
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		snprintf(text, sizeof(text), "{\"a\":%s,\"traceEvents\":[" X("kernel", "k", "0", "7", "4", "1", PLACE "\"correlation\":5,\"x\":%s,"
+			 "\"registers per thread\":%s,\"shared memory\":[%s]") "," OP("after", "9") "]}", words[i], words[i], words[i], words[i]);
+		CHECK(strstr(list_text(text), "k 4000+1000 d0 r0 " "correlation=5 context=1") && strstr((char *)listing.data, "after 9000+1000") &&
+		      !strstr((char *)listing.data, "registers="));
+		CHECK(meta_says("\"values_no_number\":4,") && meta_says("\"events_damaged\":0,") && meta_says("\"kineto\":{\"a\":null}"));
+	}
+	/* an event whose time is none is a loss */
+	CHECK(strstr(list_text(HEAD X("kernel", "k", "0", "7", "nan", "1", PLACE "\"correlation\":5") "," OP("after", "9") "]}"), "after 9000+1000"));
+	CHECK(meta_says("\"events_without_time\":1,"));
+	CHECK(strstr(list_text(HEAD OP("a", "infinite") "," OP("after", "9") "]}"), "after 9000+1000") && meta_says("\"events_damaged\":1,"));
+}
+
+static void characters_that_json_has_not(void)
+{
+	CHECK(strstr(list_text("\xef\xbb\xbf" HEAD OP("a", "9") "]}"), "a 9000+1000"));
+	CHECK(strstr(list_text("\xef\xbb\xbf[" OP("a", "9") "]"), "a 9000+1000"));
+	CHECK(strstr(list_text(HEAD OP("a\\u0000b", "9") "]}"), "a\xef\xbf\xbd" "b 9000+1000"));
+	CHECK(strstr(list_text(HEAD OP("a\tb\nc\x1b", "9") "]}"), "a\tb\nc\x1b 9000+1000"));
+	CHECK(meta_says("\"events_damaged\":0,"));
+}
+
+/* Quotes within a name: that event is skipped. */
+static void damaged_events_are_skipped(void)
+{
+	static const char *const names[] = {
+		"f(\"x\")", "\"", "say \"hi\", ok", "{\"a\": \"b\"}", "[\"a\"]", "C:\\users", "5\" disk", "\"\"\"", "a\",", "\": 1", "a\"\\",
+		"x\", \"y", "[{\"name\": 1}]",
+	};
+	static const char *const around[][3] = {
+		{ HEAD OP("before", "1") ",\n", ",\n" OP("after", "9") "]}", "" },
+		{ "[" OP("before", "1") ",", ",\r\n" OP("after", "9") "]", "" },
+		{ HEAD OP("before", "1") "," OP("after", "9") ",", "\n],\n\"traceName\":\"t\"}\n", "\"kineto\":{\"schemaVersion\":1,\"traceName\":\"t\"}" },
+		{ HEAD OP("before", "1") "," OP("after", "9") ",", " ] } ", "" },
+		{ "[" OP("before", "1") "," OP("after", "9") ",", "]\n", "" },
+		{ HEAD, ",\n  {\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"before\", \"pid\": 10, \"tid\": 11,\n    \"ts\": 1, \"dur\": 1\n  },"
+			"{\"args\":{\"x\":[{\"y\":1},{\"z\":2}]},\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"after\",\"pid\":10,\"tid\":11,\"ts\":9,"
+			"\"dur\":1}]}", "" },
+	};
+	char text[2000];
+
+	for (size_t a = 0; a < sizeof(around) / sizeof(*around); a++)
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+			snprintf(text, sizeof(text), "%s{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":\"%s\",\"pid\":10,\"tid\":11,\"ts\":5,"
+				 "\"dur\":1,\"args\":{\"Ev Idx\":1,\"d\":[[1,2]]}}%s", around[a][0], names[i], around[a][1]);
+			list_text(text);
+			if (!strstr((char *)listing.data, "before 1000+1000") || !strstr((char *)listing.data, "after 9000+1000") || err.code)
+				fprintf(stderr, "%s\n%s %s\n", text, (char *)listing.data, err.text);
+			CHECK(strstr((char *)listing.data, "before 1000+1000") && strstr((char *)listing.data, "after 9000+1000"));
+			CHECK(meta_says("\"events_damaged\":1,") && meta_says(around[a][2]) && meta_says("\"truncated\":false"));
+			CHECK(!strstr((char *)listing.data, "\nL "));	/* it was no work */
+		}
+	/* a damaged call or kernel, or what may be one, is a loss */
+	CHECK(strstr(list_text(HEAD KERNEL("k\"\"", "5", "4", "1") "," OP("after", "9") "]}"), "L ") && meta_says("\"events_damaged\":1,"));
+	CHECK(strstr(list_text(HEAD "{\"name\":\"k\"\"\"}," OP("after", "9") "]}"), "L ") && meta_says("\"events_damaged\":1,"));
+	/* many, behind one another, and far from the next */
+	CHECK(strstr(list_text(HEAD OP("a\"b", "1") "," OP("c\"d", "2") "," OP("e\"f", "3") "," OP("after", "9") "]}"), "after 9000+1000"));
+	CHECK(meta_says("\"events_damaged\":3,"));
+}
+
+static void far_from_the_next_event(void)
+{
+	static const char tail[] = "}," OP("after", "9") "]}";
+	size_t room = 3u << 20, n = 0;
+	char *text = malloc(room);
+
+	n = (size_t)sprintf(text, HEAD "{\"ph\":\"X\",\"name\":\"a\"b\",\"args\":{\"x\":\"");
+	for (; n < room - 200; n++)
+		text[n] = n % 7 ? 'x' : '}';
+	snprintf(text + n, room - n, "\"}%s", tail);
+	n += strlen(text + n);
+	CHECK(strstr(list(open_bytes(text, n)), "after 9000+1000") && meta_says("\"events_damaged\":1,"));
+	free(text);
+}
+
+static void broken_structure_ends_with_its_place(void)
+{
+	static const char open[] = HEAD OP("a", "1") "," OP("b\"", "2") "]";
+
+	CHECK(!strcmp(list_text(HEAD OP("a", "1") " " OP("b", "2") "]}"), "expected ',' or a closing bracket") && err.offset != GT_NO_OFFSET);
+	CHECK(!strcmp(list_text(open), "expected ',' or a closing bracket") && err.offset == (uint64_t)(strstr(open, "b\"\"") - open + 2));
+	CHECK(!strcmp(list_text(HEAD OP("a", "1") "," OP("b\"", "2") "]}]"), "expected ',' or a closing bracket"));
+	CHECK(!strcmp(list_text("{\"schemaVersion\":1,\"deviceProperties\":01}"), "not a number as JSON writes them") && err.offset == 39);
+	CHECK(!strcmp(list_text(HEAD OP("a\"", "1") "]}"), "expected ',' or a closing bracket"));		/* nothing can be read */
+	CHECK(!strcmp(list_text(HEAD OP("a", "1") "],\"b\":\"\"\"}"), "expected ',' or a closing bracket"));
+}
+
+T_MAIN(T(the_beginning), T(hip_calls_come_back), T(unknown_figures_are_left_out), T(inf_and_nan), T(characters_that_json_has_not),
+       T(damaged_events_are_skipped), T(far_from_the_next_event), T(broken_structure_ends_with_its_place), T(the_end))
