@@ -49,17 +49,24 @@ static int take_copy(struct gt_recorder *r, struct gt_process *p, const struct g
 	       gt_err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
+/* The first word is a number of losses. */
+static bool counts(uint16_t id) { return id == GT_EV_GPU_LOST || id == GT_EV_UNTIMED; }
+
 static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt_event_record *rec, struct gt_err *err)
 {
 	struct gt_gpu_event e = { .id = rec->id, .start = (int64_t)rec->start, .end = (int64_t)rec->end, .n = rec->n };
 
 	if (rec->id == GT_EV_CALL)		/* the very times of the call's row, so it is found */
 		e.id = GT_EV_API;
+	if (rec->id == GT_EV_GPU_STATE && !gt_follow_is_possible(r, rec->end))
+		return GT_DAMAGED;
 	if (rec->id == GT_EV_CALL || rec->id == GT_EV_GPU_STATE) {
 		e.start = gt_clock_ns(&r->clock, rec->start);
 		e.end = gt_clock_ns(&r->clock, rec->end);
 	}
 	memcpy(e.words, rec->words, (rec->n < GT_GPU_WORDS ? rec->n : GT_GPU_WORDS) * 8u);
+	if (counts(rec->id) && e.words[0] > GT_COUNT_MAX)
+		return GT_DAMAGED;
 	if (r->gpu && e.id == GT_EV_GPU_LOST && e.words[1] == GT_GPU_LOST_FOREIGN &&
 	    gt_writer_lost(r->w, GT_SCOPE_PROCESS, p->track, r->now.monotonic, r->now.monotonic, e.words[0], err))
 		return err->code;
@@ -161,6 +168,8 @@ int gt_events_take(struct gt_recorder *r, struct gt_thread *t, const struct gt_e
 		return take_copy(r, &r->procs[t->proc], rec, err);
 	if (rec->id == GT_EV_DEVICE)
 		return take_device(r, t, rec, err);
+	if (gt_events_in_ticks(rec->id) && !gt_follow_is_possible(r, rec->start))
+		return GT_DAMAGED;
 	return rec->id >= GT_EV_PUSH ? take_annotation(r, t, rec, err) : take_gpu(r, &r->procs[t->proc], rec, err);
 }
 

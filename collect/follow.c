@@ -1,5 +1,7 @@
-/* Follows one ring: from records to rows. What a ring holds is written by the traced program's process, so a wild pointer there may
- * have been at it: indices, sizes and positions are checked here, and everything behind here is safe. */
+/* Follows one ring: from records to rows. The traced process writes the ring, and may damage it at
+ * any moment, also while it is read here. So each value is read once, into memory of the recorder,
+ * and checked there: indices, sizes, positions and times. A ring with a value that cannot be true is
+ * given up. */
 #define _GNU_SOURCE
 #include "collect/recorder_inside.h"
 
@@ -11,8 +13,11 @@
 
 #define LOOKS 1000			/* tries to see a busy thread standing still */
 #define MISSING_MAX 512
-#define STALL 1
+/* Beside GT_DAMAGED. STALL: its kernel's name is not known yet. LATER: it ended after this pass began. */
+enum { STALL = 1, LATER = 3 };
+#define AHEAD (10 * GT_SECOND)		/* no time in a ring lies further in the future */
 #define NEAR 1000			/* ns: more than clocks are off from one call to the next */
+#define UNORDERED 1000000		/* ns: no two CPUs' counters are so far apart */
 
 /* ---- walking a ring ---- */
 
@@ -24,36 +29,56 @@ struct record {
 	const uint64_t *words;
 };
 
-/* The record at p, of which `room` bytes lie in its chunk. False when it lies. */
+/* The program may overwrite the word at any moment: the compiler must not read it a second time. */
+static inline uint64_t read_word(const void *p)
+{
+	return __atomic_load_n((const uint64_t *)p, __ATOMIC_RELAXED);
+}
+
+/* The record at p, of which `room` bytes lie in its chunk. False when it is damaged. */
 static inline bool read_record(const uint8_t *p, uint64_t room, struct record *rec)
 {
-	struct gt_rec head;
+	uint64_t head = read_word(p + 16);
 
-	memcpy(&head, p, sizeof(head));
-	*rec = (struct record){ .start = head.start, .end = head.end, .id = head.id, .kind = head.kind_depth >> 5,
-				.depth = head.kind_depth & 31, .nargs = head.nargs, .ret = head.ret,
-				.words = (const uint64_t *)(p + sizeof(head)) };
+	*rec = (struct record){ .start = read_word(p), .end = read_word(p + 8), .id = (uint16_t)head,
+				.nargs = (uint8_t)(head >> 16), .depth = head >> 24 & 31,
+				.kind = head >> 29 & 7, .ret = (int32_t)(head >> 32),
+				.words = (const uint64_t *)(p + sizeof(struct gt_rec)) };
 	if (rec->kind == GT_REC_CALL) {
-		rec->size = sizeof(head) + rec->nargs * 8u;
+		rec->size = sizeof(struct gt_rec) + rec->nargs * 8u;
 		return rec->size <= room && rec->depth <= GT_RING_OPEN_MAX && rec->nargs <= GT_FIELDS_MAX &&
 		       (rec->id < gt_api_count || (rec->id >= GT_ID_IOCTL && rec->id < GT_IDS));
 	}
 	if (rec->kind == GT_REC_EVENT) {
-		rec->size = sizeof(head) + rec->nargs * 8u;
+		rec->size = sizeof(struct gt_rec) + rec->nargs * 8u;
 		return rec->size <= room && rec->id < GT_EVENTS;
 	}
 	if (rec->end > room)
 		return false;
-	rec->size = sizeof(head) + ((rec->end + 7) & ~7ULL);
+	rec->size = sizeof(struct gt_rec) + ((rec->end + 7) & ~7ULL);
 	return rec->size <= room && rec->kind <= GT_REC_THREAD;
 }
 
-/* Follows the chain to the next chunk; with `owner` the one that is left is free again. */
-static bool next_chunk(struct gt_recorder *r, struct gt_cursor *c, struct gt_ring_thread *owner)
+/* Is this chunk number `number` of the chain of this slot? No other chunk is read, or freed. */
+static bool is_in_chain(struct gt_recorder *r, uint32_t chunk, uint32_t slot, uint64_t number)
+{
+	const struct gt_ring_chunk *c;
+
+	if (chunk >= r->rings->nchunks)
+		return false;
+	c = gt_rings_chunk(r->rings, chunk);
+	return __atomic_load_n(&c->owner, __ATOMIC_RELAXED) == slot &&
+	       __atomic_load_n(&c->number, __ATOMIC_RELAXED) == number;
+}
+
+/* Follows the chain of a slot to the next chunk; with `owner` the one that is left is freed. */
+static bool next_chunk(struct gt_recorder *r, struct gt_cursor *c, uint32_t slot,
+		       struct gt_ring_thread *owner)
 {
 	uint32_t old = c->chunk, next = __atomic_load_n(&gt_rings_chunk(r->rings, old)->next, __ATOMIC_ACQUIRE);
+	uint64_t number = c->base / r->payload;
 
-	if (next >= r->rings->nchunks)
+	if (!is_in_chain(r, old, slot, number) || !is_in_chain(r, next, slot, number + 1))
 		return false;
 	c->chunk = next;
 	c->base += r->payload;
@@ -66,21 +91,22 @@ static bool next_chunk(struct gt_recorder *r, struct gt_cursor *c, struct gt_rin
 	return true;
 }
 
-/* Finds the record at the cursor. 1, 0 when there is none below the limit, -1 when the ring lies. The caller steps over it. */
-static inline int find_record(struct gt_recorder *r, struct gt_cursor *c, uint64_t limit, struct gt_ring_thread *owner,
-			      struct record *rec)
+/* Finds the record at the cursor. 1, 0 when there is none below the limit, -1 when the ring is
+ * damaged. The caller steps over it. */
+static inline int find_record(struct gt_recorder *r, const struct gt_thread *t, struct gt_cursor *c,
+			      uint64_t limit, struct gt_ring_thread *owner, struct record *rec)
 {
 	while (c->at < limit) {
 		uint64_t room = r->payload - (c->at - c->base);
 		const uint8_t *p = gt_rings_chunk(r->rings, c->chunk)->payload + (c->at - c->base);
 
-		if (room >= sizeof(struct gt_rec) && *(const uint64_t *)p)
+		if (room >= sizeof(struct gt_rec) && read_word(p))
 			return read_record(p, room < limit - c->at ? room : limit - c->at, rec) ? 1 : -1;
 		if (c->base + r->payload >= limit) {
 			c->at = limit;
 			return c->base + r->payload > limit ? -1 : 0;
 		}
-		if (!next_chunk(r, c, owner))
+		if (!next_chunk(r, c, (uint32_t)(t - r->threads), owner))
 			return -1;
 	}
 	return 0;
@@ -102,14 +128,25 @@ void gt_follow_look(struct gt_recorder *r, struct gt_thread *t, const struct gt_
 	r->active |= word != t->word;
 	t->word = word;
 	t->limit = word >> 8;
-	if (t->c.chunk == GT_RING_NIL && t->limit)
+	if (t->c.chunk == GT_RING_NIL && t->limit) {
 		t->c.chunk = __atomic_load_n(&ring->first, __ATOMIC_ACQUIRE);
-	if (t->limit < t->c.at || t->limit % 8 || t->limit - t->c.at > (uint64_t)r->rings->nchunks * r->payload ||
-	    (t->limit && t->c.chunk >= r->rings->nchunks))
+		t->broken |= !is_in_chain(r, t->c.chunk, (uint32_t)(t - r->threads), 0);
+	}
+	if (t->limit < t->c.at || t->limit % 8 ||
+	    t->limit - t->c.at > (uint64_t)r->rings->nchunks * r->payload)
 		t->broken = true;
 }
 
 /* ---- rows ---- */
+
+/* A time behind this pass is compared with the clock as it is now: the recorder may have been stopped
+ * since the pass began. */
+bool gt_follow_is_possible(struct gt_recorder *r, uint64_t ticks)
+{
+	int64_t ns = gt_clock_ns(&r->clock, ticks);
+
+	return ns >= r->earliest && (ns <= r->now.monotonic || ns < gt_clock_monotonic() + AHEAD);
+}
 
 /* Makes a row fit what its track already holds, should clocks or rounding have it off by a few ns. Rows come in the order of
  * their ends. floor[d] is the latest end at depth d or above, below which nothing at depth d may begin; child[d] is the start
@@ -181,7 +218,7 @@ static inline bool counts(const struct gt_call_type *c, int32_t ret)
 	       (c->does == GT_GPU_CALL_HAS_CAPTURED && (ret == CAPTURE_INVALIDATED || ret == CAPTURE_UNJOINED));
 }
 
-/* A finished call becomes a row. 0, STALL, or negative from the writer. */
+/* A finished call becomes a row. 0, STALL, GT_DAMAGED, or negative from the writer. */
 static inline int put_call(struct gt_recorder *r, struct gt_thread *t, const struct record *rec, struct gt_err *err)
 {
 	struct gt_row row = { .ret = rec->ret, .depth = rec->depth };
@@ -189,6 +226,10 @@ static inline int put_call(struct gt_recorder *r, struct gt_thread *t, const str
 	const uint64_t *args = rec->words;
 	int code;
 
+	row.start = ns_of_start(r, t, rec->depth, rec->start);
+	row.end = gt_clock_ns(&r->clock, rec->end);
+	if (row.start < r->earliest || row.end < r->earliest || row.start - row.end > UNORDERED)
+		return GT_DAMAGED;
 	if (rec->id < gt_api_count) {
 		const struct gt_call_type *c = gt_types_call(&r->types, rec->id);
 
@@ -207,8 +248,6 @@ static inline int put_call(struct gt_recorder *r, struct gt_thread *t, const str
 		row.type = gt_types_file(&r->types, rec->id, rec->words, rec->nargs, own, &row.nargs, &row.ret);
 		args = own;
 	}
-	row.start = ns_of_start(r, t, rec->depth, rec->start);
-	row.end = gt_clock_ns(&r->clock, rec->end);
 	if (t->pins[rec->depth].ticks == rec->start && row.end < r->epoch.monotonic)
 		row.end = r->epoch.monotonic;	/* it was seen open then, between its end and its being recorded */
 	fit(t, rec->depth, &row.start, &row.end);
@@ -245,26 +284,29 @@ static void note_missing(struct gt_recorder *r, const char *name, size_t len)
 
 /* What a text is known by from now on. A program that makes up texts without end fills neither the dictionary, which new threads need,
  * too, nor what we know of it: what comes then has no name. */
-static void learn(struct gt_recorder *r, struct gt_known *k, enum gt_known_kind kind, const struct record *rec, bool replace)
+static void learn(struct gt_recorder *r, struct gt_known *k, enum gt_known_kind kind, uint64_t key,
+		  const char *text, size_t len, bool replace)
 {
-	bool known = gt_known_has(k, kind, rec->start);
+	bool known = gt_known_has(k, kind, key);
 
 	if (!known && (k->n >= GT_KNOWN_MAX || !gt_writer_roomy(r->w)))
 		k->forgotten++;
 	else if (!known || replace)
-		gt_known_add(k, kind, rec->start, gt_writer_string_n(r->w, (const char *)rec->words, rec->end), replace);
+		gt_known_add(k, kind, key, gt_writer_string_n(r->w, text, len), replace);
 }
 
 /* A record that tells a name. early: seen on a search ahead of its turn. */
 static int put_text(struct gt_recorder *r, struct gt_thread *t, const struct record *rec, bool early, struct gt_err *err)
 {
-	const char *text = (const char *)rec->words;
+	const char *text = memcpy(r->text, rec->words, rec->end);
 
-	if (rec->kind == GT_REC_NAME || rec->kind == GT_REC_STRING)
-		learn(r, known_of(r, t), rec->kind == GT_REC_NAME ? GT_KNOWN_FUNC : GT_KNOWN_STRING, rec, !early);
+	if (rec->kind == GT_REC_NAME)
+		learn(r, known_of(r, t), GT_KNOWN_FUNC, rec->start, text, rec->end, !early);
+	else if (rec->kind == GT_REC_STRING)
+		learn(r, known_of(r, t), GT_KNOWN_STRING, rec->start, text, rec->end, !early);
 	else if (!early && rec->kind == GT_REC_MISSING)
 		note_missing(r, text, rec->end);
-	else if (!early && rec->kind == GT_REC_THREAD && !t->teller)
+	else if (!early && rec->kind == GT_REC_THREAD && !t->teller && gt_writer_roomy(r->w))
 		return gt_writer_track_name(r->w, t->track, gt_writer_string_n(r->w, text, rec->end), err);
 	return 0;
 }
@@ -273,6 +315,8 @@ int gt_follow_give_up(struct gt_recorder *r, struct gt_thread *t, struct gt_err 
 {
 	t->broken = true;
 	t->c.at = t->limit;
+	__atomic_store_n(&r->rings->threads[t - r->threads].given_up, 1, __ATOMIC_RELEASE);
+	r->freed++;		/* its thread may wait for a chunk: it is woken */
 	r->totals.broken++;
 	return gt_writer_lost(r->w, GT_SCOPE_TRACK, t->track, t->last == INT64_MIN ? r->now.monotonic : t->last, r->now.monotonic,
 			      GT_LOST_UNKNOWN, err);
@@ -327,7 +371,7 @@ static void take_plain(struct gt_recorder *r, struct gt_thread *t)
 	gt_writer_room(r->w, t->track, &room);
 	for (; nrows < room.nrows && stop - at >= sizeof(struct gt_rec); at += size) {
 		const uint64_t *p = (const uint64_t *)(base + at);
-		uint64_t start = p[0], end = p[1], head = p[2];
+		uint64_t start = read_word(p), end = read_word(p + 1), head = read_word(p + 2);
 
 		if ((uint32_t)head != known) {
 			if (!plain_type(r, head, &type))
@@ -364,40 +408,58 @@ static void take_plain(struct gt_recorder *r, struct gt_thread *t)
 	t->c.at = at;
 }
 
+static int put_event(struct gt_recorder *r, struct gt_thread *t, const struct record *rec,
+		     struct gt_err *err)
+{
+	uint64_t words[UINT8_MAX];
+	struct gt_event_record e = { rec->id, rec->start, rec->end, rec->nargs, words };
+
+	memcpy(words, rec->words, rec->nargs * sizeof(*words));
+	return gt_events_take(r, t, &e, err);
+}
+
+/* A record of a time after this pass began is for the next pass, unless the time cannot be true. */
+static int put_off(struct gt_recorder *r, uint64_t ticks)
+{
+	return gt_follow_is_possible(r, ticks) ? LATER : GT_DAMAGED;
+}
+
+/* 0, STALL, LATER, GT_DAMAGED or negative. */
+static int put_record(struct gt_recorder *r, struct gt_thread *t, const struct record *rec,
+		      struct gt_err *err)
+{
+	if (rec->kind == GT_REC_EVENT && gt_events_in_ticks(rec->id) && rec->start > r->now.ticks)
+		return put_off(r, rec->start);
+	if (rec->kind == GT_REC_EVENT)
+		return put_event(r, t, rec, err);
+	if (rec->kind != GT_REC_CALL)
+		return put_text(r, t, rec, false, err);
+	return rec->end > r->now.ticks ? put_off(r, rec->end) : put_call(r, t, rec, err);
+}
+
 /* Takes the records of one thread that ended by now. */
 int gt_follow_drain(struct gt_recorder *r, struct gt_thread *t, struct gt_ring_thread *ring, struct gt_err *err)
 {
-	uint64_t before = t->c.at, until = r->now.ticks;
+	uint64_t before = t->c.at;
 	struct record rec;
 	int got = 0, code = 0;
 
 	t->stalled = false;
-	while (!code && (got = find_record(r, &t->c, t->limit, ring, &rec)) > 0) {
+	while (!code && (got = find_record(r, t, &t->c, t->limit, ring, &rec)) > 0) {
 		uint64_t at = t->c.at;
 
 		take_plain(r, t);
 		if (t->c.at != at)
 			continue;
-		if (rec.kind == GT_REC_EVENT && gt_events_in_ticks(rec.id) && rec.start > until)
-			break;
-		if (rec.kind == GT_REC_EVENT)
-			code = gt_events_take(r, t, &(struct gt_event_record){ rec.id, rec.start, rec.end, rec.nargs, rec.words }, err);
-		else if (rec.kind != GT_REC_CALL)
-			code = put_text(r, t, &rec, false, err);
-		else if (rec.end > until)
-			break;
-		else
-			code = put_call(r, t, &rec, err);
-		if (code == STALL) {
-			t->stalled = true;
-			code = 0;
-			break;
-		}
-		t->c.at += rec.size;
+		code = put_record(r, t, &rec, err);
+		t->c.at += code ? 0 : rec.size;
 	}
+	t->stalled = code == STALL;
 	r->taken += t->c.at - before;
 	__atomic_store_n(&ring->consumed, t->c.at, __ATOMIC_RELEASE);
-	return code < 0 || got >= 0 ? code : gt_follow_give_up(r, t, err);
+	if (code < 0)
+		return code;
+	return got < 0 || code == GT_DAMAGED ? gt_follow_give_up(r, t, err) : 0;
 }
 
 /* Some launch lacks its name: looks through everything that is in the rings by now. */
@@ -414,8 +476,8 @@ void gt_follow_search_names(struct gt_recorder *r)
 		limit = __atomic_load_n(&r->rings->threads[i].word, __ATOMIC_ACQUIRE) >> 8;
 		if (limit - c.at > (uint64_t)r->rings->nchunks * r->payload)
 			continue;
-		while (find_record(r, &c, limit, NULL, &rec) > 0) {
-			if (rec.kind != GT_REC_CALL)
+		while (find_record(r, t, &c, limit, NULL, &rec) > 0) {
+			if (rec.kind != GT_REC_CALL && rec.kind != GT_REC_EVENT)
 				put_text(r, t, &rec, true, NULL);
 			c.at += rec.size;
 		}
@@ -459,11 +521,12 @@ static unsigned find_running(struct gt_recorder *r, const struct gt_thread *t, s
 	unsigned found = 0;
 
 	for (unsigned d = 0; d < t->nopen; d++)
-		if (t->open[d].start && t->open[d].start <= r->now.ticks) {
+		if (t->open[d].start && t->open[d].start <= r->now.ticks &&
+		    t->open[d].nargs <= GT_RING_OPEN_ARGS) {
 			by_depth[d] = (struct running){ t->open[d].start, t->open[d].id, t->open[d].nargs, t->open[d].args };
 			found |= 1u << d;
 		}
-	while (!t->broken && find_record(r, &c, t->limit, NULL, &rec) > 0) {
+	while (!t->broken && find_record(r, t, &c, t->limit, NULL, &rec) > 0) {
 		if (rec.kind == GT_REC_CALL && rec.start <= r->now.ticks) {
 			by_depth[rec.depth] = (struct running){ rec.start, rec.id, rec.nargs, rec.words };
 			found |= 1u << rec.depth;
@@ -505,7 +568,7 @@ int gt_follow_each_open(struct gt_recorder *r, struct gt_thread *t, gt_open_fn *
 		int64_t low = t->floor[d < t->deepest ? d : t->deepest];
 
 		if (!(found >> d & 1) || o->n > GT_FIELDS_MAX || (o->id >= gt_api_count && (o->id < GT_ID_IOCTL || o->id >= GT_IDS)) ||
-		    !open_row(r, t, d, o, &row, args))
+		    !open_row(r, t, d, o, &row, args) || row.start < r->earliest)
 			continue;
 		if (row.start < low)
 			row.start = row.end = low;

@@ -23,7 +23,7 @@ int gt_holdings_call(struct gt_recorder *r, const struct gt_thread *t, uint16_t 
 	if (!gt_api_is_memory(api->op))
 		call.op = GT_OP_NONE, call.kind = 0;
 	r->memory_waits = true;
-	return gt_memory_call(&p->memory, p->track, p->unseen || r->rings->s->range != GT_RANGE_ALWAYS, &call)
+	return gt_memory_call(&p->memory, p->track, p->unseen || r->ranged, &call)
 		? gt_err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
@@ -85,7 +85,7 @@ int gt_holdings_settle(struct gt_recorder *r, bool looked, struct gt_err *err)
 {
 	int code = 0;
 
-	if (!__atomic_load_n(&r->rings->s->recording, __ATOMIC_RELAXED) && !r->finishing)	/* --delay, --duration */
+	if (!r->rings->recording && !r->finishing)	/* --delay, --duration */
 		for (uint32_t i = 0; i < r->high_procs; i++)
 			r->procs[i].unseen |= r->procs[i].used;
 	if (!looked)

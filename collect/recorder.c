@@ -23,6 +23,7 @@
 #define IDLE_EPOCH (9 * GT_SECOND)		/* nothing moves: say so from time to time */
 #define ANCHOR_EVERY (5 * GT_SECOND)
 #define ROLL_CALL (GT_SECOND / 10)		/* how often we ask who is still alive */
+#define FAR (3600 * GT_SECOND)		/* no call began so long before the recorder was opened */
 
 static int report_open(struct gt_recorder *r, uint32_t track, const struct gt_row *row, const uint64_t *args, struct gt_err *err)
 {
@@ -242,12 +243,14 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *doo
 	struct gt_recorder *r = calloc(1, sizeof(*r));
 
 	if (r) {
-		r->nprocs = rings->s->nprocs;
-		r->nthreads = rings->s->nthreads;
+		r->nprocs = rings->nprocs;
+		r->nthreads = rings->nthreads;
+		r->payload = rings->chunk_bytes - sizeof(struct gt_ring_chunk);
 		r->procs = calloc(r->nprocs, sizeof(*r->procs));
 		r->threads = calloc(r->nthreads, sizeof(*r->threads));
+		r->text = malloc(r->payload);
 	}
-	if (!r || !r->procs || !r->threads) {
+	if (!r || !r->procs || !r->threads || !r->text) {
 		gt_err_set(err, -ENOMEM, "out of memory");
 		gt_recorder_close(r);
 		return NULL;
@@ -255,7 +258,7 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *doo
 	r->rings = rings;
 	r->door = door;
 	r->w = w;
-	r->payload = rings->chunk_bytes - sizeof(struct gt_ring_chunk);
+	r->ranged = rings->s->range != GT_RANGE_ALWAYS;
 	r->level = LEVEL;
 	gt_writer_set_level(w, r->level);
 	r->source = gt_writer_string(w, rings->s->inject ? "injection" : "preload");
@@ -269,6 +272,7 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *doo
 	gt_clock_init(&r->clock, rings->s->ticks);
 	r->now = r->epoch = gt_clock_add(&r->clock, gt_clock_anchor(r->clock.ticks));
 	r->came = r->now.monotonic;
+	r->earliest = r->now.monotonic > FAR ? r->now.monotonic - FAR : 0;
 	if (put_anchor(r, err)) {
 		gt_recorder_close(r);
 		return NULL;
@@ -300,5 +304,6 @@ void gt_recorder_close(struct gt_recorder *r)
 	free(r->graves);
 	free(r->procs);
 	free(r->threads);
+	free(r->text);
 	free(r);
 }

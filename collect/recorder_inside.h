@@ -25,6 +25,7 @@ struct gt_process {
 	uint64_t uuids;			/* bits: the devices below 64 whose UUID is in the file */
 	struct gt_nvtx_stack ranges;	/* that any of its threads may end */
 	struct gt_nvtx_names categories;
+	uint64_t start_ticks;		/* when it attached, as it says */
 	uint64_t untraced;		/* already reported */
 	int64_t told;			/* ns: until when */
 };
@@ -72,23 +73,32 @@ struct gt_recorder {
 	uint32_t nprocs, nthreads, payload, high, high_procs;	/* high: slots in use lie below */
 	uint32_t thread_hint, proc_hint;	/* as last seen: who takes a slot moves one of them */
 	uint32_t source, version_id;
+	char *text;			/* of r->payload bytes: a text as it was when it was read */
 	int level;
 	bool patient;			/* a launch may still wait for its name */
 	bool finishing;			/* gt_recorder_finish has begun */
+	bool ranged;			/* --range: not all calls are recorded */
 	bool active;			/* something moved since the last epoch */
 	uint32_t uuids;			/* in the file, of all processes */
 	uint64_t taken, freed;		/* bytes and chunks in this pass */
 	struct gt_anchor now, epoch;
 	int64_t anchored, called, came;	/* ns: last anchor in the file, last roll call, last hint that moved */
+	int64_t earliest;		/* ns: no time in a ring lies before */
 	struct gt_recorder_totals totals;
 };
 
+/* Losses counted by one ring or process; a larger number is damage. */
+#define GT_COUNT_MAX (1ull << 40)
+
 /* ---- follow.c ---- */
+#define GT_DAMAGED 2	/* returned for a record that cannot be true: its ring is given up */
+/* Can the program have read this from its clock by now? */
+bool gt_follow_is_possible(struct gt_recorder *r, uint64_t ticks);
 /* Reads the thread's position; for an epoch also its stack of open calls, at one moment. */
 void gt_follow_look(struct gt_recorder *r, struct gt_thread *t, const struct gt_ring_thread *ring, bool closing);
 /* Takes the records of one thread that ended by now; may leave it stalled. */
 int gt_follow_drain(struct gt_recorder *r, struct gt_thread *t, struct gt_ring_thread *ring, struct gt_err *err);
-/* The ring lies: it is not read any more, and counted. */
+/* The ring is damaged: it is not read any more, and counted. */
 int gt_follow_give_up(struct gt_recorder *r, struct gt_thread *t, struct gt_err *err);
 /* Some launch lacks its name: looks through everything that is in the rings by now. */
 void gt_follow_search_names(struct gt_recorder *r);
@@ -102,6 +112,7 @@ int gt_follow_each_open(struct gt_recorder *r, struct gt_thread *t, gt_open_fn *
 /* ---- events.c ---- */
 struct gt_event_record { uint16_t id; uint64_t start, end; uint8_t n; const uint64_t *words; };
 bool gt_events_in_ticks(uint16_t id);		/* are its times ticks, to be taken only when they are past? */
+/* 0, GT_DAMAGED or negative. The words are the recorder's own copy. */
 int gt_events_take(struct gt_recorder *r, struct gt_thread *t, const struct gt_event_record *rec, struct gt_err *err);
 /* A call that may have made a GPU work, begun at these ticks, has become this row. */
 int gt_events_cause(struct gt_recorder *r, const struct gt_thread *t, uint16_t id, uint64_t ticks, const struct gt_row *row,

@@ -28,7 +28,7 @@
 #include "formats/cuda_api.h"
 
 #define GT_RING_MAGIC 0x31676e6972746721ULL
-#define GT_RING_VERSION 5
+#define GT_RING_VERSION 6
 #define GT_RING_OPEN_MAX 16		/* calls nested deeper than this are counted, not recorded */
 #define GT_RING_OPEN_ARGS 5
 #define GT_RING_CHUNK (32u << 10)	/* default bytes of a chunk, header included */
@@ -120,6 +120,7 @@ struct gt_ring_thread {
 	uint32_t role;			/* enum gt_ring_role; constant while LIVE */
 	char name[16];
 	uint64_t consumed;		/* written by the recorder: position drained so far */
+	uint32_t given_up;		/* likewise; 1: the ring is damaged and not drained any more */
 	uint64_t dropped __attribute__((aligned(64)));		/* calls lost because no chunk was free */
 	uint64_t dropped_from, dropped_to;	/* ticks: start of the first, end of the last of all drops so far */
 	uint64_t deep;			/* calls nested too deep to record */

@@ -29,6 +29,10 @@ static int tell_thread_losses(struct gt_recorder *r, struct gt_thread *t, const 
 
 	if (!more)
 		return 0;
+	if (more > GT_COUNT_MAX) {
+		t->dropped = dropped;
+		return t->broken ? 0 : gt_follow_give_up(r, t, err);
+	}
 	from = clamp_ns(r, ring->dropped_from, t->told);
 	to = clamp_ns(r, ring->dropped_to, from);
 	t->dropped = dropped;
@@ -47,9 +51,11 @@ static int tell_process_losses(struct gt_recorder *r, struct gt_process *p, cons
 	if (!more)
 		return 0;
 	p->untraced = untraced;
-	r->totals.untraced += more;
+	r->totals.untraced += more > GT_COUNT_MAX ? 0 : more;
+	r->totals.broken += more > GT_COUNT_MAX;
 	r->active = true;
-	return gt_writer_lost(r->w, GT_SCOPE_PROCESS, p->track, from, r->now.monotonic, more, err);
+	return gt_writer_lost(r->w, GT_SCOPE_PROCESS, p->track, from, r->now.monotonic,
+			      more > GT_COUNT_MAX ? GT_LOST_UNKNOWN : more, err);
 }
 
 /* A guest counts what it lets pass for the session, and for its process when it has a slot. What is told of processes is taken
@@ -67,7 +73,7 @@ int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err)
 		if (r->procs[i].used)
 			code = tell_process_losses(r, &r->procs[i], &r->rings->procs[i], err);
 	more = (int64_t)(all - r->totals.untraced);
-	if (code || more <= 0)
+	if (code || more <= 0 || more > (int64_t)GT_COUNT_MAX)
 		return code;
 	r->totals.untraced += (uint64_t)more;
 	return gt_writer_lost(r->w, GT_SCOPE_ALL, GT_NONE, r->epoch.monotonic, r->now.monotonic, (uint64_t)more, err);
@@ -89,7 +95,7 @@ static void identify(struct gt_recorder *r, struct gt_process *p, const struct g
 
 static void adopt_process(struct gt_recorder *r, uint32_t i)
 {
-	struct gt_ring_proc *slot = &r->rings->procs[i];
+	const struct gt_ring_proc copy = r->rings->procs[i], *slot = &copy;	/* read once */
 	struct gt_process *p = &r->procs[i];
 	struct gt_track track = { .parent = GT_NONE, .source = r->source, .kind = GT_TRACK_PROCESS };
 
@@ -98,15 +104,16 @@ static void adopt_process(struct gt_recorder *r, uint32_t i)
 		r->high_procs = i + 1;
 	p->used = true;
 	p->generation = slot->generation;
+	p->start_ticks = slot->start_ticks;
 	identify(r, p, slot);
-	slot->host_pid = p->guest.host_pid;
+	r->rings->procs[i].host_pid = p->guest.host_pid;
 	for (uint32_t k = 0; k < r->high_procs; k++) {
 		struct gt_process *other = &r->procs[k];
 
 		if (k == i || !other->used)
 			continue;
 		if (p->guest.host_pid && other->guest.host_pid == p->guest.host_pid)	/* it called exec, or its pid was used again */
-			*(r->rings->procs[k].start_ticks <= slot->start_ticks ? &other->gone : &p->gone) = true;
+			*(other->start_ticks <= p->start_ticks ? &other->gone : &p->gone) = true;
 		else if (slot->ppid && other->guest.ns_pid == slot->ppid && !other->gone)
 			gt_known_copy(&p->known, &other->known);
 	}
@@ -124,18 +131,21 @@ static void adopt_process(struct gt_recorder *r, uint32_t i)
 
 static void adopt_thread(struct gt_recorder *r, uint32_t i)
 {
-	struct gt_ring_thread *ring = &r->rings->threads[i];
+	const struct gt_ring_thread *ring = &r->rings->threads[i];
+	uint32_t proc = __atomic_load_n(&ring->proc, __ATOMIC_RELAXED);
+	int32_t tid = __atomic_load_n(&ring->tid, __ATOMIC_RELAXED);
 	struct gt_thread *t = &r->threads[i];
-	struct gt_track track = { .source = r->source, .kind = GT_TRACK_THREAD, .id = ring->tid, .ns_id = ring->tid, .name = GT_NONE };
+	struct gt_track track = { .source = r->source, .kind = GT_TRACK_THREAD, .id = tid, .ns_id = tid,
+				  .name = GT_NONE };
 	char name[sizeof(ring->name) + 1] = "";
 
-	if (ring->proc >= r->nprocs || !r->procs[ring->proc].used)
+	if (proc >= r->nprocs || !r->procs[proc].used)
 		return;
 	memset(t, 0, sizeof(*t));
 	t->used = true;
 	t->generation = ring->generation;
-	t->proc = ring->proc;
-	t->tid = ring->tid;
+	t->proc = proc;
+	t->tid = tid;
 	t->c.chunk = GT_RING_NIL;
 	t->last = t->floor[0] = INT64_MIN;
 	t->told = r->now.monotonic - GT_SECOND;
@@ -143,7 +153,7 @@ static void adopt_thread(struct gt_recorder *r, uint32_t i)
 		t->child[d] = INT64_MAX;
 	memcpy(name, ring->name, sizeof(ring->name));
 	track.parent = r->procs[t->proc].track;
-	t->teller = ring->role == GT_RING_TELLER;
+	t->teller = __atomic_load_n(&ring->role, __ATOMIC_RELAXED) == GT_RING_TELLER;
 	if (i >= r->high)
 		r->high = i + 1;
 	if (t->teller) {
@@ -229,6 +239,13 @@ static int bury_open(struct gt_recorder *r, uint32_t track, const struct gt_row 
 	return 0;
 }
 
+static uint64_t count(const uint64_t *shared)
+{
+	uint64_t n = __atomic_load_n(shared, __ATOMIC_RELAXED);
+
+	return n > GT_COUNT_MAX ? 0 : n;
+}
+
 static int bury_thread(struct gt_recorder *r, uint32_t i, struct gt_err *err)
 {
 	struct gt_thread *t = &r->threads[i];
@@ -240,8 +257,8 @@ static int bury_thread(struct gt_recorder *r, uint32_t i, struct gt_err *err)
 		code = gt_follow_each_open(r, t, bury_open, err);
 	if (!code)
 		code = gt_events_end_thread(r, t, err);
-	r->totals.deep += ring->deep;
-	r->totals.sampled_out += ring->sampled_out;
+	r->totals.deep += count(&ring->deep);
+	r->totals.sampled_out += count(&ring->sampled_out);
 	free_chunks(r, i, t);
 	ring->first = GT_RING_NIL;
 	t->used = false;

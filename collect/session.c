@@ -110,6 +110,8 @@ int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct
 	r->procs = (void *)((uint8_t *)r->s + plan.procs_at);
 	r->threads = (void *)((uint8_t *)r->s + plan.threads_at);
 	r->chunks = (uint8_t *)r->s + plan.chunks_at;
+	r->bytes = plan.bytes;
+	r->nprocs = plan.nprocs;
 	r->nthreads = plan.nthreads;
 	r->nchunks = plan.nchunks;
 	r->chunk_bytes = plan.chunk_bytes;
@@ -121,7 +123,7 @@ int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct
 void gt_rings_close(struct gt_rings *r)
 {
 	if (r->s)
-		munmap(r->s, r->s->bytes);
+		munmap(r->s, r->bytes);
 	if (r->fd >= 0)
 		close(r->fd);
 	r->s = NULL;
@@ -146,8 +148,9 @@ void gt_rings_own(struct gt_rings *r)
 /* A thread that takes its slot at this moment looks at `recording` after it has written `pass`, so one of us sees the other. */
 void gt_rings_record(struct gt_rings *r, bool on)
 {
-	if (r->s->recording == on)
+	if (r->recording == on)
 		return;
+	r->recording = on;
 	__atomic_store_n(&r->s->recording, on, __ATOMIC_SEQ_CST);
 	for (uint32_t i = 0; i < r->nthreads; i++)
 		__atomic_store_n(&r->threads[i].open[0].pass, !on, __ATOMIC_SEQ_CST);
@@ -177,7 +180,8 @@ void gt_rings_give(struct gt_rings *r, uint32_t chunk)
 
 uint64_t gt_rings_room(const struct gt_rings *r)
 {
-	uint64_t room = (uint64_t)__atomic_load_n(&r->s->free_count, __ATOMIC_RELAXED) * r->chunk_bytes;
+	uint32_t n = __atomic_load_n(&r->s->free_count, __ATOMIC_RELAXED);
+	uint64_t room = (uint64_t)(n < r->nchunks ? n : r->nchunks) * r->chunk_bytes;
 
 	return room < 2 * r->ring_max ? room : 2 * r->ring_max;
 }

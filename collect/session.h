@@ -11,8 +11,10 @@ struct gt_rings {			/* where everything lies in the memory */
 	struct gt_ring_proc *procs;
 	struct gt_ring_thread *threads;
 	uint8_t *chunks;
-	uint32_t nthreads, nchunks, chunk_bytes;	/* our own copies: programs can write to *s */
-	uint64_t ring_max;
+	/* our own copies: programs can write to *s */
+	uint64_t bytes, ring_max;
+	uint32_t nprocs, nthreads, nchunks, chunk_bytes;
+	bool recording;
 	int fd;
 };
 struct gt_rings_options {
@@ -31,7 +33,7 @@ void gt_rings_close(struct gt_rings *r);
 void gt_rings_own(struct gt_rings *r);
 /* Nobody drains any more: guests stop recording, and those that wait go on. */
 void gt_rings_disown(struct gt_rings *r);
-/* Says whether calls are recorded from now on; cheap when nothing changes. */
+/* Says whether calls are recorded from now on; cheap when nothing changes. At first they are not. */
 void gt_rings_record(struct gt_rings *r, bool on);
 static inline struct gt_ring_chunk *gt_rings_chunk(const struct gt_rings *r, uint32_t i)
 {

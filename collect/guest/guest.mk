@@ -67,10 +67,13 @@ $(FAKE)/graphs: tests/unit/graphs_prog.c samples/cu.h
 $(FAKE)/memory: tests/unit/memory_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
+$(FAKE)/damage: tests/unit/damage_prog.c tests/unit/damage.h collect/ring.h samples/cu.h
+	@mkdir -p $(@D)
+	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
 $(FAKE)/events: tests/unit/events_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
-$(BUILD)/unit/test_guest: | $(FAKE)/events $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nvtx $(FAKE)/payload $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
+$(BUILD)/unit/test_guest: | $(FAKE)/damage $(FAKE)/events $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nvtx $(FAKE)/payload $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so
 $(BUILD)/bench/bench_guest: | $(FAKE)/linked $(FAKE)/probes $(BUILD)/libgtpreload.so
 $(BUILD)/unit/test_guest_hosted: | $(FAKE)/libcuda.so.1
 $(BUILD)/unit/test_guest_events: | $(BUILD)/sim/libcuda.so.1

@@ -128,7 +128,7 @@ bool gt_take_chunk(struct gt_tcb *t)
 	return true;
 }
 
-/* --lossless: until there is a chunk, or nobody is left to make one free. */
+/* --lossless: waits until there is a chunk, or the recorder has died or has given up this ring. */
 static bool wait_for_chunk(struct gt_tcb *t)
 {
 	struct timespec wait = { .tv_nsec = 50000000 };
@@ -144,6 +144,8 @@ static bool wait_for_chunk(struct gt_tcb *t)
 			break;
 		}
 		got = gt_take_chunk(t);
+		if (!got && __atomic_load_n(&t->ring->given_up, __ATOMIC_ACQUIRE))
+			break;
 		if (!got)
 			syscall(SYS_futex, &gt_shared->space, FUTEX_WAIT, space, &wait, NULL, 0);
 	}

@@ -88,6 +88,16 @@ if mount -t tmpfs -o size=16k none full 2>/dev/null; then
 	umount full
 else skip temporary-folder-full "mounting is not permitted"; fi
 
+# ---- a program damages its own part of the shared memory: others lose nothing ----
+: >damage.err
+for seed in 1 2 3 4 5 6 7 8; do
+	want damage-$seed 0 $T "$C" -f -o d.zst sh -c '"$0" -n 100000 & "$1" -s "$2" && wait' "$S/spin_calls" "$B/guest/fake/damage" $seed
+	is damage-$seed-calls 100000 "$(calls cuCtxGetCurrent d.zst)"
+	cat want.err >>damage.err
+done
+check damage-is-reported grep -q 'overwritten by the program and given up' damage.err
+want damage-lossless 0 $T "$C" -q -f -o d.zst --lossless --ring-memory 1M "$B/guest/fake/damage" -s 1 -r 200
+
 # ---- names of every kind come out as JSON again ----
 want odd-arguments 0 "$C" -q -o odd.zst sh -c true "$(printf 'a\377\376"\\\001\n')" "$(head -c 100000 /dev/zero | tr '\0' x)"
 want odd-arguments-are-told 0 "$A" --format json metadata odd.zst

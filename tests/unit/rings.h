@@ -15,7 +15,7 @@ static struct gt_writer *w;
 static struct gt_recorder *r;
 static struct gt_err err;
 static char path[64];
-static bool with_gpu, with_memory;	/* set before begin */
+static bool with_gpu, with_memory, with_range;	/* set before begin */
 
 static inline uint64_t payload(void) { return rings.s->chunk_bytes - sizeof(struct gt_ring_chunk); }
 
@@ -50,6 +50,7 @@ static inline struct pen new_thread(uint32_t slot, uint32_t proc)
 	t->generation = 1;
 	t->first = p.chunk;
 	gt_rings_chunk(&rings, p.chunk)->owner = slot;
+	gt_rings_chunk(&rings, p.chunk)->number = 0;
 	t->state = GT_SLOT_LIVE;
 	return p;
 }
@@ -67,6 +68,7 @@ static inline void put(struct pen *p, const struct gt_rec *head, const void *wor
 		if (room)
 			*(uint64_t *)(gt_rings_chunk(&rings, p->chunk)->payload + (p->at - p->base)) = 0;
 		gt_rings_chunk(&rings, next)->owner = p->slot;
+		gt_rings_chunk(&rings, next)->number = p->base / payload() + 1;
 		gt_rings_chunk(&rings, p->chunk)->next = next;
 		p->chunk = next;
 		p->base += payload();
@@ -134,8 +136,9 @@ static inline bool begin(unsigned args)
 		return false;
 	rings.s->args = args;
 	rings.s->gpu = with_gpu;
+	rings.s->range = with_range ? GT_RANGE_PROFILER : GT_RANGE_ALWAYS;
 	if (with_memory) {	/* as counters of memory want it: all is recorded */
-		rings.s->recording = 1;
+		gt_rings_record(&rings, true);
 		memset(rings.s->gate, GT_GATE_ON, gt_api_count);
 	}
 	strcpy(path, "/tmp/gt-test-recorder-XXXXXX");

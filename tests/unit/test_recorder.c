@@ -248,6 +248,8 @@ static void garbage_is_given_up(void)
 {
 	static const struct { uint64_t word; int what; } bad[] = {
 		{ UINT64_MAX, 0 }, { (uint64_t)13 << 8, 0 }, { (uint64_t)1 << 40, 0 }, { 0, 1 }, { 0, 2 }, { 0, 3 }, { 0, 4 },
+		{ 3ull << 61, 5 }, { INT64_MAX, 5 }, { UINT64_MAX, 5 }, { 3ull << 61, 6 },
+		{ UINT64_MAX, 6 }, { 1, 6 },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -271,6 +273,10 @@ static void garbage_is_given_up(void)
 			rec->id = 65535;
 		else if (bad[i].what == 4)
 			rings.threads[0].first = 0x7fffffff;
+		else if (bad[i].what == 5)
+			rec->start = bad[i].word;
+		else if (bad[i].what == 6)
+			rec->end = bad[i].word;
 		else
 			rings.threads[0].word = bad[i].word;
 		CHECK(gt_recorder_pass(r, &err) >= 0);

@@ -97,6 +97,7 @@ static void events_that_lie(void)
 	uint64_t seed = 7, v[256], id;
 	struct gt_reader *reader;
 	struct pen p[3];
+	bool in_ticks;
 	int64_t now;
 
 	with_gpu = true;
@@ -114,8 +115,12 @@ static void events_that_lie(void)
 			v[1] = gt_ring_hash("known", 5);
 		id = (random_word(&seed) ^ i) % GT_EVENTS;
 		now = past(random_word(&seed) % 1000);
-		event(&p[i % 3], (unsigned)id, id == GT_EV_GPU_STATE || id >= GT_EV_PUSH ? (uint64_t)now - (v[9] & 1 ? 0 : v[9] % (uint64_t)now) :
-		      random_word(&seed) | 1, random_word(&seed), v, i % 7 ? 9 : i % 256);
+		in_ticks = id == GT_EV_GPU_STATE || id >= GT_EV_PUSH;	/* of these a wild time is damage */
+		if (id == GT_EV_GPU_LOST || id == GT_EV_UNTIMED)	/* and so is a wild number of losses */
+			v[0] %= 1000;
+		event(&p[i % 3], (unsigned)id,
+		      in_ticks ? (uint64_t)now - v[9] % GT_SECOND : random_word(&seed) | 1,
+		      in_ticks ? (uint64_t)now - v[10] % GT_SECOND : random_word(&seed), v, i % 7 ? 9 : i % 256);
 		if (i % 500 == 0)
 			CHECK(gt_recorder_pass(r, &err) >= 0);
 	}
