@@ -170,17 +170,22 @@ static int skip_damaged(struct document *d, unsigned depth, const struct gt_kine
 	return 0;
 }
 
-/* The scanner is behind the bracket of the array. */
+/* The scanner is behind the bracket of the array. Text between two events is the rest of one whose name has a quote before a bracket; a
+ * bracket there is a broken structure. */
 static int read_events(struct document *d, struct gt_err *err)
 {
-	struct gt_kineto_event ev;
+	struct gt_kineto_event ev = { .cat_name = GT_NONE };
 	unsigned depth = d->j.depth;
 	uint64_t at;
 	int t, e = 0;
 
 	while (!e && (t = gt_json_next(&d->j, err)) != GT_JSON_ARRAY_END) {
-		if (t < 0)
+		if (t < 0 && strchr("{[]}", *d->j.at))
 			return t;
+		if (t < 0) {
+			e = skip_damaged(d, depth, &ev, t, err);
+			continue;
+		}
 		at = gt_json_offset(&d->j) - 1;
 		if (t != GT_JSON_OBJECT) {
 			d->k.counts.not_understood++;
