@@ -3,7 +3,11 @@
  * a mark of steps is one that lies around most of what goes on: of the time from the first to the last range, they cover most, and
  * the GPU works meanwhile: for half of the time in which it is given work at all, unless the name speaks of steps. Of several the
  * one whose name says most wins: PyTorch's own, then one that speaks of steps, then any with a number, then any; and then the one
- * with the most ranges. */
+ * with the most ranges.
+ *
+ * One range or two mark steps only if they are PyTorch's own, or if the name is that of a numbered
+ * step ("step 3", "batch#7") and the GPU works for half of its time meanwhile. PyTorch's profiler
+ * has a range for each operator and each Python function as well: these mark no steps. */
 #define _GNU_SOURCE		/* strcasestr */
 #include <ctype.h>
 #include <stdlib.h>
@@ -15,6 +19,7 @@
 #define TEMPLATES_MAX 4096u
 #define LEAST 3u			/* ranges */
 #define OF_STEPS 3u			/* rank of a name that speaks of steps */
+#define OF_PYTORCH 4u			/* rank of its ProfilerSteps */
 
 struct template {			/* of names, on one thread */
 	uint64_t key;
@@ -27,11 +32,14 @@ struct template {			/* of names, on one thread */
 	uint64_t number;		/* of the last */
 	bool same, growing, apart;	/* one name; numbers grow; none began before another had ended */
 };
+struct mark_code { const uint64_t *categories; uint32_t left; };	/* of the rows that follow */
 struct marks {
 	struct gt_steps *s;
 	struct template *list;
 	size_t n, cap;
 	struct gt_map map;
+	struct mark_code *codes;	/* of a run */
+	size_t codes_cap;
 	const struct template *chosen[GT_STEPS_LANES];	/* per lane */
 };
 
@@ -78,6 +86,55 @@ static struct template *find_template(struct marks *m, const struct gt_cols *col
 	return &m->list[m->n++];
 }
 
+/* ---- whose range is it? ---- */
+
+static bool is_profiler_step(const char *name) { return !strncmp(name, "ProfilerStep#", 13); }
+
+/* Does PyTorch's profiler make such a range by itself? Operator: of any range, before 2022. */
+static bool is_operator(const char *category, const char *name)
+{
+	if (!strcmp(category, "Operator"))
+		return strstr(name, "::") != NULL;
+	return !strcmp(category, "cpu_op") || !strcmp(category, "python_function");
+}
+
+/* The categories of a run's rows, by code: an import has them as an argument. */
+static int begin_run(struct marks *m, const struct gt_cols *cols, struct gt_err *err)
+{
+	if (gt_grow(&m->codes, &m->codes_cap, cols->ntypes, sizeof(*m->codes)))
+		return gt_err_set(err, -ENOMEM, "no memory for marks");
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		const struct gt_type *type = &cols->seg->types[cols->types[c]];
+		bool has = type->nfields && type->fields[0].kind == GT_F_STR &&
+			   !strcmp(gt_str(cols->seg, type->fields[0].name), "category");
+
+		m->codes[c] = (struct mark_code){ NULL };
+		if (has)
+			m->codes[c].categories = gt_cols_args(cols, c, 0, &m->codes[c].left);
+		if (!m->codes[c].categories)
+			m->codes[c].left = 0;
+	}
+	return 0;
+}
+
+/* May this row mark a step? To be asked for each row of a run, in order. */
+static bool may_mark(struct marks *m, const struct gt_cols *cols, uint32_t i)
+{
+	uint32_t c = cols->code ? cols->code[i] : 0;
+	const char *name = gt_type_name(cols->seg, cols->types[c]), *category = "";
+	struct mark_code *code = &m->codes[c];
+
+	if (code->left) {
+		code->left--;
+		category = gt_str(cols->seg, (uint32_t)*code->categories++);
+	}
+	if (is_operator(category, name) && !is_profiler_step(name))
+		return false;
+	return !gt_steps_early(m->s, cols->seg, cols->start[i]);
+}
+
+/* ---- templates ---- */
+
 static int count_row(struct marks *m, const struct gt_cols *cols, uint32_t i, struct gt_err *err)
 {
 	uint32_t type = cols->types[cols->code ? cols->code[i] : 0];
@@ -104,28 +161,44 @@ static int count_row(struct marks *m, const struct gt_cols *cols, uint32_t i, st
 static int count_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 {
 	struct marks *m = arg;
-	int rc = 0;
+	int rc = begin_run(m, cols, err);
 
 	for (uint32_t i = 0; !rc && i < cols->n && cols->seg->tracks[cols->track].kind == GT_TRACK_THREAD; i++)
-		if (!gt_steps_early(m->s, cols->seg, cols->start[i]))
+		if (may_mark(m, cols, i))
 			rc = count_row(m, cols, i, err);
 	return rc;
+}
+
+/* Does the name speak of steps? numbered: of one of them, by its number. */
+static bool speaks_of_steps(const char *name, bool numbered)
+{
+	static const char *const words[] = { "step", "iter", "iteration", "batch", "request" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		const char *at = strcasestr(name, words[i]);
+
+		if (at && !numbered)
+			return true;
+		if (at && !isalpha((unsigned char)at[strlen(words[i])]) && strpbrk(at, "0123456789"))
+			return true;
+	}
+	return false;
 }
 
 /* How much its name says; 0: it marks no steps. */
 static unsigned rank(const struct template *t)
 {
-	static const char *const words[] = { "step", "iter", "batch", "request" };
 	unsigned rank = t->same ? 1 : 2;
 	uint64_t span = (uint64_t)t->last_end - (uint64_t)t->first;
 
-	if (!strncmp(t->name, "ProfilerStep#", 13))
-		rank = OF_STEPS + 1;
-	for (size_t i = 0; rank < OF_STEPS && i < sizeof(words) / sizeof(*words); i++)
-		if (strcasestr(t->name, words[i]))
-			rank = OF_STEPS;
-	if (t->n < LEAST || !t->apart || !(t->same || t->growing) || t->covered / (rank > 1 ? 50 : 80) < span / 100)
+	if (is_profiler_step(t->name))
+		rank = OF_PYTORCH;
+	else if (speaks_of_steps(t->name, false))
+		rank = OF_STEPS;
+	if (!t->apart || !(t->same || t->growing) || t->covered / (rank > 1 ? 50 : 80) < span / 100)
 		return 0;
+	if (t->n < LEAST && rank < OF_PYTORCH)
+		return speaks_of_steps(t->name, true);
 	return rank;
 }
 
@@ -134,6 +207,8 @@ static bool at_work(const struct template *t, const struct gt_steps_lane *l, uns
 {
 	int64_t from = t->first > l->first ? t->first : l->first, to = t->last_end < l->last ? t->last_end : l->last;
 
+	if (rank == OF_PYTORCH)
+		return true;
 	return to >= from && (rank >= OF_STEPS || (uint64_t)(to - from) >= ((uint64_t)l->last - (uint64_t)l->first) / 2);
 }
 
@@ -175,13 +250,18 @@ static int place_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
 	uint64_t number;
 	int rc = 0;
 
-	for (uint32_t k = 0; k < m->s->nlanes; k++) {
+	for (uint32_t k = 0; !rc && k < m->s->nlanes; k++) {
 		const struct template *t = m->chosen[k];
 
-		for (uint32_t i = 0; !rc && t && t->seg == cols->seg && t->track == cols->track && i < cols->n; i++) {
+		if (!t || t->seg != cols->seg || t->track != cols->track)
+			continue;
+		rc = begin_run(m, cols, err);
+		for (uint32_t i = 0; !rc && i < cols->n; i++) {
 			const char *name = gt_type_name(cols->seg, cols->types[cols->code ? cols->code[i] : 0]);
 
-			if (gt_steps_early(m->s, cols->seg, cols->start[i]) || find_template(m, cols, name, &number, err) != t)
+			if (!may_mark(m, cols, i))
+				continue;
+			if (find_template(m, cols, name, &number, err) != t)
 				continue;
 			rc = place_row(m, &m->s->lanes[k], cols->start[i], cols->start[i] + cols->dur[i], err);
 		}
@@ -217,6 +297,7 @@ int gt_steps_marks(struct gt_steps *s, struct gt_err *err)
 		return 0;
 	filter.kinds = GT_BIT(GT_SPAN) | GT_BIT(GT_CALL);
 	filter.match = is_mark;
+	filter.args = true;
 	rc = gt_steps_scan(s, &filter, count_run, &m, err);
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++) {
 		choose(&m, i);
@@ -227,6 +308,7 @@ int gt_steps_marks(struct gt_steps *s, struct gt_err *err)
 	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
 		s->lanes[i].mark = m.chosen[i] ? m.chosen[i]->name : NULL;
 	free(m.list);
+	free(m.codes);
 	gt_map_release(&m.map);
 	return rc;
 }

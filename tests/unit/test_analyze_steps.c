@@ -221,6 +221,70 @@ static void before_the_gpu_works(void)
 	}
 }
 
+/* A range of an import: its category is an argument. */
+static void mark_of(struct gpus *g, const char *category, const char *name, int64_t start,
+		    int64_t end)
+{
+	struct gt_field field = { gt_writer_string(g->w, "category"), GT_F_STR, GT_R_NONE };
+	struct gt_row range = { .start = start, .end = end, .nargs = 1 };
+	struct gt_type type = { .layer = GT_LAYER_USER, .category = GT_CAT_USER };
+	uint64_t arg = gt_writer_string(g->w, category);
+
+	type.name = gt_writer_string(g->w, name);
+	type.fields = &field;
+	type.nfields = 1;
+	range.type = gt_writer_type(g->w, &type);
+	gt_writer_row(g->w, GT_SPAN, g->thread[0], &range, &arg, &g->err);
+}
+
+/* One mark or two count if their name is clear. Ranges of operators and of Python functions are no
+ * marks, however many there are. */
+static void one_or_two_marks(void)
+{
+	static const struct {
+		const char *category, *name;
+		int n, width;
+		const char *by;
+		double steps;
+	} cases[] = {
+		{ "user_annotation", "ProfilerStep#%d", 1, 300, "marks", 1 },
+		{ "user_annotation", "ProfilerStep#%d", 2, 1000, "marks", 2 },
+		{ "Operator", "ProfilerStep#%d", 2, 1000, "marks", 2 },
+		{ "user_annotation", "step %d", 2, 1000, "marks", 2 },
+		{ "user_annotation", "step[DECODE bs=%d]", 1, 2000, "marks", 1 },
+		{ "user_annotation", "step %d", 2, 300, "sequence", 19 },
+		{ "user_annotation", "20 steps", 1, 2000, "sequence", 19 },
+		{ "user_annotation", "BatchNorm2d_%d", 1, 2000, "sequence", 19 },
+		{ "user_annotation", "forward", 2, 1000, "sequence", 19 },
+		{ "user_annotation", "forward", 4, 500, "marks", 4 },
+		{ "Operator", "forward", 4, 500, "marks", 4 },
+		{ "Operator", "aten::conv2d", 4, 500, "sequence", 19 },
+		{ "cpu_op", "aten::batch_norm", 4, 500, "sequence", 19 },
+		{ "python_function", "nn.Module: BertLayer_%d", 4, 500, "sequence", 19 },
+	};
+	static struct loop l;
+	char name[40];
+	json_t *j;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		twenty_steps(&l);
+		for (int k = 0; k < cases[i].n; k++) {
+			int64_t at = 1000 + k * cases[i].width;
+
+			snprintf(name, sizeof(name), cases[i].name, k + 1);
+			mark_of(&l.g, cases[i].category, name, at, at + cases[i].width);
+			mark_of(&l.g, "cpu_op", "aten::mm", at, at + cases[i].width);
+			mark_of(&l.g, "python_function", cases[i].name, at + 10, at + 20);
+		}
+		for (int k = 0; k < 8; k++)
+			mark_of(&l.g, "cpu_op", "aten::add_", 1000 + 250 * k, 1240 + 250 * k);
+		j = report(gpus_end(&l.g), steps, &plain);
+		CHECK(is(row(j, "steps", 0), "found_by", cases[i].by));
+		CHECK(num(row(j, "steps", 0), "steps") == cases[i].steps);
+		json_decref(j);
+	}
+}
+
 /* ---- what cannot be answered ---- */
 
 static bool unanswered(const json_t *j)
@@ -503,5 +567,6 @@ static void random_loops_in_a_range(void)
 	}
 }
 
-T_MAIN(T(known_figures), T(warming_up_is_another_sequence), T(drift), T(marks_go_first), T(not_all_marks_are_steps), T(before_the_gpu_works), T(cannot_answer), T(random_loops),
+T_MAIN(T(known_figures), T(warming_up_is_another_sequence), T(drift), T(marks_go_first), T(not_all_marks_are_steps), T(before_the_gpu_works),
+       T(one_or_two_marks), T(cannot_answer), T(random_loops),
        T(random_loops_in_a_range))
