@@ -15,22 +15,35 @@
 #include "collect/headroom.h"
 
 #define DEFAULT_MEMORY (64u << 20)
-#define PROCS 1024
+#define CHUNK_MIN 8192		/* bytes */
+#define CHUNKS_MANY 256		/* as many chunks as this have their full size */
 #define SPARE (16u << 20)	/* bytes left to the program beside the rings and our own */
 
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
-/* A thread without a chunk records nothing, so there are as many slots as chunks. */
+/* Little memory is divided into smaller chunks, for each thread holds one at least. */
+static uint32_t chunk_size(uint64_t memory)
+{
+	uint32_t bytes = GT_RING_CHUNK;
+
+	while (bytes > CHUNK_MIN && memory / bytes < CHUNKS_MANY)
+		bytes /= 2;
+	return bytes;
+}
+
+/* There are fewer thread slots than chunks: when each thread holds a chunk, some are left, so that a
+ * thread that waits for its next one (--lossless) gets it as soon as the recorder has drained another.
+ * A process has a thread at least, so that there are as many slots for processes. */
 static void lay_out(struct gt_session *s, uint64_t memory)
 {
-	uint64_t page = 4096, each = GT_RING_CHUNK + sizeof(struct gt_ring_thread);
+	uint64_t page = 4096, each;
 
+	s->chunk_bytes = chunk_size(memory);
+	each = s->chunk_bytes + sizeof(struct gt_ring_thread) + sizeof(struct gt_ring_proc);
 	s->procs_at = round_up(sizeof(*s), 64);
-	s->threads_at = round_up(s->procs_at + PROCS * sizeof(struct gt_ring_proc), 64);
-	s->nprocs = PROCS;
-	s->nchunks = (uint32_t)((memory - s->threads_at - 2 * page) / each);
-	s->nthreads = s->nchunks;
-	s->chunk_bytes = GT_RING_CHUNK;
+	s->nchunks = (uint32_t)((memory - s->procs_at - 2 * page) / each);
+	s->nprocs = s->nthreads = s->nchunks - s->nchunks / 8 - 1;
+	s->threads_at = round_up(s->procs_at + s->nprocs * sizeof(struct gt_ring_proc), 64);
 	s->chunks_at = round_up(s->threads_at + s->nthreads * sizeof(struct gt_ring_thread), page);
 	s->bytes = s->chunks_at + (uint64_t)s->nchunks * s->chunk_bytes;
 }

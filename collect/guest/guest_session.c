@@ -23,6 +23,7 @@
 #define MADV_WIPEONFORK 18
 #endif
 #define DOOR_S 10			/* that we wait to be let in */
+#define SLOT_S 10			/* that a new thread waits for a slot under --lossless */
 
 static struct gt_tcb nobody;
 static const uint32_t one = 1, zero;
@@ -417,12 +418,28 @@ static void look_whether_to_pass(struct gt_ring_thread *slot)
 	} while (pass == __atomic_load_n(&gt_shared->recording, __ATOMIC_SEQ_CST));
 }
 
-static struct gt_tcb *new_thread(enum gt_ring_role role)
+/* The process' slot. If none was free before, one may be now; one thread at a time looks. */
+static uint32_t own_process(void)
+{
+	uint32_t pid = (uint32_t)gt_own->pid, by = __atomic_load_n(&attaching, __ATOMIC_ACQUIRE);
+
+	if (gt_own->proc != GT_RING_NIL || by == pid ||
+	    !__atomic_compare_exchange_n(&attaching, &by, pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return gt_own->proc;
+	if (gt_own->proc == GT_RING_NIL)
+		gt_own->proc = take_proc((int32_t)pid);
+	__atomic_store_n(&attaching, 0, __ATOMIC_RELEASE);
+	return gt_own->proc;
+}
+
+/* *full: there is no slot. Else, if it returns NULL, there is no chunk. */
+static struct gt_tcb *new_thread(enum gt_ring_role role, bool *full)
 {
 	int32_t tid = self_tid();
-	struct gt_ring_thread *slot = gt_own->proc == GT_RING_NIL ? NULL : take_slot(tid, role);
+	struct gt_ring_thread *slot = own_process() == GT_RING_NIL ? NULL : take_slot(tid, role);
 	struct gt_tcb *t = slot ? take_tcb(tid) : NULL;
 
+	*full = !t;
 	if (!t) {
 		if (slot)
 			__atomic_store_n(&slot->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
@@ -446,11 +463,33 @@ static struct gt_tcb *new_thread(enum gt_ring_role role)
 	return t;
 }
 
+/* --lossless: tries again when the recorder has freed something, and holds nothing meanwhile. A chunk
+ * is always freed, as there are more chunks than slots. A slot is freed when a thread ends, and that
+ * thread may wait for this one: so the wait for a slot has a limit. */
+static struct gt_tcb *wait_for_ring(enum gt_ring_role role)
+{
+	uint64_t until = patience ? 0 : gt_monotonic() + SLOT_S * 1000000000ull;	/* once */
+	struct timespec wait = { .tv_nsec = 50000000 };
+	struct gt_tcb *t = NULL;
+	bool full = false;
+
+	__atomic_fetch_add(&gt_shared->waiters, 1, __ATOMIC_SEQ_CST);
+	while (!t && !gt_owner_died() && !(full && gt_monotonic() > until)) {
+		uint32_t space = __atomic_load_n(&gt_shared->space, __ATOMIC_SEQ_CST);
+
+		t = new_thread(role, &full);
+		if (!t)
+			syscall(SYS_futex, &gt_shared->space, FUTEX_WAIT, space, &wait, NULL, 0);
+	}
+	__atomic_fetch_sub(&gt_shared->waiters, 1, __ATOMIC_SEQ_CST);
+	return t;
+}
+
 static struct gt_tcb *enroll(enum gt_ring_role role)
 {
 	int saved = errno;
 	struct gt_tcb *t = NULL;
-	bool first = false;
+	bool first = false, full;
 
 	if (gt_passive || gt_inside)
 		return NULL;
@@ -460,8 +499,11 @@ static struct gt_tcb *enroll(enum gt_ring_role role)
 		return NULL;
 	}
 	gt_inside = true;
-	if (attach_once(self_pid()) && !gt_owner_died())
-		t = new_thread(role);
+	if (attach_once(self_pid()) && !gt_owner_died()) {
+		t = new_thread(role, &full);
+		if (!t && gt_shared->lossless)
+			t = wait_for_ring(role);
+	}
 	if (t) {
 		first = !__atomic_exchange_n(&gt_own->known, 1, __ATOMIC_ACQ_REL);
 		*(role == GT_RING_TELLER ? &gt_telling : &gt_self) = t;

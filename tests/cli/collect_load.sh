@@ -15,6 +15,12 @@ want busy_threads 0 timeout 300 "$B/gtcollect" -q -o threads.zst sh -c '
 want busy_for_long 0 timeout 300 "$B/gtcollect" -q -o long.zst sh -c '
 	"$0/spin_calls" -s 1; cat /proc/$PPID/status >early; "$0/spin_calls" -s 4; cat /proc/$PPID/status >late' "$B/samples"
 check busy_traces_are_whole zstd -qt threads.zst long.zst
+
+# --lossless with little memory: each new thread waits for a chunk, more threads than there are slots for one that ends.
+for threads in 40 80 300; do
+	want lossless_$threads 0 timeout 120 "$B/gtcollect" -q -f -o few.zst --lossless --ring-memory 1M "$B/samples/many_threads" -t $threads -n 2000
+	is lossless_${threads}_calls "$((threads * 2000)) 0" "$(calls cuCtxGetCurrent few.zst) $(figure lost few.zst)"
+done
 if [ -n "$SAN" ]; then exit; fi	# a sanitizer's memory is not ours
 below busy_threads_memory "$(kib VmHWM threads)" $(((64 + 64) << 10))
 below busy_threads_own_memory "$(kib RssAnon threads)" $((64 << 10))

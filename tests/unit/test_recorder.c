@@ -400,6 +400,22 @@ static void room_is_what_threads_may_fill(void)
 	gt_rings_close(&rings);
 }
 
+static void slots_follow_the_memory(void)
+{
+	static const struct { uint64_t memory; uint32_t least; } sizes[] = {
+		{ 1 << 20, 90 }, { 4 << 20, 200 }, { 64 << 20, 1600 }, { 512 << 20, 13000 },
+	};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct gt_rings_options opt = { .memory = sizes[i].memory };
+
+		CHECK(!gt_rings_open(&rings, &opt, &err));
+		CHECK(rings.nthreads >= sizes[i].least && rings.nprocs == rings.nthreads);
+		CHECK(rings.nthreads < rings.nchunks && rings.bytes <= sizes[i].memory);
+		gt_rings_close(&rings);
+	}
+}
+
 /* Calls of more threads than there is memory to hold them until the epoch closes; a call around them all ends last. */
 static void many_busy_threads_take_little_memory(void)
 {
@@ -477,5 +493,5 @@ T_MAIN(T(rows_nest_and_keep_their_times), T(driver_status_is_a_failure), T(many_
        T(open_call_is_reported_and_later_finished_with_the_same_start), T(open_calls_end_the_file),
        T(later_ends_wait_and_count_as_open), T(names_are_found_in_other_rings), T(strings_and_missing_functions),
        T(losses_become_rows), T(garbage_is_given_up), T(rows_are_made_to_nest), T(forked_child_knows_its_parents_names),
-       T(rings_refuse_silly_sizes), T(passes_are_as_rare_as_the_rings_allow), T(room_is_what_threads_may_fill),
+       T(rings_refuse_silly_sizes), T(passes_are_as_rare_as_the_rings_allow), T(room_is_what_threads_may_fill), T(slots_follow_the_memory),
        T(many_busy_threads_take_little_memory), T(long_runs_keep_only_the_index), T(wiped_settings_stop_nobody))
