@@ -261,6 +261,7 @@ static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	  "{it is a span|they are spans} here, and in no figure of calls" },
 	{ "names_left_out", "0", "of the imported file ", " {name|names} found no room: {it has that of others|they are one}" },
 	{ "events_not_understood", "0", "of the imported file ", " {event is|events are} none that can be understood" },
+	{ "accelerator_events", "", "work and calls of an accelerator that is neither CUDA's nor HIP's are ranges, and in no figure of GPUs: ", "" },
 	{ "events_damaged", "0", "of the imported file ", " {event is|events are} not JSON and {was|were} skipped" },
 	{ "values_no_number", "0", "of the imported file ", " {value is|values are} not a number (inf, nan) and {was|were} left out" },
 	{ "lines_back_in_time", "0", "of the imported file ", " {line|lines} went back in time" },

@@ -265,6 +265,20 @@ static void put_phases(struct gt_out *o, const uint64_t phases[128])
 	gt_out_str(o, "}");
 }
 
+/* "1313 mtia_ccp_events, 823 mtia_runtime". */
+static void put_accelerators(struct gt_out *o, const struct gt_kineto *k)
+{
+	struct gt_out list;
+
+	gt_out_memory(&list);
+	for (unsigned i = 0; i < k->nothers; i++)
+		if (k->others[i].accelerator)
+			gt_out_printf(&list, "%s%" PRIu64 " %.60s", list.len ? ", " : "", k->others[i].n, gt_writer_text(k->w, k->others[i].cat_name));
+	gt_out_str(o, ",\"accelerator_events\":");
+	gt_out_json(o, list.data ? list.data : "", list.len);
+	gt_out_close(&list, NULL);
+}
+
 static void put_counts(struct gt_out *o, const struct document *d)
 {
 	const struct gt_kineto_counts *c = &d->k.counts;
@@ -286,6 +300,7 @@ static void put_counts(struct gt_out *o, const struct document *d)
 	put_count(o, "events_damaged", c->damaged);
 	put_count(o, "values_no_number", d->j.no_numbers);
 	put_count(o, "metadata_left_out", d->left_out);
+	put_accelerators(o, &d->k);
 	put_phases(o, c->phases);
 	if (d->k.session_ns >= 0)
 		gt_out_printf(o, ",\"profiler_start_ns\":%" PRId64 ",\"profiler_ns\":%" PRId64, d->k.session_start, d->k.session_ns);

@@ -23,7 +23,8 @@ enum gt_kineto_cat {
 	GT_KINETO_OTHER,	/* any other word, or none: told by its name */
 	/* no words of the file's: */
 	GT_KINETO_OUTER,	/* a runtime call around the driver's that are there as well, in a file of ours */
-	GT_KINETO_COUNTER
+	GT_KINETO_COUNTER,
+	GT_KINETO_ALLOC, GT_KINETO_FREE	/* of an allocator of PyTorch's */
 };
 
 /* A process or thread: Kineto has words where there is none ("Spans", "Traces"). */
@@ -34,7 +35,7 @@ enum gt_kineto_has {
 	GT_KINETO_DEVICE = 64, GT_KINETO_STREAM = 128, GT_KINETO_CBID = 256, GT_KINETO_PEERS = 512,
 	GT_KINETO_ARROW = 1024,		/* of a file of ours: its call is found by an arrow */
 	GT_KINETO_INFERRED = 2048,	/* and was so found by their order only */
-	GT_KINETO_EVENT = 4096,
+	GT_KINETO_EVENT = 4096, GT_KINETO_CHANGE = 8192,
 };
 
 /* One event as the file says it. What has no bit in `has` was not said and is 0. */
@@ -53,6 +54,7 @@ struct gt_kineto_event {
 	uint32_t from_device, to_device;
 	uint32_t label;			/* "name" or "labels" of metadata */
 	int32_t ret;
+	int64_t change;			/* bytes allocated, or freed when negative */
 	unsigned nvalues;		/* of a counter */
 	struct { uint32_t name; double value; } values[GT_KINETO_VALUES];
 };
@@ -80,7 +82,7 @@ struct gt_kineto_place { int64_t id; uint32_t parent, kind; uint32_t track; };	/
 struct gt_kineto {
 	struct gt_writer *w;
 	struct gt_gpu_types gpu;
-	uint32_t source, nameless, no_name, process_name, thread_name, window_end_name;	/* string ids */
+	uint32_t source, nameless, no_name, process_name, thread_name, window_end_name, memory_name;	/* string ids */
 	size_t held;
 	uint32_t strings_seen;
 	struct gt_kineto_seen { uint32_t len, id; } seen[1024];	/* strings seen lately */
@@ -96,6 +98,8 @@ struct gt_kineto {
 	struct gt_kineto_owner { int64_t pid; uint32_t process; } owners[64];	/* of GPUs, by what the file has for a process */
 	unsigned nowners;
 	uint64_t wants_flow;		/* number of the newest of works that only an arrow can join, 0 none */
+	struct gt_kineto_other { uint32_t cat_name; bool accelerator; uint64_t n; } others[32];	/* categories that are none of enum gt_kineto_cat */
+	unsigned nothers;
 	int64_t now;			/* the latest time so far */
 	int64_t session_start, session_ns;	/* -1: the file does not say */
 	int64_t window_end;		/* INT64_MIN: the file does not say */

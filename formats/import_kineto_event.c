@@ -241,6 +241,8 @@ static int read_three(struct reading *r, uint32_t to[3], enum gt_gpu_unknown bit
 	return 0;
 }
 
+static void arg_change(struct reading *r, int t) { r->ev->has |= read_i64(r, t, &r->ev->change) ? GT_KINETO_CHANGE : 0; }
+
 struct key { const char *word; uint8_t len; void (*read)(struct reading *r, int token); };
 #define KEY(word, read) { word, sizeof(word) - 1, read }
 static const struct key keys[] = {
@@ -258,6 +260,11 @@ static const struct key gpu_args[] = {
 static const struct key call_args[] = { KEY("cbid", arg_cbid), KEY("correlation", arg_correlation), KEY("ret", arg_ret) };
 static const struct key meta_args[] = { KEY("name", arg_label), KEY("labels", arg_label) };
 
+/* Of an allocator: the type of device stands in stream, the address in value. */
+static const struct key memory_args[] = {
+	KEY("Bytes", arg_change), KEY("Addr", arg_value), KEY("Device Id", arg_device), KEY("Device Type", arg_stream),
+};
+
 static const struct key *find(const struct key *in, size_t n, const char *word, size_t len)
 {
 	for (size_t i = 0; i < n; i++)
@@ -271,6 +278,8 @@ static const struct key *find_arg(const struct gt_kineto_event *ev, const char *
 {
 	if (ev->phase == 'M')
 		return FIND(meta_args, word, len);
+	if (ev->phase == 'i')
+		return FIND(memory_args, word, len);
 	if (ev->cat >= GT_KINETO_KERNEL && ev->cat <= GT_KINETO_WAIT)
 		return FIND(gpu_args, word, len);
 	return FIND(call_args, word, len);

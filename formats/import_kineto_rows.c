@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include "formats/base/buf.h"
 #include "formats/cuda_api.h"
 
@@ -51,6 +52,16 @@ static bool of_ioctl(const char *category, struct gt_type *type)
 	return true;
 }
 
+/* Of an allocator of PyTorch's: cat_name is MEMORY_GPU or MEMORY_HOST, and MEMORY_ADDR where the file has addresses. */
+enum { MEMORY_HOST, MEMORY_GPU, MEMORY_ADDR };
+
+static void classify_memory(const struct gt_kineto_what *what, struct gt_type *type)
+{
+	type->category = GT_CAT_MEMORY;
+	type->op = what->cat == GT_KINETO_ALLOC ? GT_OP_ALLOC : GT_OP_FREE;
+	type->memkind = what->cat_name & MEMORY_GPU ? GT_MEM_POOL : GT_MEM_HOST;
+}
+
 /* Fills in type (but for fields) and says what kind of row it is. */
 static void classify(struct gt_kineto *k, struct gt_kineto_what *what, struct gt_type *type)
 {
@@ -60,6 +71,8 @@ static void classify(struct gt_kineto *k, struct gt_kineto_what *what, struct gt
 	*type = (struct gt_type){ .name = what->name, .category = GT_CAT_USER, .layer = GT_LAYER_USER };
 	if (what->cat == GT_KINETO_OTHER && what->cat_name != GT_NONE && of_ioctl(gt_writer_text(k->w, what->cat_name), type)) {
 		what->call = true;
+	} else if (what->cat == GT_KINETO_ALLOC || what->cat == GT_KINETO_FREE) {
+		classify_memory(what, type);
 	} else if (what->cat == GT_KINETO_OUTER) {
 		type->layer = GT_LAYER_RUNTIME;
 		type->category = api.category;
@@ -70,6 +83,17 @@ static void classify(struct gt_kineto *k, struct gt_kineto_what *what, struct gt
 		type->memkind = api.memkind;
 		what->call = true;
 	}
+}
+
+static unsigned memory_fields(struct gt_kineto *k, const struct gt_kineto_what *what, struct gt_field fields[3])
+{
+	unsigned n = 0;
+
+	fields[n++] = (struct gt_field){ gt_writer_string(k->w, "bytes"), GT_F_U64, GT_R_BYTES };
+	fields[n++] = (struct gt_field){ gt_writer_string(k->w, "device"), GT_F_I64, GT_R_DEVICE };
+	if (what->cat_name & MEMORY_ADDR)
+		fields[n++] = (struct gt_field){ gt_writer_string(k->w, "addr"), GT_F_HEX, GT_R_ADDR };
+	return n;
 }
 
 static uint32_t series_name(struct gt_kineto *k, uint32_t name, uint32_t series)
@@ -84,7 +108,7 @@ static uint32_t series_name(struct gt_kineto *k, uint32_t name, uint32_t series)
 
 static int make_what(struct gt_kineto *k, struct gt_kineto_what *what)
 {
-	struct gt_field fields[2];
+	struct gt_field fields[3];
 	struct gt_type type;
 
 	classify(k, what, &type);
@@ -94,6 +118,8 @@ static int make_what(struct gt_kineto *k, struct gt_kineto_what *what)
 		type.category = GT_CAT_OTHER;
 		type.name = series_name(k, what->name, what->cat_name);
 		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "value"), GT_F_F64, GT_R_VALUE };
+	} else if (what->cat == GT_KINETO_ALLOC || what->cat == GT_KINETO_FREE) {
+		type.nfields = (uint8_t)memory_fields(k, what, fields);
 	} else if (type.layer == GT_LAYER_USER) {
 		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "category"), GT_F_STR, GT_R_NONE };
 	} else if (what->cat == GT_KINETO_OTHER) {
@@ -166,6 +192,26 @@ static int put_range(struct gt_kineto *k, enum gt_kind kind, uint32_t track, siz
 
 /* ---- events ---- */
 
+/* Work and calls of accelerators that are no GPU of CUDA or HIP are ranges here: which and how many is said in the metadata. */
+static void count_other(struct gt_kineto *k, uint32_t cat_name)
+{
+	static const char *const prefixes[] = { "mtia_", "hpu_", "xpu_", "glow_", "privateuse1_", "npu_", "neuron_", "tpu_" };
+	const char *text = gt_writer_text(k->w, cat_name);
+	struct gt_kineto_other *o = k->others;
+
+	while (o < k->others + k->nothers && o->cat_name != cat_name)
+		o++;
+	if (o == k->others + sizeof(k->others) / sizeof(*o))
+		return;
+	if (o == k->others + k->nothers) {
+		*o = (struct gt_kineto_other){ .cat_name = cat_name };
+		k->nothers++;
+		for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+			o->accelerator |= !strncasecmp(text, prefixes[i], strlen(prefixes[i]));
+	}
+	o->n++;
+}
+
 /* A call of the runtime that does not say which of CUPTI's numbers it has is one of ours, around the driver's, which are there, too. */
 static uint32_t cat_of(const struct gt_kineto *k, const struct gt_kineto_event *ev)
 {
@@ -183,6 +229,8 @@ static int host_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struc
 
 	if (track < 0)
 		return (int)track;
+	if (ev->cat == GT_KINETO_OTHER && ev->cat_name != GT_NONE)
+		count_other(k, ev->cat_name);
 	what = what_of(k, ev->name, cat_of(k, ev), ev->cat_name, err);
 	if (what < 0)
 		return (int)what;
@@ -192,6 +240,22 @@ static int host_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struc
 		return put_range(k, GT_SPAN, (uint32_t)track, thread, ev, (uint32_t)what, err);
 	e = gt_kineto_launched(k, thread, ev, &kernel, err);
 	return e ? e : gt_kineto_order_call(k, thread, ev, (uint32_t)what, kernel, err);
+}
+
+/* An allocator of PyTorch's allocates or frees. Device type 0 is the host; the others are GPUs of some kind. */
+static int memory_row(struct gt_kineto *k, const struct gt_kineto_event *ev, uint32_t track, struct gt_err *err)
+{
+	bool addressed = !(ev->unknown & GT_GPU_NO_VALUE) && ev->value;
+	uint32_t kind = (ev->stream ? MEMORY_GPU : MEMORY_HOST) | (addressed ? MEMORY_ADDR : 0);
+	int64_t what = what_of(k, ev->name, ev->change < 0 ? GT_KINETO_FREE : GT_KINETO_ALLOC, kind, err);
+	uint64_t args[] = { ev->change < 0 ? 0 - (uint64_t)ev->change : (uint64_t)ev->change, (uint64_t)ev->device, ev->value };
+	struct gt_row row = { .start = ev->ts, .end = ev->ts };
+
+	if (what < 0)
+		return (int)what;
+	row.type = k->whats[what].type;
+	row.nargs = k->whats[what].nfields;
+	return gt_kineto_put(k, GT_INSTANT, track, &row, args, err);
 }
 
 static int moment(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
@@ -206,6 +270,8 @@ static int moment(struct gt_kineto *k, const struct gt_kineto_event *ev, struct 
 		return 0;
 	}
 	track = gt_kineto_track_of(k, ev, whole, &thread, err);
+	if (track >= 0 && ev->name == k->memory_name && ev->has & GT_KINETO_CHANGE && ev->has & GT_KINETO_STREAM && ev->change)
+		return memory_row(k, ev, (uint32_t)track, err);
 	what = track < 0 ? track : what_of(k, ev->name, GT_KINETO_RANGE, ev->cat_name, err);
 	at.dur = 0;
 	return what < 0 ? (int)what : put_range(k, GT_INSTANT, (uint32_t)track, thread, &at, (uint32_t)what, err);

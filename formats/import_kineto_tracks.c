@@ -23,6 +23,7 @@ int gt_kineto_strings(struct gt_kineto *k, struct gt_err *err)
 	k->no_name = gt_writer_string(k->w, "(no name)");
 	k->process_name = gt_writer_string(k->w, "process_name");
 	k->thread_name = gt_writer_string(k->w, "thread_name");
+	k->memory_name = gt_writer_string(k->w, "[memory]");
 	k->window_end_name = gt_writer_string(k->w, "Record Window End");
 	k->host = GT_NONE;
 	return k->window_end_name == GT_NONE ? gt_kineto_no_memory(err) : 0;

@@ -47,13 +47,16 @@ static int import_to(int fd, const struct gt_importer *importer, struct gt_in *i
 	return e;
 }
 
-/* The importer for this stream; NULL without an error when there is none. */
+/* The importer for this stream. NULL when there is none, with an error only for JSON: then it is no trace of any kind. */
 static const struct gt_importer *find(struct gt_in *in, struct gt_err *err)
 {
-	const char *head;
+	const char *head, *other;
 	ssize_t n = gt_in_peek(in, &head, err);
+	const struct gt_importer *importer = n > 0 ? best(head, (size_t)n) : NULL;
 
-	return n > 0 ? best(head, (size_t)n) : NULL;
+	if (n > 0 && !importer && (other = gt_import_other(head, (size_t)n)))
+		gt_err_at(err, 0, -EILSEQ, "JSON without traceEvents%s%s", *other ? ": it looks like " : "", other);
+	return importer;
 }
 
 static struct gt_reader *import(const struct gt_importer *importer, struct gt_in *in, struct gt_err *err)

@@ -17,6 +17,9 @@ struct gt_importer {
 };
 extern const struct gt_importer *const gt_importers[];	/* NULL-terminated */
 
+/* What a JSON file that no importer knows seems to be, by its first bytes; "" when that is not known; NULL: it is no JSON object or array. */
+const char *gt_import_other(const char *head, size_t len);
+
 /* Opens whatever it is: our own format directly; anything an importer knows by way of an unlinked temporary file in our
  * format (in $TMPDIR or /tmp). "-" is stdin (spooled the same way if it is ours). new: gt_reader_close it. */
 struct gt_reader *gt_open_any(const char *path, struct gt_err *err);

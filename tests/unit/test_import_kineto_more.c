@@ -148,5 +148,58 @@ static void broken_structure_ends_with_its_place(void)
 	CHECK(!strcmp(list_text(HEAD OP("a", "1") "],\"b\":\"\"\"}"), "expected ',' or a closing bracket"));
 }
 
+/* ---- what is no work of a GPU of CUDA or HIP ---- */
+
+static void other_accelerators_are_named(void)
+{
+	CHECK(strstr(list_text(HEAD X("mtia_ccp_events", "pe_exe", "17", "3", "1", "2", "") "," X("mtia_runtime", "launch", "10", "11", "1", "2", "") ","
+			       X("mtia_runtime", "wait", "10", "11", "3", "2", "") "," X("mine", "x", "10", "11", "6", "2", "") "]}"), "S 17/3 pe_exe 1000+2000"));
+	CHECK(meta_says("\"accelerator_events\":\"1 mtia_ccp_events, 2 mtia_runtime\","));
+	CHECK(strstr(list_text(HEAD OP("a", "1") "]}"), "a 1000") && meta_says("\"accelerator_events\":\"\","));
+}
+
+#define MEMORY(ts, args) "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\",\"name\":\"[memory]\",\"pid\":10,\"tid\":11,\"ts\":" ts ",\"args\":{" args "}}"
+
+static void allocators(void)
+{
+	struct gt_reader *r;
+
+	CHECK(lists(HEAD MEMORY("1", "\"Total Reserved\":9,\"Total Allocated\":8,\"Bytes\":64,\"Addr\":4096,\"Device Id\":0,\"Device Type\":1,\"Ev Idx\":3") ","
+		    MEMORY("2", "\"Bytes\":-64,\"Addr\":4096,\"Device Id\":0,\"Device Type\":6") ","
+		    MEMORY("3", "\"Device Type\":0,\"Device Id\":-1,\"Bytes\":4") "," MEMORY("4", "\"Bytes\":\"x\",\"Device Type\":0") "]}",
+		    "I 10/11 [memory] 1000+0 d0 r0 bytes=64 device=0 addr=0x1000\nI 10/11 [memory] 2000+0 d0 r0 bytes=64 device=0 addr=0x1000\n"
+		    "I 10/11 [memory] 3000+0 d0 r0 bytes=4 device=-1\nI 10/11 [memory] 4000+0 d0 r0 category='cpu_instant_event'\n"));
+	r = open_bytes(HEAD MEMORY("1", "\"Bytes\":64,\"Device Type\":1") "," MEMORY("1", "\"Bytes\":-64,\"Device Type\":0") "]}",
+		       strlen(HEAD MEMORY("1", "\"Bytes\":64,\"Device Type\":1") "," MEMORY("1", "\"Bytes\":-64,\"Device Type\":0") "]}"));
+	CHECK(gt_reader_segment(r, 0)->types[0].op == GT_OP_ALLOC && gt_reader_segment(r, 0)->types[0].memkind == GT_MEM_POOL);
+	CHECK(gt_reader_segment(r, 0)->types[1].op == GT_OP_FREE && gt_reader_segment(r, 0)->types[1].memkind == GT_MEM_HOST);
+	CHECK(gt_reader_segment(r, 0)->types[1].category == GT_CAT_MEMORY && gt_reader_segment(r, 0)->types[1].layer == GT_LAYER_USER);
+	gt_reader_close(r);
+}
+
+static void other_json_is_named(void)
+{
+	static const struct { const char *text, *says; } files[] = {
+		{ "{\"schema\":\"1.1.1-chakra.0.0.4\",\"pid\":1,\"nodes\":[{\"id\":1,\"name\":\"x\"}]}", "JSON without traceEvents: it looks like an execution trace" },
+		{ "[[1,2,3],[[0,1],[0,2]]]", "JSON without traceEvents: it looks like a memory timeline" },
+		{ "[[1623142623460121,0,512,1],[5,1,512,1]]", "JSON without traceEvents: it looks like a memory timeline" },
+		{ "{\"segments\":[],\"device_traces\":[]}", "JSON without traceEvents: it looks like a snapshot" },
+		{ "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{}}", "JSON without traceEvents: it looks like a profile of speedscope" },
+		{ "{\"a\":[{\"nodes\":1,\"schema\":2}]}", "JSON without traceEvents" }, { "[]", "JSON without traceEvents" }, { "[{\"a\":1}]", "JSON without" },
+	};
+	char packed[600];
+	FILE *f;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		CHECK(!open_bytes(files[i].text, strlen(files[i].text)) && !strncmp(err.text, files[i].says, strlen(files[i].says)));
+		snprintf(packed, sizeof(packed), "gzip -c > %s", path);
+		f = popen(packed, "w");
+		CHECK(f && fputs(files[i].text, f) >= 0 && !pclose(f));
+		err = (struct gt_err)GT_ERR_INIT;
+		CHECK(!gt_open_any(path, &err) && !strncmp(err.text, files[i].says, strlen(files[i].says)));
+	}
+}
+
 T_MAIN(T(the_beginning), T(hip_calls_come_back), T(unknown_figures_are_left_out), T(inf_and_nan), T(characters_that_json_has_not),
-       T(damaged_events_are_skipped), T(far_from_the_next_event), T(broken_structure_ends_with_its_place), T(the_end))
+       T(damaged_events_are_skipped), T(far_from_the_next_event), T(broken_structure_ends_with_its_place),
+       T(other_accelerators_are_named), T(allocators), T(other_json_is_named), T(the_end))
