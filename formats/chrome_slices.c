@@ -4,8 +4,8 @@
  * says ("pid":..,"tid":..), two numbers, arguments. Finished calls, the bulk of any trace, come as columns and in file order,
  * since JSON viewers sort by themselves.
  *
- * Arrows lead from the call that launched something to what the GPU did. A row of the GPU that carries its launch draws both
- * ends, if the call itself is written; of others each draws its own end, and the correlation id joins them.
+ * Arrows lead from the call that launched something to what the GPU did: a row of the GPU that carries its launch writes both ends, if the
+ * call itself was written (chrome_flows.h).
  */
 #include "formats/chrome_slices.h"
 
@@ -22,12 +22,12 @@ struct gt_chrome_type {
 	struct text head;		/* ,\n{"name":"..","cat":"..","ph":"X","pid": */
 	struct text *fields;		/* ,"name": */
 	bool gpu;			/* its rows say what a GPU did, and which call launched it */
-	bool departs;			/* calls whose correlation id an arrow starts from */
+	bool call;			/* its rows may launch GPU work, as calls or as spans that overlap others by halves */
+	uint32_t name;
 };
 struct gt_chrome_segment {
 	struct gt_chrome_type *types;
 	struct text *kernels;		/* by string id: the short form as JSON */
-	uint8_t *exported;		/* by string id: are calls of that name in the output? 1 yes, 2 no, 0 not looked up yet */
 };
 /* One type's argument columns in one run, and how far we are in them. */
 struct gt_chrome_cursor { uint64_t run; uint32_t next; size_t columns; };
@@ -79,6 +79,8 @@ const struct gt_chrome_type *gt_chrome_type(struct gt_chrome_slices *c, const st
 	if (!shown)
 		goto failed;
 	t->gpu = gt_chrome_gpu_type(type);
+	t->call = type->layer == GT_LAYER_API || type->layer == GT_LAYER_RUNTIME;
+	t->name = type->name;
 	t->fields = calloc((size_t)type->nfields + 1, sizeof(*t->fields));
 	for (unsigned i = 0; t->fields && i < type->nfields; i++) {
 		const char *name = type->fields[i].role == GT_R_KERNEL ? "kernel" : gt_str(seg, type->fields[i].name);
@@ -90,8 +92,6 @@ const struct gt_chrome_type *gt_chrome_type(struct gt_chrome_slices *c, const st
 		t->fields[i] = keep_text(&o);
 		if (!t->fields[i].s)
 			goto failed;
-		t->departs |= type->layer != GT_LAYER_GPU && type->layer != GT_LAYER_RUNTIME &&
-			      type->fields[i].role == GT_R_CORRELATION;
 	}
 	gt_out_memory(&o);
 	gt_out_str(&o, ",\n{\"name\":");
@@ -224,79 +224,54 @@ static bool get_role(const struct gt_chrome_slice *s, unsigned role, uint64_t *v
 	return false;
 }
 
-/* One end of an arrow; kind keeps ids of two sorts apart. */
-static void put_arrow(struct gt_chrome_slices *c, const struct gt_segment *seg, const struct gt_lane *l, int64_t time, bool arrives,
-		      char kind, uint64_t id)
+/* One end of an arrow. */
+static void put_arrow(struct gt_chrome_slices *c, const struct gt_segment *seg, const struct gt_lane *l, int64_t time, bool arrives)
 {
-	gt_out_printf(c->out, ",\n{\"name\":\"launch\",\"cat\":\"flow\",\"ph\":\"%s,\"id\":\"%u%c%" PRIu64 "\",\"pid\":",
-		      arrives ? "f\",\"bp\":\"e\"" : "s\"", seg->index, kind, id);
+	static const char *const heads[] = { ",\n{\"name\":\"launch\",\"cat\":\"flow\",\"ph\":\"s\",\"id\":\"",
+					     ",\n{\"name\":\"launch\",\"cat\":\"flow\",\"ph\":\"f\",\"bp\":\"e\",\"id\":\"" };
+	char *p;
+
+	gt_out_str(c->out, heads[arrives]);
+	p = gt_put_u64(gt_out_room(c->out, 64), seg->index);
+	*p++ = ':';
+	gt_out_used(c->out, gt_put_u64(p, c->launches));
+	gt_out_str(c->out, "\",\"pid\":");
 	gt_out_add(c->out, l->where, l->where_len);
 	gt_out_used(c->out, gt_put_us(gt_out_room(c->out, 64), gt_since(time, c->bases[seg->index])));
 	gt_out_str(c->out, "}");
 }
 
-/* Are calls of this name written? An arrow from a slice that is not there would start nowhere. */
-static bool name_is_exported(struct gt_chrome_slices *c, const struct gt_segment *seg, uint64_t name)
+/* The lane of the call that launched a row, and a time within it. NULL: it has no slice, so there is no arrow. */
+static const struct gt_lane *find_launch(struct gt_chrome_slices *c, const struct gt_chrome_slice *s, int64_t *time)
 {
-	const struct gt_filter *f = &c->opt->filter;
-	struct gt_chrome_segment *s = &c->segs[seg->index];
+	struct gt_chrome_call call = { .segment = s->seg->index };
+	uint64_t track, at, ns, join, name;
+	uint32_t lane;
 
-	if (!f->match || name >= seg->nstrings)
-		return !f->match;
-	if (!s->exported)
-		s->exported = calloc((size_t)seg->nstrings + 1, 1);
-	if (!s->exported)
-		return false;
-	if (!s->exported[name]) {
-		s->exported[name] = 2;
-		for (uint32_t i = 0; i < seg->ntypes; i++)
-			if (seg->types[i].name == name && seg->types[i].layer != GT_LAYER_GPU &&
-			    f->match(seg, &seg->types[i], f->match_arg))
-				s->exported[name] = 1;
-	}
-	return s->exported[name] == 1;
+	if (!get_role(s, GT_R_LAUNCH_TRACK, &track) || !get_role(s, GT_R_LAUNCH_START, &at) || !get_role(s, GT_R_LAUNCH_NS, &ns) ||
+	    !get_role(s, GT_R_LAUNCH_NAME, &name) || !get_role(s, GT_R_LAUNCH_JOIN, &join) || join == GT_JOIN_UNKNOWN ||
+	    track >= s->seg->ntracks)
+		return NULL;
+	call.start = (int64_t)at;
+	call.track = (uint32_t)track;
+	call.name = (uint32_t)name;
+	lane = gt_chrome_flows_lane(&c->flows, s->seg, &call);
+	*time = call.start + (ns > 1);	/* within the call, not where the one before it may end */
+	return lane == GT_NONE ? NULL : &c->tracks.tracks[s->seg->index][track].lanes[lane];
 }
 
-/* Where the call that a row names begins, if it is written, and its track. */
-static bool find_launch(struct gt_chrome_slices *c, const struct gt_chrome_slice *s, uint32_t *track, int64_t *start)
+/* An arrow leads from the launching call to what the GPU did: the row of the GPU work writes both ends, so that each start has its finish.
+ * Work of one graph launch has one arrow each. */
+static void put_flow(struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_lane *l)
 {
-	const struct gt_filter *f = &c->opt->filter;
-	struct gt_range range = gt_range_of(f, s->seg);
-	uint64_t on, at, ns, join, name = GT_NONE;
-
-	if (!get_role(s, GT_R_LAUNCH_TRACK, &on) || !get_role(s, GT_R_LAUNCH_START, &at) || !get_role(s, GT_R_LAUNCH_NS, &ns) ||
-	    !get_role(s, GT_R_LAUNCH_JOIN, &join) || join == GT_JOIN_UNKNOWN || on >= s->seg->ntracks || ns > INT64_MAX)
-		return false;
-	get_role(s, GT_R_LAUNCH_NAME, &name);
-	if ((f->kinds && !(f->kinds & GT_BIT(GT_CALL))) || !name_is_exported(c, s->seg, name))
-		return false;
-	*track = (uint32_t)on;
-	*start = (int64_t)at;
-	if (f->ranged && !gt_is_within(&range, *start, (int64_t)(at + ns)))
-		return false;
-	*start += ns > 1;	/* within the call, not where the one before it may end */
-	return true;
-}
-
-/* An arrow leads from the launching call to what the GPU did. A row that carries its launch draws both ends; else each end is drawn
- * where its row is, and both rows know the correlation id. */
-static void put_flow(struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_type *type,
-		     const struct gt_lane *l, bool arrives)
-{
-	struct gt_chrome_track *t;
-	uint32_t track;
 	int64_t start;
-	uint64_t id;
+	const struct gt_lane *from = find_launch(c, s, &start);
 
-	if (type->gpu && arrives && find_launch(c, s, &track, &start)) {
-		t = gt_chrome_track(&c->tracks, s->seg, track);
-		if (!t)
-			return;
-		put_arrow(c, s->seg, &t->lanes[0], start, false, ':', ++c->launches);
-		put_arrow(c, s->seg, l, s->start + (s->dur > 1), true, ':', c->launches);	/* as above */
-	} else if (!type->gpu && (arrives || type->departs) && get_role(s, GT_R_CORRELATION, &id)) {
-		put_arrow(c, s->seg, l, s->start, arrives, '.', id);
-	}
+	if (!from)
+		return;
+	c->launches++;
+	put_arrow(c, s->seg, from, start, false);
+	put_arrow(c, s->seg, l, s->start + (s->dur > 1), true);		/* as above */
 }
 
 static inline void put_slice(struct gt_chrome_slices *c, const struct gt_chrome_slice *s, const struct gt_chrome_type *t,
@@ -344,6 +319,15 @@ static void put_async(struct gt_chrome_slices *c, const struct gt_chrome_slice *
 	}
 }
 
+static inline int note_call(struct gt_chrome_slices *c, uint32_t track, const struct gt_chrome_slice *s,
+			    const struct gt_chrome_type *type, const struct gt_lane *l)
+{
+	const struct gt_chrome_call call = { s->start, s->seg->index, track, type->name };
+	uint32_t lane = (uint32_t)(l - c->tracks.tracks[s->seg->index][track].lanes);
+
+	return gt_chrome_flows_note(&c->flows, s->seg, &call, lane) ? no_memory(c) : 0;
+}
+
 /* Writes it where it fits: l, or, when there is none, as a pair of async events. */
 static inline int put_placed(struct gt_chrome_slices *c, uint32_t track, const struct gt_chrome_slice *s, const struct gt_lane *l,
 			     bool arrives)
@@ -357,8 +341,12 @@ static inline int put_placed(struct gt_chrome_slices *c, uint32_t track, const s
 		return 0;
 	}
 	put_slice(c, s, type, l);
-	if (c->flows && (arrives || type->departs))
-		put_flow(c, s, type, l, arrives);
+	if (!c->flows.cells)
+		return 0;
+	if (arrives)
+		put_flow(c, s, l);
+	else if (type->call)
+		return note_call(c, track, s, type, l);
 	return 0;
 }
 
@@ -464,13 +452,12 @@ int gt_chrome_slices_init(struct gt_chrome_slices *c, const struct gt_export_opt
 	uint32_t n = gt_reader_segments(r);
 
 	*c = (struct gt_chrome_slices){ .r = r, .opt = opt, .out = out, .err = err, .bases = gt_export_bases(r),
-					.names = gt_kernel_names_new(GT_NAME_SHORT), .segs = calloc((size_t)n + 1, sizeof(*c->segs)) };
-	if (!c->bases || !c->names || !c->segs)
+					.names = gt_kernel_names_of(r, GT_NAME_SHORT), .segs = calloc((size_t)n + 1, sizeof(*c->segs)) };
+	if (gt_chrome_flows_init(&c->flows, r) || !c->bases || !c->names || !c->segs)
 		return no_memory(c);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct gt_segment *seg = gt_reader_segment(r, i);
 
-		c->flows |= seg->rows[GT_GPU] > 0;
 		c->segs[i].types = calloc((size_t)seg->ntypes + 1, sizeof(*c->segs[i].types));
 		if (!c->segs[i].types)
 			return no_memory(c);
@@ -494,7 +481,6 @@ static void release_segment(struct gt_chrome_segment *s, const struct gt_segment
 		free(s->kernels[i].s);
 	free(s->types);
 	free(s->kernels);
-	free(s->exported);
 }
 
 void gt_chrome_slices_release(struct gt_chrome_slices *c)
@@ -503,6 +489,7 @@ void gt_chrome_slices_release(struct gt_chrome_slices *c)
 		release_segment(&c->segs[i], gt_reader_segment(c->r, i));
 	free(c->segs);
 	free(c->bases);
+	gt_chrome_flows_release(&c->flows);
 	free(c->cursors);
 	free(c->columns);
 	if (c->tracks.r)

@@ -2,6 +2,7 @@
  * (chrome_tracks.h), with its arguments and the arrows that lead to or from it. */
 #ifndef GT_CHROME_SLICES_H
 #define GT_CHROME_SLICES_H
+#include "formats/chrome_flows.h"
 #include "formats/chrome_tracks.h"
 #include "formats/demangle.h"
 #include "formats/exporters.h"
@@ -35,7 +36,7 @@ struct gt_chrome_slices {
 	struct gt_chrome_column *columns;
 	size_t ncolumns, cursors_cap, columns_cap;
 	uint64_t run, async_id, launches;
-	bool flows;			/* there are rows of a GPU, and so arrows */
+	struct gt_chrome_flows flows;
 };
 /* Release it either way. 0 or negative, as all here. */
 int gt_chrome_slices_init(struct gt_chrome_slices *c, const struct gt_export_options *opt, struct gt_reader *r, struct gt_out *out,

@@ -46,6 +46,36 @@ want export-chrome-gz 0 "$X" --chrome -o c.json.gz t.zst
 gzip -dc c.json.gz >c.unpacked; same export-chrome-gz-same c.json c.unpacked
 if command -v python3 >/dev/null; then check export-chrome-is-json python3 -m json.tool c.json /dev/null
 else skip export-chrome-is-json "no python3"; fi
+# Arrows: one start and one finish each, within a slice of their thread; a call without GPU work has none.
+cat >k.json <<'EOF'
+{"traceEvents":[
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":5,"tid":6,"ts":10,"dur":10,"args":{"cbid":211,"correlation":1}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":5,"tid":6,"ts":15,"dur":10,"args":{"cbid":211,"correlation":2}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaEventQuery","pid":5,"tid":6,"ts":30,"dur":2,"args":{"cbid":211,"correlation":3}},
+{"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":40,"dur":5,"args":{"device":0,"stream":7,"correlation":1}},
+{"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":50,"dur":5,"args":{"device":0,"stream":7,"correlation":2}}
+]}
+EOF
+arrows() {	# of Chrome JSON with an event a line: the flows with two ends in slices, or what is wrong
+	awk '
+	function field(key) { return match($0, "\"" key "\":[^,}]*") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : "" }
+	/"ph":"X"/ { k = field("pid") " " field("tid"); n[k]++; from[k, n[k]] = field("ts") + 0; to[k, n[k]] = field("ts") + field("dur") }
+	/"ph":"[sf]"/ { e++; id[e] = field("id"); what[e] = field("ph"); at[e] = field("ts") + 0; on[e] = field("pid") " " field("tid"); ends[id[e], what[e]]++ }
+	END {
+		for (i = 1; i <= e; i++) {
+			for (j = n[on[i]]; j && !(from[on[i], j] <= at[i] && at[i] <= to[on[i], j] + 1e-6); j--) ;
+			if (!j) { print "outside:", id[i]; exit }
+			if (ends[id[i], "\"s\""] != 1 || ends[id[i], "\"f\""] != 1) { print "ends:", id[i]; exit }
+		}
+		print e / 2
+	}' "$1"
+}
+want export-arrows 0 "$X" --chrome -o k.out.json k.json
+is export-arrows-have-both-ends 2 "$(arrows k.out.json)"
+"$X" --chrome -o k.out.json -f "$SRC/samples/recorded/h200-nvtx.zst"
+is export-arrows-of-a-recording 609 "$(arrows k.out.json)"
+"$X" --chrome -o k.out.json -f --match '@kernel' k.json
+is export-arrows-need-their-calls 0 "$(arrows k.out.json)"
 want export-folded 0 "$X" --folded -o - t.zst; cp want.out f.txt
 check export-folded-self grep -q 'cuMemcpyHtoD_v2 3000$' f.txt
 check export-folded-nested grep -q 'cuMemcpyHtoD_v2;cuCtxGetCurrent 1000$' f.txt

@@ -204,6 +204,34 @@ static inline int64_t ns(const json_t *e, const char *key)
 	return (int64_t)(us + (us < 0 ? -0.5 : 0.5));
 }
 
+/* Does a slice of its thread hold the event? */
+static inline bool in_slice(json_t *trace, const json_t *at)
+{
+	json_t *e;
+	size_t i;
+
+	json_array_foreach(json_object_get(trace, "traceEvents"), i, e)
+		if (!strcmp(word(e, "ph"), "X") && json_equal(json_object_get(e, "pid"), json_object_get(at, "pid")) &&
+		    json_equal(json_object_get(e, "tid"), json_object_get(at, "tid")) && ns(e, "ts") <= ns(at, "ts") &&
+		    ns(at, "ts") <= ns(e, "ts") + ns(e, "dur"))
+			return true;
+	return false;
+}
+
+/* How many flows there are, each of which has one start and one finish, both in slices; -1: one has not. */
+static inline int whole_flows(json_t *trace)
+{
+	unsigned starts = 0, finishes = 0, pairs = 0;
+	json_t *s, *f;
+
+	for (; (s = event(trace, "s", NULL, starts)); starts++)
+		for (unsigned i = 0; (f = event(trace, "f", NULL, i)); i++)
+			pairs += !strcmp(word(s, "id"), word(f, "id")) && in_slice(trace, s) && in_slice(trace, f);
+	while (event(trace, "f", NULL, finishes))
+		finishes++;
+	return pairs == starts && pairs == finishes ? (int)pairs : -1;
+}
+
 struct placed { int64_t pid, tid, start, end; };
 
 /* Two hosts, one pid: two processes, and the second says who it is. */
