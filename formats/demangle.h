@@ -18,8 +18,8 @@ void gt_kernel_short(const char *name, unsigned nargs, char out[GT_SHORT_MAX + 1
 enum gt_name_form { GT_NAME_SHORT, GT_NAME_FULL, GT_NAME_MANGLED };
 struct gt_kernel_names;
 struct gt_kernel_names *gt_kernel_names_new(enum gt_name_form form);
-/* All kernels of a trace have their names, whatever is shown of them, the earlier one in it the plainer one where two would look the same:
- * so a name means the same kernel wherever it is shown. new; NULL: no memory. */
+/* All kernels of a trace have their names, whatever is shown of them: a name means the same kernel wherever it is shown, and in copies of
+ * the trace. Where two would look the same, the one whose full name is first by its bytes gets the plainer form. new; NULL: no memory. */
 struct gt_reader;
 struct gt_kernel_names *gt_kernel_names_of(struct gt_reader *r, enum gt_name_form form);
 /* The form of this name (mangled or not), borrowed until gt_kernel_names_free; NULL when memory is out. */

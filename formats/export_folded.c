@@ -317,7 +317,7 @@ static int folded_init(struct folded *f)
 	uint32_t n = gt_reader_segments(f->r);
 
 	f->segs = calloc((size_t)n + 1, sizeof(*f->segs));
-	f->names = gt_kernel_names_new(GT_NAME_SHORT);
+	f->names = gt_kernel_names_of(f->r, GT_NAME_SHORT);
 	if (!f->segs || !f->names)
 		return gt_err_set(f->err, -ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < n; i++) {

@@ -21,7 +21,7 @@
 #include "formats/reader.h"
 
 #define MORE_ARGS 12	/* so many are tried before numbers are */
-#define NAMED 65536u		/* types whose kernels have their names beforehand; it takes a tenth of a second */
+#define NAMED 65536u		/* kernels that have their names beforehand; it takes a tenth of a second */
 
 struct range { const char *s, *end; };
 
@@ -320,18 +320,49 @@ const char *gt_kernel_names_get(struct gt_kernel_names *k, const char *name)
 	return k->list[k->n++].brief;
 }
 
+static int by_bytes(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+/* The names of all types of kernels, by their bytes: new. *n of them. */
+static const char **kernels_of(struct gt_reader *r, size_t *n)
+{
+	const char **all = NULL;
+	size_t cap = 0;
+
+	*n = 0;
+	if (gt_grow(&all, &cap, 1, sizeof(*all)))
+		return NULL;
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+
+		for (uint32_t t = 0; t < seg->ntypes; t++) {
+			if (seg->types[t].layer != GT_LAYER_GPU || seg->types[t].category != GT_CAT_KERNEL)
+				continue;
+			if (gt_grow(&all, &cap, *n + 1, sizeof(*all))) {
+				free(all);
+				return NULL;
+			}
+			all[(*n)++] = gt_str(seg, seg->types[t].name);
+		}
+	}
+	qsort(all, *n, sizeof(*all), by_bytes);
+	return all;
+}
+
+/* By the bytes of the names, not in the order of the file: a copy of the trace has them in another one. */
 struct gt_kernel_names *gt_kernel_names_of(struct gt_reader *r, enum gt_name_form form)
 {
 	struct gt_kernel_names *names = gt_kernel_names_new(form);
-	size_t n = 0;
+	const char **all;
+	size_t n;
 
-	for (uint32_t i = 0; names && i < gt_reader_segments(r); i++) {
-		const struct gt_segment *seg = gt_reader_segment(r, i);
-
-		for (uint32_t t = 0; t < seg->ntypes && n < NAMED; t++)
-			if (seg->types[t].layer == GT_LAYER_GPU && seg->types[t].category == GT_CAT_KERNEL && ++n)
-				gt_kernel_names_get(names, gt_str(seg, seg->types[t].name));
+	all = names ? kernels_of(r, &n) : NULL;
+	if (!all) {
+		gt_kernel_names_free(names);
+		return NULL;
 	}
+	for (size_t i = 0; i < n && names->n < NAMED; i++)
+		gt_kernel_names_get(names, all[i]);
+	free(all);
 	return names;
 }
 
