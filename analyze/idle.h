@@ -149,7 +149,11 @@ struct gt_idle {
 	uint32_t present;
 	uint32_t *numbers;
 	size_t levels_cap, numbers_cap, kept, forget_at;
-	struct gt_idle_columns { struct gt_launch_cols launch; uint32_t nth; } *columns;	/* by code of the run at hand */
+	struct gt_idle_columns {	/* by code of the run at hand */
+		struct gt_launch_cols launch;
+		const uint64_t *tids;	/* overhead: the threads that it held up */
+		uint32_t ntids, nth;
+	} *columns;
 	size_t columns_cap;
 	struct gt_idle_process { int64_t needed; bool works; } *processes;	/* by slot: from when on its lines are; has a device */
 	struct { uint32_t process; uint64_t tid; uint32_t track; } last_thread;

@@ -72,20 +72,28 @@ static uint32_t thread_of(struct gt_idle *s, const struct gt_segment *seg, uint3
 	return s->last_thread.track;
 }
 
-/* What the profiler did is told of a process, with the thread that it held up. */
-static int add_overhead(struct gt_idle *s, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
+/* What the profiler did is told of a process, with the thread that it held up. Rows of all types in order: a line takes what begins before
+ * its last stretch ends only from that end on. */
+static int add_overhead(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {
-	uint32_t first = s->order.tracks[cols->seg->index], n = 0, nth = 0;
-	const uint64_t *tids = gt_cols_args(cols, code, 0, &n);
-	struct gt_pick p;
+	uint32_t first = s->order.tracks[cols->seg->index];
 	int rc = 0;
 
-	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); !rc && gt_pick_next(&p); nth++) {
-		struct gt_host_line *l = nth < n ? line_of(s, first + thread_of(s, cols->seg, cols->track, tids[nth])) : NULL;
+	if (gt_grow(&s->columns, &s->columns_cap, cols->ntypes + 1ul, sizeof(*s->columns)))
+		return gt_err_set(err, -ENOMEM, "no memory for the profiler's work");
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		s->columns[c].tids = s->levels[c] == GT_HOST_OVERHEAD ? gt_cols_args(cols, c, 0, &s->columns[c].ntids) : NULL;
+		s->columns[c].nth = 0;
+	}
+	for (uint32_t i = 0; !rc && i < cols->n; i++) {
+		uint32_t code = cols->code ? cols->code[i] : 0;
+		struct gt_idle_columns *in = &s->columns[code];
+		struct gt_host_line *l = NULL;
 
+		if (in->tids && in->nth < in->ntids)
+			l = line_of(s, first + thread_of(s, cols->seg, cols->track, in->tids[in->nth++]));
 		if (l)
-			rc = gt_host_add(l, GT_HOST_OVERHEAD, cols->start[p.row], cols->start[p.row] + cols->dur[p.row],
-					 gt_in_time_type(&s->order, cols->seg, cols->types[code]), &s->kept, err);
+			rc = gt_host_add(l, GT_HOST_OVERHEAD, cols->start[i], cols->start[i] + cols->dur[i], s->numbers[code], &s->kept, err);
 	}
 	return rc;
 }
@@ -106,9 +114,8 @@ static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err
 		rc = l ? gt_host_add_run(l, &run, (enum gt_host_level)level, &s->kept, err) :
 			 gt_err_set(err, -ENOMEM, "no memory for what threads did");
 	}
-	for (uint32_t c = 0; !rc && cols->kind == GT_SPAN && c < cols->ntypes; c++)
-		if (s->levels[c] == GT_HOST_OVERHEAD)
-			rc = add_overhead(s, cols, c, err);
+	if (!rc && cols->kind == GT_SPAN && s->present & 1u << GT_HOST_OVERHEAD)
+		rc = add_overhead(s, cols, err);
 	return rc;
 }
 
