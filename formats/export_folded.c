@@ -1,11 +1,14 @@
 /* Folded stacks, one line each, for flamegraph.pl, inferno and speedscope:
  *
- *   python3 (4711);worker (4712);cuLaunchKernel;vectorAdd 1200
+ *   CPU;python3 (4711);worker (4712);cuLaunchKernel;vectorAdd 1200
+ *   GPU;python3 (4711);GPU 0 (0);stream 7;vectorAdd 5600
  *
- * The frames are process, thread, and the calls as they nest, ioctls among them; a launch that knows its kernel is followed
- * by a frame of the kernel's short name. The number is what the stack itself cost, without its children (they have lines
- * of their own): ns, calls or bytes. A flame graph adds the children up again. Spans and GPU work may overlap, so they do
- * not nest: each is a frame of its own under its track, with its whole duration.
+ * The frames are process, thread, and what nests there by time (formats/nest.h): ranges of the program and calls, ioctls among them; a
+ * launch that knows its kernel is followed by a frame of the kernel's short name. What GPUs did stands under a root of its own, with
+ * device and stream, beneath the ranges of that stream. The number is what the stack itself cost, without its children (they have lines
+ * of their own): ns, calls or bytes. A flame graph adds the children up again. Each moment of a track counts once, so the lines of a track
+ * never add up to more than its time. What a stream waited for is no work and is a track beside it; the profiler's own work, which is
+ * told of a process and concerns several threads at once, is not nested.
  *
  * Stacks are nodes of one tree, found by parent and label. Lines are sorted as LC_ALL=C sort does, which a walk of the tree
  * does not give, since ';' sorts behind digits; so they are made first, within a limit.
@@ -19,14 +22,15 @@
 #include "formats/base/map.h"
 #include "formats/base/printable.h"
 #include "formats/demangle.h"
+#include "formats/nest.h"
 
 #define TEXT_MAX (96u << 20)	/* bytes of lines; a trace with more different stacks than that is beyond a flame graph */
 #define NODES_MAX (1u << 21)
 
 struct node { uint32_t parent, label; int64_t cost; };
-struct frame { uint32_t node; int64_t end, covered; };	/* covered: children up to here are taken off */
-struct track { uint32_t node; struct frame *stack; size_t n, cap; };	/* node: of the track, plus 1 */
-struct segment { uint32_t *types, *kernels; struct track *tracks; };	/* labels by type and by string, plus 1 */
+/* Of a stream its work, or its waits. node: of the track, plus 1 */
+struct lane { uint32_t node; struct gt_nest nest; };
+struct segment { uint32_t *types, *kernels; struct lane *lanes[2]; };	/* labels by type and by string, plus 1; work, waits by track */
 
 struct folded {
 	struct gt_reader *r;
@@ -42,6 +46,7 @@ struct folded {
 	struct gt_kernel_names *names;
 	bool hosts;			/* several machines: a frame for each */
 };
+struct placed { struct folded *f; uint32_t node; };	/* a lane, whose node this is */
 
 static uint32_t no_memory(struct folded *f)
 {
@@ -137,37 +142,53 @@ static uint32_t track_label(struct folded *f, const struct gt_segment *seg, uint
 	return get_label(f, label);
 }
 
-static uint32_t track_node(struct folded *f, const struct gt_segment *seg, uint32_t track)
-{
-	struct track *t = &f->segs[seg->index].tracks[track];
-	uint32_t process = gt_track_process(seg, track), node = GT_NONE;
+static bool is_thread(const struct gt_segment *seg, uint32_t track) { return seg->tracks[track].kind == GT_TRACK_THREAD; }
 
-	if (t->node)
-		return t->node - 1;
-	if (f->hosts)
-		node = get_node(f, GT_NONE, get_label(f, seg->host ? seg->host : "?"));
-	if (process != GT_NONE && process != track)
-		node = get_node(f, node, track_label(f, seg, process));
-	node = get_node(f, node, track_label(f, seg, track));
-	if (node != GT_NONE)
-		t->node = node + 1;
-	return node;
+static bool is_gpu(const struct gt_segment *seg, uint32_t track)
+{
+	uint8_t kind = seg->tracks[track].kind;
+
+	return kind == GT_TRACK_DEVICE || kind == GT_TRACK_CONTEXT || kind == GT_TRACK_STREAM;
 }
 
-static uint32_t row_node(struct folded *f, const struct gt_event *ev, uint32_t parent)
+/* The frames of a track, from its root on. */
+static uint32_t track_node(struct folded *f, const struct gt_segment *seg, uint32_t track, bool waits)
 {
-	struct segment *s = &f->segs[ev->seg->index];
-	uint32_t *label = &s->types[ev->row.type], kernel = gt_export_kernel(ev->seg, ev->row.type, ev->args, ev->row.nargs),
-		 node;
-	const char *brief;
+	uint32_t process = gt_track_process(seg, track), device = gt_track_device(seg, track), label = track_label(f, seg, track);
+	uint32_t node = get_node(f, GT_NONE, get_label(f, is_gpu(seg, track) ? "GPU" : "CPU"));
+	char name[300];
+
+	if (f->hosts)
+		node = get_node(f, node, get_label(f, seg->host ? seg->host : "?"));
+	if (process != GT_NONE && process != track)
+		node = get_node(f, node, track_label(f, seg, process));
+	if (device != GT_NONE && device != track && device != process)
+		node = get_node(f, node, track_label(f, seg, device));
+	if (waits && label != GT_NONE) {
+		snprintf(name, sizeof(name), "%s waits", label_text(f, label));
+		label = get_label(f, name);
+	}
+	return get_node(f, node, label);
+}
+
+static uint32_t type_label(struct folded *f, const struct gt_event *ev)
+{
+	uint32_t *label = &f->segs[ev->seg->index].types[ev->row.type];
 
 	if (!*label)
 		*label = get_label(f, gt_type_name(ev->seg, ev->row.type)) + 1;
-	if (!*label)
+	return *label - 1;
+}
+
+/* The kernel's short name, or GT_NONE: there is none, or no memory, which f->err says. */
+static uint32_t kernel_label(struct folded *f, const struct gt_event *ev)
+{
+	uint32_t kernel = gt_export_kernel(ev->seg, ev->row.type, ev->args, ev->row.nargs);
+	struct segment *s = &f->segs[ev->seg->index];
+	const char *brief;
+
+	if (kernel == GT_NONE)
 		return GT_NONE;
-	node = get_node(f, parent, *label - 1);
-	if (kernel == GT_NONE || node == GT_NONE)
-		return node;
 	if (!s->kernels)
 		s->kernels = calloc((size_t)ev->seg->nstrings + 1, sizeof(*s->kernels));
 	if (!s->kernels)
@@ -176,7 +197,7 @@ static uint32_t row_node(struct folded *f, const struct gt_event *ev, uint32_t p
 		brief = gt_kernel_names_get(f->names, gt_str(ev->seg, kernel));
 		s->kernels[kernel] = brief ? get_label(f, brief) + 1 : 0;
 	}
-	return s->kernels[kernel] ? get_node(f, node, s->kernels[kernel] - 1) : no_memory(f);
+	return s->kernels[kernel] ? s->kernels[kernel] - 1 : no_memory(f);
 }
 
 static int64_t bytes_of(const struct gt_event *ev)
@@ -190,64 +211,79 @@ static int64_t bytes_of(const struct gt_event *ev)
 	return (int64_t)(sum & INT64_MAX);
 }
 
-static int64_t own_cost(const struct folded *f, const struct gt_event *ev)
-{
-	if (f->opt->cost == GT_COST_TIME)
-		return ev->row.end - ev->row.start;
-	return f->opt->cost == GT_COST_COUNT ? 1 : bytes_of(ev);
-}
-
 static void add_cost(struct folded *f, uint32_t node, int64_t cost)
 {
 	if (__builtin_add_overflow(f->nodes[node].cost, cost, &f->nodes[node].cost))
 		f->nodes[node].cost = INT64_MAX;
 }
 
-/* Takes a child's time off its parent, each moment once even if children overlap. */
-static void take_off(struct folded *f, struct frame *parent, int64_t start, int64_t end)
+/* A row's labels as one number: its type's, and its kernel's plus 1. */
+static uint64_t labels_of(uint32_t type, uint32_t kernel) { return (uint64_t)(kernel + 1) << 32 | type; }
+
+/* A piece's time is its own, and not its parent's any more; count and bytes are the row's and were added with it. */
+static uint32_t add_piece(void *arg, uint32_t parent, const struct gt_nest_row *piece)
 {
-	if (start < parent->covered)
-		start = parent->covered;
-	if (end <= start)
-		return;
-	add_cost(f, parent->node, start - end);
-	parent->covered = end;
+	const struct placed *p = arg;
+	struct folded *f = p->f;
+	uint32_t node = get_node(f, parent == GT_NONE ? p->node : parent, (uint32_t)piece->what), kernel = (uint32_t)(piece->what >> 32);
+
+	if (kernel && node != GT_NONE)
+		node = get_node(f, node, kernel - 1);
+	if (node == GT_NONE)
+		return GT_NONE;
+	if (f->opt->cost == GT_COST_TIME) {
+		add_cost(f, node, piece->end - piece->start);
+		if (parent != GT_NONE)
+			add_cost(f, parent, piece->start - piece->end);
+	} else if (!piece->nth) {
+		add_cost(f, node, piece->cost);
+	}
+	return node;
 }
 
-/* Rows come by start time, parents first: what does not hold the new row is not above it. */
-static int add_call(struct folded *f, const struct gt_event *ev)
+/* The profiler's work is told of a process, and may be of several threads at once. */
+static bool is_flat(const struct gt_segment *seg, uint32_t track, const struct gt_type *type)
 {
-	struct track *t = &f->segs[ev->seg->index].tracks[ev->track];
-	uint32_t node = track_node(f, ev->seg, ev->track);
-	struct frame *parent;
+	return type->layer == GT_LAYER_OVERHEAD && !is_thread(seg, track);
+}
 
-	while (t->n && t->stack[t->n - 1].end < ev->row.end)
-		t->n--;
-	while (t->n && t->stack[t->n - 1].end <= ev->row.start && t->n > ev->row.depth)
-		t->n--;		/* one that ended just now, before a call of no duration */
-	parent = t->n ? &t->stack[t->n - 1] : NULL;
-	node = node == GT_NONE ? node : row_node(f, ev, parent ? parent->node : node);
-	if (node == GT_NONE)
-		return f->err->code;
-	if (parent && f->opt->cost == GT_COST_TIME)
-		take_off(f, parent, ev->row.start, ev->row.end);
-	add_cost(f, node, own_cost(f, ev));
-	if (gt_grow(&t->stack, &t->cap, t->n + 1, sizeof(*t->stack))) {
-		no_memory(f);
-		return -ENOMEM;
+static int add_row(struct folded *f, const struct gt_event *ev)
+{
+	const struct gt_type *type = &ev->seg->types[ev->row.type];
+	bool call = ev->kind == GT_CALL || ev->kind == GT_OPEN;
+	bool waits = ev->kind == GT_SPAN && type->layer == GT_LAYER_GPU && ev->seg->tracks[ev->track].kind == GT_TRACK_STREAM;
+	struct lane *l = &f->segs[ev->seg->index].lanes[waits][ev->track];
+	uint32_t name = type_label(f, ev), kernel = kernel_label(f, ev);
+	struct gt_nest_row row = { .start = ev->row.start, .end = ev->row.end, .what = labels_of(name, kernel), .depth = ev->row.depth,
+				   .range = !call, .leaf = ev->kind == GT_GPU || waits,
+				   .cost = f->opt->cost == GT_COST_COUNT ? 1 : bytes_of(ev) };
+	struct placed p = { f, l->node };
+
+	if (!l->node) {
+		p.node = track_node(f, ev->seg, ev->track, waits);
+		l->node = p.node + 1;
+		l->nest.ranges = true;
 	}
-	t->stack[t->n++] = (struct frame){ .node = node, .end = ev->row.end, .covered = ev->row.start };
+	p.node = l->node - 1;
+	if (p.node == GT_NONE || f->err->code)
+		return f->err->code;
+	if (is_flat(ev->seg, ev->track, type))
+		return add_piece(&p, GT_NONE, &row) == GT_NONE ? f->err->code : 0;
+	if (gt_nest_add(&l->nest, &row, add_piece, &p))
+		return f->err->code ? f->err->code : gt_err_set(f->err, -ENOMEM, "out of memory");
 	return 0;
 }
 
-static int add_flat(struct folded *f, const struct gt_event *ev)
+static int flush(struct folded *f)
 {
-	uint32_t node = track_node(f, ev->seg, ev->track);
+	for (uint32_t i = 0; i < gt_reader_segments(f->r); i++)
+		for (uint32_t t = 0; t < 2 * gt_reader_segment(f->r, i)->ntracks; t++) {
+			struct lane *l = &f->segs[i].lanes[t % 2][t / 2];
+			struct placed p = { f, l->node - 1 };
 
-	node = node == GT_NONE ? node : row_node(f, ev, node);
-	if (node == GT_NONE)
-		return f->err->code;
-	add_cost(f, node, own_cost(f, ev));
+			if (l->node && gt_nest_flush(&l->nest, add_piece, &p))
+				return f->err->code ? f->err->code : gt_err_set(f->err, -ENOMEM, "out of memory");
+		}
 	return 0;
 }
 
@@ -255,7 +291,7 @@ static int add_flat(struct folded *f, const struct gt_event *ev)
 
 static void add_path(struct folded *f, struct gt_buf *b, uint32_t node)
 {
-	uint32_t path[600];	/* host, process, track, and a call and a kernel for each of 256 depths */
+	uint32_t path[600];	/* root, host, process, device, track, and a call and a kernel for each of 256 depths */
 	unsigned n = 0;
 
 	for (; node != GT_NONE && n < 600; node = f->nodes[node].parent)
@@ -324,8 +360,9 @@ static int folded_init(struct folded *f)
 		const struct gt_segment *seg = gt_reader_segment(f->r, i), *first = gt_reader_segment(f->r, 0);
 
 		f->segs[i].types = calloc((size_t)seg->ntypes + 1, sizeof(*f->segs[i].types));
-		f->segs[i].tracks = calloc((size_t)seg->ntracks + 1, sizeof(*f->segs[i].tracks));
-		if (!f->segs[i].types || !f->segs[i].tracks)
+		for (unsigned k = 0; k < 2; k++)
+			f->segs[i].lanes[k] = calloc((size_t)seg->ntracks + 1, sizeof(*f->segs[i].lanes[k]));
+		if (!f->segs[i].types || !f->segs[i].lanes[0] || !f->segs[i].lanes[1])
 			return gt_err_set(f->err, -ENOMEM, "out of memory");
 		f->hosts |= seg->host && first->host && strcmp(seg->host, first->host);
 	}
@@ -337,9 +374,11 @@ static void folded_release(struct folded *f)
 	for (uint32_t i = 0; f->segs && i < gt_reader_segments(f->r); i++) {
 		const struct gt_segment *seg = gt_reader_segment(f->r, i);
 
-		for (uint32_t j = 0; f->segs[i].tracks && j < seg->ntracks; j++)
-			free(f->segs[i].tracks[j].stack);
-		free(f->segs[i].tracks);
+		for (unsigned k = 0; k < 2; k++) {
+			for (uint32_t j = 0; f->segs[i].lanes[k] && j < seg->ntracks; j++)
+				gt_nest_release(&f->segs[i].lanes[k][j].nest);
+			free(f->segs[i].lanes[k]);
+		}
 		free(f->segs[i].types);
 		free(f->segs[i].kernels);
 	}
@@ -362,12 +401,12 @@ static int read_rows(struct folded *f, const struct gt_filter *filter)
 		return f->err->code ? f->err->code : -EIO;
 	while ((rc = gt_iter_next(it, &ev, f->err)) > 0) {
 		gt_export_goes(f->opt, 1);
-		rc = ev.kind == GT_CALL || ev.kind == GT_OPEN ? add_call(f, &ev) : add_flat(f, &ev);
+		rc = add_row(f, &ev);
 		if (rc)
 			break;
 	}
 	gt_iter_close(it);
-	return rc;
+	return rc ? rc : flush(f);
 }
 
 static int folded_export(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)

@@ -1,9 +1,7 @@
 /* Rows come in order of their start, a parent before its children. So for each thread a stack tells which calls are open: a row stands beneath
  * the innermost open one that it is nested in by its depth. What stands between them and was not recorded is not made up.
  *
- * Ranges and calls know nothing of each other's depth: a range stands beneath what is around it in time, and so does a call beneath a
- * range. Those that begin at one moment, as they do in files with coarse clocks, wait until all of them are there, and then the longest
- * comes first. */
+ * formats/nest.h does that, for calls and for ranges. */
 #define _GNU_SOURCE	/* qsort_r */
 #include "viewer/flame.h"
 
@@ -12,28 +10,17 @@
 #include "analyze/doubles.h"
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
+#include "formats/nest.h"
 #include "formats/summary.h"
 #include "viewer/deadline.h"
 
 #define AT_ONCE 256u	/* rows between two looks at the clock */
-#define DEEPEST 256u	/* rows within one another: calls say no more, of ranges some file may have any number */
-#define WAITING 4096u	/* rows that begin at one moment and are put in order */
 
-struct row {			/* of a thread */
-	const struct gt_segment *seg;
-	uint32_t track, type;
-	int64_t start, end;
-	uint8_t depth;
-	bool range;
-};
-struct open { uint32_t node; uint8_t depth; bool range; int64_t end; };
 struct stack {
-	struct open *rows;
-	size_t n, cap;
-	struct row *waiting;		/* that began at one moment, the last one so far */
-	size_t nwaiting, waiting_cap;
+	struct gt_nest nest;
 	uint32_t node;			/* of the thread; 0: not known yet */
 };
+struct place { struct gt_flame *f; const struct gt_segment *seg; uint32_t track; };	/* of a stack */
 struct gt_flame {
 	struct gt_archive *archive;
 	struct gt_reader *reader;
@@ -114,20 +101,22 @@ struct gt_flame *gt_flame_new(struct gt_archive *a, enum gt_flame_of of, struct 
 }
 
 /* Calls fn for each stack there is, until it says something else than 0. */
-static int each_stack(struct gt_flame *f, int (*fn)(struct gt_flame *f, struct stack *s))
+static int each_stack(struct gt_flame *f, int (*fn)(const struct place *p, struct stack *s))
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; f->stacks && i < gt_reader_segments(f->reader); i++)
-		for (uint32_t t = 0; !rc && f->stacks[i] && t < gt_reader_segment(f->reader, i)->ntracks; t++)
-			rc = fn(f, &f->stacks[i][t]);
+	for (uint32_t i = 0; f->stacks && i < gt_reader_segments(f->reader); i++) {
+		struct place p = { f, gt_reader_segment(f->reader, i), 0 };
+
+		for (; !rc && f->stacks[i] && p.track < p.seg->ntracks; p.track++)
+			rc = fn(&p, &f->stacks[i][p.track]);
+	}
 	return rc;
 }
 
-static int free_stack(struct gt_flame *f, struct stack *s)
+static int free_stack(const struct place *p, struct stack *s)
 {
-	free(s->rows);
-	free(s->waiting);
+	gt_nest_release(&s->nest);
 	return 0;
 }
 
@@ -220,16 +209,16 @@ static uint64_t within(const struct gt_flame *f, const struct gt_segment *seg, i
 }
 
 /* A call that was still open took until the recording ended, at least. */
-static void note_longest(struct gt_flame *f, uint32_t node, const struct row *row)
+static void note_longest(struct gt_flame *f, uint32_t node, uint32_t track, const struct gt_nest_row *row)
 {
 	struct gt_flame_node *n = &f->nodes[node];
-	int64_t dur = row->end - row->start;
+	int64_t dur = row->ended - row->began;
 
 	if (dur <= n->dur || n->kind < GT_FLAME_CALL)
 		return;
 	n->dur = dur;
-	n->start = row->start;
-	n->track = row->track;
+	n->start = row->began;
+	n->track = track;
 	n->depth = row->depth;
 }
 
@@ -241,95 +230,55 @@ static struct stack *stack_of(struct gt_flame *f, const struct gt_segment *seg, 
 	if (!*all && !(*all = calloc(seg->ntracks + 1ul, sizeof(**all))))
 		return NULL;
 	s = &(*all)[track];
-	if (!s->node)
+	if (!s->node) {
 		s->node = track_node(f, seg, track, GT_FLAME_THREAD);
+		s->nest.ranges = f->of == GT_FLAME_RANGES;
+	}
 	return s->node == UINT32_MAX ? NULL : s;
 }
 
-/* Is the row not within that one? The depth of ranges says how they were pushed; those that were started and ended are around others, too. */
-static bool is_outside(const struct row *row, const struct open *o)
+static uint32_t add_piece(void *arg, uint32_t parent, const struct gt_nest_row *piece)
 {
-	if (row->range || o->range)
-		return o->end <= row->start;
-	return o->depth >= row->depth || o->end < row->start;
-}
+	const struct place *p = arg;
+	struct gt_flame *f = p->f;
+	enum gt_flame_kind kind = piece->range ? GT_FLAME_RANGE : GT_FLAME_CALL;
+	uint32_t top = parent == GT_NONE ? f->stacks[p->seg->index][p->track].node : parent;
+	uint32_t node = node_of(f, top, kind, p->seg->index, (uint32_t)piece->what);
+	uint64_t ns = within(f, p->seg, piece->start, piece->end);
 
-static int add_row(struct gt_flame *f, struct stack *s, const struct row *row)
-{
-	const struct open *top;
-	int64_t end = row->end;
-	uint32_t node;
-	uint64_t ns;
-
-	while (s->n && is_outside(row, &s->rows[s->n - 1]))
-		s->n--;
-	top = s->n ? &s->rows[s->n - 1] : NULL;
-	if (top && end > top->end) {			/* they nest; what does not is cut to what it stands beneath */
-		f->overlaps += row->range || top->range;
-		end = top->end;
-	}
-	node = node_of(f, top ? top->node : s->node, row->range ? GT_FLAME_RANGE : GT_FLAME_CALL, row->seg->index, row->type);
 	if (node == UINT32_MAX)
-		return -ENOMEM;
-	ns = within(f, row->seg, row->start, end);
-	note_longest(f, node, row);
-	if (!top) {
-		add_up(f, node, ns, 1);
-	} else if (node != top->node) {
+		return GT_NONE;
+	note_longest(f, node, p->track, piece);
+	if (parent == GT_NONE) {
+		add_up(f, node, ns, !piece->nth);
+	} else if (node != parent) {
 		f->nodes[node].ns += ns;
-		f->nodes[node].rows++;
+		f->nodes[node].rows += !piece->nth;
 	}
-	if (s->n == DEEPEST) {				/* what is within it stands beside it */
-		f->cut = true;
-		return 0;
-	}
-	if (gt_grow(&s->rows, &s->cap, s->n + 1, sizeof(*s->rows)))
-		return -ENOMEM;
-	s->rows[s->n++] = (struct open){ node, row->depth, row->range, end };
-	return 0;
+	return node;
 }
 
-/* What is around others comes before them; of the same length a range is around a call. */
-static int by_length(const void *pa, const void *pb)
+static int flush_stack(const struct place *p, struct stack *s)
 {
-	const struct row *a = pa, *b = pb;
+	int rc = gt_nest_flush(&s->nest, add_piece, (void *)(uintptr_t)p);
 
-	if (a->end != b->end)
-		return a->end > b->end ? -1 : 1;
-	return a->range != b->range ? b->range - a->range : (int)a->depth - (int)b->depth;
-}
-
-static int add_waiting(struct gt_flame *f, struct stack *s)
-{
-	int rc = 0;
-
-	if (s->nwaiting > 1)
-		qsort(s->waiting, s->nwaiting, sizeof(*s->waiting), by_length);
-	for (size_t i = 0; !rc && i < s->nwaiting; i++)
-		rc = add_row(f, s, &s->waiting[i]);
-	s->nwaiting = 0;
+	p->f->overlaps += s->nest.cut;
+	p->f->cut |= s->nest.limited;
 	return rc;
 }
 
 static int add_of_thread(struct gt_flame *f, const struct gt_event *ev)
 {
-	const struct row row = { ev->seg, ev->track, ev->row.type, ev->row.start, ev->row.end, ev->row.depth, ev->kind == GT_SPAN };
+	const struct gt_nest_row row = { .start = ev->row.start, .end = ev->row.end, .what = ev->row.type, .depth = ev->row.depth,
+					 .range = ev->kind == GT_SPAN };
+	struct place p = { f, ev->seg, ev->track };
 	struct stack *s;
-	int rc = 0;
 
 	if (row.range && (ev->seg->tracks[ev->track].kind != GT_TRACK_THREAD ||
-			  gt_aspect_of(GT_SPAN, &ev->seg->types[row.type]) != GT_ASPECT_RANGES))
+			  gt_aspect_of(GT_SPAN, &ev->seg->types[ev->row.type]) != GT_ASPECT_RANGES))
 		return 0;
-	if (!(s = stack_of(f, ev->seg, ev->track)))
-		return -ENOMEM;
-	if (f->of != GT_FLAME_RANGES)
-		return add_row(f, s, &row);
-	if (s->nwaiting && (s->waiting[0].start != row.start || s->nwaiting == WAITING))
-		rc = add_waiting(f, s);
-	if (rc || gt_grow(&s->waiting, &s->waiting_cap, s->nwaiting + 1, sizeof(*s->waiting)))
-		return -ENOMEM;
-	s->waiting[s->nwaiting++] = row;
-	return 0;
+	s = stack_of(f, ev->seg, ev->track);
+	return s ? gt_nest_add(&s->nest, &row, add_piece, &p) : -ENOMEM;
 }
 
 static uint64_t field_of(const struct gt_event *ev, enum gt_role role, uint64_t otherwise)
@@ -356,7 +305,7 @@ static int add_work(struct gt_flame *f, const struct gt_event *ev)
 	node = node == UINT32_MAX ? node : node_of(f, node, GT_FLAME_WORK, ev->seg->index, ev->row.type);
 	if (node == UINT32_MAX)
 		return -ENOMEM;
-	note_longest(f, node, &(struct row){ .track = ev->track, .start = ev->row.start, .end = ev->row.end, .depth = ev->row.depth });
+	note_longest(f, node, ev->track, &(struct gt_nest_row){ .began = ev->row.start, .ended = ev->row.end, .depth = ev->row.depth });
 	add_up(f, node, within(f, ev->seg, ev->row.start, ev->row.end), 1);
 	return 0;
 }
@@ -378,7 +327,7 @@ int gt_flame_step(struct gt_flame *f, uint64_t us, struct gt_err *err)
 		}
 	if (rc > 0)
 		return f->iter != NULL;
-	if (!rc && f->iter && each_stack(f, add_waiting))
+	if (!rc && f->iter && each_stack(f, flush_stack))
 		rc = gt_err_set(err, -ENOMEM, "no memory for the flame graph");
 	gt_iter_close(f->iter);
 	f->iter = NULL;

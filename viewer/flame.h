@@ -31,7 +31,7 @@ unsigned gt_flame_percent(const struct gt_flame *f);
 /* Node 0 is all. Borrowed until the next step; nodes keep their numbers. */
 const struct gt_flame_node *gt_flame_nodes(const struct gt_flame *f, uint32_t *n);
 bool gt_flame_is_cut(const struct gt_flame *f);			/* were there too many nodes? */
-uint64_t gt_flame_overlaps(const struct gt_flame *f);		/* ranges that end behind what they began in: they count up to its end */
+uint64_t gt_flame_overlaps(const struct gt_flame *f);		/* rows that end behind what they began in: the rest stands beside it. Once all is gone through */
 /* Has the trace anything that such a tree has and that of its calls has not? */
 bool gt_flame_has_ranges(struct gt_reader *r);
 

@@ -452,7 +452,7 @@ static void draw_status(const struct gt_view *v, struct gt_screen *to)
 		x = gt_screen_text(to, 0, y, -1, "too many stacks: some are told with what they stand beneath  ",
 				   (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 });
 	else if (gt_flame_overlaps(f->tree))
-		x = gt_screen_printf(to, 0, y, -1, (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 }, "%llu end behind what they began in: cut there  ",
+		x = gt_screen_printf(to, 0, y, -1, (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 }, "%llu end behind what they began in: their rest stands beside it  ",
 				     (unsigned long long)gt_flame_overlaps(f->tree));
 	name_of(v, n, name);
 	name_of(v, up, above);

@@ -14,21 +14,32 @@ static struct gt_reader *nested_calls(void)
 	return reread(&m);
 }
 
+/* What the lines that begin so add up to. */
+static uint64_t sum_of(const char *text, const char *root)
+{
+	uint64_t sum = 0;
+
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+		if (!strncmp(line, root, strlen(root)))
+			sum += strtoull(memrchr(line, ' ', (size_t)(strchr(line, '\n') - line)), NULL, 10);
+	return sum;
+}
+
 static void folded(void)
 {
 	struct gt_reader *r = nested_calls();
 	char *text = export(r, "folded");
 
-	CHECK(!strcmp(text, "python3 (4711);main:x (4711);cuLaunchKernel;vectorAdd 60\n"
-			    "python3 (4711);main:x (4711);cuLaunchKernel;vectorAdd;RM:control 40\n"
-			    "python3 (4711);main:x (4711);cuMemcpyHtoD_v2 50\n"
-			    "python3 (4711);thread 4712;cuInit 10\n"));
+	CHECK(!strcmp(text, "CPU;python3 (4711);main:x (4711);cuLaunchKernel;vectorAdd 60\n"
+			    "CPU;python3 (4711);main:x (4711);cuLaunchKernel;vectorAdd;RM:control 40\n"
+			    "CPU;python3 (4711);main:x (4711);cuMemcpyHtoD_v2 50\n"
+			    "CPU;python3 (4711);thread 4712;cuInit 10\n"));
 	free(text);
 	text = export_with(r, "folded", &(struct gt_export_options){ .cost = GT_COST_COUNT });
 	CHECK(strstr(text, "vectorAdd 1\n") && strstr(text, "RM:control 2\n") && strstr(text, "cuInit 2\n"));
 	free(text);
 	text = export_with(r, "folded", &(struct gt_export_options){ .cost = GT_COST_BYTES });
-	CHECK(!strcmp(text, "python3 (4711);main:x (4711);cuMemcpyHtoD_v2 4096\n"));
+	CHECK(!strcmp(text, "CPU;python3 (4711);main:x (4711);cuMemcpyHtoD_v2 4096\n"));
 	free(text);
 	gt_reader_close(r);
 }
@@ -46,9 +57,77 @@ static void folded_of_lies_is_never_negative(void)
 	r = reread(&m);
 	text = export(r, "folded");
 	CHECK(*text && !strchr(text, '-'));
-	CHECK(strstr(text, "cuInit 30\n"));	/* 100..110 and 180..200 */
+	CHECK(strstr(text, "x (4711);cuInit 10\n"));
+	CHECK(sum_of(text, "CPU;python3 (4711);main:x (4711);") == 200);	/* each moment once */
 	free(text);
 	gt_reader_close(r);
+}
+
+/* Ranges and calls of a thread nest by time and have exclusive times; GPU work has a root of its own. */
+static void folded_ranges(void)
+{
+	struct made m = make();
+	uint64_t launch[] = { gt_writer_string(m.w, KERNEL_NAME), 1, 0, 5 }, five = 5;
+	struct gt_reader *r;
+	char *text;
+
+	put(&m, GT_SPAN, m.thread, PLAIN, 100, 100, 0, 0, NULL);
+	put(&m, GT_SPAN, m.thread, MARK, 100, 200, 0, 0, NULL);
+	put(&m, GT_CALL, m.thread, LAUNCH, 100, 110, 0, 0, launch);
+	put(&m, GT_SPAN, m.thread, COPY, 120, 160, 0, 0, NULL);
+	put(&m, GT_CALL, m.thread, PLAIN, 130, 140, 0, 0, NULL);
+	put(&m, GT_CALL, m.thread, PLAIN, 150, 150, 0, 0, NULL);
+	put(&m, GT_SPAN, m.thread, GAUGE, 180, 250, 0, 0, NULL);	/* ends behind what it began in */
+	put(&m, GT_CALL, m.thread, PLAIN, 240, 245, 0, 0, NULL);
+	put(&m, GT_GPU, m.gpu, KERNEL, 300, 400, 0, 0, &five);
+	put(&m, GT_GPU, m.gpu, KERNEL, 350, 450, 0, 0, &five);		/* beside the one before */
+	r = reread(&m);
+	text = export(r, "folded");
+	CHECK(!strcmp(text, "CPU;python3 (4711);main:x (4711);mark \"one\"? 30\n"
+			    "CPU;python3 (4711);main:x (4711);mark \"one\"?;cuLaunchKernel;vectorAdd 10\n"
+			    "CPU;python3 (4711);main:x (4711);mark \"one\"?;cuMemcpyHtoD_v2 30\n"
+			    "CPU;python3 (4711);main:x (4711);mark \"one\"?;cuMemcpyHtoD_v2;cuInit 10\n"
+			    "CPU;python3 (4711);main:x (4711);mark \"one\"?;power 20\n"
+			    "CPU;python3 (4711);main:x (4711);power 45\n"
+			    "CPU;python3 (4711);main:x (4711);power;cuInit 5\n"
+			    "GPU;stream 7;" KERNEL_NAME " 150\n"));
+	free(text);
+	text = export_with(r, "folded", &(struct gt_export_options){ .cost = GT_COST_COUNT });
+	CHECK(sum_of(text, "") == 10);
+	free(text);
+	gt_reader_close(r);
+}
+
+/* Whatever a file says of a thread: its lines add up to the time in which anything was there. */
+static void folded_adds_up(void)
+{
+	for (unsigned seed = 1; seed <= 200; seed++) {
+		unsigned state = seed, busy = 0;
+		bool covered[700] = { false };
+		struct made m = make();
+		struct gt_reader *r;
+		char *text;
+
+		for (int i = 0; i < 100; i++) {
+			int64_t start = next_random(&state) % 500, dur = next_random(&state) % (seed % 4 ? 40 : 200);
+			bool span = next_random(&state) % 2;
+
+			put(&m, span ? GT_SPAN : GT_CALL, m.thread, span ? MARK : PLAIN, start, start + dur, span ? 0 : next_random(&state) % 4,
+			    0, NULL);
+			for (int64_t t = start; t < start + dur; t++)
+				covered[t] = true;
+		}
+		for (int t = 0; t < 700; t++)
+			busy += covered[t];
+		r = reread(&m);
+		text = export(r, "folded");
+		CHECK(sum_of(text, "CPU;python3 (4711);main:x (4711);") == busy && !strchr(text, '-'));
+		free(text);
+		text = export_with(r, "folded", &(struct gt_export_options){ .cost = GT_COST_COUNT });
+		CHECK(sum_of(text, "") == 100);
+		free(text);
+		gt_reader_close(r);
+	}
 }
 
 static void folded_two_hosts(void)
@@ -56,7 +135,7 @@ static void folded_two_hosts(void)
 	struct gt_reader *r = gt_reader_open_fd(two_hosts(), NULL);
 	char *text = export(r, "folded");
 
-	CHECK(!strncmp(text, "host-a;python3 (4711);main:x (4711);cuInit 100\nhost-b;", 54));
+	CHECK(!strncmp(text, "CPU;host-a;python3 (4711);main:x (4711);cuInit 100\nCPU;host-b;", 62));
 	free(text);
 	gt_reader_close(r);
 }
@@ -273,5 +352,5 @@ static void pending_ends_in_order(void)
 	gt_pending_release(&p);
 }
 
-T_MAIN(T(folded), T(folded_of_lies_is_never_negative), T(folded_two_hosts), T(jsonl), T(native_is_equal),
+T_MAIN(T(folded), T(folded_of_lies_is_never_negative), T(folded_ranges), T(folded_adds_up), T(folded_two_hosts), T(jsonl), T(native_is_equal),
        T(native_keeps_segments), T(native_tells_what_was_damaged), T(values), T(pending_ends_in_order))

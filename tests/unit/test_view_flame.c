@@ -346,14 +346,15 @@ static const struct { unsigned thread; char what; int64_t start, end; unsigned d
 	{ 0, 'g', 0, 100, 0 }, { 0, 's', 0, 400, 0 }, { 0, 'e', 0, 1000, 0 },	/* at one moment, the innermost first */
 	{ 1, 'g', 0, 50, 0 }, { 0, 'l', 100, 200, 0 }, { 0, 'i', 120, 150, 1 },
 	{ 0, 's', 400, 700, 0 },		/* where another one ends */
-	{ 0, 'h', 600, 900, 1 },		/* ends behind it */
+	{ 0, 'h', 600, 900, 1 },		/* ends behind it: the rest is beneath what is around both */
 	{ 0, 'g', 950, 1100, 0 }, { 0, 'g', 1200, 1300, 0 },
 	{ 1, 's', 60, 80, 0 }, { 1, 's', 80, 80, 1 }, { 1, 'g', 60, 80, 0 },	/* of one length: the range is around */
 };
 static const struct { const char *path; uint64_t ns, rows; } trees[] = {
-	{ "all", 1170, 5 }, { "all/p", 1170, 5 }, { "all/p/t0", 1100, 2 }, { "all/p/t0/e", 1000, 1 }, { "all/p/t0/e/s", 700, 2 },
+	{ "all", 1270, 5 }, { "all/p", 1270, 5 }, { "all/p/t0", 1200, 2 }, { "all/p/t0/e", 1000, 1 }, { "all/p/t0/e/s", 700, 2 },
 	{ "all/p/t0/e/s/g", 100, 1 }, { "all/p/t0/e/s/l", 100, 1 }, { "all/p/t0/e/s/l/i", 30, 1 }, { "all/p/t0/e/s/h", 100, 1 },
-	{ "all/p/t0/e/g", 50, 1 }, { "all/p/t0/g", 100, 1 }, { "all/p/t1", 70, 3 }, { "all/p/t1/g", 50, 1 }, { "all/p/t1/s", 20, 2 },
+	{ "all/p/t0/e/h", 200, 0 },		/* its rest */
+	{ "all/p/t0/e/g", 50, 1 }, { "all/p/t0/g", 200, 1 }, { "all/p/t1", 70, 3 }, { "all/p/t1/g", 50, 1 }, { "all/p/t1/s", 20, 2 },
 	{ "all/p/t1/s/g", 20, 1 },
 };
 
