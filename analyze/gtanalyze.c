@@ -9,6 +9,7 @@
 #include "analyze/chosen.h"
 #include "analyze/exits.h"
 #include "analyze/explain.h"
+#include "analyze/folders.h"
 #include "analyze/listing.h"
 #include "formats/matched.h"
 #include "analyze/query.h"
@@ -655,10 +656,26 @@ static int answer(const struct gt_chosen *c, char **files, int n, bool diff)
 	return gt_out_close(&out, &err) ? fail(NULL, &err, GT_EXIT_FAILURE) : status;
 }
 
+/* diff compares two files; everything else takes folders, too. */
+static int name_files(struct gt_files *files, char **operands, int n, bool diff)
+{
+	struct gt_err err = GT_ERR_INIT;
+	const char *folder;
+
+	if (!opt.list && !opt.explain && gt_files_expand(files, operands, n, &folder, &err))
+		return fail(folder, &err, GT_EXIT_FAILURE);
+	if (diff && files->n != 2)
+		return fail(NULL, (gt_err_set(&err, -EINVAL, "diff compares two files; a folder has %zu", files->n - 1), &err), GT_EXIT_USAGE);
+	if (files->left_out)
+		gt_message(stderr, "gtanalyze", "files in the folder that are no traces, and are left out: %zu", files->left_out);
+	return GT_EXIT_CLEAN;
+}
+
 int main(int argc, char **argv)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_chosen chosen = { .n = 0 };
+	struct gt_files files = { .n = 0 };
 	int n, first, status, rc;
 	bool diff;
 
@@ -670,7 +687,10 @@ int main(int argc, char **argv)
 	first = understand(&chosen, argv + 1, n, &diff, &err);
 	status = first < 0 ? fail(NULL, &err, GT_EXIT_USAGE) : diff ? GT_EXIT_CLEAN : read_query(&chosen);
 	if (!status)
-		status = answer(&chosen, argv + 1 + first, n - first, diff);
+		status = name_files(&files, argv + 1 + first, n - first, diff);
+	if (!status)
+		status = answer(&chosen, files.list, (int)files.n, diff);
+	gt_files_release(&files);
 	gt_gates_release(&chosen.gates);
 	gt_opt_list_release(&opt.match);
 	gt_opt_list_release(&opt.fail_if);

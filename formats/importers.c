@@ -99,6 +99,17 @@ bool gt_may_be_ours(int fd)
 	return !gt_pread(fd, head, sizeof(head), 0) && begins_like_ours(head, sizeof(head));
 }
 
+bool gt_is_trace(const char *path)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct gt_in *in = fd >= 0 ? gt_in_open_fd(fd, &err) : NULL;
+	bool is = in && (may_be_ours(in) || find(in, &err));
+
+	gt_in_close(in);
+	return is;
+}
+
 static int write_fully(int fd, const char *p, size_t n, struct gt_err *err)
 {
 	while (n) {

@@ -29,4 +29,5 @@ struct gt_reader *gt_open_any(const char *path, struct gt_err *err);
  * not be NULL. */
 int gt_import(int from, int to, const char *meta, struct gt_err *err);
 bool gt_may_be_ours(int fd);	/* does it begin like a trace in our format? */
+bool gt_is_trace(const char *path);	/* does the file begin like a trace in our format, or like what an importer knows? */
 #endif

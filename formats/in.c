@@ -246,7 +246,7 @@ struct gt_in *gt_in_open_fd(int fd, struct gt_err *err)
 	}
 	in->raw = in->space;
 	if (!fstat(fd, &st) && S_ISDIR(st.st_mode)) {
-		gt_err_set(err, -EISDIR, "is a directory");
+		gt_err_set(err, -EISDIR, "is a folder: name one of the traces in it");
 		gt_in_close(in);
 		return NULL;
 	}

@@ -381,7 +381,7 @@ static int check_file(struct gt_reader *r, uint64_t most, struct gt_err *err)
 	if (fstat(r->fd, &st))
 		return gt_err_set(err, -errno, "%s", strerror(errno));
 	if (S_ISDIR(st.st_mode))
-		return gt_err_set(err, -EISDIR, "is a directory");
+		return gt_err_set(err, -EISDIR, "is a folder: name one of the traces in it");
 	if (!S_ISREG(st.st_mode))
 		return gt_err_set(err, -ESPIPE, "is not a regular file");
 	r->size = (uint64_t)st.st_size;

@@ -24,6 +24,24 @@ check ranks-text-column grep -Eq '^  Rank +PID +Process' want.out
 check ranks-text-row grep -Eq '^  rank1 +564' want.out
 is ranks-same-machine-said-once 1 "$(grep -c 'NVIDIA H200, driver' want.out)"
 
+# ---- a folder of ranks ----
+mkdir folder nothing
+cp "$R/h200-streams.zst" folder/rank2.zst
+cp "$R/h200-graphs.zst" folder/rank10.zst
+echo notes >folder/notes.txt; echo hidden >folder/.hidden; mkdir folder/sub; cp "$R/h200-streams.zst" folder/sub/rank3.zst
+want ranks-folder 0 "$A" kernels --format csv folder; cp want.out folder.csv
+check ranks-folder-tells-others told 'gtanalyze: files in the folder that are no traces, and are left out: 1'
+want ranks-files 0 "$A" kernels --format csv folder/rank2.zst folder/rank10.zst
+same ranks-folder-is-its-files want.out folder.csv
+want ranks-folder-order 0 "$A" header folder/
+is ranks-folder-by-number 'rank2.zst rank10.zst' "$(sed -n 's/^\(rank[0-9]*.zst\): .* calls.*/\1/p' want.out | paste -s -d ' ')"
+want ranks-folder-one 0 "$A" header folder/sub
+check ranks-folder-one-is-a-file says 'folder/sub/rank3.zst: '
+want ranks-nothing 1 "$A" nothing
+check ranks-nothing-told told 'gtanalyze: nothing: no trace is in this folder'
+want ranks-folder-export 1 "$X" --jsonl -o - folder
+check ranks-folder-export-told told 'gtexport: folder: is a folder: name one of the traces in it'
+
 # ---- a run that was split ----
 # Each process by itself: what all say together is what the whole says.
 for pid in 577 616 617; do "$X" --native --pid $pid -o part$pid.zst "$R/h200x2-nccl.zst" 2>/dev/null; done
