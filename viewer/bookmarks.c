@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "formats/base/buf.h"
+#include "formats/base/safe_path.h"
 #include "formats/record.h"
 
 #define HEADING "# bookmarks of gtview, 1"
@@ -76,6 +77,23 @@ int gt_bookmarks_set(struct gt_bookmarks *b, const char *name, int64_t at, unsig
 
 /* ---- where they are ---- */
 
+/* Root may have another user's environment, who could redirect what is written there. Of a folder that is missing, the one counts in
+ * which it will be made. */
+static bool is_safe(const char *folder)
+{
+	char part[PATH_MAX], real[PATH_MAX];
+	int code = -ENOENT;
+
+	if (geteuid())
+		return true;
+	snprintf(part, sizeof(part), "%s", folder);
+	for (char *end = part + strlen(part); code == -ENOENT && end; end = strrchr(part, '/')) {
+		*end = 0;
+		code = gt_safe_path(*part ? part : "/", real, NULL);
+	}
+	return !code;
+}
+
 /* In the folder for what programs keep of a user: the trace's full path with '%' for '/'. new: free it; NULL: there is none. */
 static char *own_path(const char *trace)
 {
@@ -83,7 +101,7 @@ static char *own_path(const char *trace)
 	bool given = state && *state == '/';
 	char *full = realpath(trace, NULL), *path = NULL;
 
-	if (full && (given || (home && *home == '/'))) {
+	if (full && (given || (home && *home == '/')) && is_safe(given ? state : home)) {
 		for (char *c = full; *c; c++)
 			*c = *c == '/' ? '%' : *c;
 		if (asprintf(&path, "%s%s/gt/%s.gtmarks", given ? state : home, given ? "" : "/.local/state", full) < 0)

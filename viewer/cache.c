@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 #include "formats/base/buf.h"
+#include "formats/base/safe_path.h"
 #include "formats/wire.h"
 
 #define UNFINISHED ".new-"	/* what names of copies begin with that are not complete */
@@ -41,33 +42,38 @@ static bool is_unfinished(const char *name) { return !strncmp(name, UNFINISHED, 
 
 /* ---- the folder ---- */
 
+/* In which the cache's own folder lies. */
 static int find_folder(char path[PATH_MAX], struct gt_err *err)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	int n;
 
 	if (cache && cache[0] == '/')
-		n = snprintf(path, PATH_MAX, "%s/gt", cache);
+		n = snprintf(path, PATH_MAX, "%s", cache);
 	else if (home && home[0] == '/')
-		n = snprintf(path, PATH_MAX, "%s/.cache/gt", home);
+		n = snprintf(path, PATH_MAX, "%s/.cache", home);
 	else
 		return gt_err_set(err, -ENOENT, "neither XDG_CACHE_HOME nor HOME says where");
 	return n < PATH_MAX ? 0 : gt_err_set(err, -ENAMETOOLONG, "its path is too long");
 }
 
-/* With all that it is in. */
-static int make_folder(char *path)
+static int open_folder(struct gt_cache *c, struct gt_err *err)
 {
-	for (char *p = path + 1; *p; p++)
-		if (*p == '/') {
-			*p = 0;
-			if (mkdir(path, 0700) && errno != EEXIST) {
-				*p = '/';
-				return -errno;
-			}
-			*p = '/';
-		}
-	return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
+	struct gt_err why = GT_ERR_INIT;
+	char path[PATH_MAX], real[PATH_MAX];
+	int rc = find_folder(path, err);
+
+	if (rc)
+		return rc;
+	if (gt_safe_folder(path, real, &why))
+		return gt_err_set(err, why.code, "cannot use %.80s: %.100s", path, why.text);
+	if (snprintf(c->path, sizeof(c->path), "%s/gt", real) >= (int)sizeof(c->path))
+		return gt_err_set(err, -ENAMETOOLONG, "its path is too long");
+	if (mkdir(c->path, 0700) && errno != EEXIST)
+		rc = -errno;
+	if (!rc && (c->folder = open(c->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+		rc = -errno;
+	return rc ? gt_err_set(err, rc, "cannot use %.120s: %s", c->path, strerror(-rc)) : 0;
 }
 
 int gt_cache_open(struct gt_cache *c, struct gt_err *err)
@@ -76,14 +82,9 @@ int gt_cache_open(struct gt_cache *c, struct gt_err *err)
 	int rc;
 
 	c->folder = -1;
-	rc = find_folder(c->path, err);
+	rc = open_folder(c, err);
 	if (rc)
 		return rc;
-	rc = make_folder(c->path);
-	if (!rc && (c->folder = open(c->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
-		rc = -errno;
-	if (rc)
-		return gt_err_set(err, rc, "cannot use %.120s: %s", c->path, strerror(-rc));
 	if (fstat(c->folder, &st) || st.st_uid != geteuid())
 		rc = gt_err_set(err, -EPERM, "%.120s is somebody else's", c->path);
 	else if (st.st_mode & 022)

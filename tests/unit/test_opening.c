@@ -337,6 +337,7 @@ static void what_cannot_be_kept_is_used_all_the_same(void)
 {
 	static const struct { const char *make, *told; } ways[] = {
 		{ "touch cache", "cannot use " }, { "mkdir -p cache/gt && chmod 777 cache/gt", "others may write to " },
+		{ "mkdir -p cache/gt && chmod 777 cache", "other users may write to " },
 		{ "mkdir -p cache elsewhere && ln -s ../elsewhere cache/gt", "cannot use " },
 	};
 	char not_there[] = "relative";
