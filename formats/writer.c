@@ -445,6 +445,8 @@ struct gt_writer *gt_writer_open(int fd, const struct gt_writer_options *opt, st
 		return NULL;
 	}
 	w->fd = fd;
+	w->wait = opt->wait;
+	w->wait_arg = opt->wait_arg;
 	w->sorted = opt->rows_sorted;
 	w->level = opt->level ? opt->level : 3;
 	w->begin = lseek(fd, 0, SEEK_CUR);

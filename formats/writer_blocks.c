@@ -40,6 +40,8 @@ int gt_blocks_bytes(struct gt_writer *w, struct iovec *v, int n, struct gt_err *
 		if (got <= 0) {
 			int code = got ? -errno : -EIO;
 
+			if (code == -EAGAIN && w->wait && !(code = w->wait(w->wait_arg, w->fd, err)))
+				continue;
 			gt_blocks_cut(w);
 			return gt_blocks_fail(w, err, code, "cannot write");
 		}

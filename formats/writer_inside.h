@@ -29,6 +29,8 @@ struct gt_shelf {		/* the stores of one kind, by track + 1; touched lists those 
 
 struct gt_writer {
 	int fd, failed;
+	int (*wait)(void *arg, int fd, struct gt_err *err);	/* as in the options */
+	void *wait_arg;
 	bool sorted;
 	bool dirty;			/* something was handed in since the last epoch closed */
 	int level;
