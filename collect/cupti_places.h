@@ -4,7 +4,9 @@
 #define GT_CUPTI_PLACES_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include "formats/base/safe_path.h"
 
 #define GT_CUPTI_NAMES { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11" }	/* newest first */
 
@@ -31,7 +33,26 @@ static inline bool gt_join_path(char *to, size_t size, const char *a, const char
 	return true;
 }
 
-/* The nth place of a file so named. 0: there are no more; negative: there is none, but there may be others behind it. */
+/* Writes to `to` the path by which this process may load a library that its environment names. False: it may not. Root may have
+ * another user's environment, who could run his own code so. Others may load all: a toolkit often belongs to whoever installed it. */
+static inline bool gt_safe_library(const char *path, char *to, size_t size)
+{
+	char real[PATH_MAX];
+	struct stat st;
+	size_t n;
+
+	if (!syscall(SYS_geteuid)) {
+		if (!realpath(path, real) || gt_safe_path_cut(real, &st))
+			return false;
+		path = real;
+	}
+	n = strlen(path);
+	if (n < size)
+		memmove(to, path, n + 1);
+	return n < size;
+}
+
+/* The nth place of a file so named that may be loaded. 0: there are no more; negative: there is none, but there may be others behind it. */
 static inline int gt_cupti_place(unsigned n, const char *(*environment)(const char *), const char *name, char *to, size_t size)
 {
 #if defined(__aarch64__)
@@ -44,6 +65,7 @@ static inline int gt_cupti_place(unsigned n, const char *(*environment)(const ch
 
 	if (n >= folders_n * 3)
 		return 0;
-	return gt_join_path(to, size, roots[n / folders_n], folders[n % folders_n], name) ? 1 : -1;
+	return gt_join_path(to, size, roots[n / folders_n], folders[n % folders_n], name) &&
+	       gt_safe_library(to, to, size) ? 1 : -1;
 }
 #endif

@@ -144,7 +144,7 @@ static void check_library(struct finding *f)
 	struct gt_err err = GT_ERR_INIT;
 	char path[4200], said[300];
 
-	if (gt_door_library(path, sizeof(path), &err))
+	if (gt_session_library(path, sizeof(path), &err))
 		say(f, BAD, "%s: reinstall, or set GT_GUEST to the library's path", err.text);
 	else if (!try(load, path, said, sizeof(said)))
 		say(f, BAD, "%.150s does not load: %.280s", path, said);
@@ -154,12 +154,13 @@ static void check_library(struct finding *f)
 
 static void check_session(struct finding *f)
 {
-	char place[GT_DOOR_DIR];
+	struct gt_err err = GT_ERR_INIT;
+	char base[GT_SESSION_PATH];
 
-	if (gt_door_place(place))
-		say(f, FINE, "session directories go to %s", place);
+	if (gt_session_base(base, &err))
+		say(f, BAD, "%s: set TMPDIR to a folder of yours", err.text);
 	else
-		say(f, BAD, "no directory can be made in any of $XDG_RUNTIME_DIR, $TMPDIR and /tmp: set TMPDIR to one that is yours");
+		say(f, FINE, "session directories go to %s", base);
 }
 
 static void check_memory(struct finding *f)

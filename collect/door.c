@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "collect/door.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,15 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
-#define LIBRARY "libgtpreload.so"
-#define PREFIX "gt-session-"
 #define SIMULATOR_MAX (8 << 20)		/* the real libcuda is several times larger */
 
 /* ---- /proc ---- */
@@ -154,38 +150,40 @@ bool gt_guest_gone(const struct gt_guest *guest)
 static struct gt_guest *add(struct gt_door *d, const struct gt_guest *guest)
 {
 	if (d->nguests == GT_GUESTS_MAX) {	/* the oldest never took a slot */
-		d->shut_out += d->guests[0].left;
+		d->unrecorded[d->guests[0].unrecorded]++;
 		memmove(d->guests, d->guests + 1, --d->nguests * sizeof(*guest));
 	}
 	d->guests[d->nguests] = *guest;
 	return &d->guests[d->nguests++];
 }
 
-static void note(struct gt_door *d, int pid)
+static void note(struct gt_door *d, int pid, uint32_t uid)
 {
 	struct gt_guest guest;
 
 	if (!gt_guest_look(pid, &guest))
 		return;
+	guest.uid = uid;
 	pthread_mutex_lock(&d->lock);
 	add(d, &guest);
 	d->knocked++;
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* It may have run to its end by now, and be unknown to /proc. It may also be a fork that has its parent's memory, and is seen in a slot. */
-static void note_left(struct gt_door *d, int pid)
+/* The process may have run to its end by now, and be unknown to /proc. It may also be a fork that has its parent's memory, and is seen in a
+ * slot. */
+static void note_unrecorded(struct gt_door *d, const struct ucred *who, enum gt_unrecorded why)
 {
-	const struct gt_guest unknown = { .host_pid = pid, .ns_pid = pid };
+	const struct gt_guest unknown = { .host_pid = who->pid, .ns_pid = who->pid, .uid = who->uid };
 	struct gt_guest *guest = NULL;
 
 	pthread_mutex_lock(&d->lock);
 	for (unsigned i = 0; i < d->nguests; i++)
-		if (d->guests[i].host_pid == pid)
+		if (d->guests[i].host_pid == who->pid)
 			guest = &d->guests[i];
 	if (!guest)
 		guest = add(d, &unknown);
-	guest->left = true;
+	guest->unrecorded = why;
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -205,6 +203,7 @@ static bool send_memory(int to, int memory)
 	return sendmsg(to, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
+/* A process of another user does not get it: processes trust what is there, so who may write to it could make those of ours do anything. */
 static void hand_out(struct gt_door *d, int to)
 {
 	struct ucred who;
@@ -212,18 +211,20 @@ static void hand_out(struct gt_door *d, int to)
 	bool known = !getsockopt(to, SOL_SOCKET, SO_PEERCRED, &who, &size) && who.pid > 0;
 
 	if (known)
-		note(d, who.pid);
-	if (!send_memory(to, d->memory_fd) && known)
-		note_left(d, who.pid);
+		note(d, who.pid, who.uid);
+	if (known && who.uid != geteuid())
+		note_unrecorded(d, &who, GT_UNRECORDED_USER);
+	else if (!send_memory(to, d->memory_fd) && known)
+		note_unrecorded(d, &who, GT_UNRECORDED_LATE);
 }
 
 /* The next who has knocked. False, and errno, when there is none. */
-static bool let_in(struct gt_door *d)
+static bool let_in(struct gt_door *d, int listen_fd)
 {
 	int fd;
 
 	pthread_mutex_lock(&d->handing);
-	fd = accept4(d->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	if (fd >= 0) {
 		hand_out(d, fd);
 		close(fd);
@@ -235,12 +236,13 @@ static bool let_in(struct gt_door *d)
 static void *usher(void *arg)
 {
 	struct gt_door *d = arg;
-	struct pollfd p[] = { { .fd = d->listen_fd, .events = POLLIN }, { .fd = d->stop[0], .events = POLLIN } };
+	struct pollfd p[] = { { .fd = d->listen_fd, .events = POLLIN }, { .fd = d->by_pid_fd, .events = POLLIN },
+			      { .fd = d->stop[0], .events = POLLIN } };
 
-	while (poll(p, 2, -1) >= 0 || errno == EINTR) {
-		if (p[1].revents)
+	while (poll(p, 3, -1) >= 0 || errno == EINTR) {
+		if (p[2].revents)
 			break;
-		if (!let_in(d) && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
+		if (!let_in(d, p[1].revents ? d->by_pid_fd : d->listen_fd) && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
 			usleep(1000);
 	}
 	return NULL;
@@ -262,151 +264,55 @@ bool gt_door_guest(struct gt_door *d, int32_t ns_pid, struct gt_guest *guest)
 }
 
 /* Where gtcollect stood still until all was over, those who knocked meanwhile may still wait for the usher. */
-unsigned gt_door_shut_out(struct gt_door *d)
+void gt_door_unrecorded(struct gt_door *d, struct gt_unrecorded_processes *m)
 {
-	unsigned n;
-
-	for (n = 0; n < SOMAXCONN && let_in(d); )
+	for (unsigned n = 0; n < SOMAXCONN && (let_in(d, d->listen_fd) || let_in(d, d->by_pid_fd)); )
 		n++;
 	pthread_mutex_lock(&d->lock);
-	n = d->shut_out;
-	for (unsigned i = 0; i < d->nguests; i++)
-		n += d->guests[i].left;
+	memcpy(m->n, d->unrecorded, sizeof(m->n));
+	for (unsigned i = 0; i < d->nguests; i++) {
+		const struct gt_guest *g = &d->guests[i];
+
+		m->n[g->unrecorded]++;
+		if (g->unrecorded != GT_UNRECORDED_USER)
+			continue;
+		m->uid = g->uid;
+		snprintf(m->comm, sizeof(m->comm), "%s", *g->comm ? g->comm : "?");
+	}
 	pthread_mutex_unlock(&d->lock);
-	return n;
 }
 
-/* ---- the directory ---- */
-
-int gt_door_library(char *path, size_t size, struct gt_err *err)
-{
-	static const char *const places[] = { "%s/" LIBRARY, "%s/../lib/gt/" LIBRARY, "%s/../lib/" LIBRARY };
-	char self[4096], found[4096 + 64];
-	const char *own = getenv("GT_GUEST");
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (own && *own) {
-		snprintf(path, size, "%s", own);
-		return access(own, R_OK) ? gt_err_set(err, -ENOENT, "GT_GUEST=%.120s: %s", own, strerror(errno)) : 0;
-	}
-	self[n > 0 ? n : 0] = 0;
-	if (strrchr(self, '/'))
-		*strrchr(self, '/') = 0;
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		snprintf(found, sizeof(found), places[i], self);
-		if (!access(found, R_OK) && strlen(found) < size) {
-			strcpy(path, found);
-			return 0;
-		}
-	}
-	return gt_err_set(err, -ENOENT, LIBRARY " is neither in %.80s nor in its ../lib/gt; GT_GUEST may name it", self);
-}
-
-/* Does a running process have this directory in its environment? */
-static bool still_named(const char *dir)
-{
-	static char env[256 << 10];
-	struct dirent *e;
-	bool named = false;
-	DIR *proc = opendir("/proc");
-	ssize_t n;
-
-	while (proc && !named && (e = readdir(proc))) {
-		if (e->d_name[0] < '1' || e->d_name[0] > '9' || atoi(e->d_name) == getpid())
-			continue;
-		n = slurp(atoi(e->d_name), "environ", env, sizeof(env));
-		named = n > 0 && memmem(env, (size_t)n, dir, strlen(dir));
-	}
-	if (proc)
-		closedir(proc);
-	return named;
-}
-
-static void remove_dir(const char *dir)
-{
-	char path[GT_DOOR_DIR + 32];
-
-	snprintf(path, sizeof(path), "%s/sock", dir);
-	unlink(path);
-	if (still_named(dir))
-		return;
-	snprintf(path, sizeof(path), "%s/" LIBRARY, dir);
-	unlink(path);
-	rmdir(dir);
-}
-
-/* Directories of ours that nobody locks and that are a minute old were left by a gtcollect that was killed. */
-static void sweep(const char *base)
-{
-	char dir[GT_DOOR_DIR];
-	struct dirent *e;
-	struct stat st;
-	DIR *all = opendir(base);
-	int fd;
-
-	while (all && (e = readdir(all))) {
-		if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) || strlen(e->d_name) != strlen(PREFIX) + 6)
-			continue;
-		snprintf(dir, sizeof(dir), "%.60s/%.30s", base, e->d_name);
-		fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		if (!fstat(fd, &st) && st.st_uid == geteuid() && time(NULL) - st.st_mtime > 60 && !flock(fd, LOCK_EX | LOCK_NB))
-			remove_dir(dir);
-		close(fd);
-	}
-	if (all)
-		closedir(all);
-}
-
-/* LD_PRELOAD is split at colons and blanks, and a socket's name has room for 108 bytes. */
-static bool make_dir(struct gt_door *d, const char *base)
-{
-	if (!base || base[0] != '/' || strpbrk(base, ": \t\n$") || strlen(base) > 60)
-		return false;
-	sweep(base);
-	snprintf(d->dir, sizeof(d->dir), "%s/" PREFIX "XXXXXX", base);
-	if (!mkdtemp(d->dir)) {
-		d->dir[0] = 0;
-		return false;
-	}
-	d->dir_fd = open(d->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (d->dir_fd >= 0)
-		flock(d->dir_fd, LOCK_EX);
-	return true;
-}
-
-static bool make_any_dir(struct gt_door *d)
-{
-	return make_dir(d, getenv("XDG_RUNTIME_DIR")) || make_dir(d, getenv("TMPDIR")) || make_dir(d, "/tmp");
-}
-
-bool gt_door_place(char place[GT_DOOR_DIR])
-{
-	struct gt_door d = { .dir_fd = -1 };
-
-	if (!make_any_dir(&d))
-		return false;
-	rmdir(d.dir);
-	if (d.dir_fd >= 0)
-		close(d.dir_fd);
-	snprintf(place, GT_DOOR_DIR, "%s", d.dir);
-	*strrchr(place, '/') = 0;
-	return true;
-}
+/* ---- open and close ---- */
 
 static int listen_at(struct gt_door *d, struct gt_err *err)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int code;
 
-	snprintf(a.sun_path, sizeof(a.sun_path), "%.99s/sock", d->dir);
+	snprintf(a.sun_path, sizeof(a.sun_path), "%.99s/sock", d->dir.path);
 	d->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (d->listen_fd < 0 || bind(d->listen_fd, (struct sockaddr *)&a, sizeof(a)) || listen(d->listen_fd, SOMAXCONN)) {
 		code = -errno;
 		return gt_err_set(err, code, "%.100s: %s", a.sun_path, strerror(-code));
 	}
+	chmod(a.sun_path, 0666);	/* so that gtcollect hears of a program that has become another user; hand_out() refuses it */
 	return 0;
+}
+
+/* Any user can take a name like this, so guests look whose it is. It is of use to few, and where it is taken they go unrecorded. */
+static void listen_by_pid(struct gt_door *d)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, GT_RING_ANCESTOR "%d", getpid());
+
+	d->by_pid_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (d->by_pid_fd < 0)
+		return;
+	if (bind(d->by_pid_fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) ||
+	    listen(d->by_pid_fd, SOMAXCONN)) {
+		close(d->by_pid_fd);
+		d->by_pid_fd = -1;
+	}
 }
 
 static int start_usher(struct gt_door *d, struct gt_err *err)
@@ -428,24 +334,21 @@ static int start_usher(struct gt_door *d, struct gt_err *err)
 
 int gt_door_open(struct gt_door *d, const struct gt_rings *r, struct gt_err *err)
 {
-	char library[4200], real[4200];
 	int code;
 
 	memset(d, 0, sizeof(*d));
-	d->dir_fd = d->listen_fd = d->stop[0] = d->stop[1] = -1;
+	d->dir.fd = d->listen_fd = d->by_pid_fd = d->stop[0] = d->stop[1] = -1;
 	d->memory_fd = r->fd;
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_mutex_init(&d->handing, NULL);
-	code = gt_door_library(library, sizeof(library), err);
+	code = gt_session_dir_make(&d->dir, err);
 	if (code)
 		return code;
-	if (!make_any_dir(d))
-		return gt_err_set(err, -EACCES, "cannot make a directory for the session in $XDG_RUNTIME_DIR, $TMPDIR or /tmp");
-	snprintf(d->preload, sizeof(d->preload), "%s/" LIBRARY, d->dir);
-	if (!realpath(library, real) || symlink(real, d->preload))
-		return gt_err_set(err, -errno, "%.100s: %s", d->preload, strerror(errno));
 	code = listen_at(d, err);
-	return code ? code : start_usher(d, err);
+	if (code)
+		return code;
+	listen_by_pid(d);
+	return start_usher(d, err);
 }
 
 void gt_door_close(struct gt_door *d)
@@ -456,15 +359,11 @@ void gt_door_close(struct gt_door *d)
 		pthread_join(d->usher, NULL);
 		d->running = false;
 	}
-	for (int *fd = (int[]){ d->listen_fd, d->stop[0], d->stop[1], -2 }; *fd != -2; fd++)
+	for (int *fd = (int[]){ d->listen_fd, d->by_pid_fd, d->stop[0], d->stop[1], -2 }; *fd != -2; fd++)
 		if (*fd >= 0)
 			close(*fd);
-	if (d->dir[0])
-		remove_dir(d->dir);
-	d->dir[0] = 0;
-	if (d->dir_fd >= 0)
-		close(d->dir_fd);
-	d->dir_fd = d->listen_fd = d->stop[0] = d->stop[1] = -1;
+	gt_session_dir_remove(&d->dir);
+	d->listen_fd = d->by_pid_fd = d->stop[0] = d->stop[1] = -1;
 	pthread_mutex_destroy(&d->lock);
 	pthread_mutex_destroy(&d->handing);
 }

@@ -1,9 +1,15 @@
-/* Where traced processes come in: a directory of this session's own with a link to the library and a socket, and the usher, a
+/* Where traced processes come in: a socket in the session's folder, and the usher, a
  * thread that hands the rings' memory to each process that knocks and notes who it is. */
 #ifndef GT_DOOR_H
 #define GT_DOOR_H
 #include <pthread.h>
 #include "collect/session.h"
+#include "collect/session_dir.h"
+
+/* Why a process did not get the memory: it had waited too long and gone on; or it is another user's. */
+enum gt_unrecorded { GT_RECORDED, GT_UNRECORDED_LATE, GT_UNRECORDED_USER, GT_UNRECORDED_REASONS };
+/* How many run without being recorded, and one of those of other users. */
+struct gt_unrecorded_processes { unsigned n[GT_UNRECORDED_REASONS]; uint32_t uid; char comm[16]; };
 
 /* A process that knocked, as /proc shows it to us. */
 struct gt_guest {
@@ -11,15 +17,14 @@ struct gt_guest {
 	int64_t start;			/* ns, CLOCK_MONOTONIC; 0 unknown */
 	unsigned long long start_clock;	/* the same as /proc says it: with the pid, who it is */
 	bool libcuda, simulated;	/* has libcuda mapped; and it is the simulator's */
-	bool left;			/* it had waited too long and gone on when the memory was handed to it */
+	uint32_t uid;			/* effective, when it knocked */
+	enum gt_unrecorded unrecorded;
 	char comm[16];
 };
 #define GT_GUESTS_MAX 1024	/* that knocked and have not been seen in a slot yet */
-#define GT_DOOR_DIR 100
 struct gt_door {
-	char dir[GT_DOOR_DIR];		/* empty: not open */
-	char preload[128];		/* what LD_PRELOAD must name */
-	int dir_fd, listen_fd, stop[2];
+	struct gt_session_dir dir;	/* no path: not open */
+	int listen_fd, by_pid_fd, stop[2];	/* by_pid_fd: -1 where another has that name */
 	int memory_fd;
 	pthread_t usher;
 	bool running;
@@ -28,20 +33,16 @@ struct gt_door {
 	struct gt_guest guests[GT_GUESTS_MAX];
 	unsigned nguests;
 	uint64_t knocked;		/* all so far */
-	unsigned shut_out;		/* that left and are not in the list any more */
+	unsigned unrecorded[GT_UNRECORDED_REASONS];	/* that are not in the list any more */
 };
-/* The library to preload: $GT_GUEST, or beside the running program, or in ../lib/gt. 0 or -ENOENT. */
-int gt_door_library(char *path, size_t size, struct gt_err *err);
-/* Where sessions have their directories, found by making one. False where none can be made. */
-bool gt_door_place(char place[GT_DOOR_DIR]);
 int gt_door_open(struct gt_door *h, const struct gt_rings *r, struct gt_err *err);
-/* Lets nobody in any more. The link stays as long as a running process names it, or its children could not start cleanly. */
+/* Lets nobody in any more, and removes the folder. */
 void gt_door_close(struct gt_door *h);
 /* Who knocked with this process id of its own namespace; taken from the list. False when nobody did. */
 bool gt_door_guest(struct gt_door *h, int32_t ns_pid, struct gt_guest *guest);
-/* How many left without the memory and were not taken from the list since: they run, and nothing of them is recorded. Whoever waits at the
+/* Those that did not get the memory and were not taken from the list since: they run, and nothing of them is recorded. Whoever waits at the
  * door by then is let in before. */
-unsigned gt_door_shut_out(struct gt_door *h);
+void gt_door_unrecorded(struct gt_door *h, struct gt_unrecorded_processes *m);
 
 /* Fills in a guest from /proc/HOST_PID. False when there is no such process. */
 bool gt_guest_look(int32_t host_pid, struct gt_guest *guest);

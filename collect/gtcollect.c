@@ -113,9 +113,10 @@ static struct {
 	struct gt_launch launch;
 	struct gt_err lost;		/* why recording stopped early */
 	int64_t start, stopped, told;	/* stopped: when recording ended */
+	int64_t stalled;		/* since when the output, a pipe, took no more, the last time */
 	bool simulated, shown, terminal;
 	struct gt_writer_stats stats;	/* the last ones */
-} run = { .rings.fd = -1, .door = { .dir_fd = -1, .listen_fd = -1, .stop = { -1, -1 } }, .lost = GT_ERR_INIT };
+} run = { .rings.fd = -1, .door = { .dir.fd = -1, .listen_fd = -1, .by_pid_fd = -1, .stop = { -1, -1 } }, .lost = GT_ERR_INIT };
 
 /* CUDA events cost the program some us a launch, so they come in only where somebody asked for GPU work, one way or the other. */
 static int timing(void)
@@ -216,6 +217,34 @@ static int open_session(struct gt_err *err)
 	return gt_door_open(&run.door, &run.rings, err);
 }
 
+/* --delay and --duration */
+static void mind_the_time(int64_t now)
+{
+	int64_t since = now - run.start;
+
+	gt_rings_record(&run.rings, since >= o.delay && (!o.duration || since - o.delay < o.duration));
+}
+
+/* The output is a pipe and full. Its reader may go on, or never do: signals reach the program meanwhile, and the second one that asks for
+ * the end, or the first one without the program, gives up. */
+static int wait_for_reader(void *arg, int fd, struct gt_err *err)
+{
+	const struct gt_launch *l = arg;
+	unsigned with = l->ends[0], without = l->ends[1];
+	struct pollfd p[] = { { .fd = fd, .events = POLLOUT }, { .fd = l->signals, .events = POLLIN } };
+
+	run.stalled = gt_clock_monotonic();
+	while (poll(p, 2, 100) < 0 || !p[0].revents) {
+		gt_launch_look(&run.launch);
+		if (l->ends[0] - with >= 2 || l->ends[1] != without)
+			return gt_err_set(err, -ECANCELED, "nobody read it for %.1f s until a signal came",
+					  (double)(gt_clock_monotonic() - run.stalled) / GT_SECOND);
+		if (l->pid > 0 && !l->ended)
+			mind_the_time(gt_clock_monotonic());
+	}
+	return 0;
+}
+
 static int open_counters(struct gt_err *err)
 {
 	if (run.own.nvml)
@@ -230,7 +259,8 @@ static int open_trace(char *const *argv, struct gt_err *err)
 		.duration = o.duration, .gpu_timing = run.wanted.gpu ? timing_words[timing()] : NULL,
 		.gpu_untimed = run.wanted.gpu && timing() == TIMING_OFF, .lossless = o.lossless, .ticks = run.rings.s->ticks };
 	char *json = gt_metadata_begin(&s);
-	struct gt_writer_options opt = { .level = 3, .rows_sorted = true, .meta_json = json };
+	struct gt_writer_options opt = { .level = 3, .rows_sorted = true, .meta_json = json, .wait = wait_for_reader,
+					 .wait_arg = &run.launch };
 	int fd = run.out.fd;
 
 	run.out.fd = -1;	/* the writer's from here on, whatever comes */
@@ -250,14 +280,6 @@ static void stop_recording(struct gt_err *why)
 	run.lost = *why;
 	if (!run.stopped)
 		run.stopped = gt_clock_monotonic();
-}
-
-/* --delay and --duration */
-static void mind_the_time(int64_t now)
-{
-	int64_t since = now - run.start;
-
-	gt_rings_record(&run.rings, since >= o.delay && (!o.duration || since - o.delay < o.duration));
 }
 
 /* Said in the file as soon as it is known, should we not live to write the end. */
@@ -350,6 +372,14 @@ static bool can_clear_a_line(void)
 	return term && *term && strcmp(term, "dumb");
 }
 
+/* Would a line on standard error not block? A terminal that was stopped (Ctrl-S) takes none, nor does a pipe that nobody reads. */
+static bool takes_text(void)
+{
+	struct pollfd p = { .fd = 2, .events = POLLOUT };
+
+	return poll(&p, 1, 0) == 1;
+}
+
 /* A line longer than the terminal is wide would wrap, and not be cleared. */
 static int columns(void)
 {
@@ -363,7 +393,7 @@ static void show_status(int64_t now)
 	uint32_t processes = gt_recorder_totals(run.r)->processes;
 	char size[32], line[160];
 
-	if (!run.terminal || now - run.told < STATUS_EVERY || tcgetpgrp(2) != getpgrp())
+	if (!run.terminal || now - run.told < STATUS_EVERY || tcgetpgrp(2) != getpgrp() || !takes_text())
 		return;
 	run.told = now;
 	run.stats = *gt_writer_stats(run.w);
@@ -408,7 +438,7 @@ static bool through(int64_t now, int64_t *asked)
 {
 	if (!run.launch.ended)
 		return false;
-	if (o.wait == WAIT_PRIMARY || run.launch.enough || run.lost.code)
+	if (o.wait == WAIT_PRIMARY || run.launch.ends[1] || run.lost.code)
 		return true;
 	if (!run.launch.alone || now - *asked < GT_SECOND / 20)
 		return false;
@@ -469,13 +499,20 @@ static void close_trace(void)
 static void say_nothing_seen(const char *program)
 {
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
+	const struct gt_unrecorded_processes *m = &t->unrecorded;
 	const char *why = gt_doctor_command(program);
+	char text[120];
 
 	if (!why && o.range)
 		why = nvtx_range() ? "the program never was inside that NVTX range (see --range)"
 				   : "the program did not call cuProfilerStart (see --range)";
-	else if (!why && t->shut_out)
+	else if (!why && m->n[GT_UNRECORDED_LATE])
 		why = "gtcollect stood still when the program came to the driver";
+	else if (!why && m->n[GT_UNRECORDED_USER]) {
+		snprintf(text, sizeof(text), "%s ran as user %u; gtcollect records programs of its own user, %u, only", m->comm, m->uid,
+			 (unsigned)geteuid());
+		why = text;
+	}
 	else if (!why && run.rings.s->untraced)
 		why = "there was no room in the rings for its threads; try a larger --ring-memory";
 	else if (!why && t->processes)
@@ -547,12 +584,19 @@ static void say_gpu(const struct gt_gpu_totals *g)
 static void say_losses(void)
 {
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
+	const struct gt_unrecorded_processes *m = &t->unrecorded;
 
 	if (t->gpu)
 		say_gpu(t->gpu);
-	if (t->shut_out)
+	if (m->n[GT_UNRECORDED_LATE])
 		gt_message(stderr, TOOL, "%u process%s ran without being recorded: gtcollect stood still for 10 s and more when %s came",
-			t->shut_out, plural(t->shut_out, "es"), t->shut_out == 1 ? "it" : "they");
+			m->n[GT_UNRECORDED_LATE], plural(m->n[GT_UNRECORDED_LATE], "es"),
+			m->n[GT_UNRECORDED_LATE] == 1 ? "it" : "they");
+	if (m->n[GT_UNRECORDED_USER])
+		gt_message(stderr, TOOL, "%u process%s (%s) ran as user %u and %s not recorded: "
+			"gtcollect records its own user, %u, only", m->n[GT_UNRECORDED_USER],
+			plural(m->n[GT_UNRECORDED_USER], "es"), m->comm, m->uid,
+			m->n[GT_UNRECORDED_USER] == 1 ? "was" : "were", (unsigned)geteuid());
 	if (t->dropped)
 		gt_message(stderr, TOOL, "%" PRIu64 " call%s lost as rings were full: try a larger --ring-memory, or --lossless",
 			t->dropped, plural(t->dropped, "s"));
@@ -601,8 +645,13 @@ static void for_the_shell(const char *name, char *to)
 
 static void say_stopped(void)
 {
+	char size[32];
+
 	gt_err_print(TOOL, run.name, &run.lost);
-	if (run.lost.code != -ENOENT)
+	if (run.lost.code == -ECANCELED)
+		gt_message(stderr, TOOL, "%s were written; nothing after %.2f s is, and of the second before that perhaps not all",
+			human(size, sizeof(size), run.stats.bytes), (double)(run.stalled - run.start) / GT_SECOND);
+	else if (run.lost.code != -ENOENT)
 		gt_message(stderr, TOOL, "recording stopped after %.2f s; the program ran on; what the file holds can be read",
 			(double)(run.stopped - run.start) / GT_SECOND);
 }
@@ -615,11 +664,12 @@ static void say_file(bool empty)
 	char size[32], lost[48] = "no losses", ending[320], values[48] = "", work[48] = "";
 	struct stat st;
 	bool file = !stat(run.name, &st) && S_ISREG(st.st_mode);
+	unsigned missing = t->unrecorded.n[GT_UNRECORDED_LATE] + t->unrecorded.n[GT_UNRECORDED_USER];
 
 	if (losses())
 		snprintf(lost, sizeof(lost), "%" PRIu64 " LOST", losses());
-	else if (t->shut_out)
-		snprintf(lost, sizeof(lost), "%u process%s MISSING", t->shut_out, plural(t->shut_out, "es"));
+	else if (missing)
+		snprintf(lost, sizeof(lost), "%u process%s MISSING", missing, plural(missing, "es"));
 	else if (t->gpu && t->processes && (!t->gpu->processes || t->gpu->refused || t->gpu->yields || t->gpu->without_record))
 		strcpy(lost, "no calls lost");
 	if (run.nvml)
@@ -640,6 +690,8 @@ static void say_end(const char *program)
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
 	bool empty = !run.stats.rows[GT_CALL] && !t->open;
 
+	if (!takes_text())
+		gt_launch_restore_signals();	/* so that they end us, should that last */
 	clear_status();
 	if (run.lost.code)
 		say_stopped();
@@ -686,14 +738,15 @@ static void start_counters(void)
 
 static int run_program(char **argv)
 {
+	struct gt_launch_settings settings = { .library = run.door.dir.library, .session = run.door.dir.path, .inject = o.inject };
 	struct gt_err err = GT_ERR_INIT;
 	int status;
 
 	run.start = gt_clock_monotonic();
 	run.told = run.start + GT_SECOND / 2;
 	mind_the_time(run.start);
-	if (gt_launch_start(&run.launch, argv, run.door.preload, o.inject, run.rings.s->nvtx || run.rings.s->range == GT_RANGE_NVTX,
-			    &err)) {
+	settings.nvtx = run.rings.s->nvtx || run.rings.s->range == GT_RANGE_NVTX;
+	if (gt_launch_start(&run.launch, argv, &settings, &err)) {
 		gt_err_print(TOOL, NULL, &err);
 		return finish(run.launch.status, false);
 	}
@@ -719,7 +772,8 @@ static int doctor(void)
 /* No trace, and nobody beside the program: it becomes what we were. */
 static int probes_only(char *const *argv, struct gt_err *err)
 {
-	char library[PATH_MAX];
+	char library[PATH_MAX], real[PATH_MAX];
+	struct gt_launch_settings settings = { .library = real, .inject = true };
 	int code = o.output || o.filter.n || o.exclude.n || o.range ?
 		   gt_err_set(err, -EINVAL, "--probes-only records nothing: -o, --filter, --exclude and --range mean nothing with it") :
 		   check_options(err);
@@ -728,11 +782,16 @@ static int probes_only(char *const *argv, struct gt_err *err)
 		code = gt_launch_may_inject(err);
 	if (code)
 		return 2;
-	if (gt_door_library(library, sizeof(library), err))
+	if (gt_session_library(library, sizeof(library), err))
 		return GT_EXIT_OWN;
+	if (!realpath(library, real)) {
+		gt_err_set(err, -errno, "%.100s: %s", library, strerror(errno));
+		return GT_EXIT_OWN;
+	}
 	if (gt_launch_check(&run.launch, argv[0], err))
 		return run.launch.status;
-	return gt_launch_instead(argv, library, run.wanted.cupti, err);
+	settings.cupti = *run.wanted.cupti ? run.wanted.cupti : NULL;
+	return gt_launch_instead(argv, &settings, err);
 }
 
 /* Adds what to do about it. */

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "collect/ring.h"
 
 static const int forwarded[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGWINCH, SIGURG, SIGIO };
 static const int ignored[] = { SIGPIPE, SIGXFSZ, SIGTTOU };	/* what we print and write must fail, not kill */
@@ -55,22 +56,86 @@ int gt_launch_init(struct gt_launch *l, bool whole, struct gt_err *err)
 
 #define INJECTION "CUDA_INJECTION64_PATH"
 
-static void set_environment(const char *preload, bool inject, bool nvtx)
-{
-	const char *before = getenv("LD_PRELOAD");
-	char *both;
+/* ---- the program's environment ---- */
 
-	if (inject)
-		setenv(INJECTION, preload, 1);
-	else if (!before || !*before)
-		setenv("LD_PRELOAD", preload, 1);
-	else if (asprintf(&both, "%s:%s", preload, before) >= 0)
-		setenv("LD_PRELOAD", both, 1);
-	if (nvtx)
-		setenv("NVTX_INJECTION64_PATH", preload, 0);	/* another tool's stays */
+/* Made before there is a child, which could not say that memory is out. */
+struct environment {
+	char **list;		/* ends with NULL; strings of ours come first */
+	size_t ours;
+	bool failed;
+};
+
+static void environment_release(struct environment *e)
+{
+	for (size_t i = 0; i < e->ours; i++)
+		free(e->list[i]);
+	free(e->list);
+	*e = (struct environment){ .ours = 0 };
 }
 
-static void become(char *const *argv, const char *preload, bool inject, bool nvtx, int tell)
+/* NAME=VALUE, or NAME=VALUE:BEFORE. Call all of these before environment_inherit. */
+static void environment_set(struct environment *e, const char *name, const char *value, const char *before)
+{
+	bool both = before && *before;
+
+	if (e->failed || asprintf(&e->list[e->ours], "%s=%s%s%s", name, value, both ? ":" : "", both ? before : "") < 0)
+		e->failed = true;
+	else
+		e->ours++;
+}
+
+static bool has_variable(const struct environment *e, const char *entry)
+{
+	size_t n = strcspn(entry, "=");
+
+	for (size_t i = 0; i < e->ours; i++)
+		if (!strncmp(e->list[i], entry, n) && e->list[i][n] == '=')
+			return true;
+	return false;
+}
+
+static void environment_inherit(struct environment *e)
+{
+	size_t n = e->ours;
+
+	for (char **from = environ; from && *from; from++)
+		if (!has_variable(e, *from))
+			e->list[n++] = *from;
+	e->list[n] = NULL;
+}
+
+/* 0, to be released; or -ENOMEM. */
+static int environment_make(struct environment *e, const struct gt_launch_settings *s, struct gt_err *err)
+{
+	size_t inherited = 0;
+	char *session = NULL;
+
+	while (environ && environ[inherited])
+		inherited++;
+	*e = (struct environment){ .list = calloc(inherited + 5, sizeof(*e->list)) };
+	e->failed = !e->list || (s->session && asprintf(&session, "%s:%s", s->session, s->library) < 0);
+	if (s->inject)
+		environment_set(e, INJECTION, s->library, NULL);
+	else
+		environment_set(e, "LD_PRELOAD", s->library, getenv("LD_PRELOAD"));
+	if (session)
+		environment_set(e, GT_RING_SESSION, session, NULL);
+	if (s->nvtx && !getenv("NVTX_INJECTION64_PATH"))	/* another tool's stays */
+		environment_set(e, "NVTX_INJECTION64_PATH", s->library, NULL);
+	if (s->cupti)
+		environment_set(e, "GT_CUPTI", s->cupti, NULL);
+	free(session);
+	if (e->failed) {
+		environment_release(e);
+		return gt_err_set(err, -ENOMEM, "no memory for the environment of the program");
+	}
+	environment_inherit(e);
+	return 0;
+}
+
+/* ---- the program ---- */
+
+static void become(char *const *argv, const struct environment *e, int tell)
 {
 	int code;
 
@@ -78,8 +143,7 @@ static void become(char *const *argv, const char *preload, bool inject, bool nvt
 		sigaction(ignored[i], &old_action[i], NULL);
 	sigaction(SIGCHLD, &old_child, NULL);
 	sigprocmask(SIG_SETMASK, &old_mask, NULL);
-	set_environment(preload, inject, nvtx);
-	execvp(argv[0], argv);
+	execvpe(argv[0], argv, e->list);
 	code = errno;
 	if (write(tell, &code, sizeof(code)) != sizeof(code))
 		_exit(GT_EXIT_OWN);
@@ -135,20 +199,27 @@ int gt_launch_check(struct gt_launch *l, const char *program, struct gt_err *err
 	return gt_err_set(err, -code, "%.120s: %s", program, strerror(code));
 }
 
-int gt_launch_start(struct gt_launch *l, char *const *argv, const char *library, bool inject, bool nvtx, struct gt_err *err)
+int gt_launch_start(struct gt_launch *l, char *const *argv, const struct gt_launch_settings *s, struct gt_err *err)
 {
-	int tell[2], code = 0;
+	struct environment environment;
+	int tell[2], code;
 	ssize_t n;
 
 	l->status = GT_EXIT_OWN;
-	if (pipe2(tell, O_CLOEXEC))
+	code = environment_make(&environment, s, err);
+	if (code)
+		return code;
+	if (pipe2(tell, O_CLOEXEC)) {
+		environment_release(&environment);
 		return gt_err_set(err, -errno, "pipe: %s", strerror(errno));
+	}
 	l->pid = fork();
 	if (!l->pid)
-		become(argv, library, inject, nvtx, tell[1]);
+		become(argv, &environment, tell[1]);
+	code = l->pid < 0 ? errno : 0;
+	environment_release(&environment);
 	close(tell[1]);
 	if (l->pid < 0) {
-		code = errno;
 		close(tell[0]);
 		return gt_err_set(err, -code, "cannot start a process: %s", strerror(code));
 	}
@@ -173,20 +244,16 @@ int gt_launch_may_inject(struct gt_err *err)
 	       gt_err_set(err, -EINVAL, INJECTION " names %.100s already, and a CUDA driver loads one library only", taken);
 }
 
-int gt_launch_instead(char *const *argv, const char *library, const char *cupti, struct gt_err *err)
+int gt_launch_instead(char *const *argv, const struct gt_launch_settings *s, struct gt_err *err)
 {
-	char path[PATH_MAX];
+	struct environment environment;
 	int code;
 
-	if (!realpath(library, path)) {
-		gt_err_set(err, -errno, "%.100s: %s", library, strerror(errno));
+	if (environment_make(&environment, s, err))
 		return GT_EXIT_OWN;
-	}
-	setenv(INJECTION, path, 1);
-	if (*cupti)
-		setenv("GT_CUPTI", cupti, 1);
-	execvp(argv[0], argv);
+	execvpe(argv[0], argv, environment.list);
 	code = errno;
+	environment_release(&environment);
 	gt_err_set(err, -code, "%.120s: %s", argv[0], strerror(code));
 	return exit_status(code);
 }
@@ -208,14 +275,13 @@ static void reap(struct gt_launch *l)
 
 static void forward(struct gt_launch *l, const struct signalfd_siginfo *s)
 {
-	bool elsewhere = !l->ended && getpgid(l->pid) != getpgrp();
+	int number = (int)s->ssi_signo;
+	bool runs = l->pid > 0 && !l->ended;
 
-	if (l->ended) {
-		l->enough |= s->ssi_signo == SIGINT || s->ssi_signo == SIGTERM || s->ssi_signo == SIGHUP || s->ssi_signo == SIGQUIT;
-		return;
-	}
-	if (s->ssi_code != SI_KERNEL || elsewhere)
-		kill(l->pid, (int)s->ssi_signo);
+	if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)
+		l->ends[!runs]++;
+	if (runs && (s->ssi_code != SI_KERNEL || getpgid(l->pid) != getpgrp()))
+		kill(l->pid, number);
 }
 
 void gt_launch_look(struct gt_launch *l)
@@ -225,5 +291,8 @@ void gt_launch_look(struct gt_launch *l)
 	while (read(l->signals, &s, sizeof(s)) == sizeof(s))
 		if (s.ssi_signo != SIGCHLD)
 			forward(l, &s);
-	reap(l);
+	if (l->pid > 0)
+		reap(l);
 }
+
+void gt_launch_restore_signals(void) { sigprocmask(SIG_SETMASK, &old_mask, NULL); }

@@ -270,7 +270,8 @@ char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer
 	struct gt_json *o = gt_json_object(), *missing = gt_json_object();
 	const struct { const char *key; uint64_t value; } counts[] = {
 		{ "calls", w->rows[GT_CALL] }, { "open_calls", t->open }, { "processes", t->processes }, { "threads", t->threads },
-		{ "processes_shut_out", t->shut_out },
+		{ "processes_shut_out", t->unrecorded.n[GT_UNRECORDED_LATE] },
+		{ "processes_of_other_users", t->unrecorded.n[GT_UNRECORDED_USER] },
 		{ "dropped_calls", t->dropped }, { "untraced_calls", t->untraced }, { "too_deep_calls", t->deep },
 		{ "sampled_out_calls", t->sampled_out }, { "nameless_calls", t->nameless }, { "broken_rings", t->broken },
 		{ "clock_error_ns", t->clock_error },

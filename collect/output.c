@@ -163,8 +163,6 @@ static int open_it(struct gt_output *o, const char *path, bool force, struct gt_
 		o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	if (o->fd < 0)
 		return gt_err_set(err, -errno, "%s", errno == ENXIO ? "nobody reads it" : strerror(errno));
-	if (flags != O_RDWR)
-		fcntl(o->fd, F_SETFL, 0);
 	code = take_over(o->fd, force, err);
 	if (code) {
 		close(o->fd);
@@ -178,11 +176,15 @@ int gt_output_open(struct gt_output *o, const char *path, bool force, struct gt_
 	struct stat st;
 	int code = open_it(o, path, force, err);
 
-	if (!code && !fstat(o->fd, &st) && S_ISREG(st.st_mode)) {
+	if (code || fstat(o->fd, &st))
+		return code;
+	if (S_ISREG(st.st_mode)) {
 		o->dev = st.st_dev;
 		o->ino = st.st_ino;
+	} else {
+		fcntl(o->fd, F_SETFL, O_NONBLOCK);
 	}
-	return code;
+	return 0;
 }
 
 int gt_output_check(const struct gt_output *o, struct gt_err *err)

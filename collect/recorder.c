@@ -205,7 +205,8 @@ int gt_recorder_finish(struct gt_recorder *r, struct gt_err *err)
 	}
 	r->anchored = 0;
 	code = pass(r, true, err);
-	r->totals.shut_out = r->door ? gt_door_shut_out(r->door) : 0;
+	if (r->door)
+		gt_door_unrecorded(r->door, &r->totals.unrecorded);
 	return code < 0 ? (int)code : 0;
 }
 

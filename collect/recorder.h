@@ -20,7 +20,7 @@ struct gt_recorder_totals {
 	uint64_t broken;	/* rings that the program overwrote with something else */
 	uint64_t open;		/* calls that were open at the last epoch's close */
 	uint32_t processes, threads;	/* seen in all */
-	uint32_t shut_out;	/* processes that waited for us in vain, and ran on without being recorded; once finished */
+	struct gt_unrecorded_processes unrecorded;	/* once finished */
 	uint32_t clock_error;	/* ns: of the worst clock anchor */
 	bool libcuda, simulated;	/* a process had libcuda mapped when it came; it was the simulator's */
 	int32_t driver_version;	/* what cuDriverGetVersion said, when it was recorded; 0 */

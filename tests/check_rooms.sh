@@ -27,7 +27,7 @@ inner='collect/guest/'
 may_see collect formats
 inner='-'
 may_see formats/base
-may_see collect/guest collect/ring.h collect/cupti_places.h 'formats/cuda_api[^"]*' 'formats/arch[^"]*'
+may_see collect/guest collect/ring.h collect/cupti_places.h formats/base/safe_path.h 'formats/cuda_api[^"]*' 'formats/arch[^"]*'
 may_see analyze formats
 may_see viewer formats analyze
 may_see samples

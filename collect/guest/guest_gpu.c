@@ -383,8 +383,10 @@ bool gt_gpu_find(void)
 	static const char *const names[] = GT_CUPTI_NAMES;
 	void *(*load)(const char *, int) = (void *(*)(const char *, int))gt_find_libc("dlopen");
 	int (*driver)(int *) = (int (*)(int *))gt_find_driver("cuDriverGetVersion");
-	const char *named = gt_shared && *gt_shared->cupti ? gt_shared->cupti : gt_environment("GT_CUPTI");
+	bool by_option = gt_shared && *gt_shared->cupti;
+	const char *named = by_option ? gt_shared->cupti : gt_environment("GT_CUPTI");
 	struct gt_object o = { .path = "" };
+	char library[PATH_MAX];
 	int version = 0, first;
 
 	if (find_functions()) {		/* its owner may close it; we go on using it */
@@ -395,7 +397,8 @@ bool gt_gpu_find(void)
 	if (!load || !driver || driver(&version))
 		return false;
 	if (named && *named)
-		return load(named, RTLD_NOW) && find_functions();
+		return (by_option ? load(named, RTLD_NOW) != NULL :
+				    gt_safe_library(named, library, sizeof(library)) && load(library, RTLD_NOW)) && find_functions();
 	first = version >= 13000 ? 0 : version >= 12000 ? 1 : 2;
 	for (int i = first; i < 3; i++)
 		if (load(names[i], RTLD_NOW) || gt_load_elsewhere(load, names[i]))

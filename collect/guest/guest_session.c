@@ -1,7 +1,6 @@
 /* Finding gtcollect, and taking a place in its memory: a process slot once per process, a thread slot once per thread.
  *
- * The library was preloaded by a path inside the session's own directory, so its own name says where the socket is; nothing in
- * the environment is needed. Nobody there: gt_live points at a zero for good, and each wrapper costs one test.
+ * GT_SESSION in the environment says where the socket is (ring.h). Nobody there: gt_live points at a zero for good, and each wrapper costs one test.
  *
  * All of this happens at a first traced call, under gt_inside, with errno kept. A fork or a vfork may come between any two
  * lines; what decides is always the process id beside which the state was stored. */
@@ -39,7 +38,7 @@ static uint32_t attaching;	/* futex: the process id of who is at it */
 bool gt_passive;
 
 #ifdef GT_HOSTED
-const char *gt_hosted_directory = "";
+const char *gt_hosted_session = "";	/* FOLDER: */
 #endif
 
 /* ---- small things ---- */
@@ -116,26 +115,83 @@ void gt_untraced(void)
 
 /* ---- the socket ---- */
 
-/* "DIR/sock" for the directory that our library was loaded from. */
-static bool socket_name(struct sockaddr_un *to)
-{
-	struct gt_object o = { .path = "" };
-	const char *slash;
-	size_t n;
+/* Where gtcollect waits, and under which process id; 0: any. */
+struct address {
+	struct sockaddr_un name;
+	size_t bytes;
+	int32_t pid;
+};
 
-	*to = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	if (!gt_object_at(&gt_shared, &o))
+/* "FOLDER/sock" of GT_SESSION=FOLDER:LIBRARY. The library of an outer gtcollect finds another one's name there, and keeps out. */
+static bool session_address(struct address *to, const char *session)
+{
+	const char *colon = strchr(session, ':');
+	struct gt_object o = { .path = "" };
+	size_t n = colon ? (size_t)(colon - session) : 0;
+
+	*to = (struct address){ .name.sun_family = AF_UNIX, .bytes = sizeof(to->name) };
+	if (!colon || n + sizeof("/sock") > sizeof(to->name.sun_path))
 		return false;
-#ifdef GT_HOSTED
-	o.path = gt_hosted_directory;
-#endif
-	slash = strrchr(o.path, '/');
-	n = slash ? (size_t)(slash - o.path) : 0;
-	if (!slash || n + sizeof("/sock") > sizeof(to->sun_path))
+	if (colon[1] && (!gt_object_at(&gt_shared, &o) || strcmp(o.path, colon + 1)))
 		return false;
-	memcpy(to->sun_path, o.path, n);
-	memcpy(to->sun_path + n, "/sock", sizeof("/sock"));
+	memcpy(to->name.sun_path, session, n);
+	memcpy(to->name.sun_path + n, "/sock", sizeof("/sock"));
 	return true;
+}
+
+static void ancestor_address(struct address *to, int32_t pid)
+{
+	char *end, digits[12];
+	size_t n = sizeof(digits);
+
+	*to = (struct address){ .name.sun_family = AF_UNIX, .pid = pid };
+	end = to->name.sun_path + 1;
+	memcpy(end, GT_RING_ANCESTOR, sizeof(GT_RING_ANCESTOR) - 1);
+	end += sizeof(GT_RING_ANCESTOR) - 1;
+	for (; pid > 0; pid /= 10)
+		digits[--n] = (char)('0' + pid % 10);
+	memcpy(end, digits + n, sizeof(digits) - n);
+	to->bytes = (size_t)(end + sizeof(digits) - n - (char *)&to->name);
+}
+
+/* 0: none that can be seen. */
+static int32_t parent_of(int32_t pid)
+{
+	char path[32] = "/proc/", stat[256], *end = path + 6, *p;
+	int32_t parent = 0, scale = 1;
+	long n = -1;
+	int fd;
+
+	while (pid / scale >= 10)
+		scale *= 10;
+	for (; scale; scale /= 10)
+		*end++ = (char)('0' + pid / scale % 10);
+	memcpy(end, "/stat", sizeof("/stat"));
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd >= 0) {
+		n = syscall(SYS_read, fd, stat, sizeof(stat) - 1);
+		syscall(SYS_close, fd);
+	}
+	stat[n > 0 ? n : 0] = 0;
+	p = strrchr(stat, ')');		/* ") S PARENT"; the command before it may hold any character */
+	for (p = p && strlen(p) > 4 ? p + 4 : ""; *p >= '0' && *p <= '9'; p++)
+		parent = parent * 10 + (*p - '0');
+	return parent;
+}
+
+/* Is this the gtcollect that is meant, and is it root or this user? Who gives the memory could make this process do anything by what is
+ * there. */
+static bool is_trusted(int s, int32_t pid)
+{
+	struct ucred who = { .uid = (uid_t)-1 };
+	socklen_t size = sizeof(who);
+
+	if (syscall(SYS_getsockopt, s, SOL_SOCKET, SO_PEERCRED, &who, &size) || (pid && who.pid != pid))
+		return false;
+	if (!who.uid || who.uid == (uid_t)syscall(SYS_geteuid))
+		return true;
+	gt_debug("this is a session of another user:", "", who.uid);
+	return false;
 }
 
 static int receive_fd(int from)
@@ -160,24 +216,41 @@ static int receive_fd(int from)
 
 /* Knocks at gtcollect's door: it learns who we are, we get the memory's descriptor, or -1. Where gtcollect has died nobody waits; where it
  * has no time for us we wait for so long, as nothing of a process that was not let in is recorded. */
-static int knock(void)
+static int knock_at(const struct address *at)
 {
 	struct timeval wait = { .tv_sec = DOOR_S };
-	struct sockaddr_un name;
 	int s, fd = -1;
 
-	if (!socket_name(&name))
-		return -1;
 	s = (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (s < 0)
 		return -1;
 	syscall(SYS_setsockopt, s, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
 	syscall(SYS_setsockopt, s, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-	if (!syscall(SYS_connect, s, &name, sizeof(name)))
+	if (syscall(SYS_connect, s, &at->name, at->bytes))
+		gt_debug("no session at", at->name.sun_path + !at->name.sun_path[0], errno);
+	else if (is_trusted(s, at->pid))
 		fd = receive_fd(s);
-	else
-		gt_debug("no session at", name.sun_path, errno);
 	syscall(SYS_close, s);
+	return fd;
+}
+
+static int knock(void)
+{
+	const char *session = gt_environment(GT_RING_SESSION);
+	struct address at;
+	int32_t pid;
+	int fd = -1;
+
+#ifdef GT_HOSTED
+	session = gt_hosted_session;
+#endif
+	if (session && *session)
+		return session_address(&at, session) ? knock_at(&at) : -1;
+	pid = (int32_t)syscall(SYS_getppid);
+	for (int i = 0; i < 64 && fd < 0 && pid > 0; i++, pid = parent_of(pid)) {
+		ancestor_address(&at, pid);
+		fd = knock_at(&at);
+	}
 	return fd;
 }
 

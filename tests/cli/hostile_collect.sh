@@ -71,6 +71,42 @@ read_by head -c 500 >/dev/null; want pipe-closed 125 $T "$C" -o pipe "$S/spin_ca
 says pipe-closed-says 'pipe: cannot write: Broken pipe'
 is pipe-closed-program-is-unharmed 1 "$(grep -c 'calls,' want.out)"
 
+# A pipe that nobody reads. "full" says yes when nothing can be written to it any more; what it puts there goes nowhere.
+full() { dd if=/dev/zero bs=4096 count=1 oflag=nonblock >/proc/self/fd/8 2>/dev/null || echo yes; }
+ended() { kill -0 $1 2>/dev/null || echo yes; }
+# stuck END: the pipe is full, and gtcollect, $collector, records a program, which notes each TERM in "told" and ends with 7 when END is true.
+stuck() {
+	exec 8<>pipe
+	rm -f told began go
+	head -c 61000 /dev/zero >&8
+	"$C" -o pipe sh -c 'trap "echo TERM >>told" TERM; "$0" -s 100 & echo $$ >began; while ! '"$1"'; do sleep 0.05; done; kill $!; exit 7' \
+		"$S/spin_calls" >/dev/null 2>want.err 8>&- &
+	collector=$!
+	until_it_is yes there began
+	until_it_is yes full
+}
+# unstuck: the exit status, after at most a minute
+unstuck() {
+	until_it_is yes ended $collector; kill -KILL $collector 2>/dev/null
+	wait $collector; got_status=$?
+	exec 8>&-
+}
+stuck '[ -e told ]'
+kill -TERM $collector; until_it_is yes there told
+check full-pipe-signal-reaches-the-program test -e told
+until_it_is yes ended "$(cat began)"
+kill -TERM $collector 2>/dev/null; unstuck
+is full-pipe-status-is-the-program-s 7 $got_status
+says full-pipe-says 'pipe: nobody read it for [0-9.]* s until a signal came$'
+says full-pipe-says-what-is-missing ' were written; nothing after [0-9.]* s is'
+stuck '[ -e go ]'
+for n in 1 2; do kill -TERM $collector; until_it_is $n sh -c 'grep -c TERM told'; done
+echo >go; unstuck
+is full-pipe-second-signal-ends-the-recording 7 $got_status
+read_by sh -c 'while [ ! -e made ]; do sleep 0.05; done; cat' >late.zst
+want pipe-read-late 0 $T "$C" -q -o pipe sh -c '"$0" -t 20 -n 40000 && echo >made' "$S/many_threads"; written
+is pipe-read-late-has-all "800000 0" "$(calls cuCtxGetCurrent late.zst) $(figure lost late.zst)"
+
 # ---- little room for itself ----
 if [ -z "$SAN" ]; then	# the sanitizers' runtime needs both itself
 	want no-descriptors 125 $T sh -c 'ulimit -n 4; exec "$0" -o no.zst true' "$C";	says no-descriptors-says 'Too many open files'

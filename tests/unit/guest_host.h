@@ -34,7 +34,7 @@ struct seen {			/* a record, or a call still open (end 0) */
 };
 struct host_cursor { uint32_t generation, chunk; uint64_t number, position; };
 struct host {
-	char dir[100];
+	char dir[100], library[4096];
 	int memory, listener, stop[2];
 	struct gt_session *s;
 	pthread_t usher;
@@ -120,19 +120,17 @@ static void host_memory(struct host *h, uint32_t nthreads, uint32_t nchunks, uin
 	h->cursors = calloc(nthreads, sizeof(*h->cursors));
 }
 
-/* library: path of libgtpreload.so; NULL: no link is made */
+/* library: path of libgtpreload.so, for host_spawn; or NULL */
 static void host_open(struct host *h, const char *library, uint32_t nthreads, uint32_t nchunks, uint32_t chunk_bytes)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	char path[160], real[4096];
 
 	memset(h, 0, sizeof(*h));
 	host_memory(h, nthreads, nchunks, chunk_bytes);
 	strcpy(h->dir, "/tmp/gt-test-XXXXXX");
 	if (!mkdtemp(h->dir) || pipe(h->stop))
 		abort();
-	snprintf(path, sizeof(path), "%s/libgtpreload.so", h->dir);
-	if (library && (!realpath(library, real) || symlink(real, path)))
+	if (library && !realpath(library, h->library))
 		abort();
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s/sock", h->dir);
 	h->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -148,8 +146,6 @@ static void host_close(struct host *h)
 	if (write(h->stop[1], "x", 1) == 1)
 		pthread_join(h->usher, NULL);
 	close(h->listener), close(h->stop[0]), close(h->stop[1]), close(h->memory);
-	snprintf(path, sizeof(path), "%s/libgtpreload.so", h->dir);
-	unlink(path);
 	snprintf(path, sizeof(path), "%s/sock", h->dir);
 	unlink(path);
 	rmdir(h->dir);
@@ -161,14 +157,15 @@ static void host_close(struct host *h)
 /* Runs argv under the library; its standard output goes to /dev/null unless GT_DEBUG is set. */
 __attribute__((unused)) static pid_t host_spawn(struct host *h, char *const argv[])
 {
-	char preload[160];
+	char session[sizeof(h->dir) + sizeof(h->library)];
 	pid_t pid = fork();
 
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a test that failed leaves nobody behind */
-	snprintf(preload, sizeof(preload), "%s/libgtpreload.so", h->dir);
-	setenv("LD_PRELOAD", preload, 1);
+	snprintf(session, sizeof(session), "%s:%s", h->dir, h->library);
+	setenv(GT_RING_SESSION, session, 1);
+	setenv("LD_PRELOAD", h->library, 1);
 	execv(argv[0], argv);
 	_exit(127);
 }

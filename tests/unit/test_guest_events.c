@@ -5,7 +5,7 @@
 #include "t.h"
 #include <dlfcn.h>
 
-extern const char *gt_hosted_directory;
+extern const char *gt_hosted_session;
 
 static struct host host;
 static void *driver, *module;
@@ -109,8 +109,8 @@ static bool started(void)
 	strcat(path, "/sim/libcuda.so.1");
 	driver = dlopen(path, RTLD_NOW);
 	host_open(&host, NULL, 64, 1000, 4096);
-	snprintf(directory, sizeof(directory), "%s/lib", host.dir);
-	gt_hosted_directory = directory;
+	snprintf(directory, sizeof(directory), "%s:", host.dir);
+	gt_hosted_session = directory;
 	host.s->args = GT_ARGS_KEY;
 	if (!driver)
 		return false;

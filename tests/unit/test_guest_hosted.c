@@ -8,7 +8,7 @@
 
 extern void *gt_real[];
 extern void *const gt_wrapper[];
-extern const char *gt_hosted_directory;
+extern const char *gt_hosted_session;
 void *gt_hosted_dlsym(void *handle, const char *name);
 int gt_hosted_ioctl(int fd, unsigned long number, ...), gt_hosted_open(const char *path, int flags, ...), gt_hosted_close(int fd);
 int cuCtxGetCurrent(void **ctx);
@@ -31,8 +31,8 @@ static void attach(void)
 	strcat(path, "/guest/fake/libcuda.so.1");
 	driver = dlopen(path, RTLD_NOW);
 	host_open(&host, NULL, 64, 1000, 4096);
-	snprintf(directory, sizeof(directory), "%s/lib", host.dir);
-	gt_hosted_directory = directory;
+	snprintf(directory, sizeof(directory), "%s:", host.dir);
+	gt_hosted_session = directory;
 	host.s->args = GT_ARGS_ALL;
 }
 
