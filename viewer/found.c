@@ -141,10 +141,10 @@ static int look_farther(struct gt_archive *a, const struct gt_lane_of *lane, con
 	int code = 0;
 	bool all = false;
 
-	for (; !code && !all; span = span < INT64_MAX / 8 ? span * 8 : span) {
+	for (; !code && !all; span = all ? span : span * 8) {
 		struct gt_range r = { from->start, from->start + 1 };
 
-		all = forward ? span >= high - from->start : span >= from->start - low;
+		all = span > INT64_MAX / 8 || (forward ? span >= high - from->start : span >= from->start - low);
 		if (forward)
 			r.to = all ? high : from->start + span;
 		else

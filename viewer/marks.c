@@ -103,7 +103,7 @@ static void draw_between(const struct gt_window *w, const int64_t column[2], con
 	if (low <= high && !at->own)
 		gt_screen_style(to, at->left + (int)low, at->line, (int)(high - low + 1), 1, GT_UNDERLINE);
 	for (; at->own && low <= high; low++)
-		if (to->spots[(size_t)at->line * to->width + (size_t)(at->left + low)].ch == ' ')
+		if (gt_screen_is_blank(to, at->left + (int)low, at->line))
 			gt_screen_put(to, at->left + (int)low, at->line, 0x2500, across);
 }
 
@@ -122,7 +122,7 @@ void gt_marks_draw(const struct gt_marks *m, const struct gt_window *w, const st
 		if (column[i] < 0 || column[i] >= (int64_t)w->cells)
 			continue;
 		for (unsigned k = 0; k < at->nlanes; k++)
-			if (to->spots[(size_t)(at->lanes + (int)k) * to->width + (size_t)x].ch == ' ')
+			if (gt_screen_is_blank(to, x, at->lanes + (int)k))
 				gt_screen_put(to, x, at->lanes + (int)k, 0x250a, guide);
 		gt_screen_put(to, x, at->line, i ? 'B' : 'A', label);
 	}

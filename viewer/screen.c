@@ -178,6 +178,13 @@ static struct box cut(const struct gt_screen *s, int x, int y, int width, int he
 	return b;
 }
 
+bool gt_screen_is_blank(const struct gt_screen *s, int x, int y)
+{
+	const struct gt_spot *spot = at((struct gt_screen *)s, x, y);
+
+	return spot && spot->ch == ' ';
+}
+
 void gt_screen_fill(struct gt_screen *s, int x, int y, int width, int height, uint32_t ch, struct gt_look look)
 {
 	struct gt_spot with = { .ch = fit(s, ch, 1), .look = look };

@@ -44,6 +44,7 @@ int gt_screen_printf(struct gt_screen *s, int x, int y, int width, struct gt_loo
 /* The same in lines of this width (1 at least), so many at most, of which only the last one is cut; and how many it takes, 1 at least. */
 void gt_screen_lines(struct gt_screen *s, int x, int y, unsigned width, unsigned lines, const char *text, struct gt_look look);
 unsigned gt_screen_lines_of(const char *text, unsigned width);
+bool gt_screen_is_blank(const struct gt_screen *s, int x, int y);	/* false outside */
 void gt_screen_fill(struct gt_screen *s, int x, int y, int width, int height, uint32_t ch, struct gt_look look);
 /* Gives what is there more styles, or another paper, and keeps the characters: a cursor's line, a selection. Wide ones get it whole. */
 void gt_screen_style(struct gt_screen *s, int x, int y, int width, int height, uint8_t style);

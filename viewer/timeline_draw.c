@@ -54,8 +54,8 @@ struct gt_layout gt_layout_of(unsigned width, unsigned height, unsigned with)
 	at.nlanes = below >= y ? (unsigned)(below - y + 1) : 0;
 	at.label = width >= 110 ? 30 : width >= 70 ? 22 : width >= 50 ? 14 : width >= 36 ? 12 : width / 3;
 	at.figure = width >= 60 ? 6 : 0;
-	at.left = at.label + at.figure + 1;
-	at.cells = width > at.left ? width - at.left : 1;
+	at.left = width > 1 ? at.label + at.figure + 1 : 0;
+	at.cells = width - at.left;
 	return at;
 }
 

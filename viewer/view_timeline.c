@@ -172,6 +172,9 @@ static int refresh(struct gt_view *v, struct gt_err *err)
 	if (gt_grow(&t->cells, &t->cells_cap, (lines + 1) * cells, sizeof(*t->cells)) || gt_minimap_refresh(&t->map) ||
 	    gt_grow(&t->gauge_cells, &t->gauge_cells_cap, (lines + 1) * cells, sizeof(*t->gauge_cells)))
 		return gt_err_set(err, -ENOMEM, "out of memory");
+	/* where no lane has a line, the cursor is on this one: unknown */
+	memset(t->cells + lines * cells, 0, cells * sizeof(*t->cells));
+	memset(t->gauge_cells + lines * cells, 0, cells * sizeof(*t->gauge_cells));
 	for (size_t i = 0; i < lines; i++) {
 		const struct gt_lane_line *line = &t->lanes.lines[t->top + i];
 

@@ -279,6 +279,10 @@ static void type(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
 	find_words(s);
 }
 
+/* In a narrower window nobody sees that the list of keys or a prompt is open, and q would close or fill it. */
+#define MODE_COLUMNS 10u	/* "Esc: back" */
+static bool has_modes(const struct gt_viewing *s) { return s->width >= MODE_COLUMNS; }
+
 static void act(struct gt_viewing *s, const struct gt_binding *b, struct gt_key k, struct gt_err *err)
 {
 	switch (b->action) {
@@ -291,13 +295,15 @@ static void act(struct gt_viewing *s, const struct gt_binding *b, struct gt_key 
 			turn_to(s, gt_views[b->arg], err);
 		break;
 	case GT_DO_HELP:
-		s->help = true;
+		s->help = has_modes(s);
 		s->help_top = 0;
 		break;
 	case GT_DO_GOTO:
 	case GT_DO_FILTER:
 	case GT_DO_FIND:
 	case GT_DO_COMMAND:
+		if (!has_modes(s))
+			break;
 		s->asking = b->action;
 		s->overfull = false;
 		strcpy(s->typed, b->action != GT_DO_COMMAND || !b->arg ? "" : b->arg == 1 ? "bookmark " : "jump ");
@@ -330,9 +336,9 @@ int gt_viewing_key(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
 	if (k.key == GT_KEY_GONE)
 		s->quit = true;
 	s->scene.message = NULL;
-	if (s->asking)
+	if (s->asking && has_modes(s))
 		type(s, k, err);
-	else if (s->help)
+	else if (s->help && has_modes(s))
 		act_on_help(s, b);
 	else if (b)
 		act(s, b, k, err);

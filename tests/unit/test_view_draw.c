@@ -101,8 +101,8 @@ static void layouts_leave_no_line_out(void)
 					CHECK(lines[i] < at.lanes || lines[i] >= at.lanes + (int)at.nlanes);
 				}
 				CHECK(used == h);
-				CHECK(at.cells >= 1 && (at.left + at.cells == w || w < 4));
-				CHECK(at.label + at.figure + 1 == at.left);
+				CHECK(at.cells >= 1 && at.left + at.cells == w);
+				CHECK(at.label + at.figure + (w > 1) == at.left);
 			}
 	CHECK(gt_layout_of(40, 10, GT_LAYOUT_MARKS).nlanes >= 5 && gt_layout_of(40, 10, GT_LAYOUT_MARKS).marks > 0);
 	CHECK(gt_layout_of(40, 10, 0).nlanes >= 6 && gt_layout_of(40, 10, 0).cells >= 27);
