@@ -666,7 +666,9 @@ static void say_file(bool empty)
 	bool file = !stat(run.name, &st) && S_ISREG(st.st_mode);
 	unsigned missing = t->unrecorded.n[GT_UNRECORDED_LATE] + t->unrecorded.n[GT_UNRECORDED_USER];
 
-	if (losses())
+	if (t->broken)
+		strcpy(lost, "an unknown number LOST");
+	else if (losses())
 		snprintf(lost, sizeof(lost), "%" PRIu64 " LOST", losses());
 	else if (missing)
 		snprintf(lost, sizeof(lost), "%u process%s MISSING", missing, plural(missing, "es"));

@@ -132,6 +132,7 @@ for seed in 1 2 3 4 5 6 7 8; do
 	cat want.err >>damage.err
 done
 check damage-is-reported grep -q 'overwritten by the program and given up' damage.err
+is damage-is-a-loss "$(grep -c 'given up$' damage.err)" "$(grep -A 1 'given up$' damage.err | grep -c ' LOST, ')"
 want damage-lossless 0 $T "$C" -q -f -o d.zst --lossless --ring-memory 1M "$B/guest/fake/damage" -s 1 -r 200
 
 # ---- names of every kind come out as JSON again ----
