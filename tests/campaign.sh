@@ -40,7 +40,7 @@ kill_plan() {
 				dice(1)
 			victim = one(victims)
 			ms = 60 + dice(victim == "recorder" && !dice(3) ? 2400 : 900)
-			us = dice(4) ? dice(ms * 1050) : dice(40000)
+			us = dice(4) ? dice(i % 6 ? ms * 1050 : 200000) : dice(40000)
 			pick = dice(1000)
 			options = "-e " one(events) one(rings) one("|| --wait all")
 			program = i % 6 ? counting(ms, victim) : one(samples)
