@@ -269,7 +269,7 @@ static inline int put_call(struct gt_recorder *r, struct gt_thread *t, const str
 
 static void note_missing(struct gt_recorder *r, const char *name, size_t len)
 {
-	len = len < 200 ? len : 200;
+	len = strnlen(name, len < 200 ? len : 200);
 	for (size_t i = 0; i < r->nmissing; i++)
 		if (!strncmp(r->missing[i].name, name, len) && !r->missing[i].name[len]) {
 			r->missing[i].count++;
