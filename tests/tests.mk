@@ -32,17 +32,28 @@ $(foreach b,$(BENCHES),$(eval $(call test_rule,$(b:$(BUILD)/%=%),)))
 # for new inputs with clang's libFuzzer and leaves what it finds in BUILD/fuzz/.
 $(BUILD)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c $(BUILD)/libgtanalyze.a $(LIBGT)
 	@mkdir -p $(@D)
-	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) $(filter %.c,$^) $(filter %.a,$^) $(LIBS) -o $@
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(FORMATS) $(filter-out analyze/gtanalyze.c,$(wildcard analyze/*.c)) $(wildcard formats/*.h formats/base/*.h analyze/*.h)
+	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) $(filter %.c,$^) $(filter %.a,$^) $(LIBGT) \
+		$(LIBS) -ldl -o $@
+# The fuzzers' own objects, which all of them link.
+FUZZFLAGS := $(GTFLAGS) -O1 -g -fno-sanitize-recover=all
+FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(FORMATS) $(filter-out analyze/gtanalyze.c \
+	    collect/gtcollect.c,$(wildcard analyze/*.c collect/*.c)))
+$(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D)
-	$(CLANG) $(filter-out -MMD -MP,$(GTFLAGS)) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-		$(filter %.c,$^) $(LIBS) -o $@
+	$(CLANG) $(FUZZFLAGS) -fsanitize=fuzzer-no-link,address,undefined -c $< -o $@
+$(BUILD)/fuzz/libgt.a: $(FUZZ_OBJ)
+	@rm -f $@
+	@ar rcs $@ $^
+$(FUZZERS): $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/fuzz/libgt.a
+	$(CLANG) $(FUZZFLAGS) -fsanitize=fuzzer,address,undefined $(filter %.c %.a,$^) \
+		$(LIBS) -ldl -o $@
+$(BUILD)/replay/fuzz_ring: $(BUILD)/libgtcollect.a
 have_fuzzer:
 	@echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n); int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return 0; }' | \
 		$(CLANG) -x c -fsanitize=fuzzer - -o /dev/null 2>/dev/null || { echo "make fuzz needs clang with libFuzzer:" \
 		"apt-get install clang libclang-rt-14-dev (Debian 12) or libclang-rt-18-dev (Ubuntu 24.04)"; exit 1; }
 fuzz: setup have_fuzzer
-	@$(MAKE) --no-print-directory $(FUZZERS)
+	@$(MAKE) --no-print-directory -j$$(nproc) $(FUZZERS)
 	@for t in $(TARGETS); do mkdir -p $(BUILD)/fuzz/$$t.new tests/fuzz/corpus/$$t && echo "== $$t, $(FUZZ_SECONDS) s" && \
 		$(BUILD)/fuzz/$$t -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=512 -print_final_stats=1 \
 		-artifact_prefix=$(BUILD)/fuzz/$$t- $(BUILD)/fuzz/$$t.new tests/fuzz/corpus/$$t || exit 1; done
