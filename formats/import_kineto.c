@@ -10,7 +10,7 @@
  *	import_kineto_event.c	an event's text to what it says
  *	import_kineto_tracks.c	processes, threads, devices, streams
  *	import_kineto_rows.c	what an event becomes: calls, ranges, moments, counters
- *	import_kineto_order.c	calls in order of time, and which encloses which
+ *	import_kineto_order.c	calls and ranges in order of time, and which encloses which
  *	import_kineto_gpu.c	what the GPU did, joined to its calls
  *
  * Times are microseconds with decimals and are read as whole ns. What they count from stands anywhere in the file (baseTimeNanoseconds): a
@@ -411,10 +411,10 @@ static void release(struct document *d)
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		gt_map_release(maps[i]);
 	for (size_t i = 0; i < k->nthreads; i++) {
-		free(k->threads[i].calls);
-		free(k->threads[i].ranges);
+		free(k->threads[i].calls.open);
+		free(k->threads[i].ranges.open);
 	}
-	gt_sorter_release(&k->calls_by_time);
+	gt_sorter_release(&k->ordered);
 	gt_kineto_gpu_release(k);
 	free(k->processes);
 	free(k->threads);

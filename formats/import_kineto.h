@@ -64,14 +64,12 @@ struct gt_kineto_event {
 struct gt_kineto_link { uint64_t key, before; };	/* first in each item */
 struct gt_kineto_ring { char *items; uint64_t *heads; size_t size; unsigned bits; uint64_t n; };
 
+/* Calls or ranges that enclose the next one. */
+struct gt_kineto_nest { struct { int64_t end; uint8_t op; } *open; size_t n, cap; };
 struct gt_kineto_thread {
 	int64_t tid;
 	uint32_t process, track;
-	struct { int64_t end; uint8_t op; } *calls;	/* those around the next one */
-	size_t ncalls, calls_cap;
-	int64_t last_range;	/* start */
-	int64_t *ranges;	/* ends of those around the next one */
-	size_t nranges, ranges_cap;
+	struct gt_kineto_nest calls, ranges;
 };
 struct gt_kineto_process { int64_t pid; uint32_t track; };
 /* What an event of a name and category becomes. inner: within a call that does the same, which is what counts. */
@@ -93,7 +91,7 @@ struct gt_kineto {
 	struct gt_kineto_place *places; size_t nplaces, places_cap;
 	struct gt_map process_map, thread_map, what_map, name_map, place_map;
 	uint32_t host;			/* track of the process that made the first call or range, or GT_NONE */
-	struct gt_sorter calls_by_time;
+	struct gt_sorter ordered;
 	struct gt_kineto_ring calls, works, flows;
 	struct gt_kineto_owner { int64_t pid; uint32_t process; } owners[64];	/* of GPUs, by what the file has for a process */
 	unsigned nowners;
@@ -134,13 +132,14 @@ int gt_kineto_put(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const 
 		  const uint64_t *args, struct gt_err *err);	/* gt_writer_row and gt_kineto_due */
 
 /* ---- import_kineto_order.c ---- */
-uint64_t gt_kineto_next_call(const struct gt_kineto *k);	/* the number that the next call will have */
-int gt_kineto_order_call(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
-			 uint32_t what, uint32_t kernel, struct gt_err *err);
+#define GT_KINETO_ARGS 2	/* of a call: correlation id and kernel; of a range: category */
+uint64_t gt_kineto_next_number(const struct gt_kineto *k);	/* of the next call or range */
+int gt_kineto_order(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
+		    uint32_t what, const uint64_t args[GT_KINETO_ARGS], struct gt_err *err);
 /* The kernel that this call launched, once a call at most; start and end are the call's. */
 int gt_kineto_name_launch(struct gt_kineto *k, uint64_t number, int64_t start, int64_t end,
 			  uint32_t kernel, struct gt_err *err);
-int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err);	/* all calls become rows */
+int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err);	/* all become rows */
 
 /* ---- import_kineto_gpu.c ---- */
 int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err);

@@ -358,7 +358,7 @@ int gt_kineto_launched(struct gt_kineto *k, size_t thread, const struct gt_kinet
 	c->ns = (uint64_t)ev->dur;
 	c->thread = (uint32_t)thread;
 	c->name = ev->name == GT_NONE ? k->no_name : ev->name;
-	c->number = gt_kineto_next_call(k);
+	c->number = gt_kineto_next_number(k);
 	c->named = true;	/* by what waits: the call itself follows */
 	if (ev->has & GT_KINETO_CORRELATION)
 		e = put_waiting(k, c, ev->correlation, kernel, err);

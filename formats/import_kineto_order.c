@@ -1,8 +1,9 @@
-/* Calls in order of time, and which call encloses which.
+/* Calls and ranges of threads in order of time, and which encloses which.
  *
  * CUPTI delivers its buffers in any order, and the file keeps that order: thousands of calls of
- * a thread may follow later ones. To know which call encloses which, the importer needs them by
- * start, the enclosing one first. So all calls pass an external sort, and become rows at the end.
+ * a thread may follow later ones. Older profilers write ranges by their end. To know which call or
+ * range encloses which, the importer needs them by start, the enclosing one first. So all pass an
+ * external sort, and become rows at the end. Calls nest in calls, and ranges in ranges.
  *
  * A call that begins within another one and ends after it is a span, and is counted.
  *
@@ -13,19 +14,20 @@
 #include "formats/base/buf.h"
 
 #define BUFFER 32768u		/* records in memory: 1.5 MiB */
-#define DEPTH_MAX 4096u		/* calls within one another that are looked at */
+#define DEPTH_MAX 4096u		/* calls (or ranges) within one another that are looked at */
+#define KERNEL 1		/* in args */
 
-struct ordered_call {
+struct ordered {
 	int64_t start, end;
-	uint64_t number;	/* of its record; of a name: of its call's */
-	uint64_t correlation;
-	uint32_t thread, what, kernel;
+	uint64_t number : 48, thread : 16;	/* of a name: the number of its call */
+	uint64_t args[GT_KINETO_ARGS];
+	uint32_t what;
 	int32_t ret;
 };
 
 static bool before(const void *a, const void *b)
 {
-	const struct ordered_call *x = a, *y = b;
+	const struct ordered *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start;
@@ -36,99 +38,116 @@ static bool before(const void *a, const void *b)
 	return x->what == GT_NONE && y->what != GT_NONE;
 }
 
-static int add(struct gt_kineto *k, const struct ordered_call *c, struct gt_err *err)
-{
-	void *to;
+_Static_assert(GT_KINETO_TRACKS <= 1 << 16, "a thread's number has 16 bits");
 
-	if (!k->calls_by_time.size &&
-	    gt_sorter_init(&k->calls_by_time, sizeof(*c), BUFFER, before, err))
-		return err->code;
-	to = gt_sorter_add(&k->calls_by_time, err);
-	if (to)
-		memcpy(to, c, sizeof(*c));
-	return to ? 0 : err->code;
+static struct ordered *add(struct gt_kineto *k, struct gt_err *err)
+{
+	struct gt_sorter *s = &k->ordered;
+
+	if (!s->size && gt_sorter_init(s, sizeof(struct ordered), BUFFER, before, err))
+		return NULL;
+	return gt_sorter_add(s, err);
 }
 
-uint64_t gt_kineto_next_call(const struct gt_kineto *k) { return k->calls_by_time.added; }
+uint64_t gt_kineto_next_number(const struct gt_kineto *k) { return k->ordered.added; }
 
-int gt_kineto_order_call(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
-			 uint32_t what, uint32_t kernel, struct gt_err *err)
+int gt_kineto_order(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
+		    uint32_t what, const uint64_t args[GT_KINETO_ARGS], struct gt_err *err)
 {
-	struct ordered_call c = {
-		.start = ev->ts, .end = ev->ts + ev->dur, .number = gt_kineto_next_call(k),
-		.correlation = ev->correlation, .thread = (uint32_t)thread, .what = what,
-		.kernel = kernel, .ret = ev->ret,
-	};
+	uint64_t number = gt_kineto_next_number(k);
+	struct ordered *o = add(k, err);
 
-	return add(k, &c, err);
+	if (!o)
+		return err->code;
+	*o = (struct ordered){ .start = ev->ts, .end = ev->ts + ev->dur, .number = number,
+			       .thread = (uint16_t)thread, .what = what, .ret = ev->ret };
+	memcpy(o->args, args, sizeof(o->args));
+	return 0;
 }
 
 int gt_kineto_name_launch(struct gt_kineto *k, uint64_t number, int64_t start, int64_t end,
 			  uint32_t kernel, struct gt_err *err)
 {
-	struct ordered_call name = { start, end, number, .what = GT_NONE, .kernel = kernel };
-	struct ordered_call *c = gt_sorter_find(&k->calls_by_time, number);
+	struct ordered *o = gt_sorter_find(&k->ordered, number);
 
-	if (!c)
-		return add(k, &name, err);
-	c->kernel = kernel;
+	if (!o) {
+		o = add(k, err);
+		if (!o)
+			return err->code;
+		*o = (struct ordered){ start, end, .number = number, .what = GT_NONE };
+	}
+	o->args[KERNEL] = kernel;
 	return 0;
 }
 
-/* How many calls enclose this one; negative: it ends after one of them. *outer: what that does. */
-static int enter(struct gt_kineto_thread *t, const struct ordered_call *c, uint8_t op,
-		 uint8_t *outer)
-{
-	size_t depth;
+/* ---- rows ---- */
 
-	while (t->ncalls && t->calls[t->ncalls - 1].end <= c->start)
-		t->ncalls--;
-	depth = t->ncalls;
-	*outer = depth ? t->calls[depth - 1].op : GT_OP_NONE;
-	if (depth && t->calls[depth - 1].end < c->end)
-		return -1;
-	if (depth < DEPTH_MAX && !gt_grow(&t->calls, &t->calls_cap, depth + 1, sizeof(*t->calls))) {
-		t->calls[t->ncalls].end = c->end;
-		t->calls[t->ncalls++].op = op;
-	}
-	return depth < UINT8_MAX ? (int)depth : UINT8_MAX;
+/* Those that ended before leave. How many remain: the depth of what begins then. */
+static size_t leave(struct gt_kineto_nest *nest, int64_t start)
+{
+	while (nest->n && nest->open[nest->n - 1].end <= start)
+		nest->n--;
+	return nest->n;
 }
 
-static int put(struct gt_kineto *k, const struct ordered_call *c, uint32_t kernel,
-	       struct gt_err *err)
+static uint8_t enter(struct gt_kineto_nest *nest, int64_t end, uint8_t op)
 {
-	const struct gt_kineto_what *what = &k->whats[c->what];
-	struct gt_kineto_thread *t = &k->threads[c->thread];
-	struct gt_row row = { .start = c->start, .end = c->end, .type = what->type, .ret = c->ret,
-			      .nargs = what->nfields };
-	uint64_t args[] = { c->correlation, kernel };
-	uint8_t outer;
-	int depth = enter(t, c, what->op, &outer);
+	size_t depth = nest->n, size = sizeof(*nest->open);
 
-	if (depth < 0) {
-		k->counts.not_nested++;
-		return gt_kineto_put(k, GT_SPAN, t->track, &row, args + what->first_arg, err);
+	if (depth < DEPTH_MAX && !gt_grow(&nest->open, &nest->cap, depth + 1, size)) {
+		nest->open[nest->n].end = end;
+		nest->open[nest->n++].op = op;
 	}
-	row.depth = (uint8_t)depth;
-	if (depth && outer == what->op)
-		row.type = what->inner;
-	return gt_kineto_put(k, GT_CALL, t->track, &row, args + what->first_arg, err);
+	return depth < UINT8_MAX ? (uint8_t)depth : UINT8_MAX;
+}
+
+/* Says of what kind the row of a call is. */
+static enum gt_kind nest_call(struct gt_kineto *k, const struct ordered *o, struct gt_row *row)
+{
+	struct gt_kineto_nest *calls = &k->threads[o->thread].calls;
+	const struct gt_kineto_what *what = &k->whats[o->what];
+	size_t depth = leave(calls, o->start);
+
+	if (depth && calls->open[depth - 1].end < o->end) {
+		k->counts.not_nested++;
+		return GT_SPAN;
+	}
+	if (depth && calls->open[depth - 1].op == what->op)
+		row->type = what->inner;
+	row->depth = enter(calls, o->end, what->op);
+	return GT_CALL;
+}
+
+static int put(struct gt_kineto *k, const struct ordered *o, struct gt_err *err)
+{
+	const struct gt_kineto_what *what = &k->whats[o->what];
+	struct gt_kineto_thread *t = &k->threads[o->thread];
+	struct gt_row row = { .start = o->start, .end = o->end, .type = what->type, .ret = o->ret,
+			      .nargs = what->nfields };
+	enum gt_kind kind = GT_SPAN;
+
+	if (what->call) {
+		kind = nest_call(k, o, &row);
+	} else {
+		leave(&t->ranges, o->start);
+		row.depth = enter(&t->ranges, o->end, GT_OP_NONE);
+	}
+	return gt_kineto_put(k, kind, t->track, &row, o->args + what->first_arg, err);
 }
 
 int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err)
 {
-	uint64_t named = UINT64_MAX;
-	uint32_t name = GT_NONE;
-	struct ordered_call c;
-	int more = k->calls_by_time.size != 0, e = 0;
+	struct ordered o, name = { .what = 0 };
+	int more = k->ordered.size != 0, e = 0;
 
-	while (!e && more && (more = gt_sorter_next(&k->calls_by_time, &c, err)) > 0) {
-		if (c.what == GT_NONE) {
-			named = c.number;
-			name = c.kernel;
+	while (!e && more && (more = gt_sorter_next(&k->ordered, &o, err)) > 0) {
+		if (o.what == GT_NONE) {
+			name = o;
 			continue;
 		}
-		e = put(k, &c, c.number == named ? name : c.kernel, err);
+		if (name.what == GT_NONE && o.number == name.number)
+			o.args[KERNEL] = name.args[KERNEL];
+		e = put(k, &o, err);
 	}
 	return e ? e : more;
 }

@@ -15,7 +15,6 @@
 #include "formats/base/buf.h"
 #include "formats/cuda_api.h"
 
-#define RANGES_MAX 4096u	/* of a thread around one another */
 #define WHATS_MAX (1u << 17)	/* different names */
 
 int gt_kineto_due(struct gt_kineto *k, int64_t end, struct gt_err *err)
@@ -159,34 +158,20 @@ static int64_t what_of(struct gt_kineto *k, uint32_t name, uint32_t cat, uint32_
 	return (int64_t)k->nwhats++;
 }
 
-/* ---- ranges ---- */
+/* ---- calls and ranges ---- */
 
-/* How many ranges are around one that lasts from start to end. They come by start; what comes out of order begins anew. */
-static uint8_t depth_of(struct gt_kineto_thread *t, int64_t start, int64_t end)
-{
-	size_t depth;
-
-	if (start < t->last_range)
-		t->nranges = 0;
-	t->last_range = start;
-	while (t->nranges && t->ranges[t->nranges - 1] <= start)
-		t->nranges--;
-	depth = t->nranges;
-	if (depth < RANGES_MAX && !gt_grow(&t->ranges, &t->ranges_cap, depth + 1, sizeof(*t->ranges)))
-		t->ranges[t->nranges++] = end;
-	return (uint8_t)(depth < 255 ? depth : 255);
-}
-
-static int put_range(struct gt_kineto *k, enum gt_kind kind, uint32_t track, size_t thread, const struct gt_kineto_event *ev, uint32_t what,
-		     struct gt_err *err)
+/* Calls and ranges of a thread wait to be put in order. Moments, and events of no thread, do not. */
+static int put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, size_t thread,
+		    const struct gt_kineto_event *ev, uint32_t what, uint32_t kernel,
+		    struct gt_err *err)
 {
 	const struct gt_kineto_what *w = &k->whats[what];
 	struct gt_row row = { .start = ev->ts, .end = ev->ts + ev->dur, .type = w->type, .nargs = w->nfields };
 	bool correlated = w->call || w->cat == GT_KINETO_OUTER;
-	uint64_t args[] = { correlated ? ev->correlation : w->cat_name, GT_NONE };
+	uint64_t args[GT_KINETO_ARGS] = { correlated ? ev->correlation : w->cat_name, kernel };
 
 	if (thread != SIZE_MAX && kind == GT_SPAN)
-		row.depth = depth_of(&k->threads[thread], row.start, row.end);
+		return gt_kineto_order(k, thread, ev, what, args, err);
 	return gt_kineto_put(k, kind, track, &row, args + w->first_arg, err);
 }
 
@@ -224,8 +209,8 @@ static int host_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struc
 {
 	size_t thread;
 	int64_t track = gt_kineto_track_of(k, ev, false, &thread, err), what;
-	uint32_t kernel;
-	int e;
+	uint32_t kernel = GT_NONE;
+	int e = 0;
 
 	if (track < 0)
 		return (int)track;
@@ -236,10 +221,11 @@ static int host_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struc
 		return (int)what;
 	if (k->host == GT_NONE && thread != SIZE_MAX)
 		k->host = k->processes[k->threads[thread].process].track;
-	if (!k->whats[what].call || thread == SIZE_MAX)
-		return put_range(k, GT_SPAN, (uint32_t)track, thread, ev, (uint32_t)what, err);
-	e = gt_kineto_launched(k, thread, ev, &kernel, err);
-	return e ? e : gt_kineto_order_call(k, thread, ev, (uint32_t)what, kernel, err);
+	if (k->whats[what].call && thread != SIZE_MAX)
+		e = gt_kineto_launched(k, thread, ev, &kernel, err);
+	if (!e)
+		e = put_host(k, GT_SPAN, (uint32_t)track, thread, ev, (uint32_t)what, kernel, err);
+	return e;
 }
 
 /* An allocator of PyTorch's allocates or frees. Device type 0 is the host; the others are GPUs of some kind. */
@@ -274,7 +260,9 @@ static int moment(struct gt_kineto *k, const struct gt_kineto_event *ev, struct 
 		return memory_row(k, ev, (uint32_t)track, err);
 	what = track < 0 ? track : what_of(k, ev->name, GT_KINETO_RANGE, ev->cat_name, err);
 	at.dur = 0;
-	return what < 0 ? (int)what : put_range(k, GT_INSTANT, (uint32_t)track, thread, &at, (uint32_t)what, err);
+	if (what < 0)
+		return (int)what;
+	return put_host(k, GT_INSTANT, (uint32_t)track, thread, &at, (uint32_t)what, GT_NONE, err);
 }
 
 static int counter(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)

@@ -137,7 +137,7 @@ int64_t gt_kineto_find_thread(const struct gt_kineto *k, int64_t pid, int64_t ti
 
 static int64_t new_thread(struct gt_kineto *k, int64_t pid, int64_t tid, struct gt_err *err)
 {
-	struct gt_kineto_thread t = { .tid = tid, .last_range = INT64_MIN };
+	struct gt_kineto_thread t = { .tid = tid };
 	struct gt_track track = { .source = k->source, .kind = GT_TRACK_THREAD, .id = tid, .ns_id = tid };
 	int64_t p = gt_kineto_process_of(k, pid, err), key[2] = { pid, tid };
 

@@ -119,6 +119,34 @@ static void many_within_one_another(void)
 	gt_reader_close(r);
 }
 
+static void put_range(const char *cat, const char *name, unsigned ts, unsigned dur)
+{
+	gt_buf_printf(&text, ",{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":10,\"tid\":11,"
+		      "\"ts\":%u,\"dur\":%u}", cat, name, ts, dur);
+}
+
+/* Ranges nest however they come: the inner one first, or one category behind the other. */
+static void ranges_have_their_depth(void)
+{
+	struct gt_reader *r;
+	const char *got;
+
+	begin();
+	put_range("cpu_op", "inner", 30, 5);
+	put_range("cpu_op", "other", 40, 5);
+	put_range("cpu_op", "outer", 20, 40);
+	put_range("cpu_op", "later", 70, 10);
+	put_call("cudaFree", 1, 11, 32, 1);
+	put_range("python_function", "main", 1, 100);
+	put_range("python_function", "f", 41, 1);
+	CHECK(imported(&r));
+	got = list(r);
+	CHECK(strstr(got, "main 1000+100000 d0 ") && strstr(got, "outer 20000+40000 d1 "));
+	CHECK(strstr(got, "inner 30000+5000 d2 ") && strstr(got, "other 40000+5000 d2 "));
+	CHECK(strstr(got, "f 41000+1000 d3 ") && strstr(got, "later 70000+10000 d1 "));
+	CHECK(strstr(got, "C 10/11 cudaFree 32000+1000 d0 "));
+}
+
 /* Only what begins within a call and ends behind it is no call. */
 static void overlaps_are_spans(void)
 {
@@ -145,4 +173,4 @@ static void end(void)
 }
 
 T_MAIN(T(the_beginning), T(buffers_in_any_order), T(backwards), T(many_within_one_another),
-       T(overlaps_are_spans), T(end))
+       T(ranges_have_their_depth), T(overlaps_are_spans), T(end))
