@@ -92,9 +92,12 @@ static int settle_gpu(struct gt_recorder *r, struct gt_process *p, bool last, st
 /* A thread of this process has a name that the program gave it; it may make its first call later. */
 static int name_thread(struct gt_recorder *r, uint32_t proc, int32_t tid, uint32_t name, struct gt_err *err)
 {
-	for (uint32_t i = 0; i < r->high; i++)
-		if (r->threads[i].used && r->threads[i].proc == proc && r->threads[i].tid == tid && !r->threads[i].teller)
-			return gt_writer_track_name(r->w, r->threads[i].track, name, err);
+	for (uint32_t k = 0; k < r->nlive; k++) {
+		const struct gt_thread *t = gt_live_thread(r, k);
+
+		if (t->proc == proc && t->tid == tid && !t->teller)
+			return gt_writer_track_name(r->w, t->track, name, err);
+	}
 	return 0;
 }
 
@@ -177,8 +180,8 @@ int gt_events_settle(struct gt_recorder *r, struct gt_err *err)
 {
 	int code = 0;
 
-	for (uint32_t i = 0; r->gpu && !code && i < r->high_procs; i++)
-		code = settle_gpu(r, &r->procs[i], false, err);
+	for (uint32_t k = 0; r->gpu && !code && k < r->nlive_procs; k++)
+		code = settle_gpu(r, gt_live_process(r, k), false, err);
 	return code;
 }
 
@@ -201,10 +204,10 @@ int gt_events_end(struct gt_recorder *r, struct gt_err *err)
 {
 	int code = 0;
 
-	for (uint32_t i = 0; !code && i < r->high; i++)
-		code = gt_events_end_thread(r, &r->threads[i], err);
-	for (uint32_t i = 0; !code && i < r->high_procs; i++)
-		code = gt_events_end_process(r, &r->procs[i], err);
+	for (uint32_t k = 0; !code && k < r->nlive; k++)
+		code = gt_events_end_thread(r, gt_live_thread(r, k), err);
+	for (uint32_t k = 0; !code && k < r->nlive_procs; k++)
+		code = gt_events_end_process(r, gt_live_process(r, k), err);
 	return code;
 }
 

@@ -315,7 +315,7 @@ int gt_follow_give_up(struct gt_recorder *r, struct gt_thread *t, struct gt_err 
 {
 	t->broken = true;
 	t->c.at = t->limit;
-	__atomic_store_n(&r->rings->threads[t - r->threads].given_up, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&gt_ring_of(r, t)->given_up, 1, __ATOMIC_RELEASE);
 	r->freed++;		/* its thread may wait for a chunk: it is woken */
 	r->totals.broken++;
 	return gt_writer_lost(r->w, GT_SCOPE_TRACK, t->track, t->last == INT64_MIN ? r->now.monotonic : t->last, r->now.monotonic,
@@ -465,15 +465,15 @@ int gt_follow_drain(struct gt_recorder *r, struct gt_thread *t, struct gt_ring_t
 /* Some launch lacks its name: looks through everything that is in the rings by now. */
 void gt_follow_search_names(struct gt_recorder *r)
 {
-	for (uint32_t i = 0; i < r->high; i++) {
-		struct gt_thread *t = &r->threads[i];
+	for (uint32_t k = 0; k < r->nlive; k++) {
+		struct gt_thread *t = gt_live_thread(r, k);
 		struct gt_cursor c = t->c;
 		struct record rec;
 		uint64_t limit;
 
-		if (!t->used || t->broken || c.chunk >= r->rings->nchunks)
+		if (t->broken || c.chunk >= r->rings->nchunks)
 			continue;
-		limit = __atomic_load_n(&r->rings->threads[i].word, __ATOMIC_ACQUIRE) >> 8;
+		limit = __atomic_load_n(&gt_ring_of(r, t)->word, __ATOMIC_ACQUIRE) >> 8;
 		if (limit - c.at > (uint64_t)r->rings->nchunks * r->payload)
 			continue;
 		while (find_record(r, t, &c, limit, NULL, &rec) > 0) {

@@ -52,7 +52,7 @@ static uint32_t track_of_device(void *arg, uint32_t device)
 /* Have calls of this thread been lost since the last look? */
 static bool lost_some(struct gt_recorder *r, struct gt_thread *t)
 {
-	const struct gt_ring_thread *ring = &r->rings->threads[t - r->threads];
+	const struct gt_ring_thread *ring = gt_ring_of(r, t);
 	uint64_t n = __atomic_load_n(&ring->dropped, __ATOMIC_RELAXED) + __atomic_load_n(&ring->deep, __ATOMIC_RELAXED);
 	bool more = n != t->unseen || t->broken;
 
@@ -65,15 +65,17 @@ static void look_at_threads(struct gt_recorder *r)
 {
 	int64_t first;
 
-	for (uint32_t i = 0; i < r->high_procs; i++) {
-		r->procs[i].played = r->now.monotonic;
-		r->procs[i].unseen |= __atomic_load_n(&r->rings->procs[i].untraced, __ATOMIC_RELAXED) != 0;
+	for (uint32_t k = 0; k < r->nlive_procs; k++) {
+		struct gt_process *p = gt_live_process(r, k);
+
+		p->played = r->now.monotonic;
+		p->unseen |= __atomic_load_n(&gt_slot_of(r, p)->untraced, __ATOMIC_RELAXED) != 0;
 	}
-	for (uint32_t i = 0; i < r->high; i++) {
-		struct gt_thread *t = &r->threads[i];
+	for (uint32_t k = 0; k < r->nlive; k++) {
+		struct gt_thread *t = gt_live_thread(r, k);
 		struct gt_process *p = &r->procs[t->proc];
 
-		if (!t->used || t->teller || !p->memory)
+		if (t->teller || !p->memory)
 			continue;
 		p->unseen |= lost_some(r, t);
 		first = t->broken || !gt_memory_waits(p->memory) ? INT64_MAX : gt_follow_first_free(r, t);
@@ -86,18 +88,18 @@ int gt_holdings_settle(struct gt_recorder *r, bool looked, struct gt_err *err)
 	int code = 0;
 
 	if (!r->rings->recording && !r->finishing)	/* --delay, --duration */
-		for (uint32_t i = 0; i < r->high_procs; i++)
-			r->procs[i].unseen |= r->procs[i].used;
+		for (uint32_t k = 0; k < r->nlive_procs; k++)
+			gt_live_process(r, k)->unseen = true;
 	if (!looked)
 		return 0;
 	r->memory_waits = false;
 	look_at_threads(r);
-	for (uint32_t i = 0; !code && i < r->high_procs; i++) {
-		struct gt_process *p = &r->procs[i];
+	for (uint32_t k = 0; !code && k < r->nlive_procs; k++) {
+		struct gt_process *p = gt_live_process(r, k);
 		struct whose whose = { r, p };
 		bool wrote = false;
 
-		if (!p->used || !p->memory)
+		if (!p->memory)
 			continue;
 		if (p->unseen)
 			gt_memory_doubt(p->memory);

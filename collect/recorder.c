@@ -23,6 +23,7 @@
 #define IDLE_EPOCH (9 * GT_SECOND)		/* nothing moves: say so from time to time */
 #define ANCHOR_EVERY (5 * GT_SECOND)
 #define ROLL_CALL (GT_SECOND / 10)		/* how often we ask who is still alive */
+#define SCAN (10 * GT_SECOND)			/* how often all slots are looked at */
 #define FAR (3600 * GT_SECOND)		/* no call began so long before the recorder was opened */
 
 static int report_open(struct gt_recorder *r, uint32_t track, const struct gt_row *row, const uint64_t *args, struct gt_err *err)
@@ -53,13 +54,15 @@ static int look_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 	uint64_t most = 0, sum = 0, left;
 	int code = 0;
 
-	for (uint32_t i = 0; !code && i < r->high; i++) {
-		struct gt_thread *t = &r->threads[i];
+	for (uint32_t k = 0; !code && k < r->nlive; k++) {
+		struct gt_thread *t = gt_live_thread(r, k);
 
 		t->stalled = false;
-		if (!t->used || t->broken)
+		if (t->broken)	/* the program may overwrite this, too */
+			__atomic_store_n(&gt_ring_of(r, t)->given_up, 1, __ATOMIC_RELEASE);
+		if (t->broken)
 			continue;
-		gt_follow_look(r, t, &r->rings->threads[i], closing);
+		gt_follow_look(r, t, gt_ring_of(r, t), closing);
 		if (t->broken)
 			code = gt_follow_give_up(r, t, err);
 		left = t->limit - t->c.at;
@@ -85,11 +88,11 @@ static int take_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 	int code = look_all(r, looked, err);
 
 	r->patient = true;
-	for (uint32_t i = 0; !code && i < r->high; i++) {
-		struct gt_thread *t = &r->threads[i];
+	for (uint32_t k = 0; !code && k < r->nlive; k++) {
+		struct gt_thread *t = gt_live_thread(r, k);
 
-		if (t->used && !t->broken && t->limit > t->c.at)
-			code = gt_follow_drain(r, t, &r->rings->threads[i], err);
+		if (!t->broken && t->limit > t->c.at)
+			code = gt_follow_drain(r, t, gt_ring_of(r, t), err);
 		stalled |= t->stalled;
 	}
 	r->patient = false;
@@ -97,9 +100,9 @@ static int take_all(struct gt_recorder *r, bool closing, struct gt_err *err)
 		return code ? code : settle(r, looked, err);
 	gt_roll_adopt(r);
 	gt_follow_search_names(r);
-	for (uint32_t i = 0; !code && i < r->high; i++)
-		if (r->threads[i].used && r->threads[i].stalled)
-			code = gt_follow_drain(r, &r->threads[i], &r->rings->threads[i], err);
+	for (uint32_t k = 0; !code && k < r->nlive; k++)
+		if (gt_live_thread(r, k)->stalled)
+			code = gt_follow_drain(r, gt_live_thread(r, k), gt_ring_of(r, gt_live_thread(r, k)), err);
 	return code ? code : settle(r, looked, err);
 }
 
@@ -114,9 +117,9 @@ static int close_epoch(struct gt_recorder *r, struct gt_err *err)
 	int code = gt_roll_tell_losses(r, err);
 
 	r->totals.open = 0;
-	for (uint32_t i = 0; !code && i < r->high; i++)
-		if (r->threads[i].used && !r->threads[i].broken)
-			code = gt_follow_each_open(r, &r->threads[i], report_open, err);
+	for (uint32_t k = 0; !code && k < r->nlive; k++)
+		if (!gt_live_thread(r, k)->broken)
+			code = gt_follow_each_open(r, gt_live_thread(r, k), report_open, err);
 	for (size_t i = 0; !code && i < r->ngraves; i++)
 		code = report_open(r, r->graves[i].track, &r->graves[i].row, r->graves[i].args, err);
 	if (!code && r->now.monotonic - r->anchored >= ANCHOR_EVERY)
@@ -139,20 +142,6 @@ static void wake_waiting(struct gt_recorder *r)
 	syscall(SYS_futex, &s->space, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* The slots are thousands of cache lines, so they are looked at while somebody may be coming, which moves a hint, and at each roll
- * call, should he have taken long between the hint and his slot. */
-static bool may_have_come(struct gt_recorder *r)
-{
-	uint32_t threads = __atomic_load_n(&r->rings->s->thread_hint, __ATOMIC_RELAXED);
-	uint32_t procs = __atomic_load_n(&r->rings->s->proc_hint, __ATOMIC_RELAXED);
-
-	if (threads != r->thread_hint || procs != r->proc_hint)
-		r->came = r->now.monotonic;
-	r->thread_hint = threads;
-	r->proc_hint = procs;
-	return r->now.monotonic - r->came < ROLL_CALL || r->now.monotonic - r->called >= ROLL_CALL;
-}
-
 static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 {
 	bool closing;
@@ -163,8 +152,9 @@ static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 	r->now = gt_clock_add(&r->clock, gt_clock_anchor(r->clock.ticks));
 	age = r->now.monotonic - r->epoch.monotonic;
 	closing = last || age >= IDLE_EPOCH || (r->active && (age >= EPOCH || gt_writer_due(r->w, r->now.monotonic)));
-	if (may_have_come(r))
-		gt_roll_adopt(r);
+	gt_roll_adopt(r);
+	if (r->now.monotonic - r->scanned >= SCAN)
+		gt_roll_scan(r);
 	if (r->now.monotonic - r->called >= ROLL_CALL)
 		gt_roll_call(r);
 	code = take_all(r, closing, err);
@@ -184,9 +174,12 @@ void gt_recorder_stir(struct gt_recorder *r) { r->active = true; }
 
 static bool all_taken(const struct gt_recorder *r)
 {
-	for (uint32_t i = 0; i < r->high; i++)
-		if (r->threads[i].used && !r->threads[i].broken && r->threads[i].c.at != r->threads[i].limit)
+	for (uint32_t k = 0; k < r->nlive; k++) {
+		const struct gt_thread *t = &r->threads[r->live[k]];
+
+		if (!t->broken && t->c.at != t->limit)
 			return false;
+	}
 	return true;
 }
 
@@ -195,6 +188,7 @@ int gt_recorder_finish(struct gt_recorder *r, struct gt_err *err)
 	int64_t code;
 
 	r->called = 0;
+	r->scanned = r->now.monotonic - SCAN;
 	r->finishing = true;
 	for (int i = 0; i < 100; i++) {		/* processes that go on stop recording, yet may finish a call */
 		code = pass(r, false, err);
@@ -214,8 +208,11 @@ unsigned gt_recorder_alive(struct gt_recorder *r)
 {
 	unsigned n = 0;
 
-	for (uint32_t i = 0; i < r->high_procs; i++)
-		n += r->procs[i].used && !r->procs[i].gone && r->procs[i].guest.host_pid && !gt_guest_gone(&r->procs[i].guest);
+	for (uint32_t k = 0; k < r->nlive_procs; k++) {
+		const struct gt_process *p = gt_live_process(r, k);
+
+		n += !p->gone && p->guest.host_pid && !gt_guest_gone(&p->guest);
+	}
 	return n;
 }
 
@@ -249,9 +246,11 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *doo
 		r->payload = rings->chunk_bytes - sizeof(struct gt_ring_chunk);
 		r->procs = calloc(r->nprocs, sizeof(*r->procs));
 		r->threads = calloc(r->nthreads, sizeof(*r->threads));
+		r->live = calloc(r->nthreads, sizeof(*r->live));
+		r->live_procs = calloc(r->nprocs, sizeof(*r->live_procs));
 		r->text = malloc(r->payload);
 	}
-	if (!r || !r->procs || !r->threads || !r->text) {
+	if (!r || !r->procs || !r->threads || !r->live || !r->live_procs || !r->text) {
 		gt_err_set(err, -ENOMEM, "out of memory");
 		gt_recorder_close(r);
 		return NULL;
@@ -272,7 +271,7 @@ struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *doo
 	r->gpu = rings->s->gpu ? gt_gpu_open(w, rings->s->partly, rings->s->gpu_more & GT_GPU_MORE_RUNTIME) : NULL;
 	gt_clock_init(&r->clock, rings->s->ticks);
 	r->now = r->epoch = gt_clock_add(&r->clock, gt_clock_anchor(r->clock.ticks));
-	r->came = r->now.monotonic;
+	r->scanned = r->now.monotonic;
 	r->earliest = r->now.monotonic > FAR ? r->now.monotonic - FAR : 0;
 	if (put_anchor(r, err)) {
 		gt_recorder_close(r);
@@ -291,10 +290,10 @@ void gt_recorder_close(struct gt_recorder *r)
 {
 	if (!r)
 		return;
-	for (uint32_t i = 0; r->procs && i < r->nprocs; i++)
-		forget_process(r, &r->procs[i]);
-	for (uint32_t i = 0; r->threads && i < r->nthreads; i++)
-		gt_nvtx_stack_release(&r->threads[i].ranges);
+	for (uint32_t k = 0; k < r->nlive_procs; k++)
+		forget_process(r, gt_live_process(r, k));
+	for (uint32_t k = 0; k < r->nlive; k++)
+		gt_nvtx_stack_release(&gt_live_thread(r, k)->ranges);
 	gt_gpu_close(r->gpu);
 	gt_memory_close(r->memory);
 	gt_nvtx_release(&r->nvtx);
@@ -305,6 +304,8 @@ void gt_recorder_close(struct gt_recorder *r)
 	free(r->graves);
 	free(r->procs);
 	free(r->threads);
+	free(r->live);
+	free(r->live_procs);
 	free(r->text);
 	free(r);
 }

@@ -70,8 +70,9 @@ struct gt_recorder {
 	size_t ngraves, graves_cap;
 	struct gt_missing *missing;
 	size_t nmissing, missing_cap;
-	uint32_t nprocs, nthreads, payload, high, high_procs;	/* high: slots in use lie below */
-	uint32_t thread_hint, proc_hint;	/* as last seen: who takes a slot moves one of them */
+	uint32_t nprocs, nthreads, payload;
+	uint32_t *live, nlive;			/* slots of threads in use, in the order of their arrival */
+	uint32_t *live_procs, nlive_procs;	/* of processes */
 	uint32_t source, version_id;
 	char *text;			/* of r->payload bytes: a text as it was when it was read */
 	int level;
@@ -82,13 +83,41 @@ struct gt_recorder {
 	uint32_t uuids;			/* in the file, of all processes */
 	uint64_t taken, freed;		/* bytes and chunks in this pass */
 	struct gt_anchor now, epoch;
-	int64_t anchored, called, came;	/* ns: last anchor in the file, last roll call, last hint that moved */
+	int64_t anchored, called, scanned;	/* ns: last anchor in the file, liveness check, scan of all slots */
 	int64_t earliest;		/* ns: no time in a ring lies before */
 	struct gt_recorder_totals totals;
 };
 
-/* Losses counted by one ring or process; a larger number is damage. */
-#define GT_COUNT_MAX (1ull << 40)
+/* The k-th of the slots in use. */
+static inline struct gt_thread *gt_live_thread(struct gt_recorder *r, uint32_t k)
+{
+	return &r->threads[r->live[k]];
+}
+static inline struct gt_process *gt_live_process(struct gt_recorder *r, uint32_t k)
+{
+	return &r->procs[r->live_procs[k]];
+}
+static inline struct gt_ring_thread *gt_ring_of(struct gt_recorder *r, const struct gt_thread *t)
+{
+	return &r->rings->threads[t - r->threads];
+}
+static inline struct gt_ring_proc *gt_slot_of(struct gt_recorder *r, const struct gt_process *p)
+{
+	return &r->rings->procs[p - r->procs];
+}
+
+static inline void gt_mark_used(struct gt_recorder *r, enum gt_ring_bits which, uint32_t i, bool used)
+{
+	uint64_t *bits = &r->rings->bits[which][i / 64], bit = 1ull << i % 64;
+
+	if (used)
+		__atomic_fetch_or(bits, bit, __ATOMIC_RELEASE);
+	else
+		__atomic_fetch_and(bits, ~bit, __ATOMIC_RELEASE);
+}
+
+/* More losses than this from one pass to a later one are damage: calls take some ns each. */
+#define GT_COUNT_MAX (1ull << 31)
 
 /* ---- follow.c ---- */
 #define GT_DAMAGED 2	/* returned for a record that cannot be true: its ring is given up */
@@ -138,6 +167,7 @@ void gt_holdings_forget(struct gt_process *p);
 
 /* ---- roll.c ---- */
 void gt_roll_adopt(struct gt_recorder *r);	/* takes note of slots that became live */
+void gt_roll_scan(struct gt_recorder *r);	/* also of those whose bit is missing; slow */
 void gt_roll_call(struct gt_recorder *r);	/* asks who is still alive */
 int gt_roll_bury(struct gt_recorder *r, struct gt_err *err);	/* frees slots whose owner is through and whose records are taken */
 int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err);	/* what was lost since the last time, as rows */

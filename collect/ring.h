@@ -10,7 +10,7 @@
  *      @gt-session-PID            the same by a name that a process can make of its ancestors' ids: it may have an environment without
  *                                 GT_SESSION, but with LD_PRELOAD
  *
- * Layout: struct gt_session | struct gt_ring_proc[nprocs] | struct gt_ring_thread[nthreads] | chunks.
+ * Layout: struct gt_session | struct gt_ring_proc[nprocs] | struct gt_ring_thread[nthreads] | bits | chunks.
  *
  * A thread owns a slot and a chain of chunks taken from one shared stack of free ones. It is the only writer of both; the
  * recorder is the only reader, follows the chain and puts drained chunks back on the stack. Nothing on the way needs a lock
@@ -31,7 +31,7 @@
 #define GT_RING_SESSION "GT_SESSION"	/* the variable */
 #define GT_RING_ANCESTOR "gt-session-"	/* the socket of a gtcollect, its process id behind it, in the abstract namespace */
 #define GT_RING_MAGIC 0x31676e6972746721ULL
-#define GT_RING_VERSION 6
+#define GT_RING_VERSION 7
 #define GT_RING_OPEN_MAX 16		/* calls nested deeper than this are counted, not recorded */
 #define GT_RING_OPEN_ARGS 5
 #define GT_RING_CHUNK (32u << 10)	/* default bytes of a chunk, header included */
@@ -51,11 +51,18 @@ enum gt_range_mode { GT_RANGE_ALWAYS, GT_RANGE_PROFILER /* only between cuProfil
 		     GT_RANGE_NVTX /* only inside push and pop of range_name */ };
 enum gt_gpu_timing { GT_TIMING_AUTO /* by CUPTI, or by CUDA events where there is none */, GT_TIMING_CUPTI, GT_TIMING_EVENTS };
 
+/* Bits, one a slot. NEW: a guest sets it when the slot has become LIVE; the recorder clears it and looks
+ * at the slot, and so finds the new ones among many. USED: by the recorder, while it reads the slot; no
+ * guest takes it, not even if a damaged state says that it is free. */
+enum gt_ring_bits { GT_BITS_NEW_PROCS, GT_BITS_NEW_THREADS, GT_BITS_USED_PROCS, GT_BITS_USED_THREADS,
+		    GT_BITS };
+
 struct gt_session {
 	uint64_t magic;
 	uint32_t version, bytes_of_this;	/* sizeof, so that a library of another build refuses politely */
 	uint64_t bytes;				/* of the whole memory */
 	uint64_t procs_at, threads_at, chunks_at;	/* offsets */
+	uint64_t bits_at, bits_bytes;		/* see enum gt_ring_bits: offset of the first, size of each */
 	uint32_t nprocs, nthreads, nchunks, chunk_bytes;
 	/* settings, constant after start */
 	uint32_t ticks;				/* 1: records carry gt_ticks(); 0: clock_gettime(CLOCK_MONOTONIC) in ns */
@@ -123,7 +130,8 @@ struct gt_ring_thread {
 	uint32_t role;			/* enum gt_ring_role; constant while LIVE */
 	char name[16];
 	uint64_t consumed;		/* written by the recorder: position drained so far */
-	uint32_t given_up;		/* likewise; 1: the ring is damaged and not drained any more */
+	uint32_t taken;			/* the chunk taken last: the chain may not lead to it yet */
+	uint32_t given_up;		/* by the recorder; 1: the ring is damaged and not drained any more */
 	uint64_t dropped __attribute__((aligned(64)));		/* calls lost because no chunk was free */
 	uint64_t dropped_from, dropped_to;	/* ticks: start of the first, end of the last of all drops so far */
 	uint64_t deep;			/* calls nested too deep to record */

@@ -12,6 +12,7 @@
 #include "formats/base/buf.h"
 
 #define GRAVES_MAX 8192
+#define TOTAL_MAX (1ull << 40)		/* calls of a thread that were left out: more are damage */
 
 /* ---- losses ---- */
 
@@ -66,12 +67,13 @@ int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err)
 	int64_t more;
 	int code = 0;
 
-	for (uint32_t i = 0; !code && i < r->high; i++)
-		if (r->threads[i].used)
-			code = tell_thread_losses(r, &r->threads[i], &r->rings->threads[i], err);
-	for (uint32_t i = 0; !code && i < r->high_procs; i++)
-		if (r->procs[i].used)
-			code = tell_process_losses(r, &r->procs[i], &r->rings->procs[i], err);
+	for (uint32_t k = 0; !code && k < r->nlive; k++)
+		code = tell_thread_losses(r, gt_live_thread(r, k), gt_ring_of(r, gt_live_thread(r, k)), err);
+	for (uint32_t k = 0; !code && k < r->nlive_procs; k++) {
+		struct gt_process *p = gt_live_process(r, k);
+
+		code = tell_process_losses(r, p, gt_slot_of(r, p), err);
+	}
 	more = (int64_t)(all - r->totals.untraced);
 	if (code || more <= 0 || more > (int64_t)GT_COUNT_MAX)
 		return code;
@@ -100,18 +102,14 @@ static void adopt_process(struct gt_recorder *r, uint32_t i)
 	struct gt_track track = { .parent = GT_NONE, .source = r->source, .kind = GT_TRACK_PROCESS };
 
 	memset(p, 0, sizeof(*p));
-	if (i >= r->high_procs)
-		r->high_procs = i + 1;
 	p->used = true;
 	p->generation = slot->generation;
 	p->start_ticks = slot->start_ticks;
 	identify(r, p, slot);
 	r->rings->procs[i].host_pid = p->guest.host_pid;
-	for (uint32_t k = 0; k < r->high_procs; k++) {
-		struct gt_process *other = &r->procs[k];
+	for (uint32_t k = 0; k < r->nlive_procs; k++) {
+		struct gt_process *other = gt_live_process(r, k);
 
-		if (k == i || !other->used)
-			continue;
 		if (p->guest.host_pid && other->guest.host_pid == p->guest.host_pid)	/* it called exec, or its pid was used again */
 			*(other->start_ticks <= p->start_ticks ? &other->gone : &p->gone) = true;
 		else if (slot->ppid && other->guest.ns_pid == slot->ppid && !other->gone)
@@ -123,13 +121,16 @@ static void adopt_process(struct gt_recorder *r, uint32_t i)
 	track.name = gt_writer_string(r->w, p->guest.comm[0] ? p->guest.comm : "?");
 	p->track = gt_writer_track(r->w, &track);
 	p->told = r->now.monotonic;
+	r->live_procs[r->nlive_procs++] = i;
+	gt_mark_used(r, GT_BITS_USED_PROCS, i, true);
 	r->totals.processes++;
 	r->totals.libcuda |= p->guest.libcuda;
 	r->totals.simulated |= p->guest.simulated;
 	r->active = true;
 }
 
-static void adopt_thread(struct gt_recorder *r, uint32_t i)
+/* False: its process is to be adopted first. */
+static bool adopt_thread(struct gt_recorder *r, uint32_t i)
 {
 	const struct gt_ring_thread *ring = &r->rings->threads[i];
 	uint32_t proc = __atomic_load_n(&ring->proc, __ATOMIC_RELAXED);
@@ -140,7 +141,7 @@ static void adopt_thread(struct gt_recorder *r, uint32_t i)
 	char name[sizeof(ring->name) + 1] = "";
 
 	if (proc >= r->nprocs || !r->procs[proc].used)
-		return;
+		return false;
 	memset(t, 0, sizeof(*t));
 	t->used = true;
 	t->generation = ring->generation;
@@ -154,33 +155,75 @@ static void adopt_thread(struct gt_recorder *r, uint32_t i)
 	memcpy(name, ring->name, sizeof(ring->name));
 	track.parent = r->procs[t->proc].track;
 	t->teller = __atomic_load_n(&ring->role, __ATOMIC_RELAXED) == GT_RING_TELLER;
-	if (i >= r->high)
-		r->high = i + 1;
+	r->live[r->nlive++] = i;
+	gt_mark_used(r, GT_BITS_USED_THREADS, i, true);
 	if (t->teller) {
 		t->track = track.parent;
-		return;
+		return true;
 	}
 	if (name[0])
 		track.name = gt_writer_string(r->w, name);
 	t->track = gt_writer_track(r->w, &track);
 	r->totals.threads++;
+	return true;
 }
 
-/* Takes note of slots that became live. A slot is the guest's until its state says so. */
+/* A slot is the guest's until its state says otherwise. */
+static bool is_live(const uint32_t *shared)
+{
+	uint32_t state = __atomic_load_n(shared, __ATOMIC_ACQUIRE);
+
+	return state == GT_SLOT_LIVE || state == GT_SLOT_DONE;
+}
+
+/* Both return false if the slot is to be looked at again. */
+static bool look_at_process(struct gt_recorder *r, uint32_t i)
+{
+	if (is_live(&r->rings->procs[i].state) && !r->procs[i].used)
+		adopt_process(r, i);
+	return true;
+}
+
+static bool look_at_thread(struct gt_recorder *r, uint32_t i)
+{
+	return !is_live(&r->rings->threads[i].state) || r->threads[i].used || adopt_thread(r, i);
+}
+
+typedef bool look_fn(struct gt_recorder *r, uint32_t i);
+
+/* Looks at the slots, of n, whose bit is set, and clears the bit. */
+static void look_at_new(struct gt_recorder *r, uint64_t *bits, uint32_t n, look_fn *look)
+{
+	for (uint32_t from = 0; from < n; from += 64, bits++) {
+		uint64_t left = 0;
+
+		if (!__atomic_load_n(bits, __ATOMIC_RELAXED))
+			continue;
+		for (uint64_t b = __atomic_exchange_n(bits, 0, __ATOMIC_ACQ_REL); b; b &= b - 1) {
+			uint32_t i = from + (uint32_t)__builtin_ctzll(b);
+
+			if (i < n && !look(r, i))
+				left |= b & -b;
+		}
+		if (left)
+			__atomic_fetch_or(bits, left, __ATOMIC_RELAXED);
+	}
+}
+
 void gt_roll_adopt(struct gt_recorder *r)
 {
-	for (uint32_t i = 0; i < r->nprocs; i++) {
-		uint32_t state = __atomic_load_n(&r->rings->procs[i].state, __ATOMIC_ACQUIRE);
+	look_at_new(r, r->rings->bits[GT_BITS_NEW_PROCS], r->nprocs, look_at_process);
+	look_at_new(r, r->rings->bits[GT_BITS_NEW_THREADS], r->nthreads, look_at_thread);
+}
 
-		if (!r->procs[i].used && (state == GT_SLOT_LIVE || state == GT_SLOT_DONE))
-			adopt_process(r, i);
-	}
-	for (uint32_t i = 0; i < r->nthreads; i++) {
-		uint32_t state = __atomic_load_n(&r->rings->threads[i].state, __ATOMIC_ACQUIRE);
-
-		if (!r->threads[i].used && (state == GT_SLOT_LIVE || state == GT_SLOT_DONE))
-			adopt_thread(r, i);
-	}
+/* A process that died, or was stopped, between taking a slot and setting its bit has a slot without. */
+void gt_roll_scan(struct gt_recorder *r)
+{
+	r->scanned = r->now.monotonic;
+	for (uint32_t i = 0; i < r->nprocs; i++)
+		look_at_process(r, i);
+	for (uint32_t i = 0; i < r->nthreads; i++)
+		look_at_thread(r, i);
 }
 
 /* ---- who goes ---- */
@@ -195,23 +238,36 @@ static bool thread_gone(const struct gt_process *p, int32_t tid)
 void gt_roll_call(struct gt_recorder *r)
 {
 	r->called = r->now.monotonic;
-	for (uint32_t i = 0; i < r->high_procs; i++)
-		if (r->procs[i].used && !r->procs[i].gone && r->procs[i].guest.host_pid)
-			r->procs[i].gone = gt_guest_gone(&r->procs[i].guest);
-	for (uint32_t i = 0; i < r->high; i++)
-		if (r->threads[i].used && !r->threads[i].dead)
-			r->threads[i].dead = r->procs[r->threads[i].proc].gone ||
-				thread_gone(&r->procs[r->threads[i].proc], r->threads[i].tid);
+	for (uint32_t k = 0; k < r->nlive_procs; k++) {
+		struct gt_process *p = gt_live_process(r, k);
+
+		if (!p->gone && p->guest.host_pid)
+			p->gone = gt_guest_gone(&p->guest);
+	}
+	for (uint32_t k = 0; k < r->nlive; k++) {
+		struct gt_thread *t = gt_live_thread(r, k);
+
+		if (!t->dead)
+			t->dead = r->procs[t->proc].gone || thread_gone(&r->procs[t->proc], t->tid);
+	}
 }
 
-/* A dead thread may have died with a chunk in its hands that is not in its chain yet, so all are looked at. */
+static void give_own(struct gt_recorder *r, uint32_t slot, uint32_t chunk)
+{
+	if (chunk < r->rings->nchunks && gt_rings_chunk(r->rings, chunk)->owner == slot)
+		gt_rings_give(r->rings, chunk);
+}
+
+/* A thread may die before its chain leads to the chunk that it took last. Where the chain is damaged
+ * all chunks are looked at. */
 static void free_chunks(struct gt_recorder *r, uint32_t slot, const struct gt_thread *t)
 {
 	uint32_t n = r->rings->nchunks, i = t->c.chunk;
+	bool whole;
 
 	if (i == GT_RING_NIL)
 		i = r->rings->threads[slot].first;
-	for (uint32_t steps = 0; !t->dead && i < n && steps < n; steps++) {
+	for (uint32_t steps = 0; i < n && steps < n; steps++) {
 		uint32_t next = gt_rings_chunk(r->rings, i)->next;
 
 		if (gt_rings_chunk(r->rings, i)->owner != slot)
@@ -219,9 +275,10 @@ static void free_chunks(struct gt_recorder *r, uint32_t slot, const struct gt_th
 		gt_rings_give(r->rings, i);
 		i = next;
 	}
-	for (i = 0; t->dead && i < n; i++)
-		if (gt_rings_chunk(r->rings, i)->owner == slot)
-			gt_rings_give(r->rings, i);
+	give_own(r, slot, r->rings->threads[slot].taken);
+	whole = i == GT_RING_NIL && !t->broken;
+	for (i = 0; !whole && i < n; i++)
+		give_own(r, slot, i);
 	r->freed++;
 }
 
@@ -243,7 +300,7 @@ static uint64_t count(const uint64_t *shared)
 {
 	uint64_t n = __atomic_load_n(shared, __ATOMIC_RELAXED);
 
-	return n > GT_COUNT_MAX ? 0 : n;
+	return n > TOTAL_MAX ? 0 : n;
 }
 
 static int bury_thread(struct gt_recorder *r, uint32_t i, struct gt_err *err)
@@ -263,37 +320,60 @@ static int bury_thread(struct gt_recorder *r, uint32_t i, struct gt_err *err)
 	ring->first = GT_RING_NIL;
 	t->used = false;
 	__atomic_store_n(&ring->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
+	gt_mark_used(r, GT_BITS_USED_THREADS, i, false);
 	return code;
+}
+
+static int bury_process(struct gt_recorder *r, struct gt_process *p, struct gt_err *err)
+{
+	int code = tell_process_losses(r, p, gt_slot_of(r, p), err);
+
+	if (!code)
+		code = gt_events_end_process(r, p, err);
+	gt_events_forget(r, p);
+	gt_known_release(&p->known);
+	p->used = false;
+	__atomic_store_n(&gt_slot_of(r, p)->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
+	gt_mark_used(r, GT_BITS_USED_PROCS, (uint32_t)(p - r->procs), false);
+	return code;
+}
+
+/* The thread writes no more, and its records are taken. */
+static bool is_over(struct gt_recorder *r, const struct gt_thread *t)
+{
+	const struct gt_ring_thread *ring = gt_ring_of(r, t);
+
+	if (!t->dead && __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) != GT_SLOT_DONE)
+		return false;
+	return t->broken || t->c.at == __atomic_load_n(&ring->word, __ATOMIC_ACQUIRE) >> 8;
 }
 
 /* Slots whose owner is through and whose records are taken are free again. */
 int gt_roll_bury(struct gt_recorder *r, struct gt_err *err)
 {
+	uint32_t n = r->nlive, nprocs = r->nlive_procs;
 	int code = 0;
 
-	for (uint32_t i = 0; !code && i < r->high; i++) {
+	r->nlive = r->nlive_procs = 0;
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t i = r->live[k];
 		struct gt_thread *t = &r->threads[i];
-		const struct gt_ring_thread *ring = &r->rings->threads[i];
-		bool done = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) == GT_SLOT_DONE;
 
-		if (t->used && (done || t->dead) && (t->broken || t->c.at == __atomic_load_n(&ring->word, __ATOMIC_ACQUIRE) >> 8))
+		if (!code && is_over(r, t))
 			code = bury_thread(r, i, err);
-		if (t->used && !code)
-			r->procs[t->proc].busy = true;
+		r->procs[t->proc].busy |= t->used;
+		r->live[r->nlive] = i;
+		r->nlive += t->used;
 	}
-	for (uint32_t i = 0; !code && i < r->high_procs; i++) {
+	for (uint32_t k = 0; k < nprocs; k++) {
+		uint32_t i = r->live_procs[k];
 		struct gt_process *p = &r->procs[i];
 
-		if (p->used && p->gone && !p->busy) {
-			code = tell_process_losses(r, p, &r->rings->procs[i], err);
-			if (!code)
-				code = gt_events_end_process(r, p, err);
-			gt_events_forget(r, p);
-			gt_known_release(&p->known);
-			p->used = false;
-			__atomic_store_n(&r->rings->procs[i].state, GT_SLOT_FREE, __ATOMIC_RELEASE);
-		}
+		if (!code && p->gone && !p->busy)
+			code = bury_process(r, p, err);
 		p->busy = false;
+		r->live_procs[r->nlive_procs] = i;
+		r->nlive_procs += p->used;
 	}
 	return code;
 }

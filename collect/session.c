@@ -41,10 +41,12 @@ static void lay_out(struct gt_session *s, uint64_t memory)
 	s->chunk_bytes = chunk_size(memory);
 	each = s->chunk_bytes + sizeof(struct gt_ring_thread) + sizeof(struct gt_ring_proc);
 	s->procs_at = round_up(sizeof(*s), 64);
-	s->nchunks = (uint32_t)((memory - s->procs_at - 2 * page) / each);
+	s->nchunks = (uint32_t)((memory - s->procs_at - 2 * page) / (each + GT_BITS));
 	s->nprocs = s->nthreads = s->nchunks - s->nchunks / 8 - 1;
 	s->threads_at = round_up(s->procs_at + s->nprocs * sizeof(struct gt_ring_proc), 64);
-	s->chunks_at = round_up(s->threads_at + s->nthreads * sizeof(struct gt_ring_thread), page);
+	s->bits_at = s->threads_at + s->nthreads * sizeof(struct gt_ring_thread);
+	s->bits_bytes = round_up(s->nthreads / 8 + 8, 64);
+	s->chunks_at = round_up(s->bits_at + GT_BITS * s->bits_bytes, page);
 	s->bytes = s->chunks_at + (uint64_t)s->nchunks * s->chunk_bytes;
 }
 
@@ -123,6 +125,8 @@ int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct
 	r->procs = (void *)((uint8_t *)r->s + plan.procs_at);
 	r->threads = (void *)((uint8_t *)r->s + plan.threads_at);
 	r->chunks = (uint8_t *)r->s + plan.chunks_at;
+	for (unsigned i = 0; i < GT_BITS; i++)
+		r->bits[i] = (void *)((uint8_t *)r->s + plan.bits_at + i * plan.bits_bytes);
 	r->bytes = plan.bytes;
 	r->nprocs = plan.nprocs;
 	r->nthreads = plan.nthreads;

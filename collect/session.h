@@ -11,6 +11,7 @@ struct gt_rings {			/* where everything lies in the memory */
 	struct gt_ring_proc *procs;
 	struct gt_ring_thread *threads;
 	uint8_t *chunks;
+	uint64_t *bits[GT_BITS];
 	/* our own copies: programs can write to *s */
 	uint64_t bytes, ring_max;
 	uint32_t nprocs, nthreads, nchunks, chunk_bytes;

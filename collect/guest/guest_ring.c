@@ -109,6 +109,7 @@ bool gt_take_chunk(struct gt_tcb *t)
 
 	if (i == GT_RING_NIL)
 		return false;
+	__atomic_store_n(&t->ring->taken, i, __ATOMIC_RELEASE);
 	new = chunk(i);
 	new->next = GT_RING_NIL;
 	new->owner = (uint32_t)(t->ring - gt_threads());

@@ -262,6 +262,8 @@ static bool fits(const struct gt_session *s, uint64_t bytes)
 	       s->bytes_of_this == sizeof(*s) && s->bytes == bytes &&
 	       s->procs_at + (uint64_t)s->nprocs * sizeof(struct gt_ring_proc) <= bytes &&
 	       s->threads_at + (uint64_t)s->nthreads * sizeof(struct gt_ring_thread) <= bytes &&
+	       s->bits_at + GT_BITS * s->bits_bytes <= bytes &&
+	       (s->nprocs > s->nthreads ? s->nprocs : s->nthreads) / 8 + 8 <= s->bits_bytes &&
 	       s->chunks_at + (uint64_t)s->nchunks * s->chunk_bytes <= bytes && s->chunk_bytes >= 1024 && s->nthreads;
 }
 
@@ -325,6 +327,22 @@ static void read_comm(char comm[16])
 	comm[n > 0 ? n - (comm[n - 1] == '\n') : 0] = 0;
 }
 
+static uint64_t *bits_of(enum gt_ring_bits which, uint32_t i)
+{
+	return (uint64_t *)((uint8_t *)gt_shared + gt_shared->bits_at + which * gt_shared->bits_bytes) + i / 64;
+}
+
+/* Tells the recorder of slot i, which is LIVE now. */
+static void announce(enum gt_ring_bits which, uint32_t i)
+{
+	__atomic_fetch_or(bits_of(which, i), 1ull << i % 64, __ATOMIC_RELEASE);
+}
+
+static bool in_use(enum gt_ring_bits which, uint32_t i)
+{
+	return __atomic_load_n(bits_of(which, i), __ATOMIC_ACQUIRE) >> i % 64 & 1;
+}
+
 static uint32_t take_proc(int32_t pid)
 {
 	uint32_t from = __atomic_fetch_add(&gt_shared->proc_hint, 1, __ATOMIC_RELAXED), i;
@@ -333,7 +351,7 @@ static uint32_t take_proc(int32_t pid)
 	for (uint32_t k = 0; k < gt_shared->nprocs; k++) {
 		i = (from + k) % gt_shared->nprocs;
 		p = &gt_procs()[i];
-		if (!claim(&p->state))
+		if (in_use(GT_BITS_USED_PROCS, i) || !claim(&p->state))
 			continue;
 		p->pid = pid;
 		p->ppid = (int32_t)syscall(SYS_getppid);
@@ -343,6 +361,7 @@ static uint32_t take_proc(int32_t pid)
 		p->start_ticks = gt_shared->ticks ? gt_ticks() : gt_slow_clock();
 		read_comm(p->comm);
 		__atomic_store_n(&p->state, GT_SLOT_LIVE, __ATOMIC_RELEASE);
+		announce(GT_BITS_NEW_PROCS, i);
 		return i;
 	}
 	return GT_RING_NIL;
@@ -460,14 +479,16 @@ static struct gt_ring_thread *take_slot(int32_t tid, enum gt_ring_role role)
 	uint32_t from = __atomic_fetch_add(&gt_shared->thread_hint, 1, __ATOMIC_RELAXED);
 
 	for (uint32_t k = 0; k < gt_shared->nthreads; k++) {
-		struct gt_ring_thread *r = &gt_threads()[(from + k) % gt_shared->nthreads];
+		uint32_t i = (from + k) % gt_shared->nthreads;
+		struct gt_ring_thread *r = &gt_threads()[i];
 
-		if (__atomic_load_n(&r->state, __ATOMIC_RELAXED) != GT_SLOT_FREE || !claim(&r->state))
+		if (in_use(GT_BITS_USED_THREADS, i) || __atomic_load_n(&r->state, __ATOMIC_RELAXED) != GT_SLOT_FREE ||
+		    !claim(&r->state))
 			continue;
 		r->proc = gt_own->proc;
 		r->tid = tid;
 		r->role = role;
-		r->first = GT_RING_NIL;
+		r->first = r->taken = GT_RING_NIL;
 		memset(r->name, 0, sizeof(r->name));
 		prctl(PR_GET_NAME, r->name);
 		for (uint32_t d = 0; d < GT_RING_OPEN_MAX; d++)
@@ -533,6 +554,7 @@ static struct gt_tcb *new_thread(enum gt_ring_role role, bool *full)
 	look_whether_to_pass(slot);
 	__atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->state, GT_SLOT_LIVE, __ATOMIC_RELEASE);
+	announce(GT_BITS_NEW_THREADS, (uint32_t)(slot - gt_threads()));
 	return t;
 }
 

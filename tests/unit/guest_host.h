@@ -103,7 +103,9 @@ static void host_memory(struct host *h, uint32_t nthreads, uint32_t nchunks, uin
 	s.chunk_bytes = chunk_bytes;
 	s.procs_at = (sizeof(s) + 63) & ~63ULL;
 	s.threads_at = (s.procs_at + s.nprocs * sizeof(struct gt_ring_proc) + 63) & ~63ULL;
-	s.chunks_at = (s.threads_at + s.nthreads * sizeof(struct gt_ring_thread) + 4095) & ~4095ULL;
+	s.bits_at = s.threads_at + s.nthreads * sizeof(struct gt_ring_thread);
+	s.bits_bytes = (s.nthreads / 8 + s.nprocs / 8 + 8 + 7) & ~7ULL;
+	s.chunks_at = (s.bits_at + GT_BITS * s.bits_bytes + 4095) & ~4095ULL;
 	s.bytes = s.chunks_at + (uint64_t)nchunks * chunk_bytes;
 	s.ring_max = UINT64_MAX / 2;
 	s.ioctls = 1;

@@ -37,6 +37,7 @@ static inline void new_process(uint32_t i, int pid, int ppid)
 {
 	rings.procs[i] = (struct gt_ring_proc){ .pid = pid, .ppid = ppid, .generation = 1, .comm = "fake" };
 	rings.procs[i].state = GT_SLOT_LIVE;
+	rings.bits[GT_BITS_NEW_PROCS][i / 64] |= 1ull << i % 64;
 }
 
 static inline struct pen new_thread(uint32_t slot, uint32_t proc)
@@ -51,7 +52,9 @@ static inline struct pen new_thread(uint32_t slot, uint32_t proc)
 	t->first = p.chunk;
 	gt_rings_chunk(&rings, p.chunk)->owner = slot;
 	gt_rings_chunk(&rings, p.chunk)->number = 0;
+	t->taken = p.chunk;
 	t->state = GT_SLOT_LIVE;
+	rings.bits[GT_BITS_NEW_THREADS][slot / 64] |= 1ull << slot % 64;
 	return p;
 }
 
@@ -67,6 +70,7 @@ static inline void put(struct pen *p, const struct gt_rec *head, const void *wor
 
 		if (room)
 			*(uint64_t *)(gt_rings_chunk(&rings, p->chunk)->payload + (p->at - p->base)) = 0;
+		rings.threads[p->slot].taken = next;
 		gt_rings_chunk(&rings, next)->owner = p->slot;
 		gt_rings_chunk(&rings, next)->number = p->base / payload() + 1;
 		gt_rings_chunk(&rings, p->chunk)->next = next;

@@ -165,6 +165,12 @@ static uint64_t *thread(size_t *bytes)
 	return (uint64_t *)rings.threads;
 }
 
+static uint64_t *bits(size_t *bytes)
+{
+	*bytes = GT_BITS * rings.s->bits_bytes;
+	return rings.bits[0];
+}
+
 static uint64_t *chunk(size_t *bytes)
 {
 	*bytes = sizeof(struct gt_ring_chunk) + bad.at;
@@ -173,6 +179,7 @@ static uint64_t *chunk(size_t *bytes)
 
 static void damaged_header(void) { damage_part(header, 1, false); }
 static void damaged_counters(void) { damage_part(counters, 1, false); }
+static void damaged_bits_of_new_slots(void) { damage_part(bits, 1, false); }
 static void damaged_process_slot(void) { damage_part(process, 1, false); }
 static void damaged_process_slot_from_the_start(void) { damage_part(process, 1, true); }
 static void damaged_thread_slot(void) { damage_part(thread, 1, false); }
@@ -220,6 +227,6 @@ static void damage_at_any_moment(void)
 	}
 }
 
-T_MAIN(T(damaged_header), T(damaged_counters), T(damaged_process_slot),
+T_MAIN(T(damaged_header), T(damaged_counters), T(damaged_bits_of_new_slots), T(damaged_process_slot),
        T(damaged_process_slot_from_the_start), T(damaged_thread_slot),
        T(damaged_thread_slot_from_the_start), T(damaged_records), T(damage_at_any_moment))
