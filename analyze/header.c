@@ -268,7 +268,8 @@ static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	{ "arguments_left_out", "0", "of the imported file ", " {argument|arguments} found no room" },
 	{ "processes_shut_out", "0", "", " {process is|processes are} missing: gtcollect stood still for 10 s and more when {it|they} came" },
 	{ "processes_of_other_users", "0", "",
-	  " {process is missing: it|processes are missing: they} ran as another user than gtcollect, which does not share the rings with it" },
+	  " {process is missing: it|processes are missing: they} ran as another user than gtcollect, "
+	  "which does not share the rings with it" },
 	{ "inject_processes_refused", "0", "calls: in ", " of the processes none were recorded, as CUPTI's callbacks could not be had" },
 	{ "gpu_processes_refused", "0", "GPU: in ", " of the processes what it did was not recorded, as there was no CUPTI or it refused" },
 	{ "gpu_processes_by_events", "0", "GPU: in ",

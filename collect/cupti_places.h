@@ -33,8 +33,9 @@ static inline bool gt_join_path(char *to, size_t size, const char *a, const char
 	return true;
 }
 
-/* Writes to `to` the path by which this process may load a library that its environment names. False: it may not. Root may have
- * another user's environment, who could run his own code so. Others may load all: a toolkit often belongs to whoever installed it. */
+/* Writes to `to` the path by which this process may load a library that its environment names.
+ * False: it may not. Root may have another user's environment, who could run his own code so.
+ * Others may load all: a toolkit often belongs to whoever installed it. */
 static inline bool gt_safe_library(const char *path, char *to, size_t size)
 {
 	char real[PATH_MAX];
@@ -52,7 +53,8 @@ static inline bool gt_safe_library(const char *path, char *to, size_t size)
 	return n < size;
 }
 
-/* The nth place of a file so named that may be loaded. 0: there are no more; negative: there is none, but there may be others behind it. */
+/* The nth place of a file so named that may be loaded. 0: there are no more; negative: there is
+ * none, but there may be others behind it. */
 static inline int gt_cupti_place(unsigned n, const char *(*environment)(const char *), const char *name, char *to, size_t size)
 {
 #if defined(__aarch64__)

@@ -170,11 +170,12 @@ static void note(struct gt_door *d, int pid, uint32_t uid)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* The process may have run to its end by now, and be unknown to /proc. It may also be a fork that has its parent's memory, and is seen in a
- * slot. */
+/* The process may have run to its end by now, and be unknown to /proc. It may also be a fork that
+ * has its parent's memory, and is seen in a slot. */
 static void note_unrecorded(struct gt_door *d, const struct ucred *who, enum gt_unrecorded why)
 {
-	const struct gt_guest unknown = { .host_pid = who->pid, .ns_pid = who->pid, .uid = who->uid };
+	const struct gt_guest unknown = { .host_pid = who->pid, .ns_pid = who->pid,
+					  .uid = who->uid };
 	struct gt_guest *guest = NULL;
 
 	pthread_mutex_lock(&d->lock);
@@ -203,7 +204,8 @@ static bool send_memory(int to, int memory)
 	return sendmsg(to, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
-/* A process of another user does not get it: processes trust what is there, so who may write to it could make those of ours do anything. */
+/* A process of another user does not get it: processes trust what is there, so who may write to it
+ * could make those of ours do anything. */
 static void hand_out(struct gt_door *d, int to)
 {
 	struct ucred who;
@@ -236,13 +238,15 @@ static bool let_in(struct gt_door *d, int listen_fd)
 static void *usher(void *arg)
 {
 	struct gt_door *d = arg;
-	struct pollfd p[] = { { .fd = d->listen_fd, .events = POLLIN }, { .fd = d->by_pid_fd, .events = POLLIN },
+	struct pollfd p[] = { { .fd = d->listen_fd, .events = POLLIN },
+			      { .fd = d->by_pid_fd, .events = POLLIN },
 			      { .fd = d->stop[0], .events = POLLIN } };
 
 	while (poll(p, 3, -1) >= 0 || errno == EINTR) {
 		if (p[2].revents)
 			break;
-		if (!let_in(d, p[1].revents ? d->by_pid_fd : d->listen_fd) && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
+		if (!let_in(d, p[1].revents ? d->by_pid_fd : d->listen_fd) &&
+		    (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
 			usleep(1000);
 	}
 	return NULL;
@@ -295,20 +299,22 @@ static int listen_at(struct gt_door *d, struct gt_err *err)
 		code = -errno;
 		return gt_err_set(err, code, "%.100s: %s", a.sun_path, strerror(-code));
 	}
-	chmod(a.sun_path, 0666);	/* so that gtcollect hears of a program that has become another user; hand_out() refuses it */
+	chmod(a.sun_path, 0666);	/* other users connect, too, and are counted: hand_out() */
 	return 0;
 }
 
-/* Any user can take a name like this, so guests look whose it is. It is of use to few, and where it is taken they go unrecorded. */
+/* Any user can take a name like this, so guests look whose it is. It is of use to few, and where it
+ * is taken they go unrecorded. */
 static void listen_by_pid(struct gt_door *d)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, GT_RING_ANCESTOR "%d", getpid());
+	size_t bytes = offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n;
 
 	d->by_pid_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (d->by_pid_fd < 0)
 		return;
-	if (bind(d->by_pid_fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) ||
+	if (bind(d->by_pid_fd, (struct sockaddr *)&a, (socklen_t)bytes) ||
 	    listen(d->by_pid_fd, SOMAXCONN)) {
 		close(d->by_pid_fd);
 		d->by_pid_fd = -1;
@@ -359,7 +365,8 @@ void gt_door_close(struct gt_door *d)
 		pthread_join(d->usher, NULL);
 		d->running = false;
 	}
-	for (int *fd = (int[]){ d->listen_fd, d->by_pid_fd, d->stop[0], d->stop[1], -2 }; *fd != -2; fd++)
+	for (int *fd = (int[]){ d->listen_fd, d->by_pid_fd, d->stop[0], d->stop[1], -2 }; *fd != -2;
+	     fd++)
 		if (*fd >= 0)
 			close(*fd);
 	gt_session_dir_remove(&d->dir);

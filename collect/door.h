@@ -6,7 +6,8 @@
 #include "collect/session.h"
 #include "collect/session_dir.h"
 
-/* Why a process did not get the memory: it had waited too long and gone on; or it is another user's. */
+/* Why a process did not get the memory: it had waited too long and gone on; or it is another
+ * user's. */
 enum gt_unrecorded { GT_RECORDED, GT_UNRECORDED_LATE, GT_UNRECORDED_USER, GT_UNRECORDED_REASONS };
 /* How many run without being recorded, and one of those of other users. */
 struct gt_unrecorded_processes { unsigned n[GT_UNRECORDED_REASONS]; uint32_t uid; char comm[16]; };
@@ -40,8 +41,8 @@ int gt_door_open(struct gt_door *h, const struct gt_rings *r, struct gt_err *err
 void gt_door_close(struct gt_door *h);
 /* Who knocked with this process id of its own namespace; taken from the list. False when nobody did. */
 bool gt_door_guest(struct gt_door *h, int32_t ns_pid, struct gt_guest *guest);
-/* Those that did not get the memory and were not taken from the list since: they run, and nothing of them is recorded. Whoever waits at the
- * door by then is let in before. */
+/* Those that did not get the memory and were not taken from the list since: they run, and nothing
+ * of them is recorded. Whoever waits at the door by then is let in before. */
 void gt_door_unrecorded(struct gt_door *h, struct gt_unrecorded_processes *m);
 
 /* Fills in a guest from /proc/HOST_PID. False when there is no such process. */

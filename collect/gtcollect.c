@@ -113,10 +113,11 @@ static struct {
 	struct gt_launch launch;
 	struct gt_err lost;		/* why recording stopped early */
 	int64_t start, stopped, told;	/* stopped: when recording ended */
-	int64_t stalled;		/* since when the output, a pipe, took no more, the last time */
+	int64_t stalled;		/* when the output, a pipe, last became full */
 	bool simulated, shown, terminal;
 	struct gt_writer_stats stats;	/* the last ones */
-} run = { .rings.fd = -1, .door = { .dir.fd = -1, .listen_fd = -1, .by_pid_fd = -1, .stop = { -1, -1 } }, .lost = GT_ERR_INIT };
+} run = { .rings.fd = -1, .lost = GT_ERR_INIT,
+	  .door = { .dir.fd = -1, .listen_fd = -1, .by_pid_fd = -1, .stop = { -1, -1 } } };
 
 /* CUDA events cost the program some us a launch, so they come in only where somebody asked for GPU work, one way or the other. */
 static int timing(void)
@@ -225,19 +226,22 @@ static void mind_the_time(int64_t now)
 	gt_rings_record(&run.rings, since >= o.delay && (!o.duration || since - o.delay < o.duration));
 }
 
-/* The output is a pipe and full. Its reader may go on, or never do: signals reach the program meanwhile, and the second one that asks for
- * the end, or the first one without the program, gives up. */
+/* The output is a pipe and full. Its reader may go on, or never do: signals reach the program
+ * meanwhile, and the second one that asks for the end, or the first one without the program, gives
+ * up. */
 static int wait_for_reader(void *arg, int fd, struct gt_err *err)
 {
 	const struct gt_launch *l = arg;
 	unsigned with = l->ends[0], without = l->ends[1];
-	struct pollfd p[] = { { .fd = fd, .events = POLLOUT }, { .fd = l->signals, .events = POLLIN } };
+	struct pollfd p[] = { { .fd = fd, .events = POLLOUT },
+			      { .fd = l->signals, .events = POLLIN } };
 
 	run.stalled = gt_clock_monotonic();
 	while (poll(p, 2, 100) < 0 || !p[0].revents) {
 		gt_launch_look(&run.launch);
 		if (l->ends[0] - with >= 2 || l->ends[1] != without)
-			return gt_err_set(err, -ECANCELED, "nobody read it for %.1f s until a signal came",
+			return gt_err_set(err, -ECANCELED,
+					  "nobody read it for %.1f s until a signal came",
 					  (double)(gt_clock_monotonic() - run.stalled) / GT_SECOND);
 		if (l->pid > 0 && !l->ended)
 			mind_the_time(gt_clock_monotonic());
@@ -259,8 +263,8 @@ static int open_trace(char *const *argv, struct gt_err *err)
 		.duration = o.duration, .gpu_timing = run.wanted.gpu ? timing_words[timing()] : NULL,
 		.gpu_untimed = run.wanted.gpu && timing() == TIMING_OFF, .lossless = o.lossless, .ticks = run.rings.s->ticks };
 	char *json = gt_metadata_begin(&s);
-	struct gt_writer_options opt = { .level = 3, .rows_sorted = true, .meta_json = json, .wait = wait_for_reader,
-					 .wait_arg = &run.launch };
+	struct gt_writer_options opt = { .level = 3, .rows_sorted = true, .meta_json = json,
+					 .wait = wait_for_reader, .wait_arg = &run.launch };
 	int fd = run.out.fd;
 
 	run.out.fd = -1;	/* the writer's from here on, whatever comes */
@@ -372,7 +376,8 @@ static bool can_clear_a_line(void)
 	return term && *term && strcmp(term, "dumb");
 }
 
-/* Would a line on standard error not block? A terminal that was stopped (Ctrl-S) takes none, nor does a pipe that nobody reads. */
+/* Would a line on standard error not block? A terminal that was stopped (Ctrl-S) takes none, nor
+ * does a pipe that nobody reads. */
 static bool takes_text(void)
 {
 	struct pollfd p = { .fd = 2, .events = POLLOUT };
@@ -393,7 +398,8 @@ static void show_status(int64_t now)
 	uint32_t processes = gt_recorder_totals(run.r)->processes;
 	char size[32], line[160];
 
-	if (!run.terminal || now - run.told < STATUS_EVERY || tcgetpgrp(2) != getpgrp() || !takes_text())
+	if (!run.terminal || now - run.told < STATUS_EVERY || tcgetpgrp(2) != getpgrp() ||
+	    !takes_text())
 		return;
 	run.told = now;
 	run.stats = *gt_writer_stats(run.w);
@@ -509,8 +515,9 @@ static void say_nothing_seen(const char *program)
 	else if (!why && m->n[GT_UNRECORDED_LATE])
 		why = "gtcollect stood still when the program came to the driver";
 	else if (!why && m->n[GT_UNRECORDED_USER]) {
-		snprintf(text, sizeof(text), "%s ran as user %u; gtcollect records programs of its own user, %u, only", m->comm, m->uid,
-			 (unsigned)geteuid());
+		snprintf(text, sizeof(text),
+			 "%s ran as user %u; gtcollect records programs of its own user, %u, only",
+			 m->comm, m->uid, (unsigned)geteuid());
 		why = text;
 	}
 	else if (!why && run.rings.s->untraced)
@@ -649,8 +656,10 @@ static void say_stopped(void)
 
 	gt_err_print(TOOL, run.name, &run.lost);
 	if (run.lost.code == -ECANCELED)
-		gt_message(stderr, TOOL, "%s were written; nothing after %.2f s is, and of the second before that perhaps not all",
-			human(size, sizeof(size), run.stats.bytes), (double)(run.stalled - run.start) / GT_SECOND);
+		gt_message(stderr, TOOL, "%s were written; nothing after %.2f s is, "
+			   "and of the second before that perhaps not all",
+			   human(size, sizeof(size), run.stats.bytes),
+			   (double)(run.stalled - run.start) / GT_SECOND);
 	else if (run.lost.code != -ENOENT)
 		gt_message(stderr, TOOL, "recording stopped after %.2f s; the program ran on; what the file holds can be read",
 			(double)(run.stopped - run.start) / GT_SECOND);
@@ -740,7 +749,8 @@ static void start_counters(void)
 
 static int run_program(char **argv)
 {
-	struct gt_launch_settings settings = { .library = run.door.dir.library, .session = run.door.dir.path, .inject = o.inject };
+	struct gt_launch_settings settings = { .library = run.door.dir.library,
+					       .session = run.door.dir.path, .inject = o.inject };
 	struct gt_err err = GT_ERR_INIT;
 	int status;
 

@@ -74,11 +74,13 @@ static void environment_release(struct environment *e)
 }
 
 /* NAME=VALUE, or NAME=VALUE:BEFORE. Call all of these before environment_inherit. */
-static void environment_set(struct environment *e, const char *name, const char *value, const char *before)
+static void environment_set(struct environment *e, const char *name, const char *value,
+			    const char *before)
 {
 	bool both = before && *before;
 
-	if (e->failed || asprintf(&e->list[e->ours], "%s=%s%s%s", name, value, both ? ":" : "", both ? before : "") < 0)
+	if (e->failed || asprintf(&e->list[e->ours], "%s=%s%s%s", name, value, both ? ":" : "",
+				  both ? before : "") < 0)
 		e->failed = true;
 	else
 		e->ours++;
@@ -105,7 +107,8 @@ static void environment_inherit(struct environment *e)
 }
 
 /* 0, to be released; or -ENOMEM. */
-static int environment_make(struct environment *e, const struct gt_launch_settings *s, struct gt_err *err)
+static int environment_make(struct environment *e, const struct gt_launch_settings *s,
+			    struct gt_err *err)
 {
 	size_t inherited = 0;
 	char *session = NULL;
@@ -113,7 +116,8 @@ static int environment_make(struct environment *e, const struct gt_launch_settin
 	while (environ && environ[inherited])
 		inherited++;
 	*e = (struct environment){ .list = calloc(inherited + 5, sizeof(*e->list)) };
-	e->failed = !e->list || (s->session && asprintf(&session, "%s:%s", s->session, s->library) < 0);
+	e->failed = !e->list ||
+		    (s->session && asprintf(&session, "%s:%s", s->session, s->library) < 0);
 	if (s->inject)
 		environment_set(e, INJECTION, s->library, NULL);
 	else
@@ -199,7 +203,8 @@ int gt_launch_check(struct gt_launch *l, const char *program, struct gt_err *err
 	return gt_err_set(err, -code, "%.120s: %s", program, strerror(code));
 }
 
-int gt_launch_start(struct gt_launch *l, char *const *argv, const struct gt_launch_settings *s, struct gt_err *err)
+int gt_launch_start(struct gt_launch *l, char *const *argv, const struct gt_launch_settings *s,
+		    struct gt_err *err)
 {
 	struct environment environment;
 	int tell[2], code;

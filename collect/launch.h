@@ -14,7 +14,7 @@ struct gt_launch {
 	bool ended;
 	bool adopts;		/* orphans of the tree become our children, so that all can be waited for */
 	bool alone;		/* no child is left; with adopts: nobody of the tree */
-	unsigned ends[2];	/* signals seen that ask for the end (HUP, INT, QUIT, TERM): [0] while the program ran, [1] without it */
+	unsigned ends[2];	/* HUP, INT, QUIT, TERM seen: [0] as the program ran, [1] without */
 	int status;		/* exit status to pass on, once ended */
 	int signal;		/* that killed it, or 0 */
 };
@@ -25,14 +25,15 @@ int gt_launch_init(struct gt_launch *l, bool whole, struct gt_err *err);
 /* Could this program be started? To be asked before anything is made or replaced for it. 0; or negative with l->status set. */
 int gt_launch_check(struct gt_launch *l, const char *program, struct gt_err *err);
 struct gt_launch_settings {
-	const char *library;	/* put before whatever LD_PRELOAD already names, or, with inject, named to the CUDA driver instead */
+	const char *library;	/* for LD_PRELOAD, or, with inject, for the CUDA driver */
 	const char *session;	/* the folder of the session's socket; NULL: there is none */
 	const char *cupti;	/* the library for it to use; NULL: none in particular */
 	bool inject;
 	bool nvtx;		/* the program's annotations are to go to the library, too */
 };
 /* 0; or negative with l->status the exit status to use. */
-int gt_launch_start(struct gt_launch *l, char *const *argv, const struct gt_launch_settings *s, struct gt_err *err);
+int gt_launch_start(struct gt_launch *l, char *const *argv, const struct gt_launch_settings *s,
+		    struct gt_err *err);
 /* Is the variable free by which a CUDA driver loads a library, one in all? 0 or -EINVAL. */
 int gt_launch_may_inject(struct gt_err *err);
 /* Makes this process the program. Returns the exit status, if at all. */

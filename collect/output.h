@@ -18,8 +18,9 @@ struct gt_output {
 	ino_t ino;
 	char path[4096];
 };
-/* Opens and locks. Refused: an existing regular file unless force; always, one that is being written, and a file or pipe that is
- * one of our standard streams, as these are the program's. What is no regular file does not block. 0 or negative. */
+/* Opens and locks. Refused: an existing regular file unless force; always, one that is being
+ * written, and a file or pipe that is one of our standard streams, as these are the program's. What
+ * is no regular file does not block. 0 or negative. */
 int gt_output_open(struct gt_output *o, const char *path, bool force, struct gt_err *err);
 /* Does the name still lead to the file? -ENOENT when it was removed or replaced meanwhile. */
 int gt_output_check(const struct gt_output *o, struct gt_err *err);

@@ -1,14 +1,15 @@
 /* The memory that the traced programs and gtcollect share: how a record gets out of a process that may die at any moment.
  *
- * gtcollect makes one sealed-size memory file for the whole tree of processes, reserves all of it (fallocate) before anybody
- * touches a byte, and waits on a Unix socket "sock" in a folder of the session's own, which the environment names beside the library:
+ * gtcollect makes one sealed-size memory file for the whole tree of processes, reserves all of it
+ * (fallocate) before anybody touches a byte, and waits on a Unix socket (SOCK_STREAM) with two names:
  *
- *      GT_SESSION=FOLDER:LIBRARY  the library that is loaded as LIBRARY takes part; another one (of an outer gtcollect, say) does not
- *      FOLDER/sock                (SOCK_STREAM) each process, a forked child too, connects once, at its first traced call, and
- *                                 receives one byte that carries the memory's descriptor (SCM_RIGHTS); the socket's
- *                                 credentials tell gtcollect the process id as gtcollect sees it
- *      @gt-session-PID            the same by a name that a process can make of its ancestors' ids: it may have an environment without
- *                                 GT_SESSION, but with LD_PRELOAD
+ *      FOLDER/sock        GT_SESSION=FOLDER:LIBRARY in the environment says where. The library that is
+ *                         loaded as LIBRARY takes part, another one (of an outer gtcollect) does not
+ *      @gt-session-PID    for a process without GT_SESSION: it tries the ids of its ancestors
+ *
+ * Each process, a forked child too, connects once, at its first traced call, and receives one byte that
+ * carries the memory's descriptor (SCM_RIGHTS). The socket's credentials tell gtcollect the process id
+ * as gtcollect sees it, and both sides the other's user, who must be the same (or gtcollect's is root).
  *
  * Layout: struct gt_session | struct gt_ring_proc[nprocs] | struct gt_ring_thread[nthreads] | bits | chunks.
  *
@@ -29,7 +30,7 @@
 #include "formats/cuda_api.h"
 
 #define GT_RING_SESSION "GT_SESSION"	/* the variable */
-#define GT_RING_ANCESTOR "gt-session-"	/* the socket of a gtcollect, its process id behind it, in the abstract namespace */
+#define GT_RING_ANCESTOR "gt-session-"	/* an abstract socket, with gtcollect's process id */
 #define GT_RING_MAGIC 0x31676e6972746721ULL
 #define GT_RING_VERSION 7
 #define GT_RING_OPEN_MAX 16		/* calls nested deeper than this are counted, not recorded */

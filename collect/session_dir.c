@@ -1,8 +1,10 @@
-/* LD_PRELOAD names the library in its own place, which outlives the session: a program that runs on can start others, whoever it has become.
- * Only where LD_PRELOAD cannot name that place (the list is split at colons and blanks), or where root's program could become a user
- * who may not read it there, the folder has a link or a copy.
+/* LD_PRELOAD names the library in its own place, which outlives the session: a program that runs on
+ * can start others, whoever it has become. Only where LD_PRELOAD cannot name that place (the list
+ * is split at colons and blanks), or where root's program could become a user who may not read it
+ * there, the folder has a link or a copy.
  *
- * The folder lies where nobody else can rename it (safe_path.h): who could, could put another library there. */
+ * The folder lies where nobody else can rename it (safe_path.h): who could, could put another
+ * library there. */
 #define _GNU_SOURCE
 #include "collect/session_dir.h"
 
@@ -40,7 +42,8 @@ static int given_library(const char *given, char *path, size_t size, struct gt_e
 
 int gt_session_library(char *path, size_t size, struct gt_err *err)
 {
-	static const char *const places[] = { "%s/" LIBRARY, "%s/../lib/gt/" LIBRARY, "%s/../lib/" LIBRARY };
+	static const char *const places[] = { "%s/" LIBRARY, "%s/../lib/gt/" LIBRARY,
+					      "%s/../lib/" LIBRARY };
 	char self[4096], found[4096 + 64];
 	const char *given = getenv("GT_GUEST");
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -57,7 +60,8 @@ int gt_session_library(char *path, size_t size, struct gt_err *err)
 			return 0;
 		}
 	}
-	return gt_err_set(err, -ENOENT, LIBRARY " is neither in %.80s nor in its ../lib/gt; GT_GUEST may name it", self);
+	return gt_err_set(err, -ENOENT,
+			  LIBRARY " is neither in %.80s nor in its ../lib/gt; GT_GUEST may name it", self);
 }
 
 /* May every user read this file, or enter this folder? For a path without links. */
@@ -79,7 +83,8 @@ static bool all_may_reach(char *real)
 
 static int copy_file(const char *from, const char *to)
 {
-	int in = open(from, O_RDONLY | O_CLOEXEC), out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
 	struct stat st;
 	ssize_t n = 0;
 	int code = in < 0 || out < 0 || fstat(in, &st) || fchmod(out, 0755) ? -errno : 0;
@@ -120,7 +125,8 @@ static bool file_contains(const char *path, const char *text)
 	return found;
 }
 
-/* Does a running process have this folder in its environment, or a library of it in its memory? A daemon may have written over the first. */
+/* Does a running process have this folder in its environment, or a library of it in its memory? A
+ * daemon may have written over the first. */
 static bool is_in_use(const char *dir)
 {
 	struct dirent *e;
@@ -154,7 +160,8 @@ static void remove_dir(const char *dir)
 	rmdir(dir);
 }
 
-/* Folders of ours that nobody locks and that are a minute old were left by a gtcollect that was killed. */
+/* Folders of ours that nobody locks and that are a minute old were left by a gtcollect that was
+ * killed. */
 static void sweep(const char *base)
 {
 	char dir[GT_SESSION_PATH];
@@ -164,13 +171,15 @@ static void sweep(const char *base)
 	int fd;
 
 	while (all && (e = readdir(all))) {
-		if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) || strlen(e->d_name) != strlen(PREFIX) + 6)
+		if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) ||
+		    strlen(e->d_name) != strlen(PREFIX) + 6)
 			continue;
 		snprintf(dir, sizeof(dir), "%.60s/%.30s", base, e->d_name);
 		fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			continue;
-		if (!fstat(fd, &st) && st.st_uid == geteuid() && time(NULL) - st.st_mtime > 60 && !flock(fd, LOCK_EX | LOCK_NB))
+		if (!fstat(fd, &st) && st.st_uid == geteuid() && time(NULL) - st.st_mtime > 60 &&
+		    !flock(fd, LOCK_EX | LOCK_NB))
 			remove_dir(dir);
 		close(fd);
 	}
@@ -192,7 +201,7 @@ void gt_session_dir_remove(struct gt_session_dir *d)
 
 /* What a place for the folder should be good for. */
 struct wish {
-	bool all_reach;		/* every user may enter it: so that gtcollect hears of a program that has become another user */
+	bool all_reach;		/* every user may enter it: a program may become another user */
 	bool can_execute;	/* a library can be loaded from it */
 };
 
@@ -211,9 +220,11 @@ static int make_in(struct gt_session_dir *d, const char *base, struct wish wish,
 	if (code)
 		return code;
 	if (strpbrk(real, SEPARATORS) || strlen(real) > 60)
-		return gt_err_set(err, -ENAMETOOLONG, "%.100s: its path is too long or has a blank, a colon or a dollar sign", real);
+		return gt_err_set(err, -ENAMETOOLONG,
+				  "%.100s: its path is too long or has a blank, a colon or a dollar sign", real);
 	if ((wish.all_reach && !all_may_reach(real)) || (wish.can_execute && !can_execute(real)))
-		return gt_err_set(err, -EACCES, "%.100s: the program cannot use it as another user", real);
+		return gt_err_set(err, -EACCES, "%.100s: the program cannot use it as another user",
+				  real);
 	sweep(real);
 	snprintf(d->path, sizeof(d->path), "%s/" PREFIX "XXXXXX", real[1] ? real : "");
 	if (!mkdtemp(d->path)) {
@@ -228,7 +239,8 @@ static int make_in(struct gt_session_dir *d, const char *base, struct wish wish,
 	return 0;
 }
 
-/* In the first place that has all that is wished for; else in the first one. err: why it cannot be the last one. */
+/* In the first place that has all that is wished for; else in the first one. err: why it cannot be
+ * the last one. */
 static int make_dir(struct gt_session_dir *d, struct wish wish, struct gt_err *err)
 {
 	const char *bases[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/run", "/tmp" };
@@ -240,11 +252,13 @@ static int make_dir(struct gt_session_dir *d, struct wish wish, struct gt_err *e
 		const char *base = bases[i % 4];
 
 		why = (struct gt_err)GT_ERR_INIT;
-		if (base && base[0] == '/' && !make_in(d, base, i < 4 ? wish : (struct wish){ false, false }, &why))
+		if (i == 4)
+			wish = (struct wish){ false, false };
+		if (base && base[0] == '/' && !make_in(d, base, wish, &why))
 			return 0;
 	}
-	return gt_err_set(err, why.code, "no folder for the session can be made in $XDG_RUNTIME_DIR, $TMPDIR, /run or /tmp: %.100s",
-			  why.text);
+	return gt_err_set(err, why.code, "no folder for the session can be made in "
+			  "$XDG_RUNTIME_DIR, $TMPDIR, /run or /tmp: %.100s", why.text);
 }
 
 int gt_session_base(char base[GT_SESSION_PATH], struct gt_err *err)

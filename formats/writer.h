@@ -23,7 +23,8 @@ struct gt_writer_options {
 				 * each epoch is sorted on its own */
 	const char *meta_json;	/* the segment's metadata, one JSON object; borrowed for the call; NULL is "{}" */
 	const char *host, *boot_id;	/* NULL: this machine's */
-	/* Called when fd does not block and takes no more now. 0: try again; negative, with err set: the write fails so. NULL: fd blocks. */
+	/* Called when fd does not block and takes no more now. 0: try again; negative, with err
+	 * set: the write fails so. NULL: fd blocks. */
 	int (*wait)(void *arg, int fd, struct gt_err *err);
 	void *wait_arg;
 };

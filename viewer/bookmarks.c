@@ -77,8 +77,8 @@ int gt_bookmarks_set(struct gt_bookmarks *b, const char *name, int64_t at, unsig
 
 /* ---- where they are ---- */
 
-/* Root may have another user's environment, who could redirect what is written there. Of a folder that is missing, the one counts in
- * which it will be made. */
+/* Root may have another user's environment, who could redirect what is written there. Of a folder
+ * that is missing, the one counts in which it will be made. */
 static bool is_safe(const char *folder)
 {
 	char part[PATH_MAX], real[PATH_MAX];

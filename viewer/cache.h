@@ -1,8 +1,9 @@
-/* Where indexed copies of traces are kept: $XDG_CACHE_HOME/gt, or ~/.cache/gt, a folder of ours alone (mode 0700) that nobody
- * else can rename (safe_path.h). A copy is found by
- * the path, device, inode, size and time of change of what it is of, and by the versions of what wrote it. The folder is bounded; what was
- * used longest ago goes first. Several programs may use it at once: a copy has its name only when it is complete, and who uses one
- * holds a lock on it, so that it is not removed. What lies there is distrusted like any file. */
+/* Where indexed copies of traces are kept: $XDG_CACHE_HOME/gt, or ~/.cache/gt, a folder of ours
+ * alone (mode 0700) that nobody else can rename (safe_path.h). A copy is found by the path, device,
+ * inode, size and time of change of what it is of, and by the versions of what wrote it. The folder
+ * is bounded; what was used longest ago goes first. Several programs may use it at once: a copy has
+ * its name only when it is complete, and who uses one holds a lock on it, so that it is not
+ * removed. What lies there is distrusted like any file. */
 #ifndef GT_CACHE_H
 #define GT_CACHE_H
 #include <limits.h>

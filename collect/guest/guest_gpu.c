@@ -398,7 +398,8 @@ bool gt_gpu_find(void)
 		return false;
 	if (named && *named)
 		return (by_option ? load(named, RTLD_NOW) != NULL :
-				    gt_safe_library(named, library, sizeof(library)) && load(library, RTLD_NOW)) && find_functions();
+				    gt_safe_library(named, library, sizeof(library)) &&
+				    load(library, RTLD_NOW)) && find_functions();
 	first = version >= 13000 ? 0 : version >= 12000 ? 1 : 2;
 	for (int i = first; i < 3; i++)
 		if (load(names[i], RTLD_NOW) || gt_load_elsewhere(load, names[i]))

@@ -1,9 +1,12 @@
-/* Finding gtcollect, and taking a place in its memory: a process slot once per process, a thread slot once per thread.
+/* Finding gtcollect, and taking a place in its memory: a process slot once per process, a thread
+ * slot once per thread.
  *
- * GT_SESSION in the environment says where the socket is (ring.h). Nobody there: gt_live points at a zero for good, and each wrapper costs one test.
+ * GT_SESSION in the environment says where the socket is (ring.h). Nobody there: gt_live points at
+ * a zero for good, and each wrapper costs one test.
  *
- * All of this happens at a first traced call, under gt_inside, with errno kept. A fork or a vfork may come between any two
- * lines; what decides is always the process id beside which the state was stored. */
+ * All of this happens at a first traced call, under gt_inside, with errno kept. A fork or a vfork
+ * may come between any two lines; what decides is always the process id beside which the state was
+ * stored. */
 #define _GNU_SOURCE
 #include "collect/guest/guest.h"
 
@@ -122,7 +125,8 @@ struct address {
 	int32_t pid;
 };
 
-/* "FOLDER/sock" of GT_SESSION=FOLDER:LIBRARY. The library of an outer gtcollect finds another one's name there, and keeps out. */
+/* "FOLDER/sock" of GT_SESSION=FOLDER:LIBRARY. The library of an outer gtcollect finds another one's
+ * name there, and keeps out. */
 static bool session_address(struct address *to, const char *session)
 {
 	const char *colon = strchr(session, ':');
@@ -173,20 +177,21 @@ static int32_t parent_of(int32_t pid)
 		syscall(SYS_close, fd);
 	}
 	stat[n > 0 ? n : 0] = 0;
-	p = strrchr(stat, ')');		/* ") S PARENT"; the command before it may hold any character */
+	p = strrchr(stat, ')');		/* ") S PARENT"; any character may be before it */
 	for (p = p && strlen(p) > 4 ? p + 4 : ""; *p >= '0' && *p <= '9'; p++)
 		parent = parent * 10 + (*p - '0');
 	return parent;
 }
 
-/* Is this the gtcollect that is meant, and is it root or this user? Who gives the memory could make this process do anything by what is
- * there. */
+/* Is this the gtcollect that is meant, and is it root or this user? Who gives the memory could make
+ * this process do anything by what is there. */
 static bool is_trusted(int s, int32_t pid)
 {
 	struct ucred who = { .uid = (uid_t)-1 };
 	socklen_t size = sizeof(who);
 
-	if (syscall(SYS_getsockopt, s, SOL_SOCKET, SO_PEERCRED, &who, &size) || (pid && who.pid != pid))
+	if (syscall(SYS_getsockopt, s, SOL_SOCKET, SO_PEERCRED, &who, &size) ||
+	    (pid && who.pid != pid))
 		return false;
 	if (!who.uid || who.uid == (uid_t)syscall(SYS_geteuid))
 		return true;

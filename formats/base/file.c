@@ -50,13 +50,15 @@ const char *gt_temporary_folder(void)
 	return dir && *dir ? dir : "/tmp";
 }
 
+/* The folder may be another user's (root with his environment): he can neither read the file nor
+ * put another one in its place. */
 int gt_temporary(struct gt_err *err)
 {
 	const char *dir = gt_temporary_folder();
 	char path[4096];
 	int fd;
 
-	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);	/* never gets a name */
 	if (fd >= 0)
 		return fd;
 	if (snprintf(path, sizeof(path), "%s/gt-XXXXXX", dir) >= (int)sizeof(path))	/* a file system without O_TMPFILE */

@@ -73,6 +73,16 @@ echo 'int setenv(const char *n, const char *v, int o) { (void)n, (void)v, (void)
 check no-setenv-is-built ${CC:-cc} -shared -fPIC -o no.so no.c
 ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 LD_PRELOAD=$PWD/no.so "$C" -q -f -o env.zst "$S/spin_calls" -n 1000 >/dev/null
 is environment-does-not-depend-on-setenv 1000 "$(calls cuCtxGetCurrent env.zst)"
+cat >no.c <<'END'
+int asprintf(char **to, const char *f, ...) { (void)f; *to = 0; return -1; }
+int __asprintf_chk(char **to, int flag, const char *f, ...) { (void)flag, (void)f; *to = 0; return -1; }
+END
+check no-memory-is-built ${CC:-cc} -w -fno-builtin -shared -fPIC -o no.so no.c
+if [ -z "$SAN" ]; then	# its runtime stands before ours
+	want environment-without-memory 125 env LD_PRELOAD="$PWD/no.so" "$C" -f -o env.zst sh -c 'echo >was-run'
+	says environment-without-memory-says 'no memory for the environment of the program$'
+	check environment-without-memory-runs-nothing test ! -e was-run
+fi
 
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then
 	skip another-user "needs root and setpriv"
