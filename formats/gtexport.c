@@ -199,7 +199,7 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 	struct gt_matched match;
 	struct gt_out out;
 	char *cut = NULL;
-	int status = 0;
+	int status = 0, unwritten;
 
 	if (!r) {
 		gt_err_print(TOOL, trace, &err);
@@ -216,11 +216,13 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 		opt.cut = cut = describe_filter(a, &opt.filter);
 	x->export(r, &opt, &out, &err);
 	gt_out_flush(&out);
+	unwritten = out.failed;
 	if (err.code) {
 		gt_err_print(TOOL, trace, &err);
+		gt_out_fail(&out, err.code);	/* no file that looks whole */
 		status = 1;
 	}
-	if (gt_out_close(&out, &out_err)) {
+	if (gt_out_close(&out, &out_err) && (unwritten || !err.code)) {
 		gt_err_print(TOOL, NULL, &out_err);
 		status = 1;
 	}

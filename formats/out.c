@@ -17,6 +17,7 @@
 #include <zlib.h>
 #include "formats/base/printable.h"
 #include "formats/base/utf8.h"
+#include "formats/unfinished.h"
 
 #define OUT_CAP (256u << 10)
 #define ROOM_MAX (64u << 10)
@@ -25,6 +26,10 @@
 struct gt_out_sink {
 	int fd;
 	gzFile gz;		/* NULL: plain */
+	struct gt_unfinished file;	/* .fd -1: there is none, and what is written goes where it belongs at once */
+	int folder;			/* where the file is to be, as `base` */
+	char base[NAME_MAX + 1];
+	bool replace;
 	char name[];
 };
 /* Where writers scribble when there is no memory for a buffer; its contents go nowhere. */
@@ -117,18 +122,36 @@ int gt_out_would_destroy(const char *path, const char *input, struct gt_err *err
 			  strcmp(path, "-") ? path : "standard output");
 }
 
-/* Devices and pipes (/dev/null, /dev/stdout) exist and are meant. */
-static int open_file(const char *path, bool force)
-{
-	struct stat st;
-	int flags = O_WRONLY | O_CREAT | O_CLOEXEC, fd;
+#define BEFORE ".gt-"	/* what names of unfinished files begin with */
 
-	fd = open(path, flags | (force ? O_TRUNC : O_EXCL), 0666);
-	if (fd >= 0 || errno != EEXIST)
+/* A file gets its name in gt_out_close, when it is whole (unfinished.h). Devices and pipes (/dev/null, /dev/stdout) are written
+ * as they are; so is a file that may be written in a folder that may not. */
+static int open_file(struct gt_out_sink *s, const char *path, bool force)
+{
+	bool descriptor = !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/", 5);	/* of ours, open already */
+	struct stat st;
+	mode_t mode;
+	int rc, fd;
+
+	if (!stat(path, &st) && !S_ISDIR(st.st_mode) && (!S_ISREG(st.st_mode) || (descriptor && force))) {
+		fd = open(path, O_WRONLY | O_CLOEXEC | (S_ISREG(st.st_mode) ? O_TRUNC : 0));
 		return fd < 0 ? -errno : fd;
-	if (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
-		return -EEXIST;
-	fd = open(path, O_WRONLY | O_CLOEXEC);
+	}
+	rc = gt_unfinished_place(path, force, &s->folder, s->base, &mode);
+	if (rc == -EINVAL)
+		rc = -EISDIR;
+	if (!rc)
+		rc = gt_unfinished_begin(&s->file, s->folder, BEFORE, 0666);
+	if (rc == -EACCES && mode && force) {
+		fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+		return fd < 0 ? -errno : fd;
+	}
+	if (!rc && mode && fchmod(s->file.fd, mode))
+		rc = -errno;
+	if (rc)
+		return rc;
+	s->replace = force;
+	fd = dup(s->file.fd);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -162,7 +185,18 @@ static int open_sink(struct gt_out *o, int fd)
 	return fd < 0 ? fd : ends_in(s->name, ".gz") ? open_gz(s) : 0;
 }
 
-int gt_out_open_fd(struct gt_out *o, int fd, const char *name, struct gt_err *err)
+static void free_sink(struct gt_out_sink *s)
+{
+	if (!s)
+		return;
+	gt_unfinished_drop(&s->file, s->folder);
+	if (s->folder >= 0)
+		close(s->folder);
+	free(s);
+}
+
+/* path NULL: into fd. */
+static int open_out(struct gt_out *o, int fd, const char *path, bool force, const char *name, struct gt_err *err)
 {
 	int rc = -ENOMEM;
 
@@ -170,15 +204,18 @@ int gt_out_open_fd(struct gt_out *o, int fd, const char *name, struct gt_err *er
 	o->sink = calloc(1, sizeof(*o->sink) + strlen(name) + 1);
 	o->data = malloc(OUT_CAP + GT_DIGITS_SPILL);
 	o->cap = OUT_CAP;
+	if (o->sink)
+		o->sink->file.fd = o->sink->folder = -1;
 	if (o->sink && o->data) {
 		strcpy(o->sink->name, name);
+		fd = path ? open_file(o->sink, path, force) : fd;
 		rc = open_sink(o, fd);
 	}
 	if (!rc)
 		return 0;
 	if (fd >= 0 && fd != STDOUT_FILENO)
 		close(fd);
-	free(o->sink);
+	free_sink(o->sink);
 	free(o->data);
 	memset(o, 0, sizeof(*o));
 	use_scrap(o);
@@ -188,11 +225,16 @@ int gt_out_open_fd(struct gt_out *o, int fd, const char *name, struct gt_err *er
 	return gt_err_set(err, rc, "cannot write %s: %s", name, strerror(-rc));
 }
 
+int gt_out_open_fd(struct gt_out *o, int fd, const char *name, struct gt_err *err)
+{
+	return open_out(o, fd, NULL, false, name, err);
+}
+
 int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *err)
 {
-	bool is_stdout = !strcmp(path, "-");
-
-	return gt_out_open_fd(o, is_stdout ? STDOUT_FILENO : open_file(path, force), is_stdout ? "standard output" : path, err);
+	if (!strcmp(path, "-"))
+		return gt_out_open_fd(o, STDOUT_FILENO, "standard output", err);
+	return open_out(o, -1, path, force, path, err);
 }
 
 int gt_out_fd(struct gt_out *o)
@@ -214,6 +256,8 @@ static void close_sink(struct gt_out *o)
 		rc = errno ? -errno : -EIO;
 	if (s->fd != STDOUT_FILENO && close(s->fd) && !rc)
 		rc = -errno;
+	if (!rc && !o->failed && s->file.fd >= 0)
+		rc = gt_unfinished_keep(&s->file, s->folder, BEFORE, s->base, s->replace);
 	if (rc)
 		gt_out_fail(o, rc);
 }
@@ -227,7 +271,7 @@ int gt_out_close(struct gt_out *o, struct gt_err *err)
 	rc = o->failed;
 	if (rc)
 		gt_err_set(err, rc, "cannot write %s: %s", o->sink ? o->sink->name : "output", strerror(-rc));
-	free(o->sink);
+	free_sink(o->sink);
 	if (o->data != scrap)
 		free(o->data);
 	memset(o, 0, sizeof(*o));

@@ -16,7 +16,8 @@ struct gt_out {
 	int failed;			/* negative errno of the first failure */
 	bool colours;			/* does it show them? False unless its owner says so (gt_terminal_colours, tone.h) */
 };
-/* "-" is stdout; a name that ends in .gz is compressed. Without force an existing file is refused (-EEXIST). */
+/* "-" is stdout; a name that ends in .gz is compressed. Without force an existing file is refused (-EEXIST). The file has its
+ * name from gt_out_close on, if nothing failed: what ends the program before leaves none, and what it was to replace. */
 int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *err);
 /* Into what is open already: fd is taken over, but for stdout, even on failure; a negative errno is why it could not be opened. `name` is what
  * it is, or will be, called. */

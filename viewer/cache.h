@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 #include "formats/base/err.h"
-#include "viewer/unfinished.h"
+#include "formats/unfinished.h"
 
 #define GT_CACHE_FILES 32u
 #define GT_CACHE_BYTES (8ull << 30)

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "viewer/said.h"
-#include "viewer/unfinished.h"
+#include "formats/unfinished.h"
 #include "viewer/worker.h"
 
 #define NAME_SHOWN 30u		/* bytes of a file's name in a message */
@@ -98,38 +98,15 @@ static int refuse(const char *file, int rc, struct gt_err *err)
 	return gt_err_set(err, rc, "cannot write %s%s: %s", cut, end, strerror(-rc));
 }
 
-/* A link is followed, so that it is not the link which is replaced. *mode: of what is there, or 0. */
-static int find_place(struct gt_exporting *e, mode_t *mode, struct gt_err *err)
-{
-	const char *file = e->order.file, *base;
-	struct stat st;
-	bool there = !stat(file, &st), unclear = !there && errno != ENOENT;
-	char *path = unclear ? NULL : there ? realpath(file, NULL) : strdup(file), *slash;
-
-	*mode = there ? st.st_mode & 0777 : 0;
-	if (!path)
-		return refuse(file, -errno, err);
-	slash = strrchr(path, '/');
-	base = slash ? slash + 1 : path;
-	snprintf(e->name, sizeof(e->name), "%s", base);
-	if (slash)
-		slash[slash == path] = 0;
-	e->folder = open(slash ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	free(path);
-	if (e->folder < 0)
-		return refuse(file, -errno, err);
-	if (!e->name[0] || (there && !S_ISREG(st.st_mode)))
-		return gt_err_set(err, -EINVAL, "%.60s is no file", file);
-	return there && !e->order.replace ? refuse(file, -EEXIST, err) : 0;
-}
-
 static int begin_file(struct gt_exporting *e, struct gt_err *err)
 {
 	mode_t mode;
-	int rc = find_place(e, &mode, err);
+	int rc = gt_unfinished_place(e->order.file, e->order.replace, &e->folder, e->name, &mode);
 
+	if (rc == -EINVAL)
+		return gt_err_set(err, rc, "%.60s is no file", e->order.file);
 	if (rc)
-		return rc;
+		return refuse(e->order.file, rc, err);
 	rc = gt_unfinished_begin(&e->file, e->folder, BEFORE, 0666);
 	if (!rc && mode && fchmod(e->file.fd, mode))
 		rc = -errno;

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "viewer/exporting.h"
-#include "viewer/unfinished.h"
+#include "formats/unfinished.h"
 
 static const char *const once[] = { "b", NULL }, *const two_boots[] = { "a", "b", NULL };
 

@@ -3,6 +3,7 @@
  * stays behind when the program is killed. */
 #ifndef GT_UNFINISHED_H
 #define GT_UNFINISHED_H
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -12,6 +13,10 @@ struct gt_unfinished {
 	char name[GT_UNFINISHED_NAME];	/* "": it has none yet */
 };
 
+/* Where a file of this path is to be: its folder (new, a descriptor), its name there and the mode of the file that has it, or 0.
+ * A symbolic link is followed: its target is replaced. 0; -EEXIST: the name is taken, and not to be replaced; -EINVAL: there is
+ * something else than a file; or a negative errno. *folder is -1 or to be closed in any case. */
+int gt_unfinished_place(const char *path, bool replace, int *folder, char name[NAME_MAX + 1], mode_t *mode);
 /* In the folder (a descriptor, borrowed); `before`: what its own name begins with, a few characters. 0 or a negative errno. */
 int gt_unfinished_begin(struct gt_unfinished *u, int folder, const char *before, mode_t mode);
 /* Gives it its name in that folder: in place of what has it, or -EEXIST. It stays open. 0 or a negative errno: then it has none. */

@@ -1,15 +1,46 @@
 #define _GNU_SOURCE	/* O_TMPFILE, renameat2 */
-#include "viewer/unfinished.h"
+#include "formats/unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+int gt_unfinished_place(const char *path, bool replace, int *folder, char name[NAME_MAX + 1], mode_t *mode)
+{
+	struct stat st;
+	bool there = !stat(path, &st), unclear = !there && errno != ENOENT;
+	char *copy = unclear ? NULL : there ? realpath(path, NULL) : strdup(path), *slash;
+	const char *base;
+
+	*folder = -1;
+	*mode = there ? st.st_mode & 0777 : 0;
+	if (!copy)
+		return -errno;
+	slash = strrchr(copy, '/');
+	base = slash ? slash + 1 : copy;
+	if (strlen(base) > NAME_MAX) {
+		free(copy);
+		return -ENAMETOOLONG;
+	}
+	strcpy(name, base);
+	if (slash)
+		slash[slash == copy] = 0;
+	*folder = open(slash ? copy : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	free(copy);
+	if (*folder < 0)
+		return -errno;
+	if (!name[0] || (there && !S_ISREG(st.st_mode)))
+		return -EINVAL;
+	return there && !replace ? -EEXIST : 0;
+}
 
 static void random_name(char to[GT_UNFINISHED_NAME], const char *before)
 {
