@@ -164,6 +164,8 @@ static bool adopt_thread(struct gt_recorder *r, uint32_t i)
 	if (name[0])
 		track.name = gt_writer_string(r->w, name);
 	t->track = gt_writer_track(r->w, &track);
+	t->broken = t->track == GT_NONE;	/* the dictionary is full: its calls cannot be written */
+	r->totals.nameless += t->broken;
 	r->totals.threads++;
 	return true;
 }

@@ -97,6 +97,7 @@ static void put_thread(struct input in)
 	t->state = how & DEAD ? GT_SLOT_DONE : GT_SLOT_LIVE;
 	rings.procs[0] = (struct gt_ring_proc){ .state = GT_SLOT_LIVE, .pid = getpid(),
 						.generation = 1, .comm = "fuzz" };
+	*rings.bits[GT_BITS_NEW_PROCS] = *rings.bits[GT_BITS_NEW_THREADS] = 1;
 	rings.s->args = how & ALL_ARGS ? GT_ARGS_ALL : GT_ARGS_KEY;
 	rings.s->gpu = !!(how & GPU);
 	memset(rings.s->gate, GT_GATE_ON, gt_api_count);

@@ -83,6 +83,35 @@ static void streams_without_end(void)
 	gt_reader_close(reader);
 }
 
+/* Requests that a program makes up have no names from some number on; the next thread has its track. */
+static void ioctls_that_are_no_two_alike(void)
+{
+	const uint64_t n = 1000000;
+	struct gt_reader *reader;
+	struct pen p;
+	int64_t t = past(900000000);
+	bool fine = true;
+
+	CHECK(begin(GT_ARGS_NONE));
+	p = new_thread(0, 0);
+	call(&p, "cuInit", t - 20, t - 10);
+	for (uint64_t i = 0; fine && i < n; i++) {
+		leave(&p, GT_ID_IOCTL, t + (int64_t)i * 10, t + (int64_t)i * 10 + 5, 0,
+		      (uint64_t[]){ (uint64_t)GT_DEV_CTL << 32, i, 0, 0 }, 4);
+		if (i % 10000 == 0)
+			fine = gt_recorder_pass(r, &err) >= 0;
+	}
+	CHECK(fine && gt_recorder_totals(r)->nameless);
+	for (uint32_t i = 1; i <= 150; i++) {
+		p = new_thread(i, 0);
+		call(&p, "cuInit", t, t + 10);
+	}
+	reader = end();
+	CHECK(reader);
+	CHECK(gt_reader_segment(reader, 0)->rows[GT_CALL] == n + 151 - lost_in(reader));
+	gt_reader_close(reader);
+}
+
 static uint64_t random_word(uint64_t *s)
 {
 	static const uint64_t odd[] = { 0, 1, UINT64_MAX, INT64_MAX, (uint64_t)INT64_MIN, UINT32_MAX, 1ull << 61, 1ull << 62, 307ull << 32 | 1 };
@@ -130,4 +159,5 @@ static void events_that_lie(void)
 	gt_reader_close(reader);
 }
 
-T_MAIN(T(messages_that_are_no_two_alike), T(streams_without_end), T(events_that_lie))
+T_MAIN(T(messages_that_are_no_two_alike), T(streams_without_end), T(ioctls_that_are_no_two_alike),
+       T(events_that_lie))
