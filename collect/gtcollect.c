@@ -32,6 +32,7 @@
 
 #define TOOL "gtcollect"
 #define UNSET UINT64_MAX
+#define READER_TIMEOUT (5 * GT_SECOND)	/* of a full pipe, after a signal asked for the end */
 #define STATUS_EVERY (GT_SECOND / 2)
 
 /* ---- options ---- */
@@ -239,7 +240,8 @@ static int wait_for_reader(void *arg, int fd, struct gt_err *err)
 	run.stalled = gt_clock_monotonic();
 	while (poll(p, 2, 100) < 0 || !p[0].revents) {
 		gt_launch_look(&run.launch);
-		if (l->ends[0] - with >= 2 || l->ends[1] != without)
+		if (l->ends[0] - with >= 2 || l->ends[1] != without ||
+		    (without && gt_clock_monotonic() - run.stalled > READER_TIMEOUT))
 			return gt_err_set(err, -ECANCELED,
 					  "nobody read it for %.1f s until a signal came",
 					  (double)(gt_clock_monotonic() - run.stalled) / GT_SECOND);

@@ -100,9 +100,23 @@ is full-pipe-status-is-the-program-s 7 $got_status
 says full-pipe-says 'pipe: nobody read it for [0-9.]* s until a signal came$'
 says full-pipe-says-what-is-missing ' were written; nothing after [0-9.]* s is'
 stuck '[ -e go ]'
-for n in 1 2; do kill -TERM $collector; until_it_is $n sh -c 'grep -c TERM told'; done
+for n in $(seq 40); do	# the first ones may come before gtcollect, once a second, has something to write
+	kill -TERM $collector; until_it_is $n sh -c 'grep -c TERM told'
+done
 echo >go; unstuck
 is full-pipe-second-signal-ends-the-recording 7 $got_status
+# Standard error that nobody reads: the trace is finished, and a signal ends gtcollect.
+exec 8<>pipe
+head -c 65536 /dev/zero >&8
+"$C" -f -o mute.zst true 2>pipe 8>&- &
+collector=$!
+exit_status() { "$A" --format tsv metadata mute.zst 2>/dev/null | sed -n 's/^exit_status[[:space:]]*//p'; }
+until_it_is 0 exit_status
+kill_it() { kill -TERM $collector 2>/dev/null; ended $collector; }
+until_it_is yes kill_it; kill -KILL $collector 2>/dev/null
+wait $collector; is full-standard-error-signal-ends-it 143 $?
+is full-standard-error-trace-is-whole 0 "$(exit_status)"
+exec 8>&-
 read_by sh -c 'while [ ! -e made ]; do sleep 0.05; done; cat' >late.zst
 want pipe-read-late 0 $T "$C" -q -o pipe sh -c '"$0" -t 20 -n 40000 && echo >made' "$S/many_threads"; written
 is pipe-read-late-has-all "800000 0" "$(calls cuCtxGetCurrent late.zst) $(figure lost late.zst)"
