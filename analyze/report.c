@@ -245,13 +245,6 @@ bool gt_imported(struct gt_reader *r)
 	return imported;
 }
 
-const char *gt_layer_word(unsigned layer)
-{
-	static const char *const words[] = { "api", "ioctl", "scheduler", "gpu", "user", "runtime", "overhead" };
-
-	return layer < GT_LAYER_COUNT ? words[layer] : "?";
-}
-
 const char *gt_direction_text(uint64_t direction)
 {
 	static const char *const words[] = { "unknown", "host to device", "device to host", "device to device", "host to host", "peer" };

@@ -77,7 +77,6 @@ bool gt_no_gpu_source(const char *value);	/* gpu_source in the metadata of a rec
 bool gt_recorded(struct gt_reader *r, unsigned layer);
 bool gt_filtered(struct gt_reader *r);	/* were names left out, by the recorder or a copy? Then a 0 may mean either */
 bool gt_imported(struct gt_reader *r);	/* is any of it another tool's? Then gtcollect's options are no remedy for what is missing */
-const char *gt_layer_word(unsigned layer);
 const char *gt_direction_text(uint64_t direction);	/* "host to device" and its like; "unknown" */
 /* Do the options leave no row of any kind, for another reason than that nothing happened in the time they choose? */
 bool gt_nothing_chosen(const struct gt_asked *a);

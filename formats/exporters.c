@@ -105,6 +105,14 @@ char *gt_put_value(char *p, uint8_t kind, uint64_t v)
 	return stpcpy(p, "null");
 }
 
+uint64_t gt_export_direction(const char *word)
+{
+	for (unsigned i = 0; i < DIRECTIONS; i++)
+		if (!strcmp(directions[i], word))
+			return i;
+	return GT_DIR_UNKNOWN;
+}
+
 void gt_export_value(struct gt_out *out, const struct gt_segment *seg, const struct gt_field *f, uint64_t v)
 {
 	char text[64];

@@ -41,12 +41,13 @@ void gt_export_track_name(const struct gt_segment *seg, uint32_t track, char *to
 uint32_t gt_export_kernel(const struct gt_segment *seg, uint32_t type, const uint64_t *args, unsigned nargs);
 /* A number as JSON: u64 and i64 beyond 2^53 as strings, HEX as "0x..", infinities as strings. At most 64 bytes. STR: "null". */
 char *gt_put_value(char *p, uint8_t kind, uint64_t value);
+uint64_t gt_export_direction(const char *word);	/* the direction that gt_export_value writes so; GT_DIR_UNKNOWN */
 void gt_export_value(struct gt_out *out, const struct gt_segment *seg, const struct gt_field *f, uint64_t value);
 
 /* Rows begun and not yet ended, earliest end first; among equal ends the one begun last, so that children end before
  * their parents. Zero-initialised is empty. */
 struct gt_pending {
-	struct gt_pending_row { int64_t end; uint64_t seq; uint32_t segment, track; struct gt_row row; } *heap;
+	struct gt_pending_row { int64_t end; uint64_t seq; uint32_t segment, track; enum gt_kind kind; struct gt_row row; } *heap;
 	size_t n, cap;
 };
 #define GT_PENDING_MAX (1u << 20)	/* rows open at one moment; more is an error, not a hunger for memory */

@@ -5,9 +5,14 @@
  *
  * op_id pairs begin with end, within a pid where lines have one. "pid", "tid" and "args" (another word for details) may be
  * there; without them all calls are one thread's, and those that overlap are spread over lanes (pair.h). */
+#include "formats/import_jsonl.h"
+
+#include <math.h>
+#include <string.h>
+#include "formats/cuda_api.h"
+#include "formats/exporters.h"
 #include "formats/import_lines.h"
 #include "formats/importers.h"
-#include "formats/cuda_api.h"
 
 /* "open /dev/nvidiactl": opening, mapping and closing the driver's files, as our own recordings name it. */
 static bool is_file(const char *name)
@@ -17,7 +22,7 @@ static bool is_file(const char *name)
 	return path && !strncmp(path, " /dev/nvidia", sizeof(" /dev/nvidia") - 1);
 }
 
-static void classify(const char *name, unsigned group, struct gt_type *type)
+void gt_jsonl_classify(const char *name, unsigned group, struct gt_type *type)
 {
 	struct gt_api api = gt_api_guess(name);
 
@@ -31,6 +36,117 @@ static void classify(const char *name, unsigned group, struct gt_type *type)
 		type->category = GT_CAT_FILE;
 	if (type->category == GT_CAT_IOCTL || type->category == GT_CAT_FILE)
 		type->layer = GT_LAYER_IOCTL;
+	if (GT_LINE_LAYER(group))
+		type->layer = (uint8_t)(GT_LINE_LAYER(group) - 1);
+	if (GT_LINE_CATEGORY(group))
+		type->category = (uint8_t)(GT_LINE_CATEGORY(group) - 1);
+	if (GT_LINE_OP(group))
+		type->op = (uint8_t)(GT_LINE_OP(group) - 1);
+	if (GT_LINE_MEMKIND(group))
+		type->memkind = (uint8_t)(GT_LINE_MEMKIND(group) - 1);
+}
+
+/* ---- rows that are no calls, as gtexport --jsonl writes them ---- */
+
+/* The fields of formats/gpu.h, and of counters. */
+static const struct { const char *key; uint8_t kind, role; } own[] = {
+	{ "correlation", GT_F_U64, GT_R_CORRELATION }, { "context", GT_F_U64, GT_R_CONTEXT },
+	{ "launch_track", GT_F_U64, GT_R_LAUNCH_TRACK }, { "launch_start", GT_F_I64, GT_R_LAUNCH_START },
+	{ "launch_ns", GT_F_U64, GT_R_LAUNCH_NS }, { "launch_name", GT_F_STR, GT_R_LAUNCH_NAME },
+	{ "launch_join", GT_F_U64, GT_R_LAUNCH_JOIN }, { "graph", GT_F_U64, GT_R_GRAPH }, { "node", GT_F_U64, GT_R_NODE },
+	{ "made_track", GT_F_U64, GT_R_MADE_TRACK }, { "made_start", GT_F_I64, GT_R_MADE_START },
+	{ "made_name", GT_F_STR, GT_R_MADE_NAME }, { "shared_static", GT_F_U64, GT_R_SHARED },
+	{ "shared_dynamic", GT_F_U64, GT_R_SHARED }, { "registers", GT_F_U64, GT_R_REGISTERS },
+	{ "direction", GT_F_U64, GT_R_DIRECTION }, { "src_memory", GT_F_STR, GT_R_SRC_MEMORY },
+	{ "dst_memory", GT_F_STR, GT_R_DST_MEMORY }, { "async", GT_F_BOOL, GT_R_ASYNC }, { "dst_device", GT_F_U64, GT_R_DEVICE },
+	{ "value", GT_F_U64, GT_R_VALUE }, { "value", GT_F_F64, GT_R_VALUE }, { "value", GT_F_HEX, GT_R_VALUE },
+	{ "value", GT_F_I64, GT_R_VALUE }, { "uncertain", GT_F_BOOL, GT_R_UNCERTAIN }, { "kernel", GT_F_STR, GT_R_KERNEL },
+};
+
+static uint8_t own_role(unsigned group, const char *key, unsigned kind)
+{
+	for (size_t i = 0; group & GT_LINE_CLASSED && i < sizeof(own) / sizeof(*own); i++)
+		if (own[i].kind == kind && !strcmp(own[i].key, key))
+			return own[i].role;
+	return GT_R_NONE;
+}
+
+static int own_track(struct gt_rows *r, const struct gt_line *l, unsigned i, const char *key, int64_t tid, struct gt_err *err)
+{
+	int64_t track = gt_rows_track(r, l->pid, tid, NULL, err);
+	uint32_t written = track < 0 ? GT_NONE : gt_rows_written_track(r, (uint32_t)track);
+
+	gt_rows_set_arg(r, i, key, GT_F_U64, written);
+	return track < 0 ? (int)track : 0;
+}
+
+/* Values that JSON has in another form: seconds, threads, words. */
+static int own_value(struct gt_rows *r, const struct gt_line *l, unsigned i, const struct gt_rows_arg *a, struct gt_err *err)
+{
+	static const char *const tracks[][2] = { { "launch_tid", "launch_track" }, { "made_tid", "made_track" } };
+	double seconds;
+
+	for (unsigned k = 0; k < 2; k++)
+		if (!strcmp(a->key, tracks[k][0]) && (a->kind == GT_F_U64 || a->kind == GT_F_I64))
+			return own_track(r, l, i, tracks[k][1], (int64_t)a->value, err);
+	if (a->kind == GT_F_F64 && (!strcmp(a->key, "launch_start") || !strcmp(a->key, "made_start"))) {
+		memcpy(&seconds, &a->value, sizeof(seconds));
+		if (seconds >= -1e9 && seconds <= 1e9)
+			gt_rows_set_arg(r, i, !strcmp(a->key, "made_start") ? "made_start" : "launch_start", GT_F_I64,
+					(uint64_t)llround(seconds * 1e9));
+	} else if (a->text && !strcmp(a->key, "direction")) {
+		gt_rows_set_arg(r, i, "direction", GT_F_U64, gt_export_direction(a->text));
+	}
+	return 0;
+}
+
+/* GPU work has these fields even if nothing is known of its launch. */
+static void add_launch(struct gt_rows *r, unsigned n, int64_t start)
+{
+	gt_rows_set_arg(r, n, "launch_track", GT_F_U64, GT_NONE);
+	gt_rows_set_arg(r, n + 1, "launch_start", GT_F_I64, (uint64_t)start);
+	gt_rows_set_arg(r, n + 2, "launch_ns", GT_F_U64, 0);
+	gt_rows_set_arg(r, n + 3, "launch_name", GT_F_STR, GT_NONE);
+	gt_rows_set_arg(r, n + 4, "launch_join", GT_F_U64, GT_JOIN_UNKNOWN);
+}
+
+static int own_row(struct gt_rows *r, uint32_t track, const struct gt_line *l, struct gt_err *err)
+{
+	bool span = l->kind == GT_SPAN || l->kind == GT_GPU, joined = false;
+	struct gt_row row = { .start = l->time, .end = l->time + (span && l->has & GT_LINE_DURATION ? l->duration : 0), .depth = l->depth,
+			      .ret = l->kind == GT_UNMATCHED && l->phase == 'E' };
+	struct gt_rows_arg a;
+	unsigned i;
+	int e = 0;
+
+	if (span && l->phase == 'E')
+		return 0;	/* its begin had it all */
+	for (i = 0; !e && gt_rows_arg(r, i, &a); i++) {
+		joined |= !strcmp(a.key, "launch_join");
+		e = own_value(r, l, i, &a, err);
+	}
+	if (!joined && l->kind == GT_GPU && i + 5 <= GT_FIELDS_MAX)
+		add_launch(r, i, l->time);
+	return e ? e : gt_rows_row(r, (enum gt_kind)l->kind, track, l->name, &row, err);
+}
+
+static int64_t place_of(struct gt_rows *r, const struct gt_line *l, struct gt_err *err)
+{
+	struct gt_rows_place at;
+
+	if (!l->track || l->track - 1 == GT_TRACK_THREAD)
+		return gt_rows_track(r, l->pid, l->tid, NULL, err);
+	memset(&at, 0, sizeof(at));
+	at.pid = l->pid;
+	at.id = l->tid;
+	at.kind = l->track - 1u;
+	if (at.kind == GT_TRACK_STREAM || at.kind == GT_TRACK_CONTEXT) {
+		at.on_device = l->has & GT_LINE_DEVICE;
+		at.device = at.on_device ? l->device : 0;
+		at.in_context = at.kind == GT_TRACK_STREAM && l->has & GT_LINE_CONTEXT;
+		at.context = at.in_context ? l->context : 0;
+	}
+	return gt_rows_place(r, &at, err);
 }
 
 /* Moves *p behind the word if it stands there. Looking at as many bytes as the scanner's padding has is safe anywhere. */
@@ -126,11 +242,13 @@ static const char *begin(struct gt_rows *r, struct gt_json *j, struct gt_line *l
 
 static int row(struct gt_rows *r, const struct gt_line *l, struct gt_err *err)
 {
-	int64_t track = gt_rows_track(r, l->pid, l->tid, NULL, err);
+	int64_t track = place_of(r, l, err);
 	int lost;
 
 	if (track < 0)
 		return (int)track;
+	if (l->kind == GT_SPAN || l->kind == GT_GPU || l->kind == GT_COUNTER || l->kind == GT_UNMATCHED)
+		return own_row(r, (uint32_t)track, l, err);
 	if (l->phase && !(l->has & GT_LINE_OP_ID))
 		return gt_err_set(err, -EBADMSG, "a begin or end without \"op_id\"");
 	if (l->phase == 'B')
@@ -144,7 +262,8 @@ static int row(struct gt_rows *r, const struct gt_line *l, struct gt_err *err)
 }
 
 static const struct gt_line_format format = {
-	.rows = { "jsonl-b", GT_PAIR_BY_ID, classify },
+	.rows = { "jsonl-b", GT_PAIR_BY_ID, gt_jsonl_classify, own_role },
+	.classed = true,
 	.begin = begin,
 	.row = row,
 };

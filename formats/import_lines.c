@@ -3,6 +3,8 @@
  * last line may be cut short, as a killed logger leaves it; that is noted in the metadata. */
 #include "formats/import_lines.h"
 
+#include <string.h>
+
 #define SNIFF_OBJECTS 100
 
 struct reading {
@@ -98,6 +100,55 @@ static int read_int(const struct reading *r, int token, int64_t *to)
 	return token == GT_JSON_INT && !gt_json_scaled(r->j->text, r->j->len, 0, to);
 }
 
+/* The number plus 1 of a word, 0 if it is none. */
+static unsigned word_of(const struct reading *r, int token, const char *(*word)(unsigned))
+{
+	char text[24];
+
+	if (!r->format->classed || token != GT_JSON_STRING || r->j->len >= sizeof(text))
+		return 0;
+	memcpy(text, r->j->text, r->j->len);
+	text[r->j->len] = '\0';
+	return (unsigned)(gt_word_find(word, text) + 1);
+}
+
+static int read_part(struct reading *r, int token, const char *(*word)(unsigned), unsigned shift)
+{
+	unsigned n = word_of(r, token, word);
+
+	r->line.group |= n ? GT_LINE_CLASSED | n << shift : 0;
+	return 0;
+}
+
+static int read_kind(struct reading *r, int token, struct gt_err *err)
+{
+	unsigned n = word_of(r, token, gt_kind_word);
+
+	r->line.kind = (uint8_t)(n ? n - 1 : 0);
+	r->line.group |= n ? GT_LINE_CLASSED : 0;
+	return 0;
+}
+
+static int read_track(struct reading *r, int token, struct gt_err *err)
+{
+	r->line.track = (uint8_t)word_of(r, token, gt_track_kind_word);
+	return 0;
+}
+
+static int read_depth(struct reading *r, int token, struct gt_err *err)
+{
+	int64_t depth = 0;
+
+	r->line.depth = token == GT_JSON_INT && !gt_json_scaled(r->j->text, r->j->len, 0, &depth) && depth > 0 && depth < 256 ? (uint8_t)depth : 0;
+	return 0;
+}
+
+static int read_layer(struct reading *r, int token, struct gt_err *err) { return read_part(r, token, gt_layer_word, 0); }
+static int read_category(struct reading *r, int token, struct gt_err *err) { return read_part(r, token, gt_category_word, 4); }
+static int read_op(struct reading *r, int token, struct gt_err *err) { return read_part(r, token, gt_op_word, 10); }
+static int read_memkind(struct reading *r, int token, struct gt_err *err) { return read_part(r, token, gt_memkind_word, 15); }
+static int read_device(struct reading *r, int token, struct gt_err *err) { return read_int(r, token, &r->line.device); }
+static int read_context(struct reading *r, int token, struct gt_err *err) { return read_int(r, token, &r->line.context); }
 static int read_pid(struct reading *r, int token, struct gt_err *err) { return read_int(r, token, &r->line.pid); }
 static int read_tid(struct reading *r, int token, struct gt_err *err) { return read_int(r, token, &r->line.tid); }
 static int read_nothing(struct reading *r, int token, struct gt_err *err) { return 1; }
@@ -118,6 +169,9 @@ static const struct key {
 	{ "name", GT_LINE_NAME, read_name }, { "details", 0, read_details }, { "pid", 0, read_pid }, { "tid", 0, read_tid },
 	{ "type", GT_LINE_TYPE, read_type }, { "event_id", GT_LINE_EVENT_ID, read_nothing },
 	{ "duration_us", GT_LINE_DURATION, read_duration }, { "size", GT_LINE_SIZE, read_size }, { "args", 0, read_details },
+	{ "kind", 0, read_kind }, { "layer", 0, read_layer }, { "category", 0, read_category }, { "op", 0, read_op },
+	{ "memkind", 0, read_memkind }, { "track", 0, read_track }, { "device", GT_LINE_DEVICE, read_device },
+	{ "context", GT_LINE_CONTEXT, read_context }, { "depth", 0, read_depth },
 };
 
 static const struct key *find_key(const struct gt_json *j)
@@ -179,7 +233,7 @@ static int read_line(struct reading *r, uint64_t *place, struct gt_err *err)
 		return gt_json_wrong(r->j, *place, err, "an event without \"ts\"");
 	if (!(r->line.has & GT_LINE_NAME))
 		return gt_json_wrong(r->j, *place, err, "an event without \"name\"");
-	return 1;
+	return r->line.group & GT_LINE_CLASSED ? named(r, gt_rows_regroup(r->rows, r->line.name, r->line.group, err)) : 1;
 }
 
 static int read_lines(struct reading *r, bool *truncated, struct gt_err *err)

@@ -10,7 +10,7 @@
 #include <strings.h>
 #include "formats/base/buf.h"
 #include "formats/base/map.h"
-#include "formats/cuda_api.h"
+#include "formats/import_roles.h"
 
 #define CACHE 1024		/* names seen lately, a power of two */
 #define KEYS UINT32_MAX		/* the group of the names of arguments */
@@ -24,7 +24,8 @@ struct arg { uint32_t name, kind; };	/* name: a number in names, where the text 
 struct schema { uint32_t n; struct arg *args; };
 struct shape { uint32_t name, begin, end; uint32_t type; };
 struct process { int64_t pid; uint32_t track; };
-struct thread { int64_t tid; uint32_t process; const char *word; uint32_t lane[GT_PAIR_LANES]; };
+/* process: GT_NONE where a track has none */
+struct thread { struct gt_rows_place at; uint32_t process; const char *word; uint32_t lane[GT_PAIR_LANES]; };
 
 struct gt_rows {
 	struct gt_rows_config config;
@@ -191,110 +192,105 @@ static int64_t process(struct gt_rows *r, int64_t pid, struct gt_err *err)
 	return (int64_t)r->nprocesses++;
 }
 
-static bool is_thread(const struct gt_rows *r, uint32_t i, int64_t pid, int64_t tid)
-{
-	return r->threads[i].tid == tid && r->processes[r->threads[i].process].pid == pid;
-}
-
 static bool same_thread(const void *arg, uint32_t value, const void *key, size_t len)
 {
-	return is_thread(arg, value, ((const int64_t *)key)[0], ((const int64_t *)key)[1]);
+	return !memcmp(&((const struct gt_rows *)arg)->threads[value].at, key, len);
 }
+
+/* The number of a track that is met first. */
+static int64_t new_place(struct gt_rows *r, const struct gt_rows_place *at, const char *word, uint64_t hash, struct gt_err *err)
+{
+	int64_t p = at->pid || at->kind == GT_TRACK_THREAD ? process(r, at->pid, err) : GT_NONE;
+	uint32_t n = (uint32_t)r->nthreads;
+
+	if (p < 0)
+		return p;
+	if (r->nthreads >= GT_ROWS_TRACKS)
+		return gt_err_set(err, -E2BIG, "more than %u threads", GT_ROWS_TRACKS);
+	if (gt_grow(&r->threads, &r->threads_cap, r->nthreads + 1, sizeof(*r->threads)) || gt_map_add(&r->thread_map, hash, n))
+		return no_memory(err);
+	r->threads[r->nthreads++] = (struct thread){ .at = *at, .process = (uint32_t)p, .word = word };
+	for (unsigned i = 0; i < GT_PAIR_LANES; i++)
+		r->threads[n].lane[i] = GT_NONE;
+	return n;
+}
+
+static int64_t find_place(struct gt_rows *r, const struct gt_rows_place *at, const char *word, struct gt_err *err)
+{
+	uint64_t hash = gt_hash(at, sizeof(*at));
+	uint32_t found = gt_map_get(&r->thread_map, hash, same_thread, r, at, sizeof(*at));
+	int64_t n = found == UINT32_MAX ? new_place(r, at, word, hash, err) : found;
+
+	if (n >= 0)
+		r->last_thread = (uint32_t)n;
+	return n;
+}
+
+int64_t gt_rows_place(struct gt_rows *r, const struct gt_rows_place *at, struct gt_err *err) { return find_place(r, at, NULL, err); }
 
 int64_t gt_rows_track(struct gt_rows *r, int64_t pid, int64_t tid, const char *word, struct gt_err *err)
 {
-	int64_t key[2] = { pid, tid }, p;
-	uint64_t hash;
-	uint32_t found;
+	const struct gt_rows_place *last = r->last_thread < r->nthreads ? &r->threads[r->last_thread].at : NULL;
+	struct gt_rows_place at;
 
-	if (r->last_thread < r->nthreads && is_thread(r, r->last_thread, pid, tid))
+	if (last && last->id == tid && last->pid == pid && last->kind == GT_TRACK_THREAD)
 		return r->last_thread;
-	hash = gt_hash(key, sizeof(key));
-	found = gt_map_get(&r->thread_map, hash, same_thread, r, key, sizeof(key));
-	if (found == UINT32_MAX) {
-		if (r->nthreads >= GT_ROWS_TRACKS)
-			return gt_err_set(err, -E2BIG, "more than %u threads", GT_ROWS_TRACKS);
-		p = process(r, pid, err);
-		if (p < 0)
-			return p;
-		found = (uint32_t)r->nthreads;
-		if (gt_grow(&r->threads, &r->threads_cap, r->nthreads + 1, sizeof(*r->threads)) || gt_map_add(&r->thread_map, hash, found))
-			return no_memory(err);
-		r->threads[r->nthreads++] = (struct thread){ .tid = tid, .process = (uint32_t)p, .word = word };
-		for (unsigned i = 0; i < GT_PAIR_LANES; i++)
-			r->threads[found].lane[i] = GT_NONE;
+	memset(&at, 0, sizeof(at));
+	at.pid = pid;
+	at.id = tid;
+	at.kind = GT_TRACK_THREAD;
+	return find_place(r, &at, word, err);
+}
+
+static uint32_t lane_track(struct gt_rows *r, uint32_t thread, unsigned lane);
+
+/* What stands above a track: the context, the device or the process. GT_NONE: nothing, or no memory. */
+static uint32_t parent_track(struct gt_rows *r, uint32_t thread)
+{
+	struct gt_rows_place up = r->threads[thread].at;
+	uint32_t process = r->threads[thread].process;
+	int64_t n;
+
+	if (up.kind != GT_TRACK_STREAM && up.kind != GT_TRACK_CONTEXT)
+		return process == GT_NONE ? GT_NONE : r->processes[process].track;
+	up.kind = up.kind == GT_TRACK_STREAM && up.in_context ? GT_TRACK_CONTEXT : GT_TRACK_DEVICE;
+	up.id = up.kind == GT_TRACK_CONTEXT ? up.context : up.device;
+	up.in_context = false;
+	up.context = 0;
+	if (up.kind == GT_TRACK_DEVICE) {
+		up.on_device = false;
+		up.device = 0;
 	}
-	r->last_thread = found;
-	return found;
+	n = r->threads[thread].at.on_device ? find_place(r, &up, NULL, NULL) : -1;
+	if (n >= 0)
+		return lane_track(r, (uint32_t)n, 0);
+	return process == GT_NONE ? GT_NONE : r->processes[process].track;
 }
 
 /* The writer's track for a lane of a thread. GT_NONE when memory is out. */
 static uint32_t lane_track(struct gt_rows *r, uint32_t thread, unsigned lane)
 {
-	struct thread *th = &r->threads[thread];
-	struct gt_track t = { .parent = r->processes[th->process].track, .name = GT_NONE, .source = r->source,
-			      .kind = GT_TRACK_THREAD, .id = th->tid, .ns_id = th->tid };
+	const struct thread *th = &r->threads[thread];
+	struct gt_track t = { .name = GT_NONE, .source = r->source, .kind = (uint8_t)th->at.kind, .id = th->at.id, .ns_id = th->at.id };
 	char name[64];
 
 	if (th->lane[lane] != GT_NONE)
 		return th->lane[lane];
+	if (th->at.kind == GT_TRACK_PROCESS && th->process != GT_NONE)
+		return r->processes[th->process].track;
 	if (lane)
 		snprintf(name, sizeof(name), "%s%soverlap %u", th->word ? th->word : "", th->word ? ", " : "", lane);
 	else
 		snprintf(name, sizeof(name), "%s", th->word ? th->word : "");
 	if (name[0])
 		t.name = gt_writer_string(r->w, name);
-	th->lane[lane] = gt_writer_track(r->w, &t);
-	return th->lane[lane];
+	t.parent = parent_track(r, thread);	/* may move the threads */
+	return r->threads[thread].lane[lane] = gt_writer_track(r->w, &t);
 }
+
+uint32_t gt_rows_written_track(struct gt_rows *r, uint32_t track) { return lane_track(r, track, 0); }
 
 /* ---- arguments ---- */
-
-/* What keys mean in anybody's files. The driver's own parameter names are known from its table before this one is asked. */
-static const struct { const char *key; uint8_t role; } roles[] = {
-	{ "size", GT_R_BYTES }, { "bytes", GT_R_BYTES }, { "bytesize", GT_R_BYTES }, { "bytecount", GT_R_BYTES },
-	{ "nbytes", GT_R_BYTES }, { "sizebytes", GT_R_BYTES },
-	{ "dptr", GT_R_ADDR }, { "ptr", GT_R_ADDR }, { "devptr", GT_R_ADDR }, { "address", GT_R_ADDR }, { "addr", GT_R_ADDR },
-	{ "src", GT_R_SRC }, { "srcdevice", GT_R_SRC }, { "srchost", GT_R_SRC },
-	{ "dst", GT_R_DST }, { "dstdevice", GT_R_DST }, { "dsthost", GT_R_DST },
-	{ "stream", GT_R_STREAM }, { "hstream", GT_R_STREAM },
-	{ "func", GT_R_FUNC }, { "function", GT_R_FUNC }, { "f", GT_R_FUNC },
-	{ "kernel", GT_R_KERNEL }, { "kernelname", GT_R_KERNEL },
-	{ "grid", GT_R_GRID }, { "griddim", GT_R_GRID }, { "gridx", GT_R_GRID }, { "gridy", GT_R_GRID }, { "gridz", GT_R_GRID },
-	{ "griddimx", GT_R_GRID }, { "griddimy", GT_R_GRID }, { "griddimz", GT_R_GRID },
-	{ "block", GT_R_BLOCK }, { "blockdim", GT_R_BLOCK }, { "blockx", GT_R_BLOCK }, { "blocky", GT_R_BLOCK },
-	{ "blockz", GT_R_BLOCK }, { "blockdimx", GT_R_BLOCK }, { "blockdimy", GT_R_BLOCK }, { "blockdimz", GT_R_BLOCK },
-	{ "shared", GT_R_SHARED }, { "sharedmem", GT_R_SHARED }, { "sharedmembytes", GT_R_SHARED },
-	{ "event", GT_R_EVENT }, { "hevent", GT_R_EVENT }, { "graph", GT_R_GRAPH }, { "graphexec", GT_R_GRAPH },
-	{ "hgraph", GT_R_GRAPH }, { "hgraphexec", GT_R_GRAPH },
-	{ "device", GT_R_DEVICE }, { "dev", GT_R_DEVICE }, { "context", GT_R_CONTEXT }, { "ctx", GT_R_CONTEXT },
-	{ "status", GT_R_STATUS }, { "correlation", GT_R_CORRELATION }, { "correlationid", GT_R_CORRELATION },
-};
-
-/* Numbers carry every role but the kernel's name, and strings only that one. */
-static bool role_fits(uint8_t role, uint8_t kind)
-{
-	return role == GT_R_KERNEL ? kind == GT_F_STR : role == GT_R_STATUS ? kind != GT_F_STR && kind != GT_F_F64 :
-	       kind == GT_F_U64 || kind == GT_F_HEX;
-}
-
-static uint8_t role_of(const char *name, uint8_t kind, const struct gt_api_field *known, unsigned nknown)
-{
-	char word[24];
-	size_t n = 0;
-
-	for (unsigned i = 0; i < nknown; i++)
-		if (!strcmp(known[i].name, name))
-			return role_fits(known[i].role, kind) ? known[i].role : GT_R_NONE;
-	for (; *name && *name != '.' && n < sizeof(word) - 1; name++)	/* "grid.0" is about the grid; byte_count is ByteCount */
-		if (*name != '_')
-			word[n++] = *name;
-	word[n] = 0;
-	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
-		if (!strcasecmp(roles[i].key, word) && role_fits(roles[i].role, kind))
-			return roles[i].role;
-	return GT_R_NONE;
-}
 
 void gt_rows_no_args(struct gt_rows *r)
 {
@@ -325,6 +321,30 @@ void gt_rows_number(struct gt_rows *r, const char *key, uint64_t value)
 		r->args_left_out++;
 	else
 		add_arg(r, name, GT_F_U64, value);
+}
+
+bool gt_rows_arg(const struct gt_rows *r, unsigned i, struct gt_rows_arg *arg)
+{
+	if (i >= r->n)
+		return false;
+	arg->key = (const char *)r->text.data + r->names[r->args[i].name].at;
+	arg->kind = r->args[i].kind;
+	arg->value = r->values[i];
+	arg->text = arg->kind == GT_F_STR && arg->value < GT_NONE ? gt_writer_text(r->w, (uint32_t)arg->value) : NULL;
+	return true;
+}
+
+void gt_rows_set_arg(struct gt_rows *r, unsigned i, const char *key, uint32_t kind, uint64_t value)
+{
+	uint32_t name = i < GT_FIELDS_MAX ? key_name(r, key, strlen(key)) : GT_NONE;
+
+	if (name == GT_NONE) {
+		r->args_left_out++;
+		return;
+	}
+	r->args[i] = (struct arg){ name, kind };
+	r->values[i] = value;
+	r->n += i == r->n;
 }
 
 /* "0x" and up to 16 hex digits. */
@@ -507,7 +527,9 @@ static uint32_t make_type(struct gt_rows *r, const struct name *name, const stru
 
 		fields[i].name = key->type.name;
 		fields[i].kind = (uint8_t)arg.kind;
-		fields[i].role = role_of((const char *)r->text.data + key->at, fields[i].kind, known, nknown);
+		fields[i].role = r->config.role ? r->config.role(name->group, (const char *)r->text.data + key->at, arg.kind) : GT_R_NONE;
+		if (fields[i].role == GT_R_NONE)
+			fields[i].role = gt_import_role((const char *)r->text.data + key->at, fields[i].kind, known, nknown);
 	}
 	r->held += n * sizeof(*fields) + sizeof(type);
 	return gt_writer_type(r->w, &type);
@@ -640,12 +662,19 @@ bool gt_rows_is_open(const struct gt_rows *r, uint32_t track, uint32_t name)
 int gt_rows_whole(struct gt_rows *r, enum gt_kind kind, uint32_t track, uint32_t name, int64_t start, int64_t end,
 		  struct gt_err *err)
 {
-	struct gt_row row = { .start = start, .end = end };
+	saw_time(r, end);
+	return gt_rows_row(r, kind, track, name, &(struct gt_row){ .start = start, .end = end }, err);
+}
+
+int gt_rows_row(struct gt_rows *r, enum gt_kind kind, uint32_t track, uint32_t name, const struct gt_row *told, struct gt_err *err)
+{
+	struct gt_row row = *told;
 	int64_t what = schema(r, err);
 
 	if (what < 0)
 		return (int)what;
-	saw_time(r, end);
+	if (row.start > r->now)
+		r->now = row.start;
 	row.type = type_of(r, name, (uint32_t)what, 0);
 	row.nargs = (uint8_t)r->n;
 	return write_row(r, kind, lane_track(r, track, 0), &row, r->values, err);

@@ -148,4 +148,9 @@ struct gt_anchor {
 const char *gt_category_word(unsigned category);	/* "?" for an unknown one; likewise below */
 const char *gt_memkind_word(unsigned memkind);
 const char *gt_track_kind_word(unsigned kind);
+const char *gt_op_word(unsigned op);
+const char *gt_layer_word(unsigned layer);
+const char *gt_kind_word(unsigned kind);	/* of a row */
+/* The number whose word this is, or -1. */
+int gt_word_find(const char *(*word)(unsigned), const char *text);
 #endif

@@ -112,6 +112,22 @@ done
 is export-copy-match "$("$X" --jsonl --match 'f<int, ..>' -o - names.json | grep -o 'void f[^"]*' | sort -u)" \
 	"$("$X" --jsonl --match 'f<int, ..>' -o - copy.zst | grep -o 'void f[^"]*' | sort -u)"
 
+# JSON lines carry every kind of row back and forth: how many there are of each name, and for how long; and the same lines come out again.
+rows() { "$B/gtanalyze" query --by kind,layer,category,name --agg 'count,sum(dur)' --top 0 --format csv "$1" 2>/dev/null | sort; }
+for f in h200-graphs.zst h200-nvtx.zst h200-streams.zst kineto-h200-mlp.json.gz; do
+	R=$SRC/samples/recorded/$f
+	"$X" --jsonl -f -o one.jsonl "$R"; "$X" --native -f -o back.zst one.jsonl
+	rows "$R" >rows.one; rows back.zst >rows.two
+	same "export-jsonl-back-rows-$f" rows.one rows.two
+	check "export-jsonl-back-has-gpu-work-$f" grep -q '^kernel,gpu,kernel,' rows.two
+	for report in kernels top; do
+		"$B/gtanalyze" $report --format csv "$R" >rows.one 2>/dev/null; "$B/gtanalyze" $report --format csv back.zst >rows.two 2>/dev/null
+		same "export-jsonl-back-$report-$f" rows.one rows.two
+	done
+	"$X" --jsonl -f -o two.jsonl back.zst
+	same "export-jsonl-back-lines-$f" one.jsonl two.jsonl
+done
+
 # What is exported.
 want export-tid 0 "$X" --jsonl --tid 9 -o - t.zst
 check export-tid-only test "$(grep -c cuInit want.out):$(wc -l <want.out)" = 2:2

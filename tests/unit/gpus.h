@@ -134,15 +134,21 @@ static inline void gpus_sample(struct gpus *g, uint32_t track, int64_t at, doubl
 	gt_writer_row(g->w, GT_COUNTER, track, &row, &bits, &g->err);
 }
 
+static inline char *gpus_without(char *text, const char *before, const char *word)
+{
+	for (char *at = text; text && *at && (at = strstr(at, before)); at++) {
+		char *from = at + strlen(before);
+		size_t n = strncmp(from, word, strlen(word)) ? 0 : strlen(word) + strspn(from + strlen(word), "0123456789");
+
+		memmove(from, from + n, strlen(from + n) + 1);
+	}
+	return text;
+}
+
 /* Takes what names a context out of a text. */
 static inline char *gpus_without_contexts(char *text)
 {
-	for (char *at; text && (at = strstr(text, " of context ")); ) {
-		size_t n = strlen(" of context ") + strspn(at + strlen(" of context "), "0123456789");
-
-		memmove(at, at + n, strlen(at + n) + 1);
-	}
-	return text;
+	return gpus_without(gpus_without(text, "", " of context "), "\"track\":\"stream\"", ",\"context\":");
 }
 
 static inline struct gt_reader *gpus_end(struct gpus *g)

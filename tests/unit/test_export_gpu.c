@@ -513,8 +513,10 @@ static void json_lines(void)
 	r = gpus_end(&g);
 	text = export(r, "jsonl");
 	gt_reader_close(r);
-	CHECK(strstr(text, "\"pid\":100,\"tid\":7,\"device\":0,\"details\":{\"correlation\":5,\"context\":1,\"launch_start\":0.000000000,\"launch_ns\":100,"));
-	CHECK(strstr(text, "\"tid\":8,\"device\":1,") && strstr(text, "\"tid\":8,\"device\":0,\"details\":{\"correlation\":5,\"context\":1,\"grid"));
+	CHECK(strstr(text, "\"pid\":100,\"tid\":7,\"device\":0,\"kind\":\"gpu\",\"layer\":\"gpu\",\"category\":\"kernel\",\"op\":\"launch\","
+			    "\"track\":\"stream\",\"duration_us\":1.000,\"details\":{\"correlation\":5,\"context\":1,\"launch_tid\":100,"
+			    "\"launch_start\":0.000000000,\"launch_ns\":100,"));
+	CHECK(strstr(text, "\"tid\":8,\"device\":1,") && strstr(text, "\"duration_us\":0.500,\"details\":{\"correlation\":5,\"context\":1,\"grid"));
 	CHECK(strstr(text, "\"name\":\"power\",\"pid\":100,\"tid\":1,\"device\":1,") && strstr(text, "\"event\":\"0x4d\""));
 	CHECK(!strstr(text, "launch_track") && !strstr(text, "4294967295"));
 	free(text);
