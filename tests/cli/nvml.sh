@@ -8,7 +8,7 @@ trap 'rm -rf "$TMPDIR"' EXIT
 
 meta() { "$A" --format tsv metadata "$2" 2>/dev/null | tr -d '\r' | sed -n "s/^$1	//p"; }			# meta KEY FILE
 # values FILE: "DEVICE NAME VALUE" of each row, in order of time
-values() { "$X" --jsonl -o - "$1" 2>/dev/null | sed -n 's/.*"name":"\([a-z_]*\)","tid":[0-9]*,"device":\([0-9]*\),"details":{"value":"*\([0-9a-fx]*\)"*}}$/\2 \1 \3/p'; }
+values() { "$X" --jsonl -o - "$1" 2>/dev/null | sed -n 's/.*"name":"\([a-z_]*\)","tid":[0-9]*,"device":\([0-9]*\),.*"details":{"value":"*\([0-9a-fx]*\)"*}}$/\2 \1 \3/p'; }
 
 # ---- what is in the file ----
 export SIM_NVML_PHASE=8

@@ -2,7 +2,7 @@
 . "$SRC/tests/lib.sh"
 C=$B/gtcollect X=$B/gtexport A=$B/gtanalyze prog=$B/guest/fake/nvtx
 on_sim() { LD_LIBRARY_PATH=$B/sim "$@"; }
-rows() { "$X" --jsonl -f -o - "$1" 2>/dev/null | sed -E 's/"ts":[0-9.]*,//; s/"(pid|tid)":[0-9]*,?//g; s/,\}/}/'; }
+rows() { "$X" --jsonl -f -o - "$1" 2>/dev/null | sed -E 's/"ts":[0-9.]*,//; s/"(pid|tid)":[0-9]*,?//g; s/"(kind|layer|category|track|duration_us|depth)":("[a-z]*"|[0-9.]+),?//g; s/,\}/}/'; }
 
 want record 0 on_sim "$C" -q -f -e api,nvtx -o t.zst -- "$prog"
 rows t.zst >all
