@@ -57,7 +57,7 @@ static uint32_t find_elsewhere(const struct gt_chrome_flows *f, const struct gt_
 	return gt_map_get(&f->map, hash_call(call), same_call, f, call, sizeof(*call));
 }
 
-/* Of two calls that cannot be told apart the first one stays: both have slices. */
+/* Of two calls with the same track, start and name the first one stays: both have slices. */
 int gt_chrome_flows_note_elsewhere(struct gt_chrome_flows *f, const struct gt_chrome_call *call, uint32_t lane)
 {
 	if (f->n >= GT_CHROME_ELSEWHERE || find_elsewhere(f, call) != UINT32_MAX)

@@ -13,7 +13,7 @@
 #define GT_CHROME_CELLS (1u << 25)
 #define GT_CHROME_ELSEWHERE (1u << 20)	/* calls on other lanes */
 
-/* A call is told by its track, its start and its name (a string of the segment), as GPU work tells it. */
+/* A call is identified by its track, its start and its name (a string of the segment), as in the row of its GPU work. */
 struct gt_chrome_call { int64_t start; uint32_t segment, track, name; };
 struct gt_chrome_flows {
 	uint64_t *cells;		/* NULL: the trace has no GPU work, and so no arrows */

@@ -7,7 +7,7 @@
 
 /* ---- rows that wait ---- */
 
-/* What is around others comes before them; of the same length a range is around a call. */
+/* A longer row comes before a shorter one; of the same length a range comes before a call. */
 static bool comes_first(const struct gt_nest_row *a, const struct gt_nest_row *b)
 {
 	if (a->start != b->start)
@@ -80,7 +80,7 @@ static int open_piece(struct gt_nest *n, const struct gt_nest_row *piece, uint32
 	return 0;
 }
 
-/* Ends the piece with its parent. What is behind waits for its turn. */
+/* Ends the piece with its parent. The rest of the row waits for its turn. */
 static int cut(struct gt_nest *n, struct gt_nest_row *piece, const struct gt_nest_open *parent)
 {
 	struct gt_nest_row rest = *piece;

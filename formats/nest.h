@@ -1,11 +1,11 @@
-/* What stands beneath what on one track: calls by their depth, ranges and calls by time. Rows come in order of their start, a parent before
- * its children, and a stack holds those that are open. Each row becomes one piece or several that do not overlap but where one is within
- * the other: the pieces of a track never cover more than its time.
+/* Nesting on one track: calls by their depth, ranges and calls by time. Rows come in order of their start, a parent before its children,
+ * and a stack holds the open ones. Each row becomes one piece or several. Two pieces of a track do not overlap unless one is within the
+ * other, so the pieces of a track never cover more than its time.
  *
- * Ranges and calls know nothing of each other's depth: a range stands beneath what is around it in time, and so does a call beneath a
- * range. Where there are ranges, rows that begin at one moment wait until all of them are there, and then the longest comes first (files
- * with coarse clocks have many); and a row that ends behind what it began in is cut there: its rest is a piece of its own, beneath what
- * is still around it. Without ranges the depth decides, and a call that ends behind its parent, as no good file has it, ends with it. */
+ * Ranges and calls know nothing of each other's depth: a range or a call is beneath the row that is around it in time. If there are ranges,
+ * rows of the same start wait until all of them are there, and the longest comes first (files with coarse clocks have many of them). A row
+ * that ends after its parent is split at the parent's end: the rest is a piece of its own beneath the rows that are still open. Without
+ * ranges the depth decides, and a call that ends after its parent, which no good file has, ends with it. */
 #ifndef GT_NEST_H
 #define GT_NEST_H
 #include <stdbool.h>
@@ -31,7 +31,7 @@ struct gt_nest_open { int64_t end, covered; uint32_t node; uint8_t depth; bool r
 struct gt_nest {
 	bool ranges;			/* there may be ranges */
 	bool limited;			/* some rows were beyond the limits above */
-	uint64_t cut;			/* rows that ended behind what they began in, where one of the two is a range */
+	uint64_t cut;			/* rows that ended after their parents, where one of the two is a range */
 	struct gt_nest_open *open;
 	size_t nopen, open_cap;
 	struct gt_nest_row *waiting;	/* a heap */
