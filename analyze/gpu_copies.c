@@ -260,7 +260,7 @@ static void add_kind(struct gt_table *t, const struct kind *k, const uint64_t *b
 	gt_table_add(t, (struct gt_cell[NCOLUMNS]){
 		gt_cell_text(copy ? "copy" : "set"), copy ? gt_cell_text(gt_direction_text(k->direction)) : gt_cell_none(),
 		k->src ? gt_cell_text(k->src) : gt_cell_none(), k->dst ? gt_cell_text(k->dst) : gt_cell_none(), gt_cell_u(k->count),
-		gt_cell_known(sized, k->bytes), gt_cell_u(k->total), gt_cell_known(busy, busy ? *busy : 0), gt_cell_known(kernels, k->exposed),
+		gt_cell_u(k->bytes), gt_cell_u(k->total), gt_cell_known(busy, busy ? *busy : 0), gt_cell_known(kernels, k->exposed),
 		kernels ? gt_cell_share(k->hidden, k->hidden + k->exposed) : gt_cell_none(),
 		real(k->sized == k->count && busy && *busy, busy && *busy ? (long double)k->bytes / (long double)*busy : 0),
 		real(k->timed, k->timed ? k->row_bandwidth / (long double)k->timed : 0), gt_cell_known(sized, k->smallest),

@@ -147,10 +147,10 @@ static bool same_key(const void *arg, uint32_t value, const void *key, size_t le
 	return ((const struct gt_gpu_types *)arg)->types[value].key == *(const uint64_t *)key;
 }
 
-_Static_assert(GT_GPU_UNKNOWN < 1 << 23 && OVERHEAD < 8, "a key has room for both, and for 32 bits of `what`");
+_Static_assert(GT_GPU_UNKNOWN < 1 << 9 && OVERHEAD < 8, "a key has room for both, and for 32 bits of `what`");
 static uint64_t key_of(enum shape shape, const struct gt_gpu_work *w, uint64_t what)
 {
-	return (uint64_t)w->unknown << 40 | what << 5 | (uint64_t)shape << 2 | (uint64_t)w->by_events << 1 | (w->graph || w->node);
+	return (uint64_t)w->extra.key << 49 | (uint64_t)w->unknown << 40 | what << 5 | (uint64_t)shape << 2 | (uint64_t)w->by_events << 1 | (w->graph || w->node);
 }
 
 /* The type made before, or GT_NONE. */
@@ -196,6 +196,8 @@ int gt_gpu_put_kernel(struct gt_gpu_types *t, const struct gt_gpu_work *work, co
 	r.n = 0, r.w = t->w, r.naming = id == GT_NONE;
 	add_work(&r, work);
 	add_kernel(&r, k);
+	for (unsigned i = 0; i < work->extra.n && r.n < sizeof(r.v) / sizeof(*r.v); i++)
+		add(&r, work->extra.fields[i].name, (enum gt_field_kind)work->extra.fields[i].kind, GT_R_NONE, work->extra.values[i]);
 	return put(t, GT_GPU, work, id == GT_NONE ? make(t, key, &type, &r) : id, &r, err);
 }
 

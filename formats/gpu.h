@@ -36,6 +36,9 @@ enum gt_gpu_unknown {
 	GT_GPU_NO_CORRELATION = 1, GT_GPU_NO_CONTEXT = 2, GT_GPU_NO_BYTES = 4, GT_GPU_NO_ASYNC = 8, GT_GPU_NO_VALUE = 16,
 	GT_GPU_NO_GRID = 32, GT_GPU_NO_BLOCK = 64, GT_GPU_NO_SHARED = 128, GT_GPU_NO_REGISTERS = 256, GT_GPU_UNKNOWN = 511,
 };
+/* Fields of a row beside those that all of its kind have: name and kind of each, in the order of their values. key: which of them these are,
+ * below 1 << 15, so that rows with the same fields have one type. */
+struct gt_gpu_extra { uint32_t key; unsigned n; const struct gt_gpu_extra_field { const char *name; uint8_t kind; } *fields; const uint64_t *values; };
 /* What all have. graph, node: 0 when it was launched by itself. */
 struct gt_gpu_work {
 	uint32_t track;			/* of the stream */
@@ -44,6 +47,7 @@ struct gt_gpu_work {
 	uint32_t graph;
 	uint64_t node;
 	uint32_t unknown;		/* enum gt_gpu_unknown, any number of them */
+	struct gt_gpu_extra extra;	/* none: all 0 */
 	bool by_events;			/* timed by CUDA events around the call: start and end bound it; its row has a field that says so */
 	struct gt_gpu_cause cause;
 	struct gt_gpu_cause made;	/* of a graph's work: the call that made its node, or was captured as it; ns is not looked at */

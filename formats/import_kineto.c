@@ -298,6 +298,7 @@ static void put_counts(struct gt_out *o, const struct document *d)
 	put_count(o, "names_left_out", c->names_left_out);
 	put_count(o, "events_not_understood", c->not_understood);
 	put_count(o, "events_damaged", c->damaged);
+	put_count(o, "arguments_left_out", c->args_left_out);
 	put_count(o, "values_no_number", d->j.no_numbers);
 	put_count(o, "metadata_left_out", d->left_out);
 	put_accelerators(o, &d->k);
@@ -406,7 +407,7 @@ static int finish(struct document *d, struct gt_err *err)
 static void release(struct document *d)
 {
 	struct gt_kineto *k = &d->k;
-	struct gt_map *maps[] = { &k->process_map, &k->thread_map, &k->what_map, &k->name_map, &k->place_map };
+	struct gt_map *maps[] = { &k->process_map, &k->thread_map, &k->what_map, &k->name_map, &k->place_map, &k->kept_map };
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		gt_map_release(maps[i]);
@@ -419,6 +420,7 @@ static void release(struct document *d)
 	free(k->processes);
 	free(k->threads);
 	free(k->whats);
+	free(k->kept);
 	free(k->names);
 	free(k->places);
 	gt_out_close(&d->aside, NULL);

@@ -11,12 +11,21 @@
 #define GT_KINETO_TRACKS (1u << 15)	/* threads, streams and named places, each */
 #define GT_KINETO_VALUES 16		/* series of one counter */
 
+/* Arguments kept as they are, under their own names: shapes of an operator's inputs, and what a collective operation moved between whom.
+ * text: else a number. */
+#define GT_KINETO_KEPT(X) /* key, text */ \
+	X("Input Dims", true) X("Input type", true) X("Collective name", true) X("In msg nelems", false) X("Out msg nelems", false) \
+	X("Group size", false) X("dtype", true) X("Process Group Name", true) X("Process Group Description", true) X("Process Group Ranks", true)
+#define GT_KINETO_NKEPT 10
+#define GT_KINETO_KEPT_TEXT 1024	/* bytes of one; a longer one is left out, and counted */
+
 enum gt_kineto_cat {
 	GT_KINETO_RANGE,	/* cpu_op, user_annotation, python_function: what the program does, in its own words */
 	GT_KINETO_KERNEL, GT_KINETO_COPY, GT_KINETO_SET, GT_KINETO_WAIT,
 	GT_KINETO_RUNTIME, GT_KINETO_DRIVER,
 	GT_KINETO_GPU_RANGE,	/* where on the GPU a range's work lay */
 	GT_KINETO_OVERHEAD,
+	GT_KINETO_METRICS,	/* a range of CUPTI's range profiler: its arguments are metrics, which become counters */
 	GT_KINETO_SESSION,	/* how long the profiler was on */
 	GT_KINETO_FLOW,		/* from a call to what it launched */
 	GT_KINETO_OTHER_FLOW,	/* from a forward to its backward operation */
@@ -54,9 +63,12 @@ struct gt_kineto_event {
 	uint32_t from_device, to_device;
 	uint32_t label;			/* "name" or "labels" of metadata */
 	int32_t ret;
+	unsigned nkept, kept;		/* kept: bit n, the n-th of GT_KINETO_KEPT */
+	uint32_t kept_at;		/* in gt_kineto.kept */
 	int64_t change;			/* bytes allocated, or freed when negative */
 	unsigned nvalues;		/* of a counter */
-	struct { uint32_t name; double value; } values[GT_KINETO_VALUES];
+	struct { uint32_t name; double value; } values[GT_KINETO_VALUES];	/* from here on nothing is set to 0 */
+	uint64_t kept_values[GT_KINETO_NKEPT];	/* nkept, in the order of their bits */
 };
 
 /* A table of what came last, found by a key: a ring, in which the newest takes the oldest one's place, and a chain for each of as many
@@ -73,7 +85,7 @@ struct gt_kineto_thread {
 };
 struct gt_kineto_process { int64_t pid; uint32_t track; };
 /* What an event of a name and category becomes. inner: within a call that does the same, which is what counts. */
-struct gt_kineto_what { uint32_t name, cat, cat_name; uint32_t type, inner; uint8_t op, first_arg, nfields; bool call; };
+struct gt_kineto_what { uint32_t name, cat, cat_name, kept; uint32_t type, inner; uint8_t op, first_arg, nfields; bool call; };
 struct gt_kineto_name { int64_t pid, tid; uint32_t thread, name; };	/* told before there is such a track */
 struct gt_kineto_place { int64_t id; uint32_t parent, kind; uint32_t track; };	/* device, context, stream, or named by a word */
 
@@ -98,12 +110,16 @@ struct gt_kineto {
 	uint64_t wants_flow;		/* number of the newest of works that only an arrow can join, 0 none */
 	struct gt_kineto_other { uint32_t cat_name; bool accelerator; uint64_t n; } others[32];	/* categories that are none of enum gt_kineto_cat */
 	unsigned nothers;
+	struct gt_kineto_kept { uint64_t mask, values[GT_KINETO_NKEPT]; } *kept;	/* each set of arguments once */
+	size_t nkept, kept_cap;
+	struct gt_map kept_map;
 	int64_t now;			/* the latest time so far */
 	int64_t session_start, session_ns;	/* -1: the file does not say */
 	int64_t window_end;		/* INT64_MIN: the file does not say */
 	struct gt_kineto_counts {
 		uint64_t events, kernels, copies, sets, waits, exact, inferred, unjoined, gpu_ranges;
 		uint64_t no_time, negative, not_nested, names_left_out, not_understood;
+		uint64_t args_left_out;
 		uint64_t damaged, lost;	/* lost: those of the damaged that may have been calls or work of a GPU */
 		uint64_t phases[128];	/* of kinds that are not read */
 	} counts;
@@ -112,6 +128,8 @@ struct gt_kineto {
 /* ---- import_kineto_event.c ---- */
 /* The object whose opening bracket the scanner has just handed out. 0 or negative. */
 int gt_kineto_event(struct gt_kineto *k, struct gt_json *j, struct gt_kineto_event *ev, struct gt_err *err);
+
+extern const struct gt_kineto_kept_key { const char *word; uint8_t len; bool text; } gt_kineto_kept_keys[GT_KINETO_NKEPT];
 
 /* ---- import_kineto_tracks.c ---- */
 int gt_kineto_strings(struct gt_kineto *k, struct gt_err *err);	/* those that all files need */
@@ -126,13 +144,16 @@ int64_t gt_kineto_track_of(struct gt_kineto *k, const struct gt_kineto_event *ev
 int gt_kineto_no_memory(struct gt_err *err);
 
 /* ---- import_kineto_rows.c ---- */
+/* args: two; what they are of a range that keeps arguments stands at GT_KINETO_ARGS. */
+int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const struct gt_row *row,
+		       const struct gt_kineto_what *what, const uint64_t *args, struct gt_err *err);
 int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err);
 int gt_kineto_due(struct gt_kineto *k, int64_t end, struct gt_err *err);	/* after each row: where it ended */
 int gt_kineto_put(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const struct gt_row *row,
 		  const uint64_t *args, struct gt_err *err);	/* gt_writer_row and gt_kineto_due */
 
 /* ---- import_kineto_order.c ---- */
-#define GT_KINETO_ARGS 2	/* of a call: correlation id and kernel; of a range: category */
+#define GT_KINETO_ARGS 2	/* of a call: correlation id and kernel; of a range: category, kept_at */
 uint64_t gt_kineto_next_number(const struct gt_kineto *k);	/* of the next call or range */
 int gt_kineto_order(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
 		    uint32_t what, const uint64_t args[GT_KINETO_ARGS], struct gt_err *err);

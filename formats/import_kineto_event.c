@@ -1,6 +1,6 @@
 /* One event: its keys in any order, and what a key means in one table. What does not fit its key (a time in quotes, a grid of four) is
  * as though it were not there: what the event lacks then is for its row to miss. Of the arguments only those are read that rows have
- * fields for, and where the category came first, as it does, the arguments of ranges are passed over as a whole. */
+ * fields for, and those of GT_KINETO_KEPT. */
 #include "formats/import_kineto.h"
 
 #include <stdlib.h>
@@ -117,6 +117,7 @@ static const struct { const char *word; uint8_t cat; } cats[] = {
 	{ "user_annotation", GT_KINETO_RANGE }, { "gpu_memcpy", GT_KINETO_COPY }, { "gpu_memset", GT_KINETO_SET },
 	{ "cuda_driver", GT_KINETO_DRIVER }, { "cuda_sync", GT_KINETO_WAIT }, { "gpu_user_annotation", GT_KINETO_GPU_RANGE },
 	{ "overhead", GT_KINETO_OVERHEAD }, { "Trace", GT_KINETO_SESSION }, { "flow", GT_KINETO_FLOW }, { "cpu_instant_event", GT_KINETO_RANGE },
+	{ "cuda_profiler_range", GT_KINETO_METRICS },
 	{ "user", GT_KINETO_RANGE },		/* of ours */
 	/* as they were called before 2022 */
 	{ "Kernel", GT_KINETO_KERNEL }, { "Memcpy", GT_KINETO_COPY }, { "Memset", GT_KINETO_SET }, { "Runtime", GT_KINETO_RUNTIME },
@@ -133,7 +134,7 @@ static void on_cat(struct reading *r, int token)
 			r->ev->cat = cats[i].cat;
 			break;
 		}
-	if (r->ev->cat == GT_KINETO_RANGE || r->ev->cat == GT_KINETO_OTHER)
+	if (r->ev->cat == GT_KINETO_RANGE || r->ev->cat == GT_KINETO_OTHER || r->ev->cat == GT_KINETO_METRICS)
 		r->ev->cat_name = string(r);
 }
 
@@ -285,6 +286,93 @@ static const struct key *find_arg(const struct gt_kineto_event *ev, const char *
 	return FIND(call_args, word, len);
 }
 
+/* ---- arguments that are kept ---- */
+
+const struct gt_kineto_kept_key gt_kineto_kept_keys[GT_KINETO_NKEPT] = {
+#define X(word, text) { word, sizeof(word) - 1, text },
+	GT_KINETO_KEPT(X)
+#undef X
+};
+
+/* The number of this key, or GT_KINETO_NKEPT. */
+static unsigned kept_key(const char *word, size_t len)
+{
+	static const char first[128] = { ['C'] = 1, ['G'] = 1, ['I'] = 1, ['O'] = 1, ['P'] = 1, ['d'] = 1 };	/* few keys begin so */
+	unsigned i = 0;
+
+	if (!len || !first[word[0] & 127])
+		return GT_KINETO_NKEPT;
+	while (i < GT_KINETO_NKEPT && (gt_kineto_kept_keys[i].len != len || memcmp(gt_kineto_kept_keys[i].word, word, len) != 0))
+		i++;
+	return i;
+}
+
+static void keep(struct reading *r, unsigned key, uint64_t value)
+{
+	struct gt_kineto_event *ev = r->ev;
+	unsigned at = (unsigned)__builtin_popcount(ev->kept & ((1u << key) - 1));
+
+	if (ev->kept >> key & 1)
+		return;		/* the first of two */
+	memmove(ev->kept_values + at + 1, ev->kept_values + at, (ev->nkept - at) * sizeof(*ev->kept_values));
+	ev->kept_values[at] = value;
+	ev->nkept++;
+	ev->kept |= 1u << key;
+}
+
+/* Shapes have half of the room for names, so that names find some. */
+static void keep_text(struct reading *r, unsigned key, const char *text, size_t len)
+{
+	if (len > GT_KINETO_KEPT_TEXT || r->k->held > GT_KINETO_TEXT / 2)
+		r->k->counts.args_left_out++;
+	else
+		keep(r, key, for_good(r->k, text, len, GT_KINETO_TEXT));
+}
+
+static void keep_plain(struct reading *r, unsigned key, int token)
+{
+	uint64_t value;
+
+	if (gt_kineto_kept_keys[key].text && (token == GT_JSON_STRING || is_number(token)))
+		keep_text(r, key, r->j->text, r->j->len);
+	else if (!gt_kineto_kept_keys[key].text && read_u64(r, token, &value))
+		keep(r, key, value);
+}
+
+/* A list as its text without white space; the scanner is behind its bracket. */
+static int keep_list(struct reading *r, unsigned key, struct gt_err *err)
+{
+	unsigned top = r->j->depth;
+	char text[GT_KINETO_KEPT_TEXT + 1] = "[";
+	size_t len = 1;
+	bool comma = false;
+
+	while (r->j->depth >= top) {
+		int t = gt_json_next(r->j, err);
+		bool scalar = t == GT_JSON_STRING || is_number(t), quoted = t == GT_JSON_STRING, opens = t == GT_JSON_ARRAY;
+		size_t need = (scalar ? r->j->len + 2 * quoted : 1) + comma;
+
+		if (t < 0)
+			return t;
+		if (len + need > GT_KINETO_KEPT_TEXT || !(scalar || opens || t == GT_JSON_ARRAY_END)) {
+			len = GT_KINETO_KEPT_TEXT + 1;	/* too long, or no list of lists of words and numbers */
+			continue;
+		}
+		if (comma && t != GT_JSON_ARRAY_END)
+			text[len++] = ',';
+		if (quoted)
+			text[len++] = '"';
+		if (scalar)
+			memcpy(text + len, r->j->text, r->j->len);
+		len += scalar ? r->j->len : 0;
+		if (!scalar || quoted)
+			text[len++] = quoted ? '"' : opens ? '[' : ']';
+		comma = !opens;
+	}
+	keep_text(r, key, text, len);
+	return 0;
+}
+
 /* A counter's series: any name. */
 static void counter_value(struct reading *r, uint32_t name, int token)
 {
@@ -300,12 +388,17 @@ static void counter_value(struct reading *r, uint32_t name, int token)
 static int read_odd_arg(struct reading *r, struct gt_err *err)
 {
 	struct gt_kineto_event *ev = r->ev;
-	bool counter = ev->phase == 'C', gpu = ev->cat == GT_KINETO_KERNEL;
+	bool counter = ev->phase == 'C' || ev->cat == GT_KINETO_METRICS, gpu = ev->cat == GT_KINETO_KERNEL;
 	uint32_t name = counter ? string(r) : GT_NONE;
 	uint32_t *three = gpu && gt_json_is(r->j, "grid") ? ev->grid : gpu && gt_json_is(r->j, "block") ? ev->block : NULL;
 	const struct key *key = three || counter ? NULL : find_arg(ev, r->j->text, r->j->len);
+	unsigned kept = three || counter || key ? GT_KINETO_NKEPT : kept_key(r->j->text, r->j->len);
 	int t = gt_json_next(r->j, err);
 
+	if (kept < GT_KINETO_NKEPT && t == GT_JSON_ARRAY)
+		return keep_list(r, kept, err);
+	if (kept < GT_KINETO_NKEPT && t > 0)
+		keep_plain(r, kept, t);
 	if (t == GT_JSON_ARRAY && three)
 		return read_three(r, three, three == ev->grid ? GT_GPU_NO_GRID : GT_GPU_NO_BLOCK, err);
 	if (t >= 0 && counter)
@@ -320,16 +413,18 @@ static int read_args(struct reading *r, struct gt_err *err)
 {
 	const struct key *key;
 	const char *word;
+	bool range = r->ev->cat == GT_KINETO_RANGE && r->ev->cat_name != GT_NONE && r->ev->phase == 'X';
+	unsigned kept;
 	size_t len;
 	int t, e = 0;
 
-	if (r->ev->cat == GT_KINETO_RANGE && r->ev->cat_name != GT_NONE && r->ev->phase == 'X')
-		return gt_json_skip(r->j, err);
 	while (!e) {
-		t = r->ev->phase == 'C' ? 0 : gt_json_pair(r->j, &word, &len);
-		key = t ? find_arg(r->ev, word, len) : NULL;
+		t = r->ev->phase == 'C' || r->ev->cat == GT_KINETO_METRICS ? 0 : gt_json_pair(r->j, &word, &len);
+		key = t && !range ? find_arg(r->ev, word, len) : NULL;
 		if (key)
 			key->read(r, t);
+		else if (t && (kept = kept_key(word, len)) < GT_KINETO_NKEPT)
+			keep_plain(r, kept, t);
 		if (t)
 			continue;
 		t = gt_json_next(r->j, err);

@@ -38,6 +38,8 @@ struct work {
 	uint32_t registers, shared, grid[3], block[3];
 	uint32_t from, to;
 	struct gt_gpu_cause cause;
+	uint32_t kept_at;
+	uint16_t kept;		/* 0: none */
 	uint8_t cat;
 	bool done, peers, inferred;
 };
@@ -192,14 +194,30 @@ static int put_set(struct gt_kineto *k, const struct work *w, const struct gt_gp
 	return gt_gpu_put_set(&k->gpu, work, &s, err);
 }
 
+/* The arguments that are kept. fields must last as long as work. */
+static void add_extra(struct gt_kineto *k, const struct work *w, struct gt_gpu_work *work, struct gt_gpu_extra_field fields[GT_KINETO_NKEPT])
+{
+	unsigned n = 0;
+
+	if (!w->kept)
+		return;
+	for (unsigned i = 0; i < GT_KINETO_NKEPT; i++)
+		if (w->kept >> i & 1)
+			fields[n++] = (struct gt_gpu_extra_field){ gt_kineto_kept_keys[i].word, gt_kineto_kept_keys[i].text ? GT_F_STR : GT_F_U64 };
+	work->extra = (struct gt_gpu_extra){ w->kept, n, fields, k->kept[w->kept_at].values };
+}
+
 /* The file has static and dynamic shared memory as one figure. */
 static int put_kernel(struct gt_kineto *k, const struct work *w, const struct gt_gpu_work *work, struct gt_err *err)
 {
 	struct gt_gpu_kernel kernel = { .name = w->name, .registers = w->registers, .shared_dynamic = w->shared };
+	struct gt_gpu_extra_field fields[GT_KINETO_NKEPT];
+	struct gt_gpu_work with = *work;
 
 	memcpy(kernel.grid, w->grid, sizeof(kernel.grid));
 	memcpy(kernel.block, w->block, sizeof(kernel.block));
-	return gt_gpu_put_kernel(&k->gpu, work, &kernel, err);
+	add_extra(k, w, &with, fields);
+	return gt_gpu_put_kernel(&k->gpu, &with, &kernel, err);
 }
 
 static int put_by_kind(struct gt_kineto *k, const struct work *w, const struct gt_gpu_work *work, struct gt_err *err)
@@ -463,6 +481,8 @@ static struct work *add_work(struct gt_kineto *k, const struct gt_kineto_event *
 	w->peers = ev->has & GT_KINETO_PEERS;
 	w->inferred = ev->has & GT_KINETO_INFERRED;
 	w->cat = ev->cat;
+	w->kept = (uint16_t)ev->kept;
+	w->kept_at = ev->kept_at;
 	return w;
 }
 

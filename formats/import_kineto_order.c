@@ -132,7 +132,7 @@ static int put(struct gt_kineto *k, const struct ordered *o, struct gt_err *err)
 		leave(&t->ranges, o->start);
 		row.depth = enter(&t->ranges, o->end, GT_OP_NONE);
 	}
-	return gt_kineto_put(k, kind, t->track, &row, o->args + what->first_arg, err);
+	return gt_kineto_put_host(k, kind, t->track, &row, what, o->args, err);
 }
 
 int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err)

@@ -15,6 +15,7 @@
 #include "formats/base/buf.h"
 #include "formats/cuda_api.h"
 
+#define KEPT_MAX (1u << 16)	/* different sets of arguments: 6 MiB */
 #define WHATS_MAX (1u << 17)	/* different names */
 
 int gt_kineto_due(struct gt_kineto *k, int64_t end, struct gt_err *err)
@@ -107,7 +108,7 @@ static uint32_t series_name(struct gt_kineto *k, uint32_t name, uint32_t series)
 
 static int make_what(struct gt_kineto *k, struct gt_kineto_what *what)
 {
-	struct gt_field fields[3];
+	struct gt_field fields[3 + GT_KINETO_NKEPT];
 	struct gt_type type;
 
 	classify(k, what, &type);
@@ -121,6 +122,10 @@ static int make_what(struct gt_kineto *k, struct gt_kineto_what *what)
 		type.nfields = (uint8_t)memory_fields(k, what, fields);
 	} else if (type.layer == GT_LAYER_USER) {
 		fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, "category"), GT_F_STR, GT_R_NONE };
+		for (unsigned i = 0; i < GT_KINETO_NKEPT; i++)
+			if (what->kept >> i & 1)
+				fields[type.nfields++] = (struct gt_field){ gt_writer_string(k->w, gt_kineto_kept_keys[i].word),
+					gt_kineto_kept_keys[i].text ? GT_F_STR : GT_F_U64, GT_R_NONE };
 	} else if (what->cat == GT_KINETO_OTHER) {
 		what->first_arg = 1;	/* calls of ours have no correlation id */
 	} else {
@@ -139,17 +144,17 @@ static int make_what(struct gt_kineto *k, struct gt_kineto_what *what)
 }
 
 /* The number of what this is, or negative. */
-static int64_t what_of(struct gt_kineto *k, uint32_t name, uint32_t cat, uint32_t cat_name, struct gt_err *err)
+static int64_t what_with(struct gt_kineto *k, uint32_t name, uint32_t cat, uint32_t cat_name, uint32_t kept, struct gt_err *err)
 {
-	struct gt_kineto_what what = { .name = name == GT_NONE ? k->no_name : name, .cat = cat, .cat_name = cat_name };
-	uint64_t hash = gt_hash_u64((uint64_t)what.name << 32 | (uint64_t)cat_name << 5 | cat);
+	struct gt_kineto_what what = { .name = name == GT_NONE ? k->no_name : name, .cat = cat, .cat_name = cat_name, .kept = kept };
+	uint64_t hash = gt_hash_u64(((uint64_t)what.name << 32 | (uint64_t)cat_name << 5 | cat) ^ (uint64_t)kept << 48);
 	uint32_t i = gt_map_get(&k->what_map, hash, same_what, k, &what, 0);
 
 	if (i != GT_NONE)
 		return i;
 	if (k->nwhats == WHATS_MAX && what.name != k->nameless) {
 		k->counts.names_left_out++;
-		return what_of(k, k->nameless, cat, cat_name, err);
+		return what_with(k, k->nameless, cat, cat_name, kept, err);
 	}
 	if (make_what(k, &what) || gt_grow(&k->whats, &k->whats_cap, k->nwhats + 1, sizeof(what)) ||
 	    gt_map_add(&k->what_map, hash, (uint32_t)k->nwhats))
@@ -158,7 +163,51 @@ static int64_t what_of(struct gt_kineto *k, uint32_t name, uint32_t cat, uint32_
 	return (int64_t)k->nwhats++;
 }
 
+static int64_t what_of(struct gt_kineto *k, uint32_t name, uint32_t cat, uint32_t cat_name, struct gt_err *err)
+{
+	return what_with(k, name, cat, cat_name, 0, err);
+}
+
+/* ---- arguments that are kept ---- */
+
+static bool same_kept(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return !memcmp(&((const struct gt_kineto *)arg)->kept[value], key, sizeof(struct gt_kineto_kept));
+}
+
+/* Events with the same arguments share them. Where there is no room for others, or no memory, the event has none. */
+static void share_kept(struct gt_kineto *k, struct gt_kineto_event *ev)
+{
+	struct gt_kineto_kept one = { .mask = ev->kept };
+	uint64_t hash;
+
+	memcpy(one.values, ev->kept_values, ev->nkept * sizeof(*one.values));
+	hash = gt_hash(&one, sizeof(one));
+	ev->kept_at = gt_map_get(&k->kept_map, hash, same_kept, k, &one, sizeof(one));
+	if (ev->kept_at != GT_NONE)
+		return;
+	if (k->nkept == KEPT_MAX || gt_grow(&k->kept, &k->kept_cap, k->nkept + 1, sizeof(one)) ||
+	    gt_map_add(&k->kept_map, hash, (uint32_t)k->nkept)) {
+		k->counts.args_left_out += ev->nkept;
+		ev->kept = 0;
+		return;
+	}
+	ev->kept_at = (uint32_t)k->nkept;
+	k->kept[k->nkept++] = one;
+}
+
 /* ---- calls and ranges ---- */
+
+int gt_kineto_put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, const struct gt_row *row,
+		       const struct gt_kineto_what *what, const uint64_t *args, struct gt_err *err)
+{
+	uint64_t all[1 + GT_KINETO_NKEPT] = { args[0] };
+
+	if (!what->kept)
+		return gt_kineto_put(k, kind, track, row, args + what->first_arg, err);
+	memcpy(all + 1, k->kept[args[1]].values, sizeof(k->kept->values));
+	return gt_kineto_put(k, kind, track, row, all, err);
+}
 
 /* Calls and ranges of a thread wait to be put in order. Moments, and events of no thread, do not. */
 static int put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, size_t thread,
@@ -168,11 +217,11 @@ static int put_host(struct gt_kineto *k, enum gt_kind kind, uint32_t track, size
 	const struct gt_kineto_what *w = &k->whats[what];
 	struct gt_row row = { .start = ev->ts, .end = ev->ts + ev->dur, .type = w->type, .nargs = w->nfields };
 	bool correlated = w->call || w->cat == GT_KINETO_OUTER;
-	uint64_t args[GT_KINETO_ARGS] = { correlated ? ev->correlation : w->cat_name, kernel };
+	uint64_t args[GT_KINETO_ARGS] = { correlated ? ev->correlation : w->cat_name, w->kept ? ev->kept_at : kernel };
 
 	if (thread != SIZE_MAX && kind == GT_SPAN)
 		return gt_kineto_order(k, thread, ev, what, args, err);
-	return gt_kineto_put(k, kind, track, &row, args + w->first_arg, err);
+	return gt_kineto_put_host(k, kind, track, &row, w, args, err);
 }
 
 /* ---- events ---- */
@@ -216,7 +265,7 @@ static int host_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struc
 		return (int)track;
 	if (ev->cat == GT_KINETO_OTHER && ev->cat_name != GT_NONE)
 		count_other(k, ev->cat_name);
-	what = what_of(k, ev->name, cat_of(k, ev), ev->cat_name, err);
+	what = what_with(k, ev->name, cat_of(k, ev), ev->cat_name, ev->cat == GT_KINETO_RANGE ? ev->kept : 0, err);
 	if (what < 0)
 		return (int)what;
 	if (k->host == GT_NONE && thread != SIZE_MAX)
@@ -270,11 +319,12 @@ static int counter(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 	struct gt_row row = { .start = ev->ts, .end = ev->ts, .nargs = 1 };
 	size_t thread;
 	int64_t track = gt_kineto_track_of(k, ev, true, &thread, err), what;
+	bool metrics = ev->cat == GT_KINETO_METRICS;	/* their names stand for themselves */
 	uint64_t value;
 	int e = track < 0 ? (int)track : 0;
 
 	for (unsigned i = 0; !e && i < ev->nvalues; i++) {
-		what = what_of(k, ev->name, GT_KINETO_COUNTER, ev->values[i].name, err);
+		what = what_of(k, metrics ? ev->values[i].name : ev->name, GT_KINETO_COUNTER, ev->values[i].name, err);
 		if (what < 0)
 			return (int)what;
 		row.type = k->whats[what].type;
@@ -286,6 +336,8 @@ static int counter(struct gt_kineto *k, const struct gt_kineto_event *ev, struct
 
 static int complete(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err)
 {
+	int e;
+
 	if (!(ev->has & GT_KINETO_DUR)) {
 		k->counts.not_understood++;
 		return 0;
@@ -303,9 +355,12 @@ static int complete(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_e
 		k->session_ns = ev->dur;
 		return 0;
 	}
+	if (ev->kept)
+		share_kept(k, ev);
 	if ((ev->cat >= GT_KINETO_KERNEL && ev->cat <= GT_KINETO_WAIT) || ev->cat == GT_KINETO_OVERHEAD)
 		return gt_kineto_gpu_row(k, ev, err);
-	return host_row(k, ev, err);
+	e = ev->cat == GT_KINETO_METRICS ? counter(k, ev, err) : 0;
+	return e ? e : host_row(k, ev, err);
 }
 
 int gt_kineto_row(struct gt_kineto *k, struct gt_kineto_event *ev, struct gt_err *err)

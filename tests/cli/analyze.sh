@@ -159,7 +159,8 @@ want analyze-missing 1 $A absent.zst
 check analyze-missing-says told "gtanalyze: absent.zst: "
 want analyze-one-bad-of-two 1 $A summary absent.zst t.jsonl
 check analyze-one-bad-of-two-reports says "Kernel launches: 2"
-want analyze-directory 1 $A .
+mkdir nothing-in-it
+want analyze-directory 1 $A nothing-in-it
 want analyze-critical 0 $A critical --without 'cu*' --without @kernel "$SRC/tests/golden/v1.zst"
 check analyze-critical-without says "Gain at most"
 want analyze-critical-cannot-answer 4 $A critical t.jsonl

@@ -129,7 +129,7 @@ static void ranges_and_moments(void)
 		    "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"Record Window End\",\"pid\":\"\",\"tid\":\"\",\"ts\":99.5},"
 		    "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"Iteration Start\",\"pid\":\"Traces\",\"tid\":\"Trace x\",\"ts\":9},"
 		    X("Trace", "PyTorch Profiler (0)", "\"Spans\"", "\"PyTorch Profiler\"", "0.5", "20", "\"Op count\":0") "]}",
-		    "S 10/11 step 1000+10000 d0 r0 category='user_annotation'\nS 10/11 aten::mm 2000+3000 d1 r0 category='cpu_op'\n"
+		    "S 10/11 step 1000+10000 d0 r0 category='user_annotation'\nS 10/11 aten::mm 2000+3000 d1 r0 category='cpu_op' Input Dims='[[1,2],[]]'\n"
 		    "S 10/12 f.py(3): g 3000+1000 d0 r0 category='python_function'\nS 10/11 aten::add 5000+2000 d1 r0 category='cpu_op'\n"
 		    "I 10/11 [memory] 6000+0 d0 r0 category='cpu_instant_event'\nI 0/0 Traces Iteration Start 9000+0 d0 r0 category='?'\n"));
 	CHECK(meta_says("\"gpu_ranges_left_out\":1") && meta_says("\"profiler_start_ns\":500,\"profiler_ns\":20000,"

@@ -148,6 +148,40 @@ static void broken_structure_ends_with_its_place(void)
 	CHECK(!strcmp(list_text(HEAD OP("a", "1") "],\"b\":\"\"\"}"), "expected ',' or a closing bracket"));
 }
 
+/* ---- arguments ---- */
+
+static void shapes_and_collectives_are_kept(void)
+{
+	char text[3000], dims[2000] = "";
+
+	CHECK(lists(HEAD X("cpu_op", "aten::mm", "10", "11", "1", "1", "\"External id\":7,\"Concrete Inputs\":[\"\"],\"Input type\":[\"float\",\"c10::Half\"],"
+			   "\"Input Strides\":[[4,1],[]],\"Input Dims\":[[32, 4], [], [[1],2]],\"Ev Idx\":3") ","
+		    X("cpu_op", "aten::mm", "10", "11", "3", "1", "\"Input Dims\":[]") "," X("cpu_op", "aten::mm", "10", "11", "5", "1", "\"Input Dims\":{\"a\":1}") "]}",
+		    "S 10/11 aten::mm 1000+1000 d0 r0 category='cpu_op' Input Dims='[[32,4],[],[[1],2]]' Input type='[\"float\",\"c10::Half\"]'\n"
+		    "S 10/11 aten::mm 3000+1000 d0 r0 category='cpu_op' Input Dims='[]'\nS 10/11 aten::mm 5000+1000 d0 r0 category='cpu_op'\n"));
+	/* as gtexport --chrome writes them */
+	CHECK(strstr(list_text(HEAD X("user", "aten::mm", "10", "11", "1", "1", "\"Input Dims\":\"[[32,4]]\"") "]}"), "Input Dims='[[32,4]]'\n"));
+	CHECK(strstr(list_text(HEAD X("kernel", "ncclKernel", "0", "7", "4", "1", PLACE "\"correlation\":5,\"Collective name\":\"allreduce\","
+			       "\"In msg nelems\":1048576,\"Out msg nelems\":1048577,\"Group size\":2,\"dtype\":\"Float\",\"In split size\":\"[]\","
+			       "\"Process Group Name\":\"0\",\"Process Group Description\":\"default_pg\",\"Process Group Ranks\":[0, 1]") ","
+			       KERNEL("ncclKernel", "6", "6", "1") "]}"),
+		     "launch_join=0 Collective name='allreduce' In msg nelems=1048576 Out msg nelems=1048577 Group size=2 dtype='Float' "
+		     "Process Group Name='0' Process Group Description='default_pg' Process Group Ranks='[0,1]'\n"));
+	CHECK(strstr((char *)listing.data, "ncclKernel 6000+1000 d0 r0 " "correlation=6") && strstr((char *)listing.data, "registers=18\n"));
+	while (strlen(dims) < 1200)
+		strcat(dims, "[1234567,1234567],");
+	strcat(dims, "[1]");
+	snprintf(text, sizeof(text), HEAD "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"pid\":10,\"tid\":11,\"ts\":1,\"dur\":1,\"args\":{\"Input Dims\":[%s]}}]}", dims);
+	CHECK(lists(text, "S 10/11 a 1000+1000 d0 r0 category='cpu_op'\n") && meta_says("\"arguments_left_out\":1,"));
+}
+
+static void metrics_are_counters(void)
+{
+	CHECK(lists(HEAD X("cuda_profiler_range", "gemm", "10", "11", "1", "5", "\"smsp__warps_launched.avg\":32.5,\"sm__cycles.max\":7,\"x\":\"y\"") "]}",
+		    "N 0/10 smsp__warps_launched.avg 1000+0 d0 r0 value=32.5\nN 0/10 sm__cycles.max 1000+0 d0 r0 value=7\n"
+		    "S 10/11 gemm 1000+5000 d0 r0 category='cuda_profiler_range'\n"));
+}
+
 /* ---- what is no work of a GPU of CUDA or HIP ---- */
 
 static void other_accelerators_are_named(void)
@@ -202,4 +236,5 @@ static void other_json_is_named(void)
 
 T_MAIN(T(the_beginning), T(hip_calls_come_back), T(unknown_figures_are_left_out), T(inf_and_nan), T(characters_that_json_has_not),
        T(damaged_events_are_skipped), T(far_from_the_next_event), T(broken_structure_ends_with_its_place),
+       T(shapes_and_collectives_are_kept), T(metrics_are_counters),
        T(other_accelerators_are_named), T(allocators), T(other_json_is_named), T(the_end))
