@@ -237,15 +237,21 @@ static bool thread_gone(const struct gt_process *p, int32_t tid)
 	return syscall(SYS_tgkill, p->guest.host_pid, tid, 0) && errno == ESRCH;
 }
 
+/* A process that exited may have taken thread slots after the last scan. They are adopted here, before
+ * its slot is freed: later they would belong to no process, and their calls would be lost. */
 void gt_roll_call(struct gt_recorder *r)
 {
+	bool exited = false;
+
 	r->called = r->now.monotonic;
 	for (uint32_t k = 0; k < r->nlive_procs; k++) {
 		struct gt_process *p = gt_live_process(r, k);
 
 		if (!p->gone && p->guest.host_pid)
-			p->gone = gt_guest_gone(&p->guest);
+			exited |= p->gone = gt_guest_gone(&p->guest);
 	}
+	if (exited)
+		gt_roll_adopt(r);
 	for (uint32_t k = 0; k < r->nlive; k++) {
 		struct gt_thread *t = gt_live_thread(r, k);
 
