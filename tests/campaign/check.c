@@ -91,10 +91,10 @@ static void note_work(const char *line)
 	works[i] = key;
 }
 
-/* Is it a call that makes the GPU work? The launches of threads that make graphs are captured. */
+/* Is it a call that makes the GPU work? The launches of a process's first thread are captured. */
 static int is_launch(const struct truth_thread *t, const char *name)
 {
-	return (!strncmp(name, "cuLaunchKernel\"", 15) && t->kind != TRUTH_GRAPH) ||
+	return (!strncmp(name, "cuLaunchKernel\"", 15) && t->kind != TRUTH_MAIN) ||
 	       !strncmp(name, "cuGraphLaunch\"", 14) || !strncmp(name, "cuMemcpyDtoH_v2\"", 16) ||
 	       !strncmp(name, "cuMemsetD8Async\"", 16);
 }
@@ -261,7 +261,8 @@ static void check_ends(void)
 	if (!truth->recorder_signal && truth->recorder_status != normal &&
 	    !(killed && truth->recorder_status == 137))
 		WRONG("gtcollect ended with %d", truth->recorder_status);
-	if (truth->recorder_signal && truth->program && !killed && truth->main_status != normal)
+	if (truth->recorder_signal && truth->program && !killed && truth->main_status != normal &&
+	    !(truth->main_status == -1 && truth->main_done)) /* gtcollect reaped it, and died */
 		WRONG("the program ended with %d", truth->main_status);
 	if (truth->programs_hung)
 		WRONG("the program did not end");

@@ -23,6 +23,7 @@ static long flood;
 static unsigned seed;
 static CUcontext ctx;
 static CUfunction scale, busy;
+static CUgraphExec exec;
 
 /* ---- counting ---- */
 
@@ -107,14 +108,15 @@ static void launch(void)
 	CALL(cuMemFree_v2(x));
 }
 
-static void graph(void)
+/* The first thread captures, before others launch: a launch that has no record, because the program
+ * was killed, counts as captured when another thread of the process captured at that time. */
+static void capture(void)
 {
 	float one = 1;
 	int n = 1 << 10;
 	CUdeviceptr x;
 	CUstream s;
 	CUgraph g;
-	CUgraphExec exec;
 	void *args[] = {&x, &one, &n};
 
 	CALL(cuMemAlloc_v2(&x, BYTES));
@@ -124,6 +126,13 @@ static void graph(void)
 		launch_one(scale, 4, s, args);
 	CALL(cuStreamEndCapture(s, &g));
 	CALL(cuGraphInstantiateWithFlags(&exec, g, 0));
+}
+
+static void graph(void)
+{
+	CUstream s;
+
+	CALL(cuStreamCreate(&s, 1));
 	for (unsigned i = 0; more(); i++) {
 		CALL(cuGraphLaunch(exec, s));
 		if (i % 8 == 7) {
@@ -132,10 +141,7 @@ static void graph(void)
 		}
 	}
 	CALL(cuStreamSynchronize(s));
-	CALL(cuGraphExecDestroy(exec));
-	CALL(cuGraphDestroy(g));
 	CALL(cuStreamDestroy_v2(s));
-	CALL(cuMemFree_v2(x));
 }
 
 static void spin(void)
@@ -219,6 +225,7 @@ static void start(void)
 	CALL(cuModuleLoadData(&m, cu_ptx));
 	CALL(cuModuleGetFunction(&scale, m, SCALE));
 	CALL(cuModuleGetFunction(&busy, m, BUSY));
+	capture();
 }
 
 static void work(long nthreads, int churns)
