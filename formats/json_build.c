@@ -1,6 +1,7 @@
 #include "formats/json_build.h"
 
 #include <jansson.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,17 +28,70 @@ struct gt_json *gt_json_text(const char *s, size_t len)
 	return as(j);
 }
 
-void gt_json_put(struct gt_json *object, const char *key, struct gt_json *value)
+/* jansson 2.14 frees what it does not own when memory runs out while it parses. So it never sees that: the allocation leaves the
+ * parser, and the few KiB that it held are lost to a program that is about to end. */
+static _Thread_local jmp_buf *when_out_of_memory;
+
+static void *allocate(size_t bytes)
 {
-	json_object_set_new(of(object), key, of(value));
+	void *p = malloc(bytes);
+
+	if (!p && when_out_of_memory)
+		longjmp(*when_out_of_memory, 1);
+	return p;
 }
 
-void gt_json_add(struct gt_json *array, struct gt_json *value) { json_array_append_new(of(array), of(value)); }
+struct json_t *gt_json_load(const char *s, size_t bytes, size_t flags, bool *no_memory)
+{
+	json_t *j = NULL;
+	jmp_buf out;
+
+	json_set_alloc_funcs(allocate, free);	/* it is malloc otherwise: any order is right */
+	*no_memory = setjmp(out);
+	if (*no_memory) {
+		when_out_of_memory = NULL;
+		return NULL;
+	}
+	when_out_of_memory = &out;
+	j = json_loadb(s, bytes, flags, NULL);
+	when_out_of_memory = NULL;
+	return j;
+}
+
+/* Its json_dumps leaves out what found no memory. */
+char *gt_json_dump(const struct json_t *j)
+{
+	jmp_buf out;
+	char *s;
+
+	json_set_alloc_funcs(allocate, free);
+	if (setjmp(out)) {
+		when_out_of_memory = NULL;
+		return NULL;
+	}
+	when_out_of_memory = &out;
+	s = json_dumps(j, JSON_COMPACT);
+	when_out_of_memory = NULL;
+	return s;
+}
+
+static _Thread_local bool lost;		/* a value of what is being made: no memory */
+
+void gt_json_put(struct gt_json *object, const char *key, struct gt_json *value)
+{
+	lost |= json_object_set_new(of(object), key, of(value)) != 0;
+}
+
+void gt_json_add(struct gt_json *array, struct gt_json *value)
+{
+	lost |= json_array_append_new(of(array), of(value)) != 0;
+}
 
 char *gt_json_done(struct gt_json *value)
 {
-	char *s = json_dumps(of(value), JSON_COMPACT);
+	char *s = lost ? NULL : gt_json_dump(of(value));
 
+	lost = false;
 	json_decref(of(value));
 	return s;
 }

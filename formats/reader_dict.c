@@ -5,6 +5,7 @@
 #include <string.h>
 #include <jansson.h>
 
+#include "formats/json_build.h"
 #include "formats/reader_in.h"
 
 #define ANCHORS_MAX 65536
@@ -195,6 +196,7 @@ static int get_anchors(struct gt_seg *seg, struct gt_span in, uint32_t n)
 static int get_meta(struct gt_reader *r, struct gt_seg *seg, struct gt_span in)
 {
 	uint64_t bytes = (uint64_t)(in.end - in.at), commas = 0, openings = 0;
+	bool no_memory;
 	json_t *part;
 	int code;
 
@@ -204,10 +206,10 @@ static int get_meta(struct gt_reader *r, struct gt_seg *seg, struct gt_span in)
 	}
 	if (gt_hold(r, GT_HOLD_META(bytes, commas, openings)))
 		return -E2BIG;
-	part = json_loadb((const char *)in.at, bytes, JSON_REJECT_DUPLICATES, NULL);
+	part = gt_json_load((const char *)in.at, bytes, JSON_REJECT_DUPLICATES, &no_memory);
 	if (!json_is_object(part)) {
 		json_decref(part);
-		return -EBADMSG;
+		return no_memory ? -ENOMEM : -EBADMSG;
 	}
 	if (!seg->json)
 		seg->json = json_object();
@@ -267,7 +269,7 @@ static int publish(struct gt_seg *seg, struct gt_err *err)
 	seg->json = NULL;
 	for (uint32_t i = 0; i < seg->pub.nstrings; i++)
 		seg->strings[i].ptr = (const char *)seg->text.data + (uintptr_t)seg->strings[i].ptr;
-	seg->meta = json_dumps(json, JSON_COMPACT);
+	seg->meta = gt_json_dump(json);
 	seg->host = take_text(json, "host");
 	seg->boot = take_text(json, "boot_id");
 	seg->pub.simulated = json_is_true(json_object_get(json, "simulated"));
