@@ -4,7 +4,8 @@
  * its own linkage, dlsym, or cuGetProcAddress; on each it is handed a wrapper (generated from formats/cuda_api.def), which
  * notes the time, calls the real function, notes the time again, and leaves a record in memory that gtcollect reads (ring.h).
  *
- *   guest_find.c     which libraries are loaded, and what they export: the loader's own tables, read without the loader
+ *   guest_objects.c  which libraries are loaded
+ *   guest_find.c     what they export: the loader's own tables, read without the loader
  *   guest_resolve.c  dlsym and cuGetProcAddress: wrappers for functions
  *   guest_session.c  finding gtcollect, taking a place in its memory: once per process, once per thread
  *   guest_plain.c    the short way of most calls
@@ -23,12 +24,14 @@
  *   guest_nvtx.c     annotations of the program, by NVTX injection; guest_nvtx_payload.c those with payloads
  *   gen_wrappers.c   makes the wrappers, at build time
  *
- * We are guests. So: no malloc, no lock, no stdio, no exit; nothing of libc newer than 2.17; errno as found; nothing of ours
- * is done before a first driver call, and without gtcollect nothing is done at all. What goes wrong on our side means
+ * We are guests. So: no malloc, no lock, no stdio, no exit; nothing of libc newer than 2.17; errno as found; before a first
+ * driver call we only look for functions of libc, and without gtcollect nothing more is done. What goes wrong on our side means
  * "not traced, and counted", never an error of the program.
  *
  * FORK. All that belongs to one process lies in one mapping that the kernel empties in a forked child (MADV_WIPEONFORK). The
  * child's first call finds no ring, takes the slow way, and becomes a process of its own; the parent's rings are never touched.
+ * Another thread of the parent may have held any lock at the fork, and nobody frees it in the child. So nothing that runs in a
+ * child takes a lock of libc or of the loader (guest_objects.c), but where CUPTI starts: guest_gpu.c tries these locks before.
  */
 #ifndef GT_GUEST_H
 #define GT_GUEST_H
@@ -329,8 +332,8 @@ void gt_events_capture_has_begun(void);	/* or has failed to; gt_before_begin_cap
 bool gt_events_forked(void);		/* were they used in the process that this one was forked from? */
 void gt_events_leave(void);		/* the program is about to be replaced: reads what is over */
 void gt_events_stay(void);		/* it was not */
-/* guest_exec.c */
-void gt_exec_find(void);	/* the real functions, while it is safe to look */
+/* The real functions behind our exports, found when our library is loaded. */
+void gt_exec_find(void), gt_files_find(void), gt_dlsym_find(void);
 /* guest_nvtx.c */
 void gt_nvtx_begins(void);	/* the process has attached, which a forked child does anew */
 /* guest_others.c */
@@ -373,12 +376,15 @@ struct gt_object {		/* a loaded library */
 	const uint32_t *gnu_hash, *hash;
 	bool behind;		/* loaded after our own library */
 };
+const struct gt_object *gt_own_object(void);	/* our library */
+void gt_own_object_find(void);
 bool gt_object_at(const void *address, struct gt_object *o);	/* the one that holds the address */
 void *gt_object_symbol(const struct gt_object *o, const char *name);
 bool gt_object_named(const struct gt_object *o, const char *prefix);	/* by soname or file name */
 bool gt_object_needs(const struct gt_object *o, const char *prefix);	/* needs, at whatever remove, a library so named */
 /* The first definition in load order behind our own library; *o (may be NULL) is where. */
 void *gt_find_next(const char *name, struct gt_object *o);
+void gt_find_all(const char *const *names, void **found, unsigned n);	/* the same of n names */
 void *gt_find_libc(const char *name);	/* of the C library, also where we came last and not first */
 void *gt_find_in(const char *library, const char *name);	/* in the first loaded library whose soname or file name so begins */
 static inline void *gt_find_driver(const char *name) { return gt_find_in("libcuda.so", name); }	/* as it is loaded now */
@@ -387,6 +393,18 @@ static inline void *gt_find_driver(const char *name) { return gt_find_in("libcud
 void *gt_load_elsewhere(void *(*load)(const char *, int), const char *name);
 bool gt_from_driver(const void *address);	/* code of libcuda, or of libraries that watch it */
 bool gt_is_ours(const void *address);
+
+/* ---- guest_objects.c ---- */
+struct dl_phdr_info;
+typedef int gt_object_look(struct dl_phdr_info *info, size_t size, void *arg);
+/* Calls look for each loaded library until it returns non-zero, which is returned. In a forked child: without a lock, and
+ * the paths of the libraries are as the loader has them. */
+int gt_each_object(gt_object_look *look, void *arg);
+/* In a forked child: are the loader's lock and that of atexit free? A thread takes them; after a second it counts as stuck. True in
+ * other processes. */
+bool gt_locks_are_free(void);
+bool gt_start_thread(void *(*run)(void *), void *arg);	/* with all signals blocked; false: there is none */
+void gt_objects_verify(void);	/* in a forked child: makes the system calls that the first list needs */
 
 /* ---- guest_resolve.c ---- */
 void *gt_resolve(uint32_t id);		/* for a wrapper whose gt_real is NULL; NULL when there is no driver */

@@ -3,8 +3,6 @@
 #include "collect/guest/guest_events.h"
 
 #include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -520,22 +518,7 @@ static void *read_events(void *arg)
 
 /* ---- life ---- */
 
-bool gt_events_thread(void)
-{
-	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
-		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))gt_find_next("pthread_create", NULL);
-	sigset_t all, old;
-	pthread_t thread;
-	int failed;
-
-	if (!create)
-		return false;
-	sigfillset(&all);
-	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, 8L);
-	failed = create(&thread, NULL, read_events, NULL);
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, 8L);
-	return !failed;
-}
+bool gt_events_thread(void) { return gt_start_thread(read_events, NULL); }
 
 /* Our thread reads what is over; that takes as long as its calls of the driver. */
 void gt_events_end(void)

@@ -26,17 +26,12 @@ typedef void failed_assertion(const char *, const char *, unsigned, const char *
 enum { EXECVE, EXECV, EXECVP, EXECVPE, FEXECVE, EXECVEAT, ABORT, ASSERT_FAIL, FUNCTIONS };
 static void *real[FUNCTIONS];
 
-/* Early, while nothing speaks against looking: a child of a program with threads, which is about to call exec, may have been forked while
- * one of them held the loader's lock. */
 void gt_exec_find(void)
 {
 	static const char *const names[FUNCTIONS] = { "execve", "execv", "execvp", "execvpe", "fexecve", "execveat", "abort",
 						       "__assert_fail" };
-	static uint32_t found;
 
-	for (unsigned i = 0; !found && i < FUNCTIONS; i++)
-		__atomic_store_n(&real[i], gt_find_next(names[i], NULL), __ATOMIC_RELEASE);
-	__atomic_store_n(&found, 1, __ATOMIC_RELEASE);
+	gt_find_all(names, real, FUNCTIONS);
 }
 
 static void *next(unsigned which)

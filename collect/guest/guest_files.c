@@ -138,20 +138,26 @@ static bool watching(void)
 	return __atomic_load_n(gt_live, __ATOMIC_RELAXED) && !gt_inside && (!gt_shared || gt_shared->ioctls);
 }
 
-/* The next function of this name in line: libc's, or another preloaded library's. */
-static void *next(void **cache, const char *name)
+/* The next functions of these names in line: libc's, or another preloaded library's. */
+enum { IOCTL, OPEN, OPEN64, OPENAT, OPENAT64, CLOSE, MMAP, MMAP64, FUNCTIONS };
+static void *real_functions[FUNCTIONS];
+
+void gt_files_find(void)
 {
-	void *f = __atomic_load_n(cache, __ATOMIC_RELAXED);
+	static const char *const names[FUNCTIONS] = { "ioctl", "open", "open64", "openat", "openat64", "close", "mmap", "mmap64" };
 
-	if (gt_unlikely(!f)) {
-		int saved = errno;
+	gt_find_all(names, real_functions, FUNCTIONS);
+}
 
-		f = gt_find_next(name, NULL);
-		gt_exec_find();
-		errno = saved;
-		__atomic_store_n(cache, f, __ATOMIC_RELAXED);
-	}
-	return f;
+/* Before our library's constructor another one's may call. */
+static void *next(unsigned which)
+{
+	int saved = errno;
+
+	if (gt_unlikely(!__atomic_load_n(&real_functions[which], __ATOMIC_ACQUIRE)))
+		gt_files_find();
+	errno = saved;
+	return __atomic_load_n(&real_functions[which], __ATOMIC_ACQUIRE);
 }
 
 /* ---- ioctl ---- */
@@ -226,8 +232,7 @@ static bool may_be_ours(unsigned long number)
 
 GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 {
-	static void *cache;
-	int (*real)(int, unsigned long, void *) = (int (*)(int, unsigned long, void *))next(&cache, "ioctl");
+	int (*real)(int, unsigned long, void *) = (int (*)(int, unsigned long, void *))next(IOCTL);
 	uint64_t words[GT_IOCTL_ARGS] = { 0, number, 0, UINT64_MAX };
 	struct gt_call c;
 	va_list args;
@@ -274,11 +279,10 @@ static mode_t mode_of(int flags, va_list args)
 	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(args, mode_t) : 0;
 }
 
-#define DEFINE_OPEN(name)									\
+#define DEFINE_OPEN(name, which)								\
 GT_EXPORT int name(const char *path, int flags, ...)						\
 {												\
-	static void *cache;									\
-	int (*real)(const char *, int, mode_t) = (int (*)(const char *, int, mode_t))next(&cache, #name);	\
+	int (*real)(const char *, int, mode_t) = (int (*)(const char *, int, mode_t))next(which);	\
 	bool on = watching();									\
 	uint64_t start = on ? gt_now(gt_self) : 0;						\
 	va_list args;										\
@@ -289,11 +293,10 @@ GT_EXPORT int name(const char *path, int flags, ...)						\
 	va_end(args);										\
 	return on ? opened(real(path, flags, mode), start, path) : real(path, flags, mode);	\
 }
-#define DEFINE_OPENAT(name)									\
+#define DEFINE_OPENAT(name, which)								\
 GT_EXPORT int name(int at, const char *path, int flags, ...)					\
 {												\
-	static void *cache;									\
-	int (*real)(int, const char *, int, mode_t) = (int (*)(int, const char *, int, mode_t))next(&cache, #name);	\
+	int (*real)(int, const char *, int, mode_t) = (int (*)(int, const char *, int, mode_t))next(which);	\
 	bool on = watching();									\
 	uint64_t start = on ? gt_now(gt_self) : 0;						\
 	va_list args;										\
@@ -304,15 +307,14 @@ GT_EXPORT int name(int at, const char *path, int flags, ...)					\
 	va_end(args);										\
 	return on ? opened(real(at, path, flags, mode), start, path) : real(at, path, flags, mode);	\
 }
-DEFINE_OPEN(open)
-DEFINE_OPEN(open64)
-DEFINE_OPENAT(openat)
-DEFINE_OPENAT(openat64)
+DEFINE_OPEN(open, OPEN)
+DEFINE_OPEN(open64, OPEN64)
+DEFINE_OPENAT(openat, OPENAT)
+DEFINE_OPENAT(openat64, OPENAT64)
 
 GT_EXPORT int close(int fd)
 {
-	static void *cache;
-	int (*real)(int) = (int (*)(int))next(&cache, "close");
+	int (*real)(int) = (int (*)(int))next(CLOSE);
 	uint64_t words[2] = { 0, (uint64_t)(int64_t)fd }, start;
 	int rc, error;
 
@@ -327,12 +329,11 @@ GT_EXPORT int close(int fd)
 	return rc;
 }
 
-#define DEFINE_MMAP(name, offset_type)								\
+#define DEFINE_MMAP(name, which, offset_type)							\
 GT_EXPORT void *name(void *want, size_t bytes, int prot, int flags, int fd, offset_type offset)	\
 {												\
-	static void *cache;									\
 	void *(*real)(void *, size_t, int, int, int, offset_type) =					\
-		(void *(*)(void *, size_t, int, int, int, offset_type))next(&cache, #name);		\
+		(void *(*)(void *, size_t, int, int, int, offset_type))next(which);		\
 	uint64_t words[2] = { 0, bytes }, start;						\
 	int saved;										\
 	void *p;										\
@@ -346,5 +347,5 @@ GT_EXPORT void *name(void *want, size_t bytes, int prot, int flags, int fd, offs
 	errno = saved;										\
 	return p;										\
 }
-DEFINE_MMAP(mmap, off_t)
-DEFINE_MMAP(mmap64, off64_t)
+DEFINE_MMAP(mmap, MMAP, off_t)
+DEFINE_MMAP(mmap64, MMAP64, off64_t)

@@ -2,7 +2,7 @@
  *
  * dlsym cannot be asked: it is what we stand before, it may call malloc (which may be the very program's, and not ready), and a
  * failed look-up leaves a message that the program would find in dlerror. So we read what the loader reads: each library's
- * dynamic section, symbol table and hash. dl_iterate_phdr names the libraries in the order in which they were loaded. */
+ * dynamic section, symbol table and hash. guest_objects.c lists the libraries in the order in which they were loaded. */
 #define _GNU_SOURCE
 #include "collect/guest/guest.h"
 
@@ -176,7 +176,7 @@ bool gt_object_at(const void *address, struct gt_object *o)
 {
 	struct search s = { .address = (uintptr_t)address };
 
-	if (!address || !dl_iterate_phdr(look, &s))
+	if (!address || !gt_each_object(look, &s))
 		return false;
 	*o = s.object;
 	return true;
@@ -186,17 +186,23 @@ void *gt_find_next(const char *name, struct gt_object *o)
 {
 	struct search s = { .name = name };
 
-	dl_iterate_phdr(look, &s);
+	gt_each_object(look, &s);
 	if (o)
 		*o = s.object;
 	return s.found;
+}
+
+void gt_find_all(const char *const *names, void **found, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		__atomic_store_n(&found[i], gt_find_next(names[i], NULL), __ATOMIC_RELEASE);
 }
 
 void *gt_find_in(const char *library, const char *name)
 {
 	struct search s = { .name = name, .prefix = library };
 
-	dl_iterate_phdr(look, &s);
+	gt_each_object(look, &s);
 	return s.found;
 }
 
@@ -252,7 +258,7 @@ void *gt_load_elsewhere(void *(*load)(const char *, int), const char *name)
 	for (size_t i = 0; !loaded && i < sizeof(others) / sizeof(*others); i++) {
 		struct named n = { others[i], NULL };
 
-		if (dl_iterate_phdr(is_named, &n))
+		if (gt_each_object(is_named, &n))
 			loaded = load_near(load, n.path, name);
 	}
 	for (unsigned i = 0; !loaded && (more = gt_cupti_place(i, gt_environment, name, path, sizeof(path))); i++)
@@ -261,11 +267,22 @@ void *gt_load_elsewhere(void *(*load)(const char *, int), const char *name)
 	return loaded;
 }
 
+static struct gt_object own = { .path = "" };	/* our library */
+
+void gt_own_object_find(void) { gt_object_at(&gt_api[0], &own); }
+
+const struct gt_object *gt_own_object(void)
+{
+	if (!own.high)
+		gt_own_object_find();
+	return &own;
+}
+
 bool gt_is_ours(const void *address)
 {
-	struct gt_object o;
+	const struct gt_object *o = gt_own_object();
 
-	return gt_object_at(address, &o) && (uintptr_t)&gt_api[0] >= o.low && (uintptr_t)&gt_api[0] < o.high;
+	return (uintptr_t)address >= o->low && (uintptr_t)address < o->high;
 }
 
 bool gt_from_driver(const void *address)
@@ -290,7 +307,7 @@ static bool needs(const struct gt_object *o, const char *prefix, unsigned depth,
 			continue;
 		if (!strncmp(s.soname, prefix, strlen(prefix)))
 			return true;
-		if (depth < 12 && *budget && --*budget && dl_iterate_phdr(look, &s) &&
+		if (depth < 12 && *budget && --*budget && gt_each_object(look, &s) &&
 		    needs(&s.object, prefix, depth + 1, budget))
 			return true;
 	}

@@ -19,8 +19,6 @@
 
 #include <dlfcn.h>
 #include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -265,21 +263,6 @@ static void *flush(void *arg)
 		gt_cupti_unlock(locked);
 	}
 	return arg;
-}
-
-static void start_flushing(void)
-{
-	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
-		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))gt_find_libc("pthread_create");
-	sigset_t all, old;
-	pthread_t thread;
-
-	if (!create)
-		return;
-	sigfillset(&all);
-	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, 8L);
-	create(&thread, NULL, flush, NULL);
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, 8L);
 }
 
 static void tell_state(enum gt_gpu_state state, const char *text, int64_t detail);
@@ -673,7 +656,7 @@ void gt_gpu_watch(void)
 		return;
 	gpu->watching = gpu->late = 1;
 	gpu->on = GT_USE_IDLE;
-	start_flushing();
+	gt_start_thread(flush, NULL);
 }
 
 /* ---- the start ---- */
@@ -699,6 +682,10 @@ static void start(void)
 	const char *whom;
 	uint32_t version = 0;
 
+	if (!gt_locks_are_free()) {
+		tell_state(GT_GPU_REFUSED, "dlopen in a forked child (a thread of its parent held the loader's lock)", EDEADLK);
+		return;
+	}
 	if (gt_shared->gpu_timing == GT_TIMING_EVENTS) {
 		if (!gt_events_start("as asked for"))
 			tell_state(GT_GPU_MISSING, "what CUDA events need of the driver", 0);
@@ -717,7 +704,7 @@ static void start(void)
 		return;
 	}
 	gt_gpu_at_exit();
-	start_flushing();
+	gt_start_thread(flush, NULL);
 	gt_object_at((const void *)(uintptr_t)cupti.flush, &o);
 	tell_state(GT_GPU_ON, o.path, version);
 	if (whom)

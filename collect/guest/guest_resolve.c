@@ -131,6 +131,12 @@ static struct gt_tail cupti(void *handle, const char *name, const void *caller)
 	return answer(real && gt_object_at(real, &o) && gt_object_named(&o, "libcupti.so") ? ours : real);
 }
 
+void gt_dlsym_find(void)
+{
+	if (!gt_real_dlsym)
+		gt_real_dlsym = (void *(*)(void *, const char *))gt_find_next("dlsym", NULL);
+}
+
 /* Called by the jump below, with dlsym's arguments and its return address. */
 struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller) __attribute__((visibility("hidden"), used));
 struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller)
@@ -139,7 +145,7 @@ struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller)
 	uint32_t id;
 
 	if (gt_unlikely(!gt_real_dlsym))
-		gt_real_dlsym = (void *(*)(void *, const char *))gt_find_next("dlsym", NULL);
+		gt_dlsym_find();
 	if (gt_unlikely(is_cupti_name(name)) && !gt_inside && gt_real_dlsym)
 		return cupti(handle, name, caller);
 	if (gt_likely(!is_driver_name(name)) || gt_inside || !gt_real_dlsym)

@@ -130,13 +130,12 @@ struct address {
 static bool session_address(struct address *to, const char *session)
 {
 	const char *colon = strchr(session, ':');
-	struct gt_object o = { .path = "" };
 	size_t n = colon ? (size_t)(colon - session) : 0;
 
 	*to = (struct address){ .name.sun_family = AF_UNIX, .bytes = sizeof(to->name) };
 	if (!colon || n + sizeof("/sock") > sizeof(to->name.sun_path))
 		return false;
-	if (colon[1] && (!gt_object_at(&gt_shared, &o) || strcmp(o.path, colon + 1)))
+	if (colon[1] && strcmp(gt_own_object()->path, colon + 1))
 		return false;
 	memcpy(to->name.sun_path, session, n);
 	memcpy(to->name.sun_path + n, "/sock", sizeof("/sock"));
@@ -377,6 +376,7 @@ static bool attach(int32_t pid)
 	int fd = knock();
 	bool ok = fd >= 0 || gt_shared;		/* a forked child that finds nobody still has the memory */
 
+	gt_objects_verify();
 	if (ok && !gt_shared)
 		ok = map_session(fd);
 	if (fd >= 0)

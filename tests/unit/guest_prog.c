@@ -2,6 +2,7 @@
  * right function. Exit status: 0, or the number of the line that found something wrong. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -97,6 +98,84 @@ static void family(const char *how)
 	}
 	MUST(waitpid(child, &status, 0) == child && !status);
 	MUST(!cuCtxGetCurrent(&ctx));
+}
+
+/* ---- a child forked while another thread of its parent holds locks ---- */
+
+void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+static bool no_malloc;			/* a thread that the child lacks may hold its lock */
+void *malloc(size_t n) { MUST(!no_malloc); return __libc_malloc(n); }
+void *calloc(size_t n, size_t size) { MUST(!no_malloc); return __libc_calloc(n, size); }
+void *realloc(void *p, size_t n) { MUST(!no_malloc); return __libc_realloc(p, n); }
+
+static int hold(struct dl_phdr_info *info, size_t size, void *held)
+{
+	MUST(write(*(int *)held, "h", 1) == 1);
+	for (;;)
+		pause();
+}
+
+static void *hold_the_loaders_lock(void *held)
+{
+	dl_iterate_phdr(hold, held);
+	return NULL;
+}
+
+struct range { const char *name; uintptr_t low, high; };
+static int range_of(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct range *r = arg;
+
+	if (!strstr(info->dlpi_name, r->name))
+		return 0;
+	r->low = info->dlpi_addr;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD)
+			r->high = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+	r->high = (r->high + 4095) & ~(uintptr_t)4095;
+	return 1;
+}
+
+/* First calls of several functions, and look-ups, by every way that natively needs no lock that a fork leaves locked. */
+static void first_calls(void)
+{
+	uint64_t p = 0;
+	int (*release)(uint64_t), x;
+	void *ctx, *found;
+
+	no_malloc = true;
+	for (int i = 0; i < 3; i++)
+		MUST(!cuCtxGetCurrent(&ctx) && ctx == (void *)0x77);
+	MUST(!cuMemAlloc_v2(&p, 4096) && !cuDeviceGetCount(&x));
+	MUST(!cuGetProcAddress_v2("cuMemFree", &found, 13000, 0, NULL) && !((int (*)(uint64_t))found)(p));
+	release = (int (*)(uint64_t))dlsym(RTLD_DEFAULT, "cuMemFree_v2");
+	MUST(release && !release(p));
+	_exit(0);
+}
+
+/* how: "early", before a first call of the parent; "late"; or "unmapped": while a thread is about to close a library, which is unmapped,
+ * but still in the loader's list. */
+static void forked_under_locks(const char *how, const char *library)
+{
+	struct range r = { "libguestfourth" };
+	pthread_t holder;
+	int held[2], status;
+	pid_t child;
+	char c;
+
+	if (!strcmp(how, "late"))
+		MUST(!cuCtxGetCurrent(&(void *){ NULL }));
+	MUST(strcmp(how, "unmapped") || (dlopen(library, RTLD_NOW) && dl_iterate_phdr(range_of, &r)));
+	MUST(!pipe(held) && !pthread_create(&holder, NULL, hold_the_loaders_lock, &held[1]) && read(held[0], &c, 1) == 1);
+	child = fork();
+	if (!child) {
+		alarm(20);	/* who waits for ever dies */
+		MUST(!r.high || !munmap((void *)r.low, r.high - r.low));
+		first_calls();
+	}
+	alarm(40);
+	close(held[1]);		/* this must not wait, either */
+	MUST(waitpid(child, &status, 0) == child && !status);
 }
 
 static void *thread(void *arg)
@@ -251,8 +330,9 @@ static void between_instructions(const char *how)
 static void between_instructions(const char *how) { }
 #endif
 
-static void linked(const char *mode, int n)
+static void linked(const char *mode, const char *arg)
 {
+	int n = atoi(arg);
 	void *ctx;
 	int x;
 
@@ -279,6 +359,8 @@ static void linked(const char *mode, int n)
 		inner(&n);
 	else if (!strcmp(mode, "jump"))
 		jump();
+	else if (!strcmp(mode, "early") || !strcmp(mode, "late") || !strcmp(mode, "unmapped"))
+		forked_under_locks(mode, arg);
 	else if (!strcmp(mode, "threads"))
 		threads(n);
 	else if (!strcmp(mode, "files"))
@@ -382,7 +464,7 @@ int main(int argc, char **argv)
 
 #ifdef LINKED
 	exe = argv[0];
-	linked(mode, atoi(arg));
+	linked(mode, arg);
 #else
 	if (!strcmp(mode, "dlsym"))
 		by_dlsym(arg);

@@ -270,6 +270,21 @@ static void forked_child_is_a_process_of_its_own(void)
 	host_close(&h);
 }
 
+/* Another thread of the parent holds the loader's lock for ever. */
+static void forked_under_locks(void)
+{
+	static const char *const modes[] = { "early", "late", "unmapped" };
+	struct host h;
+
+	for (unsigned i = 0; i < 3; i++) {
+		open_host(&h, 200);
+		CHECK(run(&h, LINKED, modes[i], in_build("guest/fake/libguestfourth.so")) == 0);
+		CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 3u + (i == 1) && host_count(&h, "cuMemFree_v2", NULL) == 2);
+		CHECK(h.knocks == 1u + (i == 1));
+		host_close(&h);
+	}
+}
+
 static void vfork_and_exec(void)
 {
 	struct host h;
@@ -646,7 +661,7 @@ static void driver_files(void)
 T_MAIN(T(linked_program), T(the_door_opens_late), T(key_arguments), T(all_arguments), T(kernel_names_and_strings),
        T(names_by_other_ways), T(found_by_dlsym), T(a_driver_may_be_loaded_again), T(found_by_get_proc_address), T(absent_driver_stays_absent), T(callers_of_dlsym_keep_their_identity),
        T(the_driver_is_not_answered), T(without_a_session_nothing_changes), T(another_build_is_refused),
-       T(forked_child_is_a_process_of_its_own), T(vfork_and_exec), T(killed_in_a_call), T(nested_calls), T(longjmp_out_of_a_call),
+       T(forked_child_is_a_process_of_its_own), T(forked_under_locks), T(vfork_and_exec), T(killed_in_a_call), T(nested_calls), T(longjmp_out_of_a_call),
        T(losses_are_counted), T(one_thread_may_not_take_all), T(lossless_waits_and_gives_up_without_a_recorder),
        T(threads_come_and_go), T(gates_and_samples), T(signal_handlers), T(handlers_between_instructions),
        T(closed_gates_are_not_in_the_way), T(pauses), T(profiler_range), T(driver_files))
