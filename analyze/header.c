@@ -270,6 +270,9 @@ static const struct { const char *key, *usual, *before, *after; } doubts[] = {
 	{ "processes_of_other_users", "0", "",
 	  " {process is missing: it|processes are missing: they} ran as another user than gtcollect, "
 	  "which does not share the rings with it" },
+	{ "abandoned_calls", "0", "", " {call has|calls have} no record: the program left {it|them} by longjmp or an exception" },
+	{ "handler_calls", "0", "", " {call|calls} of signal handlers {has|have} no record: another one was being written" },
+	{ "too_deep_calls", "0", "", " {call has|calls have} no record: {it was|they were} within more than 16 others" },
 	{ "inject_processes_refused", "0", "calls: in ", " of the processes none were recorded, as CUPTI's callbacks could not be had" },
 	{ "gpu_processes_refused", "0", "GPU: in ", " of the processes what it did was not recorded, as there was no CUPTI or it refused" },
 	{ "gpu_processes_by_events", "0", "GPU: in ",

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "collect/door.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -143,6 +144,37 @@ bool gt_guest_gone(const struct gt_guest *guest)
 	if (!read_stat(guest->host_pid, &state, &threads, &start))
 		return true;
 	return start != guest->start_clock || (strchr("ZX", state) && threads <= 1);
+}
+
+int32_t gt_guest_thread(const struct gt_guest *guest, int32_t ns_tid)
+{
+	char path[64];
+	struct dirent *e;
+	int32_t found = 0;
+	DIR *d;
+
+	if (guest->host_pid == guest->ns_pid)
+		return ns_tid;
+	snprintf(path, sizeof(path), "/proc/%d/task", guest->host_pid);
+	d = opendir(path);
+	while (d && !found && (e = readdir(d)))
+		if (atoi(e->d_name) && innermost_pid(atoi(e->d_name)) == ns_tid)
+			found = atoi(e->d_name);
+	if (d)
+		closedir(d);
+	return found;
+}
+
+bool gt_guest_thread_name(const struct gt_guest *guest, int32_t host_tid, char name[16])
+{
+	char path[32], text[32];
+
+	snprintf(path, sizeof(path), "task/%d/comm", host_tid);
+	if (slurp(guest->host_pid, path, text, sizeof(text)) <= 0)
+		return false;
+	text[strcspn(text, "\n")] = 0;
+	snprintf(name, 16, "%.15s", text);
+	return true;
 }
 
 /* ---- the usher ---- */

@@ -50,5 +50,9 @@ bool gt_guest_look(int32_t host_pid, struct gt_guest *guest);
 /* Is this library of the simulated GPU? The simulator's marker is looked for in its bytes. */
 bool gt_simulator_file(const char *path);
 /* Is the process gone (or another one by now)? */
+/* The thread's id as /proc/HOST_PID/task has it; 0: it is not there. */
+int32_t gt_guest_thread(const struct gt_guest *guest, int32_t ns_tid);
+/* The thread's name now. False: it ended, or /proc does not show it. */
+bool gt_guest_thread_name(const struct gt_guest *guest, int32_t host_tid, char name[16]);
 bool gt_guest_gone(const struct gt_guest *guest);
 #endif

@@ -56,7 +56,7 @@ static inline bool read_record(const uint8_t *p, uint64_t room, struct record *r
 	if (rec->end > room)
 		return false;
 	rec->size = sizeof(struct gt_rec) + ((rec->end + 7) & ~7ULL);
-	return rec->size <= room && rec->kind <= GT_REC_THREAD;
+	return rec->size <= room && rec->kind <= GT_REC_MISSING;
 }
 
 /* Is this chunk number `number` of the chain of this slot? No other chunk is read, or freed. */
@@ -306,8 +306,6 @@ static int put_text(struct gt_recorder *r, struct gt_thread *t, const struct rec
 		learn(r, known_of(r, t), GT_KNOWN_STRING, rec->start, text, rec->end, !early);
 	else if (!early && rec->kind == GT_REC_MISSING)
 		note_missing(r, text, rec->end);
-	else if (!early && rec->kind == GT_REC_THREAD && !t->teller && gt_writer_roomy(r->w))
-		return gt_writer_track_name(r->w, t->track, gt_writer_string_n(r->w, text, rec->end), err);
 	return 0;
 }
 

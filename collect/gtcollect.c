@@ -359,7 +359,8 @@ static uint64_t losses(void)
 {
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
 
-	return t->dropped + t->untraced + t->deep + t->nameless + counters().lost + counters().failed + gpu_losses();
+	return t->dropped + t->untraced + t->deep + t->abandoned + t->in_handler +
+	       t->nameless + counters().lost + counters().failed + gpu_losses();
 }
 
 static const char *plural(uint64_t n, const char *ending) { return n == 1 ? "" : ending; }
@@ -615,6 +616,12 @@ static void say_losses(void)
 	if (t->deep + t->nameless)
 		gt_message(stderr, TOOL, "%" PRIu64 " call%s nested too deep, %" PRIu64 " without room in the trace's dictionary",
 			t->deep, plural(t->deep, "s"), t->nameless);
+	if (t->abandoned)
+		gt_message(stderr, TOOL, "%" PRIu64 " call%s left by longjmp or an exception: without a record",
+			t->abandoned, plural(t->abandoned, "s"));
+	if (t->in_handler)
+		gt_message(stderr, TOOL, "%" PRIu64 " call%s of signal handlers came while a record was written: without a record",
+			t->in_handler, plural(t->in_handler, "s"));
 	if (t->broken)
 		gt_message(stderr, TOOL, "%" PRIu64 " ring%s overwritten by the program and given up", t->broken,
 			plural(t->broken, "s"));

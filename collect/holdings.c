@@ -53,7 +53,8 @@ static uint32_t track_of_device(void *arg, uint32_t device)
 static bool lost_some(struct gt_recorder *r, struct gt_thread *t)
 {
 	const struct gt_ring_thread *ring = gt_ring_of(r, t);
-	uint64_t n = __atomic_load_n(&ring->dropped, __ATOMIC_RELAXED) + __atomic_load_n(&ring->deep, __ATOMIC_RELAXED);
+	uint64_t n = __atomic_load_n(&ring->dropped, __ATOMIC_RELAXED) + __atomic_load_n(&ring->deep, __ATOMIC_RELAXED) +
+		     __atomic_load_n(&ring->abandoned, __ATOMIC_RELAXED) + __atomic_load_n(&ring->in_handler, __ATOMIC_RELAXED);
 	bool more = n != t->unseen || t->broken;
 
 	t->unseen = n;

@@ -273,6 +273,7 @@ char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer
 		{ "processes_shut_out", t->unrecorded.n[GT_UNRECORDED_LATE] },
 		{ "processes_of_other_users", t->unrecorded.n[GT_UNRECORDED_USER] },
 		{ "dropped_calls", t->dropped }, { "untraced_calls", t->untraced }, { "too_deep_calls", t->deep },
+		{ "abandoned_calls", t->abandoned }, { "handler_calls", t->in_handler },
 		{ "sampled_out_calls", t->sampled_out }, { "nameless_calls", t->nameless }, { "broken_rings", t->broken },
 		{ "clock_error_ns", t->clock_error },
 	};

@@ -155,9 +155,9 @@ static int64_t pass(struct gt_recorder *r, bool last, struct gt_err *err)
 	gt_roll_adopt(r);
 	if (r->now.monotonic - r->scanned >= SCAN)
 		gt_roll_scan(r);
-	if (r->now.monotonic - r->called >= ROLL_CALL)
-		gt_roll_call(r);
-	code = take_all(r, closing, err);
+	code = r->now.monotonic - r->called >= ROLL_CALL ? gt_roll_call(r, err) : 0;
+	if (!code)
+		code = take_all(r, closing, err);
 	if (!code && last)
 		code = gt_events_end(r, err);
 	if (!code && closing)

@@ -15,6 +15,8 @@ struct gt_recorder_totals {
 	uint64_t dropped;	/* calls for which no chunk was free */
 	uint64_t untraced;	/* calls that passed because a table was full */
 	uint64_t deep;		/* calls nested too deep to record */
+	uint64_t abandoned;	/* calls left by longjmp or an exception */
+	uint64_t in_handler;	/* calls of signal handlers that came while a record was written */
 	uint64_t sampled_out;	/* calls that --sample left out */
 	uint64_t nameless;	/* calls lost because the trace's dictionary is full */
 	uint64_t broken;	/* rings that the program overwrote with something else */

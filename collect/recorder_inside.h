@@ -39,7 +39,10 @@ struct gt_thread {
 	uint8_t device;			/* what it allocates on, and one; 0: not known */
 	uint64_t unseen;		/* calls of it that were not recorded, as of the last look for memory */
 	uint32_t generation, proc, track;
-	int32_t tid;
+	int32_t tid, host_tid;		/* host_tid: in /proc; 0: not known */
+	char name[16];			/* as last read */
+	int64_t name_at;		/* ns: when */
+	uint64_t name_word;		/* the ring's, by then */
 	struct gt_cursor c;
 	uint64_t word, limit;		/* as last looked at; limit: records lie below */
 	uint64_t dropped;		/* already reported */
@@ -168,7 +171,7 @@ void gt_holdings_forget(struct gt_process *p);
 /* ---- roll.c ---- */
 void gt_roll_adopt(struct gt_recorder *r);	/* takes note of slots that became live */
 void gt_roll_scan(struct gt_recorder *r);	/* also of those whose bit is missing; slow */
-void gt_roll_call(struct gt_recorder *r);	/* asks who is still alive */
+int gt_roll_call(struct gt_recorder *r, struct gt_err *err);	/* asks who is still alive, and for the names of threads */
 int gt_roll_bury(struct gt_recorder *r, struct gt_err *err);	/* frees slots whose owner is through and whose records are taken */
 int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err);	/* what was lost since the last time, as rows */
 #endif

@@ -14,8 +14,9 @@
  * Layout: struct gt_session | struct gt_ring_proc[nprocs] | struct gt_ring_thread[nthreads] | bits | chunks.
  *
  * A thread owns a slot and a chain of chunks taken from one shared stack of free ones. It is the only writer of both; the
- * recorder is the only reader, follows the chain and puts drained chunks back on the stack. Nothing on the way needs a lock
- * or a system call, and what is committed is in memory that outlives the process: a SIGKILL loses nothing.
+ * recorder is the only reader, follows the chain and puts drained chunks back on the stack. After a thread's first
+ * call nothing on the way needs a lock or a system call, but for waiting under --lossless. What is committed is in memory that
+ * outlives the process: a SIGKILL loses nothing.
  *
  *   entering a call:  open[depth] = { id, arguments known by now, start };  word = position << 8 | depth + 1
  *   leaving it:       record at position;  word = position' << 8 | depth;   open[depth].start = 0
@@ -32,7 +33,7 @@
 #define GT_RING_SESSION "GT_SESSION"	/* the variable */
 #define GT_RING_ANCESTOR "gt-session-"	/* an abstract socket, with gtcollect's process id */
 #define GT_RING_MAGIC 0x31676e6972746721ULL
-#define GT_RING_VERSION 7
+#define GT_RING_VERSION 8
 #define GT_RING_OPEN_MAX 16		/* calls nested deeper than this are counted, not recorded */
 #define GT_RING_OPEN_ARGS 5
 #define GT_RING_CHUNK (32u << 10)	/* default bytes of a chunk, header included */
@@ -129,13 +130,15 @@ struct gt_ring_thread {
 	int32_t tid;			/* own namespace */
 	uint32_t first;			/* first chunk of the chain; the recorder remembers where it is */
 	uint32_t role;			/* enum gt_ring_role; constant while LIVE */
-	char name[16];
+	char name[16];			/* at its first call; the recorder asks /proc for a later one */
 	uint64_t consumed;		/* written by the recorder: position drained so far */
 	uint32_t taken;			/* the chunk taken last: the chain may not lead to it yet */
 	uint32_t given_up;		/* by the recorder; 1: the ring is damaged and not drained any more */
 	uint64_t dropped __attribute__((aligned(64)));		/* calls lost because no chunk was free */
 	uint64_t dropped_from, dropped_to;	/* ticks: start of the first, end of the last of all drops so far */
 	uint64_t deep;			/* calls nested too deep to record */
+	uint64_t abandoned;		/* calls left by longjmp or an exception */
+	uint64_t in_handler;		/* calls of a signal handler that came while a record was written */
 	uint64_t sampled_out;		/* calls that --sample left out */
 	uint64_t word __attribute__((aligned(64)));	/* position << 8 | depth. Position counts bytes of chunk payload ever
 							 * passed, the unused tail of each left chunk included, so payload p lies
@@ -157,7 +160,6 @@ enum gt_rec_kind {
 	GT_REC_NAME,	/* a handle has a name (kernel): start = handle, end = length in bytes, then the bytes, zero-padded */
 	GT_REC_STRING,	/* a string argument: start = its gt_ring_hash, end = length, then the bytes; each once per process */
 	GT_REC_MISSING,	/* somebody looked up a driver function that the table lacks: like STRING, the name */
-	GT_REC_THREAD,	/* this thread's name is now: like STRING */
 	GT_REC_EVENT,	/* something that is no call of this thread: id is an enum gt_ring_event, nargs words follow; see there */
 };
 struct gt_rec {

@@ -153,6 +153,7 @@ static bool adopt_thread(struct gt_recorder *r, uint32_t i)
 	for (unsigned d = 0; d < GT_DEPTHS; d++)
 		t->child[d] = INT64_MAX;
 	memcpy(name, ring->name, sizeof(ring->name));
+	memcpy(t->name, name, sizeof(t->name));
 	track.parent = r->procs[t->proc].track;
 	t->teller = __atomic_load_n(&ring->role, __ATOMIC_RELAXED) == GT_RING_TELLER;
 	r->live[r->nlive++] = i;
@@ -166,6 +167,8 @@ static bool adopt_thread(struct gt_recorder *r, uint32_t i)
 	t->track = gt_writer_track(r->w, &track);
 	t->broken = t->track == GT_NONE;	/* the dictionary is full: its calls cannot be written */
 	r->totals.nameless += t->broken;
+	if (!t->broken && r->procs[proc].guest.host_pid)
+		t->host_tid = gt_guest_thread(&r->procs[proc].guest, tid);
 	r->totals.threads++;
 	return true;
 }
@@ -237,11 +240,30 @@ static bool thread_gone(const struct gt_process *p, int32_t tid)
 	return syscall(SYS_tgkill, p->guest.host_pid, tid, 0) && errno == ESRCH;
 }
 
+/* A thread may rename itself at any time, and the guest does not ask: that takes a system call. The name of a thread that has
+ * made calls since is read at once, that of another one each second. */
+static int look_at_name(struct gt_recorder *r, struct gt_thread *t, const struct gt_ring_thread *ring, struct gt_err *err)
+{
+	uint64_t word = __atomic_load_n(&ring->word, __ATOMIC_RELAXED);
+	char name[16];
+
+	if (!t->host_tid || t->teller || (word == t->name_word && r->now.monotonic - t->name_at < GT_SECOND))
+		return 0;
+	t->name_word = word;
+	t->name_at = r->now.monotonic;
+	if (!gt_guest_thread_name(&r->procs[t->proc].guest, t->host_tid, name) || !name[0] || !strcmp(name, t->name) ||
+	    !gt_writer_roomy(r->w))
+		return 0;
+	memcpy(t->name, name, sizeof(name));
+	return gt_writer_track_name(r->w, t->track, gt_writer_string(r->w, name), err);
+}
+
 /* A process that exited may have taken thread slots after the last scan. They are adopted here, before
  * its slot is freed: later they would belong to no process, and their calls would be lost. */
-void gt_roll_call(struct gt_recorder *r)
+int gt_roll_call(struct gt_recorder *r, struct gt_err *err)
 {
 	bool exited = false;
+	int code = 0;
 
 	r->called = r->now.monotonic;
 	for (uint32_t k = 0; k < r->nlive_procs; k++) {
@@ -252,12 +274,14 @@ void gt_roll_call(struct gt_recorder *r)
 	}
 	if (exited)
 		gt_roll_adopt(r);
-	for (uint32_t k = 0; k < r->nlive; k++) {
+	for (uint32_t k = 0; !code && k < r->nlive; k++) {
 		struct gt_thread *t = gt_live_thread(r, k);
 
+		t->dead = t->dead || r->procs[t->proc].gone || thread_gone(&r->procs[t->proc], t->tid);
 		if (!t->dead)
-			t->dead = r->procs[t->proc].gone || thread_gone(&r->procs[t->proc], t->tid);
+			code = look_at_name(r, t, gt_ring_of(r, t), err);
 	}
+	return code;
 }
 
 static void give_own(struct gt_recorder *r, uint32_t slot, uint32_t chunk)
@@ -323,6 +347,8 @@ static int bury_thread(struct gt_recorder *r, uint32_t i, struct gt_err *err)
 	if (!code)
 		code = gt_events_end_thread(r, t, err);
 	r->totals.deep += count(&ring->deep);
+	r->totals.abandoned += count(&ring->abandoned);
+	r->totals.in_handler += count(&ring->in_handler);
 	r->totals.sampled_out += count(&ring->sampled_out);
 	free_chunks(r, i, t);
 	ring->first = GT_RING_NIL;

@@ -259,7 +259,9 @@ extern const uint16_t gt_args_first[];		/* generated: where those of function id
 /* ---- guest_ring.c ---- */
 /* Room for so many bytes at t->position, or NULL: count the loss. */
 uint8_t *gt_room(struct gt_tcb *t, uint32_t bytes);
-void gt_lost(struct gt_tcb *t, uint64_t from, uint64_t to);
+void gt_lost(struct gt_tcb *t, uint64_t from, uint64_t to);	/* counts a call for which there is no chunk */
+void gt_abandoned(struct gt_tcb *t);	/* counts one left by longjmp or an exception */
+void gt_in_handler(struct gt_tcb *t);	/* counts one of a signal handler that came while a record was written */
 /* A record that is no call. False when there was no room. */
 bool gt_text(struct gt_tcb *t, enum gt_rec_kind kind, uint64_t start, const char *text, uint32_t len);
 bool gt_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, uint64_t end, const uint64_t *words, uint32_t n);

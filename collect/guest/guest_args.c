@@ -64,8 +64,9 @@ static void set_name(uint64_t handle, const char *text)
 /* Asks the driver; its functions for that came with CUDA 12.3. */
 static const char *ask_name(uint64_t handle, bool kernel)
 {
-	int32_t (*ask)(const char **, uint64_t) =
-		(int32_t (*)(const char **, uint64_t))gt_find_driver(kernel ? "cuKernelGetName" : "cuFuncGetName");
+	static struct gt_asked of_kernel, of_function;
+	int32_t (*ask)(const char **, uint64_t) = (int32_t (*)(const char **, uint64_t))(kernel ?
+		gt_ask_driver(&of_kernel, "cuKernelGetName") : gt_ask_driver(&of_function, "cuFuncGetName"));
 	const char *name = NULL;
 	bool was = gt_inside;
 

@@ -35,7 +35,6 @@
 #include <unistd.h>
 
 #define REFILL 8u			/* brackets that get their events at a time */
-#define RING_EVERY 256u			/* brackets handed over before our thread is woken early */
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
@@ -139,7 +138,7 @@ static bool refill(struct gt_event_context *c)
 	int32_t mode = RELAXED;
 	uint64_t handle;
 	struct gt_bracket *b;
-	bool any = false, refused = false;
+	bool refused = false;
 
 	if (__atomic_load_n(&c->poor, __ATOMIC_RELAXED) || gt_cu.push(c->handle))
 		return false;
@@ -153,12 +152,9 @@ static bool refill(struct gt_event_context *c)
 		}
 		b->context = (uint16_t)(c - gt_events->context);
 		gt_bracket_push(&c->free, b);
-		any = true;
 	}
 	gt_cu.mode(&mode);
 	gt_cu.pop(&handle);
-	if (!any)
-		gt_events_ring();
 	return !refused;
 }
 
@@ -291,8 +287,6 @@ static void hand_over(struct gt_bracket *b)
 	do
 		b->next = head;
 	while (!__atomic_compare_exchange_n(&gt_events->handed, &head, gt_bracket_index(b), false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
-	if (__atomic_fetch_add(&gt_events->nhanded, 1, __ATOMIC_RELAXED) % RING_EVERY == RING_EVERY - 1)
-		gt_events_ring();
 }
 
 void gt_events_shut(struct gt_bracket *b, const struct gt_call *c, int32_t ret, const uint64_t *words)

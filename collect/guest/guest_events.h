@@ -56,7 +56,7 @@ struct gt_events {
 	uint32_t on;
 	uint32_t bell, asleep;		/* futex; our thread may have to be woken */
 	uint64_t raw;			/* stack of brackets without events */
-	uint32_t handed, nhanded;	/* stack for our thread */
+	uint32_t handed;		/* stack for our thread */
 	uint32_t recording, beginning;	/* events on their way to legacy streams; captures that are being begun */
 	uint32_t adding, reading;	/* locks */
 	uint64_t untimed[GT_UNTIMED_COUNT], told[GT_UNTIMED_COUNT];

@@ -9,7 +9,8 @@
 
 #define BUDGET 512u			/* brackets that are looked at before others may come in between */
 #define SOON_NS 2000000
-#define LATER_NS 100000000
+/* A call does not wake our thread, as that takes a system call. So there must be brackets for this time. */
+#define LATER_NS 10000000
 #define REFERENCE_NS 1000000000ull	/* how old a reference may become */
 #define AGAIN_NS 5000000ull		/* between two tries, should the GPU be held up */
 #define FINE_NS 20000u			/* a pair of host times that needs no better one */

@@ -229,6 +229,7 @@ static void take_turn(uint32_t how)
 	uint32_t on;
 
 	mind_the_rate();
+	buffer_at(__atomic_load_n(&gpu->used, __ATOMIC_RELAXED) + SLAB);	/* mapped before the program's threads need it */
 	if (gpu->watching)
 		gt_watch(__atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST));
 	on = __atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST);
@@ -591,7 +592,13 @@ void gt_gpu_resume_soon(void)
 		__atomic_store_n(&gpu->resume_at, gt_slow_clock() + RESUME_NS, __ATOMIC_RELEASE);
 }
 
-bool gt_gpu_used(void) { return ours(); }
+/* Without a system call where a session knows this process. */
+bool gt_gpu_used(void)
+{
+	int32_t pid = gt_own ? __atomic_load_n(&gt_own->pid, __ATOMIC_ACQUIRE) : 0;
+
+	return pid ? gpu && gpu_pid == pid : ours() != NULL;
+}
 
 void gt_gpu_again(void)
 {

@@ -94,7 +94,7 @@ static bool find_open(struct gt_tcb *t, uint64_t start, uint32_t *depth)
 	while (d && t->ring->open[d - 1].start != start)
 		d--;
 	for (uint32_t k = t->depth & 255; d && k > d; k--) {
-		gt_lost(t, t->ring->open[k - 1].start, gt_now(t));
+		gt_abandoned(t);
 		gt_close(t, k - 1);
 	}
 	*depth = d - 1;

@@ -147,7 +147,7 @@ static struct gt_tcb *enter(int *saved)
 		return NULL;
 	if (!(t->depth & GT_COMMITTING))
 		return t;
-	gt_lost(t, gt_now(t), gt_now(t));	/* a signal handler's, in the middle of a record */
+	gt_in_handler(t);
 	return NULL;
 }
 

@@ -2,11 +2,11 @@
  *
  * dl_iterate_phdr takes the loader's lock. glibc does not free that lock in a forked child: if another thread of the parent held it
  * at the fork (it was loading, closing or listing libraries), a child that asks for it waits for ever. So a forked child reads the
- * loader's list (struct link_map, through DT_DEBUG) without the lock. Nobody changed the list since the fork but the child itself.
+ * loader's list (struct link_map, through DT_DEBUG) without the lock. Since the fork only the child itself changes the list.
  * The list may be as a dlclose left it half-way: glibc unmaps a library before it takes it out of the list. Such entries are found
  * once, before anything else is looked for (gt_objects_verify), and skipped from then on.
  *
- * What is left: a thread of the child that closes a library while another one looks for a function.
+ * One race remains: a thread of the child closes a library while another thread looks for a function.
  *
  * What every process needs is looked for when our library is loaded (gt_objects_begin): the program may fork before its first call. */
 #define _GNU_SOURCE

@@ -3,7 +3,6 @@
 #include "collect/guest/guest.h"
 
 #include <linux/futex.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,6 +10,11 @@
 #define STACK (16u << 20)	/* two addresses further apart lie on two stacks */
 #define TEXT_MAX (30u << 10)
 #define DOUBTS 8		/* calls that we bear with an outer one of which we cannot tell */
+
+/* ---- calls that get no record, whatever is free ---- */
+
+void gt_abandoned(struct gt_tcb *t) { __atomic_store_n(&t->ring->abandoned, t->ring->abandoned + 1, __ATOMIC_RELAXED); }
+void gt_in_handler(struct gt_tcb *t) { __atomic_store_n(&t->ring->in_handler, t->ring->in_handler + 1, __ATOMIC_RELAXED); }
 
 /* ---- in ---- */
 
@@ -33,7 +37,7 @@ void gt_pop_abandoned(struct gt_tcb *t, uintptr_t frame)
 		if (!start && !(t->depth & GT_COMMITTING) && t->doubts++ < DOUBTS)
 			return;
 		if (start && (t->ring->word & 255) >= depth)
-			gt_lost(t, start, gt_now(t));
+			gt_abandoned(t);
 		gt_close(t, depth - 1);
 	}
 }
@@ -57,7 +61,7 @@ bool gt_enter_slowly(struct gt_call *c, uintptr_t frame)
 		return false;
 	}
 	if (t->depth & GT_COMMITTING) {
-		gt_lost(t, gt_now(t), gt_now(t));
+		gt_in_handler(t);
 		return false;
 	}
 	if (t->depth >= GT_RING_OPEN_MAX) {
@@ -155,20 +159,6 @@ static bool wait_for_chunk(struct gt_tcb *t)
 	return got;
 }
 
-/* Once a chunk: has the thread got another name? */
-static void tell_thread_name(struct gt_tcb *t)
-{
-	char name[16] = "";
-	int saved = errno;
-
-	prctl(PR_GET_NAME, name);
-	errno = saved;
-	if (!strcmp(name, t->ring->name))
-		return;
-	memcpy(t->ring->name, name, sizeof(name));
-	gt_text(t, GT_REC_THREAD, gt_ring_hash(name, (uint32_t)strlen(name)), name, (uint32_t)strlen(name));
-}
-
 uint8_t *gt_room(struct gt_tcb *t, uint32_t bytes)
 {
 	if (!t->ring)		/* wiped: we are in a child that was forked inside this call */
@@ -182,7 +172,6 @@ uint8_t *gt_room(struct gt_tcb *t, uint32_t bytes)
 		}
 		if (!gt_take_chunk(t) && !(gt_shared->lossless && wait_for_chunk(t)))
 			return NULL;
-		tell_thread_name(t);
 	}
 	return t->base + t->position;
 }

@@ -499,7 +499,7 @@ static struct gt_ring_thread *take_slot(int32_t tid, enum gt_ring_role role)
 		for (uint32_t d = 0; d < GT_RING_OPEN_MAX; d++)
 			r->open[d].start = 0;
 		r->given_up = 0;
-		r->word = r->dropped = r->dropped_from = r->dropped_to = r->deep = r->sampled_out = r->consumed = 0;
+		r->word = r->dropped = r->dropped_from = r->dropped_to = r->deep = r->abandoned = r->in_handler = r->sampled_out = r->consumed = 0;
 		__atomic_store_n(&r->generation, r->generation + 1, __ATOMIC_RELEASE);
 		return r;
 	}

@@ -10,7 +10,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -176,6 +181,43 @@ static void forked_under_locks(const char *how, const char *library)
 	alarm(40);
 	close(held[1]);		/* this must not wait, either */
 	MUST(waitpid(child, &status, 0) == child && !status);
+}
+
+/* ---- a program that forbids itself system calls ---- */
+
+static void forbid_system_calls(void)
+{
+	struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog all = { sizeof(f) / sizeof(*f), f };
+
+	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all));
+}
+
+static void sandboxed(int n, bool in_a_child)
+{
+	uint64_t p = 0;
+	void *ctx, *f;
+	int status;
+
+	if (in_a_child && fork()) {
+		wait(&status);
+		_exit(status != 0);
+	}
+	MUST(!cuCtxGetCurrent(&ctx));
+	forbid_system_calls();
+	while (n-- > 0) {
+		MUST(!cuCtxGetCurrent(&ctx) && !cuModuleGetFunction(&f, (void *)1, "_Z6kernelPfA"));
+		MUST(!cuLaunchKernel(f, 1, 2, 3, 4, 5, 6, 7, (void *)8, (void **)9, (void **)10));
+		MUST(!cuMemAlloc_v2(&p, 4096) && !cuMemFree_v2(p));
+	}
+	MUST(!cuGetProcAddress_v2("cuMemFree", &f, 13000, 0, NULL));
+	_exit(0);
 }
 
 static void *thread(void *arg)
@@ -359,6 +401,11 @@ static void linked(const char *mode, const char *arg)
 		inner(&n);
 	else if (!strcmp(mode, "jump"))
 		jump();
+	else if (!strcmp(mode, "renamed")) {	/* until its input ends */
+		cuCtxGetCurrent(&ctx), prctl(PR_SET_NAME, "later-name");
+		MUST(read(0, &x, 1) == 0);
+	} else if (!strncmp(mode, "sandboxed", 9))
+		sandboxed(n, strstr(mode, "child"));
 	else if (!strcmp(mode, "early") || !strcmp(mode, "late") || !strcmp(mode, "unmapped"))
 		forked_under_locks(mode, arg);
 	else if (!strcmp(mode, "threads"))

@@ -45,7 +45,6 @@ static void make_records(struct pen *p)
 	text(p, GT_REC_NAME, 0x77, "kernel");
 	text(p, GT_REC_STRING, hash, "text");
 	text(p, GT_REC_MISSING, 1, "cuNew");
-	text(p, GT_REC_THREAD, 1, "worker");
 	event(p, GT_EV_GPU_STATE, t + 20, (uint64_t[]){ GT_GPU_ON, hash, 0 }, 3);
 	event(p, GT_EV_GPU_STATE, t + 30, (uint64_t[]){ GT_GPU_YIELDED, hash, 0 }, 3);
 	event(p, GT_EV_GPU_STATE, t + 40, (uint64_t[]){ GT_GPU_RESUMED, hash, 0 }, 3);
