@@ -34,7 +34,7 @@ static void calls_of_a_process_that_ends_within_a_pass(void)
 		call(&p, "cuDriverGetVersion", t + i * 20, t + i * 20 + 10);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	gt_roll_call(r);
+	CHECK(!gt_roll_call(r, &err));
 	CHECK(!gt_roll_bury(r, &err) && gt_recorder_pass(r, &err) >= 0);
 	r->door = NULL;
 	reader = end();
