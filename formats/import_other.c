@@ -43,6 +43,9 @@ static const char *array_kind(struct gt_json *j)
 	return next == GT_JSON_INT || next == GT_JSON_REAL ? "a memory timeline of PyTorch (export_memory_timeline)" : "";
 }
 
+/* Does another byte than white space follow the value? So it is with a damaged trace, which begins with its metadata. */
+static bool goes_on(struct gt_json *j) { return !j->depth && gt_json_next(j, NULL) != 0; }
+
 const char *gt_import_other(const char *head, size_t len)
 {
 	struct gt_in *in = gt_in_memory(head, len, NULL);
@@ -53,6 +56,7 @@ const char *gt_import_other(const char *head, size_t len)
 	if (in && !gt_json_init(&j, in, false, NULL)) {
 		t = gt_json_next(&j, NULL);
 		what = t == GT_JSON_OBJECT ? object_kind(&j) : t == GT_JSON_ARRAY ? array_kind(&j) : NULL;
+		what = what && goes_on(&j) ? NULL : what;
 		gt_json_release(&j);
 	}
 	gt_in_close(in);

@@ -649,7 +649,7 @@ static void a_recorder_that_is_killed_is_told(void)
 static void what_is_no_trace_is_told(void)
 {
 	static const struct { const char *path; int code; const char *told; } files[] = {
-		{ "not-there", -ENOENT, "cannot open: " }, { ".", -EISDIR, "directory" }, { "empty", -EILSEQ, "empty" },
+		{ "not-there", -ENOENT, "cannot open: " }, { ".", -EISDIR, "is a folder" }, { "empty", -EILSEQ, "empty" },
 		{ "text", -EILSEQ, "not a gt trace" },
 	};
 
