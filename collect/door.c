@@ -146,23 +146,19 @@ bool gt_guest_gone(const struct gt_guest *guest)
 	return start != guest->start_clock || (strchr("ZX", state) && threads <= 1);
 }
 
-int32_t gt_guest_thread(const struct gt_guest *guest, int32_t ns_tid)
+void gt_guest_each_thread(const struct gt_guest *guest, gt_guest_thread_fn *each, void *arg)
 {
 	char path[64];
 	struct dirent *e;
-	int32_t found = 0;
 	DIR *d;
 
-	if (guest->host_pid == guest->ns_pid)
-		return ns_tid;
 	snprintf(path, sizeof(path), "/proc/%d/task", guest->host_pid);
 	d = opendir(path);
-	while (d && !found && (e = readdir(d)))
-		if (atoi(e->d_name) && innermost_pid(atoi(e->d_name)) == ns_tid)
-			found = atoi(e->d_name);
+	while (d && (e = readdir(d)))
+		if (atoi(e->d_name))
+			each(arg, atoi(e->d_name), innermost_pid(atoi(e->d_name)));
 	if (d)
 		closedir(d);
-	return found;
 }
 
 bool gt_guest_thread_name(const struct gt_guest *guest, int32_t host_tid, char name[16])

@@ -49,10 +49,11 @@ void gt_door_unrecorded(struct gt_door *h, struct gt_unrecorded_processes *m);
 bool gt_guest_look(int32_t host_pid, struct gt_guest *guest);
 /* Is this library of the simulated GPU? The simulator's marker is looked for in its bytes. */
 bool gt_simulator_file(const char *path);
-/* Is the process gone (or another one by now)? */
-/* The thread's id as /proc/HOST_PID/task has it; 0: it is not there. */
-int32_t gt_guest_thread(const struct gt_guest *guest, int32_t ns_tid);
+/* The threads of the process as /proc has them, with their ids in the process's own pid namespace. */
+typedef void gt_guest_thread_fn(void *arg, int32_t host_tid, int32_t ns_tid);
+void gt_guest_each_thread(const struct gt_guest *guest, gt_guest_thread_fn *each, void *arg);
 /* The thread's name now. False: it ended, or /proc does not show it. */
 bool gt_guest_thread_name(const struct gt_guest *guest, int32_t host_tid, char name[16]);
+/* Has the process exited (or is it another one by now)? */
 bool gt_guest_gone(const struct gt_guest *guest);
 #endif

@@ -26,6 +26,8 @@ struct gt_process {
 	struct gt_nvtx_stack ranges;	/* that any of its threads may end */
 	struct gt_nvtx_names categories;
 	uint64_t start_ticks;		/* when it attached, as it says */
+	bool has_new_threads;		/* whose ids in our pid namespace are not known */
+	int64_t threads_at;		/* ns: when these were looked for */
 	uint64_t untraced;		/* already reported */
 	int64_t told;			/* ns: until when */
 };
@@ -88,6 +90,7 @@ struct gt_recorder {
 	struct gt_anchor now, epoch;
 	int64_t anchored, called, scanned;	/* ns: last anchor in the file, liveness check, scan of all slots */
 	int64_t earliest;		/* ns: no time in a ring lies before */
+	uint32_t next_name;		/* the live thread whose name is read next */
 	struct gt_recorder_totals totals;
 };
 

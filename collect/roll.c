@@ -129,6 +129,9 @@ static void adopt_process(struct gt_recorder *r, uint32_t i)
 	r->active = true;
 }
 
+/* Is the process in our pid namespace? */
+static bool shares_our_ids(const struct gt_process *p) { return p->guest.host_pid && p->guest.host_pid == p->guest.ns_pid; }
+
 /* False: its process is to be adopted first. */
 static bool adopt_thread(struct gt_recorder *r, uint32_t i)
 {
@@ -167,8 +170,10 @@ static bool adopt_thread(struct gt_recorder *r, uint32_t i)
 	t->track = gt_writer_track(r->w, &track);
 	t->broken = t->track == GT_NONE;	/* the dictionary is full: its calls cannot be written */
 	r->totals.nameless += t->broken;
-	if (!t->broken && r->procs[proc].guest.host_pid)
-		t->host_tid = gt_guest_thread(&r->procs[proc].guest, tid);
+	if (shares_our_ids(&r->procs[proc]))
+		t->host_tid = tid;
+	else
+		r->procs[proc].has_new_threads = true;
 	r->totals.threads++;
 	return true;
 }
@@ -235,20 +240,53 @@ void gt_roll_scan(struct gt_recorder *r)
 
 static bool thread_gone(const struct gt_process *p, int32_t tid)
 {
-	if (!p->guest.host_pid || p->guest.host_pid != p->guest.ns_pid)
-		return false;	/* its thread ids are not ours */
+	if (!shares_our_ids(p))
+		return false;
 	return syscall(SYS_tgkill, p->guest.host_pid, tid, 0) && errno == ESRCH;
 }
 
-/* A thread may rename itself at any time, and the guest does not ask: that takes a system call. The name of a thread that has
- * made calls since is read at once, that of another one each second. */
-static int look_at_name(struct gt_recorder *r, struct gt_thread *t, const struct gt_ring_thread *ring, struct gt_err *err)
+/* ---- names of threads ---- */
+
+#define NAMES_AT_ONCE 64	/* threads whose names one liveness check reads */
+
+struct new_threads { struct gt_recorder *r; const struct gt_process *p; };
+
+static void note_host_tid(void *arg, int32_t host_tid, int32_t ns_tid)
 {
-	uint64_t word = __atomic_load_n(&ring->word, __ATOMIC_RELAXED);
+	struct new_threads *n = arg;
+
+	for (uint32_t k = 0; k < n->r->nlive; k++) {
+		struct gt_thread *t = gt_live_thread(n->r, k);
+
+		if (t->tid == ns_tid && &n->r->procs[t->proc] == n->p)
+			t->host_tid = host_tid;
+	}
+}
+
+/* The threads of a process in another pid namespace have other ids in /proc, which all its threads are read for. */
+static void find_host_tids(struct gt_recorder *r)
+{
+	for (uint32_t k = 0; k < r->nlive_procs; k++) {
+		struct gt_process *p = gt_live_process(r, k);
+
+		if (!p->has_new_threads || !p->guest.host_pid || r->now.monotonic - p->threads_at < GT_SECOND)
+			continue;
+		p->has_new_threads = false;
+		p->threads_at = r->now.monotonic;
+		gt_guest_each_thread(&p->guest, note_host_tid, &(struct new_threads){ r, p });
+	}
+}
+
+static bool needs_name(const struct gt_recorder *r, const struct gt_thread *t, uint64_t word)
+{
+	return t->host_tid && !t->teller && !t->broken && !t->dead &&
+	       (word != t->name_word || r->now.monotonic - t->name_at >= GT_SECOND);
+}
+
+static int read_name(struct gt_recorder *r, struct gt_thread *t, uint64_t word, struct gt_err *err)
+{
 	char name[16];
 
-	if (!t->host_tid || t->teller || (word == t->name_word && r->now.monotonic - t->name_at < GT_SECOND))
-		return 0;
 	t->name_word = word;
 	t->name_at = r->now.monotonic;
 	if (!gt_guest_thread_name(&r->procs[t->proc].guest, t->host_tid, name) || !name[0] || !strcmp(name, t->name) ||
@@ -258,12 +296,31 @@ static int look_at_name(struct gt_recorder *r, struct gt_thread *t, const struct
 	return gt_writer_track_name(r->w, t->track, gt_writer_string(r->w, name), err);
 }
 
+/* A thread may rename itself at any time. The guest does not ask for the name, as that takes a system call. The names of threads that
+ * made calls since the last time are read at once, those of others each second; of many threads in turn. */
+static int read_names(struct gt_recorder *r, struct gt_err *err)
+{
+	uint32_t reads = 0, n = r->nlive;
+	int code = 0;
+
+	find_host_tids(r);
+	while (!code && n-- > 0 && reads < NAMES_AT_ONCE) {
+		struct gt_thread *t = gt_live_thread(r, r->next_name++ % r->nlive);
+		uint64_t word = __atomic_load_n(&gt_ring_of(r, t)->word, __ATOMIC_RELAXED);
+
+		if (!needs_name(r, t, word))
+			continue;
+		reads++;
+		code = read_name(r, t, word, err);
+	}
+	return code;
+}
+
 /* A process that exited may have taken thread slots after the last scan. They are adopted here, before
  * its slot is freed: later they would belong to no process, and their calls would be lost. */
 int gt_roll_call(struct gt_recorder *r, struct gt_err *err)
 {
 	bool exited = false;
-	int code = 0;
 
 	r->called = r->now.monotonic;
 	for (uint32_t k = 0; k < r->nlive_procs; k++) {
@@ -274,14 +331,12 @@ int gt_roll_call(struct gt_recorder *r, struct gt_err *err)
 	}
 	if (exited)
 		gt_roll_adopt(r);
-	for (uint32_t k = 0; !code && k < r->nlive; k++) {
+	for (uint32_t k = 0; k < r->nlive; k++) {
 		struct gt_thread *t = gt_live_thread(r, k);
 
 		t->dead = t->dead || r->procs[t->proc].gone || thread_gone(&r->procs[t->proc], t->tid);
-		if (!t->dead)
-			code = look_at_name(r, t, gt_ring_of(r, t), err);
 	}
-	return code;
+	return read_names(r, err);
 }
 
 static void give_own(struct gt_recorder *r, uint32_t slot, uint32_t chunk)

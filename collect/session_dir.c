@@ -226,7 +226,7 @@ static int make_in(struct gt_session_dir *d, const char *base, struct wish wish,
 		return gt_err_set(err, -EACCES, "%.100s: the program cannot use it as another user",
 				  real);
 	sweep(real);
-	snprintf(d->path, sizeof(d->path), "%s/" PREFIX "XXXXXX", real[1] ? real : "");
+	snprintf(d->path, sizeof(d->path), "%.60s/" PREFIX "XXXXXX", real[1] ? real : "");
 	if (!mkdtemp(d->path)) {
 		d->path[0] = 0;
 		return gt_err_set(err, -errno, "%.100s: %s", real, strerror(errno));
