@@ -18,6 +18,9 @@ GTFLAGS  := -std=gnu11 -I. -I$(BUILD)/gen -Wall -Wextra -Wshadow -Wstrict-protot
             $(if $(WERROR),-Werror)
 LIBS     := -lzstd -lz -ljansson -lm -pthread
 CURSES   := -lncursesw -ltinfo
+# formats/base/alloc_failure.h says what for.
+WRAPS    := $(foreach f,malloc calloc realloc strdup strndup asprintf vasprintf \
+            __asprintf_chk __vasprintf_chk fopen fdopen opendir fdopendir,-Wl,--wrap=$(f))
 
 FORMATS  := $(filter-out formats/gtexport.c,$(wildcard formats/*.c)) $(wildcard formats/base/*.c)
 LIBGT    := $(BUILD)/libgt.a
@@ -51,13 +54,13 @@ $(BUILD)/lib%.a:
 	ar rcs $@ $^
 
 $(BUILD)/gtexport: $(call obj,formats/gtexport.c) $(LIBGT)
-	$(CC) $(SANFLAGS) $^ $(LIBS) -o $@
+	$(CC) $(SANFLAGS) $(WRAPS) $^ $(LIBS) -o $@
 $(BUILD)/gtanalyze: $(call obj,$(wildcard analyze/*.c)) $(LIBGT)
-	$(CC) $(SANFLAGS) $^ $(LIBS) -o $@
+	$(CC) $(SANFLAGS) $(WRAPS) $^ $(LIBS) -o $@
 $(BUILD)/gtview: $(call obj,viewer/gtview.c) $(BUILD)/libgtview.a $(BUILD)/libgtanalyze.a $(LIBGT)
-	$(CC) $(SANFLAGS) $^ $(LIBS) $(CURSES) -o $@
+	$(CC) $(SANFLAGS) $(WRAPS) $^ $(LIBS) $(CURSES) -o $@
 $(BUILD)/gtcollect: $(call obj,$(wildcard collect/*.c)) $(LIBGT)
-	$(CC) $(SANFLAGS) $^ $(LIBS) -ldl -o $@
+	$(CC) $(SANFLAGS) $(WRAPS) $^ $(LIBS) -ldl -o $@
 
 setup:
 	@.ci/setup

@@ -14,6 +14,7 @@
 #include "formats/matched.h"
 #include "analyze/query.h"
 #include "analyze/ranks.h"
+#include "formats/base/alloc_failure.h"
 #include "formats/base/buf.h"
 #include "formats/base/opt.h"
 #include "formats/base/printable.h"
@@ -653,6 +654,10 @@ static int answer(const struct gt_chosen *c, char **files, int n, bool diff)
 		status = diff ? compare(c, files, &out) : n > 1 && !opt.per_rank ? analyze_ranks(c, files, n, &out) :
 			 analyze_each(c, files, n, &out);
 	err = (struct gt_err)GT_ERR_INIT;
+	if (status != GT_EXIT_FAILURE && gt_alloc_failed()) {
+		gt_err_set(&err, -ENOMEM, GT_ALLOC_FAILURE_TEXT);
+		gt_out_fail(&out, -ENOMEM);
+	}
 	return gt_out_close(&out, &err) ? fail(NULL, &err, GT_EXIT_FAILURE) : status;
 }
 

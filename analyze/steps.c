@@ -646,11 +646,13 @@ static int steps_finish(void *state, struct gt_table **tables, unsigned max, str
 				 (unsigned)NSLOW - skip);
 	if (!rc && (!tables[0] || !tables[1] || !tables[2]))
 		rc = gt_err_set(err, -ENOMEM, "no memory for the steps");
+	if (rc)
+		return rc;
 	gt_table_gives_way(tables[0], "process anchor sequences found_by p90_ns min_ns p99_ns drift_percent alike_percent max_ns busy_percent "
 				      "warm_up pid device");
 	gt_table_gives_way(tables[1], "process runtime_calls sets copies sequence bytes calls kernels busy_ns pid note device");
 	gt_table_gives_way(tables[2], "process layer over_ns median_ns duration_ns pid device");
-	if (!rc && !s->crowded)
+	if (!s->crowded)
 		rc = work_out(s, err);
 	if (!rc)
 		rc = fill_tables(s, tables, err);

@@ -25,6 +25,7 @@
 #include "collect/recorder.h"
 #include "collect/session.h"
 #include "collect/source.h"
+#include "formats/base/alloc_failure.h"
 #include "formats/base/printable.h"
 #include "formats/base/streams.h"
 #include "formats/clock.h"
@@ -730,6 +731,10 @@ static void say_end(const char *program)
 
 static int finish(int status, bool keep)
 {
+	if (gt_alloc_failed()) {
+		gt_message(stderr, TOOL, "out of memory: the trace and the messages about it may be incomplete");
+		status = status ? status : GT_EXIT_OWN;
+	}
 	gt_recorder_close(run.r);
 	gt_writer_abandon(run.w);
 	gt_nvml_close(run.nvml);
@@ -746,14 +751,17 @@ static int finish(int status, bool keep)
 
 static int64_t later(int64_t t, int64_t by) { return by < GT_TIME_MAX - t ? t + by : GT_TIME_MAX; }
 
-/* After the program has begun, so that it can have inherited nothing of what NVML opens. */
-static void start_counters(void)
+/* After the program has begun, so that it can have inherited nothing of what NVML opens. False, after a message: the
+ * trace will have no counters. */
+static bool start_counters(void)
 {
 	struct gt_err err = GT_ERR_INIT;
 	int64_t from = later(run.start, o.delay);
 
-	if (run.nvml && gt_nvml_start(run.nvml, o.nvml_interval, from, o.duration ? later(from, o.duration) : 0, &err))
-		gt_err_print(TOOL, NULL, &err);
+	if (!run.nvml || !gt_nvml_start(run.nvml, o.nvml_interval, from, o.duration ? later(from, o.duration) : 0, &err))
+		return true;
+	gt_err_print(TOOL, NULL, &err);
+	return false;
 }
 
 static int run_program(char **argv)
@@ -761,6 +769,7 @@ static int run_program(char **argv)
 	struct gt_launch_settings settings = { .library = run.door.dir.library,
 					       .session = run.door.dir.path, .inject = o.inject };
 	struct gt_err err = GT_ERR_INIT;
+	bool counted;
 	int status;
 
 	run.start = gt_clock_monotonic();
@@ -771,19 +780,23 @@ static int run_program(char **argv)
 		gt_err_print(TOOL, NULL, &err);
 		return finish(run.launch.status, false);
 	}
-	start_counters();
+	counted = start_counters();
 	run.terminal = !o.quiet && isatty(2) && can_clear_a_line();
 	watch();
 	close_trace();
 	say_end(argv[0]);
 	status = run.launch.status;
-	return finish(run.lost.code && !status ? GT_EXIT_OWN : status, true);
+	return finish((run.lost.code || !counted) && !status ? GT_EXIT_OWN : status, true);
 }
 
 static int doctor(void)
 {
 	int status = gt_doctor(stdout);
 
+	if (gt_alloc_failed()) {
+		gt_message(stderr, TOOL, "out of memory: what is printed may be incomplete");
+		status = GT_EXIT_OWN;
+	}
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
 	gt_message(stderr, TOOL, "cannot write standard output: %s", strerror(errno));

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include "formats/base/opt.h"
 #include "formats/chrome_slices.h"
+#include "formats/json_build.h"
 
 struct chrome {
 	struct gt_chrome_slices slices;
@@ -207,9 +208,12 @@ static int calls_pass(struct chrome *c)
 
 static void put_metadata(struct gt_out *out, const char *json)
 {
-	json_t *j = json ? json_loads(json, 0, NULL) : NULL;
-	char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
+	bool no_memory = false;
+	json_t *j = json ? gt_json_load(json, strlen(json), 0, &no_memory) : NULL;
+	char *text = j ? gt_json_dump(j, 0) : NULL;
 
+	if (no_memory || (j && !text))
+		gt_out_fail(out, -ENOMEM);
 	if (text)
 		gt_out_str(out, text);
 	else if (json)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "formats/base/alloc_failure.h"
 #include "formats/base/buf.h"
 #include "formats/base/opt.h"
 #include "formats/base/printable.h"
@@ -212,9 +213,13 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 		gt_reader_close(r);
 		return 1;
 	}
-	if (opt.filter.ranged || opt.filter.pid || opt.filter.tid || opt.filter.match)
-		opt.cut = cut = describe_filter(a, &opt.filter);
-	x->export(r, &opt, &out, &err);
+	if ((opt.filter.ranged || opt.filter.pid || opt.filter.tid || opt.filter.match) &&
+	    !(opt.cut = cut = describe_filter(a, &opt.filter)))
+		gt_err_set(&err, -ENOMEM, "out of memory");
+	if (!err.code)
+		x->export(r, &opt, &out, &err);
+	if (gt_alloc_failed())
+		gt_err_set(&err, -ENOMEM, GT_ALLOC_FAILURE_TEXT);
 	gt_out_flush(&out);
 	unwritten = out.failed;
 	if (err.code) {
@@ -227,6 +232,10 @@ static int run(const struct args *a, const struct gt_exporter *x, const char *tr
 		status = 1;
 	}
 	status |= tell_missing(trace, r);
+	if (!status && gt_alloc_failed()) {
+		gt_message(stderr, TOOL, "%s: out of memory: messages about it may be missing", trace);
+		status = 1;
+	}
 	if (!status && !a->output && strcmp(output, "-"))
 		gt_message(stderr, TOOL, "wrote %s", output);
 	gt_matched_release(&match);

@@ -29,6 +29,7 @@
 #include "formats/base/buf.h"
 #include "formats/importers.h"
 #include "formats/in.h"
+#include "formats/json_build.h"
 #include "formats/out.h"
 
 #define ASIDE_MAX (64u << 10)	/* bytes kept of what stands beside the events; a key that does not fit is left out, and counted */
@@ -324,15 +325,18 @@ static void put_clock(struct gt_out *o, const struct document *d, int64_t start)
  * not. */
 static char *put_aside(struct document *d)
 {
+	bool no_memory;
 	json_t *all;
 	char *text;
 
 	gt_out_add(&d->aside, "}", 1);
-	all = json_loadb(d->aside.data, d->aside.len, 0, NULL);
-	text = json_dumps(all, JSON_COMPACT);
-	json_decref(all);
+	if (d->aside.failed)
+		return NULL;
+	all = gt_json_load(d->aside.data, d->aside.len, 0, &no_memory);
+	text = all ? gt_json_dump(all, 0) : no_memory ? NULL : strdup("{}");
 	d->left_out += !all;
-	return text ? text : strdup("{}");
+	json_decref(all);
+	return text;
 }
 
 static int put_metadata(struct document *d, struct gt_err *err)
@@ -360,7 +364,7 @@ static int put_metadata(struct document *d, struct gt_err *err)
 	gt_out_str(&o, aside);
 	gt_out_add(&o, "}", 2);
 	free(aside);
-	e = o.failed ? gt_kineto_no_memory(err) : gt_writer_meta(d->k.w, o.data, err);
+	e = o.failed || d->gpus.failed ? gt_kineto_no_memory(err) : gt_writer_meta(d->k.w, o.data, err);
 	gt_out_close(&o, NULL);
 	return e;
 }

@@ -16,6 +16,6 @@ void gt_json_put(struct gt_json *object, const char *key, struct gt_json *value)
 void gt_json_add(struct gt_json *array, struct gt_json *value);
 /* What jansson's json_loadb returns, to be given to json_decref. NULL: it is no JSON, or *no_memory. */
 struct json_t *gt_json_load(const char *s, size_t bytes, size_t flags, bool *no_memory);
-char *gt_json_dump(const struct json_t *j);	/* compact; new, or NULL: no memory */
+char *gt_json_dump(const struct json_t *j, size_t flags);	/* compact; new, or NULL: no memory */
 char *gt_json_done(struct gt_json *value);	/* frees the value; new: free it. NULL when memory is out */
 #endif

@@ -4,7 +4,9 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "formats/base/buf.h"
+#include "formats/json_build.h"
 
 #define DEPTH_MAX 3	/* what is nested deeper comes as JSON */
 
@@ -29,8 +31,9 @@ static void put(struct gt_buf *b, const json_t *value)
 			gt_buf_str(b, json_string_value(json_array_get(value, i)));
 		}
 	} else {
-		text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-		gt_buf_str(b, text ? text : "?");
+		text = gt_json_dump(value, JSON_ENCODE_ANY);
+		b->failed |= !text;
+		gt_buf_str(b, text ? text : "");
 		free(text);
 	}
 	gt_buf_byte(b, 0);
@@ -79,9 +82,11 @@ static int each(struct walk *w, const char *key, const json_t *value, unsigned d
 
 int gt_meta_each(const struct gt_segment *seg, gt_meta_fn *fn, void *arg)
 {
-	json_t *meta = json_loads(seg->meta_json ? seg->meta_json : "{}", 0, NULL);
+	const char *json = seg->meta_json ? seg->meta_json : "{}";
+	bool no_memory;
+	json_t *meta = gt_json_load(json, strlen(json), 0, &no_memory);
 	struct walk w = { .fn = fn, .arg = arg };
-	int rc = meta ? each(&w, "", meta, 0) : 0;
+	int rc = meta ? each(&w, "", meta, 0) : no_memory ? -ENOMEM : 0;
 
 	gt_buf_release(&w.value);
 	json_decref(meta);

@@ -252,9 +252,11 @@ static char *take_text(json_t *json, const char *key)
 /* Back to offsets, as texts may move when there are more; and metadata that others are merged with. */
 static int unpublish(struct gt_seg *seg, struct gt_err *err)
 {
+	bool no_memory;
+
 	for (uint32_t i = 0; i < seg->pub.nstrings; i++)
 		seg->strings[i].ptr = (const char *)(uintptr_t)(seg->strings[i].ptr - (const char *)seg->text.data);
-	seg->json = json_loads(seg->meta, 0, NULL);
+	seg->json = gt_json_load(seg->meta, strlen(seg->meta), 0, &no_memory);
 	free(seg->meta);
 	free(seg->host);
 	free(seg->boot);
@@ -269,7 +271,7 @@ static int publish(struct gt_seg *seg, struct gt_err *err)
 	seg->json = NULL;
 	for (uint32_t i = 0; i < seg->pub.nstrings; i++)
 		seg->strings[i].ptr = (const char *)seg->text.data + (uintptr_t)seg->strings[i].ptr;
-	seg->meta = gt_json_dump(json);
+	seg->meta = gt_json_dump(json, 0);
 	seg->host = take_text(json, "host");
 	seg->boot = take_text(json, "boot_id");
 	seg->pub.simulated = json_is_true(json_object_get(json, "simulated"));

@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 #include <jansson.h>
+#include "formats/base/alloc_failure.h"
+#include "formats/json_build.h"
 #include "formats/summary.h"
 
 #define INDEX_MOST ((UINT32_MAX - sizeof(struct gt_wire_index) - sizeof(uint32_t)) / sizeof(struct gt_wire_entry))	/* a frame's */
@@ -420,9 +422,10 @@ static int put_header(struct gt_writer *w, const struct gt_writer_options *opt, 
 	if (code)
 		return code;
 	j = json_pack("{s:s?, s:s?}", "host", opt->host ? opt->host : host, "boot_id", opt->boot_id ? opt->boot_id : boot);
-	json = j ? json_dumps(j, JSON_COMPACT) : NULL;
+	json = j ? gt_json_dump(j, 0) : NULL;
 	json_decref(j);
-	code = json ? gt_writer_meta(w, json, err) : gt_blocks_fail(w, err, -EINVAL, "the host's name is not text");
+	code = json ? gt_writer_meta(w, json, err) : gt_alloc_failed() ? gt_blocks_fail(w, err, -ENOMEM, "out of memory") :
+	       gt_blocks_fail(w, err, -EINVAL, "the host's name is not text");
 	free(json);
 	return code || !opt->meta_json ? code : gt_writer_meta(w, opt->meta_json, err);
 }

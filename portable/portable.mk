@@ -15,7 +15,7 @@ $(PORT)/shim.o: portable/shim.c
 
 # The start files and libgcc are the compiler's own; everything that would come from the C library comes from the stubs.
 stubs     = $(addprefix $(PORT)/stubs-$(1)/,libpthread.so libdl.so librt.so libm.so libc.so)
-port_link = $(CC) -pie -nodefaultlibs -Wl,--wrap=__libc_start_main -Wl,-z,relro,-z,now,--strip-debug $(filter %.o,$^) \
+port_link = $(CC) -pie -nodefaultlibs -Wl,--wrap=__libc_start_main $(WRAPS) -Wl,-z,relro,-z,now,--strip-debug $(filter %.o,$^) \
             -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PORTLIBS) \
             -Wl,--no-as-needed $(call stubs,2.31) -lgcc -o $@
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "formats/base/alloc_failure.h"
 #include "formats/base/opt.h"
 #include "formats/base/printable.h"
 #include "formats/base/streams.h"
@@ -98,6 +99,10 @@ static int render(struct gt_viewing *s, const struct frame *f, struct gt_err *er
 	else
 		gt_screen_print(&screen, opt.colour ? GT_COLOURS_256 : GT_MONO, &out);
 	gt_screen_release(&screen);
+	if (gt_alloc_failed()) {
+		gt_err_set(err, -ENOMEM, GT_ALLOC_FAILURE_TEXT);
+		gt_out_fail(&out, -ENOMEM);
+	}
 	return gt_out_close(&out, err);
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "formats/base/alloc_failure.h"
 #include "formats/clock.h"
 
 #define FRAME_NS 33000000	/* between two frames that show nothing but progress, or keys that come faster than they are shown */
@@ -203,6 +204,10 @@ static int follow(struct sitting *s, enum end *end, struct gt_err *err)
 
 static void show(struct sitting *s, int64_t now)
 {
+	if (gt_alloc_failed()) {
+		gt_alloc_failure_clear();
+		gt_scene_say(&s->viewing.scene, "out of memory: what is shown may be incomplete");
+	}
 	gt_viewing_draw(&s->viewing, &s->screen);
 	if (s->viewing.redraw)
 		gt_term_redraw(s->term);

@@ -4,10 +4,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "formats/base/alloc_failure.h"
 #include "formats/base/printable.h"
 
 static void fill(struct gt_err *err, uint64_t offset, int code, const char *fmt, va_list ap)
 {
+	if (code == -ENOMEM)
+		gt_alloc_failure_set();		/* in a library, maybe, of which nobody noted it */
 	if (!err || err->code)
 		return;
 	err->code = code;
