@@ -1,13 +1,15 @@
-/* Where events stand. The file says a process and a thread by number, or by word where there is none ("Spans"), and of a GPU's work the
- * device and the stream, never the process: that is the one whose call launched it, or else the first that did anything. Names come
+/* Where events stand. The file says a process and a thread by number, or by word where there is none ("Spans"; a word that calls and
+ * ranges of a numbered process have becomes the name of a thread), and of a GPU's work the device and the stream, never the process: that is the one whose call launched it, or else the first that did anything. Names come
  * before or after, usually at the end of the file, and for things that nothing ever happened on. */
 #include "formats/import_kineto.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include "formats/base/buf.h"
+#include "formats/cuda_api.h"
 
 #define NAMES_MAX 65536u	/* of processes and threads that have no row yet */
+#define WORD_TIDS (1ll << 40)	/* threads that have a word: numbers that no kernel gives to a thread */
 
 int gt_kineto_no_memory(struct gt_err *err) { return gt_err_set(err, -ENOMEM, "no memory to import"); }
 
@@ -135,7 +137,8 @@ int64_t gt_kineto_find_thread(const struct gt_kineto *k, int64_t pid, int64_t ti
 	return i == GT_NONE ? -1 : (int64_t)i;
 }
 
-static int64_t new_thread(struct gt_kineto *k, int64_t pid, int64_t tid, struct gt_err *err)
+static int64_t new_thread(struct gt_kineto *k, int64_t pid, int64_t tid, uint32_t word,
+			  struct gt_err *err)
 {
 	struct gt_kineto_thread t = { .tid = tid };
 	struct gt_track track = { .source = k->source, .kind = GT_TRACK_THREAD, .id = tid, .ns_id = tid };
@@ -147,7 +150,7 @@ static int64_t new_thread(struct gt_kineto *k, int64_t pid, int64_t tid, struct 
 		return too_many(err);
 	t.process = (uint32_t)p;
 	track.parent = k->processes[p].track;
-	track.name = name_told(k, &(struct name_key){ pid, tid, 1 });
+	track.name = word != GT_NONE ? word : name_told(k, &(struct name_key){ pid, tid, 1 });
 	t.track = gt_writer_track(k->w, &track);
 	if (t.track == GT_NONE || gt_grow(&k->threads, &k->threads_cap, k->nthreads + 1, sizeof(t)) ||
 	    gt_map_add(&k->thread_map, gt_hash(key, sizeof(key)), (uint32_t)k->nthreads))
@@ -156,8 +159,9 @@ static int64_t new_thread(struct gt_kineto *k, int64_t pid, int64_t tid, struct 
 	return (int64_t)k->nthreads++;
 }
 
-/* Index in threads, or negative. */
-static int64_t thread_of(struct gt_kineto *k, int64_t pid, int64_t tid, struct gt_err *err)
+/* Index in threads, or negative. word: a string id, or GT_NONE. */
+static int64_t thread_of(struct gt_kineto *k, int64_t pid, int64_t tid, uint32_t word,
+			 struct gt_err *err)
 {
 	int64_t i;
 
@@ -165,7 +169,7 @@ static int64_t thread_of(struct gt_kineto *k, int64_t pid, int64_t tid, struct g
 		return (int64_t)k->last_thread;
 	i = gt_kineto_find_thread(k, pid, tid);
 	if (i < 0)
-		i = new_thread(k, pid, tid, err);
+		i = new_thread(k, pid, tid, word, err);
 	if (i >= 0)
 		k->last_thread = (size_t)i;
 	return i;
@@ -257,8 +261,17 @@ static int64_t word_of(struct gt_kineto *k, uint32_t parent, uint32_t word, stru
 	return place_of(k, parent, GT_TRACK_CUSTOM, word, name, NULL, err);
 }
 
+/* Is it a call, or a range of the program's own? */
+static bool is_of_thread(const struct gt_kineto *k, const struct gt_kineto_event *ev)
+{
+	if (ev->cat == GT_KINETO_OTHER)
+		return ev->name != GT_NONE && gt_api_is_cuda(gt_writer_text(k->w, ev->name));
+	return ev->cat == GT_KINETO_RANGE || ev->cat == GT_KINETO_RUNTIME || ev->cat == GT_KINETO_DRIVER;
+}
+
 int64_t gt_kineto_track_of(struct gt_kineto *k, const struct gt_kineto_event *ev, bool whole, size_t *thread, struct gt_err *err)
 {
+	uint32_t word = ev->tid.word;
 	int64_t i;
 
 	*thread = SIZE_MAX;
@@ -266,13 +279,13 @@ int64_t gt_kineto_track_of(struct gt_kineto *k, const struct gt_kineto_event *ev
 		return word_of(k, GT_NONE, ev->pid.word, err);
 	if (whole && find_process(k, ev->pid.number) == GT_NONE && (i = device_of(k, ev->pid.number, err)) >= 0)
 		return i;
-	if (whole || ev->tid.word != GT_NONE) {
+	if (whole || (word != GT_NONE && !is_of_thread(k, ev))) {
 		i = gt_kineto_process_of(k, ev->pid.number, err);
-		if (i < 0 || ev->tid.word == GT_NONE)
+		if (i < 0 || word == GT_NONE)
 			return i < 0 ? i : k->processes[i].track;
-		return word_of(k, k->processes[i].track, ev->tid.word, err);
+		return word_of(k, k->processes[i].track, word, err);
 	}
-	i = thread_of(k, ev->pid.number, ev->tid.number, err);
+	i = thread_of(k, ev->pid.number, word == GT_NONE ? ev->tid.number : WORD_TIDS + word, word, err);
 	if (i < 0)
 		return i;
 	*thread = (size_t)i;

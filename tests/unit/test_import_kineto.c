@@ -253,14 +253,34 @@ static void numbers_in_quotes_are_numbers(void)
 		    "G 0/7 stream 7 k 4000+1000 d0 r0 correlation=5 launch_track=1 launch_start=2000 launch_ns=1000 "
 		    "launch_name='cudaLaunchKernel' launch_join=1 grid_x=2 grid_y=3 grid_z=4 block_x=5 block_y=6 "
 		    "block_z=7\n"));
-	CHECK(lists(HEAD X("cuda_runtime", "cudaLaunchKernel", "10", "\"a word\"", "2", "1", "\"cbid\":211,\"correlation\":5") "]}",
-		    "S 10/0 a word cudaLaunchKernel 2000+1000 d0 r0 correlation=5 kernel='?'\n"));
 	CHECK(strstr(list_text(HEAD X("Operator", "a", "10", "\"-12\"", "1", "9", "") "]}"), "S 10/-12 a "));
-	CHECK(strstr(list_text(HEAD X("Operator", "a", "10", "\"012\"", "1", "9", "") "]}"), "S 10/0 012 a "));
-	CHECK(strstr(list_text(HEAD X("Operator", "a", "10", "\"1.5\"", "1", "9", "") "]}"), "S 10/0 1.5 a "));
-	CHECK(strstr(list_text(HEAD X("Operator", "a", "10", "\"-\"", "1", "9", "") "]}"), "S 10/0 - a "));
+	CHECK(strstr(list_text(HEAD X("Operator", "a", "10", "\"012\"", "1", "9", "") "]}"), " 012 a 1000"));
+	CHECK(strstr(list_text(HEAD X("Operator", "a", "10", "\"1.5\"", "1", "9", "") "]}"), " 1.5 a 1000"));
+	CHECK(strstr(list_text(HEAD X("Operator", "a", "10", "\"-\"", "1", "9", "") "]}"), " - a 1000"));
 	CHECK(strstr(list_text(HEAD X("Operator", "a", "10", "\"99999999999999999999\"", "1", "9", "") "]}"),
-		     "S 10/0 99999999999999999999 a "));
+		     " 99999999999999999999 a 1000"));
+}
+
+/* A thread that has no number is one nevertheless: its calls are calls, by time, and launch work. */
+static void words_name_threads(void)
+{
+	struct gt_reader *r;
+
+	list_text(HEAD X("cuda_runtime", "cudaFree", "10", "\"main thread (1)\"", "8", "1",
+			 "\"cbid\":211,\"correlation\":6") ","
+		  X("cuda_runtime", "cudaLaunchKernel", "10", "\"main thread (1)\"", "2", "1",
+		    "\"cbid\":211,\"correlation\":5") ","
+		  X("cpu_op", "a", "10", "\"main thread (1)\"", "1", "9", "") ","
+		  X("cuda_runtime", "cudaFree", "20", "\"main thread (1)\"", "9", "1", "\"cbid\":211") ","
+		  KERNEL("k", "5", "4", "1") "]}");
+	CHECK(strstr((char *)listing.data, " main thread (1) cudaLaunchKernel 2000+1000 d0 r0 correlation=5 kernel='k'\n"));
+	CHECK(strstr((char *)listing.data, " main thread (1) a 1000+9000 d0 r0"));
+	CHECK(strstr((char *)listing.data, "k 4000+1000 d0 r0 correlation=5"));
+	CHECK(strstr((char *)listing.data, "launch_name='cudaLaunchKernel' launch_join=1 "));
+	CHECK(meta_says("\"gpu_unjoined\":0,") && meta_says("\"calls_not_nested\":0,"));
+	r = again();
+	CHECK(r && gt_reader_segment(r, 0)->ntracks >= 4);
+	gt_reader_close(r);
 }
 
 /* ---- the join ---- */
@@ -677,7 +697,7 @@ static void a_real_file(void)
 
 T_MAIN(T(the_beginning), T(a_kernel_and_its_call), T(types_say_what_they_do), T(copies_and_sets), T(graphs), T(waits), T(ranges_and_moments),
        T(counters), T(overhead), T(names_before_and_after), T(a_launch_within_a_launch_is_one), T(what_does_not_nest_is_a_span),
-       T(calls_come_in_any_order), T(numbers_in_quotes_are_numbers), T(work_without_a_call), T(arrows_join_what_has_no_id), T(work_belongs_to_its_calls_process),
+       T(calls_come_in_any_order), T(numbers_in_quotes_are_numbers), T(words_name_threads), T(work_without_a_call), T(arrows_join_what_has_no_id), T(work_belongs_to_its_calls_process),
        T(contexts_have_streams_of_their_own), T(far_apart),
        T(metadata_on_both_sides), T(much_metadata_is_left_out), T(exact_times), T(odd_events), T(cut_at_every_byte),
        T(what_is_no_json_names_its_place), T(names_that_find_no_room_are_one), T(many_threads),
