@@ -275,9 +275,38 @@ static struct gt_cell verdict_cell(enum gt_verdict verdict)
 			     verdict == GT_VERDICT_FASTER ? GT_TONE_GOOD : GT_TONE_NONE);
 }
 
+static bool is_kernel(const struct name *n)
+{
+	return !strcmp(n->category, gt_category_word(GT_CAT_KERNEL));
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Kernels get their forms in the order that gt_kernel_names_of has: a kernel is called here what
+ * other reports call it. new; NULL: no memory. */
+static struct gt_kernel_names *name_kernels(const struct compared *c, enum gt_name_form form)
+{
+	struct gt_kernel_names *kernels = gt_kernel_names_new(form);
+	const char **full = malloc((c->n + 1) * sizeof(*full));
+	size_t n = 0;
+
+	for (size_t i = 0; full && i < c->n; i++)
+		if (is_kernel(&c->list[i]))
+			full[n++] = c->list[i].name;
+	if (full)
+		qsort(full, n, sizeof(*full), compare_texts);
+	for (size_t i = 0; kernels && i < n; i++)
+		gt_kernel_names_get(kernels, full[i]);
+	free(full);
+	return kernels;
+}
+
 static void add_name(struct gt_table *t, const struct name *n, struct gt_kernel_names *kernels)
 {
-	bool both = n->has_a && n->has_b, kernel = !strcmp(n->category, gt_category_word(GT_CAT_KERNEL));
+	bool both = n->has_a && n->has_b, kernel = is_kernel(n);
 	double noise = both ? gt_diff_noise(&n->a, &n->b) : -1;
 	struct gt_cell by = noise >= 0 && n->a.mean > 0 ? percent((long double)(noise / n->a.mean)) : gt_cell_none();
 
@@ -308,7 +337,7 @@ static void note_left_out(struct gt_table *t, const struct gt_side *a, const str
 static struct gt_table *names(const struct compared *c, const struct gt_side *a, const struct gt_side *b, const struct gt_diff_asked *asked)
 {
 	struct gt_table *t = gt_table_new("names", "By name, what changed the time most first", name_columns, NNAME);
-	struct gt_kernel_names *kernels = gt_kernel_names_new(asked->form);
+	struct gt_kernel_names *kernels = name_kernels(c, asked->form);
 	unsigned top = asked->top;
 	size_t n = top ? c->n - c->verdicts[GT_VERDICT_SAME] : c->n, shown = gt_shown(n, top);
 

@@ -49,6 +49,19 @@ want diff-to-a-file 0 $A diff -o out.txt a.jsonl b.jsonl
 check diff-to-a-file-wrote grep -q slower out.txt
 want diff-from-stdin 0 sh -c "$A diff - b.jsonl <a.jsonl"
 
+# ---- a kernel has the name that other reports give it ----
+# kernels NS: one kernel takes so long, another one of the same plain form 5 us.
+kernels() {
+	printf '{"schemaVersion":1,"traceEvents":['
+	printf '{"ph":"X","cat":"kernel","name":"void g<int, double>(int)","pid":0,"tid":7,"ts":10,"dur":5,"args":{"device":0,"stream":7}},'
+	printf '{"ph":"X","cat":"kernel","name":"void g<int, float>(int)","pid":0,"tid":7,"ts":50,"dur":%s,"args":{"device":0,"stream":7}}]}' "$1"
+}
+kernels 5 >short.json
+kernels 9 >long.json
+$A --format csv kernels short.json | grep -F 'g<int, float>(int)' | cut -d'"' -f2 >name
+want diff-kernel-name 0 $A diff --format csv short.json long.json
+check diff-kernel-name-is-that-of-kernels grep -qF "\"$(cat name)\",noise unknown,80" want.out
+
 want diff-no-file 2 $A diff
 check diff-no-file-says told "gtanalyze: diff compares two files, not 0: gtanalyze diff [REPORT...] A B"
 want diff-one-file 2 $A diff a.jsonl
