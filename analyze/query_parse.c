@@ -3,13 +3,16 @@
  *	any   = all { "||" all }
  *	all   = not { "&&" not }
  *	not   = "!" not | "(" any ")" | test
- *	test  = FIELD [ "==" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "!~" literal ]
+ *	field = FIELD | "arg." TEXT IN QUOTES
+ *	test  = field [ "==" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "!~" literal ]
  *
  * A literal is read once its field is known, for the field says what it can be: 1.5ms of a duration, 4KiB of a size, one of a few
  * words of a kind, a text in quotes or bare, /a regular expression/ behind "~", else a shell pattern. Whatever is wrong is said with
  * the place where it stands. Nesting, nodes and what a regular expression may repeat are bounded, so no input makes this expensive.
  */
+#define _GNU_SOURCE	/* asprintf */
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -366,20 +369,53 @@ void gt_query_release_node(struct gt_query_node *n)
 	free(n->regex);
 }
 
-static int parse_test(struct parse *p)
+/* arg."NAME": the name of an argument may have blanks and signs. The number of its use, or negative. */
+static int read_quoted_arg(struct parse *p)
 {
-	struct gt_query_node n = { .op = GT_Q_TEST, .test = GT_Q_THERE, .column = p->at };
-	unsigned len = word_length(p->text + p->at), column;
-	enum operator operator;
+	unsigned column = p->at;
+	char *name, *field = NULL;
+	int rc;
+
+	p->at += 4;
+	name = read_text(p, p->text[p->at]);
+	if (!name)
+		return p->err->code;
+	if (asprintf(&field, "arg.%s", name) < 0)
+		field = NULL;
+	rc = field ? gt_query_use(p->q, field, (unsigned)strlen(field), column, p->err)
+		   : gt_err_set(p->err, -ENOMEM, "no memory for a query");
+	free(field);
+	free(name);
+	return rc;
+}
+
+/* The number of the field's use, or negative. */
+static int read_field(struct parse *p)
+{
+	const char *s = p->text + p->at;
+	unsigned len = word_length(s);
 	int rc;
 
 	if (!len)
-		return gt_err_at(p->err, p->at, -EINVAL, p->text[p->at] ? "a field should stand here" : "the expression ends too early");
-	rc = gt_query_use(p->q, p->text + p->at, len, p->at, p->err);
+		return gt_err_at(p->err, p->at, -EINVAL, *s ? "a field should stand here" : "the expression ends too early");
+	if (len == 4 && !strncmp(s, "arg.", 4) && (s[4] == '"' || s[4] == '\''))
+		return read_quoted_arg(p);
+	rc = gt_query_use(p->q, s, len, p->at, p->err);
+	p->at += rc < 0 ? 0 : len;
+	return rc;
+}
+
+static int parse_test(struct parse *p)
+{
+	struct gt_query_node n = { .op = GT_Q_TEST, .test = GT_Q_THERE, .column = p->at };
+	unsigned column;
+	enum operator operator;
+	int rc;
+
+	rc = read_field(p);
 	if (rc < 0)
 		return rc;
 	n.use = (uint8_t)rc;
-	p->at += len;
 	skip_blanks(p);
 	column = p->at;
 	operator = read_operator(p);

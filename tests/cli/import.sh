@@ -121,6 +121,18 @@ want damaged-export 0 "$B/gtexport" --native -f -o damaged.zst damaged.json
 check export-tells-damaged grep -q 'damaged.json: events skipped because they are not JSON: 1$' want.err
 check export-tells-no-number grep -q 'damaged.json: values left out because they are not numbers (inf, nan): 1$' want.err
 
+# Arguments of collective operations are kept, and can be asked for by their names, which have blanks.
+collective() {
+	printf '{"schemaVersion":1,"traceEvents":['
+	event '' kernel ncclDevKernel_AllReduce 0 7 5 1 '"device":0,"stream":7,"Collective name":"allreduce","In msg nelems":1024,"Group size":8'
+	event , kernel ncclDevKernel_Gather 0 7 9 1 '"device":0,"stream":7,"Collective name":"gather","In msg nelems":16,"Group size":2'
+	printf ']}\n'
+}
+collective >collective.json
+is collective-by '"name,arg.Group size,sum_arg.In msg nelems" ncclDevKernel_AllReduce,8,1024' "\"$("$B/gtanalyze" query --format csv \
+	--where "arg.'Group size'>=8" --by 'name,arg.Group size' --agg 'sum(arg.In msg nelems)' collective.json 2>collective.err |
+	tr -d '\r' | sed '1s/$/"/' | tr '\n' ' ' | sed 's/ $//')"
+
 # Who was waited for: another stream is busy for long, so that only the row says that what was waited for was pending, and then that nothing was.
 waits() {	# waits yes|no: are there rows of waits?
 	printf '{"schemaVersion":1,"traceEvents":['
