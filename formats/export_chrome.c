@@ -81,19 +81,50 @@ static int begin_event(struct chrome *c, const struct gt_event *ev, const char *
 	return 0;
 }
 
+/* An allocation or free of an allocator within the program: Kineto has it as an instant. */
+static bool is_allocation(const struct gt_event *ev)
+{
+	const struct gt_type *type = &ev->seg->types[ev->row.type];
+
+	return ev->kind == GT_INSTANT && type->layer == GT_LAYER_USER && type->category == GT_CAT_MEMORY &&
+	       (type->op == GT_OP_ALLOC || type->op == GT_OP_FREE);
+}
+
+/* Its fields, under Kineto's names. Bytes that are freed are negative. */
+static void put_allocation(struct chrome *c, const struct gt_event *ev)
+{
+	const struct gt_type *type = &ev->seg->types[ev->row.type];
+	uint64_t bytes = 0, device = 0, addr = 0;
+
+	for (unsigned i = 0; i < type->nfields && i < ev->row.nargs; i++) {
+		bytes = type->fields[i].role == GT_R_BYTES ? ev->args[i] : bytes;
+		device = type->fields[i].role == GT_R_DEVICE ? ev->args[i] : device;
+		addr = type->fields[i].role == GT_R_ADDR ? ev->args[i] : addr;
+	}
+	gt_out_printf(c->slices.out, ",\"args\":{\"Bytes\":%s%" PRIu64 ",\"Device Id\":%" PRId64 ",\"Device Type\":%d",
+		      type->op == GT_OP_FREE ? "-" : "", bytes, (int64_t)device, type->memkind != GT_MEM_HOST);
+	if (addr)
+		gt_out_printf(c->slices.out, ",\"Addr\":\"0x%" PRIx64 "\"", addr);
+	gt_out_str(c->slices.out, "}");
+}
+
 static int row_instant(struct chrome *c, const struct gt_event *ev)
 {
 	const struct gt_chrome_type *type = gt_chrome_type(&c->slices, ev->seg, ev->row.type);
+	bool allocation = is_allocation(ev);
 	struct gt_chrome_slice s = row_slice(ev);
 	int rc;
 
 	if (!type)
 		return c->slices.err->code;
-	rc = begin_event(c, ev, gt_type_name(ev->seg, ev->row.type), gt_category_word(ev->seg->types[ev->row.type].category),
+	rc = begin_event(c, ev, gt_type_name(ev->seg, ev->row.type),
+			 allocation ? "cpu_instant_event" : gt_category_word(ev->seg->types[ev->row.type].category),
 			 "\"i\",\"s\":\"t\"");
 	if (rc)
 		return rc;
-	if (ev->kind == GT_UNMATCHED)
+	if (allocation)
+		put_allocation(c, ev);
+	else if (ev->kind == GT_UNMATCHED)
 		gt_out_printf(c->slices.out, ",\"args\":{\"unmatched\":\"%s\"}",
 			      ev->row.ret ? "an end without a begin" : "a begin without an end");
 	else

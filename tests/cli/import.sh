@@ -121,6 +121,25 @@ want damaged-export 0 "$B/gtexport" --native -f -o damaged.zst damaged.json
 check export-tells-damaged grep -q 'damaged.json: events skipped because they are not JSON: 1$' want.err
 check export-tells-no-number grep -q 'damaged.json: values left out because they are not numbers (inf, nan): 1$' want.err
 
+# Allocations of PyTorch's allocators leave by --chrome as they came: which are frees, how much, where.
+allocations() {
+	printf '{"schemaVersion":1,"traceEvents":['
+	for row in '1 512 4096 0 1' '2 256 8192 0 1' '3 -512 4096 0 1' '4 64 65536 -1 0' '5 128 12288 1 1'; do
+		set -- $row
+		[ $1 = 1 ] || printf ,
+		printf '{"ph":"i","s":"t","name":"[memory]","cat":"cpu_instant_event","pid":10,"tid":11,"ts":%d,' $1
+		printf '"args":{"Bytes":%d,"Addr":%d,"Device Id":%d,"Device Type":%d}}' $2 $3 $4 $5
+	done
+	printf ']}\n'
+}
+allocations >allocations.json
+want allocations-to-chrome 0 "$B/gtexport" --chrome -f -o allocated.json allocations.json
+check allocations-have-kineto-names grep -qF '"cat":"cpu_instant_event","ph":"i","s":"t","pid":10,"tid":11,"ts":2.000,"args":{"Bytes":-512,"Device Id":0,"Device Type":1,"Addr":"0x1000"}' \
+	allocated.json
+for f in allocations allocated; do "$B/gtanalyze" memory --format csv $f.json 2>/dev/null | sed 5q >$f.csv; done
+check allocations-are-there grep -q '^pool,3,0,1,' allocations.csv
+same allocations-come-back allocations.csv allocated.csv
+
 # Arguments of collective operations are kept, and can be asked for by their names, which have blanks.
 collective() {
 	printf '{"schemaVersion":1,"traceEvents":['
