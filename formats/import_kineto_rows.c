@@ -246,9 +246,18 @@ static void count_other(struct gt_kineto *k, uint32_t cat_name)
 	o->n++;
 }
 
+/* In a file of ours: has it a category of calls, and a correlation id? */
+static bool is_call_of_ours(const struct gt_kineto *k, const struct gt_kineto_event *ev)
+{
+	return ev->cat == GT_KINETO_OTHER && ev->cat_name != GT_NONE && ev->has & GT_KINETO_CORRELATION &&
+	       gt_word_find(gt_category_word, gt_writer_text(k->w, ev->cat_name)) >= 0;
+}
+
 /* A call of the runtime that does not say which of CUPTI's numbers it has is one of ours, around the driver's, which are there, too. */
 static uint32_t cat_of(const struct gt_kineto *k, const struct gt_kineto_event *ev)
 {
+	if (is_call_of_ours(k, ev))
+		return GT_KINETO_DRIVER;
 	if (ev->cat != GT_KINETO_RUNTIME || ev->has & GT_KINETO_CBID || strncmp(gt_writer_text(k->w, ev->name), "cuda", 4))
 		return ev->cat;
 	return GT_KINETO_OUTER;

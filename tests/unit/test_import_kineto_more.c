@@ -14,18 +14,23 @@ static const struct gt_type *type_named(struct gt_reader *r, const char *name)
 	abort();
 }
 
-/* What gtexport --chrome writes of a call has the category of what the call does. */
+/* What gtexport --chrome writes of a call has the category of what the call does. A name that no API has, as INVALID for a
+ * call that CUPTI could not name, is a call's if a correlation id stands beside it. */
 static void hip_calls_come_back(void)
 {
 	static const char text[] = HEAD X("launch", "hipLaunchKernel", "10", "11", "1", "1", "\"correlation\":1") ","
 		X("memory", "hipFree", "10", "11", "3", "1", "\"correlation\":2") ","
-		X("memory", "hipsterism", "10", "11", "5", "1", "") "]}";
+		X("memory", "hipsterism", "10", "11", "5", "1", "") ","
+		X("other", "INVALID", "10", "11", "7", "1", "\"correlation\":3") ","
+		X("strange", "range", "10", "11", "9", "1", "\"correlation\":4") "]}";
 	struct gt_reader *r = open_bytes(text, strlen(text));
 	const struct gt_type *t = type_named(r, "hipFree");
 
 	CHECK(t->layer == GT_LAYER_API && t->category == GT_CAT_MEMORY && t->op == GT_OP_FREE && t->memkind == GT_MEM_DEVICE);
 	CHECK(type_named(r, "hipLaunchKernel")->op == GT_OP_LAUNCH && type_named(r, "hipsterism")->layer == GT_LAYER_USER);
+	CHECK(type_named(r, "INVALID")->layer == GT_LAYER_API && type_named(r, "range")->layer == GT_LAYER_USER);
 	CHECK(strstr(list(r), "C 10/11 hipLaunchKernel 1000+1000 d0 r0"));
+	CHECK(strstr((char *)listing.data, "C 10/11 INVALID 7000+1000 d0 r0 correlation=3"));
 }
 
 /* What a file does not say is not 0: ROCm has no context and no registers, and once had no grid and no bytes. */
