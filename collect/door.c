@@ -113,7 +113,7 @@ static void find_libcuda(int pid, struct gt_guest *guest)
 		fclose(f);
 }
 
-bool gt_guest_look(int32_t host_pid, struct gt_guest *guest)
+static bool look_at_identity(int32_t host_pid, struct gt_guest *guest)
 {
 	unsigned long long start;
 	char state, comm[32];
@@ -130,6 +130,13 @@ bool gt_guest_look(int32_t host_pid, struct gt_guest *guest)
 		comm[strcspn(comm, "\n")] = 0;
 		snprintf(guest->comm, sizeof(guest->comm), "%.15s", comm);
 	}
+	return true;
+}
+
+bool gt_guest_look(int32_t host_pid, struct gt_guest *guest)
+{
+	if (!look_at_identity(host_pid, guest))
+		return false;
 	find_libcuda(host_pid, guest);
 	return true;
 }
@@ -185,11 +192,12 @@ static struct gt_guest *add(struct gt_door *d, const struct gt_guest *guest)
 	return &d->guests[d->nguests++];
 }
 
+/* Of another user's process no files are looked at: they could be such that this takes long. */
 static void note(struct gt_door *d, int pid, uint32_t uid)
 {
 	struct gt_guest guest;
 
-	if (!gt_guest_look(pid, &guest))
+	if (!(uid == geteuid() ? gt_guest_look(pid, &guest) : look_at_identity(pid, &guest)))
 		return;
 	guest.uid = uid;
 	pthread_mutex_lock(&d->lock);
@@ -263,6 +271,7 @@ static bool let_in(struct gt_door *d, int listen_fd)
 	return fd >= 0;
 }
 
+/* One of each name in turn: any user can connect by the process id, as often as he likes. */
 static void *usher(void *arg)
 {
 	struct gt_door *d = arg;
@@ -273,9 +282,10 @@ static void *usher(void *arg)
 	while (poll(p, 3, -1) >= 0 || errno == EINTR) {
 		if (p[2].revents)
 			break;
-		if (!let_in(d, p[1].revents ? d->by_pid_fd : d->listen_fd) &&
-		    (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
-			usleep(1000);
+		for (unsigned i = 0; i < 2; i++)
+			if (p[i].revents && !let_in(d, p[i].fd) &&
+			    (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
+				usleep(1000);
 	}
 	return NULL;
 }
