@@ -316,6 +316,17 @@ static int read_names(struct gt_recorder *r, struct gt_err *err)
 	return code;
 }
 
+/* The program may have overwritten these; a thread under --lossless would then wait for ever. */
+static void repeat_progress(struct gt_recorder *r, const struct gt_thread *t)
+{
+	struct gt_ring_thread *ring = gt_ring_of(r, t);
+
+	if (t->broken)
+		__atomic_store_n(&ring->given_up, 1, __ATOMIC_RELEASE);
+	else if (__atomic_load_n(&ring->consumed, __ATOMIC_RELAXED) != t->c.at)
+		__atomic_store_n(&ring->consumed, t->c.at, __ATOMIC_RELEASE);
+}
+
 /* A process that exited may have taken thread slots after the last scan. They are adopted here, before
  * its slot is freed: later they would belong to no process, and their calls would be lost. */
 int gt_roll_call(struct gt_recorder *r, struct gt_err *err)
@@ -335,6 +346,7 @@ int gt_roll_call(struct gt_recorder *r, struct gt_err *err)
 		struct gt_thread *t = gt_live_thread(r, k);
 
 		t->dead = t->dead || r->procs[t->proc].gone || thread_gone(&r->procs[t->proc], t->tid);
+		repeat_progress(r, t);
 	}
 	return read_names(r, err);
 }

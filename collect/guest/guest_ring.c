@@ -97,6 +97,12 @@ static uint32_t pop(void)
 	return (uint32_t)head;
 }
 
+/* The recorder drains this ring no more. Then the ring gets no chunk, as it would never give it back. */
+static bool is_given_up(const struct gt_tcb *t)
+{
+	return __atomic_load_n(&t->ring->given_up, __ATOMIC_ACQUIRE);
+}
+
 /* A thread may hold ring_max bytes of chunks; those it has filled are its own until the recorder has drained them. */
 static bool may_hold_more(const struct gt_tcb *t)
 {
@@ -108,7 +114,7 @@ static bool may_hold_more(const struct gt_tcb *t)
 
 bool gt_take_chunk(struct gt_tcb *t)
 {
-	uint32_t i = may_hold_more(t) ? pop() : GT_RING_NIL;
+	uint32_t i = !is_given_up(t) && may_hold_more(t) ? pop() : GT_RING_NIL;
 	struct gt_ring_chunk *new;
 
 	if (i == GT_RING_NIL)
@@ -133,7 +139,14 @@ bool gt_take_chunk(struct gt_tcb *t)
 	return true;
 }
 
-/* --lossless: waits until there is a chunk, or the recorder has died or has given up this ring. */
+/* False: the slot was overwritten, and is perhaps another thread's. */
+static bool owns_slot(const struct gt_tcb *t)
+{
+	return __atomic_load_n(&t->ring->state, __ATOMIC_ACQUIRE) == GT_SLOT_LIVE &&
+	       __atomic_load_n(&t->ring->generation, __ATOMIC_ACQUIRE) == t->generation;
+}
+
+/* --lossless: waits until there is a chunk, or the recorder has died or drains this ring no more. */
 static bool wait_for_chunk(struct gt_tcb *t)
 {
 	struct timespec wait = { .tv_nsec = 50000000 };
@@ -149,7 +162,7 @@ static bool wait_for_chunk(struct gt_tcb *t)
 			break;
 		}
 		got = gt_take_chunk(t);
-		if (!got && __atomic_load_n(&t->ring->given_up, __ATOMIC_ACQUIRE))
+		if (!got && (is_given_up(t) || !owns_slot(t)))
 			break;
 		if (!got)
 			syscall(SYS_futex, &gt_shared->space, FUTEX_WAIT, space, &wait, NULL, 0);

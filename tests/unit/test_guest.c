@@ -423,6 +423,49 @@ static void lossless_waits_and_gives_up_without_a_recorder(void)
 	host_close(&h);
 }
 
+/* Runs 50,000 calls of a thread under --lossless until it waits for the recorder. */
+static pid_t waiting_thread(struct host *h)
+{
+	char *argv[] = { in_build(LINKED), (char *)"many", (char *)"50000", NULL };
+	pid_t pid;
+
+	open_host(h, 4);
+	h->s->lossless = 1;
+	pid = host_spawn(h, argv);
+	for (int i = 0; i < 12000 && !h->s->waiters; i++)
+		usleep(5000);
+	return pid;
+}
+
+static void a_ring_that_was_given_up_takes_no_more_memory(void)
+{
+	int status = -1;
+	struct host h;
+	pid_t pid = waiting_thread(&h);
+
+	CHECK(h.s->waiters == 1);
+	host_threads(&h)[0].given_up = 1;
+	while (!waitpid(pid, &status, WNOHANG))
+		host_drain(&h);
+	host_drain(&h);
+	CHECK(status == 0 && host_threads(&h)[0].dropped);
+	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) + host_threads(&h)[0].dropped == 50000);
+	CHECK(host_threads(&h)[0].word >> 8 <= 4ull * h.s->chunk_bytes);
+	host_close(&h);
+}
+
+static void a_thread_without_its_slot_does_not_wait(void)
+{
+	int status = -1;
+	struct host h;
+	pid_t pid = waiting_thread(&h);
+
+	CHECK(h.s->waiters == 1);
+	host_threads(&h)[0].state = GT_SLOT_FREE;
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	host_close(&h);
+}
+
 static void threads_come_and_go(void)
 {
 	unsigned calls;
@@ -682,5 +725,6 @@ T_MAIN(T(linked_program), T(the_door_opens_late), T(key_arguments), T(all_argume
        T(the_driver_is_not_answered), T(without_a_session_nothing_changes), T(another_build_is_refused),
        T(forked_child_is_a_process_of_its_own), T(forked_under_locks), T(no_system_calls_in_steady_state), T(vfork_and_exec), T(killed_in_a_call), T(nested_calls), T(longjmp_out_of_a_call),
        T(losses_are_counted), T(one_thread_may_not_take_all), T(lossless_waits_and_gives_up_without_a_recorder),
+       T(a_ring_that_was_given_up_takes_no_more_memory), T(a_thread_without_its_slot_does_not_wait),
        T(threads_come_and_go), T(gates_and_samples), T(signal_handlers), T(handlers_between_instructions),
        T(closed_gates_are_not_in_the_way), T(pauses), T(profiler_range), T(driver_files))

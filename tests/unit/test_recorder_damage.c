@@ -226,6 +226,33 @@ static void damage_at_any_moment(void)
 	}
 }
 
+/* The recorder's own words in a ring. A thread that waits for memory reads them. */
+static void progress_is_told_again(void)
+{
+	struct gt_ring_thread *ring;
+
+	CHECK(start());
+	ring = &rings.threads[BAD];
+	make_records(&bad);
+	CHECK(gt_recorder_pass(r, &err) >= 0 && ring->consumed);
+	ring->consumed = INT64_MAX;
+	for (int i = 0; i < 10000 && ring->consumed == INT64_MAX; i++) {
+		CHECK(gt_recorder_pass(r, &err) >= 0);
+		usleep(1000);
+	}
+	CHECK(ring->consumed <= ring->word >> 8 && !ring->given_up);
+	ring->word = UINT64_MAX;
+	CHECK(gt_recorder_pass(r, &err) >= 0 && ring->given_up);
+	ring->given_up = 0;
+	for (int i = 0; i < 10000 && !ring->given_up; i++) {
+		CHECK(gt_recorder_pass(r, &err) >= 0);
+		usleep(1000);
+	}
+	CHECK(ring->given_up);
+	gt_reader_close(end());
+}
+
 T_MAIN(T(damaged_header), T(damaged_counters), T(damaged_bits_of_new_slots), T(damaged_process_slot),
        T(damaged_process_slot_from_the_start), T(damaged_thread_slot),
-       T(damaged_thread_slot_from_the_start), T(damaged_records), T(damage_at_any_moment))
+       T(damaged_thread_slot_from_the_start), T(damaged_records), T(damage_at_any_moment),
+       T(progress_is_told_again))
