@@ -666,8 +666,8 @@ static void say_stopped(void)
 
 	gt_err_print(TOOL, run.name, &run.lost);
 	if (run.lost.code == -ECANCELED)
-		gt_message(stderr, TOOL, "%s were written; nothing after %.2f s is, "
-			   "and of the second before that perhaps not all",
+		gt_message(stderr, TOOL, "%s were written; what came after %.2f s is missing, "
+			   "and perhaps a part of the second before",
 			   human(size, sizeof(size), run.stats.bytes),
 			   (double)(run.stalled - run.start) / GT_SECOND);
 	else if (run.lost.code != -ENOENT)

@@ -30,8 +30,9 @@
  *
  * FORK. All that belongs to one process lies in one mapping that the kernel empties in a forked child (MADV_WIPEONFORK). The
  * child's first call finds no ring, takes the slow way, and becomes a process of its own; the parent's rings are never touched.
- * Another thread of the parent may have held any lock at the fork, and nobody frees it in the child. So nothing that runs in a
- * child takes a lock of libc or of the loader (guest_objects.c), but where CUPTI starts: guest_gpu.c tries these locks before.
+ * Another thread of the parent may have held any lock at the fork. Nobody unlocks it in the child, so nothing that runs there
+ * takes a lock of libc or of the loader (guest_objects.c). The start of CUPTI does: guest_gpu.c tests these locks in a thread
+ * of its own before.
  */
 #ifndef GT_GUEST_H
 #define GT_GUEST_H
