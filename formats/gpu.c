@@ -186,6 +186,11 @@ static int put(struct gt_gpu_types *t, enum gt_kind kind, const struct gt_gpu_wo
 
 /* ---- rows ---- */
 
+bool gt_gpu_knows_kernel(const struct gt_gpu_types *t, const struct gt_gpu_work *work, uint32_t name)
+{
+	return find(t, key_of(KERNEL, work, name)) != GT_NONE;
+}
+
 int gt_gpu_put_kernel(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_kernel *k, struct gt_err *err)
 {
 	struct gt_type type = { .name = k->name, .category = GT_CAT_KERNEL, .op = GT_OP_LAUNCH };

@@ -91,6 +91,9 @@ struct gt_gpu_types {
 };
 void gt_gpu_types_release(struct gt_gpu_types *t);
 
+/* Has a kernel of this name, and with these arguments, a type? Else gt_gpu_put_kernel makes one. */
+bool gt_gpu_knows_kernel(const struct gt_gpu_types *t, const struct gt_gpu_work *work, uint32_t name);
+
 /* Each writes one row. 0 or negative. */
 int gt_gpu_put_kernel(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_kernel *k, struct gt_err *err);
 int gt_gpu_put_copy(struct gt_gpu_types *t, const struct gt_gpu_work *work, const struct gt_gpu_copy *c, struct gt_err *err);

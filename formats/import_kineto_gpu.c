@@ -217,6 +217,10 @@ static int put_kernel(struct gt_kineto *k, const struct work *w, const struct gt
 	memcpy(kernel.grid, w->grid, sizeof(kernel.grid));
 	memcpy(kernel.block, w->block, sizeof(kernel.block));
 	add_extra(k, w, &with, fields);
+	if (!gt_writer_roomy(k->w) && !gt_gpu_knows_kernel(&k->gpu, &with, w->name)) {
+		kernel.name = k->nameless;
+		k->counts.names_left_out++;
+	}
 	return gt_gpu_put_kernel(&k->gpu, &with, &kernel, err);
 }
 

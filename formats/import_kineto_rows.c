@@ -152,7 +152,7 @@ static int64_t what_with(struct gt_kineto *k, uint32_t name, uint32_t cat, uint3
 
 	if (i != GT_NONE)
 		return i;
-	if (k->nwhats == WHATS_MAX && what.name != k->nameless) {
+	if ((k->nwhats == WHATS_MAX || !gt_writer_roomy(k->w)) && what.name != k->nameless) {
 		k->counts.names_left_out++;
 		return what_with(k, k->nameless, cat, cat_name, kept, err);
 	}

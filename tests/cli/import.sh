@@ -152,6 +152,19 @@ is collective-by '"name,arg.Group size,sum_arg.In msg nelems" ncclDevKernel_AllR
 	--where "arg.'Group size'>=8" --by 'name,arg.Group size' --agg 'sum(arg.In msg nelems)' collective.json 2>collective.err |
 	tr -d '\r' | sed '1s/$/"/' | tr '\n' ' ' | sed 's/ $//')"
 
+# More different kernels than a trace may have names: the rest share one name, and all are there.
+awk 'BEGIN {
+	printf "{\"schemaVersion\":1,\"traceEvents\":["
+	for (i = 0; i <= 360000; i++)
+		printf "%s{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"%s\",\"ts\":%d,\"dur\":1,\"args\":{\"device\":0,\"stream\":7,\"context\":1,\"correlation\":1,\"grid\":[1,1,1],\"block\":[1,1,1],\"shared memory\":0,\"registers per thread\":1}}",
+			i ? "," : "", i % 360000 ? "k" i : "first", i * 2
+	print "]}"
+}' >kernels.json
+want many-kernels 0 "$B/gtexport" --native -f -o kernels.zst kernels.json
+is many-kernels-are-there "360001 2" "$("$B/gtanalyze" query --format csv --agg count kernels.zst 2>/dev/null | tr -d '\r' | sed -n 2p) $(
+	"$B/gtanalyze" query --format csv --where 'name==first' --agg count kernels.zst 2>/dev/null | tr -d '\r' | sed -n 2p)"
+rm -f kernels.json kernels.zst
+
 # Who was waited for: another stream is busy for long, so that only the row says that what was waited for was pending, and then that nothing was.
 waits() {	# waits yes|no: are there rows of waits?
 	printf '{"schemaVersion":1,"traceEvents":['
