@@ -4,7 +4,7 @@
 out=$2
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/uprobes.sh"
-mkdir -p /tmp/gt && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-x86_64/bin:$PATH
+mkdir -p /tmp/gt "$out" && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-x86_64/bin:$PATH
 lib=${3:-/usr/local/nvidia/lib64/libcuda.so.1}
 [ -e "$lib" ] || lib=$(ldconfig -p | awk '/libcuda.so.1 .*x86-64/ { print $NF; exit }')
 command -v nvcc >/dev/null && nvcc -o /tmp/runtime_static "$here/runtime.cu" && nvcc -cudart shared -o /tmp/runtime_shared "$here/runtime.cu"
