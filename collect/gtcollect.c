@@ -18,6 +18,7 @@
 #include "collect/ending.h"
 #include "collect/gpu_join.h"
 #include "collect/launch.h"
+#include "collect/losses.h"
 #include "collect/metadata.h"
 #include "collect/nvml.h"
 #include "collect/output.h"
@@ -339,32 +340,13 @@ static struct gt_nvml_totals counters(void)
 
 static uint64_t events(void) { return run.stats.rows[GT_CALL] + gt_recorder_totals(run.r)->open; }
 
-static uint64_t untimed(const struct gt_gpu_totals *g)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < GT_UNTIMED_COUNT; i++)
-		n += g->untimed[i];
-	return n;
-}
-
-/* Records of what the GPU did that came to nothing. */
-static uint64_t gpu_losses(void)
-{
-	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
-
-	return t->gpu ? t->gpu->dropped + t->gpu->foreign + t->gpu->impossible + t->gpu_lost + untimed(t->gpu) : 0;
-}
-
-static uint64_t losses(void)
-{
-	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
-
-	return t->dropped + t->untraced + t->deep + t->abandoned + t->in_handler +
-	       t->nameless + counters().lost + counters().failed + gpu_losses();
-}
-
 static const char *plural(uint64_t n, const char *ending) { return n == 1 ? "" : ending; }
+
+static struct gt_losses losses(void)
+{
+	return (struct gt_losses){ .totals = gt_recorder_totals(run.r), .counters = counters(), .verbose = o.verbose,
+				   .cupti_only = timing() == GT_TIMING_CUPTI };
+}
 
 static void clear_status(void)
 {
@@ -400,6 +382,7 @@ static int columns(void)
 static void show_status(int64_t now)
 {
 	uint32_t processes = gt_recorder_totals(run.r)->processes;
+	struct gt_losses lost;
 	char size[32], line[160];
 
 	if (!run.terminal || now - run.told < STATUS_EVERY || tcgetpgrp(2) != getpgrp() ||
@@ -407,9 +390,10 @@ static void show_status(int64_t now)
 		return;
 	run.told = now;
 	run.stats = *gt_writer_stats(run.w);
+	lost = losses();
 	snprintf(line, sizeof(line), "gtcollect: %.0f s, %" PRIu64 " event%s, %s, %" PRIu64 " lost, %u process%s",
 		 (double)(now - run.start) / GT_SECOND, events(), plural(events(), "s"), human(size, sizeof(size), run.stats.bytes),
-		 losses(), processes, plural(processes, "es"));
+		 gt_losses_count(&lost), processes, plural(processes, "es"));
 	fprintf(stderr, "\r\033[K%.*s", columns(), line);
 	run.shown = true;
 }
@@ -538,108 +522,6 @@ static void say_nothing_seen(const char *program)
 	gt_message(stderr, TOOL, "no CUDA call was seen: %s", why);
 }
 
-static void say_gpu_records(const struct gt_gpu_totals *g)
-{
-	const struct { uint64_t n; const char *how; } lost[] = {
-		{ g->dropped, "dropped by CUPTI" }, { gt_recorder_totals(run.r)->gpu_lost, "without room on their way here" },
-		{ g->foreign, "in another profiler's clock" }, { g->impossible, "with impossible times" },
-	};
-	const char *before = "gtcollect: records of GPU work lost:";
-
-	for (size_t i = 0; i < sizeof(lost) / sizeof(*lost); i++)
-		if (lost[i].n) {
-			fprintf(stderr, "%s %" PRIu64 " %s", before, lost[i].n, lost[i].how);
-			before = ",";
-		}
-	if (*before == ',')
-		fputc('\n', stderr);
-}
-
-/* What the reports have to leave out of the GPU's work. A process that was killed took along what CUPTI still had. */
-static void say_gpu(const struct gt_gpu_totals *g)
-{
-	if (!g->processes && gt_recorder_totals(run.r)->processes)
-		gt_message(stderr, TOOL, "-e gpu: what the GPU did was not recorded: %s%s",
-			*g->state ? g->state : "nothing was told of a GPU",
-			*g->state && timing() == GT_TIMING_CUPTI ? "; --gpu-timing events does without CUPTI" : "");
-	else if (g->refused)
-		gt_message(stderr, TOOL, "-e gpu: in %u process%s what the GPU did was not recorded, "
-			"as there was no CUPTI or it refused",
-			g->refused, plural(g->refused, "es"));
-	if (g->yields)
-		gt_message(stderr, TOOL, "-e gpu: %s used CUPTI for %.2f s%s: what the GPU did meanwhile is missing", g->other,
-			(double)g->away / GT_SECOND, g->yields > g->resumed ? ", to the end" : "");
-	if (*g->without)
-		gt_message(stderr, TOOL, "-e gpu: not recorded: %s", g->without);
-	if (g->no_calls)
-		gt_message(stderr, TOOL, "--inject: in %u process%s no calls were recorded: "
-			"CUPTI is missing, or another tool has subscribed to it",
-			g->no_calls, plural(g->no_calls, "es"));
-	if (g->by_events)
-		gt_message(stderr, TOOL, "-e gpu: times of GPU work are those of CUDA events, %s: upper bounds, see gtcollect(1)",
-			strstr(g->state, "as asked for") ? "as asked for" : "as there was no CUPTI or it refused");
-	if (untimed(g))
-		gt_message(stderr, TOOL, "%" PRIu64 " %s no time: %" PRIu64 " found no CUDA event free, %" PRIu64
-			" came as a capture began, %" PRIu64 " ended with their context, %" PRIu64 " failed",
-			untimed(g), untimed(g) == 1 ? "launch, copy or set has" : "launches, copies and sets have",
-			g->untimed[GT_UNTIMED_POOL], g->untimed[GT_UNTIMED_CAPTURE], g->untimed[GT_UNTIMED_CONTEXT],
-			g->untimed[GT_UNTIMED_ERROR]);
-	say_gpu_records(g);
-	if (g->without_record)
-		gt_message(stderr, TOOL, "of %" PRIu64 " %s it is not known what the GPU did: %s", g->without_record,
-			g->without_record == 1 ? "launch, copy or set" : "launches, copies and sets",
-			g->by_events ? "it was not over, or not read yet" :
-			"it failed, or its process ended before CUPTI delivered the record");
-}
-
-static void say_losses(void)
-{
-	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
-	const struct gt_unrecorded_processes *m = &t->unrecorded;
-
-	if (t->gpu)
-		say_gpu(t->gpu);
-	if (m->n[GT_UNRECORDED_LATE])
-		gt_message(stderr, TOOL, "%u process%s ran without being recorded: gtcollect stood still for 10 s and more when %s came",
-			m->n[GT_UNRECORDED_LATE], plural(m->n[GT_UNRECORDED_LATE], "es"),
-			m->n[GT_UNRECORDED_LATE] == 1 ? "it" : "they");
-	if (m->n[GT_UNRECORDED_USER])
-		gt_message(stderr, TOOL, "%u process%s (%s) ran as user %u and %s not recorded: "
-			"gtcollect records its own user, %u, only", m->n[GT_UNRECORDED_USER],
-			plural(m->n[GT_UNRECORDED_USER], "es"), m->comm, m->uid,
-			m->n[GT_UNRECORDED_USER] == 1 ? "was" : "were", (unsigned)geteuid());
-	if (t->dropped)
-		gt_message(stderr, TOOL, "%" PRIu64 " call%s lost as rings were full: try a larger --ring-memory, or --lossless",
-			t->dropped, plural(t->dropped, "s"));
-	if (t->untraced)
-		gt_message(stderr, TOOL, "%" PRIu64 " call%s passed untraced, as threads found no room: try a larger --ring-memory",
-			t->untraced, plural(t->untraced, "s"));
-	if (t->deep + t->nameless)
-		gt_message(stderr, TOOL, "%" PRIu64 " call%s nested too deep, %" PRIu64 " without room in the trace's dictionary",
-			t->deep, plural(t->deep, "s"), t->nameless);
-	if (t->abandoned)
-		gt_message(stderr, TOOL, "%" PRIu64 " call%s left by longjmp or an exception: without a record",
-			t->abandoned, plural(t->abandoned, "s"));
-	if (t->in_handler)
-		gt_message(stderr, TOOL, "%" PRIu64 " call%s of signal handlers came while a record was written: without a record",
-			t->in_handler, plural(t->in_handler, "s"));
-	if (t->broken)
-		gt_message(stderr, TOOL, "%" PRIu64 " ring%s overwritten by the program and given up", t->broken,
-			plural(t->broken, "s"));
-	if (counters().lost)
-		gt_message(stderr, TOOL, "%" PRIu64 " counter value%s lost on the way to the file", counters().lost,
-			plural(counters().lost, "s"));
-	if (counters().failed && !o.verbose)
-		gt_message(stderr, TOOL, "%" PRIu64 " counter value%s could not be read; -v says why", counters().failed,
-			plural(counters().failed, "s"));
-	if (t->nmissing && o.verbose)
-		for (size_t i = 0; i < t->nmissing; i++)
-			gt_message(stderr, TOOL, "newer than our table, untraced: %s", t->missing[i].name);
-	else if (t->nmissing)
-		gt_message(stderr, TOOL, "%zu driver function%s newer than our table, not traced; -v says which", t->nmissing,
-			plural(t->nmissing, "s"));
-}
-
 /* A file's name as one word to paste. Where it holds what a line cannot, '?' stands for it, which matches it. `to` has room for
  * five times the name. */
 static void for_the_shell(const char *name, char *to)
@@ -684,11 +566,13 @@ static void say_file(bool empty)
 	struct stat st;
 	bool file = !stat(run.name, &st) && S_ISREG(st.st_mode);
 	unsigned missing = t->unrecorded.n[GT_UNRECORDED_LATE] + t->unrecorded.n[GT_UNRECORDED_USER];
+	struct gt_losses all = losses();
+	uint64_t nlost = gt_losses_count(&all);
 
 	if (t->broken)
 		strcpy(lost, "an unknown number LOST");
-	else if (losses())
-		snprintf(lost, sizeof(lost), "%" PRIu64 " LOST", losses());
+	else if (nlost)
+		snprintf(lost, sizeof(lost), "%" PRIu64 " LOST", nlost);
 	else if (missing)
 		snprintf(lost, sizeof(lost), "%u process%s MISSING", missing, plural(missing, "es"));
 	else if (t->gpu && t->processes && (!t->gpu->processes || t->gpu->refused || t->gpu->yields || t->gpu->without_record))
@@ -710,6 +594,7 @@ static void say_end(const char *program)
 {
 	const struct gt_recorder_totals *t = gt_recorder_totals(run.r);
 	bool empty = !run.stats.rows[GT_CALL] && !t->open;
+	struct gt_losses all = losses();
 
 	if (!takes_text())
 		gt_launch_restore_signals();	/* so that they end us, should that last */
@@ -718,7 +603,7 @@ static void say_end(const char *program)
 		say_stopped();
 	if (run.lost.code || o.quiet)
 		return;
-	say_losses();
+	gt_losses_print(&all, TOOL, stderr);
 	say_file(empty && !counters().values);
 	if (empty && (run.gates || !run.own.nvml))
 		say_nothing_seen(program);
