@@ -20,6 +20,7 @@
 #include <strings.h>
 #include "analyze/query.h"
 #include "formats/base/nearest.h"
+#include "formats/base/regex_check.h"
 
 struct parse {
 	struct gt_query *q;
@@ -215,36 +216,14 @@ static int set_words(struct parse *p, struct gt_query_node *n, enum operator ope
 	return 0;
 }
 
-/* A regular expression whose repetitions, nested, come to thousands of states takes all memory there is. */
-static int check_regex(struct parse *p, unsigned column, const char *text)
-{
-	unsigned long product = 1;
-
-	for (const char *s = text; *s; s++) {
-		unsigned long most = 0;
-		char *end = NULL;
-
-		if (*s == '\\' && isdigit((unsigned char)s[1]))
-			return gt_err_at(p->err, column, -EINVAL, "regular expressions have no \\1 here");
-		if (*s == '\\' && s[1])
-			s++;
-		else if (*s == '{')
-			most = strtoul(s + 1, &end, 10);
-		if (end && *end == ',' && isdigit((unsigned char)end[1]))
-			most = strtoul(end + 1, NULL, 10);
-		if (most > 1000 || (product *= most ? most : 1) > 1000)
-			return gt_err_at(p->err, column, -EINVAL, "this regular expression repeats more than 1000 times");
-	}
-	return strlen(text) <= 500 ? 0 : gt_err_at(p->err, column, -EINVAL, "a regular expression of more than 500 letters");
-}
-
 static int compile(struct parse *p, struct gt_query_node *n, unsigned column)
 {
+	const char *refusal = strlen(n->text) > 500 ? "it has more than 500 letters" : gt_regex_refusal(n->text);
 	char why[100];
-	int rc = check_regex(p, column, n->text);
+	int rc;
 
-	if (rc)
-		return rc;
+	if (refusal)
+		return gt_err_at(p->err, column, -EINVAL, "this regular expression is not taken: %s", refusal);
 	n->regex = calloc(1, sizeof(*n->regex));
 	if (!n->regex)
 		return gt_err_set(p->err, -ENOMEM, "no memory for a query");
