@@ -37,7 +37,8 @@ static unsigned nkinds;
 
 static uint64_t payload(void) { return rings.s->chunk_bytes - sizeof(struct gt_ring_chunk); }
 
-static uint32_t pop(uint32_t slot)
+/* The chunk of this number in the chain of the slot. */
+static uint32_t pop(uint32_t slot, uint64_t number)
 {
 	uint32_t i = (uint32_t)rings.s->free_head;
 
@@ -47,18 +48,21 @@ static uint32_t pop(uint32_t slot)
 	rings.s->free_count--;
 	gt_rings_chunk(&rings, i)->next = GT_RING_NIL;
 	gt_rings_chunk(&rings, i)->owner = slot;
+	gt_rings_chunk(&rings, i)->number = number;
+	rings.threads[slot].taken = i;
 	return i;
 }
 
 static struct pen begin_thread(uint32_t slot)
 {
-	struct pen p = { .slot = slot, .chunk = pop(slot) };
+	struct pen p = { .slot = slot, .chunk = pop(slot, 0) };
 	struct gt_ring_thread *t = &rings.threads[slot];
 
 	t->tid = 1000 + (int)slot;
 	t->generation = 1;
 	t->first = p.chunk;
 	t->state = GT_SLOT_LIVE;
+	rings.bits[GT_BITS_NEW_THREADS][slot / 64] |= 1ull << slot % 64;
 	return p;
 }
 
@@ -68,7 +72,7 @@ static struct gt_rec *place(struct pen *p, uint64_t size)
 	struct gt_rec *at;
 
 	if (size > room) {
-		uint32_t next = pop(p->slot);
+		uint32_t next = pop(p->slot, p->base / payload() + 1);
 
 		if (room)
 			*(uint64_t *)(gt_rings_chunk(&rings, p->chunk)->payload + (p->at - p->base)) = 0;
@@ -164,6 +168,7 @@ static struct gt_recorder *begin(struct gt_writer **w, struct gt_err *err)
 	if (!r)
 		die(err->text);
 	rings.procs[0] = (struct gt_ring_proc){ .pid = 4242, .generation = 1, .comm = "bench", .state = GT_SLOT_LIVE };
+	rings.bits[GT_BITS_NEW_PROCS][0] |= 1;
 	return r;
 }
 
