@@ -72,7 +72,7 @@ static uint32_t thread_of(struct gt_idle *s, const struct gt_segment *seg, uint3
 	return s->last_thread.track;
 }
 
-/* What the profiler did is told of a process, with the thread that it held up. Rows of all types in order: a line takes what begins before
+/* The profiler's overhead is a row of the process, with the thread that it held up. Rows of all types in order: a line takes what begins before
  * its last stretch ends only from that end on. */
 static int add_overhead(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
 {

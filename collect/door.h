@@ -37,12 +37,12 @@ struct gt_door {
 	unsigned unrecorded[GT_UNRECORDED_REASONS];	/* that are not in the list any more */
 };
 int gt_door_open(struct gt_door *h, const struct gt_rings *r, struct gt_err *err);
-/* Lets nobody in any more, and removes the folder. */
+/* Accepts no more connections, and removes the folder. */
 void gt_door_close(struct gt_door *h);
 /* Who knocked with this process id of its own namespace; taken from the list. False when nobody did. */
 bool gt_door_guest(struct gt_door *h, int32_t ns_pid, struct gt_guest *guest);
-/* Those that did not get the memory and were not taken from the list since: they run, and nothing
- * of them is recorded. Whoever waits at the door by then is let in before. */
+/* Processes that did not get the memory and were not taken from the list since: they run, and nothing
+ * of them is recorded. Connections that wait are accepted first. */
 void gt_door_unrecorded(struct gt_door *h, struct gt_unrecorded_processes *m);
 
 /* Fills in a guest from /proc/HOST_PID. False when there is no such process. */

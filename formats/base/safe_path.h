@@ -1,7 +1,7 @@
 /* Paths that another user could redirect.
  *
  * A user who may write to one folder of a path can rename what lies in it and put something else
- * there. A path is safe when nobody can but root, the owner of / and the effective user: each
+ * there. A path is safe when only root, the owner of / and the effective user can do that: each
  * component belongs to one of them, and others may not write to it, or it is a folder with the
  * sticky bit (as /tmp), where they can rename their own entries only. The owner of / counts because
  * the machine's root has another number in a user namespace. */
