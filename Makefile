@@ -22,17 +22,21 @@ CURSES   := -lncursesw -ltinfo
 WRAPS    := $(foreach f,malloc calloc realloc strdup strndup asprintf vasprintf \
             __asprintf_chk __vasprintf_chk fopen fdopen opendir fdopendir,-Wl,--wrap=$(f))
 
-FORMATS  := $(filter-out formats/gtexport.c,$(wildcard formats/*.c)) $(wildcard formats/base/*.c)
+# The sources of a top folder: all below it but its program's main. What runs in the traced program is collect/guest/guest.mk's.
+sources   = $(sort $(filter-out $(2),$(shell find $(1) -name '*.c' -not -path 'collect/guest/*')))
+FORMATS  := $(call sources,formats,formats/gtexport.c)
+COLLECT  := $(call sources,collect,collect/gtcollect.c)
+ANALYZE  := $(call sources,analyze,analyze/gtanalyze.c)
 LIBGT    := $(BUILD)/libgt.a
 obj       = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 # Only gtview needs ncurses. Without it there is no gtview, and all else is there; what of viewer/ knows no terminal is tested all the same.
 HAVE_CURSES := $(shell printf '\043include <curses.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
-VIEWER   := $(filter-out viewer/gtview.c $(if $(HAVE_CURSES),,viewer/term.c),$(wildcard viewer/*.c))
+VIEWER   := $(call sources,viewer,viewer/gtview.c $(if $(HAVE_CURSES),,viewer/term/term.c))
 
 PROGRAMS := $(if $(wildcard collect/gtcollect.c),$(BUILD)/gtcollect) $(if $(wildcard formats/gtexport.c),$(BUILD)/gtexport) \
             $(if $(wildcard analyze/gtanalyze.c),$(BUILD)/gtanalyze) $(if $(HAVE_CURSES),$(patsubst viewer/%.c,$(BUILD)/%,$(wildcard viewer/gtview.c)))
-GUEST    := $(if $(wildcard collect/guest/*.c),$(BUILD)/libgtpreload.so)
+GUEST    := $(if $(wildcard collect/guest/guest.mk),$(BUILD)/libgtpreload.so)
 SIM      := $(if $(wildcard samples/simgpu/*.c),$(BUILD)/sim/libcuda.so.1 $(BUILD)/sim/libcupti.so.13)
 SAMPLES  := $(patsubst samples/%.c,$(BUILD)/samples/%,$(wildcard samples/*.c))
 
@@ -44,10 +48,10 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(GTFLAGS) $(CFLAGS) $(SANFLAGS) -c $< -o $@
 
-# A room's archive holds all of it but its main, so that unit tests link what they name.
+# The archive of a top folder holds all of it but its main, so that unit tests link what they name.
 $(LIBGT): $(call obj,$(FORMATS))
-$(BUILD)/libgtanalyze.a: $(call obj,$(filter-out analyze/gtanalyze.c,$(wildcard analyze/*.c)))
-$(BUILD)/libgtcollect.a: $(call obj,$(filter-out collect/gtcollect.c,$(wildcard collect/*.c)))
+$(BUILD)/libgtanalyze.a: $(call obj,$(ANALYZE))
+$(BUILD)/libgtcollect.a: $(call obj,$(COLLECT))
 $(BUILD)/libgtview.a: $(call obj,$(VIEWER))
 $(BUILD)/lib%.a:
 	@rm -f $@
@@ -55,11 +59,11 @@ $(BUILD)/lib%.a:
 
 $(BUILD)/gtexport: $(call obj,formats/gtexport.c) $(LIBGT)
 	$(CC) $(SANFLAGS) $(WRAPS) $^ $(LIBS) -o $@
-$(BUILD)/gtanalyze: $(call obj,$(wildcard analyze/*.c)) $(LIBGT)
+$(BUILD)/gtanalyze: $(call obj,analyze/gtanalyze.c $(ANALYZE)) $(LIBGT)
 	$(CC) $(SANFLAGS) $(WRAPS) $^ $(LIBS) -o $@
 $(BUILD)/gtview: $(call obj,viewer/gtview.c) $(BUILD)/libgtview.a $(BUILD)/libgtanalyze.a $(LIBGT)
 	$(CC) $(SANFLAGS) $(WRAPS) $^ $(LIBS) $(CURSES) -o $@
-$(BUILD)/gtcollect: $(call obj,$(wildcard collect/*.c)) $(LIBGT)
+$(BUILD)/gtcollect: $(call obj,collect/gtcollect.c $(COLLECT)) $(LIBGT)
 	$(CC) $(SANFLAGS) $(WRAPS) $^ $(LIBS) -ldl -o $@
 
 setup:

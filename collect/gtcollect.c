@@ -13,24 +13,24 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "collect/doctor.h"
-#include "collect/door.h"
-#include "collect/ending.h"
-#include "collect/gpu_join.h"
-#include "collect/launch.h"
-#include "collect/losses.h"
-#include "collect/metadata.h"
-#include "collect/nvml.h"
-#include "collect/output.h"
-#include "collect/pace.h"
-#include "collect/recorder.h"
-#include "collect/session.h"
-#include "collect/source.h"
+#include "collect/cli/doctor.h"
+#include "collect/ipc/guest_server.h"
+#include "collect/cli/exit_summary.h"
+#include "collect/correlate/gpu_correlate.h"
+#include "collect/cli/child_process.h"
+#include "collect/recorder/losses.h"
+#include "collect/cli/metadata.h"
+#include "collect/source/nvml.h"
+#include "collect/cli/output.h"
+#include "collect/recorder/poll_interval.h"
+#include "collect/recorder/recorder.h"
+#include "collect/ipc/shared_memory.h"
+#include "collect/source/source.h"
 #include "formats/base/alloc_failure.h"
-#include "formats/base/printable.h"
-#include "formats/base/streams.h"
-#include "formats/clock.h"
-#include "formats/globs.h"
+#include "formats/text/printable.h"
+#include "formats/cmdline/std_fds.h"
+#include "formats/trace/clock.h"
+#include "formats/names/globs.h"
 
 #define TOOL "gtcollect"
 #define UNSET UINT64_MAX
@@ -113,7 +113,7 @@ static struct {
 	struct gt_writer *w;
 	struct gt_recorder *r;
 	struct gt_nvml *nvml;
-	struct gt_launch launch;
+	struct gt_child launch;
 	struct gt_err lost;		/* why recording stopped early */
 	int64_t start, stopped, told;	/* stopped: when recording ended */
 	int64_t stalled;		/* when the output, a pipe, last became full */
@@ -234,7 +234,7 @@ static void mind_the_time(int64_t now)
  * up. */
 static int wait_for_reader(void *arg, int fd, struct gt_err *err)
 {
-	const struct gt_launch *l = arg;
+	const struct gt_child *l = arg;
 	unsigned with = l->ends[0], without = l->ends[1];
 	struct pollfd p[] = { { .fd = fd, .events = POLLOUT },
 			      { .fd = l->signals, .events = POLLIN } };

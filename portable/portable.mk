@@ -19,9 +19,9 @@ port_link = $(CC) -pie -nodefaultlibs -Wl,--wrap=__libc_start_main $(WRAPS) -Wl,
             -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PORTLIBS) \
             -Wl,--no-as-needed $(call stubs,2.31) -lgcc -o $@
 
-$(PORT)/bin/gtcollect: $(call obj,$(wildcard collect/*.c))
+$(PORT)/bin/gtcollect: $(call obj,collect/gtcollect.c $(COLLECT))
 $(PORT)/bin/gtexport: $(call obj,formats/gtexport.c)
-$(PORT)/bin/gtanalyze: $(call obj,$(wildcard analyze/*.c))
+$(PORT)/bin/gtanalyze: $(call obj,analyze/gtanalyze.c $(ANALYZE))
 $(PORT)/bin/gtview: $(call obj,viewer/gtview.c) $(BUILD)/libgtview.a $(BUILD)/libgtanalyze.a
 $(PORT)/bin/%: $(PORT)/shim.o $(LIBGT) $(PORT)/stubs-2.31/done
 	@mkdir -p $(@D)

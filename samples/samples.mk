@@ -47,7 +47,7 @@ $(BUILD)/samples/%: samples/%.c $(BUILD)/sim/libcuda.so.1
 	@mkdir -p $(@D)
 	$(CC) $(SIM_FLAGS) $(if $(filter $*,$(LINKED)),-DCU_LINKED) $< $(if $(filter $*,$(LINKED)),-L$(BUILD)/sim -lcuda) -ldl -pthread -o $@
 
-SIM_UNITS := $(filter-out test_sim_cupti,$(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_sim*.c)))
+SIM_UNITS := $(filter-out test_sim_cupti,$(basename $(notdir $(wildcard tests/unit/samples/test_sim*.c))))
 $(foreach t,$(SIM_UNITS),$(eval EXTRA_$(t) := $(call obj,$(SIM_SRC))))
 $(BUILD)/unit/test_sim_cupti: | $(BUILD)/sim/libcuda.so.1 $(BUILD)/sim/libcupti.so.13
 EXTRA_test_sim_files := $(filter-out %/ioctl.o,$(EXTRA_test_sim_files))

@@ -1,5 +1,5 @@
 # What tests of traces made to hurt share: programs kept to 256 MiB, and all reports of one file.
-A=$B/gtanalyze X=$B/gtexport json=$B/unit/test_hostile
+A=$B/gtanalyze X=$B/gtexport json=$B/unit/test_hostile_traces
 bounded() { ([ -n "$SAN" ] || ulimit -v 270000; exec "$@"); }	# KiB; what is mapped is more than what is used
 reports=$("$A" --list --format tsv | tail -n +2 | cut -f 1)
 

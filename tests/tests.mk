@@ -1,6 +1,8 @@
 # make check (set-up, build, every test), make bench, make fuzz, make lint.
-UNITS    := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out $(if $(HAVE_CURSES),,tests/unit/test_term%),$(wildcard tests/unit/test_*.c)))
-ROWS     := $(BUILD)/unit/gpu_rows_prog
+# The folders of tests/unit are those of the sources; the programs of all of them are in BUILD/unit.
+UNIT_SRC := $(sort $(shell find tests/unit -name 'test_*.c') tests/unit/collect/correlate/gpu_rows_prog.c)
+UNIT_SRC := $(filter-out $(if $(HAVE_CURSES),,tests/unit/viewer/term/test_term%),$(UNIT_SRC))
+UNITS    := $(patsubst %.c,$(BUILD)/unit/%,$(notdir $(UNIT_SRC)))
 BENCHES  := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/bench_*.c))
 TARGETS  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 REPLAYS  := $(addprefix $(BUILD)/replay/,$(TARGETS))
@@ -8,7 +10,7 @@ FUZZERS  := $(addprefix $(BUILD)/fuzz/,$(TARGETS))
 CLANG    ?= clang
 FUZZ_SECONDS ?= 60
 
-units: $(UNITS) $(ROWS)
+units: $(UNITS)
 benches: $(BENCHES)
 replays: $(REPLAYS)
 
@@ -16,17 +18,17 @@ check: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all units replays
 	@tests/run $(BUILD)
 
-# A test of a room above formats/ gets that room's archive too: its includes say which. EXTRA_test_x adds objects by name.
+# A test of a folder above formats/ gets that folder's archive too: its includes say which. EXTRA_test_x adds objects by name.
 includes  = $(shell grep -l '^\#include "$(2)' $(1))
 archives  = $(if $(filter viewer,$(1)),$(BUILD)/libgtview.a $(BUILD)/libgtanalyze.a,$(BUILD)/libgt$(1).a)
-rooms_of  = $(foreach r,viewer analyze collect,$(if $(call includes,$(1),$(r)/),$(call archives,$(r))))
+archives_of = $(foreach r,viewer analyze collect,$(if $(call includes,$(1),$(r)/),$(call archives,$(r))))
 define test_rule
-$(BUILD)/$(1): tests/$(1).c $(EXTRA_$(notdir $(1))) $(filter-out $(if $(wildcard collect/*.c),,$(BUILD)/libgtcollect.a),$(call rooms_of,tests/$(1).c)) $(LIBGT)
+$(1): $(2) $(EXTRA_$(notdir $(1))) $(call archives_of,$(2)) $(LIBGT)
 	@mkdir -p $$(@D)
-	$$(CC) $$(GTFLAGS) $$(CFLAGS) $(2) $$(filter %.c %.o,$$^) $$(filter %.a,$$^) $$(LIBS) $(if $(call includes,tests/$(1).c,viewer/term.h),$(CURSES)) -ldl -o $$@
+	$$(CC) $$(GTFLAGS) $$(CFLAGS) $(3) $$(filter %.c %.o,$$^) $$(filter %.a,$$^) $$(LIBS) $(if $(call includes,$(2),viewer/term/term.h),$(CURSES)) -ldl -o $$@
 endef
-$(foreach u,$(UNITS) $(ROWS),$(eval $(call test_rule,$(u:$(BUILD)/%=%),$(SANFLAGS))))
-$(foreach b,$(BENCHES),$(eval $(call test_rule,$(b:$(BUILD)/%=%),)))
+$(foreach c,$(UNIT_SRC),$(eval $(call test_rule,$(BUILD)/unit/$(basename $(notdir $(c))),$(c),$(SANFLAGS))))
+$(foreach b,$(BENCHES),$(eval $(call test_rule,$(b),$(b:$(BUILD)/%=tests/%.c),)))
 
 # A fuzz target is one function (LLVMFuzzerTestOneInput). make check replays its corpus with any compiler; make fuzz looks
 # for new inputs with clang's libFuzzer and leaves what it finds in BUILD/fuzz/.
@@ -36,8 +38,7 @@ $(BUILD)/replay/%: tests/fuzz/%.c tests/fuzz/replay.c $(BUILD)/libgtanalyze.a $(
 		$(LIBS) -ldl -o $@
 # The fuzzers' own objects, which all of them link.
 FUZZFLAGS := $(GTFLAGS) -O1 -g -fno-sanitize-recover=all
-FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(FORMATS) $(filter-out analyze/gtanalyze.c \
-	    collect/gtcollect.c,$(wildcard analyze/*.c collect/*.c)))
+FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(FORMATS) $(ANALYZE) $(COLLECT))
 $(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZFLAGS) -fsanitize=fuzzer-no-link,address,undefined -c $< -o $@
@@ -67,7 +68,7 @@ TIDY     := '--checks=-clang-analyzer-security.insecureAPI.*'
 lint:
 	@if command -v cppcheck >/dev/null; then cppcheck -q --std=c11 -I. --enable=warning,portability --inline-suppr formats analyze collect viewer; \
 		else echo "cppcheck is not installed"; fi
-	@if command -v clang-tidy >/dev/null; then clang-tidy -quiet $(TIDY) $(FORMATS) $(wildcard analyze/*.c collect/*.c) $(VIEWER) -- -std=gnu11 -I. -I$(BUILD)/gen; \
+	@if command -v clang-tidy >/dev/null; then clang-tidy -quiet $(TIDY) $(FORMATS) $(ANALYZE) $(COLLECT) $(VIEWER) -- -std=gnu11 -I. -I$(BUILD)/gen; \
 		else echo "clang-tidy is not installed"; fi
 
 .PHONY: check units benches replays have_fuzzer fuzz bench lint

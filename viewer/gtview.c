@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "formats/base/alloc_failure.h"
-#include "formats/base/opt.h"
-#include "formats/base/printable.h"
-#include "formats/base/streams.h"
-#include "viewer/sitting.h"
+#include "formats/cmdline/opt.h"
+#include "formats/text/printable.h"
+#include "formats/cmdline/std_fds.h"
+#include "viewer/app/event_loop.h"
 
 #define TOOL "gtview"
 #define VIEWS_MAX 16

@@ -2,7 +2,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include "formats/cuda_api.h"
+#include "formats/cuda/cuda_api.h"
 
 /* Kinds of parameters (cuda_api.h) by what they are to a compiler. What is not here is a pointer. */
 static const struct { const char *kinds, *type; char word; } types[] = {
@@ -151,7 +151,7 @@ static void print_args(void)
 
 int main(void)
 {
-	printf("/* Made by gen_wrappers from formats/cuda_api.def. */\n#include \"collect/guest/guest_wrap.h\"\n\n");
+	printf("/* Made by gen_wrappers from formats/cuda/cuda_api.def. */\n#include \"collect/guest/core/guest_wrap.h\"\n\n");
 	for (uint32_t id = 0; id < gt_api_count; id++)
 		print_wrapper(id);
 	printf("\nvoid *const gt_wrapper[] = {\n");

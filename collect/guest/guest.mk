@@ -1,11 +1,11 @@
 # libgtpreload.so: what runs inside the traced program. Never sanitized: it is preloaded into plain programs. It links nothing
-# but libc and must need no symbol of it newer than GLIBC_2.17 (tests/cli/guest_symbols.sh).
-GUEST_SRC   := $(filter-out collect/guest/gen_wrappers.c,$(wildcard collect/guest/*.c)) formats/cuda_api.c formats/cuda_runtime.c
+# but libc and must need no symbol of it newer than GLIBC_2.17 (tests/cli/collect/guest_symbols.sh).
+GUEST_SRC   := $(sort $(wildcard collect/guest/*/*.c)) formats/cuda/cuda_api.c formats/cuda/cuda_runtime.c
 GUEST_GEN   := $(BUILD)/gen/wrappers.c
 GUEST_OBJ   := $(patsubst %.c,$(BUILD)/guest/%.o,$(GUEST_SRC)) $(BUILD)/guest/wrappers.o
 GUEST_FLAGS := -O2 -g -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector -fno-builtin-malloc -U_FORTIFY_SOURCE
 
-$(BUILD)/gen/gen_wrappers: collect/guest/gen_wrappers.c formats/cuda_api.c formats/cuda_api.def formats/cuda_api.h
+$(BUILD)/gen/gen_wrappers: collect/guest/gen_wrappers.c formats/cuda/cuda_api.c formats/cuda/cuda_api.def formats/cuda/cuda_api.h
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -I. -Wall -Wextra -O1 $(filter %.c,$^) -o $@
 $(GUEST_GEN): $(BUILD)/gen/gen_wrappers
@@ -33,44 +33,44 @@ EXTRA_test_guest_events := $(HOSTED_OBJ)
 
 # What the guest's tests run: a tiny driver, programs that reach it by every way, libraries that ask dlsym who they are.
 FAKE := $(BUILD)/guest/fake
-$(FAKE)/libcuda.so.1: tests/unit/fake_cuda.c
+$(FAKE)/libcuda.so.1: tests/unit/collect/guest/fake_cuda.c
 	@mkdir -p $(@D)
 	$(CC) -O1 -g -w -shared -fPIC -Wl,-Bsymbolic -Wl,-soname,libcuda.so.1 $< -o $@
-$(FAKE)/deep/libguestfifth.so: tests/unit/guest_third.c
+$(FAKE)/deep/libguestfifth.so: tests/unit/collect/guest/guest_third.c
 	@mkdir -p $(@D)
 	$(CC) -shared -fPIC -DWHICH=5 $< -o $@
-$(FAKE)/libguestfourth.so: tests/unit/guest_third.c
+$(FAKE)/libguestfourth.so: tests/unit/collect/guest/guest_third.c
 	@mkdir -p $(@D)
 	$(CC) -shared -fPIC -DWHICH=4 -Wl,-soname,libguestfourth.so $< -o $@
-$(FAKE)/libguestthird.so: tests/unit/guest_third.c $(FAKE)/deep/libguestfifth.so
+$(FAKE)/libguestthird.so: tests/unit/collect/guest/guest_third.c $(FAKE)/deep/libguestfifth.so
 	@mkdir -p $(@D)
 	$(CC) -shared -fPIC -DWHICH=3 -Wl,-soname,libguestthird.so '-Wl,-rpath,$$ORIGIN/deep' $< -ldl -o $@
-$(FAKE)/linked: tests/unit/guest_prog.c $(FAKE)/libcuda.so.1
+$(FAKE)/linked: tests/unit/collect/guest/guest_prog.c $(FAKE)/libcuda.so.1
 	$(CC) -O1 -g -DLINKED $< $(FAKE)/libcuda.so.1 '-Wl,-rpath,$$ORIGIN' -pthread -ldl -o $@
-$(FAKE)/unlinked: tests/unit/guest_prog.c $(FAKE)/libguestthird.so $(FAKE)/libguestfourth.so
+$(FAKE)/unlinked: tests/unit/collect/guest/guest_prog.c $(FAKE)/libguestthird.so $(FAKE)/libguestfourth.so
 	$(CC) -O1 -g $< -Wl,--no-as-needed $(FAKE)/libguestthird.so $(FAKE)/libguestfourth.so '-Wl,-rpath,$$ORIGIN' -pthread -ldl -o $@
-$(FAKE)/nvtx: tests/unit/nvtx_prog.c samples/cu.h
+$(FAKE)/nvtx: tests/unit/collect/guest/nvtx_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
-$(FAKE)/payload: tests/unit/payload_prog.c collect/guest/guest_nvtx.h
+$(FAKE)/payload: tests/unit/collect/guest/payload_prog.c collect/guest/nvtx/guest_nvtx.h
 	@mkdir -p $(@D)
 	$(CC) -I. -O1 -g -DBY_HAND $< -ldl -o $@
-$(FAKE)/profiler: tests/unit/profiler_prog.c samples/cu.h
+$(FAKE)/profiler: tests/unit/collect/guest/profiler_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
-$(FAKE)/probes: tests/unit/probes_prog.c samples/cu.h
+$(FAKE)/probes: tests/unit/collect/guest/probes_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
-$(FAKE)/graphs: tests/unit/graphs_prog.c samples/cu.h
+$(FAKE)/graphs: tests/unit/collect/guest/graphs_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
-$(FAKE)/memory: tests/unit/memory_prog.c samples/cu.h
+$(FAKE)/memory: tests/unit/collect/guest/memory_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
-$(FAKE)/damage: tests/unit/damage_prog.c tests/unit/damage.h collect/ring.h samples/cu.h
+$(FAKE)/damage: tests/unit/collect/damage_prog.c tests/unit/collect/damage.h collect/ipc/ring.h samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
-$(FAKE)/events: tests/unit/events_prog.c samples/cu.h
+$(FAKE)/events: tests/unit/collect/guest/events_prog.c samples/cu.h
 	@mkdir -p $(@D)
 	$(CC) -I. -I$(BUILD)/gen -O1 -g $< -pthread -ldl -o $@
 $(BUILD)/unit/test_guest: | $(FAKE)/damage $(FAKE)/events $(FAKE)/graphs $(FAKE)/memory $(FAKE)/probes $(FAKE)/profiler $(FAKE)/nvtx $(FAKE)/payload $(FAKE)/linked $(FAKE)/unlinked $(BUILD)/libgtpreload.so

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "formats/base/alloc_failure.h"
-#include "formats/base/printable.h"
+#include "formats/text/printable.h"
 
 static void fill(struct gt_err *err, uint64_t offset, int code, const char *fmt, va_list ap)
 {

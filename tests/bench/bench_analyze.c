@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "analyze/run.h"
-#include "formats/writer.h"
+#include "analyze/core/run.h"
+#include "formats/trace/write/writer.h"
 
 #define CALLS 20000000u
 #define NTHREADS 2

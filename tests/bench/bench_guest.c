@@ -1,6 +1,6 @@
 /* What the guest adds to a call: a program calls a 1 ns function, traced and not, while a thread of ours drains its ring.
  * Prints ns a call, and how many calls were lost. */
-#include "tests/unit/guest_host.h"
+#include "tests/unit/collect/guest/guest_host.h"
 #include <sys/resource.h>
 
 static volatile bool done;

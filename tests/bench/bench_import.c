@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "formats/importers.h"
+#include "formats/import/importers.h"
 
 #define CALLS 500000u
 #define STEP 64u		/* launches */

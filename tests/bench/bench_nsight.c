@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "analyze/run.h"
-#include "formats/gpu.h"
+#include "analyze/core/run.h"
+#include "formats/cuda/gpu_rows.h"
 
 #define LAUNCHES 1000000u
 #define CALLS_EACH 9u			/* a launch and what is called before it */

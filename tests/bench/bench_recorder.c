@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collect/recorder.h"
-#include "formats/arch.h"
-#include "formats/clock.h"
+#include "collect/recorder/recorder.h"
+#include "formats/arch/arch.h"
+#include "formats/trace/clock.h"
 
 #define ROUNDS 60
 #define TICKS_OF_A_CALL 55

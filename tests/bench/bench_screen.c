@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "analyze/exits.h"
-#include "formats/gpu.h"
-#include "formats/writer.h"
+#include "analyze/core/exit_status.h"
+#include "formats/cuda/gpu_rows.h"
+#include "formats/trace/write/writer.h"
 
 #define CALLS 20000000u
 #define KERNELS_EACH 10u	/* calls a kernel */

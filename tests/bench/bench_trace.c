@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "formats/reader.h"
-#include "formats/wire.h"
-#include "formats/writer.h"
+#include "formats/trace/read/reader.h"
+#include "formats/trace/wire.h"
+#include "formats/trace/write/writer.h"
 
 #define CALLS 20000000
 #define RUNS 5

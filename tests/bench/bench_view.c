@@ -23,9 +23,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "formats/gpu.h"
-#include "formats/writer.h"
-#include "viewer/viewing.h"
+#include "formats/cuda/gpu_rows.h"
+#include "formats/trace/write/writer.h"
+#include "viewer/app/ui.h"
 
 #define RANKS 8u
 #define EACH 2u			/* threads of a rank, and streams */
@@ -244,7 +244,7 @@ static void read_cells(struct look *l)
 }
 
 /* A picture of a window, as far as it is known at once. 1: it can become more exact; 0; negative. */
-static int picture(struct look *l, const struct gt_window *w)
+static int picture(struct look *l, const struct gt_cell_window *w)
 {
 	int more = gt_strips_want(l->strips, w, l->of, l->n, &l->err);
 
@@ -277,7 +277,7 @@ static int look_at(struct look *l, const char *path)
 		return -1;
 	choose_lanes(l);
 	gt_archive_extent(l->archive, &from, &to);
-	return picture(l, &(struct gt_window){ from >> whole(l), whole(l), WIDTH });
+	return picture(l, &(struct gt_cell_window){ from >> whole(l), whole(l), WIDTH });
 }
 
 struct found { double frames[20000]; size_t n; double worst; unsigned worst_shift; };
@@ -294,7 +294,7 @@ static void note_frame(struct found *f, double ms, unsigned shift)
 
 /* Goes to a window, and stays until all of it is exact, or a while: each picture on the way is one that somebody may have to wait for. 1: it
  * was left before. */
-static int stay(struct look *l, const struct gt_window *w, struct found *f)
+static int stay(struct look *l, const struct gt_cell_window *w, struct found *f)
 {
 	double before = now_ms(CLOCK_PROCESS_CPUTIME_ID), now;
 	int more = picture(l, w);
@@ -319,7 +319,7 @@ static int go_through(struct look *l, struct found *f)
 
 	gt_archive_extent(l->archive, &from, &to);
 	for (unsigned shift = whole(l) + 1; code >= 0 && shift--;) {
-		struct gt_window w = { ((from + (to - from) / 3) >> shift) - WIDTH / 2, shift, WIDTH };
+		struct gt_cell_window w = { ((from + (to - from) / 3) >> shift) - WIDTH / 2, shift, WIDTH };
 		size_t first = f->n;
 		double worst = 0;
 		unsigned left = 0;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "formats/arch.h"
+#include "formats/arch/arch.h"
 
 #define FUNCTIONS 4096
 #define BETWEEN 300

@@ -9,7 +9,7 @@
 #include "samples/cu.h"
 #include <stddef.h>
 #include <sys/syscall.h>
-#include "collect/ring.h"
+#include "collect/ipc/ring.h"
 #include "tests/campaign/truth.h"
 
 #define ROUNDS 30

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "formats/importers.h"
-#include "formats/in.h"
+#include "formats/import/importers.h"
+#include "formats/io/stream_in.h"
 
 static void read_back(int fd)
 {

@@ -2,8 +2,8 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include "formats/in.h"
-#include "formats/json_scan.h"
+#include "formats/io/stream_in.h"
+#include "formats/io/json_scan.h"
 
 static bool takes(const uint8_t *data, size_t size, bool strict)
 {

@@ -7,9 +7,10 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "formats/meta.h"
-#include "formats/wire.h"
-#include "formats/writer.h"
+#include "formats/trace/meta.h"
+#include "formats/trace/read/reader.h"
+#include "formats/trace/wire.h"
+#include "formats/trace/write/writer.h"
 
 static void put_block(int fd, const uint8_t *content, size_t n)
 {

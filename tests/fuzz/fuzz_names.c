@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "formats/demangle.h"
+#include "formats/names/demangle.h"
 
 #define NAMES 8
 

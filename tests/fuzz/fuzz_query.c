@@ -2,7 +2,7 @@
 /* Whatever --where, --by, --agg and --order-by are (a line each): a query, or an error with a place within what is wrong. */
 #include <stdlib.h>
 #include <string.h>
-#include "analyze/query.h"
+#include "analyze/query/query.h"
 
 static void check_error(const char *wrong, const struct gt_err *err)
 {

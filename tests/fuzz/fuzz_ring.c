@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "collect/recorder.h"
-#include "formats/clock.h"
-#include "formats/reader.h"
+#include "collect/recorder/recorder.h"
+#include "formats/trace/clock.h"
+#include "formats/trace/read/reader.h"
 
 enum { RAW = 1, GPU = 2, ALL_ARGS = 4, TELLER = 8, DEAD = 16 };
 #define WIDE 0xf8

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "formats/reader.h"
+#include "formats/trace/read/reader.h"
 
 static int touch(void *arg, unsigned worker, const struct gt_cols *c)
 {

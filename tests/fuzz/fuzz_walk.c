@@ -8,9 +8,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "formats/reader.h"
-#include "formats/wire.h"
-#include "formats/writer.h"
+#include "formats/trace/read/reader.h"
+#include "formats/trace/wire.h"
+#include "formats/trace/write/writer.h"
 
 static int sum_cols(void *arg, unsigned worker, const struct gt_cols *c)
 {

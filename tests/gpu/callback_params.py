@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Are the parameters of CUPTI's callbacks where guest_inject.c looks for them? callback_params.py [CUDA_INCLUDE]: compares what follows from
-formats/cuda_api.def with the structs of the toolkit's generated_cuda_meta.h, field by field; needs the toolkit's headers and cc, no GPU."""
+formats/cuda/cuda_api.def with the structs of the toolkit's generated_cuda_meta.h, field by field; needs the toolkit's headers and cc, no GPU."""
 import os, re, subprocess, sys, tempfile
 
 include = sys.argv[1] if len(sys.argv) > 1 else "/usr/local/cuda/include"
 root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-table = open(os.path.join(root, "formats/cuda_api.def")).read()
+table = open(os.path.join(root, "formats/cuda/cuda_api.def")).read()
 meta = open(os.path.join(include, "generated_cuda_meta.h")).read()
 sizes = {"i": 4, "u": 4, "f": 4, "w": 2, "b": 1, "X": 64}
 checks, without = [], 0

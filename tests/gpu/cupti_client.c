@@ -5,7 +5,7 @@
  * CUPTI_CLIENT says what it asks of CUPTI, one or more of these, with commas between:
  *	none		nothing at all (the default): CUPTI is not even loaded
  *	bare		records of kernels, copies and sets; every mode below is that and
- *	api		records of those driver calls that make a GPU work (formats/cuda_api_cbid.h)
+ *	api		records of those driver calls that make a GPU work (formats/cuda/cuda_api_cbid.h)
  *	runtimeapi	records of the runtime's calls that do
  *	callbacks	a subscriber, called back at those driver calls; it looks at the correlation id and returns
  * Filled buffers are counted and given back, zeroed. More variables, with their default:
@@ -40,7 +40,7 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-#include "formats/cuda_api_cbid.h"
+#include "formats/cuda/cuda_api_cbid.h"
 
 #define FUNCTIONS(X) \
 	X(cuptiActivityRegisterTimestampCallback) X(cuptiActivityRegisterCallbacks) X(cuptiActivityEnable) X(cuptiActivityDisable) X(cuptiActivityEnableDriverApi) \

@@ -12,7 +12,7 @@
 #include "samples/cu.h"
 #include <pthread.h>
 #include <stdbool.h>
-#include "collect/guest/guest_cupti.h"
+#include "collect/guest/cupti/cupti_layout.h"
 
 static struct gt_cupti cupti;
 static uint8_t buffers[256][65536] __attribute__((aligned(8)));

@@ -1,5 +1,5 @@
 /* Do records of driver calls come that are asked for late? cupti_late LIBCUPTI BEFORE WAY [LAUNCHES]. CUPTI is asked for kernels and, by
- * BEFORE, for those driver calls that make a GPU work (formats/cuda_api_cbid.h):
+ * BEFORE, for those driver calls that make a GPU work (formats/cuda/cuda_api_cbid.h):
  *	early		before the first context, and no more behind it
  *	late		not at all
  *	profiler	early; and then a profiler comes that enables and disables the runtime's calls and the driver's
@@ -13,8 +13,8 @@
 #define _GNU_SOURCE
 #include "samples/cu.h"
 #include <stdbool.h>
-#include "collect/guest/guest_cupti.h"
-#include "formats/cuda_api_cbid.h"
+#include "collect/guest/cupti/cupti_layout.h"
+#include "formats/cuda/cuda_api_cbid.h"
 
 static const char empty_ptx[] =
 	".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry empty()\n{\n	ret;\n}\n";

@@ -5,7 +5,7 @@
  * one in each WAY, forwards and backwards in alternation, and each is held against that of the first WAY in the same round.
  * A WAY is one or more words with commas between:
  *	bare		CUPTI records kernels, copies and sets; each other word is that and
- *	api		records of those driver calls that make a GPU work (formats/cuda_api_cbid.h)
+ *	api		records of those driver calls that make a GPU work (formats/cuda/cuda_api_cbid.h)
  *	tids		with the system's thread ids in them instead of pthread's
  *	overhead	records of CUPTI's own overhead
  *	calls		the function is the one that a program finds, which may be a recorder's wrapper; else the driver's own
@@ -36,9 +36,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <x86intrin.h>
-#include "collect/guest/guest_cupti.h"
-#include "formats/cuda_api_cbid.h"
-#include "tests/unit/probe_notes.h"
+#include "collect/guest/cupti/cupti_layout.h"
+#include "formats/cuda/cuda_api_cbid.h"
+#include "tests/unit/collect/guest/probe_notes.h"
 
 enum { BURST = 512, WARM = 64, WAYS = 16, THREADS = 16, ROUNDS = 4096, BUFFER_BYTES = 65536, BUFFERS = 2048, KINDS = 64 };
 enum { API = 1, TIDS = 2, OVERHEAD = 4, CALLS = 8, NOTHING = 16, TSC = 32, STILL = 64, RANGE = 128, NWORDS = 8 };

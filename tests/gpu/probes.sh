@@ -4,7 +4,7 @@
 # probes_cost.sh measures what a launch costs.
 bin=$1
 src=$(cd "$(dirname "$0")/../.." && pwd)
-cc -I"$src" -O1 -o /tmp/probes_prog "$src/tests/unit/probes_prog.c" -pthread -ldl || exit 1
+cc -I"$src" -O1 -o /tmp/probes_prog "$src/tests/unit/collect/guest/probes_prog.c" -pthread -ldl || exit 1
 cupti=${GT_CUPTI:-$(ls /usr/local/cuda/extras/CUPTI/lib64/libcupti.so.1? /usr/local/cuda/targets/*/lib/libcupti.so.1? 2>/dev/null | head -n 1)}
 export PROBES_JUMP=1 ${cupti:+GT_CUPTI=$cupti}
 all='parcagpu:kernel_executed parcagpu:kernel_launch parcagpu:cuda_correlation'

@@ -1,12 +1,12 @@
-/* Traces of GPUs: a program of two threads with two devices of two streams each, whose rows formats/gpu.h writes. The includer
+/* Traces of GPUs: a program of two threads with two devices of two streams each, whose rows formats/cuda/gpu_rows.h writes. The includer
  * defines _GNU_SOURCE (memfd_create). */
 #ifndef GPUS_H
 #define GPUS_H
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "formats/gpu.h"
-#include "formats/reader.h"
+#include "formats/cuda/gpu_rows.h"
+#include "formats/trace/read/reader.h"
 
 static unsigned gpus_contexts __attribute__((unused));	/* of each device: 0: streams stand below it; 1; 2: one for each of its streams */
 struct gpus {

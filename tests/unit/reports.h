@@ -6,9 +6,9 @@
 #include <jansson.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "analyze/query.h"
-#include "analyze/run.h"
-#include "formats/writer.h"
+#include "analyze/query/query.h"
+#include "analyze/core/run.h"
+#include "formats/trace/write/writer.h"
 #include "tests/unit/t.h"
 
 /* Of two int64_t, for qsort. */

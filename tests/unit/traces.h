@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/reader.h"
-#include "formats/writer.h"
+#include "formats/trace/read/reader.h"
+#include "formats/trace/write/writer.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #define MEMORY_IS_TOLD false		/* the sanitizer's own is counted, too */

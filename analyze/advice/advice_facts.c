@@ -1,0 +1,230 @@
+#include "analyze/advice/advice_facts.h"
+
+#include <string.h>
+#include "analyze/columns/column_cursor.h"
+#include "formats/cuda/gpu_rows.h"
+
+/* ---- idle time ---- */
+
+/* More than half of the operations have begun. Who looks at a part of the recording has left warming up out. */
+static bool is_late(const struct gt_idle *s, const struct gt_segment *seg)
+{
+	const struct gt_filter *f = &s->asked.opt->filter;
+
+	return f->ranged || f->pid || s->begun > seg->rows[GT_GPU] / 2;
+}
+
+static void add_cause(struct gt_cause_facts *c, const struct gt_idle_slice *slice, bool late)
+{
+	struct gt_example one = { slice->seg, slice->from, slice->to, slice->thread, slice->type, slice->device };
+	uint64_t ns = (uint64_t)(slice->to - slice->from);
+
+	c->ns = gt_sat_add(c->ns, ns);
+	c->slices++;
+	gt_example_keep_longest(&c->longest, &one);
+	if (!late)
+		return;
+	c->late_ns = gt_sat_add(c->late_ns, ns);
+	c->late_slices++;
+	gt_example_keep_longest(&c->latest_longest, &one);
+}
+
+/* ---- gaps ---- */
+
+_Static_assert(GT_IDLE_CAUSE_COUNT <= 32, "a bit each");
+
+/* Of the gap at hand, for how long it had a cause. */
+static uint64_t of_gap(const struct gt_advice_facts *f, unsigned cause) { return f->gap.had & 1u << cause ? f->gap.causes[cause] : 0; }
+
+static void count_gap(struct gt_advice_facts *f)
+{
+	f->gaps.n++;
+	f->gaps.ns = gt_sat_add(f->gaps.ns, (uint64_t)(f->gap.at.to - f->gap.at.from));
+	gt_example_keep_longest(&f->gaps.longest, &f->gap.at);
+	for (unsigned c = 0; f->gaps.longest.from == f->gap.at.from && c < GT_IDLE_CAUSE_COUNT; c++)
+		f->gaps.cause = !c || of_gap(f, c) > of_gap(f, f->gaps.cause) ? c : f->gaps.cause;
+}
+
+static void close_gap(struct gt_advice_facts *f)
+{
+	if (f->gap.at.seg && f->gap.at.to - f->gap.at.from > f->least)
+		count_gap(f);
+	f->gap.at.seg = NULL;
+}
+
+static void add_to_gap(struct gt_advice_facts *f, const struct gt_idle_slice *slice)
+{
+	struct gt_example *at = &f->gap.at;
+
+	if (at->seg && (at->device != slice->device || f->gap.nth != slice->gap || at->to != slice->from))
+		close_gap(f);
+	if (!slice->inner || slice->unsure || slice->cause == GT_IDLE_OVERHEAD) {
+		close_gap(f);
+		return;
+	}
+	if (!at->seg) {
+		*at = (struct gt_example){ slice->seg, slice->from, slice->from, slice->thread, GT_NONE, slice->device };
+		f->gap.had = 0;
+	}
+	f->gap.nth = slice->gap;
+	at->to = slice->to;
+	f->gap.causes[slice->cause] = of_gap(f, slice->cause) + (uint64_t)(slice->to - slice->from);
+	f->gap.had |= 1u << slice->cause;
+}
+
+/* ---- slices and operations ---- */
+
+static void on_slice(void *arg, const struct gt_idle_slice *slice)
+{
+	struct gt_advice_facts *f = arg;
+	const struct gt_type *type = slice->type == GT_NONE ? NULL : &slice->seg->types[slice->type - f->idle->order.types[slice->seg->index]];
+	bool late = is_late(f->idle, slice->seg);
+
+	f->unsure = gt_sat_add(f->unsure, slice->unsure ? (uint64_t)(slice->to - slice->from) : 0);
+	add_to_gap(f, slice);
+	add_cause(&f->causes[slice->cause], slice, late);
+	if (slice->cause == GT_IDLE_CALL && type && (type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH))
+		add_cause(&f->launching, slice, late);
+}
+
+static int on_op(void *arg, const struct gt_idle_device *d, const struct gt_idle_op *op, struct gt_err *err)
+{
+	struct gt_advice_facts *f = arg;
+
+	return gt_serial_op(&f->serial, f->idle, d, op, err);
+}
+
+/* ---- copies and sets ---- */
+
+static void add_copy(struct gt_copy_facts *c, const struct gt_cols *cols, uint32_t row, uint64_t bytes, const struct gt_example *one)
+{
+	c->n++;
+	c->ns = gt_sat_add(c->ns, (uint64_t)cols->dur[row]);
+	c->bytes = gt_sat_add(c->bytes, bytes);
+	gt_example_keep_longest(&c->longest, one);
+}
+
+static void add_copies(struct gt_advice_facts *f, const struct gt_cols *cols, uint32_t code, const struct gt_type *type)
+{
+	bool pageable = strstr(gt_str(cols->seg, type->name), gt_gpu_memory_word(GT_GPU_MEM_PAGEABLE));
+	uint32_t known = 0;
+	const uint64_t *async = gt_cols_role(cols, code, GT_R_ASYNC, &known);
+	struct gt_pick p;
+
+	for (gt_pick_start(&p, cols, code, GT_R_BYTES, GT_R_NONE); gt_pick_next(&p); ) {
+		struct gt_example one = { cols->seg, cols->start[p.row], cols->start[p.row] + cols->dur[p.row], GT_NONE, GT_NONE,
+					  gt_in_time_track(&f->idle->order, cols->seg, cols->track) };
+		uint64_t bytes = 0;
+		bool has_bytes = gt_pick_value(&p, 0, &bytes), waits = p.nth <= known && async && !async[p.nth - 1];
+
+		if (type->op == GT_OP_SET) {
+			if (waits)
+				add_copy(&f->sets_blocking, cols, p.row, bytes, &one);
+			continue;
+		}
+		add_copy(&f->copies, cols, p.row, bytes, &one);
+		if (has_bytes && bytes < GT_SMALL_COPY)
+			add_copy(&f->small, cols, p.row, bytes, &one);
+		if (waits)
+			add_copy(&f->blocking, cols, p.row, bytes, &one);
+		if (pageable)
+			add_copy(&f->pageable, cols, p.row, bytes, &one);
+		if (pageable && p.nth <= known && async && async[p.nth - 1])
+			add_copy(&f->pageable_async, cols, p.row, bytes, &one);
+	}
+}
+
+/* ---- rows ---- */
+
+/* What slices and operations said; the rows are counted once. */
+static void on_again(void *arg)
+{
+	struct gt_advice_facts *f = arg;
+
+	memset(f->causes, 0, sizeof(f->causes));
+	memset(&f->launching, 0, sizeof(f->launching));
+	memset(&f->gaps, 0, sizeof(f->gaps));
+	memset(&f->gap, 0, sizeof(f->gap));
+	f->unsure = 0;
+	gt_serial_again(&f->serial);
+}
+
+static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_advice_facts *f = arg;
+	bool call = cols->kind == GT_CALL;
+
+	for (uint32_t c = 0; c < cols->ntypes && (call || cols->kind == GT_GPU); c++) {
+		const struct gt_type *type = gt_cols_type(cols, c);
+		struct gt_pick p;
+
+		if (!type)
+			continue;
+		if (!call && (type->op == GT_OP_COPY || type->op == GT_OP_SET))
+			add_copies(f, cols, c, type);
+		else if (call && type->layer == GT_LAYER_API && type->op == GT_OP_SYNC)
+			for (gt_pick_start(&p, cols, c, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
+				f->syncs++;
+	}
+	return call || cols->kind == GT_SPAN ? gt_serial_block(&f->serial, f->idle, cols, err) : 0;
+}
+
+void gt_advice_facts_init(struct gt_advice_facts *f, const struct gt_analysis_options *opt)
+{
+	f->idle = opt->idle;
+	f->least = opt->gap_ns ? opt->gap_ns : GT_LARGE_GAP;
+	gt_idle_listen(f->idle, &(struct gt_idle_listener){ .slice = on_slice, .op = on_op, .rows = on_rows, .again = on_again, .arg = f });
+}
+
+/* ---- once more ---- */
+
+struct again { struct gt_advice_facts *f; struct gt_err *err; };
+
+static bool wanted(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+{
+	return gt_windowed_wants(seg, type) || gt_leaks_want(type);
+}
+
+static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
+{
+	struct again *a = arg;
+
+	if (cols->kind == GT_GPU || cols->kind == GT_COUNTER)
+		return gt_windowed_run(&a->f->windowed, cols, a->err);
+	return gt_leaks_run(&a->f->leaks, cols, a->err);
+}
+
+static int read_again(struct gt_advice_facts *f, struct gt_err *err)
+{
+	struct gt_filter filter = f->idle->asked.opt->filter;
+
+	filter.kinds = GT_BIT(GT_GPU) | GT_BIT(GT_COUNTER) | GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT);
+	filter.args = true;
+	filter.match = wanted;
+	return gt_scan(f->idle->asked.reader, &filter, GT_BY_TIME, 1, on_run, &(struct again){ f, err }, err);
+}
+
+int gt_advice_facts_finish(struct gt_advice_facts *f, struct gt_err *err)
+{
+	const struct gt_filter *filter = &f->idle->asked.opt->filter;
+	int rc;
+
+	close_gap(f);
+	if (f->idle->asked.opt->unasked)		/* the default report is to be quick */
+		return 0;
+	rc = gt_windowed_init(&f->windowed, f->idle, err);
+	if (!rc)
+		rc = gt_leaks_init(&f->leaks, f->idle, err);
+	if (!rc && !filter->match && !filter->tid)	/* with those there is no answer */
+		rc = read_again(f, err);
+	if (!rc)
+		rc = gt_windowed_finish(&f->windowed, err);
+	return rc ? rc : gt_leaks_finish(&f->leaks, &f->leak, err);
+}
+
+void gt_advice_facts_release(struct gt_advice_facts *f)
+{
+	gt_serial_release(&f->serial);
+	gt_windowed_release(&f->windowed);
+	gt_leaks_release(&f->leaks);
+}

@@ -1,0 +1,263 @@
+/* What happens to contexts, and to which context each thread is bound.
+ *
+ * A thread has a stack of contexts, of which the top one is current. Calls that bind say what it becomes, so what it was is known
+ * from the one before, and whether a call binds another context (a switch, which costs time), the same one again (which costs a call
+ * for nothing), or the first that is known of the thread. What a thread was bound to before the recording, or before the time that is
+ * looked at, is not known: its first call binds, whatever it changes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/core/call_list.h"
+#include "analyze/columns/column_cursor.h"
+#include "formats/base/buf.h"
+#include "formats/cuda/cuda_api.h"
+
+#define EVENTS(X) \
+	X(CREATE, "create") X(RETAIN, "retain") X(BIND, "bind") X(SWITCH, "switch") X(SAME, "bound already") X(UNBIND, "unbind") \
+	X(RELEASE, "release") X(DESTROY, "destroy") X(FAILED, "failed") X(OTHER, "other")
+enum event {
+#define X(e, words) e,
+	EVENTS(X)
+#undef X
+	NEVENTS
+};
+static const char *const words[] = {
+#define X(e, words) words,
+	EVENTS(X)
+#undef X
+};
+
+enum effect { NONE, SET, PUSH, POP, GONE };	/* on the thread's stack */
+static const struct { const char *name; uint8_t event, effect; } calls[] = {
+	{ "cuCtxCreate", CREATE, PUSH }, { "cuGreenCtxCreate", CREATE, NONE }, { "cuCtxFromGreenCtx", CREATE, NONE },
+	{ "cuDevicePrimaryCtxRetain", RETAIN, NONE }, { "cuCtxAttach", RETAIN, NONE }, { "cuCtxSetCurrent", BIND, SET },
+	{ "cuCtxPushCurrent", BIND, PUSH }, { "cuCtxPopCurrent", UNBIND, POP }, { "cudaSetDevice", BIND, NONE },
+	{ "cuDevicePrimaryCtxRelease", RELEASE, NONE }, { "cuCtxDetach", RELEASE, NONE }, { "cuCtxDestroy", DESTROY, GONE },
+	{ "cuDevicePrimaryCtxReset", DESTROY, NONE }, { "cuGreenCtxDestroy", DESTROY, NONE }, { "cudaDeviceReset", DESTROY, NONE },
+};
+#define NCALLS (sizeof(calls) / sizeof(*calls))
+
+#define DEEPEST 16u			/* contexts on a thread's stack; nobody has more than two */
+struct stack { uint64_t contexts[DEEPEST]; uint32_t n; };
+struct column {				/* of a code of the run at hand */
+	uint32_t call;			/* index into calls, NCALLS: some other one; GT_NONE: no call about contexts */
+	const uint64_t *context, *device;
+	uint32_t ncontext, ndevice, nth;
+};
+struct contexts {
+	struct gt_report_state asked;
+	struct gt_keep keep;
+	uint32_t *tracks;		/* by segment: how many tracks those before have */
+	struct stack **stacks;		/* by track, numbered over all segments; NULL: nothing is known of it */
+	struct column *columns;
+	size_t columns_cap;
+	struct { uint64_t count, ns, longest; } sums[NEVENTS];
+	bool untold;			/* a call binds, and it is not known what */
+};
+
+static int contexts_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	struct contexts *c = state;
+	uint32_t n = gt_reader_segments(r);
+
+	c->asked = (struct gt_report_state){ r, opt };
+	gt_keep_init(&c->keep, opt->top);
+	c->tracks = calloc(n + 1ul, sizeof(*c->tracks));
+	for (uint32_t i = 0; c->tracks && i < n; i++)
+		c->tracks[i + 1] = c->tracks[i] + gt_reader_segment(r, i)->ntracks;
+	c->stacks = c->tracks ? calloc(c->tracks[n] + 1ul, sizeof(struct stack *)) : NULL;
+	return c->stacks ? 0 : gt_err_set(err, -ENOMEM, "no memory for the contexts");
+}
+
+/* ---- what a call does ---- */
+
+/* NCALLS: it is none of them. */
+static uint32_t call_of(const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < NCALLS && !gt_api_is(name, calls[i].name))
+		i++;
+	return i;
+}
+
+static enum event bound(uint64_t before, uint64_t now)
+{
+	return !now ? UNBIND : !before ? BIND : before == now ? SAME : SWITCH;
+}
+
+static enum event change(struct stack *s, enum effect effect, uint64_t context)
+{
+	uint64_t before = s->n ? s->contexts[s->n - 1] : 0;
+
+	switch (effect) {
+	case POP: case GONE:
+		if (s->n && (effect == POP || before == context))
+			s->n--;
+		break;
+	case SET:
+		s->n -= s->n > 0;
+		if (!context)
+			break;
+		/* fall through */
+	default:
+		if (s->n == DEEPEST)		/* the lowest is forgotten */
+			memmove(s->contexts, s->contexts + 1, --s->n * sizeof(*s->contexts));
+		s->contexts[s->n++] = context;
+	}
+	return bound(before, s->n ? s->contexts[s->n - 1] : 0);
+}
+
+/* What the row does to its thread. NEVENTS: no memory. */
+static enum event event_of(struct contexts *c, const struct gt_cols *cols, const struct column *col, const struct gt_kept *one)
+{
+	struct stack **s = cols->track < cols->seg->ntracks ? &c->stacks[c->tracks[cols->seg->index] + cols->track] : NULL;
+	enum event event = col->call < NCALLS ? (enum event)calls[col->call].event : OTHER, then;
+	enum effect effect = col->call < NCALLS ? (enum effect)calls[col->call].effect : NONE;
+
+	if (one->ret)
+		return FAILED;
+	c->untold |= event == BIND && (one->a == UINT64_MAX || c->asked.opt->filter.match);
+	if (effect == NONE || !s || cols->kind != GT_CALL || c->asked.opt->filter.match)
+		return event;
+	if (!*s && !(*s = calloc(1, sizeof(**s))))
+		return NEVENTS;
+	if (one->a == UINT64_MAX && effect != POP) {
+		(*s)->n = 0;
+		return event;
+	}
+	then = change(*s, effect, one->a);
+	return event == BIND || event == UNBIND ? then : event;
+}
+
+/* ---- rows ---- */
+
+/* Are there calls about contexts in this run? Negative: err. */
+static int look_at_codes(struct contexts *c, const struct gt_cols *cols, struct gt_err *err)
+{
+	bool any = false;
+
+	if (gt_grow(&c->columns, &c->columns_cap, cols->ntypes + 1ul, sizeof(*c->columns)))
+		return gt_err_set(err, -ENOMEM, "no memory for the contexts");
+	for (uint32_t code = 0; code < cols->ntypes; code++) {
+		const struct gt_type *type = gt_cols_type(cols, code);
+		const char *name = type ? gt_type_name(cols->seg, cols->types[code]) : "";
+		struct column *to = &c->columns[code];
+
+		*to = (struct column){ .call = GT_NONE };
+		if (!type || type->category != GT_CAT_CONTEXT || !gt_api_changes_context(name))
+			continue;
+		to->call = call_of(name);
+		to->context = gt_cols_role(cols, code, GT_R_CONTEXT, &to->ncontext);
+		to->device = gt_cols_role(cols, code, GT_R_DEVICE, &to->ndevice);
+		any = true;
+	}
+	return any;
+}
+
+static int add_row(struct contexts *c, const struct gt_cols *cols, struct column *col, uint32_t i, struct gt_err *err)
+{
+	struct gt_kept one = gt_kept_row(cols, i, ~cols->start[i]);	/* the earlier the better */
+	uint64_t ns = cols->dur ? (uint64_t)cols->dur[i] : 0;
+	uint32_t nth = col->nth++;
+	enum event event;
+
+	one.a = nth < col->ncontext ? col->context[nth] : UINT64_MAX;
+	event = event_of(c, cols, col, &one);
+	if (event == NEVENTS)
+		return gt_err_set(err, -ENOMEM, "no memory for the contexts");
+	c->sums[event].count++;
+	c->sums[event].ns = gt_sat_add(c->sums[event].ns, ns);
+	c->sums[event].longest = ns > c->sums[event].longest ? ns : c->sums[event].longest;
+	one.b = (uint64_t)event << 32 | (nth < col->ndevice ? (uint32_t)col->device[nth] : GT_NONE);
+	return gt_keep_wants(&c->keep, one.score) && gt_keep_add(&c->keep, &one, err) ? -ENOMEM : 0;
+}
+
+static int contexts_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct contexts *c = state;
+	int rc = look_at_codes(c, cols, err);
+
+	for (uint32_t i = 0; rc > 0 && i < cols->n; i++) {
+		struct column *col = &c->columns[cols->code ? cols->code[i] : 0];
+
+		if (col->call != GT_NONE && add_row(c, cols, col, i, err))
+			rc = -ENOMEM;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* ---- the tables ---- */
+
+static const struct gt_column columns[] = {
+	GT_KEPT_CALL_COLUMNS, { "event", "Event", GT_C_TEXT }, { "context", "Context", GT_C_WHOLE }, { "device", "Device", GT_C_COUNT },
+};
+#define NCOLUMNS (GT_KEPT_CALL_CELLS + 3u)
+static const struct gt_column sum_columns[] = {
+	{ "event", "Event", GT_C_TEXT }, { "count", "Calls", GT_C_COUNT }, { "total_ns", "Total", GT_C_NS },
+	{ "max_ns", "Longest", GT_C_NS },
+};
+
+static void add(const struct contexts *c, struct gt_table *t, const struct gt_kept *one)
+{
+	struct gt_cell cells[NCOLUMNS];
+	char handle[24];
+
+	snprintf(handle, sizeof(handle), "0x%llx", (unsigned long long)one->a);
+	gt_kept_call_cells(cells, &c->asked, one);
+	cells[10] = gt_cell_text(words[one->b >> 32]);
+	cells[11] = one->a == UINT64_MAX ? gt_cell_none() : gt_cell_text(handle);
+	cells[12] = gt_cell_known((uint32_t)one->b != GT_NONE, (uint32_t)one->b);
+	gt_table_add(t, cells + gt_where_skip(c->asked.reader));
+}
+
+static int contexts_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct contexts *c = state;
+	unsigned skip = gt_where_skip(c->asked.reader);
+
+	tables[0] = gt_table_new("contexts", "Context events", columns + skip, NCOLUMNS - skip);
+	tables[1] = gt_table_new("context_events", "Context events by kind", sum_columns, 4);
+	if (!tables[0] || !tables[1])
+		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	gt_table_gives_way(tables[0], "device process depth thread result tid pid context duration_ns");
+	gt_keep_sort(&c->keep);
+	for (size_t i = 0; i < c->keep.n; i++)
+		add(c, tables[0], &c->keep.list[i]);
+	gt_note_kept(tables[0], &c->keep);
+	for (unsigned e = 0; e < NEVENTS; e++)
+		if (c->sums[e].count)
+			gt_table_add(tables[1], (struct gt_cell[]){ gt_cell_text(words[e]), gt_cell_u(c->sums[e].count),
+							gt_cell_u(c->sums[e].ns), gt_cell_u(c->sums[e].longest) });
+	if (c->untold)
+		gt_table_note(tables[1], "which calls switch, and which bind what was bound already, is not told%s",
+			      c->asked.opt->filter.match ? ": --match may leave others out" : " where the context was not recorded");
+	return 2;
+}
+
+static void contexts_release(void *state)
+{
+	struct contexts *c = state;
+
+	for (uint32_t i = 0; c->stacks && i < c->tracks[gt_reader_segments(c->asked.reader)]; i++)
+		free(c->stacks[i]);
+	free(c->stacks);
+	free(c->tracks);
+	free(c->columns);
+	gt_keep_release(&c->keep);
+}
+
+const struct gt_analysis gt_contexts_report = {
+	.name       = "contexts",
+	.apart      = true,
+	.help       = "contexts created, bound, switched and destroyed, in order of time, and how often",
+	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT),
+	.needs      = GT_LAYERS_OF_CALLS,
+	.wants_args = true,
+	.order      = GT_PER_TRACK,
+	.state_size = sizeof(struct contexts),
+	.init       = contexts_init,
+	.block      = contexts_block,
+	.finish     = contexts_finish,
+	.release    = contexts_release,
+};

@@ -1,0 +1,277 @@
+/* Counters: what was sampled along the run. A value holds from its sample until the next one of the same counter on the same track,
+ * the last one until the end of the time that was looked at; the mean is over that time, so that samples which lie close together
+ * weigh no more than they last. Of bits there is no mean; their smallest value is those that were always set, their largest those that
+ * ever were. What it was before the first sample is not known, and in no figure. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/order/time_ordered.h"
+#include "analyze/columns/column_cursor.h"
+#include "analyze/core/report.h"
+#include "formats/base/buf.h"
+#include "formats/base/map.h"
+
+#define COUNTERS_MAX GT_KEEP_ALL	/* as many as a table has rows; in 32 MiB */
+
+struct number { __int128 whole; double real; };		/* one of the two, by the kind of the field */
+struct counter {
+	const struct gt_segment *seg;
+	uint32_t track, type;
+	uint8_t kind;			/* enum gt_field_kind */
+	uint64_t samples;
+	int64_t first, since;		/* of its first and its last sample */
+	int64_t doubt;			/* of its first that is not certain */
+	bool doubtful;
+	struct number min, max, last;
+	__int128 sum;			/* value times ns, up to `since`: less than 2^126 */
+	long double real_sum;
+};
+struct counters {
+	struct gt_report_state asked;
+	struct gt_in_time order;
+	struct counter *list;
+	size_t n, cap;
+	struct gt_map map;
+	uint64_t beyond;		/* samples of counters that came later */
+};
+
+static struct number number_of(uint8_t kind, uint64_t bits)
+{
+	struct number v = { 0 };
+
+	if (kind == GT_F_F64)
+		memcpy(&v.real, &bits, sizeof(v.real));
+	else
+		v.whole = kind == GT_F_I64 ? (__int128)(int64_t)bits : (__int128)bits;
+	return v;
+}
+
+static double as_double(uint8_t kind, struct number v) { return kind == GT_F_F64 ? v.real : (double)v.whole; }
+
+static bool less(struct number a, struct number b) { return a.whole != b.whole ? a.whole < b.whole : a.real < b.real; }
+
+/* Its last value held until then. */
+static void hold(struct counter *c, int64_t until)
+{
+	if (until <= c->since)
+		return;
+	c->sum += c->last.whole * (until - c->since);
+	c->real_sum += (long double)c->last.real * (long double)(until - c->since);
+	c->since = until;
+}
+
+struct counter_key { const struct counters *c; uint32_t segment, track, type; };
+
+static bool same_counter(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct counter *have = &((const struct counters *)arg)->list[value];
+	const struct counter_key *want = key;
+
+	return have->seg->index == want->segment && have->track == want->track && have->type == want->type;
+}
+
+/* NULL: it has no room, or err is filled in. */
+static struct counter *find(struct counters *c, const struct gt_segment *seg, uint32_t track, uint32_t type, struct gt_err *err)
+{
+	struct counter_key key = { c, seg->index, track, type };
+	uint64_t hash = gt_hash_u64((uint64_t)track << 32 ^ type ^ (uint64_t)seg->index << 20);
+	uint32_t i = gt_map_get(&c->map, hash, same_counter, c, &key, sizeof(key));
+
+	if (i != UINT32_MAX)
+		return &c->list[i];
+	if (c->n == COUNTERS_MAX) {
+		c->beyond++;
+		return NULL;
+	}
+	if (gt_grow(&c->list, &c->cap, c->n + 1, sizeof(*c->list)) || gt_map_add(&c->map, hash, (uint32_t)c->n))
+		return gt_err_set(err, -ENOMEM, "no memory for the counters"), NULL;
+	c->list[c->n] = (struct counter){ .seg = seg, .track = track, .type = type };
+	return &c->list[c->n++];
+}
+
+enum { A_VALUE = 1, UNCERTAIN = 2 };	/* addr; 0 of a row without a value */
+
+static int on_sample(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct counters *c = arg;
+	const struct gt_segment *seg = gt_in_time_segment(&c->order, c->asked.reader, m);
+	struct counter *one;
+	struct number v;
+
+	if (!m->addr)
+		return 0;
+	one = find(c, seg, m->place - c->order.tracks[seg->index], m->what - c->order.types[seg->index], err);
+	if (!one)
+		return err->code;
+	one->kind = seg->types[one->type].fields[0].kind;
+	if (m->addr & UNCERTAIN && !one->doubtful) {
+		one->doubtful = true;
+		one->doubt = m->at;
+	}
+	v = number_of(one->kind, m->bytes);
+	if (!one->samples++) {
+		one->first = one->since = m->at;
+		one->min = one->max = v;
+	}
+	hold(one, m->at);
+	one->last = v;
+	if (one->kind == GT_F_HEX) {
+		one->min.whole &= v.whole;
+		one->max.whole |= v.whole;
+		return 0;
+	}
+	if (less(v, one->min))
+		one->min = v;
+	if (less(one->max, v))
+		one->max = v;
+	return 0;
+}
+
+static int counters_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	struct counters *c = state;
+
+	c->asked = (struct gt_report_state){ r, opt };
+	return gt_in_time_init(&c->order, r, on_sample, c, err);
+}
+
+static int counters_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct counters *c = state;
+	struct gt_moment *m = gt_in_time_run(&c->order, cols, err);
+	struct gt_pick p;
+
+	if (!m)
+		return err->code;
+	for (uint32_t code = 0; code < cols->ntypes; code++) {
+		const struct gt_type *type = gt_cols_type(cols, code);
+		uint32_t n = 0, nth = 0, ndoubts = 0;
+		const uint64_t *doubts = gt_cols_role(cols, code, GT_R_UNCERTAIN, &ndoubts);
+		const uint64_t *values = type && type->nfields ? gt_cols_args(cols, code, 0, &n) : NULL;
+
+		for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); values && gt_pick_next(&p) && nth < n; nth++) {
+			m[p.row].bytes = values[nth];
+			m[p.row].addr = A_VALUE | (nth < ndoubts && doubts[nth] ? UNCERTAIN : 0);
+		}
+	}
+	return 0;
+}
+
+static const struct gt_column columns[] = {
+	GT_WHERE_DEVICE, { "track", "Track", GT_C_TEXT }, { "counter", "Counter", GT_C_TEXT },
+	{ "samples", "Samples", GT_C_COUNT },
+	{ "min", "Min", GT_C_REAL }, { "mean", "Mean", GT_C_REAL }, { "max", "Max", GT_C_REAL }, { "last", "Last", GT_C_REAL },
+	{ "first_ns", "First at", GT_C_TIME }, { "uncertain_ns", NULL, GT_C_TIME },
+};
+#define NCOLUMNS (sizeof(columns) / sizeof(*columns))
+
+static double mean(struct counter *c, const struct gt_analysis_options *opt)
+{
+	int64_t to = gt_range_of(&opt->filter, c->seg).to, end = to < c->seg->max_end ? to : c->seg->max_end;
+	long double ns;
+
+	hold(c, end);
+	ns = (long double)c->since - (long double)c->first;
+	if (ns <= 0)
+		return as_double(c->kind, c->last);
+	return (double)((c->kind == GT_F_F64 ? c->real_sum : (long double)c->sum) / ns);
+}
+
+static void add(const struct gt_report_state *a, struct gt_table *t, struct counter *c)
+{
+	const struct gt_track *track = &c->seg->tracks[c->track];
+	struct gt_cell cells[NCOLUMNS];
+	char name[320];
+
+	if (track->name != GT_NONE)
+		snprintf(name, sizeof(name), "%s", gt_str(c->seg, track->name));
+	else
+		snprintf(name, sizeof(name), "%s %lld", gt_track_kind_word(track->kind), (long long)track->id);
+	gt_where_device(cells, c->seg, c->track);
+	cells[4] = gt_cell_text(name);
+	cells[5] = gt_cell_text(gt_type_name(c->seg, c->type));
+	cells[6] = gt_cell_u(c->samples);
+	cells[7] = (struct gt_cell){ .d = as_double(c->kind, c->min) };
+	cells[8] = c->kind == GT_F_HEX ? gt_cell_none() : (struct gt_cell){ .d = mean(c, a->opt) };
+	cells[9] = (struct gt_cell){ .d = as_double(c->kind, c->max) };
+	cells[10] = (struct gt_cell){ .d = as_double(c->kind, c->last) };
+	cells[11] = gt_cell_i(gt_since(a->opt, a->reader, c->seg, c->first));
+	cells[12] = c->doubtful ? gt_cell_i(gt_since(a->opt, a->reader, c->seg, c->doubt)) : gt_cell_none();
+	gt_table_add(t, cells + gt_where_skip(a->reader));
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct counter *a = pa, *b = pb;
+	int order = gt_by_place(a->seg, a->track, b->seg, b->track);
+
+	return order ? order : (a->type > b->type) - (a->type < b->type);
+}
+
+static void note_doubts(const struct counters *c, struct gt_table *t)
+{
+	size_t n = 0;
+	int64_t first = INT64_MAX, at;
+
+	for (size_t i = 0; i < c->n; i++) {
+		at = gt_since(c->asked.opt, c->asked.reader, c->list[i].seg, c->list[i].doubt);
+		n += c->list[i].doubtful;
+		first = c->list[i].doubtful && at < first ? at : first;
+	}
+	if (n)
+		gt_note_many(t, n, "%zu of the counters {is|are} not certain, from %.6f s on: not each call that changes {it|them} was "
+			     "recorded", n, (double)first / 1e9);
+}
+
+static int counters_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct counters *c = state;
+	unsigned skip = gt_where_skip(c->asked.reader);
+	int rc = gt_in_time_flush(&c->order, err);
+	uint64_t rows = 0;
+	size_t shown = gt_shown(c->n, c->asked.opt->top);
+
+	tables[0] = gt_table_new("counters", "Counters", columns + skip, (unsigned)NCOLUMNS - skip);
+	if (rc || !tables[0])
+		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for the counters");
+	if (c->n)
+		qsort(c->list, c->n, sizeof(*c->list), by_place);
+	for (size_t i = 0; i < shown; i++)
+		add(&c->asked, tables[0], &c->list[i]);
+	gt_table_gives_way(tables[0], "process first_ns samples last min mean pid");
+	gt_table_note_cut(tables[0], c->n, shown);
+	if (c->beyond)
+		gt_note_many(tables[0], c->beyond, "more than %u counters: %llu {sample|samples} of those that came later {is|are} left out",
+			     COUNTERS_MAX, (unsigned long long)c->beyond);
+	note_doubts(c, tables[0]);
+	gt_note_late(tables[0], gt_in_time_late(&c->order), "means");
+	for (uint32_t i = 0; i < gt_reader_segments(c->asked.reader); i++)
+		rows += gt_reader_segment(c->asked.reader, i)->rows[GT_COUNTER];
+	if (rows && !c->n && c->asked.opt->filter.tid)
+		gt_table_cannot(tables[0], "--tid leaves out counters, which are of no thread");
+	if (!rows)
+		gt_table_cannot(tables[0], "counters were not recorded");
+	return 1;
+}
+
+static void counters_release(void *state)
+{
+	struct counters *c = state;
+
+	gt_in_time_release(&c->order);
+	free(c->list);
+	gt_map_release(&c->map);
+}
+
+const struct gt_analysis gt_counters_report = {
+	.name       = "counters",
+	.help       = "counters: samples, smallest, mean over time, largest and last value",
+	.wants      = GT_BIT(GT_COUNTER),
+	.wants_args = true,
+	.order      = GT_BY_TIME,
+	.state_size = sizeof(struct counters),
+	.init       = counters_init,
+	.block      = counters_block,
+	.finish     = counters_finish,
+	.release    = counters_release,
+};

@@ -1,0 +1,743 @@
+/* What was recorded, and how far it can be trusted: stands above every report. Counts are of the whole file, whatever was
+ * filtered, except lost rows, which are those of the range. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/columns/column_cursor.h"
+#include "analyze/ranks/ranks.h"
+#include "analyze/core/report.h"
+#include "formats/base/buf.h"
+#include "formats/trace/meta.h"
+
+#define STREAMS_MAX 8		/* told one by one */
+#define HALVES_NAMED 4		/* names of begins without an end and the like */
+struct losses {
+	uint64_t rows, count, unknown;
+	/* Of GPUs: work that was not told. */
+	struct lost_stream { uint32_t track; uint64_t count; int64_t from; } streams[STREAMS_MAX];
+	uint32_t nstreams;		/* there may be more than are kept */
+	/* Begins without an end, and ends without a begin. */
+	struct half { uint64_t begins, ends; } *half;	/* by type; NULL: none were met */
+};
+struct header {
+	struct gt_report_state asked;
+	struct losses *losses;	/* per segment */
+	uint32_t nsegs;
+	char *command, *machine;	/* as last said; NULL: nothing was */
+};
+
+static int header_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	struct header *h = state;
+
+	h->asked = (struct gt_report_state){ r, opt };
+	h->nsegs = gt_reader_segments(r);
+	h->losses = calloc(h->nsegs + 1ul, sizeof(*h->losses));
+	return h->losses ? 0 : gt_err_set(err, -ENOMEM, "no memory for the header");
+}
+
+static void add_stream(struct losses *l, uint32_t track, uint64_t count, int64_t from)
+{
+	uint32_t i = 0, kept = l->nstreams < STREAMS_MAX ? l->nstreams : STREAMS_MAX;
+
+	while (i < kept && l->streams[i].track != track)
+		i++;
+	if (i == kept) {
+		if (l->nstreams++ >= STREAMS_MAX)
+			return;
+		l->streams[i] = (struct lost_stream){ track, 0, from };
+	}
+	l->streams[i].count = gt_sat_add(l->streams[i].count, count);
+	l->streams[i].from = from < l->streams[i].from ? from : l->streams[i].from;
+}
+
+static struct half *halves_of(struct losses *l, const struct gt_segment *seg, struct gt_err *err)
+{
+	if (!l->half && !(l->half = calloc(seg->ntypes + 1ul, sizeof(*l->half))))
+		gt_err_set(err, -ENOMEM, "no memory for the header");
+	return l->half;
+}
+
+static int count_halves(struct losses *l, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct half *half = halves_of(l, cols->seg, err);
+
+	for (uint32_t i = 0; half && i < cols->n; i++) {
+		uint32_t type = cols->types[cols->code ? cols->code[i] : 0];
+
+		if (type < cols->seg->ntypes)
+			(*(gt_cols_ret(cols, i) ? &half[type].ends : &half[type].begins))++;
+	}
+	return half ? 0 : err->code;
+}
+
+static int header_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct losses *l = &((struct header *)state)->losses[cols->seg->index];
+
+	if (cols->kind == GT_UNMATCHED)
+		return count_halves(l, cols, err);
+	l->rows += cols->n;
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		uint32_t n = 0;
+		const uint64_t *counts = gt_cols_args(cols, c, 0, &n);
+
+		for (uint32_t i = 0; counts && i < n; i++) {
+			if (counts[i] == GT_LOST_UNKNOWN)
+				l->unknown++;
+			else
+				l->count = gt_sat_add(l->count, counts[i]);
+			if (counts[i] != GT_LOST_UNKNOWN && cols->track < cols->seg->ntracks &&
+			    cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM)
+				add_stream(l, cols->track, counts[i], cols->start[i]);
+		}
+	}
+	return 0;
+}
+
+static int merge_halves(struct losses *a, const struct losses *b, const struct gt_segment *seg, struct gt_err *err)
+{
+	struct half *half = b->half ? halves_of(a, seg, err) : NULL;
+
+	if (b->half && !half)
+		return err->code;
+	for (uint32_t t = 0; half && t < seg->ntypes; t++) {
+		half[t].begins += b->half[t].begins;
+		half[t].ends += b->half[t].ends;
+	}
+	return 0;
+}
+
+static int header_merge(void *into, void *from, struct gt_err *err)
+{
+	struct header *a = into, *b = from;
+
+	for (uint32_t i = 0; i < a->nsegs; i++) {
+		if (merge_halves(&a->losses[i], &b->losses[i], gt_reader_segment(a->asked.reader, i), err))
+			return err->code;
+		a->losses[i].rows += b->losses[i].rows;
+		a->losses[i].unknown += b->losses[i].unknown;
+		a->losses[i].count = gt_sat_add(a->losses[i].count, b->losses[i].count);
+		for (uint32_t k = 0; k < b->losses[i].nstreams && k < STREAMS_MAX; k++)
+			add_stream(&a->losses[i], b->losses[i].streams[k].track, b->losses[i].streams[k].count,
+				   b->losses[i].streams[k].from);
+	}
+	return 0;
+}
+
+static const struct gt_column columns[] = {
+	{ "file", "File", GT_C_TEXT }, { "recording", "Recording", GT_C_COUNT }, { "host", "Host", GT_C_TEXT },
+	{ "command", "Command", GT_C_TEXT }, { "start_utc", "Started", GT_C_TEXT }, { "gpu", "GPU", GT_C_TEXT },
+	{ "driver", "Driver", GT_C_TEXT }, { "cuda", "CUDA", GT_C_TEXT }, { "events", "Events", GT_C_TEXT },
+	{ "args", "Arguments", GT_C_TEXT }, { "simulated", "Simulated GPU", GT_C_TEXT },
+	{ "layers", "Layers recorded", GT_C_TEXT }, { "sources", "Recorded by", GT_C_TEXT },
+	{ "span_ns", "First to last row", GT_C_NS }, { "recorded_ns", "Recorded for", GT_C_NS },
+	{ "processes", "Processes", GT_C_COUNT }, { "threads", "Threads", GT_C_COUNT },
+	{ "calls", "Finished calls", GT_C_COUNT }, { "open", "Still open", GT_C_COUNT }, { "spans", "Spans", GT_C_COUNT },
+	{ "gpu_operations", "GPU operations", GT_C_COUNT }, { "instants", "Instants", GT_C_COUNT },
+	{ "counters", "Counter values", GT_C_COUNT },
+	{ "unmatched", "Unmatched begins and ends", GT_C_COUNT }, { "lost", "Lost events", GT_C_COUNT },
+	{ "lost_unknown", "Losses of unknown size", GT_C_COUNT }, { "closed", "State", GT_C_TEXT },
+	{ "complete_to_ns", "Complete up to", GT_C_TIME }, { "unread_bytes", "Unread at the end", GT_C_BYTES },
+	{ "damaged_blocks", "Damaged blocks", GT_C_COUNT }, { "damaged_rows", "Rows in them", GT_C_COUNT },
+	{ "quantile_error_percent", NULL, GT_C_PERCENT },
+};
+#define NCOLUMNS (sizeof(columns) / sizeof(*columns))
+
+/* "api ioctl" */
+static void put_layers(struct gt_buf *b, const struct gt_segment *seg)
+{
+	for (unsigned l = 0; l < GT_LAYER_COUNT; l++)
+		if (gt_recorded_in(seg, l))
+			gt_buf_printf(b, "%s%s", b->len ? " " : "", gt_layer_word(l));
+	gt_buf_byte(b, 0);
+}
+
+/* The sources of its tracks, each once; a file has a handful. */
+static void put_sources(struct gt_buf *b, const struct gt_segment *seg)
+{
+	uint32_t seen[16], n = 0;
+
+	for (uint32_t t = 0; t < seg->ntracks; t++) {
+		uint32_t k = 0;
+
+		while (k < n && seen[k] != seg->tracks[t].source)
+			k++;
+		if (k < n || n == 16 || seg->tracks[t].source == GT_NONE)
+			continue;
+		seen[n++] = seg->tracks[t].source;
+		gt_buf_printf(b, "%s%s", b->len ? ", " : "", gt_str(seg, seg->tracks[t].source));
+	}
+	gt_buf_byte(b, 0);
+}
+
+static const struct gt_left_out *left_out(const struct header *h, const struct gt_segment *seg)
+{
+	return gt_doubles_of(h->asked.opt->doubles, seg->index);
+}
+
+/* Processes or threads; one that two sources recorded has two tracks. */
+static uint64_t how_many(const struct header *h, const struct gt_segment *seg, unsigned kind)
+{
+	const struct gt_left_out *d = left_out(h, seg);
+	uint64_t n = 0;
+
+	for (uint32_t t = 0; t < seg->ntracks; t++)
+		n += seg->tracks[t].kind == kind;
+	return n - (kind == GT_TRACK_THREAD ? d->threads : d->processes);
+}
+
+/* Rows of a kind, each counted once. */
+static uint64_t rows_of(const struct header *h, const struct gt_segment *seg, unsigned kind)
+{
+	uint64_t all = seg->rows[kind], twice = left_out(h, seg)->rows[kind];
+
+	return all > twice ? all - twice : 0;
+}
+
+static struct losses damage_of(struct gt_reader *r, uint32_t segment)
+{
+	struct losses sum = { 0 };
+	size_t n;
+	const struct gt_damage *d = gt_reader_damage(r, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (d[i].segment == segment) {
+			sum.count++;
+			sum.rows += d[i].rows;
+		}
+	return sum;
+}
+
+/* A note on one recording. */
+#define doubt(h, t, seg, fmt, ...) gt_table_note(t, "%s" fmt, gt_whose(&(h)->asked, seg).text, ##__VA_ARGS__)
+
+static const char *file_of(const struct header *h, const struct gt_segment *seg)
+{
+	return h->asked.opt->ranks ? h->asked.opt->ranks[seg->index].file : h->asked.opt->file;
+}
+
+/* What the header shows of the metadata: keys as the recorder writes them. */
+enum { COMMAND, START, GPU, DRIVER, CUDA, EVENTS, ARGS, TOOL, DURATION, DELAY, LIMIT, RANGE, NKNOWN };
+static const char *const known[NKNOWN] = {
+	[COMMAND] = "command", [START] = "start_utc", [GPU] = "gpus.0.model", [DRIVER] = "driver_version", [CUDA] = "cuda_version",
+	[EVENTS] = "events", [ARGS] = "args", [TOOL] = "tool", [DURATION] = "duration_ns",
+	[DELAY] = "delay_ns", [LIMIT] = "duration_limit_ns", [RANGE] = "range",
+};
+struct known {
+	const struct header *h;
+	const struct gt_segment *seg;
+	struct gt_table *t;
+	char *values[NKNOWN];
+	unsigned newer;
+	bool part;		/* of a recording */
+	bool gpu_missing;	/* some of what the GPU did, or all of it */
+	bool no_gpu;		/* all of it, which is said once */
+};
+
+/* What the metadata say that casts doubt on figures. usual: the value that casts none; NULL: each does. after: words by number
+ * (report.h); NULL: the value is no part of the sentence. */
+static const struct { const char *key, *usual, *before, *after; } doubts[] = {
+	{ "sample", "1", "sampled: one call in ", " of each name was recorded" },
+	{ "filter", "", "filtered while recording: only ", "" },
+	{ "exclude", "", "filtered while recording: without ", "" },
+	{ "delay_ns", "0", "the first ", " ns of the run were not recorded" },
+	{ "duration_limit_ns", NULL, "recorded for ", " ns at most" },
+	{ "range", NULL, "recorded only in the range ", "" },
+	{ "cut.match", "", "cut out of a longer recording: match ", "" },
+	{ "cut.from_ns", NULL, "cut out of a longer recording: from_ns ", "" },
+	{ "cut.to_ns", NULL, "cut out of a longer recording: to_ns ", "" },
+	{ "cut.pid", NULL, "cut out of a longer recording: pid ", "" },
+	{ "cut.tid", NULL, "cut out of a longer recording: tid ", "" },
+	{ "recovered.unread_bytes", NULL, "copied from a recording that was not closed: its end, with ", " {byte|bytes}, is not in it" },
+	{ "truncated", "false", "the imported file was cut short: its end is not in it", NULL },
+	{ "events_without_time", "0", "of the imported file ",
+	  " {event has no time that can be, so it is|events have no time that can be, so they are} in no figure" },
+	{ "negative_durations", "0", "of the imported file ",
+	  " {event ends before it begins: it counts|events end before they begin: they count} as 0 ns" },
+	{ "calls_not_nested", "0", "of the imported file ",
+	  " {call begins|calls begin} within another call of the same thread and {ends|end} after it: "
+	  "{it is a span|they are spans} here, and in no figure of calls" },
+	{ "names_left_out", "0", "of the imported file ", " {name|names} found no room: {it has that of others|they are one}" },
+	{ "events_not_understood", "0", "of the imported file ", " {event is|events are} none that can be understood" },
+	{ "accelerator_events", "", "work and calls of an accelerator that is neither CUDA's nor HIP's are ranges, and in no figure of GPUs: ", "" },
+	{ "events_damaged", "0", "of the imported file ", " {event is|events are} not JSON and {was|were} skipped" },
+	{ "values_no_number", "0", "of the imported file ", " {value is|values are} not a number (inf, nan) and {was|were} left out" },
+	{ "lines_back_in_time", "0", "of the imported file ", " {line|lines} went back in time" },
+	{ "arguments_left_out", "0", "of the imported file ", " {argument|arguments} found no room" },
+	{ "processes_shut_out", "0", "", " {process is|processes are} missing: gtcollect stood still for 10 s and more when {it|they} came" },
+	{ "processes_of_other_users", "0", "",
+	  " {process is missing: it|processes are missing: they} ran as another user than gtcollect, "
+	  "which does not share the rings with it" },
+	{ "abandoned_calls", "0", "", " {call has|calls have} no record: the program left {it|them} by longjmp or an exception" },
+	{ "handler_calls", "0", "", " {call|calls} of signal handlers {has|have} no record: another one was being written" },
+	{ "too_deep_calls", "0", "", " {call has|calls have} no record: {it was|they were} within more than 16 others" },
+	{ "inject_processes_refused", "0", "calls: in ", " of the processes none were recorded, as CUPTI's callbacks could not be had" },
+	{ "gpu_processes_refused", "0", "GPU: in ", " of the processes what it did was not recorded, as there was no CUPTI or it refused" },
+	{ "gpu_processes_by_events", "0", "GPU: in ",
+	  " of the processes its times are those of CUDA events around each call: durations are upper "
+	  "bounds, and some queueing is in them (gtcollect(1), GPU times without CUPTI)" },
+	{ "gpu_untimed", "0", "GPU: ",
+	  " {launch, copy or set has no time, as no CUDA event could be put around it|launches, copies and sets have no time, as no CUDA "
+	  "event could be put around them} or read" },
+	{ "gpu_records_dropped", "0", "GPU: CUPTI dropped ",
+	  " {record: what it|records: what they} told is missing from every figure of the GPU" },
+	{ "gpu_records_foreign", "0", "GPU: ",
+	  " {record|records} came back while another profiler had CUPTI, with times of its clock: what {it|they} told is missing from every "
+	  "figure of the GPU" },
+	{ "gpu_records_lost", "0", "GPU: ",
+	  " {record found no room on its way here: what it|records found no room on their way here: what they} told is missing from "
+	  "every figure of the GPU" },
+	{ "gpu_records_impossible", "0", "GPU: ",
+	  " {record had impossible times: what it|records had impossible times: what they} told is missing from every figure of the GPU" },
+	{ "gpu_launches_without_record", "0", "GPU: of ",
+	  " {launch, copy or set it is not known what the GPU did: it failed, or its record never came; the report unseen lists it|"
+	  "launches, copies and sets it is not known what the GPU did: they failed, or their records never came; the report unseen lists "
+	  "them}" },
+	{ "gpu_without", NULL, "GPU: not recorded: ", "" },
+	{ "waits_without_stream", "0", "GPU: ", " {wait|waits} for a stream, it is not known for which (--args none)" },
+};
+
+/* Of a recording's time, in percent. */
+static double share_of(const char *ns, const struct gt_segment *seg)
+{
+	return seg->max_end > seg->min_start ? 100 * strtod(ns, NULL) / (double)(seg->max_end - seg->min_start) : 0;
+}
+
+static void note_doubt(const struct known *k, size_t i, const char *value)
+{
+	struct gt_buf after = { 0 };
+
+	if (doubts[i].after)
+		gt_put_by_number(&after, doubts[i].after, strtoull(value, NULL, 10));
+	gt_buf_byte(&after, 0);
+	doubt(k->h, k->t, k->seg, "%s%s%s", doubts[i].before, doubts[i].after ? value : "", after.failed ? "" : (char *)after.data);
+	gt_buf_release(&after);
+}
+
+static int note_known(void *arg, const char *key, const char *value)
+{
+	struct known *k = arg;
+	double share;
+
+	for (size_t i = 0; *value && i < NKNOWN; i++)
+		if (!strcmp(key, known[i]) && !k->values[i] && !(k->values[i] = strdup(value)))
+			return -ENOMEM;
+	if (!strcmp(key, "gpu_source") && gt_no_gpu_source(value)) {
+		doubt(k->h, k->t, k->seg, "GPU: what it did was not recorded: %s", value);
+		k->gpu_missing = k->no_gpu = true;
+	}
+	for (size_t i = 0; i < sizeof(doubts) / sizeof(*doubts); i++)
+		if (!strcmp(key, doubts[i].key) && !(k->no_gpu && !strncmp(key, "gpu_", 4)) &&
+		    (!doubts[i].usual || strcmp(value, doubts[i].usual))) {
+			note_doubt(k, i, value);
+			k->gpu_missing |= !strncmp(key, "gpu_", 4) && strcmp(key, "gpu_processes_by_events");
+		}
+	if (!strcmp(key, "cupti_overhead_ns") && (share = share_of(value, k->seg)) >= 1)
+		doubt(k->h, k->t, k->seg, "GPU: CUPTI itself worked for %.1f %% of the time (gtanalyze top has its parts)", share);
+	k->part |= !strncmp(key, "recovered.", 10) || (!strncmp(key, "cut.", 4) && *value);
+	k->newer += !strncmp(key, "untraced_functions.", sizeof("untraced_functions.") - 1);
+	return 0;
+}
+
+static struct gt_cell text_or_none(const char *s)
+{
+	return s && *s ? gt_cell_text(s) : gt_cell_none();
+}
+
+static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
+
+/* The third line: whatever is known of the machine and of how it was looked at. */
+static void put_machine(struct gt_buf *b, const struct gt_segment *seg, char *const *v, const char *layers, const char *sources, bool all)
+{
+#define ITEM(sep, word, value) \
+	do { if ((value) && *(value)) gt_buf_printf(b, "%s%s%s", b->len ? sep : "", word, (value)); } while (0)
+	ITEM("", "", seg->simulated ? "SIMULATED GPU" : v[GPU]);
+	ITEM(", ", "driver ", v[DRIVER]);
+	ITEM(", ", "CUDA ", v[CUDA]);
+	ITEM("; ", "host ", seg->host);
+	ITEM("; ", "", v[START]);
+	ITEM("; ", "", *sources ? sources : seg->closed ? "nothing came to be recorded" : "nothing can be read yet");
+	ITEM(": ", "", layers);
+	ITEM(", ", "args ", v[ARGS]);
+	ITEM("; ", "", all ? "no losses" : "");
+	ITEM("; ", "", "quantiles within 1 %");
+#undef ITEM
+	gt_buf_byte(b, 0);
+}
+
+/* A foreign file does not tell what its maker lost; nor do a part of a recording and a damaged one. */
+static bool lossless(const struct header *h, const struct gt_segment *seg, const struct known *k)
+{
+	return k->values[TOOL] && seg->closed && !k->part && !k->gpu_missing && !h->losses[seg->index].rows &&
+	       !h->asked.opt->filter.ranged &&
+	       !damage_of(h->asked.reader, seg->index).count;
+}
+
+/* -1: no such number. */
+static int64_t number(const char *text)
+{
+	char *end;
+	long long n = text ? strtoll(text, &end, 10) : -1;
+
+	return n >= 0 && !*end ? n : -1;
+}
+
+/* How long the recorder says it recorded, ns: of its whole run, what --delay and --duration left. -1: it does not. */
+static int64_t recorded_ns(const struct known *k)
+{
+	int64_t ns = number(k->values[DURATION]), delay = number(k->values[DELAY]), limit = number(k->values[LIMIT]);
+
+	if (ns < 0 || k->part || k->values[RANGE])
+		return -1;
+	if (delay > 0)
+		ns = ns > delay ? ns - delay : 0;
+	return limit > 0 && limit < ns ? limit : ns;
+}
+
+static uint64_t span_of(const struct gt_segment *seg)
+{
+	return seg->max_end > seg->min_start ? (uint64_t)seg->max_end - (uint64_t)seg->min_start : 0;
+}
+
+static bool has_rows(const struct gt_segment *seg)
+{
+	for (unsigned k = 0; k < GT_KINDS; k++)
+		if (seg->rows[k])
+			return true;
+	return false;
+}
+
+/* "234971 calls and ioctls in 1 process, 2 threads, over 4.655 s of 6.806 s recorded" */
+static void say_size(struct gt_table *t, const struct header *h, const struct gt_segment *seg, const struct known *k)
+{
+	uint64_t processes = how_many(h, seg, GT_TRACK_PROCESS), threads = how_many(h, seg, GT_TRACK_THREAD);
+	uint64_t calls = rows_of(h, seg, GT_CALL);
+	int64_t span = gt_clamp(span_of(seg)), all = recorded_ns(k);
+	bool ioctls = calls && gt_recorded_in(seg, GT_LAYER_IOCTL);
+	const char *file = h->asked.opt->ranks ? h->asked.opt->ranks[seg->index].called : h->asked.opt->file;
+	char of[48] = "", open[48] = "", began[64] = "";
+
+	if (h->asked.opt->ranks && k->values[START])
+		snprintf(began, sizeof(began), "; %.60s", k->values[START]);
+	if (all > 0 && (double)all > (double)span * 1.01)
+		snprintf(of, sizeof(of), " of %s recorded", gt_scaled(GT_C_NS, all).text);
+	if (rows_of(h, seg, GT_OPEN))
+		snprintf(open, sizeof(open), " and %" PRIu64 " still open", rows_of(h, seg, GT_OPEN));
+	if (has_rows(seg))
+		gt_table_say(t, "%s: %" PRIu64 " call%s%s%s in %" PRIu64 " process%s, %" PRIu64 " thread%s, over %s%s%s", file, calls,
+			     plural(calls), ioctls ? " and ioctls" : "", open, processes, processes == 1 ? "" : "es", threads,
+			     plural(threads), gt_scaled(GT_C_NS, span).text, of, began);
+	else if (all > 0)
+		gt_table_say(t, "%s: an EMPTY recording of %s", file, gt_scaled(GT_C_NS, all).text);
+	else
+		gt_table_say(t, "%s: an EMPTY recording", file);
+}
+
+/* In text the header is a few lines, of what there is to say only. Ranks are mostly alike: what was said of the one before is not said
+ * again, but for when it began. */
+static void say(struct gt_table *t, struct header *h, const struct gt_segment *seg, struct known *k, const char *layers, const char *sources)
+{
+	const char *command = k->values[COMMAND] ? k->values[COMMAND] : "", *began = k->values[START];
+	struct gt_buf b = { 0 };
+	char *machine;
+
+	if (h->asked.opt->ranks)
+		k->values[START] = NULL;
+	put_machine(&b, seg, k->values, layers, sources, lossless(h, seg, k));
+	k->values[START] = (char *)began;
+	machine = strdup(b.failed ? "" : (char *)b.data);
+	gt_buf_release(&b);
+	gt_table_tone(t, GT_TONE_HEADING);
+	say_size(t, h, seg, k);
+	gt_table_tone(t, GT_TONE_NONE);
+	if (*command && !(h->asked.opt->ranks && h->command && !strcmp(h->command, command)))
+		gt_table_say(t, "  %s", command);
+	if (!(h->asked.opt->ranks && h->machine && machine && !strcmp(h->machine, machine)))
+		gt_table_say(t, "  %s", machine ? machine : "");
+	free(h->command);
+	free(h->machine);
+	h->command = strdup(command);
+	h->machine = machine;
+}
+
+static int add_segment(struct header *h, struct gt_table *t, const struct gt_segment *seg, bool in_text)
+{
+	const struct losses *l = &h->losses[seg->index];
+	struct losses damage = damage_of(h->asked.reader, seg->index);
+	struct gt_buf layers = { 0 }, sources = { 0 };
+	int64_t complete = gt_since(h->asked.opt, h->asked.reader, seg, seg->closed ? seg->max_end : seg->complete_to);
+	struct known k = { .h = h, .seg = seg, .t = t };
+	int rc = gt_meta_each(seg, note_known, &k);
+
+	put_layers(&layers, seg);
+	put_sources(&sources, seg);
+	gt_table_add(t, (struct gt_cell[]){
+		gt_cell_text(file_of(h, seg)), gt_cell_u(seg->index), text_or_none(seg->host),
+		text_or_none(k.values[COMMAND]), text_or_none(k.values[START]), text_or_none(k.values[GPU]),
+		text_or_none(k.values[DRIVER]), text_or_none(k.values[CUDA]), text_or_none(k.values[EVENTS]), text_or_none(k.values[ARGS]),
+		text_or_none(seg->simulated ? "yes" : k.values[TOOL] ? "no" : NULL), text_or_none((char *)layers.data),
+		text_or_none((char *)sources.data),
+		gt_cell_u(span_of(seg)), gt_cell_known(recorded_ns(&k) >= 0, (uint64_t)recorded_ns(&k)),
+		gt_cell_u(how_many(h, seg, GT_TRACK_PROCESS)), gt_cell_u(how_many(h, seg, GT_TRACK_THREAD)),
+		gt_cell_u(rows_of(h, seg, GT_CALL)), gt_cell_u(rows_of(h, seg, GT_OPEN)), gt_cell_u(rows_of(h, seg, GT_SPAN)),
+		gt_cell_u(rows_of(h, seg, GT_GPU)), gt_cell_u(rows_of(h, seg, GT_INSTANT)), gt_cell_u(rows_of(h, seg, GT_COUNTER)),
+		gt_cell_u(seg->rows[GT_UNMATCHED]), gt_cell_u(l->count), gt_cell_u(l->unknown),
+		gt_cell_text(seg->closed ? "closed" : "not closed"), gt_cell_i(complete),
+		gt_cell_u(seg->closed ? 0 : seg->unread_bytes),
+		gt_cell_u(damage.count), gt_cell_u(damage.rows), gt_cell_i(100) });
+	if (!has_rows(seg) && seg->closed && k.values[TOOL])
+		doubt(h, t, seg, "no CUDA call was seen: the program never loaded libcuda.so.1 or never called it, or what called it had "
+				 "LD_PRELOAD taken out of its environment, or the options it was recorded with left out all there was; "
+				 "gtcollect --doctor tells more");
+	if (k.newer)
+		doubt(h, t, seg, "%u driver function%s newer than the recorder passed untraced; the metadata report names them", k.newer,
+		      plural(k.newer));
+	if (in_text)
+		say(t, h, seg, &k, layers.data ? (char *)layers.data : "", sources.data ? (char *)sources.data : "");
+	gt_buf_release(&layers);
+	gt_buf_release(&sources);
+	for (size_t i = 0; i < NKNOWN; i++)
+		free(k.values[i]);
+	return rc;
+}
+
+/* "12 calls recorded by ebpf as well are counted once, from preload" */
+static void note_doubles(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
+{
+	const struct gt_left_out *d = left_out(h, seg);
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct gt_doubled *two = &d->list[i];
+		uint64_t n = two->calls + two->others;
+
+		doubt(h, t, seg, "%" PRIu64 " %s%s recorded by %s as well %s counted once, from %s", n, two->others ? "event" : "call",
+			      plural(n), two->from == GT_NONE ? "another source" : gt_str(seg, two->from), n == 1 ? "is" : "are",
+			      two->by == GT_NONE ? "the better one" : gt_str(seg, two->by));
+	}
+}
+
+/* What a reader of any report has to know of a file that its recorder did not close. */
+static void note_unclosed(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
+{
+	char complete[64] = "nothing can be read yet";
+
+	if (has_rows(seg))
+		snprintf(complete, sizeof(complete), "complete to %.6f s%s",
+			 (double)gt_since(h->asked.opt, h->asked.reader, seg, seg->complete_to) / 1e9,
+			 seg->max_end > seg->complete_to ? ", of what came later there is a part" : "");
+	doubt(h, t, seg, "NOT CLOSED: %s, %" PRIu64 " byte%s unread; the file was not closed: the recorder died, or it is still being "
+			 "written", complete, seg->unread_bytes, plural(seg->unread_bytes));
+}
+
+/* Of a program that was killed CUPTI had not told everything. */
+static void note_lost_streams(const struct header *h, struct gt_table *t, const struct gt_segment *seg, const struct losses *l)
+{
+	for (uint32_t i = 0; i < l->nstreams && i < STREAMS_MAX; i++) {
+		const struct lost_stream *s = &l->streams[i];
+		uint32_t device = gt_track_device(seg, s->track);
+
+		doubt(h, t, seg, "LOST on %.40s%s%.40s: what %" PRIu64 " launch%s did since %.6f s",
+		      gt_str(seg, seg->tracks[s->track].name),
+		      device == GT_NONE ? "" : " of ", device == GT_NONE ? "" : gt_str(seg, seg->tracks[device].name), s->count,
+		      s->count == 1 ? "" : "es", (double)(s->from - seg->min_start) / 1e9);
+	}
+	if (l->nstreams > STREAMS_MAX)
+		doubt(h, t, seg, "LOST on %u more stream%s", l->nstreams - STREAMS_MAX, plural(l->nstreams - STREAMS_MAX));
+}
+
+static bool any_gpu(const struct header *h)
+{
+	for (uint32_t i = 0; i < h->nsegs; i++)
+		if (gt_reader_segment(h->asked.reader, i)->rows[GT_GPU])
+			return true;
+	return false;
+}
+
+/* "4 begins without an end: ncclCommFinalize (2), ncclCommInitRankConfig (2)". Those that the options leave out have no name here. */
+static void note_halves(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
+{
+	const struct losses *l = &h->losses[seg->index];
+	uint64_t all = seg->rows[GT_UNMATCHED], begins = 0;
+	struct gt_buf names = { 0 };
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; l->half && i < seg->ntypes; i++) {
+		uint64_t of_it = l->half[i].begins + l->half[i].ends;
+
+		begins += l->half[i].begins;
+		if (of_it && n++ < HALVES_NAMED)
+			gt_buf_printf(&names, "%s%.60s (%" PRIu64 ")", n > 1 ? ", " : ": ", gt_type_name(seg, i), of_it);
+	}
+	if (n > HALVES_NAMED)
+		gt_buf_printf(&names, " and %" PRIu32 " more name%s", n - HALVES_NAMED, plural(n - HALVES_NAMED));
+	gt_buf_byte(&names, 0);
+	if (begins && begins == all)
+		doubt(h, t, seg, "UNMATCHED: %" PRIu64 " begin%s without an end, in no report but open%s", all, plural(all),
+		      names.failed ? "" : (char *)names.data);
+	else
+		doubt(h, t, seg, "UNMATCHED: %" PRIu64 " begin%s or end%s without the other half (the report open has such begins)%s", all,
+		      plural(all), plural(all), names.failed ? "" : (char *)names.data);
+	gt_buf_release(&names);
+}
+
+static const char *lost_words(const struct losses *l, char to[80])
+{
+	if (!l->count && l->unknown)
+		return "an unknown number of events";
+	snprintf(to, 80, "%" PRIu64 " event%s%s", l->count, plural(l->count), l->unknown ? " and an unknown number more" : "");
+	return to;
+}
+
+static void note_doubts(const struct header *h, struct gt_table *t, const struct gt_segment *seg)
+{
+	const struct losses *l = &h->losses[seg->index];
+	char words[80];
+	size_t n;
+
+	gt_reader_damage(h->asked.reader, &n);
+	note_doubles(h, t, seg);
+	if (seg->simulated)
+		doubt(h, t, seg, "the GPU was simulated: times say nothing about a real one");
+	if (l->rows)
+		doubt(h, t, seg, "LOST: %s; what was lost is missing from counts and sums, and gaps may be no gaps", lost_words(l, words));
+	note_lost_streams(h, t, seg, l);
+	if (seg->rows[GT_UNMATCHED])
+		note_halves(h, t, seg);
+	if (!seg->closed)
+		note_unclosed(h, t, seg);
+	if (!seg->rows[GT_GPU] && has_rows(seg) && any_gpu(h))
+		doubt(h, t, seg, "no work of a GPU in it: reports about GPUs are of the others");
+	if (!seg->index && n)
+		gt_table_note(t, "%s damaged in %zu place%s: rows are missing from every report; the header report lists them",
+			      h->asked.opt->ranks ? "files are" : "the file is", n, plural(n));
+	if (!seg->index && h->asked.opt->restricted)
+		gt_table_note(t, "restricted to %s%s", h->asked.opt->restricted,
+			      h->asked.opt->filter.ranged ? "; calls that lie partly in the range count whole" : "");
+	if (!seg->index && h->asked.opt->nothing)
+		gt_note_nothing(t, &h->asked);
+}
+
+static const struct gt_column damage_columns[] = {
+	{ "recording", "Recording", GT_C_COUNT }, { "offset_bytes", "At byte", GT_C_COUNT }, { "rows", "Rows", GT_C_COUNT },
+	{ "from_ns", "From", GT_C_TIME }, { "to_ns", "To", GT_C_TIME }, { "what", "What", GT_C_WHOLE },
+};
+
+/* NULL when nothing is damaged, or memory is out. */
+static struct gt_table *damage_table(const struct header *h)
+{
+	size_t n;
+	const struct gt_damage *d = gt_reader_damage(h->asked.reader, &n);
+	size_t shown = gt_shown(n, h->asked.opt->top);
+	unsigned skip = gt_where_skip(h->asked.reader);
+	struct gt_table *t = n ? gt_table_new("damage", "Damage", damage_columns + skip, 6 - skip) : NULL;
+
+	for (size_t i = 0; t && i < shown; i++) {
+		const struct gt_segment *seg = gt_reader_segment(h->asked.reader, d[i].segment < h->nsegs ? d[i].segment : 0);
+		bool timed = d[i].rows && seg;
+
+		gt_table_add(t, (struct gt_cell[]){
+			gt_cell_u(d[i].segment), gt_cell_u(d[i].offset), gt_cell_u(d[i].rows),
+			timed ? gt_cell_i(gt_since(h->asked.opt, h->asked.reader, seg, d[i].min_start)) : gt_cell_none(),
+			timed ? gt_cell_i(gt_since(h->asked.opt, h->asked.reader, seg, d[i].max_end)) : gt_cell_none(),
+			gt_cell_text(d[i].text) } + skip);
+	}
+	if (t)
+		gt_table_note_cut(t, n, shown);
+	return t;
+}
+
+static int header_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct header *h = state;
+	const struct gt_analysis_options *opt = h->asked.opt;
+	uint32_t shown = (uint32_t)gt_shown(h->nsegs, opt->top);
+	int rc = 0;
+
+	tables[0] = gt_table_new("header", NULL, columns, NCOLUMNS);
+	if (!tables[0])
+		return gt_err_set(err, -ENOMEM, "no memory for the header");
+	if (opt->ranks)
+		gt_table_say(tables[0], "%s, read as the ranks of one run (--per-rank: each by itself)", opt->file);
+	gt_table_warns(tables[0]);
+	for (uint32_t i = 0; !rc && i < h->nsegs; i++) {
+		note_doubts(h, tables[0], gt_reader_segment(h->asked.reader, i));
+		rc = add_segment(h, tables[0], gt_reader_segment(h->asked.reader, i), !opt->ranks || i < shown);
+	}
+	if (rc)
+		return gt_err_set(err, -ENOMEM, "no memory for the header");
+	if (opt->ranks && shown < h->nsegs)
+		gt_table_say(tables[0], "and %u more", h->nsegs - shown);
+	tables[1] = damage_table(h);
+	return tables[1] ? 2 : 1;
+}
+
+static void header_release(void *state)
+{
+	struct header *h = state;
+
+	for (uint32_t i = 0; h->losses && i < h->nsegs; i++)
+		free(h->losses[i].half);
+	free(h->losses);
+	free(h->command);
+	free(h->machine);
+}
+
+const struct gt_analysis gt_header_report = {
+	.name       = "header",
+	.help       = "what was recorded and by whom, losses, damage",
+	.last       = true,
+	.wants      = GT_BIT(GT_LOST) | GT_BIT(GT_UNMATCHED),
+	.wants_args = true,
+	.splits     = GT_BY_BLOCK,
+	.screen     = GT_SCREEN_ALWAYS,
+	.state_size = sizeof(struct header),
+	.init       = header_init,
+	.block      = header_block,
+	.merge      = header_merge,
+	.finish     = header_finish,
+	.release    = header_release,
+};
+
+/* ---- everything the recorder noted ---- */
+
+static const struct gt_column meta_columns[] = {
+	{ "recording", "Recording", GT_C_COUNT }, { "key", "Key", GT_C_TEXT }, { "value", "Value", GT_C_WHOLE },
+};
+struct meta { struct gt_table *t; const struct gt_segment *seg; unsigned skip; };
+
+static int add_meta(void *arg, const char *key, const char *value)
+{
+	struct meta *m = arg;
+
+	if (*value)	/* a filter that was not given has none */
+		gt_table_add(m->t, (struct gt_cell[]){ gt_cell_u(m->seg->index), gt_cell_text(key), gt_cell_text(value) } + m->skip);
+	return 0;
+}
+
+static int metadata_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	const struct gt_report_state *a = state;
+	struct meta m = { .skip = gt_where_skip(a->reader) };
+	int rc = 0;
+
+	tables[0] = m.t = gt_table_new("metadata", "Metadata", meta_columns + m.skip, 3 - m.skip);
+	if (m.t)
+		gt_table_folds(m.t, 120);
+	for (uint32_t i = 0; m.t && !rc && i < gt_reader_segments(a->reader); i++) {
+		m.seg = gt_reader_segment(a->reader, i);
+		rc = gt_meta_each(m.seg, add_meta, &m);
+	}
+	return m.t && !rc ? 1 : gt_err_set(err, -ENOMEM, "no memory for the metadata");
+}
+
+const struct gt_analysis gt_metadata_report = {
+	.name       = "metadata",
+	.apart      = true,
+	.help       = "all that the recorder noted: machine, environment, options, totals",
+	.splits     = GT_BY_BLOCK,
+	.state_size = sizeof(struct gt_report_state),
+	.init       = gt_asked_init,
+	.finish     = metadata_finish,
+};

@@ -1,0 +1,275 @@
+/* When nothing was being launched.
+ *
+ * A pause is the time between the end of one launch call and the start of the next one in the same process, over all its
+ * threads: launches are taken in order of their start, and where one starts after every earlier one has ended, the time in
+ * between is a pause. Launches that overlap or touch leave none. A pause in which rows were lost may not have been one: it is
+ * counted, and how many of those there are, and their time, stands beside it.
+ */
+#include <stdlib.h>
+#include "analyze/columns/top_n.h"
+#include "analyze/columns/column_cursor.h"
+#include "analyze/columns/process_slots.h"
+#include "analyze/core/report.h"
+#include "analyze/order/time_merge.h"
+#include "formats/base/buf.h"
+
+#define LOSS GT_NONE		/* what a moment is: a loss has no type; else the type of a launch */
+#define PICKED 256		/* rows looked at before the launches among them are copied */
+
+struct place {			/* of one process */
+	uint64_t launches, pauses, total, doubtful, doubtful_ns;
+	int64_t last_end, longest, longest_at, lost_to;
+	uint32_t last_type;	/* of the launch that ended last */
+	bool lost;
+};
+struct pauses {
+	struct gt_report_state asked;
+	struct gt_places where;
+	struct place *places;
+	struct gt_timeline *lines;	/* one per segment */
+	struct gt_keep longest;
+	uint8_t *launches;		/* one per code of the block at hand: 1 for launches and losses */
+	size_t codes_cap;
+	uint64_t block;
+	const struct gt_segment *block_seg;
+	bool any;			/* the block at hand has a type that launches */
+};
+
+static int pauses_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	struct pauses *g = state;
+	int rc = gt_places_init(&g->where, r, err);
+
+	g->asked = (struct gt_report_state){ r, opt };
+	gt_keep_init(&g->longest, opt->top);
+	if (rc)
+		return rc;
+	g->places = calloc(g->where.n + 1, sizeof(*g->places));
+	g->lines = calloc(gt_reader_segments(r) + 1ul, sizeof(*g->lines));
+	return g->places && g->lines ? 0 : gt_err_set(err, -ENOMEM, "no memory for the pauses");
+}
+
+static bool in_doubt(const struct pauses *g, const struct gt_moment *m, const struct place *p)
+{
+	const struct place *all = &g->places[g->where.places[m->place].seg->index];	/* losses of no one process */
+
+	return (p->lost && p->lost_to >= p->last_end) || (all->lost && all->lost_to >= p->last_end);
+}
+
+static int add_pause(struct pauses *g, const struct gt_moment *m, struct place *p, struct gt_err *err)
+{
+	const struct gt_place *where = &g->where.places[m->place];
+	int64_t ns = gt_clamp((uint64_t)m->at - (uint64_t)p->last_end);
+	struct gt_kept one = { .start = p->last_end, .dur = ns, .seg = where->seg, .track = where->track, .score = ns,
+			       .type = m->what, .a = p->last_type };
+
+	p->pauses++;
+	p->total = gt_sat_add(p->total, (uint64_t)ns);
+	if (ns > p->longest) {
+		p->longest = ns;
+		p->longest_at = p->last_end;
+	}
+	if (in_doubt(g, m, p)) {
+		p->doubtful++;
+		p->doubtful_ns = gt_sat_add(p->doubtful_ns, (uint64_t)ns);
+		one.b = 1;
+	}
+	return gt_keep_wants(&g->longest, one.score) ? gt_keep_add(&g->longest, &one, err) : 0;
+}
+
+static int pauses_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct pauses *g = arg;
+	struct place *p = &g->places[m->place];
+	int rc = 0;
+
+	if (m->what == LOSS) {
+		p->lost_to = !p->lost || m->end > p->lost_to ? m->end : p->lost_to;
+		p->lost = true;
+		return 0;
+	}
+	if (p->launches++ && m->at > p->last_end)
+		rc = add_pause(g, m, p, err);
+	if (p->launches == 1 || m->end > p->last_end) {
+		p->last_end = m->end;
+		p->last_type = m->what;
+	}
+	return rc;
+}
+
+/* Which codes of the block launch. */
+static int look_at_types(struct pauses *g, const struct gt_cols *cols, struct gt_err *err)
+{
+	if (gt_grow(&g->launches, &g->codes_cap, cols->ntypes, 1))
+		return gt_err_set(err, -ENOMEM, "no memory for the pauses");
+	g->any = false;
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		const struct gt_type *type = gt_cols_type(cols, c);
+
+		g->launches[c] = !type || (type->layer == GT_LAYER_API && (type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH));
+		g->any |= g->launches[c];
+	}
+	g->block = cols->block;
+	g->block_seg = cols->seg;
+	return 0;
+}
+
+/* Numbers of the rows in [from, to) that launch. Which ones do is hard to predict, so this asks without a branch. */
+static uint32_t pick_launches(const struct pauses *g, const struct gt_cols *cols, uint32_t from, uint32_t to, uint32_t *rows)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = from; i < to; i++) {
+		rows[n] = i;
+		n += g->launches[cols->code ? cols->code[i] : 0];
+	}
+	return n;
+}
+
+/* Rows of a run that launch, as moments; every row of a run of losses. Returns how many. */
+static size_t collect(const struct pauses *g, const struct gt_cols *cols, struct gt_moment *m)
+{
+	uint32_t place = gt_places_slot(&g->where, cols->seg, cols->track), rows[PICKED];
+	size_t n = 0;
+
+	for (uint32_t from = 0, to; from < cols->n; from = to) {
+		uint32_t picked;
+
+		to = cols->n - from < PICKED ? cols->n : from + PICKED;
+		picked = pick_launches(g, cols, from, to, rows);
+		for (uint32_t k = 0; k < picked; k++) {
+			uint32_t i = rows[k];
+
+			m[n++] = (struct gt_moment){ .at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = place,
+						     .what = cols->types[cols->code ? cols->code[i] : 0] };
+		}
+	}
+	return n;
+}
+
+static int pauses_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct pauses *g = state;
+	struct gt_timeline *line = &g->lines[cols->seg->index];
+	struct gt_moment *to;
+	int rc = 0;
+
+	if (g->block_seg && g->block_seg != cols->seg)	/* that one is over */
+		rc = gt_timeline_flush(&g->lines[g->block_seg->index], pauses_moment, g, err);
+	if (!rc && (g->block_seg != cols->seg || g->block != cols->block)) {
+		rc = gt_timeline_advance(line, cols->floor, pauses_moment, g, err);
+		if (!rc)
+			rc = look_at_types(g, cols, err);
+	}
+	if (rc || !g->any)
+		return rc;
+	to = gt_timeline_room(line, cols->n, err);
+	if (!to)
+		return -ENOMEM;
+	gt_timeline_took(line, collect(g, cols, to));
+	return 0;
+}
+
+static const struct gt_column columns[] = {
+	GT_WHERE_PROCESS, { "launches", "Launches", GT_C_COUNT }, { "pauses", "Pauses", GT_C_COUNT },
+	{ "total_ns", "Total", GT_C_NS }, { "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Largest", GT_C_NS },
+	{ "max_at_ns", "Largest at", GT_C_TIME }, { "doubtful", "With losses", GT_C_COUNT }, { "doubtful_ns", "Their time", GT_C_NS },
+};
+#define NCOLUMNS 11
+static const struct gt_column largest_columns[] = {
+	GT_WHERE_PROCESS, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Pause", GT_C_NS },
+	{ "after", "After", GT_C_TEXT }, { "before", "Before", GT_C_TEXT }, { "doubtful", "With losses", GT_C_COUNT },
+};
+#define NLARGEST 8
+
+static void add_process(const struct pauses *g, struct gt_table *t, const struct gt_place *where, const struct place *p)
+{
+	struct gt_cell cells[NCOLUMNS];
+
+	gt_where_process(cells, where->seg, where->track);
+	cells[3] = gt_cell_u(p->launches);
+	cells[4] = gt_cell_u(p->pauses);
+	cells[5] = gt_cell_u(p->total);
+	cells[6] = gt_cell_known(p->pauses, p->pauses ? p->total / p->pauses : 0);
+	cells[7] = gt_cell_known(p->pauses, (uint64_t)p->longest);
+	cells[8] = p->pauses ? gt_cell_i(gt_since(g->asked.opt, g->asked.reader, where->seg, p->longest_at)) : gt_cell_none();
+	cells[9] = gt_cell_u(p->doubtful);
+	cells[10] = gt_cell_u(p->doubtful_ns);
+	gt_table_add(t, cells + gt_where_skip(g->asked.reader));
+}
+
+static const char *type_name(const struct gt_segment *seg, uint64_t type)
+{
+	return type < seg->ntypes ? gt_type_name(seg, (uint32_t)type) : "?";
+}
+
+static void add_largest(const struct pauses *g, struct gt_table *t, const struct gt_kept *one)
+{
+	struct gt_cell cells[NLARGEST];
+
+	gt_where_process(cells, one->seg, one->track);
+	cells[3] = gt_cell_i(gt_since(g->asked.opt, g->asked.reader, one->seg, one->start));
+	cells[4] = gt_cell_i(one->dur);
+	cells[5] = gt_cell_text(type_name(one->seg, one->a));
+	cells[6] = gt_cell_text(type_name(one->seg, one->type));
+	cells[7] = gt_cell_u(one->b);
+	gt_table_add(t, cells + gt_where_skip(g->asked.reader));
+}
+
+static int pauses_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct pauses *g = state;
+	unsigned skip = gt_where_skip(g->asked.reader);
+	uint64_t late = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(g->asked.reader); i++) {
+		int rc = gt_timeline_flush(&g->lines[i], pauses_moment, g, err);
+
+		if (rc)
+			return rc;
+		late += g->lines[i].late;
+	}
+	tables[0] = gt_table_new("pauses", "Pauses between launches", columns + skip, NCOLUMNS - skip);
+	tables[1] = gt_table_new("largest_pauses", "Largest pauses", largest_columns + skip, NLARGEST - skip);
+	if (!tables[0] || !tables[1])
+		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	gt_table_gives_way(tables[0], "doubtful_ns doubtful process max_at_ns launches mean_ns");
+	gt_table_gives_way(tables[1], "doubtful process before after");
+	for (size_t i = 0; i < g->where.n; i++)
+		if (g->places[i].launches)
+			add_process(g, tables[0], &g->where.places[i], &g->places[i]);
+	gt_table_sort(tables[0], 5 - skip, true, g->asked.opt->top);
+	gt_keep_sort(&g->longest);
+	for (size_t i = 0; i < g->longest.n; i++)
+		add_largest(g, tables[1], &g->longest.list[i]);
+	gt_note_kept(tables[1], &g->longest);
+	gt_note_late(tables[0], late, "pauses");
+	return 2;
+}
+
+static void pauses_release(void *state)
+{
+	struct pauses *g = state;
+
+	for (uint32_t i = 0; g->lines && i < g->where.nsegs; i++)
+		gt_timeline_release(&g->lines[i]);
+	free(g->lines);
+	free(g->places);
+	free(g->launches);
+	gt_keep_release(&g->longest);
+	gt_places_release(&g->where);
+}
+
+const struct gt_analysis gt_pauses_report = {
+	.name       = "pauses",
+	.help       = "time between launches of a process, as the calls tell: count, total, mean, largest and when",
+	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_LOST),
+	.needs      = GT_LAYERS_OF_CALLS,
+	.order      = GT_BY_TIME,
+	.screen     = GT_SCREEN_CALLS,
+	.state_size = sizeof(struct pauses),
+	.init       = pauses_init,
+	.block      = pauses_block,
+	.finish     = pauses_finish,
+	.release    = pauses_release,
+};

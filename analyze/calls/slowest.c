@@ -1,0 +1,225 @@
+/* Lists of single calls: the slowest ones, those still open at the end, and launches that no GPU record came of. All keep the best few
+ * rows by some score; the first two print them alike. */
+#include <string.h>
+#include "analyze/core/call_list.h"
+#include "analyze/columns/column_cursor.h"
+#include "formats/names/demangle.h"
+
+struct calls {
+	struct gt_report_state asked;	/* first: gt_asked_init fills it */
+	struct gt_keep keep;
+};
+
+static int calls_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	struct calls *c = state;
+
+	c->asked = (struct gt_report_state){ r, opt };
+	gt_keep_init(&c->keep, opt->top);
+	return 0;
+}
+
+static int calls_merge(void *into, void *from, struct gt_err *err)
+{
+	return gt_keep_merge(&((struct calls *)into)->keep, &((struct calls *)from)->keep, err);
+}
+
+static void calls_release(void *state)
+{
+	gt_keep_release(&((struct calls *)state)->keep);
+}
+
+static int longest_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_keep *k = &((struct calls *)state)->keep;
+
+	for (uint32_t i = 0; i < cols->n; i++) {
+		struct gt_kept one;
+
+		if (!gt_keep_wants(k, cols->dur[i]))
+			continue;
+		one = gt_kept_row(cols, i, cols->dur[i]);
+		if (gt_keep_add(k, &one, err))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+#define NEVER_ENDED (-1)	/* score of a begin that came without an end: below all calls whose time is known */
+
+/* Calls that are open, and the begins whose end never came: ranges of the program that it did not close, calls of a foreign file. */
+static int open_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_keep *k = &((struct calls *)state)->keep;
+
+	if (cols->kind == GT_OPEN)
+		return longest_block(state, cols, err);
+	for (uint32_t i = 0; i < cols->n; i++) {
+		struct gt_kept one = gt_kept_row(cols, i, NEVER_ENDED);
+
+		if (!one.ret && gt_keep_wants(k, NEVER_ENDED) && gt_keep_add(k, &one, err))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static const struct gt_column columns[] = { GT_KEPT_CALL_COLUMNS };
+
+static void add(const struct calls *c, struct gt_table *t, const struct gt_kept *one, bool open)
+{
+	struct gt_cell cells[GT_KEPT_CALL_CELLS];
+
+	gt_kept_call_cells(cells, &c->asked, one);
+	if (open && one->score == NEVER_ENDED)
+		cells[6] = gt_cell_none();
+	if (open)
+		cells[9] = gt_cell_none();
+	gt_table_add(t, cells + gt_where_skip(c->asked.reader));
+}
+
+static int finish(struct calls *c, const char *name, const char *title, bool open, struct gt_table **tables, struct gt_err *err)
+{
+	unsigned skip = gt_where_skip(c->asked.reader);
+
+	tables[0] = gt_table_new(name, title, columns + skip, GT_KEPT_CALL_CELLS - skip);
+	if (!tables[0])
+		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	gt_table_gives_way(tables[0], "process depth thread result tid pid");
+	gt_keep_sort(&c->keep);
+	for (size_t i = 0; i < c->keep.n; i++)
+		add(c, tables[0], &c->keep.list[i], open);
+	gt_note_kept(tables[0], &c->keep);
+	if (open && c->keep.n && c->keep.list[c->keep.n - 1].score == NEVER_ENDED)
+		gt_table_note(tables[0], "those without a duration began, and no end of theirs was recorded");
+	for (uint32_t i = 0; open && i < gt_reader_segments(c->asked.reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(c->asked.reader, i);
+
+		if (!seg->closed && seg->max_end > seg->complete_to)
+			gt_table_note(tables[0], "as of %.6f s: the file goes on after that, and calls listed here may have ended since",
+				      (double)gt_since(c->asked.opt, c->asked.reader, seg, seg->complete_to) / 1e9);
+	}
+	return 1;
+}
+
+static int slowest_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	return finish(state, "slowest", "Slowest calls", false, tables, err);
+}
+
+static int open_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	const struct calls *m = state;
+
+	if (m->asked.opt->unasked && !m->keep.n)
+		return 0;
+	return finish(state, "open", "Calls still open at the end", true, tables, err);
+}
+
+/* ---- launches, copies and sets without a GPU record, earliest first ---- */
+
+static int unseen_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_keep *keep = &((struct calls *)state)->keep;
+	struct gt_pick p;
+
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		const struct gt_type *type = gt_cols_type(cols, c);
+
+		if (!type || type->layer != GT_LAYER_GPU)
+			continue;
+		for (gt_pick_start(&p, cols, c, GT_R_KERNEL, GT_R_NONE); gt_pick_next(&p); ) {
+			struct gt_kept one;
+
+			if (!gt_keep_wants(keep, ~cols->start[p.row]))	/* the earlier the better */
+				continue;
+			one = gt_kept_row(cols, p.row, ~cols->start[p.row]);
+			one.a = GT_NONE;
+			gt_pick_value(&p, 0, &one.a);
+			if (gt_keep_add(keep, &one, err))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static const struct gt_column unseen_columns[] = {
+	GT_WHERE_PROCESS, GT_WHERE_THREAD, { "start_ns", "Start", GT_C_TIME }, { "operation", "Operation", GT_C_TEXT },
+	{ "kernel", "Kernel", GT_C_TEXT },
+};
+
+static void add_unseen(const struct calls *m, struct gt_table *t, const struct gt_kept *one, struct gt_kernel_names *names)
+{
+	const char *what = gt_type_name(one->seg, one->type), *colon = strstr(what, ": ");
+	const char *kernel = one->a < one->seg->nstrings ? gt_kernel_names_get(names, one->seg->strings[one->a].ptr) : NULL;
+	struct gt_cell cells[8];
+
+	gt_where_process(cells, one->seg, gt_track_process(one->seg, one->track));
+	gt_where_thread(cells + 3, one->seg, one->track);
+	cells[5] = gt_cell_i(gt_since(m->asked.opt, m->asked.reader, one->seg, one->start));
+	cells[6] = gt_cell_text(colon ? colon + 2 : what);
+	cells[7] = kernel ? gt_cell_text(kernel) : gt_cell_none();
+	gt_table_add(t, cells + gt_where_skip(m->asked.reader));
+}
+
+static int unseen_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct calls *m = state;
+	unsigned skip = gt_where_skip(m->asked.reader);
+	struct gt_kernel_names *names = gt_kernel_names_of(m->asked.reader, m->asked.opt->names);
+
+	tables[0] = gt_table_new("unseen", "Launches, copies and sets without a GPU record", unseen_columns + skip, 8 - skip);
+	if (tables[0] && names) {
+		gt_table_gives_way(tables[0], "process thread tid pid");
+		gt_keep_sort(&m->keep);
+		for (size_t i = 0; i < m->keep.n; i++)
+			add_unseen(m, tables[0], &m->keep.list[i], names);
+		gt_note_kept(tables[0], &m->keep);
+	}
+	gt_kernel_names_free(names);
+	return tables[0] && names ? 1 : gt_err_set(err, -ENOMEM, "no memory for a table");
+}
+
+const struct gt_analysis gt_slowest_report = {
+	.name       = "slowest",
+	.help       = "the slowest single calls",
+	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU),
+	.needs      = ~0u,
+	.splits     = GT_BY_BLOCK,
+	.state_size = sizeof(struct calls),
+	.init       = calls_init,
+	.block      = longest_block,
+	.merge      = calls_merge,
+	.finish     = slowest_finish,
+	.release    = calls_release,
+};
+
+const struct gt_analysis gt_open_report = {
+	.name       = "open",
+	.help       = "calls that had not returned when the recording ended, and for how long",
+	.wants      = GT_BIT(GT_OPEN) | GT_BIT(GT_UNMATCHED),
+	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
+	.splits     = GT_BY_BLOCK,
+	.screen     = GT_SCREEN_ALWAYS,
+	.state_size = sizeof(struct calls),
+	.init       = calls_init,
+	.block      = open_block,
+	.merge      = calls_merge,
+	.finish     = open_finish,
+	.release    = calls_release,
+};
+
+const struct gt_analysis gt_unseen_report = {
+	.name       = "unseen",
+	.apart      = true,
+	.help       = "launches, copies and sets of which no GPU record came",
+	.wants      = GT_BIT(GT_INSTANT),
+	.needs      = GT_BIT(GT_LAYER_GPU),
+	.wants_args = true,
+	.splits     = GT_BY_BLOCK,
+	.state_size = sizeof(struct calls),
+	.init       = calls_init,
+	.block      = unseen_block,
+	.merge      = calls_merge,
+	.finish     = unseen_finish,
+	.release    = calls_release,
+};

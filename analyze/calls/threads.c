@@ -1,0 +1,105 @@
+/* Who was busy: per thread, the union of its calls. The share is of the time that was looked at (the extent of the
+ * recording, cut to --from and --to; so is the busy time), the depth how far calls nest: 1 where they stand alone. */
+#include <stdlib.h>
+#include "analyze/core/report.h"
+
+struct busy { const struct gt_segment *seg; const struct gt_track_sum *lane; uint32_t track; };
+
+static const struct gt_column columns[] = {
+	GT_WHERE_PROCESS, GT_WHERE_THREAD, { "calls", "Calls", GT_C_COUNT }, { "open", "Still open", GT_C_COUNT },
+	{ "busy_ns", "Busy", GT_C_NS }, { "share_percent", "Busy %", GT_C_PERCENT }, { "max_depth", "Depth", GT_C_COUNT },
+};
+
+static int by_busy(const void *pa, const void *pb)
+{
+	const struct busy *a = pa, *b = pb;
+
+	if (a->lane->busy != b->lane->busy)
+		return a->lane->busy < b->lane->busy ? 1 : -1;
+	return gt_by_place(a->seg, a->track, b->seg, b->track);
+}
+
+/* new: free it */
+static struct busy *collect(const struct gt_report_state *a, size_t *n)
+{
+	struct busy *list;
+	size_t all = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(a->reader); i++)
+		all += gt_reader_segment(a->reader, i)->ntracks;
+	list = calloc(all + 1, sizeof(*list));
+	*n = 0;
+	for (uint32_t i = 0; list && i < gt_reader_segments(a->reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
+
+		for (uint32_t t = 0; t < seg->ntracks; t++) {
+			const struct gt_track_sum *lane = gt_fold_lane(a->opt->fold, i, t);
+
+			if (lane->calls || lane->open)
+				list[(*n)++] = (struct busy){ seg, lane, t };
+		}
+	}
+	if (list)
+		qsort(list, *n, sizeof(*list), by_busy);
+	return list;
+}
+
+/* A thread is in a call for no longer than the recording lasts, whatever its clock did. */
+static bool is_doubtful(const struct gt_report_state *a, const struct busy *b)
+{
+	return b->lane->overlaps || b->lane->busy > gt_span_of(a->opt, b->seg);
+}
+
+static void add(const struct gt_report_state *a, struct gt_table *t, const struct busy *b)
+{
+	uint64_t span = gt_span_of(a->opt, b->seg), busy = b->lane->busy < span ? b->lane->busy : span;
+	struct gt_cell cells[10];
+
+	gt_where_process(cells, b->seg, gt_track_process(b->seg, b->track));
+	gt_where_thread(cells + 3, b->seg, b->track);
+	cells[5] = gt_cell_u(b->lane->calls);
+	cells[6] = gt_cell_u(b->lane->open);
+	cells[7] = gt_cell_u(busy);
+	cells[8] = gt_cell_share(busy, span);
+	cells[9] = gt_cell_u(b->lane->max_depth);
+	gt_table_add(t, cells + gt_where_skip(a->reader));
+}
+
+static int threads_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	const struct gt_report_state *a = state;
+	unsigned skip = gt_where_skip(a->reader);
+	size_t n, shown, doubtful = 0;
+	struct busy *list = collect(a, &n);
+
+	tables[0] = gt_table_new("threads", "Threads", columns + skip, 10 - skip);
+	if (!list || !tables[0]) {
+		free(list);
+		return gt_err_set(err, -ENOMEM, "no memory for the threads");
+	}
+	gt_table_gives_way(tables[0], "max_depth process open calls thread");
+	shown = gt_shown(n, a->opt->top);
+	for (size_t i = 0; i < shown; i++)
+		add(a, tables[0], &list[i]);
+	for (size_t i = 0; i < n; i++)
+		doubtful += is_doubtful(a, &list[i]);
+	if (doubtful)
+		gt_note_many(tables[0], doubtful, "calls of %zu {thread|threads} overlap without being nested: their time is not certain",
+			     doubtful);
+	gt_table_note_cut(tables[0], n, shown);
+	free(list);
+	return 1;
+}
+
+const struct gt_analysis gt_threads_report = {
+	.name       = "threads",
+	.help       = "calls, busy time and nesting depth of each thread",
+	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
+	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
+	.folds      = GT_FOLD_TRACKS,
+	.splits     = GT_BY_BLOCK,
+	.screen     = GT_SCREEN_CALLS,
+	.state_size = sizeof(struct gt_report_state),
+	.init       = gt_asked_init,
+	.finish     = threads_finish,
+};

@@ -1,0 +1,256 @@
+/* What happened when, to be read in a terminal: a strip per thread that shows when it was busy, and the first calls in order
+ * of time, indented by how deep they nest.
+ *
+ * Strips count the union of the calls that were asked for, also where --match or a loss took the outer call of a nested one
+ * away; so calls are needed by start, and the timeline puts them there. A strip takes half a KiB, and the first STRIPS_MAX threads
+ * have one; the list is bounded by --top. On a narrow terminal several cells become one.
+ */
+#include <stdlib.h>
+#include "analyze/columns/top_n.h"
+#include "analyze/core/report.h"
+#include "analyze/core/busy_strip.h"
+#include "analyze/order/time_merge.h"
+
+#define STRIPS_MAX 32768u	/* 16 MiB */
+
+struct segment {
+	struct gt_strip_window window;
+	struct gt_strip **strips;	/* one per track; NULL: no calls */
+};
+struct state {
+	struct gt_report_state asked;
+	struct segment *segments;
+	uint32_t nsegments;
+	struct gt_timeline line;	/* of the segment at hand */
+	const struct gt_segment *seg;
+	uint64_t block, late;
+	uint32_t nstrips;
+	uint64_t undrawn;		/* calls of threads that have no strip */
+	struct gt_keep calls;		/* .a: 1 when still open */
+};
+
+static int timeline_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	struct state *s = state;
+	uint32_t n = gt_reader_segments(r);
+
+	s->asked = (struct gt_report_state){ r, opt };
+	gt_keep_init(&s->calls, opt->top);
+	s->segments = calloc(n + 1ul, sizeof(*s->segments));
+	for (; s->segments && s->nsegments < n; s->nsegments++) {
+		const struct gt_segment *seg = gt_reader_segment(r, s->nsegments);
+		struct segment *own = &s->segments[s->nsegments];
+
+		own->window = gt_strip_window(opt, seg);
+		own->strips = calloc(seg->ntracks + 1ul, sizeof(*own->strips));
+		if (!own->strips)
+			break;
+	}
+	return s->nsegments == n ? 0 : gt_err_set(err, -ENOMEM, "no memory for the timeline");
+}
+
+/* ---- rows ---- */
+
+static int add_to_strip(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct state *s = arg;
+	struct segment *own = &s->segments[s->seg->index];
+	struct gt_strip **strip = &own->strips[m->place];
+
+	if (!*strip && s->nstrips == STRIPS_MAX) {
+		s->undrawn++;
+		return 0;
+	}
+	s->nstrips += !*strip;
+	if (!*strip && !(*strip = calloc(1, sizeof(**strip))))
+		return gt_err_set(err, -ENOMEM, "no memory for the timeline of a thread");
+	gt_strip_add(*strip, &own->window, m->at, m->end);
+	return 0;
+}
+
+/* The segment at hand is over. */
+static int flush(struct state *s, struct gt_err *err)
+{
+	int rc = gt_timeline_flush(&s->line, add_to_strip, s, err);
+
+	s->late += s->line.late;
+	gt_timeline_release(&s->line);
+	return rc;
+}
+
+static int list_calls(struct state *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	for (uint32_t i = 0; i < cols->n; i++) {
+		int64_t score = ~gt_since(s->asked.opt, s->asked.reader, cols->seg, cols->start[i]);	/* the earlier the better */
+		struct gt_kept one;
+
+		if (!gt_keep_wants(&s->calls, score)) {
+			gt_keep_skip(&s->calls, cols->n - i - 1);	/* they are later */
+			break;
+		}
+		one = gt_kept_row(cols, i, score);
+		one.a = cols->kind == GT_OPEN;
+		if (gt_keep_add(&s->calls, &one, err))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int timeline_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct state *s = state;
+	struct gt_moment *to;
+	int rc = 0;
+
+	if (s->seg && s->seg != cols->seg)
+		rc = flush(s, err);
+	if (!rc && (s->seg != cols->seg || s->block != cols->block)) {
+		s->seg = cols->seg;
+		s->block = cols->block;
+		rc = gt_timeline_advance(&s->line, cols->floor, add_to_strip, s, err);
+	}
+	if (rc)
+		return rc;
+	s->line.by_place = true;
+	to = gt_timeline_room(&s->line, cols->n, err);
+	if (!to)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < cols->n; i++)
+		to[i] = (struct gt_moment){ .at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = cols->track };
+	gt_timeline_took(&s->line, cols->n);
+	return list_calls(s, cols, err);
+}
+
+/* ---- tables ---- */
+
+static const struct gt_column columns[] = {
+	GT_WHERE_PROCESS, GT_WHERE_THREAD, { "strip", "Busy when", GT_C_WHOLE }, { "busy_percent", "Busy %", GT_C_PERCENT },
+	{ "from_ns", NULL, GT_C_TIME }, { "to_ns", NULL, GT_C_TIME },
+};
+#define NCOLUMNS 9
+static const struct gt_column call_columns[] = {
+	{ "recording", "Recording", GT_C_COUNT }, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Duration", GT_C_NS },
+	{ "pid", "PID", GT_C_COUNT }, { "tid", "TID", GT_C_COUNT }, { "depth", "Depth", GT_C_COUNT },
+	{ "operation", "Operation", GT_C_TEXT }, { "result", "Result", GT_C_COUNT }, { "open", "Still open", GT_C_COUNT },
+};
+#define NCALL 9
+
+#define BESIDE 44u	/* columns that stand beside a strip */
+
+static void add_thread(const struct state *s, struct gt_table *t, const struct gt_segment *seg, uint32_t track)
+{
+	const struct segment *own = &s->segments[seg->index];
+	const struct gt_strip *strip = own->strips[track];
+	char text[GT_STRIP_CELLS + 1];
+	struct gt_cell cells[NCOLUMNS];
+	int64_t to = (int64_t)((uint64_t)own->window.from + own->window.width);
+
+	gt_strip_text(strip, &own->window, gt_strip_cells(s->asked.opt, BESIDE), text);
+	gt_where_process(cells, seg, gt_track_process(seg, track));
+	gt_where_thread(cells + 3, seg, track);
+	cells[5] = gt_cell_text(text);
+	cells[6] = gt_cell_share(gt_strip_busy(strip), own->window.width);
+	cells[7] = gt_cell_i(gt_since(s->asked.opt, s->asked.reader, seg, own->window.from));
+	cells[8] = gt_cell_i(gt_since(s->asked.opt, s->asked.reader, seg, to));
+	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
+}
+
+static void add_threads(const struct state *s, struct gt_table *t)
+{
+	size_t n = 0, top = s->asked.opt->top ? s->asked.opt->top : SIZE_MAX;
+
+	for (uint32_t i = 0; i < s->nsegments; i++) {
+		const struct gt_segment *seg = gt_reader_segment(s->asked.reader, i);
+		size_t before = n;
+
+		for (uint32_t track = 0; track < seg->ntracks; track++) {
+			if (!s->segments[i].strips[track])
+				continue;
+			if (n == before && n < top)
+				gt_strip_note(t, &s->asked, seg, &s->segments[i].window, gt_strip_cells(s->asked.opt, BESIDE));
+			if (n++ < top)
+				add_thread(s, t, seg, track);
+		}
+	}
+	gt_table_note_cut(t, n, gt_shown(n, s->asked.opt->top));
+	if (s->undrawn)
+		gt_note_many(t, s->undrawn, "more than %u threads: those that came later are not drawn, they made %llu {call|calls}",
+			     STRIPS_MAX, (unsigned long long)s->undrawn);
+	gt_note_late(t, s->late, "busy times");
+}
+
+static void add_call(const struct state *s, struct gt_table *t, const struct gt_kept *one)
+{
+	struct gt_cell process[3], thread[2], cells[NCALL];
+
+	gt_where_process(process, one->seg, gt_track_process(one->seg, one->track));
+	gt_where_thread(thread, one->seg, one->track);
+	cells[0] = process[0];
+	cells[1] = gt_cell_i(~one->score);
+	cells[2] = gt_cell_i(one->dur);
+	cells[3] = process[1];
+	cells[4] = thread[0];
+	cells[5] = gt_cell_u(one->depth);
+	cells[6] = gt_cell_text(gt_type_name(one->seg, one->type));
+	cells[6].indent = 2u * one->depth;
+	cells[7] = one->a ? gt_cell_none() : gt_cell_i(one->ret);
+	cells[8] = gt_cell_u(one->a);
+	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
+}
+
+static void add_calls(struct state *s, struct gt_table *t)
+{
+	const struct gt_keep *k = &s->calls;
+
+	gt_keep_sort(&s->calls);
+	for (size_t i = 0; i < k->n; i++)
+		add_call(s, t, &k->list[i]);
+	gt_note_kept(t, k);
+}
+
+static int timeline_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct state *s = state;
+	unsigned skip = gt_where_skip(s->asked.reader);
+	int rc = flush(s, err);
+
+	if (rc)
+		return rc;
+	tables[0] = gt_table_new("timeline", "Timeline", columns + skip, NCOLUMNS - skip);
+	tables[1] = gt_table_new("calls", "Calls in order of time", call_columns + skip, NCALL - skip);
+	if (!tables[0] || !tables[1])
+		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	gt_table_gives_way(tables[0], "process thread");
+	gt_table_gives_way(tables[1], "open depth result pid tid");
+	add_threads(s, tables[0]);
+	add_calls(s, tables[1]);
+	return 2;
+}
+
+static void timeline_release(void *state)
+{
+	struct state *s = state;
+
+	for (uint32_t i = 0; i < s->nsegments; i++) {
+		for (uint32_t t = 0; t < gt_reader_segment(s->asked.reader, i)->ntracks; t++)
+			free(s->segments[i].strips[t]);
+		free(s->segments[i].strips);
+	}
+	free(s->segments);
+	gt_timeline_release(&s->line);
+	gt_keep_release(&s->calls);
+}
+
+const struct gt_analysis gt_timeline_report = {
+	.name       = "timeline",
+	.apart      = true,
+	.help       = "when each thread was busy, as a line of text, and the first calls in order of time",
+	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN),
+	.needs      = GT_LAYERS_OF_CALLS | GT_BIT(GT_LAYER_IOCTL) | GT_BIT(GT_LAYER_USER),
+	.order      = GT_BY_TIME,
+	.state_size = sizeof(struct state),
+	.init       = timeline_init,
+	.block      = timeline_block,
+	.finish     = timeline_finish,
+	.release    = timeline_release,
+};

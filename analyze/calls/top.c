@@ -1,0 +1,146 @@
+/* Where the time went, by operation. Every row of the trace that took time counts under its name, whatever it is nested in:
+ * a share is of the sum of its side (calls, work of the GPU, ...) in this table, not of the time that passed. ioctls have a table of
+ * their own. */
+#include <stdlib.h>
+#include "analyze/stats/text_bars.h"
+#include "analyze/core/name_totals.h"
+#include "analyze/core/report.h"
+#include "formats/names/demangle.h"
+
+#define OPERATION { "operation", "Operation", GT_C_TEXT }
+#define CATEGORY { "category", "Category", GT_C_TEXT }
+static const struct gt_column columns[] = { OPERATION, CATEGORY, GT_OPERATION_COLUMNS };
+static const struct gt_column spark_columns[] = { OPERATION, GT_SPARK_COLUMN, CATEGORY, GT_OPERATION_COLUMNS };
+#define NCOLUMNS (sizeof(columns) / sizeof(*columns))
+
+/* The histogram of a name as a line; with `text` NULL it is only seen, for the scale. */
+static int spark(const struct gt_names *names, const struct gt_name_total *name, struct gt_spark_scale *scale, char *text, struct gt_err *err)
+{
+	struct gt_hist hist = { 0 };
+	int rc = gt_names_hist(names, name, &hist, err);
+
+	if (!rc && text)
+		gt_spark(text, scale, &hist, gt_bars_utf8());
+	else if (!rc)
+		gt_spark_see(scale, &hist);
+	gt_hist_release(&hist);
+	return rc;
+}
+
+static int add_name(struct gt_table *t, const struct gt_names *names, const struct gt_name_total *name, const char *text, int64_t share,
+		    struct gt_spark_scale *scale, struct gt_err *err)
+{
+	char line[3 * GT_SPARK_CELLS + 1] = "";
+	struct gt_cell cells[NCOLUMNS + 1] = { gt_cell_text(text) };
+	unsigned n = 1;
+	int rc = scale ? spark(names, name, scale, line, err) : 0;
+
+	if (scale)
+		cells[n++] = gt_names_sum(names, name).coarse ? gt_cell_none() : gt_cell_text(line);
+	cells[n++] = gt_cell_text(gt_category_word(name->category));
+	if (!rc)
+		rc = gt_names_cells(names, name, share, cells + n, err);
+	gt_table_add(t, cells);
+	return rc;
+}
+
+static int list(struct gt_table *t, const struct gt_names *names, const struct gt_report_state *a, struct gt_err *err)
+{
+	const struct gt_analysis_options *opt = a->opt;
+	bool sparks = opt->spark;
+	struct gt_spark_scale scale = { 0 };
+	int64_t *shares = gt_names_shares(names, err);
+	size_t shown = gt_shown(names->n, opt->top);
+	struct gt_kernel_names *kernels = gt_kernel_names_of(a->reader, opt->names);
+	bool coarse = false, sides = false;
+	int rc = !shares ? -ENOMEM : kernels ? 0 : gt_err_set(err, -ENOMEM, "no memory for the kernels");
+
+	for (size_t i = 0; sparks && !rc && i < shown; i++)
+		rc = spark(names, &names->list[i], &scale, NULL, err);
+	for (size_t i = 0; !rc && i < shown; i++) {
+		const struct gt_name_total *name = &names->list[i];
+		bool kernel = name->layer == GT_LAYER_GPU && name->category == GT_CAT_KERNEL;
+		const char *shown_as = kernel ? gt_kernel_names_shown(kernels, name->text) : name->text;
+
+		rc = add_name(t, names, name, shown_as, shares[i], sparks ? &scale : NULL, err);
+		coarse |= gt_names_sum(names, name).coarse;
+	}
+	for (size_t i = 1; i < names->n; i++)
+		sides |= gt_name_side(&names->list[i]) != gt_name_side(&names->list[0]);
+	if (sides)
+		gt_table_note(t, "calls, the runtime's around them, work of the GPU, waits for it and ranges of the program "
+		"go on at the same time: "
+			      "share %% is of its own kind");
+	gt_table_note_cut(t, names->n, shown);
+	gt_spark_note(t, &scale);
+	if (coarse)
+		gt_table_note(t, "too many operations: some have no p50 and p99");
+	gt_kernel_names_free(kernels);
+	free(shares);
+	return rc;
+}
+
+static int finish(const struct gt_report_state *a, const char *name, const char *title, gt_names_want *want,
+		  struct gt_table **tables, struct gt_err *err)
+{
+	struct gt_names names = { 0 };
+	int rc = gt_names_collect(&names, a->opt->fold, want, err);
+
+	tables[0] = gt_table_new(name, title, a->opt->spark ? spark_columns : columns, NCOLUMNS + a->opt->spark);
+	if (!rc && !tables[0])
+		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
+	if (!rc)
+		gt_table_gives_way(tables[0], "p50_ns category mean_ns p99_ns max_ns failed share_percent spark");
+	if (!rc)
+		rc = list(tables[0], &names, a, err);
+	gt_names_release(&names);
+	return rc ? rc : 1;
+}
+
+static bool no_ioctl(const struct gt_type *type)
+{
+	return type->layer != GT_LAYER_IOCTL;
+}
+
+static bool ioctl_only(const struct gt_type *type)
+{
+	return type->layer == GT_LAYER_IOCTL;
+}
+
+static int top_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	return finish(state, "top", "Operations by total time", no_ioctl, tables, err);
+}
+
+static int ioctls_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	return finish(state, "ioctls", "ioctls by total time", ioctl_only, tables, err);
+}
+
+#define TIMED (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU))
+
+const struct gt_analysis gt_top_report = {
+	.name       = "top",
+	.help       = "operations by total time: count, failed, total, mean, p50, p99, max, share",
+	.wants      = TIMED,
+	.needs      = ~GT_BIT(GT_LAYER_IOCTL),
+	.folds      = GT_FOLD_TYPES,
+	.splits     = GT_BY_BLOCK,
+	.screen     = GT_SCREEN_ALWAYS,
+	.state_size = sizeof(struct gt_report_state),
+	.init       = gt_asked_init,
+	.finish     = top_finish,
+};
+
+const struct gt_analysis gt_ioctls_report = {
+	.name       = "ioctls",
+	.help       = "time in the driver's ioctls by decoded name",
+	.wants      = TIMED,
+	.needs      = GT_BIT(GT_LAYER_IOCTL),
+	.folds      = GT_FOLD_TYPES,
+	.splits     = GT_BY_BLOCK,
+	.screen     = GT_SCREEN_CALLS,
+	.state_size = sizeof(struct gt_report_state),
+	.init       = gt_asked_init,
+	.finish     = ioctls_finish,
+};

@@ -1,0 +1,39 @@
+#include "analyze/cli/report_list.h"
+
+#include "analyze/core/run.h"
+
+/* Those of a family; NULL: those of none, or all. */
+static struct gt_table *list_family(const char *family, bool all)
+{
+	static const struct gt_column columns[] = {
+		{ "report", "Report", GT_C_WHOLE }, { "default", "Default", GT_C_TEXT }, { "answers", "Answers", GT_C_WHOLE },
+	};
+	static const char *const words[] = { [GT_SCREEN_NEVER] = "no", [GT_SCREEN_ALWAYS] = "yes", [GT_SCREEN_GPU] = "of a GPU",
+					     [GT_SCREEN_CALLS] = "of calls alone" };
+	struct gt_table *t = gt_table_new("reports", family, columns, 3);
+
+	for (unsigned i = 0; t && gt_analyses[i]; i++)
+		if (all || gt_analyses[i]->family == family)
+			gt_table_add(t, (struct gt_cell[]){ { .s = gt_analyses[i]->name }, { .s = words[gt_analyses[i]->screen] },
+							     { .s = gt_analyses[i]->help } });
+	if (t)
+		gt_table_gives_way(t, "default");
+	return t;
+}
+
+/* One table for programs; for people the reports that go by others' names stand behind, under a heading. */
+int gt_list_reports(enum gt_table_format format, struct gt_out *out, struct gt_err *err)
+{
+	bool apart = format == GT_TEXT;
+	struct gt_table *tables[GT_RUN_REPORTS] = { list_family(NULL, !apart) };
+	unsigned n = 1;
+	int rc;
+
+	for (unsigned i = 0; apart && gt_analyses[i]; i++)
+		if (gt_analyses[i]->family && (!i || gt_analyses[i]->family != gt_analyses[i - 1]->family))
+			tables[n++] = list_family(gt_analyses[i]->family, false);
+	rc = gt_tables_print(tables, n, format, NULL, out, err);
+	while (n)
+		gt_table_free(tables[--n]);
+	return rc;
+}

@@ -1,0 +1,103 @@
+/* The operands of gtanalyze: words first, then files.
+ *
+ * Nothing but its place and its name tells a report from a file: the words that are names of reports are those, and the first other one is a
+ * file. So a name that is written wrong would be one, too, and people would read that it cannot be opened. Each file that is not there is
+ * looked at once more, therefore, before any is read: a report that is spelled nearly so, or stands behind the files, is what was
+ * meant. */
+#include "analyze/cli/report_selection.h"
+
+#include <string.h>
+#include <unistd.h>
+#include "formats/cmdline/did_you_mean.h"
+
+static void choose(struct gt_chosen *c, const struct gt_analysis *a)
+{
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->list[i] == a)
+			return;
+	if (c->n < GT_RUN_REPORTS)
+		c->list[c->n++] = a;
+}
+
+int gt_choose(struct gt_chosen *c, char **operands, int n)
+{
+	int first = 0;
+
+	choose(c, gt_analyses[0]);
+	while (first < n && gt_analysis_find(operands[first])) {
+		c->header |= gt_analysis_find(operands[first]) == gt_analyses[0];
+		choose(c, gt_analysis_find(operands[first++]));
+	}
+	c->unasked = !first;
+	c->header |= c->unasked;
+	for (unsigned i = 0; !first && gt_analyses[i]; i++)
+		if (gt_analyses[i]->screen)
+			choose(c, gt_analyses[i]);
+	return first;
+}
+
+/* The report that is probably meant, or NULL. */
+static const char *nearest_report(const char *word)
+{
+	struct gt_nearest n = GT_NEAREST(word);
+
+	for (unsigned i = 0; gt_analyses[i]; i++)
+		gt_nearest_try(&n, gt_analyses[i]->name);
+	gt_nearest_try(&n, "diff");
+	return n.best;
+}
+
+int gt_choose_diff(struct gt_chosen *c, char **operands, int n, struct gt_err *err)
+{
+	int first = 1;
+
+	for (; first < n && gt_analysis_find(operands[first]); first++)
+		if (!gt_diff_ask(&c->diff, operands[first]))
+			return gt_err_set(err, -EINVAL, "of the report '%s' nothing can be compared: its rows are single events, or texts",
+					  operands[first]);
+	if (first == 1)
+		gt_diff_ask(&c->diff, NULL);
+	if (n - first != 2)
+		return gt_err_set(err, -EINVAL, "diff compares two files, not %d: gtanalyze diff [REPORT...] A B", n - first);
+	if (!strcmp(operands[first], "-") && !strcmp(operands[first + 1], "-"))
+		return gt_err_set(err, -EINVAL, "only one of the files can be the standard input");
+	return first;
+}
+
+int gt_check_files(char **files, int n, struct gt_err *err)
+{
+	bool before = true;	/* no file was seen yet */
+
+	for (int i = 0; i < n; i++) {
+		const char *word = files[i], *meant = nearest_report(word);
+		bool missing = strcmp(word, "-") && access(word, F_OK), plain = !word[strcspn(word, "./")];
+
+		if (missing && !strcmp(word, "diff"))
+			return gt_err_set(err, -EINVAL, "diff comes first: gtanalyze diff [REPORT...] A B");
+		if (i && gt_analysis_find(word))
+			return gt_err_set(err, -EINVAL, "reports come before the files: gtanalyze %s FILE (./%s if the file is meant)",
+					  word, word);
+		if (missing && meant)
+			return gt_err_set(err, -EINVAL, "there is no report '%s', and no file; is '%s' meant? --list lists the reports",
+					  word, meant);
+		if (missing && plain && before && i + 1 < n)
+			return gt_err_set(err, -EINVAL, "there is no report '%s', and no file; --list lists the reports", word);
+		before &= missing;
+	}
+	return 0;
+}
+
+bool gt_is_chosen(const struct gt_chosen *c, const char *report)
+{
+	for (unsigned i = 1; i < c->n; i++)
+		if (!strcmp(c->list[i]->name, report))
+			return true;
+	return false;
+}
+
+void gt_choose_instead(struct gt_chosen *c, const char *report, const struct gt_analysis *by)
+{
+	for (unsigned i = 0; i < c->n; i++)
+		if (!strcmp(c->list[i]->name, report))
+			c->list[i] = by;
+}

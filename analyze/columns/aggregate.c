@@ -1,0 +1,488 @@
+/* One pass over every row, for everybody.
+ *
+ * This loop decides how fast gtanalyze is, so it does per row only what cannot be done per block. A row is told apart by two
+ * small numbers, its code (index into its block's types) and whether it is nested, and is added to the accumulator those two
+ * choose: no branch looks at what a type means. Accumulators live in the first cache level, are prepared when a block begins
+ * and poured into the sums per type when it ends; a block of a thousand quiet tracks prepares them once, not a thousand times.
+ * What needs to be known of few rows only (failures, bytes) is looked up for those.
+ *
+ * Histograms are large, and readers think in names: types of one name, which many recordings have each, share one.
+ */
+#include "analyze/columns/aggregate.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/stats/name_interner.h"
+#include "analyze/columns/column_cursor.h"
+#include "formats/base/buf.h"
+
+#define HIST_MEMORY (8u << 20)
+
+struct acc {			/* one code of the block at hand; [1] for the nested rows */
+	uint64_t total[2];
+	uint32_t count[2];
+	int64_t longest, shortest;
+	struct gt_stat *stat;
+	struct gt_hist *hist;	/* the stat's, or the spill when there is no memory for one */
+	uint32_t bytes_field;	/* GT_NONE: has none */
+};
+struct seg {
+	const struct gt_segment *seg;
+	struct gt_stat *stats;	/* one per type */
+	struct gt_track_sum *lanes;	/* one per track */
+};
+struct gt_fold {
+	struct gt_reader *reader;
+	unsigned parts;
+	struct gt_filter filter;
+	struct seg *segs;
+	uint32_t nsegs;
+	struct acc *accs;	/* one per code of the block at hand */
+	size_t naccs, cap;
+	uint64_t block;
+	const struct gt_segment *block_seg;
+	struct gt_name_ids names;	/* that have a histogram: */
+	struct gt_hist **hists;
+	size_t nhists, hists_cap;
+	size_t hist_bytes;
+	struct gt_hist spill;	/* takes the counts nobody will read; without memory */
+	struct gt_hist_bucket spilled[GT_HIST_OCTAVE];
+};
+
+static int seg_init(struct seg *s, const struct gt_segment *seg, unsigned parts, struct gt_err *err)
+{
+	s->seg = seg;
+	s->stats = calloc(seg->ntypes + 1ul, sizeof(*s->stats));
+	s->lanes = parts & GT_FOLD_TRACKS ? calloc(seg->ntracks + 1ul, sizeof(*s->lanes)) : NULL;
+	if (!s->stats || (parts & GT_FOLD_TRACKS && !s->lanes))
+		return gt_err_set(err, -ENOMEM, "no memory for the sums of %u types and %u tracks", seg->ntypes, seg->ntracks);
+	return 0;
+}
+
+struct gt_fold *gt_fold_new(struct gt_reader *r, unsigned parts, const struct gt_filter *filter, struct gt_err *err)
+{
+	struct gt_fold *f = calloc(1, sizeof(*f));
+
+	if (f)
+		f->segs = calloc(gt_reader_segments(r) + 1ul, sizeof(*f->segs));
+	if (!f || !f->segs) {
+		gt_err_set(err, -ENOMEM, "no memory for sums");
+		gt_fold_free(f);
+		return NULL;
+	}
+	f->reader = r;
+	f->parts = parts;
+	f->filter = *filter;
+	f->nsegs = gt_reader_segments(r);
+	for (unsigned o = 0; o < GT_HIST_OCTAVES; o++)
+		f->spill.octave[o] = f->spilled;
+	for (uint32_t i = 0; i < f->nsegs; i++)
+		if (seg_init(&f->segs[i], gt_reader_segment(r, i), parts, err)) {
+			gt_fold_free(f);
+			return NULL;
+		}
+	return f;
+}
+
+/* ---- a block's accumulators ---- */
+
+/* Of rows that are about to be added to its count. */
+static void extremes(struct gt_stat *s, uint64_t shortest, uint64_t longest)
+{
+	s->shortest = !s->count || shortest < s->shortest ? shortest : s->shortest;
+	s->longest = longest > s->longest ? longest : s->longest;
+}
+
+static void pour(struct gt_fold *f)
+{
+	for (size_t i = 0; i < f->naccs; i++) {
+		struct acc *a = &f->accs[i];
+		struct gt_stat *s = a->stat;
+		uint64_t count = (uint64_t)a->count[0] + a->count[1];
+
+		if (!s || !count)
+			continue;
+		if ((uint64_t)a->longest > UINT64_MAX / 2 / count)	/* may have wrapped */
+			s->total = s->outer_total = UINT64_MAX;
+		s->outer += a->count[0];
+		s->total = gt_sat_add(s->total, gt_sat_add(a->total[0], a->total[1]));
+		s->outer_total = gt_sat_add(s->outer_total, a->total[0]);
+		extremes(s, (uint64_t)a->shortest, (uint64_t)a->longest);
+		s->count += count;
+	}
+	f->naccs = 0;
+	f->block_seg = NULL;
+}
+
+/* The histogram of a name, made if need be; NULL: no memory. */
+static struct gt_hist *name_hist(struct gt_fold *f, struct gt_string name, uint32_t tag)
+{
+	uint32_t i = gt_name_ids_get(&f->names, name, tag);
+	struct gt_hist *new;
+
+	if (i != GT_NONE)
+		return f->hists[i];
+	if (f->hist_bytes >= HIST_MEMORY || gt_grow(&f->hists, &f->hists_cap, f->nhists + 1, sizeof(*f->hists)) ||
+	    !(new = calloc(1, sizeof(*new))))
+		return NULL;
+	if (gt_name_ids_find(&f->names, name, tag, NULL) == GT_NONE) {
+		free(new);
+		return NULL;
+	}
+	f->hists[f->nhists++] = new;
+	f->hist_bytes += sizeof(*new);
+	return new;
+}
+
+static struct gt_hist *type_hist(struct gt_fold *f, const struct gt_segment *seg, uint32_t type)
+{
+	return name_hist(f, gt_name_text(seg, seg->types[type].name), gt_name_tag(&seg->types[type]));
+}
+
+static struct gt_hist *hist_of(struct gt_fold *f, const struct gt_segment *seg, uint32_t type, struct gt_stat *s)
+{
+	if (!s->hist)
+		s->hist = type_hist(f, seg, type);
+	s->coarse |= !s->hist;
+	return s->hist ? s->hist : &f->spill;
+}
+
+static int prepare(struct gt_fold *f, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct seg *seg = &f->segs[cols->seg->index];
+
+	if (gt_grow(&f->accs, &f->cap, cols->ntypes, sizeof(*f->accs)))
+		return gt_err_set(err, -ENOMEM, "no memory for the types of a block");
+	memset(f->accs, 0, cols->ntypes * sizeof(*f->accs));
+	for (uint32_t i = 0; i < cols->ntypes; i++) {
+		struct acc *a = &f->accs[i];
+
+		a->hist = &f->spill;
+		a->shortest = INT64_MAX;
+		a->bytes_field = GT_NONE;
+		if (cols->types[i] >= seg->seg->ntypes)
+			continue;	/* losses have none */
+		a->stat = &seg->stats[cols->types[i]];
+		a->hist = hist_of(f, cols->seg, cols->types[i], a->stat);
+		a->bytes_field = gt_type_field(&seg->seg->types[cols->types[i]], GT_R_BYTES);
+	}
+	f->naccs = cols->ntypes;
+	f->block = cols->block;
+	f->block_seg = cols->seg;
+	return 0;
+}
+
+/* ---- the rows ---- */
+
+/* Counts one duration where its octave has no memory yet. */
+static __attribute__((noinline)) void count_in_new_octave(struct gt_fold *f, struct acc *a, unsigned bucket, int64_t dur)
+{
+	if (f->hist_bytes < HIST_MEMORY && gt_hist_grow(a->hist, bucket / GT_HIST_OCTAVE)) {
+		f->hist_bytes += GT_HIST_OCTAVE_BYTES;
+		gt_hist_count_in(&a->hist->octave[bucket / GT_HIST_OCTAVE][bucket % GT_HIST_OCTAVE], dur);
+	} else {
+		a->stat->coarse = true;
+	}
+}
+
+static inline __attribute__((always_inline)) void
+count_rows(struct gt_fold *f, const struct gt_cols *cols, bool coded, bool nested)
+{
+	struct acc *accs = f->accs;
+	const int64_t *durs = cols->dur;
+	const uint16_t *codes = cols->code;
+	const uint8_t *depths = cols->depth;
+
+	for (size_t i = 0, n = cols->n; i < n; i++) {
+		struct acc *a = coded ? &accs[codes[i]] : accs;
+		unsigned inner = nested && depths[i];
+		int64_t dur = durs[i];
+		unsigned bucket = gt_hist_bucket(dur);
+		struct gt_hist_bucket *octave = a->hist->octave[bucket / GT_HIST_OCTAVE];
+
+		a->count[inner]++;
+		a->total[inner] += (uint64_t)dur;
+		if (dur > a->longest)
+			a->longest = dur;
+		if (dur < a->shortest)
+			a->shortest = dur;
+		if (__builtin_expect(octave != NULL, 1))
+			gt_hist_count_in(&octave[bucket % GT_HIST_OCTAVE], dur);
+		else
+			count_in_new_octave(f, a, bucket, dur);
+	}
+}
+
+static void count_timed(struct gt_fold *f, const struct gt_cols *cols)
+{
+	if (cols->code && cols->depth)
+		count_rows(f, cols, true, true);
+	else if (cols->code)
+		count_rows(f, cols, true, false);
+	else
+		count_rows(f, cols, false, cols->depth != NULL);
+	for (uint32_t i = 0; i < cols->nret; i++) {
+		struct gt_stat *s = f->accs[cols->code ? cols->code[cols->ret_row[i]] : 0].stat;
+
+		if (s)
+			s->failed++;
+	}
+}
+
+static void count_moments(struct gt_fold *f, const struct gt_cols *cols)
+{
+	for (uint32_t i = 0; i < cols->n; i++) {
+		struct gt_stat *s = f->accs[cols->code ? cols->code[i] : 0].stat;
+
+		if (!s)
+			continue;
+		if (cols->kind == GT_OPEN)
+			s->open++;
+		else
+			s->instants++;
+	}
+}
+
+/* What the rows before and after the range have of a call's time is not in the range. */
+static uint64_t overhang(struct gt_range in, int64_t start, int64_t dur)
+{
+	uint64_t over = 0;
+
+	if (start < in.from)
+		over += (uint64_t)in.from - (uint64_t)start;
+	if (start + dur > in.to)
+		over += (uint64_t)(start + dur) - (uint64_t)in.to;
+	return over < (uint64_t)dur ? over : (uint64_t)dur;
+}
+
+/* Do calls that are not nested overlap? Those of a recorder never do; where a clock went back, or a file says so, they may. */
+static bool overlap(const struct gt_cols *cols)
+{
+	int64_t end = INT64_MIN;
+	bool any = false;
+
+	for (uint32_t i = 1; !cols->depth && i < cols->n; i++)
+		any |= cols->start[i] < cols->start[i - 1] + cols->dur[i - 1];
+	for (uint32_t i = 0; cols->depth && i < cols->n; i++)
+		if (!cols->depth[i]) {
+			any |= cols->start[i] < end;
+			end = cols->start[i] + cols->dur[i];
+		}
+	return any;
+}
+
+/* The time in calls of a run that are not nested, as their union. */
+static uint64_t union_of(struct gt_range in, const struct gt_cols *cols)
+{
+	int64_t covered = in.from, last = in.to;
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < cols->n; i++) {
+		int64_t from = cols->start[i] > covered ? cols->start[i] : covered, to = cols->start[i] + cols->dur[i];
+
+		to = to < last ? to : last;
+		if (to <= from || (cols->depth && cols->depth[i]))
+			continue;
+		ns += (uint64_t)to - (uint64_t)from;
+		covered = to;
+	}
+	return ns;
+}
+
+static void count_lane(struct gt_fold *f, const struct gt_cols *cols)
+{
+	struct gt_track_sum *lane = &f->segs[cols->seg->index].lanes[cols->track];
+	struct gt_range in = gt_range_of(&f->filter, cols->seg);
+	uint64_t busy = 0;
+	unsigned deepest = 0;
+
+	if (cols->track >= cols->seg->ntracks)
+		return;
+	for (uint32_t i = 0; i < cols->n; i++) {
+		unsigned depth = cols->depth ? cols->depth[i] : 0;
+
+		busy += depth ? 0 : (uint64_t)cols->dur[i];
+		deepest = depth > deepest ? depth : deepest;
+	}
+	for (uint32_t i = 0; f->filter.ranged && i < cols->n; i++)
+		if (!cols->depth || !cols->depth[i])
+			busy -= overhang(in, cols->start[i], cols->dur[i]);
+	if (overlap(cols)) {
+		lane->overlaps = true;
+		busy = union_of(in, cols);
+	}
+	lane->busy = gt_sat_add(lane->busy, busy);
+	if (deepest >= lane->max_depth && cols->n)
+		lane->max_depth = deepest + 1;
+	*(cols->kind == GT_OPEN ? &lane->open : &lane->calls) += cols->n;
+}
+
+/* ---- bytes ---- */
+
+static uint64_t sum_of(const uint64_t *values, uint32_t n)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum = gt_sat_add(sum, values[i]);
+	return sum;
+}
+
+/* What failed calls asked for did not happen. Few runs have failures, so this walk is rare. */
+static void take_out_failed(struct acc *a, const struct gt_cols *cols, uint32_t code)
+{
+	struct gt_pick p;
+	uint64_t bytes;
+
+	for (gt_pick_start(&p, cols, code, GT_R_BYTES, GT_R_NONE); gt_pick_next(&p); )
+		if (p.ret && gt_pick_value(&p, 0, &bytes)) {
+			a->stat->bytes -= a->stat->bytes == UINT64_MAX ? 0 : bytes;
+			a->stat->sized--;
+		}
+}
+
+static void sum_bytes(struct gt_fold *f, const struct gt_cols *cols)
+{
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		struct acc *a = &f->accs[c];
+		const uint64_t *values;
+		uint32_t n;
+
+		if (a->bytes_field == GT_NONE || !(values = gt_cols_args(cols, c, a->bytes_field, &n)))
+			continue;
+		a->stat->bytes = gt_sat_add(a->stat->bytes, sum_of(values, n));
+		a->stat->sized += n;
+		if (cols->nret)
+			take_out_failed(a, cols, c);
+	}
+}
+
+int gt_fold_block(struct gt_fold *f, const struct gt_cols *cols, struct gt_err *err)
+{
+	uint32_t bit = GT_BIT(cols->kind);
+	bool timed = bit & (GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU));
+	bool moment = bit & (GT_BIT(GT_OPEN) | GT_BIT(GT_INSTANT));
+	int rc;
+
+	if ((!timed && !moment) || !cols->n || !cols->ntypes)
+		return 0;
+	if (f->parts & GT_FOLD_TRACKS && bit & (GT_BIT(GT_CALL) | GT_BIT(GT_OPEN)))
+		count_lane(f, cols);
+	if (!(f->parts & (GT_FOLD_TYPES | GT_FOLD_BYTES)))
+		return 0;
+	if (f->block_seg != cols->seg || f->block != cols->block || f->naccs != cols->ntypes) {
+		pour(f);
+		rc = prepare(f, cols, err);
+		if (rc)
+			return rc;
+	}
+	if (timed)
+		count_timed(f, cols);
+	else
+		count_moments(f, cols);
+	if (f->parts & GT_FOLD_BYTES && cols->kind != GT_OPEN)
+		sum_bytes(f, cols);
+	return 0;
+}
+
+/* ---- whole folds ---- */
+
+void gt_stat_add(struct gt_stat *into, const struct gt_stat *from)
+{
+	if (from->count)
+		extremes(into, from->shortest, from->longest);
+	into->count += from->count;
+	into->outer += from->outer;
+	into->failed += from->failed;
+	into->open += from->open;
+	into->instants += from->instants;
+	into->sized += from->sized;
+	into->total = gt_sat_add(into->total, from->total);
+	into->outer_total = gt_sat_add(into->outer_total, from->outer_total);
+	into->bytes = gt_sat_add(into->bytes, from->bytes);
+	into->coarse |= from->coarse;
+}
+
+/* Each name's once, whoever of its types met it. */
+static int merge_hists(struct gt_fold *into, const struct gt_fold *from)
+{
+	for (size_t i = 0; i < from->nhists; i++) {
+		const struct gt_name_id *name = &from->names.list[i];
+		struct gt_hist *to;
+
+		into->hist_bytes = 0;	/* what the workers may hold, one may */
+		to = name_hist(into, (struct gt_string){ name->text, name->len }, name->tag);
+		if (!to || gt_hist_merge(to, from->hists[i]))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void merge_lane(struct gt_track_sum *into, const struct gt_track_sum *from)
+{
+	into->calls += from->calls;
+	into->open += from->open;
+	into->busy = gt_sat_add(into->busy, from->busy);
+	into->overlaps |= from->overlaps;
+	if (from->max_depth > into->max_depth)
+		into->max_depth = from->max_depth;
+}
+
+int gt_fold_merge(struct gt_fold *into, struct gt_fold *from, struct gt_err *err)
+{
+	pour(into);
+	pour(from);
+	if (merge_hists(into, from))
+		return gt_err_set(err, -ENOMEM, "no memory for histograms");
+	for (uint32_t i = 0; i < into->nsegs; i++) {
+		struct seg *a = &into->segs[i], *b = &from->segs[i];
+
+		for (uint32_t t = 0; t < a->seg->ntypes; t++) {
+			gt_stat_add(&a->stats[t], &b->stats[t]);
+			if (b->stats[t].hist && !a->stats[t].hist)
+				a->stats[t].hist = type_hist(into, a->seg, t);
+		}
+		for (uint32_t t = 0; a->lanes && t < a->seg->ntracks; t++)
+			merge_lane(&a->lanes[t], &b->lanes[t]);
+	}
+	return 0;
+}
+
+void gt_fold_finish(struct gt_fold *f)
+{
+	pour(f);
+}
+
+void gt_fold_free(struct gt_fold *f)
+{
+	if (!f)
+		return;
+	for (uint32_t i = 0; f->segs && i < f->nsegs; i++) {
+		free(f->segs[i].stats);
+		free(f->segs[i].lanes);
+	}
+	while (f->nhists) {
+		gt_hist_release(f->hists[--f->nhists]);
+		free(f->hists[f->nhists]);
+	}
+	free(f->hists);
+	gt_name_ids_release(&f->names);
+	free(f->segs);
+	free(f->accs);
+	free(f);
+}
+
+struct gt_reader *gt_fold_reader(const struct gt_fold *f)
+{
+	return f->reader;
+}
+
+const struct gt_stat *gt_fold_stat(const struct gt_fold *f, uint32_t segment, uint32_t type)
+{
+	return &f->segs[segment].stats[type];
+}
+
+const struct gt_track_sum *gt_fold_lane(const struct gt_fold *f, uint32_t segment, uint32_t track)
+{
+	return &f->segs[segment].lanes[track];
+}

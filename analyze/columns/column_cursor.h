@@ -1,0 +1,43 @@
+/* Walks those rows of a run that have one code, with their arguments and whether they failed: for the few types whose
+ * arguments a report reads. A walk costs one look at each row's code, and less where many codes are walked.
+ *
+ *	struct gt_pick p;
+ *	for (gt_pick_start(&p, cols, code, GT_R_BYTES, GT_R_ADDR); gt_pick_next(&p); )
+ *		... p.row, p.failed, gt_pick_value(&p, 0, &bytes)
+ */
+#ifndef GT_PICK_H
+#define GT_PICK_H
+#include "formats/trace/read/reader.h"
+
+struct gt_pick {
+	const struct gt_cols *cols;
+	uint32_t code;
+	uint32_t row;			/* index into the columns */
+	int32_t ret;
+	/* the rest is private */
+	const uint64_t *values[2];
+	const uint32_t *rows;		/* all of them, or NULL */
+	uint32_t nvalues[2], nrows, nth, next, next_ret;
+};
+
+void gt_pick_start(struct gt_pick *p, const struct gt_cols *cols, uint32_t code, unsigned role0, unsigned role1);
+bool gt_pick_next(struct gt_pick *p);
+/* The field with the first (0) or second (1) role; false: not recorded. */
+static inline bool gt_pick_value(const struct gt_pick *p, unsigned which, uint64_t *value)
+{
+	if (p->nth > p->nvalues[which])
+		return false;
+	*value = p->values[which][p->nth - 1];
+	return true;
+}
+
+/* The type of a code, or NULL (losses have none). */
+static inline const struct gt_type *gt_cols_type(const struct gt_cols *cols, uint32_t code)
+{
+	return cols->types[code] < cols->seg->ntypes ? &cols->seg->types[cols->types[code]] : NULL;
+}
+uint32_t gt_type_field(const struct gt_type *type, unsigned role);	/* the first field with this role, or GT_NONE */
+/* The values of the first field with this role, as gt_cols_args has them; NULL and 0 where there is none. */
+const uint64_t *gt_cols_role(const struct gt_cols *cols, uint32_t code, unsigned role, uint32_t *n);
+int32_t gt_cols_ret(const struct gt_cols *cols, uint32_t i);	/* ret of row i, found by bisection */
+#endif

@@ -1,0 +1,91 @@
+#include "analyze/columns/top_n.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/columns/column_cursor.h"
+#include "formats/base/buf.h"
+
+#define DIFFER(x) if (a->x != b->x) return a->x < b->x ? -1 : 1
+
+/* < 0: a is better. Only rows that nobody can tell apart are equal: which of two comes first must not depend on who met it first. */
+static int compare(const void *pa, const void *pb)
+{
+	const struct gt_kept *a = pa, *b = pb;
+
+	if (a->score != b->score)
+		return a->score > b->score ? -1 : 1;
+	DIFFER(seg->index);
+	DIFFER(start);
+	DIFFER(track);
+	DIFFER(depth);
+	DIFFER(type);
+	DIFFER(dur);
+	DIFFER(ret);
+	DIFFER(a);
+	DIFFER(b);
+	return 0;
+}
+
+static void sift_up(struct gt_keep *k, size_t i, const struct gt_kept *one)
+{
+	for (; i && compare(&k->list[(i - 1) / 2], one) < 0; i = (i - 1) / 2)
+		k->list[i] = k->list[(i - 1) / 2];
+	k->list[i] = *one;
+}
+
+static void replace_worst(struct gt_keep *k, const struct gt_kept *one)
+{
+	size_t i = 0;
+
+	for (size_t child; (child = 2 * i + 1) < k->n; i = child) {
+		if (child + 1 < k->n && compare(&k->list[child], &k->list[child + 1]) < 0)
+			child++;
+		if (compare(&k->list[child], one) <= 0)
+			break;
+		k->list[i] = k->list[child];
+	}
+	k->list[i] = *one;
+}
+
+int gt_keep_add(struct gt_keep *k, const struct gt_kept *one, struct gt_err *err)
+{
+	if (k->n == k->max) {
+		if (compare(one, &k->list[0]) < 0)
+			replace_worst(k, one);
+		return 0;
+	}
+	if (gt_grow(&k->list, &k->cap, k->n + 1, sizeof(*k->list)))
+		return gt_err_set(err, -ENOMEM, "no memory for %zu rows", k->n);
+	sift_up(k, k->n++, one);
+	return 0;
+}
+
+int gt_keep_merge(struct gt_keep *into, const struct gt_keep *from, struct gt_err *err)
+{
+	into->offered += from->offered;
+	for (size_t i = 0; i < from->n; i++)
+		if (gt_keep_add(into, &from->list[i], err))
+			return -ENOMEM;
+	return 0;
+}
+
+void gt_keep_sort(struct gt_keep *k)
+{
+	if (k->n)
+		qsort(k->list, k->n, sizeof(*k->list), compare);
+}
+
+void gt_keep_release(struct gt_keep *k)
+{
+	free(k->list);
+	memset(k, 0, sizeof(*k));
+}
+
+struct gt_kept gt_kept_row(const struct gt_cols *cols, uint32_t i, int64_t score)
+{
+	return (struct gt_kept){
+		.score = score, .start = cols->start[i], .dur = cols->dur[i], .seg = cols->seg, .track = cols->track,
+		.type = cols->types[cols->code ? cols->code[i] : 0], .ret = gt_cols_ret(cols, i),
+		.depth = cols->depth ? cols->depth[i] : 0,
+	};
+}

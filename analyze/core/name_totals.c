@@ -1,0 +1,169 @@
+#include "analyze/core/name_totals.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/stats/name_interner.h"
+#include "analyze/core/report.h"
+#include "formats/base/buf.h"
+
+/* That of a type; NULL: no memory. */
+static struct gt_name_total *name_of(struct gt_names *names, struct gt_name_ids *ids, const struct gt_segment *seg, const struct gt_type *type,
+			       struct gt_err *err)
+{
+	struct gt_string text = gt_name_text(seg, type->name);
+	uint32_t i = gt_name_ids_find(ids, text, gt_name_tag(type), err);
+
+	if (i == GT_NONE || gt_grow(&names->list, &names->cap, ids->n, sizeof(*names->list)))
+		return NULL;
+	if (i == names->n)
+		names->list[names->n++] = (struct gt_name_total){ .text = text.ptr, .len = text.len, .category = type->category,
+							    .layer = type->layer, .first = GT_NONE };
+	return &names->list[i];
+}
+
+static int add_type(struct gt_names *names, struct gt_name_ids *ids, const struct gt_segment *seg, const struct gt_type *type,
+		    const struct gt_stat *s, struct gt_err *err)
+{
+	struct gt_name_total *name = name_of(names, ids, seg, type, err);
+
+	if (!name || gt_grow(&names->members, &names->members_cap, names->nmembers + 1, sizeof(*names->members)))
+		return gt_err_set(err, -ENOMEM, "no memory for the names");
+	names->members[names->nmembers] = (struct member){ s, name->first };
+	name->first = (uint32_t)names->nmembers++;
+	name->total = gt_sat_add(name->total, s->total);
+	return 0;
+}
+
+struct gt_stat gt_names_sum(const struct gt_names *names, const struct gt_name_total *name)
+{
+	struct gt_stat sum = { 0 };
+
+	for (uint32_t m = name->first; m != GT_NONE; m = names->members[m].next)
+		gt_stat_add(&sum, names->members[m].stat);
+	return sum;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct gt_name_total *x = a, *y = b;
+	int order;
+
+	if (x->total != y->total)
+		return x->total < y->total ? 1 : -1;
+	order = memcmp(x->text, y->text, x->len < y->len ? x->len : y->len);
+	return order ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+/* No more are added. What stays as large as it was is no fault. */
+static void trim(struct gt_names *names)
+{
+	struct gt_name_total *list = realloc(names->list, names->n * sizeof(*list));
+	struct member *members = realloc(names->members, names->nmembers * sizeof(*members));
+
+	names->list = list ? list : names->list;
+	names->members = members ? members : names->members;
+}
+
+int gt_names_collect(struct gt_names *names, const struct gt_fold *fold, gt_names_want *want, struct gt_err *err)
+{
+	struct gt_reader *r = gt_fold_reader(fold);
+	struct gt_name_ids ids = { 0 };
+	int rc = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+
+		for (uint32_t t = 0; !rc && t < seg->ntypes; t++) {
+			const struct gt_stat *s = gt_fold_stat(fold, i, t);
+
+			if (s->count && (!want || want(&seg->types[t])))
+				rc = add_type(names, &ids, seg, &seg->types[t], s, err);
+		}
+	}
+	gt_name_ids_release(&ids);	/* its numbers are those before sorting */
+	if (names->n) {
+		trim(names);
+		qsort(names->list, names->n, sizeof(*names->list), by_total);
+	}
+	return rc;
+}
+
+int gt_names_hist(const struct gt_names *names, const struct gt_name_total *name, struct gt_hist *into, struct gt_err *err)
+{
+	uint32_t m = name->first;
+
+	while (m != GT_NONE && !names->members[m].stat->hist)
+		m = names->members[m].next;
+	if (m != GT_NONE && gt_hist_merge(into, names->members[m].stat->hist))	/* all of them share it */
+		return gt_err_set(err, -ENOMEM, "no memory for a histogram");
+	return 0;
+}
+
+/* p50 and p99 of its durations, as cells: absent when there are none or the histogram is coarse. */
+static int quantiles(const struct gt_names *names, const struct gt_name_total *name, const struct gt_stat *s, struct gt_cell *p50,
+		     struct gt_cell *p99, struct gt_err *err)
+{
+	struct gt_hist hist = { 0 };
+	int rc;
+
+	*p50 = *p99 = gt_cell_none();
+	if (!s->count || s->coarse)
+		return 0;
+	rc = gt_names_hist(names, name, &hist, err);
+	if (!rc) {
+		*p50 = gt_cell_i(gt_hist_quantile(&hist, 0.50, gt_clamp(s->shortest), gt_clamp(s->longest)));
+		*p99 = gt_cell_i(gt_hist_quantile(&hist, 0.99, gt_clamp(s->shortest), gt_clamp(s->longest)));
+	}
+	gt_hist_release(&hist);
+	return rc;
+}
+
+int gt_names_cells(const struct gt_names *names, const struct gt_name_total *name, int64_t share, struct gt_cell cells[GT_OPERATION_CELLS],
+		   struct gt_err *err)
+{
+	const struct gt_stat sum = gt_names_sum(names, name), *s = &sum;
+
+	cells[0] = gt_cell_u(s->count);
+	cells[1] = gt_cell_faults(s->failed);
+	cells[2] = gt_cell_u(s->total);
+	cells[3] = gt_cell_known(s->count, s->count ? s->total / s->count : 0);
+	cells[6] = gt_cell_known(s->count, s->longest);
+	cells[7] = gt_cell_i(share);
+	return quantiles(names, name, s, &cells[4], &cells[5], err);
+}
+
+enum gt_side gt_name_side(const struct gt_name_total *name)
+{
+	if (name->layer == GT_LAYER_GPU)
+		return name->category == GT_CAT_SYNC ? GT_SIDE_WAITS : GT_SIDE_GPU;
+	return name->layer == GT_LAYER_USER ? GT_SIDE_RANGES : name->layer == GT_LAYER_RUNTIME ? GT_SIDE_RUNTIME :
+	       name->layer == GT_LAYER_OVERHEAD ? GT_SIDE_OVERHEAD : GT_SIDE_CALLS;
+}
+
+int64_t *gt_names_shares(const struct gt_names *names, struct gt_err *err)
+{
+	uint64_t *parts = calloc(names->n + 1, sizeof(*parts));
+	int64_t *shares = calloc(names->n + 1, sizeof(*shares)), *of_side = calloc(names->n + 1, sizeof(*of_side));
+	int rc = parts && shares && of_side ? 0 : gt_err_set(err, -ENOMEM, "no memory for shares");
+
+	for (enum gt_side side = 0; !rc && side < GT_SIDES; side++) {
+		for (size_t i = 0; i < names->n; i++)
+			parts[i] = gt_name_side(&names->list[i]) == side ? names->list[i].total : 0;
+		rc = gt_shares(parts, names->n, of_side, err);
+		for (size_t i = 0; !rc && i < names->n; i++)
+			shares[i] += of_side[i];
+	}
+	free(parts);
+	free(of_side);
+	if (!rc)
+		return shares;
+	free(shares);
+	return NULL;
+}
+
+void gt_names_release(struct gt_names *names)
+{
+	free(names->list);
+	free(names->members);
+	memset(names, 0, sizeof(*names));
+}

@@ -1,0 +1,340 @@
+#define _GNU_SOURCE	/* vasprintf */
+#include "analyze/core/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/ranks/ranks.h"
+#include "formats/base/buf.h"
+#include "formats/trace/meta.h"
+
+int gt_asked_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	*(struct gt_report_state *)state = (struct gt_report_state){ r, opt };
+	return 0;
+}
+
+struct gt_whose gt_whose(const struct gt_report_state *a, const struct gt_segment *seg)
+{
+	struct gt_whose w = { "" };
+
+	if (a->opt->ranks)
+		snprintf(w.text, sizeof(w.text), "%.150s: ", a->opt->ranks[seg->index].called);
+	else if (gt_reader_segments(a->reader) > 1)
+		snprintf(w.text, sizeof(w.text), "recording %u: ", seg->index);
+	return w;
+}
+
+struct gt_gpu_words gt_which_gpu(const struct gt_report_state *a, const struct gt_segment *seg, uint32_t track)
+{
+	uint32_t process = gt_track_process(seg, track);
+	struct gt_whose whose = gt_whose(a, seg);
+	struct gt_gpu_words w;
+
+	if (*whose.text)
+		whose.text[strlen(whose.text) - 2] = 0;		/* its colon */
+	else
+		snprintf(whose.text, sizeof(whose.text), "process %lld", process == GT_NONE ? 0 : (long long)seg->tracks[process].id);
+	snprintf(w.text, sizeof(w.text), "%s %lld of %.80s", seg->tracks[track].kind == GT_TRACK_DEVICE ? "GPU" : "stream",
+		 (long long)seg->tracks[track].id, whose.text);
+	return w;
+}
+
+void gt_put_by_number(struct gt_buf *to, const char *text, uint64_t n)
+{
+	for (const char *open; (open = strchr(text, '{')); ) {
+		const char *bar = strchr(open, '|'), *close = strchr(bar, '}');
+
+		gt_buf_add(to, text, (size_t)(open - text));
+		gt_buf_add(to, n == 1 ? open + 1 : bar + 1, (size_t)(n == 1 ? bar - open - 1 : close - bar - 1));
+		text = close + 1;
+	}
+	gt_buf_str(to, text);
+}
+
+void gt_note_many(struct gt_table *t, uint64_t n, const char *fmt, ...)
+{
+	struct gt_buf words = { 0 };
+	char *text = NULL;
+	va_list ap;
+
+	gt_put_by_number(&words, fmt, n);
+	gt_buf_byte(&words, 0);
+	va_start(ap, fmt);
+	if (!words.failed && vasprintf(&text, (const char *)words.data, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	gt_table_note(t, "%s", text ? text : fmt);
+	free(text);
+	gt_buf_release(&words);
+}
+
+void gt_note_joins(struct gt_table *t, uint64_t all, const char *what, uint64_t unjoined, const char *figures, uint64_t by_order)
+{
+	if (unjoined)
+		gt_note_many(t, unjoined, "%llu of %llu %s {is|are} joined to no call, and %s", (unsigned long long)unjoined,
+			     (unsigned long long)all, what, figures);
+	if (by_order)
+		gt_note_many(t, by_order, "%llu of %llu %s {was|were} joined to {its call|their calls} by order in the stream: likely, not "
+			     "certain", (unsigned long long)by_order, (unsigned long long)all, what);
+}
+
+void gt_note_late(struct gt_table *t, uint64_t late, const char *what)
+{
+	if (late)
+		gt_note_many(t, late, "%llu {row|rows} came too late to be put in order, which makes %s approximate",
+			     (unsigned long long)late, what);
+}
+
+void gt_note_kept(struct gt_table *t, const struct gt_keep *keep)
+{
+	uint64_t more = keep->offered - keep->n;
+
+	if (more)
+		gt_table_lacks_rows(t);
+	if (keep->offered <= GT_KEEP_ALL || !more)
+		gt_table_note_cut(t, keep->offered, keep->n);
+	else if (keep->max < GT_KEEP_ALL)
+		gt_table_note(t, "%llu more rows: --top 0 shows %d of them, gtexport --jsonl writes all", (unsigned long long)more,
+			      GT_KEEP_ALL - (int)keep->n);
+	else
+		gt_note_many(t, more, "%llu more {row|rows} left out: this list holds %d at most, gtexport --jsonl writes all",
+			     (unsigned long long)more, GT_KEEP_ALL);
+}
+
+struct rest { uint64_t remainder; size_t i; };
+
+static int larger_rest(const void *a, const void *b)
+{
+	const struct rest *x = a, *y = b;
+
+	if (x->remainder != y->remainder)
+		return x->remainder < y->remainder ? 1 : -1;
+	return (x->i > y->i) - (x->i < y->i);
+}
+
+int gt_shares(const uint64_t *parts, size_t n, int64_t *shares, struct gt_err *err)
+{
+	struct rest *rests = calloc(n + 1, sizeof(*rests));
+	unsigned __int128 sum = 0;
+	int64_t left = 10000;
+
+	if (!rests)
+		return gt_err_set(err, -ENOMEM, "no memory for shares");
+	for (size_t i = 0; i < n; i++)
+		sum += parts[i];
+	for (size_t i = 0; i < n; i++) {
+		unsigned __int128 scaled = (unsigned __int128)parts[i] * 10000;
+
+		shares[i] = sum ? (int64_t)(scaled / sum) : 0;
+		/* compared with one another only: the low bits of a remainder beyond 2^64 do not matter */
+		rests[i] = (struct rest){ sum ? (uint64_t)(scaled % sum >> (sum >> 64 ? 32 : 0)) : 0, i };
+		left -= shares[i];
+	}
+	if (sum)
+		qsort(rests, n, sizeof(*rests), larger_rest);
+	for (size_t i = 0; sum && i < n && left > 0; i++, left--)
+		shares[rests[i].i]++;
+	free(rests);
+	return 0;
+}
+
+struct gt_cell gt_cell_share(uint64_t part, uint64_t whole)
+{
+	if (!whole)
+		return gt_cell_none();
+	return gt_cell_u((uint64_t)(((unsigned __int128)part * 10000 + whole / 2) / whole));
+}
+
+int64_t gt_origin(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg)
+{
+	if (opt->origins)
+		return opt->origins[seg->index];
+	return gt_same_clock(gt_reader_segment(r, 0), seg) ? opt->origin : seg->min_start;
+}
+
+int64_t gt_since(const struct gt_analysis_options *opt, struct gt_reader *r, const struct gt_segment *seg, int64_t at)
+{
+	return gt_from_origin(at, gt_origin(opt, r, seg));
+}
+
+uint64_t gt_span_of(const struct gt_analysis_options *opt, const struct gt_segment *seg)
+{
+	struct gt_range in = gt_range_of(&opt->filter, seg);
+	int64_t from = in.from > seg->min_start ? in.from : seg->min_start, to = in.to < seg->max_end ? in.to : seg->max_end;
+
+	return to > from ? (uint64_t)to - (uint64_t)from : 0;
+}
+
+/* Is `word` one of the words of a list with commas? */
+static bool listed(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (; *list; list += strcspn(list, ","), list += *list == ',')
+		if (strcspn(list, ",") == len && !memcmp(list, word, len))
+			return true;
+	return false;
+}
+
+/* Do its times come from CUDA events? */
+static bool by_events(const char *value) { return !strncmp(value, "CUDA events", 11); }
+bool gt_no_gpu_source(const char *value) { return strncmp(value, "CUPTI, ", 7) != 0 && !by_events(value); }
+
+struct told { const char *layer; bool events, filtered, refused; };
+
+static int note_told(void *arg, const char *key, const char *value)
+{
+	struct told *t = arg;
+
+	t->events |= !strcmp(key, "events") && listed(value, t->layer);
+	t->refused |= !strcmp(key, "gpu_source") && gt_no_gpu_source(value) && !strcmp(t->layer, gt_layer_word(GT_LAYER_GPU));
+	t->filtered |= *value && (!strcmp(key, "filter") || !strcmp(key, "exclude") || !strcmp(key, "cut.match"));
+	return 0;
+}
+
+/* Counters of a GPU tell how it fared, but not what it did. */
+static bool counts(const struct gt_type *type)
+{
+	return type->layer == GT_LAYER_GPU && type->nfields == 1 && type->fields[0].role == GT_R_VALUE;
+}
+
+bool gt_recorded_in(const struct gt_segment *seg, unsigned layer)
+{
+	struct told told = { .layer = gt_layer_word(layer) };
+	bool somebody = false;
+
+	for (uint32_t t = 0; t < seg->ntypes; t++)
+		if (seg->types[t].layer == layer && !counts(&seg->types[t]))
+			return true;
+	for (uint32_t t = 0; t < seg->ntracks && !somebody; t++)
+		somebody = seg->tracks[t].kind == GT_TRACK_THREAD;
+	return somebody && !gt_meta_each(seg, note_told, &told) && told.events && !told.filtered && !told.refused;
+}
+
+bool gt_recorded(struct gt_reader *r, unsigned layer)
+{
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		if (gt_recorded_in(gt_reader_segment(r, i), layer))
+			return true;
+	return false;
+}
+
+bool gt_filtered(struct gt_reader *r)
+{
+	struct told told = { .layer = "" };
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		gt_meta_each(gt_reader_segment(r, i), note_told, &told);
+	return told.filtered;
+}
+
+static int note_imported(void *arg, const char *key, const char *value)
+{
+	*(bool *)arg |= *value && !strcmp(key, "imported_from");
+	return 0;
+}
+
+bool gt_imported(struct gt_reader *r)
+{
+	bool imported = false;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		gt_meta_each(gt_reader_segment(r, i), note_imported, &imported);
+	return imported;
+}
+
+const char *gt_direction_text(uint64_t direction)
+{
+	static const char *const words[] = { "unknown", "host to device", "device to host", "device to device", "host to host", "peer" };
+
+	return words[direction < sizeof(words) / sizeof(*words) ? direction : GT_DIR_UNKNOWN];
+}
+
+/* A time of the recording in which there was nothing: that is an answer, other than a process that there is not. */
+static bool idle(const struct gt_report_state *a)
+{
+	const struct gt_filter *f = &a->opt->filter;
+	bool within = false;
+
+	for (uint32_t i = 0; i < gt_reader_segments(a->reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
+
+		struct gt_range in = gt_range_of(f, seg);
+
+		within |= in.from < seg->max_end && in.to > seg->min_start;
+	}
+	return f->ranged && within && !f->pid && !f->tid && !f->match;
+}
+
+bool gt_nothing_chosen(const struct gt_report_state *a) { return a->opt->nothing && !idle(a); }
+
+const char *gt_filtered_away(const struct gt_report_state *a, unsigned layer, unsigned op)
+{
+	const struct gt_filter *f = &a->opt->filter;
+
+	if (gt_nothing_chosen(a))
+		return "nothing matched";
+	for (uint32_t i = 0; f->match && i < gt_reader_segments(a->reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(a->reader, i);
+
+		for (uint32_t t = 0; t < seg->ntypes; t++) {
+			const struct gt_type *type = &seg->types[t];
+			bool of_it = layer == GT_LAYER_COUNT ? type->layer != GT_LAYER_GPU : type->layer == layer;
+
+			if (of_it && (op == GT_OP_NONE || type->op == op) && f->match(seg, type, f->match_arg))
+				return NULL;
+		}
+	}
+	return f->match ? "left out by --match" : NULL;
+}
+
+void gt_where_process(struct gt_cell cells[3], const struct gt_segment *seg, uint32_t process)
+{
+	bool known = process < seg->ntracks;
+
+	cells[0] = gt_cell_u(seg->index);
+	cells[1] = known ? gt_cell_i(seg->tracks[process].id) : gt_cell_none();
+	cells[2] = known && seg->tracks[process].name != GT_NONE ? gt_cell_text(gt_str(seg, seg->tracks[process].name))
+								 : gt_cell_none();
+}
+
+int gt_by_stream(const struct gt_segment *a, uint32_t device_a, uint32_t track_a, const struct gt_segment *b, uint32_t device_b,
+		 uint32_t track_b)
+{
+	int order = gt_by_place(a, device_a, b, device_b);
+	const struct gt_track *ta = &a->tracks[track_a], *tb = &b->tracks[track_b];
+	bool first_a = ta->kind == GT_TRACK_DEVICE, first_b = tb->kind == GT_TRACK_DEVICE;
+
+	if (order)
+		return order;
+	if (first_a != first_b)
+		return first_a ? -1 : 1;
+	if (ta->id != tb->id)
+		return ta->id < tb->id ? -1 : 1;
+	return gt_by_place(a, track_a, b, track_b);
+}
+
+void gt_where_device(struct gt_cell cells[4], const struct gt_segment *seg, uint32_t track)
+{
+	uint32_t device = gt_track_device(seg, track);
+
+	gt_where_process(cells, seg, gt_track_process(seg, track));
+	cells[3] = device == GT_NONE ? gt_cell_none() : gt_cell_i(seg->tracks[device].id);
+}
+
+void gt_where_stream(struct gt_cell cells[5], const struct gt_segment *seg, uint32_t track)
+{
+	gt_where_device(cells, seg, track);
+	cells[4] = seg->tracks[track].kind == GT_TRACK_DEVICE ? gt_cell_gone("all") : gt_cell_i(seg->tracks[track].id);
+}
+
+void gt_where_thread(struct gt_cell cells[2], const struct gt_segment *seg, uint32_t track)
+{
+	const struct gt_track *t = track < seg->ntracks ? &seg->tracks[track] : NULL;
+
+	cells[0] = t && t->kind == GT_TRACK_THREAD ? gt_cell_i(t->id) : gt_cell_none();
+	cells[1] = t && t->name != GT_NONE ? gt_cell_text(gt_str(seg, t->name)) :
+		   t && t->kind != GT_TRACK_THREAD ? gt_cell_text(gt_track_kind_word(t->kind)) : gt_cell_none();
+}

@@ -1,0 +1,394 @@
+#include "analyze/core/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/core/report_status.h"
+
+struct worker {
+	struct gt_fold *fold;
+	void **states;			/* one per chosen analysis; NULL where it has none */
+	bool any;			/* a row came by that is no loss */
+	struct gt_err err;
+	char pad[64];			/* no two workers in one cache line */
+};
+struct run {
+	struct gt_reader *reader;
+	const struct gt_analysis *const *chosen;
+	unsigned n, nworkers;
+	struct gt_analysis_options *opt;
+	struct worker *workers;
+	const struct gt_analysis *engine;	/* chosen[0], when a report names it; or NULL */
+	struct gt_table **tables;
+	bool any;			/* as in a worker, of all lanes */
+};
+struct lane { unsigned analysis; bool any; struct gt_err err; };	/* a report that sees blocks in order; any: as above */
+struct pass {				/* one scan */
+	struct run *run;
+	enum gt_order order;
+	bool first;			/* that of what needs no order, too */
+	struct lane *lanes;
+	unsigned nlanes;
+};
+
+const struct gt_analysis *gt_analysis_find(const char *name)
+{
+	for (unsigned i = 0; gt_analyses[i]; i++)
+		if (!strcmp(gt_analyses[i]->name, name))
+			return gt_analyses[i];
+	return NULL;
+}
+
+/* ---- states ---- */
+
+static bool splits(const struct gt_analysis *a)
+{
+	return a->order == GT_ANY_ORDER && a->splits & GT_BY_BLOCK;
+}
+
+static int new_states(struct run *run, unsigned w, struct gt_err *err)
+{
+	struct worker *worker = &run->workers[w];
+
+	worker->err = (struct gt_err)GT_ERR_INIT;
+	worker->states = calloc(run->n + 1ul, sizeof(*worker->states));
+	if (!worker->states)
+		return gt_err_set(err, -ENOMEM, "no memory for %u reports", run->n);
+	for (unsigned i = 0; i < run->n; i++) {
+		const struct gt_analysis *a = run->chosen[i];
+		int rc;
+
+		if (w && !(a->block && splits(a)))
+			continue;
+		worker->states[i] = calloc(1, a->state_size + 1);
+		if (!worker->states[i])
+			return gt_err_set(err, -ENOMEM, "no memory for the report '%s'", a->name);
+		if (i == 0 && run->engine)	/* it is first, so that it sees each block before the reports */
+			run->opt->idle = worker->states[i];
+		rc = a->init ? a->init(worker->states[i], run->reader, run->opt, err) : 0;
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static void free_states(struct run *run)
+{
+	for (unsigned w = 0; run->workers && w < run->nworkers; w++) {
+		struct worker *worker = &run->workers[w];
+
+		for (unsigned i = 0; worker->states && i < run->n; i++) {
+			if (worker->states[i] && run->chosen[i]->release)
+				run->chosen[i]->release(worker->states[i]);
+			free(worker->states[i]);
+		}
+		free(worker->states);
+		gt_fold_free(worker->fold);
+	}
+	free(run->workers);
+}
+
+static int new_workers(struct run *run, struct gt_err *err)
+{
+	unsigned parts = 0;
+	int rc = 0;
+
+	for (unsigned i = 0; i < run->n; i++)
+		parts |= run->chosen[i]->folds;
+	run->workers = calloc(run->nworkers, sizeof(*run->workers));
+	if (!run->workers)
+		return gt_err_set(err, -ENOMEM, "no memory for %u threads", run->nworkers);
+	for (unsigned w = 0; parts && w < run->nworkers; w++) {
+		run->workers[w].fold = gt_fold_new(run->reader, parts, &run->opt->filter, err);
+		if (!run->workers[w].fold)
+			return -ENOMEM;
+	}
+	run->opt->fold = run->workers[0].fold;
+	for (unsigned w = 0; !rc && w < run->nworkers; w++)
+		rc = new_states(run, w, err);
+	return rc;
+}
+
+/* ---- one scan ---- */
+
+/* Does a report see the blocks of a scan as they come, on all threads, or (`in_order`) one after the other? What needs no order takes part
+ * in the first scan. */
+static bool takes_part(const struct pass *pass, const struct gt_analysis *a, bool in_order)
+{
+	if (!a->block || gt_is_blinded(a, pass->run->opt) || in_order == splits(a))
+		return false;
+	return a->order == GT_ANY_ORDER ? pass->first : a->order == pass->order;
+}
+
+static int as_it_comes(void *arg, unsigned w, const struct gt_cols *cols)
+{
+	const struct pass *pass = arg;
+	struct run *run = pass->run;
+	struct worker *worker = &run->workers[w];
+	int rc = worker->fold ? gt_fold_block(worker->fold, cols, &worker->err) : 0;
+
+	worker->any |= cols->kind != GT_LOST;
+	for (unsigned i = 0; !rc && i < run->n; i++) {
+		const struct gt_analysis *a = run->chosen[i];
+
+		if (a->wants & GT_BIT(cols->kind) && takes_part(pass, a, false))
+			rc = a->block(worker->states[i], cols, &worker->err);
+	}
+	return rc;
+}
+
+static int in_order(void *arg, unsigned i, const struct gt_cols *cols)
+{
+	const struct pass *pass = arg;
+	struct lane *lane = &pass->lanes[i];
+	const struct gt_analysis *a = pass->run->chosen[lane->analysis];
+
+	lane->any |= cols->kind != GT_LOST;
+	return a->wants & GT_BIT(cols->kind) ? a->block(pass->run->workers[0].states[lane->analysis], cols, &lane->err) : 0;
+}
+
+/* Who takes part in a scan, and what it must read for them. Returns whether somebody sees blocks as they come. */
+static bool gather(struct pass *pass, struct gt_filter *filter)
+{
+	const struct run *run = pass->run;
+	bool each = pass->first && run->workers[0].fold;
+
+	*filter = run->opt->filter;
+	filter->kinds = 0;
+	pass->nlanes = 0;
+	for (unsigned i = 0; i < run->n; i++) {
+		const struct gt_analysis *a = run->chosen[i];
+		bool as_they_come = takes_part(pass, a, false), ordered = takes_part(pass, a, true);
+
+		if (ordered)
+			pass->lanes[pass->nlanes++] = (struct lane){ .analysis = i, .err = GT_ERR_INIT };
+		each |= as_they_come;
+		if (!as_they_come && !ordered && !(pass->first && a->folds))
+			continue;
+		filter->kinds |= a->wants;
+		filter->args |= a->wants_args;
+	}
+	return each;
+}
+
+static int scan(struct pass *pass, struct gt_err *err)
+{
+	struct run *run = pass->run;
+	struct gt_filter filter;
+	bool each = gather(pass, &filter);
+	int rc;
+
+	if (!filter.kinds)
+		return 0;
+	rc = gt_scan_lanes(run->reader, &filter, pass->order, run->nworkers, each ? as_it_comes : NULL, in_order, pass->nlanes, pass, err);
+	for (unsigned w = 0; rc && w < run->nworkers; w++)
+		if (run->workers[w].err.code && !err->code)
+			*err = run->workers[w].err;
+	for (unsigned i = 0; i < pass->nlanes; i++) {
+		run->any |= pass->lanes[i].any;
+		if (rc && pass->lanes[i].err.code && !err->code)
+			*err = pass->lanes[i].err;
+	}
+	return rc;
+}
+
+/* ---- all scans ---- */
+
+/* One for each order that somebody needs; without one, a scan in any. */
+static int scan_all(struct run *run, struct gt_err *err)
+{
+	struct pass pass = { .run = run, .first = true, .lanes = calloc(run->n + 1ul, sizeof(*pass.lanes)) };
+	bool needed[GT_BY_TIME + 1] = { false };
+	int rc = pass.lanes ? 0 : gt_err_set(err, -ENOMEM, "no memory for %u reports", run->n);
+
+	for (unsigned i = 0; i < run->n; i++)
+		if (run->chosen[i]->block)
+			needed[run->chosen[i]->order] = true;
+	for (unsigned order = GT_BY_TIME; !rc && order > GT_ANY_ORDER; order--)
+		if (needed[order]) {
+			pass.order = (enum gt_order)order;
+			rc = scan(&pass, err);
+			pass.first = false;
+		}
+	if (!rc && pass.first)
+		rc = scan(&pass, err);
+	free(pass.lanes);
+	return rc;
+}
+
+static int merge_workers(struct run *run, struct gt_err *err)
+{
+	struct worker *into = &run->workers[0];
+	int rc = 0;
+
+	for (unsigned w = 1; !rc && w < run->nworkers; w++) {
+		struct worker *from = &run->workers[w];
+
+		if (into->fold)
+			rc = gt_fold_merge(into->fold, from->fold, err);
+		for (unsigned i = 0; !rc && i < run->n; i++)
+			if (from->states[i] && run->chosen[i]->merge)
+				rc = run->chosen[i]->merge(into->states[i], from->states[i], err);
+	}
+	if (into->fold)
+		gt_fold_finish(into->fold);
+	return rc;
+}
+
+static int found(void *arg, unsigned w, const struct gt_cols *cols) { return 1; }
+
+/* Do the options that leave rows out leave none? The reports at hand may have wanted kinds of which there are none anyway. */
+static int look_for_any(struct run *run, struct gt_err *err)
+{
+	struct gt_filter filter = run->opt->filter;
+	bool any = !run->opt->restricted || run->any;
+	int rc = 0;
+
+	for (unsigned w = 0; w < run->nworkers; w++)
+		any |= run->workers[w].any;
+	filter.kinds = ~GT_BIT(GT_LOST) & (GT_BIT(GT_KINDS) - 1);
+	filter.args = false;
+	if (!any)
+		rc = gt_scan(run->reader, &filter, GT_ANY_ORDER, 1, found, NULL, err);
+	run->opt->nothing = !any && !rc;
+	return rc < 0 ? rc : 0;
+}
+
+/* The last n tables go in front of `before` others. */
+static void move_up(struct gt_table **tables, unsigned n, unsigned before)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct gt_table *last = tables[before + n - 1];
+
+		memmove(tables + 1, tables, (before + n - 1) * sizeof(struct gt_table *));
+		tables[0] = last;
+	}
+}
+
+/* Tables stand in the order of the reports, whoever is done last. */
+static int finish(struct run *run, struct gt_err *err)
+{
+	unsigned made = 0, *count = calloc(run->n + 1ul, sizeof(*count));
+	int n = count ? 0 : gt_err_set(err, -ENOMEM, "no memory for %u reports", run->n);
+
+	for (unsigned pass = 0; n >= 0 && pass < 2; pass++)
+		for (unsigned i = 0, at = 0; n >= 0 && i < run->n; at += count[i++]) {
+			if (run->chosen[i]->last != (pass == 1))
+				continue;
+			if (GT_RUN_TABLES - made < GT_REPORT_TABLES) {
+				n = gt_err_set(err, -EOVERFLOW, "more than %u tables at a time: ask for fewer reports", made);
+				break;
+			}
+			n = run->chosen[i]->finish(run->workers[0].states[i], run->tables + made, GT_RUN_TABLES - made, err);
+			if (n < 0)
+				break;
+			gt_settle(run->chosen[i], &(struct gt_report_state){ run->reader, run->opt }, run->tables + made, (unsigned)n);
+			move_up(run->tables + at, (unsigned)n, made - at);
+			count[i] = (unsigned)n;
+			made += (unsigned)n;
+		}
+	free(count);
+	return n < 0 ? n : (int)made;
+}
+
+static int run_all(struct run *run, struct gt_err *err)
+{
+	int rc = new_workers(run, err);
+
+	if (!rc)
+		rc = scan_all(run, err);
+	if (!rc)
+		rc = merge_workers(run, err);
+	if (!rc)
+		rc = look_for_any(run, err);
+	if (!rc)
+		rc = finish(run, err);
+	free_states(run);
+	return rc;
+}
+
+/* ---- the default report ---- */
+
+enum gt_on_screen gt_screen_of(const struct gt_reader *r)
+{
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		if (gt_reader_segment(r, i)->rows[GT_GPU])
+			return GT_SCREEN_GPU;
+	return GT_SCREEN_CALLS;
+}
+
+/* Those of `chosen` that the default report of this trace has. */
+static unsigned on_screen(const struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, const struct gt_analysis **to)
+{
+	enum gt_on_screen screen = gt_screen_of(r);
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (chosen[i]->screen == GT_SCREEN_ALWAYS || chosen[i]->screen == screen)
+			to[kept++] = chosen[i];
+	return kept;
+}
+
+/* Each worker has sums of its own for each type and track: as many workers as have room for theirs. */
+static unsigned workers(struct gt_reader *r, unsigned threads)
+{
+	const uint64_t most = 32u << 20;
+	uint64_t each = 1;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+
+		each += seg->ntypes * sizeof(struct gt_stat) + seg->ntracks * sizeof(struct gt_track_sum);
+	}
+	threads = threads < most / each ? threads : (unsigned)(most / each);
+	return threads ? threads : 1;
+}
+
+/* What takes part: all that was chosen, behind what works something out for several of them. NULL: no memory. */
+static const struct gt_analysis **gather_all(const struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned *n, bool unasked,
+					      const struct gt_analysis **engine)
+{
+	const struct gt_analysis **all = malloc((*n + 1ul) * sizeof(*all));
+
+	*engine = NULL;
+
+	if (!all)
+		return NULL;
+	if (unasked)
+		*n = on_screen(r, chosen, *n, all + 1);
+	else
+		memcpy(all + 1, chosen, *n * sizeof(*all));
+	for (unsigned i = 1; i <= *n; i++)
+		if (all[i]->engine)
+			*engine = all[i]->engine;
+	if (*engine)
+		all[0] = *engine;
+	else
+		memmove(all, all + 1, *n * sizeof(*all));
+	*n += *engine != NULL;
+	return all;
+}
+
+/* What two sources recorded comes to no analysis twice: the rows of one are hidden from every scan. */
+int gt_run(struct gt_reader *r, const struct gt_analysis *const *chosen, unsigned n, struct gt_analysis_options *opt, unsigned threads,
+	   struct gt_table *tables[GT_RUN_TABLES], struct gt_err *err)
+{
+	const struct gt_analysis *engine, **all = gather_all(r, chosen, &n, opt->unasked, &engine);
+	struct run run = { .reader = r, .chosen = all, .n = n, .engine = engine, .nworkers = workers(r, threads), .opt = opt, .tables = tables };
+	struct gt_doubles *doubles = all ? gt_doubles_new(r, err) : NULL;
+	int rc;
+
+	memset(tables, 0, GT_RUN_TABLES * sizeof(*tables));
+	if (!doubles) {
+		free(all);
+		return err->code ? err->code : gt_err_set(err, -ENOMEM, "no memory for %u reports", n);
+	}
+	opt->doubles = doubles;
+	gt_doubles_hide(doubles, &opt->filter);
+	rc = run_all(&run, err);
+	gt_doubles_free(doubles);
+	opt->doubles = NULL;
+	opt->idle = NULL;
+	opt->filter.hide = NULL;
+	free(all);
+	return rc;
+}

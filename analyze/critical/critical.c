@@ -1,0 +1,611 @@
+/* What bounds the run: the chain of calls, GPU work and waiting that chain.c follows back from the end of a process' last GPU
+ * operation to the start of its first one (with --whole of its last call or operation to its first). At each moment of that
+ * window exactly one thing is on the chain, so its pieces add up to the window, and only what is on it can make the run shorter.
+ * By how much at most, --without tells (chain_without.c): what was behind something else comes to the fore when that goes, so
+ * time on the chain alone would promise too much.
+ *
+ * Each process has a chain of its own, the longest window first; the devices of a process are one chain. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/core/report_status.h"
+#include "analyze/critical/critical_graph.h"
+#include "analyze/gpu/work_kind.h"
+#include "formats/base/buf.h"
+#include "formats/names/demangle.h"
+#include "formats/names/name_patterns.h"
+
+struct tally { uint64_t ns, pieces; };
+struct critical {
+	struct gt_chain chain;		/* first: gt_asked is its head */
+	const char *refused;		/* why there is no answer, known from the start */
+	struct gt_kernel_names *names;
+	/* of the process at hand */
+	struct tally kinds[GT_CHAIN_KINDS], likely;
+	struct tally *types, *lines;	/* work and calls by type number; outside CUDA by line */
+	uint64_t *sums;			/* by type number */
+	struct gt_matched without;
+	bool *gone;			/* by type number: --without */
+	struct gt_keep longest;
+	size_t most;			/* of a process: together they keep to what lists hold */
+	uint64_t shorter;		/* pieces that are not among the longest, of all processes */
+	const struct gt_chain_process *p;
+};
+
+static const char *const words[GT_CHAIN_KINDS] = {
+	"compute", "communication", "copies", "API call", "launch latency", "outside CUDA", "unknown"
+};
+
+static bool asks_without(const struct gt_analysis_options *opt) { return opt->without && opt->without->n; }
+
+static int critical_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	struct critical *s = state;
+
+	if (opt->filter.match || opt->filter.tid)
+		s->refused = opt->filter.match ? "--match leaves links of the chain out" : "--tid leaves links of the chain out";
+	return gt_chain_init(&s->chain, r, opt, asks_without(opt), err);
+}
+
+static int critical_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct critical *s = state;
+
+	return s->refused ? 0 : gt_chain_block(&s->chain, cols, err);
+}
+
+/* ---- one process ---- */
+
+static inline void count_many(struct tally *t, uint64_t ns, uint64_t n)
+{
+	t->ns += ns;
+	t->pieces += n;
+}
+
+static inline void count(struct tally *t, uint64_t ns) { count_many(t, ns, 1); }
+
+static int on_piece(void *arg, const struct gt_chain_piece *piece, struct gt_err *err)
+{
+	struct critical *s = arg;
+	const struct gt_in_time *order = &s->chain.order;
+	uint32_t segment = s->p->seg->index;
+	uint64_t ns = (uint64_t)piece->end - (uint64_t)piece->start;
+	struct gt_kept one;
+
+	count(&s->kinds[piece->kind], ns);
+	if (piece->likely)
+		count(&s->likely, ns);
+	if (piece->kind == GT_CHAIN_OUTSIDE)
+		count(&s->lines[s->chain.slot[piece->track] - 1], ns);
+	else if (piece->kind <= GT_CHAIN_CALL && piece->type != GT_NONE)
+		count(&s->types[piece->type], ns);
+	if (!gt_keep_wants(&s->longest, (int64_t)ns))
+		return 0;
+	one = (struct gt_kept){ .score = (int64_t)ns, .start = piece->start, .dur = (int64_t)ns, .seg = s->p->seg,
+				.track = piece->track - order->tracks[segment], .a = piece->kind, .b = piece->likely,
+				.type = piece->type == GT_NONE ? GT_NONE : piece->type - order->types[segment] };
+	return gt_keep_add(&s->longest, &one, err);
+}
+
+/* Where none of them is among the longest it does not matter how time is shared out among them. */
+static bool on_many(void *arg, uint32_t track, const struct gt_link_gist *calls)
+{
+	struct critical *s = arg;
+
+	if (gt_keep_would(&s->longest, (int64_t)calls->longest) || gt_keep_would(&s->longest, (int64_t)calls->longest_gap))
+		return false;
+	for (uint32_t i = 0; i < calls->ntypes; i++) {
+		const struct gt_link_gist_type *of = &calls->types[i];
+
+		if (of->type != GT_NONE)
+			count_many(&s->types[of->type], of->ns, of->n);
+		count_many(&s->kinds[GT_CHAIN_CALL], of->ns, of->n);
+		gt_keep_skip(&s->longest, of->n);
+	}
+	count_many(&s->lines[s->chain.slot[track] - 1], calls->between, calls->gaps);
+	count_many(&s->kinds[GT_CHAIN_OUTSIDE], calls->between, calls->gaps);
+	gt_keep_skip(&s->longest, calls->gaps);
+	return true;
+}
+
+static int walk(struct critical *s, const struct gt_chain_process *p, struct gt_err *err)
+{
+	size_t ntypes = s->chain.order.types[s->chain.order.nsegs];
+	int rc;
+
+	s->p = p;
+	memset(s->kinds, 0, sizeof(s->kinds));
+	s->likely = (struct tally){ 0 };
+	memset(s->types, 0, ntypes * sizeof(*s->types));
+	memset(s->lines, 0, s->chain.nlines * sizeof(*s->lines));
+	memset(s->sums, 0, ntypes * sizeof(*s->sums));
+	gt_keep_release(&s->longest);
+	gt_keep_init(&s->longest, s->chain.asked.opt->top);
+	s->longest.max = s->longest.max < s->most ? s->longest.max : s->most;
+	rc = gt_chain_walk(&s->chain, p, on_piece, on_many, s, err);
+	return rc ? rc : gt_chain_sums(&s->chain, p, s->sums, err);
+}
+
+/* Short for a kernel's. Borrowed. */
+static const char *name_of(struct critical *s, const struct gt_segment *seg, uint32_t type)
+{
+	const char *full = type < seg->ntypes ? gt_type_name(seg, type) : "?", *brief = NULL;
+
+	if (type < seg->ntypes && seg->types[type].layer == GT_LAYER_GPU && seg->types[type].category == GT_CAT_KERNEL)
+		brief = gt_kernel_names_get(s->names, full);
+	return brief ? brief : full;
+}
+
+/* ---- tables ---- */
+
+static const struct gt_column kind_columns[] = {
+	GT_WHERE_PROCESS, { "kind", "Kind", GT_C_WHOLE }, { "on_path_ns", "On the path", GT_C_NS },
+	{ "share_percent", "Share %", GT_C_PERCENT }, { "pieces", "Pieces", GT_C_COUNT }, { "window_ns", NULL, GT_C_NS },
+	{ "from_ns", NULL, GT_C_TIME }, { "to_ns", NULL, GT_C_TIME },
+};
+static const struct gt_column name_columns[] = {
+	GT_WHERE_PROCESS, { "name", "Name", GT_C_TEXT }, { "kind", "Kind", GT_C_TEXT }, { "on_path_ns", "On the path", GT_C_NS },
+	{ "share_percent", "Share %", GT_C_PERCENT }, { "pieces", "Pieces", GT_C_COUNT }, { "summed_ns", "Summed", GT_C_NS },
+	{ "full_name", NULL, GT_C_TEXT },
+};
+static const struct gt_column longest_columns[] = {
+	GT_WHERE_PROCESS, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Duration", GT_C_NS }, { "kind", "Kind", GT_C_WHOLE },
+	{ "name", "Name", GT_C_TEXT }, GT_WHERE_THREAD, { "device", "Device", GT_C_COUNT }, { "stream", "Stream", GT_C_COUNT },
+	{ "likely", NULL, GT_C_COUNT },
+};
+static const struct gt_column without_columns[] = {
+	GT_WHERE_PROCESS, { "window_ns", "Window", GT_C_NS }, { "without_ns", "Without", GT_C_NS }, { "gain_ns", "Gain at most", GT_C_NS },
+	{ "gain_percent", "Gain %", GT_C_PERCENT }, { "on_path_ns", "On the path", GT_C_NS }, { "summed_ns", "Summed", GT_C_NS },
+};
+#define N(columns) (sizeof(columns) / sizeof(*columns))
+enum { BY_KIND, BY_NAME, LONGEST, WITHOUT, NTABLES };
+
+static int add_kinds(struct critical *s, struct gt_table *t, struct gt_err *err)
+{
+	const struct gt_report_state *a = &s->chain.asked;
+	const struct gt_chain_process *p = s->p;
+	uint64_t ns[GT_CHAIN_KINDS];
+	int64_t shares[GT_CHAIN_KINDS];
+
+	for (unsigned i = 0; i < GT_CHAIN_KINDS; i++)
+		ns[i] = s->kinds[i].ns;
+	if (gt_shares(ns, GT_CHAIN_KINDS, shares, err))
+		return err->code;
+	for (unsigned i = 0; i < GT_CHAIN_KINDS; i++) {
+		struct gt_cell cells[N(kind_columns)];
+
+		gt_where_process(cells, p->seg, p->track);
+		cells[3] = gt_cell_text(words[i]);
+		cells[4] = gt_cell_u(ns[i]);
+		cells[5] = p->to > p->from ? gt_cell_i(shares[i]) : gt_cell_none();
+		cells[6] = gt_cell_u(s->kinds[i].pieces);
+		cells[7] = gt_cell_u((uint64_t)p->to - (uint64_t)p->from);
+		cells[8] = gt_cell_i(gt_since(a->opt, a->reader, p->seg, p->from));
+		cells[9] = gt_cell_i(gt_since(a->opt, a->reader, p->seg, p->to));
+		gt_table_add(t, cells + gt_where_skip(a->reader));
+	}
+	return 0;
+}
+
+struct named {
+	const char *full, *name;	/* of work and calls; of neither and no thread */
+	char space[80];			/* of a thread */
+	enum gt_chain_kind kind;
+	uint32_t type, key;
+	struct tally path;
+	uint64_t sum;
+	bool summed;
+};
+struct list { struct named *all; size_t n, cap; };
+
+static int add_named(struct list *l, const struct named *one, struct gt_err *err)
+{
+	if (gt_grow(&l->all, &l->cap, l->n + 1, sizeof(*l->all)))
+		return gt_err_set(err, -ENOMEM, "no memory for the names on the path");
+	l->all[l->n++] = *one;
+	return 0;
+}
+
+static int by_key(const void *pa, const void *pb)
+{
+	const struct named *a = pa, *b = pb;
+
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+static const char *full_text(const struct named *one)
+{
+	return one->full ? one->full : one->kind == GT_CHAIN_OUTSIDE ? one->space : one->name;
+}
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct named *a = pa, *b = pb;
+
+	if (a->path.ns != b->path.ns)
+		return a->path.ns < b->path.ns ? 1 : -1;
+	return strcmp(full_text(a), full_text(b)) ? strcmp(full_text(a), full_text(b)) : by_key(a, b);
+}
+
+/* Types of the process' recording, those of one name together: names are interned, so the string tells. */
+static int list_types(struct critical *s, struct list *l, struct gt_err *err)
+{
+	const struct gt_segment *seg = s->p->seg;
+	uint32_t first = s->chain.order.types[seg->index];
+	size_t n = 0;
+
+	for (uint32_t t = 0; t < seg->ntypes; t++) {
+		struct named one = { .full = gt_type_name(seg, t), .key = seg->types[t].name, .path = s->types[first + t],
+				     .sum = s->sums[first + t], .summed = true };
+
+		one.kind = seg->types[t].layer == GT_LAYER_GPU ? (enum gt_chain_kind)gt_work_kind(seg, &seg->types[t]) : GT_CHAIN_CALL;
+		one.type = t;
+		if (one.sum && add_named(l, &one, err))
+			return err->code;
+	}
+	if (l->n)
+		qsort(l->all, l->n, sizeof(*l->all), by_key);
+	for (size_t i = 0; i < l->n; i++) {
+		if (n && !by_key(&l->all[n - 1], &l->all[i])) {
+			l->all[n - 1].path.ns += l->all[i].path.ns;
+			l->all[n - 1].path.pieces += l->all[i].path.pieces;
+			l->all[n - 1].sum = gt_sat_add(l->all[n - 1].sum, l->all[i].sum);
+		} else {
+			l->all[n++] = l->all[i];
+		}
+	}
+	l->n = n;
+	return 0;
+}
+
+static int list_others(struct critical *s, struct list *l, struct gt_err *err)
+{
+	for (size_t i = 0; i < s->p->nlines; i++) {
+		const struct gt_chain_line *line = &s->chain.lines[s->p->lines[i]];
+		const struct gt_track *t = &s->p->seg->tracks[line->track - s->chain.order.tracks[s->p->seg->index]];
+		struct named one = { .kind = GT_CHAIN_OUTSIDE, .key = line->track, .path = s->lines[s->p->lines[i]] };
+
+		snprintf(one.space, sizeof(one.space), "thread %lld%s%.40s", (long long)t->id, t->name == GT_NONE ? "" : " ",
+			 t->name == GT_NONE ? "" : gt_str(s->p->seg, t->name));
+		if (one.path.pieces && add_named(l, &one, err))
+			return err->code;
+	}
+	if (add_named(l, &(struct named){ .kind = GT_CHAIN_QUEUE, .name = "(launched, not started)",
+		      .path = s->kinds[GT_CHAIN_QUEUE] }, err))
+		return err->code;
+	return add_named(l, &(struct named){ .kind = GT_CHAIN_UNKNOWN, .name = "(no known launch, or events lost)",
+			 .path = s->kinds[GT_CHAIN_UNKNOWN] }, err);
+}
+
+/* What is on the path only. */
+static int collect_names(struct critical *s, struct list *l, struct gt_err *err)
+{
+	int rc = list_types(s, l, err);
+	size_t n = 0;
+
+	if (!rc)
+		rc = list_others(s, l, err);
+	for (size_t i = 0; i < l->n; i++)
+		if (l->all[i].path.ns)
+			l->all[n++] = l->all[i];
+	l->n = n;
+	if (n)
+		qsort(l->all, n, sizeof(*l->all), by_time);
+	return rc;
+}
+
+static int add_names(struct critical *s, struct gt_table *t, size_t *left_out, struct gt_err *err)
+{
+	const struct gt_report_state *a = &s->chain.asked;
+	struct list l = { 0 };
+	int rc = collect_names(s, &l, err);
+	uint64_t *ns = calloc(l.n + 1, sizeof(*ns));
+	int64_t *shares = calloc(l.n + 1, sizeof(*shares));
+
+	for (size_t i = 0; ns && i < l.n; i++)
+		ns[i] = l.all[i].path.ns;
+	if (!rc)
+		rc = ns && shares ? gt_shares(ns, l.n, shares, err) : gt_err_set(err, -ENOMEM, "no memory for the names on the path");
+	for (size_t i = 0; !rc && i < gt_shown(l.n, a->opt->top); i++) {
+		const struct named *one = &l.all[i];
+		struct gt_cell cells[N(name_columns)];
+
+		gt_where_process(cells, s->p->seg, s->p->track);
+		cells[3] = gt_cell_text(one->full ? name_of(s, s->p->seg, one->type) : full_text(one));
+		cells[4] = gt_cell_text(words[one->kind]);
+		cells[5] = gt_cell_u(one->path.ns);
+		cells[6] = gt_cell_i(shares[i]);
+		cells[7] = gt_cell_u(one->path.pieces);
+		cells[8] = gt_cell_known(one->summed, one->sum);
+		cells[9] = one->full ? gt_cell_text(one->full) : gt_cell_none();
+		gt_table_add(t, cells + gt_where_skip(a->reader));
+	}
+	*left_out += l.n - gt_shown(l.n, a->opt->top);
+	free(l.all);
+	free(ns);
+	free(shares);
+	return rc;
+}
+
+static int in_order(const void *pa, const void *pb)
+{
+	const struct gt_kept *a = pa, *b = pb;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+static struct gt_cell track_id(const struct gt_segment *seg, uint32_t track, unsigned kind)
+{
+	while (track != GT_NONE && seg->tracks[track].kind != kind)
+		track = seg->tracks[track].parent;
+	return track == GT_NONE ? gt_cell_none() : gt_cell_i(seg->tracks[track].id);
+}
+
+static void add_longest(struct critical *s, struct gt_table *t)
+{
+	const struct gt_report_state *a = &s->chain.asked;
+
+	s->shorter += s->longest.offered - s->longest.n;
+	if (s->longest.n)
+		qsort(s->longest.list, s->longest.n, sizeof(*s->longest.list), in_order);
+	for (size_t i = 0; i < s->longest.n; i++) {
+		const struct gt_kept *one = &s->longest.list[i];
+		bool thread = one->track < one->seg->ntracks && one->seg->tracks[one->track].kind == GT_TRACK_THREAD;
+		struct gt_cell cells[N(longest_columns)];
+		struct gt_buf b = { 0 };
+
+		gt_buf_printf(&b, "%s%s", one->a >= GT_CHAIN_QUEUE ? "before " : "", name_of(s, one->seg, one->type));
+		gt_buf_byte(&b, 0);
+		gt_where_process(cells, s->p->seg, s->p->track);
+		cells[3] = gt_cell_i(gt_since(a->opt, a->reader, one->seg, one->start));
+		cells[4] = gt_cell_i(one->dur);
+		cells[5] = gt_cell_text(words[one->a]);
+		cells[6] = gt_cell_text(b.failed ? "?" : (const char *)b.data);
+		gt_where_thread(cells + 7, one->seg, one->track);
+		if (!thread)
+			cells[8] = gt_cell_none();
+		cells[9] = thread ? gt_cell_none() : track_id(one->seg, one->track, GT_TRACK_DEVICE);
+		cells[10] = thread ? gt_cell_none() : track_id(one->seg, one->track, GT_TRACK_STREAM);
+		cells[11] = gt_cell_u(one->b);
+		gt_table_add(t, cells + gt_where_skip(a->reader));
+		gt_buf_release(&b);
+	}
+}
+
+static int add_without(struct critical *s, struct gt_table *t, struct gt_err *err)
+{
+	const struct gt_report_state *a = &s->chain.asked;
+	uint64_t window = (uint64_t)s->p->to - (uint64_t)s->p->from, rest, path = 0, sum = 0;
+	struct gt_cell cells[N(without_columns)];
+	int rc = gt_chain_without(&s->chain, s->p, s->gone, &rest, err);
+
+	for (size_t i = 0; i < s->chain.order.types[s->chain.order.nsegs]; i++)
+		if (s->gone[i]) {
+			path += s->types[i].ns;
+			sum = gt_sat_add(sum, s->sums[i]);
+		}
+	gt_where_process(cells, s->p->seg, s->p->track);
+	cells[3] = gt_cell_u(window);
+	cells[4] = gt_cell_u(rest);
+	cells[5] = gt_cell_u(window - rest);
+	cells[6] = gt_cell_share(window - rest, window);
+	cells[7] = gt_cell_u(path);
+	cells[8] = gt_cell_u(sum);
+	gt_table_add(t, cells + gt_where_skip(a->reader));
+	return rc;
+}
+
+/* ---- what is said beside them ---- */
+
+static void note_path(const struct critical *s, struct gt_table *t)
+{
+	const struct gt_report_state *a = &s->chain.asked;
+	const struct gt_chain_process *p = s->p;
+	uint64_t pieces = 0;
+
+	for (unsigned i = 0; i < GT_CHAIN_KINDS; i++)
+		pieces += s->kinds[i].pieces;
+	gt_table_note(t, "process %lld: %s from %.9f s to %.9f s, between its first and last %s, is shared out",
+		      p->track == GT_NONE ? -1ll : (long long)p->seg->tracks[p->track].id,
+		      gt_scaled(GT_C_NS, gt_clamp((uint64_t)p->to - (uint64_t)p->from)).text,
+		      (double)gt_since(a->opt, a->reader, p->seg, p->from) / 1e9,
+		      (double)gt_since(a->opt, a->reader, p->seg, p->to) / 1e9,
+		      a->opt->whole ? "call or GPU operation" : "GPU operation");
+	if (s->likely.pieces)
+		gt_table_note(t, "%llu of %llu pieces (%s) are part of it by links that are likely, not certain",
+			      (unsigned long long)s->likely.pieces, (unsigned long long)pieces,
+			      gt_scaled(GT_C_NS, gt_clamp(s->likely.ns)).text);
+	if (p->unjoined)
+		gt_table_note(t, "%llu of %llu operations are joined to no call: what they waited for is known in part only",
+			      (unsigned long long)p->unjoined, (unsigned long long)p->ops);
+}
+
+static void note_rows(const struct critical *s, struct gt_table *t)
+{
+	gt_note_late(t, s->chain.late, "the path");
+	if (s->chain.crossing)
+		gt_table_note(t, "%llu calls end behind the call they began in: what they took beyond it counts as outside CUDA",
+			      (unsigned long long)s->chain.crossing);
+}
+
+static void note_without(const struct critical *s, struct gt_table *t)
+{
+	const struct gt_opt_list *globs = s->chain.asked.opt->without;
+
+	for (size_t i = 0; i < globs->n; i++) {
+		bool any = false;
+
+		for (uint32_t k = 0; k < s->chain.order.nsegs && !any; k++) {
+			const struct gt_segment *seg = gt_reader_segment(s->chain.asked.reader, k);
+
+			for (uint32_t type = 0; type < seg->ntypes && !any; type++)
+				any = gt_matched_by(&s->without, i, seg, &seg->types[type]);
+		}
+		if (!any)
+			gt_table_note(t, "--without %s matches nothing", globs->items[i]);
+	}
+	gt_table_note(t, "an upper bound: what matches takes no time, calls of it do not wait, and all else begins as soon as what it is "
+		      "known to wait for is over and takes as long as it took");
+}
+
+static void cannot_answer(const struct critical *s, struct gt_table *t)
+{
+	const struct gt_report_state *a = &s->chain.asked;
+	const char *why = s->refused;
+
+	if (!why && s->chain.too_many)
+		why = "there are too many threads and streams";
+	if (!why)
+		why = gt_why_no_work(a);
+	gt_table_cannot(t, "%s", why);
+}
+
+/* ---- all ---- */
+
+static int longer(const void *pa, const void *pb)
+{
+	const struct gt_chain_process *a = *(const struct gt_chain_process *const *)pa, *b = *(const struct gt_chain_process *const *)pb;
+	uint64_t x = (uint64_t)a->to - (uint64_t)a->from, y = (uint64_t)b->to - (uint64_t)b->from;
+
+	return x != y ? (x < y ? 1 : -1) : (a > b) - (a < b);
+}
+
+static int add_process(struct critical *s, const struct gt_chain_process *p, struct gt_table **tables, size_t *left_out,
+		       struct gt_err *err)
+{
+	int rc = walk(s, p, err);
+
+	if (!rc)
+		rc = add_kinds(s, tables[BY_KIND], err);
+	if (!rc)
+		rc = add_names(s, tables[BY_NAME], left_out, err);
+	if (rc)
+		return rc;
+	note_path(s, tables[BY_KIND]);
+	add_longest(s, tables[LONGEST]);
+	return tables[WITHOUT] ? add_without(s, tables[WITHOUT], err) : 0;
+}
+
+static int prepare(struct critical *s, struct gt_err *err)
+{
+	const struct gt_chain *c = &s->chain;
+	size_t n = c->order.types[c->order.nsegs];
+
+	s->names = gt_kernel_names_of(c->asked.reader, c->asked.opt->names);
+	s->types = calloc(n + 1, sizeof(*s->types));
+	s->sums = calloc(n + 1, sizeof(*s->sums));
+	s->gone = calloc(n + 1, sizeof(*s->gone));
+	s->lines = calloc(c->nlines + 1, sizeof(*s->lines));
+	if (!s->names || !s->types || !s->sums || !s->gone || !s->lines)
+		return gt_err_set(err, -ENOMEM, "no memory for the critical path");
+	if (asks_without(c->asked.opt) && gt_matched_init(&s->without, c->asked.opt->without, c->asked.reader, err))
+		return err->code;
+	for (uint32_t i = 0; i < c->order.nsegs && asks_without(c->asked.opt); i++) {
+		const struct gt_segment *seg = gt_reader_segment(c->asked.reader, i);
+
+		for (uint32_t t = 0; t < seg->ntypes; t++)
+			s->gone[c->order.types[i] + t] = gt_matched(seg, &seg->types[t], &s->without);
+	}
+	return 0;
+}
+
+static int add_processes(struct critical *s, struct gt_table **tables, struct gt_err *err)
+{
+	const struct gt_chain_process **list = calloc(s->chain.where.n + 1, sizeof(*list));
+	size_t n = 0, left_out = 0;
+	int rc = list ? 0 : gt_err_set(err, -ENOMEM, "no memory for the critical path");
+
+	for (size_t i = 0; list && i < s->chain.where.n && !s->chain.too_many; i++)
+		if (s->chain.processes[i].ops)
+			list[n++] = &s->chain.processes[i];
+	if (n)
+		qsort(list, n, sizeof(*list), longer);
+	s->most = n < GT_KEEP_ALL ? GT_KEEP_ALL / (n + !n) : 1;
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = add_process(s, list[i], tables, &left_out, err);
+	if (!rc && !n)
+		cannot_answer(s, tables[BY_KIND]);
+	if (n == 1)
+		gt_table_note_cut(tables[BY_NAME], left_out + gt_table_rows(tables[BY_NAME]), gt_table_rows(tables[BY_NAME]));
+	else
+		gt_table_note_more(tables[BY_NAME], left_out, 0);
+	if (s->shorter)
+		gt_table_note(tables[LONGEST], "%llu shorter piece%s left out%s", (unsigned long long)s->shorter, s->shorter == 1 ? "" : "s",
+			      s->chain.asked.opt->top ? ": --top 0 shows more" : "");
+	free(list);
+	return rc;
+}
+
+/* Where there is no answer, one table says so. */
+static int only_first(struct gt_table **tables, unsigned n)
+{
+	for (unsigned i = 1; i < n; i++) {
+		gt_table_free(tables[i]);
+		tables[i] = NULL;
+	}
+	return 1;
+}
+
+static int critical_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct critical *s = state;
+	unsigned skip = gt_where_skip(s->chain.asked.reader), n = asks_without(s->chain.asked.opt) ? NTABLES : WITHOUT;
+	int rc = gt_chain_finish(&s->chain, err);
+
+	tables[BY_KIND] = gt_table_new("critical", "Critical path by kind", kind_columns + skip, N(kind_columns) - skip);
+	tables[BY_NAME] = gt_table_new("critical_names", "Critical path by name", name_columns + skip, N(name_columns) - skip);
+	tables[LONGEST] = gt_table_new("critical_longest", "Longest pieces of the critical path, in order of time", longest_columns + skip,
+				       N(longest_columns) - skip);
+	if (n == NTABLES)
+		tables[WITHOUT] = gt_table_new("critical_without", "Without what --without names", without_columns + skip,
+					       N(without_columns) - skip);
+	if (!rc && (!tables[BY_KIND] || !tables[BY_NAME] || !tables[LONGEST] || (n == NTABLES && !tables[WITHOUT])))
+		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
+	if (!rc)
+		rc = prepare(s, err);
+	if (!rc)
+		rc = add_processes(s, tables, err);
+	if (rc)
+		return rc;
+	note_rows(s, tables[BY_KIND]);
+	if (!gt_table_rows(tables[BY_KIND]))
+		return only_first(tables, n);
+	if (n == NTABLES)
+		note_without(s, tables[WITHOUT]);
+	gt_table_gives_way(tables[BY_KIND], "process pieces pid");
+	gt_table_gives_way(tables[BY_NAME], "process pieces summed_ns kind pid");
+	gt_table_gives_way(tables[LONGEST], "process thread tid stream kind pid device");
+	if (n == NTABLES)
+		gt_table_gives_way(tables[WITHOUT], "process summed_ns on_path_ns gain_percent pid");
+	return (int)n;
+}
+
+static void critical_release(void *state)
+{
+	struct critical *s = state;
+
+	gt_chain_release(&s->chain);
+	gt_kernel_names_free(s->names);
+	gt_keep_release(&s->longest);
+	free(s->types);
+	free(s->lines);
+	free(s->sums);
+	free(s->gone);
+	gt_matched_release(&s->without);
+}
+
+const struct gt_analysis gt_critical_report = {
+	.name       = "critical",
+	.apart      = true,
+	.help       = "what bounds the run: the chain of calls, GPU work and waits, and (--without) what remedies can win at most",
+	.wants      = GT_CHAIN_WANTS,
+	.wants_args = true,
+	.order      = GT_BY_TIME,
+	.state_size = sizeof(struct critical),
+	.init       = critical_init,
+	.block      = critical_block,
+	.finish     = critical_finish,
+	.release    = critical_release,
+};

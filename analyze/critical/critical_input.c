@@ -1,0 +1,585 @@
+/* Rows into lines: the outermost calls of each thread, the work of each stream, by their start (link_store.h).
+ *
+ * Work comes in order of time from the timeline. Calls need no such order: those of a thread come sorted, but where a block holds what
+ * began before the one before it ended. So the calls of a block wait for the next block of their thread, and go to their line then. */
+#include "analyze/critical/critical_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/columns/column_cursor.h"
+#include "analyze/gpu/work_kind.h"
+#include "formats/base/buf.h"
+#include "formats/cuda/gpu_rows.h"
+
+#define LINES_MAX 65536u
+#define LOST_MAX 65536u		/* losses; beyond, the last one grows */
+
+/* How a row travels through the timeline, in gt_moment.addr: what it is, how it was joined, and its launch: the thread's track
+ * and how long before the row it began. What does not fit there is not joined. */
+enum { IGNORED, WORK, WAIT };
+#define WHAT_SHIFT 62
+#define ORDER_BIT (1ull << 61)
+#define TRACK_SHIFT 40
+#define TRACK_MAX ((1u << 21) - 2)
+#define NO_TRACK (TRACK_MAX + 1)
+#define AGO_MAX ((1ull << TRACK_SHIFT) - 1)
+
+/* ---- types ---- */
+
+/* Calls that wait for the GPU. What is given back to the device waits for all that may still use it. A copy from or to pageable
+ * memory waits for itself even where its name says that it does not: to such memory surely, from it only if it is large. */
+static unsigned role_of_call(const struct gt_segment *seg, const struct gt_type *type)
+{
+	const char *name = gt_str(seg, type->name);
+	enum gt_gpu_wait wait = gt_gpu_wait_of_call(name);
+
+	if (type->layer != GT_LAYER_API && type->layer != GT_LAYER_RUNTIME)
+		return SEEN;
+	if (type->op == GT_OP_COPY || type->op == GT_OP_SET)
+		return SEEN | IS_CALL | WAITS | OWN | (strstr(name, "Async") ? ONLY_PAGEABLE : 0);
+	if (type->op == GT_OP_FREE && type->memkind == GT_MEM_DEVICE)
+		return SEEN | IS_CALL | WAITS;
+	if (type->op == GT_OP_SYNC || (type->category == GT_CAT_SYNC && strstr(name, "Synchronize")))
+		return SEEN | IS_CALL | WAITS | (wait == GT_GPU_WAIT_CONTEXT ? CERTAIN : 0);
+	return SEEN | IS_CALL | (type->category == GT_CAT_QUERY || type->category == GT_CAT_CONTEXT ? ASKS : 0);
+}
+
+static unsigned role_of(const struct gt_segment *seg, const struct gt_type *type)
+{
+	if (!type)
+		return SEEN;
+	if (type->layer != GT_LAYER_GPU)
+		return role_of_call(seg, type);
+	return SEEN | (strstr(gt_str(seg, type->name), "-> pageable") ? TO_PAGEABLE : 0) |
+	       (gt_type_field(type, GT_R_GRAPH) != GT_NONE ? OF_GRAPH : 0) | gt_work_kind(seg, type) << KIND_SHIFT;
+}
+
+uint8_t gt_chain_look_at(struct gt_chain *c, const struct gt_segment *seg, uint32_t number)
+{
+	return c->roles[number] = (uint8_t)role_of(seg, &seg->types[number - c->order.types[seg->index]]);
+}
+
+/* ---- rows in ---- */
+
+static struct gt_chain_line *new_line(struct gt_chain *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
+{
+	uint32_t first = c->order.tracks[seg->index], track = number - first, device = track;
+	struct gt_chain_process *p;
+
+	if (c->nlines == LINES_MAX) {
+		c->too_many = true;
+		return NULL;
+	}
+	while (device != GT_NONE && seg->tracks[device].kind != GT_TRACK_DEVICE)
+		device = seg->tracks[device].parent;
+	p = &c->processes[gt_places_slot(&c->where, seg, track)];
+	if (gt_grow(&c->lines, &c->lines_cap, c->nlines + 1, sizeof(*c->lines)) ||
+	    gt_grow(&p->lines, &p->lines_cap, p->nlines + 1, sizeof(*p->lines))) {
+		gt_err_set(err, -ENOMEM, "no memory for threads and streams");
+		return NULL;
+	}
+	c->lines[c->nlines] = (struct gt_chain_line){ .track = number, .device = device == GT_NONE ? number : first + device,
+						      .place = gt_places_slot(&c->where, seg, track),
+						      .last = INT64_MIN, .cover = INT64_MIN };
+	p->lines[p->nlines++] = (uint32_t)c->nlines++;
+	c->slot[number] = (uint32_t)c->nlines;
+	return &c->lines[c->nlines - 1];
+}
+
+/* The line of a track; NULL: no memory, or too many. */
+static inline struct gt_chain_line *line_of(struct gt_chain *c, const struct gt_segment *seg, uint32_t number, struct gt_err *err)
+{
+	return c->slot[number] ? &c->lines[c->slot[number] - 1] : new_line(c, seg, number, err);
+}
+
+/* Calls within calls are left out: they are that one's time. Two may begin at once, the outer one second. */
+static void add_call(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *one)
+{
+	bool outer = l->rows.n && one->start == l->last && one->end > l->cover && l->cover > l->last;
+
+	if (outer)
+		gt_links_set(&c->store, &l->rows, l->rows.n - 1, one);
+	else if (one->start >= l->cover)
+		gt_links_add(&c->store, &l->rows, one);
+	else
+		c->crossing += one->end > l->cover;
+	if (outer || one->start >= l->cover) {
+		l->last = one->start;
+		l->cover = one->end;
+	}
+}
+
+/* Those that stand alone, as the first one and most others do, go where they belong one after the other. Returns how many of them, from `from`
+ * to before `to`, did. */
+static uint32_t add_plain_calls(struct gt_chain *c, struct gt_chain_line *l, uint32_t from, uint32_t to)
+{
+	const struct gt_chain_held *h = &l->held;
+	const int64_t *start = h->start + from, *end = h->end + from;
+	const struct gt_link_cols rows = { h->start + from, h->end + from, h->start + from, NULL, h->type + from, h->by + from };
+	uint32_t n = to - from, left = gt_links_left(&c->store, &l->rows), i = 1;
+	int64_t sign = 0;
+
+	n = n < left ? n : left;
+	for (uint32_t k = 1; k < n; k++)	/* most often it is all of them, which is quickly seen */
+		sign |= start[k] - end[k - 1];
+	if (sign >= 0)
+		i = n;
+	while (i < n && start[i] >= end[i - 1])
+		i++;
+	l->last = start[i - 1];
+	l->cover = end[i - 1];
+	gt_links_put(&c->store, &l->rows, &rows, i);
+	return i;
+}
+
+/* The first n that are held. */
+static void add_calls(struct gt_chain *c, struct gt_chain_line *l, uint32_t n)
+{
+	const struct gt_chain_held *h = &l->held;
+
+	for (uint32_t i = 0; i < n; ) {
+		if (h->start[i] >= l->cover && h->start[i] >= l->last) {
+			i += add_plain_calls(c, l, i, n);
+			continue;
+		}
+		if (h->start[i] < l->last)
+			c->late++;
+		else
+			add_call(c, l, &(struct gt_link){ .start = h->start[i], .end = h->end[i], .type = h->type[i], .by = BY_NONE,
+							  .launch = h->start[i] });
+		i++;
+	}
+}
+
+/* Nothing comes any more that begins before this time. */
+static void let_go(struct gt_chain *c, struct gt_chain_line *l, int64_t floor)
+{
+	struct gt_chain_held *h = &l->held;
+	uint32_t n = 0, high = (uint32_t)h->n;
+
+	while (n < high) {
+		uint32_t mid = n + (high - n) / 2;
+
+		if (h->start[mid] < floor)
+			n = mid + 1;
+		else
+			high = mid;
+	}
+	add_calls(c, l, n);
+	h->n -= n;
+	c->nheld -= n;
+	if (!n || !h->n)
+		return;
+	memmove(h->start, h->start + n, h->n * sizeof(*h->start));
+	memmove(h->end, h->end + n, h->n * sizeof(*h->end));
+	memmove(h->type, h->type + n, h->n * sizeof(*h->type));
+}
+
+static void let_all_go(struct gt_chain *c, int64_t floor)
+{
+	for (size_t i = 0; i < c->nlines; i++)
+		let_go(c, &c->lines[i], floor);
+}
+
+static void release_held(struct gt_chain_held *h)
+{
+	free(h->start);
+	free(h->end);
+	free(h->type);
+	free(h->by);
+	*h = (struct gt_chain_held){ 0 };
+}
+
+/* Room for `cap` of them, which are no fewer than there are. 0 or -ENOMEM. */
+static int resize_held(struct gt_chain_held *h, size_t cap)
+{
+	int64_t *start, *end;
+	uint32_t *type, *by;
+
+	if (!cap) {
+		release_held(h);
+		return 0;
+	}
+	if ((start = realloc(h->start, cap * sizeof(*start))))
+		h->start = start;
+	if ((end = realloc(h->end, cap * sizeof(*end))))
+		h->end = end;
+	if ((type = realloc(h->type, cap * sizeof(*type))))
+		h->type = type;
+	if ((by = realloc(h->by, cap * sizeof(*by))))
+		h->by = by;
+	h->cap = start && end && type && by ? cap : h->n;
+	for (size_t i = h->n; i < h->cap; i++)
+		h->by[i] = BY_NONE;
+	return h->cap == cap ? 0 : -ENOMEM;
+}
+
+/* Many threads may each have had a large block once. 0 or -ENOMEM. */
+static int hold_no_more_than_needed(struct gt_chain *c)
+{
+	c->held_room = 0;
+	for (size_t i = 0; i < c->nlines; i++) {
+		if (resize_held(&c->lines[i].held, c->lines[i].held.n))
+			return -ENOMEM;
+		c->held_room += c->lines[i].held.cap;
+	}
+	return 0;
+}
+
+/* Room for n more. 0 or -ENOMEM. */
+static int room_to_hold(struct gt_chain *c, struct gt_chain_line *l, uint32_t n)
+{
+	struct gt_chain_held *h = &l->held;
+	size_t need = h->n + n;
+
+	if (need <= h->cap)
+		return 0;
+	if (c->held_room + need > GT_TIMELINE_MAX / 4 * 5 && hold_no_more_than_needed(c))
+		return -ENOMEM;
+	c->held_room -= h->cap;
+	if (resize_held(h, need + need / 2))
+		return -ENOMEM;
+	c->held_room += h->cap;
+	return 0;
+}
+
+static void add_work(struct gt_chain *c, struct gt_chain_line *l, const struct gt_link *one)
+{
+	struct gt_chain_process *p = &c->processes[l->place];
+
+	l->stream = true;
+	l->last = one->start;
+	gt_links_add(&c->store, &l->rows, one);
+	p->from = !p->ops || one->start < p->from ? one->start : p->from;
+	p->to = !p->ops || one->end > p->to ? one->end : p->to;
+	p->ops++;
+	p->unjoined += (one->by & BY_NONE) == BY_NONE;
+	p->by_order += one->by >> 31;
+}
+
+/* A wait lies on what it waits for; it is looked for by its call. One that is told to a stream is looked for there. */
+static int add_wait(struct gt_chain *c, const struct gt_segment *seg, const struct gt_link *wait, uint32_t on, struct gt_err *err)
+{
+	const struct gt_type *type = &seg->types[wait->type - c->order.types[seg->index]];
+	enum gt_gpu_wait what = gt_gpu_wait_of_row(gt_str(seg, type->name));
+	uint32_t to = what == GT_GPU_WAIT_STREAM_EVENT ? on : wait->by & BY_NONE;
+	struct gt_link one = { .start = wait->launch, .end = wait->end, .type = what, .by = on };
+	struct gt_chain_line *l = to == BY_NONE ? NULL : line_of(c, seg, to, err);
+
+	if (l && (!l->waits.n || gt_links_get(&c->store, &l->waits, l->waits.n - 1).start <= one.start))
+		gt_links_add(&c->store, &l->waits, &one);
+	return err->code;
+}
+
+static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct gt_chain *c = arg;
+	const struct gt_segment *seg;
+	uint32_t track = (uint32_t)(m->addr >> TRACK_SHIFT) & (TRACK_MAX + 1);
+	struct gt_link one = { .start = m->at, .end = m->end, .type = m->what };
+	struct gt_chain_line *l;
+	unsigned what = (unsigned)(m->addr >> WHAT_SHIFT);
+
+	if (what == IGNORED)
+		return 0;
+	seg = gt_in_time_segment(&c->order, c->asked.reader, m);
+	one.by = BY_NONE;
+	one.launch = m->at;
+	if (track != NO_TRACK) {
+		one.by = (c->order.tracks[seg->index] + track) | (m->addr & ORDER_BIT ? BY_ORDER : 0);
+		one.launch = m->at - (int64_t)(m->addr & AGO_MAX);
+	}
+	if (what == WAIT)
+		return add_wait(c, seg, &one, m->place, err);
+	l = line_of(c, seg, m->place, err);
+	if (l && m->at < l->last)
+		c->late++;
+	else if (l)
+		add_work(c, l, &one);
+	return err->code;
+}
+
+/* Of a type's rows in a run: what they are, the columns of their launches, and how many of them were met. */
+struct gt_chain_launches { const uint64_t *track, *start, *join; uint32_t n, met; unsigned what; };
+
+static bool is_wait(const struct gt_type *type) { return type && type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC; }
+
+static struct gt_chain_launches launches_of(const struct gt_cols *cols, uint32_t code)
+{
+	struct gt_chain_launches l = { .what = cols->kind == GT_GPU ? WORK : is_wait(gt_cols_type(cols, code)) ? WAIT : IGNORED };
+	uint32_t ntrack, nstart, njoin;
+
+	if (l.what == IGNORED)
+		return l;
+	l.track = gt_cols_role(cols, code, GT_R_LAUNCH_TRACK, &ntrack);
+	l.start = gt_cols_role(cols, code, GT_R_LAUNCH_START, &nstart);
+	l.join = gt_cols_role(cols, code, GT_R_LAUNCH_JOIN, &njoin);
+	l.n = ntrack < nstart ? ntrack : nstart;
+	l.n = njoin < l.n ? njoin : l.n;
+	return l;
+}
+
+/* The launch of row `nth` of its type as the timeline carries it. */
+static uint64_t packed(const struct gt_cols *cols, const struct gt_chain_launches *l, uint32_t nth, int64_t start)
+{
+	const uint64_t unknown = (uint64_t)NO_TRACK << TRACK_SHIFT;
+	int64_t launch;
+
+	if (nth >= l->n || l->join[nth] == GT_JOIN_UNKNOWN)
+		return unknown;
+	launch = (int64_t)l->start[nth];
+	if (l->track[nth] >= cols->seg->ntracks || l->track[nth] > TRACK_MAX || launch > start || launch < -GT_TIME_MAX ||
+	    (uint64_t)(start - launch) > AGO_MAX)
+		return unknown;
+	return l->track[nth] << TRACK_SHIFT | (uint64_t)(start - launch) | (l->join[nth] == GT_JOIN_ORDER ? ORDER_BIT : 0);
+}
+
+static int mark_rows(struct gt_chain *c, const struct gt_cols *cols, struct gt_moment *m, struct gt_err *err)
+{
+	if (gt_grow(&c->launches, &c->launches_cap, cols->ntypes + 1ul, sizeof(*c->launches)))
+		return gt_err_set(err, -ENOMEM, "no memory for launches");
+	for (uint32_t i = 0; i < cols->ntypes; i++)
+		c->launches[i].met = 0;
+	for (uint32_t i = 0; i < cols->n; i++) {
+		uint32_t code = cols->code ? cols->code[i] : 0;
+		struct gt_chain_launches *l = &c->launches[code];
+
+		if (!l->met)		/* most types of a block are not in each of its runs */
+			*l = launches_of(cols, code);
+		if (l->what != IGNORED)
+			m[i].addr = (uint64_t)l->what << WHAT_SHIFT | packed(cols, l, l->met, cols->start[i]);
+		l->met++;
+	}
+	return 0;
+}
+
+/* Numbers of the types of a block's calls by code; GT_NONE: of no call. NULL: no memory. */
+static const uint32_t *calls_of_codes(struct gt_chain *c, const struct gt_cols *cols, bool *all, struct gt_err *err)
+{
+	const uint32_t first = c->order.types[cols->seg->index];
+
+	if (gt_grow(&c->codes, &c->codes_cap, cols->ntypes + 1ul, sizeof(*c->codes))) {
+		gt_err_set(err, -ENOMEM, "no memory for calls");
+		return NULL;
+	}
+	*all = true;
+	for (uint32_t i = 0; i < cols->ntypes; i++) {
+		uint32_t type = cols->types[i];
+		bool call = type < cols->seg->ntypes && role(c, cols->seg, first + type) & IS_CALL;
+
+		c->codes[i] = call ? first + type : GT_NONE;
+		*all &= call;
+	}
+	return c->codes;
+}
+
+static bool in_order(const int64_t *start, size_t n)
+{
+	int64_t sign = 0;
+
+	for (size_t i = 1; i < n; i++)
+		sign |= start[i] - start[i - 1];
+	return sign >= 0;
+}
+
+/* Those from `from` to before `to`, behind others that are in order. Most often all are. */
+static void put_in_order(struct gt_chain_held *h, size_t from, size_t to)
+{
+	int64_t *restrict starts = h->start, *restrict ends = h->end;
+	uint32_t *restrict types = h->type;
+
+	from -= from > 0;
+	if (in_order(starts + from, to - from))
+		return;
+	for (size_t i = from + 1; i < to; i++) {
+		int64_t start = starts[i], end = ends[i];
+		uint32_t type = types[i];
+		size_t k = i;
+
+		for (; k && starts[k - 1] > start; k--) {
+			starts[k] = starts[k - 1];
+			ends[k] = ends[k - 1];
+			types[k] = types[k - 1];
+		}
+		starts[k] = start;
+		ends[k] = end;
+		types[k] = type;
+	}
+}
+
+/* Rows that are all calls, behind those that are held. */
+static void copy(struct gt_chain_held *h, const struct gt_cols *cols, const uint32_t *codes)
+{
+	int64_t *restrict end = h->end + h->n;
+	uint32_t *restrict type = h->type + h->n;
+	const int64_t *start = cols->start, *dur = cols->dur;
+	const uint16_t *code = cols->code;
+
+	memcpy(h->start + h->n, start, cols->n * sizeof(*start));
+	for (uint32_t i = 0; i < cols->n; i++)
+		end[i] = start[i] + dur[i];
+	for (uint32_t i = 0; i < cols->n; i++)
+		type[i] = codes[code ? code[i] : 0];
+	h->n += cols->n;
+}
+
+/* Those of a block that are. */
+static void copy_calls(struct gt_chain_held *h, const struct gt_cols *cols, const uint32_t *codes)
+{
+	int64_t *restrict starts = h->start, *restrict ends = h->end;
+	uint32_t *restrict types = h->type;
+	const int64_t *start = cols->start, *dur = cols->dur;
+	const uint16_t *code = cols->code;
+	size_t n = h->n;
+
+	for (uint32_t i = 0; i < cols->n; i++) {
+		uint32_t type = codes[code ? code[i] : 0];
+
+		starts[n] = start[i];
+		ends[n] = start[i] + dur[i];
+		types[n] = type;
+		n += type != GT_NONE;
+	}
+	h->n = n;
+}
+
+/* Those of the thread's block before go to its line, as far as nothing can come before them any more. */
+static int hold_calls(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
+{
+	bool all = true;
+	const uint32_t *codes = calls_of_codes(c, cols, &all, err);
+	struct gt_chain_line *l;
+	size_t before;
+
+	if (c->nheld + cols->n > GT_TIMELINE_MAX)	/* threads that are over hold some, too */
+		let_all_go(c, cols->floor);
+	if (c->held_of != cols->seg || c->nheld + cols->n > GT_TIMELINE_MAX)
+		let_all_go(c, INT64_MAX);
+	c->held_of = cols->seg;
+	l = codes ? line_of(c, cols->seg, gt_in_time_track(&c->order, cols->seg, cols->track), err) : NULL;
+	if (!l)
+		return err->code;
+	let_go(c, l, cols->floor);
+	if (room_to_hold(c, l, cols->n))
+		return gt_err_set(err, -ENOMEM, "no memory for calls");
+	before = l->held.n;
+	(all ? copy : copy_calls)(&l->held, cols, codes);
+	put_in_order(&l->held, before, l->held.n);
+	c->nheld += l->held.n - before;
+	return 0;
+}
+
+static int add_lost(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
+{
+	for (uint32_t i = 0; i < cols->n; i++) {
+		struct gt_chain_lost one = { cols->seg->index, cols->track, cols->start[i], cols->start[i] + cols->dur[i], 0 }, *last;
+
+		if (c->nlost < LOST_MAX) {
+			if (gt_grow(&c->lost, &c->lost_cap, c->nlost + 1, sizeof(*c->lost)))
+				return gt_err_set(err, -ENOMEM, "no memory for losses");
+			c->lost[c->nlost++] = one;
+			continue;
+		}
+		last = &c->lost[LOST_MAX - 1];		/* one that may have been anywhere */
+		last->track = GT_NONE;
+		last->start = one.start < last->start ? one.start : last->start;
+		last->end = one.end > last->end ? one.end : last->end;
+	}
+	return 0;
+}
+
+int gt_chain_block(struct gt_chain *c, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_moment *m;
+	bool any = cols->kind != GT_SPAN;
+
+	if (cols->kind == GT_LOST)
+		return add_lost(c, cols, err);
+	for (uint32_t i = 0; !any && i < cols->ntypes; i++)
+		any = is_wait(gt_cols_type(cols, i));
+	if (!any || c->too_many)
+		return 0;
+	if (cols->kind == GT_CALL || cols->kind == GT_OPEN)
+		return hold_calls(c, cols, err);
+	m = gt_in_time_run(&c->order, cols, err);
+	if (!m || mark_rows(c, cols, m, err))
+		return err->code;
+	return c->store.err.code ? gt_err_set(err, c->store.err.code, "%s", c->store.err.text) : 0;
+}
+
+/* ---- life ---- */
+
+int gt_chain_init(struct gt_chain *c, struct gt_reader *r, const struct gt_analysis_options *opt, bool without, struct gt_err *err)
+{
+	int rc;
+
+	c->asked = (struct gt_report_state){ r, opt };
+	rc = gt_in_time_init(&c->order, r, on_row, c, err);
+	if (!rc)
+		rc = gt_places_init(&c->where, r, err);
+	if (rc)
+		return rc;
+	gt_link_store_init(&c->store, without, c->order.tracks[c->order.nsegs]);
+	c->processes = calloc(c->where.n + 1, sizeof(*c->processes));
+	c->slot = calloc(c->order.tracks[c->order.nsegs] + 1ul, sizeof(*c->slot));
+	c->roles = calloc(c->order.types[c->order.nsegs] + 1ul, sizeof(*c->roles));
+	if (!c->processes || !c->slot || !c->roles)
+		return gt_err_set(err, -ENOMEM, "no memory for the chain of calls and work");
+	for (size_t i = 0; i < c->where.n; i++) {
+		c->processes[i].seg = c->where.places[i].seg;
+		c->processes[i].track = c->where.places[i].track;
+	}
+	return 0;
+}
+
+/* All of a process is looked at: its calls, too. */
+static void widen(struct gt_chain_process *p, const struct gt_chain_line *l)
+{
+	if (!l->rows.n || l->stream)
+		return;
+	p->from = l->rows.firsts[0] < p->from ? l->rows.firsts[0] : p->from;
+	p->to = l->cover > p->to ? l->cover : p->to;
+}
+
+int gt_chain_finish(struct gt_chain *c, struct gt_err *err)
+{
+	int rc = gt_in_time_flush(&c->order, err);
+
+	let_all_go(c, INT64_MAX);
+	gt_chain_sort_lost(c);
+	for (size_t i = 0; i < c->nlines && c->asked.opt->whole; i++)
+		widen(&c->processes[c->lines[i].place], &c->lines[i]);
+	for (size_t i = 0; i < c->where.n; i++) {	/* its own part of the window of the recording */
+		struct gt_chain_process *p = &c->processes[i];
+		struct gt_gpu_window e;
+
+		gt_extent_open(&e, c->asked.opt, p->seg);
+		p->from = p->ops && p->from < e.from ? e.from : p->from;
+		p->to = p->ops && p->to > e.to ? e.to : p->to;
+	}
+	if (gt_link_store_failed(&c->store))
+		return gt_err_set(err, c->store.err.code, "%s", c->store.err.text);
+	return rc;
+}
+
+void gt_chain_release(struct gt_chain *c)
+{
+	for (size_t i = 0; i < c->nlines; i++) {
+		gt_links_release(&c->lines[i].rows);
+		gt_links_release(&c->lines[i].waits);
+		release_held(&c->lines[i].held);
+	}
+	for (size_t i = 0; c->processes && i < c->where.n; i++) {
+		free(c->processes[i].lines);
+	}
+	gt_link_store_release(&c->store);
+	gt_in_time_release(&c->order);
+	gt_places_release(&c->where);
+	free(c->processes);
+	free(c->lines);
+	free(c->slot);
+	free(c->roles);
+	free(c->codes);
+	free(c->launches);
+	free(c->lost);
+}

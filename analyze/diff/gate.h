@@ -1,0 +1,39 @@
+/* Gates: limits that figures of reports must keep, for CI. What is written is what must not be:
+ *
+ *	kernels.p99 > 5ms		the value, of any kernel (of two files: in B)
+ *	kernels.p99[*gemm*] > +5%	the change from A to B: a limit with a sign
+ *	TABLE.COLUMN[NAME] OP LIMIT
+ *
+ * TABLE.COLUMN as in JSON, the column with or without its unit; NAME a shell pattern for what tells the rows of the table
+ * apart; OP one of > >= < <= == !=. A limit without a sign is a value in the unit of the figure: 5ms, 10MiB, 50%, 3. One with a
+ * sign is a change: of the value of A in % (+5%), in points for percentages (-2pp), or in the unit of the figure (+10MiB). */
+#ifndef GT_GATE_H
+#define GT_GATE_H
+#include "analyze/diff/diff.h"
+#include "formats/cmdline/opt.h"
+
+enum gt_gate_op { GT_GATE_GT, GT_GATE_GE, GT_GATE_LT, GT_GATE_LE, GT_GATE_EQ, GT_GATE_NE };
+enum gt_gate_unit { GT_UNIT_COUNT /* and whatever has none */, GT_UNIT_NS, GT_UNIT_BYTES, GT_UNIT_PERCENT };
+struct gt_gate {
+	const char *text;		/* borrowed */
+	const struct gt_diff_rule *rule;
+	char column[48];		/* its key */
+	char name[160];			/* "": any row */
+	enum gt_gate_op op;
+	bool change, relative;		/* the limit has a sign; it is in % of the value of A */
+	long double limit;		/* in the unit of the figure, or percents */
+};
+/* two: there are two files. On error err says at which column of the text, counted from 1, something else was expected. */
+int gt_gate_parse(struct gt_gate *g, const char *text, bool two, struct gt_err *err);
+
+struct gt_gates { struct gt_gate *list; size_t n; };
+/* Release also on error. */
+int gt_gates_parse(struct gt_gates *gates, const struct gt_opt_list *texts, bool two, struct gt_err *err);
+void gt_gates_ask(const struct gt_gates *gates, struct gt_diff_asked *asked);	/* adds what must be read for them */
+void gt_gates_release(struct gt_gates *gates);
+
+/* Made by the comparison: the tables that gates may name beside those of reports ("verdicts"), or NULL. a NULL: there is one
+ * file, b. The table "gates", the caller's, in *table. Returns GT_EXIT_CLEAN, _FOUND or _UNKNOWN (exits.h), or negative. */
+int gt_gates_judge(const struct gt_gates *gates, const struct gt_side *a, const struct gt_side *b, struct gt_table *const *made,
+		   unsigned nmade, struct gt_table **table, struct gt_err *err);
+#endif

@@ -1,9 +1,0 @@
-/* What words mean in all reports: --explain. */
-#ifndef GT_EXPLAIN_H
-#define GT_EXPLAIN_H
-#include "analyze/analysis.h"
-#include "formats/out.h"
-
-/* The definitions that all reports share, and what each of these reports answers. */
-void gt_explain(const struct gt_analysis *const *chosen, unsigned n, struct gt_out *out);
-#endif

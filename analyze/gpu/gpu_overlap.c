@@ -1,0 +1,393 @@
+/* What a GPU did at the same time: how much of the communication and of the copies was hidden under other work, and which streams
+ * never worked side by side.
+ *
+ * The GPU's time is cut where anything begins or ends (sweep.h), and each piece counts for the set of kinds of work (work_kind.h) that run
+ * in it. All figures are sums over such sets, so each is an exact union or intersection of unions. Whether two kernels run at once
+ * is one more member of the set.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/gpu/gpu_time.h"
+#include "analyze/gpu/shared_gpus.h"
+#include "analyze/gpu/stream_pairs.h"
+#include "analyze/order/concurrency_sweep.h"
+#include "analyze/gpu/work_kind.h"
+#include "formats/base/buf.h"
+
+enum { SECOND_KERNEL = GT_WORK_KINDS, MEMBERS, SETS = 1 << MEMBERS };
+#define DEVICES_MAX 16384u
+
+struct device {
+	const struct gt_segment *seg;
+	uint32_t track;
+	uint64_t rows[GT_WORK_KINDS];
+	struct gt_sweep sweep;
+	uint64_t time[SETS];		/* ns by which members ran: bits */
+	struct gt_stream_pairs pairs;
+	uint64_t unpaired;		/* rows of streams beyond those whose pairs are looked at */
+};
+struct overlap {
+	struct gt_report_state asked;
+	struct gt_in_time order;
+	uint32_t *device_of;		/* by track, numbered over all segments */
+	uint32_t *device_slot;		/* likewise, of a device's track: 1 + its place in devices; 0 not met yet */
+	uint32_t *stream_slot;		/* likewise, of the track that rows lie on: 1 + its place among its device's streams */
+	uint8_t *kind;			/* by type, numbered over all segments: 1 + kind; 0 not met yet */
+	struct device *devices;
+	size_t n, cap;
+	uint64_t beyond;		/* rows of devices beyond DEVICES_MAX */
+};
+
+/* ---- rows ---- */
+
+static void on_stretch(void *arg, const struct gt_sweep *s, int64_t from, int64_t to)
+{
+	struct device *d = arg;
+	unsigned set = 0;
+
+	for (unsigned k = 0; k < GT_WORK_KINDS; k++)
+		set |= (unsigned)(s->active[k] > 0) << k;
+	if (s->active[GT_WORK_COMPUTE] + s->active[GT_WORK_COMMUNICATION] > 1)
+		set |= 1u << SECOND_KERNEL;
+	d->time[set] = gt_sat_add(d->time[set], (uint64_t)to - (uint64_t)from);
+}
+
+static uint32_t add_device(struct overlap *o, const struct gt_segment *seg, uint32_t track, int64_t start, struct gt_err *err)
+{
+	struct device *d;
+
+	if (gt_grow(&o->devices, &o->cap, o->n + 1, sizeof(*o->devices))) {
+		gt_err_set(err, -ENOMEM, "no memory for the GPUs");
+		return 0;
+	}
+	d = &o->devices[o->n];
+	*d = (struct device){ .seg = seg, .track = track, .sweep.at = start };
+	return (uint32_t)++o->n;
+}
+
+static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct overlap *o = arg;
+	const struct gt_segment *seg = gt_in_time_segment(&o->order, o->asked.reader, m);
+	struct gt_range in = gt_range_of(&o->asked.opt->filter, seg);
+	int64_t start = m->at < in.from ? in.from : m->at, end = m->end > in.to ? in.to : m->end;
+	uint32_t *slot = &o->device_slot[o->device_of[m->place]], *stream = &o->stream_slot[m->place], first = o->order.tracks[seg->index];
+	struct device *d;
+
+	if (!*slot && o->n == DEVICES_MAX) {
+		o->beyond++;
+		return 0;
+	}
+	if (!*slot && !(*slot = add_device(o, seg, o->device_of[m->place] - first, start, err)))
+		return err->code;
+	d = &o->devices[*slot - 1];
+	if (start > d->sweep.at)
+		gt_sweep_to(&d->sweep, start, on_stretch, d);
+	if (gt_sweep_add(&d->sweep, end, (uint32_t)m->addr, 0, err))
+		return err->code;
+	d->rows[m->addr]++;
+	if (!*stream && d->pairs.n < GT_STREAM_PAIRS_MOST && !(*stream = gt_stream_pairs_add(&d->pairs, m->place - first, err)))
+		return err->code;
+	if (*stream)
+		gt_stream_pairs_work(&d->pairs, *stream - 1, start, end);
+	d->unpaired += !*stream;
+	return 0;
+}
+
+static int overlap_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	struct overlap *o = state;
+
+	o->asked = (struct gt_report_state){ r, opt };
+	return gt_in_time_init(&o->order, r, on_row, o, err);
+}
+
+/* Waits for the first row: most traces have many tracks and types, or work of a GPU, not both. */
+static int make_room(struct overlap *o, struct gt_err *err)
+{
+	size_t tracks = o->order.tracks[o->order.nsegs] + 1ul;
+
+	o->device_of = gt_gpu_devices(&o->order, o->asked.reader);
+	o->device_slot = calloc(tracks, sizeof(*o->device_slot));
+	o->stream_slot = calloc(tracks, sizeof(*o->stream_slot));
+	o->kind = calloc(o->order.types[o->order.nsegs] + 1ul, sizeof(*o->kind));
+	if (!o->device_of || !o->device_slot || !o->stream_slot || !o->kind)
+		return gt_err_set(err, -ENOMEM, "no memory for the GPUs");
+	return 0;
+}
+
+static int overlap_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct overlap *o = state;
+	struct gt_moment *m;
+
+	if (!o->kind && make_room(o, err))
+		return err->code;
+	m = gt_in_time_run(&o->order, cols, err);
+	for (uint32_t i = 0; m && i < cols->n; i++) {
+		uint32_t type = m[i].what;
+
+		if (!o->kind[type])
+			o->kind[type] = (uint8_t)(1 + gt_work_kind(cols->seg, &cols->seg->types[type - o->order.types[cols->seg->index]]));
+		m[i].addr = o->kind[type] - 1u;
+	}
+	return m ? 0 : err->code;
+}
+
+/* ---- figures ---- */
+
+/* ns in which all of `all` ran and none of `none`. */
+static uint64_t during(const struct device *d, unsigned all, unsigned none)
+{
+	uint64_t ns = 0;
+
+	for (unsigned set = 0; set < SETS; set++)
+		if ((set & all) == all && !(set & none))
+			ns = gt_sat_add(ns, d->time[set]);
+	return ns;
+}
+
+#define KERNELS (1u << GT_WORK_COMPUTE | 1u << GT_WORK_COMMUNICATION)
+
+static const struct gt_column columns[] = {
+	GT_WHERE_DEVICE, { "kind", "Work", GT_C_TEXT }, { "count", "Count", GT_C_COUNT },
+	{ "ran_ns", "Ran", GT_C_NS }, { "alone_ns", "Alone", GT_C_NS }, { "with_compute_ns", "With compute", GT_C_NS },
+	{ "with_communication_ns", "With comm.", GT_C_NS }, { "with_copies_ns", "With copies", GT_C_NS },
+	{ "exposed_ns", "Exposed", GT_C_NS }, { "hidden_percent", "Hidden %", GT_C_PERCENT },
+};
+#define NCOLUMNS (sizeof(columns) / sizeof(*columns))
+static const struct gt_column kernel_columns[] = {
+	GT_WHERE_DEVICE, { "busy_ns", "Busy", GT_C_NS }, { "kernels_ns", "A kernel ran", GT_C_NS },
+	{ "several_ns", "Two or more", GT_C_NS }, { "several_percent", "Two or more %", GT_C_PERCENT },
+};
+#define NKERNEL (sizeof(kernel_columns) / sizeof(*kernel_columns))
+static const struct gt_column pair_columns[] = {
+	GT_WHERE_STREAM, { "other", "Other stream", GT_C_COUNT },
+	{ "busy_ns", "Busy", GT_C_NS }, { "other_busy_ns", "Other busy", GT_C_NS }, { "both_ns", "Both at once", GT_C_NS },
+	{ "both_percent", "Of the lesser %", GT_C_PERCENT }, { "turns", "Turns", GT_C_COUNT }, { "how", "How", GT_C_TEXT },
+};
+#define NPAIR (sizeof(pair_columns) / sizeof(*pair_columns))
+
+/* A GPU's first four cells; those of all GPUs where there is no segment. */
+static void where(struct gt_cell cells[4], const struct device *d)
+{
+	cells[0] = cells[1] = cells[2] = gt_cell_none();
+	cells[3] = gt_cell_gone("all");
+	if (d->seg)
+		gt_where_device(cells, d->seg, d->track);
+}
+
+static void add_kind(const struct overlap *o, struct gt_table *t, const struct device *d, enum gt_work_kind kind)
+{
+	unsigned me = 1u << kind, others = ~me & ((1u << GT_WORK_KINDS) - 1);
+	uint64_t ran = during(d, me, 0), exposed = during(d, me, me - 1);
+	struct gt_cell cells[NCOLUMNS];
+
+	where(cells, d);
+	cells[4] = gt_cell_text(gt_work_kind_word(kind));
+	cells[5] = gt_cell_u(d->rows[kind]);
+	cells[6] = gt_cell_u(ran);
+	cells[7] = gt_cell_u(during(d, me, others));
+	for (unsigned k = 0; k < GT_WORK_KINDS; k++)
+		cells[8 + k] = gt_cell_known(k != kind, during(d, me | 1u << k, 0));
+	cells[11] = gt_cell_known(kind != GT_WORK_COMPUTE, exposed);
+	cells[12] = kind == GT_WORK_COMPUTE ? gt_cell_none() : gt_cell_share(ran - exposed, ran);
+	gt_table_add(t, cells + gt_where_skip(o->asked.reader));
+}
+
+static void add_kernels(const struct overlap *o, struct gt_table *t, const struct device *d)
+{
+	uint64_t busy = 0, several = during(d, 1u << SECOND_KERNEL, 0);
+	uint64_t kernels = gt_sat_add(during(d, 1u << GT_WORK_COMPUTE, 0), during(d, 1u << GT_WORK_COMMUNICATION, 1u << GT_WORK_COMPUTE));
+	struct gt_cell cells[NKERNEL];
+
+	for (unsigned set = 1; set < SETS; set++)	/* without the empty one: idle */
+		busy = gt_sat_add(busy, d->time[set]);
+	where(cells, d);
+	cells[4] = gt_cell_u(busy);
+	cells[5] = gt_cell_u(kernels);
+	cells[6] = gt_cell_u(several);
+	cells[7] = gt_cell_share(several, kernels);
+	gt_table_add(t, cells + gt_where_skip(o->asked.reader));
+}
+
+/* The sum of all GPUs: times add up, each GPU's being a union of its own. */
+static struct device in_all(const struct overlap *o)
+{
+	struct device all = { 0 };
+
+	for (size_t i = 0; i < o->n; i++) {
+		for (unsigned k = 0; k < GT_WORK_KINDS; k++)
+			all.rows[k] += o->devices[i].rows[k];
+		for (unsigned set = 0; set < SETS; set++)
+			all.time[set] = gt_sat_add(all.time[set], o->devices[i].time[set]);
+	}
+	return all;
+}
+
+struct two { const struct device *d; size_t a, b; uint64_t lesser; };	/* lesser: ns that the one with less to do worked */
+
+static const struct gt_stream_pair *pair_of(const struct two *t) { return &t->d->pairs.pairs[gt_stream_pair_at(t->a, t->b)]; }
+
+static uint64_t apart(const struct two *t) { return t->lesser - pair_of(t)->both; }
+
+/* Those with the most that could run side by side and did not, first. */
+static int by_gain(const void *pa, const void *pb)
+{
+	const struct two *a = pa, *b = pb;
+	uint64_t x = apart(a), y = apart(b);
+
+	if (x != y)
+		return x < y ? 1 : -1;
+	if (a->d != b->d)
+		return a->d < b->d ? -1 : 1;
+	if (a->b != b->b)
+		return a->b < b->b ? -1 : 1;
+	return (a->a > b->a) - (a->a < b->a);
+}
+
+static void add_pair(const struct overlap *o, struct gt_table *t, const struct two *two)
+{
+	const struct device *d = two->d;
+	const struct gt_paired_stream *a = &d->pairs.streams[two->a], *b = &d->pairs.streams[two->b];
+	const struct gt_stream_pair *p = pair_of(two);
+	struct gt_cell cells[NPAIR];
+
+	where(cells, d);
+	cells[4] = gt_cell_i(d->seg->tracks[a->track].id);
+	cells[5] = gt_cell_i(d->seg->tracks[b->track].id);
+	cells[6] = gt_cell_u(a->busy.ns);
+	cells[7] = gt_cell_u(b->busy.ns);
+	cells[8] = gt_cell_u(p->both);
+	cells[9] = gt_cell_share(p->both, two->lesser);
+	cells[10] = gt_cell_u(p->turns);
+	cells[11] = gt_cell_text(p->both ? "side by side" : p->turns > 1 ? "in turns, never at once" : "one after the other");
+	gt_table_add(t, cells + gt_where_skip(o->asked.reader));
+}
+
+static int add_pairs(const struct overlap *o, struct gt_table *t, struct gt_err *err)
+{
+	struct two *list;
+	size_t n = 0, shown;
+	uint64_t unpaired = 0;
+
+	for (size_t i = 0; i < o->n; i++)
+		n += o->devices[i].pairs.n * (o->devices[i].pairs.n - 1) / 2;
+	list = malloc((n + 1) * sizeof(*list));
+	if (!list)
+		return gt_err_set(err, -ENOMEM, "no memory for pairs of streams");
+	n = 0;
+	for (size_t i = 0; i < o->n; i++) {
+		const struct device *d = &o->devices[i];
+
+		unpaired += d->unpaired;
+		for (size_t b = 1; b < d->pairs.n; b++)
+			for (size_t a = 0; a < b; a++) {
+				uint64_t x = d->pairs.streams[a].busy.ns, y = d->pairs.streams[b].busy.ns;
+
+				list[n++] = (struct two){ d, a, b, x < y ? x : y };
+			}
+	}
+	qsort(list, n, sizeof(*list), by_gain);
+	shown = gt_shown(n, o->asked.opt->top);
+	for (size_t i = 0; i < shown; i++)
+		add_pair(o, t, &list[i]);
+	free(list);
+	gt_table_note_cut(t, n, shown);
+	if (!n && o->n)
+		gt_table_note(t, "no GPU did work on more than one stream: nothing there could run side by side");
+	if (unpaired)
+		gt_note_many(t, unpaired, "%llu {row lies|rows lie} on streams beyond the first %u of {its|their} GPU, whose pairs are not here",
+			     (unsigned long long)unpaired, GT_STREAM_PAIRS_MOST);
+	return 0;
+}
+
+static void add_devices(const struct overlap *o, struct gt_table *kinds, struct gt_table *kernels)
+{
+	size_t shown = gt_shown(o->n, o->asked.opt->top);
+	struct device all = in_all(o);
+
+	for (size_t i = 0; i <= shown; i++) {
+		const struct device *d = i < shown ? &o->devices[i] : &all;
+
+		if (d == &all && o->n < 2)
+			break;
+		for (unsigned k = 0; k < GT_WORK_KINDS; k++)
+			add_kind(o, kinds, d, (enum gt_work_kind)k);
+		add_kernels(o, kernels, d);
+	}
+	gt_table_note_cut(kernels, o->n, shown);
+}
+
+static int by_track(const void *pa, const void *pb)
+{
+	const struct device *a = pa, *b = pb;
+
+	return gt_by_place(a->seg, a->track, b->seg, b->track);
+}
+
+static void add_notes(const struct overlap *o, struct gt_table *t)
+{
+	if (o->beyond)
+		gt_note_many(t, o->beyond, "more than %u GPUs: %llu {row|rows} of those that came later {is|are} in no figure", DEVICES_MAX,
+			     (unsigned long long)o->beyond);
+	gt_note_late(t, gt_in_time_late(&o->order), "times");
+}
+
+static int overlap_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct overlap *o = state;
+	unsigned skip = gt_where_skip(o->asked.reader);
+	int rc = gt_in_time_flush(&o->order, err);
+
+	tables[0] = gt_table_new("overlap", "Compute, communication and copies at the same time", columns + skip, (unsigned)NCOLUMNS - skip);
+	tables[1] = gt_table_new("overlap_kernels", "Kernels at the same time", kernel_columns + skip, (unsigned)NKERNEL - skip);
+	tables[2] = gt_table_new("overlap_streams", "Pairs of streams, those that worked apart the longest first", pair_columns + skip,
+				 (unsigned)NPAIR - skip);
+	if (!rc && (!tables[0] || !tables[1] || !tables[2]))
+		rc = gt_err_set(err, -ENOMEM, "no memory for the overlaps");
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < o->n; i++)
+		gt_sweep_out(&o->devices[i].sweep, on_stretch, &o->devices[i]);
+	if (o->n)
+		qsort(o->devices, o->n, sizeof(*o->devices), by_track);
+	gt_table_gives_way(tables[0], "process count alone_ns with_copies_ns with_communication_ns with_compute_ns exposed_ns pid");
+	gt_table_gives_way(tables[1], "process busy_ns several_percent pid");
+	gt_table_gives_way(tables[2], "process turns other_busy_ns busy_ns both_percent pid device");
+	add_devices(o, tables[0], tables[1]);
+	rc = add_pairs(o, tables[2], err);
+	add_notes(o, tables[0]);
+	gt_shared_gpus_note(tables[0], &o->asked);
+	return rc ? rc : 3;
+}
+
+static void overlap_release(void *state)
+{
+	struct overlap *o = state;
+
+	for (size_t i = 0; i < o->n; i++) {
+		gt_sweep_release(&o->devices[i].sweep);
+		gt_stream_pairs_release(&o->devices[i].pairs);
+	}
+	free(o->devices);
+	free(o->device_of);
+	free(o->device_slot);
+	free(o->stream_slot);
+	free(o->kind);
+	gt_in_time_release(&o->order);
+}
+
+const struct gt_analysis gt_overlap_report = {
+	.name       = "overlap",
+	.help       = "what GPUs did at the same time: communication and copies hidden, streams side by side",
+	.wants      = GT_BIT(GT_GPU),
+	.needs      = GT_BIT(GT_LAYER_GPU),
+	.sees_all   = true,
+	.order      = GT_BY_TIME,
+	.state_size = sizeof(struct overlap),
+	.init       = overlap_init,
+	.block      = overlap_block,
+	.finish     = overlap_finish,
+	.release    = overlap_release,
+};

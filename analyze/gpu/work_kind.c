@@ -1,0 +1,36 @@
+#include "analyze/gpu/work_kind.h"
+
+#include <string.h>
+#include "analyze/gpu/gpu_time.h"
+#include "formats/names/demangle.h"
+
+/* Beginnings of functions, without namespaces, that move data between GPUs. */
+static const char *const communication[] = {
+	"nccl",					/* NCCL and, under the same names, RCCL */
+	"nvshmem",
+	"cross_device_reduce",			/* all-reduces that serving frameworks bring along */
+	"one_shot_all_reduce", "two_shot_all_reduce", "multimem_all_reduce", "multimem_one_shot_all_reduce",
+};
+
+enum gt_work_kind gt_work_kind(const struct gt_segment *seg, const struct gt_type *type)
+{
+	enum gt_gpu_what what = gt_gpu_what(type);
+	char function[GT_SHORT_MAX + 1];
+
+	if (what == GT_GPU_COPY || what == GT_GPU_SET)
+		return GT_WORK_COPY;
+	if (what != GT_GPU_KERNEL)
+		return GT_WORK_COMPUTE;
+	gt_kernel_short(gt_str(seg, type->name), 0, function);
+	for (size_t i = 0; i < sizeof(communication) / sizeof(*communication); i++)
+		if (!strncmp(function, communication[i], strlen(communication[i])))
+			return GT_WORK_COMMUNICATION;
+	return GT_WORK_COMPUTE;
+}
+
+const char *gt_work_kind_word(enum gt_work_kind kind)
+{
+	static const char *const words[GT_WORK_KINDS] = { "compute", "communication", "copies" };
+
+	return kind < GT_WORK_KINDS ? words[kind] : "?";
+}

@@ -1,0 +1,219 @@
+/* Why GPUs were idle: all idle time by cause and by what went on, and the longest gaps. */
+#include <stdlib.h>
+#include "analyze/idle/sync_targets.h"
+#include "analyze/idle/idle.h"
+#include "analyze/gpu/shared_gpus.h"
+#include "formats/names/demangle.h"
+
+struct gaps {
+	struct gt_idle *idle;
+	struct gt_keep longest;
+	struct gt_awaited awaited;
+};
+
+/* A gap in a gt_kept: ret is the share of its longest slice in hundredths of a percent, depth the cause of that; of types (over all
+ * segments) `type` is the next operation, a the one before and, in the upper half, what the slice was; b is the thread. */
+static int on_gap(void *arg, const struct gt_idle_gap *gap, struct gt_err *err)
+{
+	struct gaps *g = arg;
+	int64_t ns = gap->to - gap->from;
+	struct gt_kept one = { .score = ns, .start = gap->from, .dur = ns, .seg = gap->seg, .track = gap->device, .type = gap->next.type,
+			       .depth = (uint8_t)gap->cause, .ret = (int32_t)gt_cell_share((uint64_t)gap->slice, (uint64_t)ns).i,
+			       .a = (uint64_t)gap->type << 32 | gap->before, .b = gap->next.thread };
+
+	if (gap->cause == GT_IDLE_SHORT)
+		return 0;	/* nobody looked into it */
+	return gt_keep_wants(&g->longest, ns) ? gt_keep_add(&g->longest, &one, err) : 0;
+}
+
+static void on_again(void *arg)
+{
+	struct gaps *g = arg;
+
+	gt_keep_release(&g->longest);
+	gt_keep_init(&g->longest, g->idle->asked.opt->top);
+	gt_awaited_again(&g->awaited);
+}
+
+static void on_slice(void *arg, const struct gt_idle_slice *slice)
+{
+	struct gaps *g = arg;
+
+	gt_awaited_slice(&g->awaited, g->idle, slice);
+}
+
+static int on_rows(void *arg, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gaps *g = arg;
+
+	gt_awaited_rows(&g->awaited, g->idle, cols);
+	return 0;
+}
+
+static int gaps_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	struct gaps *g = state;
+
+	g->idle = opt->idle;
+	gt_idle_listen(g->idle, &(struct gt_idle_listener){ .gap = on_gap, .slice = on_slice, .rows = on_rows, .again = on_again, .arg = g });
+	gt_keep_init(&g->longest, opt->top);
+	return 0;
+}
+
+/* ---- causes ---- */
+
+static const struct gt_column columns[] = {
+	{ "cause", "Cause", GT_C_TEXT }, { "what", "What", GT_C_TEXT }, { "gaps", "Gaps", GT_C_COUNT }, { "total_ns", "Time", GT_C_NS },
+	{ "share_percent", "Share %", GT_C_PERCENT }, { "mean_ns", "Mean", GT_C_NS }, { "max_ns", "Longest", GT_C_NS }, { "key", NULL, GT_C_TEXT },
+};
+
+/* The segment that a type's number is of. */
+static const struct gt_segment *segment_of(const struct gt_idle *s, uint32_t number)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < s->order.nsegs && number >= s->order.types[i + 1])
+		i++;
+	return gt_reader_segment(s->asked.reader, i);
+}
+
+/* The name of a type, short if it is a kernel's; NULL: there is none. */
+static const char *name_of(const struct gt_idle *s, struct gt_kernel_names *names, uint32_t number)
+{
+	const struct gt_segment *seg = number == GT_NONE ? NULL : segment_of(s, number);
+	const struct gt_type *type = seg ? &seg->types[number - s->order.types[seg->index]] : NULL;
+	const char *text = type ? gt_str(seg, type->name) : NULL;
+
+	return type && type->category == GT_CAT_KERNEL ? gt_kernel_names_shown(names, text) : text;
+}
+
+static struct gt_cell name_cell(const char *name) { return name ? gt_cell_text(name) : gt_cell_none(); }
+
+/* Several types may have one name: other arguments, other recordings. The first of them gets the sums of all. */
+static void join_names(struct gt_idle *s, struct gt_kernel_names *names)
+{
+	for (size_t i = 0; i < s->nsums; i++)
+		for (size_t k = 0; k < i && s->sums[i].type != GT_NONE; k++) {
+			struct gt_idle_sum *a = &s->sums[k], *b = &s->sums[i];
+
+			if (a->cause != b->cause || a->type == GT_NONE || strcmp(name_of(s, names, a->type), name_of(s, names, b->type)))
+				continue;
+			a->ns = gt_sat_add(a->ns, b->ns);
+			a->gaps += b->gaps;
+			a->longest = b->longest > a->longest ? b->longest : a->longest;
+			*b = s->sums[--s->nsums];
+			i--;
+			break;
+		}
+}
+
+static int causes_table(struct gt_idle *s, struct gt_table *t, struct gt_kernel_names *names, struct gt_err *err)
+{
+	uint64_t *parts = calloc(s->nsums + 1, sizeof(*parts));
+	int64_t *shares = calloc(s->nsums + 1, sizeof(*shares));
+	size_t shown;
+	int rc;
+
+	join_names(s, names);
+	if (s->nsums)
+		qsort(s->sums, s->nsums, sizeof(*s->sums), gt_idle_by_time);
+	for (size_t i = 0; parts && i < s->nsums; i++)
+		parts[i] = s->sums[i].ns;
+	rc = parts && shares ? gt_shares(parts, s->nsums, shares, err) : gt_err_set(err, -ENOMEM, "no memory for shares");
+	shown = gt_shown(s->nsums, s->asked.opt->top);
+	for (size_t i = 0; !rc && i < shown; i++) {
+		const struct gt_idle_sum *one = &s->sums[i];
+
+		gt_table_add(t, (struct gt_cell[]){ gt_cell_text(gt_idle_words(one->cause)), name_cell(name_of(s, names, one->type)),
+			     gt_cell_u(one->gaps), gt_cell_u(one->ns), gt_cell_i(shares[i]), gt_cell_u(one->ns / one->gaps),
+			     gt_cell_i(one->longest), gt_cell_text(gt_idle_key(one->cause)) });
+	}
+	gt_table_note_cut(t, s->nsums, shown);
+	free(parts);
+	free(shares);
+	return rc;
+}
+
+/* ---- the longest ---- */
+
+static const struct gt_column longest_columns[] = {
+	GT_WHERE_DEVICE, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Gap", GT_C_NS },
+	{ "cause", "Cause", GT_C_TEXT }, { "cause_percent", "Of gap %", GT_C_PERCENT }, { "what", "What", GT_C_TEXT },
+	{ "tid", "TID", GT_C_COUNT }, { "after", "After", GT_C_TEXT }, { "before", "Before", GT_C_TEXT }, { "key", NULL, GT_C_TEXT },
+};
+#define NLONGEST 13
+
+static void add_longest(const struct gt_idle *s, struct gt_table *t, const struct gt_kept *one, struct gt_kernel_names *names)
+{
+	uint32_t first = s->order.tracks[one->seg->index], thread = (uint32_t)one->b;
+	struct gt_cell cells[NLONGEST];
+
+	gt_where_device(cells, one->seg, one->track - first);
+	cells[4] = gt_cell_i(gt_since(s->asked.opt, s->asked.reader, one->seg, one->start));
+	cells[5] = gt_cell_i(one->dur);
+	cells[6] = gt_cell_text(gt_idle_words(one->depth));
+	cells[7] = gt_cell_i(one->ret);
+	cells[8] = name_cell(name_of(s, names, (uint32_t)(one->a >> 32)));
+	cells[9] = thread == GT_NONE ? gt_cell_none() : gt_cell_i(one->seg->tracks[thread - first].id);
+	cells[10] = name_cell(name_of(s, names, (uint32_t)one->a));
+	cells[11] = name_cell(name_of(s, names, one->type));
+	cells[12] = gt_cell_text(gt_idle_key(one->depth));
+	gt_table_add(t, cells + gt_where_skip(s->asked.reader));
+}
+
+static int gaps_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct gaps *g = state;
+	unsigned skip = gt_where_skip(g->idle->asked.reader);
+	struct gt_kernel_names *names = gt_kernel_names_of(g->idle->asked.reader, g->idle->asked.opt->names);
+	const char *cannot = gt_idle_cannot(g->idle);
+	int rc = 0;
+
+	tables[0] = gt_table_new("gaps", "Why the GPUs were idle", columns, 8);
+	if (!names || !tables[0])
+		rc = gt_err_set(err, -ENOMEM, "no memory for a table");
+	if (!rc && cannot) {
+		gt_table_cannot(tables[0], "%s", cannot);
+		gt_table_note(tables[0], "what the calls tell: gtanalyze pauses");
+		gt_idle_note_cut(g->idle, tables[0]);
+	} else if (!rc) {
+		rc = causes_table(g->idle, tables[0], names, err);
+		gt_idle_note_gaps(g->idle, tables[0]);
+		gt_idle_note_outside(g->idle, tables[0]);
+		gt_idle_note_cut(g->idle, tables[0]);
+		gt_shared_gpus_note(tables[0], &g->idle->asked);
+		gt_table_gives_way(tables[0], "mean_ns max_ns gaps share_percent");
+		tables[1] = gt_table_new("longest_gaps", "The longest gaps", longest_columns + skip, NLONGEST - skip);
+	}
+	gt_keep_sort(&g->longest);
+	for (size_t i = 0; !rc && tables[1] && i < g->longest.n; i++)
+		add_longest(g->idle, tables[1], &g->longest.list[i], names);
+	if (!rc && tables[1]) {
+		gt_table_gives_way(tables[1], "process tid cause_percent pid before after what device");
+		gt_note_kept(tables[1], &g->longest);
+		tables[2] = gt_awaited_table(&g->awaited, g->idle, err);
+		rc = tables[2] ? 0 : err->code;
+	}
+	gt_kernel_names_free(names);
+	return rc ? rc : tables[1] ? 3 : 1;
+}
+
+static void gaps_release(void *state)
+{
+	struct gaps *g = state;
+
+	gt_keep_release(&g->longest);
+	gt_awaited_release(&g->awaited);
+}
+
+const struct gt_analysis gt_gaps_report = {
+	.name       = "gaps",
+	.help       = "why GPUs were idle: all idle time by cause, and the longest gaps",
+	.wants      = GT_IDLE_WANTS,
+	.engine     = &gt_idle_engine,
+	.order      = GT_BY_TIME,
+	.state_size = sizeof(struct gaps),
+	.init       = gaps_init,
+	.finish     = gaps_finish,
+	.release    = gaps_release,
+};

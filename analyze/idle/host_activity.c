@@ -1,0 +1,250 @@
+#include "analyze/idle/host_activity.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+
+#define LONGEST ((int64_t)1 << GT_HOST_NS_BITS)	/* ns that one stretch cannot have */
+#define COPIES 65536u			/* calls that copy pageable memory, the last ones of a line */
+
+/* The first stretch that ends behind `at`. What is asked for is near to what was asked before, so steps are made from there, each twice as
+ * long, until it lies between two of them. */
+static size_t first_behind(struct gt_host_list *l, int64_t at)
+{
+	size_t low = l->near < l->n ? l->near : l->n, high = low, step = 1;
+
+	while (low && gt_host_end(&l->list[low - 1]) > at) {
+		high = low - 1;
+		low = high > step ? high - step : 0;
+		step *= 2;
+	}
+	while (high < l->n && gt_host_end(&l->list[high]) <= at) {
+		low = high + 1;
+		high = l->n - low > step ? low + step : l->n;
+		step *= 2;
+	}
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (gt_host_end(&l->list[mid]) > at)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return l->near = low;
+}
+
+static int push(struct gt_host_list *to, int64_t start, int64_t end, uint32_t type, size_t *kept, struct gt_err *err)
+{
+	while (start < end) {
+		int64_t ns = end - start < LONGEST ? end - start : LONGEST - 1;
+
+		if (gt_grow(&to->list, &to->cap, to->n + 1, sizeof(*to->list)))
+			return gt_err_set(err, -ENOMEM, "no memory for what threads did");
+		to->list[to->n++] = gt_host_stretch(start, ns, type % GT_HOST_TYPES);
+		++*kept;
+		start += ns;
+	}
+	return 0;
+}
+
+/* From the first stretch that was not kept on nothing is known: that is one stretch, however much there was. */
+static int too_much(struct gt_host_list *l, int64_t start, int64_t end, size_t *kept, struct gt_err *err)
+{
+	int64_t known = l->n ? gt_host_end(&l->list[l->n - 1]) : start;
+	struct gt_host_stretch *last = l->n ? &l->list[l->n - 1] : NULL;
+
+	if (end <= known)
+		return 0;
+	if (!last || end - last->start >= LONGEST)
+		return push(l, last ? known : start, end, 0, kept, err);
+	*last = gt_host_stretch(last->start, end - last->start, gt_host_type(last));
+	return 0;
+}
+
+int gt_host_add(struct gt_host_line *l, enum gt_host_level level, int64_t start, int64_t end, uint32_t type, size_t *kept,
+		struct gt_err *err)
+{
+	struct gt_host_list *to = &l->level[level];
+
+	if (*kept >= GT_HOST_MOST)
+		return too_much(&l->level[GT_HOST_TOO_MUCH], start, end, kept, err);
+	while (to->n && to->list[to->n - 1].start >= start && gt_host_end(&to->list[to->n - 1]) <= end)	/* lies within this one */
+		to->n--, --*kept;
+	if (to->n && gt_host_end(&to->list[to->n - 1]) > start)
+		start = gt_host_end(&to->list[to->n - 1]);
+	return push(to, start, end, type, kept, err);
+}
+
+/* Rows from *from on, as far as they are of the usual kind: not within one another, short, and not too many. Whether a row has the
+ * level is hard to predict, so it is written in any case, and counted if it has. Returns where the list ends; *from stops at what is
+ * unusual. */
+static inline __attribute__((always_inline)) size_t
+add_usual(struct gt_host_stretch *list, size_t n, const struct gt_host_run *run, enum gt_host_level level, bool all, size_t most, uint32_t *from)
+{
+	const int64_t *restrict start = run->start, *restrict dur = run->dur;
+	const uint16_t *restrict codes = run->code;
+	const uint8_t *restrict levels = run->levels;
+	const uint32_t *restrict types = run->types;
+	int64_t end = n ? gt_host_end(&list[n - 1]) : INT64_MIN;
+	size_t i = *from, rows = run->n - i < most - n ? run->n : i + (most - n);
+
+	for (; i < rows; i++) {
+		uint32_t code = codes ? codes[i] : 0;
+		int64_t at = start[i], ns = dur[i];
+		bool has = (all || levels[code] == level) && ns;
+
+		if (__builtin_expect((all || has) && (at < end || ns >= LONGEST), 0))
+			break;
+		list[n] = gt_host_stretch(at, ns, types[code]);
+		n += has;
+		end = all || has ? at + ns : end;
+	}
+	*from = (uint32_t)i;
+	return n;
+}
+
+int gt_host_add_run(struct gt_host_line *l, const struct gt_host_run *run, enum gt_host_level level, size_t *kept, struct gt_err *err)
+{
+	struct gt_host_list *to = &l->level[level];
+	uint32_t i = 0;
+	int rc = 0;
+
+	while (!rc && i < run->n) {
+		size_t had = to->n, room = *kept < GT_HOST_MOST ? GT_HOST_MOST - *kept : 0;
+		uint32_t code;
+
+		if (gt_grow(&to->list, &to->cap, to->n + (run->n - i) + 1ul, sizeof(*to->list)))
+			return gt_err_set(err, -ENOMEM, "no memory for what threads did");
+		to->n = run->all ? add_usual(to->list, to->n, run, level, true, to->n + room, &i) :
+				   add_usual(to->list, to->n, run, level, false, to->n + room, &i);
+		*kept += to->n - had;
+		if (i == run->n)
+			break;
+		code = run->code ? run->code[i] : 0;
+		if (run->levels[code] == level && run->dur[i])	/* nested, very long, or too much */
+			rc = gt_host_add(l, level, run->start[i], run->start[i] + run->dur[i], run->types[code], kept, err);
+		i++;
+	}
+	return rc;
+}
+
+/* ---- copies ---- */
+
+/* Kept in order of the calls, which is nearly that in which copies begin. */
+int gt_host_copies(struct gt_host_line *l, int64_t call, int64_t from, struct gt_err *err)
+{
+	size_t i;
+
+	if (l->ncopies == COPIES) {
+		l->ncopies = COPIES / 2;
+		memmove(l->copies, l->copies + COPIES / 2, l->ncopies * sizeof(*l->copies));
+	}
+	if (gt_grow(&l->copies, &l->copies_cap, l->ncopies + 1, sizeof(*l->copies)))
+		return gt_err_set(err, -ENOMEM, "no memory for copies");
+	for (i = l->ncopies++; i && l->copies[i - 1].call > call; i--)
+		l->copies[i] = l->copies[i - 1];
+	l->copies[i] = (struct gt_host_copy){ call, from };
+	return 0;
+}
+
+int64_t gt_host_copy_of(const struct gt_host_line *l, int64_t call)
+{
+	size_t low = 0, high = l->ncopies;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (l->copies[mid].call < call)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < l->ncopies && l->copies[low].call == call ? l->copies[low].from : INT64_MAX;
+}
+
+/* ---- reading ---- */
+
+/* A level that has stretches, and the first that may cover what is left to cut. */
+struct cursor { enum gt_host_level level; const struct gt_host_stretch *next, *end; };
+
+static unsigned find_cursors(struct gt_host_line *l, int64_t from, struct cursor *cursors)
+{
+	unsigned n = 0;
+
+	for (int i = 0; i < GT_HOST_LEVELS; i++) {
+		struct gt_host_list *in = &l->level[i];
+
+		if (in->n)
+			cursors[n++] = (struct cursor){ (enum gt_host_level)i, in->list + first_behind(in, from), in->list + in->n };
+	}
+	return n;
+}
+
+int gt_host_cut(struct gt_host_line *l, int64_t from, int64_t to, gt_host_fn *fn, void *arg, struct gt_err *err)
+{
+	struct cursor cursors[GT_HOST_LEVELS], *end = cursors + find_cursors(l, from, cursors);
+	int rc = 0;
+
+	while (!rc && from < to) {
+		enum gt_host_level level = GT_HOST_NOTHING;
+		const struct gt_host_stretch *s = NULL;
+		int64_t until = to;
+
+		for (struct cursor *c = cursors; c < end && !s; c++) {
+			while (c->next < c->end && gt_host_end(c->next) <= from)
+				c->next++;
+			if (c->next == c->end)
+				continue;
+			if (c->next->start <= from)
+				s = c->next, level = c->level;
+			else if (c->next->start < until)
+				until = c->next->start;
+		}
+		if (s && gt_host_end(s) < until)
+			until = gt_host_end(s);
+		rc = fn(arg, level, s, from, until, err);
+		from = until;
+	}
+	return rc;
+}
+
+void gt_host_forget(struct gt_host_line *l, int64_t before, size_t *kept)
+{
+	size_t copies = 0;
+
+	for (int i = 0; i < GT_HOST_LEVELS; i++) {
+		struct gt_host_list *in = &l->level[i];
+		size_t gone = first_behind(in, before);
+
+		if (gone)
+			memmove(in->list, in->list + gone, (in->n - gone) * sizeof(*in->list));
+		in->n -= gone;
+		in->near = 0;
+		*kept -= gone;
+	}
+	before = l->level[GT_HOST_CALL].n ? l->level[GT_HOST_CALL].list[0].start : before;
+	while (copies < l->ncopies && l->copies[copies].call < before && l->copies[copies].from < before)
+		copies++;
+	l->ncopies -= copies;
+	if (copies)
+		memmove(l->copies, l->copies + copies, l->ncopies * sizeof(*l->copies));
+}
+
+bool gt_host_empty(const struct gt_host_line *l)
+{
+	size_t n = l->ncopies;
+
+	for (int i = 0; i < GT_HOST_LEVELS; i++)
+		n += l->level[i].n;
+	return !n;
+}
+
+void gt_host_release(struct gt_host_line *l)
+{
+	for (int i = 0; i < GT_HOST_LEVELS; i++)
+		free(l->level[i].list);
+	free(l->copies);
+	memset(l, 0, sizeof(*l));
+}

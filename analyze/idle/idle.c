@@ -1,0 +1,689 @@
+/* Moments into windows, devices and gaps.
+ *
+ * GPU operations go through a timeline (in_time.h), so that they come here in order of their start. When one begins, all that may run
+ * by then have begun, so what their device did since the operation before follows from how far each kind of work reaches, and of the names
+ * the one that reaches furthest and the rest: no list of what runs is needed. What threads do needs no such order: a thread's calls come in
+ * order anyway, and they are kept from where the oldest gap that may still be cut begins. When an operation starts, all calls that began
+ * before have been seen, for blocks come by their first row. */
+#include "analyze/idle/idle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/core/report_status.h"
+#include "analyze/idle/idle_internal.h"
+#include "analyze/columns/column_cursor.h"
+#include "formats/base/buf.h"
+#include "formats/cuda/gpu_rows.h"
+
+#define FORGET 65536u	/* stretches of host lines that are kept at least before it is asked which nobody needs */
+#define WAITS 8192u	/* of a stream that are kept */
+#define WIDEST (1ll << 57)	/* ns, more than four years: what lasts for so long is no program's time, and is kept in pieces */
+
+/* ---- types and names ---- */
+
+/* The number of a name; GT_NONE: no memory. */
+static uint32_t find_name(struct gt_idle *s, const struct gt_segment *seg, const struct gt_type *type)
+{
+	struct gt_string text = gt_name_text(seg, type->name);
+	uint32_t i = gt_name_ids_find(&s->ids, text, 0, &(struct gt_err)GT_ERR_INIT);
+
+	if (i == GT_NONE || gt_grow(&s->names, &s->names_cap, i + 1ul, sizeof(*s->names)))
+		return GT_NONE;
+	if (i == s->nnames)
+		s->names[s->nnames++] = (struct gt_idle_name){ .text = text.ptr, .len = text.len, .kind = gt_work_kind(seg, type) };
+	return i;
+}
+
+/* A copy that the driver stages: the host takes part in it. */
+static bool is_pageable(const struct gt_segment *seg, const struct gt_type *type)
+{
+	return type->op == GT_OP_COPY && strstr(gt_str(seg, type->name), gt_gpu_memory_word(GT_GPU_MEM_PAGEABLE));
+}
+
+/* What is known of a type of operations; NULL: no memory. */
+static const struct gt_idle_type *type_of(struct gt_idle *s, const struct gt_segment *seg, uint32_t number)
+{
+	struct gt_idle_type *t = &s->types[number];
+	const struct gt_type *type = &seg->types[number - s->order.types[seg->index]];
+
+	if (t->known)
+		return t;
+	t->kind = (uint8_t)gt_work_kind(seg, type);
+	t->pageable = is_pageable(seg, type);
+	t->graph = gt_type_field(type, GT_R_GRAPH) != GT_NONE;
+	t->name = find_name(s, seg, type);
+	t->known = t->name != GT_NONE;
+	return t->known ? t : NULL;
+}
+
+/* ---- time ---- */
+
+/* Stretches of one thing lie side by side. */
+static void talks(struct gt_idle_device *d, int64_t from, int64_t to)
+{
+	d->talking = (struct gt_idle_time){ d->talking.to == from && d->talking.from < from ? d->talking.from : from, to };
+	if (d->talking.to - d->talking.from > d->talk.to - d->talk.from)
+		d->talk = d->talking;
+}
+
+/* Nothing more begins before `to`: the time up to it goes into the figures. A moment is of the first kind that reaches beyond it; and one
+ * name runs alone from where all others have ended. */
+static void go_to(struct gt_idle *s, struct gt_idle_device *d, int64_t to)
+{
+	struct gt_idle_running *r = &d->running;
+	int64_t at = r->at > s->window->from ? r->at : s->window->from, alone = r->others > at ? r->others : at;
+
+	r->at = to > r->at ? to : r->at;
+	to = to < s->window->to ? to : s->window->to;
+	if (r->last > alone && to > alone) {
+		uint64_t *exposed = &s->names[r->name].exposed;
+
+		*exposed = gt_sat_add(*exposed, (uint64_t)(r->last < to ? r->last : to) - (uint64_t)alone);
+	}
+	for (unsigned k = 0; k < GT_WORK_KINDS; k++) {
+		int64_t end = r->kinds[k] < to ? r->kinds[k] : to;
+
+		if (end <= at)
+			continue;
+		d->kind[k] = gt_sat_add(d->kind[k], (uint64_t)end - (uint64_t)at);
+		if (k == GT_WORK_COMMUNICATION)
+			talks(d, at, end);
+		at = end;
+	}
+}
+
+/* An operation that has begun runs until then. */
+static void runs(struct gt_idle_running *r, int64_t end, uint32_t kind, uint32_t name)
+{
+	r->kinds[kind] = end > r->kinds[kind] ? end : r->kinds[kind];
+	if (name != r->name && end > r->last) {
+		r->others = r->last;
+		r->name = name;
+	} else if (name != r->name) {
+		r->others = end > r->others ? end : r->others;
+	}
+	r->last = end > r->last ? end : r->last;
+}
+
+static int commit(struct gt_idle *s, struct gt_idle_device *d, struct gt_err *err)
+{
+	if (!d->closing)
+		return 0;
+	d->closing = false;
+	return gt_idle_close_gap(s, d, d->gap_from, d->next.start, &d->next, err);
+}
+
+/* ---- operations ---- */
+
+static struct gt_idle_device *find_device(struct gt_idle *s, uint32_t stream, int64_t start)
+{
+	uint32_t number = s->device_of[stream], track = number - s->order.tracks[s->seg->index];
+	struct gt_idle_device *d;
+
+	if (s->slot_of_device[number])
+		return &s->devices[s->slot_of_device[number] - 1];
+	if (gt_grow(&s->devices, &s->devices_cap, s->ndevices + 1, sizeof(*s->devices)))
+		return NULL;
+	d = &s->devices[s->ndevices];
+	*d = (struct gt_idle_device){ .seg = s->seg, .track = track, .number = number, .before = GT_NONE,
+				      .process = gt_places_slot(&s->places, s->seg, track), .busy_to = s->window->from,
+				      .running = { start, { start, start, start }, start, start, GT_NONE } };
+	d->first = !s->processes[d->process].works;
+	s->processes[d->process].works = true;
+	s->slot_of_device[number] = (uint32_t)++s->ndevices;
+	return d;
+}
+
+/* A stream's first operation: which device is it of, and which process? */
+static int see_stream(struct gt_idle *s, struct gt_idle_stream *st, uint32_t number, int64_t start, struct gt_err *err)
+{
+	uint32_t process = gt_places_slot(&s->places, s->seg, number - s->order.tracks[s->seg->index]);
+	struct gt_idle_device *d = find_device(s, number, start);
+
+	if (!d)
+		return gt_err_set(err, -ENOMEM, "no memory for GPUs");
+	st->slot = s->slot_of_device[d->number];
+	d->shared |= process != d->process;
+	s->processes[process].works = true;
+	return 0;
+}
+
+static struct gt_idle_stream *stream_of(struct gt_idle *s, uint32_t number)
+{
+	if (!s->streams[number]) {
+		s->streams[number] = calloc(1, sizeof(**s->streams));
+		if (s->streams[number])
+			s->streams[number]->last_launch = INT64_MIN;
+	}
+	return s->streams[number];
+}
+
+/* Did its stream have to wait for an event between the operation before and this one? A stream is told long before its turn comes. */
+static bool waited(struct gt_idle_stream *st, const struct gt_idle_op *op)
+{
+	bool any = false;
+
+	for (; st->nwaits && st->waits[st->first] <= op->launched; st->first++, st->nwaits--)
+		any |= st->waits[st->first] > st->last_launch;
+	return any;
+}
+
+/* Beyond WAITS the oldest are forgotten: of work whose launch is not known, nobody asks. */
+static int add_wait(struct gt_idle_stream *st, int64_t at, struct gt_err *err)
+{
+	if (st->nwaits == WAITS)
+		st->first++, st->nwaits--;
+	if (st->first + st->nwaits == st->cap && st->first > st->nwaits) {
+		memcpy(st->waits, st->waits + st->first, st->nwaits * sizeof(*st->waits));
+		st->first = 0;
+	}
+	if (gt_grow(&st->waits, &st->cap, st->first + st->nwaits + 1, sizeof(*st->waits)))
+		return gt_err_set(err, -ENOMEM, "no memory for waits");
+	st->waits[st->first + st->nwaits++] = at;
+	return 0;
+}
+
+static void free_stream(struct gt_idle_stream *st)
+{
+	if (st) {
+		free(st->waits);
+		free(st->full.starts);
+	}
+	free(st);
+}
+
+/* Of operations that begin at once the one that was launched first ends the gap. */
+static bool earlier(const struct gt_idle_op *a, const struct gt_idle_op *b)
+{
+	if (a->joined != b->joined)
+		return a->joined;
+	if (a->joined && a->launched != b->launched)
+		return a->launched < b->launched;
+	return a->stream != b->stream ? a->stream < b->stream : a->end < b->end;
+}
+
+static void add_launch(struct gt_idle *s, const struct gt_moment *m, struct gt_idle_op *op)
+{
+	const struct gt_idle_launch *l;
+
+	if (!m->addr)
+		return;
+	l = gt_timeline_record(s->timeline, m->addr - 1);
+	op->joined = true;
+	op->thread = gt_in_time_track(&s->order, s->seg, l->track);
+	op->launched = l->start;
+	op->returned = l->end;
+}
+
+static int add_op(struct gt_idle *s, struct gt_idle_device *d, const struct gt_idle_op *op, const struct gt_idle_type *type,
+		  struct gt_err *err)
+{
+	struct gt_idle_name *name = &s->names[type->name];
+	int rc = 0;
+
+	if (d->closing && op->start > d->next.start)
+		rc = commit(s, d, err);
+	else if (d->closing && earlier(op, &d->next))
+		d->next = *op;
+	if (rc)
+		return rc;
+	go_to(s, d, op->start);
+	if (!d->closing && op->start > d->busy_to) {
+		d->closing = true;
+		d->gap_from = d->busy_to;
+		d->gap_before = d->before;
+		d->next = *op;
+	}
+	if (d->before == GT_NONE || op->end > d->busy_to)
+		d->before = op->type;
+	d->busy_to = op->end > d->busy_to ? op->end : d->busy_to;
+	name->count++;
+	name->total = gt_sat_add(name->total, (uint64_t)(op->end - op->start));
+	runs(&d->running, op->end, type->kind, type->name);
+	return 0;
+}
+
+/* Was the call that launched it held up by a full queue, while a GPU did nothing whose gap is yet to be cut? */
+static int find_held(struct gt_idle *s, struct gt_idle_stream *st, const struct gt_idle_op *op, struct gt_err *err)
+{
+	struct gt_full_time t;
+	int rc = gt_full_begins(&s->full, &st->full, op->start, op->graph, (struct gt_full_call){ op->launched, op->thread }, op->returned,
+				&t, err);
+	bool asked = false;
+
+	for (size_t i = s->first_device; rc > 0 && !asked && i < s->ndevices; i++)
+		asked = (s->devices[i].closing ? s->devices[i].gap_from : s->devices[i].busy_to) < t.to;
+	return rc > 0 ? gt_full_keep(&s->full, &t, asked, err) : rc;
+}
+
+static inline int on_operation(struct gt_idle *s, const struct gt_moment *m, struct gt_idle_stream *st, struct gt_err *err)
+{
+	const struct gt_idle_type *type = type_of(s, s->seg, m->what);
+	struct gt_idle_op op = { .start = m->at, .end = m->end, .stream = m->place, .type = m->what, .thread = GT_NONE };
+	struct gt_idle_device *d;
+
+	if (!type)
+		return gt_err_set(err, -ENOMEM, "no memory for GPU work");
+	op.graph = type->graph;
+	s->begun++;
+	s->ops++;
+	add_launch(s, m, &op);
+	s->unjoined += !op.joined;
+	if (!s->full.known && find_held(s, st, &op, err))
+		return err->code;
+	if (op.joined) {
+		op.waited = waited(st, &op);
+		st->last_launch = op.launched;
+		if (type->pageable && op.thread != GT_NONE && s->lines[op.thread] &&
+		    gt_host_copies(s->lines[op.thread], op.launched, op.start, err))
+			return err->code;
+	}
+	gt_extent_add(s->window, m->at, m->end);
+	if (!st->slot && see_stream(s, st, m->place, m->at, err))
+		return err->code;
+	d = &s->devices[st->slot - 1];
+	for (const struct gt_idle_listener *l = s->listeners; l < s->listeners + s->nlisteners; l++)
+		if (l->op && l->op(l->arg, d, &op, err))
+			return err->code;
+	return add_op(s, d, &op, type, err);
+}
+
+static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct gt_idle *s = arg;
+	struct gt_idle_stream *st = stream_of(s, m->place);
+
+	if (!st)
+		return gt_err_set(err, -ENOMEM, "no memory for streams");
+	if (m->addr != GT_IDLE_SPAN)
+		return m->what == GT_NONE ? 0 : on_operation(s, m, st, err);
+	return m->what == GT_NONE ? add_wait(st, m->at, err) : 0;	/* its stream has to wait */
+}
+
+/* ---- segments ---- */
+
+static void open_segment(struct gt_idle *s, const struct gt_segment *seg)
+{
+	s->seg = seg;
+	s->first_device = s->ndevices;
+	s->calls = gt_recorded_in(seg, GT_LAYER_API) || gt_recorded_in(seg, GT_LAYER_RUNTIME);
+	s->window = &s->windows[seg->index];
+	s->timeline = &s->order.lines[seg->index];
+	gt_extent_open(s->window, s->asked.opt, seg);
+	s->begun = 0;
+}
+
+static int close_device(struct gt_idle *s, struct gt_idle_device *d, struct gt_err *err)
+{
+	int rc = commit(s, d, err);
+
+	go_to(s, d, INT64_MAX);
+	d->gap_before = d->before;
+	if (!rc)
+		rc = gt_idle_close_gap(s, d, d->busy_to, s->window->to, NULL, err);
+	d->window = gt_extent_ns(s->window);
+	return rc;
+}
+
+static void forget_lines(struct gt_idle *s)
+{
+	uint32_t i = s->order.tracks[s->seg->index], end = s->order.tracks[s->seg->index + 1];
+
+	for (; i < end; i++) {
+		if (s->lines[i])
+			gt_host_release(s->lines[i]);
+		free(s->lines[i]);
+		free_stream(s->streams[i]);
+		s->lines[i] = NULL;
+		s->streams[i] = NULL;
+	}
+	s->kept = s->nlosses = 0;
+	s->last_thread.track = 0;
+	s->forget_at = FORGET;
+}
+
+static int close_segment(struct gt_idle *s, struct gt_err *err)
+{
+	int rc = s->seg ? gt_timeline_flush(&s->order.lines[s->seg->index], on_moment, s, err) : 0;
+
+	if (!s->seg)
+		return 0;
+	gt_extent_close(s->window);
+	for (size_t i = s->first_device; !rc && i < s->ndevices; i++)
+		rc = close_device(s, &s->devices[i], err);
+	forget_lines(s);
+	s->seg = NULL;
+	return rc;
+}
+
+/* ---- rows ---- */
+
+/* From when on what the processes' threads did may still be asked for. */
+static void find_needed(struct gt_idle *s, int64_t floor)
+{
+	int64_t by_all = INT64_MAX;
+
+	for (size_t i = 0; i < s->places.n; i++)	/* the first operation, and perhaps the window, are yet to come */
+		s->processes[i].needed = s->processes[i].works ? INT64_MAX : s->window->opened ? s->window->from : floor;
+	for (size_t i = s->first_device; i < s->ndevices; i++) {
+		const struct gt_idle_device *d = &s->devices[i];
+		int64_t *needed = &s->processes[d->process].needed, from = d->closing ? d->gap_from : d->busy_to;
+
+		*needed = from < *needed ? from : *needed;
+		by_all = d->shared && from < by_all ? from : by_all;
+	}
+	for (size_t i = 0; by_all < INT64_MAX && i < s->places.n; i++)
+		s->processes[i].needed = by_all < s->processes[i].needed ? by_all : s->processes[i].needed;
+}
+
+static void forget(struct gt_idle *s, int64_t floor)
+{
+	uint32_t first = s->order.tracks[s->seg->index];
+
+	find_needed(s, floor);
+	for (uint32_t i = 0; i < s->seg->ntracks; i++) {
+		struct gt_host_line **line = &s->lines[first + i];
+
+		if (!*line)
+			continue;
+		gt_host_forget(*line, s->processes[gt_places_slot(&s->places, s->seg, i)].needed, &s->kept);
+		if (gt_host_empty(*line)) {	/* there may be a hundred thousand threads, each with a call or two */
+			gt_host_release(*line);
+			free(*line);
+			*line = NULL;
+		}
+	}
+	s->forget_at = s->kept * 2 > FORGET ? s->kept * 2 : FORGET;
+}
+
+static int look_at_types(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	if (gt_grow(&s->levels, &s->levels_cap, cols->ntypes + 1ul, sizeof(*s->levels)) ||
+	    gt_grow(&s->numbers, &s->numbers_cap, cols->ntypes + 1ul, sizeof(*s->numbers)))
+		return gt_err_set(err, -ENOMEM, "no memory for a block");
+	s->present = 0;
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		const struct gt_type *type = gt_cols_type(cols, c);
+		unsigned level = type ? gt_idle_level(type, cols->kind) : GT_HOST_LEVELS;
+
+		s->numbers[c] = gt_in_time_type(&s->order, cols->seg, cols->types[c]);
+		s->levels[c] = (uint8_t)level;
+		s->present |= 1u << level;
+	}
+	return 0;
+}
+
+static int begin_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	int rc = 0;
+
+	if (s->seg != cols->seg) {
+		rc = close_segment(s, err);
+		open_segment(s, cols->seg);
+	}
+	if (!rc)
+		rc = gt_in_time_block(&s->order, cols, err);
+	s->block = cols->block;
+	if (rc)
+		return rc;
+	if (s->kept > s->forget_at)
+		forget(s, cols->floor);
+	return look_at_types(s, cols, err);
+}
+
+int gt_idle_block(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	int rc = 0;
+
+	s->too_wide |= cols->seg->max_end - cols->seg->min_start > WIDEST;
+	if (s->too_wide || s->crowded)
+		return 0;
+	if (s->seg != cols->seg || s->block != cols->block)
+		rc = begin_block(s, cols, err);
+	if (!rc && !cols->seg->rows[GT_GPU])	/* there is no gap to cut */
+		return 0;
+	return rc ? rc : gt_idle_rows(s, cols, err);
+}
+
+/* ---- all of it ---- */
+
+static bool is_crowded(struct gt_reader *r)
+{
+	uint64_t devices = 0, streams = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+
+		for (uint32_t t = 0; t < seg->ntracks; t++) {
+			devices += seg->tracks[t].kind == GT_TRACK_DEVICE;
+			streams += seg->tracks[t].kind == GT_TRACK_STREAM;
+		}
+	}
+	return devices > GT_IDLE_DEVICES || streams > GT_IDLE_STREAMS;
+}
+
+int gt_idle_init(struct gt_idle *s, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	int rc = gt_in_time_init(&s->order, r, on_moment, s, err);
+	uint32_t tracks = s->order.tracks ? s->order.tracks[s->order.nsegs] : 0;
+
+	s->asked = (struct gt_report_state){ r, opt };
+	s->crowded = is_crowded(r);
+	if (!rc)
+		rc = gt_places_init(&s->places, r, err);
+	if (rc)
+		return rc;
+	s->device_of = gt_gpu_devices(&s->order, r);
+	s->slot_of_device = calloc(tracks + 1ul, sizeof(*s->slot_of_device));
+	s->types = calloc(s->order.types[s->order.nsegs] + 1ul, sizeof(*s->types));
+	s->lines = calloc(tracks + 1ul, sizeof(struct gt_host_line *));
+	s->streams = calloc(tracks + 1ul, sizeof(struct gt_idle_stream *));
+	s->processes = calloc(s->places.n + 1, sizeof(*s->processes));
+	s->windows = calloc(gt_reader_segments(r) + 1ul, sizeof(*s->windows));
+	s->forget_at = FORGET;
+	if (s->order.types[s->order.nsegs] >= GT_HOST_TYPES)
+		return gt_err_set(err, -EOVERFLOW, "more than %u different operations", GT_HOST_TYPES);
+	if (!s->device_of || !s->slot_of_device || !s->types || !s->lines || !s->streams || !s->processes || !s->windows)
+		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
+	return 0;
+}
+
+void gt_idle_listen(struct gt_idle *s, const struct gt_idle_listener *l)
+{
+	if (s->nlisteners == GT_IDLE_LISTENERS)
+		return;
+	s->listeners[s->nlisteners++] = *l;
+	s->gaps_heard |= l->gap != NULL;
+}
+
+static int by_number(const void *pa, const void *pb)
+{
+	const struct gt_idle_device *a = pa, *b = pb;
+
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+int gt_idle_by_time(const void *pa, const void *pb)
+{
+	const struct gt_idle_sum *a = pa, *b = pb;
+
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? 1 : -1;
+	if (a->cause != b->cause)
+		return a->cause < b->cause ? -1 : 1;
+	return (a->type > b->type) - (a->type < b->type);
+}
+
+struct again { struct gt_idle *s; struct gt_err *err; };
+
+static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
+{
+	struct again *a = arg;
+
+	return gt_idle_block(a->s, cols, a->err);
+}
+
+/* Now that it is known which calls were held up by a full queue. */
+static int read_again(struct gt_idle *s, struct gt_err *err)
+{
+	struct gt_idle kept = { .nlisteners = s->nlisteners, .gaps_heard = s->gaps_heard, .full = s->full, .asked = s->asked };
+	struct gt_report_state asked = s->asked;
+	struct gt_filter filter = asked.opt->filter;
+	int rc;
+
+	memcpy(kept.listeners, s->listeners, sizeof(kept.listeners));
+	gt_full_know(&kept.full);
+	s->full = (struct gt_full_queue){ .room = 0 };	/* it is kept */
+	gt_idle_release(s);
+	*s = kept;
+	for (unsigned k = 0; k < s->nlisteners; k++)
+		if (s->listeners[k].again)
+			s->listeners[k].again(s->listeners[k].arg);
+	rc = gt_idle_init(s, asked.reader, asked.opt, err);
+	filter.kinds = GT_IDLE_WANTS;
+	filter.args = true;
+	if (!rc)
+		rc = gt_scan(asked.reader, &filter, GT_BY_TIME, 1, on_run, &(struct again){ s, err }, err);
+	return rc ? rc : close_segment(s, err);
+}
+
+int gt_idle_finish(struct gt_idle *s, struct gt_err *err)
+{
+	int rc = close_segment(s, err);
+
+	if (!rc && s->full.ntimes)
+		rc = read_again(s, err);
+	if (s->ndevices)
+		qsort(s->devices, s->ndevices, sizeof(*s->devices), by_number);
+	return rc;
+}
+
+const char *gt_idle_cannot(const struct gt_idle *s)
+{
+	const struct gt_filter *f = &s->asked.opt->filter;
+
+	if (f->match || f->tid)
+		return f->match ? "--match leaves rows out, and what is left out would look idle" :
+				  "--tid leaves rows out, and what is left out would look idle";
+	if (s->too_wide)
+		return "the recording lasts for more than four years: a clock jumped";
+	if (s->crowded)
+		return "there are more than 16,384 GPUs, or more than 65,536 streams";
+	if (s->ndevices)
+		return NULL;
+	return gt_why_no_work(&s->asked);
+}
+
+void gt_idle_note_late(const struct gt_idle *s, struct gt_table *t)
+{
+	gt_note_late(t, gt_in_time_late(&s->order), "times");
+}
+
+void gt_idle_release(struct gt_idle *s)
+{
+	for (uint32_t i = 0; s->lines && s->streams && i < s->order.tracks[s->order.nsegs]; i++) {
+		if (s->lines[i])
+			gt_host_release(s->lines[i]);
+		free(s->lines[i]);
+		free_stream(s->streams[i]);
+	}
+	gt_map_release(&s->sums_map);
+	gt_name_ids_release(&s->ids);
+	gt_full_release(&s->full);
+	gt_places_release(&s->places);
+	free(s->devices), free(s->sums), free(s->names), free(s->device_of), free(s->slot_of_device), free(s->types);
+	free(s->lines), free(s->streams), free(s->processes), free(s->levels), free(s->numbers), free(s->columns);
+	free(s->losses), free(s->parts), free(s->windows);
+	gt_in_time_release(&s->order);
+}
+
+void gt_idle_note_gaps(const struct gt_idle *s, struct gt_table *t)
+{
+	uint64_t gaps = 0, idle = 0, window = 0;
+
+	for (size_t i = 0; i < s->ndevices; i++) {
+		gaps += s->devices[i].gaps;
+		idle = gt_sat_add(idle, s->devices[i].idle);
+		window = gt_sat_add(window, s->devices[i].window);
+	}
+	gt_note_many(t, gaps, "%llu {gap|gaps}, %s of %s%s", (unsigned long long)gaps, gt_scaled(GT_C_NS, gt_clamp(idle)).text,
+		     gt_scaled(GT_C_NS, gt_clamp(window)).text, s->ndevices > 1 ? " (of several GPUs: times are added)" : "");
+	gt_idle_note_late(s, t);
+}
+
+/* What of the recording is before the first operation and behind the last one, ns: with --from, or --to, it is in the window. */
+static void outside(const struct gt_idle *s, uint32_t segment, uint64_t *before, uint64_t *behind)
+{
+	const struct gt_segment *seg = gt_reader_segment(s->asked.reader, segment);
+	const struct gt_gpu_window *window = &s->windows[segment];
+	struct gt_gpu_window asked;
+
+	gt_extent_open(&asked, s->asked.opt, seg);
+	if (!asked.opened && window->from > seg->min_start)
+		*before = gt_sat_add(*before, (uint64_t)window->from - (uint64_t)seg->min_start);
+	if (!asked.closes && window->to < seg->max_end)
+		*behind = gt_sat_add(*behind, (uint64_t)seg->max_end - (uint64_t)window->to);
+}
+
+void gt_idle_note_outside(const struct gt_idle *s, struct gt_table *t)
+{
+	uint64_t before = 0, behind = 0;
+	unsigned recordings = 0;
+	char first[80] = "", last[80] = "";
+
+	for (uint32_t i = 0; i < gt_reader_segments(s->asked.reader); i++)
+		if (s->windows[i].opened) {
+			outside(s, i, &before, &behind);
+			recordings++;
+		}
+	if (before)
+		snprintf(first, sizeof(first), "%s before the first GPU operation", gt_scaled(GT_C_NS, gt_clamp(before)).text);
+	if (behind)
+		snprintf(last, sizeof(last), "%s behind the last GPU operation", gt_scaled(GT_C_NS, gt_clamp(behind)).text);
+	if (before || behind)
+		gt_table_note(t, "not counted: %s%s%s%s; gtanalyze --whole counts it", first, before && behind ? ", " : "",
+			      last, recordings > 1 ? " (of several recordings: times are added)" : "");
+}
+
+void gt_idle_note_cut(const struct gt_idle *s, struct gt_table *t)
+{
+	uint64_t cut = 0;
+
+	for (size_t i = 0; i < s->ndevices; i++)
+		cut = gt_sat_add(cut, s->devices[i].cause[GT_IDLE_END]);
+	if ((cut || (!s->ndevices && !gt_why_unrecorded(s->asked.reader, GT_BIT(GT_LAYER_GPU)))) && gt_ends_early(&s->asked))
+		gt_table_note(t, "a gap has its cause from the operation that ends it: choose time until there to know it");
+}
+
+/* ---- for all that take it from their options ---- */
+
+static int idle_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	return gt_idle_init(state, r, opt, err);
+}
+
+static int idle_block(void *state, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_idle *s = state;
+
+	for (unsigned k = 0; k < s->nlisteners; k++)
+		if (s->listeners[k].rows && s->listeners[k].rows(s->listeners[k].arg, cols, err))
+			return err->code;
+	return gt_idle_block(s, cols, err);
+}
+
+static int idle_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err) { return gt_idle_finish(state, err); }
+static void idle_release(void *state) { gt_idle_release(state); }
+
+const struct gt_analysis gt_idle_engine = {
+	.name       = "idle",
+	.wants      = GT_IDLE_WANTS,
+	.wants_args = true,
+	.order      = GT_BY_TIME,
+	.state_size = sizeof(struct gt_idle),
+	.init       = idle_init,
+	.block      = idle_block,
+	.finish     = idle_finish,
+	.release    = idle_release,
+};

@@ -1,0 +1,312 @@
+/* Why a GPU was idle. The slices of a gap are told by what the issuing thread did (host_line.h), and are cut once more where records of
+ * the GPU were lost: there nobody knows whether it was idle at all. Sums are per cause and, where it says something, per type: which call,
+ * which ioctl. */
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/idle/idle_internal.h"
+#include "formats/base/buf.h"
+
+#define X(e, key, words) key,
+static const char *const keys[] = { GT_IDLE_CAUSES(X) };
+#undef X
+#define X(e, key, words) words,
+static const char *const words[] = { GT_IDLE_CAUSES(X) };
+#undef X
+
+const char *gt_idle_key(unsigned cause) { return keys[cause < GT_IDLE_CAUSE_COUNT ? cause : GT_IDLE_LOST]; }
+const char *gt_idle_words(unsigned cause) { return words[cause < GT_IDLE_CAUSE_COUNT ? cause : GT_IDLE_LOST]; }
+
+unsigned gt_idle_level(const struct gt_type *type, enum gt_kind kind)
+{
+	bool call = kind == GT_CALL || kind == GT_OPEN;
+
+	switch (type->layer) {
+	case GT_LAYER_API: return call ? GT_HOST_CALL : GT_HOST_LEVELS;
+	case GT_LAYER_IOCTL: return call ? GT_HOST_IOCTL : GT_HOST_LEVELS;
+	case GT_LAYER_RUNTIME: return call || kind == GT_SPAN ? GT_HOST_RUNTIME : GT_HOST_LEVELS;
+	case GT_LAYER_SCHED: return call || kind == GT_SPAN ? GT_HOST_OFF_CPU : GT_HOST_LEVELS;
+	case GT_LAYER_OVERHEAD: return kind == GT_SPAN ? GT_HOST_OVERHEAD : GT_HOST_LEVELS;
+	default: return GT_HOST_LEVELS;
+	}
+}
+
+/* ---- sums ---- */
+
+static bool same_sum(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct gt_idle_sum *have = &((const struct gt_idle *)arg)->sums[value];
+
+	return ((uint64_t)have->cause << 32 | have->type) == *(const uint64_t *)key;
+}
+
+static struct gt_idle_sum *find_sum(struct gt_idle *s, uint32_t cause, uint32_t type)
+{
+	uint64_t key = (uint64_t)cause << 32 | type, hash = gt_hash_u64(key);
+	uint32_t i = gt_map_get(&s->sums_map, hash, same_sum, s, &key, sizeof(key));
+
+	if (i == UINT32_MAX) {
+		if (gt_grow(&s->sums, &s->sums_cap, s->nsums + 1, sizeof(*s->sums)) || gt_map_add(&s->sums_map, hash, (uint32_t)s->nsums))
+			return NULL;
+		i = (uint32_t)s->nsums++;
+		s->sums[i] = (struct gt_idle_sum){ .cause = cause, .type = type };
+	}
+	s->last_sum[cause] = i;
+	return &s->sums[i];
+}
+
+/* The sum of a part: mostly that of the last part of this cause. */
+static inline struct gt_idle_sum *sum_of(struct gt_idle *s, uint32_t cause, uint32_t type)
+{
+	struct gt_idle_sum *last = &s->sums[s->last_sum[cause]];
+
+	return s->nsums && last->cause == cause && last->type == type ? last : find_sum(s, cause, type);
+}
+
+static void tell_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to)
+{
+	struct gt_idle_slice one = { s->cutting->seg, s->cutting->number, s->cutting_thread, cause, type, from, to, s->cutting_in,
+				     s->cutting->gaps, s->cutting_inner, s->cutting_unsure };
+
+	for (const struct gt_idle_listener *l = s->listeners; l < s->listeners + s->nlisteners; l++)
+		if (l->slice)
+			l->slice(l->arg, &one);
+}
+
+/* A slice of the gap at hand, whose parts are few. */
+static int add_part(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to, struct gt_err *err)
+{
+	struct gt_idle_part *p = s->parts, *end = s->parts + s->nparts;
+
+	tell_slice(s, cause, type, from, to);
+	while (p < end && (p->cause != cause || p->type != type))
+		p++;
+	if (p == end) {
+		if (s->nparts == s->parts_cap && gt_grow(&s->parts, &s->parts_cap, s->nparts + 1, sizeof(*s->parts)))
+			return gt_err_set(err, -ENOMEM, "no memory for a gap");
+		p = &s->parts[s->nparts++];
+		*p = (struct gt_idle_part){ cause, type, 0 };
+	}
+	p->ns += to - from;
+	return 0;
+}
+
+static bool concerns(const struct gt_idle *s, const struct gt_idle_loss *l, const struct gt_idle_device *d)
+{
+	uint32_t first = s->order.tracks[d->seg->index];
+
+	if (l->scope == GT_SCOPE_ALL || l->track == GT_NONE)
+		return true;
+	return s->device_of[l->track] == d->number || l->track == first + d->track ||
+	       (l->scope == GT_SCOPE_PROCESS && (d->shared || gt_places_slot(&s->places, d->seg, l->track - first) == d->process));
+}
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct gt_idle_loss *a = pa, *b = pb;
+
+	return (a->from > b->from) - (a->from < b->from);
+}
+
+static void order_losses(struct gt_idle *s)
+{
+	qsort(s->losses, s->nlosses, sizeof(*s->losses), by_start);
+	for (size_t i = 0; i < s->nlosses; i++)
+		s->losses[i].until = i && s->losses[i - 1].until > s->losses[i].to ? s->losses[i - 1].until : s->losses[i].to;
+	s->losses_ordered = true;
+}
+
+/* The first loss that may reach beyond that time. */
+static size_t first_loss(struct gt_idle *s, int64_t at)
+{
+	size_t low = 0, high = s->nlosses;
+
+	if (high && !s->losses_ordered)
+		order_losses(s);
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->losses[mid].until <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* [from, to) had this cause, but where records were lost. */
+static int add_unsure(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to, struct gt_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = first_loss(s, from); !rc && i < s->nlosses && from < to && s->losses[i].from < to; i++) {
+		const struct gt_idle_loss *l = &s->losses[i];
+		int64_t until = l->to < to ? l->to : to;
+
+		if (l->to <= from || !concerns(s, l, s->cutting))
+			continue;
+		if (l->from > from)
+			rc = add_part(s, cause, type, from, l->from, err);
+		s->cutting_unsure = true;
+		if (!rc)
+			rc = add_part(s, GT_IDLE_LOST, GT_NONE, l->from > from ? l->from : from, until, err);
+		s->cutting_unsure = false;
+		from = until;
+	}
+	return rc || from >= to ? rc : add_part(s, cause, type, from, to, err);
+}
+
+static int add_slice(struct gt_idle *s, uint32_t cause, uint32_t type, int64_t from, int64_t to, struct gt_err *err)
+{
+	return s->nlosses ? add_unsure(s, cause, type, from, to, err) : add_part(s, cause, type, from, to, err);
+}
+
+/* ---- slices ---- */
+
+static uint32_t cause_of_call(const struct gt_idle *s, const struct gt_host_stretch *call, const struct gt_type *type)
+{
+	if (s->cutting_line->ncopies && gt_host_copy_of(s->cutting_line, call->start) <= s->cutting_to)
+		return GT_IDLE_PAGEABLE;
+	if (type->op == GT_OP_SYNC || type->category == GT_CAT_SYNC)
+		return GT_IDLE_SYNC;
+	if (type->category == GT_CAT_MODULE)
+		return GT_IDLE_MODULE;
+	if (type->op == GT_OP_ALLOC || type->op == GT_OP_FREE || (type->category == GT_CAT_MEMORY && type->op != GT_OP_SET &&
+								  type->op != GT_OP_COPY))
+		return GT_IDLE_MEMORY;
+	return GT_IDLE_CALL;
+}
+
+/* The next operation itself is not behind a full queue: what is before it there would have to begin first. */
+static int in_call(struct gt_idle *s, const struct gt_host_stretch *h, const struct gt_type *type, int64_t from, int64_t to,
+		   struct gt_err *err)
+{
+	bool launches = type->op == GT_OP_LAUNCH || type->op == GT_OP_GRAPH_LAUNCH || type->op == GT_OP_COPY || type->op == GT_OP_SET;
+	struct gt_full_time t;
+	int rc = 0;
+
+	if (launches && h->start != s->cutting_call)
+		rc = gt_full_note(&s->full, s->cutting_thread, h->start, err);
+	while (!rc && from < to && s->full.known && gt_full_next(&s->full, s->cutting_thread, from, to, &t)) {
+		if (t.from > from)
+			rc = add_slice(s, GT_IDLE_CALL, gt_host_type(h), from, t.from, err);
+		if (!rc)
+			rc = add_slice(s, GT_IDLE_FULL, gt_host_type(h), t.from, t.to, err);
+		from = t.to;
+	}
+	return rc || from >= to ? rc : add_slice(s, GT_IDLE_CALL, gt_host_type(h), from, to, err);
+}
+
+static int slice(void *arg, enum gt_host_level level, const struct gt_host_stretch *h, int64_t from, int64_t to, struct gt_err *err)
+{
+	struct gt_idle *s = arg;
+	const struct gt_segment *seg = s->cutting->seg;
+	uint32_t cause = GT_IDLE_OUTSIDE, type = h ? gt_host_type(h) : GT_NONE;
+
+	s->cutting_in = h ? h->start : from;
+	switch (level) {
+	case GT_HOST_OVERHEAD: cause = GT_IDLE_OVERHEAD; break;
+	case GT_HOST_IOCTL: cause = GT_IDLE_IOCTL; break;
+	case GT_HOST_CALL: case GT_HOST_RUNTIME:
+		cause = cause_of_call(s, h, &seg->types[type - s->order.types[seg->index]]);
+		if (cause == GT_IDLE_CALL)
+			return in_call(s, h, &seg->types[type - s->order.types[seg->index]], from, to, err);
+		break;
+	case GT_HOST_OFF_CPU: cause = GT_IDLE_OFF_CPU, type = GT_NONE; break;
+	case GT_HOST_LOST: cause = GT_IDLE_LOST, type = GT_NONE; break;
+	case GT_HOST_TOO_MUCH: cause = GT_IDLE_TOO_MUCH, type = GT_NONE; break;
+	case GT_HOST_NOTHING: cause = s->calls ? GT_IDLE_OUTSIDE : GT_IDLE_UNSEEN; break;
+	}
+	return add_slice(s, cause, type, from, to, err);
+}
+
+static int cut(struct gt_idle *s, int64_t from, int64_t to, const struct gt_idle_op *next, struct gt_err *err)
+{
+	int64_t until;
+	int rc = 0;
+
+	if (!next)
+		return add_slice(s, GT_IDLE_END, GT_NONE, from, to, err);
+	if (s->cutting->gap_before == GT_NONE && !s->cutting->first)
+		return add_slice(s, GT_IDLE_START, GT_NONE, from, to, err);
+	if (!next->joined)
+		return add_slice(s, GT_IDLE_UNJOINED, GT_NONE, from, to, err);
+	until = next->returned < from ? from : next->returned < to ? next->returned : to;
+	if (from < until) {
+		struct gt_host_line *l = next->thread == GT_NONE ? NULL : s->lines[next->thread];
+
+		s->cutting_line = l;
+		rc = l ? gt_host_cut(l, from, until, slice, s, err) : slice(s, GT_HOST_NOTHING, NULL, from, until, err);
+	}
+	if (!rc && until < to)
+		rc = add_slice(s, next->waited ? GT_IDLE_WAITING : GT_IDLE_QUEUED, GT_NONE, until, to, err);
+	return rc;
+}
+
+/* ---- gaps ---- */
+
+static bool better(const struct gt_idle_part *a, const struct gt_idle_part *b)
+{
+	if (a->ns != b->ns)
+		return a->ns > b->ns;
+	return a->cause != b->cause ? a->cause < b->cause : a->type < b->type;
+}
+
+static int add_parts(struct gt_idle *s, struct gt_idle_device *d, struct gt_err *err)
+{
+	for (const struct gt_idle_part *p = s->parts; p < s->parts + s->nparts; p++) {
+		struct gt_idle_sum *sum = sum_of(s, p->cause, p->type);
+
+		if (!sum)
+			return gt_err_set(err, -ENOMEM, "no memory for causes");
+		sum->ns = gt_sat_add(sum->ns, (uint64_t)p->ns);
+		sum->gaps++;
+		sum->longest = p->ns > sum->longest ? p->ns : sum->longest;
+		d->cause[p->cause] = gt_sat_add(d->cause[p->cause], (uint64_t)p->ns);
+	}
+	return 0;
+}
+
+static int tell_gap(struct gt_idle *s, const struct gt_idle_device *d, int64_t from, int64_t to, const struct gt_idle_op *next, struct gt_err *err)
+{
+	struct gt_idle_gap gap = { .device = d->number, .seg = d->seg, .before = d->gap_before, .from = from, .to = to };
+	const struct gt_idle_part *most = &s->parts[0];
+
+	gap.next = next ? *next : (struct gt_idle_op){ .start = INT64_MAX, .type = GT_NONE, .thread = GT_NONE };
+	for (const struct gt_idle_part *p = s->parts; p < s->parts + s->nparts; p++)
+		most = better(p, most) ? p : most;
+	gap.cause = (enum gt_idle_cause)most->cause;
+	gap.type = most->type;
+	gap.slice = most->ns;
+	for (unsigned k = 0; k < s->nlisteners; k++)
+		if (s->listeners[k].gap && s->listeners[k].gap(s->listeners[k].arg, &gap, err))
+			return err->code;
+	return 0;
+}
+
+int gt_idle_close_gap(struct gt_idle *s, struct gt_idle_device *d, int64_t from, int64_t to, const struct gt_idle_op *next,
+		      struct gt_err *err)
+{
+	int rc;
+
+	from = from < s->window->from ? s->window->from : from;
+	to = to > s->window->to ? s->window->to : to;
+	if (from >= to)
+		return 0;
+	d->idle = gt_sat_add(d->idle, (uint64_t)(to - from));
+	d->gaps++;
+	if (to - from > d->gap.to - d->gap.from)
+		d->gap = (struct gt_idle_time){ from, to };
+	s->nparts = 0;
+	s->cutting = d;
+	s->cutting_to = next ? next->start : to;
+	s->cutting_thread = next ? next->thread : GT_NONE;
+	s->cutting_call = next ? next->launched : INT64_MAX;
+	s->cutting_inner = next && d->gap_before != GT_NONE;
+	if (next && to - from < s->asked.opt->min_ns)
+		rc = add_part(s, GT_IDLE_SHORT, GT_NONE, from, to, err);
+	else
+		rc = cut(s, from, to, next, err);
+	if (!rc)
+		rc = add_parts(s, d, err);
+	return rc || !s->gaps_heard ? rc : tell_gap(s, d, from, to, next, err);
+}

@@ -1,0 +1,191 @@
+/* What rows say of idle time: what threads did, into their lines; what was lost; and what streams did and had to wait for, as moments
+ * that come back in order of time. */
+#include <stdlib.h>
+#include "analyze/idle/idle_internal.h"
+#include "analyze/columns/column_cursor.h"
+#include "formats/base/buf.h"
+#include "formats/cuda/gpu_rows.h"
+
+#define LOSSES 4096u	/* beyond that two become one: what lies between them is not known then either */
+
+/* ---- threads ---- */
+
+static struct gt_host_line *line_of(struct gt_idle *s, uint32_t number)
+{
+	if (number != GT_NONE && !s->lines[number])
+		s->lines[number] = calloc(1, sizeof(**s->lines));
+	return number == GT_NONE ? NULL : s->lines[number];
+}
+
+static bool is_thread(const struct gt_segment *seg, uint32_t track)
+{
+	return track < seg->ntracks && seg->tracks[track].kind == GT_TRACK_THREAD;
+}
+
+/* What a thread lost leaves its time untold; other losses leave untold whether GPUs worked. */
+static int add_losses(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	uint32_t n = 0, track = gt_in_time_track(&s->order, cols->seg, cols->track);
+	const uint64_t *scopes = gt_cols_args(cols, 0, 1, &n);
+
+	for (uint32_t i = 0; i < cols->n; i++) {
+		struct gt_idle_loss one = { .from = cols->start[i], .to = cols->start[i] + cols->dur[i], .track = track,
+					    .scope = (uint8_t)(i < n ? scopes[i] : GT_SCOPE_ALL) };
+		struct gt_idle_loss *last = s->nlosses ? &s->losses[s->nlosses - 1] : NULL;
+
+		if (one.scope == GT_SCOPE_TRACK && is_thread(cols->seg, cols->track)) {
+			struct gt_host_line *l = line_of(s, track);
+
+			if (!l)
+				return gt_err_set(err, -ENOMEM, "no memory for losses");
+			if (gt_host_add(l, GT_HOST_LOST, one.from, one.to, GT_NONE, &s->kept, err))
+				return err->code;
+			continue;
+		}
+		s->losses_ordered = false;
+		if (s->nlosses == LOSSES) {
+			last->from = one.from < last->from ? one.from : last->from;
+			last->to = one.to > last->to ? one.to : last->to;
+			last->scope = GT_SCOPE_ALL;
+			continue;
+		}
+		if (gt_grow(&s->losses, &s->losses_cap, s->nlosses + 1, sizeof(*s->losses)))
+			return gt_err_set(err, -ENOMEM, "no memory for losses");
+		s->losses[s->nlosses++] = one;
+	}
+	return 0;
+}
+
+/* The thread of this id below the process whose track this is; else that track. */
+static uint32_t thread_of(struct gt_idle *s, const struct gt_segment *seg, uint32_t process, uint64_t tid)
+{
+	uint32_t i = process + 1;
+
+	if (s->last_thread.track && s->last_thread.process == process && s->last_thread.tid == tid)
+		return s->last_thread.track;
+	while (i < seg->ntracks && !(seg->tracks[i].kind == GT_TRACK_THREAD && seg->tracks[i].parent == process &&
+				     (uint64_t)seg->tracks[i].id == tid))
+		i++;
+	s->last_thread.process = process;
+	s->last_thread.tid = tid;
+	s->last_thread.track = i < seg->ntracks ? i : process;
+	return s->last_thread.track;
+}
+
+/* The profiler's overhead is a row of the process, with the thread that it held up. Rows of all types in order: a line takes what begins before
+ * its last stretch ends only from that end on. */
+static int add_overhead(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	uint32_t first = s->order.tracks[cols->seg->index];
+	int rc = 0;
+
+	if (gt_grow(&s->columns, &s->columns_cap, cols->ntypes + 1ul, sizeof(*s->columns)))
+		return gt_err_set(err, -ENOMEM, "no memory for the profiler's work");
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		s->columns[c].tids = s->levels[c] == GT_HOST_OVERHEAD ? gt_cols_args(cols, c, 0, &s->columns[c].ntids) : NULL;
+		s->columns[c].nth = 0;
+	}
+	for (uint32_t i = 0; !rc && i < cols->n; i++) {
+		uint32_t code = cols->code ? cols->code[i] : 0;
+		struct gt_idle_columns *in = &s->columns[code];
+		struct gt_host_line *l = NULL;
+
+		if (in->tids && in->nth < in->ntids)
+			l = line_of(s, first + thread_of(s, cols->seg, cols->track, in->tids[in->nth++]));
+		if (l)
+			rc = gt_host_add(l, GT_HOST_OVERHEAD, cols->start[i], cols->start[i] + cols->dur[i], s->numbers[code], &s->kept, err);
+	}
+	return rc;
+}
+
+/* Rows of a thread: what it was doing. */
+static int add_host(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_host_run run = { .start = cols->start, .dur = cols->dur, .code = cols->code, .n = cols->n, .levels = s->levels,
+				   .all = !(s->present & (s->present - 1)), .types = s->numbers };
+	int rc = 0;
+
+	for (unsigned level = GT_HOST_IOCTL; !rc && level <= GT_HOST_OFF_CPU; level++) {
+		struct gt_host_line *l;
+
+		if (!(s->present & 1u << level))
+			continue;
+		l = line_of(s, gt_in_time_track(&s->order, cols->seg, cols->track));
+		rc = l ? gt_host_add_run(l, &run, (enum gt_host_level)level, &s->kept, err) :
+			 gt_err_set(err, -ENOMEM, "no memory for what threads did");
+	}
+	if (!rc && cols->kind == GT_SPAN && s->present & 1u << GT_HOST_OVERHEAD)
+		rc = add_overhead(s, cols, err);
+	return rc;
+}
+
+/* ---- streams ---- */
+
+/* Where the launches of a block's rows stand, by code. */
+static int find_columns(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	if (gt_grow(&s->columns, &s->columns_cap, cols->ntypes + 1ul, sizeof(*s->columns)))
+		return gt_err_set(err, -ENOMEM, "no memory for launches");
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		gt_launch_cols(&s->columns[c].launch, cols, c, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS);
+		s->columns[c].nth = 0;
+	}
+	return 0;
+}
+
+static int add_launches(struct gt_idle *s, const struct gt_cols *cols, struct gt_moment *m, struct gt_err *err)
+{
+	uint64_t first;
+	struct gt_idle_launch *to = gt_timeline_records(&s->order.lines[cols->seg->index], cols->n, sizeof(*to), &first, err);
+
+	for (uint32_t i = 0; to && i < cols->n; i++) {
+		struct gt_idle_columns *in = &s->columns[cols->code ? cols->code[i] : 0];
+		struct gt_launch_call call;
+
+		if (!gt_launch_of(&in->launch, cols->seg, in->nth++, &call))
+			continue;
+		to[i] = (struct gt_idle_launch){ call.start, call.end, call.track };
+		m[i].addr = first + i + 1;
+	}
+	return to ? 0 : err->code;
+}
+
+/* Spans of a stream: those that hold it up, as moments of no type. */
+static int add_waits(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_moment *m = NULL;
+
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		const struct gt_type *type = gt_cols_type(cols, c);
+		struct gt_pick p;
+
+		if (!type || gt_gpu_wait_of_row(gt_str(cols->seg, type->name)) != GT_GPU_WAIT_STREAM_EVENT)
+			continue;
+		if (!m && !(m = gt_in_time_run(&s->order, cols, err)))
+			return err->code;
+		for (gt_pick_start(&p, cols, c, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
+			m[p.row].what = GT_NONE;
+	}
+	for (uint32_t i = 0; m && i < cols->n; i++)
+		m[i].addr = GT_IDLE_SPAN;
+	return 0;
+}
+
+static int add_gpu(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_moment *m = gt_in_time_run(&s->order, cols, err);
+	int rc = m ? find_columns(s, cols, err) : err->code;
+
+	return rc ? rc : add_launches(s, cols, m, err);
+}
+
+int gt_idle_rows(struct gt_idle *s, const struct gt_cols *cols, struct gt_err *err)
+{
+	if (cols->kind == GT_LOST)
+		return add_losses(s, cols, err);
+	if (cols->kind == GT_GPU)
+		return add_gpu(s, cols, err);
+	if (cols->kind == GT_SPAN && cols->track < cols->seg->ntracks && cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM)
+		return add_waits(s, cols, err);
+	return add_host(s, cols, err);
+}

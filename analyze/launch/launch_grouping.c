@@ -1,0 +1,304 @@
+#include "analyze/launch/launch_grouping.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/columns/launch_fields.h"
+#include "analyze/columns/column_cursor.h"
+#include "formats/base/buf.h"
+
+#define SEATS (4 * GT_LAUNCHED_KNOWN)
+#define AHEAD 4			/* rows */
+
+/* What a moment has no room for: the launch of a row that waits for its turn. */
+struct gt_launched_slot {
+	int64_t start, end;
+	uint64_t correlation, graph;
+	uint32_t track;			/* GT_NONE: the launch is not known */
+	uint32_t hash;			/* of the launch */
+	uint8_t what;			/* enum gt_gpu_what, of the row */
+	bool in_graph, by_order;
+};
+struct gt_launched_known {
+	struct gt_launch launch;
+	uint64_t correlation;
+	uint32_t hash;
+	uint32_t older, newer;		/* by when work of it was met last */
+};
+/* Of a table that is never more than a quarter full: the launch, if there is any, and its hash, so that most look-ups need no launch that is not
+ * the one looked for. */
+struct gt_launched_seat { uint32_t hash, launch; };	/* launch: 1 + its number; 0: free */
+
+/* ---- rows in, before they are in order ---- */
+
+static uint32_t hash_of(const struct gt_launched_slot *s)
+{
+	return (uint32_t)gt_hash_u64((uint64_t)s->start ^ s->correlation << 40) + s->track;
+}
+
+/* Of a type's rows in a run: their columns, and how many of them were met. */
+struct gt_launched_from { struct gt_launch_cols launch; const uint64_t *graph; uint32_t ngraph, met; uint8_t what; bool in_graph; };
+
+static struct gt_launched_from columns_of(const struct gt_cols *cols, uint32_t code)
+{
+	const struct gt_type *type = gt_cols_type(cols, code);
+	struct gt_launched_from f = { .what = (uint8_t)gt_gpu_what(type) };
+
+	gt_launch_cols(&f.launch, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS | GT_LAUNCH_CORRELATION);
+	f.graph = gt_cols_role(cols, code, GT_R_GRAPH, &f.ngraph);
+	f.in_graph = type && (type->op == GT_OP_GRAPH_LAUNCH || gt_type_field(type, GT_R_GRAPH) != GT_NONE);
+	return f;
+}
+
+static void fill_slot(struct gt_launched *l, const struct gt_cols *cols, const struct gt_launched_from *from, struct gt_launched_slot *s)
+{
+	struct gt_launch_call call;
+
+	*s = (struct gt_launched_slot){ .graph = from->met < from->ngraph ? from->graph[from->met] : 0, .track = GT_NONE,
+					.what = from->what, .in_graph = from->in_graph };
+	if (!gt_launch_of(&from->launch, cols->seg, from->met, &call))
+		return;
+	s->start = call.start;
+	s->end = call.end;
+	s->correlation = call.correlation;
+	s->track = gt_in_time_track(&l->order, cols->seg, call.track);
+	s->by_order = call.by_order;
+	s->hash = hash_of(s);
+}
+
+static int fill_slots(struct gt_launched *l, const struct gt_cols *cols, struct gt_launched_slot *slots, struct gt_err *err)
+{
+	if (gt_grow(&l->from, &l->from_cap, cols->ntypes + 1ul, sizeof(*l->from)))
+		return gt_err_set(err, -ENOMEM, "no memory for launches");
+	for (uint32_t i = 0; i < cols->ntypes; i++)
+		l->from[i].met = 0;
+	for (uint32_t i = 0; i < cols->n; i++) {
+		uint32_t code = cols->code ? cols->code[i] : 0;
+		struct gt_launched_from *from = &l->from[code];
+
+		if (!from->met)		/* most types of a block are not in each of its runs */
+			*from = columns_of(cols, code);
+		fill_slot(l, cols, from, &slots[i]);
+		from->met++;
+	}
+	return 0;
+}
+
+int gt_launched_run(struct gt_launched *l, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_launched_slot *slots;
+	struct gt_moment *m;
+	uint64_t first;
+
+	if (!l->device && !(l->device = gt_gpu_devices(&l->order, l->asked.reader)))
+		return gt_err_set(err, -ENOMEM, "no memory for the tracks");
+	m = gt_in_time_run(&l->order, cols, err);
+	slots = m ? gt_timeline_records(&l->order.lines[cols->seg->index], cols->n, sizeof(*slots), &first, err) : NULL;
+	if (!slots)
+		return err->code;
+	for (uint32_t i = 0; i < cols->n; i++)
+		m[i].addr = first + i;
+	return fill_slots(l, cols, slots, err);
+}
+
+/* ---- launches ---- */
+
+static uint32_t next_seat(uint32_t at) { return (at + 1) % SEATS; }
+
+/* Who sits behind a free seat closer to where its hash leads moves there, so that nobody is looked for in vain. */
+static void leave_seat(struct gt_launched *l, uint32_t number)
+{
+	const uint32_t hash = l->known[number].hash;
+	uint32_t free = hash % SEATS;
+
+	while (l->seats[free].launch != number + 1 || l->seats[free].hash != hash)	/* a new one may have its number already */
+		free = next_seat(free);
+	for (uint32_t at = next_seat(free); l->seats[at].launch; at = next_seat(at))
+		if ((at - l->seats[at].hash) % SEATS >= (at - free) % SEATS) {
+			l->seats[free] = l->seats[at];
+			free = at;
+		}
+	l->seats[free].launch = 0;
+}
+
+static void unlink_age(struct gt_launched *l, const struct gt_launched_known *k)
+{
+	*(k->older == GT_NONE ? &l->oldest : &l->known[k->older].newer) = k->newer;
+	*(k->newer == GT_NONE ? &l->newest : &l->known[k->newer].older) = k->older;
+}
+
+static void link_newest(struct gt_launched *l, struct gt_launched_known *k)
+{
+	uint32_t i = (uint32_t)(k - l->known);
+
+	k->older = l->newest;
+	k->newer = GT_NONE;
+	*(l->newest == GT_NONE ? &l->oldest : &l->known[l->newest].newer) = i;
+	l->newest = i;
+}
+
+/* Room for one more launch, which takes the seat: that of which nothing came for the longest time makes it. NULL with err filled in. */
+static struct gt_launched_known *make_room(struct gt_launched *l, uint32_t hash, struct gt_launched_seat *seat, struct gt_err *err)
+{
+	bool full = l->nknown == GT_LAUNCHED_KNOWN;
+	uint32_t number = full ? l->oldest : l->nknown;
+	struct gt_launched_known *k = &l->known[number];
+
+	*seat = (struct gt_launched_seat){ hash, number + 1 };
+	if (!full) {
+		l->nknown++;
+		return k;
+	}
+	if (l->done && l->done(l, &k->launch, err))
+		return NULL;
+	leave_seat(l, l->oldest);
+	unlink_age(l, k);
+	__builtin_prefetch(&l->seats[l->known[l->oldest].hash % SEATS]);	/* the next one to make room; mostly they stand in a row */
+	__builtin_prefetch(&l->known[(l->oldest + 2 * AHEAD) % GT_LAUNCHED_KNOWN]);
+	return k;
+}
+
+static bool same_call(const struct gt_launched_known *k, const struct gt_launched_slot *s)
+{
+	const struct gt_launch *l = &k->launch;
+
+	return l->start == s->start && l->end == s->end && l->track == s->track && k->correlation == s->correlation;
+}
+
+/* The launch of a row, made where it is the first one of it. NULL with err filled in. */
+static struct gt_launch *launch_of(struct gt_launched *l, const struct gt_launched_slot *s, struct gt_err *err)
+{
+	uint32_t hash = s->hash, at = hash % SEATS;
+	struct gt_launched_known *k;
+
+	while (l->seats[at].launch && !(l->seats[at].hash == hash && same_call(&l->known[l->seats[at].launch - 1], s)))
+		at = next_seat(at);
+	if (l->seats[at].launch) {
+		k = &l->known[l->seats[at].launch - 1];
+		unlink_age(l, k);
+	} else {
+		k = make_room(l, hash, &l->seats[at], err);
+		if (!k)
+			return NULL;
+		*k = (struct gt_launched_known){ .launch = { .track = s->track, .start = s->start, .end = s->end,
+						 .work_start = INT64_MAX, .work_end = INT64_MIN },
+						 .correlation = s->correlation, .hash = hash };
+	}
+	link_newest(l, k);
+	return &k->launch;
+}
+
+/* ---- rows out, in order ---- */
+
+/* A row that comes soon: where its launch is, or will be, is fetched while others are looked at. */
+static void look_ahead(const struct gt_launched *l, const struct gt_timeline *line, uint64_t number)
+{
+	const struct gt_launched_slot *slot = number < line->nrecords ? gt_timeline_record(line, number) : NULL;
+
+	if (slot)
+		__builtin_prefetch(&l->seats[slot->hash % SEATS]);
+}
+
+static int on_row(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct gt_launched *l = arg;
+	const struct gt_segment *seg = gt_in_time_segment(&l->order, l->asked.reader, m);
+	const struct gt_timeline *line = &l->order.lines[seg->index];
+	const struct gt_launched_slot *slot = gt_timeline_record(line, m->addr);
+	struct gt_launched_op op = { .seg = seg, .type_number = m->what, .track = m->place, .device = l->device[m->place],
+				     .type = m->what == GT_NONE ? NULL : &seg->types[m->what - l->order.types[seg->index]],
+				     .start = m->at, .end = m->end, .what = slot->what, .in_graph = slot->in_graph,
+				     .graph = slot->graph };
+
+	look_ahead(l, line, m->addr + AHEAD);
+	gt_extent_add(&l->windows[seg->index], m->at, m->end);
+	l->ops++;
+	if (slot->track == GT_NONE) {
+		l->unjoined++;
+		return l->fn(l, &op, err);
+	}
+	op.launch = launch_of(l, slot, err);
+	if (!op.launch)
+		return err->code;
+	op.by_order = slot->by_order;
+	op.first = !op.launch->ops++;
+	l->by_order += slot->by_order;
+	op.launch->work_start = m->at < op.launch->work_start ? m->at : op.launch->work_start;
+	op.launch->work_end = m->end > op.launch->work_end ? m->end : op.launch->work_end;
+	return l->fn(l, &op, err);
+}
+
+int gt_launched_init(struct gt_launched *l, struct gt_reader *r, const struct gt_analysis_options *opt, gt_launched_fn *fn,
+		     gt_launch_done_fn *done, struct gt_err *err)
+{
+	int rc = gt_in_time_init(&l->order, r, on_row, l, err);
+
+	l->asked = (struct gt_report_state){ r, opt };
+	l->fn = fn;
+	l->done = done;
+	l->oldest = l->newest = GT_NONE;
+	l->known = malloc(GT_LAUNCHED_KNOWN * sizeof(*l->known));
+	l->seats = calloc(SEATS, sizeof(*l->seats));
+	l->windows = malloc((gt_reader_segments(r) + 1ul) * sizeof(*l->windows));
+	if (rc || !l->known || !l->seats || !l->windows)
+		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for launches");
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		gt_extent_open(&l->windows[i], opt, gt_reader_segment(r, i));
+	return 0;
+}
+
+int gt_launched_finish(struct gt_launched *l, struct gt_err *err)
+{
+	int rc = gt_in_time_flush(&l->order, err);
+
+	for (uint32_t i = l->oldest; !rc && l->done && i != GT_NONE; i = l->known[i].newer)
+		rc = l->done(l, &l->known[i].launch, err);
+	return rc;
+}
+
+uint64_t gt_launched_window_ns(const struct gt_launched *l, const struct gt_segment *seg)
+{
+	return gt_extent_ns(&l->windows[seg->index]);
+}
+
+/* ---- what to say ---- */
+
+static bool lost_some(struct gt_reader *r)
+{
+	uint64_t losses = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		losses += gt_reader_segment(r, i)->rows[GT_LOST];
+	return losses > 0;
+}
+
+void gt_launched_notes(const struct gt_launched *l, struct gt_table *t, const char *figures)
+{
+	gt_note_joins(t, l->ops, "kernels, copies and sets", l->unjoined, figures, l->by_order);
+	gt_note_late(t, gt_in_time_late(&l->order), "idle times");
+	if (lost_some(l->asked.reader))
+		gt_table_note(t, "events were lost while recording (see the header): there may have been more work, and more launches");
+}
+
+void gt_launched_unrecorded(const struct gt_launched *l, struct gt_table *t)
+{
+	if (!gt_table_rows(t) && !gt_recorded(l->asked.reader, GT_LAYER_GPU))
+		gt_table_note(t, "what the calls tell: gtanalyze launches");
+}
+
+bool gt_launched_cannot(const struct gt_launched *l, struct gt_table *t, const char *why)
+{
+	if (!l->asked.opt->filter.match)
+		return false;
+	gt_table_cannot(t, "%s", why);
+	return true;
+}
+
+void gt_launched_release(struct gt_launched *l)
+{
+	gt_in_time_release(&l->order);
+	free(l->device);
+	free(l->from);
+	free(l->known);
+	free(l->seats);
+	free(l->windows);
+}

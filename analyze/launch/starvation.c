@@ -1,0 +1,281 @@
+#include "analyze/launch/starvation.h"
+
+#include <stdlib.h>
+#include "formats/base/buf.h"
+#include "formats/names/demangle.h"
+
+/* A gap that has ended, for as long as more work may start at the same time. */
+struct gap {
+	bool any, unknown;		/* unknown: some of the work that ended it is joined to no call */
+	bool waited;			/* some of it is a graph's, behind its first node: for no launch */
+	int64_t from, to, call_start, call_end;
+	uint64_t launches;
+	uint32_t type;
+};
+struct stretch {
+	bool any;
+	int64_t from, to;
+	uint64_t launches, unqueued, idle;	/* up to `to` */
+	uint64_t more, more_idle;	/* behind it: they belong to it if there is another unqueued gap */
+	uint32_t type;			/* of what ended its first gap */
+};
+struct gt_stretch_lane {
+	const struct gt_segment *seg;
+	uint32_t track;
+	int64_t last;			/* end of the last piece of work so far */
+	uint64_t idle, unqueued, before, within, after, late, launched, unknown, stretches;
+	struct gap gap;
+	struct stretch now;
+};
+
+void gt_stretches_init(struct gt_stretches *s, struct gt_launched *l)
+{
+	s->launched = l;
+	gt_keep_init(&s->longest, l->asked.opt->top);
+}
+
+static struct gt_stretch_lane *lane_of(struct gt_stretches *s, const struct gt_launched_op *op, struct gt_err *err)
+{
+	const struct gt_in_time *order = &s->launched->order;
+
+	if (!s->lane && !(s->lane = calloc(order->tracks[order->nsegs] + 1ul, sizeof(*s->lane)))) {
+		gt_err_set(err, -ENOMEM, "no memory for the devices");
+		return NULL;
+	}
+	if (!s->lane[op->device]) {
+		if (gt_grow(&s->lanes, &s->cap, s->nlanes + 1, sizeof(*s->lanes))) {
+			gt_err_set(err, -ENOMEM, "no memory for the devices");
+			return NULL;
+		}
+		s->lanes[s->nlanes++] = (struct gt_stretch_lane){ .seg = op->seg, .track = op->device - order->tracks[op->seg->index],
+								  .last = op->start };
+		s->lane[op->device] = (uint32_t)s->nlanes;
+	}
+	return &s->lanes[s->lane[op->device] - 1];
+}
+
+/* ---- stretches ---- */
+
+static int close_stretch(struct gt_stretches *s, struct gt_stretch_lane *l, struct gt_err *err)
+{
+	struct stretch *n = &l->now;
+	int rc = 0;
+
+	if (!n->any)
+		return 0;
+	l->stretches++;
+	if (gt_keep_wants(&s->longest, gt_clamp(n->unqueued)))
+		rc = gt_keep_add(&s->longest, &(struct gt_kept){ .score = gt_clamp(n->unqueued), .start = n->from, .dur = n->to - n->from,
+				 .seg = l->seg, .track = l->track, .type = n->type, .a = n->launches, .b = n->idle }, err);
+	n->any = false;
+	return rc;
+}
+
+static void extend(struct gt_stretch_lane *l, const struct gap *g)
+{
+	struct stretch *n = &l->now;
+	uint64_t ns = (uint64_t)(g->to - g->from);
+
+	if (!n->any)
+		*n = (struct stretch){ .any = true, .from = g->from, .type = g->type };
+	n->launches += n->more + g->launches;
+	n->idle += n->more_idle + ns;
+	n->unqueued += ns;
+	n->more = n->more_idle = 0;
+	n->to = g->to;
+}
+
+static int64_t within(int64_t at, const struct gap *g) { return at < g->from ? g->from : at > g->to ? g->to : at; }
+
+static void count_parts(struct gt_stretch_lane *l, const struct gap *g)
+{
+	int64_t called = within(g->call_start, g), returned = within(g->call_end, g);
+
+	l->unqueued += (uint64_t)(g->to - g->from);
+	l->before += (uint64_t)(called - g->from);
+	l->within += (uint64_t)(returned - called);
+	l->after += (uint64_t)(g->to - returned);
+}
+
+/* All that ended the gap is known. */
+static int end_gap(struct gt_stretches *s, struct gt_stretch_lane *l, struct gt_err *err)
+{
+	struct gap g = l->gap;
+	uint64_t ns = (uint64_t)(g.to - g.from);
+	bool prompt = g.waited || (!g.unknown && g.to - g.call_end <= GT_PROMPT_NS);
+
+	if (!g.any)
+		return 0;
+	l->gap.any = false;
+	l->idle += ns;
+	if (!g.unknown && !g.waited && prompt && g.call_end > g.from && ns <= GT_LATE_NS) {
+		count_parts(l, &g);
+		extend(l, &g);
+		return 0;
+	}
+	*(g.unknown ? &l->unknown : !g.waited && prompt && g.call_end > g.from ? &l->late : &l->launched) += ns;
+	if (g.unknown || !prompt || ns > GT_LATE_NS)
+		return close_stretch(s, l, err);
+	l->now.more += g.launches;
+	l->now.more_idle += ns;
+	return 0;
+}
+
+/* Is it a graph's, behind its first node? */
+static bool is_behind(const struct gt_launched_op *op) { return op->launch && op->launch->work_start < op->start; }
+
+/* Work that starts at the end of the gap. */
+static void add_to_gap(struct gap *g, const struct gt_launched_op *op)
+{
+	g->unknown |= !op->launch;
+	g->waited |= is_behind(op);
+	g->launches += op->first;
+	if (!op->launch || is_behind(op))
+		return;
+	if (op->launch->end < g->call_end || (op->launch->end == g->call_end && op->launch->start < g->call_start)) {
+		g->call_start = op->launch->start;
+		g->call_end = op->launch->end;
+	}
+}
+
+int gt_stretches_op(struct gt_stretches *s, const struct gt_launched_op *op, struct gt_err *err)
+{
+	struct gt_stretch_lane *l = lane_of(s, op, err);
+	int rc = 0;
+
+	if (!l)
+		return -ENOMEM;
+	if (l->gap.any && op->start > l->gap.to)
+		rc = end_gap(s, l, err);
+	if (op->start > l->last)
+		l->gap = (struct gap){ .any = true, .from = l->last, .to = op->start, .call_start = INT64_MAX, .call_end = INT64_MAX,
+				       .type = op->type_number };
+	if (l->gap.any)
+		add_to_gap(&l->gap, op);
+	else if (!op->launch || (!is_behind(op) && op->start - op->launch->end > GT_PROMPT_NS))
+		rc = rc ? rc : close_stretch(s, l, err);
+	else
+		l->now.more += op->first;
+	l->last = op->end > l->last ? op->end : l->last;
+	return rc;
+}
+
+/* ---- tables ---- */
+
+static const struct gt_column device_columns[] = {
+	GT_WHERE_DEVICE, { "window_ns", "Window", GT_C_NS }, { "idle_ns", "Idle between", GT_C_NS },
+	{ "unqueued_ns", "Nothing queued", GT_C_NS }, { "unqueued_percent", "Share %", GT_C_PERCENT },
+	{ "before_call_ns", "Before call", GT_C_NS }, { "in_call_ns", "In call", GT_C_NS }, { "after_call_ns", "To start", GT_C_NS },
+	{ "stretches", "Stretches", GT_C_COUNT }, { "late_ns", "Over 1 ms", GT_C_NS }, { "launched_ns", "Launched", GT_C_NS },
+	{ "unknown_ns", "Unknown", GT_C_NS },
+};
+#define NDEVICE (sizeof(device_columns) / sizeof(*device_columns))
+static const struct gt_column stretch_columns[] = {
+	GT_WHERE_DEVICE, { "start_ns", "Start", GT_C_TIME }, { "duration_ns", "Duration", GT_C_NS },
+	{ "launches", "Launches", GT_C_COUNT }, { "unqueued_ns", "Nothing queued", GT_C_NS }, { "busy_percent", "Busy %", GT_C_PERCENT },
+	{ "first", "First launched", GT_C_TEXT }, { "idle_ns", NULL, GT_C_NS },
+};
+#define NSTRETCH (sizeof(stretch_columns) / sizeof(*stretch_columns))
+
+static void add_device(const struct gt_stretches *s, struct gt_table *t, const struct gt_stretch_lane *l)
+{
+	uint64_t window = gt_launched_window_ns(s->launched, l->seg);
+	struct gt_cell cells[NDEVICE];
+
+	gt_where_device(cells, l->seg, l->track);
+	cells[4] = gt_cell_u(window);
+	cells[5] = gt_cell_u(l->idle);
+	cells[6] = gt_cell_u(l->unqueued);
+	cells[7] = gt_cell_share(l->unqueued, window);
+	cells[8] = gt_cell_u(l->before);
+	cells[9] = gt_cell_u(l->within);
+	cells[10] = gt_cell_u(l->after);
+	cells[11] = gt_cell_u(l->stretches);
+	cells[12] = gt_cell_u(l->late);
+	cells[13] = gt_cell_u(l->launched);
+	cells[14] = gt_cell_u(l->unknown);
+	gt_table_add(t, cells + gt_where_skip(s->launched->asked.reader));
+}
+
+static void add_stretch(const struct gt_stretches *s, struct gt_table *t, struct gt_kernel_names *names, const struct gt_kept *k)
+{
+	const struct gt_report_state *a = &s->launched->asked;
+	uint32_t type = k->type == GT_NONE ? GT_NONE : k->type - s->launched->order.types[k->seg->index];
+	const char *name = gt_type_name(k->seg, type);
+	struct gt_cell cells[NSTRETCH];
+
+	if (type != GT_NONE && k->seg->types[type].category == GT_CAT_KERNEL)
+		name = gt_kernel_names_shown(names, name);
+	gt_where_device(cells, k->seg, k->track);
+	cells[4] = gt_cell_i(gt_since(a->opt, a->reader, k->seg, k->start));
+	cells[5] = gt_cell_i(k->dur);
+	cells[6] = gt_cell_u(k->a);
+	cells[7] = gt_cell_i(k->score);
+	cells[8] = gt_cell_share((uint64_t)k->dur - k->b, (uint64_t)k->dur);
+	cells[9] = gt_cell_text(name);
+	cells[10] = gt_cell_u(k->b);
+	gt_table_add(t, cells + gt_where_skip(a->reader));
+}
+
+static int by_track(const void *pa, const void *pb)
+{
+	const struct gt_stretch_lane *a = pa, *b = pb;
+
+	return gt_by_place(a->seg, a->track, b->seg, b->track);
+}
+
+static void fill(struct gt_stretches *s, struct gt_table **tables, struct gt_kernel_names *names)
+{
+	size_t shown = gt_shown(s->nlanes, s->launched->asked.opt->top);
+
+	if (s->nlanes)
+		qsort(s->lanes, s->nlanes, sizeof(*s->lanes), by_track);
+	for (size_t i = 0; i < shown; i++)
+		add_device(s, tables[0], &s->lanes[i]);
+	gt_table_note_cut(tables[0], s->nlanes, shown);
+	if (s->nlanes) {
+		gt_table_note(tables[0], "nothing queued: idle until the call that launched the next work had returned, and that work started at "
+					 "most 10 us later (gtanalyze advice says how much is launch-bound, and how much host-bound)");
+		gt_table_note(tables[0], "gaps over 1 ms stand apart: then the program did something else; launched: the next work was, "
+					 "and did not start");
+	}
+	gt_keep_sort(&s->longest);
+	for (size_t i = 0; i < s->longest.n; i++)
+		add_stretch(s, tables[1], names, &s->longest.list[i]);
+	gt_note_kept(tables[1], &s->longest);
+}
+
+int gt_stretches_tables(struct gt_stretches *s, struct gt_table **tables, struct gt_err *err)
+{
+	static const char why[] = "idle time is known only where all work is looked at (--match leaves some out)";
+	unsigned skip = gt_where_skip(s->launched->asked.reader);
+	struct gt_kernel_names *names = gt_kernel_names_of(s->launched->asked.reader, s->launched->asked.opt->names);
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < s->nlanes; i++)
+		rc = end_gap(s, &s->lanes[i], err) || close_stretch(s, &s->lanes[i], err) ? -ENOMEM : 0;
+	tables[0] = gt_table_new("unqueued", "Idle GPUs with nothing queued", device_columns + skip,
+				 (unsigned)NDEVICE - skip);
+	tables[1] = gt_table_new("stretches", "Stretches with nothing queued, by the time the GPU waited for launches", stretch_columns + skip,
+				 (unsigned)NSTRETCH - skip);
+	if (rc || !names || !tables[0] || !tables[1]) {
+		gt_kernel_names_free(names);
+		return rc ? rc : gt_err_set(err, -ENOMEM, "no memory for a table");
+	}
+	gt_table_gives_way(tables[0], "unknown_ns process launched_ns late_ns after_call_ns stretches window_ns in_call_ns "
+				      "before_call_ns idle_ns pid device");
+	gt_table_gives_way(tables[1], "process first busy_percent launches pid device");
+	if (!gt_launched_cannot(s->launched, tables[0], why))
+		fill(s, tables, names);
+	else
+		gt_launched_cannot(s->launched, tables[1], why);
+	gt_kernel_names_free(names);
+	return 2;
+}
+
+void gt_stretches_release(struct gt_stretches *s)
+{
+	free(s->lanes);
+	free(s->lane);
+	gt_keep_release(&s->longest);
+}

@@ -1,0 +1,739 @@
+/* One line of time, in which calls that may wait begin and work of the GPU begins. A call is over when the line has come to its end:
+ * then all work that began during it has been seen. The time in which a device worked during a call is the difference of how long it
+ * had worked up to the call's end and up to its start: with work in order of its start both are known when they are asked for.
+ *
+ * Things that begin at one moment come in any order, so nothing here may depend on it: a wait lasts at least until the moment after its
+ * start, the row that tells its stream may come before or behind it, and so may the call that it is nested in. */
+#include "analyze/launch/waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/columns/launch_fields.h"
+#include "analyze/columns/column_cursor.h"
+#include "formats/base/buf.h"
+#include "formats/cuda/cuda_api.h"
+
+enum how { NOT, SURE, IF_COPIED, IF_PENDING };
+/* What a moment is, in the upper bits of `what`; below, a type or flags. Its place is the number of a track. */
+enum mark { CALL = 0, WORK = 1u << 29, COPIED = 2u << 29, TARGET = 3u << 29, MARKS = 7u << 29 };
+#define DEPTH 0xffu
+#define OPEN 0x100u
+#define ASYNC 0x200u
+#define HOW_SHIFT 12
+#define WHAT_SHIFT 16
+#define PAGEABLE 1u
+#define UNJOINED INT64_MAX	/* in place of the start of the call that launched it */
+
+struct gt_waits_place {		/* a stream, a device, a process */
+	struct gt_union busy;
+	int64_t last;		/* the latest end */
+	uint32_t device, process;	/* indices of places; its own where there is none above it */
+	bool any, several;	/* of a process: has work; has several devices */
+};
+struct gt_waits_thread {
+	uint32_t open;			/* 1 + the wait at hand, or 0 */
+	uint32_t stream;		/* its number, as the last row of a wait told, and whose that is */
+	struct { int64_t start, end; } target;
+	struct { int64_t start, end; bool pageable; } copied;	/* likewise, for the last copy: start is of the call */
+};
+struct gt_waits_open {
+	struct gt_wait w;
+	int64_t over;		/* the moment from which on it is */
+	uint64_t busy;		/* up to its start */
+	int64_t until;		/* the latest end of what was pending, or INT64_MIN */
+	int64_t copied;		/* the latest end of what it copied, or INT64_MIN */
+	uint32_t place, thread;	/* place: what it waits for: a stream, or the process */
+	uint32_t listed;	/* 1 + its index in `unsettled`, or 0 */
+	uint32_t next;		/* of the free ones */
+	uint8_t depth, how;
+	bool async, unsure, dropped;
+};
+
+const char *gt_wait_word(enum gt_wait_for what)
+{
+	static const char *const words[GT_WAIT_FORS] = { "stream", "event", "context", "device", "unknown", "copy", "free" };
+
+	return words[what];
+}
+
+/* ---- which calls may wait ---- */
+
+enum gt_wait_for gt_wait_of_call(const char *name)
+{
+	static const struct { const char *name; enum gt_wait_for what; } calls[] = {
+		{ "cuStreamSynchronize", GT_WAIT_STREAM }, { "cudaStreamSynchronize", GT_WAIT_STREAM },
+		{ "cuEventSynchronize", GT_WAIT_EVENT }, { "cudaEventSynchronize", GT_WAIT_EVENT },
+		{ "cuCtxSynchronize", GT_WAIT_CONTEXT }, { "cudaDeviceSynchronize", GT_WAIT_DEVICE },
+		{ "cudaThreadSynchronize", GT_WAIT_DEVICE },
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (gt_api_is(name, calls[i].name))
+			return calls[i].what;
+	return GT_WAIT_OTHER;
+}
+
+static struct gt_waits_watch watch_copy(const char *name)
+{
+	uint64_t direction = gt_api_guess(name).direction;
+	bool async = strstr(name, "Async") != NULL, host = direction == GT_DIR_HTOD || direction == GT_DIR_DTOH;
+	struct gt_waits_watch w = { .how = host && !async ? SURE : IF_COPIED, .what = GT_WAIT_COPY, .async = async };
+
+	if (!host && direction != GT_DIR_UNKNOWN)
+		w.how = NOT;
+	return w;
+}
+
+static struct gt_waits_watch watch(const struct gt_waits *w, const struct gt_segment *seg, const struct gt_type *type)
+{
+	const char *name = type ? gt_str(seg, type->name) : "";
+	unsigned layer = w->segs[seg->index].runtime ? GT_LAYER_RUNTIME : GT_LAYER_API;
+
+	if (!type || type->layer != layer)
+		return (struct gt_waits_watch){ .how = NOT };
+	if (type->op == GT_OP_SYNC && !strstr(name, "WaitEvent"))	/* that one returns at once: a stream waits */
+		return (struct gt_waits_watch){ .how = SURE, .what = (uint8_t)gt_wait_of_call(name) };
+	if (type->op == GT_OP_COPY)
+		return watch_copy(name);
+	if (type->op == GT_OP_FREE && !strstr(name, "Async") && type->memkind != GT_MEM_POOL && type->memkind != GT_MEM_PHYSICAL)
+		return (struct gt_waits_watch){ .how = IF_PENDING, .what = GT_WAIT_FREE };
+	return (struct gt_waits_watch){ .how = NOT };
+}
+
+/* Where the driver's calls were not recorded, the runtime's tell who waited. */
+static bool runtime_tells(const struct gt_segment *seg)
+{
+	for (uint32_t t = 0; t < seg->ntypes; t++)
+		if (seg->types[t].layer == GT_LAYER_API &&
+		    (seg->types[t].op == GT_OP_SYNC || seg->types[t].op == GT_OP_COPY || seg->types[t].op == GT_OP_FREE))
+			return false;
+	return true;
+}
+
+/* ---- places ---- */
+
+/* 1 + the index of a track's place; 0 with err filled in. */
+static uint32_t place_of(struct gt_waits *w, uint32_t number, struct gt_err *err)
+{
+	if (!w->slot[number]) {
+		if (gt_grow(&w->places, &w->places_cap, w->nplaces + 1, sizeof(*w->places)))
+			return gt_err_set(err, -ENOMEM, "no memory for the streams"), 0;
+		w->places[w->nplaces] = (struct gt_waits_place){ .last = INT64_MIN, .device = (uint32_t)w->nplaces,
+								.process = (uint32_t)w->nplaces, .several = w->devices[number] > 1 };
+		w->slot[number] = (uint32_t)++w->nplaces;
+	}
+	return w->slot[number];
+}
+
+/* The place of a track's process, or of its device where there is none: 1 + index; 0 with err filled in. */
+static uint32_t process_of(struct gt_waits *w, uint32_t number, struct gt_err *err)
+{
+	uint32_t first = w->order.tracks[w->seg->index], process = gt_track_process(w->seg, number - first);
+
+	return place_of(w, process == GT_NONE ? w->device[number] : first + process, err);
+}
+
+/* The place of a stream, with those above it. */
+static uint32_t stream_of(struct gt_waits *w, uint32_t number, struct gt_err *err)
+{
+	uint32_t have = w->slot[number], device, process, at;
+
+	if (have && w->places[have - 1].process != have - 1)
+		return have;
+	device = place_of(w, w->device[number], err);
+	process = device ? process_of(w, number, err) : 0;
+	at = process ? place_of(w, number, err) : 0;
+	if (!at)
+		return 0;
+	w->places[at - 1].device = device - 1;
+	w->places[at - 1].process = process - 1;
+	return at;
+}
+
+static int64_t in_range(const struct gt_waits *w, int64_t at)
+{
+	struct gt_range in;
+
+	if (!w->asked.opt->filter.ranged)
+		return at;
+	in = gt_range_of(&w->asked.opt->filter, w->seg);
+	return at < in.from ? in.from : at > in.to ? in.to : at;
+}
+
+/* How long what a wait waits for had worked up to a moment: the device of the stream, or the process' devices. */
+static uint64_t worked(const struct gt_waits *w, uint32_t place, int64_t at)
+{
+	return gt_union_before(&w->places[w->places[place].device].busy, in_range(w, at));
+}
+
+/* ---- waits that are not over ---- */
+
+static void sift(struct gt_waits *w, size_t i)
+{
+	uint32_t one = w->heap[i];
+
+	for (; i && w->opens[w->heap[(i - 1) / 2]].over > w->opens[one].over; i = (i - 1) / 2)
+		w->heap[i] = w->heap[(i - 1) / 2];
+	for (size_t child; (child = 2 * i + 1) < w->nheap; i = child) {
+		child += child + 1 < w->nheap && w->opens[w->heap[child + 1]].over < w->opens[w->heap[child]].over;
+		if (w->opens[w->heap[child]].over >= w->opens[one].over)
+			break;
+		w->heap[i] = w->heap[child];
+	}
+	w->heap[i] = one;
+}
+
+static void unlist(struct gt_waits *w, struct gt_waits_open *o)
+{
+	uint32_t last;
+
+	if (!o->listed)
+		return;
+	last = w->unsettled[--w->nunsettled];
+	w->unsettled[o->listed - 1] = last;
+	w->opens[last].listed = o->listed;
+	o->listed = 0;
+}
+
+/* A free one, in the heap: 1 + index; 0 with err filled in. */
+static uint32_t new_open(struct gt_waits *w, const struct gt_waits_open *o, struct gt_err *err)
+{
+	uint32_t i = w->free ? w->free - 1 : (uint32_t)w->nopens;
+
+	if (gt_grow(&w->opens, &w->opens_cap, w->nopens + 1, sizeof(*w->opens)) ||
+	    gt_grow(&w->heap, &w->heap_cap, w->nopens + 1, sizeof(*w->heap)) ||
+	    gt_grow(&w->unsettled, &w->unsettled_cap, w->nopens + 1, sizeof(*w->unsettled)))
+		return gt_err_set(err, -ENOMEM, "no memory for calls that wait"), 0;
+	if (w->free)
+		w->free = w->opens[i].next;
+	else
+		w->nopens++;
+	w->opens[i] = *o;
+	w->heap[w->nheap++] = i;
+	sift(w, w->nheap - 1);
+	w->unsettled[w->nunsettled++] = i;
+	w->opens[i].listed = (uint32_t)w->nunsettled;
+	return i + 1;
+}
+
+/* Work on its stream, or anywhere in its process, ends at `end` and was pending. */
+static void pending(struct gt_waits_open *o, int64_t end)
+{
+	if (end > o->w.start && end > o->until)
+		o->until = end;
+}
+
+/* May records be missing that would show something pending? */
+static bool may_miss(const struct gt_waits *w, const struct gt_wait *one)
+{
+	const struct gt_segment *seg = one->seg;
+	struct gt_range in = gt_range_of(&w->asked.opt->filter, seg);
+
+	return one->open || seg->rows[GT_LOST] || (!seg->closed && one->end > seg->complete_to) ||
+	       one->start < in.from || one->end > in.to;
+}
+
+static enum gt_wait_need need_of(const struct gt_waits *w, const struct gt_waits_open *o)
+{
+	bool stream = o->w.stream != GT_NONE;
+	bool all = stream || ((o->w.what == GT_WAIT_CONTEXT || o->w.what == GT_WAIT_DEVICE || o->w.what == GT_WAIT_FREE) &&
+			      !w->places[o->place].several);
+
+	if (o->w.what == GT_WAIT_COPY)
+		return GT_WAIT_NEEDED;
+	if (o->until != INT64_MIN)
+		return all ? GT_WAIT_NEEDED : GT_WAIT_UNTOLD;
+	return o->unsure || may_miss(w, &o->w) ? GT_WAIT_UNTOLD : GT_WAIT_NEEDLESS;
+}
+
+static bool did_wait(struct gt_waits *w, struct gt_waits_open *o)
+{
+	bool all_over = o->until != INT64_MIN && o->until <= o->w.end;
+
+	if (o->dropped || (o->how == IF_COPIED && (o->copied == INT64_MIN || o->copied > o->w.end)))
+		return false;
+	if (o->how != IF_PENDING)
+		return true;
+	w->frees_untold += all_over && o->w.need == GT_WAIT_UNTOLD;
+	return all_over && o->w.need == GT_WAIT_NEEDED;
+}
+
+static int close_first(struct gt_waits *w, struct gt_err *err)
+{
+	uint32_t i = w->heap[0];
+	struct gt_waits_open *o = &w->opens[i];
+	struct gt_waits_thread *thread = &w->threads[o->thread];
+	struct gt_wait done;
+	bool waited;
+
+	o->w.need = need_of(w, o);
+	o->w.busy = worked(w, o->place, o->w.end);
+	o->w.busy -= o->busy < o->w.busy ? o->busy : o->w.busy;		/* less only where rows came too late */
+	o->w.looked = (uint64_t)in_range(w, o->w.end) - (uint64_t)in_range(w, o->w.start);
+	waited = did_wait(w, o);
+	done = o->w;
+	if (thread->open == i + 1)
+		thread->open = 0;
+	unlist(w, o);
+	o->next = w->free;
+	w->free = i + 1;
+	w->heap[0] = w->heap[--w->nheap];
+	if (w->nheap)
+		sift(w, 0);
+	return waited ? w->fn(w->arg, &done, err) : 0;
+}
+
+static int close_until(struct gt_waits *w, int64_t at, struct gt_err *err)
+{
+	int rc = 0;
+
+	while (!rc && w->nheap && w->opens[w->heap[0]].over <= at)
+		rc = close_first(w, err);
+	return rc;
+}
+
+/* ---- what begins ---- */
+
+static struct gt_waits_thread *thread_of(struct gt_waits *w, uint32_t number, struct gt_err *err)
+{
+	if (!w->thread[number]) {
+		if (gt_grow(&w->threads, &w->threads_cap, w->nthreads + 1, sizeof(*w->threads))) {
+			gt_err_set(err, -ENOMEM, "no memory for threads that wait");
+			return NULL;
+		}
+		w->threads[w->nthreads] = (struct gt_waits_thread){ .target.start = INT64_MIN, .copied.start = INT64_MIN };
+		w->thread[number] = (uint32_t)++w->nthreads;
+	}
+	return &w->threads[w->thread[number] - 1];
+}
+
+/* Takes a wait for one for this place, of which all that is known so far counts. */
+static void aim(struct gt_waits *w, struct gt_waits_open *o, uint32_t place, uint32_t stream)
+{
+	o->place = place;
+	o->w.stream = stream;
+	o->busy = worked(w, place, o->w.start);
+	o->until = INT64_MIN;
+	pending(o, w->places[place].last);
+}
+
+/* Tells the wait at hand what the last row of a wait said, if that is of this one. */
+static int take_target(struct gt_waits *w, const struct gt_waits_thread *t, struct gt_err *err)
+{
+	struct gt_waits_open *o = t->open ? &w->opens[t->open - 1] : NULL;
+	uint32_t place;
+
+	if (!o || o->how != SURE || o->w.what == GT_WAIT_COPY || o->w.start != t->target.start || o->w.end != t->target.end)
+		return 0;
+	place = stream_of(w, t->stream, err);
+	if (place)
+		aim(w, o, place - 1, t->stream - w->order.tracks[w->seg->index]);
+	return place ? 0 : err->code;
+}
+
+static int on_target(struct gt_waits *w, const struct gt_moment *m, struct gt_err *err)
+{
+	struct gt_waits_thread *t = thread_of(w, m->place, err);
+
+	if (!t)
+		return err->code;
+	t->stream = (uint32_t)m->addr;
+	t->target.start = m->at;
+	t->target.end = m->end;
+	return take_target(w, t, err);
+}
+
+static void take_copied(struct gt_waits *w, const struct gt_waits_thread *t)
+{
+	struct gt_waits_open *o = t->open ? &w->opens[t->open - 1] : NULL;
+
+	if (o && o->w.start == t->copied.start && o->how == IF_COPIED && (t->copied.pageable || !o->async))
+		o->copied = t->copied.end > o->copied ? t->copied.end : o->copied;
+}
+
+static int on_copied(struct gt_waits *w, const struct gt_moment *m, struct gt_err *err)
+{
+	struct gt_waits_thread *t = thread_of(w, m->place, err);
+
+	if (!t)
+		return err->code;
+	t->copied.start = (int64_t)m->addr;
+	t->copied.end = m->end;
+	t->copied.pageable = m->what & PAGEABLE;
+	take_copied(w, t);
+	return 0;
+}
+
+static bool within(int64_t start, int64_t end, const struct gt_waits_open *o) { return start >= o->w.start && end <= o->w.end; }
+
+/* Part of a call that waits? The one around it may come behind it, where both begin at one moment. Of a call that may turn out to wait
+ * and one within it that does, the inner one counts. */
+static bool nested(struct gt_waits *w, struct gt_waits_thread *t, const struct gt_moment *m, uint8_t depth, unsigned how)
+{
+	struct gt_waits_open *o = t->open ? &w->opens[t->open - 1] : NULL;
+
+	if (!o || o->depth == depth)
+		return false;
+	if (depth > o->depth && within(m->at, m->end, o)) {
+		o->dropped |= how == SURE && o->how != SURE;
+		if (o->dropped)
+			t->open = 0;
+		return !o->dropped;
+	}
+	if (depth < o->depth && o->w.start == m->at && o->w.end <= m->end) {
+		if (how != SURE && o->how == SURE)
+			return true;
+		o->dropped = true;
+	}
+	return false;
+}
+
+static int on_call(struct gt_waits *w, const struct gt_moment *m, struct gt_err *err)
+{
+	uint32_t first = w->order.tracks[w->seg->index], process = process_of(w, m->place, err), i;
+	struct gt_waits_thread *t = process ? thread_of(w, m->place, err) : NULL;
+	struct gt_waits_open o = {
+		.w = { .seg = w->seg, .track = m->place - first, .type = m->what - w->order.types[w->seg->index], .stream = GT_NONE,
+		       .start = m->at, .end = m->end, .open = m->addr & OPEN, .what = (enum gt_wait_for)(m->addr >> WHAT_SHIFT) },
+		.over = m->end > m->at ? m->end : m->at + 1, .copied = INT64_MIN, .depth = m->addr & DEPTH,
+		.how = m->addr >> HOW_SHIFT & 15, .async = m->addr & ASYNC,
+	};
+
+	if (!t)
+		return err->code;
+	if (nested(w, t, m, o.depth, o.how))
+		return 0;
+	o.thread = (uint32_t)(t - w->threads);
+	aim(w, &o, process - 1, GT_NONE);
+	i = new_open(w, &o, err);
+	if (!i)
+		return err->code;
+	t = &w->threads[o.thread];
+	if (!t->open || w->opens[t->open - 1].w.end <= m->end)	/* of two that begin together, the one that is there for longer */
+		t->open = i;
+	if (t->open != i)
+		return 0;
+	take_copied(w, t);
+	return take_target(w, t, err);
+}
+
+/* Was it pending for one of the waits that are going on? Most of those know already that something was, and need no more; a free wants
+ * to know when the last of it ended. */
+static void settle(struct gt_waits *w, const struct gt_moment *m, uint32_t place, uint32_t process)
+{
+	int64_t launched = (int64_t)m->addr;
+
+	for (size_t k = w->nunsettled; k--; ) {		/* the last one takes the place of one that leaves */
+		struct gt_waits_open *o = &w->opens[w->unsettled[k]];
+
+		if ((o->place != place && o->place != process) || m->end <= o->w.start)
+			continue;
+		if (m->at <= o->w.start || launched < o->w.start)
+			pending(o, m->end);
+		else
+			o->unsure |= launched == UNJOINED;
+		if (o->until != INT64_MIN && o->how != IF_PENDING && o->w.start < m->at)
+			unlist(w, o);
+	}
+}
+
+static int on_work(struct gt_waits *w, const struct gt_moment *m, struct gt_err *err)
+{
+	uint32_t at = stream_of(w, m->place, err);
+	struct gt_waits_place *p, *device, *process;
+	int64_t from, to;
+
+	if (!at)
+		return err->code;
+	p = &w->places[at - 1];
+	device = &w->places[p->device];
+	process = &w->places[p->process];
+	from = in_range(w, m->at);
+	to = in_range(w, m->end);
+	gt_union_add(&device->busy, from, to);
+	if (process != device)
+		gt_union_add(&process->busy, from, to);
+	p->last = m->end > p->last ? m->end : p->last;
+	process->last = m->end > process->last ? m->end : process->last;
+	process->any = true;
+	settle(w, m, at - 1, p->process);
+	return 0;
+}
+
+static int on_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct gt_waits *w = arg;
+	const struct gt_segment *seg = gt_in_time_segment(&w->order, w->asked.reader, m);
+	int rc = close_until(w, w->seg == seg ? m->at : INT64_MAX, err);	/* another recording's times may be others */
+
+	w->seg = seg;
+	if (rc)
+		return rc;
+	switch (m->what & MARKS) {
+	case WORK:   return on_work(w, m, err);
+	case COPIED: return on_copied(w, m, err);
+	case TARGET: return on_target(w, m, err);
+	default:     return on_call(w, m, err);
+	}
+}
+
+/* ---- the rows of interest ---- */
+
+/* Of each process, up to two. */
+static void count_devices(struct gt_waits *w, const struct gt_segment *seg)
+{
+	for (uint32_t t = 0; t < seg->ntracks; t++) {
+		uint32_t process = seg->tracks[t].kind == GT_TRACK_DEVICE ? gt_track_process(seg, t) : GT_NONE;
+		uint8_t *n = process == GT_NONE ? NULL : &w->devices[w->order.tracks[seg->index] + process];
+
+		if (n && *n < 2)
+			++*n;
+	}
+}
+
+int gt_waits_init(struct gt_waits *w, struct gt_reader *r, const struct gt_analysis_options *opt, gt_waits_fn *fn, void *arg,
+		  struct gt_err *err)
+{
+	uint32_t n = gt_reader_segments(r);
+	int rc = gt_in_time_init(&w->order, r, on_moment, w, err);
+
+	w->asked = (struct gt_report_state){ r, opt };
+	w->fn = fn;
+	w->arg = arg;
+	if (rc)
+		return rc;
+	if (w->order.types[n] >= WORK)
+		return gt_err_set(err, -EOVERFLOW, "too many types");
+	w->segs = calloc(n + 1ul, sizeof(*w->segs));
+	w->slot = calloc(w->order.tracks[n] + 1ul, sizeof(*w->slot));
+	w->thread = calloc(w->order.tracks[n] + 1ul, sizeof(*w->thread));
+	w->devices = calloc(w->order.tracks[n] + 1ul, sizeof(*w->devices));
+	w->device = gt_gpu_devices_seen(&w->order, r);
+	if (!w->segs || !w->slot || !w->thread || !w->devices || !w->device)
+		return gt_err_set(err, -ENOMEM, "no memory for calls that wait");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+
+		count_devices(w, seg);
+		w->segs[i].told = gt_recorded_in(seg, GT_LAYER_GPU) && !opt->filter.match && !opt->filter.tid;
+		w->segs[i].runtime = runtime_tells(seg);
+	}
+	return 0;
+}
+
+static int look_at_types(struct gt_waits *w, const struct gt_cols *cols, struct gt_err *err)
+{
+	if (w->block_seg == cols->seg && w->block == cols->block)
+		return 0;
+	if (gt_grow(&w->watches, &w->watches_cap, cols->ntypes, sizeof(*w->watches)) ||
+	    gt_grow(&w->nth, &w->nth_cap, cols->ntypes, sizeof(*w->nth)))
+		return gt_err_set(err, -ENOMEM, "no memory for the types of a block");
+	for (uint32_t c = 0; c < cols->ntypes; c++)
+		w->watches[c] = watch(w, cols->seg, gt_cols_type(cols, c));
+	w->block = cols->block;
+	w->block_seg = cols->seg;
+	return 0;
+}
+
+/* In what direction the nth copy of a code went, where the call says it. */
+static uint64_t direction_of(const struct gt_cols *cols, uint32_t code, uint32_t nth)
+{
+	uint32_t n;
+	const uint64_t *values = gt_cols_role(cols, code, GT_R_DIRECTION, &n);
+
+	return nth < n ? values[nth] : GT_DIR_UNKNOWN;
+}
+
+static struct gt_moment call_moment(struct gt_waits *w, const struct gt_cols *cols, uint32_t i, uint32_t code, uint32_t nth)
+{
+	const struct gt_waits_watch *watched = &w->watches[code];
+	unsigned how = watched->how;
+
+	if (how == IF_COPIED && !watched->async) {
+		uint64_t direction = direction_of(cols, code, nth);
+
+		how = direction == GT_DIR_HTOD || direction == GT_DIR_DTOH ? SURE : direction == GT_DIR_UNKNOWN ? IF_COPIED : NOT;
+	}
+	return (struct gt_moment){
+		.at = cols->start[i], .end = cols->start[i] + cols->dur[i], .place = gt_in_time_track(&w->order, cols->seg, cols->track),
+		.what = CALL | gt_in_time_type(&w->order, cols->seg, cols->types[code]),
+		.addr = (cols->depth ? cols->depth[i] : 0) | (cols->kind == GT_OPEN ? OPEN : 0) | (watched->async ? ASYNC : 0) |
+			how << HOW_SHIFT | (uint64_t)watched->what << WHAT_SHIFT,
+	};
+}
+
+static int calls_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_timeline *line, struct gt_err *err)
+{
+	struct gt_moment *to;
+	bool any = false;
+	size_t n = 0;
+
+	for (uint32_t c = 0; c < cols->ntypes; c++)
+		any |= w->watches[c].how != NOT;
+	if (!any)
+		return 0;
+	if (!(to = gt_timeline_room(line, cols->n, err)))
+		return err->code;
+	memset(w->nth, 0, cols->ntypes * sizeof(*w->nth));
+	for (uint32_t i = 0; i < cols->n; i++) {
+		uint32_t code = cols->code ? cols->code[i] : 0;
+
+		if (w->watches[code].how == NOT)
+			continue;
+		to[n] = call_moment(w, cols, i, code, w->nth[code]++);
+		n += (to[n].addr >> HOW_SHIFT & 15) != NOT;
+	}
+	gt_timeline_took(line, n);
+	return 0;
+}
+
+static uint64_t nth_of(const uint64_t *values, uint32_t n, uint32_t i, uint64_t otherwise) { return i < n ? values[i] : otherwise; }
+
+/* The row of a wait: who called, and on which stream's track it lies. */
+static int targets_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32_t code, struct gt_timeline *line, struct gt_err *err)
+{
+	uint32_t number = gt_in_time_track(&w->order, cols->seg, cols->track);
+	struct gt_moment *to = gt_timeline_room(line, cols->n, err);
+	struct gt_launch_cols l;
+	struct gt_launch_call call;
+	struct gt_pick p;
+	size_t n = 0;
+
+	if (!to)
+		return err->code;
+	gt_launch_cols(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START);
+	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
+		if (gt_launch_of(&l, cols->seg, p.nth - 1, &call) && call.track != GT_NONE && call.start == cols->start[p.row])
+			to[n++] = (struct gt_moment){ .at = call.start, .end = call.start + cols->dur[p.row], .addr = number,
+						      .place = gt_in_time_track(&w->order, cols->seg, call.track), .what = TARGET };
+	gt_timeline_took(line, n);
+	return 0;
+}
+
+static int targets_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_timeline *line, struct gt_err *err)
+{
+	bool known = cols->track < cols->seg->ntracks && cols->seg->tracks[cols->track].kind == GT_TRACK_STREAM;
+	int rc = 0;
+
+	for (uint32_t c = 0; known && !rc && c < cols->ntypes; c++) {
+		const struct gt_type *type = gt_cols_type(cols, c);
+
+		if (type && type->layer == GT_LAYER_GPU && type->op == GT_OP_SYNC)
+			rc = targets_of_code(w, cols, c, line, err);
+	}
+	return rc;
+}
+
+static bool pageable(const struct gt_segment *seg, uint64_t memory)
+{
+	return memory < seg->nstrings && !strcmp(seg->strings[memory].ptr, "pageable");
+}
+
+/* Copies between host and device, for the calls that may have waited for them. */
+static int copied_of_code(struct gt_waits *w, const struct gt_cols *cols, uint32_t code, struct gt_timeline *line, struct gt_err *err)
+{
+	uint32_t nsrc, ndst, ndirection;
+	const uint64_t *src = gt_cols_role(cols, code, GT_R_SRC_MEMORY, &nsrc), *dst = gt_cols_role(cols, code, GT_R_DST_MEMORY, &ndst);
+	const uint64_t *direction = gt_cols_role(cols, code, GT_R_DIRECTION, &ndirection);
+	struct gt_moment *to = gt_timeline_room(line, cols->n, err);
+	struct gt_launch_cols l;
+	struct gt_launch_call call;
+	struct gt_pick p;
+	size_t n = 0;
+
+	if (!to)
+		return err->code;
+	gt_launch_cols(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START);
+	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); ) {
+		uint32_t i = p.nth - 1;
+		uint64_t way = nth_of(direction, ndirection, i, GT_DIR_UNKNOWN);
+		bool pages = pageable(cols->seg, nth_of(src, nsrc, i, GT_NONE)) || pageable(cols->seg, nth_of(dst, ndst, i, GT_NONE));
+
+		if ((way == GT_DIR_HTOD || way == GT_DIR_DTOH) && gt_launch_of(&l, cols->seg, i, &call) && call.track != GT_NONE)
+			to[n++] = (struct gt_moment){ .at = cols->start[p.row], .end = cols->start[p.row] + cols->dur[p.row],
+						      .addr = (uint64_t)call.start, .place = gt_in_time_track(&w->order, cols->seg, call.track),
+						      .what = COPIED | (pages ? PAGEABLE : 0) };
+	}
+	gt_timeline_took(line, n);
+	return 0;
+}
+
+/* When the call that launched each row began, into the moments of all rows. */
+static void launches_of_code(const struct gt_cols *cols, uint32_t code, struct gt_moment *m)
+{
+	struct gt_launch_cols l;
+	struct gt_launch_call call;
+	struct gt_pick p;
+
+	gt_launch_cols(&l, cols, code, GT_LAUNCH_START);
+	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); gt_pick_next(&p); )
+		if (gt_launch_of(&l, cols->seg, p.nth - 1, &call))
+			m[p.row].addr = (uint64_t)call.start;
+}
+
+static int work_of_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_timeline *line, struct gt_err *err)
+{
+	uint32_t place = gt_in_time_track(&w->order, cols->seg, cols->track);
+	struct gt_moment *m = place == GT_NONE ? NULL : gt_timeline_room(line, cols->n, err);
+	int rc = 0;
+
+	if (!m)
+		return place == GT_NONE ? 0 : err->code;
+	for (uint32_t i = 0; i < cols->n; i++)
+		m[i] = (struct gt_moment){ .at = cols->start[i], .end = cols->start[i] + cols->dur[i], .addr = UNJOINED, .place = place,
+					   .what = WORK };
+	for (uint32_t c = 0; c < cols->ntypes; c++)
+		launches_of_code(cols, c, m);
+	gt_timeline_took(line, cols->n);
+	for (uint32_t c = 0; !rc && c < cols->ntypes; c++)
+		if (gt_gpu_what(gt_cols_type(cols, c)) == GT_GPU_COPY)
+			rc = copied_of_code(w, cols, c, line, err);
+	return rc;
+}
+
+int gt_waits_run(struct gt_waits *w, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_timeline *line = &w->order.lines[cols->seg->index];
+	int rc = gt_in_time_block(&w->order, cols, err);
+
+	if (!rc)
+		rc = look_at_types(w, cols, err);
+	if (rc)
+		return rc;
+	if (cols->kind == GT_GPU)
+		return work_of_run(w, cols, line, err);
+	rc = cols->kind == GT_SPAN ? targets_of_run(w, cols, line, err) : 0;
+	return rc ? rc : calls_of_run(w, cols, line, err);
+}
+
+int gt_waits_finish(struct gt_waits *w, struct gt_err *err)
+{
+	int rc = gt_in_time_flush(&w->order, err);
+
+	return rc ? rc : close_until(w, INT64_MAX, err);
+}
+
+bool gt_waits_told(const struct gt_waits *w, const struct gt_segment *seg, uint32_t track)
+{
+	uint32_t process = gt_track_process(seg, track), slot;
+
+	slot = process == GT_NONE ? 0 : w->slot[w->order.tracks[seg->index] + process];
+	return w->segs[seg->index].told && slot && w->places[slot - 1].any;
+}
+
+void gt_waits_release(struct gt_waits *w)
+{
+	gt_in_time_release(&w->order);
+	free(w->segs);
+	free(w->slot);
+	free(w->device);
+	free(w->devices);
+	free(w->places);
+	free(w->threads);
+	free(w->thread);
+	free(w->opens);
+	free(w->heap);
+	free(w->unsettled);
+	free(w->watches);
+	free(w->nth);
+}

@@ -1,0 +1,291 @@
+#include "analyze/memory/memory_tracker.h"
+
+#include <stdlib.h>
+#include "analyze/columns/column_cursor.h"
+#include "formats/base/buf.h"
+#include "formats/cuda/cuda_api.h"
+
+#define ALL GT_HELD_ALL
+
+int gt_held_init(struct gt_memory_tracker *m, struct gt_reader *r, bool grouped, struct gt_err *err)
+{
+	int rc = gt_places_init(&m->where, r, err);
+
+	m->grouped = grouped;
+	if (rc)
+		return rc;
+	m->kinds = calloc(gt_reader_segments(r) + 1ul, sizeof(*m->kinds));
+	m->places = calloc(m->where.n + 1, sizeof(*m->places));
+	m->lines = calloc(gt_reader_segments(r) + 1ul, sizeof(*m->lines));
+	m->ended = calloc(m->where.n + 1, sizeof(*m->ended));
+	if (!m->kinds || !m->places || !m->lines || !m->ended)
+		return gt_err_set(err, -ENOMEM, "no memory for the memory report");
+	for (size_t i = 0; i < m->where.n; i++)
+		m->ended[i] = INT64_MIN;
+	return gt_alloc_groups_init(&m->groups, m->where.n, err);
+}
+
+/* The three accounts that one allocation belongs to. */
+struct accounts { struct gt_account *of[3]; };
+static struct accounts accounts_of(struct gt_memory_tracker *m, uint32_t place, unsigned kind)
+{
+	struct gt_account *kinds = m->kinds[m->where.places[place].seg->index];
+
+	return (struct accounts){ { &kinds[kind], &kinds[ALL], &m->places[place] } };
+}
+#define EACH_ACCOUNT(h, m, place, kind) \
+	for (struct accounts acc_ = accounts_of(m, place, kind), *once_ = &acc_; once_; once_ = NULL) \
+		for (struct gt_account **p_ = acc_.of, *h; p_ < acc_.of + 3 && (h = *p_); p_++)
+
+static void give_back(struct gt_memory_tracker *m, const struct gt_live_item *old)
+{
+	EACH_ACCOUNT(h, m, old->place, old->kind) {
+		h->live -= old->bytes < h->live ? old->bytes : h->live;
+		h->live_count--;
+	}
+}
+
+static int not_followed(struct gt_memory_tracker *m, int code, struct gt_err *err)
+{
+	if (code == -ENOMEM)
+		return gt_err_set(err, code, "no memory for the addresses that are allocated");
+	m->not_followed += code == -ENOSPC;
+	return 0;
+}
+
+/* Live memory of a process, and of a group if it is one of any, is another from now on. */
+static int changed(struct gt_memory_tracker *m, int64_t at, const struct gt_held_event *e, uint32_t place, uint32_t group, struct gt_err *err)
+{
+	return m->changed ? m->changed(m->arg, at, e, place, group, err) : 0;
+}
+
+static int group_of(struct gt_memory_tracker *m, const struct gt_held_event *e, uint32_t *group, struct gt_err *err)
+{
+	int64_t i = UINT32_MAX;
+
+	if (e->sized && m->grouped)
+		i = gt_alloc_group(&m->groups, &(struct gt_alloc_group){ .place = e->place, .name = e->name, .kind = e->kind,
+				   .bytes = e->bytes }, err);
+	*group = (uint32_t)i;
+	return i < 0 ? (int)i : 0;
+}
+
+static int play_alloc(struct gt_memory_tracker *m, int64_t at, const struct gt_held_event *e, struct gt_err *err)
+{
+	struct gt_live_item item = { .addr = e->addr, .bytes = e->bytes, .place = e->place, .kind = e->kind }, old;
+	int rc = group_of(m, e, &item.group, err);
+
+	if (rc)
+		return rc;
+	rc = gt_live_alloc(&m->live, &item, &old);
+	if (rc < 0)
+		return not_followed(m, rc, err);
+	if (rc == 0) {
+		m->missed_frees++;
+		give_back(m, &old);
+		gt_alloc_group_went(&m->groups, old.group, false, 0);
+		if ((rc = changed(m, at, e, old.place, old.group, err)))
+			return rc;
+	}
+	gt_alloc_group_came(&m->groups, item.group, e->ns);
+	EACH_ACCOUNT(h, m, e->place, e->kind) {
+		h->tracked++;
+		h->live_count++;
+		h->live = gt_sat_add(h->live, e->bytes);
+		if (h->live > h->peak) {
+			h->peak = h->live;
+			h->peak_at = at;
+			if (h == &m->places[e->place])
+				gt_alloc_groups_peak(&m->groups, e->place);
+		}
+	}
+	return changed(m, at, e, e->place, item.group, err);
+}
+
+static int freed(struct gt_memory_tracker *m, int64_t at, const struct gt_held_event *e, const struct gt_live_item *old, struct gt_err *err)
+{
+	EACH_ACCOUNT(h, m, old->place, old->kind)
+		h->freed = gt_sat_add(h->freed, old->bytes);
+	give_back(m, old);
+	gt_alloc_group_went(&m->groups, old->group, true, e->ns);
+	return changed(m, at, e, old->place, old->group, err);
+}
+
+static int play_free(struct gt_memory_tracker *m, int64_t at, const struct gt_held_event *e, struct gt_err *err)
+{
+	struct gt_live_item old;
+	enum gt_live_freed what = gt_live_free(&m->live, e->place, e->kind, e->addr, &old);
+	bool held = what == GT_LIVE_HELD, foreign = what == GT_LIVE_FOREIGN;
+
+	if (what == GT_LIVE_GONE)
+		return freed(m, at, e, &old, err);
+	EACH_ACCOUNT(h, m, e->place, e->kind) {
+		h->unknown_frees += what == GT_LIVE_UNKNOWN;
+		h->references += held;
+		h->imported += foreign;
+		h->frees -= held || foreign;	/* it was counted as a call */
+	}
+	return 0;
+}
+
+static int play(struct gt_memory_tracker *m, int64_t when, const struct gt_held_event *e, struct gt_err *err)
+{
+	struct gt_live_item old;
+	uint64_t at = e->addr;
+	int rc = 0;
+
+	switch (e->op) {
+	case GT_OP_ALLOC:
+		return play_alloc(m, when, e, err);
+	case GT_OP_FREE:
+		return play_free(m, when, e, err);
+	case GT_OP_RETAIN:
+	case GT_OP_IMPORT:
+		return not_followed(m, gt_live_retain(&m->live, e->place, e->addr, e->op == GT_OP_IMPORT), err);
+	case GT_OP_MAP:
+		return not_followed(m, gt_live_map(&m->live, e->place, e->addr, e->bytes), err);
+	case GT_OP_UNMAP:
+		while (!rc && gt_live_unmap(&m->live, e->place, &at, gt_sat_add(e->addr, e->bytes), &old))
+			rc = freed(m, when, e, &old, err);
+	}
+	return rc;
+}
+
+static int on_moment(void *arg, const struct gt_moment *mo, struct gt_err *err)
+{
+	struct gt_memory_tracker *m = arg;
+	struct gt_held_event e = m->events[mo->what];
+
+	m->events[mo->what].next = m->free_event;
+	m->free_event = mo->what + 1;
+	return play(m, mo->at, &e, err);
+}
+
+/* ---- the rows of interest ---- */
+
+static int look_at_types(struct gt_memory_tracker *m, const struct gt_cols *cols, struct gt_err *err)
+{
+	if (gt_grow(&m->whats, &m->whats_cap, cols->ntypes, sizeof(*m->whats)))
+		return gt_err_set(err, -ENOMEM, "no memory for the memory report");
+	m->nwhats = 0;
+	for (uint32_t c = 0; c < cols->ntypes; c++) {
+		const struct gt_type *type = gt_cols_type(cols, c);
+
+		if (type && type->layer != GT_LAYER_GPU && gt_api_is_memory(type->op))
+			m->whats[m->nwhats++] = (struct gt_held_what){
+				c, type->name, type->op, type->memkind < GT_MEMKIND_COUNT ? type->memkind : GT_MEM_UNKNOWN };
+	}
+	m->block = cols->block;
+	m->block_seg = cols->seg;
+	return 0;
+}
+
+/* The number of a free event; UINT32_MAX: no memory. */
+static uint32_t new_event(struct gt_memory_tracker *m, const struct gt_held_event *e)
+{
+	uint32_t i = m->free_event ? m->free_event - 1 : (uint32_t)m->nevents;
+
+	if (m->free_event)
+		m->free_event = m->events[i].next;
+	else if (gt_grow(&m->events, &m->events_cap, m->nevents + 1, sizeof(*m->events)))
+		return UINT32_MAX;
+	else
+		m->nevents++;
+	m->events[i] = *e;
+	return i;
+}
+
+/* Counts one row, and makes a moment of it if it can be followed: 1; 0: it cannot; or negative. */
+static int count_row(struct gt_memory_tracker *m, const struct gt_pick *p, const struct gt_held_what *w, uint32_t place, struct gt_moment *to,
+		     struct gt_err *err)
+{
+	bool alloc = w->op == GT_OP_ALLOC, a_free = w->op == GT_OP_FREE;
+	struct gt_held_event e = { .place = place, .name = w->name, .op = w->op, .kind = w->kind, .track = p->cols->track,
+				   .ns = (uint64_t)p->cols->dur[p->row] };
+	bool known = gt_pick_value(p, 1, &e.addr), null = known && !e.addr && a_free && !p->ret;
+	int64_t start = p->cols->start[p->row], end = start + p->cols->dur[p->row];
+	uint32_t event;
+
+	m->ended[place] = end > m->ended[place] ? end : m->ended[place];
+	e.sized = gt_pick_value(p, 0, &e.bytes);
+	EACH_ACCOUNT(h, m, place, w->kind) {
+		h->allocs += alloc;
+		h->frees += a_free && !null;
+		h->null_frees += null;
+		h->failed += (alloc || a_free) && p->ret != 0;
+		h->sized += alloc && e.sized && !p->ret;
+		h->allocated = gt_sat_add(h->allocated, alloc && !p->ret ? e.bytes : 0);
+	}
+	if (a_free && !null && m->freeing && m->freeing(m->arg, &e, err))
+		return err->code;
+	if (!known || !e.addr || p->ret)
+		return 0;
+	if ((event = new_event(m, &e)) == UINT32_MAX)
+		return gt_err_set(err, -ENOMEM, "no memory to put calls in order");
+	*to = (struct gt_moment){ .at = a_free || w->op == GT_OP_UNMAP ? start : end, .what = event };
+	return 1;
+}
+
+static int count_rows(struct gt_memory_tracker *m, const struct gt_cols *cols, const struct gt_held_what *w, struct gt_moment *to, size_t *n,
+		      struct gt_err *err)
+{
+	uint32_t place = gt_places_slot(&m->where, cols->seg, cols->track);
+	struct gt_pick p;
+	int one = 0;
+
+	gt_pick_start(&p, cols, w->code, w->op == GT_OP_MAP ? GT_R_SRC : GT_R_BYTES, GT_R_ADDR);
+	for (; one >= 0 && gt_pick_next(&p); *n += one > 0)
+		one = count_row(m, &p, w, place, &to[*n], err);
+	return one < 0 ? one : 0;
+}
+
+int gt_held_run(struct gt_memory_tracker *m, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct gt_timeline *line = &m->lines[cols->seg->index];
+	struct gt_moment *to;
+	size_t n = 0;
+	int rc = 0;
+
+	if (m->block_seg && m->block_seg != cols->seg)	/* that one is over */
+		rc = gt_timeline_flush(&m->lines[m->block_seg->index], on_moment, m, err);
+	if (!rc && (m->block_seg != cols->seg || m->block != cols->block)) {
+		rc = gt_timeline_advance(line, cols->floor, on_moment, m, err);
+		if (!rc)
+			rc = look_at_types(m, cols, err);
+	}
+	if (rc || !m->nwhats)
+		return rc;
+	to = gt_timeline_room(line, cols->n, err);
+	if (!to)
+		return -ENOMEM;
+	for (size_t i = 0; !rc && i < m->nwhats; i++)
+		rc = count_rows(m, cols, &m->whats[i], to, &n, err);
+	gt_timeline_took(line, n);
+	return rc;
+}
+
+int gt_held_finish(struct gt_memory_tracker *m, struct gt_err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < m->where.nsegs; i++) {
+		rc = gt_timeline_flush(&m->lines[i], on_moment, m, err);
+		m->late += m->lines[i].late;
+	}
+	return rc;
+}
+
+void gt_held_release(struct gt_memory_tracker *m)
+{
+	for (uint32_t i = 0; m->lines && i < m->where.nsegs; i++)
+		gt_timeline_release(&m->lines[i]);
+	free(m->events);
+	gt_alloc_groups_release(&m->groups);
+	free(m->lines);
+	free(m->kinds);
+	free(m->places);
+	free(m->ended);
+	free(m->whats);
+	gt_live_release(&m->live);
+	gt_places_release(&m->where);
+}

@@ -1,0 +1,121 @@
+/* An allocation is known to ask again when all before it were seen, and whether it lies in a step is known when all of the GPU's work was:
+ * so memory is followed a second time, by those that found the steps. Programs that keep what they have do without. */
+#include "analyze/memory/step_churn.h"
+
+#include <stdlib.h>
+#include "analyze/memory/memory_tracker.h"
+#include "analyze/steps/steps.h"
+#include "formats/base/buf.h"
+#include "formats/cuda/cuda_api.h"
+
+struct churn {
+	struct gt_memory_tracker held;
+	struct gt_loop *loops;
+	size_t nloops, cap;
+	uint64_t *before;	/* by group: how often it was asked for again so far */
+	size_t n;
+	struct gt_err *err;
+};
+
+static const struct gt_loop *loop_of(const struct churn *c, const struct gt_places *where, uint32_t place)
+{
+	const struct gt_place *p = &where->places[place];
+
+	for (size_t i = 0; i < c->nloops; i++)
+		if (c->loops[i].seg == p->seg && c->loops[i].process == p->track)
+			return &c->loops[i];
+	return NULL;
+}
+
+static int changed(void *arg, int64_t at, const struct gt_held_event *e, uint32_t place, uint32_t group, struct gt_err *err)
+{
+	struct churn *c = arg;
+	struct gt_alloc_groups *g = &c->held.groups;
+	const struct gt_loop *loop = loop_of(c, &c->held.where, place);
+	int64_t called = at - (int64_t)e->ns;		/* an allocation counts from its end */
+
+	if (group >= g->n)
+		return 0;
+	if (gt_grow(&c->before, &c->cap, g->n, sizeof(*c->before)))
+		return gt_err_set(err, -ENOMEM, "no memory for what is asked for again");
+	while (c->n < g->n)
+		c->before[c->n++] = 0;
+	if (g->list[group].again > c->before[group] && loop && called >= loop->from && called < loop->to)
+		g->list[group].in_steps++;
+	c->before[group] = g->list[group].again;
+	return 0;
+}
+
+static bool of_memory(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+{
+	return type->layer != GT_LAYER_GPU && gt_api_is_memory(type->op);
+}
+
+static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
+{
+	struct churn *c = arg;
+
+	return gt_held_run(&c->held, cols, c->err);
+}
+
+static int follow(struct churn *c, const struct gt_report_state *a, struct gt_err *err)
+{
+	struct gt_filter filter = a->opt->filter;
+	int rc;
+
+	c->held.changed = changed;
+	c->held.arg = c;
+	c->err = err;
+	rc = gt_held_init(&c->held, a->reader, true, err);
+	filter.kinds = GT_BIT(GT_CALL) | GT_BIT(GT_INSTANT);
+	filter.args = true;
+	filter.match = of_memory;
+	if (!rc)
+		rc = gt_scan(a->reader, &filter, GT_BY_TIME, 1, on_run, c, err);
+	return rc ? rc : gt_held_finish(&c->held, err);
+}
+
+/* What the second time said, into the groups of the first. */
+static int copy(const struct churn *c, struct gt_alloc_groups *g, const struct gt_places *where, struct gt_err *err)
+{
+	uint64_t beyond = g->beyond;
+
+	for (size_t i = 0; i < c->held.groups.n; i++) {
+		struct gt_alloc_group like = { .place = c->held.groups.list[i].place, .name = c->held.groups.list[i].name,
+					       .kind = c->held.groups.list[i].kind, .bytes = c->held.groups.list[i].bytes };
+		int64_t at = gt_alloc_group(g, &like, err);
+
+		if (at < 0)
+			return (int)at;
+		if ((size_t)at < g->n)
+			g->list[at].in_steps = c->held.groups.list[i].in_steps;
+	}
+	g->beyond = beyond;
+	for (size_t i = 0; i < g->n; i++) {
+		const struct gt_loop *loop = loop_of(c, where, g->list[i].place);
+
+		g->list[i].steps = loop ? loop->steps : 0;
+	}
+	return 0;
+}
+
+int gt_churn_per_step(struct gt_alloc_groups *g, const struct gt_report_state *a, const struct gt_places *where, struct gt_err *err)
+{
+	struct churn c = { .nloops = 0 };
+	uint64_t again = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < g->n; i++)
+		again += g->list[i].again;
+	if (!again)
+		return 0;
+	rc = gt_loops(a->reader, a->opt, &c.loops, &c.nloops, err);
+	if (!rc && c.nloops)
+		rc = follow(&c, a, err);
+	if (!rc && c.nloops)
+		rc = copy(&c, g, where, err);
+	gt_held_release(&c.held);
+	free(c.loops);
+	free(c.before);
+	return rc;
+}

@@ -1,0 +1,644 @@
+/* The program's ranges and the GPU work launched in them, as Nsight has it.
+ *
+ * A piece of work belongs to a range when the call that launched it lies within the range, on the same thread, from its first
+ * ns to its last. The projection of a range onto the GPU goes from the start of its first work to the end of its last; ranges
+ * in it are part of it. A kernel's own range is the innermost one, the one of those around its launch that began last.
+ *
+ * Work comes long after its launch, and nobody knows how long; so ranges would have to be kept to the end. Long recordings
+ * have more than fit. They are taken in windows instead, in order of their start: for each window all work is looked through
+ * for what was launched in it, then what ended in it is done with, and what goes on is carried into the next. Most recordings
+ * are one window.
+ *
+ * Within a window ranges lie sorted by thread and start, with a tree over them that knows the latest end of each half, quarter
+ * and so on. All that lie around a moment are found by going left from it and skipping what ended before: ranges may overlap
+ * as they like. */
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/core/report_status.h"
+#include "analyze/columns/launch_fields.h"
+#include "analyze/nsight/nsight.h"
+#include "formats/base/buf.h"
+
+#define WINDOW (1u << 17)		/* ranges in one, those carried included */
+#define PAIRS (1u << 19)		/* of a range and a kernel in it, that a window may have */
+#define GROUPS_MOST (1u << 15)
+#define DEEPEST 1024u			/* ranges around one: work is looked for, and levels are told, range by range */
+
+struct range {
+	int64_t start, end;
+	int64_t first, last;		/* of its work */
+	uint64_t ops;
+	uint32_t track, name, id, level, children;	/* id: 0, 1, ... in order of their start */
+	uint8_t depth;
+};
+struct proj { uint32_t name; struct gt_durations d; uint64_t ranges_ns, ops, levels, children; };
+struct kern_key { uint32_t segment, track, range, kernel; };
+struct kern { struct kern_key key; struct gt_durations d; uint64_t instances; };
+struct pairs { uint64_t *slots; uint32_t n; bool overrun; };	/* a set of range id << 32 | group, each plus one */
+
+struct nvtx {
+	struct gt_report_state asked;		/* first */
+	bool kernels;			/* kernels by range; else projections */
+	struct gt_nsight_names names;
+	struct gt_groups groups;
+	size_t held;
+	const struct gt_segment *seg;	/* at hand */
+	struct range *ranges, *spare;	/* room for WINDOW */
+	uint32_t n, next_id;
+	int64_t *tree;			/* of `leaves` ends and what is above them; the root is 1 */
+	uint32_t leaves;
+	uint32_t *of_track;		/* where a track's ranges begin; one more at the end */
+	int64_t from, to;		/* the window: launches that start in it */
+	struct pairs pairs;
+	uint64_t work, unjoined, outside, idle, unended;
+	const char *crowded;		/* there are too many ranges at one moment, and no answer; how many */
+};
+
+/* ---- a window ---- */
+
+static int compare_nesting(const void *pa, const void *pb)
+{
+	const struct range *a = pa, *b = pb;
+
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1;
+	return a->depth != b->depth ? (a->depth > b->depth) - (a->depth < b->depth) : (a->id > b->id) - (a->id < b->id);
+}
+
+/* By track, then start, what is around others first. They come by start, so each only has to find its track. */
+static void sort_ranges(struct nvtx *v)
+{
+	uint32_t ntracks = v->seg->ntracks, k;
+	struct range *to = v->spare;
+
+	memset(v->of_track, 0, (ntracks + 2ul) * sizeof(*v->of_track));
+	for (uint32_t i = 0; i < v->n; i++)
+		v->of_track[v->ranges[i].track + 2]++;
+	for (uint32_t t = 2; t < ntracks + 2; t++)
+		v->of_track[t] += v->of_track[t - 1];
+	for (uint32_t i = 0; i < v->n; i++)	/* of_track[t + 1] goes from the start of t's to their end */
+		to[v->of_track[v->ranges[i].track + 1]++] = v->ranges[i];
+	for (uint32_t i = 0; i < v->n; i = k) {
+		for (k = i + 1; k < v->n && to[k].track == to[i].track && to[k].start == to[i].start; )
+			k++;
+		if (k > i + 1)
+			qsort(to + i, k - i, sizeof(*to), compare_nesting);
+	}
+	v->spare = v->ranges;
+	v->ranges = to;
+}
+
+static void build_tree(struct nvtx *v)
+{
+	for (v->leaves = 2; v->leaves <= v->n; )
+		v->leaves *= 2;
+	for (uint32_t i = 0; i < v->leaves; i++)
+		v->tree[v->leaves + i] = i < v->n ? v->ranges[i].end : INT64_MIN;
+	for (uint32_t i = v->leaves - 1; i; i--)
+		v->tree[i] = v->tree[2 * i] > v->tree[2 * i + 1] ? v->tree[2 * i] : v->tree[2 * i + 1];
+}
+
+/* The last range in [lo, hi) that goes on to `end` or beyond; GT_NONE: there is none. */
+static uint32_t last_until(const struct nvtx *v, uint32_t lo, uint32_t hi, int64_t end)
+{
+	uint32_t i = hi + v->leaves;
+
+	while (i > 1 && !(i & 1 && v->tree[i - 1] >= end))
+		i /= 2;
+	if (i <= 1)
+		return GT_NONE;
+	for (i--; i < v->leaves; )
+		i = 2 * i + (v->tree[2 * i + 1] >= end);
+	return i - v->leaves >= lo ? i - v->leaves : GT_NONE;
+}
+
+/* The first of a track's ranges that starts behind `at`. */
+static uint32_t behind(const struct nvtx *v, uint32_t track, int64_t at)
+{
+	uint32_t lo = v->of_track[track], hi = v->of_track[track + 1];
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (v->ranges[mid].start <= at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* How deep each new range lies, and that its parent has one child more. Those before `first_id` know. */
+static void nest(struct nvtx *v, uint32_t first_id)
+{
+	for (uint32_t i = 0; i < v->n; i++) {
+		struct range *r = &v->ranges[i];
+		uint32_t lo = v->of_track[r->track], up = i;
+
+		if (r->id < first_id)
+			continue;
+		while (r->level <= DEEPEST && (up = last_until(v, lo, up, r->end)) != GT_NONE)
+			v->ranges[up].children += !r->level++;
+		if (r->level > DEEPEST) {
+			v->crowded = "ranges are nested more than a thousand deep";
+			return;
+		}
+	}
+}
+
+/* ---- work ---- */
+
+static bool add_pair(struct pairs *p, uint32_t id, uint32_t group)
+{
+	uint64_t key = ((uint64_t)id << 32 | group) + 1;
+	uint32_t at = (uint32_t)gt_hash_u64(key) & (2 * PAIRS - 1);
+
+	while (p->slots[at] && p->slots[at] != key)
+		at = (at + 1) & (2 * PAIRS - 1);
+	if (p->slots[at])
+		return false;
+	p->overrun |= p->n == PAIRS;
+	if (p->n == PAIRS)
+		return false;
+	p->slots[at] = key;
+	p->n++;
+	return true;
+}
+
+static int add_kernel(struct nvtx *v, const struct range *r, uint32_t kernel, uint64_t ns, struct gt_err *err)
+{
+	struct kern_key key = { v->seg->index, r->track, r->name, kernel };
+	uint32_t at = gt_groups_find(&v->groups, &key, err);
+	struct kern *k;
+
+	if (at == GT_GROUPS_NONE)
+		return err->code;
+	k = gt_groups_at(&v->groups, at);
+	gt_durations_add(&k->d, ns, &v->held);
+	k->instances += add_pair(&v->pairs, r->id, at);
+	return 0;
+}
+
+/* Work of the GPU from `start` to `end`. */
+static int add_work(struct nvtx *v, const struct gt_launch_call *call, int64_t start, int64_t end, uint32_t kernel, struct gt_err *err)
+{
+	uint32_t lo = v->n ? v->of_track[call->track] : 0;
+	uint32_t at = v->n ? last_until(v, lo, behind(v, call->track, call->start), call->end) : GT_NONE;
+
+	if (at == GT_NONE) {
+		v->outside++;
+		return 0;
+	}
+	if (v->kernels) {
+		v->ranges[at].ops++;
+		return add_kernel(v, &v->ranges[at], kernel, (uint64_t)(end - start), err);
+	}
+	for (; at != GT_NONE; at = last_until(v, lo, at, call->end)) {
+		struct range *r = &v->ranges[at];
+
+		r->first = !r->ops || start < r->first ? start : r->first;
+		r->last = !r->ops || end > r->last ? end : r->last;
+		r->ops++;
+	}
+	return 0;
+}
+
+struct work { struct nvtx *v; struct gt_err *err; bool counted; };	/* counted: by an earlier window */
+
+static int work_of_code(const struct work *w, const struct gt_cols *cols, uint32_t code)
+{
+	struct nvtx *v = w->v;
+	struct gt_launch_cols l;
+	struct gt_pick p;
+	uint32_t nth = 0, kernel = gt_nsight_type_name(&v->names, cols->seg, cols->types[code], w->err);
+	int rc = kernel == GT_NONE ? w->err->code : 0;
+
+	gt_launch_cols(&l, cols, code, GT_LAUNCH_TRACK | GT_LAUNCH_START | GT_LAUNCH_NS);
+	for (gt_pick_start(&p, cols, code, GT_R_NONE, GT_R_NONE); !rc && gt_pick_next(&p); nth++) {
+		int64_t start = cols->start[p.row];
+		struct gt_launch_call call;
+
+		v->work += !w->counted;
+		if (!gt_launch_of(&l, cols->seg, nth, &call) || call.track == GT_NONE)
+			v->unjoined += !w->counted;
+		else if (call.start >= v->from && (call.start < v->to || v->to == INT64_MAX))
+			rc = add_work(v, &call, start, start + cols->dur[p.row], kernel, w->err);
+	}
+	return rc;
+}
+
+static int on_work(void *arg, unsigned worker, const struct gt_cols *cols)
+{
+	const struct work *w = arg;
+	int rc = 0;
+
+	for (uint32_t c = 0; !rc && c < cols->ntypes; c++) {
+		const struct gt_type *type = gt_cols_type(cols, c);
+
+		if (type && (!w->v->kernels || gt_gpu_what(type) == GT_GPU_KERNEL))
+			rc = work_of_code(w, cols, c);
+	}
+	return rc;
+}
+
+/* Of all threads, whatever its name: what was asked for are ranges. */
+static int find_work(struct nvtx *v, bool counted, struct gt_err *err)
+{
+	struct gt_filter filter = v->asked.opt->filter;
+	struct work w = { v, err, counted };
+
+	filter.kinds = GT_BIT(GT_GPU);
+	filter.segment = 1 + v->seg->index;
+	filter.args = true;
+	filter.tid = 0;
+	filter.match = NULL;
+	return gt_scan(v->asked.reader, &filter, GT_ANY_ORDER, 1, on_work, &w, err);
+}
+
+/* ---- window after window ---- */
+
+static int close_range(struct nvtx *v, const struct range *r, struct gt_err *err)
+{
+	uint32_t at;
+	struct proj *p;
+
+	if (!r->ops)
+		v->idle++;
+	if (v->kernels || !r->ops)
+		return 0;
+	at = gt_groups_find(&v->groups, &r->name, err);
+	if (at == GT_GROUPS_NONE)
+		return err->code;
+	p = gt_groups_at(&v->groups, at);
+	gt_durations_add(&p->d, (uint64_t)(r->last - r->first), &v->held);
+	p->ranges_ns = gt_sat_add(p->ranges_ns, (uint64_t)(r->end - r->start));
+	p->ops += r->ops;
+	p->levels += r->level;
+	p->children += r->children;
+	return 0;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	uint32_t x = ((const struct range *)a)->id, y = ((const struct range *)b)->id;
+
+	return (x > y) - (x < y);
+}
+
+/* Pairs of ranges that are over are never asked for again. The others' are few. */
+static void keep_pairs(struct nvtx *v)
+{
+	uint64_t *old = v->pairs.slots;
+
+	v->pairs.n = 0;
+	v->pairs.slots = calloc(2ul * PAIRS, sizeof(*v->pairs.slots));
+	if (!v->pairs.slots) {
+		v->pairs.slots = old;
+		v->pairs.overrun = true;
+		memset(old, 0, 2ul * PAIRS * sizeof(*old));
+		return;
+	}
+	for (uint32_t i = 0; v->n && i < 2 * PAIRS; i++) {
+		struct range key = { .id = (uint32_t)((old[i] - 1) >> 32) };
+
+		if (old[i] && bsearch(&key, v->ranges, v->n, sizeof(key), by_id))
+			add_pair(&v->pairs, key.id, (uint32_t)(old[i] - 1));
+	}
+	free(old);
+}
+
+/* What no later launch can lie in is done with; the rest is carried, in order of its start again. */
+static int close_window(struct nvtx *v, struct gt_err *err)
+{
+	uint32_t kept = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < v->n; i++)
+		if (v->ranges[i].end >= v->to && v->to != INT64_MAX)
+			v->ranges[kept++] = v->ranges[i];
+		else
+			rc = close_range(v, &v->ranges[i], err);
+	v->n = kept;
+	if (kept)
+		qsort(v->ranges, kept, sizeof(*v->ranges), by_id);
+	if (v->kernels && v->pairs.n)
+		keep_pairs(v);
+	v->from = v->to;
+	return rc;
+}
+
+/* The window is full, or there are no more ranges: its work, and its end. */
+static int do_window(struct nvtx *v, uint32_t first_id, bool first, struct gt_err *err)
+{
+	int rc;
+
+	if (v->n) {
+		sort_ranges(v);
+		build_tree(v);
+		if (!v->kernels)
+			nest(v, first_id);
+	}
+	rc = v->crowded ? 0 : find_work(v, !first, err);
+	return rc ? rc : close_window(v, err);
+}
+
+static bool match(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+{
+	const struct gt_filter *asked = arg;
+
+	return gt_nsight_is_range(type) && (!asked->match || asked->match(seg, type, asked->match_arg));
+}
+
+/* A trace without ranges needs none. */
+static int make_room(struct nvtx *v, struct gt_err *err)
+{
+	v->ranges = calloc(WINDOW, sizeof(*v->ranges));
+	v->spare = calloc(WINDOW, sizeof(*v->spare));
+	v->tree = calloc(4ul * WINDOW, sizeof(*v->tree));
+	v->pairs.slots = calloc(2ul * PAIRS, sizeof(*v->pairs.slots));
+	return v->ranges && v->spare && v->tree && v->pairs.slots ? 0 : gt_err_set(err, -ENOMEM, "no memory for ranges");
+}
+
+static int take_range(struct nvtx *v, const struct gt_event *ev, struct gt_err *err)
+{
+	uint32_t name = gt_nsight_type_name(&v->names, ev->seg, ev->row.type, err);
+
+	if (name == GT_NONE || (!v->ranges && make_room(v, err)))
+		return err->code;
+	v->ranges[v->n++] = (struct range){ .start = ev->row.start, .end = ev->row.end, .track = ev->track, .name = name,
+					    .id = v->next_id++, .depth = ev->row.depth };
+	return 0;
+}
+
+static int each_window(struct nvtx *v, struct gt_iter *it, struct gt_err *err)
+{
+	uint32_t first_id = v->next_id;
+	struct gt_event ev;
+	bool first = true;
+	int rc = 0, more;
+
+	v->n = 0;
+	v->from = INT64_MIN;
+	while (!rc && (more = gt_iter_next(it, &ev, err)) > 0) {
+		if (ev.kind == GT_UNMATCHED) {
+			v->unended++;
+			continue;
+		}
+		if (v->n == WINDOW) {
+			v->to = ev.row.start;
+			rc = do_window(v, first_id, first, err);
+			first_id = v->next_id;
+			first = false;
+			if (v->n > WINDOW / 2)
+				v->crowded = "more than 65,536 ranges go on at one moment";
+		}
+		if (v->crowded)
+			return rc;
+		rc = rc ? rc : take_range(v, &ev, err);
+	}
+	v->to = INT64_MAX;
+	return rc ? rc : more < 0 ? more : do_window(v, first_id, first, err);
+}
+
+static int each_segment(struct nvtx *v, const struct gt_segment *seg, struct gt_err *err)
+{
+	struct gt_filter asked = v->asked.opt->filter, filter = asked;
+	struct gt_iter *it;
+	int rc;
+
+	filter.kinds = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_UNMATCHED);
+	filter.segment = 1 + seg->index;
+	filter.match = match;
+	filter.match_arg = &asked;
+	v->seg = seg;
+	free(v->of_track);
+	v->of_track = calloc(seg->ntracks + 2ul, sizeof(*v->of_track));
+	if (!v->of_track)
+		return gt_err_set(err, -ENOMEM, "no memory for tracks");
+	it = gt_iter_open(v->asked.reader, &filter, err);
+	rc = it ? each_window(v, it, err) : err->code;
+	gt_iter_close(it);
+	return rc;
+}
+
+static int look(struct nvtx *v, struct gt_err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && !v->crowded && i < gt_reader_segments(v->asked.reader); i++)
+		rc = each_segment(v, gt_reader_segment(v->asked.reader, i), err);
+	return rc;
+}
+
+/* ---- figures ---- */
+
+static void note_limits(const struct nvtx *v, struct gt_table *t)
+{
+	const char *work = v->kernels ? "kernels" : "pieces of GPU work";
+
+	if (v->crowded)
+		gt_table_cannot(t, "%s", v->crowded);
+	gt_note_joins(t, v->work, work, v->unjoined, "in no range", 0);
+	if (v->outside)
+		gt_note_many(t, v->outside, "%llu of %llu %s {was|were} launched in no range", (unsigned long long)v->outside,
+			     (unsigned long long)v->work, work);
+	if (v->idle && v->kernels)
+		gt_note_many(t, v->idle, "%llu {range launched no kernel itself|ranges launched no kernel themselves}; what ranges inside "
+			     "{it|them} launched stands there", (unsigned long long)v->idle);
+	else if (v->idle)
+		gt_note_many(t, v->idle, "%llu {range|ranges} launched no GPU work", (unsigned long long)v->idle);
+	if (v->unended)
+		gt_note_many(t, v->unended, "%llu {range has|ranges have} no end, or no beginning, and {is|are} not looked at",
+			     (unsigned long long)v->unended);
+	if (v->pairs.overrun)
+		gt_table_note(t, "too many ranges with different kernels: it is not counted in how many of them a kernel was");
+	if (gt_recorded(v->asked.reader, GT_LAYER_USER))	/* both are needed, and one reason is enough */
+		gt_cannot_unrecorded(t, v->asked.reader, GT_BIT(GT_LAYER_GPU));
+}
+
+static const struct gt_column proj_columns[] = {
+	{ "range", "Range", GT_C_TEXT }, { "total_proj_ns", "Total Proj Time", GT_C_NS },
+	{ "total_range_ns", "Total Range Time", GT_C_NS }, { "range_instances", "Range Instances", GT_C_COUNT },
+	GT_NSIGHT_SPREAD("proj_", "Proj "),
+	{ "total_gpu_ops", "Total GPU Ops", GT_C_COUNT }, { "avg_gpu_ops", "Avg GPU Ops", GT_C_REAL },
+	{ "avg_range_lvl", "Avg Range Lvl", GT_C_REAL }, { "avg_num_child", "Avg Num Child", GT_C_REAL }, { "style", NULL, GT_C_TEXT },
+};
+#define NPROJ (sizeof(proj_columns) / sizeof(*proj_columns))
+
+static struct gt_cell average(uint64_t sum, uint64_t n)
+{
+	return n ? (struct gt_cell){ .d = (double)sum / (double)n } : gt_cell_none();
+}
+
+static void add_proj(struct nvtx *v, struct gt_table *t, const struct proj *p)
+{
+	struct gt_cell cells[NPROJ];
+
+	cells[0] = gt_cell_text(gt_groups_is_rest(&v->groups, p) ? "(all others)" : gt_nsight_text(&v->names, p->name));
+	cells[1] = gt_cell_u(p->d.total);
+	cells[2] = gt_cell_u(p->ranges_ns);
+	cells[3] = gt_cell_u(p->d.count);
+	gt_nsight_spread(&p->d, cells + 4);
+	cells[9] = gt_cell_u(p->ops);
+	cells[10] = average(p->ops, p->d.count);
+	cells[11] = average(p->levels, p->d.count);
+	cells[12] = average(p->children, p->d.count);
+	cells[13] = gt_cell_none();	/* which style a range was is not recorded */
+	gt_table_add(t, cells);
+}
+
+static int by_proj(const void *pa, const void *pb)
+{
+	const struct proj *a = pa, *b = pb;
+
+	return a->d.total != b->d.total ? (a->d.total < b->d.total ? 1 : -1) : (a->name > b->name) - (a->name < b->name);
+}
+
+static int proj_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct nvtx *v = state;
+	size_t shown;
+	int rc = look(v, err);
+
+	if (rc)
+		return rc;
+	tables[0] = gt_table_new("nvtx_gpu_proj_sum", "NVTX ranges projected onto the GPU", proj_columns, NPROJ);
+	if (!tables[0])
+		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	gt_groups_sort(&v->groups, by_proj);
+	shown = v->crowded ? 0 : gt_shown(v->groups.n, v->asked.opt->top);
+	for (size_t i = 0; i < shown; i++)
+		add_proj(v, tables[0], gt_groups_at(&v->groups, i));
+	gt_table_gives_way(tables[0], "avg_num_child avg_range_lvl proj_stddev_ns proj_min_ns proj_med_ns total_gpu_ops "
+			   "proj_max_ns avg_gpu_ops total_range_ns proj_avg_ns range_instances");
+	if (!v->crowded)
+		gt_table_note_cut(tables[0], v->groups.n, shown);
+	note_limits(v, tables[0]);
+	return 1;
+}
+
+static const struct gt_column kern_columns[] = {
+	{ "recording", "Recording", GT_C_COUNT }, { "nvtx_range", "NVTX Range", GT_C_TEXT }, { "pid", "PID", GT_C_COUNT },
+	{ "tid", "TID", GT_C_COUNT }, { "nvtx_inst", "NVTX Inst", GT_C_COUNT }, { "kern_inst", "Kern Inst", GT_C_COUNT },
+	{ "total_ns", "Total Time", GT_C_NS }, GT_NSIGHT_SPREAD("", ""), { "short_kernel_name", "Kernel Name", GT_C_TEXT },
+	{ "kernel_name", NULL, GT_C_TEXT }, { "style", NULL, GT_C_TEXT },
+};
+#define NKERN (sizeof(kern_columns) / sizeof(*kern_columns))
+
+static void add_kern(struct nvtx *v, struct gt_table *t, const struct kern *k)
+{
+	bool rest = gt_groups_is_rest(&v->groups, k);
+	const struct gt_segment *seg = rest ? NULL : gt_reader_segment(v->asked.reader, k->key.segment);
+	uint32_t process = rest ? GT_NONE : gt_track_process(seg, k->key.track);
+	struct gt_cell cells[NKERN];
+
+	cells[0] = rest ? gt_cell_none() : gt_cell_u(k->key.segment);
+	cells[1] = gt_cell_text(rest ? "(all others)" : gt_nsight_text(&v->names, k->key.range));
+	cells[2] = process == GT_NONE ? gt_cell_none() : gt_cell_i(seg->tracks[process].id);
+	cells[3] = rest ? gt_cell_none() : gt_cell_i(seg->tracks[k->key.track].id);
+	cells[4] = rest || v->pairs.overrun ? gt_cell_none() : gt_cell_u(k->instances);
+	cells[5] = gt_cell_u(k->d.count);
+	cells[6] = gt_cell_u(k->d.total);
+	gt_nsight_spread(&k->d, cells + 7);
+	cells[12] = gt_cell_text(rest ? "(all others)" : gt_nsight_brief(&v->names, k->key.kernel));
+	cells[13] = gt_cell_text(rest ? "(all others)" : gt_nsight_full(&v->names, k->key.kernel));
+	cells[14] = gt_cell_none();
+	gt_table_add(t, cells + gt_where_skip(v->asked.reader));
+}
+
+static int by_total(const void *pa, const void *pb)
+{
+	const struct kern *a = pa, *b = pb;
+
+	return a->d.total != b->d.total ? (a->d.total < b->d.total ? 1 : -1) : memcmp(&a->key, &b->key, sizeof(a->key));
+}
+
+static int kern_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct nvtx *v = state;
+	unsigned skip = gt_where_skip(v->asked.reader);
+	size_t shown;
+	int rc = look(v, err);
+
+	if (rc)
+		return rc;
+	tables[0] = gt_table_new("nvtx_kern_sum", "Kernels by the innermost NVTX range that launched them", kern_columns + skip,
+				 NKERN - skip);
+	if (!tables[0])
+		return gt_err_set(err, -ENOMEM, "no memory for a table");
+	gt_groups_sort(&v->groups, by_total);
+	shown = v->crowded ? 0 : gt_shown(v->groups.n, v->asked.opt->top);
+	for (size_t i = 0; i < shown; i++)
+		add_kern(v, tables[0], gt_groups_at(&v->groups, i));
+	gt_table_gives_way(tables[0], "stddev_ns min_ns med_ns tid max_ns avg_ns pid nvtx_inst kern_inst");
+	gt_nsight_show_names(&v->names, tables[0], "short_kernel_name", "kernel_name");
+	if (!v->crowded)
+		gt_table_note_cut(tables[0], v->groups.n, shown);
+	note_limits(v, tables[0]);
+	return 1;
+}
+
+/* ---- the reports ---- */
+
+static int nvtx_init(struct nvtx *v, struct gt_reader *r, const struct gt_analysis_options *opt, bool kernels, struct gt_err *err)
+{
+	v->asked = (struct gt_report_state){ r, opt };
+	v->kernels = kernels;
+	if (kernels)
+		gt_groups_init(&v->groups, sizeof(struct kern), sizeof(struct kern_key), GROUPS_MOST);
+	else
+		gt_groups_init(&v->groups, sizeof(struct proj), sizeof(uint32_t), GROUPS_MOST);
+	return gt_nsight_names_init(&v->names, r, opt->names, err);
+}
+
+static int proj_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	return nvtx_init(state, r, opt, false, err);
+}
+
+static int kern_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	return nvtx_init(state, r, opt, true, err);
+}
+
+static void nvtx_release(void *state)
+{
+	struct nvtx *v = state;
+
+	for (size_t i = 0; i < v->groups.n; i++) {
+		void *group = gt_groups_at(&v->groups, i);
+
+		gt_durations_release(v->kernels ? &((struct kern *)group)->d : &((struct proj *)group)->d);
+	}
+	gt_groups_release(&v->groups);
+	gt_nsight_names_release(&v->names);
+	free(v->ranges);
+	free(v->spare);
+	free(v->tree);
+	free(v->of_track);
+	free(v->pairs.slots);
+}
+
+const struct gt_analysis gt_nvtx_gpu_proj_sum_report = {
+	.name       = "nvtx_gpu_proj_sum",
+	.help       = "the program's ranges by name: when the GPU did what was launched in them",
+	.family     = gt_nsight_family,
+	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU),
+	.needs      = GT_BIT(GT_LAYER_USER),
+	.state_size = sizeof(struct nvtx),
+	.init       = proj_init,
+	.finish     = proj_finish,
+	.release    = nvtx_release,
+};
+
+const struct gt_analysis gt_nvtx_kern_sum_report = {
+	.name       = "nvtx_kern_sum",
+	.help       = "kernels by the range that launched them",
+	.family     = gt_nsight_family,
+	.wants      = GT_BIT(GT_CALL) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU),
+	.needs      = GT_BIT(GT_LAYER_USER),
+	.state_size = sizeof(struct nvtx),
+	.init       = kern_init,
+	.finish     = kern_finish,
+	.release    = nvtx_release,
+};

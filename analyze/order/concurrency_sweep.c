@@ -1,0 +1,217 @@
+/* Mostly few operations run at once: those stand in order of their ends, the first to end last, and whether a name runs is seen by looking
+ * at them. From the moment when there are more until nothing runs they are a heap, and names are counted in a hash table. */
+#include "analyze/order/concurrency_sweep.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+
+#define FEW 12u
+
+/* ---- names that run, of many: a device takes memory for what it runs at a time, not for all names that there are ---- */
+
+static uint32_t home(const struct gt_sweep *s, uint32_t name) { return (name * 0x9e3779b1u >> 7) & (s->room - 1); }
+
+/* Where the name is, or would be. */
+static uint32_t place_of(const struct gt_sweep *s, uint32_t name)
+{
+	uint32_t at = home(s, name);
+
+	while (s->names[at].n && s->names[at].name != name)
+		at = (at + 1) & (s->room - 1);
+	return at;
+}
+
+static int make_room(struct gt_sweep *s, struct gt_err *err)
+{
+	struct gt_sweep old = *s;
+
+	if (s->distinct < s->room / 2)
+		return 0;
+	s->room = s->room ? s->room * 2 : 4;
+	s->names = calloc(s->room, sizeof(*s->names));
+	if (!s->names) {
+		*s = old;
+		return gt_err_set(err, -ENOMEM, "no memory for what runs at once");
+	}
+	for (uint32_t i = 0; i < old.room; i++)
+		if (old.names[i].n)
+			s->names[place_of(s, old.names[i].name)] = old.names[i];
+	free(old.names);
+	return 0;
+}
+
+/* It runs no more: those behind that would now be looked for in vain move up. */
+static void forget_name(struct gt_sweep *s, uint32_t at)
+{
+	for (uint32_t next = at; ; ) {
+		next = (next + 1) & (s->room - 1);
+		if (!s->names[next].n)
+			break;
+		if (((next - home(s, s->names[next].name)) & (s->room - 1)) < ((next - at) & (s->room - 1)))
+			continue;
+		s->names[at] = s->names[next];
+		at = next;
+	}
+	s->names[at].n = 0;
+}
+
+/* ---- few ---- */
+
+static bool runs(const struct gt_sweep *s, uint32_t name)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->ops[i].name == name)
+			return true;
+	return false;
+}
+
+static void drop_of_few(struct gt_sweep *s)
+{
+	uint32_t name = s->ops[--s->n].name;
+
+	s->active[s->ops[s->n].kind]--;
+	if (!runs(s, name)) {
+		s->distinct--;
+		s->ids -= name;
+	}
+}
+
+static void add_to_few(struct gt_sweep *s, struct gt_sweep_op op)
+{
+	size_t i;
+
+	if (!runs(s, op.name)) {
+		s->distinct++;
+		s->ids += op.name;
+	}
+	for (i = s->n++; i && s->ops[i - 1].end < op.end; i--)
+		s->ops[i] = s->ops[i - 1];
+	s->ops[i] = op;
+	s->active[op.kind]++;
+}
+
+/* ---- many ---- */
+
+static void swap(struct gt_sweep *s, size_t a, size_t b)
+{
+	struct gt_sweep_op one = s->ops[a];
+
+	s->ops[a] = s->ops[b];
+	s->ops[b] = one;
+}
+
+static void drop_of_many(struct gt_sweep *s)
+{
+	struct gt_sweep_op gone = s->ops[0];
+	uint32_t at = place_of(s, gone.name);
+
+	s->ops[0] = s->ops[--s->n];
+	for (size_t i = 0, child; (child = 2 * i + 1) < s->n; i = child) {
+		child += child + 1 < s->n && s->ops[child + 1].end < s->ops[child].end;
+		if (s->ops[i].end <= s->ops[child].end)
+			break;
+		swap(s, i, child);
+	}
+	s->active[gone.kind]--;
+	if (!--s->names[at].n) {
+		forget_name(s, at);
+		s->distinct--;
+		s->ids -= gone.name;
+	}
+	s->many = s->n;
+}
+
+static int add_to_many(struct gt_sweep *s, struct gt_sweep_op op, struct gt_err *err)
+{
+	uint32_t at;
+
+	if (make_room(s, err))
+		return err->code;
+	s->ops[s->n] = op;
+	for (size_t i = s->n++; i && s->ops[i].end < s->ops[(i - 1) / 2].end; i = (i - 1) / 2)
+		swap(s, i, (i - 1) / 2);
+	s->active[op.kind]++;
+	at = place_of(s, op.name);
+	s->names[at].name = op.name;
+	if (!s->names[at].n++) {
+		s->distinct++;
+		s->ids += op.name;
+	}
+	return 0;
+}
+
+/* Those that run are put in one after the other. */
+static int become_many(struct gt_sweep *s, struct gt_err *err)
+{
+	struct gt_sweep_op few[FEW];
+	int rc = 0;
+
+	memcpy(few, s->ops, sizeof(few));
+	memset(s->active, 0, sizeof(s->active));
+	s->n = s->distinct = s->ids = 0;
+	s->many = true;
+	for (unsigned i = 0; !rc && i < FEW; i++)
+		rc = add_to_many(s, few[i], err);
+	return rc;
+}
+
+/* ---- what runs ---- */
+
+static int64_t first_end(const struct gt_sweep *s) { return s->ops[s->many ? 0 : s->n - 1].end; }
+
+/* The one that ends first ends. */
+static void drop_first(struct gt_sweep *s)
+{
+	if (s->many)
+		drop_of_many(s);
+	else
+		drop_of_few(s);
+}
+
+static void go(struct gt_sweep *s, int64_t at, gt_sweep_fn *fn, void *arg)
+{
+	if (at > s->at)
+		fn(arg, s, s->at, at);
+	s->at = at > s->at ? at : s->at;
+}
+
+void gt_sweep_to(struct gt_sweep *s, int64_t at, gt_sweep_fn *fn, void *arg)
+{
+	while (s->n && first_end(s) <= at) {
+		go(s, first_end(s), fn, arg);
+		drop_first(s);
+	}
+	go(s, at, fn, arg);
+}
+
+int gt_sweep_add(struct gt_sweep *s, int64_t end, uint32_t kind, uint32_t name, struct gt_err *err)
+{
+	struct gt_sweep_op op = { end, name, kind };
+
+	if (end <= s->at)
+		return 0;
+	if (s->n == s->cap && gt_grow(&s->ops, &s->cap, s->n + FEW, sizeof(*s->ops)))
+		return gt_err_set(err, -ENOMEM, "no memory for what runs at once");
+	if (!s->many && s->n == FEW && become_many(s, err))
+		return err->code;
+	if (s->many)
+		return add_to_many(s, op, err);
+	add_to_few(s, op);
+	return 0;
+}
+
+void gt_sweep_out(struct gt_sweep *s, gt_sweep_fn *fn, void *arg)
+{
+	while (s->n) {
+		go(s, first_end(s), fn, arg);
+		drop_first(s);
+	}
+}
+
+void gt_sweep_release(struct gt_sweep *s)
+{
+	free(s->ops);
+	free(s->names);
+	memset(s, 0, sizeof(*s));
+}

@@ -1,0 +1,273 @@
+#include "analyze/order/time_merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+
+#define NEAR 16			/* moments ahead */
+#define FEW 16			/* runs that are looked at one by one */
+#define MANY UINT32_MAX		/* places */
+#define SPARE 4			/* runs kept for blocks to come, so that their memory is not new each time */
+
+struct gt_timeline_run {	/* the moments of a block */
+	struct gt_moment *m;
+	const struct gt_moment *next, *end;	/* those that wait, once it is sealed */
+	uint8_t *records;
+	size_t n, cap, nrecords, records_cap;
+	uint32_t place;			/* by_place: of all of them, or MANY */
+	struct gt_timeline_run *spare;
+};
+
+static inline bool before(const struct gt_timeline_place *a, const struct gt_timeline_place *b)
+{
+	return a->at != b->at ? a->at < b->at : a->seq < b->seq;
+}
+
+/* The first of the two below place i of n; 0: there is none. */
+static inline size_t first_below(const struct gt_timeline_place *heap, size_t n, size_t i)
+{
+	size_t child = 2 * i + 1;
+
+	if (child >= n)
+		return 0;
+	return child + 1 < n && before(&heap[child + 1], &heap[child]) ? child + 1 : child;
+}
+
+static inline void sift_down(struct gt_timeline_place *heap, size_t n)
+{
+	struct gt_timeline_place one = heap[0];
+	size_t i = 0;
+
+	for (size_t child; (child = first_below(heap, n, i)) && before(&heap[child], &one); i = child)
+		heap[i] = heap[child];
+	heap[i] = one;
+}
+
+static void sift_up(struct gt_timeline *t, size_t i)
+{
+	struct gt_timeline_place one = t->heap[i];
+
+	for (; i && before(&one, &t->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		t->heap[i] = t->heap[(i - 1) / 2];
+	t->heap[i] = one;
+}
+
+static int by_at(const void *a, const void *b)
+{
+	const struct gt_moment *x = a, *y = b;
+
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Moments of one busy track come sorted but for calls nested in one another; those of many quiet tracks do not. */
+static void sort(struct gt_moment *m, size_t n)
+{
+	size_t steps = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		struct gt_moment one;
+		size_t k = i;
+
+		if (__builtin_expect(m[i - 1].at <= m[i].at, 1))
+			continue;
+		one = m[i];
+		for (; k && m[k - 1].at > one.at && steps < 4 * n; k--, steps++)
+			m[k] = m[k - 1];
+		m[k] = one;
+	}
+	if (steps >= 4 * n)
+		qsort(m, n, sizeof(*m), by_at);
+}
+
+/* ---- runs ---- */
+
+static void free_run(struct gt_timeline_run *run)
+{
+	if (!run)
+		return;
+	free(run->m);
+	free(run->records);
+	free(run);
+}
+
+static struct gt_timeline_run *batch_of(struct gt_timeline *t)
+{
+	if (!t->batch && t->spare) {
+		t->batch = t->spare;
+		t->spare = t->spare->spare;
+		t->nspare--;
+	} else if (!t->batch) {
+		t->batch = calloc(1, sizeof(*t->batch));
+	}
+	return t->batch;
+}
+
+static void done_with(struct gt_timeline *t, struct gt_timeline_run *run)
+{
+	if (t->nspare == SPARE) {
+		free_run(run);
+		return;
+	}
+	run->n = run->nrecords = 0;
+	run->spare = t->spare;
+	t->spare = run;
+	t->nspare++;
+}
+
+struct gt_moment *gt_timeline_room(struct gt_timeline *t, size_t n, struct gt_err *err)
+{
+	struct gt_timeline_run *run = batch_of(t);
+
+	if (run && !gt_grow(&run->m, &run->cap, run->n + n, sizeof(*run->m)))
+		return run->m + run->n;
+	gt_err_set(err, -ENOMEM, "no memory to put %zu rows in order", n);
+	return NULL;
+}
+
+void gt_timeline_took(struct gt_timeline *t, size_t n)
+{
+	struct gt_timeline_run *run = t->batch;
+
+	if (t->by_place && n)
+		run->place = !run->n || run->place == run->m[run->n].place ? run->m[run->n].place : MANY;
+	run->n += n;
+	t->held += n;
+}
+
+void *gt_timeline_records(struct gt_timeline *t, size_t n, size_t size, uint64_t *first, struct gt_err *err)
+{
+	struct gt_timeline_run *run = batch_of(t);
+
+	t->record_size = size;
+	if (!run || gt_grow(&run->records, &run->records_cap, (run->nrecords + n) * size, 1)) {
+		gt_err_set(err, -ENOMEM, "no memory to put %zu rows in order", n);
+		return NULL;
+	}
+	*first = run->nrecords;
+	run->nrecords += n;
+	return run->records + *first * size;
+}
+
+/* Of a block with many rows few may be moments: then it waits in no more memory than those need, where more than a few blocks wait. */
+static int shrink(const struct gt_timeline *t, struct gt_timeline_run *run)
+{
+	struct gt_moment *m;
+
+	if (t->nheap < 2 * SPARE || run->n > run->cap / 4 || run->cap < 256)
+		return 0;
+	m = realloc(run->m, run->n * sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	run->m = m;
+	run->cap = run->n;
+	return 0;
+}
+
+/* The block at hand is complete: it joins the heap. */
+static int seal(struct gt_timeline *t, struct gt_err *err)
+{
+	struct gt_timeline_run *run = t->batch;
+
+	if (!run || !run->n)
+		return 0;
+	if (shrink(t, run) || gt_grow(&t->heap, &t->cap, t->nheap + 1, sizeof(*t->heap)))
+		return gt_err_set(err, -ENOMEM, "no memory to put %zu rows in order", run->n);
+	t->batch = NULL;
+	sort(run->m, run->n);
+	run->next = run->m;
+	run->end = run->m + run->n;
+	t->heap[t->nheap++] = (struct gt_timeline_place){ run->m[0].at, t->seq++, run };
+	sift_up(t, t->nheap - 1);
+	return 0;
+}
+
+static void drop_first(struct gt_timeline *t)
+{
+	done_with(t, t->heap[0].run);
+	t->heap[0] = t->heap[--t->nheap];
+	if (t->nheap)
+		sift_down(t->heap, t->nheap);
+}
+
+static bool same_place(const struct gt_timeline_run *a, const struct gt_timeline_run *b)
+{
+	return a->place == MANY || b->place == MANY || a->place == b->place;
+}
+
+/* Up to when the first run is handed out: at most the floor, or what another one has must come first. */
+static inline int64_t limit_of(const struct gt_timeline *t, int64_t floor)
+{
+	bool by_place = t->by_place && t->nheap <= FEW && t->heap[0].at < floor;
+	size_t second = by_place ? 0 : first_below(t->heap, t->nheap, 0);
+	int64_t limit = second && t->heap[second].at < floor ? t->heap[second].at : floor;
+
+	for (size_t i = 1; by_place && i < t->nheap; i++)
+		if (t->heap[i].at < limit && same_place(t->heap[0].run, t->heap[i].run))
+			limit = t->heap[i].at;
+	return limit;
+}
+
+/* Hands out the first run as far as no other run has something earlier. */
+static inline int hand_out(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, void *arg, struct gt_err *err)
+{
+	struct gt_timeline_run *run = t->heap[0].run;
+	const struct gt_moment *m = run->next, *end = run->end;
+	int64_t limit = limit_of(t, floor);
+	int rc;
+
+	t->records = run->records;
+	t->nrecords = run->nrecords;
+	do {
+		t->late += m->at < t->before;
+		__builtin_prefetch(m + NEAR);
+		__builtin_prefetch(run->records + (size_t)(m - run->m + NEAR) * t->record_size);
+		t->held--;
+		rc = fn(arg, m++, err);
+	} while (!rc && m < end && m->at < limit);
+	t->last = m[-1].at > t->last ? m[-1].at : t->last;
+	run->next = m;
+	if (m == end) {
+		drop_first(t);
+	} else {
+		t->heap[0].at = m->at;
+		sift_down(t->heap, t->nheap);
+	}
+	return rc;
+}
+
+/* Runs take turns after a moment or two, so that all of it is one loop. */
+static int hand_out_all(struct gt_timeline *t, int64_t floor, size_t most, gt_timeline_fn *fn, void *arg, struct gt_err *err)
+{
+	int rc = seal(t, err);
+
+	if (!t->begun)
+		t->last = t->before = INT64_MIN;
+	t->begun = true;
+	while (!rc && t->nheap && (t->heap[0].at < floor || t->held > most))
+		rc = hand_out(t, floor, fn, arg, err);
+	t->before = t->last;
+	return rc;
+}
+
+int gt_timeline_advance(struct gt_timeline *t, int64_t floor, gt_timeline_fn *fn, void *arg, struct gt_err *err)
+{
+	return hand_out_all(t, floor, GT_TIMELINE_MAX, fn, arg, err);
+}
+
+int gt_timeline_flush(struct gt_timeline *t, gt_timeline_fn *fn, void *arg, struct gt_err *err)
+{
+	return hand_out_all(t, INT64_MAX, 0, fn, arg, err);
+}
+
+void gt_timeline_release(struct gt_timeline *t)
+{
+	for (size_t i = 0; i < t->nheap; i++)
+		free_run(t->heap[i].run);
+	for (struct gt_timeline_run *run = t->spare, *next; run; run = next) {
+		next = run->spare;
+		free_run(run);
+	}
+	free_run(t->batch);
+	free(t->heap);
+	memset(t, 0, sizeof(*t));
+}

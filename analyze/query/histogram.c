@@ -1,0 +1,164 @@
+/* How a quantity is spread: for each group of rows a bar for each power of two, or finer where all values are close together.
+ *
+ * It is a query (query.h) that is told in another way: any duration or size, of any rows, by any fields. histogram_draw.c draws it.
+ * Gaps between the work of a GPU are no rows: histogram_gaps.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/core/report_status.h"
+#include "analyze/query/histogram_draw.h"
+#include "analyze/query/query_report.h"
+#include "formats/base/buf.h"
+
+static int histogram_init(void *state, struct gt_reader *r, const struct gt_analysis_options *opt, struct gt_err *err)
+{
+	return gt_query_init(state, opt->histogram, r, opt, err);
+}
+
+static bool begin_group(struct gt_drawn *d, const struct gt_query_groups *g, size_t group)
+{
+	const struct gt_query_sums *sums = gt_query_sums_of(g, group, 0);
+
+	*d = (struct gt_drawn){ .of = "row", .kind = g->q->columns[g->q->nby].kind };
+	if (!sums->hist || sums->coarse)
+		return false;
+	gt_drawn_make(d, sums->hist, sums->min.whole, sums->max.whole);
+	return true;
+}
+
+static int add_rows(struct gt_table *t, const struct gt_query_groups *g, size_t group, const struct gt_drawn *d, struct gt_err *err)
+{
+	struct gt_cell cells[GT_QUERY_BY + GT_DRAWN_COLUMNS];
+
+	for (unsigned i = 0; i < g->q->nby; i++)
+		cells[i] = gt_query_key_cell(g, group, i);
+	return gt_drawn_rows(t, d, cells, g->q->nby, err);
+}
+
+/* ---- labels ---- */
+
+/* What a group is of: new; NULL: no memory. */
+static char *label_of(const struct gt_query_groups *g, size_t group)
+{
+	struct gt_buf b = { 0 };
+
+	for (unsigned i = 0; i < g->q->nby; i++) {
+		struct gt_cell c = gt_query_key_cell(g, group, i);
+
+		gt_buf_str(&b, i ? ", " : "");
+		if (c.absent || c.s)
+			gt_buf_str(&b, c.absent ? "-" : c.s);
+		else
+			gt_buf_printf(&b, "%s %lld", g->q->columns[i].title, (long long)c.i);
+	}
+	gt_buf_byte(&b, 0);
+	if (!b.failed)
+		return (char *)b.data;
+	gt_buf_release(&b);
+	return NULL;
+}
+
+static void free_labels(char **labels, size_t n)
+{
+	for (size_t i = 0; labels && i < n; i++)
+		free(labels[i]);
+	free(labels);
+}
+
+/* Of n groups. new. */
+static char **labels_of(const struct gt_query_groups *g, const struct gt_query_sorted *list, size_t n, size_t width, struct gt_err *err)
+{
+	char **labels = calloc(n + 1, sizeof(*labels));
+	bool failed = !labels;
+
+	for (size_t i = 0; !failed && i < n; i++)
+		failed = !(labels[i] = label_of(g, list[i].group));
+	if (!failed && !gt_drawn_clip(labels, n, width))
+		return labels;
+	free_labels(labels, n);
+	return gt_err_set(err, -ENOMEM, "no memory for the names"), NULL;
+}
+
+/* ---- the table ---- */
+
+static uint64_t most_rows(const struct gt_query_groups *g, const struct gt_query_sorted *list, size_t n)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (gt_query_sums_of(g, list[i].group, 0)->n > most)
+			most = gt_query_sums_of(g, list[i].group, 0)->n;
+	return most;
+}
+
+static int add_groups(struct gt_query_state *s, struct gt_table *t, const struct gt_query_sorted *list, size_t shown, struct gt_err *err)
+{
+	size_t width = s->asked.opt->width;	/* 0: no text is printed */
+	struct gt_drawn_layout l = gt_drawn_layout(width, most_rows(&s->groups, list, shown), false);
+	char **labels = width ? labels_of(&s->groups, list, shown, width, err) : NULL;
+	int rc = width && !labels ? err->code : 0;
+
+	for (size_t i = 0; !rc && i < shown; i++) {
+		struct gt_drawn d;
+
+		if (!begin_group(&d, &s->groups, list[i].group))
+			continue;
+		rc = add_rows(t, &s->groups, list[i].group, &d, err);
+		if (!rc && labels) {
+			if (i)
+				gt_table_say(t, "%s", "");
+			rc = gt_drawn_draw(t, &d, &l, labels[i], err);
+		}
+	}
+	free_labels(labels, shown);
+	return rc;
+}
+
+static int histogram_finish(void *state, struct gt_table **tables, unsigned max, struct gt_err *err)
+{
+	struct gt_query_state *s = state;
+	const struct gt_query *q = s->q;
+	struct gt_query_sorted *list;
+	size_t n = 0, shown;
+	unsigned layer;
+	int rc;
+
+	if (!q)
+		return 0;
+	layer = gt_query_unrecorded(s);
+	tables[0] = gt_table_new("histogram", q->title, q->columns, q->nby + 4);
+	if (tables[0] && gt_query_cannot(s, tables[0]))
+		return 1;
+	list = gt_query_in_order(&s->groups);
+	while (list && n < s->groups.n && !list[n].cell.absent)	/* those without a value stand last */
+		n++;
+	shown = gt_shown(n, s->asked.opt->top);
+	rc = tables[0] && list ? add_groups(s, tables[0], list, shown, err) : gt_err_set(err, -ENOMEM, "no memory for a table");
+	free(list);
+	if (rc)
+		return rc;
+	if (n > shown) {
+		gt_table_lacks_rows(tables[0]);
+		gt_note_many(tables[0], n - shown, "%zu more: --top 0 or --top %zu shows {it|them}", n - shown, n);
+	}
+	gt_query_note_sums(s, tables[0]);
+	gt_query_note_absent(s->rows, tables[0]);
+	if (layer != GT_LAYER_COUNT)
+		gt_cannot_unrecorded(tables[0], s->asked.reader, GT_BIT(layer));
+	return 1;
+}
+
+const struct gt_analysis gt_histogram_report = {
+	.name       = "histogram",
+	.help       = "how durations, or what --of says, are spread, as bars: by name, or what --by says",
+	.wants      = (GT_BIT(GT_KINDS) - 1) & ~GT_BIT(GT_UNMATCHED),	/* gt_query_fit says what of it is needed, of arguments and of order */
+	.wants_args = true,
+	.order      = GT_ANY_ORDER,
+	.splits     = GT_BY_BLOCK,
+	.state_size = sizeof(struct gt_query_state),
+	.init       = histogram_init,
+	.block      = gt_query_block,
+	.merge      = gt_query_merge,
+	.finish     = histogram_finish,
+	.release    = gt_query_release,
+};

@@ -1,0 +1,51 @@
+#include "analyze/stats/group_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+
+#define KEY_MOST 64
+
+static bool same(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return !memcmp(gt_groups_at(arg, value), key, len);
+}
+
+uint32_t gt_groups_find(struct gt_groups *g, const void *key, struct gt_err *err)
+{
+	unsigned char rest[KEY_MOST];
+	uint64_t hash = gt_hash(key, g->key);
+	uint32_t i = gt_map_get(&g->map, hash, same, g, key, g->key);
+
+	if (i != GT_GROUPS_NONE)
+		return i;
+	if (g->n > g->most)
+		return g->most;		/* the rest is the last one */
+	if (g->n == g->most)
+		key = memset(rest, 0xff, g->key);
+	if (gt_grow(&g->list, &g->cap, g->n + 1, g->size) || gt_map_add(&g->map, hash, (uint32_t)g->n))
+		return gt_err_set(err, -ENOMEM, "no memory to count rows in groups"), GT_GROUPS_NONE;
+	memset(gt_groups_at(g, g->n), 0, g->size);
+	memcpy(gt_groups_at(g, g->n), key, g->key);
+	return (uint32_t)g->n++;
+}
+
+bool gt_groups_is_rest(const struct gt_groups *g, const void *group)
+{
+	unsigned char rest[KEY_MOST];
+
+	return g->n > g->most && !memcmp(group, memset(rest, 0xff, g->key), g->key);
+}
+
+void gt_groups_sort(struct gt_groups *g, int (*compare)(const void *a, const void *b))
+{
+	if (g->n)
+		qsort(g->list, g->n, g->size, compare);
+}
+
+void gt_groups_release(struct gt_groups *g)
+{
+	free(g->list);
+	gt_map_release(&g->map);
+	*g = (struct gt_groups){ .list = NULL };
+}

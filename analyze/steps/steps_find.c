@@ -1,0 +1,296 @@
+/* Where steps begin. The sequence of each stream is collected while the trace is read, as far as memory goes; streams run what they are
+ * given in order, so within one the order is the program's, whatever other streams do meanwhile. In the end the busiest streams of each
+ * GPU are asked for what repeats in them (period.h), and a second look at the trace finds each place where it does. */
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/columns/column_cursor.h"
+#include "analyze/steps/steps.h"
+#include "formats/base/buf.h"
+
+#define TRIES 3				/* streams of a GPU that are asked */
+
+/* ---- rows ---- */
+
+int gt_steps_walk_run(struct gt_steps_walk *w, const struct gt_cols *cols, struct gt_err *err)
+{
+	size_t had = w->cap;
+
+	if (gt_grow(&w->codes, &w->cap, cols->ntypes, sizeof(*w->codes)))
+		return gt_err_set(err, -ENOMEM, "no memory for %u types", cols->ntypes);
+	memset(w->codes + had, 0, (w->cap - had) * sizeof(*w->codes));
+	w->stamp++;
+	return 0;
+}
+
+/* The first row of this code in the run. */
+static int begin_code(struct gt_steps *s, struct gt_steps_walk *w, const struct gt_cols *cols, uint32_t code, struct gt_err *err)
+{
+	struct gt_steps_code *c = &w->codes[code];
+
+	*c = (struct gt_steps_code){ .stamp = w->stamp, .what = gt_gpu_what(gt_cols_type(cols, code)) };
+	c->name = gt_steps_name(s, cols->seg, cols->types[code], err);
+	gt_launch_cols(&c->launch, cols, code, GT_LAUNCH_START);
+	c->bytes = gt_cols_role(cols, code, GT_R_BYTES, &c->nbytes);
+	return c->name ? 0 : err->code;
+}
+
+int gt_steps_walk_row(struct gt_steps *s, struct gt_steps_walk *w, const struct gt_cols *cols, uint32_t i, struct gt_steps_row *row,
+		      struct gt_err *err)
+{
+	uint32_t code = cols->code ? cols->code[i] : 0, nth;
+	struct gt_steps_code *c = &w->codes[code];
+	struct gt_launch_call call;
+
+	if (c->stamp != w->stamp && begin_code(s, w, cols, code, err))
+		return err->code;
+	nth = c->nth++;
+	row->name = c->name - 1;
+	row->what = c->what;
+	row->joined = gt_launch_of(&c->launch, cols->seg, nth, &call);
+	row->launch = row->joined ? call.start : 0;
+	row->bytes = nth < c->nbytes ? c->bytes[nth] : 0;
+	return 0;
+}
+
+/* ---- scans of its own ---- */
+
+struct scan { gt_steps_fn *fn; void *arg; struct gt_err *err; };
+
+static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
+{
+	const struct scan *scan = arg;
+
+	return scan->fn(scan->arg, cols, scan->err);
+}
+
+int gt_steps_scan(struct gt_steps *s, const struct gt_filter *filter, gt_steps_fn *fn, void *arg, struct gt_err *err)
+{
+	return gt_scan(s->asked.reader, filter, GT_BY_TIME, 1, on_run, &(struct scan){ fn, arg, err }, err);
+}
+
+/* ---- lanes ---- */
+
+static int by_ops(const void *pa, const void *pb)
+{
+	const struct gt_steps_stream *a = pa, *b = pb;
+
+	if (a->ops != b->ops)
+		return a->ops < b->ops ? 1 : -1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+static const struct gt_segment *segment_of(const struct gt_steps *s, uint32_t number)
+{
+	uint32_t i = 0;
+
+	while (number >= s->order.tracks[i + 1])
+		i++;
+	return gt_reader_segment(s->asked.reader, i);
+}
+
+static struct gt_steps_lane *lane_of(struct gt_steps *s, uint32_t device)
+{
+	struct gt_steps_lane *lane = s->lanes;
+	const struct gt_segment *seg;
+	uint32_t track;
+
+	while (lane < s->lanes + s->nlanes && lane->number != device)
+		lane++;
+	if (lane < s->lanes + s->nlanes)
+		return lane;
+	if (s->nlanes == GT_STEPS_LANES)
+		return NULL;
+	seg = segment_of(s, device);
+	track = device - s->order.tracks[seg->index];
+	*lane = (struct gt_steps_lane){ .seg = seg, .number = device, .process = gt_track_process(seg, track), .stream = GT_NONE,
+					.next = GT_NONE };
+	s->nlanes++;
+	return lane;
+}
+
+static int by_number(const void *pa, const void *pb)
+{
+	const struct gt_steps_lane *a = pa, *b = pb;
+
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* The GPUs with the most work, in the order of the trace. */
+static int make_lanes(struct gt_steps *s, struct gt_err *err)
+{
+	s->lanes = calloc(GT_STEPS_LANES, sizeof(*s->lanes));
+	if (!s->lanes)
+		return gt_err_set(err, -ENOMEM, "no memory for the GPUs");
+	if (s->nstreams)
+		qsort(s->streams, s->nstreams, sizeof(*s->streams), by_ops);
+	for (size_t i = 0; i < s->nstreams; i++) {
+		const struct gt_steps_stream *one = &s->streams[i];
+		struct gt_steps_lane *lane = lane_of(s, s->device_of[one->number]);
+
+		s->lanes_left_out += !lane;
+		if (!lane)
+			continue;
+		lane->first = !lane->ops || one->first < lane->first ? one->first : lane->first;
+		lane->last = !lane->ops || one->last > lane->last ? one->last : lane->last;
+		lane->ops += one->ops;
+	}
+	if (s->nlanes)
+		qsort(s->lanes, s->nlanes, sizeof(*s->lanes), by_number);
+	return 0;
+}
+
+/* What repeats in one of a GPU's busiest streams. */
+static int ask_streams(struct gt_steps *s, struct gt_steps_lane *lane, struct gt_err *err)
+{
+	int rc = 0, tries = 0;
+
+	for (size_t i = 0; !rc && i < s->nstreams && tries < TRIES; i++) {
+		const struct gt_steps_stream *one = &s->streams[i];
+		const char *why = NULL;
+
+		if (s->device_of[one->number] != lane->number)
+			continue;
+		rc = gt_period_find(one->list, one->n, (uint32_t)s->nsigns, &lane->period, &why, err);
+		lane->why = tries++ ? lane->why : why;
+		if (rc == 1)
+			lane->stream = one->number;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* ---- each place ---- */
+
+struct gt_step *gt_steps_add(struct gt_steps *s, struct gt_steps_lane *lane, struct gt_err *err)
+{
+	if (s->nsteps == GT_STEPS_MAX) {
+		s->steps_left_out = true;
+		return NULL;
+	}
+	if (gt_grow(&lane->steps, &lane->cap, lane->n + 1, sizeof(*lane->steps))) {
+		gt_err_set(err, -ENOMEM, "no memory for %zu steps", lane->n);
+		return NULL;
+	}
+	s->nsteps++;
+	lane->steps[lane->n] = (struct gt_step){ 0 };
+	return &lane->steps[lane->n++];
+}
+
+struct begun { int64_t at, launch; bool joined; };
+struct places {				/* of steps, while the trace is read the second time */
+	struct gt_steps *s;
+	struct gt_steps_walk walk;
+	uint32_t *lane;			/* by track: 1 + the lane whose stream it is */
+	struct begun *last;		/* per lane: the last operations on its stream, GT_PERIOD_BEFORE + 1 of them */
+	uint64_t *seen;			/* per lane: operations on its stream */
+};
+
+/* An anchor: the step began some operations ago. */
+static int add_place(struct places *p, struct gt_steps_lane *lane, const struct begun *b, struct gt_err *err)
+{
+	struct gt_step *step, *before;
+
+	if (lane->n && b->at < lane->steps[lane->n - 1].at)
+		return 0;		/* came too late, and is told as that */
+	step = gt_steps_add(p->s, lane, err);
+	if (!step)
+		return err->code;
+	step->at = b->at;
+	step->host = b->launch;
+	before = lane->n > 1 ? step - 1 : NULL;
+	lane->by_gpu |= !b->joined || (before && before->host > step->host);
+	return 0;
+}
+
+static int on_place(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct places *p = arg;
+	uint32_t i = p->lane[m->place] - 1, name = p->s->names.of_type[m->what] - 1;
+	struct gt_steps_lane *lane = &p->s->lanes[i];
+	struct begun *ring = p->last + (size_t)i * (GT_PERIOD_BEFORE + 1);
+	uint64_t nth;
+
+	if (gt_steps_early(p->s, lane->seg, m->at))
+		return 0;
+	nth = p->seen[i]++;
+	ring[nth % (GT_PERIOD_BEFORE + 1)] = (struct begun){ m->at, (int64_t)m->addr, (int64_t)m->addr != INT64_MIN };
+	if (name != lane->period.anchor || nth < lane->period.before)
+		return 0;
+	return add_place(p, lane, &ring[(nth - lane->period.before) % (GT_PERIOD_BEFORE + 1)], err);
+}
+
+static int place_run(void *arg, const struct gt_cols *cols, struct gt_err *err)
+{
+	struct places *p = arg;
+	struct gt_steps_row row;
+	struct gt_moment *m;
+
+	if (!p->lane[gt_in_time_track(&p->s->order, cols->seg, cols->track)])
+		return 0;
+	m = gt_in_time_run(&p->s->order, cols, err);
+	if (!m || gt_steps_walk_run(&p->walk, cols, err))
+		return err->code;
+	for (uint32_t i = 0; i < cols->n; i++) {
+		if (gt_steps_walk_row(p->s, &p->walk, cols, i, &row, err))
+			return err->code;
+		m[i].addr = (uint64_t)(row.joined ? row.launch : INT64_MIN);
+	}
+	return 0;
+}
+
+static int find_places(struct gt_steps *s, struct gt_err *err)
+{
+	struct gt_filter filter = s->asked.opt->filter;
+	struct places p = { .s = s };
+	int rc = 0;
+
+	filter.kinds = GT_BIT(GT_GPU);
+	filter.args = true;
+	gt_in_time_again(&s->order, on_place, &p);
+	p.lane = calloc(s->order.tracks[s->order.nsegs] + 1ul, sizeof(*p.lane));
+	p.last = calloc(s->nlanes * (GT_PERIOD_BEFORE + 1ul) + 1, sizeof(*p.last));
+	p.seen = calloc(s->nlanes + 1ul, sizeof(*p.seen));
+	if (!p.lane || !p.last || !p.seen)
+		rc = gt_err_set(err, -ENOMEM, "no memory for the steps");
+	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
+		if (s->lanes[i].stream != GT_NONE)
+			p.lane[s->lanes[i].stream] = i + 1;
+	if (!rc)
+		rc = gt_steps_scan(s, &filter, place_run, &p, err);
+	if (!rc)
+		rc = gt_in_time_flush(&s->order, err);
+	s->late += gt_in_time_late(&s->order);
+	free(p.walk.codes);
+	free(p.lane);
+	free(p.last);
+	free(p.seen);
+	return rc;
+}
+
+/* The last place is the end of the last whole step. */
+static void close_lane(struct gt_steps_lane *lane)
+{
+	lane->n -= lane->n > 0;
+	for (size_t i = 0; lane->by_gpu && i < lane->n + 1; i++)
+		lane->steps[i].host = lane->steps[i].at;
+	if (!lane->n && !lane->why)
+		lane->why = "what repeats does so less than twice in the time that was looked at";
+}
+
+int gt_steps_find(struct gt_steps *s, struct gt_err *err)
+{
+	bool any = false;
+	int rc = make_lanes(s, err);
+
+	if (!rc)
+		rc = gt_steps_marks(s, err);
+	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
+		if (!s->lanes[i].mark) {
+			rc = ask_streams(s, &s->lanes[i], err);
+			any |= s->lanes[i].stream != GT_NONE;
+		}
+	if (!rc && any)
+		rc = find_places(s, err);
+	for (uint32_t i = 0; !rc && i < s->nlanes; i++)
+		close_lane(&s->lanes[i]);
+	return rc;
+}

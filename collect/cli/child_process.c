@@ -1,0 +1,303 @@
+/* Signals. The program stays in our process group, so the terminal's Ctrl-C, Ctrl-\ and Ctrl-Z reach it without us; we survive
+ * the first two in order to finish the file, and stop and go on with the third. What a person or a batch system sends to our
+ * process id was meant for the program and is forwarded. A signal says which of the two it is: the kernel's own (SI_KERNEL)
+ * or somebody's.
+ *
+ * To wait for a whole tree we become its subreaper: who loses a parent becomes our child, so when no child is left all are gone,
+ * those that never made a call we could see among them. */
+#define _GNU_SOURCE
+#include "collect/cli/child_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "collect/ipc/ring.h"
+
+static const int forwarded[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGWINCH, SIGURG, SIGIO };
+static const int ignored[] = { SIGPIPE, SIGXFSZ, SIGTTOU };	/* what we print and write must fail, not kill */
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+static sigset_t old_mask;
+static struct sigaction old_action[COUNT(ignored)], old_child;
+
+static bool has_children(void)
+{
+	siginfo_t info;
+
+	return !waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT);
+}
+
+int gt_launch_init(struct gt_child *l, bool whole, struct gt_err *err)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, plain = { .sa_handler = SIG_DFL };
+	sigset_t set;
+
+	memset(l, 0, sizeof(*l));
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (size_t i = 0; i < COUNT(forwarded); i++)
+		sigaddset(&set, forwarded[i]);
+	sigprocmask(SIG_BLOCK, &set, &old_mask);
+	for (size_t i = 0; i < COUNT(ignored); i++)
+		sigaction(ignored[i], &ignore, &old_action[i]);
+	sigaction(SIGCHLD, &plain, &old_child);		/* inherited as ignored it would take the exit status away */
+	l->adopts = whole && !has_children() && !prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return l->signals < 0 ? gt_err_set(err, -errno, "signalfd: %s", strerror(errno)) : 0;
+}
+
+#define INJECTION "CUDA_INJECTION64_PATH"
+
+/* ---- the program's environment ---- */
+
+/* Made before there is a child, which could not say that memory is out. */
+struct environment {
+	char **list;		/* ends with NULL; strings of ours come first */
+	size_t ours;
+	bool failed;
+};
+
+static void environment_release(struct environment *e)
+{
+	for (size_t i = 0; i < e->ours; i++)
+		free(e->list[i]);
+	free(e->list);
+	*e = (struct environment){ .ours = 0 };
+}
+
+/* NAME=VALUE, or NAME=VALUE:BEFORE. Call all of these before environment_inherit. */
+static void environment_set(struct environment *e, const char *name, const char *value,
+			    const char *before)
+{
+	bool both = before && *before;
+
+	if (e->failed || asprintf(&e->list[e->ours], "%s=%s%s%s", name, value, both ? ":" : "",
+				  both ? before : "") < 0)
+		e->failed = true;
+	else
+		e->ours++;
+}
+
+static bool has_variable(const struct environment *e, const char *entry)
+{
+	size_t n = strcspn(entry, "=");
+
+	for (size_t i = 0; i < e->ours; i++)
+		if (!strncmp(e->list[i], entry, n) && e->list[i][n] == '=')
+			return true;
+	return false;
+}
+
+static void environment_inherit(struct environment *e)
+{
+	size_t n = e->ours;
+
+	for (char **from = environ; from && *from; from++)
+		if (!has_variable(e, *from))
+			e->list[n++] = *from;
+	e->list[n] = NULL;
+}
+
+/* 0, to be released; or -ENOMEM. */
+static int environment_make(struct environment *e, const struct gt_launch_settings *s,
+			    struct gt_err *err)
+{
+	size_t inherited = 0;
+	char *session = NULL;
+
+	while (environ && environ[inherited])
+		inherited++;
+	*e = (struct environment){ .list = calloc(inherited + 5, sizeof(*e->list)) };
+	e->failed = !e->list ||
+		    (s->session && asprintf(&session, "%s:%s", s->session, s->library) < 0);
+	if (s->inject)
+		environment_set(e, INJECTION, s->library, NULL);
+	else
+		environment_set(e, "LD_PRELOAD", s->library, getenv("LD_PRELOAD"));
+	if (session)
+		environment_set(e, GT_RING_SESSION, session, NULL);
+	if (s->nvtx && !getenv("NVTX_INJECTION64_PATH"))	/* another tool's stays */
+		environment_set(e, "NVTX_INJECTION64_PATH", s->library, NULL);
+	if (s->cupti)
+		environment_set(e, "GT_CUPTI", s->cupti, NULL);
+	free(session);
+	if (e->failed) {
+		environment_release(e);
+		return gt_err_set(err, -ENOMEM, "no memory for the environment of the program");
+	}
+	environment_inherit(e);
+	return 0;
+}
+
+/* ---- the program ---- */
+
+static void become(char *const *argv, const struct environment *e, int tell)
+{
+	int code;
+
+	for (size_t i = 0; i < COUNT(ignored); i++)
+		sigaction(ignored[i], &old_action[i], NULL);
+	sigaction(SIGCHLD, &old_child, NULL);
+	sigprocmask(SIG_SETMASK, &old_mask, NULL);
+	execvpe(argv[0], argv, e->list);
+	code = errno;
+	if (write(tell, &code, sizeof(code)) != sizeof(code))
+		_exit(GT_EXIT_OWN);
+	_exit(127);
+}
+
+static int runnable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return errno;
+	if (S_ISDIR(st.st_mode))
+		return EACCES;
+	return access(path, X_OK) ? errno : 0;
+}
+
+/* Is there a program of that name in the working directory? */
+static bool here(const char *program)
+{
+	struct stat st;
+
+	return !stat(program, &st) && S_ISREG(st.st_mode) && !access(program, X_OK);
+}
+
+static int exit_status(int code) { return code == ENOENT || code == ENOTDIR ? 127 : 126; }
+
+int gt_launch_check(struct gt_child *l, const char *program, struct gt_err *err)
+{
+	const char *dirs = getenv("PATH") ? getenv("PATH") : "/bin:/usr/bin", *end;
+	char path[PATH_MAX];
+	int code = strchr(program, '/') ? runnable(program) : ENOENT;
+
+	for (; *program && !strchr(program, '/'); dirs = end + 1) {	/* as execvp looks for it */
+		int now;
+
+		end = strchrnul(dirs, ':');
+		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - dirs), dirs, end > dirs ? "/" : "", program) >= (int)sizeof(path))
+			now = ENOENT;
+		else
+			now = runnable(path);
+		if (now != ENOENT && now != ENOTDIR)
+			code = now;
+		if (!now || !*end)
+			break;
+	}
+	if (!code)
+		return 0;
+	l->status = exit_status(code);
+	if (code == ENOENT && !strchr(program, '/'))
+		return gt_err_set(err, -code, "%.120s: not found in $PATH%s", *program ? program : "''",
+				  here(program) ? "; ./ before it runs the one here" : "");
+	return gt_err_set(err, -code, "%.120s: %s", program, strerror(code));
+}
+
+int gt_launch_start(struct gt_child *l, char *const *argv, const struct gt_launch_settings *s,
+		    struct gt_err *err)
+{
+	struct environment environment;
+	int tell[2], code;
+	ssize_t n;
+
+	l->status = GT_EXIT_OWN;
+	code = environment_make(&environment, s, err);
+	if (code)
+		return code;
+	if (pipe2(tell, O_CLOEXEC)) {
+		environment_release(&environment);
+		return gt_err_set(err, -errno, "pipe: %s", strerror(errno));
+	}
+	l->pid = fork();
+	if (!l->pid)
+		become(argv, &environment, tell[1]);
+	code = l->pid < 0 ? errno : 0;
+	environment_release(&environment);
+	close(tell[1]);
+	if (l->pid < 0) {
+		close(tell[0]);
+		return gt_err_set(err, -code, "cannot start a process: %s", strerror(code));
+	}
+	while ((n = read(tell[0], &code, sizeof(code))) < 0 && errno == EINTR)
+		;
+	close(tell[0]);
+	if (n != sizeof(code))
+		return 0;	/* exec closed the pipe: it runs */
+	waitpid(l->pid, NULL, 0);
+	l->ended = true;
+	l->status = exit_status(code);
+	if (code == ENOENT)	/* it was there when we looked */
+		return gt_err_set(err, -code, "%.120s: the interpreter or loader that it names is not there", argv[0]);
+	return gt_err_set(err, -code, "%.120s: %s", argv[0], strerror(code));
+}
+
+int gt_launch_may_inject(struct gt_err *err)
+{
+	const char *taken = getenv(INJECTION);
+
+	return !taken || !*taken ? 0 :
+	       gt_err_set(err, -EINVAL, INJECTION " names %.100s already, and a CUDA driver loads one library only", taken);
+}
+
+int gt_launch_instead(char *const *argv, const struct gt_launch_settings *s, struct gt_err *err)
+{
+	struct environment environment;
+	int code;
+
+	if (environment_make(&environment, s, err))
+		return GT_EXIT_OWN;
+	execvpe(argv[0], argv, environment.list);
+	code = errno;
+	environment_release(&environment);
+	gt_err_set(err, -code, "%.120s: %s", argv[0], strerror(code));
+	return exit_status(code);
+}
+
+static void reap(struct gt_child *l)
+{
+	int status;
+	pid_t pid;
+
+	while (!l->alone && (pid = waitpid(l->adopts ? -1 : l->pid, &status, WNOHANG))) {
+		l->alone = pid < 0 && errno == ECHILD;
+		if (pid != l->pid || l->ended)
+			continue;	/* an orphan, perhaps with the program's process id used again */
+		l->ended = true;
+		l->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+		l->status = l->signal ? 128 + l->signal : WEXITSTATUS(status);
+	}
+}
+
+static void forward(struct gt_child *l, const struct signalfd_siginfo *s)
+{
+	int number = (int)s->ssi_signo;
+	bool runs = l->pid > 0 && !l->ended;
+
+	if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)
+		l->ends[!runs]++;
+	if (runs && (s->ssi_code != SI_KERNEL || getpgid(l->pid) != getpgrp()))
+		kill(l->pid, number);
+}
+
+void gt_launch_look(struct gt_child *l)
+{
+	struct signalfd_siginfo s;
+
+	while (read(l->signals, &s, sizeof(s)) == sizeof(s))
+		if (s.ssi_signo != SIGCHLD)
+			forward(l, &s);
+	if (l->pid > 0)
+		reap(l);
+}
+
+void gt_launch_restore_signals(void) { sigprocmask(SIG_SETMASK, &old_mask, NULL); }

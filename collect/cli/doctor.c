@@ -1,0 +1,474 @@
+/* A check is a function that looks at one thing and says what it found; the table at the end is what --doctor prints. Checks
+ * that fail say what to do. What is merely absent here (no GPU on a login node) is a note: recording works all the same, and so
+ * it is said of both, in the end, whether gtcollect can record and whether a CUDA program can run. */
+#define _GNU_SOURCE
+#include "collect/cli/doctor.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <limits.h>
+#include <link.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include "collect/ipc/cupti_paths.h"
+#include "collect/ipc/guest_server.h"
+#include "collect/ipc/memory_headroom.h"
+#include "collect/cli/metadata.h"
+#include "collect/source/nvml.h"
+#include "formats/arch/arch.h"
+#include "formats/text/printable.h"
+#include "formats/trace/clock.h"
+
+#define LIBCUDA "libcuda.so.1"
+
+enum verdict { FINE, NOTE, BAD };
+struct finding { enum verdict verdict; char text[512]; };
+
+static void say(struct finding *f, enum verdict v, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void say(struct finding *f, enum verdict v, const char *fmt, ...)
+{
+	va_list ap;
+
+	f->verdict = v;
+	va_start(ap, fmt);
+	vsnprintf(f->text, sizeof(f->text), fmt, ap);
+	va_end(ap);
+}
+
+/* ---- trying things in a child: what a library's constructors and functions do is not our risk ---- */
+
+#define PATIENCE 30	/* s: a driver that hangs is a finding, too */
+
+/* Does something, says in words what came of it (to the file), and returns whether it went well. */
+typedef bool attempt(const char *library, FILE *to);
+
+static bool load(const char *library, FILE *to)
+{
+	void *h = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+	struct link_map *map = NULL;
+	char real[PATH_MAX];
+
+	if (h && !dlinfo(h, RTLD_DI_LINKMAP, &map) && map)
+		fputs(realpath(map->l_name, real) ? real : map->l_name, to);
+	else
+		fputs(dlerror(), to);
+	return h;
+}
+
+/* What every CUDA program begins with. */
+static bool start_cuda(const char *library, FILE *to)
+{
+	void *h = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+	int (*init)(unsigned) = h ? dlsym(h, "cuInit") : NULL;
+	int (*count)(int *) = h ? dlsym(h, "cuDeviceGetCount") : NULL;
+	int (*name)(char *, int, int) = h ? dlsym(h, "cuDeviceGetName") : NULL;
+	int (*error)(int, const char **) = h ? dlsym(h, "cuGetErrorName") : NULL;
+	int code, n = 0;
+	const char *word = NULL;
+	char first[100] = "";
+
+	if (!init || !count || !name || !error) {
+		fputs("it lacks functions of the CUDA driver", to);
+		return false;
+	}
+	code = init(0);
+	if (!code)
+		code = count(&n);
+	if (!code && n > 0)
+		code = name(first, sizeof(first), 0);
+	if (code)
+		fprintf(to, "cuInit fails with %d (%s)", code, !error(code, &word) && word ? word : "no name");
+	else
+		fprintf(to, "%d device%s%s%.99s", n, n == 1 ? "" : "s", n ? ", " : "", first);
+	return !code && n;
+}
+
+static bool start_nvml(const char *library, FILE *to)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_nvml *n = gt_nvml_open(library, &err);
+
+	if (n)
+		gt_nvml_describe(n, to);
+	else
+		fputs(err.text, to);
+	return n;
+}
+
+static bool try(attempt *what, const char *library, char *said, size_t size)
+{
+	int p[2], status = 1;
+	ssize_t n, got = 0;
+	pid_t pid;
+
+	said[0] = 0;
+	if (pipe2(p, O_CLOEXEC))
+		return false;
+	pid = fork();
+	if (!pid) {
+		FILE *to = fdopen(p[1], "w");
+		sigset_t none;
+
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		alarm(PATIENCE);
+		status = !to || !what(library, to);
+		_exit(to && fflush(to) ? 2 : status);
+	}
+	close(p[1]);
+	while (pid > 0 && (size_t)got < size - 1 && (n = read(p[0], said + got, size - 1 - (size_t)got)) > 0)
+		got += n;
+	said[got] = 0;
+	close(p[0]);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return false;
+	if (WIFSIGNALED(status))
+		snprintf(said, size, WTERMSIG(status) == SIGALRM ? "it does not come back" : "it dies of signal %d", WTERMSIG(status));
+	return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+/* ---- the checks ---- */
+
+static void check_library(struct finding *f)
+{
+	struct gt_err err = GT_ERR_INIT;
+	char path[4200], said[300];
+
+	if (gt_session_library(path, sizeof(path), &err))
+		say(f, BAD, "%s: reinstall, or set GT_GUEST to the library's path", err.text);
+	else if (!try(load, path, said, sizeof(said)))
+		say(f, BAD, "%.150s does not load: %.280s", path, said);
+	else
+		say(f, FINE, "%.300s loads; C library %s (2.17 or newer is needed)", path, gnu_get_libc_version());
+}
+
+static void check_session(struct finding *f)
+{
+	struct gt_err err = GT_ERR_INIT;
+	char base[GT_SESSION_PATH];
+
+	if (gt_session_base(base, &err))
+		say(f, BAD, "%s: set TMPDIR to a folder of yours", err.text);
+	else
+		say(f, FINE, "session directories go to %s", base);
+}
+
+static void check_memory(struct finding *f)
+{
+	struct gt_rings_options opt = { 0 };
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_rings rings;
+	char what[300];
+	uint64_t room = gt_headroom(what, sizeof(what));
+
+	if (gt_rings_open(&rings, &opt, &err)) {
+		say(f, BAD, "%s", err.text);
+		return;
+	}
+	gt_rings_close(&rings);
+	if (room == UINT64_MAX)
+		say(f, FINE, "64 MiB of shared memory for the rings can be reserved");
+	else
+		say(f, FINE, "64 MiB of shared memory for the rings can be reserved; %llu MiB are left under %s",
+		    (unsigned long long)(room >> 20), what);
+}
+
+static void check_clock(struct finding *f)
+{
+	struct gt_anchor a = gt_clock_anchor(gt_clock_trusts_ticks());
+
+	if (!gt_clock_trusts_ticks())
+		say(f, NOTE, "the kernel's clock source is not " GT_ARCH_CLOCKSOURCE
+		    ": calls are timed with clock_gettime, some 20 ns dearer each");
+	else
+		say(f, a.error <= GT_CLOCK_ERROR_MAX ? FINE : NOTE, "clock source " GT_ARCH_CLOCKSOURCE ", read to within %u ns", a.error);
+}
+
+static void check_driver(struct finding *f)
+{
+	char version[64];
+
+	if (gt_driver_version(version, sizeof(version)))
+		say(f, FINE, "NVIDIA kernel driver %s", version);
+	else
+		say(f, NOTE, "no NVIDIA kernel driver is loaded: real programs need one; the samples run on the simulated driver");
+}
+
+static void check_devices(struct finding *f)
+{
+	DIR *d = opendir("/dev");
+	struct dirent *e;
+	char path[300], closed[400] = "";
+	unsigned open_ones = 0;
+
+	while (d && (e = readdir(d))) {
+		if (strncmp(e->d_name, "nvidia", 6) || !strcmp(e->d_name, "nvidia-caps") || !strcmp(e->d_name, "nvidia-caps-imex-channels"))
+			continue;
+		snprintf(path, sizeof(path), "/dev/%s", e->d_name);
+		if (!access(path, R_OK | W_OK))
+			open_ones++;
+		else if (!closed[0])
+			snprintf(closed, sizeof(closed), "%s: %s", path, strerror(errno));
+	}
+	if (d)
+		closedir(d);
+	if (closed[0])
+		say(f, NOTE, "%s: a program of yours cannot use it; ask for access to it", closed);
+	else if (open_ones)
+		say(f, FINE, "%u device file%s /dev/nvidia* can be opened", open_ones, open_ones == 1 ? "" : "s");
+	else
+		say(f, NOTE, "there are no device files /dev/nvidia*; in a container, start it with the GPU passed in");
+}
+
+/* What CUDA programs will find, as check_libcuda found it. */
+static enum { CUDA_ABSENT, CUDA_DEAD, CUDA_SIMULATED, CUDA_THERE } cuda;
+
+static void check_libcuda(struct finding *f)
+{
+	char path[300], said[200];
+
+	if (!try(load, LIBCUDA, path, sizeof(path))) {
+		say(f, NOTE, LIBCUDA " is not found (%s): set LD_LIBRARY_PATH if it is somewhere unusual", path);
+		return;
+	}
+	cuda = !try(start_cuda, LIBCUDA, said, sizeof(said)) ? CUDA_DEAD : strstr(said, "(Simulated)") ? CUDA_SIMULATED : CUDA_THERE;
+	say(f, cuda == CUDA_DEAD ? NOTE : FINE, LIBCUDA " is %s; %s", path, said[0] ? said : "it says nothing");
+}
+
+static const char *environment(const char *name) { return getenv(name); }
+
+/* Names in `path` what it has loaded. */
+static void *open_cupti(const char *name, char *path, size_t size)
+{
+	void *l = dlopen(name, RTLD_NOW);
+	int more = 1;
+
+	snprintf(path, size, "%s", name);
+	for (unsigned i = 0; !l && (more = gt_cupti_place(i, environment, name, path, size)); i++)
+		l = more > 0 ? dlopen(path, RTLD_NOW) : NULL;
+	return l;
+}
+
+/* The libcupti that a program finds that has not loaded one itself. */
+static bool load_cupti(const char *library, FILE *to)
+{
+	static const char *const names[] = GT_CUPTI_NAMES;
+	int (*version)(uint32_t *);
+	char path[PATH_MAX];
+	uint32_t v = 0;
+
+	(void)library;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		void *l = open_cupti(names[i], path, sizeof(path));
+
+		if (!l)
+			continue;
+		version = (int (*)(uint32_t *))dlsym(l, "cuptiGetVersion");
+		if (version && !version(&v))
+			fprintf(to, "%s, API version %u", path, v);
+		return version != NULL;
+	}
+	return false;
+}
+
+static void check_cupti(struct finding *f)
+{
+	char said[300];
+
+	if (try(load_cupti, NULL, said, sizeof(said)))
+		say(f, FINE, "-e gpu finds %s", said);
+	else
+		say(f, NOTE, "-e gpu finds no libcupti by name or in a CUDA toolkit: programs that bring their own (PyTorch) are recorded all the same, "
+		    "for others "
+			     "use --cupti FILE, or the times of CUDA events will have to do (--gpu-timing)");
+}
+
+/* Has the driver what guest_events.c calls? */
+static bool load_events(const char *library, FILE *to)
+{
+	static const char *const names[] = { "cuEventCreate", "cuEventRecord", "cuEventQuery", "cuEventElapsedTime", "cuStreamIsCapturing",
+					     "cuThreadExchangeStreamCaptureMode", "cuStreamGetCtx", "cuDevicePrimaryCtxGetState" };
+	void *l = dlopen(library, RTLD_NOW);
+
+	for (size_t i = 0; l && i < sizeof(names) / sizeof(*names); i++)
+		if (!dlsym(l, names[i])) {
+			fputs(names[i], to);
+			return false;
+		}
+	return l;
+}
+
+static void check_events(struct finding *f)
+{
+	char said[300];
+
+	if (try(load_events, LIBCUDA, said, sizeof(said)))
+		say(f, FINE, "-e gpu --gpu-timing events works with this driver, and auto where there is no CUPTI");
+	else
+		say(f, NOTE, "-e gpu without CUPTI needs a driver with CUDA events: %s%s", *said ? said : "there is no " LIBCUDA,
+		    *said ? " is missing" : "");
+}
+
+static void check_nvml(struct finding *f)
+{
+	char said[300];
+	bool works = try(start_nvml, NULL, said, sizeof(said));
+
+	say(f, works ? FINE : NOTE, works ? "-e nvml can record the counters of %s" : "%s; all else can be recorded", said);
+}
+
+static void check_lockdown(struct finding *f)
+{
+	char line[128] = "";
+	FILE *file = fopen("/sys/kernel/security/lockdown", "re");
+
+	if (file && !fgets(line, sizeof(line), file))
+		line[0] = 0;
+	if (file)
+		fclose(file);
+	line[strcspn(line, "\n")] = 0;
+	say(f, FINE, "nothing here needs root or the kernel's help%s%.100s", line[0] ? "; lockdown: " : "", line);
+}
+
+static const struct { const char *name; void (*look)(struct finding *f); } checks[] = {
+	{ "library", check_library }, { "session", check_session }, { "memory", check_memory }, { "clock", check_clock },
+	{ "rights", check_lockdown }, { "driver", check_driver }, { "devices", check_devices }, { "libcuda", check_libcuda },
+	{ "cupti", check_cupti }, { "events", check_events },
+	{ "nvml", check_nvml },
+};
+
+/* A simulated driver is built beside us, but not installed. */
+static void tell_of_simulator(FILE *to)
+{
+	char self[PATH_MAX], sim[PATH_MAX + 32];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	self[n > 0 ? n : 0] = 0;
+	if (strrchr(self, '/'))
+		*strrchr(self, '/') = 0;
+	snprintf(sim, sizeof(sim), "%s/sim/" LIBCUDA, self);
+	if (!access(sim, R_OK))
+		fprintf(to, "The sample programs run on a simulated one: set LD_LIBRARY_PATH to %s/sim and record one of %s/samples.\n",
+			self, self);
+	else
+		fputs("gt's sources have a simulated one, for the sample programs: make demo.\n", to);
+}
+
+/* Two facts: can gtcollect record here, and are there CUDA programs to record? */
+static void tell_the_end(FILE *to, bool bad)
+{
+	static const char *const programs[] = {
+		[CUDA_ABSENT] = "What is missing is a CUDA driver: CUDA programs find no " LIBCUDA " and do not run here.",
+		[CUDA_DEAD] = "What does not work is the CUDA driver: CUDA programs find " LIBCUDA ", but cannot start it.",
+		[CUDA_SIMULATED] = "CUDA programs find the simulated driver here, which runs the sample programs and their like.",
+		[CUDA_THERE] = "CUDA programs find a driver and devices.",
+	};
+
+	if (bad)
+		fputs("Recording does not work here yet: see the lines that say FAIL.\n", to);
+	else
+		fputs("Recording works here: the library was loaded, a session and its memory were made, the clock was read.\n", to);
+	fprintf(to, "%s\n", programs[cuda]);
+	if (cuda == CUDA_ABSENT || cuda == CUDA_DEAD)
+		tell_of_simulator(to);
+}
+
+int gt_doctor(FILE *to)
+{
+	static const char *const words[] = { "ok", "note", "FAIL" };
+	bool bad = false;
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
+		struct finding f = { FINE, "" };
+
+		checks[i].look(&f);
+		fprintf(to, "%-5s %-8s ", words[f.verdict], checks[i].name);
+		gt_printable_write(to, f.text);
+		fputc('\n', to);
+		bad |= f.verdict == BAD;
+	}
+	tell_the_end(to, bad);
+	return bad;
+}
+
+/* ---- why nothing was seen ---- */
+
+static bool find_in_path(const char *command, char *path, size_t size)
+{
+	const char *dirs = getenv("PATH");
+
+	if (strchr(command, '/')) {
+		snprintf(path, size, "%s", command);
+		return true;
+	}
+	for (const char *p = dirs ? dirs : ""; *p; p += *p == ':') {
+		int n = (int)strcspn(p, ":");
+
+		snprintf(path, size, "%.*s/%s", n, p, command);
+		if (!access(path, X_OK))
+			return true;
+		p += n;
+	}
+	return false;
+}
+
+/* Does the ELF file ask for a dynamic linker? */
+static bool has_interpreter(int fd, const ElfW(Ehdr) *e)
+{
+	for (unsigned i = 0; i < e->e_phnum; i++) {
+		ElfW(Phdr) p;
+
+		if (pread(fd, &p, sizeof(p), (off_t)(e->e_phoff + i * (uint64_t)e->e_phentsize)) != sizeof(p))
+			return true;	/* cannot tell */
+		if (p.p_type == PT_INTERP)
+			return true;
+	}
+	return false;
+}
+
+static const char *look_at_elf(int fd)
+{
+	ElfW(Ehdr) e;
+
+	if (pread(fd, &e, sizeof(e), 0) != sizeof(e) || memcmp(e.e_ident, ELFMAG, SELFMAG))
+		return NULL;
+	if (e.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
+		return "it is a program for another word size, into which the library cannot be loaded";
+	return has_interpreter(fd, &e) ? NULL : "it is linked statically, so no library can be preloaded into it";
+}
+
+bool gt_doctor_libcuda(void)
+{
+	char said[300];
+
+	return try(load, LIBCUDA, said, sizeof(said));
+}
+
+const char *gt_doctor_command(const char *command)
+{
+	char path[4200];
+	const char *why = NULL;
+	struct stat st;
+	int fd;
+
+	if (!find_in_path(command, path, sizeof(path)) || (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+		return NULL;
+	if (!fstat(fd, &st) && st.st_mode & (S_ISUID | S_ISGID) && geteuid())
+		why = "it is set-user-ID or set-group-ID, and the system ignores LD_PRELOAD for such programs";
+	else if (fgetxattr(fd, "security.capability", NULL, 0) > 0 && geteuid())
+		why = "its file has capabilities, and the system ignores LD_PRELOAD for such programs";
+	else
+		why = look_at_elf(fd);
+	close(fd);
+	return why;
+}

@@ -1,0 +1,293 @@
+#define _GNU_SOURCE
+#include "collect/cli/metadata.h"
+#include "collect/correlate/gpu_correlate.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include "formats/trace/clock.h"
+#include "formats/io/json_build.h"
+
+#define TEXT_BUDGET (64u << 10)		/* of the command line, and again of the environment */
+
+extern char **environ;
+
+/* ---- pieces ---- */
+
+static void put(struct gt_json *o, const char *key, const char *s)
+{
+	if (s && *s)
+		gt_json_put(o, key, gt_json_text(s, strlen(s)));
+}
+
+static void put_command(struct gt_json *o, char *const *argv)
+{
+	struct gt_json *a = gt_json_array();
+	size_t left = TEXT_BUDGET, n, cut = 0;
+
+	for (; *argv; argv++) {
+		n = strlen(*argv);
+		if (n + 3 > left) {
+			cut++;
+			continue;
+		}
+		left -= n + 3;
+		gt_json_add(a, gt_json_text(*argv, n));
+	}
+	gt_json_put(o, "command", a);
+	if (cut)
+		gt_json_put(o, "command_arguments_cut", gt_json_int((int64_t)cut));
+}
+
+/* Only what tells how a job was set up; an environment may hold secrets. */
+static bool allowed(const char *variable, size_t len)
+{
+	static const char *const names[] = {
+		"CUDA_*", "NCCL_*", "CUBLAS_WORKSPACE_CONFIG", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK",
+		"NODE_RANK", "MASTER_ADDR", "MASTER_PORT", "OMP_NUM_THREADS", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID",
+		"SLURM_NTASKS", "SLURM_JOB_ID", "SLURM_JOB_NODELIST", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
+		"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t n = strlen(names[i]);
+
+		if (names[i][n - 1] == '*' ? len >= n - 1 && !strncmp(variable, names[i], n - 1) :
+		    len == n && !strncmp(variable, names[i], n))
+			return true;
+	}
+	return false;
+}
+
+static struct gt_json *environment(void)
+{
+	struct gt_json *o = gt_json_object();
+	size_t left = TEXT_BUDGET;
+
+	for (char **e = environ; e && *e; e++) {
+		size_t n = strcspn(*e, "="), all = strlen(*e);
+		char key[128];
+
+		if (!(*e)[n] || n >= sizeof(key) || !allowed(*e, n) || all > left)
+			continue;
+		left -= all;
+		snprintf(key, sizeof(key), "%.*s", (int)n, *e);
+		gt_json_put(o, key, gt_json_text(*e + n + 1, all - n - 1));
+	}
+	return o;
+}
+
+static struct gt_json *globs(const struct gt_opt_list *l)
+{
+	struct gt_json *a = gt_json_array();
+
+	for (size_t i = 0; i < l->n && i < 100; i++)
+		gt_json_add(a, gt_json_text(l->items[i], strnlen(l->items[i], 200)));
+	return a;
+}
+
+/* ---- the machine ---- */
+
+bool gt_driver_version(char *to, size_t size)
+{
+	char line[256] = "", *p;
+	FILE *f = fopen("/proc/driver/nvidia/version", "re");
+
+	if (!f)
+		return false;
+	if (!fgets(line, sizeof(line), f))
+		line[0] = 0;
+	fclose(f);
+	for (p = strtok(line, " \t\n"); p; p = strtok(NULL, " \t\n"))	/* the first word that is digits, dot, digits */
+		if (strspn(p, "0123456789.") == strlen(p) && strchr(p, '.')) {
+			snprintf(to, size, "%s", p);
+			return true;
+		}
+	return false;
+}
+
+static void put_cuda(struct gt_json *o, int version)
+{
+	char s[32];
+
+	snprintf(s, sizeof(s), "%d.%d", version / 1000, version % 1000 / 10);
+	if (version > 0)
+		put(o, "cuda_version", s);
+}
+
+/* One GPU, from lines "Key: \t value". */
+static struct gt_json *read_gpu(const char *bus)
+{
+	static const struct { const char *line, *key; } wanted[] = {
+		{ "Model", "model" }, { "GPU UUID", "uuid" }, { "Bus Location", "bus" }, { "Video BIOS", "vbios" },
+		{ "Device Minor", "minor" },
+	};
+	char path[512], line[256], *value;
+	struct gt_json *o = gt_json_object();
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/driver/nvidia/gpus/%s/information", bus);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = 0;
+		value = strchr(line, ':');
+		if (!value)
+			continue;
+		*value++ = 0;
+		line[strcspn(line, "\t")] = 0;
+		value += strspn(value, " \t");
+		for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+			if (!strcmp(line, wanted[i].line))
+				put(o, wanted[i].key, value);
+	}
+	if (f)
+		fclose(f);
+	return o;
+}
+
+static struct gt_json *gpus(void)
+{
+	struct gt_json *a = gt_json_array();
+	DIR *d = opendir("/proc/driver/nvidia/gpus");
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			gt_json_add(a, read_gpu(e->d_name));
+	if (d)
+		closedir(d);
+	return a;
+}
+
+static void put_machine(struct gt_json *o)
+{
+	struct utsname u;
+	char driver[64];
+
+	if (!uname(&u)) {
+		put(o, "kernel", u.release);
+		put(o, "architecture", u.machine);
+	}
+	if (gt_driver_version(driver, sizeof(driver)))
+		put(o, "driver_version", driver);
+	gt_json_put(o, "gpus", gpus());
+	gt_json_put(o, "cpus", gt_json_int(sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+/* ---- the whole ---- */
+
+static void put_start(struct gt_json *o)
+{
+	struct timespec t;
+	struct tm utc;
+	char s[40];
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	gmtime_r(&t.tv_sec, &utc);
+	strftime(s, sizeof(s), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	put(o, "start_utc", s);
+}
+
+char *gt_metadata_begin(const struct gt_metadata_settings *s)
+{
+	struct gt_json *o = gt_json_object();
+	char cwd[4096];
+
+	put(o, "tool", "gtcollect " GT_VERSION);
+	put_start(o);
+	put_machine(o);
+	put_command(o, s->argv);
+	put(o, "cwd", getcwd(cwd, sizeof(cwd)));
+	gt_json_put(o, "environment", environment());
+	put(o, "events", s->events);
+	put(o, "args", s->args);
+	put(o, "range", s->range);
+	put(o, "gpu_timing", s->gpu_timing);
+	if (s->gpu_untimed)
+		put(o, "gpu_source", "nothing, as --gpu-timing off was asked for");
+	gt_json_put(o, "filter", globs(s->filter));
+	gt_json_put(o, "exclude", globs(s->exclude));
+	gt_json_put(o, "sample", gt_json_int((int64_t)s->sample));
+	gt_json_put(o, "delay_ns", gt_json_int(s->delay));
+	if (s->duration)
+		gt_json_put(o, "duration_limit_ns", gt_json_int(s->duration));
+	gt_json_put(o, "ring_memory_bytes", gt_json_int((int64_t)s->ring_bytes));
+	gt_json_put(o, "lossless", gt_json_bool(s->lossless));
+	put(o, "clock", s->ticks ? "tick counter" : "CLOCK_MONOTONIC");
+	gt_json_put(o, "clock_error_max_ns", gt_json_int(GT_CLOCK_ERROR_MAX));
+	return gt_json_done(o);
+}
+
+static void put_gpu(struct gt_json *o, const struct gt_recorder_totals *t)
+{
+	const struct gt_gpu_totals *g = t->gpu;
+	const struct { const char *key; uint64_t value; } counts[] = {
+		{ "gpu_kernels", g->kernels }, { "gpu_copies", g->copies }, { "gpu_sets", g->sets }, { "gpu_waits", g->waits },
+		{ "gpu_runtime_calls", g->runtime }, { "managed_memory_events", g->managed },
+		{ "managed_memory_migrated_bytes", g->migrated },
+		{ "cupti_overheads", g->overheads }, { "cupti_overhead_ns", g->overhead_ns }, { "waits_without_stream", g->waits_nowhere },
+		{ "gpu_processes", g->processes }, { "gpu_processes_refused", g->refused },
+		{ "gpu_joined_exact", g->exact }, { "gpu_joined_inferred", g->inferred }, { "gpu_unjoined", g->unjoined },
+		{ "gpu_joined_wrong", g->wrong }, { "gpu_launches_without_record", g->without_record },
+		{ "gpu_launches_captured", g->captured }, { "gpu_work_outside", g->outside }, { "gpu_yields", g->yields },
+		{ "gpu_resumed", g->resumed }, { "gpu_forked_children", g->forked }, { "inject_processes_refused", g->no_calls },
+		{ "gpu_records_dropped", g->dropped }, { "gpu_records_foreign", g->foreign },
+		{ "gpu_records_impossible", g->impossible }, { "gpu_records_lost", t->gpu_lost },
+	};
+
+	static const char *const reasons[] = {
+#define X(e, word) "gpu_untimed_" #word,
+		GT_UNTIMED_REASONS(X)
+#undef X
+	};
+	uint64_t untimed = 0;
+
+	put(o, "gpu_source", *g->state ? g->state : "nothing was told of a GPU");
+	if (*g->without)
+		put(o, "gpu_without", g->without);
+	if (*g->other)
+		put(o, "gpu_other_profiler", g->other);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		gt_json_put(o, counts[i].key, gt_json_int((int64_t)counts[i].value));
+	if (!g->by_events)
+		return;
+	for (size_t i = 0; i < GT_UNTIMED_COUNT; i++) {
+		gt_json_put(o, reasons[i], gt_json_int((int64_t)g->untimed[i]));
+		untimed += g->untimed[i];
+	}
+	gt_json_put(o, "gpu_untimed", gt_json_int((int64_t)untimed));
+	gt_json_put(o, "gpu_graphs", gt_json_int((int64_t)g->graphs));
+	gt_json_put(o, "gpu_processes_by_events", gt_json_int(g->by_events));
+	gt_json_put(o, "gpu_event_clock_error_ns", gt_json_int((int64_t)g->clock_error));
+}
+
+char *gt_metadata_end(const struct gt_recorder_totals *t, const struct gt_writer_stats *w, int status, int64_t duration, bool simulated)
+{
+	struct gt_json *o = gt_json_object(), *missing = gt_json_object();
+	const struct { const char *key; uint64_t value; } counts[] = {
+		{ "calls", w->rows[GT_CALL] }, { "open_calls", t->open }, { "processes", t->processes }, { "threads", t->threads },
+		{ "processes_shut_out", t->unrecorded.n[GT_UNRECORDED_LATE] },
+		{ "processes_of_other_users", t->unrecorded.n[GT_UNRECORDED_USER] },
+		{ "dropped_calls", t->dropped }, { "untraced_calls", t->untraced }, { "too_deep_calls", t->deep },
+		{ "abandoned_calls", t->abandoned }, { "handler_calls", t->in_handler },
+		{ "sampled_out_calls", t->sampled_out }, { "nameless_calls", t->nameless }, { "broken_rings", t->broken },
+		{ "clock_error_ns", t->clock_error },
+	};
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		gt_json_put(o, counts[i].key, gt_json_int((int64_t)counts[i].value));
+	if (t->gpu)
+		put_gpu(o, t);
+	for (size_t i = 0; i < t->nmissing; i++)
+		gt_json_put(missing, t->missing[i].name, gt_json_int((int64_t)t->missing[i].count));
+	gt_json_put(o, "untraced_functions", missing);
+	gt_json_put(o, "exit_status", gt_json_int(status));
+	gt_json_put(o, "duration_ns", gt_json_int(duration));
+	gt_json_put(o, "simulated", gt_json_bool(simulated));
+	put_cuda(o, t->driver_version);
+	return gt_json_done(o);
+}

@@ -1,0 +1,580 @@
+/* Which call it was. Calls wait in lanes, one a thread, in order of time; CUPTI's records of calls find theirs by thread and time, and
+ * then the call is known by its correlation id; work looks its call up by that id. Without such records the earliest call that fits
+ * must do. What was timed by CUDA events says itself in which thread and at which ticks its call began.
+ *
+ * A call and CUPTI's record of it: ours begins before and ends after, but the clocks are read at different places and converted, so
+ * the middle of CUPTI's is looked for, and must lie in ours. Calls on one thread do not overlap.
+ *
+ * A join is believed only if what ran has the name and the shape that the call asked for. Times are no test of it: the GPU's clock is
+ * set to ours now and then only. */
+#include "collect/correlate/gpu_correlate_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+#include "formats/cuda/cuda_api_cbid.h"
+
+#define CALLS_MAX 65536u		/* that wait in a lane when all that came is settled */
+#define CALLS_ALL (1u << 20)		/* that wait in all lanes of all processes, at any time */
+#define CAUSES_USUAL (1u << 18)		/* places for calls known by correlation; with more, what nothing came of for a while goes first, */
+#define CAUSES_MAX (1u << 20)		/* and here all: as many as come at once when the recorder stood still (a ring has room for less) */
+#define CAUSES_MIN 1024u
+#define UNHEARD (300 * GT_GPU_PATIENCE)	/* ns that a call is remembered of which nothing comes */
+#define BETWEEN_NODES (60 * GT_GPU_PATIENCE)	/* ns that the next node of a graph may take */
+#define LOOK_BACK 512			/* calls looked through for one that fits */
+
+/* ---- calls, by thread ---- */
+
+static struct gt_gpu_lane *lane_of(struct gt_gpu_process *p, int32_t tid, bool make)
+{
+	for (size_t i = 0; i < p->nlanes; i++, p->lane = p->lane + 1 < p->nlanes ? p->lane + 1 : 0)
+		if (p->lanes[p->lane].tid == tid)
+			return &p->lanes[p->lane];
+	if (!make || gt_grow(&p->lanes, &p->lanes_cap, p->nlanes + 1, sizeof(*p->lanes)))
+		return NULL;
+	p->lane = p->nlanes++;
+	p->lanes[p->lane] = (struct gt_gpu_lane){ .tid = tid };
+	return &p->lanes[p->lane];
+}
+
+static void forget_first(struct gt_correlator *g, struct gt_gpu_lane *l)
+{
+	l->first++;
+	l->n--;
+	g->calls--;
+	if (l->first >= 64 && l->first >= l->n) {
+		memmove(l->calls, l->calls + l->first, l->n * sizeof(*l->calls));
+		l->first = 0;
+	}
+}
+
+/* Nothing came of this call: it was captured, or it is missing. */
+static void count_call(struct gt_correlator *g, const struct gt_gpu_process *p, const struct gt_gpu_call *c)
+{
+	if (gt_gpu_captured(&p->captures, c))
+		g->totals.captured++;
+	else
+		gt_gpu_missing_note(g, c);
+}
+
+/* No record will come for this call. There was none to come while CUPTI was somebody else's. */
+static void count_without_record(struct gt_correlator *g, const struct gt_gpu_process *p, const struct gt_gpu_launch *c)
+{
+	bool never = !p->on && !p->nabsences && !p->yielded;
+
+	if ((!c->known && !never && !gt_gpu_away(p, &c->c)) || gt_gpu_captured(&p->captures, &c->c))
+		count_call(g, p, &c->c);
+}
+
+int gt_gpu_calls_put(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_call *c)
+{
+	struct gt_gpu_lane *l = lane_of(p, c->tid, true);
+
+	if (!l)
+		return -ENOMEM;
+	if (l->n && g->calls >= CALLS_ALL) {
+		count_without_record(g, p, &l->calls[l->first]);
+		forget_first(g, l);
+	}
+	if (g->calls >= CALLS_ALL)
+		return 0;
+	if (gt_grow(&l->calls, &l->cap, l->first + l->n + 1, sizeof(*l->calls)))
+		return -ENOMEM;
+	l->calls[l->first + l->n++] = (struct gt_gpu_launch){ *c, false };
+	l->used = 0;
+	g->calls++;
+	return 0;
+}
+
+/* The call of this lane that was running at `when`. */
+static struct gt_gpu_launch *find_call(const struct gt_gpu_lane *l, int64_t when)
+{
+	size_t from = 0, to = l->n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+		struct gt_gpu_launch *c = &l->calls[l->first + mid];
+
+		if (when < c->c.start)
+			to = mid;
+		else if (when > c->c.end)
+			from = mid + 1;
+		else
+			return c->known ? NULL : c;
+	}
+	return NULL;
+}
+
+/* The call of this lane that began at `ticks`. One that a signal handler made inside another one begins later, and comes before it. */
+static struct gt_gpu_launch *find_ticks(const struct gt_gpu_lane *l, uint64_t ticks)
+{
+	size_t from = 0, to = l->n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+		struct gt_gpu_launch *c = &l->calls[l->first + mid];
+
+		if (c->c.ticks == ticks)
+			return c;
+		if (ticks < c->c.ticks)
+			to = mid;
+		else
+			from = mid + 1;
+	}
+	for (size_t i = 0; i < l->n && i < LOOK_BACK; i++)
+		if (l->calls[l->first + i].c.ticks == ticks)
+			return &l->calls[l->first + i];
+	return NULL;
+}
+
+/* ---- causes: calls by correlation ---- */
+
+static uint32_t slot_of(const struct gt_gpu_process *p, uint32_t correlation) { return correlation * 0x9e3779b1u & p->mask; }
+
+static struct gt_gpu_known *find_cause(const struct gt_gpu_process *p, uint32_t correlation)
+{
+	if (!p->ncauses)
+		return NULL;
+	for (uint32_t i = slot_of(p, correlation); p->causes[i].used; i = (i + 1) & p->mask)
+		if (p->causes[i].correlation == correlation)
+			return &p->causes[i];
+	return NULL;
+}
+
+static void put_cause(struct gt_gpu_process *p, const struct gt_gpu_known *c)
+{
+	uint32_t i = slot_of(p, c->correlation);
+
+	while (p->causes[i].used && p->causes[i].correlation != c->correlation)
+		i = (i + 1) & p->mask;
+	if (p->causes[i].used)
+		free(p->causes[i].inner);	/* numbers began anew */
+	else
+		p->ncauses++;
+	p->causes[i] = *c;
+}
+
+static void count_cause(struct gt_correlator *g, const struct gt_gpu_process *p, const struct gt_gpu_known *c)
+{
+	for (uint32_t i = 0; i < c->ninner; i++)
+		if (!c->inner[i].records)
+			count_call(g, p, &c->inner[i].c);
+	if (!c->ninner && !c->records)
+		count_call(g, p, &c->c);
+}
+
+void gt_gpu_cause_forget(struct gt_correlator *g, const struct gt_gpu_process *p, struct gt_gpu_known *c)
+{
+	if (!c->used)
+		return;
+	count_cause(g, p, c);
+	free(c->inner);
+	c->inner = NULL;
+	c->used = false;
+}
+
+/* May more come of it? A copy's records come together; the nodes of a graph one after another, as they end. */
+static bool may_go_on(const struct gt_gpu_known *c, int64_t now)
+{
+	return now - c->since < (!c->records ? UNHEARD : gt_api[c->c.id].op == GT_OP_GRAPH_LAUNCH ? BETWEEN_NODES : GT_GPU_PATIENCE);
+}
+
+/* Into a table of so many places, less those of which nothing more comes, and those that nothing came of since `since`. */
+static int rebuild(struct gt_correlator *g, struct gt_gpu_process *p, uint32_t places, int64_t since, int64_t now)
+{
+	struct gt_gpu_known *old = p->causes, *new = calloc(places, sizeof(*new));
+	uint32_t n = old ? p->mask + 1 : 0;
+
+	if (!new)
+		return -ENOMEM;
+	p->causes = new;
+	p->mask = places - 1;
+	p->ncauses = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!old[i].used)
+			continue;
+		if (old[i].since >= since && may_go_on(&old[i], now))
+			put_cause(p, &old[i]);
+		else
+			gt_gpu_cause_forget(g, p, &old[i]);
+	}
+	free(old);
+	return 0;
+}
+
+static int room_for_cause(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now)
+{
+	uint32_t places = p->causes ? p->mask + 1 : 0;
+
+	if (2 * (p->ncauses + 1) <= places)
+		return 0;
+	if (places < CAUSES_USUAL)
+		return rebuild(g, p, places ? 2 * places : CAUSES_MIN, INT64_MIN, now);
+	if (rebuild(g, p, places, now - GT_GPU_PATIENCE, now))
+		return -ENOMEM;
+	if (2 * p->ncauses < places - places / 4)	/* else it would be built anew for each of the next */
+		return 0;
+	return places < CAUSES_MAX ? rebuild(g, p, 2 * places, INT64_MIN, now) : rebuild(g, p, places, INT64_MAX, now);
+}
+
+/* Now and then: those that are through go, and what room they took. */
+static int tidy_causes(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now)
+{
+	uint32_t places = p->causes ? p->mask + 1 : 0, most = 0;
+
+	if (now - p->tidied < GT_GPU_PATIENCE || places <= CAUSES_MIN)
+		return 0;
+	p->tidied = now;
+	for (uint32_t i = 0; i < places; i++)
+		most += p->causes[i].used && may_go_on(&p->causes[i], now);
+	while (places > CAUSES_MIN && most < places / 8)
+		places /= 2;
+	return most < p->ncauses / 2 || places <= p->mask ? rebuild(g, p, places, INT64_MIN, now) : 0;
+}
+
+/* What follows in the same chain moves up, so that no search ends too early. */
+static void drop_cause(struct gt_gpu_process *p, struct gt_gpu_known *c)
+{
+	uint32_t hole = (uint32_t)(c - p->causes), i = hole;
+
+	free(c->inner);
+	p->ncauses--;
+	for (;;) {
+		p->causes[hole].used = false;
+		do {
+			i = (i + 1) & p->mask;
+			if (!p->causes[i].used)
+				return;
+		} while (((i - slot_of(p, p->causes[i].correlation)) & p->mask) < ((i - hole) & p->mask));
+		p->causes[hole] = p->causes[i];
+		hole = i;
+	}
+}
+
+/* ---- CUPTI's records of calls ---- */
+
+static int64_t middle(const struct gt_gpu_call *c) { return c->start + (c->end - c->start) / 2; }
+
+static void forget_known(struct gt_correlator *g, struct gt_gpu_lane *l)
+{
+	while (l->n && l->calls[l->first].known)
+		forget_first(g, l);
+}
+
+/* And those that were made while CUPTI was another's. */
+static void forget_through(struct gt_correlator *g, const struct gt_gpu_process *p, struct gt_gpu_lane *l)
+{
+	while (l->n && (l->calls[l->first].known || gt_gpu_far_away(p, &l->calls[l->first].c))) {
+		if (!l->calls[l->first].known)
+			count_without_record(g, p, &l->calls[l->first]);
+		forget_first(g, l);
+	}
+}
+
+static const char *function_of(uint32_t cbid)
+{
+	switch (cbid) {
+#define X(number, name) case number: return #name;
+	GT_CBIDS(X)
+#undef X
+	}
+	return NULL;
+}
+
+/* Calls of the driver within one of the runtime share its number, when CUPTI's callbacks tell of them one by one. Is this such a one? */
+static bool of_the_same(const struct gt_gpu_known *k, const struct gt_gpu_call *c)
+{
+	return k && k->c.tid == c->tid && c->start >= k->c.start && c->start - k->c.end < GT_GPU_PATIENCE;
+}
+
+static int add_inner(struct gt_gpu_known *k, const struct gt_gpu_call *c)
+{
+	uint32_t n = k->ninner ? k->ninner : 1;
+	struct gt_gpu_inner *inner = realloc(k->inner, (n + 1) * sizeof(*inner));
+
+	if (!inner)
+		return -ENOMEM;
+	k->inner = inner;
+	if (!k->ninner)
+		inner[0] = (struct gt_gpu_inner){ k->c, k->records };
+	inner[n] = (struct gt_gpu_inner){ *c, 0 };
+	k->ninner = n + 1;
+	return 0;
+}
+
+/* 1: it found its call; 0: not yet. */
+int gt_gpu_record_settle(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now)
+{
+	struct gt_gpu_lane *l = lane_of(p, (int32_t)low(e->words[1]), false);
+	struct gt_gpu_launch *c = l && e->end >= e->start && e->start > 0 ? find_call(l, e->start + (e->end - e->start) / 2) : NULL;
+	const char *function = function_of(high(e->words[0]));
+
+	if (!c || !function || strcmp(function, gt_api[c->c.id].name))
+		return 0;
+	if (room_for_cause(g, p, now))
+		return -ENOMEM;
+	if (!of_the_same(find_cause(p, low(e->words[0])), &c->c))
+		put_cause(p, &(struct gt_gpu_known){ .correlation = low(e->words[0]), .used = true, .since = now, .c = c->c });
+	else if (add_inner(find_cause(p, low(e->words[0])), &c->c))
+		return -ENOMEM;
+	gt_gpu_bodies_correlated(&p->bodies, &c->c, low(e->words[0]));
+	c->known = true;
+	forget_known(g, l);
+	return 1;
+}
+
+/* The calls of this lane that lie in the interval by their middles: the first, and how many. */
+static size_t calls_within(const struct gt_gpu_lane *l, int64_t start, int64_t end, size_t *first)
+{
+	size_t from = 0, to = l->n, n = 0;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (middle(&l->calls[l->first + mid].c) < start)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	*first = l->first + from;
+	while (from + n < l->n && middle(&l->calls[*first + n].c) <= end)
+		n++;
+	return n;
+}
+
+/* Their calls are one cause. */
+static int take_calls(struct gt_gpu_launch *calls, size_t n, struct gt_gpu_known *to)
+{
+	to->c = calls[0].c;
+	if (n > 1 && !(to->inner = calloc(n, sizeof(*to->inner))))
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (to->inner)
+			to->inner[to->ninner++] = (struct gt_gpu_inner){ calls[i].c, 0 };
+		calls[i].known = true;
+	}
+	return 0;
+}
+
+int gt_gpu_runtime_settle(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, int64_t now)
+{
+	struct gt_gpu_lane *l = lane_of(p, (int32_t)low(e->words[1]), false);
+	struct gt_gpu_known cause = { .correlation = low(e->words[0]), .used = true, .since = now };
+	size_t first = 0, n = l && e->end >= e->start ? calls_within(l, e->start, e->end, &first) : 0;
+
+	while (n && l->calls[first].known)	/* these have a record of their own */
+		first++, n--;
+	if (!n)
+		return 0;
+	if (room_for_cause(g, p, now) || take_calls(l->calls + first, n, &cause))
+		return -ENOMEM;
+	for (size_t i = first; i < first + n; i++)
+		gt_gpu_bodies_correlated(&p->bodies, &l->calls[i].c, cause.correlation);
+	put_cause(p, &cause);
+	forget_known(g, l);
+	return 1;
+}
+
+/* ---- work ---- */
+
+static bool fits(const struct gt_gpu_call *c, const struct gt_gpu_event *e, uint32_t kernel)
+{
+	const uint64_t *w = e->words;
+	unsigned op = gt_api[c->id].op;
+
+	if (op == GT_OP_GRAPH_LAUNCH)
+		return low(w[2]) || w[3];
+	if (e->id != GT_EV_KERNEL)
+		return op == (e->id == GT_EV_COPY ? GT_OP_COPY : GT_OP_SET) || op == GT_OP_COPY;
+	if (op != GT_OP_LAUNCH)
+		return op == GT_OP_COPY || op == GT_OP_SET;	/* some copies and sets are done by kernels */
+	if (c->kernel != GT_NONE && kernel != GT_NONE && c->kernel != kernel)
+		return false;
+	return !c->shaped || (c->grid[0] == low(w[4]) && c->grid[1] == high(w[4]) && c->grid[2] == low(w[5]) && c->block[0] == high(w[5]) &&
+			      c->block[1] == low(w[6]) && c->block[2] == high(w[6]));
+}
+
+/* The earliest call without a record that may have made this. */
+static struct gt_gpu_launch *guess(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel)
+{
+	struct gt_gpu_launch *best = NULL;
+
+	for (size_t i = 0; i < p->nlanes; i++) {
+		struct gt_gpu_lane *l = &p->lanes[i];
+
+		forget_through(g, p, l);
+		for (size_t k = 0; k < l->n && k < LOOK_BACK; k++) {
+			struct gt_gpu_launch *c = &l->calls[l->first + k];
+
+			if (c->c.start > e->start || (best && c->c.start >= best->c.start))
+				break;
+			if (!c->known && fits(&c->c, e, kernel) && !gt_gpu_far_away(p, &c->c)) {
+				best = c;
+				break;
+			}
+		}
+	}
+	return best;
+}
+
+static void join(struct gt_gpu_work *w, const struct gt_gpu_call *c, enum gt_join how)
+{
+	w->cause = (struct gt_gpu_cause){ how, c->track, c->name, c->start, (uint64_t)(c->end - c->start) };
+}
+
+/* Of several calls the one that made this: that nothing has come of yet, and of as many bytes. More than one: the first, and it is likely
+ * and no more. */
+static struct gt_gpu_inner *choose(const struct gt_gpu_known *k, const struct gt_gpu_event *e, uint32_t kernel, enum gt_join *how)
+{
+	struct gt_gpu_inner *best = NULL;
+	unsigned good = 0;
+
+	for (uint32_t i = 0; i < k->ninner; i++) {
+		struct gt_gpu_inner *c = &k->inner[i];
+		unsigned fit = !fits(&c->c, e, kernel) ? 0 :
+			1 + 2 * !c->records + (e->id != GT_EV_KERNEL && c->c.sized && c->c.bytes == e->words[4]);
+
+		if (fit > good) {
+			good = fit;
+			best = c;
+			*how = GT_JOIN_CORRELATION;
+		} else if (fit && fit == good) {
+			*how = GT_JOIN_ORDER;
+		}
+	}
+	return best;
+}
+
+/* Work of this cause. True: nothing more will come of it. */
+static bool from_cause(struct gt_correlator *g, struct gt_gpu_known *k, const struct gt_gpu_event *e, uint32_t kernel, struct gt_gpu_work *w,
+		       struct gt_gpu_call *by)
+{
+	enum gt_join how = GT_JOIN_CORRELATION;
+	struct gt_gpu_inner *inner = k->ninner ? choose(k, e, kernel, &how) : NULL;
+	const struct gt_gpu_call *c = inner ? &inner->c : &k->c;
+
+	k->records++;
+	if (inner)
+		inner->records++;
+	if (k->ninner ? !inner : !fits(c, e, kernel)) {
+		g->totals.wrong++;
+	} else {
+		join(w, c, how);
+		*by = *c;
+	}
+	return !k->ninner && gt_api[c->id].op == GT_OP_LAUNCH;
+}
+
+/* Something came of this call, which is known by its correlation id, or waits for CUPTI's record. */
+static void count_work(struct gt_gpu_process *p, const struct gt_gpu_graph_launch *launch, int64_t now)
+{
+	struct gt_gpu_known *k = launch->correlation ? find_cause(p, launch->correlation) : NULL;
+	struct gt_gpu_lane *l = k ? NULL : lane_of(p, launch->c.tid, false);
+	struct gt_gpu_launch *waiting = l ? find_call(l, launch->c.start) : NULL;
+
+	if (waiting)
+		waiting->known = true;
+	if (!k)
+		return;
+	k->since = now;
+	k->records++;
+	for (uint32_t i = 0; i < k->ninner; i++)
+		k->inner[i].records += k->inner[i].c.start == launch->c.start;
+}
+
+/* Work in the body of a conditional node. */
+static bool cause_of_body(struct gt_gpu_process *p, int64_t now, bool late, struct gt_gpu_work *w, struct gt_gpu_call *by)
+{
+	const struct gt_gpu_graph_launch *launch;
+	enum gt_join how;
+
+	if (!gt_gpu_bodies_find(p, w, late, &launch, &how))
+		return false;
+	if (!launch)
+		return true;
+	count_work(p, launch, now);
+	join(w, &launch->c, how);
+	w->correlation = launch->correlation;
+	*by = launch->c;
+	return true;
+}
+
+bool gt_gpu_cause_find(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, uint32_t kernel, int64_t now,
+		       bool late, struct gt_gpu_work *w, struct gt_gpu_call *by)
+{
+	struct gt_gpu_known *c = find_cause(p, w->correlation);
+	struct gt_gpu_launch *likely;
+	bool last;
+
+	if (!w->correlation && w->graph)
+		return cause_of_body(p, now, late, w, by);
+	if (c) {
+		c->since = now;
+		last = from_cause(g, c, e, kernel, w, by);
+		if (p->bodies.n && w->cause.join == GT_JOIN_CORRELATION)
+			gt_gpu_bodies_ran(&p->bodies, by, w);
+		if (last)
+			drop_cause(p, c);
+		return true;
+	}
+	if (!late)
+		return false;
+	likely = p->records.n || w->graph || w->node ? NULL : guess(g, p, e, kernel);
+	if (likely) {
+		join(w, &likely->c, GT_JOIN_ORDER);
+		likely->known = true;
+	}
+	return true;
+}
+
+bool gt_gpu_cause_timed(struct gt_correlator *g, struct gt_gpu_process *p, const struct gt_gpu_event *e, bool late, struct gt_gpu_work *w,
+			struct gt_gpu_call *by)
+{
+	struct gt_gpu_lane *l = lane_of(p, (int32_t)low(e->words[0]), false);
+	struct gt_gpu_launch *c = l ? find_ticks(l, e->words[1]) : NULL;
+
+	if (!c)
+		return late;
+	if (c->c.id != high(e->words[0])) {
+		g->totals.wrong++;
+		return true;
+	}
+	join(w, &c->c, GT_JOIN_CORRELATION);
+	*by = c->c;
+	c->known = true;
+	while (l->n && l->calls[l->first].known)
+		forget_first(g, l);
+	return true;
+}
+
+/* ---- what is over ---- */
+
+void gt_gpu_lane_drop(struct gt_correlator *g, struct gt_gpu_process *p, size_t i)
+{
+	g->calls -= p->lanes[i].n;
+	free(p->lanes[i].calls);
+	p->lanes[i] = p->lanes[--p->nlanes];
+	p->lane = 0;
+}
+
+/* Calls that no record will come for any more, and lanes of threads that launch no more: there may be a million in a day. */
+void gt_gpu_calls_let_go(struct gt_correlator *g, struct gt_gpu_process *p, int64_t now, bool last)
+{
+	/* where nobody tells records they are not waited for; those of before were told before that */
+	int64_t before = last ? INT64_MAX : now - (p->on ? 30 : 1) * GT_GPU_PATIENCE;
+
+	tidy_causes(g, p, now);
+	for (size_t i = p->nlanes; i-- > 0;) {
+		struct gt_gpu_lane *l = &p->lanes[i];
+
+		while (l->n && (l->calls[l->first].known || l->calls[l->first].c.end < before || l->n > CALLS_MAX)) {
+			count_without_record(g, p, &l->calls[l->first]);
+			forget_first(g, l);
+		}
+		if (l->n || !l->used)
+			l->used = l->n ? 0 : now;
+		else if (now - l->used > GT_GPU_PATIENCE)
+			gt_gpu_lane_drop(g, p, i);
+	}
+}

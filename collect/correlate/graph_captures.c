@@ -1,0 +1,43 @@
+/* Which launches ran nothing, because they were captured into a graph: those that lay between the beginning and the end of a capture of
+ * their process, whatever thread made them, and that no work came of. They are asked about late, for the calls of other threads may come
+ * in behind the end of the capture that they were in. */
+#include "collect/correlate/gpu_correlate_internal.h"
+
+#include <string.h>
+#include "formats/base/buf.h"
+
+#define SPANS_MAX 1024u		/* remembered; who captures all the time asks within a few of them */
+
+void gt_gpu_capture_begins(struct gt_gpu_captures *s, const struct gt_gpu_call *c)
+{
+	if (s->n == SPANS_MAX)
+		memmove(s->spans, s->spans + 1, --s->n * sizeof(*s->spans));
+	if (!gt_grow(&s->spans, &s->cap, s->n + 1, sizeof(*s->spans)))
+		s->spans[s->n++] = (struct gt_gpu_span){ c->stream, c->start, INT64_MAX };
+}
+
+/* Of the captures that run, that of this stream; where no arguments are recorded, the last one. */
+void gt_gpu_capture_ends(struct gt_gpu_captures *s, const struct gt_gpu_call *c)
+{
+	for (size_t i = s->n; i-- > 0;)
+		if (s->spans[i].to == INT64_MAX && (!c->streamed || s->spans[i].stream == c->stream)) {
+			s->spans[i].to = c->end;
+			return;
+		}
+}
+
+bool gt_gpu_captured(const struct gt_gpu_captures *s, const struct gt_gpu_call *c)
+{
+	for (size_t i = s->n; i-- > 0;)
+		if (c->start >= s->spans[i].from && c->end <= s->spans[i].to)
+			return true;
+	return false;
+}
+
+bool gt_gpu_capturing(const struct gt_gpu_captures *s)
+{
+	for (size_t i = s->n; i-- > 0;)
+		if (s->spans[i].to == INT64_MAX)
+			return true;
+	return false;
+}

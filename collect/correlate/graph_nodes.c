@@ -1,0 +1,115 @@
+/* Which call created a node of a graph. What a GPU did for a graph's launch says which node it was for, by a number that CUPTI gives it;
+ * the guest asks for the number when a node is created, or a launch captured as one. An instance of a graph, as a clone, has a number of
+ * its own, in the upper half of those of its nodes; the lower half is the node's in the graph that it was made from. So one looks
+ * there, and where that was made from, and so on.
+ *
+ * Numbers are never used again. Who creates graphs without end: when the tables are full they are begun anew, and work of nodes that
+ * were forgotten has no such call. */
+#include "collect/correlate/gpu_correlate_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "formats/base/buf.h"
+
+#define NODES_MAX (1u << 17)
+#define COPIES_MAX (1u << 16)
+#define GENERATIONS 16		/* copies of copies */
+
+static bool same_node(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return ((const struct gt_gpu_nodes *)arg)->made[value].node == *(const uint64_t *)key;
+}
+
+static bool same_copy(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return ((const struct gt_gpu_nodes *)arg)->copies[value].graph == *(const uint64_t *)key;
+}
+
+int gt_gpu_made(struct gt_gpu_process **p, uint32_t track, uint64_t node, const struct gt_gpu_cause *by)
+{
+	struct gt_gpu_nodes *n = gt_gpu_process_at(p, track) ? &(*p)->nodes : NULL;
+
+	if (!n)
+		return -ENOMEM;
+	if (n->nmade == NODES_MAX) {
+		gt_map_release(&n->by_node);
+		n->nmade = 0;
+	}
+	if (gt_grow(&n->made, &n->made_cap, n->nmade + 1, sizeof(*n->made)) ||
+	    gt_map_add(&n->by_node, gt_hash_u64(node), (uint32_t)n->nmade))
+		return -ENOMEM;
+	n->made[n->nmade++] = (struct gt_gpu_made){ node, *by };
+	return 0;
+}
+
+static bool same_handle(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return ((const struct gt_gpu_nodes *)arg)->copies[value].handle == *(const uint64_t *)key;
+}
+
+/* The newest copy with this handle; the map leads to it, and it leads to the one before. */
+static uint32_t newest_of(const struct gt_gpu_nodes *n, uint64_t handle)
+{
+	return handle ? gt_map_get(&n->by_handle, gt_hash_u64(handle), same_handle, n, &handle, sizeof(handle)) : GT_NONE;
+}
+
+int gt_gpu_copied(struct gt_gpu_process **p, uint32_t track, uint32_t graph, uint32_t from, uint64_t handle, int64_t when)
+{
+	uint32_t earlier;
+	struct gt_gpu_nodes *n = gt_gpu_process_at(p, track) ? &(*p)->nodes : NULL;
+
+	if (!n)
+		return -ENOMEM;
+	if (n->ncopies == COPIES_MAX) {
+		gt_map_release(&n->by_graph);
+		gt_map_release(&n->by_handle);
+		n->ncopies = 0;
+	}
+	earlier = newest_of(n, handle);
+	if (gt_grow(&n->copies, &n->copies_cap, n->ncopies + 1, sizeof(*n->copies)) ||
+	    gt_map_add(&n->by_graph, gt_hash_u64(graph), (uint32_t)n->ncopies))
+		return -ENOMEM;
+	if (earlier != GT_NONE)
+		gt_map_set(&n->by_handle, gt_hash_u64(handle), earlier, (uint32_t)n->ncopies);
+	else if (handle && gt_map_add(&n->by_handle, gt_hash_u64(handle), (uint32_t)n->ncopies))
+		return -ENOMEM;
+	n->copies[n->ncopies++] = (struct gt_gpu_copied){ graph, from, handle, when, earlier };
+	return 0;
+}
+
+uint32_t gt_gpu_instance_number(const struct gt_gpu_nodes *n, uint64_t handle, int64_t when)
+{
+	uint32_t i = newest_of(n, handle);
+
+	while (i != GT_NONE && n->copies[i].when > when)
+		i = n->copies[i].earlier;
+	return i != GT_NONE ? n->copies[i].graph : 0;
+}
+
+void gt_gpu_node_find(const struct gt_gpu_nodes *n, uint64_t node, struct gt_gpu_cause *by)
+{
+	uint64_t graph;
+	uint32_t i;
+
+	for (unsigned k = 0; n->nmade && k < GENERATIONS; k++) {
+		i = gt_map_get(&n->by_node, gt_hash_u64(node), same_node, n, &node, sizeof(node));
+		if (i != UINT32_MAX) {
+			*by = n->made[i].by;
+			return;
+		}
+		graph = node >> 32;
+		i = gt_map_get(&n->by_graph, gt_hash_u64(graph), same_copy, n, &graph, sizeof(graph));
+		if (i == UINT32_MAX)
+			return;
+		node = (uint64_t)n->copies[i].from << 32 | (uint32_t)node;
+	}
+}
+
+void gt_gpu_nodes_release(struct gt_gpu_nodes *n)
+{
+	gt_map_release(&n->by_node);
+	gt_map_release(&n->by_graph);
+	gt_map_release(&n->by_handle);
+	free(n->made);
+	free(n->copies);
+}

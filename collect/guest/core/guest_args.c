@@ -1,0 +1,386 @@
+/* From a call's parameters to the words of its record, by the table (gt_api_fields says what each field is).
+ *
+ * Inputs are read after the call, and only where its return code says that the driver itself has read them: a pointer the
+ * driver refused to follow must not crash the program in our hands. Outputs are read after success.
+ *
+ * NAMES OF KERNELS. A launch tells a handle; the name came earlier, often from another thread. Names are kept per process when
+ * the program asks for handles, and each thread tells a handle's name in its own ring before it first mentions the handle. */
+#include "collect/guest/core/guest.h"
+
+/* ---- names ---- */
+
+static uint32_t hash_handle(uint64_t handle) { return (uint32_t)(handle * 0x9e3779b97f4a7c15ULL >> 40); }
+
+/* The entry of a handle, new if there is none; NULL when the table is full. */
+static struct gt_interned_name *name_entry(uint64_t handle, bool add)
+{
+	uint32_t hash = hash_handle(handle);
+
+	for (uint32_t k = 0; k < 64; k++) {
+		struct gt_interned_name *e = &gt_own->names[(hash + k) % GT_NAMES];
+		uint64_t there = __atomic_load_n(&e->handle, __ATOMIC_ACQUIRE);
+
+		if (there == handle)
+			return e;
+		if (there)
+			continue;
+		if (!add)
+			return NULL;
+		if (__atomic_compare_exchange_n(&e->handle, &there, handle, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+		    there == handle)
+			return e;
+	}
+	return NULL;
+}
+
+static uint64_t store_text(const char *text, uint32_t len)
+{
+	uint32_t at = __atomic_fetch_add(&gt_own->texts_used, len, __ATOMIC_RELAXED);
+
+	if (len > GT_TEXTS || at > GT_TEXTS - len) {
+		__atomic_fetch_sub(&gt_own->texts_used, len, __ATOMIC_RELAXED);
+		return 0;
+	}
+	memcpy(gt_own->texts + at, text, len);
+	return (uint64_t)at << 32 | len;
+}
+
+static void set_name(uint64_t handle, const char *text)
+{
+	struct gt_interned_name *e = handle ? name_entry(handle, true) : NULL;
+	uint32_t len = e && text ? gt_text_len(text) : 0;
+	uint64_t old;
+
+	if (!e)
+		return;
+	old = __atomic_load_n(&e->text, __ATOMIC_ACQUIRE);
+	if (len && (uint32_t)old == len && !memcmp(gt_own->texts + (old >> 32), text, len))
+		return;
+	__atomic_store_n(&e->text, len ? store_text(text, len) : GT_NAME_ASK, __ATOMIC_RELEASE);
+	if (old)
+		__atomic_fetch_add(&gt_own->names_epoch, 1, __ATOMIC_RELEASE);
+}
+
+/* Asks the driver; its functions for that came with CUDA 12.3. */
+static const char *ask_name(uint64_t handle, bool kernel)
+{
+	static struct gt_driver_function of_kernel, of_function;
+	int32_t (*ask)(const char **, uint64_t) = (int32_t (*)(const char **, uint64_t))(kernel ?
+		gt_ask_driver(&of_kernel, "cuKernelGetName") : gt_ask_driver(&of_function, "cuFuncGetName"));
+	const char *name = NULL;
+	bool was = gt_inside;
+
+	gt_inside = true;
+	if (!ask || ask(&name, handle))
+		name = NULL;
+	gt_inside = was;
+	return name;
+}
+
+uint64_t gt_name_now(uint64_t handle)
+{
+	struct gt_interned_name *e = name_entry(handle, false);
+	uint64_t text = e ? __atomic_load_n(&e->text, __ATOMIC_ACQUIRE) : 0;
+
+	if (!handle || text > GT_NAME_ASK)
+		return text;
+	set_name(handle, ask_name(handle, text == GT_NAME_ASK));
+	e = name_entry(handle, false);
+	text = e ? __atomic_load_n(&e->text, __ATOMIC_ACQUIRE) : 0;
+	return text > GT_NAME_ASK ? text : 0;
+}
+
+void gt_tell_name(struct gt_tcb *t, uint64_t handle)
+{
+	uint32_t epoch = __atomic_load_n(&gt_own->names_epoch, __ATOMIC_ACQUIRE), at = hash_handle(handle), k;
+	const struct gt_interned_name *e;
+	const char *text = NULL;
+	uint64_t stored;
+
+	if (t->names_epoch != epoch) {
+		memset(t->named, 0, sizeof(t->named));
+		t->names_epoch = epoch;
+	}
+	for (k = 0; k < 8 && t->named[(at + k) % GT_NAMED]; k++)
+		if (t->named[(at + k) % GT_NAMED] == handle)
+			return;
+	t->named[(at + k % 8) % GT_NAMED] = handle;
+	e = name_entry(handle, false);
+	stored = e ? __atomic_load_n(&e->text, __ATOMIC_ACQUIRE) : 0;
+	if (stored > GT_NAME_ASK)
+		gt_text(t, GT_REC_NAME, handle, gt_own->texts + (stored >> 32), (uint32_t)stored);
+	else if ((text = ask_name(handle, stored == GT_NAME_ASK)))
+		gt_text(t, GT_REC_NAME, handle, text, gt_text_len(text));
+}
+
+/* ---- devices ---- */
+
+enum { DEVICE_ORDINAL = 9 };		/* CUpointer_attribute */
+
+void *gt_ask_driver(struct gt_driver_function *a, const char *name)
+{
+	uint32_t now = __atomic_load_n(&gt_drivers, __ATOMIC_ACQUIRE);
+
+	if (gt_unlikely(__atomic_load_n(&a->drivers, __ATOMIC_ACQUIRE) != now)) {
+		__atomic_store_n(&a->function, gt_find_driver(name), __ATOMIC_RELEASE);
+		__atomic_store_n(&a->drivers, now, __ATOMIC_RELEASE);
+	}
+	return __atomic_load_n(&a->function, __ATOMIC_ACQUIRE);
+}
+
+/* Memory is on the device of the current context, but that of a pool is where the pool is. */
+static uint64_t device_of(uint64_t address, bool of_pool)
+{
+	static struct gt_driver_function context, pointer;
+	int32_t (*of_context)(int32_t *) = (int32_t (*)(int32_t *))gt_ask_driver(&context, "cuCtxGetDevice");
+	int32_t (*of_pointer)(void *, uint32_t, uint64_t) =
+		(int32_t (*)(void *, uint32_t, uint64_t))gt_ask_driver(&pointer, "cuPointerGetAttribute");
+	int32_t device = -1;
+
+	if (of_pool && of_pointer && !of_pointer(&device, DEVICE_ORDINAL, address) && device >= 0)
+		return (uint64_t)device;
+	return of_context && !of_context(&device) && device >= 0 ? (uint64_t)device : UINT64_MAX;
+}
+
+/* Which of the machine's GPUs that is: processes number theirs as they like. */
+static bool uuid_of(uint64_t device, uint64_t uuid[2])
+{
+	static struct gt_driver_function newer, older;
+	int32_t (*ask)(void *, int32_t) = (int32_t (*)(void *, int32_t))gt_ask_driver(&newer, "cuDeviceGetUuid_v2");
+
+	if (!ask)
+		ask = (int32_t (*)(void *, int32_t))gt_ask_driver(&older, "cuDeviceGetUuid");
+	return device != UINT64_MAX && ask && !ask(uuid, (int32_t)device);
+}
+
+/* Something was allocated: where, unless it is where this thread's last allocation was. */
+static void tell_device(struct gt_tcb *t, const struct gt_api *api, uint64_t address)
+{
+	bool was = gt_inside;
+	uint64_t device, now, words[3] = { 0 };
+	bool known;
+
+	if (api->memkind == GT_MEM_HOST || api->memkind == GT_MEM_PHYSICAL || api->memkind == GT_MEM_MANAGED)
+		return;
+	gt_inside = true;
+	device = device_of(address, api->memkind == GT_MEM_POOL);
+	gt_inside = was;
+	if ((uint32_t)device + 2 == t->device)
+		return;
+	gt_inside = true;
+	words[0] = device;
+	known = uuid_of(device, &words[1]);
+	gt_inside = was;
+	now = gt_now(t);
+	if (gt_put_event(t, GT_EV_DEVICE, now, now, words, known ? 3 : 1))
+		t->device = (uint32_t)device + 2;
+	else
+		gt_lost(t, now, now);
+}
+
+/* ---- what functions need done ---- */
+
+static bool attached(void) { return gt_own && gt_own->pid; }
+
+/* cuModuleGetFunction(CUfunction *, CUmodule, const char *) */
+void gt_after_get_function(int32_t ret, const uint64_t *w, const void *caller)
+{
+	(void)caller;
+	if (!ret && w[0] && w[2] && attached())
+		set_name(*(const uint64_t *)w[0], (const char *)w[2]);
+}
+
+/* cuLibraryGetKernel(CUkernel *, CUlibrary, const char *) */
+void gt_after_get_kernel(int32_t ret, const uint64_t *w, const void *caller)
+{
+	gt_after_get_function(ret, w, caller);
+}
+
+/* cuKernelGetFunction(CUfunction *, CUkernel): the function inherits the kernel's name */
+void gt_after_kernel_function(int32_t ret, const uint64_t *w, const void *caller)
+{
+	struct gt_interned_name *kernel;
+	uint64_t text;
+	const char *name;
+
+	(void)caller;
+	if (ret || !w[0] || !attached())
+		return;
+	kernel = name_entry(w[1], false);
+	text = kernel ? __atomic_load_n(&kernel->text, __ATOMIC_ACQUIRE) : GT_NAME_ASK;
+	if (text > GT_NAME_ASK) {
+		struct gt_interned_name *function = name_entry(*(const uint64_t *)w[0], true);
+		uint64_t old = function ? __atomic_exchange_n(&function->text, text, __ATOMIC_ACQ_REL) : text;
+
+		if (old && old != text)
+			__atomic_fetch_add(&gt_own->names_epoch, 1, __ATOMIC_RELEASE);
+	} else if ((name = ask_name(w[1], true)))
+		set_name(*(const uint64_t *)w[0], name);
+}
+
+/* cuLibraryEnumerateKernels(CUkernel *, unsigned, CUlibrary): remember that these are kernels; names when they are used */
+void gt_after_kernels(int32_t ret, const uint64_t *w, const void *caller)
+{
+	int32_t (*count)(uint32_t *, uint64_t) = (int32_t (*)(uint32_t *, uint64_t))gt_find_driver("cuLibraryGetKernelCount");
+	uint32_t n = 0;
+
+	(void)caller;
+	if (ret || !w[0] || !attached() || !count || count(&n, w[2]))
+		return;
+	for (uint32_t i = 0; i < n && i < (uint32_t)w[1]; i++)
+		if (((const uint64_t *)w[0])[i] && !name_entry(((const uint64_t *)w[0])[i], false))
+			set_name(((const uint64_t *)w[0])[i], NULL);
+}
+
+void gt_after_profiler_start(int32_t ret, const uint64_t *w, const void *caller)
+{
+	(void)w, (void)caller;
+	if (!ret)
+		gt_range(GT_RANGE_PROFILER, true);
+}
+
+void gt_after_profiler_stop(int32_t ret, const uint64_t *w, const void *caller)
+{
+	(void)ret, (void)w, (void)caller;
+	gt_range(GT_RANGE_PROFILER, false);
+}
+
+/* ---- values ---- */
+
+enum { OUT_OF_MEMORY = 2, NOT_FOUND = 500, LAUNCH_ERRORS = 700, LAUNCH_ERRORS_END = 720 };
+
+/* Errors a driver can only give after it has looked at its inputs. */
+static bool inputs_were_read(int32_t ret)
+{
+	return !ret || ret == OUT_OF_MEMORY || ret == NOT_FOUND || (ret >= LAUNCH_ERRORS && ret < LAUNCH_ERRORS_END);
+}
+
+static uint64_t u64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
+static uint32_t u32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
+static uint64_t sext(uint32_t v) { return (uint64_t)(int64_t)(int32_t)v; }
+static uint64_t at_least_1(uint64_t v) { return v ? v : 1; }
+
+/* CUmemorytype: 1 host, 2 device, 3 array, 4 unified */
+static uint64_t copy_end(const uint8_t *type)
+{
+	switch (u32(type)) {
+	case 1: return u64(type + 8);
+	case 2: case 4: return u64(type + 16);
+	case 3: return u64(type + 24);
+	}
+	return 0;
+}
+
+static uint64_t copy_direction(uint32_t src, uint32_t dst)
+{
+	static const uint8_t directions[4] = { GT_DIR_HTOH, GT_DIR_HTOD, GT_DIR_DTOH, GT_DIR_DTOD };
+
+	if (src - 1 > 2 || dst - 1 > 2)
+		return GT_DIR_UNKNOWN;
+	return directions[(src != 1) * 2 + (dst != 1)];
+}
+
+/* { CUarray_format, channels }: bytes of an element; 0: compressed or planar, has no such size */
+static uint64_t element_bytes(const uint8_t *format)
+{
+	uint64_t channels = u32(format + 4);
+
+	switch (u32(format)) {
+	case 0x01: case 0x08: case 0xc0: case 0xc1: case 0xc2: case 0xc6: case 0xc7: case 0xc8: return channels;
+	case 0x02: case 0x09: case 0x10: case 0xc3: case 0xc4: case 0xc5: case 0xc9: case 0xca: case 0xcb: return 2 * channels;
+	case 0x03: case 0x0a: case 0x20: return 4 * channels;
+	}
+	return 0;
+}
+
+/* Of n sizes. More than any program copies at once are no sizes. */
+static uint64_t sum(const uint8_t *sizes, uint64_t n)
+{
+	uint64_t total = 0;
+
+	for (uint64_t i = 0; n <= 1u << 20 && i < n; i++)
+		total += u64(sizes + 8 * i);
+	return total;
+}
+
+static uint64_t from_struct(const struct gt_arg *a, const uint8_t *p)
+{
+	const uint8_t *m = p + a->at;
+
+	switch (a->how) {
+	case GT_FROM_MEM64: return u64(m);
+	case GT_FROM_MEM32: return u32(m);
+	case GT_FROM_LOCATION: return u32(m) == 1 ? sext(u32(m + 4)) : UINT64_MAX;
+	case GT_FROM_END: return copy_end(m);
+	case GT_FROM_ENDS: return copy_direction(u32(p + (a->at >> 8)), u32(p + (a->at & 255)));
+	case GT_FROM_RECT: return u64(m) * u64(m + 8);
+	case GT_FROM_BOX: return u64(m) * u64(m + 8) * u64(m + 16);
+	case GT_FROM_ARRAY2: return u64(m) * at_least_1(u64(m + 8)) * element_bytes(m + 16);
+	case GT_FROM_ARRAY3: return u64(m) * at_least_1(u64(m + 8)) * at_least_1(u64(m + 16)) * element_bytes(m + 24);
+	}
+	return 0;
+}
+
+uint64_t gt_arg_value(struct gt_tcb *t, const struct gt_arg *a, const uint64_t *w, int32_t ret)
+{
+	uint64_t word = w[a->param];
+
+	switch (a->how) {
+	case GT_FROM_WORD: return word;
+	case GT_FROM_I32: return sext((uint32_t)word);
+	case GT_FROM_TIMES: return word * a->at;
+	case GT_FROM_AREA: return word * w[a->param - 1] * a->at;
+	case GT_FROM_PITCH: return !ret && w[a->param - 2] ? word * u64((const uint8_t *)w[a->param - 2]) : 0;
+	case GT_FROM_SUM: return word && inputs_were_read(ret) ? sum((const uint8_t *)word, w[a->param + 1]) : 0;
+	case GT_FROM_STR: return word && inputs_were_read(ret) ? gt_tell_string(t, (const char *)word) : 0;
+	case GT_FROM_OUT64: return word && !ret ? u64((const uint8_t *)word) : 0;
+	case GT_FROM_OUT32: return word && !ret ? u32((const uint8_t *)word) : 0;
+	case GT_FROM_OUT32S: return word && !ret ? sext(u32((const uint8_t *)word)) : 0;
+	}
+	return word && inputs_were_read(ret) ? from_struct(a, (const uint8_t *)word) : 0;
+}
+
+static bool wanted(const struct gt_tcb *t, const struct gt_arg *a) { return t->args == GT_ARGS_ALL || a->key; }
+
+uint32_t gt_open_args(const struct gt_call *c, const uint64_t *w)
+{
+	uint64_t *to = gt_claim_for(c)->args;
+	uint32_t n = 0;
+
+	for (uint32_t i = gt_args_first[c->id]; i < gt_args_first[c->id + 1] && n < GT_RING_OPEN_ARGS; i++) {
+		const struct gt_arg *a = &gt_args[i];
+
+		if (!wanted(c->t, a))
+			continue;
+		if (a->how > GT_FROM_I32 && a->how != GT_FROM_TIMES && a->how != GT_FROM_AREA)
+			break;		/* an output, or not to be touched before the driver has */
+		to[n++] = gt_arg_value(c->t, a, w, 0);
+	}
+	return n;
+}
+
+void gt_record_args(const struct gt_call *c, int32_t ret, const uint64_t *w)
+{
+	uint64_t words[GT_FIELDS_MAX], stream = 0;
+	struct gt_tcb *t = c->t;
+	uint32_t n = 0;
+
+	if (t->ring)
+		for (uint32_t i = gt_args_first[c->id]; i < gt_args_first[c->id + 1]; i++) {
+			const struct gt_arg *a = &gt_args[i];
+
+			if (!wanted(t, a))
+				continue;
+			words[n] = gt_arg_value(t, a, w, ret);
+			if (a->role == GT_R_STREAM)
+				stream = words[n];
+			if (a->role == GT_R_ADDR && !ret && gt_api[c->id].op == GT_OP_ALLOC)
+				tell_device(t, &gt_api[c->id], words[n]);
+			if (a->role == GT_R_FUNC && words[n] && !ret)
+				gt_tell_name(t, words[n]);
+			n++;
+		}
+	if (gt_unlikely(__atomic_load_n(&gt_capturing, __ATOMIC_RELAXED)) && !ret && t->ring)
+		gt_tell_captured(c, stream);
+	gt_record_words(c, ret, words, n);
+}

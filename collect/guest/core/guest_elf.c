@@ -1,0 +1,322 @@
+/* Which libraries are loaded, and what they export.
+ *
+ * dlsym cannot be asked: it is what we stand before, it may call malloc (which may be the very program's, and not ready), and a
+ * failed look-up leaves a message that the program would find in dlerror. So we read what the loader reads: each library's
+ * dynamic section, symbol table and hash. guest_objects.c lists the libraries in the order in which they were loaded. */
+#define _GNU_SOURCE
+#include "collect/guest/core/guest.h"
+
+#include <elf.h>
+#include <link.h>
+#include "collect/ipc/cupti_paths.h"
+
+/* The addresses in a dynamic section were relocated by glibc, except in the vdso and with some other loaders. */
+static const void *at(const struct gt_object *o, ElfW(Addr) value)
+{
+	return (const void *)(value < o->base ? o->base + value : value);
+}
+
+static bool read_dynamic(struct gt_object *o)
+{
+	const ElfW(Dyn) *d = o->dynamic;
+	ElfW(Xword) soname = 0;
+
+	if (!d)
+		return false;
+	for (; d->d_tag != DT_NULL; d++)
+		switch (d->d_tag) {
+		case DT_SYMTAB: o->symbols = at(o, d->d_un.d_ptr); break;
+		case DT_STRTAB: o->strings = at(o, d->d_un.d_ptr); break;
+		case DT_GNU_HASH: o->gnu_hash = at(o, d->d_un.d_ptr); break;
+		case DT_HASH: o->hash = at(o, d->d_un.d_ptr); break;
+		case DT_VERSYM: o->versions = at(o, d->d_un.d_ptr); break;
+		case DT_SONAME: soname = d->d_un.d_val; break;
+		}
+	o->soname = soname && o->strings ? o->strings + soname : "";
+	return o->symbols && o->strings;
+}
+
+static bool read_object(const struct dl_phdr_info *info, struct gt_object *o)
+{
+	*o = (struct gt_object){ .base = info->dlpi_addr, .path = info->dlpi_name ? info->dlpi_name : "", .low = UINTPTR_MAX };
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t from = o->base + p->p_vaddr;
+
+		if (p->p_type == PT_DYNAMIC)
+			o->dynamic = (const void *)from;
+		if (p->p_type != PT_LOAD)
+			continue;
+		o->low = from < o->low ? from : o->low;
+		o->high = from + p->p_memsz > o->high ? from + p->p_memsz : o->high;
+	}
+	return read_dynamic(o);
+}
+
+/* ---- symbols ---- */
+
+/* A usable definition of `name` at index i? Hidden versions are there for old programs only, but better than nothing. */
+static void *definition(const struct gt_object *o, uint32_t i, const char *name, void **hidden)
+{
+	const ElfW(Sym) *s = (const ElfW(Sym) *)o->symbols + i;
+	unsigned type = s->st_info & 15, bind = s->st_info >> 4;
+	void *address = (void *)(o->base + s->st_value);
+
+	if (s->st_shndx == SHN_UNDEF || !s->st_value || type > STT_FUNC || (bind != STB_GLOBAL && bind != STB_WEAK))
+		return NULL;
+	if (strcmp(o->strings + s->st_name, name))
+		return NULL;
+	if (!o->versions || !(((const uint16_t *)o->versions)[i] & 0x8000))
+		return address;
+	*hidden = address;
+	return NULL;
+}
+
+static void *find_gnu(const struct gt_object *o, const char *name)
+{
+	uint32_t nbuckets = o->gnu_hash[0], first = o->gnu_hash[1], nmasks = o->gnu_hash[2], shift = o->gnu_hash[3], h = 5381, i;
+	const ElfW(Addr) *masks = (const ElfW(Addr) *)(o->gnu_hash + 4);
+	const uint32_t *buckets = (const uint32_t *)(masks + nmasks), *chain = buckets + nbuckets;
+	const unsigned bits = 8 * sizeof(ElfW(Addr));
+	void *hidden = NULL, *found;
+	ElfW(Addr) mask;
+
+	for (const char *c = name; *c; c++)
+		h = h * 33 + (uint8_t)*c;
+	if (!nbuckets || !nmasks)
+		return NULL;
+	mask = masks[h / bits % nmasks];
+	if (!(mask >> h % bits & mask >> (h >> shift) % bits & 1))
+		return NULL;
+	i = buckets[h % nbuckets];
+	if (i < first)
+		return NULL;
+	for (;; i++) {
+		uint32_t there = chain[i - first];
+
+		if ((there | 1) == (h | 1) && (found = definition(o, i, name, &hidden)))
+			return found;
+		if (there & 1)
+			return hidden;
+	}
+}
+
+static void *find_sysv(const struct gt_object *o, const char *name)
+{
+	uint32_t nbuckets = o->hash[0], h = 0, top;
+	void *hidden = NULL, *found;
+
+	for (const char *c = name; *c; c++) {
+		h = (h << 4) + (uint8_t)*c;
+		top = h & 0xf0000000;
+		h = (h ^ top >> 24) & ~top;
+	}
+	for (uint32_t i = nbuckets ? o->hash[2 + h % nbuckets] : 0; i; i = o->hash[2 + nbuckets + i])
+		if ((found = definition(o, i, name, &hidden)))
+			return found;
+	return hidden;
+}
+
+void *gt_object_symbol(const struct gt_object *o, const char *name)
+{
+	if (o->gnu_hash)
+		return find_gnu(o, name);
+	return o->hash ? find_sysv(o, name) : NULL;
+}
+
+/* ---- libraries ---- */
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+bool gt_object_named(const struct gt_object *o, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return !strncmp(o->soname, prefix, n) || !strncmp(file_name(o->path), prefix, n);
+}
+
+struct search {
+	uintptr_t address;		/* wanted: the library that holds it */
+	const char *name, *prefix;	/* wanted: this symbol, from a library so named (NULL: behind ours) */
+	const char *soname;		/* wanted: the library of this soname or file name */
+	bool behind;
+	void *found;
+	struct gt_object object;
+};
+
+static int look(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *s = arg;
+	struct gt_object o;
+
+	if (!read_object(info, &o))
+		return 0;
+	o.behind = s->behind;
+	s->behind |= (uintptr_t)&gt_api[0] >= o.low && (uintptr_t)&gt_api[0] < o.high;
+	if (s->address || s->soname) {
+		if (s->address ? s->address < o.low || s->address >= o.high :
+				 strcmp(o.soname, s->soname) && strcmp(file_name(o.path), s->soname))
+			return 0;
+		s->object = o;
+		s->found = (void *)o.base;
+		return 1;
+	}
+	if (s->prefix ? gt_object_named(&o, s->prefix) : o.behind)
+		s->found = gt_object_symbol(&o, s->name);
+	s->object = o;
+	return !!s->found;
+}
+
+bool gt_object_at(const void *address, struct gt_object *o)
+{
+	struct search s = { .address = (uintptr_t)address };
+
+	if (!address || !gt_each_object(look, &s))
+		return false;
+	*o = s.object;
+	return true;
+}
+
+void *gt_find_next(const char *name, struct gt_object *o)
+{
+	struct search s = { .name = name };
+
+	gt_each_object(look, &s);
+	if (o)
+		*o = s.object;
+	return s.found;
+}
+
+void gt_find_all(const char *const *names, void **found, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		__atomic_store_n(&found[i], gt_find_next(names[i], NULL), __ATOMIC_RELEASE);
+}
+
+void *gt_find_in(const char *library, const char *name)
+{
+	struct search s = { .name = name, .prefix = library };
+
+	gt_each_object(look, &s);
+	return s.found;
+}
+
+void *gt_find_libc(const char *name)
+{
+	static const char *const libraries[] = { "libc.so", "libpthread.so", "libdl.so" };	/* the last two before glibc 2.34 */
+	void *found = gt_find_next(name, NULL);
+
+	for (size_t i = 0; !found && i < sizeof(libraries) / sizeof(*libraries); i++)
+		found = gt_find_in(libraries[i], name);
+	return found;
+}
+
+struct named { const char *prefix, *path; };
+static int is_named(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct named *n = arg;
+	struct gt_object o;
+
+	(void)size;
+	if (!read_object(info, &o) || !gt_object_named(&o, n->prefix))
+		return 0;
+	n->path = o.path;
+	return 1;
+}
+
+/* One library is in the folder of another, or lies from there where NVIDIA's packages put CUPTI. */
+static void *load_near(void *(*load)(const char *, int), const char *other, const char *name)
+{
+	static const char *const ways[] = { NULL, "../../cuda_cupti/lib", "../extras/CUPTI/lib64" };
+	char folder[4096], path[4096];
+	void *loaded = NULL;
+	const char *end = strrchr(other, '/');
+	size_t n = end ? (size_t)(end - other) : 0;
+
+	if (!n || n >= sizeof(folder))
+		return NULL;
+	memcpy(folder, other, n);
+	folder[n] = '\0';
+	for (size_t i = 0; !loaded && i < sizeof(ways) / sizeof(*ways); i++)
+		if (gt_join_path(path, sizeof(path), folder, ways[i], name))
+			loaded = load(path, RTLD_NOW);
+	return loaded;
+}
+
+void *gt_load_elsewhere(void *(*load)(const char *, int), const char *name)
+{
+	static const char *const others[] = { "libcudart.so", "libnvrtc.so", "libcublas.so" };
+	void *loaded = NULL;
+	char path[4096];
+	int more = 1;
+
+	for (size_t i = 0; !loaded && i < sizeof(others) / sizeof(*others); i++) {
+		struct named n = { others[i], NULL };
+
+		if (gt_each_object(is_named, &n))
+			loaded = load_near(load, n.path, name);
+	}
+	for (unsigned i = 0; !loaded && (more = gt_cupti_place(i, gt_environment, name, path, sizeof(path))); i++)
+		if (more > 0)
+			loaded = load(path, RTLD_NOW);
+	return loaded;
+}
+
+static struct gt_object own = { .path = "" };	/* our library */
+
+void gt_own_object_find(void) { gt_object_at(&gt_api[0], &own); }
+
+const struct gt_object *gt_own_object(void)
+{
+	if (!own.high)
+		gt_own_object_find();
+	return &own;
+}
+
+bool gt_is_ours(const void *address)
+{
+	const struct gt_object *o = gt_own_object();
+
+	return (uintptr_t)address >= o->low && (uintptr_t)address < o->high;
+}
+
+bool gt_from_driver(const void *address)
+{
+	static const char *const names[] = { "libcuda.so", "libcudadebugger.so", "libcupti.so", "libnvperf_" };
+	struct gt_object o;
+
+	if (!gt_object_at(address, &o))
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (gt_object_named(&o, names[i]))
+			return true;
+	return false;
+}
+
+static bool needs(const struct gt_object *o, const char *prefix, unsigned depth, unsigned *budget)
+{
+	for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++) {
+		struct search s = { .soname = o->strings + d->d_un.d_val };
+
+		if (d->d_tag != DT_NEEDED)
+			continue;
+		if (!strncmp(s.soname, prefix, strlen(prefix)))
+			return true;
+		if (depth < 12 && *budget && --*budget && gt_each_object(look, &s) &&
+		    needs(&s.object, prefix, depth + 1, budget))
+			return true;
+	}
+	return false;
+}
+
+bool gt_object_needs(const struct gt_object *o, const char *prefix)
+{
+	unsigned budget = 2000;		/* libraries to look at, some of them several times */
+
+	return needs(o, prefix, 0, &budget);
+}

@@ -1,0 +1,167 @@
+/* exec and abort. The program that calls them ends as surely as by exit, but no handler runs: what CUPTI has not given back by then is gone.
+ * So each function of these families has it given back first. Should exec find nothing to run, the program goes on.
+ *
+ * A child of vfork is in our memory, but is not the process that CUPTI is in; a child of fork has no CUPTI. Both pass. */
+#define _GNU_SOURCE
+#include "collect/guest/core/guest.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef GT_HOSTED
+#define NAME(f) gt_hosted_##f
+#else
+#define NAME(f) f
+#endif
+
+typedef int path_args(const char *, char *const *);
+typedef int path_args_env(const char *, char *const *, char *const *);
+typedef int fd_args_env(int, char *const *, char *const *);
+typedef int at_args_env(int, const char *, char *const *, char *const *, int);
+typedef void nothing(void);
+typedef void failed_assertion(const char *, const char *, unsigned, const char *);
+
+enum { EXECVE, EXECV, EXECVP, EXECVPE, FEXECVE, EXECVEAT, ABORT, ASSERT_FAIL, FUNCTIONS };
+static void *real[FUNCTIONS];
+
+void gt_exec_find(void)
+{
+	static const char *const names[FUNCTIONS] = { "execve", "execv", "execvp", "execvpe", "fexecve", "execveat", "abort",
+						       "__assert_fail" };
+
+	gt_find_all(names, real, FUNCTIONS);
+}
+
+static void *next(unsigned which)
+{
+	int saved = errno;
+
+	if (!__atomic_load_n(&real[which], __ATOMIC_ACQUIRE))
+		gt_exec_find();
+	errno = saved;
+	return __atomic_load_n(&real[which], __ATOMIC_ACQUIRE);
+}
+
+/* What has come back from exec has failed. */
+#define GO(type, which, ...)						\
+{									\
+	type *go = (type *)next(which);					\
+	int ret;							\
+									\
+	if (!go) {							\
+		errno = ENOSYS;						\
+		return -1;						\
+	}								\
+	gt_gpu_leaves();						\
+	ret = go(__VA_ARGS__);						\
+	gt_gpu_stays();							\
+	return ret;							\
+}
+
+GT_EXPORT int NAME(execve)(const char *path, char *const *argv, char *const *envp) GO(path_args_env, EXECVE, path, argv, envp)
+GT_EXPORT int NAME(execv)(const char *path, char *const *argv) GO(path_args, EXECV, path, argv)
+GT_EXPORT int NAME(execvp)(const char *file, char *const *argv) GO(path_args, EXECVP, file, argv)
+GT_EXPORT int NAME(execvpe)(const char *file, char *const *argv, char *const *envp) GO(path_args_env, EXECVPE, file, argv, envp)
+GT_EXPORT int NAME(fexecve)(int fd, char *const *argv, char *const *envp) GO(fd_args_env, FEXECVE, fd, argv, envp)
+GT_EXPORT int NAME(execveat)(int fd, const char *path, char *const *argv, char *const *envp, int flags)
+	GO(at_args_env, EXECVEAT, fd, path, argv, envp, flags)
+
+/* ---- abort; assert, which calls it within libc ---- */
+
+/* Where there is no such function to be found. */
+static __attribute__((noreturn)) void die(void)
+{
+	syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), SIGABRT);
+	for (;;)
+		syscall(SYS_exit_group, 128 + SIGABRT);
+}
+
+GT_EXPORT void NAME(abort)(void)
+{
+	nothing *go = (nothing *)next(ABORT);
+
+	gt_gpu_dies();
+	if (go)
+		go();
+	die();
+}
+
+#ifndef GT_HOSTED
+GT_EXPORT void __assert_fail(const char *what, const char *file, unsigned line, const char *function)
+{
+	failed_assertion *go = (failed_assertion *)next(ASSERT_FAIL);
+
+	gt_gpu_dies();
+	if (go)
+		go(what, file, line, function);
+	die();
+}
+#endif
+
+/* ---- exec with a list ---- */
+
+/* How many arguments there are, the NULL behind them included. */
+#define COUNT(first, n) do {						\
+	va_list ap;							\
+									\
+	va_start(ap, first);						\
+	for (n = 1; va_arg(ap, char *); n++)				\
+		;							\
+	va_end(ap);							\
+} while (0)
+
+/* Into argv, and what stands behind the NULL into *envp. */
+#define COLLECT(first, argv, n, envp) do {				\
+	char *const **env_ = (envp);					\
+	va_list ap;							\
+									\
+	va_start(ap, first);						\
+	argv[0] = (char *)(uintptr_t)first;				\
+	for (size_t i_ = 1; i_ <= n; i_++)				\
+		argv[i_] = va_arg(ap, char *);				\
+	if (env_)							\
+		*env_ = va_arg(ap, char *const *);			\
+	va_end(ap);							\
+} while (0)
+
+GT_EXPORT int NAME(execl)(const char *path, const char *first, ...)
+{
+	size_t n;
+
+	COUNT(first, n);
+	{
+		char *argv[n + 1];
+
+		COLLECT(first, argv, n, NULL);
+		GO(path_args, EXECV, path, argv)
+	}
+}
+
+GT_EXPORT int NAME(execlp)(const char *file, const char *first, ...)
+{
+	size_t n;
+
+	COUNT(first, n);
+	{
+		char *argv[n + 1];
+
+		COLLECT(first, argv, n, NULL);
+		GO(path_args, EXECVP, file, argv)
+	}
+}
+
+GT_EXPORT int NAME(execle)(const char *path, const char *first, ...)
+{
+	char *const *envp = NULL;
+	size_t n;
+
+	COUNT(first, n);
+	{
+		char *argv[n + 1];
+
+		COLLECT(first, argv, n, &envp);
+		GO(path_args_env, EXECVE, path, argv, envp)
+	}
+}

@@ -1,0 +1,351 @@
+/* The driver's files: /dev/nvidiactl, /dev/nvidia0 ..., nvidia-uvm, caps. What libcuda wants of the kernel goes through ioctl.
+ *
+ * A file is told by its device number, at each use: an fstat costs little beside an ioctl, needs no table of descriptors that
+ * dup, fork or another thread could make wrong, and requests that are none of the driver's are let pass without it. For close
+ * and mmap, which programs call on everything, a bitmap of descriptors that open has seen says where a look is worth while.
+ * The simulated driver's files are memory files of known names.
+ *
+ * Launches do not show here: a running channel is fed through memory, not by ioctl. */
+#define _GNU_SOURCE
+#include "collect/guest/core/guest.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#ifdef GT_HOSTED
+#define ioctl gt_hosted_ioctl
+#define open gt_hosted_open
+#define open64 gt_hosted_open64
+#define openat gt_hosted_openat
+#define openat64 gt_hosted_openat64
+#define close gt_hosted_close
+#define mmap gt_hosted_mmap
+#define mmap64 gt_hosted_mmap64
+#endif
+
+#define NVIDIA_MAJOR 195
+#define SIMULATED (1ULL << 63)	/* kept to ourselves */
+
+/* ---- whose file is it? ---- */
+
+static int32_t uvm_major, caps_major;	/* 0: not read yet; -1: there is none */
+
+static bool starts(const char *s, const char *with) { return !strncmp(s, with, strlen(with)); }
+
+/* "236 nvidia-uvm" in /proc/devices; the numbers are given out anew at each boot. */
+static void read_majors(void)
+{
+	int32_t uvm = -1, caps = -1, major = 0;
+	char text[8192];
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/devices", O_RDONLY | O_CLOEXEC, 0);
+	long n = fd < 0 ? 0 : syscall(SYS_read, fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	text[n > 0 ? n : 0] = 0;
+	for (const char *p = text; *p; p++) {
+		if (*p >= '0' && *p <= '9' && major < 100000)
+			major = major * 10 + (*p - '0');
+		else if (*p == '\n')
+			major = 0;
+		else if (starts(p, "nvidia-uvm\n"))
+			uvm = major;
+		else if (starts(p, "nvidia-caps\n"))
+			caps = major;
+	}
+	__atomic_store_n(&caps_major, caps, __ATOMIC_RELAXED);
+	__atomic_store_n(&uvm_major, uvm, __ATOMIC_RELEASE);
+}
+
+static uint64_t file(enum gt_ring_dev dev, uint32_t number) { return (uint64_t)dev << 32 | number; }
+
+static uint64_t char_file(dev_t dev)
+{
+	int32_t maj = (int32_t)major(dev);
+	uint32_t min = minor(dev);
+
+	if (maj == NVIDIA_MAJOR)
+		return min == 255 ? file(GT_DEV_CTL, min) : min == 254 ? file(GT_DEV_MODESET, min) : file(GT_DEV_GPU, min);
+	if (!__atomic_load_n(&uvm_major, __ATOMIC_ACQUIRE))
+		read_majors();
+	if (maj == uvm_major)
+		return file(min ? GT_DEV_UVM_TOOLS : GT_DEV_UVM, min);
+	return maj == caps_major ? file(GT_DEV_CAPS, min) : 0;
+}
+
+/* "/memfd:sim:nvidia0 (deleted)" */
+static uint64_t simulated_file(int fd)
+{
+	char link[32] = "/proc/self/fd/", name[64] = "", digits[12];
+	size_t n = strlen(link), i = sizeof(digits);
+	const char *kind = name + 17;
+	uint32_t number = 0;
+	unsigned v = (unsigned)fd;
+
+	do
+		digits[--i] = (char)('0' + v % 10);
+	while (v /= 10);
+	memcpy(link + n, digits + i, sizeof(digits) - i);
+	if (syscall(SYS_readlinkat, AT_FDCWD, link, name, sizeof(name) - 1) <= 0 || !starts(name, "/memfd:sim:nvidia"))
+		return 0;
+	if (starts(kind, "ctl"))
+		return SIMULATED | file(GT_DEV_CTL, 255);
+	if (starts(kind, "-uvm"))
+		return SIMULATED | file(GT_DEV_UVM, 0);
+	for (; *kind >= '0' && *kind <= '9'; kind++)
+		number = number * 10 + (uint32_t)(*kind - '0');
+	return SIMULATED | file(GT_DEV_GPU, number);
+}
+
+/* minor number | GT_DEV_* << 32, or 0. errno is kept. */
+static uint64_t file_of(int fd)
+{
+	int saved = errno;
+	uint64_t f = 0;
+	struct stat st;
+
+	if (fd >= 0 && !syscall(SYS_fstat, fd, &st)) {
+		if (S_ISCHR(st.st_mode))
+			f = char_file(st.st_rdev);
+		else if (S_ISREG(st.st_mode) && !st.st_nlink)
+			f = simulated_file(fd);
+	}
+	errno = saved;
+	return f;
+}
+
+#define MARKED 16384
+static uint64_t marks[MARKED / 64];
+
+static void mark(int fd)
+{
+	if (fd >= 0 && fd < MARKED)
+		__atomic_fetch_or(&marks[fd / 64], 1ULL << fd % 64, __ATOMIC_RELAXED);
+}
+
+static bool marked(int fd)
+{
+	return fd >= 0 && fd < MARKED && __atomic_load_n(&marks[fd / 64], __ATOMIC_RELAXED) >> fd % 64 & 1;
+}
+
+static bool watching(void)
+{
+	return __atomic_load_n(gt_live, __ATOMIC_RELAXED) && !gt_inside && (!gt_shared || gt_shared->ioctls);
+}
+
+/* The next functions of these names in line: libc's, or another preloaded library's. */
+enum { IOCTL, OPEN, OPEN64, OPENAT, OPENAT64, CLOSE, MMAP, MMAP64, FUNCTIONS };
+static void *real_functions[FUNCTIONS];
+
+void gt_files_find(void)
+{
+	static const char *const names[FUNCTIONS] = { "ioctl", "open", "open64", "openat", "openat64", "close", "mmap", "mmap64" };
+
+	gt_find_all(names, real_functions, FUNCTIONS);
+}
+
+/* Before our library's constructor another one's may call. */
+static void *next(unsigned which)
+{
+	int saved = errno;
+
+	if (gt_unlikely(!__atomic_load_n(&real_functions[which], __ATOMIC_ACQUIRE)))
+		gt_files_find();
+	errno = saved;
+	return __atomic_load_n(&real_functions[which], __ATOMIC_ACQUIRE);
+}
+
+/* ---- ioctl ---- */
+
+/* Where a request's struct holds what it is about and how it went. Layouts of NVIDIA's published kernel modules: NVOS54 is
+ * control, NVOS21 and NVOS64 are alloc (told apart by size), NVOS00 free, ... A size of 0 goes with any. */
+#define NOWHERE 0xffff
+static const struct layout { uint32_t nr; uint16_t size, command, status; bool uvm; } layouts[] = {
+	{ 0x2a, 32, 8, 28, false },		/* control: the command */
+	{ 0x2b, 32, 12, 28, false }, { 0x2b, 48, 12, 40, false },	/* alloc: the class */
+	{ 0x27, 0, 12, 40, false },		/* alloc memory: likewise */
+	{ 0x29, 16, NOWHERE, 12, false }, { 0x34, 28, NOWHERE, 24, false },
+	{ 0x4e, 0, NOWHERE, 40, false }, { 0x4f, 0, NOWHERE, 24, false },
+	/* UVM: (un)register GPU spaces 25, channels 27, GPUs 37; peers 29; ranges and their groups; ... */
+	{ 0x30000001, 0, NOWHERE, 8, true }, { 23, 0, NOWHERE, 8, true }, { 24, 0, NOWHERE, 8, true },
+	{ 25, 0, NOWHERE, 28, true }, { 26, 0, NOWHERE, 16, true }, { 27, 0, NOWHERE, 48, true }, { 28, 0, NOWHERE, 24, true },
+	{ 29, 0, NOWHERE, 32, true }, { 30, 0, NOWHERE, 32, true }, { 31, 0, NOWHERE, 24, true }, { 34, 0, NOWHERE, 16, true },
+	{ 37, 0, NOWHERE, 36, true }, { 38, 0, NOWHERE, 16, true }, { 39, 0, NOWHERE, 4, true }, { 72, 0, NOWHERE, 16, true },
+	{ 73, 0, NOWHERE, 16, true }, { 75, 0, NOWHERE, 4, true },
+};
+
+struct request { uint32_t nr, size; const uint8_t *body; bool uvm; };
+
+#define NV_XFER 211		/* { u32 nr, u32 size, u64 pointer }: for structs too large for a request number */
+
+static struct request unwrap(uint64_t f, unsigned long number, const void *arg)
+{
+	struct request r = { (uint32_t)number, 0, arg, (f >> 32 & 0xff) == GT_DEV_UVM };
+	uint64_t pointer;
+
+	if (r.uvm)
+		return r;
+	r.nr = number & 0xff;
+	r.size = number >> 16 & 0x3fff;
+	if (r.nr == NV_XFER && r.size >= 16 && r.body) {
+		memcpy(&r.nr, r.body, 4);
+		memcpy(&pointer, r.body + 8, 8);
+		memcpy(&r.size, r.body + 4, 4);
+		r.body = (const uint8_t *)(uintptr_t)pointer;
+	}
+	return r;
+}
+
+/* Reads what the kernel has just read and written, so it can be touched. */
+static void decode(uint64_t f, unsigned long number, const void *arg, uint64_t *command, uint64_t *status)
+{
+	struct request r = unwrap(f, number, arg);
+	uint32_t v;
+
+	for (size_t i = 0; r.body && i < sizeof(layouts) / sizeof(*layouts); i++) {
+		const struct layout *l = &layouts[i];
+
+		if (l->nr != r.nr || l->uvm != r.uvm || (l->size && l->size != r.size) || (!r.uvm && r.size < l->status + 4u))
+			continue;
+		if (l->command != NOWHERE) {
+			memcpy(&v, r.body + l->command, 4);
+			*command = v;
+		}
+		memcpy(&v, r.body + l->status, 4);
+		*status = v;
+		return;
+	}
+}
+
+/* Requests of the RM ('F'), of modesetting ('m'), and of UVM, which does not follow the usual coding. */
+static bool may_be_ours(unsigned long number)
+{
+	unsigned type = number >> 8 & 0xff;
+
+	return type == 'F' || type == 'm' || number < 256 || (number & ~3UL) == 0x30000000;
+}
+
+GT_EXPORT int ioctl(int fd, unsigned long number, ...)
+{
+	int (*real)(int, unsigned long, void *) = (int (*)(int, unsigned long, void *))next(IOCTL);
+	uint64_t words[GT_IOCTL_ARGS] = { 0, number, 0, UINT64_MAX };
+	struct gt_call c;
+	va_list args;
+	void *arg;
+	int rc, error;
+
+	va_start(args, number);
+	arg = va_arg(args, void *);
+	va_end(args);
+	if (!may_be_ours(number) || !watching() || !(words[0] = file_of(fd)) || !gt_enter(&c, GT_ID_IOCTL))
+		return real(fd, number, arg);
+	words[0] &= ~SIMULATED;
+	memcpy(gt_claim_for(&c)->args, words, 2 * sizeof(*words));
+	gt_start(&c, 2);
+	rc = real(fd, number, arg);
+	gt_stop(&c);
+	error = rc < 0 ? errno : 0;
+	if (error == ENOTTY && file_of(fd) & SIMULATED)
+		error = 0;	/* the simulator has answered; the kernel does not know its file */
+	if (!error)
+		decode(words[0], number, arg, &words[2], &words[3]);
+	gt_record_words(&c, rc >= 0 ? rc : -error, words, GT_IOCTL_ARGS);
+	return rc;
+}
+
+/* ---- open, close, mmap ---- */
+
+static int opened(int fd, uint64_t start, const char *path)
+{
+	int error = fd < 0 ? errno : 0;
+	uint64_t words[2] = { file_of(fd) & ~SIMULATED, (uint64_t)(int64_t)fd };
+
+	if (words[0])
+		mark(fd);
+	if (words[0] || (error && path && starts(path, "/dev/nvidia")))
+		gt_record_late(GT_ID_OPEN, start, gt_now(gt_self), -error, words, 2);
+	if (error)
+		errno = error;
+	return fd;
+}
+
+static mode_t mode_of(int flags, va_list args)
+{
+	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(args, mode_t) : 0;
+}
+
+#define DEFINE_OPEN(name, which)								\
+GT_EXPORT int name(const char *path, int flags, ...)						\
+{												\
+	int (*real)(const char *, int, mode_t) = (int (*)(const char *, int, mode_t))next(which);	\
+	bool on = watching();									\
+	uint64_t start = on ? gt_now(gt_self) : 0;						\
+	va_list args;										\
+	mode_t mode;										\
+												\
+	va_start(args, flags);									\
+	mode = mode_of(flags, args);								\
+	va_end(args);										\
+	return on ? opened(real(path, flags, mode), start, path) : real(path, flags, mode);	\
+}
+#define DEFINE_OPENAT(name, which)								\
+GT_EXPORT int name(int at, const char *path, int flags, ...)					\
+{												\
+	int (*real)(int, const char *, int, mode_t) = (int (*)(int, const char *, int, mode_t))next(which);	\
+	bool on = watching();									\
+	uint64_t start = on ? gt_now(gt_self) : 0;						\
+	va_list args;										\
+	mode_t mode;										\
+												\
+	va_start(args, flags);									\
+	mode = mode_of(flags, args);								\
+	va_end(args);										\
+	return on ? opened(real(at, path, flags, mode), start, path) : real(at, path, flags, mode);	\
+}
+DEFINE_OPEN(open, OPEN)
+DEFINE_OPEN(open64, OPEN64)
+DEFINE_OPENAT(openat, OPENAT)
+DEFINE_OPENAT(openat64, OPENAT64)
+
+GT_EXPORT int close(int fd)
+{
+	int (*real)(int) = (int (*)(int))next(CLOSE);
+	uint64_t words[2] = { 0, (uint64_t)(int64_t)fd }, start;
+	int rc, error;
+
+	if (!marked(fd) || !watching() || !(words[0] = file_of(fd) & ~SIMULATED))
+		return real(fd);
+	start = gt_now(gt_self);
+	rc = real(fd);
+	error = rc < 0 ? errno : 0;
+	gt_record_late(GT_ID_CLOSE, start, gt_now(gt_self), -error, words, 2);
+	if (error)
+		errno = error;
+	return rc;
+}
+
+#define DEFINE_MMAP(name, which, offset_type)							\
+GT_EXPORT void *name(void *want, size_t bytes, int prot, int flags, int fd, offset_type offset)	\
+{												\
+	void *(*real)(void *, size_t, int, int, int, offset_type) =					\
+		(void *(*)(void *, size_t, int, int, int, offset_type))next(which);		\
+	uint64_t words[2] = { 0, bytes }, start;						\
+	int saved;										\
+	void *p;										\
+												\
+	if (!marked(fd) || !watching() || !(words[0] = file_of(fd) & ~SIMULATED))		\
+		return real(want, bytes, prot, flags, fd, offset);				\
+	start = gt_now(gt_self);								\
+	p = real(want, bytes, prot, flags, fd, offset);						\
+	saved = errno;										\
+	gt_record_late(GT_ID_MMAP, start, gt_now(gt_self), p == MAP_FAILED ? -saved : 0, words, 2);	\
+	errno = saved;										\
+	return p;										\
+}
+DEFINE_MMAP(mmap, MMAP, off_t)
+DEFINE_MMAP(mmap64, MMAP64, off64_t)

@@ -1,0 +1,196 @@
+/* The libraries that are loaded in this process, one after the other, in the order in which they were loaded.
+ *
+ * dl_iterate_phdr takes the loader's lock. glibc does not free that lock in a forked child: if another thread of the parent held it
+ * at the fork (it was loading, closing or listing libraries), a child that asks for it waits for ever. So a forked child reads the
+ * loader's list (struct link_map, through DT_DEBUG) without the lock. Since the fork only the child itself changes the list.
+ * The list may be as a dlclose left it half-way: glibc unmaps a library before it takes it out of the list. Such entries are found
+ * once, before anything else is looked for (gt_objects_verify), and skipped from then on.
+ *
+ * One race remains: a thread of the child closes a library while another thread looks for a function.
+ *
+ * What every process needs is looked for when our library is loaded (gt_objects_begin): the program may fork before its first call. */
+#define _GNU_SOURCE
+#include "collect/guest/core/guest.h"
+
+#include <elf.h>
+#include <link.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+#define UNMAPPED 64		/* entries of libraries that are unmapped: those that one dlclose unloads */
+
+struct list_state { uint32_t same_process, verified; };
+static struct list_state *list_state;	/* the kernel empties it in a forked child; NULL: not known yet */
+static const struct r_debug *list;	/* NULL: the loader keeps none */
+static struct dl_phdr_info program;	/* the list lacks its program headers */
+static const struct link_map *unmapped[UNMAPPED];
+static uintptr_t page_bytes;
+
+static bool forked(void) { return list && list_state && !__atomic_load_n(&list_state->same_process, __ATOMIC_RELAXED); }
+
+/* ---- the loader's list ---- */
+
+static bool is_mapped(uintptr_t address)
+{
+	unsigned char resident;
+	uintptr_t page = address & ~(page_bytes - 1);
+
+	return page && !syscall(SYS_mincore, page, (size_t)1, &resident);
+}
+
+/* One munmap takes a library's whole range away. */
+static void verify(void)
+{
+	const struct link_map *found[UNMAPPED] = { NULL };
+	uint32_t n = 0;
+
+	for (const struct link_map *m = list->r_map; m; m = m->l_next)
+		if (n < UNMAPPED && !(is_mapped(m->l_addr) && is_mapped((uintptr_t)m->l_ld)))
+			found[n++] = m;
+	memcpy(unmapped, found, sizeof(found));
+	__atomic_store_n(&list_state->verified, 1, __ATOMIC_RELEASE);
+}
+
+static bool is_unmapped(const struct link_map *m)
+{
+	for (uint32_t i = 0; i < UNMAPPED && unmapped[i]; i++)
+		if (unmapped[i] == m)
+			return true;
+	return false;
+}
+
+/* The ELF header lies where a library's first segment is mapped, which is the library's base. False: it does not. */
+static bool describe(const struct link_map *m, struct dl_phdr_info *info)
+{
+	const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)m->l_addr;
+
+	if (m == list->r_map) {
+		*info = program;
+		return true;
+	}
+	if (!m->l_addr || !m->l_ld || is_unmapped(m) || memcmp(head->e_ident, ELFMAG, SELFMAG))
+		return false;
+	*info = (struct dl_phdr_info){ .dlpi_addr = m->l_addr, .dlpi_name = m->l_name, .dlpi_phnum = head->e_phnum,
+		.dlpi_phdr = (const ElfW(Phdr) *)(m->l_addr + head->e_phoff) };
+	return true;
+}
+
+static int walk(gt_object_look *look, void *arg)
+{
+	struct dl_phdr_info info;
+	int code = 0;
+
+	gt_objects_verify();
+	for (const struct link_map *m = list->r_map; m && !code; m = m->l_next)
+		if (describe(m, &info))
+			code = look(&info, sizeof(info), arg);
+	return code;
+}
+
+int gt_each_object(gt_object_look *look, void *arg) { return forked() ? walk(look, arg) : dl_iterate_phdr(look, arg); }
+
+void gt_objects_verify(void)
+{
+	int saved = errno;
+
+	if (forked() && !__atomic_load_n(&list_state->verified, __ATOMIC_ACQUIRE))
+		verify();
+	errno = saved;
+}
+
+/* ---- before something takes locks ---- */
+
+static int look_at_nothing(struct dl_phdr_info *info, size_t size, void *arg) { return (void)info, (void)size, (void)arg, 1; }
+static void do_nothing(void) { }
+
+/* Takes the locks that dlopen and atexit take, and says so. */
+static void *take_locks(void *free)
+{
+	gt_inside = true;
+	dl_iterate_phdr(look_at_nothing, NULL);
+	atexit(do_nothing);
+	__atomic_store_n((uint32_t *)free, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, free, FUTEX_WAKE, 1, NULL, NULL, 0);
+	return NULL;
+}
+
+bool gt_start_thread(void *(*run)(void *), void *arg)
+{
+	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))gt_find_libc("pthread_create");
+	sigset_t all, old;
+	pthread_t thread;
+	int failed;
+
+	if (!create)
+		return false;
+	sigfillset(&all);
+	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, 8L);
+	failed = create(&thread, NULL, run, arg);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, 8L);
+	return !failed;
+}
+
+bool gt_locks_are_free(void)
+{
+	static uint32_t free;		/* not on the stack: a thread that waits for ever has its address */
+	const struct timespec wait = { .tv_nsec = 50000000 };
+
+	if (!forked())
+		return true;
+	__atomic_store_n(&free, 0, __ATOMIC_RELEASE);
+	if (!gt_start_thread(take_locks, &free))
+		return false;
+	for (int i = 0; i < 20 && !__atomic_load_n(&free, __ATOMIC_ACQUIRE); i++)
+		syscall(SYS_futex, &free, FUTEX_WAIT, 0, &wait, NULL, 0);
+	return __atomic_load_n(&free, __ATOMIC_ACQUIRE);
+}
+
+/* ---- when our library is loaded ---- */
+
+/* The first one is the program. */
+static int note_program(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size, (void)arg;
+	program = *info;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			for (const ElfW(Dyn) *d = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr); d->d_tag != DT_NULL; d++)
+				if (d->d_tag == DT_DEBUG)
+					list = (const struct r_debug *)d->d_un.d_ptr;
+	return 1;
+}
+
+static void make_state(void)
+{
+	long p = syscall(SYS_mmap, NULL, sizeof(*list_state), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+
+	if (p == -1 || syscall(SYS_madvise, p, sizeof(*list_state), MADV_WIPEONFORK))
+		return;		/* before Linux 4.14, where nothing is traced */
+	((struct list_state *)p)->same_process = 1;
+	__atomic_store_n(&list_state, (struct list_state *)p, __ATOMIC_RELEASE);
+}
+
+static __attribute__((constructor)) void begin(void)
+{
+	int saved = errno;
+
+	page_bytes = getauxval(AT_PAGESZ);
+	dl_iterate_phdr(note_program, NULL);
+	gt_own_object_find();
+	gt_dlsym_find();
+	gt_exec_find();
+	gt_files_find();
+	make_state();
+	errno = saved;
+}

@@ -1,0 +1,257 @@
+/* dlsym and cuGetProcAddress: when a program asks for a driver function it gets a wrapper.
+ *
+ * The real look-up always runs first and its answer decides; what it does not find stays not found, and what it finds beyond
+ * the table is handed on as it is and told by name. The driver's own look-ups, and those of NVIDIA's tools that watch it, are
+ * never answered: they would see themselves.
+ *
+ * glibc's dlsym tells its caller by the return address (RTLD_NEXT, and RTLD_DEFAULT in a library loaded RTLD_LOCAL). So our
+ * dlsym has no frame: it asks gt_dlsym_hook, and jumps to the real one with everything as it came (GT_TAIL_JUMP). */
+#define _GNU_SOURCE
+#include "collect/guest/core/guest.h"
+
+#include <dlfcn.h>
+
+void *gt_real[GT_API_MAX];
+uint32_t gt_drivers = 1;
+void *(*gt_real_dlsym)(void *, const char *) __attribute__((visibility("hidden")));
+
+/* Who asks for what will not be recorded gets the real function: calls of it then cost nothing at all. What may be recorded, the
+ * gates say, and they are as they are from the moment we attach. */
+static bool in_vain(uint32_t id)
+{
+	return !gt_afters[id] && (gt_passive || (gt_shared && gt_shared->gate[id] == GT_GATE_OFF));
+}
+
+/* What to call from now on behind the wrapper of a function. Returns what the program gets. */
+static void *store(uint32_t id, void *real)
+{
+	void *before = __atomic_exchange_n(&gt_real[id], real, __ATOMIC_ACQ_REL);
+
+	if (gt_unlikely(before && before != real)) {
+		__atomic_fetch_add(&gt_drivers, 1, __ATOMIC_RELEASE);
+		gt_withdraw(id);
+	}
+	return in_vain(id) ? real : gt_wrapper[id];
+}
+
+/* For a program that is linked with libcuda: the next definition behind ours is the one it would have got. */
+void *gt_resolve(uint32_t id)
+{
+	int saved = errno;
+	void *real = gt_find_next(gt_api[id].name, NULL);
+
+	if (real)
+		store(id, real);
+	errno = saved;
+	return real;
+}
+
+/* ---- dlsym ---- */
+
+static bool is_driver_name(const char *name)
+{
+	return name && name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
+}
+
+/* RTLD_DEFAULT finds our own export first. What would it find without us: something global, or in the libraries that the
+ * caller's own library was loaded with? */
+static void *find_default(const char *name, const void *caller)
+{
+	struct gt_object o;
+	void *real = gt_real_dlsym(RTLD_NEXT, name);
+
+	if (!real && gt_object_at(caller, &o) && gt_object_needs(&o, "libcuda.so"))
+		real = gt_find_driver(name);
+	return real;
+}
+
+/* RTLD_NEXT finds what comes behind the caller, which is our export only when the caller comes before us. */
+static bool finds_only_ours(const char *name, const void *caller)
+{
+	struct gt_object o;
+
+	return gt_object_at(caller, &o) && !o.behind && !gt_real_dlsym(RTLD_NEXT, name);
+}
+
+/* Libraries that watch or limit the driver, as we do, export its names too. Were they given our wrapper for the real function,
+ * calls would go round in circles. */
+static bool stands_between(const void *caller, const char *name)
+{
+	struct gt_object o;
+
+	return gt_object_at(caller, &o) && gt_object_symbol(&o, name);
+}
+
+static struct gt_tail answer(void *value) { return (struct gt_tail){ .value = value, .answered = 1 }; }
+
+/* What the caller gets for a function that the real look-up has found. */
+static struct gt_tail substitute(const char *name, uint32_t id, void *real, const void *caller)
+{
+	return answer(gt_from_driver(caller) || stands_between(caller, name) ? real : store(id, real));
+}
+
+static struct gt_tail by_default(const char *name, uint32_t id, const void *caller)
+{
+	void *real = find_default(name, caller);
+
+	return real ? substitute(name, id, real, caller) : answer(NULL);
+}
+
+static struct gt_tail by_handle(void *handle, const char *name, uint32_t id, const void *caller)
+{
+	void *real = gt_real_dlsym(handle, name);
+	struct gt_object o;
+
+	if (real && gt_is_ours(real))	/* the handle of the main program */
+		return by_default(name, id, caller);
+	if (!real || !gt_object_at(real, &o) || !gt_object_named(&o, "libcuda.so"))
+		return answer(real);
+	if (id != GT_NONE)
+		return substitute(name, id, real, caller);
+	gt_missing(name);
+	return answer(real);
+}
+
+static bool is_cupti_name(const char *name) { return name && !strncmp(name, "cupti", 5); }
+
+/* CUPTI's functions that we stand before (guest_others.c). By default our exports are found first; they are none where there is no
+ * CUPTI behind them. */
+static struct gt_tail cupti(void *handle, const char *name, const void *caller)
+{
+	static const struct gt_tail go_on = { NULL, 0 };
+	void *ours = gt_others_wrapper(name), *real;
+	struct gt_object o;
+
+	if (!ours || handle == RTLD_NEXT || gt_from_driver(caller))
+		return go_on;
+	if (handle == RTLD_DEFAULT)
+		return gt_real_dlsym(RTLD_NEXT, name) || (gt_object_at(caller, &o) && gt_object_needs(&o, "libcupti.so"))
+			? go_on : answer(NULL);
+	real = gt_real_dlsym(handle, name);
+	return answer(real && gt_object_at(real, &o) && gt_object_named(&o, "libcupti.so") ? ours : real);
+}
+
+void gt_dlsym_find(void)
+{
+	if (!gt_real_dlsym)
+		gt_real_dlsym = (void *(*)(void *, const char *))gt_find_next("dlsym", NULL);
+}
+
+/* Called by the jump below, with dlsym's arguments and its return address. */
+struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller) __attribute__((visibility("hidden"), used));
+struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller)
+{
+	static const struct gt_tail go_on = { NULL, 0 };
+	uint32_t id;
+
+	if (gt_unlikely(!gt_real_dlsym))
+		gt_dlsym_find();
+	if (gt_unlikely(is_cupti_name(name)) && !gt_inside && gt_real_dlsym)
+		return cupti(handle, name, caller);
+	if (gt_likely(!is_driver_name(name)) || gt_inside || !gt_real_dlsym)
+		return go_on;
+	id = gt_api_find(name);
+	if (handle == RTLD_NEXT)
+		return id != GT_NONE && finds_only_ours(name, caller) ? answer(NULL) : go_on;
+	if (handle == RTLD_DEFAULT)
+		return id != GT_NONE ? by_default(name, id, caller) : go_on;
+	return by_handle(handle, name, id, caller);
+}
+
+#ifdef GT_HOSTED
+GT_TAIL_JUMP(gt_hosted_dlsym, gt_dlsym_hook, gt_real_dlsym);
+#else
+GT_TAIL_JUMP(dlsym, gt_dlsym_hook, gt_real_dlsym);
+#endif
+
+/* ---- cuGetProcAddress ---- */
+
+#define NEWEST 13000		/* the table's CUDA version */
+enum { PER_THREAD = 2 };
+
+/* Puts "base[_vN][suffix]" together; false when it does not fit. */
+static bool spell(char to[128], const char *base, size_t len, unsigned version, const char *suffix)
+{
+	if (len + 12 > 128)
+		return false;
+	memcpy(to, base, len);
+	if (version > 1) {
+		memcpy(to + len, "_v", 2);
+		to[len + 2] = (char)('0' + version);
+		len += 3;
+	}
+	memcpy(to + len, suffix, strlen(suffix) + 1);
+	return true;
+}
+
+/* The entry that the driver's rules say was meant: the newest version not newer than the one asked for, and the twin for
+ * per-thread default streams if that was asked for and exists. */
+static uint32_t by_rule(const char *name, size_t len, int version, bool per_thread)
+{
+	static const char *const suffixes[] = { "_ptsz", "_ptds", "" };
+	uint32_t best = GT_NONE, id;
+	char full[128];
+
+	for (unsigned s = per_thread ? 0 : 2; s < 3 && best == GT_NONE; s++)
+		for (unsigned v = 1; v <= 9; v++)
+			if (spell(full, name, len, v, suffixes[s]) && (id = gt_api_find(full)) != GT_NONE &&
+			    gt_api[id].since <= (uint32_t)version && (best == GT_NONE || gt_api[id].since >= gt_api[best].since))
+				best = id;
+	return best;
+}
+
+/* Which exported function is it that the driver handed out? By its address there is no doubt. Several names may share one
+ * (then they are one function): what the rule says goes first. *exported tells that some name has this address. */
+static uint32_t by_address(const struct gt_object *o, const char *name, size_t len, const void *function, uint32_t first,
+			   bool *exported)
+{
+	static const char *const suffixes[] = { "", "_ptsz", "_ptds" };
+	uint32_t found = GT_NONE;
+	char full[128];
+
+	*exported = true;
+	if (first != GT_NONE && gt_object_symbol(o, gt_api[first].name) == function)
+		return first;
+	*exported = false;
+	for (unsigned s = 0; s < 3; s++)
+		for (unsigned v = 1; v <= 9; v++)
+			if (spell(full, name, len, v, suffixes[s]) && gt_object_symbol(o, full) == function) {
+				*exported = true;
+				if (found == GT_NONE)
+					found = gt_api_find(full);
+			}
+	return found;
+}
+
+static uint32_t identify(const char *name, void *function, int version, uint64_t flags)
+{
+	size_t len = strlen(name);
+	uint32_t id = by_rule(name, len, version, flags & PER_THREAD), found;
+	struct gt_object o;
+	bool exported;
+
+	if (!gt_object_at(function, &o))
+		return version <= NEWEST ? id : GT_NONE;
+	found = by_address(&o, name, len, function, id, &exported);
+	if (exported)
+		return found;
+	return version <= NEWEST ? id : GT_NONE;	/* newer than the table: it may be a version we have never seen */
+}
+
+/* cuGetProcAddress(const char *symbol, void **function, int version, cuuint64_t flags, ...) */
+void gt_after_get_proc(int32_t ret, const uint64_t *w, const void *caller)
+{
+	const char *name = (const char *)w[0];
+	void **function = (void **)w[1];
+	int saved = errno;
+	uint32_t id;
+
+	if (ret || !name || !function || !*function || gt_from_driver(caller) || gt_is_ours(*function))
+		return;
+	id = identify(name, *function, (int)w[2], w[3]);
+	if (id == GT_NONE)
+		gt_missing(name);
+	else if (!stands_between(caller, gt_api[id].name))
+		*function = store(id, *function);
+	errno = saved;
+}

@@ -1,0 +1,338 @@
+/* The slow ways in and out of a call: a first call, a nested one, a full chunk, losses; and records that are no calls. */
+#define _GNU_SOURCE
+#include "collect/guest/core/guest.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STACK (16u << 20)	/* two addresses further apart lie on two stacks */
+#define TEXT_MAX (30u << 10)
+#define DOUBTS 8		/* calls that we bear with an outer one of which we cannot tell */
+
+/* ---- calls that get no record, whatever is free ---- */
+
+void gt_abandoned(struct gt_tcb *t) { __atomic_store_n(&t->ring->abandoned, t->ring->abandoned + 1, __ATOMIC_RELAXED); }
+void gt_in_handler(struct gt_tcb *t) { __atomic_store_n(&t->ring->in_handler, t->ring->in_handler + 1, __ATOMIC_RELAXED); }
+
+/* ---- in ---- */
+
+/* A call whose frame ends below where ours begins was left by longjmp or an exception: it will not come back.
+ *
+ * Unless it has taken its place and not yet written there, when we are a signal handler's call and the frame is another call's.
+ * Who left just then looks the same but does not come back however long we wait. That is no loss, as nothing was called. */
+void gt_pop_abandoned(struct gt_tcb *t, uintptr_t frame)
+{
+	while (t->depth) {
+		uint32_t depth = t->depth & 255;
+		uintptr_t outer = depth ? t->frames[depth - 1] : UINTPTR_MAX;
+		uint64_t start;
+
+		if (outer > frame || frame - outer > STACK) {
+			t->doubts = 0;
+			return;
+		}
+		start = t->ring->open[depth - 1].start;
+		if (!start && !(t->depth & GT_COMMITTING) && t->doubts++ < DOUBTS)
+			return;
+		if (start && (t->ring->word & 255) >= depth)
+			gt_abandoned(t);
+		gt_close(t, depth - 1);
+	}
+}
+
+bool gt_enter_slowly(struct gt_call *c, uintptr_t frame)
+{
+	struct gt_tcb *t = gt_self;
+
+	if (gt_inside)
+		return false;
+	if (!t->ring) {
+		t = gt_register();
+		if (!t || !__atomic_load_n(gt_live, __ATOMIC_RELAXED))
+			return false;
+	}
+	gt_pop_abandoned(t, frame);
+	if (gt_shared->gate[c->id] == GT_GATE_OFF)
+		return false;
+	if (gt_shared->gate[c->id] == GT_GATE_SAMPLE && t->seen[c->id]++ % (gt_shared->sample ? gt_shared->sample : 1)) {
+		__atomic_store_n(&t->ring->sampled_out, t->ring->sampled_out + 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	if (t->depth & GT_COMMITTING) {
+		gt_in_handler(t);
+		return false;
+	}
+	if (t->depth >= GT_RING_OPEN_MAX) {
+		__atomic_store_n(&t->ring->deep, t->ring->deep + 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	c->t = t;
+	c->depth = t->depth;
+	return true;
+}
+
+/* ---- chunks ---- */
+
+static struct gt_ring_chunk *chunk(uint32_t i)
+{
+	return (void *)((uint8_t *)gt_shared + gt_shared->chunks_at + (uint64_t)i * gt_shared->chunk_bytes);
+}
+
+static uint64_t payload(void) { return gt_shared->chunk_bytes - sizeof(struct gt_ring_chunk); }
+
+/* The tag in the head rises whenever a chunk is put back, so `next` of a chunk that was taken and given back in between is
+ * never believed. */
+static uint32_t pop(void)
+{
+	uint64_t head = __atomic_load_n(&gt_shared->free_head, __ATOMIC_ACQUIRE), below;
+
+	do {
+		if ((uint32_t)head >= gt_shared->nchunks)
+			return GT_RING_NIL;
+		below = head >> 32 << 32 | __atomic_load_n(&chunk((uint32_t)head)->next, __ATOMIC_RELAXED);
+	} while (!__atomic_compare_exchange_n(&gt_shared->free_head, &head, below, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+	__atomic_fetch_sub(&gt_shared->free_count, 1, __ATOMIC_RELAXED);
+	return (uint32_t)head;
+}
+
+/* The recorder drains this ring no more. Then the ring gets no chunk, as it would never give it back. */
+static bool is_given_up(const struct gt_tcb *t)
+{
+	return __atomic_load_n(&t->ring->given_up, __ATOMIC_ACQUIRE);
+}
+
+/* A thread may hold ring_max bytes of chunks; those it has filled are its own until the recorder has drained them. */
+static bool may_hold_more(const struct gt_tcb *t)
+{
+	uint64_t drained = __atomic_load_n(&t->ring->consumed, __ATOMIC_ACQUIRE) / payload();
+	uint64_t filled = t->chunk == GT_RING_NIL ? 0 : t->number + 1;
+
+	return (filled - drained + 1) * gt_shared->chunk_bytes <= gt_shared->ring_max || filled <= drained;
+}
+
+bool gt_take_chunk(struct gt_tcb *t)
+{
+	uint32_t i = !is_given_up(t) && may_hold_more(t) ? pop() : GT_RING_NIL;
+	struct gt_ring_chunk *new;
+
+	if (i == GT_RING_NIL)
+		return false;
+	__atomic_store_n(&t->ring->taken, i, __ATOMIC_RELEASE);
+	new = chunk(i);
+	new->next = GT_RING_NIL;
+	new->owner = (uint32_t)(t->ring - gt_threads());
+	new->number = t->chunk == GT_RING_NIL ? 0 : t->number + 1;
+	if (t->chunk == GT_RING_NIL) {
+		__atomic_store_n(&t->ring->first, i, __ATOMIC_RELEASE);
+	} else {
+		if (t->position < t->limit)
+			*(uint64_t *)(t->base + t->position) = 0;
+		__atomic_store_n(&chunk(t->chunk)->next, i, __ATOMIC_RELEASE);
+	}
+	t->chunk = i;
+	t->number = new->number;
+	t->position = t->number * payload();
+	t->limit = t->position + payload();
+	t->base = new->payload - t->position;
+	return true;
+}
+
+/* False: the slot was overwritten, and is perhaps another thread's. */
+static bool owns_slot(const struct gt_tcb *t)
+{
+	return __atomic_load_n(&t->ring->state, __ATOMIC_ACQUIRE) == GT_SLOT_LIVE &&
+	       __atomic_load_n(&t->ring->generation, __ATOMIC_ACQUIRE) == t->generation;
+}
+
+/* --lossless: waits until there is a chunk, or the recorder has died or drains this ring no more. */
+static bool wait_for_chunk(struct gt_tcb *t)
+{
+	struct timespec wait = { .tv_nsec = 50000000 };
+	int saved = errno;
+	bool got = false;
+
+	__atomic_fetch_add(&gt_shared->waiters, 1, __ATOMIC_SEQ_CST);
+	while (!got) {
+		uint32_t space = __atomic_load_n(&gt_shared->space, __ATOMIC_SEQ_CST);
+
+		if (gt_owner_died()) {
+			gt_stop_for_good();
+			break;
+		}
+		got = gt_take_chunk(t);
+		if (!got && (is_given_up(t) || !owns_slot(t)))
+			break;
+		if (!got)
+			syscall(SYS_futex, &gt_shared->space, FUTEX_WAIT, space, &wait, NULL, 0);
+	}
+	__atomic_fetch_sub(&gt_shared->waiters, 1, __ATOMIC_SEQ_CST);
+	errno = saved;
+	return got;
+}
+
+uint8_t *gt_room(struct gt_tcb *t, uint32_t bytes)
+{
+	if (!t->ring)		/* wiped: we are in a child that was forked inside this call */
+		return NULL;
+	if (t->position + bytes > t->limit) {
+		if (bytes > payload())
+			return NULL;
+		if (gt_owner_died()) {
+			gt_stop_for_good();
+			return NULL;
+		}
+		if (!gt_take_chunk(t) && !(gt_shared->lossless && wait_for_chunk(t)))
+			return NULL;
+	}
+	return t->base + t->position;
+}
+
+void gt_lost(struct gt_tcb *t, uint64_t from, uint64_t to)
+{
+	if (!t->ring)
+		return;
+	if (!t->ring->dropped)
+		__atomic_store_n(&t->ring->dropped_from, from, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->ring->dropped_to, to, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->ring->dropped, t->ring->dropped + 1, __ATOMIC_RELEASE);
+}
+
+/* ---- out ---- */
+
+static void put_call(struct gt_tcb *t, const struct gt_call *c, int32_t ret, const uint64_t *words, uint32_t n)
+{
+	uint32_t bytes = (uint32_t)sizeof(struct gt_rec) + 8 * n;
+	struct gt_rec *rec = (struct gt_rec *)gt_room(t, bytes);
+
+	if (!rec) {
+		gt_lost(t, c->start, c->end);
+		return;
+	}
+	rec->start = c->start;
+	rec->end = c->end;
+	rec->id = c->id;
+	rec->nargs = (uint8_t)n;
+	rec->kind_depth = (uint8_t)c->depth;
+	rec->ret = ret;
+	memcpy(rec->args, words, 8 * (size_t)n);
+	t->position += bytes;
+}
+
+void gt_record_words(const struct gt_call *c, int32_t ret, const uint64_t *words, uint32_t n)
+{
+	struct gt_tcb *t = c->t;
+
+	put_call(t, c, ret, words, n);
+	if (t->ring)
+		gt_close(t, c->depth);
+	else
+		t->depth = 0;
+}
+
+void gt_record_late(uint32_t id, uint64_t start, uint64_t end, int32_t ret, const uint64_t *words, uint32_t n)
+{
+	bool known = gt_self->ring;	/* else the times were read before we knew which clock to read */
+	struct gt_call c;
+
+	if (!gt_enter(&c, id))
+		return;
+	c.end = known ? end : gt_now(c.t);
+	c.start = known ? start : c.end;
+	gt_commit(c.t);
+	gt_record_words(&c, ret, words, n);
+}
+
+/* ---- texts ---- */
+
+uint32_t gt_text_len(const char *text)
+{
+	uint64_t most = payload() - 2 * sizeof(struct gt_rec) - sizeof(((struct gt_ring_thread *)0)->name);
+
+	return (uint32_t)strnlen(text, most < TEXT_MAX ? most : TEXT_MAX);
+}
+
+/* A record that is no call, with room for its words; NULL: there is none. */
+static struct gt_rec *begin(struct gt_tcb *t, enum gt_rec_kind kind, uint32_t words)
+{
+	uint32_t depth = t->depth;
+	struct gt_rec *rec;
+
+	gt_commit(t);
+	rec = (struct gt_rec *)gt_room(t, (uint32_t)sizeof(*rec) + 8 * words);
+	if (!rec) {
+		t->depth = depth;
+		return NULL;
+	}
+	rec->id = 0;
+	rec->nargs = 0;
+	rec->kind_depth = (uint8_t)(kind << 5 | (depth & 31));
+	rec->ret = 0;
+	return rec;
+}
+
+/* depth: as it was before begin(). */
+static bool publish(struct gt_tcb *t, uint32_t words, uint32_t depth)
+{
+	t->position += sizeof(struct gt_rec) + 8 * (uint64_t)words;
+	gt_publish(t, depth);
+	return true;
+}
+
+bool gt_text(struct gt_tcb *t, enum gt_rec_kind kind, uint64_t start, const char *text, uint32_t len)
+{
+	uint32_t words = (len + 7) / 8, depth = t->depth;
+	struct gt_rec *rec = begin(t, kind, words);
+
+	if (!rec)
+		return false;
+	if (len)
+		rec->args[words - 1] = 0;
+	memcpy(rec->args, text, len);
+	rec->start = start;
+	rec->end = len;
+	return publish(t, words, depth);
+}
+
+bool gt_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, uint64_t end, const uint64_t *words, uint32_t n)
+{
+	uint32_t depth = t->depth;
+	struct gt_rec *rec = begin(t, GT_REC_EVENT, n);
+
+	if (!rec)
+		return false;
+	rec->start = start ? start : 1;
+	rec->end = end;
+	rec->id = (uint16_t)id;
+	rec->nargs = (uint8_t)n;
+	memcpy(rec->args, words, 8 * (size_t)n);
+	return publish(t, n, depth);
+}
+
+/* Each thread tells its own texts, so that a ring explains itself in whatever order the rings are read. */
+uint64_t gt_tell_string(struct gt_tcb *t, const char *text)
+{
+	uint32_t len = gt_text_len(text);
+	uint64_t hash = gt_ring_hash(text, len), *told = &t->told[hash % GT_TOLD];
+
+	if (*told != hash && gt_text(t, GT_REC_STRING, hash, text, len))
+		*told = hash;
+	return hash;
+}
+
+void gt_missing(const char *name)
+{
+	struct gt_call c = { .t = gt_self };
+	uint64_t hash;
+
+	if (!__atomic_load_n(gt_live, __ATOMIC_RELAXED) || gt_inside || (!c.t->ring && !gt_register()))
+		return;
+	c.t = gt_self;
+	hash = ~gt_ring_hash(name, gt_text_len(name));	/* a set of its own among the texts told */
+	if (c.t->told[hash % GT_TOLD] == hash)
+		return;
+	gt_debug("not in the table:", name, 0);
+	if (gt_text(c.t, GT_REC_MISSING, ~hash, name, gt_text_len(name)))
+		c.t->told[hash % GT_TOLD] = hash;
+}

@@ -1,0 +1,623 @@
+/* Finding gtcollect, and taking a place in its memory: a process slot once per process, a thread
+ * slot once per thread.
+ *
+ * GT_SESSION in the environment says where the socket is (ring.h). Nobody there: gt_live points at
+ * a zero for good, and each wrapper costs one test.
+ *
+ * All of this happens at a first traced call, under gt_inside, with errno kept. A fork or a vfork
+ * may come between any two lines; what decides is always the process id beside which the state was
+ * stored. */
+#define _GNU_SOURCE
+#include "collect/guest/core/guest.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+#define DOOR_S 10			/* that we wait to be let in */
+#define SLOT_S 10			/* that a new thread waits for a slot under --lossless */
+
+static struct gt_tcb nobody;
+static const uint32_t one = 1, zero;
+__thread struct gt_tcb *gt_self GT_TLS = &nobody;
+__thread struct gt_tcb *gt_telling GT_TLS;
+__thread bool gt_inside GT_TLS;
+static __thread uint32_t skip GT_TLS, patience GT_TLS;	/* after a failed registration: calls to let pass before the next try */
+
+struct gt_session *gt_shared;
+const uint32_t *gt_live = &one;
+struct gt_own *gt_own;
+static uint32_t attaching;	/* futex: the process id of who is at it */
+bool gt_passive;
+
+#ifdef GT_HOSTED
+const char *gt_hosted_session = "";	/* FOLDER: */
+#endif
+
+/* ---- small things ---- */
+
+static int32_t self_pid(void) { return (int32_t)syscall(SYS_getpid); }
+static int32_t self_tid(void) { return (int32_t)syscall(SYS_gettid); }
+
+const char *gt_environment(const char *name)
+{
+	size_t n = strlen(name);
+	extern char **environ;
+
+	for (char **e = environ; e && *e; e++)
+		if (!strncmp(*e, name, n) && (*e)[n] == '=')
+			return *e + n + 1;
+	return NULL;
+}
+
+void gt_debug(const char *what, const char *detail, int64_t value)
+{
+	char line[300] = "gt: ", digits[24];
+	size_t n = 4, i = sizeof(digits);
+	uint64_t v = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	const char *on = gt_environment("GT_DEBUG");
+
+	if (!on || !*on || *on == '0')
+		return;
+	for (const char *p[] = { what, " ", detail, NULL }, **s = p; *s; s++)
+		for (const char *c = *s; *c && n < 260; c++)
+			line[n++] = *c;
+	line[n++] = ' ';
+	do
+		digits[--i] = (char)('0' + v % 10);
+	while (v /= 10);
+	if (value < 0)
+		line[n++] = '-';
+	memcpy(line + n, digits + i, sizeof(digits) - i);
+	n += sizeof(digits) - i;
+	line[n++] = '\n';
+	syscall(SYS_write, 2, line, n);
+}
+
+uint64_t gt_monotonic(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+uint64_t gt_slow_clock(void) { return gt_shared ? gt_monotonic() : 1; }
+
+bool gt_owner_died(void)
+{
+	return __atomic_load_n(&gt_shared->owner, __ATOMIC_ACQUIRE) & FUTEX_OWNER_DIED;
+}
+
+void gt_stop_for_good(void)
+{
+	gt_passive = true;
+	__atomic_store_n(&gt_live, &zero, __ATOMIC_RELEASE);
+	if (gt_self->ring)	/* other threads find out at the end of their chunks */
+		__atomic_store_n(&gt_self->ring->open[0].pass, 1, __ATOMIC_RELAXED);
+}
+
+void gt_untraced(void)
+{
+	if (!gt_shared)
+		return;
+	__atomic_fetch_add(&gt_shared->untraced, 1, __ATOMIC_RELAXED);
+	if (gt_own && gt_own->pid && gt_own->proc != GT_RING_NIL)
+		__atomic_fetch_add(&gt_procs()[gt_own->proc].untraced, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- the socket ---- */
+
+/* Where gtcollect waits, and under which process id; 0: any. */
+struct address {
+	struct sockaddr_un name;
+	size_t bytes;
+	int32_t pid;
+};
+
+/* "FOLDER/sock" of GT_SESSION=FOLDER:LIBRARY. The library of an outer gtcollect finds another one's
+ * name there, and keeps out. */
+static bool session_address(struct address *to, const char *session)
+{
+	const char *colon = strchr(session, ':');
+	size_t n = colon ? (size_t)(colon - session) : 0;
+
+	*to = (struct address){ .name.sun_family = AF_UNIX, .bytes = sizeof(to->name) };
+	if (!colon || n + sizeof("/sock") > sizeof(to->name.sun_path))
+		return false;
+	if (colon[1] && strcmp(gt_own_object()->path, colon + 1))
+		return false;
+	memcpy(to->name.sun_path, session, n);
+	memcpy(to->name.sun_path + n, "/sock", sizeof("/sock"));
+	return true;
+}
+
+static void ancestor_address(struct address *to, int32_t pid)
+{
+	char *end, digits[12];
+	size_t n = sizeof(digits);
+
+	*to = (struct address){ .name.sun_family = AF_UNIX, .pid = pid };
+	end = to->name.sun_path + 1;
+	memcpy(end, GT_RING_ANCESTOR, sizeof(GT_RING_ANCESTOR) - 1);
+	end += sizeof(GT_RING_ANCESTOR) - 1;
+	for (; pid > 0; pid /= 10)
+		digits[--n] = (char)('0' + pid % 10);
+	memcpy(end, digits + n, sizeof(digits) - n);
+	to->bytes = (size_t)(end + sizeof(digits) - n - (char *)&to->name);
+}
+
+/* 0: none that can be seen. */
+static int32_t parent_of(int32_t pid)
+{
+	char path[32] = "/proc/", stat[256], *end = path + 6, *p;
+	int32_t parent = 0, scale = 1;
+	long n = -1;
+	int fd;
+
+	while (pid / scale >= 10)
+		scale *= 10;
+	for (; scale; scale /= 10)
+		*end++ = (char)('0' + pid / scale % 10);
+	memcpy(end, "/stat", sizeof("/stat"));
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd >= 0) {
+		n = syscall(SYS_read, fd, stat, sizeof(stat) - 1);
+		syscall(SYS_close, fd);
+	}
+	stat[n > 0 ? n : 0] = 0;
+	p = strrchr(stat, ')');		/* ") S PARENT"; any character may be before it */
+	for (p = p && strlen(p) > 4 ? p + 4 : ""; *p >= '0' && *p <= '9'; p++)
+		parent = parent * 10 + (*p - '0');
+	return parent;
+}
+
+/* Is this the gtcollect that is meant, and is it root or this user? Who gives the memory could make
+ * this process do anything by what is there. */
+static bool is_trusted(int s, int32_t pid)
+{
+	struct ucred who = { .uid = (uid_t)-1 };
+	socklen_t size = sizeof(who);
+
+	if (syscall(SYS_getsockopt, s, SOL_SOCKET, SO_PEERCRED, &who, &size) ||
+	    (pid && who.pid != pid))
+		return false;
+	if (!who.uid || who.uid == (uid_t)syscall(SYS_geteuid))
+		return true;
+	gt_debug("this is a session of another user:", "", who.uid);
+	return false;
+}
+
+static int receive_fd(int from)
+{
+	char byte;
+	struct iovec v = { &byte, 1 };
+	union { char room[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control;
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof(control.room) };
+	struct cmsghdr *c;
+	uint64_t until = gt_monotonic() + DOOR_S * 1000000000ull;
+	int fd = -1;
+	long n;
+
+	do
+		n = syscall(SYS_recvmsg, from, &m, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR && gt_monotonic() < until);
+	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len >= CMSG_LEN(sizeof(int)))
+		memcpy(&fd, CMSG_DATA(c), sizeof(int));
+	return fd;
+}
+
+/* Knocks at gtcollect's door: it learns who we are, we get the memory's descriptor, or -1. Where gtcollect has died nobody waits; where it
+ * has no time for us we wait for so long, as nothing of a process that was not let in is recorded. */
+static int knock_at(const struct address *at)
+{
+	struct timeval wait = { .tv_sec = DOOR_S };
+	int s, fd = -1;
+
+	s = (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (s < 0)
+		return -1;
+	syscall(SYS_setsockopt, s, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+	syscall(SYS_setsockopt, s, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	if (syscall(SYS_connect, s, &at->name, at->bytes))
+		gt_debug("no session at", at->name.sun_path + !at->name.sun_path[0], errno);
+	else if (is_trusted(s, at->pid))
+		fd = receive_fd(s);
+	syscall(SYS_close, s);
+	return fd;
+}
+
+static int knock(void)
+{
+	const char *session = gt_environment(GT_RING_SESSION);
+	struct address at;
+	int32_t pid;
+	int fd = -1;
+
+#ifdef GT_HOSTED
+	session = gt_hosted_session;
+#endif
+	if (session && *session)
+		return session_address(&at, session) ? knock_at(&at) : -1;
+	pid = (int32_t)syscall(SYS_getppid);
+	for (int i = 0; i < 64 && fd < 0 && pid > 0; i++, pid = parent_of(pid)) {
+		ancestor_address(&at, pid);
+		fd = knock_at(&at);
+	}
+	return fd;
+}
+
+/* ---- the process ---- */
+
+static bool fits(const struct gt_session *s, uint64_t bytes)
+{
+	return s->magic == GT_RING_MAGIC && s->version == GT_RING_VERSION &&
+	       s->bytes_of_this == sizeof(*s) && s->bytes == bytes &&
+	       s->procs_at + (uint64_t)s->nprocs * sizeof(struct gt_ring_proc) <= bytes &&
+	       s->threads_at + (uint64_t)s->nthreads * sizeof(struct gt_ring_thread) <= bytes &&
+	       s->bits_at + GT_BITS * s->bits_bytes <= bytes &&
+	       (s->nprocs > s->nthreads ? s->nprocs : s->nthreads) / 8 + 8 <= s->bits_bytes &&
+	       s->chunks_at + (uint64_t)s->nchunks * s->chunk_bytes <= bytes && s->chunk_bytes >= 1024 && s->nthreads;
+}
+
+static void *map(size_t bytes, int flags, int fd)
+{
+	long p = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0L);
+
+	return p == -1 ? NULL : (void *)p;
+}
+
+static bool map_session(int fd)
+{
+	long bytes = syscall(SYS_lseek, fd, 0L, SEEK_END);
+	struct gt_session *s;
+
+	if (bytes < (long)sizeof(*s))
+		return false;
+	s = map((size_t)bytes, MAP_SHARED, fd);
+	if (!s)
+		return false;
+	if (!fits(s, (uint64_t)bytes)) {
+		gt_debug("this session is of another build:", "version", s->version);
+		syscall(SYS_munmap, s, (size_t)bytes);
+		return false;
+	}
+	gt_shared = s;
+	return true;
+}
+
+/* A process may trace so many threads at a time. Address space only: a control block costs memory when it is used. */
+static uint32_t tcbs_max(void) { return gt_shared->nthreads < 16384 ? gt_shared->nthreads : 16384; }
+
+static bool map_own(void)
+{
+	size_t bytes = sizeof(struct gt_own) + tcbs_max() * sizeof(struct gt_tcb);
+	void *p = map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+
+	if (p && syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK)) {	/* before Linux 4.14: a fork would share our rings */
+		gt_debug("cannot trace:", "madvise(MADV_WIPEONFORK)", errno);
+		syscall(SYS_munmap, p, bytes);
+		p = NULL;
+	}
+	gt_own = p;
+	return p;
+}
+
+static bool claim(uint32_t *state)
+{
+	uint32_t expected = GT_SLOT_FREE;
+
+	return __atomic_compare_exchange_n(state, &expected, GT_SLOT_TAKEN, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static void read_comm(char comm[16])
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC, 0);
+	long n = fd < 0 ? 0 : syscall(SYS_read, fd, comm, 15);
+
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	comm[n > 0 ? n - (comm[n - 1] == '\n') : 0] = 0;
+}
+
+static uint64_t *bits_of(enum gt_ring_bits which, uint32_t i)
+{
+	return (uint64_t *)((uint8_t *)gt_shared + gt_shared->bits_at + which * gt_shared->bits_bytes) + i / 64;
+}
+
+/* Tells the recorder of slot i, which is LIVE now. */
+static void announce(enum gt_ring_bits which, uint32_t i)
+{
+	__atomic_fetch_or(bits_of(which, i), 1ull << i % 64, __ATOMIC_RELEASE);
+}
+
+static bool in_use(enum gt_ring_bits which, uint32_t i)
+{
+	return __atomic_load_n(bits_of(which, i), __ATOMIC_ACQUIRE) >> i % 64 & 1;
+}
+
+static uint32_t take_proc(int32_t pid)
+{
+	uint32_t from = __atomic_fetch_add(&gt_shared->proc_hint, 1, __ATOMIC_RELAXED), i;
+	struct gt_ring_proc *p;
+
+	for (uint32_t k = 0; k < gt_shared->nprocs; k++) {
+		i = (from + k) % gt_shared->nprocs;
+		p = &gt_procs()[i];
+		if (in_use(GT_BITS_USED_PROCS, i) || !claim(&p->state))
+			continue;
+		p->pid = pid;
+		p->ppid = (int32_t)syscall(SYS_getppid);
+		p->generation++;
+		p->host_pid = 0;
+		p->untraced = 0;
+		p->start_ticks = gt_shared->ticks ? gt_ticks() : gt_slow_clock();
+		read_comm(p->comm);
+		__atomic_store_n(&p->state, GT_SLOT_LIVE, __ATOMIC_RELEASE);
+		announce(GT_BITS_NEW_PROCS, i);
+		return i;
+	}
+	return GT_RING_NIL;
+}
+
+static bool attach(int32_t pid)
+{
+	int fd = knock();
+	bool ok = fd >= 0 || gt_shared;		/* a forked child that finds nobody still has the memory */
+
+	gt_objects_verify();
+	if (ok && !gt_shared)
+		ok = map_session(fd);
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	if (!ok || gt_owner_died() || (!gt_own && !map_own())) {
+		gt_stop_for_good();
+		return false;
+	}
+	gt_nvtx_begins();
+	gt_own->proc = take_proc(pid);
+	__atomic_store_n(&gt_own->pid, pid, __ATOMIC_RELEASE);
+	if (!gt_passive && (gt_live == &one))
+		__atomic_store_n(&gt_live, gt_shared->range ? &zero : &gt_shared->recording, __ATOMIC_RELEASE);
+	gt_debug("attached, process slot", "", gt_own->proc);
+	return true;
+}
+
+static bool attached(int32_t pid)
+{
+	return gt_own && __atomic_load_n(&gt_own->pid, __ATOMIC_ACQUIRE) == pid;
+}
+
+/* One thread attaches, the others wait for it. A child forked while its parent was at it does not wait for a thread it lacks;
+ * one that shares our memory (vfork) is not traced: it will call exec. */
+static bool attach_once(int32_t pid)
+{
+	struct timespec wait = { .tv_nsec = 50000000 };
+	uint32_t by;
+
+	for (int tries = 0; tries < (DOOR_S + 2) * 20; tries++) {
+		if (gt_passive)
+			return false;
+		if (attached(pid))
+			return true;
+		if (gt_own && __atomic_load_n(&gt_own->pid, __ATOMIC_ACQUIRE))
+			return false;
+		by = __atomic_load_n(&attaching, __ATOMIC_ACQUIRE);
+		if (by == (uint32_t)pid) {
+			syscall(SYS_futex, &attaching, FUTEX_WAIT, by, &wait, NULL, 0);
+			continue;
+		}
+		if (!__atomic_compare_exchange_n(&attaching, &by, (uint32_t)pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			continue;
+		if (!attached(pid))
+			attach(pid);
+		__atomic_store_n(&attaching, 0, __ATOMIC_RELEASE);
+		syscall(SYS_futex, &attaching, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	}
+	return false;
+}
+
+void gt_range(enum gt_range_mode mode, bool on)
+{
+	if (gt_shared && gt_shared->range == mode && !gt_passive)
+		__atomic_store_n(&gt_live, on ? &gt_shared->recording : &zero, __ATOMIC_RELEASE);
+}
+
+/* ---- the thread ---- */
+
+/* Its thread has ended: the recorder may have seen that, or cannot (the kernel has given its id to us), so tell. */
+static void bury(struct gt_tcb *t)
+{
+	uint32_t live = GT_SLOT_LIVE;
+
+	if (t->ring && __atomic_load_n(&t->ring->generation, __ATOMIC_ACQUIRE) == t->generation)
+		__atomic_compare_exchange_n(&t->ring->state, &live, GT_SLOT_DONE, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* A control block: one whose thread has ended if the hand passes over such, else a fresh one. */
+static struct gt_tcb *take_tcb(int32_t tid)
+{
+	uint32_t used = __atomic_load_n(&gt_own->tcbs, __ATOMIC_ACQUIRE), n;
+
+	used = used < tcbs_max() ? used : tcbs_max();
+	for (uint32_t k = 0; k < 8 && k < used; k++) {
+		struct gt_tcb *t = &gt_own->tcb[__atomic_fetch_add(&gt_own->hand, 1, __ATOMIC_RELAXED) % used];
+		int32_t old = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
+
+		if (old <= 0 || (old != tid && (!syscall(SYS_tgkill, gt_own->pid, old, 0) || errno != ESRCH)))
+			continue;
+		if (!__atomic_compare_exchange_n(&t->tid, &old, -1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			continue;
+		bury(t);
+		memset(t, 0, sizeof(*t));
+		t->tid = -1;
+		return t;
+	}
+	n = __atomic_fetch_add(&gt_own->tcbs, 1, __ATOMIC_ACQ_REL);
+	if (n < tcbs_max())
+		return &gt_own->tcb[n];
+	__atomic_fetch_sub(&gt_own->tcbs, 1, __ATOMIC_ACQ_REL);
+	return NULL;
+}
+
+void gt_withdraw(uint32_t id)
+{
+	uint32_t n = gt_own ? __atomic_load_n(&gt_own->tcbs, __ATOMIC_ACQUIRE) : 0;
+
+	for (uint32_t i = 0; i < n && i < tcbs_max(); i++)
+		__atomic_store_n(&gt_own->tcb[i].fast[id], NULL, __ATOMIC_RELEASE);
+}
+
+static struct gt_ring_thread *take_slot(int32_t tid, enum gt_ring_role role)
+{
+	uint32_t from = __atomic_fetch_add(&gt_shared->thread_hint, 1, __ATOMIC_RELAXED);
+
+	for (uint32_t k = 0; k < gt_shared->nthreads; k++) {
+		uint32_t i = (from + k) % gt_shared->nthreads;
+		struct gt_ring_thread *r = &gt_threads()[i];
+
+		if (in_use(GT_BITS_USED_THREADS, i) || __atomic_load_n(&r->state, __ATOMIC_RELAXED) != GT_SLOT_FREE ||
+		    !claim(&r->state))
+			continue;
+		r->proc = gt_own->proc;
+		r->tid = tid;
+		r->role = role;
+		r->first = r->taken = GT_RING_NIL;
+		memset(r->name, 0, sizeof(r->name));
+		prctl(PR_GET_NAME, r->name);
+		for (uint32_t d = 0; d < GT_RING_OPEN_MAX; d++)
+			r->open[d].start = 0;
+		r->given_up = 0;
+		r->word = r->dropped = r->dropped_from = r->dropped_to = r->deep = r->abandoned = r->in_handler = r->sampled_out = r->consumed = 0;
+		__atomic_store_n(&r->generation, r->generation + 1, __ATOMIC_RELEASE);
+		return r;
+	}
+	return NULL;
+}
+
+/* The recorder changes `recording` first and every slot's `pass` afterwards, so one of us two sees what the other did. */
+static void look_whether_to_pass(struct gt_ring_thread *slot)
+{
+	uint32_t pass;
+
+	do {
+		pass = !__atomic_load_n(&gt_shared->recording, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&slot->open[0].pass, pass, __ATOMIC_SEQ_CST);
+	} while (pass == __atomic_load_n(&gt_shared->recording, __ATOMIC_SEQ_CST));
+}
+
+/* The process' slot. If none was free before, one may be now; one thread at a time looks. */
+static uint32_t own_process(void)
+{
+	uint32_t pid = (uint32_t)gt_own->pid, by = __atomic_load_n(&attaching, __ATOMIC_ACQUIRE);
+
+	if (gt_own->proc != GT_RING_NIL || by == pid ||
+	    !__atomic_compare_exchange_n(&attaching, &by, pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return gt_own->proc;
+	if (gt_own->proc == GT_RING_NIL)
+		gt_own->proc = take_proc((int32_t)pid);
+	__atomic_store_n(&attaching, 0, __ATOMIC_RELEASE);
+	return gt_own->proc;
+}
+
+/* *full: there is no slot. Else, if it returns NULL, there is no chunk. */
+static struct gt_tcb *new_thread(enum gt_ring_role role, bool *full)
+{
+	int32_t tid = self_tid();
+	struct gt_ring_thread *slot = own_process() == GT_RING_NIL ? NULL : take_slot(tid, role);
+	struct gt_tcb *t = slot ? take_tcb(tid) : NULL;
+
+	*full = !t;
+	if (!t) {
+		if (slot)
+			__atomic_store_n(&slot->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
+		return NULL;
+	}
+	t->chunk = GT_RING_NIL;
+	t->ticks = (uint8_t)gt_shared->ticks;
+	t->args = (uint8_t)gt_shared->args;
+	t->plain = t->ticks && t->args < GT_ARGS_ALL && gt_shared->range == GT_RANGE_ALWAYS;
+	t->generation = slot->generation;
+	t->ring = slot;
+	if (!gt_take_chunk(t)) {
+		t->ring = NULL;
+		__atomic_store_n(&slot->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
+		__atomic_store_n(&t->tid, 0x7fffffff, __ATOMIC_RELEASE);	/* no thread's: the hand takes it back */
+		return NULL;
+	}
+	look_whether_to_pass(slot);
+	__atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->state, GT_SLOT_LIVE, __ATOMIC_RELEASE);
+	announce(GT_BITS_NEW_THREADS, (uint32_t)(slot - gt_threads()));
+	return t;
+}
+
+/* --lossless: tries again when the recorder has freed something, and holds nothing meanwhile. A chunk
+ * is always freed, as there are more chunks than slots. A slot is freed when a thread ends, and that
+ * thread may wait for this one: so the wait for a slot has a limit. */
+static struct gt_tcb *wait_for_ring(enum gt_ring_role role)
+{
+	uint64_t until = patience ? 0 : gt_monotonic() + SLOT_S * 1000000000ull;	/* once */
+	struct timespec wait = { .tv_nsec = 50000000 };
+	struct gt_tcb *t = NULL;
+	bool full = false;
+
+	__atomic_fetch_add(&gt_shared->waiters, 1, __ATOMIC_SEQ_CST);
+	while (!t && !gt_owner_died() && !(full && gt_monotonic() > until)) {
+		uint32_t space = __atomic_load_n(&gt_shared->space, __ATOMIC_SEQ_CST);
+
+		t = new_thread(role, &full);
+		if (!t)
+			syscall(SYS_futex, &gt_shared->space, FUTEX_WAIT, space, &wait, NULL, 0);
+	}
+	__atomic_fetch_sub(&gt_shared->waiters, 1, __ATOMIC_SEQ_CST);
+	return t;
+}
+
+static struct gt_tcb *enroll(enum gt_ring_role role)
+{
+	int saved = errno;
+	struct gt_tcb *t = NULL;
+	bool first = false, full;
+
+	if (gt_passive || gt_inside)
+		return NULL;
+	if (skip) {
+		skip--;
+		gt_untraced();
+		return NULL;
+	}
+	gt_inside = true;
+	if (attach_once(self_pid()) && !gt_owner_died()) {
+		t = new_thread(role, &full);
+		if (!t && gt_shared->lossless)
+			t = wait_for_ring(role);
+	}
+	if (t) {
+		first = !__atomic_exchange_n(&gt_own->known, 1, __ATOMIC_ACQ_REL);
+		*(role == GT_RING_TELLER ? &gt_telling : &gt_self) = t;
+	} else if (!gt_passive) {	/* no room: try again, but not at every call */
+		gt_untraced();
+		patience = patience ? patience < 65536 ? patience * 2 : patience : 64;
+		skip = patience;
+	}
+	if (first)
+		gt_gpu_forked();
+	gt_inside = false;
+	errno = saved;
+	return t;
+}
+
+struct gt_tcb *gt_register(void) { return enroll(GT_RING_CALLER); }
+struct gt_tcb *gt_register_teller(void) { return enroll(GT_RING_TELLER); }

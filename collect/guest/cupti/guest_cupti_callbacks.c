@@ -1,0 +1,197 @@
+/* CUPTI's callbacks. CUPTI has one subscriber in a process, so we are it only while there is a need, and step back when another wants
+ * to be:
+ *
+ *   - while a tracer is attached to parcagpu:cuda_correlation, whose place is on the launching thread (guest_probes.c). The driver
+ *     API's callbacks do for all launches: one of the runtime API ends in a driver call, and that has the number which the kernel's record
+ *     will have. Where the place is taken, the probe fires late and from CUPTI's thread, by records of the same calls;
+ *   - in a program that our library was injected into (guest_inject.c): they tell the calls;
+ *   - for a moment, to end CUPTI: cuptiFinalize is safe only in a callback at a call's end. The call is one of our own. */
+#define _GNU_SOURCE
+#include "collect/guest/core/guest.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "collect/guest/cupti/cupti_layout.h"
+#include "formats/cuda/cuda_api.h"
+#include "formats/cuda/cuda_api_cbid.h"
+
+#define NOT_INITIALIZED 15		/* CUPTI_ERROR_NOT_INITIALIZED */
+#define DRIVER_GET_VERSION 2		/* its cbid: a call that does nothing */
+
+typedef void callback(void *user, int domain, uint32_t cbid, const void *data);
+static struct {
+	int (*subscribe)(void **subscriber, callback *to, void *user);
+	int (*unsubscribe)(void *subscriber);
+	int (*enable)(uint32_t on, void *subscriber, int domain, uint32_t cbid);
+	int (*finalize)(void);
+} cupti;
+static void *subscriber;		/* taken and given by an exchange: another thread may want the place */
+static bool telling, tried;		/* launches are told to the probe; or it was tried, since somebody attached to it */
+static uint64_t refused;		/* ns; since when they cannot be; 0: they can */
+static gt_called_back *calls;		/* who wants all calls */
+static int32_t ending;			/* the thread whose next call ends CUPTI */
+static bool ended;
+
+static bool is_launch(const char *name) { return !strncmp(name, "cuLaunch", 8) || !strncmp(name, "cuGraphLaunch", 13); }
+
+static const struct { uint32_t cbid; const char *name; } all[] = {
+#define X(cbid, name) { cbid, #name },
+	GT_CBIDS(X)
+#undef X
+};
+
+const char *gt_launch_name(uint32_t cbid)
+{
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (all[i].cbid == cbid)
+			return is_launch(all[i].name) ? all[i].name : NULL;
+	return NULL;
+}
+
+const char *gt_runtime_launch_name(uint32_t cbid)
+{
+	const char *name = gt_cuda_runtime_name(cbid);
+	unsigned op = name ? gt_api_guess(name).op : GT_OP_NONE;
+
+	return op == GT_OP_LAUNCH || op == GT_OP_GRAPH_LAUNCH ? name : NULL;
+}
+
+static void called_back(void *user, int domain, uint32_t cbid, const void *data)
+{
+	const struct gt_cupti_call *c = data;
+	int saved = errno;
+
+	(void)user;
+	if (domain != GT_CUPTI_DRIVER_CALLS)
+		return;
+	if (calls)
+		calls(cbid, c);
+	if (c->site == GT_CUPTI_EXIT && telling && gt_probes_want_calls() && gt_launch_name(cbid))
+		gt_probes_call(c->correlation, -(int32_t)cbid, c->symbol ? c->symbol : c->function);
+	if (c->site == GT_CUPTI_EXIT && gt_unlikely(ending) && ending == (int32_t)syscall(SYS_gettid)) {
+		ending = 0;
+		ended = !cupti.finalize();
+	}
+	errno = saved;
+}
+
+static bool find_functions(void)
+{
+	*(void **)&cupti.subscribe = gt_find_in(GT_CUPTI_LIBRARY, "cuptiSubscribe");
+	*(void **)&cupti.unsubscribe = gt_find_in(GT_CUPTI_LIBRARY, "cuptiUnsubscribe");
+	*(void **)&cupti.enable = gt_find_in(GT_CUPTI_LIBRARY, "cuptiEnableCallback");
+	*(void **)&cupti.finalize = gt_find_in(GT_CUPTI_LIBRARY, "cuptiFinalize");
+	return cupti.subscribe && cupti.unsubscribe && cupti.enable && cupti.finalize;
+}
+
+static void *now_subscribed(void) { return __atomic_load_n(&subscriber, __ATOMIC_ACQUIRE); }
+
+static int subscribe(void)
+{
+	void *s = NULL;
+	int code;
+
+	if (now_subscribed())
+		return 0;
+	if (!find_functions())
+		return NOT_INITIALIZED;
+	code = cupti.subscribe(&s, called_back, NULL);
+	if (!code)
+		__atomic_store_n(&subscriber, s, __ATOMIC_RELEASE);
+	return code;
+}
+
+static void unsubscribe(void)
+{
+	void *s = __atomic_exchange_n(&subscriber, NULL, __ATOMIC_ACQ_REL);
+
+	if (s)
+		cupti.unsubscribe(s);
+}
+
+/* ---- launches, for the probe ---- */
+
+static void enable_launches(bool on)
+{
+	void *s = now_subscribed();
+
+	telling = on;
+	for (size_t i = 0; s && !calls && i < sizeof(all) / sizeof(*all); i++)
+		if (is_launch(all[i].name))
+			cupti.enable(on, s, GT_CUPTI_DRIVER_CALLS, all[i].cbid);
+}
+
+void gt_callbacks_leave_probes(void)
+{
+	enable_launches(false);
+	tried = false;
+	refused = 0;
+	if (!calls)
+		unsubscribe();
+}
+
+bool gt_callbacks_follow_probes(void)
+{
+	bool want = gt_probes_want_calls(), before = refused;
+
+	if (want && !tried) {
+		tried = true;
+		if (!subscribe())
+			enable_launches(true);
+		else
+			__atomic_store_n(&refused, gt_monotonic(), __ATOMIC_RELEASE);
+	} else if (!want && tried) {
+		gt_callbacks_leave_probes();
+	}
+	return refused && !before;
+}
+
+uint64_t gt_callbacks_refused(void) { return __atomic_load_n(&refused, __ATOMIC_ACQUIRE); }
+
+void gt_callbacks_step_back(void)
+{
+	if (calls || !now_subscribed())
+		return;
+	if (telling)
+		__atomic_store_n(&refused, gt_monotonic(), __ATOMIC_RELEASE);
+	telling = false;
+	unsubscribe();
+}
+
+/* ---- all calls ---- */
+
+int gt_callbacks_of_calls(gt_called_back *to, bool (*wanted)(uint32_t cbid))
+{
+	int code = subscribe();
+
+	if (code)
+		return code;
+	calls = to;
+	for (uint32_t cbid = 1; cbid < GT_CBID_MAX; cbid++)
+		if (wanted(cbid))
+			cupti.enable(1, subscriber, GT_CUPTI_DRIVER_CALLS, cbid);
+	return 0;
+}
+
+/* ---- the end of CUPTI ---- */
+
+bool gt_callbacks_finalize(void)
+{
+	int (*call)(int *) = (int (*)(int *))gt_find_driver("cuDriverGetVersion");
+	int version;
+
+	if (!call || subscribe())
+		return false;		/* somebody else uses CUPTI */
+	enable_launches(false);
+	tried = ended = false;
+	refused = 0;
+	cupti.enable(1, subscriber, GT_CUPTI_DRIVER_CALLS, DRIVER_GET_VERSION);
+	ending = (int32_t)syscall(SYS_gettid);
+	call(&version);
+	ending = 0;
+	if (ended)
+		__atomic_store_n(&subscriber, NULL, __ATOMIC_RELEASE);	/* it went with CUPTI */
+	else
+		unsubscribe();
+	return ended;
+}

@@ -1,0 +1,55 @@
+/* Without a trace. Who attaches to one of our probes (perf, bpftrace) sees what the GPU did in a program that nobody records. CUPTI costs the
+ * program something, so it is in use only while somebody is attached: a thread of ours looks some times a second, asks for CUPTI's
+ * records when somebody is there, and ends CUPTI when for some looks nobody was.
+ *
+ * It may be that CUPTI cannot be had, because it is not installed or another has it. Then some looks pass before it is tried again, unless
+ * whoever was attached went away meanwhile. */
+#include "collect/guest/cupti/guest_cupti_activity.h"
+#include "collect/guest/core/guest.h"
+
+#define UNWANTED 3u			/* so many looks found nobody: CUPTI may go */
+#define PATIENCE 100u			/* looks to let pass after CUPTI could not be had */
+
+/* Of our thread alone. */
+static uint32_t unwanted, patience;	/* looks in which nobody was attached; that are still to pass */
+static bool ends_with_program;
+
+static void attach(void)
+{
+	if (patience && patience--)
+		return;
+	if (!gt_gpu_find()) {
+		gt_debug("probes: there is no", GT_CUPTI_LIBRARY, 0);
+	} else if (gt_gpu_change(GT_USE_IDLE, GT_USE_YIELDED)) {
+		gt_callbacks_follow_probes();		/* first, so that every kernel's launch is told */
+		gt_others_if_absent(gt_gpu_take_over);
+	}
+	if (gt_gpu_change(GT_USE_YIELDED, GT_USE_IDLE) || gt_gpu_change(GT_USE_IDLE, GT_USE_IDLE)) {	/* it is not ours */
+		gt_callbacks_leave_probes();
+		patience = PATIENCE;
+	} else if (!ends_with_program) {
+		ends_with_program = true;
+		gt_gpu_at_exit();
+	}
+}
+
+static void detach(void)
+{
+	if (!gt_gpu_yield("nobody is attached any more"))
+		return;
+	gt_debug("CUPTI has ended:", "", gt_callbacks_finalize());
+	gt_gpu_change(GT_USE_YIELDED, GT_USE_IDLE);
+}
+
+void gt_watch(uint32_t use)
+{
+	bool want = gt_probes_want_calls() || gt_probes_want_work();
+
+	unwanted = want ? 0 : unwanted + 1;
+	if (use == GT_USE_IDLE && want)
+		attach();
+	else if (use == GT_USE_ON && unwanted >= UNWANTED)
+		detach();
+	else if (!want)
+		patience = 0;
+}

@@ -1,0 +1,330 @@
+/* Other users of CUPTI in the same process: torch.profiler, a debugger's library, the program itself. CUPTI has one pair of buffer
+ * callbacks and one clock for everybody, so there can be one of us at a time, and the other one was asked for by name.
+ *
+ * We stand before CUPTI's functions by which somebody takes it over. When one does, we take our records out, disable what we enabled
+ * and give CUPTI its own clock back before the call goes through, so that no record has a clock that is not its owner's. What the
+ * other registered we remember: when nothing of its is enabled any more for a while, we go on; and when it enables something again
+ * (torch.profiler registers once, and enables at each start) it finds what it had registered.
+ *
+ * A mere subscriber is in nobody's way: we use no subscription. It is noted. After cuptiFinalize we do not go on. */
+#define _GNU_SOURCE
+#include "collect/guest/core/guest.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "collect/guest/cupti/cupti_layout.h"
+
+#define LIBRARY "libcupti.so"
+#define NOT_INITIALIZED 15		/* CUPTI_ERROR_NOT_INITIALIZED */
+#define KINDS 64
+
+/* What the other one has. */
+static struct {
+	void *requested, *completed, *timestamp;
+	uint64_t kinds;			/* enabled ones */
+	uint32_t single[2];		/* calls of the driver, of the runtime enabled one by one */
+	bool here, finalized;		/* it has taken CUPTI over; and ended it */
+	const char *whom;		/* its library */
+} other;
+static int32_t holder;			/* lock: the thread that has it */
+static uint32_t flushing;		/* so many threads of others ask CUPTI for their records */
+
+/* Whoever changes what CUPTI records, or has it hand its records over, does so alone: it is not ours to find out how
+ * well CUPTI bears more than one at a time.
+ *
+ * False: there is nothing to unlock. CUPTI may call back in the middle of a call of it, into the other one, which calls CUPTI again; on
+ * this thread, or on another that this one waits for. Who held it may not exist here, in a forked child. So it is no lock to wait
+ * at for ever: what it keeps in order is worth less than the program. */
+static bool lock(void)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	int32_t self = (int32_t)syscall(SYS_gettid), by;
+	int saved = errno;
+	bool got = false;
+
+	for (int i = 0; i < 2000; i++) {
+		by = 0;
+		got = __atomic_compare_exchange_n(&holder, &by, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+		if (!got && by != self && syscall(SYS_tgkill, syscall(SYS_getpid), by, 0) && errno == ESRCH)
+			got = __atomic_compare_exchange_n(&holder, &by, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+		if (got || by == self)
+			break;
+		syscall(SYS_nanosleep, &moment, NULL);
+	}
+	errno = saved;
+	return got;
+}
+
+static void unlock(bool locked)
+{
+	if (locked)
+		__atomic_store_n(&holder, 0, __ATOMIC_RELEASE);
+}
+
+bool gt_cupti_lock(bool *locked)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+
+	for (int i = 0; i < 2000; i++) {
+		*locked = lock();
+		if (!*locked)
+			return __atomic_load_n(&holder, __ATOMIC_RELAXED) == (int32_t)syscall(SYS_gettid);
+		if (!__atomic_load_n(&flushing, __ATOMIC_ACQUIRE))
+			return true;
+		unlock(true);
+		syscall(SYS_nanosleep, &moment, NULL);
+	}
+	*locked = false;
+	return false;
+}
+
+void gt_cupti_unlock(bool locked) { unlock(locked); }
+
+/* Is it us who call, or CUPTI itself? */
+static bool inner(const void *caller) { return gt_inside || gt_is_ours(caller) || gt_from_driver(caller); }
+
+static const char *library_of(const void *caller)
+{
+	struct gt_object o;
+
+	return !gt_object_at(caller, &o) ? "?" : *o.path ? o.path : "the program itself";
+}
+
+static uint64_t realtime(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Buffers that are ours, should one be late, are not for it. */
+static void *gate(void *completed) { return completed && gt_gpu_used() ? (void *)gt_gpu_completed : completed; }
+
+/* CUPTI is as the other one left it. */
+static void give_back(void)
+{
+	int (*callbacks)(void *, void *) = (int (*)(void *, void *))gt_find_in(LIBRARY, "cuptiActivityRegisterCallbacks");
+	int (*timestamps)(void *) = (int (*)(void *))gt_find_in(LIBRARY, "cuptiActivityRegisterTimestampCallback");
+
+	if (timestamps)
+		timestamps(other.timestamp ? other.timestamp : (void *)realtime);
+	if (callbacks && other.requested)
+		callbacks(other.requested, gate(other.completed));
+}
+
+/* Makes way. Under the lock. */
+static void make_way(const void *caller)
+{
+	bool was = gt_inside;
+	int saved = errno;
+
+	gt_inside = true;
+	other.whom = library_of(caller);
+	if (gt_gpu_yield(other.whom))
+		give_back();
+	other.here = true;
+	gt_inside = was;
+	errno = saved;
+}
+
+void gt_others_give(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	void (*to)(void *, uint32_t, uint8_t *, size_t, size_t) = (void (*)(void *, uint32_t, uint8_t *, size_t, size_t))other.completed;
+	bool was = gt_inside;
+
+	gt_inside = false;
+	if (to)
+		to(context, stream, buffer, size, valid);
+	gt_inside = was;
+}
+
+/* Nothing of the other's is on any more: we may go on, a little later. */
+static void look_whether_it_ended(void)
+{
+	if (other.here && !other.finalized && !other.kinds && !other.single[0] && !other.single[1]) {
+		other.here = false;
+		gt_gpu_resume_soon();
+	}
+}
+
+const char *gt_others_if_absent(bool (*then)(void))
+{
+	bool locked = lock();
+	const char *whom = other.here ? other.whom : NULL;
+
+	if (!other.here && !then() && (other.requested || other.timestamp))
+		give_back();
+	unlock(locked);
+	return whom;
+}
+
+#define REAL(name, params)							\
+	int (*real) params = (int (*) params)gt_find_in(LIBRARY, #name);	\
+	const void *caller = __builtin_return_address(0);			\
+	bool locked;								\
+	int ret;								\
+										\
+	if (!real)								\
+		return NOT_INITIALIZED
+
+GT_EXPORT int cuptiActivityRegisterCallbacks(void *requested, void *completed);
+GT_EXPORT int cuptiActivityRegisterCallbacks(void *requested, void *completed)
+{
+	REAL(cuptiActivityRegisterCallbacks, (void *, void *));
+	if (inner(caller))
+		return real(requested, completed);
+	locked = lock();
+	make_way(caller);
+	ret = real(requested, gate(completed));
+	if (!ret) {
+		other.requested = requested;
+		other.completed = completed;
+	}
+	look_whether_it_ended();	/* it may enable something in an hour, or never */
+	unlock(locked);
+	return ret;
+}
+
+GT_EXPORT int cuptiActivityRegisterTimestampCallback(void *now);
+GT_EXPORT int cuptiActivityRegisterTimestampCallback(void *now)
+{
+	REAL(cuptiActivityRegisterTimestampCallback, (void *));
+	if (inner(caller))
+		return real(now);
+	locked = lock();
+	make_way(caller);
+	ret = real(now);
+	if (!ret)
+		other.timestamp = now;
+	look_whether_it_ended();
+	unlock(locked);
+	return ret;
+}
+
+/* kind: that is enabled or disabled; whether it was is `on`. */
+static void note_kind(uint32_t kind, bool on)
+{
+	if (kind < KINDS && on)
+		other.kinds |= 1ull << kind;
+	else if (kind < KINDS)
+		other.kinds &= ~(1ull << kind);
+	if (!on && (kind == GT_CUPTI_DRIVER || kind == GT_CUPTI_RUNTIME))
+		other.single[kind == GT_CUPTI_RUNTIME] = 0;
+}
+
+/* It may have disabled what is ours. */
+static void look_behind_it(void)
+{
+	if (!other.here)
+		gt_gpu_again();
+	look_whether_it_ended();
+}
+
+#define ENABLES(name, params, args, kind, on)					\
+GT_EXPORT int name params;							\
+GT_EXPORT int name params							\
+{										\
+	REAL(name, params);							\
+	if (inner(caller))							\
+		return real args;						\
+	locked = lock();							\
+	if (on)									\
+		make_way(caller);						\
+	ret = real args;							\
+	if (!ret)								\
+		note_kind(kind, on);						\
+	look_behind_it();							\
+	unlock(locked);								\
+	return ret;								\
+}
+ENABLES(cuptiActivityEnable, (uint32_t kind), (kind), kind, true)
+ENABLES(cuptiActivityEnableAndDump, (uint32_t kind), (kind), kind, true)
+ENABLES(cuptiActivityEnableContext, (void *context, uint32_t kind), (context, kind), kind, true)
+ENABLES(cuptiActivityDisable, (uint32_t kind), (kind), kind, false)
+ENABLES(cuptiActivityDisableContext, (void *context, uint32_t kind), (context, kind), kind, false)
+
+#define ENABLES_ONE(name, api)							\
+GT_EXPORT int name(uint32_t cbid, uint8_t on);					\
+GT_EXPORT int name(uint32_t cbid, uint8_t on)					\
+{										\
+	REAL(name, (uint32_t, uint8_t));					\
+	if (inner(caller))							\
+		return real(cbid, on);						\
+	locked = lock();							\
+	if (on)									\
+		make_way(caller);						\
+	ret = real(cbid, on);							\
+	if (!ret && (on || other.single[api]))					\
+		other.single[api] += on ? 1 : UINT32_MAX;			\
+	look_behind_it();							\
+	unlock(locked);								\
+	return ret;								\
+}
+ENABLES_ONE(cuptiActivityEnableDriverApi, 0)
+ENABLES_ONE(cuptiActivityEnableRuntimeApi, 1)
+
+/* Not under the lock: CUPTI calls its client back meanwhile, on another thread, and the client may enable and disable there. */
+GT_EXPORT int cuptiActivityFlushAll(uint32_t flag);
+GT_EXPORT int cuptiActivityFlushAll(uint32_t flag)
+{
+	REAL(cuptiActivityFlushAll, (uint32_t));
+	if (inner(caller))
+		return real(flag);
+	locked = lock();
+	__atomic_fetch_add(&flushing, 1, __ATOMIC_ACQ_REL);
+	unlock(locked);
+	ret = real(flag);
+	__atomic_fetch_sub(&flushing, 1, __ATOMIC_ACQ_REL);
+	return ret;
+}
+
+GT_EXPORT int cuptiSubscribe(void **subscriber, void *callback, void *data);
+GT_EXPORT int cuptiSubscribe(void **subscriber, void *callback, void *data)
+{
+	REAL(cuptiSubscribe, (void **, void *, void *));
+	(void)locked;
+	if (!inner(caller))
+		gt_callbacks_step_back();
+	ret = real(subscriber, callback, data);
+	if (!inner(caller) && !ret)
+		gt_gpu_note(GT_GPU_SUBSCRIBER, library_of(caller));
+	return ret;
+}
+
+/* Ends CUPTI for everybody. */
+GT_EXPORT int cuptiFinalize(void);
+GT_EXPORT int cuptiFinalize(void)
+{
+	REAL(cuptiFinalize, (void));
+	if (inner(caller))
+		return real();
+	locked = lock();
+	make_way(caller);
+	other.finalized = true;
+	ret = real();
+	if (ret)
+		other.finalized = false;
+	look_whether_it_ended();
+	unlock(locked);
+	gt_gpu_note(GT_GPU_FINALIZED, library_of(caller));
+	return ret;
+}
+
+void *gt_others_wrapper(const char *name)
+{
+	static const struct { const char *name; void *wrapper; } all[] = {
+#define W(f) { #f, (void *)f }
+		W(cuptiActivityRegisterCallbacks), W(cuptiActivityRegisterTimestampCallback), W(cuptiActivityEnable),
+		W(cuptiActivityEnableAndDump), W(cuptiActivityEnableContext), W(cuptiActivityDisable), W(cuptiActivityDisableContext),
+		W(cuptiActivityEnableDriverApi), W(cuptiActivityEnableRuntimeApi), W(cuptiActivityFlushAll), W(cuptiSubscribe),
+		W(cuptiFinalize),
+#undef W
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (!strcmp(all[i].name, name))
+			return all[i].wrapper;
+	return NULL;
+}

@@ -1,0 +1,162 @@
+/* Which call makes what node of a graph. CUPTI numbers nodes, and says in the record of a graph's work which node it was for; so when a
+ * node has been created, by a call of its own or by a call that was captured as one, CUPTI is asked for its number, and the recorder
+ * told, before the record of the call. The same where a graph is cloned or instantiated, for the copy's numbers are others.
+ *
+ * Nothing of this is on the way of a launch outside captures: while one is on, no call that makes work goes the short way. */
+#include "collect/guest/core/guest.h"
+
+#include <stdlib.h>
+
+#define LIBRARY "libcupti.so"
+#define PER_THREAD_STREAM 2		/* CU_STREAM_PER_THREAD */
+enum { CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };	/* errors of a capture that has ended */
+
+uint32_t gt_capturing;
+
+/* ---- CUPTI's numbers ---- */
+
+/* CUPTI stays where it is once we use it. */
+static void *cupti(void **cache, const char *name)
+{
+	void *f = __atomic_load_n(cache, __ATOMIC_ACQUIRE);
+
+	if (!f && (f = gt_find_in(LIBRARY, name)))
+		__atomic_store_n(cache, f, __ATOMIC_RELEASE);
+	return f;
+}
+
+static bool node_number(uint64_t node, uint64_t *number)
+{
+	static void *cache;
+	int (*ask)(uint64_t, uint64_t *) = (int (*)(uint64_t, uint64_t *))cupti(&cache, "cuptiGetGraphNodeId");
+
+	return ask && node && !ask(node, number);
+}
+
+static bool graph_number(uint64_t graph, bool instance, uint32_t *number)
+{
+	static void *of_graph, *of_instance;
+	int (*ask)(uint64_t, uint32_t *) = NULL;
+
+	if (instance)
+		ask = (int (*)(uint64_t, uint32_t *))cupti(&of_instance, "cuptiGetGraphExecId");
+	if (!ask)
+		ask = (int (*)(uint64_t, uint32_t *))cupti(&of_graph, "cuptiGetGraphId");
+	return ask && graph && !ask(graph, number);
+}
+
+/* ---- telling ---- */
+
+static void tell_node(struct gt_tcb *t, uint64_t node, uint64_t start)
+{
+	uint64_t number;
+
+	if (node_number(node, &number) && !gt_put_event(t, GT_EV_NODE, start, start, &number, 1))
+		gt_lost(t, start, start);
+}
+
+/* The call that this thread is in, if it is recorded and one of these. */
+static struct gt_ring_open *running(struct gt_tcb *t, bool (*one_of)(const char *))
+{
+	uint32_t depth = t->depth & 255;
+	struct gt_ring_open *o = t->ring && depth ? &t->ring->open[depth - 1] : NULL;
+
+	return o && o->id < gt_api_count && one_of(gt_api[o->id].name) ? o : NULL;
+}
+
+/* cuGraphAdd...Node(CUgraphNode *, CUgraph, ...) */
+void gt_after_node(int32_t ret, const uint64_t *w, const void *caller)
+{
+	bool was = gt_inside;
+	struct gt_ring_open *o;
+
+	(void)caller;
+	if (ret || !w[0] || was || !gt_gpu_used() || !(o = running(gt_self, gt_api_makes_node)))
+		return;
+	gt_inside = true;
+	tell_node(gt_self, *(const uint64_t *)w[0], o->start);
+	gt_inside = was;
+}
+
+/* cuGraphInstantiate...(CUgraphExec *, CUgraph, ...), cuGraphClone(CUgraph *, CUgraph) */
+void gt_after_graph(int32_t ret, const uint64_t *w, const void *caller)
+{
+	bool was = gt_inside;
+	struct gt_ring_open *o;
+	uint32_t new, old;
+	uint64_t words[2];
+
+	(void)caller;
+	if (ret || !w[0] || was || !gt_gpu_used() || !(o = running(gt_self, gt_api_copies_graph)))
+		return;
+	gt_inside = true;
+	words[1] = *(const uint64_t *)w[0];
+	if (graph_number(words[1], strcmp(gt_api[o->id].name, "cuGraphClone"), &new) && graph_number(w[1], false, &old)) {
+		words[0] = new | (uint64_t)old << 32;
+		if (!gt_put_event(gt_self, GT_EV_GRAPH, o->start, o->start, words, 2))
+			gt_lost(gt_self, o->start, o->start);
+	}
+	gt_inside = was;
+}
+
+/* ---- captures ---- */
+
+void gt_after_begin_capture(int32_t ret, const uint64_t *w, const void *caller)
+{
+	(void)w, (void)caller;
+	gt_events_capture_has_begun();
+	if (ret || !gt_gpu_used() || __atomic_fetch_add(&gt_capturing, 1, __ATOMIC_ACQ_REL))
+		return;
+	for (uint32_t id = 0; id < gt_api_count; id++)
+		if (gt_api_makes_work(gt_api[id].op))
+			gt_withdraw(id);
+}
+
+void gt_after_end_capture(int32_t ret, const uint64_t *w, const void *caller)
+{
+	uint32_t n = __atomic_load_n(&gt_capturing, __ATOMIC_ACQUIRE);
+
+	(void)w, (void)caller;
+	if (ret && ret != CAPTURE_INVALIDATED && ret != CAPTURE_UNJOINED)
+		return;
+	while (n && !__atomic_compare_exchange_n(&gt_capturing, &n, n - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		;
+}
+
+/* What the stream's next node is to follow is its newest node, right behind a call that was captured. */
+static bool newest_node(uint64_t stream, uint64_t *node)
+{
+	static struct gt_driver_function three, two;
+	int32_t (*ask3)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **, const void **, size_t *) =
+		(int32_t (*)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **, const void **, size_t *))
+		gt_ask_driver(&three, "cuStreamGetCaptureInfo_v3");
+	int32_t (*ask2)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **, size_t *) = NULL;
+	const uint64_t *nodes = NULL;
+	const void *edges = NULL;
+	uint64_t id, graph;
+	int32_t status = 0;
+	size_t n = 0;
+
+	if (!ask3)
+		ask2 = (int32_t (*)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **, size_t *))
+		       gt_ask_driver(&two, "cuStreamGetCaptureInfo_v2");
+	if (ask3 ? ask3(stream, &status, &id, &graph, &nodes, &edges, &n) : !ask2 || ask2(stream, &status, &id, &graph, &nodes, &n))
+		return false;
+	if (status != 1 || n != 1 || !nodes)
+		return false;
+	*node = nodes[0];
+	return true;
+}
+
+void gt_tell_captured(const struct gt_call *c, uint64_t stream)
+{
+	bool was = gt_inside;
+	uint64_t node;
+
+	if (!gt_api_makes_work(gt_api[c->id].op) || !gt_gpu_used())
+		return;
+	gt_inside = true;
+	if (newest_node(!stream && gt_api_per_thread(gt_api[c->id].name) ? PER_THREAD_STREAM : stream, &node))
+		tell_node(c->t, node, c->start);
+	gt_inside = was;
+}

@@ -1,0 +1,203 @@
+/* Injected. A CUDA driver loads the library that CUDA_INJECTION64_PATH names and calls InitializeInjection, in the midst of cuInit. No
+ * call of the program comes to us then as calls come to a preloaded library.
+ *
+ * With a session (gtcollect --inject) CUPTI's callbacks tell of the calls instead: at the beginning and at the end of each, on its own
+ * thread, with its parameters in a struct of the toolkit's; so a record comes to be as a wrapper makes it. And with the number that CUPTI's
+ * records of what the call makes the GPU do will carry, so nothing has to be found out by times. What we cannot see so: calls before
+ * that moment and cuInit itself, functions that CUPTI has no number for, and what the driver asks of the kernel.
+ *
+ * Where no gtcollect is, we are there for the probes (guest_probes.c): a thread looks every 80 ms whether somebody is attached to one.
+ * Until then CUPTI is not even loaded, and nothing stands in the way of any call. */
+#define _GNU_SOURCE
+#include "collect/guest/core/guest.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "collect/guest/cupti/cupti_layout.h"
+
+#define UNKNOWN 0xffffu			/* a function that is not in the table */
+static uint16_t ids[GT_CBID_MAX];	/* by CUPTI's number; 0xffff or the table's id */
+#define WORDS_MAX 32
+
+/* ---- parameters ---- */
+
+/* One after the other in their own sizes, as C lays them out. Kinds: cuda_api.h. */
+static uint64_t parameter(char kind, const uint8_t *at)
+{
+	int32_t i;
+	uint32_t u;
+	uint16_t w;
+	uint64_t l;
+	float f;
+	double d;
+
+	switch (kind) {
+	case 'i': memcpy(&i, at, 4); return (uint64_t)i;
+	case 'u': memcpy(&u, at, 4); return u;
+	case 'w': memcpy(&w, at, 2); return w;
+	case 'b': return *at;
+	case 'f': memcpy(&f, at, 4); d = f; memcpy(&l, &d, 8); return l;
+	case 'X': return (uint64_t)(uintptr_t)at;
+	}
+	memcpy(&l, at, 8);
+	return l;
+}
+
+static size_t size_of(char kind)
+{
+	return kind == 'i' || kind == 'u' || kind == 'f' ? 4 : kind == 'w' ? 2 : kind == 'b' ? 1 : kind == 'X' ? 64 : 8;
+}
+
+static size_t alignment_of(const char *p)
+{
+	return *p == 'X' ? 1 : !strncmp(p, "l:location", 10) ? 4 /* two ints */ : size_of(*p);
+}
+
+static void read_parameters(const struct gt_api *api, const uint8_t *params, uint64_t *words)
+{
+	size_t at = 0, align;
+	uint32_t n = 0;
+
+	for (const char *p = api->params; *p && n < WORDS_MAX; p += strcspn(p, " "), p += *p == ' ') {
+		align = alignment_of(p);
+		at = (at + align - 1) / align * align;
+		words[n++] = parameter(*p, params + at);
+		at += size_of(*p);
+	}
+}
+
+/* ---- calls ---- */
+
+/* The word that CUPTI keeps for us from a call's beginning to its end is the time of its beginning: not 0 if it is recorded. */
+static void begins(uint32_t id, const struct gt_cupti_call *c)
+{
+	uint64_t words[WORDS_MAX];
+	struct gt_call call;
+
+	*c->ours = 0;
+	if (!gt_enter(&call, id))
+		return;
+	if (call.t->args >= GT_ARGS_KEY) {
+		read_parameters(&gt_api[id], c->params, words);
+		gt_start(&call, gt_open_args(&call, words));
+	} else {
+		gt_start(&call, 0);
+	}
+	*c->ours = call.start;
+}
+
+/* Those that were begun within it and never ended, by longjmp, end with it. */
+static bool find_open(struct gt_tcb *t, uint64_t start, uint32_t *depth)
+{
+	uint32_t d = t->depth & 255;
+
+	while (d && t->ring->open[d - 1].start != start)
+		d--;
+	for (uint32_t k = t->depth & 255; d && k > d; k--) {
+		gt_abandoned(t);
+		gt_close(t, k - 1);
+	}
+	*depth = d - 1;
+	return d;
+}
+
+static void tell_correlation(const struct gt_call *call, uint32_t cbid, uint32_t correlation)
+{
+	const uint64_t words[] = { correlation | (uint64_t)cbid << 32, (uint32_t)call->t->tid };
+
+	if (call->t->ring && gt_shared->gpu && gt_api_makes_work(gt_api[call->id].op))
+		gt_put_event(call->t, GT_EV_CALL, call->start, call->end, words, 2);
+}
+
+static void ends(uint32_t id, uint32_t cbid, const struct gt_cupti_call *c)
+{
+	gt_after *after = gt_afters[id];
+	struct gt_call call = { .t = gt_self, .start = *c->ours, .id = (uint16_t)id };
+	bool mine = call.start && call.t->ring && find_open(call.t, call.start, &call.depth);
+	uint64_t words[WORDS_MAX];
+	int32_t ret;
+
+	if (!mine && !after)
+		return;
+	memcpy(&ret, c->result, sizeof(ret));
+	if (mine)
+		gt_stop(&call);
+	read_parameters(&gt_api[id], c->params, words);
+	if (after && after != gt_after_get_proc && after != gt_after_init)	/* these are for who has wrappers */
+		after(ret, words, NULL);
+	if (!mine)
+		return;
+	if (call.t->args >= GT_ARGS_KEY)
+		gt_record_args(&call, ret, words);
+	else
+		gt_record(&call, ret);
+	tell_correlation(&call, cbid, c->correlation);
+}
+
+static void called(uint32_t cbid, const struct gt_cupti_call *c)
+{
+	uint32_t id = cbid < GT_CBID_MAX ? ids[cbid] : UNKNOWN;
+
+	if (gt_inside)
+		return;
+	if (id == UNKNOWN && c->site == GT_CUPTI_ENTER)
+		gt_missing(c->function);
+	else if (id != UNKNOWN && c->site == GT_CUPTI_ENTER)
+		begins(id, c);
+	else if (id != UNKNOWN)
+		ends(id, cbid, c);
+}
+
+/* ---- the start ---- */
+
+/* Is this call to be told? What nobody will record costs the program nothing. */
+static bool wanted(uint32_t cbid)
+{
+	static int (*name_of)(int, uint32_t, const char **);
+	const char *name = NULL;
+	uint32_t id;
+
+	if (!name_of)
+		name_of = (int (*)(int, uint32_t, const char **))gt_find_in(GT_CUPTI_LIBRARY, "cuptiGetCallbackName");
+	ids[cbid] = UNKNOWN;
+	if (!name_of || name_of(GT_CUPTI_DRIVER_CALLS, cbid, &name) || !name)
+		return false;
+	id = gt_api_find(name);
+	if (id != GT_NONE)
+		ids[cbid] = (uint16_t)id;
+	else if (strncmp(name, "cu", 2))
+		return false;
+	return id == GT_NONE || gt_afters[id] || gt_shared->gate[id] != GT_GATE_OFF;
+}
+
+static void begin(void)
+{
+	int code;
+
+	gt_gpu_begin();
+	code = gt_callbacks_of_calls(called, wanted);
+	if (code)
+		gt_gpu_no_calls(code);
+}
+
+GT_EXPORT int InitializeInjection(void);
+GT_EXPORT int InitializeInjection(void)
+{
+	static int32_t started;		/* by which process */
+	int32_t pid = (int32_t)syscall(SYS_getpid);
+	bool was = gt_inside;
+	int saved = errno;
+
+	if (__atomic_exchange_n(&started, pid, __ATOMIC_ACQ_REL) == pid)
+		return 1;
+	if (!gt_self->ring)
+		gt_register();		/* with a session, if our library came from one */
+	gt_inside = true;
+	if (gt_shared && gt_shared->inject)
+		begin();
+	else if (!gt_shared || !gt_shared->gpu)
+		gt_gpu_watch();
+	gt_inside = was;
+	errno = saved;
+	return 1;
+}

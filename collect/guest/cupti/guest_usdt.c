@@ -1,0 +1,119 @@
+/* USDT out: probes that bpftrace, perf, SystemTap and everything on libbpf attach to, with no agent of ours.
+ *
+ *	parcagpu:cuda_correlation: on the launching thread, as its launch returns: u32 correlation, int cbid (negative: of the driver
+ *		API), the kernel's name, or the function's where CUPTI tells none
+ *	parcagpu:kernel_executed: a kernel has run: u64 start, u64 end, u32 correlation, u32 device, u32 stream, u32 graph, u64 node, name
+ *	parcagpu:activity_batch: CUPTI's records as they are, at most 128 at a time: const void **records, u32 how many
+ *	parcagpu:kernel_launch, parcagpu_provider:kernel_launch: a kernel has run: u32 its launch's correlation, u64 ns that it took
+ *
+ * Times are CLOCK_MONOTONIC in ns. All but the first fire on CUPTI's thread, when it hands back a buffer; strings and records are there
+ * as long as the probe lasts. Kernels with impossible times fire nothing but activity_batch.
+ *
+ * A probe is an ELF note, a counter, and a place to put a breakpoint. The note (.note.stapsdt) says where the other two are and in which
+ * registers the arguments; the tracer adds one to the counter while it is attached, and nothing is done for a probe whose counter is
+ * zero. sys/sdt.h would make all three, but needs SystemTap's headers, leaves the registers to the compiler, and has no place for the
+ * fast kind of nop (arch_*.h). So they are written by hand, each place a function of its own. */
+#include "collect/guest/core/guest.h"
+
+#include "collect/guest/cupti/cupti_layout.h"
+
+/* An object of the symbol gt_probe_SYMBOL: the function; gt_up_SYMBOL: the counter. Names in notes are NUL-terminated, and notes are of
+ * no section that is loaded. What the base's address is when the note is read tells how far a file was moved since it was linked. */
+#define PROBE(symbol, provider, name, arguments)							\
+	__asm__(".pushsection .probes,\"aw\",%progbits\n\t.p2align 1\n\t"				\
+		".globl gt_up_" #symbol "\n\t.hidden gt_up_" #symbol "\n\t.type gt_up_" #symbol ",%object\n"	\
+		"gt_up_" #symbol ":\n\t.2byte 0\n\t.size gt_up_" #symbol ",2\n\t.popsection\n\t"	\
+		".pushsection .text\n\t.globl gt_probe_" #symbol "\n\t.hidden gt_probe_" #symbol "\n\t"	\
+		".type gt_probe_" #symbol ",%function\n\t.p2align 4\n"					\
+		"gt_probe_" #symbol ":\n\t.cfi_startproc\n\t" GT_ARCH_PROBE "\t.cfi_endproc\n\t"	\
+		".size gt_probe_" #symbol ",.-gt_probe_" #symbol "\n\t.popsection\n\t"			\
+		".pushsection .note.stapsdt,\"\",%note\n\t.p2align 2\n\t"				\
+		".4byte 8,3f-2f,3\n\t.asciz \"stapsdt\"\n"						\
+		"2:\t.8byte 1b,_.stapsdt.base,gt_up_" #symbol "\n\t"					\
+		".asciz \"" provider "\"\n\t.asciz \"" name "\"\n\t.asciz \"" arguments "\"\n"		\
+		"3:\t.p2align 2\n\t.popsection")
+__asm__(".pushsection .stapsdt.base,\"aG\",%progbits,.stapsdt.base,comdat\n\t.weak _.stapsdt.base\n\t.hidden _.stapsdt.base\n"
+	"_.stapsdt.base:\n\t.space 1\n\t.size _.stapsdt.base,1\n\t.popsection");
+PROBE(cuda_correlation, "parcagpu", "cuda_correlation", GT_PROBE_CORRELATION);
+PROBE(kernel_executed, "parcagpu", "kernel_executed", GT_PROBE_KERNEL);
+PROBE(activity_batch, "parcagpu", "activity_batch", GT_PROBE_BATCH);
+PROBE(kernel_launch, "parcagpu", "kernel_launch", GT_PROBE_LAUNCH);
+PROBE(kernel_launch_old, "parcagpu_provider", "kernel_launch", GT_PROBE_LAUNCH);
+
+#define HIDDEN __attribute__((visibility("hidden")))
+extern HIDDEN uint16_t gt_up_cuda_correlation, gt_up_kernel_executed, gt_up_activity_batch, gt_up_kernel_launch, gt_up_kernel_launch_old;
+HIDDEN void gt_probe_cuda_correlation(uint32_t correlation, int32_t cbid, const char *name);
+HIDDEN void gt_probe_kernel_executed(uint64_t start, uint64_t end, uint32_t correlation, uint32_t device, uint32_t stream, uint32_t graph,
+				     uint64_t node, const char *name);
+HIDDEN void gt_probe_activity_batch(const void **records, uint32_t n);
+HIDDEN void gt_probe_kernel_launch(uint32_t correlation, uint64_t duration);
+HIDDEN void gt_probe_kernel_launch_old(uint32_t correlation, uint64_t duration);
+
+#define UP(symbol) __atomic_load_n(&gt_up_##symbol, __ATOMIC_RELAXED)
+
+bool gt_probes_want_calls(void) { return UP(cuda_correlation); }
+
+bool gt_probes_want_work(void)
+{
+	return UP(kernel_executed) || UP(activity_batch) || UP(kernel_launch) || UP(kernel_launch_old);
+}
+
+void gt_probes_call(uint32_t correlation, int32_t cbid, const char *name)
+{
+	if (UP(cuda_correlation))
+		gt_probe_cuda_correlation(correlation, cbid, name);
+}
+
+static uint32_t u32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
+static uint64_t u64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
+
+static void kernel(const uint8_t *r)
+{
+	uint64_t start = u64(r + GT_K_START), end = u64(r + GT_K_END);
+	uint32_t correlation = u32(r + GT_K_CORRELATION);
+
+	if (!start || end < start)
+		return;
+	if (UP(kernel_executed))
+		gt_probe_kernel_executed(start, end, correlation, u32(r + GT_K_DEVICE), u32(r + GT_K_STREAM), u32(r + GT_K_GRAPH),
+					 u64(r + GT_K_NODE), (const char *)(uintptr_t)u64(r + GT_K_NAME));
+	if (UP(kernel_launch))
+		gt_probe_kernel_launch(correlation, end - start);
+	if (UP(kernel_launch_old))
+		gt_probe_kernel_launch_old(correlation, end - start);
+}
+
+/* In the place of a callback. What began before was told by one. */
+static void call(const uint8_t *r)
+{
+	bool driver = u32(r) == GT_CUPTI_DRIVER;
+	uint32_t cbid = u32(r + GT_A_CBID);
+	const char *name = driver ? gt_launch_name(cbid) : gt_runtime_launch_name(cbid);
+
+	if (name && u64(r + GT_A_START) >= gt_callbacks_refused())
+		gt_probes_call(u32(r + GT_A_CORRELATION), driver ? -(int32_t)cbid : (int32_t)cbid, name);
+}
+
+#define BATCH 128
+void gt_probes_work(int (*next)(uint8_t *, size_t, uint8_t **), uint8_t *buffer, size_t valid)
+{
+	bool calls = gt_probes_want_calls() && gt_callbacks_refused();
+	const void *batch[BATCH];
+	uint8_t *record = NULL;
+	uint32_t n = 0;
+
+	if (!calls && !gt_probes_want_work())
+		return;
+	while (!next(buffer, valid, &record)) {
+		if (u32(record) == GT_CUPTI_KERNEL)
+			kernel(record);
+		if (calls && (u32(record) == GT_CUPTI_DRIVER || u32(record) == GT_CUPTI_RUNTIME))
+			call(record);
+		batch[n++] = record;
+		if (n == BATCH && UP(activity_batch))
+			gt_probe_activity_batch(batch, n);
+		n %= BATCH;
+	}
+	if (n && UP(activity_batch))
+		gt_probe_activity_batch(batch, n);
+}

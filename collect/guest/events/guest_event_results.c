@@ -1,0 +1,535 @@
+/* Our thread of CUDA events: reads those that are over and tells what they say; guest_events.c has the idea. */
+#define _GNU_SOURCE
+#include "collect/guest/events/guest_event_timing.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BUDGET 512u			/* brackets that are looked at before others may come in between */
+#define SOON_NS 2000000
+/* A call does not wake our thread, as that takes a system call. So there must be brackets for this time. */
+#define LATER_NS 10000000
+#define REFERENCE_NS 1000000000ull	/* how old a reference may become */
+#define AGAIN_NS 5000000ull		/* between two tries, should the GPU be held up */
+#define FINE_NS 20000u			/* a pair of host times that needs no better one */
+#define WIDE_NS 200000u			/* one that should not be the first */
+#define GIVES 64u			/* brackets that a context gives up at a time, for others */
+#define TRIES 8
+#define TRIES_FIRST 20
+
+bool gt_events_lock(int tries)
+{
+	while (__atomic_exchange_n(&gt_events->reading, 1, __ATOMIC_ACQUIRE)) {
+		if (!tries--)
+			return false;
+		gt_events_pause(50000);
+	}
+	return true;
+}
+
+void gt_events_unlock(void) { __atomic_store_n(&gt_events->reading, 0, __ATOMIC_RELEASE); }
+
+void gt_events_state(enum gt_gpu_state state, const char *text, uint64_t detail)
+{
+	struct gt_tcb *t = gt_teller();
+	uint64_t words[3] = { state, 0, detail };
+
+	gt_debug("CUDA events:", text, (int64_t)detail);
+	if (!t)
+		return;
+	words[1] = gt_tell_string(t, text);
+	gt_put_event(t, GT_EV_GPU_STATE, gt_now(t), gt_now(t), words, 3);
+}
+
+/* ---- references ---- */
+
+static uint64_t abs_ns(int64_t ns) { return (uint64_t)(ns < 0 ? -ns : ns); }
+
+static int64_t clamp(int64_t v, int64_t low, int64_t high) { return v < low ? low : v > high ? high : v; }
+
+static int64_t ns_of(float ms) { return (int64_t)((double)ms * 1e6); }
+
+/* Records an event and asks until it is over. False: it was not, within limit. */
+static bool try_reference(const struct gt_event_context *c, uint64_t event, int64_t limit, int64_t *from, int64_t *to)
+{
+	int32_t code;
+
+	*from = (int64_t)gt_slow_clock();
+	if (gt_cu.record(event, c->stream))
+		return false;
+	while ((code = gt_cu.query(event)) == NOT_READY && (int64_t)gt_slow_clock() - *from < limit)
+		syscall(SYS_sched_yield);	/* the driver has a lock that others want, too */
+	*to = (int64_t)gt_slow_clock();
+	return !code;
+}
+
+static void tell_error(uint64_t error)
+{
+	if (error <= gt_events->error + gt_events->error / 4)
+		return;
+	gt_events->error = error;
+	gt_events_state(GT_GPU_EVENTS_ERROR, "", error);
+}
+
+/* The reference's place in time: near the middle of its own pair, drawn to what the one before predicts. */
+static void set_reference(struct gt_event_context *c, uint64_t event, int64_t from, int64_t to)
+{
+	struct gt_event_reference r = { event, from + (to - from) / 2, 0 };
+	float ms = 0;
+
+	if (c->now.event && !gt_cu.elapsed(&ms, c->now.event, event))
+		r.host = clamp(r.host + (c->now.host + ns_of(ms) - r.host) / 2, from, to);
+	r.error = abs_ns(r.host - from) > abs_ns(to - r.host) ? abs_ns(r.host - from) : abs_ns(to - r.host);
+	c->spare = c->now.event;
+	c->now = r;
+	tell_error(r.error);
+}
+
+static bool make_reference_events(struct gt_event_context *c, uint64_t made[2])
+{
+	if (!c->stream && gt_cu.stream(&c->stream, NON_BLOCKING)) {
+		c->stream = 0;
+		return false;
+	}
+	made[0] = c->spare;
+	c->spare = made[1] = 0;
+	for (int i = 0; i < 2; i++)
+		if (!made[i] && gt_cu.create(&made[i], 0)) {
+			made[i] = 0;
+			return false;
+		}
+	return true;
+}
+
+/* How wide a pair may be that is better than what there is: an old reference is as good as it was, less what clocks drift (50 ppm). The
+ * first one should be good, but not be waited for for ever. */
+static int64_t wide_enough(struct gt_event_context *c)
+{
+	if (c->now.event)
+		return (int64_t)(2 * c->now.error + (gt_slow_clock() - (uint64_t)c->now.host) / 10000);
+	return c->tries++ < TRIES_FIRST && gt_events->on == ON ? (int64_t)WIDE_NS : INT64_MAX;
+}
+
+/* The tightest of some tries. The context is current. */
+static void refer(struct gt_event_context *c)
+{
+	uint64_t made[2] = { 0, 0 }, tight;
+	int64_t from, to, best_from = 0, best = wide_enough(c), limit = c->now.event ? 1000000 : 8000000;
+	bool any = false;
+
+	if (make_reference_events(c, made)) {
+		for (int i = 0; i < TRIES && (!any || best > (int64_t)FINE_NS); i++) {
+			if (!try_reference(c, made[1], limit, &from, &to))
+				break;
+			if (to - from >= best)
+				continue;
+			best_from = from, best = to - from, any = true;
+			tight = made[1], made[1] = made[0], made[0] = tight;
+		}
+		if (any)
+			set_reference(c, made[0], best_from, best_from + best);
+	}
+	for (int i = any; i < 2; i++)		/* at most one is kept */
+		if (made[i] && !c->spare)
+			c->spare = made[i];
+		else if (made[i])
+			gt_cu.destroy(made[i]);
+}
+
+/* Makes the context current here, known, and its reference no older than it may be. False: nothing can be read yet. */
+static bool prepare(struct gt_event_context *c)
+{
+	uint64_t now = gt_slow_clock();
+
+	if (gt_cu.set(c->handle))
+		return false;
+	if (!c->id) {
+		if (gt_cu.device(&c->device))
+			return false;
+		c->id = ++gt_events->contexts;
+	}
+	if ((!c->now.event || now - (uint64_t)c->now.host > REFERENCE_NS) && now >= c->again) {
+		c->again = now + AGAIN_NS;
+		refer(c);
+	}
+	return c->now.event;
+}
+
+/* ---- telling ---- */
+
+static uint64_t two(uint32_t low, uint32_t high) { return low | (uint64_t)high << 32; }
+
+/* Streams have small numbers, in order of their first use in a context; the legacy default stream is 0. */
+static uint32_t number_of(struct gt_event_context *c, uint64_t stream, int32_t tid)
+{
+	uint32_t at = (uint32_t)((stream * 0x9e3779b97f4a7c15ull + c->id) >> 40);
+	struct gt_event_place *p;
+
+	if (stream == LEGACY)
+		return 0;
+	tid = stream == PER_THREAD ? tid : 0;
+	at += (uint32_t)tid;
+	for (uint32_t k = 0; k < 64; k++) {
+		p = &gt_events->places[(at + k) % PLACES];
+		if (!p->used)
+			*p = (struct gt_event_place){ c->id, ++c->streams, stream, tid, true };
+		if (p->context == c->id && p->stream == stream && p->tid == tid)
+			return p->number;
+	}
+	return UINT32_MAX;		/* too many */
+}
+
+static uint32_t device_of(uint64_t handle)
+{
+	struct gt_event_context *c = handle ? gt_events_context(handle) : NULL;
+
+	return c && c->id ? (uint32_t)c->device : UINT32_MAX;
+}
+
+/* From the name, HtoD and the like: what is known of the memory, in CUPTI's numbers. */
+static uint32_t memory_of(char end) { return end == 'D' ? 3 : end == 'A' ? 4 : 0; }
+
+static uint32_t copy_kinds(const struct gt_api *api)
+{
+	static const uint8_t directions[] = { [GT_DIR_HTOD] = 1, [GT_DIR_DTOH] = 2, [GT_DIR_DTOD] = 8, [GT_DIR_HTOH] = 9,
+					      [GT_DIR_PEER] = 10 };
+	const char *to = strstr(api->name, "to");
+	bool told = to && strchr("HDA", to[-1]) && strchr("HDA", to[2]);
+	uint32_t src = told ? memory_of(to[-1]) : api->direction == GT_DIR_PEER ? 3 : 0;
+	uint32_t dst = told ? memory_of(to[2]) : src;
+
+	return directions[api->direction] | src << 8 | dst << 16 | (strstr(api->name, "Async") ? 1u << 24 : 0);
+}
+
+static uint64_t tell_name(struct gt_tcb *t, const struct gt_bracket *b)
+{
+	uint32_t len = (uint32_t)b->name;
+	const char *text = gt_own->texts + (b->name >> 32);
+	uint64_t hash, *told;
+
+	if (!len)
+		return 0;
+	hash = gt_ring_hash(text, len);
+	told = &t->told[hash % GT_TOLD];
+	if (*told != hash && gt_text(t, GT_REC_STRING, hash, text, len))
+		*told = hash;
+	return hash;
+}
+
+static bool tell_work(struct gt_tcb *t, struct gt_event_context *c, const struct gt_bracket *b, int64_t start, int64_t end)
+{
+	const struct gt_api *api = &gt_api[b->id];
+	const uint32_t *g = b->grid, *k = b->block;
+	uint64_t w[11] = { two((uint32_t)b->tid, b->id), b->start, two(++gt_events->works, (uint32_t)c->device),
+			   two(c->id, number_of(c, b->stream, b->tid)) };
+	enum gt_ring_event id = GT_EV_TIMED_GRAPH;
+	uint32_t n = 6;
+
+	if (api->op == GT_OP_LAUNCH) {
+		id = GT_EV_TIMED_KERNEL, n = 11;
+		if (b->ngrid)
+			w[6] = two(g[0], b->ngrid > 1 ? g[1] : 1), w[7] = b->ngrid > 2 ? g[2] : 1;
+		if (b->nblock == 3)
+			w[7] = two((uint32_t)w[7], k[0]), w[8] = two(k[1], k[2]);
+		w[9] = two(0, b->shared);
+		w[10] = tell_name(t, b);
+	} else if (api->op == GT_OP_COPY) {
+		id = GT_EV_TIMED_COPY, n = 8;
+		w[4] = two(0, copy_kinds(api));
+		w[6] = b->bytes;
+		w[7] = two(device_of(b->peers[1]), device_of(b->peers[0]));	/* the destination's context comes first */
+	} else if (api->op == GT_OP_SET) {
+		id = GT_EV_TIMED_SET, n = 8;
+		w[4] = two(0, memory_of('D') | (strstr(api->name, "Async") ? 1u << 16 : 0));
+		w[6] = b->bytes;
+		w[7] = b->value;
+	}
+	return gt_put_event(t, id, (uint64_t)start, (uint64_t)end, w, n);
+}
+
+static void tell_untimed(void)
+{
+	uint64_t now = gt_slow_clock(), words[2];
+	struct gt_tcb *t = NULL;
+
+	for (uint32_t i = 0; i < GT_UNTIMED_COUNT; i++) {
+		uint64_t n = __atomic_load_n(&gt_events->untimed[i], __ATOMIC_RELAXED);
+
+		words[0] = n - gt_events->told[i];
+		words[1] = i;
+		if (words[0] && (t || (t = gt_teller())) && gt_put_event(t, GT_EV_UNTIMED, now, now, words, 2))
+			gt_events->told[i] = n;
+	}
+}
+
+/* ---- the round ---- */
+
+/* Those handed over since the last time, in the order of their calls. */
+static void take_handed(void)
+{
+	uint32_t i = __atomic_exchange_n(&gt_events->handed, 0, __ATOMIC_ACQUIRE), back = 0, next, last = i;
+
+	for (; i; i = next) {
+		next = gt_bracket_at(i)->next;
+		gt_bracket_at(i)->next = back;
+		back = i;
+		gt_events->waiting++;
+	}
+	if (!back)
+		return;
+	if (gt_events->last)
+		gt_bracket_at(gt_events->last)->next = back;
+	else
+		gt_events->first = back;
+	gt_events->last = last;
+}
+
+/* Streams whose next event is not over yet: what follows there need not be asked. A set of bits; two streams that share one by chance do
+ * not in the next round. */
+struct blocked { uint64_t salt, bits[256]; };
+
+static uint64_t *bit_of(struct blocked *s, uint64_t key, uint64_t *mask)
+{
+	uint64_t hash = (key ^ s->salt) * 0x9e3779b97f4a7c15ull;
+
+	hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15ull;
+	*mask = 1ull << (hash >> 58);
+	return &s->bits[hash >> 50 & 255];
+}
+
+static bool is_blocked(struct blocked *s, uint64_t key)
+{
+	uint64_t mask, *word = bit_of(s, key, &mask);
+
+	return *word & mask;
+}
+
+static void block(struct blocked *s, uint64_t key)
+{
+	uint64_t mask, *word = bit_of(s, key, &mask);
+
+	*word |= mask;
+}
+
+static uint64_t key_of(const struct gt_bracket *b)
+{
+	return (b->stream + (b->stream == PER_THREAD ? (uint64_t)b->tid << 32 : 0)) ^ (uint64_t)(b->context + 1u) << 48;
+}
+
+/* True: we are through with it. The context is current. */
+static bool read_bracket(struct gt_event_context *c, const struct gt_bracket *b)
+{
+	float since = 0, took = 0;
+	int32_t code = gt_cu.elapsed(&took, b->begin, b->end);
+	struct gt_tcb *t;
+	int64_t start;
+
+	if (!code)
+		code = gt_cu.elapsed(&since, c->now.event, b->begin);
+	if (code == NOT_READY)
+		return false;
+	if (code) {
+		gt_events_untimed(code == CAPTURED_EVENT ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
+		return true;
+	}
+	start = c->now.host + ns_of(since);
+	t = gt_teller();
+	if (!t)
+		gt_untraced();
+	else if (!tell_work(t, c, b, start, start + ns_of(took)))
+		gt_lost(t, gt_now(t), gt_now(t));
+	return true;
+}
+
+static void unlink_bracket(struct gt_bracket *b, struct gt_bracket *before)
+{
+	if (before)
+		before->next = b->next;
+	else
+		gt_events->first = b->next;
+	if (gt_events->last == gt_bracket_index(b))
+		gt_events->last = before ? gt_bracket_index(before) : 0;
+	gt_events->waiting--;
+}
+
+/* Is it to be looked at, and is its context current? 1 yes, 0 not now, -1 never more. */
+static int ready(struct gt_event_context *c, const struct gt_bracket *b, struct blocked *s, struct gt_event_context **at)
+{
+	if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) != LIVE)
+		return -1;
+	if (is_blocked(s, key_of(b)) || is_blocked(s, c->handle))
+		return 0;
+	if (*at == c)
+		return 1;
+	*at = c;
+	if (prepare(c))
+		return 1;
+	*at = NULL;
+	block(s, c->handle);
+	return 0;
+}
+
+/* Reads what is over, in one context or in all. Under the lock. Returns how many were. */
+uint32_t gt_events_look(uint32_t budget, uint64_t only)
+{
+	struct gt_bracket *b, *before = NULL, *next;
+	struct blocked s = { .salt = gt_slow_clock() };
+	struct gt_event_context *at = NULL;
+	uint32_t done = 0;
+
+	take_handed();
+	for (b = gt_bracket_at(gt_events->first); b && budget; b = next) {
+		struct gt_event_context *c = gt_bracket_context(b);
+		int may = only && c->handle != only ? 0 : ready(c, b, &s, &at);
+
+		next = gt_bracket_at(b->next);
+		if (may > 0)
+			budget--;
+		if (may < 0)
+			gt_events_untimed(GT_UNTIMED_CONTEXT);
+		if (may < 0 || (may && read_bracket(c, b))) {
+			unlink_bracket(b, before);
+			gt_bracket_give(b);
+			done++;
+			continue;
+		}
+		if (may)
+			block(&s, key_of(b));
+		before = b;
+	}
+	return done;
+}
+
+/* Contexts that are gone and of which nothing is out any more leave their brackets, without events, to others. */
+static void bury(void)
+{
+	struct gt_bracket *b;
+
+	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS; c++) {
+		c->poor = 0;
+		if (c->state != DEAD)
+			continue;
+		while ((b = gt_bracket_pop(&c->free)))
+			gt_bracket_push(&gt_events->raw, b);
+		if (__atomic_load_n(&c->out, __ATOMIC_ACQUIRE))
+			continue;
+		*c = (struct gt_event_context){ .state = TAKEN, .free = c->free };
+		__atomic_store_n(&c->state, FREE, __ATOMIC_RELEASE);
+	}
+}
+
+static void give_up(struct gt_event_context *c)
+{
+	struct gt_bracket *b;
+
+	for (uint32_t i = 0; i < GIVES && (i || !gt_cu.set(c->handle)) && (b = gt_bracket_pop(&c->free)); i++) {
+		gt_cu.destroy(b->begin);
+		gt_cu.destroy(b->end);
+		gt_bracket_push(&gt_events->raw, b);
+	}
+}
+
+/* Some context found none, so those that want none give up some of what they do not use. */
+static void share(void)
+{
+	struct gt_event_context *c;
+	bool wanted = false;
+
+	for (c = gt_events->context; c < gt_events->context + CONTEXTS; c++)
+		wanted |= __atomic_load_n(&c->wanting, __ATOMIC_RELAXED);
+	for (c = gt_events->context; wanted && c < gt_events->context + CONTEXTS; c++)
+		if (!__atomic_exchange_n(&c->wanting, 0, __ATOMIC_RELAXED) && __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE &&
+		    (uint32_t)__atomic_load_n(&c->free, __ATOMIC_RELAXED))
+			give_up(c);
+	if (wanted)
+		gt_cu.set(0);
+}
+
+/* Returns how many are still waited for. */
+static uint32_t round_of_reading(void)
+{
+	uint32_t done;
+
+	do {
+		if (!gt_events_lock(100))
+			return 1;
+		done = gt_events_look(BUDGET, 0);
+		if (gt_events->waiting || done)
+			gt_cu.set(0);		/* no context is kept from its end by being current here */
+		if (done < BUDGET) {
+			bury();
+			share();
+		}
+		tell_untimed();
+		gt_events_unlock();
+	} while (done >= BUDGET);
+	return gt_events->waiting;
+}
+
+static void sleep_until_bell(uint32_t heard, bool soon)
+{
+	const struct timespec wait = { .tv_nsec = soon ? SOON_NS : LATER_NS };
+
+	__atomic_store_n(&gt_events->asleep, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &gt_events->bell, FUTEX_WAIT, heard, &wait, NULL, 0);
+	__atomic_store_n(&gt_events->asleep, 0, __ATOMIC_RELEASE);
+}
+
+/* The last round. What is over by now is read; what is not, is not waited for, and the recorder finds it missing. */
+static void end_reading(void)
+{
+	uint32_t left = round_of_reading();
+
+	for (int i = 0; i < 20 && left; i++) {		/* there may be no reference yet */
+		bool none = false;
+
+		for (uint32_t k = 0; k < CONTEXTS; k++)
+			none |= gt_events->context[k].state == LIVE && gt_events->context[k].out && !gt_events->context[k].now.event;
+		if (!none)
+			break;
+		gt_events_pause(2000000);
+		left = round_of_reading();
+	}
+	if (!left)
+		gt_events_state(GT_GPU_OFF, "", 0);
+}
+
+static void *read_events(void *arg)
+{
+	int32_t mode = RELAXED;
+	uint32_t on, heard, left;
+
+	gt_inside = true;
+	gt_cu.mode(&mode);
+	while ((on = __atomic_load_n(&gt_events->on, __ATOMIC_ACQUIRE)) == ON) {
+		heard = __atomic_load_n(&gt_events->bell, __ATOMIC_ACQUIRE);
+		left = round_of_reading();
+		if (gt_owner_died() || gt_passive)
+			break;
+		sleep_until_bell(heard, left);
+	}
+	if (on == LAST)
+		end_reading();
+	gt_bracketing = 0;
+	__atomic_store_n(&gt_events->on, OFF, __ATOMIC_RELEASE);
+	return arg;
+}
+
+/* ---- life ---- */
+
+bool gt_events_thread(void) { return gt_start_thread(read_events, NULL); }
+
+/* Our thread reads what is over; that takes as long as its calls of the driver. */
+void gt_events_end(void)
+{
+	uint32_t on = ON;
+
+	if (!__atomic_compare_exchange_n(&gt_events->on, &on, LAST, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return;
+	gt_events_ring();
+	for (int i = 0; i < 10000 && __atomic_load_n(&gt_events->on, __ATOMIC_ACQUIRE) != OFF; i++)
+		gt_events_pause(100000);
+}
+

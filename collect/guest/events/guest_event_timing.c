@@ -1,0 +1,534 @@
+/* How long the GPU took, without CUPTI: a call that makes it work is put between two CUDA events on its stream, and later the driver
+ * is asked how far apart they were. The program waits for nothing: events are recorded by its threads, which only puts them
+ * into the stream, and are read by a thread of ours when they are over.
+ *
+ * WHAT THE NUMBER MEANS. The first event is over when all that came before it in the stream is, the second one when the work between
+ * is. So a duration is an upper bound: the work, and what the GPU takes for two events (1 to 2 us), and, where the stream was idle when
+ * the call came, the time the host took to make the call, as the GPU stood at the first event by then; of a call that returns when the
+ * copy is done, also the host's way back. Between two events there is no other work of that stream, unless two threads use it.
+ *
+ * WHEN. An event has no time of its own, only a distance from another one. So each context has a reference: an event on a stream of
+ * ours, recorded and asked for until it is over, a few times; the GPU reached it between these two moments of the host, and the
+ * pair that lies closest counts. It is made anew every second, for distances are floats, and clocks drift. The new one's time is
+ * between what the old one predicts and the middle of its own pair. How far off it may be is told.
+ *
+ * CAPTURE. While a stream captures, its calls become nodes of a graph, and run nothing: no events then. A legacy default stream may not be
+ * touched while another stream captures that it would wait for, or that capture is spoilt; cuStreamIsCapturing tells, and spoils
+ * nothing. It tells of now; so who begins a capture waits until no event of ours is on its way to a legacy stream, and what comes while
+ * it is beginning goes without. Other calls that a capture forbids all threads (asking an event is one) our thread makes in the
+ * relaxed mode, in which they are allowed.
+ *
+ * CONTEXTS. Events die with their context, and a dead one must not be asked. Who destroys a context first reads what is over in it, and
+ * keeps our thread out meanwhile. In a forked child all of this is empty, as the driver is dead there.
+ *
+ * A bracket is a pair of events and what is known of the call. There are BRACKETS in a process; each belongs to the context whose
+ * events it has, and to another one when that finds none, for who once had much under way would keep them all. Those that are free
+ * are a stack by context, those whose call has been made are handed to our thread in another. */
+#define _GNU_SOURCE
+#include "collect/guest/events/guest_event_timing.h"
+
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REFILL 8u			/* brackets that get their events at a time */
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+struct gt_event_calls gt_cu;
+struct gt_events *gt_events;
+static int32_t events_pid;
+uint8_t gt_bracketing;
+static __thread bool keeping GT_TLS;	/* this thread has the lock of reading, and is destroying a context */
+
+void gt_events_pause(long ns) { syscall(SYS_nanosleep, &(struct timespec){ .tv_nsec = ns }, NULL); }
+
+/* ---- stacks ---- */
+
+/* The tag in the head rises when something is put back, so that what lay below is never believed of another time. */
+void gt_bracket_push(uint64_t *stack, struct gt_bracket *b)
+{
+	uint64_t head = __atomic_load_n(stack, __ATOMIC_ACQUIRE), with;
+
+	do {
+		__atomic_store_n(&b->next, (uint32_t)head, __ATOMIC_RELAXED);
+		with = ((head >> 32) + 1) << 32 | gt_bracket_index(b);
+	} while (!__atomic_compare_exchange_n(stack, &head, with, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+}
+
+struct gt_bracket *gt_bracket_pop(uint64_t *stack)
+{
+	uint64_t head = __atomic_load_n(stack, __ATOMIC_ACQUIRE), below;
+
+	do {
+		if (!(uint32_t)head)
+			return NULL;
+		below = head >> 32 << 32 | __atomic_load_n(&gt_bracket_at((uint32_t)head)->next, __ATOMIC_RELAXED);
+	} while (!__atomic_compare_exchange_n(stack, &head, below, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+	return gt_bracket_at((uint32_t)head);
+}
+
+void gt_bracket_give(struct gt_bracket *b)
+{
+	struct gt_event_context *c = gt_bracket_context(b);
+
+	gt_bracket_push(__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE ? &c->free : &gt_events->raw, b);
+	__atomic_fetch_sub(&c->out, 1, __ATOMIC_RELEASE);
+}
+
+void gt_events_untimed(enum gt_untimed why) { __atomic_fetch_add(&gt_events->untimed[why], 1, __ATOMIC_RELAXED); }
+
+void gt_events_ring(void)
+{
+	__atomic_fetch_add(&gt_events->bell, 1, __ATOMIC_RELEASE);
+	if (__atomic_load_n(&gt_events->asleep, __ATOMIC_ACQUIRE))
+		syscall(SYS_futex, &gt_events->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* ---- on the program's threads ---- */
+
+struct gt_event_context *gt_events_context(uint64_t handle)
+{
+	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS; c++)
+		if (c->handle == handle && __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE)
+			return c;
+	return NULL;
+}
+
+/* Two threads must not add the same; a signal handler that comes upon itself goes without. */
+static struct gt_event_context *add_context(uint64_t handle)
+{
+	struct gt_event_context *c = NULL;
+	int tries = 1000;
+
+	while (__atomic_exchange_n(&gt_events->adding, 1, __ATOMIC_ACQUIRE)) {
+		if (!tries--)
+			return NULL;
+		syscall(SYS_sched_yield);
+	}
+	c = gt_events_context(handle);
+	for (uint32_t i = 0; !c && i < CONTEXTS; i++) {
+		if (gt_events->context[i].state != FREE)
+			continue;
+		c = &gt_events->context[i];
+		c->handle = handle;
+		__atomic_store_n(&c->state, LIVE, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&gt_events->adding, 0, __ATOMIC_RELEASE);
+	return c;
+}
+
+static bool make_events(struct gt_bracket *b)
+{
+	if (gt_cu.create(&b->begin, 0))
+		return false;
+	if (!gt_cu.create(&b->end, 0))
+		return true;
+	gt_cu.destroy(b->begin);
+	return false;
+}
+
+/* Gives some brackets events of this context. False: the driver refused, now or lately. */
+static bool refill(struct gt_event_context *c)
+{
+	int32_t mode = RELAXED;
+	uint64_t handle;
+	struct gt_bracket *b;
+	bool refused = false;
+
+	if (__atomic_load_n(&c->poor, __ATOMIC_RELAXED) || gt_cu.push(c->handle))
+		return false;
+	gt_cu.mode(&mode);
+	for (uint32_t i = 0; i < REFILL && (b = gt_bracket_pop(&gt_events->raw)); i++) {
+		if (!make_events(b)) {
+			gt_bracket_push(&gt_events->raw, b);
+			c->poor = 1;
+			refused = true;
+			break;
+		}
+		b->context = (uint16_t)(c - gt_events->context);
+		gt_bracket_push(&c->free, b);
+	}
+	gt_cu.mode(&mode);
+	gt_cu.pop(&handle);
+	return !refused;
+}
+
+static struct gt_bracket *take(struct gt_event_context *c, bool *refused)
+{
+	struct gt_bracket *b;
+
+	__atomic_fetch_add(&c->out, 1, __ATOMIC_SEQ_CST);	/* first: what is out keeps the context's place */
+	b = gt_bracket_pop(&c->free);
+	if (!b) {
+		*refused = !refill(c);
+		b = gt_bracket_pop(&c->free);
+	}
+	if (!b)
+		__atomic_fetch_sub(&c->out, 1, __ATOMIC_RELEASE);
+	return b;
+}
+
+/* Records an event, unless that would get into a capture, or into the way of one. 0, CAPTURING, BEGINNING, or the driver's error. */
+static int32_t record(uint64_t event, uint64_t stream)
+{
+	int32_t capturing = 0, code = BEGINNING;
+
+	if (stream == LEGACY)
+		__atomic_fetch_add(&gt_events->recording, 1, __ATOMIC_SEQ_CST);
+	if (stream != LEGACY || !__atomic_load_n(&gt_events->beginning, __ATOMIC_SEQ_CST))
+		code = gt_cu.capturing(stream, &capturing) || capturing ? CAPTURING : gt_cu.record(event, stream);
+	if (stream == LEGACY)
+		__atomic_fetch_sub(&gt_events->recording, 1, __ATOMIC_SEQ_CST);
+	return code;
+}
+
+static uint64_t stream_of(const struct gt_event_way *y, const uint64_t *words)
+{
+	uint64_t s = y->param == GT_NO_FUNC ? 0 : words[y->param];
+
+	if (y->in_struct && s)
+		memcpy(&s, (const uint8_t *)(uintptr_t)s + y->at, sizeof(s));
+	return s ? s : y->per_thread ? PER_THREAD : LEGACY;
+}
+
+/* A bracket of this context whose first event is in the stream. *code: the driver's, if it refused. */
+static struct gt_bracket *begin(uint64_t handle, uint64_t stream, int32_t *code)
+{
+	struct gt_event_context *c = gt_events_context(handle);
+	struct gt_bracket *b;
+	bool refused;
+
+	if (!c)
+		c = add_context(handle);
+	refused = !c && (uint32_t)gt_events->raw;
+	b = c ? take(c, &refused) : NULL;
+	if (!b) {
+		if (c && !refused)
+			__atomic_store_n(&c->wanting, 1, __ATOMIC_RELAXED);
+		gt_events_untimed(refused ? GT_UNTIMED_ERROR : GT_UNTIMED_POOL);
+		return NULL;
+	}
+	b->stream = stream;
+	*code = record(b->begin, stream);
+	if (!*code)
+		return b;
+	gt_bracket_give(b);
+	return NULL;
+}
+
+static struct gt_bracket *open_bracket(uint64_t stream)
+{
+	uint64_t handle = 0, other = 0;
+	struct gt_bracket *b;
+	int32_t code = 0;
+
+	if (gt_cu.current(&handle) || !handle)
+		return NULL;
+	b = begin(handle, stream, &code);
+	if ((code == INVALID_HANDLE || code == INVALID_CONTEXT) && stream > PER_THREAD && !gt_cu.stream_context(stream, &other) && other &&
+	    other != handle)
+		b = begin(other, stream, &code);		/* a stream of another context than the current one */
+	if (!b && code && code != CAPTURING)
+		gt_events_untimed(code == BEGINNING ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
+	return b;
+}
+
+struct gt_bracket *gt_events_open(uint32_t id, const uint64_t *words)
+{
+	struct gt_bracket *b;
+	int saved = errno;
+
+	if (gt_inside || __atomic_load_n(&gt_events->on, __ATOMIC_RELAXED) != ON || !gt_events->ways[id].work)
+		return NULL;
+	gt_inside = true;
+	b = open_bracket(stream_of(&gt_events->ways[id], words));
+	gt_inside = false;
+	errno = saved;
+	return b;
+}
+
+/* What the call asked for, from its words. */
+static void describe(struct gt_bracket *b, const struct gt_call *c, const uint64_t *words)
+{
+	uint64_t v;
+
+	b->id = c->id;
+	b->tid = c->t->tid;
+	b->start = c->start;
+	b->ngrid = b->nblock = b->shared = 0;
+	b->name = b->bytes = b->value = b->peers[0] = b->peers[1] = 0;
+	for (uint32_t i = gt_args_first[c->id]; i < gt_args_first[c->id + 1]; i++) {
+		const struct gt_arg *a = &gt_args[i];
+
+		if (a->role < GT_R_BYTES || a->role > GT_R_VALUE)
+			continue;
+		v = gt_arg_value(c->t, a, words, 0);
+		switch (a->role) {
+		case GT_R_FUNC: b->name = gt_name_now(v); break;
+		case GT_R_GRID: if (b->ngrid < 3) b->grid[b->ngrid++] = (uint32_t)v; break;
+		case GT_R_BLOCK: if (b->nblock < 3) b->block[b->nblock++] = (uint32_t)v; break;
+		case GT_R_SHARED: b->shared = (uint32_t)v; break;
+		case GT_R_BYTES: b->bytes = v; break;
+		case GT_R_VALUE: b->value = v; break;
+		case GT_R_CONTEXT: b->peers[b->peers[0] != 0] = v; break;
+		}
+	}
+}
+
+static void hand_over(struct gt_bracket *b)
+{
+	uint32_t head = __atomic_load_n(&gt_events->handed, __ATOMIC_ACQUIRE);
+
+	do
+		b->next = head;
+	while (!__atomic_compare_exchange_n(&gt_events->handed, &head, gt_bracket_index(b), false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+}
+
+void gt_events_shut(struct gt_bracket *b, const struct gt_call *c, int32_t ret, const uint64_t *words)
+{
+	int saved = errno;
+	int32_t code;
+
+	if (!c->t->ring)		/* we are in a child that was forked inside the call */
+		return;
+	gt_inside = true;
+	code = ret ? CAPTURING : record(b->end, b->stream);
+	if (!code) {
+		describe(b, c, words);
+		hand_over(b);
+	} else {
+		gt_bracket_give(b);
+		if (!ret)
+			gt_events_untimed(code < 0 ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
+	}
+	gt_inside = false;
+	errno = saved;
+}
+
+/* ---- captures begin, contexts end ---- */
+
+/* Waits for events on their way to legacy streams, which takes a few us; not for ever, should one be held up by a full queue. */
+void gt_before_begin_capture(const uint64_t *words)
+{
+	int saved = errno;
+
+	(void)words;
+	if (!gt_bracketing)
+		return;
+	__atomic_fetch_add(&gt_events->beginning, 1, __ATOMIC_SEQ_CST);
+	for (int i = 0; i < 2000 && __atomic_load_n(&gt_events->recording, __ATOMIC_SEQ_CST); i++)
+		gt_events_pause(i < 100 ? 1000 : 50000);
+	errno = saved;
+}
+
+void gt_events_capture_has_begun(void)
+{
+	if (gt_bracketing && __atomic_load_n(&gt_events->beginning, __ATOMIC_RELAXED))
+		__atomic_fetch_sub(&gt_events->beginning, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Something to put on this thread's stack of contexts, for reading replaces what is on top. */
+static uint64_t any_context(void)
+{
+	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS; c++)
+		if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE)
+			return c->handle;
+	return 0;
+}
+
+/* handle: of the context that may end; 0: any. False: our thread could not be kept out. */
+static bool before_end(uint64_t handle)
+{
+	bool was = gt_inside;
+	int saved = errno;
+	int32_t mode = RELAXED;
+	uint64_t top = 0;
+
+	if (!gt_bracketing || gt_events->on != ON || keeping)
+		return true;
+	if (!gt_events_lock(20000)) {
+		errno = saved;
+		return false;
+	}
+	gt_inside = keeping = true;
+	top = handle && gt_events_context(handle) ? handle : any_context();
+	if (top && !gt_cu.push(top)) {
+		gt_cu.mode(&mode);
+		gt_events_look(BRACKETS, handle);
+		gt_cu.mode(&mode);
+		gt_cu.pop(&top);
+	}
+	gt_inside = was;
+	errno = saved;
+	return true;
+}
+
+static bool same_device(const struct gt_event_context *c, int32_t device) { return device < 0 || !c->id || c->device == device; }
+
+/* device: -1: any; -2: it is the context that counts. */
+static void forget(uint64_t handle, int32_t device)
+{
+	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS; c++)
+		if (c->state == LIVE && (device == -2 ? c->handle == handle : same_device(c, device)))
+			__atomic_store_n(&c->state, DEAD, __ATOMIC_RELEASE);
+}
+
+static void after_end(bool ended, uint64_t handle, int32_t device)
+{
+	if (!keeping)
+		return;
+	if (ended)
+		forget(handle, device);
+	keeping = false;
+	gt_events_unlock();
+}
+
+/* cuCtxDestroy(CUcontext). Where our thread may come upon it in its end, it is given up before. */
+void gt_before_context_ends(const uint64_t *words)
+{
+	if (!before_end(words[0]))
+		forget(words[0], -2);
+}
+
+void gt_after_context_ends(int32_t ret, const uint64_t *words, const void *caller)
+{
+	(void)caller;
+	after_end(!ret, words[0], -2);
+}
+
+static int32_t device_in(const uint64_t *words) { return words[0] < 4096 ? (int32_t)words[0] : -1; }
+
+/* cuDevicePrimaryCtxRelease(CUdevice), cuDevicePrimaryCtxReset(CUdevice), cuGreenCtxDestroy(CUgreenCtx): which of our contexts that is we
+ * do not know. One too many is given up: it is met again at its next launch. */
+void gt_before_device_ends(const uint64_t *words)
+{
+	if (!before_end(0))
+		forget(0, device_in(words));
+}
+
+void gt_after_device_ends(int32_t ret, const uint64_t *words, const void *caller)
+{
+	int32_t device = device_in(words), active = 0;
+	uint32_t flags;
+
+	(void)caller;
+	if (!keeping)
+		return;
+	if (device >= 0 && !ret && gt_cu.primary(device, &flags, &active))
+		active = 0;
+	after_end(!ret && !active, 0, device);
+}
+
+/* ---- exec ---- */
+
+static void tell_state(enum gt_gpu_state state)
+{
+	bool was = gt_inside;
+	int saved = errno;
+
+	gt_inside = true;
+	gt_events_state(state, "", 0);
+	gt_inside = was;
+	errno = saved;
+}
+
+/* The program is about to be replaced. What is not over yet is not waited for. In a child of vfork none of this is ours. */
+void gt_events_leave(void)
+{
+	if (!gt_bracketing || keeping || gt_events_forked())
+		return;
+	before_end(0);
+	if (!keeping)
+		return;
+	if (!gt_events->waiting)
+		tell_state(GT_GPU_OFF);
+	after_end(false, 0, -1);
+}
+
+void gt_events_stay(void)
+{
+	if (gt_bracketing && !gt_events_forked())
+		tell_state(GT_GPU_STAYED);
+}
+
+/* ---- start and end ---- */
+
+static bool find_functions(void)
+{
+	static const struct { const char *name; size_t at; } functions[] = {
+#define F(field, function) { #function, offsetof(struct gt_event_calls, field) }
+		F(current, cuCtxGetCurrent), F(set, cuCtxSetCurrent), F(push, cuCtxPushCurrent_v2), F(pop, cuCtxPopCurrent_v2),
+		F(device, cuCtxGetDevice), F(create, cuEventCreate), F(destroy, cuEventDestroy_v2), F(record, cuEventRecord),
+		F(query, cuEventQuery), F(elapsed, cuEventElapsedTime), F(stream, cuStreamCreate), F(capturing, cuStreamIsCapturing),
+		F(stream_context, cuStreamGetCtx), F(mode, cuThreadExchangeStreamCaptureMode), F(primary, cuDevicePrimaryCtxGetState),
+#undef F
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		void *found = gt_find_driver(functions[i].name);
+
+		if (!found)
+			return false;
+		memcpy((uint8_t *)&gt_cu + functions[i].at, &found, sizeof(found));
+	}
+	return true;
+}
+
+/* From the table: which calls get brackets, and where each says its stream. */
+static void find_ways(void)
+{
+	for (uint32_t id = 0; id < gt_api_count; id++) {
+		const char *name = gt_api[id].name;
+		struct gt_event_way *y = &gt_events->ways[id];
+
+		/* several streams at once, or a configuration that lies elsewhere */
+		y->work = gt_api_makes_work(gt_api[id].op) && !strstr(name, "MultiDevice");
+		y->per_thread = strstr(name, "_ptsz") || strstr(name, "_ptds");
+		y->param = GT_NO_FUNC;
+		for (uint32_t i = gt_args_first[id]; i < gt_args_first[id + 1]; i++)
+			if (gt_args[i].role == GT_R_STREAM && (gt_args[i].how == GT_FROM_WORD || gt_args[i].how == GT_FROM_MEM64)) {
+				y->param = gt_args[i].param;
+				y->in_struct = gt_args[i].how == GT_FROM_MEM64;
+				y->at = gt_args[i].at;
+			}
+	}
+}
+
+static bool make_room(void)
+{
+	long p = syscall(SYS_mmap, NULL, sizeof(*gt_events), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
+
+	if (p == -1 || syscall(SYS_madvise, p, sizeof(*gt_events), MADV_WIPEONFORK))
+		return false;
+	gt_events = (struct gt_events *)p;
+	for (uint32_t i = BRACKETS; i--;)
+		gt_bracket_push(&gt_events->raw, &gt_events->bracket[i]);
+	find_ways();
+	events_pid = (int32_t)syscall(SYS_getpid);
+	return true;
+}
+
+bool gt_events_start(const char *why)
+{
+	if (!find_functions() || !make_room())
+		return false;
+	gt_events->on = ON;
+	if (!gt_events_thread()) {
+		gt_events->on = OFF;
+		return false;
+	}
+	__atomic_store_n(&gt_bracketing, 1, __ATOMIC_RELEASE);
+	for (uint32_t id = 0; id < gt_api_count; id++)
+		if (gt_events->ways[id].work)
+			gt_withdraw(id);
+	atexit(gt_events_end);
+	gt_events_state(GT_GPU_EVENTS, why, 0);
+	return true;
+}
+
+bool gt_events_forked(void) { return gt_events && events_pid != (int32_t)syscall(SYS_getpid); }

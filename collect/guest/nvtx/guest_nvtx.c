@@ -1,0 +1,397 @@
+/* NVTX: what the program says of itself. Its NVTX is code in the program that does nothing until a tool comes: at the first
+ * annotation it loads the library that NVTX_INJECTION64_PATH names (gtcollect names ours), calls InitializeInjectionNvtx2 there, and is
+ * handed functions by number (nvtxTypes.h: NvtxCallbackModule, NvtxCallbackIdCore, ...Core2, ...Cuda, ...CudaRt). Each library in
+ * the program that has NVTX compiled in does so for itself.
+ *
+ * Annotations are events on the ring of the thread that makes them. Strings that are registered, and domains, are pieces of memory of
+ * ours, and their address is the handle. */
+#define _GNU_SOURCE
+#include "collect/guest/core/guest.h"
+#include "collect/guest/nvtx/guest_nvtx.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#define ARENA (256u << 10)
+#define TEXT_MAX 4096u
+
+enum { NO_TRACKING = -2, PAYLOAD_TYPES = 7 };
+
+/* What a handle stands for. Its text is told once by each thread that uses it, so that a ring explains itself. */
+struct gt_nvtx_named { uint64_t hash; uint32_t len, number; char text[]; };
+
+/* ---- memory for handles: never given back, and a forked child's, too ---- */
+
+struct arena { uint64_t used; char bytes[]; };
+static struct arena *arena;
+
+static struct arena *new_arena(struct arena *full)
+{
+	long p = syscall(SYS_mmap, NULL, (size_t)ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+
+	if (p == -1)
+		return NULL;
+	if (__atomic_compare_exchange_n(&arena, &full, (struct arena *)p, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return (struct arena *)p;
+	syscall(SYS_munmap, p, (size_t)ARENA);
+	return full;
+}
+
+/* No lock: a signal handler may come here, too, and a child that was forked meanwhile. */
+void *gt_nvtx_room(size_t size)
+{
+	uint64_t bytes = (size + 7) & ~7ull, at = 0;
+	struct arena *a = __atomic_load_n(&arena, __ATOMIC_ACQUIRE);
+	int saved = errno;
+
+	while (!a || (at = __atomic_fetch_add(&a->used, bytes, __ATOMIC_RELAXED)) + bytes > ARENA - sizeof(*a)) {
+		a = new_arena(a);
+		errno = saved;
+		if (!a)
+			return NULL;
+	}
+	return a->bytes + at;
+}
+
+static struct gt_nvtx_named *keep(const char *text, uint32_t len)
+{
+	struct gt_nvtx_named *n = gt_nvtx_room(sizeof(*n) + len + 1);
+	static uint32_t numbers;
+
+	if (!n)
+		return NULL;
+	n->len = len;
+	memcpy(n->text, text, len);
+	n->text[len] = 0;
+	n->hash = gt_ring_hash(text, len);
+	n->number = __atomic_fetch_add(&numbers, 1, __ATOMIC_RELAXED);
+	return n;
+}
+
+/* ---- texts ---- */
+
+/* wchar_t is UTF-32 here. Cut where `to` is full. */
+static uint32_t narrow(const wchar_t *from, char to[TEXT_MAX])
+{
+	uint32_t n = 0, c;
+
+	for (; from && (c = (uint32_t)*from) && n + 5 < TEXT_MAX; from++) {
+		if (c < 0x80) {
+			to[n++] = (char)c;
+			continue;
+		}
+		if (c >= 0x10000)
+			to[n++] = (char)(0xf0 | (c >> 18 & 7)), to[n++] = (char)(0x80 | (c >> 12 & 63));
+		else if (c >= 0x800)
+			to[n++] = (char)(0xe0 | c >> 12);
+		if (c >= 0x800)
+			to[n++] = (char)(0x80 | (c >> 6 & 63));
+		else
+			to[n++] = (char)(0xc0 | c >> 6);
+		to[n++] = (char)(0x80 | (c & 63));
+	}
+	to[n] = 0;
+	return n;
+}
+
+static uint64_t tell_text(struct gt_tcb *t, const char *text) { return text ? gt_tell_string(t, text) : 0; }
+
+static uint64_t tell_wide(struct gt_tcb *t, const wchar_t *text)
+{
+	char to[TEXT_MAX];
+
+	if (!text)
+		return 0;
+	narrow(text, to);
+	return gt_tell_string(t, to);
+}
+
+static uint64_t tell_named(struct gt_tcb *t, const struct gt_nvtx_named *n)
+{
+	uint64_t *word, bit;
+
+	if (!n)
+		return 0;
+	if (n->number >= GT_REGISTERED)
+		return gt_tell_string(t, n->text);
+	word = &t->registered[n->number / 64];
+	bit = 1ull << n->number % 64;
+	if (gt_unlikely(!(*word & bit)) && gt_text(t, GT_REC_STRING, n->hash, n->text, n->len))
+		*word |= bit;
+	return n->hash;
+}
+
+static uint64_t tell_message(struct gt_tcb *t, const struct gt_nvtx_attributes *a)
+{
+	if (a->message_type == GT_MESSAGE_CHAR)
+		return tell_text(t, a->message);
+	if (a->message_type == GT_MESSAGE_WIDE)
+		return tell_wide(t, a->message);
+	return a->message_type == GT_MESSAGE_REGISTERED ? tell_named(t, a->message) : 0;
+}
+
+/* ---- an annotation ---- */
+
+/* This thread's ring if annotations are to be recorded now. */
+static struct gt_tcb *enter(int *saved)
+{
+	struct gt_tcb *t = gt_self;
+
+	*saved = errno;
+	if (gt_inside || !__atomic_load_n(gt_live, __ATOMIC_RELAXED) || (!t->ring && !(t = gt_register())))
+		return NULL;
+	if (!gt_shared->nvtx || !__atomic_load_n(gt_live, __ATOMIC_RELAXED))
+		return NULL;
+	if (!(t->depth & GT_COMMITTING))
+		return t;
+	gt_in_handler(t);
+	return NULL;
+}
+
+static void put(struct gt_tcb *t, enum gt_ring_event id, const uint64_t *words, uint32_t n, int saved)
+{
+	uint64_t now = gt_now(t);
+
+	if (!gt_put_event(t, id, now, now, words, n))
+		gt_lost(t, now, now);
+	errno = saved;
+}
+
+static void annotate(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a)
+{
+	int saved;
+	struct gt_tcb *t = enter(&saved);
+	uint64_t words[GT_NVTX_WORDS];
+
+	if (!t || !a)
+		return;
+	words[0] = range;
+	words[1] = tell_message(t, a);
+	words[2] = tell_named(t, domain);
+	words[3] = a->category | (uint64_t)(a->color_type == 1 ? a->color : 0) << 32;
+	words[4] = a->payload_type > 0 && a->payload_type < PAYLOAD_TYPES ? (uint64_t)a->payload_type : 0;
+	words[5] = words[4] ? a->payload : 0;
+	put(t, id, words, GT_NVTX_WORDS, saved);
+}
+
+static void annotate_text(enum gt_ring_event id, uint64_t range, const char *text)
+{
+	struct gt_nvtx_attributes a = { .message_type = GT_MESSAGE_CHAR, .message = text };
+
+	annotate(id, range, NULL, &a);
+}
+
+static void annotate_wide(enum gt_ring_event id, uint64_t range, const wchar_t *text)
+{
+	struct gt_nvtx_attributes a = { .message_type = GT_MESSAGE_WIDE, .message = text };
+
+	annotate(id, range, NULL, &a);
+}
+
+static void end(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_named *domain)
+{
+	int saved;
+	struct gt_tcb *t = enter(&saved);
+	uint64_t words[2] = { range };
+
+	if (!t)
+		return;
+	words[1] = tell_named(t, domain);
+	put(t, id, words, 2, saved);
+}
+
+/* ---- --range nvtx:NAME ---- */
+
+static __thread uint32_t within GT_TLS, pushed GT_TLS;	/* pushes inside the range, its own included; pushes in all */
+static uint32_t threads_within;
+
+static bool is_the_range(const struct gt_nvtx_attributes *a)
+{
+	char wide[TEXT_MAX];
+	const char *text = a->message_type == GT_MESSAGE_CHAR ? a->message :
+			   a->message_type == GT_MESSAGE_REGISTERED && a->message ? ((const struct gt_nvtx_named *)a->message)->text : NULL;
+
+	if (a->message_type == GT_MESSAGE_WIDE && a->message) {
+		narrow(a->message, wide);
+		text = wide;
+	}
+	return text && !strcmp(text, gt_shared->range_name);
+}
+
+static bool by_range(void) { return gt_shared && gt_shared->range == GT_RANGE_NVTX; }
+
+/* Who changes the count may be overtaken before he says so; then what is so is said once more. */
+static void say_whether_within(void)
+{
+	bool on;
+
+	do {
+		on = __atomic_load_n(&threads_within, __ATOMIC_SEQ_CST);
+		gt_range(GT_RANGE_NVTX, on);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	} while (on != (__atomic_load_n(&threads_within, __ATOMIC_SEQ_CST) != 0));
+}
+
+/* In a forked child there is this thread, and no other that might be inside. */
+void gt_nvtx_begins(void)
+{
+	if (!by_range())
+		return;
+	__atomic_store_n(&threads_within, within != 0, __ATOMIC_SEQ_CST);
+	say_whether_within();
+}
+
+static void range_opens(const struct gt_nvtx_attributes *a)
+{
+	if (!gt_own || !__atomic_load_n(&gt_own->pid, __ATOMIC_ACQUIRE))
+		gt_register();		/* what to look for is known only then */
+	if (!by_range() || (!within && !is_the_range(a)))
+		return;
+	if (!within++ && !__atomic_fetch_add(&threads_within, 1, __ATOMIC_SEQ_CST))
+		say_whether_within();
+}
+
+static void range_closes(void)
+{
+	if (by_range() && within && !--within && !__atomic_sub_fetch(&threads_within, 1, __ATOMIC_SEQ_CST))
+		say_whether_within();
+}
+
+/* ---- what NVTX is handed ---- */
+
+int gt_nvtx_push(const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a)
+{
+	if (a)
+		range_opens(a);
+	annotate(GT_EV_PUSH, 0, domain, a);
+	return (int)pushed++;
+}
+
+int gt_nvtx_pop(const struct gt_nvtx_named *domain)
+{
+	end(GT_EV_POP, 0, domain);
+	range_closes();
+	return pushed ? (int)--pushed : NO_TRACKING;
+}
+
+static uint64_t new_range(void)
+{
+	static uint64_t last;
+
+	return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
+static void mark_ex(const struct gt_nvtx_attributes *a) { annotate(GT_EV_MARK, 0, NULL, a); }
+static void mark_a(const char *s) { annotate_text(GT_EV_MARK, 0, s); }
+static void mark_w(const wchar_t *s) { annotate_wide(GT_EV_MARK, 0, s); }
+static int push_ex(const struct gt_nvtx_attributes *a) { return gt_nvtx_push(NULL, a); }
+static int push_text(int32_t type, const void *text)
+{
+	struct gt_nvtx_attributes a = { .message_type = type, .message = text };
+
+	return gt_nvtx_push(NULL, &a);
+}
+static int push_a(const char *s) { return push_text(GT_MESSAGE_CHAR, s); }
+static int push_w(const wchar_t *s) { return push_text(GT_MESSAGE_WIDE, s); }
+static int pop_any(void) { return gt_nvtx_pop(NULL); }
+static void range_end(uint64_t id) { end(GT_EV_RANGE_END, id, NULL); }
+void gt_nvtx_range_end(const struct gt_nvtx_named *domain, uint64_t id) { end(GT_EV_RANGE_END, id, domain); }
+void gt_nvtx_mark(const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a) { annotate(GT_EV_MARK, 0, domain, a); }
+
+uint64_t gt_nvtx_range_start(const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a)
+{
+	uint64_t id = new_range();
+
+	annotate(GT_EV_RANGE_START, id, domain, a);
+	return id;
+}
+
+static uint64_t range_start_ex(const struct gt_nvtx_attributes *a) { return gt_nvtx_range_start(NULL, a); }
+static uint64_t range_start_a(const char *s)
+{
+	uint64_t id = new_range();
+
+	annotate_text(GT_EV_RANGE_START, id, s);
+	return id;
+}
+static uint64_t range_start_w(const wchar_t *s)
+{
+	uint64_t id = new_range();
+
+	annotate_wide(GT_EV_RANGE_START, id, s);
+	return id;
+}
+
+static const struct gt_nvtx_named *keep_text(const char *s) { return s ? keep(s, (uint32_t)strnlen(s, TEXT_MAX - 1)) : NULL; }
+static const struct gt_nvtx_named *keep_wide(const wchar_t *s)
+{
+	char to[TEXT_MAX];
+
+	return s ? keep(to, narrow(s, to)) : NULL;
+}
+static const struct gt_nvtx_named *register_a(const void *domain, const char *s) { return (void)domain, keep_text(s); }
+static const struct gt_nvtx_named *register_w(const void *domain, const wchar_t *s) { return (void)domain, keep_wide(s); }
+static void domain_destroy(const void *domain) { (void)domain; }
+
+/* Something has a name: a category of a domain, a thread, a stream. */
+static void name_it(enum gt_ring_event id, uint64_t what, const struct gt_nvtx_named *domain, const char *text, const wchar_t *wide)
+{
+	int saved;
+	struct gt_tcb *t = enter(&saved);
+	uint64_t words[3] = { what };
+
+	if (!t)
+		return;
+	words[1] = text ? tell_text(t, text) : tell_wide(t, wide);
+	words[2] = tell_named(t, domain);
+	put(t, id, words, 3, saved);
+}
+
+static void category_a(uint32_t c, const char *s) { name_it(GT_EV_NAME_CATEGORY, c, NULL, s, NULL); }
+static void category_w(uint32_t c, const wchar_t *s) { name_it(GT_EV_NAME_CATEGORY, c, NULL, NULL, s); }
+static void domain_category_a(const struct gt_nvtx_named *d, uint32_t c, const char *s) { name_it(GT_EV_NAME_CATEGORY, c, d, s, NULL); }
+static void domain_category_w(const struct gt_nvtx_named *d, uint32_t c, const wchar_t *s) { name_it(GT_EV_NAME_CATEGORY, c, d, NULL, s); }
+static void thread_a(uint32_t tid, const char *s) { name_it(GT_EV_NAME_THREAD, tid, NULL, s, NULL); }
+static void thread_w(uint32_t tid, const wchar_t *s) { name_it(GT_EV_NAME_THREAD, tid, NULL, NULL, s); }
+
+static void stream_a(uint64_t handle, const char *s) { name_it(GT_EV_NAME_STREAM, handle, NULL, s, NULL); }
+static void stream_w(uint64_t handle, const wchar_t *s) { name_it(GT_EV_NAME_STREAM, handle, NULL, NULL, s); }
+
+/* ---- being injected ---- */
+
+enum { CORE = 1, CUDA, CUDART = 4, CORE2, CALLBACKS = 1 };
+struct callbacks { size_t size; int (*table)(int module, void ****functions, unsigned *n); };
+
+static const struct { uint8_t module, id; void *function; } handed_out[] = {
+#define F(module, id, f) { module, id, (void *)f }
+	F(CORE, 1, mark_ex), F(CORE, 2, mark_a), F(CORE, 3, mark_w), F(CORE, 4, range_start_ex), F(CORE, 5, range_start_a),
+	F(CORE, 6, range_start_w), F(CORE, 7, range_end), F(CORE, 8, push_ex), F(CORE, 9, push_a), F(CORE, 10, push_w),
+	F(CORE, 11, pop_any), F(CORE, 12, category_a), F(CORE, 13, category_w), F(CORE, 14, thread_a), F(CORE, 15, thread_w),
+	F(CORE2, 1, gt_nvtx_mark), F(CORE2, 2, gt_nvtx_range_start), F(CORE2, 3, gt_nvtx_range_end),
+	F(CORE2, 4, gt_nvtx_push), F(CORE2, 5, gt_nvtx_pop),
+	F(CORE2, 8, domain_category_a), F(CORE2, 9, domain_category_w), F(CORE2, 10, register_a), F(CORE2, 11, register_w),
+	F(CUDA, 5, stream_a), F(CUDA, 6, stream_w), F(CUDART, 3, stream_a), F(CUDART, 4, stream_w),
+	F(CORE2, 12, keep_text), F(CORE2, 13, keep_wide), F(CORE2, 14, domain_destroy),
+#undef F
+};
+
+GT_EXPORT int InitializeInjectionNvtx2(const void *(*export_table)(uint32_t id));
+GT_EXPORT int InitializeInjectionNvtx2(const void *(*export_table)(uint32_t id))
+{
+	const struct callbacks *c = export_table ? export_table(CALLBACKS) : NULL;
+	void ***table;
+	unsigned n;
+
+	if (gt_passive || !c || c->size < sizeof(*c) || !c->table)
+		return 0;
+	for (size_t i = 0; i < sizeof(handed_out) / sizeof(*handed_out); i++) {
+		table = NULL;
+		n = 0;
+		if (c->table(handed_out[i].module, &table, &n) && table && handed_out[i].id < n && table[handed_out[i].id])
+			*table[handed_out[i].id] = handed_out[i].function;
+	}
+	return 1;
+}

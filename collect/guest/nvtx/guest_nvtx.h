@@ -1,0 +1,77 @@
+/* NVTX as a tool sees it, in memory: what annotations are made of, and the payload extension's structures as far as we read them. Facts
+ * from the headers nvToolsExt.h and nvToolsExtPayload.h; tests/unit/collect/guest/payload_prog.c is held against them where there are any. */
+#ifndef GT_GUEST_NVTX_H
+#define GT_GUEST_NVTX_H
+#include <stddef.h>
+#include <stdint.h>
+
+struct gt_nvtx_attributes {		/* nvtxEventAttributes_t */
+	uint16_t version, size;
+	uint32_t category;
+	int32_t color_type;		/* 1: ARGB */
+	uint32_t color;
+	int32_t payload_type, reserved;	/* 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float; negative: the extension's, not read */
+	uint64_t payload;
+	int32_t message_type, pad;
+	const void *message;
+};
+enum { GT_COLOR_ARGB = 1, GT_MESSAGE_CHAR = 1, GT_MESSAGE_WIDE, GT_MESSAGE_REGISTERED };
+
+/* guest_nvtx.c: an annotation, whichever way it comes. domain: a handle of ours, or NULL. */
+struct gt_nvtx_named;
+int gt_nvtx_push(const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a);
+int gt_nvtx_pop(const struct gt_nvtx_named *domain);
+uint64_t gt_nvtx_range_start(const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a);
+void gt_nvtx_range_end(const struct gt_nvtx_named *domain, uint64_t id);
+void gt_nvtx_mark(const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a);
+void *gt_nvtx_room(size_t size);	/* zeros for good, or NULL */
+
+/* ---- an extension's beginning ---- */
+struct gt_nvtx_segment { size_t id, n; intptr_t *slots; };		/* nvtxExtModuleSegment_t */
+struct gt_nvtx_module {							/* nvtxExtModuleInfo_t */
+	uint16_t version, size, id, compatible;
+	size_t nsegments;
+	const struct gt_nvtx_segment *segments;
+	intptr_t (*export_function)(uint32_t id);
+	const void *info;
+};
+enum { GT_NVTX_PAYLOAD_MODULE = 2, GT_NVTX_PAYLOAD_VERSION = 1 };	/* the latter: the high byte of `compatible` */
+enum {									/* slots of the payload extension */
+	GT_SLOT_SCHEMA, GT_SLOT_ENUM, GT_SLOT_MARK, GT_SLOT_PUSH, GT_SLOT_POP, GT_SLOT_START, GT_SLOT_END, GT_SLOT_ENABLED,
+	GT_SLOT_TIMESTAMP, GT_SLOT_TIME_DOMAIN, GT_SLOT_SCOPE = 12,
+};
+
+/* ---- payloads ---- */
+struct gt_nvtx_payload { uint64_t schema; size_t size; const void *bytes; };	/* nvtxPayloadData_t; size may be SIZE_MAX: who knows */
+struct gt_nvtx_entry {							/* nvtxPayloadSchemaEntry_t */
+	uint64_t flags, type;
+	const char *name, *description;
+	uint64_t detail;		/* length of an array or a string in place */
+	uint64_t offset;		/* 0: where alignment puts it */
+	const void *semantics, *reserved;
+};
+struct gt_nvtx_schema {							/* nvtxPayloadSchemaAttr_t, but for its end, which some lack */
+	uint64_t mask;
+	const char *name;
+	uint64_t type, flags;
+	const struct gt_nvtx_entry *entries;
+	size_t n, size, pack;
+	uint64_t id;
+};
+struct gt_nvtx_enum { uint64_t mask; const char *name; const void *entries; size_t n, size; uint64_t id; };	/* ...EnumAttr_t */
+struct gt_nvtx_scope { size_t size; const char *path; uint64_t parent, id; };			/* nvtxScopeAttr_t */
+struct gt_nvtx_time { uint64_t scope, type, id, flags; int64_t resolution; uint64_t start; };	/* nvtxTimeDomainAttr_t */
+
+enum { GT_SCHEMA_HAS_ENTRIES = 1 << 4, GT_SCHEMA_HAS_N = 1 << 5, GT_SCHEMA_HAS_PACK = 1 << 7, GT_SCHEMA_HAS_ID = 1 << 8 };
+enum { GT_ENUM_HAS_ID = 1 << 5 };
+enum { GT_SCHEMA_STATIC = 1, GT_SCHEMA_DYNAMIC };
+enum {									/* flags of an entry */
+	GT_ENTRY_POINTER = 1 << 1, GT_ENTRY_ELSEWHERE = 3 << 2 /* at an offset that stands there */,
+	GT_ENTRY_FIXED = 1 << 4, GT_ENTRY_TERMINATED = 2 << 4, GT_ENTRY_ARRAY = 7 << 4, GT_ENTRY_MESSAGE = 1 << 10,
+};
+enum {									/* types that are looked at */
+	GT_TYPE_CATEGORY = 68, GT_TYPE_COLOR, GT_TYPE_STRING = 75, GT_TYPE_UTF8, GT_TYPE_UTF16, GT_TYPE_UTF32, GT_TYPE_REGISTERED = 80,
+	GT_TYPES,
+};
+#define GT_NVTX_OWN_IDS (1ull << 32)	/* ids that a tool makes up begin here */
+#endif

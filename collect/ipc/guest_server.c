@@ -1,0 +1,414 @@
+/* The usher answers at the moment a process makes its first traced call and waits for the memory: the one moment when we can
+ * be sure to see it in /proc, however short it lives. So this is where its identity is read. */
+#define _GNU_SOURCE
+#include "collect/ipc/guest_server.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SIMULATOR_MAX (8 << 20)		/* the real libcuda is several times larger */
+
+/* ---- /proc ---- */
+
+/* Up to size - 1 bytes of /proc/PID/NAME, NUL-terminated. Bytes read or -1. */
+static ssize_t slurp(int pid, const char *name, char *to, size_t size)
+{
+	char path[64];
+	ssize_t n, got = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	while ((size_t)got < size - 1 && (n = read(fd, to + got, size - 1 - (size_t)got)) > 0)
+		got += n;
+	close(fd);
+	to[got] = 0;
+	return got;
+}
+
+/* /proc counts from boot, sleep included; CLOCK_MONOTONIC stops in sleep. */
+static int64_t boot_to_monotonic(int64_t ns)
+{
+	struct timespec b, m;
+
+	clock_gettime(CLOCK_BOOTTIME, &b);
+	clock_gettime(CLOCK_MONOTONIC, &m);
+	return ns - (b.tv_sec - m.tv_sec) * 1000000000LL - (b.tv_nsec - m.tv_nsec);
+}
+
+/* State, number of threads and start (clock ticks since boot) from /proc/PID/stat; the command may hold any character. */
+static bool read_stat(int pid, char *state, long *threads, unsigned long long *start)
+{
+	char text[1024], *p;
+
+	if (slurp(pid, "stat", text, sizeof(text)) <= 0 || !(p = strrchr(text, ')')))
+		return false;
+	return sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu", state, threads,
+		      start) == 3;
+}
+
+static int32_t innermost_pid(int pid)
+{
+	char text[4096], *line, *end;
+
+	if (slurp(pid, "status", text, sizeof(text)) <= 0 || !(line = strstr(text, "\nNSpid:")))
+		return pid;
+	line += 7;
+	end = line + strcspn(line, "\n");
+	while (end > line && end[-1] != '\t' && end[-1] != ' ')
+		end--;
+	return atoi(end);
+}
+
+bool gt_simulator_file(const char *path)
+{
+	static const char marker[] = "(Simulated)";	/* in the simulator's device name */
+	struct stat st;
+	char *bytes;
+	bool found = false;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size < SIMULATOR_MAX && (bytes = malloc((size_t)st.st_size + 1))) {
+		ssize_t n = read(fd, bytes, (size_t)st.st_size);
+
+		found = n > 0 && memmem(bytes, (size_t)n, marker, sizeof(marker) - 1);
+		free(bytes);
+	}
+	close(fd);
+	return found;
+}
+
+static void find_libcuda(int pid, struct gt_guest *guest)
+{
+	char path[64], line[4200], file[4400], *name;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "re");
+	while (f && !guest->libcuda && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = 0;
+		name = strchr(line, '/');
+		if (!name || !strstr(name, "/libcuda.so"))
+			continue;
+		guest->libcuda = true;
+		snprintf(file, sizeof(file), "/proc/%d/root%s", pid, name);
+		guest->simulated = gt_simulator_file(file) || gt_simulator_file(name);
+	}
+	if (f)
+		fclose(f);
+}
+
+static bool look_at_identity(int32_t host_pid, struct gt_guest *guest)
+{
+	unsigned long long start;
+	char state, comm[32];
+	long threads;
+
+	memset(guest, 0, sizeof(*guest));
+	if (!read_stat(host_pid, &state, &threads, &start))
+		return false;
+	guest->host_pid = host_pid;
+	guest->ns_pid = innermost_pid(host_pid);
+	guest->start_clock = start;
+	guest->start = boot_to_monotonic((int64_t)start * (1000000000 / sysconf(_SC_CLK_TCK)));
+	if (slurp(host_pid, "comm", comm, sizeof(comm)) > 0) {
+		comm[strcspn(comm, "\n")] = 0;
+		snprintf(guest->comm, sizeof(guest->comm), "%.15s", comm);
+	}
+	return true;
+}
+
+bool gt_guest_look(int32_t host_pid, struct gt_guest *guest)
+{
+	if (!look_at_identity(host_pid, guest))
+		return false;
+	find_libcuda(host_pid, guest);
+	return true;
+}
+
+/* A process whose leader is a zombie lives on while it has other threads. */
+bool gt_guest_gone(const struct gt_guest *guest)
+{
+	unsigned long long start;
+	char state;
+	long threads;
+
+	if (!read_stat(guest->host_pid, &state, &threads, &start))
+		return true;
+	return start != guest->start_clock || (strchr("ZX", state) && threads <= 1);
+}
+
+void gt_guest_each_thread(const struct gt_guest *guest, gt_guest_thread_fn *each, void *arg)
+{
+	char path[64];
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", guest->host_pid);
+	d = opendir(path);
+	while (d && (e = readdir(d)))
+		if (atoi(e->d_name))
+			each(arg, atoi(e->d_name), innermost_pid(atoi(e->d_name)));
+	if (d)
+		closedir(d);
+}
+
+bool gt_guest_thread_name(const struct gt_guest *guest, int32_t host_tid, char name[16])
+{
+	char path[32], text[32];
+
+	snprintf(path, sizeof(path), "task/%d/comm", host_tid);
+	if (slurp(guest->host_pid, path, text, sizeof(text)) <= 0)
+		return false;
+	text[strcspn(text, "\n")] = 0;
+	snprintf(name, 16, "%.15s", text);
+	return true;
+}
+
+/* ---- the usher ---- */
+
+static struct gt_guest *add(struct gt_door *d, const struct gt_guest *guest)
+{
+	if (d->nguests == GT_GUESTS_MAX) {	/* the oldest never took a slot */
+		d->unrecorded[d->guests[0].unrecorded]++;
+		memmove(d->guests, d->guests + 1, --d->nguests * sizeof(*guest));
+	}
+	d->guests[d->nguests] = *guest;
+	return &d->guests[d->nguests++];
+}
+
+/* Of another user's process no files are looked at: they could be such that this takes long. */
+static void note(struct gt_door *d, int pid, uint32_t uid)
+{
+	struct gt_guest guest;
+
+	if (!(uid == geteuid() ? gt_guest_look(pid, &guest) : look_at_identity(pid, &guest)))
+		return;
+	guest.uid = uid;
+	pthread_mutex_lock(&d->lock);
+	add(d, &guest);
+	d->knocked++;
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* The process may have run to its end by now, and be unknown to /proc. It may also be a fork that
+ * has its parent's memory, and is seen in a slot. */
+static void note_unrecorded(struct gt_door *d, const struct ucred *who, enum gt_unrecorded why)
+{
+	const struct gt_guest unknown = { .host_pid = who->pid, .ns_pid = who->pid,
+					  .uid = who->uid };
+	struct gt_guest *guest = NULL;
+
+	pthread_mutex_lock(&d->lock);
+	for (unsigned i = 0; i < d->nguests; i++)
+		if (d->guests[i].host_pid == who->pid)
+			guest = &d->guests[i];
+	if (!guest)
+		guest = add(d, &unknown);
+	guest->unrecorded = why;
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* False when there is nobody any more to take it. */
+static bool send_memory(int to, int memory)
+{
+	char byte = 'g';
+	struct iovec v = { &byte, 1 };
+	union { char room[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control = { { 0 } };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof(control.room) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &memory, sizeof(int));
+	return sendmsg(to, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+}
+
+/* A process of another user does not get it: processes trust what is there, so who may write to it
+ * could make those of ours do anything. */
+static void hand_out(struct gt_door *d, int to)
+{
+	struct ucred who;
+	socklen_t size = sizeof(who);
+	bool known = !getsockopt(to, SOL_SOCKET, SO_PEERCRED, &who, &size) && who.pid > 0;
+
+	if (known)
+		note(d, who.pid, who.uid);
+	if (known && who.uid != geteuid())
+		note_unrecorded(d, &who, GT_UNRECORDED_USER);
+	else if (!send_memory(to, d->memory_fd) && known)
+		note_unrecorded(d, &who, GT_UNRECORDED_LATE);
+}
+
+/* The next who has knocked. False, and errno, when there is none. */
+static bool let_in(struct gt_door *d, int listen_fd)
+{
+	int fd;
+
+	pthread_mutex_lock(&d->handing);
+	fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	if (fd >= 0) {
+		hand_out(d, fd);
+		close(fd);
+	}
+	pthread_mutex_unlock(&d->handing);
+	return fd >= 0;
+}
+
+/* One of each name in turn: any user can connect by the process id, as often as he likes. */
+static void *usher(void *arg)
+{
+	struct gt_door *d = arg;
+	struct pollfd p[] = { { .fd = d->listen_fd, .events = POLLIN },
+			      { .fd = d->by_pid_fd, .events = POLLIN },
+			      { .fd = d->stop[0], .events = POLLIN } };
+
+	while (poll(p, 3, -1) >= 0 || errno == EINTR) {
+		if (p[2].revents)
+			break;
+		for (unsigned i = 0; i < 2; i++)
+			if (p[i].revents && !let_in(d, p[i].fd) &&
+			    (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
+				usleep(1000);
+	}
+	return NULL;
+}
+
+bool gt_door_guest(struct gt_door *d, int32_t ns_pid, struct gt_guest *guest)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&d->lock);
+	for (unsigned i = d->nguests; i-- > 0 && !found;)
+		if (d->guests[i].ns_pid == ns_pid) {
+			*guest = d->guests[i];
+			memmove(d->guests + i, d->guests + i + 1, (--d->nguests - i) * sizeof(*guest));
+			found = true;
+		}
+	pthread_mutex_unlock(&d->lock);
+	return found && guest->start_clock;	/* else nothing but its pid is known */
+}
+
+/* Where gtcollect stood still until all was over, those who knocked meanwhile may still wait for the usher. */
+void gt_door_unrecorded(struct gt_door *d, struct gt_unrecorded_processes *m)
+{
+	for (unsigned n = 0; n < SOMAXCONN && (let_in(d, d->listen_fd) || let_in(d, d->by_pid_fd)); )
+		n++;
+	pthread_mutex_lock(&d->lock);
+	memcpy(m->n, d->unrecorded, sizeof(m->n));
+	for (unsigned i = 0; i < d->nguests; i++) {
+		const struct gt_guest *g = &d->guests[i];
+
+		m->n[g->unrecorded]++;
+		if (g->unrecorded != GT_UNRECORDED_USER)
+			continue;
+		m->uid = g->uid;
+		snprintf(m->comm, sizeof(m->comm), "%s", *g->comm ? g->comm : "?");
+	}
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* ---- open and close ---- */
+
+static int listen_at(struct gt_door *d, struct gt_err *err)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int code;
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%.99s/sock", d->dir.path);
+	d->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (d->listen_fd < 0 || bind(d->listen_fd, (struct sockaddr *)&a, sizeof(a)) || listen(d->listen_fd, SOMAXCONN)) {
+		code = -errno;
+		return gt_err_set(err, code, "%.100s: %s", a.sun_path, strerror(-code));
+	}
+	chmod(a.sun_path, 0666);	/* other users connect, too, and are counted: hand_out() */
+	return 0;
+}
+
+/* Any user can take a name like this, so guests look whose it is. It is of use to few, and where it
+ * is taken they go unrecorded. */
+static void listen_by_pid(struct gt_door *d)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, GT_RING_ANCESTOR "%d", getpid());
+	size_t bytes = offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n;
+
+	d->by_pid_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (d->by_pid_fd < 0)
+		return;
+	if (bind(d->by_pid_fd, (struct sockaddr *)&a, (socklen_t)bytes) ||
+	    listen(d->by_pid_fd, SOMAXCONN)) {
+		close(d->by_pid_fd);
+		d->by_pid_fd = -1;
+	}
+}
+
+static int start_usher(struct gt_door *d, struct gt_err *err)
+{
+	sigset_t all, old;
+	int code;
+
+	if (pipe2(d->stop, O_CLOEXEC))
+		return gt_err_set(err, -errno, "pipe: %s", strerror(errno));
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	code = pthread_create(&d->usher, NULL, usher, d);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (code)
+		return gt_err_set(err, -code, "cannot start a thread: %s", strerror(code));
+	d->running = true;
+	return 0;
+}
+
+int gt_door_open(struct gt_door *d, const struct gt_rings *r, struct gt_err *err)
+{
+	int code;
+
+	memset(d, 0, sizeof(*d));
+	d->dir.fd = d->listen_fd = d->by_pid_fd = d->stop[0] = d->stop[1] = -1;
+	d->memory_fd = r->fd;
+	pthread_mutex_init(&d->lock, NULL);
+	pthread_mutex_init(&d->handing, NULL);
+	code = gt_session_dir_make(&d->dir, err);
+	if (code)
+		return code;
+	code = listen_at(d, err);
+	if (code)
+		return code;
+	listen_by_pid(d);
+	return start_usher(d, err);
+}
+
+void gt_door_close(struct gt_door *d)
+{
+	if (d->running) {
+		close(d->stop[1]);
+		d->stop[1] = -1;
+		pthread_join(d->usher, NULL);
+		d->running = false;
+	}
+	for (int *fd = (int[]){ d->listen_fd, d->by_pid_fd, d->stop[0], d->stop[1], -2 }; *fd != -2;
+	     fd++)
+		if (*fd >= 0)
+			close(*fd);
+	gt_session_dir_remove(&d->dir);
+	d->listen_fd = d->by_pid_fd = d->stop[0] = d->stop[1] = -1;
+	pthread_mutex_destroy(&d->lock);
+	pthread_mutex_destroy(&d->handing);
+}

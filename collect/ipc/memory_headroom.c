@@ -1,0 +1,109 @@
+/* Three limits are looked at: MemAvailable; cgroup version 2, memory.max of our group and of each one above it; version 1, the
+ * same with other file names. Page cache counts as used in a group but gives way, so file pages are added back. */
+#include "collect/ipc/memory_headroom.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tight { uint64_t room; char *what; size_t size; };
+
+static void limit(struct tight *t, uint64_t room, const char *what)
+{
+	if (room >= t->room)
+		return;
+	t->room = room;
+	snprintf(t->what, t->size, "%s", what);
+}
+
+/* The number after `key` in a file of "key value" lines; key NULL: the file is one number. UINT64_MAX when there is none. */
+static uint64_t number(const char *path, const char *key)
+{
+	char line[256], *value;
+	uint64_t n = UINT64_MAX;
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return n;
+	while (n == UINT64_MAX && fgets(line, sizeof(line), f)) {
+		value = line;
+		if (key && (strncmp(line, key, strlen(key)) || !strchr(" :\t", line[strlen(key)])))
+			continue;
+		if (key)
+			value += strcspn(line, " \t");
+		value += strspn(value, " \t");
+		if (*value >= '0' && *value <= '9')
+			n = strtoull(value, NULL, 10);
+		else if (!key)
+			break;
+	}
+	fclose(f);
+	return n;
+}
+
+struct names { const char *max, *used, *file; };
+static const struct names v2 = { "memory.max", "memory.current", "file" };
+static const struct names v1 = { "memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache" };
+
+static void group(struct tight *t, const char *dir, const struct names *n)
+{
+	char path[640], what[700];
+	uint64_t max, used, cache, shm;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, n->max);
+	max = number(path, NULL);
+	snprintf(what, sizeof(what), "%s", path);
+	snprintf(path, sizeof(path), "%s/%s", dir, n->used);
+	used = number(path, NULL);
+	if (max > UINT64_MAX / 4 || used == UINT64_MAX)	/* no limit, or none that means anything */
+		return;
+	snprintf(path, sizeof(path), "%s/memory.stat", dir);
+	cache = number(path, n->file);
+	shm = number(path, "shmem");
+	if (cache != UINT64_MAX)
+		used -= cache - (shm < cache ? shm : 0) < used ? cache - (shm < cache ? shm : 0) : used;
+	limit(t, max > used ? max - used : 0, what);
+}
+
+/* This group and all above it, to the mount's root. */
+static void walk_up(struct tight *t, const char *mount, const char *path, const struct names *n)
+{
+	char dir[600];
+	char *slash;
+
+	snprintf(dir, sizeof(dir), "%s%s", mount, path);
+	for (;;) {
+		group(t, dir, n);
+		slash = strrchr(dir, '/');
+		if (!slash || slash < dir + strlen(mount))
+			break;
+		*slash = 0;
+	}
+}
+
+uint64_t gt_headroom(char *what, size_t size)
+{
+	struct tight t = { UINT64_MAX, what, size };
+	uint64_t available = number("/proc/meminfo", "MemAvailable");
+	char line[512], *path;
+	FILE *f = fopen("/proc/self/cgroup", "re");
+
+	if (size)
+		what[0] = 0;
+	if (available <= UINT64_MAX / 1024)
+		limit(&t, available * 1024, "MemAvailable");
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = 0;
+		path = strchr(line, '/');
+		if (!path)
+			continue;
+		if (!strncmp(line, "0::", 3))
+			walk_up(&t, "/sys/fs/cgroup", path, &v2);
+		else if (strstr(line, ":memory:"))
+			walk_up(&t, "/sys/fs/cgroup/memory", path, &v1);
+	}
+	if (f)
+		fclose(f);
+	return t.room;
+}

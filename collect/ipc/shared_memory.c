@@ -1,0 +1,204 @@
+/* The memory of a session is made here: one memory file, reserved whole before anybody touches it, so that a machine or a
+ * container with too little of it gives an error now and no SIGBUS in the traced program later. Its size is sealed. */
+#define _GNU_SOURCE
+#include "collect/ipc/shared_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "collect/ipc/memory_headroom.h"
+
+#define DEFAULT_MEMORY (64u << 20)
+#define CHUNK_MIN 8192		/* bytes */
+#define CHUNKS_MANY 256		/* as many chunks as this have their full size */
+#define SPARE (16u << 20)	/* bytes left to the program beside the rings and our own */
+
+static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+/* Little memory is divided into smaller chunks, for each thread holds one at least. */
+static uint32_t chunk_size(uint64_t memory)
+{
+	uint32_t bytes = GT_RING_CHUNK;
+
+	while (bytes > CHUNK_MIN && memory / bytes < CHUNKS_MANY)
+		bytes /= 2;
+	return bytes;
+}
+
+/* There are fewer thread slots than chunks: when each thread holds a chunk, some are left, so that a
+ * thread that waits for its next one (--lossless) gets it as soon as the recorder has drained another.
+ * A process has a thread at least, so that there are as many slots for processes. */
+static void lay_out(struct gt_session *s, uint64_t memory)
+{
+	uint64_t page = 4096, each;
+
+	s->chunk_bytes = chunk_size(memory);
+	each = s->chunk_bytes + sizeof(struct gt_ring_thread) + sizeof(struct gt_ring_proc);
+	s->procs_at = round_up(sizeof(*s), 64);
+	s->nchunks = (uint32_t)((memory - s->procs_at - 2 * page) / (each + GT_BITS));
+	s->nprocs = s->nthreads = s->nchunks - s->nchunks / 8 - 1;
+	s->threads_at = round_up(s->procs_at + s->nprocs * sizeof(struct gt_ring_proc), 64);
+	s->bits_at = s->threads_at + s->nthreads * sizeof(struct gt_ring_thread);
+	s->bits_bytes = round_up(s->nthreads / 8 + 8, 64);
+	s->chunks_at = round_up(s->bits_at + GT_BITS * s->bits_bytes, page);
+	s->bytes = s->chunks_at + (uint64_t)s->nchunks * s->chunk_bytes;
+}
+
+static int check_room(uint64_t bytes, struct gt_err *err)
+{
+	char what[700];
+	uint64_t room = gt_headroom(what, sizeof(what));
+
+	if (room >= bytes + SPARE)
+		return 0;
+	return gt_err_set(err, -ENOMEM, "%" PRIu64 " MiB are left under %.100s, the rings need %" PRIu64 " MiB and %u to spare: "
+			  "try --ring-memory", room >> 20, what, bytes >> 20, SPARE >> 20);
+}
+
+static int reserve(uint64_t bytes, struct gt_err *err)
+{
+	int code, fd = memfd_create("gt-rings", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return gt_err_set(err, -errno, "memory file: %s", strerror(errno));
+	if (ftruncate(fd, (off_t)bytes) || fallocate(fd, 0, 0, (off_t)bytes) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
+		code = -errno;
+		close(fd);
+		return gt_err_set(err, code, "cannot reserve %" PRIu64 " MiB of shared memory for the rings: %s: try --ring-memory",
+				  bytes >> 20, strerror(-code));
+	}
+	return fd;
+}
+
+static void stack_up(struct gt_rings *r)
+{
+	for (uint32_t i = 0; i < r->s->nchunks; i++) {
+		gt_rings_chunk(r, i)->next = i + 1 < r->s->nchunks ? i + 1 : GT_RING_NIL;
+		gt_rings_chunk(r, i)->owner = GT_RING_NIL;
+	}
+	r->s->free_head = 0;
+	r->s->free_count = r->s->nchunks;
+}
+
+int gt_rings_check(const struct gt_rings_options *opt, struct gt_err *err)
+{
+	if (opt->memory && (opt->memory < GT_RINGS_MIN || opt->memory > 1ULL << 36))
+		return gt_err_set(err, -EINVAL, "--ring-memory must lie between 1 MiB and 64 GiB");
+	if (opt->per_thread && opt->per_thread < 2 * GT_RING_CHUNK)
+		return gt_err_set(err, -EINVAL, "--ring-size must be at least %u KiB", 2 * GT_RING_CHUNK >> 10);
+	return 0;
+}
+
+int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct gt_err *err)
+{
+	struct gt_session plan = { .magic = GT_RING_MAGIC, .version = GT_RING_VERSION, .bytes_of_this = sizeof(plan),
+				   .ticks = opt->ticks, .lossless = opt->lossless };
+	int code = gt_rings_check(opt, err);
+
+	memset(r, 0, sizeof(*r));
+	r->fd = -1;
+	if (code)
+		return code;
+	lay_out(&plan, opt->memory ? opt->memory : DEFAULT_MEMORY);
+	plan.ring_max = opt->per_thread ? opt->per_thread : (uint64_t)plan.nchunks * plan.chunk_bytes / 4 * 3;
+	code = check_room(plan.bytes, err);
+	if (code)
+		return code;
+	r->fd = reserve(plan.bytes, err);
+	if (r->fd < 0)
+		return r->fd;
+	r->s = mmap(NULL, plan.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+	if (r->s == MAP_FAILED) {
+		code = -errno;
+		r->s = NULL;
+		gt_rings_close(r);
+		return gt_err_set(err, code, "cannot map the rings: %s", strerror(-code));
+	}
+	memcpy(r->s, &plan, sizeof(plan));
+	r->procs = (void *)((uint8_t *)r->s + plan.procs_at);
+	r->threads = (void *)((uint8_t *)r->s + plan.threads_at);
+	r->chunks = (uint8_t *)r->s + plan.chunks_at;
+	for (unsigned i = 0; i < GT_BITS; i++)
+		r->bits[i] = (void *)((uint8_t *)r->s + plan.bits_at + i * plan.bits_bytes);
+	r->bytes = plan.bytes;
+	r->nprocs = plan.nprocs;
+	r->nthreads = plan.nthreads;
+	r->nchunks = plan.nchunks;
+	r->chunk_bytes = plan.chunk_bytes;
+	r->ring_max = plan.ring_max;
+	stack_up(r);
+	return 0;
+}
+
+void gt_rings_close(struct gt_rings *r)
+{
+	if (r->s)
+		munmap(r->s, r->bytes);
+	if (r->fd >= 0)
+		close(r->fd);
+	r->s = NULL;
+	r->fd = -1;
+}
+
+/* The kernel walks this list when the thread dies, in whatever way: it finds our one lock word, sees our thread id in it, and
+ * sets FUTEX_OWNER_DIED there. It takes the place of the list that libc keeps for robust mutexes, of which we use none. */
+static struct robust_list only;
+static struct robust_list_head robust;
+
+void gt_rings_own(struct gt_rings *r)
+{
+	__atomic_store_n(&r->s->owner, (uint32_t)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
+	only.next = &robust.list;
+	robust.list.next = &only;
+	robust.futex_offset = (long)((uintptr_t)&r->s->owner - (uintptr_t)&only);
+	robust.list_op_pending = NULL;
+	syscall(SYS_set_robust_list, &robust, sizeof(robust));
+}
+
+/* A thread that takes its slot at this moment looks at `recording` after it has written `pass`, so one of us sees the other. */
+void gt_rings_record(struct gt_rings *r, bool on)
+{
+	if (r->recording == on)
+		return;
+	r->recording = on;
+	__atomic_store_n(&r->s->recording, on, __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < r->nthreads; i++)
+		__atomic_store_n(&r->threads[i].open[0].pass, !on, __ATOMIC_SEQ_CST);
+}
+
+void gt_rings_disown(struct gt_rings *r)
+{
+	gt_rings_record(r, false);
+	__atomic_fetch_or(&r->s->owner, FUTEX_OWNER_DIED, __ATOMIC_SEQ_CST);
+	robust.list.next = &robust.list;
+	__atomic_fetch_add(&r->s->space, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &r->s->space, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+void gt_rings_give(struct gt_rings *r, uint32_t chunk)
+{
+	uint64_t head = __atomic_load_n(&r->s->free_head, __ATOMIC_ACQUIRE), tagged;
+	struct gt_ring_chunk *c = gt_rings_chunk(r, chunk);
+
+	c->owner = GT_RING_NIL;
+	do {
+		__atomic_store_n(&c->next, (uint32_t)head, __ATOMIC_RELAXED);
+		tagged = ((head >> 32) + 1) << 32 | chunk;
+	} while (!__atomic_compare_exchange_n(&r->s->free_head, &head, tagged, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+	__atomic_fetch_add(&r->s->free_count, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t gt_rings_room(const struct gt_rings *r)
+{
+	uint32_t n = __atomic_load_n(&r->s->free_count, __ATOMIC_RELAXED);
+	uint64_t room = (uint64_t)(n < r->nchunks ? n : r->nchunks) * r->chunk_bytes;
+
+	return room < 2 * r->ring_max ? room : 2 * r->ring_max;
+}

@@ -1,0 +1,47 @@
+/* A session's memory (ring.h) as its owner sees it. */
+#ifndef GT_SESSION_H
+#define GT_SESSION_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "collect/ipc/ring.h"
+#include "formats/base/err.h"
+
+struct gt_rings {			/* where everything lies in the memory */
+	struct gt_session *s;
+	struct gt_ring_proc *procs;
+	struct gt_ring_thread *threads;
+	uint8_t *chunks;
+	uint64_t *bits[GT_BITS];
+	/* our own copies: programs can write to *s */
+	uint64_t bytes, ring_max;
+	uint32_t nprocs, nthreads, nchunks, chunk_bytes;
+	bool recording;
+	int fd;
+};
+struct gt_rings_options {
+	uint64_t memory;		/* bytes in all; 0: 64 MiB */
+	uint64_t per_thread;		/* bytes of chunks a thread may hold; 0: three quarters of all */
+	bool ticks, lossless;
+};
+#define GT_RINGS_MIN (1u << 20)
+
+/* Are the sizes possible? 0 or -EINVAL. */
+int gt_rings_check(const struct gt_rings_options *opt, struct gt_err *err);
+/* Makes and reserves the memory; nothing is recorded before gt_rings_record. 0 or negative. */
+int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct gt_err *err);
+void gt_rings_close(struct gt_rings *r);
+/* The calling thread owns the session from now on: when it dies, guests learn it from the kernel. */
+void gt_rings_own(struct gt_rings *r);
+/* Nobody drains any more: guests stop recording, and those that wait go on. */
+void gt_rings_disown(struct gt_rings *r);
+/* Says whether calls are recorded from now on; cheap when nothing changes. At first they are not. */
+void gt_rings_record(struct gt_rings *r, bool on);
+static inline struct gt_ring_chunk *gt_rings_chunk(const struct gt_rings *r, uint32_t i)
+{
+	return (struct gt_ring_chunk *)(r->chunks + (size_t)i * r->chunk_bytes);
+}
+/* Bytes that can still be filled, as far as one thread or two may. */
+uint64_t gt_rings_room(const struct gt_rings *r);
+/* Puts a chunk on the stack of free ones. */
+void gt_rings_give(struct gt_rings *r, uint32_t chunk);
+#endif

@@ -1,0 +1,18 @@
+/* What a recording lacks: as a number, and as messages of gtcollect at the end. */
+#ifndef GT_LOSSES_H
+#define GT_LOSSES_H
+#include <stdio.h>
+#include "collect/source/nvml.h"
+#include "collect/recorder/recorder.h"
+
+struct gt_losses {
+	const struct gt_recorder_totals *totals;
+	struct gt_nvml_totals counters;
+	bool verbose;		/* names each function that is newer than the table */
+	bool cupti_only;	/* --gpu-timing cupti: the user can still choose events */
+};
+/* Calls, records of GPU work and counter values that were lost. */
+uint64_t gt_losses_count(const struct gt_losses *l);
+/* A line for each kind of loss, and what to do about it. program: its name. */
+void gt_losses_print(const struct gt_losses *l, const char *program, FILE *to);
+#endif

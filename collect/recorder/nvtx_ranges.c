@@ -1,0 +1,238 @@
+/* A type for each message that looks the same: reports count by type, and exporters name by it. Ranges come as they end, so a span is
+ * written once, whole. */
+#include "collect/recorder/nvtx_ranges.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+
+#define OPEN_MAX 8192u		/* ranges of a thread or process that have not ended; more are programs that never end theirs */
+#define OPEN_ALL (1u << 20)	/* of all threads and processes */
+#define TYPES_MAX (1u << 17)	/* messages that are no two alike must not fill the dictionary, which threads and kernels need, too */
+
+enum { HAS_DOMAIN = 1, HAS_CATEGORY = 2, HAS_COLOR = 4 };
+struct gt_nvtx_type { uint32_t message, domain, category, color, shape, type; };	/* shape: flags, payload type << 4 */
+
+static bool same(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return !memcmp(&((const struct gt_nvtx *)arg)->types[value], key, offsetof(struct gt_nvtx_type, type));
+}
+
+/* ---- types and their arguments ---- */
+
+static unsigned shape_of(const struct gt_nvtx_event *e)
+{
+	return (e->domain != GT_NONE ? HAS_DOMAIN : 0u) | (e->category ? HAS_CATEGORY : 0u) | (e->color ? HAS_COLOR : 0u) |
+		e->payload_type << 4;
+}
+
+static enum gt_field_kind payload_kind(unsigned type)
+{
+	static const uint8_t kinds[] = { GT_F_U64, GT_F_U64, GT_F_I64, GT_F_F64, GT_F_U64, GT_F_I64, GT_F_F64 };
+
+	return (enum gt_field_kind)kinds[type < sizeof(kinds) ? type : 0];
+}
+
+/* NVTX's payload as a field's value: of 32 bits are those that are first. */
+static uint64_t payload_value(unsigned type, uint64_t v)
+{
+	double d;
+	float f;
+
+	if (type == 4)
+		return (uint32_t)v;
+	if (type == 5)
+		return (uint64_t)(int64_t)(int32_t)v;
+	if (type != 6)
+		return v;
+	memcpy(&f, &v, sizeof(f));
+	d = f;
+	memcpy(&v, &d, sizeof(v));
+	return v;
+}
+
+static uint32_t category_name(struct gt_nvtx *n, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e)
+{
+	char number[16], *p = number + sizeof(number) - 1;
+	uint32_t c = e->category;
+
+	for (size_t i = 0; i < names->n; i++)
+		if (names->items[i].category == e->category && names->items[i].domain == e->domain)
+			return names->items[i].name;
+	*p = 0;
+	do
+		*--p = (char)('0' + c % 10);
+	while (c /= 10);
+	return gt_writer_string(n->w, p);
+}
+
+static uint32_t make(struct gt_nvtx *n, struct gt_nvtx_type *key)
+{
+	struct gt_field f[4];
+	struct gt_type t = { .name = key->message, .category = GT_CAT_USER, .layer = GT_LAYER_USER, .fields = f };
+	unsigned payload = key->shape >> 4;
+
+	if (key->shape & HAS_DOMAIN)
+		f[t.nfields++] = (struct gt_field){ gt_writer_string(n->w, "domain"), GT_F_STR, GT_R_NONE };
+	if (key->shape & HAS_CATEGORY)
+		f[t.nfields++] = (struct gt_field){ gt_writer_string(n->w, "category"), GT_F_STR, GT_R_NONE };
+	if (key->shape & HAS_COLOR)
+		f[t.nfields++] = (struct gt_field){ gt_writer_string(n->w, "color"), GT_F_HEX, GT_R_NONE };
+	if (payload)
+		f[t.nfields++] = (struct gt_field){ gt_writer_string(n->w, "payload"), payload_kind(payload), GT_R_VALUE };
+	if (t.name == GT_NONE)
+		t.name = gt_writer_string(n->w, "(no message)");
+	key->type = n->n < TYPES_MAX && gt_writer_roomy(n->w) ? gt_writer_type(n->w, &t) : GT_NONE;
+	if (key->type == GT_NONE || gt_grow(&n->types, &n->cap, n->n + 1, sizeof(*n->types)) ||
+	    gt_map_add(&n->map, gt_hash(key, offsetof(struct gt_nvtx_type, type)), (uint32_t)n->n))
+		return GT_NONE;
+	n->types[n->n++] = *key;
+	return key->type;
+}
+
+/* The type of what e annotates, and its arguments. GT_NONE: no room for another one. */
+static uint32_t type_of(struct gt_nvtx *n, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e, uint64_t args[4])
+{
+	struct gt_nvtx_type key = { .message = e->text, .domain = e->domain, .category = e->category, .color = e->color,
+				    .shape = shape_of(e) };
+	uint32_t i, k = 0;
+
+	if (key.shape & HAS_DOMAIN)
+		args[k++] = e->domain;
+	if (key.shape & HAS_CATEGORY)
+		args[k++] = category_name(n, names, e);
+	if (key.shape & HAS_COLOR)
+		args[k++] = e->color;
+	if (e->payload_type)
+		args[k++] = payload_value(e->payload_type, e->payload);
+	key.domain = key.category = key.color = 0;	/* they are arguments; what they look like is in the shape */
+	i = gt_map_get(&n->map, gt_hash(&key, offsetof(struct gt_nvtx_type, type)), same, n, &key, sizeof(key));
+	return i == GT_NONE ? make(n, &key) : n->types[i].type;
+}
+
+/* ---- ranges ---- */
+
+static int put(struct gt_nvtx *n, enum gt_kind kind, const struct gt_nvtx_open *o, int64_t end, struct gt_err *err)
+{
+	const struct gt_type *t = gt_writer_type_get(n->w, o->type);
+	struct gt_row row = { .start = o->start, .end = end, .type = o->type, .depth = (uint8_t)(o->depth < 255 ? o->depth : 255),
+			      .nargs = t ? t->nfields : 0 };
+
+	return gt_writer_row(n->w, kind, o->track, &row, o->args, err);
+}
+
+/* There are too many names already, or too many ranges that do not end. */
+static int lose(struct gt_nvtx *n, const struct gt_nvtx_event *e, struct gt_err *err)
+{
+	n->nameless++;
+	return gt_writer_lost(n->w, GT_SCOPE_TRACK, e->track, e->when, e->when, 1, err);
+}
+
+static int begin(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e,
+		 struct gt_err *err)
+{
+	struct gt_nvtx_open o = { .id = e->what, .domain = e->domain, .track = e->track, .depth = e->what ? 0 : (uint32_t)s->n,
+				  .start = e->when };
+
+	o.type = type_of(n, names, e, o.args);
+	if (s->n == OPEN_MAX || n->open == OPEN_ALL)
+		return o.type == GT_NONE ? lose(n, e, err) : put(n, GT_UNMATCHED, &o, o.start, err);
+	if (gt_grow(&s->open, &s->cap, s->n + 1, sizeof(*s->open)))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	s->open[s->n++] = o;
+	n->open++;
+	return o.type == GT_NONE ? lose(n, e, err) : 0;		/* its end is to find it all the same */
+}
+
+/* The innermost range with this id and domain. */
+static int finish(struct gt_nvtx *n, struct gt_nvtx_stack *s, const struct gt_nvtx_event *e, struct gt_err *err)
+{
+	struct gt_nvtx_open o;
+	size_t i = s->n;
+
+	while (i && !(s->open[i - 1].id == e->what && s->open[i - 1].domain == e->domain))
+		i--;
+	if (!i) {
+		n->unmatched++;
+		return 0;
+	}
+	o = s->open[--i];
+	memmove(&s->open[i], &s->open[i + 1], (--s->n - i) * sizeof(*s->open));
+	n->open--;
+	return o.type == GT_NONE ? 0 : put(n, GT_SPAN, &o, e->when < o.start ? o.start : e->when, err);
+}
+
+static int name_category(struct gt_nvtx_names *names, const struct gt_nvtx_event *e, struct gt_err *err)
+{
+	size_t i = 0;
+
+	while (i < names->n && !(names->items[i].category == e->what && names->items[i].domain == e->domain))
+		i++;
+	if (i == OPEN_MAX)
+		return 0;
+	if (gt_grow(&names->items, &names->cap, i + 1, sizeof(*names->items)))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	names->items[i] = (struct gt_nvtx_name){ (uint32_t)e->what, e->domain, e->text };
+	names->n += i == names->n;
+	return 0;
+}
+
+static int mark(struct gt_nvtx *n, const struct gt_nvtx_names *names, const struct gt_nvtx_event *e, struct gt_err *err)
+{
+	struct gt_nvtx_open o = { .track = e->track, .start = e->when };
+
+	o.type = type_of(n, names, e, o.args);
+	return o.type == GT_NONE ? lose(n, e, err) : put(n, GT_INSTANT, &o, e->when, err);
+}
+
+int gt_nvtx_event(struct gt_nvtx *n, struct gt_nvtx_stack *thread, struct gt_nvtx_stack *process, struct gt_nvtx_names *names,
+		  const struct gt_nvtx_event *e, struct gt_err *err)
+{
+	switch (e->id) {
+	case GT_EV_PUSH:
+		return begin(n, thread, names, e, err);
+	case GT_EV_POP:
+		return finish(n, thread, e, err);
+	case GT_EV_RANGE_START:
+		return begin(n, process, names, e, err);
+	case GT_EV_RANGE_END:
+		return finish(n, process, e, err);
+	case GT_EV_MARK:
+		return mark(n, names, e, err);
+	case GT_EV_NAME_CATEGORY:
+		return name_category(names, e, err);
+	default:
+		return 0;
+	}
+}
+
+int gt_nvtx_end(struct gt_nvtx *n, struct gt_nvtx_stack *s, struct gt_err *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < s->n; i++)
+		if (s->open[i].type != GT_NONE)
+			code = put(n, GT_UNMATCHED, &s->open[i], s->open[i].start, err);
+	n->open -= s->n;
+	gt_nvtx_stack_release(s);
+	return code;
+}
+
+void gt_nvtx_stack_release(struct gt_nvtx_stack *s)
+{
+	free(s->open);
+	memset(s, 0, sizeof(*s));
+}
+
+void gt_nvtx_names_release(struct gt_nvtx_names *names)
+{
+	free(names->items);
+	memset(names, 0, sizeof(*names));
+}
+
+void gt_nvtx_release(struct gt_nvtx *n)
+{
+	gt_map_release(&n->map);
+	free(n->types);
+}

@@ -1,0 +1,480 @@
+/* The roll: who came, who is gone, what they lost. A slot belongs to its guest until the guest is through or dead; then its last
+ * records are taken, the call it died in is kept as open for ever, and the slot and its chunks are free again. */
+#define _GNU_SOURCE
+#include "collect/recorder/recorder_internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "formats/base/buf.h"
+
+#define GRAVES_MAX 8192
+#define TOTAL_MAX (1ull << 40)		/* calls of a thread that were left out: more are damage */
+
+/* ---- losses ---- */
+
+static int64_t clamp_ns(struct gt_recorder *r, uint64_t ticks, int64_t low)
+{
+	int64_t ns = gt_clock_ns(&r->clock, ticks);
+
+	return ns > r->now.monotonic ? r->now.monotonic : ns < low ? low : ns;
+}
+
+static int tell_thread_losses(struct gt_recorder *r, struct gt_traced_thread *t, const struct gt_ring_thread *ring, struct gt_err *err)
+{
+	uint64_t dropped = __atomic_load_n(&ring->dropped, __ATOMIC_RELAXED), more = dropped - t->dropped;
+	int64_t from, to;
+
+	if (!more)
+		return 0;
+	if (more > GT_COUNT_MAX) {
+		t->dropped = dropped;
+		return t->broken ? 0 : gt_follow_give_up(r, t, err);
+	}
+	from = clamp_ns(r, ring->dropped_from, t->told);
+	to = clamp_ns(r, ring->dropped_to, from);
+	t->dropped = dropped;
+	t->told = to;
+	*(t->teller ? &r->totals.gpu_lost : &r->totals.dropped) += more;
+	r->active = true;
+	return gt_writer_lost(r->w, t->teller ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK, t->track, from, to, more, err);
+}
+
+static int tell_process_losses(struct gt_recorder *r, struct gt_process *p, const struct gt_ring_proc *slot, struct gt_err *err)
+{
+	uint64_t untraced = __atomic_load_n(&slot->untraced, __ATOMIC_RELAXED), more = untraced - p->untraced;
+	int64_t from = p->told;
+
+	p->told = r->now.monotonic;
+	if (!more)
+		return 0;
+	p->untraced = untraced;
+	r->totals.untraced += more > GT_COUNT_MAX ? 0 : more;
+	r->totals.broken += more > GT_COUNT_MAX;
+	r->active = true;
+	return gt_writer_lost(r->w, GT_SCOPE_PROCESS, p->track, from, r->now.monotonic,
+			      more > GT_COUNT_MAX ? GT_LOST_UNKNOWN : more, err);
+}
+
+/* A guest counts what it lets pass for the session, and for its process when it has a slot. What is told of processes is taken
+ * off; a little may be told in the next epoch, as the two are not read at one moment. */
+int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err)
+{
+	uint64_t all = __atomic_load_n(&r->rings->s->untraced, __ATOMIC_ACQUIRE);
+	int64_t more;
+	int code = 0;
+
+	for (uint32_t k = 0; !code && k < r->nlive; k++)
+		code = tell_thread_losses(r, gt_live_thread(r, k), gt_ring_of(r, gt_live_thread(r, k)), err);
+	for (uint32_t k = 0; !code && k < r->nlive_procs; k++) {
+		struct gt_process *p = gt_live_process(r, k);
+
+		code = tell_process_losses(r, p, gt_slot_of(r, p), err);
+	}
+	more = (int64_t)(all - r->totals.untraced);
+	if (code || more <= 0 || more > (int64_t)GT_COUNT_MAX)
+		return code;
+	r->totals.untraced += (uint64_t)more;
+	return gt_writer_lost(r->w, GT_SCOPE_ALL, GT_NONE, r->epoch.monotonic, r->now.monotonic, (uint64_t)more, err);
+}
+
+/* ---- who comes ---- */
+
+/* A process as it knocked; or, where nobody saw it knock (a fork that uses its parent's mapping), as /proc knows it. */
+static void identify(struct gt_recorder *r, struct gt_process *p, const struct gt_ring_proc *slot)
+{
+	if (r->door && gt_door_guest(r->door, slot->pid, &p->guest))
+		return;
+	if (r->door && gt_guest_look(slot->pid, &p->guest) && p->guest.ns_pid == slot->pid)
+		return;
+	memset(&p->guest, 0, sizeof(p->guest));
+	p->guest.ns_pid = slot->pid;
+	snprintf(p->guest.comm, sizeof(p->guest.comm), "%.15s", slot->comm);
+}
+
+static void adopt_process(struct gt_recorder *r, uint32_t i)
+{
+	const struct gt_ring_proc copy = r->rings->procs[i], *slot = &copy;	/* read once */
+	struct gt_process *p = &r->procs[i];
+	struct gt_track track = { .parent = GT_NONE, .source = r->source, .kind = GT_TRACK_PROCESS };
+
+	memset(p, 0, sizeof(*p));
+	p->used = true;
+	p->generation = slot->generation;
+	p->start_ticks = slot->start_ticks;
+	identify(r, p, slot);
+	r->rings->procs[i].host_pid = p->guest.host_pid;
+	for (uint32_t k = 0; k < r->nlive_procs; k++) {
+		struct gt_process *other = gt_live_process(r, k);
+
+		if (p->guest.host_pid && other->guest.host_pid == p->guest.host_pid)	/* it called exec, or its pid was used again */
+			*(other->start_ticks <= p->start_ticks ? &other->gone : &p->gone) = true;
+		else if (slot->ppid && other->guest.ns_pid == slot->ppid && !other->gone)
+			gt_known_copy(&p->known, &other->known);
+	}
+	track.id = p->guest.host_pid ? p->guest.host_pid : slot->pid;
+	track.ns_id = slot->pid;
+	track.start = p->guest.start;
+	track.name = gt_writer_string(r->w, p->guest.comm[0] ? p->guest.comm : "?");
+	p->track = gt_writer_track(r->w, &track);
+	p->told = r->now.monotonic;
+	r->live_procs[r->nlive_procs++] = i;
+	gt_mark_used(r, GT_BITS_USED_PROCS, i, true);
+	r->totals.processes++;
+	r->totals.libcuda |= p->guest.libcuda;
+	r->totals.simulated |= p->guest.simulated;
+	r->active = true;
+}
+
+/* Is the process in our pid namespace? */
+static bool shares_our_ids(const struct gt_process *p) { return p->guest.host_pid && p->guest.host_pid == p->guest.ns_pid; }
+
+/* False: its process is to be adopted first. */
+static bool adopt_thread(struct gt_recorder *r, uint32_t i)
+{
+	const struct gt_ring_thread *ring = &r->rings->threads[i];
+	uint32_t proc = __atomic_load_n(&ring->proc, __ATOMIC_RELAXED);
+	int32_t tid = __atomic_load_n(&ring->tid, __ATOMIC_RELAXED);
+	struct gt_traced_thread *t = &r->threads[i];
+	struct gt_track track = { .source = r->source, .kind = GT_TRACK_THREAD, .id = tid, .ns_id = tid,
+				  .name = GT_NONE };
+	char name[sizeof(ring->name) + 1] = "";
+
+	if (proc >= r->nprocs || !r->procs[proc].used)
+		return false;
+	memset(t, 0, sizeof(*t));
+	t->used = true;
+	t->generation = ring->generation;
+	t->proc = proc;
+	t->tid = tid;
+	t->c.chunk = GT_RING_NIL;
+	t->last = t->floor[0] = INT64_MIN;
+	t->told = r->now.monotonic - GT_SECOND;
+	for (unsigned d = 0; d < GT_DEPTHS; d++)
+		t->child[d] = INT64_MAX;
+	memcpy(name, ring->name, sizeof(ring->name));
+	memcpy(t->name, name, sizeof(t->name));
+	track.parent = r->procs[t->proc].track;
+	t->teller = __atomic_load_n(&ring->role, __ATOMIC_RELAXED) == GT_RING_TELLER;
+	r->live[r->nlive++] = i;
+	gt_mark_used(r, GT_BITS_USED_THREADS, i, true);
+	if (t->teller) {
+		t->track = track.parent;
+		return true;
+	}
+	if (name[0])
+		track.name = gt_writer_string(r->w, name);
+	t->track = gt_writer_track(r->w, &track);
+	t->broken = t->track == GT_NONE;	/* the dictionary is full: its calls cannot be written */
+	r->totals.nameless += t->broken;
+	if (shares_our_ids(&r->procs[proc]))
+		t->host_tid = tid;
+	else
+		r->procs[proc].has_new_threads = true;
+	r->totals.threads++;
+	return true;
+}
+
+/* A slot is the guest's until its state says otherwise. */
+static bool is_live(const uint32_t *shared)
+{
+	uint32_t state = __atomic_load_n(shared, __ATOMIC_ACQUIRE);
+
+	return state == GT_SLOT_LIVE || state == GT_SLOT_DONE;
+}
+
+/* Both return false if the slot is to be looked at again. */
+static bool look_at_process(struct gt_recorder *r, uint32_t i)
+{
+	if (is_live(&r->rings->procs[i].state) && !r->procs[i].used)
+		adopt_process(r, i);
+	return true;
+}
+
+static bool look_at_thread(struct gt_recorder *r, uint32_t i)
+{
+	return !is_live(&r->rings->threads[i].state) || r->threads[i].used || adopt_thread(r, i);
+}
+
+typedef bool look_fn(struct gt_recorder *r, uint32_t i);
+
+/* Looks at the slots, of n, whose bit is set, and clears the bit. */
+static void look_at_new(struct gt_recorder *r, uint64_t *bits, uint32_t n, look_fn *look)
+{
+	for (uint32_t from = 0; from < n; from += 64, bits++) {
+		uint64_t left = 0;
+
+		if (!__atomic_load_n(bits, __ATOMIC_RELAXED))
+			continue;
+		for (uint64_t b = __atomic_exchange_n(bits, 0, __ATOMIC_ACQ_REL); b; b &= b - 1) {
+			uint32_t i = from + (uint32_t)__builtin_ctzll(b);
+
+			if (i < n && !look(r, i))
+				left |= b & -b;
+		}
+		if (left)
+			__atomic_fetch_or(bits, left, __ATOMIC_RELAXED);
+	}
+}
+
+void gt_roll_adopt(struct gt_recorder *r)
+{
+	look_at_new(r, r->rings->bits[GT_BITS_NEW_PROCS], r->nprocs, look_at_process);
+	look_at_new(r, r->rings->bits[GT_BITS_NEW_THREADS], r->nthreads, look_at_thread);
+}
+
+/* A process that died, or was stopped, between taking a slot and setting its bit has a slot without. */
+void gt_roll_scan(struct gt_recorder *r)
+{
+	r->scanned = r->now.monotonic;
+	for (uint32_t i = 0; i < r->nprocs; i++)
+		look_at_process(r, i);
+	for (uint32_t i = 0; i < r->nthreads; i++)
+		look_at_thread(r, i);
+}
+
+/* ---- who goes ---- */
+
+static bool thread_gone(const struct gt_process *p, int32_t tid)
+{
+	if (!shares_our_ids(p))
+		return false;
+	return syscall(SYS_tgkill, p->guest.host_pid, tid, 0) && errno == ESRCH;
+}
+
+/* ---- names of threads ---- */
+
+#define NAMES_AT_ONCE 64	/* threads whose names one liveness check reads */
+
+struct new_threads { struct gt_recorder *r; const struct gt_process *p; };
+
+static void note_host_tid(void *arg, int32_t host_tid, int32_t ns_tid)
+{
+	struct new_threads *n = arg;
+
+	for (uint32_t k = 0; k < n->r->nlive; k++) {
+		struct gt_traced_thread *t = gt_live_thread(n->r, k);
+
+		if (t->tid == ns_tid && &n->r->procs[t->proc] == n->p)
+			t->host_tid = host_tid;
+	}
+}
+
+/* The threads of a process in another pid namespace have other ids in /proc, which all its threads are read for. */
+static void find_host_tids(struct gt_recorder *r)
+{
+	for (uint32_t k = 0; k < r->nlive_procs; k++) {
+		struct gt_process *p = gt_live_process(r, k);
+
+		if (!p->has_new_threads || !p->guest.host_pid || r->now.monotonic - p->threads_at < GT_SECOND)
+			continue;
+		p->has_new_threads = false;
+		p->threads_at = r->now.monotonic;
+		gt_guest_each_thread(&p->guest, note_host_tid, &(struct new_threads){ r, p });
+	}
+}
+
+static bool needs_name(const struct gt_recorder *r, const struct gt_traced_thread *t, uint64_t word)
+{
+	return t->host_tid && !t->teller && !t->broken && !t->dead &&
+	       (word != t->name_word || r->now.monotonic - t->name_at >= GT_SECOND);
+}
+
+static int read_name(struct gt_recorder *r, struct gt_traced_thread *t, uint64_t word, struct gt_err *err)
+{
+	char name[16];
+
+	t->name_word = word;
+	t->name_at = r->now.monotonic;
+	if (!gt_guest_thread_name(&r->procs[t->proc].guest, t->host_tid, name) || !name[0] || !strcmp(name, t->name) ||
+	    !gt_writer_roomy(r->w))
+		return 0;
+	memcpy(t->name, name, sizeof(name));
+	return gt_writer_track_name(r->w, t->track, gt_writer_string(r->w, name), err);
+}
+
+/* A thread may rename itself at any time. The guest does not ask for the name, as that takes a system call. The names of threads that
+ * made calls since the last time are read at once, those of others each second; of many threads in turn. */
+static int read_names(struct gt_recorder *r, struct gt_err *err)
+{
+	uint32_t reads = 0, n = r->nlive;
+	int code = 0;
+
+	find_host_tids(r);
+	while (!code && n-- > 0 && reads < NAMES_AT_ONCE) {
+		struct gt_traced_thread *t = gt_live_thread(r, r->next_name++ % r->nlive);
+		uint64_t word = __atomic_load_n(&gt_ring_of(r, t)->word, __ATOMIC_RELAXED);
+
+		if (!needs_name(r, t, word))
+			continue;
+		reads++;
+		code = read_name(r, t, word, err);
+	}
+	return code;
+}
+
+/* The program may have overwritten these; a thread under --lossless would then wait for ever. */
+static void repeat_progress(struct gt_recorder *r, const struct gt_traced_thread *t)
+{
+	struct gt_ring_thread *ring = gt_ring_of(r, t);
+
+	if (t->broken)
+		__atomic_store_n(&ring->given_up, 1, __ATOMIC_RELEASE);
+	else if (__atomic_load_n(&ring->consumed, __ATOMIC_RELAXED) != t->c.at)
+		__atomic_store_n(&ring->consumed, t->c.at, __ATOMIC_RELEASE);
+}
+
+/* A process that exited may have taken thread slots after the last scan. They are adopted here, before
+ * its slot is freed: later they would belong to no process, and their calls would be lost. */
+int gt_roll_call(struct gt_recorder *r, struct gt_err *err)
+{
+	bool exited = false;
+
+	r->called = r->now.monotonic;
+	for (uint32_t k = 0; k < r->nlive_procs; k++) {
+		struct gt_process *p = gt_live_process(r, k);
+
+		if (!p->gone && p->guest.host_pid)
+			exited |= p->gone = gt_guest_gone(&p->guest);
+	}
+	if (exited)
+		gt_roll_adopt(r);
+	for (uint32_t k = 0; k < r->nlive; k++) {
+		struct gt_traced_thread *t = gt_live_thread(r, k);
+
+		t->dead = t->dead || r->procs[t->proc].gone || thread_gone(&r->procs[t->proc], t->tid);
+		repeat_progress(r, t);
+	}
+	return read_names(r, err);
+}
+
+static void give_own(struct gt_recorder *r, uint32_t slot, uint32_t chunk)
+{
+	if (chunk < r->rings->nchunks && gt_rings_chunk(r->rings, chunk)->owner == slot)
+		gt_rings_give(r->rings, chunk);
+}
+
+/* A thread may die before its chain leads to the chunk that it took last. Where the chain is damaged
+ * all chunks are looked at. */
+static void free_chunks(struct gt_recorder *r, uint32_t slot, const struct gt_traced_thread *t)
+{
+	uint32_t n = r->rings->nchunks, i = t->c.chunk;
+	bool whole;
+
+	if (i == GT_RING_NIL)
+		i = r->rings->threads[slot].first;
+	for (uint32_t steps = 0; i < n && steps < n; steps++) {
+		uint32_t next = gt_rings_chunk(r->rings, i)->next;
+
+		if (gt_rings_chunk(r->rings, i)->owner != slot)
+			break;
+		gt_rings_give(r->rings, i);
+		i = next;
+	}
+	give_own(r, slot, r->rings->threads[slot].taken);
+	whole = i == GT_RING_NIL && !t->broken;
+	for (i = 0; !whole && i < n; i++)
+		give_own(r, slot, i);
+	r->freed++;
+}
+
+static int bury_open(struct gt_recorder *r, uint32_t track, const struct gt_row *row, const uint64_t *args, struct gt_err *err)
+{
+	struct gt_grave *g;
+
+	if (r->ngraves == GRAVES_MAX || gt_grow(&r->graves, &r->graves_cap, r->ngraves + 1, sizeof(*r->graves)))
+		return gt_writer_lost(r->w, GT_SCOPE_TRACK, track, row->start, row->start, 1, err);
+	g = &r->graves[r->ngraves++];
+	g->track = track;
+	g->row = *row;
+	memcpy(g->args, args, row->nargs * sizeof(*args));
+	r->active = true;
+	return 0;
+}
+
+static uint64_t count(const uint64_t *shared)
+{
+	uint64_t n = __atomic_load_n(shared, __ATOMIC_RELAXED);
+
+	return n > TOTAL_MAX ? 0 : n;
+}
+
+static int bury_thread(struct gt_recorder *r, uint32_t i, struct gt_err *err)
+{
+	struct gt_traced_thread *t = &r->threads[i];
+	struct gt_ring_thread *ring = &r->rings->threads[i];
+	int code = tell_thread_losses(r, t, ring, err);
+
+	gt_follow_look(r, t, ring, true);
+	if (!code && t->dead)
+		code = gt_follow_each_open(r, t, bury_open, err);
+	if (!code)
+		code = gt_events_end_thread(r, t, err);
+	r->totals.deep += count(&ring->deep);
+	r->totals.abandoned += count(&ring->abandoned);
+	r->totals.in_handler += count(&ring->in_handler);
+	r->totals.sampled_out += count(&ring->sampled_out);
+	free_chunks(r, i, t);
+	ring->first = GT_RING_NIL;
+	t->used = false;
+	__atomic_store_n(&ring->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
+	gt_mark_used(r, GT_BITS_USED_THREADS, i, false);
+	return code;
+}
+
+static int bury_process(struct gt_recorder *r, struct gt_process *p, struct gt_err *err)
+{
+	int code = tell_process_losses(r, p, gt_slot_of(r, p), err);
+
+	if (!code)
+		code = gt_events_end_process(r, p, err);
+	gt_events_forget(r, p);
+	gt_known_release(&p->known);
+	p->used = false;
+	__atomic_store_n(&gt_slot_of(r, p)->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
+	gt_mark_used(r, GT_BITS_USED_PROCS, (uint32_t)(p - r->procs), false);
+	return code;
+}
+
+/* The thread writes no more, and its records are taken. */
+static bool is_over(struct gt_recorder *r, const struct gt_traced_thread *t)
+{
+	const struct gt_ring_thread *ring = gt_ring_of(r, t);
+
+	if (!t->dead && __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) != GT_SLOT_DONE)
+		return false;
+	return t->broken || t->c.at == __atomic_load_n(&ring->word, __ATOMIC_ACQUIRE) >> 8;
+}
+
+/* Slots whose owner is through and whose records are taken are free again. */
+int gt_roll_bury(struct gt_recorder *r, struct gt_err *err)
+{
+	uint32_t n = r->nlive, nprocs = r->nlive_procs;
+	int code = 0;
+
+	r->nlive = r->nlive_procs = 0;
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t i = r->live[k];
+		struct gt_traced_thread *t = &r->threads[i];
+
+		if (!code && is_over(r, t))
+			code = bury_thread(r, i, err);
+		r->procs[t->proc].busy |= t->used;
+		r->live[r->nlive] = i;
+		r->nlive += t->used;
+	}
+	for (uint32_t k = 0; k < nprocs; k++) {
+		uint32_t i = r->live_procs[k];
+		struct gt_process *p = &r->procs[i];
+
+		if (!code && p->gone && !p->busy)
+			code = bury_process(r, p, err);
+		p->busy = false;
+		r->live_procs[r->nlive_procs] = i;
+		r->nlive_procs += p->used;
+	}
+	return code;
+}

@@ -1,0 +1,246 @@
+#include "collect/recorder/type_registry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "collect/recorder/ioctl_names.h"
+#include "formats/base/buf.h"
+
+/* ---- driver functions ---- */
+
+void gt_types_init(struct gt_types *t, struct gt_writer *w, unsigned args)
+{
+	memset(t, 0, sizeof(*t));
+	t->w = w;
+	t->args = args;
+	for (unsigned i = 0; i < GT_API_MAX; i++)
+		t->calls[i].type = GT_NONE;
+}
+
+void gt_types_release(struct gt_types *t)
+{
+	gt_map_release(&t->files);
+	free(t->file);
+	t->file = NULL;
+	t->nfile = t->cap = 0;
+}
+
+static bool recorded(const struct gt_types *t, const struct gt_api_field *f)
+{
+	return t->args == GT_ARGS_ALL || (t->args == GT_ARGS_KEY && f->key);
+}
+
+/* With the GPU's work: what, if anything. */
+static bool has_to_do(struct gt_call_type *c, const struct gt_api *api)
+{
+	c->wait = gt_gpu_wait_of_call(api->name);
+	c->per_thread = gt_api_per_thread(api->name);
+	c->does = c->wait ? GT_GPU_CALL_WAITS : gt_api_begins_capture(api->name) ? GT_GPU_CALL_CAPTURES :
+		  gt_api_ends_capture(api->name) ? GT_GPU_CALL_HAS_CAPTURED : gt_api_ends_stream(api->name) ? GT_GPU_CALL_ENDS_STREAM :
+		  GT_GPU_CALL_WORKS;
+	return c->does != GT_GPU_CALL_WORKS || gt_api_makes_work(api->op);
+}
+
+static uint8_t word_of(const struct gt_field *fields, unsigned n, unsigned role)
+{
+	unsigned i = 0;
+
+	while (i < n && fields[i].role != role)
+		i++;
+	return i < n ? (uint8_t)i : GT_NO_WORD;
+}
+
+/* What the recorder wants to know of it. Where it is not recorded, which address it was, nothing can be said. */
+static void look_for_memory(struct gt_call_type *c, const struct gt_api *api, const struct gt_field *fields, unsigned n)
+{
+	c->addr = word_of(fields, n, GT_R_ADDR);
+	c->bytes = word_of(fields, n, api->op == GT_OP_MAP ? GT_R_SRC : GT_R_BYTES);
+	c->device = word_of(fields, n, GT_R_DEVICE);
+	c->memory = gt_api_is_memory(api->op) ? c->addr != GT_NO_WORD : gt_api_ends_context(api->name);
+}
+
+/* The fields that the mode records, in the guest's order; a launch whose function is among them also gets its kernel's name. */
+static void make(struct gt_types *t, uint32_t id)
+{
+	struct gt_api_field all[GT_FIELDS_MAX];
+	struct gt_field fields[GT_FIELDS_MAX];
+	struct gt_call_type *c = &t->calls[id];
+	const struct gt_api *api = &gt_api[id];
+	struct gt_type type = { .category = api->category, .op = api->op, .memkind = api->memkind, .layer = GT_LAYER_API };
+	unsigned n = 0, count = gt_api_fields(api, all);
+
+	c->func = c->grid = c->block = c->stream = c->event = c->graph = GT_NO_WORD;
+	for (unsigned i = 0; i < count; i++) {
+		if (!recorded(t, &all[i]))
+			continue;
+		if (all[i].role == GT_R_FUNC && api->op == GT_OP_LAUNCH && c->func == GT_NO_WORD)
+			c->func = (uint8_t)n;
+		if (all[i].role == GT_R_GRID && c->grid == GT_NO_WORD)
+			c->grid = (uint8_t)n;
+		if (all[i].role == GT_R_BLOCK && c->block == GT_NO_WORD)
+			c->block = (uint8_t)n;
+		if (all[i].role == GT_R_STREAM && c->stream == GT_NO_WORD)
+			c->stream = (uint8_t)n;
+		if (all[i].role == GT_R_EVENT && c->event == GT_NO_WORD)
+			c->event = (uint8_t)n;
+		if (all[i].role == GT_R_GRAPH && api->op == GT_OP_GRAPH_LAUNCH)
+			c->graph = (uint8_t)n;
+		if (all[i].kind == GT_F_STR)
+			c->strings |= 1ULL << n;
+		fields[n++] = (struct gt_field){ gt_writer_string(t->w, all[i].name), all[i].kind, all[i].role };
+	}
+	c->nwords = (uint8_t)n;
+	if (n == GT_FIELDS_MAX)
+		c->func = GT_NO_WORD;
+	if (c->func != GT_NO_WORD)
+		fields[n++] = (struct gt_field){ gt_writer_string(t->w, "kernel"), GT_F_STR, GT_R_KERNEL };
+	c->nfields = type.nfields = (uint8_t)n;
+	c->causes = t->causes && has_to_do(c, api);
+	c->nodes = t->causes && gt_api_makes_node(api->name);
+	look_for_memory(c, api, fields, n);
+	c->memory &= t->memory;
+	c->plain = !c->strings && c->func == GT_NO_WORD && !c->causes && !c->nodes && !c->memory;
+	type.fields = fields;
+	c->name = type.name = gt_writer_string(t->w, api->name);
+	c->type = gt_writer_type(t->w, &type);
+}
+
+const struct gt_call_type *gt_types_call(struct gt_types *t, uint32_t id)
+{
+	if (__builtin_expect(t->calls[id].type == GT_NONE, 0))
+		make(t, id);
+	return &t->calls[id];
+}
+
+/* ---- device files ---- */
+
+static bool same_file(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct gt_file_type *a = &((const struct gt_types *)arg)->file[value], *b = key;
+
+	return a->file == b->file && a->request == b->request && a->command == b->command && a->id == b->id && a->status == b->status;
+}
+
+static uint32_t make_file(struct gt_types *t, const struct gt_file_type *k)
+{
+	static const char *const verbs[] = { "ioctl", "open", "close", "mmap", "munmap" };
+	char name[160], path[64];
+	struct gt_field fields[2] = { { gt_writer_string(t->w, "minor"), GT_F_U64, GT_R_NONE } };
+	struct gt_type type = { .category = GT_CAT_FILE, .layer = GT_LAYER_IOCTL, .nfields = 2, .fields = fields };
+
+	if (k->id == GT_ID_IOCTL) {
+		gt_ioctl_name(name, sizeof(name), k->file, k->request, k->command);
+		type.category = GT_CAT_IOCTL;
+		type.op = GT_OP_IOCTL;
+		type.nfields = k->status ? 2 : 1;
+		fields[1] = (struct gt_field){ gt_writer_string(t->w, "status"), GT_F_HEX, GT_R_STATUS };
+	} else {
+		bool fd = k->id == GT_ID_OPEN || k->id == GT_ID_CLOSE;
+
+		gt_ioctl_file(path, sizeof(path), k->file);
+		snprintf(name, sizeof(name), "%s %s", verbs[k->id - GT_ID_IOCTL], path);
+		fields[1] = (struct gt_field){ gt_writer_string(t->w, fd ? "fd" : "length"), fd ? GT_F_I64 : GT_F_U64, GT_R_NONE };
+	}
+	type.name = gt_writer_string(t->w, name);
+	return gt_writer_type(t->w, &type);
+}
+
+static uint32_t file_type(struct gt_types *t, struct gt_file_type *k)
+{
+	uint64_t words[] = { k->file, k->request, k->command, (uint64_t)k->id << 1 | k->status }, hash = gt_hash(words, sizeof(words));
+	uint32_t at = gt_map_get(&t->files, hash, same_file, t, k, sizeof(*k));
+
+	if (at != UINT32_MAX)
+		return t->file[at].type;
+	/* A program that makes up requests without end must leave room for the tracks of new threads. */
+	k->type = gt_writer_roomy(t->w) ? make_file(t, k) : GT_NONE;
+	if (k->type != GT_NONE && !gt_grow(&t->file, &t->cap, t->nfile + 1, sizeof(*t->file)) &&
+	    !gt_map_add(&t->files, hash, (uint32_t)t->nfile))
+		t->file[t->nfile++] = *k;
+	return k->type;
+}
+
+/* The files of one kind share a type but for open, close and mmap, whose name is the file's. A request that failed only inside
+ * the driver failed all the same; what a successful call returns (a descriptor) is no failure. */
+uint32_t gt_types_file(struct gt_types *t, uint16_t id, const uint64_t *words, unsigned nwords, uint64_t *args, uint8_t *nargs,
+		       int32_t *ret)
+{
+	struct gt_file_type k = { .id = id };
+	uint64_t w[GT_IOCTL_ARGS] = { 0, 0, 0, UINT64_MAX };
+
+	memcpy(w, words, (nwords < GT_IOCTL_ARGS ? nwords : GT_IOCTL_ARGS) * sizeof(*w));
+	if (*ret > 0)
+		*ret = 0;
+	args[0] = (uint32_t)w[0];
+	args[1] = w[1];
+	*nargs = 2;
+	k.file = w[0];
+	if (id == GT_ID_IOCTL) {
+		k.file = w[0] >> 32 << 32;
+		k.request = w[1];
+		k.command = w[2];
+		k.status = w[3] != UINT64_MAX;
+		args[1] = w[3];
+		*nargs = k.status ? 2 : 1;
+		if (!*ret && k.status)
+			*ret = (int32_t)w[3];
+	}
+	return file_type(t, &k);
+}
+
+/* ---- names that processes tell ---- */
+
+static uint64_t hash_of(enum gt_known_kind kind, uint64_t key) { return gt_hash_u64(key ^ (uint64_t)kind << 63); }
+
+static bool same_known(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct gt_known_item *a = &((const struct gt_known *)arg)->items[value], *b = key;
+
+	return a->key == b->key && a->kind == b->kind;
+}
+
+static uint32_t find(const struct gt_known *k, enum gt_known_kind kind, uint64_t key)
+{
+	struct gt_known_item item = { .key = key, .kind = kind };
+
+	return gt_map_get(&k->map, hash_of(kind, key), same_known, k, &item, sizeof(item));
+}
+
+void gt_known_add(struct gt_known *k, enum gt_known_kind kind, uint64_t key, uint32_t string, bool replace)
+{
+	uint32_t at = find(k, kind, key);
+
+	if (at != UINT32_MAX) {
+		if (replace)
+			k->items[at].string = string;
+		return;
+	}
+	if (k->n >= GT_KNOWN_MAX || gt_grow(&k->items, &k->cap, k->n + 1, sizeof(*k->items)) ||
+	    gt_map_add(&k->map, hash_of(kind, key), (uint32_t)k->n)) {
+		k->forgotten++;
+		return;
+	}
+	k->items[k->n++] = (struct gt_known_item){ key, kind, string };
+}
+
+uint32_t gt_known_get(const struct gt_known *k, enum gt_known_kind kind, uint64_t key)
+{
+	uint32_t at = find(k, kind, key);
+
+	return at == UINT32_MAX ? GT_NONE : k->items[at].string;
+}
+
+bool gt_known_has(const struct gt_known *k, enum gt_known_kind kind, uint64_t key) { return find(k, kind, key) != UINT32_MAX; }
+
+void gt_known_copy(struct gt_known *to, const struct gt_known *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		gt_known_add(to, from->items[i].kind, from->items[i].key, from->items[i].string, false);
+}
+
+void gt_known_release(struct gt_known *k)
+{
+	gt_map_release(&k->map);
+	free(k->items);
+	memset(k, 0, sizeof(*k));
+}

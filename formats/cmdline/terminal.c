@@ -1,0 +1,30 @@
+#include "formats/cmdline/terminal.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+size_t gt_terminal_width(int fd)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize ws;
+	long n;
+
+	if (fd < 0 || !isatty(fd))
+		return SIZE_MAX;
+	n = columns ? strtol(columns, NULL, 10) : 0;
+	if (n <= 0 && !ioctl(fd, TIOCGWINSZ, &ws))
+		n = ws.ws_col;
+	return n > 0 ? (size_t)n : 80;
+}
+
+bool gt_terminal_colours(int fd, enum gt_colour_when when)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (when != GT_COLOUR_AUTO)
+		return when == GT_COLOUR_ALWAYS;
+	return !(no && *no) && term && *term && strcmp(term, "dumb") && fd >= 0 && isatty(fd);
+}

@@ -1,0 +1,527 @@
+/* Where each row goes in a Chrome trace: see chrome_tracks.h.
+ *
+ * Viewers drop a slice that overlaps another on its thread without lying inside it. Calls nest, unless the file lies, and
+ * because a long call is written after its children (rows lie in the epoch of their end) we cannot look at a stack. Instead
+ * each track remembers per depth the last row, and the extent of the orphans: rows whose parent has not come yet. A row is let
+ * through only if (1) the last row of its depth is over, (2) the last row of each smaller depth is over or holds it, (3) it
+ * holds the orphans of each greater depth, or none of them. By induction nothing overlaps by halves, in memory that depends on
+ * the depth alone.
+ *
+ * One kind of row comes out of order: the call that began before its epoch and is written behind rows that began after it
+ * ended. For those (1) and (2) read: at each depth up to its own it lies between what earlier epochs had and the first row of
+ * this one, behind or inside the last such row. Orphans that wait for a parent of that kind are kept apart from those whose
+ * parent began later. What is refused, and spans that overlap, go to lanes.
+ *
+ * Process ids are kept where they can be; a second process of the same id (two hosts in one file) is moved up by a multiple
+ * of ten million and its name says who it was.
+ */
+#include "formats/export/chrome_tracks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "formats/base/buf.h"
+#include "formats/export/exporters.h"
+
+#define PID_STEP 10000000		/* above every pid of Linux */
+#define ID_MAX INT32_MAX
+#define DEVICE_ORDER 1000000u		/* sort index of the first GPU: behind all processes */
+#define LANE_TID 1000000000		/* first made-up thread id */
+#define LANES_PER_TRACK 256u
+#define LANES_MAX 200000u
+#define LANE_STACK 64u
+#define LEVELS_MAX (1u << 21)		/* of all tracks together; beyond it rows are refused and go to lanes */
+
+static int no_memory(struct gt_chrome_tracks *c) { return gt_err_set(c->err, -ENOMEM, "out of memory"); }
+
+/* ---- sets of ids ---- */
+
+static bool same_id(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return ((const struct gt_ids *)arg)->keys[value] == *(const uint64_t *)key;
+}
+
+/* 1 when it is new, 0 when it was there, negative. */
+static int ids_add(struct gt_ids *s, uint64_t key)
+{
+	uint64_t hash = gt_hash_u64(key);
+
+	if (gt_map_get(&s->map, hash, same_id, s, &key, sizeof(key)) != UINT32_MAX)
+		return 0;
+	if (gt_grow(&s->keys, &s->cap, s->n + 1, sizeof(*s->keys)) || gt_map_add(&s->map, hash, (uint32_t)s->n))
+		return -ENOMEM;
+	s->keys[s->n++] = key;
+	return 1;
+}
+
+static void ids_release(struct gt_ids *s)
+{
+	gt_map_release(&s->map);
+	free(s->keys);
+}
+
+/* ---- names, written when a process or track shows up first ---- */
+
+void gt_chrome_separate(struct gt_chrome_tracks *c)
+{
+	gt_out_str(c->out, c->some ? ",\n" : "\n");
+	c->some = true;
+}
+
+static void put_name(struct gt_chrome_tracks *c, const char *what, uint32_t pid, uint32_t tid, const char *name)
+{
+	gt_chrome_separate(c);
+	gt_out_printf(c->out, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what, pid, tid);
+	gt_out_json(c->out, name, strlen(name));
+	gt_out_str(c->out, "}}");
+}
+
+static void put_sort_index(struct gt_chrome_tracks *c, const char *what, uint32_t pid, uint32_t tid, uint64_t index)
+{
+	gt_chrome_separate(c);
+	gt_out_printf(c->out, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%" PRIu64 "}}", what,
+		      pid, tid, index < ID_MAX ? index : ID_MAX);
+}
+
+/* The track whose Chrome process a track belongs to: its device, its process, or else the highest track that is not the machine. */
+static uint32_t owner(const struct gt_segment *seg, uint32_t track)
+{
+	uint32_t device = gt_track_device(seg, track), process = gt_track_process(seg, track), up;
+
+	if (device != GT_NONE || process != GT_NONE)
+		return device != GT_NONE ? device : process;
+	while ((up = seg->tracks[track].parent) < track && seg->tracks[up].kind != GT_TRACK_MACHINE)
+		track = up;
+	return track;
+}
+
+struct process_key { const struct gt_chrome_tracks *c; const struct gt_segment *seg; uint32_t track; };
+
+/* Do two tracks, perhaps of two recordings of one machine, mean one process? */
+static bool same_process(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct gt_chrome_process *p = &((const struct gt_chrome_tracks *)arg)->procs[value];
+	const struct process_key *k = key;
+	const struct gt_segment *a = gt_reader_segment(k->c->r, p->segment), *b = k->seg;
+	const struct gt_track *ta = &a->tracks[p->track], *tb = &b->tracks[k->track];
+
+	if (a == b && p->track == k->track)
+		return true;
+	if (ta->kind != GT_TRACK_PROCESS || tb->kind != GT_TRACK_PROCESS || ta->id != tb->id || ta->start != tb->start)
+		return false;
+	return a == b || (ta->start && gt_same_clock(a, b));
+}
+
+static int new_pid(struct gt_chrome_tracks *c, const struct gt_track *t, uint32_t *pid)
+{
+	uint64_t want = t->id <= 0 || t->id > ID_MAX ? PID_STEP : (uint64_t)t->id;	/* 0 would be the idle process */
+	int rc;
+
+	if (t->kind == GT_TRACK_DEVICE && t->id > 0 && t->id < PID_STEP)
+		want += PID_STEP;	/* 1 would be init */
+
+	while (!(rc = ids_add(&c->pids, want)))
+		want = want + PID_STEP <= ID_MAX ? want + PID_STEP : want % PID_STEP + 1;
+	*pid = (uint32_t)want;
+	return rc < 0 ? no_memory(c) : 0;
+}
+
+/* "GPU 0 NVIDIA H200 (python3)". Which python3, where there are several. */
+static void device_label(const struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, char *to, size_t size)
+{
+	const struct gt_track *t = &seg->tracks[track];
+	uint32_t process = gt_track_process(seg, track), nprocesses = 0;
+	const char *name = t->name == GT_NONE ? "" : gt_str(seg, t->name);
+	char whose[200];
+	int n;
+
+	if (strncmp(name, "GPU", 3))
+		n = snprintf(to, size, "GPU %" PRId64 "%s%.100s", t->id, *name ? " " : "", name);
+	else
+		n = snprintf(to, size, "%.120s", name);
+	if (process == GT_NONE || n < 0 || (size_t)n >= size)
+		return;
+	for (uint32_t i = 0; i < seg->ntracks; i++)
+		nprocesses += seg->tracks[i].kind == GT_TRACK_PROCESS;
+	gt_export_track_name(seg, process, whose, sizeof(whose));
+	if (nprocesses > 1 || gt_reader_segments(c->r) > 1)
+		snprintf(to + n, size - (size_t)n, " (%s %" PRId64 ")", whose, seg->tracks[process].id);
+	else
+		snprintf(to + n, size - (size_t)n, " (%s)", whose);
+}
+
+/* GPUs stand behind all processes, those of one process together. */
+static uint64_t process_order(const struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track)
+{
+	const struct gt_track *t = &seg->tracks[track];
+	uint32_t process = gt_track_process(seg, track);
+
+	if (t->kind != GT_TRACK_DEVICE)
+		return c->nprocs;
+	return DEVICE_ORDER + (uint64_t)(process == GT_NONE ? 0 : process) * 64 + (t->id > 0 && t->id < 64 ? (uint64_t)t->id : 0);
+}
+
+/* The Chrome process of an owner track: found, or made and named. */
+static int process_pid(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, uint32_t *pid)
+{
+	const struct gt_track *t = &seg->tracks[track];
+	char name[300], label[400];
+	uint64_t hash = gt_hash_u64((uint64_t)t->id ^ gt_hash_u64((uint64_t)t->start ^ t->kind));
+	struct process_key key = { c, seg, track };
+	uint32_t at = gt_map_get(&c->by_identity, hash, same_process, c, &key, sizeof(key));
+
+	if (at != UINT32_MAX)
+		return *pid = c->procs[at].pid, 0;
+	if (gt_grow(&c->procs, &c->procs_cap, c->nprocs + 1, sizeof(*c->procs)) ||
+	    gt_map_add(&c->by_identity, hash, (uint32_t)c->nprocs))
+		return no_memory(c);
+	if (new_pid(c, t, pid))
+		return c->err->code;
+	c->procs[c->nprocs++] = (struct gt_chrome_process){ .segment = seg->index, .track = track, .pid = *pid };
+	gt_export_track_name(seg, track, name, sizeof(name));
+	if (t->kind == GT_TRACK_DEVICE)
+		device_label(c, seg, track, label, sizeof(label));
+	else if (*pid == t->id || !t->id)
+		snprintf(label, sizeof(label), "%s", name);
+	else
+		snprintf(label, sizeof(label), "%s (%s %" PRId64 ", %.60s)", name, gt_track_kind_word(t->kind), t->id,
+			 seg->host ? seg->host : "?");
+	put_name(c, "process_name", *pid, 0, label);
+	put_sort_index(c, "process_sort_index", *pid, 0, process_order(c, seg, track));
+	return 0;
+}
+
+/* Threads stand in the order they came in, streams in that of their ids. */
+static uint64_t thread_order(const struct gt_chrome_tracks *c, const struct gt_track *track, size_t lane)
+{
+	int64_t id = track->id < 0 ? 0 : track->id > ID_MAX ? ID_MAX : track->id;
+
+	return (track->kind == GT_TRACK_STREAM ? (uint64_t)id : c->ntracks) * LANES_PER_TRACK + lane;
+}
+
+static void lane_label(const struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, bool waits, char *to, size_t size)
+{
+	const struct gt_chrome_track *t = &c->tracks[seg->index][track];
+	bool ranges = t->spans && t->first_span_lane && seg->tracks[track].kind == GT_TRACK_THREAD;
+	size_t which = waits ? (size_t)t->nwaits : ranges ? t->nlanes - t->first_span_lane : t->nlanes - t->nwaits;
+	uint32_t context = gt_track_context(seg, track);
+	int n;
+
+	gt_export_track_name(seg, track, to, size - 64);
+	n = (int)strlen(to);
+	if (context != GT_NONE && context != track && !c->tracks[seg->index][context].lone)
+		n += snprintf(to + n, size - (size_t)n, " of context %" PRId64, seg->tracks[context].id);
+	if (waits || ranges)
+		n += snprintf(to + n, size - (size_t)n, waits ? " waits" : " ranges");
+	if (which > 1)
+		snprintf(to + n, size - (size_t)n, " (%zu)", which);
+}
+
+/* One more thread for this track, named and put behind it. */
+static struct gt_chrome_lane *add_lane(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, bool waits)
+{
+	struct gt_chrome_track *t = &c->tracks[seg->index][track];
+	bool made_up = t->nlanes || seg->tracks[track].kind == GT_TRACK_DEVICE;	/* a device's id might be that of a stream */
+	int64_t id = seg->tracks[track].id;
+	uint64_t tid = made_up || id <= 0 || id >= LANE_TID ? LANE_TID : (uint64_t)id;
+	char name[320];
+	struct gt_chrome_lane *l;
+	int rc;
+
+	if (gt_grow(&t->lanes, &t->cap, t->nlanes + 1, sizeof(*t->lanes)))
+		return NULL;
+	if (tid == LANE_TID || !(rc = ids_add(&c->tids, (uint64_t)t->pid << 32 | tid))) {
+		tid = LANE_TID + c->nlanes++;
+		rc = 1;
+	}
+	if (rc < 0)
+		return NULL;
+	l = &t->lanes[t->nlanes++];
+	*l = (struct gt_chrome_lane){ .tid = (uint32_t)tid, .waits = waits, .max_end = INT64_MIN };
+	t->nwaits += waits;
+	l->where_len = (uint32_t)snprintf(l->where, sizeof(l->where), "%u,\"tid\":%u,\"ts\":", t->pid, l->tid);
+	lane_label(c, seg, track, waits, name, sizeof(name));
+	put_name(c, "thread_name", t->pid, l->tid, name);
+	put_sort_index(c, "thread_sort_index", t->pid, l->tid, thread_order(c, &seg->tracks[track], t->nlanes - 1));
+	return l;
+}
+
+/* The state of a track, named on first use. Ids are in range by the reader's word. */
+struct gt_chrome_track *gt_chrome_track(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track)
+{
+	struct gt_chrome_track *t = &c->tracks[seg->index][track];
+
+	if (t->lanes)
+		return t;
+	c->ntracks++;
+	if (process_pid(c, seg, owner(seg, track), &t->pid))
+		return NULL;
+	if (!add_lane(c, seg, track, false)) {
+		no_memory(c);
+		return NULL;
+	}
+	return t;
+}
+
+/* ---- does it fit on its thread? ---- */
+
+static int grow_levels(struct gt_chrome_tracks *c, struct gt_chrome_track *t, unsigned depth)
+{
+	if (c->nlevels + (depth + 1 - t->nlevels) > LEVELS_MAX ||
+	    gt_grow(&t->levels, &t->levels_cap, depth + 1, sizeof(*t->levels)))
+		return -ENOMEM;
+	for (; t->nlevels <= depth; t->nlevels++, c->nlevels++)
+		t->levels[t->nlevels] = (struct gt_chrome_level){
+			.start = INT64_MIN, .end = INT64_MIN, .before = INT64_MIN, .first = INT64_MAX, .late_start = INT64_MIN,
+			.late_end = INT64_MIN,
+		};
+	return 0;
+}
+
+static void add_orphan(struct gt_chrome_track *t, struct gt_orphans *o, int64_t start, int64_t end)
+{
+	if (!o->any) {
+		*o = (struct gt_orphans){ start, end, true };
+		t->norphans++;
+	}
+	if (o->start > start)
+		o->start = start;
+	if (o->end < end)
+		o->end = end;
+}
+
+/* The next epoch of this track begins: what waits for a parent now waits for one that began before. */
+static void turn_epoch(struct gt_chrome_track *t, uint32_t epoch)
+{
+	t->epoch = epoch;
+	for (size_t d = 0; d < t->nlevels; d++) {
+		struct gt_chrome_level *l = &t->levels[d];
+
+		l->before = l->end;
+		l->first = INT64_MAX;
+		l->late_start = l->late_end = INT64_MIN;
+		if (l->young.any) {
+			add_orphan(t, &l->old, l->young.start, l->young.end);
+			l->young.any = false;
+			t->norphans--;
+		}
+	}
+}
+
+static bool agrees(const struct gt_orphans *o, int64_t start, int64_t end)
+{
+	return !o->any || o->end <= start || o->start >= end || (o->start >= start && o->end <= end);
+}
+
+/* Rule 3. */
+static bool orphans_agree(const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth)
+{
+	for (size_t d = depth + 1; d < t->nlevels; d++)
+		if (!agrees(&t->levels[d].old, start, end) || !agrees(&t->levels[d].young, start, end))
+			return false;
+	return true;
+}
+
+/* Only children: a grandchild still waits for the row between. */
+static void adopt(struct gt_chrome_track *t, struct gt_orphans *o, int64_t start, int64_t end)
+{
+	if (o->any && o->start >= start && o->end <= end) {
+		o->any = false;
+		t->norphans--;
+	}
+}
+
+/* Rules 1 and 2. *held: the row's parent is there. */
+static bool in_order(const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth, bool *held)
+{
+	if (start < t->levels[depth].end)
+		return false;
+	for (unsigned d = depth; d--; ) {
+		const struct gt_chrome_level *up = &t->levels[d];
+		bool holds = up->start <= start && up->end >= end;
+
+		if (!holds && up->end > start)
+			return false;
+		if (d + 1 == depth)
+			*held = holds;
+	}
+	return true;
+}
+
+/* The same for a row that began before this epoch. */
+static bool fits_before(const struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth, bool *held)
+{
+	for (unsigned d = 0; d <= depth; d++) {
+		const struct gt_chrome_level *l = &t->levels[d];
+		bool holds = d < depth && l->late_start <= start && l->late_end >= end;
+
+		if (l->before > start || l->first < end || (!holds && l->late_end > start))
+			return false;
+		if (d + 1 == depth)
+			*held = holds;
+	}
+	return true;
+}
+
+/* Has this epoch shown a row, in order, that could end the time of a parent from before it? */
+static bool parent_is_young(const struct gt_chrome_track *t, unsigned depth)
+{
+	while (depth--)
+		if (t->levels[depth].first != INT64_MAX)
+			return true;
+	return false;
+}
+
+/* Lets the row through, and remembers it, or returns false. */
+static bool nests(struct gt_chrome_tracks *c, struct gt_chrome_track *t, int64_t start, int64_t end, unsigned depth)
+{
+	bool held = !depth, late = false;
+	struct gt_chrome_level *l;
+
+	if (depth >= t->nlevels && grow_levels(c, t, depth))
+		return false;
+	if (!in_order(t, start, end, depth, &held)) {
+		late = true;
+		if (!fits_before(t, start, end, depth, &held))
+			return false;
+	}
+	if (t->norphans) {
+		if (!orphans_agree(t, start, end, depth))
+			return false;
+		if (depth + 1 < t->nlevels) {
+			adopt(t, &t->levels[depth + 1].old, start, end);
+			adopt(t, &t->levels[depth + 1].young, start, end);
+		}
+	}
+	l = &t->levels[depth];
+	if (late) {
+		l->late_start = start;
+		l->late_end = end;
+	} else if (l->first == INT64_MAX)
+		l->first = start;
+	if (!late || l->end < end) {
+		l->start = start;
+		l->end = end;
+	}
+	if (!held)
+		add_orphan(t, late || !parent_is_young(t, depth) ? &l->old : &l->young, start, end);
+	return true;
+}
+
+static struct gt_chrome_lane *another_lane(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track,
+				    struct gt_chrome_track *t, bool waits)
+{
+	if (t->nlanes >= LANES_PER_TRACK || c->nlanes >= LANES_MAX)
+		return NULL;
+	return add_lane(c, seg, track, waits);
+}
+
+/* A lane for a call that does not nest: calls come in no useful order, so only "behind everything" is safe. */
+static struct gt_chrome_lane *spare_call_lane(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track,
+				       struct gt_chrome_track *t, int64_t start)
+{
+	for (size_t i = 1; i < t->nlanes; i++)
+		if (!t->lanes[i].waits && t->lanes[i].max_end <= start)
+			return &t->lanes[i];
+	return another_lane(c, seg, track, t, false);
+}
+
+static bool lane_takes(struct gt_chrome_lane *l, int64_t start, int64_t end)
+{
+	while (l->nends && l->ends[l->nends - 1] <= start)
+		l->nends--;
+	if (l->nends && (l->ends[l->nends - 1] < end || l->nends >= LANE_STACK))
+		return false;
+	if (gt_grow(&l->ends, &l->cap, l->nends + 1, sizeof(*l->ends)))
+		return false;
+	l->ends[l->nends++] = end;
+	return true;
+}
+
+struct gt_chrome_lane *gt_chrome_call(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start,
+			       int64_t end, unsigned depth, uint32_t epoch)
+{
+	struct gt_chrome_track *t = gt_chrome_track(c, seg, track);
+	struct gt_chrome_lane *l;
+
+	if (!t)
+		return NULL;
+	t->calls = true;
+	if (t->epoch != epoch)
+		turn_epoch(t, epoch);
+	l = nests(c, t, start, end, depth) ? t->lanes : spare_call_lane(c, seg, track, t, start);
+	if (l && l->max_end < end)
+		l->max_end = end;
+	return l;
+}
+
+struct gt_chrome_lane *gt_chrome_span(struct gt_chrome_tracks *c, const struct gt_segment *seg, uint32_t track, int64_t start,
+			       int64_t end, bool waits)
+{
+	struct gt_chrome_track *t = gt_chrome_track(c, seg, track);
+	struct gt_chrome_lane *l;
+
+	if (!t)
+		return NULL;
+	waits &= seg->tracks[track].kind == GT_TRACK_STREAM;	/* elsewhere there is no work to keep off */
+	if (!t->spans) {
+		t->spans = true;
+		t->first_span_lane = t->calls ? (uint32_t)t->nlanes : 0;
+	}
+	for (size_t i = t->first_span_lane; i < t->nlanes; i++)
+		if (t->lanes[i].waits == waits && lane_takes(&t->lanes[i], start, end))
+			return &t->lanes[i];
+	l = another_lane(c, seg, track, t, waits);
+	return l && lane_takes(l, start, end) ? l : NULL;
+}
+
+/* The tracks of a recording. NULL: no memory. */
+static struct gt_chrome_track *new_tracks(const struct gt_segment *seg)
+{
+	struct gt_chrome_track *tracks = calloc(seg->ntracks + 1ul, sizeof(*tracks));
+	bool *lone = gt_lone_contexts(seg);
+
+	for (uint32_t t = 0; tracks && lone && t < seg->ntracks; t++)
+		tracks[t].lone = lone[t];
+	if (!lone) {
+		free(tracks);
+		tracks = NULL;
+	}
+	free(lone);
+	return tracks;
+}
+
+int gt_chrome_tracks_init(struct gt_chrome_tracks *c, struct gt_reader *r, struct gt_out *out, struct gt_err *err)
+{
+	uint32_t n = gt_reader_segments(r);
+
+	*c = (struct gt_chrome_tracks){ .r = r, .out = out, .err = err, .tracks = calloc((size_t)n + 1, sizeof(*c->tracks)) };
+	for (uint32_t i = 0; c->tracks && i < n; i++) {
+		c->tracks[i] = new_tracks(gt_reader_segment(r, i));
+		if (!c->tracks[i])
+			return no_memory(c);
+	}
+	return c->tracks ? 0 : no_memory(c);
+}
+
+static void release_track(struct gt_chrome_track *t)
+{
+	for (size_t i = 0; i < t->nlanes; i++)
+		free(t->lanes[i].ends);
+	free(t->lanes);
+	free(t->levels);
+}
+
+void gt_chrome_tracks_release(struct gt_chrome_tracks *c)
+{
+	for (uint32_t i = 0; c->tracks && i < gt_reader_segments(c->r); i++) {
+		for (uint32_t j = 0; c->tracks[i] && j < gt_reader_segment(c->r, i)->ntracks; j++)
+			release_track(&c->tracks[i][j]);
+		free(c->tracks[i]);
+	}
+	free(c->tracks);
+	free(c->procs);
+	gt_map_release(&c->by_identity);
+	ids_release(&c->pids);
+	ids_release(&c->tids);
+}

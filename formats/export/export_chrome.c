@@ -1,0 +1,332 @@
+/* Chrome trace JSON, for ui.perfetto.dev and chrome://tracing.
+ *
+ * Finished calls come first, as they are filed; everything else comes one by one in order of time. How a row becomes a line is
+ * in chrome_slices.c; what is no slice (instants, counters, losses) is here, and the frame around all.
+ *
+ * Slices never overlap by halves on one thread (chrome_tracks.c); what finds no place at all becomes a pair of async events.
+ *
+ * Numbers. Times are us with exactly 3 decimals, counted from the segment's first row, so that a double holds every ns.
+ */
+#include "formats/export/exporters.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "formats/cmdline/opt.h"
+#include "formats/export/chrome_slices.h"
+#include "formats/io/json_build.h"
+
+struct chrome {
+	struct gt_chrome_slices slices;
+	uint64_t lost_rows, lost_events;
+	bool lost_unknown;
+};
+
+/* ---- everything else, row by row ---- */
+
+static struct gt_chrome_slice row_slice(const struct gt_event *ev)
+{
+	return (struct gt_chrome_slice){.seg = ev->seg,
+			      .type = ev->row.type,
+			      .start = ev->row.start,
+			      .dur = gt_since(ev->row.end, ev->row.start),
+			      .ret = ev->row.ret,
+			      .args = ev->args,
+			      .nargs = ev->row.nargs,
+			      .event = ev};
+}
+
+static int row_call(struct chrome *c, const struct gt_event *ev)
+{
+	struct gt_chrome_slice s = row_slice(ev);
+
+	return gt_chrome_put_call(&c->slices, ev->track, ev->row.depth, &s);
+}
+
+/* It was still running when recording ended: shown to the end of the trace. */
+static int row_open(struct chrome *c, const struct gt_event *ev)
+{
+	struct gt_chrome_slice s = row_slice(ev);
+
+	s.open = true;
+	if (ev->seg->max_end > ev->row.end)
+		s.dur = gt_since(ev->seg->max_end, s.start);
+	return gt_chrome_put_call(&c->slices, ev->track, ev->row.depth, &s);
+}
+
+static int row_span(struct chrome *c, const struct gt_event *ev)
+{
+	const struct gt_type *type = &ev->seg->types[ev->row.type];
+	bool waits = ev->kind == GT_SPAN && type->layer == GT_LAYER_GPU && type->category == GT_CAT_SYNC;
+	struct gt_chrome_slice s = row_slice(ev);
+
+	return gt_chrome_put(&c->slices, ev->track, &s,
+			     gt_chrome_span(&c->slices.tracks, ev->seg, ev->track, ev->row.start, ev->row.end, waits), ev->kind == GT_GPU);
+}
+
+/* Opens an event that is no slice: up to and with its time. */
+static int begin_event(struct chrome *c, const struct gt_event *ev, const char *name, const char *category, const char *phase)
+{
+	struct gt_chrome_track *t = gt_chrome_track(&c->slices.tracks, ev->seg, ev->track);
+
+	if (!t)
+		return c->slices.err->code;
+	gt_chrome_separate(&c->slices.tracks);
+	gt_out_str(c->slices.out, "{\"name\":");
+	gt_out_json(c->slices.out, name, strlen(name));
+	gt_out_printf(c->slices.out, ",\"cat\":\"%s\",\"ph\":%s,\"pid\":", category, phase);
+	gt_out_add(c->slices.out, t->lanes->where, t->lanes->where_len);
+	gt_out_used(c->slices.out, gt_put_us(gt_out_room(c->slices.out, 64), gt_since(ev->row.start, c->slices.bases[ev->seg->index])));
+	return 0;
+}
+
+/* An allocation or free of an allocator within the program: Kineto has it as an instant. */
+static bool is_allocation(const struct gt_event *ev)
+{
+	const struct gt_type *type = &ev->seg->types[ev->row.type];
+
+	return ev->kind == GT_INSTANT && type->layer == GT_LAYER_USER && type->category == GT_CAT_MEMORY &&
+	       (type->op == GT_OP_ALLOC || type->op == GT_OP_FREE);
+}
+
+/* Its fields, under Kineto's names. Bytes that are freed are negative. */
+static void put_allocation(struct chrome *c, const struct gt_event *ev)
+{
+	const struct gt_type *type = &ev->seg->types[ev->row.type];
+	uint64_t bytes = 0, device = 0, addr = 0;
+
+	for (unsigned i = 0; i < type->nfields && i < ev->row.nargs; i++) {
+		bytes = type->fields[i].role == GT_R_BYTES ? ev->args[i] : bytes;
+		device = type->fields[i].role == GT_R_DEVICE ? ev->args[i] : device;
+		addr = type->fields[i].role == GT_R_ADDR ? ev->args[i] : addr;
+	}
+	gt_out_printf(c->slices.out, ",\"args\":{\"Bytes\":%s%" PRIu64 ",\"Device Id\":%" PRId64 ",\"Device Type\":%d",
+		      type->op == GT_OP_FREE ? "-" : "", bytes, (int64_t)device, type->memkind != GT_MEM_HOST);
+	if (addr)
+		gt_out_printf(c->slices.out, ",\"Addr\":\"0x%" PRIx64 "\"", addr);
+	gt_out_str(c->slices.out, "}");
+}
+
+static int row_instant(struct chrome *c, const struct gt_event *ev)
+{
+	const struct gt_chrome_type *type = gt_chrome_type(&c->slices, ev->seg, ev->row.type);
+	bool allocation = is_allocation(ev);
+	struct gt_chrome_slice s = row_slice(ev);
+	int rc;
+
+	if (!type)
+		return c->slices.err->code;
+	rc = begin_event(c, ev, gt_type_name(ev->seg, ev->row.type),
+			 allocation ? "cpu_instant_event" : gt_category_word(ev->seg->types[ev->row.type].category),
+			 "\"i\",\"s\":\"t\"");
+	if (rc)
+		return rc;
+	if (allocation)
+		put_allocation(c, ev);
+	else if (ev->kind == GT_UNMATCHED)
+		gt_out_printf(c->slices.out, ",\"args\":{\"unmatched\":\"%s\"}",
+			      ev->row.ret ? "an end without a begin" : "a begin without an end");
+	else
+		gt_chrome_put_args(&c->slices, &s, type);
+	gt_out_str(c->slices.out, "}");
+	return 0;
+}
+
+/* Counters of one name are told apart by process and id: the track's, unless it is the process (or GPU) itself. */
+static int row_counter(struct chrome *c, const struct gt_event *ev)
+{
+	const struct gt_type *type = &ev->seg->types[ev->row.type];
+	const struct gt_track *track = &ev->seg->tracks[ev->track];
+	struct gt_field field = type->nfields ? type->fields[0] : (struct gt_field){ .kind = GT_F_U64 };
+	char phase[64] = "\"C\"";
+	int rc;
+
+	if (track->kind != GT_TRACK_PROCESS && track->kind != GT_TRACK_DEVICE)
+		snprintf(phase, sizeof(phase), "\"C\",\"id\":\"%" PRId64 "\"", track->id);
+	rc = begin_event(c, ev, gt_type_name(ev->seg, ev->row.type), gt_category_word(type->category), phase);
+	if (rc)
+		return rc;
+	gt_out_str(c->slices.out, ",\"args\":{\"value\":");
+	if (field.kind == GT_F_HEX)
+		field.kind = GT_F_U64;		/* a viewer draws numbers only */
+	gt_export_value(c->slices.out, ev->seg, &field, ev->args && ev->row.nargs ? ev->args[0] : 0);
+	gt_out_str(c->slices.out, "}}");
+	return 0;
+}
+
+static int row_lost(struct chrome *c, const struct gt_event *ev)
+{
+	static const char *const phases[] = { "\"i\",\"s\":\"t\"", "\"i\",\"s\":\"p\"" };
+	uint64_t count = ev->args[0], scope = ev->args[1];
+	char name[64] = "LOST events (number unknown)";
+	int64_t base = c->slices.bases[ev->seg->index];
+
+	c->lost_rows++;
+	if (count == GT_LOST_UNKNOWN)
+		c->lost_unknown = true;
+	else {
+		c->lost_events += count;
+		snprintf(name, sizeof(name), "LOST %" PRIu64 " event%s", count, count == 1 ? "" : "s");
+	}
+	if (ev->track != GT_NONE) {
+		int rc = begin_event(c, ev, name, "lost", scope < 2 ? phases[scope] : "\"i\",\"s\":\"g\"");
+
+		if (rc)
+			return rc;
+	} else {
+		gt_chrome_separate(&c->slices.tracks);
+		gt_out_printf(c->slices.out,
+			      "{\"name\":\"%s\",\"cat\":\"lost\",\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":", name);
+		gt_out_used(c->slices.out, gt_put_us(gt_out_room(c->slices.out, 64), gt_since(ev->row.start, base)));
+	}
+	gt_out_str(c->slices.out, ",\"args\":{\"until_us\":");
+	gt_out_used(c->slices.out, gt_put_us(gt_out_room(c->slices.out, 64), gt_since(ev->row.end, base)));
+	if (count != GT_LOST_UNKNOWN)
+		gt_out_printf(c->slices.out, ",\"count\":%" PRIu64, count);
+	gt_out_str(c->slices.out, "}}");
+	return 0;
+}
+
+typedef int row_fn(struct chrome *, const struct gt_event *);
+static row_fn *const row_fns[GT_KINDS] = {
+	[GT_CALL] = row_call, [GT_OPEN] = row_open, [GT_SPAN] = row_span, [GT_GPU] = row_span, [GT_INSTANT] = row_instant,
+	[GT_COUNTER] = row_counter, [GT_UNMATCHED] = row_instant, [GT_LOST] = row_lost,
+};
+
+static int rows_pass(struct chrome *c, uint32_t kinds)
+{
+	struct gt_filter f = c->slices.opt->filter;
+	struct gt_event ev;
+	struct gt_iter *it;
+	int rc;
+
+	f.kinds = f.kinds ? f.kinds & kinds : kinds;
+	if (!f.kinds)
+		return 0;
+	it = gt_iter_open(c->slices.r, &f, c->slices.err);
+	if (!it)
+		return c->slices.err->code ? c->slices.err->code : -EIO;
+	while ((rc = gt_iter_next(it, &ev, c->slices.err)) > 0) {
+		gt_export_goes(c->slices.opt, 1);
+		if (row_fns[ev.kind] && (rc = row_fns[ev.kind](c, &ev)))
+			break;
+		if (c->slices.out->failed) {
+			rc = c->slices.out->failed;
+			break;
+		}
+	}
+	gt_iter_close(it);
+	return rc;
+}
+
+/* With names filtered out a row's parent may be missing for good, which the columns' rules would take for a lie: rows in
+ * order of time never wait for a parent. */
+static int calls_pass(struct chrome *c)
+{
+	struct gt_filter f = c->slices.opt->filter;
+
+	if (f.match)
+		return rows_pass(c, GT_BIT(GT_CALL));
+	if (f.kinds && !(f.kinds & GT_BIT(GT_CALL)))
+		return 0;
+	f.kinds = GT_BIT(GT_CALL);
+	f.args = true;
+	return gt_chrome_put_calls(&c->slices, &f);
+}
+
+/* ---- the frame around the events ---- */
+
+static void put_metadata(struct gt_out *out, const char *json)
+{
+	bool no_memory = false;
+	json_t *j = json ? gt_json_load(json, strlen(json), 0, &no_memory) : NULL;
+	char *text = j ? gt_json_dump(j, 0) : NULL;
+
+	if (no_memory || (j && !text))
+		gt_out_fail(out, -ENOMEM);
+	if (text)
+		gt_out_str(out, text);
+	else if (json)
+		gt_out_json(out, json, strlen(json));
+	else
+		gt_out_str(out, "{}");
+	free(text);
+	json_decref(j);
+}
+
+static void put_segment(struct chrome *c, const struct gt_segment *seg)
+{
+	const char *host = seg->host ? seg->host : "";
+
+	gt_out_printf(c->slices.out, "%s{\"host\":", seg->index ? ",\n" : "");
+	gt_out_json(c->slices.out, host, strlen(host));
+	gt_out_printf(c->slices.out, ",\"simulated\":%s,\"closed\":%s,\"base_monotonic_ns\":\"%" PRId64 "\"",
+		      seg->simulated ? "true" : "false", seg->closed ? "true" : "false", c->slices.bases[seg->index]);
+	if (seg->nanchors)
+		gt_out_printf(c->slices.out, ",\"base_utc_ns\":\"%" PRId64 "\"",
+			      (int64_t)((uint64_t)seg->anchors[0].realtime +
+					(uint64_t)gt_since(c->slices.bases[seg->index], seg->anchors[0].monotonic)));
+	if (!seg->closed)
+		gt_out_printf(c->slices.out, ",\"complete_to_us\":%.3f,\"unread_bytes\":%" PRIu64,
+			      (double)gt_since(seg->complete_to, c->slices.bases[seg->index]) / 1e3, seg->unread_bytes);
+	gt_out_str(c->slices.out, ",\"metadata\":");
+	put_metadata(c->slices.out, seg->meta_json);
+	gt_out_str(c->slices.out, "}");
+}
+
+/* The full names behind the short ones, once each. */
+static void put_kernels(struct chrome *c)
+{
+	for (size_t i = 0; i < gt_kernel_names_count(c->slices.names); i++) {
+		const char *full, *brief = gt_kernel_names_at(c->slices.names, i, &full);
+		char *plain = gt_demangle(full);
+
+		gt_out_str(c->slices.out, i ? ",\n" : "");
+		gt_out_json(c->slices.out, brief, strlen(brief));
+		gt_out_str(c->slices.out, ":");
+		gt_out_json(c->slices.out, plain ? plain : full, strlen(plain ? plain : full));
+		free(plain);
+	}
+}
+
+static void put_foot(struct chrome *c)
+{
+	size_t ndamage = 0;
+
+	gt_reader_damage(c->slices.r, &ndamage);
+	gt_out_printf(c->slices.out,
+		      "\n],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"tool\":\"gtexport %s\",\"lost\":{\"rows\":%" PRIu64
+		      ",\"events\":%" PRIu64 ",\"unknown\":%s},\"damaged_blocks\":%zu,\n\"kernels\":{",
+		      GT_VERSION, c->lost_rows, c->lost_events, c->lost_unknown ? "true" : "false", ndamage);
+	put_kernels(c);
+	gt_out_str(c->slices.out, "},\n\"segments\":[");
+	for (uint32_t i = 0; i < gt_reader_segments(c->slices.r); i++)
+		put_segment(c, gt_reader_segment(c->slices.r, i));
+	gt_out_str(c->slices.out, "]}}\n");
+}
+
+static int chrome_export(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
+{
+	struct chrome c = { .lost_rows = 0 };
+	int rc = gt_chrome_slices_init(&c.slices, opt, r, out, err);
+
+	if (!rc) {
+		gt_out_str(out, "{\"traceEvents\":[");
+		rc = calls_pass(&c);
+		if (!rc)
+			rc = rows_pass(&c, GT_BIT(GT_OPEN));
+		if (!rc)
+			rc = rows_pass(&c, ~(GT_BIT(GT_CALL) | GT_BIT(GT_OPEN)));
+		put_foot(&c);	/* valid JSON even when reading broke off */
+	}
+	gt_chrome_slices_release(&c.slices);
+	return rc;
+}
+
+const struct gt_exporter gt_export_chrome = {
+    .name = "chrome",
+    .suffix = "json",
+    .help = "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing",
+    .export = chrome_export,
+};

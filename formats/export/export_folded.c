@@ -1,0 +1,434 @@
+/* Folded stacks, one line each, for flamegraph.pl, inferno and speedscope:
+ *
+ *   CPU;python3 (4711);worker (4712);cuLaunchKernel;vectorAdd 1200
+ *   GPU;python3 (4711);GPU 0 (0);stream 7;vectorAdd 5600
+ *
+ * The frames are process, thread, and what nests there by time (formats/trace/read/nest.h): ranges of the program and calls, ioctls among them; a
+ * launch that knows its kernel is followed by a frame of the kernel's short name. What GPUs did stands under a root of its own, with
+ * device and stream, beneath the ranges of that stream. The number is what the stack itself cost, without its children (they have lines
+ * of their own): ns, calls or bytes. A flame graph adds the children up again. Each moment of a track counts once, so the lines of a track
+ * never add up to more than its time. What a stream waited for is no work and is a track beside it; the profiler's own work, which is
+ * told of a process and concerns several threads at once, is not nested.
+ *
+ * Stacks are nodes of one tree, found by parent and label. Lines are sorted as LC_ALL=C sort does, which a walk of the tree
+ * does not give, since ';' sorts behind digits; so they are made first, within a limit.
+ */
+#include "formats/export/exporters.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "formats/base/buf.h"
+#include "formats/base/map.h"
+#include "formats/text/printable.h"
+#include "formats/names/demangle.h"
+#include "formats/trace/read/nest.h"
+
+#define TEXT_MAX (96u << 20)	/* bytes of lines; a trace with more different stacks than that is beyond a flame graph */
+#define NODES_MAX (1u << 21)
+
+struct node { uint32_t parent, label; int64_t cost; };
+/* Of a stream its work, or its waits. node: of the track, plus 1 */
+struct lane { uint32_t node; struct gt_nest nest; };
+struct segment { uint32_t *types, *kernels; struct lane *lanes[2]; };	/* labels by type and by string, plus 1; work, waits by track */
+
+struct folded {
+	struct gt_reader *r;
+	struct gt_err *err;
+	const struct gt_export_options *opt;
+	struct segment *segs;
+	struct node *nodes;
+	size_t nnodes, nodes_cap;
+	struct gt_map by_place, by_label;
+	struct gt_buf text;		/* of labels, each with its NUL */
+	size_t *labels;			/* where each starts */
+	size_t nlabels, labels_cap;
+	struct gt_kernel_names *names;
+	bool hosts;			/* several machines: a frame for each */
+};
+struct placed { struct folded *f; uint32_t node; };	/* a lane, whose node this is */
+
+static uint32_t no_memory(struct folded *f)
+{
+	gt_err_set(f->err, -ENOMEM, "out of memory");
+	return GT_NONE;
+}
+
+/* ---- labels and nodes ---- */
+
+static const char *label_text(const struct folded *f, uint32_t label) { return (const char *)f->text.data + f->labels[label]; }
+
+static bool same_label(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return !strcmp(label_text(arg, value), key);
+}
+
+/* This format has no escapes: ';' separates frames, and a line ends a stack. */
+static void replace_separators(char *s)
+{
+	for (; *s; s++)
+		if (*s == ';')
+			*s = ':';
+}
+
+static uint32_t get_label(struct folded *f, const char *name)
+{
+	char *safe = gt_printable(*name ? name : "?", 0);
+	uint32_t id = GT_NONE;
+	uint64_t hash;
+
+	if (!safe)
+		return no_memory(f);
+	replace_separators(safe);
+	hash = gt_hash(safe, strlen(safe));
+	id = gt_map_get(&f->by_label, hash, same_label, f, safe, strlen(safe));
+	if (id == UINT32_MAX) {
+		size_t at = f->text.len;
+
+		gt_buf_add(&f->text, safe, strlen(safe) + 1);
+		if (f->text.failed || gt_grow(&f->labels, &f->labels_cap, f->nlabels + 1, sizeof(*f->labels)) ||
+		    gt_map_add(&f->by_label, hash, (uint32_t)f->nlabels)) {
+			free(safe);
+			return no_memory(f);
+		}
+		f->labels[f->nlabels] = at;
+		id = (uint32_t)f->nlabels++;
+	}
+	free(safe);
+	return id;
+}
+
+static bool same_node(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct node *a = &((const struct folded *)arg)->nodes[value], *b = key;
+
+	return a->parent == b->parent && a->label == b->label;
+}
+
+static uint32_t get_node(struct folded *f, uint32_t parent, uint32_t label)
+{
+	struct node key = { .parent = parent, .label = label };
+	uint64_t hash = gt_hash_u64((uint64_t)parent << 32 | label);
+	uint32_t id;
+
+	if (label == GT_NONE)
+		return GT_NONE;
+	id = gt_map_get(&f->by_place, hash, same_node, f, &key, sizeof(key));
+	if (id != UINT32_MAX)
+		return id;
+	if (f->nnodes >= NODES_MAX) {
+		gt_err_set(f->err, -E2BIG, "more than %u different stacks", NODES_MAX);
+		return GT_NONE;
+	}
+	if (gt_grow(&f->nodes, &f->nodes_cap, f->nnodes + 1, sizeof(*f->nodes)) ||
+	    gt_map_add(&f->by_place, hash, (uint32_t)f->nnodes))
+		return no_memory(f);
+	f->nodes[f->nnodes] = key;
+	return (uint32_t)f->nnodes++;
+}
+
+/* ---- frames ---- */
+
+/* "name (id)" where there is a name, else "thread 4711". */
+static uint32_t track_label(struct folded *f, const struct gt_segment *seg, uint32_t track)
+{
+	const struct gt_track *t = &seg->tracks[track];
+	char name[256], label[300];
+
+	gt_export_track_name(seg, track, name, sizeof(name));
+	if (t->name == GT_NONE || !gt_str(seg, t->name)[0])
+		return get_label(f, name);
+	snprintf(label, sizeof(label), "%s (%" PRId64 ")", name, t->id);
+	return get_label(f, label);
+}
+
+static bool is_thread(const struct gt_segment *seg, uint32_t track) { return seg->tracks[track].kind == GT_TRACK_THREAD; }
+
+static bool is_gpu(const struct gt_segment *seg, uint32_t track)
+{
+	uint8_t kind = seg->tracks[track].kind;
+
+	return kind == GT_TRACK_DEVICE || kind == GT_TRACK_CONTEXT || kind == GT_TRACK_STREAM;
+}
+
+/* The frames of a track, from its root on. */
+static uint32_t track_node(struct folded *f, const struct gt_segment *seg, uint32_t track, bool waits)
+{
+	uint32_t process = gt_track_process(seg, track), device = gt_track_device(seg, track), label = track_label(f, seg, track);
+	uint32_t node = get_node(f, GT_NONE, get_label(f, is_gpu(seg, track) ? "GPU" : "CPU"));
+	char name[300];
+
+	if (f->hosts)
+		node = get_node(f, node, get_label(f, seg->host ? seg->host : "?"));
+	if (process != GT_NONE && process != track)
+		node = get_node(f, node, track_label(f, seg, process));
+	if (device != GT_NONE && device != track && device != process)
+		node = get_node(f, node, track_label(f, seg, device));
+	if (waits && label != GT_NONE) {
+		snprintf(name, sizeof(name), "%s waits", label_text(f, label));
+		label = get_label(f, name);
+	}
+	return get_node(f, node, label);
+}
+
+static uint32_t type_label(struct folded *f, const struct gt_event *ev)
+{
+	uint32_t *label = &f->segs[ev->seg->index].types[ev->row.type];
+
+	if (!*label)
+		*label = get_label(f, gt_type_name(ev->seg, ev->row.type)) + 1;
+	return *label - 1;
+}
+
+/* The kernel's short name, or GT_NONE: there is none, or no memory, which f->err says. */
+static uint32_t kernel_label(struct folded *f, const struct gt_event *ev)
+{
+	uint32_t kernel = gt_export_kernel(ev->seg, ev->row.type, ev->args, ev->row.nargs);
+	struct segment *s = &f->segs[ev->seg->index];
+	const char *brief;
+
+	if (kernel == GT_NONE)
+		return GT_NONE;
+	if (!s->kernels)
+		s->kernels = calloc((size_t)ev->seg->nstrings + 1, sizeof(*s->kernels));
+	if (!s->kernels)
+		return no_memory(f);
+	if (!s->kernels[kernel]) {
+		brief = gt_kernel_names_get(f->names, gt_str(ev->seg, kernel));
+		s->kernels[kernel] = brief ? get_label(f, brief) + 1 : 0;
+	}
+	return s->kernels[kernel] ? s->kernels[kernel] - 1 : no_memory(f);
+}
+
+static int64_t bytes_of(const struct gt_event *ev)
+{
+	const struct gt_type *t = &ev->seg->types[ev->row.type];
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; ev->args && i < t->nfields && i < ev->row.nargs; i++)
+		if (t->fields[i].role == GT_R_BYTES)
+			sum += ev->args[i];
+	return (int64_t)(sum & INT64_MAX);
+}
+
+static void add_cost(struct folded *f, uint32_t node, int64_t cost)
+{
+	if (__builtin_add_overflow(f->nodes[node].cost, cost, &f->nodes[node].cost))
+		f->nodes[node].cost = INT64_MAX;
+}
+
+/* A row's labels as one number: its type's, and its kernel's plus 1. */
+static uint64_t labels_of(uint32_t type, uint32_t kernel) { return (uint64_t)(kernel + 1) << 32 | type; }
+
+/* A piece's time is its own, and not its parent's any more; count and bytes are the row's and were added with it. */
+static uint32_t add_piece(void *arg, uint32_t parent, const struct gt_nest_row *piece)
+{
+	const struct placed *p = arg;
+	struct folded *f = p->f;
+	uint32_t node = get_node(f, parent == GT_NONE ? p->node : parent, (uint32_t)piece->what), kernel = (uint32_t)(piece->what >> 32);
+
+	if (kernel && node != GT_NONE)
+		node = get_node(f, node, kernel - 1);
+	if (node == GT_NONE)
+		return GT_NONE;
+	if (f->opt->cost == GT_COST_TIME) {
+		add_cost(f, node, piece->end - piece->start);
+		if (parent != GT_NONE)
+			add_cost(f, parent, piece->start - piece->end);
+	} else if (!piece->nth) {
+		add_cost(f, node, piece->cost);
+	}
+	return node;
+}
+
+/* The profiler's work is told of a process, and may be of several threads at once. */
+static bool is_flat(const struct gt_segment *seg, uint32_t track, const struct gt_type *type)
+{
+	return type->layer == GT_LAYER_OVERHEAD && !is_thread(seg, track);
+}
+
+static int add_row(struct folded *f, const struct gt_event *ev)
+{
+	const struct gt_type *type = &ev->seg->types[ev->row.type];
+	bool call = ev->kind == GT_CALL || ev->kind == GT_OPEN;
+	bool waits = ev->kind == GT_SPAN && type->layer == GT_LAYER_GPU && ev->seg->tracks[ev->track].kind == GT_TRACK_STREAM;
+	struct lane *l = &f->segs[ev->seg->index].lanes[waits][ev->track];
+	uint32_t name = type_label(f, ev), kernel = kernel_label(f, ev);
+	struct gt_nest_row row = { .start = ev->row.start, .end = ev->row.end, .what = labels_of(name, kernel), .depth = ev->row.depth,
+				   .range = !call, .leaf = ev->kind == GT_GPU || waits,
+				   .cost = f->opt->cost == GT_COST_COUNT ? 1 : bytes_of(ev) };
+	struct placed p = { f, l->node };
+
+	if (!l->node) {
+		p.node = track_node(f, ev->seg, ev->track, waits);
+		l->node = p.node + 1;
+		l->nest.ranges = true;
+	}
+	p.node = l->node - 1;
+	if (p.node == GT_NONE || f->err->code)
+		return f->err->code;
+	if (is_flat(ev->seg, ev->track, type))
+		return add_piece(&p, GT_NONE, &row) == GT_NONE ? f->err->code : 0;
+	if (gt_nest_add(&l->nest, &row, add_piece, &p))
+		return f->err->code ? f->err->code : gt_err_set(f->err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+static int flush(struct folded *f)
+{
+	for (uint32_t i = 0; i < gt_reader_segments(f->r); i++)
+		for (uint32_t t = 0; t < 2 * gt_reader_segment(f->r, i)->ntracks; t++) {
+			struct lane *l = &f->segs[i].lanes[t % 2][t / 2];
+			struct placed p = { f, l->node - 1 };
+
+			if (l->node && gt_nest_flush(&l->nest, add_piece, &p))
+				return f->err->code ? f->err->code : gt_err_set(f->err, -ENOMEM, "out of memory");
+		}
+	return 0;
+}
+
+/* ---- lines ---- */
+
+static void add_path(struct folded *f, struct gt_buf *b, uint32_t node)
+{
+	uint32_t path[600];	/* root, host, process, device, track, and a call and a kernel for each of 256 depths */
+	unsigned n = 0;
+
+	for (; node != GT_NONE && n < 600; node = f->nodes[node].parent)
+		path[n++] = f->nodes[node].label;
+	while (n--) {
+		gt_buf_str(b, label_text(f, path[n]));
+		gt_buf_byte(b, n ? ';' : ' ');
+	}
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int print_sorted(struct gt_out *out, struct gt_buf *text, size_t nlines)
+{
+	char **lines = malloc((nlines + 1) * sizeof(*lines)), *p = (char *)text->data;
+
+	if (!lines)
+		return -ENOMEM;
+	for (size_t i = 0; i < nlines; i++, p += strlen(p) + 1)
+		lines[i] = p;
+	qsort(lines, nlines, sizeof(*lines), compare_lines);
+	for (size_t i = 0; i < nlines; i++) {
+		gt_out_str(out, lines[i]);
+		gt_out_str(out, "\n");
+	}
+	free(lines);
+	return 0;
+}
+
+static int print_lines(struct folded *f, struct gt_out *out)
+{
+	struct gt_buf text = { 0 };
+	size_t nlines = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < f->nnodes && !rc; i++) {
+		char number[32];
+
+		if (f->nodes[i].cost <= 0)
+			continue;
+		add_path(f, &text, i);
+		*gt_put_i64(number, f->nodes[i].cost) = '\0';
+		gt_buf_add(&text, number, strlen(number) + 1);
+		nlines++;
+		if (text.len > TEXT_MAX)
+			rc = gt_err_set(f->err, -E2BIG, "the folded stacks need more than %u MiB", TEXT_MAX >> 20);
+	}
+	if (!rc && (text.failed || print_sorted(out, &text, nlines)))
+		rc = gt_err_set(f->err, -ENOMEM, "out of memory");
+	gt_buf_release(&text);
+	return rc;
+}
+
+static int folded_init(struct folded *f)
+{
+	uint32_t n = gt_reader_segments(f->r);
+
+	f->segs = calloc((size_t)n + 1, sizeof(*f->segs));
+	f->names = gt_kernel_names_of(f->r, GT_NAME_SHORT);
+	if (!f->segs || !f->names)
+		return gt_err_set(f->err, -ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct gt_segment *seg = gt_reader_segment(f->r, i), *first = gt_reader_segment(f->r, 0);
+
+		f->segs[i].types = calloc((size_t)seg->ntypes + 1, sizeof(*f->segs[i].types));
+		for (unsigned k = 0; k < 2; k++)
+			f->segs[i].lanes[k] = calloc((size_t)seg->ntracks + 1, sizeof(*f->segs[i].lanes[k]));
+		if (!f->segs[i].types || !f->segs[i].lanes[0] || !f->segs[i].lanes[1])
+			return gt_err_set(f->err, -ENOMEM, "out of memory");
+		f->hosts |= seg->host && first->host && strcmp(seg->host, first->host);
+	}
+	return 0;
+}
+
+static void folded_release(struct folded *f)
+{
+	for (uint32_t i = 0; f->segs && i < gt_reader_segments(f->r); i++) {
+		const struct gt_segment *seg = gt_reader_segment(f->r, i);
+
+		for (unsigned k = 0; k < 2; k++) {
+			for (uint32_t j = 0; f->segs[i].lanes[k] && j < seg->ntracks; j++)
+				gt_nest_release(&f->segs[i].lanes[k][j].nest);
+			free(f->segs[i].lanes[k]);
+		}
+		free(f->segs[i].types);
+		free(f->segs[i].kernels);
+	}
+	free(f->segs);
+	free(f->nodes);
+	free(f->labels);
+	gt_map_release(&f->by_place);
+	gt_map_release(&f->by_label);
+	gt_buf_release(&f->text);
+	gt_kernel_names_free(f->names);
+}
+
+static int read_rows(struct folded *f, const struct gt_filter *filter)
+{
+	struct gt_iter *it = gt_iter_open(f->r, filter, f->err);
+	struct gt_event ev;
+	int rc;
+
+	if (!it)
+		return f->err->code ? f->err->code : -EIO;
+	while ((rc = gt_iter_next(it, &ev, f->err)) > 0) {
+		gt_export_goes(f->opt, 1);
+		rc = add_row(f, &ev);
+		if (rc)
+			break;
+	}
+	gt_iter_close(it);
+	return rc ? rc : flush(f);
+}
+
+static int folded_export(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
+{
+	struct folded f = { .r = r, .err = err, .opt = opt };
+	const uint32_t kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
+	struct gt_filter filter = opt->filter;
+	int rc = folded_init(&f), printed;
+
+	filter.kinds = filter.kinds ? filter.kinds & kinds : kinds;
+	if (!rc && filter.kinds) {
+		rc = read_rows(&f, &filter);
+		printed = print_lines(&f, out);
+		rc = rc ? rc : printed;
+	}
+	folded_release(&f);
+	return rc;
+}
+
+const struct gt_exporter gt_export_folded = {
+    .name = "folded",
+    .suffix = "folded",
+    .help = "folded stacks, for flamegraph.pl, inferno and speedscope",
+    .export = folded_export,
+};

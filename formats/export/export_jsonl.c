@@ -1,0 +1,375 @@
+/* JSON lines, a begin and an end for every call, in order of time:
+ *
+ *   {"ts":0.000001000,"op_id":0,"phase":"B","name":"cuMemAlloc_v2","pid":7,"tid":8,"details":{"bytesize":4096}}
+ *   {"ts":0.000004210,"op_id":0,"phase":"E","name":"cuMemAlloc_v2","pid":7,"tid":8,"details":{"status":0}}
+ *
+ * ts is seconds since the segment's first row, with 9 decimals; op_id pairs an end with its begin. Calls still open have a
+ * begin and no end; instants, counters and losses have neither phase nor op_id. Rows arrive by start; a heap keeps the ends
+ * that are due, and they are written before the next begin that is not older.
+ *
+ * What the name of a call does not tell stands in keys of its own, so that an import makes the same row of it: the kind of the row unless it
+ * is a call, its layer, category and op where they are not those that an import takes a name for, and the kind of its track unless that is
+ * a thread. A span has its duration and its depth at its begin.
+ */
+#include "formats/export/exporters.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "formats/cuda/cuda_api.h"
+
+struct jsonl {
+	struct gt_reader *r;
+	struct gt_out *out;
+	struct gt_err *err;
+	int64_t *bases;
+	struct gt_pending ends;
+	uint64_t next_op;
+	struct guess { bool known; struct gt_type type; } **guesses;	/* by segment and type: what an import takes its name for */
+	bool **lone;			/* by segment and track: gt_lone_contexts */
+};
+
+static void put_head(struct jsonl *j, const struct gt_segment *seg, int64_t time)
+{
+	gt_out_str(j->out, "{\"ts\":");
+	gt_out_used(j->out, gt_put_s(gt_out_room(j->out, 64), gt_since(time, j->bases[seg->index])));
+}
+
+static void put_op(struct jsonl *j, uint64_t op, char phase)
+{
+	char *p = gt_out_room(j->out, 64);
+
+	memcpy(p, ",\"op_id\":", 9);
+	p = gt_put_u64(p + 9, op);
+	memcpy(p, ",\"phase\":\"", 10);
+	p[10] = phase;
+	p[11] = '"';
+	gt_out_used(j->out, p + 12);
+}
+
+static void put_id(struct jsonl *j, const char *key, const struct gt_segment *seg, uint32_t track)
+{
+	if (track == GT_NONE)
+		return;
+	gt_out_str(j->out, key);
+	gt_out_used(j->out, gt_put_i64(gt_out_room(j->out, 64), seg->tracks[track].id));
+}
+
+/* A stream's id says little without its GPU's; and two GPUs have the same counters. */
+static void put_device(struct jsonl *j, const struct gt_segment *seg, uint32_t track)
+{
+	while (track < seg->ntracks && seg->tracks[track].kind != GT_TRACK_DEVICE)
+		track = seg->tracks[track].parent;
+	if (track < seg->ntracks)
+		put_id(j, ",\"device\":", seg, track);
+}
+
+static void put_place(struct jsonl *j, const struct gt_segment *seg, uint32_t track, const char *name)
+{
+	gt_out_str(j->out, ",\"name\":");
+	gt_out_json(j->out, name, strlen(name));
+	if (track == GT_NONE)
+		return;
+	put_id(j, ",\"pid\":", seg, gt_track_process(seg, track));
+	put_id(j, ",\"tid\":", seg, track);
+	put_device(j, seg, track);
+}
+
+static void put_word(struct jsonl *j, const char *key, const char *word)
+{
+	gt_out_str(j->out, key);
+	gt_out_str(j->out, word);
+	gt_out_str(j->out, "\"");
+}
+
+/* "open /dev/nvidiactl": opening, mapping and closing the driver's files, as our own recordings name it. */
+static bool is_file(const char *name)
+{
+	const char *path = strchr(name, ' ');
+
+	return path && !strncmp(path, " /dev/nvidia", sizeof(" /dev/nvidia") - 1);
+}
+
+void gt_export_jsonl_guess(const char *name, struct gt_type *type)
+{
+	struct gt_api api = gt_api_guess(name);
+
+	type->category = api.category;
+	type->op = api.op;
+	type->memkind = api.memkind;
+	type->layer = GT_LAYER_API;
+	if (api.category == GT_CAT_OTHER && strstr(name, "ioctl"))
+		type->category = GT_CAT_IOCTL, type->op = GT_OP_IOCTL;
+	else if (api.category == GT_CAT_OTHER && is_file(name))
+		type->category = GT_CAT_FILE;
+	if (type->category == GT_CAT_IOCTL || type->category == GT_CAT_FILE)
+		type->layer = GT_LAYER_IOCTL;
+}
+
+static const struct gt_type *guess_of(struct jsonl *j, const struct gt_segment *seg, uint32_t type)
+{
+	struct guess *g = &j->guesses[seg->index][type];
+
+	if (!g->known)
+		gt_export_jsonl_guess(gt_type_name(seg, type), &g->type);
+	g->known = true;
+	return &g->type;
+}
+
+/* At both ends of a call: an import takes what differs here for another function. */
+static void put_class(struct jsonl *j, const struct gt_segment *seg, uint32_t id)
+{
+	const struct gt_type *type = &seg->types[id], *guess = guess_of(j, seg, id);
+
+	if (type->layer != guess->layer)
+		put_word(j, ",\"layer\":\"", gt_layer_word(type->layer));
+	if (type->category != guess->category)
+		put_word(j, ",\"category\":\"", gt_category_word(type->category));
+	if (type->op != guess->op)
+		put_word(j, ",\"op\":\"", gt_op_word(type->op));
+	if (type->memkind != guess->memkind)
+		put_word(j, ",\"memkind\":\"", gt_memkind_word(type->memkind));
+}
+
+static void put_track(struct jsonl *j, const struct gt_segment *seg, uint32_t track)
+{
+	uint32_t context = gt_track_context(seg, track);
+
+	if (seg->tracks[track].kind == GT_TRACK_THREAD)
+		return;
+	put_word(j, ",\"track\":\"", gt_track_kind_word(seg->tracks[track].kind));
+	if (context != GT_NONE && context != track && !j->lone[seg->index][context])
+		put_id(j, ",\"context\":", seg, context);
+}
+
+static bool is_span(enum gt_kind kind) { return kind == GT_SPAN || kind == GT_GPU; }
+
+/* What the name does not tell. */
+static void put_rest(struct jsonl *j, const struct gt_event *ev)
+{
+	if (ev->kind != GT_CALL && ev->kind != GT_OPEN && ev->kind != GT_INSTANT && ev->kind != GT_LOST)
+		put_word(j, ",\"kind\":\"", gt_kind_word(ev->kind));
+	if (ev->kind != GT_LOST)
+		put_class(j, ev->seg, ev->row.type);
+	if (ev->track != GT_NONE)
+		put_track(j, ev->seg, ev->track);
+	if (!is_span(ev->kind))
+		return;
+	gt_out_str(j->out, ",\"duration_us\":");
+	gt_out_used(j->out, gt_put_us(gt_out_room(j->out, 64), gt_since(ev->row.end, ev->row.start)));
+	if (ev->row.depth) {
+		gt_out_str(j->out, ",\"depth\":");
+		gt_out_used(j->out, gt_put_u64(gt_out_room(j->out, 32), ev->row.depth));
+	}
+}
+
+/* Nothing, told by a number: a launch that is not known, a wait for no event. */
+static bool is_none(const struct gt_event *ev, const struct gt_type *t, unsigned i, bool joined)
+{
+	unsigned role = t->fields[i].role;
+
+	if (role == GT_R_LAUNCH_START || role == GT_R_LAUNCH_NS || role == GT_R_LAUNCH_NAME || role == GT_R_LAUNCH_JOIN)
+		return !joined;
+	if (role == GT_R_MADE_START)
+		return i + 1u >= t->nfields || ev->args[i + 1] >= ev->seg->nstrings;
+	if (role == GT_R_MADE_NAME)
+		return ev->args[i] >= ev->seg->nstrings;
+	if (role == GT_R_LAUNCH_TRACK || role == GT_R_MADE_TRACK)
+		return ev->args[i] >= ev->seg->ntracks;
+	return role == GT_R_EVENT && ev->args[i] == UINT32_MAX;
+}
+
+static void put_value(struct jsonl *j, const struct gt_event *ev, const struct gt_field *f, uint64_t v)
+{
+	size_t at;
+
+	if (f->role == GT_R_LAUNCH_START || f->role == GT_R_MADE_START) {
+		gt_out_used(j->out, gt_put_s(gt_out_room(j->out, 64), gt_since((int64_t)v, j->bases[ev->seg->index])));
+	} else if (f->role == GT_R_LAUNCH_TRACK || f->role == GT_R_MADE_TRACK) {
+		gt_out_used(j->out, gt_put_i64(gt_out_room(j->out, 32), ev->seg->tracks[v].id));
+	} else if (f->kind == GT_F_F64) {
+		char text[64];
+
+		at = (size_t)(gt_put_value(text, f->kind, v) - text);
+		gt_out_add(j->out, text, at);
+		text[at] = '\0';
+		if (!strpbrk(text, ".e\""))	/* it stays a real number */
+			gt_out_str(j->out, ".0");
+	} else {
+		gt_export_value(j->out, ev->seg, f, v);
+	}
+}
+
+/* A track is a number of the file and not of the run: its thread is told. */
+static const char *field_name(const struct gt_segment *seg, const struct gt_field *f)
+{
+	return f->role == GT_R_LAUNCH_TRACK ? "launch_tid" : f->role == GT_R_MADE_TRACK ? "made_tid" : gt_str(seg, f->name);
+}
+
+static bool is_joined(const struct gt_event *ev, const struct gt_type *t)
+{
+	for (unsigned i = 0; ev->args && i < t->nfields && i < ev->row.nargs; i++)
+		if (t->fields[i].role == GT_R_LAUNCH_JOIN)
+			return ev->args[i] != GT_JOIN_UNKNOWN;
+	return false;
+}
+
+static void put_details(struct jsonl *j, const struct gt_event *ev)
+{
+	const struct gt_type *t = &ev->seg->types[ev->row.type];
+	const char *sep = ",\"details\":{";
+	bool joined = is_joined(ev, t);
+
+	for (unsigned i = 0; ev->args && i < t->nfields && i < ev->row.nargs; i++) {
+		const char *name = field_name(ev->seg, &t->fields[i]);
+
+		if (t->fields[i].kind == GT_F_STR && ev->args[i] >= ev->seg->nstrings)
+			continue;	/* no string */
+		if (is_none(ev, t, i, joined))
+			continue;
+		gt_out_str(j->out, sep);
+		gt_out_json(j->out, name, strlen(name));
+		gt_out_str(j->out, ":");
+		put_value(j, ev, &t->fields[i], ev->args[i]);
+		sep = ",";
+	}
+	if (!sep[1])
+		gt_out_str(j->out, "}");
+}
+
+static void put_end(struct jsonl *j, const struct gt_pending_row *e)
+{
+	const struct gt_segment *seg = gt_reader_segment(j->r, e->segment);
+
+	put_head(j, seg, e->end);
+	put_op(j, e->seq, 'E');
+	put_place(j, seg, e->track, gt_type_name(seg, e->row.type));
+	if (is_span(e->kind))
+		put_word(j, ",\"kind\":\"", gt_kind_word(e->kind));
+	else
+		put_class(j, seg, e->row.type);
+	gt_out_str(j->out, ",\"details\":{\"status\":");
+	gt_out_used(j->out, gt_put_i64(gt_out_room(j->out, 64), e->row.ret));
+	gt_out_str(j->out, "}}\n");
+}
+
+/* Ends up to this row's start, but not that of its own parent, which may end in the same ns. */
+static void put_ends_before(struct jsonl *j, const struct gt_event *ev)
+{
+	struct gt_pending_row e;
+
+	while (j->ends.n) {
+		const struct gt_pending_row *top = &j->ends.heap[0];
+
+		if (top->end > ev->row.start || (top->end == ev->row.start && top->segment == ev->seg->index &&
+						 top->track == ev->track && top->row.depth < ev->row.depth))
+			break;
+		gt_pending_pop(&j->ends, &e);
+		put_end(j, &e);
+	}
+}
+
+static int put_begin(struct jsonl *j, const struct gt_event *ev)
+{
+	struct gt_pending_row e = {
+	    .end = ev->row.end, .seq = j->next_op++, .segment = ev->seg->index, .track = ev->track, .kind = ev->kind,
+	    .row = ev->row};
+	bool has_end = ev->kind != GT_OPEN && ev->kind != GT_UNMATCHED;
+
+	put_head(j, ev->seg, ev->row.start);
+	put_op(j, e.seq, ev->kind == GT_UNMATCHED && ev->row.ret ? 'E' : 'B');
+	put_place(j, ev->seg, ev->track, gt_type_name(ev->seg, ev->row.type));
+	put_rest(j, ev);
+	put_details(j, ev);
+	gt_out_str(j->out, "}\n");
+	return has_end ? gt_pending_push(&j->ends, &e, j->err) : 0;
+}
+
+static int put_moment(struct jsonl *j, const struct gt_event *ev)
+{
+	put_head(j, ev->seg, ev->row.start);
+	put_place(j, ev->seg, ev->track, ev->kind == GT_LOST ? "LOST" : gt_type_name(ev->seg, ev->row.type));
+	put_rest(j, ev);
+	if (ev->kind == GT_LOST) {
+		gt_out_str(j->out, ",\"details\":{\"until\":");
+		gt_out_used(j->out, gt_put_s(gt_out_room(j->out, 64), gt_since(ev->row.end, j->bases[ev->seg->index])));
+		if (ev->args[0] != GT_LOST_UNKNOWN)
+			gt_out_printf(j->out, ",\"count\":%" PRIu64, ev->args[0]);
+		gt_out_str(j->out, "}");
+	} else
+		put_details(j, ev);
+	gt_out_str(j->out, "}\n");
+	return 0;
+}
+
+static int read_rows(struct jsonl *j, const struct gt_export_options *opt)
+{
+	const uint32_t moments = GT_BIT(GT_INSTANT) | GT_BIT(GT_COUNTER) | GT_BIT(GT_LOST);
+	struct gt_iter *it = gt_iter_open(j->r, &opt->filter, j->err);
+	struct gt_event ev;
+	int rc;
+
+	if (!it)
+		return j->err->code ? j->err->code : -EIO;
+	while ((rc = gt_iter_next(it, &ev, j->err)) > 0) {
+		gt_export_goes(opt, 1);
+		put_ends_before(j, &ev);
+		rc = GT_BIT(ev.kind) & moments ? put_moment(j, &ev) : put_begin(j, &ev);
+		if (!rc)
+			rc = j->out->failed;
+		if (rc)
+			break;
+	}
+	gt_iter_close(it);
+	return rc;
+}
+
+static void free_guesses(struct jsonl *j)
+{
+	for (uint32_t i = 0; j->guesses && j->lone && i < gt_reader_segments(j->r); i++) {
+		free(j->guesses[i]);
+		free(j->lone[i]);
+	}
+	free(j->guesses);
+	free(j->lone);
+}
+
+static int make_guesses(struct jsonl *j)
+{
+	uint32_t n = gt_reader_segments(j->r);
+
+	j->guesses = calloc((size_t)n + 1, sizeof(struct guess *));
+	j->lone = calloc((size_t)n + 1, sizeof(bool *));
+	for (uint32_t i = 0; j->guesses && j->lone && i < n; i++) {
+		const struct gt_segment *seg = gt_reader_segment(j->r, i);
+
+		j->guesses[i] = calloc((size_t)seg->ntypes + 1, sizeof(**j->guesses));
+		j->lone[i] = gt_lone_contexts(seg);
+		if (!j->guesses[i] || !j->lone[i])
+			return -ENOMEM;
+	}
+	return j->guesses && j->lone ? 0 : -ENOMEM;
+}
+
+static int jsonl_export(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
+{
+	struct jsonl j = { .r = r, .out = out, .err = err, .bases = gt_export_bases(r) };
+	struct gt_pending_row e;
+	int rc;
+
+	rc = !j.bases || make_guesses(&j) ? gt_err_set(err, -ENOMEM, "out of memory") : read_rows(&j, opt);
+	while (gt_pending_pop(&j.ends, &e))
+		put_end(&j, &e);
+	gt_pending_release(&j.ends);
+	free_guesses(&j);
+	free(j.bases);
+	return rc;
+}
+
+const struct gt_exporter gt_export_jsonl = {
+    .name = "jsonl",
+    .suffix = "jsonl",
+    .help = "JSON lines: a begin and an end line for every call, by time",
+    .export = jsonl_export,
+};

@@ -1,0 +1,332 @@
+/* Our own format again, from anything that can be read: every segment re-packed on its own, rows in order of time.
+ *
+ * Everything a reader can see stays: tracks, types, strings in use, metadata, anchors, stacks, losses, unmatched halves,
+ * the calls open at the end. Blocks, epochs and summaries are made anew. A long call lies in the epoch it began in, so each
+ * epoch also lists it as open until it ends, as the recorder's would. Rows that are missing because they were damaged are losses
+ * of the copy, and its metadata say what was left out on purpose ("cut"). A segment that had not been closed is closed now; its
+ * metadata then say how far it is complete ("recovered").
+ */
+#include "formats/export/exporters.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "formats/base/buf.h"
+#include "formats/trace/write/writer.h"
+
+struct open_call { struct gt_row row; uint32_t track; uint64_t *args; };
+struct native {
+	struct gt_reader *r;
+	struct gt_err *err;
+	const struct gt_segment *seg;
+	struct gt_writer *w;
+	uint32_t *strings, *types, *tracks, *stacks;	/* new ids by old, plus 1; 0 not yet */
+	struct gt_pending running;		/* calls begun and not ended by now, written already */
+	uint64_t nrows;
+	struct open_call *open;			/* those open at the end of the recording */
+	size_t nopen, open_cap;
+	int64_t now;
+};
+
+static int no_memory(struct native *n) { return gt_err_set(n->err, -ENOMEM, "out of memory"); }
+
+static uint32_t new_string(struct native *n, uint32_t id)
+{
+	const struct gt_string *s;
+
+	if (id >= n->seg->nstrings)
+		return GT_NONE;
+	s = &n->seg->strings[id];
+	if (!n->strings[id])
+		n->strings[id] = gt_writer_string_n(n->w, s->ptr, s->len) + 1;
+	return n->strings[id] - 1;
+}
+
+static uint32_t new_type(struct native *n, uint32_t id)
+{
+	struct gt_field fields[GT_FIELDS_MAX];
+	struct gt_type t = n->seg->types[id];
+
+	if (n->types[id])
+		return n->types[id] - 1;
+	for (unsigned i = 0; i < t.nfields; i++) {
+		fields[i] = t.fields[i];
+		fields[i].name = new_string(n, fields[i].name);
+	}
+	t.name = new_string(n, t.name);
+	t.fields = fields;
+	n->types[id] = gt_writer_type(n->w, &t) + 1;
+	return n->types[id] - 1;
+}
+
+static int copy_tracks(struct native *n)
+{
+	for (uint32_t i = 0; i < n->seg->ntracks; i++) {
+		struct gt_track t = n->seg->tracks[i];
+		uint32_t id;
+
+		t.parent = t.parent < i ? n->tracks[t.parent] - 1 : GT_NONE;
+		t.name = new_string(n, t.name);
+		t.source = new_string(n, t.source);
+		id = gt_writer_track(n->w, &t);
+		if (id == GT_NONE)
+			return no_memory(n);
+		n->tracks[i] = id + 1;
+	}
+	return 0;
+}
+
+static int copy_stacks(struct native *n)
+{
+	for (uint32_t i = 0; i < n->seg->nstacks; i++) {
+		const struct gt_stack *s = &n->seg->stacks[i];
+		uint32_t *frames = malloc(((size_t)s->n + 1) * sizeof(*frames)), id = GT_NONE;
+
+		for (uint32_t j = 0; frames && j < s->n; j++)
+			frames[j] = new_string(n, s->frames[j]);
+		if (frames)
+			id = gt_writer_stack(n->w, frames, s->n);
+		free(frames);
+		if (id == GT_NONE)
+			return no_memory(n);
+		n->stacks[i] = id + 1;
+	}
+	return 0;
+}
+
+/* What does not hang on rows. */
+static int copy_setting(struct native *n)
+{
+	int rc = copy_tracks(n);
+
+	for (uint32_t i = 0; !rc && i < n->seg->nanchors; i++)
+		rc = gt_writer_anchor(n->w, &n->seg->anchors[i], n->err);
+	return rc ? rc : copy_stacks(n);
+}
+
+/* ---- rows ---- */
+
+/* Calls that an epoch closing now leaves open. Their rows, arguments and all, are in the file already. */
+static int list_running(struct native *n)
+{
+	for (size_t i = 0; i < n->running.n; i++) {
+		struct gt_pending_row *p = &n->running.heap[i];
+		struct gt_row row = p->row;
+		int rc;
+
+		row.nargs = 0;
+		if (p->end <= n->now)
+			continue;
+		rc = gt_writer_open_call(n->w, p->track, &row, NULL, n->err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int close_epoch_if_due(struct native *n)
+{
+	int rc;
+
+	if (!gt_writer_due(n->w, n->now))
+		return 0;
+	rc = list_running(n);
+	return rc ? rc : gt_writer_epoch(n->w, n->now, n->err);
+}
+
+static int keep_running(struct native *n, uint32_t track, const struct gt_row *row)
+{
+	struct gt_pending_row p = { .end = row->end, .seq = n->nrows++, .track = track, .row = *row }, gone;
+
+	while (n->running.n && n->running.heap[0].end <= row->start)
+		gt_pending_pop(&n->running, &gone);
+	return gt_pending_push(&n->running, &p, n->err);
+}
+
+/* Open calls go in last, just before the last epoch closes. */
+static int keep_open(struct native *n, uint32_t track, const struct gt_row *row, const uint64_t *args)
+{
+	struct open_call *o;
+
+	if (gt_grow(&n->open, &n->open_cap, n->nopen + 1, sizeof(*n->open)))
+		return no_memory(n);
+	o = &n->open[n->nopen];
+	*o = (struct open_call){ .row = *row, .track = track, .args = calloc(row->nargs + 1u, sizeof(uint64_t)) };
+	if (!o->args)
+		return no_memory(n);
+	if (row->nargs)
+		memcpy(o->args, args, row->nargs * sizeof(*args));
+	n->nopen++;
+	return 0;
+}
+
+/* Values that are ids mean something else in the new file. */
+static uint64_t new_value(struct native *n, const struct gt_field *f, uint64_t v)
+{
+	if (f->kind == GT_F_STR)
+		return v < GT_NONE ? new_string(n, (uint32_t)v) : GT_NONE;
+	if (f->role == GT_R_LAUNCH_TRACK)
+		return v < n->seg->ntracks ? n->tracks[v] - 1 : GT_NONE;
+	if (f->role == GT_R_STACK)
+		return v < n->seg->nstacks ? n->stacks[v] - 1 : GT_NONE;
+	return v;
+}
+
+static int copy_row(struct native *n, const struct gt_event *ev)
+{
+	uint32_t track = ev->track < n->seg->ntracks ? n->tracks[ev->track] - 1 : GT_NONE;
+	uint64_t args[GT_FIELDS_MAX];
+	struct gt_row row = ev->row;
+	const struct gt_type *type;
+	int rc;
+
+	if (ev->kind == GT_LOST)
+		return gt_writer_lost(n->w, (enum gt_scope)ev->args[1], track, row.start, row.end, ev->args[0], n->err);
+	type = &n->seg->types[row.type];
+	for (unsigned i = 0; i < row.nargs; i++)
+		args[i] = new_value(n, &type->fields[i], ev->args[i]);
+	row.type = new_type(n, row.type);
+	if (row.type == GT_NONE)
+		return no_memory(n);
+	if (ev->kind == GT_OPEN)
+		return keep_open(n, track, &row, args);
+	rc = gt_writer_row(n->w, ev->kind, track, &row, args, n->err);
+	return rc || ev->kind != GT_CALL ? rc : keep_running(n, track, &row);
+}
+
+static int copy_rows(struct native *n, const struct gt_export_options *opt)
+{
+	struct gt_filter filter = opt->filter;
+	struct gt_event ev;
+	struct gt_iter *it;
+	int rc;
+
+	filter.segment = n->seg->index + 1;
+	it = gt_iter_open(n->r, &filter, n->err);
+	if (!it)
+		return n->err->code ? n->err->code : -EIO;
+	while ((rc = gt_iter_next(it, &ev, n->err)) > 0) {
+		gt_export_goes(opt, 1);
+		n->now = ev.row.start;
+		rc = close_epoch_if_due(n);
+		if (!rc)
+			rc = copy_row(n, &ev);
+		if (rc)
+			break;
+	}
+	gt_iter_close(it);
+	return rc;
+}
+
+/* What could not be read is missing in the copy, too, which has no other place to say so. */
+static int tell_damage(struct native *n)
+{
+	size_t ndamage;
+	const struct gt_damage *d = gt_reader_damage(n->r, &ndamage);
+	int rc = 0;
+
+	for (size_t i = 0; i < ndamage && !rc; i++)
+		if (d[i].segment == n->seg->index && d[i].rows)
+			rc = gt_writer_lost(n->w, GT_SCOPE_ALL, GT_NONE, d[i].min_start, d[i].max_end, d[i].rows, n->err);
+	return rc;
+}
+
+/* The last epoch: closed at the end of the recording, with the calls that were open there. */
+static int finish(struct native *n, const char *cut)
+{
+	char recovered[200];
+	int rc = tell_damage(n);
+
+	if (!rc && cut)
+		rc = gt_writer_meta(n->w, cut, n->err);
+
+	for (size_t i = 0; i < n->nopen && !rc; i++) {
+		rc = gt_writer_open_call(n->w, n->open[i].track, &n->open[i].row, n->open[i].args, n->err);
+		if (n->now < n->open[i].row.end)
+			n->now = n->open[i].row.end;
+	}
+	if (!rc && !n->seg->closed) {
+		snprintf(recovered, sizeof(recovered),
+			 "{\"recovered\":{\"complete_to_ns\":%" PRId64 ",\"unread_bytes\":%" PRIu64 "}}", n->seg->complete_to,
+			 n->seg->unread_bytes);
+		rc = gt_writer_meta(n->w, recovered, n->err);
+	}
+	if (!rc && n->nopen)
+		rc = gt_writer_epoch(n->w, n->now > n->seg->max_end ? n->now : n->seg->max_end, n->err);
+	return rc;
+}
+
+static int copy_segment(struct native *n, const struct gt_export_options *asked, int fd)
+{
+	const struct gt_segment *s = n->seg;
+	struct gt_writer_options opt = { .rows_sorted = true, .meta_json = s->meta_json, .host = s->host ? s->host : "",
+					 .boot_id = s->boot_id ? s->boot_id : "" };
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0), rc = -ENOMEM, closed;
+
+	if (copy < 0)
+		return gt_err_set(n->err, -errno, "cannot duplicate a descriptor: %s", strerror(errno));
+	n->w = gt_writer_open(copy, &opt, n->err);
+	if (!n->w)
+		return n->err->code ? n->err->code : -EIO;
+	n->strings = calloc((size_t)s->nstrings + 1, sizeof(*n->strings));
+	n->types = calloc((size_t)s->ntypes + 1, sizeof(*n->types));
+	n->tracks = calloc((size_t)s->ntracks + 1, sizeof(*n->tracks));
+	n->stacks = calloc((size_t)s->nstacks + 1, sizeof(*n->stacks));
+	if (n->strings && n->types && n->tracks && n->stacks)
+		rc = copy_setting(n);
+	if (!rc)
+		rc = copy_rows(n, asked);
+	if (!rc)
+		rc = finish(n, asked->cut);
+	if (rc == -ENOMEM)
+		no_memory(n);
+	closed = gt_writer_close(n->w, n->err);
+	return rc ? rc : closed;
+}
+
+static void native_release(struct native *n)
+{
+	for (size_t i = 0; i < n->nopen; i++)
+		free(n->open[i].args);
+	free(n->open);
+	free(n->strings);
+	free(n->types);
+	free(n->tracks);
+	free(n->stacks);
+	gt_pending_release(&n->running);
+}
+
+int gt_export_copy(struct gt_reader *r, const struct gt_export_options *opt, int fd, struct gt_err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r) && !rc; i++) {
+		struct native n = { .r = r, .err = err, .seg = gt_reader_segment(r, i), .now = INT64_MIN };
+
+		rc = copy_segment(&n, opt, fd);
+		native_release(&n);
+	}
+	return rc;
+}
+
+static int native_export(struct gt_reader *r, const struct gt_export_options *opt, struct gt_out *out, struct gt_err *err)
+{
+	int fd = gt_out_fd(out), rc;
+
+	if (fd == -EINVAL)
+		return gt_err_set(err, fd, "this format is compressed already: choose a name without .gz");
+	if (fd < 0)
+		return fd;
+	rc = gt_export_copy(r, opt, fd, err);
+	if (rc == -EPIPE || rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG || rc == -EBADF) {	/* the output's fault, which names itself */
+		*err = (struct gt_err)GT_ERR_INIT;
+		out->failed = rc;
+	}
+	return rc;
+}
+
+const struct gt_exporter gt_export_native = {
+	.name = "native", .suffix = "gt.zst", .help = "gt's own format, re-packed in order of time", .export = native_export,
+};

@@ -1,0 +1,174 @@
+#include "formats/export/exporters.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "formats/base/buf.h"
+
+extern const struct gt_exporter gt_export_chrome, gt_export_folded, gt_export_jsonl, gt_export_native;
+const struct gt_exporter *const gt_exporters[] = {&gt_export_chrome, &gt_export_folded, &gt_export_jsonl, &gt_export_native,
+						  NULL};
+
+static const char *const directions[] = { "unknown", "HtoD", "DtoH", "DtoD", "HtoH", "PtoP" };
+#define DIRECTIONS (sizeof(directions) / sizeof(*directions))
+
+int64_t *gt_export_bases(struct gt_reader *r)
+{
+	uint32_t n = gt_reader_segments(r);
+	int64_t *bases = calloc((size_t)n + 1, sizeof(*bases));
+
+	for (uint32_t i = 0; bases && i < n; i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+		bool known = false;
+
+		for (uint32_t j = 0; j < n; j++) {
+			const struct gt_segment *s = gt_reader_segment(r, j);
+
+			if (s->min_start > s->max_end || !gt_same_clock(seg, s) || (known && s->min_start >= bases[i]))
+				continue;
+			bases[i] = s->min_start;
+			known = true;
+		}
+	}
+	return bases;
+}
+
+void gt_export_track_name(const struct gt_segment *seg, uint32_t track, char *to, size_t size)
+{
+	const struct gt_track *t;
+
+	if (track >= seg->ntracks) {
+		snprintf(to, size, "?");
+		return;
+	}
+	t = &seg->tracks[track];
+	if (t->name != GT_NONE && gt_str(seg, t->name)[0])
+		snprintf(to, size, "%s", gt_str(seg, t->name));
+	else
+		snprintf(to, size, "%s %" PRId64, gt_track_kind_word(t->kind), t->id);
+}
+
+uint32_t gt_export_kernel(const struct gt_segment *seg, uint32_t type, const uint64_t *args, unsigned nargs)
+{
+	const struct gt_type *t = type < seg->ntypes ? &seg->types[type] : NULL;
+
+	for (unsigned i = 0; t && args && i < t->nfields && i < nargs; i++)
+		if (t->fields[i].role == GT_R_KERNEL && t->fields[i].kind == GT_F_STR && args[i] < seg->nstrings)
+			return (uint32_t)args[i];
+	return GT_NONE;
+}
+
+/* Readers of JSON keep numbers as doubles: beyond 2^53 they would change without a word. */
+static char *put_exact(char *p, char *(*put)(char *, uint64_t), uint64_t v)
+{
+	*p++ = '"';
+	p = put(p, v);
+	*p++ = '"';
+	return p;
+}
+
+static char *put_i64_bits(char *p, uint64_t v) { return gt_put_i64(p, (int64_t)v); }
+
+static char *put_double(char *p, uint64_t bits)
+{
+	double d;
+
+	memcpy(&d, &bits, sizeof(d));
+	if (!isfinite(d))
+		return p + sprintf(p, "\"%s\"", isnan(d) ? "NaN" : d > 0 ? "Infinity" : "-Infinity");
+	for (int digits = 15; digits <= 17; digits++) {
+		int n = sprintf(p, "%.*g", digits, d);
+
+		if (digits == 17 || strtod(p, NULL) == d)
+			return p + n;
+	}
+	return p;
+}
+
+char *gt_put_value(char *p, uint8_t kind, uint64_t v)
+{
+	const uint64_t limit = 1ull << 53;
+
+	switch (kind) {
+	case GT_F_U64:
+		return v <= limit ? gt_put_u64(p, v) : put_exact(p, gt_put_u64, v);
+	case GT_F_I64:
+		return v + limit <= 2 * limit ? gt_put_i64(p, (int64_t)v) : put_exact(p, put_i64_bits, v);
+	case GT_F_HEX:
+		return put_exact(p, gt_put_hex, v);
+	case GT_F_F64:
+		return put_double(p, v);
+	case GT_F_BOOL:
+		return stpcpy(p, v ? "true" : "false");
+	}
+	return stpcpy(p, "null");
+}
+
+uint64_t gt_export_direction(const char *word)
+{
+	for (unsigned i = 0; i < DIRECTIONS; i++)
+		if (!strcmp(directions[i], word))
+			return i;
+	return GT_DIR_UNKNOWN;
+}
+
+void gt_export_value(struct gt_out *out, const struct gt_segment *seg, const struct gt_field *f, uint64_t v)
+{
+	char text[64];
+
+	if (f->kind == GT_F_STR && v < seg->nstrings)
+		gt_out_json(out, seg->strings[v].ptr, seg->strings[v].len);
+	else if (f->role == GT_R_DIRECTION && v < DIRECTIONS)
+		gt_out_json(out, directions[v], strlen(directions[v]));
+	else
+		gt_out_add(out, text, (size_t)(gt_put_value(text, f->kind, v) - text));
+}
+
+/* ---- rows that have begun ---- */
+
+static bool ends_first(const struct gt_pending_row *a, const struct gt_pending_row *b)
+{
+	return a->end != b->end ? a->end < b->end : a->seq > b->seq;
+}
+
+int gt_pending_push(struct gt_pending *p, const struct gt_pending_row *row, struct gt_err *err)
+{
+	size_t i = p->n;
+
+	if (i >= GT_PENDING_MAX)
+		return gt_err_set(err, -E2BIG, "more than %u rows are open at one moment", GT_PENDING_MAX);
+	if (gt_grow(&p->heap, &p->cap, i + 1, sizeof(*p->heap)))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	for (; i && ends_first(row, &p->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		p->heap[i] = p->heap[(i - 1) / 2];
+	p->heap[i] = *row;
+	p->n++;
+	return 0;
+}
+
+bool gt_pending_pop(struct gt_pending *p, struct gt_pending_row *row)
+{
+	struct gt_pending_row last;
+	size_t i = 0, child;
+
+	if (!p->n)
+		return false;
+	*row = p->heap[0];
+	last = p->heap[--p->n];
+	for (; (child = 2 * i + 1) < p->n; i = child) {
+		if (child + 1 < p->n && ends_first(&p->heap[child + 1], &p->heap[child]))
+			child++;
+		if (!ends_first(&p->heap[child], &last))
+			break;
+		p->heap[i] = p->heap[child];
+	}
+	p->heap[i] = last;
+	return true;
+}
+
+void gt_pending_release(struct gt_pending *p)
+{
+	free(p->heap);
+	memset(p, 0, sizeof(*p));
+}

@@ -1,0 +1,268 @@
+/* Format B: JSON lines of an LD_PRELOAD logger, and what gtexport --jsonl writes.
+ *
+ *	{"ts":0.000001,"op_id":0,"phase":"B","name":"cuInit","details":{"flags":0}}
+ *	{"ts":0.000050,"op_id":0,"phase":"E","name":"cuInit","details":{"status":0}}
+ *
+ * op_id pairs begin with end, within a pid where lines have one. "pid", "tid" and "args" (another word for details) may be
+ * there; without them all calls are one thread's, and those that overlap are spread over lanes (pair.h). */
+#include <math.h>
+#include <string.h>
+#include "formats/cuda/cuda_api.h"
+#include "formats/export/exporters.h"
+#include "formats/import/import_lines.h"
+#include "formats/import/importers.h"
+
+/* group: the parts of the class that the line states (GT_LINE_*); 0: none. */
+static void classify(const char *name, unsigned group, struct gt_type *type)
+{
+	gt_export_jsonl_guess(name, type);
+	if (GT_LINE_LAYER(group))
+		type->layer = (uint8_t)(GT_LINE_LAYER(group) - 1);
+	if (GT_LINE_CATEGORY(group))
+		type->category = (uint8_t)(GT_LINE_CATEGORY(group) - 1);
+	if (GT_LINE_OP(group))
+		type->op = (uint8_t)(GT_LINE_OP(group) - 1);
+	if (GT_LINE_MEMKIND(group))
+		type->memkind = (uint8_t)(GT_LINE_MEMKIND(group) - 1);
+}
+
+/* ---- rows that are no calls, as gtexport --jsonl writes them ---- */
+
+/* The fields of formats/cuda/gpu_rows.h, and of counters. */
+static const struct { const char *key; uint8_t kind, role; } own[] = {
+	{ "correlation", GT_F_U64, GT_R_CORRELATION }, { "context", GT_F_U64, GT_R_CONTEXT },
+	{ "launch_track", GT_F_U64, GT_R_LAUNCH_TRACK }, { "launch_start", GT_F_I64, GT_R_LAUNCH_START },
+	{ "launch_ns", GT_F_U64, GT_R_LAUNCH_NS }, { "launch_name", GT_F_STR, GT_R_LAUNCH_NAME },
+	{ "launch_join", GT_F_U64, GT_R_LAUNCH_JOIN }, { "graph", GT_F_U64, GT_R_GRAPH }, { "node", GT_F_U64, GT_R_NODE },
+	{ "made_track", GT_F_U64, GT_R_MADE_TRACK }, { "made_start", GT_F_I64, GT_R_MADE_START },
+	{ "made_name", GT_F_STR, GT_R_MADE_NAME }, { "shared_static", GT_F_U64, GT_R_SHARED },
+	{ "shared_dynamic", GT_F_U64, GT_R_SHARED }, { "registers", GT_F_U64, GT_R_REGISTERS },
+	{ "direction", GT_F_U64, GT_R_DIRECTION }, { "src_memory", GT_F_STR, GT_R_SRC_MEMORY },
+	{ "dst_memory", GT_F_STR, GT_R_DST_MEMORY }, { "async", GT_F_BOOL, GT_R_ASYNC }, { "dst_device", GT_F_U64, GT_R_DEVICE },
+	{ "value", GT_F_U64, GT_R_VALUE }, { "value", GT_F_F64, GT_R_VALUE }, { "value", GT_F_HEX, GT_R_VALUE },
+	{ "value", GT_F_I64, GT_R_VALUE }, { "uncertain", GT_F_BOOL, GT_R_UNCERTAIN }, { "kernel", GT_F_STR, GT_R_KERNEL },
+};
+
+static uint8_t own_role(unsigned group, const char *key, unsigned kind)
+{
+	for (size_t i = 0; group & GT_LINE_CLASSED && i < sizeof(own) / sizeof(*own); i++)
+		if (own[i].kind == kind && !strcmp(own[i].key, key))
+			return own[i].role;
+	return GT_R_NONE;
+}
+
+static int own_track(struct gt_import_rows *r, const struct gt_import_line *l, unsigned i, const char *key, int64_t tid, struct gt_err *err)
+{
+	int64_t track = gt_rows_track(r, l->pid, tid, NULL, err);
+	uint32_t written = track < 0 ? GT_NONE : gt_rows_written_track(r, (uint32_t)track);
+
+	gt_rows_set_arg(r, i, key, GT_F_U64, written);
+	return track < 0 ? (int)track : 0;
+}
+
+/* Values that JSON has in another form: seconds, threads, words. */
+static int own_value(struct gt_import_rows *r, const struct gt_import_line *l, unsigned i, const struct gt_rows_arg *a, struct gt_err *err)
+{
+	static const char *const tracks[][2] = { { "launch_tid", "launch_track" }, { "made_tid", "made_track" } };
+	double seconds;
+
+	for (unsigned k = 0; k < 2; k++)
+		if (!strcmp(a->key, tracks[k][0]) && (a->kind == GT_F_U64 || a->kind == GT_F_I64))
+			return own_track(r, l, i, tracks[k][1], (int64_t)a->value, err);
+	if (a->kind == GT_F_F64 && (!strcmp(a->key, "launch_start") || !strcmp(a->key, "made_start"))) {
+		memcpy(&seconds, &a->value, sizeof(seconds));
+		if (seconds >= -1e9 && seconds <= 1e9)
+			gt_rows_set_arg(r, i, !strcmp(a->key, "made_start") ? "made_start" : "launch_start", GT_F_I64,
+					(uint64_t)llround(seconds * 1e9));
+	} else if (a->text && !strcmp(a->key, "direction")) {
+		gt_rows_set_arg(r, i, "direction", GT_F_U64, gt_export_direction(a->text));
+	}
+	return 0;
+}
+
+/* GPU work has these fields even if nothing is known of its launch. */
+static void add_launch(struct gt_import_rows *r, unsigned n, int64_t start)
+{
+	gt_rows_set_arg(r, n, "launch_track", GT_F_U64, GT_NONE);
+	gt_rows_set_arg(r, n + 1, "launch_start", GT_F_I64, (uint64_t)start);
+	gt_rows_set_arg(r, n + 2, "launch_ns", GT_F_U64, 0);
+	gt_rows_set_arg(r, n + 3, "launch_name", GT_F_STR, GT_NONE);
+	gt_rows_set_arg(r, n + 4, "launch_join", GT_F_U64, GT_JOIN_UNKNOWN);
+}
+
+static int own_row(struct gt_import_rows *r, uint32_t track, const struct gt_import_line *l, struct gt_err *err)
+{
+	bool span = l->kind == GT_SPAN || l->kind == GT_GPU, joined = false;
+	struct gt_row row = { .start = l->time, .end = l->time + (span && l->has & GT_LINE_DURATION ? l->duration : 0), .depth = l->depth,
+			      .ret = l->kind == GT_UNMATCHED && l->phase == 'E' };
+	struct gt_rows_arg a;
+	unsigned i;
+	int e = 0;
+
+	if (span && l->phase == 'E')
+		return 0;	/* its begin had it all */
+	for (i = 0; !e && gt_rows_arg(r, i, &a); i++) {
+		joined |= !strcmp(a.key, "launch_join");
+		e = own_value(r, l, i, &a, err);
+	}
+	if (!joined && l->kind == GT_GPU && i + 5 <= GT_FIELDS_MAX)
+		add_launch(r, i, l->time);
+	return e ? e : gt_rows_row(r, (enum gt_kind)l->kind, track, l->name, &row, err);
+}
+
+static int64_t place_of(struct gt_import_rows *r, const struct gt_import_line *l, struct gt_err *err)
+{
+	struct gt_rows_place at;
+
+	if (!l->track || l->track - 1 == GT_TRACK_THREAD)
+		return gt_rows_track(r, l->pid, l->tid, NULL, err);
+	memset(&at, 0, sizeof(at));
+	at.pid = l->pid;
+	at.id = l->tid;
+	at.kind = l->track - 1u;
+	if (at.kind == GT_TRACK_STREAM || at.kind == GT_TRACK_CONTEXT) {
+		at.on_device = l->has & GT_LINE_DEVICE;
+		at.device = at.on_device ? l->device : 0;
+		at.in_context = at.kind == GT_TRACK_STREAM && l->has & GT_LINE_CONTEXT;
+		at.context = at.in_context ? l->context : 0;
+	}
+	return gt_rows_place(r, &at, err);
+}
+
+/* Moves *p behind the word if it stands there. Looking at as many bytes as the scanner's padding has is safe anywhere. */
+static bool skip_word(const char **p, const char *word, size_t len)
+{
+	if (memcmp(*p, word, len))
+		return false;
+	*p += len;
+	return true;
+}
+#define SKIP(p, word) skip_word(p, word, sizeof(word) - 1)
+_Static_assert(sizeof(",\"details\":{") <= GT_JSON_PAD, "the longest of these words fits the padding");
+
+/* Up to 18 digits, so that nothing overflows; how many there were. */
+static unsigned digits(const char **p, uint64_t *v)
+{
+	const char *q = *p;
+	unsigned n = 0;
+
+	for (*v = 0; n < 18 && (unsigned)q[n] - '0' <= 9; n++)
+		*v = *v * 10 + (unsigned)q[n] - '0';
+	*p = q + n;
+	return n;
+}
+
+/* The word, and behind it a whole number as JSON writes them, of less than 18 digits, with `then` behind it. */
+static bool number(const char **p, const char *word, size_t len, char then, uint64_t *v)
+{
+	const char *q = *p, *from;
+	unsigned n;
+
+	if (!skip_word(&q, word, len))
+		return false;
+	from = q;
+	n = digits(&q, v);
+	if (!n || n > 17 || (n > 1 && *from == '0') || *q != then)
+		return false;
+	*p = q;
+	return true;
+}
+#define NUMBER(p, word, then, v) number(p, word, sizeof(word) - 1, then, v)
+
+/* What often stands behind the name; p where the first thing is that looks otherwise. */
+static const char *usual_rest(const char *p, struct gt_import_line *l)
+{
+	const char *q = p;
+	uint64_t pid, tid, status;
+
+	if (NUMBER(&q, ",\"pid\":", ',', &pid) && (NUMBER(&q, ",\"tid\":", ',', &tid) || NUMBER(&q, ",\"tid\":", '}', &tid))) {
+		l->pid = (int64_t)pid;
+		l->tid = (int64_t)tid;
+		p = q;
+	}
+	q = p;
+	if (l->phase == 'E' && SKIP(&q, ",\"details\":{") && NUMBER(&q, "\"status\":", '}', &status) && q[1] == '}' &&
+	    status <= INT32_MAX) {
+		l->ret = (int32_t)status;
+		p = q + 1;
+	}
+	return p;
+}
+
+/* The shape nearly all lines have: ts with 9 decimals, op_id, phase and name in this order and without white space. */
+static const char *begin(struct gt_import_rows *r, struct gt_json *j, struct gt_import_line *l)
+{
+	const char *p = j->at, *name;
+	uint64_t seconds, ns;
+	int64_t n;
+
+	while (*p == '\n')
+		p++;
+	j->at = p;
+	if (!NUMBER(&p, "{\"ts\":", '.', &seconds) || seconds > 2000000000)
+		return NULL;
+	p++;
+	if (digits(&p, &ns) != 9 || !NUMBER(&p, ",\"op_id\":", ',', &l->op_id) || !SKIP(&p, ",\"phase\":\""))
+		return NULL;
+	l->phase = *p;
+	if ((*p != 'B' && *p != 'E') || (p++, !SKIP(&p, "\",\"name\":\"")))
+		return NULL;
+	name = p;
+	p = gt_json_plain(p);
+	if (*p != '"' || (p[1] != ',' && p[1] != '}'))
+		return NULL;
+	n = gt_rows_name(r, name, (size_t)(p - name), 0, NULL);
+	if (n < 0)
+		return NULL;	/* the long way finds words for what is wrong */
+	l->time = (int64_t)(seconds * 1000000000 + ns);
+	l->name = (uint32_t)n;
+	l->has = GT_LINE_TS | GT_LINE_OP_ID | GT_LINE_PHASE | GT_LINE_NAME;
+	return usual_rest(p + 1, l);
+}
+
+static int row(struct gt_import_rows *r, const struct gt_import_line *l, struct gt_err *err)
+{
+	int64_t track = place_of(r, l, err);
+	int lost;
+
+	if (track < 0)
+		return (int)track;
+	if (l->kind == GT_SPAN || l->kind == GT_GPU || l->kind == GT_COUNTER || l->kind == GT_UNMATCHED)
+		return own_row(r, (uint32_t)track, l, err);
+	if (l->phase && !(l->has & GT_LINE_OP_ID))
+		return gt_err_set(err, -EBADMSG, "a begin or end without \"op_id\"");
+	if (l->phase == 'B')
+		return gt_rows_begin(r, (uint32_t)track, l->name, l->time, l->op_id, err);
+	if (l->phase == 'E')
+		return gt_rows_end(r, (uint32_t)track, l->name, l->time, l->op_id, l->ret, err);
+	lost = gt_rows_lost(r, (uint32_t)track, !l->pid && !l->tid, l->name, l->time, err);
+	if (lost)
+		return lost < 0 ? lost : 0;
+	return gt_rows_whole(r, GT_INSTANT, (uint32_t)track, l->name, l->time, l->time, err);
+}
+
+static const struct gt_line_format format = {
+	.rows = { "jsonl-b", GT_PAIR_BY_ID, classify, own_role },
+	.classed = true,
+	.begin = begin,
+	.row = row,
+};
+
+static int sniff(const char *head, size_t len)
+{
+	unsigned has = gt_lines_sniff(head, len);
+
+	return has & GT_LINE_TS && has & GT_LINE_OP_ID ? 95 : 0;
+}
+
+static int import(struct gt_in *in, struct gt_writer *w, struct gt_err *err)
+{
+	return gt_import_lines(&format, in, w, err);
+}
+
+const struct gt_importer gt_import_jsonl_b = {
+	.name	= "jsonl-b",
+	.help	= "JSON lines with ts, op_id, phase, name, details (an LD_PRELOAD logger's, gtexport --jsonl)",
+	.sniff	= sniff,
+	.import	= import,
+};

@@ -1,0 +1,540 @@
+/* What the GPU did, and which call caused it.
+ *
+ * Both carry a correlation id, and either may come first in the file: a kernel waits in one table (works) for its call, a call stands in
+ * another (calls) for the kernels to come, of which a graph's launch has many. Both tables are rings: they hold what came last and no
+ * more, so a file of any size fits. What falls out of the first one unmet is written as work whose call is not known; what falls out
+ * of the second is too far from its work. In PyTorch's files the two stand beside one another.
+ *
+ * The file says it a second time by flows ("ac2g": an arrow from the call to the work). They are looked at only for work that has no
+ * correlation id, and for files of ours, in which calls have none: an arrow's head comes soon behind its work. */
+#define _GNU_SOURCE
+#include "formats/import/import_kineto.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#define CALL_BITS 19		/* 512 Ki calls and 64 Ki works wait at most */
+#define WORK_BITS 16
+#define FLOW_BITS 16
+#define NEAR 64			/* works between one and its arrow's head */
+#define CHAIN_MAX 4096		/* others in its bucket; more are made on purpose */
+#define AT_PLACE (1ull << 63)	/* keys that are no correlation id */
+#define NO_KEY UINT64_MAX
+
+struct call {
+	struct gt_kineto_link link;
+	int64_t start;
+	uint64_t ns;
+	uint32_t thread, name;
+	uint64_t number : 63, named : 1;	/* for gt_kineto_name_launch; does it have a kernel's name? */
+};
+struct flow { struct gt_kineto_link link; int64_t ts; struct gt_kineto_id pid, tid; };
+struct work {
+	struct gt_kineto_link link;
+	int64_t start, end, device, stream;
+	int64_t pid;
+	uint64_t place, graph, node, bytes, value, event;
+	uint32_t correlation, context, name, process, unknown;
+	uint32_t registers, shared, grid[3], block[3];
+	uint32_t from, to;
+	struct gt_gpu_cause cause;
+	uint32_t kept_at;
+	uint16_t kept;		/* 0: none */
+	uint8_t cat;
+	bool done, peers, inferred;
+};
+
+/* ---- rings ---- */
+
+static int ring_init(struct gt_kineto_ring *r, size_t size, unsigned bits)
+{
+	*r = (struct gt_kineto_ring){ .size = size, .bits = bits };
+	r->items = calloc((size_t)1 << bits, size);	/* no page of it is there before it is used */
+	r->heads = calloc((size_t)1 << bits, sizeof(*r->heads));
+	return r->items && r->heads ? 0 : -ENOMEM;
+}
+
+static void ring_release(struct gt_kineto_ring *r)
+{
+	free(r->items);
+	free(r->heads);
+	*r = (struct gt_kineto_ring){ 0 };
+}
+
+static struct gt_kineto_link *slot(const struct gt_kineto_ring *r, uint64_t number)
+{
+	return (struct gt_kineto_link *)(r->items + (number & (((uint64_t)1 << r->bits) - 1)) * r->size);
+}
+
+static void *ring_at(const struct gt_kineto_ring *r, uint64_t number)
+{
+	return number && number <= r->n && r->n - number < (uint64_t)1 << r->bits ? slot(r, number) : NULL;
+}
+
+static uint64_t *ring_head(const struct gt_kineto_ring *r, uint64_t key) { return &r->heads[gt_hash_u64(key) >> (64 - r->bits)]; }
+
+static void *ring_add(struct gt_kineto_ring *r, uint64_t key)
+{
+	uint64_t *head = ring_head(r, key);
+	struct gt_kineto_link *l = slot(r, ++r->n);
+
+	memset(l, 0, r->size);
+	l->key = key;
+	l->before = *head;
+	*head = r->n;
+	return l;
+}
+
+static void *ring_find(const struct gt_kineto_ring *r, uint64_t key)
+{
+	struct gt_kineto_link *l = ring_at(r, *ring_head(r, key));
+
+	for (unsigned steps = 0; l && l->key != key; steps++)
+		l = steps < CHAIN_MAX ? ring_at(r, l->before) : NULL;
+	return l;
+}
+
+static int need_rings(struct gt_kineto *k, struct gt_err *err)
+{
+	if (k->works.items)
+		return 0;
+	if (ring_init(&k->works, sizeof(struct work), WORK_BITS) ||
+	    ring_init(&k->calls, sizeof(struct call), CALL_BITS) ||
+	    ring_init(&k->flows, sizeof(struct flow), FLOW_BITS))
+		return gt_kineto_no_memory(err);
+	return 0;
+}
+
+/* ---- what names say ---- */
+
+/* "Memcpy HtoD (Pageable -> Device)": A is for arrays, which lie on a device. */
+static enum gt_direction direction_of(const char *name)
+{
+	static const struct { const char *word; enum gt_direction direction; } words[] = {
+		{ "HtoD", GT_DIR_HTOD }, { "DtoH", GT_DIR_DTOH }, { "DtoD", GT_DIR_DTOD }, { "PtoP", GT_DIR_PEER },
+		{ "HtoH", GT_DIR_HTOH }, { "HtoA", GT_DIR_HTOD }, { "AtoH", GT_DIR_DTOH }, { "AtoA", GT_DIR_DTOD },
+		{ "AtoD", GT_DIR_DTOD }, { "DtoA", GT_DIR_DTOD },
+	};
+	const char *p = strchr(name, ' ');
+
+	for (size_t i = 0; p && i < sizeof(words) / sizeof(*words); i++)
+		if (!strncmp(p + 1, words[i].word, 4))
+			return words[i].direction;
+	return GT_DIR_UNKNOWN;
+}
+
+/* The kind of memory whose word stands at p up to `end`. */
+static enum gt_gpu_memory memory_of(const char *p, const char *end)
+{
+	for (unsigned m = 0; m < GT_GPU_MEMORY_COUNT; m++) {
+		const char *word = gt_gpu_memory_word(m);
+
+		if (strlen(word) == (size_t)(end - p) && !strncasecmp(word, p, (size_t)(end - p)))
+			return (enum gt_gpu_memory)m;
+	}
+	return GT_GPU_MEM_UNKNOWN;
+}
+
+static void memories_of(const char *name, enum gt_gpu_memory *src, enum gt_gpu_memory *dst)
+{
+	const char *from = strchr(name, '('), *arrow = from ? strstr(from, " -> ") : NULL, *end = from ? strrchr(from, ')') : NULL;
+
+	*src = *dst = GT_GPU_MEM_UNKNOWN;
+	if (arrow && end > arrow) {
+		*src = memory_of(from + 1, arrow);
+		*dst = memory_of(arrow + 4, end);
+	} else if (end) {
+		*dst = memory_of(from + 1, end);
+	}
+}
+
+static enum gt_gpu_wait wait_of(const char *name)
+{
+	if (strcasestr(name, "stream") && strcasestr(name, "event"))
+		return GT_GPU_WAIT_STREAM_EVENT;
+	return strcasestr(name, "event") ? GT_GPU_WAIT_EVENT : strcasestr(name, "stream") ? GT_GPU_WAIT_STREAM :
+	       strcasestr(name, "context") || strcasestr(name, "device") ? GT_GPU_WAIT_CONTEXT : GT_GPU_WAIT_UNKNOWN;
+}
+
+static uint32_t overhead_of(const char *name)
+{
+	static const struct { const char *word; uint32_t kind; } words[] = {	/* CUPTI's numbers; see gt_gpu_put_overhead */
+		{ "Buffer Flush", 1 << 16 }, { "Instrumentation", 2 << 16 }, { "Resource", 3 << 16 }, { "Module Loading", 4 << 16 },
+		{ "Lazy Function", 5 << 16 }, { "Command Buffer", 6 << 16 }, { "Buffer Request", 7 << 16 }, { "Unified Memory", 8 << 16 },
+		{ "Compiler", 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcasestr(name, words[i].word))
+			return words[i].kind;
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static int put_copy(struct gt_kineto *k, const struct work *w, const struct gt_gpu_work *work, struct gt_err *err)
+{
+	const char *name = gt_writer_text(k->w, w->name);
+	struct gt_gpu_copy c = { .direction = direction_of(name), .bytes = w->bytes, .src_device = w->from, .dst_device = w->to };
+
+	memories_of(name, &c.src, &c.dst);
+	c.async = work->cause.join && strstr(gt_writer_text(k->w, work->cause.name), "Async");
+	if (w->peers && w->from != w->to && c.direction == GT_DIR_DTOD)
+		c.direction = GT_DIR_PEER;
+	return gt_gpu_put_copy(&k->gpu, work, &c, err);
+}
+
+static int put_set(struct gt_kineto *k, const struct work *w, const struct gt_gpu_work *work, struct gt_err *err)
+{
+	struct gt_gpu_set s = { .bytes = w->bytes, .value = (uint32_t)w->value };
+	enum gt_gpu_memory none;
+
+	memories_of(gt_writer_text(k->w, w->name), &none, &s.memory);
+	s.async = work->cause.join && strstr(gt_writer_text(k->w, work->cause.name), "Async");
+	return gt_gpu_put_set(&k->gpu, work, &s, err);
+}
+
+/* The arguments that are kept. fields must last as long as work. */
+static void add_extra(struct gt_kineto *k, const struct work *w, struct gt_gpu_work *work, struct gt_gpu_extra_field fields[GT_KINETO_NKEPT])
+{
+	unsigned n = 0;
+
+	if (!w->kept)
+		return;
+	for (unsigned i = 0; i < GT_KINETO_NKEPT; i++)
+		if (w->kept >> i & 1)
+			fields[n++] = (struct gt_gpu_extra_field){ gt_kineto_kept_keys[i].word, gt_kineto_kept_keys[i].text ? GT_F_STR : GT_F_U64 };
+	work->extra = (struct gt_gpu_extra){ w->kept, n, fields, k->kept[w->kept_at].values };
+}
+
+/* The file has static and dynamic shared memory as one figure. */
+static int put_kernel(struct gt_kineto *k, const struct work *w, const struct gt_gpu_work *work, struct gt_err *err)
+{
+	struct gt_gpu_kernel kernel = { .name = w->name, .registers = w->registers, .shared_dynamic = w->shared };
+	struct gt_gpu_extra_field fields[GT_KINETO_NKEPT];
+	struct gt_gpu_work with = *work;
+
+	memcpy(kernel.grid, w->grid, sizeof(kernel.grid));
+	memcpy(kernel.block, w->block, sizeof(kernel.block));
+	add_extra(k, w, &with, fields);
+	if (!gt_writer_roomy(k->w) && !gt_gpu_knows_kernel(&k->gpu, &with, w->name)) {
+		kernel.name = k->nameless;
+		k->counts.names_left_out++;
+	}
+	return gt_gpu_put_kernel(&k->gpu, &with, &kernel, err);
+}
+
+static int put_by_kind(struct gt_kineto *k, const struct work *w, const struct gt_gpu_work *work, struct gt_err *err)
+{
+	struct gt_kineto_counts *n = &k->counts;
+
+	switch ((enum gt_kineto_cat)w->cat) {
+	case GT_KINETO_COPY:
+		n->copies++;
+		return put_copy(k, w, work, err);
+	case GT_KINETO_SET:
+		n->sets++;
+		return put_set(k, w, work, err);
+	case GT_KINETO_WAIT:
+		n->waits++;
+		return gt_gpu_put_wait(&k->gpu, work, &(struct gt_gpu_waiting){ wait_of(gt_writer_text(k->w, w->name)), w->event }, err);
+	case GT_KINETO_OVERHEAD:
+		return gt_gpu_put_overhead(&k->gpu, work,
+					   &(struct gt_gpu_overhead){ .kind = overhead_of(gt_writer_text(k->w, w->name)) }, err);
+	default:
+		n->kernels++;
+		return put_kernel(k, w, work, err);
+	}
+}
+
+/* Whose work the GPU of this number did last. */
+static struct gt_kineto_owner *owner_of(struct gt_kineto *k, int64_t pid)
+{
+	for (unsigned i = 0; i < k->nowners; i++)
+		if (k->owners[i].pid == pid)
+			return &k->owners[i];
+	return NULL;
+}
+
+static void note_owner(struct gt_kineto *k, int64_t pid, uint32_t process)
+{
+	struct gt_kineto_owner *o = owner_of(k, pid);
+
+	if (!o && k->nowners < sizeof(k->owners) / sizeof(*k->owners))
+		o = &k->owners[k->nowners++];
+	if (o)
+		*o = (struct gt_kineto_owner){ pid, process };
+}
+
+/* Its process: that of the call, or of other work of that GPU, or the first that did anything. */
+static int64_t process_of(struct gt_kineto *k, const struct work *w, struct gt_err *err)
+{
+	const struct gt_kineto_owner *o = w->cause.join ? NULL : owner_of(k, w->pid);
+	int64_t p;
+
+	if (w->cause.join || o)
+		return o ? o->process : w->process;
+	if (k->host == GT_NONE) {
+		p = gt_kineto_process_of(k, 0, err);
+		if (p < 0)
+			return p;
+		k->host = k->processes[p].track;
+	}
+	return k->host;
+}
+
+static int put(struct gt_kineto *k, struct work *w, struct gt_err *err)
+{
+	struct gt_gpu_work work = { .start = w->start, .end = w->end, .correlation = w->correlation, .context = w->context,
+				    .graph = (uint32_t)w->graph, .node = w->node, .cause = w->cause,
+				    .unknown = w->unknown & (w->cause.join ? ~(unsigned)GT_GPU_NO_ASYNC : ~0u) };
+	int64_t track = process_of(k, w, err);
+	int e;
+
+	w->done = true;
+	if (track >= 0 && w->cat != GT_KINETO_OVERHEAD && w->device >= 0)
+		track = gt_kineto_stream_of(k, (uint32_t)track, w->device, w->context, w->stream, err);
+	if (track < 0)
+		return (int)track;
+	work.track = (uint32_t)track;
+	if (w->cat != GT_KINETO_OVERHEAD && w->cat != GT_KINETO_WAIT) {
+		k->counts.exact += w->cause.join == GT_JOIN_CORRELATION;
+		k->counts.inferred += w->cause.join == GT_JOIN_ORDER;
+		k->counts.unjoined += !w->cause.join;
+	}
+	e = put_by_kind(k, w, &work, err);
+	return e ? e : gt_kineto_due(k, w->end, err);
+}
+
+/* ---- the join ---- */
+
+static uint64_t place(const struct gt_kineto_id *pid, const struct gt_kineto_id *tid)
+{
+	return gt_hash_u64((uint64_t)pid->number * 31 + pid->word) + gt_hash_u64((uint64_t)tid->number * 31 + tid->word);
+}
+
+static uint64_t call_key(uint32_t track, int64_t start) { return gt_hash_u64((uint64_t)start ^ (uint64_t)track << 40) | AT_PLACE; }
+
+/* The host's wait for a stream lasts as long as its call, whoever tells of it; CUPTI's times lie within that. */
+static void be_the_call(struct gt_kineto *k, struct work *w, const struct call *c)
+{
+	int64_t end = c->start + (int64_t)c->ns;
+
+	if (wait_of(gt_writer_text(k->w, w->name)) != GT_GPU_WAIT_STREAM || w->start < c->start || w->end > end)
+		return;
+	w->start = c->start;
+	w->end = end;
+}
+
+static int put_with(struct gt_kineto *k, struct work *w, struct call *c, struct gt_err *err)
+{
+	struct gt_kineto_thread *t = &k->threads[c->thread];
+	int e = 0;
+
+	if (w->cat == GT_KINETO_WAIT)
+		be_the_call(k, w, c);
+	w->process = k->processes[t->process].track;
+	note_owner(k, w->pid, w->process);
+	w->cause = (struct gt_gpu_cause){ w->inferred ? GT_JOIN_ORDER : GT_JOIN_CORRELATION, t->track, c->name, c->start, c->ns };
+	if (w->cat == GT_KINETO_KERNEL && !c->named) {
+		c->named = true;
+		e = gt_kineto_name_launch(k, c->number, c->start, c->start + (int64_t)c->ns, w->name, err);
+	}
+	return e ? e : put(k, w, err);
+}
+
+/* All that waits for this call. What was written since leaves the chain, so that nothing is walked over twice. */
+static int put_waiting(struct gt_kineto *k, struct call *c, uint64_t correlation, uint32_t *kernel, struct gt_err *err)
+{
+	uint64_t *link = ring_head(&k->works, correlation);
+	struct work *w;
+	int e = 0;
+
+	for (unsigned others = 0; !e && others < CHAIN_MAX && (w = ring_at(&k->works, *link)); ) {
+		if (!w->done && w->link.key == correlation) {
+			if (w->cat == GT_KINETO_KERNEL)
+				*kernel = w->name;
+			e = put_with(k, w, c, err);
+		}
+		if (!w->done) {
+			link = &w->link.before;
+			others++;
+		} else {
+			*link = w->link.before;
+		}
+	}
+	return e;
+}
+
+int gt_kineto_launched(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev, uint32_t *kernel, struct gt_err *err)
+{
+	const struct gt_kineto_thread *t = &k->threads[thread];
+	struct call *c;
+	int e = 0;
+
+	*kernel = GT_NONE;
+	if (need_rings(k, err))
+		return -ENOMEM;
+	c = ring_add(&k->calls, ev->has & GT_KINETO_CORRELATION ? ev->correlation : call_key(t->track, ev->ts));
+	c->start = ev->ts;
+	c->ns = (uint64_t)ev->dur;
+	c->thread = (uint32_t)thread;
+	c->name = ev->name == GT_NONE ? k->no_name : ev->name;
+	c->number = gt_kineto_next_number(k);
+	c->named = true;	/* by what waits: the call itself follows */
+	if (ev->has & GT_KINETO_CORRELATION)
+		e = put_waiting(k, c, ev->correlation, kernel, err);
+	c->named = *kernel != GT_NONE;
+	return e;
+}
+
+/* The number of the work at whose beginning an arrow ends, if it waits for one. Ours end 1 ns behind, to be inside. */
+static struct work *near(const struct gt_kineto *k, const struct gt_kineto_event *ev)
+{
+	uint64_t at = place(&ev->pid, &ev->tid);
+
+	if (k->works.n - k->wants_flow >= NEAR || !k->wants_flow)
+		return NULL;
+	for (uint64_t i = 0; i < NEAR && i < k->works.n; i++) {
+		struct work *w = ring_at(&k->works, k->works.n - i);
+
+		if (w->place == at && !w->done && (w->start == ev->ts || w->start == ev->ts - 1))
+			return w;
+	}
+	return NULL;
+}
+
+static struct call *call_at(struct gt_kineto *k, const struct flow *f, uint64_t id)
+{
+	struct call *c = ring_find(&k->calls, id);	/* most often it is the correlation id */
+	int64_t thread;
+
+	if (f->pid.word != GT_NONE || f->tid.word != GT_NONE || (thread = gt_kineto_find_thread(k, f->pid.number, f->tid.number)) < 0)
+		return NULL;
+	if (c && c->start == f->ts && c->thread == (uint32_t)thread)
+		return c;
+	c = ring_find(&k->calls, call_key(k->threads[thread].track, f->ts - 1));
+	return c ? c : ring_find(&k->calls, call_key(k->threads[thread].track, f->ts));
+}
+
+int gt_kineto_flow(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
+{
+	struct flow *f;
+	struct call *c;
+	struct work *w;
+
+	if (!(ev->has & GT_KINETO_ID))
+		return 0;
+	if (need_rings(k, err))
+		return -ENOMEM;
+	if (ev->phase == 's') {
+		f = ring_add(&k->flows, ev->id);
+		f->ts = ev->ts;
+		f->pid = ev->pid;
+		f->tid = ev->tid;
+		return 0;
+	}
+	w = ev->phase == 'f' ? near(k, ev) : NULL;
+	f = w ? ring_find(&k->flows, ev->id) : NULL;
+	c = f ? call_at(k, f, ev->id) : NULL;
+	return c ? put_with(k, w, c, err) : 0;
+}
+
+/* ---- events ---- */
+
+/* The numbers of streams that are none: 2^32 - 1 and -1. */
+static int64_t stream_of(const struct gt_kineto_event *ev)
+{
+	int64_t s = ev->has & GT_KINETO_STREAM ? ev->stream : ev->tid.word == GT_NONE ? ev->tid.number : -1;
+
+	if (!(ev->has & GT_KINETO_STREAM) && ev->cat == GT_KINETO_WAIT && s >= 1000000)
+		s -= 1000000;	/* moved there for viewers that know no overlap */
+	return s > INT32_MAX ? -1 : s;
+}
+
+static int64_t device_of(const struct gt_kineto_event *ev)
+{
+	return ev->has & GT_KINETO_DEVICE ? ev->device : ev->pid.word == GT_NONE ? ev->pid.number : -1;
+}
+
+static struct work *add_work(struct gt_kineto *k, const struct gt_kineto_event *ev)
+{
+	struct work *w = ring_add(&k->works, ev->has & GT_KINETO_CORRELATION ? ev->correlation : NO_KEY);
+
+	w->start = ev->ts;
+	w->end = ev->ts + ev->dur;
+	w->device = device_of(ev);
+	w->stream = stream_of(ev);
+	w->pid = ev->pid.number;
+	w->place = place(&ev->pid, &ev->tid);
+	w->correlation = (uint32_t)ev->correlation;
+	w->context = ev->context;
+	w->graph = ev->graph;
+	w->node = ev->node;
+	w->name = ev->name == GT_NONE ? k->no_name : ev->name;
+	w->bytes = ev->bytes;
+	w->value = ev->value;
+	w->event = ev->has & GT_KINETO_EVENT ? ev->event : GT_GPU_NO_EVENT;
+	w->unknown = ev->unknown;
+	w->registers = ev->registers;
+	w->shared = ev->shared;
+	memcpy(w->grid, ev->grid, sizeof(w->grid));
+	memcpy(w->block, ev->block, sizeof(w->block));
+	w->from = ev->from_device;
+	w->to = ev->to_device;
+	w->peers = ev->has & GT_KINETO_PEERS;
+	w->inferred = ev->has & GT_KINETO_INFERRED;
+	w->cat = ev->cat;
+	w->kept = (uint16_t)ev->kept;
+	w->kept_at = ev->kept_at;
+	return w;
+}
+
+int gt_kineto_gpu_row(struct gt_kineto *k, const struct gt_kineto_event *ev, struct gt_err *err)
+{
+	struct call *c = NULL;
+	struct work *w;
+	int e = 0;
+
+	if (!ev->ts && !ev->dur) {	/* CUPTI had no time for it */
+		k->counts.no_time++;
+		return 0;
+	}
+	if (need_rings(k, err))
+		return -ENOMEM;
+	w = ring_at(&k->works, k->works.n < ((uint64_t)1 << WORK_BITS) ? 0 : k->works.n + 1 - ((uint64_t)1 << WORK_BITS));
+	if (w && !w->done)
+		e = put(k, w, err);
+	w = add_work(k, ev);
+	if (!(ev->has & GT_KINETO_CORRELATION) || ev->has & GT_KINETO_ARROW)
+		k->wants_flow = k->works.n;
+	if (ev->has & GT_KINETO_CORRELATION)
+		c = ring_find(&k->calls, ev->correlation);
+	if (!e && c)
+		e = put_with(k, w, c, err);
+	else if (!e && ev->cat == GT_KINETO_OVERHEAD && k->host != GT_NONE)
+		e = put(k, w, err);
+	return e;
+}
+
+void gt_kineto_gpu_release(struct gt_kineto *k)
+{
+	ring_release(&k->works);
+	ring_release(&k->calls);
+	ring_release(&k->flows);
+	gt_gpu_types_release(&k->gpu);
+}
+
+int gt_kineto_gpu_finish(struct gt_kineto *k, struct gt_err *err)
+{
+	uint64_t room = (uint64_t)1 << WORK_BITS;
+	int e = 0;
+
+	for (uint64_t i = k->works.n > room ? k->works.n - room + 1 : 1; !e && i <= k->works.n; i++) {
+		struct work *w = ring_at(&k->works, i);
+
+		if (!w->done)
+			e = put(k, w, err);
+	}
+	return e;
+}

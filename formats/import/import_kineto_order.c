@@ -1,0 +1,153 @@
+/* Calls and ranges of threads in order of time, and which encloses which.
+ *
+ * CUPTI delivers its buffers in any order, and the file keeps that order: thousands of calls of
+ * a thread may follow later ones. Older profilers write ranges by their end. To know which call or
+ * range encloses which, the importer needs them by start, the enclosing one first. So all pass an
+ * external sort, and become rows at the end. Calls nest in calls, and ranges in ranges.
+ *
+ * A call that begins within another one and ends after it is a span, and is counted.
+ *
+ * A launch names its kernel. If the kernel follows later in the file, when the call is already in a
+ * temporary file, the name becomes a record of its own (its `what` is GT_NONE), before its call. */
+#include "formats/import/import_kineto.h"
+
+#include "formats/base/buf.h"
+
+#define BUFFER 32768u		/* records in memory: 1.5 MiB */
+#define DEPTH_MAX 4096u		/* calls (or ranges) within one another that are looked at */
+#define KERNEL 1		/* in args */
+
+struct ordered {
+	int64_t start, end;
+	uint64_t number : 48, thread : 16;	/* of a name: the number of its call */
+	uint64_t args[GT_KINETO_ARGS];
+	uint32_t what;
+	int32_t ret;
+};
+
+static bool before(const void *a, const void *b)
+{
+	const struct ordered *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start;
+	if (x->end != y->end)
+		return x->end > y->end;
+	if (x->number != y->number)
+		return x->number < y->number;
+	return x->what == GT_NONE && y->what != GT_NONE;
+}
+
+_Static_assert(GT_KINETO_TRACKS <= 1 << 16, "a thread's number has 16 bits");
+
+static struct ordered *add(struct gt_kineto *k, struct gt_err *err)
+{
+	struct gt_sorter *s = &k->ordered;
+
+	if (!s->size && gt_sorter_init(s, sizeof(struct ordered), BUFFER, before, err))
+		return NULL;
+	return gt_sorter_add(s, err);
+}
+
+uint64_t gt_kineto_next_number(const struct gt_kineto *k) { return k->ordered.added; }
+
+int gt_kineto_order(struct gt_kineto *k, size_t thread, const struct gt_kineto_event *ev,
+		    uint32_t what, const uint64_t args[GT_KINETO_ARGS], struct gt_err *err)
+{
+	uint64_t number = gt_kineto_next_number(k);
+	struct ordered *o = add(k, err);
+
+	if (!o)
+		return err->code;
+	*o = (struct ordered){ .start = ev->ts, .end = ev->ts + ev->dur, .number = number,
+			       .thread = (uint16_t)thread, .what = what, .ret = ev->ret };
+	memcpy(o->args, args, sizeof(o->args));
+	return 0;
+}
+
+int gt_kineto_name_launch(struct gt_kineto *k, uint64_t number, int64_t start, int64_t end,
+			  uint32_t kernel, struct gt_err *err)
+{
+	struct ordered *o = gt_sorter_find(&k->ordered, number);
+
+	if (!o) {
+		o = add(k, err);
+		if (!o)
+			return err->code;
+		*o = (struct ordered){ start, end, .number = number, .what = GT_NONE };
+	}
+	o->args[KERNEL] = kernel;
+	return 0;
+}
+
+/* ---- rows ---- */
+
+/* Those that ended before leave. How many remain: the depth of what begins then. */
+static size_t leave(struct gt_kineto_nest *nest, int64_t start)
+{
+	while (nest->n && nest->open[nest->n - 1].end <= start)
+		nest->n--;
+	return nest->n;
+}
+
+static uint8_t enter(struct gt_kineto_nest *nest, int64_t end, uint8_t op)
+{
+	size_t depth = nest->n, size = sizeof(*nest->open);
+
+	if (depth < DEPTH_MAX && !gt_grow(&nest->open, &nest->cap, depth + 1, size)) {
+		nest->open[nest->n].end = end;
+		nest->open[nest->n++].op = op;
+	}
+	return depth < UINT8_MAX ? (uint8_t)depth : UINT8_MAX;
+}
+
+/* Says of what kind the row of a call is. */
+static enum gt_kind nest_call(struct gt_kineto *k, const struct ordered *o, struct gt_row *row)
+{
+	struct gt_kineto_nest *calls = &k->threads[o->thread].calls;
+	const struct gt_kineto_what *what = &k->whats[o->what];
+	size_t depth = leave(calls, o->start);
+
+	if (depth && calls->open[depth - 1].end < o->end) {
+		k->counts.not_nested++;
+		return GT_SPAN;
+	}
+	if (depth && calls->open[depth - 1].op == what->op)
+		row->type = what->inner;
+	row->depth = enter(calls, o->end, what->op);
+	return GT_CALL;
+}
+
+static int put(struct gt_kineto *k, const struct ordered *o, struct gt_err *err)
+{
+	const struct gt_kineto_what *what = &k->whats[o->what];
+	struct gt_kineto_thread *t = &k->threads[o->thread];
+	struct gt_row row = { .start = o->start, .end = o->end, .type = what->type, .ret = o->ret,
+			      .nargs = what->nfields };
+	enum gt_kind kind = GT_SPAN;
+
+	if (what->call) {
+		kind = nest_call(k, o, &row);
+	} else {
+		leave(&t->ranges, o->start);
+		row.depth = enter(&t->ranges, o->end, GT_OP_NONE);
+	}
+	return gt_kineto_put_host(k, kind, t->track, &row, what, o->args, err);
+}
+
+int gt_kineto_order_finish(struct gt_kineto *k, struct gt_err *err)
+{
+	struct ordered o, name = { .what = 0 };
+	int more = k->ordered.size != 0, e = 0;
+
+	while (!e && more && (more = gt_sorter_next(&k->ordered, &o, err)) > 0) {
+		if (o.what == GT_NONE) {
+			name = o;
+			continue;
+		}
+		if (name.what == GT_NONE && o.number == name.number)
+			o.args[KERNEL] = name.args[KERNEL];
+		e = put(k, &o, err);
+	}
+	return e ? e : more;
+}

@@ -1,0 +1,771 @@
+/* From what a foreign line says to rows. Three little dictionaries stand in between: names (with what calls of that name do),
+ * schemas (which keys with which kinds of values a line carries), and types, one per name, begin's schema and end's schema.
+ * Both halves of a call keep their schema's number while they wait in the pairing; the type is settled when they meet. */
+#include "formats/import/import_rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include "formats/base/buf.h"
+#include "formats/base/map.h"
+#include "formats/import/import_roles.h"
+
+#define CACHE 1024		/* names seen lately, a power of two */
+#define KEYS UINT32_MAX		/* the group of the names of arguments */
+#define PATH_MAX_LEN 256	/* of an argument's name; longer ones are cut */
+#define LEVELS 4		/* of objects and arrays in the arguments; deeper ones are left out */
+#define ARGS_TEXT (GT_ROWS_TEXT / 2)	/* of the budget is for arguments: odd ones must not crowd out names */
+#define OPEN_PER_EPOCH 256	/* open calls repeated in each epoch; the last one has all of them */
+
+struct name { struct gt_type type; uint32_t group, plain_type; size_t at, len; };
+struct arg { uint32_t name, kind; };	/* name: a number in names, where the text is; compared by memcmp */
+struct schema { uint32_t n; struct arg *args; };
+struct shape { uint32_t name, begin, end; uint32_t type; };
+struct process { int64_t pid; uint32_t track; };
+/* process: GT_NONE where a track has none */
+struct thread { struct gt_rows_place at; uint32_t process; const char *word; uint32_t lane[GT_PAIR_LANES]; };
+
+struct gt_import_rows {
+	struct gt_rows_config config;
+	struct gt_writer *w;
+	struct gt_pairing *pair;
+	struct name *names; size_t nnames, names_cap;
+	struct schema *schemas; size_t nschemas, schemas_cap;
+	struct shape *shapes; size_t nshapes, shapes_cap;
+	struct process *processes; size_t nprocesses, processes_cap;
+	struct thread *threads; size_t nthreads, threads_cap;
+	struct gt_map name_map, schema_map, shape_map, process_map, thread_map;
+	struct gt_buf text;		/* of all names */
+	uint32_t name_cache[CACHE];	/* number + 1 */
+	uint32_t last_thread;
+	size_t held;			/* bytes of strings the writer holds for us */
+	uint32_t strings_seen, source;
+	/* the arguments of the row to come */
+	struct arg args[GT_FIELDS_MAX];
+	uint64_t values[GT_FIELDS_MAX];
+	unsigned n;
+	char path[PATH_MAX_LEN];
+	int64_t now;			/* the latest time so far */
+	uint64_t rows, backwards, args_left_out;
+};
+
+static int no_memory(struct gt_err *err)
+{
+	return gt_err_set(err, -ENOMEM, "no memory to import");
+}
+
+/* ---- strings and names ---- */
+
+/* A string for good, while no more than `most` bytes are held. GT_NONE when there are (or memory is out). */
+static uint32_t keep_string(struct gt_import_rows *r, const char *s, size_t len, size_t most)
+{
+	uint32_t id;
+
+	if (r->held > most)
+		return GT_NONE;
+	id = gt_writer_string_n(r->w, s, len);
+	if (id != GT_NONE && id >= r->strings_seen) {	/* ids are dense: this one is new */
+		r->strings_seen = id + 1;
+		r->held += (len < GT_STRING_MAX ? len : GT_STRING_MAX) + 64;
+	}
+	return id;
+}
+
+static uint32_t quick_hash(const char *s, size_t len)
+{
+	uint64_t a = 0, b = 0;
+
+	if (len >= 8) {
+		memcpy(&a, s, 8);
+		memcpy(&b, s + len - 8, 8);
+	} else {
+		memcpy(&a, s, len);
+	}
+	return (uint32_t)((a + b * 31 + len) * 0x9e3779b97f4a7c15ULL >> 40);
+}
+
+struct name_key { const struct gt_import_rows *r; const char *text; size_t len; uint32_t group; };
+
+static bool is_name(const struct gt_import_rows *r, const struct name *n, const char *text, size_t len, uint32_t group)
+{
+	return n->len == len && n->group == group && !memcmp(r->text.data + n->at, text, len);
+}
+
+static bool same_name(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct name_key *k = key;
+
+	return is_name(arg, &((const struct gt_import_rows *)arg)->names[value], k->text, k->len, k->group);
+}
+
+static int add_name(struct gt_import_rows *r, const struct name_key *k, size_t whole, uint64_t hash, struct gt_err *err)
+{
+	struct name n = { .group = k->group, .plain_type = GT_NONE, .at = r->text.len, .len = k->len };
+
+	n.type.name = keep_string(r, k->text, whole, k->group == KEYS ? ARGS_TEXT : GT_ROWS_TEXT);
+	if (n.type.name == GT_NONE)
+		return gt_err_set(err, -E2BIG, "more than %u MiB of different names", GT_ROWS_TEXT >> 20);
+	gt_buf_add(&r->text, k->text, k->len);
+	gt_buf_byte(&r->text, 0);
+	r->held += k->len + sizeof(n);
+	if (r->text.failed || gt_grow(&r->names, &r->names_cap, r->nnames + 1, sizeof(n)) ||
+	    gt_map_add(&r->name_map, hash, (uint32_t)r->nnames))
+		return no_memory(err);
+	if (k->group != KEYS)
+		r->config.classify((const char *)r->text.data + n.at, k->group, &n.type);
+	r->names[r->nnames++] = n;
+	return 0;
+}
+
+int64_t gt_rows_name(struct gt_import_rows *r, const char *text, size_t whole, unsigned group, struct gt_err *err)
+{
+	size_t len = whole < GT_STRING_MAX ? whole : GT_STRING_MAX;	/* as much as the writer keeps */
+	uint32_t *cached = &r->name_cache[quick_hash(text, len) % CACHE], found;
+	struct name_key k = { r, text, len, group };
+	uint64_t hash;
+	int ret;
+
+	if (*cached && is_name(r, &r->names[*cached - 1], text, len, group))
+		return *cached - 1;
+	hash = gt_hash(text, len) + group;
+	found = gt_map_get(&r->name_map, hash, same_name, r, &k, sizeof(k));
+	if (found == UINT32_MAX) {
+		found = (uint32_t)r->nnames;
+		ret = add_name(r, &k, whole, hash, err);
+		if (ret)
+			return ret;
+	}
+	*cached = found + 1;
+	return found;
+}
+
+int64_t gt_rows_regroup(struct gt_import_rows *r, uint32_t name, unsigned group, struct gt_err *err)
+{
+	char *text;
+	int64_t n = r->names[name].group == group ? (int64_t)name : -1;
+
+	if (n >= 0)
+		return n;
+	text = malloc(r->names[name].len + 1);	/* the names' text may move while one is added */
+	if (!text)
+		return no_memory(err);
+	memcpy(text, r->text.data + r->names[name].at, r->names[name].len);
+	n = gt_rows_name(r, text, r->names[name].len, group, err);
+	free(text);
+	return n;
+}
+
+/* The number of an argument's name; GT_NONE when there is no room for another one. */
+static uint32_t key_name(struct gt_import_rows *r, const char *text, size_t len)
+{
+	int64_t n = gt_rows_name(r, text, len, KEYS, NULL);
+
+	return n < 0 ? GT_NONE : (uint32_t)n;
+}
+
+/* ---- tracks ---- */
+
+static bool same_process(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return ((const struct gt_import_rows *)arg)->processes[value].pid == *(const int64_t *)key;
+}
+
+static int64_t process(struct gt_import_rows *r, int64_t pid, struct gt_err *err)
+{
+	uint64_t hash = gt_hash_u64((uint64_t)pid);
+	uint32_t found = gt_map_get(&r->process_map, hash, same_process, r, &pid, sizeof(pid));
+	struct process p = { .pid = pid };
+	struct gt_track t = { .parent = GT_NONE, .name = GT_NONE, .source = r->source, .kind = GT_TRACK_PROCESS,
+			      .id = pid, .ns_id = pid };
+
+	if (found != UINT32_MAX)
+		return found;
+	if (!pid)
+		t.name = gt_writer_string(r->w, r->config.importer);
+	p.track = gt_writer_track(r->w, &t);
+	if (p.track == GT_NONE || gt_grow(&r->processes, &r->processes_cap, r->nprocesses + 1, sizeof(p)) ||
+	    gt_map_add(&r->process_map, hash, (uint32_t)r->nprocesses))
+		return no_memory(err);
+	r->processes[r->nprocesses] = p;
+	return (int64_t)r->nprocesses++;
+}
+
+static bool same_thread(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return !memcmp(&((const struct gt_import_rows *)arg)->threads[value].at, key, len);
+}
+
+/* The number of a track that is met first. */
+static int64_t new_place(struct gt_import_rows *r, const struct gt_rows_place *at, const char *word, uint64_t hash, struct gt_err *err)
+{
+	int64_t p = at->pid || at->kind == GT_TRACK_THREAD ? process(r, at->pid, err) : GT_NONE;
+	uint32_t n = (uint32_t)r->nthreads;
+
+	if (p < 0)
+		return p;
+	if (r->nthreads >= GT_ROWS_TRACKS)
+		return gt_err_set(err, -E2BIG, "more than %u threads", GT_ROWS_TRACKS);
+	if (gt_grow(&r->threads, &r->threads_cap, r->nthreads + 1, sizeof(*r->threads)) || gt_map_add(&r->thread_map, hash, n))
+		return no_memory(err);
+	r->threads[r->nthreads++] = (struct thread){ .at = *at, .process = (uint32_t)p, .word = word };
+	for (unsigned i = 0; i < GT_PAIR_LANES; i++)
+		r->threads[n].lane[i] = GT_NONE;
+	return n;
+}
+
+static int64_t find_place(struct gt_import_rows *r, const struct gt_rows_place *at, const char *word, struct gt_err *err)
+{
+	uint64_t hash = gt_hash(at, sizeof(*at));
+	uint32_t found = gt_map_get(&r->thread_map, hash, same_thread, r, at, sizeof(*at));
+	int64_t n = found == UINT32_MAX ? new_place(r, at, word, hash, err) : found;
+
+	if (n >= 0)
+		r->last_thread = (uint32_t)n;
+	return n;
+}
+
+int64_t gt_rows_place(struct gt_import_rows *r, const struct gt_rows_place *at, struct gt_err *err) { return find_place(r, at, NULL, err); }
+
+int64_t gt_rows_track(struct gt_import_rows *r, int64_t pid, int64_t tid, const char *word, struct gt_err *err)
+{
+	const struct gt_rows_place *last = r->last_thread < r->nthreads ? &r->threads[r->last_thread].at : NULL;
+	struct gt_rows_place at;
+
+	if (last && last->id == tid && last->pid == pid && last->kind == GT_TRACK_THREAD)
+		return r->last_thread;
+	memset(&at, 0, sizeof(at));
+	at.pid = pid;
+	at.id = tid;
+	at.kind = GT_TRACK_THREAD;
+	return find_place(r, &at, word, err);
+}
+
+static uint32_t lane_track(struct gt_import_rows *r, uint32_t thread, unsigned lane);
+
+/* What stands above a track: the context, the device or the process. GT_NONE: nothing, or no memory. */
+static uint32_t parent_track(struct gt_import_rows *r, uint32_t thread)
+{
+	struct gt_rows_place up = r->threads[thread].at;
+	uint32_t process = r->threads[thread].process;
+	int64_t n;
+
+	if (up.kind != GT_TRACK_STREAM && up.kind != GT_TRACK_CONTEXT)
+		return process == GT_NONE ? GT_NONE : r->processes[process].track;
+	up.kind = up.kind == GT_TRACK_STREAM && up.in_context ? GT_TRACK_CONTEXT : GT_TRACK_DEVICE;
+	up.id = up.kind == GT_TRACK_CONTEXT ? up.context : up.device;
+	up.in_context = false;
+	up.context = 0;
+	if (up.kind == GT_TRACK_DEVICE) {
+		up.on_device = false;
+		up.device = 0;
+	}
+	n = r->threads[thread].at.on_device ? find_place(r, &up, NULL, NULL) : -1;
+	if (n >= 0)
+		return lane_track(r, (uint32_t)n, 0);
+	return process == GT_NONE ? GT_NONE : r->processes[process].track;
+}
+
+/* The writer's track for a lane of a thread. GT_NONE when memory is out. */
+static uint32_t lane_track(struct gt_import_rows *r, uint32_t thread, unsigned lane)
+{
+	const struct thread *th = &r->threads[thread];
+	struct gt_track t = { .name = GT_NONE, .source = r->source, .kind = (uint8_t)th->at.kind, .id = th->at.id, .ns_id = th->at.id };
+	char name[64];
+
+	if (th->lane[lane] != GT_NONE)
+		return th->lane[lane];
+	if (th->at.kind == GT_TRACK_PROCESS && th->process != GT_NONE)
+		return r->processes[th->process].track;
+	if (lane)
+		snprintf(name, sizeof(name), "%s%soverlap %u", th->word ? th->word : "", th->word ? ", " : "", lane);
+	else
+		snprintf(name, sizeof(name), "%s", th->word ? th->word : "");
+	if (name[0])
+		t.name = gt_writer_string(r->w, name);
+	t.parent = parent_track(r, thread);	/* may move the threads */
+	return r->threads[thread].lane[lane] = gt_writer_track(r->w, &t);
+}
+
+uint32_t gt_rows_written_track(struct gt_import_rows *r, uint32_t track) { return lane_track(r, track, 0); }
+
+/* ---- arguments ---- */
+
+void gt_rows_no_args(struct gt_import_rows *r)
+{
+	r->n = 0;
+}
+
+/* One more argument; the last one of a name wins, as in any JSON object. */
+static void add_arg(struct gt_import_rows *r, uint32_t key, uint8_t kind, uint64_t value)
+{
+	unsigned i = 0;
+
+	while (i < r->n && r->args[i].name != key)
+		i++;
+	if (i == GT_FIELDS_MAX) {
+		r->args_left_out++;
+		return;
+	}
+	r->args[i] = (struct arg){ key, kind };
+	r->values[i] = value;
+	r->n += i == r->n;
+}
+
+void gt_rows_number(struct gt_import_rows *r, const char *key, uint64_t value)
+{
+	uint32_t name = key_name(r, key, strlen(key));
+
+	if (name == GT_NONE)
+		r->args_left_out++;
+	else
+		add_arg(r, name, GT_F_U64, value);
+}
+
+bool gt_rows_arg(const struct gt_import_rows *r, unsigned i, struct gt_rows_arg *arg)
+{
+	if (i >= r->n)
+		return false;
+	arg->key = (const char *)r->text.data + r->names[r->args[i].name].at;
+	arg->kind = r->args[i].kind;
+	arg->value = r->values[i];
+	arg->text = arg->kind == GT_F_STR && arg->value < GT_NONE ? gt_writer_text(r->w, (uint32_t)arg->value) : NULL;
+	return true;
+}
+
+void gt_rows_set_arg(struct gt_import_rows *r, unsigned i, const char *key, uint32_t kind, uint64_t value)
+{
+	uint32_t name = i < GT_FIELDS_MAX ? key_name(r, key, strlen(key)) : GT_NONE;
+
+	if (name == GT_NONE) {
+		r->args_left_out++;
+		return;
+	}
+	r->args[i] = (struct arg){ name, kind };
+	r->values[i] = value;
+	r->n += i == r->n;
+}
+
+/* "0x" and up to 16 hex digits. */
+static bool hex_value(const char *s, size_t len, uint64_t *value)
+{
+	uint64_t v = 0;
+
+	if (len < 3 || len > 18 || s[0] != '0' || s[1] != 'x')
+		return false;
+	for (size_t i = 2; i < len; i++) {
+		int c = s[i] | 0x20;
+
+		if (!((c >= '0' && c <= '9' && s[i] == c) || (c >= 'a' && c <= 'f')))
+			return false;
+		v = v << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+	}
+	*value = v;
+	return true;
+}
+
+static void add_scalar(struct gt_import_rows *r, const struct gt_json *j, int token, size_t path_len)
+{
+	uint32_t key = r->n < GT_FIELDS_MAX ? key_name(r, r->path, path_len) : GT_NONE;
+	uint64_t v = 0;
+	double d;
+	bool negative = false;
+
+	if (key == GT_NONE) {
+		r->args_left_out++;
+		return;
+	}
+	if (token == GT_JSON_TRUE || token == GT_JSON_FALSE) {
+		add_arg(r, key, GT_F_BOOL, token == GT_JSON_TRUE);
+	} else if (token == GT_JSON_STRING) {
+		if (hex_value(j->text, j->len, &v)) {
+			add_arg(r, key, GT_F_HEX, v);
+			return;
+		}
+		v = keep_string(r, j->text, j->len, ARGS_TEXT);
+		r->args_left_out += v == GT_NONE;
+		add_arg(r, key, GT_F_STR, v);
+	} else if (token == GT_JSON_INT && !gt_json_magnitude(j->text, j->len, 0, &negative, &v) &&
+		   (!negative || v <= (uint64_t)1 << 63)) {
+		add_arg(r, key, negative && v ? GT_F_I64 : GT_F_U64, negative ? 0 - v : v);
+	} else if (token == GT_JSON_INT || token == GT_JSON_REAL) {
+		d = gt_json_double(j);
+		memcpy(&v, &d, sizeof(v));
+		add_arg(r, key, GT_F_F64, v);
+	}
+}
+
+/* A call's return code under one of its usual names. */
+static bool is_status(const struct gt_json *j)
+{
+	return gt_json_is(j, "status") || gt_json_is(j, "ret") || gt_json_is(j, "return");
+}
+
+static bool take_status(const struct gt_json *j, int token, int32_t *ret)
+{
+	int64_t v;
+
+	if (token == GT_JSON_INT) {
+		if (gt_json_scaled(j->text, j->len, 0, &v))
+			v = j->text[0] == '-' ? INT32_MIN : INT32_MAX;
+		*ret = v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (int32_t)v;
+		return true;
+	}
+	if (token == GT_JSON_STRING && gt_json_is(j, "CUDA_SUCCESS"))
+		*ret = 0;
+	else if (token == GT_JSON_STRING)
+		*ret = 999;	/* CUDA_ERROR_UNKNOWN; its word is kept as an argument */
+	return false;
+}
+
+/* Appends ".KEY" (or KEY) to the path; its new length. Cut rather than too long. */
+static size_t extend_path(struct gt_import_rows *r, size_t len, const char *text, size_t n)
+{
+	if (len && len < PATH_MAX_LEN - 1)
+		r->path[len++] = '.';
+	n = n < PATH_MAX_LEN - 1 - len ? n : PATH_MAX_LEN - 1 - len;
+	memcpy(r->path + len, text, n);
+	return len + n;
+}
+
+int gt_rows_details(struct gt_import_rows *r, struct gt_json *j, bool array, int32_t *ret, struct gt_err *err)
+{
+	/* index: of the next array element, or -1 */
+	struct { size_t path; int64_t index; } up[LEVELS + 1] = { { 0, array ? 0 : -1 } };
+	size_t path = 0;
+	unsigned level = 0;
+	bool status = false;
+	char digits[24];
+
+	for (;;) {
+		int t = gt_json_next(j, err), e;
+
+		if (t < 0)
+			return t;
+		if (t == GT_JSON_OBJECT_END || t == GT_JSON_ARRAY_END) {
+			if (!level--)
+				return 0;
+			continue;
+		}
+		if (t == GT_JSON_KEY) {
+			path = extend_path(r, up[level].path, j->text, j->len);
+			status = ret && !level && is_status(j);
+			continue;
+		}
+		if (up[level].index >= 0)
+			path = extend_path(r, up[level].path, digits,
+					   (size_t)snprintf(digits, sizeof(digits), "%lld", (long long)up[level].index++));
+		if (t != GT_JSON_OBJECT && t != GT_JSON_ARRAY) {
+			if (!status || !take_status(j, t, ret))
+				add_scalar(r, j, t, path);
+		} else if (level < LEVELS) {
+			up[++level].path = path;
+			up[level].index = t == GT_JSON_ARRAY ? 0 : -1;
+		} else {
+			r->args_left_out++;
+			e = gt_json_skip(j, err);
+			if (e)
+				return e;
+		}
+	}
+}
+
+static bool same_schema(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct schema *s = &((const struct gt_import_rows *)arg)->schemas[value];
+
+	return s->n * sizeof(*s->args) == len && !memcmp(s->args, key, len);
+}
+
+/* The number of the schema of the collected arguments; 0 has none. Negative when memory is out. */
+static int64_t schema(struct gt_import_rows *r, struct gt_err *err)
+{
+	size_t len = r->n * sizeof(*r->args);
+	uint64_t hash = gt_hash(r->args, len);
+	uint32_t found = r->n ? gt_map_get(&r->schema_map, hash, same_schema, r, r->args, len) : 0;
+	struct arg *copy;
+
+	if (found != UINT32_MAX)
+		return found;
+	if (r->nschemas >= GT_ROWS_TYPES || r->held > ARGS_TEXT) {
+		r->args_left_out += r->n;
+		r->n = 0;
+		return 0;
+	}
+	copy = malloc(len);
+	if (!copy)
+		return no_memory(err);
+	memcpy(copy, r->args, len);
+	if (gt_grow(&r->schemas, &r->schemas_cap, r->nschemas + 1, sizeof(*r->schemas)) ||
+	    gt_map_add(&r->schema_map, hash, (uint32_t)r->nschemas)) {
+		free(copy);
+		return no_memory(err);
+	}
+	r->held += len;
+	r->schemas[r->nschemas] = (struct schema){ r->n, copy };
+	return (int64_t)r->nschemas++;
+}
+
+/* ---- types ---- */
+
+static uint32_t make_type(struct gt_import_rows *r, const struct name *name, const struct schema *begin, const struct schema *end)
+{
+	struct gt_type type = name->type;
+	struct gt_field fields[GT_FIELDS_MAX];
+	struct gt_api_field known[GT_FIELDS_MAX];
+	unsigned n = begin->n + end->n, nknown = 0;
+	uint32_t api = gt_api_find((const char *)r->text.data + name->at);
+
+	if (api != GT_NONE)
+		nknown = gt_api_fields(&gt_api[api], known);
+	type.nfields = (uint8_t)(n < GT_FIELDS_MAX ? n : GT_FIELDS_MAX);
+	type.fields = fields;
+	for (unsigned i = 0; i < type.nfields; i++) {
+		struct arg arg = i < begin->n ? begin->args[i] : end->args[i - begin->n];
+		const struct name *key = &r->names[arg.name];
+
+		fields[i].name = key->type.name;
+		fields[i].kind = (uint8_t)arg.kind;
+		fields[i].role = r->config.role ? r->config.role(name->group, (const char *)r->text.data + key->at, arg.kind) : GT_R_NONE;
+		if (fields[i].role == GT_R_NONE)
+			fields[i].role = gt_import_role((const char *)r->text.data + key->at, fields[i].kind, known, nknown);
+	}
+	r->held += n * sizeof(*fields) + sizeof(type);
+	return gt_writer_type(r->w, &type);
+}
+
+static bool same_shape(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	return !memcmp(&((const struct gt_import_rows *)arg)->shapes[value], key, 3 * sizeof(uint32_t));
+}
+
+/* The type of calls of this name whose begin and end carry these schemas. GT_NONE when memory is out. */
+static uint32_t type_of(struct gt_import_rows *r, uint32_t name, uint32_t begin, uint32_t end)
+{
+	struct shape shape = { name, begin, end, GT_NONE };
+	uint64_t hash;
+	uint32_t found;
+
+	if (!begin && !end) {
+		if (r->names[name].plain_type == GT_NONE)
+			r->names[name].plain_type = make_type(r, &r->names[name], &r->schemas[0], &r->schemas[0]);
+		return r->names[name].plain_type;
+	}
+	hash = gt_hash_u64((uint64_t)name << 32 ^ (uint64_t)begin << 16 ^ end);
+	found = gt_map_get(&r->shape_map, hash, same_shape, r, &shape, sizeof(shape));
+	if (found != UINT32_MAX)
+		return r->shapes[found].type;
+	shape.type = make_type(r, &r->names[name], &r->schemas[begin], &r->schemas[end]);
+	if (shape.type == GT_NONE || gt_grow(&r->shapes, &r->shapes_cap, r->nshapes + 1, sizeof(shape)) ||
+	    gt_map_add(&r->shape_map, hash, (uint32_t)r->nshapes))
+		return GT_NONE;
+	r->shapes[r->nshapes++] = shape;
+	return shape.type;
+}
+
+/* ---- rows ---- */
+
+static int write_row(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, const struct gt_row *row, const uint64_t *args,
+		     struct gt_err *err)
+{
+	int e;
+
+	if (track == GT_NONE || row->type == GT_NONE)
+		return no_memory(err);
+	if (kind == GT_OPEN)
+		return gt_writer_open_call(r->w, track, row, args, err);
+	e = gt_writer_row(r->w, kind, track, row, args, err);
+	if (e || ++r->rows % 256 || !gt_writer_due(r->w, r->now))
+		return e;
+	e = gt_pair_each_open(r->pair, OPEN_PER_EPOCH, err);
+	return e ? e : gt_writer_epoch(r->w, r->now, err);
+}
+
+static int on_call(void *arg, const struct gt_half *b, const struct gt_half *e, unsigned lane, uint8_t depth, struct gt_err *err)
+{
+	struct gt_import_rows *r = arg;
+	struct gt_row row = { .start = b->time, .end = e->time, .ret = e->ret, .depth = depth };
+	const uint64_t *args = b->nargs ? b->args : e->args;
+	uint64_t both[2 * GT_FIELDS_MAX];
+	unsigned n = b->nargs + e->nargs;
+
+	if (b->nargs && e->nargs) {
+		memcpy(both, b->args, b->nargs * sizeof(*both));
+		memcpy(both + b->nargs, e->args, e->nargs * sizeof(*both));
+		args = both;
+	}
+	row.type = type_of(r, b->name, b->what, e->what);
+	row.nargs = (uint8_t)(n < GT_FIELDS_MAX ? n : GT_FIELDS_MAX);
+	if (lane == GT_PAIR_LANES)
+		return write_row(r, GT_SPAN, lane_track(r, b->track, 0), &row, args, err);
+	return write_row(r, GT_CALL, lane_track(r, b->track, lane), &row, args, err);
+}
+
+static int on_unmatched(void *arg, const struct gt_half *h, bool is_end, struct gt_err *err)
+{
+	struct gt_import_rows *r = arg;
+	struct gt_row row = { .start = h->time, .end = h->time, .ret = is_end, .nargs = (uint8_t)h->nargs };
+
+	row.type = type_of(r, h->name, is_end ? 0 : h->what, is_end ? h->what : 0);
+	return write_row(r, GT_UNMATCHED, lane_track(r, h->track, 0), &row, h->args, err);
+}
+
+static int on_open(void *arg, const struct gt_half *h, uint8_t depth, struct gt_err *err)
+{
+	struct gt_import_rows *r = arg;
+	struct gt_row row = { .start = h->time, .end = h->time, .depth = depth, .nargs = (uint8_t)h->nargs };
+
+	row.type = type_of(r, h->name, h->what, 0);
+	return write_row(r, GT_OPEN, lane_track(r, h->track, 0), &row, h->args, err);
+}
+
+static void saw_time(struct gt_import_rows *r, int64_t time)
+{
+	r->backwards += time < r->now;
+	r->now = time > r->now ? time : r->now;
+}
+
+static int half(struct gt_import_rows *r, struct gt_half *h, struct gt_err *err)
+{
+	int64_t what = schema(r, err);
+
+	h->scope = r->config.mode == GT_PAIR_NESTED ? h->track : r->threads[h->track].process;
+	h->what = (uint32_t)what;
+	h->nargs = r->n;
+	h->args = r->values;
+	saw_time(r, h->time);
+	return what < 0 ? (int)what : 0;
+}
+
+int gt_rows_begin(struct gt_import_rows *r, uint32_t track, uint32_t name, int64_t time, uint64_t key, struct gt_err *err)
+{
+	struct gt_half h = { .time = time, .key = key, .track = track, .name = name };
+	int e = half(r, &h, err);
+
+	return e ? e : gt_pair_begin(r->pair, &h, err);
+}
+
+int gt_rows_end(struct gt_import_rows *r, uint32_t track, uint32_t name, int64_t time, uint64_t key, int32_t ret, struct gt_err *err)
+{
+	struct gt_half h = { .time = time, .key = key, .track = track, .name = name, .ret = ret };
+	int e = half(r, &h, err);
+
+	return e ? e : gt_pair_end(r->pair, &h, err);
+}
+
+bool gt_rows_is_open(const struct gt_import_rows *r, uint32_t track, uint32_t name)
+{
+	return gt_pair_is_open(r->pair, name, track);
+}
+
+int gt_rows_whole(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uint32_t name, int64_t start, int64_t end,
+		  struct gt_err *err)
+{
+	saw_time(r, end);
+	return gt_rows_row(r, kind, track, name, &(struct gt_row){ .start = start, .end = end }, err);
+}
+
+int gt_rows_row(struct gt_import_rows *r, enum gt_kind kind, uint32_t track, uint32_t name, const struct gt_row *told, struct gt_err *err)
+{
+	struct gt_row row = *told;
+	int64_t what = schema(r, err);
+
+	if (what < 0)
+		return (int)what;
+	if (row.start > r->now)
+		r->now = row.start;
+	row.type = type_of(r, name, (uint32_t)what, 0);
+	row.nargs = (uint8_t)r->n;
+	return write_row(r, kind, lane_track(r, track, 0), &row, r->values, err);
+}
+
+static const uint64_t *find_arg(const struct gt_import_rows *r, const char *key, unsigned kind)
+{
+	for (unsigned i = 0; i < r->n; i++)
+		if (r->args[i].kind == kind && !strcmp((const char *)r->text.data + r->names[r->args[i].name].at, key))
+			return &r->values[i];
+	return NULL;
+}
+
+int gt_rows_lost(struct gt_import_rows *r, uint32_t track, bool everywhere, uint32_t name, int64_t from, struct gt_err *err)
+{
+	const uint64_t *until = find_arg(r, "until", GT_F_F64), *count = find_arg(r, "count", GT_F_U64);
+	uint32_t at = everywhere ? GT_NONE : lane_track(r, track, 0);
+	double seconds;
+	int e;
+
+	if (!until || strcmp((const char *)r->text.data + r->names[name].at, "LOST"))
+		return 0;
+	memcpy(&seconds, until, sizeof(seconds));
+	if (!(seconds * 1e9 >= (double)from && seconds * 1e9 <= (double)GT_ROWS_TIME_MAX))
+		return 0;
+	saw_time(r, from);
+	e = gt_writer_lost(r->w, everywhere ? GT_SCOPE_ALL : GT_SCOPE_TRACK, at, from, llround(seconds * 1e9),
+			   count ? *count : GT_LOST_UNKNOWN, err);
+	return e ? e : 1;
+}
+
+/* ---- life ---- */
+
+struct gt_import_rows *gt_rows_new(const struct gt_rows_config *config, struct gt_writer *w, struct gt_err *err)
+{
+	static const struct gt_pair_sink sink = { on_call, on_unmatched, on_open };
+	struct gt_import_rows *r = calloc(1, sizeof(*r));
+	char source[64];
+
+	if (!r) {
+		no_memory(err);
+		return NULL;
+	}
+	r->config = *config;
+	r->w = w;
+	r->now = INT64_MIN;
+	r->pair = gt_pair_new(config->mode, &sink, r, err);
+	if (!r->pair || gt_grow(&r->schemas, &r->schemas_cap, 1, sizeof(*r->schemas))) {
+		no_memory(err);
+		gt_rows_free(r);
+		return NULL;
+	}
+	r->schemas[r->nschemas++] = (struct schema){ 0 };
+	snprintf(source, sizeof(source), "import %s", config->importer);
+	r->source = gt_writer_string(r->w, source);
+	return r;
+}
+
+void gt_rows_free(struct gt_import_rows *r)
+{
+	struct gt_map *maps[] = { &r->name_map, &r->schema_map, &r->shape_map, &r->process_map, &r->thread_map };
+
+	if (!r)
+		return;
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		gt_map_release(maps[i]);
+	for (size_t i = 0; i < r->nschemas; i++)
+		free(r->schemas[i].args);
+	gt_pair_free(r->pair);
+	gt_buf_release(&r->text);
+	free(r->names);
+	free(r->schemas);
+	free(r->shapes);
+	free(r->processes);
+	free(r->threads);
+	free(r);
+}
+
+int gt_rows_finish(struct gt_import_rows *r, bool truncated, struct gt_err *err)
+{
+	char json[300];
+	int e = gt_pair_finish(r->pair, err);
+
+	if (!e)
+		e = gt_pair_each_open(r->pair, SIZE_MAX, err);
+	if (!e && r->now != INT64_MIN)
+		e = gt_writer_epoch(r->w, r->now, err);
+	if (e)
+		return e;
+	snprintf(json, sizeof(json), "{\"imported_from\":\"%s\",\"unmatched\":%" PRIu64 ",\"truncated\":%s,"
+		 "\"lines_back_in_time\":%" PRIu64 ",\"arguments_left_out\":%" PRIu64 "}", r->config.importer,
+		 gt_pair_unmatched(r->pair), truncated ? "true" : "false", r->backwards, r->args_left_out);
+	return gt_writer_meta(r->w, json, err);
+}

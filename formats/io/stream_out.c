@@ -1,0 +1,400 @@
+/* Everything that leaves the tools passes through here: one buffer, filled by inline writers, handed on in large pieces.
+ *
+ * Nobody who writes looks at errors. The first one is kept in `failed`, everything after it is thrown away, and
+ * gt_out_close tells the story once, naming the file. That includes the one that C programs tend to swallow: a disk that filled up,
+ * seen at the latest when the file is closed. A reader of a pipe that went away (head) is no error: it has what it wanted, and SIGPIPE
+ * ends us quietly as it does other programs. Where whoever started us ignores that signal, it is one like any other.
+ */
+#include "formats/io/stream_out.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include "formats/text/printable.h"
+#include "formats/text/utf8.h"
+#include "formats/os/atomic_file.h"
+
+#define OUT_CAP (256u << 10)
+#define ROOM_MAX (64u << 10)
+#define PIECE 4096u	/* bytes that are made printable at once */
+
+struct gt_out_sink {
+	int fd;
+	gzFile gz;		/* NULL: plain */
+	struct gt_unfinished file;	/* .fd -1: there is none, and what is written goes where it belongs at once */
+	int folder;			/* where the file is to be, as `base` */
+	char base[NAME_MAX + 1];
+	bool replace;
+	char name[];
+};
+/* Where writers scribble when there is no memory for a buffer; its contents go nowhere. */
+static char scrap[ROOM_MAX + GT_DIGITS_SPILL];
+
+void gt_out_fail(struct gt_out *o, int code)
+{
+	if (!o->failed)
+		o->failed = code;
+}
+
+static void use_scrap(struct gt_out *o)
+{
+	gt_out_fail(o, -ENOMEM);
+	o->data = scrap;
+	o->cap = ROOM_MAX;
+	o->len = 0;
+}
+
+static int write_all(int fd, const char *data, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			data += n;
+			len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+static int sink_write(struct gt_out_sink *s, const char *data, size_t len)
+{
+	int code;
+
+	if (!s->gz)
+		return write_all(s->fd, data, len);
+	if (!len || gzwrite(s->gz, data, (unsigned)len) == (int)len)
+		return 0;
+	gzerror(s->gz, &code);
+	return code == Z_ERRNO && errno ? -errno : -EIO;
+}
+
+void gt_out_flush_(struct gt_out *o, size_t room)
+{
+	if (o->sink || o->failed) {
+		if (!o->failed)
+			gt_out_fail(o, sink_write(o->sink, o->data, o->len));
+		o->len = 0;
+	}
+	if (o->cap - o->len < room) {
+		size_t cap = o->cap * 2 > o->len + room ? o->cap * 2 : o->len + room;
+		char *data = o->data == scrap ? NULL : realloc(o->data, cap + GT_DIGITS_SPILL);
+
+		if (!data) {
+			if (o->data != scrap)
+				free(o->data);
+			use_scrap(o);
+			return;
+		}
+		o->data = data;
+		o->cap = cap;
+	}
+}
+
+void gt_out_memory(struct gt_out *o)
+{
+	memset(o, 0, sizeof(*o));
+	o->data = malloc(ROOM_MAX + GT_DIGITS_SPILL);
+	o->cap = ROOM_MAX;
+	if (!o->data)
+		use_scrap(o);
+}
+
+static bool look_at(const char *path, int standard, struct stat *st)
+{
+	return !(strcmp(path, "-") ? stat(path, st) : fstat(standard, st)) && S_ISREG(st->st_mode);
+}
+
+int gt_out_would_destroy(const char *path, const char *input, struct gt_err *err)
+{
+	struct stat in, out;
+
+	if (!look_at(input, STDIN_FILENO, &in) || !look_at(path, STDOUT_FILENO, &out) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+		return 0;
+	return gt_err_set(err, -EEXIST, "%.100s is what is being read: write to another file",
+			  strcmp(path, "-") ? path : "standard output");
+}
+
+#define BEFORE ".gt-"	/* what names of unfinished files begin with */
+
+/* A file gets its name in gt_out_close, when it is whole (unfinished.h). Devices and pipes (/dev/null, /dev/stdout) are written
+ * as they are; so is a file that may be written in a folder that may not. */
+static int open_file(struct gt_out_sink *s, const char *path, bool force)
+{
+	bool descriptor = !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/", 5);	/* of ours, open already */
+	struct stat st;
+	mode_t mode;
+	int rc, fd;
+
+	if (!stat(path, &st) && !S_ISDIR(st.st_mode) && (!S_ISREG(st.st_mode) || (descriptor && force))) {
+		fd = open(path, O_WRONLY | O_CLOEXEC | (S_ISREG(st.st_mode) ? O_TRUNC : 0));
+		return fd < 0 ? -errno : fd;
+	}
+	rc = gt_unfinished_place(path, force, &s->folder, s->base, &mode);
+	if (rc == -EINVAL)
+		rc = -EISDIR;
+	if (!rc)
+		rc = gt_unfinished_begin(&s->file, s->folder, BEFORE, 0666);
+	if (rc == -EACCES && mode && force) {
+		fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+		return fd < 0 ? -errno : fd;
+	}
+	if (!rc && mode && fchmod(s->file.fd, mode))
+		rc = -errno;
+	if (rc)
+		return rc;
+	s->replace = force;
+	fd = dup(s->file.fd);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_gz(struct gt_out_sink *s)
+{
+	int fd = dup(s->fd);	/* gzclose closes its own; ours is closed with the error looked at */
+
+	if (fd < 0)
+		return -errno;
+	s->gz = gzdopen(fd, "wb");
+	if (!s->gz) {
+		close(fd);
+		return -ENOMEM;
+	}
+	gzbuffer(s->gz, OUT_CAP);
+	return 0;
+}
+
+static bool ends_in(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+static int open_sink(struct gt_out *o, int fd)
+{
+	struct gt_out_sink *s = o->sink;
+
+	s->fd = fd;
+	return fd < 0 ? fd : ends_in(s->name, ".gz") ? open_gz(s) : 0;
+}
+
+static void free_sink(struct gt_out_sink *s)
+{
+	if (!s)
+		return;
+	gt_unfinished_drop(&s->file, s->folder);
+	if (s->folder >= 0)
+		close(s->folder);
+	free(s);
+}
+
+/* path NULL: into fd. */
+static int open_out(struct gt_out *o, int fd, const char *path, bool force, const char *name, struct gt_err *err)
+{
+	int rc = -ENOMEM;
+
+	memset(o, 0, sizeof(*o));
+	o->sink = calloc(1, sizeof(*o->sink) + strlen(name) + 1);
+	o->data = malloc(OUT_CAP + GT_DIGITS_SPILL);
+	o->cap = OUT_CAP;
+	if (o->sink)
+		o->sink->file.fd = o->sink->folder = -1;
+	if (o->sink && o->data) {
+		strcpy(o->sink->name, name);
+		fd = path ? open_file(o->sink, path, force) : fd;
+		rc = open_sink(o, fd);
+	}
+	if (!rc)
+		return 0;
+	if (fd >= 0 && fd != STDOUT_FILENO)
+		close(fd);
+	free_sink(o->sink);
+	free(o->data);
+	memset(o, 0, sizeof(*o));
+	use_scrap(o);
+	o->failed = rc;
+	if (rc == -EEXIST)
+		return gt_err_set(err, rc, "cannot write %s: it exists (-f replaces it)", name);
+	return gt_err_set(err, rc, "cannot write %s: %s", name, strerror(-rc));
+}
+
+int gt_out_open_fd(struct gt_out *o, int fd, const char *name, struct gt_err *err)
+{
+	return open_out(o, fd, NULL, false, name, err);
+}
+
+int gt_out_open(struct gt_out *o, const char *path, bool force, struct gt_err *err)
+{
+	if (!strcmp(path, "-"))
+		return gt_out_open_fd(o, STDOUT_FILENO, "standard output", err);
+	return open_out(o, -1, path, force, path, err);
+}
+
+int gt_out_fd(struct gt_out *o)
+{
+	if (!o->sink || o->sink->gz)
+		return -EINVAL;
+	gt_out_flush(o);
+	return o->failed ? o->failed : o->sink->fd;
+}
+
+static void close_sink(struct gt_out *o)
+{
+	struct gt_out_sink *s = o->sink;
+	int rc = 0;
+
+	gt_out_flush(o);
+	errno = 0;
+	if (s->gz && gzclose(s->gz) != Z_OK)
+		rc = errno ? -errno : -EIO;
+	if (s->fd != STDOUT_FILENO && close(s->fd) && !rc)
+		rc = -errno;
+	if (!rc && !o->failed && s->file.fd >= 0)
+		rc = gt_unfinished_keep(&s->file, s->folder, BEFORE, s->base, s->replace);
+	if (rc)
+		gt_out_fail(o, rc);
+}
+
+int gt_out_close(struct gt_out *o, struct gt_err *err)
+{
+	int rc;
+
+	if (o->sink)
+		close_sink(o);
+	rc = o->failed;
+	if (rc)
+		gt_err_set(err, rc, "cannot write %s: %s", o->sink ? o->sink->name : "output", strerror(-rc));
+	free_sink(o->sink);
+	if (o->data != scrap)
+		free(o->data);
+	memset(o, 0, sizeof(*o));
+	return rc;
+}
+
+/* Many bytes go where they belong as they are. */
+static void write_through(struct gt_out *o, const char *bytes, size_t n)
+{
+	gt_out_flush(o);
+	if (!o->failed)
+		gt_out_fail(o, sink_write(o->sink, bytes, n));
+}
+
+void gt_out_add(struct gt_out *o, const void *bytes, size_t n)
+{
+	const char *from = bytes;
+
+	if (n >= ROOM_MAX && n <= INT_MAX && o->sink) {
+		write_through(o, from, n);
+		return;
+	}
+	while (n) {
+		size_t piece = n < ROOM_MAX ? n : ROOM_MAX;
+
+		memcpy(gt_out_room(o, piece), from, piece);
+		o->len += piece;
+		from += piece;
+		n -= piece;
+	}
+}
+
+void gt_out_str(struct gt_out *o, const char *s)
+{
+	gt_out_add(o, s, strlen(s));
+}
+
+void gt_out_printable(struct gt_out *o, const char *s)
+{
+	while (*s && !o->failed)
+		gt_out_used(o, gt_printable_put(gt_out_room(o, PIECE), PIECE, &s));
+}
+
+void gt_out_printf(struct gt_out *o, const char *fmt, ...)
+{
+	char small[512], *text = small;
+	va_list ap, again;
+	int n;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	n = vsnprintf(small, sizeof(small), fmt, ap);
+	if (n >= (int)sizeof(small)) {
+		text = malloc((size_t)n + 1);
+		if (text)
+			vsnprintf(text, (size_t)n + 1, fmt, again);
+	}
+	va_end(again);
+	va_end(ap);
+	if (n < 0 || !text)
+		gt_out_fail(o, -ENOMEM);
+	else
+		gt_out_add(o, text, (size_t)n);
+	if (text != small)
+		free(text);
+}
+
+/* ---- JSON strings ---- */
+
+#define REPLACEMENT 0xfffdu
+
+static char *put_escaped(char *p, unsigned char c)
+{
+	static const char names[] = "\bb\tt\nn\ff\rr\"\"\\\\";
+	static const char digits[] = "0123456789abcdef";
+
+	for (const char *n = names; *n; n += 2)
+		if ((unsigned char)*n == c) {
+			*p++ = '\\';
+			*p++ = n[1];
+			return p;
+		}
+	memcpy(p, "\\u00", 4);
+	p[4] = digits[c >> 4];
+	p[5] = digits[c & 15];
+	return p + 6;
+}
+
+/* 12 bytes at most: a character that a terminal obeys or that hides is escaped, beyond U+FFFF as surrogates. */
+static char *put_json_char(char *p, uint32_t ch)
+{
+	if (!gt_utf8_is_control(ch))
+		return p + gt_utf8_put(p, ch);
+	if (ch > 0xffff)
+		p += sprintf(p, "\\u%04x", (unsigned)(0xd800 + ((ch - 0x10000) >> 10)));
+	return p + sprintf(p, "\\u%04x", (unsigned)(ch > 0xffff ? 0xdc00 + (ch & 0x3ff) : ch));
+}
+
+void gt_out_json(struct gt_out *o, const char *str, size_t len)
+{
+	const unsigned char *s = (const unsigned char *)str, *end = s + len;
+
+	*gt_out_room(o, 1) = '"';
+	o->len++;
+	while (s < end) {
+		const unsigned char *stop = end - s > 8192 ? s + 8192 : end;
+		char *p = gt_out_room(o, 8192 * 6 + 8);
+
+		while (s < stop) {
+			uint32_t ch;
+
+			if (*s < 0x80) {
+				if (*s < 0x20 || *s == '"' || *s == '\\' || *s == 0x7f)
+					p = put_escaped(p, *s++);
+				else
+					*p++ = (char)*s++;
+				continue;
+			}
+			s += gt_utf8_get((const char *)s, (size_t)(end - s), &ch);
+			p = put_json_char(p, ch == UINT32_MAX ? REPLACEMENT : ch);
+		}
+		gt_out_used(o, p);
+	}
+	*gt_out_room(o, 1) = '"';
+	o->len++;
+}

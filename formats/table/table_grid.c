@@ -1,0 +1,784 @@
+/* Rows in aligned columns, as wide as the terminal is.
+ *
+ * Where there is not enough room the grid becomes narrower step by step, until it fits: names are cut in the middle, down to
+ * NAME_WIDTH; times end at microseconds; headings of several words go on in a second line; columns go that tell nothing here;
+ * names that do not lead the row become shorter still; then go other columns that the report can do without. Those left out are
+ * said; one that has room after all, because a wider one had to go, comes back. At last names are cut down to what can be told
+ * apart. What still does not fit runs over, for a clipped number would be a wrong one.
+ *
+ * How wide a column is depends on all rows that are aligned together, so their cells are first put into memory as texts, one behind
+ * the other, and then from there into lines. Of rows of one form (table.h) the cells that are fixed are put there once. Millions of rows from a
+ * source go straight into lines where these are plain (table_lines.h), but for the first ones and those that do not fit.
+ */
+#include "formats/table/table_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+#include "formats/text/utf8.h"
+#include "formats/table/name_ellipsis.h"
+#include "formats/table/figures.h"
+#include "formats/table/table_layout.h"
+#include "formats/table/table_lines.h"
+
+#define NAME_WIDTH 20u	/* columns go before a name gets less than this, */
+#define BESIDE_WIDTH 11u	/* or those behind the first column less than this */
+#define NS_DIGITS 3u	/* of a time, behind the microseconds */
+#define GAP 2u
+#define ALIGNED 1000u	/* a text that is wider runs over, or every row would be as wide as the name of one */
+#define PLAIN_MOST (32u << 10)	/* bytes of a line that is put together in one go */
+#define WORDS_MOST (64u << 10)	/* bytes of texts that are remembered from one batch to the next */
+#define STREAM_ROWS 1000u	/* of a source that text aligns at a time */
+
+struct said { size_t at; uint32_t len, width; enum gt_tone tone; bool absent; };	/* a cell: words.bytes.data + at, with a 0 behind */
+/* said: of `rows` rows. cells: how wide the widest one is, without the title. tall: titles go on in further lines; brief: times are
+ * cut. */
+struct grid {
+	const struct gt_table *t;
+	unsigned ncolumns, norder, rows;
+	struct said *said;
+	size_t said_cap;
+	struct gt_words words;
+	uint32_t *like;			/* by form: 1 + a row of it */
+	size_t *cells, *widths, indent;
+	unsigned *order;	/* columns that may be left out, the first to go first */
+	bool *hidden, tall, brief;
+	struct gt_line_column *shown;	/* of plain lines: those that are not hidden */
+	unsigned nshown;
+	struct gt_lines lines;	/* of a source, where they are plain */
+	bool lined;		/* there are such */
+	size_t room;		/* bytes of a plain line, 0: lines are not plain */
+};
+
+static const char *title_of(const struct grid *g, unsigned column) { return g->t->columns[column].title; }
+static char *text_of(const struct grid *g, const struct said *s) { return g->words.bytes.data + s->at; }
+
+/* How many bytes a word of a title has: a % belongs to the word before it. */
+static size_t title_word(const char *title)
+{
+	size_t len = strcspn(title, " ");
+
+	return !strncmp(title + len, " %", 2) ? len + 2 : len;
+}
+
+/* How many bytes of a title stand in one line of that width: words, one at least. */
+static size_t title_line(const char *title, size_t width)
+{
+	size_t at = title_word(title);
+
+	for (size_t next; title[at]; at = next) {
+		next = at + 1 + title_word(title + at + 1);
+		if (next > width)
+			break;
+	}
+	return at;
+}
+
+static unsigned title_lines(const char *title, size_t width)
+{
+	unsigned n = 0;
+
+	for (size_t len; *title; title += len + (title[len] == ' '), n++)
+		len = title_line(title, width);
+	return n;
+}
+
+/* The widest word of it, or all of it. */
+static size_t title_width(const struct grid *g, unsigned column)
+{
+	const char *title = title_of(g, column);
+	size_t most = 0;
+
+	if (!g->tall)
+		return gt_utf8_width(title);
+	for (size_t len; *title; title += len + (title[len] == ' ')) {
+		len = title_word(title);
+		most = len > most ? len : most;
+	}
+	return most;
+}
+
+static size_t total_width(const struct grid *g)
+{
+	size_t total = g->indent;
+
+	for (unsigned i = 0; i < g->ncolumns; i++) {
+		bool words = i + 1 == g->ncolumns && g->t->columns[i].kind == GT_C_WHOLE;	/* these may go on in the next line */
+
+		if (!g->hidden[i])
+			total += (words && g->widths[i] > NAME_WIDTH ? NAME_WIDTH : g->widths[i]) + (total > g->indent ? GAP : 0);
+	}
+	return total;
+}
+
+/* What the column of names can give. */
+static size_t can_give(const struct grid *g, unsigned column, size_t floor)
+{
+	size_t title = title_width(g, column), least = title > floor ? title : floor;
+
+	return g->hidden[column] || g->t->columns[column].kind != GT_C_TEXT || g->widths[column] < least ? 0 : g->widths[column] - least;
+}
+
+/* Takes from the widest column of names until it is as wide as the next one, again and again, down to `first` where they stand in the
+ * first column, and so are what the row is about, and `others` elsewhere. Does it fit then? */
+static bool squeeze(struct grid *g, size_t limit, size_t first, size_t others)
+{
+	unsigned lead = 0;
+
+	while (lead < g->ncolumns && g->hidden[lead])
+		lead++;
+	for (unsigned i = 0; i < g->ncolumns; i++) {
+		size_t title = title_width(g, i);
+
+		g->widths[i] = title > g->cells[i] ? title : g->cells[i];
+	}
+	for (size_t total = total_width(g), step; total > limit; total -= step) {
+		size_t widest = 0, next = 0;
+		unsigned from = 0;
+
+		for (unsigned i = 0; i < g->ncolumns; i++) {
+			size_t can = can_give(g, i, i == lead ? first : others);
+
+			if (can > widest) {
+				next = widest;
+				widest = can;
+				from = i;
+			} else if (can > next) {
+				next = can;
+			}
+		}
+		if (!widest)
+			return false;
+		step = widest > next ? widest - next : 1;
+		step = step < total - limit ? step : total - limit;
+		g->widths[from] -= step;
+	}
+	return true;
+}
+
+/* How wide its cells are, and at least as wide as those of the rows before. */
+static void measure(struct grid *g)
+{
+	const struct said *s = g->said;
+
+	for (unsigned row = 0; row < g->rows; row++)
+		for (unsigned i = 0; i < g->ncolumns; i++, s++)
+			if (s->width > g->cells[i])	/* seldom */
+				g->cells[i] = s->width < ALIGNED ? s->width : ALIGNED;
+}
+
+/* Times without their last digits: cut, not rounded, so that --from such a time begins before what is there. */
+static void cut_times(struct grid *g)
+{
+	for (size_t i = 0; i < (size_t)g->rows * g->ncolumns; i++) {
+		struct said *s = &g->said[i];
+
+		if (g->t->columns[i % g->ncolumns].kind != GT_C_TIME || s->absent)
+			continue;
+		s->len -= NS_DIGITS;
+		s->width -= NS_DIGITS;
+		text_of(g, s)[s->len] = '\0';
+	}
+}
+
+static bool is_place(const char *key)
+{
+	static const char *const places[] = { "recording", "rank", "pid", "process", "device" };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (!strcmp(key, places[i]))
+			return true;
+	return false;
+}
+
+static bool same_cell(const struct gt_cell *a, const struct gt_cell *b)
+{
+	return a->absent == b->absent && a->i == b->i && !strcmp(a->s ? a->s : "", b->s ? b->s : "");
+}
+
+/* A number that is 0 wherever there is one, a text that is empty; a place that is the same in all rows that there are. */
+static bool tells_nothing(const struct gt_table *t, unsigned column)
+{
+	struct gt_cell first = t->nrows ? *gt_table_cell(t, 0, column) : (struct gt_cell){ .absent = true };
+	bool zero = true, same = is_place(t->columns[column].key) && !t->more;
+
+	for (unsigned row = 0; row < t->nrows; row++) {
+		const struct gt_cell *c = gt_table_cell(t, row, column);
+
+		zero &= c->absent || (gt_is_text(&t->columns[column]) ? !c->s || !*c->s : !c->i && c->d == 0.0);
+		same &= same_cell(c, &first);
+	}
+	return zero || same;
+}
+
+/* The columns that may go, those that tell nothing first: how many these are. */
+static unsigned put_order(struct grid *g)
+{
+	unsigned nothing = 0;
+
+	for (unsigned pass = 0; pass < 2; pass++) {
+		for (const char *k = g->t->gives_way ? g->t->gives_way : ""; *k; k += strcspn(k, " "), k += *k == ' ')
+			for (unsigned i = 0; i < g->ncolumns; i++) {
+				size_t len = strcspn(k, " ");
+
+				if (!strncmp(g->t->columns[i].key, k, len) && !g->t->columns[i].key[len] &&
+				    tells_nothing(g->t, i) == !pass && g->norder < g->ncolumns)
+					g->order[g->norder++] = i;
+			}
+		nothing = pass ? nothing : g->norder;
+	}
+	return nothing;
+}
+
+/* Leaves out those from `from` to before `to` in that order, until the others fit. */
+static bool hide(struct grid *g, size_t limit, unsigned from, unsigned to, size_t first, size_t others)
+{
+	for (unsigned i = from; i < to; i++) {
+		g->hidden[g->order[i]] = true;
+		if (squeeze(g, limit, first, others))
+			return true;
+	}
+	return false;
+}
+
+/* Takes back, the last gone first, what finds room without names giving way further. */
+static void take_back(struct grid *g, size_t limit, unsigned from)
+{
+	for (unsigned i = g->norder; i-- > from; ) {
+		if (!g->hidden[g->order[i]])
+			continue;
+		g->hidden[g->order[i]] = false;
+		g->hidden[g->order[i]] = !squeeze(g, limit, NAME_WIDTH, NAME_WIDTH);
+	}
+	squeeze(g, limit, NAME_WIDTH, BESIDE_WIDTH);
+}
+
+/* Titles in one line again, where there is room. */
+static void widen_titles(struct grid *g, size_t limit)
+{
+	size_t total = total_width(g);
+
+	for (unsigned i = 0; i < g->ncolumns; i++) {
+		size_t title = gt_utf8_width(title_of(g, i)), more = title > g->widths[i] ? title - g->widths[i] : 0;
+
+		if (g->hidden[i] || total > limit || more > limit - total)
+			continue;
+		g->widths[i] += more;
+		total += more;
+	}
+}
+
+/* Where names matter more than figures: as many columns go as leave two fifths to each. */
+static bool favour_names(struct grid *g, size_t limit)
+{
+	size_t wide = limit / 5 * 2;
+
+	if (!g->t->names_matter)
+		return false;
+	if (squeeze(g, limit, wide, wide) || hide(g, limit, 0, g->norder, wide, wide))
+		return true;
+	memset(g->hidden, 0, g->ncolumns * sizeof(*g->hidden));
+	return false;
+}
+
+/* One step after the other, until it fits. */
+static void choose(struct grid *g, size_t limit)
+{
+	size_t name = g->t->names_matter ? limit / 5 * 2 : NAME_WIDTH;
+	unsigned nothing;
+	bool fits;
+
+	if (squeeze(g, limit, name, name))
+		return;
+	g->brief = true;
+	cut_times(g);
+	memset(g->cells, 0, g->ncolumns * sizeof(*g->cells));
+	measure(g);
+	if (squeeze(g, limit, name, name))
+		return;
+	g->tall = true;
+	nothing = put_order(g);
+	fits = favour_names(g, limit) || squeeze(g, limit, NAME_WIDTH, NAME_WIDTH) || hide(g, limit, 0, nothing, NAME_WIDTH, NAME_WIDTH) ||
+	       squeeze(g, limit, NAME_WIDTH, BESIDE_WIDTH);
+	if (!fits && hide(g, limit, nothing, g->norder, NAME_WIDTH, BESIDE_WIDTH))
+		take_back(g, limit, nothing);
+	else if (!fits)
+		squeeze(g, limit, GT_CLIP_MIN, GT_CLIP_MIN);
+	widen_titles(g, limit);
+}
+
+/* Cuts the texts of a column that are too wide. */
+static int clip(struct grid *g, unsigned column)
+{
+	char **texts = calloc(g->rows + 1ul, sizeof(*texts));
+	int rc = texts ? 0 : -ENOMEM;
+
+	for (unsigned row = 0; !rc && row < g->rows; row++)
+		rc = (texts[row] = strdup(text_of(g, &g->said[(size_t)row * g->ncolumns + column]))) ? 0 : -ENOMEM;
+	rc = rc ? rc : gt_clip(texts, 1, g->rows, g->widths[column]);
+	for (unsigned row = 0; texts && row < g->rows; row++) {
+		struct said *s = &g->said[(size_t)row * g->ncolumns + column];
+
+		rc = rc ? rc : g->words.bytes.failed;
+		if (!rc && strcmp(text_of(g, s), texts[row])) {
+			s->at = g->words.bytes.len;
+			s->len = (uint32_t)strlen(texts[row]);
+			s->width = (uint32_t)gt_utf8_width(texts[row]);
+			gt_out_add(&g->words.bytes, texts[row], s->len + 1ul);
+		}
+		free(texts[row]);
+	}
+	free(texts);
+	gt_out_room(&g->words.bytes, GT_PIECE);
+	return rc ? rc : g->words.bytes.failed;
+}
+
+/* settled: the titles are printed, and so it is which columns there are and how they look. */
+static int fit(struct grid *g, size_t limit, bool settled)
+{
+	int rc = 0;
+
+	if (settled && g->brief)
+		cut_times(g);
+	measure(g);
+	if (!settled)
+		choose(g, limit);
+	else if (!squeeze(g, limit, NAME_WIDTH, BESIDE_WIDTH))
+		squeeze(g, limit, GT_CLIP_MIN, GT_CLIP_MIN);
+	for (unsigned i = 0; !rc && i < g->ncolumns; i++)
+		if (g->widths[i] < g->cells[i])
+			rc = clip(g, i);
+	return rc;
+}
+
+/* "  (2 columns left out: p50, Failed)" */
+static void say_hidden(struct gt_out *out, const struct grid *g, size_t limit, bool *told)
+{
+	struct gt_buf b = { 0 };
+	unsigned n = 0, said = 0;
+
+	for (unsigned i = 0; i < g->ncolumns; i++)
+		n += g->hidden[i];
+	if (!n)
+		return;
+	gt_buf_printf(&b, "  (%u column%s left out: ", n, n == 1 ? "" : "s");
+	for (unsigned i = 0; i < g->ncolumns; i++)
+		if (g->hidden[i])
+			gt_buf_printf(&b, "%s%s", said++ ? ", " : "", g->t->columns[i].title);
+	gt_buf_printf(&b, "%s)", *told ? "" : "; a wider terminal or --format csv shows them");
+	gt_buf_byte(&b, 0);
+	gt_put_wrapped(out, GT_TONE_NOTE, b.failed ? "  (some columns left out)" : (char *)b.data, limit);
+	*told = true;
+	gt_buf_release(&b);
+}
+
+struct line { size_t owed, at; };	/* spaces to come, should anything follow them; columns printed */
+
+/* A cell of that width, or nothing. limit: where it is to be broken. */
+static void print_cell(struct gt_out *out, const struct grid *g, struct line *line, unsigned column, const char *text, size_t width,
+		       enum gt_tone tone, size_t limit)
+{
+	size_t pad = g->widths[column] > width ? g->widths[column] - width : 0;
+	size_t last = g->t->fold && g->t->fold < limit ? g->t->fold : limit;
+	bool left = gt_is_text(&g->t->columns[column]);
+
+	line->owed += left ? 0 : pad;
+	if (width) {
+		gt_put_spaces(out, line->owed);
+		line->at += line->owed;
+		gt_put_words(out, tone, text, line->at, line->at, column + 1 == g->ncolumns && left ? last : SIZE_MAX);
+		line->at += width;
+		line->owed = 0;
+	}
+	line->owed += GAP + (left ? pad : 0);
+}
+
+static void print_row(struct gt_out *out, const struct grid *g, const struct said *row, size_t limit)
+{
+	struct line line = { .owed = g->indent };
+
+	for (unsigned i = 0; i < g->ncolumns; i++)
+		if (!g->hidden[i])
+			print_cell(out, g, &line, i, text_of(g, &row[i]), row[i].width, row[i].tone, limit);
+	gt_out_str(out, "\n");
+}
+
+static inline char *put_blanks(char *p, size_t n)
+{
+	memcpy(p, "                ", GT_PIECE);
+	for (size_t i = GT_PIECE; i < n; i += GT_PIECE)
+		memcpy(p + i, "                ", GT_PIECE);
+	return p + n;
+}
+
+/* How plain lines are printed: where there is no end of the line and there are no colours, as in a file, to which millions of rows go. */
+static void plan_plain(struct grid *g, const struct gt_out *out, size_t limit)
+{
+	size_t room = g->indent + GT_PIECE;
+
+	g->nshown = 0;
+	for (unsigned i = 0; i < g->ncolumns; i++) {
+		if (g->hidden[i])
+			continue;
+		g->shown[g->nshown++] = (struct gt_line_column){ i, (unsigned)g->widths[i], gt_is_text(&g->t->columns[i]) };
+		room += g->widths[i] + GAP + GT_PIECE;
+	}
+	g->room = limit == SIZE_MAX && !g->t->fold && !out->colours && room <= PLAIN_MOST ? room : 0;
+}
+
+/* false: there is a text in it that is wider than its column, or has more bytes than columns. */
+static bool print_plain_row(struct gt_out *out, const struct grid *g, const struct said *row)
+{
+	const char *texts = g->words.bytes.data;
+	size_t owed = g->indent;
+	char *p = gt_out_room(out, g->room);
+
+	for (const struct gt_line_column *c = g->shown, *end = c + g->nshown; c < end; c++) {
+		const struct said *s = &row[c->column];
+		size_t pad = c->width - s->width;
+
+		if (s->len > c->width || s->len > s->width)
+			return false;
+		owed += c->left ? 0 : pad;
+		if (s->len) {
+			p = gt_put_pieces(put_blanks(p, owed), texts + s->at, s->len);
+			owed = 0;
+		}
+		owed += GAP + (c->left ? pad : 0);
+	}
+	*p++ = '\n';
+	gt_out_used(out, p);
+	return true;
+}
+
+static void print_said(struct gt_out *out, const struct grid *g, unsigned row, size_t limit)
+{
+	const struct said *said = g->said + (size_t)row * g->ncolumns;
+
+	if (!g->room || !print_plain_row(out, g, said))
+		print_row(out, g, said, limit);
+}
+
+/* The titles, line by line; one that takes fewer lines than others stands at the bottom. */
+static int print_titles(struct gt_out *out, const struct grid *g, size_t limit)
+{
+	const char **rest = calloc(g->ncolumns + 1, sizeof(*rest));
+	unsigned left = 0, failed = !rest;
+
+	for (unsigned i = 0; rest && i < g->ncolumns; i++) {
+		rest[i] = title_of(g, i);
+		if (!g->hidden[i] && title_lines(rest[i], g->widths[i]) > left)
+			left = title_lines(rest[i], g->widths[i]);
+	}
+	for (; left && !failed; left--) {
+		struct line line = { .owed = g->indent };
+
+		for (unsigned i = 0; i < g->ncolumns && !failed; i++) {
+			size_t len = title_lines(rest[i], g->widths[i]) < left ? 0 : title_line(rest[i], g->widths[i]);
+			char *word = strndup(rest[i], len);
+
+			failed = !word;
+			if (word && !g->hidden[i])
+				print_cell(out, g, &line, i, word, gt_utf8_width(word), GT_TONE_HEADING, limit);
+			free(word);
+			rest[i] += len + (len && rest[i][len] == ' ');
+		}
+		gt_out_str(out, "\n");
+	}
+	free(rest);
+	return failed ? -ENOMEM : 0;
+}
+
+unsigned gt_text_columns(const struct gt_table *t)
+{
+	unsigned n = t->ncolumns;
+
+	while (n && !t->columns[n - 1].title)
+		n--;
+	return n;
+}
+
+/* ---- rows as texts ---- */
+
+static struct gt_word spell(struct grid *g, const struct gt_cell *c)
+{
+	struct gt_word word;
+	size_t at = g->words.bytes.len;
+
+	if (!c->indent)
+		return gt_words_get(&g->words, c->s ? c->s : "", c->s && c->lasting);
+	gt_put_spaces(&g->words.bytes, c->indent);
+	word = gt_words_spell(&g->words, c->s ? c->s : "");
+	return (struct gt_word){ .at = at, .len = word.len + c->indent, .width = word.width + c->indent };
+}
+
+static void say(struct grid *g, struct said *s, const struct gt_column *col, const struct gt_cell *c)
+{
+	struct gt_out *bytes = &g->words.bytes;
+	struct gt_word word = { .at = bytes->len };
+	char *p;
+
+	if (c->absent) {
+		word = gt_words_get(&g->words, c->s ? c->s : "-", !c->s);
+	} else if (gt_is_text(col)) {
+		word = spell(g, c);
+	} else {
+		p = gt_put_figure(gt_out_room(bytes, GT_FIGURE_ROOM + GT_PIECE), col, c);
+		word.len = word.width = (uint32_t)(p - bytes->data - word.at);
+		*p++ = '\0';
+		gt_out_used(bytes, p);
+	}
+	s->at = word.at;
+	s->len = word.len;
+	s->width = word.width;
+	s->absent = c->absent;
+}
+
+/* One more row. Of those of its form the first is known by now, or it is this one. */
+static int say_row(struct grid *g, const struct gt_row_at_hand *row)
+{
+	const struct gt_table *t = g->t;
+	const struct said *like;
+	struct said *to;
+
+	if (gt_grow(&g->said, &g->said_cap, (g->rows + 1ul) * g->ncolumns, sizeof(*g->said)))
+		return -ENOMEM;
+	to = g->said + (size_t)g->rows++ * g->ncolumns;
+	like = row->form && g->like[row->form] ? g->said + (g->like[row->form] - 1ul) * g->ncolumns : NULL;
+	for (unsigned i = 0; i < g->ncolumns; i++) {
+		if (like && row->cells[i].fixed)
+			to[i] = like[i];
+		else
+			say(g, &to[i], &t->columns[i], &row->cells[i]);
+		to[i].tone = row->cells[i].tone;
+	}
+	if (t->replaced != t->by && (unsigned)t->replaced < g->ncolumns)
+		say(g, &to[t->replaced], &t->columns[t->replaced], &row->cells[t->by]);
+	if (row->form && !like)
+		g->like[row->form] = g->rows;
+	return g->words.bytes.failed;
+}
+
+static int say_held(struct grid *g)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < g->t->nrows; i++)
+		rc = say_row(g, &(struct gt_row_at_hand){ (struct gt_cell *)gt_row_of(g->t, i), 0 });
+	return rc;
+}
+
+static bool is_wider(const struct grid *g, const struct said *row)
+{
+	for (unsigned i = 0; i < g->nshown; i++)
+		if (row[g->shown[i].column].width > g->shown[i].width)
+			return true;
+	return false;
+}
+
+/* A row that is no line: it is printed when all widths of the batch are known. */
+static int leave_row(struct gt_out *out, struct grid *g, const struct gt_row_at_hand *row)
+{
+	int rc = say_row(g, row);
+
+	gt_lines_leave(&g->lines);
+	if (rc || !is_wider(g, g->said + (g->rows - 1ul) * g->ncolumns))
+		return rc;
+	rc = fit(g, SIZE_MAX, true);
+	plan_plain(g, out, SIZE_MAX);
+	return rc ? rc : gt_lines_set(&g->lines, g->shown, g->nshown);
+}
+
+/* The next rows of the source. */
+static int say_pulled(struct gt_out *out, struct grid *g, struct gt_table *t, struct gt_err *err)
+{
+	struct gt_row_at_hand row;
+	int rc = 0, more = 1;
+
+	if (g->rows || g->words.bytes.len > WORDS_MOST) {	/* else there is nothing to forget */
+		gt_words_clear(&g->words);
+		memset(g->like, 0, (GT_ROW_FORMS + 1) * sizeof(*g->like));
+	}
+	g->rows = 0;
+	if (g->lined)
+		gt_lines_clear(&g->lines);
+	for (unsigned n = 0; !rc && n < STREAM_ROWS && (more = gt_table_pull(t, &row, err)) > 0; n++)
+		if (!g->lined)
+			rc = say_row(g, &row);
+		else if (!gt_lines_add(&g->lines, &row))
+			rc = leave_row(out, g, &row);
+	return more < 0 ? more : rc ? rc : g->lined ? gt_lines_failed(&g->lines) : 0;
+}
+
+/* ---- the grid ---- */
+
+/* The rows at hand; titles and what is said above them with the first of all. */
+static int print_rows(struct gt_out *out, struct grid *g, size_t limit, bool first, bool *told)
+{
+	int rc = fit(g, limit, !first);
+
+	if (!rc && first) {
+		say_hidden(out, g, limit, told);
+		rc = print_titles(out, g, limit);
+	}
+	plan_plain(g, out, limit);
+	for (unsigned row = 0; !rc && row < g->rows; row++)
+		print_said(out, g, row, limit);
+	return rc;
+}
+
+/* Rows of the source are lines from now on, if they can be. */
+static int begin_lines(struct grid *g)
+{
+	int rc;
+
+	if (!g->room || g->room > GT_LINES_MOST)
+		return 0;
+	g->lined = true;
+	rc = gt_lines_open(&g->lines, g->t, &g->words, (unsigned)g->indent, GAP);
+	return rc ? rc : gt_lines_set(&g->lines, g->shown, g->nshown);
+}
+
+static void print_lines(struct gt_out *out, const struct grid *g)
+{
+	const char *left = NULL;
+	unsigned row = 0;
+	size_t n;
+
+	do {
+		const char *lines = left ? left + 2 : g->lines.bytes.data;
+
+		left = gt_lines_next(&g->lines, left, &n);
+		gt_out_add(out, lines, n);
+		if (left)
+			print_said(out, g, row++, SIZE_MAX);
+	} while (left);
+}
+
+static int open_grid(struct grid *g, const struct gt_table *t)
+{
+	unsigned n = gt_text_columns(t);
+
+	*g = (struct grid){ .t = t, .ncolumns = n, .indent = 2, .cells = calloc(2ul * n + 1, sizeof(*g->cells)),
+			    .order = calloc(n + 1, sizeof(*g->order)), .hidden = calloc(n + 1, sizeof(*g->hidden)),
+			    .like = calloc(GT_ROW_FORMS + 1, sizeof(*g->like)), .shown = calloc(n + 1, sizeof(*g->shown)) };
+	gt_words_init(&g->words, gt_out_printable);
+	g->widths = g->cells + n;
+	return g->cells && g->order && g->hidden && g->like && g->shown ? 0 : -ENOMEM;
+}
+
+static void close_grid(struct grid *g)
+{
+	if (g->lined)
+		gt_lines_close(&g->lines);
+	gt_words_release(&g->words);
+	free(g->said);
+	free(g->like);
+	free(g->shown);
+	free(g->cells);
+	free(g->order);
+	free(g->hidden);
+}
+
+int gt_print_grid(struct gt_out *out, struct gt_table *t, size_t limit, bool *told, struct gt_err *err)
+{
+	struct grid g;
+	int rc = open_grid(&g, t);
+
+	if (!rc)
+		rc = gt_table_hold(t, STREAM_ROWS, err);
+	if (!rc)
+		rc = say_held(&g);
+	if (!rc)
+		rc = print_rows(out, &g, limit, true, told);
+	if (!rc && t->source.next)
+		rc = begin_lines(&g);
+	while (!rc && t->source.next && !out->failed) {
+		rc = say_pulled(out, &g, t, err);
+		if (!rc && g.lined)
+			print_lines(out, &g);
+		else if (!rc)
+			rc = print_rows(out, &g, limit, false, told);
+	}
+	close_grid(&g);
+	return rc;
+}
+
+/* ---- for who draws it elsewhere ---- */
+
+struct gt_laid { struct grid g; struct gt_laid_column *columns; unsigned n, title_lines; };
+
+static void place(struct gt_laid *l)
+{
+	size_t at = l->g.indent;
+
+	for (unsigned i = 0; i < l->g.ncolumns; i++) {
+		if (l->g.hidden[i])
+			continue;
+		l->columns[l->n++] = (struct gt_laid_column){ i, (unsigned)at, (unsigned)l->g.widths[i], gt_is_text(&l->g.t->columns[i]) };
+		at += l->g.widths[i] + GAP;
+		if (title_lines(title_of(&l->g, i), l->g.widths[i]) > l->title_lines)
+			l->title_lines = title_lines(title_of(&l->g, i), l->g.widths[i]);
+	}
+}
+
+struct gt_laid *gt_table_lay(const struct gt_table *t, size_t width, struct gt_err *err)
+{
+	struct gt_laid *l = calloc(1, sizeof(*l));
+	int rc = l ? open_grid(&l->g, t) : -ENOMEM;
+
+	if (!rc && !(l->columns = calloc(l->g.ncolumns + 1ul, sizeof(*l->columns))))
+		rc = -ENOMEM;
+	if (!rc)
+		rc = say_held(&l->g);
+	if (!rc)
+		rc = fit(&l->g, width, false);
+	if (!rc) {
+		place(l);
+		return l;
+	}
+	gt_laid_free(l);
+	gt_err_set(err, rc, "no memory to lay out a table");
+	return NULL;
+}
+
+void gt_laid_free(struct gt_laid *l)
+{
+	if (!l)
+		return;
+	close_grid(&l->g);
+	free(l->columns);
+	free(l);
+}
+
+const struct gt_laid_column *gt_laid_columns(const struct gt_laid *l, unsigned *n)
+{
+	*n = l->n;
+	return l->columns;
+}
+
+unsigned gt_laid_title_lines(const struct gt_laid *l) { return l->title_lines; }
+
+const char *gt_laid_title(const struct gt_laid *l, unsigned i, unsigned line, size_t *len)
+{
+	const char *title = title_of(&l->g, l->columns[i].column);
+	unsigned above = l->title_lines - title_lines(title, l->columns[i].width);
+
+	*len = 0;
+	if (line < above)
+		return title;
+	for (; line > above; line--) {
+		size_t n = title_line(title, l->columns[i].width);
+
+		title += n + (title[n] == ' ');
+	}
+	*len = title_line(title, l->columns[i].width);
+	return title;
+}
+
+struct gt_laid_cell gt_laid_cell(const struct gt_laid *l, unsigned row, unsigned i)
+{
+	const struct said *s = &l->g.said[(size_t)row * l->g.ncolumns + l->columns[i].column];
+
+	return (struct gt_laid_cell){ text_of(&l->g, s), s->width, s->tone };
+}

@@ -1,0 +1,254 @@
+/* The events path: all rows of all tracks by start time.
+ *
+ * Blocks are taken in order of their earliest start, and one is opened only when that moment has come; a heap of the open
+ * blocks gives the next row. A block goes when its last row is through. What is in memory is thus what overlaps the moment:
+ * about one block a busy thread, each as small as walk.c can hold it.
+ *
+ * Input that is far out of order, or made to harm, may have more blocks open at a moment than there is memory for: that is
+ * found out from their heads before the first is opened, and refused.
+ *
+ * Rows of one block often follow one another, so the heap says up to when: until then the next row is the block's next row.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/trace/read/block_cursor.h"
+
+#define OPEN_MAX_BLOCKS 100000u		/* at one time; some 120 MiB */
+
+struct entry {			/* of the heap: a block and what its next row is compared by */
+	int64_t start;
+	uint64_t rest;		/* depth, track, and the block's number to settle it */
+	struct gt_walk *walk;
+};
+
+struct gt_iter {
+	struct gt_walk *top;		/* heap[0]'s; NULL: there is none */
+	int64_t limit;			/* rows of it that start before this come before all others */
+	struct gt_agenda agenda;
+	struct gt_visit coming;		/* the next block to open, when there is one */
+	bool more;
+	uint32_t group;			/* of the open blocks */
+	struct entry *heap;
+	size_t nheap, heap_cap;
+	struct gt_walker walker;
+};
+
+/* Leaves the smallest of n at the top after it was changed. */
+static void sink(int64_t *heap, size_t n)
+{
+	size_t i = 0, kid;
+	int64_t t = heap[0];
+
+	for (; (kid = 2 * i + 1) < n; i = kid) {
+		kid += kid + 1 < n && heap[kid + 1] < heap[kid];
+		if (heap[kid] >= t)
+			break;
+		heap[i] = heap[kid];
+	}
+	heap[i] = t;
+}
+
+/* How many blocks overlap at most: their heads tell, so memory can be shared out. */
+static int count_overlap(struct gt_iter *it, struct gt_err *err)
+{
+	int64_t *ends = NULL;		/* of the blocks open at the visit's start; a heap */
+	size_t n = 0, cap = 0, i;
+	struct gt_visit p;
+	uint32_t group = GT_NONE;
+	int more;
+
+	while ((more = gt_agenda_next(&it->agenda, &p, err)) > 0) {
+		n = p.group == group ? n : 0;		/* segments that share no clock follow one another */
+		group = p.group;
+		while (n && ends[0] < p.start) {
+			ends[0] = ends[--n];
+			sink(ends, n);
+		}
+		if (gt_grow(&ends, &cap, n + 1, sizeof(*ends))) {
+			more = gt_err_set(err, -ENOMEM, "out of memory");
+			break;
+		}
+		for (i = n++; i && ends[(i - 1) / 2] > p.end; i = (i - 1) / 2)
+			ends[i] = ends[(i - 1) / 2];
+		ends[i] = p.end;
+		if (n > it->walker.most_open)
+			it->walker.most_open = n;
+		if (n > OPEN_MAX_BLOCKS) {
+			more = gt_err_set(err, -E2BIG, "more than %u blocks overlap in time: too many to put their rows in order",
+					  OPEN_MAX_BLOCKS);
+			break;
+		}
+	}
+	free(ends);
+	gt_agenda_rewind(&it->agenda);
+	return more;
+}
+
+static int next_visit(struct gt_iter *it, struct gt_err *err)
+{
+	int more = gt_agenda_next(&it->agenda, &it->coming, err);
+
+	it->more = more > 0;
+	return more < 0 ? more : 0;
+}
+
+struct gt_iter *gt_iter_open(struct gt_reader *r, const struct gt_filter *filter, struct gt_err *err)
+{
+	struct gt_iter *it = calloc(1, sizeof(*it));
+	int code = -ENOMEM;
+
+	if (it) {
+		it->walker.reader = r;
+		code = gt_agenda_open(&it->agenda, r, filter, GT_BY_CLOCK);
+		if (!code)
+			code = count_overlap(it, err);
+		if (!code)
+			code = next_visit(it, err);
+	}
+	if (!code)
+		return it;
+	gt_err_set(err, code, "out of memory");		/* unless it is said what else */
+	gt_iter_close(it);
+	return NULL;
+}
+
+/* ---- the heap ---- */
+
+/* One comparison of 128 bits: which child of a heap comes first is anybody's guess, the processor's too. */
+static inline bool before(const struct entry *a, const struct entry *b)
+{
+	unsigned __int128 x = (unsigned __int128)((uint64_t)a->start ^ 1ull << 63) << 64 | a->rest;
+	unsigned __int128 y = (unsigned __int128)((uint64_t)b->start ^ 1ull << 63) << 64 | b->rest;
+
+	return x < y;
+}
+
+static struct entry entry_of(struct gt_walk *w)
+{
+	uint32_t track = w->tracks ? *w->tracks : w->track;
+
+	return (struct entry){ w->row->start, (uint64_t)w->row->depth << 56 | (uint64_t)track << 24 | (w->e.head.number & 0xffffff), w };
+}
+
+/* Puts e into the hole at i or above it. */
+static void rise(struct gt_iter *it, size_t i, struct entry e)
+{
+	for (; i && before(&e, &it->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		it->heap[i] = it->heap[(i - 1) / 2];
+	it->heap[i] = e;
+}
+
+/* Puts e where heap[0] was. With many threads at work it will come close to the bottom, so the hole goes there first. */
+static void replace_top(struct gt_iter *it, struct entry e)
+{
+	size_t i = 0, kid;
+
+	for (; (kid = 2 * i + 1) < it->nheap; i = kid) {
+		kid += kid + 1 < it->nheap && before(&it->heap[kid + 1], &it->heap[kid]);
+		it->heap[i] = it->heap[kid];
+	}
+	rise(it, i, e);
+}
+
+/* ---- blocks ---- */
+
+static int open_next(struct gt_iter *it, struct gt_err *err)
+{
+	const struct gt_seg *seg = &it->walker.reader->segs[it->coming.seg];
+	struct gt_wire_entry e;
+	struct gt_walk *w;
+	int more = gt_agenda_entry(&it->agenda, &it->coming, &e, err);
+
+	if (more)
+		return more;
+	if (gt_grow(&it->heap, &it->heap_cap, it->nheap + 1, sizeof(*it->heap)) ||
+	    !(w = gt_walk_open(&it->walker, seg, &e, &it->agenda.wanted[it->coming.seg])))
+		return -ENOMEM;
+	it->group = it->coming.group;
+	more = gt_walk_fill(&it->walker, w);
+	if (more > 0)
+		rise(it, it->nheap++, entry_of(w));
+	else
+		gt_walk_close(&it->walker, w);
+	return more < 0 ? more : next_visit(it, err);
+}
+
+static bool same_group(const struct gt_iter *it) { return it->more && it->coming.group == it->group; }
+
+/* The next block that could have the next row, if it is not open yet. */
+static bool must_open(const struct gt_iter *it)
+{
+	if (!it->nheap)
+		return it->more;
+	return same_group(it) && it->coming.start <= it->heap[0].start;
+}
+
+/* The rows of the top up to here were taken. */
+static int settle_top(struct gt_iter *it)
+{
+	int more = it->top->row < it->top->end_row ? 1 : gt_walk_fill(&it->walker, it->top);
+
+	if (more > 0)
+		replace_top(it, entry_of(it->top));
+	if (more)
+		return more;
+	gt_walk_close(&it->walker, it->top);
+	it->top = NULL;
+	it->nheap--;
+	if (it->nheap)
+		replace_top(it, it->heap[it->nheap]);
+	return 0;
+}
+
+/* Finds the block that has the next row. 1, 0 at the end, or negative (-ENOMEM is not said in err). */
+static __attribute__((noinline)) int find_top(struct gt_iter *it, struct gt_err *err)
+{
+	int code;
+
+	if (it->top && (code = settle_top(it)) < 0)
+		return code;
+	while (must_open(it))
+		if ((code = open_next(it, err)))
+			return code;
+	it->top = it->nheap ? it->heap[0].walk : NULL;
+	it->limit = same_group(it) ? it->coming.start : INT64_MAX;
+	for (size_t kid = 1; kid < 3 && kid < it->nheap; kid++)
+		if (it->heap[kid].start < it->limit)
+			it->limit = it->heap[kid].start;
+	return it->top != NULL;
+}
+
+int gt_iter_next(struct gt_iter *it, struct gt_event *ev, struct gt_err *err)
+{
+	struct gt_walk *w = it->top;
+	const struct gt_row *row;
+
+	if (!w || w->row == w->end_row || w->row->start >= it->limit) {
+		int code = find_top(it, err);
+
+		if (code <= 0)
+			return code ? gt_err_set(err, code, "out of memory") : 0;
+		w = it->top;
+	}
+	row = w->row++;
+	ev->seg = &w->seg->pub;
+	ev->kind = w->kind;
+	ev->track = w->tracks ? *w->tracks++ : w->track;
+	ev->row = *row;
+	ev->args = w->args;
+	w->args += row->nargs;
+	return 1;
+}
+
+void gt_iter_close(struct gt_iter *it)
+{
+	if (!it)
+		return;
+	while (it->nheap)
+		gt_walk_close(&it->walker, it->heap[--it->nheap].walk);
+	gt_agenda_release(&it->agenda);
+	gt_walker_release(&it->walker);
+	free(it->heap);
+	free(it);
+}

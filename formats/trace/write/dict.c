@@ -1,0 +1,244 @@
+#include "formats/trace/write/dict.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/trace/codec.h"
+#include "formats/trace/summary.h"
+#include "formats/trace/wire.h"
+#include "formats/trace/write/writer.h"
+
+enum { STRINGS, TYPES, TRACKS, STACKS, RENAMES, BYTES_FIELDS };
+
+/* Metadata and the segment itself are small; an eighth is left to them. */
+static bool may_hold(const struct gt_dict *d, uint64_t bytes) { return d->held + bytes <= GT_HOLD_MAX - GT_HOLD_MAX / 8; }
+
+static bool same_string(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct gt_dict *d = arg;
+
+	return d->strings[value].len == len && !memcmp(d->text.data + d->strings[value].at, key, len);
+}
+
+/* Where to cut a string that is too long: before a UTF-8 character, with room for the dots. */
+static size_t cut_at(const char *s)
+{
+	size_t len = GT_STRING_MAX - 3;
+
+	while (len > GT_STRING_MAX - 8 && ((unsigned char)s[len] & 0xc0) == 0x80)
+		len--;
+	return len;
+}
+
+uint32_t gt_dict_string(struct gt_dict *d, const char *s, size_t len)
+{
+	char *cut = NULL;
+	uint64_t hash;
+	uint32_t id;
+
+	if (len > GT_STRING_MAX) {
+		size_t keep = cut_at(s);
+
+		if (!(cut = malloc(keep + 3)))
+			return GT_NONE;
+		memcpy(cut, s, keep);
+		memcpy(cut + keep, "...", 3);
+		s = cut;
+		len = keep + 3;
+	}
+	hash = gt_hash(s, len);
+	id = gt_map_get(&d->string_map, hash, same_string, d, s, len);
+	if (id == GT_NONE && d->nstrings < GT_DICT_MAX && may_hold(d, GT_HOLD_STRING(len)) &&
+	    !gt_grow(&d->strings, &d->cap[STRINGS], d->nstrings + 1, sizeof(*d->strings)) && gt_buf_room(&d->text, len + 1) &&
+	    !gt_map_add(&d->string_map, hash, (uint32_t)d->nstrings)) {
+		id = (uint32_t)d->nstrings++;
+		d->strings[id] = (struct gt_dict_string){ d->text.len, (uint32_t)len };
+		gt_buf_add(&d->text, s, len);
+		gt_buf_byte(&d->text, 0);
+		d->held += GT_HOLD_STRING(len);
+	}
+	free(cut);
+	return id;
+}
+
+static bool same_type(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct gt_type *a = &((const struct gt_dict *)arg)->types[value], *b = key;
+
+	if (a->name != b->name || a->category != b->category || a->op != b->op || a->memkind != b->memkind || a->layer != b->layer ||
+	    a->nfields != b->nfields)
+		return false;
+	for (unsigned f = 0; f < a->nfields; f++)
+		if (a->fields[f].name != b->fields[f].name || a->fields[f].kind != b->fields[f].kind ||
+		    a->fields[f].role != b->fields[f].role)
+			return false;
+	return true;
+}
+
+uint32_t gt_dict_type(struct gt_dict *d, const struct gt_type *type)
+{
+	uint64_t hash = gt_hash_u64(type->name ^ (uint64_t)type->nfields << 32);
+	struct gt_field *fields;
+	uint32_t id;
+
+	for (unsigned f = 0; f < type->nfields; f++)
+		hash = gt_hash_u64(hash ^ type->fields[f].name);
+	id = gt_map_get(&d->type_map, hash, same_type, d, type, 0);
+	if (id != GT_NONE || type->nfields > GT_FIELDS_MAX || d->ntypes >= GT_DICT_MAX || !may_hold(d, GT_HOLD_TYPE(type->nfields)))
+		return id;
+	fields = malloc(type->nfields * sizeof(*fields) + 1);
+	if (!fields || gt_grow(&d->types, &d->cap[TYPES], d->ntypes + 1, sizeof(*d->types)) ||
+	    gt_grow(&d->bytes_field, &d->cap[BYTES_FIELDS], d->ntypes + 1, 1) || gt_map_add(&d->type_map, hash, (uint32_t)d->ntypes)) {
+		free(fields);
+		return GT_NONE;
+	}
+	if (type->nfields)
+		memcpy(fields, type->fields, type->nfields * sizeof(*fields));
+	d->types[d->ntypes] = *type;
+	d->types[d->ntypes].fields = fields;
+	d->bytes_field[d->ntypes] = (int8_t)gt_bytes_field(type);
+	d->held += GT_HOLD_TYPE(type->nfields);
+	return (uint32_t)d->ntypes++;
+}
+
+uint32_t gt_dict_track(struct gt_dict *d, const struct gt_track *track)
+{
+	if (d->ntracks >= GT_DICT_MAX || !may_hold(d, GT_HOLD_TRACK) ||
+	    gt_grow(&d->tracks, &d->cap[TRACKS], d->ntracks + 1, sizeof(*d->tracks)))
+		return GT_NONE;
+	d->tracks[d->ntracks] = *track;
+	d->held += GT_HOLD_TRACK;
+	return (uint32_t)d->ntracks++;
+}
+
+static bool same_stack(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct gt_dict_stack *s = &((const struct gt_dict *)arg)->stacks[value];
+
+	return s->n * sizeof(*s->frames) == len && (!len || !memcmp(s->frames, key, len));
+}
+
+uint32_t gt_dict_stack(struct gt_dict *d, const uint32_t *frames, size_t n)
+{
+	uint64_t hash = gt_hash(frames, n * sizeof(*frames));
+	uint32_t id = gt_map_get(&d->stack_map, hash, same_stack, d, frames, n * sizeof(*frames)), *copy;
+
+	if (id != GT_NONE || n > 4096 || d->nstacks >= GT_DICT_MAX || !may_hold(d, GT_HOLD_STACK(n)))
+		return id;
+	copy = malloc(n * sizeof(*copy) + 1);
+	if (!copy || gt_grow(&d->stacks, &d->cap[STACKS], d->nstacks + 1, sizeof(*d->stacks)) ||
+	    gt_map_add(&d->stack_map, hash, (uint32_t)d->nstacks)) {
+		free(copy);
+		return GT_NONE;
+	}
+	memcpy(copy, frames, n * sizeof(*copy));
+	d->stacks[d->nstacks] = (struct gt_dict_stack){ copy, (uint32_t)n };
+	d->held += GT_HOLD_STACK(n);
+	return (uint32_t)d->nstacks++;
+}
+
+int gt_dict_rename(struct gt_dict *d, uint32_t track, uint32_t name)
+{
+	if (gt_grow(&d->renames, &d->cap[RENAMES], d->nrenames + 1, sizeof(*d->renames)))
+		return -ENOMEM;
+	d->renames[d->nrenames++] = (struct gt_dict_rename){ track, name };
+	d->tracks[track].name = name;
+	return 0;
+}
+
+/* ---- bytes: each sort begins with the id of its first item ---- */
+
+static uint64_t or_none(uint32_t id) { return id == GT_NONE ? 0 : (uint64_t)id + 1; }
+
+static void put_string(struct gt_buf *out, const struct gt_dict *d, size_t i)
+{
+	gt_put_varint(out, d->strings[i].len);
+	gt_buf_add(out, d->text.data + d->strings[i].at, d->strings[i].len);
+}
+
+static void put_type(struct gt_buf *out, const struct gt_dict *d, size_t i)
+{
+	const struct gt_type *t = &d->types[i];
+	const uint8_t words[] = { t->category, t->op, t->memkind, t->layer, t->nfields };
+
+	gt_put_varint(out, t->name);
+	gt_buf_add(out, words, sizeof(words));
+	for (unsigned f = 0; f < t->nfields; f++) {
+		gt_put_varint(out, t->fields[f].name);
+		gt_buf_byte(out, t->fields[f].kind);
+		gt_buf_byte(out, t->fields[f].role);
+	}
+}
+
+static void put_track(struct gt_buf *out, const struct gt_dict *d, size_t i)
+{
+	const struct gt_track *t = &d->tracks[i];
+
+	gt_buf_byte(out, t->kind);
+	gt_put_varint(out, or_none(t->parent));
+	gt_put_varint(out, or_none(t->name));
+	gt_put_varint(out, or_none(t->source));
+	gt_put_varint(out, gt_zigzag(t->id));
+	gt_put_varint(out, gt_zigzag(t->ns_id));
+	gt_put_varint(out, gt_zigzag(t->start));
+}
+
+static void put_stack(struct gt_buf *out, const struct gt_dict *d, size_t i)
+{
+	gt_put_varint(out, d->stacks[i].n);
+	for (uint32_t f = 0; f < d->stacks[i].n; f++)
+		gt_put_varint(out, d->stacks[i].frames[f]);
+}
+
+static void put_rename(struct gt_buf *out, const struct gt_dict *d, size_t i)
+{
+	gt_put_varint(out, d->renames[i].track);
+	gt_put_varint(out, or_none(d->renames[i].name));
+}
+
+/* Items from *wrote on, as many as fit. The block's head says how many. */
+static uint32_t put_some(struct gt_buf *out, const struct gt_dict *d, size_t *wrote, size_t n, size_t limit,
+			 void (*put)(struct gt_buf *, const struct gt_dict *, size_t))
+{
+	size_t first = *wrote, begin = out->len;
+
+	gt_put_varint(out, first);
+	while (*wrote < n && out->len - begin < limit)
+		put(out, d, (*wrote)++);
+	return (uint32_t)(*wrote - first);
+}
+
+unsigned gt_dict_flush(struct gt_dict *d, size_t limit, struct gt_buf *out, uint32_t *count)
+{
+	if (d->wrote_strings < d->nstrings)
+		return *count = put_some(out, d, &d->wrote_strings, d->nstrings, limit, put_string), GT_W_STRINGS;
+	if (d->wrote_types < d->ntypes)
+		return *count = put_some(out, d, &d->wrote_types, d->ntypes, limit, put_type), GT_W_TYPES;
+	if (d->wrote_tracks < d->ntracks)
+		return *count = put_some(out, d, &d->wrote_tracks, d->ntracks, limit, put_track), GT_W_TRACKS;
+	if (d->wrote_stacks < d->nstacks)
+		return *count = put_some(out, d, &d->wrote_stacks, d->nstacks, limit, put_stack), GT_W_STACKS;
+	if (d->wrote_renames < d->nrenames)
+		return *count = put_some(out, d, &d->wrote_renames, d->nrenames, limit, put_rename), GT_W_NAMES;
+	return 0;
+}
+
+void gt_dict_release(struct gt_dict *d)
+{
+	for (size_t i = 0; i < d->ntypes; i++)
+		free((void *)d->types[i].fields);
+	for (size_t i = 0; i < d->nstacks; i++)
+		free(d->stacks[i].frames);
+	gt_buf_release(&d->text);
+	free(d->strings);
+	free(d->types);
+	free(d->bytes_field);
+	free(d->tracks);
+	free(d->stacks);
+	free(d->renames);
+	gt_map_release(&d->string_map);
+	gt_map_release(&d->type_map);
+	gt_map_release(&d->stack_map);
+	memset(d, 0, sizeof(*d));
+}

@@ -1,0 +1,77 @@
+#!/bin/sh
+# tests/check_folders.sh [TREE]: fails where an #include crosses a border that docs/architecture.md draws.
+#
+# The tables of docs/architecture.md name each folder and what it may include of its own top folder. Besides that,
+# collect and analyze include formats, and viewer includes formats and analyze. A token that ends with .h or * is a
+# header or a pattern of headers; collect/guest includes nothing but what its rows name.
+# It also fails on a folder that no table names, on NAME_internal.h included from another folder, on an outside
+# library outside its folders, on two files of one name, and on a struct tag gt_* that is defined twice.
+tree=$(cd "${1:-$(dirname "$0")/..}" && pwd) || exit 2
+plan=$(cd "$(dirname "$0")/.." && pwd)/docs/architecture.md
+cd "$tree" || exit 2
+status=0
+complain() { echo "$*"; status=1; }
+
+found=$(mktemp) || exit 2
+trap 'rm -f "$found"' EXIT
+
+# FOLDER|INCLUDE|FILE:LINE of each include of our own headers.
+grep -rnE --include='*.[chS]' '^#[[:space:]]*include "(formats|collect|analyze|viewer|samples|tests)/' \
+	formats collect analyze viewer 2>/dev/null |
+	sed -E 's,^(([^:]*)/[^/:]*:[0-9]+):.*"([^"]+)".*,\2|\3|\1,' >"$found"
+awk -F '|' '
+	FILENAME == ARGV[1] {	# | `folder` | what it knows | entry | may include |
+		if ($2 !~ /^ `[a-z\/]+` $/) next
+		folder = $2; gsub(/[ `]/, "", folder)
+		n = split($(NF - 1), token, /[ ,]+/)
+		top = folder; sub(/\/.*/, "", top)
+		for (i = 1; i <= n; i++) {
+			t = token[i]; gsub(/`/, "", t)
+			if (t != "") may[folder] = may[folder] " " (t ~ /^(formats|collect|analyze|viewer)/ ? t : top "/" t)
+		}
+		known[folder] = 1
+		next
+	}
+	function permitted(folder, header,  n, i, token, dir, top, htop) {
+		dir = header; sub(/\/[^\/]*$/, "", dir)
+		top = folder; sub(/\/.*/, "", top); htop = header; sub(/\/.*/, "", htop)
+		if (dir == folder) return 1
+		if (header ~ /_internal\.h$/) return 0
+		if (folder == top && htop == top) return 1		# the program itself: gtanalyze.c and its like
+		if (top != htop && folder !~ /^collect\/guest/) {
+			if (htop == "formats") return top != "formats" && top != "samples"
+			return top == "viewer" && htop == "analyze"
+		}
+		n = split(may[folder], token, " ")
+		for (i = 1; i <= n; i++) {
+			if (token[i] == dir || token[i] == header) return 1
+			if (token[i] ~ /\*$/ && index(header, substr(token[i], 1, length(token[i]) - 1)) == 1) return 1
+		}
+		return 0
+	}
+	!known[$1] && !told[$1]++ { print $1 ": no table of docs/architecture.md names this folder"; bad = 1 }
+	!permitted($1, $2) { print $3 ": " $1 " may not include " $2; bad = 1 }
+	END { exit bad }' "$plan" "$found" || status=1
+
+grep -rnE --include='*.[chS]' '"(formats|collect|analyze|viewer|tests)/' samples 2>/dev/null >"$found" &&
+	{ cat "$found"; complain "^ samples may include nothing of the project"; }
+
+outside() {	# outside HEADERS FOLDER...: headers of a library are included in these folders only
+	headers=$1; shift
+	grep -rnE --include='*.[ch]' "#include <($headers)>" formats collect analyze viewer samples tests 2>/dev/null |
+		grep -vE "^($(echo "$@" | tr ' ' '|'))/" >"$found" || return
+	cat "$found"; complain "^ only these may include <$headers>: $*"
+}
+outside 'zstd.*|zlib.h' formats tests
+outside 'jansson.h' formats tests
+outside '(ncursesw/)?n?curses.h|term.h' viewer/term
+outside 'bpf/.*' collect
+outside 'cupti.*' collect samples tests/gpu tests/unit
+outside 'cuda.*' tests/gpu
+
+twice=$(find formats collect analyze viewer samples tests/unit -name '*.[ch]' 2>/dev/null | sed 's,.*/,,' | sort | uniq -d)
+[ -z "$twice" ] || complain "file names used twice: "$twice
+twice=$(grep -rhoE --include='*.[ch]' '^[[:space:]]*(static )?(const )?(typedef )?struct gt_[a-z0-9_]+ \{' \
+	formats collect analyze viewer 2>/dev/null | grep -oE 'gt_[a-z0-9_]+' | sort | uniq -d | grep -v '^gt_tail$')
+[ -z "$twice" ] || complain "struct tags defined twice: "$twice
+exit $status

@@ -1,0 +1,33 @@
+# What differs between processors assembles for each of them, also on a machine that is only one.
+. "$SRC/tests/lib.sh"
+
+cat >arch.c <<'END'
+#include "formats/arch/arch.h"
+uint64_t ticks(void);
+uint64_t ticks(void)
+{
+	gt_cpu_pause();
+	return gt_ticks();
+}
+void *hook(void *a, const char *b);
+void *hook(void *a, const char *b) { return b ? a : 0; }
+void *real = 0;
+GT_TAIL_JUMP(jump, hook, real);
+END
+for target in x86_64 aarch64; do
+	if ! command -v clang >/dev/null; then skip "assembles-$target" "no clang here to compile for another processor"; continue; fi
+	check "assembles-stubs-$target" clang --target=$target-linux-gnu -ffreestanding -std=gnu11 -Wall -Wextra -Werror -O2 -fPIC -I"$SRC" \
+		-c "$SRC/samples/simgpu/calls.c" -o calls.o
+	check "assembles-$target" clang --target=$target-linux-gnu -ffreestanding -std=gnu11 -Wall -Wextra -Werror -O2 -fPIC -I"$SRC" -c arch.c
+done
+
+# The whole guest, where there is a compiler with a C library for the other processor.
+X=aarch64-linux-gnu-gcc
+if ! command -v $X >/dev/null || ! echo '#include <stdio.h>' | $X -E - >/dev/null 2>&1; then skip assembles-guest "no $X here"
+else
+	guest="$(ls "$SRC"/collect/guest/*/*.c) $SRC/formats/cuda/cuda_api.c $B/gen/wrappers.c"
+	check assembles-guest $X -std=gnu11 -I"$SRC" -Wall -Wextra -Wno-unused-parameter -Werror -O2 -fPIC -fvisibility=hidden -shared -Wl,-Bsymbolic \
+		-Wl,-z,defs $guest -o guest.so
+	need=$(aarch64-linux-gnu-objdump -T guest.so 2>/dev/null | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1)
+	check assembles-guest-for-old-systems test "$need" = GLIBC_2.17
+fi

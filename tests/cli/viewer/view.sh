@@ -1,0 +1,177 @@
+# Frames of gtview, held against those in tests/screen/: the first line of each says how it was made, the rest is the frame.
+# A frame that is to change: tests/cli/viewer/view.sh of a build says how it differs; see that it is better, then make it again by its first line.
+. "$SRC/tests/lib.sh"
+V=$B/gtview R=$SRC/samples/recorded
+[ -x "$V" ] || { skip view "gtview was not built: no ncurses"; exit 0; }
+unset NO_COLOR COLUMNS LINES
+
+for frame in "$SRC"/tests/screen/*.frame; do
+	n=${frame##*/} n=${n%.frame}
+	args=$(sed -n '1s/^# gtview //p' "$frame")
+	sed 1d "$frame" >wanted.txt
+	want "view-$n" 0 sh -c "cd '$R' && '$V' $args"
+	same "view-$n-frame" wanted.txt want.out
+	check "view-$n-quiet" test ! -s want.err
+done
+
+# A frame has the size that was asked for, whatever the size and the trace, and the same bytes each time.
+for size in 1x1 3x200 20x3 40x10 80x24 240x60 1000x5; do
+	for f in "$R"/*.zst "$R"/*.gz; do
+		"$V" --render $size "$f" >a.txt 2>a.err || { fail "view-size-$size" "${f##*/}: $(cat a.err)"; continue; }
+		"$V" --render $size --color --ascii "$f" >b.txt
+		[ "$(wc -l <a.txt)" -eq ${size#*x} ] || fail "view-size-$size" "${f##*/} has $(wc -l <a.txt) lines"
+		widest=$(LC_ALL=C.UTF-8 wc -L <a.txt)
+		[ "$widest" -le ${size%x*} ] || fail "view-size-$size" "${f##*/} is $widest wide"
+		LC_ALL=C grep -q '[^ -~'"$(printf '\t\033')"']' b.txt && fail "view-size-$size" "${f##*/} --ascii is not ASCII"
+	done
+	ok "view-size-$size"
+done
+
+# Times are those of gtanalyze: behind the start; bad ones are wrong use.
+want view-from-after-to 2 "$V" --render 80x24 --from 2s --to 1s "$R/h200-train.zst"
+want view-bad-time 2 "$V" --render 80x24 --from soon "$R/h200-train.zst"; says view-bad-time-says "^gtview: --from: 'soon' is not a time"
+want view-beyond 0 "$V" --render 80x24 --from 3600s "$R/h200-train.zst"
+want view-before 0 "$V" --render 80x24 --to 1ns "$R/h200-train.zst"
+for size in 80 x24 80x 0x24 80x0 80x24x 1025x24 80x9999 -1x5 '8 x4' 80X24; do
+	want "view-bad-size-$size" 2 "$V" "--render=$size" "$R/h200-train.zst"
+done
+says view-bad-size-says "^gtview: --render: '80X24' is no size"
+want view-bad-view 2 "$V" --render 80x24 --view nothing "$R/h200-train.zst"
+want view-no-trace 2 "$V"; says view-no-trace-says "^gtview: which trace?"
+want view-two-traces 2 "$V" --render 80x24 a b
+want view-missing 1 "$V" --render 80x24 missing.zst; says view-missing-says "^gtview: missing.zst: "
+want view-folder 1 "$V" --render 80x24 .
+if [ -w /dev/full ]; then
+	"$V" --render 80x24 "$R/h200-train.zst" >/dev/full 2>full.err; full=$?
+	check view-full-disk test $full -eq 1
+	check view-full-disk-says grep -q 'No space left' full.err
+fi
+want view-nowhere 1 sh -c "'$V' --render 80x24 '$R/h200-train.zst' >&-"
+"$V" --render 80x24 "$R/h200-streams.zst" >file.txt
+want view-stdin 0 sh -c "'$V' --render 80x24 - <'$R/h200-streams.zst'"
+sed 1d want.out >stdin.txt; sed 1d file.txt >rest.txt
+same view-stdin-same rest.txt stdin.txt
+
+# No terminal, or a dumb one: a frame, and a word about it.
+want view-no-terminal 0 sh -c "setsid '$V' '$R/h200-streams.zst' </dev/null"
+same view-no-terminal-frame file.txt want.out
+says view-no-terminal-says '^gtview: .*: one frame of 80x24 instead, as of --render$'
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+	want view-dumb 0 sh -c "TERM=dumb script -qec \"'$V' '$R/h200-streams.zst'\" /dev/null </dev/null | tr -d '\r'"
+	check view-dumb-says grep -q 'one frame of 80x24 instead' want.out
+	check view-dumb-frame grep -q 'GPU 0 NVIDIA H200' want.out
+else skip view-dumb "no script(1) that gives a terminal"; fi
+
+# Colours are said only when asked for.
+want view-colours 0 "$V" --render 80x24 --color "$R/h200-streams.zst"
+sed 's/\x1b\[[0-9;]*m//g; s/ *$//' want.out >plain.txt
+same view-colours-same file.txt plain.txt
+check view-colours-some grep -q "$(printf '\033\[0;38;5;27m')" want.out
+
+# A picture of the same frame: a document with its letters and its blocks.
+want view-svg 0 "$V" --render 80x24 --svg "$R/h200-streams.zst"
+check view-svg-document sh -c "head -n 1 want.out | grep -q '^<svg ' && tail -n 1 want.out | grep -q '^</svg>$'"
+check view-svg-letters grep -q '>GPU 0 NVIDIA H200<\|>.*GPU 0 NVIDIA H200' want.out
+check view-svg-blocks test "$(grep -c '<rect' want.out)" -gt 20
+want view-svg-alone 2 "$V" --svg "$R/h200-streams.zst"; says view-svg-alone-says '^gtview: --svg is of one frame'
+
+# The README's pictures are what gtview draws.
+picture() { want view-picture-$1 0 sh -c "cd '$R' && '$V' $2 --svg h200-train.zst"; same view-picture-$1-same "$SRC/docs/pictures/$1.svg" want.out; }
+picture timeline '--render 120x20 --from 7.0s --to 7.01s'
+picture flame '--render 120x12 --view flame --from 6.6s'
+
+# The most that waited on each stream and GPU of the whole run is what the queues report says of it. (Of a GPU with one stream the stream
+# has no line.)
+for f in streams graphs inference train nvtx; do
+	"$B/gtanalyze" --whole --top 0 --format tsv queues "$R/h200-$f.zst" 2>/dev/null |
+		awk -F '\t' '/^#/ { on = $0 == "# queues" } on && $6 ~ /^[0-9]+$/ { if ($4 == "") gpu = $6; else most[++n] = $6 }
+			END { for (i = 1; n > 1 && i <= n; i++) print most[i]; print gpu }' |
+		sort -n >report.txt
+	"$V" --render 120x200 "$R/h200-$f.zst" | sed -n 's/^ *queue depth  *\([0-9]*\)│.*/\1/p' | sort -n >rows.txt
+	check "view-queues-$f" test -s rows.txt
+	same "view-queues-$f-same" report.txt rows.txt
+done
+"$V" --render 120x200 "$R/h200-mlp-calls.zst" >calls.txt
+check view-queues-none sh -c "! grep -q 'queue depth' calls.txt"
+
+# Times of a GPU that there is not are never shown as if there were one, however small the screen.
+LD_LIBRARY_PATH=$B/sim "$B/gtcollect" -q -f -o sim.zst -- "$B/samples/train" >/dev/null 2>&1
+for size in 100x30 40x10; do
+	"$V" --render $size sim.zst >sim.txt
+	check view-simulated-$size grep -q '^SIMULATED GPU' sim.txt
+done
+check view-not-simulated sh -c "! grep -q SIMULATED file.txt"
+
+# Of several contexts on a GPU each has a line, with its streams beneath it; one alone has none.
+lanes() {	# from the GPU's to the program's thread's, whose label is cut where its number is long
+	"$V" --render 100x30 "$1" | sed -n '/GPU 0/,/^ [^ ]* two_context/{ /two_context/d; s/ *[0-9.<]*%.*│.*//p; }' | tr -d '▾▸' | sed 's/^ *//' | paste -sd ,
+}
+for n in 1 2; do LD_LIBRARY_PATH=$B/sim "$B/gtcollect" -q -f -o contexts-$n.zst -- "$B/samples/two_contexts" -c $n >/dev/null 2>&1; done
+is view-contexts 'GPU 0,copies HtoD,context 1,stream 1,stream 2,context 2,stream 1,stream 2' "$(lanes contexts-2.zst)"
+is view-contexts-one 'GPU 0,copies HtoD,stream 1,stream 2' "$(lanes contexts-1.zst)"
+
+# What is missing is seen: a recording cut off, one with a hole, an empty one, two behind one another.
+size=$(wc -c <"$R/h200-streams.zst")
+head -c $((size * 2 / 3)) "$R/h200-streams.zst" >cut.zst
+want view-cut 0 "$V" --render 100x24 cut.zst
+check view-cut-says grep -q '^NOT CLOSED' want.out
+check view-cut-line grep -q '^not recorded or read' want.out
+check view-cut-queue grep -q '^    queue depth  *~2│' want.out
+cp "$R/h200-train.zst" hole.zst; size=$(wc -c <hole.zst)
+printf '\377\377\377\377' | dd of=hole.zst bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+want view-hole 1 "$V" --render 100x24 hole.zst
+says view-hole-says '^gtview: hole.zst: byte [0-9]*: damaged: '
+check view-hole-in-status grep -q '^1 DAMAGED' want.out
+check view-hole-in-lanes grep -q '^▾ python3 (pid 472)  *?│.*╳' want.out
+cp "$R/h200-streams.zst" gpu-hole.zst; size=$(wc -c <gpu-hole.zst)
+printf '\377\377\377\377' | dd of=gpu-hole.zst bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null	# in work of a stream
+want view-gpu-hole 1 "$V" --render 100x34 gpu-hole.zst
+check view-gpu-hole-queue grep -q '^    queue depth  *~3│' want.out
+"$B/gtexport" --native -o none.zst --match nothing-has-this-name "$R/h200-streams.zst" 2>/dev/null
+want view-empty 0 "$V" --render 80x24 none.zst
+cat "$R/h200-streams.zst" "$R/h200-graphs.zst" >both.zst
+want view-two-recordings 0 "$V" --render 100x30 both.zst
+check view-two-recordings-both test "$(grep -c 'recording [01] vm' want.out)" -eq 2
+# ... each by its own clock: what waits in the second is what waits in it alone.
+queue() { "$V" --render 120x50 --from 4.4s --to 4.55s "$1" | sed -n 's/^ *queue depth *//p' | tail -n 1; }
+queue both.zst >both.txt; queue "$R/h200-graphs.zst" >alone.txt
+check view-two-recordings-queue grep -q '^124│.*█' both.txt
+same view-two-recordings-queue-same alone.txt both.txt
+: >zero.zst
+want view-no-bytes 1 "$V" --render 80x24 zero.zst
+
+# A call that had not returned when the recording ended has no end, and the title says which one it was.
+go_when_hung 1 open.zst
+LD_LIBRARY_PATH=$B/sim timeout 100 "$B/gtcollect" -q -o open.zst -- sh -c '"$0" & p=$!; while [ ! -e go ]; do sleep 0.05; done; kill -KILL $p; wait' \
+	"$B/samples/hang" >/dev/null 2>&1
+want view-open 0 "$V" --render 100x20 open.zst
+check view-open-title grep -q '^open.zst .*  1 call still open at the end: cuStreamSynchronize [0-9.]* m*s  ' want.out
+# ... in a window that is mostly it: how much of the whole run it takes depends on how long the program took to get there.
+from=$("$B/gtanalyze" open --format csv open.zst 2>/dev/null | awk -F, '$7 == "cuStreamSynchronize" { print $5 "ns" }')
+want view-open-from 0 "$V" --render 100x20 --from "$from" open.zst
+check view-open-lane grep -q '^ [^ ]* hang [0-9]* .*▏cuStreamSynchronize[^ ]*►\(╎\)*$' want.out
+want view-open-ascii 0 "$V" --render 100x20 --ascii --from "$from" open.zst
+check view-open-ascii-lane grep -q '^ . hang [0-9]* .*|cuStreamSynchronize@*>|*$' want.out
+want view-open-small 0 "$V" --render 100x12 open.zst
+check view-open-small-says grep -q '  1 OPEN  ' want.out
+check view-closed-says-nothing sh -c "! grep -q 'still open' file.txt"
+
+# A long call has its name in it beside any number of short ones.
+want view-long-among-short 0 "$V" --render 240x8 "$R/h200-mlp-calls.zst"
+check view-long-among-short-has-its-name grep -q 'thread 0 .*▏cu' want.out
+
+# So is what another tool's file begins and does not end.
+printf '{"ts":0.%s,"op_id":%s,"phase":"%s","name":"%s"}\n' 0 0 B cuInit 1 0 E cuInit 2 1 B cuCtxSynchronize 25 2 B ioctl 7 2 E ioctl >open.jsonl
+want view-open-import 0 "$V" --render 100x16 open.jsonl
+check view-open-import-title grep -q '^open.jsonl  700.0 ms  1 call still open at the end: cuCtxSynchronize 500.0 ms' want.out
+check view-open-import-lane grep -q 'thread 0 .*▏cuCtxSynchronize[^ ]*►╎$' want.out
+
+# What is still being written is shown as far as it is; without a terminal nobody waits for it to begin.
+head -c 200000 "$R/h200-train.zst" >part.zst
+want view-follow-part 0 "$V" --follow --render 100x12 part.zst
+check view-follow-part-says grep -q 'NOT CLOSED' want.out
+: >empty.zst
+for file in empty.zst not-there.zst; do
+	want view-follow-$file 1 timeout 100 "$V" --follow --render 100x12 $file
+	says view-follow-$file-says "^gtview: $file: nothing has been recorded there yet"
+done

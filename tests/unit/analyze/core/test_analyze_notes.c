@@ -1,0 +1,291 @@
+/* What reports say beside their figures: what is missing, what was left out, and why there is nothing. */
+#define _GNU_SOURCE
+#include "analyze/core/report.h"
+#include "analyze/core/run.h"
+#include "formats/base/buf.h"
+#include "tests/unit/reports.h"
+
+static void losses_are_told(void)
+{
+	struct trace t;
+	json_t *j;
+	const json_t *g;
+
+	known(&t, true);
+	gt_writer_lost(t.w, GT_SCOPE_PROCESS, t.process, 3500, 3600, 12, &t.err);
+	gt_writer_lost(t.w, GT_SCOPE_ALL, GT_NONE, 7000, 7001, GT_LOST_UNKNOWN, &t.err);
+	j = report(end(&t), NULL, &plain);
+	g = row(j, "pauses", 0);
+	CHECK(num(g, "pauses") == 2 && num(g, "doubtful") == 1 && num(g, "doubtful_ns") == 930);
+	CHECK(num(row(j, "header", 0), "lost") == 12 && num(row(j, "header", 0), "lost_unknown") == 1);
+	CHECK(noted(j, "header", "LOST: 12 events and an unknown number more; what was lost is missing"));
+	CHECK(noted(j, "header", "sampled: one call in 10"));
+	CHECK(is(row_named(j, "metadata", "key", "gpus.0.model"), "value", "H200"));
+	json_decref(j);
+}
+
+static void an_unclosed_file_is_told(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_reader *r;
+	struct trace t;
+	json_t *j;
+
+	known(&t, true);
+	gt_writer_abandon(t.w);
+	r = gt_reader_open_fd(t.fd, &err);
+	j = report(r, NULL, &plain);
+	CHECK(is(row(j, "header", 0), "closed", "not closed") && num(row(j, "header", 0), "complete_to_ns") >= 0);
+	CHECK(noted(j, "header", "NOT CLOSED: complete to 0.000009 s, 0 bytes unread; the file was not closed: the recorder died"));
+	CHECK(num(row(j, "userspace", 0), "api_calls") == 13);
+	json_decref(j);
+	begin(&t, true);
+	gt_writer_epoch(t.w, 10000, &t.err);
+	gt_writer_abandon(t.w);
+	r = gt_reader_open_fd(t.fd, &err);
+	j = report(r, NULL, &plain);
+	CHECK(noted(j, "header", "NOT CLOSED: nothing can be read yet, ") && !noted(j, "header", "no CUDA call was seen"));
+	json_decref(j);
+}
+
+/* A recording of a program that never came to the driver: says so, and why that may be. An imported file cannot know. */
+static void nothing_at_all(void)
+{
+	struct trace t;
+	char *text;
+
+	begin(&t, true);
+	gt_writer_meta(t.w, "{\"tool\":\"gtcollect\",\"duration_ns\":1500000000}", &t.err);
+	text = report_text(end(&t), NULL, &plain, 1, GT_TEXT);
+	CHECK(text && strstr(text, "trace: an EMPTY recording of 1.500 s\n"));
+	CHECK(strstr(text, "(no CUDA call was seen: the program never"));
+	free(text);
+	begin(&t, true);
+	text = report_text(end(&t), NULL, &plain, 1, GT_TEXT);
+	CHECK(text && strstr(text, "Total CUDA API calls: ") && strstr(text, "trace: an EMPTY recording\n"));
+	CHECK(!strstr(text, "no CUDA call was seen"));
+	free(text);
+}
+
+/* Rows cover less time than was recorded: both stand there where they differ by more than 1 %. */
+static void the_time_that_was_recorded(void)
+{
+	static const struct { const char *meta, *says; double ns; } cases[] = {
+		{ "{\"duration_ns\":20000}", "over 9.000 us of 20.00 us recorded\n", 20000 },
+		{ "{\"duration_ns\":9001}", "over 9.000 us\n", 9001 },
+		{ "{\"duration_ns\":20000,\"cut\":{\"pid\":5}}", "over 9.000 us\n", -1e99 },	/* of another, longer file */
+		{ "{\"duration_ns\":50000,\"delay_ns\":30000}", "over 9.000 us of 20.00 us recorded\n", 20000 },
+		{ "{\"duration_ns\":50000,\"delay_ns\":10000,\"duration_limit_ns\":30000}", "over 9.000 us of 30.00 us recorded\n", 30000 },
+		{ "{\"duration_ns\":50000,\"range\":\"profiler\"}", "over 9.000 us\n", -1e99 },	/* nobody knows how long it was open */
+		{ "{\"duration_ns\":\"long\"}", "over 9.000 us\n", -1e99 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		static const char *const names[] = { "header", NULL };
+		struct trace t;
+		json_t *j;
+		char *text;
+
+		known(&t, true);
+		gt_writer_meta(t.w, cases[i].meta, &t.err);
+		text = report_text(end(&t), names, &plain, 1, GT_TEXT);
+		CHECK(text && strstr(text, cases[i].says));
+		free(text);
+		known(&t, true);
+		gt_writer_meta(t.w, cases[i].meta, &t.err);
+		j = report(end(&t), names, &plain);
+		CHECK(num(row(j, "header", 0), "recorded_ns") == cases[i].ns && num(row(j, "header", 0), "span_ns") == 9000);
+		json_decref(j);
+	}
+}
+
+static bool launches_only(const struct gt_segment *seg, const struct gt_type *type, void *arg)
+{
+	return type->op == GT_OP_LAUNCH;
+}
+
+static bool none(const struct gt_segment *seg, const struct gt_type *type, void *arg) { return false; }
+
+/* What a filter took away is not 0: it is not there, and text says so. */
+static void what_is_filtered_away_is_no_zero(void)
+{
+	static const char *const names[] = { "summary", "layers", "ioctls", NULL };
+	struct gt_analysis_options o = plain;
+	struct trace t;
+	json_t *j;
+	char *text;
+
+	o.filter.match = launches_only;
+	o.restricted = "--match x";
+	known(&t, true);
+	j = report(end(&t), names, &o);
+	CHECK(num(row(j, "userspace", 0), "api_calls") == 4 && num(row(j, "userspace", 0), "kernel_launches") == 4);
+	CHECK(absent(row(j, "userspace", 0), "allocations") && absent(row(j, "userspace", 0), "transferred_bytes"));
+	CHECK(absent(row(j, "kernel_space", 0), "ioctl_calls") && absent(row(j, "kernel_space", 0), "ioctl_time_ns"));
+	CHECK(absent(row_named(j, "layers", "layer", "ioctl"), "count") && num(row_named(j, "layers", "layer", "api"), "count") == 4);
+	json_decref(j);
+	known(&t, true);
+	text = report_text(end(&t), names, &o, 1, GT_TEXT);
+	CHECK(text && strstr(text, "  Memory allocations: left out by --match\n") && strstr(text, "  IOCTL calls: left out by --match\n"));
+	CHECK(strstr(text, "  Scheduler calls: not recorded\n") && strstr(text, "ioctls by total time\n  none that matches\n"));
+	free(text);
+}
+
+/* Whatever reports are asked for, and whatever leaves nothing: it is said, with what there would be. */
+static void nothing_matched(void)
+{
+	static const char *const sets[][3] = { { "summary", "top" }, { "open" }, { "header" }, { "contexts", "pauses" } };
+	const struct { struct gt_filter filter; const char *there; } cases[] = {
+		{ { .pid = 7 }, "processes of the file: 100 train" },
+		{ { .tid = 7 }, "threads of the file: 100 main, 101, 102, 103, 104, 105, 106, 107" },
+		{ { .ranged = true, .from = 20000, .to = INT64_MAX }, "the file goes from 0 s to 0.000009000 s" },
+		{ { .match = none }, "names are such as cuInit, cuMemAlloc_v2, cuMemFree_v2" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		for (size_t k = 0; k < sizeof(sets) / sizeof(*sets); k++) {
+			struct gt_analysis_options o = { .file = "x", .filter = cases[i].filter, .restricted = "--something" };
+			const char *names[4] = { "header", sets[k][0], k == 2 ? NULL : sets[k][1], NULL };
+			struct trace t;
+			char *text;
+
+			known(&t, true);
+			text = report_text(end(&t), k == 2 ? names + 1 : names, &o, 1 + (unsigned)k % 2, GT_TEXT);
+			CHECK(text && strstr(text, "  (nothing matched)\n") && strstr(text, cases[i].there));
+			CHECK(k || (strstr(text, "Total CUDA API calls: nothing matched\n") && strstr(text, "total time\n  (cannot answer: nothing matched)\n")));
+			free(text);
+		}
+}
+
+/* Nothing in a time of the recording is 0 of everything. */
+static void an_idle_time_is_told_as_such(void)
+{
+	static const char *const names[] = { "header", "summary", "top", NULL };
+	struct gt_analysis_options o = { .file = "x", .filter = { .ranged = true, .from = 1200, .to = 1900 }, .restricted = "--from" };
+	struct trace t;
+	char *text;
+
+	known(&t, true);
+	text = report_text(end(&t), names, &o, 1, GT_TEXT);
+	CHECK(text && strstr(text, "  (nothing matched)\n") && strstr(text, "  Total CUDA API calls: 0\n"));
+	CHECK(strstr(text, "total time\n  nothing matched\n"));
+	free(text);
+}
+
+/* One that only finds no open call has matched something. */
+static void no_row_of_a_kind_is_not_nothing(void)
+{
+	static const char *const names[] = { "header", "open", NULL };
+	struct gt_analysis_options o = { .file = "x", .filter = { .tid = 101 }, .restricted = "--tid 101" };
+	struct trace t;
+	char *text;
+
+	known(&t, true);
+	text = report_text(end(&t), names, &o, 1, GT_TEXT);
+	CHECK(text && !strstr(text, "nothing matched") && strstr(text, "at the end\n  none that matches\n"));
+	free(text);
+}
+
+static void frees_of_null_free_nothing(void)
+{
+	static const char *const names[] = { "memory", NULL };
+	struct trace t;
+	json_t *j;
+
+	begin(&t, true);
+	call(&t, 0, ALLOC, 10, 20, 0, 0, 100, 0x1000);
+	call(&t, 0, FREE, 30, 31, 0, 0, 0, 0);
+	call(&t, 0, FREE, 40, 41, 0, 0, 0x1000, 0);
+	call(&t, 0, FREE, 50, 51, 0, 0, 0, 0);
+	call(&t, 0, FREE, 60, 61, 0, 1, 0, 0);		/* failed, so it is one that counts as such */
+	j = report(end(&t), names, &plain);
+	CHECK(num(row(j, "memory", 0), "frees") == 2 && num(row(j, "memory", 0), "null_frees") == 2);
+	CHECK(num(row(j, "memory", 0), "failed") == 1 && num(row(j, "memory", 0), "unknown_frees") == 0);
+	CHECK(num(row(j, "memory", 0), "freed_bytes") == 100 && noted(j, "memory", "2 frees of NULL"));
+	json_decref(j);
+}
+
+/* A column that says which recording stands first, and only where there are several. */
+static void one_recording_has_no_number(void)
+{
+	static const char *const names[] = { "errors", NULL };
+	struct trace t;
+	json_t *j;
+
+	known(&t, true);
+	j = report(end(&t), names, &plain);
+	CHECK(rows(j, "errors") == 1 && !json_object_get(row(j, "errors", 0), "recording") && is(row(j, "errors", 0), "process", "train"));
+	json_decref(j);
+}
+
+/* A strip of fewer cells shows the same time. */
+static void a_narrow_timeline(void)
+{
+	static const char *const names[] = { "timeline", NULL };
+	static const struct { size_t width; const char *strip, *cells; } cases[] = {
+		{ 104, "  *     -@@-*  ..     *     -                          *@@@@@@", "(60 cells of 150 ns each)" },
+		{ 80, "  -  **-..  -  .            -@@@", "(30 cells of 300 ns each)" },
+		{ 40, "  .+. ..    -@", "(12 cells of 750 ns each)" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct gt_analysis_options o = plain;
+		struct trace t;
+		char *text;
+
+		o.width = cases[i].width;
+		known(&t, true);
+		text = report_text(end(&t), names, &o, 1, GT_TEXT);
+		CHECK(text && strstr(text, cases[i].cells));
+		CHECK(strstr(text, cases[i].strip));
+		free(text);
+	}
+}
+
+static void words_go_by_number(void)
+{
+	const struct { const char *text; uint64_t n; const char *words; } cases[] = {
+		{ "%llu {row is|rows are} left out", 1, "%llu row is left out" }, { "%llu {row is|rows are} left out", 2, "%llu rows are left out" },
+		{ "{one|many}", 0, "many" }, { "{|s}{a|}|b{c|d}", 1, "a|bc" }, { "{|s}{a|}|b{c|d}", 21, "s|bd" }, { "plain", 1, "plain" }, { "", 1, "" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct gt_buf b = { 0 };
+
+		gt_put_by_number(&b, cases[i].text, cases[i].n);
+		gt_buf_byte(&b, 0);
+		CHECK(!b.failed && !strcmp((char *)b.data, cases[i].words));
+		gt_buf_release(&b);
+	}
+}
+
+/* One of each reads as one, in all that the metadata say casts doubt. */
+static void one_is_told_as_one(void)
+{
+	static const char *const notes[] = {
+		"its end, with 1 byte, is not in it", "1 event has no time that can be, so it is in no figure", "1 event ends before it begins: it counts as",
+		"1 call begins within another call of the same thread and ends after it: it is a span", "1 name found no room: it has", "1 event is none", "1 line went",
+		"1 argument found", "GPU: 1 launch, copy or set has no time, as no CUDA event could be put around it or read",
+		"CUPTI dropped 1 record: what it told", "GPU: 1 record came back while another profiler had CUPTI, with times of its clock: what it told",
+		"GPU: 1 record found no room on its way here: what it told", "GPU: 1 record had impossible times: what it told is missing",
+		"of 1 launch, copy or set it is not known what the GPU did: it failed, or its record never came; the report unseen lists it",
+		"GPU: 1 wait for a stream, it is not known for which",
+	};
+	struct trace t;
+	json_t *j;
+
+	begin(&t, true);
+	gt_writer_meta(t.w, "{\"recovered\":{\"unread_bytes\":1},\"events_without_time\":1,\"negative_durations\":1,\"calls_not_nested\":1,"
+		       "\"names_left_out\":1,\"events_not_understood\":1,\"lines_back_in_time\":1,\"arguments_left_out\":1,\"gpu_untimed\":1,"
+		       "\"gpu_records_dropped\":1,\"gpu_records_foreign\":1,\"gpu_records_lost\":1,\"gpu_records_impossible\":1,"
+		       "\"gpu_launches_without_record\":1,\"waits_without_stream\":1}", &t.err);
+	call(&t, 0, LAUNCH, 10, 20, 0, 0, 0, 0);
+	j = report(end(&t), NULL, &plain);
+	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++)
+		CHECK(noted(j, "header", notes[i]));
+	json_decref(j);
+}
+
+T_MAIN(T(losses_are_told), T(words_go_by_number), T(one_is_told_as_one), T(an_unclosed_file_is_told), T(nothing_at_all), T(the_time_that_was_recorded),
+       T(what_is_filtered_away_is_no_zero), T(nothing_matched), T(an_idle_time_is_told_as_such), T(no_row_of_a_kind_is_not_nothing), T(frees_of_null_free_nothing),
+       T(one_recording_has_no_number), T(a_narrow_timeline))

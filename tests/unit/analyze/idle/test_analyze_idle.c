@@ -1,0 +1,769 @@
+/* Where the time of GPUs went and why they were idle: small programs whose answer is known, and random ones beside a count that looks at
+ * each nanosecond by itself. */
+#define _GNU_SOURCE
+#include "analyze/idle/idle.h"
+#include "tests/unit/random_program.h"
+#include "tests/unit/reports.h"
+
+static double part(const json_t *j, const char *key)
+{
+	const json_t *r = row_named(j, "budget", "key", key);
+
+	return r ? num(r, "total_ns") : 0;
+}
+
+/* ---- counted a second time ---- */
+
+struct naive {
+	int64_t from, to, min, cut_from, cut_to;
+	bool cut;
+	double parts[GT_WORK_KINDS + GT_IDLE_CAUSE_COUNT], exposed[8], idle[2], calls[RP_WHATS];	/* calls: by call, those in one */
+	int devices;
+	int room;			/* of a stream's queue; 0: more than the program needs */
+};
+static struct rp p;
+
+static int kind_of(const struct rp_op *o)
+{
+	return o->what != RP_LAUNCH ? GT_WORK_COPY : o->kernel == 3 ? GT_WORK_COMMUNICATION : GT_WORK_COMPUTE;
+}
+
+/* Does the filter leave it? An operation of no length counts where it begins. */
+static bool seen(const struct naive *n, const struct rp_op *o)
+{
+	return !n->cut || (o->start < n->cut_to && (o->end > n->cut_from || o->start >= n->cut_from));
+}
+
+/* Kernels by number; copies and sets by what tells their names apart. */
+static int name_of(const struct rp_op *o)
+{
+	return o->what == RP_LAUNCH ? o->kernel : o->what == RP_SET ? 5 : 100 + (int)o->direction * 100 + (int)o->src * 10 + (int)o->dst;
+}
+
+static bool is_pageable(const struct rp_op *o)
+{
+	return o->what == RP_COPY && (o->src == GT_GPU_MEM_PAGEABLE || o->dst == GT_GPU_MEM_PAGEABLE);
+}
+
+/* The operation that ends the gap that x lies in; NULL: none. */
+static const struct rp_op *next_of(const struct naive *n, int device, int64_t x)
+{
+	const struct rp_op *best = NULL;
+
+	for (int i = 0; i < p.nops; i++) {
+		const struct rp_op *o = &p.ops[i];
+
+		if (o->device != device || o->start <= x || !seen(n, o))
+			continue;
+		if (!best || o->start < best->start)
+			best = o;
+		else if (o->start == best->start) {
+			bool a = o->call >= 0, b = best->call >= 0;
+
+			if (a != b ? a : a && p.calls[o->call].start < p.calls[best->call].start)
+				best = o;
+		}
+	}
+	return best;
+}
+
+/* Is what this call launches still behind so many others at x that it does not fit? The order on a stream is that of starts. */
+static bool finds_no_room(const struct naive *n, const struct rp_call *c, int64_t x)
+{
+	int before = 0;
+
+	for (int i = 0; n->room && c->op >= 0 && i < p.nops; i++) {
+		const struct rp_op *o = &p.ops[i], *own = &p.ops[c->op];
+
+		if (o->device == own->device && o->stream == own->stream && (o->start < own->start || (o->start == own->start && i < c->op)))
+			before += o->start > x;
+	}
+	return n->room && before >= n->room;
+}
+
+static unsigned on_thread(struct naive *n, int thread, int64_t x, const struct rp_op *next)
+{
+	for (int depth = 1; depth >= 0; depth--)
+		for (int i = 0; i < p.ncalls; i++) {
+			const struct rp_call *c = &p.calls[i];
+
+			if (c->thread != thread || c->depth != depth || c->start > x || c->end <= x)
+				continue;
+			if (c->op >= 0 && is_pageable(&p.ops[c->op]) && p.ops[c->op].start <= next->start)
+				return GT_IDLE_PAGEABLE;
+			switch (c->what) {
+			case RP_IOCTL: return GT_IDLE_IOCTL;
+			case RP_SYNC: case RP_SYNC_ALL: return GT_IDLE_SYNC;
+			case RP_ALLOC: case RP_FREE: return GT_IDLE_MEMORY;
+			case RP_MODULE: return GT_IDLE_MODULE;
+			default:
+				if (finds_no_room(n, c, x))
+					return GT_IDLE_FULL;
+				n->calls[c->what]++;
+				return GT_IDLE_CALL;
+			}
+		}
+	return GT_IDLE_OUTSIDE;
+}
+
+static int64_t first_start(const struct naive *n, int device)
+{
+	int64_t first = INT64_MAX;
+
+	for (int i = 0; i < p.nops; i++)
+		if ((device < 0 || p.ops[i].device == device) && p.ops[i].start < first && seen(n, &p.ops[i]))
+			first = p.ops[i].start;
+	return first;
+}
+
+static unsigned why(struct naive *n, int device, int64_t x)
+{
+	const struct rp_op *next = next_of(n, device, x);
+	const struct rp_call *c = next && next->call >= 0 ? &p.calls[next->call] : NULL;
+
+	if (!next)
+		return GT_IDLE_END;
+	if (first_start(n, device) > x && first_start(n, !device) < first_start(n, device))
+		return GT_IDLE_START;
+	if (!c)
+		return GT_IDLE_UNJOINED;
+	return x >= c->end ? GT_IDLE_QUEUED : on_thread(n, c->thread, x, next);
+}
+
+/* One nanosecond of one device. */
+static void look_at(struct naive *n, int device, int64_t x)
+{
+	int kind = GT_WORK_KINDS, name = -1;
+
+	for (int i = 0; i < p.nops; i++) {
+		const struct rp_op *o = &p.ops[i];
+
+		if (o->device != device || o->start > x || o->end <= x)
+			continue;
+		kind = kind_of(o) < kind ? kind_of(o) : kind;
+		name = name < 0 || name == name_of(o) ? name_of(o) : 1000;
+	}
+	if (name >= 0 && name < 6)
+		n->exposed[name]++;
+	if (kind < GT_WORK_KINDS)
+		n->parts[kind]++;
+	else
+		n->parts[GT_WORK_KINDS + why(n, device, x)]++, n->idle[device]++;
+}
+
+static void count(struct naive *n)
+{
+	for (int d = 0; d < 2; d++) {
+		if (first_start(n, d) == INT64_MAX)
+			continue;
+		n->devices++;
+		for (int64_t x = n->from; x < n->to; x++)
+			look_at(n, d, x);
+	}
+}
+
+static bool agree(const json_t *j, const struct naive *n)
+{
+	double all = (double)(n->to - n->from) * n->devices, sum = 0;
+	static const char *const works[] = { "compute", "communication", "copies" };
+	bool ok = num(row(j, "budget", 0), "total_ns") == all && rows(j, "budget_gpus") == (size_t)n->devices;
+
+	for (unsigned i = 0; i < GT_WORK_KINDS + GT_IDLE_CAUSE_COUNT; i++) {
+		const char *key = i < GT_WORK_KINDS ? works[i] : gt_idle_key(i - GT_WORK_KINDS);
+
+		if (part(j, key) != n->parts[i]) {
+			printf("# seed %u: %s is %.0f, not %.0f\n", p.seed, key, part(j, key), n->parts[i]);
+			ok = false;
+		}
+		sum += n->parts[i];
+	}
+	for (int k = 0; k < 5; k++) {
+		const json_t *r = row_named(j, "exposed", "name", rp_kernels[k]);
+
+		ok &= r ? num(r, "exposed_ns") == n->exposed[k] : !n->exposed[k];
+	}
+	for (size_t i = 0; i < rows(j, "gaps"); i++) {
+		const json_t *r = row(j, "gaps", i);
+
+		for (int w = 0; w < RP_WHATS; w++)
+			if (is(r, "key", "call") && is(r, "what", rp_kinds[w].name))
+				ok &= num(r, "total_ns") == n->calls[w];
+	}
+	return ok && sum == all;
+}
+
+static void every_nanosecond_has_its_part(void)
+{
+	static const char *const names[] = { "budget", "gaps", NULL };
+
+	for (unsigned seed = 1; seed <= 60; seed++) {
+		struct gt_reader *r = rp_make(&p, seed);
+		struct naive n = { .from = INT64_MIN };
+		json_t *j = report(r, names, &plain);
+
+		n.from = first_start(&n, -1);
+		for (int i = 0; i < p.nops; i++)
+			n.to = p.ops[i].end > n.to ? p.ops[i].end : n.to;
+		count(&n);
+		CHECK(agree(j, &n));
+		json_decref(j);
+	}
+}
+
+static int64_t begin_of_all(void)
+{
+	int64_t first = INT64_MAX;
+
+	for (int i = 0; i < p.ncalls; i++)
+		first = p.calls[i].start < first ? p.calls[i].start : first;
+	for (int i = 0; i < p.nops; i++)
+		first = p.ops[i].start < first ? p.ops[i].start : first;
+	return first;
+}
+
+static int64_t end_of_all(void)
+{
+	int64_t last = 0;
+
+	for (int i = 0; i < p.ncalls; i++)
+		last = p.calls[i].end > last ? p.calls[i].end : last;
+	for (int i = 0; i < p.nops; i++)
+		last = p.ops[i].end > last ? p.ops[i].end : last;
+	return last;
+}
+
+static void a_range_is_the_window(void)
+{
+	for (unsigned seed = 1; seed <= 40; seed++) {
+		struct gt_reader *r = rp_make(&p, seed);
+		struct naive n = { .cut = true };
+		struct gt_analysis_options o = plain;
+		json_t *j;
+
+		n.cut_from = begin_of_all() + rp_below(4000);
+		n.cut_to = n.cut_from + 500 + rp_below(6000);
+		o.filter = (struct gt_filter){ .ranged = true, .from = n.cut_from, .to = n.cut_to };
+		n.from = n.cut_from, n.to = n.cut_to < end_of_all() ? n.cut_to : end_of_all();
+		j = report(r, (const char *[]){ "budget", "gaps", NULL }, &o);
+		count(&n);
+		CHECK(n.devices ? agree(j, &n) : noted(j, "budget", "cannot answer"));
+		json_decref(j);
+	}
+}
+
+/* What is not said is where GPU operations begin or end. */
+static void half_a_range(void)
+{
+	for (unsigned seed = 1; seed <= 40; seed++) {
+		struct gt_reader *r = rp_make(&p, seed);
+		int64_t at = begin_of_all() + 1000 + rp_below(4000);
+		struct naive n = { .cut = true, .cut_from = seed % 2 ? at : INT64_MIN, .cut_to = seed % 2 ? INT64_MAX : at };
+		struct gt_analysis_options o = plain;
+		json_t *j;
+
+		o.filter = (struct gt_filter){ .ranged = true, .from = n.cut_from, .to = n.cut_to };
+		n.from = seed % 2 ? at : first_start(&n, -1);
+		n.to = seed % 2 ? 0 : at;
+		for (int i = 0; i < p.nops && seed % 2; i++)
+			n.to = seen(&n, &p.ops[i]) && p.ops[i].end > n.to ? p.ops[i].end : n.to;
+		j = report(r, (const char *[]){ "budget", "gaps", NULL }, &o);
+		count(&n);
+		CHECK(n.devices ? agree(j, &n) : noted(j, "budget", "cannot answer"));
+		json_decref(j);
+	}
+}
+
+/* From the first row to the last one, which may be calls. */
+static void the_whole_recording(void)
+{
+	for (unsigned seed = 1; seed <= 40; seed++) {
+		struct gt_reader *r = rp_make(&p, seed);
+		struct naive n = { .from = begin_of_all(), .to = end_of_all() };
+		struct gt_analysis_options o = plain;
+		json_t *j;
+
+		o.whole = true;
+		j = report(r, (const char *[]){ "budget", "gaps", NULL }, &o);
+		count(&n);
+		CHECK(agree(j, &n));
+		json_decref(j);
+	}
+}
+
+struct scan { struct gt_idle *s; struct gt_err *err; };
+
+static int on_run(void *arg, unsigned worker, const struct gt_cols *cols)
+{
+	struct scan *a = arg;
+
+	return gt_idle_block(a->s, cols, a->err);
+}
+
+/* Which of two that begin at one moment on a stream is before the other nobody can tell, nor, by its start, one call from another. */
+static bool is_plain(void)
+{
+	for (int i = 0; i < p.ncalls; i++)
+		for (int k = 0; k < i; k++)
+			if (p.calls[i].start == p.calls[k].start && p.calls[i].thread == p.calls[k].thread && !p.calls[i].depth && !p.calls[k].depth)
+				return false;
+	for (int i = 0; i < p.nops; i++)
+		for (int k = 0; k < i; k++)
+			if (p.ops[i].start == p.ops[k].start && p.ops[i].device == p.ops[k].device && p.ops[i].stream == p.ops[k].stream)
+				return false;
+	return true;
+}
+
+/* Streams have room for a few launches, so that many calls find them full; in the count above any call may. That those are found, and in
+ * no gap that the call itself ends, says that they are the only ones. */
+static void full_queues(void)
+{
+	double all = 0;
+
+	unsigned plain_ones = 0;
+
+	for (unsigned seed = 1; seed <= 200; seed++) {
+		struct naive n = { .room = 1 + (int)seed % 4 };
+		struct gt_filter filter = { .kinds = GT_IDLE_WANTS, .args = true };
+		struct gt_err err = GT_ERR_INIT;
+		struct gt_reader *r = rp_make_queued(&p, seed, false, n.room);
+		struct gt_idle s = { .full.room = (uint32_t)n.room };
+		bool ok;
+
+		ok = !gt_idle_init(&s, r, &plain, &err) && !gt_scan(r, &filter, GT_BY_TIME, 1, on_run, &(struct scan){ &s, &err }, &err) &&
+		     !gt_idle_finish(&s, &err);
+		n.from = first_start(&n, -1);
+		for (int i = 0; i < p.nops; i++)
+			n.to = p.ops[i].end > n.to ? p.ops[i].end : n.to;
+		if (is_plain())
+			count(&n), plain_ones++;
+		for (unsigned c = 0; is_plain() && c < GT_IDLE_CAUSE_COUNT; c++) {
+			double have = 0;
+
+			for (size_t d = 0; d < s.ndevices; d++)
+				have += (double)s.devices[d].cause[c];
+			ok &= have == n.parts[GT_WORK_KINDS + c];
+			if (have != n.parts[GT_WORK_KINDS + c])
+				printf("# seed %u: %s is %.0f, not %.0f\n", seed, gt_idle_key(c), have, n.parts[GT_WORK_KINDS + c]);
+			all += c == GT_IDLE_FULL ? have : 0;
+		}
+		CHECK(ok);
+		gt_idle_release(&s);
+		gt_reader_close(r);
+	}
+	CHECK(all > 1000 && plain_ones > 20);
+}
+
+/* ---- known ---- */
+
+static void launched(struct gpus *g, int device, int stream, int64_t call, int64_t ns, int64_t start, int64_t end)
+{
+	struct gt_gpu_work w = gpus_work(g->stream[device][stream], start, end);
+
+	gpus_launched(g, &w, 0, call, ns, GT_JOIN_CORRELATION);
+	gpus_kernel(g, 0, &w);
+}
+
+/* Works 1000 to 1100 and 2000 to 2100; the second launch lasts from 1500 to 1600. */
+static void two_kernels(struct gpus *g)
+{
+	gpus_begin(g, "{\"events\":\"api,gpu\"}");
+	launched(g, 0, 0, 900, 10, 1000, 1100);
+	launched(g, 0, 0, 1500, 100, 2000, 2100);
+}
+
+static void a_gap_in_slices(void)
+{
+	struct gpus g;
+	const json_t *r;
+	json_t *j;
+
+	two_kernels(&g);
+	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &plain);
+	CHECK(num(row(j, "budget", 0), "total_ns") == 1100 && part(j, "compute") == 200 && part(j, "idle") == 900);
+	CHECK(part(j, "outside") == 400 && part(j, "call") == 100 && part(j, "queued") == 400);
+	CHECK(num(row_named(j, "budget", "key", "compute"), "share_percent") == 18.18);
+	r = row_named(j, "gaps", "key", "call");
+	CHECK(is(r, "what", "cuLaunchKernel") && num(r, "total_ns") == 100 && num(r, "gaps") == 1 && num(r, "max_ns") == 100);
+	CHECK(num(r, "share_percent") == 11.11);
+	r = row(j, "longest_gaps", 0);
+	CHECK(rows(j, "longest_gaps") == 1 && num(r, "duration_ns") == 900 && is(r, "cause", "outside CUDA"));
+	CHECK(num(r, "cause_percent") == 44.44 && num(r, "tid") == 100 && is(r, "after", "add") && is(r, "before", "add"));
+	json_decref(j);
+}
+
+/* With calls before and behind the GPU's work: whatever part of the options is given, all reports look at the same time. */
+static void all_reports_have_one_window(void)
+{
+	static const struct { int64_t from, to; bool whole; double window; } all[] = {
+		{ INT64_MIN, INT64_MAX, false, 1100 }, { 1050, INT64_MAX, false, 1050 }, { INT64_MIN, 2050, false, 1050 },
+		{ 1050, 2050, false, 1000 }, { 500, 3000, false, 2500 }, { 500, INT64_MAX, false, 1600 }, { INT64_MIN, INT64_MAX, true, 4000 },
+	};
+	static const char *const names[] = { "budget", "gpu", "streams", "launches", "queues", "critical", NULL };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct gt_analysis_options o = plain;
+		double busy, percent, chain;
+		struct gpus g;
+		json_t *j;
+
+		two_kernels(&g);
+		for (int k = 0; k < 2; k++) {
+			struct gt_row row = { .start = k ? 4100 : 200, .end = k ? 4200 : 300, .type = g.launch };
+
+			gt_writer_row(g.w, GT_CALL, g.thread[0], &row, NULL, &g.err);
+		}
+		o.filter = (struct gt_filter){ .ranged = all[i].from != INT64_MIN || all[i].to != INT64_MAX, .from = all[i].from, .to = all[i].to };
+		o.whole = all[i].whole;
+		j = report(gpus_end(&g), names, &o);
+		busy = num(row(j, "gpu", 0), "busy_ns");
+		percent = (double)(int64_t)(busy * 10000 / all[i].window + 0.5) / 100;
+		CHECK(num(row(j, "budget_gpus", 0), "window_ns") == all[i].window && num(row(j, "unqueued", 0), "window_ns") == all[i].window);
+		CHECK(num(row(j, "queues", 0), "window_ns") == all[i].window && num(row(j, "gpu", 0), "busy_percent") == percent);
+		CHECK(num(row(j, "streams", 0), "busy_percent") == percent);
+		chain = num(row(j, "critical", 0), "window_ns");	/* its own operations in the window */
+		CHECK(all[i].whole ? chain == all[i].window : chain == (all[i].window < 1100 ? all[i].window : 1100));
+		json_decref(j);
+	}
+}
+
+static void short_gaps_are_one_line(void)
+{
+	struct gt_analysis_options o = plain;
+	struct gpus g;
+	json_t *j;
+
+	two_kernels(&g);
+	launched(&g, 0, 0, 1510, 10, 2150, 2200);
+	o.min_ns = 51;
+	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &o);
+	CHECK(part(j, "short") == 50 && part(j, "queued") == 400 && rows(j, "longest_gaps") == 1);
+	json_decref(j);
+	two_kernels(&g);
+	launched(&g, 0, 0, 1510, 10, 2150, 2200);
+	o.min_ns = 50;			/* a gap as long as that is none shorter */
+	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &o);
+	CHECK(part(j, "short") == 0 && part(j, "queued") == 450 && rows(j, "longest_gaps") == 2);
+	json_decref(j);
+}
+
+/* What a stream did there is not known; of another device it does not matter; a thread's losses matter where it did nothing. */
+static void lost_records_are_no_idle_time(void)
+{
+	struct gpus g;
+	json_t *j;
+
+	two_kernels(&g);
+	gt_writer_lost(g.w, GT_SCOPE_TRACK, g.stream[0][1], 1550, 1700, 3, &g.err);
+	gt_writer_lost(g.w, GT_SCOPE_TRACK, g.stream[1][0], 1800, 1900, 3, &g.err);
+	gt_writer_lost(g.w, GT_SCOPE_TRACK, g.thread[0], 1200, 1520, 3, &g.err);
+	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
+	CHECK(part(j, "lost") == 450 && part(j, "outside") == 100 && part(j, "call") == 50 && part(j, "queued") == 300);
+	CHECK(part(j, "idle") == 900);
+	json_decref(j);
+	two_kernels(&g);
+	gt_writer_lost(g.w, GT_SCOPE_PROCESS, g.process, 1050, 1200, 3, &g.err);
+	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
+	CHECK(part(j, "lost") == 100 && part(j, "compute") == 200);
+	json_decref(j);
+}
+
+/* Losses of both GPUs, of one, of a stream and of the process, in no order and one over the other, against cells of 1 ns. */
+static void losses_equal_brute_force(void)
+{
+	for (unsigned seed = 1; seed <= 40; seed++) {
+		static char busy[2][4000], lost[2][4000];
+		uint64_t want = 0, idle = 0;
+		struct gpus g;
+		json_t *j;
+
+		srand(seed);
+		memset(busy, 0, sizeof(busy));
+		memset(lost, 0, sizeof(lost));
+		gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+		for (int at = 1000; at < 3000; at += 50 + rand() % 300) {
+			int ns = 1 + rand() % 60, gpu = at == 1000 ? 0 : rand() % 2;
+
+			launched(&g, gpu, rand() % 2, at - 30, 10, at, at + ns);
+			memset(&busy[gpu][at], 1, (size_t)ns);
+		}
+		for (int k = 0; k < 2; k++) {		/* the same window for both */
+			launched(&g, k, 0, 960, 10, 999, 1000);
+			launched(&g, k, 0, 3400, 10, 3499, 3500);
+			busy[k][999] = busy[k][3499] = 1;
+		}
+		for (int i = 0, n = rand() % 60; i < n; i++) {
+			int what = rand() % 4, gpu = rand() % 2, from = rand() % 3500, ns = rand() % (i % 9 ? 40 : 700);
+
+			gt_writer_lost(g.w, what ? what == 1 ? GT_SCOPE_PROCESS : GT_SCOPE_TRACK : GT_SCOPE_ALL,
+				       what == 0 ? GT_NONE : what == 1 ? g.process : what == 2 ? g.device[gpu] : g.stream[gpu][1], from, from + ns,
+				       3, &g.err);
+			memset(&lost[gpu][from], 1, (size_t)(from + ns < 4000 ? ns : 4000 - from));
+			if (what < 2)
+				memset(&lost[!gpu][from], 1, (size_t)(from + ns < 4000 ? ns : 4000 - from));
+		}
+		for (int k = 0; k < 2; k++)
+			for (int at = 999; at < 3500; at++) {
+				idle += !busy[k][at];
+				want += !busy[k][at] && lost[k][at];
+			}
+		j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
+		CHECK(part(j, "idle") == (double)idle && part(j, "lost") == (double)want);
+		json_decref(j);
+	}
+}
+
+static void span(struct gpus *g, uint32_t track, const char *name, unsigned layer, int64_t from, int64_t to, uint64_t first)
+{
+	struct gt_field f = { gt_writer_string(g->w, "thread"), GT_F_U64, GT_R_NONE };
+	struct gt_type type = { .name = gt_writer_string(g->w, name), .layer = (uint8_t)layer, .nfields = 1, .fields = &f };
+	struct gt_row row = { .start = from, .end = to, .type = gt_writer_type(g->w, &type), .nargs = 1 };
+
+	gt_writer_row(g->w, GT_SPAN, track, &row, &first, &g->err);
+}
+
+/* The profiler holds up thread 100, and another one; the runtime's call is around the driver's; the thread is off its processor. */
+static void levels_of_a_thread(void)
+{
+	struct gpus g;
+	json_t *j;
+
+	two_kernels(&g);
+	span(&g, g.process, "CUPTI instrumentation", GT_LAYER_OVERHEAD, 1520, 1530, 100);
+	span(&g, g.process, "CUPTI buffer flush", GT_LAYER_OVERHEAD, 1200, 1600, 101);
+	span(&g, g.thread[0], "cudaLaunchKernel", GT_LAYER_RUNTIME, 1450, 1610, 0);
+	span(&g, g.thread[0], "sleeps", GT_LAYER_SCHED, 1300, 1400, 0);
+	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &plain);
+	CHECK(part(j, "overhead") == 10 && part(j, "off_cpu") == 100 && part(j, "outside") == 250 && part(j, "call") == 140);
+	CHECK(num(row_named(j, "gaps", "what", "cudaLaunchKernel"), "total_ns") == 50);
+	CHECK(num(row_named(j, "gaps", "what", "cuLaunchKernel"), "total_ns") == 90);
+	json_decref(j);
+}
+
+/* Its stream waits for an event behind the operation before; or did so earlier. */
+static void a_stream_that_waits(void)
+{
+	for (int early = 0; early < 2; early++) {
+		struct gt_gpu_work w;
+		struct gpus g;
+		json_t *j;
+
+		two_kernels(&g);
+		w = gpus_work(g.stream[0][0], early ? 800 : 1300, early ? 810 : 1310);
+		gpus_wait(&g, &w, GT_GPU_WAIT_STREAM_EVENT, 3);
+		w = gpus_work(g.stream[0][0], 1320, 1330);
+		gpus_wait(&g, &w, GT_GPU_WAIT_STREAM, 0);	/* the host's */
+		j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
+		CHECK(part(j, early ? "queued" : "waiting") == 400 && part(j, early ? "waiting" : "queued") == 0);
+		json_decref(j);
+	}
+}
+
+/* It was told to wait before each of twenty launches, long before the first of them came to run. */
+static void a_stream_that_is_told_long_before(void)
+{
+	struct gpus g;
+	json_t *j;
+
+	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+	for (int i = 0; i < 20; i++) {
+		struct gt_gpu_work w = gpus_work(g.stream[0][0], 100 + 20 * i, 105 + 20 * i);
+
+		gpus_wait(&g, &w, GT_GPU_WAIT_STREAM_EVENT, 3);
+		launched(&g, 0, 0, 110 + 20 * i, 5, 1000 + 200 * i, 1100 + 200 * i);
+	}
+	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
+	CHECK(part(j, "waiting") == 1900 && part(j, "queued") == 0);
+	json_decref(j);
+}
+
+/* One thread for two GPUs. The first one's queue is full from launch 1022 on; before its first kernel begins nothing goes on, then one
+ * launch for each that does. Meanwhile the second one has nothing to do. */
+static void a_full_queue_holds_up_another_gpu(void)
+{
+	enum { US = 1000, BEGIN = 3000 * US, EACH = 100 * US, N = 1030 };
+	int64_t at = 20 * US, held = 0;
+	const json_t *r;
+	struct gpus g;
+	json_t *j;
+
+	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+	launched(&g, 1, 0, 5 * US, US, 8 * US, 10 * US);
+	for (int i = 0; i < N; i++) {
+		int64_t room = i < 1022 ? 0 : BEGIN + (i - 1022) * EACH, end = room > at ? room : at + US;
+
+		held += room > at ? room - at : 0;
+		launched(&g, 0, 0, at, end - at, BEGIN + i * EACH, BEGIN + i * EACH + EACH - 2 * US);
+		at = end + US;
+	}
+	launched(&g, 1, 0, at, US, at + 5 * US, at + 10 * US);
+	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &plain);
+	CHECK(held > 900 * US && part(j, "full_queue") == (double)held && part(j, "call") == 1022 * US + US);
+	r = row_named(j, "gaps", "key", "full_queue");
+	CHECK(is(r, "what", "cuLaunchKernel") && num(r, "gaps") == 1 && is(row(j, "longest_gaps", 0), "after", "add"));
+	CHECK(is(row_named(j, "longest_gaps", "key", "full_queue"), "cause", "launching into a full queue"));
+	json_decref(j);
+}
+
+/* The second device begins later, and has nothing to do at the end. */
+static void a_device_that_comes_and_goes(void)
+{
+	struct gpus g;
+	const json_t *r;
+	json_t *j;
+
+	two_kernels(&g);
+	launched(&g, 1, 0, 1110, 10, 1200, 1300);
+	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
+	CHECK(part(j, "start") == 200 && part(j, "end") == 800 && num(row(j, "budget", 0), "total_ns") == 2200);
+	r = row(j, "budget_gpus", 1);
+	CHECK(num(r, "device") == 1 && num(r, "window_ns") == 1100 && num(r, "compute_percent") == 9.09 && num(r, "idle_ns") == 1000);
+	CHECK(is(r, "cause", "no more work in the window") && noted(j, "budget", "of each GPU as processes see them"));
+	json_decref(j);
+}
+
+/* Kernels from 1000 to `to` and from 2000 - (to - 1000) to 2000; to 2000: one that takes all of the time. */
+static json_t *two_ends(int64_t to)
+{
+	struct gpus g;
+
+	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+	launched(&g, 0, 0, 900, 10, 1000, to);
+	if (to < 2000)
+		launched(&g, 0, 0, 920, 10, 3000 - to, 2000);
+	return report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
+}
+
+static bool bar_is(const json_t *j, const char *key, char mark, unsigned n, const char *rest)
+{
+	char want[64];
+
+	memset(want, mark, n);
+	strcpy(want + n, rest);
+	return !strcmp(json_string_value(json_object_get(row_named(j, "budget", "key", key), "bar")), want);
+}
+
+/* A cell shows what takes most of it; what took no time has no mark, and what took any has one on its own line. */
+static void bars_show_what_there_is(void)
+{
+	json_t *j = two_ends(2000);
+
+	CHECK(bar_is(j, "all", '#', 40, "") && bar_is(j, "compute", '#', 40, ""));
+	CHECK(bar_is(j, "communication", ' ', 0, "") && bar_is(j, "copies", ' ', 0, "") && bar_is(j, "idle", ' ', 0, ""));
+	json_decref(j);
+	j = two_ends(1010);	/* 20 ns of the 25 of a cell */
+	CHECK(bar_is(j, "all", '#', 1, ".......................................") && bar_is(j, "compute", '#', 1, ""));
+	CHECK(bar_is(j, "idle", ' ', 1, ".......................................") && bar_is(j, "copies", ' ', 0, ""));
+	json_decref(j);
+	j = two_ends(1001);
+	CHECK(bar_is(j, "all", '.', 40, "") && bar_is(j, "compute", '#', 1, "") && bar_is(j, "idle", '.', 40, ""));
+	json_decref(j);
+}
+
+/* An operation of unknown cause, calls that nobody looked at, options that leave rows out, nothing at all. */
+static void what_cannot_be_told(void)
+{
+	struct gt_analysis_options o = plain;
+	struct trace t;
+	struct gpus g;
+	json_t *j;
+
+	two_kernels(&g);
+	gpus_plain(&g, 1, g.stream[0][0], 2500, 2600);
+	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
+	CHECK(part(j, "unjoined") == 400 && noted(j, "budget", "1 operation is joined to no call"));
+	json_decref(j);
+
+	gpus_begin_bare(&g, "{\"events\":\"gpu\"}");
+	for (int i = 0; i < 2; i++) {
+		struct gt_gpu_work w = gpus_work(g.stream[0][0], 1000 + 1000 * i, 1100 + 1000 * i);
+
+		w.cause = (struct gt_gpu_cause){ .join = GT_JOIN_CORRELATION, .track = g.thread[0], .start = 900 + 600 * i, .ns = 100 };
+		gpus_kernel(&g, 0, &w);
+	}
+	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
+	CHECK(part(j, "unseen") == 500 && part(j, "outside") == 0 && part(j, "queued") == 400);
+	json_decref(j);
+
+	two_kernels(&g);
+	o.filter.tid = 100;
+	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &o);
+	CHECK(rows(j, "budget") == 0 && noted(j, "budget", "cannot answer: --tid") && noted(j, "gaps", "cannot answer: --tid"));
+	json_decref(j);
+
+	known(&t, true);
+	j = report(end(&t), (const char *[]){ "budget", "gaps", NULL }, &plain);
+	CHECK(rows(j, "gaps") == 0 && noted(j, "gaps", "cannot answer: what GPUs did was not recorded") && noted(j, "gaps", "pauses"));
+	json_decref(j);
+}
+
+/* A gap in which a thread makes more calls than are kept: what is not known is said, and the parts still add up. */
+static void more_calls_than_are_kept(void)
+{
+	enum { CALLS = 3000000 };
+	struct gpus g;
+	json_t *j;
+
+	gpus_begin(&g, "{\"events\":\"api,gpu\"}");
+	launched(&g, 0, 0, 900, 10, 1000, 1100);
+	for (int64_t i = 0; i < CALLS; i++) {
+		struct gt_row row = { .start = 2000 + 10 * i, .end = 2005 + 10 * i, .type = g.launch };
+
+		gt_writer_row(g.w, GT_CALL, g.thread[0], &row, NULL, &g.err);
+		if (i % 100000 == 0)
+			gt_writer_epoch(g.w, row.end, &g.err);
+	}
+	launched(&g, 0, 0, 2000 + 10 * CALLS, 10, 3000 + 10 * CALLS, 3100 + 10 * CALLS);
+	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
+	CHECK(part(j, "call") >= 5.0 * GT_HOST_MOST * 0.9 && part(j, "call") < 5.0 * CALLS && part(j, "too_much") > 0);
+	CHECK(part(j, "idle") == 2000.0 + 10.0 * CALLS - 100 && part(j, "queued") == 990);
+	json_decref(j);
+}
+
+/* Two recordings in one file: each has a window of its own. */
+static void recordings_have_windows(void)
+{
+	int both = memfd_create("both", 0);
+	struct gt_err err = GT_ERR_INIT;
+	json_t *j;
+
+	for (int i = 0; i < 2; i++) {
+		struct gpus g;
+
+		two_kernels(&g);
+		CHECK(gpus_end_into(&g, both));
+	}
+	j = report(gt_reader_open_fd(both, &err), (const char *[]){ "budget", "gaps", NULL }, &plain);
+	CHECK(rows(j, "budget_gpus") == 2 && num(row(j, "budget", 0), "total_ns") == 2200 && part(j, "call") == 200);
+	CHECK(rows(j, "longest_gaps") == 2 && rows(j, "gaps") == 3 && num(row_named(j, "gaps", "key", "call"), "gaps") == 2);
+	json_decref(j);
+}
+
+/* What of the recording is in no figure of gaps, and where the time that was chosen leaves causes unknown. */
+static void what_is_left_out_is_told(void)
+{
+	static const struct { int64_t from, to; bool whole; const char *outside; bool cut; } looks[] = {
+		{ INT64_MIN, INT64_MAX, false, "not counted: 100 ns before the first GPU operation, 200 ns behind the last GPU operation;", false },
+		{ INT64_MIN, INT64_MAX, true, NULL, false }, { 950, INT64_MAX, false, "not counted: 200 ns behind the last GPU operation;", false },
+		{ INT64_MIN, 2250, false, "not counted: 100 ns before the first GPU operation;", true }, { 950, 1500, false, NULL, true },
+		{ 950, 5000, false, NULL, false }, { 1200, 1300, false, NULL, true }, { 5000, 6000, false, NULL, false },
+	};
+
+	for (size_t i = 0; i < sizeof(looks) / sizeof(*looks); i++) {
+		struct gt_analysis_options o = plain;
+		struct gpus g;
+		json_t *j;
+
+		two_kernels(&g);
+		gpus_call(&g, 0, g.launch, 2200, 2300);
+		o.whole = looks[i].whole;
+		o.filter = (struct gt_filter){ .ranged = looks[i].from != INT64_MIN || looks[i].to != INT64_MAX, .from = looks[i].from, .to = looks[i].to };
+		j = report(gpus_end(&g), (const char *[]){ "gaps", NULL }, &o);
+		CHECK(looks[i].outside ? noted(j, "gaps", looks[i].outside) : !noted(j, "gaps", "not counted"));
+		CHECK(noted(j, "gaps", "a gap has its cause from the operation that ends it") == looks[i].cut);
+		json_decref(j);
+	}
+}
+
+T_MAIN(T(every_nanosecond_has_its_part), T(a_range_is_the_window), T(half_a_range), T(the_whole_recording), T(full_queues), T(a_gap_in_slices), T(all_reports_have_one_window), T(short_gaps_are_one_line),
+       T(lost_records_are_no_idle_time), T(losses_equal_brute_force), T(levels_of_a_thread), T(a_stream_that_waits), T(a_stream_that_is_told_long_before), T(a_full_queue_holds_up_another_gpu), T(a_device_that_comes_and_goes),
+       T(bars_show_what_there_is), T(what_cannot_be_told), T(more_calls_than_are_kept), T(recordings_have_windows), T(what_is_left_out_is_told))

@@ -1,0 +1,163 @@
+/* Events in rings that lie, and annotations and GPU work without end: the recording goes on, and what had no room is counted. */
+#define _GNU_SOURCE
+#include "collect/correlate/gpu_correlate.h"
+#include "tests/unit/collect/rings.h"
+
+static void event(struct pen *p, unsigned id, uint64_t start, uint64_t end, const uint64_t *words, unsigned n)
+{
+	struct gt_rec head = { .start = start, .end = end, .id = (uint16_t)id, .nargs = (uint8_t)n, .kind_depth = GT_REC_EVENT << 5 };
+
+	put(p, &head, words, n * 8);
+	publish(p);
+}
+
+static uint64_t lost_in(struct gt_reader *reader)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; reader && i < gt_reader_segments(reader); i++)
+		n += gt_reader_segment(reader, i)->rows[GT_LOST];
+	return n;
+}
+
+static uint64_t tell(struct pen *p, const char *s)
+{
+	uint64_t hash = gt_ring_hash(s, (uint32_t)strlen(s));
+
+	text(p, GT_REC_STRING, hash, s);
+	return hash;
+}
+
+/* Each text of its own, as torch's emit_nvtx makes them. */
+static void messages_that_are_no_two_alike(void)
+{
+	static char message[600];
+	struct gt_reader *reader;
+	struct pen p, late;
+	uint64_t v[GT_NVTX_WORDS] = { 0 };
+	int64_t t = past(1000000000);
+	bool fine = true;
+
+	CHECK(begin(GT_ARGS_NONE));
+	p = new_thread(0, 0);
+	memset(message, 'x', sizeof(message) - 1);
+	for (int i = 0; fine && i < 400000; i++) {
+		snprintf(message, 32, "aten::mm, seq = %d", i);
+		message[strlen(message)] = ',';
+		v[1] = tell(&p, message);
+		event(&p, GT_EV_PUSH, (uint64_t)t, (uint64_t)t, v, GT_NVTX_WORDS);
+		event(&p, GT_EV_POP, (uint64_t)t + 1, (uint64_t)t + 1, (uint64_t[]){ 0, 0 }, 2);
+		if (i % 1000 == 0)
+			fine = gt_recorder_pass(r, &err) >= 0;
+	}
+	CHECK(fine && gt_recorder_pass(r, &err) >= 0);
+	CHECK(gt_recorder_totals(r)->nameless > 0);
+	late = new_thread(1, 0);		/* there is room for it */
+	call(&late, "cuCtxGetCurrent", t + 10, t + 20);
+	CHECK(gt_recorder_pass(r, &err) >= 0);
+	reader = end();
+	CHECK(reader && gt_reader_segment(reader, 0)->rows[GT_CALL] == 1);
+	gt_reader_close(reader);
+}
+
+static void streams_without_end(void)
+{
+	struct gt_reader *reader;
+	struct pen p;
+	const unsigned fit = 65536 - 2;		/* the device and the context have places, too */
+	int64_t t = past(100000000);
+	bool fine = true;
+
+	with_gpu = true;
+	CHECK(begin(GT_ARGS_NONE));
+	with_gpu = false;
+	p = new_thread(0, 0);
+	for (uint64_t i = 0; fine && i < 70000; i++) {
+		event(&p, GT_EV_SET, (uint64_t)t, (uint64_t)t + 5, (uint64_t[]){ i, i << 32 | 1, 0, 0, 4, 0 }, 6);
+		if (i % 1000 == 0)
+			fine = gt_recorder_pass(r, &err) >= 0;
+	}
+	CHECK(fine);
+	reader = end();
+	CHECK(reader && gt_reader_segment(reader, 0)->rows[GT_GPU] == fit && lost_in(reader) == 70000 - fit);
+	gt_reader_close(reader);
+}
+
+/* Requests that a program makes up have no names from some number on; the next thread has its track. */
+static void ioctls_that_are_no_two_alike(void)
+{
+	const uint64_t n = 1000000;
+	struct gt_reader *reader;
+	struct pen p;
+	int64_t t = past(900000000);
+	bool fine = true;
+
+	CHECK(begin(GT_ARGS_NONE));
+	p = new_thread(0, 0);
+	call(&p, "cuInit", t - 20, t - 10);
+	for (uint64_t i = 0; fine && i < n; i++) {
+		leave(&p, GT_ID_IOCTL, t + (int64_t)i * 10, t + (int64_t)i * 10 + 5, 0,
+		      (uint64_t[]){ (uint64_t)GT_DEV_CTL << 32, i, 0, 0 }, 4);
+		if (i % 10000 == 0)
+			fine = gt_recorder_pass(r, &err) >= 0;
+	}
+	CHECK(fine && gt_recorder_totals(r)->nameless);
+	for (uint32_t i = 1; i <= 150; i++) {
+		p = new_thread(i, 0);
+		call(&p, "cuInit", t, t + 10);
+	}
+	reader = end();
+	CHECK(reader);
+	CHECK(gt_reader_segment(reader, 0)->rows[GT_CALL] == n + 151 - lost_in(reader));
+	gt_reader_close(reader);
+}
+
+static uint64_t random_word(uint64_t *s)
+{
+	static const uint64_t odd[] = { 0, 1, UINT64_MAX, INT64_MAX, (uint64_t)INT64_MIN, UINT32_MAX, 1ull << 61, 1ull << 62, 307ull << 32 | 1 };
+
+	*s = *s * 6364136223846793005ull + 1442695040888963407ull;
+	return *s >> 60 < 12 ? odd[(*s >> 33) % (sizeof(odd) / sizeof(*odd))] : *s >> 20;
+}
+
+/* Anything may be in a ring. */
+static void events_that_lie(void)
+{
+	uint64_t seed = 7, v[256], id;
+	struct gt_reader *reader;
+	struct pen p[3];
+	bool in_ticks;
+	int64_t now;
+
+	with_gpu = true;
+	CHECK(begin(GT_ARGS_NONE));
+	with_gpu = false;
+	for (unsigned i = 0; i < 3; i++) {
+		p[i] = new_thread(i, 0);
+		rings.threads[i].role = i == 2 ? GT_RING_TELLER : GT_RING_CALLER;
+		tell(&p[i], "known");
+	}
+	for (unsigned i = 0; i < 60000; i++) {
+		for (unsigned k = 0; k < 256; k++)
+			v[k] = random_word(&seed);
+		if (i % 3)
+			v[1] = gt_ring_hash("known", 5);
+		id = (random_word(&seed) ^ i) % GT_EVENTS;
+		now = past(random_word(&seed) % 1000);
+		in_ticks = id == GT_EV_GPU_STATE || id >= GT_EV_PUSH;	/* of these a wild time is damage */
+		if (id == GT_EV_GPU_LOST || id == GT_EV_UNTIMED)	/* and so is a wild number of losses */
+			v[0] %= 1000;
+		event(&p[i % 3], (unsigned)id,
+		      in_ticks ? (uint64_t)now - v[9] % GT_SECOND : random_word(&seed) | 1,
+		      in_ticks ? (uint64_t)now - v[10] % GT_SECOND : random_word(&seed), v, i % 7 ? 9 : i % 256);
+		if (i % 500 == 0)
+			CHECK(gt_recorder_pass(r, &err) >= 0);
+	}
+	CHECK(!gt_recorder_totals(r)->broken);
+	reader = end();
+	CHECK(reader);
+	gt_reader_close(reader);
+}
+
+T_MAIN(T(messages_that_are_no_two_alike), T(streams_without_end), T(ioctls_that_are_no_two_alike),
+       T(events_that_lie))

@@ -1,0 +1,648 @@
+/* Strips held against a count of every row, cell by cell: on random traces with all that a strip may show (nested calls, ioctls, ranges that
+ * nest and overlap, work and waits of streams that overlap, copies in all directions, quiet tracks that share blocks, rows that last for many
+ * blocks), at every width of cells there is. And on traces that grow, held against strips that see them for the first time. */
+#define _GNU_SOURCE
+#include "tests/unit/viewer/view_program.h"
+#include "viewer/cells/measure.h"
+#include "viewer/lanes/unfinished_edges.h"
+#include "viewer/lanes/window.h"
+
+#define MOST_CELLS 300u
+struct seen_row { uint32_t segment, track; enum gt_kind kind; uint32_t type; int64_t start, end; unsigned depth; uint64_t bytes; unsigned aspect; };
+static struct seen_row *rows;
+static size_t nrows, rows_cap;
+/* ---- the count ---- */
+
+static void read_rows(struct gt_reader *r)
+{
+	struct gt_filter all = { .kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU) };
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_iter *it = gt_iter_open(r, &all, &err);
+	struct gt_event ev;
+
+	nrows = 0;
+	while (it && gt_iter_next(it, &ev, &err) > 0) {
+		const struct gt_type *t = &ev.seg->types[ev.row.type];
+		struct seen_row row = { ev.seg->index, ev.track, ev.kind, ev.row.type, ev.row.start, ev.row.end, ev.row.depth, 0, 0 };
+
+		for (unsigned f = 0; f < t->nfields; f++) {
+			row.bytes = t->fields[f].role == GT_R_BYTES ? ev.args[f] : row.bytes;
+			if (t->fields[f].role == GT_R_DIRECTION && t->op == GT_OP_COPY)
+				row.aspect = ev.args[f] == GT_DIR_HTOD ? GT_ASPECT_HTOD : ev.args[f] == GT_DIR_DTOH ? GT_ASPECT_DTOH : GT_ASPECT_COPIES;
+		}
+		CHECK(!gt_grow(&rows, &rows_cap, nrows + 1, sizeof(*rows)));
+		rows[nrows++] = row;
+	}
+	gt_iter_close(it);
+	CHECK(!err.code && nrows > 1000);
+}
+
+static bool below_track(const struct gt_segment *seg, uint32_t t, uint32_t top)
+{
+	for (; t != GT_NONE; t = seg->tracks[t].parent)
+		if (t == top)
+			return true;
+	return false;
+}
+
+/* The depth at which a strip shows a row; -1: it does not. */
+static int depth_in(const struct gt_reader *r, const struct seen_row *row, const struct gt_strip_of *of)
+{
+	const struct gt_segment *seg = gt_reader_segment(r, of->segment);
+	const struct gt_type *t = &seg->types[row->type];
+	int own = row->depth < 7 ? (int)row->depth : 7;		/* the deepest there is room for counts deeper ones, too */
+	bool shows, call = row->kind == GT_CALL || row->kind == GT_OPEN;
+
+	if (row->segment != of->segment || (of->derived ? !below_track(seg, row->track, of->track) : row->track != of->track))
+		return -1;
+	switch (of->aspect) {
+	case GT_ASPECT_CALLS: return call && !(of->derived && own) ? own : -1;
+	case GT_ASPECT_RANGES: return row->kind == GT_SPAN && t->layer == GT_LAYER_USER ? own : -1;
+	case GT_ASPECT_IOCTLS: shows = call && t->layer == GT_LAYER_IOCTL; break;
+	case GT_ASPECT_OTHERS: shows = row->kind == GT_SPAN && t->layer != GT_LAYER_USER; break;
+	case GT_ASPECT_WORK: shows = row->kind == GT_GPU; break;
+	default: shows = row->kind == GT_GPU && row->aspect == of->aspect;
+	}
+	return shows ? 0 : -1;
+}
+
+static int64_t first_cell(const struct gt_cell_window *w, int64_t at) { return (at >> w->shift) < w->first ? 0 : (at >> w->shift) - w->first; }
+
+/* One row's part in a stretch of time, of which `from` on is not covered yet. */
+static void count_row(struct gt_cell_sums *c, const struct seen_row *row, int64_t start, int64_t end, int64_t from, int64_t low, int64_t high)
+{
+	int64_t f = from > low ? from : low, t = end < high ? end : high;
+
+	c->busy += t > f ? (uint64_t)(t - f) : 0;
+	if (start < low || start >= high)
+		return;
+	c->count++;
+	c->bytes += row->bytes;
+	if ((uint64_t)(end - start) > c->longest)
+		c->longest = (uint64_t)(end - start);
+}
+
+/* From where on a row covers what none before it did: rows are by start, so what is covered only grows. */
+static int64_t uncovered(const struct seen_row *row, int64_t start, int64_t end, int depth, int64_t *covered)
+{
+	int64_t from = start > *covered ? start : *covered;
+
+	if (row->depth > 7 && depth == 7)		/* within one of depth 7 */
+		return end;
+	*covered = end > *covered ? end : *covered;
+	return from;
+}
+
+#define DEPTHS 8
+static unsigned nrough;		/* cells that were not exact until they were settled */
+static void count_cells(const struct gt_archive *a, struct gt_reader *r, const struct gt_cell_window *w, const struct gt_strip_of *of,
+			struct gt_cell_sums to[DEPTHS][MOST_CELLS])
+{
+	int64_t covered[DEPTHS], offset = gt_archive_offset(a, of->segment);
+
+	for (unsigned d = 0; d < DEPTHS; d++)
+		covered[d] = INT64_MIN;
+	memset(to, 0, DEPTHS * sizeof(to[0]));
+	for (size_t i = 0; i < nrows; i++) {
+		int64_t start = rows[i].start - offset, end = rows[i].end - offset, from;
+		int d = depth_in(r, &rows[i], of);
+
+		if (d < 0)
+			continue;
+		from = uncovered(&rows[i], start, end, d, &covered[d]);
+		for (int64_t c = first_cell(w, start); c < w->cells && gt_cell_start(w, c) <= end; c++)
+			count_row(&to[d][c], &rows[i], start, end, from, gt_cell_start(w, c), gt_cell_start(w, c + 1));
+	}
+}
+
+static void count_range(const struct gt_archive *a, struct gt_reader *r, const struct gt_strip_of *of, int64_t low, int64_t high,
+			struct gt_cell_sums to[DEPTHS])
+{
+	int64_t covered[DEPTHS], offset = gt_archive_offset(a, of->segment);
+
+	for (unsigned d = 0; d < DEPTHS; d++) {
+		covered[d] = INT64_MIN;
+		to[d] = (struct gt_cell_sums){ 0 };
+	}
+	for (size_t i = 0; i < nrows; i++) {
+		int d = depth_in(r, &rows[i], of);
+		int64_t start = rows[i].start - offset, end = rows[i].end - offset;
+
+		if (d >= 0)
+			count_row(&to[d], &rows[i], start, end, uncovered(&rows[i], start, end, d, &covered[d]), low, high);
+	}
+}
+
+static bool has_union(const struct gt_segment *seg, uint32_t t, unsigned aspect)
+{
+	switch (seg->tracks[t].kind) {
+	case GT_TRACK_PROCESS: return aspect == GT_ASPECT_CALLS;
+	case GT_TRACK_DEVICE: return aspect == GT_ASPECT_WORK || aspect >= GT_ASPECT_HTOD;
+	default: return seg->tracks[t].kind == GT_TRACK_CONTEXT && aspect == GT_ASPECT_WORK;
+	}
+}
+
+/* Where nobody asks for unions blocks are known by their summaries. */
+static size_t list_strips(const struct gt_reader *r, struct gt_strip_of *of, bool unions)
+{
+	size_t n = 0;
+
+	for (uint32_t s = 0; s < gt_reader_segments(r); s++)
+		for (uint32_t t = 0; t < gt_reader_segment(r, s)->ntracks; t++)
+			for (unsigned a = 1; a < GT_ASPECTS; a++) {
+				if (a < GT_ASPECT_HTOD)
+					of[n++] = (struct gt_strip_of){ s, t, a, false };
+				if (unions && has_union(gt_reader_segment(r, s), t, a))
+					of[n++] = (struct gt_strip_of){ s, t, a, true };
+			}
+	return n;
+}
+
+/* Where the first call begins that is open at the end, a union may know its busy time roughly, and no smaller than it is, until what was
+ * before that is measured. */
+static bool may_be_rough(const struct gt_archive *a, struct gt_reader *r, const struct gt_cell_window *w, const struct gt_strip_of *of, unsigned c,
+			 const struct gt_cell_sums *got, const struct gt_cell_sums *want)
+{
+	int64_t first = INT64_MAX, offset = gt_archive_offset(a, of->segment);
+
+	for (size_t i = 0; i < nrows; i++)
+		if (rows[i].kind == GT_OPEN && depth_in(r, &rows[i], of) >= 0 && rows[i].start - offset < first)
+			first = rows[i].start - offset;
+	return of->derived && first >= gt_cell_start(w, c) && first < gt_cell_start(w, c + 1) &&
+	       got->sureness == GT_CELL_ROUGH && got->busy >= want->busy && got->busy <= 1ull << w->shift;
+}
+
+static bool is_counted(const struct gt_cell_sums *got, const struct gt_cell_sums *want)
+{
+	return got->count == want->count && got->bytes == want->bytes && got->longest == want->longest;
+}
+
+static void settle(struct gt_archive *a, const struct gt_cell_window *w, const struct gt_lane_of *lane, struct gt_cell_sums *cells)
+{
+	struct gt_open_heads h = { .n = 0 };
+	struct gt_err err = GT_ERR_INIT;
+
+	CHECK(!gt_open_heads_want(&h, a, w, lane, 1, &err));
+	while (gt_open_heads_step(&h, 1, &err) > 0)
+		;
+	CHECK(!gt_open_heads_want(&h, a, w, lane, 1, &err) && h.done == h.n);	/* the same once more: it is known */
+	gt_open_heads_fill(&h, lane, cells);
+	gt_open_heads_release(&h);
+}
+
+static void hold_against_count(struct gt_archive *a, struct gt_reader *r, const struct gt_strips *s, const struct gt_cell_window *w,
+			       const struct gt_strip_of *of, size_t n)
+{
+	static struct gt_cell_sums all[DEPTHS][MOST_CELLS];
+	struct gt_cell_sums got[MOST_CELLS];
+
+	for (size_t i = below(nrows > 50000 ? 9 : 1); i < n; i += nrows > 50000 ? 9 : 1)
+		for (unsigned d = 0; d < DEPTHS; d++) {
+			const struct gt_cell_sums *want = all[d];
+
+			if (!d)
+				count_cells(a, r, w, &of[i], all);
+			gt_strips_cells(s, i, d, got);
+			for (unsigned c = 0; c < w->cells; c++)
+				if (got[c].sureness)
+					CHECK(may_be_rough(a, r, w, &of[i], c, &got[c], &want[c]) && ++nrough);
+			settle(a, w, &(struct gt_lane_of){ of[i], d }, got);
+			for (unsigned c = 0; c < w->cells; c++)
+				if (got[c].sureness || got[c].busy != want[c].busy || !is_counted(&got[c], &want[c])) {
+					fprintf(stderr, "strip %u/%u aspect %u derived %d depth %u cell %u of %u, shift %u: sure %d busy %lu count %lu "
+						"bytes %lu longest %lu, but %lu %lu %lu %lu\n", of[i].segment, of[i].track, of[i].aspect, of[i].derived, d,
+						c, w->cells, w->shift, got[c].sureness, got[c].busy, got[c].count, got[c].bytes, got[c].longest,
+						want[c].busy, want[c].count, want[c].bytes, want[c].longest);
+					CHECK(!"cells differ");
+				}
+		}
+}
+
+/* After each portion of work, what is said to be certain is. */
+static void step_by_step(struct gt_archive *a, struct gt_reader *r, struct gt_strips *s, const struct gt_cell_window *w, const struct gt_strip_of *of,
+			 size_t n)
+{
+	static struct gt_cell_sums want[DEPTHS][MOST_CELLS];
+	struct gt_cell_sums got[MOST_CELLS];
+	struct gt_err err = GT_ERR_INIT;
+	int more = 1;
+
+	CHECK(!gt_strips_want(s, w, of, n, &err));
+	for (unsigned steps = 0; more; steps++) {
+		size_t i = below((uint32_t)n);
+		unsigned d = below(2);
+
+		CHECK((more = gt_strips_step(s, 1, &err)) >= 0 && gt_strips_percent(s) <= 100 && steps < 100000);
+		gt_strips_cells(s, i, d, got);
+		count_cells(a, r, w, &of[i], want);
+		for (unsigned c = 0; c < w->cells; c++)
+			CHECK(got[c].sureness != GT_CELL_EXACT || (got[c].busy == want[d][c].busy && got[c].count == want[d][c].count));
+	}
+}
+
+static void every_width(struct gt_reader *r)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_archive *a = gt_archive_open(r, &err);
+	struct gt_strips *s = a ? gt_strips_new(a) : NULL;
+	struct gt_strip_of of[400];
+	int64_t from, to;
+
+	CHECK(a && s);
+	gt_archive_extent(a, &from, &to);
+	for (unsigned k = 0; k <= 2 * gt_archive_widest(a); k++) {
+		unsigned shift = k / 2;
+		int64_t at = from + (int64_t)(below(1000) * (uint64_t)(to - from) / 1000);
+		size_t n = list_strips(r, of, below(2));
+		struct gt_cell_window w = { (at >> shift) - (int64_t)below(20), shift, 20 + below(40) };
+
+		CHECK(!gt_strips_want(s, &w, of, n, &err) && !gt_strips_step(s, 0, &err) && gt_strips_percent(s) == 100);
+		hold_against_count(a, r, s, &w, of, n);
+		if (k % 7 == 0 && nrows < 50000)
+			step_by_step(a, r, s, &w, of, n);
+	}
+	gt_strips_free(s);
+	gt_archive_close(a);
+}
+
+static void cells_are_what_rows_say(void)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		struct gt_err err = GT_ERR_INIT;
+		int fd = temp_file(), keep = dup(fd);
+		struct gt_reader *r;
+
+		state = 77 + i;
+		contexts = i;
+		make(fd, "boot", i % 2 ? 5000000000ll : -30000, (unsigned[]){ 300, 4000, 40000 }[i]);
+		CHECK((r = gt_reader_open_fd(keep, &err)));
+		read_rows(r);
+		every_width(r);
+		gt_reader_close(r);
+	}
+}
+
+/* What is measured between two moments is what rows say, of every fifth strip. */
+static void between(struct gt_archive *a, struct gt_reader *r, const struct gt_strip_of *of, size_t n, int64_t one, int64_t other)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_measure *m = gt_measure_new(a, of, n, one, other, &err);
+
+	CHECK(m);
+	while (gt_measure_step(m, 1, &err) > 0)
+		;
+	for (size_t i = n < 100 ? 0 : below(5); i < n; i += n < 100 ? 1 : 5) {
+		struct gt_cell_sums want[DEPTHS];
+
+		count_range(a, r, &of[i], one < other ? one : other, one < other ? other : one, want);
+		for (unsigned d = 0; d < DEPTHS; d++) {
+			struct gt_measured got = gt_measure_of(m, i, d);
+
+			CHECK(!got.rough && got.busy == want[d].busy && got.count == want[d].count && got.bytes == want[d].bytes &&
+			      got.longest == want[d].longest);
+		}
+	}
+	gt_measure_free(m);
+}
+
+/* Four threads with as much idle time as calls, two of which end in a call that stays open, while others go on. */
+static void make_sparse(int fd)
+{
+	int64_t at[4] = { 0 }, last[4] = { 200000, 300000, 350000, 450000 };
+	struct program p;
+
+	begin(&p, fd, "boot", 0);
+	for (unsigned busy = 15; busy; ) {
+		unsigned th = below(4);
+		int64_t start = at[th] + 20 + below(500);
+
+		at[th] = start + 10 + below(400);
+		if (busy & 1u << th && at[th] < last[th])
+			put(&p, GT_CALL, p.threads[th], p.call, start, at[th], 0);
+		else
+			busy &= ~(1u << th);
+	}
+	for (unsigned th = 0; th < 2; th++)
+		CHECK(!gt_writer_open_call(p.w, p.threads[th], &(struct gt_row){ .start = last[th] + below(500), .type = p.call },
+					   NULL, &p.err));
+	CHECK(!gt_writer_epoch(p.w, 460000, &p.err));
+	gt_gpu_types_release(&p.types);
+	CHECK(!gt_writer_close(p.w, &p.err));
+}
+
+/* Windows of every width in which an open call begins. */
+static void where_open_calls_begin(void)
+{
+	nrough = 0;
+	for (unsigned i = 0; i < 5; i++) {
+		int fd = temp_file(), keep = dup(fd);
+		struct gt_err err = GT_ERR_INIT;
+		struct gt_strip_of of[400];
+		struct gt_strips *s;
+		struct gt_reader *r;
+		struct gt_archive *a;
+		size_t n;
+
+		state = 50 + i;
+		make_sparse(fd);
+		CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)) && (s = gt_strips_new(a)));
+		read_rows(r);
+		n = list_strips(r, of, true);
+		for (unsigned shift = 0; shift <= gt_archive_widest(a); shift++)
+			for (size_t k = 0; k < nrows; k++) {
+				struct gt_cell_window w = { (rows[k].start >> shift) - below(8), shift, 8 };
+
+				if (rows[k].kind != GT_OPEN)
+					continue;
+				CHECK(!gt_strips_want(s, &w, of, n, &err) && !gt_strips_step(s, 0, &err));
+				hold_against_count(a, r, s, &w, of, n);
+			}
+		for (unsigned k = 0; k < 30; k++)
+			between(a, r, of, n, 200000 + below(600) - (int64_t)below(1u << (1 + k / 2)), 200000 + below(30000));
+		gt_strips_free(s);
+		gt_archive_close(a);
+		gt_reader_close(r);
+	}
+	CHECK(nrough > 20);
+}
+
+/* Between any two moments, and not only at the edges of cells. */
+static void between_two_moments(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int fd = temp_file(), keep = dup(fd);
+	struct gt_strip_of of[400];
+	struct gt_reader *r;
+	struct gt_archive *a;
+	size_t n;
+
+	state = 21;
+	contexts = 2;
+	make(fd, "boot", 4321, 4000);
+	CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)));
+	read_rows(r);
+	n = list_strips(r, of, true);
+	for (unsigned k = 0; k < 30; k++) {
+		int64_t from = rows[below((uint32_t)nrows)].start + below(50), to = from + (int64_t)(1ull << below(18)) + below(9);
+
+		between(a, r, of, n, k % 2 ? from : to, k % 2 ? to : from);
+	}
+	gt_archive_close(a);
+	gt_reader_close(r);
+}
+
+/* Its unions are in the file, but for a context that is alone on its device: that would be the device's. */
+static void contexts_are_summed_up(void)
+{
+	for (contexts = 1; contexts < 3; contexts++) {
+		struct gt_err err = GT_ERR_INIT;
+		int fd = temp_file(), keep = dup(fd);
+		const struct gt_segment *seg;
+		struct gt_reader *r;
+		struct gt_archive *a;
+		unsigned n = 0;
+
+		state = 4;
+		make(fd, "boot", 0, 20000);
+		CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)));
+		seg = gt_reader_segment(r, 0);
+		CHECK(gt_archive_upper(a, 0, 1, GT_ASPECT_WORK, true, 0));
+		for (uint32_t t = 0; t < seg->ntracks; t++)
+			if (seg->tracks[t].kind == GT_TRACK_CONTEXT) {
+				CHECK(!gt_archive_upper(a, 0, t, GT_ASPECT_WORK, true, 0) == (contexts == 1));
+				CHECK(!gt_archive_upper(a, 0, t, GT_ASPECT_HTOD, true, 0));
+				n++;
+			}
+		CHECK(n == contexts);
+		gt_archive_close(a);
+		gt_reader_close(r);
+	}
+	contexts = 0;
+}
+
+/* Two recordings of different machines begin at about the same time of the viewer, and their cells are as exact. */
+static void recordings_of_other_clocks(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int fd = temp_file(), keep = dup(fd);
+	struct gt_reader *r;
+	struct gt_archive *a;
+	int64_t from, to;
+
+	state = 5;
+	make(dup(fd), "one", 1000000, 300);
+	make(fd, "two", 987654321012345ll, 300);
+	CHECK((r = gt_reader_open_fd(keep, &err)) && gt_reader_segments(r) == 2);
+	read_rows(r);
+	CHECK((a = gt_archive_open(r, &err)));
+	gt_archive_extent(a, &from, &to);
+	CHECK((to - from) >> gt_archive_widest(a) <= 34 && (to - from) >> gt_archive_widest(a) >= 15);
+	CHECK(!gt_archive_offset(a, 0) && gt_archive_offset(a, 1) && !(gt_archive_offset(a, 1) % (1ll << gt_archive_widest(a))));
+	gt_archive_close(a);
+	every_width(r);
+	gt_reader_close(r);
+}
+
+/* A block that cannot be read is a hole where it was, and nowhere else. */
+static void a_broken_block_is_a_hole(void)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int fd = temp_file(), keep = dup(fd);
+	struct gt_reader *r;
+	struct gt_archive *a;
+	struct gt_strips *s;
+	struct gt_block_list list;
+	struct gt_cell_window w = { .cells = MOST_CELLS };
+	struct gt_strip_of of = { .track = 2, .aspect = GT_ASPECT_CALLS };
+	struct gt_cell_sums got[MOST_CELLS];
+	unsigned holes = 0;
+
+	state = 9;
+	make(fd, "boot", 0, 60000);
+	CHECK((r = gt_reader_open_fd(keep, &err)) && (a = gt_archive_open(r, &err)));
+	list = gt_archive_blocks(a, 0, 2);
+	CHECK(list.n > 3);
+	break_block(keep, list.blocks[1].number);
+	w.first = (list.blocks[1].start - 100) >> w.shift;
+	CHECK((s = gt_strips_new(a)) && !gt_strips_want(s, &w, &of, 1, &err) && !gt_strips_step(s, 0, &err));
+	gt_strips_cells(s, 0, 0, got);
+	for (unsigned c = 0; c < w.cells; c++) {
+		CHECK(got[c].sureness == (gt_cell_start(&w, c) >= list.blocks[1].start ? GT_CELL_HOLE : GT_CELL_EXACT));
+		holes += got[c].sureness == GT_CELL_HOLE;
+	}
+	CHECK(holes > 100 && holes < MOST_CELLS);
+	gt_strips_free(s);
+	gt_archive_close(a);
+	gt_reader_close(r);
+}
+
+/* ---- a trace that grows ---- */
+
+#define GROWN_CELLS 60u
+struct growing {
+	struct program p;
+	int64_t free_at[12], hangs;	/* hangs: when a thread's call began that returns pieces later */
+	int fd;
+	struct gt_reader *r;
+	struct gt_archive *a;
+	struct gt_strips *s;
+	struct gt_strip_of of[400];
+	size_t n, exact;		/* exact: cells that were so before anything was gone through */
+};
+
+/* Calls and work of some time, most of them in order; now and then a call returns, or work is told, that began long ago. */
+static void write_piece(struct growing *g, unsigned piece, unsigned turns)
+{
+	struct program *p = &g->p;
+
+	for (unsigned i = 0; i < turns; i++) {
+		unsigned th = below(3);
+		int64_t start = p->now > g->free_at[th] ? p->now : g->free_at[th];
+
+		p->last[th] = start;
+		g->free_at[th] = nest(p, p->threads[th], start, 0) + 1;
+		if (!below(3))
+			gpu_work(p, below(30) ? 0 : below(3));
+		if (!below(9))
+			put(p, GT_SPAN, p->threads[below(3)], p->range, p->now - (int64_t)below(500), p->now + below(50), below(3));
+		p->now += below(60);
+	}
+	for (unsigned i = 0; i < 3; i++)
+		p->now = g->free_at[i] > p->now ? g->free_at[i] : p->now;
+	p->now += 20;
+	put(p, GT_CALL, p->threads[5], p->call, p->now - 9, p->now - 2, 1);
+	if (piece % 4 == 3) {
+		put(p, GT_CALL, p->threads[5], p->alloc, g->hangs, p->now, 0);
+		g->hangs = p->now + 1;
+	}
+	if (piece % 5 == 4)
+		CHECK(!gt_gpu_put_kernel(&p->types, &(struct gt_gpu_work){ .track = p->streams[1], .start = p->now - (int64_t)below(9000), .end = p->now,
+					 .context = 1 }, &(struct gt_gpu_kernel){ .name = p->name, .grid = { 1, 1, 1 }, .block = { 1, 1, 1 } }, &p->err));
+	p->now++;
+	CHECK(!gt_writer_epoch(p->w, p->now, &p->err));
+}
+
+/* What the file has by now is looked at, by the same strips. */
+static void look_again(struct growing *g)
+{
+	struct gt_err err = GT_ERR_INIT;
+
+	gt_strips_let_go(g->s);
+	if (below(4))			/* the archive may be closed long before or after */
+		gt_strips_let_go(g->s);
+	gt_archive_close(g->a);
+	if (g->r)
+		CHECK(gt_reader_grow(g->r, UINT64_MAX, &err) > 0);
+	else
+		g->r = gt_reader_open_growing(dup(g->fd), UINT64_MAX, &err);
+	CHECK(g->r && (g->a = gt_archive_open(g->r, &err)));
+	if (g->s)
+		gt_strips_again(g->s, g->a);
+	else
+		CHECK((g->s = gt_strips_new(g->a)));
+	read_rows(g->r);
+	g->n = list_strips(g->r, g->of, true);
+}
+
+/* As strips that know of nothing before, in all that is told. */
+static void hold_against_new(const struct growing *g, const struct gt_cell_window *w)
+{
+	struct gt_strips *fresh = gt_strips_new(g->a);
+	struct gt_cell_sums have[MOST_CELLS], want[MOST_CELLS];
+	struct gt_err err = GT_ERR_INIT;
+
+	CHECK(fresh && !gt_strips_want(fresh, w, g->of, g->n, &err) && !gt_strips_step(fresh, 0, &err));
+	for (size_t i = 0; i < g->n; i++)
+		for (unsigned d = 0; d < DEPTHS; d++) {
+			gt_strips_cells(g->s, i, d, have);
+			gt_strips_cells(fresh, i, d, want);
+			for (unsigned c = 0; c < w->cells; c++)
+				CHECK(have[c].sureness == want[c].sureness && have[c].busy == want[c].busy && is_counted(&have[c], &want[c]) &&
+				      have[c].category == want[c].category && have[c].open == want[c].open);
+		}
+	gt_strips_free(fresh);
+}
+
+/* What is said to be certain is: at once, and while it is gone through. */
+static void hold_what_is_certain(struct growing *g, const struct gt_cell_window *w, bool first)
+{
+	static struct gt_cell_sums want[DEPTHS][MOST_CELLS];
+	struct gt_cell_sums have[MOST_CELLS];
+
+	for (size_t i = first ? 0 : below(9); i < g->n; i += first ? 1 : 9) {
+		count_cells(g->a, g->r, w, &g->of[i], want);
+		for (unsigned d = 0; d < DEPTHS; d++) {
+			gt_strips_cells(g->s, i, d, have);
+			for (unsigned c = 0; c < w->cells; c++) {
+				g->exact += first && have[c].sureness == GT_CELL_EXACT;
+				CHECK(have[c].sureness != GT_CELL_EXACT || (have[c].busy == want[d][c].busy && is_counted(&have[c], &want[d][c])));
+			}
+		}
+	}
+}
+
+/* The whole run, as it is most of the time; what was seen before; or a bit of it moved or wider. */
+static struct gt_cell_window choose_window(const struct growing *g, const struct gt_cell_window *before)
+{
+	struct gt_cell_window w = { .cells = GROWN_CELLS };
+	struct gt_time_extent e = { .widest = 60 };
+
+	gt_archive_extent(g->a, &e.from, &e.to);
+	e.to++;
+	if (!before->cells || below(3)) {
+		gt_window_fit(&w, &e);
+		return w;
+	}
+	w = *before;
+	w.first += (int64_t)below(20) - 6;
+	if (below(2))
+		return w;
+	w.first = below(2) ? w.first >> 1 : 0;
+	w.shift++;
+	return w;
+}
+
+static void what_was_certain_stays(void)
+{
+	for (unsigned seed = 0; seed < 4; seed++) {
+		struct growing g = { .fd = temp_file() };
+		struct gt_cell_window w = { .cells = 0 };
+		struct gt_err err = GT_ERR_INIT;
+		int more;
+
+		state = 300 + seed;
+		contexts = seed % 3;
+		begin(&g.p, dup(g.fd), "boot", seed % 2 ? 70000 : -20000);
+		g.hangs = g.p.now;
+		for (unsigned piece = 0; piece < 24; piece++) {
+			write_piece(&g, piece, piece ? below(60) : 500);
+			look_again(&g);
+			for (unsigned looks = 1 + !below(3); looks; looks--) {
+				w = choose_window(&g, &w);
+				CHECK(!gt_strips_want(g.s, &w, g.of, g.n, &err));
+				hold_what_is_certain(&g, &w, true);
+				for (more = 1; more && below(9); )
+					CHECK((more = gt_strips_step(g.s, 1, &err)) >= 0);
+				hold_what_is_certain(&g, &w, false);
+			}
+			if (more && below(4))
+				CHECK(!(more = gt_strips_step(g.s, 0, &err)));
+			if (!more)
+				hold_against_new(&g, &w);
+		}
+		CHECK(g.exact > 100000);
+		gt_gpu_types_release(&g.p.types);
+		CHECK(!gt_writer_close(g.p.w, &g.p.err));
+		look_again(&g);
+		CHECK(!gt_strips_want(g.s, &w, g.of, g.n, &err) && !gt_strips_step(g.s, 0, &err));
+		hold_against_new(&g, &w);
+		gt_strips_free(g.s);
+		gt_archive_close(g.a);
+		gt_reader_close(g.r);
+		close(g.fd);
+	}
+	contexts = 0;
+}
+
+T_MAIN(T(cells_are_what_rows_say), T(where_open_calls_begin), T(what_was_certain_stays), T(between_two_moments), T(contexts_are_summed_up),
+       T(recordings_of_other_clocks), T(a_broken_block_is_a_hole))

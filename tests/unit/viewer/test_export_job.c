@@ -1,0 +1,254 @@
+/* Exports in the background: what is written is what gtexport writes, nothing is left of what was stopped, and a file has its name only when all
+ * of it is there. */
+#define _GNU_SOURCE
+#include "tests/unit/viewer/view_stage.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "viewer/app/export_job.h"
+#include "formats/os/atomic_file.h"
+
+static const char *const once[] = { "b", NULL }, *const two_boots[] = { "a", "b", NULL };
+
+static void set_up(struct stage *st, const char *const *boots)
+{
+	CHECK(!system("rm -rf out && mkdir -p out some"));
+	unlink("some/trace.zst.gtmarks");
+	state = 61;
+	stage_up(st, boots, 3000, 100, 40);
+}
+
+/* Names in a folder, those that begin with a dot among them. */
+static unsigned files_in(const char *folder)
+{
+	DIR *d = opendir(folder);
+	unsigned n = 0;
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n - 2;
+}
+
+static size_t size_of(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) ? 0 : (size_t)s.st_size;
+}
+
+/* Types, and draws what is there before anything was waited for. */
+static bool press(struct stage *st, const char *script)
+{
+	struct gt_script s = { .at = script };
+	struct gt_key k;
+	int rc;
+
+	while ((rc = gt_script_next(&s, &k)) > 0)
+		if (gt_viewing_key(&st->s, k, &st->err))
+			return false;
+	gt_viewing_draw(&st->s, &st->screen);
+	return !rc;
+}
+
+static bool no_children(void) { return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD; }
+
+/* ---- tests ---- */
+
+static void it_goes_on_in_the_background(void)
+{
+	struct stage st;
+
+	set_up(&st, once);
+	CHECK(play(&st, "") && press(&st, ": 'export jsonl out/a.jsonl' Enter") && st.s.exporting);
+	CHECK(on_screen(&st, "exporting: ") && on_screen(&st, "%, Esc stops") && !files_in("out"));
+	CHECK(press(&st, ": 'export jsonl out/b.jsonl' Enter") && on_screen(&st, "one export at a time: Esc stops"));
+	CHECK(press(&st, "l w 3 1") && on_screen(&st, "exporting: ") && gt_viewing_step(&st.s, 1000, &st.err) == 1);
+	CHECK(play(&st, "") && !st.s.exporting && on_screen(&st, " to out/a.jsonl") && on_screen(&st, "wrote ") && files_in("out") == 1);
+	CHECK(size_of("out/a.jsonl") > 100000 && no_children());
+	CHECK(play(&st, "l") && line_of(&st, "wrote") < 0);
+	strike(&st);
+}
+
+static void its_end_waits_for_a_line_of_its_own(void)
+{
+	struct stage st;
+
+	set_up(&st, once);
+	CHECK(play(&st, ": 'export folded out/a.folded' Enter : 'fi'") && st.s.exporting && on_screen(&st, ":fi") && !files_in("out"));
+	CHECK(play(&st, "Esc") && !st.s.exporting && on_screen(&st, "wrote ") && files_in("out") == 1);
+	strike(&st);
+}
+
+static void nothing_is_left_of_what_was_stopped(void)
+{
+	struct stage st;
+
+	set_up(&st, once);
+	CHECK(play(&st, "") && press(&st, ": 'export native out/a.zst' Enter Esc") && !st.s.exporting && no_children());
+	CHECK(on_screen(&st, "stopped: nothing was written") && !files_in("out"));
+	CHECK(press(&st, ": 'export native out/a.zst' Enter q") && st.s.quit && !st.s.exporting && !files_in("out") && no_children());
+	st.s.quit = false;
+	CHECK(press(&st, ": 'export native out/a.zst' Enter : 'quit' Enter") && st.s.quit && !st.s.exporting && !files_in("out"));
+	CHECK(press(&st, ": 'export native out/a.zst' Enter"));
+	strike(&st);
+	CHECK(!files_in("out") && no_children());
+}
+
+/* A search that is told in the same words is stopped first. */
+static void a_search_is_stopped_first(void)
+{
+	struct stage st;
+
+	set_up(&st, once);
+	CHECK(play(&st, "j j j j") && press(&st, ": 'export native out/a.zst' Enter : 'find nothing_is_called_so|ioctl' Enter"));
+	if (st.s.view->ops->looks(st.s.view))
+		CHECK(press(&st, "Esc") && st.s.exporting);
+	CHECK(press(&st, "Esc") && !st.s.exporting);
+	strike(&st);
+}
+
+static void names_are_as_in_a_shell(void)
+{
+	static const struct { const char *typed, *name; } ways[] = {
+		{ "out/a\\ b.json", "out/a b.json" }, { "\"out/c d.json\"", "out/c d.json" }, { "out/'e \"f\"'.json", "out/e \"f\".json" },
+		{ "~/g.json", "out/g.json" }, { "~/'h i'", "out/h i" }, { "'out/~'", "out/~" },
+	};
+	char *here = getcwd(NULL, 0), home[5000], script[200], format[] = "out/j.json.gz";
+	struct stage st;
+
+	set_up(&st, once);
+	snprintf(home, sizeof(home), "%s/out", here);
+	setenv("HOME", home, 1);
+	for (unsigned i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		/* a script's quotes are its own */
+		snprintf(script, sizeof(script), "export chrome %s 1us 40us", ways[i].typed);
+		CHECK(play(&st, ":"));
+		for (char *c = script; *c; c++)
+			CHECK(!gt_viewing_key(&st.s, (struct gt_key){ .key = (uint8_t)*c }, &st.err));
+		CHECK(play(&st, "Enter") && on_screen(&st, "wrote ") && size_of(ways[i].name) > 100);
+	}
+	CHECK(play(&st, ": 'export chrome \"out/x y' Enter") && on_screen(&st, "a quote has no end"));
+	CHECK(play(&st, ": 'export chrome out/x y z' Enter") && on_screen(&st, "a name with spaces stands in quotes"));
+	CHECK(play(&st, ": 'export chrome out/x y' Enter") && on_screen(&st, "is no range") && access("out/x", F_OK));
+	CHECK(play(&st, ": 'export chrome out/j.json.gz' Enter") && size_of(format) > 1000 && !system("gzip -t out/j.json.gz"));
+	unsetenv("HOME");
+	free(here);
+	strike(&st);
+}
+
+static void what_is_there_is_replaced_when_told_so(void)
+{
+	struct stat s, link;
+	struct stage st;
+
+	set_up(&st, once);
+	CHECK(!system("echo old > out/a && chmod 640 out/a && ln -s a out/b && mkdir out/d && mkfifo out/f"));
+	CHECK(play(&st, ": 'export chrome out/a' Enter") && on_screen(&st, "out/a exists: export! replaces it") && size_of("out/a") == 4);
+	CHECK(play(&st, ": 'export! chrome out/b' Enter") && on_screen(&st, "wrote ") && size_of("out/a") > 1000);
+	CHECK(!stat("out/a", &s) && (s.st_mode & 07777) == 0640 && !lstat("out/b", &link) && S_ISLNK(link.st_mode));
+	CHECK(play(&st, ": 'export! chrome out/d' Enter") && on_screen(&st, "out/d is no file"));
+	CHECK(play(&st, ": 'export! chrome out/f' Enter") && on_screen(&st, "out/f is no file"));
+	CHECK(play(&st, ": 'export! chrome out/' Enter") && on_screen(&st, "out/ is no file"));
+	CHECK(play(&st, ": 'export chrome out/no/c' Enter") && on_screen(&st, "cannot write out/no/c: No such file") && files_in("out") == 4);
+	/* somebody else makes it meanwhile */
+	CHECK(press(&st, ": 'export chrome out/e' Enter") && !system("echo new > out/e"));
+	CHECK(play(&st, "") && on_screen(&st, "out/e exists") && size_of("out/e") == 4 && files_in("out") == 5);
+	strike(&st);
+}
+
+/* A limit on the size of files is as good as a full disk. */
+static void a_full_disk_is_told(void)
+{
+	static const char *const formats[] = { "chrome", "folded", "jsonl", "native" };
+	struct rlimit before, little;
+	char script[80];
+	struct stage st;
+
+	set_up(&st, once);
+	getrlimit(RLIMIT_FSIZE, &before);
+	little = (struct rlimit){ 600, before.rlim_max };
+	for (unsigned i = 0; i < 4; i++) {
+		snprintf(script, sizeof(script), ": 'export %s out/a' Enter", formats[i]);
+		setrlimit(RLIMIT_FSIZE, &little);
+		CHECK(play(&st, "Esc") && play(&st, script));
+		setrlimit(RLIMIT_FSIZE, &before);
+		CHECK(on_screen(&st, "nothing was written: cannot write out/a: File too large") && !files_in("out"));
+	}
+	strike(&st);
+}
+
+static void every_view_exports_what_is_seen(void)
+{
+	size_t all, seen;
+	struct stage st;
+
+	set_up(&st, two_boots);
+	CHECK(play(&st, ": 'export jsonl out/all' Enter") && play(&st, "w w w w 3 : 'export jsonl out/seen' Enter") &&
+	      on_screen(&st, "wrote ") && on_screen(&st, "kernels"));
+	all = size_of("out/all");
+	seen = size_of("out/seen");
+	CHECK(all > 100000 && seen > 100 && seen < all / 2);
+	CHECK(play(&st, "9 : 'export jsonl out/again' Enter") && size_of("out/again") == seen);
+	CHECK(play(&st, "1 : 'mark 10us 20us' Enter : 'export jsonl out/marks' Enter") && size_of("out/marks") > 100 && size_of("out/marks") != seen);
+	CHECK(play(&st, "9 : 'export jsonl out/seen2' Enter") && size_of("out/seen2") == seen);
+	strike(&st);
+}
+
+/* How far it is comes from the rows: each exporter goes through all of them. */
+static void exporters_tell_how_far_they_are(void)
+{
+	struct stage st;
+	uint64_t rows = 0, outside = 0;
+
+	set_up(&st, two_boots);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct gt_segment *seg = gt_reader_segment(st.reader, i);
+
+		for (unsigned k = 0; k < GT_KINDS; k++)
+			rows += seg->rows[k];
+		outside += seg->rows[GT_INSTANT] + seg->rows[GT_COUNTER] + seg->rows[GT_UNMATCHED] + seg->rows[GT_LOST];
+	}
+	for (unsigned i = 0; gt_exporters[i]; i++) {
+		_Atomic uint64_t went = 0;
+		struct gt_export_options opt = { .went = &went };
+		struct gt_out out;
+		bool folded = !strcmp(gt_exporters[i]->name, "folded");
+
+		CHECK(!gt_out_open(&out, "out/x", true, &st.err));
+		CHECK(!gt_exporters[i]->export(st.reader, &opt, &out, &st.err) && !gt_out_close(&out, &st.err));
+		CHECK(went == rows - (folded ? outside : 0));
+	}
+	strike(&st);
+}
+
+/* Where a file system knows no files without a name. */
+static void an_unfinished_file_with_a_name(void)
+{
+	int folder;
+
+	CHECK(!system("rm -rf out && mkdir out && echo old > out/there"));
+	CHECK((folder = open("out", O_PATH | O_DIRECTORY)) >= 0);
+	for (unsigned i = 0; i < 4; i++) {
+		struct gt_unfinished u = { .name = ".x-1" };
+
+		CHECK((u.fd = open("out/.x-1", O_CREAT | O_EXCL | O_RDWR, 0600)) >= 0);
+		if (i == 1)
+			CHECK(gt_unfinished_keep(&u, folder, ".x-", "there", false) == -EEXIST && size_of("out/there") == 4);
+		if (i == 2)
+			CHECK(!gt_unfinished_keep(&u, folder, ".x-", "new", false) && !access("out/new", F_OK));
+		if (i == 3)
+			CHECK(!gt_unfinished_keep(&u, folder, ".x-", "there", true) && size_of("out/there") == 0);
+		gt_unfinished_drop(&u, folder);
+		CHECK(u.fd < 0 && files_in("out") == (i < 2 ? 1 : 2));
+	}
+	close(folder);
+}
+
+T_MAIN(T(it_goes_on_in_the_background), T(its_end_waits_for_a_line_of_its_own), T(nothing_is_left_of_what_was_stopped), T(a_search_is_stopped_first),
+       T(names_are_as_in_a_shell), T(what_is_there_is_replaced_when_told_so), T(a_full_disk_is_told), T(every_view_exports_what_is_seen),
+       T(exporters_tell_how_far_they_are), T(an_unfinished_file_with_a_name))

@@ -1,0 +1,174 @@
+#include "viewer/app/command_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "viewer/view/view.h"
+
+static const struct command { const char *name; enum gt_order_of order; const char *args; } commands[] = {
+	{ "goto", GT_ORDER_GOTO, "TIME" },
+	{ "find", GT_ORDER_FIND, "EXPRESSION" },
+	{ "filter", GT_ORDER_FILTER, "TEXT" },
+	{ "fit", GT_ORDER_FIT, "" },
+	{ "mark", GT_ORDER_MARK, "[TIME [TIME]]" },
+	{ "bookmark", GT_ORDER_BOOKMARK, "NAME" },
+	{ "jump", GT_ORDER_JUMP, "NAME" },
+	{ "forget", GT_ORDER_FORGET, "NAME" },
+	{ "view", GT_ORDER_VIEW, "NAME" },
+	{ "open", GT_ORDER_OPEN, "" },
+	{ "export", GT_ORDER_EXPORT, "FORMAT FILE [FROM TO]" },
+	{ "quit", GT_ORDER_QUIT, "" },
+};
+#define NCOMMANDS (sizeof(commands) / sizeof(*commands))
+
+/* The one that this is the beginning of; NULL: none, or several. */
+static const struct command *find(const char *name, size_t n)
+{
+	const struct command *one = NULL;
+
+	for (size_t i = 0; n && i < NCOMMANDS; i++) {
+		if (strncmp(commands[i].name, name, n))
+			continue;
+		if (!commands[i].name[n])
+			return &commands[i];
+		if (one)
+			return NULL;
+		one = &commands[i];
+	}
+	return one;
+}
+
+enum gt_order_of gt_command_parse(const char *text, const char **rest, bool *force, struct gt_err *err)
+{
+	const char *at = text + strspn(text, " :");
+	size_t n = strcspn(at, " !");
+	const struct command *c = find(at, n);
+
+	*force = at[n] == '!';
+	*rest = at + n + *force;
+	*rest += strspn(*rest, " ");
+	if (!n && !*force)
+		return GT_ORDER_NONE;
+	if (!c)
+		gt_err_set(err, -EINVAL, "'%.*s' is no command: Tab shows them", n < 40 ? (int)n : 40, at);
+	else if (*force && c->order != GT_ORDER_EXPORT)
+		gt_err_set(err, -EINVAL, "%s has no '!'", c->name);
+	else if (!**rest && *c->args && *c->args != '[' && c->order != GT_ORDER_FILTER && c->order != GT_ORDER_FIND)
+		gt_err_set(err, -EINVAL, "%s what? %s %s", c->name, c->name, c->args);
+	else if (**rest && !*c->args)
+		gt_err_set(err, -EINVAL, "%s has nothing behind it: '%.40s'", c->name, *rest);
+	else
+		return c->order;
+	return GT_ORDER_NONE;
+}
+
+/* ---- completion ---- */
+
+static size_t add(char to[][GT_COMMAND_WORD], size_t n, size_t most, const char *command, const char *word)
+{
+	if (n < most)
+		snprintf(to[n++], GT_COMMAND_WORD, "%.30s%s%.64s", command, *command ? " " : "", word);
+	return n;
+}
+
+size_t gt_command_words(const char *typed, const struct gt_bookmarks *b, char to[][GT_COMMAND_WORD], size_t most)
+{
+	const char *at = typed + strspn(typed, " :"), *rest;
+	size_t n = 0, len = strcspn(at, " !"), part;
+	const struct command *c = find(at, len);
+	char head[40];
+
+	if (!at[len]) {
+		for (size_t i = 0; i < NCOMMANDS; i++)
+			if (!strncmp(commands[i].name, at, len))
+				n = add(to, n, most, "", commands[i].name);
+		return n;
+	}
+	if (!c)
+		return 0;
+	rest = at + len + (at[len] == '!');
+	rest += strspn(rest, " ");
+	part = strlen(rest);
+	snprintf(head, sizeof(head), "%s%s", c->name, at[len] == '!' ? "!" : "");
+	for (unsigned i = 0; c->order == GT_ORDER_EXPORT && gt_exporters[i]; i++)
+		if (!strncmp(gt_exporters[i]->name, rest, part))
+			n = add(to, n, most, head, gt_exporters[i]->name);
+	for (unsigned i = 0; c->order == GT_ORDER_VIEW && gt_views[i]; i++)
+		if (!strncmp(gt_views[i]->name, rest, part))
+			n = add(to, n, most, head, gt_views[i]->name);
+	for (size_t i = 0; (c->order == GT_ORDER_JUMP || c->order == GT_ORDER_FORGET) && i < b->n; i++)
+		if (!strncmp(b->list[i].name, rest, part))
+			n = add(to, n, most, head, b->list[i].name);
+	return n;
+}
+
+/* ---- export ---- */
+
+/* The next word; spaces are part of it within quotes, or behind a backslash. *whole: it was not too long, and its quotes have an end.
+ * Returns what is behind it. */
+static const char *word(const char *at, char *to, size_t room, bool *whole)
+{
+	size_t n = 0;
+	char quote = 0;
+
+	for (; *at && (quote || *at != ' '); at++) {
+		if (*at == quote) {
+			quote = 0;
+			continue;
+		}
+		if (!quote && (*at == '"' || *at == '\'')) {
+			quote = *at;
+			continue;
+		}
+		if (*at == '\\' && at[1] && quote != '\'')
+			at++;
+		if (n + 1 < room)
+			to[n] = *at;
+		n++;
+	}
+	to[n < room ? n : room - 1] = 0;
+	*whole &= !quote && n < room;
+	return at + strspn(at, " ");
+}
+
+/* "~/" is the user's folder, as in a shell: where it is not quoted. */
+static const char *file_word(const char *at, char to[GT_EXPORT_FILE], bool *whole)
+{
+	const char *home = getenv("HOME");
+	size_t n = 0;
+
+	if (at[0] == '~' && at[1] == '/' && home && *home) {
+		n = (size_t)snprintf(to, GT_EXPORT_FILE, "%s", home);
+		n = n < GT_EXPORT_FILE ? n : GT_EXPORT_FILE - 1;
+		at++;
+	}
+	return word(at, to + n, GT_EXPORT_FILE - n, whole);
+}
+
+int gt_command_export(const struct gt_scene *s, const char *rest, struct gt_export_order *to, struct gt_err *err)
+{
+	char format[40], from[40], until[40];
+	bool whole = true;
+
+	rest = word(rest, format, sizeof(format), &whole);
+	for (unsigned i = 0; gt_exporters[i]; i++)
+		if (!strcmp(gt_exporters[i]->name, format))
+			to->as = gt_exporters[i];
+	if (!to->as)
+		return gt_err_set(err, -EINVAL, "'%.30s' is no format: Tab shows them", format);
+	rest = file_word(rest, to->file, &whole);
+	if (!whole)
+		return gt_err_set(err, -EINVAL, "that is no name of a file: a quote has no end, or it is too long");
+	if (!to->file[0])
+		return gt_err_set(err, -EINVAL, "into which file? export %s FILE", format);
+	if (!strcmp(to->file, "-"))
+		return gt_err_set(err, -EINVAL, "the screen is no place for that: name a file");
+	if (!*rest)
+		return 0;
+	rest = word(rest, from, sizeof(from), &whole);
+	rest = word(rest, until, sizeof(until), &whole);
+	if (*rest || !whole || gt_time_parse(&s->times, from, &to->range.from) || gt_time_parse(&s->times, until, &to->range.to) ||
+	    to->range.from >= to->range.to)
+		return gt_err_set(err, -EINVAL, "'%.30s %.30s' is no range: 1.5s 1.6s (a name with spaces stands in quotes)", from, until);
+	return 0;
+}

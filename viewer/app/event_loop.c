@@ -1,0 +1,296 @@
+/* Work is done while nobody presses a key, a few ms at a time, and a frame is drawn when there is something new to see, 30 times a second
+ * at most.
+ *
+ * A trace that is still being written is asked a few times a second whether it has grown. When it has, and all there was to find out is
+ * found out, everything that was made of it is let go, the reader reads on, and the same is made of what there is now: a view keeps what
+ * the user chose. That takes the longer the more has come, so it is done the less often: a fifth of the time at most goes into it.
+ * Tables do not change under the eyes of who reads them: it is said that there is more, and shown when it is asked for. */
+#include "viewer/app/event_loop.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "formats/base/alloc_failure.h"
+#include "formats/trace/clock.h"
+
+#define FRAME_NS 33000000	/* between two frames that show nothing but progress, or keys that come faster than they are shown */
+#define OPENING_MS 100		/* of opening between two frames */
+#define POLL_NS 200000000	/* between two looks whether it has grown */
+#define IDLE_PART 4		/* as much time as that goes by as showing it anew took, at least, before it is done again */
+#define BESIDE_MS 50		/* between two looks at what a thread or an export is at */
+#define KEPT_BACK_NS 60000000	/* that the first frame of what has come waits, to be one that does not change at once */
+
+struct sitting {
+	struct gt_opening *opening;
+	struct gt_term *term;
+	const struct gt_sitting_options *options;
+	struct gt_viewing viewing;
+	struct gt_screen screen;
+	int64_t shown;			/* when: the last frame */
+	bool dirty;
+	int more;			/* as of a step */
+	/* following */
+	int64_t polled, renewed;	/* when */
+	int64_t began, took;		/* when there was more to find out; and how long it took last time until all was there, ns */
+	bool working;			/* it is not yet */
+	const struct gt_view *seen;	/* the view that was shown when there was nothing more to show */
+	char said[200];
+};
+enum end { STAYS, LEFT, ANEW };		/* ANEW: another file has its name, or it was cut off */
+
+/* ---- opening ---- */
+
+static void draw_bar(struct gt_screen *to, int x, int y, unsigned width, unsigned percent)
+{
+	const struct gt_look done = { GT_INK_TITLE, GT_INK_NONE, GT_REVERSE }, left = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	unsigned n = width * percent / 100;
+
+	gt_screen_fill(to, x, y, (int)n, 1, to->ascii ? '#' : ' ', done);
+	gt_screen_fill(to, x + (int)n, y, (int)(width - n), 1, to->ascii ? '.' : 0xb7, left);
+}
+
+void gt_progress_draw(const char *name, const char *doing, unsigned percent, struct gt_screen *to)
+{
+	const struct gt_look bold = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD }, plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
+			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	unsigned width = to->width > 64 ? 60 : to->width > 8 ? to->width - 4 : to->width;
+	int x = (int)(to->width - width) / 2, y = to->height > 6 ? (int)to->height / 2 - 2 : 0;
+
+	gt_screen_clear(to);
+	gt_screen_text(to, x, y, (int)width, name, bold);
+	gt_screen_text(to, x, y + 1, (int)width - 6, doing, plain);
+	if (percent) {
+		gt_screen_printf(to, x + (int)width - 5, y + 1, -1, plain, "%3u %%", percent);
+		draw_bar(to, x, y + 2, width, percent);
+	}
+	gt_screen_text(to, x, y + 3, (int)width, "q, Esc: leave", faint);
+}
+
+static bool leaves(struct gt_key k)
+{
+	return k.key == 'q' || k.key == GT_KEY_ESC || k.key == 3 || k.key == GT_KEY_GONE;
+}
+
+static int resize(struct sitting *s, unsigned *width, unsigned *height)
+{
+	gt_term_size(s->term, width, height);
+	return gt_screen_resize(&s->screen, *width, *height);
+}
+
+/* In portions. What takes no time shows nothing. */
+static int open_it(struct sitting *s, enum end *end, struct gt_err *err)
+{
+	unsigned width, height;
+	bool told = false;
+	int more;
+
+	while ((more = gt_opening_step(s->opening, OPENING_MS, err)) > 0) {
+		if (resize(s, &width, &height))
+			return gt_err_set(err, -ENOMEM, "out of memory");
+		gt_progress_draw(gt_opening_path(s->opening), gt_opening_doing(s->opening), gt_opening_percent(s->opening), &s->screen);
+		gt_term_show(s->term, &s->screen);
+		told = true;
+		if (leaves(gt_term_key(s->term, 0))) {
+			*end = LEFT;
+			return 0;
+		}
+	}
+	s->said[0] = 0;
+	for (size_t i = 0; told && !more && gt_opening_note(s->opening, i); i++)
+		snprintf(s->said + strlen(s->said), sizeof(s->said) - strlen(s->said), "%s%s", i ? "; " : "", gt_opening_note(s->opening, i));
+	return more;
+}
+
+/* ---- following ---- */
+
+/* What has become of the file, until a key is pressed. */
+static void tell(struct sitting *s)
+{
+	const char *note = NULL;
+
+	for (size_t i = 0; gt_opening_note(s->opening, i); i++)
+		note = gt_opening_note(s->opening, i);
+	snprintf(s->said, sizeof(s->said), "%s", note ? note : "");
+	s->viewing.scene.message = note ? s->said : NULL;
+	s->dirty = true;
+}
+
+static int renew(struct sitting *s, enum end *end, struct gt_err *err)
+{
+	struct gt_viewing *v = &s->viewing;
+	int64_t began = gt_clock_monotonic();
+	int rc;
+
+	gt_viewing_let_go(v);
+	rc = gt_opening_refresh(s->opening, err);
+	if (rc || !gt_opening_result(s->opening)) {
+		*end = ANEW;
+		return rc;
+	}
+	v->scene.behind = false;
+	rc = gt_viewing_again(v, gt_opening_result(s->opening), err);
+	for (s->more = 1; !rc && v->busy && gt_clock_monotonic() - began < KEPT_BACK_NS; )
+		rc = (s->more = gt_viewing_step(v, GT_VIEWING_STEP_US, err)) < 0 ? s->more : 0;
+	s->renewed = s->began = began;
+	s->working = true;
+	s->seen = v->view;
+	s->dirty = true;
+	return rc;
+}
+
+/* The timeline does; others stand still until they are asked. */
+static bool goes_along(const struct sitting *s)
+{
+	return s->viewing.view->ops == gt_views[0];
+}
+
+/* Of what is closed all is known soon. */
+static bool is_due(const struct sitting *s, enum gt_followed what, int64_t now)
+{
+	if (s->viewing.redraw || s->viewing.view != s->seen || (what == GT_FOLLOWED_CLOSED && goes_along(s)))
+		return true;
+	return goes_along(s) && !s->viewing.busy && now - s->renewed >= IDLE_PART * s->took;
+}
+
+/* How long what is seen takes to be found out, from a key on or since it was renewed. */
+static void take_time(struct sitting *s, int64_t now)
+{
+	bool busy = s->viewing.busy;
+
+	if (busy && !s->working)
+		s->began = now;
+	if (!busy && s->working)
+		s->took = now - s->began;
+	s->working = busy;
+}
+
+static int follow(struct sitting *s, enum end *end, struct gt_err *err)
+{
+	struct gt_scene *scene = &s->viewing.scene;
+	int64_t now = gt_clock_monotonic();
+	enum gt_followed what;
+	int rc;
+
+	take_time(s, now);
+	if (!scene->growing || (now - s->polled < POLL_NS && !s->viewing.redraw))
+		return 0;
+	s->polled = now;
+	what = gt_opening_poll(s->opening);
+	switch (what) {
+	case GT_FOLLOWED_SAME: return 0;
+	case GT_FOLLOWED_LEFT:
+		scene->growing = false;
+		tell(s);
+		return 0;
+	case GT_FOLLOWED_ANEW:
+		*end = ANEW;
+		gt_viewing_let_go(&s->viewing);
+		return gt_opening_refresh(s->opening, err);
+	default: break;
+	}
+	if (!is_due(s, what, now)) {
+		s->dirty |= scene->behind == goes_along(s);
+		scene->behind = !goes_along(s);
+		return 0;
+	}
+	rc = renew(s, end, err);
+	if (!rc && what == GT_FOLLOWED_CLOSED) {
+		scene->growing = false;
+		tell(s);
+	}
+	return rc;
+}
+
+/* ---- frames and keys ---- */
+
+static void show(struct sitting *s, int64_t now)
+{
+	if (gt_alloc_failed()) {
+		gt_alloc_failure_clear();
+		gt_scene_say(&s->viewing.scene, "out of memory: what is shown may be incomplete");
+	}
+	gt_viewing_draw(&s->viewing, &s->screen);
+	if (s->viewing.redraw)
+		gt_term_redraw(s->term);
+	s->viewing.redraw = s->dirty = false;
+	gt_term_show(s->term, &s->screen);
+	s->shown = now;
+}
+
+/* How long nothing has to be done, ms; -1: until a key comes. */
+static int patience(const struct sitting *s, int64_t now)
+{
+	if (s->more > 0 && s->viewing.busy)
+		return 0;
+	if (s->more > 0)
+		return BESIDE_MS;
+	if (s->dirty)
+		return (int)((FRAME_NS - (now - s->shown)) / 1000000) + 1;
+	return s->viewing.scene.growing ? (int)(POLL_NS / 1000000) : -1;
+}
+
+static int turn(struct sitting *s, enum end *end, struct gt_err *err)
+{
+	int64_t now = gt_clock_monotonic();
+	struct gt_key k;
+	int rc = follow(s, end, err);
+
+	if (rc || *end)
+		return rc;
+	if (s->dirty && now - s->shown >= FRAME_NS)
+		show(s, now);
+	k = gt_term_key(s->term, patience(s, now));
+	if (k.key != GT_KEY_NONE) {
+		rc = gt_viewing_key(&s->viewing, k, err);
+		if (!s->viewing.scene.behind)
+			s->seen = s->viewing.view;
+		s->more = 1;
+		s->shown = k.key == GT_KEY_RESIZE ? 0 : s->shown;
+		s->dirty = true;
+		*end = s->viewing.quit ? LEFT : STAYS;
+	} else if (s->more > 0) {
+		rc = s->more = gt_viewing_step(&s->viewing, GT_VIEWING_STEP_US, err);
+		s->dirty = true;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+static int view_it(struct sitting *s, enum end *end, struct gt_err *err)
+{
+	const struct gt_sitting_options *how = s->options;
+	struct gt_viewing *v = &s->viewing;
+	unsigned width, height;
+	int rc = gt_viewing_open(v, gt_opening_result(s->opening), gt_opening_path(s->opening), how->view, err);
+
+	v->scene.growing = gt_opening_follows(s->opening);
+	v->scene.message = s->said[0] ? s->said : NULL;
+	gt_term_size(s->term, &width, &height);
+	if (!rc)
+		rc = gt_viewing_resize(v, width, height, err);
+	if (!rc && how->ranged)
+		rc = gt_viewing_range(v, how->from, how->to, err);
+	s->dirty = true;
+	s->more = 1;
+	s->shown = 0;
+	s->seen = v->view;
+	s->renewed = gt_clock_monotonic();
+	while (!rc && *end == STAYS)
+		rc = turn(s, end, err);
+	gt_viewing_close(v);
+	return rc;
+}
+
+int gt_sit(struct gt_opening *o, struct gt_term *term, const struct gt_sitting_options *options, struct gt_err *err)
+{
+	struct sitting s = { .opening = o, .term = term, .options = options, .screen.ascii = options->ascii || gt_term_ascii(term) };
+	enum end end = ANEW;
+	int rc = 0;
+
+	while (!rc && end == ANEW) {
+		end = STAYS;
+		rc = open_it(&s, &end, err);
+		if (!rc && end == STAYS)
+			rc = view_it(&s, &end, err);
+	}
+	gt_screen_release(&s.screen);
+	return rc;
+}

@@ -1,0 +1,229 @@
+/* The worker has the trace open as we have: it reads by our reader, which it has a copy of. How many rows it has gone through it counts in a
+ * page of memory that we share. */
+#define _GNU_SOURCE	/* O_PATH */
+#include "viewer/app/export_job.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "viewer/util/number_text.h"
+#include "formats/os/atomic_file.h"
+#include "viewer/util/subprocess.h"
+
+#define NAME_SHOWN 30u		/* bytes of a file's name in a message */
+#define BEFORE ".gt-export-"	/* what names of unfinished files begin with */
+
+struct gt_exporting {
+	struct gt_export_order order;
+	struct gt_reader *reader;	/* the worker's use of it alone */
+	struct gt_export_options options;
+	struct gt_range *ranges;
+	char cut[120];
+	int folder;			/* where the file is to be, as `name` */
+	char name[NAME_MAX + 1];
+	struct gt_unfinished file;
+	struct gt_worker worker;
+	_Atomic uint64_t *went;		/* rows; shared */
+	uint64_t all;			/* rows that there are, about */
+};
+struct outcome { struct gt_err err; bool damaged; };
+_Static_assert(sizeof(struct outcome) <= GT_WORKER_RESULT, "to be told in the end");
+
+/* ---- in the process of its own ---- */
+
+/* Is something missing in the range? */
+static bool is_damaged(const struct gt_exporting *e)
+{
+	size_t n;
+	const struct gt_damage *d = gt_reader_damage(e->reader, &n);
+	bool damaged = false;
+
+	for (size_t i = 0; i < n && !damaged; i++) {
+		struct gt_range r = { INT64_MIN, INT64_MAX };
+
+		if (d[i].segment < gt_reader_segments(e->reader))
+			r = gt_range_of(&e->options.filter, gt_reader_segment(e->reader, d[i].segment));
+		damaged = d[i].min_start < r.to && d[i].max_end >= r.from;
+	}
+	return damaged;
+}
+
+static void work(void *arg, void *result)
+{
+	struct gt_exporting *e = arg;
+	struct outcome *o = result;
+	struct gt_err out_err = GT_ERR_INIT;
+	struct gt_out out;
+	int rc;
+
+	o->err = (struct gt_err)GT_ERR_INIT;
+	rc = gt_out_open_fd(&out, dup(e->file.fd), e->order.file, &o->err);
+	if (rc)
+		return;
+	rc = e->order.as->export(e->reader, &e->options, &out, &o->err);
+	if (gt_out_close(&out, &out_err))
+		o->err = out_err;	/* what the disk says comes before what the exporter makes of it */
+	else if (rc)
+		gt_err_set(&o->err, rc, "cannot be exported: %s", strerror(-rc));
+	o->damaged = is_damaged(e);
+}
+
+/* ---- the file ---- */
+
+/* The end of a long name, which tells more than its beginning: the reason is to fit behind it. */
+static const char *end_of(const char *file)
+{
+	size_t n = strlen(file);
+
+	if (n <= NAME_SHOWN)
+		return file;
+	file += n - NAME_SHOWN;
+	while ((*file & 0xc0) == 0x80)	/* within a character */
+		file++;
+	return file;
+}
+
+static int refuse(const char *file, int rc, struct gt_err *err)
+{
+	const char *end = end_of(file), *cut = end > file ? "..." : "";
+
+	if (rc == -EEXIST)
+		return gt_err_set(err, rc, "%s%s exists: export! replaces it", cut, end);
+	return gt_err_set(err, rc, "cannot write %s%s: %s", cut, end, strerror(-rc));
+}
+
+static int begin_file(struct gt_exporting *e, struct gt_err *err)
+{
+	mode_t mode;
+	int rc = gt_unfinished_place(e->order.file, e->order.replace, &e->folder, e->name, &mode);
+
+	if (rc == -EINVAL)
+		return gt_err_set(err, rc, "%.60s is no file", e->order.file);
+	if (rc)
+		return refuse(e->order.file, rc, err);
+	rc = gt_unfinished_begin(&e->file, e->folder, BEFORE, 0666);
+	if (!rc && mode && fchmod(e->file.fd, mode))
+		rc = -errno;
+	return rc ? refuse(e->order.file, rc, err) : 0;
+}
+
+/* ---- begin and end ---- */
+
+static int count_rows(void *arg, const struct gt_filed *f)
+{
+	struct gt_exporting *e = arg;
+	struct gt_range range = gt_range_of(&e->options.filter, gt_reader_segment(e->reader, f->segment));
+
+	if (f->kind && f->start < range.to && f->end >= range.from)
+		e->all += f->rows;
+	return 0;
+}
+
+static int set_range(struct gt_exporting *e, const struct gt_scene *s, struct gt_err *err)
+{
+	struct gt_range r = e->order.range;
+
+	if (r.from != INT64_MIN || r.to != INT64_MAX) {
+		e->ranges = gt_archive_ranges(s->archive, r);
+		if (!e->ranges)
+			return gt_err_set(err, -ENOMEM, "out of memory");
+		snprintf(e->cut, sizeof(e->cut), "{\"cut\":{\"from_ns\":%" PRId64 ",\"to_ns\":%" PRId64 "}}", r.from - s->extent.from,
+			 r.to - s->extent.from);
+		e->options.cut = e->cut;
+		e->options.filter = (struct gt_filter){ .ranged = true, .from = r.from, .to = r.to, .ranges = e->ranges };
+	}
+	return gt_filed_blocks(e->reader, count_rows, e, err);
+}
+
+static int begin(struct gt_exporting *e, struct gt_scene *s, struct gt_err *err)
+{
+	void *shared = mmap(NULL, sizeof(*e->went), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int rc = shared == MAP_FAILED ? gt_err_set(err, -ENOMEM, "out of memory") : set_range(e, s, err);
+
+	e->went = e->options.went = shared == MAP_FAILED ? NULL : shared;
+	if (!rc)
+		rc = gt_out_would_destroy(e->order.file, s->name, err);
+	if (!rc)
+		rc = begin_file(e, err);
+	return rc ? rc : gt_worker_begin(&e->worker, work, e, sizeof(struct outcome), err);
+}
+
+struct gt_exporting *gt_exporting_new(struct gt_scene *s, const struct gt_export_order *what, struct gt_err *err)
+{
+	struct gt_exporting *e = calloc(1, sizeof(*e));
+
+	if (!e) {
+		gt_err_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	*e = (struct gt_exporting){ .order = *what, .reader = s->reader, .folder = -1, .file.fd = -1 };
+	if (!begin(e, s, err))
+		return e;
+	gt_exporting_free(e);
+	return NULL;
+}
+
+void gt_exporting_free(struct gt_exporting *e)
+{
+	if (!e)
+		return;
+	gt_worker_cancel(&e->worker);
+	gt_unfinished_drop(&e->file, e->folder);
+	if (e->folder >= 0)
+		close(e->folder);
+	if (e->went)
+		munmap((void *)e->went, sizeof(*e->went));
+	free(e->ranges);
+	free(e);
+}
+
+/* What is missing in it is told with it. */
+static int keep(struct gt_exporting *e, const struct outcome *o, char *said, size_t room)
+{
+	struct gt_err err = GT_ERR_INIT;
+	char bytes[GT_SAID];
+	struct stat st;
+	int rc;
+
+	if (fstat(e->file.fd, &st))
+		st.st_size = 0;
+	rc = gt_unfinished_keep(&e->file, e->folder, BEFORE, e->name, e->order.replace);
+	if (rc)
+		refuse(e->order.file, rc, &err);
+	if (rc)
+		snprintf(said, room, "%s", err.text);
+	else
+		snprintf(said, room, "wrote %s to %.100s%s", gt_said_bytes(bytes, (uint64_t)st.st_size), e->order.file,
+			 o->damaged ? ", without what is damaged in the trace" : "");
+	return 0;
+}
+
+int gt_exporting_step(struct gt_exporting *e, uint64_t us, char *said, size_t room)
+{
+	struct gt_err err = GT_ERR_INIT;
+	struct outcome o;
+	int rc;
+
+	do
+		rc = gt_worker_step(&e->worker, us ? (unsigned)((us + 999) / 1000) : 1000, &o, &err);
+	while (rc > 0 && !us);
+	if (rc > 0)
+		return 1;
+	if (!rc && !o.err.code)
+		return keep(e, &o, said, room);
+	snprintf(said, room, "nothing was written: %.160s", rc ? err.text : o.err.text);
+	return 0;
+}
+
+unsigned gt_exporting_percent(const struct gt_exporting *e)
+{
+	uint64_t n = atomic_load_explicit(e->went, memory_order_relaxed);
+
+	return !e->all || n >= e->all ? 99 : (unsigned)(n * 100 / e->all);
+}

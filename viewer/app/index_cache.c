@@ -1,0 +1,226 @@
+#include "viewer/app/index_cache.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include "formats/base/buf.h"
+#include "formats/os/safe_path.h"
+#include "formats/trace/wire.h"
+
+#define UNFINISHED ".new-"	/* what names of copies begin with that are not complete */
+#define VERSION 2		/* of what is in a copy besides the format: to be raised when copies of before should be made anew */
+
+/* ---- names ---- */
+
+static uint64_t fnv(uint64_t h, const char *text)
+{
+	while (*text)
+		h = (h ^ (uint8_t)*text++) * 0x100000001b3ull;
+	return h;
+}
+
+void gt_cache_key(struct gt_cache_key *k, const char *path, const struct stat *of)
+{
+	char rest[200];
+
+	snprintf(rest, sizeof(rest), "|%" PRIx64 "|%" PRIx64 "|%" PRId64 "|%" PRId64 ".%09ld|%u.%u", (uint64_t)of->st_dev, (uint64_t)of->st_ino,
+		 (int64_t)of->st_size, (int64_t)of->st_mtim.tv_sec, of->st_mtim.tv_nsec, GT_WIRE_VERSION, VERSION);
+	snprintf(k->id, sizeof(k->id), "%016" PRIx64 "%016" PRIx64, fnv(fnv(0xcbf29ce484222325ull, path), rest),
+		 fnv(fnv(0x9ae16a3b2f90404full, rest), path));
+}
+
+void gt_cache_name(const struct gt_cache_key *k, char to[48]) { snprintf(to, 48, "%s" GT_CACHE_SUFFIX, k->id); }
+
+/* Only what looks like ours is ever removed. */
+static bool is_copy(const char *name) { return strspn(name, "0123456789abcdef") == 32 && !strcmp(name + 32, GT_CACHE_SUFFIX); }
+static bool is_unfinished(const char *name) { return !strncmp(name, UNFINISHED, strlen(UNFINISHED)); }
+
+/* ---- the folder ---- */
+
+/* In which the cache's own folder lies. */
+static int find_folder(char path[PATH_MAX], struct gt_err *err)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int n;
+
+	if (cache && cache[0] == '/')
+		n = snprintf(path, PATH_MAX, "%s", cache);
+	else if (home && home[0] == '/')
+		n = snprintf(path, PATH_MAX, "%s/.cache", home);
+	else
+		return gt_err_set(err, -ENOENT, "neither XDG_CACHE_HOME nor HOME says where");
+	return n < PATH_MAX ? 0 : gt_err_set(err, -ENAMETOOLONG, "its path is too long");
+}
+
+static int open_folder(struct gt_cache *c, struct gt_err *err)
+{
+	struct gt_err why = GT_ERR_INIT;
+	char path[PATH_MAX], real[PATH_MAX];
+	int rc = find_folder(path, err);
+
+	if (rc)
+		return rc;
+	if (gt_safe_folder(path, real, &why))
+		return gt_err_set(err, why.code, "cannot use %.80s: %.100s", path, why.text);
+	if (snprintf(c->path, sizeof(c->path), "%s/gt", real) >= (int)sizeof(c->path))
+		return gt_err_set(err, -ENAMETOOLONG, "its path is too long");
+	if (mkdir(c->path, 0700) && errno != EEXIST)
+		rc = -errno;
+	if (!rc && (c->folder = open(c->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+		rc = -errno;
+	return rc ? gt_err_set(err, rc, "cannot use %.120s: %s", c->path, strerror(-rc)) : 0;
+}
+
+int gt_cache_open(struct gt_cache *c, struct gt_err *err)
+{
+	struct stat st;
+	int rc;
+
+	c->folder = -1;
+	rc = open_folder(c, err);
+	if (rc)
+		return rc;
+	if (fstat(c->folder, &st) || st.st_uid != geteuid())
+		rc = gt_err_set(err, -EPERM, "%.120s is somebody else's", c->path);
+	else if (st.st_mode & 022)
+		rc = gt_err_set(err, -EPERM, "others may write to %.120s", c->path);
+	else if (st.st_mode & 055)
+		fchmod(c->folder, 0700);
+	if (rc)
+		gt_cache_close(c);
+	return rc;
+}
+
+void gt_cache_close(struct gt_cache *c)
+{
+	if (c->folder >= 0)
+		close(c->folder);
+	c->folder = -1;
+}
+
+/* ---- copies that are there ---- */
+
+int gt_cache_find(const struct gt_cache *c, const struct gt_cache_key *k)
+{
+	struct stat st;
+	char name[48];
+	int fd;
+
+	gt_cache_name(k, name);
+	fd = openat(c->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return -ENOENT;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022) && !flock(fd, LOCK_SH | LOCK_NB))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+void gt_cache_used(int fd) { futimens(fd, NULL); }
+
+void gt_cache_remove(const struct gt_cache *c, const struct gt_cache_key *k)
+{
+	char name[48];
+
+	gt_cache_name(k, name);
+	unlinkat(c->folder, name, 0);
+}
+
+/* ---- a new one ---- */
+
+int gt_cache_begin(const struct gt_cache *c, struct gt_unfinished *n, struct gt_err *err)
+{
+	int rc = gt_unfinished_begin(n, c->folder, UNFINISHED, 0600);
+
+	if (rc)
+		return gt_err_set(err, rc, "cannot write to %.120s: %s", c->path, strerror(-rc));
+	flock(n->fd, LOCK_SH | LOCK_NB);
+	return 0;
+}
+
+int gt_cache_keep(const struct gt_cache *c, struct gt_unfinished *n, const struct gt_cache_key *k, struct gt_err *err)
+{
+	char name[48];
+	int rc;
+
+	gt_cache_name(k, name);
+	rc = gt_unfinished_keep(n, c->folder, UNFINISHED, name, true);
+	if (rc)
+		return gt_err_set(err, rc, "cannot keep it in %.120s: %s", c->path, strerror(-rc));
+	fsync(c->folder);
+	gt_cache_trim(c, GT_CACHE_FILES, GT_CACHE_BYTES);
+	return 0;
+}
+
+/* ---- what goes ---- */
+
+struct held { char name[48]; int64_t used; uint64_t bytes; };
+
+static int longest_ago(const void *pa, const void *pb)
+{
+	const struct held *a = pa, *b = pb;
+
+	return a->used != b->used ? (a->used < b->used ? -1 : 1) : strcmp(a->name, b->name);
+}
+
+/* Who makes or uses one holds a lock on it. */
+static bool remove_unused(const struct gt_cache *c, const char *name)
+{
+	int fd = openat(c->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	bool unused = fd < 0 ? errno == ELOOP : !flock(fd, LOCK_EX | LOCK_NB);
+
+	if (unused)
+		unused = !unlinkat(c->folder, name, 0);
+	if (fd >= 0)
+		close(fd);
+	return unused;
+}
+
+/* Those that are there; what is left of a program that was killed goes at once. */
+static size_t list(const struct gt_cache *c, struct held **all)
+{
+	int copy = openat(c->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
+	struct dirent *e;
+	size_t n = 0, cap = 0;
+	struct stat st;
+
+	while (dir && (e = readdir(dir))) {
+		if (is_unfinished(e->d_name))
+			remove_unused(c, e->d_name);
+		if (!is_copy(e->d_name) || fstatat(c->folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || S_ISDIR(st.st_mode))
+			continue;
+		if (gt_grow(all, &cap, n + 1, sizeof(**all)))
+			break;
+		(*all)[n] = (struct held){ .used = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec, .bytes = (uint64_t)st.st_size };
+		memcpy((*all)[n++].name, e->d_name, strlen(e->d_name) + 1);
+	}
+	if (dir)
+		closedir(dir);
+	else if (copy >= 0)
+		close(copy);
+	return n;
+}
+
+void gt_cache_trim(const struct gt_cache *c, unsigned files, uint64_t bytes)
+{
+	struct held *all = NULL;
+	size_t n = list(c, &all), left = n;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += all[i].bytes;
+	if (n)
+		qsort(all, n, sizeof(*all), longest_ago);
+	for (size_t i = 0; i < n && (left > files || sum > bytes); i++)
+		if (remove_unused(c, all[i].name)) {
+			left--;
+			sum -= all[i].bytes;
+		}
+	free(all);
+}

@@ -1,0 +1,153 @@
+#include "viewer/app/index_job.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "formats/export/exporters.h"
+#include "formats/import/importers.h"
+#include "formats/trace/meta.h"
+
+/* ---- in the process of its own ---- */
+
+/* How many recordings there are is told, too: a file that lost its last ones is closed all the same. */
+static void describe(char to[120], const char *id, uint32_t segments)
+{
+	snprintf(to, 120, "{\"indexed\":{\"as\":\"%s\",\"recordings\":%" PRIu32 "}}", id, segments);
+}
+
+static void tell_damage(struct gt_reader *r, struct gt_indexed *result)
+{
+	const struct gt_damage *d = gt_reader_damage(r, &result->damage);
+
+	if (!result->damage)
+		return;
+	result->damage_at = d[0].offset;
+	snprintf(result->damage_text, sizeof(result->damage_text), "%s", d[0].text);
+}
+
+static int copy_ours(struct gt_reader *r, int to, const char *id, struct gt_indexed *result)
+{
+	struct gt_export_options opt = { .filter = { .kinds = 0 } };
+	char meta[120];
+	int rc;
+
+	describe(meta, id, gt_reader_segments(r));
+	opt.cut = meta;
+	rc = gt_export_copy(r, &opt, to, &result->err);
+	tell_damage(r, result);
+	return rc;
+}
+
+/* Ours first if it begins like that; what nobody can import may still be ours with a damaged beginning. */
+static int convert(int from, int to, const char *id, struct gt_indexed *result)
+{
+	struct gt_err theirs = GT_ERR_INIT, *err = &result->err;
+	bool ours = gt_may_be_ours(from);
+	struct gt_reader *r;
+	char meta[120];
+	int rc;
+
+	if (!ours) {
+		describe(meta, id, 1);
+		rc = gt_import(fcntl(from, F_DUPFD_CLOEXEC, 0), to, meta, &theirs);
+		if (rc != -EILSEQ) {
+			*err = theirs;
+			return rc;
+		}
+	}
+	r = gt_reader_open_fd(fcntl(from, F_DUPFD_CLOEXEC, 0), err);
+	if (!r && !ours && err->code == -ESPIPE)
+		*err = theirs;
+	if (!r)
+		return err->code;
+	rc = copy_ours(r, to, id, result);
+	gt_reader_close(r);
+	return rc;
+}
+
+struct order { const struct gt_indexing *of; const char *id; };
+
+static void work(void *arg, void *to)
+{
+	const struct order *order = arg;
+	struct gt_indexed *result = to;
+	int rc;
+
+	result->err = (struct gt_err)GT_ERR_INIT;
+	rc = convert(order->of->from, order->of->to, order->id, result);
+	if (!rc && fsync(order->of->to))
+		rc = gt_err_set(&result->err, -errno, "cannot write: %s", strerror(errno));
+	if (rc)
+		gt_err_set(&result->err, rc, "cannot be indexed: %s", strerror(-rc));
+}
+
+/* ---- in the viewer ---- */
+
+_Static_assert(sizeof(struct gt_indexed) <= GT_WORKER_RESULT, "to be told in the end");
+
+int gt_indexing_begin(struct gt_indexing *x, int from, int to, const char *id, struct gt_err *err)
+{
+	struct order order = { x, id };
+	struct stat st;
+
+	*x = (struct gt_indexing){ .from = from, .to = to, .copying = gt_may_be_ours(from) };
+	if (!fstat(from, &st) && S_ISREG(st.st_mode))
+		x->bytes = (uint64_t)st.st_size;
+	return gt_worker_begin(&x->worker, work, &order, sizeof(struct gt_indexed), err);
+}
+
+int gt_indexing_step(struct gt_indexing *x, unsigned ms, struct gt_indexed *result)
+{
+	struct gt_err err = GT_ERR_INIT;
+	int rc = gt_worker_step(&x->worker, ms, result, &err);
+
+	if (rc < 0)
+		*result = (struct gt_indexed){ .err = err };
+	return rc > 0;
+}
+
+void gt_indexing_cancel(struct gt_indexing *x) { gt_worker_cancel(&x->worker); }
+
+/* An import reads through the descriptor that we have in common. Of a copy it is seen how much was written: about as much as was read. */
+uint64_t gt_indexing_done(const struct gt_indexing *x)
+{
+	off_t at = x->copying || !x->bytes ? -1 : lseek(x->from, 0, SEEK_CUR);
+	struct stat st;
+
+	if (at < 0)
+		at = fstat(x->to, &st) ? 0 : st.st_size;
+	return x->bytes && (uint64_t)at > x->bytes ? x->bytes : (uint64_t)at;
+}
+
+struct wanted { const char *id; uint32_t segments; bool id_found, all; };
+
+static int look(void *arg, const char *key, const char *value)
+{
+	struct wanted *w = arg;
+
+	if (!strcmp(key, "indexed.as"))
+		w->id_found = !strcmp(value, w->id);
+	else if (!strcmp(key, "indexed.recordings"))
+		w->all = strtoul(value, NULL, 10) == w->segments;
+	return 0;
+}
+
+bool gt_indexed_is(struct gt_reader *r, const char *id)
+{
+	uint32_t n = gt_reader_segments(r);
+	size_t damage;
+
+	gt_reader_damage(r, &damage);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+		struct wanted w = { .id = id, .segments = n };
+
+		if (!seg->closed || gt_meta_each(seg, look, &w) || !w.id_found || !w.all)
+			return false;
+	}
+	return n && !damage;
+}

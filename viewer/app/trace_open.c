@@ -1,0 +1,608 @@
+/* A viewer draws from summaries. A trace that was closed by a recorder of today has them, and is opened at once: what is read is its end,
+ * its index, its names and the upper summaries. Everything else is put into a copy first that has them, once: other tools' files, traces whose
+ * recorder was killed, and those of earlier versions. The copy is kept (cache.c) and found the next time; where it cannot be, it is a file
+ * without a name and gone with the viewer. Small files are opened as they are: going through all of their blocks takes no time.
+ *
+ * A file that is followed is never copied. It is read from its front, a portion at a time, and later from where it ended. Whether somebody
+ * still writes it the kernel knows: it gives out a lease for reading only on a file that nobody has open for writing.
+ */
+#define _GNU_SOURCE	/* F_SETLEASE */
+#include "viewer/app/trace_open.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "formats/os/file.h"
+#include "formats/trace/clock.h"
+#include "formats/export/exporters.h"
+#include "formats/import/importers.h"
+#include "formats/trace/meta.h"
+#include "formats/trace/wire.h"
+#include "viewer/app/index_cache.h"
+#include "viewer/app/index_job.h"
+
+#define SMALL (16u << 20)		/* bytes */
+#define SMALL_PACKED (4u << 20)		/* of gz and zst, which unpack to ten times as much */
+#define PORTION (16u << 20)		/* of a followed file that are read at a time */
+#define BEGINNING (sizeof(struct gt_wire_skip) + sizeof(struct gt_wire_segment))
+#define QUIET_NS 1000000000		/* that nothing has come for, before it is asked whether anybody still writes */
+#define NOTES 8
+#define FEW_ROWS 1000000		/* of a recording that does without upper summaries */
+
+enum doing { LOOKING, INDEXING, READING, OPEN };
+
+struct gt_opening {
+	char *path;
+	struct gt_opening_options options;
+	enum doing doing;
+	int fd;				/* the file's, or -1 */
+	struct stat st;			/* of the file when it was opened */
+	struct gt_reader *reader;
+	/* a copy that is being made */
+	struct gt_cache cache;		/* folder -1: it cannot be used, or is not wanted */
+	struct gt_cache_key key;
+	struct gt_unfinished copy;	/* fd -1: there is none */
+	struct gt_indexing indexing;
+	bool kept;			/* it is to be, and goes to the cache's folder */
+	bool damaged;
+	/* following */
+	bool follows, left;
+	int64_t grew;			/* when, monotonic */
+	char notes[NOTES][200];
+	size_t nnotes;
+	char told[100];
+};
+
+static void note(struct gt_opening *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void note(struct gt_opening *o, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (o->nnotes == NOTES)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(o->notes[o->nnotes++], sizeof(*o->notes), fmt, ap);
+	va_end(ap);
+}
+
+/* ---- what is told of a trace ---- */
+
+struct recovered { int64_t complete_to; bool found; };
+
+static int look_for_recovered(void *arg, const char *key, const char *value)
+{
+	struct recovered *r = arg;
+
+	if (!strcmp(key, "recovered.complete_to_ns")) {
+		r->complete_to = strtoll(value, NULL, 10);
+		r->found = true;
+	}
+	return 0;
+}
+
+/* Of a copy its metadata say what was told of the trace itself. */
+static void note_segment(struct gt_opening *o, uint32_t i)
+{
+	const struct gt_segment *seg = gt_reader_segment(o->reader, i);
+	struct recovered r = { .complete_to = seg->complete_to, .found = !seg->closed };
+	char which[32] = "";
+	double s;
+
+	if (seg->closed)
+		gt_meta_each(seg, look_for_recovered, &r);
+	if (!r.found)
+		return;
+	if (gt_reader_segments(o->reader) > 1)
+		snprintf(which, sizeof(which), "recording %" PRIu32 ": ", i + 1);
+	s = r.complete_to > seg->min_start ? (double)gt_since(r.complete_to, seg->min_start) / 1e9 : 0;
+	note(o, "%s%s: complete to %.3f s", which, o->follows && !o->left ? "still being written" : "not closed", s);
+}
+
+static void note_trace(struct gt_opening *o)
+{
+	for (uint32_t i = 0; i < gt_reader_segments(o->reader); i++)
+		note_segment(o, i);
+}
+
+static void note_damage(struct gt_opening *o, const struct gt_indexed *result)
+{
+	o->damaged = result->damage;
+	if (result->damage)
+		note(o, "damaged at byte %" PRIu64 "%s: %.100s", result->damage_at, result->damage > 1 ? " and elsewhere" : "",
+		     result->damage_text);
+}
+
+/* ---- does it have what it takes? ---- */
+
+struct uppers { bool *has; };
+
+static int see_upper(void *arg, const struct gt_filed *f)
+{
+	struct uppers *u = arg;
+
+	u->has[f->segment] |= f->upper;
+	return 0;
+}
+
+/* Closed, and with upper summaries where there is much to sum up. */
+static bool is_indexed(struct gt_reader *r)
+{
+	uint32_t n = gt_reader_segments(r);
+	struct uppers u = { calloc(n + 1ul, sizeof(*u.has)) };
+	bool all = u.has && !gt_filed_blocks(r, see_upper, &u, NULL);
+
+	for (uint32_t i = 0; all && i < n; i++) {
+		const struct gt_segment *seg = gt_reader_segment(r, i);
+		uint64_t rows = seg->rows[GT_CALL] + seg->rows[GT_SPAN] + seg->rows[GT_GPU];
+
+		all = seg->closed && (u.has[i] || rows < FEW_ROWS);
+	}
+	free(u.has);
+	return all;
+}
+
+/* ---- a copy ---- */
+
+static void release_copy(struct gt_opening *o)
+{
+	gt_indexing_cancel(&o->indexing);
+	if (o->copy.fd >= 0)
+		gt_unfinished_drop(&o->copy, o->cache.folder);
+}
+
+/* A copy that was made before. What is wrong with it is noticed, and it is made anew. */
+static bool find_copy(struct gt_opening *o)
+{
+	int fd = o->cache.folder >= 0 ? gt_cache_find(&o->cache, &o->key) : -1, used;
+	char name[48];
+
+	if (fd < 0)
+		return false;
+	used = gt_reader_is_closed(fd) ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+	o->reader = used >= 0 ? gt_reader_open_fd(used, NULL) : NULL;
+	if (o->reader && !gt_indexed_is(o->reader, o->key.id)) {
+		gt_reader_close(o->reader);
+		o->reader = NULL;
+	}
+	gt_cache_name(&o->key, name);
+	if (o->reader) {
+		gt_cache_used(fd);
+		note(o, "indexed before; cached at %.120s/%s", o->cache.path, name);
+	} else {
+		gt_cache_remove(&o->cache, &o->key);
+	}
+	close(fd);		/* the lock stays as long as the reader has it open */
+	return o->reader;
+}
+
+/* In the cache's folder if possible, else without a name. */
+static int begin_copy(struct gt_opening *o, struct gt_err *err)
+{
+	struct gt_err why = GT_ERR_INIT;
+
+	o->kept = o->cache.folder >= 0 && !gt_cache_begin(&o->cache, &o->copy, &why);
+	if (why.code)
+		note(o, "indexed for this time only: %.150s", why.text);
+	if (!o->kept)
+		o->copy = (struct gt_unfinished){ .fd = gt_temporary(err) };
+	if (o->copy.fd < 0)
+		return err->code;
+	o->doing = INDEXING;
+	return gt_indexing_begin(&o->indexing, o->fd, o->copy.fd, o->key.id, err);
+}
+
+/* No room where copies are kept: perhaps there is some elsewhere. */
+static int begin_again(struct gt_opening *o, const struct gt_err *why, struct gt_err *err)
+{
+	char folder[PATH_MAX];
+
+	note(o, "indexed for this time only: no room in %.120s", o->cache.path);
+	snprintf(folder, sizeof(folder), "%s", o->cache.path);
+	release_copy(o);
+	gt_cache_close(&o->cache);
+	if (lseek(o->fd, 0, SEEK_SET) != 0)
+		return gt_err_set(err, why->code, "no room for its index in %.120s: %s", folder, strerror(-why->code));
+	return begin_copy(o, err);
+}
+
+static bool is_full(int code) { return code == -ENOSPC || code == -EDQUOT || code == -EFBIG || code == -EROFS; }
+
+/* The trace may have changed meanwhile; then the copy is of something that is not there any more. */
+static bool is_as_it_was(const struct gt_opening *o)
+{
+	struct gt_cache_key now;
+	struct stat st;
+
+	if (fstat(o->fd, &st))
+		return false;
+	gt_cache_key(&now, o->path, &st);
+	return !strcmp(now.id, o->key.id);
+}
+
+static void keep_copy(struct gt_opening *o, const struct gt_indexed *result)
+{
+	struct gt_err why = GT_ERR_INIT;
+
+	char name[48];
+
+	if (!o->kept)
+		return;
+	gt_cache_name(&o->key, name);
+	if (result->damage)
+		note(o, "indexed for this time only: it is damaged");
+	else if (!is_as_it_was(o))
+		note(o, "indexed for this time only: the file changed meanwhile");
+	else if (!gt_cache_keep(&o->cache, &o->copy, &o->key, &why))
+		note(o, "indexed; cached at %.120s/%s", o->cache.path, name);
+	else
+		note(o, "indexed for this time only: %.150s", why.text);
+}
+
+/* A trace of ours that cannot be copied is shown as it is, and slowly. */
+static int use_as_it_is(struct gt_opening *o, const struct gt_indexed *result, struct gt_err *err)
+{
+	int copy = o->indexing.copying && result->err.code != -EILSEQ ? fcntl(o->fd, F_DUPFD_CLOEXEC, 0) : -1;
+
+	o->reader = copy >= 0 ? gt_reader_open_fd(copy, NULL) : NULL;
+	if (!o->reader) {
+		if (is_full(result->err.code))
+			return gt_err_set(err, result->err.code, "no room for its index in %s (TMPDIR): %s", gt_temporary_folder(),
+					  strerror(-result->err.code));
+		*err = result->err;
+		return err->code;
+	}
+	note(o, "not indexed, so pictures take longer: %.140s", result->err.text);
+	return 0;
+}
+
+static int end_copy(struct gt_opening *o, const struct gt_indexed *result, struct gt_err *err)
+{
+	int rc, copy;
+
+	if (is_full(result->err.code) && o->kept)
+		return begin_again(o, &result->err, err);
+	if (result->err.code) {
+		rc = use_as_it_is(o, result, err);
+	} else {
+		keep_copy(o, result);
+		note_damage(o, result);
+		copy = fcntl(o->copy.fd, F_DUPFD_CLOEXEC, 0);
+		o->reader = copy >= 0 ? gt_reader_open_fd(copy, err) : NULL;
+		rc = o->reader ? 0 : gt_err_set(err, -EMFILE, "no more descriptors");
+	}
+	release_copy(o);
+	if (!rc) {
+		o->doing = OPEN;
+		note_trace(o);
+	}
+	return rc;
+}
+
+/* ---- the first look ---- */
+
+static int open_file(struct gt_opening *o, struct gt_err *err)
+{
+	o->fd = strcmp(o->path, "-") ? open(o->path, O_RDONLY | O_CLOEXEC) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	if (o->fd < 0 || fstat(o->fd, &o->st))
+		return gt_err_set(err, -errno, "cannot open: %s", strerror(errno));
+	return S_ISDIR(o->st.st_mode) ? gt_err_set(err, -EISDIR, "is a folder: name one of the traces in it") : 0;
+}
+
+static bool is_packed(int fd)
+{
+	static const uint8_t gz[2] = { 0x1f, 0x8b }, zst[4] = { 0x28, 0xb5, 0x2f, 0xfd };
+	uint8_t head[4] = { 0 };
+
+	return !gt_pread(fd, head, sizeof(head), 0) && (!memcmp(head, gz, sizeof(gz)) || !memcmp(head, zst, sizeof(zst)));
+}
+
+static bool is_small(const struct gt_opening *o)
+{
+	uint64_t most = o->options.small ? o->options.small : is_packed(o->fd) ? SMALL_PACKED : SMALL;
+
+	return (uint64_t)o->st.st_size < most;
+}
+
+/* 1: it has to be copied first; 0: it is open; negative. */
+static int open_as_it_is(struct gt_opening *o, bool ours, struct gt_err *err)
+{
+	bool closed = ours && gt_reader_is_closed(o->fd);
+
+	if (!closed && !is_small(o))
+		return 1;
+	o->reader = closed ? gt_reader_open_fd(fcntl(o->fd, F_DUPFD_CLOEXEC, 0), err) : gt_open_any(o->path, err);
+	if (!o->reader)
+		return err->code;
+	if (!ours || is_small(o) || is_indexed(o->reader))
+		return 0;
+	gt_reader_close(o->reader);
+	o->reader = NULL;
+	return 1;
+}
+
+static int follow(struct gt_opening *o, struct gt_err *err)
+{
+	int copy = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
+
+	o->reader = gt_reader_open_growing(copy, PORTION, err);
+	o->follows = o->reader;
+	o->doing = READING;
+	o->grew = gt_clock_monotonic();
+	return o->reader ? 1 : err->code;
+}
+
+/* A recorder that has just begun, or begins again, or has yet to begin, has written nothing yet. */
+static int wait_for_beginning(struct gt_opening *o, unsigned ms)
+{
+	if (o->fd >= 0)
+		close(o->fd);
+	o->fd = -1;
+	poll(NULL, 0, (int)ms);
+	return 1;
+}
+
+static int look(struct gt_opening *o, unsigned ms, struct gt_err *err)
+{
+	struct gt_err why = GT_ERR_INIT;
+	int rc = open_file(o, err);
+	bool ours, regular;
+
+	if (rc == -ENOENT && o->options.follow) {
+		*err = (struct gt_err)GT_ERR_INIT;
+		return wait_for_beginning(o, ms);
+	}
+	if (rc)
+		return rc;
+	regular = S_ISREG(o->st.st_mode) && lseek(o->fd, 0, SEEK_CUR) == 0;
+	ours = regular && gt_may_be_ours(o->fd);
+	if (o->options.follow && regular && (uint64_t)o->st.st_size < BEGINNING)
+		return wait_for_beginning(o, ms);
+	if (o->options.follow && ours && !gt_reader_is_closed(o->fd))
+		return follow(o, err);
+	if (o->options.follow)
+		note(o, ours ? "it is complete: there is nothing to follow" : "only gt's own traces can be followed");
+	rc = regular ? open_as_it_is(o, ours, err) : 1;
+	if (rc < 0)
+		return rc;
+	if (rc && regular) {
+		gt_cache_key(&o->key, o->path, &o->st);
+		if (!o->options.uncached && gt_cache_open(&o->cache, &why))
+			note(o, "indexed for this time only: %.150s", why.text);
+	}
+	if (rc && !find_copy(o)) {
+		rc = begin_copy(o, err);
+		return rc ? rc : 1;
+	}
+	o->doing = OPEN;
+	note_trace(o);
+	return 0;
+}
+
+/* ---- in portions ---- */
+
+struct gt_opening *gt_opening_open(const char *path, const struct gt_opening_options *options, struct gt_err *err)
+{
+	struct gt_opening *o = calloc(1, sizeof(*o));
+
+	if (o)
+		*o = (struct gt_opening){ .options = *options, .fd = -1, .cache.folder = -1, .copy.fd = -1 };
+	if (!o || !(o->path = strdup(path))) {
+		gt_err_set(err, -ENOMEM, "out of memory");
+		free(o);
+		return NULL;
+	}
+	return o;
+}
+
+/* Back to before the first look. */
+static void forget(struct gt_opening *o)
+{
+	release_copy(o);
+	gt_reader_close(o->reader);
+	o->reader = NULL;
+	gt_cache_close(&o->cache);
+	if (o->fd >= 0)
+		close(o->fd);
+	o->fd = -1;
+	o->doing = LOOKING;
+	o->follows = o->left = o->damaged = false;
+	o->nnotes = 0;
+}
+
+void gt_opening_close(struct gt_opening *o)
+{
+	if (!o)
+		return;
+	forget(o);
+	free(o->path);
+	free(o);
+}
+
+/* Has nobody the file open for writing? Who opens it while we have the lease would make the kernel send us a signal, which ends programs. */
+static bool is_unwritten(int fd)
+{
+	sigset_t io, before;
+	bool got;
+
+	sigemptyset(&io);
+	sigaddset(&io, SIGIO);
+	if (pthread_sigmask(SIG_BLOCK, &io, &before))
+		return false;
+	got = !fcntl(fd, F_SETLEASE, F_RDLCK);
+	if (got)
+		fcntl(fd, F_SETLEASE, F_UNLCK);
+	while (sigtimedwait(&io, NULL, &(struct timespec){ 0, 0 }) > 0)
+		;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return got;
+}
+
+static void note_left(struct gt_opening *o)
+{
+	o->left = true;
+	note(o, "its recorder has left without closing it");
+}
+
+static int read_portions(struct gt_opening *o, unsigned ms, struct gt_err *err)
+{
+	int64_t deadline = gt_clock_monotonic() + (int64_t)ms * 1000000;
+	int rc;
+
+	do
+		rc = gt_reader_grow(o->reader, PORTION, err);
+	while (rc > 0 && gt_clock_monotonic() < deadline);
+	if (rc == -ESTALE)
+		*err = (struct gt_err)GT_ERR_INIT;
+	if (rc && rc != -ESTALE)
+		return rc;
+	o->doing = OPEN;
+	if (is_unwritten(o->fd) && !gt_reader_is_closed(o->fd))
+		note_left(o);
+	note_trace(o);
+	return 0;
+}
+
+int gt_opening_step(struct gt_opening *o, unsigned ms, struct gt_err *err)
+{
+	struct gt_indexed result;
+	int rc;
+
+	switch (o->doing) {
+	case LOOKING:
+		return look(o, ms, err);
+	case INDEXING:
+		if (gt_indexing_step(&o->indexing, ms, &result))
+			return 1;
+		rc = end_copy(o, &result, err);
+		return rc < 0 ? rc : o->doing != OPEN;
+	case READING:
+		return read_portions(o, ms, err);
+	default:
+		return 0;
+	}
+}
+
+/* ---- asked ---- */
+
+static uint64_t done(const struct gt_opening *o)
+{
+	return o->doing == INDEXING ? gt_indexing_done(&o->indexing) : o->reader ? gt_reader_bytes(o->reader) : 0;
+}
+
+/* A copy is summed up when all of it is written, which takes a quarter of the time and shows nowhere. */
+unsigned gt_opening_percent(const struct gt_opening *o)
+{
+	uint64_t all = S_ISREG(o->st.st_mode) ? (uint64_t)o->st.st_size : 0, n = done(o);
+	unsigned most = o->doing == INDEXING && o->indexing.copying ? 75 : 99;
+
+	if (o->doing == OPEN || o->doing == LOOKING || !all)
+		return o->doing == OPEN ? 100 : 0;
+	return n >= all ? most : (unsigned)((double)n * most / (double)all);
+}
+
+const char *gt_opening_doing(const struct gt_opening *o)
+{
+	struct gt_opening *to = (struct gt_opening *)o;		/* only what is told */
+	double all = S_ISREG(o->st.st_mode) ? (double)o->st.st_size : 0, unit = all < 1e9 ? 1e6 : 1e9;
+	const char *what = o->doing == INDEXING ? "indexing" : "reading", *name = unit < 1e9 ? "MB" : "GB";
+
+	if (o->doing == LOOKING || o->doing == OPEN)
+		return o->doing == OPEN ? "open" : o->options.follow ? "waiting for the recording to begin" : "opening";
+	if (all > 0)
+		snprintf(to->told, sizeof(to->told), "%s: %.1f of %.1f %s", what, (double)done(o) / unit, all / unit, name);
+	else
+		snprintf(to->told, sizeof(to->told), "%s: %.1f MB so far", what, (double)done(o) / 1e6);
+	return o->told;
+}
+
+struct gt_reader *gt_opening_result(const struct gt_opening *o) { return o->doing == OPEN ? o->reader : NULL; }
+const char *gt_opening_path(const struct gt_opening *o) { return o->path; }
+bool gt_opening_follows(const struct gt_opening *o) { return o->doing == OPEN && o->follows && !o->left; }
+bool gt_opening_waits(const struct gt_opening *o) { return o->doing == LOOKING && o->options.follow && o->fd < 0; }
+bool gt_opening_damaged(const struct gt_opening *o) { return o->damaged; }
+const char *gt_opening_note(const struct gt_opening *o, size_t i) { return i < o->nnotes ? o->notes[i] : NULL; }
+
+/* ---- following ---- */
+
+static bool is_replaced(const struct gt_opening *o)
+{
+	struct stat st;
+
+	return !stat(o->path, &st) && (st.st_dev != o->st.st_dev || st.st_ino != o->st.st_ino);
+}
+
+/* A recorder that has written over it may have written more by now than there was. */
+static bool is_written_over(const struct gt_opening *o)
+{
+	struct gt_reader *r = o->reader;
+	struct gt_wire_segment head;
+
+	return gt_reader_segments(r) && !gt_pread(o->fd, &head, sizeof(head), sizeof(struct gt_wire_skip)) &&
+	       head.id != gt_reader_segment(r, 0)->id;
+}
+
+/* A file that became shorter, or another one: all from the beginning. */
+static bool is_anew(const struct gt_opening *o, const struct stat *now)
+{
+	return (uint64_t)now->st_size < gt_reader_bytes(o->reader) || is_replaced(o) || is_written_over(o);
+}
+
+enum gt_followed gt_opening_poll(struct gt_opening *o)
+{
+	int64_t now = gt_clock_monotonic();
+	struct stat st;
+	uint64_t known;
+
+	if (o->doing != OPEN || !o->follows)
+		return GT_FOLLOWED_SAME;
+	known = gt_reader_bytes(o->reader);
+	if (fstat(o->fd, &st) || is_anew(o, &st))
+		return GT_FOLLOWED_ANEW;
+	if ((uint64_t)st.st_size > known) {
+		o->grew = now;
+		return gt_reader_is_closed(o->fd) ? GT_FOLLOWED_CLOSED : GT_FOLLOWED_GREW;
+	}
+	if (o->left || now - o->grew < QUIET_NS)
+		return GT_FOLLOWED_SAME;
+	o->grew = now;
+	if (!is_unwritten(o->fd))
+		return GT_FOLLOWED_SAME;
+	o->nnotes = 0;
+	note_left(o);
+	note_trace(o);
+	return GT_FOLLOWED_LEFT;
+}
+
+int gt_opening_refresh(struct gt_opening *o, struct gt_err *err)
+{
+	struct stat st;
+	int rc;
+
+	if (o->doing != OPEN || !o->follows)
+		return 0;
+	if (fstat(o->fd, &st) || is_anew(o, &st)) {
+		forget(o);
+		return 0;
+	}
+	while ((rc = gt_reader_grow(o->reader, UINT64_MAX, err)) > 0)
+		;
+	if (rc) {
+		forget(o);
+		return rc;
+	}
+	o->left = false;
+	o->follows = !gt_reader_is_closed(o->fd);
+	o->nnotes = 0;
+	note_trace(o);
+	if (!o->follows)
+		note(o, "complete: its recorder has closed it");
+	return 0;
+}

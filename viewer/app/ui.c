@@ -1,0 +1,461 @@
+#include "viewer/app/ui.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "formats/text/utf8.h"
+#include "viewer/app/command_exec.h"
+
+/* Opens it, unless it is open. */
+static int show(struct gt_viewing *s, const struct gt_view_ops *ops, struct gt_err *err)
+{
+	unsigned i = 0;
+
+	while (i + 1 < GT_VIEWS_MOST && gt_views[i] && gt_views[i] != ops)
+		i++;
+	s->view = &s->views[i];
+	s->view->scene = &s->scene;
+	s->view->ops = ops;
+	if (s->view->opened)
+		return 0;
+	if (!s->view->state)
+		s->view->state = calloc(1, ops->state_size);
+	if (!s->view->state)
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	s->view->opened = true;
+	return ops->open(s->view, err);
+}
+
+int gt_viewing_open(struct gt_viewing *s, struct gt_reader *r, const char *name, const struct gt_view_ops *ops, struct gt_err *err)
+{
+	int rc;
+
+	*s = (struct gt_viewing){ .view = s->views, .busy = true };
+	rc = gt_scene_open(&s->scene, r, name, err);
+	return rc ? rc : show(s, ops, err);
+}
+
+static void stop_exporting(struct gt_viewing *s)
+{
+	gt_exporting_free(s->exporting);
+	s->exporting = NULL;
+}
+
+void gt_viewing_close(struct gt_viewing *s)
+{
+	stop_exporting(s);
+	for (unsigned i = 0; i < GT_VIEWS_MOST; i++) {
+		if (s->views[i].state)
+			s->views[i].ops->close(&s->views[i]);
+		free(s->views[i].state);
+	}
+	gt_scene_release(&s->scene);
+	*s = (struct gt_viewing){ .width = 0 };
+}
+
+static int arrange(struct gt_viewing *s, struct gt_err *err)
+{
+	gt_orders_load(&s->scene);
+	return s->view->ops->arrange(s->view, s->width, s->height, err);
+}
+
+void gt_viewing_let_go(struct gt_viewing *s)
+{
+	for (unsigned i = 0; i < GT_VIEWS_MOST; i++) {
+		if (s->views[i].opened)
+			s->views[i].ops->let_go(&s->views[i]);
+		s->views[i].opened = false;
+	}
+	gt_scene_let_go(&s->scene);
+}
+
+int gt_viewing_again(struct gt_viewing *s, struct gt_reader *r, struct gt_err *err)
+{
+	int rc = gt_scene_again(&s->scene, r, err);
+
+	s->busy = true;
+	if (!rc)
+		rc = show(s, s->view->ops, err);
+	return rc ? rc : arrange(s, err);
+}
+
+int gt_viewing_resize(struct gt_viewing *s, unsigned width, unsigned height, struct gt_err *err)
+{
+	s->width = width < 1 ? 1 : width > GT_SCREEN_MOST ? GT_SCREEN_MOST : width;
+	s->height = height < 1 ? 1 : height > GT_SCREEN_MOST ? GT_SCREEN_MOST : height;
+	return arrange(s, err);
+}
+
+int gt_viewing_range(struct gt_viewing *s, int64_t from, int64_t to, struct gt_err *err)
+{
+	const struct gt_time_extent *e = &s->scene.extent;
+	int64_t a, b;
+
+	if (__builtin_add_overflow(e->from, from, &a))
+		a = from < 0 ? INT64_MIN : INT64_MAX;
+	if (__builtin_add_overflow(e->from, to, &b))
+		b = to < 0 ? INT64_MIN : INT64_MAX;
+	gt_window_show(&s->scene.window, e, a < e->to ? a : e->to - 1, b > e->from ? b : e->from + 1);
+	return arrange(s, err);
+}
+
+/* What another view has begun in the background nobody waits for any more. */
+static void turn_to(struct gt_viewing *s, const struct gt_view_ops *ops, struct gt_err *err)
+{
+	s->scene.turn_to = NULL;
+	if (!ops || s->view->ops == ops)
+		return;
+	if (s->scene.reporter)
+		gt_reporter_leave(s->scene.reporter);
+	if (s->view->ops->leave && s->view->state)
+		s->view->ops->leave(s->view);
+	show(s, ops, err);
+}
+
+/* Its end is told when there is a line for that. */
+static int step_exporting(struct gt_viewing *s, uint64_t us)
+{
+	char said[sizeof(s->scene.said)];
+
+	if (!s->exporting || s->asking || s->help)
+		return 0;
+	if (!gt_exporting_step(s->exporting, us, said, sizeof(said))) {
+		stop_exporting(s);
+		gt_scene_say(&s->scene, "%s", said);
+	}
+	return 1;
+}
+
+/* A view may have found what another one is to show. */
+static int step_view(struct gt_viewing *s, uint64_t us, struct gt_err *err)
+{
+	int rc;
+
+	do {
+		rc = s->view->ops->step(s->view, us, err);
+		if (rc < 0 || !s->scene.turn_to)
+			return rc;
+		turn_to(s, gt_view_find(s->scene.turn_to), err);
+		rc = err->code ? err->code : arrange(s, err);
+	} while (!rc && !us);
+	return rc ? rc : 1;
+}
+
+int gt_viewing_step(struct gt_viewing *s, uint64_t us, struct gt_err *err)
+{
+	int rc = step_view(s, us, err);
+
+	s->busy = rc > 0 && rc != GT_VIEW_BESIDE;
+	if (rc >= 0 && step_exporting(s, rc && us ? 1 : us) && us)
+		return 1;
+	return rc > 0 ? 1 : rc;
+}
+
+/* ---- keys ---- */
+
+/* What colours stand for; behind the keys. */
+static const struct { const char *heading; uint8_t ink; } legend[] = {
+	{ "Colours, of what lasts longest in a cell:", GT_INK_NONE },
+#define X(NAME, name) { NULL, GT_INK_CATEGORY + GT_CAT_##NAME },
+	GT_CATEGORIES(X)
+#undef X
+};
+#define LEGEND (sizeof(legend) / sizeof(*legend))
+
+/* How many lines the list of keys has. */
+static unsigned help_lines(void)
+{
+	struct gt_buf text = { .len = 0 };
+	unsigned n = 0;
+
+	gt_bindings_text(&text);
+	for (size_t i = 0; !text.failed && i < text.len; i++)
+		n += text.data[i] == '\n';
+	gt_buf_release(&text);
+	return n + 1 + LEGEND;
+}
+
+static void act_on_help(struct gt_viewing *s, const struct gt_binding *b)
+{
+	int64_t page = s->height > 2 ? s->height - 2 : 1, lines = help_lines(), top = s->help_top;
+
+	switch (b ? b->action : GT_DO_NOTHING) {
+	case GT_DO_HELP:
+	case GT_DO_ESCAPE:
+	case GT_DO_QUIT: s->help = false; return;
+	case GT_DO_LINE: top += b->arg; break;
+	case GT_DO_PAGE: top += b->arg * page; break;
+	case GT_DO_START:
+	case GT_DO_TOP: top = 0; break;
+	case GT_DO_END:
+	case GT_DO_BOTTOM: top = lines; break;
+	case GT_DO_ZOOM: top -= b->arg; break;		/* the wheel */
+	default: break;
+	}
+	top = top > lines - page ? lines - page : top;
+	s->help_top = top < 0 ? 0 : (unsigned)top;
+}
+
+static void drop_last_character(char *s)
+{
+	size_t n = strlen(s);
+
+	while (n && ((unsigned char)s[--n] & 0xc0) == 0x80)
+		;
+	s[n] = 0;
+}
+
+static bool add_character(char *s, size_t room, uint32_t ch)
+{
+	char utf8[4];
+	size_t n = strlen(s), len;
+
+	if (gt_utf8_is_control(ch) || ch > 0x10ffff)
+		return true;
+	len = gt_utf8_put(utf8, ch);
+	if (n + len >= room)
+		return false;
+	memcpy(s + n, utf8, len);
+	s[n + len] = 0;
+	return true;
+}
+
+static void find_words(struct gt_viewing *s)
+{
+	s->nwords = s->asking == GT_DO_COMMAND ? gt_command_words(s->typed, &s->scene.bookmarks, s->words, GT_VIEWING_WORDS) : 0;
+}
+
+/* As far as all words agree; what is the only one is done. */
+static void complete(struct gt_viewing *s)
+{
+	size_t n = s->nwords ? strlen(s->words[0]) : 0;
+
+	for (size_t i = 1; i < s->nwords; i++)
+		for (size_t k = 0; k < n; k++)
+			if (s->words[i][k] != s->words[0][k])
+				n = k;
+	while (n && (s->words[0][n] & 0xc0) == 0x80)	/* no half of a character */
+		n--;
+	if (n)
+		snprintf(s->typed, sizeof(s->typed), "%.*s%s", (int)n, s->words[0], s->nwords == 1 ? " " : "");
+}
+
+int gt_viewing_turn(struct gt_viewing *s, const struct gt_view_ops *ops, struct gt_err *err)
+{
+	if (s->view->ops == ops)
+		return 0;
+	turn_to(s, ops, err);
+	return err->code ? err->code : arrange(s, err);
+}
+
+/* Lanes are the timeline's. */
+const char *gt_viewing_answer(struct gt_viewing *s, enum gt_action asked, const char *text, struct gt_err *err)
+{
+	if (asked == GT_DO_COMMAND)
+		return gt_orders_do(s, text, err);
+	if (asked == GT_DO_FILTER && gt_viewing_turn(s, gt_views[0], err))
+		return NULL;
+	return s->view->ops->answer(s->view, asked, text);
+}
+
+static void type(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
+{
+	enum gt_action asked = s->asking;
+
+	if (k.key == GT_KEY_ENTER) {
+		for (size_t n = strlen(s->typed); asked == GT_DO_COMMAND && n && s->typed[n - 1] == ' '; )	/* from completion */
+			s->typed[--n] = 0;
+		s->asking = GT_DO_NOTHING;
+		s->scene.message = s->overfull ? "that is too long: nothing was done" : gt_viewing_answer(s, asked, s->typed, err);
+	} else if (k.key == GT_KEY_ESC || k.key == 3) {
+		s->asking = GT_DO_NOTHING;
+	} else if (k.key == GT_KEY_TAB) {
+		complete(s);
+	} else if (k.key == GT_KEY_BACKSPACE) {
+		drop_last_character(s->typed);
+	} else if (!k.with) {
+		s->overfull |= !add_character(s->typed, sizeof(s->typed), k.key);
+	}
+	find_words(s);
+}
+
+/* In a narrower window nobody sees that the list of keys or a prompt is open, and q would close or fill it. */
+#define MODE_COLUMNS 10u	/* "Esc: back" */
+static bool has_modes(const struct gt_viewing *s) { return s->width >= MODE_COLUMNS; }
+
+static void act(struct gt_viewing *s, const struct gt_binding *b, struct gt_key k, struct gt_err *err)
+{
+	switch (b->action) {
+	case GT_DO_QUIT: s->quit = true; break;
+	case GT_DO_REDRAW: s->redraw = true; break;
+	case GT_DO_VIEW:
+		if (gt_views[b->arg] == s->view->ops)
+			s->view->ops->act(s->view, b, k);
+		else
+			turn_to(s, gt_views[b->arg], err);
+		break;
+	case GT_DO_HELP:
+		s->help = has_modes(s);
+		s->help_top = 0;
+		break;
+	case GT_DO_GOTO:
+	case GT_DO_FILTER:
+	case GT_DO_FIND:
+	case GT_DO_COMMAND:
+		if (!has_modes(s))
+			break;
+		s->asking = b->action;
+		s->overfull = false;
+		strcpy(s->typed, b->action != GT_DO_COMMAND || !b->arg ? "" : b->arg == 1 ? "bookmark " : "jump ");
+		find_words(s);
+		break;
+	case GT_DO_ESCAPE:
+		if (s->exporting && !(s->view->ops->looks && s->view->ops->looks(s->view))) {
+			stop_exporting(s);
+			s->scene.message = "stopped: nothing was written";
+			break;
+		}
+		/* fall through */
+	default: s->view->ops->act(s->view, b, k);
+	}
+}
+
+static void say_unknown(struct gt_viewing *s, struct gt_key k)
+{
+	snprintf(s->said, sizeof(s->said), "%c does nothing: ? shows the keys", (int)k.key);
+	s->scene.message = s->said;
+}
+
+int gt_viewing_key(struct gt_viewing *s, struct gt_key k, struct gt_err *err)
+{
+	const struct gt_binding *b = gt_binding_of(k);
+
+	s->busy = true;
+	if (k.key == GT_KEY_RESIZE)
+		return gt_viewing_resize(s, k.x, k.y, err);
+	if (k.key == GT_KEY_GONE)
+		s->quit = true;
+	s->scene.message = NULL;
+	if (s->asking && has_modes(s))
+		type(s, k, err);
+	else if (s->help && has_modes(s))
+		act_on_help(s, b);
+	else if (b)
+		act(s, b, k, err);
+	else if (k.key > ' ' && k.key < 127)
+		say_unknown(s, k);
+	if (s->scene.turn_to)
+		turn_to(s, gt_view_find(s->scene.turn_to), err);
+	if (s->quit)
+		stop_exporting(s);	/* who was told to end by a signal does not come back from the terminal */
+	if (err->code)
+		return err->code;
+	return arrange(s, err);
+}
+
+/* ---- frames ---- */
+
+static void draw_legend(struct gt_screen *to, int y, size_t i)
+{
+	if (legend[i].ink == GT_INK_NONE) {
+		gt_screen_text(to, 0, y, -1, legend[i].heading, (struct gt_look){ GT_INK_TITLE, GT_INK_NONE, 0 });
+		return;
+	}
+	for (int x = 2; x < 6; x++)
+		gt_screen_put(to, x, y, to->ascii ? '#' : 0x2588, (struct gt_look){ legend[i].ink, GT_INK_NONE, 0 });
+	gt_screen_text(to, 28, y, -1, gt_inks[legend[i].ink].word, (struct gt_look){ GT_INK_TEXT, GT_INK_NONE, 0 });
+}
+
+static void draw_help(const struct gt_viewing *s, struct gt_screen *to)
+{
+	const struct gt_look heading = { GT_INK_TITLE, GT_INK_NONE, 0 }, plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
+			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	struct gt_buf text = { .len = 0 };
+	unsigned line = 0;
+
+	gt_screen_clear(to);
+	gt_bindings_text(&text);
+	for (char *at = text.failed ? NULL : (char *)text.data, *end; at && *at; at = end + 1, line++) {
+		end = strchr(at, '\n');
+		*end = 0;
+		if (line >= s->help_top && line - s->help_top + 1 < s->height)
+			gt_screen_text(to, 0, (int)(line - s->help_top), -1, at, *at == ' ' ? plain : heading);
+	}
+	gt_buf_release(&text);
+	line++;
+	for (size_t i = 0; i < LEGEND; i++, line++)
+		if (line >= s->help_top && line - s->help_top + 1 < s->height)
+			draw_legend(to, (int)(line - s->help_top), i);
+	gt_screen_text(to, 0, (int)s->height - 1, -1, line + 1 > s->height ? "Esc: back   j k: up and down" : "Esc: back", faint);
+}
+
+static const char *prompt(enum gt_action asked)
+{
+	return asked == GT_DO_GOTO ? "go to: " : asked == GT_DO_FIND ? "find: " : asked == GT_DO_COMMAND ? ":" : "lanes with: ";
+}
+
+/* In the line above what is typed. */
+static void draw_words(const struct gt_viewing *s, int y, struct gt_screen *to)
+{
+	const struct gt_look look = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	int x = 0;
+
+	if (!s->nwords || y < 0)
+		return;
+	gt_screen_fill(to, 0, y, (int)s->width, 1, ' ', look);
+	for (size_t i = 0; i < s->nwords && x < (int)s->width; i++)
+		x += gt_screen_printf(to, x, y, -1, look, "%s   ", s->words[i]);
+}
+
+/* At the right, over what the view says there. */
+static void draw_exporting(const struct gt_viewing *s, int y, struct gt_screen *to)
+{
+	const struct gt_look look = { GT_INK_TITLE, GT_INK_NONE, GT_REVERSE };
+	char text[60];
+	int n;
+
+	if (!s->exporting)
+		return;
+	n = snprintf(text, sizeof(text), " exporting: %u %%, Esc stops ", gt_exporting_percent(s->exporting));
+	gt_screen_text(to, n < (int)s->width ? (int)s->width - n : 0, y, -1, text, look);
+}
+
+/* As much of the end as fits into so many columns. */
+static const char *end_of(const char *text, int columns)
+{
+	size_t n = gt_utf8_width(text), room = columns > 0 ? (size_t)columns : 0;
+
+	return n > room ? gt_utf8_least(text, n - room) : text;
+}
+
+static void draw_bottom(const struct gt_viewing *s, struct gt_screen *to)
+{
+	const struct gt_look ask = { GT_INK_TITLE, GT_INK_NONE, 0 }, say = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
+	int y = (int)s->height - 1, x;
+
+	if (!s->asking && !s->scene.message) {
+		draw_exporting(s, y, to);
+		return;
+	}
+	gt_screen_fill(to, 0, y, (int)s->width, 1, ' ', ask);
+	if (s->asking) {
+		draw_words(s, y - 1, to);
+		x = gt_screen_text(to, 0, y, -1, prompt(s->asking), ask);
+		x += gt_screen_text(to, x, y, -1, end_of(s->typed, (int)s->width - x - 1), ask);
+		gt_screen_put(to, x, y, ' ', (struct gt_look){ GT_INK_TEXT, GT_INK_CURSOR, 0 });
+	} else {
+		gt_screen_text(to, 0, y, -1, s->scene.message, say);
+	}
+}
+
+void gt_viewing_draw(const struct gt_viewing *s, struct gt_screen *to)
+{
+	if ((to->width != s->width || to->height != s->height) && gt_screen_resize(to, s->width, s->height))
+		return;
+	if (s->help) {
+		draw_help(s, to);
+		return;
+	}
+	s->view->ops->draw(s->view, to);
+	draw_bottom(s, to);
+}

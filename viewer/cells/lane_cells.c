@@ -1,0 +1,629 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/order/time_merge.h"
+#include "viewer/cells/cells_request.h"
+#include "viewer/util/deadline.h"
+#include "viewer/cells/unfinished_calls.h"
+#include "viewer/model/unchanged_until.h"
+#include "viewer/cells/lane_cells.h"
+
+#define AT_A_TIME 4096u		/* rows that are put into their cells between two looks at the clock */
+#define TOGETHER 16u		/* busy tracks of the unions that are made together: GT_TIMELINE_MAX is 24 blocks' rows */
+
+struct strip {
+	struct gt_strip_of of;
+	int64_t first;			/* cell of the window's first one on the segment's own grid */
+	unsigned taken;			/* so many cells, the first ones, are known from before: */
+	struct gt_grid before;
+	struct gt_grid grid;		/* what is certain so far of those behind them */
+	struct gt_cell_sums *rough[GT_SUMMARY_DEPTHS];	/* the window's cells; NULL: nothing is known */
+	bool complete;			/* all of the grid is certain; else the cells before `until`, and those that were taken over */
+	bool unsure;			/* a row came too late for its place: of so many tracks that a timeline has no room for them */
+	int64_t until;			/* segment's time */
+	uint8_t *holes;			/* by cell; NULL: there are none */
+};
+struct gt_strips {
+	struct gt_archive *archive;
+	struct gt_cell_window window;
+	struct strip *strips;
+	size_t nstrips, strips_cap;
+	struct strip *was;		/* what was wanted before, in cells of 2^was_shift ns: while that is taken over, and between two archives */
+	size_t nwas;
+	unsigned was_shift, was_cells;
+	struct gt_since since;		/* two archives: what has changed in between */
+	/* the segment at hand, and what of it is to be gone through: first what is a track's own, for which summaries do mostly; then unions,
+	 * which need the rows, and may take their time */
+	uint32_t segment;
+	bool unions, begun, over;
+	size_t from, to;		/* those of these strips whose turn it is */
+	struct gt_visits visits;
+	size_t at;			/* the block of these to go through next */
+	struct gt_timeline line;	/* rows that must come in order */
+	int64_t portion;		/* ns of these that are handed out at a time */
+	uint64_t gone, all;		/* blocks, of all segments */
+};
+
+struct gt_strips *gt_strips_new(struct gt_archive *a)
+{
+	struct gt_strips *s = calloc(1, sizeof(*s));
+
+	if (s) {
+		s->archive = a;
+		s->visits.without = GT_BIT(GT_OPEN);	/* which summaries know nothing of: gt_open_calls_cover */
+	}
+	return s;
+}
+
+static void release_rough(struct strip *strip)
+{
+	for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++) {
+		free(strip->rough[d]);
+		strip->rough[d] = NULL;
+	}
+}
+
+static void release_strips(struct strip *strips, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		gt_grid_release(&strips[i].before);
+		gt_grid_release(&strips[i].grid);
+		release_rough(&strips[i]);
+		free(strips[i].holes);
+	}
+	free(strips);
+}
+
+static void release_was(struct gt_strips *s)
+{
+	release_strips(s->was, s->nwas);
+	s->was = NULL;
+	s->nwas = 0;
+	gt_since_release(&s->since);
+}
+
+/* Rows that came too late for their place: then no cell of these strips is certain. */
+static void note_late(struct gt_strips *s)
+{
+	for (size_t i = 0; s->line.late && i < s->visits.ntargets; i++)
+		s->strips[s->visits.targets[i].strip].unsure = true;
+}
+
+/* What is wanted now was wanted before. Between two archives nothing is wanted, and what was before them stays. */
+static void put_aside(struct gt_strips *s)
+{
+	note_late(s);
+	if (s->strips && s->nstrips) {
+		release_was(s);
+		s->was = s->strips;
+		s->nwas = s->nstrips;
+		s->was_shift = s->window.shift;
+		s->was_cells = s->window.cells;
+		s->strips = NULL;
+		s->strips_cap = 0;
+	}
+	s->nstrips = 0;
+	gt_timeline_release(&s->line);
+	gt_visits_clear(&s->visits);
+	s->at = s->from = s->to = 0;
+	s->segment = 0;
+	s->unions = s->begun = s->over = false;
+	s->gone = s->all = 0;
+}
+
+/* Is its turn now? */
+static bool is_due(const struct gt_strips *s, const struct strip *strip)
+{
+	return strip->of.segment == s->segment && strip->of.derived == s->unions;
+}
+
+void gt_strips_free(struct gt_strips *s)
+{
+	if (!s)
+		return;
+	put_aside(s);
+	release_was(s);
+	free(s->strips);
+	gt_visits_release(&s->visits);
+	free(s);
+}
+
+/* The window in the time of a segment. */
+static struct gt_range range_in(const struct gt_strips *s, uint32_t segment)
+{
+	int64_t offset = gt_archive_offset(s->archive, segment);
+
+	return (struct gt_range){ gt_cell_start(&s->window, 0) + offset, gt_cell_start(&s->window, s->window.cells) + offset };
+}
+
+/* ---- upper summaries ---- */
+
+/* The first bucket that ends behind `from`. */
+static uint32_t first_bucket(const struct gt_level *l, int64_t from)
+{
+	uint32_t low = 0, high = l->n;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (l->buckets[mid].start + (int64_t)l->buckets[mid].width <= from)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* The level to take: the coarsest whose buckets fit into cells; or, `fits` false, the finest there is. NULL: there is none. */
+static const struct gt_level *choose_level(const struct gt_upper *u, unsigned shift, bool *fits)
+{
+	const struct gt_level *best = NULL;
+
+	for (unsigned i = 0; u && i < u->nlevels; i++) {
+		const struct gt_level *l = &u->levels[i];
+
+		if (l->n && (!best || l->shift <= shift))
+			best = l;
+	}
+	*fits = best && best->shift <= shift;
+	return best;
+}
+
+static int sum_level(struct strip *strip, unsigned depth, const struct gt_level *l, const struct gt_range *range)
+{
+	int code = 0;
+
+	for (uint32_t i = first_bucket(l, range->from); !code && i < l->n && l->buckets[i].start < range->to; i++)
+		code = gt_grid_add_bucket(&strip->grid, depth, &l->buckets[i]);
+	return code;
+}
+
+/* A cell's share of a bucket that covers many. Of what lies in one place nobody knows in which cell, but for the longest row. */
+static void spread_bucket(struct gt_cell_sums *cells, const struct strip *strip, const struct gt_bucket *b, unsigned shift, unsigned n)
+{
+	uint64_t width = 1ull << shift;
+	int64_t from = (b->start >> shift) - strip->first, to = ((b->start + (int64_t)b->width) >> shift) - strip->first;
+	int64_t longest = (b->longest_at >> shift) - strip->first;
+
+	for (int64_t i = from < 0 ? 0 : from; i < to && i < (int64_t)n; i++) {
+		double share = (double)width / (double)b->width;
+
+		cells[i] = (struct gt_cell_sums){ GT_CELL_ROUGH, (uint64_t)((double)b->busy * share), (uint64_t)((double)b->count * share),
+						  (uint64_t)((double)b->bytes * share), i == longest ? b->longest : 0, 0, b->category, 0 };
+		if (cells[i].busy > width)
+			cells[i].busy = width;
+	}
+}
+
+static int spread_level(const struct gt_strips *s, struct strip *strip, unsigned depth, const struct gt_level *l, const struct gt_range *range)
+{
+	struct gt_cell_sums *cells = strip->rough[depth] = calloc(s->window.cells, sizeof(*cells));
+
+	if (!cells)
+		return -ENOMEM;
+	for (unsigned i = 0; i < s->window.cells; i++)
+		cells[i].sureness = GT_CELL_ROUGH;
+	for (uint32_t i = first_bucket(l, range->from); i < l->n && l->buckets[i].start < range->to; i++)
+		spread_bucket(cells, strip, &l->buckets[i], s->window.shift, s->window.cells);
+	return 0;
+}
+
+static int from_uppers(const struct gt_strips *s, struct strip *strip)
+{
+	struct gt_range range = range_in(s, strip->of.segment);
+	bool any = false, all = true, fits;
+	int code = 0;
+
+	for (unsigned d = 0; !code && d < GT_SUMMARY_DEPTHS; d++) {
+		const struct gt_level *l = choose_level(gt_archive_upper(s->archive, strip->of.segment, strip->of.track, strip->of.aspect,
+									 strip->of.derived, d), s->window.shift, &fits);
+
+		if (!l)
+			continue;
+		any = true;
+		all &= fits;
+		code = fits ? sum_level(strip, d, l, &range) : spread_level(s, strip, d, l, &range);
+	}
+	strip->complete = any && all;
+	if (any && !all)
+		gt_grid_release(&strip->grid);
+	if (any && !all)
+		gt_grid_place(&strip->grid, strip->first, s->window.shift, s->window.cells);
+	return code;
+}
+
+/* ---- what was certain before ---- */
+
+/* Before which time nothing has come for a strip since it was wanted last; segment's time. */
+static int64_t floor_of(const struct gt_strips *s, const struct gt_strip_of *of)
+{
+	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(s->archive), of->segment);
+	uint32_t kinds = gt_strip_kinds(of) & ~s->visits.without;
+	int64_t floor = INT64_MAX, one;
+
+	if (!s->since.n)
+		return INT64_MAX;
+	if (!of->derived)
+		return gt_since_floor(&s->since, of->segment, of->track, kinds);
+	for (uint32_t t = 0; t < seg->ntracks; t++)
+		if (gt_archive_joins(s->archive, of->segment, t, of->track)) {
+			one = gt_since_floor(&s->since, of->segment, t, kinds);
+			floor = one < floor ? one : floor;
+		}
+	return floor;
+}
+
+/* From when until when all was certain; segment's time. Before the first row there was nothing. */
+static struct gt_range certain(const struct gt_strips *s, const struct strip *was)
+{
+	uint32_t segment = was->of.segment;
+	int64_t low = s->since.n ? gt_since_from(&s->since, segment) :
+		      gt_reader_segment(gt_archive_reader(s->archive), segment)->min_start;
+	int64_t from = (int64_t)((uint64_t)was->first << s->was_shift), end = (int64_t)((uint64_t)(was->first + s->was_cells) << s->was_shift);
+	int64_t taken = (int64_t)((uint64_t)(was->first + was->taken) << s->was_shift), to = was->until > taken ? was->until : taken;
+
+	return (struct gt_range){ low >= from ? INT64_MIN : from, was->complete || to > end ? end : to };
+}
+
+/* How many of a strip's cells, from the first one on, are what they were. */
+static unsigned count_taken(const struct gt_strips *s, const struct strip *strip, const struct strip *was)
+{
+	struct gt_range known = certain(s, was);
+	int64_t floor = floor_of(s, &strip->of), to = floor < known.to ? floor : known.to, n;
+	int64_t from = (int64_t)((uint64_t)strip->first << s->window.shift);
+
+	if (s->window.shift < s->was_shift || from < known.from || to <= from)
+		return 0;
+	n = (to >> s->window.shift) - strip->first;
+	return n < s->window.cells ? (unsigned)n : s->window.cells;
+}
+
+static int take_holes(const struct gt_strips *s, struct strip *strip, const struct strip *was)
+{
+	unsigned wider = s->window.shift - s->was_shift;
+
+	if (was->holes && !strip->holes && !(strip->holes = calloc(s->window.cells, 1)))
+		return -ENOMEM;
+	for (unsigned i = 0; was->holes && i < s->was_cells; i++) {
+		int64_t c = ((was->first + i) >> wider) - strip->first;
+
+		if (was->holes[i] && c >= 0 && c < strip->taken)
+			strip->holes[c] = 1;
+	}
+	return 0;
+}
+
+/* Takes over what is certain of the same strip. */
+static int take_over(struct gt_strips *s, struct strip *strip)
+{
+	const struct strip *was = s->was, *end = was + s->nwas;
+	int code;
+
+	while (was < end && !gt_same_strip(&was->of, &strip->of))
+		was++;
+	strip->taken = was < end ? count_taken(s, strip, was) : 0;
+	if (!strip->taken)
+		return 0;
+	gt_grid_place(&strip->before, strip->first, s->window.shift, strip->taken);
+	code = gt_grid_add_grid(&strip->before, &was->before);
+	if (!code)
+		code = gt_grid_add_grid(&strip->before, &was->grid);
+	if (!code)
+		code = take_holes(s, strip, was);
+	gt_grid_release(&strip->grid);
+	gt_grid_place(&strip->grid, strip->first + strip->taken, s->window.shift, s->window.cells - strip->taken);
+	strip->unsure = was->unsure;
+	strip->complete = strip->taken == s->window.cells;
+	return code;
+}
+
+void gt_strips_let_go(struct gt_strips *s)
+{
+	if (!s || !s->archive)
+		return;
+	put_aside(s);
+	for (size_t i = 0; i < s->nwas; i++)
+		release_rough(&s->was[i]);
+	if (s->nwas && !s->since.n)
+		gt_since_keep(&s->since, s->archive);
+	if (!s->since.n)
+		release_was(s);
+	s->archive = NULL;
+	s->over = true;
+}
+
+void gt_strips_again(struct gt_strips *s, struct gt_archive *a) { s->archive = a; }
+
+/* ---- going through a block ---- */
+
+static int add_moment(void *arg, const struct gt_moment *m, struct gt_err *err)
+{
+	struct gt_strips *s = arg;
+
+	return gt_grid_add(&s->strips[m->place].grid, m->what >> 8, m->at, m->end, m->what & 255, m->addr, true) ?
+	       gt_err_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+/* Where what is to be gone through begins; segment's time. */
+static int64_t from_of(const struct gt_strips *s, const struct strip *strip)
+{
+	return (int64_t)((uint64_t)(strip->first + strip->taken) << s->window.shift);
+}
+
+/* The rows of a run that a strip shows: calls of a thread go straight to their cells, the others wait for their place in time. */
+static int add_run(struct gt_strips *s, const struct gt_open_block *r, const struct gt_rows_run *run, uint32_t at, struct gt_err *err)
+{
+	struct strip *strip = &s->strips[at];
+	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(s->archive), s->segment);
+	struct gt_range range = { from_of(s, strip), range_in(s, s->segment).to };
+	bool calls = strip->of.aspect == GT_ASPECT_CALLS && !strip->of.derived;
+	struct gt_moment *to = calls ? NULL : gt_timeline_room(&s->line, run->n, err);
+	size_t n = 0;
+	unsigned depth;
+
+	if (!calls && !to)
+		return -ENOMEM;
+	for (uint32_t i = run->first; i < run->first + run->n && r->start[i] < range.to; i++) {
+		int64_t start = r->start[i], end = start + r->dur[i];
+		uint64_t bytes = r->bytes ? r->bytes[i] : 0;
+		unsigned category;
+
+		if ((end <= range.from && start < range.from) || !gt_strip_shows(&strip->of, r->aspect[i], r->depth[i], &depth))
+			continue;
+		category = seg->types[r->type[i]].category;
+		if (!calls)
+			to[n++] = (struct gt_moment){ .at = start, .end = end, .addr = bytes, .place = at, .what = depth << 8 | category };
+		else if (gt_grid_add(&strip->grid, depth, start, end, category, bytes, false))
+			return gt_err_set(err, -ENOMEM, "out of memory");
+	}
+	if (!calls)
+		gt_timeline_took(&s->line, n);
+	return 0;
+}
+
+/* What a block that cannot be read would have told of. */
+static int note_hole(struct gt_strips *s, const struct gt_todo *t)
+{
+	for (size_t i = 0; i < s->visits.ntargets; i++) {
+		struct strip *strip = &s->strips[s->visits.targets[i].strip];
+		int64_t from = (t->block->start >> s->window.shift) - strip->first, to = (t->block->end >> s->window.shift) - strip->first;
+
+		if ((t->track != GT_NONE && t->track != s->visits.targets[i].track) || !(s->visits.targets[i].kinds & GT_BIT(t->block->kind)))
+			continue;
+		if (!strip->holes && !(strip->holes = calloc(s->window.cells, 1)))
+			return -ENOMEM;
+		for (int64_t c = from < 0 ? 0 : from; c <= to && c < s->window.cells; c++)
+			strip->holes[c] = 1;
+	}
+	return 0;
+}
+
+static int by_rows(struct gt_strips *s, const struct gt_todo *t, struct gt_err *err)
+{
+	const struct gt_open_block *r = gt_archive_rows(s->archive, s->segment, t->block, err);
+	int code = r ? 0 : -ENOMEM;
+
+	if (r && r->damaged)
+		return note_hole(s, t);
+	for (uint32_t k = 0; !code && k < r->nruns; k++)
+		GT_EACH_TARGET(&s->visits, to, r->runs[k].track)
+			if (!code && to->kinds & GT_BIT(r->kind))
+				code = add_run(s, r, &r->runs[k], to->strip, err);
+	return code;
+}
+
+/* 1: done; 0: there is no such summary, or it is too coarse; negative. */
+static int by_summary(struct gt_strips *s, const struct gt_todo *t, struct gt_err *err)
+{
+	const struct gt_of_block *all;
+	size_t n, low;
+	int code = gt_archive_of_blocks(s->archive, s->segment, t->block->epoch, &all, &n, err);
+
+	if (code)
+		return code;
+	low = gt_of_block_first(all, n, t->block->number);
+	if (low == n || all[low].number != t->block->number || all[low].buckets[0].width > 1ull << s->window.shift)
+		return code;
+	for (; !code && low < n && all[low].number == t->block->number; low++)
+		GT_EACH_TARGET(&s->visits, to, all[low].track)
+			for (uint32_t b = 0; !code && s->strips[to->strip].of.aspect == all[low].aspect && b < all[low].n; b++)
+				code = gt_grid_add_bucket(&s->strips[to->strip].grid, all[low].depth, &all[low].buckets[b]);
+	return code ? gt_err_set(err, code, "out of memory") : 1;
+}
+
+static int go_through(struct gt_strips *s, const struct gt_todo *t, struct gt_err *err)
+{
+	int code = t->summed ? by_summary(s, t, err) : 0;
+
+	return code < 0 ? code : code > 0 ? 0 : by_rows(s, t, err);
+}
+
+/* Rows that wait for their place, those before `floor`, go to their cells: a few thousand at a time, as half a million may wait when thirty
+ * tracks are busy, and nobody waits that long for a picture. 1: there are more; 0; negative. */
+static int drain(struct gt_strips *s, int64_t floor, uint64_t deadline, struct gt_err *err)
+{
+	int code = gt_timeline_advance(&s->line, INT64_MIN, add_moment, s, err);	/* those of the last block come to the others */
+
+	while (!code && s->line.nheap && s->line.heap[0].at < floor) {
+		size_t before = s->line.held;
+		int64_t to;
+
+		if (gt_is_over(deadline))
+			return 1;
+		if (__builtin_add_overflow(s->line.heap[0].at, s->portion, &to) || to > floor)
+			to = floor;
+		code = gt_timeline_advance(&s->line, to, add_moment, s, err);
+		before -= s->line.held;
+		if (before > 2 * AT_A_TIME && s->portion > 1)
+			s->portion /= 2;
+		else if (before < AT_A_TIME && s->portion < INT64_MAX / 2)
+			s->portion *= 2;
+	}
+	return code;
+}
+
+/* ---- from outside ---- */
+
+/* Up to which time all blocks of the segment were gone through. */
+static void note_until(struct gt_strips *s, int64_t until)
+{
+	for (size_t i = 0; i < s->visits.ntargets; i++) {
+		struct strip *strip = &s->strips[s->visits.targets[i].strip];
+
+		strip->until = until;
+		strip->complete = until == INT64_MAX;
+		gt_grid_settle(&strip->grid);
+	}
+}
+
+/* Before the next block, and before the rows that wait. */
+static int64_t reached(const struct gt_strips *s)
+{
+	int64_t until = s->at < s->visits.ntodo ? s->visits.todo[s->at].block->start : INT64_MAX - 1;
+
+	return s->line.nheap && s->line.heap[0].at < until ? s->line.heap[0].at : until;
+}
+
+/* How many tracks below that of a union may have a block each whose rows wait at the same time. */
+static size_t busy_tracks(const struct gt_strips *s, const struct gt_strip_of *of)
+{
+	uint32_t ntracks = gt_reader_segment(gt_archive_reader(s->archive), of->segment)->ntracks;
+	size_t n = 0;
+
+	for (uint32_t t = 0; t < ntracks; t++)
+		n += gt_archive_blocks(s->archive, of->segment, t).n && gt_archive_joins(s->archive, of->segment, t, of->track);
+	return n;
+}
+
+/* Turns to the next strips of a segment, and finds what is to be done there. Only so many unions at a time as a timeline has room for. */
+static int begin_segment(struct gt_strips *s)
+{
+	size_t busy = 0;
+	int code = 0;
+
+	gt_visits_clear(&s->visits);
+	for (s->to = s->from; !code && s->to < s->nstrips; s->to++) {
+		struct strip *strip = &s->strips[s->to];
+
+		if (!is_due(s, strip) || strip->complete)
+			continue;
+		busy += s->unions ? busy_tracks(s, &strip->of) : 0;
+		if (busy > TOGETHER && s->visits.ntargets)
+			break;
+		code = gt_visits_add(&s->visits, s->archive, &strip->of, (uint32_t)s->to);
+		for (size_t i = s->visits.ntargets; i-- > 0 && s->visits.targets[i].strip == s->to; )
+			s->visits.targets[i].from = from_of(s, strip);
+	}
+	if (!code)
+		code = gt_visits_find(&s->visits, s->archive, s->segment, range_in(s, s->segment));
+	s->begun = true;
+	s->at = 0;
+	s->all += s->visits.ntodo;
+	return code;
+}
+
+static int end_segment(struct gt_strips *s, struct gt_err *err)
+{
+	int code = gt_timeline_flush(&s->line, add_moment, s, err);
+
+	note_late(s);
+	gt_timeline_release(&s->line);
+	note_until(s, INT64_MAX);
+	for (size_t i = s->from; i < s->to; i++)		/* strips that no track has rows for */
+		s->strips[i].complete |= is_due(s, &s->strips[i]);
+	s->begun = false;
+	s->from = s->to;
+	if (s->from < s->nstrips)
+		return code;
+	s->from = 0;
+	if (++s->segment == gt_reader_segments(gt_archive_reader(s->archive))) {
+		s->over = s->unions;
+		s->unions = true;
+		s->segment = 0;
+	}
+	return code;
+}
+
+int gt_strips_step(struct gt_strips *s, uint64_t us, struct gt_err *err)
+{
+	uint64_t deadline = gt_deadline(us);
+	int code = 0;
+
+	while (!code && !s->over && !gt_is_over(deadline)) {
+		bool last;
+
+		if (!s->begun && (code = begin_segment(s)))
+			break;
+		last = s->at == s->visits.ntodo;
+		code = drain(s, last ? INT64_MAX : s->visits.todo[s->at].block->start, deadline, err);
+		if (code)
+			break;
+		code = last ? end_segment(s, err) : go_through(s, &s->visits.todo[s->at], err);
+		s->at += !last;
+		s->gone += !last;
+	}
+	if (code >= 0 && s->begun) {
+		code = gt_timeline_advance(&s->line, INT64_MIN, add_moment, s, err);	/* what waits is where reached() sees it */
+		note_until(s, reached(s));
+	}
+	return code < 0 ? gt_err_set(err, code, "out of memory") : !s->over;
+}
+
+int gt_strips_want(struct gt_strips *s, const struct gt_cell_window *w, const struct gt_strip_of *of, size_t n, struct gt_err *err)
+{
+	int code = 0;
+
+	put_aside(s);
+	if (s->since.n)
+		gt_since_look(&s->since, s->archive);
+	s->window = *w;
+	s->portion = (int64_t)1 << (w->shift > 4 ? w->shift - 4 : 0);
+	s->over = !gt_reader_segments(gt_archive_reader(s->archive));
+	if (gt_grow(&s->strips, &s->strips_cap, n, sizeof(*s->strips)))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	for (; !code && s->nstrips < n; s->nstrips++) {
+		struct strip *strip = &s->strips[s->nstrips];
+
+		*strip = (struct strip){ .of = of[s->nstrips], .until = INT64_MIN };
+		strip->first = w->first + (gt_archive_offset(s->archive, strip->of.segment) >> w->shift);
+		gt_grid_place(&strip->grid, strip->first, w->shift, w->cells);
+		code = from_uppers(s, strip);
+		if (!code && !strip->complete)
+			code = take_over(s, strip);
+	}
+	release_was(s);
+	return code ? gt_err_set(err, code, "out of memory") : 0;
+}
+
+unsigned gt_strips_percent(const struct gt_strips *s)
+{
+	return s->over ? 100 : s->all ? (unsigned)(s->gone * 99 / s->all) : 0;
+}
+
+static struct gt_cell_sums cell_of(const struct gt_tally *t, uint64_t width)
+{
+	return (struct gt_cell_sums){ GT_CELL_EXACT, t->busy < width ? t->busy : width, t->count, t->bytes, t->longest,
+				      t->count ? t->longest_at : 0, (uint8_t)gt_tally_category(t), 0 };
+}
+
+void gt_strips_cells(const struct gt_strips *s, size_t i, unsigned depth, struct gt_cell_sums *to)
+{
+	const struct strip *strip = &s->strips[i];
+	const uint64_t width = 1ull << s->window.shift;
+
+	for (unsigned c = 0; c < s->window.cells; c++) {
+		int64_t end = (int64_t)((uint64_t)(strip->first + c + 1) << s->window.shift);
+		bool taken = c < strip->taken;
+		const struct gt_tally *all = taken ? strip->before.tally[depth] : strip->grid.tally[depth];
+
+		if (taken || strip->complete || end <= strip->until)
+			to[c] = all ? cell_of(&all[taken ? c : c - strip->taken], width) : (struct gt_cell_sums){ 0 };
+		else
+			to[c] = strip->rough[depth] ? strip->rough[depth][c] : (struct gt_cell_sums){ .sureness = GT_CELL_UNKNOWN };
+		if (strip->unsure && to[c].busy)
+			to[c].sureness = GT_CELL_ROUGH;
+		if (strip->holes && strip->holes[c])
+			to[c].sureness = GT_CELL_HOLE;
+	}
+	gt_open_calls_cover(s->archive, &s->window, &strip->of, depth, to);
+}

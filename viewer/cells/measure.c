@@ -1,0 +1,151 @@
+/* Cells lie on a grid, and moments do not. But any stretch of time is a few dozen cells of different widths put together, narrow ones at its
+ * ends and wide ones in its middle, and for each of them there is a strip: so the middle of an hour is known from a summary, and only
+ * blocks at the ends are opened. So it is where a call begins that is open at the end. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/buf.h"
+#include "viewer/util/deadline.h"
+#include "viewer/cells/measure.h"
+#include "viewer/cells/unfinished_calls.h"
+
+struct piece { int64_t cell; unsigned shift; };
+struct gt_measure {
+	struct gt_strips *strips;
+	struct gt_strip_of *of;
+	struct gt_measured (*sums)[GT_SUMMARY_DEPTHS];	/* by strip */
+	size_t n;
+	struct piece *pieces;
+	size_t npieces, pieces_cap, done;
+	bool begun;			/* the strips are at work on the next piece */
+};
+
+/* The widest cell that begins at `from`, lies within `to` and is no wider than allowed. */
+static unsigned widest_at(int64_t from, int64_t to, unsigned widest)
+{
+	unsigned shift = 0;
+
+	while (shift < widest && !(from & (int64_t)((2ull << shift) - 1)) && to - from >= (int64_t)(2ull << shift))
+		shift++;
+	return shift;
+}
+
+/* Cells as wide as the archive's widest may be many in a row only when someone measures far outside of the trace. */
+static int cut(struct gt_measure *m, const struct gt_archive *a, int64_t from, int64_t to)
+{
+	while (from < to) {
+		unsigned shift = widest_at(from, to, gt_archive_widest(a));
+
+		if (gt_grow(&m->pieces, &m->pieces_cap, m->npieces + 1, sizeof(*m->pieces)))
+			return -ENOMEM;
+		m->pieces[m->npieces++] = (struct piece){ from >> shift, shift };
+		from += (int64_t)(1ull << shift);
+	}
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Where a call begins that is open at the end a piece begins, too: it is busy from its beginning on, or not by that call. */
+static int cut_all(struct gt_measure *m, const struct gt_archive *a, int64_t from, int64_t to)
+{
+	int64_t low, high, *at = malloc((m->n * GT_SUMMARY_DEPTHS + 2) * sizeof(*at));
+	size_t n = 0;
+	int rc = at ? 0 : -ENOMEM;
+
+	gt_archive_extent(a, &low, &high);
+	from = from < low - 1 ? low - 1 : from;
+	to = to > high + 1 ? high + 1 : to;
+	for (size_t i = 0; !rc && i < m->n; i++)
+		for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++)
+			n += gt_open_calls_begin(a, &m->of[i], d, &at[n]) && at[n] > from && at[n] < to;
+	if (!rc) {
+		qsort(at, n, sizeof(*at), by_time);
+		at[n++] = to;
+	}
+	for (size_t i = 0; !rc && i < n; from = at[i++])
+		rc = cut(m, a, from, at[i]);
+	free(at);
+	return rc;
+}
+
+struct gt_measure *gt_measure_new(struct gt_archive *a, const struct gt_strip_of *of, size_t n, int64_t one, int64_t other, struct gt_err *err)
+{
+	struct gt_measure *m = calloc(1, sizeof(*m));
+	int rc = -ENOMEM;
+
+	if (m) {
+		m->strips = gt_strips_new(a);
+		m->of = malloc((n + 1) * sizeof(*m->of));
+		m->sums = calloc(n + 1, sizeof(*m->sums));
+	}
+	if (m && m->strips && m->of && m->sums) {
+		memcpy(m->of, of, n * sizeof(*of));
+		m->n = n;
+		rc = cut_all(m, a, one < other ? one : other, one < other ? other : one);
+	}
+	if (!rc)
+		return m;
+	gt_measure_free(m);
+	gt_err_set(err, rc, "out of memory");
+	return NULL;
+}
+
+void gt_measure_free(struct gt_measure *m)
+{
+	if (!m)
+		return;
+	gt_strips_free(m->strips);
+	free(m->of);
+	free(m->sums);
+	free(m->pieces);
+	free(m);
+}
+
+static void take_piece(struct gt_measure *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		for (unsigned d = 0; d < GT_SUMMARY_DEPTHS; d++) {
+			struct gt_measured *to = &m->sums[i][d];
+			struct gt_cell_sums cell;
+
+			gt_strips_cells(m->strips, i, d, &cell);
+			to->busy += cell.busy;
+			to->count += cell.count;
+			to->bytes += cell.bytes;
+			to->longest = cell.longest > to->longest ? cell.longest : to->longest;
+			to->rough |= cell.sureness == GT_CELL_ROUGH;
+			to->holes |= cell.sureness == GT_CELL_HOLE;
+		}
+}
+
+int gt_measure_step(struct gt_measure *m, uint64_t us, struct gt_err *err)
+{
+	uint64_t deadline = gt_deadline(us);
+	int code = 0;
+
+	while (!code && m->done < m->npieces && !gt_is_over(deadline)) {
+		struct gt_cell_window w = { m->pieces[m->done].cell, m->pieces[m->done].shift, 1 };
+
+		if (!m->begun)
+			code = gt_strips_want(m->strips, &w, m->of, m->n, err);
+		m->begun = true;
+		if (!code)
+			code = gt_strips_step(m->strips, us, err);
+		if (code > 0)
+			return 1;
+		if (!code) {
+			take_piece(m);
+			m->done++;
+			m->begun = false;
+		}
+	}
+	return code ? code : m->done < m->npieces;
+}
+
+struct gt_measured gt_measure_of(const struct gt_measure *m, size_t i, unsigned depth) { return m->sums[i][depth]; }

@@ -1,0 +1,204 @@
+/* What is open lasts until the recording ends, so those of a lane cover one stretch of time together: from when the first of them began.
+ * Cells that it covers wholly were busy, whatever else was in them. In the cell where it begins calls that had returned before are busy
+ * time of their own, if the lane is one depth of one thread; of a union the cell does not know how much of both is the same time, and
+ * says so. That is found out afterwards, by measuring how busy it was before (open_heads.h). */
+#include "viewer/cells/unfinished_calls.h"
+
+#define TRACKS_MOST 4096u	/* that are looked through for such as have calls */
+
+struct stretch {
+	int64_t from, to;		/* the viewer's time */
+	int64_t end;			/* behind it no call did return */
+	uint8_t category;		/* of what began first */
+	bool nests;			/* what had returned is not within it */
+};
+
+/* The first call of a segment's track, or of those behind it. */
+static size_t first_of(const struct gt_open_call *calls, size_t n, uint32_t segment, uint32_t track)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (calls[mid].segment < segment || (calls[mid].segment == segment && calls[mid].track < track))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static bool is_shown(const struct gt_open_call *c, const struct gt_strip_of *of, unsigned depth)
+{
+	unsigned at;
+
+	if ((of->derived ? c->above : c->track) != of->track || !gt_strip_shows(of, c->aspect, c->depth, &at))
+		return false;
+	return (at < GT_SUMMARY_DEPTHS ? at : GT_SUMMARY_DEPTHS - 1) == depth;
+}
+
+static struct gt_cell_sums *cell_at(const struct gt_cell_window *w, struct gt_cell_sums *cells, int64_t t)
+{
+	int64_t i = (t >> w->shift) - w->first;
+
+	return i >= 0 && i < (int64_t)w->cells ? &cells[i] : NULL;
+}
+
+/* What is told of single calls: where it begins, and where it is open. */
+static void note_call(const struct gt_cell_window *w, struct gt_cell_sums *cells, const struct gt_open_call *c, int64_t offset)
+{
+	int64_t start = c->start - offset, end = c->end - offset;
+	struct gt_cell_sums *first = cell_at(w, cells, start), *last = cell_at(w, cells, end > start ? end - 1 : end);
+
+	if (first && first->sureness != GT_CELL_UNKNOWN) {
+		first->count++;
+		if ((uint64_t)(end - start) > first->longest || first->count == 1) {
+			first->longest = (uint64_t)(end - start);
+			first->longest_at = c->start;
+		}
+	}
+	if (last)
+		last->open++;
+}
+
+/* Part of a cell is within the stretch. `all`: outside of it there is nothing in the cell. */
+static void cover_cell(const struct stretch *s, uint64_t part, bool all, uint64_t width, struct gt_cell_sums *c)
+{
+	uint64_t other = all ? 0 : c->busy;
+
+	if (c->sureness == GT_CELL_UNKNOWN)
+		return;
+	if (other && !s->nests && c->sureness == GT_CELL_EXACT)
+		c->sureness = GT_CELL_ROUGH;
+	if (part >= other)
+		c->category = s->category;
+	c->busy = other + part < width ? other + part : width;
+}
+
+static void cover(const struct gt_cell_window *w, const struct stretch *s, struct gt_cell_sums *cells)
+{
+	int64_t first = (s->from >> w->shift) - w->first, last = ((s->to - 1) >> w->shift) - w->first;
+
+	for (int64_t i = first < 0 ? 0 : first; i <= last && i < (int64_t)w->cells; i++) {
+		int64_t begin = gt_cell_start(w, i), end = gt_cell_start(w, i + 1), from = begin, to = end;
+
+		from = s->from > from ? s->from : from;
+		to = s->to < to ? s->to : to;
+		cover_cell(s, (uint64_t)(to - from), from == begin && (to == end || to >= s->end), 1ull << w->shift, &cells[i]);
+	}
+}
+
+/* Only threads have calls; in files of other tools anything may. */
+static bool may_call(const struct gt_archive *a, const struct gt_segment *seg, uint32_t track)
+{
+	unsigned kind = seg->tracks[track].kind;
+
+	return (kind != GT_TRACK_PROCESS && kind != GT_TRACK_DEVICE && kind != GT_TRACK_CONTEXT && kind != GT_TRACK_STREAM) ||
+	       gt_archive_depths(a, seg->index, track, GT_ASPECT_CALLS);
+}
+
+/* Is there but one thread in the union? */
+static bool is_alone(const struct gt_archive *a, const struct gt_segment *seg, const struct gt_strip_of *of)
+{
+	unsigned threads = 0;
+
+	for (uint32_t t = 0; seg->ntracks <= TRACKS_MOST && t < seg->ntracks && threads < 2; t++)
+		threads += gt_archive_above(a, seg->index, t) == of->track && may_call(a, seg, t);
+	return threads == 1;
+}
+
+/* Do rows of the lane never cover the same time? Deeper ones than have a lane count in the last one; and in a recording that was not closed
+ * what was open when last that was told may stand as a call that did return, too. */
+static bool nests(const struct gt_archive *a, const struct gt_segment *seg, const struct gt_strip_of *of, unsigned depth)
+{
+	return seg->closed && (of->derived ? is_alone(a, seg, of) : depth + 1 < GT_SUMMARY_DEPTHS);
+}
+
+/* What is open in a strip at a depth, together; from and to are the same where nothing is. cells: where single calls are noted, or NULL. */
+static struct stretch stretch_of(const struct gt_archive *a, const struct gt_strip_of *of, unsigned depth, const struct gt_cell_window *w,
+				 struct gt_cell_sums *cells)
+{
+	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader((struct gt_archive *)a), of->segment);
+	int64_t offset = gt_archive_offset(a, of->segment);
+	struct stretch s = { .from = INT64_MAX, .to = INT64_MIN, .end = gt_archive_calls_end(a, of->segment) - offset };
+	size_t n;
+	const struct gt_open_call *calls = gt_archive_open_calls(a, &n);
+
+	for (size_t i = first_of(calls, n, of->segment, of->derived ? 0 : of->track); i < n && calls[i].segment == of->segment; i++) {
+		if (!of->derived && calls[i].track != of->track)
+			break;
+		if (!is_shown(&calls[i], of, depth))
+			continue;
+		if (cells)
+			note_call(w, cells, &calls[i], offset);
+		if (calls[i].end <= calls[i].start)
+			continue;
+		if (calls[i].start - offset < s.from)
+			s.category = seg->types[calls[i].type].category;
+		s.from = calls[i].start - offset < s.from ? calls[i].start - offset : s.from;
+		s.to = calls[i].end - offset > s.to ? calls[i].end - offset : s.to;
+	}
+	if (s.from >= s.to)
+		s.from = s.to = 0;
+	s.nests = s.from < s.to && nests(a, seg, of, depth);
+	return s;
+}
+
+void gt_open_calls_cover(const struct gt_archive *a, const struct gt_cell_window *w, const struct gt_strip_of *of, unsigned depth,
+			 struct gt_cell_sums *cells)
+{
+	struct stretch s = stretch_of(a, of, depth, w, cells);
+
+	if (s.from < s.to)
+		cover(w, &s, cells);
+}
+
+bool gt_open_calls_begin(const struct gt_archive *a, const struct gt_strip_of *of, unsigned depth, int64_t *from)
+{
+	struct stretch s = stretch_of(a, of, depth, NULL, NULL);
+
+	*from = s.from;
+	return s.from < s.to && !s.nests;
+}
+
+/* Where the recording ended in that cell already, what returned behind that is not known apart: it stays as it is. */
+void gt_open_calls_settle(const struct gt_archive *a, const struct gt_cell_window *w, const struct gt_strip_of *of, unsigned depth,
+			  uint64_t before, struct gt_cell_sums *cells)
+{
+	struct stretch s = stretch_of(a, of, depth, NULL, NULL);
+	struct gt_cell_sums *c = s.from < s.to ? cell_at(w, cells, s.from) : NULL;
+	int64_t end = (int64_t)((uint64_t)((s.from >> w->shift) + 1) << w->shift);
+
+	if (!c || c->sureness != GT_CELL_ROUGH || (s.to < end && s.to < s.end))
+		return;
+	end = s.to < end ? s.to : end;
+	c->busy = before + (uint64_t)(end - s.from);
+	c->category = (uint64_t)(end - s.from) >= before ? s.category : c->category;
+	c->sureness = GT_CELL_EXACT;
+}
+
+/* ---- one after the other ---- */
+
+/* Is a before b: by how long it was open, then by where it is, outermost first? */
+static bool is_before(const struct gt_open_call *a, const struct gt_open_call *b)
+{
+	int64_t had = a->end - a->start, has = b->end - b->start;
+
+	return had != has ? had > has : a < b;
+}
+
+const struct gt_open_call *gt_open_calls_next(const struct gt_archive *a, const struct gt_open_call *last)
+{
+	const struct gt_open_call *first = NULL, *next = NULL;
+	size_t n;
+	const struct gt_open_call *calls = gt_archive_open_calls(a, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!first || is_before(&calls[i], first))
+			first = &calls[i];
+		if (last && is_before(last, &calls[i]) && (!next || is_before(&calls[i], next)))
+			next = &calls[i];
+	}
+	return next ? next : first;
+}

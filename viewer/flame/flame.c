@@ -1,0 +1,455 @@
+/* Rows come in order of their start, a parent before its children. So for each thread a stack tells which calls are open: a row stands beneath
+ * the innermost open one that it is nested in by its depth. What stands between them and was not recorded is not made up.
+ *
+ * formats/trace/read/nest.h does that, for calls and for ranges. */
+#define _GNU_SOURCE	/* qsort_r */
+#include "viewer/flame/flame.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/columns/source_dedup.h"
+#include "formats/base/buf.h"
+#include "formats/base/map.h"
+#include "formats/trace/read/nest.h"
+#include "formats/trace/summary.h"
+#include "viewer/util/deadline.h"
+
+#define AT_ONCE 256u	/* rows between two looks at the clock */
+
+struct stack {
+	struct gt_nest nest;
+	uint32_t node;			/* of the thread; 0: not known yet */
+};
+struct place { struct gt_flame *f; const struct gt_segment *seg; uint32_t track; };	/* of a stack */
+struct gt_flame {
+	struct gt_archive *archive;
+	struct gt_reader *reader;
+	enum gt_flame_of of;
+	struct gt_filter filter;
+	struct gt_range *ranges;	/* by segment */
+	struct gt_doubles *doubles;
+	struct gt_iter *iter;		/* NULL: all was gone through */
+	struct gt_flame_node *nodes;
+	uint32_t n;
+	size_t cap;
+	struct gt_map map;		/* nodes by parent, kind and id */
+	struct stack **stacks;		/* by segment and track; NULL: none of that segment yet */
+	uint64_t rows, all;		/* gone through; about how many there are */
+	uint64_t overlaps;
+	bool cut;
+};
+
+/* ---- open and free ---- */
+
+static int set_ranges(struct gt_flame *f, struct gt_range range, struct gt_err *err)
+{
+	if (range.from == INT64_MIN && range.to == INT64_MAX)
+		return 0;
+	f->ranges = gt_archive_ranges(f->archive, range);
+	if (!f->ranges)
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	f->filter.ranged = true;
+	f->filter.ranges = f->ranges;
+	return 0;
+}
+
+static int count_rows(void *arg, const struct gt_filed *filed)
+{
+	struct gt_flame *f = arg;
+	struct gt_range range = gt_range_of(&f->filter, gt_reader_segment(f->reader, filed->segment));
+
+	if (filed->kind && f->filter.kinds >> filed->kind & 1 && filed->start < range.to && filed->end >= range.from)
+		f->all += filed->rows;
+	return 0;
+}
+
+static int begin(struct gt_flame *f, struct gt_range range, struct gt_err *err)
+{
+	int rc = 0;
+
+	f->filter.kinds = f->of == GT_FLAME_GPU ? GT_BIT(GT_GPU) : GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | (f->of == GT_FLAME_RANGES ? GT_BIT(GT_SPAN) : 0);
+	f->stacks = calloc(gt_reader_segments(f->reader) + 1ul, sizeof(*f->stacks));
+	if (!f->stacks || gt_grow(&f->nodes, &f->cap, 64, sizeof(*f->nodes)))
+		rc = gt_err_set(err, -ENOMEM, "out of memory");
+	if (!rc)
+		rc = set_ranges(f, range, err);
+	if (!rc && !(f->doubles = gt_doubles_new(f->reader, err)))
+		rc = err->code;
+	if (rc)
+		return rc;
+	gt_doubles_hide(f->doubles, &f->filter);
+	f->nodes[f->n++] = (struct gt_flame_node){ .kind = GT_FLAME_ALL, .dur = -1 };
+	f->iter = gt_iter_open(f->reader, &f->filter, err);
+	return f->iter ? gt_filed_blocks(f->reader, count_rows, f, err) : err->code;
+}
+
+struct gt_flame *gt_flame_new(struct gt_archive *a, enum gt_flame_of of, struct gt_range range, struct gt_err *err)
+{
+	struct gt_flame *f = calloc(1, sizeof(*f));
+
+	if (!f) {
+		gt_err_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	f->archive = a;
+	f->reader = gt_archive_reader(a);
+	f->of = of;
+	if (!begin(f, range, err))
+		return f;
+	gt_flame_free(f);
+	return NULL;
+}
+
+/* Calls fn for each stack there is, until it says something else than 0. */
+static int each_stack(struct gt_flame *f, int (*fn)(const struct place *p, struct stack *s))
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; f->stacks && i < gt_reader_segments(f->reader); i++) {
+		struct place p = { f, gt_reader_segment(f->reader, i), 0 };
+
+		for (; !rc && f->stacks[i] && p.track < p.seg->ntracks; p.track++)
+			rc = fn(&p, &f->stacks[i][p.track]);
+	}
+	return rc;
+}
+
+static int free_stack(const struct place *p, struct stack *s)
+{
+	gt_nest_release(&s->nest);
+	return 0;
+}
+
+void gt_flame_free(struct gt_flame *f)
+{
+	if (!f)
+		return;
+	each_stack(f, free_stack);
+	for (uint32_t i = 0; f->stacks && i < gt_reader_segments(f->reader); i++)
+		free(f->stacks[i]);
+	free(f->stacks);
+	gt_iter_close(f->iter);
+	gt_doubles_free(f->doubles);
+	gt_map_release(&f->map);
+	free(f->ranges);
+	free(f->nodes);
+	free(f);
+}
+
+/* ---- nodes ---- */
+
+struct node_key { uint32_t parent, segment, id, kind; };
+
+static bool same_node(const void *arg, uint32_t value, const void *key, size_t len)
+{
+	const struct gt_flame_node *n = &((const struct gt_flame *)arg)->nodes[value];
+	const struct node_key *k = key;
+
+	return n->parent == k->parent && n->segment == k->segment && n->id == k->id && n->kind == k->kind;
+}
+
+/* The node of this id beneath that one, made if there is none. Beyond all bounds it is the parent itself. UINT32_MAX: no memory. */
+static uint32_t node_of(struct gt_flame *f, uint32_t parent, enum gt_flame_kind kind, uint32_t segment, uint32_t id)
+{
+	struct node_key key = { parent, segment, id, kind };
+	uint64_t hash = gt_hash(&key, sizeof(key));
+	uint32_t n = gt_map_get(&f->map, hash, same_node, f, &key, sizeof(key));
+
+	if (n != UINT32_MAX)
+		return n;
+	if (f->n >= GT_FLAME_NODES) {
+		f->cut = true;
+		return parent;
+	}
+	if (gt_grow(&f->nodes, &f->cap, f->n + 1ul, sizeof(*f->nodes)) || gt_map_add(&f->map, hash, f->n))
+		return UINT32_MAX;
+	f->nodes[f->n] = (struct gt_flame_node){ .parent = parent, .next = f->nodes[parent].child, .segment = segment, .id = id,
+						 .kind = (uint8_t)kind, .dur = -1 };
+	f->nodes[parent].child = f->n;
+	return f->n++;
+}
+
+static uint32_t process_node(struct gt_flame *f, const struct gt_segment *seg, uint32_t track)
+{
+	uint32_t process = gt_track_process(seg, track);
+
+	return process == GT_NONE ? 0 : node_of(f, 0, GT_FLAME_PROCESS, seg->index, process);
+}
+
+/* Of a track that calls come from, or a device. */
+static uint32_t track_node(struct gt_flame *f, const struct gt_segment *seg, uint32_t track, enum gt_flame_kind kind)
+{
+	uint32_t process = process_node(f, seg, track);
+
+	return process == UINT32_MAX ? process : node_of(f, process, kind, seg->index, track);
+}
+
+/* Rows beneath a thread are what the thread, and all above it, took. */
+static void add_up(struct gt_flame *f, uint32_t node, uint64_t ns, uint64_t rows)
+{
+	for (;; node = f->nodes[node].parent) {
+		struct gt_flame_node *n = &f->nodes[node];
+
+		n->ns = n->ns + ns < ns ? UINT64_MAX : n->ns + ns;
+		n->rows += rows;
+		if (!node)
+			return;
+	}
+}
+
+/* ---- rows ---- */
+
+/* Its time within the range. */
+static uint64_t within(const struct gt_flame *f, const struct gt_segment *seg, int64_t start, int64_t end)
+{
+	struct gt_range r = gt_range_of(&f->filter, seg);
+	int64_t a = start > r.from ? start : r.from, b = end < r.to ? end : r.to;
+
+	return b > a ? (uint64_t)b - (uint64_t)a : 0;
+}
+
+/* A call that was still open took until the recording ended, at least. */
+static void note_longest(struct gt_flame *f, uint32_t node, uint32_t track, const struct gt_nest_row *row)
+{
+	struct gt_flame_node *n = &f->nodes[node];
+	int64_t dur = row->ended - row->began;
+
+	if (dur <= n->dur || n->kind < GT_FLAME_CALL)
+		return;
+	n->dur = dur;
+	n->start = row->began;
+	n->track = track;
+	n->depth = row->depth;
+}
+
+static struct stack *stack_of(struct gt_flame *f, const struct gt_segment *seg, uint32_t track)
+{
+	struct stack **all = &f->stacks[seg->index];
+	struct stack *s;
+
+	if (!*all && !(*all = calloc(seg->ntracks + 1ul, sizeof(**all))))
+		return NULL;
+	s = &(*all)[track];
+	if (!s->node) {
+		s->node = track_node(f, seg, track, GT_FLAME_THREAD);
+		s->nest.ranges = f->of == GT_FLAME_RANGES;
+	}
+	return s->node == UINT32_MAX ? NULL : s;
+}
+
+static uint32_t add_piece(void *arg, uint32_t parent, const struct gt_nest_row *piece)
+{
+	const struct place *p = arg;
+	struct gt_flame *f = p->f;
+	enum gt_flame_kind kind = piece->range ? GT_FLAME_RANGE : GT_FLAME_CALL;
+	uint32_t top = parent == GT_NONE ? f->stacks[p->seg->index][p->track].node : parent;
+	uint32_t node = node_of(f, top, kind, p->seg->index, (uint32_t)piece->what);
+	uint64_t ns = within(f, p->seg, piece->start, piece->end);
+
+	if (node == UINT32_MAX)
+		return GT_NONE;
+	note_longest(f, node, p->track, piece);
+	if (parent == GT_NONE) {
+		add_up(f, node, ns, !piece->nth);
+	} else if (node != parent) {
+		f->nodes[node].ns += ns;
+		f->nodes[node].rows += !piece->nth;
+	}
+	return node;
+}
+
+static int flush_stack(const struct place *p, struct stack *s)
+{
+	int rc = gt_nest_flush(&s->nest, add_piece, (void *)(uintptr_t)p);
+
+	p->f->overlaps += s->nest.cut;
+	p->f->cut |= s->nest.limited;
+	return rc;
+}
+
+static int add_of_thread(struct gt_flame *f, const struct gt_event *ev)
+{
+	const struct gt_nest_row row = { .start = ev->row.start, .end = ev->row.end, .what = ev->row.type, .depth = ev->row.depth,
+					 .range = ev->kind == GT_SPAN };
+	struct place p = { f, ev->seg, ev->track };
+	struct stack *s;
+
+	if (row.range && (ev->seg->tracks[ev->track].kind != GT_TRACK_THREAD ||
+			  gt_aspect_of(GT_SPAN, &ev->seg->types[ev->row.type]) != GT_ASPECT_RANGES))
+		return 0;
+	s = stack_of(f, ev->seg, ev->track);
+	return s ? gt_nest_add(&s->nest, &row, add_piece, &p) : -ENOMEM;
+}
+
+static uint64_t field_of(const struct gt_event *ev, enum gt_role role, uint64_t otherwise)
+{
+	const struct gt_type *type = &ev->seg->types[ev->row.type];
+
+	for (unsigned i = 0; i < type->nfields; i++)
+		if (type->fields[i].role == role)
+			return ev->args[i];
+	return otherwise;
+}
+
+static int add_work(struct gt_flame *f, const struct gt_event *ev)
+{
+	uint64_t thread = field_of(ev, GT_R_LAUNCH_TRACK, GT_NONE), name = field_of(ev, GT_R_LAUNCH_NAME, GT_NONE);
+	uint32_t node, device = gt_track_device(ev->seg, ev->track);
+
+	if (field_of(ev, GT_R_LAUNCH_JOIN, GT_JOIN_UNKNOWN) != GT_JOIN_UNKNOWN && thread < ev->seg->ntracks && name < ev->seg->nstrings) {
+		node = track_node(f, ev->seg, (uint32_t)thread, GT_FLAME_THREAD);
+		node = node == UINT32_MAX ? node : node_of(f, node, GT_FLAME_LAUNCH, ev->seg->index, (uint32_t)name);
+	} else {
+		node = track_node(f, ev->seg, device == GT_NONE ? ev->track : device, GT_FLAME_DEVICE);
+	}
+	node = node == UINT32_MAX ? node : node_of(f, node, GT_FLAME_WORK, ev->seg->index, ev->row.type);
+	if (node == UINT32_MAX)
+		return -ENOMEM;
+	note_longest(f, node, ev->track, &(struct gt_nest_row){ .began = ev->row.start, .ended = ev->row.end, .depth = ev->row.depth });
+	add_up(f, node, within(f, ev->seg, ev->row.start, ev->row.end), 1);
+	return 0;
+}
+
+int gt_flame_step(struct gt_flame *f, uint64_t us, struct gt_err *err)
+{
+	uint64_t until = gt_deadline(us);
+	struct gt_event ev;
+	int rc = 1;
+
+	while (f->iter && rc > 0 && !gt_is_over(until))
+		for (unsigned i = 0; rc > 0 && i < AT_ONCE; i++) {
+			rc = gt_iter_next(f->iter, &ev, err);
+			if (rc <= 0 || ev.row.type >= ev.seg->ntypes)
+				continue;
+			f->rows++;
+			if (f->of == GT_FLAME_GPU ? add_work(f, &ev) : add_of_thread(f, &ev))
+				rc = gt_err_set(err, -ENOMEM, "no memory for the flame graph");
+		}
+	if (rc > 0)
+		return f->iter != NULL;
+	if (!rc && f->iter && each_stack(f, flush_stack))
+		rc = gt_err_set(err, -ENOMEM, "no memory for the flame graph");
+	gt_iter_close(f->iter);
+	f->iter = NULL;
+	return rc;
+}
+
+unsigned gt_flame_percent(const struct gt_flame *f)
+{
+	return !f->iter ? 100 : f->rows >= f->all ? 99 : (unsigned)(f->rows * 100 / f->all);
+}
+
+const struct gt_flame_node *gt_flame_nodes(const struct gt_flame *f, uint32_t *n)
+{
+	*n = f->n;
+	return f->nodes;
+}
+
+const struct gt_flame_node *gt_flame_longest(const struct gt_flame *f, uint32_t node)
+{
+	const struct gt_flame_node *n = &f->nodes[node], *best = NULL;
+
+	if (n->kind == GT_FLAME_CALL || n->kind == GT_FLAME_WORK || n->kind == GT_FLAME_RANGE)
+		return n->dur < 0 ? NULL : n;
+	for (uint32_t c = n->child; c; c = f->nodes[c].next) {	/* from the one that came last on */
+		const struct gt_flame_node *one = gt_flame_longest(f, c);
+
+		if (one && (!best || one->dur > best->dur || (one->dur == best->dur && one->start <= best->start)))
+			best = one;
+	}
+	return best;
+}
+
+bool gt_flame_is_cut(const struct gt_flame *f) { return f->cut; }
+uint64_t gt_flame_overlaps(const struct gt_flame *f) { return f->overlaps; }
+
+static bool has_ranges(const struct gt_segment *seg)
+{
+	for (uint32_t t = 0; seg->rows[GT_SPAN] && t < seg->ntypes; t++)
+		if (gt_aspect_of(GT_SPAN, &seg->types[t]) == GT_ASPECT_RANGES)
+			return true;
+	return false;
+}
+
+bool gt_flame_has_ranges(struct gt_reader *r)
+{
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		if (has_ranges(gt_reader_segment(r, i)))
+			return true;
+	return false;
+}
+
+/* ---- the picture ---- */
+
+struct picture {
+	const struct gt_flame *f;
+	struct gt_flame_box *boxes;
+	size_t n, cap;
+	uint32_t *children;		/* of all nodes on the way down, one behind the other */
+	size_t nchildren, children_cap;
+	uint64_t all;
+	unsigned width;
+};
+
+/* The longest first; of several the one that came first, so that a picture does not depend on anything else. */
+static int by_time(const void *pa, const void *pb, void *arg)
+{
+	const struct gt_flame_node *nodes = ((const struct gt_flame *)arg)->nodes;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	if (nodes[a].ns != nodes[b].ns)
+		return nodes[a].ns > nodes[b].ns ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static unsigned column(const struct picture *p, uint64_t ns)
+{
+	return p->all ? (unsigned)((unsigned __int128)ns * p->width / p->all) : 0;
+}
+
+/* A node that begins so many ns from the left and has room for `room`. */
+static int lay(struct picture *p, uint32_t node, unsigned line, uint64_t left, uint64_t room)
+{
+	const struct gt_flame_node *n = &p->f->nodes[node];
+	uint64_t ns = n->ns < room ? n->ns : room;
+	unsigned x = column(p, left), end = column(p, left + ns);
+	size_t first = p->nchildren;
+	int rc = 0;
+
+	if (x == end)
+		return 0;
+	if (gt_grow(&p->boxes, &p->cap, p->n + 1, sizeof(*p->boxes)))
+		return -ENOMEM;
+	p->boxes[p->n++] = (struct gt_flame_box){ node, line, x, end - x };
+	for (uint32_t c = n->child; c; c = p->f->nodes[c].next) {
+		if (gt_grow(&p->children, &p->children_cap, p->nchildren + 1, sizeof(*p->children)))
+			return -ENOMEM;
+		p->children[p->nchildren++] = c;
+	}
+	if (p->nchildren > first)
+		qsort_r(p->children + first, p->nchildren - first, sizeof(*p->children), by_time, (void *)(uintptr_t)p->f);
+	for (size_t i = first, many = p->nchildren; !rc && i < many && ns; i++) {
+		uint32_t c = p->children[i];
+		uint64_t of = p->f->nodes[c].ns < ns ? p->f->nodes[c].ns : ns;
+
+		rc = lay(p, c, line + 1, left, of);
+		left += of;
+		ns -= of;
+	}
+	p->nchildren = first;
+	return rc;
+}
+
+struct gt_flame_box *gt_flame_boxes(const struct gt_flame *f, uint32_t top, unsigned width, size_t *n)
+{
+	struct picture p = { .f = f, .all = f->nodes[top].ns, .width = width };
+	int rc = gt_grow(&p.boxes, &p.cap, 1, sizeof(*p.boxes));
+
+	rc = rc ? rc : lay(&p, top, 0, 0, p.all);
+	free(p.children);
+	*n = rc ? 0 : p.n;
+	if (!rc)
+		return p.boxes;
+	free(p.boxes);
+	return NULL;
+}

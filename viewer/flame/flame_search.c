@@ -1,0 +1,83 @@
+#include "viewer/flame/flame_search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "formats/base/buf.h"
+#include "viewer/util/deadline.h"
+#include "viewer/search/search_regex.h"
+
+#define AT_ONCE 64u		/* nodes between two looks at the clock */
+enum { FOUND = 1, WITHIN = 2 };	/* WITHIN: it or a frame around it was found */
+
+struct gt_flame_finds {
+	struct gt_expression expression;
+	uint8_t *has;			/* by node */
+	size_t cap;
+	uint32_t done, n;		/* nodes that were looked at, and those that were found */
+	uint64_t ns;
+};
+
+struct gt_flame_finds *gt_flame_finds_new(const char *expression, struct gt_err *err)
+{
+	struct gt_flame_finds *f = calloc(1, sizeof(*f));
+
+	if (f && !gt_expression_init(&f->expression, expression, err))
+		return f;
+	gt_err_set(err, -ENOMEM, "out of memory");
+	free(f);
+	return NULL;
+}
+
+void gt_flame_finds_free(struct gt_flame_finds *f)
+{
+	if (!f)
+		return;
+	gt_expression_release(&f->expression);
+	free(f->has);
+	free(f);
+}
+
+void gt_flame_finds_begin(struct gt_flame_finds *f)
+{
+	f->done = f->n = 0;
+	f->ns = 0;
+}
+
+/* A node comes behind what it stands beneath. */
+static void sum_up(struct gt_flame_finds *f, const struct gt_flame_node *nodes)
+{
+	f->ns = 0;
+	for (uint32_t i = 0; i < f->done; i++)
+		if (f->has[i] & FOUND && (!i || !(f->has[nodes[i].parent] & WITHIN)))
+			f->ns = f->ns + nodes[i].ns < f->ns ? UINT64_MAX : f->ns + nodes[i].ns;
+}
+
+int gt_flame_finds_step(struct gt_flame_finds *f, const struct gt_flame *tree, gt_flame_name_fn *name, const void *arg, uint64_t us,
+			struct gt_err *err)
+{
+	uint64_t until = gt_deadline(us);
+	char room[GT_FLAME_NAME];
+	uint32_t n;
+	const struct gt_flame_node *nodes = gt_flame_nodes(tree, &n);
+
+	if (gt_grow(&f->has, &f->cap, n + 1ul, 1))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	while (f->done < n && (f->done % AT_ONCE || !gt_is_over(until))) {
+		const struct gt_flame_node *node = &nodes[f->done];
+		bool found = gt_expression_is_in(&f->expression, name(arg, node, room)), within = f->done && f->has[node->parent] & WITHIN;
+
+		f->has[f->done++] = (uint8_t)((found ? FOUND : 0) | (found || within ? WITHIN : 0));
+		f->n += found;
+	}
+	sum_up(f, nodes);
+	return f->done < n;
+}
+
+bool gt_flame_finds_has(const struct gt_flame_finds *f, uint32_t node) { return node < f->done && f->has[node] & FOUND; }
+const char *gt_flame_finds_expression(const struct gt_flame_finds *f) { return f->expression.text; }
+
+uint32_t gt_flame_finds_count(const struct gt_flame_finds *f, uint64_t *ns)
+{
+	*ns = f->ns;
+	return f->n;
+}

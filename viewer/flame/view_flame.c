@@ -1,0 +1,519 @@
+/* The flame graph of what is seen: all of its time across the screen, and beneath each box what it was spent on. It grows while rows are gone
+ * through, and is right for the rows so far. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+#include "formats/names/demangle.h"
+#include "viewer/view/view_common.h"
+#include "viewer/search/search_regex.h"
+#include "viewer/flame/flame_search.h"
+#include "viewer/util/number_text.h"
+
+struct flame {
+	struct gt_flame *tree;
+	struct gt_range range;		/* of it */
+	enum gt_flame_of of;		/* which is to be shown */
+	enum gt_flame_of made;		/* and which the tree is */
+	struct gt_kernel_names *names;
+	struct gt_flame_box *boxes;
+	size_t nboxes;
+	unsigned lines;			/* of all boxes */
+	uint32_t zoomed, selected;	/* nodes */
+	struct gt_flame_finds *finds;	/* what is looked for, or NULL */
+	int next;			/* when it is found: to the next one, or the one before; 0: nowhere */
+	bool here;			/* the selected one may be that */
+	unsigned top;			/* the first line of boxes that is shown */
+	unsigned width, height, body;	/* body: lines for boxes, from line 1 on */
+};
+
+static int flame_open(struct gt_view *v, struct gt_err *err)
+{
+	struct flame *f = v->state;
+
+	f->names = gt_kernel_names_of(v->scene->reader, GT_NAME_SHORT);
+	return f->names ? 0 : gt_err_set(err, -ENOMEM, "no memory for the flame graph");
+}
+
+static int open_with(struct gt_view *v, enum gt_flame_of of, struct gt_err *err)
+{
+	struct flame *f = v->state;
+
+	if (!f->width)		/* later it is what the user chose */
+		f->of = of;
+	return flame_open(v, err);
+}
+
+static int flame_gpu_open(struct gt_view *v, struct gt_err *err) { return open_with(v, GT_FLAME_GPU, err); }
+static int flame_ranges_open(struct gt_view *v, struct gt_err *err) { return open_with(v, GT_FLAME_RANGES, err); }
+
+static void flame_let_go(struct gt_view *v)
+{
+	struct flame *f = v->state;
+
+	gt_flame_free(f->tree);
+	gt_kernel_names_free(f->names);
+	free(f->boxes);
+	f->tree = NULL;
+	f->names = NULL;
+	f->boxes = NULL;
+	f->nboxes = 0;
+}
+
+static void flame_close(struct gt_view *v)
+{
+	struct flame *f = v->state;
+
+	flame_let_go(v);
+	gt_flame_finds_free(f->finds);
+}
+
+/* ---- names ---- */
+
+/* What a node is called; its category, as an ink. */
+static uint8_t name_of(const struct gt_view *v, const struct gt_flame_node *n, char to[GT_FLAME_NAME])
+{
+	const struct flame *f = v->state;
+	const struct gt_segment *seg = n->kind == GT_FLAME_ALL ? NULL : gt_reader_segment(v->scene->reader, n->segment);
+	const struct gt_track *track = seg && n->kind <= GT_FLAME_DEVICE ? &seg->tracks[n->id] : NULL;
+	bool typed = n->kind == GT_FLAME_CALL || n->kind == GT_FLAME_RANGE || n->kind == GT_FLAME_WORK;
+	const struct gt_type *type = seg && typed ? &seg->types[n->id] : NULL;
+	const char *name = type ? gt_str(seg, type->name) : "all";
+
+	if (track)
+		name = track->name != GT_NONE ? gt_str(seg, track->name) : n->kind == GT_FLAME_PROCESS ? "process" : "thread";
+	if (type && type->category == GT_CAT_KERNEL)
+		name = gt_kernel_names_shown(f->names, name);
+	if (n->kind == GT_FLAME_LAUNCH)
+		name = gt_str(seg, n->id);
+	if (n->kind == GT_FLAME_PROCESS)
+		snprintf(to, GT_FLAME_NAME, "%.250s (pid %lld)", name, (long long)track->id);
+	else if (n->kind == GT_FLAME_THREAD)
+		snprintf(to, GT_FLAME_NAME, "%.250s %lld", name, (long long)track->id);
+	else if (n->kind == GT_FLAME_DEVICE)
+		snprintf(to, GT_FLAME_NAME, "launch not known: GPU %lld", (long long)track->id);
+	else
+		snprintf(to, GT_FLAME_NAME, "%.300s", name);
+	if (n->kind == GT_FLAME_LAUNCH)
+		return GT_INK_CATEGORY + GT_CAT_LAUNCH;
+	return type && type->category < GT_CATEGORY_COUNT ? (uint8_t)(GT_INK_CATEGORY + type->category) : GT_INK_TEXT;
+}
+
+static const char *plain_name(const void *view, const struct gt_flame_node *n, char room[GT_FLAME_NAME])
+{
+	name_of(view, n, room);
+	return room;
+}
+
+/* ---- boxes ---- */
+
+static const struct gt_flame_node *node_at(const struct flame *f, uint32_t node)
+{
+	uint32_t n;
+
+	return gt_flame_nodes(f->tree, &n) + node;
+}
+
+/* The selected box, or NULL: it is too narrow to be one. */
+static const struct gt_flame_box *box_of(const struct flame *f, uint32_t node)
+{
+	for (size_t i = 0; i < f->nboxes; i++)
+		if (f->boxes[i].node == node)
+			return &f->boxes[i];
+	return NULL;
+}
+
+static void scroll(struct flame *f)
+{
+	const struct gt_flame_box *b = box_of(f, f->selected);
+	unsigned line = b ? b->line : 0, body = f->body ? f->body : 1;
+
+	if (line < f->top)
+		f->top = line;
+	if (line >= f->top + body)
+		f->top = line - body + 1;
+	if (f->top + body > f->lines)
+		f->top = f->lines > body ? f->lines - body : 0;
+}
+
+static int draw_boxes_anew(struct flame *f, struct gt_err *err)
+{
+	struct gt_flame_box *boxes = gt_flame_boxes(f->tree, f->zoomed, f->width, &f->nboxes);
+
+	free(f->boxes);
+	f->boxes = boxes;
+	f->lines = 0;
+	if (!boxes)
+		return gt_err_set(err, -ENOMEM, "no memory for the flame graph");
+	for (size_t i = 0; i < f->nboxes; i++)
+		f->lines = f->boxes[i].line >= f->lines ? f->boxes[i].line + 1 : f->lines;
+	while (!box_of(f, f->selected) && f->selected != f->zoomed && f->selected)
+		f->selected = node_at(f, f->selected)->parent;
+	if (!box_of(f, f->selected))
+		f->selected = f->zoomed;
+	scroll(f);
+	return 0;
+}
+
+static int flame_arrange(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err)
+{
+	struct flame *f = v->state;
+	struct gt_range range;
+
+	gt_aside_arrange(v->scene, width, height);
+	range = gt_scene_range(v->scene);
+	f->width = width;
+	f->height = height;
+	f->body = height > 2 ? height - 2 : 1;
+	if (!f->tree || f->range.from != range.from || f->range.to != range.to || f->of != f->made) {
+		gt_flame_free(f->tree);
+		f->zoomed = f->selected = f->top = 0;
+		f->range = range;
+		f->made = f->of;
+		f->tree = gt_flame_new(v->scene->archive, f->of, range, err);
+		if (!f->tree)
+			return err->code;
+		if (f->finds)
+			gt_flame_finds_begin(f->finds);
+	}
+	return draw_boxes_anew(f, err);
+}
+
+/* ---- what is looked for ---- */
+
+/* To the next box that was found, or the one before; behind the last one comes the first one. */
+static bool go_to_found(struct gt_view *v)
+{
+	struct flame *f = v->state;
+	const struct gt_flame_box *at = box_of(f, f->selected);
+	size_t i = at ? (size_t)(at - f->boxes) : 0;
+	bool around = false;
+
+	for (size_t k = !f->here; k <= f->nboxes; k++) {
+		if (k) {
+			around |= f->next > 0 ? i + 1 >= f->nboxes : !i;
+			i = f->next > 0 ? (i + 1 < f->nboxes ? i + 1 : 0) : i ? i - 1 : f->nboxes - 1;
+		}
+		if (i < f->nboxes && gt_flame_finds_has(f->finds, f->boxes[i].node)) {
+			f->selected = f->boxes[i].node;
+			if (around)
+				v->scene->message = f->next > 0 ? "behind the last one: the first one again" : "before the first one: the last one again";
+			f->next = 0;
+			scroll(f);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void say_not_found(struct gt_view *v)
+{
+	struct flame *f = v->state;
+	uint64_t ns;
+
+	if (gt_flame_finds_count(f->finds, &ns))
+		v->scene->message = "what was found is too narrow here, or not in what is zoomed to: Esc zooms out";
+	else
+		gt_scene_say(v->scene, "no frame is called like '%.60s'", gt_flame_finds_expression(f->finds));
+	f->next = 0;
+}
+
+static int step_finds(struct gt_view *v, uint64_t us, struct gt_err *err)
+{
+	struct flame *f = v->state;
+	int rc = f->finds ? gt_flame_finds_step(f->finds, f->tree, plain_name, v, us, err) : 0;
+
+	if (rc >= 0 && f->finds && f->next && !go_to_found(v) && !rc && gt_flame_percent(f->tree) == 100)
+		say_not_found(v);
+	return rc;
+}
+
+static void next_found(struct gt_view *v, int by)
+{
+	struct flame *f = v->state;
+
+	f->next = f->finds ? by : 0;
+	f->here = false;
+	if (!f->finds)
+		v->scene->message = "nothing is looked for: / does that";
+	else if (!go_to_found(v))
+		say_not_found(v);
+}
+
+static const char *find(struct gt_view *v, const char *expression)
+{
+	struct flame *f = v->state;
+	struct gt_err err = GT_ERR_INIT;
+
+	gt_flame_finds_free(f->finds);
+	f->finds = *expression ? gt_flame_finds_new(expression, &err) : NULL;
+	f->next = 1;
+	f->here = true;
+	if (err.code)
+		gt_scene_say(v->scene, "%s", err.text);
+	return v->scene->message;
+}
+
+static int flame_step(struct gt_view *v, uint64_t us, struct gt_err *err)
+{
+	struct flame *f = v->state;
+	bool reads = gt_flame_percent(f->tree) < 100;
+	int rc = reads ? gt_flame_step(f->tree, us, err) : 0, more;
+
+	if (rc < 0 || (reads && draw_boxes_anew(f, err)))
+		return err->code;
+	more = step_finds(v, us, err);
+	return more ? more : rc;
+}
+
+/* ---- keys ---- */
+
+/* To the longest one beneath, or up. */
+static void go_deeper(struct flame *f, int by)
+{
+	const struct gt_flame_box *at = box_of(f, f->selected);
+
+	if (!at)
+		return;
+	if (by < 0) {
+		f->selected = f->selected == f->zoomed ? f->zoomed : node_at(f, f->selected)->parent;
+		return;
+	}
+	for (const struct gt_flame_box *b = at + 1; b < f->boxes + f->nboxes; b++)
+		if (node_at(f, b->node)->parent == f->selected) {
+			f->selected = b->node;
+			return;
+		}
+}
+
+/* To the next box of the line. */
+static void go_beside(struct flame *f, int by)
+{
+	const struct gt_flame_box *at = box_of(f, f->selected), *best = NULL;
+
+	for (size_t i = 0; at && i < f->nboxes; i++) {
+		const struct gt_flame_box *b = &f->boxes[i];
+
+		if (b->line == at->line && (by > 0 ? b->x > at->x && (!best || b->x < best->x) : b->x < at->x && (!best || b->x > best->x)))
+			best = b;
+	}
+	if (best)
+		f->selected = best->node;
+}
+
+static void zoom_out(struct flame *f)
+{
+	f->selected = f->zoomed;
+	f->zoomed = f->zoomed ? node_at(f, f->zoomed)->parent : 0;
+}
+
+static void select_at(struct flame *f, struct gt_key k)
+{
+	for (size_t i = 0; i < f->nboxes; i++) {
+		const struct gt_flame_box *b = &f->boxes[i];
+
+		if (k.y >= 1 && k.y <= f->body && b->line == f->top + k.y - 1 && k.x >= b->x && k.x < b->x + b->width)
+			f->selected = b->node;
+	}
+}
+
+/* To the longest one of what is selected, in the timeline. */
+static void go_to_longest(struct gt_view *v)
+{
+	struct flame *f = v->state;
+	const struct gt_flame_node *n = gt_flame_longest(f->tree, f->selected);
+	enum gt_aspect aspect = f->made == GT_FLAME_GPU ? GT_ASPECT_WORK : GT_ASPECT_CALLS;
+	struct gt_lane_of lane;
+
+	if (n && n->kind == GT_FLAME_RANGE)
+		aspect = GT_ASPECT_RANGES;
+
+	if (!n) {
+		v->scene->message = "there is nothing in it to go to";
+		return;
+	}
+	lane = (struct gt_lane_of){ { n->segment, n->track, aspect, false }, gt_aspect_depth(aspect, n->depth) };
+	gt_scene_pick(v->scene, &lane, n->start, n->dur);
+	if (gt_flame_percent(f->tree) < 100)
+		v->scene->message = "the longest one so far: not all of the time that is seen was read";
+}
+
+/* Esc: what is looked for is forgotten before anything is zoomed out. */
+static void escape(struct flame *f)
+{
+	if (!f->finds) {
+		zoom_out(f);
+		return;
+	}
+	gt_flame_finds_free(f->finds);
+	f->finds = NULL;
+}
+
+static enum gt_flame_of next_of(const struct gt_view *v)
+{
+	enum gt_flame_of next = (enum gt_flame_of)((((const struct flame *)v->state)->of + 1) % GT_FLAMES);
+
+	return next == GT_FLAME_RANGES && !gt_flame_has_ranges(v->scene->reader) ? GT_FLAME_CALLS : next;
+}
+
+static enum gt_view_result flame_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
+{
+	struct flame *f = v->state;
+
+	switch (b->action) {
+	case GT_DO_LINE: go_deeper(f, b->arg); break;
+	case GT_DO_STEP: go_beside(f, b->arg); break;
+	case GT_DO_SELECT:
+	case GT_DO_FOLD: f->zoomed = f->selected; break;
+	case GT_DO_ESCAPE: escape(f); break;
+	case GT_DO_FOUND: next_found(v, b->arg); break;
+	case GT_DO_LONGEST: go_to_longest(v); break;
+	case GT_DO_START:
+	case GT_DO_TOP: f->selected = f->zoomed; break;
+	case GT_DO_PAGE:
+		for (unsigned i = 0; i + 1 < f->body; i++)
+			go_deeper(f, b->arg);
+		break;
+	case GT_DO_VIEW:
+	case GT_DO_HEIGHTS: f->of = next_of(v); break;
+	case GT_DO_POINT: select_at(f, k); break;
+	case GT_DO_POINT_FOLD:
+		select_at(f, k);
+		f->zoomed = f->selected;
+		break;
+	default: return gt_aside_act(v->scene, b);
+	}
+	return GT_VIEW_DONE;
+}
+
+static const char *flame_answer(struct gt_view *v, enum gt_action asked, const char *text)
+{
+	return asked == GT_DO_FIND ? find(v, text) : gt_aside_answer(v->scene, asked, text);
+}
+
+/* ---- drawing ---- */
+
+static void draw_box(const struct gt_view *v, const struct gt_flame_box *b, struct gt_screen *to)
+{
+	const struct flame *f = v->state;
+	int y = (int)(b->line - f->top) + 1, x = (int)b->x, width = (int)b->width;
+	char name[GT_FLAME_NAME];
+	struct gt_look look = { name_of(v, node_at(f, b->node), name), GT_INK_NONE, GT_REVERSE };
+
+	if (f->finds && gt_flame_finds_has(f->finds, b->node))
+		look = (struct gt_look){ GT_INK_TEXT, GT_INK_FOUND, 0 };
+	if (b->node == f->selected && !v->scene->still)
+		look = (struct gt_look){ GT_INK_TEXT, GT_INK_CURSOR, GT_BOLD };
+	gt_screen_fill(to, x, y, width, 1, ' ', look);
+	gt_screen_put(to, x, y, 0x2502, look);
+	if (width > 1)
+		gt_screen_text(to, x + 1, y, width - 1, name, look);
+}
+
+/* Where a box ends and none follows on its line there is an edge, or a picture without colours would not tell how wide it is. */
+static void draw_boxes(const struct gt_view *v, struct gt_screen *to)
+{
+	const struct flame *f = v->state;
+	const struct gt_look edge = { GT_INK_FAINT, GT_INK_NONE, 0 };
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < f->nboxes; i++) {
+			const struct gt_flame_box *b = &f->boxes[i];
+
+			if (b->line < f->top || b->line >= f->top + f->body)
+				continue;
+			if (pass)
+				draw_box(v, b, to);
+			else
+				gt_screen_put(to, (int)(b->x + b->width), (int)(b->line - f->top) + 1, 0x2502, edge);
+		}
+}
+
+/* What is counted of a node. */
+static const char *rows_are(const struct flame *f, const struct gt_flame_node *n)
+{
+	if (f->made == GT_FLAME_RANGES && n->kind != GT_FLAME_CALL)
+		return n->kind == GT_FLAME_RANGE ? "range" : "outermost range or call";
+	return f->made == GT_FLAME_GPU ? "operation" : "call";
+}
+
+/* "12.3 ms, 4.5% of cuLaunchKernel, 1.2% of all, 1204 calls: name" */
+static void draw_status(const struct gt_view *v, struct gt_screen *to)
+{
+	const struct gt_look plain = { GT_INK_TEXT, GT_INK_NONE, 0 }, faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	const struct flame *f = v->state;
+	const struct gt_flame_node *n = node_at(f, f->selected), *up = node_at(f, n->parent);
+	char name[GT_FLAME_NAME], above[GT_FLAME_NAME], ns[GT_SAID], share[GT_BRIEF], of_all[GT_BRIEF];
+	int y = (int)f->height - 1, x = 0;
+
+	if (gt_flame_percent(f->tree) < 100)
+		x = gt_screen_printf(to, 0, y, -1, (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 }, "reading ... %u %%  ", gt_flame_percent(f->tree));
+	else if (gt_flame_is_cut(f->tree))
+		x = gt_screen_text(to, 0, y, -1, "too many stacks: some are told with what they stand beneath  ",
+				   (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 });
+	else if (gt_flame_overlaps(f->tree))
+		x = gt_screen_printf(to, 0, y, -1, (struct gt_look){ GT_INK_WARN, GT_INK_NONE, 0 }, "%llu end behind what they began in: their rest stands beside it  ",
+				     (unsigned long long)gt_flame_overlaps(f->tree));
+	name_of(v, n, name);
+	name_of(v, up, above);
+	gt_brief_share(share, n->ns, up->ns);
+	gt_brief_share(of_all, n->ns, node_at(f, 0)->ns);
+	x += gt_screen_printf(to, x, y, -1, plain, "%s", gt_said_ns(ns, n->ns));
+	if (n->kind > GT_FLAME_PROCESS)
+		x += gt_screen_printf(to, x, y, -1, plain, ", %s of %s", share, above);
+	if (f->selected)
+		x += gt_screen_printf(to, x, y, -1, plain, ", %s of all", of_all);
+	gt_screen_printf(to, x, y, -1, faint, ", %llu %s%s: %s", (unsigned long long)n->rows, rows_are(f, n), n->rows == 1 ? "" : "s", name);
+}
+
+/* " /gemm  34.5% of all, 12 frames ": at the right of the title. */
+static void draw_finds(const struct flame *f, struct gt_screen *to)
+{
+	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
+	uint64_t ns;
+	uint32_t n = gt_flame_finds_count(f->finds, &ns);
+	const char *expression = gt_flame_finds_expression(f->finds);
+	char text[GT_EXPRESSION + 80], share[GT_BRIEF];
+	int width;
+
+	gt_brief_share(share, ns, node_at(f, 0)->ns);
+	snprintf(text, sizeof(text), " /%.*s  %s of all, %u frame%s%s ", gt_expression_brief(expression), expression, share, n,
+		 n == 1 ? "" : "s", gt_flame_percent(f->tree) < 100 ? " so far" : "");
+	width = (int)gt_utf8_width(text);
+	gt_screen_text(to, (int)to->width > width ? (int)to->width - width : 0, 0, -1, text, look);
+}
+
+static const struct { const char *title, *nothing; } pictures[GT_FLAMES] = {
+	[GT_FLAME_CALLS] = { "flame graph of calls", "cannot answer: no call is in the time that is seen" },
+	[GT_FLAME_GPU] = { "flame graph of GPU work", "cannot answer: no work of a GPU is in the time that is seen" },
+	[GT_FLAME_RANGES] = { "flame graph of ranges", "cannot answer: no range and no call is in the time that is seen" },
+};
+
+static void flame_draw(const struct gt_view *v, struct gt_screen *to)
+{
+	const struct flame *f = v->state;
+	const struct gt_look faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
+
+	gt_screen_clear(to);
+	gt_aside_draw_top(v->scene, pictures[f->made].title, to);
+	if (!node_at(f, 0)->ns && gt_flame_percent(f->tree) == 100)
+		gt_screen_text(to, 1, 2, -1, pictures[f->made].nothing, faint);
+	else
+		draw_boxes(v, to);
+	if (f->finds)
+		draw_finds(f, to);
+	if (f->height > 2)
+		draw_status(v, to);
+}
+
+#define FLAME \
+	.state_size = sizeof(struct flame), .close = flame_close, .let_go = flame_let_go, .arrange = flame_arrange, \
+	.step = flame_step, .act = flame_act, \
+	.answer = flame_answer, .draw = flame_draw
+
+const struct gt_view_ops gt_view_flame = { .name = "flame", .help = "where calls spend their time", .open = flame_open, FLAME };
+/* The same one, which begins with another of its pictures. */
+const struct gt_view_ops gt_view_flame_ranges = {
+	.name = "flame-ranges", .help = "ranges of the program, and the calls within", .open = flame_ranges_open, FLAME
+};
+const struct gt_view_ops gt_view_flame_gpu = { .name = "flame-gpu", .help = "what launches the GPU's work", .open = flame_gpu_open, FLAME };

@@ -1,0 +1,309 @@
+/* A lane's boxes are found by going through its blocks in the window, while nobody presses a key. Zoomed in that are the few blocks that the
+ * cells were made from, which are open already; zoomed out it might be all of them, for a few rows that are long. So where a lane has more
+ * than a few blocks its cells are asked first: a row that has a box is no shorter than a box, it begins in a cell, and cells know their longest
+ * row. Only where one is long enough are blocks looked at, and of these only such as have a row of that length, as their summaries say. Rows
+ * that began before the window are in blocks around its beginning.
+ *
+ * That finds the same boxes, with two exceptions. Where rows may overlap and a cell is of more than a few blocks, only those blocks are looked
+ * at that its longest row may be in. And there is an end to it, for lanes that are full of rows of that length in ever other blocks, or have thousands at once. */
+#include "viewer/lanes/event_boxes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+#include "viewer/cells/cells_request.h"
+#include "viewer/util/deadline.h"
+
+#define BLOCKS_MOST GT_BOXES_BLOCKS	/* of a cell that are gone through */
+#define LOOKS_MOST 256u		/* at blocks of a lane that has many */
+#define BOXES_MOST 16384u	/* of such a lane: an end to what its rows may take, where thousands overlap */
+
+struct lane {
+	struct gt_lane_of of;
+	uint32_t strip;
+	struct gt_box *boxes;
+	size_t n, cap;
+};
+struct gt_boxes {
+	struct gt_archive *archive;
+	struct gt_spell *spell;
+	struct gt_cell_window window;
+	struct lane *lanes;
+	size_t n, cap, done, most;
+	const struct gt_strips *strips;
+	/* the lane at hand */
+	bool begun, busy;		/* busy: cells are asked */
+	struct gt_range range, starts;	/* segment's time: of the window, and where the rows start that are looked for now */
+	struct gt_visits visits;
+	size_t at;			/* the block of these to be looked at next */
+	struct gt_cell_sums *cells;
+	size_t cells_cap;
+	unsigned cell, looks;		/* the cell to be asked next; so many blocks were looked at */
+};
+
+static uint64_t least(const struct gt_boxes *b) { return (uint64_t)GT_BOX_CELLS << b->window.shift; }
+
+struct gt_boxes *gt_boxes_new(struct gt_archive *a, struct gt_spell *spell, size_t most)
+{
+	struct gt_boxes *b = calloc(1, sizeof(*b));
+
+	if (b) {
+		b->archive = a;
+		b->spell = spell;
+		b->most = most;
+	}
+	return b;
+}
+
+void gt_boxes_free(struct gt_boxes *b)
+{
+	for (size_t i = 0; b && i < b->cap; i++)
+		free(b->lanes[i].boxes);
+	if (b) {
+		free(b->lanes);
+		free(b->cells);
+		gt_visits_release(&b->visits);
+	}
+	free(b);
+}
+
+static bool same(const struct gt_boxes *b, const struct gt_cell_window *w, const struct gt_boxes_for *what, size_t n)
+{
+	bool is = b->n == n && gt_same_window(&b->window, w);
+
+	for (size_t i = 0; is && i < n; i++) {
+		const struct gt_lane_of *have = &b->lanes[i].of, *wanted = &what->lanes[i];
+
+		is = have->depth == wanted->depth && gt_same_strip(&have->strip, &wanted->strip);
+	}
+	return is;
+}
+
+int gt_boxes_want(struct gt_boxes *b, const struct gt_cell_window *w, const struct gt_boxes_for *what, size_t n, struct gt_err *err)
+{
+	size_t had = b->cap;
+
+	b->strips = what->strips;
+	for (size_t i = 0; i < n && i < b->n; i++)
+		b->lanes[i].strip = what->strip_of[i];
+	if (same(b, w, what, n))
+		return 0;
+	if (gt_grow(&b->lanes, &b->cap, n, sizeof(*b->lanes)))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	if (b->cap > had)
+		memset(b->lanes + had, 0, (b->cap - had) * sizeof(*b->lanes));
+	for (size_t i = 0; i < n; i++) {
+		b->lanes[i].of = what->lanes[i];
+		b->lanes[i].strip = what->strip_of[i];
+		b->lanes[i].n = 0;
+	}
+	b->window = *w;
+	b->n = n;
+	b->done = 0;
+	b->begun = false;
+	return 0;
+}
+
+void gt_box_cells(const struct gt_box *box, const struct gt_cell_window *w, unsigned *from, unsigned *to)
+{
+	int64_t first = ((box->start + (int64_t)((1ull << w->shift) - 1)) >> w->shift) - w->first, end = (box->end >> w->shift) - w->first;
+
+	first = first < 0 ? 0 : first;
+	end = end > (int64_t)w->cells ? (int64_t)w->cells : end;
+	*from = (unsigned)(first < end ? first : 0);
+	*to = (unsigned)(first < end ? end : 0);
+}
+
+static int add(struct gt_boxes *b, struct lane *l, const struct gt_open_block *r, uint32_t i)
+{
+	int64_t start = r->start[i] - gt_archive_offset(b->archive, r->segment);
+	struct gt_box box = { start, start + r->dur[i], r->segment, r->type[i], NULL, r->kind == GT_CALL && r->ret && r->ret[i],
+			      r->kind == GT_OPEN };
+	unsigned from, to;
+
+	gt_box_cells(&box, &b->window, &from, &to);
+	if (to - from < GT_BOX_CELLS)
+		return 0;
+	if (gt_grow(&l->boxes, &l->cap, l->n + 1, sizeof(*l->boxes)))
+		return -ENOMEM;
+	box.name = gt_spell_type(b->spell, gt_reader_segment(gt_archive_reader(b->archive), r->segment), r->type[i]);
+	l->boxes[l->n++] = box;
+	return 0;
+}
+
+/* ---- the rows of a block ---- */
+
+/* The first row of a run that starts from then on. */
+static uint32_t first_from(const struct gt_open_block *r, const struct gt_rows_run *run, int64_t from)
+{
+	uint32_t low = run->first, high = run->first + run->n;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (r->start[mid] < from)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static int add_rows(struct gt_boxes *b, struct lane *l, const struct gt_open_block *r, const struct gt_rows_run *run)
+{
+	unsigned depth;
+	int code = 0;
+
+	for (uint32_t i = first_from(r, run, b->starts.from); !code && i < run->first + run->n && r->start[i] < b->starts.to; i++)
+		if ((uint64_t)r->dur[i] >= least(b) && r->start[i] + r->dur[i] > b->range.from &&
+		    gt_strip_shows(&l->of.strip, r->aspect[i], r->depth[i], &depth) && depth == l->of.depth)
+			code = add(b, l, r, i);
+	return code;
+}
+
+static int look_at(struct gt_boxes *b, struct lane *l, const struct gt_todo *t, struct gt_err *err)
+{
+	const struct gt_open_block *r = gt_archive_rows(b->archive, l->of.strip.segment, t->block, err);
+	int code = r ? 0 : -ENOMEM;
+
+	for (uint32_t k = 0; !code && k < r->nruns; k++)
+		GT_EACH_TARGET(&b->visits, to, r->runs[k].track)
+			if (!code && to->kinds & GT_BIT(r->kind))
+				code = add_rows(b, l, r, &r->runs[k]);
+	return code;
+}
+
+/* ---- which blocks, where there are many ---- */
+
+/* 1: it may have rows as long as a box; 0: its summary says that it has none; negative. */
+static int may_have(struct gt_boxes *b, const struct lane *l, const struct gt_todo *t, struct gt_err *err)
+{
+	enum gt_aspect aspect = l->of.strip.aspect >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : l->of.strip.aspect;
+	const struct gt_of_block *all;
+	size_t n, i;
+	int code;
+
+	if (t->track == GT_NONE || t->block->rows < GT_SUMMARY_ROWS || t->block->kind == GT_OPEN || l->of.depth + 1 >= GT_SUMMARY_DEPTHS)
+		return 1;
+	code = gt_archive_of_blocks(b->archive, l->of.strip.segment, t->block->epoch, &all, &n, err);
+	if (code)
+		return code;
+	i = gt_of_block_first(all, n, t->block->number);
+	if (i == n || all[i].number != t->block->number)
+		return 1;
+	for (; i < n && all[i].number == t->block->number; i++)
+		for (uint32_t k = 0; all[i].aspect == aspect && all[i].depth == l->of.depth && k < all[i].n; k++)
+			if (all[i].buckets[k].longest >= least(b))
+				return 1;
+	return 0;
+}
+
+/* Blocks with rows in a stretch of time are next, and of their rows those that start in `starts`. */
+static int turn_to(struct gt_boxes *b, const struct lane *l, struct gt_range where, struct gt_range starts)
+{
+	b->starts = starts;
+	b->at = 0;
+	return gt_visits_find(&b->visits, b->archive, l->of.strip.segment, where);
+}
+
+static bool is_enough(const struct gt_boxes *b, const struct lane *l) { return b->busy && (b->looks >= LOOKS_MOST || l->n >= BOXES_MOST); }
+
+/* The next cell in which a row begins that is long enough. 1: there was one; 0; negative. */
+static int turn_to_cell(struct gt_boxes *b, const struct lane *l)
+{
+	int64_t offset = gt_archive_offset(b->archive, l->of.strip.segment);
+	const struct gt_cell_sums *c;
+	struct gt_range cell;
+	int code;
+
+	while (b->cell < b->window.cells && (!b->cells[b->cell].count || b->cells[b->cell].longest < least(b)))
+		b->cell++;
+	if (b->cell == b->window.cells || is_enough(b, l))
+		return 0;
+	c = &b->cells[b->cell];
+	cell = (struct gt_range){ gt_cell_start(&b->window, b->cell) + offset, gt_cell_start(&b->window, b->cell + 1ll) + offset };
+	b->cell++;
+	code = turn_to(b, l, cell, cell);
+	if (!code && b->visits.ntodo > BLOCKS_MOST)
+		code = turn_to(b, l, (struct gt_range){ c->longest_at, c->longest_at + 1 }, cell);
+	return code ? code : 1;
+}
+
+/* ---- a lane after the other ---- */
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct gt_box *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->end != b->end ? (a->end > b->end ? -1 : 1) : (a->type > b->type) - (a->type < b->type);
+}
+
+static int begin(struct gt_boxes *b, struct lane *l)
+{
+	int64_t offset = gt_archive_offset(b->archive, l->of.strip.segment);
+	int code;
+
+	b->range = (struct gt_range){ gt_cell_start(&b->window, 0) + offset, gt_window_end(&b->window) + offset };
+	b->begun = true;
+	b->busy = false;
+	b->cell = b->window.cells;
+	b->looks = 0;
+	gt_visits_clear(&b->visits);
+	code = gt_visits_add(&b->visits, b->archive, &l->of.strip, 0);
+	if (!code)
+		code = turn_to(b, l, b->range, (struct gt_range){ INT64_MIN, b->range.to });
+	if (code || b->visits.ntodo <= b->most)
+		return code;
+	if (gt_grow(&b->cells, &b->cells_cap, b->window.cells, sizeof(*b->cells)))
+		return -ENOMEM;
+	b->busy = true;
+	b->cell = 0;
+	gt_strips_cells(b->strips, l->strip, l->of.depth, b->cells);
+	return turn_to(b, l, (struct gt_range){ b->range.from, b->range.from + 1 }, (struct gt_range){ INT64_MIN, b->range.from });
+}
+
+static int go_through(struct gt_boxes *b, struct lane *l, const struct gt_todo *t, struct gt_err *err)
+{
+	int code = b->busy ? may_have(b, l, t, err) : 1;
+
+	b->looks += code > 0;
+	return code > 0 ? look_at(b, l, t, err) : code;
+}
+
+/* A block, or what comes behind the last one. */
+static int step_lane(struct gt_boxes *b, struct lane *l, struct gt_err *err)
+{
+	int code = 0;
+
+	if (l->of.strip.aspect && !b->begun)
+		return begin(b, l);
+	if (l->of.strip.aspect && b->at < b->visits.ntodo && !is_enough(b, l))
+		return go_through(b, l, &b->visits.todo[b->at++], err);
+	if (l->of.strip.aspect)
+		code = turn_to_cell(b, l);
+	if (code)
+		return code < 0 ? code : 0;
+	if (l->n > 1)
+		qsort(l->boxes, l->n, sizeof(*l->boxes), by_start);
+	b->begun = false;
+	b->done++;
+	return 0;
+}
+
+int gt_boxes_step(struct gt_boxes *b, uint64_t us, struct gt_err *err)
+{
+	uint64_t deadline = gt_deadline(us);
+	int code = 0;
+
+	while (!code && b->done < b->n && !gt_is_over(deadline))
+		code = step_lane(b, &b->lanes[b->done], err);
+	return code ? gt_err_set(err, code, "out of memory") : b->done < b->n;
+}
+
+const struct gt_box *gt_boxes_of(const struct gt_boxes *b, size_t lane, size_t *n)
+{
+	*n = lane < b->done ? b->lanes[lane].n : 0;
+	return *n ? b->lanes[lane].boxes : NULL;
+}

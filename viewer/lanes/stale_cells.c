@@ -1,0 +1,125 @@
+#include "viewer/lanes/stale_cells.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "viewer/lanes/window.h"
+
+#define WIDER_MOST 8u
+
+void gt_before_release(struct gt_before *b)
+{
+	free(b->lines);
+	free(b->cells);
+	free(b->gauges);
+	*b = (struct gt_before){ .n = 0 };
+}
+
+void gt_before_keep(struct gt_before *b, const struct gt_cell_window *w, int64_t end, const struct gt_lane_line *lines, size_t n,
+		    const struct gt_cell_sums *cells, const struct gt_gauge_cell *gauges)
+{
+	int64_t column = gt_window_column(w, end);
+
+	gt_before_release(b);
+	b->lines = malloc((n + 1) * sizeof(*lines));
+	b->cells = malloc((n * w->cells + 1) * sizeof(*cells));
+	b->gauges = malloc((n * w->cells + 1) * sizeof(*gauges));
+	if (!b->lines || !b->cells || !b->gauges || !n || !cells || !gauges)
+		return;
+	memcpy(b->lines, lines, n * sizeof(*lines));
+	memcpy(b->cells, cells, n * w->cells * sizeof(*cells));
+	memcpy(b->gauges, gauges, n * w->cells * sizeof(*gauges));
+	b->window = *w;
+	b->n = n;
+	b->end = column < 0 ? 0 : column < w->cells ? (unsigned)column : w->cells;
+}
+
+static bool same(const struct gt_lane_line *a, const struct gt_lane_line *b)
+{
+	return a->segment == b->segment && a->track == b->track && a->kind == b->kind && a->type == b->type && a->aspect == b->aspect &&
+	       a->derived == b->derived && a->depth == b->depth;
+}
+
+static bool is_sure(const struct gt_cell_sums *c) { return c->sureness == GT_CELL_EXACT || c->sureness == GT_CELL_HOLE; }
+
+/* What was in a cell that is as wide as 2^wider of those before, as far as it was known. false: nothing was. */
+static bool put_together(const struct gt_before *b, size_t line, int64_t at, unsigned wider, struct gt_cell_sums *to)
+{
+	const struct gt_cell_sums *was = b->cells + line * b->window.cells;
+	uint64_t most = 0;
+	bool any = false;
+
+	*to = (struct gt_cell_sums){ .sureness = GT_CELL_ROUGH };
+	for (int64_t i = at < 0 ? 0 : at; i < at + (1ll << wider) && i < b->end; i++) {
+		if (was[i].sureness == GT_CELL_UNKNOWN)
+			continue;
+		any = true;
+		to->busy += was[i].busy;
+		to->count += was[i].count;
+		to->bytes += was[i].bytes;
+		to->longest = was[i].longest > to->longest ? was[i].longest : to->longest;
+		if (was[i].busy > most) {
+			most = was[i].busy;
+			to->category = was[i].category;
+		}
+	}
+	return any;
+}
+
+/* The same of a counter: it may have been more. */
+static bool stood_at(const struct gt_before *b, size_t line, int64_t at, unsigned wider, struct gt_gauge_cell *to)
+{
+	const struct gt_gauge_cell *was = b->gauges + line * b->window.cells;
+	bool any = false;
+
+	for (int64_t i = at < 0 ? 0 : at; i < at + (1ll << wider) && i < b->end; i++) {
+		if (!was[i].known)
+			continue;
+		if (!any)
+			*to = was[i];
+		to->low = was[i].low < to->low ? was[i].low : to->low;
+		to->high = was[i].high > to->high ? was[i].high : to->high;
+		to->last = was[i].last;
+		to->some = any = true;
+	}
+	return any;
+}
+
+/* How many times (log2) cells are wider now, and which line that was. false: it was not seen, or finer. */
+static bool find(const struct gt_before *b, const struct gt_cell_window *w, const struct gt_lane_line *line, size_t *i, unsigned *wider)
+{
+	*wider = w->shift - b->window.shift;
+	for (*i = 0; *i < b->n && !same(&b->lines[*i], line); )
+		++*i;
+	return *i < b->n && w->shift >= b->window.shift && *wider <= WIDER_MOST;
+}
+
+static int64_t cell_before(const struct gt_before *b, const struct gt_cell_window *w, unsigned cell, unsigned wider)
+{
+	return (w->first + cell) * (1ll << wider) - b->window.first;	/* negative numbers are not shifted */
+}
+
+void gt_before_fill(const struct gt_before *b, const struct gt_cell_window *w, const struct gt_lane_line *line, struct gt_cell_sums *cells)
+{
+	struct gt_cell_sums one;
+	unsigned wider;
+	size_t i;
+
+	if (!find(b, w, line, &i, &wider))
+		return;
+	for (unsigned k = 0; k < w->cells; k++)
+		if (!is_sure(&cells[k]) && put_together(b, i, cell_before(b, w, k, wider), wider, &one))
+			cells[k] = one;
+}
+
+void gt_before_fill_gauge(const struct gt_before *b, const struct gt_cell_window *w, const struct gt_lane_line *line, struct gt_gauge_cell *cells)
+{
+	struct gt_gauge_cell one;
+	unsigned wider;
+	size_t i;
+
+	if (!find(b, w, line, &i, &wider))
+		return;
+	for (unsigned k = 0; k < w->cells; k++)
+		if (!cells[k].known && stood_at(b, i, cell_before(b, w, k, wider), wider, &one))
+			cells[k] = one;
+}

@@ -1,0 +1,72 @@
+/* What the archive's files share: archive.c knows the segments and their blocks, archive_sums.c the summaries, archive_rows.c blocks that were
+ * opened, archive_open.c calls that were still open at the end. Nobody else includes this. */
+#ifndef GT_ARCHIVE_INSIDE_H
+#define GT_ARCHIVE_INSIDE_H
+#include "formats/base/buf.h"
+#include "formats/base/map.h"
+#include "formats/trace/summary.h"
+#include "viewer/model/archive.h"
+
+struct gt_archive_seg {
+	const struct gt_segment *pub;
+	int64_t offset;
+	struct gt_block *blocks;	/* by track, those of several tracks first; of each by start */
+	size_t nblocks;
+	size_t *first;			/* by track + 1 (GT_NONE: 0): where its blocks begin; one more at the end */
+	bool uppers;
+	struct gt_epoch_sums { uint32_t epoch, entry, number; } *sums;	/* blocks of level-0 summaries, by epoch */
+	size_t nsums, sums_cap;
+	uint8_t (*depths)[GT_ASPECTS];	/* by track: bits */
+	int64_t calls_end;		/* of those that did return; known if others did not */
+};
+
+/* Upper summaries, by a key of segment, track, aspect and depth. */
+struct gt_sums {
+	struct gt_upper *uppers;
+	size_t n, cap;
+	struct gt_map map;
+	size_t held;			/* buckets of the finest levels */
+};
+/* The level-0 summaries of a few epochs. */
+#define GT_EPOCHS_KEPT 64u
+struct gt_epoch {
+	uint32_t segment, epoch;
+	uint64_t used;			/* when: the least was needed longest ago */
+	struct gt_of_block *all;
+	size_t n, cap;
+	struct gt_bucket *buckets;
+	size_t nbuckets, buckets_cap;
+	bool held;
+};
+struct gt_opened {			/* a block; what rows point at is in `room` */
+	struct gt_open_block rows;
+	uint64_t used;
+	struct gt_buf room;
+	bool held;
+};
+#define GT_ROWS_SLOTS 256u
+#define GT_ROWS_BYTES (96u << 20)	/* of all of them: room for more than GT_ROWS_KEPT of the largest */
+
+struct gt_archive {
+	struct gt_reader *reader;
+	struct gt_archive_seg *segs;
+	uint32_t nsegs;
+	unsigned widest;
+	int64_t from, to;
+	struct gt_sums sums;
+	struct gt_epoch epochs[GT_EPOCHS_KEPT];
+	struct gt_opened opened[GT_ROWS_SLOTS];
+	size_t opened_bytes;
+	uint64_t now;
+	struct gt_open_call *open_calls;
+	size_t nopen, open_cap;
+};
+
+/* Reads all upper summaries. */
+int gt_archive_read_uppers(struct gt_archive *a, struct gt_err *err);
+/* Reads all calls that were open at the end. */
+int gt_archive_read_open(struct gt_archive *a, struct gt_err *err);
+void gt_archive_release_sums(struct gt_archive *a);
+void gt_archive_release_rows(struct gt_archive *a);
+void gt_archive_saw(struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect, unsigned depth);
+#endif

@@ -1,0 +1,198 @@
+/* Summaries. The upper ones are read when the file is opened: their number is bounded by the format, a hundred thousand buckets or so a segment.
+ * Of many segments the finest level, fifteen of every sixteen buckets, is left out when it would be too much; then blocks are gone through. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "viewer/model/archive_internal.h"
+
+#define FINEST_MOST (1u << 19)		/* buckets of finest levels that are held: 32 MiB */
+
+/* ---- upper levels ---- */
+
+static uint64_t key_of(uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived, unsigned depth)
+{
+	return (uint64_t)segment << 32 | (uint64_t)track << 8 | (unsigned)derived << 7 | (unsigned)aspect << 3 | depth;
+}
+
+static bool same_key(const void *arg, uint32_t i, const void *key, size_t len)
+{
+	const struct gt_sums *s = arg;
+
+	return s->uppers[i].key == *(const uint64_t *)key;
+}
+
+static struct gt_upper *find_upper(const struct gt_sums *s, uint64_t key)
+{
+	uint32_t i = gt_map_get(&s->map, gt_hash_u64(key), same_key, s, &key, sizeof(key));
+
+	return i == UINT32_MAX ? NULL : &s->uppers[i];
+}
+
+static struct gt_upper *upper_of(struct gt_sums *s, uint64_t key)
+{
+	struct gt_upper *u = find_upper(s, key);
+
+	if (u)
+		return u;
+	if (gt_grow(&s->uppers, &s->cap, s->n + 1, sizeof(*s->uppers)) || gt_map_add(&s->map, gt_hash_u64(key), (uint32_t)s->n))
+		return NULL;
+	u = &s->uppers[s->n++];
+	*u = (struct gt_upper){ .key = key };
+	return u;
+}
+
+/* Buckets of a level come in several summaries, in order. */
+static int add_buckets(struct gt_level *l, const struct gt_summary *s)
+{
+	size_t cap = l->n;
+
+	if (gt_grow(&l->buckets, &cap, l->n + (size_t)s->n, sizeof(*l->buckets)))
+		return -ENOMEM;
+	memcpy(l->buckets + l->n, s->buckets, s->n * sizeof(*l->buckets));
+	l->n += s->n;
+	return 0;
+}
+
+static int add_upper(void *arg, const struct gt_summary *s)
+{
+	struct gt_archive *a = arg;
+	struct gt_upper *u;
+
+	if (!s->level || s->level > GT_LEVELS)
+		return 0;
+	if (!s->derived)
+		gt_archive_saw(a, s->segment, s->track, s->aspect, s->depth);
+	if (!(u = upper_of(&a->sums, key_of(s->segment, s->track, s->aspect, s->derived, s->depth))))
+		return -ENOMEM;
+	if (s->level == 1 && a->sums.held > FINEST_MOST)
+		return 0;
+	a->sums.held += s->level == 1 ? s->n : 0;
+	u->nlevels = s->level > u->nlevels ? s->level : u->nlevels;
+	u->levels[s->level - 1].shift = (unsigned)__builtin_ctzll(s->buckets[0].width);
+	return add_buckets(&u->levels[s->level - 1], s);
+}
+
+struct reading { struct gt_archive *archive; struct gt_err *err; };
+
+static int read_upper(void *arg, const struct gt_filed *f)
+{
+	struct reading *r = arg;
+
+	return f->upper ? gt_filed_summaries(r->archive->reader, f, add_upper, r->archive, r->err) : 0;
+}
+
+int gt_archive_read_uppers(struct gt_archive *a, struct gt_err *err)
+{
+	return gt_filed_blocks(a->reader, read_upper, &(struct reading){ a, err }, err);
+}
+
+const struct gt_upper *gt_archive_upper(const struct gt_archive *a, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived,
+					unsigned depth)
+{
+	return find_upper(&a->sums, key_of(segment, track, aspect, derived, depth));
+}
+
+/* ---- level 0 ---- */
+
+static int add_of_block(void *arg, const struct gt_summary *s)
+{
+	struct gt_epoch *e = arg;
+
+	if (s->level || s->derived)
+		return 0;
+	if (gt_grow(&e->all, &e->cap, e->n + 1, sizeof(*e->all)) ||
+	    gt_grow(&e->buckets, &e->buckets_cap, e->nbuckets + s->n, sizeof(*e->buckets)))
+		return -ENOMEM;
+	/* where its buckets are is known when all are there */
+	e->all[e->n++] = (struct gt_of_block){ .number = s->block, .track = s->track, .n = s->n, .aspect = s->aspect, .depth = s->depth };
+	memcpy(e->buckets + e->nbuckets, s->buckets, s->n * sizeof(*e->buckets));
+	e->nbuckets += s->n;
+	return 0;
+}
+
+static int by_block(const void *pa, const void *pb)
+{
+	const struct gt_of_block *a = pa, *b = pb;
+
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	if (a->track != b->track)
+		return a->track < b->track ? -1 : 1;
+	return (a->aspect << 3 | a->depth) - (b->aspect << 3 | b->depth);
+}
+
+static int read_epoch(struct gt_archive *a, struct gt_epoch *e, struct gt_err *err)
+{
+	const struct gt_archive_seg *s = &a->segs[e->segment];
+	const struct gt_bucket *at;
+	int code = 0;
+
+	e->n = e->nbuckets = 0;
+	for (size_t i = 0; !code && i < s->nsums; i++)
+		if (s->sums[i].epoch == e->epoch)
+			code = gt_filed_summaries(a->reader, &(struct gt_filed){ .segment = e->segment, .entry = s->sums[i].entry,
+						  .number = s->sums[i].number }, add_of_block, e, err);
+	at = e->buckets;
+	for (size_t i = 0; i < e->n; i++) {
+		e->all[i].buckets = at;
+		at += e->all[i].n;
+	}
+	if (e->n)
+		qsort(e->all, e->n, sizeof(*e->all), by_block);
+	e->held = !code;
+	return code;
+}
+
+int gt_archive_of_blocks(struct gt_archive *a, uint32_t segment, uint32_t epoch, const struct gt_of_block **all, size_t *n, struct gt_err *err)
+{
+	struct gt_epoch *e = &a->epochs[0];
+	int code = 0;
+
+	for (unsigned i = 0; i < GT_EPOCHS_KEPT; i++) {
+		struct gt_epoch *other = &a->epochs[i];
+
+		if (other->held && other->segment == segment && other->epoch == epoch) {
+			e = other;
+			break;
+		}
+		if (!other->held || (e->held && other->used < e->used))
+			e = other;
+	}
+	if (!e->held || e->segment != segment || e->epoch != epoch) {
+		e->segment = segment;
+		e->epoch = epoch;
+		code = read_epoch(a, e, err);
+	}
+	e->used = ++a->now;
+	*all = e->all;
+	*n = e->n;
+	return code;
+}
+
+void gt_archive_release_sums(struct gt_archive *a)
+{
+	for (size_t i = 0; i < a->sums.n; i++)
+		for (unsigned l = 0; l < GT_LEVELS; l++)
+			free(a->sums.uppers[i].levels[l].buckets);
+	free(a->sums.uppers);
+	gt_map_release(&a->sums.map);
+	for (unsigned i = 0; i < GT_EPOCHS_KEPT; i++) {
+		free(a->epochs[i].all);
+		free(a->epochs[i].buckets);
+	}
+}
+
+size_t gt_of_block_first(const struct gt_of_block *all, size_t n, uint32_t number)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (all[mid].number < number)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}

@@ -1,0 +1,22 @@
+#include "viewer/model/display_name.h"
+
+/* Names of kernels are gone through when the first one is shown: the first frame need not wait for that. */
+const char *gt_spell_kernel(struct gt_spell *s, const char *name)
+{
+	if (!s->kernels)
+		s->kernels = gt_kernel_names_of(s->reader, GT_NAME_SHORT);
+	return s->kernels ? gt_kernel_names_shown(s->kernels, name) : name;
+}
+
+const char *gt_spell_type(struct gt_spell *s, const struct gt_segment *seg, uint32_t type)
+{
+	const char *name = gt_type_name(seg, type);
+
+	return type < seg->ntypes && seg->types[type].category == GT_CAT_KERNEL ? gt_spell_kernel(s, name) : name;
+}
+
+void gt_spell_release(struct gt_spell *s)
+{
+	gt_kernel_names_free(s->kernels);
+	s->kernels = NULL;
+}

@@ -1,0 +1,304 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/export/exporters.h"
+#include "formats/cuda/gpu_rows.h"
+#include "viewer/model/event_lookup.h"
+
+/* ---- looking through blocks ---- */
+
+/* One look at the rows of a lane in a stretch of time. */
+struct look {
+	struct gt_archive *archive;
+	const struct gt_lane_of *lane;
+	struct gt_visits visits;
+	struct gt_found best;
+	bool any;
+};
+/* Is this row better than the best so far (NULL: there is none)? */
+typedef bool better_fn(const void *arg, const struct gt_found *row, const struct gt_found *best);
+
+/* In one order: by start, then as filed. */
+static int compare(const struct gt_found *a, const struct gt_found *b)
+{
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->block->entry != b->block->entry)
+		return a->block->entry < b->block->entry ? -1 : 1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+struct gt_found gt_found_row(const struct gt_open_block *r, const struct gt_block *block, uint32_t track, uint32_t i)
+{
+	unsigned aspect = r->aspect[i] >= GT_ASPECT_HTOD ? GT_ASPECT_WORK : r->aspect[i] == GT_ASPECT_IOCTLS ? GT_ASPECT_CALLS : r->aspect[i];
+
+	return (struct gt_found){ .lane = { { r->segment, track, aspect, false }, gt_aspect_depth(aspect, r->depth[i]) }, .block = block,
+				  .row = i, .kind = r->kind, .start = r->start[i], .dur = r->dur[i], .type = r->type[i],
+				  .ret = r->ret ? r->ret[i] : 0, .bytes = r->bytes ? r->bytes[i] : 0 };
+}
+
+static bool on_lane(const struct gt_lane_of *lane, const struct gt_open_block *r, uint32_t i)
+{
+	unsigned depth;
+
+	return gt_strip_shows(&lane->strip, r->aspect[i], r->depth[i], &depth) &&
+	       (depth == lane->depth || lane->depth == GT_DEPTH_ANY);
+}
+
+static void look_at_run(struct look *l, const struct gt_open_block *r, const struct gt_block *block, const struct gt_rows_run *run,
+			struct gt_range range, better_fn *better, const void *arg)
+{
+	for (uint32_t i = run->first; i < run->first + run->n && r->start[i] < range.to; i++) {
+		struct gt_found row;
+
+		if ((r->start[i] < range.from && r->start[i] + r->dur[i] <= range.from) || !on_lane(l->lane, r, i))
+			continue;
+		row = gt_found_row(r, block, run->track, i);
+		if (better(arg, &row, l->any ? &l->best : NULL)) {
+			l->best = row;
+			l->any = true;
+		}
+	}
+}
+
+/* Rows that overlap the range, or start at its beginning. */
+static int look_in(struct look *l, struct gt_range range, better_fn *better, const void *arg, struct gt_err *err)
+{
+	uint32_t segment = l->lane->strip.segment;
+	int code;
+
+	l->any = false;
+	gt_visits_clear(&l->visits);
+	code = gt_visits_add(&l->visits, l->archive, &l->lane->strip, 0);
+	if (!code)
+		code = gt_visits_find(&l->visits, l->archive, segment, range);
+	for (size_t i = 0; !code && i < l->visits.ntodo; i++) {
+		const struct gt_block *block = l->visits.todo[i].block;
+		const struct gt_open_block *r = gt_archive_rows(l->archive, segment, block, err);
+
+		if (!r)
+			code = -ENOMEM;
+		for (uint32_t k = 0; r && k < r->nruns; k++)
+			GT_EACH_TARGET(&l->visits, to, r->runs[k].track)
+				if (to->kinds & GT_BIT(r->kind))
+					look_at_run(l, r, block, &r->runs[k], range, better, arg);
+	}
+	return code ? gt_err_set(err, code, "out of memory") : l->any;
+}
+
+static int look(struct gt_archive *a, const struct gt_lane_of *lane, struct gt_range range, better_fn *better, const void *arg,
+		struct gt_found *found, struct gt_err *err)
+{
+	struct look l = { .archive = a, .lane = lane };
+	int code = look_in(&l, range, better, arg, err);
+
+	gt_visits_release(&l.visits);
+	if (code > 0)
+		*found = l.best;
+	return code;
+}
+
+/* ---- where the cursor is ---- */
+
+static bool covers(const void *arg, const struct gt_found *row, const struct gt_found *best)
+{
+	int64_t at = *(const int64_t *)arg;
+
+	return row->start <= at && (row->start == at || gt_found_end(row) > at) && (!best || compare(row, best) > 0);
+}
+
+static bool first_from(const void *arg, const struct gt_found *row, const struct gt_found *best)
+{
+	return row->start >= *(const int64_t *)arg && (!best || compare(row, best) < 0);
+}
+
+int gt_event_at(struct gt_archive *a, const struct gt_lane_of *lane, int64_t at, int64_t to, struct gt_found *found, struct gt_err *err)
+{
+	int code = look(a, lane, (struct gt_range){ at, at + 1 }, covers, &at, found, err);
+
+	return code ? code : look(a, lane, (struct gt_range){ at, to }, first_from, &at, found, err);
+}
+
+/* ---- neighbours ---- */
+
+static bool first_behind(const void *arg, const struct gt_found *row, const struct gt_found *best)
+{
+	return compare(row, arg) > 0 && (!best || compare(row, best) < 0);
+}
+
+static bool last_before(const void *arg, const struct gt_found *row, const struct gt_found *best)
+{
+	return compare(row, arg) < 0 && (!best || compare(row, best) > 0);
+}
+
+/* Looks near first, then ever farther: how far away the next one is nobody knows. */
+static int look_farther(struct gt_archive *a, const struct gt_lane_of *lane, const struct gt_found *from, bool forward, struct gt_found *found,
+			struct gt_err *err)
+{
+	const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(a), lane->strip.segment);
+	int64_t low = seg->min_start, high = seg->max_end + 1, span = 1000;
+	int code = 0;
+	bool all = false;
+
+	for (; !code && !all; span = all ? span : span * 8) {
+		struct gt_range r = { from->start, from->start + 1 };
+
+		all = span > INT64_MAX / 8 || (forward ? span >= high - from->start : span >= from->start - low);
+		if (forward)
+			r.to = all ? high : from->start + span;
+		else
+			r.from = all ? low : from->start - span;
+		code = look(a, lane, r, forward ? first_behind : last_before, from, found, err);
+		if (code > 0 && !forward && found->start < r.from)
+			code = 0;	/* it reaches into the range, and others that start in it may be behind it */
+	}
+	return code;
+}
+
+int gt_event_next(struct gt_archive *a, const struct gt_lane_of *lane, const struct gt_found *from, struct gt_found *found, struct gt_err *err)
+{
+	return look_farther(a, lane, from, true, found, err);
+}
+
+int gt_event_before(struct gt_archive *a, const struct gt_lane_of *lane, const struct gt_found *from, struct gt_found *found, struct gt_err *err)
+{
+	return look_farther(a, lane, from, false, found, err);
+}
+
+/* ---- gaps ---- */
+
+static bool ends_last(const void *arg, const struct gt_found *row, const struct gt_found *best)
+{
+	return row->start < *(const int64_t *)arg && (!best || gt_found_end(row) > gt_found_end(best));
+}
+
+/* What ends before the last row before it starts does not end last. */
+int gt_gap_at(struct gt_archive *a, const struct gt_lane_of *lane, int64_t at, struct gt_found *before, struct gt_found *behind,
+	      struct gt_err *err)
+{
+	static const struct gt_block first = { .entry = 0 };
+	struct gt_found here = { .block = &first, .start = at }, last;
+	int code = look_farther(a, lane, &here, false, &last, err);
+
+	if (code > 0)
+		code = look(a, lane, (struct gt_range){ last.start, at }, ends_last, &at, before, err);
+	if (code > 0 && gt_found_end(before) > at)
+		return 0;
+	here.start = at - 1;
+	here.block = &(const struct gt_block){ .entry = UINT32_MAX };
+	here.row = UINT32_MAX;
+	return code > 0 ? look_farther(a, lane, &here, true, behind, err) : code;
+}
+
+/* ---- what it says ---- */
+
+typedef int value_fn(void *arg, const struct gt_segment *seg, const struct gt_field *field, uint64_t value);
+struct values {
+	const struct gt_found *of;
+	uint32_t row;			/* the first one of the run at hand */
+	value_fn *fn;
+	void *arg;
+};
+
+/* A row's values stand among those of its code. */
+static int tell_row(const struct values *v, const struct gt_cols *c, uint32_t i)
+{
+	uint32_t code = c->code ? c->code[i] : 0, k = 0, n;
+	const struct gt_type *type = c->types[code] == GT_NONE ? NULL : &c->seg->types[c->types[code]];
+	int result = 0;
+
+	for (uint32_t j = 0; j < i; j++)
+		k += (c->code ? c->code[j] : 0) == code;
+	for (uint32_t f = 0; type && !result && f < type->nfields; f++) {
+		const uint64_t *values = gt_cols_args(c, code, f, &n);
+
+		if (values && k < n)
+			result = v->fn(v->arg, c->seg, &type->fields[f], values[k]);
+	}
+	return result;
+}
+
+static int find_row(void *arg, unsigned worker, const struct gt_cols *c)
+{
+	struct values *v = arg;
+	uint32_t first = v->row;
+
+	v->row += c->n;
+	return v->of->row >= first && v->of->row < v->row ? tell_row(v, c, v->of->row - first) : 0;
+}
+
+static int each_value(struct gt_archive *a, const struct gt_found *of, value_fn *fn, void *arg, struct gt_err *err)
+{
+	struct gt_filter one = { .segment = of->lane.strip.segment + 1, .entries = &of->block->entry, .nentries = 1, .args = true };
+	struct values v = { .of = of, .fn = fn, .arg = arg };
+
+	return gt_scan(gt_archive_reader(a), &one, GT_ANY_ORDER, 1, find_row, &v, err);
+}
+
+struct teller { gt_field_fn *fn; void *arg; bool open; };
+
+static int tell(void *arg, const struct gt_segment *seg, const struct gt_field *field, uint64_t value)
+{
+	const struct teller *to = arg;
+	const char *name = gt_str(seg, field->name);
+	char text[80];
+
+	if (to->open && !value)		/* what a call has not told yet reads 0 */
+		return to->fn(to->arg, name, field->kind == GT_F_STR ? "" : "0, or not known yet");
+	if (field->kind == GT_F_STR)
+		return to->fn(to->arg, name, value < seg->nstrings ? gt_str(seg, (uint32_t)value) : "");
+	if (field->role == GT_R_DIRECTION)
+		return to->fn(to->arg, name, gt_direction_word((unsigned)value));
+	*gt_put_value(text, field->kind, value) = 0;
+	if (text[0] != '"')
+		return to->fn(to->arg, name, text);
+	text[strlen(text) - 1] = 0;		/* JSON puts quotes around numbers that it cannot hold */
+	return to->fn(to->arg, name, text + 1);
+}
+
+int gt_event_fields(struct gt_archive *a, const struct gt_found *of, gt_field_fn *fn, void *arg, struct gt_err *err)
+{
+	return each_value(a, of, tell, &(struct teller){ fn, arg, of->kind == GT_OPEN }, err);
+}
+
+const char *gt_event_name(struct gt_archive *a, const struct gt_found *f)
+{
+	return gt_type_name(gt_reader_segment(gt_archive_reader(a), f->lane.strip.segment), f->type);
+}
+
+/* ---- what launched it ---- */
+
+struct launch { uint64_t track, start, join; };
+
+static int note_launch(void *arg, const struct gt_segment *seg, const struct gt_field *field, uint64_t value)
+{
+	struct launch *l = arg;
+
+	if (field->role == GT_R_LAUNCH_TRACK)
+		l->track = value;
+	else if (field->role == GT_R_LAUNCH_START)
+		l->start = value;
+	else if (field->role == GT_R_LAUNCH_JOIN)
+		l->join = value;
+	return 0;
+}
+
+/* Of calls that start there the innermost: what a call of the runtime launches the driver's call in it does. */
+static bool starts_there(const void *arg, const struct gt_found *row, const struct gt_found *best)
+{
+	return row->start == *(const int64_t *)arg && (!best || row->lane.depth > best->lane.depth);
+}
+
+int gt_event_launch(struct gt_archive *a, const struct gt_found *work, struct gt_found *call, struct gt_err *err)
+{
+	uint32_t segment = work->lane.strip.segment;
+	struct launch l = { .track = GT_NONE };
+	int code = work->kind == GT_GPU ? each_value(a, work, note_launch, &l, err) : 0;
+	int64_t start = (int64_t)l.start;
+
+	if (code || !l.join || l.track >= gt_reader_segment(gt_archive_reader(a), segment)->ntracks)
+		return code;
+	return look(a, &(struct gt_lane_of){ { segment, (uint32_t)l.track, GT_ASPECT_CALLS, false }, GT_DEPTH_ANY },
+		    (struct gt_range){ start, start + 1 }, starts_there, &start, call, err);
+}

@@ -1,0 +1,129 @@
+#include "viewer/model/unchanged_until.h"
+
+#include <stdlib.h>
+#include "formats/base/map.h"
+
+/* Blocks of open calls are told anew with every epoch, and are not looked at. */
+static struct gt_block_list list_of(const struct gt_archive *a, uint32_t segment, uint64_t list)
+{
+	return gt_archive_blocks(a, segment, (uint32_t)(list - 1));	/* 0: GT_NONE */
+}
+
+static uint64_t sum_of(const struct gt_block *b, uint64_t list)
+{
+	uint64_t h = gt_hash_u64(list << 32 | b->kind);
+
+	h = gt_hash_u64(h ^ ((uint64_t)b->entry << 32 | b->number));
+	h = gt_hash_u64(h ^ ((uint64_t)b->epoch << 32 | b->rows));
+	return gt_hash_u64(gt_hash_u64(h ^ (uint64_t)b->start) ^ (uint64_t)b->end);
+}
+
+static void count(struct gt_since_seg *s, const struct gt_block *b, uint64_t list)
+{
+	s->blocks++;
+	s->sum += sum_of(b, list);
+}
+
+static struct gt_since_seg sum_up(const struct gt_archive *a, const struct gt_segment *seg)
+{
+	struct gt_since_seg s = { .id = seg->id, .from = seg->min_start, .ntracks = seg->ntracks };
+
+	for (uint64_t l = 0; l <= seg->ntracks; l++) {
+		struct gt_block_list list = list_of(a, seg->index, l);
+
+		for (size_t i = 0; i < list.n; i++) {
+			const struct gt_block *b = &list.blocks[i];
+
+			if (b->kind == GT_OPEN)
+				continue;
+			count(&s, b, l);
+			s.last = b->entry > s.last ? b->entry : s.last;
+		}
+	}
+	return s;
+}
+
+void gt_since_release(struct gt_since *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		free(s->segs[i].floor);
+	free(s->segs);
+	*s = (struct gt_since){ .n = 0 };
+}
+
+void gt_since_keep(struct gt_since *s, const struct gt_archive *a)
+{
+	struct gt_reader *r = gt_archive_reader(a);
+	uint32_t n = gt_reader_segments(r);
+
+	gt_since_release(s);
+	s->segs = calloc(n + 1ul, sizeof(*s->segs));
+	for (; s->segs && s->n < n; s->n++)
+		s->segs[s->n] = sum_up(a, gt_reader_segment(r, s->n));
+}
+
+/* ---- what has come ---- */
+
+static int64_t (*new_floors(uint64_t ntracks))[GT_KINDS]
+{
+	int64_t (*floor)[GT_KINDS] = malloc((ntracks + 1) * sizeof(*floor));
+
+	for (uint64_t l = 0; floor && l <= ntracks; l++)
+		for (unsigned k = 0; k < GT_KINDS; k++)
+			floor[l][k] = INT64_MAX;
+	return floor;
+}
+
+static void look_at(struct gt_since_seg *s, const struct gt_archive *a, const struct gt_segment *seg)
+{
+	struct gt_since_seg now = { .sum = 0 };
+
+	s->floor = seg->id == s->id && s->blocks && seg->ntracks >= s->ntracks ? new_floors(seg->ntracks) : NULL;
+	for (uint64_t l = 0; s->floor && l <= seg->ntracks; l++) {
+		struct gt_block_list list = list_of(a, seg->index, l);
+
+		for (size_t i = 0; i < list.n; i++) {
+			const struct gt_block *b = &list.blocks[i];
+
+			if (b->kind != GT_OPEN && b->entry <= s->last)
+				count(&now, b, l);
+			else if (b->start < s->floor[l][b->kind])
+				s->floor[l][b->kind] = b->start;
+		}
+	}
+	s->ntracks = seg->ntracks;
+	if (!s->floor || (now.blocks == s->blocks && now.sum == s->sum))
+		return;
+	free(s->floor);
+	s->floor = NULL;
+}
+
+void gt_since_look(struct gt_since *s, const struct gt_archive *a)
+{
+	struct gt_reader *r = gt_archive_reader(a);
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		free(s->segs[i].floor);
+		s->segs[i].floor = NULL;
+		if (i < gt_reader_segments(r))
+			look_at(&s->segs[i], a, gt_reader_segment(r, i));
+	}
+}
+
+int64_t gt_since_floor(const struct gt_since *s, uint32_t segment, uint32_t track, uint32_t kinds)
+{
+	const struct gt_since_seg *seg = &s->segs[segment];
+	int64_t least = INT64_MAX;
+
+	if (segment >= s->n || !seg->floor || (track != GT_NONE && track >= seg->ntracks))
+		return INT64_MIN;
+	for (unsigned k = 0; k < GT_KINDS; k++) {
+		if (!(kinds & GT_BIT(k)))
+			continue;
+		least = seg->floor[0][k] < least ? seg->floor[0][k] : least;
+		least = seg->floor[track + 1u][k] < least ? seg->floor[track + 1u][k] : least;
+	}
+	return least;
+}
+
+int64_t gt_since_from(const struct gt_since *s, uint32_t segment) { return segment < s->n ? s->segs[segment].from : INT64_MAX; }

@@ -1,0 +1,180 @@
+#include "viewer/report/report_draw.h"
+
+#include <string.h>
+#include "viewer/view/view_common.h"
+#include "viewer/search/search_regex.h"
+
+#define LOOK(ink, style) ((struct gt_look){ ink, GT_INK_NONE, style })
+
+static struct gt_look look_of(enum gt_tone tone)
+{
+	static const uint8_t inks[GT_TONES] = {
+		[GT_TONE_NONE] = GT_INK_TEXT, [GT_TONE_HEADING] = GT_INK_TITLE, [GT_TONE_NOTE] = GT_INK_FAINT, [GT_TONE_GOOD] = GT_INK_TEXT,
+		[GT_TONE_DOUBT] = GT_INK_WARN, [GT_TONE_BAD] = GT_INK_ERROR, [GT_TONE_COMPUTE] = GT_INK_CATEGORY + GT_CAT_KERNEL,
+		[GT_TONE_COMMUNICATION] = GT_INK_COMM, [GT_TONE_COPY] = GT_INK_CATEGORY + GT_CAT_COPY, [GT_TONE_IDLE] = GT_INK_FAINT,
+		[GT_TONE_MARKS] = GT_INK_TEXT,
+	};
+
+	return LOOK(inks[tone], 0);
+}
+
+static void draw_titles(const struct gt_report_picture *p, struct gt_screen *to, int y, uint32_t table, unsigned line, bool at_hand)
+{
+	const struct gt_page_table *t = &p->sheet->page.tables[table];
+	unsigned n;
+	const struct gt_laid_column *c = gt_laid_columns(t->laid, &n);
+
+	for (unsigned i = 0; i < n; i++) {
+		size_t len;
+		const char *title = gt_laid_title(t->laid, i, line, &len);
+		struct gt_look look = LOOK(GT_INK_TITLE, GT_BOLD | (at_hand && i == p->sheet->column ? GT_REVERSE : 0));
+		int x = (int)(c[i].at + (c[i].left || len > c[i].width ? 0 : c[i].width - len));
+
+		if (t->sorted == (int)c[i].column)
+			look.style |= GT_UNDERLINE;
+		gt_screen_printf(to, x, y, -1, look, "%.*s", (int)len, title);
+	}
+}
+
+/* A figure that is cut would be a wrong one: what has no room for all of it is left out, and it is marked that there is more. */
+static void draw_row(const struct gt_report_picture *p, struct gt_screen *to, int y, size_t line)
+{
+	const struct gt_page_table *t = gt_sheet_table(p->sheet, line);
+	uint32_t row = (uint32_t)gt_page_row(&p->sheet->page, line);
+	bool found = p->finds && gt_row_finds_has(p->finds, &p->sheet->page, line);
+	unsigned n;
+	const struct gt_laid_column *c = gt_laid_columns(t->laid, &n);
+
+	for (unsigned i = 0; i < n; i++) {
+		struct gt_laid_cell cell = gt_laid_cell(t->laid, row, i);
+		struct gt_look look;
+		unsigned x = c[i].at + (c[i].left || cell.width > c[i].width ? 0 : c[i].width - cell.width);
+
+		if (x + cell.width > to->width && !gt_table_is_text(t->table, c[i].column)) {
+			gt_screen_put(to, (int)to->width - 1, y, 0x2026, LOOK(GT_INK_FAINT, 0));
+			break;
+		}
+		look = look_of(cell.tone);
+		if (found && gt_row_finds_is_in(p->finds, cell.text))
+			look.paper = GT_INK_FOUND;
+		gt_screen_text(to, (int)x, y, -1, cell.text, look);
+	}
+}
+
+static void draw_line(const struct gt_report_picture *p, struct gt_screen *to, int y, size_t line)
+{
+	const struct gt_page_line *l = &p->sheet->page.lines[line];
+	const struct gt_page_line *cursor = gt_sheet_line(p->sheet, p->sheet->cursor);
+	const char *text = (const char *)p->sheet->page.texts.data + l->at;
+
+	switch (l->kind) {
+	case GT_LINE_HEADING: gt_screen_text(to, 0, y, -1, text, LOOK(GT_INK_TITLE, GT_BOLD)); break;
+	case GT_LINE_WORDS:
+		gt_screen_text(to, 0, y, -1, text, strstr(text, "cannot answer") ? LOOK(GT_INK_WARN, 0) : LOOK(GT_INK_FAINT, 0));
+		break;
+	case GT_LINE_TITLES: draw_titles(p, to, y, l->table, l->at, !p->scene->still && cursor && cursor->table == l->table); break;
+	case GT_LINE_ROW:
+		draw_row(p, to, y, line);
+		if (line == p->sheet->cursor && !p->scene->still)
+			gt_screen_style(to, 0, y, (int)to->width, 1, GT_REVERSE);
+		break;
+	default: break;
+	}
+}
+
+static void draw_page(const struct gt_report_picture *p, struct gt_screen *to)
+{
+	for (unsigned i = 0; i < p->sheet->body; i++) {
+		size_t line = gt_sheet_on(p->sheet, (int)i + 1);
+
+		if (line != SIZE_MAX)
+			draw_line(p, to, (int)i + 1, line);
+	}
+}
+
+static void draw_waiting(const struct gt_report_picture *p, struct gt_screen *to)
+{
+	if (p->percent)
+		gt_screen_printf(to, 1, 2, -1, LOOK(GT_INK_FAINT, 0), "reading ... %u %%", p->percent);
+	else
+		gt_screen_text(to, 1, 2, -1, "reading ...", LOOK(GT_INK_FAINT, 0));
+}
+
+static void draw_rest(const struct gt_report_picture *p, struct gt_screen *to)
+{
+	const struct gt_page_line *l = gt_sheet_line(p->sheet, p->sheet->cursor);
+	int64_t row = gt_page_row(&p->sheet->page, p->sheet->cursor);
+	struct gt_buf text = { .len = 0 };
+	int y = (int)(to->height - 1 - p->rest);
+
+	if (row < 0 || !p->rest)
+		return;
+	gt_page_rest(&p->sheet->page, l->table, (uint32_t)row, to->width, &text);
+	if (!text.failed)
+		gt_screen_lines(to, 0, y, to->width, p->rest, (char *)text.data, LOOK(GT_INK_AXIS, 0));
+	gt_buf_release(&text);
+}
+
+/* "/cuMem.*: 3 of 17" */
+static int draw_finds(const struct gt_report_picture *p, struct gt_screen *to, int x, int y)
+{
+	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
+	const char *expression = gt_row_finds_expression(p->finds);
+	int len = gt_expression_brief(expression);
+	size_t rank, n = gt_row_finds_count(p->finds, &p->sheet->page, p->sheet->cursor, &rank);
+
+	if (!gt_row_finds_all(p->finds))
+		return gt_screen_printf(to, x, y, -1, look, " /%.*s: %zu so far ", len, expression, n);
+	if (rank)
+		return gt_screen_printf(to, x, y, -1, look, " /%.*s: %zu of %zu ", len, expression, rank, n);
+	return gt_screen_printf(to, x, y, -1, look, " /%.*s: %zu row%s ", len, expression, n, n == 1 ? "" : "s");
+}
+
+static void draw_status(const struct gt_report_picture *p, struct gt_screen *to)
+{
+	const struct gt_sheet *s = p->sheet;
+	const struct gt_page_table *t = gt_sheet_table(s, s->cursor);
+	int y = (int)to->height - 1, x;
+	unsigned n;
+
+	if (p->jump) {
+		gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_TITLE, 0), "looking for the first one ... %u %%", gt_jump_percent(p->jump));
+		return;
+	}
+	if (!t || !t->order) {
+		if (!p->scene->still)
+			gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0), "no rows   %s%s1: the timeline   ?: keys",
+					 p->all || !p->gaps ? "" : "Enter: all of the gap   ", p->all ? "" : "s: more time   ");
+		return;
+	}
+	if (p->scene->still) {
+		gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0), "lines %zu to %zu of %zu", s->top + 1,
+				 s->top + s->body < s->page.nlines ? s->top + s->body : s->page.nlines, s->page.nlines);
+		return;
+	}
+	x = gt_screen_printf(to, 0, y, -1, LOOK(GT_INK_FAINT, 0), "row %zu of %u", s->cursor - t->rows + 1, gt_table_rows(t->table));
+	if (t->sorted >= 0)
+		x += gt_screen_printf(to, x, y, -1, LOOK(GT_INK_FAINT, 0), ", by %s%s", gt_table_columns(t->table, &n)[t->sorted].title,
+				      t->descending ? ", largest first" : "");
+	if (p->finds)
+		x += 2 + draw_finds(p, to, x + 2, y);
+	gt_screen_text(to, x, y, -1, "   Enter: in the timeline   o: sort   ?: keys", LOOK(GT_INK_FAINT, 0));
+}
+
+void gt_report_draw(const struct gt_report_picture *p, struct gt_screen *to)
+{
+	gt_screen_clear(to);
+	if (!p->shown)
+		draw_waiting(p, to);
+	else if (p->shown->why[0])
+		gt_screen_printf(to, 1, 2, -1, LOOK(GT_INK_ERROR, 0), "cannot answer: %s", p->shown->why);
+	else
+		draw_page(p, to);
+	if (to->height > 1)
+		gt_aside_draw_top(p->scene, p->name, to);
+	if (to->height > 2 && p->shown) {
+		if (!p->scene->still)
+			draw_rest(p, to);
+		draw_status(p, to);
+	}
+}

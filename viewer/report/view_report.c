@@ -1,0 +1,484 @@
+/* Reports of gtanalyze as views: the tables of one, of the stretch of time that is seen. A report reads the trace, which takes as long as
+ * it takes, so a thread makes it (reporter.h), and until it is there the screen says how far it is: figures of another stretch of time are
+ * never shown meanwhile. How its page and the cursor on it move is told in sheet.h, and how they are drawn in report_draw.h. */
+#include <stdlib.h>
+#include <string.h>
+#include "viewer/view/view_common.h"
+#include "viewer/report/report_draw.h"
+
+#define SORTS 16u
+#define REST_LINES 3u
+#define LOOKED_AT 4000u		/* lines, in a few ms */
+
+struct sort { const char *table; int column; bool descending; };
+struct report {
+	const struct gt_analysis *what;
+	struct gt_reported *shown;	/* held; NULL: it is not there yet */
+	struct gt_range range;		/* of what is shown, or made */
+	bool asked;			/* for that range */
+	unsigned percent;
+	struct gt_sheet sheet;		/* its page, and the cursor */
+	struct sort sorts[SORTS];	/* what was chosen; for the next range, too */
+	unsigned nsorts;
+	struct gt_jump *jump;		/* a row's name is looked for */
+	struct gt_range to_row;		/* the cursor goes to the row of this time once it is there; from == to: to none */
+	struct gt_row_finds *finds;	/* what is looked for in the rows, or NULL */
+	int next;			/* when it is found: to the next one, or the one before; 0: nowhere */
+	bool here;			/* the row at hand may be that one */
+	unsigned width, rest;		/* rest: lines, of what a row says besides */
+};
+
+/* ---- open and close ---- */
+
+static int report_open(struct gt_view *v, struct gt_err *err)
+{
+	struct report *r = v->state;
+
+	r->what = gt_analysis_find(v->ops->name);
+	return r->what && gt_scene_reporter(v->scene) ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
+}
+
+static void drop(struct gt_view *v)
+{
+	struct report *r = v->state;
+
+	gt_page_release(&r->sheet.page);
+	gt_reporter_release(v->scene->reporter, r->shown);
+	r->shown = NULL;
+}
+
+/* What it is sorted by is kept. */
+static void report_let_go(struct gt_view *v)
+{
+	struct report *r = v->state;
+
+	drop(v);
+	gt_jump_free(r->jump);
+	r->jump = NULL;
+}
+
+static void report_close(struct gt_view *v)
+{
+	struct report *r = v->state;
+
+	report_let_go(v);
+	gt_row_finds_free(r->finds);
+}
+
+static bool shows_all(const struct report *r) { return r->range.from == INT64_MIN; }
+static bool same_range(struct gt_range a, struct gt_range b) { return a.from == b.from && a.to == b.to; }
+
+/* ---- the page ---- */
+
+static void sort_again(struct report *r)
+{
+	for (unsigned i = 0; i < r->sheet.page.ntables; i++)
+		for (unsigned k = 0; k < r->nsorts; k++)
+			if (!strcmp(r->sorts[k].table, gt_table_name(r->sheet.page.tables[i].table)))
+				gt_page_sort(&r->sheet.page, i, r->sorts[k].column, r->sorts[k].descending);
+}
+
+/* Of the header only what it notes is shown: before all else when something is missing in the trace, else at the end. */
+static unsigned skipped(const struct gt_reported *r)
+{
+	unsigned n = 0;
+
+	while (n < r->n && !strcmp(gt_table_name(r->tables[n]), "header"))
+		n++;
+	return n;
+}
+
+/* A gap that was gone to is a good part of what is seen, so it is among the longest, which come first: not all rows are looked at. */
+static void go_to_row(const struct gt_scene *s, struct report *r)
+{
+	struct gt_range at;
+
+	for (size_t i = 0; r->to_row.from != r->to_row.to && i < r->sheet.page.nlines && i < LOOKED_AT; i++) {
+		int64_t row = gt_page_row(&r->sheet.page, i);
+
+		if (row >= 0 && gt_row_time(s, r->shown, gt_sheet_table(&r->sheet, i)->table, (uint32_t)row, &at) && same_range(at, r->to_row)) {
+			gt_sheet_go(&r->sheet, i);
+			break;
+		}
+	}
+	r->to_row.to = r->to_row.from;
+}
+
+static int lay(const struct gt_scene *s, struct report *r, struct gt_err *err)
+{
+	struct gt_trouble damage;
+	const struct gt_page_line *l = gt_sheet_line(&r->sheet, r->sheet.cursor);
+	uint32_t table = l ? l->table : 0;
+	int64_t row = gt_page_row(&r->sheet.page, r->sheet.cursor);
+	unsigned skip;
+	int rc;
+
+	if (!r->shown || r->shown->why[0])
+		return 0;
+	skip = skipped(r->shown);
+	rc = gt_page_lay(&r->sheet.page, r->shown->tables + skip, r->shown->n - skip, r->shown->tables[0],
+			 s->lost || s->ntroubles || gt_scene_damage(s, 0, &damage), r->width, err);
+	if (rc)
+		return rc;
+	sort_again(r);
+	gt_sheet_go(&r->sheet, gt_page_line_of(&r->sheet.page, table, row));
+	go_to_row(s, r);
+	return 0;
+}
+
+/* ---- what is shown ---- */
+
+/* Takes the report of the range that is seen, or has it made. 0 or negative. */
+static int ask(struct gt_view *v, struct gt_err *err)
+{
+	struct report *r = v->state;
+	struct gt_range range = gt_scene_range(v->scene);
+	int rc;
+
+	if (r->shown && same_range(range, r->range))
+		return 0;
+	drop(v);
+	r->range = range;
+	rc = gt_reporter_take(v->scene->reporter, r->what, range, &r->shown, err);
+	r->asked = !rc;
+	if (rc > 0)
+		rc = lay(v->scene, r, err);
+	return rc || !r->finds ? rc : gt_row_finds_begin(r->finds, &r->sheet.page, err);
+}
+
+static int report_arrange(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err)
+{
+	struct report *r = v->state;
+	bool other = r->width != width;
+	int rc;
+
+	gt_aside_arrange(v->scene, width, height);
+	r->sheet.still = v->scene->still;
+	r->width = width;
+	r->rest = v->scene->still || height < 8 ? 0 : height < 12 ? 1 : height < 20 ? 2 : REST_LINES;
+	r->sheet.body = height > r->rest + 2 ? height - r->rest - 2 : 1;
+	rc = other ? lay(v->scene, r, err) : 0;
+	if (!rc)
+		rc = ask(v, err);
+	gt_sheet_scroll(&r->sheet);
+	return rc;
+}
+
+static int step_jump(struct gt_view *v, uint64_t us, struct gt_err *err)
+{
+	struct report *r = v->state;
+	struct gt_found found;
+	int rc = gt_jump_step(r->jump, us, err);
+
+	if (rc)
+		return rc;
+	if (gt_jump_found(r->jump, &found))
+		gt_scene_pick(v->scene, &found.lane, found.start, found.dur);
+	else
+		v->scene->message = "no event of that name begins in the time that is seen";
+	gt_jump_free(r->jump);
+	r->jump = NULL;
+	return 0;
+}
+
+/* What was asked for when it was not known yet. */
+static void go_to_found(struct gt_view *v)
+{
+	struct report *r = v->state;
+	bool around;
+	size_t line = gt_row_finds_next(r->finds, &r->sheet.page, r->sheet.cursor, r->next, r->here, &around);
+
+	if (line == SIZE_MAX)
+		gt_scene_say(v->scene, "no row has '%.60s'", gt_row_finds_expression(r->finds));
+	else
+		gt_sheet_go(&r->sheet, line);
+	if (line != SIZE_MAX && around)
+		v->scene->message = r->next > 0 ? "behind the last one: the first one again" : "before the first one: the last one again";
+	r->next = 0;
+}
+
+static int step_finds(struct gt_view *v, uint64_t us, struct gt_err *err)
+{
+	struct report *r = v->state;
+	int rc = gt_row_finds_step(r->finds, &r->sheet.page, us, err);
+
+	if (!rc && r->next)
+		go_to_found(v);
+	return rc;
+}
+
+static int report_step(struct gt_view *v, uint64_t us, struct gt_err *err)
+{
+	struct report *r = v->state;
+	int rc;
+
+	if (r->jump)
+		return step_jump(v, us, err);
+	while (!r->shown) {
+		rc = gt_reporter_wait(v->scene->reporter, us);
+		r->percent = gt_reporter_percent(v->scene->reporter);
+		if (rc)
+			return 1;
+		rc = ask(v, err);
+		if (rc < 0)
+			return rc;
+	}
+	return r->finds ? step_finds(v, us, err) : 0;
+}
+
+/* ---- keys ---- */
+
+static void sort_by(struct report *r, unsigned shown)
+{
+	const struct gt_page_line *l = gt_sheet_line(&r->sheet, r->sheet.cursor);
+	const struct gt_page_table *t = gt_sheet_table(&r->sheet, r->sheet.cursor);
+	const struct gt_laid_column *columns;
+	struct sort *s = r->sorts;
+	unsigned n;
+
+	if (!t || !t->laid)
+		return;
+	columns = gt_laid_columns(t->laid, &n);
+	while (s < r->sorts + r->nsorts && strcmp(s->table, gt_table_name(t->table)))
+		s++;
+	if (shown >= n || s == r->sorts + SORTS)
+		return;
+	if (s == r->sorts + r->nsorts)
+		*(r->sorts + r->nsorts++) = (struct sort){ gt_table_name(t->table), -1, false };
+	s->descending = s->column == (int)columns[shown].column ? !s->descending : !gt_table_is_text(t->table, columns[shown].column);
+	s->column = (int)columns[shown].column;
+	r->sheet.column = shown;
+	gt_page_sort(&r->sheet.page, l->table, s->column, s->descending);
+	gt_sheet_go(&r->sheet, t->rows);	/* what comes first now is what one wanted to see */
+}
+
+/* Marks show which time that is, and the cursor is on the lane that the row tells of, so that what is said of that time is said of that. */
+static bool go_to_time(struct gt_scene *s, const struct gt_reported *of, const struct gt_table *t, uint32_t row)
+{
+	uint32_t segment, track;
+	struct gt_range at;
+
+	if (!gt_row_time(s, of, t, row, &at))
+		return false;
+	gt_scene_go(s, at.from, at.to);
+	if (gt_row_track(s, t, row, &segment, &track))
+		gt_scene_go_track(s, segment, track);
+	if (at.to > at.from)
+		gt_marks_jump(&s->marks, at.from, at.to);
+	return true;
+}
+
+/* Within a gap there is no row: its cause is known where its end is seen, so that is where it goes. */
+static void go_to_gap(struct gt_view *v)
+{
+	struct report *r = v->state;
+	struct gt_scene *s = v->scene;
+	struct gt_err err = GT_ERR_INIT;
+	struct gt_range gap;
+	int code = r->what->engine && !shows_all(r) ? gt_gap_around(s, &gap, &err) : 0;
+
+	if (code > 0) {
+		gt_window_show(&s->window, &s->extent, gap.from - 1, gap.to + 1);
+		r->to_row = gap;
+	}
+	s->message = code > 0 ? "all of the gap that was seen" : shows_all(r) ? "there are no rows that lead anywhere" :
+		     "there are no rows that lead anywhere: s shows more time";
+}
+
+/* To the time of the row at hand, or to what it names. */
+static void jump(struct gt_view *v)
+{
+	struct report *r = v->state;
+	int64_t line = gt_page_row(&r->sheet.page, r->sheet.cursor);
+	struct gt_err err = GT_ERR_INIT;
+	const struct gt_table *t;
+	uint32_t row = (uint32_t)line;
+	char *name;
+
+	if (line < 0) {
+		if (r->shown)
+			go_to_gap(v);
+		return;
+	}
+	t = gt_sheet_table(&r->sheet, r->sheet.cursor)->table;
+	if (go_to_time(v->scene, r->shown, t, row))
+		return;
+	name = gt_row_name(t, row);
+	if (!name && gt_row_like(v->scene, r->shown, &t, &row)) {
+		go_to_time(v->scene, r->shown, t, row);
+		return;
+	}
+	gt_jump_free(r->jump);
+	r->jump = name ? gt_jump_new(v->scene, name, &err) : NULL;
+	if (!r->jump)
+		v->scene->message = name ? "out of memory" : "this row tells no time, and names nothing that has one";
+	free(name);
+}
+
+static bool act_on_rows(struct report *r, const struct gt_binding *b)
+{
+	int64_t page = r->sheet.body > 1 ? r->sheet.body - 1 : 1;
+
+	switch (b->action) {
+	case GT_DO_LINE: gt_sheet_move(&r->sheet, b->arg); return true;
+	case GT_DO_PAGE: gt_sheet_move(&r->sheet, b->arg * page); return true;
+	case GT_DO_START:
+	case GT_DO_TOP: gt_sheet_move(&r->sheet, INT32_MIN); r->sheet.top = 0; return true;
+	case GT_DO_END:
+	case GT_DO_BOTTOM: gt_sheet_move(&r->sheet, INT32_MAX); return true;
+	case GT_DO_NEXT: gt_sheet_next_table(&r->sheet, b->arg); return true;
+	case GT_DO_SORT: sort_by(r, r->sheet.column); return true;
+	default: return false;
+	}
+}
+
+/* The time of the row at hand becomes that between the marks, or one of them. */
+static void mark(struct gt_view *v, bool both)
+{
+	struct report *r = v->state;
+	const struct gt_page_table *t = gt_sheet_table(&r->sheet, r->sheet.cursor);
+	int64_t row = gt_page_row(&r->sheet.page, r->sheet.cursor);
+	struct gt_range at;
+
+	if (row < 0 || !gt_row_time(v->scene, r->shown, t->table, (uint32_t)row, &at)) {
+		v->scene->message = "this row tells no time that could be marked";
+		return;
+	}
+	if (both)
+		gt_marks_clear(&v->scene->marks);
+	gt_marks_set(&v->scene->marks, at.from);
+	if (both)
+		gt_marks_set(&v->scene->marks, at.to);
+	v->scene->message = both ? "marked: the timeline (1) says what is between" : "marked: the timeline (1) shows it";
+}
+
+static void next_found(struct gt_view *v, int by)
+{
+	struct report *r = v->state;
+
+	r->here = false;
+	r->next = r->finds ? by : 0;
+	if (!r->finds)
+		v->scene->message = "nothing is looked for: / does that";
+	else if (r->shown && gt_row_finds_all(r->finds))
+		go_to_found(v);
+}
+
+/* What has to do with what is looked for and marked; Esc only if something is. */
+static bool act_on_finds(struct gt_view *v, const struct gt_binding *b)
+{
+	struct report *r = v->state;
+
+	switch (b->action) {
+	case GT_DO_FOUND: next_found(v, b->arg); return true;
+	case GT_DO_MARK: mark(v, false); return true;
+	case GT_DO_MARK_BOTH: mark(v, true); return true;
+	case GT_DO_ESCAPE:
+		if (!r->finds)
+			return false;
+		gt_row_finds_free(r->finds);
+		r->finds = NULL;
+		return true;
+	default: return false;
+	}
+}
+
+/* ---- the mouse ---- */
+
+static void point(struct report *r, struct gt_key k)
+{
+	size_t line = gt_sheet_on(&r->sheet, k.y);
+	const struct gt_page_line *l = gt_sheet_line(&r->sheet, line);
+	const struct gt_laid_column *columns;
+	unsigned n = 0;
+
+	if (!l)
+		return;
+	if (l->kind == GT_LINE_ROW)
+		r->sheet.cursor = line;
+	columns = r->sheet.page.tables[l->table].laid ? gt_laid_columns(r->sheet.page.tables[l->table].laid, &n) : NULL;
+	for (unsigned i = 0; i < n; i++)
+		if (k.x + 1 >= (int)columns[i].at && k.x <= columns[i].at + columns[i].width) {
+			r->sheet.column = i;
+			if (l->kind == GT_LINE_TITLES && gt_sheet_table(&r->sheet, r->sheet.cursor) != &r->sheet.page.tables[l->table])
+				r->sheet.cursor = r->sheet.page.tables[l->table].rows;
+			if (l->kind == GT_LINE_TITLES)
+				sort_by(r, i);
+			break;
+		}
+}
+
+static enum gt_view_result report_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
+{
+	struct report *r = v->state;
+	bool mouse = k.key >= GT_KEY_PRESS && k.key <= GT_KEY_WHEEL_DOWN, jumps = r->jump;
+
+	if (b->action == GT_DO_RELEASE)
+		return GT_VIEW_PASS;
+	gt_jump_free(r->jump);		/* whoever presses a key does not wait any more */
+	r->jump = NULL;
+	if (jumps && b->action == GT_DO_ESCAPE)
+		return GT_VIEW_DONE;
+	if (b->action == GT_DO_POINT || b->action == GT_DO_POINT_FOLD)
+		point(r, k);
+	if (b->action == GT_DO_FOLD || b->action == GT_DO_SELECT ||
+	    (b->action == GT_DO_POINT_FOLD && gt_page_row(&r->sheet.page, gt_sheet_on(&r->sheet, k.y)) >= 0))
+		jump(v);
+	else if (b->action == GT_DO_STEP)
+		gt_sheet_step_column(&r->sheet, b->arg);
+	else if (mouse && b->action == GT_DO_ZOOM)
+		gt_sheet_slide(&r->sheet, -3 * b->arg);
+	else if (!mouse && !act_on_rows(r, b) && !act_on_finds(v, b))
+		return gt_aside_act(v->scene, b);
+	return GT_VIEW_DONE;
+}
+
+/* Where it is found first is seen when it was looked for. */
+static const char *find(struct gt_view *v, const char *expression)
+{
+	struct report *r = v->state;
+	struct gt_err err = GT_ERR_INIT;
+
+	gt_row_finds_free(r->finds);
+	r->finds = *expression ? gt_row_finds_new(expression, &err) : NULL;
+	if (r->finds && r->shown)
+		gt_row_finds_begin(r->finds, &r->sheet.page, &err);
+	r->next = 1;
+	r->here = true;
+	if (err.code)
+		gt_scene_say(v->scene, "%s", err.text);
+	return v->scene->message;
+}
+
+static const char *report_answer(struct gt_view *v, enum gt_action asked, const char *text)
+{
+	if (asked == GT_DO_FIND)
+		return find(v, text);
+	return gt_aside_answer(v->scene, asked, text);
+}
+
+static bool report_looks(const struct gt_view *v) { return ((const struct report *)v->state)->jump; }
+
+static void report_draw(const struct gt_view *v, struct gt_screen *to)
+{
+	const struct report *r = v->state;
+
+	gt_report_draw(&(struct gt_report_picture){
+		.scene = v->scene, .name = v->ops->name, .sheet = &r->sheet, .shown = r->shown, .percent = r->percent, .all = shows_all(r),
+		.gaps = r->what->engine, .rest = r->rest, .finds = r->finds, .jump = r->jump
+	}, to);
+}
+
+#define REPORTS(X) \
+	X(top, "time by name") X(kernels, "kernels, how long they take and wait") X(streams, "GPUs and their streams") \
+	X(gaps, "why GPUs are idle") X(ioctls, "ioctls by name") X(memory, "what is allocated") X(advice, "what could be won") \
+	X(steps, "how long steps take, and what they are made of") X(launches, "what launching costs") X(copies, "copies and their bandwidth") \
+	X(queues, "how many launches wait")
+#define X(title, words) \
+	const struct gt_view_ops gt_view_##title = { \
+		.name = #title, .help = words, .state_size = sizeof(struct report), .open = report_open, .close = report_close, \
+		.let_go = report_let_go, .arrange = report_arrange, .step = report_step, .act = report_act, .answer = report_answer, \
+		.looks = report_looks, .draw = report_draw, \
+	};
+REPORTS(X)
+#undef X

@@ -1,0 +1,273 @@
+/* Blocks are gone through by start, or from the last one back. The best row so far is the answer when no block that is left can have a
+ * better one: going on, when none starts before it; going back, when none reaches to where it starts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "viewer/util/deadline.h"
+#include "viewer/search/event_search.h"
+
+struct place { const struct gt_block *block; int64_t start, reach; uint32_t segment; };	/* the viewer's time; reach: and of all before it */
+struct gt_hunt {
+	struct gt_archive *archive;
+	struct gt_hunt_for what;
+	struct gt_found call;
+	struct place *places;		/* by start */
+	size_t n, cap, done;
+	uint8_t **wanted;		/* by segment: a byte per type, 2: not asked yet */
+	/* the block at hand */
+	const struct place *at;
+	uint32_t row;			/* the first one of the run at hand */
+	/* the best so far */
+	const struct place *best;
+	uint32_t best_row;
+	int64_t best_start;		/* the viewer's time */
+};
+
+/* ---- which blocks ---- */
+
+static uint32_t kinds_for(enum gt_hunt_what what)
+{
+	return what == GT_HUNT_ERROR ? GT_BIT(GT_CALL) : what == GT_HUNT_LAUNCHED ? GT_BIT(GT_GPU) :
+	       GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
+}
+
+static int add_place(struct gt_hunt *h, uint32_t segment, const struct gt_block *b)
+{
+	int64_t offset = gt_archive_offset(h->archive, segment);
+
+	if (!(kinds_for(h->what.what) & GT_BIT(b->kind)) || b->start - offset >= h->what.to || b->end - offset < h->what.from)
+		return 0;
+	if (gt_grow(&h->places, &h->cap, h->n + 1, sizeof(*h->places)))
+		return -ENOMEM;
+	h->places[h->n++] = (struct place){ b, b->start - offset, b->end - offset, segment };
+	return 0;
+}
+
+static int add_list(struct gt_hunt *h, uint32_t segment, uint32_t track)
+{
+	struct gt_block_list l = gt_archive_blocks(h->archive, segment, track);
+	int code = 0;
+
+	for (size_t i = 0; !code && i < l.n; i++)
+		code = add_place(h, segment, &l.blocks[i]);
+	return code;
+}
+
+static int add_segment(struct gt_hunt *h, uint32_t segment)
+{
+	uint32_t ntracks = gt_reader_segment(gt_archive_reader(h->archive), segment)->ntracks;
+	int code = add_list(h, segment, GT_NONE);
+
+	for (uint32_t t = 0; !code && t < ntracks; t++)
+		code = add_list(h, segment, t);
+	return code;
+}
+
+static int add_strip(struct gt_hunt *h, const struct gt_strip_of *strip)
+{
+	struct gt_visits v = { 0 };
+	int code = gt_visits_add(&v, h->archive, strip, 0);
+
+	if (!code)
+		code = gt_visits_find(&v, h->archive, strip->segment, (struct gt_range){ INT64_MIN, INT64_MAX });
+	for (size_t i = 0; !code && i < v.ntodo; i++)
+		code = add_place(h, strip->segment, v.todo[i].block);
+	gt_visits_release(&v);
+	return code;
+}
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct place *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->segment != b->segment)
+		return a->segment < b->segment ? -1 : 1;
+	return a->block->entry < b->block->entry ? -1 : a->block->entry > b->block->entry;
+}
+
+static int find_places(struct gt_hunt *h)
+{
+	uint32_t nsegs = gt_reader_segments(gt_archive_reader(h->archive));
+	int code = h->what.strip ? add_strip(h, h->what.strip) : 0;
+
+	for (uint32_t s = 0; !code && !h->what.strip && s < nsegs; s++)
+		if (!h->what.call || h->what.call->lane.strip.segment == s)
+			code = add_segment(h, s);
+	if (h->n)
+		qsort(h->places, h->n, sizeof(*h->places), by_start);
+	for (size_t i = 1; i < h->n; i++)
+		if (h->places[i - 1].reach > h->places[i].reach)
+			h->places[i].reach = h->places[i - 1].reach;
+	return code;
+}
+
+/* ---- which types ---- */
+
+static int make_wanted(struct gt_hunt *h)
+{
+	uint32_t nsegs = gt_reader_segments(gt_archive_reader(h->archive));
+
+	h->wanted = calloc(nsegs + 1ul, sizeof(*h->wanted));
+	for (uint32_t s = 0; h->wanted && s < nsegs; s++) {
+		uint32_t n = gt_reader_segment(gt_archive_reader(h->archive), s)->ntypes;
+
+		if (!(h->wanted[s] = malloc(n + 1ul)))
+			return -ENOMEM;
+		memset(h->wanted[s], 2, n + 1ul);
+	}
+	return h->wanted ? 0 : -ENOMEM;
+}
+
+static bool is_wanted(struct gt_hunt *h, const struct gt_segment *seg, uint32_t type)
+{
+	uint8_t *w = type == GT_NONE ? NULL : &h->wanted[seg->index][type];
+
+	if (w && *w == 2)
+		*w = h->what.wants(seg, &seg->types[type], h->what.arg);
+	return w && *w;
+}
+
+struct gt_hunt *gt_hunt_new(struct gt_archive *a, const struct gt_hunt_for *what, struct gt_err *err)
+{
+	struct gt_hunt *h = calloc(1, sizeof(*h));
+
+	if (h) {
+		h->archive = a;
+		h->what = *what;
+		h->what.backward &= what->what != GT_HUNT_LAUNCHED;
+		if (what->call)
+			h->call = *what->call;
+		if (!find_places(h) && !make_wanted(h))
+			return h;
+		gt_hunt_free(h);
+	}
+	gt_err_set(err, -ENOMEM, "out of memory");
+	return NULL;
+}
+
+void gt_hunt_free(struct gt_hunt *h)
+{
+	if (!h)
+		return;
+	for (uint32_t s = 0; h->wanted && s < gt_reader_segments(gt_archive_reader(h->archive)); s++)
+		free(h->wanted[s]);
+	free(h->wanted);
+	free(h->places);
+	free(h);
+}
+
+/* ---- looking ---- */
+
+/* Row i of the run at hand is one. Of two that start at one time the first in the file is the first. */
+static void note(struct gt_hunt *h, const struct gt_cols *c, uint32_t i)
+{
+	int64_t start = c->start[i] - gt_archive_offset(h->archive, c->seg->index);
+
+	if (start < h->what.from || start >= h->what.to)
+		return;
+	if (h->best && (h->what.backward ? start < h->best_start : start >= h->best_start))
+		return;
+	h->best = h->at;
+	h->best_row = h->row + i;
+	h->best_start = start;
+}
+
+static void note_types(struct gt_hunt *h, const struct gt_cols *c)
+{
+	bool any = false;
+
+	for (uint32_t code = 0; !any && code < c->ntypes; code++)
+		any = is_wanted(h, c->seg, c->types[code]);
+	for (uint32_t i = 0; any && i < c->n; i++)
+		if (is_wanted(h, c->seg, c->types[c->code ? c->code[i] : 0]))
+			note(h, c, i);
+}
+
+static void note_launched(struct gt_hunt *h, const struct gt_cols *c, uint32_t code)
+{
+	const struct gt_type *type = &c->seg->types[c->types[code]];
+	const uint64_t *track = NULL, *start = NULL, *join = NULL;
+	uint32_t n = 0, k = 0;
+
+	for (uint32_t f = 0; f < type->nfields; f++) {
+		if (type->fields[f].role == GT_R_LAUNCH_TRACK)
+			track = gt_cols_args(c, code, f, &n);
+		else if (type->fields[f].role == GT_R_LAUNCH_START)
+			start = gt_cols_args(c, code, f, &n);
+		else if (type->fields[f].role == GT_R_LAUNCH_JOIN)
+			join = gt_cols_args(c, code, f, &n);
+	}
+	for (uint32_t i = 0; track && start && join && i < c->n && k < n; i++) {
+		if (c->code && c->code[i] != code)
+			continue;
+		if (join[k] && track[k] == h->call.lane.strip.track && (int64_t)start[k] == h->call.start)
+			note(h, c, i);
+		k++;
+	}
+}
+
+static bool is_of_strip(const struct gt_hunt *h, const struct gt_cols *c)
+{
+	const struct gt_strip_of *of = h->what.strip;
+
+	return !of || (of->derived ? gt_archive_joins(h->archive, of->segment, c->track, of->track) : c->track == of->track);
+}
+
+static int look(void *arg, unsigned worker, const struct gt_cols *c)
+{
+	struct gt_hunt *h = arg;
+
+	if (is_of_strip(h, c)) {
+		for (uint32_t i = 0; h->what.what == GT_HUNT_ERROR && i < c->nret; i++)
+			note(h, c, c->ret_row[i]);
+		for (uint32_t code = 0; h->what.what == GT_HUNT_LAUNCHED && code < c->ntypes; code++)
+			if (c->types[code] != GT_NONE)
+				note_launched(h, c, code);
+		if (h->what.what == GT_HUNT_TYPE)
+			note_types(h, c);
+	}
+	h->row += c->n;
+	return 0;
+}
+
+/* Can no block that is left have a better one? */
+static bool is_over(const struct gt_hunt *h)
+{
+	if (h->done == h->n || !h->best)
+		return h->done == h->n;
+	return h->what.backward ? h->places[h->n - 1 - h->done].reach < h->best_start : h->places[h->done].start >= h->best_start;
+}
+
+int gt_hunt_step(struct gt_hunt *h, uint64_t us, struct gt_err *err)
+{
+	uint64_t deadline = gt_deadline(us);
+	int code = 0;
+
+	while (!code && !is_over(h) && !gt_is_over(deadline)) {
+		struct gt_filter one = { .nentries = 1, .args = h->what.what == GT_HUNT_LAUNCHED };
+
+		h->at = &h->places[h->what.backward ? h->n - 1 - h->done : h->done];
+		h->row = 0;
+		one.segment = h->at->segment + 1;
+		one.entries = &h->at->block->entry;
+		code = gt_scan(gt_archive_reader(h->archive), &one, GT_ANY_ORDER, 1, look, h, err);
+		h->done++;
+	}
+	return code ? code : !is_over(h);
+}
+
+bool gt_hunt_found(const struct gt_hunt *h, struct gt_found *found)
+{
+	const struct gt_open_block *r = h->best ? gt_archive_rows(h->archive, h->best->segment, h->best->block, NULL) : NULL;
+
+	for (uint32_t k = 0; r && k < r->nruns; k++)
+		if (h->best_row - r->runs[k].first < r->runs[k].n) {
+			*found = gt_found_row(r, h->best->block, r->runs[k].track, h->best_row);
+			return true;
+		}
+	return false;
+}
+
+unsigned gt_hunt_percent(const struct gt_hunt *h) { return is_over(h) || !h->n ? 100 : (unsigned)(h->done * 99 / h->n); }

@@ -1,0 +1,168 @@
+/* Names are few where rows are many: the expression is tried on each name once, and rows are counted by their types. */
+#include "viewer/search/name_search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+#include "viewer/util/deadline.h"
+#include "viewer/search/search_regex.h"
+
+struct place { uint32_t segment, entry; };
+struct gt_finds {
+	struct gt_archive *archive;
+	struct gt_expression expression;
+	uint8_t **has;			/* by segment and type */
+	uint32_t *ntypes;		/* that there were */
+	uint32_t nsegments;
+	bool any;
+	struct place *places;		/* blocks that are to be counted */
+	size_t n, cap, done;
+	uint64_t count;
+};
+
+static const uint32_t kinds = GT_BIT(GT_CALL) | GT_BIT(GT_OPEN) | GT_BIT(GT_SPAN) | GT_BIT(GT_GPU);
+
+/* ---- names ---- */
+
+static bool matches(const struct gt_expression *e, struct gt_spell *spell, const struct gt_segment *seg, uint32_t type)
+{
+	const char *name = gt_type_name(seg, type), *shown = gt_spell_type(spell, seg, type);
+
+	return gt_expression_is_in(e, shown) || (shown != name && gt_expression_is_in(e, name));
+}
+
+static int try_names(struct gt_finds *f, struct gt_spell *spell)
+{
+	f->has = calloc(f->nsegments + 1ul, sizeof(*f->has));
+	f->ntypes = calloc(f->nsegments + 1ul, sizeof(*f->ntypes));
+	for (uint32_t s = 0; f->has && f->ntypes && s < f->nsegments; s++) {
+		const struct gt_segment *seg = gt_reader_segment(gt_archive_reader(f->archive), s);
+
+		f->has[s] = calloc(seg->ntypes + 1ul, 1);
+		if (!f->has[s])
+			return -ENOMEM;
+		f->ntypes[s] = seg->ntypes;
+		for (uint32_t t = 0; t < seg->ntypes; t++)
+			f->any |= f->has[s][t] = matches(&f->expression, spell, seg, t);
+	}
+	return f->has && f->ntypes ? 0 : -ENOMEM;
+}
+
+/* ---- blocks ---- */
+
+static int add_list(struct gt_finds *f, uint32_t segment, uint32_t track)
+{
+	struct gt_block_list l = gt_archive_blocks(f->archive, segment, track);
+
+	if (gt_grow(&f->places, &f->cap, f->n + l.n + 1, sizeof(*f->places)))
+		return -ENOMEM;
+	for (size_t i = 0; i < l.n; i++)
+		if (kinds & GT_BIT(l.blocks[i].kind))
+			f->places[f->n++] = (struct place){ segment, l.blocks[i].entry };
+	return 0;
+}
+
+static int find_places(struct gt_finds *f)
+{
+	int rc = 0;
+
+	for (uint32_t s = 0; !rc && f->any && s < f->nsegments; s++) {
+		rc = add_list(f, s, GT_NONE);
+		for (uint32_t t = 0; !rc && t < gt_reader_segment(gt_archive_reader(f->archive), s)->ntracks; t++)
+			rc = add_list(f, s, t);
+	}
+	return rc;
+}
+
+/* ---- open and free ---- */
+
+struct gt_finds *gt_finds_new(struct gt_archive *a, struct gt_spell *spell, const char *expression, struct gt_err *err)
+{
+	struct gt_finds *f = calloc(1, sizeof(*f));
+	int rc = f ? gt_expression_init(&f->expression, expression, err) : 0;
+
+	if (rc) {
+		free(f);
+		return NULL;
+	}
+	if (f) {
+		f->archive = a;
+		f->nsegments = gt_reader_segments(gt_archive_reader(a));
+		rc = try_names(f, spell);
+	}
+	if (!f || rc || find_places(f)) {
+		gt_err_set(err, -ENOMEM, "out of memory");
+		gt_finds_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+void gt_finds_free(struct gt_finds *f)
+{
+	for (uint32_t s = 0; f && f->has && s < f->nsegments; s++)
+		free(f->has[s]);
+	if (f) {
+		gt_expression_release(&f->expression);
+		free(f->has);
+		free(f->ntypes);
+		free(f->places);
+	}
+	free(f);
+}
+
+const char *gt_finds_expression(const struct gt_finds *f) { return f->expression.text; }
+bool gt_finds_any(const struct gt_finds *f) { return f->any; }
+
+bool gt_finds_has(const struct gt_finds *f, uint32_t segment, uint32_t type)
+{
+	return segment < f->nsegments && type < f->ntypes[segment] && f->has[segment][type];
+}
+
+bool gt_finds_wants(const struct gt_segment *seg, const struct gt_type *type, void *finds)
+{
+	return gt_finds_has(finds, seg->index, (uint32_t)(type - seg->types));
+}
+
+/* ---- counting ---- */
+
+static int count(void *arg, unsigned worker, const struct gt_cols *c)
+{
+	struct gt_finds *f = arg;
+	uint64_t n = 0;
+	bool any = false, all = true;
+
+	for (uint32_t code = 0; code < c->ntypes; code++) {
+		bool has = gt_finds_has(f, c->seg->index, c->types[code]);
+
+		any |= has;
+		all &= has;
+	}
+	for (uint32_t i = 0; any && !all && c->code && i < c->n; i++)
+		n += gt_finds_has(f, c->seg->index, c->types[c->code[i]]);
+	if (any && !c->code)
+		all = gt_finds_has(f, c->seg->index, c->types[0]);
+	f->count += all && any ? c->n : n;
+	return 0;
+}
+
+int gt_finds_step(struct gt_finds *f, uint64_t us, struct gt_err *err)
+{
+	uint64_t deadline = gt_deadline(us);
+	int code = 0;
+
+	while (!code && f->done < f->n && !gt_is_over(deadline)) {
+		const struct place *at = &f->places[f->done++];
+		struct gt_filter one = { .segment = at->segment + 1, .entries = &at->entry, .nentries = 1 };
+
+		code = gt_scan(gt_archive_reader(f->archive), &one, GT_ANY_ORDER, 1, count, f, err);
+	}
+	return code ? code : f->done < f->n;
+}
+
+uint64_t gt_finds_count(const struct gt_finds *f, bool *complete)
+{
+	*complete = f->done == f->n;
+	return f->count;
+}

@@ -1,0 +1,446 @@
+/* Fields are told in the order in which the trace has them, by their own names. Those that say which call launched a row are put
+ * together: which call it was, and how long the work was queued, from the return of the call to the start of the work, as reports
+ * have it. */
+#include "viewer/timeline/detail_pane.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/columns/return_codes.h"
+#include "analyze/columns/launch_fields.h"
+#include "formats/base/buf.h"
+#include "viewer/util/number_text.h"
+
+#define NAME_WIDTH 15u		/* columns for names of lines */
+#define COLUMN_WIDTH 50u	/* columns of lines that stand side by side */
+
+/* ---- lines ---- */
+
+static void clear(struct gt_detail *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		free(d->lines[i].value);
+	d->n = 0;
+	d->title[0] = 0;
+}
+
+void gt_detail_release(struct gt_detail *d)
+{
+	clear(d);
+	free(d->lines);
+	*d = (struct gt_detail){ .n = 0 };
+}
+
+static int add(struct gt_detail *d, const char *name, const char *value)
+{
+	char *copy = strdup(value);
+
+	if (!copy || gt_grow(&d->lines, &d->cap, d->n + 1, sizeof(*d->lines))) {
+		free(copy);
+		return -ENOMEM;
+	}
+	d->lines[d->n] = (struct gt_detail_line){ .value = copy, .ink = GT_INK_TEXT };
+	snprintf(d->lines[d->n++].name, sizeof(d->lines->name), "%s", name);
+	return 0;
+}
+
+static int add_f(struct gt_detail *d, const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static int add_f(struct gt_detail *d, const char *name, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return add(d, name, text);
+}
+
+/* ---- of a row ---- */
+
+struct telling {
+	struct gt_detail *to;
+	const struct gt_detail_from *from;
+	const struct gt_choice *pick;
+	const struct gt_segment *seg;
+	const struct gt_found *row;
+	/* the call that launched it, as its fields say */
+	bool launched, by_order;
+	uint32_t track;
+	int64_t start;
+	uint64_t ns;
+	char call[120];
+};
+
+/* As exact as a clock is. */
+static void put_time(const struct telling *t, int64_t segment_time, char to[GT_TIME_ROOM])
+{
+	const struct gt_scene *s = t->from->scene;
+
+	gt_time_text(&s->times, segment_time - gt_archive_offset(s->archive, t->seg->index), 1, s->extent.to, to);
+}
+
+static void put_path(const struct telling *t, uint32_t track, char *to, size_t room)
+{
+	const struct gt_lane_line line = { t->seg->index, track, .kind = GT_LANE_TRACK };
+
+	if (track < t->seg->ntracks)
+		gt_lanes_path(t->from->lanes, &line, to, room);
+	else
+		snprintf(to, room, "?");
+}
+
+static int add_duration(struct gt_detail *d, const char *name, int64_t ns)
+{
+	char said[GT_SAID];
+
+	gt_said_ns(said, (uint64_t)ns);
+	return ns < 1000 ? add(d, name, said) : add_f(d, name, "%s (%" PRId64 " ns)", said, ns);
+}
+
+static void warn_of_last(struct gt_detail *d)
+{
+	d->lines[d->n - 1].ink = GT_INK_ERROR;
+}
+
+static int tell_duration(struct telling *t)
+{
+	int rc = add_duration(t->to, t->row->kind == GT_OPEN ? "so far" : "duration", t->row->dur);
+	char rate[GT_SAID];
+
+	if (rc || t->row->kind != GT_GPU || !t->row->bytes || t->row->dur <= 0)
+		return rc;
+	return add(t->to, "rate", gt_said_rate(rate, t->row->bytes, (uint64_t)t->row->dur));
+}
+
+static int tell_times(struct telling *t)
+{
+	char from[GT_TIME_ROOM], to[GT_TIME_ROOM], path[300];
+	bool open = t->row->kind == GT_OPEN;
+	int rc;
+
+	put_time(t, t->row->start, from);
+	put_time(t, gt_found_end(t->row), to);
+	put_path(t, t->row->lane.strip.track, path, sizeof(path));
+	rc = add(t->to, "start", from);
+	rc = rc ? rc : add_f(t->to, "end", !open ? "%s" : t->from->scene->growing ? "none yet: it was open at %s" :
+			     "none: still open when the recording ended, at %s", to);
+	if (!rc && open)
+		warn_of_last(t->to);
+	return rc ? rc : add(t->to, "on", path);
+}
+
+static const char *kind_word(enum gt_kind kind)
+{
+	return kind == GT_CALL ? "call" : kind == GT_OPEN ? "call that had not returned" : kind == GT_GPU ? "work of a GPU" : "span";
+}
+
+static int tell_return(struct telling *t, const struct gt_type *type)
+{
+	char room[80];
+	const char *words = t->row->ret ? gt_code_words(type->layer, t->row->ret, room, sizeof(room)) : "success";
+	int rc;
+
+	if (t->row->kind != GT_CALL)
+		return 0;
+	rc = add_f(t->to, "returned", "%d%s%s", t->row->ret, words ? " " : "", words ? words : "");
+	if (!rc && t->row->ret)
+		warn_of_last(t->to);
+	return rc;
+}
+
+static enum gt_role role_of(const struct telling *t, const char *field)
+{
+	const struct gt_type *type = &t->seg->types[t->row->type];
+
+	for (unsigned i = 0; i < type->nfields; i++)
+		if (!strcmp(gt_str(t->seg, type->fields[i].name), field))
+			return type->fields[i].role;
+	return GT_R_NONE;
+}
+
+/* "grid_x", "grid_y", "grid_z" are told as one line: "256 x 1 x 1". */
+static int add_dimension(struct gt_detail *d, enum gt_role role, const char *value)
+{
+	const char *name = role == GT_R_GRID ? "grid" : "block";
+	struct gt_detail_line *last = d->n ? &d->lines[d->n - 1] : NULL;
+	char both[200];
+	char *copy;
+
+	if (!last || strcmp(last->name, name))
+		return add(d, name, value);
+	snprintf(both, sizeof(both), "%s x %s", last->value, value);
+	copy = strdup(both);
+	if (!copy)
+		return -ENOMEM;
+	free(last->value);
+	last->value = copy;
+	return 0;
+}
+
+static int tell_field(void *arg, const char *name, const char *value)
+{
+	struct telling *t = arg;
+	char bytes[GT_SAID];
+	enum gt_role role = role_of(t, name);
+
+	if (role == GT_R_BYTES && strspn(value, "0123456789") != strlen(value))
+		role = GT_R_NONE;
+
+	switch (role) {
+	case GT_R_LAUNCH_TRACK: t->track = (uint32_t)strtoul(value, NULL, 10); return 0;
+	case GT_R_LAUNCH_START: t->start = strtoll(value, NULL, 10); return 0;
+	case GT_R_LAUNCH_NS: t->ns = strtoull(value, NULL, 10); return 0;
+	case GT_R_LAUNCH_NAME: snprintf(t->call, sizeof(t->call), "%s", value); return 0;
+	case GT_R_LAUNCH_JOIN:
+		t->launched = strtoul(value, NULL, 10) != GT_JOIN_UNKNOWN;
+		t->by_order = strtoul(value, NULL, 10) == GT_JOIN_ORDER;
+		return 0;
+	case GT_R_GRID:
+	case GT_R_BLOCK: return add_dimension(t->to, role, value);
+	case GT_R_KERNEL: return *value ? add(t->to, name, gt_spell_kernel(t->from->spell, value)) : 0;
+	case GT_R_BYTES: return add_f(t->to, name, "%s (%s)", value, gt_said_bytes(bytes, strtoull(value, NULL, 10)));
+	default: return add(t->to, name, *value ? value : "not known");
+	}
+}
+
+static int tell_launch(struct telling *t)
+{
+	char path[200], at[GT_TIME_ROOM], queued[GT_SAID];
+	int64_t end;
+	int rc;
+
+	if (t->row->kind != GT_GPU)
+		return 0;
+	if (!t->launched || !gt_launch_end(t->start, t->ns, &end))
+		return add(t->to, "launched by", "not recorded");
+	put_path(t, t->track, path, sizeof(path));
+	put_time(t, t->start, at);
+	rc = add_f(t->to, "launched by", "%s at %s on %s%s", *t->call ? t->call : "a call", at, path,
+		   t->by_order ? " (likely: told by its place in the stream)" : "");
+	if (!rc && t->row->start >= end)
+		rc = add_f(t->to, "queued", "%s behind the return of that call", gt_said_ns(queued, (uint64_t)(t->row->start - end)));
+	else if (!rc)
+		rc = add(t->to, "queued", "not at all: it began before that call had returned");
+	return rc;
+}
+
+/* Lines from `from` on come to stand before those from `to` on: what matters most is seen where there is little room. */
+static void move_up(struct gt_detail *d, size_t to, size_t from)
+{
+	for (; from < d->n; from++, to++) {
+		struct gt_detail_line line = d->lines[from];
+
+		memmove(&d->lines[to + 1], &d->lines[to], (from - to) * sizeof(line));
+		d->lines[to] = line;
+	}
+}
+
+/* A kernel's name in full, if the title is not that. */
+static int tell_name(struct telling *t, const char *name)
+{
+	char *full = gt_demangle(name);
+	int rc = 0;
+
+	if (full || strcmp(t->to->title, name))
+		rc = add(t->to, "full name", full ? full : name);
+	free(full);
+	return rc;
+}
+
+static int tell_row(struct telling *t, struct gt_err *err)
+{
+	const struct gt_type *type = t->row->type < t->seg->ntypes ? &t->seg->types[t->row->type] : NULL;
+	struct gt_archive *a = t->from->scene->archive;
+	size_t times, launch;
+	int rc;
+
+	snprintf(t->to->title, sizeof(t->to->title), "%s", gt_spell_type(t->from->spell, t->seg, t->row->type));
+	rc = tell_duration(t);
+	rc = rc || !type ? rc : tell_return(t, type);
+	times = t->to->n;
+	rc = rc ? rc : tell_times(t);
+	if (rc || !type)
+		return rc;
+	rc = add_f(t->to, "kind", "%s, %s", kind_word(t->row->kind), gt_category_word(type->category));
+	rc = rc ? rc : gt_event_fields(a, t->row, tell_field, t, err);
+	launch = t->to->n;
+	rc = rc ? rc : tell_launch(t);
+	move_up(t->to, times, launch);
+	return rc ? rc : tell_name(t, gt_event_name(a, t->row));
+}
+
+/* ---- of a gap ---- */
+
+static bool overlaps(const struct gt_trouble *t, int64_t from, int64_t to) { return t->from < to && t->to > from; }
+
+/* Where something is missing an idle time is none that is known. */
+static bool is_known(const struct gt_scene *s, int64_t from, int64_t to)
+{
+	struct gt_trouble damage;
+
+	for (size_t i = 0; i < s->ntroubles; i++)
+		if (overlaps(&s->troubles[i], from, to))
+			return false;
+	for (size_t i = 0; gt_scene_damage(s, i, &damage); i++)
+		if (overlaps(&damage, from, to))
+			return false;
+	return true;
+}
+
+static int tell_gap(struct telling *t, const struct gt_found *behind)
+{
+	int64_t from = gt_found_end(t->row), to = behind->start;
+	char at[GT_TIME_ROOM], lasts[GT_SAID], path[300];
+	const char *name;
+	int rc;
+
+	snprintf(t->to->title, sizeof(t->to->title), "gap of %s", gt_said_ns(lasts, (uint64_t)(to - from)));
+	rc = add_duration(t->to, "duration", to - from);
+	put_time(t, from, at);
+	rc = rc ? rc : add(t->to, "start", at);
+	put_time(t, to, at);
+	rc = rc ? rc : add(t->to, "end", at);
+	put_path(t, t->pick->lane.strip.track, path, sizeof(path));
+	rc = rc ? rc : add(t->to, "on", path);
+	gt_choice_range(t->pick, &from, &to);
+	if (!rc && !is_known(t->from->scene, from, to)) {
+		rc = add(t->to, "but", "not all of this time was recorded, or can be read");
+		if (!rc)
+			warn_of_last(t->to);
+	}
+	name = gt_spell_type(t->from->spell, t->seg, t->row->type);
+	rc = rc ? rc : add(t->to, "behind", name);
+	return rc ? rc : add(t->to, "before", gt_spell_type(t->from->spell, t->seg, behind->type));
+}
+
+/* ---- of a hole ---- */
+
+static const char *rows_word(enum gt_kind kind)
+{
+	return kind == GT_CALL ? "calls" : kind == GT_GPU ? "operations of a GPU" : kind == GT_SPAN ? "spans" : "rows";
+}
+
+/* Which block it is, what the index says that it has, and what the reader said when it tried. */
+static int tell_block(struct telling *t, const struct gt_hole_block *b)
+{
+	size_t n;
+	const struct gt_damage *all = gt_reader_damage(t->from->scene->reader, &n), *d = b->damage < n ? &all[b->damage] : NULL;
+	char name[24], from[GT_TIME_ROOM], to[GT_TIME_ROOM];
+	int rc;
+
+	if (!d)
+		return 0;
+	put_time(t, d->min_start, from);
+	put_time(t, d->max_end, to);
+	snprintf(name, sizeof(name), "block %" PRIu32, b->number);
+	rc = add(t->to, name, d->text);
+	if (!rc)
+		warn_of_last(t->to);
+	return rc ? rc : add_f(t->to, "  where", "byte %" PRIu64 " of the file, with %" PRIu32 " %s%s from %s to %s", d->offset, d->rows,
+			       rows_word(b->kind), b->shared ? " of several tracks" : "", from, to);
+}
+
+static int tell_hole(struct telling *t)
+{
+	const struct gt_hole *h = &t->pick->hole;
+	int64_t offset = gt_archive_offset(t->from->scene->archive, t->seg->index);
+	char from[GT_TIME_ROOM], to[GT_TIME_ROOM], path[300];
+	int rc;
+
+	snprintf(t->to->title, sizeof(t->to->title), "hole: %" PRIu64 " block%s cannot be read", h->blocks, h->blocks == 1 ? "" : "s");
+	put_time(t, h->from + offset, from);
+	put_time(t, h->to - 1 + offset, to);
+	put_path(t, t->pick->lane.strip.track, path, sizeof(path));
+	rc = add_duration(t->to, "duration", h->to - h->from);
+	rc = rc ? rc : add(t->to, "start", from);
+	rc = rc ? rc : add(t->to, "end", to);
+	rc = rc ? rc : add(t->to, "on", path);
+	if (!rc && h->blocks > 1)
+		rc = add_f(t->to, "lost", "%" PRIu64 " rows, as the index says", h->rows);
+	for (unsigned i = 0; !rc && i < h->n; i++)
+		rc = tell_block(t, &h->list[i]);
+	if (!rc && h->blocks > h->n)
+		rc = add_f(t->to, "and", "%" PRIu64 " more blocks", h->blocks - h->n);
+	return rc ? rc : add(t->to, "what helps", "gtexport --native writes all that can be read into a new file, in which this is a loss");
+}
+
+int gt_detail_tell(struct gt_detail *d, const struct gt_detail_from *from, const struct gt_choice *p, struct gt_err *err)
+{
+	struct telling t = { .to = d, .from = from, .pick = p, .row = &p->row };
+	int rc = 0;
+
+	clear(d);
+	if (p->what == GT_PICKED_NOTHING)
+		return 0;
+	t.seg = gt_reader_segment(from->scene->reader, p->row.lane.strip.segment);
+	rc = p->what == GT_PICKED_HOLE ? tell_hole(&t) : p->what == GT_PICKED_GAP ? tell_gap(&t, &p->behind) : tell_row(&t, err);
+	return rc ? gt_err_set(err, rc, "out of memory") : 0;
+}
+
+/* ---- the pane ---- */
+
+/* Lanes keep two thirds of their lines, or, when it is tall, one; cells keep as many columns as a report has. */
+struct gt_pane gt_pane_place(struct gt_layout *at, enum gt_pane_size size)
+{
+	struct gt_pane p = { .height = 0 };
+	unsigned wide = at->width / (size == GT_PANE_TALL ? 2 : 4), lines = at->nlanes / 3 * (size == GT_PANE_TALL ? 2 : 1);
+
+	wide = wide < 46 ? 46 : wide;
+	if (size == GT_PANE_NONE)
+		return p;
+	if (at->width >= 150 && at->cells >= wide + 40 && at->nlanes >= 12) {
+		at->cells -= wide;
+		p = (struct gt_pane){ (int)(at->left + at->cells), at->lanes, wide, at->nlanes };
+	} else if (lines >= 4 && at->nlanes >= 10) {
+		lines = lines > 14 && size == GT_PANE_USUAL ? 14 : lines;
+		at->nlanes -= lines;
+		p = (struct gt_pane){ 0, at->lanes + (int)at->nlanes, at->width, lines };
+	}
+	return p;
+}
+
+/* Lines go down, and on in the next column where there is room for several. */
+void gt_pane_draw(const struct gt_pane *p, const struct gt_detail *d, struct gt_screen *to)
+{
+	const struct gt_look frame = { GT_INK_AXIS, GT_INK_NONE, 0 }, title = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD },
+			     name = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	bool beside = p->x > 0;
+	int x = p->x + (beside ? 2 : 0), y = p->y + 1, bottom = p->y + (int)p->height;
+	unsigned width = p->width - (beside ? 2 : 0), columns = width / COLUMN_WIDTH ? width / COLUMN_WIDTH : 1, each = width / columns;
+	unsigned room = each > NAME_WIDTH + 2 ? each - NAME_WIDTH - 2 : 1;
+	char more[40];
+	size_t i;
+	int n;
+
+	if (!p->height)
+		return;
+	gt_screen_fill(to, p->x, p->y, (int)p->width, (int)p->height, ' ', name);
+	if (beside)
+		gt_screen_fill(to, p->x, p->y, 1, (int)p->height, 0x2502, frame);
+	else
+		gt_screen_fill(to, 0, p->y, (int)p->width, 1, 0x2500, frame);
+	gt_screen_text(to, beside ? x : 2, p->y, (int)width - (beside ? 0 : 4), d->n ? d->title : "nothing is selected: Enter", title);
+	for (i = 0; i < d->n; i++) {
+		unsigned lines = gt_screen_lines_of(d->lines[i].value, room), left = (unsigned)(bottom - y);
+
+		if (y >= bottom || (lines > left && y > p->y + 1 && columns > 1)) {
+			if (--columns == 0)
+				break;
+			x += (int)each;
+			y = p->y + 1;
+			left = (unsigned)(bottom - y);
+		}
+		lines = lines < left ? lines : left;
+		gt_screen_text(to, x, y, (int)NAME_WIDTH, d->lines[i].name, name);
+		gt_screen_lines(to, x + (int)NAME_WIDTH + 1, y, room, lines, d->lines[i].value,
+				(struct gt_look){ d->lines[i].ink, GT_INK_NONE, 0 });
+		y += (int)lines;
+	}
+	if (i < d->n && !beside) {
+		n = snprintf(more, sizeof(more), " %zu more: i ", d->n - i);
+		gt_screen_text(to, p->x + (int)p->width - n - 2, p->y, n, more, title);
+	}
+}

@@ -1,0 +1,141 @@
+#include "viewer/timeline/overview_bar.h"
+
+#include <stdlib.h>
+#include "formats/base/buf.h"
+
+#define STRIPS_MOST 16u		/* that it is the mean of */
+#define FINER 2u		/* its cells: so much finer (log2) than would do for its columns */
+#define ROWS_MOST 5000000u	/* of more it stays as rough as summaries have it */
+
+int gt_minimap_init(struct gt_minimap *m, struct gt_archive *a)
+{
+	*m = (struct gt_minimap){ .archive = a, .strips = gt_strips_new(a) };
+	return m->strips ? 0 : -ENOMEM;
+}
+
+void gt_minimap_release(struct gt_minimap *m)
+{
+	gt_strips_free(m->strips);
+	gt_asked_release(&m->asked);
+	free(m->cells);
+	*m = (struct gt_minimap){ .strips = NULL };
+}
+
+void gt_minimap_let_go(struct gt_minimap *m)
+{
+	gt_strips_let_go(m->strips);
+	gt_asked_release(&m->asked);
+	free(m->cells);
+	m->cells = NULL;
+	m->cap = 0;
+	m->archive = NULL;
+	m->more = false;
+}
+
+void gt_minimap_again(struct gt_minimap *m, struct gt_archive *a)
+{
+	m->archive = a;
+	gt_strips_again(m->strips, a);
+}
+
+static uint64_t all_rows(struct gt_reader *r)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < gt_reader_segments(r); i++)
+		n += gt_segment_rows(gt_reader_segment(r, i));
+	return n;
+}
+
+/* Are sums of what is beneath a track there, or soon worked out? */
+static bool has_unions(const struct gt_minimap *m, const struct gt_segment *seg)
+{
+	return gt_archive_has_uppers(m->archive, seg->index) || all_rows(gt_archive_reader(m->archive)) <= ROWS_MOST;
+}
+
+static size_t choose(const struct gt_minimap *m, const struct gt_lanes *lanes, struct gt_strip_of of[STRIPS_MOST])
+{
+	static const struct { uint8_t kind, part, aspect; } choices[] = {
+		{ GT_TRACK_DEVICE, GT_TRACK_STREAM, GT_ASPECT_WORK }, { GT_TRACK_PROCESS, GT_TRACK_THREAD, GT_ASPECT_CALLS },
+	};
+	struct gt_reader *r = lanes->reader;
+	size_t n = 0;
+
+	for (unsigned c = 0; c < 2 && !n; c++)
+		for (uint32_t i = 0; i < gt_reader_segments(r); i++) {
+			const struct gt_segment *seg = gt_reader_segment(r, i);
+			bool unions = has_unions(m, seg);
+
+			for (uint32_t k = 0; n < STRIPS_MOST && k < seg->ntracks; k++)
+				if (seg->tracks[k].kind == (unions ? choices[c].kind : choices[c].part) && (c || seg->rows[GT_GPU]))
+					of[n++] = (struct gt_strip_of){ i, k, (enum gt_aspect)choices[c].aspect, unions };
+		}
+	for (size_t i = 0; !n && i < lanes->n; i++)
+		if (lanes->lines[i].aspect)
+			of[n++] = (struct gt_strip_of){ lanes->lines[i].segment, lanes->lines[i].track,
+							(enum gt_aspect)lanes->lines[i].aspect, lanes->lines[i].derived };
+	return n;
+}
+
+int gt_minimap_want(struct gt_minimap *m, const struct gt_time_extent *e, const struct gt_lanes *lanes, unsigned columns, struct gt_err *err)
+{
+	struct gt_cell_window w = { .cells = columns };
+	struct gt_strip_of of[STRIPS_MOST];
+	unsigned finer;
+	bool few;
+	size_t n;
+	int rc;
+
+	if (!columns || (m->asked.n && m->columns == columns))
+		return 0;
+	m->columns = columns;
+	gt_window_fit(&w, e);
+	n = choose(m, lanes, of);
+	few = all_rows(lanes->reader) <= ROWS_MOST;
+	finer = few || (n && of[0].derived) ? FINER : 0;	/* sums of single blocks are about as wide as a column */
+	w.shift -= w.shift < finer ? w.shift : finer;
+	w.first = e->from >> w.shift;
+	w.cells = columns << finer;
+	rc = gt_ask(m->strips, &m->asked, &w, of, n, err);
+	m->more = rc > 0 && (few || !finer);
+	return rc < 0 ? rc : 0;
+}
+
+int gt_minimap_step(struct gt_minimap *m, uint64_t us, struct gt_err *err)
+{
+	int rc;
+
+	if (!m->more || !m->asked.n)
+		return 0;
+	rc = gt_strips_step(m->strips, us, err);
+	m->more = rc > 0;
+	return rc;
+}
+
+/* Of each cell the mean; its category is that of what lasts longest. */
+int gt_minimap_refresh(struct gt_minimap *m)
+{
+	size_t n = m->asked.window.cells;
+	struct gt_cell_sums *one, *to;
+
+	if (!m->asked.n)
+		return 0;
+	if (gt_grow(&m->cells, &m->cap, n * 2, sizeof(*m->cells)))
+		return -ENOMEM;
+	to = m->cells;
+	one = m->cells + n;
+	gt_strips_cells(m->strips, 0, 0, to);
+	for (size_t k = 1; k < m->asked.n; k++) {
+		gt_strips_cells(m->strips, k, 0, one);
+		for (size_t i = 0; i < n; i++) {
+			if (one[i].longest > to[i].longest || !to[i].busy)
+				to[i].category = one[i].category;
+			if (one[i].sureness > to[i].sureness)
+				to[i].sureness = one[i].sureness;
+			to[i].busy += one[i].busy;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		to[i].busy = to[i].busy ? (to[i].busy + m->asked.n - 1) / m->asked.n : 0;
+	return 0;
+}

@@ -1,0 +1,599 @@
+/* From the top: what it is a trace of; the whole run in small, and beneath it a bracket around what is seen of it; the axis; marks and
+ * bookmarks, if there are any (desk.h); where something is missing, if it is anywhere; the lanes; and in words the cell at the cursor
+ * and how all that is to be read. What has no room is left out, the title first, the lanes last.
+ *
+ * A cell is a block as high as its figure, in the colour of what most of it was. What is not known yet is dotted, what is known but
+ * roughly is dim, and where a block of the file cannot be read there is a cross; what was still open when the recording ended points to
+ * the right there. All of that can be read without colours, too. */
+#include "viewer/timeline/timeline_draw.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "viewer/cells/unfinished_calls.h"
+#include "viewer/util/number_text.h"
+
+#define MIDDLE_DOT 0xb7
+#define CROSS 0x2573
+#define LINE_DOWN 0x2502
+#define DASHES_DOWN 0x254e
+#define LINE_ACROSS 0x2500
+#define FOLDED 0x25b8
+#define UNFOLDED 0x25be
+
+static const struct gt_look plain = { GT_INK_TEXT, GT_INK_NONE, 0 }, faint = { GT_INK_FAINT, GT_INK_NONE, 0 },
+			    title = { GT_INK_TITLE, GT_INK_NONE, 0 }, axis_look = { GT_INK_AXIS, GT_INK_NONE, 0 },
+			    hole = { GT_INK_HOLE, GT_INK_NONE, GT_BOLD }, warn = { GT_INK_WARN, GT_INK_NONE, 0 };
+
+const struct gt_look gt_open_end_look = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
+
+/* ---- figures ---- */
+
+unsigned gt_busy_eighths(uint64_t busy, uint64_t width)
+{
+	unsigned eighths = busy >= width ? 8 : (unsigned)(((unsigned __int128)busy * 8 + width / 2) / width);
+
+	if (!busy || busy >= width)
+		return busy ? 8 : 0;
+	return eighths < 1 ? 1 : eighths > 7 ? 7 : eighths;
+}
+
+unsigned gt_part_eighths(uint64_t value, uint64_t largest)
+{
+	return value >= largest ? (value ? 8 : 0) : gt_busy_eighths(value, largest);
+}
+
+uint64_t gt_height_of(const struct gt_cell_sums *c, enum gt_height m)
+{
+	switch (m) {
+	case GT_HEIGHT_COUNT: return c->count;
+	case GT_HEIGHT_LONGEST: return c->longest;
+	case GT_HEIGHT_BYTES: return c->bytes;
+	default: return c->busy;
+	}
+}
+
+static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+
+static void put_figure(const struct gt_picture *p, uint64_t sum, uint64_t longest, char to[GT_BRIEF])
+{
+	const struct gt_time_extent *e = &p->scene->extent;
+	int64_t from = gt_cell_start(&p->scene->window, 0), end = gt_window_end(&p->scene->window);
+
+	from = from < e->from ? e->from : from;
+	end = end > e->to - 1 ? e->to - 1 : end;	/* the extent has one more */
+	if (p->heights == GT_HEIGHT_BUSY)
+		gt_brief_share(to, sum, end > from ? (uint64_t)(end - from) : 1);
+	else if (p->heights == GT_HEIGHT_COUNT)
+		gt_brief_count(to, sum);
+	else if (p->heights == GT_HEIGHT_LONGEST)
+		gt_brief_ns(to, longest);
+	else
+		gt_brief_bytes(to, sum);
+}
+
+/* What the line's cells say together: the busy share of the time that is seen, how many, the longest, the bytes. A '~' leads what is
+ * known roughly; where a cell says nothing there is no sum. */
+static void put_line_figure(const struct gt_picture *p, const struct gt_cell_sums *cells, char to[GT_BRIEF + 1])
+{
+	uint64_t sum = 0, longest = 0;
+	bool rough = false;
+
+	for (unsigned i = 0; i < p->at.cells; i++) {
+		if (cells[i].sureness == GT_CELL_UNKNOWN || cells[i].sureness == GT_CELL_HOLE) {
+			strcpy(to, "?");
+			return;
+		}
+		rough |= cells[i].sureness == GT_CELL_ROUGH;
+		sum = plus(sum, gt_height_of(&cells[i], p->heights));
+		longest = cells[i].longest > longest ? cells[i].longest : longest;
+	}
+	to[0] = '~';
+	put_figure(p, sum, longest, to + rough);
+}
+
+/* ---- a line of cells ---- */
+
+static void put_cell(struct gt_screen *to, int x, int y, const struct gt_cell_sums *c, unsigned eighths)
+{
+	struct gt_look look = { (uint8_t)(GT_INK_CATEGORY + (c->category < GT_CATEGORY_COUNT ? c->category : 0)), GT_INK_NONE, 0 };
+
+	if (c->sureness == GT_CELL_HOLE) {
+		gt_screen_put(to, x, y, CROSS, hole);
+	} else if (c->sureness == GT_CELL_UNKNOWN) {
+		gt_screen_put(to, x, y, to->ascii ? '?' : MIDDLE_DOT, faint);
+	} else if (c->open) {
+		gt_screen_put(to, x, y, GT_OPEN_END, gt_open_end_look);
+	} else if (eighths) {
+		look.style = c->sureness == GT_CELL_ROUGH ? GT_DIM : 0;
+		gt_screen_put(to, x, y, gt_block_up(eighths), look);
+	}
+}
+
+static void draw_cells(const struct gt_picture *p, const struct gt_cell_sums *cells, int y, struct gt_screen *to)
+{
+	uint64_t largest = 0, width = 1ull << p->scene->window.shift;
+
+	for (unsigned i = 0; p->heights != GT_HEIGHT_BUSY && i < p->at.cells; i++)
+		largest = gt_height_of(&cells[i], p->heights) > largest ? gt_height_of(&cells[i], p->heights) : largest;
+	for (unsigned i = 0; i < p->at.cells; i++) {
+		uint64_t v = gt_height_of(&cells[i], p->heights);
+
+		put_cell(to, (int)(p->at.left + i), y, &cells[i],
+			 p->heights == GT_HEIGHT_BUSY ? gt_busy_eighths(v, width) : gt_part_eighths(v, largest));
+	}
+}
+
+/* ---- a line of a counter ---- */
+
+unsigned gt_gauge_eighths(double value, double least, double most)
+{
+	double eighths = most > least ? (value - least) * 8 / (most - least) : 0;
+
+	return !(eighths > 0) ? 0 : eighths < 1 ? 1 : eighths > 7 && value < most ? 7 : (unsigned)(eighths + 0.5);
+}
+
+/* Each cell as high as the most that it rose to in it. */
+static void draw_gauge(const struct gt_picture *p, const struct gt_lane_line *line, const struct gt_gauge_cell *cells, int y,
+		       struct gt_screen *to)
+{
+	const struct gt_type *types = gt_reader_segment(p->scene->reader, line->segment)->types;
+	unsigned category = line->kind == GT_LANE_QUEUE ? GT_CAT_KERNEL : types[line->type].category;
+	struct gt_look look = { (uint8_t)(GT_INK_CATEGORY + category), GT_INK_NONE, 0 };
+	int64_t last = gt_window_column(&p->scene->window, p->scene->extent.to - 1);
+	double least = 0, most = 0;
+
+	for (unsigned i = 0; i < p->at.cells; i++)
+		if (cells[i].known) {
+			least = cells[i].low < least ? cells[i].low : least;
+			most = cells[i].high > most ? cells[i].high : most;
+		}
+	for (unsigned i = 0; i < p->at.cells && i <= last; i++) {
+		unsigned eighths = cells[i].known ? gt_gauge_eighths(cells[i].high, least, most) : 0;
+
+		if (!cells[i].known)
+			gt_screen_put(to, (int)(p->at.left + i), y, to->ascii ? '?' : MIDDLE_DOT, faint);
+		else if (eighths)
+			gt_screen_put(to, (int)(p->at.left + i), y, gt_block_up(eighths), look);
+	}
+}
+
+/* A counter's name says whether it counts bytes; its samples are plain numbers. */
+static bool counts_bytes(const struct gt_picture *p, const struct gt_lane_line *line)
+{
+	const char *name = line->kind == GT_LANE_COUNTER ? gt_type_name(gt_reader_segment(p->scene->reader, line->segment), line->type) : "";
+	size_t n = strlen(name);
+
+	return n >= 6 && !strcmp(name + n - 6, "_bytes");
+}
+
+/* The most that it rose to; a '~' leads what is not certain. What a counter was before its first sample nobody will know; how many launches
+ * wait will be known of each cell, and before that there is no most. */
+static void put_gauge_figure(const struct gt_picture *p, const struct gt_lane_line *line, const struct gt_gauge_cell *cells,
+			     char to[GT_BRIEF + 1])
+{
+	int64_t last = gt_window_column(&p->scene->window, p->scene->extent.to - 1);
+	bool any = false, all = true, rough = cells[0].some || cells[0].likely;
+	double most = 0;
+
+	for (unsigned i = 0; i < p->at.cells && i <= last; i++) {
+		all &= cells[i].known;
+		if (!cells[i].known)
+			continue;
+		most = !any || cells[i].high > most ? cells[i].high : most;
+		any = true;
+	}
+	to[0] = '~';
+	if (any && (all || line->kind != GT_LANE_QUEUE))
+		most >= 0 && counts_bytes(p, line) ? gt_brief_bytes(to + rough, (uint64_t)most) : gt_brief_value(to + rough, most);
+	else
+		strcpy(to, "?");
+}
+
+/* ---- the overview ---- */
+
+int64_t gt_overview_column(const struct gt_time_extent *e, int64_t t, unsigned n)
+{
+	return (int64_t)((__int128)(t - e->from) * n / (e->to - e->from));
+}
+
+int64_t gt_overview_time(const struct gt_time_extent *e, int64_t column, unsigned n)
+{
+	return e->from + (int64_t)((__int128)(e->to - e->from) * column / n);
+}
+
+static void add_part(struct gt_cell_sums *to, const struct gt_cell_sums *c, double part, double weight[GT_CATEGORY_COUNT])
+{
+	to->busy += (uint64_t)((double)c->busy * part + 0.5);
+	if (c->busy && !to->busy)
+		to->busy = 1;
+	if (c->sureness > to->sureness)
+		to->sureness = c->sureness;
+	if (c->category < GT_CATEGORY_COUNT)
+		weight[c->category] += (double)c->busy * part;
+}
+
+static void overview_column(const struct gt_cell_sums *map, const struct gt_cell_window *w, int64_t from, int64_t to, struct gt_cell_sums *sum)
+{
+	double weight[GT_CATEGORY_COUNT] = { 0 }, width = (double)(1ull << w->shift);
+	int64_t first = gt_window_column(w, from), last = gt_window_column(w, to - 1);
+
+	*sum = (struct gt_cell_sums){ GT_CELL_EXACT };
+	for (int64_t i = first < 0 ? 0 : first; i <= last && i < w->cells; i++) {
+		int64_t a = gt_cell_start(w, i) > from ? gt_cell_start(w, i) : from;
+		int64_t b = gt_cell_start(w, i + 1) < to ? gt_cell_start(w, i + 1) : to;
+
+		add_part(sum, &map[i], (double)(b - a) / width, weight);
+	}
+	if (sum->busy > (uint64_t)(to - from))
+		sum->busy = (uint64_t)(to - from);
+	for (unsigned c = 1; c < GT_CATEGORY_COUNT; c++)
+		if (weight[c] > weight[sum->category])
+			sum->category = (uint8_t)c;
+}
+
+void gt_overview(const struct gt_cell_sums *map, const struct gt_cell_window *w, const struct gt_time_extent *e, unsigned n, struct gt_cell_sums *to)
+{
+	for (unsigned x = 0; x < n; x++) {
+		int64_t from = gt_overview_time(e, x, n), end = gt_overview_time(e, x + 1, n);
+
+		overview_column(map, w, from, end > from ? end : from + 1, &to[x]);
+	}
+}
+
+static void draw_map(const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_time_extent *e = &p->scene->extent;
+	struct gt_cell_sums columns[GT_SCREEN_MOST];
+	unsigned n = p->at.cells < GT_SCREEN_MOST ? p->at.cells : GT_SCREEN_MOST;
+	uint64_t width = (uint64_t)(e->to - e->from) / n;
+
+	gt_screen_text(to, 0, p->at.map, (int)(p->at.left - 1), "whole run", faint);
+	gt_screen_put(to, (int)p->at.left - 1, p->at.map, LINE_DOWN, axis_look);
+	if (!p->map)
+		return;
+	gt_overview(p->map, &p->map_window, e, n, columns);
+	for (unsigned x = 0; x < n; x++)
+		put_cell(to, (int)(p->at.left + x), p->at.map, &columns[x], gt_busy_eighths(columns[x].busy, width ? width : 1));
+}
+
+/* What of the whole run is seen: a bracket beneath it, or where there is no line for that, a paper behind it. */
+static void draw_bracket(const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_cell_window *w = &p->scene->window;
+	const struct gt_time_extent *e = &p->scene->extent;
+	int64_t last = gt_window_end(w) - 1, from = gt_cell_start(w, 0);
+	int left = (int)p->at.left, a, b;
+
+	a = (int)gt_overview_column(e, from < e->from ? e->from : from, p->at.cells);
+	b = (int)gt_overview_column(e, last > e->to - 1 ? e->to - 1 : last, p->at.cells);
+	if (p->at.bracket < 0) {
+		if (p->at.map >= 0 && !gt_window_shows_all(w, e))
+			gt_screen_paper(to, left + a, p->at.map, b - a + 1, 1, GT_INK_SELECTED);
+		return;
+	}
+	gt_screen_fill(to, left + a, p->at.bracket, b - a + 1, 1, LINE_ACROSS, axis_look);
+	gt_screen_put(to, left + a, p->at.bracket, a == b ? 0x2534 : 0x2514, axis_look);
+	if (a < b)
+		gt_screen_put(to, left + b, p->at.bracket, 0x2518, axis_look);
+}
+
+/* ---- the axis and what is missing ---- */
+
+static void draw_axis(const struct gt_picture *p, struct gt_screen *to)
+{
+	struct gt_tick ticks[GT_SCREEN_MOST / 4];
+	unsigned n = gt_axis(&p->scene->window, &p->scene->times, ticks, sizeof(ticks) / sizeof(*ticks));
+	int64_t last = gt_window_column(&p->scene->window, p->scene->extent.to - 1);
+
+	if (p->scene->times.by_wall)
+		gt_screen_text(to, 0, p->at.axis, (int)p->at.left - 1, "UTC", faint);
+	for (unsigned i = 0; i < n && ticks[i].column <= last; i++) {
+		gt_screen_put(to, (int)(p->at.left + ticks[i].column), p->at.axis, LINE_DOWN, axis_look);
+		gt_screen_text(to, (int)(p->at.left + ticks[i].column) + 1, p->at.axis, -1, ticks[i].label, plain);
+	}
+}
+
+static const struct { uint32_t mark; char ascii; const char *word; } troubles[] = {
+	[GT_TROUBLE_LOST] = { '!', '!', "lost" }, [GT_TROUBLE_DAMAGED] = { CROSS, 'X', "damaged" },
+	[GT_TROUBLE_UNREAD] = { MIDDLE_DOT, '?', "not read" },
+};
+
+static void draw_trouble(const struct gt_picture *p, const struct gt_trouble *t, struct gt_screen *to)
+{
+	int64_t a = gt_window_column(&p->scene->window, t->from), b = gt_window_column(&p->scene->window, t->to);
+
+	if (b < 0 || a >= (int64_t)p->at.cells)
+		return;
+	a = a < 0 ? 0 : a;
+	b = b >= (int64_t)p->at.cells ? (int64_t)p->at.cells - 1 : b;
+	gt_screen_fill(to, (int)(p->at.left + a), p->at.troubles, (int)(b - a + 1), 1,
+		       to->ascii ? (uint32_t)troubles[t->kind].ascii : troubles[t->kind].mark, hole);
+}
+
+static void draw_troubles(const struct gt_picture *p, struct gt_screen *to)
+{
+	struct gt_trouble damage;
+
+	gt_screen_text(to, 0, p->at.troubles, (int)p->at.left - 1, p->at.label < 14 ? "missing" : "not recorded or read", warn);
+	for (size_t i = 0; i < p->scene->ntroubles; i++)
+		draw_trouble(p, &p->scene->troubles[i], to);
+	for (size_t i = 0; gt_scene_damage(p->scene, i, &damage); i++)
+		draw_trouble(p, &damage, to);
+}
+
+/* ---- lanes ---- */
+
+/* What is too long loses its end, unless that is a number: of threads of one name that tells them apart. */
+static void put_label(struct gt_screen *to, int x, int y, int width, const char *label, struct gt_look look)
+{
+	const char *last = strrchr(label, ' ');
+	int n = last && last[1] >= '0' && last[1] <= '9' ? (int)gt_utf8_width(last + 1) : 0;
+
+	if (n && (int)gt_utf8_width(label) > width && n < width / 2) {
+		gt_screen_text(to, x, y, width - n, label, look);
+		gt_screen_text(to, x + width - n, y, n, last + 1, look);
+	} else {
+		gt_screen_text(to, x, y, width, label, look);
+	}
+}
+
+static void draw_label(const struct gt_picture *p, const struct gt_lane_line *line, int y, struct gt_screen *to)
+{
+	struct gt_look look = line->kind == GT_LANE_PART || gt_lane_is_gauge(line) ? faint :
+			      line->kind == GT_LANE_SEGMENT || !line->indent ? title : plain;
+	int x = line->indent < 8 ? line->indent : 8, width;
+	char label[GT_LANE_LABEL];
+
+	gt_lanes_label(p->lanes, line, label);
+	if (p->at.label < 14 && x > 2)
+		x = 2;
+	if (line->folds)
+		gt_screen_put(to, x, y, line->folded ? FOLDED : UNFOLDED, axis_look);
+	width = (int)p->at.label - x - 2;
+	if (width > 0)
+		put_label(to, x + 2, y, width, label, look);
+}
+
+/* The first column behind the end of the trace: an end is no idle time. */
+static void draw_end(const struct gt_picture *p, int y, struct gt_screen *to)
+{
+	int64_t column = gt_window_column(&p->scene->window, p->scene->extent.to - 1) + 1;
+
+	if (column > 0 && column < (int64_t)p->at.cells)
+		gt_screen_put(to, (int)(p->at.left + column), y, DASHES_DOWN, axis_look);
+}
+
+static void draw_lane(const struct gt_picture *p, size_t i, struct gt_screen *to)
+{
+	const struct gt_lane_line *line = &p->lanes->lines[p->top + i];
+	const struct gt_cell_sums *cells = p->cells + i * p->at.cells;
+	int y = p->at.lanes + (int)i;
+	char figure[GT_BRIEF + 1];
+
+	draw_label(p, line, y, to);
+	gt_screen_put(to, (int)p->at.left - 1, y, LINE_DOWN, axis_look);
+	draw_end(p, y, to);
+	if (gt_lane_is_gauge(line)) {
+		draw_gauge(p, line, p->gauges + i * p->at.cells, y, to);
+		put_gauge_figure(p, line, p->gauges + i * p->at.cells, figure);
+	} else if (line->aspect) {
+		draw_cells(p, cells, y, to);
+		put_line_figure(p, cells, figure);
+	} else {
+		return;
+	}
+	if (!p->at.figure)
+		return;
+	gt_screen_printf(to, (int)p->at.label, y, (int)p->at.figure, plain, "%*s", (int)p->at.figure, figure);
+}
+
+static bool has_cursor(const struct gt_picture *p)
+{
+	return !p->scene->still && p->cursor >= p->top && p->cursor < p->lanes->n && p->cursor - p->top < p->at.nlanes;
+}
+
+static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
+{
+	int y = p->at.lanes + (int)(p->cursor - p->top);
+
+	if (!has_cursor(p))
+		return;
+	gt_screen_paper(to, 0, y, (int)p->at.left - 1, 1, GT_INK_SELECTED);
+	gt_screen_paper(to, (int)(p->at.left + p->column), y, 1, 1, GT_INK_CURSOR);
+	gt_screen_style(to, (int)(p->at.left + p->column), p->at.axis, 1, 1, GT_REVERSE);
+}
+
+/* ---- in words ---- */
+
+/* What a cell says. Returns the column behind it. */
+static int put_cell_words(const struct gt_cell_sums *c, uint64_t width, int y, int x, struct gt_screen *to)
+{
+	char share[GT_BRIEF], longest[GT_SAID], bytes[GT_SAID];
+
+	if (c->sureness == GT_CELL_UNKNOWN)
+		return x + gt_screen_text(to, x, y, -1, "not known yet  ", faint);
+	if (c->sureness == GT_CELL_HOLE)
+		return x + gt_screen_text(to, x, y, -1, "cannot be read  ", hole);
+	gt_brief_share(share, c->busy, width);
+	x += gt_screen_printf(to, x, y, -1, plain, "%s%s busy, %" PRIu64 " begin", c->sureness == GT_CELL_ROUGH ? "about " : "", share, c->count);
+	if (c->count)
+		x += gt_screen_printf(to, x, y, -1, plain, ", longest %s", gt_said_ns(longest, c->longest));
+	if (c->bytes)
+		x += gt_screen_printf(to, x, y, -1, plain, ", %s", gt_said_bytes(bytes, c->bytes));
+	if (c->busy)
+		x += gt_screen_printf(to, x, y, -1, plain, ", mostly %s", gt_category_word(c->category));
+	if (c->open)
+		x += gt_screen_printf(to, x, y, -1, warn, ", %" PRIu32 " still open", c->open);
+	return x + gt_screen_text(to, x, y, -1, "  ", plain);
+}
+
+static const char *gauge_value(char to[GT_SAID], bool bytes, double value)
+{
+	if (bytes && value >= 0)
+		return gt_said_bytes(to, (uint64_t)value);
+	snprintf(to, GT_SAID, "%.15g", value);
+	return to;
+}
+
+static int put_gauge_words(const struct gt_gauge_cell *c, bool queue, bool bytes, int y, int x, struct gt_screen *to)
+{
+	char low[GT_SAID], high[GT_SAID], last[GT_SAID];
+	const char *sure = c->some ? "at least " : c->likely ? "likely " : "";
+	const char *unit = !queue ? "" : c->last == 1 ? " launch waits" : " launches wait";
+
+	if (!c->known)
+		return x + gt_screen_text(to, x, y, -1, queue ? "not known yet  " : "not known  ", faint);
+	gauge_value(last, bytes, c->last);
+	if (c->low == c->high)
+		return x + gt_screen_printf(to, x, y, -1, plain, "%s%s%s  ", sure, last, unit);
+	return x + gt_screen_printf(to, x, y, -1, plain, "%s%s to %s, then %s%s  ", sure, gauge_value(low, bytes, c->low),
+				    gauge_value(high, bytes, c->high), last, unit);
+}
+
+/* The cell at the cursor. */
+static void draw_detail(const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_cell_window *w = &p->scene->window;
+	const struct gt_lane_line *line = has_cursor(p) ? &p->lanes->lines[p->cursor] : NULL;
+	char path[300], when[GT_TIME_ROOM];
+	int64_t at;
+	int x;
+
+	if (!line)
+		return;
+	at = gt_cell_start(w, p->column) < p->scene->extent.from ? p->scene->extent.from : gt_cell_start(w, p->column);
+	gt_time_text(&p->scene->times, at, gt_time_step(w), gt_window_end(w), when);
+	x = gt_screen_printf(to, 0, p->at.detail, -1, plain, "%s  ", when);
+	if (gt_lane_is_gauge(line))
+		x = put_gauge_words(&p->gauges[(p->cursor - p->top) * p->at.cells + p->column], line->kind == GT_LANE_QUEUE,
+				    counts_bytes(p, line), p->at.detail, x, to);
+	else if (line->aspect)
+		x = put_cell_words(&p->cells[(p->cursor - p->top) * p->at.cells + p->column], 1ull << w->shift, p->at.detail, x, to);
+	gt_lanes_path(p->lanes, line, path, sizeof(path));
+	gt_screen_text(to, x, p->at.detail, -1, path, faint);
+}
+
+/* Whether anything is missing is said always, whatever part is seen. */
+static int draw_warnings(const struct gt_picture *p, int x, struct gt_screen *to)
+{
+	const struct gt_scene *s = p->scene;
+	struct gt_trouble t;
+	bool unread = false, simulated = false;
+	size_t damaged = 0;
+
+	while (gt_scene_damage(s, damaged, &t))
+		damaged++;
+	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++) {
+		unread |= !gt_reader_segment(s->reader, i)->closed;
+		simulated |= gt_reader_segment(s->reader, i)->simulated;
+	}
+	if (simulated)
+		x += gt_screen_text(to, x, p->at.status, -1, "SIMULATED GPU  ", hole);
+	if (damaged)
+		x += gt_screen_printf(to, x, p->at.status, -1, hole, "%zu DAMAGED  ", damaged);
+	if (s->lost)
+		x += gt_screen_printf(to, x, p->at.status, -1, hole, "%" PRIu64 " LOSS%s  ", s->lost, s->lost == 1 ? "" : "ES");
+	if (unread)
+		x += gt_screen_text(to, x, p->at.status, -1, s->growing ? "RECORDING  " : "NOT CLOSED  ", hole);
+	return x;
+}
+
+/* Calls that had not returned when the recording ended: one of them is likely what the program hung in, or died in. */
+static int draw_open(const struct gt_picture *p, int x, int y, bool brief, struct gt_screen *to)
+{
+	const struct gt_archive *a = p->scene->archive;
+	const struct gt_open_call *longest = gt_open_calls_next(a, NULL);
+	uint64_t n = gt_archive_open_count(a);
+	char lasts[GT_SAID];
+	size_t known;
+
+	if (n && brief)
+		return x + gt_screen_printf(to, x, y, -1, warn, "%" PRIu64 " OPEN  ", n);
+	if (n)
+		x += gt_screen_printf(to, x, y, -1, warn, "  %" PRIu64 " call%s %s", n, n == 1 ? "" : "s",
+				      p->scene->growing ? "open at the moment" : "still open at the end");
+	gt_archive_open_calls(a, &known);
+	if (known < n)
+		x += gt_screen_printf(to, x, y, -1, warn, ", %zu of them known", known);
+	if (longest) {
+		x += gt_screen_text(to, x, y, -1, n == 1 ? ": " : ", the longest ", warn);
+		x += gt_screen_text(to, x, y, 40, gt_type_name(gt_reader_segment(p->scene->reader, longest->segment), longest->type), warn);
+		x += gt_screen_printf(to, x, y, -1, warn, " %s%s", gt_said_ns(lasts, (uint64_t)(longest->end - longest->start)),
+				      p->scene->still ? "" : " (:open)");
+	}
+	return x;
+}
+
+/* A filter may leave nothing. */
+static void draw_no_lanes(const struct gt_picture *p, struct gt_screen *to)
+{
+	if (p->at.nlanes && p->lanes->filter[0])
+		gt_screen_printf(to, 1, p->at.lanes, -1, warn, "no lane's name holds '%s'%s", p->lanes->filter, p->scene->still ? "" : ": Esc shows all");
+}
+
+/* The most important first: a narrow terminal shows the beginning. */
+static void draw_status(const struct gt_picture *p, struct gt_screen *to)
+{
+	static const char *const measures[] = { "busy share", "count", "longest", "bytes" };
+	const struct gt_cell_window *w = &p->scene->window;
+	const struct gt_time_extent *e = &p->scene->extent;
+	int64_t from = gt_cell_start(w, 0), end = gt_window_end(w), step = gt_time_step(w);
+	char a[GT_TIME_ROOM], b[GT_TIME_ROOM], cell[GT_SAID];
+	int x = draw_warnings(p, 0, to), y = p->at.status;
+
+	if (p->at.title < 0)
+		x = draw_open(p, x, y, true, to);
+	from = from < e->from ? e->from : from;
+	end = end > e->to - 1 ? e->to - 1 : end;
+	gt_time_text(&p->scene->times, from, step, end, a);
+	gt_time_text(&p->scene->times, end, step, end, b);
+	x += gt_screen_printf(to, x, y, -1, title, "%s", measures[p->heights]);
+	x += gt_screen_printf(to, x, y, -1, plain, "  cell %s  ", gt_said_ns(cell, 1ull << w->shift));
+	if (p->percent < 100)
+		x += gt_screen_printf(to, x, y, -1, warn, "%u%% refined  ", p->percent);
+	x += gt_screen_printf(to, x, y, -1, plain, "%s to %s  ", a, b);
+	if (p->lanes->filter[0])
+		x += gt_screen_printf(to, x, y, -1, warn, "lanes with '%s'  ", p->lanes->filter);
+	x += gt_screen_printf(to, x, y, -1, plain, "lanes %zu to %zu of %zu  ", p->lanes->n ? p->top + 1 : 0,
+			      p->lanes->n < p->top + p->at.nlanes ? p->lanes->n : p->top + p->at.nlanes, p->lanes->n);
+	if (!p->scene->still)
+		gt_screen_text(to, x, y, -1, "? help", faint);
+}
+
+static void draw_title(const struct gt_picture *p, struct gt_screen *to)
+{
+	char span[GT_SAID];
+	int x = gt_screen_text(to, 0, p->at.title, -1, gt_scene_title(p->scene), title);
+
+	x += gt_screen_printf(to, x, p->at.title, -1, plain, "  %s",
+			      gt_said_ns(span, (uint64_t)(p->scene->extent.to - p->scene->extent.from) - 1));
+	x = draw_open(p, x, p->at.title, false, to);
+	if (p->scene->command)
+		gt_screen_printf(to, x, p->at.title, -1, faint, "  %s", p->scene->command);
+}
+
+void gt_picture_draw(const struct gt_picture *p, struct gt_screen *to)
+{
+	gt_screen_clear(to);
+	if (p->at.title >= 0)
+		draw_title(p, to);
+	if (p->at.map >= 0)
+		draw_map(p, to);
+	draw_bracket(p, to);
+	draw_axis(p, to);
+	if (p->at.marks >= 0)
+		gt_screen_text(to, 0, p->at.marks, (int)p->at.left - 1, "marks", faint);
+	if (p->at.troubles >= 0)
+		draw_troubles(p, to);
+	for (size_t i = 0; i < p->at.nlanes && p->top + i < p->lanes->n; i++)
+		draw_lane(p, i, to);
+	if (!p->lanes->n)
+		draw_no_lanes(p, to);
+	draw_cursor(p, to);
+	if (p->at.detail >= 0)
+		draw_detail(p, to);
+	if (p->at.status >= 0)
+		draw_status(p, to);
+}

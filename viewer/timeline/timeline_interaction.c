@@ -1,0 +1,657 @@
+#include "viewer/timeline/timeline_interaction.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "viewer/cells/cells_request.h"
+#include "viewer/search/search_regex.h"
+#include "viewer/cells/unfinished_calls.h"
+#include "viewer/util/number_text.h"
+
+int gt_desk_init(struct gt_desk *d, struct gt_scene *scene, struct gt_lanes *lanes, struct gt_err *err)
+{
+	*d = (struct gt_desk){ .scene = scene, .lanes = lanes, .spell.reader = scene->reader, .pick.archive = scene->archive,
+			       .err = GT_ERR_INIT };
+	d->boxes = gt_boxes_new(scene->archive, &d->spell, GT_BOXES_BLOCKS);
+	return d->boxes ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
+}
+
+void gt_desk_let_go(struct gt_desk *d)
+{
+	gt_boxes_free(d->boxes);
+	d->boxes = NULL;
+	gt_choice_let_go(&d->pick);
+	if (d->finds)
+		d->looked_for = strdup(gt_finds_expression(d->finds));
+	gt_finds_free(d->finds);
+	d->finds = NULL;
+	gt_spell_release(&d->spell);
+}
+
+int gt_desk_again(struct gt_desk *d, struct gt_err *err)
+{
+	struct gt_archive *a = d->scene->archive;
+
+	d->spell.reader = d->scene->reader;
+	if (gt_choice_again(&d->pick, a, err))
+		return err->code;
+	d->boxes = gt_boxes_new(a, &d->spell, GT_BOXES_BLOCKS);
+	if (d->looked_for)
+		d->finds = gt_finds_new(a, &d->spell, d->looked_for, err);
+	free(d->looked_for);
+	d->looked_for = NULL;
+	d->told = false;
+	return d->boxes && !err->code ? 0 : gt_err_set(err, -ENOMEM, "out of memory");
+}
+
+void gt_desk_release(struct gt_desk *d)
+{
+	if (!d->scene)
+		return;
+	gt_boxes_free(d->boxes);
+	gt_finds_free(d->finds);
+	free(d->looked_for);
+	gt_choice_release(&d->pick);
+	gt_detail_release(&d->detail);
+	gt_spell_release(&d->spell);
+}
+
+/* ---- where one is ---- */
+
+static bool same_lane(const struct gt_lane_of *a, const struct gt_lane_of *b)
+{
+	return gt_same_strip(&a->strip, &b->strip) && a->depth == b->depth;
+}
+
+/* false: no rows are drawn in the line. */
+static bool place(const struct gt_desk *d, const struct gt_desk_at *at, struct gt_choice_at *to)
+{
+	const struct gt_cell_window *w = &d->scene->window;
+	int64_t from, end;
+
+	if (!at->line || !at->line->aspect)
+		return false;
+	*to = (struct gt_choice_at){ .lane = gt_lane_of_line(at->line), .from = at->time, .to = gt_cell_start(w, at->column + 1ll),
+				   .shift = w->shift };
+	if (d->pick.what != GT_PICKED_NOTHING && same_lane(&to->lane, &d->pick.lane)) {
+		gt_choice_range(&d->pick, &from, &end);
+		to->on_it = from < to->to && (end > to->from || from >= to->from);
+	}
+	return true;
+}
+
+/* ---- keys ---- */
+
+static int pick_longest(struct gt_desk *d, const struct gt_desk_at *at, const struct gt_lane_of *lane)
+{
+	const struct gt_cell_sums *best = NULL;
+
+	for (unsigned i = 0; i < d->scene->window.cells; i++) {
+		const struct gt_cell_sums *c = &at->cells[i];
+
+		if (c->sureness == GT_CELL_ROUGH || c->sureness == GT_CELL_UNKNOWN) {
+			snprintf(d->pick.said, sizeof(d->pick.said), "not all of it is known yet");
+			return 0;
+		}
+		if (c->count && (!best || c->longest > best->longest))
+			best = c;
+	}
+	if (best)
+		return gt_choice_exactly(&d->pick, lane, best->longest_at, best->longest, &d->err);
+	snprintf(d->pick.said, sizeof(d->pick.said), "nothing begins here");
+	return 0;
+}
+
+static int jump_to_found(struct gt_desk *d, int by, const struct gt_choice_at *from)
+{
+	const struct gt_choice_types types = { gt_finds_wants, d->finds, "event of such a name" };
+
+	if (!d->finds)
+		snprintf(d->pick.said, sizeof(d->pick.said), "nothing is looked for: / does that");
+	else if (!gt_finds_any(d->finds))
+		snprintf(d->pick.said, sizeof(d->pick.said), "nothing has a name like '%.60s'", gt_finds_expression(d->finds));
+	else
+		return gt_choice_of_types(&d->pick, from, &types, by, &d->err);
+	return 0;
+}
+
+/* At an end of what is selected, or of a row in the cell. */
+static int mark(struct gt_desk *d, const struct gt_choice_at *at)
+{
+	int64_t offset = gt_archive_offset(d->scene->archive, at->lane.strip.segment), from, to, edge;
+	struct gt_found row;
+	int rc = 0;
+
+	if (at->on_it && d->pick.what != GT_PICKED_NOTHING) {
+		gt_choice_range(&d->pick, &from, &to);
+		edge = from < at->from && to < at->to ? to : from;
+	} else {
+		rc = gt_marks_snap(d->scene->archive, &at->lane, at->from, at->to, &edge, &d->err);
+	}
+	if (!rc)
+		gt_marks_set(&d->scene->marks, edge);
+	if (!rc && edge == at->from && !at->on_it && gt_event_at(d->scene->archive, &at->lane, edge + offset, edge + offset + 1, &row, &d->err) <= 0)
+		snprintf(d->pick.said, sizeof(d->pick.said), "nothing begins or ends in this cell: the mark is at its start");
+	return rc;
+}
+
+static void mark_from_to(struct gt_desk *d, int64_t from, int64_t to)
+{
+	gt_marks_clear(&d->scene->marks);
+	gt_marks_set(&d->scene->marks, from);
+	gt_marks_set(&d->scene->marks, to);
+}
+
+static void mark_both(struct gt_desk *d)
+{
+	int64_t from, to;
+
+	if (d->pick.what == GT_PICKED_NOTHING) {
+		snprintf(d->pick.said, sizeof(d->pick.said), "nothing is selected: Enter");
+		return;
+	}
+	gt_choice_range(&d->pick, &from, &to);
+	mark_from_to(d, from, to);
+}
+
+void gt_desk_drag(struct gt_desk *d, unsigned from, unsigned to)
+{
+	const struct gt_cell_window *w = &d->scene->window;
+
+	mark_from_to(d, gt_cell_start(w, from < to ? from : to), gt_cell_start(w, 1ll + (from < to ? to : from)));
+}
+
+void gt_desk_drop(struct gt_desk *d, const struct gt_desk_at *at, unsigned from)
+{
+	const struct gt_cell_window *w = &d->scene->window;
+	unsigned first = from < at->column ? from : at->column, last = from < at->column ? at->column : from;
+	int64_t a = gt_cell_start(w, first), b = gt_cell_start(w, last), end = gt_cell_start(w, last + 1ll), edge;
+	struct gt_lane_of lane;
+
+	if (!at->line || !at->line->aspect)
+		return;
+	lane = gt_lane_of_line(at->line);
+	if (gt_marks_snap(d->scene->archive, &lane, a, gt_cell_start(w, first + 1ll), &a, &d->err) ||
+	    gt_marks_snap(d->scene->archive, &lane, b, end, &edge, &d->err))
+		return;
+	mark_from_to(d, a, edge > b ? edge : end);	/* without any edge in the last cell: to its end */
+}
+
+bool gt_desk_range(struct gt_desk *d, int64_t *from, int64_t *to)
+{
+	if (gt_marks_between(&d->scene->marks, from, to))
+		return true;
+	if (d->pick.what != GT_PICKED_NOTHING)
+		gt_choice_range(&d->pick, from, to);
+	else
+		snprintf(d->pick.said, sizeof(d->pick.said), "nothing is marked (m) or selected (Enter)");
+	return d->pick.what != GT_PICKED_NOTHING;
+}
+
+/* A row that does not begin in the window is none of its longest: what the cells know of is what begins in them. */
+static int jump(struct gt_desk *d, const struct gt_binding *b, const struct gt_desk_at *at, const struct gt_choice_at *from)
+{
+	struct gt_choice *p = &d->pick;
+
+	switch (b->action) {
+	case GT_DO_SELECT:
+		return at->cells[at->column].sureness == GT_CELL_HOLE ? gt_choice_hole(p, from, &d->err) : gt_choice_here(p, from, &d->err);
+	case GT_DO_NEXT: return gt_choice_beside(p, from, b->arg, &d->err);
+	case GT_DO_SAME: return gt_choice_same(p, from, b->arg, &d->err);
+	case GT_DO_PARTNER: return gt_choice_partner(p, from, &d->err);
+	case GT_DO_GAP: return gt_choice_gap(p, from, b->arg, &d->err);
+	case GT_DO_FAILURE: return gt_choice_failure(p, from, b->arg, &d->err);
+	case GT_DO_FOUND: return jump_to_found(d, b->arg, from);
+	case GT_DO_MARK: return mark(d, from);
+	case GT_DO_LONGEST: return pick_longest(d, at, &from->lane);
+	default: return 0;
+	}
+}
+
+static bool is_jump(enum gt_action a)
+{
+	return a == GT_DO_SELECT || a == GT_DO_NEXT || a == GT_DO_SAME || a == GT_DO_PARTNER || a == GT_DO_GAP || a == GT_DO_FAILURE ||
+	       a == GT_DO_LONGEST || a == GT_DO_FOUND || a == GT_DO_MARK;
+}
+
+/* What could not be read in the cell of the cursor, in the words of who tried. */
+static void say_damage(struct gt_desk *d, const struct gt_desk_at *at, const struct gt_choice_at *from)
+{
+	size_t n;
+	const struct gt_damage *damage = gt_reader_damage(d->scene->reader, &n);
+	struct gt_trouble t;
+
+	if (at->cells[at->column].sureness != GT_CELL_HOLE)
+		return;
+	for (size_t i = 0; i < n && gt_scene_damage(d->scene, i, &t); i++)
+		if (t.from < from->to && t.to >= from->from)
+			snprintf(d->pick.said, sizeof(d->pick.said), "cannot be read: %.100s", damage[i].text);
+}
+
+/* Hunts ask it what it looks for. */
+static void stop_finding(struct gt_desk *d)
+{
+	gt_choice_stop(&d->pick);
+	gt_finds_free(d->finds);
+	d->finds = NULL;
+}
+
+static bool escape(struct gt_desk *d)
+{
+	if (gt_choice_stop(&d->pick))
+		snprintf(d->pick.said, sizeof(d->pick.said), "stopped");
+	else if (d->size)
+		d->size = GT_PANE_NONE;
+	else if (d->scene->marks.n)
+		gt_marks_clear(&d->scene->marks);
+	else if (d->finds)
+		stop_finding(d);
+	else if (d->pick.what)
+		gt_choice_nothing(&d->pick);
+	else
+		return false;
+	d->told = false;
+	return true;
+}
+
+/* The pane opens with the first thing that is picked, and stays as it was left then. */
+static void after_jump(struct gt_desk *d, enum gt_action a)
+{
+	if (d->pick.go && d->size == GT_PANE_NONE && a == GT_DO_SELECT)
+		d->size = GT_PANE_USUAL;
+	d->told &= !d->pick.go;
+}
+
+/* The call that was open longest when the recording ended; from one that is selected, the next. */
+static int go_to_open(struct gt_desk *d, struct gt_err *err)
+{
+	bool on_open = d->pick.what == GT_PICKED_ROW && d->pick.row.kind == GT_OPEN;
+	size_t n;
+	const struct gt_open_call *calls = gt_archive_open_calls(d->scene->archive, &n), *last = NULL, *next;
+	const struct gt_found *row = &d->pick.row;
+
+	for (size_t i = 0; on_open && i < n; i++)
+		if (calls[i].segment == row->lane.strip.segment && calls[i].track == row->lane.strip.track && calls[i].start == row->start &&
+		    calls[i].depth == row->lane.depth)
+			last = &calls[i];
+	next = gt_open_calls_next(d->scene->archive, last);
+	if (!next)
+		return gt_err_set(err, -ENOENT, gt_archive_open_count(d->scene->archive) ? "the calls that were still open cannot be read" :
+				  "all calls had returned when the recording ended");
+	if (d->size == GT_PANE_NONE)
+		d->size = GT_PANE_USUAL;
+	return gt_choice_exactly(&d->pick, &(struct gt_lane_of){ { next->segment, next->track, GT_ASPECT_CALLS, false }, next->depth },
+				 next->start, (uint64_t)(next->end - next->start), err);
+}
+
+bool gt_desk_act(struct gt_desk *d, const struct gt_binding *b, const struct gt_desk_at *at)
+{
+	struct gt_choice_at from;
+
+	d->pick.said[0] = 0;
+	if (b->action == GT_DO_ESCAPE)
+		return escape(d);
+	if (b->action == GT_DO_DETAIL) {
+		d->size = (enum gt_pane_size)((d->size + 1) % GT_PANE_SIZES);
+		d->asked = d->size != GT_PANE_NONE;
+		return true;
+	}
+	if (b->action == GT_DO_MARK_BOTH) {
+		mark_both(d);
+		return true;
+	}
+	if (b->action == GT_DO_OPEN_CALL) {
+		struct gt_err why = GT_ERR_INIT;
+
+		if (go_to_open(d, &why))
+			snprintf(d->pick.said, sizeof(d->pick.said), "%.115s", why.text);
+		return true;
+	}
+	if (!is_jump(b->action))
+		return false;
+	if (!place(d, at, &from)) {
+		snprintf(d->pick.said, sizeof(d->pick.said), "there are no events in this line");
+		return b->action != GT_DO_SELECT;
+	}
+	jump(d, b, at, &from);
+	if (d->pick.said[0])
+		say_damage(d, at, &from);
+	after_jump(d, b->action);
+	return true;
+}
+
+const char *gt_desk_find(struct gt_desk *d, const char *expression, const struct gt_desk_at *at)
+{
+	struct gt_err err = GT_ERR_INIT;
+
+	d->pick.said[0] = 0;
+	stop_finding(d);
+	if (!*expression)
+		return NULL;
+	d->finds = gt_finds_new(d->scene->archive, &d->spell, expression, &err);
+	if (d->finds)
+		gt_desk_act(d, &(struct gt_binding){ .action = GT_DO_FOUND, .arg = 1 }, at);
+	else
+		snprintf(d->pick.said, sizeof(d->pick.said), "%.110s", err.text);
+	return d->pick.said[0] ? d->pick.said : NULL;
+}
+
+void gt_desk_pick(struct gt_desk *d, const struct gt_scene_row *row)
+{
+	d->pick.said[0] = 0;
+	gt_choice_exactly(&d->pick, &row->lane, row->start, (uint64_t)row->dur, &d->err);
+	after_jump(d, GT_DO_LONGEST);
+}
+
+int64_t gt_desk_moment(const struct gt_desk *d, const struct gt_desk_at *at)
+{
+	int64_t t = gt_cell_start(&d->scene->window, at->column), end;
+	struct gt_choice_at here;
+
+	if (place(d, at, &here) && here.on_it)
+		gt_choice_range(&d->pick, &t, &end);
+	return t;
+}
+
+/* ---- going there ---- */
+
+/* A line that shows the row: where the cursor is, if that one does; its own lane; or one that has it among others. */
+static const struct gt_lane_line *line_of(const struct gt_desk *d, const struct gt_lane_line *cursor)
+{
+	const struct gt_lane_of *own = &d->pick.row.lane;
+	const struct gt_lane_line *other = NULL;
+	unsigned depth;
+
+	for (size_t i = 0; i < d->lanes->n; i++) {
+		const struct gt_lane_line *line = &d->lanes->lines[i];
+		struct gt_lane_of lane = gt_lane_of_line(line);
+
+		if (!line->aspect || line->segment != own->strip.segment)
+			continue;
+		if (same_lane(&lane, &d->pick.lane))
+			return line;
+		if (line->track == own->strip.track && !line->derived && gt_strip_shows(&lane.strip, own->strip.aspect, own->depth, &depth) &&
+		    depth == lane.depth && !other)
+			other = line;
+	}
+	return other;
+}
+
+bool gt_desk_goes(struct gt_desk *d, const struct gt_lane_line *cursor, struct gt_lane_line *line, int64_t *from, int64_t *to)
+{
+	const struct gt_lane_line *found;
+
+	if (!d->pick.go)
+		return false;
+	d->pick.go = d->told = false;
+	gt_choice_range(&d->pick, from, to);
+	found = line_of(d, cursor);
+	if (!found) {
+		gt_lanes_unfold_above(d->lanes, d->pick.row.lane.strip.segment, d->pick.row.lane.strip.track);
+		gt_lanes_unfold_track(d->lanes, d->pick.row.lane.strip.segment, d->pick.row.lane.strip.track);
+		if (gt_lanes_list(d->lanes))
+			gt_err_set(&d->err, -ENOMEM, "no memory for the lanes");
+		found = line_of(d, cursor);
+	}
+	if (found)
+		d->pick.lane = gt_lane_of_line(found);
+	else
+		snprintf(d->pick.said, sizeof(d->pick.said), "its lane is not shown: X shows what is hidden, Esc takes back a filter");
+	*line = found ? *found : *cursor;
+	return true;
+}
+
+/* ---- what is shown ---- */
+
+int gt_desk_arrange(struct gt_desk *d, struct gt_layout *layout, struct gt_err *err)
+{
+	const struct gt_detail_from from = { d->scene, d->lanes, &d->spell };
+	int rc = d->err.code;
+
+	d->pane = gt_pane_place(layout, d->scene->still ? GT_PANE_NONE : d->size);
+	if (d->asked && !d->pane.height) {
+		snprintf(d->pick.said, sizeof(d->pick.said), "the screen is too small for a pane");
+		d->size = GT_PANE_NONE;
+	}
+	d->asked = false;
+	if (!rc && !d->told)
+		rc = gt_detail_tell(&d->detail, &from, &d->pick, &d->err);
+	d->told = true;
+	return rc ? gt_err_set(err, rc, "%s", d->err.text) : 0;
+}
+
+int gt_desk_show(struct gt_desk *d, size_t top, size_t nlines, size_t cursor, const struct gt_strips *strips, const uint32_t *strip_of,
+		 struct gt_err *err)
+{
+	struct gt_lane_of of[GT_SCREEN_MOST], on = { .depth = 0 };
+
+	if (cursor < d->lanes->n)
+		on = gt_lane_of_line(&d->lanes->lines[cursor]);
+	for (size_t i = 0; i < nlines; i++)
+		of[i] = gt_lane_of_line(&d->lanes->lines[top + i]);
+	if (gt_marks_on(&d->scene->marks, &on, err))
+		return err->code;
+	return gt_boxes_want(d->boxes, &d->scene->window, &(struct gt_boxes_for){ of, strips, strip_of }, nlines, err);
+}
+
+/* What the user waits for is first; names come when the cells are there. */
+int gt_desk_step(struct gt_desk *d, uint64_t us, struct gt_err *err) { return gt_choice_step(&d->pick, us, err); }
+
+int gt_desk_step_last(struct gt_desk *d, uint64_t us, struct gt_err *err)
+{
+	int rc = gt_boxes_step(d->boxes, us, err);
+
+	if (!rc)
+		rc = gt_marks_step(&d->scene->marks, us, err);
+	return rc || !d->finds ? rc : gt_finds_step(d->finds, us, err);
+}
+
+/* ---- names in boxes ---- */
+
+#define NAME_LEAST 2		/* columns: less of a bookmark's name tells nothing */
+#define EDGE 0x258f		/* an eighth of a block, at the left */
+
+/* In the cells that it covers wholly, the first of which has its edge. */
+static void draw_box(const struct gt_desk *d, const struct gt_box *box, int x, int y, unsigned width, struct gt_screen *to)
+{
+	const struct gt_segment *seg = gt_reader_segment(d->scene->reader, box->segment);
+	uint8_t category = box->type < seg->ntypes ? seg->types[box->type].category : GT_CAT_OTHER;
+	bool found = d->finds && gt_finds_has(d->finds, box->segment, box->type);
+	uint8_t paper = found ? GT_INK_FOUND : (uint8_t)(GT_INK_CATEGORY + category);
+	const struct gt_look look = { box->failed ? GT_INK_ERROR : GT_INK_TEXT, paper, box->failed ? GT_BOLD : 0 };
+
+	gt_screen_put(to, x, y, to->ascii ? '|' : EDGE, look);
+	gt_screen_text(to, x + 1, y, (int)width - 1, box->name, look);
+}
+
+/* What is open has no end: its box goes on to the cell in which the recording ended, and points out of it. */
+static void draw_open_end(const struct gt_box *box, const struct gt_picture *p, int y, struct gt_screen *to)
+{
+	int64_t column = gt_window_column(&p->scene->window, box->end - 1);
+
+	if (column >= 0 && column < (int64_t)p->at.cells)
+		gt_screen_put(to, (int)(p->at.left + column), y, GT_OPEN_END, gt_open_end_look);
+}
+
+static void draw_boxes(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+{
+	for (size_t i = 0; p->heights == GT_HEIGHT_BUSY && i < p->at.nlanes; i++) {
+		size_t n;
+		const struct gt_box *boxes = gt_boxes_of(d->boxes, i, &n);
+
+		for (size_t k = 0; k < n; k++) {
+			unsigned from, end, next, behind;
+
+			gt_box_cells(&boxes[k], &p->scene->window, &from, &end);
+			if (k + 1 < n)		/* of two that overlap the first one's name ends where the second one begins */
+				gt_box_cells(&boxes[k + 1], &p->scene->window, &next, &behind);
+			end = k + 1 < n && next < end ? next : end;
+			if (end > from)
+				draw_box(d, &boxes[k], (int)(p->at.left + from), p->at.lanes + (int)i, end - from, to);
+			if (boxes[k].open)
+				draw_open_end(&boxes[k], p, p->at.lanes + (int)i, to);
+		}
+	}
+}
+
+/* A frame around it, in the line of its lane: the paper behind its cells. */
+static void draw_picked(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_cell_window *w = &p->scene->window;
+	int64_t from, end, a, b;
+
+	if (d->pick.what == GT_PICKED_NOTHING)
+		return;
+	gt_choice_range(&d->pick, &from, &end);
+	a = gt_window_column(w, from);
+	b = gt_window_column(w, end > from ? end - 1 : end);
+	if (b < 0 || a >= (int64_t)p->at.cells)
+		return;
+	a = a < 0 ? 0 : a;
+	b = b >= (int64_t)p->at.cells ? (int64_t)p->at.cells - 1 : b;
+	for (size_t i = 0; i < p->at.nlanes && p->top + i < p->lanes->n; i++) {
+		struct gt_lane_of lane = gt_lane_of_line(&p->lanes->lines[p->top + i]);
+
+		if (p->lanes->lines[p->top + i].aspect && same_lane(&lane, &d->pick.lane))
+			gt_screen_paper(to, (int)(p->at.left + a), p->at.lanes + (int)i, (int)(b - a + 1), 1, GT_INK_SELECTED);
+	}
+}
+
+static bool stands_on_it(const struct gt_desk *d, const struct gt_picture *p)
+{
+	const struct gt_desk_at at = { .line = p->cursor < p->lanes->n ? &p->lanes->lines[p->cursor] : NULL, .column = p->column,
+				       .time = gt_cell_start(&p->scene->window, p->column) };
+	struct gt_choice_at from;
+
+	return place(d, &at, &from) && from.on_it;
+}
+
+/* ---- marks and bookmarks ---- */
+
+static int marks_line(const struct gt_picture *p) { return p->at.marks >= 0 ? p->at.marks : p->at.axis; }
+
+/* The next column in which a bookmark or a mark stands, behind that of bookmark i. */
+static int64_t next_mark(const struct gt_scene *s, size_t i)
+{
+	const struct gt_bookmark *b = s->bookmarks.list;
+	int64_t column = gt_window_column(&s->window, s->extent.from + b[i].at), next = s->window.cells;
+
+	if (i + 1 < s->bookmarks.n && gt_window_column(&s->window, s->extent.from + b[i + 1].at) < next)
+		next = gt_window_column(&s->window, s->extent.from + b[i + 1].at);
+	for (unsigned k = 0; k < s->marks.n; k++) {
+		int64_t mark = gt_window_column(&s->window, s->marks.at[k]);
+
+		next = mark > column && mark < next ? mark : next;
+	}
+	return next;
+}
+
+/* With their names, where they have a line for themselves and there is room up to the next one. */
+static void draw_bookmarks(const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_look look = { GT_INK_TEXT, GT_INK_MARK, 0 }, name = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	const struct gt_scene *s = p->scene;
+
+	for (size_t i = 0; i < s->bookmarks.n; i++) {
+		int64_t column = gt_window_column(&s->window, s->extent.from + s->bookmarks.list[i].at);
+		int x = (int)p->at.left + (int)column, room;
+
+		if (column < 0 || column >= (int64_t)p->at.cells)
+			continue;
+		gt_screen_put(to, x, marks_line(p), '*', look);
+		room = (int)(next_mark(s, i) - column) - 2;
+		if (p->at.marks >= 0 && room >= NAME_LEAST)
+			gt_screen_text(to, x + 1, p->at.marks, room, s->bookmarks.list[i].name, name);
+	}
+}
+
+/* What is between the marks: this is asked for, so it comes before what the cell says. */
+static void draw_marks(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_look look = { GT_INK_TEXT, GT_INK_NONE, GT_BOLD };
+	const struct gt_marks_at at = { (int)p->at.left, marks_line(p), p->at.lanes, p->at.nlanes, p->at.marks >= 0 };
+	char text[300], lane[GT_LANE_LABEL] = "";
+
+	gt_marks_draw(&d->scene->marks, &p->scene->window, &at, to);
+	if (p->cursor < p->lanes->n)
+		gt_lanes_label(p->lanes, &p->lanes->lines[p->cursor], lane);
+	if (p->at.detail < 0 || !gt_marks_tell(&d->scene->marks, &p->scene->times, p->scene->extent.to, lane, text, sizeof(text)))
+		return;
+	gt_screen_fill(to, 0, p->at.detail, (int)p->at.width, 1, ' ', look);
+	gt_screen_text(to, 0, p->at.detail, -1, text, look);
+}
+
+/* What is looked for, at the right of the title or else of the overview. */
+static void draw_finds(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_look look = { GT_INK_TEXT, GT_INK_FOUND, 0 };
+	int y = p->at.title >= 0 ? p->at.title : p->at.axis, width;
+	const char *expression;
+	char text[GT_EXPRESSION + 60];
+	bool complete;
+	uint64_t n;
+
+	if (!d->finds)
+		return;
+	n = gt_finds_count(d->finds, &complete);
+	expression = gt_finds_expression(d->finds);
+	snprintf(text, sizeof(text), " /%.*s  %s%" PRIu64 " event%s%s ", gt_expression_brief(expression), expression,
+		 complete ? "" : "at least ", n, n == 1 ? "" : "s", complete ? "" : ", counting");
+	width = (int)gt_utf8_width(text);
+	gt_screen_text(to, (int)p->at.width - width, y, width, text, look);
+}
+
+/* What is picked, in one line, where there is no pane. */
+static void draw_brief(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_look name = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD }, plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
+			     bad = { GT_INK_ERROR, GT_INK_NONE, 0 };
+	int y = p->at.detail, x;
+
+	if (d->pane.height || y < 0 || !d->detail.n || !stands_on_it(d, p))
+		return;
+	gt_screen_fill(to, 0, y, (int)p->at.width, 1, ' ', plain);
+	x = gt_screen_text(to, 0, y, (int)p->at.width / 2, d->detail.title, name);
+	for (size_t i = 0; i < d->detail.n; i++) {
+		const struct gt_detail_line *line = &d->detail.lines[i];
+
+		if (line->ink == GT_INK_ERROR || !strcmp(line->name, "duration") || !strcmp(line->name, "so far") || !strcmp(line->name, "start"))
+			x += gt_screen_printf(to, x, y, -1, line->ink == GT_INK_ERROR ? bad : plain, "  %s %s", line->name, line->value);
+	}
+}
+
+/* What is drawn over the lanes has covered it. */
+static void draw_cursor(const struct gt_picture *p, struct gt_screen *to)
+{
+	if (p->cursor >= p->top && p->cursor < p->lanes->n && p->cursor - p->top < p->at.nlanes)
+		gt_screen_paper(to, (int)(p->at.left + p->column), p->at.lanes + (int)(p->cursor - p->top), 1, 1, GT_INK_CURSOR);
+}
+
+static void draw_said(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+{
+	const struct gt_look look = { GT_INK_WARN, GT_INK_NONE, GT_BOLD };
+	char progress[80];
+	const char *said = gt_choice_progress(&d->pick, progress);
+
+	said = said ? said : d->pick.said;
+	if (!*said || p->at.status < 0)
+		return;
+	gt_screen_fill(to, 0, p->at.status, (int)p->at.width, 1, ' ', look);
+	gt_screen_text(to, 0, p->at.status, -1, said, look);
+}
+
+void gt_desk_draw(const struct gt_desk *d, const struct gt_picture *p, struct gt_screen *to)
+{
+	draw_boxes(d, p, to);
+	if (p->scene->still)
+		return;
+	draw_picked(d, p, to);
+	draw_cursor(p, to);
+	draw_brief(d, p, to);
+	draw_bookmarks(p, to);
+	draw_marks(d, p, to);
+	draw_finds(d, p, to);
+	gt_pane_draw(&d->pane, &d->detail, to);
+	draw_said(d, p, to);
+}

@@ -1,0 +1,735 @@
+/* The timeline: lanes over time, an overview of the whole run above them. What is asked of the strips is just what is on the screen. They
+ * tell what they know at once, and the rest while nobody presses a key. Which lanes there are is known the better the more was gone
+ * through: then the list is made anew, and the cursor stays on its lane. */
+#include "viewer/view/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "formats/base/buf.h"
+#include "viewer/lanes/stale_cells.h"
+#include "viewer/util/deadline.h"
+#include "viewer/timeline/timeline_interaction.h"
+#include "viewer/view/counter_lanes.h"
+#include "viewer/timeline/overview_bar.h"
+#include "viewer/lanes/unfinished_edges.h"
+#include "viewer/timeline/timeline_draw.h"
+
+#define LEARN_LINES 5000u	/* a longer list is not made anew for a lane that is found late */
+
+struct timeline {
+	struct gt_lanes lanes;
+	struct gt_strips *strips;
+	struct gt_minimap map;
+	struct gt_gauge_rows gauges;
+	struct gt_cells_request asked;
+	struct gt_open_heads heads;
+	uint32_t *strip_of;		/* of each line that is shown: number in asked.of */
+	size_t strip_of_cap;
+	struct gt_layout at;
+	struct gt_lane_line cursor_line;	/* what the cursor is on */
+	size_t top, cursor;
+	unsigned column;
+	int64_t moment;			/* that was gone to; counts as long as the cursor's cell has it */
+	unsigned width, height;		/* that it was arranged for */
+	enum gt_height heights;
+	struct gt_cell_sums *cells;
+	struct gt_gauge_cell *gauge_cells;
+	size_t cells_cap, gauge_cells_cap;
+	bool arranged;			/* once at least */
+	bool relist, touched;		/* lanes have changed; somebody has folded or moved some */
+	bool grown;			/* the trace is another than when lanes were unfolded */
+	bool again;			/* and not the first: lanes were seen, and are not folded of themselves */
+	struct gt_before before;	/* what was seen of it, until all is known */
+	bool learned;			/* what these strips found out is in the list */
+	enum { NOTHING, MAP, AXIS, CELLS } held;	/* by the mouse */
+	int dragged;			/* where the mouse was */
+	unsigned grip;			/* the cell where it was pressed */
+	bool drawn;			/* and it was moved since */
+	struct gt_desk desk;
+};
+
+/* ---- open and close ---- */
+
+static int timeline_open(struct gt_view *v, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	struct gt_lanes_known known = gt_scene_known(v->scene);
+	bool again = t->desk.scene;
+	int rc = again ? gt_gauge_rows_again(&t->gauges, err) : gt_gauge_rows_init(&t->gauges, v->scene, err);
+
+	gt_gauge_rows_known(&t->gauges, &known);
+	if (!rc)
+		rc = (again ? gt_lanes_again : gt_lanes_init)(&t->lanes, v->scene->reader, &known, err);
+	if (again) {
+		gt_strips_again(t->strips, v->scene->archive);
+		gt_minimap_again(&t->map, v->scene->archive);
+	} else {
+		t->strips = gt_strips_new(v->scene->archive);
+		if (!rc && (gt_minimap_init(&t->map, v->scene->archive) || !t->strips))
+			rc = gt_err_set(err, -ENOMEM, "no memory for the timeline");
+	}
+	t->relist = t->grown = true;
+	t->again = again;
+	return (again ? gt_desk_again(&t->desk, err) : gt_desk_init(&t->desk, v->scene, &t->lanes, err)) ? err->code : rc;
+}
+
+static size_t shown_lines(const struct timeline *t)
+{
+	size_t left = t->lanes.n - (t->top < t->lanes.n ? t->top : t->lanes.n);
+
+	return left < t->at.nlanes ? left : t->at.nlanes;
+}
+
+/* A wide cell begins long before the moment in it that one wants to see. */
+static int64_t cursor_time(const struct gt_view *v)
+{
+	const struct timeline *t = v->state;
+	const struct gt_cell_window *w = &v->scene->window;
+
+	return gt_window_column(w, t->moment) == (int64_t)t->column ? t->moment : gt_cell_start(w, t->column);
+}
+
+static void timeline_let_go(struct gt_view *v)
+{
+	struct timeline *t = v->state;
+
+	if (!v->scene->is_at && t->arranged) {		/* what the cursor is on */
+		v->scene->at = cursor_time(v);
+		v->scene->is_at = true;
+	}
+	gt_before_keep(&t->before, &t->asked.window, v->scene->extent.to - 1, t->lanes.lines + t->top, t->arranged ? shown_lines(t) : 0,
+		       t->cells, t->gauge_cells);
+	gt_desk_let_go(&t->desk);
+	gt_strips_let_go(t->strips);
+	gt_minimap_let_go(&t->map);
+	gt_gauge_rows_let_go(&t->gauges);
+	gt_asked_release(&t->asked);
+	gt_open_heads_release(&t->heads);
+}
+
+static void timeline_close(struct gt_view *v)
+{
+	struct timeline *t = v->state;
+
+	timeline_let_go(v);
+	gt_strips_free(t->strips);
+	gt_minimap_release(&t->map);
+	gt_gauge_rows_release(&t->gauges);
+	gt_before_release(&t->before);
+	gt_desk_release(&t->desk);
+	gt_lanes_release(&t->lanes);
+	free(t->gauge_cells);
+	free(t->strip_of);
+	free(t->cells);
+}
+
+/* ---- what is asked of the strips ---- */
+
+static int ask_heads(struct gt_view *v, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	struct gt_lane_of lanes[GT_SCREEN_MOST];
+	size_t lines = shown_lines(t);
+
+	for (size_t i = 0; i < lines; i++)
+		lanes[i] = gt_lane_of_line(&t->lanes.lines[t->top + i]);
+	return gt_open_heads_want(&t->heads, v->scene->archive, &v->scene->window, lanes, lines, err);
+}
+
+/* Lines of one track at several depths share a strip. */
+static int ask_lanes(struct gt_view *v, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	struct gt_strip_of of[GT_SCREEN_MOST];
+	size_t lines = shown_lines(t), n = 0, k;
+	int rc;
+
+	if (gt_grow(&t->strip_of, &t->strip_of_cap, lines + 1, sizeof(*t->strip_of)))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < lines; i++) {
+		const struct gt_lane_line *line = &t->lanes.lines[t->top + i];
+		struct gt_strip_of one = { line->segment, line->track, (enum gt_aspect)line->aspect, line->derived };
+
+		for (k = n; k > 0 && !gt_same_strip(&of[k - 1], &one); k--)
+			;
+		t->strip_of[i] = (uint32_t)(k ? k - 1 : n);
+		if (!k && line->aspect)
+			of[n++] = one;
+	}
+	rc = gt_ask(t->strips, &t->asked, &v->scene->window, of, n, err);
+	t->learned &= rc <= 0;
+	return rc < 0 ? rc : ask_heads(v, err);
+}
+
+/* ---- what is shown ---- */
+
+static int refresh(struct gt_view *v, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	size_t lines = shown_lines(t), cells = t->at.cells;
+
+	if (gt_grow(&t->cells, &t->cells_cap, (lines + 1) * cells, sizeof(*t->cells)) || gt_minimap_refresh(&t->map) ||
+	    gt_grow(&t->gauge_cells, &t->gauge_cells_cap, (lines + 1) * cells, sizeof(*t->gauge_cells)))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	/* where no lane has a line, the cursor is on this one: unknown */
+	memset(t->cells + lines * cells, 0, cells * sizeof(*t->cells));
+	memset(t->gauge_cells + lines * cells, 0, cells * sizeof(*t->gauge_cells));
+	for (size_t i = 0; i < lines; i++) {
+		const struct gt_lane_line *line = &t->lanes.lines[t->top + i];
+
+		if (gt_lane_is_gauge(line)) {
+			gt_gauge_rows_cells(&t->gauges, line, t->gauge_cells + i * cells);
+			gt_before_fill_gauge(&t->before, &v->scene->window, line, t->gauge_cells + i * cells);
+		}
+		if (line->aspect) {
+			struct gt_lane_of lane = gt_lane_of_line(line);
+
+			gt_strips_cells(t->strips, t->strip_of[i], line->depth, t->cells + i * cells);
+			if (gt_strips_percent(t->strips) == 100)
+				gt_open_heads_fill(&t->heads, &lane, t->cells + i * cells);
+			gt_before_fill(&t->before, &v->scene->window, line, t->cells + i * cells);
+		} else {
+			memset(t->cells + i * cells, 0, cells * sizeof(*t->cells));
+		}
+	}
+	return 0;
+}
+
+/* Makes the list anew where that is due, and puts the cursor where its lane is now. */
+static int list(struct timeline *t, bool unfold, struct gt_err *err)
+{
+	int rc = 0;
+
+	if (unfold) {
+		gt_lanes_fold_all(&t->lanes, true);
+		rc = gt_lanes_unfold_to(&t->lanes, t->at.nlanes);
+	} else if (t->relist) {
+		rc = gt_lanes_list(&t->lanes);
+	}
+	if (rc)
+		return gt_err_set(err, rc, "no memory for the lanes");
+	if (t->lanes.n && (unfold || t->relist))
+		t->cursor = t->arranged ? gt_lanes_find(&t->lanes, &t->cursor_line) : 0;
+	t->relist = false;
+	return 0;
+}
+
+/* The cursor goes to where this moment is now. */
+static void put_cursor(struct gt_view *v, int64_t time)
+{
+	struct timeline *t = v->state;
+	int64_t column = gt_window_column(&v->scene->window, time);
+
+	t->column = column < 0 ? 0 : column >= (int64_t)t->at.cells ? t->at.cells - 1 : (unsigned)column;
+	t->moment = time;
+}
+
+/* The cursor stays on the screen, and the screen on the list. */
+static void scroll(struct timeline *t)
+{
+	size_t n = t->lanes.n, most = t->at.nlanes ? t->at.nlanes : 1;
+
+	if (t->cursor >= n)
+		t->cursor = n ? n - 1 : 0;
+	if (t->top + most > n)
+		t->top = n > most ? n - most : 0;
+	if (t->cursor < t->top)
+		t->top = t->cursor;
+	if (t->cursor >= t->top + most)
+		t->top = t->cursor - most + 1;
+	if (n)
+		t->cursor_line = t->lanes.lines[t->cursor];
+	if (t->column >= t->at.cells)
+		t->column = t->at.cells - 1;
+}
+
+static struct gt_desk_at cursor_at(const struct gt_view *v)
+{
+	const struct timeline *t = v->state;
+
+	return (struct gt_desk_at){ .line = t->lanes.n ? &t->cursor_line : NULL, .column = t->column, .time = cursor_time(v),
+				    .cells = t->cells + (t->cursor - t->top) * t->at.cells };
+}
+
+static void follow_desk(struct gt_view *v);
+
+/* What another view leads to; before the desk is arranged, so that it is told at once. */
+static bool pick_wanted(struct gt_view *v)
+{
+	bool wanted = v->scene->row.wanted;
+
+	v->scene->row.wanted = false;
+	if (wanted)
+		gt_desk_pick(&((struct timeline *)v->state)->desk, &v->scene->row);
+	return wanted;
+}
+
+/* Likewise, a lane; when lanes have been listed. */
+static int go_to_wanted(struct gt_view *v, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	struct gt_lane_line line = { .segment = v->scene->on.segment, .track = v->scene->on.track, .kind = GT_LANE_TRACK };
+	bool wanted = v->scene->on.wanted;
+
+	v->scene->on.wanted = false;
+	if (!wanted)
+		return 0;
+	gt_lanes_unfold_above(&t->lanes, line.segment, line.track);
+	t->cursor_line = line;
+	t->relist = t->touched = true;
+	return list(t, false, err);
+}
+
+/* What has come is unfolded, too, if all that is there has room. */
+static bool may_unfold(struct timeline *t)
+{
+	return !t->again || (!gt_lanes_list(&t->lanes) && t->lanes.n <= t->at.nlanes);
+}
+
+/* What of the layout is there only when it is needed. */
+static unsigned needs_lines(const struct gt_scene *s)
+{
+	struct gt_trouble damage;
+
+	return (s->ntroubles || gt_scene_damage(s, 0, &damage) ? GT_LAYOUT_TROUBLES : 0) | (s->still ? GT_LAYOUT_STILL : 0) |
+	       (s->marks.n || s->bookmarks.n ? GT_LAYOUT_MARKS : 0);
+}
+
+static int timeline_arrange(struct gt_view *v, unsigned width, unsigned height, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	unsigned lines = t->at.nlanes;
+	bool picked = pick_wanted(v);
+	int rc, failed;
+
+	t->width = width;
+	t->height = height;
+	t->at = gt_layout_of(width, height, needs_lines(v->scene));
+	failed = gt_desk_arrange(&t->desk, &t->at, err);
+	if (v->scene->window.cells != t->at.cells) {
+		int64_t time = cursor_time(v);
+
+		gt_window_resize(&v->scene->window, &v->scene->extent, t->at.cells);
+		put_cursor(v, time);
+	}
+	if (v->scene->is_at)
+		put_cursor(v, v->scene->at);
+	v->scene->is_at = false;
+	rc = failed ? failed : list(t, !t->touched && (lines != t->at.nlanes || (t->grown && may_unfold(t))), err);
+	t->grown = false;
+	t->arranged = true;
+	if (!rc)
+		rc = go_to_wanted(v, err);
+	if (picked)
+		follow_desk(v);
+	if (!rc && picked)
+		rc = list(t, false, err);
+	scroll(t);
+	if (!rc)
+		rc = ask_lanes(v, err);
+	if (!rc)
+		rc = gt_gauge_rows_want(&t->gauges, t->lanes.lines + t->top, shown_lines(t), err);
+	if (!rc)
+		rc = gt_desk_show(&t->desk, t->top, shown_lines(t), t->cursor, t->strips, t->strip_of, err);
+	if (!rc)
+		rc = gt_minimap_want(&t->map, &v->scene->extent, &t->lanes, t->at.map < 0 ? 0 : t->at.cells, err);
+	return rc ? rc : refresh(v, err);
+}
+
+/* ---- finding out more ---- */
+
+/* What the strips went through may have had lanes that nobody knew of. */
+static int learn(struct gt_view *v, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	size_t before = t->lanes.n;
+	int rc;
+
+	t->learned = true;
+	if (before > LEARN_LINES)
+		return 0;
+	gt_scene_learn(v->scene);
+	t->relist = true;
+	rc = list(t, false, err);
+	if (!rc && !t->touched && t->lanes.n != before && may_unfold(t))
+		rc = list(t, true, err);
+	return rc ? rc : timeline_arrange(v, t->width, t->height, err);
+}
+
+/* Lanes first, then which ones there are, then their cells in which open calls begin, then the overview. */
+static int step_once(struct gt_view *v, uint64_t us, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	int rc = gt_strips_step(t->strips, us, err);
+
+	if (rc)
+		return rc;
+	if (!t->learned) {
+		rc = learn(v, err);
+		return rc ? rc : 1;
+	}
+	if (t->gauges.more) {
+		rc = gt_gauge_rows_step(&t->gauges, us, err);
+		return rc ? rc : 1;
+	}
+	rc = gt_open_heads_step(&t->heads, us, err);
+	return rc ? rc : gt_minimap_step(&t->map, us, err);
+}
+
+
+/* ---- keys ---- */
+
+static void step_columns(struct gt_view *v, int by)
+{
+	struct timeline *t = v->state;
+	int64_t to = (int64_t)t->column + by, last = t->at.cells - 1;
+
+	if (to < 0 || to > last)
+		gt_window_pan(&v->scene->window, &v->scene->extent, to < 0 ? to : to - last);
+	t->column = to < 0 ? 0 : to > last ? (unsigned)last : (unsigned)to;
+}
+
+static void zoom(struct gt_view *v, int steps, struct gt_key k)
+{
+	struct timeline *t = v->state;
+	bool mouse = k.key >= GT_KEY_PRESS && k.key <= GT_KEY_WHEEL_DOWN;
+	int64_t time = cursor_time(v), at = mouse ? (int64_t)k.x - t->at.left : t->column;
+
+	gt_window_zoom(&v->scene->window, &v->scene->extent, steps, at < 0 ? 0 : at);
+	if (!mouse)
+		gt_window_goto(&v->scene->window, &v->scene->extent, time, at);
+	put_cursor(v, time);
+}
+
+static void go_to(struct gt_view *v, int64_t time)
+{
+	struct timeline *t = v->state;
+
+	gt_window_goto(&v->scene->window, &v->scene->extent, time, t->at.cells / 2);
+	put_cursor(v, time);
+}
+
+/* To what was selected: its lane, and its beginning, if none of it is seen. */
+static void follow_desk(struct gt_view *v)
+{
+	struct timeline *t = v->state;
+	const struct gt_cell_window *w = &v->scene->window;
+	int64_t from, to;
+
+	if (!t->lanes.n || !gt_desk_goes(&t->desk, &t->cursor_line, &t->cursor_line, &from, &to))
+		return;
+	t->relist = t->touched = true;
+	if (from >= gt_window_end(w) || (to <= gt_cell_start(w, 0) && from < gt_cell_start(w, 0)))
+		go_to(v, from);
+	else
+		put_cursor(v, from);
+}
+
+/* What the user waits for is first. The thread that counts launches begins, and is waited for, when there is nothing else to do. */
+static int step_all(struct gt_view *v, uint64_t us, struct gt_err *err)
+{
+	struct timeline *t = v->state;
+	uint64_t deadline = gt_deadline(us);
+	int rc = gt_desk_step(&t->desk, us, err);
+	bool found;
+
+	if (!rc && t->desk.pick.go) {
+		follow_desk(v);
+		rc = timeline_arrange(v, t->width, t->height, err);
+	}
+	if (!rc)
+		rc = step_once(v, gt_left_us(deadline), err);
+	if (!rc)
+		rc = gt_desk_step_last(&t->desk, gt_left_us(deadline), err);
+	if (rc)
+		return rc;
+	rc = gt_gauge_rows_wait(&t->gauges, gt_left_us(deadline), &found, err);
+	t->learned &= !found;
+	return found && rc >= 0 ? 1 : rc > 0 ? GT_VIEW_BESIDE : rc;
+}
+
+static int timeline_step(struct gt_view *v, uint64_t us, struct gt_err *err)
+{
+	int rc;
+
+	do {
+		rc = step_all(v, us, err);
+	} while (rc > 0 && !us);
+	if (!rc || rc == GT_VIEW_BESIDE)	/* all is known again, or known by whom it was */
+		gt_before_release(&((struct timeline *)v->state)->before);
+	return rc >= 0 && refresh(v, err) ? err->code : rc;
+}
+
+static void timeline_leave(struct gt_view *v) { gt_gauge_rows_leave(&((struct timeline *)v->state)->gauges); }
+static void timeline_rest(struct gt_view *v) { gt_gauge_rows_rest(&((struct timeline *)v->state)->gauges); }
+
+static void move_cursor(struct timeline *t, int64_t by)
+{
+	int64_t to = (int64_t)t->cursor + by;
+
+	t->cursor = to < 0 ? 0 : (size_t)to;
+	scroll(t);
+}
+
+/* The line itself, if it folds, or what it stands beneath. */
+static void fold(struct timeline *t)
+{
+	const struct gt_lane_line *line = &t->lanes.lines[t->cursor], *up = line;
+
+	while (!up->folds && up > t->lanes.lines && (up == line || up->indent >= line->indent))
+		up--;
+	if (!up->folds)
+		return;
+	gt_lanes_fold(&t->lanes, up, !up->folded);
+	t->cursor_line = *up;
+}
+
+static void hide(struct timeline *t)
+{
+	struct gt_lane_line next = t->lanes.lines[t->cursor + 1 < t->lanes.n ? t->cursor + 1 : t->cursor ? t->cursor - 1 : 0];
+
+	if (gt_lanes_hide(&t->lanes, &t->cursor_line))
+		t->cursor_line = next;
+}
+
+static bool act_on_lanes(struct timeline *t, const struct gt_binding *b)
+{
+	if (!t->lanes.n && b->action != GT_DO_SHOW_HIDDEN)
+		return false;
+	switch (b->action) {
+	case GT_DO_SELECT:
+		if (!t->cursor_line.folds)
+			return false;
+		fold(t);
+		break;
+	case GT_DO_FOLD: fold(t); break;
+	case GT_DO_FOLD_ALL: gt_lanes_fold_all(&t->lanes, b->arg); break;
+	case GT_DO_HIDE: hide(t); break;
+	case GT_DO_SHOW_HIDDEN: gt_lanes_show_hidden(&t->lanes); break;
+	case GT_DO_MOVE: gt_lanes_move(&t->lanes, &t->cursor_line, b->arg); break;
+	default: return false;
+	}
+	t->relist = t->touched = true;
+	return true;
+}
+
+static bool act_on_cursor(struct timeline *t, const struct gt_binding *b)
+{
+	switch (b->action) {
+	case GT_DO_LINE: move_cursor(t, b->arg); return true;
+	case GT_DO_PAGE: move_cursor(t, (int64_t)b->arg * (t->at.nlanes > 1 ? t->at.nlanes - 1 : 1)); return true;
+	case GT_DO_TOP: move_cursor(t, INT32_MIN); return true;
+	case GT_DO_BOTTOM: move_cursor(t, INT32_MAX); return true;
+	default: return false;
+	}
+}
+
+static bool act_on_time(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
+{
+	struct timeline *t = v->state;
+	struct gt_scene *s = v->scene;
+	int64_t time = cursor_time(v), cells = (int64_t)t->at.cells * b->arg / 8, from = 0, to = 0;
+
+	switch (b->action) {
+	case GT_DO_STEP: step_columns(v, b->arg); return true;
+	case GT_DO_PAN: gt_window_pan(&s->window, &s->extent, cells ? cells : b->arg); return true;
+	case GT_DO_ZOOM: zoom(v, b->arg, k); return true;
+	case GT_DO_FIT:
+		if (!b->arg)
+			gt_window_fit(&s->window, &s->extent);
+		else if (gt_desk_range(&t->desk, &from, &to))
+			gt_window_show(&s->window, &s->extent, from, to > from ? to : from + 1);
+		put_cursor(v, b->arg && from < to ? from : time);
+		return true;
+	case GT_DO_START: go_to(v, s->extent.from); return true;
+	case GT_DO_END: go_to(v, s->extent.to - 1); return true;
+	default: return false;
+	}
+}
+
+static void show_otherwise(struct gt_view *v, const struct gt_binding *b)
+{
+	struct timeline *t = v->state;
+
+	if (b->action == GT_DO_HEIGHTS)
+		t->heights = (enum gt_height)(((int)t->heights + b->arg + GT_HEIGHT_KINDS) % GT_HEIGHT_KINDS);
+	else
+		gt_scene_turn_clock(v->scene);
+}
+
+/* ---- the mouse ---- */
+
+static bool is_on_map(const struct timeline *t, struct gt_key k)
+{
+	return k.x >= t->at.left && k.y < t->at.axis && (k.y == t->at.map || k.y == t->at.bracket);
+}
+
+static void go_by_map(struct gt_view *v, struct gt_key k)
+{
+	const struct timeline *t = v->state;
+
+	go_to(v, gt_overview_time(&v->scene->extent, (int64_t)k.x - t->at.left, t->at.cells));
+}
+
+static void point(struct gt_view *v, struct gt_key k)
+{
+	struct timeline *t = v->state;
+	int line = k.y - t->at.lanes;
+
+	t->dragged = k.x;
+	t->drawn = false;
+	t->held = is_on_map(t, k) ? MAP : k.y == t->at.axis || k.y == t->at.marks ? AXIS : NOTHING;
+	if (t->held == MAP)
+		go_by_map(v, k);
+	if (line >= 0 && (size_t)line < shown_lines(t)) {
+		t->cursor = t->top + (size_t)line;
+		scroll(t);
+		t->held = k.x >= t->at.left ? CELLS : NOTHING;
+	}
+	if (t->held != MAP && k.x >= t->at.left && k.x < t->at.left + t->at.cells)
+		put_cursor(v, gt_cell_start(&v->scene->window, t->grip = k.x - t->at.left));
+}
+
+static void drag(struct gt_view *v, struct gt_key k)
+{
+	struct timeline *t = v->state;
+
+	int64_t column = (int64_t)k.x - t->at.left, last = t->at.cells - 1;
+
+	if (t->held == MAP)
+		go_by_map(v, k);
+	if (t->held == AXIS)
+		gt_window_pan(&v->scene->window, &v->scene->extent, t->dragged - k.x);
+	t->dragged = k.x;
+	if (t->held != CELLS)
+		return;
+	t->column = column < 0 ? 0 : column > last ? (unsigned)last : (unsigned)column;
+	t->drawn |= t->column != t->grip;
+	if (t->drawn)
+		gt_desk_drag(&t->desk, t->grip, t->column);
+}
+
+/* A click selects what it was on, if it was on something; what was drawn over cells is between two marks. */
+static void release(struct gt_view *v)
+{
+	struct timeline *t = v->state;
+	struct gt_desk_at at = cursor_at(v);
+
+	if (t->held == CELLS && t->drawn)
+		gt_desk_drop(&t->desk, &at, t->grip);
+	else if (t->held == CELLS && at.line && at.line->aspect)
+		gt_desk_act(&t->desk, &(struct gt_binding){ .action = GT_DO_SELECT }, &at);
+	t->held = NOTHING;
+	follow_desk(v);
+}
+
+static enum gt_view_result timeline_act(struct gt_view *v, const struct gt_binding *b, struct gt_key k)
+{
+	struct timeline *t = v->state;
+
+	struct gt_desk_at at = cursor_at(v);
+
+	if (gt_desk_act(&t->desk, b, &at)) {
+		t->touched = true;
+		follow_desk(v);
+		return GT_VIEW_DONE;
+	}
+	if (act_on_time(v, b, k) || act_on_cursor(t, b) || act_on_lanes(t, b))
+		return GT_VIEW_DONE;
+	switch (b->action) {
+	case GT_DO_HEIGHTS:
+	case GT_DO_CLOCK: show_otherwise(v, b); return GT_VIEW_DONE;
+	case GT_DO_POINT: point(v, k); return GT_VIEW_DONE;
+	case GT_DO_DRAG: drag(v, k); return GT_VIEW_DONE;
+	case GT_DO_RELEASE: release(v); return GT_VIEW_DONE;
+	case GT_DO_POINT_FOLD:
+		point(v, k);
+		if (k.y >= t->at.lanes && t->lanes.n) {
+			fold(t);
+			t->relist = t->touched = true;
+		}
+		return GT_VIEW_DONE;
+	case GT_DO_ESCAPE:
+		if (!t->lanes.filter[0])
+			return GT_VIEW_PASS;
+		gt_lanes_filter(&t->lanes, "");
+		t->relist = true;
+		return GT_VIEW_DONE;
+	default: return GT_VIEW_PASS;
+	}
+}
+
+static const char *timeline_answer(struct gt_view *v, enum gt_action asked, const char *text)
+{
+	struct timeline *t = v->state;
+	struct gt_desk_at at = cursor_at(v);
+	const char *why;
+	int64_t time;
+
+	if (asked == GT_DO_FIND) {
+		why = gt_desk_find(&t->desk, text, &at);
+
+		follow_desk(v);
+		return why;
+	}
+	if (asked == GT_DO_FILTER) {
+		gt_lanes_filter(&t->lanes, text);
+		t->relist = t->touched = true;
+		return NULL;
+	}
+	why = gt_scene_time(v->scene, text, &time);
+	if (!why)
+		go_to(v, time);
+	return why;
+}
+
+static int64_t timeline_moment(const struct gt_view *v)
+{
+	const struct timeline *t = v->state;
+	struct gt_desk_at at = cursor_at(v);
+
+	return gt_desk_moment(&t->desk, &at);
+}
+
+static bool timeline_looks(const struct gt_view *v) { return ((const struct timeline *)v->state)->desk.pick.job; }
+
+/* ---- drawing ---- */
+
+static unsigned percent(const struct timeline *t)
+{
+	unsigned strips = gt_strips_percent(t->strips);
+
+	return strips < 100 ? strips : gt_gauge_rows_percent(&t->gauges);
+}
+
+static void timeline_draw(const struct gt_view *v, struct gt_screen *to)
+{
+	const struct timeline *t = v->state;
+	struct gt_picture p = {
+		.at = t->at, .scene = v->scene, .lanes = &t->lanes, .top = t->top, .cursor = t->cursor, .column = t->column,
+		.heights = t->heights, .cells = t->cells, .gauges = t->gauge_cells, .map = t->at.map >= 0 ? t->map.cells : NULL,
+		.map_window = t->map.asked.window, .percent = percent(t),
+	};
+
+	gt_picture_draw(&p, to);
+	gt_desk_draw(&t->desk, &p, to);
+}
+
+const struct gt_view_ops gt_view_timeline = {
+	.name       = "timeline",
+	.help       = "what GPUs, streams and threads did over time",
+	.state_size = sizeof(struct timeline),
+	.open       = timeline_open,
+	.close      = timeline_close,
+	.let_go     = timeline_let_go,
+	.arrange    = timeline_arrange,
+	.step       = timeline_step,
+	.leave      = timeline_leave,
+	.rest       = timeline_rest,
+	.act        = timeline_act,
+	.answer     = timeline_answer,
+	.moment     = timeline_moment,
+	.looks      = timeline_looks,
+	.draw       = timeline_draw,
+};

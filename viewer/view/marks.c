@@ -1,0 +1,179 @@
+#include "viewer/view/marks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "viewer/cells/cells_request.h"
+#include "viewer/util/number_text.h"
+
+static void forget(struct gt_marks *m)
+{
+	gt_measure_free(m->measure);
+	m->measure = NULL;
+	m->exact = false;
+	m->lane.strip.aspect = 0;
+}
+
+void gt_marks_release(struct gt_marks *m) { forget(m); }
+
+void gt_marks_jump(struct gt_marks *m, int64_t from, int64_t to)
+{
+	if (m->n && !m->jumped)
+		return;
+	forget(m);
+	m->n = 2;
+	m->at[0] = from;
+	m->at[1] = to;
+	m->jumped = true;
+}
+
+void gt_marks_clear(struct gt_marks *m)
+{
+	forget(m);
+	m->n = 0;
+}
+
+bool gt_marks_between(const struct gt_marks *m, int64_t *from, int64_t *to)
+{
+	if (m->n < 2 || m->at[0] == m->at[1])
+		return false;
+	*from = m->at[0] < m->at[1] ? m->at[0] : m->at[1];
+	*to = m->at[0] < m->at[1] ? m->at[1] : m->at[0];
+	return true;
+}
+
+void gt_marks_set(struct gt_marks *m, int64_t t)
+{
+	forget(m);
+	m->n = m->jumped ? 0 : m->n % 2;
+	m->jumped = false;
+	m->at[m->n++] = t;
+}
+
+int gt_marks_on(struct gt_marks *m, const struct gt_lane_of *lane, struct gt_err *err)
+{
+	m->lane.depth = lane->depth;
+	if (m->n < 2 || gt_same_strip(&m->lane.strip, &lane->strip))
+		return 0;
+	forget(m);
+	m->lane = *lane;
+	if (!lane->strip.aspect || m->at[0] == m->at[1])
+		return 0;
+	m->measure = gt_measure_new(m->archive, &lane->strip, 1, m->at[0], m->at[1], err);
+	return m->measure ? 0 : err->code;
+}
+
+int gt_marks_step(struct gt_marks *m, uint64_t us, struct gt_err *err)
+{
+	int rc = m->measure && !m->exact ? gt_measure_step(m->measure, us, err) : 0;
+
+	m->exact |= !rc;
+	return rc;
+}
+
+/* The end of the row that covers its beginning is in it, or a row starts in it. */
+int gt_marks_snap(struct gt_archive *a, const struct gt_lane_of *lane, int64_t from, int64_t to, int64_t *edge, struct gt_err *err)
+{
+	static const struct gt_block last = { .entry = UINT32_MAX };
+	int64_t offset = gt_archive_offset(a, lane->strip.segment), best = to;
+	struct gt_found row, here = { .block = &last, .row = UINT32_MAX, .start = from + offset - 1 };
+	int code = gt_event_at(a, lane, from + offset, from + offset + 1, &row, err);
+
+	if (code > 0)
+		best = row.start == from + offset ? from : gt_found_end(&row) - offset;
+	if (code >= 0 && best > from)
+		code = gt_event_next(a, lane, &here, &row, err);
+	if (code > 0 && row.start - offset < best && best > from)
+		best = row.start - offset;
+	*edge = best < to ? best : from;
+	return code < 0 ? code : 0;
+}
+
+/* ---- drawing ---- */
+
+/* What is between both: a line where there is nothing else, or the axis underlined. */
+static void draw_between(const struct gt_cell_window *w, const int64_t column[2], const struct gt_marks_at *at, struct gt_screen *to)
+{
+	const struct gt_look across = { GT_INK_AXIS, GT_INK_NONE, 0 };
+	int64_t low = column[0] < column[1] ? column[0] : column[1], high = column[0] < column[1] ? column[1] : column[0];
+
+	low = low < 0 ? 0 : low;
+	high = high >= (int64_t)w->cells ? (int64_t)w->cells - 1 : high;
+	if (low <= high && !at->own)
+		gt_screen_style(to, at->left + (int)low, at->line, (int)(high - low + 1), 1, GT_UNDERLINE);
+	for (; at->own && low <= high; low++)
+		if (gt_screen_is_blank(to, at->left + (int)low, at->line))
+			gt_screen_put(to, at->left + (int)low, at->line, 0x2500, across);
+}
+
+void gt_marks_draw(const struct gt_marks *m, const struct gt_cell_window *w, const struct gt_marks_at *at, struct gt_screen *to)
+{
+	const struct gt_look label = { GT_INK_TEXT, GT_INK_MARK, GT_BOLD }, guide = { GT_INK_AXIS, GT_INK_NONE, 0 };
+	int64_t column[2];
+
+	for (unsigned i = 0; i < m->n; i++)
+		column[i] = gt_window_column(w, m->at[i]);
+	if (m->n == 2)
+		draw_between(w, column, at, to);
+	for (unsigned i = 0; i < m->n; i++) {
+		int x = at->left + (int)column[i];
+
+		if (column[i] < 0 || column[i] >= (int64_t)w->cells)
+			continue;
+		for (unsigned k = 0; k < at->nlanes; k++)
+			if (gt_screen_is_blank(to, x, at->lanes + (int)k))
+				gt_screen_put(to, x, at->lanes + (int)k, 0x250a, guide);
+		gt_screen_put(to, x, at->line, i ? 'B' : 'A', label);
+	}
+}
+
+static uint64_t distance(const struct gt_marks *m)
+{
+	return m->at[0] < m->at[1] ? (uint64_t)m->at[1] - (uint64_t)m->at[0] : (uint64_t)m->at[0] - (uint64_t)m->at[1];
+}
+
+/* What else is busy, calls and kernels, is not moving bytes meanwhile: a rate over that would be none of the copies. */
+static bool is_of_copies(enum gt_aspect a) { return a == GT_ASPECT_HTOD || a == GT_ASPECT_DTOH || a == GT_ASPECT_COPIES; }
+
+static size_t put_figures(const struct gt_marks *m, uint64_t ns, const char *lane, char *to, size_t room)
+{
+	struct gt_measured f = gt_measure_of(m->measure, 0, m->lane.depth);
+	char share[GT_BRIEF], busy[GT_SAID], bytes[GT_SAID], rate[GT_SAID];
+	uint64_t within = f.busy ? f.busy : ns;
+	size_t n;
+
+	if (!m->exact)
+		return (size_t)snprintf(to, room, "  measuring...");
+	gt_brief_share(share, f.busy, ns);
+	n = (size_t)snprintf(to, room, "  %s: busy %s%s (%s), %" PRIu64 " begin", lane, f.rough ? "about " : "", gt_said_ns(busy, f.busy), share,
+			     f.count);
+	if (f.bytes && n < room)
+		n += (size_t)snprintf(to + n, room - n, ", %s", gt_said_bytes(bytes, f.bytes));
+	if (f.bytes && is_of_copies(m->lane.strip.aspect) && n < room)
+		n += (size_t)snprintf(to + n, room - n, ", %s while busy", gt_said_rate(rate, f.bytes, within));
+	if (f.holes && n < room)
+		n += (size_t)snprintf(to + n, room - n, ", without what cannot be read");
+	return n;
+}
+
+bool gt_marks_tell(const struct gt_marks *m, const struct gt_time_shown *times, int64_t most, const char *lane, char *to, size_t room)
+{
+	char a[GT_TIME_ROOM], b[GT_TIME_ROOM], delta[GT_SAID];
+	size_t n;
+
+	if (!m->n)
+		return false;
+	gt_time_text(times, m->at[0], 1, most, a);
+	if (m->n == 1) {
+		snprintf(to, room, "A %s", a);
+		return true;
+	}
+	gt_time_text(times, m->at[1], 1, most, b);
+	n = (size_t)snprintf(to, room, "A-B %s", gt_said_ns(delta, distance(m)));
+	if (m->measure && n < room)
+		n += put_figures(m, distance(m), lane, to + n, room - n);
+	if (n < room)
+		snprintf(to + n, room - n, "  A %s  B %s", a, b);
+	return true;
+}

@@ -1,0 +1,561 @@
+#include "viewer/view/queue_lanes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "analyze/columns/source_dedup.h"
+#include "formats/base/buf.h"
+#include "viewer/util/deadline.h"
+#include "viewer/util/background_thread.h"
+
+#define WHOLE_CELLS 4096u	/* of the whole run */
+#define WHOLE_QUEUES 256u	/* 12 MiB; those of further streams are found out where they are seen */
+#define NEAR_CELLS (1u << 19)	/* of all queues of a part of it: 6 MiB */
+#define BESIDE 3u		/* windows wide, the one that is seen in the middle */
+#define FINER 2u		/* (log2) than what is seen */
+#define KEPT 2u			/* parts */
+#define REST_US 150000		/* without another window before it begins */
+#define IDLE_PART 4u		/* as much time as reading all took goes by, at least, before all is read again of a trace that has grown */
+
+struct cells {				/* what is known: of these queues in this window */
+	struct gt_cell_window window;
+	struct gt_queue_of *of;
+	size_t n;
+	int64_t end;			/* of the trace then, and how many times it had grown */
+	unsigned grown;
+	struct gt_queue_cell *cells;	/* window.cells of each */
+	bool *known;			/* of each */
+};
+struct job {				/* the thread's from its start to its end */
+	struct gt_queue_rows *owner;
+	struct cells made;
+	int64_t *first;			/* by segment */
+	struct gt_queue_reach *reach;	/* of the whole run: to be filled; else NULL */
+	struct gt_time_extent extent;
+	uint32_t segments;
+	int file;			/* that is to be opened, from there; negative: there is none */
+	uint64_t from, began;		/* began: us, when */
+	atomic_bool unwanted;
+	atomic_uint percent;
+	struct gt_err err;
+	int rc;
+};
+struct gt_queue_rows {
+	struct gt_archive *archive;
+	struct gt_time_extent extent;
+	bool *any;			/* by segment: by its types it may have launches that wait */
+	struct gt_background_thread thread;
+	unsigned grown;			/* how many times the trace has */
+	struct gt_reader *reader;	/* the thread's, opened by jobs that read everything, as is: */
+	struct gt_doubles *doubles;
+	struct job *job;		/* at work */
+	unsigned percent;		/* of it, when it was looked at last: two frames with nothing between them are one */
+	struct gt_queue_reach *reach;	/* of the whole run, once it was read: */
+	struct gt_time_extent read;		/* how far it went then, of how many segments, how many times it had grown */
+	uint32_t nreach;
+	unsigned read_grown, times;	/* times: that all was read */
+	uint64_t rested;		/* us: before that it is not read again */
+	int64_t *offsets;		/* between two archives: of its segments, and how many there were */
+	uint32_t noffsets;
+	struct cells whole, near[KEPT];	/* near: the newest first */
+	struct gt_cell_window window;	/* that is wanted, and of which queues */
+	struct gt_queue_of *of;
+	size_t n, cap;
+	uint64_t since;			/* us: when */
+	bool failed;			/* it cannot be found out */
+};
+
+static int look_at(struct gt_queue_rows *q, struct gt_archive *a, const struct gt_time_extent *e)
+{
+	struct gt_reader *r = gt_archive_reader(a);
+
+	q->any = calloc(gt_reader_segments(r) + 1ul, sizeof(*q->any));
+	for (uint32_t i = 0; q->any && i < gt_reader_segments(r); i++)
+		q->any[i] = gt_queue_any(gt_reader_segment(r, i));
+	q->archive = a;
+	q->extent = *e;
+	return q->any ? 0 : -ENOMEM;
+}
+
+struct gt_queue_rows *gt_queue_rows_new(struct gt_archive *a, const struct gt_time_extent *e)
+{
+	struct gt_queue_rows *q = calloc(1, sizeof(*q));
+
+	if (!q || look_at(q, a, e)) {
+		free(q);
+		return NULL;
+	}
+	gt_thread_init(&q->thread);
+	return q;
+}
+
+bool gt_queue_rows_any(const struct gt_queue_rows *q, uint32_t segment)
+{
+	return q->any[segment] && (segment >= q->nreach || q->reach[segment].launches);
+}
+
+unsigned gt_queue_rows_read(const struct gt_queue_rows *q) { return q->times; }
+
+/* Has more come since all was read? */
+static bool is_stale(const struct gt_queue_rows *q) { return !q->reach || q->read_grown != q->grown; }
+
+/* ---- what is known ---- */
+
+static void cells_release(struct cells *c)
+{
+	free(c->of);
+	free(c->cells);
+	free(c->known);
+	*c = (struct cells){ .n = 0 };
+}
+
+static void forget(struct gt_queue_rows *q)
+{
+	cells_release(&q->whole);
+	for (unsigned i = 0; i < KEPT; i++)
+		cells_release(&q->near[i]);
+}
+
+static size_t find(const struct cells *c, const struct gt_queue_of *of)
+{
+	size_t i = 0;
+
+	while (i < c->n && (c->of[i].segment != of->segment || c->of[i].track != of->track))
+		i++;
+	return i;
+}
+
+/* Does it have all of [from, to), as far as the trace goes, in cells of that width or finer? */
+static bool spans(const struct cells *c, unsigned shift, int64_t from, int64_t to, const struct gt_time_extent *trace)
+{
+	from = from > trace->from ? from : trace->from;
+	to = to < trace->to ? to : trace->to;
+	return c->n && c->window.shift <= shift && (from >= to || (from >= gt_cell_start(&c->window, 0) && to <= gt_window_end(&c->window)));
+}
+
+/* All that is known of a queue: at: its number in each, or their n. The nearest first. */
+struct known { const struct cells *cells[KEPT + 1]; size_t at[KEPT + 1]; };
+
+static struct known find_all(const struct gt_queue_rows *q, const struct gt_queue_of *of)
+{
+	struct known k;
+
+	for (unsigned i = 0; i <= KEPT; i++) {
+		k.cells[i] = i < KEPT ? &q->near[i] : &q->whole;
+		k.at[i] = find(k.cells[i], of);
+	}
+	return k;
+}
+
+/* What was made before the trace grew says nothing of a cell in which it ended, or behind. */
+static bool says(const struct gt_queue_rows *q, const struct cells *c, unsigned shift, int64_t from, int64_t to)
+{
+	const struct gt_time_extent all = { .from = q->extent.from, .to = INT64_MAX };
+
+	return c->grown == q->grown ? spans(c, shift, from, to, &q->extent) : to <= c->end && spans(c, shift, from, to, &all);
+}
+
+/* Which of these says what is to be said of that stretch of time, and knows most of it; KEPT + 1: none does. */
+static unsigned best(const struct gt_queue_rows *q, const struct known *k, unsigned shift, int64_t from, int64_t to)
+{
+	unsigned found = KEPT + 1;
+
+	for (unsigned i = 0; i <= KEPT; i++)
+		if (k->at[i] < k->cells[i]->n && says(q, k->cells[i], shift, from, to) &&
+		    (found > KEPT || k->cells[i]->grown > k->cells[found]->grown))
+			found = i;
+	return found;
+}
+
+/* A stream may have come since the thread has opened the trace; it is not opening it now. */
+static bool is_there(const struct gt_queue_rows *q, const struct gt_queue_of *of)
+{
+	return of->segment < q->nreach && of->track < gt_reader_segment(q->reader, of->segment)->ntracks;
+}
+
+/* All that is to be known of the trace as it was when all of it was read. */
+static bool all_known(const struct gt_queue_rows *q)
+{
+	const struct gt_cell_window *w = &q->window;
+
+	for (size_t i = 0; q->reach && i < q->n; i++) {
+		struct known k = find_all(q, &q->of[i]);
+		bool found = !is_there(q, &q->of[i]);
+
+		for (unsigned c = 0; !found && c <= KEPT; c++)
+			found = k.at[c] < k.cells[c]->n && k.cells[c]->grown == q->read_grown &&
+				spans(k.cells[c], w->shift, gt_cell_start(w, 0), gt_window_end(w), &q->read);
+		if (!found)
+			return false;
+	}
+	return q->reach;
+}
+
+static void sum_up(const struct cells *c, size_t of, const struct gt_cell_window *w, unsigned cell, struct gt_gauge_cell *to)
+{
+	unsigned finer = w->shift - c->window.shift;
+	int64_t from = (int64_t)((uint64_t)(w->first + cell) << finer) - c->window.first, end = from + (int64_t)(1ull << finer);
+	struct gt_queue_cell sum = { UINT32_MAX, 0, 0 };
+
+	from = from < 0 ? 0 : from;
+	end = end > c->window.cells ? c->window.cells : end;
+	for (int64_t i = from; i < end; i++) {
+		const struct gt_queue_cell *one = &c->cells[of * c->window.cells + (size_t)i];
+
+		if (one->least == UINT32_MAX)
+			continue;
+		sum.least = one->least < sum.least ? one->least : sum.least;
+		sum.most = one->most > sum.most ? one->most : sum.most;
+		sum.last = one->last;
+	}
+	to->known = c->known[of];
+	to->low = sum.least == UINT32_MAX ? 0 : sum.least;
+	to->high = sum.most;
+	to->last = sum.last;
+}
+
+void gt_queue_rows_cells(const struct gt_queue_rows *q, const struct gt_queue_of *of, struct gt_gauge_cell *to)
+{
+	const struct gt_cell_window *w = &q->window;
+	const struct gt_queue_reach *r = of->segment < q->nreach ? &q->reach[of->segment] : NULL;
+	struct known k = find_all(q, of);
+
+	for (unsigned i = 0; i < w->cells; i++) {
+		unsigned c = best(q, &k, w->shift, gt_cell_start(w, i), gt_cell_start(w, i + 1));
+
+		to[i] = (struct gt_gauge_cell){ .known = false };
+		if (c <= KEPT)
+			sum_up(k.cells[c], k.at[c], w, i, &to[i]);
+		to[i].some = r ? r->some || is_stale(q) : to[i].known;
+		to[i].likely = r && r->likely;
+	}
+}
+
+/* ---- in the thread ---- */
+
+/* The trace as it is now. Who else reads it may be behind, but not by a whole recording. */
+static bool open_it(struct gt_queue_rows *q, struct job *job)
+{
+	gt_doubles_free(q->doubles);
+	gt_reader_close(q->reader);
+	q->doubles = NULL;
+	q->reader = job->file < 0 ? NULL : gt_reader_open_from(job->file, job->from, &job->err);
+	job->file = -1;
+	return q->reader && gt_reader_segments(q->reader) == job->segments;
+}
+
+static void work(void *arg)
+{
+	struct job *job = arg;
+	struct gt_queue_rows *q = job->owner;
+	struct cells *c = &job->made;
+	struct gt_queue_ask ask = { .of = c->of, .n = c->n, .shift = c->window.shift, .cells = c->window.cells, .first = job->first,
+				    .near = job->reach ? NULL : q->reach, .unwanted = &job->unwanted, .percent = &job->percent };
+
+	job->rc = -ENOMEM;
+	if (job->reach && !open_it(q, job))
+		return;
+	if (!q->doubles && !(q->doubles = gt_doubles_new(q->reader, &job->err)))
+		return;
+	ask.doubles = q->doubles;
+	job->rc = gt_queue_cells(q->reader, &ask, c->cells, c->known, job->reach, &job->err);
+}
+
+/* ---- jobs ---- */
+
+static void job_free(struct job *job)
+{
+	if (!job)
+		return;
+	cells_release(&job->made);
+	gt_queue_reach_free(job->reach, job->segments);
+	if (job->file >= 0)
+		close(job->file);
+	free(job->first);
+	free(job);
+}
+
+static void forget_reach(struct gt_queue_rows *q)
+{
+	gt_queue_reach_free(q->reach, q->nreach);
+	q->reach = NULL;
+	q->nreach = 0;
+}
+
+/* What a job has made is kept: that of a part in place of the oldest. */
+static void keep(struct gt_queue_rows *q, struct job *job)
+{
+	struct cells *to = &q->whole;
+
+	if (job->reach) {
+		forget_reach(q);
+		q->reach = job->reach;
+		q->nreach = job->segments;
+		q->read = job->extent;
+		q->read_grown = job->made.grown;
+		q->times++;
+		q->rested = gt_now_us() + (gt_now_us() - job->began) * IDLE_PART;
+		job->reach = NULL;
+		cells_release(&q->whole);
+	} else {
+		cells_release(&q->near[KEPT - 1]);
+		memmove(q->near + 1, q->near, (KEPT - 1) * sizeof(*q->near));
+		to = q->near;
+	}
+	*to = job->made;
+	job->made = (struct cells){ .n = 0 };
+}
+
+static void settle(struct gt_queue_rows *q)
+{
+	struct job *job = q->job;
+
+	if (!gt_thread_ended(&q->thread))
+		return;
+	q->job = NULL;
+	if (q->reader && q->archive)
+		gt_reader_take_damage(gt_archive_reader(q->archive), q->reader);
+	if (!job->rc)
+		keep(q, job);
+	else if (job->reach)
+		forget_reach(q);		/* the thread has another state of the trace open by now */
+	q->failed |= job->rc && job->rc != -ECANCELED;
+	job_free(job);
+}
+
+static int add_queue(struct cells *c, size_t *cap, uint32_t segment, uint32_t track)
+{
+	if (gt_grow(&c->of, cap, c->n + 1, sizeof(*c->of)))
+		return -ENOMEM;
+	c->of[c->n++] = (struct gt_queue_of){ segment, track };
+	return 0;
+}
+
+/* Of the whole run: its GPUs first. */
+static int choose_whole(const struct gt_queue_rows *q, struct cells *c)
+{
+	static const uint8_t kinds[] = { GT_TRACK_DEVICE, GT_TRACK_STREAM };
+	struct gt_reader *r = gt_archive_reader(q->archive);
+	size_t cap = 0;
+	int rc = 0;
+
+	c->window.cells = WHOLE_CELLS;
+	gt_window_fit(&c->window, &q->extent);
+	for (unsigned k = 0; k < sizeof(kinds); k++)
+		for (uint32_t s = 0; s < gt_reader_segments(r); s++) {
+			const struct gt_segment *seg = gt_reader_segment(r, s);
+
+			for (uint32_t t = 0; !rc && c->n < WHOLE_QUEUES && q->any[s] && t < seg->ntracks; t++)
+				if (seg->tracks[t].kind == kinds[k])
+					rc = add_queue(c, &cap, s, t);
+		}
+	return rc;
+}
+
+/* Around what is wanted, finer than it, as far as there is room for it. */
+static int choose_near(const struct gt_queue_rows *q, struct cells *c)
+{
+	const struct gt_cell_window *w = &q->window;
+	uint64_t room = NEAR_CELLS / (q->n ? q->n : 1);
+	unsigned beside = (uint64_t)w->cells * BESIDE <= room ? BESIDE : 1, finer = 0;
+
+	while (finer < FINER && finer < w->shift && ((uint64_t)w->cells * beside << (finer + 1)) <= room)
+		finer++;
+	c->window = (struct gt_cell_window){ .first = (int64_t)((uint64_t)(w->first - (int64_t)(beside / 2 * w->cells)) << finer),
+					.shift = w->shift - finer, .cells = w->cells * beside << finer };
+	c->of = malloc(q->n * sizeof(*c->of));
+	if (!c->of)
+		return -ENOMEM;
+	for (size_t i = 0; i < q->n; i++)
+		if (is_there(q, &q->of[i]))
+			c->of[c->n++] = q->of[i];
+	return 0;
+}
+
+/* all: of the trace as it is now; else of what the thread has open. */
+static struct job *job_new(struct gt_queue_rows *q, bool all)
+{
+	struct gt_reader *r = gt_archive_reader(q->archive);
+	uint32_t n = gt_reader_segments(r);
+	struct job *job = calloc(1, sizeof(*job));
+	struct cells *c;
+
+	if (!job)
+		return NULL;
+	c = &job->made;
+	job->owner = q;
+	job->err = (struct gt_err)GT_ERR_INIT;
+	job->file = -1;
+	job->segments = n;
+	job->extent = all ? q->extent : q->read;
+	c->end = job->extent.to;
+	c->grown = all ? q->grown : q->read_grown;
+	job->began = gt_now_us();
+	job->first = malloc((n + 1ul) * sizeof(*job->first));
+	job->reach = all ? gt_queue_reach_new(r) : NULL;
+	if (!job->first || (all && !job->reach) || (all ? choose_whole(q, c) : choose_near(q, c)))
+		goto fail;
+	if (all)
+		job->file = gt_reader_file(r, &job->from, &job->err);
+	c->cells = malloc((c->n * c->window.cells + 1) * sizeof(*c->cells));
+	c->known = calloc(c->n + 1, sizeof(*c->known));
+	if (!c->cells || !c->known)
+		goto fail;
+	for (uint32_t i = 0; i < n; i++)
+		job->first[i] = c->window.first + (gt_archive_offset(q->archive, i) >> c->window.shift);
+	return job;
+fail:
+	job_free(job);
+	return NULL;
+}
+
+static int begin(struct gt_queue_rows *q, bool all, struct gt_err *err)
+{
+	int rc;
+
+	q->percent = 0;
+	q->job = job_new(q, all);
+	if (!q->job)
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	rc = gt_thread_begin(&q->thread, work, q->job);
+	if (!rc)
+		return 0;
+	job_free(q->job);
+	q->job = NULL;
+	return gt_err_set(err, rc, "no thread to count launches: %s", strerror(-rc));
+}
+
+/* Will what it is at say what is wanted? */
+static bool is_of_use(const struct gt_queue_rows *q)
+{
+	for (size_t i = 0; i < q->n && !q->job->reach; i++)
+		if (is_there(q, &q->of[i]) && find(&q->job->made, &q->of[i]) == q->job->made.n)
+			return false;
+	return q->job->reach || spans(&q->job->made, q->window.shift, gt_cell_start(&q->window, 0), gt_window_end(&q->window), &q->read);
+}
+
+/* ---- in the viewer's thread ---- */
+
+int gt_queue_rows_want(struct gt_queue_rows *q, const struct gt_cell_window *w, const struct gt_queue_of *of, size_t n, struct gt_err *err)
+{
+	if (gt_grow(&q->of, &q->cap, n + 1, sizeof(*q->of)))
+		return gt_err_set(err, -ENOMEM, "out of memory");
+	memcpy(q->of, of, n * sizeof(*of));
+	q->n = n;
+	q->window = *w;
+	q->since = gt_now_us();
+	if (q->job && !is_of_use(q))
+		atomic_store(&q->job->unwanted, true);
+	return 0;
+}
+
+/* A little of the time that nobody presses a key. 1: that is not over yet. */
+static int rest(uint64_t until, uint64_t us)
+{
+	uint64_t now = gt_now_us(), left = until > now ? until - now : 0;
+	struct timespec t = { 0, (long)(left < us ? left : us) * 1000 };
+
+	if (!us || !left)
+		return 0;
+	nanosleep(&t, NULL);
+	return 1;
+}
+
+int gt_queue_rows_step(struct gt_queue_rows *q, uint64_t us, struct gt_err *err)
+{
+	for (;;) {
+		settle(q);
+		if (q->failed || !q->n || (!q->job && !is_stale(q) && all_known(q)))
+			return 0;
+		if (!q->job) {
+			bool all = is_stale(q) && (!us || all_known(q) || !q->reach || gt_now_us() >= q->rested);
+			int rc = rest(all ? q->rested : q->since + REST_US, us);
+
+			rc = rc ? rc : begin(q, all, err);
+			if (rc)
+				return rc;
+		}
+		if (gt_thread_wait(&q->thread, us)) {
+			q->percent = atomic_load(&q->job->percent);
+			return 1;
+		}
+	}
+}
+
+void gt_queue_rows_leave(struct gt_queue_rows *q)
+{
+	if (q->job)
+		atomic_store(&q->job->unwanted, true);
+}
+
+void gt_queue_rows_rest(struct gt_queue_rows *q)
+{
+	gt_queue_rows_leave(q);
+	gt_thread_wait(&q->thread, 0);
+	settle(q);
+}
+
+unsigned gt_queue_rows_percent(const struct gt_queue_rows *q)
+{
+	return q->job ? q->percent : 100;
+}
+
+void gt_queue_rows_free(struct gt_queue_rows *q)
+{
+	if (!q)
+		return;
+	gt_queue_rows_rest(q);
+	forget(q);
+	forget_reach(q);
+	gt_doubles_free(q->doubles);
+	gt_reader_close(q->reader);
+	gt_thread_release(&q->thread);
+	free(q->offsets);
+	free(q->any);
+	free(q->of);
+	free(q);
+}
+
+/* ---- a trace that grows ---- */
+
+void gt_queue_rows_let_go(struct gt_queue_rows *q)
+{
+	if (!q || !q->archive)
+		return;
+	settle(q);
+	q->noffsets = gt_reader_segments(gt_archive_reader(q->archive));
+	q->offsets = malloc((q->noffsets + 1ul) * sizeof(*q->offsets));
+	for (uint32_t i = 0; q->offsets && i < q->noffsets; i++)
+		q->offsets[i] = gt_archive_offset(q->archive, i);
+	free(q->any);
+	q->any = NULL;
+	q->archive = NULL;
+	q->n = 0;
+}
+
+/* Is a time of the viewer's the same moment of each recording as before? */
+static bool same_times(const struct gt_queue_rows *q, const struct gt_archive *a)
+{
+	bool same = q->offsets && q->noffsets <= gt_reader_segments(gt_archive_reader(a));
+
+	for (uint32_t i = 0; same && i < q->noffsets; i++)
+		same = q->offsets[i] == gt_archive_offset(a, i);
+	return same;
+}
+
+int gt_queue_rows_again(struct gt_queue_rows *q, struct gt_archive *a, const struct gt_time_extent *e)
+{
+	bool same = same_times(q, a);
+
+	free(q->offsets);
+	q->offsets = NULL;
+	if (!same)
+		forget(q);
+	if (!same && q->job)
+		atomic_store(&q->job->unwanted, true);
+	q->grown++;
+	q->failed = false;
+	return look_at(q, a, e);
+}

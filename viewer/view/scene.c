@@ -1,0 +1,363 @@
+/* Of a large trace only summaries are there when it is opened, and the blocks are not looked into. Which lanes a trace has is told by
+ * summaries. One without (an older one, or of few rows) is gone through as a whole if it is small, so that the first frame knows all. */
+#include "viewer/view/scene.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "formats/trace/meta.h"
+#include "formats/base/buf.h"
+
+#define SMALL_ROWS 400000u	/* gone through in some 10 ms */
+#define LOSSES_TOLD 16384u	/* one by one; of more it is told where blocks of them begin and end */
+
+/* ---- blocks ---- */
+
+/* Calls fn for each block of a segment, whichever list it is in. Stops at the first non-zero. */
+typedef int block_fn(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b, uint32_t track, struct gt_err *err);
+static int each_block(struct gt_scene *s, const struct gt_segment *seg, block_fn *fn, struct gt_err *err)
+{
+	int rc = 0;
+
+	for (uint64_t t = 0; !rc && t <= seg->ntracks; t++) {
+		uint32_t track = t < seg->ntracks ? (uint32_t)t : GT_NONE;
+		struct gt_block_list list = gt_archive_blocks(s->archive, seg->index, track);
+
+		for (size_t i = 0; !rc && i < list.n; i++)
+			rc = fn(s, seg, &list.blocks[i], track, err);
+	}
+	return rc;
+}
+
+static int count_rows(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b, uint32_t track, struct gt_err *err)
+{
+	if (track != GT_NONE)
+		s->rows[seg->index][track] += b->rows;
+	return 0;
+}
+
+static int open_block(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b, uint32_t track, struct gt_err *err)
+{
+	const struct gt_open_block *r = gt_archive_rows(s->archive, seg->index, b, err);
+
+	if (!r)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->nruns; i++)
+		if (r->runs[i].track < seg->ntracks)
+			s->rows[seg->index][r->runs[i].track] += r->runs[i].n;
+	return 0;
+}
+
+static int look_at_rows(struct gt_scene *s, struct gt_err *err)
+{
+	uint32_t n = gt_reader_segments(s->reader);
+	uint64_t all = 0;
+	int rc = 0;
+
+	s->rows = calloc(n + 1ul, sizeof(*s->rows));
+	s->copies = calloc(n + 1ul, sizeof(*s->copies));
+	for (uint32_t i = 0; !rc && i < n; i++) {
+		const struct gt_segment *seg = gt_reader_segment(s->reader, i);
+
+		if (!s->rows || !s->copies || !(s->rows[i] = calloc(seg->ntracks + 1ul, sizeof(**s->rows))) ||
+		    !(s->copies[i] = calloc(seg->ntracks + 1ul, 1)))
+			return gt_err_set(err, -ENOMEM, "no memory for %u tracks", seg->ntracks);
+		all += gt_segment_rows(seg);
+		rc = each_block(s, seg, all <= SMALL_ROWS && !gt_archive_has_uppers(s->archive, i) ? open_block : count_rows, err);
+	}
+	return rc;
+}
+
+/* ---- what is missing ---- */
+
+static int add_trouble(struct gt_scene *s, uint32_t segment, int64_t from, int64_t to, enum gt_trouble_kind kind)
+{
+	int64_t offset = gt_archive_offset(s->archive, segment);
+
+	if (gt_grow(&s->troubles, &s->troubles_cap, s->ntroubles + 1, sizeof(*s->troubles)))
+		return -ENOMEM;
+	s->troubles[s->ntroubles++] = (struct gt_trouble){ from - offset, to - offset, kind };
+	return 0;
+}
+
+static int note_losses(struct gt_scene *s, const struct gt_segment *seg, const struct gt_block *b, uint32_t track, struct gt_err *err)
+{
+	const struct gt_open_block *r;
+	int rc = 0;
+
+	if (b->kind != GT_LOST)
+		return 0;
+	r = s->ntroubles < LOSSES_TOLD ? gt_archive_rows(s->archive, seg->index, b, err) : NULL;
+	if (!r || r->damaged)
+		return add_trouble(s, seg->index, b->start, b->end, GT_TROUBLE_LOST);
+	for (uint32_t i = 0; !rc && i < r->n; i++)
+		rc = add_trouble(s, seg->index, r->start[i], r->start[i] + r->dur[i], GT_TROUBLE_LOST);
+	return rc;
+}
+
+static int find_troubles(struct gt_scene *s, struct gt_err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < gt_reader_segments(s->reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(s->reader, i);
+
+		s->lost += seg->rows[GT_LOST];
+		if (seg->rows[GT_LOST])
+			rc = each_block(s, seg, note_losses, err);
+		if (!rc && !seg->closed && seg->complete_to < seg->max_end)
+			rc = add_trouble(s, i, seg->complete_to > seg->min_start ? seg->complete_to : seg->min_start, seg->max_end,
+					 GT_TROUBLE_UNREAD);
+	}
+	return rc;
+}
+
+bool gt_scene_damage(const struct gt_scene *s, size_t i, struct gt_trouble *to)
+{
+	size_t n;
+	const struct gt_damage *d = gt_reader_damage(s->reader, &n);
+	int64_t offset;
+
+	if (i >= n)
+		return false;
+	offset = d[i].segment < gt_reader_segments(s->reader) ? gt_archive_offset(s->archive, d[i].segment) : 0;
+	*to = (struct gt_trouble){ d[i].min_start - offset, d[i].max_end - offset, GT_TROUBLE_DAMAGED };
+	return true;
+}
+
+/* ---- what is known of tracks ---- */
+
+static unsigned known_depths(void *arg, uint32_t segment, uint32_t track, enum gt_aspect aspect, bool derived)
+{
+	const struct gt_scene *s = arg;
+
+	if (!derived)
+		return gt_archive_depths(s->archive, segment, track, aspect);
+	if (aspect >= GT_ASPECT_HTOD && s->copies[segment][track] >> (aspect - GT_ASPECT_HTOD) & 1)
+		return 1;
+	return gt_archive_upper(s->archive, segment, track, aspect, true, 0) ? 1 : 0;
+}
+
+static uint64_t known_weight(void *arg, uint32_t segment, uint32_t thread)
+{
+	const struct gt_scene *s = arg;
+
+	return s->rows[segment][thread];
+}
+
+struct gt_lanes_known gt_scene_known(struct gt_scene *s)
+{
+	return (struct gt_lanes_known){ .depths = known_depths, .weight = known_weight, .arg = s };
+}
+
+/* A device has the copies that its streams have. */
+void gt_scene_learn(struct gt_scene *s)
+{
+	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++) {
+		const struct gt_segment *seg = gt_reader_segment(s->reader, i);
+
+		for (uint32_t t = 0; seg->rows[GT_GPU] && t < seg->ntracks; t++) {
+			uint32_t device = gt_archive_above(s->archive, i, t);
+
+			for (unsigned a = GT_ASPECT_HTOD; device < seg->ntracks && a <= GT_ASPECT_COPIES; a++)
+				if (gt_archive_depths(s->archive, i, t, (enum gt_aspect)a))
+					s->copies[i][device] |= (uint8_t)(1u << (a - GT_ASPECT_HTOD));
+		}
+	}
+}
+
+/* ---- for all views ---- */
+
+void gt_scene_say(struct gt_scene *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(s->said, sizeof(s->said), fmt, ap);
+	va_end(ap);
+	s->message = s->said;
+}
+
+struct gt_reporter *gt_scene_reporter(struct gt_scene *s)
+{
+	if (!s->reporter)
+		s->reporter = gt_reporter_new(s->archive);
+	return s->reporter;
+}
+
+const char *gt_scene_title(const struct gt_scene *s)
+{
+	const char *slash = strrchr(s->name, '/');
+
+	return slash && slash[1] ? slash + 1 : s->name;
+}
+
+struct gt_range gt_scene_range(const struct gt_scene *s)
+{
+	int64_t from = gt_cell_start(&s->window, 0), to = gt_window_end(&s->window);
+
+	if (gt_window_shows_all(&s->window, &s->extent))
+		return (struct gt_range){ INT64_MIN, INT64_MAX };
+	return (struct gt_range){ from > s->extent.from ? from : s->extent.from, to < s->extent.to ? to : s->extent.to };
+}
+
+#define BESIDE 2	/* as much of time on either side as there is of it */
+#define LEAST 500	/* ns */
+
+void gt_scene_go(struct gt_scene *s, int64_t from, int64_t to)
+{
+	const struct gt_time_extent *e = &s->extent;
+	int64_t beside = to - from < INT64_MAX / (2 * BESIDE) ? (to - from) * BESIDE : to - from, a, b;
+
+	beside = beside < LEAST ? LEAST : beside;
+	a = from - beside > e->from ? from - beside : e->from;
+	b = to + beside < e->to ? to + beside : e->to;
+	gt_window_show(&s->window, e, a < e->to ? a : e->to - 1, b > e->from ? b : e->from + 1);
+	s->at = from;
+	s->is_at = true;
+	s->turn_to = "timeline";
+}
+
+void gt_scene_go_track(struct gt_scene *s, uint32_t segment, uint32_t track)
+{
+	s->on.segment = segment;
+	s->on.track = track;
+	s->on.wanted = true;
+}
+
+void gt_scene_pick(struct gt_scene *s, const struct gt_lane_of *lane, int64_t start, int64_t dur)
+{
+	int64_t from = start - gt_archive_offset(s->archive, lane->strip.segment);
+
+	gt_scene_go(s, from, from + dur);
+	s->row = (struct gt_scene_row){ *lane, start, dur, true };
+}
+
+void gt_scene_goto(struct gt_scene *s, int64_t t)
+{
+	gt_window_goto(&s->window, &s->extent, t, s->window.cells / 2);
+	s->at = t;
+	s->is_at = true;
+	s->turn_to = "timeline";
+}
+
+void gt_scene_turn_clock(struct gt_scene *s)
+{
+	if (s->times.has_wall)
+		s->times.by_wall = !s->times.by_wall;
+	else
+		s->message = "the recording does not tell what the wall clock said";
+}
+
+const char *gt_scene_time(const struct gt_scene *s, const char *text, int64_t *t)
+{
+	if (gt_time_parse(&s->times, text, t))
+		return "a time is 1.5s, 250ms, 10us, 80ns or 1:05.5";
+	return *t < s->extent.from || *t >= s->extent.to ? "the run does not last until then" : NULL;
+}
+
+/* ---- open and release ---- */
+
+static int find_command(void *arg, const char *key, const char *value)
+{
+	struct gt_scene *s = arg;
+
+	if (!s->command && !strcmp(key, "command"))
+		s->command = strdup(value);
+	return 0;
+}
+
+/* Times of clocks of their own are moved by whole cells of the widest; where there is but one clock, cells may be wider. */
+static unsigned widest(const struct gt_scene *s)
+{
+	for (uint32_t i = 0; i < gt_reader_segments(s->reader); i++)
+		if (gt_archive_offset(s->archive, i))
+			return gt_archive_widest(s->archive);
+	return 60;
+}
+
+/* All that there is to know of a trace when it is opened, whether it is seen for the first time or has grown. */
+static int look(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
+{
+	const struct gt_segment *first = gt_reader_segments(r) ? gt_reader_segment(r, 0) : NULL;
+	bool by_wall = s->times.by_wall;
+	int rc;
+
+	s->reader = r;
+	s->archive = gt_archive_open(r, err);
+	if (!s->archive)
+		return err->code;
+	gt_archive_add_depths(s->archive, &s->depths);
+	gt_depths_release(&s->depths);
+	gt_archive_extent(s->archive, &s->extent.from, &s->extent.to);
+	s->extent.to++;		/* a moment at the very end is within */
+	s->extent.widest = widest(s);
+	s->marks.archive = s->archive;
+	s->times = gt_time_shown_of(first, s->extent.from, first ? gt_archive_offset(s->archive, 0) : 0);
+	s->times.by_wall = by_wall && s->times.has_wall;
+	rc = look_at_rows(s, err);
+	if (!rc)
+		rc = find_troubles(s, err);
+	if (!rc)
+		gt_scene_learn(s);
+	if (first)
+		gt_meta_each(first, find_command, s);
+	return rc ? gt_err_set(err, rc, "out of memory") : 0;
+}
+
+int gt_scene_open(struct gt_scene *s, struct gt_reader *r, const char *name, struct gt_err *err)
+{
+	int rc;
+
+	*s = (struct gt_scene){ .name = name, .window.cells = 1 };
+	rc = look(s, r, err);
+	gt_window_fit(&s->window, &s->extent);
+	return rc;
+}
+
+void gt_scene_let_go(struct gt_scene *s)
+{
+	for (uint32_t i = 0; s->rows && s->copies && i < gt_reader_segments(s->reader); i++) {
+		free(s->rows[i]);
+		free(s->copies[i]);
+	}
+	free(s->rows);
+	free(s->copies);
+	free(s->troubles);
+	free(s->command);
+	gt_reporter_free(s->reporter);
+	gt_marks_release(&s->marks);
+	if (s->archive)
+		gt_archive_take_depths(s->archive, &s->depths);
+	gt_archive_close(s->archive);
+	s->rows = NULL;
+	s->copies = NULL;
+	s->troubles = NULL;
+	s->ntroubles = s->troubles_cap = 0;
+	s->lost = 0;
+	s->command = NULL;
+	s->reporter = NULL;
+	s->archive = NULL;
+	s->reader = NULL;
+}
+
+int gt_scene_again(struct gt_scene *s, struct gt_reader *r, struct gt_err *err)
+{
+	bool all = gt_window_shows_all(&s->window, &s->extent), end = gt_window_end(&s->window) >= s->extent.to;
+	int rc = look(s, r, err);
+
+	if (all)
+		gt_window_fit(&s->window, &s->extent);
+	else if (end)
+		gt_window_goto(&s->window, &s->extent, s->extent.to - 1, s->window.cells - 1);
+	return rc;
+}
+
+void gt_scene_release(struct gt_scene *s)
+{
+	gt_scene_let_go(s);
+	gt_depths_release(&s->depths);
+	gt_bookmarks_release(&s->bookmarks);
+	*s = (struct gt_scene){ .reader = NULL };
+}

@@ -1,0 +1,82 @@
+#include "viewer/view/view_common.h"
+
+#include <string.h>
+#include "viewer/view/layout.h"
+
+void gt_aside_arrange(struct gt_scene *s, unsigned width, unsigned height)
+{
+	unsigned cells = gt_layout_of(width, height, 0).cells;
+
+	if (s->window.cells != cells)
+		gt_window_resize(&s->window, &s->extent, cells);
+}
+
+/* What has no sense here; of a command there is no key. */
+static void say_where(struct gt_scene *s, const struct gt_binding *b)
+{
+	if (b->keys)
+		gt_scene_say(s, "%.*s (%s) is for the timeline: 1", (int)strcspn(b->keys, " "), b->keys, gt_binding_help(b));
+	else
+		gt_scene_say(s, "there is no cursor in time here: mark TIME, or mark TIME TIME");
+}
+
+enum gt_view_result gt_aside_act(struct gt_scene *s, const struct gt_binding *b)
+{
+	int64_t cells = (int64_t)s->window.cells * b->arg / 8, from, to;
+
+	switch (b->action) {
+	case GT_DO_PAN: gt_window_pan(&s->window, &s->extent, cells ? cells : b->arg); return GT_VIEW_DONE;
+	case GT_DO_ZOOM: gt_window_zoom(&s->window, &s->extent, b->arg, s->window.cells / 2); return GT_VIEW_DONE;
+	case GT_DO_FIT:
+		if (!b->arg)
+			gt_window_fit(&s->window, &s->extent);
+		else if (gt_marks_between(&s->marks, &from, &to))
+			gt_window_show(&s->window, &s->extent, from, to);
+		else
+			s->message = "nothing is marked: m and M in the timeline do that, or :mark";
+		return GT_VIEW_DONE;
+	case GT_DO_CLOCK: gt_scene_turn_clock(s); return GT_VIEW_DONE;
+	case GT_DO_FOLD_ALL:
+	case GT_DO_HIDE:
+	case GT_DO_SHOW_HIDDEN:
+	case GT_DO_MOVE:
+	case GT_DO_SAME:
+	case GT_DO_GAP:
+	case GT_DO_FAILURE:
+	case GT_DO_PARTNER:
+	case GT_DO_LONGEST:
+	case GT_DO_MARK:
+	case GT_DO_MARK_BOTH:
+	case GT_DO_DETAIL:
+	case GT_DO_HEIGHTS: say_where(s, b); return GT_VIEW_DONE;
+	default: return GT_VIEW_PASS;
+	}
+}
+
+const char *gt_aside_answer(struct gt_scene *s, enum gt_action asked, const char *text)
+{
+	int64_t t;
+	const char *why = asked == GT_DO_GOTO ? gt_scene_time(s, text, &t) : "there is nothing to be found here";
+
+	if (!why)
+		gt_window_goto(&s->window, &s->extent, t, s->window.cells / 2);
+	return why;
+}
+
+void gt_aside_draw_top(const struct gt_scene *s, const char *what, struct gt_screen *to)
+{
+	const struct gt_look bold = { GT_INK_TITLE, GT_INK_NONE, GT_BOLD }, plain = { GT_INK_TEXT, GT_INK_NONE, 0 },
+			     faint = { GT_INK_FAINT, GT_INK_NONE, 0 };
+	const struct gt_time_extent *e = &s->extent;
+	struct gt_range range = gt_scene_range(s);
+	int64_t step = gt_time_step(&s->window), a = range.from > e->from ? range.from : e->from, b = range.to < e->to ? range.to : e->to - 1;
+	char from[GT_TIME_ROOM], until[GT_TIME_ROOM];
+	int x = gt_screen_text(to, 0, 0, -1, what, bold);
+
+	gt_time_text(&s->times, a, step, e->to, from);
+	gt_time_text(&s->times, b, step, e->to, until);
+	x += gt_screen_printf(to, x, 0, -1, plain, "  %s%s to %s", range.from == INT64_MIN ? "whole run, " : "", from, until);
+	if (s->behind)
+		x += gt_screen_text(to, x, 0, -1, "  more has been recorded: ctrl-L", (struct gt_look){ GT_INK_WARN, GT_INK_NONE, GT_BOLD });
+	gt_screen_printf(to, x, 0, -1, faint, "  %s", gt_scene_title(s));
+}
