@@ -1,5 +1,6 @@
-# docs/PROGRAM.1.md to a manual page. Knows what our pages use: # and ## headings, paragraphs, lists (- item), fenced blocks,
-# indented blocks, tables (printed as they stand), `code`, **strong**, and comments, which vanish.
+# Converts docs/PROGRAM.1.md to a manual page. Supports the Markdown of these pages: #, ## and ###
+# headings, paragraphs, lists (- item, 1. item), fenced blocks, indented blocks, tables (printed
+# unchanged), `code`, **strong**, and comments (left out).
 function text(s) {
 	gsub(/\\/, "\\e", s)
 	s = spans(s, "`", "\\fB")
@@ -36,6 +37,7 @@ fenced { gsub(/\\/, "\\e"); gsub(/-/, "\\-"); print /^[.']/ ? "\\&" $0 : $0; nex
 	if ((at = index($0, ": "))) print ".SH NAME\n" n " \\- " text(substr($0, at + 2)) "\n.SH DESCRIPTION"; next }
 /^## / { print ".SH " toupper(substr($0, 4)); next }
 /^### / { print ".SS " substr($0, 5); next }
-/^[-*] / { print ".IP \\(bu 2\n" text(substr($0, 3)); list = 1; next }
-/^$/ { if (!list) print ".PP"; list = 0; next }
-{ sub(/^ +/, ""); print text($0) }
+/^[-*] / { print ".IP \\(bu 2\n" text(substr($0, 3)); list = 1; ended = 0; next }
+/^[0-9]+\. / { print ".IP " $1 " 3\n" text(substr($0, length($1) + 2)); list = 1; ended = 0; next }
+/^$/ { if (!list) print ".PP"; else ended = 1; list = 0; next }
+{ if (ended) print ".PP"; ended = 0; sub(/^ +/, ""); print text($0) }
