@@ -1,5 +1,6 @@
-# make portable: one tarball to carry to any node of a cluster, BUILD/gt-portable-ARCH.tar.gz. Its programs bring zstd, zlib and
-# jansson (gtview: ncurses, too) with them and run on glibc 2.31 and newer; the preloaded library asks for nothing above 2.17.
+# make portable: BUILD/gt-portable-ARCH.tar.gz, a tarball for any node of a cluster. Its programs
+# contain zstd, zlib and jansson (gtview also ncurses) and run on glibc 2.31 and newer. The
+# preloaded library needs nothing newer than 2.17.
 ARCH     := $(shell uname -m)
 PORT     := $(BUILD)/portable
 PORTNAME := gt-portable-$(ARCH)
@@ -13,7 +14,7 @@ $(PORT)/shim.o: portable/shim.c
 	@mkdir -p $(@D)
 	$(CC) $(GTFLAGS) $(CFLAGS) -fno-builtin -c $< -o $@
 
-# The start files and libgcc are the compiler's own; everything that would come from the C library comes from the stubs.
+# Start files and libgcc come from the compiler; all symbols of the C library come from the stubs.
 stubs     = $(addprefix $(PORT)/stubs-$(1)/,libpthread.so libdl.so librt.so libm.so libc.so)
 port_link = $(CC) -pie -nodefaultlibs -Wl,--wrap=__libc_start_main $(WRAPS) -Wl,-z,relro,-z,now,--strip-debug $(filter %.o,$^) \
             -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PORTLIBS) \
@@ -27,7 +28,7 @@ $(PORT)/bin/%: $(PORT)/shim.o $(LIBGT) $(PORT)/stubs-2.31/done
 	@mkdir -p $(@D)
 	$(port_link)
 
-# The guest is built to need nothing above 2.17 in the first place.
+# The guest is built to need nothing newer than 2.17.
 $(PORT)/lib/gt/libgtpreload.so: $(BUILD)/libgtpreload.so
 	@mkdir -p $(@D)
 	objcopy --strip-debug $< $@

@@ -1,9 +1,9 @@
-/* What a newer C library's headers, start files and static libraries ask for and an older C library does not have, said in
- * terms of what every one has. Linked into portable programs only (portable/stubs.sh says why).
+/* Functions that a newer C library's headers, start files and static libraries use and an older C
+ * library lacks, written with functions that every version has. Linked into portable programs only
+ * (portable/stubs.sh explains why).
  *
- * None of the headers that declare these functions is included: glibc 2.38's rename strtol, behind our back, to the very
- * symbols defined here, and older ones make stat an inline function.
- */
+ * The headers that declare these functions are not included. Those of glibc 2.38 rename strtol to
+ * the symbols defined here, and older ones make stat an inline function. */
 #include <linux/fcntl.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +14,9 @@ long syscall(long number, ...);
 
 /* ---- the start of a program ---- */
 
-/* Start files since 2.34 leave running a program's constructors to the C library and pass no init function; an older
- * library runs none unless it gets one. The old entry takes one in every library, so it gets this one. */
+/* Start files since 2.34 leave the constructors to the C library and pass no init function. An
+ * older library runs constructors only if it gets one. The old entry accepts one in every library,
+ * so it gets this one. */
 typedef void init_function(int argc, char **argv, char **env);
 typedef int main_function(int argc, char **argv, char **env);
 #define LINKER_MADE extern __attribute__((visibility("hidden")))
@@ -38,7 +39,7 @@ int __wrap___libc_start_main(main_function *program, int argc, char **argv, init
 	return __real___libc_start_main(program, argc, argv, construct, fini, rtld_fini, stack_end);
 }
 
-/* ---- what every program gets from the C library's static part, which is not linked ---- */
+/* ---- functions of the C library's static part, which is not linked ---- */
 
 int __cxa_atexit(void (*f)(void *), void *arg, void *dso);
 int atexit(void (*f)(void))
@@ -46,7 +47,8 @@ int atexit(void (*f)(void))
 	return __cxa_atexit((void (*)(void *))(uintptr_t)f, NULL, NULL);
 }
 
-/* ---- 2.33: stat and its kin, calls of __xstat before; the kernel's struct stat is the library's on 64-bit machines ---- */
+/* ---- 2.33: stat and its variants, before calls of __xstat; on 64-bit machines the kernel's struct
+ * stat is the library's ---- */
 
 int fstatat(int at, const char *path, void *st, int flags)
 {
@@ -73,7 +75,7 @@ int stat64(const char *, void *) __attribute__((alias("stat")));
 int lstat64(const char *, void *) __attribute__((alias("lstat")));
 int fstat64(int, void *) __attribute__((alias("fstat")));
 
-/* ---- 2.34 and later: system calls that got a function ---- */
+/* ---- 2.34 and later: functions for system calls ---- */
 
 int close_range(unsigned int first, unsigned int last, int flags)
 {
@@ -92,7 +94,7 @@ void arc4random_buf(void *to, size_t n)
 	for (size_t done = 0; done < n;) {
 		long got = syscall(SYS_getrandom, (char *)to + done, n - done, 0);
 
-		done += got > 0 ? (size_t)got : 0;	/* interrupted: again */
+		done += got > 0 ? (size_t)got : 0;	/* interrupted: try again */
 	}
 }
 
@@ -104,7 +106,7 @@ uint32_t arc4random(void)
 	return v;
 }
 
-/* ---- 2.38: the C23 readings of numbers, which differ in accepting 0b ---- */
+/* ---- 2.38: the C23 variants of number parsing, which differ in accepting 0b ---- */
 
 #define NUMBER(type, name) \
 	type name(const char *s, char **end, int base); \

@@ -1,6 +1,7 @@
-/* Threads and processes that come and go by the thousand and leave nothing to hold on to: each process closes all descriptors,
- * forbids itself new ones and goes elsewhere before it calls.
- * What to see: CALLS cuDriverGetVersion of every thread and process that ever was, and twice as many of the first one.
+/* Thousands of short threads and processes. Each process closes all descriptors, sets its
+ * descriptor limit to 0 and changes directory before it makes its calls.
+ * Expected: CALLS cuDriverGetVersion of every thread and process, and twice as many of the first
+ * one.
  * Usage: churn [-t THREADS] [-p PROCESSES] [-n CALLS]. */
 #define _GNU_SOURCE
 #include "samples/cu.h"

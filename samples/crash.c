@@ -1,6 +1,6 @@
-/* A program that dies in the middle of a call: the stream runs a host function that brings the process down while the main
- * thread is inside cuStreamSynchronize.
- * What to see: every call up to the end is in the trace, and cuStreamSynchronize as still open.
+/* A program that dies during a call: the stream runs a host function that ends the process while
+ * the main thread is inside cuStreamSynchronize.
+ * Expected: the trace has every call up to the end, and cuStreamSynchronize as still open.
  * Usage: crash [-n LAUNCHES] [-s SIGNAL]: without -s a write to address 0; SIGNAL 0 is _exit(3). */
 #define _GNU_SOURCE
 #include "samples/cu.h"
@@ -14,7 +14,7 @@ static void fatal(void *arg)
 
 	while (!about_to_wait)
 		usleep(1000);
-	usleep(200000);		/* by now the main thread waits */
+	usleep(200000);		/* the main thread waits by then */
 	if (sig < 0)
 		*(volatile int *)NULL = 1;
 	else if (sig)

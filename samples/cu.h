@@ -1,5 +1,6 @@
-/* The piece of the CUDA driver API that the samples use, in their own words: no toolkit is needed to build them. A program built
- * with -DCU_LINKED calls linked symbols and needs libcuda.so.1 to start; the others ask dlopen and dlsym for it in cu_start. */
+/* The part of the CUDA driver API that the samples use, so that they build without a toolkit. A
+ * program built with -DCU_LINKED calls linked symbols and needs libcuda.so.1 at its start. The
+ * others load it with dlopen and dlsym in cu_start. */
 #ifndef CU_H
 #define CU_H
 #include <dlfcn.h>
@@ -79,7 +80,7 @@ static inline void cu_open(void)
 }
 #endif
 
-/* OK(call): the call's failure is the program's. */
+/* OK(call): if the call fails, the program ends. */
 #define OK(call) cu_ok(call, #call)
 static inline void cu_ok(CUresult rc, const char *call)
 {
@@ -107,7 +108,7 @@ static inline long cu_option(int argc, char **argv, const char *option, long val
 	return value;
 }
 
-/* The driver, its first device, its primary context made current: five calls. */
+/* Initializes the driver and makes the primary context of its first device current: five calls. */
 static inline CUcontext cu_start(void)
 {
 	char name[96];
@@ -133,13 +134,15 @@ static inline double cu_ms(void)
 	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
 }
 
-/* The kernels, as PTX. In C++ they would read
- *	__global__ void vectorAdd(const float *a, const float *b, float *c, int n)	{ c[i] = a[i] + b[i]; }
- *	__global__ void saxpy(float a, const float *x, float *y, int n)			{ y[i] += a * x[i]; }
- *	template <class T> __global__ void scale(T *x, T a, int n)			{ x[i] *= a; }
- *	template <class T> __global__ void relu(T *x, int n)				{ x[i] = max(x[i], 0); }
- *	__global__ void busy(unsigned long long cycles)					{ until clock64() has gone on by so much }
- *	__global__ void waitFlag(volatile int *flag)					{ while (!*flag); }			*/
+/* The kernels, as PTX. In C++ they would be
+ *	__global__ void vectorAdd(const float *a, const float *b, float *c, int n)
+ *		{ c[i] = a[i] + b[i]; }
+ *	__global__ void saxpy(float a, const float *x, float *y, int n)	{ y[i] += a * x[i]; }
+ *	template <class T> __global__ void scale(T *x, T a, int n)	{ x[i] *= a; }
+ *	template <class T> __global__ void relu(T *x, int n)		{ x[i] = max(x[i], 0); }
+ *	__global__ void busy(unsigned long long cycles)
+ *		{ runs until clock64() has advanced by cycles }
+ *	__global__ void waitFlag(volatile int *flag)			{ while (!*flag); } */
 #define VECTOR_ADD	"_Z9vectorAddPKfS0_Pfi"
 #define SAXPY		"_Z5saxpyfPKfPfi"
 #define SCALE		"_Z5scaleIfEvPT_S0_i"
@@ -147,7 +150,7 @@ static inline double cu_ms(void)
 #define BUSY		"_Z4busyy"
 #define WAIT_FLAG	"_Z8waitFlagPVi"
 
-#define PTX_INDEX	/* %r1: this thread's index; past n it leaves */ \
+#define PTX_INDEX	/* %r1: this thread's index; a thread beyond n returns */ \
 	"	.reg .pred %p<2>;\n	.reg .b32 %r<5>;\n	.reg .f32 %f<5>;\n	.reg .b64 %d<6>;\n" \
 	"	mov.u32 %r2, %ctaid.x;\n	mov.u32 %r3, %ntid.x;\n	mov.u32 %r4, %tid.x;\n" \
 	"	mad.lo.s32 %r1, %r2, %r3, %r4;\n	ld.param.u32 %r2, [n];\n	setp.ge.s32 %p1, %r1, %r2;\n" \

@@ -1,5 +1,6 @@
-/* Driver calls as from within calls of the CUDA runtime. The runtime tells CUPTI of its calls by a door of the driver that no document
- * describes; the simulated driver has one of its own (simgpu/hooks.h). On a real driver these programs make the driver calls alone. */
+/* Driver calls that count as made inside calls of the CUDA runtime. The real runtime reports its
+ * calls to CUPTI through an undocumented interface of the driver. The simulated driver has
+ * functions for it (simgpu/hooks.h). On a real driver these programs make only the driver calls. */
 #ifndef CUDART_H
 #define CUDART_H
 #include "samples/cu.h"
@@ -19,7 +20,7 @@ static inline void cudart_open(void)
 	*(void **)&cudart_end = lib ? dlsym(lib, "sim_runtime_end") : NULL;
 }
 
-/* The driver calls that follow, up to the end of the block, are those of one runtime call. */
+/* The driver calls up to the end of the block belong to one runtime call. */
 #define CUDART(cbid) \
 	for (int cudart_ = (cudart_begin ? cudart_begin(cbid) : (void)0, 1); cudart_; cudart_ = (cudart_end ? cudart_end(0) : (void)0, 0))
 #endif

@@ -1,6 +1,8 @@
-/* Every way to become several processes: fork alone, fork and exec, vfork, posix_spawn, exec in place; with children that close
- * all descriptors, change directory, or build their environment anew and keep only LD_PRELOAD and LD_LIBRARY_PATH.
- * What to see: six processes' worth of calls: cuInit 6 times, cuDriverGetVersion 10 + 20 + 30 + 40 + 50 + 60 = 210 times.
+/* All ways to start processes: fork, fork and exec, vfork, posix_spawn, exec in place. Some
+ * children close all descriptors, change directory, or replace their environment and keep only
+ * LD_PRELOAD and LD_LIBRARY_PATH.
+ * Expected: the calls of six processes: cuInit 6 times, cuDriverGetVersion 10 + 20 + 30 + 40 + 50 +
+ * 60 = 210 times.
  * Usage: forkexec; a started child gets -c CALLS. */
 #define _GNU_SOURCE
 #include "samples/cu.h"

@@ -1,5 +1,7 @@
-/* Twenty small kernels launched one by one, and the same twenty captured once and replayed as a graph.
- * What to see: 20 cuLaunchKernel a round in the first half, one cuGraphLaunch a round in the second, for the same work.
+/* Twenty small kernels launched one by one; then the same twenty captured once and replayed as a
+ * graph.
+ * Expected: 20 cuLaunchKernel per round in the first half, one cuGraphLaunch per round in the
+ * second, for the same work.
  * Usage: graph_replay [-n ROUNDS]. */
 #define _GNU_SOURCE
 #include "samples/cu.h"

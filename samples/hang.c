@@ -1,6 +1,9 @@
-/* A program that hangs: its kernel spins until the host sets a flag, and the host waits for the kernel.
- * What to see: cuStreamSynchronize as a call that is open, in the file within a second, while the program still hangs.
- * Usage: hang [-t SECONDS]: without -t for ever; with it another thread sets the flag after so many seconds. */
+/* A program that hangs: its kernel spins until the host sets a flag, and the host waits for the
+ * kernel.
+ * Expected: the file shows cuStreamSynchronize as an open call within a second, while the program
+ * still hangs.
+ * Usage: hang [-t SECONDS]: with -t another thread sets the flag after SECONDS; without it the
+ * program never ends. */
 #define _GNU_SOURCE
 #include "samples/cu.h"
 #include <pthread.h>
@@ -27,7 +30,8 @@ int main(int argc, char **argv)
 	OK(cuModuleLoadData(&m, cu_ptx));
 	wait = cu_kernel(m, WAIT_FLAG);
 	OK(cuStreamCreate(&s, 1));
-	OK(cuMemHostAlloc((void **)&flag, sizeof(*flag), 2));	/* mapped: the GPU reads it where it is */
+	/* mapped: the GPU reads it in place */
+	OK(cuMemHostAlloc((void **)&flag, sizeof(*flag), 2));
 	OK(cuMemHostGetDevicePointer_v2(&at, (void *)flag, 0));
 	*flag = 0;
 	if (seconds >= 0)

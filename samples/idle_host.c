@@ -1,6 +1,6 @@
-/* A GPU that waits for its host: between two launches the program works on the CPU for 5 ms (here it sleeps; in life it loads
- * data, or is Python). The kernels take 0.1 ms.
- * What to see: gaps between launches of about 5 ms each, which are nearly all of the run.
+/* A GPU that waits for its host: between two launches the program works on the CPU for 5 ms. Here
+ * it sleeps; a real program loads data, or runs Python. The kernels take 0.1 ms.
+ * Expected: gaps of about 5 ms between launches, which make up nearly all of the run.
  * Usage: idle_host [-n LAUNCHES] [-u MICROSECONDS]. */
 #define _GNU_SOURCE
 #include "samples/cu.h"

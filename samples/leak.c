@@ -1,5 +1,6 @@
-/* A leak: each step allocates three buffers and frees two; the third is forgotten.
- * What to see: in the memory totals more allocations than frees, and what is live at the end is steps x 1 MiB.
+/* A leak: each step allocates three buffers and frees only two.
+ * Expected: the memory totals have more allocations than frees, and steps x 1 MiB are live at the
+ * end.
  * Usage: leak [-n STEPS]. */
 #define _GNU_SOURCE
 #include "samples/cu.h"

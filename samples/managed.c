@@ -1,5 +1,6 @@
-/* Managed memory that kernels and the host touch in turn, and the same with prefetches.
- * What to see: with gtcollect -e gpu,um a fault and a migration on each side in every round; then migrations alone.
+/* Managed memory that kernels and the host use in turn, and the same with prefetches.
+ * Expected with gtcollect -e gpu,um: a fault and a migration on each side in every round; then only
+ * migrations.
  * Usage: managed [-n ROUNDS]. */
 #define _GNU_SOURCE
 #include "samples/cu.h"

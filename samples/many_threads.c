@@ -1,5 +1,5 @@
-/* Many threads, each with many calls, all at once: what thread pools and data loaders do to a tracer.
- * What to see: a track for every thread with exactly CALLS cuCtxGetCurrent and one cuCtxSetCurrent.
+/* Many threads with many calls each, all at the same time, as in thread pools and data loaders.
+ * Expected: a track for every thread, with exactly CALLS cuCtxGetCurrent and one cuCtxSetCurrent.
  * Usage: many_threads [-t THREADS] [-n CALLS]. */
 #define _GNU_SOURCE
 #include "samples/cu.h"

@@ -1,5 +1,6 @@
-/* One job, several processes: the parent starts workers (fork and exec of itself) and works, too, as data loaders and ranks do.
- * What to see: all of them in one trace, each with its own calls, the parent's wait in between.
+/* One job of several processes, like data loaders and ranks: the parent starts workers (fork and
+ * exec of itself) and works too.
+ * Expected: one trace has all processes, each with its own calls, and the parent waits in between.
  * Usage: multiproc [-p PROCESSES] [-n LAUNCHES]; a worker is started with -w. */
 #define _GNU_SOURCE
 #include "samples/cu.h"

@@ -1,5 +1,6 @@
 /* Two independent chains of kernels and copies, first in one stream, then in two.
- * What to see: the same calls twice; in the second half the two streams work at the same time and the half takes less.
+ * Expected: the same calls twice; in the second half the two streams work at the same time, so it
+ * takes less time.
  * Usage: overlap [-n ROUNDS]. */
 #define _GNU_SOURCE
 #include "samples/cu.h"

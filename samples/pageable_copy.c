@@ -1,7 +1,7 @@
-/* The same copies from plain memory and from pinned memory. From plain memory the driver must go through a buffer of its own,
- * and "asynchronous" copies wait.
- * What to see: cuMemcpyHtoDAsync taking long on its caller in the first half and microseconds in the second; the time of the
- * second half is in one cuStreamSynchronize.
+/* The same copies from pageable memory and from pinned memory. For pageable memory the driver uses
+ * a staging buffer, and "asynchronous" copies wait.
+ * Expected: cuMemcpyHtoDAsync blocks its caller in the first half and takes microseconds in the
+ * second, whose time is in one cuStreamSynchronize.
  * Usage: pageable_copy [-n COPIES]. */
 #define _GNU_SOURCE
 #include "samples/cu.h"

@@ -1,7 +1,9 @@
-/* Finds its entry points exactly as the CUDA runtime does: dlopen, dlsym for cuGetProcAddress_v2 alone, a probe with the empty
- * name, then one look-up for each function with a base name, the version its ABI came with, and a default-stream flag (0 or 2).
- * What to see: calls arrive under their own names (cuMemAlloc_v2, cuLaunchKernel_ptsz, ...) although no symbol was ever asked
- * for by that name. Prints how many were found. Usage: resolve [-v]. */
+/* Finds its entry points as the CUDA runtime does: dlopen, dlsym for cuGetProcAddress_v2 only, a
+ * query for the empty name, then one query per function with a base name, the version of its ABI,
+ * and a default-stream flag (0 or 2).
+ * Expected: calls are recorded under their own names (cuMemAlloc_v2, cuLaunchKernel_ptsz, ...),
+ * although the program never requests these symbols.
+ * Prints the number of entry points found. Usage: resolve [-v]. */
 #define _GNU_SOURCE
 #include "samples/cu.h"
 
@@ -65,7 +67,7 @@ static int resolve_all(int verbose)
 	return n;
 }
 
-/* The entry point of a resolved name, to be called with its own type. */
+/* The entry point of a resolved name; the caller casts it to the function's type. */
 static void *entry(const char *name, int flags)
 {
 	for (int i = 0; i < NAMES; i++)

@@ -1,5 +1,6 @@
-/* The cheapest call there is, as often as possible: the yardstick for what tracing adds to a call.
- * What to see: the number of calls, and ns for each; traced minus untraced is the cost of a traced call.
+/* The cheapest call, as often as possible, to measure what tracing adds to a call.
+ * Expected: the number of calls, and ns per call; traced minus untraced is the cost of a traced
+ * call.
  * Usage: spin_calls [-n CALLS | -s SECONDS]. */
 #define _GNU_SOURCE
 #include "samples/cu.h"

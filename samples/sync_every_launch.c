@@ -1,6 +1,7 @@
-/* The habit that costs most: a synchronisation after every launch. Each kernel then pays the way to the GPU and back.
- * What to see: as many cuStreamSynchronize as cuLaunchKernel, and most of the time in the former; the second loop launches the
- * same kernels and waits once.
+/* The most expensive habit: a synchronisation after every launch. Each kernel then pays the round
+ * trip to the GPU.
+ * Expected: as many cuStreamSynchronize as cuLaunchKernel, and most of the time in the former. The
+ * second loop launches the same kernels and waits once.
  * Usage: sync_every_launch [-n LAUNCHES]. */
 #define _GNU_SOURCE
 #include "samples/cu.h"

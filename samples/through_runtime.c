@@ -1,6 +1,7 @@
-/* What a program on the CUDA runtime does: its launches, copies, sets and waits come from within runtime calls, one of which may make
- * several driver calls; every other launch goes to the driver directly, as libraries do.
- * What to see: every piece of work has the driver call that made it, whatever way it came.
+/* The calls of a program on the CUDA runtime: its launches, copies, sets and waits are inside
+ * runtime calls, each with one or more driver calls. Every other launch calls the driver directly,
+ * as libraries do.
+ * Expected: every GPU operation has the driver call that created it, inside a runtime call or not.
  * Usage: through_runtime [-n ROUNDS]. */
 #define _GNU_SOURCE
 #include "samples/cudart.h"
@@ -28,7 +29,7 @@ static CUgraphExec capture(CUstream s, CUdeviceptr x)
 	return exec;
 }
 
-/* A stream that is made, used, waited for and destroyed: its handle may be the next one's. */
+/* Creates, uses, waits for and destroys a stream. The next stream may have the same handle. */
 static void pass(CUgraphExec exec, CUdeviceptr x, void *host, CUstream other, CUevent e)
 {
 	float one = 1;

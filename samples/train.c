@@ -1,7 +1,8 @@
-/* A training-like loop, as a framework would drive it: a batch goes up, a few layers of kernels run, gradients are cleared, the
- * loss comes down every tenth step. Nothing is wrong with it; it is what a healthy trace looks like.
- * What to see: launches far ahead of the GPU, the host waiting only where the loss is read, no memory growth.
- * Usage: train [-n STEPS] [-s 1]. -s 1: after the first step the program forbids itself system calls, as a sandbox does. */
+/* A training loop like that of a framework: it uploads a batch, runs the kernels of a few layers,
+ * clears gradients, and downloads the loss every tenth step. It is an example of a healthy trace.
+ * Expected: launches far ahead of the GPU, waits only where the loss is read, no memory growth.
+ * Usage: train [-n STEPS] [-s 1]. -s 1: after the first step the program forbids itself system
+ * calls, as a sandbox does. */
 #define _GNU_SOURCE
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,13 +1,15 @@
-/* Two contexts on one device, each with a stream of its own and its default stream; work goes to one and to the other in turn.
- * What to see: a line for each context, with its streams beneath it, though the streams of both have the same numbers.
- * Usage: two_contexts [-n ROUNDS] [-c CONTEXTS]. Prints what each context was given. */
+/* Two contexts on one device, each with its own stream and its default stream. The program submits
+ * work to each in turn.
+ * Expected: a line for each context with its streams below it, although the streams of both have
+ * the same numbers.
+ * Usage: two_contexts [-n ROUNDS] [-c CONTEXTS]. Prints the work of each context. */
 #define _GNU_SOURCE
 #include "samples/cu.h"
 
-enum { SIZE = 1 << 16, MOST = 64 };
-struct place { CUcontext ctx; CUfunction busy; CUstream s; CUdeviceptr x; void *host; };
+enum { SIZE = 1 << 16, MAX_CONTEXTS = 64 };
+struct work_context { CUcontext ctx; CUfunction busy; CUstream s; CUdeviceptr x; void *host; };
 
-static void prepare(struct place *p, CUdevice dev)
+static void prepare(struct work_context *p, CUdevice dev)
 {
 	CUmodule m;
 
@@ -19,8 +21,8 @@ static void prepare(struct place *p, CUdevice dev)
 	OK(cuMemAllocHost_v2(&p->host, SIZE));
 }
 
-/* A copy, two kernels and a set in its stream, a kernel in its default stream. */
-static void give(const struct place *p)
+/* Submits a copy, two kernels and a set to its stream, and a kernel to its default stream. */
+static void submit_round(const struct work_context *p)
 {
 	uint64_t cycles = 40000;
 
@@ -35,10 +37,10 @@ static void give(const struct place *p)
 int main(int argc, char **argv)
 {
 	int n = (int)cu_option(argc, argv, "-n", 50), contexts = (int)cu_option(argc, argv, "-c", 2);
-	struct place places[MOST];
+	struct work_context places[MAX_CONTEXTS];
 	CUdevice dev;
 
-	contexts = contexts < 1 ? 1 : contexts > MOST ? MOST : contexts;
+	contexts = contexts < 1 ? 1 : contexts > MAX_CONTEXTS ? MAX_CONTEXTS : contexts;
 	cu_open();
 	OK(cuInit(0));
 	OK(cuDeviceGet(&dev, 0));
@@ -46,7 +48,7 @@ int main(int argc, char **argv)
 		prepare(&places[c], dev);
 	for (int i = 0; i < n; i++)
 		for (int c = 0; c < contexts; c++)
-			give(&places[c]);
+			submit_round(&places[c]);
 	for (int c = 0; c < contexts; c++) {
 		OK(cuCtxSetCurrent(places[c].ctx));
 		OK(cuCtxSynchronize());

@@ -1,11 +1,13 @@
-/* The doors of the driver: each exported symbol is a stub that goes on to the function of that name behind it, or, while an
- * observer is attached, tells of the call before and after.
+/* Stubs of the driver: each exported symbol jumps to the function of that name. While an observer
+ * is attached, the stub also calls the observer before and after.
  *
- * samples.mk compiles the driver's own sources with every entry point renamed to do_NAME, so that what the driver calls itself
- * stays untold and the stubs can have the names. A stub that nobody watches is a compare, a branch not taken and a jump. A
- * watched one saves the argument registers, tells, calls the function with these registers and a copy of the words on the
- * stack that may hold its other arguments (no entry point takes floating-point ones), and tells again. On a processor without
- * stubs below nothing is renamed, and an observer sees work, but no calls. */
+ * samples.mk compiles the driver's sources with every entry point renamed to do_NAME. So calls that
+ * the driver makes itself are not reported, and the stubs can have the original names. Without an
+ * observer a stub is a compare, a branch not taken and a jump. With one, the stub saves the
+ * argument registers, calls the enter hook, calls the function with these registers and a copy of
+ * the stack words that may hold its other arguments (no entry point takes floating-point ones), and
+ * calls the exit hook. On a processor without stubs below nothing is renamed: an observer sees
+ * work, but no calls. */
 #include "samples/simgpu/sim.h"
 #include "samples/simgpu/entries.h"
 #include "samples/simgpu/hooks.h"
@@ -15,7 +17,7 @@
 HIDDEN uint8_t sim_watched;
 HIDDEN const struct sim_hooks *sim_hooks;
 static __thread struct sim_call call __attribute__((tls_model("initial-exec")));
-static __thread enum { OUTSIDE, INSIDE, TOLD } state __attribute__((tls_model("initial-exec")));
+static __thread enum { OUTSIDE, INSIDE, REPORTED } state __attribute__((tls_model("initial-exec")));
 
 #define F(name, version, suffix) #name #suffix,
 #define P F
@@ -23,18 +25,19 @@ static const char *const symbols[] = { ENTRIES };
 #undef F
 #undef P
 
-struct sim_call *sim_call_now(void)
+struct sim_call *sim_current_call(void)
 {
-	return state == TOLD ? &call : NULL;
+	return state == REPORTED ? &call : NULL;
 }
 
-static void look(void)
+static void read_context(void)
 {
 	call.ctx = sim_is(sim_current, SIM_CTX) ? sim_current : NULL;
 	call.ctx_id = call.ctx ? sim_current->id : 0;
 }
 
-/* registers: those n that hold arguments; stack: the words that may hold the rest. NULL: go on untold. */
+/* registers: the n that hold arguments; stack: the words that may hold the others. Returns NULL if
+ * the call is not reported. */
 HIDDEN struct sim_call *sim_call_begin(unsigned entry, const uint64_t *registers, unsigned n, const uint64_t *stack);
 HIDDEN struct sim_call *sim_call_begin(unsigned entry, const uint64_t *registers, unsigned n, const uint64_t *stack)
 {
@@ -42,11 +45,12 @@ HIDDEN struct sim_call *sim_call_begin(unsigned entry, const uint64_t *registers
 		return NULL;
 	state = INSIDE;
 	call = (struct sim_call){ .entry = entry };
-	for (unsigned i = 0; i < SIM_MAX_CALL_WORDS; i++)	/* by hand: behind the arguments lies what a sanitizer guards */
+	/* no memcpy: a sanitizer may protect the words after the arguments */
+	for (unsigned i = 0; i < SIM_MAX_CALL_WORDS; i++)
 		call.words[i] = i < n ? registers[i] : *(volatile const uint64_t *)&stack[i - n];
-	look();
-	state = sim_hooks->enter(&call) ? TOLD : OUTSIDE;
-	return state == TOLD ? &call : NULL;
+	read_context();
+	state = sim_hooks->enter(&call) ? REPORTED : OUTSIDE;
+	return state == REPORTED ? &call : NULL;
 }
 
 HIDDEN int sim_call_end(struct sim_call *c, int rc);
@@ -54,7 +58,7 @@ HIDDEN int sim_call_end(struct sim_call *c, int rc)
 {
 	if (c) {
 		c->rc = rc;
-		look();
+		read_context();
 		state = INSIDE;
 		sim_hooks->exit(c);
 		state = OUTSIDE;
@@ -62,7 +66,7 @@ HIDDEN int sim_call_end(struct sim_call *c, int rc)
 	return rc;
 }
 
-/* What a call of the runtime that is made inside another does is the outer one's. */
+/* A runtime call made inside another one belongs to the outer one. */
 static __thread unsigned runtime_depth __attribute__((tls_model("initial-exec")));
 
 void sim_runtime_begin(unsigned cbid)
@@ -85,7 +89,7 @@ void sim_runtime_end(int rc)
 	".size " #name ", .-" #name "\n.set sim_entry, sim_entry + 1\n"
 #define PUSH(r) "\tpushq %" #r "\n"
 #define POP(r) "\tpopq %" #r "\n"
-#define AGAIN(at) "\tpushq " #at "(%rbp)\n"
+#define COPY_WORD(at) "\tpushq " #at "(%rbp)\n"
 __asm__(".pushsection .text\n.p2align 4\n"
 	"sim_call_watched:\n\t.cfi_startproc\n\tpushq %rbp\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset %rbp, -16\n"
 	"\tmovq %rsp, %rbp\n\t.cfi_def_cfa_register %rbp\n"
@@ -93,7 +97,8 @@ __asm__(".pushsection .text\n.p2align 4\n"
 	"\tmovl %eax, %edi\n\tmovq %rsp, %rsi\n\tmovl $6, %edx\n\tleaq 16(%rbp), %rcx\n\tcall sim_call_begin\n"
 	"\tmovq %rax, -16(%rbp)\n"
 	POP(rdi) POP(rsi) POP(rdx) POP(rcx) POP(r8) POP(r9)
-	AGAIN(72) AGAIN(64) AGAIN(56) AGAIN(48) AGAIN(40) AGAIN(32) AGAIN(24) AGAIN(16)
+	COPY_WORD(72) COPY_WORD(64) COPY_WORD(56) COPY_WORD(48) COPY_WORD(40) COPY_WORD(32)
+	COPY_WORD(24) COPY_WORD(16)
 	"\tcall *-8(%rbp)\n\tmovl %eax, %esi\n\tmovq -16(%rbp), %rdi\n\tcall sim_call_end\n"
 	"\tleave\n\t.cfi_def_cfa %rsp, 8\n\tret\n\t.cfi_endproc\n"
 	".set sim_entry, 0\n"

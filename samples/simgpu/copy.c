@@ -1,32 +1,38 @@
-/* Copies and sets. Every form ends in one operation on rows of bytes; what differs is the engine, the cost, and whether the
- * caller waits. As with the real driver: calls without Async wait unless both ends are on the device; an Async call returns
- * at once only when the host side is pinned (or small, when the source is put aside first), else it waits too. */
+/* Copies and sets. Each form becomes one operation on rows of bytes; they differ in the engine, the
+ * cost, and whether the caller waits. As with the real driver: calls without Async wait unless both
+ * ends are on the device. An Async call returns at once only if the host side is pinned, or if its
+ * source is small and has been staged; otherwise it waits too. */
 #include "samples/simgpu/sim.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PUT_ASIDE	65536	/* bytes of pageable source that are copied aside, so that the call need not wait */
+/* bytes of pageable source that the call stages, so that it need not wait */
+#define MAX_STAGED	65536
 
-struct place { char *at; bool device, pinned; uint8_t memory; };
+struct endpoint { char *at; bool device, pinned; uint8_t memory; };
 enum side { HOST = 1, DEVICE = 2, ARRAY = 3, EITHER = 4 };	/* CUmemorytype */
 
-/* Where addr is; an address that is no device's is the program's own, and touched here so that a bad one crashes its caller. */
-static int place_of(uint64_t addr, size_t size, unsigned side, struct place *p)
+/* Resolves addr. An address outside all devices belongs to the program. It is read here, so that a
+ * bad one crashes its caller. */
+static int resolve_endpoint(uint64_t addr, size_t size, unsigned side, struct endpoint *p)
 {
 	const struct sim_range *r = sim_range_at(addr);
 
 	if (side == EITHER)
 		side = r ? DEVICE : HOST;
 	if (side == HOST) {
-		*p = (struct place){ (char *)addr, false, sim_pinned(addr, size), 0 };
+		*p = (struct endpoint){ (char *)addr, false, sim_pinned(addr, size), 0 };
 		p->memory = p->pinned ? SIM_AT_PINNED : SIM_AT_PAGEABLE;
 		if (!p->pinned && size)
 			(void)(((volatile char *)addr)[0] + ((volatile char *)addr)[size - 1]);
 		return CUDA_SUCCESS;
 	}
-	*p = (struct place){ sim_host(addr, size), r && (r->mem < SIM_HOST || r->mem == SIM_MANAGED), r && r->mem >= SIM_HOST,
-			     !r ? 0 : r->mem == SIM_MANAGED ? SIM_AT_MANAGED : r->mem < SIM_HOST ? SIM_AT_DEVICE : SIM_AT_PINNED };
+	*p = (struct endpoint){ sim_host(addr, size),
+				r && (r->mem < SIM_HOST || r->mem == SIM_MANAGED),
+				r && r->mem >= SIM_HOST,
+				!r ? 0 : r->mem == SIM_MANAGED ? SIM_AT_MANAGED :
+				r->mem < SIM_HOST ? SIM_AT_DEVICE : SIM_AT_PINNED };
 	return p->at ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -39,8 +45,9 @@ static bool copy_run(struct sim_op *op)
 	return true;
 }
 
-/* Bytes a simulated ns moves, and ns to begin: PCIe 5 for pinned memory, a bounce buffer for pageable, HBM on the device. */
-static void price(struct sim_op *op, const struct place *dst, const struct place *src)
+/* Engine, cost and function of a copy. The costs are those of PCIe 5 for pinned memory, a bounce
+ * buffer for pageable, HBM on the device. */
+static void set_cost(struct sim_op *op, const struct endpoint *dst, const struct endpoint *src)
 {
 	uint64_t bytes = op->copy.width * op->copy.height * op->copy.depth;
 	bool pageable = (!dst->device && !dst->pinned) || (!src->device && !src->pinned);
@@ -53,9 +60,10 @@ static void price(struct sim_op *op, const struct place *dst, const struct place
 	op->copy.dst_memory = dst->memory;
 }
 
-/* One end of a copy in three dimensions: the first byte's place, and its pitches. */
+/* One end of a copy in three dimensions: the address of its first byte, and its pitches. */
 static int rect_of(unsigned type, const void *host, CUdeviceptr dev, const struct sim_array *array, size_t x, size_t y, size_t z,
-		   size_t pitch, size_t rows, const struct cu_3d *c, struct sim_rect *rect, struct place *p)
+		   size_t pitch, size_t rows, const struct cu_3d *c, struct sim_rect *rect,
+		   struct endpoint *p)
 {
 	uint64_t addr = type == HOST ? (uint64_t)host : dev, span;
 	int rc;
@@ -74,7 +82,7 @@ static int rect_of(unsigned type, const void *host, CUdeviceptr dev, const struc
 	rect->slice = pitch * (rows ? rows : c->height);
 	addr += x + y * pitch + z * rect->slice;
 	span = (c->depth - 1) * rect->slice + (c->height - 1) * pitch + c->width;
-	rc = place_of(addr, span, type == ARRAY ? DEVICE : type, p);
+	rc = resolve_endpoint(addr, span, type == ARRAY ? DEVICE : type, p);
 	if (type == ARRAY)
 		p->memory = SIM_AT_ARRAY;
 	rect->at = p->at;
@@ -83,7 +91,7 @@ static int rect_of(unsigned type, const void *host, CUdeviceptr dev, const struc
 
 int sim_copy_op(const struct cu_3d *c, struct sim_op *op, bool *pageable)
 {
-	struct place dst, src;
+	struct endpoint dst, src;
 	int rc;
 
 	rc = rect_of(c->src_type, c->src_host, c->src_dev, c->src_array, c->src_x, c->src_y, c->src_z, c->src_pitch,
@@ -94,7 +102,7 @@ int sim_copy_op(const struct cu_3d *c, struct sim_op *op, bool *pageable)
 	op->copy.width = c->width;
 	op->copy.height = c->height;
 	op->copy.depth = c->depth;
-	price(op, &dst, &src);
+	set_cost(op, &dst, &src);
 	*pageable = (!dst.device && !dst.pinned) || (!src.device && !src.pinned);
 	return CUDA_SUCCESS;
 }
@@ -129,10 +137,10 @@ static int copy_2d(const struct cu_2d *c, CUstream h, bool async)
 		.dst_pitch = c->dst_pitch, .width = c->width, .height = c->height, .depth = 1 }, h, async);
 }
 
-/* Puts a small pageable source aside: true when the caller may go on at once. */
-static bool put_aside(struct sim_op *op, size_t size)
+/* Stages a small pageable source: true if the caller need not wait. */
+static bool stage_source(struct sim_op *op, size_t size)
 {
-	op->staged = size <= PUT_ASIDE ? malloc(size) : NULL;
+	op->staged = size <= MAX_STAGED ? malloc(size) : NULL;
 	if (op->staged)
 		op->copy.src.at = memcpy(op->staged, op->copy.src.at, size);
 	return op->staged;
@@ -143,7 +151,7 @@ static int copy_between(uint64_t to, enum side to_side, CUcontext to_ctx, uint64
 {
 	struct sim_op op = { .async = async,
 			     .copy = { .width = size, .height = 1, .depth = 1, .from = from_ctx, .to = to_ctx } };
-	struct place dst, src;
+	struct endpoint dst, src;
 	struct sim_stream *s;
 	struct sim_ctx *ctx;
 	bool wait;
@@ -153,14 +161,15 @@ static int copy_between(uint64_t to, enum side to_side, CUcontext to_ctx, uint64
 		return rc;
 	if ((rc = sim_stream_get(ctx, h, &s)) || !size)
 		return sim_leave(rc);
-	if ((rc = place_of(to, size, to_side, &dst)) || (rc = place_of(from, size, from_side, &src)))
+	if ((rc = resolve_endpoint(to, size, to_side, &dst)) ||
+	    (rc = resolve_endpoint(from, size, from_side, &src)))
 		return sim_leave(rc);
 	op.copy.dst.at = dst.at;
 	op.copy.src.at = src.at;
-	price(&op, &dst, &src);
+	set_cost(&op, &dst, &src);
 	wait = !async ? op.engine != SIM_D2D : !dst.device && !dst.pinned;
 	if (async && !src.device && !src.pinned && !s->capture)
-		wait |= !put_aside(&op, size);
+		wait |= !stage_source(&op, size);
 	if (!async && s->capture)
 		return sim_leave(sim_no_capture(ctx, s));
 	rc = sim_submit(s, &op);
@@ -220,9 +229,9 @@ static bool set_run(struct sim_op *op)
 
 static uint8_t memory_at(CUdeviceptr at)
 {
-	struct place p;
+	struct endpoint p;
 
-	return place_of(at, 1, DEVICE, &p) ? 0 : p.memory;
+	return resolve_endpoint(at, 1, DEVICE, &p) ? 0 : p.memory;
 }
 
 int sim_set_op(CUdeviceptr at, size_t pitch, unsigned value, unsigned element, size_t w, size_t h, struct sim_op *op)
@@ -261,7 +270,8 @@ static int set(CUdeviceptr at, size_t pitch, unsigned value, unsigned element, s
 	if (!async && s->capture)
 		return sim_leave(sim_no_capture(ctx, s));
 	rc = sim_submit(s, &op);
-	return sim_leave(rc || async || !sim_pinned(at, 1) ? rc : sim_wait(s));	/* on the device the host need not wait */
+	/* the host need not wait for device memory */
+	return sim_leave(rc || async || !sim_pinned(at, 1) ? rc : sim_wait(s));
 }
 
 #define SET(bits, type) \

@@ -1,10 +1,13 @@
-/* Records into the client's buffers, and these back to the client.
+/* Activity records in the client's buffers, and the delivery of the buffers.
  *
- * A kernel's record gets its place when its launch returns, in the buffer that is open for the launching thread (CUPTI 13; of older
- * ones all threads share it); that thread calls the client for a buffer when there is none or no room. The record is complete when the
- * kernel has run. A buffer goes back when it is full, or at a flush, when all its records are complete and those before it have gone
- * back; a forced flush does not wait for these. It is the worker thread that gives it back, one after another. So one long kernel keeps
- * all that shares its buffer, and all that its thread launches behind it, as with the real one (tests/gpu/cupti_held.c). */
+ * When a launch returns, its kernel's record gets a slot in the open buffer of the launching
+ * thread (CUPTI 13; in older versions all threads share one). That thread requests a buffer from
+ * the client if there is none, or none with space. The record is complete when the kernel has
+ * run. A buffer is delivered when it is full, or at a flush, provided that all its records are
+ * complete and the thread's earlier buffers have been delivered. A forced flush does not wait
+ * for either. The worker thread delivers buffers one at a time. So one long kernel delays all
+ * records of its buffer, and all that its thread launches later, as with the real CUPTI
+ * (tests/gpu/cupti_held.c). */
 #define _GNU_SOURCE
 #include "samples/simgpu/cupti_sim.h"
 
@@ -18,23 +21,25 @@
 struct cupti_buffer {
 	struct cupti_buffer *next;
 	uint8_t *data;
-	size_t size, used, records, most;	/* most: records it may hold, 0: any number */
-	unsigned held;				/* records that are not complete */
+	size_t size, used, records, max_records;	/* max_records: 0 is no limit */
+	unsigned pending;				/* number of incomplete records */
 	int owner;				/* the thread, or 0 */
-	uint64_t due;				/* kept back until then, on cupti_mono */
-	bool closed;				/* it takes no more, and has not gone yet */
-	bool telling;				/* holds more than CUPTI's own overhead */
+	uint64_t due;	/* if delayed: not delivered before this time of cupti_mono */
+	bool closed;	/* full: takes no more records, not queued for delivery yet */
+	bool has_work;	/* contains records other than CUPTI's own overhead */
 };
 struct queue { struct cupti_buffer *first, **last; };
 pthread_mutex_t *cupti_mutex(void);
-static struct queue open_ones = { .last = &open_ones.first }, full = { .last = &full.first }, leaving = { .last = &leaving.first },
-		    kept = { .last = &kept.first };	/* open, full: first those that were opened first */
-static struct cupti_buffer *spare;			/* asked for by two threads at once */
+/* open and full buffers are in the order of opening */
+static struct queue open_buffers = { .last = &open_buffers.first }, full = { .last = &full.first },
+		    ready = { .last = &ready.first }, delayed = { .last = &delayed.first };
+static struct cupti_buffer *spare;			/* requested by two threads at once */
 static cupti_requested requested;
 static cupti_completed completed;
 static pthread_cond_t work, progress = PTHREAD_COND_INITIALIZER;
-static uint64_t queued, delivered, telling;	/* buffers; telling: of those queued */
-static size_t dropped, reserved;		/* records */
+/* numbers of buffers; queued_work: those of them with has_work */
+static uint64_t queued, delivered, queued_work;
+static size_t dropped, reserved;		/* numbers of records */
 static bool running;
 __thread bool cupti_on_worker;
 
@@ -45,7 +50,7 @@ static void append(struct queue *q, struct cupti_buffer *b)
 	q->last = &b->next;
 }
 
-static void take(struct queue *q, struct cupti_buffer *b)
+static void remove_from(struct queue *q, struct cupti_buffer *b)
 {
 	struct cupti_buffer **p = &q->first;
 
@@ -55,13 +60,13 @@ static void take(struct queue *q, struct cupti_buffer *b)
 		q->last = p;
 }
 
-/* Puts a buffer that is in no list on its way to the client. */
-static void leave(struct cupti_buffer *b)
+/* Queues a buffer for delivery. It must be in no list. */
+static void queue_delivery(struct cupti_buffer *b)
 {
 	b->closed = false;
-	append(&leaving, b);
+	append(&ready, b);
 	queued++;
-	telling += b->telling;
+	queued_work += b->has_work;
 	cupti_wake();
 }
 
@@ -70,52 +75,55 @@ void cupti_wake(void)
 	pthread_cond_signal(&work);
 }
 
-void cupti_hold(struct cupti_buffer *b)
+void cupti_record_pending(struct cupti_buffer *b)
 {
-	b->held++;
+	b->pending++;
 }
 
-static int owner(void) { return cupti_knobs.version < 130000 ? 0 : (int)syscall(SYS_gettid); }
-
-/* The open buffer of an owner. */
-static struct cupti_buffer *current_of(int owner)
+static int current_owner(void)
 {
-	struct cupti_buffer *b = open_ones.first;
+	return cupti_knobs.version < 130000 ? 0 : (int)syscall(SYS_gettid);
+}
+
+/* The open buffer of an owner, or NULL. */
+static struct cupti_buffer *open_buffer_of(int owner)
+{
+	struct cupti_buffer *b = open_buffers.first;
 
 	while (b && b->owner != owner)
 		b = b->next;
 	return b;
 }
 
-/* The owner's full buffers up to the first that is not complete. */
-static void leave_in_order(int owner)
+/* Queues the owner's full buffers, up to the first that has an incomplete record. */
+static void queue_complete_buffers(int owner)
 {
 	struct cupti_buffer *b, *next;
 
 	for (b = full.first; b; b = next) {
 		next = b->next;
-		if (b->owner == owner && b->held)
+		if (b->owner == owner && b->pending)
 			return;
 		if (b->owner == owner) {
-			take(&full, b);
-			leave(b);
+			remove_from(&full, b);
+			queue_delivery(b);
 		}
 	}
 }
 
-void cupti_let(struct cupti_buffer *b)
+void cupti_record_complete(struct cupti_buffer *b)
 {
-	if (!--b->held && b->closed)
-		leave_in_order(b->owner);
+	if (!--b->pending && b->closed)
+		queue_complete_buffers(b->owner);
 }
 
-/* It takes no more. */
+/* Closes an open buffer: it takes no more records. */
 static void close_buffer(struct cupti_buffer *b)
 {
-	take(&open_ones, b);
+	remove_from(&open_buffers, b);
 	b->closed = true;
 	append(&full, b);
-	leave_in_order(b->owner);
+	queue_complete_buffers(b->owner);
 }
 
 size_t cupti_size(unsigned kind)
@@ -136,32 +144,34 @@ size_t cupti_size(unsigned kind)
 	}
 }
 
-static bool fits(const struct cupti_buffer *b, size_t size)
+static bool has_space(const struct cupti_buffer *b, size_t size)
 {
-	return b->size - b->used >= size && (!b->most || b->records < b->most);
+	return b->size - b->used >= size && (!b->max_records || b->records < b->max_records);
 }
 
-/* Is this buffer what a careful client hands out: all zeros, as it has said, and one of no more than so many? Beyond LOOKED_FOR nobody
- * counts. Under the lock. */
-#define LOOKED_FOR 1024
-static void look_at(const uint8_t *data, size_t bytes)
+/* Checks a buffer for SIM_CUPTI_STRICT: it must be zeroed, as the client has declared, and the
+ * client must use at most `strict` different buffers. From MAX_CHECKED on, neither is checked.
+ * Under the lock. */
+#define MAX_CHECKED 1024
+static void check_buffer(const uint8_t *data, size_t bytes)
 {
-	static const uint8_t *known[LOOKED_FOR];
+	static const uint8_t *known[MAX_CHECKED];
 	size_t i = 0;
 
-	cupti_must(data, "there was no buffer");
-	cupti_must(cupti_zeroed, "nobody has said that buffers are zeroed");
-	if (cupti_knobs.strict >= LOOKED_FOR)
+	cupti_require(data, "the client returned no buffer");
+	cupti_require(cupti_zeroed, "the client has not set the attribute for zeroed buffers");
+	if (cupti_knobs.strict >= MAX_CHECKED)
 		return;
-	cupti_must(!*data && !memcmp(data, data + 1, bytes - 1), "a buffer is not zeroed");
-	while (i < LOOKED_FOR && known[i] && known[i] != data)
+	cupti_require(!*data && !memcmp(data, data + 1, bytes - 1), "a buffer is not zeroed");
+	while (i < MAX_CHECKED && known[i] && known[i] != data)
 		i++;
-	cupti_must(i < cupti_knobs.strict, "buffers are not used again");
+	cupti_require(i < cupti_knobs.strict, "the client does not reuse its buffers");
 	known[i] = data;
 }
 
-/* Asks the client for a buffer, which becomes the open one or a spare. The lock is given up meanwhile. false: none that would do. */
-static bool ask(size_t size)
+/* Requests a buffer from the client. It becomes a spare one. Releases the lock during the request.
+ * Returns false if the client gave no usable buffer. */
+static bool request_buffer(size_t size)
 {
 	cupti_requested to = requested;
 	struct cupti_buffer *b = NULL;
@@ -176,14 +186,15 @@ static bool ask(size_t size)
 		memset(data, 0, bytes);
 	cupti_lock();
 	if (cupti_knobs.strict)
-		look_at(data, bytes);
+		check_buffer(data, bytes);
 	if (!data || (!b && !(b = calloc(1, sizeof(*b)))))
 		return false;
-	*b = (struct cupti_buffer){ .next = spare, .data = data, .size = bytes, .most = most };
+	*b = (struct cupti_buffer){ .next = spare, .data = data, .size = bytes,
+				    .max_records = most };
 	if (ok)
 		spare = b;
 	else
-		leave(b);	/* useless as it is, it is the client's */
+		queue_delivery(b);	/* too small to use: return it to the client */
 	return ok;
 }
 
@@ -192,34 +203,34 @@ struct cupti_slot cupti_reserve(unsigned kind)
 	size_t size = cupti_size(kind);
 	struct cupti_slot s = { NULL, NULL };
 	struct cupti_buffer *b;
-	int me = owner();
+	int me = current_owner();
 
 	cupti_lock();
 	if (!requested)
-		return s;	/* nobody to count it for */
+		return s;	/* no client to count the loss for */
 	reserved++;
 	if (cupti_knobs.drop && reserved % cupti_knobs.drop == 0) {
 		dropped++;
 		return s;
 	}
-	while (!(b = current_of(me)) || !fits(b, size)) {
+	while (!(b = open_buffer_of(me)) || !has_space(b, size)) {
 		if (b)
 			close_buffer(b);
-		if (!spare && (!requested || !ask(size))) {
+		if (!spare && (!requested || !request_buffer(size))) {
 			dropped++;
 			return s;
 		}
-		if (!current_of(me) && (b = spare)) {
+		if (!open_buffer_of(me) && (b = spare)) {
 			spare = spare->next;
 			b->owner = me;
-			append(&open_ones, b);
+			append(&open_buffers, b);
 		}
 	}
 	s.in = b;
 	s.at = (union cupti_record *)(b->data + b->used);
 	b->used += size;
 	b->records++;
-	b->telling |= kind != KIND_OVERHEAD;
+	b->has_work |= kind != KIND_OVERHEAD;
 	return s;
 }
 
@@ -232,7 +243,6 @@ void cupti_put(const union cupti_record *r)
 	cupti_unlock();
 }
 
-/* The worker. */
 static void shuffle(struct cupti_buffer *b)
 {
 	uint8_t *from = malloc(b->used), *to = b->data;
@@ -245,7 +255,8 @@ static void shuffle(struct cupti_buffer *b)
 			at[n++] = i;
 		for (; n; n--) {
 			random = random * 1664525 + 1013904223;
-			pick = n > 1 ? (random >> 8) % (n - 1) : 0;	/* never the last, so that two change places too */
+			/* never the last one, so that two records also change places */
+			pick = n > 1 ? (random >> 8) % (n - 1) : 0;
 			size = cupti_size(*(uint32_t *)(from + at[pick]));
 			to = (uint8_t *)memcpy(to, from + at[pick], size) + size;
 			at[pick] = at[n - 1];
@@ -255,7 +266,7 @@ static void shuffle(struct cupti_buffer *b)
 	free(at);
 }
 
-static void give_back(struct cupti_buffer *b)
+static void deliver(struct cupti_buffer *b)
 {
 	cupti_completed to = completed;
 
@@ -270,15 +281,16 @@ static void give_back(struct cupti_buffer *b)
 	pthread_cond_broadcast(&progress);
 }
 
-/* What was kept back goes on its way when it is time. Returns when that will be, or 0. */
-static uint64_t let_go(uint64_t now)
+/* Queues the delayed buffer for delivery if its time has come. Otherwise returns that time; 0 if
+ * there is nothing to wait for. */
+static uint64_t release_delayed(uint64_t now)
 {
-	struct cupti_buffer *b = kept.first;
+	struct cupti_buffer *b = delayed.first;
 
 	if (!b || b->due > now)
 		return b ? b->due : 0;
-	take(&kept, b);
-	leave(b);
+	remove_from(&delayed, b);
+	queue_delivery(b);
 	return 0;
 }
 
@@ -291,12 +303,12 @@ static void *worker(void *arg)
 	cupti_on_worker = true;
 	cupti_lock();
 	for (;;) {
-		due = cupti_late(cupti_mono());
-		back = let_go(cupti_mono());
+		due = cupti_complete_due(cupti_mono());
+		back = release_delayed(cupti_mono());
 		due = back && (!due || back < due) ? back : due;
-		if ((b = leaving.first)) {
-			take(&leaving, b);
-			give_back(b);
+		if ((b = ready.first)) {
+			remove_from(&ready, b);
+			deliver(b);
 		} else if (due) {
 			t = (struct timespec){ due / 1000000000, due % 1000000000 };
 			pthread_cond_timedwait(&work, cupti_mutex(), &t);
@@ -320,7 +332,7 @@ int cupti_worker_start(void)
 	pthread_cond_init(&work, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	sigfillset(&all);
-	sigdelset(&all, SIGTRAP);	/* it would be fatal, not late */
+	sigdelset(&all, SIGTRAP);	/* a blocked SIGTRAP would be fatal */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	running = !pthread_create(&thread, NULL, worker, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -329,36 +341,37 @@ int cupti_worker_start(void)
 	return running ? 0 : -1;
 }
 
-/* The first buffer with something in it that is to be forced out comes back later all the same. Until then no flush brings anything. */
-static bool has_kept_back;
-static void keep_back(void)
+/* SIM_CUPTI_BACK_MS: at the first forced flush, delays the first open buffer that has records of
+ * work. Until then, no flush delivers anything. */
+static bool has_delayed;
+static void delay_buffer(void)
 {
-	struct cupti_buffer *b = open_ones.first;
+	struct cupti_buffer *b = open_buffers.first;
 
-	while (b && !b->telling)
+	while (b && !b->has_work)
 		b = b->next;
-	if (has_kept_back || !cupti_knobs.back_ms || !b)
+	if (has_delayed || !cupti_knobs.back_ms || !b)
 		return;
-	has_kept_back = true;
-	take(&open_ones, b);
-	if (b->held)
+	has_delayed = true;
+	remove_from(&open_buffers, b);
+	if (b->pending)
 		cupti_abandon(b);
-	b->held = 0;
+	b->pending = 0;
 	b->due = cupti_mono() + cupti_knobs.back_ms * 1000000ull;
-	append(&kept, b);
+	append(&delayed, b);
 	cupti_wake();
 }
 
-static void force(struct queue *q)
+static void abandon_pending(struct queue *q)
 {
 	for (struct cupti_buffer *b = q->first; b; b = b->next) {
-		if (b->held)
+		if (b->pending)
 			cupti_abandon(b);
-		b->held = 0;
+		b->pending = 0;
 	}
 }
 
-/* Flushes. all: what nothing is in, too. */
+/* Flushes. all: empty buffers are delivered too. */
 void cupti_flush(bool forced, bool all)
 {
 	struct cupti_buffer *b, *next;
@@ -366,23 +379,23 @@ void cupti_flush(bool forced, bool all)
 	bool nothing;
 
 	cupti_lock();
-	nothing = !forced && cupti_knobs.back_ms && !has_kept_back;
+	nothing = !forced && cupti_knobs.back_ms && !has_delayed;
 	if (forced && !all)
-		keep_back();
+		delay_buffer();
 	if (forced) {
-		force(&full);
-		force(&open_ones);
+		abandon_pending(&full);
+		abandon_pending(&open_buffers);
 	}
-	for (b = nothing ? NULL : open_ones.first; b; b = next) {
+	for (b = nothing ? NULL : open_buffers.first; b; b = next) {
 		next = b->next;
-		if ((all || b->used) && !b->held)
+		if ((all || b->used) && !b->pending)
 			close_buffer(b);
 	}
-	for (; forced && (b = full.first); leave_in_order(b->owner))
+	for (; forced && (b = full.first); queue_complete_buffers(b->owner))
 		;
 	while (all && (b = spare)) {
 		spare = b->next;
-		leave(b);
+		queue_delivery(b);
 	}
 	until = queued;
 	while (!cupti_on_worker && delivered < until)
@@ -390,7 +403,7 @@ void cupti_flush(bool forced, bool all)
 	cupti_unlock();
 }
 
-void cupti_forget_callbacks(void)
+void cupti_clear_callbacks(void)
 {
 	cupti_lock();
 	requested = NULL;
@@ -403,9 +416,9 @@ void cupti_forget_callbacks(void)
 API(cuptiActivityRegisterCallbacks, (cupti_requested request, cupti_completed complete))
 {
 	CUPTI_BEGIN();
-	CUPTI_ALONE();
+	CUPTI_EXCLUSIVE();
 	if (!request || !complete)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	cupti_lock();
 	requested = request;
 	completed = complete;
@@ -419,18 +432,19 @@ API(cuptiActivityFlushAll, (uint32_t flag))
 	bool registered;
 
 	CUPTI_BEGIN();
-	CUPTI_ALONE();
+	CUPTI_EXCLUSIVE();
 	if (!(flag & 1) && cupti_knobs.alone_ms)
 		usleep(cupti_knobs.alone_ms * 1000);
 	cupti_lock();
 	registered = requested != NULL;
-	before = telling;
+	before = queued_work;
 	cupti_unlock();
 	if (!registered)
-		return cupti_said(CUPTI_INVALID_OPERATION);
+		return cupti_set_error(CUPTI_INVALID_OPERATION);
 	start = cupti_kinds[KIND_OVERHEAD] ? cupti_now() : 0;
 	cupti_flush(flag & 1, false);
-	if (start && telling > before)	/* else each flush would be the reason for the next */
+	/* otherwise each flush would cause a record for the next flush */
+	if (start && queued_work > before)
 		cupti_put(&(union cupti_record){ .overhead = {
 			.kind = KIND_OVERHEAD, .overhead = OVERHEAD_FLUSH, .object = 1, .object_id = { getpid() }, .start = start,
 			.end = cupti_now() } });
@@ -446,7 +460,8 @@ API(cuptiActivityFlush, (void *ctx, uint32_t stream, uint32_t flag))
 API(cuptiActivityFlushPeriod, (uint32_t ms))
 {
 	CUPTI_BEGIN();
-	(void)ms;	/* brings back what is full and complete, which happens at once here */
+	/* would deliver full and complete buffers; here they are delivered at once */
+	(void)ms;
 	return CUPTI_OK;
 }
 
@@ -455,7 +470,7 @@ API(cuptiActivityGetNumDroppedRecords, (void *ctx, uint32_t stream, size_t *n))
 	CUPTI_BEGIN();
 	(void)ctx, (void)stream;
 	if (!n)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	cupti_lock();
 	*n = dropped;
 	dropped = 0;
@@ -469,7 +484,7 @@ API(cuptiActivityGetNextRecord, (uint8_t *buffer, size_t used, uint8_t **record)
 
 	CUPTI_BEGIN();
 	if (!buffer || !record)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	at = *record ? *record + cupti_size(*(uint32_t *)*record) : buffer;
 	if (at >= buffer + used)
 		return CUPTI_LIMIT_REACHED;

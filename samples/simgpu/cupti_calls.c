@@ -1,12 +1,15 @@
-/* Driver calls as CUPTI tells of them: the subscriber's callbacks, API records, waits, and the number that joins it all.
+/* Driver calls in CUPTI: the subscriber's callbacks, API records, waits, and correlation ids.
  *
- * The number counts the calls the driver tells of while CUPTI is attached; calls made from callbacks, and by CUPTI's worker, are
- * not told. At a call's end come first its records, then callbacks for what it made, and EXIT last; so whoever finalizes CUPTI
- * in EXIT loses nothing of this call. What a call destroys is told when it is gone, where the real CUPTI tells before.
+ * Correlation ids count the driver calls that the driver reports while CUPTI is attached. Calls
+ * made from callbacks or by CUPTI's worker are not reported. At the end of a call, its records come
+ * first, then callbacks for the resources it created, and EXIT last. So a client that finalizes
+ * CUPTI in EXIT loses nothing of this call. A destroyed resource is reported after its destruction;
+ * the real CUPTI reports it before.
  *
- * Within a call of the runtime all depends, as with the real one, on whether anything wants the runtime's domain: a record of any of
- * its calls does, and so does the synchronization kind. Then the runtime call has the number, driver calls within it have no records
- * of their own, and their work and waits carry the runtime call's number. Else the driver calls within it are as any others. */
+ * Within a runtime call the rules depend, as with the real CUPTI, on whether the runtime domain is
+ * needed: by records of any runtime call, or by the synchronization kind. If it is, the runtime
+ * call has the correlation id, driver calls within it have no records, and their work and waits
+ * carry the runtime call's id. Otherwise driver calls within it are treated like any others. */
 #define _GNU_SOURCE
 #include "samples/simgpu/cupti_sim.h"
 
@@ -15,32 +18,34 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CALLBACKS = 1024, ENTER = 0, EXIT = 1, EXTERNAL_KINDS = 6, EXTERNAL_DEPTH = 64, COUNTERS = 9 };
-enum { CBIDS_SINCE_13 = 796 };		/* the first that CUDA 12 does not know */
+enum { MAX_CBIDS = 1024, ENTER = 0, EXIT = 1, EXTERNAL_KINDS = 6, EXTERNAL_DEPTH = 64,
+       COUNTERS = 9 };
+enum { CBIDS_SINCE_13 = 796 };		/* the first one that CUDA 12 does not have */
 uint8_t cupti_kinds[KINDS], cupti_driver_apis[SIM_CBIDS_END], cupti_runtime_apis[SIM_RUNTIME_CBIDS_END];
 static struct { cupti_callback to; void *user; char name[64]; } subscriber;
-static uint8_t callbacks[DOMAINS][CALLBACKS];
+static uint8_t callbacks[DOMAINS][MAX_CBIDS];
 static uint32_t correlations;
-static uint8_t counters[COUNTERS];	/* of unified memory: enabled? */
-static __thread struct cupti_mine mine;
-static __thread struct { uint32_t correlation; unsigned cbid; uint64_t start; } runtime;	/* correlation 0: in no call that counts */
+static uint8_t counters[COUNTERS];	/* of unified memory: true if enabled */
+static __thread struct cupti_call_state state;
+/* correlation 0: no runtime call, or runtime calls are not needed */
+static __thread struct { uint32_t correlation; unsigned cbid; uint64_t start; } runtime;
 static __thread struct { uint64_t ids[EXTERNAL_DEPTH]; unsigned n; } externals[EXTERNAL_KINDS];
 
-static void call_back(unsigned domain, uint32_t cbid, const void *data)
+static void invoke_callback(unsigned domain, uint32_t cbid, const void *data)
 {
 	cupti_callback to;
 	void *user;
 
 	cupti_lock();
-	to = cbid < CALLBACKS && callbacks[domain][cbid] ? subscriber.to : NULL;
+	to = cbid < MAX_CBIDS && callbacks[domain][cbid] ? subscriber.to : NULL;
 	user = subscriber.user;
 	cupti_unlock();
 	if (to)
 		to(user, domain, cbid, data);
 }
 
-/* The arguments as the struct that the toolkit declares for the function: one field after another in their own sizes. Where all
- * are 64 bits wide, these are the words as they came. */
+/* The arguments as the toolkit's struct for the function: one field after another, each in its own
+ * size. If all are 64 bits wide, these are the words themselves. */
 static const void *arguments(const char *symbol, const uint64_t *words, char *space)
 {
 	static const struct { const char *prefix, *sizes; } narrow[] = {
@@ -67,32 +72,35 @@ static const void *arguments(const char *symbol, const uint64_t *words, char *sp
 
 __thread bool cupti_in_exit;
 
-/* site: 0 its beginning, 1 its end. */
-static void tell_call(const struct sim_call *call, unsigned site, int *rc)
+/* site: ENTER or EXIT. */
+static void report_call(const struct sim_call *call, unsigned site, int *rc)
 {
 	const char *symbol = cupti_driver->symbols[call->entry];
 	bool launch = !strncmp(symbol, "cuLaunch", 8) && strncmp(symbol, "cuLaunchHost", 12), ex = launch && strstr(symbol, "KernelEx");
 	char space[8 * SIM_MAX_CALL_WORDS] __attribute__((aligned(8)));
 	struct cupti_call data = { .site = site, .function = symbol, .params = arguments(symbol, call->words, space), .rc = rc,
-				   .ctx = call->ctx, .ctx_id = call->ctx_id, .data = &mine.data, .correlation = mine.correlation };
+				   .ctx = call->ctx, .ctx_id = call->ctx_id, .data = &state.data,
+				   .correlation = state.correlation };
 
 	if (launch)
 		data.symbol = cupti_driver->function((const void *)call->words[ex]);
 	cupti_in_exit = site;
-	call_back(DOMAIN_DRIVER, cupti_cbids[call->entry], &data);
+	invoke_callback(DOMAIN_DRIVER, cupti_cbids[call->entry], &data);
 	cupti_in_exit = false;
 }
 
-/* Records of driver calls come only if some were asked for before the first context, or the whole kind was at any time; and not any more
- * when the kind was disabled. With the kind the runtime is traced, too. Seen on an H200, CUPTI 13.0 (tests/gpu/cupti_late.c). */
-static bool calls_told;
+/* Driver calls have records only if some were enabled before the first context, or if the whole
+ * kind was enabled at any time; not after the kind was disabled. The kind also enables tracing of
+ * the runtime. Measured on an H200, CUPTI 13.0 (tests/gpu/cupti_complete_due.c). */
+static bool driver_records_on;
 
-static bool recorded(const struct sim_call *call)
+static bool is_recorded(const struct sim_call *call)
 {
-	return calls_told && !runtime.correlation && cupti_driver_apis[cupti_cbids[call->entry]];
+	return driver_records_on && !runtime.correlation &&
+	       cupti_driver_apis[cupti_cbids[call->entry]];
 }
 
-static bool compiles(const struct sim_call *call)
+static bool is_module_load(const struct sim_call *call)
 {
 	const char *symbol = cupti_driver->symbols[call->entry];
 
@@ -103,96 +111,97 @@ bool cupti_enter(struct sim_call *call)
 {
 	if (cupti_on_worker)
 		return false;
-	mine.correlation = runtime.correlation ? runtime.correlation : __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
-	mine.first = NULL;
-	mine.last = &mine.first;
-	mine.things_n = mine.moved_n = 0;
-	mine.data = 0;
-	mine.sync.type = 0;
-	mine.start = 0;
-	call->own = &mine;
+	state.correlation = runtime.correlation ? runtime.correlation :
+			    __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
+	state.first = NULL;
+	state.last = &state.first;
+	state.resources_n = state.um_n = 0;
+	state.data = 0;
+	state.sync.type = 0;
+	state.start = 0;
+	call->own = &state;
 	if (callbacks[DOMAIN_DRIVER][cupti_cbids[call->entry]])
-		tell_call(call, ENTER, &call->rc);
-	if (recorded(call) || compiles(call))
-		mine.start = cupti_now();
+		report_call(call, ENTER, &call->rc);
+	if (is_recorded(call) || is_module_load(call))
+		state.start = cupti_now();
 	return true;
 }
 
 void cupti_waits(struct sim_call *call, enum sim_wait what, uint32_t context, uint32_t stream, uint32_t event, uint64_t sync)
 {
-	struct cupti_mine *m = call->own;
+	struct cupti_call_state *m = call->own;
 
 	m->sync = (struct cupti_sync){ .kind = KIND_SYNCHRONIZATION, .type = what, .start = cupti_time(cupti_mono()),
 				       .correlation = m->correlation, .context = context, .stream = stream, .event = event,
 				       .event_sync = sync };
 }
 
-void cupti_resource_hook(struct sim_call *call, const struct sim_thing *t)
+void cupti_resource_hook(struct sim_call *call, const struct sim_resource_event *t)
 {
-	struct cupti_mine *m = call->own;
-	size_t cap = m->things_cap ? 2 * m->things_cap : 16;
-	struct sim_thing *v = m->things;
+	struct cupti_call_state *m = call->own;
+	size_t cap = m->resources_cap ? 2 * m->resources_cap : 16;
+	struct sim_resource_event *v = m->resources;
 
 	if (!callbacks[DOMAIN_RESOURCE][t->what])
 		return;
-	if (m->things_n == m->things_cap) {
+	if (m->resources_n == m->resources_cap) {
 		if (!(v = realloc(v, cap * sizeof(*v))))
 			return;
-		m->things = v;
-		m->things_cap = cap;
+		m->resources = v;
+		m->resources_cap = cap;
 	}
-	v[m->things_n++] = *t;
+	v[m->resources_n++] = *t;
 }
 
-void cupti_moved(struct sim_call *call, const struct sim_moved *t)
+void cupti_um_hook(struct sim_call *call, const struct sim_um_event *t)
 {
-	struct cupti_mine *m = call->own;
-	size_t cap = m->moved_cap ? 2 * m->moved_cap : 16;
-	struct sim_moved *v = m->moved;
+	struct cupti_call_state *m = call->own;
+	size_t cap = m->um_cap ? 2 * m->um_cap : 16;
+	struct sim_um_event *v = m->um_events;
 
-	if (m->moved_n == m->moved_cap) {
+	if (m->um_n == m->um_cap) {
 		if (!(v = realloc(v, cap * sizeof(*v))))
 			return;
-		m->moved = v;
-		m->moved_cap = cap;
+		m->um_events = v;
+		m->um_cap = cap;
 	}
-	v[m->moved_n++] = *t;
+	v[m->um_n++] = *t;
 }
 
-static void put_moved(void)
+static void put_um_records(void)
 {
-	for (size_t i = 0; i < mine.moved_n; i++) {
-		const struct sim_moved *t = &mine.moved[i];
+	for (size_t i = 0; i < state.um_n; i++) {
+		const struct sim_um_event *t = &state.um_events[i];
 		struct cupti_um r = { .kind = KIND_UNIFIED_MEMORY, .counter = t->kind, .value = t->value, .start = cupti_time(t->start),
 				      .end = cupti_time(t->end), .address = t->address, .src = t->from, .dst = t->to, .process = getpid(),
 				      .flags = t->why };
 
-		cupti_truth_moved(&r);
+		cupti_truth_um(&r);
 		if (cupti_kinds[KIND_UNIFIED_MEMORY] && counters[t->kind])
 			cupti_put(&(union cupti_record){ .um = r });
 	}
-	mine.moved_n = 0;
+	state.um_n = 0;
 }
 
-static void tell_things(void)
+static void report_resources(void)
 {
 	struct cupti_resource data;
 	struct cupti_graph graph;
 
-	for (size_t i = 0; i < mine.things_n; i++) {
-		const struct sim_thing *t = &mine.things[i];
+	for (size_t i = 0; i < state.resources_n; i++) {
+		const struct sim_resource_event *t = &state.resources[i];
 
 		graph = (struct cupti_graph){ .graph = t->graph, .original_graph = t->original_graph, .node = t->node,
 					      .original_node = t->original_node, .node_type = t->node_type, .exec = t->exec };
 		data = (struct cupti_resource){ .ctx = t->ctx, .handle = t->stream, .descriptor = t->graph ? &graph : NULL };
-		call_back(DOMAIN_RESOURCE, t->what, &data);
+		invoke_callback(DOMAIN_RESOURCE, t->what, &data);
 	}
-	if (mine.things_n > 1024) {
-		free(mine.things);
-		mine.things = NULL;
-		mine.things_cap = 0;
+	if (state.resources_n > 1024) {
+		free(state.resources);
+		state.resources = NULL;
+		state.resources_cap = 0;
 	}
-	mine.things_n = 0;
+	state.resources_n = 0;
 }
 
 static void put_api(unsigned kind, uint32_t cbid, uint32_t correlation, uint64_t start, uint64_t end, int rc)
@@ -229,62 +238,64 @@ static void put_sync(const struct sim_call *call)
 {
 	uint32_t id, device = 0;
 
-	mine.sync.end = cupti_time(cupti_mono());
-	mine.sync.rc = call->rc;
+	state.sync.end = cupti_time(cupti_mono());
+	state.sync.rc = call->rc;
 	cupti_driver->context(call->ctx, &id, &device);
-	cupti_truth_sync(&mine.sync, device);
+	cupti_truth_sync(&state.sync, device);
 	if (cupti_kinds[KIND_SYNCHRONIZATION])
-		cupti_put(&(union cupti_record){ .sync = mine.sync });
+		cupti_put(&(union cupti_record){ .sync = state.sync });
 }
 
 void cupti_exit(struct sim_call *call)
 {
-	uint64_t end = mine.start ? cupti_now() : 0;
+	uint64_t end = state.start ? cupti_now() : 0;
 
-	if (mine.first) {
+	if (state.first) {
 		cupti_calibrate();
-		cupti_place(mine.first);
+		cupti_place_records(state.first);
 	}
-	if (mine.sync.type)
+	if (state.sync.type)
 		put_sync(call);
-	put_moved();
-	if (mine.start && recorded(call))
-		put_api(KIND_DRIVER, cupti_cbids[call->entry], mine.correlation, mine.start, end, call->rc);
-	if (mine.start && compiles(call))
+	put_um_records();
+	if (state.start && is_recorded(call))
+		put_api(KIND_DRIVER, cupti_cbids[call->entry], state.correlation, state.start, end,
+			call->rc);
+	if (state.start && is_module_load(call))
 		cupti_put(&(union cupti_record){ .overhead = {
 			.kind = KIND_OVERHEAD, .overhead = OVERHEAD_COMPILER, .object = 2, .object_id = { getpid(), cupti_thread() },
-			.start = mine.start, .end = end, .correlation = mine.correlation } });
-	tell_things();
-	if (mine.sync.type == SIM_WAIT_STREAM || mine.sync.type == SIM_WAIT_CONTEXT)
-		call_back(DOMAIN_SYNCHRONIZE, mine.sync.type == SIM_WAIT_STREAM ? 1 : 2,
-			  &(struct cupti_synced){ call->ctx, mine.sync.type == SIM_WAIT_STREAM ? (void *)call->words[0] : NULL });
+			.start = state.start, .end = end, .correlation = state.correlation } });
+	report_resources();
+	if (state.sync.type == SIM_WAIT_STREAM || state.sync.type == SIM_WAIT_CONTEXT)
+		invoke_callback(DOMAIN_SYNCHRONIZE, state.sync.type == SIM_WAIT_STREAM ? 1 : 2,
+				&(struct cupti_synced){ call->ctx,
+							state.sync.type == SIM_WAIT_STREAM ?
+							(void *)call->words[0] : NULL });
 	if (callbacks[DOMAIN_DRIVER][cupti_cbids[call->entry]])
-		tell_call(call, EXIT, &call->rc);
+		report_call(call, EXIT, &call->rc);
 }
 
-/* What is recorded. */
 #define API(name, params) int name params; int name params
 
-static int enable(unsigned kind, bool on)
+static int enable_kind(unsigned kind, bool on)
 {
 	int rc;
 
 	if (!cupti_size(kind))
-		return cupti_said(CUPTI_INVALID_KIND);
+		return cupti_set_error(CUPTI_INVALID_KIND);
 	if ((rc = on ? cupti_attach() : CUPTI_OK))
 		return rc;
-	cupti_must(!on || cupti_has_clock(), "a kind is enabled, and no clock registered");
+	cupti_require(!on || cupti_has_clock(), "a kind is enabled before a clock is registered");
 	cupti_kinds[kind] = on;
 	if (kind == KIND_DRIVER) {
 		memset(cupti_driver_apis, on, sizeof(cupti_driver_apis));
-		calls_told = on;
+		driver_records_on = on;
 	}
 	if (kind == KIND_RUNTIME)
 		memset(cupti_runtime_apis, on, sizeof(cupti_runtime_apis));
 	return CUPTI_OK;
 }
 
-/* The real one has no such function: for programs that wait until somebody has enabled a kind. */
+/* Not a function of the real CUPTI: for programs that wait until a tool has enabled a kind. */
 API(cuptiSimulatedKind, (unsigned kind))
 {
 	return kind < KINDS && __atomic_load_n(&cupti_kinds[kind], __ATOMIC_ACQUIRE);
@@ -293,36 +304,37 @@ API(cuptiSimulatedKind, (unsigned kind))
 API(cuptiActivityEnable, (unsigned kind))
 {
 	CUPTI_BEGIN();
-	CUPTI_ALONE();
-	return enable(kind, true);
+	CUPTI_EXCLUSIVE();
+	return enable_kind(kind, true);
 }
 
 API(cuptiActivityEnableAndDump, (unsigned kind))
 {
 	CUPTI_BEGIN();
-	CUPTI_ALONE();
-	return enable(kind, true);
+	CUPTI_EXCLUSIVE();
+	return enable_kind(kind, true);
 }
 
 API(cuptiActivityDisable, (unsigned kind))
 {
 	CUPTI_BEGIN();
-	CUPTI_ALONE();
-	return enable(kind, false);
+	CUPTI_EXCLUSIVE();
+	return enable_kind(kind, false);
 }
 
 API(cuptiActivityEnableContext, (void *ctx, unsigned kind))
 {
 	CUPTI_BEGIN();
-	CUPTI_ALONE();
-	return ctx ? enable(kind, true) : cupti_said(CUPTI_INVALID_CONTEXT);	/* for all contexts, here */
+	CUPTI_EXCLUSIVE();
+	/* enables it for all contexts */
+	return ctx ? enable_kind(kind, true) : cupti_set_error(CUPTI_INVALID_CONTEXT);
 }
 
 API(cuptiActivityDisableContext, (void *ctx, unsigned kind))
 {
 	CUPTI_BEGIN();
-	CUPTI_ALONE();
-	return ctx ? enable(kind, false) : cupti_said(CUPTI_INVALID_CONTEXT);
+	CUPTI_EXCLUSIVE();
+	return ctx ? enable_kind(kind, false) : cupti_set_error(CUPTI_INVALID_CONTEXT);
 }
 
 API(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on))
@@ -330,16 +342,16 @@ API(cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on))
 	int rc;
 
 	CUPTI_BEGIN();
-	CUPTI_ALONE();
+	CUPTI_EXCLUSIVE();
 	if (cupti_knobs.version < 24)
-		return cupti_said(CUPTI_NOT_SUPPORTED);
+		return cupti_set_error(CUPTI_NOT_SUPPORTED);
 	if (!cbid || cbid >= SIM_CBIDS_END || (cupti_knobs.version < 130000 && cbid >= CBIDS_SINCE_13))
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	if ((rc = cupti_attach()))
 		return rc;
 	cupti_driver_apis[cbid] = on != 0;
 	if (on && !*cupti_driver->contexts)
-		calls_told = true;
+		driver_records_on = true;
 	return CUPTI_OK;
 }
 
@@ -348,11 +360,11 @@ API(cuptiActivityEnableRuntimeApi, (uint32_t cbid, uint8_t on))
 	int rc;
 
 	CUPTI_BEGIN();
-	CUPTI_ALONE();
+	CUPTI_EXCLUSIVE();
 	if (cupti_knobs.version < 24)
-		return cupti_said(CUPTI_NOT_SUPPORTED);
+		return cupti_set_error(CUPTI_NOT_SUPPORTED);
 	if (!cbid || cbid >= SIM_RUNTIME_CBIDS_END)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	if ((rc = cupti_attach()))
 		return rc;
 	cupti_runtime_apis[cbid] = on != 0;
@@ -366,7 +378,7 @@ API(cuptiActivityConfigureUnifiedMemoryCounter, (void *config, uint32_t n))
 	CUPTI_BEGIN();
 	for (uint32_t i = 0; i < n; i++)
 		if (!c || !c[i].kind || c[i].kind >= COUNTERS || (cupti_knobs.version < 24 && c[i].kind == COUNTERS - 1))
-			return cupti_said(CUPTI_INVALID_PARAMETER);
+			return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	for (uint32_t i = 0; i < n; i++)
 		counters[c[i].kind] = c[i].enable != 0;
 	return CUPTI_OK;
@@ -376,9 +388,9 @@ API(cuptiActivityPushExternalCorrelationId, (unsigned kind, uint64_t id))
 {
 	CUPTI_BEGIN();
 	if (!kind || kind >= EXTERNAL_KINDS)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	if (externals[kind].n == EXTERNAL_DEPTH)
-		return cupti_said(CUPTI_OUT_OF_MEMORY);
+		return cupti_set_error(CUPTI_OUT_OF_MEMORY);
 	externals[kind].ids[externals[kind].n++] = id;
 	return CUPTI_OK;
 }
@@ -387,16 +399,16 @@ API(cuptiActivityPopExternalCorrelationId, (unsigned kind, uint64_t *last))
 {
 	CUPTI_BEGIN();
 	if (!kind || kind >= EXTERNAL_KINDS)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	if (!externals[kind].n)
-		return cupti_said(CUPTI_QUEUE_EMPTY);
+		return cupti_set_error(CUPTI_QUEUE_EMPTY);
 	externals[kind].n--;
 	if (last)
 		*last = externals[kind].ids[externals[kind].n];
 	return CUPTI_OK;
 }
 
-/* The subscriber: there can be one. */
+/* The subscriber: there is at most one. */
 static bool is_subscriber(const void *handle)
 {
 	return handle == &subscriber && subscriber.to;
@@ -407,9 +419,9 @@ static int subscribe(void **handle, cupti_callback to, void *user)
 	int rc;
 
 	if (!handle || !to)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	if (cupti_knobs.taken)
-		return cupti_said(CUPTI_MULTIPLE_SUBSCRIBERS);
+		return cupti_set_error(CUPTI_MULTIPLE_SUBSCRIBERS);
 	if ((rc = cupti_attach()))
 		return rc;
 	cupti_lock();
@@ -422,7 +434,7 @@ static int subscribe(void **handle, cupti_callback to, void *user)
 		*handle = &subscriber;
 	}
 	cupti_unlock();
-	return cupti_said(rc);
+	return cupti_set_error(rc);
 }
 
 API(cuptiSubscribe, (void **handle, cupti_callback to, void *user))
@@ -445,7 +457,7 @@ API(cuptiSubscribe_v2, (void **handle, cupti_callback to, void *user, struct par
 	return rc;
 }
 
-void cupti_forget_subscriber(void)
+void cupti_clear_subscriber(void)
 {
 	cupti_lock();
 	memset(callbacks, 0, sizeof(callbacks));
@@ -457,16 +469,16 @@ API(cuptiUnsubscribe, (void *handle))
 {
 	CUPTI_BEGIN();
 	if (!is_subscriber(handle))
-		return cupti_said(CUPTI_INVALID_PARAMETER);
-	cupti_forget_subscriber();
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
+	cupti_clear_subscriber();
 	return CUPTI_OK;
 }
 
 API(cuptiEnableCallback, (uint32_t on, void *handle, unsigned domain, uint32_t cbid))
 {
 	CUPTI_BEGIN();
-	if (!is_subscriber(handle) || !domain || domain >= DOMAINS || !cbid || cbid >= CALLBACKS)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+	if (!is_subscriber(handle) || !domain || domain >= DOMAINS || !cbid || cbid >= MAX_CBIDS)
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	cupti_lock();
 	callbacks[domain][cbid] = on != 0;
 	cupti_unlock();
@@ -476,8 +488,8 @@ API(cuptiEnableCallback, (uint32_t on, void *handle, unsigned domain, uint32_t c
 API(cuptiGetCallbackState, (uint32_t *on, void *handle, unsigned domain, uint32_t cbid))
 {
 	CUPTI_BEGIN();
-	if (!on || !is_subscriber(handle) || !domain || domain >= DOMAINS || cbid >= CALLBACKS)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+	if (!on || !is_subscriber(handle) || !domain || domain >= DOMAINS || cbid >= MAX_CBIDS)
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	*on = callbacks[domain][cbid];
 	return CUPTI_OK;
 }
@@ -486,7 +498,7 @@ API(cuptiEnableDomain, (uint32_t on, void *handle, unsigned domain))
 {
 	CUPTI_BEGIN();
 	if (!is_subscriber(handle) || !domain || domain >= DOMAINS)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	cupti_lock();
 	memset(callbacks[domain], on != 0, sizeof(callbacks[domain]));
 	cupti_unlock();
@@ -497,7 +509,7 @@ API(cuptiEnableAllDomains, (uint32_t on, void *handle))
 {
 	CUPTI_BEGIN();
 	if (!is_subscriber(handle))
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	cupti_lock();
 	memset(callbacks, on != 0, sizeof(callbacks));
 	cupti_unlock();
@@ -508,7 +520,7 @@ API(cuptiGetCallbackName, (unsigned domain, uint32_t cbid, const char **name))
 {
 	CUPTI_BEGIN();
 	if (!name || domain != DOMAIN_DRIVER)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	if (cupti_attach())
 		return CUPTI_NOT_INITIALIZED;
 	for (size_t i = 0; i < cupti_driver->symbols_n; i++)
@@ -516,5 +528,5 @@ API(cuptiGetCallbackName, (unsigned domain, uint32_t cbid, const char **name))
 			*name = cupti_driver->symbols[i];
 			return CUPTI_OK;
 		}
-	return cupti_said(CUPTI_INVALID_PARAMETER);
+	return cupti_set_error(CUPTI_INVALID_PARAMETER);
 }

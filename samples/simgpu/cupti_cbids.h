@@ -1,5 +1,5 @@
-/* The numbers by which CUPTI knows the driver's entry points (CUPTI_DRIVER_TRACE_CBID_*), for all that the simulated driver has;
- * how many the runtime's has. */
+/* CUPTI's numbers (CUPTI_DRIVER_TRACE_CBID_*) of all entry points of the simulated driver, and the
+ * end of the numbers of driver and runtime. */
 #ifndef SIM_CUPTI_CBIDS_H
 #define SIM_CUPTI_CBIDS_H
 #define SIM_CBIDS_END 807

@@ -1,4 +1,5 @@
-/* Compares cupti_records.h and cupti_cbids.h with the toolkit's headers, where the compiler finds them. No code. */
+/* Compares cupti_records.h and cupti_cbids.h with the toolkit's headers, if the compiler finds
+ * them. Contains no code. */
 #include "samples/simgpu/cupti_cbids.h"
 #include "samples/simgpu/cupti_records.h"
 

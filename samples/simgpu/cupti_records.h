@@ -1,5 +1,6 @@
-/* CUPTI's activity records, callback data and constants as CUDA 13.0 lays them out; cupti_layout.c compares them with the
- * toolkit's headers where there are any. An older version's record is the beginning of the one here (cupti_buffers.c). */
+/* Layouts of CUPTI's activity records and callback data, and constants, as in CUDA 13.0.
+ * cupti_layout.c compares them with the toolkit's headers if these are installed. A record of an
+ * older version is a prefix of the one here (cupti_buffers.c). */
 #ifndef SIM_CUPTI_RECORDS_H
 #define SIM_CUPTI_RECORDS_H
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The simulated CUPTI: its knobs, its tie to the driver, its clocks, and the calls that only answer. */
+/* The simulated CUPTI: its knobs, the connection to the driver, clocks, and small queries. */
 #define _GNU_SOURCE
 #include "samples/simgpu/cupti_sim.h"
 
@@ -20,7 +20,7 @@ static struct failure { char function[64]; unsigned from, calls; int code; } fai
 static unsigned failures_n;
 static char truth[4096];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, attaching = PTHREAD_MUTEX_INITIALIZER;
-static bool dead, attached;		/* dead: in a forked child */
+static bool in_forked_child, attached;		/* in_forked_child: in a after_fork child */
 static cupti_clock clock_of_client;
 static int64_t offset;			/* the client's clock less CLOCK_MONOTONIC */
 static int thread_id_type;
@@ -45,15 +45,15 @@ static void read_failures(const char *s)
 	}
 }
 
-static unsigned number(const char *name, unsigned fallback)
+static unsigned env_number(const char *name, unsigned fallback)
 {
 	const char *s = getenv(name);
 
 	return s && *s ? strtoul(s, NULL, 0) : fallback;
 }
 
-/* PATH of the truth, %p in it being the process. */
-static void name_truth(const char *path)
+/* Sets the path of the truth; %p in it is replaced by the process id. */
+static void set_truth_path(const char *path)
 {
 	const char *p = path ? strstr(path, "%p") : NULL;
 
@@ -64,13 +64,13 @@ static void name_truth(const char *path)
 	cupti_knobs.truth = *truth;
 }
 
-void cupti_tell_truth(const char *line, size_t n)
+void cupti_write_truth(const char *line, size_t n)
 {
 	static int fd = -1;
 	static struct stat ours;
 	struct stat now;
 
-	/* a program may have closed what it did not open, and opened something else by that number */
+	/* a program may have closed this descriptor and opened another file with its number */
 	if (fd < 0 || fstat(fd, &now) || now.st_ino != ours.st_ino || now.st_dev != ours.st_dev) {
 		fd = open(truth, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 		if (fd < 0 || fstat(fd, &ours))
@@ -80,30 +80,30 @@ void cupti_tell_truth(const char *line, size_t n)
 		fd = -1;
 }
 
-static void forked(void)
+static void after_fork(void)
 {
 	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 
 	lock = attaching = fresh;
-	dead = true;
+	in_forked_child = true;
 	if (attached)
 		driver_detach();
 }
 
 __attribute__((constructor)) static void set_up(void)
 {
-	cupti_knobs.version = number("SIM_CUPTI_VERSION", 130001);
-	cupti_knobs.drop = number("SIM_CUPTI_DROP", 0);
-	cupti_knobs.bad = number("SIM_CUPTI_BAD", 0);
-	cupti_knobs.late_ms = number("SIM_CUPTI_LATE_MS", 0);
-	cupti_knobs.shuffle = number("SIM_CUPTI_SHUFFLE", 0);
-	cupti_knobs.taken = number("SIM_CUPTI_TAKEN", 0);
-	cupti_knobs.alone_ms = number("SIM_CUPTI_ALONE_MS", 0);
-	cupti_knobs.back_ms = number("SIM_CUPTI_BACK_MS", 0);
-	cupti_knobs.strict = number("SIM_CUPTI_STRICT", 0);
+	cupti_knobs.version = env_number("SIM_CUPTI_VERSION", 130001);
+	cupti_knobs.drop = env_number("SIM_CUPTI_DROP", 0);
+	cupti_knobs.bad = env_number("SIM_CUPTI_BAD", 0);
+	cupti_knobs.late_ms = env_number("SIM_CUPTI_LATE_MS", 0);
+	cupti_knobs.shuffle = env_number("SIM_CUPTI_SHUFFLE", 0);
+	cupti_knobs.taken = env_number("SIM_CUPTI_TAKEN", 0);
+	cupti_knobs.alone_ms = env_number("SIM_CUPTI_ALONE_MS", 0);
+	cupti_knobs.back_ms = env_number("SIM_CUPTI_BACK_MS", 0);
+	cupti_knobs.strict = env_number("SIM_CUPTI_STRICT", 0);
 	read_failures(getenv("SIM_CUPTI_FAIL"));
-	name_truth(getenv("SIM_CUPTI_TRUTH"));
-	pthread_atfork(NULL, NULL, forked);
+	set_truth_path(getenv("SIM_CUPTI_TRUTH"));
+	pthread_atfork(NULL, NULL, after_fork);
 }
 
 void cupti_lock(void)
@@ -122,7 +122,7 @@ pthread_mutex_t *cupti_mutex(void)
 	return &lock;
 }
 
-int cupti_said(int rc)
+int cupti_set_error(int rc)
 {
 	if (rc)
 		last_error = rc;
@@ -131,36 +131,38 @@ int cupti_said(int rc)
 
 int cupti_begin(const char *function)
 {
-	if (dead)
-		return cupti_said(CUPTI_NOT_INITIALIZED);
+	if (in_forked_child)
+		return cupti_set_error(CUPTI_NOT_INITIALIZED);
 	for (unsigned i = 0; i < failures_n; i++)
 		if (!strcmp(failures[i].function, function) && __atomic_add_fetch(&failures[i].calls, 1, __ATOMIC_RELAXED) >=
 		    failures[i].from)
-			return cupti_said(failures[i].code);
+			return cupti_set_error(failures[i].code);
 	return CUPTI_OK;
 }
 
-static pid_t alone;			/* the thread in such a function; 0: none */
+static pid_t exclusive_thread;			/* the thread in an exclusive function; 0: none */
 
-bool cupti_alone(const char *function)
+bool cupti_enter_exclusive(const char *function)
 {
 	pid_t self = gettid(), by = 0;
 
-	if (!cupti_knobs.alone_ms || __atomic_load_n(&alone, __ATOMIC_RELAXED) == self)
+	if (!cupti_knobs.alone_ms || __atomic_load_n(&exclusive_thread, __ATOMIC_RELAXED) == self)
 		return false;
-	if (__atomic_compare_exchange_n(&alone, &by, self, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(&exclusive_thread, &by, self, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
 		return true;
-	fprintf(stderr, "simulated CUPTI: %s while another thread is in a call\n", function);
+	fprintf(stderr, "simulated CUPTI: %s is called while another thread is in a call\n",
+		function);
 	abort();
 }
 
-void cupti_alone_end(const bool *held)
+void cupti_leave_exclusive(const bool *entered)
 {
-	if (*held)
-		__atomic_store_n(&alone, 0, __ATOMIC_RELEASE);
+	if (*entered)
+		__atomic_store_n(&exclusive_thread, 0, __ATOMIC_RELEASE);
 }
 
-void cupti_must(bool is, const char *what)
+void cupti_require(bool is, const char *what)
 {
 	if (is || !cupti_knobs.strict)
 		return;
@@ -182,7 +184,7 @@ static uint32_t cbid_of(const char *symbol)
 static int attach(void)
 {
 	static const struct sim_hooks hooks = { cupti_enter, cupti_exit, cupti_submitted, cupti_done, cupti_waits,
-						cupti_resource_hook, cupti_moved, cupti_runtime };
+						cupti_resource_hook, cupti_um_hook, cupti_runtime };
 	const struct sim_driver *(*to)(int, const struct sim_hooks *);
 	const struct sim_driver *d;
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
@@ -192,7 +194,7 @@ static int attach(void)
 	if (!to || !driver_detach || cupti_worker_start())
 		return CUPTI_NOT_INITIALIZED;
 	cupti_calibrate();
-	/* first without hooks: the symbols are needed before a call can ask for them */
+	/* first without hooks: a hook needs the table of symbols */
 	if (!(d = to(SIM_HOOKS_VERSION, NULL)))
 		return CUPTI_NOT_INITIALIZED;
 	if (!cupti_cbids) {
@@ -214,7 +216,7 @@ int cupti_attach(void)
 	if (!attached && !(rc = attach()))
 		attached = true;
 	pthread_mutex_unlock(&attaching);
-	return cupti_said(rc);
+	return cupti_set_error(rc);
 }
 
 void cupti_detach(void)
@@ -226,8 +228,8 @@ void cupti_detach(void)
 	pthread_mutex_unlock(&attaching);
 }
 
-/* Clocks. A device's times are CLOCK_MONOTONIC here; how far the client's clock is from that is measured whenever a call hands
- * over work, and applied when the work is done. */
+/* Clocks. Device times are CLOCK_MONOTONIC here. The offset of the client's clock is measured at
+ * each call that submits work, and applied when the work is done. */
 static uint64_t read_clock(clockid_t id)
 {
 	struct timespec t;
@@ -261,10 +263,11 @@ void cupti_calibrate(void)
 			narrowest = after - before;
 			best = (int64_t)(theirs - before - narrowest / 2);
 			if (theirs >= before && theirs <= after)
-				best = 0;	/* it is this very clock */
+				best = 0;	/* it is the same clock */
 		}
 	}
-	/* within what this measures nothing has changed: else work that follows other work would seem to overlap it */
+	/* a change smaller than the error of this measurement is ignored; otherwise consecutive
+	 * operations could seem to overlap */
 	if (llabs(best - __atomic_load_n(&offset, __ATOMIC_RELAXED)) > (long long)narrowest)
 		__atomic_store_n(&offset, best, __ATOMIC_RELAXED);
 }
@@ -284,14 +287,13 @@ uint32_t cupti_thread(void)
 	return thread_id_type ? (uint32_t)gettid() : (uint32_t)(uintptr_t)pthread_self();
 }
 
-/* The calls. */
 #define API(name, params) int name params; int name params
 
 API(cuptiGetVersion, (uint32_t *version))
 {
 	CUPTI_BEGIN();
 	if (!version)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	*version = cupti_knobs.version;
 	return CUPTI_OK;
 }
@@ -300,7 +302,7 @@ API(cuptiGetTimestamp, (uint64_t *timestamp))
 {
 	CUPTI_BEGIN();
 	if (!timestamp)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	*timestamp = cupti_now();
 	return CUPTI_OK;
 }
@@ -308,9 +310,9 @@ API(cuptiGetTimestamp, (uint64_t *timestamp))
 API(cuptiActivityRegisterTimestampCallback, (cupti_clock clock))
 {
 	CUPTI_BEGIN();
-	CUPTI_ALONE();
+	CUPTI_EXCLUSIVE();
 	if (!clock)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	__atomic_store_n(&clock_of_client, clock, __ATOMIC_RELEASE);
 	cupti_calibrate();
 	return CUPTI_OK;
@@ -320,7 +322,7 @@ API(cuptiSetThreadIdType, (int type))
 {
 	CUPTI_BEGIN();
 	if (type < 0 || type > 1)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	thread_id_type = type;
 	return CUPTI_OK;
 }
@@ -329,7 +331,7 @@ API(cuptiGetThreadIdType, (int *type))
 {
 	CUPTI_BEGIN();
 	if (!type)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	*type = thread_id_type;
 	return CUPTI_OK;
 }
@@ -372,10 +374,11 @@ API(cuptiGetContextId, (const void *ctx, uint32_t *id))
 
 	CUPTI_BEGIN();
 	if (!id)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	if (cupti_attach())
 		return CUPTI_NOT_INITIALIZED;
-	return cupti_said(ctx && cupti_driver->context(ctx, id, &device) ? CUPTI_OK : CUPTI_INVALID_CONTEXT);
+	return cupti_set_error(ctx && cupti_driver->context(ctx, id, &device) ? CUPTI_OK :
+			       CUPTI_INVALID_CONTEXT);
 }
 
 API(cuptiGetDeviceId, (const void *ctx, uint32_t *device))
@@ -384,10 +387,11 @@ API(cuptiGetDeviceId, (const void *ctx, uint32_t *device))
 
 	CUPTI_BEGIN();
 	if (!device)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	if (cupti_attach())
 		return CUPTI_NOT_INITIALIZED;
-	return cupti_said(cupti_driver->context(ctx, &id, device) ? CUPTI_OK : CUPTI_INVALID_CONTEXT);
+	return cupti_set_error(cupti_driver->context(ctx, &id, device) ? CUPTI_OK :
+			       CUPTI_INVALID_CONTEXT);
 }
 
 static int stream_id(const void *ctx, const void *stream, bool per_thread, uint32_t *id)
@@ -395,12 +399,13 @@ static int stream_id(const void *ctx, const void *stream, bool per_thread, uint3
 	uint32_t ctx_id, device;
 
 	if (!id)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	if (cupti_attach())
 		return CUPTI_NOT_INITIALIZED;
 	if (!cupti_driver->context(ctx, &ctx_id, &device))
-		return cupti_said(CUPTI_INVALID_CONTEXT);
-	return cupti_said(cupti_driver->stream(ctx, stream, per_thread, id) ? CUPTI_OK : CUPTI_INVALID_STREAM);
+		return cupti_set_error(CUPTI_INVALID_CONTEXT);
+	return cupti_set_error(cupti_driver->stream(ctx, stream, per_thread, id) ? CUPTI_OK :
+			       CUPTI_INVALID_STREAM);
 }
 
 API(cuptiGetStreamId, (const void *ctx, const void *stream, uint32_t *id))
@@ -420,7 +425,8 @@ API(cuptiGetGraphNodeId, (const void *node, uint64_t *id))
 	CUPTI_BEGIN();
 	if (cupti_attach())
 		return CUPTI_NOT_INITIALIZED;
-	return cupti_said(id && cupti_driver->node(node, id) ? CUPTI_OK : CUPTI_INVALID_PARAMETER);
+	return cupti_set_error(id && cupti_driver->node(node, id) ? CUPTI_OK :
+			       CUPTI_INVALID_PARAMETER);
 }
 
 API(cuptiGetGraphId, (const void *graph, uint32_t *id))
@@ -428,8 +434,9 @@ API(cuptiGetGraphId, (const void *graph, uint32_t *id))
 	CUPTI_BEGIN();
 	if (cupti_attach())
 		return CUPTI_NOT_INITIALIZED;
-	return cupti_said(id && (cupti_driver->graph(graph, false, id) || cupti_driver->graph(graph, true, id)) ? CUPTI_OK :
-			  CUPTI_INVALID_PARAMETER);
+	return cupti_set_error(id && (cupti_driver->graph(graph, false, id) ||
+				      cupti_driver->graph(graph, true, id)) ? CUPTI_OK :
+			       CUPTI_INVALID_PARAMETER);
 }
 
 API(cuptiGetGraphExecId, (const void *exec, uint32_t *id))
@@ -437,10 +444,12 @@ API(cuptiGetGraphExecId, (const void *exec, uint32_t *id))
 	CUPTI_BEGIN();
 	if (cupti_attach())
 		return CUPTI_NOT_INITIALIZED;
-	return cupti_said(id && cupti_driver->graph(exec, true, id) ? CUPTI_OK : CUPTI_INVALID_PARAMETER);
+	return cupti_set_error(id && cupti_driver->graph(exec, true, id) ? CUPTI_OK :
+			       CUPTI_INVALID_PARAMETER);
 }
 
-/* Attributes, by their number: what is not looked at is kept for who asks. */
+/* Attributes by number. The simulator stores the value of an attribute that it does not use, so
+ * that it can be read back. */
 static struct { size_t size, value; } attributes[] = {
 	{ 8, 3200000 }, { 8, 8388608 }, { 8, 250 }, { 8, 25000 }, { 8, 250 }, { 1, 0 }, { 8, 3 }, { 8, 3 }, { 1, 0 }, { 1, 1 },
 	{ 8, 16777216 },
@@ -451,9 +460,9 @@ static int attribute(unsigned which, size_t *size, void *value, bool set)
 	enum { ZEROED_OUT = 5 };
 
 	if (which >= sizeof(attributes) / sizeof(*attributes) || !size || !value)
-		return cupti_said(CUPTI_INVALID_PARAMETER);
+		return cupti_set_error(CUPTI_INVALID_PARAMETER);
 	if (*size < attributes[which].size)
-		return cupti_said(10);		/* CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT */
+		return cupti_set_error(10);	/* CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT */
 	*size = attributes[which].size;
 	if (set)
 		memcpy(&attributes[which].value, value, *size);
@@ -478,14 +487,15 @@ API(cuptiActivityGetAttribute, (unsigned which, size_t *size, void *value))
 API(cuptiFinalize, (void))
 {
 	CUPTI_BEGIN();
-	cupti_must(cupti_in_exit, "cuptiFinalize elsewhere than in a callback at the end of a call");
+	cupti_require(cupti_in_exit,
+		      "cuptiFinalize is called outside a callback at the end of a call");
 	cupti_detach();
 	memset(cupti_kinds, 0, sizeof(cupti_kinds));
 	memset(cupti_driver_apis, 0, sizeof(cupti_driver_apis));
 	memset(cupti_runtime_apis, 0, sizeof(cupti_runtime_apis));
-	cupti_forget_subscriber();
+	cupti_clear_subscriber();
 	cupti_flush(true, true);
-	cupti_forget_callbacks();
+	cupti_clear_callbacks();
 	__atomic_store_n(&clock_of_client, NULL, __ATOMIC_RELEASE);
 	return CUPTI_OK;
 }

@@ -1,8 +1,9 @@
-/* Work on the devices: from its submission to its record, and into the truth.
+/* Operations on the devices: from the submission to the record, and into the truth.
  *
- * The driver tells of work twice under its lock: when it is queued, and when it has run. Between these the call that queued it
- * returns and gives it a place in a buffer; which of the two comes first is open. A work is freed when the driver, the call and
- * the buffer have let go of it. */
+ * The driver reports an operation twice under its lock: when it is queued, and when it has run.
+ * Between the two the call that queued it returns and stores it in a buffer; or the operation ends
+ * first. A cupti_work is freed when the driver, the call and the buffer have released their
+ * references. */
 #include "samples/simgpu/cupti_sim.h"
 
 #include <stdio.h>
@@ -11,21 +12,21 @@
 
 struct cupti_work {
 	struct cupti_work *next;		/* of one call */
-	struct cupti_work *before, *after;	/* in a buffer and not complete */
+	struct cupti_work *before, *after;	/* list of incomplete records */
 	struct sim_work w;
 	uint32_t correlation;
-	unsigned kind;				/* of its record; 0: none is wanted */
+	unsigned kind;				/* of its record; 0: none is enabled */
 	int refs;
 	bool ended;
 	uint64_t start, end;			/* in the client's clock */
-	uint64_t due;				/* CLOCK_MONOTONIC, when it is late */
+	uint64_t due;	/* CLOCK_MONOTONIC time of the record's completion if it is delayed */
 	struct cupti_slot slot;
 };
-static struct cupti_work *waiting;
+static struct cupti_work *incomplete;
 static unsigned kernels;			/* records of kernels, for SIM_CUPTI_BAD */
 static int64_t grids;
 
-/* A kernel's name as long as the process lives. Under the lock. */
+/* A copy of a kernel's name that is never freed. Under the lock. */
 static const char *intern(const char *name)
 {
 	static struct name { struct name *next; char text[]; } *names[256];
@@ -45,13 +46,13 @@ static const char *intern(const char *name)
 	return n ? n->text : "";
 }
 
-static void put(struct cupti_work *work)
+static void work_put(struct cupti_work *work)
 {
 	if (!--work->refs)
 		free(work);
 }
 
-static unsigned kind_wanted(enum sim_work_kind kind)
+static unsigned record_kind(enum sim_work_kind kind)
 {
 	unsigned record = kind == SIM_WORK_COPY ? KIND_MEMCPY : kind == SIM_WORK_PEER ? KIND_MEMCPY2 : kind == SIM_WORK_SET ? KIND_MEMSET :
 			  cupti_kinds[KIND_CONCURRENT_KERNEL] ? KIND_CONCURRENT_KERNEL : KIND_KERNEL;
@@ -61,28 +62,28 @@ static unsigned kind_wanted(enum sim_work_kind kind)
 
 void *cupti_submitted(struct sim_call *call, const struct sim_work *w)
 {
-	struct cupti_mine *mine = call ? call->own : NULL;
+	struct cupti_call_state *state = call ? call->own : NULL;
 	struct cupti_work *work = calloc(1, sizeof(*work));
 
 	if (!work)
 		return NULL;
 	work->w = *w;
-	work->kind = mine ? kind_wanted(w->kind) : 0;	/* what no call has launched has no thread to write for it */
-	work->correlation = mine ? mine->correlation : 0;
-	work->refs = 1 + (mine != NULL);
+	/* work outside a call has no thread whose buffer could hold its record */
+	work->kind = state ? record_kind(w->kind) : 0;
+	work->correlation = state ? state->correlation : 0;
+	work->refs = 1 + (state != NULL);
 	if (w->name) {
 		cupti_lock();
 		work->w.name = intern(w->name);
 		cupti_unlock();
 	}
-	if (mine) {
-		*mine->last = work;
-		mine->last = &work->next;
+	if (state) {
+		*state->last = work;
+		state->last = &work->next;
 	}
 	return work;
 }
 
-/* Records. */
 static void fill_kernel(const struct cupti_work *work, struct cupti_kernel *r)
 {
 	const struct sim_work *w = &work->w;
@@ -95,7 +96,7 @@ static void fill_kernel(const struct cupti_work *work, struct cupti_kernel *r)
 		.cluster = { 0, 0, 0 } };
 }
 
-/* What this version's record has no room for is left away. */
+/* Members beyond the end of this version's record are left out. */
 static void fill(const struct cupti_work *work, union cupti_record *to)
 {
 	const struct sim_work *w = &work->w;
@@ -155,24 +156,24 @@ static void fill_times(const struct cupti_work *work, union cupti_record *r)
 	}
 }
 
-/* Its record waits no more. */
-static void let(struct cupti_work *work, bool complete)
+/* Removes the work from the list of incomplete records. complete: the record is complete now. */
+static void end_pending(struct cupti_work *work, bool complete)
 {
 	struct cupti_buffer *in = work->slot.in;
 
 	if (work->before)
 		work->before->after = work->after;
 	else
-		waiting = work->after;
+		incomplete = work->after;
 	if (work->after)
 		work->after->before = work->before;
 	work->slot.in = NULL;
-	put(work);
+	work_put(work);
 	if (complete)
-		cupti_let(in);
+		cupti_record_complete(in);
 }
 
-static void place(struct cupti_work *work)
+static void place_record(struct cupti_work *work)
 {
 	struct cupti_slot slot = { NULL, NULL };
 
@@ -185,32 +186,32 @@ static void place(struct cupti_work *work)
 		if (work->ended)
 			fill_times(work, slot.at);
 		if (!work->ended || work->due) {
-			cupti_hold(slot.in);
+			cupti_record_pending(slot.in);
 			work->slot = slot;
 			work->refs++;
-			if ((work->after = waiting))
-				waiting->before = work;
-			waiting = work;
+			if ((work->after = incomplete))
+				incomplete->before = work;
+			incomplete = work;
 			if (work->due)
 				cupti_wake();
 		}
 	}
-	put(work);
+	work_put(work);
 	cupti_unlock();
 }
 
-void cupti_place(struct cupti_work *first)
+void cupti_place_records(struct cupti_work *first)
 {
 	struct cupti_work *next;
 
 	for (; first; first = next) {
 		next = first->next;
-		place(first);
+		place_record(first);
 	}
 }
 
 /* The truth: see samples/README.md. */
-static void tell_truth(const struct cupti_work *work)
+static void write_truth(const struct cupti_work *work)
 {
 	static const char *const kinds[] = { "", "kernel", "copy", "peer", "set" };
 	const struct sim_work *w = &work->w;
@@ -228,7 +229,7 @@ static void tell_truth(const struct cupti_work *work)
 		     (unsigned long long)work->start, (unsigned long long)work->end, w->grid[0], w->grid[1], w->grid[2], w->block[0],
 		     w->block[1], w->block[2], (unsigned long long)w->bytes, w->context, w->graph, (unsigned long long)w->node,
 		     w->shared, w->async, w->src_device, w->dst_device);
-	cupti_tell_truth(line, n);
+	cupti_write_truth(line, n);
 }
 
 void cupti_truth_sync(const struct cupti_sync *r, uint32_t device)
@@ -241,11 +242,11 @@ void cupti_truth_sync(const struct cupti_sync *r, uint32_t device)
 	n = snprintf(line, sizeof(line), "%u sync %u:%u %u %u %llu %llu 0,0,0 0,0,0 0 %u 0 0\n", r->correlation, r->type, r->event,
 		     r->stream, device, (unsigned long long)r->start, (unsigned long long)r->end, r->context);
 	cupti_lock();
-	cupti_tell_truth(line, n);
+	cupti_write_truth(line, n);
 	cupti_unlock();
 }
 
-void cupti_truth_moved(const struct cupti_um *r)
+void cupti_truth_um(const struct cupti_um *r)
 {
 	char line[256];
 	int n;
@@ -256,7 +257,7 @@ void cupti_truth_moved(const struct cupti_um *r)
 		     (unsigned long long)r->start, (unsigned long long)r->end, (unsigned long long)r->value,
 		     (unsigned long long)r->address);
 	cupti_lock();
-	cupti_tell_truth(line, n);
+	cupti_write_truth(line, n);
 	cupti_unlock();
 }
 
@@ -269,15 +270,15 @@ void cupti_done(void *done, uint64_t start, uint64_t end)
 	work->end = cupti_time(end);
 	work->ended = true;
 	work->due = cupti_knobs.late_ms ? cupti_mono() + cupti_knobs.late_ms * 1000000ull : 0;
-	tell_truth(work);
+	write_truth(work);
 	if (work->slot.in) {
 		fill_times(work, work->slot.at);
 		if (work->due)
 			cupti_wake();
 		else
-			let(work, true);
+			end_pending(work, true);
 	}
-	put(work);
+	work_put(work);
 	cupti_unlock();
 }
 
@@ -285,24 +286,24 @@ void cupti_abandon(const struct cupti_buffer *b)
 {
 	struct cupti_work *next;
 
-	for (struct cupti_work *work = waiting; work; work = next) {
+	for (struct cupti_work *work = incomplete; work; work = next) {
 		next = work->after;
 		if (work->slot.in == b)
-			let(work, false);
+			end_pending(work, false);
 	}
 }
 
-uint64_t cupti_late(uint64_t now)
+uint64_t cupti_complete_due(uint64_t now)
 {
 	struct cupti_work *next;
 	uint64_t first = 0;
 
-	for (struct cupti_work *work = cupti_knobs.late_ms ? waiting : NULL; work; work = next) {
+	for (struct cupti_work *work = cupti_knobs.late_ms ? incomplete : NULL; work; work = next) {
 		next = work->after;
 		if (!work->ended)
 			continue;
 		if (work->due <= now)
-			let(work, true);
+			end_pending(work, true);
 		else if (!first || work->due < first)
 			first = work->due;
 	}

@@ -1,7 +1,8 @@
 /* Errors, initialisation, devices and contexts.
  *
- * A thread's current context is one thread-local pointer, so the getters cost a load and a store, as they do in the real
- * driver; pushed contexts wait in a list beside it. After fork the child's driver is dead, as the real one is. */
+ * A thread's current context is one thread-local pointer, so the getters cost a load and a store,
+ * as in the real driver. Pushed contexts are in a list beside it. After fork the driver is unusable
+ * in the child, as the real one is. */
 #include "samples/simgpu/sim.h"
 #include "samples/simgpu/observe.h"
 
@@ -182,7 +183,7 @@ static void read_config(void)
 	random_state = sim_config.seed;
 }
 
-static void forked(void)
+static void after_fork(void)
 {
 	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 
@@ -193,7 +194,7 @@ static void forked(void)
 		state = FORKED;
 }
 
-/* A tool that has the driver load it, which the real one does in cuInit too. */
+/* Loads a tool as the real driver does in cuInit. */
 static void inject(void)
 {
 	const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -222,7 +223,7 @@ CUresult cuInit(unsigned flags)
 			rc = CUDA_ERROR_NO_DEVICE;
 		} else if (!(rc = sim_memory_init()) && !(rc = sim_queue_start())) {
 			sim_files_open();
-			pthread_atfork(NULL, NULL, forked);
+			pthread_atfork(NULL, NULL, after_fork);
 			state = READY;
 		}
 	}
@@ -275,7 +276,7 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
 	if (!table || !id)
 		return CUDA_ERROR_INVALID_VALUE;
 	*table = NULL;
-	return CUDA_ERROR_NOT_FOUND;	/* private tables are none of ours */
+	return CUDA_ERROR_NOT_FOUND;	/* there are no private tables */
 }
 
 /* Devices. */
@@ -339,7 +340,8 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
-/* What an H200 answers, for the attributes that programs ask; the others answer 0, "has it not". */
+/* Values of an H200 for the attributes that programs query; the value of others is 0, "not
+ * available". */
 static const struct { short attribute; int value; } attributes[] = {
 	{ 1, 1024 }, { 2, 1024 }, { 3, 1024 }, { 4, 64 }, { 5, 0x7fffffff }, { 6, 65535 }, { 7, 65535 }, { 8, 49152 },
 	{ 9, 65536 }, { 10, 32 }, { 11, 0x7fffffff }, { 12, 65536 }, { 13, 1980000 }, { 14, 512 }, { 15, 1 }, { 16, SIM_SMS },
@@ -387,7 +389,7 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice dev, CUdevice peer)
 {
 	DEVICE_OR_RETURN(can, dev);
 	DEVICE_OR_RETURN(can, peer);
-	*can = 0;	/* each device is an island */
+	*can = 0;	/* no device can access another */
 	return CUDA_SUCCESS;
 }
 
@@ -585,7 +587,7 @@ CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
 	return CUDA_SUCCESS;
 }
 
-/* The current context without the lock: for calls that read what never changes. */
+/* Checks the current context without the lock: for calls that read constant values. */
 static int current_error(const void *out)
 {
 	return !sim_current ? sim_ready() ? CUDA_ERROR_NOT_INITIALIZED : CUDA_ERROR_INVALID_CONTEXT :
@@ -650,7 +652,7 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned *version)
 	return CUDA_SUCCESS;
 }
 
-static int wait_ctx(struct sim_ctx *c)
+static int wait_context(struct sim_ctx *c)
 {
 	int rc = sim_no_capture(c, NULL);
 
@@ -667,7 +669,7 @@ CUresult cuCtxSynchronize(void)
 	struct sim_ctx *c;
 	int rc = sim_enter(&c);
 
-	return rc ? rc : sim_leave(wait_ctx(c));
+	return rc ? rc : sim_leave(wait_context(c));
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext ctx)
@@ -683,7 +685,7 @@ CUresult cuCtxSynchronize_v2(CUcontext ctx)
 	c = ctx;
 	if (!sim_is(c, SIM_CTX))
 		return sim_leave(CUDA_ERROR_INVALID_CONTEXT);
-	return sim_leave(wait_ctx(c));
+	return sim_leave(wait_context(c));
 }
 
 CUresult cuCtxGetLimit(size_t *value, int limit)
@@ -714,7 +716,8 @@ CUresult cuCtxGetCacheConfig(int *config)
 CUresult cuCtxSetCacheConfig(int config)
 {
 	CURRENT_OR_RETURN(sim_current);
-	return config < 0 || config > 3 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;	/* a wish; this hardware has one cache */
+	/* only a preference; this hardware has one cache */
+	return config < 0 || config > 3 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
@@ -741,7 +744,7 @@ CUresult cuCtxDisablePeerAccess(CUcontext peer)
 	return sim_is(peer, SIM_CTX) ? CUDA_ERROR_PEER_ACCESS_NOT_ENABLED : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-/* Old names of functions that only changed their meaning in older drivers. */
+/* Names whose meaning changed in a later driver. */
 #define SAME(name, params) CUresult name params __attribute__((SIM_ALIAS(name##_v2)));
 SAME(cuCtxDestroy, (CUcontext ctx))
 SAME(cuCtxPushCurrent, (CUcontext ctx))

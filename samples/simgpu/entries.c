@@ -1,4 +1,4 @@
-/* The table of entry points: what cuGetProcAddress searches. */
+/* The table of entry points that cuGetProcAddress searches. */
 #include "samples/simgpu/sim.h"
 #include "samples/simgpu/entries.h"
 

@@ -1,5 +1,6 @@
-/* Every entry point: its name, the CUDA version that brought this form of it (as cudaTypedefs.h counts), its symbol's suffix.
- * F: stream 0 is the legacy stream, or there is no stream; P: stream 0 is the thread's own. samples.mk reads the list too. */
+/* All entry points: the name, the CUDA version that introduced this form (as in cudaTypedefs.h),
+ * and the suffix of the symbol. F: stream 0 is the legacy stream, or the call takes no stream. P:
+ * stream 0 is the thread's own. samples.mk reads this list too. */
 #ifndef SIM_ENTRIES_H
 #define SIM_ENTRIES_H
 #define ENTRIES \

@@ -1,9 +1,10 @@
-/* The device files and what the driver says to them (the protocol stands in sim.h).
+/* The device files and the driver's requests to them (sim.h describes the protocol).
  *
- * The sequence is shaped after a real start-up: versions and cards, a root client, device and subdevice objects, the unified
- * memory driver, then for each context an address space, a channel group and its channels, and for memory an object and its
- * mapping. What is asked depends on the program's calls alone, so two runs ask the same. Memory below 2 MiB comes out of
- * blocks of 2 MiB, and asks only when a new block is needed. */
+ * The sequence is modelled on a real start-up: versions and cards, a root client, device and
+ * subdevice objects, the unified memory driver. Then for each context an address space, a channel
+ * group and its channels; and for memory an object and its mapping. The requests depend only on the
+ * program's calls, so two runs send the same ones. Allocations below 2 MiB come from blocks of 2
+ * MiB; they send requests only when a new block is needed. */
 #define _GNU_SOURCE
 #include "samples/simgpu/sim.h"
 
@@ -18,7 +19,7 @@
 #define BLOCK		(2ull << 20)
 #define CHANNELS	8
 #define CLIENT		0xc1d00000u
-#define NOT_SUPPORTED	0x56	/* NV_ERR_NOT_SUPPORTED: some questions a driver asks are refused */
+#define NOT_SUPPORTED	0x56	/* NV_ERR_NOT_SUPPORTED: a few requests of a driver are refused */
 
 /* Escapes of the resource manager: magic 'F'. */
 struct rm_alloc { uint32_t root, parent, object, class; uint64_t params, rights; uint32_t size, flags, status; };
@@ -46,7 +47,7 @@ static int ctl = -1, uvm = -1, gpu[SIM_MAX_DEVICES];
 static uint32_t objects = 0x5c000000;
 static uint64_t small_used[SIM_MAX_DEVICES], small_blocks[SIM_MAX_DEVICES];
 
-bool sim_owns(int fd)
+bool sim_is_device_file(int fd)
 {
 	bool own = fd >= 0 && (fd == ctl || fd == uvm);
 
@@ -55,8 +56,9 @@ bool sim_owns(int fd)
 	return own;
 }
 
-/* One request. Whatever comes back: an interposed ioctl, ours or the kernel has seen it, and the verdict stands in *arg. */
-static void ask(int fd, unsigned long request, void *arg)
+/* Sends one request. The return value is ignored: the request has reached an interposed ioctl, ours
+ * or the kernel, and the status in *arg is set already. */
+static void send_request(int fd, unsigned long request, void *arg)
 {
 	int saved = errno;
 
@@ -69,7 +71,7 @@ static uint32_t rm_alloc(int fd, uint32_t parent, uint32_t class)
 {
 	struct rm_alloc a = { .root = CLIENT, .parent = parent, .object = class == 0x41 ? CLIENT : ++objects, .class = class };
 
-	ask(fd, _IOWR('F', ALLOC, struct rm_alloc), &a);
+	send_request(fd, _IOWR('F', ALLOC, struct rm_alloc), &a);
 	return a.object;
 }
 
@@ -78,7 +80,7 @@ static void rm_control(int fd, uint32_t object, uint32_t command, uint32_t size,
 	char params[256] = { 0 };
 	struct rm_control c = { CLIENT, object, command, 0, (uint64_t)(uintptr_t)params, size, status };
 
-	ask(fd, _IOWR('F', CONTROL, struct rm_control), &c);
+	send_request(fd, _IOWR('F', CONTROL, struct rm_control), &c);
 }
 
 static int open_file(const char *name)
@@ -102,15 +104,15 @@ static void open_gpu(int dev)
 
 	snprintf(name, sizeof(name), "sim:nvidia%d", dev);
 	gpu[dev] = open_file(name);
-	ask(gpu[dev], _IOWR('F', REGISTER_FD, int), &ctl);
-	ask(gpu[dev], _IOWR('F', ATTACH_GPUS, uint32_t), &(uint32_t){ 0x1800 + dev });
+	send_request(gpu[dev], _IOWR('F', REGISTER_FD, int), &ctl);
+	send_request(gpu[dev], _IOWR('F', ATTACH_GPUS, uint32_t), &(uint32_t){ 0x1800 + dev });
 	device = rm_alloc(ctl, CLIENT, 0x80);		/* NV01_DEVICE_0 */
 	sub = rm_alloc(ctl, device, 0x2080);		/* NV20_SUBDEVICE_0 */
 	rm_control(ctl, sub, 0x20800102, 64, 0);	/* GPU_GET_INFO_V2 */
 	rm_control(ctl, sub, 0x20800110, 132, 0);	/* GPU_GET_NAME_STRING */
 	rm_control(ctl, sub, 0x2080014a, 256, 0);	/* GPU_GET_GID_INFO */
 	rm_control(ctl, sub, 0x20801315, 64, NOT_SUPPORTED);
-	ask(uvm, UVM_REGISTER_GPU, &r);
+	send_request(uvm, UVM_REGISTER_GPU, &r);
 }
 
 void sim_files_open(void)
@@ -121,18 +123,18 @@ void sim_files_open(void)
 	if (!sim_config.ioctls)
 		return;
 	ctl = open_file("sim:nvidiactl");
-	ask(ctl, _IOWR('F', CHECK_VERSION, struct version), &v);
-	ask(ctl, _IOWR('F', SYS_PARAMS, uint64_t), &(uint64_t){ BLOCK });
+	send_request(ctl, _IOWR('F', CHECK_VERSION, struct version), &v);
+	send_request(ctl, _IOWR('F', SYS_PARAMS, uint64_t), &(uint64_t){ BLOCK });
 	memset(cards, 0, sizeof(cards));
-	ask(ctl, _IOC(_IOC_READ | _IOC_WRITE, 'F', CARD_INFO, sizeof(cards)), cards);
+	send_request(ctl, _IOC(_IOC_READ | _IOC_WRITE, 'F', CARD_INFO, sizeof(cards)), cards);
 	rm_alloc(ctl, 0, 0x41);				/* NV01_ROOT_CLIENT */
 	rm_control(ctl, CLIENT, 0x101, 32, 0);		/* SYSTEM_GET_BUILD_VERSION */
 	rm_control(ctl, CLIENT, 0x201, 128, 0);		/* GPU_GET_ATTACHED_IDS */
 	rm_control(ctl, CLIENT, 0x205, 48, 0);		/* GPU_GET_ID_INFO_V2 */
 	rm_control(ctl, CLIENT, 0x215, 128, 0);		/* GPU_ATTACH_IDS */
 	uvm = open_file("sim:nvidia-uvm");
-	ask(uvm, UVM_INITIALIZE, &(struct uvm_init){ 0 });
-	ask(uvm, UVM_MM_INITIALIZE, &(struct uvm_mm){ uvm, 0 });
+	send_request(uvm, UVM_INITIALIZE, &(struct uvm_init){ 0 });
+	send_request(uvm, UVM_MM_INITIALIZE, &(struct uvm_mm){ uvm, 0 });
 	for (int i = 0; i < sim_config.devices; i++)
 		open_gpu(i);
 }
@@ -146,10 +148,11 @@ static void open_channel(int dev, uint32_t group, int i)
 
 	(void)dev;
 	rm_alloc(ctl, channel, engine[i & 1]);
-	ask(uvm, UVM_REGISTER_CHANNEL, &r);
+	send_request(uvm, UVM_REGISTER_CHANNEL, &r);
 }
 
-/* A context: its address space, its channels, and the doorbell page that launches ring without any ioctl. */
+/* A context: its address space, its channels, and the doorbell page, which launches write without
+ * an ioctl. */
 void sim_files_device(int dev)
 {
 	uint32_t vaspace, group;
@@ -161,16 +164,16 @@ void sim_files_device(int dev)
 		return;
 	vaspace = rm_alloc(ctl, CLIENT, 0x90f1);	/* FERMI_VASPACE_A */
 	r.vaspace = vaspace;
-	ask(uvm, UVM_REGISTER_VASPACE, &r);
+	send_request(uvm, UVM_REGISTER_VASPACE, &r);
 	group = rm_alloc(ctl, CLIENT, 0xa06c);		/* KEPLER_CHANNEL_GROUP_A */
 	for (int i = 0; i < CHANNELS; i++)
 		open_channel(dev, group, i);
 	rm_control(ctl, group, 0xa06c0101, 8, 0);	/* GPFIFO_SCHEDULE */
 	map.memory = rm_alloc(ctl, CLIENT, 0xc661);	/* HOPPER_USERMODE_A */
-	ask(ctl, _IOWR('F', MAP, struct rm_map), &map);
+	send_request(ctl, _IOWR('F', MAP, struct rm_map), &map);
 	doorbell = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, gpu[dev], 0);
 	if (doorbell != MAP_FAILED)
-		munmap(doorbell, 65536);		/* nobody listens to it */
+		munmap(doorbell, 65536);		/* no device reads it */
 }
 
 static void map_memory(uint64_t base, uint64_t length)
@@ -179,8 +182,8 @@ static void map_memory(uint64_t base, uint64_t length)
 
 	m = (struct uvm_map){ .base = base, .length = length, .n = 1, .ctl = ctl, .client = CLIENT };
 	m.memory = rm_alloc(ctl, CLIENT, 0x40);		/* NV01_MEMORY_LOCAL_USER */
-	ask(uvm, UVM_CREATE_RANGE, &(struct uvm_range){ base, length, 0 });
-	ask(uvm, UVM_MAP, &m);
+	send_request(uvm, UVM_CREATE_RANGE, &(struct uvm_range){ base, length, 0 });
+	send_request(uvm, UVM_MAP, &m);
 }
 
 void sim_files_alloc(int dev, uint64_t addr, uint64_t size)
@@ -203,9 +206,9 @@ void sim_files_free(int dev, uint64_t addr, uint64_t size)
 	if (ctl < 0)
 		return;
 	if (size < BLOCK) {
-		small_used[dev] -= size;	/* its block stays for the next */
+		small_used[dev] -= size;	/* its block stays allocated */
 		return;
 	}
-	ask(uvm, UVM_FREE, &(struct uvm_range){ addr, size, 0 });
-	ask(ctl, _IOWR('F', FREE, struct rm_free), &f);
+	send_request(uvm, UVM_FREE, &(struct uvm_range){ addr, size, 0 });
+	send_request(ctl, _IOWR('F', FREE, struct rm_free), &f);
 }

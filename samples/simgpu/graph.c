@@ -1,7 +1,8 @@
-/* Graphs: built node by node or captured from streams. graph_exec.c launches them.
+/* Graphs: built node by node, or captured from streams. graph_exec.c launches them.
  *
- * A node holds the operation it stands for. A capturing stream remembers its tips: the nodes the next one must follow; events carry
- * tips from stream to stream. */
+ * A node contains the operation it stands for. A capturing stream has a set of capture
+ * dependencies: the nodes that its next node depends on. Events carry such sets from stream to
+ * stream. */
 #define _GNU_SOURCE
 #include "samples/simgpu/sim_graph.h"
 #include "samples/simgpu/observe.h"
@@ -58,7 +59,7 @@ static bool is_node_of(const struct sim_node *n, const struct sim_graph *g)
 	return sim_is(n, SIM_NODE) && n->graph == g;
 }
 
-/* A new node of g that stands for *op and owns op->staged, also when it fails. */
+/* Adds a node to g for *op. Takes over op->staged, also on failure. */
 static int add_node(struct sim_graph *g, struct sim_node *const *deps, size_t n, const struct sim_op *op, struct sim_node **out)
 {
 	struct sim_node **v, *node = NULL;
@@ -107,7 +108,8 @@ static bool copy_op(struct sim_op *to, const struct sim_op *from)
 	return true;
 }
 
-/* Every node after those it depends on; false when they go in a circle. Nodes are `marked` when placed. */
+/* Sorts the nodes so that each follows its dependencies; false if there is a cycle. Placed nodes
+ * are `marked`. */
 static bool in_order(struct sim_graph *g)
 {
 	struct sim_node *t;
@@ -134,7 +136,7 @@ static bool in_order(struct sim_graph *g)
 	return placed == g->n;
 }
 
-/* A copy of a graph, as graph or as instance; nodes remember their twins in the original. */
+/* A copy of a graph, as graph or as instance. Each node of the copy points to its original. */
 int sim_graph_copy(struct sim_graph *from, enum sim_kind kind, struct sim_graph **out)
 {
 	struct sim_graph *g;
@@ -152,11 +154,12 @@ int sim_graph_copy(struct sim_graph *from, enum sim_kind kind, struct sim_graph 
 			rc = add_deps(n, &g->nodes[from->nodes[i]->deps[d]->index], 1);
 		if (rc)
 			break;
-		n->twin = from->nodes[i];
-		n->id = g->id << 32 | (uint32_t)n->twin->id;	/* as its twin's in its graph */
+		n->original = from->nodes[i];
+		/* same number within the graph as its original */
+		n->id = g->id << 32 | (uint32_t)n->original->id;
 		g->nodes_made = from->nodes_made;
 		SIM_OBSERVE(SIM_NODE_CLONED, .ctx = sim_current, .graph = g, .original_graph = from, .node = n,
-			    .original_node = n->twin, .node_type = op.node_type);
+			    .original_node = n->original, .node_type = op.node_type);
 	}
 	if (rc)
 		sim_graph_free(g);
@@ -165,8 +168,8 @@ int sim_graph_copy(struct sim_graph *from, enum sim_kind kind, struct sim_graph 
 	return rc;
 }
 
-/* The longest path, in simulated ns: op.end of each node is its end after the graph's start. Inside a graph one kernel follows
- * another without a launch between them. */
+/* The longest path, in simulated ns: op.end of each node is its end after the graph's start. Within
+ * a graph a kernel follows another without a launch between them. */
 uint64_t sim_longest_path(struct sim_graph *g)
 {
 	uint64_t longest = 0;
@@ -187,10 +190,10 @@ uint64_t sim_longest_path(struct sim_graph *g)
 }
 
 /* Capture. */
-static void tip(struct sim_stream *s, struct sim_node *n)
+static void set_capture_dep(struct sim_stream *s, struct sim_node *n)
 {
-	s->tips.v[0] = n;
-	s->tips.n = 1;
+	s->capture_deps.v[0] = n;
+	s->capture_deps.n = 1;
 }
 
 int sim_capture(struct sim_stream *s, const struct sim_op *op)
@@ -200,8 +203,8 @@ int sim_capture(struct sim_stream *s, const struct sim_op *op)
 
 	if (rc)
 		free(op->staged);
-	else if (!(rc = add_node(s->capture, s->tips.v, s->tips.n, op, &n)))
-		tip(s, n);
+	else if (!(rc = add_node(s->capture, s->capture_deps.v, s->capture_deps.n, op, &n)))
+		set_capture_dep(s, n);
 	return rc;
 }
 
@@ -210,7 +213,7 @@ int sim_capture_record(struct sim_stream *s, struct sim_event *e)
 	if (s->capture->invalid)
 		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 	e->capture = s->capture;
-	e->tips = s->tips;
+	e->capture_deps = s->capture_deps;
 	return CUDA_SUCCESS;
 }
 
@@ -223,18 +226,18 @@ int sim_capture_wait(struct sim_stream *s, struct sim_event *e)
 	while (t && (t->capture != e->capture || !t->origin))
 		t = t->next;
 	if (!t)
-		return CUDA_ERROR_CAPTURED_EVENT;	/* of a capture that has ended */
-	if (!s->capture) {	/* the stream joins the capture the event comes from */
+		return CUDA_ERROR_CAPTURED_EVENT;	/* its capture has ended */
+	if (!s->capture) {	/* the stream joins the event's capture */
 		s->capture = e->capture;
-		s->tips = e->tips;
+		s->capture_deps = e->capture_deps;
 		return CUDA_SUCCESS;
 	}
 	if (s->capture != e->capture)
 		return 902;	/* would merge two captures */
-	for (unsigned i = 0; i < e->tips.n; i++) {
-		if (s->tips.n == SIM_MAX_TIPS)
+	for (unsigned i = 0; i < e->capture_deps.n; i++) {
+		if (s->capture_deps.n == SIM_MAX_CAPTURE_DEPS)
 			return CUDA_ERROR_NOT_SUPPORTED;
-		s->tips.v[s->tips.n++] = e->tips.v[i];
+		s->capture_deps.v[s->capture_deps.n++] = e->capture_deps.v[i];
 	}
 	return CUDA_SUCCESS;
 }
@@ -255,19 +258,20 @@ static int begin_capture(CUstream h, unsigned mode)
 	s->origin = true;
 	s->mode = (int)mode;
 	s->capturer = gettid();
-	s->tips.n = 0;
+	s->capture_deps.n = 0;
 	return sim_leave(s->capture ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-/* Is all that other streams captured an ancestor of what s ends in? Nodes of a capture stand after those they follow. */
+/* True if every node of the capture is an ancestor of the dependencies of s. Nodes of a capture
+ * come after their dependencies. */
 static bool joined(const struct sim_stream *s)
 {
 	struct sim_graph *g = s->capture;
 
 	for (size_t i = 0; i < g->n; i++)
 		g->nodes[i]->marked = false;
-	for (unsigned i = 0; i < s->tips.n; i++)
-		s->tips.v[i]->marked = true;
+	for (unsigned i = 0; i < s->capture_deps.n; i++)
+		s->capture_deps.v[i]->marked = true;
 	for (size_t i = g->n; i-- > 0;)
 		for (size_t d = 0; g->nodes[i]->marked && d < g->nodes[i]->deps_n; d++)
 			g->nodes[i]->deps[d]->marked = true;
@@ -294,7 +298,7 @@ static int end_capture(CUstream h, CUgraph *out)
 	s->origin = false;
 	for (struct sim_stream *t = sim_streams(); t; t = t->next)
 		if (t->capture == g)
-			t->capture = NULL, t->tips.n = 0;
+			t->capture = NULL, t->capture_deps.n = 0;
 	if (rc)
 		sim_graph_free(g);
 	else
@@ -302,12 +306,12 @@ static int end_capture(CUstream h, CUgraph *out)
 	return sim_leave(rc);
 }
 
-void sim_capture_spoil(struct sim_stream *s)
+void sim_capture_invalidate(struct sim_stream *s)
 {
 	s->capture->invalid = true;
 }
 
-int sim_unsafe(const char *function)
+int sim_capture_unsafe(const char *function)
 {
 	if (capture_mode == RELAXED)
 		return CUDA_SUCCESS;
@@ -316,8 +320,8 @@ int sim_unsafe(const char *function)
 
 		if (!t->capture || !t->origin || t->mode == RELAXED || (!mine && (t->mode == THREAD_LOCAL || capture_mode == THREAD_LOCAL)))
 			continue;
-		sim_capture_spoil(t);
-		sim_misused(function, "spoils a capture");
+		sim_capture_invalidate(t);
+		sim_report_misuse(function, "invalidates a capture");
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	}
 	return CUDA_SUCCESS;
@@ -334,18 +338,19 @@ static int capture_info(CUstream h, int *status, uint64_t *id, CUgraph *graph, c
 		return sim_leave(rc ? rc : CUDA_ERROR_INVALID_VALUE);
 	for (struct sim_stream *t = sim_streams(); t && s == ctx->legacy; t = t->next)
 		if (t->capture && t->ctx == ctx && !(t->flags & 1))
-			return sim_leave(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);	/* and that capture goes on */
+			/* that capture stays valid */
+			return sim_leave(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
 	*status = !s->capture ? 0 : s->capture->invalid ? 2 : 1;
 	if (id && s->capture)
 		*id = s->capture->id;
 	if (graph && s->capture)
 		*graph = s->capture;
 	if (deps && s->capture)
-		*deps = s->tips.v;
+		*deps = s->capture_deps.v;
 	if (edges)
 		*edges = NULL;
 	if (n && s->capture)
-		*n = s->tips.n;
+		*n = s->capture_deps.n;
 	return sim_leave(CUDA_SUCCESS);
 }
 
@@ -366,12 +371,11 @@ CUresult cuThreadExchangeStreamCaptureMode(int *mode)
 
 	if (!mode || *mode < 0 || *mode > 2)
 		return CUDA_ERROR_INVALID_VALUE;
-	capture_mode = *mode;	/* see sim_unsafe */
+	capture_mode = *mode;	/* see sim_capture_unsafe */
 	*mode = old;
 	return CUDA_SUCCESS;
 }
 
-/* Graphs built by hand. */
 CUresult cuGraphCreate(CUgraph *out, unsigned flags)
 {
 	if (sim_ready())
@@ -491,7 +495,7 @@ CUresult cuGraphAddDependencies_v2(CUgraph g, const CUgraphNode *from, const CUg
 	return data ? CUDA_ERROR_NOT_SUPPORTED : cuGraphAddDependencies(g, from, to, n);
 }
 
-/* As the API counts: without a place for them *n becomes how many there are, else how many were written. */
+/* Follows the API: if out is NULL, *n becomes the number of nodes, otherwise the number written. */
 static int list_nodes(struct sim_graph *g, CUgraphNode *out, size_t *n, bool roots)
 {
 	size_t have = 0, room = out && n ? *n : 0;

@@ -1,5 +1,6 @@
-/* Graphs instantiated and launched as one operation of a stream. An instance is a copy of the graph in an order that respects its
- * edges; its cost is that of its longest path, and at its end the operations take effect in order. */
+/* Instances of graphs, and their launches, each of which is one operation of a stream. An instance
+ * is a copy of the graph, sorted by its edges. Its cost is the cost of its longest path. The
+ * effects of its operations happen at its end, in order. */
 #include "samples/simgpu/sim_graph.h"
 #include "samples/simgpu/observe.h"
 
@@ -62,7 +63,8 @@ CUresult cuGraphExecGetFlags(CUgraphExec exec, uint64_t *flags)
 	return CUDA_SUCCESS;
 }
 
-/* Launches of an instance still use what a change would replace: they are waited for. */
+/* Waits for the running launches of an instance, because they use the data that a change would
+ * replace. */
 static bool idle(struct sim_graph *exec, struct sim_ctx *ctx)
 {
 	if (exec->refs > 1)
@@ -70,13 +72,14 @@ static bool idle(struct sim_graph *exec, struct sim_ctx *ctx)
 	return exec->refs == 1;
 }
 
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode twin, const struct cu_kernel_node *p)
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode original,
+					   const struct cu_kernel_node *p)
 {
 	struct sim_node *n = NULL;
 	ENTER(ctx);
 
 	for (size_t i = 0; sim_is(exec, SIM_EXEC) && i < exec->n && !n; i++)
-		if (exec->nodes[i]->twin == twin)
+		if (exec->nodes[i]->original == original)
 			n = exec->nodes[i];
 	return sim_leave(n && idle(exec, ctx) ? sim_set_kernel(n, p) : CUDA_ERROR_INVALID_VALUE);
 }
@@ -101,7 +104,8 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, struct update_result 
 	for (size_t i = 0; same && i < fresh->n; i++)
 		same = fresh->nodes[i]->op.node_type == exec->nodes[i]->op.node_type &&
 		       fresh->nodes[i]->deps_n == exec->nodes[i]->deps_n;
-	*result = (struct update_result){ .result = same ? 0 : 2 };	/* 2: the topology has changed */
+	/* 2: the topology has changed */
+	*result = (struct update_result){ .result = same ? 0 : 2 };
 	if (same) {
 		swap = *exec;
 		exec->nodes = fresh->nodes;
@@ -114,14 +118,16 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, struct update_result 
 	return sim_leave(same ? CUDA_SUCCESS : 910);
 }
 
-/* Runs the nodes of a launch one after another; op->gen is the next, op->staged this launch's copy of them. */
+/* Runs the nodes of a launch in order. op->gen is the index of the next node; op->staged is the
+ * launch's copy of the nodes. */
 static bool graph_run(struct sim_op *op)
 {
 	struct sim_op *ops = op->staged;
 
 	for (; op->gen < op->exec->n; op->gen++) {
 		struct sim_op *node = &ops[op->gen];
-		uint64_t end = node->end, over = op->end - op->start - op->cost;	/* what was needed beyond its cost so far */
+		/* time that the launch has taken beyond its cost so far */
+		uint64_t end = node->end, over = op->end - op->start - op->cost;
 
 		node->stream = op->stream;
 		if (!node->started)
@@ -133,24 +139,25 @@ static bool graph_run(struct sim_op *op)
 	return true;
 }
 
-/* The stream inside a launch that runs a node: the first that is free by then, so that what overlaps is in different ones. */
-static uint32_t lane_of(struct sim_graph *exec, const struct sim_op *node, uint64_t *busy)
+/* Returns the inner stream for a node of a launch: the first one that is free at its start, so that
+ * overlapping nodes run in different streams. */
+static uint32_t pick_inner_stream(struct sim_graph *exec, const struct sim_op *node, uint64_t *busy)
 {
 	unsigned i = 0;
 
-	while (i < MAX_LANES - 1 && busy[i] > node->start)
+	while (i < MAX_INNER_STREAMS - 1 && busy[i] > node->start)
 		i++;
 	busy[i] = node->end;
-	if (i && !exec->lanes[i])
-		exec->lanes[i] = sim_stream_number(node->stream->ctx);
-	return exec->lanes[i];
+	if (i && !exec->inner_streams[i])
+		exec->inner_streams[i] = sim_stream_number(node->stream->ctx);
+	return exec->inner_streams[i];
 }
 
 void sim_graph_observe(struct sim_op *launch)
 {
 	struct sim_graph *exec = launch->exec;
 	struct sim_op *ops = launch->staged;
-	uint64_t busy[MAX_LANES] = { 0 };
+	uint64_t busy[MAX_INNER_STREAMS] = { 0 };
 
 	for (size_t i = 0; i < exec->n; i++) {
 		if (!ops[i].run)
@@ -158,7 +165,7 @@ void sim_graph_observe(struct sim_op *launch)
 		ops[i].stream = launch->stream;
 		ops[i].graph_id = exec->id;
 		ops[i].node_id = exec->nodes[i]->id;
-		ops[i].lane = lane_of(exec, &ops[i], busy);
+		ops[i].inner_stream = pick_inner_stream(exec, &ops[i], busy);
 		ops[i].async = true;
 		sim_observe_submitted(&ops[i]);
 	}

@@ -1,5 +1,5 @@
-/* The `ioctl` that answers for the simulated device files. In a file of its own, so that the driver's calls go through the
- * dynamic linker like any other program's and whoever interposes sees them. */
+/* The `ioctl` that answers requests to the simulated device files. It has its own file, so that the
+ * driver's calls go through the dynamic linker, and an interposer sees them. */
 #define _GNU_SOURCE
 #include "samples/simgpu/sim.h"
 
@@ -16,5 +16,5 @@ int ioctl(int fd, unsigned long request, ...)
 	va_start(ap, request);
 	arg = va_arg(ap, void *);
 	va_end(ap);
-	return sim_owns(fd) ? 0 : (int)syscall(SYS_ioctl, fd, request, arg);
+	return sim_is_device_file(fd) ? 0 : (int)syscall(SYS_ioctl, fd, request, arg);
 }

@@ -1,8 +1,10 @@
-/* Launches: what is refused, what a kernel costs, and what the few kernels known by name do to memory.
+/* Launches: which are refused, the cost of a kernel, and the effect of the few kernels known by
+ * name.
  *
- * Cost: 2 us to begin, then 1 us for each wave of blocks that fills the device, varied by up to 5 % from the seed. `busy`
- * takes the cycles it is told to spin; `waitFlag` takes until the host sets its flag, which may be never. The known kernels are
- * those that samples/cu.h carries as PTX; here is the same arithmetic in C. */
+ * Cost: 2 us to begin, then 1 us for each wave of blocks that fills the device, varied by up to 5 %
+ * from the seed. `busy` takes the number of cycles in its argument; `waitFlag` runs until the host
+ * sets its flag. The known kernels are those that samples/cu.h contains as PTX; the functions here
+ * do the same arithmetic in C. */
 #include "samples/simgpu/sim.h"
 
 #include <stdlib.h>
@@ -11,9 +13,10 @@
 #define CLOCK_GHZ	1.98
 #define ENTER(ctx) struct sim_ctx *ctx; do { int rc_ = sim_enter(&ctx); if (rc_) return rc_; } while (0)
 
-struct known {
+struct known_kernel {
 	const char *name;
-	int (*run)(const struct sim_launch *l, const struct known *k);	/* CUDA_SUCCESS, an error, or NOT_READY: ask again */
+	/* CUDA_SUCCESS, an error, or NOT_READY: poll again */
+	int (*run)(const struct sim_launch *l, const struct known_kernel *k);
 	unsigned params_size;
 };
 
@@ -41,17 +44,18 @@ static float argf(const struct sim_launch *l, unsigned offset)
 	return v;
 }
 
-/* Elements a launch covers: the lesser of n and its threads. */
-static uint64_t covered(const struct sim_launch *l, int n)
+/* Elements that a launch covers: the smaller of n and the number of its threads. */
+static uint64_t covered_elements(const struct sim_launch *l, int n)
 {
 	uint64_t threads = (uint64_t)l->grid[0] * l->block[0];
 
 	return n < 0 ? 0 : (uint64_t)n < threads ? (uint64_t)n : threads;
 }
 
-static int vector_add(const struct sim_launch *l, const struct known *k)	/* c[i] = a[i] + b[i] */
+/* c[i] = a[i] + b[i] */
+static int vector_add(const struct sim_launch *l, const struct known_kernel *k)
 {
-	uint64_t n = covered(l, arg32(l, 24));
+	uint64_t n = covered_elements(l, arg32(l, 24));
 	const float *a = (float *)sim_host(arg64(l, 0), 4 * n), *b = (float *)sim_host(arg64(l, 8), 4 * n);
 	float *c = (float *)sim_host(arg64(l, 16), 4 * n);
 
@@ -61,9 +65,10 @@ static int vector_add(const struct sim_launch *l, const struct known *k)	/* c[i]
 	return !n || (a && b && c) ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
-static int saxpy(const struct sim_launch *l, const struct known *k)		/* y[i] += a * x[i] */
+/* y[i] += a * x[i] */
+static int saxpy(const struct sim_launch *l, const struct known_kernel *k)
 {
-	uint64_t n = covered(l, arg32(l, 24));
+	uint64_t n = covered_elements(l, arg32(l, 24));
 	const float a = argf(l, 0), *x = (float *)sim_host(arg64(l, 8), 4 * n);
 	float *y = (float *)sim_host(arg64(l, 16), 4 * n);
 
@@ -73,9 +78,9 @@ static int saxpy(const struct sim_launch *l, const struct known *k)		/* y[i] += 
 	return !n || (x && y) ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
-static int scale(const struct sim_launch *l, const struct known *k)		/* x[i] *= a */
+static int scale(const struct sim_launch *l, const struct known_kernel *k)	/* x[i] *= a */
 {
-	uint64_t n = covered(l, arg32(l, 12));
+	uint64_t n = covered_elements(l, arg32(l, 12));
 	float *x = (float *)sim_host(arg64(l, 0), 4 * n), a = argf(l, 8);
 
 	(void)k;
@@ -84,9 +89,10 @@ static int scale(const struct sim_launch *l, const struct known *k)		/* x[i] *= 
 	return !n || x ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
-static int relu(const struct sim_launch *l, const struct known *k)		/* x[i] = max(x[i], 0) */
+/* x[i] = max(x[i], 0) */
+static int relu(const struct sim_launch *l, const struct known_kernel *k)
 {
-	uint64_t n = covered(l, arg32(l, 8));
+	uint64_t n = covered_elements(l, arg32(l, 8));
 	float *x = (float *)sim_host(arg64(l, 0), 4 * n);
 
 	(void)k;
@@ -95,13 +101,15 @@ static int relu(const struct sim_launch *l, const struct known *k)		/* x[i] = ma
 	return !n || x ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
-static int busy(const struct sim_launch *l, const struct known *k)		/* spins; its time is its cost */
+/* spins; its time is its cost */
+static int busy(const struct sim_launch *l, const struct known_kernel *k)
 {
 	(void)l, (void)k;
 	return CUDA_SUCCESS;
 }
 
-static int wait_flag(const struct sim_launch *l, const struct known *k)	/* spins until *flag is set */
+/* spins until *flag is set */
+static int wait_flag(const struct sim_launch *l, const struct known_kernel *k)
 {
 	const int *flag = (int *)sim_host(arg64(l, 0), 4);
 
@@ -109,7 +117,7 @@ static int wait_flag(const struct sim_launch *l, const struct known *k)	/* spins
 	return !flag ? CUDA_ERROR_ILLEGAL_ADDRESS : __atomic_load_n(flag, __ATOMIC_ACQUIRE) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
-static const struct known known[] = {
+static const struct known_kernel known[] = {
 	{ "_Z9vectorAddPKfS0_Pfi", vector_add, 28 },
 	{ "_Z5saxpyfPKfPfi", saxpy, 28 },
 	{ "_Z5scaleIfEvPT_S0_i", scale, 16 },
@@ -118,7 +126,7 @@ static const struct known known[] = {
 	{ "_Z8waitFlagPVi", wait_flag, 8 },
 };
 
-static const struct known *known_of(const struct sim_launch *l)
+static const struct known_kernel *find_known(const struct sim_launch *l)
 {
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (l->params && l->func->params_size == known[i].params_size && !strcmp(known[i].name, l->func->name))
@@ -128,13 +136,14 @@ static const struct known *known_of(const struct sim_launch *l)
 
 bool sim_kernel_run(struct sim_op *op)
 {
-	const struct known *k = known_of(&op->launch);
+	const struct known_kernel *k = find_known(&op->launch);
 	int rc = k ? k->run(&op->launch, k) : CUDA_SUCCESS;
 
 	if (k && k->run == wait_flag)
-		op->end = sim_now();		/* when it was seen to end: nothing tells when the flag was set */
+		/* the time of the check: the time when the flag was set is unknown */
+		op->end = sim_now();
 	if (rc && rc != CUDA_ERROR_NOT_READY)
-		op->stream->ctx->error = rc;	/* nothing works in this context from now on */
+		op->stream->ctx->error = rc;	/* every later call in this context fails */
 	return rc != CUDA_ERROR_NOT_READY;
 }
 
@@ -154,7 +163,7 @@ static uint64_t volume(const unsigned v[3])
 
 static uint64_t cost_of(const struct sim_launch *l)
 {
-	const struct known *k = known_of(l);
+	const struct known_kernel *k = find_known(l);
 	int resident = blocks_per_sm(volume(l->block), l->shared);
 	uint64_t waves = volume(l->grid) / (SIM_SMS * (uint64_t)(resident ? resident : 1)) + 1, ns = 1000 * waves;
 
@@ -163,7 +172,7 @@ static uint64_t cost_of(const struct sim_launch *l)
 	return SIM_LAUNCH_NS + ns - ns / 20 + sim_random() % (ns / 10);
 }
 
-/* The arguments, laid out as the device sees them: new, or NULL when there are none to copy. */
+/* Copies the arguments to *out as the device sees them. NULL if there are none. */
 static int pack(const struct sim_function *f, void **params, void **extra, void **out)
 {
 	const char *buffer = NULL;

@@ -1,8 +1,9 @@
-/* Memory beyond plain allocation: pools and stream-ordered memory, virtual memory management, arrays, and questions about
- * pointers.
+/* Memory beyond plain allocation: pools and stream-ordered memory, virtual memory management,
+ * arrays, and pointer attributes.
  *
- * cuMemCreate takes a piece of the arena that has a handle and no usable address. cuMemAddressReserve gives addresses and,
- * beside them, as much of this process's address space; cuMemMap maps the piece's pages of the arena's memfd there. */
+ * cuMemCreate allocates a part of the arena that has a handle and no usable address.
+ * cuMemAddressReserve reserves device addresses and the same amount of this process's address
+ * space. cuMemMap maps the part's pages of the arena's memfd there. */
 #define _GNU_SOURCE
 #include "samples/simgpu/sim.h"
 
@@ -16,7 +17,7 @@
 struct reservation { struct reservation *next; uint64_t addr, size; char *host; };
 static struct reservation *reservations;
 static uint64_t reserved_to = RESERVED_BASE, handles;
-static struct { struct sim_pool *own, *chosen; } pools[SIM_MAX_DEVICES];
+static struct { struct sim_pool *default_pool, *current; } pools[SIM_MAX_DEVICES];
 
 #define ENTER(ctx) struct sim_ctx *ctx; do { int rc_ = sim_enter(&ctx); if (rc_) return rc_; } while (0)
 
@@ -35,12 +36,12 @@ static struct sim_pool *pool_new(int dev)
 int sim_pools_init(void)
 {
 	for (int i = 0; i < sim_config.devices; i++)
-		if (!(pools[i].own = pools[i].chosen = pool_new(i)))
+		if (!(pools[i].default_pool = pools[i].current = pool_new(i)))
 			return CUDA_ERROR_OUT_OF_MEMORY;
 	return CUDA_SUCCESS;
 }
 
-static int device_pool(CUmemoryPool *pool, CUdevice dev, bool chosen)
+static int device_pool(CUmemoryPool *pool, CUdevice dev, bool current)
 {
 	if (sim_ready())
 		return CUDA_ERROR_NOT_INITIALIZED;
@@ -48,7 +49,7 @@ static int device_pool(CUmemoryPool *pool, CUdevice dev, bool chosen)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (dev < 0 || dev >= sim_config.devices)
 		return CUDA_ERROR_INVALID_DEVICE;
-	*pool = chosen ? pools[dev].chosen : pools[dev].own;
+	*pool = current ? pools[dev].current : pools[dev].default_pool;
 	return CUDA_SUCCESS;
 }
 
@@ -69,7 +70,7 @@ CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 
 	if (rc || !sim_is(pool, SIM_POOL))
 		return rc ? rc : CUDA_ERROR_INVALID_VALUE;
-	pools[dev].chosen = pool;
+	pools[dev].current = pool;
 	return CUDA_SUCCESS;
 }
 
@@ -87,19 +88,19 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const struct cu_pool_props *props)
 
 CUresult cuMemPoolDestroy(CUmemoryPool pool)
 {
-	if (!sim_is(pool, SIM_POOL) || pool == pools[pool->dev].own)
+	if (!sim_is(pool, SIM_POOL) || pool == pools[pool->dev].default_pool)
 		return CUDA_ERROR_INVALID_VALUE;
 	sim_lock();
-	if (pools[pool->dev].chosen == pool)
-		pools[pool->dev].chosen = pools[pool->dev].own;
-	if (!pool->used)	/* else what it gave out still counts in it */
+	if (pools[pool->dev].current == pool)
+		pools[pool->dev].current = pools[pool->dev].default_pool;
+	if (!pool->used)	/* otherwise its allocations still refer to it */
 		sim_drop(pool);
 	return sim_leave(CUDA_SUCCESS);
 }
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep)
 {
-	(void)keep;		/* nothing is kept back here */
+	(void)keep;		/* a pool keeps no free memory here */
 	return sim_is(pool, SIM_POOL) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -128,7 +129,7 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, unsigned attribute, void *valu
 	return sim_leave(CUDA_SUCCESS);
 }
 
-/* Stream-ordered memory: given at once, taken back when the stream comes to it. */
+/* Stream-ordered memory: allocated at once, freed when the stream reaches the operation. */
 static bool free_run(struct sim_op *op)
 {
 	struct sim_range *r = sim_range_at(op->addr);
@@ -148,7 +149,7 @@ static int alloc_async(CUdeviceptr *at, size_t size, CUmemoryPool pool, CUstream
 	if ((rc = sim_stream_get(ctx, h, &s)))
 		return sim_leave(rc);
 	if (!pool)
-		pool = pools[ctx->dev].chosen;
+		pool = pools[ctx->dev].current;
 	if (!at || !size || !sim_is(pool, SIM_POOL))
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	if (s->capture)
@@ -188,7 +189,7 @@ BOTH(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *at, size_t size, CUmemoryPool
 BOTH(cuMemFreeAsync, _ptsz, (CUdeviceptr at, CUstream s), free_async(at, OR_NONE(s)))
 
 /* Virtual memory management. */
-static struct reservation *reserved(uint64_t at, uint64_t size)
+static struct reservation *find_reservation(uint64_t at, uint64_t size)
 {
 	struct reservation *v = reservations;
 
@@ -197,7 +198,7 @@ static struct reservation *reserved(uint64_t at, uint64_t size)
 	return v;
 }
 
-static struct sim_range *physical(uint64_t handle)
+static struct sim_range *find_physical(uint64_t handle)
 {
 	struct sim_range *r = NULL;
 
@@ -276,7 +277,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 {
 	ENTER(ctx);
 
-	return sim_leave(physical_put(physical(handle)));
+	return sim_leave(physical_put(find_physical(handle)));
 }
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *at)
@@ -285,7 +286,7 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
 	ENTER(ctx);
 
 	r = sim_range_at((uint64_t)at);
-	p = r && r->mem == SIM_MAPPED ? physical(r->handle) : NULL;
+	p = r && r->mem == SIM_MAPPED ? find_physical(r->handle) : NULL;
 	if (!handle || !p)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	p->refs++;
@@ -302,8 +303,8 @@ CUresult cuMemMap(CUdeviceptr at, size_t size, size_t offset, CUmemGenericAlloca
 	int fd;
 	ENTER(ctx);
 
-	v = reserved(at, size);
-	p = physical(handle);
+	v = find_reservation(at, size);
+	p = find_physical(handle);
 	there = sim_range_at(at);
 	if (!v || !p || flags || !size || at % GRANULARITY || size % GRANULARITY || offset % GRANULARITY || offset > p->size ||
 	    size > p->size - offset || there)
@@ -332,7 +333,7 @@ CUresult cuMemUnmap(CUdeviceptr at, size_t size)
 	while (r && r->mem == SIM_MAPPED && at < end) {
 		at = r->addr + r->size;
 		mmap(r->host, r->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-		physical_put(physical(r->handle));
+		physical_put(find_physical(r->handle));
 		sim_range_end(r);
 		r = sim_range_at(at);
 	}
@@ -385,15 +386,16 @@ CUresult cuMemGetAllocationPropertiesFromHandle(struct cu_alloc_prop *prop, CUme
 	struct sim_range *r;
 	ENTER(ctx);
 
-	r = physical(handle);
+	r = find_physical(handle);
 	if (!prop || !r)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
 	*prop = (struct cu_alloc_prop){ .type = 1, .location = { 1, r->dev } };
 	return sim_leave(CUDA_SUCCESS);
 }
 
-/* Questions about pointers. */
-static size_t answer(const struct sim_range *r, unsigned attribute, uint64_t at, uint64_t *value)
+/* Pointer attributes. */
+static size_t attribute_value(const struct sim_range *r, unsigned attribute, uint64_t at,
+			      uint64_t *value)
 {
 	bool host = r->mem >= SIM_HOST;
 
@@ -419,7 +421,7 @@ static int pointer_attribute(void *data, unsigned attribute, uint64_t at, bool s
 	static const struct sim_range nowhere = { .dev = -2, .mem = SIM_DEVICE };
 	const struct sim_range *r = sim_range_at(at);
 	uint64_t value = 0;
-	size_t bytes = answer(r ? r : &nowhere, attribute, at, &value);
+	size_t bytes = attribute_value(r ? r : &nowhere, attribute, at, &value);
 
 	if (!bytes || !data || (!r && strict) || (strict && attribute == 4 && !value))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -448,8 +450,8 @@ CUresult cuPointerGetAttributes(unsigned n, const unsigned *attributes, void **d
 	return sim_leave(rc);
 }
 
-/* Hints about managed memory: checked; there are no bytes to move. */
-static int managed(CUdeviceptr at, size_t size)
+/* Advice about managed memory: only checked, because no bytes move. */
+static int check_managed(CUdeviceptr at, size_t size)
 {
 	struct sim_range *r;
 	ENTER(ctx);
@@ -460,19 +462,21 @@ static int managed(CUdeviceptr at, size_t size)
 
 CUresult cuMemAdvise(CUdeviceptr at, size_t size, int advice, CUdevice dev)
 {
-	return advice < 1 || advice > 6 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_VALUE : managed(at, size);
+	return advice < 1 || advice > 6 || dev >= sim_config.devices ? CUDA_ERROR_INVALID_VALUE :
+	       check_managed(at, size);
 }
 
 CUresult cuMemAdvise_v2(CUdeviceptr at, size_t size, int advice, struct cu_location location)
 {
-	return advice < 1 || advice > 6 || location.type < 1 ? CUDA_ERROR_INVALID_VALUE : managed(at, size);
+	return advice < 1 || advice > 6 || location.type < 1 ? CUDA_ERROR_INVALID_VALUE :
+	       check_managed(at, size);
 }
 
 static int prefetch(CUdeviceptr at, size_t size, int dev, CUstream h)
 {
 	struct sim_op op = { .engine = SIM_H2D, .cost = 1500 + size / 40 };
 	struct sim_stream *s;
-	int rc = managed(at, size);
+	int rc = check_managed(at, size);
 
 	if (rc)
 		return rc;

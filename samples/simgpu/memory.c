@@ -1,10 +1,11 @@
-/* Device addresses and what stands behind them.
+/* Device addresses and the host memory behind them.
  *
- * Each device has an arena: a memfd as large as its memory, mapped once, of which only touched pages cost anything. A device
- * address is the arena's base address plus an offset; the base lies where no process maps anything, so a CPU that follows a
- * device pointer crashes, as it does with a real one. Virtual memory management maps pieces of the same memfd into a mirror
- * of the reserved addresses, so that adjacent mappings are adjacent bytes. Pinned and managed memory is plain host memory
- * whose address is good on both sides. All ranges stand in one array sorted by address. */
+ * Each device has an arena: a memfd as large as its memory, mapped once; only touched pages use
+ * memory. A device address is the arena's base address plus an offset. No process maps anything at
+ * the base, so a CPU access to a device address crashes, as with a real device. Virtual memory
+ * management maps parts of the same memfd into a mirror of the reserved addresses, so that adjacent
+ * mappings are adjacent bytes. Pinned and managed memory is plain host memory whose address is
+ * valid on both sides. All ranges are in one array sorted by address. */
 #define _GNU_SOURCE
 #include "samples/simgpu/sim.h"
 
@@ -112,7 +113,7 @@ char *sim_host(uint64_t addr, uint64_t size)
 	uint64_t end = addr + size;
 
 	while (r && r->open && r->addr + r->size < end && r->mem == SIM_MAPPED)
-		r = sim_range_at(r->addr + r->size);	/* mappings side by side are one piece of memory */
+		r = sim_range_at(r->addr + r->size);	/* adjacent mappings count as one range */
 	if (end < addr || !r || !r->open || r->addr + r->size < end)
 		return NULL;
 	return first->host + (addr - first->addr);
@@ -125,7 +126,8 @@ bool sim_pinned(uint64_t addr, uint64_t size)
 	return r && r->mem >= SIM_HOST && addr + size <= r->addr + r->size;
 }
 
-/* First fit: the lowest gap of the arena that is large enough, as offset; SIM_NEVER when there is none. */
+/* First fit: the offset of the lowest gap of the arena that is large enough; SIM_NEVER if there is
+ * none. */
 static uint64_t gap(int dev, uint64_t size, uint64_t align)
 {
 	uint64_t at = base_of(dev), end = at + sim_config.memory;
@@ -218,7 +220,7 @@ CUresult cuMemFree_v2(CUdeviceptr at)
 		return rc;
 	if (!at)
 		return sim_leave(CUDA_SUCCESS);
-	sim_wait_ctx(ctx);	/* the real one waits, too: that is why allocators keep memory */
+	sim_wait_ctx(ctx);	/* the real driver waits too */
 	r = sim_range_at(at);
 	if (!r || r->addr != at || r->freed || (r->mem != SIM_DEVICE && r->mem != SIM_ASYNC && r->mem != SIM_MANAGED))
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
@@ -258,7 +260,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr at
 	return sim_leave(CUDA_SUCCESS);
 }
 
-/* Host memory the device reaches. */
+/* Host memory that the device can access. */
 static int host_alloc(enum sim_mem mem, void **at, size_t size, unsigned flags)
 {
 	struct sim_ctx *ctx;
@@ -299,7 +301,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *at, size_t size, unsigned flags)
 	return host_alloc(SIM_MANAGED, (void **)at, size, flags);
 }
 
-/* Ends a range of host memory that begins at p, once nothing uses it. */
+/* Frees a range of host memory that begins at p, after waiting for the work that uses it. */
 static int host_end(void *p, enum sim_mem mem, int missing)
 {
 	struct sim_range *r;
@@ -370,7 +372,7 @@ CUresult cuMemHostGetFlags(unsigned *flags, void *p)
 	r = sim_range_at((uint64_t)p);
 	if (!flags || !r || (r->mem != SIM_HOST && r->mem != SIM_REGISTERED))
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
-	*flags = r->flags | 2;		/* mapped, as all host memory is with unified addresses */
+	*flags = r->flags | 2;		/* mapped, like all host memory with unified addresses */
 	return sim_leave(CUDA_SUCCESS);
 }
 

@@ -1,20 +1,22 @@
-/* Managed memory moves to who touches it. What a kernel touches is not known here, so every kernel is taken to touch all managed memory,
- * and the host likewise when it has waited for a stream or a context; a prefetch moves what it names. The bytes stay where they are, and no
- * time passes for it: an observer is told of faults and migrations, and that is all there is to see. */
+/* Migrations of managed memory. The simulator does not know what memory a kernel uses. So it
+ * assumes that every kernel uses all managed memory, and that the host does after each wait for a
+ * stream or a context. A prefetch moves only its range. The bytes stay in place and no time passes;
+ * only an observer sees the faults and migrations. */
 #include "samples/simgpu/observe.h"
 
-enum { COHERENCE = 2, USER = 1, WRITE = 2 };	/* causes of migrations; how memory was accessed */
+enum { COHERENCE = 2, USER = 1, WRITE = 2 };	/* causes of migrations; kinds of access */
 
-static void tell(enum sim_moved_kind kind, const struct sim_range *r, uint64_t value, uint64_t size, uint32_t from, uint32_t to,
-		 uint32_t why)
+static void report(enum sim_um_kind kind, const struct sim_range *r, uint64_t value, uint64_t size,
+		   uint32_t from, uint32_t to, uint32_t why)
 {
-	struct sim_call *call = sim_call_now();
+	struct sim_call *call = sim_current_call();
 	int64_t now = sim_now();
-	struct sim_moved m = { .kind = kind, .start = sim_real(now), .end = sim_real(now + 1000 + size / 40), .value = value,
-			       .address = r->addr, .from = from, .to = to, .why = why };
+	struct sim_um_event m = { .kind = kind, .start = sim_real(now),
+				  .end = sim_real(now + 1000 + size / 40), .value = value,
+				  .address = r->addr, .from = from, .to = to, .why = why };
 
 	if (call)
-		sim_hooks->moved(call, &m);
+		sim_hooks->um_event(call, &m);
 }
 
 static void to_device(struct sim_range *r, int dev, uint32_t why)
@@ -22,8 +24,8 @@ static void to_device(struct sim_range *r, int dev, uint32_t why)
 	if (r->on_device)
 		return;
 	if (why == COHERENCE)
-		tell(SIM_MOVED_GPU_FAULT, r, 1, 0, dev, 0, WRITE);
-	tell(SIM_MOVED_HTOD, r, r->size, r->size, SIM_MOVED_HOST, dev, why);
+		report(SIM_UM_GPU_FAULT, r, 1, 0, dev, 0, WRITE);
+	report(SIM_UM_HTOD, r, r->size, r->size, SIM_UM_HOST, dev, why);
 	r->on_device = true;
 }
 
@@ -32,8 +34,8 @@ static void to_host(struct sim_range *r, int dev, uint32_t why)
 	if (!r->on_device)
 		return;
 	if (why == COHERENCE)
-		tell(SIM_MOVED_CPU_FAULT, r, 0x401000, 0, 0, 0, WRITE);
-	tell(SIM_MOVED_DTOH, r, r->size, r->size, dev, SIM_MOVED_HOST, why);
+		report(SIM_UM_CPU_FAULT, r, 0x401000, 0, 0, 0, WRITE);
+	report(SIM_UM_DTOH, r, r->size, r->size, dev, SIM_UM_HOST, why);
 	r->on_device = false;
 }
 

@@ -1,8 +1,9 @@
 /* Modules, libraries, functions.
  *
- * An image that is PTX text is read for what a loader needs: `.entry NAME(` with its `.param` sizes, and `.global` variables.
- * Of any other image (a cubin, a fat binary) the simulator cannot know the kernels: it believes each name it is asked for. A
- * library is a module that belongs to no context; a kernel and its function are one object. */
+ * From an image of PTX text the simulator reads `.entry NAME(` with its `.param` sizes, and
+ * `.global` variables. It cannot know the kernels of any other image (a cubin, a fat binary): it
+ * accepts every name. A library is a module without a context; a kernel and its function are one
+ * object. */
 #include "samples/simgpu/sim.h"
 
 #include <ctype.h>
@@ -28,7 +29,7 @@ static size_t word_length(const char *p)
 	return strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$");
 }
 
-/* ".u64", ".b8": bytes of a PTX type; 0 for what is none. */
+/* Size in bytes of a PTX type, as in ".u64" or ".b8"; 0 if it is not a type. */
 static unsigned type_size(const char *p)
 {
 	unsigned bits = *p == '.' && p[1] && strchr("ubsf", p[1]) ? strtoul(p + 2, NULL, 10) : 0;
@@ -36,7 +37,8 @@ static unsigned type_size(const char *p)
 	return bits == 8 || bits == 16 || bits == 32 || bits == 64 ? bits / 8 : 0;
 }
 
-/* A variable after ".param" or ".global": alignment, type, name, and elements in brackets. Returns where it ends. */
+/* A variable after ".param" or ".global": alignment, type, name, and elements in brackets. Returns
+ * the end of the text it has read. */
 static const char *variable(const char *p, const char **name, size_t *len, uint32_t *size, uint32_t *align)
 {
 	unsigned element = 0;
@@ -92,7 +94,7 @@ static int add_param(struct sim_function *f, uint32_t size, uint32_t align)
 	return f->params_size <= 32764 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_PTX;
 }
 
-/* ".entry NAME ( .param .u64 a, .param .u32 b )": p stands after ".entry". */
+/* ".entry NAME ( .param .u64 a, .param .u32 b )": p points after ".entry". */
 static int read_entry(struct sim_module *m, const char *p)
 {
 	const char *name = skip_space(p), *ignored;
@@ -157,7 +159,7 @@ static int read_ptx(struct sim_ctx *ctx, struct sim_module *m, const char *text)
 	return depth ? CUDA_ERROR_INVALID_PTX : rc;
 }
 
-/* Text that names its version is PTX; other text is no image at all. */
+/* Text with a PTX version is PTX; other text is not an image. */
 static bool is_text(const char *image)
 {
 	for (int i = 0; i < 16 && image[i]; i++)
@@ -209,8 +211,8 @@ static int load(struct sim_ctx *ctx, bool library, const void *image, struct sim
 	m->ctx = library ? NULL : ctx;
 	m->next = *list_of(m);
 	*list_of(m) = m;
-	m->guess = !is_text(image);
-	if (!m->guess)
+	m->any_name = !is_text(image);
+	if (!m->any_name)
 		rc = strstr(image, ".version") ? read_ptx(ctx, m, image) : CUDA_ERROR_INVALID_IMAGE;
 	if (rc)
 		sim_module_free(m);
@@ -219,7 +221,7 @@ static int load(struct sim_ctx *ctx, bool library, const void *image, struct sim
 	return rc;
 }
 
-/* A file's bytes with a zero after them; NULL when it cannot be read. */
+/* Reads a file and appends a zero byte; NULL if it cannot be read. */
 static char *slurp(const char *path)
 {
 	FILE *f = path ? fopen(path, "rb") : NULL;
@@ -295,7 +297,7 @@ static int get_function(struct sim_module *m, const char *name, struct sim_funct
 		return CUDA_ERROR_INVALID_HANDLE;
 	for (f = m->functions; f && strcmp(f->name, name); f = f->next)
 		;
-	if (!f && m->guess && *name)
+	if (!f && m->any_name && *name)
 		f = add_function(m, name, strlen(name));
 	*out = f;
 	return f ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;

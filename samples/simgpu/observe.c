@@ -1,4 +1,4 @@
-/* Operations as an observer sees them: what each is, to which stream it belongs, and when it ran. */
+/* Describes operations to an observer: the kind of each, its stream, and its times. */
 #include "samples/simgpu/observe.h"
 
 static void describe_kernel(const struct sim_launch *l, struct sim_work *w)
@@ -42,7 +42,8 @@ static void describe_copy(const struct sim_op *op, struct sim_work *w)
 void sim_observe_submitted(struct sim_op *op)
 {
 	const struct sim_stream *s = op->stream;
-	struct sim_work w = { .device = s->ctx->dev, .context = s->ctx->id, .stream = op->lane ? op->lane : s->number,
+	struct sim_work w = { .device = s->ctx->dev, .context = s->ctx->id,
+			      .stream = op->inner_stream ? op->inner_stream : s->number,
 			      .graph = op->graph_id, .node = op->node_id, .async = op->async };
 
 	if (op->run == sim_kernel_run) {
@@ -55,7 +56,7 @@ void sim_observe_submitted(struct sim_op *op)
 		w.bytes = op->set.width * op->set.height * op->set.element;
 		w.dst = op->set.memory;
 	}
-	op->observed = w.kind ? sim_hooks->submitted(sim_call_now(), &w) : NULL;
+	op->observed = w.kind ? sim_hooks->submitted(sim_current_call(), &w) : NULL;
 }
 
 void sim_observe_done(struct sim_op *op)
@@ -67,15 +68,15 @@ void sim_observe_done(struct sim_op *op)
 
 void sim_observe_wait(enum sim_wait what, const struct sim_ctx *ctx, const struct sim_stream *s, const struct sim_event *e)
 {
-	struct sim_call *call = sim_call_now();
+	struct sim_call *call = sim_current_call();
 
 	if (call)
 		sim_hooks->waits(call, what, ctx->id, s ? s->number : UINT32_MAX, e ? e->id : UINT32_MAX, e ? e->recorded : 0);
 }
 
-void sim_observe_thing(const struct sim_thing *t)
+void sim_observe_resource(const struct sim_resource_event *t)
 {
-	struct sim_call *call = sim_call_now();
+	struct sim_call *call = sim_current_call();
 
 	if (call)
 		sim_hooks->resource(call, t);

@@ -1,9 +1,10 @@
-/* cuGetProcAddress: from a name, a CUDA version and a default-stream flag to an entry point.
+/* cuGetProcAddress: finds an entry point by name, CUDA version and default-stream flag.
  *
- * A name has a row for each ABI it ever had here: the version it came with, and whether stream 0 means the thread's own. The
- * answer is the newest row that is not newer than the version asked for; with flag 2 a name that has per-thread rows is looked
- * up in these alone. As the real driver (580) has it: _v2 succeeds with a null pointer and a status when there is no answer,
- * the older form returns NOT_FOUND and leaves the pointer as it was. */
+ * A name has a row for each of its ABIs: the version that introduced it, and whether stream 0 means
+ * the thread's own. The result is the newest row that is not newer than the requested version. With
+ * flag 2, a name that has per-thread rows is searched in these alone. As in the real driver (580):
+ * if there is no result, _v2 succeeds with a null pointer and a status; the older form returns
+ * NOT_FOUND and leaves the pointer unchanged. */
 #include "samples/simgpu/sim.h"
 
 #include <string.h>

@@ -1,12 +1,14 @@
 /* The simulated clock, streams and events.
  *
- * A stream is a queue of operations. An operation becomes startable when everything it must follow is done: the one before it
- * in its stream, the event it waits for, and the work of other streams where the legacy default stream demands it. Its times
- * are then computed, not measured: it starts when the last of those ended, when it was queued, or when its copy engine
- * became free, whichever is latest, and ends after its cost. One worker thread sleeps until the next computed end, applies the
- * operation's effect, and goes on. So what the host can see (memory, events, a returning wait) comes late by a thread's
- * wake-up, while event times are exact. What cannot be computed (a host function, a kernel that spins) is asked until it ends.
- * Simulated time is CLOCK_MONOTONIC since cuInit, times the speed factor. */
+ * A stream is a queue of operations. An operation can start when everything it depends on is done:
+ * the previous operation of its stream, the event it waits for, and the work of other streams where
+ * the legacy default stream requires it. Its times are computed, not measured. It starts when the
+ * last of those ended, when it was queued, or when its copy engine became free, whichever is
+ * latest; it ends after its cost. One worker thread sleeps until the next computed end, applies the
+ * operation's effect, and continues. So the host sees effects (memory, events, the return of a
+ * wait) later by a thread's wake-up time, while event times are exact. Operations of unknown length
+ * (a host function, a kernel that spins) are polled until they end. Simulated time is
+ * CLOCK_MONOTONIC since cuInit, times the speed factor. */
 #define _GNU_SOURCE
 #include "samples/simgpu/sim.h"
 #include "samples/simgpu/observe.h"
@@ -17,18 +19,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ASK_AGAIN	300000	/* real ns between two looks at an operation of unknown length */
+#define POLL_NS	300000	/* real ns between two checks of an operation of unknown length */
 
 pthread_mutex_t *sim_mutex(void);
-static pthread_cond_t work, progress, host_work;	/* for the worker; for those who wait for it; for the callback thread */
+/* wake the worker; the threads that wait for it; the callback thread */
+static pthread_cond_t work, progress, host_work;
 static struct sim_stream *streams;
-static struct sim_op *spare;	/* that are done, linked by `next`: how long a launch takes is not to depend on the state of the heap */
-static struct sim_op *host_queue;		/* host functions whose turn has come, linked by `after` */
+/* finished ones for reuse, linked by `next`, so that the time of a launch does not depend on the
+ * heap */
+static struct sim_op *spare;
+static struct sim_op *host_queue;		/* host functions that are due, linked by `after` */
 static struct sim_event *all_events;
 static uint32_t event_ids;
 static uint64_t origin, seq, stream_ids, engine_free[SIM_MAX_DEVICES][SIM_ENGINES];
-static uint64_t worker_until;			/* simulated time the worker sleeps to; 0 while it runs */
-static __thread struct { uint64_t ctx; struct sim_stream *stream; } own;	/* this thread's default stream */
+static uint64_t worker_until;	/* simulated time until which the worker sleeps; 0 while it runs */
+/* this thread's default stream */
+static __thread struct { uint64_t ctx; struct sim_stream *stream; } thread_default;
 
 static uint64_t real_now(void)
 {
@@ -62,9 +68,9 @@ static void event_put(struct sim_event *e)
 {
 	if (!e || --e->refs)
 		return;
-	*e->here = e->older;
-	if (e->older)
-		e->older->here = e->here;
+	*e->link = e->next;
+	if (e->next)
+		e->next->link = e->link;
 	e->obj.kind = SIM_EVENT;
 	sim_drop(e);
 }
@@ -80,7 +86,8 @@ static void stream_free(struct sim_stream *s)
 	sim_drop(s);
 }
 
-/* May op, the head of its stream, start? If so *after is the end of what it had to follow. */
+/* True if op, the head of its stream, can start. *after is then the latest end of its
+ * dependencies. */
 static bool startable(const struct sim_op *op, uint64_t *after)
 {
 	const struct sim_stream *s = op->stream, *legacy = s->ctx->legacy, *t;
@@ -117,13 +124,14 @@ static void start(struct sim_op *op, uint64_t after)
 		*engine = op->end;
 }
 
-/* The started operation that ends first, after starting all that can start. */
+/* Starts all operations that can start. Returns the started operation that ends first. */
 static struct sim_op *next_to_end(void)
 {
 	struct sim_op *first = NULL, *startee;
 	uint64_t after, startee_after = 0;
 
-	do {	/* in the order they were queued, so that engines serve first who came first */
+	/* in the order of queueing, so that engines serve operations first come, first served */
+	do {
 		startee = NULL;
 		for (struct sim_stream *s = streams; s; s = s->next)
 			if (s->head && !s->head->started && (!startee || s->head->seq < startee->seq) &&
@@ -149,7 +157,7 @@ static void finish(struct sim_op *op)
 	if (op->exec)
 		sim_graph_observe_done(op);
 	sim_observe_done(op);
-	sim_tell_truth(op);
+	sim_write_truth(op);
 	event_put(op->event);
 	s->last_end = op->end;
 	s->head = op->next;
@@ -160,7 +168,7 @@ static void finish(struct sim_op *op)
 	free(op->staged);
 	op->next = spare;
 	spare = op;
-	if (s->dying && !s->head)
+	if (s->destroyed && !s->head)
 		stream_free(s);
 	pthread_cond_broadcast(&progress);
 }
@@ -192,12 +200,12 @@ static void *worker(void *arg)
 		else if (!op->run || op->run(op))
 			finish(op);
 		else
-			op->end = sim_now() + (uint64_t)(ASK_AGAIN * sim_config.speed) + 1;
+			op->end = sim_now() + (uint64_t)(POLL_NS * sim_config.speed) + 1;
 	}
 	return arg;
 }
 
-/* Host functions run on a thread of their own, one after another, while the device goes on. */
+/* Host functions run one at a time on a separate thread, concurrently with the device. */
 static void *callbacks(void *arg)
 {
 	struct sim_op *op;
@@ -252,7 +260,7 @@ int sim_queue_start(void)
 	pthread_cond_init(&host_work, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	origin = real_now() - 1;
-	sigfillset(&all);	/* the program's signals are for its own threads */
+	sigfillset(&all);	/* the program's threads handle its signals */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (int i = 0; i < 2 && !failed; i++)
 		if (!(failed = pthread_create(&thread, NULL, body[i], NULL)))
@@ -318,7 +326,7 @@ int sim_wait_ctx(struct sim_ctx *ctx)
 {
 	struct sim_stream *s;
 
-	do {	/* from the top after each wait: the list may have changed meanwhile */
+	do {	/* restart after each wait: the list may have changed */
 		for (s = streams; s && (s->ctx != ctx || !s->head); s = s->next)
 			;
 		if (s)
@@ -335,8 +343,8 @@ int sim_no_capture(struct sim_ctx *ctx, struct sim_stream *s)
 
 	for (struct sim_stream *t = streams; t; t = t->next)
 		if (t->capture && (t == s || (everywhere && t->ctx == ctx && (!s || !(t->flags & 1))))) {
-			sim_capture_spoil(t);
-			sim_misused("a call", "spoils a capture");
+			sim_capture_invalidate(t);
+			sim_report_misuse("a call", "invalidates a capture");
 			return rc;
 		}
 	return CUDA_SUCCESS;
@@ -367,15 +375,15 @@ static int default_stream(struct sim_ctx *ctx, bool per_thread, struct sim_strea
 			ctx->legacy = stream_new(ctx, 0, 0);
 		*s = ctx->legacy;
 	} else {
-		if (own.ctx != ctx->id || !own.stream) {
+		if (thread_default.ctx != ctx->id || !thread_default.stream) {
 			for (*s = streams; *s && ((*s)->ctx != ctx || (*s)->tid != gettid()); *s = (*s)->next)
 				;
-			own.stream = *s ? *s : stream_new(ctx, 0, 0);
-			own.ctx = ctx->id;
-			if (own.stream)
-				own.stream->tid = gettid();
+			thread_default.stream = *s ? *s : stream_new(ctx, 0, 0);
+			thread_default.ctx = ctx->id;
+			if (thread_default.stream)
+				thread_default.stream->tid = gettid();
 		}
-		*s = own.stream;
+		*s = thread_default.stream;
 	}
 	return *s ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -400,7 +408,7 @@ void sim_streams_free(struct sim_ctx *ctx)
 	ctx->legacy = NULL;
 }
 
-/* Takes the lock and finds the stream; 0, or an error with the lock given back. */
+/* Takes the lock and finds the stream. Returns 0, or an error with the lock released. */
 static int enter_stream(CUstream h, struct sim_ctx **ctx, struct sim_stream **s)
 {
 	int rc = sim_enter(ctx);
@@ -413,7 +421,7 @@ static int enter_stream(CUstream h, struct sim_ctx **ctx, struct sim_stream **s)
 CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
 {
 	struct sim_ctx *ctx;
-	int rc = sim_fails("cuStreamCreate");
+	int rc = sim_injected_error("cuStreamCreate");
 
 	if (rc || (rc = sim_enter(&ctx)))
 		return rc;
@@ -438,12 +446,13 @@ CUresult cuStreamDestroy_v2(CUstream h)
 	if (rc)
 		return rc;
 	if (s != h)
-		return sim_leave(CUDA_ERROR_INVALID_HANDLE);	/* the default streams stay */
+		/* default streams cannot be destroyed */
+		return sim_leave(CUDA_ERROR_INVALID_HANDLE);
 	if (s->capture)
-		sim_capture_spoil(s);
+		sim_capture_invalidate(s);
 	SIM_OBSERVE(SIM_STREAM_ENDS, .ctx = ctx, .stream = s);
 	s->obj.kind = SIM_FREE;
-	s->dying = true;
+	s->destroyed = true;
 	if (!s->head)
 		stream_free(s);
 	return sim_leave(CUDA_SUCCESS);
@@ -543,7 +552,7 @@ CUresult cuEventCreate(CUevent *out, unsigned flags)
 {
 	struct sim_ctx *ctx;
 	struct sim_event *e;
-	int rc = sim_fails("cuEventCreate");
+	int rc = sim_injected_error("cuEventCreate");
 
 	if (rc || (rc = sim_enter(&ctx)))
 		return rc;
@@ -556,35 +565,35 @@ CUresult cuEventCreate(CUevent *out, unsigned flags)
 	e->flags = flags;
 	e->id = ++event_ids;
 	e->refs = 1;
-	e->older = all_events;
-	e->here = &all_events;
+	e->next = all_events;
+	e->link = &all_events;
 	if (all_events)
-		all_events->here = &e->older;
+		all_events->link = &e->next;
 	all_events = e;
 	*out = e;
 	return sim_leave(CUDA_SUCCESS);
 }
 
-/* Is it one, of a context that is still there? */
-static bool event_lives(const struct sim_event *e, const char *function)
+/* True for an event whose context exists. */
+static bool is_event_valid(const struct sim_event *e, const char *function)
 {
 	if (!sim_is(e, SIM_EVENT))
 		return false;
 	if (sim_is(e->ctx, SIM_CTX) && e->ctx->id == e->ctx_id)
 		return true;
-	sim_misused(function, "of an event whose context has been destroyed");
+	sim_report_misuse(function, "the context of the event has been destroyed");
 	return false;
 }
 
-/* Takes the lock and checks the event; 0, or an error with the lock given back. */
+/* Takes the lock and checks the event. Returns 0, or an error with the lock released. */
 static int enter_event(CUevent e, const char *function)
 {
 	struct sim_ctx *ctx;
-	int rc = sim_fails(function);
+	int rc = sim_injected_error(function);
 
 	if (!rc)
 		rc = sim_enter(&ctx);
-	return rc || event_lives(e, function) ? rc : sim_leave(CUDA_ERROR_INVALID_HANDLE);
+	return rc || is_event_valid(e, function) ? rc : sim_leave(CUDA_ERROR_INVALID_HANDLE);
 }
 
 CUresult cuEventDestroy_v2(CUevent e)
@@ -602,7 +611,7 @@ CUresult cuEventQuery(CUevent e)
 {
 	int rc = enter_event(e, "cuEventQuery");
 
-	if (rc || ((rc = sim_unsafe("cuEventQuery")) && sim_leave(rc)))
+	if (rc || ((rc = sim_capture_unsafe("cuEventQuery")) && sim_leave(rc)))
 		return rc;
 	return sim_leave(e->capture ? CUDA_ERROR_CAPTURED_EVENT : e->done < e->recorded ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
 }
@@ -612,7 +621,7 @@ CUresult cuEventSynchronize(CUevent e)
 	uint64_t until;
 	int rc = enter_event(e, "cuEventSynchronize");
 
-	if (rc || ((rc = sim_unsafe("cuEventSynchronize")) && sim_leave(rc)))
+	if (rc || ((rc = sim_capture_unsafe("cuEventSynchronize")) && sim_leave(rc)))
 		return rc;
 	sim_observe_wait(SIM_WAIT_EVENT, e->ctx, NULL, e);
 	until = e->recorded;
@@ -625,11 +634,13 @@ CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b)
 {
 	int rc = enter_event(a, "cuEventElapsedTime");
 
-	if (rc || ((rc = sim_unsafe("cuEventElapsedTime")) && sim_leave(rc)))
+	if (rc || ((rc = sim_capture_unsafe("cuEventElapsedTime")) && sim_leave(rc)))
 		return rc;
 	if (!ms)
 		return sim_leave(CUDA_ERROR_INVALID_VALUE);
-	if (!event_lives(b, "cuEventElapsedTime") || !a->recorded || !b->recorded || (a->flags | b->flags) & 2)	/* 2: without timing */
+	/* 2: without timing */
+	if (!is_event_valid(b, "cuEventElapsedTime") || !a->recorded || !b->recorded ||
+	    (a->flags | b->flags) & 2)
 		return sim_leave(CUDA_ERROR_INVALID_HANDLE);
 	if (a->capture || b->capture)
 		return sim_leave(CUDA_ERROR_CAPTURED_EVENT);
@@ -649,11 +660,11 @@ static int event_record(CUevent e, CUstream h, unsigned flags)
 	struct sim_stream *s;
 	struct sim_ctx *ctx;
 	struct sim_op op = { .event = e };
-	int rc = sim_fails("cuEventRecord");
+	int rc = sim_injected_error("cuEventRecord");
 
 	if (rc || (rc = enter_stream(h, &ctx, &s)))
 		return rc;
-	if (!event_lives(e, "cuEventRecord") || flags > 1 || e->ctx != s->ctx)
+	if (!is_event_valid(e, "cuEventRecord") || flags > 1 || e->ctx != s->ctx)
 		return sim_leave(flags > 1 ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE);
 	if (s->capture)
 		return sim_leave(sim_capture_record(s, e));
@@ -668,7 +679,8 @@ static int stream_wait_event(CUstream h, CUevent e, unsigned flags)
 {
 	struct sim_stream *s;
 	struct sim_ctx *ctx;
-	struct sim_op op = { .event = e, .node_type = -1 };	/* waits for it, does not record it */
+	/* waits for the event, does not record it */
+	struct sim_op op = { .event = e, .node_type = -1 };
 	int rc = enter_stream(h, &ctx, &s);
 
 	if (rc)
@@ -679,14 +691,15 @@ static int stream_wait_event(CUstream h, CUevent e, unsigned flags)
 		return sim_leave(sim_capture_wait(s, e));
 	op.gen = e->recorded;
 	sim_observe_wait(SIM_WAIT_STREAM_EVENT, ctx, s, e);
-	return sim_leave(op.gen ? sim_submit(s, &op) : CUDA_SUCCESS);	/* never recorded: nothing to wait for */
+	/* never recorded: there is nothing to wait for */
+	return sim_leave(op.gen ? sim_submit(s, &op) : CUDA_SUCCESS);
 }
 
 BOTH(cuEventRecord, _ptsz, (CUevent e, CUstream s), event_record(e, OR_NONE(s), 0))
 BOTH(cuEventRecordWithFlags, _ptsz, (CUevent e, CUstream s, unsigned flags), event_record(e, OR_NONE(s), flags))
 BOTH(cuStreamWaitEvent, _ptsz, (CUstream s, CUevent e, unsigned flags), stream_wait_event(OR_NONE(s), e, flags))
 
-/* Words in memory as signals: written by a stream, or waited for. */
+/* Words in memory as signals: a stream writes them or waits for them. */
 static bool word_write(struct sim_op *op)
 {
 	if (op->word.bytes == 8)
@@ -702,7 +715,7 @@ static bool word_wait(struct sim_op *op)
 					      __atomic_load_n((uint32_t *)op->word.at, __ATOMIC_ACQUIRE);
 	uint64_t want = op->word.value;
 
-	op->end = sim_now();	/* if it ends, then now: nothing tells when the word was written */
+	op->end = sim_now();	/* if it ends, then now: the time of the write is unknown */
 	switch (op->word.flags & 3) {
 	case 0: return op->word.bytes == 8 ? (int64_t)(have - want) >= 0 : (int32_t)(have - want) >= 0;
 	case 1: return have == want;

@@ -1,26 +1,34 @@
-/* The simulated GPU: a libcuda.so.1 that programs run on where there is no GPU.
+/* The simulated GPU: a libcuda.so.1 on which programs run without a GPU.
  *
- * It is a small driver with a true shape: device memory has addresses the CPU cannot touch (an arena of host memory stands
- * behind them, so that copies really copy), streams are queues served by a worker thread on a simulated clock, modules are
- * parsed for their kernels' names, and what a real driver refuses is refused with the same error. What it computes: the few
- * kernels of samples/cu.h, by name (kernels.c); any other kernel only takes time. It never opens a real device.
+ * It is a small driver that behaves like the real one. Device memory has addresses that the CPU
+ * cannot access. An arena of host memory holds the bytes, so copies move real data. Streams are
+ * queues; a worker thread runs them on a simulated clock. Modules are parsed for the names of their
+ * kernels. A call that the real driver refuses returns the same error here. The simulator computes
+ * the few kernels of samples/cu.h, which it recognizes by name (kernels.c). Any other kernel only
+ * takes time. The simulator never opens a real device.
  *
- *   device.c  errors, devices, contexts        copy.c    copies and sets           graph.c, graph_exec.c  graphs
- *   memory.c  addresses and allocations        module.c  modules, functions        files.c   device files and their ioctls
- *   mapping.c pools, virtual memory, arrays    kernels.c launches, what they do    proc_address.c, entries.c  cuGetProcAddress
- *   queue.c   the clock, streams and events     calls.c   the stubs that programs call; observe.c, hooks.h: who watches (CUPTI)
+ *   device.c   errors, devices, contexts       memory.c   addresses, allocations
+ *   mapping.c  pools, virtual memory, arrays   queue.c    the clock, streams, events
+ *   copy.c     copies and sets                 module.c   modules, functions
+ *   kernels.c  launches and their effects      graph.c, graph_exec.c       graphs
+ *   files.c    device files and their ioctls   proc_address.c, entries.c   cuGetProcAddress
+ *   calls.c    the exported stubs              observe.c, hooks.h          hooks of CUPTI
  *
- * All state is guarded by one mutex, sim_lock(); the getters that programs call by the million read only what a thread owns.
+ * One mutex, sim_lock(), guards all state. Getters that programs call often read only thread-local
+ * data.
  *
- * DEVICE FILES, for whoever watches them. The real driver opens /dev/nvidiactl, /dev/nvidia-uvm and /dev/nvidia0 and talks to
- * them by ioctl. The simulator makes a memfd for each, named sim:nvidiactl, sim:nvidia-uvm, sim:nvidia0 (sim:nvidia1, ...),
- * and opens it again through libc's open() as /proc/self/fd/N, O_RDWR|O_CLOEXEC; it works with that second descriptor. So an
- * interposed open(), ioctl(), mmap() or close() sees what it would see of the real one, and tells the files by
- *     readlink("/proc/self/fd/FD") = "/memfd:sim:nvidiactl (deleted)"       (a regular file; a real one is a character device)
- * Requests have the real numbers and struct layouts, and `status` inside the struct is the driver's verdict (0 is NV_OK).
- * Each request goes to the `ioctl` in line: to the one this library exports where that comes next (a program linked with it,
- * or one that has it preloaded), which returns 0; else to the kernel, which knows no such file: it returns -1 with ENOTTY, and
- * the simulator takes that for 0. The verdict stands in the struct before the call, so both ways show the same status. */
+ * DEVICE FILES, for tools that intercept them. The real driver opens /dev/nvidiactl,
+ * /dev/nvidia-uvm and /dev/nvidia0 and sends them ioctls. The simulator creates a memfd for each,
+ * named sim:nvidiactl, sim:nvidia-uvm, sim:nvidia0 (sim:nvidia1, ...). It opens the memfd again
+ * through libc's open() as /proc/self/fd/N, O_RDWR|O_CLOEXEC, and uses this second descriptor. So
+ * an interposed open(), ioctl(), mmap() or close() sees the same calls as with the real driver. It
+ * recognizes the files by
+ *     readlink("/proc/self/fd/FD") = "/memfd:sim:nvidiactl (deleted)"
+ * They are regular files; real ones are character devices. Requests have the real numbers and
+ * struct layouts. The member `status` of the struct is the driver's result (0 is NV_OK), and it is
+ * set before the call. If this library's `ioctl` is the next definition (the program is linked with
+ * the library, or preloads it), it returns 0. Otherwise the request goes to the kernel, which
+ * returns -1 with ENOTTY; the simulator treats that as 0. The status is the same in both cases. */
 #ifndef SIM_H
 #define SIM_H
 #include <stdbool.h>
@@ -31,8 +39,10 @@
 #define SIM_DRIVER_VERSION	13000
 #define SIM_NAME		"NVIDIA H200 (Simulated)"
 #define SIM_SMS			132
-#define SIM_MAX_PENDING		1024	/* operations a stream holds before a launch waits, as the real one does */
-#define SIM_LAUNCH_NS		2000	/* of a kernel's cost: from the queue to its first thread */
+/* operations a stream queues; a launch beyond them waits, as in the real driver */
+#define SIM_MAX_PENDING		1024
+/* part of a kernel's cost: from the queue to its first thread */
+#define SIM_LAUNCH_NS		2000
 #define SIM_NEVER		UINT64_MAX
 
 enum {
@@ -55,7 +65,8 @@ typedef struct sim_ctx *CUcontext;
 typedef struct sim_stream *CUstream;
 typedef struct sim_event *CUevent;
 typedef struct sim_module *CUmodule, *CUlibrary;
-typedef struct sim_function *CUfunction, *CUkernel;	/* one struct: a kernel is its own function */
+/* one struct: a kernel is its own function */
+typedef struct sim_function *CUfunction, *CUkernel;
 typedef struct sim_graph *CUgraph, *CUgraphExec;
 typedef struct sim_node *CUgraphNode;
 typedef struct sim_pool *CUmemoryPool;
@@ -67,7 +78,7 @@ typedef struct { char bytes[16]; } CUuuid;
 #define CU_STREAM_LEGACY	((CUstream)1)
 #define CU_STREAM_PER_THREAD	((CUstream)2)
 
-/* Layouts of cuda.h (CUDA 13.0); the assertions below hold its sizes and offsets. */
+/* Layouts of cuda.h (CUDA 13.0); the assertions below check their sizes and offsets. */
 struct cu_2d {
 	size_t src_x, src_y;
 	unsigned src_type;	/* 1 host, 2 device, 3 array, 4 unified */
@@ -123,14 +134,14 @@ _Static_assert(sizeof(struct cu_access) == 12 && sizeof(struct cu_pool_props) ==
 _Static_assert(sizeof(struct cu_array_desc) == 24 && sizeof(struct cu_array3d_desc) == 40,
 	"CUDA_ARRAY_, CUDA_ARRAY3D_DESCRIPTOR");
 
-/* A handle is a pointer to one of these. Freed ones keep their memory for the next of their kind, so a stale handle is told
- * from a live one and not followed. */
+/* A handle is a pointer to one of these. The memory of a freed object is kept for the next object
+ * of its kind, so that a stale handle can be recognized safely. */
 enum sim_kind { SIM_FREE, SIM_CTX, SIM_STREAM, SIM_EVENT, SIM_MODULE, SIM_FUNCTION, SIM_GRAPH, SIM_EXEC, SIM_NODE, SIM_POOL,
 		SIM_ARRAY, SIM_KINDS };
 struct sim_obj { uint32_t kind; struct sim_obj *next; };
-void *sim_new(enum sim_kind kind, size_t size);		/* zeroed; NULL without memory */
+void *sim_new(enum sim_kind kind, size_t size);		/* zeroed; NULL if there is no memory */
 void sim_drop(void *obj);
-bool sim_is(const void *obj, enum sim_kind kind);	/* false for NULL and for what has been dropped */
+bool sim_is(const void *obj, enum sim_kind kind);	/* false for NULL and for dropped objects */
 
 struct sim_ctx {
 	struct sim_obj obj;
@@ -139,7 +150,7 @@ struct sim_ctx {
 	bool primary;
 	uint64_t id;
 	size_t limit[16];
-	uint64_t streams;		/* numbers given to streams */
+	uint64_t streams;		/* number of streams created so far */
 	struct sim_stream *legacy;
 	struct sim_module *modules;
 };
@@ -150,65 +161,76 @@ struct sim_config {
 	double speed;
 };
 extern struct sim_config sim_config;
-extern uint64_t sim_contexts;		/* that were ever made; the last one's id */
+extern uint64_t sim_contexts;	/* number of contexts created so far; the id of the last one */
 extern struct sim_ctx *sim_primary[SIM_MAX_DEVICES];
 extern __thread struct sim_ctx *sim_current __attribute__((tls_model("initial-exec")));
 
 void sim_lock(void);
 void sim_unlock(void);
-/* Begins most entry points: takes the lock; returns CUDA_SUCCESS with *ctx the current context, or, with the lock given back,
- * the error the call must return (not initialised, forked, no context, sticky error). */
+/* Begins most entry points: takes the lock. Returns CUDA_SUCCESS and the current context in *ctx.
+ * Otherwise releases the lock and returns the error of the call (not initialised, forked, no
+ * context, sticky error). */
 int sim_enter(struct sim_ctx **ctx);
 static inline int sim_leave(int rc) { sim_unlock(); return rc; }
 int sim_ready(void);			/* CUDA_SUCCESS once cuInit has run in this process */
 uint64_t sim_random(void);		/* the next number of the seeded sequence */
-int sim_queue_start(void);		/* the worker of this process; CUDA_SUCCESS or an error */
-int sim_memory_init(void);		/* the arenas; CUDA_SUCCESS or an error */
+int sim_queue_start(void);	/* starts the worker of this process; CUDA_SUCCESS or an error */
+int sim_memory_init(void);		/* creates the arenas; CUDA_SUCCESS or an error */
 
 #define SIM_STR_(x) #x
 #define SIM_STR(x) SIM_STR_(x)
-#define SIM_ALIAS(of) alias(SIM_STR(of))	/* of may have been renamed (calls.c) */
+#define SIM_ALIAS(of) alias(SIM_STR(of))	/* the name `of` may have been renamed (calls.c) */
 
-/* Memory. Each range of addresses a device can use has one row. */
+/* Memory. Each range of addresses that a device can use has one entry. */
 enum sim_mem { SIM_DEVICE, SIM_ASYNC, SIM_PHYSICAL, SIM_MAPPED, SIM_HOST, SIM_REGISTERED, SIM_MANAGED };
 struct sim_range {
 	uint64_t addr, size;
-	char *host;			/* where its bytes are; for SIM_PHYSICAL where they would be */
+	char *host;			/* its bytes; of SIM_PHYSICAL: where they would be mapped */
 	enum sim_mem mem;
 	int dev;
-	unsigned flags, refs;		/* refs: of SIM_PHYSICAL, its handle and its mappings */
-	bool open;			/* may be touched: mapped memory not before cuMemSetAccess */
+	unsigned flags, refs;		/* refs of SIM_PHYSICAL: its handle and its mappings */
+	bool open;	/* access is allowed: for mapped memory only after cuMemSetAccess */
 	bool on_device;			/* of SIM_MANAGED: see migrate.c */
-	bool freed;			/* by cuMemFreeAsync, whose turn has not come */
-	uint64_t handle, id;		/* handle: of SIM_PHYSICAL, and of what SIM_MAPPED maps */
-	struct sim_ctx *ctx;		/* dies with it; NULL lives on */
+	bool freed;			/* by cuMemFreeAsync, whose operation has not run yet */
+	/* handle: of SIM_PHYSICAL, and of the memory that SIM_MAPPED maps */
+	uint64_t handle, id;
+	struct sim_ctx *ctx;		/* freed with this context; NULL: not bound to a context */
 	struct sim_pool *pool;
 };
 struct sim_pool { struct sim_obj obj; int dev; uint64_t used, high; uint64_t attribute[8]; };
 struct sim_array { struct sim_obj obj; struct cu_array3d_desc desc; size_t element; CUdeviceptr at; };
-char *sim_host(uint64_t addr, uint64_t size);		/* the bytes behind addr; NULL when not all are the device's */
-bool sim_pinned(uint64_t addr, uint64_t size);		/* host memory the device reaches by itself */
-int sim_alloc(struct sim_ctx *ctx, uint64_t size, enum sim_mem mem, struct sim_range **out);	/* of the context's device */
-struct sim_range *sim_range_at(uint64_t addr);		/* the range that holds addr, or NULL; borrowed, under the lock */
-struct sim_range *sim_range_next(const struct sim_range *r);	/* the one after r, or the first of all; NULL at the end */
-struct sim_range *sim_range_add(struct sim_range r);	/* NULL without memory */
+/* the bytes behind addr; NULL if a part is not device memory */
+char *sim_host(uint64_t addr, uint64_t size);
+bool sim_pinned(uint64_t addr, uint64_t size);		/* host memory that the device can access */
+/* on the context's device */
+int sim_alloc(struct sim_ctx *ctx, uint64_t size, enum sim_mem mem, struct sim_range **out);
+/* the range that contains addr, or NULL; borrowed, under the lock */
+struct sim_range *sim_range_at(uint64_t addr);
+/* the one after r, or the first if r is NULL; NULL at the end */
+struct sim_range *sim_range_next(const struct sim_range *r);
+struct sim_range *sim_range_add(struct sim_range r);	/* NULL if there is no memory */
 void sim_range_end(struct sim_range *r);
-int sim_arena(int dev, uint64_t addr, uint64_t *offset);	/* the memfd behind the memory; where addr is in it */
+/* the memfd of the memory; addr's offset in it */
+int sim_arena(int dev, uint64_t addr, uint64_t *offset);
 int sim_pools_init(void);
-void sim_release_ctx(struct sim_ctx *ctx);		/* what a destroyed context leaves */
+void sim_release_ctx(struct sim_ctx *ctx);	/* frees what a destroyed context still owns */
 
-void sim_migrate_all(const struct sim_ctx *ctx, bool device);	/* managed memory: a kernel touches it, or the host does */
-void sim_migrate(const struct sim_ctx *ctx, CUdeviceptr at, int dev);	/* it is prefetched; dev < 0: to the host */
+/* managed memory: a kernel uses it, or the host does */
+void sim_migrate_all(const struct sim_ctx *ctx, bool device);
+/* prefetch; dev < 0: to the host */
+void sim_migrate(const struct sim_ctx *ctx, CUdeviceptr at, int dev);
 
 /* Operations and streams. */
 enum sim_engine { SIM_NO_ENGINE, SIM_COMPUTE, SIM_H2D, SIM_D2H, SIM_D2D, SIM_ENGINES };
 struct sim_op;
-typedef bool (*sim_run)(struct sim_op *op);	/* runs when its time has come; false: not yet, ask again. Lock held. */
+/* runs at the operation's end; false: not finished, poll again. Lock held. */
+typedef bool (*sim_run)(struct sim_op *op);
 struct sim_rect { char *at; size_t pitch, slice; };
 struct sim_launch { struct sim_function *func; unsigned grid[3], block[3], shared; void *params; bool cooperative; };
 enum { SIM_AT_PAGEABLE = 1, SIM_AT_PINNED, SIM_AT_DEVICE, SIM_AT_ARRAY, SIM_AT_MANAGED };	/* CUpti_ActivityMemoryKind */
 struct sim_op {
-	struct sim_op *next, *after;	/* in its stream; in the queue of host functions */
+	/* next: in its stream; after: in the queue of host functions */
+	struct sim_op *next, *after;
 	struct sim_stream *stream;
 	int node_type;			/* CUgraphNodeType when captured */
 	sim_run run;
@@ -220,8 +242,11 @@ struct sim_op {
 	uint64_t gen;			/* which of its recordings */
 	void *staged;			/* freed with the operation */
 	struct sim_graph *exec;
-	void *observed;			/* the observer's name for it (hooks.h), or NULL; with what it wants to know besides: */
-	uint32_t graph_id, lane;	/* lane: id of the stream inside a launch that runs it, 0 for the launch's own */
+	/* the observer's pointer for it (hooks.h), or NULL; the members up to `async` are for the
+	 * observer: */
+	void *observed;
+	/* inner_stream: id of the inner stream of a graph launch; 0: the launch's own stream */
+	uint32_t graph_id, inner_stream;
 	uint64_t node_id;
 	bool async;
 	union {
@@ -238,56 +263,66 @@ struct sim_op {
 		uint64_t addr;
 	};
 };
-#define SIM_MAX_TIPS 16
-struct sim_tips { struct sim_node *v[SIM_MAX_TIPS]; unsigned n; };	/* captured nodes that the next must follow */
+#define SIM_MAX_CAPTURE_DEPS 16
+/* captured nodes that the next one depends on */
+struct sim_capture_deps { struct sim_node *v[SIM_MAX_CAPTURE_DEPS]; unsigned n; };
 struct sim_stream {
 	struct sim_obj obj;
-	struct sim_stream *next;	/* all there are */
+	struct sim_stream *next;	/* list of all streams */
 	struct sim_ctx *ctx;
 	struct sim_op *head, **tail;
-	uint64_t id;			/* of all streams that ever were */
-	uint64_t number;		/* within its context: what CUPTI calls it */
+	uint64_t id;			/* unique among all streams ever created */
+	uint64_t number;		/* within its context: CUPTI's id of it */
 	uint64_t submitted, done, last_end;
 	unsigned flags;
-	int priority, tid;		/* tid: whose default stream it is */
-	bool dying;			/* destroyed; freed when its work is done */
+	int priority, tid;		/* tid: the thread whose default stream it is */
+	bool destroyed;			/* destroyed by the program; freed when its work is done */
 	struct sim_graph *capture;
-	struct sim_tips tips;
-	bool origin;			/* the capture began here: */
+	struct sim_capture_deps capture_deps;
+	bool origin;			/* the capture began in this stream: */
 	int mode, capturer;		/* its mode, and the thread that began it */
 };
 struct sim_event {
 	struct sim_obj obj;
-	struct sim_event *older, **here;	/* of all there are: what was not destroyed is not lost */
+	/* list of all events, so that LeakSanitizer reports none */
+	struct sim_event *next, **link;
 	struct sim_ctx *ctx;
-	uint64_t ctx_id;		/* it dies with its context, whose place another one may take */
+	/* an event dies with its context, whose memory another context may reuse */
+	uint64_t ctx_id;
 	unsigned flags;
 	uint32_t id;
 	int refs;
 	uint64_t recorded, done, time;	/* generations; simulated ns of the last one done */
-	struct sim_graph *capture;	/* recorded in it last, not by a running stream */
-	struct sim_tips tips;
+	struct sim_graph *capture;	/* set if the last record was in a capturing stream */
+	struct sim_capture_deps capture_deps;
 };
-int sim_stream_get(struct sim_ctx *ctx, CUstream h, struct sim_stream **s);	/* resolves 0, 1, 2 and checks the rest */
-int sim_submit(struct sim_stream *s, struct sim_op *op);	/* copies *op; owns op->staged whatever comes of it */
-int sim_wait(struct sim_stream *s);				/* until all submitted so far is done; the sticky error */
+/* resolves 0, 1, 2 and checks other handles */
+int sim_stream_get(struct sim_ctx *ctx, CUstream h, struct sim_stream **s);
+/* copies *op; always takes over op->staged */
+int sim_submit(struct sim_stream *s, struct sim_op *op);
+/* until all operations submitted so far are done; returns the sticky error */
+int sim_wait(struct sim_stream *s);
 int sim_wait_ctx(struct sim_ctx *ctx);
-int sim_no_capture(struct sim_ctx *ctx, struct sim_stream *s);	/* the error when s (NULL: any) or what it waits for captures */
+/* the error if s (NULL: any stream), or a stream that it waits for, captures */
+int sim_no_capture(struct sim_ctx *ctx, struct sim_stream *s);
 void sim_streams_free(struct sim_ctx *ctx);
 struct sim_stream *sim_streams(void);				/* the first of all; ->next */
 uint64_t sim_now(void);						/* simulated ns */
 uint64_t sim_real(uint64_t simulated);				/* as CLOCK_MONOTONIC ns */
-uint64_t sim_stream_number(struct sim_ctx *ctx);		/* the next */
-bool sim_host_run(struct sim_op *op);				/* a sim_run: hands op->host to the callback thread */
+uint64_t sim_stream_number(struct sim_ctx *ctx);		/* the next one */
+bool sim_host_run(struct sim_op *op);	/* a sim_run: hands op->host to the callback thread */
 
 /* Copies and sets as operations: shared by the calls of copy.c and the nodes of graph.c. */
 int sim_copy_op(const struct cu_3d *c, struct sim_op *op, bool *pageable);
 int sim_set_op(CUdeviceptr at, size_t pitch, unsigned value, unsigned element, size_t w, size_t h, struct sim_op *op);
 
 /* For tests (watch.c). */
-int sim_fails(const char *function);			/* SIMGPU_FAIL: the error it is to return, or 0 */
-void sim_misused(const char *function, const char *how);	/* SIMGPU_MISUSE: it was called as it must not be */
-void sim_tell_truth(const struct sim_op *op);		/* SIMGPU_TRUTH: work that has ended */
+/* SIMGPU_FAIL: the error that the function must return, or 0 */
+int sim_injected_error(const char *function);
+/* SIMGPU_MISUSE: reports a call that is not allowed */
+void sim_report_misuse(const char *function, const char *how);
+/* SIMGPU_TRUTH: writes a line about work that has ended */
+void sim_write_truth(const struct sim_op *op);
 
 /* Modules and launches. */
 struct sim_param { uint32_t offset, size; };
@@ -308,7 +343,7 @@ struct sim_module {
 	struct sim_function *functions;
 	struct sim_global *globals;
 	unsigned functions_n;
-	bool guess;			/* the image is no text of ours: any name is a kernel of it */
+	bool any_name;	/* the image is not PTX text: every name is taken as a kernel of it */
 };
 int sim_launch_op(CUfunction f, const unsigned grid[3], const unsigned block[3], unsigned shared, void **params, void **extra,
 		  struct sim_op *op);
@@ -319,18 +354,21 @@ void sim_module_free(struct sim_module *m);
 int sim_capture(struct sim_stream *s, const struct sim_op *op);
 int sim_capture_wait(struct sim_stream *s, struct sim_event *e);
 int sim_capture_record(struct sim_stream *s, struct sim_event *e);
-void sim_capture_spoil(struct sim_stream *s);	/* something was asked that a capture forbids */
-int sim_unsafe(const char *function);		/* for calls that captures forbid to threads: the error, and the capture is spoilt, or 0 */
-void sim_exec_put(struct sim_graph *exec);	/* NULL is fine */
-void sim_graph_observe(struct sim_op *launch);	/* tells an observer of the nodes of a launch */
+/* for an operation that a capture forbids */
+void sim_capture_invalidate(struct sim_stream *s);
+/* for calls that a capture forbids to threads: invalidates the capture and returns the error, or
+ * 0 */
+int sim_capture_unsafe(const char *function);
+void sim_exec_put(struct sim_graph *exec);	/* NULL is allowed */
+void sim_graph_observe(struct sim_op *launch);	/* reports the nodes of a launch to the observer */
 void sim_graph_observe_done(struct sim_op *launch);
 
 /* Device files. */
 void sim_files_open(void);
-void sim_files_device(int dev);		/* a context on the device: channels and all */
+void sim_files_device(int dev);	/* creates a context's objects on the device, channels included */
 void sim_files_alloc(int dev, uint64_t addr, uint64_t size);
 void sim_files_free(int dev, uint64_t addr, uint64_t size);
-bool sim_owns(int fd);			/* is it one of them? */
+bool sim_is_device_file(int fd);			/* is it one of the device files? */
 
 /* The table of entry points (entries.c). */
 struct sim_entry { const char *name; int version; bool per_thread; void (*at)(void); };

@@ -1,21 +1,23 @@
-/* A simulated libnvidia-ml.so.1: what NVIDIA's management library says, of devices that are not there. It has the entry points that
- * a monitor of memory, clocks, power and temperature needs, and no others.
+/* A simulated libnvidia-ml.so.1: NVIDIA's management library for simulated devices. It has the
+ * entry points that a monitor of memory, clocks, power and temperature needs, and no others.
  *
- * All values of a device follow from its index and a phase, 0 to 9, which moves on every SIM_NVML_STEP ms of CLOCK_MONOTONIC
- * (100): phase = time / step % 10. SIM_NVML_PHASE stops it at one.
+ * All values of a device follow from its index and a phase, 0 to 9. The phase advances every
+ * SIM_NVML_STEP ms of CLOCK_MONOTONIC (default 100): phase = time / step % 10. SIM_NVML_PHASE fixes
+ * it.
  *
  *     memory used  (device + 1) GiB + phase * 64 MiB     SM clock      1980 - 15 * phase - device MHz
- *     utilization  10 * phase + device %                 memory clock  3201 MHz, always
+ *     utilization  10 * phase + device %                 memory clock  3201 MHz, constant
  *     ... memory   5 * phase + device %                  power         100000 + 1000 * phase + 10 * device mW
  *     reasons      phase 0: 1, 8 and 9: 0x24, else 0     temperature   30 + phase + device C
  *
- * SIM_NVML_DEVICES  how many there are (2)
- * SIM_NVML_FAIL     FUNCTION:CODE[:DEVICE[:TIMES]] with commas between: such a call returns CODE; of any device,
- *                   or of that (* any); always, or the first TIMES times
- * SIM_NVML_SLOW     FUNCTION:MS[:DEVICE[:TIMES]] likewise: such a call takes so many ms
+ * SIM_NVML_DEVICES  number of devices (2)
+ * SIM_NVML_FAIL     FUNCTION:CODE[:DEVICE[:TIMES]], separated by commas: such a call returns CODE;
+ *                   for DEVICE only, or for any (* or none); always, or the first TIMES times
+ * SIM_NVML_SLOW     FUNCTION:MS[:DEVICE[:TIMES]] likewise: such a call takes MS ms
  *
- * They are read by nvmlInit_v2, which also opens a file and lets programs that are started inherit it
- * (a memfd, sim:nvml). SIM_NVML_OLD, defined when this is compiled, leaves out what older drivers do not have. */
+ * nvmlInit_v2 reads them. It also opens a file without close-on-exec (a memfd, sim:nvml), which
+ * child programs inherit. If SIM_NVML_OLD is defined at compile time, functions that older drivers
+ * lack are left out. */
 #define _GNU_SOURCE
 #include "samples/simgpu/sim.h"
 
@@ -26,7 +28,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define TOTAL (143771ull << 20)		/* bytes, an H200's */
+#define TOTAL (143771ull << 20)		/* bytes, as on an H200 */
 #define RULES 32
 
 enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NO_PERMISSION = 4, INSUFFICIENT_SIZE = 7,
@@ -35,14 +37,18 @@ struct memory { unsigned long long total, free, used; };
 struct utilization { unsigned gpu, memory; };
 struct pci { char legacy[16]; unsigned domain, bus, device, device_id, subsystem_id; char bus_id[32]; };
 _Static_assert(sizeof(struct memory) == 24 && sizeof(struct pci) == 68, "nvmlMemory_t, nvmlPciInfo_t");
-struct rule { char function[64]; int value, device, left; };	/* device -1: any; left -1: for ever */
+/* device -1: any; left -1: unlimited */
+struct rule { char function[64]; int value, device, left; };
 
 static struct device { unsigned index; } device[SIM_MAX_DEVICES];
 static unsigned ndevices;
 static int users, phase, step, file;
 static struct rule fail[RULES], slow[RULES];
 
-static int number(const char *variable, int otherwise) { return getenv(variable) ? atoi(getenv(variable)) : otherwise; }
+static int number(const char *variable, int fallback)
+{
+	return getenv(variable) ? atoi(getenv(variable)) : fallback;
+}
 
 static void read_rules(struct rule *r, const char *variable)
 {
@@ -60,7 +66,7 @@ static void read_rules(struct rule *r, const char *variable)
 	}
 }
 
-static int rule(struct rule *r, const char *function, int index)
+static int apply_rule(struct rule *r, const char *function, int index)
 {
 	for (int i = 0; i < RULES && r[i].function[0]; i++)
 		if (!strcmp(r[i].function, function) && (r[i].device < 0 || r[i].device == index) && r[i].left) {
@@ -73,7 +79,8 @@ static int rule(struct rule *r, const char *function, int index)
 /* Begins every entry point. */
 static int enter(const char *function, const struct device *d, bool of_device)
 {
-	int index = of_device && d >= device && d < device + ndevices ? (int)d->index : -1, ms = rule(slow, function, index);
+	int index = of_device && d >= device && d < device + ndevices ? (int)d->index : -1;
+	int ms = apply_rule(slow, function, index);
 	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
 
 	if (ms)
@@ -82,11 +89,11 @@ static int enter(const char *function, const struct device *d, bool of_device)
 		return UNINITIALIZED;
 	if (of_device && index < 0)
 		return INVALID_ARGUMENT;
-	return rule(fail, function, index);
+	return apply_rule(fail, function, index);
 }
 #define ENTER(d) do { int rc_ = enter(__func__, d, true); if (rc_) return rc_; } while (0)
 
-static unsigned now(void)
+static unsigned current_phase(void)
 {
 	struct timespec t;
 
@@ -94,7 +101,7 @@ static unsigned now(void)
 	return phase >= 0 ? (unsigned)phase : (unsigned)((t.tv_sec * 1000LL + t.tv_nsec / 1000000) / step % 10);
 }
 
-static int give(const char *text, char *to, unsigned size)
+static int copy_text(const char *text, char *to, unsigned size)
 {
 	if (!to || strlen(text) >= size)
 		return to ? INSUFFICIENT_SIZE : INVALID_ARGUMENT;
@@ -137,14 +144,14 @@ DECLARE(nvmlSystemGetDriverVersion, char *to, unsigned size)
 {
 	int rc = enter(__func__, NULL, false);
 
-	return rc ? rc : give("580.0.simulated", to, size);
+	return rc ? rc : copy_text("580.0.simulated", to, size);
 }
 
 DECLARE(nvmlSystemGetNVMLVersion, char *to, unsigned size)
 {
 	int rc = enter(__func__, NULL, false);
 
-	return rc ? rc : give("13.0.simulated", to, size);
+	return rc ? rc : copy_text("13.0.simulated", to, size);
 }
 
 DECLARE(nvmlDeviceGetCount_v2, unsigned *n)
@@ -168,7 +175,7 @@ DECLARE(nvmlDeviceGetHandleByIndex_v2, unsigned index, struct device **d)
 DECLARE(nvmlDeviceGetName, struct device *d, char *to, unsigned size)
 {
 	ENTER(d);
-	return give(SIM_NAME, to, size);
+	return copy_text(SIM_NAME, to, size);
 }
 
 DECLARE(nvmlDeviceGetUUID, struct device *d, char *to, unsigned size)
@@ -177,7 +184,7 @@ DECLARE(nvmlDeviceGetUUID, struct device *d, char *to, unsigned size)
 
 	ENTER(d);
 	snprintf(uuid, sizeof(uuid), "GPU-51300000-0000-0000-0000-%012u", d->index);
-	return give(uuid, to, size);
+	return copy_text(uuid, to, size);
 }
 
 DECLARE(nvmlDeviceGetPciInfo_v3, struct device *d, struct pci *pci)
@@ -193,7 +200,7 @@ DECLARE(nvmlDeviceGetPciInfo_v3, struct device *d, struct pci *pci)
 DECLARE(nvmlDeviceGetMemoryInfo, struct device *d, struct memory *m)
 {
 	ENTER(d);
-	m->used = ((d->index + 1ull) << 30) + ((unsigned long long)now() << 26);
+	m->used = ((d->index + 1ull) << 30) + ((unsigned long long)current_phase() << 26);
 	m->total = TOTAL;
 	m->free = TOTAL - m->used;
 	return SUCCESS;
@@ -201,7 +208,7 @@ DECLARE(nvmlDeviceGetMemoryInfo, struct device *d, struct memory *m)
 
 DECLARE(nvmlDeviceGetUtilizationRates, struct device *d, struct utilization *u)
 {
-	unsigned p = now();
+	unsigned p = current_phase();
 
 	ENTER(d);
 	u->gpu = 10 * p + d->index;
@@ -214,14 +221,14 @@ DECLARE(nvmlDeviceGetClockInfo, struct device *d, int which, unsigned *mhz)
 	ENTER(d);
 	if (which < 0 || which > 3)
 		return INVALID_ARGUMENT;
-	*mhz = which == 2 ? 3201 : 1980 - 15 * now() - d->index;
+	*mhz = which == 2 ? 3201 : 1980 - 15 * current_phase() - d->index;
 	return SUCCESS;
 }
 
 DECLARE(nvmlDeviceGetPowerUsage, struct device *d, unsigned *mw)
 {
 	ENTER(d);
-	*mw = 100000 + 1000 * now() + 10 * d->index;
+	*mw = 100000 + 1000 * current_phase() + 10 * d->index;
 	return SUCCESS;
 }
 
@@ -230,13 +237,13 @@ DECLARE(nvmlDeviceGetTemperature, struct device *d, int sensor, unsigned *celsiu
 	ENTER(d);
 	if (sensor)
 		return INVALID_ARGUMENT;
-	*celsius = 30 + now() + d->index;
+	*celsius = 30 + current_phase() + d->index;
 	return SUCCESS;
 }
 
-static unsigned long long reasons(void)
+static unsigned long long throttle_reasons(void)
 {
-	unsigned p = now();
+	unsigned p = current_phase();
 
 	return !p ? 1 : p >= 8 ? 0x24 : 0;
 }
@@ -245,7 +252,7 @@ static unsigned long long reasons(void)
 DECLARE(nvmlDeviceGetCurrentClocksEventReasons, struct device *d, unsigned long long *bits)
 {
 	ENTER(d);
-	*bits = reasons();
+	*bits = throttle_reasons();
 	return SUCCESS;
 }
 #endif
@@ -253,7 +260,7 @@ DECLARE(nvmlDeviceGetCurrentClocksEventReasons, struct device *d, unsigned long 
 DECLARE(nvmlDeviceGetCurrentClocksThrottleReasons, struct device *d, unsigned long long *bits)
 {
 	ENTER(d);
-	*bits = reasons();
+	*bits = throttle_reasons();
 	return SUCCESS;
 }
 

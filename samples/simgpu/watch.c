@@ -1,6 +1,7 @@
-/* What tests want to know of the simulated driver, and want of it: work as it truly ran, calls that a program must not make, errors on
- * demand. All by environment variables, read once; PATH may hold %p, the process id. A line is written as it happens, so a program that
- * is killed has left what it did. */
+/* Functions of the simulated driver for tests: a log of the work that ran, a log of calls that a
+ * program must not make, and injected errors. Environment variables control them; they are read
+ * once. PATH may contain %p, which stands for the process id. A line is written at its event, so a
+ * killed program leaves a complete log. */
 #define _GNU_SOURCE
 #include "samples/simgpu/sim.h"
 #include "samples/simgpu/hooks.h"
@@ -18,7 +19,7 @@ static unsigned failures_n;
 static char truth[4096], misuse[4096];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void name_file(char *to, const char *path)
+static void set_path(char *to, const char *path)
 {
 	const char *p = path ? strstr(path, "%p") : NULL;
 
@@ -47,8 +48,8 @@ static void read_failures(const char *s)
 static void read_environment(void)
 {
 	read_failures(getenv("SIMGPU_FAIL"));
-	name_file(truth, getenv("SIMGPU_TRUTH"));
-	name_file(misuse, getenv("SIMGPU_MISUSE"));
+	set_path(truth, getenv("SIMGPU_TRUTH"));
+	set_path(misuse, getenv("SIMGPU_MISUSE"));
 }
 
 static void append(const char *path, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -68,7 +69,7 @@ static void append(const char *path, const char *fmt, ...)
 		close(fd);
 }
 
-int sim_fails(const char *function)
+int sim_injected_error(const char *function)
 {
 	pthread_once(&once, read_environment);
 	for (unsigned i = 0; i < failures_n; i++)
@@ -78,14 +79,14 @@ int sim_fails(const char *function)
 	return 0;
 }
 
-void sim_misused(const char *function, const char *how)
+void sim_report_misuse(const char *function, const char *how)
 {
 	pthread_once(&once, read_environment);
 	if (*misuse)
 		append(misuse, "%s: %s\n", function, how);
 }
 
-void sim_tell_truth(const struct sim_op *op)
+void sim_write_truth(const struct sim_op *op)
 {
 	const char *kind = op->run == sim_kernel_run ? "kernel" : op->exec ? "graph" : op->run && op->node_type == 1 ? "copy" :
 			   op->run && op->node_type == 2 ? "set" : NULL;
