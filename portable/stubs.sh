@@ -1,19 +1,22 @@
 #!/bin/sh
-# portable/stubs.sh OUT NEWEST: makes stand-ins for the C library in OUT that offer nothing newer than GLIBC_NEWEST.
+# portable/stubs.sh OUT NEWEST: makes stub libraries in OUT that replace the C library at link time
+# and offer no symbol newer than GLIBC_NEWEST.
 #
-# What a program needs of the C library is decided when it is linked: each symbol is bound to the newest version the
-# library at hand offers. Linked here against glibc 2.36, pthread_create asks for GLIBC_2.34 and the program dies on every
-# older machine, though pthread_create@GLIBC_2.2.5 would have done, and is still there. So portable programs are linked
-# against empty libraries with the names of the real ones, in which each symbol has the newest of its versions that is not
-# above NEWEST. A symbol that has none is missing, and the link fails and says so: portable/shim.c is where to help it.
-# At run time the real libraries stand there. Old ones keep threads, dlopen and timers in libraries of their own, so those
-# names are needed as well; newer ones still have them, empty.
+# The linker binds each symbol to the newest version that the installed library offers. Linked
+# against glibc 2.36, a program needs pthread_create@GLIBC_2.34 and does not start on an older
+# machine, although glibc still has pthread_create@GLIBC_2.2.5, which would do. So portable programs
+# are linked against empty libraries with the names of the real ones. Each symbol in them has its
+# newest version that is not above NEWEST. If a symbol has none, the link fails and names it:
+# portable/shim.c must then define it. At run time the real libraries are loaded. Old ones keep
+# threads, dlopen and timers in separate libraries, so stubs for these names are needed too; in
+# newer ones these libraries are empty.
 set -e
 out=$1 newest=$2
 CC=${CC:-cc}
 mkdir -p "$out"
 
-symbols() {	# symbols LIBRARY: "VALUE SIZE TYPE VERSION NAME BINDING" of what it exports, one version a symbol
+# symbols LIBRARY: "VALUE SIZE TYPE VERSION NAME BINDING" of its exports, one version per symbol
+symbols() {
 	readelf -W --dyn-syms "$($CC -print-file-name="$1")" | awk -v newest="$newest" '
 	function number(v,  part) {	# 2.2.5 -> 2002005
 		split(v, part, ".")
@@ -29,8 +32,8 @@ symbols() {	# symbols LIBRARY: "VALUE SIZE TYPE VERSION NAME BINDING" of what it
 	END { for (name in line) print line[name] }' | sort
 }
 
-# Data may be copied into the program when it starts, all names of one address together (environ, __environ): so
-# objects keep their sizes and bindings, and names that share an address still do.
+# Data may be copied into the program when it starts, under all names of its address (environ,
+# __environ). So objects keep their sizes and bindings, and names with one address still share it.
 assembly() {
 	awk '
 	$3 != "OBJECT" { func_[n++] = $5; next }

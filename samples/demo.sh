@@ -1,15 +1,16 @@
 #!/bin/sh
-# make demo: one program recorded, read and exported. B is the build folder.
+# make demo: records a program, reads and exports the trace. B is the build folder.
 set -e
 B=${B:?the build folder} out=$B/demo
 for p in gtcollect gtanalyze gtexport samples/train; do
-	[ -x "$B/$p" ] || { echo "make demo needs $B/$p, which this tree does not build" >&2; exit 1; }
+	[ -x "$B/$p" ] || { echo "make demo needs $B/$p, which is not built" >&2; exit 1; }
 done
 mkdir -p "$out"
 if [ -e /dev/nvidiactl ]; then
 	echo "== This machine has an NVIDIA GPU: the demo records the real driver."
 else
-	echo "== No NVIDIA GPU here: the demo records a SIMULATED one (samples/simgpu). Its times are a cost model's, not a GPU's."
+	echo "== No NVIDIA GPU here: the demo records a SIMULATED one (samples/simgpu)."
+	echo "== Its times come from a cost model."
 	LD_LIBRARY_PATH=$(cd "$B/sim" && pwd)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 	export LD_LIBRARY_PATH
 fi
@@ -26,11 +27,13 @@ say "$B/gtexport" --folded -f -o "$out/train.folded" "$out/train.zst"
 echo && wc -c "$out"/train.*
 cat <<END
 
-== What to try next
-  Open $out/train.json in https://ui.perfetto.dev or chrome://tracing: a timeline of every call and ioctl, and of what the GPU did.
+== Next steps
+  Open $out/train.json in https://ui.perfetto.dev or chrome://tracing:
+                                         a timeline of all calls, ioctls and GPU work
   Make a flame graph: flamegraph.pl $out/train.folded > train.svg
-  $B/gtview $out/train.zst               the timeline, in this terminal; with --follow while something is recorded
-  $B/gtanalyze --list                      the reports there are
+  $B/gtview $out/train.zst               the timeline, in this terminal;
+                                         with --follow during a recording
+  $B/gtanalyze --list                      list the reports
   $B/gtanalyze kernels copies streams $out/train.zst
   $B/gtanalyze --format json $out/train.zst
   $B/gtcollect -- YOUR PROGRAM             record your own

@@ -1,6 +1,7 @@
-/* How fast the whole default report is: calls a second of processor time, all in (reading, unpacking, printing), on a trace of
- * 20 million calls shaped like a real training loop (names and how often they are called, steps that resemble one another,
- * durations that scatter, ioctls, two threads). Of that, what the reports cost beyond decoding, and the memory the program needs. */
+/* Speed of the whole default report: calls per second of processor time, including reading,
+ * unpacking and printing. The trace has 20 million calls like those of a real training loop: names
+ * and their frequencies, similar steps, scattered durations, ioctls, two threads. Also the share of
+ * the reports beyond decoding, and the program's memory. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 #define CALLS 20000000u
 #define NTHREADS 2
-#define STEP 751		/* calls a training step makes; one in 50 differs from step to step */
+#define STEP 751		/* calls of a training step; one in 50 differs between steps */
 #define RUNS 3
 
 /* Calls of each name in 150,213 of a PyTorch training loop on an H200, and their usual duration in ns. */
@@ -45,8 +46,8 @@ static uint32_t rnd(uint32_t below)
 	return (uint32_t)((seed >> 32) * below >> 32);
 }
 
-/* One shape in 4096 slots, as often as it is called. */
-static void deal(uint8_t slots[4096])
+/* Fills 4096 slots with shapes, each as often as it is called. */
+static void fill_slots(uint8_t slots[4096])
 {
 	double sum = 0, upto = 0;
 	unsigned at = 0;
@@ -82,7 +83,7 @@ static int make(const char *path, struct gt_err *err)
 			.memkind = shapes[i].memkind, .layer = shapes[i].layer });
 	for (int i = 0; i < 256; i++)	/* durations scatter by a factor of e^0.5, some by more */
 		spread[i] = (int64_t)(1024 * exp(0.5 * ((double)(rnd(1000) + rnd(1000) + rnd(1000)) - 1500) / 500 + (i ? 0 : 3)));
-	deal(slots);
+	fill_slots(slots);
 	for (int i = 0; i < STEP; i++)
 		step[i] = slots[rnd(4096)];
 	for (uint32_t i = 0; i < CALLS; i++) {
@@ -114,7 +115,7 @@ static int nothing(void *arg, unsigned worker, const struct gt_cols *cols)
 	return 0;
 }
 
-/* ns of decoding alone, and of decoding with all default reports; best of RUNS. */
+/* ns of decoding only, and of decoding with all default reports; best of RUNS. */
 static int compare(const char *path, double *decode, double *report, struct gt_err *err)
 {
 	const struct gt_analysis *chosen[GT_RUN_REPORTS];
@@ -149,7 +150,7 @@ static int compare(const char *path, double *decode, double *report, struct gt_e
 	return 0;
 }
 
-/* Processor time of the program itself, best of RUNS, and its greatest memory. */
+/* Processor time of the whole program, best of RUNS, and its peak memory. */
 static int whole(const char *program, const char *path, double *ns, long *rss_kib)
 {
 	*ns = 1e18;

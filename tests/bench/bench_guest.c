@@ -1,5 +1,5 @@
-/* What the guest adds to a call: a program calls a 1 ns function, traced and not, while a thread of ours drains its ring.
- * Prints ns a call, and how many calls were lost. */
+/* Cost of the guest per call: a program calls a 1 ns function, traced and untraced, while a thread
+ * of the bench drains its ring. Prints ns per call, and the number of lost calls. */
 #include "tests/unit/collect/guest/guest_host.h"
 #include <sys/resource.h>
 
@@ -12,7 +12,8 @@ static void *drainer(void *arg)
 	return NULL;
 }
 
-/* Processor time of the program alone; best of five, so that neighbours count little. Seconds. */
+/* Processor time of the program in seconds; best of five runs, to reduce the noise of other
+ * processes. */
 static double measure(struct host *h, const char *program, const char *calls)
 {
 	char *argv[] = { (char *)program, (char *)"many", (char *)calls, NULL };

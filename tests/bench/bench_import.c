@@ -1,12 +1,14 @@
-/* How fast other tools' files become a trace that tools can read, by processor time (one thread, the file in the page cache), the best
- * of three runs.
+/* Speed of importing other tools' files, by processor time (one thread, the file in the page
+ * cache), the best of three runs.
  *
- * Lines of format B look like those of a real training loop: few names, most calls short, one in eight with another inside. Bare ones,
- * and with pid, tid, arguments and status as gtexport --jsonl writes them.
+ * Lines of format B are like those of a real training loop: few names, mostly short calls, one in
+ * eight with another call inside. Both bare lines, and lines with pid, tid, arguments and status as
+ * gtexport --jsonl writes them.
  *
- * PyTorch's Chrome JSON is laid out as its profiler does, with as many ranges, calls, kernels and arrows for each launch as a real file has
- * (samples/recorded/kineto-h200-mlp.json.gz): steps of 64 launches, the ranges of each before its calls and kernels. Of a file of 2 GB,
- * which comes through a pipe, only the memory is measured. */
+ * PyTorch's Chrome JSON has the layout of its profiler, with as many ranges, calls, kernels and
+ * arrows per launch as a real file (samples/recorded/kineto-h200-mlp.json.gz): steps of 64
+ * launches, the ranges of each before its calls and kernels. For a file of 2 GB, which is read from
+ * a pipe, only the memory is measured. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -96,7 +98,7 @@ static void launch(FILE *f, uint32_t id, int64_t us)
 	arrow(f, "s", id, "\"pid\": 691, \"tid\": 691", us, 712, "ac2g", "");
 }
 
-/* One step more of the file. */
+/* Appends a step to the file. */
 static void step(FILE *f, uint32_t n)
 {
 	for (uint32_t i = n * STEP; i < (n + 1) * STEP; i++) {
@@ -111,7 +113,7 @@ static void step(FILE *f, uint32_t n)
 		launch(f, i + 1, 4304876200000 + 80ll * i + 20);
 }
 
-/* 0, or -1. */
+/* Returns 0 or -1. */
 static int write_steps(FILE *f, uint32_t steps)
 {
 	fputs("{\n  \"schemaVersion\": 1,\n  \"baseTimeNanoseconds\": 1790857026000000000,\n  \"traceEvents\": [\n  {\"ph\": \"M\", \"name\": \"x\"}", f);
@@ -123,7 +125,7 @@ static int write_steps(FILE *f, uint32_t steps)
 
 /* ---- measuring ---- */
 
-/* The best of three, as so many `things` a second. */
+/* The best of three runs, in `things` per second. */
 static double fastest(const char *path, double things, enum gt_kind kind, uint64_t rows)
 {
 	double best = 0;
@@ -169,7 +171,7 @@ static int measure_kineto(void)
 	return best < 0;
 }
 
-/* In a process of its own, for its memory. */
+/* In a separate process, to measure its memory. */
 static int read_large(const int fd[2], uint32_t steps)
 {
 	struct gt_err err = GT_ERR_INIT;
@@ -193,7 +195,7 @@ static int write_large(const int fd[2], uint32_t steps)
 	return !f || write_steps(f, steps);
 }
 
-/* How many make a file of about LARGE bytes. */
+/* Number of steps of a file of about LARGE bytes. */
 static uint32_t large_steps(void)
 {
 	char *text = NULL;

@@ -1,7 +1,8 @@
-/* Reports by Nsight's names, on a trace of 9 million calls, of which one in nine launches a kernel, in ranges of 900 calls:
- * events a second of processor time of those that reduce (reading and unpacking included), rows a second of the program for
- * those that print rows to nowhere, in each format, and the memory it needs. An event is a row of the trace, whether or not the report
- * counts it. */
+/* Reports by Nsight's names, on a trace of 9 million calls in ranges of 900 calls; one call in nine
+ * launches a kernel. For reports that reduce: events per second of processor time, including
+ * reading and unpacking. For reports that print rows: rows per second of the program in each
+ * format, printed to /dev/null, and its memory. An event is a row of the trace, whether or not the
+ * report counts it. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "formats/cuda/gpu_rows.h"
 
 #define LAUNCHES 1000000u
-#define CALLS_EACH 9u			/* a launch and what is called before it */
+#define CALLS_EACH 9u			/* a launch and the calls before it */
 #define RANGE 100u			/* launches in a range */
 #define EVENTS (LAUNCHES * (CALLS_EACH + 1) + LAUNCHES / RANGE)
 #define NKERNELS 16
@@ -59,7 +60,7 @@ static int put_call(struct bench *b, uint32_t what, int64_t start, int64_t end, 
 	return gt_writer_row(b->w, GT_CALL, b->thread, &row, NULL, err);
 }
 
-/* A launch and its kernel, which comes 5 us behind and takes as long as the calls. */
+/* A launch and its kernel, which starts 5 us later and takes as long as the calls. */
 static int put_launch(struct bench *b, uint32_t i, int64_t at, struct gt_err *err)
 {
 	struct gt_gpu_work w = { .track = b->stream, .start = at + 5000, .end = at + 6500 + i % 400, .correlation = i + 1, .context = 1,
@@ -105,7 +106,7 @@ static double cpu_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Events a second, best of RUNS; negative when it failed. */
+/* Events per second, best of RUNS; negative on failure. */
 static double reduce(const char *path, const char *report, struct gt_err *err)
 {
 	const struct gt_analysis *chosen = gt_analysis_find(report);
@@ -129,7 +130,7 @@ static double reduce(const char *path, const char *report, struct gt_err *err)
 	return best;
 }
 
-/* Rows a second of processor time that the program prints, best of RUNS, and its greatest memory. */
+/* Rows per second of processor time that the program prints, best of RUNS, and its peak memory. */
 static double print(const char *path, const char *report, const char *format, unsigned rows, double *rss_mib)
 {
 	const char *build = getenv("B");
@@ -167,7 +168,8 @@ int main(void)
 	struct gt_err err = GT_ERR_INIT;
 	double rate, rss = 0;
 
-	setvbuf(stdout, NULL, _IOLBF, 0);	/* nothing is left in it when a child begins */
+	/* nothing is buffered when a child process starts */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 
 	if (make("nsight.zst", &err)) {
 		gt_err_print("bench_nsight", "nsight.zst", &err);

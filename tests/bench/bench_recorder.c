@@ -1,7 +1,8 @@
-/* What a call costs the recorder: the processor time of its passes over rings that were filled before, so that neighbours on the
- * machine count little. The records are those of a tight loop with the jitter of real clock reads, or of ten functions with their
- * key arguments, one of them launches. Between passes the rings hold as much as a pass finds at full rate, or, pressed, three
- * quarters of what one thread may hold. */
+/* The recorder's cost per call: the processor time of its passes over rings that were filled
+ * before, so that other processes have little effect. The records are those of a tight loop with
+ * the jitter of real clock reads, or of ten functions with their key arguments, one of them
+ * launches. Between passes the rings are filled as much as at full rate, or, in the variant
+ * `pressed`, to three quarters of the maximum of one thread. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,9 +17,9 @@
 
 #define ROUNDS 60
 #define TICKS_OF_A_CALL 55
-#define HANDLES 16		/* each kind of argument has so many values */
+#define HANDLES 16		/* number of values of each kind of argument */
 #define HANDLE(i) (0x7f0000000000 + (i) * 256)
-#define STEP 500		/* calls of a loop's body, which is the same each time round */
+#define STEP 500		/* calls in a loop's body, which is the same in each iteration */
 
 static struct gt_rings rings;
 static uint64_t seed = 88172645463325252ull;
@@ -31,14 +32,14 @@ static void die(const char *what)
 
 /* ---- a guest ---- */
 
-struct pen { uint32_t slot, chunk; uint64_t base, at; };
+struct ring_writer { uint32_t slot, chunk; uint64_t base, at; };
 static struct kind { uint16_t id; uint8_t nargs, depth; uint32_t ticks; } kinds[STEP];
 static unsigned nkinds;
 
 static uint64_t payload(void) { return rings.s->chunk_bytes - sizeof(struct gt_ring_chunk); }
 
-/* The chunk of this number in the chain of the slot. */
-static uint32_t pop(uint32_t slot, uint64_t number)
+/* Takes the chunk of this number in the chain of the slot. */
+static uint32_t take_chunk(uint32_t slot, uint64_t number)
 {
 	uint32_t i = (uint32_t)rings.s->free_head;
 
@@ -53,9 +54,9 @@ static uint32_t pop(uint32_t slot, uint64_t number)
 	return i;
 }
 
-static struct pen begin_thread(uint32_t slot)
+static struct ring_writer begin_thread(uint32_t slot)
 {
-	struct pen p = { .slot = slot, .chunk = pop(slot, 0) };
+	struct ring_writer p = { .slot = slot, .chunk = take_chunk(slot, 0) };
 	struct gt_ring_thread *t = &rings.threads[slot];
 
 	t->tid = 1000 + (int)slot;
@@ -66,13 +67,13 @@ static struct pen begin_thread(uint32_t slot)
 	return p;
 }
 
-static struct gt_rec *place(struct pen *p, uint64_t size)
+static struct gt_rec *reserve_record(struct ring_writer *p, uint64_t size)
 {
 	uint64_t room = payload() - (p->at - p->base);
 	struct gt_rec *at;
 
 	if (size > room) {
-		uint32_t next = pop(p->slot, p->base / payload() + 1);
+		uint32_t next = take_chunk(p->slot, p->base / payload() + 1);
 
 		if (room)
 			*(uint64_t *)(gt_rings_chunk(&rings, p->chunk)->payload + (p->at - p->base)) = 0;
@@ -86,12 +87,13 @@ static struct gt_rec *place(struct pen *p, uint64_t size)
 	return at;
 }
 
-/* Calls one after another from `now` on, until so many bytes are in the ring. Returns when the last one ended. */
-static uint64_t fill(struct pen *p, uint64_t now, uint64_t bytes, uint64_t *calls)
+/* Adds consecutive calls from `now` on, until the ring has `bytes` bytes. Returns the end of the
+ * last one. */
+static uint64_t fill(struct ring_writer *p, uint64_t now, uint64_t bytes, uint64_t *calls)
 {
 	for (uint64_t until = p->at + bytes; p->at < until; ++*calls) {
 		const struct kind *k = &kinds[*calls % nkinds];
-		struct gt_rec *r = place(p, sizeof(*r) + k->nargs * 8);
+		struct gt_rec *r = reserve_record(p, sizeof(*r) + k->nargs * 8);
 
 		seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
 		now += TICKS_OF_A_CALL / 2 + (seed & 15 ? 0 : seed >> 4 & 7);
@@ -109,11 +111,11 @@ static uint64_t fill(struct pen *p, uint64_t now, uint64_t bytes, uint64_t *call
 	return now;
 }
 
-/* Kernels for those handles, as launches want to know them. */
-static void name_kernels(struct pen *p)
+/* Records of the kernels for those handles, which launches refer to. */
+static void name_kernels(struct ring_writer *p)
 {
 	for (unsigned i = 0; i < HANDLES; i++) {
-		struct gt_rec *r = place(p, sizeof(*r) + 16);
+		struct gt_rec *r = reserve_record(p, sizeof(*r) + 16);
 
 		*r = (struct gt_rec){ .start = HANDLE(i), .end = 16, .kind_depth = GT_REC_NAME << 5 };
 		memcpy(r->args, "_Z9kernel_aaPfii", 16);
@@ -179,7 +181,7 @@ static void measure(const char *name, bool mixed, uint64_t bytes)
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_writer *w;
 	struct gt_recorder *r = begin(&w, &err);
-	struct pen p = begin_thread(0);
+	struct ring_writer p = begin_thread(0);
 	uint64_t calls = 0, now = clock_now();
 	double took = 0;
 	uint64_t size;

@@ -1,7 +1,9 @@
-/* How long an engineer waits for the default screen: the whole program, from its start to its end, on a trace of 20 million calls and 2
- * million kernels, as long as the machine has two processors for it; and the memory it takes. Then single reports: events a second of
- * processor time, with one thread. REPORTS names others than those below. The trace is that of a training loop: two threads, of whose calls
- * one in ten launches a kernel, two streams that are busy three fifths of the time. What they run is drawn at random, so nothing repeats. */
+/* Time until the default screen is complete: the whole program, from its start to its end, on a
+ * trace of 20 million calls and 2 million kernels, on a machine with two processors; and its
+ * memory. Then single reports: events per second of processor time, with one thread. REPORTS
+ * selects other reports than those below. The trace is that of a training loop: two threads, one in
+ * ten of their calls launches a kernel, two streams that are busy three fifths of the time. Its
+ * operations are random, so nothing repeats. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,7 +18,7 @@
 #include "formats/trace/write/writer.h"
 
 #define CALLS 20000000u
-#define KERNELS_EACH 10u	/* calls a kernel */
+#define KERNELS_EACH 10u	/* calls per kernel */
 #define NAMES 40u
 #define RUNS 5
 
@@ -116,15 +118,15 @@ static int by_size(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* Found and cannot answer are answers, too. */
-static bool answered(int status)
+/* 0, and the statuses "found" and "cannot answer", are answers. */
+static bool is_answer(int status)
 {
 	return WIFEXITED(status) && (WEXITSTATUS(status) == GT_EXIT_CLEAN || WEXITSTATUS(status) == GT_EXIT_FOUND ||
 				     WEXITSTATUS(status) == GT_EXIT_UNKNOWN);
 }
 
-/* median: of the time of RUNS; least: processor time of any. report NULL: the default screen, on as many threads as there are processors;
- * else that report on one. */
+/* median: of the times of RUNS; least: the lowest processor time. If report is NULL: the default
+ * screen, with a thread per processor; otherwise that report with one thread. */
 struct cost { double median, least; long rss_kib; };
 static int wait_for(const char *program, const char *report, const char *path, struct cost *cost)
 {
@@ -148,7 +150,7 @@ static int wait_for(const char *program, const char *report, const char *path, s
 				execl(program, program, path, (char *)NULL);
 			_exit(127);
 		}
-		if (pid < 0 || wait4(pid, &status, 0, &u) != pid || !answered(status))
+		if (pid < 0 || wait4(pid, &status, 0, &u) != pid || !is_answer(status))
 			return -1;
 		all[run] = seconds() - began;
 		cost->least = processor_seconds(&u) < cost->least ? processor_seconds(&u) : cost->least;

@@ -1,6 +1,7 @@
-/* What a trace costs and how fast it is read: bytes a call on real calls, then the tools on 20 million real-shaped ones (the
- * real calls over and over, each time with other gaps and durations within a few ns, so that no repetition helps).
- * Rates are per second of processor time, the median of five runs. */
+/* Size of a trace and speed of reading it: bytes per call on real calls, then the tools on 20
+ * million similar ones (the real calls repeated, each time with gaps and durations changed by a few
+ * ns, so that repetition does not help). Rates are per second of processor time, the median of five
+ * runs. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <spawn.h>
@@ -155,7 +156,8 @@ static void make_many(const char *path, const char *from)
 
 static bool of_gpu(const struct gt_wire_block *b) { return b->kind == GT_W_ROWS && b->sub == GT_GPU; }
 
-/* Everything but the data: heads, index, footer, summaries. *gpu: blocks of GPU work, with their heads and their places in the index. */
+/* Everything except the data: heads, index, footer, summaries. *gpu: blocks of GPU work, with their
+ * heads and index entries. */
 static uint64_t overhead_of(const char *path, uint64_t *gpu)
 {
 	FILE *f = fopen(path, "rb");
@@ -166,7 +168,7 @@ static uint64_t overhead_of(const char *path, uint64_t *gpu)
 	while (f && fread(&skip, sizeof(skip), 1, f) == 1) {
 		memset(&head, 0, sizeof(head));
 		if (skip.magic != GT_WIRE_SKIP_MAGIC)
-			die("not a frame of ours");
+			die("not a frame of gt");
 		bytes += sizeof(skip) + skip.size;
 		if (skip.size != sizeof(head) || fread(&head, sizeof(head), 1, f) != 1 || head.magic != GT_WIRE_BLOCK_MAGIC) {
 			fseek(f, (long)skip.size - (skip.size == sizeof(head) ? (long)sizeof(head) : 0), SEEK_CUR);
@@ -193,7 +195,8 @@ static void measure_size(char *recorded)
 	printf("index_bytes_per_call %.4f B\n", (double)overhead_of("again.zst", &gpu) / (double)nreal);
 }
 
-/* A recording of PyTorch with --args key, as it came from the recorder: all but the blocks of GPU work a call, and those a piece of work. */
+/* A recording of PyTorch with --args key, unchanged since it was recorded. Bytes per call of all
+ * blocks except those of GPU work, and bytes per GPU operation of those. */
 static void measure_recorded(const char *name, const char *figure)
 {
 	char path[4096];

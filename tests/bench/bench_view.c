@@ -1,15 +1,17 @@
-/* What it costs to look at a large trace: how long until the first picture of one that nobody has read yet, processor time of each
- * picture after it, at every zoom level, and memory. The trace is that of eight training processes with a GPU each: two threads, of whose
- * calls one in ten launches a kernel or a copy, two streams that are busy most of the time; what they do is drawn at random, so nothing
- * repeats. It has 100 million events. With BENCH_LARGE=1 there is one of 10 GB besides, if there is room for it: most of its calls have
- * arguments, as copies do.
+/* Cost of viewing a large trace: the time until the first frame of a file that is not in the page
+ * cache, processor time of each later frame at every zoom level, and memory. The trace is that of
+ * eight training processes with a GPU each: two threads, one in ten of whose calls launches a
+ * kernel or a copy, two streams that are busy most of the time. Its operations are random, so
+ * nothing repeats. It has 100 million events. BENCH_LARGE=1 adds a file of 10 GB, if the disk has
+ * space for it; most of its calls have arguments, as copies do.
  *
- * "Nobody has read yet" is true: the system is told to forget the file, and asked whether it has. A picture is 240 columns wide, with as
- * many lanes as there are, up to 58: threads, streams, and what all threads of a process or all streams of a GPU do, for which there is no
- * shortcut but to look at all of them. Behind that are some five hundred keys in a viewer of that size, with everything that it shows. Then the
- * file is followed as if it were being written, and the whole run shown again and again with a little more of it: without its end there are
- * no sums but those of blocks. LEVELS=1 says on stderr what each zoom level, and each growth, costs; TRACE names a file to measure in place of these.
- */
+ * The bench removes the file from the page cache and checks that no page is left. A frame is 240
+ * columns wide with up to 58 lanes: threads, streams, and the sums of all threads of a process or
+ * all streams of a GPU, which require all of them. Then about five hundred keys are pressed in a
+ * viewer of that size with all of its panes. Then the file is followed as if it were being written:
+ * the whole run is shown repeatedly, each time with a little more of it. Without the file's end
+ * there are no sums except those of blocks. LEVELS=1 prints the cost of each zoom level and each
+ * growth on stderr; TRACE names a file to measure instead of these. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdbool.h>
@@ -29,11 +31,11 @@
 
 #define RANKS 8u
 #define EACH 2u			/* threads of a rank, and streams */
-#define BURST 64u		/* calls that a thread makes before the next one goes on */
+#define BURST 64u		/* calls of a thread before the next one continues */
 #define NAMES 40u
 #define WIDTH 240u
 #define LANES 58u		/* of a screen of 60 lines */
-#define PICTURES 40		/* of a window, before one goes on: a second's */
+#define FRAMES 40		/* frames of a window before the next window: one second */
 #define RUNS 5
 #define LARGE (10ull << 30)
 
@@ -47,7 +49,7 @@ static uint32_t rnd(uint32_t below) { return (uint32_t)((random_bits() >> 15) * 
 
 /* ---- the trace ---- */
 
-/* events 0: until the file has `bytes`. Of 16 calls so many have arguments. */
+/* If events is 0: until the file has `bytes`. with_args: number of calls with arguments, of 16. */
 struct shape { uint64_t events, bytes; unsigned with_args; };
 struct rank { uint32_t thread[EACH], stream[EACH]; int64_t now[EACH], tail[EACH]; };
 struct node {
@@ -95,7 +97,7 @@ static void make_types(struct node *n)
 	n->types.w = n->w;
 }
 
-/* What a call caused: mostly a kernel, sometimes a copy. */
+/* The work of a call: mostly a kernel, sometimes a copy. */
 static int put_work(struct node *n, struct rank *r, unsigned th, const struct gt_row *call)
 {
 	int64_t start = call->end + 1500 > r->tail[th] ? call->end + 1500 : r->tail[th] + 100 + rnd(700);
@@ -111,7 +113,7 @@ static int put_work(struct node *n, struct rank *r, unsigned th, const struct gt
 				 .block = { 256, 1, 1 } }, n->err);
 }
 
-/* Returns how many events, or negative. */
+/* Returns the number of events, or a negative number. */
 static int put_call(struct node *n, struct rank *r, unsigned th, uint64_t i, unsigned with_args)
 {
 	bool works = i % 10 == 0, args = !works && (i & 15) < with_args;
@@ -151,7 +153,7 @@ static int make(const char *path, const struct shape *shape, struct gt_err *err)
 	return got < 0 ? got : gt_writer_close(n.w, err);
 }
 
-/* ---- what it costs ---- */
+/* ---- measuring ---- */
 
 static double now_ms(clockid_t clock)
 {
@@ -174,8 +176,8 @@ static double median(double *all, size_t n)
 	return all[n / 2];
 }
 
-/* Pages of the file that are in memory, in percent; negative: nobody knows. */
-static int held(int fd, size_t bytes)
+/* Pages of the file in the page cache, in percent; negative if unknown. */
+static int page_cache_percent(int fd, size_t bytes)
 {
 	size_t pages = (bytes + 4095) / 4096, n = 0;
 	unsigned char *which = malloc(pages + 1);
@@ -190,14 +192,14 @@ static int held(int fd, size_t bytes)
 	return known ? (int)(n * 100 / (pages + !pages)) : -1;
 }
 
-/* 0, or the system would not forget it: the folder is in memory, say. */
-static int forget(const char *path)
+/* Returns 0, or -1 if the system keeps the file in memory (the folder may be a RAM disk). */
+static int drop_page_cache(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), in_memory = 100;
 	struct stat st;
 
 	if (fd >= 0 && !fstat(fd, &st) && !fdatasync(fd) && !posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
-		in_memory = held(fd, (size_t)st.st_size);
+		in_memory = page_cache_percent(fd, (size_t)st.st_size);
 	if (fd >= 0)
 		close(fd);
 	if (!in_memory)
@@ -206,7 +208,7 @@ static int forget(const char *path)
 	return -1;
 }
 
-struct look {			/* at a trace */
+struct view {			/* a view of a trace */
 	struct gt_reader *reader;
 	struct gt_archive *archive;
 	struct gt_strips *strips;
@@ -216,13 +218,13 @@ struct look {			/* at a trace */
 	struct gt_err err;
 };
 
-static void add(struct look *l, uint32_t segment, uint32_t t, enum gt_aspect aspect, bool derived)
+static void add(struct view *l, uint32_t segment, uint32_t t, enum gt_aspect aspect, bool derived)
 {
 	if (l->n < LANES)
 		l->of[l->n++] = (struct gt_strip_of){ segment, t, aspect, derived };
 }
 
-static void choose_lanes(struct look *l)
+static void choose_lanes(struct view *l)
 {
 	for (uint32_t s = 0; s < gt_reader_segments(l->reader); s++)
 		for (uint32_t t = 0; t < gt_reader_segment(l->reader, s)->ntracks; t++)
@@ -237,14 +239,15 @@ static void choose_lanes(struct look *l)
 			}
 }
 
-static void read_cells(struct look *l)
+static void read_cells(struct view *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		gt_strips_cells(l->strips, i, 0, l->cells);
 }
 
-/* A picture of a window, as far as it is known at once. 1: it can become more exact; 0; negative. */
-static int picture(struct look *l, const struct gt_cell_window *w)
+/* Draws a frame of a window, as exact as it is known at once. Returns 1 if it can become more
+ * exact, 0, or a negative number. */
+static int draw_frame(struct view *l, const struct gt_cell_window *w)
 {
 	int more = gt_strips_want(l->strips, w, l->of, l->n, &l->err);
 
@@ -254,7 +257,8 @@ static int picture(struct look *l, const struct gt_cell_window *w)
 	return more;
 }
 
-static unsigned whole(const struct look *l)	/* the cells of which WIDTH are all of the trace */
+/* the cell size at which WIDTH cells cover the whole trace */
+static unsigned whole_shift(const struct view *l)
 {
 	int64_t from, to;
 	unsigned shift = 0;
@@ -265,7 +269,7 @@ static unsigned whole(const struct look *l)	/* the cells of which WIDTH are all 
 	return shift;
 }
 
-static int look_at(struct look *l, const char *path)
+static int open_view(struct view *l, const char *path)
 {
 	int64_t from, to;
 
@@ -277,12 +281,13 @@ static int look_at(struct look *l, const char *path)
 		return -1;
 	choose_lanes(l);
 	gt_archive_extent(l->archive, &from, &to);
-	return picture(l, &(struct gt_cell_window){ from >> whole(l), whole(l), WIDTH });
+	return draw_frame(l, &(struct gt_cell_window){ from >> whole_shift(l), whole_shift(l),
+						       WIDTH });
 }
 
-struct found { double frames[20000]; size_t n; double worst; unsigned worst_shift; };
+struct frame_times { double frames[20000]; size_t n; double worst; unsigned worst_shift; };
 
-static void note_frame(struct found *f, double ms, unsigned shift)
+static void add_frame(struct frame_times *f, double ms, unsigned shift)
 {
 	if (f->n < sizeof(f->frames) / sizeof(*f->frames))
 		f->frames[f->n++] = ms;
@@ -292,17 +297,17 @@ static void note_frame(struct found *f, double ms, unsigned shift)
 	}
 }
 
-/* Goes to a window, and stays until all of it is exact, or a while: each picture on the way is one that somebody may have to wait for. 1: it
- * was left before. */
-static int stay(struct look *l, const struct gt_cell_window *w, struct found *f)
+/* Moves to a window and draws until all of it is exact, or FRAMES times. A user may wait for any
+ * of these frames. Returns 1 if it was left before it was exact. */
+static int draw_until_exact(struct view *l, const struct gt_cell_window *w, struct frame_times *f)
 {
 	double before = now_ms(CLOCK_PROCESS_CPUTIME_ID), now;
-	int more = picture(l, w);
+	int more = draw_frame(l, w);
 
 	for (unsigned i = 0;; i++, before = now) {
 		now = now_ms(CLOCK_PROCESS_CPUTIME_ID);
-		note_frame(f, now - before, w->shift);
-		if (more <= 0 || i == PICTURES)
+		add_frame(f, now - before, w->shift);
+		if (more <= 0 || i == FRAMES)
 			break;
 		more = gt_strips_step(l->strips, GT_VIEWING_STEP_US, &l->err);
 		read_cells(l);
@@ -310,15 +315,16 @@ static int stay(struct look *l, const struct gt_cell_window *w, struct found *f)
 	return more;
 }
 
-/* Zooms in from all of the trace to single ns, at each level by 8 cells to the right, once more, and by a page. */
-static int go_through(struct look *l, struct found *f)
+/* Zooms in from the whole trace to single ns; at each level moves right by 8 cells, twice, and by a
+ * page. */
+static int zoom_through(struct view *l, struct frame_times *f)
 {
 	static const int pans[] = { 0, 8, 8, WIDTH };
 	int64_t from, to;
 	int code = 0;
 
 	gt_archive_extent(l->archive, &from, &to);
-	for (unsigned shift = whole(l) + 1; code >= 0 && shift--;) {
+	for (unsigned shift = whole_shift(l) + 1; code >= 0 && shift--;) {
 		struct gt_cell_window w = { ((from + (to - from) / 3) >> shift) - WIDTH / 2, shift, WIDTH };
 		size_t first = f->n;
 		double worst = 0;
@@ -326,14 +332,16 @@ static int go_through(struct look *l, struct found *f)
 
 		for (size_t p = 0; code >= 0 && p < sizeof(pans) / sizeof(*pans); p++) {
 			w.first += pans[p];
-			code = stay(l, &w, f);
+			code = draw_until_exact(l, &w, f);
 			left += code > 0;
 		}
 		for (size_t i = first; i < f->n; i++)
 			worst = f->frames[i] > worst ? f->frames[i] : worst;
 		if (getenv("LEVELS"))
-			fprintf(stderr, "cells of 2^%u ns: %zu pictures, the worst %.2f ms; %u windows left before all was exact\n", shift,
-				f->n - first, worst, left);
+			fprintf(stderr,
+				"cells of 2^%u ns: %zu frames, the slowest %.2f ms; "
+				"%u windows left before they were exact\n", shift, f->n - first,
+				worst, left);
 	}
 	return code;
 }
@@ -342,9 +350,10 @@ static int go_through(struct look *l, struct found *f)
 
 #define STEPS_MOST 5	/* between two keys */
 
-/* Keys that zoom from all of the trace to single ns and back, pan at each level, move and fold lanes: each key with the work that comes before its
- * frame, and each portion of work behind it, is one that somebody may have to wait for. Reading in other threads is not in it. */
-static int press_keys(const char *path, struct found *f)
+/* Presses keys that zoom from the whole trace to single ns and back, pan at each level, and move
+ * and fold lanes. A user may wait for each key with the work before its frame, and for each portion
+ * of work after it. Reading in other threads is not included. */
+static int press_keys(const char *path, struct frame_times *f)
 {
 	static const char *const scripts[] = { "w", "d", "L", "w", "a", "j", "b", "s", "w", "B", "A", "w" };
 	struct gt_err err = GT_ERR_INIT;
@@ -367,7 +376,7 @@ static int press_keys(const char *path, struct found *f)
 			more = gt_viewing_step(&v, GT_VIEWING_STEP_US, &err);
 			gt_viewing_draw(&v, &screen);
 			now = now_ms(CLOCK_THREAD_CPUTIME_ID);
-			note_frame(f, now - before, v.scene.window.shift);
+			add_frame(f, now - before, v.scene.window.shift);
 			code = more < 0 ? more : 0;
 		}
 	}
@@ -380,10 +389,12 @@ static int press_keys(const char *path, struct found *f)
 /* ---- while it grows ---- */
 
 #define GROWTHS 12
-#define GROWTH_PARTS 100	/* what comes each time is this part of all: a second's, of a run of minutes */
+/* each growth is this part of the whole: a second of a run of minutes */
+#define GROWTH_PARTS 100
 
-/* Until all is known; each portion is one that a key may have to wait for. */
-static int find_out(struct gt_viewing *v, struct gt_screen *screen, struct found *f, struct gt_err *err)
+/* Until all is known. A key may have to wait for each portion. */
+static int finish_work(struct gt_viewing *v, struct gt_screen *screen, struct frame_times *f,
+		       struct gt_err *err)
 {
 	int more = 1;
 
@@ -392,13 +403,13 @@ static int find_out(struct gt_viewing *v, struct gt_screen *screen, struct found
 
 		more = gt_viewing_step(v, GT_VIEWING_STEP_US, err);
 		gt_viewing_draw(v, screen);
-		note_frame(f, now_ms(CLOCK_THREAD_CPUTIME_ID) - before, v->scene.window.shift);
+		add_frame(f, now_ms(CLOCK_THREAD_CPUTIME_ID) - before, v->scene.window.shift);
 	}
 	return more < 0 ? more : 0;
 }
 
-/* Of each growth the processor time until all that has come is shown, and of the longest portion of it. */
-static int grow(const char *path, double *all, struct found *f)
+/* For each growth: the processor time until all of it is shown, and of its longest portion. */
+static int grow(const char *path, double *all, struct frame_times *f)
 {
 	static struct gt_viewing v;
 	struct gt_err err = GT_ERR_INIT;
@@ -418,15 +429,17 @@ static int grow(const char *path, double *all, struct found *f)
 			gt_viewing_let_go(&v);
 			code = gt_reader_grow(r, each, &err) > 0 ? gt_viewing_again(&v, r, &err) : -1;
 			again = now_ms(CLOCK_THREAD_CPUTIME_ID);
-			note_frame(f, again - mine, v.scene.window.shift);
+			add_frame(f, again - mine, v.scene.window.shift);
 		}
-		code = code ? code : find_out(&v, &screen, f, &err);
+		code = code ? code : finish_work(&v, &screen, f, &err);
 		if (i)
 			all[i - 1] = now_ms(CLOCK_THREAD_CPUTIME_ID) - mine;
 		else
-			*f = (struct found){ .n = 0 };
+			*f = (struct frame_times){ .n = 0 };
 		if (getenv("LEVELS"))
-			fprintf(stderr, "growth %u: %.1f ms of the viewer's thread, %.1f of all; opened again in %.1f\n", i,
+			fprintf(stderr,
+				"growth %u: %.1f ms of the viewer's thread, %.1f of all; reopened in %.1f\n",
+				i,
 				now_ms(CLOCK_THREAD_CPUTIME_ID) - mine, now_ms(CLOCK_PROCESS_CPUTIME_ID) - before, again - mine);
 	}
 	gt_viewing_close(&v);
@@ -435,22 +448,24 @@ static int grow(const char *path, double *all, struct found *f)
 	return code;
 }
 
-/* ---- processes of their own, so that memory is that of one look ---- */
+/* ---- separate processes, so that memory is that of one view ---- */
 
-enum what { FIRST, PICTURE_AFTER_PICTURE, KEYS, GROWTH };
-struct answer { double first_ms, worst_ms, median_ms, rss_mib; unsigned worst_shift; double growths[GROWTHS]; };
+enum what { FIRST, FRAME_AFTER_FRAME, KEYS, GROWTH };
+struct part_figures { double first_ms, worst_ms, median_ms, rss_mib; unsigned worst_shift;
+		      double growths[GROWTHS]; };
 
-static int answer(const char *path, enum what what, struct answer *a)
+static int measure_part(const char *path, enum what what, struct part_figures *a)
 {
-	static struct look l;
-	static struct found f;
+	static struct view l;
+	static struct frame_times f;
 	double began = now_ms(CLOCK_MONOTONIC);
-	int code = what == KEYS ? press_keys(path, &f) : what == GROWTH ? grow(path, a->growths, &f) : look_at(&l, path);
+	int code = what == KEYS ? press_keys(path, &f) :
+		   what == GROWTH ? grow(path, a->growths, &f) : open_view(&l, path);
 	struct rusage u;
 
 	a->first_ms = now_ms(CLOCK_MONOTONIC) - began;
-	if (code >= 0 && what == PICTURE_AFTER_PICTURE)
-		code = go_through(&l, &f);
+	if (code >= 0 && what == FRAME_AFTER_FRAME)
+		code = zoom_through(&l, &f);
 	if (code < 0)
 		gt_err_print("bench_view", path, &l.err);
 	getrusage(RUSAGE_SELF, &u);
@@ -461,18 +476,18 @@ static int answer(const char *path, enum what what, struct answer *a)
 	return code < 0 ? code : 0;
 }
 
-static int ask(const char *path, enum what what, struct answer *a)
+static int run_part(const char *path, enum what what, struct part_figures *a)
 {
 	int channel[2], status;
 	pid_t pid;
 
-	if (forget(path) || pipe(channel))
+	if (drop_page_cache(path) || pipe(channel))
 		return -1;
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
-		struct answer mine = { 0 };
-		int code = answer(path, what, &mine);
+		struct part_figures mine = { 0 };
+		int code = measure_part(path, what, &mine);
 
 		_exit(code || write(channel[1], &mine, sizeof(mine)) != sizeof(mine));
 	}
@@ -482,7 +497,8 @@ static int ask(const char *path, enum what what, struct answer *a)
 	return pid < 0 || waitpid(pid, NULL, 0) != pid ? -1 : status;
 }
 
-/* The whole program, from its start to its end: one picture as text. Negative: there is none, or it failed. */
+/* The whole program, from its start to its end: one frame as text. Negative if it is not built, or
+ * failed. */
 static double program_ms(const char *path)
 {
 	const char *build = getenv("B");
@@ -495,7 +511,7 @@ static double program_ms(const char *path)
 		int status;
 		pid_t pid;
 
-		if (access(program, X_OK) || forget(path))
+		if (access(program, X_OK) || drop_page_cache(path))
 			return -1;
 		fflush(stdout);
 		began = now_ms(CLOCK_MONOTONIC);
@@ -516,23 +532,24 @@ static int measure(const char *path, const char *name)
 {
 	double first[RUNS], program = program_ms(path);
 	double growth;
-	struct answer a, k, g;
+	struct part_figures a, k, g;
 
 	if (program >= 0)
 		printf("%s_program_ms %.1f ms\n", name, program);
 
 	for (int i = 0; i < RUNS; i++) {
-		if (ask(path, FIRST, &a))
+		if (run_part(path, FIRST, &a))
 			return -1;
 		first[i] = a.first_ms;
 	}
-	if (ask(path, PICTURE_AFTER_PICTURE, &a) || ask(path, KEYS, &k) || ask(path, GROWTH, &g))
+	if (run_part(path, FRAME_AFTER_FRAME, &a) || run_part(path, KEYS, &k) ||
+	    run_part(path, GROWTH, &g))
 		return -1;
 	printf("%s_first_frame_ms %.1f ms\n%s_frame_worst_cpu_ms %.2f ms\n%s_frame_median_cpu_ms %.2f ms\n%s_frame_worst_at %u log2(ns)\n"
 	       "%s_key_worst_cpu_ms %.2f ms\n%s_key_median_cpu_ms %.2f ms\n%s_key_worst_at %u log2(ns)\n%s_rss_mib %.1f MiB\n", name,
 	       median(first, RUNS), name, a.worst_ms, name, a.median_ms, name, a.worst_shift, name, k.worst_ms, name, k.median_ms, name,
 	       k.worst_shift, name, k.rss_mib > a.rss_mib ? k.rss_mib : a.rss_mib);
-	growth = median(g.growths, GROWTHS);		/* and they are sorted */
+	growth = median(g.growths, GROWTHS);		/* sorts them */
 	printf("%s_growth_cpu_ms %.1f ms\n%s_growth_slowest_cpu_ms %.1f ms\n%s_growth_portion_worst_cpu_ms %.2f ms\n%s_growth_rss_mib %.1f MiB\n", name,
 	       growth, name, g.growths[GROWTHS - 1], name, g.worst_ms, name, g.rss_mib);
 	return 0;
@@ -552,8 +569,9 @@ static int make_and_measure(const char *path, const struct shape *shape, const c
 	return code;
 }
 
-/* Twice the file: the writer's own files are small, but nobody wants a full disk. */
-static bool is_room(void)
+/* Twice the file's size, because the writer's temporary files are small, and the disk must not
+ * become full. */
+static bool has_disk_space(void)
 {
 	struct statvfs v;
 
@@ -569,7 +587,7 @@ int main(void)
 	if (trace)
 		return measure(trace, "view") ? 1 : 0;
 	code = make_and_measure("view.zst", &normal, "view");
-	if (!code && asked && *asked == '1' && is_room())
+	if (!code && asked && *asked == '1' && has_disk_space())
 		code = make_and_measure("large.zst", &large, "view_large");
 	return code ? 1 : 0;
 }

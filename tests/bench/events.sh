@@ -1,6 +1,7 @@
-# What CUDA events cost a launch on the simulated driver, whose own launch takes some 150 ns: ns more than with -e gpu --gpu-timing off,
-# which records the call and nothing of the GPU, for each way of timing. Medians of single launches, and of five rounds. On a real
-# driver, where each of the four calls that events take costs more, tests/gpu/events_truth.sh asks.
+# The cost of CUDA events per launch on the simulated driver, whose own launch takes about 150 ns.
+# Prints the additional ns compared to -e gpu --gpu-timing off, which records the call and no GPU
+# work, for each source of GPU times. Medians of single launches, and of five rounds. On a real
+# driver each of the four event calls costs more: tests/gpu/events_truth.sh measures that.
 ${CC:-cc} -O2 -I"$SRC" "$SRC/tests/gpu/launch_cost.c" -ldl -pthread -o launches || exit 1
 export LD_LIBRARY_PATH="$B/sim"
 cost() { "$B/gtcollect" -q -f -e api,gpu --gpu-timing "$1" -o t.zst -- ./launches -n 8 | awk '$1 == "launch_1t_median" { print $2 }'; }

@@ -1,10 +1,13 @@
-/* What recording adds to a call between which a program runs through more code and data than the first-level caches hold, as
- * real ones do, and what the two clock reads alone are of that. To be run under gtcollect; needs no GPU.
+/* Cost of recording a call in a program that, between its calls, uses more code and data than the
+ * first-level caches hold, as real programs do; and the share of the two clock reads. Runs under
+ * gtcollect; needs no GPU.
  *
- * Between two calls of cuCtxGetDevice run BETWEEN of 4096 functions, each on lines of its own and some with a locked instruction.
- * Four ways of calling take turns every 20 calls: the driver's function itself (its address is read from the driver's symbol
- * table, so that no preloaded library knows), the same through a function that does nothing, through one that reads the clock
- * twice, and what the program is linked to, which is gt's wrapper. Printed are medians of the differences to the first. */
+ * Between two calls of cuCtxGetDevice run BETWEEN of 4096 functions, each on cache lines of its own
+ * and some with a locked instruction. Four ways of calling alternate every 20 calls: the driver's
+ * function itself (its address is read from the driver's symbol table, which no preloaded library
+ * intercepts), the same through an empty function, through a function that reads the clock twice,
+ * and through the linked symbol, which is gt's wrapper. Prints medians of the differences to the
+ * first. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <link.h>
@@ -68,7 +71,8 @@ static int find(struct dl_phdr_info *o, size_t size, void *unused)
 		if (d->d_tag == DT_STRTAB)
 			names = (const void *)d->d_un.d_ptr;
 	}
-	for (uint32_t i = 1; symbols && (const char *)&symbols[i] < names; i++)	/* the names lie behind the symbols */
+	/* the names are after the symbols */
+	for (uint32_t i = 1; symbols && (const char *)&symbols[i] < names; i++)
 		if (!strcmp(names + symbols[i].st_name, "cuCtxGetDevice"))
 			real = (get_device *)(o->dlpi_addr + symbols[i].st_value);
 	return real != NULL;

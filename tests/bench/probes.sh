@@ -1,15 +1,19 @@
-# What the library costs a launch where nobody is attached to its probes (gtcollect --probes-only), before anybody was and after all have left.
-# The aim is 50 ns; processes that do the same differ by more. So each figure is a difference within a process (tests/gpu/launch_ways.c says how),
-# the median of RUNS (9) processes, and with _low and _high the 95 % interval of that median. On the simulated GPU; or on a real one:
-# REAL=1 B=FOLDER SRC=. sh tests/bench/probes.sh, FOLDER being where gtcollect is. Some 10 s a run.
-#	idle, detached	a launch before the first attach, and a second after the last has left, less one before the library was loaded (by the
-#			program itself, as a driver loads it)
-#	attached	the same while somebody is: CUPTI is at work
-#	nothing		what the same measuring makes of a program in which nothing is loaded and nobody attaches, behind and in front of the pause
-#	way		in gtcollect --probes-only, and with CUDA_INJECTION64_PATH set by hand: a launch as the program finds the function, less one
-#			by the driver's own; both are one function, or this fails
-#	left		likewise: a launch after a detach less one before the attach
-[ -n "$REAL" ] && pace='-p 4 -b 1' || export LD_LIBRARY_PATH="$B/sim" pace=	# the simulated GPU's threads would share the processor, too
+# The library's cost per launch while no tracer is attached to its probes (gtcollect --probes-only):
+# before the first attach, and after the last detach. The aim is 50 ns; two equal processes differ
+# by more. So each figure is a difference within one process (see tests/gpu/launch_ways.c): the
+# median of RUNS (9) processes, and with _low and _high the 95 % interval of that median. On the
+# simulated GPU; or on a real one: REAL=1 B=FOLDER SRC=. sh tests/bench/probes.sh, where FOLDER has
+# gtcollect. A run takes about 10 s.
+#	idle, detached	a launch before the first attach, and one second after the last detach, less
+#			one before the library was loaded (the program loads it as a driver would)
+#	attached	the same while a tracer is attached: CUPTI records
+#	nothing		control: no library is loaded and no tracer attaches; before and after the pause
+#	way		with gtcollect --probes-only, and with CUDA_INJECTION64_PATH set by hand: a
+#			launch by the function that the program finds, less one by the driver's own;
+#			both must be the same function, or the bench fails
+#	left		with the same two: a launch after a detach less one before the attach
+# REAL pins the processes; the threads of the simulated GPU would share the pinned processor
+[ -n "$REAL" ] && pace='-p 4 -b 1' || export LD_LIBRARY_PATH="$B/sim" pace=
 export GT_DEBUG=1
 lib=$(ls "$B/libgtpreload.so" "$B/../lib/gt/libgtpreload.so" 2>/dev/null | head -n 1)
 ${CC:-cc} -O2 -I"$SRC" "$SRC/tests/gpu/launch_ways.c" -ldl -lm -pthread -o ways || exit 1
