@@ -1,6 +1,7 @@
 #!/bin/bash
-# agree.sh PORTABLE-TARBALL OUT [LIBCUDA]: the same run counted twice, by gt and by the kernel's uprobes, for programs that reach
-# the driver in every way there is. Lines whose program is not there (nvcc, PyTorch, CuPy, JAX) fail and say so.
+# agree.sh PORTABLE-TARBALL OUT [LIBCUDA]: the same run counted twice, by gt and by the kernel's
+# uprobes, for programs that reach the driver in all possible ways. If a program is not installed
+# (nvcc, PyTorch, CuPy, JAX), its line fails with an error.
 out=$2
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/uprobes.sh"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Are the parameters of CUPTI's callbacks where guest_inject.c looks for them? callback_params.py [CUDA_INCLUDE]: compares what follows from
-formats/cuda/cuda_api.def with the structs of the toolkit's generated_cuda_meta.h, field by field; needs the toolkit's headers and cc, no GPU."""
+"""Are the parameters of CUPTI's callbacks where the guest reads them? callback_params.py
+[CUDA_INCLUDE]: compares the layout that follows from formats/cuda/cuda_api.def with the structs of
+the toolkit's generated_cuda_meta.h, field by field. Needs the toolkit's headers and cc, no GPU."""
 import os, re, subprocess, sys, tempfile
 
 include = sys.argv[1] if len(sys.argv) > 1 else "/usr/local/cuda/include"
@@ -32,4 +33,5 @@ with tempfile.NamedTemporaryFile("w", suffix=".c") as c:
     c.flush()
     if subprocess.call(["cc", "-w", "-fsyntax-only", "-I" + include, c.name]):
         sys.exit(1)
-print("%d parameters are where they should be; %d functions have no struct there" % (len(checks), without))
+print("%d parameters are at the expected offsets; %d functions have no struct there"
+      % (len(checks), without))

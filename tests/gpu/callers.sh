@@ -1,9 +1,11 @@
 #!/bin/bash
-# callers.sh FUNCTION LIBCUDA COMMAND [ARGS]: who calls a function of the driver while a program runs under gtcollect. The kernel notes
-# the return address of each call (a uprobe on the function's first instruction), the loader where each library lay, those too
-# that are gone at the end. Prints "CALLS LIBRARY" lines. What gt's library calls, it has recorded; what others call went past it.
-# The kernel counts the calls of all processes: of one that is not the program's it says what it runs and who started it.
-# Needs root and tracefs, like uprobes.sh.
+# callers.sh FUNCTION LIBCUDA COMMAND [ARGS]: the libraries that call a function of the driver
+# while a program runs under gtcollect. The kernel records the return address of each call (a
+# uprobe on the function's first instruction); the loader reports the address of each library, also
+# of those that are unloaded later. Prints "CALLS LIBRARY" lines. Calls from gt's library were
+# recorded; all others were not. The kernel counts the calls of all processes: for one outside the
+# program it prints the command and the process that started it. Needs root and tracefs, like
+# uprobes.sh.
 function=$1 lib=$2
 shift 2
 UT=/sys/kernel/tracing
@@ -42,7 +44,8 @@ count, parent, runs = collections.Counter(), {}, {}
 def history(pid):
     line = []
     while pid and len(line) < 8:
-        line.append(runs.get(pid, "a process that was there before" if pid not in parent else "a copy of its parent"))
+        line.append(runs.get(pid, "a process that ran before" if pid not in parent else
+                             "a copy of its parent"))
         pid = parent.get(pid)
     return ", started by ".join(line)
 

@@ -1,5 +1,6 @@
-# compare.py COUNTS TRACE: calls per function as uprobes counted them beside those in the trace. Functions that share an address
-# count together. Prints the differences and a last line "N functions agree, M differ, U uprobe hits, G recorded calls".
+# compare.py COUNTS TRACE: compares calls per function as counted by uprobes with those in the
+# trace. Functions that share an address count together. Prints the differences and a last line "N
+# functions agree, M differ, U uprobe hits, G recorded calls".
 import json
 import subprocess
 import sys

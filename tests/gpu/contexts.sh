@@ -1,19 +1,21 @@
 #!/bin/bash
-# contexts.sh PORTABLE-TARBALL OUT: two contexts of a program on one GPU (samples/two_contexts.c), by CUPTI and by CUDA events: each must have the
-# kernels, copies and sets that the program gave it, in two streams; a program with one context must look as if there were none.
-# Leaves OUT/contexts.txt, with a frame of gtview, and the traces. SIMULATED=FOLDER: on the simulated driver there, to show that the script works.
+# contexts.sh PORTABLE-TARBALL OUT: two contexts of a program on one GPU (samples/two_contexts.c),
+# by CUPTI and by CUDA events. Each must have the kernels, copies and sets that the program
+# submitted to it, in two streams. In a program with one context no context may be shown. Leaves
+# OUT/contexts.txt, with a frame of gtview, and the traces. SIMULATED=FOLDER: uses the simulated
+# driver there, to test this script.
 out=$2 W=/tmp/gt-contexts
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p /tmp/gt "$W" "$out" && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-$(uname -m)/bin:$PATH
 gcc -O2 -I"$here/../.." "$here/../../samples/two_contexts.c" -ldl -o "$W/contexts" || exit 1
 . "$here/clients.sh"
-build_client "$W" >/dev/null 2>&1	# where CUPTI is, for $cupti
+build_client "$W" >/dev/null 2>&1	# finds CUPTI for $cupti
 [ -z "$SIMULATED" ] || export LD_LIBRARY_PATH=$SIMULATED
 exec > >(tee "$out/contexts.txt") 2>&1
 teeing=$!
 broken=
 
-# lanes TRACE: what stands beneath the GPU, but for copies and counters
+# lanes TRACE: the lanes below the GPU, except copies and counters
 lanes() { gtview --render 120x40 "$1" | sed -n 's/^[^A-Za-z]*\(context [0-9]*\|stream [0-9]*\) .*│.*/\1/p' | paste -sd ,; }
 
 # by_context TRACE: "KERNELS COPIES SETS STREAMS" of each context, from the streams' names
@@ -40,7 +42,7 @@ for how in cupti events; do
 	look $how 1 '150 50 50 2'
 	look $how 2 '150 50 50 2,150 50 50 2'
 done
-echo "contexts: ${broken:-all as it should be}"
+echo "contexts: ${broken:-no errors}"
 exec >&- 2>&-
 wait $teeing
 [ -z "$broken" ]

@@ -1,4 +1,4 @@
-# The driver through ctypes: dlopen and dlsym, nothing else.
+# The driver through ctypes: only dlopen and dlsym.
 import ctypes
 
 cuda = ctypes.CDLL("libcuda.so.1")

@@ -1,32 +1,40 @@
-/* A bare CUPTI client, to compare with: what does CUPTI itself cost, and how does it behave? The driver loads it in cuInit when
- * CUDA_INJECTION64_PATH names it. cupti_cost.sh and joins.sh build and use it:
- *	gcc -O2 -shared -fPIC -pthread -I. -I/usr/local/cuda/include tests/gpu/cupti_client.c -ldl -o client.so
+/* A minimal CUPTI client for comparison: the cost and behaviour of CUPTI itself. The driver loads
+ * it in cuInit if CUDA_INJECTION64_PATH names it. cupti_cost.sh and joins.sh build and use it:
+ *	gcc -O2 -shared -fPIC -pthread -I. -I/usr/local/cuda/include \
+ *		tests/gpu/cupti_client.c -ldl -o client.so
  *
- * CUPTI_CLIENT says what it asks of CUPTI, one or more of these, with commas between:
- *	none		nothing at all (the default): CUPTI is not even loaded
- *	bare		records of kernels, copies and sets; every mode below is that and
- *	api		records of those driver calls that make a GPU work (formats/cuda/cuda_api_cbid.h)
- *	runtimeapi	records of the runtime's calls that do
- *	callbacks	a subscriber, called back at those driver calls; it looks at the correlation id and returns
- * Filled buffers are counted and given back, zeroed. More variables, with their default:
+ * CUPTI_CLIENT is a list of modes, separated by commas:
+ *	none		nothing (the default): CUPTI is not even loaded
+ *	bare		records of kernels, copies and sets; every mode below includes it
+ *	api		records of the driver calls that create GPU work
+ *			(formats/cuda/cuda_api_cbid.h)
+ *	runtimeapi	records of the runtime calls that create GPU work
+ *	callbacks	a subscriber with callbacks at those driver calls; it reads the correlation
+ *			id
+ * Filled buffers are counted, zeroed and reused. More variables, with their defaults:
  *	CUPTI_CLIENT_BUFFER	1048576	bytes of a buffer, 4 KiB to 4 MiB
- *	CUPTI_CLIENT_FLUSH_MS	0	a thread asks for what is complete as often as that; 0: never
- *	CUPTI_CLIENT_QUIET	0	1: but not where a buffer came back by itself since the last time
- *	CUPTI_CLIENT_ZEROED	1	buffers are said to be zeroed, so that CUPTI need not do it
- *	CUPTI_CLIENT_PER_THREAD	-1	a buffer for each thread (1), one for all (0), as CUPTI likes it (-1)
- *	CUPTI_CLIENT_CLOCK	1	CUPTI is to take its times from our function (CLOCK_MONOTONIC); 0: from its own
- *	CUPTI_CLIENT_THREADS	0	1: records are to have the system's thread ids
- *	CUPTI_CLIENT_WAITS	0	1: records of waits, too
- *	CUPTI_CLIENT_KINDS	more activity kinds to enable, numbers with commas between; of overhead (17) and unified memory (25) it
- *				is told what came
- *	CUPTI_CLIENT_ATTRIBUTES	numbers of more attributes and what they are set to, "8=1,0=33554432"
- *	CUPTI_CLIENT_JOIN	0	1: which calls' ids do the records of work carry?
- *	CUPTI_CLIENT_LAG	0	1: how long after the end of its work does a record come?
+ *	CUPTI_CLIENT_FLUSH_MS	0       interval in which a thread flushes complete buffers; 0:
+ *				never
+ *	CUPTI_CLIENT_QUIET	0	1: no flush if a buffer was delivered since the last one
+ *	CUPTI_CLIENT_ZEROED	1	declares buffers as zeroed, so that CUPTI need not zero them
+ *	CUPTI_CLIENT_PER_THREAD	-1      one buffer per thread (1), one for all (0), CUPTI's default
+ *				(-1)
+ *	CUPTI_CLIENT_CLOCK	1       CUPTI takes its times from the client (CLOCK_MONOTONIC); 0:
+ *				from its own clock
+ *	CUPTI_CLIENT_THREADS	0	1: records have the system's thread ids
+ *	CUPTI_CLIENT_WAITS	0	1: records of waits too
+ *	CUPTI_CLIENT_KINDS	more activity kinds to enable, numbers separated by commas; it logs
+ *				sums of overhead (17) and unified memory (25)
+ *	CUPTI_CLIENT_ATTRIBUTES	numbers and values of more attributes, "8=1,0=33554432"
+ *	CUPTI_CLIENT_JOIN	0	1: logs the kind of call whose ids the records of work have
+ *	CUPTI_CLIENT_LAG	0	1: logs the time from the end of work to its record
  *	CUPTI_CLIENT_CALLS	a file for the records of driver calls, "THREAD START END" each
- *	CUPTI_CLIENT_LIBRARY	where CUPTI is, if not where the loader finds it
- *	CUPTI_CLIENT_LOG	a file to add lines "client MODE: NAME VALUE..." to; else stderr
- * A program may call cupti_client_mark("NAME"), which logs what came since the last time, and cupti_client_again(), which registers
- * and enables everything once more and logs what CUPTI answers; cupti_client_on(0) has it record no kernels, copies and sets, (1) again. */
+ *	CUPTI_CLIENT_LIBRARY	path of CUPTI, if the loader does not find it
+ *	CUPTI_CLIENT_LOG	a file to which lines "client MODE: NAME VALUE..." are added;
+ *				default stderr
+ * A program may call cupti_client_mark("NAME"), which logs the records since the last call;
+ * cupti_client_again(), which registers and enables everything again and logs CUPTI's results; and
+ * cupti_client_on(0) and (1), which disable and enable the records of kernels, copies and sets. */
 #define _GNU_SOURCE
 #include <cupti.h>
 #include <dlfcn.h>
@@ -53,7 +61,7 @@ static struct {
 #undef X
 } c;
 
-enum { MOST_BUFFERS = 4096, MOST_LAGS = 1 << 20, KINDS = CUPTI_ACTIVITY_KIND_COUNT };
+enum { MAX_BUFFERS = 4096, MAX_LAGS = 1 << 20, KINDS = CUPTI_ACTIVITY_KIND_COUNT };
 #define IDS (1u << 26)
 
 static const char *mode = "none";
@@ -63,13 +71,15 @@ static uint64_t called_back, flushes;
 static FILE *calls;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint8_t *spare[MOST_BUFFERS];
+static uint8_t *spare[MAX_BUFFERS];
 static size_t nspare;
-static uint8_t *ours[MOST_BUFFERS];	/* another client's buffers may reach us, too, and are not ours to keep */
+/* CUPTI may deliver buffers of another client too; the client must not keep those */
+static uint8_t *ours[MAX_BUFFERS];
 static size_t nours;
 static struct counts { uint64_t asked, mapped, completed, foreign, dropped, bytes, records[KINDS]; } counts, marked;
-static struct sums { uint64_t n, value, ns; } overheads[16], counters[16];	/* by the kind of overhead, of counter */
-static uint32_t lags[MOST_LAGS];	/* us */
+/* by kind of overhead, by kind of counter */
+static struct sums { uint64_t n, value, ns; } overheads[16], counters[16];
+static uint32_t lags[MAX_LAGS];	/* us */
 static size_t nlags;
 enum { WORK, DRIVER, RUNTIME, SETS };
 static uint64_t ids[SETS][IDS / 64];	/* bit maps of correlation ids */
@@ -82,14 +92,14 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static long variable(const char *name, long otherwise)
+static long variable(const char *name, long fallback)
 {
 	const char *v = getenv(name);
 
-	return v && *v ? strtol(v, NULL, 0) : otherwise;
+	return v && *v ? strtol(v, NULL, 0) : fallback;
 }
 
-static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
+static void __attribute__((format(printf, 1, 2))) log_line(const char *format, ...)
 {
 	const char *path = getenv("CUPTI_CLIENT_LOG");
 	FILE *f = path && *path ? fopen(path, "ae") : NULL;
@@ -111,7 +121,7 @@ static uint8_t *map(void)
 	uint8_t *b = mmap(NULL, buffer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	pthread_mutex_lock(&lock);
-	if (b == MAP_FAILED || nours == MOST_BUFFERS)
+	if (b == MAP_FAILED || nours == MAX_BUFFERS)
 		b = NULL;
 	else
 		ours[nours++] = b;
@@ -135,7 +145,7 @@ static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *most)
 	*most = 0;
 }
 
-static void give_back(uint8_t *buffer, size_t dirty)
+static void reuse_buffer(uint8_t *buffer, size_t dirty)
 {
 	size_t i = 0;
 
@@ -152,7 +162,7 @@ static void give_back(uint8_t *buffer, size_t dirty)
 	pthread_mutex_unlock(&lock);
 }
 
-static void note(int set, uint32_t id)
+static void mark_id(int set, uint32_t id)
 {
 	if (join && id < IDS)
 		ids[set][id / 64] |= 1ull << id % 64;
@@ -162,8 +172,8 @@ static void work(uint32_t id, uint64_t end)
 {
 	uint64_t at = lag ? now() : 0;
 
-	note(WORK, id);
-	if (lag && nlags < MOST_LAGS && at > end)
+	mark_id(WORK, id);
+	if (lag && nlags < MAX_LAGS && at > end)
 		lags[nlags++] = (uint32_t)((at - end) / 1000);
 }
 
@@ -174,7 +184,7 @@ static void sum(struct sums *s, unsigned kind, uint64_t value, uint64_t start, u
 	s[kind & 15].ns += end > start ? end - start : 0;
 }
 
-static void look(const CUpti_Activity *r)
+static void read_record(const CUpti_Activity *r)
 {
 	const CUpti_ActivityOverhead3 *overhead = (const void *)r;
 	const CUpti_ActivityUnifiedMemoryCounter3 *counter = (const void *)r;
@@ -190,7 +200,8 @@ static void look(const CUpti_Activity *r)
 	else if (r->kind == CUPTI_ACTIVITY_KIND_MEMSET)
 		work(set->correlationId, set->end);
 	else if (r->kind == CUPTI_ACTIVITY_KIND_DRIVER || r->kind == CUPTI_ACTIVITY_KIND_RUNTIME)
-		note(r->kind == CUPTI_ACTIVITY_KIND_DRIVER ? DRIVER : RUNTIME, call->correlationId);
+		mark_id(r->kind == CUPTI_ACTIVITY_KIND_DRIVER ? DRIVER : RUNTIME,
+			call->correlationId);
 	if (r->kind == CUPTI_ACTIVITY_KIND_OVERHEAD)
 		sum(overheads, overhead->overheadKind < 16 ? overhead->overheadKind : 1 + (overhead->overheadKind >> 16),
 		    (uint64_t)overhead->objectKind, overhead->start, overhead->end);
@@ -213,14 +224,14 @@ static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buff
 		if ((unsigned)r->kind < KINDS)
 			counts.records[r->kind]++;
 		if (join || lag || calls || getenv("CUPTI_CLIENT_KINDS"))
-			look(r);
+			read_record(r);
 	}
 	c.cuptiActivityGetNumDroppedRecords(context, stream, &dropped);
 	counts.dropped += dropped;
 	counts.completed++;
 	counts.bytes += valid;
 	pthread_mutex_unlock(&one);
-	give_back(buffer, valid);
+	reuse_buffer(buffer, valid);
 }
 
 static void *flush(void *arg)
@@ -238,7 +249,7 @@ static void *flush(void *arg)
 	return NULL;
 }
 
-/* ---- asking for it ---- */
+/* ---- enabling ---- */
 
 static const uint16_t driver_calls[] = {
 #define X(cbid, name) cbid,
@@ -260,11 +271,11 @@ static void CUPTIAPI call_back(void *user, CUpti_CallbackDomain domain, CUpti_Ca
 
 	last = ((const CUpti_CallbackData *)data)->correlationId;
 	(void)last, (void)user, (void)domain, (void)id;
-	called_back++;		/* roughly, with several threads */
+	called_back++;		/* approximate if there are several threads */
 }
 
-/* Is the word in the list? */
-static bool wants(const char *word)
+/* True if the word is in the list. */
+static bool has_mode(const char *word)
 {
 	size_t n = strlen(word), len;
 
@@ -274,10 +285,10 @@ static bool wants(const char *word)
 	return false;
 }
 
-static void must(const char *what, int code)
+static void check(const char *what, int code)
 {
 	if (code)
-		say("%s refused: error %d", what, code);
+		log_line("%s refused: error %d", what, code);
 }
 
 static void subscribe(void)
@@ -285,10 +296,10 @@ static void subscribe(void)
 	static CUpti_SubscriberHandle subscriber;
 	int code = c.cuptiSubscribe(&subscriber, call_back, NULL);
 
-	must("cuptiSubscribe", code);
+	check("cuptiSubscribe", code);
 	for (size_t i = 0; !code && i < sizeof(driver_calls) / sizeof(*driver_calls); i++)
 		code = c.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, driver_calls[i]);
-	must("cuptiEnableCallback", code);
+	check("cuptiEnableCallback", code);
 }
 
 static void configure_counters(void)
@@ -299,8 +310,10 @@ static void configure_counters(void)
 		config[i] = (CUpti_ActivityUnifiedMemoryCounterConfig){
 			CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES, (CUpti_ActivityUnifiedMemoryCounterKind)(i + 1), 0, 1 };
 	for (int i = 0; i < 8; i++)
-		must("cuptiActivityConfigureUnifiedMemoryCounter of one kind", c.cuptiActivityConfigureUnifiedMemoryCounter(&config[i], 1));
-	must("cuptiActivityConfigureUnifiedMemoryCounter", c.cuptiActivityConfigureUnifiedMemoryCounter(config, 8));
+		check("cuptiActivityConfigureUnifiedMemoryCounter of one kind",
+		      c.cuptiActivityConfigureUnifiedMemoryCounter(&config[i], 1));
+	check("cuptiActivityConfigureUnifiedMemoryCounter",
+	      c.cuptiActivityConfigureUnifiedMemoryCounter(config, 8));
 }
 
 static void more_kinds(void)
@@ -312,7 +325,8 @@ static void more_kinds(void)
 
 		if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER)
 			configure_counters();
-		must("cuptiActivityEnable of one of CUPTI_CLIENT_KINDS", c.cuptiActivityEnable((CUpti_ActivityKind)kind));
+		check("cuptiActivityEnable of one of CUPTI_CLIENT_KINDS",
+		      c.cuptiActivityEnable((CUpti_ActivityKind)kind));
 	}
 }
 
@@ -324,19 +338,23 @@ static void enable(void)
 {
 	int code = 0;
 
-	must("cuptiActivityRegisterCallbacks", c.cuptiActivityRegisterCallbacks(requested, completed));
-	for (size_t i = 0; wants("api") && !code && i < sizeof(driver_calls) / sizeof(*driver_calls); i++)
+	check("cuptiActivityRegisterCallbacks", c.cuptiActivityRegisterCallbacks(requested,
+		completed));
+	for (size_t i = 0; has_mode("api") && !code &&
+	     i < sizeof(driver_calls) / sizeof(*driver_calls); i++)
 		code = c.cuptiActivityEnableDriverApi(driver_calls[i], 1);
-	must("cuptiActivityEnableDriverApi", code);
+	check("cuptiActivityEnableDriverApi", code);
 	code = 0;
-	for (size_t i = 0; wants("runtimeapi") && !code && i < sizeof(runtime_calls) / sizeof(*runtime_calls); i++)
+	for (size_t i = 0; has_mode("runtimeapi") && !code &&
+	     i < sizeof(runtime_calls) / sizeof(*runtime_calls); i++)
 		code = c.cuptiActivityEnableRuntimeApi(runtime_calls[i], 1);
-	must("cuptiActivityEnableRuntimeApi", code);
+	check("cuptiActivityEnableRuntimeApi", code);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		must("cuptiActivityEnable", c.cuptiActivityEnable(kinds[i]));
+		check("cuptiActivityEnable", c.cuptiActivityEnable(kinds[i]));
 	more_kinds();
 	if (variable("CUPTI_CLIENT_WAITS", 0))
-		must("cuptiActivityEnable", c.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION));
+		check("cuptiActivityEnable",
+		      c.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION));
 }
 
 static void set(CUpti_ActivityAttribute attribute, long value)
@@ -345,10 +363,11 @@ static void set(CUpti_ActivityAttribute attribute, long value)
 	size_t size = sizeof(yes);
 
 	if (value >= 0)
-		must("cuptiActivitySetAttribute", c.cuptiActivitySetAttribute(attribute, &size, &yes));
+		check("cuptiActivitySetAttribute", c.cuptiActivitySetAttribute(attribute, &size,
+			&yes));
 }
 
-/* Those that are switches take a byte. */
+/* Attributes that are switches have a size of one byte. */
 static void more_attributes(void)
 {
 	const char *p = getenv("CUPTI_CLIENT_ATTRIBUTES");
@@ -359,30 +378,35 @@ static void more_attributes(void)
 				 attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER || attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER;
 		size_t value = strtoul(end + (*end == '='), &end, 10), size = is_switch ? 1 : sizeof(value);
 
-		must("an attribute", c.cuptiActivitySetAttribute((CUpti_ActivityAttribute)attribute, &size, &value));
+		check("an attribute",
+		      c.cuptiActivitySetAttribute((CUpti_ActivityAttribute)attribute, &size,
+						  &value));
 	}
 }
 
-/* ---- telling ---- */
+/* ---- results ---- */
 
-static void tell_counts(const char *when, const struct counts *a, const struct counts *b)
+static void log_counts(const char *when, const struct counts *a, const struct counts *b)
 {
 #define SINCE(what) (unsigned long long)(a->what - b->what)
 #define KIND(k) SINCE(records[CUPTI_ACTIVITY_KIND_##k])
-	say("%s kernels %llu copies %llu sets %llu driver_calls %llu runtime_calls %llu buffers_asked %llu completed %llu mapped %llu "
+	log_line("%s kernels %llu copies %llu sets %llu driver_calls %llu runtime_calls %llu "
+		 "buffers_asked %llu completed %llu mapped %llu "
 	    "foreign %llu bytes %llu dropped %llu asked_for %llu", when, KIND(CONCURRENT_KERNEL), KIND(MEMCPY), KIND(MEMSET), KIND(DRIVER), KIND(RUNTIME),
 	    SINCE(asked), SINCE(completed), SINCE(mapped), SINCE(foreign), SINCE(bytes), SINCE(dropped),
 	    (unsigned long long)__atomic_load_n(&flushes, __ATOMIC_RELAXED));
 }
 
-static void tell_joins(void)
+static void log_joins(void)
 {
-	uint64_t n[4] = { 0 };		/* by bits: has the id of a driver call, of a runtime call */
+	uint64_t n[4] = { 0 };	/* index bits: the id is that of a driver call, of a runtime call */
 
 	for (uint32_t i = 0; i < IDS / 64; i++)
 		for (uint64_t w = ids[WORK][i]; w; w &= w - 1)
 			n[(ids[DRIVER][i] & w & -w ? 1 : 0) + (ids[RUNTIME][i] & w & -w ? 2 : 0)]++;
-	say("ids_of_work driver_call_only %llu runtime_call_only %llu of_both %llu of_neither %llu", (unsigned long long)n[1],
+	log_line("ids_of_work driver_call_only %llu runtime_call_only %llu of_both %llu "
+		 "of_neither %llu",
+		 (unsigned long long)n[1],
 	    (unsigned long long)n[2], (unsigned long long)n[3], (unsigned long long)n[0]);
 }
 
@@ -391,20 +415,22 @@ static int by_size(const void *a, const void *b)
 	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : *(const uint32_t *)a > *(const uint32_t *)b;
 }
 
-static void tell_lags(void)
+static void log_lags(void)
 {
 	if (!nlags)
 		return;
 	qsort(lags, nlags, sizeof(*lags), by_size);
-	say("record_lag records %zu median_ms %.1f p99_ms %.1f max_ms %.1f", nlags, lags[nlags / 2] / 1e3, lags[nlags * 99 / 100] / 1e3,
+	log_line("record_lag records %zu median_ms %.1f p99_ms %.1f max_ms %.1f", nlags,
+		 lags[nlags / 2] / 1e3, lags[nlags * 99 / 100] / 1e3,
 	    lags[nlags - 1] / 1e3);
 }
 
-static void tell_sums(const char *what, const struct sums *s)
+static void log_sums(const char *what, const struct sums *s)
 {
 	for (int i = 0; i < 16; i++)
 		if (s[i].n)
-			say("%s %d n %llu value %llu ns %llu", what, i, (unsigned long long)s[i].n, (unsigned long long)s[i].value,
+			log_line("%s %d n %llu value %llu ns %llu", what, i,
+				 (unsigned long long)s[i].n, (unsigned long long)s[i].value,
 			    (unsigned long long)s[i].ns);
 }
 
@@ -414,22 +440,24 @@ static void at_exit(void)
 	size_t before = nlags;
 
 	if (lag)
-		tell_lags();	/* what comes now came because the program ended */
+		/* records delivered from now on are delivered because the program ends */
+		log_lags();
 	c.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-	tell_counts("in all", &counts, &nothing);
+	log_counts("in all", &counts, &nothing);
 	if (lag)
-		say("came_at_exit %zu", nlags - before);
+		log_line("came_at_exit %zu", nlags - before);
 	if (calls)
 		fflush(calls);
 	if (join)
-		tell_joins();
+		log_joins();
 	for (int i = 0; i < KINDS; i++)
 		if (counts.records[i])
-			say("records of kind %d: %llu", i, (unsigned long long)counts.records[i]);
-	tell_sums("overhead", overheads);
-	tell_sums("counter", counters);
+			log_line("records of kind %d: %llu", i,
+				 (unsigned long long)counts.records[i]);
+	log_sums("overhead", overheads);
+	log_sums("counter", counters);
 	if (called_back)
-		say("callbacks %llu", (unsigned long long)called_back);
+		log_line("callbacks %llu", (unsigned long long)called_back);
 }
 
 __attribute__((visibility("default"))) void cupti_client_mark(const char *when)
@@ -438,10 +466,10 @@ __attribute__((visibility("default"))) void cupti_client_mark(const char *when)
 
 	if (!c.cuptiActivityFlushAll)
 		return;
-	must("cuptiActivityFlushAll", c.cuptiActivityFlushAll(0));
+	check("cuptiActivityFlushAll", c.cuptiActivityFlushAll(0));
 	usleep(100000);
 	seen = counts;
-	tell_counts(when, &seen, &marked);
+	log_counts(when, &seen, &marked);
 	marked = seen;
 }
 
@@ -450,13 +478,14 @@ __attribute__((visibility("default"))) void cupti_client_again(void)
 	if (!c.cuptiActivityFlushAll)
 		return;
 	enable();
-	say("enabled again");
+	log_line("enabled again");
 }
 
 __attribute__((visibility("default"))) void cupti_client_on(int on)
 {
 	for (size_t i = 0; c.cuptiActivityDisable && i < sizeof(kinds) / sizeof(*kinds); i++)
-		must("a kind", on ? c.cuptiActivityEnable(kinds[i]) : c.cuptiActivityDisable(kinds[i]));
+		check("a kind", on ? c.cuptiActivityEnable(kinds[i]) :
+		      c.cuptiActivityDisable(kinds[i]));
 }
 
 static bool find(void)
@@ -466,7 +495,7 @@ static bool find(void)
 	void *lib = NULL;
 
 	for (size_t i = 0; !lib && i < sizeof(names) / sizeof(*names); i++)
-		lib = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);		/* the program's own copy first */
+		lib = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);	/* the program's own copy first */
 	if (!lib && named && *named)
 		lib = dlopen(named, RTLD_NOW);
 	for (size_t i = 0; !lib && i < sizeof(names) / sizeof(*names); i++)
@@ -492,7 +521,7 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 	if (!strcmp(mode, "none"))
 		return 1;
 	if (!find()) {
-		say("no CUPTI was found");
+		log_line("CUPTI was not found");
 		memset(&c, 0, sizeof(c));
 		return 1;
 	}
@@ -504,18 +533,20 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 	calls = m && *m ? fopen(m, "we") : NULL;
 	c.cuptiGetVersion(&version);
 	if (variable("CUPTI_CLIENT_CLOCK", 1))
-		must("cuptiActivityRegisterTimestampCallback", c.cuptiActivityRegisterTimestampCallback(now));
+		check("cuptiActivityRegisterTimestampCallback",
+		      c.cuptiActivityRegisterTimestampCallback(now));
 	if (variable("CUPTI_CLIENT_THREADS", 0))
-		must("cuptiSetThreadIdType", c.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
+		check("cuptiSetThreadIdType",
+		      c.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
 	set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, variable("CUPTI_CLIENT_ZEROED", 1));
 	set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, variable("CUPTI_CLIENT_PER_THREAD", -1));
 	more_attributes();
-	if (wants("callbacks"))
+	if (has_mode("callbacks"))
 		subscribe();
 	enable();
 	if (ms > 0)
 		pthread_create(&thread, NULL, flush, (void *)(uintptr_t)ms);
 	atexit(at_exit);
-	say("CUPTI %u buffer %zu flush_ms %ld", version, buffer_bytes, ms);
+	log_line("CUPTI %u buffer %zu flush_ms %ld", version, buffer_bytes, ms);
 	return 1;
 }

@@ -1,18 +1,21 @@
 #!/bin/bash
-# cupti_cost.sh PORTABLE-TARBALL OUT: what a launch costs under a bare CUPTI client, under gtcollect and under Nsight Systems, beside each
-# other. launch_cost.c runs under each in turn, forwards and backwards in alternation (ROUNDS times, 5), on the same processors
-# (COST_CPUS, a list as taskset takes it; "" holds nobody). Prints the figures' medians under "bare" and, for each other recorder,
-# the median of the differences to bare in the same round; in the end, with the smallest and largest difference, what gt is
-# held to: a launch under gt-gpu costs at most 0.15 us more than under bare.
-#	nothing		by itself
+# cupti_cost.sh PORTABLE-TARBALL OUT: compares the cost of a launch under a bare CUPTI client, under
+# gtcollect and under Nsight Systems. launch_cost.c runs under each of them in turn, forwards and
+# backwards alternately (ROUNDS times, 5), on the same processors (COST_CPUS, a list as for taskset;
+# "": not pinned). Prints the medians under "bare" and, for each other recorder, the median of the
+# differences to bare in the same round. At the end, with the smallest and largest difference, gt's
+# limit: a launch under gt-gpu costs at most 0.15 us more than under bare.
+#	nothing		without a recorder
 #	none bare api runtimeapi callbacks	with cupti_client.c, see there
-#	again		bare once more: what the method makes of no difference
+#	again		bare a second time: the error of the method
 #	gt-api gt-gpu	gtcollect -e api and -e api,ioctl,gpu
-#	nsys		nsys profile -t cuda, where it is installed (or NSYS names it)
-# RECORDERS is a list of those to run, BURSTS how many bursts each has (64): where processes differ, more and shorter ones tell more
-# (and launch_ways.sh most). SWEEP=1 runs bare and api also with buffers of other sizes, other attributes and a flushing thread:
-# "bare,BUFFER=32768". Takes about two minutes with a real driver. Leaves OUT/cost.raw (ROUND RECORDER FIGURE NS), OUT/cost.txt and
-# what clients and gtcollect said, OUT/cost.log. SIMULATED=1: a small run that only shows whether the script works.
+#	nsys		nsys profile -t cuda, if it is installed (or NSYS names it)
+# RECORDERS is a list of those to run, BURSTS the number of bursts of each (64). Where processes
+# differ, more and shorter ones are more exact (and launch_ways.sh most). SWEEP=1 also runs bare and
+# api with buffers of other sizes, other attributes and a flushing thread: "bare,BUFFER=32768".
+# Takes about two minutes with a real driver. Leaves OUT/cost.raw (ROUND RECORDER FIGURE NS),
+# OUT/cost.txt and the output of clients and gtcollect, OUT/cost.log. SIMULATED=1: a small run that
+# only tests this script.
 out=$2 W=/tmp/gt-cost
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p /tmp/gt "$W" "$out" && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-$(uname -m)/bin:$PATH
@@ -70,7 +73,7 @@ def over(recorder, figure, base):
 base = "bare" if "bare" in recorders else recorders[0]
 columns = [f for f in figures if not (f.startswith(("memset", "htod", "graph")) and f.endswith(("p99", "all", "fast"))) and f != "clock_read"]
 wide = max(map(len, recorders)) + 1
-print(f"ns; under {base} itself, then the median of the differences to it")
+print(f"ns; under {base}, then the median of the differences to it")
 print(f"{'':{wide}}" + "".join(f"{f.rsplit('_', 1)[0]:>10}" for f in columns))
 print(f"{'':{wide}}" + "".join(f"{f.rsplit('_', 1)[1]:>10}" for f in columns))
 print(f"{base:{wide}}" + "".join(f"{statistics.median(value[base, f].values()):>10.0f}" for f in columns))

@@ -1,13 +1,16 @@
-/* When does CUPTI give back records of kernels that have ended while one that was launched before them, on another stream, still runs?
+/* When does CUPTI deliver records of finished kernels while a kernel that was launched before them,
+ * on another stream, still runs?
  * cupti_held LIBCUPTI [-m RECORDS] [-o 1] [-b 1] [-f 1] [-a ATTRIBUTE=VALUE]...
- *	-m	so many records in a buffer at most
- *	-o	the long kernel is launched by another thread
- *	-b	it is launched behind the short ones
- *	-f	behind a second the client asks for what is incomplete, too
- *	-a	of CUPTI's attributes (CUpti_ActivityAttribute; 0: bytes of a buffer on the device, 2: how many there may be, 8: in the host's memory,
- *		9: a buffer for each thread)
- * A kernel waits for a flag that is set after two seconds; behind it five short ones run and are waited for. Buffers are asked for every
- * 50 ms. Prints how many records of the five came before the flag was set, when, how many behind it, and whether the long one's has times. */
+ *	-m	maximum number of records in a buffer
+ *	-o	another thread launches the long kernel
+ *	-b	the long kernel is launched after the short ones
+ *	-f	after one second the client also requests incomplete records
+ *	-a	CUPTI's attributes (CUpti_ActivityAttribute; 0: bytes of a buffer on the device,
+ *		2: how many there may be, 8: in the host's memory, 9: one buffer per thread)
+ * The long kernel waits for a flag that is set after two seconds; five short ones run after it and
+ * are waited for. Buffers are flushed every 50 ms. Prints how many records of the five were
+ * delivered before the flag was set, when, how many after it, and whether the long kernel's record
+ * has times. */
 #define _GNU_SOURCE
 #include "samples/cu.h"
 #include <pthread.h>
@@ -113,7 +116,8 @@ static void launch_all(bool other, bool behind)
 
 	OK(cuStreamCreate(&s, 1));
 	OK(cuMemAlloc_v2(&x, 4));
-	OK(cuLaunchKernel(relu, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &x, &count }, NULL));	/* the first of all takes its time */
+	/* the very first launch takes longer */
+	OK(cuLaunchKernel(relu, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){ &x, &count }, NULL));
 	OK(cuCtxSynchronize());
 	usleep(200000);
 	OK(cupti.flush(0));
@@ -144,7 +148,8 @@ static void watch(bool force)
 			__atomic_store_n(flag, 1, __ATOMIC_RELEASE);
 		}
 	}
-	printf(": %d of 5 came while the long one ran, the first after %.0f ms; %d of 5 and %d of 1 in the end, %d of it without times; "
+	printf(": %d of 5 were delivered while the long one ran, the first after %.0f ms; "
+	       "%d of 5 and %d of 1 in the end, %d of it without times; "
 	       "%d buffers\n", before, (double)first / 1e6, short_ones, long_ones, long_untimed, given);
 }
 

@@ -1,15 +1,22 @@
-/* Do records of driver calls come that are asked for late? cupti_late LIBCUPTI BEFORE WAY [LAUNCHES]. CUPTI is asked for kernels and, by
- * BEFORE, for those driver calls that make a GPU work (formats/cuda/cuda_api_cbid.h):
- *	early		before the first context, and no more behind it
+/* Does CUPTI deliver records of driver calls that are enabled late? cupti_late LIBCUPTI BEFORE WAY
+ * [LAUNCHES]. Kernels are enabled first. BEFORE says when the driver calls that create GPU work are
+ * enabled (formats/cuda/cuda_api_cbid.h):
+ *	early		before the first context, disabled after it
  *	late		not at all
- *	profiler	early; and then a profiler comes that enables and disables the runtime's calls and the driver's
- *	profilerfew	the same, but that it has the driver's enabled one by one, and disables the kind
- * Then WAY asks for them (again): single (one by one), off (off, then one by one), kind (the kind on, and all others off one by one),
- * kindoff (the kind on and off, then one by one), runtime (that kind on and off, then one by one), callback (a subscriber with a
- * callback at one call, then one by one), callbackoff (the same, and gone before), kindrun (the kind, all others off, the runtime's on and
- * off), runkind (that first), callbacks (no records, but callbacks at those calls). LAUNCHES (100) follow, and other calls, and as many
- * sets through the runtime (libcudart.so.13, if it is there). Prints how many records came, and whose number sets have: "BEFORE WAY:
- * L launches K kernels D driver O other R runtime; S sets, with a driver call's number N, with a runtime call's M". */
+ *	profiler	early; then a profiler enables and disables the kinds of runtime and driver
+ *			calls
+ *	profilerfew	the same, but the profiler enables driver calls one by one, and disables the
+ *			kind
+ * Then WAY says how they are enabled again: single (one by one), off (off, then one by one), kind
+ * (the kind on, and all other calls off one by one), kindoff (the kind on and off, then one by
+ * one), runtime (the kind of runtime calls on and off, then one by one), callback (a subscriber
+ * with a callback at one call, then one by one), callbackoff (the same, but it unsubscribes first),
+ * kindrun (the kind, all other calls off, the runtime's kind on and off), runkind (the runtime's
+ * kind first), callbacks (no records, but callbacks at those calls). Then come LAUNCHES (100)
+ * launches, other calls, and as many sets through the runtime (libcudart.so.13, if it is
+ * installed). Prints the number of records, and whose correlation ids the sets have: "BEFORE WAY: L
+ * launches K kernels D driver O other R runtime; S sets, with a driver call's number N, with a
+ * runtime call's M". */
 #define _GNU_SOURCE
 #include "samples/cu.h"
 #include <stdbool.h>
@@ -24,7 +31,7 @@ static int (*enable_callback)(uint32_t, void *, int, uint32_t);
 static uint8_t buffers[64][65536] __attribute__((aligned(8)));
 static int given;
 static uint64_t kernels, launches, others, runtimes, sets;
-static uint8_t ids[1 << 20];		/* by number: DRIVER, RUNTIME, SET */
+static uint8_t ids[1 << 20];		/* flags by correlation id: DRIVER, RUNTIME, SET */
 enum { DRIVER = 1, RUNTIME = 2, SET = 4 };
 static bool by_callback;
 static uint32_t launch_cbid;
@@ -80,7 +87,7 @@ static void one_by_one(bool on)
 		OK(cupti.enable_driver_call(calls[i], on));
 }
 
-static bool wanted(uint32_t cbid)
+static bool is_work_call(uint32_t cbid)
 {
 	for (size_t i = 0; i < CALLS; i++)
 		if (calls[i] == cbid)
@@ -107,7 +114,7 @@ static void launch(CUfunction empty, int n)
 
 static void profile(CUfunction empty, bool few)
 {
-	one_by_one(false);	/* as who makes way */
+	one_by_one(false);	/* as a tool that detaches for a profiler */
 	OK(cupti.disable(GT_CUPTI_KERNEL));
 	OK(cupti.flush(1));
 	OK(cupti.enable(GT_CUPTI_KERNEL));
@@ -124,7 +131,7 @@ static void profile(CUfunction empty, bool few)
 	OK(cupti.enable(GT_CUPTI_KERNEL));
 }
 
-static void ask(const char *way)
+static void enable_again(const char *way)
 {
 	bool kind = !strcmp(way, "kind") || !strcmp(way, "kindrun") || !strcmp(way, "runkind");
 	void *s = NULL;
@@ -138,7 +145,8 @@ static void ask(const char *way)
 	if (kind || !strcmp(way, "kindoff"))
 		OK(cupti.enable(GT_CUPTI_DRIVER));
 	if (kind)
-		for (uint32_t cbid = 1; cbid < 1000 && (wanted(cbid) || !cupti.enable_driver_call(cbid, 0));)
+		for (uint32_t cbid = 1; cbid < 1000 && (is_work_call(cbid) ||
+							!cupti.enable_driver_call(cbid, 0));)
 			cbid++;
 	if (!strcmp(way, "kindoff"))
 		OK(cupti.disable(GT_CUPTI_DRIVER));
@@ -204,7 +212,7 @@ int main(int argc, char **argv)
 	usleep(100000);
 	kernels = launches = others = runtimes = sets = 0;
 	memset(ids, 0, sizeof(ids));
-	ask(argv[3]);
+	enable_again(argv[3]);
 	launch(empty, n);
 	OK(cupti.flush(1));
 	usleep(50000);

@@ -1,8 +1,11 @@
-# device_cost.py [SETTINGS...]: what CUPTI's recording of kernels, copies and sets costs a loop that waits for the GPU (torch_train.py's
-# transformer), with different SETTINGS of CUPTI: each is a word as cupti_client.c's variables are named, with commas between
-# ("BUFFER=65536,ATTRIBUTES=8=1"), "-" none. One process for each, in which CUPTI records and does not in turns of half a second: what
-# processes differ by is not in it. TURNS (16) says how many pairs, ROUNDS (1) how often all SETTINGS are gone through. Prints for each the
-# median ratio of ms a step with the least and the most, and how many kernels were recorded.
+# device_cost.py [SETTINGS...]: cost of CUPTI's records of kernels, copies and sets for a loop that
+# waits for the GPU (torch_train.py's transformer), with different SETTINGS of CUPTI. Each is a
+# word with the names of cupti_client.c's variables, separated by commas
+# ("BUFFER=65536,ATTRIBUTES=8=1"), or "-" for none. One process for each, in which CUPTI records
+# and does not record in turns of half a second, so that differences between processes have no
+# effect. TURNS (16) is the number of pairs, ROUNDS (1) the number of passes over all SETTINGS.
+# Prints for each the median ratio of ms per step with the least and the greatest, and the number
+# of recorded kernels.
 import ctypes
 import os
 import statistics
@@ -46,7 +49,7 @@ def main(settings):
         ratios = [ms[k] / ms[k + 1] if k % 4 == 0 else ms[k + 1] / ms[k] for k in range(0, len(ms) - 1, 2)]
         said = [line.split(": ", 1)[1] for line in open(log) if "in all" in line or "refused" in line]
         if not ratios:
-            print(f"{setting}: nothing was measured", flush=True)
+            print(f"{setting}: no measurement", flush=True)
             continue
         print(f"{setting}: {statistics.median(ratios):.5f} ({min(ratios):.5f} to {max(ratios):.5f}), {min(ms):.3f} ms; "
               + "; ".join(" ".join(s.split()[:4]) for s in said), flush=True)

@@ -1,11 +1,15 @@
-/* What CUDA events are and what they cost, asked of the driver: events_truth PART.
- *	work		the same in every run: kernels of some lengths, copies and sets, in the legacy stream and in two others, queued, and one
- *			at a time; the last line is "expect K kernels C copies S sets"
- *	waits		with a kernel of 400 ms before them, 150 launches: the longest; and how many more until one takes longer than 5 ms
- *	cost		what calls take, ns: median of 2000
- *	reference	from before cuEventRecord on an idle stream of its own until cuEventQuery says it is over, ns: least and median of 200, while the
- *			GPU is idle and while a kernel runs
- *	capture		what may be asked while another thread captures, and whether the capture survives; order of events; dead contexts */
+/* Behaviour and cost of CUDA events, measured on the driver: events_truth PART.
+ *	work		the same work in every run: kernels of several lengths, copies and sets, in
+ *			the legacy stream and in two others, queued, and one at a time; the last
+ *			line is "expect K kernels C copies S sets"
+ *	waits		after a kernel of 400 ms, 150 launches: the longest; and the number of
+ *			further launches until one takes longer than 5 ms
+ *	cost		duration of calls, ns: median of 2000
+ *	reference	time from before cuEventRecord on an idle stream until cuEventQuery reports
+ *			its end, ns: least and median of 200, while the GPU is idle and while a
+ *			kernel runs
+ *	capture		calls that are allowed while another thread captures, and whether the
+ *			capture stays valid; order of events; events of destroyed contexts */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdbool.h>
@@ -129,14 +133,16 @@ static void waits(void)
 		took[i] = now() - from;
 		worst = took[i] > worst ? took[i] : worst;
 	}
-	printf("behind a kernel of 400 ms: the longest of 150 launches took %llu ns, the median %llu ns\n", (unsigned long long)worst,
+	printf("after a kernel of 400 ms: the longest of 150 launches took %llu ns, "
+	       "the median %llu ns\n", (unsigned long long)worst,
 	       (unsigned long long)median(took, 150));
 	do {
 		from = now();
 		spin(s, 1);
 		more++;
 	} while (now() - from < 5000000 && more < 20000);
-	printf("launches until one had to wait: %d%s\n", 150 + more, more == 20000 ? " and none had" : "");
+	printf("launches until one waited: %d%s\n", 150 + more, more == 20000 ? " and none waited"
+	       : "");
 	OK(cuCtxSynchronize());
 }
 
@@ -168,7 +174,7 @@ static void cost(void)
 	COST("cuCtxGetCurrent", cuCtxGetCurrent(&current));
 	COST("cuStreamIsCapturing, a stream", capturing(s, &status));
 	COST("cuStreamIsCapturing, the legacy stream", capturing((CUstream)1, &status));
-	COST("cuEventQuery, over", query(e));
+	COST("cuEventQuery, finished", query(e));
 	COST("cuEventElapsedTime", cuEventElapsedTime(&ms, e, f));
 	COST("cuEventRecord, a stream", cuEventRecord(e, s));
 	COST("cuEventRecord, the legacy stream", cuEventRecord(e, NULL));
@@ -210,19 +216,20 @@ static void reference(void)
 
 /* ---- capture ---- */
 
-static struct { CUevent first, last; int mode; CUstream blocking; } asked;
+static struct { CUevent first, last; int mode; CUstream blocking; } capture_test;
 
-static void *ask(void *arg)
+static void *query_event(void *arg)
 {
 	float ms;
 
 	OK(cuCtxSetCurrent(ctx));
-	if (asked.mode)
-		exchange(&asked.mode);
-	return (void *)(intptr_t)(strcmp(arg, "query") ? cuEventElapsedTime(&ms, asked.first, asked.last) : query(asked.first));
+	if (capture_test.mode)
+		exchange(&capture_test.mode);
+	return (void *)(intptr_t)(strcmp(arg, "query") ? cuEventElapsedTime(&ms, capture_test.first,
+		capture_test.last) : query(capture_test.first));
 }
 
-static void elsewhere(const char *what, int mode)
+static void query_during_capture(const char *what, int mode)
 {
 	CUstream s = stream(0);
 	CUgraph g;
@@ -230,10 +237,10 @@ static void elsewhere(const char *what, int mode)
 	void *rc;
 	CUresult end;
 
-	asked.mode = mode;
+	capture_test.mode = mode;
 	OK(cuStreamBeginCapture_v2(s, 0));
 	spin(s, 1);
-	pthread_create(&t, NULL, ask, (void *)what);
+	pthread_create(&t, NULL, query_event, (void *)what);
 	pthread_join(t, &rc);
 	end = cuStreamEndCapture(s, &g);
 	printf("during another thread's global capture, %s, %s: returns %d; the capture ends with %d\n", what, mode ? "relaxed" : "not relaxed",
@@ -249,16 +256,16 @@ static void capture(void)
 	float ms = 0;
 	int status = -1, rc;
 
-	asked.first = event(), asked.last = event();
-	OK(cuEventRecord(asked.first, NULL));
+	capture_test.first = event(), capture_test.last = event();
+	OK(cuEventRecord(capture_test.first, NULL));
 	spin(NULL, 1000);
-	OK(cuEventRecord(asked.last, NULL));
+	OK(cuEventRecord(capture_test.last, NULL));
 	OK(cuCtxSynchronize());
-	rc = cuEventElapsedTime(&ms, asked.last, asked.first);
+	rc = cuEventElapsedTime(&ms, capture_test.last, capture_test.first);
 	printf("from a later event to an earlier one: returns %d, %.3f ms\n", rc, ms);
 	for (int mode = 0; mode <= RELAXED; mode += RELAXED) {
-		elsewhere("query", mode);
-		elsewhere("elapsed", mode);
+		query_during_capture("query", mode);
+		query_during_capture("elapsed", mode);
 	}
 	OK(cuStreamBeginCapture_v2(s, 0));
 	rc = capturing((CUstream)1, &status);
@@ -271,11 +278,11 @@ static void capture(void)
 	printf("; the capture ends with %d\n", rc);
 	OK(cuStreamBeginCapture_v2(s, 0));
 	rc = cuEventRecord(e, NULL);
-	printf("an event in the legacy stream meanwhile: returns %d", rc);
+	printf("an event in the legacy stream during a capture: returns %d", rc);
 	rc = cuStreamEndCapture(s, &g);
 	printf("; the capture ends with %d\n", rc);
 	OK(create_ctx(&other, 0, 0));
-	rc = cuEventRecord(asked.first, NULL);
+	rc = cuEventRecord(capture_test.first, NULL);
 	printf("an event in a stream of another context: returns %d\n", rc);
 	OK(destroy_ctx(other));
 }

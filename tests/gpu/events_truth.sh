@@ -1,18 +1,23 @@
 #!/bin/bash
-# events_truth.sh PORTABLE-TARBALL OUT: CUDA events (--gpu-timing events) beside CUPTI, on the same deterministic program, and whether the
-# program ever waits for them. PARTS (default "driver medians waits torch", about a minute in all):
-#	driver		what the driver's events cost and forbid (events_truth.c: cost, reference, capture)
-#	medians		per kernel and kind of copy: counts, which must be equal, and medians; by events an upper bound, at most 5 % above
-#			CUPTI's where a kernel takes 50 us and more, and never more than 2 us below
-#	waits		how long launches take behind a kernel of 400 ms, without gt, by CUPTI and by events; at most 50 ms
-#	torch		the same medians of a PyTorch training loop, where there is PyTorch
-# The last line says what was broken. Leaves OUT/events.txt. SIMULATED=1: on the simulated driver, only to show that the script works.
+# events_truth.sh PORTABLE-TARBALL OUT: compares CUDA events (--gpu-timing events) with CUPTI on the
+# same deterministic program, and checks that the program never waits for them. PARTS (default
+# "driver medians waits torch", about a minute in total):
+#	driver		cost and restrictions of the driver's events (events_truth.c: cost,
+#			reference, capture)
+#	medians		per kernel and kind of copy: counts, which must be equal, and medians; the
+#			times by events are an upper bound, at most 5 % above CUPTI's for kernels of
+#			50 us and more, and never more than 2 us below
+#	waits		duration of launches after a kernel of 400 ms, without gt, by CUPTI and by
+#			events; at most 50 ms
+#	torch		the same medians of a PyTorch training loop, if PyTorch is installed
+# The last line lists the errors. Leaves OUT/events.txt. SIMULATED=1: uses the simulated driver,
+# only to test this script.
 out=$2 W=/tmp/gt-events
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p /tmp/gt "$W" "$out" && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-$(uname -m)/bin:$PATH
 gcc -O2 -I"$here/../.." "$here/events_truth.c" -ldl -pthread -o "$W/truth" || exit 1
 . "$here/clients.sh"
-build_client "$W" >/dev/null 2>&1	# where CUPTI is, for $cupti
+build_client "$W" >/dev/null 2>&1	# finds CUPTI for $cupti
 exec > >(tee "$out/events.txt") 2>&1
 teeing=$!
 broken=
@@ -31,7 +36,8 @@ compare() {	# compare CUPTI EVENTS
 	    by_name = collections.defaultdict(list)
 	    json_of = ["gtanalyze", "--format", "json", "--top", "0", "kernels", path]
 	    kernels = json.loads(subprocess.run(json_of, capture_output=True, text=True).stdout)["kernels"]["rows"]
-	    full = {k["kernel"]: k["name"] for k in kernels}	# short names that two kernels share are told apart as they come
+	    # short names that two kernels share are distinguished by their order
+	    full = {k["kernel"]: k["name"] for k in kernels}
 	    text = subprocess.run(["gtexport", "--chrome", "-f", "-o", path + ".json", path], capture_output=True, text=True)
 	    for e in json.load(open(path + ".json"))["traceEvents"]:
 	        if e.get("ph") == "X" and e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset", "graph") and "launch_join" in e.get("args", {}):
@@ -74,14 +80,17 @@ waits() {
 }
 
 torch() {
-	python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null || { echo "no PyTorch here"; return; }
+	python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null || {
+		echo "PyTorch is not installed"
+		return
+	}
 	collect cupti torch-cupti python3 "$here/torch_train.py" 100
 	collect events torch-events python3 "$here/torch_train.py" 100
 	compare torch-cupti torch-events
 }
 
 for part in ${PARTS:-driver medians waits torch}; do echo "== $part"; $part; done
-echo "events: ${broken:-all as it should be}"
+echo "events: ${broken:-no errors}"
 exec >&- 2>&-
 wait $teeing
 [ -z "$broken" ]

@@ -1,9 +1,10 @@
-/* Launches of graphs with conditional nodes. Each launch runs another number of rounds, and the program counts on the GPU what ran:
- * a line "launch I ops N" for each launch of a graph, then what ran in all. Usage: graph_while MODE [LAUNCHES]
- *	only	a while node and nothing else, waited for after each launch
- *	between	a kernel, a while node with an if node in its body, a kernel; nothing is waited for
- *	first	a while node, then a kernel; nothing is waited for
- *	stream	a while node and nothing else; a plain kernel follows each launch in the stream, and nothing is waited for */
+/* Launches of graphs with conditional nodes. Each launch runs a different number of rounds, and the
+ * program counts on the GPU what ran. Prints a line "launch I ops N" for each launch of a graph,
+ * then the totals. Usage: graph_while MODE [LAUNCHES]
+ *	only	only a while node; the program waits after each launch
+ *	between	a kernel, a while node with an if node in its body, a kernel; no waits
+ *	first	a while node, then a kernel; no waits
+ *	stream	only a while node; a plain kernel follows each launch in the stream; no waits */
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ __global__ void choose(struct state *s, cudaGraphConditionalHandle inner)
 	s->ops[s->launch]++;
 	cudaGraphSetConditional(inner, s->round & 1);
 }
-/* The last of a round. Launch I has I % 5 + 3 rounds. */
+/* The last kernel of a round. Launch I has I % 5 + 3 rounds. */
 __global__ void decide(struct state *s, cudaGraphConditionalHandle loop, int ends_launch)
 {
 	s->ops[s->launch]++;

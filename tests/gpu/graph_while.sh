@@ -1,14 +1,15 @@
 #!/bin/bash
-# graph_while.sh PORTABLE-TARBALL OUT: is the work in the bodies of conditional graph nodes joined to the launch that ran it? Each mode of
-# graph_while.cu is recorded; how much each launch ran, in order, is compared with what the program counted on the GPU.
-# Leaves OUT/graph_while.txt and the traces. Exit status 1 if anything differs.
+# graph_while.sh PORTABLE-TARBALL OUT: checks that the work in the bodies of conditional graph
+# nodes is joined to the launch that ran it. Records each mode of graph_while.cu and compares the
+# work of each launch, in order, with the program's counts on the GPU. Leaves OUT/graph_while.txt
+# and the traces. Exit status 1 if anything differs.
 out=$2 W=/tmp/gt-while
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p /tmp/gt "$W" "$out" && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-$(uname -m)/bin:$PATH
 nvcc -arch=native -o "$W/graph_while" "$here/graph_while.cu" || exit 1
 bad=0
 
-compare() {	# compare MODE: what the trace has beside what the program counted
+compare() {	# compare MODE: the trace with the program's counts
 	python3 - "$1" "$W/$1.txt" "$out/while-$1.zst" <<-'P'
 	import collections, json, re, subprocess, sys
 

@@ -1,14 +1,22 @@
 #!/bin/bash
-# joins.sh PORTABLE-TARBALL OUT: is every piece of the GPU's work joined to the call that caused it, and how does CUPTI behave that we
-# rely on for it? PARTS (default "ids clock profiler lag joins", three to four minutes in all) says which of these are asked:
-#	ids		whose correlation id do records of work carry when only the driver's calls are recorded, and the runtime makes them?
-#	clock		CUPTI's record of a driver call beside the call as the program timed it: is there one in each, and where in it?
-#	profiler	torch.profiler starts and ends in a process with a client that has no subscriber: who gets the records? And with gt
-#	lag		after how long do records come, by how often they are asked for, with 64 KiB and 1 MiB buffers; a kernel of 600 ms in between
-#	joins		gtcollect -e api,ioctl,gpu on programs of all kinds: what was joined, and bytes a kernel beyond those of -e api,ioctl
-#			(recless: launches without a record; bad: records with impossible times; B/work: the bytes for each kernel, copy and set)
-# What cannot be built or run is named and left out. Leaves the lines in OUT/joins.txt, the clients' in OUT/clients.log; KEEP=1 leaves
-# the traces of part joins in OUT, too. APPS names the Python programs of part joins ("torch_train,200 jax_app").
+# joins.sh PORTABLE-TARBALL OUT: checks that every GPU operation is joined to the call that caused
+# it, and that CUPTI behaves as the join requires. PARTS (default "ids clock profiler lag joins",
+# three to four minutes in total) selects the checks:
+#	ids		whose correlation ids records of work have when only driver calls are
+#			recorded, and the runtime makes them
+#	clock		CUPTI's record of a driver call compared with the call as timed by the
+#			program: is there one in each, and where in it
+#	profiler	torch.profiler starts and ends in a process with a client that has no
+#			subscriber: which of them gets the records; and the same with gt
+#	lag		delay of records, by flush interval, with 64 KiB and 1 MiB buffers; a kernel
+#			of 600 ms in between
+#	joins		gtcollect -e api,ioctl,gpu on programs of all kinds: what was joined, and
+#			bytes per kernel beyond those of -e api,ioctl (recless: launches without a
+#			record; bad: records with impossible times; B/work: the bytes for each
+#			kernel, copy and set)
+# A program that cannot be built or run is named and skipped. Leaves the lines in OUT/joins.txt, the
+# clients' in OUT/clients.log; with KEEP=1 also the traces of part joins in OUT. APPS names the
+# Python programs of part joins ("torch_train,200 jax_app").
 out=$2 W=/tmp/gt-joins
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p /tmp/gt "$W" "$out" && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-$(uname -m)/bin:$PATH
@@ -22,7 +30,9 @@ export CUPTI_CLIENT_LOG=$W/log
 exec > >(tee "$out/joins.txt") 2>&1
 teeing=$!
 
-client() {	# client MODE [VAR=VALUE...] -- PROGRAM...: runs it with the client; what this says is in $W/log
+# client MODE [VAR=VALUE...] -- PROGRAM...: runs it with the client; the client's lines are in
+# $W/log
+client() {
 	settings=(CUPTI_CLIENT="$1")
 	shift
 	while [ "$1" != -- ]; do settings+=("CUPTI_CLIENT_$1"); shift; done
@@ -31,16 +41,16 @@ client() {	# client MODE [VAR=VALUE...] -- PROGRAM...: runs it with the client; 
 	env "${settings[@]}" "CUDA_INJECTION64_PATH=$client" timeout 100 "$@" </dev/null >"$W/said" 2>&1 || { echo "  failed: $*"; tail -n 2 "$W/said"; }
 	{ echo "== ${settings[*]} $*"; cat "$W/log"; } >>"$out/clients.log"
 }
-told() { sed -n "s/^client [^ ]*: \($1.*\)/  \1/p" "$W/log"; }
+client_line() { sed -n "s/^client [^ ]*: \($1.*\)/  \1/p" "$W/log"; }
 
 ids() {
 	while read -r name command; do
 		for mode in api runtimeapi api,runtimeapi; do
 			client $mode JOIN=1 FLUSH_MS=100 -- $command
 			echo "$name, client $mode:"
-			told ids_of_work
-			told 'in all' | cut -d ' ' -f 1-14
-			told '.*refused'
+			client_line ids_of_work
+			client_line 'in all' | cut -d ' ' -f 1-14
+			client_line '.*refused'
 		done
 	done <<-E
 		runtime $W/streams
@@ -88,7 +98,7 @@ profiler() {
 		echo "torch.profiler in a process with client $mode:"
 		client $mode FLUSH_MS=250 -- python3 "$here/torch_profiled.py"
 		grep -h saw "$W/said" | sed 's/^/  /'
-		told '' | grep -vE 'in all'
+		client_line '' | grep -vE 'in all'
 	done
 	torch=$(python3 -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])' 2>/dev/null)
 	for l in "$torch"/lib/libtorch_cpu.so "$torch"/lib/libkineto*; do
@@ -104,7 +114,8 @@ lag() {
 	for bytes in 65536 1048576; do
 		for ms in 0 50 250; do
 			client bare LAG=1 FLUSH_MS=$ms BUFFER=$bytes -- "$W/streams" 1000 600 2000
-			echo "buffers of $bytes, asked every $ms ms:" $(told record_lag | cut -c 13-) $(told came_at_exit)
+			echo "buffers of $bytes, flushed every $ms ms:" \
+				$(client_line record_lag | cut -c 13-) $(client_line came_at_exit)
 		done
 	done
 }

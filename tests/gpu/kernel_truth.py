@@ -1,9 +1,11 @@
-# kernel_truth.py PORTABLE-TARBALL OUT [STEPS]: the same kernels, seen by torch.profiler and by gtcollect -e api,gpu. A deterministic
-# training loop of STEPS (200) runs in processes of its own: twice under torch.profiler, once under gtcollect, and once under both at the
-# same time. Kernel counts must be equal for every name; the medians of a name, where it ran ten times or more, within 5 %. What two runs of
-# torch.profiler differ by is printed the same way: no recorder can agree better than that. Prints a line for each difference and a
-# verdict for each comparison; all names with their figures go to OUT/kernel_truth.txt. Exit status 1 where counts differ.
-# Names are compared as __cxa_demangle writes them; so does torch.profiler, but for very long ones.
+# kernel_truth.py PORTABLE-TARBALL OUT [STEPS]: compares kernels as recorded by torch.profiler and
+# by gtcollect -e api,gpu. A deterministic training loop of STEPS (200) runs in separate processes:
+# twice under torch.profiler, once under gtcollect, and once under both at the same time. Kernel
+# counts must be equal for every name; the medians of a name that ran ten times or more must be
+# within 5 %. The difference of two runs of torch.profiler is printed the same way: no recorder can
+# agree better than that. Prints a line for each difference and a verdict for each comparison; all
+# names with their figures go to OUT/kernel_truth.txt. Exit status 1 if counts differ. Names are
+# compared as __cxa_demangle writes them, as torch.profiler does except for very long ones.
 import collections
 import ctypes
 import json
@@ -47,7 +49,7 @@ def loop(steps, trace):
 
 
 def demangled(name):
-    """As libstdc++ does it; what is no mangled name stays as it is."""
+    """Demangles like libstdc++; other names stay unchanged."""
     out = cxa(name.encode(), None, None, ctypes.byref(ctypes.c_int()))
     return ctypes.string_at(out).decode() if out else name
 
@@ -106,7 +108,7 @@ def main(tarball, out, steps="200"):
     os.makedirs(out, exist_ok=True)
     subprocess.run(["tar", "-C", "/tmp/gt", "-xzf", tarball], check=True)
     os.environ["PATH"] = f"/tmp/gt/gt-portable-{platform.machine()}/bin:" + os.environ["PATH"]
-    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"       # cuBLAS is deterministic with it alone
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"       # with it cuBLAS is deterministic
     cxa = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
     cxa.restype = ctypes.c_void_p
     trace = "/tmp/kernel_truth.zst"

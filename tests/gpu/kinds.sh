@@ -1,10 +1,15 @@
 #!/bin/bash
-# kinds.sh PORTABLE-TARBALL OUT: what enabling one of CUPTI's activity kinds does to what we rely on. For each kind in KINDS (17 overhead,
-# 25 unified memory, 38 synchronization, 5 runtime; "none" for comparison):
-#	ids_of_work	has work of a program on the CUDA runtime (runtime.cu) still a driver call's id? "driver_call_only" must be all
-#	records		what came, by kind; overheads by kind (1 compiler; 2 and up: CUPTI's number >> 16, and 1) and counters by theirs
-#	a launch	what one costs (launch_cost.c) beyond that of the client without the kind, median of ROUNDS (3) in turn
-# Managed memory is what managed.cu touches. About 40 s. Leaves OUT/kinds.txt and OUT/kinds.log. SIMULATED=1: shows that the script works.
+# kinds.sh PORTABLE-TARBALL OUT: side effects of enabling one of CUPTI's activity kinds. For each
+# kind in KINDS (17 overhead, 25 unified memory, 38 synchronization, 5 runtime; "none" for
+# comparison):
+#	ids_of_work	does work of a program on the CUDA runtime (runtime.cu) still have a driver
+#			call's id? All must be "driver_call_only"
+#	records		records by kind; overheads by kind (1 compiler; 2 and more: CUPTI's number
+#			>> 16, and 1) and counters by theirs
+#	a launch	its cost (launch_cost.c) beyond that of the client without the kind, median
+#			of ROUNDS (3) in turn
+# managed.cu uses managed memory. Takes about 40 s. Leaves OUT/kinds.txt and OUT/kinds.log.
+# SIMULATED=1: tests this script.
 out=$2 W=/tmp/gt-kinds
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$W" "$out"
@@ -23,7 +28,7 @@ exec > >(tee "$out/kinds.txt") 2>&1
 teeing=$!
 : >"$out/kinds.log"
 
-client() {	# client KIND PROGRAM...: runs it with the client, whose words are in $W/log
+client() {	# client KIND PROGRAM...: runs it with the client, whose lines are in $W/log
 	kind=$1
 	shift
 	rm -f "$W/log"

@@ -1,14 +1,17 @@
-/* What a launch costs the program: launch_cost [-n BURSTS] [-t FILE]. Lines "NAME VALUE ns" for
+/* Cost of a launch for the program: launch_cost [-n BURSTS] [-t FILE]. Prints lines "NAME VALUE ns"
+ * for
  *	launch_1t	cuLaunchKernel of an empty kernel, one thread
- *	launch_4t	the same, four threads at a time, a stream each
+ *	launch_4t	the same, four threads at a time, one stream each
  *	memset		cuMemsetD8Async of 256 bytes
  *	htod		cuMemcpyHtoDAsync of 256 bytes from pinned memory
  *	graph		cuGraphLaunch of a graph of 20 such kernels
- * each as _median and _p99 of the single calls, _mean (that of a burst; the median of the bursts), _fast (that of the fastest twentieth
- * of the bursts: what it costs when nothing disturbs) and _all (with the waits between bursts, in which a tool may catch up: time over calls). A burst is 512 calls (32 of the graph), and then the stream is waited for, so
- * that a full queue never holds the program up. A call's time includes one reading of the clock, clock_read.
- * -t: lines "THREAD START END" there for each call that was timed, CLOCK_MONOTONIC in ns.
- * The last line says what the GPU was given to do: "expect K kernels C copies S sets". */
+ * each with these suffixes: _median and _p99 of the single calls; _mean, the median of the bursts'
+ * means; _fast, the mean of the fastest twentieth of the bursts (the cost without disturbances);
+ * _all, total time over calls, including the waits between bursts, in which a tool may catch up. A
+ * burst is 512 calls (32 of the graph); then the program waits for the stream, so that a full queue
+ * never delays it. A call's time includes one reading of the clock, clock_read.
+ * -t: writes a line "THREAD START END" to FILE for each timed call, CLOCK_MONOTONIC in ns.
+ * The last line has the submitted work: "expect K kernels C copies S sets". */
 #define _GNU_SOURCE
 #include "samples/cu.h"
 #include <pthread.h>
@@ -36,7 +39,7 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* ---- what is called ---- */
+/* ---- the calls ---- */
 
 static void launch(CUstream s) { OK(cuLaunchKernel(empty, 1, 1, 1, 32, 1, 1, 0, s, NULL, NULL)); }
 static void set(CUstream s) { OK(cuMemsetD8Async(memory, 1, BYTES, s)); }
@@ -49,11 +52,12 @@ struct timed {
 	int burst;
 	CUstream stream;
 	uint32_t *calls;		/* [bursts * burst], ns */
-	uint64_t *starts;		/* [bursts], ns; within a burst a call starts where the last one ended */
+	/* [bursts], ns; within a burst a call starts at the end of the previous one */
+	uint64_t *starts;
 	double *means;			/* [bursts], ns */
 	pid_t tid;
-	double all;			/* ns a call, waits included */
-	pthread_barrier_t *start;	/* NULL: alone */
+	double all;			/* ns per call, waits included */
+	pthread_barrier_t *start;	/* NULL: a single thread */
 };
 
 static void one_burst(struct timed *t, uint32_t *calls, uint64_t *start)
@@ -109,7 +113,7 @@ static void begin(struct timed *t, void (*call)(CUstream), int burst)
 	OK(cuStreamCreate(&t->stream, 1));
 }
 
-/* ---- telling ---- */
+/* ---- results ---- */
 
 static int by_u32(const void *a, const void *b)
 {
@@ -125,7 +129,7 @@ static int by_double(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void tell_times(const struct timed *t)
+static void write_times(const struct timed *t)
 {
 	uint64_t at;
 
@@ -139,8 +143,9 @@ static void tell_times(const struct timed *t)
 	}
 }
 
-/* threads: that many of t measured at the same time, and count as one. Frees what begin allocated. */
-static void tell(const char *name, struct timed *t, int threads)
+/* threads: this many elements of t were measured at the same time and count as one. Frees the
+ * memory that begin allocated. */
+static void print_figures(const char *name, struct timed *t, int threads)
 {
 	size_t n = (size_t)bursts * t->burst;
 	uint32_t *calls = calloc(n * threads, sizeof(*calls));
@@ -150,7 +155,7 @@ static void tell(const char *name, struct timed *t, int threads)
 		memcpy(calls + n * i, t[i].calls, n * sizeof(*calls));
 		memcpy(means + (size_t)bursts * i, t[i].means, bursts * sizeof(*means));
 		all += t[i].all / threads;
-		tell_times(&t[i]);
+		write_times(&t[i]);
 		free(t[i].calls);
 		free(t[i].starts);
 		free(t[i].means);
@@ -167,17 +172,17 @@ static void tell(const char *name, struct timed *t, int threads)
 	free(means);
 }
 
-static unsigned long long alone(const char *name, void (*call)(CUstream), int burst)
+static unsigned long long measure_one(const char *name, void (*call)(CUstream), int burst)
 {
 	struct timed t;
 
 	begin(&t, call, burst);
 	measure(&t);
-	tell(name, &t, 1);
+	print_figures(name, &t, 1);
 	return (unsigned long long)(bursts + WARM) * burst;
 }
 
-static unsigned long long together(const char *name)
+static unsigned long long measure_threads(const char *name)
 {
 	struct timed t[THREADS];
 	pthread_t threads[THREADS];
@@ -192,7 +197,7 @@ static unsigned long long together(const char *name)
 	}
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	tell(name, t, THREADS);
+	print_figures(name, t, THREADS);
 	return (unsigned long long)THREADS * (bursts + WARM) * BURST;
 }
 
@@ -231,12 +236,12 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 100000; i++)
 		now();
 	printf("clock_read %.1f ns\n", (double)(now() - began) / 100001);
-	kernels += alone("launch_1t", launch, BURST);
-	sets += alone("memset", set, BURST);
-	copies += alone("htod", copy, BURST);
+	kernels += measure_one("launch_1t", launch, BURST);
+	sets += measure_one("memset", set, BURST);
+	copies += measure_one("htod", copy, BURST);
 	make_graph();
-	kernels += alone("graph", replay, GRAPH_BURST) * NODES;
-	kernels += together("launch_4t");
+	kernels += measure_one("graph", replay, GRAPH_BURST) * NODES;
+	kernels += measure_threads("launch_4t");
 	printf("expect %llu kernels %llu copies %llu sets\n", kernels, copies, sets);
 	return 0;
 }

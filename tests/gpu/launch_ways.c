@@ -1,28 +1,38 @@
-/* What each part of a recorder adds to a launch, in one process: launch_ways [-c LIBCUPTI] [-n ROUNDS] [-j THREADS] [-p CPU]
- * [-f FLUSHERS] [-t 1] [-a MS [-l LIBRARY] [-b 1]] WAY...
+/* Cost of each part of a recorder per launch, measured in one process: launch_ways [-c LIBCUPTI]
+ * [-n ROUNDS] [-j THREADS] [-p CPU] [-f FLUSHERS] [-t 1] [-a MS [-l LIBRARY] [-b 1]] WAY...
  *
- * Two processes that do the same differ by more than a recorder costs. So bursts of launches of an empty kernel take turns here,
- * one in each WAY, forwards and backwards in alternation, and each is held against that of the first WAY in the same round.
- * A WAY is one or more words with commas between:
- *	bare		CUPTI records kernels, copies and sets; each other word is that and
- *	api		records of those driver calls that make a GPU work (formats/cuda/cuda_api_cbid.h)
+ * Two equal processes differ by more than a recorder costs. So bursts of launches of an empty
+ * kernel alternate in one process, one burst per WAY and round, forwards and backwards in turn.
+ * Each is compared with the burst of the first WAY in the same round. A WAY is one or more words
+ * separated by commas:
+ *	bare		CUPTI records kernels, copies and sets; each other word includes that
+ *	api		records of the driver calls that create GPU work
+ *			(formats/cuda/cuda_api_cbid.h)
  *	tids		with the system's thread ids in them instead of pthread's
  *	overhead	records of CUPTI's own overhead
- *	calls		the function is the one that a program finds, which may be a recorder's wrapper; else the driver's own
+ *	calls		calls the function that a program finds, which may be a recorder's wrapper;
+ *			otherwise the driver's own
  *	nothing		not even kernels, copies and sets are recorded
- *	range		within cuProfilerStart and cuProfilerStop, for a profiler that records only there
- *	tsc, still	CUPTI's clock is the processor's counter, scaled; is always the same time (with -c only)
- * -c: this program is CUPTI's client itself and throws records away; else whoever uses CUPTI goes on using it. THREADS launch at a time, each in
- * a stream of its own; -p: each on a processor of its own, from CPU on in steps of two; -f: so many threads ask CUPTI for what is complete, every
- * millisecond; -t 1: also while ways change. -a: all that before somebody is attached to the probes of the libgtpreload.so in this process,
- * while somebody is, and MS after: a WAY is WAY@before, WAY@attached, WAY@after then. -l: it is this program that loads LIBRARY, as a driver
- * loads what CUDA_INJECTION64_PATH names; before it does there is WAY@without. With - for LIBRARY nothing is done between these, so what
- * differs is the measuring's own. Stages lie seconds apart, in which a shared processor's speed may change by more than what is looked for.
- * -b: so a second process goes through the same stages on the same processor (-p), a burst behind each of the first one's, and does nothing
- * between them; how long a launch of its takes is the pace, and the first one's times are told as they would be at the median pace.
- * Prints "THREADS WAY NAME VALUE": ns, a launch (median over the rounds of a burst's mean); more, the median of the differences to the first WAY;
- * change, of those to the same WAY at the first stage; *_low and *_high, the 95 % interval of that median; clock, how often a launch reads
- * CUPTI's clock (with -c only). With -b also pace, the second process's ns. With -a also own, whether the function that a program finds is the driver's own. */
+ *	range		inside cuProfilerStart and cuProfilerStop, for a profiler that records only
+ *			there
+ *	tsc, still	CUPTI's clock is the scaled processor counter; is a constant (with -c only)
+ * -c: this program is CUPTI's client and discards the records; otherwise the existing client
+ * continues. -j: THREADS threads launch at the same time, each in its own stream. -p: each on its
+ * own processor, from CPU on in steps of two. -f: this many threads flush complete buffers every
+ * millisecond; with -t 1 also while ways change. -a: all that three times: before a tracer attaches
+ * to the probes of the libgtpreload.so in this process, while one is attached, and MS after it
+ * detached; a WAY is then WAY@before, WAY@attached, WAY@after. -l: this program loads LIBRARY, as a
+ * driver loads the library named by CUDA_INJECTION64_PATH; the measurement before that is
+ * WAY@without. If LIBRARY is -, nothing happens between these stages: differences are errors of the
+ * measurement. Stages are seconds apart, and a shared processor's speed may change by more than the
+ * measured effect in that time. -b: therefore a second process runs the same stages on the same
+ * processor (-p), a burst after each burst of the first one, and does nothing between stages. Its
+ * time per launch is the pace; the first process's times are scaled to the median pace.
+ * Prints "THREADS WAY NAME VALUE": ns, time per launch (median over the rounds of a burst's mean);
+ * more, the median of the differences to the first WAY; change, that of the differences to the same
+ * WAY at the first stage; *_low and *_high, the 95 % interval of that median; clock, readings of
+ * CUPTI's clock per launch (with -c only). With -b also pace, the second process's ns. With -a also
+ * own: whether the function that a program finds is the driver's own. */
 #define _GNU_SOURCE
 #include "samples/cu.h"
 #include <execinfo.h>
@@ -50,20 +60,24 @@ static const char empty_ptx[] =
 static struct gt_cupti cupti;
 static CUcontext ctx;
 static CUfunction empty;
-static CUresult (*found)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
-static __typeof__(found) own;		/* cuLaunchKernel as the program finds it, and as the driver has it */
+static CUresult (*program_launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
+				  unsigned, unsigned, CUstream, void **, void **);
+/* cuLaunchKernel as the program finds it, and as the driver defines it */
+static __typeof__(program_launch) driver_launch;
 static bool together, idle;	/* with -t; with -l - */
 static int rounds, threads, nways, first_cpu, ways[WAYS], any_way, now_in = API | TIDS | OVERHEAD | CALLS;
 static const char *names[WAYS], *client, *library;
 static const char *const stage_names[] = { "without", "before", "attached", "after" };
 enum { WITHOUT, BEFORE, ATTACHED, AFTER, STAGES };
-static int first_stage = BEFORE, stages = 1, away_ms;	/* stages: how many, from that on */
-static double took[WAYS][THREADS][ROUNDS];	/* ns a launch; ways of all stages, one stage behind the other */
-static struct beside {		/* both processes see it */
+/* stages: their number, from first_stage on */
+static int first_stage = BEFORE, stages = 1, away_ms;
+/* ns per launch; the ways of all stages, stage by stage */
+static double took[WAYS][THREADS][ROUNDS];
+static struct shared {		/* shared by both processes */
 	pthread_barrier_t gate;
 	double took[WAYS][ROUNDS];
-} *beside;
-static bool second;		/* is this that process? */
+} *shared;
+static bool second;		/* true in the second process */
 static uint64_t reads[WAYS];
 static __thread uint64_t own_reads;
 static pthread_barrier_t gate;
@@ -154,9 +168,10 @@ static void enable_calls(bool on)
 		OK(cupti.enable_driver_call(calls[i], on));
 }
 
-/* A function of a library, past whoever stands before dlsym: gtcollect makes way for who enables something of CUPTI's. The table of
- * symbols ends where that of strings begins, in all libraries that linkers of today make. */
-static void *past_all(void *lib, const char *name)
+/* Finds a function in a library's symbol table, without dlsym, which a tool may intercept:
+ * gtcollect disables its recording if another client enables records in CUPTI. In all libraries of
+ * current linkers the table of symbols ends where the table of strings begins. */
+static void *find_symbol(void *lib, const char *name)
 {
 	const ElfW(Sym) *sym = NULL;
 	const char *strings = NULL;
@@ -191,10 +206,10 @@ static void find_cupti(void)
 		lib = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
 	}
 	if (!lib) {
-		fprintf(stderr, "no CUPTI: %s\n", client ? dlerror() : "nobody uses it");
+		fprintf(stderr, "no CUPTI: %s\n", client ? dlerror() : "no client has loaded it");
 		exit(1);
 	}
-#define F(field, function) *(void **)&cupti.field = past_all(lib, #function)
+#define F(field, function) *(void **)&cupti.field = find_symbol(lib, #function)
 	F(timestamps, cuptiActivityRegisterTimestampCallback), F(thread_ids, cuptiSetThreadIdType), F(set_attribute, cuptiActivitySetAttribute);
 	F(callbacks, cuptiActivityRegisterCallbacks), F(enable, cuptiActivityEnable), F(disable, cuptiActivityDisable);
 	F(enable_driver_call, cuptiActivityEnableDriverApi), F(flush, cuptiActivityFlushAll), F(next, cuptiActivityGetNextRecord);
@@ -228,7 +243,7 @@ static void change(int way)
 		kinds(!(way & NOTHING));
 }
 
-/* A profiler may take its time with that. */
+/* A profiler may take time to start or stop. */
 static void range(bool on)
 {
 	CUresult (*call)(void) = (CUresult (*)(void))dlsym(dlopen("libcuda.so.1", RTLD_NOW), on ? "cuProfilerStart" : "cuProfilerStop");
@@ -237,8 +252,8 @@ static void range(bool on)
 	usleep(100000);
 }
 
-/* While nobody flushes, with -f. */
-static void go(int way)
+/* Changes the way while no thread flushes (with -f). */
+static void set_way(int way)
 {
 	if ((way ^ now_in) & RANGE)
 		range(way & RANGE);
@@ -262,7 +277,7 @@ static int way_of(const char *s)
 		while (i <= NWORDS && (strlen(words[i]) != n || strncmp(words[i], s, n)))
 			i++;
 		if (i > NWORDS) {
-			fprintf(stderr, "launch_ways: no way is called %s\n", s);
+			fprintf(stderr, "launch_ways: unknown way %s\n", s);
 			exit(2);
 		}
 		way |= i < NWORDS ? 1 << i : 0;
@@ -274,20 +289,21 @@ static int way_of(const char *s)
 
 static void burst(int way, CUstream s, int n)
 {
-	__typeof__(found) launch = way & CALLS ? found : own;
+	__typeof__(program_launch) launch = way & CALLS ? program_launch : driver_launch;
 
 	for (int i = 0; i < n; i++)
 		OK(launch(empty, 1, 1, 1, 32, 1, 1, 0, s, NULL, NULL));
 }
 
-/* As the driver does with what CUDA_INJECTION64_PATH names. */
+/* As the driver loads the library named by CUDA_INJECTION64_PATH. */
 static void load(const char *path)
 {
 	void *loaded = dlopen(path, RTLD_NOW);
 	int (*start)(void) = loaded ? (int (*)(void))dlsym(loaded, "InitializeInjection") : NULL;
 
 	if (!start || !start()) {
-		fprintf(stderr, "%s cannot be injected: %s\n", path, loaded ? "it says so" : dlerror());
+		fprintf(stderr, "%s cannot be injected: %s\n", path,
+			loaded ? "its InitializeInjection failed" : dlerror());
 		exit(1);
 	}
 }
@@ -310,7 +326,8 @@ static void begin(int stage, CUstream s)
 		load(library);
 	if (stage == ATTACHED)
 		attach(1);
-	while (stage == ATTACHED && now() - from < 1000000000) {	/* CUPTI is begun meanwhile */
+	/* CUPTI starts in this time */
+	while (stage == ATTACHED && now() - from < 1000000000) {
 		burst(CALLS, s, WARM);
 		OK(cuStreamSynchronize(s));
 	}
@@ -333,11 +350,11 @@ static void one_burst(int r, int me, int w, int at, CUstream s)
 		__atomic_fetch_add(&reads[at], own_reads - before, __ATOMIC_RELAXED);
 	}
 	if (r >= 0 && second)
-		beside->took[at][r] = took[at][me][r];
+		shared->took[at][r] = took[at][me][r];
 }
 
-/* All ways once, in turn. */
-static void turns(int r, int me, int stage, CUstream s)
+/* One burst of every way. */
+static void run_round(int r, int me, int stage, CUstream s)
 {
 	for (int k = 0; k < nways; k++) {
 		int w = r % 2 ? nways - 1 - k : k, at = (stage - first_stage) * nways + w;
@@ -345,14 +362,14 @@ static void turns(int r, int me, int stage, CUstream s)
 		OK(cuStreamSynchronize(s));
 		pthread_barrier_wait(&gate);
 		if (!me)
-			go(ways[w]);
+			set_way(ways[w]);
 		pthread_barrier_wait(&gate);
-		for (int process = 0; process < (beside ? 2 : 1); process++) {
+		for (int process = 0; process < (shared ? 2 : 1); process++) {
 			if (process == second)
 				one_burst(r, me, w, at, s);
-			if (beside) {
+			if (shared) {
 				OK(cuStreamSynchronize(s));
-				pthread_barrier_wait(&beside->gate);
+				pthread_barrier_wait(&shared->gate);
 			}
 		}
 	}
@@ -375,7 +392,7 @@ static void *run(void *arg)
 		if (!me)
 			begin(stage, s);
 		for (int r = stages > 1 ? -rounds / 2 : -2; r < rounds; r++)
-			turns(r, me, stage, s);
+			run_round(r, me, stage, s);
 	}
 	OK(cuStreamSynchronize(s));
 	return NULL;
@@ -401,8 +418,8 @@ static int by_double(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The rounds of w, less those of another. */
-static void tell_difference(int w, int from, const char *who, const char *word)
+/* The difference of the rounds of w and `from`. */
+static void print_difference(int w, int from, const char *who, const char *word)
 {
 	static double d[ROUNDS];
 	int reach = (int)(0.98 * sqrt(rounds)) + 1;
@@ -425,21 +442,21 @@ static double median_pace(int w, int nth)
 
 	for (int k = w; k < w + nth; k++)
 		for (int r = 0; r < rounds; r++)
-			all[n++] = beside->took[k][r];
+			all[n++] = shared->took[k][r];
 	qsort(all, n, sizeof(*all), by_double);
 	return all[n / 2];
 }
 
-static void at_one_pace(void)
+static void scale_to_pace(void)
 {
 	double usual = median_pace(0, nways * stages);
 
 	for (int w = 0; w < nways * stages; w++)
 		for (int r = 0; r < rounds; r++)
-			took[w][0][r] *= usual / beside->took[w][r];
+			took[w][0][r] *= usual / shared->took[w][r];
 }
 
-static void tell(int w)
+static void print_way(int w)
 {
 	static double all[THREADS * ROUNDS];
 	char who[128];
@@ -452,24 +469,25 @@ static void tell(int w)
 	qsort(all, n, sizeof(*all), by_double);
 	printf("%d %s ns %.1f\n", threads, who, all[n / 2]);
 	if (w % nways)
-		tell_difference(w, w - w % nways, who, "more");
+		print_difference(w, w - w % nways, who, "more");
 	if (w >= nways)
-		tell_difference(w, w % nways, who, "change");
-	if (beside)
+		print_difference(w, w % nways, who, "change");
+	if (shared)
 		printf("%d %s pace %.1f\n", threads, who, median_pace(w, 1));
 	if (client)
 		printf("%d %s clock %.3f\n", threads, who, (double)reads[w] / rounds / threads / BURST);
 }
 
-/* Before CUDA is begun, which no child can go on with. */
+/* Before CUDA is initialized, because a forked child cannot use it. */
 static void start_second(void)
 {
-	pthread_barrierattr_t shared;
+	pthread_barrierattr_t attr;
 
-	beside = mmap(NULL, sizeof(*beside), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pthread_barrierattr_init(&shared);
-	pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
-	pthread_barrier_init(&beside->gate, &shared, 2);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	pthread_barrierattr_init(&attr);
+	pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_barrier_init(&shared->gate, &attr, 2);
 	second = !fork();
 	idle |= second;
 	if (second)
@@ -492,7 +510,8 @@ int main(int argc, char **argv)
 	int i;
 
 	signal(SIGABRT, aborted);
-	mallopt(M_TRIM_THRESHOLD, 1 << 26);	/* a heap that comes and goes with each burst takes longer than what is looked for */
+	/* growing and shrinking the heap in each burst takes longer than the measured effect */
+	mallopt(M_TRIM_THRESHOLD, 1 << 26);
 	mallopt(M_TOP_PAD, 1 << 24);
 	rounds = (int)cu_option(argc, argv, "-n", 200);
 	threads = (int)cu_option(argc, argv, "-j", 1);
@@ -513,11 +532,12 @@ int main(int argc, char **argv)
 		start_second();
 	cu_open();
 	OK(cuInit(0));
-	find_cupti();		/* records of calls that are enabled behind the first context never come */
+	/* records of calls that are enabled after the first context are never delivered */
+	find_cupti();
 	ctx = cu_start();
 	cuda = dlopen("libcuda.so.1", RTLD_NOW);
-	found = cuLaunchKernel;
-	*(void **)&own = past_all(cuda, "cuLaunchKernel");
+	program_launch = cuLaunchKernel;
+	*(void **)&driver_launch = find_symbol(cuda, "cuLaunchKernel");
 	OK(cuModuleLoadData(&m, empty_ptx));
 	empty = cu_kernel(m, "empty");
 	together = cu_option(argc, argv, "-t", 0);
@@ -526,14 +546,14 @@ int main(int argc, char **argv)
 	run_all();
 	if (second)
 		_exit(0);
-	if (beside)
-		at_one_pace();
+	if (shared)
+		scale_to_pace();
 	for (i = 0; i < nways * stages; i++)
-		tell(i);
+		print_way(i);
 	if (stages > 1)
-		printf("%d all own %d\n", threads, found == own);
+		printf("%d all own %d\n", threads, program_launch == driver_launch);
 	fflush(stdout);
-	go((now_in | CALLS) & ~RANGE);
+	set_way((now_in | CALLS) & ~RANGE);
 	if (cupti.flush)
 		cupti.flush(GT_CUPTI_FORCED);
 	for (i = 0; i < KINDS; i++)

@@ -1,14 +1,19 @@
 #!/bin/bash
-# launch_ways.sh PORTABLE-TARBALL OUT: what each part of recording adds to a launch, measured within one process (launch_ways.c says how),
-# for one thread and for four that launch at a time. Processes (RUNS, 7, with gtcollect and with a bare client of CUPTI in turn) differ by
-# more than a part costs, so differences are taken within each; printed are the median of the processes' medians, the least and the most.
-#	records of calls	CUPTI's, by which the recorder joins; with the system's thread ids
+# launch_ways.sh PORTABLE-TARBALL OUT: cost of each part of recording per launch, measured within
+# one process (see launch_ways.c), for one thread and for four that launch at the same time.
+# Processes (RUNS, 7, with gtcollect and with a bare client of CUPTI in turn) differ by more than a
+# part costs, so differences are taken within each. Prints the median of the processes' medians, the
+# least and the greatest.
+#	records of calls	CUPTI's, which the recorder needs for the join; with the system's
+#				thread ids
 #	overhead		records of CUPTI's own overhead
-#	the wrapper		in which the call is recorded
-#	all			what gtcollect adds to a bare client: aim at most 150 ns
-# "alone" is a launch in a process whose CUPTI has a bare client only, "within" one in that of gtcollect in its barest way, "recorded" in its
-# fullest. "From nothing" is what recording adds to a launch of which CUPTI records nothing: by a bare client, by gtcollect, and by Nsight
-# Systems (nsys profile -t cuda) within a capture range, where that is installed or NSYS names it. Leaves OUT/ways.raw.
+#	the wrapper		which records the call
+#	all			the cost of gtcollect beyond a bare client: aim at most 150 ns
+# "alone" is a launch in a process whose CUPTI has only a bare client; "within" is one in
+# gtcollect's process with the fewest parts, "recorded" with all parts. "From nothing" is the cost
+# of recording for a launch of which CUPTI otherwise records nothing: by a bare client, by
+# gtcollect, and by Nsight Systems (nsys profile -t cuda) within a capture range, if it is installed
+# or NSYS names it. Leaves OUT/ways.raw.
 out=$2 W=/tmp/gt-ways
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p /tmp/gt "$W" "$out" && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-$(uname -m)/bin:$PATH

@@ -1,4 +1,5 @@
-// Managed memory that the host and the device touch in turn: page faults on both sides, and migrations both ways.
+// Managed memory that the host and the device use in turn: page faults on both sides, and
+// migrations in both directions.
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>

@@ -1,6 +1,7 @@
 #!/bin/bash
-# nccl.sh PORTABLE-TARBALL OUT: torch_nccl.py on all GPUs of the machine under gtcollect, and in another run under torch.profiler: are all
-# kernels joined, and are there as many of each name as it saw, NCCL's too? Leaves OUT/nccl.zst and prints what gt says of the devices.
+# nccl.sh PORTABLE-TARBALL OUT: runs torch_nccl.py on all GPUs of the machine under gtcollect, and
+# in another run under torch.profiler. Checks that all kernels are joined, and that the counts of
+# each name are equal, including NCCL's. Leaves OUT/nccl.zst and prints gt's report of the devices.
 out=$2
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p /tmp/gt "$out" && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-$(uname -m)/bin:$PATH
@@ -30,7 +31,8 @@ for path in sys.argv[2:]:
         theirs[demangled(name)] += int(n)
 print("NCCL's kernels:", {k[:60]: v for k, v in ours.items() if "nccl" in k.lower()})
 differ = {k: (ours[k], theirs[k]) for k in ours.keys() | theirs.keys() if ours[k] != theirs[k]}
-print(f"{sum(ours.values())} kernels by gt, {sum(theirs.values())} by torch.profiler (which begins behind NCCL's start); {len(differ)} names differ")
+print(f"{sum(ours.values())} kernels by gt, {sum(theirs.values())} by torch.profiler "
+      f"(which begins after NCCL's start); {len(differ)} names differ")
 for name, (a, b) in sorted(differ.items())[:20]:
     print(f"  {a} {b} {name[:120]}")
 P

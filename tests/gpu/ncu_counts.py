@@ -1,8 +1,9 @@
-# ncu_counts.py PORTABLE-TARBALL OUT [PROGRAM...]: how often did each kernel run, asked of Nsight Compute (ncu) and of gtcollect -e api,gpu,
-# in two runs of the same program. ncu stops the program at each kernel, so nothing but counts can be compared with it. A PROGRAM is one
-# word with its arguments; without any it is the kernels of streams.cu, a training loop of PyTorch, and one replayed as a CUDA graph.
-# Prints a line for each program and one for each name that differs; exit status 1 where one does. Names are mangled ones; all of them go
-# to OUT/ncu_counts.txt.
+# ncu_counts.py PORTABLE-TARBALL OUT [PROGRAM...]: compares the number of runs of each kernel by
+# Nsight Compute (ncu) and by gtcollect -e api,gpu, in two runs of the same program. ncu stops the
+# program at each kernel, so only counts can be compared. A PROGRAM is one word with its arguments;
+# the default is streams.cu, a training loop of PyTorch, and one replayed as a CUDA graph. Prints a
+# line for each program and one for each name that differs; exit status 1 if one differs. Names are
+# mangled ones; all of them go to OUT/ncu_counts.txt.
 import collections
 import csv
 import json

@@ -1,18 +1,22 @@
-# overhead.py [PAIRS [SECONDS [LOOP [RECORDER...]]]]: what recording costs a training loop of torch_train.py (LOOP: mlp, sgd, adam,
-# transformer).
+# overhead.py [PAIRS [SECONDS [LOOP [RECORDER...]]]]: cost of recording for a training loop of
+# torch_train.py (LOOP: mlp, sgd, adam, transformer).
 #
-# For each RECORDER ("gtcollect" if none is given; with options in one word, "gtcollect --args all"; "alone" records nothing and
-# shows what the method itself makes of no difference; "bare" is cupti_client.c, which has CUPTI record kernels, copies and sets and
-# throws them away: what CUPTI costs, "api" the same with its records of calls, "bare,BUFFER=65536,FLUSH_MS=250" with that client's
-# variables; "nsys" is nsys profile -t cuda, of the variable NSYS or the path) a process runs the loop under it; one more runs it alone. In each pair every
-# process runs SECONDS in all, in turns of a quarter of a second while the others wait, forwards and backwards in alternation, so
-# that whatever drifts on the machine meets all of them alike. Every few pairs all processes are replaced by new ones, so that one's
-# luck with its addresses is not the result, and all are held to the same processors (OVERHEAD_CPUS, a list as taskset takes it;
-# "" holds nobody), so that neither is where each happens to run. gtcollect itself is not held.
+# For each RECORDER a process runs the loop under it; one more runs it without a recorder. A
+# RECORDER is "gtcollect" (the default), or with options in one word "gtcollect --args all";
+# "alone" records nothing and shows the error of the method; "bare" is cupti_client.c, where CUPTI
+# records kernels, copies and sets and the client discards them: the cost of CUPTI; "api" is the
+# same with its records of calls; "bare,BUFFER=65536,FLUSH_MS=250" sets that client's variables;
+# "nsys" is nsys profile -t cuda, from the variable NSYS or the path. In each pair every process
+# runs SECONDS in total, in turns of a quarter of a second while the others wait, forwards and
+# backwards alternately, so that drifts of the machine affect all of them equally. Every few pairs
+# all processes are replaced by new ones, so that the address layout of one process does not
+# determine the result. All are pinned to the same processors (OVERHEAD_CPUS, a list as for
+# taskset; "": not pinned), so that their placement does not either. gtcollect is not pinned.
 #
-# Prints for each pair the ratios of ms a step, and in the end for each recorder the median of the paired ratios with the 95 % interval of
-# that median (bootstrap over pairs, 20,000 resamples, fixed seed), and what was recorded. Ended by SIGTERM (timeout) it tells of the pairs
-# that it has.
+# Prints for each pair the ratios of ms per step, and at the end for each recorder the median of
+# the paired ratios with the 95 % interval of that median (bootstrap over pairs, 20,000 resamples,
+# fixed seed), and the recorded counts. After SIGTERM (timeout) it reports the pairs measured so
+# far.
 import functools
 import os
 import random

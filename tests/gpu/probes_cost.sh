@@ -1,8 +1,9 @@
 #!/bin/sh
-# probes_cost.sh PORTABLE-TARBALL [OUT]: what the library costs a launch on a real GPU where nobody is attached to its probes, before anybody
-# was and after all have left. tests/bench/probes.sh says how it is measured and what the figures are; RUNS, 5 here, take 20 s each and have
-# all measured by a counter that is raised within the process, so no tracer is needed. The aim: probes_idle_ns_per_launch and
-# probes_detached_ns_per_launch at most 50. Leaves OUT/probes.raw.
+# probes_cost.sh PORTABLE-TARBALL [OUT]: the library's cost per launch on a real GPU while no
+# tracer is attached to its probes, before the first attach and after the last detach.
+# tests/bench/probes.sh describes the method and the figures. RUNS, 5 here, take 20 s each. The
+# process raises a counter of its own probes, so no tracer is needed. The aim:
+# probes_idle_ns_per_launch and probes_detached_ns_per_launch at most 50. Leaves OUT/probes.raw.
 src=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d) && tar -C "$work" -xzf "$1" && cd "$work" || exit 1
 export REAL=1 SRC="$src" B="$work/gt-portable-$(uname -m)/bin" AWAY_MS=1500 RUNS="${RUNS:-5}"

@@ -1,6 +1,7 @@
 #!/bin/bash
-# record.sh PORTABLE-TARBALL OUT: the recorded traces of samples/recorded, and what a call weighs with each --args. PARTS (default "gpu sizes")
-# says which. gpu: those with what the GPU did; sizes: calls alone, in the older two, and with each --args.
+# record.sh PORTABLE-TARBALL OUT: makes the traces of samples/recorded, and measures the bytes per
+# call with each --args. PARTS (default "gpu sizes"): gpu: the traces with GPU work; sizes: calls
+# only, for the older two, with each --args.
 out=$2
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p /tmp/gt /tmp/record && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-x86_64/bin:$PATH

@@ -1,5 +1,5 @@
 #!/bin/bash
-# First look on a machine with a GPU: smoke.sh PORTABLE-TARBALL OUT. Prints what works.
+# Smoke test on a machine with a GPU: smoke.sh PORTABLE-TARBALL OUT. Prints the results.
 out=$2
 mkdir -p /tmp/gt && tar -C /tmp/gt -xzf "$1" && export PATH=/tmp/gt/gt-portable-x86_64/bin:$PATH
 gtcollect --doctor; echo "doctor: $?"

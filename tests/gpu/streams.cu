@@ -1,9 +1,9 @@
-// Every way in which a program of the CUDA runtime gives the GPU work: three streams with copies and sets, two threads that launch
-// into one stream and into streams of their own (cudaStreamPerThread), and a graph. Calls and counts are the same in every run;
-// the last line has them: "expect K kernels C copies S sets". streams [ROUNDS [MS [PAUSE]]]: MS (default 0) keeps a stream busy with one
-// kernel that long, while the others go on; PAUSE is slept after each round, us.
+// All ways in which a program of the CUDA runtime submits GPU work: three streams with copies and
+// sets, two threads that launch into one stream and into their own (cudaStreamPerThread), and a
+// graph. Calls and counts are the same in every run; the last line has them: "expect K kernels C
+// copies S sets". streams [ROUNDS [MS [PAUSE]]]: a kernel of MS ms (default 0) keeps one stream
+// busy while the others continue; after each round the program sleeps for PAUSE us.
 //	nvcc -o streams tests/gpu/streams.cu		(cudart linked statically)
-#include <cstdio>
 #include <cstdlib>
 #include <thread>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-# Training with a CUDA graph: one step captured whole (forward, backward, optimizer) and replayed. Usage: torch_graphs.py [STEPS]
+# Training with a CUDA graph: a whole step (forward, backward, optimizer) is captured and replayed.
+# Usage: torch_graphs.py [STEPS]
 import sys
 
 import torch

@@ -1,4 +1,5 @@
-# Inference with a small transformer encoder, some requests of different lengths. Usage: torch_infer.py [REQUESTS]
+# Inference with a small transformer encoder, several requests of different lengths. Usage:
+# torch_infer.py [REQUESTS]
 import sys
 
 import torch

@@ -1,5 +1,6 @@
-# Data-parallel training on all GPUs of this machine, a process each, gradients averaged by NCCL. Usage: torch_nccl.py [STEPS [FILE]]: with FILE, under
-# torch.profiler, and FILE.RANK gets "KERNELS NAME" lines of what it saw.
+# Data-parallel training on all GPUs of this machine, one process per GPU, gradients averaged by
+# NCCL. Usage: torch_nccl.py [STEPS [FILE]]: with FILE under torch.profiler; FILE.RANK gets
+# "KERNELS NAME" lines of the profiled kernels.
 import collections
 import os
 import sys

@@ -1,6 +1,7 @@
-# PyTorch's own annotations: torch.cuda.nvtx around STEPS (20) training steps and the parts of each, ranges that are started in one step and
-# ended in the next, marks; and emit_nvtx, which names every operator, around the last five steps. Prints what it made itself.
-# Usage: torch_nvtx.py [STEPS].
+# PyTorch's annotations: torch.cuda.nvtx around STEPS (20) training steps and the parts of each,
+# ranges that start in one step and end in the next, marks; and emit_nvtx, which names every
+# operator, around the last five steps. Prints the number of annotations. Usage: torch_nvtx.py
+# [STEPS].
 import sys
 
 import torch

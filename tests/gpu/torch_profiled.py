@@ -1,6 +1,7 @@
-# torch.profiler in a process that another client of CUPTI is in, too. Four phases of 500 kernels and 100 copies to the GPU: before it,
-# during it, after it, and a second later again (when cupti_client.c, where it is loaded, has registered once more). Prints what the profiler
-# saw of its phase; the client's log says what came to it in each. Usage: torch_profiled.py [FILE]: where the profiler's trace goes.
+# torch.profiler in a process with another client of CUPTI. Four phases of 500 kernels and 100
+# copies to the GPU: before it, during it, after it, and a second later (when cupti_client.c, if it
+# is loaded, has registered again). Prints the profiler's counts of its phase; the client's log has
+# the records it got in each. Usage: torch_profiled.py [FILE]: where the profiler's trace goes.
 import ctypes
 import json
 import os
@@ -46,4 +47,5 @@ time.sleep(1)
 phase("again")
 profiler.export_chrome_trace(trace)
 seen = [e.get("cat") for e in json.load(open(trace))["traceEvents"]]
-print(f"torch.profiler saw {seen.count('kernel')} kernels {seen.count('gpu_memcpy')} copies of its phase's 500 and 100")
+print(f"torch.profiler saw {seen.count('kernel')} kernels {seen.count('gpu_memcpy')} copies "
+          "in its phase of 500 and 100")

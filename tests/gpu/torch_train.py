@@ -1,7 +1,8 @@
-# A training loop, as a user would write it. Usage: torch_train.py [STEPS | turns] [adam | sgd | mlp | transformer]; prints the loop's
-# time in ms. turns: reads lines with a number of seconds, runs that long, answers "STEPS MS".
-# adam and sgd are a small MLP and differ in the optimizer. mlp is plainer: no activation, its data made on the CPU for each step,
-# and SGD. All three wait for the processor. transformer is large enough to wait for the GPU.
+# A typical training loop. Usage: torch_train.py [STEPS | turns] [adam | sgd | mlp | transformer];
+# prints the loop's time in ms. turns: reads lines with a number of seconds, runs that long, prints
+# "STEPS MS". adam and sgd are a small MLP and differ in the optimizer. mlp is simpler: no
+# activation, its data made on the CPU for each step, and SGD. All three wait for the processor.
+# transformer is large enough to wait for the GPU.
 import sys
 import time
 

@@ -1,4 +1,4 @@
-# Triton: two kernels of its own, which it launches by the driver.
+# Triton: two own kernels, which Triton launches through the driver.
 import torch
 import triton
 import triton.language as tl

@@ -1,7 +1,7 @@
 #!/bin/bash
-# The kernel counts the calls of every function that libcuda exports, by a uprobe each: an independent count, which knows nothing
-# of gt and sees calls however they were resolved (also those the driver makes of its own exported functions). Needs root and
-# tracefs. To be sourced:
+# Counts the calls of every function that libcuda exports, with one uprobe each: a count that is
+# independent of gt and includes calls however they were resolved (also the driver's calls of its
+# own exported functions). Needs root and tracefs. To be sourced:
 #   uprobes_start LIBCUDA     takes half a minute with a real driver
 #   uprobes_count OUT         "COUNT NAME[=ALIAS...]" lines since the last time
 #   uprobes_stop
@@ -10,7 +10,8 @@ UT=/sys/kernel/tracing
 uprobes_start() {
 	[ -e $UT/uprobe_events ] || mount -t tracefs nodev $UT || return 1
 	UW=$(mktemp -d)
-	# file offset of each function: its address less the difference between address and offset of the segment it lies in
+	# file offset of each function: its address minus the difference of address and offset of
+	# its segment
 	readelf -lW "$1" | awk '$1 == "LOAD" { print $2, $3, $5 }' >"$UW/segments"
 	readelf --dyn-syms -W "$1" | awk '$4 == "FUNC" && $7 != "UND" && $8 ~ /^cu[A-Z]/ { sub(/@.*/, "", $8); print $2, $8 }' | sort -u >"$UW/symbols"
 	python3 - "$UW" <<'P'
