@@ -5,7 +5,10 @@
  *
  * NAMES OF KERNELS. A launch tells a handle; the name came earlier, often from another thread. Names are kept per process when
  * the program asks for handles, and each thread tells a handle's name in its own ring before it first mentions the handle. */
-#include "collect/guest/core/guest.h"
+#include "collect/guest/core/guest_args.h"
+#include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_hooks.h"
+#include "collect/guest/core/guest_resolve.h"
 
 /* ---- names ---- */
 

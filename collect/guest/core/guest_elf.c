@@ -4,10 +4,12 @@
  * failed look-up leaves a message that the program would find in dlerror. So we read what the loader reads: each library's
  * dynamic section, symbol table and hash. guest_objects.c lists the libraries in the order in which they were loaded. */
 #define _GNU_SOURCE
-#include "collect/guest/core/guest.h"
+#include "collect/guest/core/guest_elf.h"
 
 #include <elf.h>
 #include <link.h>
+#include "collect/guest/core/guest_objects.h"
+#include "collect/guest/core/guest_session.h"
 #include "collect/ipc/cupti_paths.h"
 
 /* The addresses in a dynamic section were relocated by glibc, except in the vdso and with some other loaders. */

@@ -3,12 +3,14 @@
  *
  * A child of vfork is in our memory, but is not the process that CUPTI is in; a child of fork has no CUPTI. Both pass. */
 #define _GNU_SOURCE
-#include "collect/guest/core/guest.h"
+#include "collect/guest/core/guest_exec.h"
 
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_hooks.h"
 
 #ifdef GT_HOSTED
 #define NAME(f) gt_hosted_##f

@@ -12,7 +12,8 @@
  *
  * Whatever is not the usual case goes to the function's own, typed wrapper: a first call, a call inside another one, a filter, a
  * pause, a range, --args all, a clock that is not the tick counter. */
-#include "collect/guest/core/guest.h"
+#include "collect/guest/core/guest_fast_path.h"
+#include "collect/guest/core/guest_args.h"
 
 __attribute__((noinline, cold))
 int32_t gt_record_slowly(int32_t ret, uint64_t start, uint64_t end, uint32_t id, const uint64_t *words, uint32_t n)

@@ -7,7 +7,7 @@
  *
  * Launches do not show here: a running channel is fed through memory, not by ioctl. */
 #define _GNU_SOURCE
-#include "collect/guest/core/guest.h"
+#include "collect/guest/core/guest_ioctl.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_ring.h"
 
 #ifdef GT_HOSTED
 #define ioctl gt_hosted_ioctl

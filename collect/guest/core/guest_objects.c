@@ -10,7 +10,7 @@
  *
  * What every process needs is looked for when our library is loaded (gt_objects_begin): the program may fork before its first call. */
 #define _GNU_SOURCE
-#include "collect/guest/core/guest.h"
+#include "collect/guest/core/guest_objects.h"
 
 #include <elf.h>
 #include <link.h>
@@ -23,6 +23,11 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_exec.h"
+#include "collect/guest/core/guest_ioctl.h"
+#include "collect/guest/core/guest_resolve.h"
+#include "collect/guest/core/guest_session.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18

@@ -7,9 +7,12 @@
  * glibc's dlsym tells its caller by the return address (RTLD_NEXT, and RTLD_DEFAULT in a library loaded RTLD_LOCAL). So our
  * dlsym has no frame: it asks gt_dlsym_hook, and jumps to the real one with everything as it came (GT_TAIL_JUMP). */
 #define _GNU_SOURCE
-#include "collect/guest/core/guest.h"
+#include "collect/guest/core/guest_resolve.h"
 
 #include <dlfcn.h>
+#include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_fast_path.h"
+#include "collect/guest/core/guest_hooks.h"
 
 void *gt_real[GT_API_MAX];
 uint32_t gt_drivers = 1;

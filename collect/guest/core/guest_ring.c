@@ -1,6 +1,6 @@
 /* The slow ways in and out of a call: a first call, a nested one, a full chunk, losses; and records that are no calls. */
 #define _GNU_SOURCE
-#include "collect/guest/core/guest.h"
+#include "collect/guest/core/guest_ring.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -8,7 +8,7 @@
  * may come between any two lines; what decides is always the process id beside which the state was
  * stored. */
 #define _GNU_SOURCE
-#include "collect/guest/core/guest.h"
+#include "collect/guest/core/guest_session.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -20,6 +20,10 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+#include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_fast_path.h"
+#include "collect/guest/core/guest_hooks.h"
+#include "collect/guest/core/guest_objects.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -620,4 +624,15 @@ static struct gt_tcb *enroll(enum gt_ring_role role)
 }
 
 struct gt_tcb *gt_register(void) { return enroll(GT_RING_CALLER); }
-struct gt_tcb *gt_register_teller(void) { return enroll(GT_RING_TELLER); }
+
+struct gt_tcb *gt_teller(void)
+{
+	bool was = gt_inside;
+	struct gt_tcb *t = gt_self->ring ? gt_self : gt_telling;
+
+	gt_inside = false;
+	if (!t || !t->ring)
+		t = enroll(GT_RING_TELLER);
+	gt_inside = was;
+	return t;
+}

@@ -7,7 +7,10 @@
  * have the sizes and classes of the true prototypes, which is all that a calling convention looks at. */
 #ifndef GT_GUEST_WRAP_H
 #define GT_GUEST_WRAP_H
-#include "collect/guest/core/guest.h"
+#include "collect/guest/core/guest_args.h"
+#include "collect/guest/core/guest_fast_path.h"
+#include "collect/guest/core/guest_hooks.h"
+#include "collect/guest/core/guest_resolve.h"
 
 struct gt_64 { uint64_t words[8]; };	/* CUipcMemHandle and the like, passed by value */
 

@@ -15,7 +15,7 @@
  * then gets one that is everybody's, in which records are overwritten: they are lost, and counted. A buffer that is none of them is
  * another user's of CUPTI (guest_others.c). */
 #define _GNU_SOURCE
-#include "collect/guest/core/guest.h"
+#include "collect/guest/cupti/guest_cupti_activity.h"
 
 #include <dlfcn.h>
 #include <linux/futex.h>
@@ -25,9 +25,17 @@
 #include <time.h>
 #include <unistd.h>
 #include "collect/ipc/cupti_paths.h"
+#include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_hooks.h"
+#include "collect/guest/core/guest_objects.h"
 #include "collect/guest/cupti/cupti_layout.h"
-#include "collect/guest/cupti/guest_cupti_activity.h"
+#include "collect/guest/cupti/guest_cupti_callbacks.h"
+#include "collect/guest/cupti/guest_cupti_clock.h"
+#include "collect/guest/cupti/guest_cupti_on_attach.h"
 #include "collect/guest/cupti/guest_cupti_records.h"
+#include "collect/guest/cupti/guest_cupti_sharing.h"
+#include "collect/guest/cupti/guest_usdt.h"
+#include "collect/guest/events/guest_event_timing.h"
 #include "formats/cuda/cuda_api_cbid.h"
 
 #define BUFFER_BYTES (64u << 10)	/* some 300 kernels */
@@ -146,20 +154,6 @@ static void requested(uint8_t **buffer, size_t *size, size_t *most)
 }
 
 /* ---- filled ones ---- */
-
-/* The ring for what this thread tells: its own, if it makes calls; CUPTI's own thread has none yet, nor has ours, nor one that has not
- * made a call so far but may. */
-struct gt_tcb *gt_teller(void)
-{
-	bool was = gt_inside;
-	struct gt_tcb *t = gt_self->ring ? gt_self : gt_telling;
-
-	gt_inside = false;
-	if (!t || !t->ring)
-		t = gt_register_teller();
-	gt_inside = was;
-	return t;
-}
 
 /* Tells what is in it, and has it back among the empty ones. */
 static void use(struct gt_tcb *t, uint8_t *buffer, uint32_t index, size_t valid)

@@ -1,19 +1,32 @@
-/* What guest_gpu.c, which has CUPTI and the thread that asks it for records, shares with guest_watch.c, which says when. */
-#ifndef GT_GUEST_GPU_H
-#define GT_GUEST_GPU_H
-#include <stdbool.h>
-#include <stdint.h>
+/* CUPTI's activity records of one process: start, the thread that fetches them, yielding to other users, end. */
+#ifndef GT_GUEST_CUPTI_ACTIVITY_H
+#define GT_GUEST_CUPTI_ACTIVITY_H
+#include "collect/guest/core/guest_ring.h"
 
-#define GT_CUPTI_LIBRARY "libcupti.so"
+/* How this process uses CUPTI. */
+enum gt_cupti_use {
+	GT_USE_OFF,		/* the program ends: not any more */
+	GT_USE_ON,		/* records are enabled */
+	GT_USE_YIELDED,		/* another profiler uses CUPTI */
+	GT_USE_IDLE,		/* not yet: no tracer is attached to a probe */
+};
 
-/* Who has CUPTI: nobody any more, the program ends; we; another; nobody as yet, for nobody is attached to a probe. */
-enum gt_cupti_use { GT_USE_OFF, GT_USE_ON, GT_USE_YIELDED, GT_USE_IDLE };
+/* ---- start ---- */
+void gt_gpu_begin(void);		/* starts CUPTI, or CUDA events instead, for the session */
+void gt_gpu_watch(void);		/* without a session: uses CUPTI only while a tracer is attached to a probe */
+bool gt_gpu_find(void);			/* loads CUPTI and finds its functions */
+bool gt_gpu_take_over(void);		/* for gt_others_if_absent; false: CUPTI refused, and nothing is enabled */
+bool gt_gpu_change(uint32_t from, uint32_t to);	/* enum gt_cupti_use; false: the state is not `from` */
+void gt_gpu_at_exit(void);		/* registers an exit handler that ends the use of CUPTI. Call it once */
 
-bool gt_gpu_find(void);			/* CUPTI and its functions */
-bool gt_gpu_take_over(void);		/* for gt_others_if_absent: false: it was refused, and is as if we had not been there */
-bool gt_gpu_change(uint32_t from, uint32_t to);	/* enum gt_cupti_use; false: it is not `from` */
-void gt_gpu_at_exit(void);		/* when the program ends, so does our use of it. Once */
-
-/* On our thread, each time it looks, where there is no trace. use: enum gt_cupti_use. */
-void gt_watch(uint32_t use);
+/* ---- in use ---- */
+bool gt_gpu_used(void);			/* this process uses CUPTI */
+void gt_gpu_again(void);		/* enables our record kinds once more while CUPTI is in use */
+/* Takes our records out of CUPTI and disables what we enabled; whom: the other user's library. False: it was not in use. */
+bool gt_gpu_yield(const char *whom);
+void gt_gpu_resume_soon(void);		/* the other user seems to have finished: resumes 0.4 s later */
+void gt_gpu_note(enum gt_gpu_state state, const char *text);	/* records a state if this process uses or used CUPTI */
+void gt_gpu_no_calls(int code);		/* records that CUPTI refused callbacks with this error: no calls are recorded */
+/* CUPTI's callback for completed buffers, ours and others'. */
+void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 #endif

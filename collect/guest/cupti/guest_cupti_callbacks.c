@@ -7,11 +7,14 @@
  *   - in a program that our library was injected into (guest_inject.c): they tell the calls;
  *   - for a moment, to end CUPTI: cuptiFinalize is safe only in a callback at a call's end. The call is one of our own. */
 #define _GNU_SOURCE
-#include "collect/guest/core/guest.h"
+#include "collect/guest/cupti/guest_cupti_callbacks.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_session.h"
 #include "collect/guest/cupti/cupti_layout.h"
+#include "collect/guest/cupti/guest_usdt.h"
 #include "formats/cuda/cuda_api.h"
 #include "formats/cuda/cuda_api_cbid.h"
 

@@ -1,8 +1,8 @@
 /* The clock that CUPTI gets of us. It reads it in the middle of each launch, on the program's thread, and once more for the record of
  * the call: CLOCK_MONOTONIC, but for what reading the counter of ticks costs, where the recorder trusts that, too. Until the rate is
  * known, a quarter of a second, and whenever nobody has looked at both clocks for long, the kernel's own is read. */
-#include "collect/guest/core/guest.h"
 #include "collect/guest/cupti/guest_cupti_clock.h"
+#include "collect/guest/core/guest_session.h"
 
 static struct gt_tick_clock ticking;
 

@@ -1,12 +1,16 @@
-/* CLOCK_MONOTONIC from the processor's counter of ticks: guest_clock.c reads it for CUPTI, which asks for the time at each launch.
+/* CLOCK_MONOTONIC computed from the processor's tick counter, for CUPTI, which reads the time at each launch.
  *
- * Between two looks at both clocks the counter alone goes on, at the rate of the last span. At a look the time neither jumps nor
- * goes back, for a record of CUPTI's may begin before it and end behind: what we are wrong by is made good within the next span.
- * Where it is found far off (the machine slept, or was moved) it is not believed until the look after that. */
+ * Between two updates, which read both clocks, the time advances with the counter at the rate of the last span. At an
+ * update the time neither jumps nor goes back, as a CUPTI record may begin before the update and end after it: the error
+ * is corrected within the next span. If the error is large (the machine slept or was migrated), the counter is not used
+ * until the next update. */
 #ifndef GT_GUEST_CLOCK_H
 #define GT_GUEST_CLOCK_H
 #include <stdbool.h>
 #include <stdint.h>
+
+uint64_t gt_clock_for_cupti(void);	/* ns of CLOCK_MONOTONIC; cheaper than the kernel's clock */
+void gt_clock_keep(void);		/* updates it; called by one thread a few times a second */
 
 #define GT_TICK_CLOCK_SPAN 50000000		/* ns; a shorter span tells no rate */
 #define GT_TICK_CLOCK_FAR 20000		/* ns */

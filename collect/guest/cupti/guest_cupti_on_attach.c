@@ -4,8 +4,12 @@
  *
  * It may be that CUPTI cannot be had, because it is not installed or another has it. Then some looks pass before it is tried again, unless
  * whoever was attached went away meanwhile. */
+#include "collect/guest/cupti/guest_cupti_on_attach.h"
+#include "collect/guest/cupti/cupti_layout.h"
 #include "collect/guest/cupti/guest_cupti_activity.h"
-#include "collect/guest/core/guest.h"
+#include "collect/guest/cupti/guest_cupti_callbacks.h"
+#include "collect/guest/cupti/guest_cupti_sharing.h"
+#include "collect/guest/cupti/guest_usdt.h"
 
 #define UNWANTED 3u			/* so many looks found nobody: CUPTI may go */
 #define PATIENCE 100u			/* looks to let pass after CUPTI could not be had */

@@ -1,11 +1,12 @@
 /* What a record of CUPTI's says, as an event on a ring (collect/ipc/ring.h lists them and their words). guest_gpu.c gets the records;
  * guest_cupti.h knows where their fields lie. */
-#include "collect/guest/core/guest.h"
+#include "collect/guest/cupti/guest_cupti_records.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_ring.h"
 #include "collect/guest/cupti/cupti_layout.h"
-#include "collect/guest/cupti/guest_cupti_records.h"
 #include "formats/cuda/cuda_api_cbid.h"
 
 static uint16_t u16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return v; }

@@ -1,4 +1,4 @@
-/* From CUPTI's records to events; between guest_gpu.c, which gets them, and guest_records.c. */
+/* Converts CUPTI's activity records to events on a ring. */
 #ifndef GT_GUEST_RECORDS_H
 #define GT_GUEST_RECORDS_H
 #include <stdbool.h>

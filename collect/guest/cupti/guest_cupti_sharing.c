@@ -8,12 +8,16 @@
  *
  * A mere subscriber is in nobody's way: we use no subscription. It is noted. After cuptiFinalize we do not go on. */
 #define _GNU_SOURCE
-#include "collect/guest/core/guest.h"
+#include "collect/guest/cupti/guest_cupti_sharing.h"
 
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_hooks.h"
 #include "collect/guest/cupti/cupti_layout.h"
+#include "collect/guest/cupti/guest_cupti_activity.h"
+#include "collect/guest/cupti/guest_cupti_callbacks.h"
 
 #define LIBRARY "libcupti.so"
 #define NOT_INITIALIZED 15		/* CUPTI_ERROR_NOT_INITIALIZED */

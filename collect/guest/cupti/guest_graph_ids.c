@@ -3,9 +3,14 @@
  * told, before the record of the call. The same where a graph is cloned or instantiated, for the copy's numbers are others.
  *
  * Nothing of this is on the way of a launch outside captures: while one is on, no call that makes work goes the short way. */
-#include "collect/guest/core/guest.h"
+#include "collect/guest/cupti/guest_cupti_activity.h"
 
 #include <stdlib.h>
+#include "collect/guest/core/guest_args.h"
+#include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_fast_path.h"
+#include "collect/guest/core/guest_hooks.h"
+#include "collect/guest/events/guest_event_timing.h"
 
 #define LIBRARY "libcupti.so"
 #define PER_THREAD_STREAM 2		/* CU_STREAM_PER_THREAD */

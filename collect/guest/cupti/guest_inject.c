@@ -9,11 +9,15 @@
  * Where no gtcollect is, we are there for the probes (guest_probes.c): a thread looks every 80 ms whether somebody is attached to one.
  * Until then CUPTI is not even loaded, and nothing stands in the way of any call. */
 #define _GNU_SOURCE
-#include "collect/guest/core/guest.h"
+#include "collect/guest/core/guest_args.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_hooks.h"
 #include "collect/guest/cupti/cupti_layout.h"
+#include "collect/guest/cupti/guest_cupti_activity.h"
+#include "collect/guest/cupti/guest_cupti_callbacks.h"
 
 #define UNKNOWN 0xffffu			/* a function that is not in the table */
 static uint16_t ids[GT_CBID_MAX];	/* by CUPTI's number; 0xffff or the table's id */

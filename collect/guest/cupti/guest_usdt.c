@@ -13,9 +13,11 @@
  * registers the arguments; the tracer adds one to the counter while it is attached, and nothing is done for a probe whose counter is
  * zero. sys/sdt.h would make all three, but needs SystemTap's headers, leaves the registers to the compiler, and has no place for the
  * fast kind of nop (arch_*.h). So they are written by hand, each place a function of its own. */
-#include "collect/guest/core/guest.h"
+#include "collect/guest/cupti/guest_usdt.h"
 
+#include "collect/guest/core/guest_session.h"
 #include "collect/guest/cupti/cupti_layout.h"
+#include "collect/guest/cupti/guest_cupti_callbacks.h"
 
 /* An object of the symbol gt_probe_SYMBOL: the function; gt_up_SYMBOL: the counter. Names in notes are NUL-terminated, and notes are of
  * no section that is loaded. What the base's address is when the note is read tells how far a file was moved since it was linked. */

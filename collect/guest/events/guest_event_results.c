@@ -1,11 +1,12 @@
 /* Our thread of CUDA events: reads those that are over and tells what they say; guest_events.c has the idea. */
 #define _GNU_SOURCE
-#include "collect/guest/events/guest_event_timing.h"
+#include "collect/guest/events/guest_events_internal.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "collect/guest/core/guest_objects.h"
 
 #define BUDGET 512u			/* brackets that are looked at before others may come in between */
 #define SOON_NS 2000000

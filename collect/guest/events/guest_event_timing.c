@@ -25,7 +25,7 @@
  * events it has, and to another one when that finds none, for who once had much under way would keep them all. Those that are free
  * are a stack by context, those whose call has been made are handed to our thread in another. */
 #define _GNU_SOURCE
-#include "collect/guest/events/guest_event_timing.h"
+#include "collect/guest/events/guest_events_internal.h"
 
 #include <linux/futex.h>
 #include <stdlib.h>
@@ -33,6 +33,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "collect/guest/core/guest_args.h"
+#include "collect/guest/core/guest_elf.h"
+#include "collect/guest/core/guest_fast_path.h"
 
 #define REFILL 8u			/* brackets that get their events at a time */
 #ifndef MADV_WIPEONFORK

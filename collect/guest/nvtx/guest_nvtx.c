@@ -6,7 +6,6 @@
  * Annotations are events on the ring of the thread that makes them. Strings that are registered, and domains, are pieces of memory of
  * ours, and their address is the handle. */
 #define _GNU_SOURCE
-#include "collect/guest/core/guest.h"
 #include "collect/guest/nvtx/guest_nvtx.h"
 
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <wchar.h>
+#include "collect/guest/core/guest_hooks.h"
 
 #define ARENA (256u << 10)
 #define TEXT_MAX 4096u

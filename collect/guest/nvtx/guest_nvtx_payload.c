@@ -6,7 +6,8 @@
  * Payloads are not recorded. But what is pushed by payload alone has its message, category and colour in there, at places that
  * the schema tells, which was registered before. Those three places are what we keep of a schema; one without any is forgotten.
  * Only what certainly lies within the payload is read. */
-#include "collect/guest/core/guest.h"
+#include "collect/guest/nvtx/guest_nvtx.h"
+#include "collect/guest/core/guest_session.h"
 #include "collect/guest/nvtx/guest_nvtx.h"
 
 #define TEXT_MAX 1024u

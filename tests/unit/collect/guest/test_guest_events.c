@@ -1,7 +1,8 @@
 /* CUDA events of the guest (collect/guest/events/guest_event_timing.c) inside this program, on the simulated driver, where a moment can be held: a
  * capture that begins just as an event is on its way to the legacy stream, and the other way round. */
 #include "tests/unit/collect/guest/guest_host.h"
-#include "collect/guest/events/guest_event_timing.h"
+#include "collect/guest/core/guest_resolve.h"
+#include "collect/guest/events/guest_events_internal.h"
 #include "tests/unit/t.h"
 #include <dlfcn.h>
 

@@ -1,0 +1,97 @@
+/* What the two files of CUDA events share: guest_events.c is what runs on the program's threads, guest_events_read.c our own thread. */
+#ifndef GT_GUEST_EVENTS_INTERNAL_H
+#define GT_GUEST_EVENTS_INTERNAL_H
+#include "collect/guest/core/guest_ring.h"
+#include "collect/guest/events/guest_event_timing.h"
+
+#define BRACKETS 8192u
+#define CONTEXTS 64u
+#define PLACES 4096u			/* streams with a number of their own */
+
+enum { NOT_READY = 600, INVALID_CONTEXT = 201, INVALID_HANDLE = 400, CAPTURED_EVENT = 907 };	/* CUresult */
+enum { CAPTURING = -1, BEGINNING = -2 };	/* ours: no event was recorded, as there is, or may be, a capture */
+enum { RELAXED = 2, NON_BLOCKING = 1 };		/* CUstreamCaptureMode, CUstream_flags */
+enum { LEGACY = 1, PER_THREAD = 2 };		/* handles of the default streams */
+enum { OFF, ON, LAST };				/* gt_events->on */
+enum { FREE, TAKEN, LIVE, DEAD };		/* of a context */
+
+/* What is called of the driver: the functions themselves, so that none of this is seen as the program's. */
+struct gt_event_calls {
+	int32_t (*current)(uint64_t *), (*set)(uint64_t), (*push)(uint64_t), (*pop)(uint64_t *), (*device)(int32_t *);
+	int32_t (*create)(uint64_t *, uint32_t), (*destroy)(uint64_t), (*record)(uint64_t, uint64_t), (*query)(uint64_t);
+	int32_t (*elapsed)(float *, uint64_t, uint64_t), (*stream)(uint64_t *, uint32_t), (*capturing)(uint64_t, int32_t *);
+	int32_t (*stream_context)(uint64_t, uint64_t *), (*mode)(int32_t *), (*primary)(int32_t, uint32_t *, int32_t *);
+};
+extern struct gt_event_calls gt_cu;
+
+struct gt_bracket {
+	uint64_t begin, end;		/* events */
+	uint32_t next;			/* index + 1, of whatever list it is in */
+	uint16_t context, id;
+	int32_t tid;
+	uint32_t grid[3], block[3], ngrid, nblock, shared;
+	uint64_t start;			/* of the call, ticks */
+	uint64_t stream, name, bytes, value, peers[2];
+};
+struct gt_event_reference { uint64_t event; int64_t host; uint64_t error; };	/* when the GPU reached it, ns; how far off, ns */
+struct gt_event_context {
+	uint32_t state, poor;		/* poor: the driver gave no event, so do not ask too often */
+	uint32_t wanting;		/* it found no bracket, free or without events */
+	uint64_t handle;
+	uint64_t free;			/* stack of brackets: tag << 32 | index + 1 */
+	uint32_t out;			/* brackets in use */
+	/* our thread's */
+	uint32_t id, streams;
+	int32_t device;
+	uint64_t stream, spare;		/* a stream for references; an event for the next one */
+	struct gt_event_reference now;		/* event 0: none yet */
+	uint64_t again;			/* ns: not to be made anew before */
+	uint32_t tries;			/* for the first one */
+};
+struct gt_event_place { uint32_t context, number; uint64_t stream; int32_t tid; bool used; };
+/* How a function says its stream; param GT_NO_FUNC: it has none. */
+struct gt_event_way { bool work, per_thread, in_struct; uint8_t param; uint16_t at; };
+
+/* Of one process; a forked child finds it empty. */
+struct gt_events {
+	uint32_t on;
+	uint32_t bell, asleep;		/* futex; our thread may have to be woken */
+	uint64_t raw;			/* stack of brackets without events */
+	uint32_t handed;		/* stack for our thread */
+	uint32_t recording, beginning;	/* events on their way to legacy streams; captures that are being begun */
+	uint32_t adding, reading;	/* locks */
+	uint64_t untimed[GT_UNTIMED_COUNT], told[GT_UNTIMED_COUNT];
+	/* under the lock of reading */
+	uint32_t first, last, waiting;	/* brackets, in the order of their calls; index + 1 */
+	uint32_t contexts, works;	/* numbers given */
+	uint64_t error;			/* told */
+	struct gt_event_context context[CONTEXTS];
+	struct gt_event_place places[PLACES];
+	struct gt_event_way ways[GT_API_MAX];
+	struct gt_bracket bracket[BRACKETS];
+};
+extern struct gt_events *gt_events;	/* NULL: they are not used */
+
+static inline uint32_t gt_bracket_index(const struct gt_bracket *b) { return (uint32_t)(b - gt_events->bracket) + 1; }
+static inline struct gt_bracket *gt_bracket_at(uint32_t i) { return i ? &gt_events->bracket[i - 1] : NULL; }
+static inline struct gt_event_context *gt_bracket_context(const struct gt_bracket *b) { return &gt_events->context[b->context]; }
+
+/* ---- guest_events.c ---- */
+void gt_bracket_push(uint64_t *stack, struct gt_bracket *b);
+struct gt_bracket *gt_bracket_pop(uint64_t *stack);
+void gt_bracket_give(struct gt_bracket *b);		/* it is in use no more */
+void gt_events_untimed(enum gt_untimed why);		/* counts a call */
+struct gt_event_context *gt_events_context(uint64_t handle);	/* live; NULL */
+void gt_events_pause(long ns);
+void gt_events_ring(void);		/* wakes our thread */
+
+/* ---- guest_events_read.c ---- */
+bool gt_events_lock(int tries);		/* keeps all others from reading; 50 us a try */
+void gt_events_unlock(void);
+/* Reads what is over, of so many brackets at most, in one context or (0) in all. Under the lock; with a context on top of this thread's
+ * stack that may be replaced. Returns how many were. */
+uint32_t gt_events_look(uint32_t budget, uint64_t only);
+bool gt_events_thread(void);
+void gt_events_end(void);		/* the program ends: reads what is over, for the last time */
+void gt_events_state(enum gt_gpu_state state, const char *text, uint64_t detail);
+#endif
