@@ -109,7 +109,7 @@ static struct {
 	char events[GT_SOURCES_LIST];	/* what is recorded with --inject */
 	unsigned gates;			/* how many of them are open */
 	struct gt_rings rings;
-	struct gt_door door;
+	struct gt_guest_server door;
 	struct gt_writer *w;
 	struct gt_recorder *r;
 	struct gt_nvml *nvml;
@@ -217,8 +217,8 @@ static int open_session(struct gt_err *err)
 	run.rings.s->partly = o.delay || o.duration || o.range || o.filter.n || o.exclude.n || o.sample > 1;
 	memcpy(run.rings.s->cupti, run.wanted.cupti, sizeof(run.wanted.cupti));
 	memcpy(run.rings.s->gate, run.wanted.gate, sizeof(run.wanted.gate));
-	gt_rings_own(&run.rings);
-	return gt_door_open(&run.door, &run.rings, err);
+	gt_rings_take_ownership(&run.rings);
+	return gt_guest_server_open(&run.door, &run.rings, err);
 }
 
 /* --delay and --duration */
@@ -226,7 +226,7 @@ static void mind_the_time(int64_t now)
 {
 	int64_t since = now - run.start;
 
-	gt_rings_record(&run.rings, since >= o.delay && (!o.duration || since - o.delay < o.duration));
+	gt_rings_set_recording(&run.rings, since >= o.delay && (!o.duration || since - o.delay < o.duration));
 }
 
 /* The output is a pipe and full. Its reader may go on, or never do: signals reach the program
@@ -282,7 +282,7 @@ static int open_trace(char *const *argv, struct gt_err *err)
 /* The file cannot be written any more. The program must not notice: recording stops, rings are left to themselves. */
 static void stop_recording(struct gt_err *why)
 {
-	gt_rings_disown(&run.rings);
+	gt_rings_give_up_ownership(&run.rings);
 	if (run.nvml)
 		gt_nvml_stop(run.nvml);
 	run.lost = *why;
@@ -452,10 +452,10 @@ static void watch(void)
 		if (through(now, &asked))
 			break;
 		show_status(now);
-		pause = run.lost.code ? GT_SECOND : gt_pace(gt_rings_room(&run.rings), taken, since) - (now - begun);
+		pause = run.lost.code ? GT_SECOND : gt_pace(gt_rings_free_bytes(&run.rings), taken, since) - (now - begun);
 		sleep_or_signal(pause > 0 ? pause : 0);
 	}
-	gt_rings_record(&run.rings, false);
+	gt_rings_set_recording(&run.rings, false);
 	if (!run.stopped)
 		run.stopped = gt_clock_monotonic();
 }
@@ -475,7 +475,7 @@ static void close_trace(void)
 	if (!code)
 		code = gt_recorder_finish(run.r, &err);
 	run.stats = *gt_writer_stats(run.w);
-	gt_rings_disown(&run.rings);
+	gt_rings_give_up_ownership(&run.rings);
 	if (!code)
 		code = say_simulated(&err);
 	if (!code && run.nvml)
@@ -623,7 +623,7 @@ static int finish(int status, bool keep)
 	gt_recorder_close(run.r);
 	gt_writer_abandon(run.w);
 	gt_nvml_close(run.nvml);
-	gt_door_close(&run.door);
+	gt_guest_server_close(&run.door);
 	gt_rings_close(&run.rings);
 	if (run.out.fd >= 0)
 		close(run.out.fd);

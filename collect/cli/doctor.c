@@ -169,7 +169,7 @@ static void check_memory(struct finding *f)
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_rings rings;
 	char what[300];
-	uint64_t room = gt_headroom(what, sizeof(what));
+	uint64_t room = gt_memory_headroom(what, sizeof(what));
 
 	if (gt_rings_open(&rings, &opt, &err)) {
 		say(f, BAD, "%s", err.text);
@@ -254,7 +254,7 @@ static void *open_cupti(const char *name, char *path, size_t size)
 	int more = 1;
 
 	snprintf(path, size, "%s", name);
-	for (unsigned i = 0; !l && (more = gt_cupti_place(i, environment, name, path, size)); i++)
+	for (unsigned i = 0; !l && (more = gt_cupti_candidate(i, environment, name, path, size)); i++)
 		l = more > 0 ? dlopen(path, RTLD_NOW) : NULL;
 	return l;
 }
@@ -293,7 +293,7 @@ static void check_cupti(struct finding *f)
 			     "use --cupti FILE, or the times of CUDA events will have to do (--gpu-timing)");
 }
 
-/* Has the driver what guest_events.c calls? */
+/* Has the driver what guest_event_timing.c calls? */
 static bool load_events(const char *library, FILE *to)
 {
 	static const char *const names[] = { "cuEventCreate", "cuEventRecord", "cuEventQuery", "cuEventElapsedTime", "cuStreamIsCapturing",

@@ -134,12 +134,12 @@ static int note(struct gt_correlator *g, struct gt_gpu_process *p, const struct 
 	case GT_GPU_FORKED:
 		g->totals.forked++;
 		return 0;
-	case GT_GPU_WITHOUT:
+	case GT_GPU_PARTIAL:
 		if (!*g->totals.without)
 			snprintf(g->totals.without, sizeof(g->totals.without), "%s failed: error %llu", text,
 				 (unsigned long long)e->words[2]);
 		return 0;
-	case GT_GPU_OFF: case GT_GPU_STAYED:
+	case GT_GPU_OFF: case GT_GPU_CONTINUED:
 		p->flushed = e->words[0] == GT_GPU_OFF;
 		return 0;
 	default:

@@ -186,7 +186,7 @@ int gt_gpu_event(struct gt_correlator *g, struct gt_gpu_process **p, uint32_t tr
 	}
 	if (e->id == GT_EV_GPU_STATE)
 		return gt_gpu_state_in(*p, e);
-	return wait_in(e->id == GT_EV_API || e->id == GT_EV_RUNTIME ? &(*p)->records : &(*p)->works, e);
+	return wait_in(e->id == GT_EV_CUPTI_CALL || e->id == GT_EV_RUNTIME ? &(*p)->records : &(*p)->works, e);
 }
 
 /* ---- settling ---- */
@@ -217,7 +217,7 @@ static int settle_records(struct gt_correlator *g, struct gt_gpu_process *p, int
 
 	for (size_t i = 0; i < q->n; i++) {
 		struct gt_gpu_pending *w = &q->items[i];
-		int done = w->e.id == GT_EV_API ? gt_gpu_record_settle(g, p, &w->e, now) : settle_runtime(g, p, w, now, last, err);
+		int done = w->e.id == GT_EV_CUPTI_CALL ? gt_gpu_record_settle(g, p, &w->e, now) : settle_runtime(g, p, w, now, last, err);
 
 		if (done < 0)
 			return done;

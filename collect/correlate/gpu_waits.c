@@ -6,7 +6,7 @@
  * default stream, of which each context has one, and that of the per-thread one. The second is told apart by its thread; of the
  * first, as of every other number that turns out to mean two tracks, nothing is said any more.
  *
- * A wait is the recorded call itself, for CUPTI's record of it costs too much (guest_gpu.c). It is held until something launched into
+ * A wait is the recorded call itself, for CUPTI's record of it costs too much (guest_cupti_activity.c). It is held until something launched into
  * its stream has shown where that is: as a rule the next flush of CUPTI's buffers, which on a machine with too much to do may take its time.
  * So it is not given up before the GPU has told what it did since, or has been silent for long. */
 #include "collect/correlate/gpu_correlate_internal.h"

@@ -22,9 +22,9 @@ static const struct { const char *name, *after, *before; } specials[] = {
 #define CAPTURE(name) { #name, "gt_after_begin_capture", "gt_before_begin_capture" }
 	CAPTURE(cuStreamBeginCapture), CAPTURE(cuStreamBeginCapture_ptsz), CAPTURE(cuStreamBeginCapture_v2),
 	CAPTURE(cuStreamBeginCapture_v2_ptsz), CAPTURE(cuStreamBeginCaptureToGraph), CAPTURE(cuStreamBeginCaptureToGraph_ptsz),
-#define CONTEXT(name) { #name, "gt_after_context_ends", "gt_before_context_ends" }
+#define CONTEXT(name) { #name, "gt_after_context_end", "gt_before_context_end" }
 	CONTEXT(cuCtxDestroy), CONTEXT(cuCtxDestroy_v2), CONTEXT(cuCtxDetach),
-#define DEVICE(name) { #name, "gt_after_device_ends", "gt_before_device_ends" }
+#define DEVICE(name) { #name, "gt_after_device_end", "gt_before_device_end" }
 	DEVICE(cuDevicePrimaryCtxRelease), DEVICE(cuDevicePrimaryCtxRelease_v2), DEVICE(cuDevicePrimaryCtxReset),
 	DEVICE(cuDevicePrimaryCtxReset_v2), DEVICE(cuGreenCtxDestroy),
 };
@@ -67,7 +67,7 @@ static const char *least_mode(const struct gt_api *api)
 	return i < n ? "GT_ARGS_KEY" : n ? "GT_ARGS_ALL" : "GT_ARGS_ALL + 1";
 }
 
-/* May it share guest_plain.c's body? */
+/* May it share guest_fast_path.c's body? */
 static bool plain(const struct gt_api *api)
 {
 	struct gt_api_field f[GT_FIELDS_MAX];
@@ -82,7 +82,7 @@ static bool plain(const struct gt_api *api)
 	return n <= 6 && !after(api->name);
 }
 
-/* The words of its key arguments, where they all are values that it was handed: "(N(a1), N(a4))"; func as in struct gt_keyed.
+/* The words of its key arguments, where they all are values that it was handed: "(N(a1), N(a4))"; func as in struct gt_keyed_call.
  * False when some have to be fetched, or there are none. */
 static bool key_words(const struct gt_api *api, const char words[][24], char *list, int *func)
 {
@@ -160,7 +160,7 @@ int main(void)
 	printf("};\nvoid *const gt_typed[] = {\n");
 	for (uint32_t id = 0; id < gt_api_count; id++)
 		printf("\t(void *)%s%s,\n", gt_api[id].name, plain(&gt_api[id]) ? "_typed" : "");
-	printf("};\ngt_after *const gt_afters[] = {\n");
+	printf("};\ngt_after *const gt_after_by_id[] = {\n");
 	for (uint32_t id = 0; id < gt_api_count; id++)
 		printf("\t%s,\n", after(gt_api[id].name) ? after(gt_api[id].name) : "0");
 	printf("\n};\n");

@@ -1,7 +1,7 @@
 /* Where CUPTI lies in a CUDA toolkit, for where the loader does not look there: the toolkit that CUDA_HOME or CUDA_PATH names, or the one in
  * its usual place. */
-#ifndef GT_CUPTI_PLACES_H
-#define GT_CUPTI_PLACES_H
+#ifndef GT_CUPTI_PATHS_H
+#define GT_CUPTI_PATHS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static inline bool gt_safe_library(const char *path, char *to, size_t size)
 
 /* The nth place of a file so named that may be loaded. 0: there are no more; negative: there is
  * none, but there may be others behind it. */
-static inline int gt_cupti_place(unsigned n, const char *(*environment)(const char *), const char *name, char *to, size_t size)
+static inline int gt_cupti_candidate(unsigned n, const char *(*environment)(const char *), const char *name, char *to, size_t size)
 {
 #if defined(__aarch64__)
 	static const char *const folders[] = { "lib64", "extras/CUPTI/lib64", "targets/sbsa-linux/lib" };

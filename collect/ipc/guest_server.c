@@ -73,7 +73,7 @@ static int32_t innermost_pid(int pid)
 	return atoi(end);
 }
 
-bool gt_simulator_file(const char *path)
+bool gt_is_simulator_file(const char *path)
 {
 	static const char marker[] = "(Simulated)";	/* in the simulator's device name */
 	struct stat st;
@@ -107,7 +107,7 @@ static void find_libcuda(int pid, struct gt_guest *guest)
 			continue;
 		guest->libcuda = true;
 		snprintf(file, sizeof(file), "/proc/%d/root%s", pid, name);
-		guest->simulated = gt_simulator_file(file) || gt_simulator_file(name);
+		guest->simulated = gt_is_simulator_file(file) || gt_is_simulator_file(name);
 	}
 	if (f)
 		fclose(f);
@@ -133,7 +133,7 @@ static bool look_at_identity(int32_t host_pid, struct gt_guest *guest)
 	return true;
 }
 
-bool gt_guest_look(int32_t host_pid, struct gt_guest *guest)
+bool gt_guest_read(int32_t host_pid, struct gt_guest *guest)
 {
 	if (!look_at_identity(host_pid, guest))
 		return false;
@@ -142,7 +142,7 @@ bool gt_guest_look(int32_t host_pid, struct gt_guest *guest)
 }
 
 /* A process whose leader is a zombie lives on while it has other threads. */
-bool gt_guest_gone(const struct gt_guest *guest)
+bool gt_guest_has_exited(const struct gt_guest *guest)
 {
 	unsigned long long start;
 	char state;
@@ -182,7 +182,7 @@ bool gt_guest_thread_name(const struct gt_guest *guest, int32_t host_tid, char n
 
 /* ---- the usher ---- */
 
-static struct gt_guest *add(struct gt_door *d, const struct gt_guest *guest)
+static struct gt_guest *add(struct gt_guest_server *d, const struct gt_guest *guest)
 {
 	if (d->nguests == GT_GUESTS_MAX) {	/* the oldest never took a slot */
 		d->unrecorded[d->guests[0].unrecorded]++;
@@ -193,11 +193,11 @@ static struct gt_guest *add(struct gt_door *d, const struct gt_guest *guest)
 }
 
 /* Of another user's process no files are looked at: they could be such that this takes long. */
-static void note(struct gt_door *d, int pid, uint32_t uid)
+static void note(struct gt_guest_server *d, int pid, uint32_t uid)
 {
 	struct gt_guest guest;
 
-	if (!(uid == geteuid() ? gt_guest_look(pid, &guest) : look_at_identity(pid, &guest)))
+	if (!(uid == geteuid() ? gt_guest_read(pid, &guest) : look_at_identity(pid, &guest)))
 		return;
 	guest.uid = uid;
 	pthread_mutex_lock(&d->lock);
@@ -208,7 +208,7 @@ static void note(struct gt_door *d, int pid, uint32_t uid)
 
 /* The process may have run to its end by now, and be unknown to /proc. It may also be a fork that
  * has its parent's memory, and is seen in a slot. */
-static void note_unrecorded(struct gt_door *d, const struct ucred *who, enum gt_unrecorded why)
+static void note_unrecorded(struct gt_guest_server *d, const struct ucred *who, enum gt_unrecorded why)
 {
 	const struct gt_guest unknown = { .host_pid = who->pid, .ns_pid = who->pid,
 					  .uid = who->uid };
@@ -242,7 +242,7 @@ static bool send_memory(int to, int memory)
 
 /* A process of another user does not get it: processes trust what is there, so who may write to it
  * could make those of ours do anything. */
-static void hand_out(struct gt_door *d, int to)
+static void hand_out(struct gt_guest_server *d, int to)
 {
 	struct ucred who;
 	socklen_t size = sizeof(who);
@@ -257,7 +257,7 @@ static void hand_out(struct gt_door *d, int to)
 }
 
 /* The next who has knocked. False, and errno, when there is none. */
-static bool let_in(struct gt_door *d, int listen_fd)
+static bool let_in(struct gt_guest_server *d, int listen_fd)
 {
 	int fd;
 
@@ -274,7 +274,7 @@ static bool let_in(struct gt_door *d, int listen_fd)
 /* One of each name in turn: any user can connect by the process id, as often as he likes. */
 static void *usher(void *arg)
 {
-	struct gt_door *d = arg;
+	struct gt_guest_server *d = arg;
 	struct pollfd p[] = { { .fd = d->listen_fd, .events = POLLIN },
 			      { .fd = d->by_pid_fd, .events = POLLIN },
 			      { .fd = d->stop[0], .events = POLLIN } };
@@ -290,7 +290,7 @@ static void *usher(void *arg)
 	return NULL;
 }
 
-bool gt_door_guest(struct gt_door *d, int32_t ns_pid, struct gt_guest *guest)
+bool gt_guest_server_take_guest(struct gt_guest_server *d, int32_t ns_pid, struct gt_guest *guest)
 {
 	bool found = false;
 
@@ -306,7 +306,7 @@ bool gt_door_guest(struct gt_door *d, int32_t ns_pid, struct gt_guest *guest)
 }
 
 /* Where gtcollect stood still until all was over, those who knocked meanwhile may still wait for the usher. */
-void gt_door_unrecorded(struct gt_door *d, struct gt_unrecorded_processes *m)
+void gt_guest_server_unrecorded(struct gt_guest_server *d, struct gt_unrecorded_processes *m)
 {
 	for (unsigned n = 0; n < SOMAXCONN && (let_in(d, d->listen_fd) || let_in(d, d->by_pid_fd)); )
 		n++;
@@ -326,7 +326,7 @@ void gt_door_unrecorded(struct gt_door *d, struct gt_unrecorded_processes *m)
 
 /* ---- open and close ---- */
 
-static int listen_at(struct gt_door *d, struct gt_err *err)
+static int listen_at(struct gt_guest_server *d, struct gt_err *err)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int code;
@@ -343,7 +343,7 @@ static int listen_at(struct gt_door *d, struct gt_err *err)
 
 /* Any user can take a name like this, so guests look whose it is. It is of use to few, and where it
  * is taken they go unrecorded. */
-static void listen_by_pid(struct gt_door *d)
+static void listen_by_pid(struct gt_guest_server *d)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, GT_RING_ANCESTOR "%d", getpid());
@@ -359,7 +359,7 @@ static void listen_by_pid(struct gt_door *d)
 	}
 }
 
-static int start_usher(struct gt_door *d, struct gt_err *err)
+static int start_usher(struct gt_guest_server *d, struct gt_err *err)
 {
 	sigset_t all, old;
 	int code;
@@ -376,7 +376,7 @@ static int start_usher(struct gt_door *d, struct gt_err *err)
 	return 0;
 }
 
-int gt_door_open(struct gt_door *d, const struct gt_rings *r, struct gt_err *err)
+int gt_guest_server_open(struct gt_guest_server *d, const struct gt_rings *r, struct gt_err *err)
 {
 	int code;
 
@@ -395,7 +395,7 @@ int gt_door_open(struct gt_door *d, const struct gt_rings *r, struct gt_err *err
 	return start_usher(d, err);
 }
 
-void gt_door_close(struct gt_door *d)
+void gt_guest_server_close(struct gt_guest_server *d)
 {
 	if (d->running) {
 		close(d->stop[1]);

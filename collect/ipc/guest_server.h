@@ -1,7 +1,7 @@
 /* Where traced processes come in: a socket in the session's folder, and the usher, a
  * thread that hands the rings' memory to each process that knocks and notes who it is. */
-#ifndef GT_DOOR_H
-#define GT_DOOR_H
+#ifndef GT_GUEST_SERVER_H
+#define GT_GUEST_SERVER_H
 #include <pthread.h>
 #include "collect/ipc/shared_memory.h"
 #include "collect/ipc/session_dir.h"
@@ -23,7 +23,7 @@ struct gt_guest {
 	char comm[16];
 };
 #define GT_GUESTS_MAX 1024	/* that knocked and have not been seen in a slot yet */
-struct gt_door {
+struct gt_guest_server {
 	struct gt_session_dir dir;	/* no path: not open */
 	int listen_fd, by_pid_fd, stop[2];	/* by_pid_fd: -1 where another has that name */
 	int memory_fd;
@@ -36,24 +36,24 @@ struct gt_door {
 	uint64_t knocked;		/* all so far */
 	unsigned unrecorded[GT_UNRECORDED_REASONS];	/* that are not in the list any more */
 };
-int gt_door_open(struct gt_door *h, const struct gt_rings *r, struct gt_err *err);
+int gt_guest_server_open(struct gt_guest_server *h, const struct gt_rings *r, struct gt_err *err);
 /* Accepts no more connections, and removes the folder. */
-void gt_door_close(struct gt_door *h);
+void gt_guest_server_close(struct gt_guest_server *h);
 /* Who knocked with this process id of its own namespace; taken from the list. False when nobody did. */
-bool gt_door_guest(struct gt_door *h, int32_t ns_pid, struct gt_guest *guest);
+bool gt_guest_server_take_guest(struct gt_guest_server *h, int32_t ns_pid, struct gt_guest *guest);
 /* Processes that did not get the memory and were not taken from the list since: they run, and nothing
  * of them is recorded. Connections that wait are accepted first. */
-void gt_door_unrecorded(struct gt_door *h, struct gt_unrecorded_processes *m);
+void gt_guest_server_unrecorded(struct gt_guest_server *h, struct gt_unrecorded_processes *m);
 
 /* Fills in a guest from /proc/HOST_PID. False when there is no such process. */
-bool gt_guest_look(int32_t host_pid, struct gt_guest *guest);
+bool gt_guest_read(int32_t host_pid, struct gt_guest *guest);
 /* Is this library of the simulated GPU? The simulator's marker is looked for in its bytes. */
-bool gt_simulator_file(const char *path);
+bool gt_is_simulator_file(const char *path);
 /* The threads of the process as /proc has them, with their ids in the process's own pid namespace. */
 typedef void gt_guest_thread_fn(void *arg, int32_t host_tid, int32_t ns_tid);
 void gt_guest_each_thread(const struct gt_guest *guest, gt_guest_thread_fn *each, void *arg);
 /* The thread's name now. False: it ended, or /proc does not show it. */
 bool gt_guest_thread_name(const struct gt_guest *guest, int32_t host_tid, char name[16]);
 /* Has the process exited (or is it another one by now)? */
-bool gt_guest_gone(const struct gt_guest *guest);
+bool gt_guest_has_exited(const struct gt_guest *guest);
 #endif

@@ -82,7 +82,7 @@ static void walk_up(struct tight *t, const char *mount, const char *path, const 
 	}
 }
 
-uint64_t gt_headroom(char *what, size_t size)
+uint64_t gt_memory_headroom(char *what, size_t size)
 {
 	struct tight t = { UINT64_MAX, what, size };
 	uint64_t available = number("/proc/meminfo", "MemAvailable");

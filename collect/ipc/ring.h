@@ -98,7 +98,7 @@ struct gt_session {
 };
 
 /* Whose ring it is: a thread's of the program, which makes calls, or of one that only brings what others tell (CUPTI's). */
-enum gt_ring_role { GT_RING_CALLER, GT_RING_TELLER };
+enum gt_ring_role { GT_RING_CALLER, GT_RING_PRODUCER };
 
 enum gt_slot_state { GT_SLOT_FREE, GT_SLOT_TAKEN /* being filled in */, GT_SLOT_LIVE, GT_SLOT_DONE /* guest is through with it */ };
 
@@ -159,7 +159,7 @@ enum gt_rec_kind {
 	GT_REC_CALL,	/* start, end, id|nargs|kind|depth|ret, args: the fields of gt_api_fields that the mode wants, in order */
 	GT_REC_NAME,	/* a handle has a name (kernel): start = handle, end = length in bytes, then the bytes, zero-padded */
 	GT_REC_STRING,	/* a string argument: start = its gt_ring_hash, end = length, then the bytes; each once per process */
-	GT_REC_MISSING,	/* somebody looked up a driver function that the table lacks: like STRING, the name */
+	GT_REC_UNKNOWN_FUNCTION,	/* somebody looked up a driver function that the table lacks: like STRING, the name */
 	GT_REC_EVENT,	/* something that is no call of this thread: id is an enum gt_ring_event, nargs words follow; see there */
 };
 struct gt_rec {
@@ -199,11 +199,11 @@ enum gt_ring_event {
 	GT_EV_COPY,		/* CUPTI's copy kind, source and destination memory kinds, flags in the third word, a byte each; bytes,
 				 * source | destination device */
 	GT_EV_SET,		/* memory kind, flags in the third word, 16 bits each; bytes, value */
-	GT_EV_API,		/* a call of the driver that CUPTI saw: correlation | cbid, thread id */
+	GT_EV_CUPTI_CALL,		/* a call of the driver that CUPTI saw: correlation | cbid, thread id */
 	GT_EV_RUNTIME,		/* a call of the CUDA runtime: correlation | cbid, thread id | what it returned */
 	GT_EV_MANAGED,		/* CUPTI's counter kind | flags, value, address, source | destination */
 	GT_EV_OVERHEAD,		/* CUPTI's overhead kind | object kind, process | thread */
-	GT_EV_CALL,		/* start, end: ticks, of the call recorded last on this ring. The same of it */
+	GT_EV_INJECTED_CALL,		/* start, end: ticks, of the call recorded last on this ring. The same of it */
 	GT_EV_GPU_LOST,		/* how many of CUPTI's records, enum gt_gpu_lost */
 	GT_EV_NODE,		/* start: of this thread's call whose record comes next, ticks. It created this node of a graph,
 				 * by CUPTI's number */
@@ -211,7 +211,7 @@ enum gt_ring_event {
 				 * new | old; the program's handle of the new one */
 	GT_EV_DEVICE,		/* start, end: ticks. Which device this thread's allocations are on from its next call on;
 				 * UINT64_MAX: not known. Then, if the driver told, its UUID, in two words */
-	/* Work that we timed by CUDA events (guest_events.c). Two words come first: the call's thread id | API id, its start in ticks; then
+	/* Work that we timed by CUDA events (guest_event_timing.c). Two words come first: the call's thread id | API id, its start in ticks; then
 	 * the words that CUPTI's have. A graph launched as a whole has the first four. */
 	GT_EV_TIMED_KERNEL, GT_EV_TIMED_COPY, GT_EV_TIMED_SET, GT_EV_TIMED_GRAPH,
 	GT_EV_UNTIMED,		/* how many calls have no time, enum gt_untimed */
@@ -231,9 +231,9 @@ enum gt_gpu_state { GT_GPU_ON, GT_GPU_MISSING /* no library */, GT_GPU_REFUSED /
 		    GT_GPU_SUBSCRIBER /* another one has subscribed */,
 		    GT_GPU_NO_CALLS /* CUPTI's callbacks could not be had: no calls are recorded */,
 		    GT_GPU_FINALIZED /* by another one: we do not go on */,
-		    GT_GPU_WITHOUT /* something of enum gt_gpu_more, as this function failed; the rest is there */,
+		    GT_GPU_PARTIAL /* something of enum gt_gpu_more, as this function failed; the rest is there */,
 		    GT_GPU_FORKED /* a child of a process with CUPTI: it works in none */,
-		    GT_GPU_STAYED /* what was to replace the program did not: it goes on */,
+		    GT_GPU_CONTINUED /* what was to replace the program did not: it goes on */,
 		    GT_GPU_EVENTS /* CUDA events are used: why not CUPTI */, GT_GPU_EVENTS_ERROR /* how far off their clock may be, ns */,
 		    GT_GPU_STATES };
 enum gt_gpu_lost { GT_GPU_LOST_DROPPED /* CUPTI dropped them */,

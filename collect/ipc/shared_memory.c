@@ -53,7 +53,7 @@ static void lay_out(struct gt_session *s, uint64_t memory)
 static int check_room(uint64_t bytes, struct gt_err *err)
 {
 	char what[700];
-	uint64_t room = gt_headroom(what, sizeof(what));
+	uint64_t room = gt_memory_headroom(what, sizeof(what));
 
 	if (room >= bytes + SPARE)
 		return 0;
@@ -152,7 +152,7 @@ void gt_rings_close(struct gt_rings *r)
 static struct robust_list only;
 static struct robust_list_head robust;
 
-void gt_rings_own(struct gt_rings *r)
+void gt_rings_take_ownership(struct gt_rings *r)
 {
 	__atomic_store_n(&r->s->owner, (uint32_t)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
 	only.next = &robust.list;
@@ -163,7 +163,7 @@ void gt_rings_own(struct gt_rings *r)
 }
 
 /* A thread that takes its slot at this moment looks at `recording` after it has written `pass`, so one of us sees the other. */
-void gt_rings_record(struct gt_rings *r, bool on)
+void gt_rings_set_recording(struct gt_rings *r, bool on)
 {
 	if (r->recording == on)
 		return;
@@ -173,16 +173,16 @@ void gt_rings_record(struct gt_rings *r, bool on)
 		__atomic_store_n(&r->threads[i].open[0].pass, !on, __ATOMIC_SEQ_CST);
 }
 
-void gt_rings_disown(struct gt_rings *r)
+void gt_rings_give_up_ownership(struct gt_rings *r)
 {
-	gt_rings_record(r, false);
+	gt_rings_set_recording(r, false);
 	__atomic_fetch_or(&r->s->owner, FUTEX_OWNER_DIED, __ATOMIC_SEQ_CST);
 	robust.list.next = &robust.list;
 	__atomic_fetch_add(&r->s->space, 1, __ATOMIC_SEQ_CST);
 	syscall(SYS_futex, &r->s->space, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-void gt_rings_give(struct gt_rings *r, uint32_t chunk)
+void gt_rings_free_chunk(struct gt_rings *r, uint32_t chunk)
 {
 	uint64_t head = __atomic_load_n(&r->s->free_head, __ATOMIC_ACQUIRE), tagged;
 	struct gt_ring_chunk *c = gt_rings_chunk(r, chunk);
@@ -195,7 +195,7 @@ void gt_rings_give(struct gt_rings *r, uint32_t chunk)
 	__atomic_fetch_add(&r->s->free_count, 1, __ATOMIC_RELAXED);
 }
 
-uint64_t gt_rings_room(const struct gt_rings *r)
+uint64_t gt_rings_free_bytes(const struct gt_rings *r)
 {
 	uint32_t n = __atomic_load_n(&r->s->free_count, __ATOMIC_RELAXED);
 	uint64_t room = (uint64_t)(n < r->nchunks ? n : r->nchunks) * r->chunk_bytes;

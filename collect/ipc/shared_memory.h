@@ -1,6 +1,6 @@
 /* A session's memory (ring.h) as its owner sees it. */
-#ifndef GT_SESSION_H
-#define GT_SESSION_H
+#ifndef GT_SHARED_MEMORY_H
+#define GT_SHARED_MEMORY_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "collect/ipc/ring.h"
@@ -27,21 +27,21 @@ struct gt_rings_options {
 
 /* Are the sizes possible? 0 or -EINVAL. */
 int gt_rings_check(const struct gt_rings_options *opt, struct gt_err *err);
-/* Makes and reserves the memory; nothing is recorded before gt_rings_record. 0 or negative. */
+/* Makes and reserves the memory; nothing is recorded before gt_rings_set_recording. 0 or negative. */
 int gt_rings_open(struct gt_rings *r, const struct gt_rings_options *opt, struct gt_err *err);
 void gt_rings_close(struct gt_rings *r);
 /* The calling thread owns the session from now on: when it dies, guests learn it from the kernel. */
-void gt_rings_own(struct gt_rings *r);
+void gt_rings_take_ownership(struct gt_rings *r);
 /* Nobody drains any more: guests stop recording, and those that wait go on. */
-void gt_rings_disown(struct gt_rings *r);
+void gt_rings_give_up_ownership(struct gt_rings *r);
 /* Says whether calls are recorded from now on; cheap when nothing changes. At first they are not. */
-void gt_rings_record(struct gt_rings *r, bool on);
+void gt_rings_set_recording(struct gt_rings *r, bool on);
 static inline struct gt_ring_chunk *gt_rings_chunk(const struct gt_rings *r, uint32_t i)
 {
 	return (struct gt_ring_chunk *)(r->chunks + (size_t)i * r->chunk_bytes);
 }
 /* Bytes that can still be filled, as far as one thread or two may. */
-uint64_t gt_rings_room(const struct gt_rings *r);
+uint64_t gt_rings_free_bytes(const struct gt_rings *r);
 /* Puts a chunk on the stack of free ones. */
-void gt_rings_give(struct gt_rings *r, uint32_t chunk);
+void gt_rings_free_chunk(struct gt_rings *r, uint32_t chunk);
 #endif

@@ -56,11 +56,11 @@ static int take_gpu(struct gt_recorder *r, struct gt_process *p, const struct gt
 {
 	struct gt_gpu_event e = { .id = rec->id, .start = (int64_t)rec->start, .end = (int64_t)rec->end, .n = rec->n };
 
-	if (rec->id == GT_EV_CALL)		/* the very times of the call's row, so it is found */
-		e.id = GT_EV_API;
+	if (rec->id == GT_EV_INJECTED_CALL)		/* the very times of the call's row, so it is found */
+		e.id = GT_EV_CUPTI_CALL;
 	if (rec->id == GT_EV_GPU_STATE && !gt_follow_is_possible(r, rec->end))
 		return GT_DAMAGED;
-	if (rec->id == GT_EV_CALL || rec->id == GT_EV_GPU_STATE) {
+	if (rec->id == GT_EV_INJECTED_CALL || rec->id == GT_EV_GPU_STATE) {
 		e.start = gt_clock_ns(&r->clock, rec->start);
 		e.end = gt_clock_ns(&r->clock, rec->end);
 	}

@@ -7,6 +7,6 @@
 #define GT_PACE_MOST 10000000LL
 
 /* ns from the begin of the last pass to that of the next. The last pass took `taken` bytes, `since` ns after the one before;
- * `room` bytes of rings are free (gt_rings_room). */
+ * `room` bytes of rings are free (gt_rings_free_bytes). */
 int64_t gt_pace(uint64_t room, int64_t taken, int64_t since);
 #endif

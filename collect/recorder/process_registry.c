@@ -86,9 +86,9 @@ int gt_roll_tell_losses(struct gt_recorder *r, struct gt_err *err)
 /* A process as it knocked; or, where nobody saw it knock (a fork that uses its parent's mapping), as /proc knows it. */
 static void identify(struct gt_recorder *r, struct gt_process *p, const struct gt_ring_proc *slot)
 {
-	if (r->door && gt_door_guest(r->door, slot->pid, &p->guest))
+	if (r->door && gt_guest_server_take_guest(r->door, slot->pid, &p->guest))
 		return;
-	if (r->door && gt_guest_look(slot->pid, &p->guest) && p->guest.ns_pid == slot->pid)
+	if (r->door && gt_guest_read(slot->pid, &p->guest) && p->guest.ns_pid == slot->pid)
 		return;
 	memset(&p->guest, 0, sizeof(p->guest));
 	p->guest.ns_pid = slot->pid;
@@ -158,7 +158,7 @@ static bool adopt_thread(struct gt_recorder *r, uint32_t i)
 	memcpy(name, ring->name, sizeof(ring->name));
 	memcpy(t->name, name, sizeof(t->name));
 	track.parent = r->procs[t->proc].track;
-	t->teller = __atomic_load_n(&ring->role, __ATOMIC_RELAXED) == GT_RING_TELLER;
+	t->teller = __atomic_load_n(&ring->role, __ATOMIC_RELAXED) == GT_RING_PRODUCER;
 	r->live[r->nlive++] = i;
 	gt_mark_used(r, GT_BITS_USED_THREADS, i, true);
 	if (t->teller) {
@@ -338,7 +338,7 @@ int gt_roll_call(struct gt_recorder *r, struct gt_err *err)
 		struct gt_process *p = gt_live_process(r, k);
 
 		if (!p->gone && p->guest.host_pid)
-			exited |= p->gone = gt_guest_gone(&p->guest);
+			exited |= p->gone = gt_guest_has_exited(&p->guest);
 	}
 	if (exited)
 		gt_roll_adopt(r);
@@ -354,7 +354,7 @@ int gt_roll_call(struct gt_recorder *r, struct gt_err *err)
 static void give_own(struct gt_recorder *r, uint32_t slot, uint32_t chunk)
 {
 	if (chunk < r->rings->nchunks && gt_rings_chunk(r->rings, chunk)->owner == slot)
-		gt_rings_give(r->rings, chunk);
+		gt_rings_free_chunk(r->rings, chunk);
 }
 
 /* A thread may die before its chain leads to the chunk that it took last. Where the chain is damaged
@@ -371,7 +371,7 @@ static void free_chunks(struct gt_recorder *r, uint32_t slot, const struct gt_tr
 
 		if (gt_rings_chunk(r->rings, i)->owner != slot)
 			break;
-		gt_rings_give(r->rings, i);
+		gt_rings_free_chunk(r->rings, i);
 		i = next;
 	}
 	give_own(r, slot, r->rings->threads[slot].taken);

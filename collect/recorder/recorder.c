@@ -200,7 +200,7 @@ int gt_recorder_finish(struct gt_recorder *r, struct gt_err *err)
 	r->anchored = 0;
 	code = pass(r, true, err);
 	if (r->door)
-		gt_door_unrecorded(r->door, &r->totals.unrecorded);
+		gt_guest_server_unrecorded(r->door, &r->totals.unrecorded);
 	return code < 0 ? (int)code : 0;
 }
 
@@ -211,7 +211,7 @@ unsigned gt_recorder_alive(struct gt_recorder *r)
 	for (uint32_t k = 0; k < r->nlive_procs; k++) {
 		const struct gt_process *p = gt_live_process(r, k);
 
-		n += !p->gone && p->guest.host_pid && !gt_guest_gone(&p->guest);
+		n += !p->gone && p->guest.host_pid && !gt_guest_has_exited(&p->guest);
 	}
 	return n;
 }
@@ -236,7 +236,7 @@ static bool tells_memory(const struct gt_session *s)
 	return all;
 }
 
-struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *door, struct gt_writer *w, struct gt_err *err)
+struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_server *door, struct gt_writer *w, struct gt_err *err)
 {
 	struct gt_recorder *r = calloc(1, sizeof(*r));
 

@@ -33,7 +33,7 @@ struct gt_recorder_totals {
 };
 
 /* Both stay the caller's, as does the writer; door is NULL where nobody knocks (tests). new: close it. */
-struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_door *door, struct gt_writer *w, struct gt_err *err);
+struct gt_recorder *gt_recorder_open(struct gt_rings *rings, struct gt_guest_server *door, struct gt_writer *w, struct gt_err *err);
 /* One round over all threads. Returns how many bytes of records it took (0: nothing to do), or negative: the writer failed. */
 int64_t gt_recorder_pass(struct gt_recorder *r, struct gt_err *err);
 /* Rows came to the writer from elsewhere (counters): their epoch is to close as if calls had come. */

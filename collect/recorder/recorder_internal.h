@@ -61,7 +61,7 @@ struct gt_grave { uint32_t track; struct gt_row row; uint64_t args[GT_RING_OPEN_
 
 struct gt_recorder {
 	struct gt_rings *rings;
-	struct gt_door *door;
+	struct gt_guest_server *door;
 	struct gt_writer *w;
 	struct gt_clock clock;
 	struct gt_types types;

@@ -56,7 +56,7 @@ static inline bool read_record(const uint8_t *p, uint64_t room, struct record *r
 	if (rec->end > room)
 		return false;
 	rec->size = sizeof(struct gt_rec) + ((rec->end + 7) & ~7ULL);
-	return rec->size <= room && rec->kind <= GT_REC_MISSING;
+	return rec->size <= room && rec->kind <= GT_REC_UNKNOWN_FUNCTION;
 }
 
 /* Is this chunk number `number` of the chain of this slot? No other chunk is read, or freed. */
@@ -85,7 +85,7 @@ static bool next_chunk(struct gt_recorder *r, struct gt_cursor *c, uint32_t slot
 	c->at = c->base;
 	if (owner) {
 		__atomic_store_n(&owner->consumed, c->at, __ATOMIC_RELEASE);
-		gt_rings_give(r->rings, old);
+		gt_rings_free_chunk(r->rings, old);
 		r->freed++;
 	}
 	return true;
@@ -304,7 +304,7 @@ static int put_text(struct gt_recorder *r, struct gt_traced_thread *t, const str
 		learn(r, known_of(r, t), GT_KNOWN_FUNC, rec->start, text, rec->end, !early);
 	else if (rec->kind == GT_REC_STRING)
 		learn(r, known_of(r, t), GT_KNOWN_STRING, rec->start, text, rec->end, !early);
-	else if (!early && rec->kind == GT_REC_MISSING)
+	else if (!early && rec->kind == GT_REC_UNKNOWN_FUNCTION)
 		note_missing(r, text, rec->end);
 	return 0;
 }

@@ -215,7 +215,7 @@ static int load(struct gt_nvml *n, const char *library, struct gt_err *err)
 		return gt_err_set(err, -ENOENT, "-e nvml: %.150s (it comes with the NVIDIA driver)", dlerror());
 	look_up(&n->api, h);
 	if (!dlinfo(h, RTLD_DI_LINKMAP, &map) && map)
-		n->simulated = gt_simulator_file(map->l_name);
+		n->simulated = gt_is_simulator_file(map->l_name);
 	if (!n->api.init || !n->api.count || !n->api.handle)
 		return gt_err_set(err, -ENOSYS, "-e nvml: %.100s lacks %s", library,
 				  !n->api.init ? "nvmlInit_v2" : !n->api.count ? "nvmlDeviceGetCount_v2" : "nvmlDeviceGetHandleByIndex_v2");

@@ -37,7 +37,7 @@ struct gt_tail { void *value; uint64_t answered; };	/* comes back in rax, rdx */
 		"1:\tret\n\t.cfi_endproc\n\t"							\
 		".size " #name ",.-" #name "\n\t.popsection")
 
-/* The place of a probe (guest_probes.c), a whole function: arguments are where the calling convention puts them. A nop for all
+/* The place of a probe (guest_usdt.c), a whole function: arguments are where the calling convention puts them. A nop for all
  * tracers, and one of five bytes behind it, which Linux 6.18 makes a call when somebody attaches: that writes below the stack pointer,
  * where nothing may lie, and nothing does in a function that has no C in it. Then where the arguments are, as a note says it. */
 #define GT_ARCH_PROBE "endbr64\n1:\t.byte 0x90,0x0f,0x1f,0x44,0,0\n\tret\n"
@@ -46,17 +46,17 @@ struct gt_tail { void *value; uint64_t answered; };	/* comes back in rax, rdx */
 #define GT_PROBE_BATCH "8@%rdi 4@%esi"
 #define GT_PROBE_LAUNCH "4@%edi 8@%rsi"
 
-/* guest_plain.c's short way. The C there says what it does; here it costs a cache line less and no second frame, so that the
+/* guest_fast_path.c's short way. The C there says what it does; here it costs a cache line less and no second frame, so that the
  * processor has as little to fetch as can be. Stub: exports `name`, which is the body with `id` in eax. */
 #define GT_ARCH_PLAIN
 #define GT_TEXT_(x) #x
 #define GT_TEXT(x) GT_TEXT_(x)
 #define GT_ARCH_PLAIN_STUB(id, name, body)							\
-	__asm__(".pushsection .text.hot.gt_plain,\"ax\",@progbits\n\t"				\
+	__asm__(".pushsection .text.hot.gt_fast_call,\"ax\",@progbits\n\t"				\
 		".globl " #name "\n\t.type " #name ",@function\n\t.p2align 4\n"			\
 		#name ":\n\t.cfi_startproc\n\tendbr64\n\tmov $" #id ",%eax\n\tjmp " #body "\n\t"	\
 		".cfi_endproc\n\t.size " #name ",.-" #name "\n\t.popsection")
-/* struct gt_tcb and struct gt_ring_thread, in bytes; guest_plain.c asserts them. */
+/* struct gt_tcb and struct gt_ring_thread, in bytes; guest_fast_path.c asserts them. */
 #define GT_TCB_RING 0
 #define GT_TCB_BASE 8
 #define GT_TCB_POSITION 16
@@ -71,7 +71,7 @@ struct gt_tail { void *value; uint64_t answered; };	/* comes back in rax, rdx */
 /* Registers of the body: rbx the control block, rbp the start, r12d the id; r10 the function, r11 the ring's line. The way out to
  * the typed wrappers lies before it, in reach of short jumps. */
 #define GT_ARCH_PLAIN_BODY(name, self, typed, record_slowly)					\
-	__asm__(".pushsection .text.hot.gt_plain,\"ax\",@progbits\n\t"				\
+	__asm__(".pushsection .text.hot.gt_fast_call,\"ax\",@progbits\n\t"				\
 		".p2align 6\n\t.skip 48,0xcc\n\t"						\
 		".cfi_startproc\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset rbx,-16\n"		\
 		"2:\tpop %rbx\n\t.cfi_def_cfa_offset 8\n\t.cfi_restore rbx\n"			\

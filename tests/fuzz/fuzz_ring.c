@@ -92,7 +92,7 @@ static void put_thread(struct input in)
 						    .nargs = (uint8_t)(depth >> 4) };
 	t->tid = getpid();
 	t->generation = 1;
-	t->role = how & TELLER ? GT_RING_TELLER : GT_RING_CALLER;
+	t->role = how & TELLER ? GT_RING_PRODUCER : GT_RING_CALLER;
 	t->word = used << 8 | depth % (GT_RING_OPEN_MAX + 2);
 	t->state = how & DEAD ? GT_SLOT_DONE : GT_SLOT_LIVE;
 	rings.procs[0] = (struct gt_ring_proc){ .state = GT_SLOT_LIVE, .pid = getpid(),

@@ -20,7 +20,7 @@ static struct gt_interned_name *name_entry(uint64_t handle, bool add)
 	uint32_t hash = hash_handle(handle);
 
 	for (uint32_t k = 0; k < 64; k++) {
-		struct gt_interned_name *e = &gt_own->names[(hash + k) % GT_NAMES];
+		struct gt_interned_name *e = &gt_process_state->names[(hash + k) % GT_NAMES];
 		uint64_t there = __atomic_load_n(&e->handle, __ATOMIC_ACQUIRE);
 
 		if (there == handle)
@@ -38,30 +38,30 @@ static struct gt_interned_name *name_entry(uint64_t handle, bool add)
 
 static uint64_t store_text(const char *text, uint32_t len)
 {
-	uint32_t at = __atomic_fetch_add(&gt_own->texts_used, len, __ATOMIC_RELAXED);
+	uint32_t at = __atomic_fetch_add(&gt_process_state->texts_used, len, __ATOMIC_RELAXED);
 
 	if (len > GT_TEXTS || at > GT_TEXTS - len) {
-		__atomic_fetch_sub(&gt_own->texts_used, len, __ATOMIC_RELAXED);
+		__atomic_fetch_sub(&gt_process_state->texts_used, len, __ATOMIC_RELAXED);
 		return 0;
 	}
-	memcpy(gt_own->texts + at, text, len);
+	memcpy(gt_process_state->texts + at, text, len);
 	return (uint64_t)at << 32 | len;
 }
 
 static void set_name(uint64_t handle, const char *text)
 {
 	struct gt_interned_name *e = handle ? name_entry(handle, true) : NULL;
-	uint32_t len = e && text ? gt_text_len(text) : 0;
+	uint32_t len = e && text ? gt_ring_text_length(text) : 0;
 	uint64_t old;
 
 	if (!e)
 		return;
 	old = __atomic_load_n(&e->text, __ATOMIC_ACQUIRE);
-	if (len && (uint32_t)old == len && !memcmp(gt_own->texts + (old >> 32), text, len))
+	if (len && (uint32_t)old == len && !memcmp(gt_process_state->texts + (old >> 32), text, len))
 		return;
-	__atomic_store_n(&e->text, len ? store_text(text, len) : GT_NAME_ASK, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->text, len ? store_text(text, len) : GT_NAME_QUERY, __ATOMIC_RELEASE);
 	if (old)
-		__atomic_fetch_add(&gt_own->names_epoch, 1, __ATOMIC_RELEASE);
+		__atomic_fetch_add(&gt_process_state->names_epoch, 1, __ATOMIC_RELEASE);
 }
 
 /* Asks the driver; its functions for that came with CUDA 12.3. */
@@ -69,7 +69,7 @@ static const char *ask_name(uint64_t handle, bool kernel)
 {
 	static struct gt_driver_function of_kernel, of_function;
 	int32_t (*ask)(const char **, uint64_t) = (int32_t (*)(const char **, uint64_t))(kernel ?
-		gt_ask_driver(&of_kernel, "cuKernelGetName") : gt_ask_driver(&of_function, "cuFuncGetName"));
+		gt_driver_function_address(&of_kernel, "cuKernelGetName") : gt_driver_function_address(&of_function, "cuFuncGetName"));
 	const char *name = NULL;
 	bool was = gt_inside;
 
@@ -80,22 +80,22 @@ static const char *ask_name(uint64_t handle, bool kernel)
 	return name;
 }
 
-uint64_t gt_name_now(uint64_t handle)
+uint64_t gt_kernel_name(uint64_t handle)
 {
 	struct gt_interned_name *e = name_entry(handle, false);
 	uint64_t text = e ? __atomic_load_n(&e->text, __ATOMIC_ACQUIRE) : 0;
 
-	if (!handle || text > GT_NAME_ASK)
+	if (!handle || text > GT_NAME_QUERY)
 		return text;
-	set_name(handle, ask_name(handle, text == GT_NAME_ASK));
+	set_name(handle, ask_name(handle, text == GT_NAME_QUERY));
 	e = name_entry(handle, false);
 	text = e ? __atomic_load_n(&e->text, __ATOMIC_ACQUIRE) : 0;
-	return text > GT_NAME_ASK ? text : 0;
+	return text > GT_NAME_QUERY ? text : 0;
 }
 
-void gt_tell_name(struct gt_tcb *t, uint64_t handle)
+void gt_put_kernel_name(struct gt_tcb *t, uint64_t handle)
 {
-	uint32_t epoch = __atomic_load_n(&gt_own->names_epoch, __ATOMIC_ACQUIRE), at = hash_handle(handle), k;
+	uint32_t epoch = __atomic_load_n(&gt_process_state->names_epoch, __ATOMIC_ACQUIRE), at = hash_handle(handle), k;
 	const struct gt_interned_name *e;
 	const char *text = NULL;
 	uint64_t stored;
@@ -104,28 +104,28 @@ void gt_tell_name(struct gt_tcb *t, uint64_t handle)
 		memset(t->named, 0, sizeof(t->named));
 		t->names_epoch = epoch;
 	}
-	for (k = 0; k < 8 && t->named[(at + k) % GT_NAMED]; k++)
-		if (t->named[(at + k) % GT_NAMED] == handle)
+	for (k = 0; k < 8 && t->named[(at + k) % GT_SENT_NAMES]; k++)
+		if (t->named[(at + k) % GT_SENT_NAMES] == handle)
 			return;
-	t->named[(at + k % 8) % GT_NAMED] = handle;
+	t->named[(at + k % 8) % GT_SENT_NAMES] = handle;
 	e = name_entry(handle, false);
 	stored = e ? __atomic_load_n(&e->text, __ATOMIC_ACQUIRE) : 0;
-	if (stored > GT_NAME_ASK)
-		gt_text(t, GT_REC_NAME, handle, gt_own->texts + (stored >> 32), (uint32_t)stored);
-	else if ((text = ask_name(handle, stored == GT_NAME_ASK)))
-		gt_text(t, GT_REC_NAME, handle, text, gt_text_len(text));
+	if (stored > GT_NAME_QUERY)
+		gt_ring_put_text(t, GT_REC_NAME, handle, gt_process_state->texts + (stored >> 32), (uint32_t)stored);
+	else if ((text = ask_name(handle, stored == GT_NAME_QUERY)))
+		gt_ring_put_text(t, GT_REC_NAME, handle, text, gt_ring_text_length(text));
 }
 
 /* ---- devices ---- */
 
 enum { DEVICE_ORDINAL = 9 };		/* CUpointer_attribute */
 
-void *gt_ask_driver(struct gt_driver_function *a, const char *name)
+void *gt_driver_function_address(struct gt_driver_function *a, const char *name)
 {
-	uint32_t now = __atomic_load_n(&gt_drivers, __ATOMIC_ACQUIRE);
+	uint32_t now = __atomic_load_n(&gt_driver_generation, __ATOMIC_ACQUIRE);
 
 	if (gt_unlikely(__atomic_load_n(&a->drivers, __ATOMIC_ACQUIRE) != now)) {
-		__atomic_store_n(&a->function, gt_find_driver(name), __ATOMIC_RELEASE);
+		__atomic_store_n(&a->function, gt_find_driver_function(name), __ATOMIC_RELEASE);
 		__atomic_store_n(&a->drivers, now, __ATOMIC_RELEASE);
 	}
 	return __atomic_load_n(&a->function, __ATOMIC_ACQUIRE);
@@ -135,9 +135,9 @@ void *gt_ask_driver(struct gt_driver_function *a, const char *name)
 static uint64_t device_of(uint64_t address, bool of_pool)
 {
 	static struct gt_driver_function context, pointer;
-	int32_t (*of_context)(int32_t *) = (int32_t (*)(int32_t *))gt_ask_driver(&context, "cuCtxGetDevice");
+	int32_t (*of_context)(int32_t *) = (int32_t (*)(int32_t *))gt_driver_function_address(&context, "cuCtxGetDevice");
 	int32_t (*of_pointer)(void *, uint32_t, uint64_t) =
-		(int32_t (*)(void *, uint32_t, uint64_t))gt_ask_driver(&pointer, "cuPointerGetAttribute");
+		(int32_t (*)(void *, uint32_t, uint64_t))gt_driver_function_address(&pointer, "cuPointerGetAttribute");
 	int32_t device = -1;
 
 	if (of_pool && of_pointer && !of_pointer(&device, DEVICE_ORDINAL, address) && device >= 0)
@@ -149,10 +149,10 @@ static uint64_t device_of(uint64_t address, bool of_pool)
 static bool uuid_of(uint64_t device, uint64_t uuid[2])
 {
 	static struct gt_driver_function newer, older;
-	int32_t (*ask)(void *, int32_t) = (int32_t (*)(void *, int32_t))gt_ask_driver(&newer, "cuDeviceGetUuid_v2");
+	int32_t (*ask)(void *, int32_t) = (int32_t (*)(void *, int32_t))gt_driver_function_address(&newer, "cuDeviceGetUuid_v2");
 
 	if (!ask)
-		ask = (int32_t (*)(void *, int32_t))gt_ask_driver(&older, "cuDeviceGetUuid");
+		ask = (int32_t (*)(void *, int32_t))gt_driver_function_address(&older, "cuDeviceGetUuid");
 	return device != UINT64_MAX && ask && !ask(uuid, (int32_t)device);
 }
 
@@ -175,15 +175,15 @@ static void tell_device(struct gt_tcb *t, const struct gt_api *api, uint64_t add
 	known = uuid_of(device, &words[1]);
 	gt_inside = was;
 	now = gt_now(t);
-	if (gt_put_event(t, GT_EV_DEVICE, now, now, words, known ? 3 : 1))
+	if (gt_ring_put_event(t, GT_EV_DEVICE, now, now, words, known ? 3 : 1))
 		t->device = (uint32_t)device + 2;
 	else
-		gt_lost(t, now, now);
+		gt_ring_count_drop(t, now, now);
 }
 
 /* ---- what functions need done ---- */
 
-static bool attached(void) { return gt_own && gt_own->pid; }
+static bool attached(void) { return gt_process_state && gt_process_state->pid; }
 
 /* cuModuleGetFunction(CUfunction *, CUmodule, const char *) */
 void gt_after_get_function(int32_t ret, const uint64_t *w, const void *caller)
@@ -210,13 +210,13 @@ void gt_after_kernel_function(int32_t ret, const uint64_t *w, const void *caller
 	if (ret || !w[0] || !attached())
 		return;
 	kernel = name_entry(w[1], false);
-	text = kernel ? __atomic_load_n(&kernel->text, __ATOMIC_ACQUIRE) : GT_NAME_ASK;
-	if (text > GT_NAME_ASK) {
+	text = kernel ? __atomic_load_n(&kernel->text, __ATOMIC_ACQUIRE) : GT_NAME_QUERY;
+	if (text > GT_NAME_QUERY) {
 		struct gt_interned_name *function = name_entry(*(const uint64_t *)w[0], true);
 		uint64_t old = function ? __atomic_exchange_n(&function->text, text, __ATOMIC_ACQ_REL) : text;
 
 		if (old && old != text)
-			__atomic_fetch_add(&gt_own->names_epoch, 1, __ATOMIC_RELEASE);
+			__atomic_fetch_add(&gt_process_state->names_epoch, 1, __ATOMIC_RELEASE);
 	} else if ((name = ask_name(w[1], true)))
 		set_name(*(const uint64_t *)w[0], name);
 }
@@ -224,7 +224,7 @@ void gt_after_kernel_function(int32_t ret, const uint64_t *w, const void *caller
 /* cuLibraryEnumerateKernels(CUkernel *, unsigned, CUlibrary): remember that these are kernels; names when they are used */
 void gt_after_kernels(int32_t ret, const uint64_t *w, const void *caller)
 {
-	int32_t (*count)(uint32_t *, uint64_t) = (int32_t (*)(uint32_t *, uint64_t))gt_find_driver("cuLibraryGetKernelCount");
+	int32_t (*count)(uint32_t *, uint64_t) = (int32_t (*)(uint32_t *, uint64_t))gt_find_driver_function("cuLibraryGetKernelCount");
 	uint32_t n = 0;
 
 	(void)caller;
@@ -239,13 +239,13 @@ void gt_after_profiler_start(int32_t ret, const uint64_t *w, const void *caller)
 {
 	(void)w, (void)caller;
 	if (!ret)
-		gt_range(GT_RANGE_PROFILER, true);
+		gt_set_range_active(GT_RANGE_PROFILER, true);
 }
 
 void gt_after_profiler_stop(int32_t ret, const uint64_t *w, const void *caller)
 {
 	(void)ret, (void)w, (void)caller;
-	gt_range(GT_RANGE_PROFILER, false);
+	gt_set_range_active(GT_RANGE_PROFILER, false);
 }
 
 /* ---- values ---- */
@@ -335,7 +335,7 @@ uint64_t gt_arg_value(struct gt_tcb *t, const struct gt_arg *a, const uint64_t *
 	case GT_FROM_AREA: return word * w[a->param - 1] * a->at;
 	case GT_FROM_PITCH: return !ret && w[a->param - 2] ? word * u64((const uint8_t *)w[a->param - 2]) : 0;
 	case GT_FROM_SUM: return word && inputs_were_read(ret) ? sum((const uint8_t *)word, w[a->param + 1]) : 0;
-	case GT_FROM_STR: return word && inputs_were_read(ret) ? gt_tell_string(t, (const char *)word) : 0;
+	case GT_FROM_STR: return word && inputs_were_read(ret) ? gt_ring_put_string(t, (const char *)word) : 0;
 	case GT_FROM_OUT64: return word && !ret ? u64((const uint8_t *)word) : 0;
 	case GT_FROM_OUT32: return word && !ret ? u32((const uint8_t *)word) : 0;
 	case GT_FROM_OUT32S: return word && !ret ? sext(u32((const uint8_t *)word)) : 0;
@@ -345,9 +345,9 @@ uint64_t gt_arg_value(struct gt_tcb *t, const struct gt_arg *a, const uint64_t *
 
 static bool wanted(const struct gt_tcb *t, const struct gt_arg *a) { return t->args == GT_ARGS_ALL || a->key; }
 
-uint32_t gt_open_args(const struct gt_call *c, const uint64_t *w)
+uint32_t gt_call_open_args(const struct gt_call *c, const uint64_t *w)
 {
-	uint64_t *to = gt_claim_for(c)->args;
+	uint64_t *to = gt_call_claim_entry(c)->args;
 	uint32_t n = 0;
 
 	for (uint32_t i = gt_args_first[c->id]; i < gt_args_first[c->id + 1] && n < GT_RING_OPEN_ARGS; i++) {
@@ -362,7 +362,7 @@ uint32_t gt_open_args(const struct gt_call *c, const uint64_t *w)
 	return n;
 }
 
-void gt_record_args(const struct gt_call *c, int32_t ret, const uint64_t *w)
+void gt_call_record_args(const struct gt_call *c, int32_t ret, const uint64_t *w)
 {
 	uint64_t words[GT_FIELDS_MAX], stream = 0;
 	struct gt_tcb *t = c->t;
@@ -380,10 +380,10 @@ void gt_record_args(const struct gt_call *c, int32_t ret, const uint64_t *w)
 			if (a->role == GT_R_ADDR && !ret && gt_api[c->id].op == GT_OP_ALLOC)
 				tell_device(t, &gt_api[c->id], words[n]);
 			if (a->role == GT_R_FUNC && words[n] && !ret)
-				gt_tell_name(t, words[n]);
+				gt_put_kernel_name(t, words[n]);
 			n++;
 		}
-	if (gt_unlikely(__atomic_load_n(&gt_capturing, __ATOMIC_RELAXED)) && !ret && t->ring)
-		gt_tell_captured(c, stream);
-	gt_record_words(c, ret, words, n);
+	if (gt_unlikely(__atomic_load_n(&gt_captures_active, __ATOMIC_RELAXED)) && !ret && t->ring)
+		gt_put_captured_node(c, stream);
+	gt_call_record_words(c, ret, words, n);
 }

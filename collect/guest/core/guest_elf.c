@@ -178,43 +178,43 @@ bool gt_object_at(const void *address, struct gt_object *o)
 {
 	struct search s = { .address = (uintptr_t)address };
 
-	if (!address || !gt_each_object(look, &s))
+	if (!address || !gt_for_each_object(look, &s))
 		return false;
 	*o = s.object;
 	return true;
 }
 
-void *gt_find_next(const char *name, struct gt_object *o)
+void *gt_find_next_definition(const char *name, struct gt_object *o)
 {
 	struct search s = { .name = name };
 
-	gt_each_object(look, &s);
+	gt_for_each_object(look, &s);
 	if (o)
 		*o = s.object;
 	return s.found;
 }
 
-void gt_find_all(const char *const *names, void **found, unsigned n)
+void gt_find_next_definitions(const char *const *names, void **found, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		__atomic_store_n(&found[i], gt_find_next(names[i], NULL), __ATOMIC_RELEASE);
+		__atomic_store_n(&found[i], gt_find_next_definition(names[i], NULL), __ATOMIC_RELEASE);
 }
 
-void *gt_find_in(const char *library, const char *name)
+void *gt_find_in_library(const char *library, const char *name)
 {
 	struct search s = { .name = name, .prefix = library };
 
-	gt_each_object(look, &s);
+	gt_for_each_object(look, &s);
 	return s.found;
 }
 
-void *gt_find_libc(const char *name)
+void *gt_find_libc_function(const char *name)
 {
 	static const char *const libraries[] = { "libc.so", "libpthread.so", "libdl.so" };	/* the last two before glibc 2.34 */
-	void *found = gt_find_next(name, NULL);
+	void *found = gt_find_next_definition(name, NULL);
 
 	for (size_t i = 0; !found && i < sizeof(libraries) / sizeof(*libraries); i++)
-		found = gt_find_in(libraries[i], name);
+		found = gt_find_in_library(libraries[i], name);
 	return found;
 }
 
@@ -250,7 +250,7 @@ static void *load_near(void *(*load)(const char *, int), const char *other, cons
 	return loaded;
 }
 
-void *gt_load_elsewhere(void *(*load)(const char *, int), const char *name)
+void *gt_load_cuda_library(void *(*load)(const char *, int), const char *name)
 {
 	static const char *const others[] = { "libcudart.so", "libnvrtc.so", "libcublas.so" };
 	void *loaded = NULL;
@@ -260,10 +260,10 @@ void *gt_load_elsewhere(void *(*load)(const char *, int), const char *name)
 	for (size_t i = 0; !loaded && i < sizeof(others) / sizeof(*others); i++) {
 		struct named n = { others[i], NULL };
 
-		if (gt_each_object(is_named, &n))
+		if (gt_for_each_object(is_named, &n))
 			loaded = load_near(load, n.path, name);
 	}
-	for (unsigned i = 0; !loaded && (more = gt_cupti_place(i, gt_environment, name, path, sizeof(path))); i++)
+	for (unsigned i = 0; !loaded && (more = gt_cupti_candidate(i, gt_environment, name, path, sizeof(path))); i++)
 		if (more > 0)
 			loaded = load(path, RTLD_NOW);
 	return loaded;
@@ -280,14 +280,14 @@ const struct gt_object *gt_own_object(void)
 	return &own;
 }
 
-bool gt_is_ours(const void *address)
+bool gt_is_guest_code(const void *address)
 {
 	const struct gt_object *o = gt_own_object();
 
 	return (uintptr_t)address >= o->low && (uintptr_t)address < o->high;
 }
 
-bool gt_from_driver(const void *address)
+bool gt_is_driver_code(const void *address)
 {
 	static const char *const names[] = { "libcuda.so", "libcudadebugger.so", "libcupti.so", "libnvperf_" };
 	struct gt_object o;
@@ -309,7 +309,7 @@ static bool needs(const struct gt_object *o, const char *prefix, unsigned depth,
 			continue;
 		if (!strncmp(s.soname, prefix, strlen(prefix)))
 			return true;
-		if (depth < 12 && *budget && --*budget && gt_each_object(look, &s) &&
+		if (depth < 12 && *budget && --*budget && gt_for_each_object(look, &s) &&
 		    needs(&s.object, prefix, depth + 1, budget))
 			return true;
 	}

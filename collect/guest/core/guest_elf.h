@@ -18,14 +18,14 @@ void *gt_object_symbol(const struct gt_object *o, const char *name);
 bool gt_object_named(const struct gt_object *o, const char *prefix);	/* its soname or file name has this prefix */
 bool gt_object_needs(const struct gt_object *o, const char *prefix);	/* it depends, directly or not, on such a library */
 /* The first definition in load order after the guest library; *o (may be NULL) is its library. */
-void *gt_find_next(const char *name, struct gt_object *o);
-void gt_find_all(const char *const *names, void **found, unsigned n);	/* gt_find_next of n names */
-void *gt_find_libc(const char *name);	/* a function of the C library, wherever that is in load order */
-void *gt_find_in(const char *library, const char *name);	/* in the first library whose soname or file name has this prefix */
-static inline void *gt_find_driver(const char *name) { return gt_find_in("libcuda.so", name); }	/* in the driver loaded now */
+void *gt_find_next_definition(const char *name, struct gt_object *o);
+void gt_find_next_definitions(const char *const *names, void **found, unsigned n);	/* gt_find_next_definition of n names */
+void *gt_find_libc_function(const char *name);	/* a function of the C library, wherever that is in load order */
+void *gt_find_in_library(const char *library, const char *name);	/* in the first library whose soname or file name has this prefix */
+static inline void *gt_find_driver_function(const char *name) { return gt_find_in_library("libcuda.so", name); }	/* in the driver loaded now */
 /* Loads a CUDA library by dlopen from places that the loader does not search: beside other CUDA libraries that the program
  * has loaded (NVIDIA's wheels for Python, a toolkit), or in a toolkit. NULL: it is in none of them. */
-void *gt_load_elsewhere(void *(*load)(const char *, int), const char *name);
-bool gt_from_driver(const void *address);	/* code of libcuda, or of NVIDIA's libraries that intercept its calls */
-bool gt_is_ours(const void *address);		/* code of the guest library */
+void *gt_load_cuda_library(void *(*load)(const char *, int), const char *name);
+bool gt_is_driver_code(const void *address);	/* code of libcuda, or of NVIDIA's libraries that intercept its calls */
+bool gt_is_guest_code(const void *address);		/* code of the guest library */
 #endif

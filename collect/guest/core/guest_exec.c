@@ -28,12 +28,12 @@ typedef void failed_assertion(const char *, const char *, unsigned, const char *
 enum { EXECVE, EXECV, EXECVP, EXECVPE, FEXECVE, EXECVEAT, ABORT, ASSERT_FAIL, FUNCTIONS };
 static void *real[FUNCTIONS];
 
-void gt_exec_find(void)
+void gt_exec_find_functions(void)
 {
 	static const char *const names[FUNCTIONS] = { "execve", "execv", "execvp", "execvpe", "fexecve", "execveat", "abort",
 						       "__assert_fail" };
 
-	gt_find_all(names, real, FUNCTIONS);
+	gt_find_next_definitions(names, real, FUNCTIONS);
 }
 
 static void *next(unsigned which)
@@ -41,7 +41,7 @@ static void *next(unsigned which)
 	int saved = errno;
 
 	if (!__atomic_load_n(&real[which], __ATOMIC_ACQUIRE))
-		gt_exec_find();
+		gt_exec_find_functions();
 	errno = saved;
 	return __atomic_load_n(&real[which], __ATOMIC_ACQUIRE);
 }
@@ -56,9 +56,9 @@ static void *next(unsigned which)
 		errno = ENOSYS;						\
 		return -1;						\
 	}								\
-	gt_gpu_leaves();						\
+	gt_gpu_before_exec();						\
 	ret = go(__VA_ARGS__);						\
-	gt_gpu_stays();							\
+	gt_gpu_after_failed_exec();							\
 	return ret;							\
 }
 
@@ -84,7 +84,7 @@ GT_EXPORT void NAME(abort)(void)
 {
 	nothing *go = (nothing *)next(ABORT);
 
-	gt_gpu_dies();
+	gt_gpu_before_abort();
 	if (go)
 		go();
 	die();
@@ -95,7 +95,7 @@ GT_EXPORT void __assert_fail(const char *what, const char *file, unsigned line, 
 {
 	failed_assertion *go = (failed_assertion *)next(ASSERT_FAIL);
 
-	gt_gpu_dies();
+	gt_gpu_before_abort();
 	if (go)
 		go(what, file, line, function);
 	die();

@@ -7,7 +7,7 @@
  * its id. What they read and write: the thread's control block (one line, and one for the function's address, mostly of the
  * same page), the line of the ring with the word and the open call, and the record.
  *
- * Functions with key arguments that lie in registers or on the stack (launches, copies, frees) hand these to gt_begin and gt_end,
+ * Functions with key arguments that lie in registers or on the stack (launches, copies, frees) hand these to gt_keyed_call_begin and gt_keyed_call_end,
  * which are shared likewise; only where something has to be fetched or computed does guest_args.c work by its table.
  *
  * Whatever is not the usual case goes to the function's own, typed wrapper: a first call, a call inside another one, a filter, a
@@ -16,11 +16,11 @@
 #include "collect/guest/core/guest_args.h"
 
 __attribute__((noinline, cold))
-int32_t gt_record_slowly(int32_t ret, uint64_t start, uint64_t end, uint32_t id, const uint64_t *words, uint32_t n)
+int32_t gt_call_record_slow(int32_t ret, uint64_t start, uint64_t end, uint32_t id, const uint64_t *words, uint32_t n)
 {
 	struct gt_call c = { .t = gt_self, .start = start, .end = end, .id = (uint16_t)id };
 
-	gt_record_words(&c, ret, words, n);
+	gt_call_record_words(&c, ret, words, n);
 	return ret;
 }
 
@@ -32,7 +32,7 @@ _Static_assert(offsetof(struct gt_tcb, ring) == GT_TCB_RING && offsetof(struct g
 #define FROM_WORD(field) (offsetof(struct gt_ring_thread, open[0].field) - offsetof(struct gt_ring_thread, word))
 _Static_assert(offsetof(struct gt_ring_thread, word) == GT_RING_WORD && FROM_WORD(start) == GT_WORD_START &&
 	       FROM_WORD(id) == GT_WORD_ID && FROM_WORD(pass) == GT_WORD_PASS, "arch_*.h knows the ring");
-GT_ARCH_PLAIN_BODY(gt_plain, gt_self, gt_typed, gt_record_slowly);
+GT_ARCH_PLAIN_BODY(gt_fast_call, gt_self, gt_typed, gt_call_record_slow);
 #else
 typedef int32_t six(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 
@@ -40,13 +40,13 @@ typedef int32_t six(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 static __attribute__((noinline, cold))
 int32_t typed(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id)
 {
-	gt_pop_abandoned(gt_self, (uintptr_t)__builtin_frame_address(0));	/* gt_plain's own: it jumps here */
+	gt_ring_pop_abandoned(gt_self, (uintptr_t)__builtin_frame_address(0));	/* gt_fast_call's own: it jumps here */
 	return ((six *)gt_typed[id])(a0, a1, a2, a3, a4, a5);
 }
 
 /* Registers that a function has no parameters in are handed on as they came. */
 __attribute__((noinline, aligned(64)))
-int32_t gt_plain(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id)
+int32_t gt_fast_call(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t id)
 {
 	struct gt_tcb *t = gt_self;
 	six *real = (six *)t->fast[id];
@@ -55,33 +55,33 @@ int32_t gt_plain(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4
 	struct gt_ring_open *open;
 	int32_t ret;
 
-	if (gt_unlikely(!real || !gt_short_way(t)))
+	if (gt_unlikely(!real || !gt_fast_path_allowed(t)))
 		return typed(a0, a1, a2, a3, a4, a5, id);
-	open = gt_claim(t, 0, (uintptr_t)__builtin_frame_address(0));
+	open = gt_ring_claim_entry(t, 0, (uintptr_t)__builtin_frame_address(0));
 	memcpy(&open->id, &head, sizeof(head));
 	start = gt_ticks();
 	__atomic_store_n(&open->start, start, __ATOMIC_RELEASE);
-	gt_tell_depth(t->ring, 1);
+	gt_ring_publish_depth(t->ring, 1);
 	ret = real(a0, a1, a2, a3, a4, a5);
 	end = gt_ticks();
-	gt_commit(t);
+	gt_ring_begin_commit(t);
 	at = t->position;
 	if (gt_unlikely(at + sizeof(struct gt_rec) > t->limit))
-		return gt_record_slowly(ret, start, end, head, NULL, 0);
+		return gt_call_record_slow(ret, start, end, head, NULL, 0);
 	rec = (uint64_t *)(t->base + at);
 	rec[0] = start;
 	rec[1] = end;
 	rec[2] = id | (uint64_t)(uint32_t)ret << 32;
 	t->position = at + sizeof(struct gt_rec);
-	gt_close(t, 0);
+	gt_ring_close_call(t, 0);
 	return ret;
 }
 #endif
 
 __attribute__((hot))
-void gt_begin(struct gt_tcb *t, struct gt_keyed *k)
+void gt_keyed_call_begin(struct gt_tcb *t, struct gt_keyed_call *k)
 {
-	struct gt_ring_open *o = gt_claim(t, 0, (uintptr_t)k);
+	struct gt_ring_open *o = gt_ring_claim_entry(t, 0, (uintptr_t)k);
 	uint32_t n = k->n < GT_RING_OPEN_ARGS ? k->n : GT_RING_OPEN_ARGS;
 	uint32_t head = k->id | n << 16;
 
@@ -90,7 +90,7 @@ void gt_begin(struct gt_tcb *t, struct gt_keyed *k)
 	memcpy(&o->id, &head, sizeof(head));
 	k->start = gt_ticks();
 	__atomic_store_n(&o->start, k->start, __ATOMIC_RELEASE);
-	gt_tell_depth(t->ring, 1);
+	gt_ring_publish_depth(t->ring, 1);
 }
 
 /* The lines of the next record come from the recorder's processor, which has read what was there before. A launch waits for its
@@ -102,16 +102,16 @@ static inline void prefetch_next(const uint64_t *rec)
 }
 
 __attribute__((hot))
-int32_t gt_end(struct gt_tcb *t, const struct gt_keyed *k, int32_t ret)
+int32_t gt_keyed_call_end(struct gt_tcb *t, const struct gt_keyed_call *k, int32_t ret)
 {
 	uint64_t end = gt_ticks(), at, *rec;
 
-	gt_commit(t);
+	gt_ring_begin_commit(t);
 	if (k->func != GT_NO_FUNC && !ret && k->words[k->func] && t->ring)
-		gt_tell_name(t, k->words[k->func]);
+		gt_put_kernel_name(t, k->words[k->func]);
 	at = t->position;
 	if (gt_unlikely(at + sizeof(struct gt_rec) + 8 * k->n > t->limit))
-		return gt_record_slowly(ret, k->start, end, k->id, k->words, k->n);
+		return gt_call_record_slow(ret, k->start, end, k->id, k->words, k->n);
 	rec = (uint64_t *)(t->base + at);
 	rec[0] = k->start;
 	rec[1] = end;
@@ -120,6 +120,6 @@ int32_t gt_end(struct gt_tcb *t, const struct gt_keyed *k, int32_t ret)
 		rec[3 + i] = k->words[i];
 	t->position = at + sizeof(struct gt_rec) + 8 * k->n;
 	prefetch_next(rec + 3 + k->n);
-	gt_close(t, 0);
+	gt_ring_close_call(t, 0);
 	return ret;
 }

@@ -7,32 +7,32 @@
 /* ---- before and after single driver functions, whether the call is recorded or not (see gen_wrappers.c) ---- */
 typedef void gt_before(const uint64_t *words);
 typedef void gt_after(int32_t ret, const uint64_t *words, const void *caller);
-gt_before gt_before_begin_capture, gt_before_context_ends, gt_before_device_ends;
+gt_before gt_before_begin_capture, gt_before_context_end, gt_before_device_end;
 gt_after gt_after_node, gt_after_graph, gt_after_begin_capture, gt_after_end_capture;
 gt_after gt_after_get_proc, gt_after_get_function, gt_after_get_kernel, gt_after_kernel_function, gt_after_kernels,
-	 gt_after_profiler_start, gt_after_profiler_stop, gt_after_init, gt_after_context_ends,
-	 gt_after_device_ends;
-extern gt_after *const gt_afters[];	/* generated: by id; NULL: none */
+	 gt_after_profiler_start, gt_after_profiler_stop, gt_after_init, gt_after_context_end,
+	 gt_after_device_end;
+extern gt_after *const gt_after_by_id[];	/* generated: by id; NULL: none */
 
 /* ---- cupti ---- */
-extern uint32_t gt_capturing;	/* stream captures in progress, while GPU work is recorded */
-/* While gt_capturing is not 0: if the call was captured, records the graph node that it has created. */
-void gt_tell_captured(const struct gt_call *c, uint64_t stream);
+extern uint32_t gt_captures_active;	/* stream captures in progress, while GPU work is recorded */
+/* While gt_captures_active is not 0: if the call was captured, records the graph node that it has created. */
+void gt_put_captured_node(const struct gt_call *c, uint64_t stream);
 /* The process has got its first ring: if it was forked from a process with CUPTI, reports that CUPTI does not work here. */
-void gt_gpu_forked(void);
-void gt_gpu_leaves(void);	/* exec is about to replace the program: fetches CUPTI's remaining records */
-void gt_gpu_stays(void);	/* exec has failed */
-void gt_gpu_dies(void);		/* the program aborts: fetches CUPTI's remaining records, and waits for at most one second */
-void *gt_others_wrapper(const char *name);	/* wrapper of this CUPTI function; NULL: it has none */
+void gt_gpu_report_fork(void);
+void gt_gpu_before_exec(void);	/* exec is about to replace the program: fetches CUPTI's remaining records */
+void gt_gpu_after_failed_exec(void);	/* exec has failed */
+void gt_gpu_before_abort(void);		/* the program aborts: fetches CUPTI's remaining records, and waits for at most one second */
+void *gt_cupti_wrapper(const char *name);	/* wrapper of this CUPTI function; NULL: it has none */
 
 /* ---- events ---- */
-extern uint8_t gt_bracketing;	/* 1: calls that make a GPU work are put between two CUDA events */
-struct gt_bracket;
+extern uint8_t gt_event_pairs_on;	/* 1: calls that make a GPU work are put between two CUDA events */
+struct gt_event_pair;
 /* Records the first event, before the call. NULL: this call is not timed. */
-struct gt_bracket *gt_events_open(uint32_t id, const uint64_t *words);
+struct gt_event_pair *gt_event_pair_begin(uint32_t id, const uint64_t *words);
 /* Records the second event, after the call's record was written. */
-void gt_events_shut(struct gt_bracket *b, const struct gt_call *c, int32_t ret, const uint64_t *words);
+void gt_event_pair_end(struct gt_event_pair *b, const struct gt_call *c, int32_t ret, const uint64_t *words);
 
 /* ---- nvtx ---- */
-void gt_nvtx_begins(void);	/* the process has attached; also in a forked child */
+void gt_nvtx_process_attached(void);	/* the process has attached; also in a forked child */
 #endif

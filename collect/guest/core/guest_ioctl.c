@@ -137,18 +137,18 @@ static bool marked(int fd)
 
 static bool watching(void)
 {
-	return __atomic_load_n(gt_live, __ATOMIC_RELAXED) && !gt_inside && (!gt_shared || gt_shared->ioctls);
+	return __atomic_load_n(gt_recording, __ATOMIC_RELAXED) && !gt_inside && (!gt_shared || gt_shared->ioctls);
 }
 
 /* The next functions of these names in line: libc's, or another preloaded library's. */
 enum { IOCTL, OPEN, OPEN64, OPENAT, OPENAT64, CLOSE, MMAP, MMAP64, FUNCTIONS };
 static void *real_functions[FUNCTIONS];
 
-void gt_files_find(void)
+void gt_ioctl_find_functions(void)
 {
 	static const char *const names[FUNCTIONS] = { "ioctl", "open", "open64", "openat", "openat64", "close", "mmap", "mmap64" };
 
-	gt_find_all(names, real_functions, FUNCTIONS);
+	gt_find_next_definitions(names, real_functions, FUNCTIONS);
 }
 
 /* Before our library's constructor another one's may call. */
@@ -157,7 +157,7 @@ static void *next(unsigned which)
 	int saved = errno;
 
 	if (gt_unlikely(!__atomic_load_n(&real_functions[which], __ATOMIC_ACQUIRE)))
-		gt_files_find();
+		gt_ioctl_find_functions();
 	errno = saved;
 	return __atomic_load_n(&real_functions[which], __ATOMIC_ACQUIRE);
 }
@@ -244,19 +244,19 @@ GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 	va_start(args, number);
 	arg = va_arg(args, void *);
 	va_end(args);
-	if (!may_be_ours(number) || !watching() || !(words[0] = file_of(fd)) || !gt_enter(&c, GT_ID_IOCTL))
+	if (!may_be_ours(number) || !watching() || !(words[0] = file_of(fd)) || !gt_call_enter(&c, GT_ID_IOCTL))
 		return real(fd, number, arg);
 	words[0] &= ~SIMULATED;
-	memcpy(gt_claim_for(&c)->args, words, 2 * sizeof(*words));
-	gt_start(&c, 2);
+	memcpy(gt_call_claim_entry(&c)->args, words, 2 * sizeof(*words));
+	gt_call_start(&c, 2);
 	rc = real(fd, number, arg);
-	gt_stop(&c);
+	gt_call_stop(&c);
 	error = rc < 0 ? errno : 0;
 	if (error == ENOTTY && file_of(fd) & SIMULATED)
 		error = 0;	/* the simulator has answered; the kernel does not know its file */
 	if (!error)
 		decode(words[0], number, arg, &words[2], &words[3]);
-	gt_record_words(&c, rc >= 0 ? rc : -error, words, GT_IOCTL_ARGS);
+	gt_call_record_words(&c, rc >= 0 ? rc : -error, words, GT_IOCTL_ARGS);
 	return rc;
 }
 
@@ -270,7 +270,7 @@ static int opened(int fd, uint64_t start, const char *path)
 	if (words[0])
 		mark(fd);
 	if (words[0] || (error && path && starts(path, "/dev/nvidia")))
-		gt_record_late(GT_ID_OPEN, start, gt_now(gt_self), -error, words, 2);
+		gt_call_record_finished(GT_ID_OPEN, start, gt_now(gt_self), -error, words, 2);
 	if (error)
 		errno = error;
 	return fd;
@@ -325,7 +325,7 @@ GT_EXPORT int close(int fd)
 	start = gt_now(gt_self);
 	rc = real(fd);
 	error = rc < 0 ? errno : 0;
-	gt_record_late(GT_ID_CLOSE, start, gt_now(gt_self), -error, words, 2);
+	gt_call_record_finished(GT_ID_CLOSE, start, gt_now(gt_self), -error, words, 2);
 	if (error)
 		errno = error;
 	return rc;
@@ -345,7 +345,7 @@ GT_EXPORT void *name(void *want, size_t bytes, int prot, int flags, int fd, offs
 	start = gt_now(gt_self);								\
 	p = real(want, bytes, prot, flags, fd, offset);						\
 	saved = errno;										\
-	gt_record_late(GT_ID_MMAP, start, gt_now(gt_self), p == MAP_FAILED ? -saved : 0, words, 2);	\
+	gt_call_record_finished(GT_ID_MMAP, start, gt_now(gt_self), p == MAP_FAILED ? -saved : 0, words, 2);	\
 	errno = saved;										\
 	return p;										\
 }

@@ -90,7 +90,7 @@ static bool describe(const struct link_map *m, struct dl_phdr_info *info)
 	return true;
 }
 
-static int walk(gt_object_look *look, void *arg)
+static int walk(gt_object_visit *look, void *arg)
 {
 	struct dl_phdr_info info;
 	int code = 0;
@@ -102,7 +102,7 @@ static int walk(gt_object_look *look, void *arg)
 	return code;
 }
 
-int gt_each_object(gt_object_look *look, void *arg) { return forked() ? walk(look, arg) : dl_iterate_phdr(look, arg); }
+int gt_for_each_object(gt_object_visit *look, void *arg) { return forked() ? walk(look, arg) : dl_iterate_phdr(look, arg); }
 
 void gt_objects_verify(void)
 {
@@ -132,7 +132,7 @@ static void *take_locks(void *free)
 bool gt_start_thread(void *(*run)(void *), void *arg)
 {
 	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
-		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))gt_find_libc("pthread_create");
+		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))gt_find_libc_function("pthread_create");
 	sigset_t all, old;
 	pthread_t thread;
 	int failed;
@@ -193,9 +193,9 @@ static __attribute__((constructor)) void begin(void)
 	page_bytes = getauxval(AT_PAGESZ);
 	dl_iterate_phdr(note_program, NULL);
 	gt_own_object_find();
-	gt_dlsym_find();
-	gt_exec_find();
-	gt_files_find();
+	gt_dlsym_find_function();
+	gt_exec_find_functions();
+	gt_ioctl_find_functions();
 	make_state();
 	errno = saved;
 }

@@ -15,14 +15,14 @@
 #include "collect/guest/core/guest_hooks.h"
 
 void *gt_real[GT_API_MAX];
-uint32_t gt_drivers = 1;
+uint32_t gt_driver_generation = 1;
 void *(*gt_real_dlsym)(void *, const char *) __attribute__((visibility("hidden")));
 
 /* Who asks for what will not be recorded gets the real function: calls of it then cost nothing at all. What may be recorded, the
  * gates say, and they are as they are from the moment we attach. */
 static bool in_vain(uint32_t id)
 {
-	return !gt_afters[id] && (gt_passive || (gt_shared && gt_shared->gate[id] == GT_GATE_OFF));
+	return !gt_after_by_id[id] && (gt_passive || (gt_shared && gt_shared->gate[id] == GT_GATE_OFF));
 }
 
 /* What to call from now on behind the wrapper of a function. Returns what the program gets. */
@@ -31,17 +31,17 @@ static void *store(uint32_t id, void *real)
 	void *before = __atomic_exchange_n(&gt_real[id], real, __ATOMIC_ACQ_REL);
 
 	if (gt_unlikely(before && before != real)) {
-		__atomic_fetch_add(&gt_drivers, 1, __ATOMIC_RELEASE);
-		gt_withdraw(id);
+		__atomic_fetch_add(&gt_driver_generation, 1, __ATOMIC_RELEASE);
+		gt_fast_path_disable(id);
 	}
 	return in_vain(id) ? real : gt_wrapper[id];
 }
 
 /* For a program that is linked with libcuda: the next definition behind ours is the one it would have got. */
-void *gt_resolve(uint32_t id)
+void *gt_resolve_function(uint32_t id)
 {
 	int saved = errno;
-	void *real = gt_find_next(gt_api[id].name, NULL);
+	void *real = gt_find_next_definition(gt_api[id].name, NULL);
 
 	if (real)
 		store(id, real);
@@ -64,7 +64,7 @@ static void *find_default(const char *name, const void *caller)
 	void *real = gt_real_dlsym(RTLD_NEXT, name);
 
 	if (!real && gt_object_at(caller, &o) && gt_object_needs(&o, "libcuda.so"))
-		real = gt_find_driver(name);
+		real = gt_find_driver_function(name);
 	return real;
 }
 
@@ -90,7 +90,7 @@ static struct gt_tail answer(void *value) { return (struct gt_tail){ .value = va
 /* What the caller gets for a function that the real look-up has found. */
 static struct gt_tail substitute(const char *name, uint32_t id, void *real, const void *caller)
 {
-	return answer(gt_from_driver(caller) || stands_between(caller, name) ? real : store(id, real));
+	return answer(gt_is_driver_code(caller) || stands_between(caller, name) ? real : store(id, real));
 }
 
 static struct gt_tail by_default(const char *name, uint32_t id, const void *caller)
@@ -105,27 +105,27 @@ static struct gt_tail by_handle(void *handle, const char *name, uint32_t id, con
 	void *real = gt_real_dlsym(handle, name);
 	struct gt_object o;
 
-	if (real && gt_is_ours(real))	/* the handle of the main program */
+	if (real && gt_is_guest_code(real))	/* the handle of the main program */
 		return by_default(name, id, caller);
 	if (!real || !gt_object_at(real, &o) || !gt_object_named(&o, "libcuda.so"))
 		return answer(real);
 	if (id != GT_NONE)
 		return substitute(name, id, real, caller);
-	gt_missing(name);
+	gt_record_unknown_function(name);
 	return answer(real);
 }
 
 static bool is_cupti_name(const char *name) { return name && !strncmp(name, "cupti", 5); }
 
-/* CUPTI's functions that we stand before (guest_others.c). By default our exports are found first; they are none where there is no
+/* CUPTI's functions that we stand before (guest_cupti_sharing.c). By default our exports are found first; they are none where there is no
  * CUPTI behind them. */
 static struct gt_tail cupti(void *handle, const char *name, const void *caller)
 {
 	static const struct gt_tail go_on = { NULL, 0 };
-	void *ours = gt_others_wrapper(name), *real;
+	void *ours = gt_cupti_wrapper(name), *real;
 	struct gt_object o;
 
-	if (!ours || handle == RTLD_NEXT || gt_from_driver(caller))
+	if (!ours || handle == RTLD_NEXT || gt_is_driver_code(caller))
 		return go_on;
 	if (handle == RTLD_DEFAULT)
 		return gt_real_dlsym(RTLD_NEXT, name) || (gt_object_at(caller, &o) && gt_object_needs(&o, "libcupti.so"))
@@ -134,10 +134,10 @@ static struct gt_tail cupti(void *handle, const char *name, const void *caller)
 	return answer(real && gt_object_at(real, &o) && gt_object_named(&o, "libcupti.so") ? ours : real);
 }
 
-void gt_dlsym_find(void)
+void gt_dlsym_find_function(void)
 {
 	if (!gt_real_dlsym)
-		gt_real_dlsym = (void *(*)(void *, const char *))gt_find_next("dlsym", NULL);
+		gt_real_dlsym = (void *(*)(void *, const char *))gt_find_next_definition("dlsym", NULL);
 }
 
 /* Called by the jump below, with dlsym's arguments and its return address. */
@@ -148,7 +148,7 @@ struct gt_tail gt_dlsym_hook(void *handle, const char *name, void *caller)
 	uint32_t id;
 
 	if (gt_unlikely(!gt_real_dlsym))
-		gt_dlsym_find();
+		gt_dlsym_find_function();
 	if (gt_unlikely(is_cupti_name(name)) && !gt_inside && gt_real_dlsym)
 		return cupti(handle, name, caller);
 	if (gt_likely(!is_driver_name(name)) || gt_inside || !gt_real_dlsym)
@@ -249,11 +249,11 @@ void gt_after_get_proc(int32_t ret, const uint64_t *w, const void *caller)
 	int saved = errno;
 	uint32_t id;
 
-	if (ret || !name || !function || !*function || gt_from_driver(caller) || gt_is_ours(*function))
+	if (ret || !name || !function || !*function || gt_is_driver_code(caller) || gt_is_guest_code(*function))
 		return;
 	id = identify(name, *function, (int)w[2], w[3]);
 	if (id == GT_NONE)
-		gt_missing(name);
+		gt_record_unknown_function(name);
 	else if (!stands_between(caller, gt_api[id].name))
 		*function = store(id, *function);
 	errno = saved;

@@ -13,8 +13,8 @@
 
 /* ---- calls that get no record, whatever is free ---- */
 
-void gt_abandoned(struct gt_tcb *t) { __atomic_store_n(&t->ring->abandoned, t->ring->abandoned + 1, __ATOMIC_RELAXED); }
-void gt_in_handler(struct gt_tcb *t) { __atomic_store_n(&t->ring->in_handler, t->ring->in_handler + 1, __ATOMIC_RELAXED); }
+void gt_ring_count_abandoned(struct gt_tcb *t) { __atomic_store_n(&t->ring->abandoned, t->ring->abandoned + 1, __ATOMIC_RELAXED); }
+void gt_ring_count_in_handler(struct gt_tcb *t) { __atomic_store_n(&t->ring->in_handler, t->ring->in_handler + 1, __ATOMIC_RELAXED); }
 
 /* ---- in ---- */
 
@@ -22,7 +22,7 @@ void gt_in_handler(struct gt_tcb *t) { __atomic_store_n(&t->ring->in_handler, t-
  *
  * Unless it has taken its place and not yet written there, when we are a signal handler's call and the frame is another call's.
  * Who left just then looks the same but does not come back however long we wait. That is no loss, as nothing was called. */
-void gt_pop_abandoned(struct gt_tcb *t, uintptr_t frame)
+void gt_ring_pop_abandoned(struct gt_tcb *t, uintptr_t frame)
 {
 	while (t->depth) {
 		uint32_t depth = t->depth & 255;
@@ -37,23 +37,23 @@ void gt_pop_abandoned(struct gt_tcb *t, uintptr_t frame)
 		if (!start && !(t->depth & GT_COMMITTING) && t->doubts++ < DOUBTS)
 			return;
 		if (start && (t->ring->word & 255) >= depth)
-			gt_abandoned(t);
-		gt_close(t, depth - 1);
+			gt_ring_count_abandoned(t);
+		gt_ring_close_call(t, depth - 1);
 	}
 }
 
-bool gt_enter_slowly(struct gt_call *c, uintptr_t frame)
+bool gt_call_enter_slow(struct gt_call *c, uintptr_t frame)
 {
 	struct gt_tcb *t = gt_self;
 
 	if (gt_inside)
 		return false;
 	if (!t->ring) {
-		t = gt_register();
-		if (!t || !__atomic_load_n(gt_live, __ATOMIC_RELAXED))
+		t = gt_register_thread();
+		if (!t || !__atomic_load_n(gt_recording, __ATOMIC_RELAXED))
 			return false;
 	}
-	gt_pop_abandoned(t, frame);
+	gt_ring_pop_abandoned(t, frame);
 	if (gt_shared->gate[c->id] == GT_GATE_OFF)
 		return false;
 	if (gt_shared->gate[c->id] == GT_GATE_SAMPLE && t->seen[c->id]++ % (gt_shared->sample ? gt_shared->sample : 1)) {
@@ -61,7 +61,7 @@ bool gt_enter_slowly(struct gt_call *c, uintptr_t frame)
 		return false;
 	}
 	if (t->depth & GT_COMMITTING) {
-		gt_in_handler(t);
+		gt_ring_count_in_handler(t);
 		return false;
 	}
 	if (t->depth >= GT_RING_OPEN_MAX) {
@@ -112,7 +112,7 @@ static bool may_hold_more(const struct gt_tcb *t)
 	return (filled - drained + 1) * gt_shared->chunk_bytes <= gt_shared->ring_max || filled <= drained;
 }
 
-bool gt_take_chunk(struct gt_tcb *t)
+bool gt_ring_take_chunk(struct gt_tcb *t)
 {
 	uint32_t i = !is_given_up(t) && may_hold_more(t) ? pop() : GT_RING_NIL;
 	struct gt_ring_chunk *new;
@@ -158,10 +158,10 @@ static bool wait_for_chunk(struct gt_tcb *t)
 		uint32_t space = __atomic_load_n(&gt_shared->space, __ATOMIC_SEQ_CST);
 
 		if (gt_owner_died()) {
-			gt_stop_for_good();
+			gt_stop_recording();
 			break;
 		}
-		got = gt_take_chunk(t);
+		got = gt_ring_take_chunk(t);
 		if (!got && (is_given_up(t) || !owns_slot(t)))
 			break;
 		if (!got)
@@ -172,7 +172,7 @@ static bool wait_for_chunk(struct gt_tcb *t)
 	return got;
 }
 
-uint8_t *gt_room(struct gt_tcb *t, uint32_t bytes)
+uint8_t *gt_ring_reserve(struct gt_tcb *t, uint32_t bytes)
 {
 	if (!t->ring)		/* wiped: we are in a child that was forked inside this call */
 		return NULL;
@@ -180,16 +180,16 @@ uint8_t *gt_room(struct gt_tcb *t, uint32_t bytes)
 		if (bytes > payload())
 			return NULL;
 		if (gt_owner_died()) {
-			gt_stop_for_good();
+			gt_stop_recording();
 			return NULL;
 		}
-		if (!gt_take_chunk(t) && !(gt_shared->lossless && wait_for_chunk(t)))
+		if (!gt_ring_take_chunk(t) && !(gt_shared->lossless && wait_for_chunk(t)))
 			return NULL;
 	}
 	return t->base + t->position;
 }
 
-void gt_lost(struct gt_tcb *t, uint64_t from, uint64_t to)
+void gt_ring_count_drop(struct gt_tcb *t, uint64_t from, uint64_t to)
 {
 	if (!t->ring)
 		return;
@@ -204,10 +204,10 @@ void gt_lost(struct gt_tcb *t, uint64_t from, uint64_t to)
 static void put_call(struct gt_tcb *t, const struct gt_call *c, int32_t ret, const uint64_t *words, uint32_t n)
 {
 	uint32_t bytes = (uint32_t)sizeof(struct gt_rec) + 8 * n;
-	struct gt_rec *rec = (struct gt_rec *)gt_room(t, bytes);
+	struct gt_rec *rec = (struct gt_rec *)gt_ring_reserve(t, bytes);
 
 	if (!rec) {
-		gt_lost(t, c->start, c->end);
+		gt_ring_count_drop(t, c->start, c->end);
 		return;
 	}
 	rec->start = c->start;
@@ -220,33 +220,33 @@ static void put_call(struct gt_tcb *t, const struct gt_call *c, int32_t ret, con
 	t->position += bytes;
 }
 
-void gt_record_words(const struct gt_call *c, int32_t ret, const uint64_t *words, uint32_t n)
+void gt_call_record_words(const struct gt_call *c, int32_t ret, const uint64_t *words, uint32_t n)
 {
 	struct gt_tcb *t = c->t;
 
 	put_call(t, c, ret, words, n);
 	if (t->ring)
-		gt_close(t, c->depth);
+		gt_ring_close_call(t, c->depth);
 	else
 		t->depth = 0;
 }
 
-void gt_record_late(uint32_t id, uint64_t start, uint64_t end, int32_t ret, const uint64_t *words, uint32_t n)
+void gt_call_record_finished(uint32_t id, uint64_t start, uint64_t end, int32_t ret, const uint64_t *words, uint32_t n)
 {
 	bool known = gt_self->ring;	/* else the times were read before we knew which clock to read */
 	struct gt_call c;
 
-	if (!gt_enter(&c, id))
+	if (!gt_call_enter(&c, id))
 		return;
 	c.end = known ? end : gt_now(c.t);
 	c.start = known ? start : c.end;
-	gt_commit(c.t);
-	gt_record_words(&c, ret, words, n);
+	gt_ring_begin_commit(c.t);
+	gt_call_record_words(&c, ret, words, n);
 }
 
 /* ---- texts ---- */
 
-uint32_t gt_text_len(const char *text)
+uint32_t gt_ring_text_length(const char *text)
 {
 	uint64_t most = payload() - 2 * sizeof(struct gt_rec) - sizeof(((struct gt_ring_thread *)0)->name);
 
@@ -259,8 +259,8 @@ static struct gt_rec *begin(struct gt_tcb *t, enum gt_rec_kind kind, uint32_t wo
 	uint32_t depth = t->depth;
 	struct gt_rec *rec;
 
-	gt_commit(t);
-	rec = (struct gt_rec *)gt_room(t, (uint32_t)sizeof(*rec) + 8 * words);
+	gt_ring_begin_commit(t);
+	rec = (struct gt_rec *)gt_ring_reserve(t, (uint32_t)sizeof(*rec) + 8 * words);
 	if (!rec) {
 		t->depth = depth;
 		return NULL;
@@ -276,11 +276,11 @@ static struct gt_rec *begin(struct gt_tcb *t, enum gt_rec_kind kind, uint32_t wo
 static bool publish(struct gt_tcb *t, uint32_t words, uint32_t depth)
 {
 	t->position += sizeof(struct gt_rec) + 8 * (uint64_t)words;
-	gt_publish(t, depth);
+	gt_ring_publish(t, depth);
 	return true;
 }
 
-bool gt_text(struct gt_tcb *t, enum gt_rec_kind kind, uint64_t start, const char *text, uint32_t len)
+bool gt_ring_put_text(struct gt_tcb *t, enum gt_rec_kind kind, uint64_t start, const char *text, uint32_t len)
 {
 	uint32_t words = (len + 7) / 8, depth = t->depth;
 	struct gt_rec *rec = begin(t, kind, words);
@@ -295,7 +295,7 @@ bool gt_text(struct gt_tcb *t, enum gt_rec_kind kind, uint64_t start, const char
 	return publish(t, words, depth);
 }
 
-bool gt_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, uint64_t end, const uint64_t *words, uint32_t n)
+bool gt_ring_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, uint64_t end, const uint64_t *words, uint32_t n)
 {
 	uint32_t depth = t->depth;
 	struct gt_rec *rec = begin(t, GT_REC_EVENT, n);
@@ -311,28 +311,28 @@ bool gt_put_event(struct gt_tcb *t, enum gt_ring_event id, uint64_t start, uint6
 }
 
 /* Each thread tells its own texts, so that a ring explains itself in whatever order the rings are read. */
-uint64_t gt_tell_string(struct gt_tcb *t, const char *text)
+uint64_t gt_ring_put_string(struct gt_tcb *t, const char *text)
 {
-	uint32_t len = gt_text_len(text);
-	uint64_t hash = gt_ring_hash(text, len), *told = &t->told[hash % GT_TOLD];
+	uint32_t len = gt_ring_text_length(text);
+	uint64_t hash = gt_ring_hash(text, len), *told = &t->told[hash % GT_SENT_TEXTS];
 
-	if (*told != hash && gt_text(t, GT_REC_STRING, hash, text, len))
+	if (*told != hash && gt_ring_put_text(t, GT_REC_STRING, hash, text, len))
 		*told = hash;
 	return hash;
 }
 
-void gt_missing(const char *name)
+void gt_record_unknown_function(const char *name)
 {
 	struct gt_call c = { .t = gt_self };
 	uint64_t hash;
 
-	if (!__atomic_load_n(gt_live, __ATOMIC_RELAXED) || gt_inside || (!c.t->ring && !gt_register()))
+	if (!__atomic_load_n(gt_recording, __ATOMIC_RELAXED) || gt_inside || (!c.t->ring && !gt_register_thread()))
 		return;
 	c.t = gt_self;
-	hash = ~gt_ring_hash(name, gt_text_len(name));	/* a set of its own among the texts told */
-	if (c.t->told[hash % GT_TOLD] == hash)
+	hash = ~gt_ring_hash(name, gt_ring_text_length(name));	/* a set of its own among the texts told */
+	if (c.t->told[hash % GT_SENT_TEXTS] == hash)
 		return;
 	gt_debug("not in the table:", name, 0);
-	if (gt_text(c.t, GT_REC_MISSING, ~hash, name, gt_text_len(name)))
-		c.t->told[hash % GT_TOLD] = hash;
+	if (gt_ring_put_text(c.t, GT_REC_UNKNOWN_FUNCTION, ~hash, name, gt_ring_text_length(name)))
+		c.t->told[hash % GT_SENT_TEXTS] = hash;
 }

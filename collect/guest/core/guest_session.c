@@ -1,7 +1,7 @@
 /* Finding gtcollect, and taking a place in its memory: a process slot once per process, a thread
  * slot once per thread.
  *
- * GT_SESSION in the environment says where the socket is (ring.h). Nobody there: gt_live points at
+ * GT_SESSION in the environment says where the socket is (ring.h). Nobody there: gt_recording points at
  * a zero for good, and each wrapper costs one test.
  *
  * All of this happens at a first traced call, under gt_inside, with errno kept. A fork or a vfork
@@ -34,13 +34,13 @@
 static struct gt_tcb nobody;
 static const uint32_t one = 1, zero;
 __thread struct gt_tcb *gt_self GT_TLS = &nobody;
-__thread struct gt_tcb *gt_telling GT_TLS;
+__thread struct gt_tcb *gt_producer_self GT_TLS;
 __thread bool gt_inside GT_TLS;
 static __thread uint32_t skip GT_TLS, patience GT_TLS;	/* after a failed registration: calls to let pass before the next try */
 
 struct gt_session *gt_shared;
-const uint32_t *gt_live = &one;
-struct gt_own *gt_own;
+const uint32_t *gt_recording = &one;
+struct gt_process_state *gt_process_state;
 static uint32_t attaching;	/* futex: the process id of who is at it */
 bool gt_passive;
 
@@ -103,21 +103,21 @@ bool gt_owner_died(void)
 	return __atomic_load_n(&gt_shared->owner, __ATOMIC_ACQUIRE) & FUTEX_OWNER_DIED;
 }
 
-void gt_stop_for_good(void)
+void gt_stop_recording(void)
 {
 	gt_passive = true;
-	__atomic_store_n(&gt_live, &zero, __ATOMIC_RELEASE);
+	__atomic_store_n(&gt_recording, &zero, __ATOMIC_RELEASE);
 	if (gt_self->ring)	/* other threads find out at the end of their chunks */
 		__atomic_store_n(&gt_self->ring->open[0].pass, 1, __ATOMIC_RELAXED);
 }
 
-void gt_untraced(void)
+void gt_count_untraced(void)
 {
 	if (!gt_shared)
 		return;
 	__atomic_fetch_add(&gt_shared->untraced, 1, __ATOMIC_RELAXED);
-	if (gt_own && gt_own->pid && gt_own->proc != GT_RING_NIL)
-		__atomic_fetch_add(&gt_procs()[gt_own->proc].untraced, 1, __ATOMIC_RELAXED);
+	if (gt_process_state && gt_process_state->pid && gt_process_state->proc != GT_RING_NIL)
+		__atomic_fetch_add(&gt_procs()[gt_process_state->proc].untraced, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- the socket ---- */
@@ -306,7 +306,7 @@ static uint32_t tcbs_max(void) { return gt_shared->nthreads < 16384 ? gt_shared-
 
 static bool map_own(void)
 {
-	size_t bytes = sizeof(struct gt_own) + tcbs_max() * sizeof(struct gt_tcb);
+	size_t bytes = sizeof(struct gt_process_state) + tcbs_max() * sizeof(struct gt_tcb);
 	void *p = map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 
 	if (p && syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK)) {	/* before Linux 4.14: a fork would share our rings */
@@ -314,7 +314,7 @@ static bool map_own(void)
 		syscall(SYS_munmap, p, bytes);
 		p = NULL;
 	}
-	gt_own = p;
+	gt_process_state = p;
 	return p;
 }
 
@@ -385,22 +385,22 @@ static bool attach(int32_t pid)
 		ok = map_session(fd);
 	if (fd >= 0)
 		syscall(SYS_close, fd);
-	if (!ok || gt_owner_died() || (!gt_own && !map_own())) {
-		gt_stop_for_good();
+	if (!ok || gt_owner_died() || (!gt_process_state && !map_own())) {
+		gt_stop_recording();
 		return false;
 	}
-	gt_nvtx_begins();
-	gt_own->proc = take_proc(pid);
-	__atomic_store_n(&gt_own->pid, pid, __ATOMIC_RELEASE);
-	if (!gt_passive && (gt_live == &one))
-		__atomic_store_n(&gt_live, gt_shared->range ? &zero : &gt_shared->recording, __ATOMIC_RELEASE);
-	gt_debug("attached, process slot", "", gt_own->proc);
+	gt_nvtx_process_attached();
+	gt_process_state->proc = take_proc(pid);
+	__atomic_store_n(&gt_process_state->pid, pid, __ATOMIC_RELEASE);
+	if (!gt_passive && (gt_recording == &one))
+		__atomic_store_n(&gt_recording, gt_shared->range ? &zero : &gt_shared->recording, __ATOMIC_RELEASE);
+	gt_debug("attached, process slot", "", gt_process_state->proc);
 	return true;
 }
 
 static bool attached(int32_t pid)
 {
-	return gt_own && __atomic_load_n(&gt_own->pid, __ATOMIC_ACQUIRE) == pid;
+	return gt_process_state && __atomic_load_n(&gt_process_state->pid, __ATOMIC_ACQUIRE) == pid;
 }
 
 /* One thread attaches, the others wait for it. A child forked while its parent was at it does not wait for a thread it lacks;
@@ -415,7 +415,7 @@ static bool attach_once(int32_t pid)
 			return false;
 		if (attached(pid))
 			return true;
-		if (gt_own && __atomic_load_n(&gt_own->pid, __ATOMIC_ACQUIRE))
+		if (gt_process_state && __atomic_load_n(&gt_process_state->pid, __ATOMIC_ACQUIRE))
 			return false;
 		by = __atomic_load_n(&attaching, __ATOMIC_ACQUIRE);
 		if (by == (uint32_t)pid) {
@@ -432,10 +432,10 @@ static bool attach_once(int32_t pid)
 	return false;
 }
 
-void gt_range(enum gt_range_mode mode, bool on)
+void gt_set_range_active(enum gt_range_mode mode, bool on)
 {
 	if (gt_shared && gt_shared->range == mode && !gt_passive)
-		__atomic_store_n(&gt_live, on ? &gt_shared->recording : &zero, __ATOMIC_RELEASE);
+		__atomic_store_n(&gt_recording, on ? &gt_shared->recording : &zero, __ATOMIC_RELEASE);
 }
 
 /* ---- the thread ---- */
@@ -452,14 +452,14 @@ static void bury(struct gt_tcb *t)
 /* A control block: one whose thread has ended if the hand passes over such, else a fresh one. */
 static struct gt_tcb *take_tcb(int32_t tid)
 {
-	uint32_t used = __atomic_load_n(&gt_own->tcbs, __ATOMIC_ACQUIRE), n;
+	uint32_t used = __atomic_load_n(&gt_process_state->tcbs, __ATOMIC_ACQUIRE), n;
 
 	used = used < tcbs_max() ? used : tcbs_max();
 	for (uint32_t k = 0; k < 8 && k < used; k++) {
-		struct gt_tcb *t = &gt_own->tcb[__atomic_fetch_add(&gt_own->hand, 1, __ATOMIC_RELAXED) % used];
+		struct gt_tcb *t = &gt_process_state->tcb[__atomic_fetch_add(&gt_process_state->hand, 1, __ATOMIC_RELAXED) % used];
 		int32_t old = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
 
-		if (old <= 0 || (old != tid && (!syscall(SYS_tgkill, gt_own->pid, old, 0) || errno != ESRCH)))
+		if (old <= 0 || (old != tid && (!syscall(SYS_tgkill, gt_process_state->pid, old, 0) || errno != ESRCH)))
 			continue;
 		if (!__atomic_compare_exchange_n(&t->tid, &old, -1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
@@ -468,19 +468,19 @@ static struct gt_tcb *take_tcb(int32_t tid)
 		t->tid = -1;
 		return t;
 	}
-	n = __atomic_fetch_add(&gt_own->tcbs, 1, __ATOMIC_ACQ_REL);
+	n = __atomic_fetch_add(&gt_process_state->tcbs, 1, __ATOMIC_ACQ_REL);
 	if (n < tcbs_max())
-		return &gt_own->tcb[n];
-	__atomic_fetch_sub(&gt_own->tcbs, 1, __ATOMIC_ACQ_REL);
+		return &gt_process_state->tcb[n];
+	__atomic_fetch_sub(&gt_process_state->tcbs, 1, __ATOMIC_ACQ_REL);
 	return NULL;
 }
 
-void gt_withdraw(uint32_t id)
+void gt_fast_path_disable(uint32_t id)
 {
-	uint32_t n = gt_own ? __atomic_load_n(&gt_own->tcbs, __ATOMIC_ACQUIRE) : 0;
+	uint32_t n = gt_process_state ? __atomic_load_n(&gt_process_state->tcbs, __ATOMIC_ACQUIRE) : 0;
 
 	for (uint32_t i = 0; i < n && i < tcbs_max(); i++)
-		__atomic_store_n(&gt_own->tcb[i].fast[id], NULL, __ATOMIC_RELEASE);
+		__atomic_store_n(&gt_process_state->tcb[i].fast[id], NULL, __ATOMIC_RELEASE);
 }
 
 static struct gt_ring_thread *take_slot(int32_t tid, enum gt_ring_role role)
@@ -494,7 +494,7 @@ static struct gt_ring_thread *take_slot(int32_t tid, enum gt_ring_role role)
 		if (in_use(GT_BITS_USED_THREADS, i) || __atomic_load_n(&r->state, __ATOMIC_RELAXED) != GT_SLOT_FREE ||
 		    !claim(&r->state))
 			continue;
-		r->proc = gt_own->proc;
+		r->proc = gt_process_state->proc;
 		r->tid = tid;
 		r->role = role;
 		r->first = r->taken = GT_RING_NIL;
@@ -524,15 +524,15 @@ static void look_whether_to_pass(struct gt_ring_thread *slot)
 /* The process' slot. If none was free before, one may be now; one thread at a time looks. */
 static uint32_t own_process(void)
 {
-	uint32_t pid = (uint32_t)gt_own->pid, by = __atomic_load_n(&attaching, __ATOMIC_ACQUIRE);
+	uint32_t pid = (uint32_t)gt_process_state->pid, by = __atomic_load_n(&attaching, __ATOMIC_ACQUIRE);
 
-	if (gt_own->proc != GT_RING_NIL || by == pid ||
+	if (gt_process_state->proc != GT_RING_NIL || by == pid ||
 	    !__atomic_compare_exchange_n(&attaching, &by, pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		return gt_own->proc;
-	if (gt_own->proc == GT_RING_NIL)
-		gt_own->proc = take_proc((int32_t)pid);
+		return gt_process_state->proc;
+	if (gt_process_state->proc == GT_RING_NIL)
+		gt_process_state->proc = take_proc((int32_t)pid);
 	__atomic_store_n(&attaching, 0, __ATOMIC_RELEASE);
-	return gt_own->proc;
+	return gt_process_state->proc;
 }
 
 /* *full: there is no slot. Else, if it returns NULL, there is no chunk. */
@@ -554,7 +554,7 @@ static struct gt_tcb *new_thread(enum gt_ring_role role, bool *full)
 	t->plain = t->ticks && t->args < GT_ARGS_ALL && gt_shared->range == GT_RANGE_ALWAYS;
 	t->generation = slot->generation;
 	t->ring = slot;
-	if (!gt_take_chunk(t)) {
+	if (!gt_ring_take_chunk(t)) {
 		t->ring = NULL;
 		__atomic_store_n(&slot->state, GT_SLOT_FREE, __ATOMIC_RELEASE);
 		__atomic_store_n(&t->tid, 0x7fffffff, __ATOMIC_RELEASE);	/* no thread's: the hand takes it back */
@@ -599,7 +599,7 @@ static struct gt_tcb *enroll(enum gt_ring_role role)
 		return NULL;
 	if (skip) {
 		skip--;
-		gt_untraced();
+		gt_count_untraced();
 		return NULL;
 	}
 	gt_inside = true;
@@ -609,30 +609,30 @@ static struct gt_tcb *enroll(enum gt_ring_role role)
 			t = wait_for_ring(role);
 	}
 	if (t) {
-		first = !__atomic_exchange_n(&gt_own->known, 1, __ATOMIC_ACQ_REL);
-		*(role == GT_RING_TELLER ? &gt_telling : &gt_self) = t;
+		first = !__atomic_exchange_n(&gt_process_state->known, 1, __ATOMIC_ACQ_REL);
+		*(role == GT_RING_PRODUCER ? &gt_producer_self : &gt_self) = t;
 	} else if (!gt_passive) {	/* no room: try again, but not at every call */
-		gt_untraced();
+		gt_count_untraced();
 		patience = patience ? patience < 65536 ? patience * 2 : patience : 64;
 		skip = patience;
 	}
 	if (first)
-		gt_gpu_forked();
+		gt_gpu_report_fork();
 	gt_inside = false;
 	errno = saved;
 	return t;
 }
 
-struct gt_tcb *gt_register(void) { return enroll(GT_RING_CALLER); }
+struct gt_tcb *gt_register_thread(void) { return enroll(GT_RING_CALLER); }
 
-struct gt_tcb *gt_teller(void)
+struct gt_tcb *gt_producer_ring(void)
 {
 	bool was = gt_inside;
-	struct gt_tcb *t = gt_self->ring ? gt_self : gt_telling;
+	struct gt_tcb *t = gt_self->ring ? gt_self : gt_producer_self;
 
 	gt_inside = false;
 	if (!t || !t->ring)
-		t = enroll(GT_RING_TELLER);
+		t = enroll(GT_RING_PRODUCER);
 	gt_inside = was;
 	return t;
 }

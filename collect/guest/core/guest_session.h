@@ -1,6 +1,6 @@
 /* State of the traced process and of its threads, and their registration with gtcollect.
  *
- * gt_register maps gtcollect's shared memory at the first traced call of the process and takes a slot there for the
+ * gt_register_thread maps gtcollect's shared memory at the first traced call of the process and takes a slot there for the
  * process and for each thread. All functions preserve errno and may be called in a forked child. */
 #ifndef GT_GUEST_SESSION_H
 #define GT_GUEST_SESSION_H
@@ -9,9 +9,9 @@
 #include "formats/arch/arch.h"
 
 /* ---- a thread ---- */
-#define GT_NAMED 512		/* handles whose name this thread has written to its ring */
-#define GT_TOLD 64		/* texts that this thread has written to its ring */
-#define GT_REGISTERED 4096	/* texts registered by NVTX for which a thread remembers whether it has written them */
+#define GT_SENT_NAMES 512		/* handles whose name this thread has written to its ring */
+#define GT_SENT_TEXTS 64		/* texts that this thread has written to its ring */
+#define GT_SENT_REGISTERED 4096	/* texts registered by NVTX for which a thread remembers whether it has written them */
 
 /* Control block of a thread. */
 struct gt_tcb {
@@ -31,24 +31,24 @@ struct gt_tcb {
 	 * expensive where the program fills the TLB. */
 	void *fast[GT_API_MAX];
 	/* the rest */
-	uint8_t doubts;			/* see gt_pop_abandoned */
+	uint8_t doubts;			/* see gt_ring_pop_abandoned */
 	int32_t tid;			/* 0: never used */
 	uint32_t device;		/* device of the last allocation written to the ring, plus 2; 0: none yet */
 	uint32_t generation;		/* of the slot */
 	uint32_t names_epoch;
-	uint64_t named[GT_NAMED];
-	uint64_t told[GT_TOLD];
-	uint64_t registered[GT_REGISTERED / 64];	/* one bit each, by number */
+	uint64_t named[GT_SENT_NAMES];
+	uint64_t told[GT_SENT_TEXTS];
+	uint64_t registered[GT_SENT_REGISTERED / 64];	/* one bit each, by number */
 	uint32_t seen[GT_IDS];		/* calls by id, for --sample */
 } __attribute__((aligned(4096)));
 _Static_assert(offsetof(struct gt_tcb, frames) == 56, "what every call needs is in one cache line");
 extern __thread struct gt_tcb *gt_self GT_TLS;	/* never NULL: an empty control block until registered */
-extern __thread struct gt_tcb *gt_telling GT_TLS;	/* the second ring of a thread that writes records for others; NULL */
+extern __thread struct gt_tcb *gt_producer_self GT_TLS;	/* the second ring of a thread that writes records for others; NULL */
 extern __thread bool gt_inside GT_TLS;		/* this thread runs guest code: its driver calls are not traced */
 
 /* ---- the process ---- */
 extern struct gt_session *gt_shared;	/* NULL until attached; then mapped until the process ends */
-extern const uint32_t *gt_live;		/* points to 1 while calls are recorded, and until that is known */
+extern const uint32_t *gt_recording;		/* points to 1 while calls are recorded, and until that is known */
 extern bool gt_passive;			/* there is no recorder, or it has ended: nothing is recorded any more */
 
 static inline struct gt_ring_proc *gt_procs(void) { return (void *)((uint8_t *)gt_shared + gt_shared->procs_at); }
@@ -56,13 +56,13 @@ static inline struct gt_ring_thread *gt_threads(void) { return (void *)((uint8_t
 
 struct gt_interned_name {
 	uint64_t handle;
-	uint64_t text;		/* offset in texts << 32 | length; GT_NAME_ASK: a kernel whose name the driver knows */
+	uint64_t text;		/* offset in texts << 32 | length; GT_NAME_QUERY: a kernel whose name the driver knows */
 };
-#define GT_NAME_ASK 1
+#define GT_NAME_QUERY 1
 #define GT_NAMES 8192
 #define GT_TEXTS (1u << 20)	/* bytes */
 /* State of one process; the kernel clears it in a forked child. */
-struct gt_own {
+struct gt_process_state {
 	int32_t pid;			/* 0: not attached (yet, or in a forked child) */
 	uint32_t proc;			/* slot; GT_RING_NIL: none was free */
 	uint32_t known;			/* 1: a thread of the process has a ring */
@@ -74,17 +74,17 @@ struct gt_own {
 	char texts[GT_TEXTS];
 	struct gt_tcb tcb[];
 };
-extern struct gt_own *gt_own;
+extern struct gt_process_state *gt_process_state;
 
 /* This thread's control block with a ring; attaches the process first. NULL: the thread is not traced. */
-struct gt_tcb *gt_register(void);
-/* The ring to which this thread writes records for other threads: its own ring, else a second one (GT_RING_TELLER in
+struct gt_tcb *gt_register_thread(void);
+/* The ring to which this thread writes records for other threads: its own ring, else a second one (GT_RING_PRODUCER in
  * ring.h) that it takes at the first call. NULL: no ring is free. */
-struct gt_tcb *gt_teller(void);
-void gt_stop_for_good(void);	/* nothing is recorded any more in this process */
+struct gt_tcb *gt_producer_ring(void);
+void gt_stop_recording(void);	/* nothing is recorded any more in this process */
 bool gt_owner_died(void);	/* gtcollect has died */
-void gt_untraced(void);		/* counts a call that passes untraced */
-void gt_range(enum gt_range_mode mode, bool on);	/* starts or stops recording; ignored if the session uses another mode */
+void gt_count_untraced(void);		/* counts a call that passes untraced */
+void gt_set_range_active(enum gt_range_mode mode, bool on);	/* starts or stops recording; ignored if the session uses another mode */
 
 /* ---- small functions ---- */
 uint64_t gt_monotonic(void);		/* ns of CLOCK_MONOTONIC */

@@ -2,7 +2,7 @@
  *
  *	WRAP(id, name, least argument mode that records something, (parameters), (arguments), words...)
  *
- * or one of its relatives: PLAIN and KEYED, which have a short way for the usual case (guest_plain.c), and WRAP_THEN.
+ * or one of its relatives: PLAIN and KEYED, which have a short way for the usual case (guest_fast_path.c), and WRAP_THEN.
  * The words are the parameters as 64-bit values, for guest_args.c; they are put together only when that mode is on. Parameters
  * have the sizes and classes of the true prototypes, which is all that a calling convention looks at. */
 #ifndef GT_GUEST_WRAP_H
@@ -26,54 +26,54 @@ static inline uint64_t gt_float_word(double d) { uint64_t w; memcpy(&w, &d, size
 	struct gt_call c;									\
 	int32_t ret;										\
 												\
-	if (gt_unlikely(!real) && !(real = (int32_t (*) params)gt_resolve(id)))			\
+	if (gt_unlikely(!real) && !(real = (int32_t (*) params)gt_resolve_function(id)))			\
 		return GT_NO_DRIVER
 
 /* The way that fits all cases. */
 #define GENERAL(id, mode, params, arguments, ...)						\
 {												\
 	GT_REAL(id, params);									\
-	if (gt_unlikely(!gt_enter(&c, id)))							\
+	if (gt_unlikely(!gt_call_enter(&c, id)))							\
 		return real arguments;								\
 	if (mode != GT_ARGS_KEY || c.t->args == GT_ARGS_KEY)					\
-		gt_offer(c.t, id, (void *)real);						\
+		gt_fast_path_enable(c.t, id, (void *)real);						\
 	if (c.t->args >= mode) {								\
 		const uint64_t words[] = { __VA_ARGS__ };					\
 												\
-		gt_start(&c, gt_open_args(&c, words));						\
+		gt_call_start(&c, gt_call_open_args(&c, words));						\
 		ret = real arguments;								\
-		gt_stop(&c);									\
-		gt_record_args(&c, ret, words);							\
+		gt_call_stop(&c);									\
+		gt_call_record_args(&c, ret, words);							\
 		return ret;									\
 	}											\
-	gt_start(&c, 0);									\
+	gt_call_start(&c, 0);									\
 	ret = real arguments;									\
-	gt_stop(&c);										\
-	gt_record(&c, ret);									\
+	gt_call_stop(&c);										\
+	gt_call_record(&c, ret);									\
 	return ret;										\
 }
-/* The same for a function that makes a GPU work: there may be a bracket of CUDA events to put around the call (guest_events.c). While
+/* The same for a function that makes a GPU work: there may be a bracket of CUDA events to put around the call (guest_event_timing.c). While
  * there are such, no function of this kind is offered to the short way. */
 #define WORK(id, mode, params, arguments, ...)							\
 {												\
 	const uint64_t words[] = { __VA_ARGS__ };						\
-	struct gt_bracket *bracket = NULL;							\
+	struct gt_event_pair *bracket = NULL;							\
 	GT_REAL(id, params);									\
-	if (gt_unlikely(!gt_enter(&c, id)))							\
+	if (gt_unlikely(!gt_call_enter(&c, id)))							\
 		return real arguments;								\
-	if (gt_unlikely(gt_bracketing))								\
-		bracket = gt_events_open(id, words);						\
+	if (gt_unlikely(gt_event_pairs_on))								\
+		bracket = gt_event_pair_begin(id, words);						\
 	else if (mode != GT_ARGS_KEY || c.t->args == GT_ARGS_KEY)				\
-		gt_offer(c.t, id, (void *)real);						\
-	gt_start(&c, c.t->args >= mode ? gt_open_args(&c, words) : 0);				\
+		gt_fast_path_enable(c.t, id, (void *)real);						\
+	gt_call_start(&c, c.t->args >= mode ? gt_call_open_args(&c, words) : 0);				\
 	ret = real arguments;									\
-	gt_stop(&c);										\
+	gt_call_stop(&c);										\
 	if (c.t->args >= mode)									\
-		gt_record_args(&c, ret, words);							\
+		gt_call_record_args(&c, ret, words);							\
 	else											\
-		gt_record(&c, ret);								\
+		gt_call_record(&c, ret);								\
 	if (gt_unlikely(bracket))								\
-		gt_events_shut(bracket, &c, ret, words);					\
+		gt_event_pair_end(bracket, &c, ret, words);					\
 	return ret;										\
 }
 #define WRAP(id, name, mode, params, arguments, ...)						\
@@ -86,23 +86,23 @@ static __attribute__((noinline)) int32_t name##_typed params GENERAL(id, mode, p
 #define TYPED_WORK(id, name, mode, params, arguments, ...)					\
 static __attribute__((noinline)) int32_t name##_typed params WORK(id, mode, params, arguments, __VA_ARGS__)
 
-/* Without key arguments, and with nothing but integers and pointers: the exported function is a stub, see guest_plain.c. */
+/* Without key arguments, and with nothing but integers and pointers: the exported function is a stub, see guest_fast_path.c. */
 #define PLAIN(id, name, mode, params, arguments, ...)						\
 TYPED(id, name, mode, params, arguments, __VA_ARGS__)						\
 PLAIN_STUB(id, name)
 #if defined(GT_ARCH_PLAIN) && !defined(GT_HOSTED)
 #define PLAIN_STUB(id, name)									\
 GT_EXPORT int32_t name(void);									\
-GT_ARCH_PLAIN_STUB(id, name, gt_plain);
+GT_ARCH_PLAIN_STUB(id, name, gt_fast_call);
 #else
 #define PLAIN_STUB(id, name)									\
 GT_EXPORT int32_t name(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)	\
 {												\
-	return gt_plain(a0, a1, a2, a3, a4, a5, id);						\
+	return gt_fast_call(a0, a1, a2, a3, a4, a5, id);						\
 }
 #endif
 
-/* With key arguments that are values: key is the list of their words, func as in struct gt_keyed. */
+/* With key arguments that are values: key is the list of their words, func as in struct gt_keyed_call. */
 #define LIST(...) { __VA_ARGS__ }
 #define KEYED(id, name, mode, func, key, params, arguments, ...)				\
 TYPED(id, name, mode, params, arguments, __VA_ARGS__)						\
@@ -116,14 +116,14 @@ GT_EXPORT int32_t name params									\
 	struct gt_tcb *t = gt_self;								\
 	int32_t (*real) params = (int32_t (*) params)t->fast[id];				\
 	const uint64_t words[] = LIST key;							\
-	struct gt_keyed k = { id, sizeof(words) / 8, func, 0, words };				\
+	struct gt_keyed_call k = { id, sizeof(words) / 8, func, 0, words };				\
 												\
-	if (gt_unlikely(!real || !gt_short_way(t))) {						\
-		gt_pop_abandoned(t, (uintptr_t)__builtin_frame_address(0));			\
+	if (gt_unlikely(!real || !gt_fast_path_allowed(t))) {						\
+		gt_ring_pop_abandoned(t, (uintptr_t)__builtin_frame_address(0));			\
 		return name##_typed arguments;							\
 	}											\
-	gt_begin(t, &k);									\
-	return gt_end(t, &k, real arguments);							\
+	gt_keyed_call_begin(t, &k);									\
+	return gt_keyed_call_end(t, &k, real arguments);							\
 }
 
 /* With something to be done when the function has returned, recorded or not. */
@@ -136,19 +136,19 @@ GT_EXPORT int32_t name params									\
 	const uint64_t words[] = { __VA_ARGS__ };						\
 	GT_REAL(id, params);									\
 	before(words);										\
-	if (!gt_enter(&c, id)) {								\
+	if (!gt_call_enter(&c, id)) {								\
 		ret = real arguments;								\
 		after(ret, words, __builtin_return_address(0));					\
 		return ret;									\
 	}											\
-	gt_start(&c, c.t->args >= mode ? gt_open_args(&c, words) : 0);				\
+	gt_call_start(&c, c.t->args >= mode ? gt_call_open_args(&c, words) : 0);				\
 	ret = real arguments;									\
-	gt_stop(&c);										\
+	gt_call_stop(&c);										\
 	after(ret, words, __builtin_return_address(0));						\
 	if (c.t->args >= mode)									\
-		gt_record_args(&c, ret, words);							\
+		gt_call_record_args(&c, ret, words);							\
 	else											\
-		gt_record(&c, ret);								\
+		gt_call_record(&c, ret);								\
 	return ret;										\
 }
 #endif

@@ -2,8 +2,8 @@
  * share. Records only ever grew at the end, and CUPTI itself steps from one to the next, so one build reads them all. Facts from
  * cupti_activity.h; tests/unit/collect/guest/test_guest_cupti.c holds them against the simulated CUPTI's records, and these are held
  * against the header where there is one. */
-#ifndef GT_GUEST_CUPTI_H
-#define GT_GUEST_CUPTI_H
+#ifndef GT_CUPTI_LAYOUT_H
+#define GT_CUPTI_LAYOUT_H
 #include <stddef.h>
 #include <stdint.h>
 

@@ -8,12 +8,12 @@
  * would CUPTI say more than the waiting call does, which we record anyway: the recorder makes the wait from it.
  *
  * CUPTI asks for empty buffers on the program's threads, and gives them back filled on one of its own. The first takes a buffer
- * from a stack and nothing more; the second turns records into events (guest_records.c) on a ring of that thread's own, where they
+ * from a stack and nothing more; the second turns records into events (guest_cupti_records.c) on a ring of that thread's own, where they
  * survive the program. CUPTI gives full buffers back by itself; a thread of ours asks it every 250 ms for the others.
  *
  * Buffers are never refused: CUPTI before CUDA 12.9 crashes on that. When all are out, more are mapped, up to 2 GiB; and whoever finds none
  * then gets one that is everybody's, in which records are overwritten: they are lost, and counted. A buffer that is none of them is
- * another user's of CUPTI (guest_others.c). */
+ * another user's of CUPTI (guest_cupti_sharing.c). */
 #define _GNU_SOURCE
 #include "collect/guest/cupti/guest_cupti_activity.h"
 
@@ -45,7 +45,7 @@
 #define EVERYBODYS 0u			/* the buffer for when there is none */
 #define NAMES 4096u			/* kernels whose name this process has told; beyond, it is told again */
 #define FLUSH_NS 250000000
-#define WATCH_NS 80000000		/* without a trace: so often guest_watch.c looks */
+#define WATCH_NS 80000000		/* without a trace: so often guest_cupti_on_attach.c looks */
 #define RESUME_NS 400000000ull		/* behind the moment in which another user of CUPTI seems to have ended */
 
 static struct gt_cupti cupti;
@@ -159,9 +159,9 @@ static void requested(uint8_t **buffer, size_t *size, size_t *most)
 static void use(struct gt_tcb *t, uint8_t *buffer, uint32_t index, size_t valid)
 {
 	if (!gpu->away)
-		gt_probes_work(cupti.next, buffer, valid);
+		gt_probes_fire_buffer(cupti.next, buffer, valid);
 	if (recorded())
-		gt_gpu_tell(&gpu->names, t, &(struct gt_gpu_filled){ buffer, valid, cupti.next, gpu->away });
+		gt_gpu_put_records(&gpu->names, t, &(struct gt_gpu_buffer){ buffer, valid, cupti.next, gpu->away });
 	__atomic_fetch_add(&gpu->seen, (uint32_t)(valid / GT_K_BYTES), __ATOMIC_RELAXED);
 	give_buffer(buffer, index, valid);
 }
@@ -175,27 +175,27 @@ static void tell_dropped(struct gt_tcb *t, void *context, uint32_t stream)
 	if (gpu->away || cupti.dropped(context, stream, &dropped) || !dropped)
 		return;
 	n = dropped;
-	gt_put_event(t, GT_EV_GPU_LOST, now, now, &n, 1);
+	gt_ring_put_event(t, GT_EV_GPU_LOST, now, now, &n, 1);
 }
 
-void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+void gt_gpu_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	uint32_t index = ours() ? index_of(buffer) : BUFFERS;
 	int saved = errno;
 	struct gt_tcb *t = NULL;
 
 	if (index == BUFFERS) {
-		gt_others_give(context, stream, buffer, size, valid);
+		gt_cupti_forward_buffer(context, stream, buffer, size, valid);
 		return;
 	}
-	t = recorded() ? gt_teller() : NULL;
+	t = recorded() ? gt_producer_ring() : NULL;
 	if (index != EVERYBODYS)
 		use(t, buffer, index, valid);
 	__atomic_fetch_sub(&gpu->out, 1, __ATOMIC_RELAXED);
 	if (t && index != EVERYBODYS)
 		tell_dropped(t, context, stream);
 	for (size_t n = t && index == EVERYBODYS ? valid / GT_K_BYTES : 0; n; n--)	/* others have written over them */
-		gt_lost(t, gt_now(t), gt_now(t));
+		gt_ring_count_drop(t, gt_now(t), gt_now(t));
 	errno = saved;
 }
 
@@ -213,7 +213,7 @@ static void mind_the_rate(void)
 	uint32_t n = __atomic_exchange_n(&gpu->seen, 0, __ATOMIC_RELAXED) / 2;
 
 	n = n < 1 ? 1 : n < BUFFER_BYTES / GT_K_BYTES ? n : 0;
-	__atomic_store_n(&gpu->most, gpu->watching || gt_probes_want_work() ? n : 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&gpu->most, gpu->watching || gt_probes_need_work() ? n : 0, __ATOMIC_RELAXED);
 }
 
 /* What our thread does each time, while CUPTI is its alone. how: to flush. */
@@ -225,15 +225,15 @@ static void take_turn(uint32_t how)
 	mind_the_rate();
 	buffer_at(__atomic_load_n(&gpu->used, __ATOMIC_RELAXED) + SLAB);	/* mapped before the program's threads need it */
 	if (gpu->watching)
-		gt_watch(__atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST));
+		gt_probes_poll(__atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST));
 	on = __atomic_load_n(&gpu->on, __ATOMIC_SEQ_CST);
-	gt_clock_keep();
-	if (on == GT_USE_ON && gt_callbacks_follow_probes())
+	gt_clock_update();
+	if (on == GT_USE_ON && gt_callbacks_follow_probe())
 		enable_kinds(&r);
 	if (on == GT_USE_ON)
 		cupti.flush(how);
 	else if (on == GT_USE_YIELDED && __atomic_load_n(&gpu->resume_at, __ATOMIC_ACQUIRE) && gt_slow_clock() >= gpu->resume_at)
-		gt_others_if_absent(resume);
+		gt_cupti_run_if_unused(resume);
 }
 
 static void *flush(void *arg)
@@ -283,12 +283,12 @@ static void at_exit(void)
 }
 
 /* As at exit, but that it may yet go on. In a child of vfork none of this is ours. */
-void gt_gpu_leaves(void)
+void gt_gpu_before_exec(void)
 {
 	bool was = gt_inside, locked;
 	int saved = errno;
 
-	gt_events_leave();
+	gt_events_before_exec();
 	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != GT_USE_ON)
 		return;
 	gt_inside = true;
@@ -301,7 +301,7 @@ void gt_gpu_leaves(void)
 }
 
 /* Whoever aborts may have been anywhere, with any lock held; so this thread asks nothing of CUPTI, but has ours do it. */
-void gt_gpu_dies(void)
+void gt_gpu_before_abort(void)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
 
@@ -313,16 +313,16 @@ void gt_gpu_dies(void)
 		syscall(SYS_nanosleep, &moment, NULL);
 }
 
-void gt_gpu_stays(void)
+void gt_gpu_after_failed_exec(void)
 {
 	bool was = gt_inside;
 	int saved = errno;
 
-	gt_events_stay();
+	gt_events_after_failed_exec();
 	if (!gpu || !ours() || __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) != GT_USE_ON)
 		return;
 	gt_inside = true;
-	tell_state(GT_GPU_STAYED, "", 0);
+	tell_state(GT_GPU_CONTINUED, "", 0);
 	gt_inside = was;
 	errno = saved;
 }
@@ -345,7 +345,7 @@ static bool find_functions(void)
 	};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		void *found = gt_find_in(GT_CUPTI_LIBRARY, functions[i].name);
+		void *found = gt_find_in_library(GT_CUPTI_LIBRARY, functions[i].name);
 
 		if (!found && functions[i].must)
 			return false;
@@ -356,11 +356,11 @@ static bool find_functions(void)
 
 /* The copy that is mapped already; else the one that was named; else by name, that of the driver's own CUDA first: one that is
  * newer than its driver refuses. First as the loader finds it, then where it does not look. */
-bool gt_gpu_find(void)
+bool gt_gpu_load_cupti(void)
 {
 	static const char *const names[] = GT_CUPTI_NAMES;
-	void *(*load)(const char *, int) = (void *(*)(const char *, int))gt_find_libc("dlopen");
-	int (*driver)(int *) = (int (*)(int *))gt_find_driver("cuDriverGetVersion");
+	void *(*load)(const char *, int) = (void *(*)(const char *, int))gt_find_libc_function("dlopen");
+	int (*driver)(int *) = (int (*)(int *))gt_find_driver_function("cuDriverGetVersion");
 	bool by_option = gt_shared && *gt_shared->cupti;
 	const char *named = by_option ? gt_shared->cupti : gt_environment("GT_CUPTI");
 	struct gt_object o = { .path = "" };
@@ -380,7 +380,7 @@ bool gt_gpu_find(void)
 				    load(library, RTLD_NOW)) && find_functions();
 	first = version >= 13000 ? 0 : version >= 12000 ? 1 : 2;
 	for (int i = first; i < 3; i++)
-		if (load(names[i], RTLD_NOW) || gt_load_elsewhere(load, names[i]))
+		if (load(names[i], RTLD_NOW) || gt_load_cuda_library(load, names[i]))
 			return find_functions();
 	return false;
 }
@@ -439,7 +439,7 @@ static bool enable_kind(const struct kind *k, struct refusal *r)
 }
 
 static bool all_calls_wanted(void) { return recorded() && !gt_shared->inject; }
-static bool calls_wanted(void) { return all_calls_wanted() || gt_callbacks_refused(); }
+static bool calls_wanted(void) { return all_calls_wanted() || gt_callbacks_refused_since(); }
 
 static bool call_wanted(uint32_t cbid)
 {
@@ -490,7 +490,7 @@ static bool enable_kinds(struct refusal *r)
 		if (wanted(&kinds[i]) && !enable_kind(&kinds[i], r)) {
 			if (!kinds[i].more)
 				return false;
-			tell_state(GT_GPU_WITHOUT, r->what, r->code);
+			tell_state(GT_GPU_PARTIAL, r->what, r->code);
 		}
 	return true;
 }
@@ -512,8 +512,8 @@ static bool start_cupti(struct refusal *r)
 	size_t size = sizeof(yes);
 	int ids = 0;
 
-	if (refused(r, "cuptiActivityRegisterTimestampCallback", cupti.timestamps(gt_clock_for_cupti)) ||
-	    refused(r, "cuptiActivityRegisterCallbacks", cupti.callbacks(requested, gt_gpu_completed)))
+	if (refused(r, "cuptiActivityRegisterTimestampCallback", cupti.timestamps(gt_clock_read_for_cupti)) ||
+	    refused(r, "cuptiActivityRegisterCallbacks", cupti.callbacks(requested, gt_gpu_buffer_completed)))
 		return false;
 	if (!cupti.which_thread_ids || cupti.which_thread_ids(&ids) || ids != GT_CUPTI_SYSTEM_TID)
 		cupti.thread_ids(GT_CUPTI_SYSTEM_TID);	/* not in the midst of work, if it can be helped */
@@ -538,21 +538,21 @@ static uint64_t ticks_now(void) { return gt_shared && gt_shared->ticks ? gt_tick
 /* It came about between `from` and now. */
 static void tell_state_since(uint64_t from, enum gt_gpu_state state, const char *text, int64_t detail)
 {
-	struct gt_tcb *t = recorded() ? gt_teller() : NULL;
+	struct gt_tcb *t = recorded() ? gt_producer_ring() : NULL;
 	uint64_t words[3] = { state, 0, (uint64_t)detail };
 
 	gt_debug("CUPTI:", text, detail);
 	if (!t)
 		return;
-	words[1] = gt_tell_string(t, text);
-	gt_put_event(t, GT_EV_GPU_STATE, from, gt_now(t), words, 3);
+	words[1] = gt_ring_put_string(t, text);
+	gt_ring_put_event(t, GT_EV_GPU_STATE, from, gt_now(t), words, 3);
 }
 
 static void tell_state(enum gt_gpu_state state, const char *text, int64_t detail) { tell_state_since(ticks_now(), state, text, detail); }
 
 /* ---- others ---- */
 
-void gt_gpu_note(enum gt_gpu_state state, const char *text)
+void gt_gpu_report_state(enum gt_gpu_state state, const char *text)
 {
 	if (ours())
 		tell_state(state, text, 0);
@@ -580,21 +580,21 @@ bool gt_gpu_yield(const char *whom)
 	return true;
 }
 
-void gt_gpu_resume_soon(void)
+void gt_gpu_schedule_resume(void)
 {
 	if (ours() && __atomic_load_n(&gpu->on, __ATOMIC_ACQUIRE) == GT_USE_YIELDED)
 		__atomic_store_n(&gpu->resume_at, gt_slow_clock() + RESUME_NS, __ATOMIC_RELEASE);
 }
 
 /* Without a system call where a session knows this process. */
-bool gt_gpu_used(void)
+bool gt_gpu_is_used(void)
 {
-	int32_t pid = gt_own ? __atomic_load_n(&gt_own->pid, __ATOMIC_ACQUIRE) : 0;
+	int32_t pid = gt_process_state ? __atomic_load_n(&gt_process_state->pid, __ATOMIC_ACQUIRE) : 0;
 
 	return pid ? gpu && gpu_pid == pid : ours() != NULL;
 }
 
-void gt_gpu_again(void)
+void gt_gpu_reenable(void)
 {
 	bool was = gt_inside;
 	struct refusal r;
@@ -608,8 +608,8 @@ void gt_gpu_again(void)
 
 static struct refusal refusal;		/* the last one */
 
-/* CUPTI is ours from now on, or as if we had not been there. Under the lock of guest_others.c. */
-bool gt_gpu_take_over(void)
+/* CUPTI is ours from now on, or as if we had not been there. Under the lock of guest_cupti_sharing.c. */
+bool gt_gpu_start_cupti(void)
 {
 	uint32_t on = GT_USE_YIELDED;
 
@@ -633,7 +633,7 @@ static bool resume(void)
 	cupti.flush(GT_CUPTI_FORCED);
 	from = ticks_now();
 	gpu->late = 1;
-	if (!gt_gpu_take_over()) {
+	if (!gt_gpu_start_cupti()) {
 		tell_state(GT_GPU_REFUSED, refusal.what, refusal.code);
 		return false;
 	}
@@ -644,14 +644,14 @@ static bool resume(void)
 /* ---- without a trace ---- */
 
 /* But GT_USE_OFF stays. */
-bool gt_gpu_change(uint32_t from, uint32_t to)
+bool gt_gpu_change_use(uint32_t from, uint32_t to)
 {
 	return __atomic_compare_exchange_n(&gpu->on, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-void gt_gpu_at_exit(void) { atexit(at_exit); }
+void gt_gpu_register_exit(void) { atexit(at_exit); }
 
-void gt_gpu_watch(void)
+void gt_gpu_start_for_probes(void)
 {
 	if (gpu || !make_room())
 		return;
@@ -692,19 +692,19 @@ static void start(void)
 			tell_state(GT_GPU_MISSING, "what CUDA events need of the driver", 0);
 		return;
 	}
-	if (!gt_gpu_find() || !make_room()) {
+	if (!gt_gpu_load_cupti() || !make_room()) {
 		do_without(GT_GPU_MISSING, *gt_shared->cupti ? gt_shared->cupti : GT_CUPTI_LIBRARY, 0);
 		return;
 	}
 	cupti.version(&version);
-	gt_clock_keep();
-	whom = gt_others_if_absent(gt_gpu_take_over);
+	gt_clock_update();
+	whom = gt_cupti_run_if_unused(gt_gpu_start_cupti);
 	if (!whom && gpu->on != GT_USE_ON) {
 		gpu->on = GT_USE_OFF;
 		do_without(GT_GPU_REFUSED, refusal.what, refusal.code);
 		return;
 	}
-	gt_gpu_at_exit();
+	gt_gpu_register_exit();
 	gt_start_thread(flush, NULL);
 	gt_object_at((const void *)(uintptr_t)cupti.flush, &o);
 	tell_state(GT_GPU_ON, o.path, version);
@@ -712,19 +712,19 @@ static void start(void)
 		tell_state(GT_GPU_YIELDED, whom, 0);
 }
 
-void gt_gpu_forked(void)
+void gt_gpu_report_fork(void)
 {
-	if ((gpu && !ours()) || gt_events_forked())
+	if ((gpu && !ours()) || gt_events_used_before_fork())
 		tell_state(GT_GPU_FORKED, "", 0);
 }
 
-void gt_gpu_begin(void)
+void gt_gpu_start(void)
 {
 	if (!ours())
 		start();
 }
 
-void gt_gpu_no_calls(int code) { tell_state(GT_GPU_NO_CALLS, "", code); }
+void gt_gpu_report_no_calls(int code) { tell_state(GT_GPU_NO_CALLS, "", code); }
 
 /* cuInit(unsigned) */
 void gt_after_init(int32_t ret, const uint64_t *w, const void *caller)
@@ -737,9 +737,9 @@ void gt_after_init(int32_t ret, const uint64_t *w, const void *caller)
 	if (ret || !gt_shared || !gt_shared->gpu || gt_passive || __atomic_exchange_n(&started, pid, __ATOMIC_ACQ_REL) == pid)
 		return;
 	if (!gt_self->ring)
-		gt_register();		/* what comes of it is told, whether this call is recorded or not */
+		gt_register_thread();		/* what comes of it is told, whether this call is recorded or not */
 	gt_inside = true;
-	gt_gpu_begin();
+	gt_gpu_start();
 	gt_inside = was;
 	errno = saved;
 }

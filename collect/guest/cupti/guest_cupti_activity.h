@@ -12,21 +12,21 @@ enum gt_cupti_use {
 };
 
 /* ---- start ---- */
-void gt_gpu_begin(void);		/* starts CUPTI, or CUDA events instead, for the session */
-void gt_gpu_watch(void);		/* without a session: uses CUPTI only while a tracer is attached to a probe */
-bool gt_gpu_find(void);			/* loads CUPTI and finds its functions */
-bool gt_gpu_take_over(void);		/* for gt_others_if_absent; false: CUPTI refused, and nothing is enabled */
-bool gt_gpu_change(uint32_t from, uint32_t to);	/* enum gt_cupti_use; false: the state is not `from` */
-void gt_gpu_at_exit(void);		/* registers an exit handler that ends the use of CUPTI. Call it once */
+void gt_gpu_start(void);		/* starts CUPTI, or CUDA events instead, for the session */
+void gt_gpu_start_for_probes(void);		/* without a session: uses CUPTI only while a tracer is attached to a probe */
+bool gt_gpu_load_cupti(void);			/* loads CUPTI and finds its functions */
+bool gt_gpu_start_cupti(void);		/* for gt_cupti_run_if_unused; false: CUPTI refused, and nothing is enabled */
+bool gt_gpu_change_use(uint32_t from, uint32_t to);	/* enum gt_cupti_use; false: the state is not `from` */
+void gt_gpu_register_exit(void);		/* registers an exit handler that ends the use of CUPTI. Call it once */
 
 /* ---- in use ---- */
-bool gt_gpu_used(void);			/* this process uses CUPTI */
-void gt_gpu_again(void);		/* enables our record kinds once more while CUPTI is in use */
+bool gt_gpu_is_used(void);			/* this process uses CUPTI */
+void gt_gpu_reenable(void);		/* enables our record kinds once more while CUPTI is in use */
 /* Takes our records out of CUPTI and disables what we enabled; whom: the other user's library. False: it was not in use. */
 bool gt_gpu_yield(const char *whom);
-void gt_gpu_resume_soon(void);		/* the other user seems to have finished: resumes 0.4 s later */
-void gt_gpu_note(enum gt_gpu_state state, const char *text);	/* records a state if this process uses or used CUPTI */
-void gt_gpu_no_calls(int code);		/* records that CUPTI refused callbacks with this error: no calls are recorded */
+void gt_gpu_schedule_resume(void);		/* the other user seems to have finished: resumes 0.4 s later */
+void gt_gpu_report_state(enum gt_gpu_state state, const char *text);	/* records a state if this process uses or used CUPTI */
+void gt_gpu_report_no_calls(int code);		/* records that CUPTI refused callbacks with this error: no calls are recorded */
 /* CUPTI's callback for completed buffers, ours and others'. */
-void gt_gpu_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
+void gt_gpu_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 #endif

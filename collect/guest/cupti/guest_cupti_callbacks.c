@@ -1,7 +1,7 @@
 /* CUPTI's callbacks. CUPTI has one subscriber in a process, so we are it only while there is a need, and step back when another wants
  * to be:
  *
- *   - while a tracer is attached to parcagpu:cuda_correlation, whose place is on the launching thread (guest_probes.c). The driver
+ *   - while a tracer is attached to parcagpu:cuda_correlation, whose place is on the launching thread (guest_usdt.c). The driver
  *     API's callbacks do for all launches: one of the runtime API ends in a driver call, and that has the number which the kernel's record
  *     will have. Where the place is taken, the probe fires late and from CUPTI's thread, by records of the same calls;
  *   - in a program that our library was injected into (guest_inject.c): they tell the calls;
@@ -31,7 +31,7 @@ static struct {
 static void *subscriber;		/* taken and given by an exchange: another thread may want the place */
 static bool telling, tried;		/* launches are told to the probe; or it was tried, since somebody attached to it */
 static uint64_t refused;		/* ns; since when they cannot be; 0: they can */
-static gt_called_back *calls;		/* who wants all calls */
+static gt_driver_callback *calls;		/* who wants all calls */
 static int32_t ending;			/* the thread whose next call ends CUPTI */
 static bool ended;
 
@@ -69,8 +69,8 @@ static void called_back(void *user, int domain, uint32_t cbid, const void *data)
 		return;
 	if (calls)
 		calls(cbid, c);
-	if (c->site == GT_CUPTI_EXIT && telling && gt_probes_want_calls() && gt_launch_name(cbid))
-		gt_probes_call(c->correlation, -(int32_t)cbid, c->symbol ? c->symbol : c->function);
+	if (c->site == GT_CUPTI_EXIT && telling && gt_probes_need_calls() && gt_launch_name(cbid))
+		gt_probes_fire_call(c->correlation, -(int32_t)cbid, c->symbol ? c->symbol : c->function);
 	if (c->site == GT_CUPTI_EXIT && gt_unlikely(ending) && ending == (int32_t)syscall(SYS_gettid)) {
 		ending = 0;
 		ended = !cupti.finalize();
@@ -80,10 +80,10 @@ static void called_back(void *user, int domain, uint32_t cbid, const void *data)
 
 static bool find_functions(void)
 {
-	*(void **)&cupti.subscribe = gt_find_in(GT_CUPTI_LIBRARY, "cuptiSubscribe");
-	*(void **)&cupti.unsubscribe = gt_find_in(GT_CUPTI_LIBRARY, "cuptiUnsubscribe");
-	*(void **)&cupti.enable = gt_find_in(GT_CUPTI_LIBRARY, "cuptiEnableCallback");
-	*(void **)&cupti.finalize = gt_find_in(GT_CUPTI_LIBRARY, "cuptiFinalize");
+	*(void **)&cupti.subscribe = gt_find_in_library(GT_CUPTI_LIBRARY, "cuptiSubscribe");
+	*(void **)&cupti.unsubscribe = gt_find_in_library(GT_CUPTI_LIBRARY, "cuptiUnsubscribe");
+	*(void **)&cupti.enable = gt_find_in_library(GT_CUPTI_LIBRARY, "cuptiEnableCallback");
+	*(void **)&cupti.finalize = gt_find_in_library(GT_CUPTI_LIBRARY, "cuptiFinalize");
 	return cupti.subscribe && cupti.unsubscribe && cupti.enable && cupti.finalize;
 }
 
@@ -124,7 +124,7 @@ static void enable_launches(bool on)
 			cupti.enable(on, s, GT_CUPTI_DRIVER_CALLS, all[i].cbid);
 }
 
-void gt_callbacks_leave_probes(void)
+void gt_callbacks_stop_probe(void)
 {
 	enable_launches(false);
 	tried = false;
@@ -133,9 +133,9 @@ void gt_callbacks_leave_probes(void)
 		unsubscribe();
 }
 
-bool gt_callbacks_follow_probes(void)
+bool gt_callbacks_follow_probe(void)
 {
-	bool want = gt_probes_want_calls(), before = refused;
+	bool want = gt_probes_need_calls(), before = refused;
 
 	if (want && !tried) {
 		tried = true;
@@ -144,14 +144,14 @@ bool gt_callbacks_follow_probes(void)
 		else
 			__atomic_store_n(&refused, gt_monotonic(), __ATOMIC_RELEASE);
 	} else if (!want && tried) {
-		gt_callbacks_leave_probes();
+		gt_callbacks_stop_probe();
 	}
 	return refused && !before;
 }
 
-uint64_t gt_callbacks_refused(void) { return __atomic_load_n(&refused, __ATOMIC_ACQUIRE); }
+uint64_t gt_callbacks_refused_since(void) { return __atomic_load_n(&refused, __ATOMIC_ACQUIRE); }
 
-void gt_callbacks_step_back(void)
+void gt_callbacks_unsubscribe(void)
 {
 	if (calls || !now_subscribed())
 		return;
@@ -163,7 +163,7 @@ void gt_callbacks_step_back(void)
 
 /* ---- all calls ---- */
 
-int gt_callbacks_of_calls(gt_called_back *to, bool (*wanted)(uint32_t cbid))
+int gt_callbacks_subscribe_calls(gt_driver_callback *to, bool (*wanted)(uint32_t cbid))
 {
 	int code = subscribe();
 
@@ -178,9 +178,9 @@ int gt_callbacks_of_calls(gt_called_back *to, bool (*wanted)(uint32_t cbid))
 
 /* ---- the end of CUPTI ---- */
 
-bool gt_callbacks_finalize(void)
+bool gt_callbacks_finalize_cupti(void)
 {
-	int (*call)(int *) = (int (*)(int *))gt_find_driver("cuDriverGetVersion");
+	int (*call)(int *) = (int (*)(int *))gt_find_driver_function("cuDriverGetVersion");
 	int version;
 
 	if (!call || subscribe())

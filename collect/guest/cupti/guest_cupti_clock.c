@@ -6,7 +6,7 @@
 
 static struct gt_tick_clock ticking;
 
-uint64_t gt_clock_for_cupti(void)
+uint64_t gt_clock_read_for_cupti(void)
 {
 	uint64_t ns;
 
@@ -16,7 +16,7 @@ uint64_t gt_clock_for_cupti(void)
 	return gt_monotonic();
 }
 
-void gt_clock_keep(void)
+void gt_clock_update(void)
 {
 	uint64_t best = UINT64_MAX, before, ns, after, ticks = 0, at = 0;
 
@@ -32,5 +32,5 @@ void gt_clock_keep(void)
 		ticks = before + best / 2;
 		at = ns;
 	}
-	gt_tick_clock_look(&ticking, ticks, at);
+	gt_tick_clock_update(&ticking, ticks, at);
 }

@@ -4,13 +4,13 @@
  * update the time neither jumps nor goes back, as a CUPTI record may begin before the update and end after it: the error
  * is corrected within the next span. If the error is large (the machine slept or was migrated), the counter is not used
  * until the next update. */
-#ifndef GT_GUEST_CLOCK_H
-#define GT_GUEST_CLOCK_H
+#ifndef GT_GUEST_CUPTI_CLOCK_H
+#define GT_GUEST_CUPTI_CLOCK_H
 #include <stdbool.h>
 #include <stdint.h>
 
-uint64_t gt_clock_for_cupti(void);	/* ns of CLOCK_MONOTONIC; cheaper than the kernel's clock */
-void gt_clock_keep(void);		/* updates it; called by one thread a few times a second */
+uint64_t gt_clock_read_for_cupti(void);	/* ns of CLOCK_MONOTONIC; cheaper than the kernel's clock */
+void gt_clock_update(void);		/* updates it; called by one thread a few times a second */
 
 #define GT_TICK_CLOCK_SPAN 50000000		/* ns; a shorter span tells no rate */
 #define GT_TICK_CLOCK_FAR 20000		/* ns */
@@ -39,7 +39,7 @@ static inline bool gt_tick_clock_at(const struct gt_tick_clock *c, uint64_t tick
 }
 
 /* Both clocks read at the same moment. One thread at a time. */
-static inline void gt_tick_clock_look(struct gt_tick_clock *c, uint64_t ticks, uint64_t ns)
+static inline void gt_tick_clock_update(struct gt_tick_clock *c, uint64_t ticks, uint64_t ns)
 {
 	uint64_t span = ticks - c->seen_ticks, rate, at = ns;
 	int64_t off;

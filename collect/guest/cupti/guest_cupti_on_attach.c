@@ -22,18 +22,18 @@ static void attach(void)
 {
 	if (patience && patience--)
 		return;
-	if (!gt_gpu_find()) {
+	if (!gt_gpu_load_cupti()) {
 		gt_debug("probes: there is no", GT_CUPTI_LIBRARY, 0);
-	} else if (gt_gpu_change(GT_USE_IDLE, GT_USE_YIELDED)) {
-		gt_callbacks_follow_probes();		/* first, so that every kernel's launch is told */
-		gt_others_if_absent(gt_gpu_take_over);
+	} else if (gt_gpu_change_use(GT_USE_IDLE, GT_USE_YIELDED)) {
+		gt_callbacks_follow_probe();		/* first, so that every kernel's launch is told */
+		gt_cupti_run_if_unused(gt_gpu_start_cupti);
 	}
-	if (gt_gpu_change(GT_USE_YIELDED, GT_USE_IDLE) || gt_gpu_change(GT_USE_IDLE, GT_USE_IDLE)) {	/* it is not ours */
-		gt_callbacks_leave_probes();
+	if (gt_gpu_change_use(GT_USE_YIELDED, GT_USE_IDLE) || gt_gpu_change_use(GT_USE_IDLE, GT_USE_IDLE)) {	/* it is not ours */
+		gt_callbacks_stop_probe();
 		patience = PATIENCE;
 	} else if (!ends_with_program) {
 		ends_with_program = true;
-		gt_gpu_at_exit();
+		gt_gpu_register_exit();
 	}
 }
 
@@ -41,13 +41,13 @@ static void detach(void)
 {
 	if (!gt_gpu_yield("nobody is attached any more"))
 		return;
-	gt_debug("CUPTI has ended:", "", gt_callbacks_finalize());
-	gt_gpu_change(GT_USE_YIELDED, GT_USE_IDLE);
+	gt_debug("CUPTI has ended:", "", gt_callbacks_finalize_cupti());
+	gt_gpu_change_use(GT_USE_YIELDED, GT_USE_IDLE);
 }
 
-void gt_watch(uint32_t use)
+void gt_probes_poll(uint32_t use)
 {
-	bool want = gt_probes_want_calls() || gt_probes_want_work();
+	bool want = gt_probes_need_calls() || gt_probes_need_work();
 
 	unwanted = want ? 0 : unwanted + 1;
 	if (use == GT_USE_IDLE && want)

@@ -4,5 +4,5 @@
 #include <stdint.h>
 
 /* Starts or ends CUPTI as the probes need it. Called by the fetching thread in each of its rounds; use: enum gt_cupti_use. */
-void gt_watch(uint32_t use);
+void gt_probes_poll(uint32_t use);
 #endif

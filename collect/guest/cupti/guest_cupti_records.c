@@ -1,5 +1,5 @@
-/* What a record of CUPTI's says, as an event on a ring (collect/ipc/ring.h lists them and their words). guest_gpu.c gets the records;
- * guest_cupti.h knows where their fields lie. */
+/* What a record of CUPTI's says, as an event on a ring (collect/ipc/ring.h lists them and their words). guest_cupti_activity.c gets the records;
+ * cupti_layout.h knows where their fields lie. */
 #include "collect/guest/cupti/guest_cupti_records.h"
 
 #include <sys/syscall.h>
@@ -28,17 +28,17 @@ static uint64_t sum_of(const char *text, uint32_t len)
 /* The hash of a kernel's name, told to the recorder. The address alone says nothing: a module may have gone, and another come. */
 static uint64_t tell_name(struct gt_gpu_names *names, struct gt_tcb *t, const char *name)
 {
-	struct gt_told_name *n = &names->told[((uintptr_t)name >> 3) * 0x9e3779b1u % GT_GPU_NAMES];
+	struct gt_gpu_sent_name *n = &names->told[((uintptr_t)name >> 3) * 0x9e3779b1u % GT_GPU_NAMES];
 	uint32_t len;
 	uint64_t sum;
 
 	if (!name)
 		return 0;
-	len = gt_text_len(name);
+	len = gt_ring_text_length(name);
 	sum = sum_of(name, len);
 	if (n->at != name || n->sum != sum) {
-		*n = (struct gt_told_name){ name, sum, gt_ring_hash(name, len) };
-		if (!gt_text(t, GT_REC_STRING, n->hash, name, len))
+		*n = (struct gt_gpu_sent_name){ name, sum, gt_ring_hash(name, len) };
+		if (!gt_ring_put_text(t, GT_REC_STRING, n->hash, name, len))
 			n->at = NULL;
 	}
 	return n->hash;
@@ -100,7 +100,7 @@ static bool read_call(const uint8_t *r, struct event *e)
 {
 	uint32_t cbid = u32(r + GT_A_CBID);
 
-	*e = (struct event){ .id = GT_EV_API, .start = u64(r + GT_A_START), .end = u64(r + GT_A_END), .n = 2,
+	*e = (struct event){ .id = GT_EV_CUPTI_CALL, .start = u64(r + GT_A_START), .end = u64(r + GT_A_END), .n = 2,
 			     .words = { two(u32(r + GT_A_CORRELATION), cbid), u32(r + GT_A_THREAD) } };
 	return cbid < GT_CBID_MAX && makes_work[cbid];
 }
@@ -128,7 +128,7 @@ static bool read_overhead(const uint8_t *r, struct event *e)
 	*e = (struct event){ .id = GT_EV_OVERHEAD, .start = u64(r + GT_O_START), .end = u64(r + GT_O_END), .n = 2,
 			     .words = { two(u32(r + GT_O_OVERHEAD), u32(r + GT_O_OBJECT)),
 					two(u32(r + GT_O_PROCESS), u32(r + GT_O_THREAD)) } };
-	if (u32(r + GT_O_OVERHEAD) == GT_CUPTI_COMMANDS_FULL && (release = (void (*)(void *))gt_find_next("free", NULL)))
+	if (u32(r + GT_O_OVERHEAD) == GT_CUPTI_COMMANDS_FULL && (release = (void (*)(void *))gt_find_next_definition("free", NULL)))
 		release((void *)(uintptr_t)u64(r + GT_O_DATA));
 	return true;
 }
@@ -169,13 +169,13 @@ static void tell_foreign(struct gt_tcb *t, uint64_t n)
 {
 	const uint64_t words[2] = { n, GT_GPU_LOST_FOREIGN }, now = gt_slow_clock();
 
-	if (!n || gt_put_event(t, GT_EV_GPU_LOST, now, now, words, 2))
+	if (!n || gt_ring_put_event(t, GT_EV_GPU_LOST, now, now, words, 2))
 		return;
 	while (n--)
-		gt_lost(t, gt_now(t), gt_now(t));
+		gt_ring_count_drop(t, gt_now(t), gt_now(t));
 }
 
-void gt_gpu_tell(struct gt_gpu_names *names, struct gt_tcb *t, const struct gt_gpu_filled *b)
+void gt_gpu_put_records(struct gt_gpu_names *names, struct gt_tcb *t, const struct gt_gpu_buffer *b)
 {
 	uint8_t *record = NULL;
 	uint64_t foreign = 0;
@@ -184,11 +184,11 @@ void gt_gpu_tell(struct gt_gpu_names *names, struct gt_tcb *t, const struct gt_g
 	lock(names);
 	while (!b->next(b->buffer, b->valid, &record)) {
 		if (!t)
-			gt_untraced();
+			gt_count_untraced();
 		else if (b->away)
 			foreign++;
-		else if (read_record(names, t, record, &e) && !gt_put_event(t, e.id, e.start, e.end, e.words, e.n))
-			gt_lost(t, gt_now(t), gt_now(t));
+		else if (read_record(names, t, record, &e) && !gt_ring_put_event(t, e.id, e.start, e.end, e.words, e.n))
+			gt_ring_count_drop(t, gt_now(t), gt_now(t));
 	}
 	tell_foreign(t, foreign);
 	unlock(names);

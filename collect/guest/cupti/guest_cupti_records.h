@@ -1,6 +1,6 @@
 /* Converts CUPTI's activity records to events on a ring. */
-#ifndef GT_GUEST_RECORDS_H
-#define GT_GUEST_RECORDS_H
+#ifndef GT_GUEST_CUPTI_RECORDS_H
+#define GT_GUEST_CUPTI_RECORDS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,10 +10,10 @@
 /* Of one process; all zeros at its beginning. */
 struct gt_gpu_names {
 	uint32_t locked;
-	struct gt_told_name { const char *at; uint64_t sum, hash; } told[GT_GPU_NAMES];
+	struct gt_gpu_sent_name { const char *at; uint64_t sum, hash; } told[GT_GPU_NAMES];
 };
 
-struct gt_gpu_filled {		/* a buffer as CUPTI gave it back */
+struct gt_gpu_buffer {		/* a buffer as CUPTI gave it back */
 	uint8_t *buffer;
 	size_t valid;		/* bytes */
 	int (*next)(uint8_t *buffer, size_t valid, uint8_t **record);	/* cuptiActivityGetNextRecord */
@@ -23,5 +23,5 @@ struct gt_gpu_filled {		/* a buffer as CUPTI gave it back */
 struct gt_tcb;
 /* Puts what the records say on t's ring; NULL counts them as not traced. Whether they are of what is to be recorded the recorder knows:
  * it has the calls. */
-void gt_gpu_tell(struct gt_gpu_names *names, struct gt_tcb *t, const struct gt_gpu_filled *b);
+void gt_gpu_put_records(struct gt_gpu_names *names, struct gt_tcb *t, const struct gt_gpu_buffer *b);
 #endif

@@ -86,7 +86,7 @@ bool gt_cupti_lock(bool *locked)
 void gt_cupti_unlock(bool locked) { unlock(locked); }
 
 /* Is it us who call, or CUPTI itself? */
-static bool inner(const void *caller) { return gt_inside || gt_is_ours(caller) || gt_from_driver(caller); }
+static bool inner(const void *caller) { return gt_inside || gt_is_guest_code(caller) || gt_is_driver_code(caller); }
 
 static const char *library_of(const void *caller)
 {
@@ -104,13 +104,13 @@ static uint64_t realtime(void)
 }
 
 /* Buffers that are ours, should one be late, are not for it. */
-static void *gate(void *completed) { return completed && gt_gpu_used() ? (void *)gt_gpu_completed : completed; }
+static void *gate(void *completed) { return completed && gt_gpu_is_used() ? (void *)gt_gpu_buffer_completed : completed; }
 
 /* CUPTI is as the other one left it. */
 static void give_back(void)
 {
-	int (*callbacks)(void *, void *) = (int (*)(void *, void *))gt_find_in(LIBRARY, "cuptiActivityRegisterCallbacks");
-	int (*timestamps)(void *) = (int (*)(void *))gt_find_in(LIBRARY, "cuptiActivityRegisterTimestampCallback");
+	int (*callbacks)(void *, void *) = (int (*)(void *, void *))gt_find_in_library(LIBRARY, "cuptiActivityRegisterCallbacks");
+	int (*timestamps)(void *) = (int (*)(void *))gt_find_in_library(LIBRARY, "cuptiActivityRegisterTimestampCallback");
 
 	if (timestamps)
 		timestamps(other.timestamp ? other.timestamp : (void *)realtime);
@@ -133,7 +133,7 @@ static void make_way(const void *caller)
 	errno = saved;
 }
 
-void gt_others_give(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+void gt_cupti_forward_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	void (*to)(void *, uint32_t, uint8_t *, size_t, size_t) = (void (*)(void *, uint32_t, uint8_t *, size_t, size_t))other.completed;
 	bool was = gt_inside;
@@ -149,11 +149,11 @@ static void look_whether_it_ended(void)
 {
 	if (other.here && !other.finalized && !other.kinds && !other.single[0] && !other.single[1]) {
 		other.here = false;
-		gt_gpu_resume_soon();
+		gt_gpu_schedule_resume();
 	}
 }
 
-const char *gt_others_if_absent(bool (*then)(void))
+const char *gt_cupti_run_if_unused(bool (*then)(void))
 {
 	bool locked = lock();
 	const char *whom = other.here ? other.whom : NULL;
@@ -165,7 +165,7 @@ const char *gt_others_if_absent(bool (*then)(void))
 }
 
 #define REAL(name, params)							\
-	int (*real) params = (int (*) params)gt_find_in(LIBRARY, #name);	\
+	int (*real) params = (int (*) params)gt_find_in_library(LIBRARY, #name);	\
 	const void *caller = __builtin_return_address(0);			\
 	bool locked;								\
 	int ret;								\
@@ -222,7 +222,7 @@ static void note_kind(uint32_t kind, bool on)
 static void look_behind_it(void)
 {
 	if (!other.here)
-		gt_gpu_again();
+		gt_gpu_reenable();
 	look_whether_it_ended();
 }
 
@@ -290,10 +290,10 @@ GT_EXPORT int cuptiSubscribe(void **subscriber, void *callback, void *data)
 	REAL(cuptiSubscribe, (void **, void *, void *));
 	(void)locked;
 	if (!inner(caller))
-		gt_callbacks_step_back();
+		gt_callbacks_unsubscribe();
 	ret = real(subscriber, callback, data);
 	if (!inner(caller) && !ret)
-		gt_gpu_note(GT_GPU_SUBSCRIBER, library_of(caller));
+		gt_gpu_report_state(GT_GPU_SUBSCRIBER, library_of(caller));
 	return ret;
 }
 
@@ -312,11 +312,11 @@ GT_EXPORT int cuptiFinalize(void)
 		other.finalized = false;
 	look_whether_it_ended();
 	unlock(locked);
-	gt_gpu_note(GT_GPU_FINALIZED, library_of(caller));
+	gt_gpu_report_state(GT_GPU_FINALIZED, library_of(caller));
 	return ret;
 }
 
-void *gt_others_wrapper(const char *name)
+void *gt_cupti_wrapper(const char *name)
 {
 	static const struct { const char *name; void *wrapper; } all[] = {
 #define W(f) { #f, (void *)f }

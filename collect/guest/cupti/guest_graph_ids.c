@@ -16,7 +16,7 @@
 #define PER_THREAD_STREAM 2		/* CU_STREAM_PER_THREAD */
 enum { CAPTURE_INVALIDATED = 901, CAPTURE_UNJOINED = 904 };	/* errors of a capture that has ended */
 
-uint32_t gt_capturing;
+uint32_t gt_captures_active;
 
 /* ---- CUPTI's numbers ---- */
 
@@ -25,7 +25,7 @@ static void *cupti(void **cache, const char *name)
 {
 	void *f = __atomic_load_n(cache, __ATOMIC_ACQUIRE);
 
-	if (!f && (f = gt_find_in(LIBRARY, name)))
+	if (!f && (f = gt_find_in_library(LIBRARY, name)))
 		__atomic_store_n(cache, f, __ATOMIC_RELEASE);
 	return f;
 }
@@ -56,8 +56,8 @@ static void tell_node(struct gt_tcb *t, uint64_t node, uint64_t start)
 {
 	uint64_t number;
 
-	if (node_number(node, &number) && !gt_put_event(t, GT_EV_NODE, start, start, &number, 1))
-		gt_lost(t, start, start);
+	if (node_number(node, &number) && !gt_ring_put_event(t, GT_EV_NODE, start, start, &number, 1))
+		gt_ring_count_drop(t, start, start);
 }
 
 /* The call that this thread is in, if it is recorded and one of these. */
@@ -76,7 +76,7 @@ void gt_after_node(int32_t ret, const uint64_t *w, const void *caller)
 	struct gt_ring_open *o;
 
 	(void)caller;
-	if (ret || !w[0] || was || !gt_gpu_used() || !(o = running(gt_self, gt_api_makes_node)))
+	if (ret || !w[0] || was || !gt_gpu_is_used() || !(o = running(gt_self, gt_api_makes_node)))
 		return;
 	gt_inside = true;
 	tell_node(gt_self, *(const uint64_t *)w[0], o->start);
@@ -92,14 +92,14 @@ void gt_after_graph(int32_t ret, const uint64_t *w, const void *caller)
 	uint64_t words[2];
 
 	(void)caller;
-	if (ret || !w[0] || was || !gt_gpu_used() || !(o = running(gt_self, gt_api_copies_graph)))
+	if (ret || !w[0] || was || !gt_gpu_is_used() || !(o = running(gt_self, gt_api_copies_graph)))
 		return;
 	gt_inside = true;
 	words[1] = *(const uint64_t *)w[0];
 	if (graph_number(words[1], strcmp(gt_api[o->id].name, "cuGraphClone"), &new) && graph_number(w[1], false, &old)) {
 		words[0] = new | (uint64_t)old << 32;
-		if (!gt_put_event(gt_self, GT_EV_GRAPH, o->start, o->start, words, 2))
-			gt_lost(gt_self, o->start, o->start);
+		if (!gt_ring_put_event(gt_self, GT_EV_GRAPH, o->start, o->start, words, 2))
+			gt_ring_count_drop(gt_self, o->start, o->start);
 	}
 	gt_inside = was;
 }
@@ -109,22 +109,22 @@ void gt_after_graph(int32_t ret, const uint64_t *w, const void *caller)
 void gt_after_begin_capture(int32_t ret, const uint64_t *w, const void *caller)
 {
 	(void)w, (void)caller;
-	gt_events_capture_has_begun();
-	if (ret || !gt_gpu_used() || __atomic_fetch_add(&gt_capturing, 1, __ATOMIC_ACQ_REL))
+	gt_events_capture_began();
+	if (ret || !gt_gpu_is_used() || __atomic_fetch_add(&gt_captures_active, 1, __ATOMIC_ACQ_REL))
 		return;
 	for (uint32_t id = 0; id < gt_api_count; id++)
 		if (gt_api_makes_work(gt_api[id].op))
-			gt_withdraw(id);
+			gt_fast_path_disable(id);
 }
 
 void gt_after_end_capture(int32_t ret, const uint64_t *w, const void *caller)
 {
-	uint32_t n = __atomic_load_n(&gt_capturing, __ATOMIC_ACQUIRE);
+	uint32_t n = __atomic_load_n(&gt_captures_active, __ATOMIC_ACQUIRE);
 
 	(void)w, (void)caller;
 	if (ret && ret != CAPTURE_INVALIDATED && ret != CAPTURE_UNJOINED)
 		return;
-	while (n && !__atomic_compare_exchange_n(&gt_capturing, &n, n - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	while (n && !__atomic_compare_exchange_n(&gt_captures_active, &n, n - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		;
 }
 
@@ -134,7 +134,7 @@ static bool newest_node(uint64_t stream, uint64_t *node)
 	static struct gt_driver_function three, two;
 	int32_t (*ask3)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **, const void **, size_t *) =
 		(int32_t (*)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **, const void **, size_t *))
-		gt_ask_driver(&three, "cuStreamGetCaptureInfo_v3");
+		gt_driver_function_address(&three, "cuStreamGetCaptureInfo_v3");
 	int32_t (*ask2)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **, size_t *) = NULL;
 	const uint64_t *nodes = NULL;
 	const void *edges = NULL;
@@ -144,7 +144,7 @@ static bool newest_node(uint64_t stream, uint64_t *node)
 
 	if (!ask3)
 		ask2 = (int32_t (*)(uint64_t, int32_t *, uint64_t *, uint64_t *, const uint64_t **, size_t *))
-		       gt_ask_driver(&two, "cuStreamGetCaptureInfo_v2");
+		       gt_driver_function_address(&two, "cuStreamGetCaptureInfo_v2");
 	if (ask3 ? ask3(stream, &status, &id, &graph, &nodes, &edges, &n) : !ask2 || ask2(stream, &status, &id, &graph, &nodes, &n))
 		return false;
 	if (status != 1 || n != 1 || !nodes)
@@ -153,12 +153,12 @@ static bool newest_node(uint64_t stream, uint64_t *node)
 	return true;
 }
 
-void gt_tell_captured(const struct gt_call *c, uint64_t stream)
+void gt_put_captured_node(const struct gt_call *c, uint64_t stream)
 {
 	bool was = gt_inside;
 	uint64_t node;
 
-	if (!gt_api_makes_work(gt_api[c->id].op) || !gt_gpu_used())
+	if (!gt_api_makes_work(gt_api[c->id].op) || !gt_gpu_is_used())
 		return;
 	gt_inside = true;
 	if (newest_node(!stream && gt_api_per_thread(gt_api[c->id].name) ? PER_THREAD_STREAM : stream, &node))

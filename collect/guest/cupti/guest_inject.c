@@ -6,7 +6,7 @@
  * records of what the call makes the GPU do will carry, so nothing has to be found out by times. What we cannot see so: calls before
  * that moment and cuInit itself, functions that CUPTI has no number for, and what the driver asks of the kernel.
  *
- * Where no gtcollect is, we are there for the probes (guest_probes.c): a thread looks every 80 ms whether somebody is attached to one.
+ * Where no gtcollect is, we are there for the probes (guest_usdt.c): a thread looks every 80 ms whether somebody is attached to one.
  * Until then CUPTI is not even loaded, and nothing stands in the way of any call. */
 #define _GNU_SOURCE
 #include "collect/guest/core/guest_args.h"
@@ -79,13 +79,13 @@ static void begins(uint32_t id, const struct gt_cupti_call *c)
 	struct gt_call call;
 
 	*c->ours = 0;
-	if (!gt_enter(&call, id))
+	if (!gt_call_enter(&call, id))
 		return;
 	if (call.t->args >= GT_ARGS_KEY) {
 		read_parameters(&gt_api[id], c->params, words);
-		gt_start(&call, gt_open_args(&call, words));
+		gt_call_start(&call, gt_call_open_args(&call, words));
 	} else {
-		gt_start(&call, 0);
+		gt_call_start(&call, 0);
 	}
 	*c->ours = call.start;
 }
@@ -98,8 +98,8 @@ static bool find_open(struct gt_tcb *t, uint64_t start, uint32_t *depth)
 	while (d && t->ring->open[d - 1].start != start)
 		d--;
 	for (uint32_t k = t->depth & 255; d && k > d; k--) {
-		gt_abandoned(t);
-		gt_close(t, k - 1);
+		gt_ring_count_abandoned(t);
+		gt_ring_close_call(t, k - 1);
 	}
 	*depth = d - 1;
 	return d;
@@ -110,12 +110,12 @@ static void tell_correlation(const struct gt_call *call, uint32_t cbid, uint32_t
 	const uint64_t words[] = { correlation | (uint64_t)cbid << 32, (uint32_t)call->t->tid };
 
 	if (call->t->ring && gt_shared->gpu && gt_api_makes_work(gt_api[call->id].op))
-		gt_put_event(call->t, GT_EV_CALL, call->start, call->end, words, 2);
+		gt_ring_put_event(call->t, GT_EV_INJECTED_CALL, call->start, call->end, words, 2);
 }
 
 static void ends(uint32_t id, uint32_t cbid, const struct gt_cupti_call *c)
 {
-	gt_after *after = gt_afters[id];
+	gt_after *after = gt_after_by_id[id];
 	struct gt_call call = { .t = gt_self, .start = *c->ours, .id = (uint16_t)id };
 	bool mine = call.start && call.t->ring && find_open(call.t, call.start, &call.depth);
 	uint64_t words[WORDS_MAX];
@@ -125,16 +125,16 @@ static void ends(uint32_t id, uint32_t cbid, const struct gt_cupti_call *c)
 		return;
 	memcpy(&ret, c->result, sizeof(ret));
 	if (mine)
-		gt_stop(&call);
+		gt_call_stop(&call);
 	read_parameters(&gt_api[id], c->params, words);
 	if (after && after != gt_after_get_proc && after != gt_after_init)	/* these are for who has wrappers */
 		after(ret, words, NULL);
 	if (!mine)
 		return;
 	if (call.t->args >= GT_ARGS_KEY)
-		gt_record_args(&call, ret, words);
+		gt_call_record_args(&call, ret, words);
 	else
-		gt_record(&call, ret);
+		gt_call_record(&call, ret);
 	tell_correlation(&call, cbid, c->correlation);
 }
 
@@ -145,7 +145,7 @@ static void called(uint32_t cbid, const struct gt_cupti_call *c)
 	if (gt_inside)
 		return;
 	if (id == UNKNOWN && c->site == GT_CUPTI_ENTER)
-		gt_missing(c->function);
+		gt_record_unknown_function(c->function);
 	else if (id != UNKNOWN && c->site == GT_CUPTI_ENTER)
 		begins(id, c);
 	else if (id != UNKNOWN)
@@ -162,7 +162,7 @@ static bool wanted(uint32_t cbid)
 	uint32_t id;
 
 	if (!name_of)
-		name_of = (int (*)(int, uint32_t, const char **))gt_find_in(GT_CUPTI_LIBRARY, "cuptiGetCallbackName");
+		name_of = (int (*)(int, uint32_t, const char **))gt_find_in_library(GT_CUPTI_LIBRARY, "cuptiGetCallbackName");
 	ids[cbid] = UNKNOWN;
 	if (!name_of || name_of(GT_CUPTI_DRIVER_CALLS, cbid, &name) || !name)
 		return false;
@@ -171,17 +171,17 @@ static bool wanted(uint32_t cbid)
 		ids[cbid] = (uint16_t)id;
 	else if (strncmp(name, "cu", 2))
 		return false;
-	return id == GT_NONE || gt_afters[id] || gt_shared->gate[id] != GT_GATE_OFF;
+	return id == GT_NONE || gt_after_by_id[id] || gt_shared->gate[id] != GT_GATE_OFF;
 }
 
 static void begin(void)
 {
 	int code;
 
-	gt_gpu_begin();
-	code = gt_callbacks_of_calls(called, wanted);
+	gt_gpu_start();
+	code = gt_callbacks_subscribe_calls(called, wanted);
 	if (code)
-		gt_gpu_no_calls(code);
+		gt_gpu_report_no_calls(code);
 }
 
 GT_EXPORT int InitializeInjection(void);
@@ -195,12 +195,12 @@ GT_EXPORT int InitializeInjection(void)
 	if (__atomic_exchange_n(&started, pid, __ATOMIC_ACQ_REL) == pid)
 		return 1;
 	if (!gt_self->ring)
-		gt_register();		/* with a session, if our library came from one */
+		gt_register_thread();		/* with a session, if our library came from one */
 	gt_inside = true;
 	if (gt_shared && gt_shared->inject)
 		begin();
 	else if (!gt_shared || !gt_shared->gpu)
-		gt_gpu_watch();
+		gt_gpu_start_for_probes();
 	gt_inside = was;
 	errno = saved;
 	return 1;

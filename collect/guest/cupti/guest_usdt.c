@@ -53,14 +53,14 @@ HIDDEN void gt_probe_kernel_launch_old(uint32_t correlation, uint64_t duration);
 
 #define UP(symbol) __atomic_load_n(&gt_up_##symbol, __ATOMIC_RELAXED)
 
-bool gt_probes_want_calls(void) { return UP(cuda_correlation); }
+bool gt_probes_need_calls(void) { return UP(cuda_correlation); }
 
-bool gt_probes_want_work(void)
+bool gt_probes_need_work(void)
 {
 	return UP(kernel_executed) || UP(activity_batch) || UP(kernel_launch) || UP(kernel_launch_old);
 }
 
-void gt_probes_call(uint32_t correlation, int32_t cbid, const char *name)
+void gt_probes_fire_call(uint32_t correlation, int32_t cbid, const char *name)
 {
 	if (UP(cuda_correlation))
 		gt_probe_cuda_correlation(correlation, cbid, name);
@@ -92,19 +92,19 @@ static void call(const uint8_t *r)
 	uint32_t cbid = u32(r + GT_A_CBID);
 	const char *name = driver ? gt_launch_name(cbid) : gt_runtime_launch_name(cbid);
 
-	if (name && u64(r + GT_A_START) >= gt_callbacks_refused())
-		gt_probes_call(u32(r + GT_A_CORRELATION), driver ? -(int32_t)cbid : (int32_t)cbid, name);
+	if (name && u64(r + GT_A_START) >= gt_callbacks_refused_since())
+		gt_probes_fire_call(u32(r + GT_A_CORRELATION), driver ? -(int32_t)cbid : (int32_t)cbid, name);
 }
 
 #define BATCH 128
-void gt_probes_work(int (*next)(uint8_t *, size_t, uint8_t **), uint8_t *buffer, size_t valid)
+void gt_probes_fire_buffer(int (*next)(uint8_t *, size_t, uint8_t **), uint8_t *buffer, size_t valid)
 {
-	bool calls = gt_probes_want_calls() && gt_callbacks_refused();
+	bool calls = gt_probes_need_calls() && gt_callbacks_refused_since();
 	const void *batch[BATCH];
 	uint8_t *record = NULL;
 	uint32_t n = 0;
 
-	if (!calls && !gt_probes_want_work())
+	if (!calls && !gt_probes_need_work())
 		return;
 	while (!next(buffer, valid, &record)) {
 		if (u32(record) == GT_CUPTI_KERNEL)

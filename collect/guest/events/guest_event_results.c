@@ -1,4 +1,4 @@
-/* Our thread of CUDA events: reads those that are over and tells what they say; guest_events.c has the idea. */
+/* Our thread of CUDA events: reads those that are over and tells what they say; guest_event_timing.c has the idea. */
 #define _GNU_SOURCE
 #include "collect/guest/events/guest_events_internal.h"
 
@@ -25,23 +25,23 @@ bool gt_events_lock(int tries)
 	while (__atomic_exchange_n(&gt_events->reading, 1, __ATOMIC_ACQUIRE)) {
 		if (!tries--)
 			return false;
-		gt_events_pause(50000);
+		gt_events_sleep(50000);
 	}
 	return true;
 }
 
 void gt_events_unlock(void) { __atomic_store_n(&gt_events->reading, 0, __ATOMIC_RELEASE); }
 
-void gt_events_state(enum gt_gpu_state state, const char *text, uint64_t detail)
+void gt_events_report_state(enum gt_gpu_state state, const char *text, uint64_t detail)
 {
-	struct gt_tcb *t = gt_teller();
+	struct gt_tcb *t = gt_producer_ring();
 	uint64_t words[3] = { state, 0, detail };
 
 	gt_debug("CUDA events:", text, (int64_t)detail);
 	if (!t)
 		return;
-	words[1] = gt_tell_string(t, text);
-	gt_put_event(t, GT_EV_GPU_STATE, gt_now(t), gt_now(t), words, 3);
+	words[1] = gt_ring_put_string(t, text);
+	gt_ring_put_event(t, GT_EV_GPU_STATE, gt_now(t), gt_now(t), words, 3);
 }
 
 /* ---- references ---- */
@@ -71,7 +71,7 @@ static void tell_error(uint64_t error)
 	if (error <= gt_events->error + gt_events->error / 4)
 		return;
 	gt_events->error = error;
-	gt_events_state(GT_GPU_EVENTS_ERROR, "", error);
+	gt_events_report_state(GT_GPU_EVENTS_ERROR, "", error);
 }
 
 /* The reference's place in time: near the middle of its own pair, drawn to what the one before predicts. */
@@ -166,7 +166,7 @@ static uint64_t two(uint32_t low, uint32_t high) { return low | (uint64_t)high <
 static uint32_t number_of(struct gt_event_context *c, uint64_t stream, int32_t tid)
 {
 	uint32_t at = (uint32_t)((stream * 0x9e3779b97f4a7c15ull + c->id) >> 40);
-	struct gt_event_place *p;
+	struct gt_event_stream *p;
 
 	if (stream == LEGACY)
 		return 0;
@@ -175,7 +175,7 @@ static uint32_t number_of(struct gt_event_context *c, uint64_t stream, int32_t t
 	for (uint32_t k = 0; k < 64; k++) {
 		p = &gt_events->places[(at + k) % PLACES];
 		if (!p->used)
-			*p = (struct gt_event_place){ c->id, ++c->streams, stream, tid, true };
+			*p = (struct gt_event_stream){ c->id, ++c->streams, stream, tid, true };
 		if (p->context == c->id && p->stream == stream && p->tid == tid)
 			return p->number;
 	}
@@ -184,7 +184,7 @@ static uint32_t number_of(struct gt_event_context *c, uint64_t stream, int32_t t
 
 static uint32_t device_of(uint64_t handle)
 {
-	struct gt_event_context *c = handle ? gt_events_context(handle) : NULL;
+	struct gt_event_context *c = handle ? gt_events_find_context(handle) : NULL;
 
 	return c && c->id ? (uint32_t)c->device : UINT32_MAX;
 }
@@ -204,22 +204,22 @@ static uint32_t copy_kinds(const struct gt_api *api)
 	return directions[api->direction] | src << 8 | dst << 16 | (strstr(api->name, "Async") ? 1u << 24 : 0);
 }
 
-static uint64_t tell_name(struct gt_tcb *t, const struct gt_bracket *b)
+static uint64_t tell_name(struct gt_tcb *t, const struct gt_event_pair *b)
 {
 	uint32_t len = (uint32_t)b->name;
-	const char *text = gt_own->texts + (b->name >> 32);
+	const char *text = gt_process_state->texts + (b->name >> 32);
 	uint64_t hash, *told;
 
 	if (!len)
 		return 0;
 	hash = gt_ring_hash(text, len);
-	told = &t->told[hash % GT_TOLD];
-	if (*told != hash && gt_text(t, GT_REC_STRING, hash, text, len))
+	told = &t->told[hash % GT_SENT_TEXTS];
+	if (*told != hash && gt_ring_put_text(t, GT_REC_STRING, hash, text, len))
 		*told = hash;
 	return hash;
 }
 
-static bool tell_work(struct gt_tcb *t, struct gt_event_context *c, const struct gt_bracket *b, int64_t start, int64_t end)
+static bool tell_work(struct gt_tcb *t, struct gt_event_context *c, const struct gt_event_pair *b, int64_t start, int64_t end)
 {
 	const struct gt_api *api = &gt_api[b->id];
 	const uint32_t *g = b->grid, *k = b->block;
@@ -247,7 +247,7 @@ static bool tell_work(struct gt_tcb *t, struct gt_event_context *c, const struct
 		w[6] = b->bytes;
 		w[7] = b->value;
 	}
-	return gt_put_event(t, id, (uint64_t)start, (uint64_t)end, w, n);
+	return gt_ring_put_event(t, id, (uint64_t)start, (uint64_t)end, w, n);
 }
 
 static void tell_untimed(void)
@@ -260,7 +260,7 @@ static void tell_untimed(void)
 
 		words[0] = n - gt_events->told[i];
 		words[1] = i;
-		if (words[0] && (t || (t = gt_teller())) && gt_put_event(t, GT_EV_UNTIMED, now, now, words, 2))
+		if (words[0] && (t || (t = gt_producer_ring())) && gt_ring_put_event(t, GT_EV_UNTIMED, now, now, words, 2))
 			gt_events->told[i] = n;
 	}
 }
@@ -273,15 +273,15 @@ static void take_handed(void)
 	uint32_t i = __atomic_exchange_n(&gt_events->handed, 0, __ATOMIC_ACQUIRE), back = 0, next, last = i;
 
 	for (; i; i = next) {
-		next = gt_bracket_at(i)->next;
-		gt_bracket_at(i)->next = back;
+		next = gt_event_pair_at(i)->next;
+		gt_event_pair_at(i)->next = back;
 		back = i;
 		gt_events->waiting++;
 	}
 	if (!back)
 		return;
 	if (gt_events->last)
-		gt_bracket_at(gt_events->last)->next = back;
+		gt_event_pair_at(gt_events->last)->next = back;
 	else
 		gt_events->first = back;
 	gt_events->last = last;
@@ -314,13 +314,13 @@ static void block(struct blocked *s, uint64_t key)
 	*word |= mask;
 }
 
-static uint64_t key_of(const struct gt_bracket *b)
+static uint64_t key_of(const struct gt_event_pair *b)
 {
 	return (b->stream + (b->stream == PER_THREAD ? (uint64_t)b->tid << 32 : 0)) ^ (uint64_t)(b->context + 1u) << 48;
 }
 
 /* True: we are through with it. The context is current. */
-static bool read_bracket(struct gt_event_context *c, const struct gt_bracket *b)
+static bool read_bracket(struct gt_event_context *c, const struct gt_event_pair *b)
 {
 	float since = 0, took = 0;
 	int32_t code = gt_cu.elapsed(&took, b->begin, b->end);
@@ -332,31 +332,31 @@ static bool read_bracket(struct gt_event_context *c, const struct gt_bracket *b)
 	if (code == NOT_READY)
 		return false;
 	if (code) {
-		gt_events_untimed(code == CAPTURED_EVENT ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
+		gt_events_count_untimed(code == CAPTURED_EVENT ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
 		return true;
 	}
 	start = c->now.host + ns_of(since);
-	t = gt_teller();
+	t = gt_producer_ring();
 	if (!t)
-		gt_untraced();
+		gt_count_untraced();
 	else if (!tell_work(t, c, b, start, start + ns_of(took)))
-		gt_lost(t, gt_now(t), gt_now(t));
+		gt_ring_count_drop(t, gt_now(t), gt_now(t));
 	return true;
 }
 
-static void unlink_bracket(struct gt_bracket *b, struct gt_bracket *before)
+static void unlink_bracket(struct gt_event_pair *b, struct gt_event_pair *before)
 {
 	if (before)
 		before->next = b->next;
 	else
 		gt_events->first = b->next;
-	if (gt_events->last == gt_bracket_index(b))
-		gt_events->last = before ? gt_bracket_index(before) : 0;
+	if (gt_events->last == gt_event_pair_index(b))
+		gt_events->last = before ? gt_event_pair_index(before) : 0;
 	gt_events->waiting--;
 }
 
 /* Is it to be looked at, and is its context current? 1 yes, 0 not now, -1 never more. */
-static int ready(struct gt_event_context *c, const struct gt_bracket *b, struct blocked *s, struct gt_event_context **at)
+static int ready(struct gt_event_context *c, const struct gt_event_pair *b, struct blocked *s, struct gt_event_context **at)
 {
 	if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) != LIVE)
 		return -1;
@@ -373,26 +373,26 @@ static int ready(struct gt_event_context *c, const struct gt_bracket *b, struct 
 }
 
 /* Reads what is over, in one context or in all. Under the lock. Returns how many were. */
-uint32_t gt_events_look(uint32_t budget, uint64_t only)
+uint32_t gt_events_read_finished(uint32_t budget, uint64_t only)
 {
-	struct gt_bracket *b, *before = NULL, *next;
+	struct gt_event_pair *b, *before = NULL, *next;
 	struct blocked s = { .salt = gt_slow_clock() };
 	struct gt_event_context *at = NULL;
 	uint32_t done = 0;
 
 	take_handed();
-	for (b = gt_bracket_at(gt_events->first); b && budget; b = next) {
-		struct gt_event_context *c = gt_bracket_context(b);
+	for (b = gt_event_pair_at(gt_events->first); b && budget; b = next) {
+		struct gt_event_context *c = gt_event_pair_context(b);
 		int may = only && c->handle != only ? 0 : ready(c, b, &s, &at);
 
-		next = gt_bracket_at(b->next);
+		next = gt_event_pair_at(b->next);
 		if (may > 0)
 			budget--;
 		if (may < 0)
-			gt_events_untimed(GT_UNTIMED_CONTEXT);
+			gt_events_count_untimed(GT_UNTIMED_CONTEXT);
 		if (may < 0 || (may && read_bracket(c, b))) {
 			unlink_bracket(b, before);
-			gt_bracket_give(b);
+			gt_event_pair_release(b);
 			done++;
 			continue;
 		}
@@ -406,14 +406,14 @@ uint32_t gt_events_look(uint32_t budget, uint64_t only)
 /* Contexts that are gone and of which nothing is out any more leave their brackets, without events, to others. */
 static void bury(void)
 {
-	struct gt_bracket *b;
+	struct gt_event_pair *b;
 
 	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS; c++) {
 		c->poor = 0;
 		if (c->state != DEAD)
 			continue;
-		while ((b = gt_bracket_pop(&c->free)))
-			gt_bracket_push(&gt_events->raw, b);
+		while ((b = gt_event_pair_pop(&c->free)))
+			gt_event_pair_push(&gt_events->raw, b);
 		if (__atomic_load_n(&c->out, __ATOMIC_ACQUIRE))
 			continue;
 		*c = (struct gt_event_context){ .state = TAKEN, .free = c->free };
@@ -423,12 +423,12 @@ static void bury(void)
 
 static void give_up(struct gt_event_context *c)
 {
-	struct gt_bracket *b;
+	struct gt_event_pair *b;
 
-	for (uint32_t i = 0; i < GIVES && (i || !gt_cu.set(c->handle)) && (b = gt_bracket_pop(&c->free)); i++) {
+	for (uint32_t i = 0; i < GIVES && (i || !gt_cu.set(c->handle)) && (b = gt_event_pair_pop(&c->free)); i++) {
 		gt_cu.destroy(b->begin);
 		gt_cu.destroy(b->end);
-		gt_bracket_push(&gt_events->raw, b);
+		gt_event_pair_push(&gt_events->raw, b);
 	}
 }
 
@@ -456,7 +456,7 @@ static uint32_t round_of_reading(void)
 	do {
 		if (!gt_events_lock(100))
 			return 1;
-		done = gt_events_look(BUDGET, 0);
+		done = gt_events_read_finished(BUDGET, 0);
 		if (gt_events->waiting || done)
 			gt_cu.set(0);		/* no context is kept from its end by being current here */
 		if (done < BUDGET) {
@@ -490,11 +490,11 @@ static void end_reading(void)
 			none |= gt_events->context[k].state == LIVE && gt_events->context[k].out && !gt_events->context[k].now.event;
 		if (!none)
 			break;
-		gt_events_pause(2000000);
+		gt_events_sleep(2000000);
 		left = round_of_reading();
 	}
 	if (!left)
-		gt_events_state(GT_GPU_OFF, "", 0);
+		gt_events_report_state(GT_GPU_OFF, "", 0);
 }
 
 static void *read_events(void *arg)
@@ -513,24 +513,24 @@ static void *read_events(void *arg)
 	}
 	if (on == LAST)
 		end_reading();
-	gt_bracketing = 0;
+	gt_event_pairs_on = 0;
 	__atomic_store_n(&gt_events->on, OFF, __ATOMIC_RELEASE);
 	return arg;
 }
 
 /* ---- life ---- */
 
-bool gt_events_thread(void) { return gt_start_thread(read_events, NULL); }
+bool gt_events_start_thread(void) { return gt_start_thread(read_events, NULL); }
 
 /* Our thread reads what is over; that takes as long as its calls of the driver. */
-void gt_events_end(void)
+void gt_events_stop(void)
 {
 	uint32_t on = ON;
 
 	if (!__atomic_compare_exchange_n(&gt_events->on, &on, LAST, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return;
-	gt_events_ring();
+	gt_events_wake();
 	for (int i = 0; i < 10000 && __atomic_load_n(&gt_events->on, __ATOMIC_ACQUIRE) != OFF; i++)
-		gt_events_pause(100000);
+		gt_events_sleep(100000);
 }
 

@@ -42,50 +42,50 @@
 #define MADV_WIPEONFORK 18
 #endif
 
-struct gt_event_calls gt_cu;
+struct gt_event_functions gt_cu;
 struct gt_events *gt_events;
 static int32_t events_pid;
-uint8_t gt_bracketing;
+uint8_t gt_event_pairs_on;
 static __thread bool keeping GT_TLS;	/* this thread has the lock of reading, and is destroying a context */
 
-void gt_events_pause(long ns) { syscall(SYS_nanosleep, &(struct timespec){ .tv_nsec = ns }, NULL); }
+void gt_events_sleep(long ns) { syscall(SYS_nanosleep, &(struct timespec){ .tv_nsec = ns }, NULL); }
 
 /* ---- stacks ---- */
 
 /* The tag in the head rises when something is put back, so that what lay below is never believed of another time. */
-void gt_bracket_push(uint64_t *stack, struct gt_bracket *b)
+void gt_event_pair_push(uint64_t *stack, struct gt_event_pair *b)
 {
 	uint64_t head = __atomic_load_n(stack, __ATOMIC_ACQUIRE), with;
 
 	do {
 		__atomic_store_n(&b->next, (uint32_t)head, __ATOMIC_RELAXED);
-		with = ((head >> 32) + 1) << 32 | gt_bracket_index(b);
+		with = ((head >> 32) + 1) << 32 | gt_event_pair_index(b);
 	} while (!__atomic_compare_exchange_n(stack, &head, with, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
 }
 
-struct gt_bracket *gt_bracket_pop(uint64_t *stack)
+struct gt_event_pair *gt_event_pair_pop(uint64_t *stack)
 {
 	uint64_t head = __atomic_load_n(stack, __ATOMIC_ACQUIRE), below;
 
 	do {
 		if (!(uint32_t)head)
 			return NULL;
-		below = head >> 32 << 32 | __atomic_load_n(&gt_bracket_at((uint32_t)head)->next, __ATOMIC_RELAXED);
+		below = head >> 32 << 32 | __atomic_load_n(&gt_event_pair_at((uint32_t)head)->next, __ATOMIC_RELAXED);
 	} while (!__atomic_compare_exchange_n(stack, &head, below, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
-	return gt_bracket_at((uint32_t)head);
+	return gt_event_pair_at((uint32_t)head);
 }
 
-void gt_bracket_give(struct gt_bracket *b)
+void gt_event_pair_release(struct gt_event_pair *b)
 {
-	struct gt_event_context *c = gt_bracket_context(b);
+	struct gt_event_context *c = gt_event_pair_context(b);
 
-	gt_bracket_push(__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE ? &c->free : &gt_events->raw, b);
+	gt_event_pair_push(__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE ? &c->free : &gt_events->raw, b);
 	__atomic_fetch_sub(&c->out, 1, __ATOMIC_RELEASE);
 }
 
-void gt_events_untimed(enum gt_untimed why) { __atomic_fetch_add(&gt_events->untimed[why], 1, __ATOMIC_RELAXED); }
+void gt_events_count_untimed(enum gt_untimed why) { __atomic_fetch_add(&gt_events->untimed[why], 1, __ATOMIC_RELAXED); }
 
-void gt_events_ring(void)
+void gt_events_wake(void)
 {
 	__atomic_fetch_add(&gt_events->bell, 1, __ATOMIC_RELEASE);
 	if (__atomic_load_n(&gt_events->asleep, __ATOMIC_ACQUIRE))
@@ -94,7 +94,7 @@ void gt_events_ring(void)
 
 /* ---- on the program's threads ---- */
 
-struct gt_event_context *gt_events_context(uint64_t handle)
+struct gt_event_context *gt_events_find_context(uint64_t handle)
 {
 	for (struct gt_event_context *c = gt_events->context; c < gt_events->context + CONTEXTS; c++)
 		if (c->handle == handle && __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == LIVE)
@@ -113,7 +113,7 @@ static struct gt_event_context *add_context(uint64_t handle)
 			return NULL;
 		syscall(SYS_sched_yield);
 	}
-	c = gt_events_context(handle);
+	c = gt_events_find_context(handle);
 	for (uint32_t i = 0; !c && i < CONTEXTS; i++) {
 		if (gt_events->context[i].state != FREE)
 			continue;
@@ -125,7 +125,7 @@ static struct gt_event_context *add_context(uint64_t handle)
 	return c;
 }
 
-static bool make_events(struct gt_bracket *b)
+static bool make_events(struct gt_event_pair *b)
 {
 	if (gt_cu.create(&b->begin, 0))
 		return false;
@@ -140,36 +140,36 @@ static bool refill(struct gt_event_context *c)
 {
 	int32_t mode = RELAXED;
 	uint64_t handle;
-	struct gt_bracket *b;
+	struct gt_event_pair *b;
 	bool refused = false;
 
 	if (__atomic_load_n(&c->poor, __ATOMIC_RELAXED) || gt_cu.push(c->handle))
 		return false;
 	gt_cu.mode(&mode);
-	for (uint32_t i = 0; i < REFILL && (b = gt_bracket_pop(&gt_events->raw)); i++) {
+	for (uint32_t i = 0; i < REFILL && (b = gt_event_pair_pop(&gt_events->raw)); i++) {
 		if (!make_events(b)) {
-			gt_bracket_push(&gt_events->raw, b);
+			gt_event_pair_push(&gt_events->raw, b);
 			c->poor = 1;
 			refused = true;
 			break;
 		}
 		b->context = (uint16_t)(c - gt_events->context);
-		gt_bracket_push(&c->free, b);
+		gt_event_pair_push(&c->free, b);
 	}
 	gt_cu.mode(&mode);
 	gt_cu.pop(&handle);
 	return !refused;
 }
 
-static struct gt_bracket *take(struct gt_event_context *c, bool *refused)
+static struct gt_event_pair *take(struct gt_event_context *c, bool *refused)
 {
-	struct gt_bracket *b;
+	struct gt_event_pair *b;
 
 	__atomic_fetch_add(&c->out, 1, __ATOMIC_SEQ_CST);	/* first: what is out keeps the context's place */
-	b = gt_bracket_pop(&c->free);
+	b = gt_event_pair_pop(&c->free);
 	if (!b) {
 		*refused = !refill(c);
-		b = gt_bracket_pop(&c->free);
+		b = gt_event_pair_pop(&c->free);
 	}
 	if (!b)
 		__atomic_fetch_sub(&c->out, 1, __ATOMIC_RELEASE);
@@ -190,7 +190,7 @@ static int32_t record(uint64_t event, uint64_t stream)
 	return code;
 }
 
-static uint64_t stream_of(const struct gt_event_way *y, const uint64_t *words)
+static uint64_t stream_of(const struct gt_event_call *y, const uint64_t *words)
 {
 	uint64_t s = y->param == GT_NO_FUNC ? 0 : words[y->param];
 
@@ -200,10 +200,10 @@ static uint64_t stream_of(const struct gt_event_way *y, const uint64_t *words)
 }
 
 /* A bracket of this context whose first event is in the stream. *code: the driver's, if it refused. */
-static struct gt_bracket *begin(uint64_t handle, uint64_t stream, int32_t *code)
+static struct gt_event_pair *begin(uint64_t handle, uint64_t stream, int32_t *code)
 {
-	struct gt_event_context *c = gt_events_context(handle);
-	struct gt_bracket *b;
+	struct gt_event_context *c = gt_events_find_context(handle);
+	struct gt_event_pair *b;
 	bool refused;
 
 	if (!c)
@@ -213,21 +213,21 @@ static struct gt_bracket *begin(uint64_t handle, uint64_t stream, int32_t *code)
 	if (!b) {
 		if (c && !refused)
 			__atomic_store_n(&c->wanting, 1, __ATOMIC_RELAXED);
-		gt_events_untimed(refused ? GT_UNTIMED_ERROR : GT_UNTIMED_POOL);
+		gt_events_count_untimed(refused ? GT_UNTIMED_ERROR : GT_UNTIMED_POOL);
 		return NULL;
 	}
 	b->stream = stream;
 	*code = record(b->begin, stream);
 	if (!*code)
 		return b;
-	gt_bracket_give(b);
+	gt_event_pair_release(b);
 	return NULL;
 }
 
-static struct gt_bracket *open_bracket(uint64_t stream)
+static struct gt_event_pair *open_bracket(uint64_t stream)
 {
 	uint64_t handle = 0, other = 0;
-	struct gt_bracket *b;
+	struct gt_event_pair *b;
 	int32_t code = 0;
 
 	if (gt_cu.current(&handle) || !handle)
@@ -237,13 +237,13 @@ static struct gt_bracket *open_bracket(uint64_t stream)
 	    other != handle)
 		b = begin(other, stream, &code);		/* a stream of another context than the current one */
 	if (!b && code && code != CAPTURING)
-		gt_events_untimed(code == BEGINNING ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
+		gt_events_count_untimed(code == BEGINNING ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
 	return b;
 }
 
-struct gt_bracket *gt_events_open(uint32_t id, const uint64_t *words)
+struct gt_event_pair *gt_event_pair_begin(uint32_t id, const uint64_t *words)
 {
-	struct gt_bracket *b;
+	struct gt_event_pair *b;
 	int saved = errno;
 
 	if (gt_inside || __atomic_load_n(&gt_events->on, __ATOMIC_RELAXED) != ON || !gt_events->ways[id].work)
@@ -256,7 +256,7 @@ struct gt_bracket *gt_events_open(uint32_t id, const uint64_t *words)
 }
 
 /* What the call asked for, from its words. */
-static void describe(struct gt_bracket *b, const struct gt_call *c, const uint64_t *words)
+static void describe(struct gt_event_pair *b, const struct gt_call *c, const uint64_t *words)
 {
 	uint64_t v;
 
@@ -272,7 +272,7 @@ static void describe(struct gt_bracket *b, const struct gt_call *c, const uint64
 			continue;
 		v = gt_arg_value(c->t, a, words, 0);
 		switch (a->role) {
-		case GT_R_FUNC: b->name = gt_name_now(v); break;
+		case GT_R_FUNC: b->name = gt_kernel_name(v); break;
 		case GT_R_GRID: if (b->ngrid < 3) b->grid[b->ngrid++] = (uint32_t)v; break;
 		case GT_R_BLOCK: if (b->nblock < 3) b->block[b->nblock++] = (uint32_t)v; break;
 		case GT_R_SHARED: b->shared = (uint32_t)v; break;
@@ -283,16 +283,16 @@ static void describe(struct gt_bracket *b, const struct gt_call *c, const uint64
 	}
 }
 
-static void hand_over(struct gt_bracket *b)
+static void hand_over(struct gt_event_pair *b)
 {
 	uint32_t head = __atomic_load_n(&gt_events->handed, __ATOMIC_ACQUIRE);
 
 	do
 		b->next = head;
-	while (!__atomic_compare_exchange_n(&gt_events->handed, &head, gt_bracket_index(b), false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+	while (!__atomic_compare_exchange_n(&gt_events->handed, &head, gt_event_pair_index(b), false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
 }
 
-void gt_events_shut(struct gt_bracket *b, const struct gt_call *c, int32_t ret, const uint64_t *words)
+void gt_event_pair_end(struct gt_event_pair *b, const struct gt_call *c, int32_t ret, const uint64_t *words)
 {
 	int saved = errno;
 	int32_t code;
@@ -305,9 +305,9 @@ void gt_events_shut(struct gt_bracket *b, const struct gt_call *c, int32_t ret, 
 		describe(b, c, words);
 		hand_over(b);
 	} else {
-		gt_bracket_give(b);
+		gt_event_pair_release(b);
 		if (!ret)
-			gt_events_untimed(code < 0 ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
+			gt_events_count_untimed(code < 0 ? GT_UNTIMED_CAPTURE : GT_UNTIMED_ERROR);
 	}
 	gt_inside = false;
 	errno = saved;
@@ -321,17 +321,17 @@ void gt_before_begin_capture(const uint64_t *words)
 	int saved = errno;
 
 	(void)words;
-	if (!gt_bracketing)
+	if (!gt_event_pairs_on)
 		return;
 	__atomic_fetch_add(&gt_events->beginning, 1, __ATOMIC_SEQ_CST);
 	for (int i = 0; i < 2000 && __atomic_load_n(&gt_events->recording, __ATOMIC_SEQ_CST); i++)
-		gt_events_pause(i < 100 ? 1000 : 50000);
+		gt_events_sleep(i < 100 ? 1000 : 50000);
 	errno = saved;
 }
 
-void gt_events_capture_has_begun(void)
+void gt_events_capture_began(void)
 {
-	if (gt_bracketing && __atomic_load_n(&gt_events->beginning, __ATOMIC_RELAXED))
+	if (gt_event_pairs_on && __atomic_load_n(&gt_events->beginning, __ATOMIC_RELAXED))
 		__atomic_fetch_sub(&gt_events->beginning, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -352,17 +352,17 @@ static bool before_end(uint64_t handle)
 	int32_t mode = RELAXED;
 	uint64_t top = 0;
 
-	if (!gt_bracketing || gt_events->on != ON || keeping)
+	if (!gt_event_pairs_on || gt_events->on != ON || keeping)
 		return true;
 	if (!gt_events_lock(20000)) {
 		errno = saved;
 		return false;
 	}
 	gt_inside = keeping = true;
-	top = handle && gt_events_context(handle) ? handle : any_context();
+	top = handle && gt_events_find_context(handle) ? handle : any_context();
 	if (top && !gt_cu.push(top)) {
 		gt_cu.mode(&mode);
-		gt_events_look(BRACKETS, handle);
+		gt_events_read_finished(BRACKETS, handle);
 		gt_cu.mode(&mode);
 		gt_cu.pop(&top);
 	}
@@ -392,13 +392,13 @@ static void after_end(bool ended, uint64_t handle, int32_t device)
 }
 
 /* cuCtxDestroy(CUcontext). Where our thread may come upon it in its end, it is given up before. */
-void gt_before_context_ends(const uint64_t *words)
+void gt_before_context_end(const uint64_t *words)
 {
 	if (!before_end(words[0]))
 		forget(words[0], -2);
 }
 
-void gt_after_context_ends(int32_t ret, const uint64_t *words, const void *caller)
+void gt_after_context_end(int32_t ret, const uint64_t *words, const void *caller)
 {
 	(void)caller;
 	after_end(!ret, words[0], -2);
@@ -408,13 +408,13 @@ static int32_t device_in(const uint64_t *words) { return words[0] < 4096 ? (int3
 
 /* cuDevicePrimaryCtxRelease(CUdevice), cuDevicePrimaryCtxReset(CUdevice), cuGreenCtxDestroy(CUgreenCtx): which of our contexts that is we
  * do not know. One too many is given up: it is met again at its next launch. */
-void gt_before_device_ends(const uint64_t *words)
+void gt_before_device_end(const uint64_t *words)
 {
 	if (!before_end(0))
 		forget(0, device_in(words));
 }
 
-void gt_after_device_ends(int32_t ret, const uint64_t *words, const void *caller)
+void gt_after_device_end(int32_t ret, const uint64_t *words, const void *caller)
 {
 	int32_t device = device_in(words), active = 0;
 	uint32_t flags;
@@ -435,15 +435,15 @@ static void tell_state(enum gt_gpu_state state)
 	int saved = errno;
 
 	gt_inside = true;
-	gt_events_state(state, "", 0);
+	gt_events_report_state(state, "", 0);
 	gt_inside = was;
 	errno = saved;
 }
 
 /* The program is about to be replaced. What is not over yet is not waited for. In a child of vfork none of this is ours. */
-void gt_events_leave(void)
+void gt_events_before_exec(void)
 {
-	if (!gt_bracketing || keeping || gt_events_forked())
+	if (!gt_event_pairs_on || keeping || gt_events_used_before_fork())
 		return;
 	before_end(0);
 	if (!keeping)
@@ -453,10 +453,10 @@ void gt_events_leave(void)
 	after_end(false, 0, -1);
 }
 
-void gt_events_stay(void)
+void gt_events_after_failed_exec(void)
 {
-	if (gt_bracketing && !gt_events_forked())
-		tell_state(GT_GPU_STAYED);
+	if (gt_event_pairs_on && !gt_events_used_before_fork())
+		tell_state(GT_GPU_CONTINUED);
 }
 
 /* ---- start and end ---- */
@@ -464,7 +464,7 @@ void gt_events_stay(void)
 static bool find_functions(void)
 {
 	static const struct { const char *name; size_t at; } functions[] = {
-#define F(field, function) { #function, offsetof(struct gt_event_calls, field) }
+#define F(field, function) { #function, offsetof(struct gt_event_functions, field) }
 		F(current, cuCtxGetCurrent), F(set, cuCtxSetCurrent), F(push, cuCtxPushCurrent_v2), F(pop, cuCtxPopCurrent_v2),
 		F(device, cuCtxGetDevice), F(create, cuEventCreate), F(destroy, cuEventDestroy_v2), F(record, cuEventRecord),
 		F(query, cuEventQuery), F(elapsed, cuEventElapsedTime), F(stream, cuStreamCreate), F(capturing, cuStreamIsCapturing),
@@ -473,7 +473,7 @@ static bool find_functions(void)
 	};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		void *found = gt_find_driver(functions[i].name);
+		void *found = gt_find_driver_function(functions[i].name);
 
 		if (!found)
 			return false;
@@ -487,7 +487,7 @@ static void find_ways(void)
 {
 	for (uint32_t id = 0; id < gt_api_count; id++) {
 		const char *name = gt_api[id].name;
-		struct gt_event_way *y = &gt_events->ways[id];
+		struct gt_event_call *y = &gt_events->ways[id];
 
 		/* several streams at once, or a configuration that lies elsewhere */
 		y->work = gt_api_makes_work(gt_api[id].op) && !strstr(name, "MultiDevice");
@@ -510,7 +510,7 @@ static bool make_room(void)
 		return false;
 	gt_events = (struct gt_events *)p;
 	for (uint32_t i = BRACKETS; i--;)
-		gt_bracket_push(&gt_events->raw, &gt_events->bracket[i]);
+		gt_event_pair_push(&gt_events->raw, &gt_events->bracket[i]);
 	find_ways();
 	events_pid = (int32_t)syscall(SYS_getpid);
 	return true;
@@ -521,17 +521,17 @@ bool gt_events_start(const char *why)
 	if (!find_functions() || !make_room())
 		return false;
 	gt_events->on = ON;
-	if (!gt_events_thread()) {
+	if (!gt_events_start_thread()) {
 		gt_events->on = OFF;
 		return false;
 	}
-	__atomic_store_n(&gt_bracketing, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&gt_event_pairs_on, 1, __ATOMIC_RELEASE);
 	for (uint32_t id = 0; id < gt_api_count; id++)
 		if (gt_events->ways[id].work)
-			gt_withdraw(id);
-	atexit(gt_events_end);
-	gt_events_state(GT_GPU_EVENTS, why, 0);
+			gt_fast_path_disable(id);
+	atexit(gt_events_stop);
+	gt_events_report_state(GT_GPU_EVENTS, why, 0);
 	return true;
 }
 
-bool gt_events_forked(void) { return gt_events && events_pid != (int32_t)syscall(SYS_getpid); }
+bool gt_events_used_before_fork(void) { return gt_events && events_pid != (int32_t)syscall(SYS_getpid); }

@@ -1,4 +1,4 @@
-/* What the two files of CUDA events share: guest_events.c is what runs on the program's threads, guest_events_read.c our own thread. */
+/* What the two files of CUDA events share: guest_event_timing.c is what runs on the program's threads, guest_event_results.c our own thread. */
 #ifndef GT_GUEST_EVENTS_INTERNAL_H
 #define GT_GUEST_EVENTS_INTERNAL_H
 #include "collect/guest/core/guest_ring.h"
@@ -16,15 +16,15 @@ enum { OFF, ON, LAST };				/* gt_events->on */
 enum { FREE, TAKEN, LIVE, DEAD };		/* of a context */
 
 /* What is called of the driver: the functions themselves, so that none of this is seen as the program's. */
-struct gt_event_calls {
+struct gt_event_functions {
 	int32_t (*current)(uint64_t *), (*set)(uint64_t), (*push)(uint64_t), (*pop)(uint64_t *), (*device)(int32_t *);
 	int32_t (*create)(uint64_t *, uint32_t), (*destroy)(uint64_t), (*record)(uint64_t, uint64_t), (*query)(uint64_t);
 	int32_t (*elapsed)(float *, uint64_t, uint64_t), (*stream)(uint64_t *, uint32_t), (*capturing)(uint64_t, int32_t *);
 	int32_t (*stream_context)(uint64_t, uint64_t *), (*mode)(int32_t *), (*primary)(int32_t, uint32_t *, int32_t *);
 };
-extern struct gt_event_calls gt_cu;
+extern struct gt_event_functions gt_cu;
 
-struct gt_bracket {
+struct gt_event_pair {
 	uint64_t begin, end;		/* events */
 	uint32_t next;			/* index + 1, of whatever list it is in */
 	uint16_t context, id;
@@ -48,9 +48,9 @@ struct gt_event_context {
 	uint64_t again;			/* ns: not to be made anew before */
 	uint32_t tries;			/* for the first one */
 };
-struct gt_event_place { uint32_t context, number; uint64_t stream; int32_t tid; bool used; };
+struct gt_event_stream { uint32_t context, number; uint64_t stream; int32_t tid; bool used; };
 /* How a function says its stream; param GT_NO_FUNC: it has none. */
-struct gt_event_way { bool work, per_thread, in_struct; uint8_t param; uint16_t at; };
+struct gt_event_call { bool work, per_thread, in_struct; uint8_t param; uint16_t at; };
 
 /* Of one process; a forked child finds it empty. */
 struct gt_events {
@@ -66,32 +66,32 @@ struct gt_events {
 	uint32_t contexts, works;	/* numbers given */
 	uint64_t error;			/* told */
 	struct gt_event_context context[CONTEXTS];
-	struct gt_event_place places[PLACES];
-	struct gt_event_way ways[GT_API_MAX];
-	struct gt_bracket bracket[BRACKETS];
+	struct gt_event_stream places[PLACES];
+	struct gt_event_call ways[GT_API_MAX];
+	struct gt_event_pair bracket[BRACKETS];
 };
 extern struct gt_events *gt_events;	/* NULL: they are not used */
 
-static inline uint32_t gt_bracket_index(const struct gt_bracket *b) { return (uint32_t)(b - gt_events->bracket) + 1; }
-static inline struct gt_bracket *gt_bracket_at(uint32_t i) { return i ? &gt_events->bracket[i - 1] : NULL; }
-static inline struct gt_event_context *gt_bracket_context(const struct gt_bracket *b) { return &gt_events->context[b->context]; }
+static inline uint32_t gt_event_pair_index(const struct gt_event_pair *b) { return (uint32_t)(b - gt_events->bracket) + 1; }
+static inline struct gt_event_pair *gt_event_pair_at(uint32_t i) { return i ? &gt_events->bracket[i - 1] : NULL; }
+static inline struct gt_event_context *gt_event_pair_context(const struct gt_event_pair *b) { return &gt_events->context[b->context]; }
 
-/* ---- guest_events.c ---- */
-void gt_bracket_push(uint64_t *stack, struct gt_bracket *b);
-struct gt_bracket *gt_bracket_pop(uint64_t *stack);
-void gt_bracket_give(struct gt_bracket *b);		/* it is in use no more */
-void gt_events_untimed(enum gt_untimed why);		/* counts a call */
-struct gt_event_context *gt_events_context(uint64_t handle);	/* live; NULL */
-void gt_events_pause(long ns);
-void gt_events_ring(void);		/* wakes our thread */
+/* ---- guest_event_timing.c ---- */
+void gt_event_pair_push(uint64_t *stack, struct gt_event_pair *b);
+struct gt_event_pair *gt_event_pair_pop(uint64_t *stack);
+void gt_event_pair_release(struct gt_event_pair *b);		/* it is in use no more */
+void gt_events_count_untimed(enum gt_untimed why);		/* counts a call */
+struct gt_event_context *gt_events_find_context(uint64_t handle);	/* live; NULL */
+void gt_events_sleep(long ns);
+void gt_events_wake(void);		/* wakes our thread */
 
-/* ---- guest_events_read.c ---- */
+/* ---- guest_event_results.c ---- */
 bool gt_events_lock(int tries);		/* keeps all others from reading; 50 us a try */
 void gt_events_unlock(void);
 /* Reads what is over, of so many brackets at most, in one context or (0) in all. Under the lock; with a context on top of this thread's
  * stack that may be replaced. Returns how many were. */
-uint32_t gt_events_look(uint32_t budget, uint64_t only);
-bool gt_events_thread(void);
-void gt_events_end(void);		/* the program ends: reads what is over, for the last time */
-void gt_events_state(enum gt_gpu_state state, const char *text, uint64_t detail);
+uint32_t gt_events_read_finished(uint32_t budget, uint64_t only);
+bool gt_events_start_thread(void);
+void gt_events_stop(void);		/* the program ends: reads what is over, for the last time */
+void gt_events_report_state(enum gt_gpu_state state, const char *text, uint64_t detail);
 #endif

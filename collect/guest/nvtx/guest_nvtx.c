@@ -21,7 +21,7 @@
 enum { NO_TRACKING = -2, PAYLOAD_TYPES = 7 };
 
 /* What a handle stands for. Its text is told once by each thread that uses it, so that a ring explains itself. */
-struct gt_nvtx_named { uint64_t hash; uint32_t len, number; char text[]; };
+struct gt_nvtx_handle { uint64_t hash; uint32_t len, number; char text[]; };
 
 /* ---- memory for handles: never given back, and a forked child's, too ---- */
 
@@ -41,7 +41,7 @@ static struct arena *new_arena(struct arena *full)
 }
 
 /* No lock: a signal handler may come here, too, and a child that was forked meanwhile. */
-void *gt_nvtx_room(size_t size)
+void *gt_nvtx_alloc(size_t size)
 {
 	uint64_t bytes = (size + 7) & ~7ull, at = 0;
 	struct arena *a = __atomic_load_n(&arena, __ATOMIC_ACQUIRE);
@@ -56,9 +56,9 @@ void *gt_nvtx_room(size_t size)
 	return a->bytes + at;
 }
 
-static struct gt_nvtx_named *keep(const char *text, uint32_t len)
+static struct gt_nvtx_handle *keep(const char *text, uint32_t len)
 {
-	struct gt_nvtx_named *n = gt_nvtx_room(sizeof(*n) + len + 1);
+	struct gt_nvtx_handle *n = gt_nvtx_alloc(sizeof(*n) + len + 1);
 	static uint32_t numbers;
 
 	if (!n)
@@ -97,7 +97,7 @@ static uint32_t narrow(const wchar_t *from, char to[TEXT_MAX])
 	return n;
 }
 
-static uint64_t tell_text(struct gt_tcb *t, const char *text) { return text ? gt_tell_string(t, text) : 0; }
+static uint64_t tell_text(struct gt_tcb *t, const char *text) { return text ? gt_ring_put_string(t, text) : 0; }
 
 static uint64_t tell_wide(struct gt_tcb *t, const wchar_t *text)
 {
@@ -106,20 +106,20 @@ static uint64_t tell_wide(struct gt_tcb *t, const wchar_t *text)
 	if (!text)
 		return 0;
 	narrow(text, to);
-	return gt_tell_string(t, to);
+	return gt_ring_put_string(t, to);
 }
 
-static uint64_t tell_named(struct gt_tcb *t, const struct gt_nvtx_named *n)
+static uint64_t tell_named(struct gt_tcb *t, const struct gt_nvtx_handle *n)
 {
 	uint64_t *word, bit;
 
 	if (!n)
 		return 0;
-	if (n->number >= GT_REGISTERED)
-		return gt_tell_string(t, n->text);
+	if (n->number >= GT_SENT_REGISTERED)
+		return gt_ring_put_string(t, n->text);
 	word = &t->registered[n->number / 64];
 	bit = 1ull << n->number % 64;
-	if (gt_unlikely(!(*word & bit)) && gt_text(t, GT_REC_STRING, n->hash, n->text, n->len))
+	if (gt_unlikely(!(*word & bit)) && gt_ring_put_text(t, GT_REC_STRING, n->hash, n->text, n->len))
 		*word |= bit;
 	return n->hash;
 }
@@ -141,13 +141,13 @@ static struct gt_tcb *enter(int *saved)
 	struct gt_tcb *t = gt_self;
 
 	*saved = errno;
-	if (gt_inside || !__atomic_load_n(gt_live, __ATOMIC_RELAXED) || (!t->ring && !(t = gt_register())))
+	if (gt_inside || !__atomic_load_n(gt_recording, __ATOMIC_RELAXED) || (!t->ring && !(t = gt_register_thread())))
 		return NULL;
-	if (!gt_shared->nvtx || !__atomic_load_n(gt_live, __ATOMIC_RELAXED))
+	if (!gt_shared->nvtx || !__atomic_load_n(gt_recording, __ATOMIC_RELAXED))
 		return NULL;
 	if (!(t->depth & GT_COMMITTING))
 		return t;
-	gt_in_handler(t);
+	gt_ring_count_in_handler(t);
 	return NULL;
 }
 
@@ -155,12 +155,12 @@ static void put(struct gt_tcb *t, enum gt_ring_event id, const uint64_t *words, 
 {
 	uint64_t now = gt_now(t);
 
-	if (!gt_put_event(t, id, now, now, words, n))
-		gt_lost(t, now, now);
+	if (!gt_ring_put_event(t, id, now, now, words, n))
+		gt_ring_count_drop(t, now, now);
 	errno = saved;
 }
 
-static void annotate(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a)
+static void annotate(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a)
 {
 	int saved;
 	struct gt_tcb *t = enter(&saved);
@@ -191,7 +191,7 @@ static void annotate_wide(enum gt_ring_event id, uint64_t range, const wchar_t *
 	annotate(id, range, NULL, &a);
 }
 
-static void end(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_named *domain)
+static void end(enum gt_ring_event id, uint64_t range, const struct gt_nvtx_handle *domain)
 {
 	int saved;
 	struct gt_tcb *t = enter(&saved);
@@ -212,7 +212,7 @@ static bool is_the_range(const struct gt_nvtx_attributes *a)
 {
 	char wide[TEXT_MAX];
 	const char *text = a->message_type == GT_MESSAGE_CHAR ? a->message :
-			   a->message_type == GT_MESSAGE_REGISTERED && a->message ? ((const struct gt_nvtx_named *)a->message)->text : NULL;
+			   a->message_type == GT_MESSAGE_REGISTERED && a->message ? ((const struct gt_nvtx_handle *)a->message)->text : NULL;
 
 	if (a->message_type == GT_MESSAGE_WIDE && a->message) {
 		narrow(a->message, wide);
@@ -230,13 +230,13 @@ static void say_whether_within(void)
 
 	do {
 		on = __atomic_load_n(&threads_within, __ATOMIC_SEQ_CST);
-		gt_range(GT_RANGE_NVTX, on);
+		gt_set_range_active(GT_RANGE_NVTX, on);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	} while (on != (__atomic_load_n(&threads_within, __ATOMIC_SEQ_CST) != 0));
 }
 
 /* In a forked child there is this thread, and no other that might be inside. */
-void gt_nvtx_begins(void)
+void gt_nvtx_process_attached(void)
 {
 	if (!by_range())
 		return;
@@ -246,8 +246,8 @@ void gt_nvtx_begins(void)
 
 static void range_opens(const struct gt_nvtx_attributes *a)
 {
-	if (!gt_own || !__atomic_load_n(&gt_own->pid, __ATOMIC_ACQUIRE))
-		gt_register();		/* what to look for is known only then */
+	if (!gt_process_state || !__atomic_load_n(&gt_process_state->pid, __ATOMIC_ACQUIRE))
+		gt_register_thread();		/* what to look for is known only then */
 	if (!by_range() || (!within && !is_the_range(a)))
 		return;
 	if (!within++ && !__atomic_fetch_add(&threads_within, 1, __ATOMIC_SEQ_CST))
@@ -262,7 +262,7 @@ static void range_closes(void)
 
 /* ---- what NVTX is handed ---- */
 
-int gt_nvtx_push(const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a)
+int gt_nvtx_push(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a)
 {
 	if (a)
 		range_opens(a);
@@ -270,7 +270,7 @@ int gt_nvtx_push(const struct gt_nvtx_named *domain, const struct gt_nvtx_attrib
 	return (int)pushed++;
 }
 
-int gt_nvtx_pop(const struct gt_nvtx_named *domain)
+int gt_nvtx_pop(const struct gt_nvtx_handle *domain)
 {
 	end(GT_EV_POP, 0, domain);
 	range_closes();
@@ -298,10 +298,10 @@ static int push_a(const char *s) { return push_text(GT_MESSAGE_CHAR, s); }
 static int push_w(const wchar_t *s) { return push_text(GT_MESSAGE_WIDE, s); }
 static int pop_any(void) { return gt_nvtx_pop(NULL); }
 static void range_end(uint64_t id) { end(GT_EV_RANGE_END, id, NULL); }
-void gt_nvtx_range_end(const struct gt_nvtx_named *domain, uint64_t id) { end(GT_EV_RANGE_END, id, domain); }
-void gt_nvtx_mark(const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a) { annotate(GT_EV_MARK, 0, domain, a); }
+void gt_nvtx_range_end(const struct gt_nvtx_handle *domain, uint64_t id) { end(GT_EV_RANGE_END, id, domain); }
+void gt_nvtx_mark(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a) { annotate(GT_EV_MARK, 0, domain, a); }
 
-uint64_t gt_nvtx_range_start(const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a)
+uint64_t gt_nvtx_range_start(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a)
 {
 	uint64_t id = new_range();
 
@@ -325,19 +325,19 @@ static uint64_t range_start_w(const wchar_t *s)
 	return id;
 }
 
-static const struct gt_nvtx_named *keep_text(const char *s) { return s ? keep(s, (uint32_t)strnlen(s, TEXT_MAX - 1)) : NULL; }
-static const struct gt_nvtx_named *keep_wide(const wchar_t *s)
+static const struct gt_nvtx_handle *keep_text(const char *s) { return s ? keep(s, (uint32_t)strnlen(s, TEXT_MAX - 1)) : NULL; }
+static const struct gt_nvtx_handle *keep_wide(const wchar_t *s)
 {
 	char to[TEXT_MAX];
 
 	return s ? keep(to, narrow(s, to)) : NULL;
 }
-static const struct gt_nvtx_named *register_a(const void *domain, const char *s) { return (void)domain, keep_text(s); }
-static const struct gt_nvtx_named *register_w(const void *domain, const wchar_t *s) { return (void)domain, keep_wide(s); }
+static const struct gt_nvtx_handle *register_a(const void *domain, const char *s) { return (void)domain, keep_text(s); }
+static const struct gt_nvtx_handle *register_w(const void *domain, const wchar_t *s) { return (void)domain, keep_wide(s); }
 static void domain_destroy(const void *domain) { (void)domain; }
 
 /* Something has a name: a category of a domain, a thread, a stream. */
-static void name_it(enum gt_ring_event id, uint64_t what, const struct gt_nvtx_named *domain, const char *text, const wchar_t *wide)
+static void name_it(enum gt_ring_event id, uint64_t what, const struct gt_nvtx_handle *domain, const char *text, const wchar_t *wide)
 {
 	int saved;
 	struct gt_tcb *t = enter(&saved);
@@ -352,8 +352,8 @@ static void name_it(enum gt_ring_event id, uint64_t what, const struct gt_nvtx_n
 
 static void category_a(uint32_t c, const char *s) { name_it(GT_EV_NAME_CATEGORY, c, NULL, s, NULL); }
 static void category_w(uint32_t c, const wchar_t *s) { name_it(GT_EV_NAME_CATEGORY, c, NULL, NULL, s); }
-static void domain_category_a(const struct gt_nvtx_named *d, uint32_t c, const char *s) { name_it(GT_EV_NAME_CATEGORY, c, d, s, NULL); }
-static void domain_category_w(const struct gt_nvtx_named *d, uint32_t c, const wchar_t *s) { name_it(GT_EV_NAME_CATEGORY, c, d, NULL, s); }
+static void domain_category_a(const struct gt_nvtx_handle *d, uint32_t c, const char *s) { name_it(GT_EV_NAME_CATEGORY, c, d, s, NULL); }
+static void domain_category_w(const struct gt_nvtx_handle *d, uint32_t c, const wchar_t *s) { name_it(GT_EV_NAME_CATEGORY, c, d, NULL, s); }
 static void thread_a(uint32_t tid, const char *s) { name_it(GT_EV_NAME_THREAD, tid, NULL, s, NULL); }
 static void thread_w(uint32_t tid, const wchar_t *s) { name_it(GT_EV_NAME_THREAD, tid, NULL, NULL, s); }
 

@@ -18,13 +18,13 @@ struct gt_nvtx_attributes {		/* nvtxEventAttributes_t */
 enum { GT_COLOR_ARGB = 1, GT_MESSAGE_CHAR = 1, GT_MESSAGE_WIDE, GT_MESSAGE_REGISTERED };
 
 /* guest_nvtx.c: an annotation, whichever way it comes. domain: a handle of ours, or NULL. */
-struct gt_nvtx_named;
-int gt_nvtx_push(const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a);
-int gt_nvtx_pop(const struct gt_nvtx_named *domain);
-uint64_t gt_nvtx_range_start(const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a);
-void gt_nvtx_range_end(const struct gt_nvtx_named *domain, uint64_t id);
-void gt_nvtx_mark(const struct gt_nvtx_named *domain, const struct gt_nvtx_attributes *a);
-void *gt_nvtx_room(size_t size);	/* zeros for good, or NULL */
+struct gt_nvtx_handle;
+int gt_nvtx_push(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a);
+int gt_nvtx_pop(const struct gt_nvtx_handle *domain);
+uint64_t gt_nvtx_range_start(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a);
+void gt_nvtx_range_end(const struct gt_nvtx_handle *domain, uint64_t id);
+void gt_nvtx_mark(const struct gt_nvtx_handle *domain, const struct gt_nvtx_attributes *a);
+void *gt_nvtx_alloc(size_t size);	/* zeros for good, or NULL */
 
 /* ---- an extension's beginning ---- */
 struct gt_nvtx_segment { size_t id, n; intptr_t *slots; };		/* nvtxExtModuleSegment_t */

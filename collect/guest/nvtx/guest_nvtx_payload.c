@@ -135,7 +135,7 @@ static uint64_t schema_register(const void *domain, const struct gt_nvtx_schema 
 	found.id = s->mask & GT_SCHEMA_HAS_ID && s->id ? s->id : new_id();
 	if ((s->mask & needed) == needed && s->entries && (s->type == GT_SCHEMA_STATIC || s->type == GT_SCHEMA_DYNAMIC))
 		look_through(&found, s);
-	if ((found.message & found.category & found.color) == NOWHERE || !(k = gt_nvtx_room(sizeof(*k))))
+	if ((found.message & found.category & found.color) == NOWHERE || !(k = gt_nvtx_alloc(sizeof(*k))))
 		return found.id;
 	*k = found;
 	chain = chain_of(k->id);
@@ -217,7 +217,7 @@ static void read_payloads(struct gt_nvtx_attributes *a, const void *domain, cons
 
 #define PAYLOADS const struct gt_nvtx_payload *p, size_t n
 
-static int push(const struct gt_nvtx_named *domain, PAYLOADS)
+static int push(const struct gt_nvtx_handle *domain, PAYLOADS)
 {
 	struct gt_nvtx_attributes a = { 0 };
 	char text[TEXT_MAX];
@@ -226,7 +226,7 @@ static int push(const struct gt_nvtx_named *domain, PAYLOADS)
 	return gt_nvtx_push(domain, &a);
 }
 
-static uint64_t start(const struct gt_nvtx_named *domain, PAYLOADS)
+static uint64_t start(const struct gt_nvtx_handle *domain, PAYLOADS)
 {
 	struct gt_nvtx_attributes a = { 0 };
 	char text[TEXT_MAX];
@@ -235,7 +235,7 @@ static uint64_t start(const struct gt_nvtx_named *domain, PAYLOADS)
 	return gt_nvtx_range_start(domain, &a);
 }
 
-static void mark(const struct gt_nvtx_named *domain, PAYLOADS)
+static void mark(const struct gt_nvtx_handle *domain, PAYLOADS)
 {
 	struct gt_nvtx_attributes a = { 0 };
 	char text[TEXT_MAX];
@@ -244,8 +244,8 @@ static void mark(const struct gt_nvtx_named *domain, PAYLOADS)
 	gt_nvtx_mark(domain, &a);
 }
 
-static int pop(const struct gt_nvtx_named *domain, PAYLOADS) { return (void)p, (void)n, gt_nvtx_pop(domain); }
-static void end(const struct gt_nvtx_named *domain, uint64_t id, PAYLOADS) { (void)p, (void)n, gt_nvtx_range_end(domain, id); }
+static int pop(const struct gt_nvtx_handle *domain, PAYLOADS) { return (void)p, (void)n, gt_nvtx_pop(domain); }
+static void end(const struct gt_nvtx_handle *domain, uint64_t id, PAYLOADS) { (void)p, (void)n, gt_nvtx_range_end(domain, id); }
 static uint8_t enabled(const void *domain) { return (void)domain, 1; }
 
 /* Each gets an id, its own if it has one. */

@@ -142,7 +142,7 @@ static inline bool begin(unsigned args)
 	rings.s->gpu = with_gpu;
 	rings.s->range = with_range ? GT_RANGE_PROFILER : GT_RANGE_ALWAYS;
 	if (with_memory) {	/* as counters of memory want it: all is recorded */
-		gt_rings_record(&rings, true);
+		gt_rings_set_recording(&rings, true);
 		memset(rings.s->gate, GT_GATE_ON, gt_api_count);
 	}
 	strcpy(path, "/tmp/gt-test-recorder-XXXXXX");

@@ -14,7 +14,7 @@
 
 #define MANY 50
 
-static struct gt_door door;
+static struct gt_guest_server door;
 static char folder[] = "/tmp/gt-test-XXXXXX", library[64];
 
 static bool open_door(struct gt_rings *r)
@@ -32,12 +32,12 @@ static bool open_door(struct gt_rings *r)
 	setenv("GT_GUEST", library, 1);
 	setenv("TMPDIR", folder, 1);
 	unsetenv("XDG_RUNTIME_DIR");
-	return !gt_rings_open(r, &opt, &err) && !gt_door_open(&door, r, &err);
+	return !gt_rings_open(r, &opt, &err) && !gt_guest_server_open(&door, r, &err);
 }
 
 static void close_door(struct gt_rings *r)
 {
-	gt_door_close(&door);
+	gt_guest_server_close(&door);
 	gt_rings_close(r);
 	unlink(library);
 	rmdir(folder);

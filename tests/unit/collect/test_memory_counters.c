@@ -403,7 +403,7 @@ static void no_counters_of_some_calls(void)
 
 		CHECK(!gt_rings_open(&rings, &opt, &err));
 		rings.s->args = how ? GT_ARGS_KEY : GT_ARGS_NONE;
-		gt_rings_record(&rings, true);
+		gt_rings_set_recording(&rings, true);
 		memset(rings.s->gate, GT_GATE_ON, gt_api_count);
 		if (how)
 			rings.s->gate[gt_api_find("cuMemFreeAsync_ptsz")] = how == 1 ? GT_GATE_OFF : GT_GATE_SAMPLE;
@@ -443,10 +443,10 @@ static void behind_a_delay_it_is_not_certain(void)
 	int64_t t = past(900 * MS);
 
 	CHECK(begins());
-	gt_rings_record(&rings, false);
+	gt_rings_set_recording(&rings, false);
 	p = new_thread(0, 0);
 	CHECK(gt_recorder_pass(r, &err) >= 0);
-	gt_rings_record(&rings, true);
+	gt_rings_set_recording(&rings, true);
 	on_device(&p, 0);
 	allocate(&p, t, 0x1000, 100);
 	CHECK(take_samples(end()) && nsamples == 1 && samples[0].uncertain);

@@ -195,8 +195,8 @@ static void strings_and_missing_functions(void)
 		}
 	p = new_thread(0, 0);
 	text(&p, GT_REC_STRING, hash, name);
-	text(&p, GT_REC_MISSING, 1, "cuFromTheFuture");
-	text(&p, GT_REC_MISSING, 1, "cuFromTheFuture");
+	text(&p, GT_REC_UNKNOWN_FUNCTION, 1, "cuFromTheFuture");
+	text(&p, GT_REC_UNKNOWN_FUNCTION, 1, "cuFromTheFuture");
 	leave(&p, id, t, t + 10, 0, words, n);
 	CHECK(gt_recorder_pass(r, &err) > 0);
 	CHECK(gt_recorder_totals(r)->nmissing == 1 && gt_recorder_totals(r)->missing[0].count == 2);
@@ -389,12 +389,12 @@ static void room_is_what_threads_may_fill(void)
 
 	err = (struct gt_err)GT_ERR_INIT;
 	CHECK(!gt_rings_open(&rings, &opt, &err));
-	CHECK(gt_rings_room(&rings) == 512 << 10);
+	CHECK(gt_rings_free_bytes(&rings) == 512 << 10);
 	rings.ring_max = 64 << 20;
-	all = gt_rings_room(&rings);
+	all = gt_rings_free_bytes(&rings);
 	CHECK(all > 3 << 20 && all < 4 << 20);
 	CHECK(pop() != GT_RING_NIL);
-	CHECK(gt_rings_room(&rings) == all - rings.s->chunk_bytes);
+	CHECK(gt_rings_free_bytes(&rings) == all - rings.s->chunk_bytes);
 	gt_rings_close(&rings);
 }
 

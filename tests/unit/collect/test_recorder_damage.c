@@ -44,12 +44,12 @@ static void make_records(struct pen *p)
 	call(p, "cuCtxGetCurrent", t + 11, t + 12);
 	text(p, GT_REC_NAME, 0x77, "kernel");
 	text(p, GT_REC_STRING, hash, "text");
-	text(p, GT_REC_MISSING, 1, "cuNew");
+	text(p, GT_REC_UNKNOWN_FUNCTION, 1, "cuNew");
 	event(p, GT_EV_GPU_STATE, t + 20, (uint64_t[]){ GT_GPU_ON, hash, 0 }, 3);
 	event(p, GT_EV_GPU_STATE, t + 30, (uint64_t[]){ GT_GPU_YIELDED, hash, 0 }, 3);
 	event(p, GT_EV_GPU_STATE, t + 40, (uint64_t[]){ GT_GPU_RESUMED, hash, 0 }, 3);
 	leave(p, launch, t + 50, t + 60, 0, words, n);
-	event(p, GT_EV_CALL, t + 50, (uint64_t[]){ 5 | 307ull << 32, 1000 + p->slot }, 2);
+	event(p, GT_EV_INJECTED_CALL, t + 50, (uint64_t[]){ 5 | 307ull << 32, 1000 + p->slot }, 2);
 	event(p, GT_EV_KERNEL, t + 70, (uint64_t[]){ 5, 1, 7, 0, one, one, one, 0, hash }, 9);
 	event(p, GT_EV_COPY, t + 81, (uint64_t[]){ 6, 1, 7, 0, 4, 0 }, 6);
 	event(p, GT_EV_GPU_LOST, t + 82, (uint64_t[]){ 3, GT_GPU_LOST_FOREIGN }, 2);

@@ -134,7 +134,7 @@ static void events_that_lie(void)
 	with_gpu = false;
 	for (unsigned i = 0; i < 3; i++) {
 		p[i] = new_thread(i, 0);
-		rings.threads[i].role = i == 2 ? GT_RING_TELLER : GT_RING_CALLER;
+		rings.threads[i].role = i == 2 ? GT_RING_PRODUCER : GT_RING_CALLER;
 		tell(&p[i], "known");
 	}
 	for (unsigned i = 0; i < 60000; i++) {

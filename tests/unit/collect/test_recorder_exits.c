@@ -19,7 +19,7 @@ static pid_t start_process(void)
  * process ends before the recorder asks which processes are alive. */
 static void calls_of_a_process_that_ends_within_a_pass(void)
 {
-	static struct gt_door door;
+	static struct gt_guest_server door;
 	pid_t child = start_process();
 	int64_t t = past(1000000);
 	struct gt_reader *reader;

@@ -83,7 +83,7 @@ static inline void graph_call(struct join *j, unsigned t, int64_t start, int64_t
 static inline void record(struct join *j, unsigned t, int64_t start, int64_t end, uint32_t correlation, uint32_t cbid)
 {
 	struct gt_gpu_event e = {
-	    .id = GT_EV_API, .start = start, .end = end, .n = 2, .words = {correlation | (uint64_t)cbid << 32, t + 1}};
+	    .id = GT_EV_CUPTI_CALL, .start = start, .end = end, .n = 2, .words = {correlation | (uint64_t)cbid << 32, t + 1}};
 
 	gt_gpu_event(j->g, &j->p, j->process, &e);
 }

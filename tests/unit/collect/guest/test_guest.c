@@ -170,7 +170,7 @@ static void found_by_dlsym(void)
 	open_host(&h, 200);
 	CHECK(run(&h, UNLINKED, "dlsym", in_build("guest/fake/libcuda.so.1")) == 0);
 	CHECK(host_count(&h, "cuMemAlloc_v2", NULL) == 1);
-	CHECK(count_kind(&h, GT_REC_MISSING, "cuFakeBrandNew") == 1);
+	CHECK(count_kind(&h, GT_REC_UNKNOWN_FUNCTION, "cuFakeBrandNew") == 1);
 	host_close(&h);
 }
 
@@ -192,7 +192,7 @@ static void found_by_get_proc_address(void)
 	CHECK(run(&h, UNLINKED, "get_proc", in_build("guest/fake/libcuda.so.1")) == 0);
 	CHECK(host_count(&h, "cuMemAlloc_v2", NULL) == 1 && host_count(&h, "cuMemcpyHtoD_v2", NULL) == 1);
 	CHECK(host_count(&h, "cuGetProcAddress_v2", NULL) == 12);
-	CHECK(count_kind(&h, GT_REC_MISSING, "cuFakeBrandNew") == 1 && count_kind(&h, GT_REC_MISSING, "cuMemAlloc") == 1);
+	CHECK(count_kind(&h, GT_REC_UNKNOWN_FUNCTION, "cuFakeBrandNew") == 1 && count_kind(&h, GT_REC_UNKNOWN_FUNCTION, "cuMemAlloc") == 1);
 	host_close(&h);
 }
 
@@ -676,7 +676,7 @@ static void pauses(void)
 	pid = host_spawn(&h, argv);
 	dup2(was[0], 0), dup2(was[1], 1);
 	for (unsigned i = 0; i < 6; i++) {
-		gt_rings_record(&rings, i == 0 || i == 2 || i == 5);
+		gt_rings_set_recording(&rings, i == 0 || i == 2 || i == 5);
 		CHECK(write(in[1], &c, 1) == 1 && read(out[0], &c, 1) == 1);
 		host_drain(&h);
 		CHECK(h.nseen == expected[i]);

@@ -36,7 +36,7 @@ static bool go(struct gt_tick_clock *c, int64_t *ticks, int n, int64_t *worst)
 	for (int i = 0; i < n; i++) {
 		int64_t until = *ticks + (LOOK + noise(LOOK / 10)) * 21 / 10;
 
-		gt_tick_clock_look(c, (uint64_t)*ticks, (uint64_t)(truth(*ticks) + noise(20)));
+		gt_tick_clock_update(c, (uint64_t)*ticks, (uint64_t)(truth(*ticks) + noise(20)));
 		for (; *ticks < until; *ticks += 1000003) {
 			if (!gt_tick_clock_at(c, (uint64_t)*ticks, &ns))
 				continue;
@@ -64,10 +64,10 @@ static void says_nothing_before_it_knows(void)
 	uint64_t ns;
 
 	CHECK(!gt_tick_clock_at(&c, (uint64_t)ticks, &ns));
-	gt_tick_clock_look(&c, (uint64_t)ticks, (uint64_t)truth(ticks));
+	gt_tick_clock_update(&c, (uint64_t)ticks, (uint64_t)truth(ticks));
 	CHECK(!gt_tick_clock_at(&c, (uint64_t)ticks, &ns));
 	ticks += 21000000;	/* 10 ms later: too short for a rate */
-	gt_tick_clock_look(&c, (uint64_t)ticks, (uint64_t)truth(ticks));
+	gt_tick_clock_update(&c, (uint64_t)ticks, (uint64_t)truth(ticks));
 	CHECK(!gt_tick_clock_at(&c, (uint64_t)ticks, &ns));
 }
 

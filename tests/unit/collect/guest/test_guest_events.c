@@ -197,7 +197,7 @@ static void one_stream_too_many_is_none_of_the_others(void)
 	before = timed();
 	CHECK(gt_events_lock(TRIES_MOST));
 	for (uint32_t i = 0; i < PLACES; i++)
-		gt_events->places[i] = (struct gt_event_place){ 1, i + 1, PER_THREAD, 1000000 + (int32_t)i, true };
+		gt_events->places[i] = (struct gt_event_stream){ 1, i + 1, PER_THREAD, 1000000 + (int32_t)i, true };
 	gt_events_unlock();
 	CHECK(!launch(PER_THREAD) && !wait_for_all());
 	until_timed(before + 1);
@@ -239,13 +239,13 @@ static void a_context_that_could_not_wait_is_not_asked(void)
 	uint64_t c = 0;
 
 	CHECK(started() && !create(&c, 0, 0));
-	CHECK(!launch_in_new_module() && gt_events_context(c));
+	CHECK(!launch_in_new_module() && gt_events_find_context(c));
 	CHECK(gt_events_lock(TRIES_MOST));
-	CHECK(!destroy(c) && !gt_events_context(c) && !gt_cu.set(context));
+	CHECK(!destroy(c) && !gt_events_find_context(c) && !gt_cu.set(context));
 	gt_events_unlock();
 	for (int i = 0; i < MS_MOST / 10 && __atomic_load_n(&gt_events->waiting, __ATOMIC_RELAXED); i++)
 		usleep(10000);
-	CHECK(!launch(0) && !wait_for_all() && gt_events_context(context));
+	CHECK(!launch(0) && !wait_for_all() && gt_events_find_context(context));
 }
 
 static uint64_t stream(unsigned flags)
