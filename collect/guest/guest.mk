@@ -12,7 +12,7 @@ $(GUEST_GEN): $(BUILD)/gen/gen_wrappers
 	$< > $@
 $(BUILD)/guest/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(GTFLAGS) $(GUEST_FLAGS) -c $< -o $@
+	$(CC) $(GTFLAGS) $(STRICT) $(GUEST_FLAGS) -c $< -o $@
 # 700 wrappers: small is fast here, and the stubs of plain ones fit a cache line each
 $(BUILD)/guest/wrappers.o: $(GUEST_GEN)
 	@mkdir -p $(@D)

@@ -80,6 +80,9 @@ static __attribute__((noreturn)) void die(void)
 		syscall(SYS_exit_group, 128 + SIGABRT);
 }
 
+/* libc's headers declare these with attributes that a replacement cannot have. */
+GT_EXPORT void NAME(abort)(void);
+
 GT_EXPORT void NAME(abort)(void)
 {
 	nothing *go = (nothing *)next(ABORT);
@@ -91,6 +94,8 @@ GT_EXPORT void NAME(abort)(void)
 }
 
 #ifndef GT_HOSTED
+GT_EXPORT void __assert_fail(const char *what, const char *file, unsigned line, const char *function);
+
 GT_EXPORT void __assert_fail(const char *what, const char *file, unsigned line, const char *function)
 {
 	failed_assertion *go = (failed_assertion *)next(ASSERT_FAIL);
@@ -130,40 +135,34 @@ GT_EXPORT void __assert_fail(const char *what, const char *file, unsigned line, 
 
 GT_EXPORT int NAME(execl)(const char *path, const char *first, ...)
 {
+	char **argv;
 	size_t n;
 
 	COUNT(first, n);
-	{
-		char *argv[n + 1];
-
-		COLLECT(first, argv, n, NULL);
-		GO(path_args, EXECV, path, argv)
-	}
+	argv = __builtin_alloca((n + 1) * sizeof(*argv));
+	COLLECT(first, argv, n, NULL);
+	GO(path_args, EXECV, path, argv)
 }
 
 GT_EXPORT int NAME(execlp)(const char *file, const char *first, ...)
 {
+	char **argv;
 	size_t n;
 
 	COUNT(first, n);
-	{
-		char *argv[n + 1];
-
-		COLLECT(first, argv, n, NULL);
-		GO(path_args, EXECVP, file, argv)
-	}
+	argv = __builtin_alloca((n + 1) * sizeof(*argv));
+	COLLECT(first, argv, n, NULL);
+	GO(path_args, EXECVP, file, argv)
 }
 
 GT_EXPORT int NAME(execle)(const char *path, const char *first, ...)
 {
 	char *const *envp = NULL;
+	char **argv;
 	size_t n;
 
 	COUNT(first, n);
-	{
-		char *argv[n + 1];
-
-		COLLECT(first, argv, n, &envp);
-		GO(path_args_env, EXECVE, path, argv, envp)
-	}
+	argv = __builtin_alloca((n + 1) * sizeof(*argv));
+	COLLECT(first, argv, n, &envp);
+	GO(path_args_env, EXECVE, path, argv, envp)
 }

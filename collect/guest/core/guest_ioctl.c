@@ -232,6 +232,9 @@ static bool may_be_ours(unsigned long number)
 	return type == 'F' || type == 'm' || number < 256 || (number & ~3UL) == 0x30000000;
 }
 
+/* As sys/ioctl.h declares it, whose macros are not wanted here. */
+GT_EXPORT int ioctl(int fd, unsigned long number, ...);
+
 GT_EXPORT int ioctl(int fd, unsigned long number, ...)
 {
 	int (*real)(int, unsigned long, void *) = (int (*)(int, unsigned long, void *))next(IOCTL);

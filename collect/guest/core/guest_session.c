@@ -164,7 +164,8 @@ static void ancestor_address(struct address *to, int32_t pid)
 /* 0: none that can be seen. */
 static int32_t parent_of(int32_t pid)
 {
-	char path[32] = "/proc/", stat[256], *end = path + 6, *p;
+	char path[32] = "/proc/", stat[256], *end = path + 6;
+	const char *p;
 	int32_t parent = 0, scale = 1;
 	long n = -1;
 	int fd;

@@ -86,7 +86,7 @@ static void many_at_one_name_do_not_delay_the_other(void)
 
 		_exit(write(tell[1], "c", 1) != 1 || read(own, &c, 1) != 1);
 	}
-	CHECK(read(tell[0], &c, 1) == 1);
+	CHECK_EQ(read(tell[0], &c, 1), 1);
 	pthread_mutex_unlock(&door.handing);
 	CHECK(waitpid(child, &(int){ 0 }, 0) == child);
 	pthread_mutex_lock(&door.lock);

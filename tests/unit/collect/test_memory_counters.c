@@ -237,7 +237,7 @@ static void a_missed_free_is_made_up_for(void)
 	allocate(&p, t += 20 * MS, 0x1000, 30);
 	made(&p, "cuMemHostAlloc", t += 20 * MS, 0, 0x1000, 7, 0);
 	CHECK(take_samples(end()) && peak_of("live_device_bytes", 0)->value == 100 && value_of("live_device_bytes", 0) == 0);
-	CHECK(value_of("live_host_bytes", -1) == 7);
+	CHECK_EQ(value_of("live_host_bytes", -1), 7);
 }
 
 /* Released right after it was mapped, as programs do who never look back: it lives until it is unmapped. */

@@ -20,7 +20,7 @@ static void rows_nest_and_keep_their_times(void)
 	reader = end();
 	CHECK(reader);
 	read_rows(reader);
-	CHECK(nrows == 2);
+	CHECK_EQ(nrows, 2);
 	CHECK(!strcmp(rows[0].name, "cuInit") && rows[0].ev.row.ret == 100 && rows[0].ev.row.depth == 0);
 	CHECK(rows[0].ev.row.start == t && rows[0].ev.row.end == t + 1000);
 	CHECK(!strcmp(rows[1].name, "ioctl RM_CONTROL NV2080_CTRL_CMD_GPU_GET_INFO_V2") && rows[1].ev.row.depth == 1);
@@ -43,7 +43,7 @@ static void driver_status_is_a_failure(void)
 	reader = end();
 	CHECK(reader);
 	read_rows(reader);
-	CHECK(nrows == 4);
+	CHECK_EQ(nrows, 4);
 	CHECK(!strcmp(rows[0].name, "ioctl RM_ALLOC HOPPER_COMPUTE_A") && rows[0].ev.row.ret == 0x51 && field(&rows[0], GT_R_STATUS) == 0x51);
 	CHECK(!strcmp(rows[1].name, "ioctl UVM_REGISTER_GPU") && rows[1].ev.row.ret == 0 && field(&rows[1], GT_R_STATUS) == 0xdead);
 	CHECK(!strcmp(rows[2].name, "open /dev/nvidia3") && rows[2].ev.row.ret == 0 && rows[2].args[1] == 7);
@@ -70,7 +70,7 @@ static void many_records_cross_chunks_and_chunks_come_back(void)
 		CHECK(rings.s->free_count == before - 1);	/* it keeps the one it writes to */
 	}
 	rings.threads[0].state = GT_SLOT_DONE;
-	CHECK(gt_recorder_pass(r, &err) == 0);
+	CHECK_EQ(gt_recorder_pass(r, &err), 0);
 	after = rings.s->free_count;
 	CHECK(after == before && rings.threads[0].state == GT_SLOT_FREE && rings.threads[0].first == GT_RING_NIL);
 	reader = end();
@@ -90,13 +90,13 @@ static void open_call_is_reported_and_later_finished_with_the_same_start(void)
 	p = new_thread(0, 0);
 	call(&p, "cuInit", t, t + 10);
 	enter(&p, id, t + 20);
-	CHECK(gt_recorder_finish(r, &err) == 0);	/* closes an epoch */
-	CHECK(gt_recorder_totals(r)->open == 1);
+	CHECK_EQ(gt_recorder_finish(r, &err), 0);	/* closes an epoch */
+	CHECK_EQ(gt_recorder_totals(r)->open, 1);
 	leave(&p, id, t + 20, gt_clock_monotonic(), 0, NULL, 0);
 	reader = end();
 	CHECK(reader);
 	read_rows(reader);
-	CHECK(nrows == 2);
+	CHECK_EQ(nrows, 2);
 	CHECK(rows[1].ev.kind == GT_CALL && rows[1].ev.row.start == t + 20 && !strcmp(rows[1].name, "cuCtxSynchronize"));
 	gt_reader_close(reader);
 }
@@ -113,7 +113,7 @@ static void open_calls_end_the_file(void)
 	enter(&p, GT_ID_IOCTL, t + 50);
 	reader = end();
 	CHECK(reader);
-	CHECK(gt_reader_segment(reader, 0)->rows[GT_OPEN] == 2);
+	CHECK_EQ(gt_reader_segment(reader, 0)->rows[GT_OPEN], 2);
 	read_rows(reader);
 	CHECK(nrows == 2 && rows[0].ev.kind == GT_OPEN && rows[0].ev.row.start == t && rows[1].ev.row.depth == 1);
 	gt_reader_close(reader);
@@ -131,7 +131,7 @@ static void later_ends_wait_and_count_as_open(void)
 	call(&p, "cuInit", t, t + 10);
 	call(&p, "cuCtxSynchronize", t + 20, later);
 	call(&p, "cuCtxGetCurrent", later + 1, later + 2);
-	CHECK(gt_recorder_finish(r, &err) == 0);
+	CHECK_EQ(gt_recorder_finish(r, &err), 0);
 	CHECK((gt_writer_stats(w)->rows[GT_CALL] == 1 && gt_recorder_totals(r)->open == 1) || gt_clock_monotonic() > later);
 	while (gt_clock_monotonic() < later + 3)
 		usleep(1000);
@@ -160,7 +160,7 @@ static void names_are_found_in_other_rings(void)
 	leave(&a, id, t + 20, t + 30, 0, words, n);
 	leave(&a, id, t + 40, t + 50, 0, words, n);
 	CHECK(gt_recorder_pass(r, &err) > 0);
-	CHECK(gt_writer_stats(w)->rows[GT_CALL] == 3);
+	CHECK_EQ(gt_writer_stats(w)->rows[GT_CALL], 3);
 	text(&b, GT_REC_NAME, 0x9999, "late");		/* ... until now */
 	CHECK(gt_recorder_pass(r, &err) > 0);
 	leave(&a, id, t + 60, t + 70, 0, words, n);
@@ -168,9 +168,9 @@ static void names_are_found_in_other_rings(void)
 	reader = end();
 	CHECK(reader);
 	read_rows(reader);
-	CHECK(nrows == 4);
+	CHECK_EQ(nrows, 4);
 	CHECK(!strcmp(gt_str(rows[0].ev.seg, (uint32_t)field(&rows[0], GT_R_KERNEL)), "_Z4saxpyPf"));
-	CHECK(field(&rows[0], GT_R_FUNC) == 0x1234);
+	CHECK_EQ(field(&rows[0], GT_R_FUNC), 0x1234);
 	CHECK(field(&rows[1], GT_R_KERNEL) == GT_NONE && field(&rows[2], GT_R_KERNEL) == GT_NONE);
 	CHECK(!strcmp(gt_str(rows[3].ev.seg, (uint32_t)field(&rows[3], GT_R_KERNEL)), "late"));
 	gt_reader_close(reader);
@@ -200,7 +200,7 @@ static void strings_and_missing_functions(void)
 	leave(&p, id, t, t + 10, 0, words, n);
 	CHECK(gt_recorder_pass(r, &err) > 0);
 	CHECK(gt_recorder_totals(r)->nmissing == 1 && gt_recorder_totals(r)->missing[0].count == 2);
-	CHECK(!strcmp(gt_recorder_totals(r)->missing[0].name, "cuFromTheFuture"));
+	CHECK_STR(gt_recorder_totals(r)->missing[0].name, "cuFromTheFuture");
 	reader = end();
 	CHECK(reader);
 	read_rows(reader);
@@ -224,11 +224,11 @@ static void losses_become_rows(void)
 	rings.threads[0].deep = 2;
 	rings.procs[0].untraced = 3;
 	rings.s->untraced = 5;		/* the three, and two of a process without a slot */
-	CHECK(gt_recorder_finish(r, &err) == 0);
+	CHECK_EQ(gt_recorder_finish(r, &err), 0);
 	rings.threads[0].dropped = 9;
 	rings.threads[0].dropped_to = (uint64_t)t + 200;
 	rings.threads[0].state = GT_SLOT_DONE;
-	CHECK(gt_recorder_finish(r, &err) == 0);
+	CHECK_EQ(gt_recorder_finish(r, &err), 0);
 	CHECK(gt_recorder_totals(r)->dropped == 9 && gt_recorder_totals(r)->untraced == 5 && gt_recorder_totals(r)->deep == 2);
 	reader = end();
 	CHECK(reader);
@@ -278,7 +278,7 @@ static void garbage_is_given_up(void)
 		else
 			rings.threads[0].word = bad[i].word;
 		CHECK(gt_recorder_pass(r, &err) >= 0);
-		CHECK(gt_recorder_totals(r)->broken == 1);
+		CHECK_EQ(gt_recorder_totals(r)->broken, 1);
 		reader = end();
 		CHECK(reader);
 		read_rows(reader);
@@ -324,7 +324,7 @@ static void rows_are_made_to_nest(void)
 	reader = end();
 	CHECK(reader);
 	read_rows(reader);
-	CHECK(nrows == 4);
+	CHECK_EQ(nrows, 4);
 	CHECK(rows[1].ev.row.start >= rows[0].ev.row.end);
 	CHECK(rows[2].ev.row.depth == 0 && rows[3].ev.row.depth == 1);
 	CHECK(rows[2].ev.row.start <= rows[3].ev.row.start && rows[2].ev.row.end >= rows[3].ev.row.end);
@@ -351,7 +351,7 @@ static void forked_child_knows_its_parents_names(void)
 	read_rows(reader);
 	CHECK(nrows == 1 && !strcmp(gt_str(rows[0].ev.seg, (uint32_t)field(&rows[0], GT_R_KERNEL)), "parents"));
 	CHECK(gt_track_process(rows[0].ev.seg, rows[0].ev.track) != GT_NONE);
-	CHECK(rows[0].ev.seg->tracks[gt_track_process(rows[0].ev.seg, rows[0].ev.track)].id == 4243);
+	CHECK_EQ(rows[0].ev.seg->tracks[gt_track_process(rows[0].ev.seg, rows[0].ev.track)].id, 4243);
 	gt_reader_close(reader);
 }
 
@@ -373,7 +373,7 @@ static void passes_are_as_rare_as_the_rings_allow(void)
 	CHECK(quiet > 4000000 && quiet <= GT_PACE_MOST);
 	CHECK(gt_pace(room, 7000 * 8, 8000000) == quiet);			/* 7 MB/s: a training program */
 	CHECK(gt_pace(room, 1500000, 1000000) == (int64_t)((room >> 6) / 1.5));	/* 1.5 GB/s: 1/64 of the room at a time */
-	CHECK(gt_pace(room, 1 << 30, 1000000) == GT_PACE_LEAST);
+	CHECK_EQ(gt_pace(room, 1 << 30, 1000000), GT_PACE_LEAST);
 	CHECK(gt_pace(room >> 3, 150000, 1000000) < gt_pace(room, 150000, 1000000));	/* fuller rings, more passes */
 	CHECK(gt_pace(0, 0, 0) == GT_PACE_LEAST && gt_pace(0, 1, INT64_MAX) == GT_PACE_LEAST);
 	CHECK(gt_pace(UINT64_MAX, 0, 0) == GT_PACE_MOST && gt_pace(UINT64_MAX, INT64_MAX, INT64_MAX) == GT_PACE_MOST);

@@ -41,7 +41,7 @@ static void calls_of_a_process_that_ends_within_a_pass(void)
 	CHECK(reader);
 	read_rows(reader);
 	gt_reader_close(reader);
-	CHECK(nrows == 8);
+	CHECK_EQ(nrows, 8);
 }
 
 T_MAIN(T(calls_of_a_process_that_ends_within_a_pass))

@@ -144,14 +144,14 @@ static void new_threads_are_seen_at_once_or_at_the_end(void)
 
 	CHECK(begin(GT_ARGS_NONE));
 	t = gt_clock_monotonic();
-	CHECK(gt_recorder_pass(r, &err) == 0);
+	CHECK_EQ(gt_recorder_pass(r, &err), 0);
 	p = new_thread(0, 0);
 	call(&p, "cuInit", t, t + 10);
 	CHECK(gt_recorder_pass(r, &err) > 0);
 	p = new_thread(100, 0);
 	rings.bits[GT_BITS_NEW_THREADS][1] = 0;	/* it was stopped before it set its bit */
 	call(&p, "cuInit", t, t + 10);
-	CHECK(gt_recorder_pass(r, &err) == 0);
+	CHECK_EQ(gt_recorder_pass(r, &err), 0);
 	reader = end();
 	CHECK(reader && gt_reader_segment(reader, 0)->rows[GT_CALL] == 2);
 	gt_reader_close(reader);
@@ -187,7 +187,7 @@ static void calls_of_a_call_that_was_left_stretch_no_other(void)
 	reader = end();
 	CHECK(reader);
 	read_rows(reader);
-	CHECK(nrows == 21);
+	CHECK_EQ(nrows, 21);
 	for (unsigned i = 0; i < nrows; i++) {
 		static const int64_t starts[] = { 0, 100, 300, 500000, 600000, 700000, 700010 };
 

@@ -13,7 +13,7 @@ static void the_first_error_wins(void)
 
 	CHECK(gt_err_at(&err, 12, -EBADMSG, "block %d", 3) == -EBADMSG && gt_err_set(&err, -EIO, "later") == -EIO);
 	CHECK(err.code == -EBADMSG && err.offset == 12 && !strcmp(err.text, "block 3"));
-	CHECK(gt_err_set(NULL, -EIO, "nobody listens") == -EIO);
+	CHECK_EQ(gt_err_set(NULL, -EIO, "nobody listens"), -EIO);
 }
 
 static void an_error_too_long_is_cut(void)
@@ -55,10 +55,10 @@ static void printing_is_one_safe_line(void)
 
 	gt_err_at(&err, 88213, -EBADMSG, "checksum\x1b[2J\nmismatch");
 	printed("a\tb.zst", &err, text, sizeof(text));
-	CHECK(!strcmp(text, "tool: a?b.zst: byte 88213: checksum?[2J?mismatch\n"));
+	CHECK_STR(text, "tool: a?b.zst: byte 88213: checksum?[2J?mismatch\n");
 	err = (struct gt_err){ .code = -ENOENT, .offset = GT_NO_OFFSET };
 	printed(NULL, &err, text, sizeof(text));
-	CHECK(!strcmp(text, "tool: No such file or directory\n"));
+	CHECK_STR(text, "tool: No such file or directory\n");
 }
 
 /* What a terminal obeys, what hides or turns text around, and what is no UTF-8; at every border between two pieces. */
@@ -131,14 +131,14 @@ static void maps_find_what_was_added(void)
 	struct gt_map m = { 0 };
 	uint64_t absent = 1;
 
-	CHECK(gt_map_get(&m, gt_hash_u64(absent), same_number, keys, &absent, 8) == UINT32_MAX);
+	CHECK_EQ(gt_map_get(&m, gt_hash_u64(absent), same_number, keys, &absent, 8), UINT32_MAX);
 	for (uint32_t i = 0; i < 20000; i++) {
 		keys[i] = i * 4096ULL;
 		CHECK(!gt_map_add(&m, gt_hash_u64(keys[i]), i));
 	}
 	for (uint32_t i = 0; i < 20000; i++)
 		CHECK(gt_map_get(&m, gt_hash_u64(keys[i]), same_number, keys, &keys[i], 8) == i);
-	CHECK(gt_map_get(&m, gt_hash_u64(absent), same_number, keys, &absent, 8) == UINT32_MAX);
+	CHECK_EQ(gt_map_get(&m, gt_hash_u64(absent), same_number, keys, &absent, 8), UINT32_MAX);
 	gt_map_release(&m);
 }
 

@@ -65,7 +65,7 @@ static void clock_forgets_the_past_only(void)
 	int64_t ns = gt_clock_ns(&c, at(60).ticks + 1234);
 
 	gt_clock_forget(&c, at(50).ticks + 7);
-	CHECK(c.n == 50);
+	CHECK_EQ(c.n, 50);
 	CHECK(gt_clock_ns(&c, at(60).ticks + 1234) == ns);
 	CHECK(gt_clock_ns(&c, at(50).ticks) == at(50).monotonic);
 	CHECK(rises(at(10).ticks, at(99).ticks, 1009));		/* the first piece serves what lies before it */
@@ -106,7 +106,7 @@ static void clock_without_counter_is_identity(void)
 	CHECK(gt_clock_ns(&c, 0) == 0 && gt_clock_ns(&c, 123456789012345) == 123456789012345);
 	gt_clock_add(&c, gt_clock_anchor(false));
 	gt_clock_forget(&c, 1000);
-	CHECK(gt_clock_ns(&c, 77) == 77);
+	CHECK_EQ(gt_clock_ns(&c, 77), 77);
 }
 
 static void clock_of_this_machine(void)
@@ -116,7 +116,7 @@ static void clock_of_this_machine(void)
 	if (!gt_clock_trusts_ticks())
 		SKIP("the kernel's clock source is not the tick counter");
 	gt_clock_init(&c, true);
-	CHECK(c.n == 2);
+	CHECK_EQ(c.n, 2);
 	a = gt_clock_add(&c, gt_clock_anchor(true));
 	b = gt_clock_add(&c, gt_clock_anchor(true));
 	CHECK(gt_clock_ns(&c, a.ticks) == a.monotonic && gt_clock_ns(&c, b.ticks) == b.monotonic);

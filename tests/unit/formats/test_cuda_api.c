@@ -29,9 +29,9 @@ static void each_name_is_found_once(void)
 {
 	for (uint32_t id = 0; id < gt_api_count; id++)
 		CHECK(gt_api_find(gt_api[id].name) == id);
-	CHECK(gt_api_find("cuNoSuchThing") == GT_NONE);
-	CHECK(gt_api_find("") == GT_NONE);
-	CHECK(gt_api_find("cuMemAlloc_v") == GT_NONE);
+	CHECK_EQ(gt_api_find("cuNoSuchThing"), GT_NONE);
+	CHECK_EQ(gt_api_find(""), GT_NONE);
+	CHECK_EQ(gt_api_find("cuMemAlloc_v"), GT_NONE);
 }
 
 static void runtime_names(void)
@@ -61,11 +61,11 @@ static void launches_have_their_key_arguments(void)
 	static const char *const names[] = { "cuLaunchKernel", "cuLaunchKernel_ptsz", "cuLaunchKernelEx", "cuLaunchCooperativeKernel" };
 
 	for (unsigned i = 0; i < 4; i++) {
-		CHECK(role_count(names[i], GT_R_GRID, true) == 3);
-		CHECK(role_count(names[i], GT_R_BLOCK, true) == 3);
-		CHECK(role_count(names[i], GT_R_SHARED, true) == 1);
-		CHECK(role_count(names[i], GT_R_STREAM, true) == 1);
-		CHECK(role_count(names[i], GT_R_FUNC, true) == 1);
+		CHECK_EQ(role_count(names[i], GT_R_GRID, true), 3);
+		CHECK_EQ(role_count(names[i], GT_R_BLOCK, true), 3);
+		CHECK_EQ(role_count(names[i], GT_R_SHARED, true), 1);
+		CHECK_EQ(role_count(names[i], GT_R_STREAM, true), 1);
+		CHECK_EQ(role_count(names[i], GT_R_FUNC, true), 1);
 	}
 	CHECK(role_count("cuGraphLaunch", GT_R_GRAPH, true) == 1 && role_count("cuGraphLaunch", GT_R_STREAM, true) == 1);
 }
@@ -87,8 +87,8 @@ static void memory_and_copies_have_bytes_and_addresses(void)
 			CHECK(api->op == GT_OP_FREE || is_old(api->name) || role_count(api->name, GT_R_BYTES, true) == 1);
 		}
 		if ((api->op == GT_OP_COPY || api->op == GT_OP_SET) && !is_old(api->name) && !strstr(api->name, "Batch")) {
-			CHECK(role_count(api->name, GT_R_BYTES, true) == 1);
-			CHECK(role_count(api->name, GT_R_DST, true) == 1);
+			CHECK_EQ(role_count(api->name, GT_R_BYTES, true), 1);
+			CHECK_EQ(role_count(api->name, GT_R_DST, true), 1);
 			CHECK(!strstr(api->name, "Async") || role_count(api->name, GT_R_STREAM, true) == 1);
 		}
 	}
@@ -148,14 +148,14 @@ static void guesses(void)
 	CHECK(a.category == GT_CAT_MEMORY && a.op == GT_OP_ALLOC && a.memkind == GT_MEM_DEVICE && !strcmp(a.name, "cudaMalloc"));
 	a = gt_api_guess("cudaFreeHost");
 	CHECK(a.op == GT_OP_FREE && a.memkind == GT_MEM_HOST);
-	CHECK(gt_api_guess("cuLaunchKernel").op == GT_OP_LAUNCH);
-	CHECK(gt_api_guess("cudaLaunchKernel_v7000").op == GT_OP_LAUNCH);
-	CHECK(gt_api_guess("cudaMemcpyAsync").op == GT_OP_COPY);
-	CHECK(gt_api_guess("cudaStreamSynchronize").op == GT_OP_SYNC);
-	CHECK(gt_api_guess("cudaDeviceSynchronize").op == GT_OP_SYNC);
-	CHECK(gt_api_guess("cuCtxPopCurrent_v7").category == GT_CAT_CONTEXT);
-	CHECK(gt_api_guess("cudaGetDevice").category == GT_CAT_QUERY);
-	CHECK(gt_api_guess("malloc").category == GT_CAT_OTHER);
+	CHECK_EQ(gt_api_guess("cuLaunchKernel").op, GT_OP_LAUNCH);
+	CHECK_EQ(gt_api_guess("cudaLaunchKernel_v7000").op, GT_OP_LAUNCH);
+	CHECK_EQ(gt_api_guess("cudaMemcpyAsync").op, GT_OP_COPY);
+	CHECK_EQ(gt_api_guess("cudaStreamSynchronize").op, GT_OP_SYNC);
+	CHECK_EQ(gt_api_guess("cudaDeviceSynchronize").op, GT_OP_SYNC);
+	CHECK_EQ(gt_api_guess("cuCtxPopCurrent_v7").category, GT_CAT_CONTEXT);
+	CHECK_EQ(gt_api_guess("cudaGetDevice").category, GT_CAT_QUERY);
+	CHECK_EQ(gt_api_guess("malloc").category, GT_CAT_OTHER);
 	a = gt_api_guess("cu");
 	CHECK(a.category == GT_CAT_OTHER && !strcmp(a.params, ""));
 }
@@ -203,8 +203,8 @@ static void hip_names(void)
 		CHECK(a.category == rows[i].category && a.op == rows[i].op && a.memkind == rows[i].memkind);
 		CHECK(a.direction == rows[i].direction && !strcmp(a.params, ""));
 	}
-	CHECK(gt_api_guess("cudaGraphAddMemcpyNode1D").op == GT_OP_NONE);
-	CHECK(gt_api_guess("cudaGraphMemcpyNodeSetParamsToSymbol").category == GT_CAT_GRAPH);
+	CHECK_EQ(gt_api_guess("cudaGraphAddMemcpyNode1D").op, GT_OP_NONE);
+	CHECK_EQ(gt_api_guess("cudaGraphMemcpyNodeSetParamsToSymbol").category, GT_CAT_GRAPH);
 	CHECK(gt_api_is("hipStreamSynchronize", "cuStreamSynchronize") && gt_api_is("hipSetDevice", "cudaSetDevice"));
 	CHECK(gt_api_is("hipStreamSynchronize_spt", "cudaStreamSynchronize") && !gt_api_is("hipStreamSync", "cuStreamSynchronize"));
 	CHECK(!gt_api_is("hipStreamSynchronize", "cudaEventSynchronize") && !gt_api_is("cudaFree", "cuFree"));

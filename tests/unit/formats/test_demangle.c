@@ -186,7 +186,7 @@ static void short_forms_are_short(void)
 			"\xc3\xa9\xc3\xa9"
 			"x",
 			1, out);
-	CHECK(((unsigned char)out[strlen(out) - 3] & 0xc0) == 0x80);	/* cut between characters */
+	CHECK_EQ(((unsigned char)out[strlen(out) - 3] & 0xc0), 0x80);	/* cut between characters */
 	CHECK(strlen(out) <= GT_SHORT_MAX);
 }
 
@@ -221,10 +221,10 @@ static void names_of_a_table_differ(void)
 		for (int j = 0; j < i; j++)
 			CHECK(strcmp(first[i], first[j]));
 	}
-	CHECK(!strcmp(first[0], "vectorized_elementwise_kernel<4, ..>"));
+	CHECK_STR(first[0], "vectorized_elementwise_kernel<4, ..>");
 	CHECK(!strncmp(first[1], "vectorized_elementwise_kernel<4, AUnaryFunctor<", 47));
-	CHECK(!strcmp(first[4], "vectorAdd#2"));	/* of the same namespace: none */
-	CHECK(!strcmp(first[5], "a::vectorAdd"));
+	CHECK_STR(first[4], "vectorAdd#2");	/* of the same namespace: none */
+	CHECK_STR(first[5], "a::vectorAdd");
 	CHECK(!*first[N - 1]);
 	CHECK(gt_kernel_names_count(k) == N);
 	CHECK(!strcmp(gt_kernel_names_at(k, 3, &full), "vectorAdd") && !strcmp(full, names[3]));

@@ -78,7 +78,7 @@ static void graphs_have_a_type_of_their_own(void)
 		gpus_kernel(&g, 0, &w);
 	}
 	r = gpus_end(&g);
-	CHECK(read_rows(r, GT_BIT(GT_GPU), s, 7) == 6);
+	CHECK_EQ(read_rows(r, GT_BIT(GT_GPU), s, 7), 6);
 	for (int i = 0; i < 6; i++) {
 		CHECK(!strcmp(name(&s[i]), "_Z3addPf") && s[i].ev.row.type == s[i % 2].ev.row.type);
 		CHECK(value(&s[i], GT_R_GRAPH, 0) == (i % 2 ? 9 : UINT64_MAX));
@@ -101,7 +101,7 @@ static void an_unknown_cause_names_nobody(void)
 	w.cause = (struct gt_gpu_cause){ .join = GT_JOIN_UNKNOWN, .track = 1, .name = g.launch_name, .start = 77, .ns = 88 };
 	gpus_kernel(&g, 0, &w);
 	r = gpus_end(&g);
-	CHECK(read_rows(r, GT_BIT(GT_GPU), s, 1) == 1);
+	CHECK_EQ(read_rows(r, GT_BIT(GT_GPU), s, 1), 1);
 	CHECK(value(s, GT_R_LAUNCH_TRACK, 0) == GT_NONE && value(s, GT_R_LAUNCH_NAME, 0) == GT_NONE && value(s, GT_R_LAUNCH_NS, 0) == 0);
 	CHECK(value(s, GT_R_LAUNCH_START, 0) == 500 && value(s, GT_R_LAUNCH_JOIN, 0) == GT_JOIN_UNKNOWN);
 	gt_reader_close(r);
@@ -160,12 +160,12 @@ static void sets_and_waits(void)
 		gpus_wait(&g, &w, i, 30 + (uint32_t)i);
 	}
 	r = gpus_end(&g);
-	CHECK(read_rows(r, GT_BIT(GT_GPU), s, 8) == 1);		/* waits are no work */
+	CHECK_EQ(read_rows(r, GT_BIT(GT_GPU), s, 8), 1);		/* waits are no work */
 	CHECK(!strcmp(name(s), "memset (device)") && s->type->category == GT_CAT_COPY && s->type->op == GT_OP_SET &&
 	      s->type->layer == GT_LAYER_GPU);
 	CHECK(value(s, GT_R_BYTES, 0) == 640 && value(s, GT_R_VALUE, 0) == 255 && value(s, GT_R_ASYNC, 0) == 0);
 	CHECK(!strcmp(text(s, GT_R_DST_MEMORY), "device") && value(s, GT_R_SRC_MEMORY, 0) == UINT64_MAX);
-	CHECK(read_rows(r, GT_BIT(GT_SPAN), s, 8) == 6);
+	CHECK_EQ(read_rows(r, GT_BIT(GT_SPAN), s, 8), 6);
 	for (int i = 0; i < 6; i++) {
 		CHECK(!strcmp(name(&s[i]), waits[i]) && s[i].type->category == GT_CAT_SYNC && s[i].type->layer == GT_LAYER_GPU);
 		CHECK(value(&s[i], GT_R_EVENT, 0) == 30 + (uint64_t)i && value(&s[i], GT_R_CONTEXT, 0) == 1);
@@ -257,7 +257,7 @@ static void a_copy_keeps_launches(void)
 	CHECK(s->ev.seg->tracks[value(s, GT_R_LAUNCH_TRACK, 0)].kind == GT_TRACK_THREAD &&
 	      s->ev.seg->tracks[value(s, GT_R_LAUNCH_TRACK, 0)].id == 101);
 	CHECK(!strcmp(text(s, GT_R_LAUNCH_NAME), "cuLaunchKernel") && s->ev.seg->tracks[s->ev.track].id == 8);
-	CHECK(s->ev.seg->tracks[s->ev.seg->tracks[s->ev.track].parent].kind == GT_TRACK_DEVICE);
+	CHECK_EQ(s->ev.seg->tracks[s->ev.seg->tracks[s->ev.track].parent].kind, GT_TRACK_DEVICE);
 	CHECK(value(&s[1], GT_R_LAUNCH_TRACK, 0) == GT_NONE && value(&s[1], GT_R_LAUNCH_JOIN, 0) == GT_JOIN_UNKNOWN);
 	gt_reader_close(again);
 	gt_reader_close(r);

@@ -163,7 +163,7 @@ static void a_damaged_index_is_rebuilt(void)
 	good[n - 60] ^= 1;		/* behind it are its checksum and the footer */
 	CHECK((r = read_bytes(good, n, &err)) && gt_reader_segment(r, 0)->closed && rows_of(r) == 100);
 	gt_reader_damage(r, &damaged);
-	CHECK(damaged == 1);
+	CHECK_EQ(damaged, 1);
 	gt_reader_close(r);
 	free(good);
 }
@@ -252,7 +252,7 @@ static void a_content_that_is_not_what_its_head_says_is_damage(void)
 		put_block(&b, GT_W_ROWS, GT_CALL, 10, &c, claims[i]);
 		CHECK((r = read_bytes(b.data, b.len, &err)) && !rows_of(r));
 		gt_reader_damage(r, &damaged);
-		CHECK(damaged == 1);
+		CHECK_EQ(damaged, 1);
 		gt_reader_close(r);
 		gt_buf_clear(&b);
 		put_segment(&b);
@@ -324,13 +324,13 @@ static void arguments_that_lie_are_damage(void)
 	CHECK((r = read_bytes(b.data, b.len, &err)));
 	CHECK(!gt_scan(r, &all, GT_ANY_ORDER, 1, ask_args, &there, &err) && !there);
 	gt_reader_damage(r, &damaged);
-	CHECK(damaged == 1);
+	CHECK_EQ(damaged, 1);
 	gt_reader_close(r);
 	CHECK((r = read_bytes(b.data, b.len, &err)) && (it = gt_iter_open(r, &all, &err)));
 	CHECK(!gt_iter_next(it, &ev, &err));
 	gt_iter_close(it);
 	gt_reader_damage(r, &damaged);
-	CHECK(damaged == 1);
+	CHECK_EQ(damaged, 1);
 	gt_reader_close(r);
 	gt_buf_release(&b);
 	gt_buf_release(&c);

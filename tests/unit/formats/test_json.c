@@ -273,20 +273,20 @@ static int64_t scaled(const char *text, int scale)
 
 static void numbers_are_exact(void)
 {
-	CHECK(scaled("0.000003406", 9) == 3406);
-	CHECK(scaled("1763629478.123456789", 9) == 1763629478123456789);
-	CHECK(scaled("-1763629478.123456789", 9) == -1763629478123456789);
-	CHECK(scaled("0.1234567899999", 9) == 123456789);
-	CHECK(scaled("5e-06", 9) == 5000);
-	CHECK(scaled("1.5E-05", 9) == 15000);
-	CHECK(scaled("12e3", 9) == 12000000000000);
+	CHECK_EQ(scaled("0.000003406", 9), 3406);
+	CHECK_EQ(scaled("1763629478.123456789", 9), 1763629478123456789);
+	CHECK_EQ(scaled("-1763629478.123456789", 9), -1763629478123456789);
+	CHECK_EQ(scaled("0.1234567899999", 9), 123456789);
+	CHECK_EQ(scaled("5e-06", 9), 5000);
+	CHECK_EQ(scaled("1.5E-05", 9), 15000);
+	CHECK_EQ(scaled("12e3", 9), 12000000000000);
 	CHECK(scaled("0", 9) == 0 && scaled("-0.0", 9) == 0 && scaled("0e999999999999", 9) == 0);
-	CHECK(scaled("1e-999999999999", 9) == 0);
-	CHECK(scaled("9223372036.854775807", 9) == INT64_MAX);
-	CHECK(scaled("9223372036.854775808", 9) == INT64_MIN);	/* the error */
-	CHECK(scaled("1e999999999999", 9) == INT64_MIN);
-	CHECK(scaled("12.3456", 3) == 12345);
-	CHECK(scaled("9223372036854775807", 0) == INT64_MAX);
+	CHECK_EQ(scaled("1e-999999999999", 9), 0);
+	CHECK_EQ(scaled("9223372036.854775807", 9), INT64_MAX);
+	CHECK_EQ(scaled("9223372036.854775808", 9), INT64_MIN);	/* the error */
+	CHECK_EQ(scaled("1e999999999999", 9), INT64_MIN);
+	CHECK_EQ(scaled("12.3456", 3), 12345);
+	CHECK_EQ(scaled("9223372036854775807", 0), INT64_MAX);
 }
 
 static void lax_takes_what_loggers_write(void)

@@ -26,7 +26,7 @@ static void a_value_is_replaced(void)
 	for (uint32_t i = 0; i < 1000; i++)
 		CHECK(i == 402 || get(&m, gt_hash_u64(i / 4), i) == i);
 	gt_map_set(&m, gt_hash_u64(100), 7, 1);		/* not of this hash */
-	CHECK(get(&m, gt_hash_u64(1), 7) == 7);
+	CHECK_EQ(get(&m, gt_hash_u64(1), 7), 7);
 	gt_map_release(&m);
 }
 
@@ -35,7 +35,7 @@ static void the_first_of_a_hash(void)
 	struct gt_map m = filled(), none = { 0 };
 
 	CHECK(gt_map_first(&m, gt_hash_u64(100)) / 4 == 100 && gt_map_first(&m, gt_hash_u64(250)) == UINT32_MAX);
-	CHECK(gt_map_first(&none, 1) == UINT32_MAX);
+	CHECK_EQ(gt_map_first(&none, 1), UINT32_MAX);
 	gt_map_fetch(&none, 1);
 	gt_map_release(&m);
 }
@@ -47,7 +47,7 @@ static void cleared_is_empty_and_can_be_filled(void)
 	gt_map_clear(&m);
 	gt_map_clear(&none);
 	for (uint32_t i = 0; i < 1000; i++)
-		CHECK(get(&m, gt_hash_u64(i / 4), i) == UINT32_MAX);
+		CHECK_EQ(get(&m, gt_hash_u64(i / 4), i), UINT32_MAX);
 	CHECK(!m.used && !gt_map_add(&m, 5, 6) && get(&m, 5, 6) == 6);
 	gt_map_release(&m);
 }

@@ -82,7 +82,7 @@ static void refused(void)
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		CHECK(parse(bad[i].line) == -EINVAL);
+		CHECK_EQ(parse(bad[i].line), -EINVAL);
 		CHECK(!strcmp(err.text, bad[i].says));
 	}
 }

@@ -77,13 +77,13 @@ static void file_is_not_replaced(void)
 
 	CHECK(fd >= 0);
 	close(fd);
-	CHECK(gt_out_open(&o, path, false, &err) == -EEXIST);
+	CHECK_EQ(gt_out_open(&o, path, false, &err), -EEXIST);
 	CHECK(strstr(err.text, path) && strstr(err.text, "-f"));
 	CHECK(!gt_out_open(&o, path, true, NULL));
 	gt_out_str(&o, "hello");
 	CHECK(!gt_out_close(&o, NULL));
 	fd = open(path, O_RDONLY);
-	CHECK(lseek(fd, 0, SEEK_END) == 5);
+	CHECK_EQ(lseek(fd, 0, SEEK_END), 5);
 	close(fd);
 	unlink(path);
 }
@@ -93,7 +93,7 @@ static void no_such_folder(void)
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_out o;
 
-	CHECK(gt_out_open(&o, "/nonexistent/x", false, &err) == -ENOENT);
+	CHECK_EQ(gt_out_open(&o, "/nonexistent/x", false, &err), -ENOENT);
 	CHECK(strstr(err.text, "/nonexistent/x"));
 	gt_out_str(&o, "goes nowhere");
 	CHECK(gt_out_close(&o, NULL));
@@ -119,7 +119,7 @@ static void full_disk(void)
 	CHECK(!gt_out_open(&o, "/dev/full", false, NULL));
 	gt_out_str(&o, "x");
 	CHECK(!o.failed);
-	CHECK(gt_out_close(&o, &err) == -ENOSPC);
+	CHECK_EQ(gt_out_close(&o, &err), -ENOSPC);
 	CHECK(strstr(err.text, "/dev/full"));
 }
 
@@ -138,8 +138,8 @@ static void closed_pipe(void)
 	close(p[1]);
 	for (int i = 0; i < 100000; i++)
 		gt_out_str(&o, "0123456789");
-	CHECK(o.failed == -EPIPE);
-	CHECK(gt_out_close(&o, &err) == -EPIPE);
+	CHECK_EQ(o.failed, -EPIPE);
+	CHECK_EQ(gt_out_close(&o, &err), -EPIPE);
 	CHECK(strstr(err.text, "cannot write /proc/self/fd/") && strstr(err.text, "Broken pipe"));
 	signal(SIGPIPE, SIG_DFL);
 }
@@ -153,7 +153,7 @@ static void gz_by_name(void)
 
 	close(fd);
 	CHECK(!gt_out_open(&o, path, true, NULL));
-	CHECK(gt_out_fd(&o) == -EINVAL);
+	CHECK_EQ(gt_out_fd(&o), -EINVAL);
 	gt_out_str(&o, "packed");
 	CHECK(!gt_out_close(&o, NULL));
 	fd = open(path, O_RDONLY);

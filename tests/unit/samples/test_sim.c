@@ -67,7 +67,7 @@ static void functions_know_their_names_and_parameters(void)
 	CHECK(!cuFuncGetName(&name, f) && !strcmp(name, SAXPY));
 	CHECK(!cuFuncGetParamInfo(f, 1, &offset, &size) && offset == 8 && size == 8);	/* after a float, aligned */
 	CHECK(!cuFuncGetParamInfo(f, 3, &offset, &size) && offset == 24 && size == 4);
-	CHECK(cuFuncGetParamInfo(f, 4, &offset, &size) == 1);
+	CHECK_EQ(cuFuncGetParamInfo(f, 4, &offset, &size), 1);
 	CHECK(!cuLibraryLoadData(&library, cu_ptx, NULL, NULL, 0, NULL, NULL, 0) && !cuLibraryGetKernel(&kernel, library, RELU));
 	CHECK(!cuKernelGetFunction(&function, kernel) && !cuKernelGetName(&name, kernel) && !strcmp(name, RELU));
 	CHECK(cuLibraryGetKernel(&kernel, library, "none") == 500 && !cuLibraryUnload(library));
@@ -100,7 +100,7 @@ static void memory_runs_out_and_comes_back(void)
 	while (n < 64 && !cuMemAlloc_v2(&x[n], 4 << 20))
 		n++;
 	CHECK(n >= 14 && n <= 16);
-	CHECK(cuMemAlloc_v2(&big, 8 << 20) == 2);
+	CHECK_EQ(cuMemAlloc_v2(&big, 8 << 20), 2);
 	CHECK(!cuMemFree_v2(x[1]) && cuMemAlloc_v2(&big, 8 << 20) == 2);	/* room, but not in one piece */
 	CHECK(!cuMemFree_v2(x[2]) && !cuMemAlloc_v2(&big, 8 << 20) && big == x[1]);
 	CHECK(!cuMemFree_v2(big));
@@ -172,7 +172,7 @@ static void streams_wait_for_events_only(void)
 	gate_close(&g, a);
 	CHECK(!cuEventRecord(e, a) && !cuStreamWaitEvent(b, e, 0) && !cuLaunchHostFunc(c, add_one, &ran));
 	CHECK(!cuStreamSynchronize(c) && ran == 1);	/* c follows nobody */
-	CHECK(cuStreamQuery(b) == 600);
+	CHECK_EQ(cuStreamQuery(b), 600);
 	gate_open(&g);
 	CHECK(!cuStreamSynchronize(b) && !cuEventQuery(e));
 	CHECK(!cuStreamDestroy_v2(a) && !cuStreamDestroy_v2(b) && !cuStreamDestroy_v2(c) && !cuEventDestroy_v2(e));
@@ -213,10 +213,10 @@ static void each_thread_has_its_default_stream(void)
 	struct gate g;
 
 	gate_close(&g, (CUstream)2);
-	CHECK(cuStreamQuery_ptsz(NULL) == 600);
+	CHECK_EQ(cuStreamQuery_ptsz(NULL), 600);
 	CHECK(!pthread_create(&thread, NULL, own_default_stream, cu_kernel(m, BUSY)));
 	pthread_join(thread, NULL);
-	CHECK(cuStreamQuery_ptsz(NULL) == 600);
+	CHECK_EQ(cuStreamQuery_ptsz(NULL), 600);
 	gate_open(&g);
 	CHECK(!cuStreamSynchronize_ptsz(NULL));
 }

@@ -49,7 +49,7 @@ static void a_buffer_waits_for_its_last_kernel_unless_forced(void)
 	gate_open(&g);
 	flush();	/* what comes too late is not written into a buffer that has gone */
 	FINE();
-	CHECK(returned == 1);
+	CHECK_EQ(returned, 1);
 	spin(m, s, 1);
 	flush();
 	CHECK(returned == 2 && count(KIND_CONCURRENT_KERNEL) == 3 && nth(KIND_CONCURRENT_KERNEL, 2)->kernel.end);
@@ -117,14 +117,14 @@ static void managed_memory_has_counters(void)
 	for (c.kind = 1; c.kind <= 3; c.kind++)
 		OK(cuptiActivityConfigureUnifiedMemoryCounter(&c, 1));
 	c.kind = 9;
-	CHECK(cuptiActivityConfigureUnifiedMemoryCounter(&c, 1) == CUPTI_INVALID_PARAMETER);
+	CHECK_EQ(cuptiActivityConfigureUnifiedMemoryCounter(&c, 1), CUPTI_INVALID_PARAMETER);
 	spin(m, s, 1);
 	spin(m, s, 1);			/* it is there */
 	OK(cuStreamSynchronize(s));
 	OK(cuStreamSynchronize(s));
 	flush();
 	FINE();
-	CHECK(count(KIND_UNIFIED_MEMORY) == 3);
+	CHECK_EQ(count(KIND_UNIFIED_MEMORY), 3);
 	for (unsigned i = 0; i < 3; i++) {
 		static const uint32_t order[] = { 1, 3, 2 };
 		const struct cupti_um *r = &nth(KIND_UNIFIED_MEMORY, i)->um;
@@ -233,7 +233,7 @@ static void nodes_of_a_graph_share_the_launch_and_have_their_own_ids(void)
 	flush();
 	FINE();
 	CHECK(contexts == 1 && created == 4 && clones == 2);	/* two captured, two when instantiated */
-	CHECK(count(KIND_CONCURRENT_KERNEL) == 4);
+	CHECK_EQ(count(KIND_CONCURRENT_KERNEL), 4);
 	a = &nth(KIND_CONCURRENT_KERNEL, 0)->kernel;
 	b = &nth(KIND_CONCURRENT_KERNEL, 1)->kernel;
 	CHECK(a->correlation == b->correlation && call_of(a->correlation)->cbid == CBID_GRAPH_LAUNCH);
@@ -321,7 +321,7 @@ static void without_a_buffer_records_are_dropped_and_counted(void)
 	OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &n));
 	CHECK(n == 2 && !seen_n);
 	OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &n));
-	CHECK(n == 0);
+	CHECK_EQ(n, 0);
 	refuse = false;
 	buffer_size = 100;	/* too small for a kernel: the client has it back */
 	spin(m, NULL, 1);
@@ -411,7 +411,7 @@ static void callbacks_have_the_number_of_the_record(void)
 	CUcontext ctx;
 
 	OK(cuptiSubscribe(&handle, launches, &told));
-	CHECK(cuptiSubscribe(&second, launches, NULL) == 39);
+	CHECK_EQ(cuptiSubscribe(&second, launches, NULL), 39);
 	OK(cuptiEnableCallback(1, handle, DOMAIN_DRIVER, CBID_LAUNCH));
 	spin(m, NULL, 9);
 	OK(cuCtxGetCurrent(&ctx));
@@ -450,7 +450,7 @@ static void finalize_in_a_callback_loses_nothing_and_leaves_the_driver_alone(voi
 	OK(cuptiActivityEnable(KIND_CONCURRENT_KERNEL));
 	spin(m, NULL, 9);
 	flush();
-	CHECK(count(KIND_CONCURRENT_KERNEL) == 7);
+	CHECK_EQ(count(KIND_CONCURRENT_KERNEL), 7);
 }
 
 static void external_ids_precede_the_call(void)
@@ -460,7 +460,7 @@ static void external_ids_precede_the_call(void)
 
 	OK(enable_call(CBID_LAUNCH));
 	OK(cuptiActivityEnable(KIND_EXTERNAL_CORRELATION));
-	CHECK(cuptiActivityPopExternalCorrelationId(3, &last) == CUPTI_QUEUE_EMPTY);
+	CHECK_EQ(cuptiActivityPopExternalCorrelationId(3, &last), CUPTI_QUEUE_EMPTY);
 	OK(cuptiActivityPushExternalCorrelationId(3, 1234));
 	spin(m, NULL, 1);
 	OK(cuptiActivityPopExternalCorrelationId(3, &last));
@@ -481,7 +481,7 @@ static void overhead_is_told_once_a_flush(void)
 	OK(cuptiActivityRegisterCallbacks(request, completed));
 	OK(cuptiActivityEnable(KIND_OVERHEAD));
 	m = start();
-	CHECK(count(KIND_OVERHEAD) == 0);
+	CHECK_EQ(count(KIND_OVERHEAD), 0);
 	spin(m, NULL, 1);
 	flush();
 	CHECK(count(KIND_OVERHEAD) == 1 && nth(KIND_OVERHEAD, 0)->overhead.overhead == OVERHEAD_COMPILER);
@@ -570,7 +570,7 @@ static void a_forked_child_has_none(void)
 		      cuCtxSynchronize() != 3);
 	CHECK(waitpid(pid, &status, 0) == pid && !status);
 	flush();
-	CHECK(count(KIND_CONCURRENT_KERNEL) == 1);
+	CHECK_EQ(count(KIND_CONCURRENT_KERNEL), 1);
 }
 
 static void attributes_and_words(void)

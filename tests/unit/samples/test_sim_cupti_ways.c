@@ -42,10 +42,10 @@ static void taken_refuses_a_subscriber_and_nothing_else(void)
 	CUmodule m = start();
 	void *handle;
 
-	CHECK(cuptiSubscribe(&handle, call_back, NULL) == 39);
+	CHECK_EQ(cuptiSubscribe(&handle, call_back, NULL), 39);
 	spin(m, NULL, 1);
 	flush();
-	CHECK(count(KIND_CONCURRENT_KERNEL) == 1);
+	CHECK_EQ(count(KIND_CONCURRENT_KERNEL), 1);
 }
 
 static void drop_drops_and_counts(void)
@@ -93,7 +93,7 @@ static void shuffled_records_are_all_there(void)
 		spin(m, NULL, i);
 	flush();
 	FINE();
-	CHECK(count(KIND_CONCURRENT_KERNEL) == 20);
+	CHECK_EQ(count(KIND_CONCURRENT_KERNEL), 20);
 	for (size_t i = 0; i < 20; i++) {
 		sum |= 1ull << nth(KIND_CONCURRENT_KERNEL, i)->kernel.grid[0];
 		inversions += i && nth(KIND_CONCURRENT_KERNEL, i)->kernel.correlation < nth(KIND_CONCURRENT_KERNEL, i - 1)->kernel.correlation;

@@ -7,7 +7,7 @@ static void before_cuInit(void)
 	CUcontext ctx;
 
 	CHECK(cuCtxSynchronize() == 3 && cuMemAlloc_v2(&x, 8) == 3 && cuCtxGetCurrent(&ctx) == 3);
-	CHECK(cuInit(1) == 1);
+	CHECK_EQ(cuInit(1), 1);
 }
 
 static void memory(void)
@@ -24,7 +24,7 @@ static void memory(void)
 	CHECK(cuMemcpyHtoD_v2(0x1000, host, 16) == 1 && !cuMemcpyHtoD_v2(y, host, 0));
 	CHECK(!cuMemHostRegister_v2(page, 4096, 0) && cuMemHostRegister_v2(page, 4096, 0) == 712);
 	CHECK(!cuMemHostUnregister(page) && cuMemHostUnregister(page) == 713);
-	CHECK(cuPointerGetAttribute(&value, 2, (CUdeviceptr)page) == 1);
+	CHECK_EQ(cuPointerGetAttribute(&value, 2, (CUdeviceptr)page), 1);
 	CHECK(!cuMemAllocAsync(&x, 100, NULL) && !cuMemFreeAsync(x, NULL) && cuMemFreeAsync(x, NULL) == 1);
 	CHECK(!cuMemFree_v2(y));
 	free(page);
@@ -54,15 +54,15 @@ static void modules_and_launches(void)
 	int n = 4;
 	void *args[] = { &x, &n };
 
-	CHECK(cuModuleLoadData(&m, "garbage text") == 200);
-	CHECK(cuModuleLoadData(&m, ".version 6.0\n.target sm_50\n.address_size 64\n.entry x { garbage") == 218);
+	CHECK_EQ(cuModuleLoadData(&m, "garbage text"), 200);
+	CHECK_EQ(cuModuleLoadData(&m, ".version 6.0\n.target sm_50\n.address_size 64\n.entry x { garbage"), 218);
 	CHECK(cuModuleGetFunction(&f, sim_start(), "none") == 500 && cuModuleGetGlobal_v2(&x, &size, sim_start(), "none") == 500);
 	f = cu_kernel(sim_start(), RELU);
-	CHECK(cuLaunchKernel(f, 0, 1, 1, 1, 1, 1, 0, NULL, args, NULL) == 1);
-	CHECK(cuLaunchKernel(f, 1, 1, 1, 2048, 1, 1, 0, NULL, args, NULL) == 1);
-	CHECK(cuLaunchKernel(f, 1, 70000, 1, 4, 1, 1, 0, NULL, args, NULL) == 1);
-	CHECK(cuLaunchKernel(f, 1, 1, 1, 4, 1, 1, 1 << 20, NULL, args, NULL) == 1);
-	CHECK(cuLaunchKernel(NULL, 1, 1, 1, 4, 1, 1, 0, NULL, args, NULL) == 400);
+	CHECK_EQ(cuLaunchKernel(f, 0, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 1);
+	CHECK_EQ(cuLaunchKernel(f, 1, 1, 1, 2048, 1, 1, 0, NULL, args, NULL), 1);
+	CHECK_EQ(cuLaunchKernel(f, 1, 70000, 1, 4, 1, 1, 0, NULL, args, NULL), 1);
+	CHECK_EQ(cuLaunchKernel(f, 1, 1, 1, 4, 1, 1, 1 << 20, NULL, args, NULL), 1);
+	CHECK_EQ(cuLaunchKernel(NULL, 1, 1, 1, 4, 1, 1, 0, NULL, args, NULL), 400);
 }
 
 static void capture(void)
@@ -74,10 +74,10 @@ static void capture(void)
 	CUgraph g;
 
 	CHECK(!cuStreamCreate(&s, 1) && !cuStreamCreate(&blocking, 0) && !cuEventCreate(&e, 0));
-	CHECK(cuStreamBeginCapture_v2(NULL, 0) == 900);
+	CHECK_EQ(cuStreamBeginCapture_v2(NULL, 0), 900);
 	CHECK(!cuStreamBeginCapture_v2(blocking, 0) && cuStreamBeginCapture_v2(blocking, 0) == 401);
-	CHECK(cuLaunchKernel(busy, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){ &none }, NULL) == 906);
-	CHECK(cuStreamEndCapture(blocking, &g) == 901);
+	CHECK_EQ(cuLaunchKernel(busy, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){ &none }, NULL), 906);
+	CHECK_EQ(cuStreamEndCapture(blocking, &g), 901);
 	CHECK(!cuStreamBeginCapture_v2(blocking, 2) && cuStreamSynchronize(blocking) == 900);
 	CHECK(cuStreamEndCapture(blocking, &g) == 901 && cuStreamEndCapture(blocking, &g) == 401);
 	CHECK(!cuStreamBeginCapture_v2(s, 2) && cuCtxSynchronize() == 900 && cuEventRecord(e, s) == 901 && !cuEventQuery(e));

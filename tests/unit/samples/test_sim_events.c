@@ -103,7 +103,7 @@ static void events_die_with_their_context(void)
 	ours = over();
 	CHECK(!cuCtxCreate_v2(&c, 0, 0));
 	e = over();
-	CHECK(cuEventRecord(ours, NULL) == 400);		/* of another context than the stream */
+	CHECK_EQ(cuEventRecord(ours, NULL), 400);		/* of another context than the stream */
 	CHECK(!cuCtxDestroy_v2(c));
 	CHECK(cuEventQuery(e) == 400 && cuEventElapsedTime(&ms, ours, e) == 400 && cuEventRecord(e, NULL) == 400);
 	CHECK(!cuCtxCreate_v2(&c, 0, 0));			/* in the place of the last one */

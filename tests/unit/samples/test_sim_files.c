@@ -89,7 +89,7 @@ static void init_asks_on_each_file(void)
 {
 	struct seen s;
 
-	CHECK(in_child(initialise, NULL, NULL, &s) == 0);
+	CHECK_EQ(in_child(initialise, NULL, NULL, &s), 0);
 	CHECK(s.calls == 19 && s.ctl == 14 && s.uvm == 3 && s.gpu == 2);
 	CHECK(s.kernel_refused == s.calls && s.refused == 1);	/* one question has the answer NV_ERR_NOT_SUPPORTED */
 }
@@ -106,7 +106,7 @@ static void launches_ask_nothing(void)
 {
 	struct seen a;
 
-	CHECK(in_child(work, NULL, NULL, &a) == 0);
+	CHECK_EQ(in_child(work, NULL, NULL, &a), 0);
 	CHECK(a.calls == 19 + 30 + 10 * 5);	/* cuInit, a context, then three for each allocation and two for its end */
 }
 
@@ -128,9 +128,9 @@ static void devices_can_be_more_or_none(void)
 {
 	struct seen s;
 
-	CHECK(in_child(devices, NULL, NULL, &s) == 1);
+	CHECK_EQ(in_child(devices, NULL, NULL, &s), 1);
 	CHECK(in_child(devices, "SIMGPU_DEVICES", "3", &s) == 3 && s.calls == 19 + 2 * 9);
-	CHECK(in_child(initialise, "SIMGPU_DEVICES", "0", &s) == 100);
+	CHECK_EQ(in_child(initialise, "SIMGPU_DEVICES", "0", &s), 100);
 }
 
 static int after_fork(void)
@@ -150,7 +150,7 @@ static void a_forked_child_has_no_driver(void)
 {
 	struct seen s;
 
-	CHECK(in_child(after_fork, NULL, NULL, &s) == 3);
+	CHECK_EQ(in_child(after_fork, NULL, NULL, &s), 3);
 }
 
 /* Simulated ns of ten kernels behind a gate. */

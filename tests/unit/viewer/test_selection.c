@@ -359,7 +359,7 @@ static void holes_are_where_blocks_cannot_be_read(void)
 	}
 	CHECK(seen > 300);
 	CHECK(!gt_hole_at(archive, &neighbour, own.blocks[1].start, own.blocks[1].start + 1, 100, &hole, &err));
-	CHECK(gt_hole_at(archive, &lanes[0].strip, own.blocks[2].start, own.blocks[2].start + 1, 100, &hole, &err) == 1);
+	CHECK_EQ(gt_hole_at(archive, &lanes[0].strip, own.blocks[2].start, own.blocks[2].start + 1, 100, &hole, &err), 1);
 	CHECK(hole.n == 2 && hole.from == own.blocks[1].start && hole.to == own.blocks[2].end + 1 && !hole.list[0].shared);
 	CHECK(hole.list[0].number == own.blocks[1].number && hole.rows == own.blocks[1].rows + (uint64_t)own.blocks[2].rows);
 	close_program();

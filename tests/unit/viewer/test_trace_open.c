@@ -313,7 +313,7 @@ static void it_is_cancelled_at_any_moment(void)
 	put_kineto(KINETO, 20000);
 	for (unsigned i = 0; i < 6; i++) {
 		o = begin(KINETO, &always);
-		CHECK(gt_opening_step(o, 0, &err) == 1);
+		CHECK_EQ(gt_opening_step(o, 0, &err), 1);
 		for (unsigned k = 0; k < i; k++)
 			CHECK(gt_opening_step(o, 3, &err) >= 0 && gt_opening_percent(o) <= 100);
 		CHECK(strlen(gt_opening_doing(o)));
@@ -510,7 +510,7 @@ static void the_cache_is_bounded(void)
 	gt_opening_close(oldest);
 	close(held);
 	gt_cache_trim(&c, 0, 0);
-	CHECK(files_in("cache/gt") == 1);
+	CHECK_EQ(files_in("cache/gt"), 1);
 	gt_cache_close(&c);
 }
 
@@ -580,7 +580,7 @@ static void a_recording_is_followed(void)
 	}
 	CHECK(!gt_writer_close(t.w, &t.err) && gt_opening_poll(o) == GT_FOLLOWED_CLOSED && !gt_opening_refresh(o, &err));
 	CHECK(notes(o, "complete: its recorder has closed it") && gt_reader_segment(gt_opening_result(o), 0)->closed);
-	CHECK(gt_opening_poll(o) == GT_FOLLOWED_SAME);
+	CHECK_EQ(gt_opening_poll(o), GT_FOLLOWED_SAME);
 	gt_opening_close(o);
 	CHECK((o = opened("live.zst", &followed)) && notes(o, "there is nothing to follow") && gt_opening_poll(o) == GT_FOLLOWED_SAME);
 	gt_opening_close(o);
@@ -632,7 +632,7 @@ static void a_recorder_that_is_killed_is_told(void)
 	CHECK(!tiny_open(&t, create(KILLED), true) && !tiny_call(&t, t.thread[0], t.get, 10, 20, 0, 0, 0, 0) && !gt_writer_epoch(t.w, 100, &t.err));
 	CHECK((o = opened(KILLED, &followed)) && gt_opening_result(o));
 	for (unsigned i = 0; i < 12; i++) {	/* it is still there */
-		CHECK(gt_opening_poll(o) == GT_FOLLOWED_SAME);
+		CHECK_EQ(gt_opening_poll(o), GT_FOLLOWED_SAME);
 		usleep(100000);
 	}
 	gt_writer_abandon(t.w);

@@ -52,7 +52,7 @@ static void other_keys_have_none(void)
 	CHECK(!gt_binding_of((struct gt_key){ .key = 0x4e2d }));
 	CHECK(!gt_binding_of((struct gt_key){ .key = 'q', .with = GT_WITH_ALT }));
 	CHECK(!gt_binding_of((struct gt_key){ .key = GT_KEY_GONE }));
-	CHECK(gt_binding_of((struct gt_key){ .key = ' ' })->action == GT_DO_FOLD);
+	CHECK_EQ(gt_binding_of((struct gt_key){ .key = ' ' })->action, GT_DO_FOLD);
 }
 
 static void help_tells_each_and_fits_80_columns(void)

@@ -129,7 +129,7 @@ static void cells_are_counted_at_every_zoom(void)
 			      is_counted(&st, "GPU 0", streams, 3));
 			CHECK(play(&st, zoom % 3 ? "w L l" : "w h a"));
 		}
-		CHECK(st.s.scene.window.shift == 0);
+		CHECK_EQ(st.s.scene.window.shift, 0);
 		strike(&st);
 		state = seed;
 	}

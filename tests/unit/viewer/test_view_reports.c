@@ -130,7 +130,7 @@ static void what_was_made_is_there_at_once(void)
 	gt_reporter_leave(p);
 	gt_reporter_wait(p, 0);
 	CHECK(same_report(&st, p, top, all));
-	CHECK(gt_reporter_take(p, top, all, &b, &st.err) == 1);
+	CHECK_EQ(gt_reporter_take(p, top, all, &b, &st.err), 1);
 	gt_reporter_release(p, a);
 	gt_reporter_release(p, b);
 	CHECK(!gt_reporter_take(p, top, some, &b, &st.err));	/* and is freed while it is at work */

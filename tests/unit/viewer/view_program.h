@@ -164,8 +164,8 @@ static inline void break_block(int fd, uint32_t number)
 		at += head.magic == GT_WIRE_BLOCK_MAGIC ? GT_WIRE_HEAD + head.zbytes : 1;
 	}
 	at += GT_WIRE_HEAD + head.zbytes / 2;
-	CHECK(pread(fd, &byte, 1, (off_t)at) == 1);
+	CHECK_EQ(pread(fd, &byte, 1, (off_t)at), 1);
 	byte ^= 0x55;
-	CHECK(pwrite(fd, &byte, 1, (off_t)at) == 1);
+	CHECK_EQ(pwrite(fd, &byte, 1, (off_t)at), 1);
 }
 #endif

@@ -89,7 +89,7 @@ static void what_is_not_told(void)
 		o.filter.match = how ? of_set : NULL;
 		j = contexts_of(&p, &o);
 		CHECK(rows(j, "contexts") == (how ? 2 : 3) && num(sum(j, "bind"), "count") == (how ? 2 : 3));
-		CHECK(rows(j, "context_events") == 1);
+		CHECK_EQ(rows(j, "context_events"), 1);
 		CHECK(noted(j, "context_events", how ? "not told: --match" : "not told where the context was not recorded"));
 		json_decref(j);
 	}
@@ -151,7 +151,7 @@ static void random_threads(void)
 			calls(&p, thread, what, context, 0);
 		}
 		j = contexts_of(&p, &plain);
-		CHECK(rows(j, "contexts") == 300);
+		CHECK_EQ(rows(j, "contexts"), 300);
 		for (int i = 0; i < 300; i++) {
 			CHECK(is(row(j, "contexts", (size_t)i), "event", want[i]) || !printf("# seed %u, %d\n", seed, i));
 			switches += !strcmp(want[i], "switch");

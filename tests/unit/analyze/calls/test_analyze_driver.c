@@ -23,8 +23,8 @@ static void known_times(void)
 	CHECK(num(row(j, "driver_calls", 0), "total_ns") == 950 && num(row(j, "driver_calls", 0), "driver_ns") == 200);
 	CHECK(num(row(j, "driver_calls", 0), "driver_percent") == 21.05 && num(row(j, "driver_calls", 0), "rest_ns") == 750);
 	CHECK(num(row(j, "driver_calls", 0), "entered") == 1 && num(row(j, "driver_calls", 0), "max_driver_ns") == 200);
-	CHECK(num(row_named(j, "driver_calls", "call", "cuStreamSynchronize"), "driver_ns") == 100);
-	CHECK(num(row_named(j, "driver_calls", "call", "cuInit"), "driver_ns") == 0);
+	CHECK_EQ(num(row_named(j, "driver_calls", "call", "cuStreamSynchronize"), "driver_ns"), 100);
+	CHECK_EQ(num(row_named(j, "driver_calls", "call", "cuInit"), "driver_ns"), 0);
 	CHECK(rows(j, "driver_failures") == 1 && num(row(j, "driver_failures", 0), "code") == 0x56);
 	CHECK(is(row(j, "driver_failures", 0), "status", "NV_ERR_NOT_SUPPORTED") && num(row(j, "driver_failures", 0), "of") == 3);
 	CHECK(num(row(j, "driver_failures", 0), "total_ns") == 100 && num(row(j, "driver_failures", 0), "first_ns") == 8100);

@@ -162,13 +162,13 @@ static void what_is_printed_is_what_matches(void)
 			json_decref(j);
 		}
 	j = kernels_matching("add<4, ..>*", NULL);
-	CHECK(rows(j, "kernels") == 2);
+	CHECK_EQ(rows(j, "kernels"), 2);
 	json_decref(j);
 	j = kernels_matching("add<4, float>", "mu?");
 	CHECK(rows(j, "kernels") == 2 && is(row(j, "kernels", 0), "name", names[1]) && is(row(j, "kernels", 1), "name", names[2]));
 	json_decref(j);
 	j = kernels_matching("@kernel", "add<4, float>");
-	CHECK(rows(j, "kernels") == NNAMES);
+	CHECK_EQ(rows(j, "kernels"), NNAMES);
 	json_decref(j);
 }
 

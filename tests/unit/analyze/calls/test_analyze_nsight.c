@@ -340,7 +340,7 @@ static void from_call_to_kernel(void)
 	      num(r, "kavg_ns") == 10);
 	CHECK(noted(j, "cuda_kern_exec_sum", "1 of 4 kernels is joined to no call") &&
 	      noted(j, "cuda_kern_exec_sum", "1 of 4 kernels was joined to its call by order"));
-	CHECK(rows(j, "cuda_kern_exec_trace") == 4);
+	CHECK_EQ(rows(j, "cuda_kern_exec_trace"), 4);
 	json_decref(j);
 }
 

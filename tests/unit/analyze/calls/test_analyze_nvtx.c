@@ -351,7 +351,7 @@ static void options_choose_ranges(void)
 	o.filter.tid = 100;
 	j = report(nv_make(), range_reports, &o);
 	CHECK(rows(j, "nvtx_gpu_proj_sum") == 1 && num(row(j, "nvtx_gpu_proj_sum", 0), "total_proj_ns") == 100);
-	CHECK(num(row(j, "nvtx_gpu_proj_sum", 0), "range_instances") == 1);
+	CHECK_EQ(num(row(j, "nvtx_gpu_proj_sum", 0), "range_instances"), 1);
 	CHECK(rows(j, "nvtx_kern_sum") == 1 && is(row(j, "nvtx_kern_sum", 0), "nvtx_range", "range1") &&
 	      num(row(j, "nvtx_kern_sum", 0), "total_ns") == 100);
 	CHECK(rows(j, "nvtx_sum") == 1 && num(row(j, "nvtx_sum", 0), "instances") == 1);

@@ -206,7 +206,7 @@ static void errors_have_places(void)
 		char *text = report_text(failing_calls(want), (const char *[]){ "errors", NULL }, &plain, workers, GT_JSON);
 		json_t *j = json_loads(text ? text : "", 0, NULL);
 
-		CHECK(rows(j, "errors") == 6);
+		CHECK_EQ(rows(j, "errors"), 6);
 		for (size_t i = 0; i < rows(j, "errors"); i++) {
 			const json_t *r = row(j, "errors", i);
 			const struct failing *of = want[is(r, "operation", "cuMemAlloc_v2") ? 0 : is(r, "operation", "cuLaunchKernel") ? 1 : 2];
@@ -230,7 +230,7 @@ static void a_range_cuts(void)
 	o.filter = (struct gt_filter){ .ranged = true, .from = 2200, .to = 3050 };
 	o.restricted = "--from";
 	j = report(end(&t), NULL, &o);
-	CHECK(num(row(j, "userspace", 0), "api_calls") == 5);		/* whole calls that overlap */
+	CHECK_EQ(num(row(j, "userspace", 0), "api_calls"), 5);		/* whole calls that overlap */
 	CHECK(num(row_named(j, "threads", "thread", "main"), "busy_ns") == 200 + 100 + 10);	/* busy time is cut */
 	CHECK(num(row(j, "threads", 0), "busy_ns") == 450 + 45);
 	CHECK(num(row(j, "threads", 0), "share_percent") == 58.24);	/* of 850 */
@@ -264,7 +264,7 @@ static void times_far_apart(void)
 	call(&t, 0, CONTEXT, -far + 20, -far + 30, 0, 0, 1, 0);
 	j = report(end(&t), NULL, &plain);
 	CHECK(num(row(j, "pauses", 0), "pauses") == 2 && num(row(j, "pauses", 0), "max_ns") == (double)(far - 10));
-	CHECK(num(row(j, "contexts", 0), "start_ns") == 20);
+	CHECK_EQ(num(row(j, "contexts", 0), "start_ns"), 20);
 	json_decref(j);
 }
 

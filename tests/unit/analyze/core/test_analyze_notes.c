@@ -37,7 +37,7 @@ static void an_unclosed_file_is_told(void)
 	j = report(r, NULL, &plain);
 	CHECK(is(row(j, "header", 0), "closed", "not closed") && num(row(j, "header", 0), "complete_to_ns") >= 0);
 	CHECK(noted(j, "header", "NOT CLOSED: complete to 0.000009 s, 0 bytes unread; the file was not closed: the recorder died"));
-	CHECK(num(row(j, "userspace", 0), "api_calls") == 13);
+	CHECK_EQ(num(row(j, "userspace", 0), "api_calls"), 13);
 	json_decref(j);
 	begin(&t, true);
 	gt_writer_epoch(t.w, 10000, &t.err);

@@ -59,7 +59,7 @@ static void quantiles_are_within_one_percent(void)
 	gt_hist_release(&h);
 	gt_hist_release(&a);
 	gt_hist_release(&b);
-	CHECK(gt_hist_quantile(&h, 0.5, 7, 7) == 0);
+	CHECK_EQ(gt_hist_quantile(&h, 0.5, 7, 7), 0);
 }
 
 static int64_t quantile_of(const struct gt_hist *h, double q) { return gt_hist_quantile(h, q, 0, INT64_MAX); }
@@ -283,7 +283,7 @@ static void best_few_do_not_depend_on_order(void)
 	CHECK(one.n == 10 && a.n == 10 && a.offered == 1000 && one.offered == 1000);
 	for (int i = 0; i < 10; i++) {
 		CHECK(one.list[i].score == a.list[i].score && one.list[i].start == a.list[i].start);
-		CHECK(one.list[i].score == 39);
+		CHECK_EQ(one.list[i].score, 39);
 		CHECK(!i || one.list[i - 1].start < one.list[i].start);
 	}
 	gt_keep_release(&one);
@@ -376,7 +376,7 @@ static void names_are_numbered(void)
 	struct gt_name_ids ids = { 0 };
 	char again[] = "add", text[1000][8];
 
-	CHECK(gt_name_ids_get(&ids, (struct gt_string){ "add", 3 }, 0) == GT_NONE);
+	CHECK_EQ(gt_name_ids_get(&ids, (struct gt_string){ "add", 3 }, 0), GT_NONE);
 	CHECK(named(&ids, "add", 0) == 0 && named(&ids, "mul", 0) == 1 && named(&ids, "add", 7) == 2 && named(&ids, "", 0) == 3);
 	CHECK(named(&ids, again, 0) == 0 && named(&ids, again, 7) == 2 && ids.n == 4);
 	CHECK(gt_name_ids_get(&ids, (struct gt_string){ again, 3 }, 7) == 2 && gt_name_ids_get(&ids, (struct gt_string){ again, 2 }, 7) == GT_NONE);
@@ -408,8 +408,8 @@ static void late_rows_are_told(void)
 	CHECK(t && !gt_table_get_note(t, 0));
 	gt_note_late(t, 1, "the peak");
 	gt_note_late(t, 2, "busy times");
-	CHECK(!strcmp(gt_table_get_note(t, 0), "1 row came too late to be put in order, which makes the peak approximate"));
-	CHECK(!strcmp(gt_table_get_note(t, 1), "2 rows came too late to be put in order, which makes busy times approximate"));
+	CHECK_STR(gt_table_get_note(t, 0), "1 row came too late to be put in order, which makes the peak approximate");
+	CHECK_STR(gt_table_get_note(t, 1), "2 rows came too late to be put in order, which makes busy times approximate");
 	gt_table_free(t);
 }
 

@@ -395,7 +395,7 @@ static void each_clock_has_its_own_time(void)
 	char counts[RANKS + 1];
 
 	looked_at(other, 3, NULL, NULL, counts, firsts);
-	CHECK(!strcmp(counts, ":::"));		/* ten of each: the character behind 9 */
+	CHECK_STR(counts, ":::");		/* ten of each: the character behind 9 */
 	CHECK(firsts[0] == 0 && firsts[1] == 0 && firsts[2] == 200);
 	looked_at(other, 3, "150ns", "450ns", counts, firsts);
 	CHECK(!strcmp(counts, "333") && firsts[0] == 200 && firsts[1] == 200 && firsts[2] == 200);
@@ -463,7 +463,7 @@ static void what_cannot_be_counted_is_told(void)
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_ranks ranks;
 
-	CHECK(write(bad, "no trace", 8) == 8);
+	CHECK_EQ(write(bad, "no trace", 8), 8);
 	add_bytes(twice, a);
 	add_bytes(twice, b);	/* two recordings: not the same as either */
 	CHECK(!gt_ranks_open(&ranks, paths, 5, 4, &err));

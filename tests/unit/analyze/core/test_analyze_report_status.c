@@ -230,7 +230,7 @@ static void busy_is_of_the_window(void)
 	/* 3 times 50 ns from 1000 to 1250; all of it is from 900 on */
 	j = report(with_work(), (const char *[]){ "gpu", "streams", "budget", NULL }, &o);
 	CHECK(num(row(j, "gpu", 0), "busy_percent") == 60 && num(row(j, "streams", 1), "busy_percent") == 60);
-	CHECK(num(row_named(j, "budget", "key", "idle"), "share_percent") == 40);
+	CHECK_EQ(num(row_named(j, "budget", "key", "idle"), "share_percent"), 40);
 	CHECK(noted(j, "gpu", "from the first GPU operation to the last GPU operation"));
 	json_decref(j);
 	o.whole = true;

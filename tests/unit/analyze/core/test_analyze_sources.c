@@ -75,7 +75,7 @@ static void sources_complement_each_other(void)
 	j = report(end(&t), NULL, &plain);
 	CHECK(num(row(j, "userspace", 0), "api_calls") == 3 && num(row(j, "userspace", 0), "allocated_bytes") == 100);
 	CHECK(num(row(j, "kernel_space", 0), "ioctl_calls") == 1 && num(row(j, "kernel_space", 0), "scheduler_calls") == 1);
-	CHECK(num(row_named(j, "top", "operation", "cuStreamSynchronize"), "total_ns") == 51);
+	CHECK_EQ(num(row_named(j, "top", "operation", "cuStreamSynchronize"), "total_ns"), 51);
 	CHECK(noted(j, "header", "1 call recorded by ebpf as well is counted once, from preload"));
 	CHECK(noted(j, "header", "2 calls recorded by ebpf as well are counted once, from cupti"));
 	CHECK(num(row(j, "header", 0), "calls") == 4 && num(row(j, "header", 0), "instants") == 1);

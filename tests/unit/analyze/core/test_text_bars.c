@@ -48,19 +48,19 @@ static void bars_are_as_long_as_they_should_be(void)
 	char to[200];
 
 	gt_bar(to, 10, 10, 5, false);
-	CHECK(!strcmp(to, "#####"));
+	CHECK_STR(to, "#####");
 	gt_bar(to, 1, 1000, 5, false);
-	CHECK(!strcmp(to, "."));
+	CHECK_STR(to, ".");
 	gt_bar(to, 0, 1000, 5, false);
 	CHECK(!*to);
 	gt_bar(to, 10, 10, 5, true);
-	CHECK(!strcmp(to, "█████"));
+	CHECK_STR(to, "█████");
 	gt_bar(to, 9, 16, 2, true);
-	CHECK(!strcmp(to, "█▏"));
+	CHECK_STR(to, "█▏");
 	gt_bar(to, 1, 1000, 5, true);
-	CHECK(!strcmp(to, "▏"));
+	CHECK_STR(to, "▏");
 	gt_bar(to, UINT64_MAX, UINT64_MAX, 60, true);
-	CHECK(strlen(to) == 180);
+	CHECK_EQ(strlen(to), 180);
 }
 
 static void lines_share_a_scale(void)
@@ -76,14 +76,14 @@ static void lines_share_a_scale(void)
 	gt_spark_see(&scale, &a);
 	gt_spark_see(&scale, &b);
 	gt_spark(text, &scale, &a, false);
-	CHECK(!strcmp(text, "@     .         "));	/* 64 to 128 first, 2^21 to 2^22 last */
+	CHECK_STR(text, "@     .         ");	/* 64 to 128 first, 2^21 to 2^22 last */
 	gt_spark(text, &scale, &b, true);
-	CHECK(!strcmp(text, "               █"));
+	CHECK_STR(text, "               █");
 	gt_hist_add(&b, 0);
 	gt_hist_add(&b, INT64_MAX);
 	gt_spark_see(&scale, &b);
 	gt_spark(text, &scale, &b, false);
-	CHECK(!strcmp(text, "@      @             @"));	/* three powers of two to a cell: 0, 22 and 63 bits */
+	CHECK_STR(text, "@      @             @");	/* three powers of two to a cell: 0, 22 and 63 bits */
 	gt_hist_release(&a);
 	gt_hist_release(&b);
 }
@@ -100,7 +100,7 @@ static void close_values_have_finer_cells(void)
 	gt_hist_add(&h, 3000);
 	gt_spark_see(&scale, &h);
 	gt_spark(text, &scale, &h, false);
-	CHECK(!strcmp(text, "= @        ="));	/* eight to each: 1024, 1152, 1280 ... 2816 to 3072 */
+	CHECK_STR(text, "= @        =");	/* eight to each: 1024, 1152, 1280 ... 2816 to 3072 */
 	gt_hist_release(&h);
 }
 

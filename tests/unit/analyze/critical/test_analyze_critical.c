@@ -119,8 +119,8 @@ static void each_waits_for_the_last_to_let_go(void)
 	CHECK(num(row(j, "critical", 0), "share_percent") == 62 && num(row(j, "critical", 0), "window_ns") == 600);
 	CHECK(is(row(j, "critical_names", 0), "name", "add") && num(row(j, "critical_names", 0), "on_path_ns") == 247);
 	/* of the launches 25 ns are on the path, of 10 + 30; of mul 125, of 409 + 125 */
-	CHECK(num(row_named(j, "critical_names", "name", "cuLaunchKernel"), "summed_ns") == 40);
-	CHECK(num(row_named(j, "critical_names", "name", "mul"), "summed_ns") == 534);
+	CHECK_EQ(num(row_named(j, "critical_names", "name", "cuLaunchKernel"), "summed_ns"), 40);
+	CHECK_EQ(num(row_named(j, "critical_names", "name", "mul"), "summed_ns"), 534);
 	CHECK(absent(row_named(j, "critical_names", "name", "thread 100 main"), "summed_ns"));
 	CHECK(num(row(j, "critical_longest", 4), "device") == 0 && num(row(j, "critical_longest", 4), "stream") == 7);
 	CHECK(num(row(j, "critical_longest", 5), "tid") == 100 && absent(row(j, "critical_longest", 5), "stream"));
@@ -193,7 +193,7 @@ static void what_was_behind_comes_to_the_fore(void)
 	j = without(&h, "add");
 	CHECK(READS(j, { "compute", "add", 10, 490 }, { "API call", "cuCtxSynchronize", 500, 5 }, { "API call", "cuLaunchKernel", 505, 10 },
 		    { "compute", "add", 515, 1 }));
-	CHECK(num(row(j, "critical_without", 0), "gain_ns") == 86);	/* 491 on the path, but mul ends at 1420, and the launch takes 10 */
+	CHECK_EQ(num(row(j, "critical_without", 0), "gain_ns"), 86);	/* 491 on the path, but mul ends at 1420, and the launch takes 10 */
 	CHECK(noted(j, "critical_without", "an upper bound"));
 	json_decref(j);
 }

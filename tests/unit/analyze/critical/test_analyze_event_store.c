@@ -236,7 +236,7 @@ static void no_room_is_an_error(void)
 	fill(&s, lines);
 	unsetenv("TMPDIR");
 	CHECK(gt_link_store_failed(&s) && strstr(s.err.text, "/nonexistent"));
-	CHECK(gt_links_get(&s, &lines[0], 0).start == 0);
+	CHECK_EQ(gt_links_get(&s, &lines[0], 0).start, 0);
 	for (int k = 0; k < LINES; k++)
 		gt_links_release(&lines[k]);
 	gt_link_store_release(&s);

@@ -213,9 +213,9 @@ static void verdicts_at_their_bounds(void)
 	CHECK(judged(once, of(1, 2000, 0)) == GT_VERDICT_UNKNOWN && judged(once, of(1, 1009, 0)) == GT_VERDICT_SAME);
 	CHECK(judged(once, of(5, 2000, 1)) == GT_VERDICT_MORE && judged(of(5, 2000, 1), once) == GT_VERDICT_FEWER);
 	/* the floor: 1 %, whatever the noise */
-	CHECK(judged(of(1000000, 10000, 16), of(1000000, 10099, 16)) == GT_VERDICT_SAME);
-	CHECK(judged(of(1000000, 10000, 16), of(1000000, 10101, 16)) == GT_VERDICT_SLOWER);
-	CHECK(judged(of(1000000, 10000, 16), of(1000000, 9899, 16)) == GT_VERDICT_FASTER);
+	CHECK_EQ(judged(of(1000000, 10000, 16), of(1000000, 10099, 16)), GT_VERDICT_SAME);
+	CHECK_EQ(judged(of(1000000, 10000, 16), of(1000000, 10101, 16)), GT_VERDICT_SLOWER);
+	CHECK_EQ(judged(of(1000000, 10000, 16), of(1000000, 9899, 16)), GT_VERDICT_FASTER);
 	CHECK(judged(of(1000, 10000, 16), of(1011, 10000, 16)) == GT_VERDICT_MORE &&
 	      judged(of(1000, 10000, 16), of(1010, 10000, 16)) == GT_VERDICT_SAME);
 	/* 3 standard errors, where there are many */
@@ -234,7 +234,7 @@ static void verdicts_at_their_bounds(void)
 	a = of(1000, 10000, 16);
 	a.drift = 500;
 	a.slices = 3.9;
-	CHECK(judged(a, of(1000, 10500, 16)) == GT_VERDICT_SLOWER);
+	CHECK_EQ(judged(a, of(1000, 10500, 16)), GT_VERDICT_SLOWER);
 	a.slices = 16;
 	CHECK(judged(a, of(1000, 10500, 16)) == GT_VERDICT_NOISE && judged(a, of(1000, 12000, 16)) == GT_VERDICT_SLOWER);
 }
@@ -401,7 +401,7 @@ static void rows_are_paired_by_key(void)
 	CHECK(!strcmp(paired(PLACES(NAMES("old", "old"), 0, 1), PLACES(NAMES("new", "new"), 1, 0)), "1-0 0-1 "));
 	CHECK(!strcmp(paired(PLACES(NAMES("old", "both"), 0, 1), PLACES(NAMES("new", "both"), 0, 1)), "x-0 1-1 0-x "));
 	CHECK(!strcmp(paired(NULL, PLACES(NAMES("a"), 0)), "x-0 ") && !strcmp(paired(PLACES(NAMES("a"), 0), NULL), "0-x "));
-	CHECK(!strcmp(paired(NULL, NULL), ""));
+	CHECK_STR(paired(NULL, NULL), "");
 }
 
 static void rows_have_names_for_people(void)

@@ -322,7 +322,7 @@ static void a_slower_program(void)
 	CHECK(says(j, "steps.p50_ns", "train / 0", 1500, 2000, "worse") && figure_row(j, "critical.on_path_ns", "train / compute"));
 	for (size_t i = 0; i < 6; i++)
 		CHECK(is(row(j, "gates", i), "state", i == 0 || i == 2 || i == 5 ? "failed" : "passed"));
-	CHECK(status == GT_EXIT_FOUND);
+	CHECK_EQ(status, GT_EXIT_FOUND);
 	json_decref(j);
 }
 

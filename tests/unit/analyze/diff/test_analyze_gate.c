@@ -109,7 +109,7 @@ static void long_texts_are_refused_whole(void)
 
 	memset(text, 'x', sizeof(text));
 	text[sizeof(text) - 1] = '\0';
-	CHECK(gt_gate_parse(&g, text, true, &err) == -EINVAL);
+	CHECK_EQ(gt_gate_parse(&g, text, true, &err), -EINVAL);
 	memcpy(text, "kernels.p99[", 12);
 	strcpy(text + sizeof(text) - 8, "] > 5ms");
 	err = (struct gt_err)GT_ERR_INIT;
@@ -333,7 +333,7 @@ static void statuses_have_an_order(void)
 	      gt_exit_worse(GT_EXIT_FOUND, GT_EXIT_UNKNOWN) == GT_EXIT_FOUND);
 	CHECK(gt_exit_worse(GT_EXIT_FOUND, GT_EXIT_FAILURE) == GT_EXIT_FAILURE &&
 	      gt_exit_worse(GT_EXIT_USAGE, GT_EXIT_FAILURE) == GT_EXIT_USAGE);
-	CHECK(gt_exit_worse(GT_EXIT_CLEAN, GT_EXIT_CLEAN) == GT_EXIT_CLEAN);
+	CHECK_EQ(gt_exit_worse(GT_EXIT_CLEAN, GT_EXIT_CLEAN), GT_EXIT_CLEAN);
 }
 
 T_MAIN(T(gates_are_read), T(errors_point_at_the_place), T(long_texts_are_refused_whole), T(any_text_is_read_or_refused), T(changes_are_held_against_limits),

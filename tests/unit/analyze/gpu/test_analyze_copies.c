@@ -78,7 +78,7 @@ static void pinning_wins(void)
 	copy_of(&g, 0, 8300, 8500, GT_DIR_DTOH, GT_GPU_MEM_PINNED, 4096);		/* and slower */
 	copy_of(&g, 0, 8500, 8600, GT_DIR_DTOD, GT_GPU_MEM_PAGEABLE, 4096);
 	j = report(gpus_end(&g), copies_only, &plain);
-	CHECK(rows(j, "pinning") == 6);
+	CHECK_EQ(rows(j, "pinning"), 6);
 	r = row(j, "pinning", 0);	/* 280 ns by their bytes */
 	CHECK(num(r, "from_bytes") == 4096 && num(r, "count") == 2 && num(r, "bytes") == 14000 && num(r, "total_ns") == 3000);
 	CHECK(num(r, "pinned_count") == 1 && num(r, "pinned_bandwidth_gb_per_s") == 50 && num(r, "pinned_ns") == 280 && num(r, "win_ns") == 2720);

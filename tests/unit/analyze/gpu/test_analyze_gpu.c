@@ -116,9 +116,9 @@ static void shares_are_of_what_can_be_added(void)
 	range.type = gt_writer_type(g.w, &type);
 	gt_writer_row(g.w, GT_SPAN, g.thread[0], &range, NULL, &g.err);
 	j = report(gpus_end(&g), (const char *[]){ "top", "categories", NULL }, &plain);
-	CHECK(num(row_named(j, "top", "operation", "step"), "share_percent") == 100);
-	CHECK(num(row_named(j, "top", "operation", "cuLaunchKernel"), "share_percent") == 100);
-	CHECK(num(row_named(j, "top", "operation", "stream waits for event"), "share_percent") == 100);
+	CHECK_EQ(num(row_named(j, "top", "operation", "step"), "share_percent"), 100);
+	CHECK_EQ(num(row_named(j, "top", "operation", "cuLaunchKernel"), "share_percent"), 100);
+	CHECK_EQ(num(row_named(j, "top", "operation", "stream waits for event"), "share_percent"), 100);
 	CHECK(num(row_named(j, "top", "operation", "add"), "share_percent") == 48.39);	/* of add 300, mul 210, copy 100, set 10 */
 	CHECK(noted(j, "top", "share % is of its own kind"));
 	CHECK(rows(j, "categories") == 1 && num(row_named(j, "categories", "category", "launch"), "share_percent") == 100);
@@ -139,9 +139,9 @@ static void overlaps_count_once(void)
 	j = report(gpus_end(&g), (const char *[]){ "kernels", "streams", NULL }, &plain);
 	CHECK(num(row(j, "kernels", 0), "total_ns") == 3000 && num(row(j, "kernels", 0), "busy_ns") == 1500);
 	CHECK(num(row(j, "kernels", 0), "busy_percent") == 75 && absent(row(j, "kernels", 1), "stddev_ns"));
-	CHECK(num(row(j, "kernels", 0), "stddev_ns") == 0);
+	CHECK_EQ(num(row(j, "kernels", 0), "stddev_ns"), 0);
 	CHECK(num(row(j, "streams", 0), "busy_ns") == 2000 && num(row(j, "streams", 1), "busy_ns") == 2000);
-	CHECK(num(row(j, "streams", 2), "busy_ns") == 1000);
+	CHECK_EQ(num(row(j, "streams", 2), "busy_ns"), 1000);
 	json_decref(j);
 }
 
@@ -180,7 +180,7 @@ static void copies_by_kind(void)
 	CHECK(num(c, "row_bandwidth_gb_per_s") == 30 && num(c, "min_bytes") == 1000 && num(c, "max_bytes") == 5000);
 	c = row_named(j, "copies", "operation", "set");
 	CHECK(absent(c, "direction") && absent(c, "source") && is(c, "destination", "device") && num(c, "bytes") == 640);
-	CHECK(num(c, "bandwidth_gb_per_s") == 64);
+	CHECK_EQ(num(c, "bandwidth_gb_per_s"), 64);
 	c = row_named(j, "copies", "destination", "pinned");
 	CHECK(absent(c, "bandwidth_gb_per_s") && absent(c, "row_bandwidth_gb_per_s") && num(c, "bytes") == 8);
 	json_decref(j);

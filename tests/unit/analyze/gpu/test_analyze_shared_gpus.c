@@ -42,9 +42,9 @@ static void one_gpu_is_one(void)
 	CHECK(rows(j, "gpu") == 1 && num(row(j, "gpu", 0), "kernels") == 3 && num(row(j, "gpu", 0), "busy_ns") == 300);
 	CHECK(noted(j, "gpu", "GPU 0 of process 100 is GPU 1 of process 101, too: one line has the work of all"));
 	CHECK(rows(j, "streams") == 3 && num(row(j, "streams", 1), "device") == 0 && num(row(j, "streams", 2), "device") == 1);
-	CHECK(num(row(j, "streams", 2), "pid") == 101);
+	CHECK_EQ(num(row(j, "streams", 2), "pid"), 101);
 	CHECK(rows(j, "budget_gpus") == 1 && num(row(j, "budget_gpus", 0), "compute_ns") == 300);
-	CHECK(num(row(j, "budget_gpus", 0), "idle_ns") == 100);
+	CHECK_EQ(num(row(j, "budget_gpus", 0), "idle_ns"), 100);
 	CHECK(rows(j, "longest_gaps") == 1 && num(row(j, "longest_gaps", 0), "duration_ns") == 100);
 	CHECK(rows(j, "overlap_kernels") == 1 && num(row(j, "overlap_kernels", 0), "several_ns") == 50);
 	CHECK(noted(j, "gaps", "too: one line") && noted(j, "budget_gpus", "too: one line") && noted(j, "overlap", "too: one line"));
@@ -114,7 +114,7 @@ static void causes_are_those_of_who_launches(void)
 	j = report(gpus_end(&s.g), (const char *[]){ "budget", NULL }, &plain);
 	for (int i = 0; i < 3; i++)
 		CHECK(num(row_named(j, "budget", "key", keys[i]), "total_ns") == want[i]);
-	CHECK(rows(j, "budget_gpus") == 1);
+	CHECK_EQ(rows(j, "budget_gpus"), 1);
 	json_decref(j);
 }
 

@@ -77,7 +77,7 @@ static void options_choose_calls(void)
 	o.filter = (struct gt_filter){ .ranged = true, .from = 190, .to = 250 };
 	j = report(gpus_end(&g), transfers, &o);
 	CHECK(rows(j, "transfers") == 1 && is(row(j, "transfers", 0), "direction", "host to device"));
-	CHECK(num(row(j, "transfers", 0), "bytes") == 3000);
+	CHECK_EQ(num(row(j, "transfers", 0), "bytes"), 3000);
 	json_decref(j);
 	known_copies(&g);
 	o.filter = (struct gt_filter){ .tid = 101 };

@@ -304,7 +304,7 @@ static void what_cannot_be_told(void)
 		CHECK(is(row(j, "advice", i), "rule", "leak") ? is(row(j, "advice", i), "state", "clean") :
 		      is(row(j, "advice", i), "state", "cannot answer") && strstr(json_string_value(json_object_get(row(j, "advice", i),
 		      "evidence")), "was not recorded"));
-	CHECK(rows(j, "advice") == 19);
+	CHECK_EQ(rows(j, "advice"), 19);
 	json_decref(j);
 
 	gpus_begin(&g, "{\"events\":\"api,gpu\"}");

@@ -458,7 +458,7 @@ static void lost_records_are_no_idle_time(void)
 	gt_writer_lost(g.w, GT_SCOPE_TRACK, g.thread[0], 1200, 1520, 3, &g.err);
 	j = report(gpus_end(&g), (const char *[]){ "budget", NULL }, &plain);
 	CHECK(part(j, "lost") == 450 && part(j, "outside") == 100 && part(j, "call") == 50 && part(j, "queued") == 300);
-	CHECK(part(j, "idle") == 900);
+	CHECK_EQ(part(j, "idle"), 900);
 	json_decref(j);
 	two_kernels(&g);
 	gt_writer_lost(g.w, GT_SCOPE_PROCESS, g.process, 1050, 1200, 3, &g.err);
@@ -534,8 +534,8 @@ static void levels_of_a_thread(void)
 	span(&g, g.thread[0], "sleeps", GT_LAYER_SCHED, 1300, 1400, 0);
 	j = report(gpus_end(&g), (const char *[]){ "budget", "gaps", NULL }, &plain);
 	CHECK(part(j, "overhead") == 10 && part(j, "off_cpu") == 100 && part(j, "outside") == 250 && part(j, "call") == 140);
-	CHECK(num(row_named(j, "gaps", "what", "cudaLaunchKernel"), "total_ns") == 50);
-	CHECK(num(row_named(j, "gaps", "what", "cuLaunchKernel"), "total_ns") == 90);
+	CHECK_EQ(num(row_named(j, "gaps", "what", "cudaLaunchKernel"), "total_ns"), 50);
+	CHECK_EQ(num(row_named(j, "gaps", "what", "cuLaunchKernel"), "total_ns"), 90);
 	json_decref(j);
 }
 

@@ -139,7 +139,7 @@ static void several_gpus(void)
 	}
 	j = report(gpus_end(&g), (const char *[]){ "gaps", NULL }, &plain);
 	CHECK(rows(j, "gaps_waits") == 1 && num(row_of(j, FIRST), "gaps") == 2 && num(row_of(j, FIRST), "total_ns") == 50 + 40);
-	CHECK(num(row_of(j, FIRST), "max_ns") == 50);
+	CHECK_EQ(num(row_of(j, FIRST), "max_ns"), 50);
 	json_decref(j);
 }
 

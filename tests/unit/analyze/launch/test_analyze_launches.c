@@ -293,7 +293,7 @@ static void what_a_launch_is_made_of(void)
 	CHECK(num(k, "launches") == 2 && num(k, "call_ns") == 200 && num(k, "call_mean_ns") == 100 && num(k, "queued") == 1);
 	CHECK(num(k, "queue_ns") == 50 && num(k, "gpu_ns") == 220 && num(k, "all_ns") == 170 + 250 && absent(k, "call_per_node_ns"));
 	CHECK(num(k, "gpu_percent") == 52.38 && num(k, "queue_percent") == 11.91 && num(k, "call_percent") == 35.71);
-	CHECK(num(k, "short") == 1);
+	CHECK_EQ(num(k, "short"), 1);
 	k = row(j, "launch_times", 0);
 	CHECK(is(k, "launched", "graph 9 (pid 100), 3 nodes") && num(k, "launches") == 1 && num(k, "ops") == 3 && num(k, "graph") == 9);
 	CHECK(num(k, "call_per_node_ns") == 100 && num(k, "gpu_ns") == 200 && num(k, "queue_ns") == 30 && num(k, "short") == 1);
@@ -305,7 +305,7 @@ static void what_a_launch_is_made_of(void)
 	CHECK(noted(j, "launch_times", "gtanalyze queues"));
 	k = row(j, "short_launches", 0);
 	CHECK(rows(j, "short_launches") == 3 && is(k, "launched", "graph 9 (pid 100), 3 nodes") && num(k, "excess_ns") == 100);
-	CHECK(num(row_named(j, "short_launches", "launched", "add"), "excess_ns") == 80);
+	CHECK_EQ(num(row_named(j, "short_launches", "launched", "add"), "excess_ns"), 80);
 	json_decref(j);
 }
 
@@ -350,7 +350,7 @@ static void a_long_graph_is_one_launch(void)
 
 	long_graph_program();
 	j = reported((const char *[]){ "launches", NULL }, 1, &plain, &origin);
-	CHECK(num(row_named(j, "launch_times", "launched", "add"), "launches") == 17000);
+	CHECK_EQ(num(row_named(j, "launch_times", "launched", "add"), "launches"), 17000);
 	CHECK(num(row(j, "launch_times", 1), "launches") == 1 && num(row(j, "launch_times", 1), "ops") == 17000);
 	json_decref(j);
 }

@@ -101,7 +101,7 @@ static void files_of_the_driver_are_told_apart(void)
 	j = report(end(&t), reports, &plain);
 	CHECK(num(row(j, "kernel_space", 0), "ioctl_calls") == 1 && noted(j, "kernel_space", "without 1 call that opens, maps or closes"));
 	CHECK(num(row(j, "layers", 1), "count") == 2 && noted(j, "layers", "ioctl: 1 of these rows opens, maps or closes the driver's files, 500 ns"));
-	CHECK(num(row(j, "driver", 0), "ioctls") + num(row(j, "driver", 0), "outside_ioctls") == 2);
+	CHECK_EQ(num(row(j, "driver", 0), "ioctls") + num(row(j, "driver", 0), "outside_ioctls"), 2);
 	CHECK(noted(j, "driver", "of these 2 ioctls 1 opens, maps or closes the driver's files"));
 	json_decref(j);
 	known(&t, true);

@@ -142,7 +142,7 @@ static void copies_that_wait(void)
 	call_of(&g, GT_CALL, type_of(&g, "cuMemcpyDtoD_v2", GT_LAYER_API, GT_OP_COPY, 0), 2000, 2050, 0);
 	j = report(gpus_end(&g), sync_only, &plain);
 	CHECK(rows(j, "sync") == 2 && num(row_named(j, "sync", "call", "cuMemcpyHtoDAsync_v2"), "count") == 1);
-	CHECK(num(row_named(j, "sync", "call", "cuMemcpyHtoDAsync_v2"), "gpu_busy_ns") == 10);
+	CHECK_EQ(num(row_named(j, "sync", "call", "cuMemcpyHtoDAsync_v2"), "gpu_busy_ns"), 10);
 	CHECK(num(row_named(j, "sync", "call", "cuMemcpyDtoH_v2"), "count") == 1 && is(row(j, "sync", 0), "waits_for", "copy"));
 	json_decref(j);
 }

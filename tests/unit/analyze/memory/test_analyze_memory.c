@@ -24,13 +24,13 @@ static void who_held_the_peak(void)
 	call(&t, 0, ALLOC, 300, 310, 0, 0, 500, 0xd000);
 	call(&t, 0, INIT, 1090, 1100, 0, 0, 0, 0);
 	j = report(end(&t), memory_only, &plain);
-	CHECK(rows(j, "memory_peak") == 2);
+	CHECK_EQ(rows(j, "memory_peak"), 2);
 	r = row(j, "memory_peak", 0);
 	CHECK(is(r, "call", "cuMemAlloc_v2") && is(r, "kind", "device") && num(r, "size_bytes") == 1000 && num(r, "count") == 2);
 	CHECK(num(r, "bytes") == 2000 && num(r, "share_percent") == 96.9 && num(row(j, "memory_peak", 1), "size_bytes") == 64);
 	CHECK(rows(j, "memory_live") == 3 && num(row(j, "memory_live", 0), "size_bytes") == 1000 && num(row(j, "memory_live", 0), "count") == 1);
 	CHECK(num(row(j, "memory_live", 0), "allocations") == 3 && num(row(j, "memory_live", 1), "bytes") == 500);
-	CHECK(rows(j, "memory_churn") == 1);
+	CHECK_EQ(rows(j, "memory_churn"), 1);
 	r = row(j, "memory_churn", 0);
 	/* the free at 220 gave back what nobody asked for again */
 	CHECK(num(r, "again") == 1 && num(r, "again_ns") == 7 && num(r, "free_ns") == 3 && num(r, "cost_ns") == 10);
@@ -141,7 +141,7 @@ static void frees_that_wait_and_devices(void)
 	j = report(gpus_end(&g), memory_only, &plain);
 	CHECK(rows(j, "memory_frees") == 1 && num(row(j, "memory_frees", 0), "count") == 3 && num(row(j, "memory_frees", 0), "total_ns") == 150);
 	CHECK(num(row(j, "memory_frees", 0), "waited") == 1 && num(row(j, "memory_frees", 0), "wait_ns") == 50);
-	CHECK(num(row(j, "memory_frees", 0), "gpu_busy_ns") == 30);
+	CHECK_EQ(num(row(j, "memory_frees", 0), "gpu_busy_ns"), 30);
 	CHECK(rows(j, "memory_devices") == 1 && num(row(j, "memory_devices", 0), "device") == 0 && is(row(j, "memory_devices", 0), "kind", "device"));
 	CHECK(num(row(j, "memory_devices", 0), "peak_bytes") == 70 && num(row(j, "memory_devices", 0), "peak_at_ns") == 100);
 	CHECK(num(row(j, "memory_devices", 0), "live_bytes") == 3 && noted(j, "memory_devices", "was seen"));
@@ -186,7 +186,7 @@ static void a_process_ends_with_what_it_held(void)
 	CHECK(num(row(j, "memory_devices", 0), "live_bytes") == 5 && num(row(j, "memory_devices", 0), "peak_bytes") == 70);
 	json_decref(j);
 	j = report(counted(true, 3), memory_only, &plain);	/* freed */
-	CHECK(num(row(j, "memory_devices", 0), "live_bytes") == 0);
+	CHECK_EQ(num(row(j, "memory_devices", 0), "live_bytes"), 0);
 	json_decref(j);
 	j = report(counted(false, 1), memory_only, &plain);	/* what was before is not known */
 	CHECK(rows(j, "memory_devices") == 1 && absent(row(j, "memory_devices", 0), "live_bytes"));

@@ -211,10 +211,10 @@ static void work_of_a_gpu(void)
 		"bytes==5000 && arg.async==1 && device==0 && !launch || value>71 && kind==counter",
 		"kind", "count,mean(queue),max(value),sum(bytes),sum(arg.grid_x)", &plain);
 	CHECK(rows(j, "query") == 3 && num(row_named(j, "query", "kind", "kernel"), "count") == 1);
-	CHECK(num(row_named(j, "query", "kind", "kernel"), "mean_queue_ns") == 80);
-	CHECK(num(row_named(j, "query", "kind", "kernel"), "sum_arg.grid_x") == 8);
-	CHECK(num(row_named(j, "query", "kind", "copy"), "sum_bytes") == 5000);
-	CHECK(num(row_named(j, "query", "kind", "counter"), "max_value") == 72);
+	CHECK_EQ(num(row_named(j, "query", "kind", "kernel"), "mean_queue_ns"), 80);
+	CHECK_EQ(num(row_named(j, "query", "kind", "kernel"), "sum_arg.grid_x"), 8);
+	CHECK_EQ(num(row_named(j, "query", "kind", "copy"), "sum_bytes"), 5000);
+	CHECK_EQ(num(row_named(j, "query", "kind", "counter"), "max_value"), 72);
 	json_decref(j);
 }
 

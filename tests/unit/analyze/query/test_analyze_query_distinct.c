@@ -91,7 +91,7 @@ static void numbers_are_compared_by_value(void)
 		new += gt_distinct_add(&d, &list[i]);
 	CHECK(new == 9 && d.used == 9);
 	list[0].field = 1;
-	CHECK(gt_distinct_add(&d, &list[0]) == 1);
+	CHECK_EQ(gt_distinct_add(&d, &list[0]), 1);
 	list[0].group = 1;
 	CHECK(gt_distinct_add(&d, &list[0]) == 1 && !gt_distinct_add(&d, &list[0]));
 	gt_distinct_release(&d);

@@ -130,7 +130,7 @@ static void steps_are_counted_in(void)
 			CHECK(fabs(num(r, "again_per_step") - want[size] / (ROUNDS - 1)) < 1e-3);
 			want[size] = 0;
 		}
-		CHECK(want[0] + want[1] + want[2] == 0);
+		CHECK_EQ(want[0] + want[1] + want[2], 0);
 		CHECK(!rows(j, "memory_churn") || noted(j, "memory_churn", "per step: of those in the steps"));
 		json_decref(j);
 	}

@@ -132,7 +132,7 @@ static void nothing_repeats(void)
 	n = 0;			/* three of something are no loop */
 	for (uint32_t i = 0; i < 9; i++)
 		put(i % 3);
-	CHECK(find(3, &p) == 0);
+	CHECK_EQ(find(3, &p), 0);
 }
 
 /* Loops of any length with any symbols, some of them more than once, behind other things: found to the place. */

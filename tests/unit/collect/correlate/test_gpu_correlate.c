@@ -539,7 +539,7 @@ static void what_never_comes_is_let_go(void)
 	}
 	kernel(&j, 2000 * SECOND, 2000 * SECOND + 10, 999998, 1, 10);
 	gt_reader_close(finish(&j, 2001 * SECOND, &t));
-	CHECK(t.exact == 1);
+	CHECK_EQ(t.exact, 1);
 }
 
 /* A program may have had a million threads by the evening. */
@@ -723,7 +723,7 @@ static void what_was_timed_by_events_knows_its_call(void)
 	rows.n = 0;
 	read_rows(r, &rows);
 	gt_reader_close(r);
-	CHECK(rows.n == 6);
+	CHECK_EQ(rows.n, 6);
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct row *w = &rows.r[i];
 		int64_t at = w->start - SECOND;

@@ -55,7 +55,7 @@ static void a_runtime_call_stands_for_the_one_within(void)
 		CHECK(r && t.kernels == 1 && t.exact == 1 && !t.wrong && !t.without_record && t.runtime == 1);
 		read_rows(r, &rows);
 		CHECK(rows.n == 1 && rows.r[0].launch_start == SECOND && rows.r[0].launch_ns == 500);
-		CHECK(runtime_rows(r, "cudaLaunchKernel", 55) == 1);
+		CHECK_EQ(runtime_rows(r, "cudaLaunchKernel", 55), 1);
 		gt_reader_close(r);
 	}
 }
@@ -88,7 +88,7 @@ static void several_calls_within_one(void)
 	CHECK(rows.r[2].launch_start == SECOND + 1000);
 	CHECK(rows.r[2].join == GT_JOIN_ORDER && rows.r[3].launch_start == SECOND + 1300 && rows.r[3].join == GT_JOIN_CORRELATION);
 	CHECK(rows.r[4].launch_start == SECOND + 1500 && rows.r[5].join == GT_JOIN_UNKNOWN);
-	CHECK(runtime_rows(r, "cudaMalloc", 57) == 1);
+	CHECK_EQ(runtime_rows(r, "cudaMalloc", 57), 1);
 	gt_reader_close(r);
 }
 
@@ -129,7 +129,7 @@ static void runtime_calls_take_no_memory(void)
 	}
 	CHECK(in_use() < before + (12u << 20));
 	gt_reader_close(finish(&j, 3 * SECOND, &t));
-	CHECK(t.runtime == 400000);
+	CHECK_EQ(t.runtime, 400000);
 }
 
 T_MAIN(T(a_runtime_call_stands_for_the_one_within), T(several_calls_within_one), T(a_runtime_call_waits_for_those_within),

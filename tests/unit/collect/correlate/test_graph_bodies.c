@@ -104,7 +104,7 @@ static void between_nodes_of_its_own(void)
 		for (int64_t k = 0; k < 4; k++)
 			body(&j, SECOND + (102 + i * 10 + k) * US, EXEC, 3 + (k & 1));
 	settle(&j, SECOND + 1000 * US, false);
-	CHECK(gt_gpu_totals(j.g)->exact == 18);
+	CHECK_EQ(gt_gpu_totals(j.g)->exact, 18);
 	read_all(&j, 9 * SECOND, &t);
 	CHECK(t.kernels == 18 && t.exact == 18 && !t.without_record);
 	for (size_t i = 0; i < rows.n; i++)
@@ -232,7 +232,7 @@ static void no_creation_of_another_node(void)
 	r = finish(&j, 9 * SECOND, &t);
 	for (it = r ? gt_iter_open(r, &f, NULL) : NULL; it && gt_iter_next(it, &ev, NULL) == 1; n++)
 		CHECK(role(&ev, GT_R_MADE_TRACK) == GT_NONE || role(&ev, GT_R_MADE_TRACK) == UINT64_MAX);
-	CHECK(n == 1);
+	CHECK_EQ(n, 1);
 	gt_iter_close(it);
 	gt_reader_close(r);
 }

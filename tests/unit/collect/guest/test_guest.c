@@ -57,11 +57,11 @@ static void linked_program(void)
 	struct host h;
 
 	open_host(&h, 200);
-	CHECK(run(&h, LINKED, "many", "1000") == 0);
+	CHECK_EQ(run(&h, LINKED, "many", "1000"), 0);
 	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 1000 && h.nseen == 1000 && h.knocks == 1);
 	CHECK(h.seen[5].start && h.seen[5].end >= h.seen[5].start && h.seen[6].start >= h.seen[5].end);
 	CHECK(h.seen[5].nargs == 0 && h.seen[5].depth == 0 && h.seen[5].ret == 0);
-	CHECK(!strcmp(host_procs(&h)[0].comm, "linked"));
+	CHECK_STR(host_procs(&h)[0].comm, "linked");
 	host_close(&h);
 }
 
@@ -72,7 +72,7 @@ static void the_door_opens_late(void)
 
 	open_host(&h, 290);
 	h.late_us = 2000000;
-	CHECK(run(&h, LINKED, "threads", "64") == 0);
+	CHECK_EQ(run(&h, LINKED, "threads", "64"), 0);
 	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 6400 && h.knocks == 1 && !h.s->untraced);
 	host_close(&h);
 }
@@ -84,8 +84,8 @@ static void key_arguments(void)
 
 	open_host(&h, 200);
 	h.s->args = GT_ARGS_KEY;
-	CHECK(run(&h, LINKED, "arguments", NULL) == 0);
-	CHECK(host_count(&h, "cuMemAlloc_v2", &s) == 2);
+	CHECK_EQ(run(&h, LINKED, "arguments", NULL), 0);
+	CHECK_EQ(host_count(&h, "cuMemAlloc_v2", &s), 2);
 	CHECK(s[0].nargs == 2 && s[0].args[0] == 0x700000001000 && s[0].args[1] == 4096 && s[0].ret == 0);
 	CHECK(s[1].ret == 2 && s[1].args[0] == 0 && s[1].args[1] == 2ull << 30);
 	CHECK(host_count(&h, "cuMemsetD32_v2", &s) == 1 && s->nargs == 2 && s->args[1] == 400);
@@ -109,7 +109,7 @@ static void all_arguments(void)
 
 	open_host(&h, 200);
 	h.s->args = GT_ARGS_ALL;
-	CHECK(run(&h, LINKED, "arguments", NULL) == 0);
+	CHECK_EQ(run(&h, LINKED, "arguments", NULL), 0);
 	CHECK(host_count(&h, "cuCtxGetCurrent", &s) == 1 && s->nargs == 1 && s->args[0] == 0x77);
 	CHECK(host_count(&h, "cuParamSetf", &s) == 1 && s->nargs == 3);
 	memcpy(&value, &s->args[2], 8);
@@ -127,9 +127,9 @@ static void kernel_names_and_strings(void)
 
 	open_host(&h, 200);
 	h.s->args = GT_ARGS_KEY;
-	CHECK(run(&h, LINKED, "arguments", NULL) == 0);
+	CHECK_EQ(run(&h, LINKED, "arguments", NULL), 0);
 	CHECK(count_kind(&h, GT_REC_NAME, name) == 1 && count_kind(&h, GT_REC_STRING, name) == 1);
-	CHECK(count_kind(&h, GT_REC_STRING, "missing") == 1);
+	CHECK_EQ(count_kind(&h, GT_REC_STRING, "missing"), 1);
 	for (size_t i = h.nseen; i-- > 0;) {
 		const struct seen *s = &h.seen[i];
 
@@ -155,10 +155,10 @@ static void names_by_other_ways(void)
 
 	open_host(&h, 200);
 	h.s->args = GT_ARGS_KEY;
-	CHECK(run(&h, LINKED, "kernels", NULL) == 0);
-	CHECK(host_count(&h, "cuLaunchKernel", NULL) == 9);
+	CHECK_EQ(run(&h, LINKED, "kernels", NULL), 0);
+	CHECK_EQ(host_count(&h, "cuLaunchKernel", NULL), 9);
 	CHECK(count_kind(&h, GT_REC_NAME, "_Z6listedv") == 1 && count_kind(&h, GT_REC_NAME, "_Z5askedv") == 1);
-	CHECK(count_kind(&h, GT_REC_NAME, "_Z4kernv") == 2);	/* the kernel and its function */
+	CHECK_EQ(count_kind(&h, GT_REC_NAME, "_Z4kernv"), 2);	/* the kernel and its function */
 	CHECK(host_count(&h, "cuKernelGetName", NULL) == 0 && host_count(&h, "cuFuncGetName", NULL) == 0);
 	host_close(&h);
 }
@@ -168,9 +168,9 @@ static void found_by_dlsym(void)
 	struct host h;
 
 	open_host(&h, 200);
-	CHECK(run(&h, UNLINKED, "dlsym", in_build("guest/fake/libcuda.so.1")) == 0);
-	CHECK(host_count(&h, "cuMemAlloc_v2", NULL) == 1);
-	CHECK(count_kind(&h, GT_REC_UNKNOWN_FUNCTION, "cuFakeBrandNew") == 1);
+	CHECK_EQ(run(&h, UNLINKED, "dlsym", in_build("guest/fake/libcuda.so.1")), 0);
+	CHECK_EQ(host_count(&h, "cuMemAlloc_v2", NULL), 1);
+	CHECK_EQ(count_kind(&h, GT_REC_UNKNOWN_FUNCTION, "cuFakeBrandNew"), 1);
 	host_close(&h);
 }
 
@@ -179,7 +179,7 @@ static void a_driver_may_be_loaded_again(void)
 	struct host h;
 
 	open_host(&h, 200);
-	CHECK(run(&h, UNLINKED, "twice", in_build("guest/fake/libcuda.so.1")) == 0);
+	CHECK_EQ(run(&h, UNLINKED, "twice", in_build("guest/fake/libcuda.so.1")), 0);
 	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 6 && host_count(&h, "cuMemFree_v2", NULL) == 6);
 	host_close(&h);
 }
@@ -189,9 +189,9 @@ static void found_by_get_proc_address(void)
 	struct host h;
 
 	open_host(&h, 200);
-	CHECK(run(&h, UNLINKED, "get_proc", in_build("guest/fake/libcuda.so.1")) == 0);
+	CHECK_EQ(run(&h, UNLINKED, "get_proc", in_build("guest/fake/libcuda.so.1")), 0);
 	CHECK(host_count(&h, "cuMemAlloc_v2", NULL) == 1 && host_count(&h, "cuMemcpyHtoD_v2", NULL) == 1);
-	CHECK(host_count(&h, "cuGetProcAddress_v2", NULL) == 12);
+	CHECK_EQ(host_count(&h, "cuGetProcAddress_v2", NULL), 12);
 	CHECK(count_kind(&h, GT_REC_UNKNOWN_FUNCTION, "cuFakeBrandNew") == 1 && count_kind(&h, GT_REC_UNKNOWN_FUNCTION, "cuMemAlloc") == 1);
 	host_close(&h);
 }
@@ -201,8 +201,8 @@ static void absent_driver_stays_absent(void)
 	struct host h;
 
 	open_host(&h, 200);
-	CHECK(run(&h, UNLINKED, "default", in_build("guest/fake/libcuda.so.1")) == 0);
-	CHECK(host_count(&h, "cuInit", NULL) == 1);
+	CHECK_EQ(run(&h, UNLINKED, "default", in_build("guest/fake/libcuda.so.1")), 0);
+	CHECK_EQ(host_count(&h, "cuInit", NULL), 1);
 	host_close(&h);
 }
 
@@ -211,8 +211,8 @@ static void callers_of_dlsym_keep_their_identity(void)
 	struct host h;
 
 	open_host(&h, 200);
-	CHECK(run(&h, UNLINKED, "third", NULL) == 0);
-	CHECK(h.knocks == 0);	/* no driver call: nothing was done */
+	CHECK_EQ(run(&h, UNLINKED, "third", NULL), 0);
+	CHECK_EQ(h.knocks, 0);	/* no driver call: nothing was done */
 	host_close(&h);
 }
 
@@ -221,7 +221,7 @@ static void the_driver_is_not_answered(void)
 	struct host h;
 
 	open_host(&h, 200);
-	CHECK(run(&h, LINKED, "driver", NULL) == 0);
+	CHECK_EQ(run(&h, LINKED, "driver", NULL), 0);
 	CHECK(host_count(&h, "cuDeviceGet", NULL) == 1 && host_count(&h, "cuInit", NULL) == 0);
 	host_close(&h);
 }
@@ -262,7 +262,7 @@ static void forked_child_is_a_process_of_its_own(void)
 	struct host h;
 
 	open_host(&h, 200);
-	CHECK(run(&h, LINKED, "fork", NULL) == 0);
+	CHECK_EQ(run(&h, LINKED, "fork", NULL), 0);
 	CHECK(h.knocks == 2 && h.nseen == 5);
 	CHECK(of_pid(&h, h.seen[0].pid) + of_pid(&h, h.seen[4].pid) == 5 || of_pid(&h, h.seen[0].pid) == 2);
 	CHECK(host_procs(&h)[1].pid != host_procs(&h)[0].pid && of_pid(&h, host_procs(&h)[1].pid) == 3);
@@ -278,7 +278,7 @@ static void forked_under_locks(void)
 
 	for (unsigned i = 0; i < 3; i++) {
 		open_host(&h, 200);
-		CHECK(run(&h, LINKED, modes[i], in_build("guest/fake/libguestfourth.so")) == 0);
+		CHECK_EQ(run(&h, LINKED, modes[i], in_build("guest/fake/libguestfourth.so")), 0);
 		CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 3u + (i == 1) && host_count(&h, "cuMemFree_v2", NULL) == 2);
 		CHECK(h.knocks == 1u + (i == 1));
 		host_close(&h);
@@ -306,11 +306,11 @@ static void vfork_and_exec(void)
 	struct host h;
 
 	open_host(&h, 200);
-	CHECK(run(&h, LINKED, "vfork", NULL) == 0);
+	CHECK_EQ(run(&h, LINKED, "vfork", NULL), 0);
 	CHECK(h.knocks == 2 && of_pid(&h, host_procs(&h)[0].pid) == 2 && of_pid(&h, host_procs(&h)[1].pid) == 1);
 	host_close(&h);
 	open_host(&h, 200);
-	CHECK(run(&h, LINKED, "exec", NULL) == 0);
+	CHECK_EQ(run(&h, LINKED, "exec", NULL), 0);
 	CHECK(h.knocks == 3 && h.nseen == 6 && of_pid(&h, host_procs(&h)[1].pid) == 4);	/* one process, before and after exec */
 	host_close(&h);
 }
@@ -333,12 +333,12 @@ static void killed_in_a_call(void)
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	host_drain(&h);
-	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 1);
+	CHECK_EQ(host_count(&h, "cuCtxGetCurrent", NULL), 1);
 	host_open_calls(&h);
 	for (size_t i = 0; i < h.nseen; i++)
 		if (!h.seen[i].end && h.seen[i].id == gt_api_find("cuStreamSynchronize"))
 			open += h.seen[i].nargs == 1 && h.seen[i].args[0] == 0x51 && h.seen[i].start;
-	CHECK(open == 1);
+	CHECK_EQ(open, 1);
 	host_close(&h);
 }
 
@@ -348,13 +348,13 @@ static void nested_calls(void)
 	struct host h;
 
 	open_host(&h, 200);
-	CHECK(run(&h, LINKED, "nested", "5") == 0);
+	CHECK_EQ(run(&h, LINKED, "nested", "5"), 0);
 	CHECK(host_count(&h, "cuLaunchHostFunc", &s) == 5 && host_count(&h, "cuCtxGetCurrent", NULL) == 1);
 	CHECK(h.seen[0].depth == 5 && h.seen[5].depth == 0 && (host_threads(&h)[0].word & 255) == 0);
 	CHECK(h.seen[0].start >= h.seen[1].start && h.seen[0].end <= h.seen[1].end);
 	host_close(&h);
 	open_host(&h, 200);
-	CHECK(run(&h, LINKED, "nested", "40") == 0);
+	CHECK_EQ(run(&h, LINKED, "nested", "40"), 0);
 	CHECK(h.nseen == GT_RING_OPEN_MAX && host_threads(&h)[0].deep == 41 - GT_RING_OPEN_MAX);
 	host_close(&h);
 }
@@ -364,7 +364,7 @@ static void longjmp_out_of_a_call(void)
 	struct host h;
 
 	open_host(&h, 200);
-	CHECK(run(&h, LINKED, "jump", NULL) == 0);
+	CHECK_EQ(run(&h, LINKED, "jump", NULL), 0);
 	CHECK(h.nseen == 1 && h.seen[0].depth == 0);
 	CHECK(host_threads(&h)[0].abandoned == 1 && !host_threads(&h)[0].dropped);
 	host_close(&h);
@@ -375,7 +375,7 @@ static void losses_are_counted(void)
 	struct host h;
 
 	open_host(&h, 2);
-	CHECK(run(&h, LINKED, "many", "100000") == 0);
+	CHECK_EQ(run(&h, LINKED, "many", "100000"), 0);
 	CHECK(h.nseen > 100 && h.nseen < 400 && host_threads(&h)[0].dropped == 100000 - h.nseen);
 	CHECK(host_threads(&h)[0].dropped_from > h.seen[h.nseen - 1].start && host_threads(&h)[0].dropped_to > host_threads(&h)[0].dropped_from);
 	host_close(&h);
@@ -387,7 +387,7 @@ static void one_thread_may_not_take_all(void)
 
 	open_host(&h, 200);
 	h.s->ring_max = 3 * 4096;
-	CHECK(run(&h, LINKED, "many", "100000") == 0);
+	CHECK_EQ(run(&h, LINKED, "many", "100000"), 0);
 	CHECK(h.s->free_count >= 197 && h.nseen > 400 && h.nseen < 600);
 	host_close(&h);
 }
@@ -443,13 +443,13 @@ static void a_ring_that_was_given_up_takes_no_more_memory(void)
 	struct host h;
 	pid_t pid = waiting_thread(&h);
 
-	CHECK(h.s->waiters == 1);
+	CHECK_EQ(h.s->waiters, 1);
 	host_threads(&h)[0].given_up = 1;
 	while (!waitpid(pid, &status, WNOHANG))
 		host_drain(&h);
 	host_drain(&h);
 	CHECK(status == 0 && host_threads(&h)[0].dropped);
-	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) + host_threads(&h)[0].dropped == 50000);
+	CHECK_EQ(host_count(&h, "cuCtxGetCurrent", NULL) + host_threads(&h)[0].dropped, 50000);
 	CHECK(host_threads(&h)[0].word >> 8 <= 4ull * h.s->chunk_bytes);
 	host_close(&h);
 }
@@ -460,7 +460,7 @@ static void a_thread_without_its_slot_does_not_wait(void)
 	struct host h;
 	pid_t pid = waiting_thread(&h);
 
-	CHECK(h.s->waiters == 1);
+	CHECK_EQ(h.s->waiters, 1);
 	host_threads(&h)[0].state = GT_SLOT_FREE;
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	host_close(&h);
@@ -472,12 +472,12 @@ static void threads_come_and_go(void)
 	struct host h;
 
 	open_host(&h, 290);
-	CHECK(run(&h, LINKED, "threads", "128") == 0);
+	CHECK_EQ(run(&h, LINKED, "threads", "128"), 0);
 	calls = host_count(&h, "cuCtxGetCurrent", NULL);
 	CHECK(calls == 12800 && h.s->untraced == 0);
 	host_close(&h);
 	open_host(&h, 4);	/* room for four threads */
-	CHECK(run(&h, LINKED, "threads", "64") == 0);
+	CHECK_EQ(run(&h, LINKED, "threads", "64"), 0);
 	calls = host_count(&h, "cuCtxGetCurrent", NULL);
 	for (unsigned i = 0; i < 4; i++)
 		calls += (unsigned)host_threads(&h)[i].dropped;
@@ -492,7 +492,7 @@ static void gates_and_samples(void)
 	open_host(&h, 200);
 	h.s->gate[gt_api_find("cuCtxGetCurrent")] = GT_GATE_SAMPLE;
 	h.s->sample = 10;
-	CHECK(run(&h, LINKED, "many", "1000") == 0);
+	CHECK_EQ(run(&h, LINKED, "many", "1000"), 0);
 	CHECK(h.nseen == 100 && host_threads(&h)[0].sampled_out == 900);
 	host_close(&h);
 	open_host(&h, 200);
@@ -580,7 +580,7 @@ static void step_through(const char *outer, const char *mode, uint32_t args)
 	while (read(out[0], &c, 1) == 1 && c != 'e') {
 		if (c != 'h' || !on_the_way_out)
 			look_at_open(&h, c, outer, &newest);
-		CHECK(write(in[1], &c, 1) == 1);
+		CHECK_EQ(write(in[1], &c, 1), 1);
 	}
 	CHECK(read(out[0], said, sizeof(said)) == sizeof(said));
 	waitpid(pid, &status, 0);
@@ -645,7 +645,7 @@ static void closed_gates_are_not_in_the_way(void)
 
 	open_host(&h, 200);
 	ask_whose(&h, "nnn");
-	CHECK(host_count(&h, "cuGetProcAddress_v2", NULL) == 1);
+	CHECK_EQ(host_count(&h, "cuGetProcAddress_v2", NULL), 1);
 	host_close(&h);
 	open_host(&h, 200);
 	h.s->gate[gt_api_find("cuMemAlloc_v2")] = h.s->gate[gt_api_find("cuGetProcAddress_v2")] = GT_GATE_OFF;
@@ -693,7 +693,7 @@ static void profiler_range(void)
 
 	open_host(&h, 200);
 	h.s->range = GT_RANGE_PROFILER;
-	CHECK(run(&h, LINKED, "range", NULL) == 0);
+	CHECK_EQ(run(&h, LINKED, "range", NULL), 0);
 	CHECK(host_count(&h, "cuCtxGetCurrent", NULL) == 2 && host_count(&h, "cuProfilerStop", NULL) == 1);
 	host_close(&h);
 }
@@ -704,7 +704,7 @@ static void driver_files(void)
 	struct host h;
 
 	open_host(&h, 200);
-	CHECK(run(&h, LINKED, "files", NULL) == 0);
+	CHECK_EQ(run(&h, LINKED, "files", NULL), 0);
 	for (size_t i = 0; i < h.nseen; i++) {
 		const struct seen *s = &h.seen[i];
 
@@ -716,7 +716,7 @@ static void driver_files(void)
 			ioctls += s->nargs == GT_IOCTL_ARGS && s->args[1] == 0xc020462a && s->args[2] == 0x20800110 && s->args[3] == 0x1f;
 	}
 	CHECK(opens == 1 && closes == 1 && ioctls == 1);
-	CHECK(host_count(&h, "cuDeviceGetCount", NULL) == 1);
+	CHECK_EQ(host_count(&h, "cuDeviceGetCount", NULL), 1);
 	host_close(&h);
 }
 

@@ -49,6 +49,6 @@ GT_RUNTIME_CBIDS(X)
 #endif
 #endif
 
-static void they_lie_where_we_look(void) { CHECK(GT_K_NAME % sizeof(void *) == 0); }
+static void they_lie_where_we_look(void) { CHECK_EQ(GT_K_NAME % sizeof(void *), 0); }
 
 T_MAIN(T(they_lie_where_we_look))

@@ -110,7 +110,7 @@ static void batches_of_copies_have_bytes(void)
 	copy(NULL, NULL, sizes, 3, NULL, NULL, 0, NULL);
 	copy(NULL, NULL, sizes, 1ul << 40, NULL, NULL, 0, NULL);
 	host_drain(&host);
-	CHECK(host_count(&host, "cuMemcpyBatchAsync_v2", &s) == 2);
+	CHECK_EQ(host_count(&host, "cuMemcpyBatchAsync_v2", &s), 2);
 	CHECK(s->args[2] == 123 && s->args[3] == 3 && s[1].args[2] == 0);
 }
 

@@ -39,7 +39,7 @@ static void folded(void)
 	CHECK(strstr(text, "vectorAdd 1\n") && strstr(text, "RM:control 2\n") && strstr(text, "cuInit 2\n"));
 	free(text);
 	text = export_with(r, "folded", &(struct gt_export_options){ .cost = GT_COST_BYTES });
-	CHECK(!strcmp(text, "CPU;python3 (4711);main:x (4711);cuMemcpyHtoD_v2 4096\n"));
+	CHECK_STR(text, "CPU;python3 (4711);main:x (4711);cuMemcpyHtoD_v2 4096\n");
 	free(text);
 	gt_reader_close(r);
 }
@@ -93,7 +93,7 @@ static void folded_ranges(void)
 			    "GPU;stream 7;" KERNEL_NAME " 150\n"));
 	free(text);
 	text = export_with(r, "folded", &(struct gt_export_options){ .cost = GT_COST_COUNT });
-	CHECK(sum_of(text, "") == 10);
+	CHECK_EQ(sum_of(text, ""), 10);
 	free(text);
 	gt_reader_close(r);
 }
@@ -124,7 +124,7 @@ static void folded_adds_up(void)
 		CHECK(sum_of(text, "CPU;python3 (4711);main:x (4711);") == busy && !strchr(text, '-'));
 		free(text);
 		text = export_with(r, "folded", &(struct gt_export_options){ .cost = GT_COST_COUNT });
-		CHECK(sum_of(text, "") == 100);
+		CHECK_EQ(sum_of(text, ""), 100);
 		free(text);
 		gt_reader_close(r);
 	}
@@ -165,7 +165,7 @@ static void jsonl(void)
 		CHECK(*word(j, "phase") == "BE"[open[op]++]);			/* a begin, then an end */
 		json_decref(j);
 	}
-	CHECK(n == 12);
+	CHECK_EQ(n, 12);
 	free(text);
 	gt_reader_close(r);
 }
@@ -252,7 +252,7 @@ static void native_is_equal(void)
 	CHECK(gt_reader_segment(copy, 0)->closed && gt_reader_segment(copy, 0)->simulated);
 	CHECK(gt_reader_segment(copy, 0)->nanchors == 1 && gt_reader_segment(copy, 0)->anchors[0].error == 4);
 	CHECK(gt_reader_segment(copy, 0)->nstacks == 1 && gt_reader_segment(copy, 0)->stacks[0].n == 2);
-	CHECK(!strcmp(gt_reader_segment(copy, 0)->host, "host-a"));
+	CHECK_STR(gt_reader_segment(copy, 0)->host, "host-a");
 	gt_reader_close(copy);
 	gt_reader_close(r);
 }
@@ -300,11 +300,11 @@ static void native_tells_what_was_damaged(void)
 		copy = r ? repack(r) : NULL;
 		if (copy && gt_reader_segments(copy) && gt_reader_damage(r, &n) && n && gt_reader_segment(copy, 0)->rows[GT_CALL] == 0) {
 			found = at;
-			CHECK(lost_in(copy) == 200);
+			CHECK_EQ(lost_in(copy), 200);
 		}
 		gt_reader_close(copy);
 		gt_reader_close(r);
-		CHECK(pwrite(fd, &byte, 1, at) == 1);
+		CHECK_EQ(pwrite(fd, &byte, 1, at), 1);
 	}
 	CHECK(found);
 	close(fd);
@@ -348,7 +348,7 @@ static void pending_ends_in_order(void)
 		CHECK(!gt_pending_push(&p, &(struct gt_pending_row){ .end = next_random(&state) % 50, .seq = i }, NULL));
 	for (; gt_pending_pop(&p, &row); last = row, n++)
 		CHECK(row.end > last.end || (row.end == last.end && row.seq < last.seq));
-	CHECK(n == 1000);
+	CHECK_EQ(n, 1000);
 	gt_pending_release(&p);
 }
 

@@ -66,12 +66,12 @@ static void chrome_says_it_all(void)
 	CHECK(!strcmp(word(json_object_get(event(j, "M", "thread_name", 0), "args"), "name"), "main;x"));
 	CHECK(event(j, "M", "process_sort_index", 0) && event(j, "M", "thread_sort_index", 0));
 	e = json_object_get(j, "otherData");
-	CHECK(!strcmp(word(j, "displayTimeUnit"), "ns"));
+	CHECK_STR(word(j, "displayTimeUnit"), "ns");
 	CHECK(!strcmp(word(json_object_get(e, "kernels"), "vectorAdd"), "vectorAdd(float const*, float const*, float*, int)"));
 	e = json_array_get(json_object_get(e, "segments"), 0);
 	CHECK(json_is_true(json_object_get(e, "simulated")) &&
 	      !strcmp(word(json_object_get(e, "metadata"), "command"), "a \"b\""));
-	CHECK(!strcmp(word(e, "base_monotonic_ns"), "1000000001"));
+	CHECK_STR(word(e, "base_monotonic_ns"), "1000000001");
 	json_decref(j);
 	gt_reader_close(r);
 }
@@ -135,9 +135,9 @@ static int long_calls(void)
 
 static void chrome_long_call_over_epochs(void)
 {
-	CHECK(long_calls() == 0);
+	CHECK_EQ(long_calls(), 0);
 	by_end = true;
-	CHECK(long_calls() == 0);
+	CHECK_EQ(long_calls(), 0);
 	by_end = false;
 }
 
@@ -164,7 +164,7 @@ static void chrome_of_lies(void)
 		r = reread(&m);
 		j = chrome(r, NULL);
 		by_end = false;
-		CHECK(halves(j, 300) == 0);
+		CHECK_EQ(halves(j, 300), 0);
 		json_decref(j);
 		gt_reader_close(r);
 	}
@@ -182,7 +182,7 @@ static void chrome_spans_get_lanes(void)
 	put(&m, GT_SPAN, m.gpu, PLAIN, 250, 260, 0, 0, NULL);	/* the first again */
 	r = reread(&m);
 	j = chrome(r, NULL);
-	CHECK(halves(j, 4) == 0);
+	CHECK_EQ(halves(j, 4), 0);
 	CHECK(event(j, "M", "thread_name", 1) && !event(j, "M", "thread_name", 2));
 	CHECK(!strcmp(word(json_object_get(event(j, "M", "thread_name", 1), "args"), "name"), "stream 7 (2)"));
 	CHECK(json_integer_value(json_object_get(json_object_get(event(j, "M", "thread_sort_index", 1), "args"), "sort_index")) ==
@@ -203,7 +203,7 @@ static void chrome_runs_out_of_lanes(void)
 		put(&m, GT_SPAN, m.gpu, PLAIN, 100 + i, 10000 + i, 0, 0, NULL);
 	r = reread(&m);
 	j = chrome(r, NULL);
-	CHECK(halves(j, 600) == 0);
+	CHECK_EQ(halves(j, 600), 0);
 	CHECK(event(j, "b", NULL, 0) && event(j, "e", NULL, 0));
 	json_decref(j);
 	gt_reader_close(r);
@@ -219,7 +219,7 @@ static void chrome_spans_beside_calls(void)
 	put(&m, GT_SPAN, m.thread, MARK, 150, 250, 0, 0, NULL);
 	r = reread(&m);
 	j = chrome(r, NULL);
-	CHECK(halves(j, 2) == 0);
+	CHECK_EQ(halves(j, 2), 0);
 	json_decref(j);
 	gt_reader_close(r);
 }
@@ -240,7 +240,7 @@ static void chrome_open_calls(void)
 	e = event(j, "X", "cuLaunchKernel", 0);
 	CHECK(e && json_is_true(json_object_get(json_object_get(e, "args"), "open")));
 	CHECK(ns(e, "ts") == 50 && ns(e, "ts") + ns(e, "dur") >= 800);
-	CHECK(halves(j, 3) == 0);
+	CHECK_EQ(halves(j, 3), 0);
 	json_decref(j);
 	gt_reader_close(r);
 }
@@ -322,7 +322,7 @@ static void chrome_flows_are_in_slices(void)
 	put_joined(&m, m.other, 5000, 50, 1060);
 	r = reread(&m);
 	j = chrome(r, NULL);
-	CHECK(whole_flows(j) == 5);
+	CHECK_EQ(whole_flows(j), 5);
 	json_decref(j);
 	gt_reader_close(r);
 }
@@ -396,10 +396,10 @@ static void chrome_two_hosts(void)
 	json_t *j = chrome(r, NULL), *a = event(j, "X", "cuInit", 0), *b = event(j, "X", "cuMemcpyHtoD_v2", 0);
 
 	CHECK(a && b && ns(a, "ts") == 0 && ns(b, "ts") == 0);	/* each from its own first row */
-	CHECK(json_integer_value(json_object_get(a, "pid")) == 4711);
+	CHECK_EQ(json_integer_value(json_object_get(a, "pid")), 4711);
 	CHECK(json_integer_value(json_object_get(b, "pid")) != 4711);
 	CHECK(!strcmp(word(json_object_get(event(j, "M", "process_name", 1), "args"), "name"), "python3 (process 4711, host-b)"));
-	CHECK(json_array_size(json_object_get(json_object_get(j, "otherData"), "segments")) == 2);
+	CHECK_EQ(json_array_size(json_object_get(json_object_get(j, "otherData"), "segments")), 2);
 	json_decref(j);
 	gt_reader_close(r);
 }

@@ -74,7 +74,7 @@ static void devices_are_processes(void)
 	kernel = event(j, "X", "add", 0);
 	copy = event(j, "X", "memcpy PtoP (device -> device)", 0);
 	CHECK(!strcmp(process_of(j, call), "train") && !strcmp(process_of(j, kernel), "GPU 0 H200 (train)"));
-	CHECK(!strcmp(process_of(j, copy), "GPU 1 (train)"));
+	CHECK_STR(process_of(j, copy), "GPU 1 (train)");
 	CHECK(!strcmp(thread_of(j, kernel), "compute") && !strcmp(thread_of(j, copy), "stream 8"));
 	CHECK(json_integer_value(json_object_get(kernel, "tid")) == 7 && json_integer_value(json_object_get(copy, "tid")) == 8);
 	CHECK(order_of(j, "process_sort_index", call) < order_of(j, "process_sort_index", kernel));
@@ -175,14 +175,14 @@ static void a_kernel_says_it_all(void)
 	CHECK(!strcmp(word(event(j, "X", "add", 0), "cat"), "kernel"));
 	CHECK(json_integer_value(json_object_get(a, "correlation")) == 5 && json_integer_value(json_object_get(a, "device")) == 0);
 	CHECK(json_integer_value(json_object_get(a, "context")) == 1 && json_integer_value(json_object_get(a, "stream")) == 7);
-	CHECK(json_integer_value(json_object_get(a, "registers per thread")) == 32);
-	CHECK(json_integer_value(json_object_get(a, "shared memory")) == 1048);
+	CHECK_EQ(json_integer_value(json_object_get(a, "registers per thread")), 32);
+	CHECK_EQ(json_integer_value(json_object_get(a, "shared memory")), 1048);
 	CHECK(json_integer_value(json_array_get(json_object_get(a, "grid"), 1)) == 2 && json_array_size(json_object_get(a, "grid")) == 3);
 	CHECK(json_integer_value(json_array_get(json_object_get(a, "block"), 0)) == 256 &&
 	      json_array_size(json_object_get(a, "block")) == 3);
 	CHECK(json_integer_value(json_object_get(a, "graph id")) == 11 && json_integer_value(json_object_get(a, "graph node id")) == 22);
 	CHECK(!strcmp(word(a, "launch_name"), "cuLaunchKernel") && !strcmp(word(a, "launch_join"), "exact"));
-	CHECK(json_integer_value(json_object_get(a, "launch_ns")) == 100);
+	CHECK_EQ(json_integer_value(json_object_get(a, "launch_ns")), 100);
 	CHECK(!strcmp(word(json_object_get(json_object_get(j, "otherData"), "kernels"), "add"), "add(float*)"));
 	json_decref(j);
 	gt_reader_close(r);
@@ -204,14 +204,14 @@ static void copies_and_sets_say_it_all(void)
 	      json_integer_value(json_object_get(a, "device")) == 1);
 	CHECK(json_integer_value(json_object_get(a, "fromDevice")) == 0 && json_integer_value(json_object_get(a, "toDevice")) == 1);
 	CHECK(!strcmp(word(a, "src_memory"), "device") && json_is_true(json_object_get(a, "async")));
-	CHECK(!strcmp(word(a, "launch_join"), "inferred"));
+	CHECK_STR(word(a, "launch_join"), "inferred");
 	e = event(j, "X", "memset (device)", 0);
 	a = json_object_get(e, "args");
 	CHECK(!strcmp(word(e, "cat"), "gpu_memset") && json_integer_value(json_object_get(a, "bytes")) == 64 &&
 	      !strcmp(word(a, "value"), "0xff"));
 	e = event(j, "X", "stream waits for event", 0);
-	CHECK(!strcmp(word(e, "cat"), "cuda_sync"));
-	CHECK(json_integer_value(json_object_get(json_object_get(e, "args"), "wait_on_cuda_event_id")) == 77);
+	CHECK_STR(word(e, "cat"), "cuda_sync");
+	CHECK_EQ(json_integer_value(json_object_get(json_object_get(e, "args"), "wait_on_cuda_event_id")), 77);
 	CHECK(!strcmp(word(event(j, "X", "cuLaunchKernel", 0), "cat"), "launch"));	/* calls keep their words */
 	json_decref(j);
 	gt_reader_close(r);
@@ -352,7 +352,7 @@ static void arrows_bind(void)
 		CHECK(!strcmp(word(call, "name"), "cuLaunchKernel") && !strcmp(word(kernel, "cat"), "kernel"));
 		CHECK(ns(s, "ts") > ns(call, "ts") && ns(s, "ts") < ns(call, "ts") + ns(call, "dur"));
 		CHECK(ns(f, "ts") > ns(kernel, "ts") && ns(f, "ts") < ns(kernel, "ts") + ns(kernel, "dur"));
-		CHECK(ns(kernel, "ts") - ns(call, "ts") == 9000);
+		CHECK_EQ(ns(kernel, "ts") - ns(call, "ts"), 9000);
 	}
 	CHECK(n == 8 && !event(j, "f", NULL, 8));
 	json_decref(j);

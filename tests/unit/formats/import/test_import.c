@@ -92,7 +92,7 @@ static void format_a(void)
 		if (!strcmp(gt_str(seg, t->name), "cuMemAlloc"))
 			CHECK(t->layer == GT_LAYER_API && t->op == GT_OP_ALLOC && t->fields[0].role == GT_R_BYTES);
 	}
-	CHECK(!strcmp(gt_str(seg, seg->tracks[seg->ntracks - 1].source), "import jsonl-a"));
+	CHECK_STR(gt_str(seg, seg->tracks[seg->ntracks - 1].source), "import jsonl-a");
 	gt_reader_close(r);
 }
 
@@ -218,7 +218,7 @@ static void hostile_names(void)
 	seg = gt_reader_segment(r, 0);
 	CHECK(seg->rows[GT_CALL] == 1 && seg->rows[GT_INSTANT] == 1 && seg->rows[GT_UNMATCHED] == 0 && seg->ntypes == 2);
 	CHECK(strlen(gt_type_name(seg, 0)) <= GT_STRING_MAX && !strcmp(gt_type_name(seg, 0) + strlen(gt_type_name(seg, 0)) - 3, "..."));
-	CHECK(!strcmp(gt_type_name(seg, 1), "\xff\x01\"\xef\xbf\xbd"));
+	CHECK_STR(gt_type_name(seg, 1), "\xff\x01\"\xef\xbf\xbd");
 	gt_reader_close(r);
 }
 
@@ -246,7 +246,7 @@ static void losses_stay_losses(void)
 	CHECK(it && gt_reader_segment(r, 0)->rows[GT_INSTANT] == 1 && gt_reader_segment(r, 0)->rows[GT_CALL] == 1);
 	CHECK(gt_iter_next(it, &ev, NULL) == 1 && ev.row.end == 1500000001 && ev.args[0] == 7 && ev.args[1] == GT_SCOPE_ALL);
 	CHECK(gt_iter_next(it, &ev, NULL) == 1 && ev.row.end == 3000000000 && ev.args[0] == GT_LOST_UNKNOWN && ev.args[1] == GT_SCOPE_TRACK);
-	CHECK(gt_iter_next(it, &ev, NULL) == 0);
+	CHECK_EQ(gt_iter_next(it, &ev, NULL), 0);
 	gt_iter_close(it);
 	gt_reader_close(r);
 }

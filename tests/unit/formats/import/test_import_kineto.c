@@ -201,7 +201,7 @@ static void a_launch_within_a_launch_is_one(void)
 	it = gt_iter_open(r, &(struct gt_filter){ 0 }, NULL);
 	while (gt_iter_next(it, &ev, NULL) > 0)
 		launches += ev.seg->types[ev.row.type].op == GT_OP_LAUNCH;
-	CHECK(launches == 3);
+	CHECK_EQ(launches, 3);
 	gt_iter_close(it);
 	gt_reader_close(r);
 }

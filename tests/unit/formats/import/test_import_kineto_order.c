@@ -62,7 +62,7 @@ static void check_calls(struct gt_reader *r, bool names)
 			break;
 	}
 	gt_iter_close(it);
-	CHECK(i == CALLS);
+	CHECK_EQ(i, CALLS);
 }
 
 /* The buffers in another order, and the kernels before or behind all calls. */

@@ -62,7 +62,7 @@ static void a_source_gives_the_rows(void)
 		free(want);
 		gt_table_free(t);
 		gt_table_free(held);
-		CHECK(c.closed == 1);
+		CHECK_EQ(c.closed, 1);
 	}
 }
 
@@ -72,8 +72,8 @@ static void a_source_may_have_no_rows(void)
 	struct gt_table *t = counted(&c, 0, -1);
 
 	CHECK(t && !gt_table_rows(t) && c.closed == 1);
-	CHECK(!strcmp(print(&t, 1, GT_TEXT), "Counted\n  none\n"));
-	CHECK(!strcmp(print(&t, 1, GT_JSON), "{\n  \"counted\": {\n    \"rows\": [],\n    \"notes\": [],\n    \"state\": \"answered\"\n  }\n}\n"));
+	CHECK_STR(print(&t, 1, GT_TEXT), "Counted\n  none\n");
+	CHECK_STR(print(&t, 1, GT_JSON), "{\n  \"counted\": {\n    \"rows\": [],\n    \"notes\": [],\n    \"state\": \"answered\"\n  }\n}\n");
 	gt_table_free(t);
 }
 
@@ -105,7 +105,7 @@ static void a_source_may_break(void)
 		CHECK(t && gt_tables_print(&t, 1, all[i], NULL, &o, &err) == -EIO && !strcmp(err.text, "the source broke"));
 		gt_out_close(&o, NULL);
 		gt_table_free(t);
-		CHECK(c.closed == 1);
+		CHECK_EQ(c.closed, 1);
 	}
 }
 
@@ -204,7 +204,7 @@ static void a_closed_output_ends_a_source(void)
 	CHECK(t && !gt_tables_print(&t, 1, GT_CSV, NULL, &o, NULL) && c.next < 10 && !c.closed);
 	gt_out_close(&o, NULL);
 	gt_table_free(t);
-	CHECK(c.closed == 1);
+	CHECK_EQ(c.closed, 1);
 }
 
 T_MAIN(T(a_source_gives_the_rows), T(a_source_may_have_no_rows), T(long_sources_are_aligned_by_the_thousand),

@@ -134,7 +134,7 @@ static void scopes_are_apart(void)
 	b.time = 4;
 	CHECK(!gt_pair_end(p, &a, NULL) && !gt_pair_end(p, &b, NULL) && !gt_pair_unmatched(p));
 	gt_pair_free(p);
-	CHECK(!strcmp(said, "call 5@1-3 d0 l0\ncall 5@2-4 d0 l0\n"));
+	CHECK_STR(said, "call 5@1-3 d0 l0\ncall 5@2-4 d0 l0\n");
 }
 
 /* Against a list that is searched from its end: ids come again, go missing and overlap. */

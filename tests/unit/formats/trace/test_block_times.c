@@ -143,16 +143,16 @@ static void columns_that_lie_are_told(void)
 		uint8_t *copy = malloc(cut + GT_SLACK);
 
 		memcpy(copy, b.data, cut + GT_SLACK);
-		CHECK(gt_block_unpack(&u, GT_CALL, (struct gt_span){ copy, copy + cut }, n, &seg, NULL) == -EBADMSG);
+		CHECK_EQ(gt_block_unpack(&u, GT_CALL, (struct gt_span){ copy, copy + cut }, n, &seg, NULL), -EBADMSG);
 		free(copy);
 	}
 	for (int more = -1; more <= 1; more += 2) {
 		b.data[u.gaps_at] = (uint8_t)(b.data[u.gaps_at] + more);	/* the varint's lowest seven bits */
-		CHECK(gt_block_unpack(&u, GT_CALL, (struct gt_span){ b.data, b.data + len }, n, &seg, NULL) == -EBADMSG);
+		CHECK_EQ(gt_block_unpack(&u, GT_CALL, (struct gt_span){ b.data, b.data + len }, n, &seg, NULL), -EBADMSG);
 		b.data[u.gaps_at] = (uint8_t)(b.data[u.gaps_at] - more);
 	}
 	memset(b.data + len / 4, 0xff, len - len / 4);		/* all of them long ones */
-	CHECK(gt_block_unpack(&u, GT_CALL, (struct gt_span){ b.data, b.data + len }, n, &seg, NULL) == -EBADMSG);
+	CHECK_EQ(gt_block_unpack(&u, GT_CALL, (struct gt_span){ b.data, b.data + len }, n, &seg, NULL), -EBADMSG);
 	gt_unpacked_release(&u);
 	gt_buf_release(&b);
 }

@@ -242,7 +242,7 @@ static void many_large_damaged_indices(void)
 		CHECK(!fstat(many, &st) && forge_index(many, (uint64_t)st.st_size, bytes, &foot, &e));
 	CHECK((r = gt_reader_open_fd(many, NULL)) && gt_reader_segments(r) == 8 && gt_reader_segment(r, 7)->rows[GT_CALL] == 1);
 	gt_reader_damage(r, &ndamage);
-	CHECK(ndamage == 8);
+	CHECK_EQ(ndamage, 8);
 	gt_reader_close(r);
 	close(one);
 	CHECK(!MEMORY_IS_TOLD || peak_mib() < 48);
@@ -282,7 +282,7 @@ static void an_index_that_changes_while_it_is_read(void)
 	CHECK(r && (h.index_at = footer_of(h.fd).index_at) && (it = gt_iter_open(r, &all, NULL)));
 	CHECK(gt_scan(r, &all, GT_BY_TIME, 1, change_index, &h, &err) == -EBADMSG && err.code == -EBADMSG && h.done && !h.wrong);
 	while ((code = gt_iter_next(it, &e, &other)) > 0)
-		CHECK(e.kind == GT_CALL);
+		CHECK_EQ(e.kind, GT_CALL);
 	CHECK(code == -EBADMSG && other.code == -EBADMSG);
 	gt_iter_close(it);
 	gt_reader_close(r);

@@ -439,7 +439,7 @@ static void a_column_opens_as_it_unpacks(void)
 		for (size_t byte = 0; byte < len; byte++) {	/* what the one takes for a lie, the other does */
 			struct gt_span x = { b.data, b.data + byte }, y = x;
 
-			CHECK(gt_column_open(&c, &x, n) == -EBADMSG);
+			CHECK_EQ(gt_column_open(&c, &x, n), -EBADMSG);
 			b.data[byte] ^= 0x80;
 			x = y = (struct gt_span){ b.data, b.data + len };
 			CHECK(gt_column_open(&c, &x, n) == gt_get_column(&y, out, n));

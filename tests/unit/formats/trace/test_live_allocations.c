@@ -47,8 +47,8 @@ static void addresses_are_bounded(void)
 	struct gt_live_item old;
 
 	for (uint32_t i = 0; i < GT_LIVE_MAX; i++)
-		CHECK(gt_live_alloc(&l, &(struct gt_live_item){ .addr = i * 512ul, .bytes = 1 }, &old) == 1);
-	CHECK(gt_live_alloc(&l, &(struct gt_live_item){ .addr = 7 }, &old) == -ENOSPC);
+		CHECK_EQ(gt_live_alloc(&l, &(struct gt_live_item){ .addr = i * 512ul, .bytes = 1 }, &old), 1);
+	CHECK_EQ(gt_live_alloc(&l, &(struct gt_live_item){ .addr = 7 }, &old), -ENOSPC);
 	CHECK(gt_live_alloc(&l, &(struct gt_live_item){ .addr = 512 }, &old) == 0 && old.bytes == 1);
 	CHECK(gt_live_free(&l, 0, 0, 1024, &old) == 1 && gt_live_alloc(&l, &(struct gt_live_item){ .addr = 7 }, &old) == 1);
 	gt_live_release(&l);
@@ -60,9 +60,9 @@ static void kinds_share_addresses(void)
 	struct gt_live l = { 0 };
 	struct gt_live_item old;
 
-	CHECK(gt_live_alloc(&l, &(struct gt_live_item){ .addr = 64, .bytes = 5, .kind = GT_MEM_MANAGED }, &old) == 1);
-	CHECK(gt_live_alloc(&l, &(struct gt_live_item){ .addr = 64, .bytes = 6, .kind = GT_MEM_ARRAY }, &old) == 1);
-	CHECK(gt_live_alloc(&l, &(struct gt_live_item){ .addr = 64, .bytes = 7, .kind = GT_MEM_PHYSICAL }, &old) == 1);
+	CHECK_EQ(gt_live_alloc(&l, &(struct gt_live_item){ .addr = 64, .bytes = 5, .kind = GT_MEM_MANAGED }, &old), 1);
+	CHECK_EQ(gt_live_alloc(&l, &(struct gt_live_item){ .addr = 64, .bytes = 6, .kind = GT_MEM_ARRAY }, &old), 1);
+	CHECK_EQ(gt_live_alloc(&l, &(struct gt_live_item){ .addr = 64, .bytes = 7, .kind = GT_MEM_PHYSICAL }, &old), 1);
 	CHECK(gt_live_free(&l, 0, GT_MEM_DEVICE, 64, &old) == 1 && old.bytes == 5 && old.kind == GT_MEM_MANAGED);
 	CHECK(!gt_live_free(&l, 0, GT_MEM_DEVICE, 64, &old));
 	CHECK(gt_live_free(&l, 0, GT_MEM_ARRAY, 64, &old) == 1 && old.bytes == 6);
@@ -81,14 +81,14 @@ static void physical_memory_lives_while_it_is_held(void)
 
 	CHECK(gt_live_alloc(&l, &a, &old) == 1 && gt_live_alloc(&l, &b, &old) == 1);
 	CHECK(!gt_live_map(&l, 0, 0x10000, 1) && !gt_live_map(&l, 0, 0x11000, 2) && !gt_live_map(&l, 0, 0x20000, 2));
-	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 1, &old) == GT_LIVE_MAPPED);
-	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 1, &old) == 0);	/* once more: there is no such handle */
+	CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 1, &old), GT_LIVE_MAPPED);
+	CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 1, &old), 0);	/* once more: there is no such handle */
 	CHECK(!gt_live_retain(&l, 0, 2, false));
 	CHECK(gt_live_unmap(&l, 0, &at, 0x12000, &old) == 1 && old.addr == 1);
 	CHECK(gt_live_unmap(&l, 0, &at, 0x12000, &old) == 0 && at == 0x12000);	/* the other one is held, and mapped elsewhere */
-	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 2, &old) == GT_LIVE_HELD);
+	CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 2, &old), GT_LIVE_HELD);
 	at = 0x20000;
-	CHECK(gt_live_unmap(&l, 0, &at, 0x21000, &old) == 0);
+	CHECK_EQ(gt_live_unmap(&l, 0, &at, 0x21000, &old), 0);
 	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 2, &old) == 1 && l.used == 0);
 	gt_live_release(&l);
 }
@@ -104,8 +104,8 @@ static void mappings_of_others_and_missed_unmaps(void)
 	CHECK(!gt_live_unmap(&l, 0, &at, UINT64_MAX, &old) && !gt_live_free(&l, 0, GT_MEM_PHYSICAL, 77, &old));
 	CHECK(gt_live_alloc(&l, &a, &old) == 1 && gt_live_alloc(&l, &b, &old) == 1);
 	CHECK(!gt_live_map(&l, 0, 0x10000, 1) && !gt_live_map(&l, 0, 0x10000, 2));
-	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 1, &old) == 1);
-	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 2, &old) == GT_LIVE_MAPPED);
+	CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 1, &old), 1);
+	CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 2, &old), GT_LIVE_MAPPED);
 	CHECK(gt_live_unmap(&l, 0, &at, 0x11000, &old) == 1 && old.addr == 2 && !l.used);
 	gt_live_release(&l);
 }
@@ -120,12 +120,12 @@ static void handles_of_others_are_held(void)
 	CHECK(!gt_live_retain(&l, 0, 8, false));		/* it came before the recording: somebody held it */
 	CHECK(!gt_live_map(&l, 0, 0x10000, 7));
 	for (uint64_t h = 7; h <= 8; h++) {
-		CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, h, &old) == GT_LIVE_HELD);
-		CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, h, &old) == GT_LIVE_FOREIGN);
-		CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, h, &old) == GT_LIVE_UNKNOWN);
+		CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, h, &old), GT_LIVE_HELD);
+		CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, h, &old), GT_LIVE_FOREIGN);
+		CHECK_EQ(gt_live_free(&l, 0, GT_MEM_PHYSICAL, h, &old), GT_LIVE_UNKNOWN);
 	}
 	CHECK(!l.used && !gt_live_retain(&l, 1, 9, true) && !gt_live_retain(&l, 0, 9, true));
-	CHECK(gt_live_alloc(&l, &a, &old) == 1);		/* its releases were not seen: nothing of ours was there */
+	CHECK_EQ(gt_live_alloc(&l, &a, &old), 1);		/* its releases were not seen: nothing of ours was there */
 	CHECK(gt_live_free(&l, 0, GT_MEM_PHYSICAL, 9, &old) == GT_LIVE_GONE && old.bytes == 4096 && l.used == 1);
 	gt_live_release(&l);
 }

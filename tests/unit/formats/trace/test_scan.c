@@ -117,8 +117,8 @@ static void what_ends_one_ends_all(void)
 	for (unsigned threads = 1; threads < 5; threads++) {
 		struct watch lane = { .fail_lane = -77 }, each = { .fail_each = 5 };
 
-		CHECK(gt_scan_lanes(r, &f, GT_BY_TIME, threads, on_each, on_lane, LANES, &lane, NULL) == -77);
-		CHECK(gt_scan_lanes(r, &f, GT_BY_TIME, threads, on_each, on_lane, LANES, &each, NULL) == 5);
+		CHECK_EQ(gt_scan_lanes(r, &f, GT_BY_TIME, threads, on_each, on_lane, LANES, &lane, NULL), -77);
+		CHECK_EQ(gt_scan_lanes(r, &f, GT_BY_TIME, threads, on_each, on_lane, LANES, &each, NULL), 5);
 	}
 	gt_reader_close(r);
 }

@@ -37,7 +37,7 @@ static void columns_round_trip(void)
 		CHECK(!gt_get_column(&s, out, n) && s.at == s.end && !memcmp(in, out, n * 8));
 		for (size_t cut = 0; cut < len && cut < 200; cut++) {
 			s = (struct gt_span){ b.data, b.data + cut };
-			CHECK(gt_get_column(&s, out, n) == -EBADMSG);
+			CHECK_EQ(gt_get_column(&s, out, n), -EBADMSG);
 		}
 		gt_buf_release(&b);
 	}
@@ -246,7 +246,7 @@ static void filters_cut_exactly(void)
 	ngot = 0;
 	CHECK(!gt_scan(r, &f, GT_ANY_ORDER, 1, collect, NULL, &err) && ngot > 100);
 	for (size_t i = 0; i < ngot; i++)
-		CHECK(seg->tracks[got[i].track].id == 102);
+		CHECK_EQ(seg->tracks[got[i].track].id, 102);
 	gt_reader_close(r);
 }
 
@@ -290,7 +290,7 @@ static void a_long_call_lies_in_the_epoch_of_its_end(void)
 	CHECK(!gt_writer_close(t.w, &err) && (r = gt_reader_open_fd(keep, &err)));
 	CHECK(!gt_scan(r, &f, GT_ANY_ORDER, 1, count, &n, &err) && n == 1);
 	CHECK(gt_reader_segment(r, 0)->rows[GT_OPEN] == 1 && gt_reader_segment(r, 0)->rows[GT_CALL] == 4);
-	CHECK(gt_reader_segment(r, 0)->max_end == 9500);
+	CHECK_EQ(gt_reader_segment(r, 0)->max_end, 9500);
 	gt_reader_close(r);
 }
 
@@ -328,7 +328,7 @@ static void losses_and_names_come_back(void)
 	CHECK((it = gt_iter_open(r, &f, &err)));
 	CHECK(gt_iter_next(it, &ev, &err) == 1 && ev.track == GT_NONE && ev.args[0] == GT_LOST_UNKNOWN && ev.args[1] == GT_SCOPE_ALL);
 	CHECK(gt_iter_next(it, &ev, &err) == 1 && ev.track == t.thread[2] && ev.args[0] == 77 && ev.row.end == 160);
-	CHECK(gt_iter_next(it, &ev, &err) == 0);
+	CHECK_EQ(gt_iter_next(it, &ev, &err), 0);
 	gt_iter_close(it);
 	gt_reader_close(r);
 	free(big);
@@ -343,15 +343,15 @@ static void writer_refuses_nonsense(void)
 	CHECK(!tiny_open(&t, temp_file(), true));
 	CHECK(gt_writer_row(t.w, GT_CALL, t.thread[0], &row, NULL, &e) == -EINVAL && strstr(e.text, "ends before"));
 	row.end = 11;
-	CHECK(gt_writer_row(t.w, GT_CALL, 999, &row, NULL, NULL) == -EINVAL);
+	CHECK_EQ(gt_writer_row(t.w, GT_CALL, 999, &row, NULL, NULL), -EINVAL);
 	row.type = 999;
-	CHECK(gt_writer_row(t.w, GT_CALL, t.thread[0], &row, NULL, NULL) == -EINVAL);
+	CHECK_EQ(gt_writer_row(t.w, GT_CALL, t.thread[0], &row, NULL, NULL), -EINVAL);
 	row.type = t.launch;
-	CHECK(gt_writer_row(t.w, GT_CALL, t.thread[0], &row, NULL, NULL) == -EINVAL);
+	CHECK_EQ(gt_writer_row(t.w, GT_CALL, t.thread[0], &row, NULL, NULL), -EINVAL);
 	row = (struct gt_row){ .start = 0, .end = GT_TIME_MAX, .type = t.get };
-	CHECK(gt_writer_row(t.w, GT_CALL, t.thread[0], &row, NULL, NULL) == -ERANGE);
-	CHECK(gt_writer_type(t.w, &(struct gt_type){ .name = 999 }) == GT_NONE);
-	CHECK(gt_writer_track(t.w, &(struct gt_track){ .parent = 999, .name = GT_NONE, .source = GT_NONE }) == GT_NONE);
+	CHECK_EQ(gt_writer_row(t.w, GT_CALL, t.thread[0], &row, NULL, NULL), -ERANGE);
+	CHECK_EQ(gt_writer_type(t.w, &(struct gt_type){ .name = 999 }), GT_NONE);
+	CHECK_EQ(gt_writer_track(t.w, &(struct gt_track){ .parent = 999, .name = GT_NONE, .source = GT_NONE }), GT_NONE);
 	CHECK(!gt_writer_close(t.w, NULL));
 }
 

@@ -82,7 +82,7 @@ static void fields_are_the_rows_own(void)
 
 		if (!ones[i].bytes || ones[i].kind == GT_SPAN)
 			continue;
-		CHECK(gt_event_at(archive, &l, ones[i].start, ones[i].start + 1, &f, &err) == 1);
+		CHECK_EQ(gt_event_at(archive, &l, ones[i].start, ones[i].start + 1, &f, &err), 1);
 		if (!is_same(&ones[i], &f))
 			continue;
 		CHECK(!gt_event_fields(archive, &f, note_field, &s, &err) && s.n && (uint64_t)atoll(s.value) == ones[i].bytes);

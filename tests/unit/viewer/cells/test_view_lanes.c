@@ -229,7 +229,7 @@ static void lanes_are_found_as_more_is_known(void)
 	CHECK(is(&w, "-train (pid 100)\n -GPU 0 NVIDIA H200\n  stream 7\n  stream 13\n -GPU 1 NVIDIA H200\n  stream 7\n main 100\n"
 		     " worker 101\n loader 102\n -2 more threads\n  thread 103\n  thread 104\n-launcher (pid 90)\n thread 90\n"));
 	at = line_called(&w, "worker 101");
-	CHECK(at.aspect == GT_ASPECT_CALLS);	/* threads make calls, as a rule */
+	CHECK_EQ(at.aspect, GT_ASPECT_CALLS);	/* threads make calls, as a rule */
 	unknown = false;
 	CHECK(is(&w, ALL_OF_IT));
 	CHECK(w.lanes.lines[gt_lanes_find(&w.lanes, &at)].track == w.thread[1]);
@@ -246,11 +246,11 @@ static void what_is_gone_is_found_in_what_it_was_beneath(void)
 	text(&w);
 	waits = line_called(&w, "waits");
 	thread = line_called(&w, "thread 104");
-	CHECK(gt_lanes_find(&w.lanes, &waits) == 4);
+	CHECK_EQ(gt_lanes_find(&w.lanes, &waits), 4);
 	toggle(&w, "stream 7", true);
-	CHECK(gt_lanes_find(&w.lanes, &waits) == 3);
+	CHECK_EQ(gt_lanes_find(&w.lanes, &waits), 3);
 	toggle(&w, "GPU 0 NVIDIA H200", true);
-	CHECK(gt_lanes_find(&w.lanes, &waits) == 1);
+	CHECK_EQ(gt_lanes_find(&w.lanes, &waits), 1);
 	toggle(&w, "train (pid 100)", true);
 	CHECK(gt_lanes_find(&w.lanes, &waits) == 0 && gt_lanes_find(&w.lanes, &thread) == 0);
 	close_world(&w);
@@ -348,7 +348,7 @@ static void several_recordings_are_told_apart(void)
 	l = line_called(&w, "recording 1 node1");
 	CHECK(gt_lanes_move(&w.lanes, &l, -1) && !gt_lanes_hide(&w.lanes, &l));
 	CHECK(is(&w, "-recording 1 node1\n +train (pid 100)\n +launcher (pid 90)\n+recording 0 node1\n"));
-	CHECK(w.lanes.lines[1].segment == 1);
+	CHECK_EQ(w.lanes.lines[1].segment, 1);
 	close_world(&w);
 }
 
@@ -363,12 +363,12 @@ static void a_path_says_what_it_is_beneath(void)
 	text(&w);
 	l = line_called(&w, "waits");
 	gt_lanes_path(&w.lanes, &l, path, sizeof(path));
-	CHECK(!strcmp(path, "train (pid 100) > GPU 0 NVIDIA H200 > stream 7 > waits"));
+	CHECK_STR(path, "train (pid 100) > GPU 0 NVIDIA H200 > stream 7 > waits");
 	gt_lanes_path(&w.lanes, &l, cut, sizeof(cut));
-	CHECK(!strcmp(cut, "train (pid "));
+	CHECK_STR(cut, "train (pid ");
 	l = line_called(&w, "train (pid 100)");
 	gt_lanes_path(&w.lanes, &l, path, sizeof(path));
-	CHECK(!strcmp(path, "train (pid 100)"));
+	CHECK_STR(path, "train (pid 100)");
 	close_world(&w);
 }
 
@@ -468,7 +468,7 @@ static void several_contexts_have_lines(void)
 	l = w.lanes.lines[2];
 	CHECK(l.aspect == GT_ASPECT_WORK && l.derived);
 	gt_lanes_path(&w.lanes, &w.lanes.lines[5], path, sizeof(path));
-	CHECK(!strcmp(path, "GPU 0 > context > stream 7"));
+	CHECK_STR(path, "GPU 0 > context > stream 7");
 	CHECK(gt_lanes_fold(&w.lanes, &l, true) && gt_lanes_move(&w.lanes, &l, 1));
 	CHECK(is(&w, "-p (pid 1)\n -GPU 0\n  -context\n   stream 7\n  +context\n"));
 	gt_lanes_filter(&w.lanes, "context");
@@ -499,7 +499,7 @@ static void a_context_comes_out(void)
 		w.reader = more;
 		CHECK(!gt_lanes_again(&w.lanes, more, &known, &w.err));
 		CHECK(is(&w, "-p (pid 1)\n -GPU 0\n  -context\n   stream 7\n  +context\n"));
-		CHECK(gt_lanes_find(&w.lanes, &l) == 3);
+		CHECK_EQ(gt_lanes_find(&w.lanes, &l), 3);
 		l = line_called(&w, "context");
 		CHECK(gt_lanes_move(&w.lanes, &l, 1));
 		more = read_contexts(&w, 2, 1);

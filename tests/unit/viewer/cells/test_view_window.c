@@ -108,7 +108,7 @@ static void cells_are_never_wider_than_the_widest(void)
 	gt_window_fit(&w, &e);
 	CHECK(w.shift == 10 && w.first == 0 && !gt_window_shows_all(&w, &e));
 	gt_window_zoom(&w, &e, -3, 5);
-	CHECK(w.shift == 10);
+	CHECK_EQ(w.shift, 10);
 }
 
 /* ---- the axis ---- */
@@ -190,20 +190,20 @@ static void times_in_words(void)
 	struct gt_time_shown how = { .to_wall = 86399500000000, .by_wall = true };
 	char text[GT_TIME_ROOM];
 
-	CHECK(!strcmp(said(0, 0, 1000000000, 5000000000), "0s"));
-	CHECK(!strcmp(said(0, 1500000000, 500000000, 5000000000), "1.5s"));
-	CHECK(!strcmp(said(100, 1500000100, 1, 5000000000), "1.500000000s"));
-	CHECK(!strcmp(said(0, 250000000, 10000000, 900000000), "250ms"));
-	CHECK(!strcmp(said(0, 250500000, 100000, 900000000), "250.5ms"));
-	CHECK(!strcmp(said(0, 12, 1, 900), "12ns"));
-	CHECK(!strcmp(said(0, 1200, 200, 90000), "1.2us"));
-	CHECK(!strcmp(said(0, 65500000000, 500000000, 100000000000), "1:05.5"));
-	CHECK(!strcmp(said(0, 3661000000000, 1000000000, 4000000000000), "1:01:01"));
-	CHECK(!strcmp(said(10, 0, 1, 900), "-10ns"));
+	CHECK_STR(said(0, 0, 1000000000, 5000000000), "0s");
+	CHECK_STR(said(0, 1500000000, 500000000, 5000000000), "1.5s");
+	CHECK_STR(said(100, 1500000100, 1, 5000000000), "1.500000000s");
+	CHECK_STR(said(0, 250000000, 10000000, 900000000), "250ms");
+	CHECK_STR(said(0, 250500000, 100000, 900000000), "250.5ms");
+	CHECK_STR(said(0, 12, 1, 900), "12ns");
+	CHECK_STR(said(0, 1200, 200, 90000), "1.2us");
+	CHECK_STR(said(0, 65500000000, 500000000, 100000000000), "1:05.5");
+	CHECK_STR(said(0, 3661000000000, 1000000000, 4000000000000), "1:01:01");
+	CHECK_STR(said(10, 0, 1, 900), "-10ns");
 	gt_time_text(&how, 0, 100000000, 1, text);
-	CHECK(!strcmp(text, "23:59:59.5"));
+	CHECK_STR(text, "23:59:59.5");
 	gt_time_text(&how, 500000000, 1000000000, 1, text);
-	CHECK(!strcmp(text, "00:00:00"));
+	CHECK_STR(text, "00:00:00");
 }
 
 static void times_that_are_typed(void)

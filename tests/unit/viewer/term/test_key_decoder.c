@@ -218,7 +218,7 @@ static void escape_alone(void)
 {
 	struct gt_key k;
 
-	CHECK(typed("\x1b", 1, false, &k) == 0);
+	CHECK_EQ(typed("\x1b", 1, false, &k), 0);
 	CHECK(typed("\x1b", 1, true, &k) == 1 && k.key == GT_KEY_ESC && !k.with);
 	CHECK(typed("\x1b\x1b", 2, true, &k) == 1 && k.key == GT_KEY_ESC && !k.with);
 	CHECK(typed("\x1b\x1b\x1b", 3, false, &k) == 1 && k.key == GT_KEY_ESC);

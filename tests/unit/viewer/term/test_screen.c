@@ -58,7 +58,7 @@ static void sizes(void)
 	gt_screen_clear(&s);
 	gt_screen_put(&s, 0, 0, 'x', LOOK(0));
 	gt_screen_fill(&s, -5, -5, 100, 100, 'x', LOOK(0));
-	CHECK(gt_screen_text(&s, 0, 0, -1, "abc", LOOK(0)) == 0);
+	CHECK_EQ(gt_screen_text(&s, 0, 0, -1, "abc", LOOK(0)), 0);
 	CHECK(!gt_screen_resize(&s, 0, 0) && s.width == 1 && s.height == 1 && s.ascii);
 	CHECK(prints(&s, "\n"));
 	CHECK(gt_screen_text(&s, 0, 0, -1, "a", LOOK(0)) == 1 && prints(&s, "a\n"));
@@ -129,7 +129,7 @@ static void hostile_text(void)
 	memset(huge, 0xe2, (1 << 20) - 1);
 	huge[(1 << 20) - 1] = 0;
 	TEXT(12, "???????????…\n", 0, 0, -1, huge);
-	CHECK(gt_screen_printf(&s, 0, 0, -1, LOOK(0), "%s", huge) == 12);
+	CHECK_EQ(gt_screen_printf(&s, 0, 0, -1, LOOK(0), "%s", huge), 12);
 	free(huge);
 	gt_screen_put(&s, 0, 0, 0, LOOK(0));
 	gt_screen_put(&s, 1, 0, UINT32_MAX, LOOK(0));
@@ -508,11 +508,11 @@ static void without_colours(void)
 		CHECK(ink == GT_INK_TEXT || s.style & (GT_REVERSE | GT_UNDERLINE));	/* a paper is seen */
 	}
 	CHECK(gt_look_shown(LOOK(GT_INK_ERROR, 0, GT_UNDERLINE), GT_MONO).style == (GT_BOLD | GT_UNDERLINE));
-	CHECK(gt_look_shown(LOOK(GT_INK_ERROR), GT_COLOURS_8).style == 0);
-	CHECK(gt_look_shown(LOOK(GT_INK_TITLE), GT_COLOURS_TRUE).style == GT_BOLD);
-	CHECK(gt_look_shown(LOOK(GT_INK_FAINT), GT_COLOURS_8).style == GT_DIM);
-	CHECK(gt_look_shown(LOOK(GT_INK_FAINT), GT_COLOURS_256).style == 0);
-	CHECK(gt_look_shown(LOOK(255, 255), GT_COLOURS_TRUE).ink == GT_OWN);	/* no such ink */
+	CHECK_EQ(gt_look_shown(LOOK(GT_INK_ERROR), GT_COLOURS_8).style, 0);
+	CHECK_EQ(gt_look_shown(LOOK(GT_INK_TITLE), GT_COLOURS_TRUE).style, GT_BOLD);
+	CHECK_EQ(gt_look_shown(LOOK(GT_INK_FAINT), GT_COLOURS_8).style, GT_DIM);
+	CHECK_EQ(gt_look_shown(LOOK(GT_INK_FAINT), GT_COLOURS_256).style, 0);
+	CHECK_EQ(gt_look_shown(LOOK(255, 255), GT_COLOURS_TRUE).ink, GT_OWN);	/* no such ink */
 }
 
 /* Letters are escaped, blocks are rectangles of their size, a reversed spot is paper of its ink's colour, and nothing is said of spaces. */
