@@ -30,7 +30,7 @@ struct seen {
 
 static const struct truth *truth;
 static struct seen seen[TRUTH_THREADS];
-static uint64_t strangers; /* calls of no thread of the truth */
+static uint64_t unknown_calls; /* calls of no thread of the truth */
 static uint64_t lost;	   /* calls that the trace must have, and has not */
 static int bad;
 
@@ -112,7 +112,7 @@ static void take_line(const char *line)
 		return;
 	i = slot_of((int)field(line, "pid"), (int)field(line, "tid"));
 	if (i < 0) {
-		strangers++;
+		unknown_calls++;
 		return;
 	}
 	s = &seen[i];
@@ -212,7 +212,7 @@ static void check_thread(uint32_t i, uint64_t least, int final)
 }
 
 /* The slot of the process that overwrote its ring, to which nothing is promised; NULL: none. */
-static const struct truth_thread *corrupted(void)
+static const struct truth_thread *find_corrupted(void)
 {
 	for (uint32_t i = 0; i < truth_threads(truth); i++)
 		if (truth->thread[i].kind == TRUTH_CORRUPT)
@@ -298,11 +298,12 @@ static uint64_t check_file(const char *header, uint64_t until)
 	if (!truth->recorder_signal && !closed)
 		WRONG("the recorder ended and the file is not closed");
 	if (column(header, "damaged_blocks") > 0 ||
-	    (column(header, "lost_unknown") > 0 && !corrupted()))
+	    (column(header, "lost_unknown") > 0 && !find_corrupted()))
 		WRONG("damaged blocks %g, losses of unknown number %g",
 		      column(header, "damaged_blocks"), column(header, "lost_unknown"));
-	if (truth->main_pid && strangers && !corrupted())
-		WRONG("%llu rows are of threads that made no calls", (unsigned long long)strangers);
+	if (truth->main_pid && unknown_calls && !find_corrupted())
+		WRONG("%llu rows are of threads that made no calls",
+		      (unsigned long long)unknown_calls);
 	return late;
 }
 
@@ -333,12 +334,12 @@ int main(int argc, char **argv)
 	if (strcmp(argv[3], "nothing")) {
 		check_threads(until, !strcmp(argv[3], "all"));
 		check_ends();
-		if (!corrupted())
+		if (!find_corrupted())
 			check_works(column(argv[2], "lost"));
 	}
 	late = check_file(argv[2], until);
 	for (uint32_t i = 0; i < truth_threads(truth); i++) {
-		if (&truth->thread[i] == corrupted()) {
+		if (&truth->thread[i] == find_corrupted()) {
 			harmed = seen[i].ended < truth->thread[i].returned ||
 				 seen[i].begun > truth->thread[i].started;
 			continue;

@@ -24,7 +24,7 @@ static uint64_t dice(uint64_t n)
 	return (state >> 33) % n;
 }
 
-static uint64_t wild(uint64_t old)
+static uint64_t random_value(uint64_t old)
 {
 	switch (dice(8)) {
 	case 0:
@@ -100,7 +100,7 @@ static uint8_t *own_chunk(uint32_t ring)
 }
 
 /* A word of a slot or chunk header that is likely to be in use. */
-static uint8_t *any(void)
+static uint8_t *pick_header_word(void)
 {
 	switch (dice(3)) {
 	case 0:
@@ -115,7 +115,7 @@ static uint8_t *any(void)
 }
 
 /* A word of the session's sizes and settings, or of its words that change while programs run. */
-static uint8_t *shared(void)
+static uint8_t *pick_session_word(void)
 {
 	size_t late = offsetof(struct gt_session, recording);
 
@@ -138,8 +138,8 @@ static uint64_t *target(const char *where, struct gt_ring_thread *ring, uint8_t 
 	    {"record", chunk ? chunk + sizeof(struct gt_ring_chunk) : NULL,
 	     session.chunk_bytes - sizeof(struct gt_ring_chunk)},
 	    {"process", process, sizeof(struct gt_ring_proc)},
-	    {"session", shared(), 8},
-	    {"any", any(), 8},
+	    {"session", pick_session_word(), 8},
+	    {"any", pick_header_word(), 8},
 	};
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
@@ -180,7 +180,7 @@ static void corrupt(struct truth_thread *me, const char *where)
 		uint64_t *at = dice(3) ? NULL : target(where, ring, own_chunk(index), process);
 
 		if (at) {
-			*(volatile uint64_t *)at = wild(*at);
+			*(volatile uint64_t *)at = random_value(*at);
 			words++;
 		}
 		calls(me);

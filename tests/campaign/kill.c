@@ -11,7 +11,7 @@
 #include "tests/campaign/truth.h"
 
 #define STEP	 5000000ull /* ns between two samples */
-#define PATIENCE 30 /* s that all processes may take to end */
+#define END_TIMEOUT_S 30 /* s that all processes may take to end */
 
 static struct truth *truth;
 static pid_t recorder;
@@ -31,7 +31,7 @@ static void reap(pid_t pid, int status)
 	}
 }
 
-static void nap(uint64_t ns)
+static void sleep_ns(uint64_t ns)
 {
 	struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 
@@ -106,7 +106,7 @@ static int is_done(pid_t pid)
 	return pid == truth->main_pid ? (int)truth->main_done : t && t->done;
 }
 
-static int sleeps(const struct truth_thread *t)
+static int is_sleeping(const struct truth_thread *t)
 {
 	char path[64], line[256] = "";
 	const char *end;
@@ -128,12 +128,12 @@ static void note_blocked(struct truth_thread *t)
 	uint64_t started = __atomic_load_n(&t->started, __ATOMIC_ACQUIRE);
 
 	t->at_kill = __atomic_load_n(&t->returned, __ATOMIC_ACQUIRE);
-	if (started > 1 && t->at_kill + 1 == started && sleeps(t) &&
+	if (started > 1 && t->at_kill + 1 == started && is_sleeping(t) &&
 	    __atomic_load_n(&t->returned, __ATOMIC_ACQUIRE) + 1 == started)
 		t->blocked = started;
 }
 
-static void strike(unsigned pick)
+static void send_kill(unsigned pick)
 {
 	pid_t first, second = 0, program = truth->main_pid ? truth->main_pid : child_of(recorder);
 
@@ -172,7 +172,7 @@ static int collect_all(uint64_t until)
 		else if (truth_now() > until)
 			return -1;
 		else
-			nap(1000000);
+			sleep_ns(1000000);
 	}
 	return errno == ECHILD ? 0 : -1;
 }
@@ -197,10 +197,10 @@ static void kill_programs(void)
 /* A program may hang if another one overwrote the memory of all; gtcollect must not. */
 static void end_all(void)
 {
-	if (!collect_all(truth_now() + PATIENCE * 1000000000ull))
+	if (!collect_all(truth_now() + END_TIMEOUT_S * 1000000000ull))
 		return;
 	kill_programs();
-	if (!collect_all(truth_now() + PATIENCE / 2 * 1000000000ull))
+	if (!collect_all(truth_now() + END_TIMEOUT_S / 2 * 1000000000ull))
 		return;
 	truth->recorder_hung = 1;
 	kill(recorder, SIGKILL);
@@ -232,7 +232,7 @@ int main(int argc, char **argv)
 	}
 	for (uint64_t now = truth_now(); truth->victim && now < until; now = truth_now()) {
 		sample();
-		nap(until - now < STEP ? until - now : STEP);
+		sleep_ns(until - now < STEP ? until - now : STEP);
 		pid = waitpid(-1, &status, WNOHANG);
 		if (pid > 0)
 			reap(pid, status);
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 			break;
 	}
 	if (truth->victim && truth->recorder_status < 0)
-		strike((unsigned)atoi(argv[4]));
+		send_kill((unsigned)atoi(argv[4]));
 	end_all();
 	return truth->recorder_status;
 }

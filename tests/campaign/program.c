@@ -64,7 +64,7 @@ static inline void end_call(CUresult rc, const char *what)
 		end_call(call, #call);                                                             \
 	} while (0)
 
-static int more(void) { return truth_now() < deadline; }
+static int has_time(void) { return truth_now() < deadline; }
 
 /* ---- what threads do ---- */
 
@@ -75,7 +75,7 @@ static void copy(void)
 	CALL(cuMemAlloc_v2(&at, BYTES));
 	CALL(cuMemsetD8Async(at, 1, BYTES, NULL));
 	me->base = at;
-	for (uint64_t i = 0; more(); i++) {
+	for (uint64_t i = 0; has_time(); i++) {
 		CALL(cuMemcpyDtoH_v2(&me->landed, at + i % BYTES, 1));
 		usleep(300);
 	}
@@ -97,7 +97,7 @@ static void launch(void)
 
 	CALL(cuMemAlloc_v2(&x, BYTES));
 	CALL(cuStreamCreate(&s, 1));
-	for (unsigned i = 0; more(); i++) {
+	for (unsigned i = 0; has_time(); i++) {
 		launch_one(scale, i + 1, s, args);
 		if (i % 16 == 15) {
 			CALL(cuStreamSynchronize(s));
@@ -133,7 +133,7 @@ static void graph(void)
 	CUstream s;
 
 	CALL(cuStreamCreate(&s, 1));
-	for (unsigned i = 0; more(); i++) {
+	for (unsigned i = 0; has_time(); i++) {
 		CALL(cuGraphLaunch(exec, s));
 		if (i % 8 == 7) {
 			CALL(cuStreamSynchronize(s));
@@ -146,9 +146,9 @@ static void graph(void)
 
 static void spin(void)
 {
-	for (long i = 0; i < flood && (i % 256 || more()); i++)
+	for (long i = 0; i < flood && (i % 256 || has_time()); i++)
 		CALL(cuDriverGetVersion(&me->landed));
-	while (more()) {
+	while (has_time()) {
 		for (int i = 0; i < 40; i++)
 			CALL(cuDriverGetVersion(&me->landed));
 		usleep(2000);
@@ -163,7 +163,7 @@ static void wait_often(void)
 	void *args[] = {&cycles};
 
 	CALL(cuStreamCreate(&s, 1));
-	while (more()) {
+	while (has_time()) {
 		cycles = 1000000ull * (1 + (unsigned)rand_r(&dice) % BUSY_MAX);
 		launch_one(busy, 1, s, args);
 		CALL(cuStreamSynchronize(s));
@@ -192,7 +192,7 @@ static void churn(void)
 {
 	unsigned dice = seed;
 
-	while (more() && truth_threads(truth) < TRUTH_THREADS - 1) {
+	while (has_time() && truth_threads(truth) < TRUTH_THREADS - 1) {
 		int calls = 1 + rand_r(&dice) % 30;
 		pid_t pid = fork();
 

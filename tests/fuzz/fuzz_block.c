@@ -1,5 +1,5 @@
-/* Any bytes as the content of a block of rows: the decoder alone, without checksums in the way. The first byte picks kind
- * and number of rows. */
+/* Arbitrary bytes as the content of a block of rows, for the decoder without the checksums. The
+ * first byte selects the kind and the number of rows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					struct gt_span column = { u.args.at + at[f], u.args.end };
 
 					if (gt_get_values(&column, v, u.per_code[c]))
-						abort();	/* it was checked */
+						abort();	/* the decoder has checked it */
 				}
 			free(v);
 		}

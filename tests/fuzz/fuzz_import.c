@@ -1,4 +1,5 @@
-/* Any bytes through every importer that knows them, and what it wrote through the reader: rows must come out in order. */
+/* Arbitrary bytes for every importer that recognizes them. The written trace is read back: its rows
+ * must be in order. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -21,7 +22,7 @@ static void read_back(int fd)
 		last = ev.row.start;
 	}
 	if (more < 0)
-		abort();	/* what the importer closed must be a whole trace */
+		abort();	/* a trace that the importer closed must be complete */
 	gt_iter_close(it);
 	gt_reader_close(r);
 }
@@ -36,7 +37,7 @@ static void import(const struct gt_importer *importer, const uint8_t *data, size
 
 	if (w && importer->import(in, w, &err)) {
 		if (!err.code)
-			abort();	/* a failure must say what it is */
+			abort();	/* a failure must have an error text */
 		gt_writer_abandon(w);
 	} else if (w && !gt_writer_close(w, &err)) {
 		lseek(fd, 0, SEEK_SET);

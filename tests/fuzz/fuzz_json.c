@@ -1,11 +1,12 @@
-/* The scanner and jansson must agree on whether these bytes are one JSON value; lax, it may only take more. */
+/* The scanner and jansson must agree on whether the bytes are one JSON value. The lax scanner may
+ * accept more. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include "formats/io/stream_in.h"
 #include "formats/io/json_scan.h"
 
-static bool takes(const uint8_t *data, size_t size, bool strict)
+static bool accepts(const uint8_t *data, size_t size, bool strict)
 {
 	struct gt_err err = GT_ERR_INIT;
 	struct gt_in *in = gt_in_memory(data, size, &err);
@@ -30,12 +31,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool ours;
 
 	if (memchr(data, 0, size))
-		return 0;	/* jansson swallows a NUL behind a number */
+		return 0;	/* jansson ignores a NUL after a number */
 	if (size >= 2 && (data[0] == 0x1f || data[0] == 0x28 || (data[0] & 0xf0) == 0x50))
 		return 0;	/* would be unpacked first */
 	theirs = json_loadb((const char *)data, size, JSON_DECODE_ANY, NULL);
-	ours = takes(data, size, true);
-	if (ours != (theirs != NULL) || (ours && !takes(data, size, false)))
+	ours = accepts(data, size, true);
+	if (ours != (theirs != NULL) || (ours && !accepts(data, size, false)))
 		abort();
 	json_decref(theirs);
 	return 0;

@@ -1,5 +1,5 @@
-/* Any bytes as a trace's metadata: two blocks of JSON, split at the first NUL, in a file that is
- * otherwise sound. The reader merges them, or says that they are damaged. */
+/* Arbitrary bytes as a trace's metadata: two blocks of JSON, split at the first NUL, in an
+ * otherwise valid file. The reader merges them, or reports that they are damaged. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void put_block(int fd, const uint8_t *content, size_t n)
 	ZSTD_freeCCtx(z);
 }
 
-static int look(void *arg, const char *key, const char *value)
+static int count_key(void *arg, const char *key, const char *value)
 {
 	*(size_t *)arg += strlen(key) + strlen(value);
 	return 0;
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		put_block(fd, end + 1, size - first - 1);
 	r = gt_reader_open_fd(fd, NULL);
 	if (r)
-		gt_meta_each(gt_reader_segment(r, 0), look, &sum);
+		gt_meta_each(gt_reader_segment(r, 0), count_key, &sum);
 	gt_reader_close(r);
 	return 0;
 }

@@ -1,5 +1,5 @@
-/* Any text as the names of kernels, a line each: a name is demangled or stays as it is, its short form
- * fits, and no two names have the same form. */
+/* Arbitrary text as names of kernels, one per line: a name is demangled or stays unchanged, its
+ * short form fits, and no two names have the same form. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

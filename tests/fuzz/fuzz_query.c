@@ -1,5 +1,6 @@
 #define _GNU_SOURCE	/* strsep */
-/* Whatever --where, --by, --agg and --order-by are (a line each): a query, or an error with a place within what is wrong. */
+/* Arbitrary values of --where, --by, --agg and --order-by, one per line: each is a query, or an
+ * error with a position within the invalid text. */
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/query/query.h"

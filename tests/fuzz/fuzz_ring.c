@@ -1,10 +1,10 @@
-/* Any bytes as the contents of a ring. The recorder takes the sound records or gives up the ring, never
- * fails, and closes a trace that reads back without damage.
+/* Arbitrary bytes as the contents of a ring. The recorder takes the valid records or gives up the
+ * ring, never fails, and closes a trace that reads back without damage.
  *
- * The first byte chooses the options, the second the number of open calls. With RAW the ring holds
- * the rest as it is. Otherwise the rest is a sequence of records, so that times are near now and
- * lengths fit: kind and depth (1 byte), id (2), number of words (1), start (2), duration (1), then
- * the words. A word below WIDE is one byte; else 8 bytes follow. */
+ * The first byte selects the options, the second the number of open calls. With RAW the ring
+ * contains the rest unchanged. Otherwise the rest is a sequence of records, so that times are near
+ * now and lengths fit: kind and depth (1 byte), id (2), number of words (1), start (2), duration
+ * (1), then the words. A word below WIDE is one byte; otherwise 8 bytes follow. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "formats/trace/clock.h"
 #include "formats/trace/read/reader.h"
 
-enum { RAW = 1, GPU = 2, ALL_ARGS = 4, TELLER = 8, DEAD = 16 };
+enum { RAW = 1, GPU = 2, ALL_ARGS = 4, PRODUCER = 8, DEAD = 16 };
 #define WIDE 0xf8
 #define PASSES 2
 
@@ -24,7 +24,7 @@ struct input {
 	const uint8_t *at, *end;
 };
 
-static uint64_t take(struct input *in, unsigned bytes)
+static uint64_t read_number(struct input *in, unsigned bytes)
 {
 	uint64_t v = 0;
 
@@ -33,14 +33,15 @@ static uint64_t take(struct input *in, unsigned bytes)
 	return v;
 }
 
-static uint64_t take_word(struct input *in)
+static uint64_t read_word(struct input *in)
 {
-	uint64_t v = take(in, 1);
+	uint64_t v = read_number(in, 1);
 
-	return v < WIDE ? v : take(in, 8);
+	return v < WIDE ? v : read_number(in, 8);
 }
 
-static uint32_t room(void) { return rings.chunk_bytes - (uint32_t)sizeof(struct gt_ring_chunk); }
+static uint32_t chunk_capacity(void) { return rings.chunk_bytes -
+				       (uint32_t)sizeof(struct gt_ring_chunk); }
 
 /* Returns the bytes of the ring that are in use. */
 static uint32_t put_records(struct input *in, uint8_t *to, int64_t now)
@@ -48,24 +49,24 @@ static uint32_t put_records(struct input *in, uint8_t *to, int64_t now)
 	uint32_t used = 0;
 
 	while (in->at < in->end) {
-		uint8_t kind_depth = (uint8_t)take(in, 1);
-		uint16_t id = (uint16_t)take(in, 2);
-		unsigned words = take(in, 1) % 64, kind = kind_depth >> 5;
+		uint8_t kind_depth = (uint8_t)read_number(in, 1);
+		uint16_t id = (uint16_t)read_number(in, 2);
+		unsigned words = read_number(in, 1) % 64, kind = kind_depth >> 5;
 		struct gt_rec rec = { .id = id, .nargs = (uint8_t)words, .kind_depth = kind_depth };
 		uint64_t word;
 
-		rec.start = (uint64_t)now - take(in, 2) * 100 - 1;
-		rec.end = rec.start + take(in, 1);
+		rec.start = (uint64_t)now - read_number(in, 2) * 100 - 1;
+		rec.end = rec.start + read_number(in, 1);
 		if (kind != GT_REC_CALL && kind != GT_REC_EVENT) {
 			rec.end = words * 8;	/* a text and its length */
 			rec.nargs = 0;
 		}
-		if (used + sizeof(rec) + words * 8 > room())
+		if (used + sizeof(rec) + words * 8 > chunk_capacity())
 			break;
 		memcpy(to + used, &rec, sizeof(rec));
 		used += (uint32_t)sizeof(rec);
 		for (; words; words--, used += 8) {
-			word = take_word(in);
+			word = read_word(in);
 			memcpy(to + used, &word, 8);
 		}
 	}
@@ -74,11 +75,12 @@ static uint32_t put_records(struct input *in, uint8_t *to, int64_t now)
 
 static void put_thread(struct input in)
 {
-	unsigned how = (unsigned)take(&in, 1), depth = (unsigned)take(&in, 1);
+	unsigned how = (unsigned)read_number(&in, 1), depth = (unsigned)read_number(&in, 1);
 	struct gt_ring_thread *t = &rings.threads[0];
 	struct gt_ring_chunk *c = gt_rings_chunk(&rings, 0);
 	int64_t now = gt_clock_monotonic();
-	uint64_t left = (uint64_t)(in.end - in.at), used = left < room() ? left & ~7ul : room();
+	uint64_t left = (uint64_t)(in.end - in.at), used = left < chunk_capacity() ? left & ~7ul :
+			chunk_capacity();
 
 	rings.s->free_head = 1ull << 32 | c->next;
 	*c = (struct gt_ring_chunk){ .next = GT_RING_NIL };
@@ -92,7 +94,7 @@ static void put_thread(struct input in)
 						    .nargs = (uint8_t)(depth >> 4) };
 	t->tid = getpid();
 	t->generation = 1;
-	t->role = how & TELLER ? GT_RING_PRODUCER : GT_RING_CALLER;
+	t->role = how & PRODUCER ? GT_RING_PRODUCER : GT_RING_CALLER;
 	t->word = used << 8 | depth % (GT_RING_OPEN_MAX + 2);
 	t->state = how & DEAD ? GT_SLOT_DONE : GT_SLOT_LIVE;
 	rings.procs[0] = (struct gt_ring_proc){ .state = GT_SLOT_LIVE, .pid = getpid(),
@@ -114,7 +116,7 @@ static void record(int fd)
 		abort();
 	for (int i = 0; i < PASSES; i++)
 		if (gt_recorder_pass(r, &err) < 0)
-			abort();	/* one process would end the recording of all */
+			abort();	/* one process would end the recording of all processes */
 	if (gt_recorder_finish(r, &err))
 		abort();
 	gt_recorder_close(r);

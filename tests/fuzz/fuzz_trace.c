@@ -1,4 +1,5 @@
-/* Any bytes as a trace: opened, scanned with arguments, walked by time, summaries read. */
+/* Arbitrary bytes as a trace: opened, scanned with arguments, read in time order, summaries
+ * read. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stddef.h>
@@ -7,7 +8,7 @@
 
 #include "formats/trace/read/reader.h"
 
-static int touch(void *arg, unsigned worker, const struct gt_cols *c)
+static int read_columns(void *arg, unsigned worker, const struct gt_cols *c)
 {
 	uint64_t *sum = arg;
 	uint32_t n;
@@ -23,7 +24,7 @@ static int touch(void *arg, unsigned worker, const struct gt_cols *c)
 	return 0;
 }
 
-static int look(void *arg, const struct gt_summary *s)
+static int check_summary(void *arg, const struct gt_summary *s)
 {
 	*(uint64_t *)arg += s->n ? s->buckets[s->n - 1].busy : 0;
 	return 0;
@@ -45,13 +46,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r = gt_reader_open_fd(fd, &err);
 	if (!r)
 		return 0;
-	gt_scan(r, &all, GT_BY_TIME, 1, touch, &sum, &err);
-	gt_scan(r, &some, GT_ANY_ORDER, 1, touch, &sum, &err);
+	gt_scan(r, &all, GT_BY_TIME, 1, read_columns, &sum, &err);
+	gt_scan(r, &some, GT_ANY_ORDER, 1, read_columns, &sum, &err);
 	it = gt_iter_open(r, &all, &err);
 	while (it && gt_iter_next(it, &ev, &err) > 0)
 		sum += ev.row.nargs ? ev.args[0] : 0;
 	gt_iter_close(it);
-	gt_summaries(r, 255, INT64_MIN, INT64_MAX, look, &sum, &err);
+	gt_summaries(r, 255, INT64_MIN, INT64_MAX, check_summary, &sum, &err);
 	gt_reader_close(r);
 	return 0;
 }

@@ -1,5 +1,6 @@
-/* Any bytes as the content of two blocks of rows, in a file that is otherwise sound: all rows by time and all rows by column must
- * be the same ones, or damage was noted. The first byte picks the kind, the next two how many rows. */
+/* Arbitrary bytes as the content of two blocks of rows, in an otherwise valid file: the rows in
+ * time order and the rows by column must be the same, or damage must be noted. The first byte
+ * selects the kind, the next two the number of rows. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>

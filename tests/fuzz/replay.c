@@ -1,5 +1,5 @@
-/* Runs one fuzz target over the files of its corpus, so that make check replays what fuzzing found with any compiler.
- * Names the file it is at on stderr: after a crash that is the culprit. */
+/* Runs one fuzz target over the files of its corpus, so that make check replays the findings of
+ * fuzzing with any compiler. Prints the current file on stderr: after a crash it is the cause. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LONGEST (16u << 20)	/* no corpus file is nearly as long */
+#define MAX_BYTES (16u << 20)	/* all corpus files are much shorter */
 #define SECONDS 20		/* for one file; an alarm ends a target that hangs */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -15,16 +15,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static int replay(const char *path)
 {
 	FILE *f = fopen(path, "rb");
-	uint8_t *data = malloc(LONGEST), *exact;
+	uint8_t *data = malloc(MAX_BYTES), *exact;
 	size_t size;
 
 	if (!f || !data) {
 		perror(path);
 		exit(1);
 	}
-	size = fread(data, 1, LONGEST, f);
+	size = fread(data, 1, MAX_BYTES, f);
 	fclose(f);
-	exact = malloc(size + !size);	/* of the file's own size, so that a sanitizer sees one byte too many */
+	/* exactly the file's size, so that a sanitizer finds a read beyond its end */
+	exact = malloc(size + !size);
 	if (!exact)
 		exit(1);
 	memcpy(exact, data, size);
